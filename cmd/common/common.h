@@ -38,11 +38,24 @@ const char	*name_fit(const char *name, int taken);
 /* options.c */
 enum { OPT_LONG = 0x100 };	/* letters from here on are not typed */
 
+struct sources;
+
 struct opt {			/* the last of a table has no letter */
 	int		 letter;
 	const char	*name;	/* the long one, without "--" */
 	const char	*arg;	/* the name of its argument, or NULL */
-	const char	*text;	/* what it does, in short; NULL: nothing */
+	const char	*text;	/* what it does, in short; NULL: not in --help */
+	/* it sets or calls one of these; all NULL: it is ignored */
+	bool		*flag;	/* to true */
+	char		**word;	/* to its argument */
+	const char	**outfile; /* a file to be written */
+	double		*seconds; /* more than 0 */
+	uint64_t	*number; /* from least, not negative, to most */
+	int64_t		 least;
+	int64_t		 most;
+	struct exclude	**exclude; /* the argument is added; made if NULL */
+	void		(*source)(struct sources *, char *arg);
+	void		(*call)(int letter, char *arg);
 };
 
 struct cmdline {
@@ -51,27 +64,22 @@ struct cmdline {
 				   those that begin with a blank go on; NULL
 				   behind the last */
 	const struct opt *opts;
+	struct sources	*sources; /* borrowed; of its options */
 	bool		 ordered; /* the first operand ends the options */
 };
 
-int		 options_next(const struct cmdline *u, int argc,
-		    char *const argv[]);
+uint64_t	 options_number(int letter, const char *s, int64_t least,
+		    int64_t most);
+char		**options_take(const struct cmdline *u, int argc, char *argv[]);
 void		 options_misuse(const struct cmdline *u)
 		    __attribute__((noreturn));
-bool		 options_are(const struct cmdline *u, const char *s);
 
 /* program.c */
 void		 program_descriptors(void);
-void		 program_exclude(struct exclude **x, const char *words);
 void		 program_files(void);
 bool		 program_isnumber(const char *s);
 int		 program_self(char *path);
 char		*program_beside(const char *name);
-double		 program_seconds(const char *s);
-const char	*program_outfile(char *const argv[], int c,
-		    const struct cmdline *u);
-uint64_t	 program_number(const struct cmdline *u, const char *s,
-		    int64_t least, int64_t most, const char *what);
 void		 program_signals(void);
 void		 program_warn(const char *fmt, ...)
 		    __attribute__((format(printf, 1, 2)));
@@ -111,7 +119,7 @@ enum sources_kind {		/* operands are */
 /* found: not named by its number */
 typedef int	 (*sources_fn)(void *arg, pid_t pid, bool found);
 
-void		 sources_user(struct sources *s, const char *arg);
+void		 sources_user(struct sources *s, char *arg);
 void		 sources_cgroup(struct sources *s, char *arg);
 void		 sources_pick(struct sources *s, char *arg);
 void		 sources_file(struct sources *s, char *path);
@@ -148,7 +156,7 @@ struct column {
 };
 
 struct tableopts {		/* of the command line; all zero: none */
-	const char	*list;	/* names of columns, with commas between them;
+	char		*list;	/* names of columns, with commas between them;
 				   NULL: the default ones; "+...": those and
 				   more */
 	bool		 bare;	/* no headings */

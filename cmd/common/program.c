@@ -48,22 +48,6 @@ program_files(void)
 }
 
 /*
- * Return the seconds that s tells, like 10 or 0.5; -1 if it is no time.
- */
-double
-program_seconds(const char *s)
-{
-	double t;
-	char *end;
-
-	t = strtod(s, &end);
-	if (*s == '\0' || s[strspn(s, "0123456789.")] != '\0' ||
-	    *end != '\0' || !(t > 0 && t <= 1e6))
-		return -1;
-	return t;
-}
-
-/*
  * Return true if s is a number, and no name.
  */
 bool
@@ -105,76 +89,6 @@ program_beside(const char *name)
 		return path;
 	free(path);
 	return NULL;
-}
-
-/*
- * Return the number that s, an argument of command line u, is: from least, not
- * negative, to most.  If it is none, tell what it is not, and exit.
- */
-uint64_t
-program_number(const struct cmdline *u, const char *s, int64_t least,
-    int64_t most, const char *what)
-{
-	const char *why;
-	long long n;
-
-	n = strtonum(s, least, most, &why);
-	if (why != NULL) {
-		program_warn("%s is not a %s", s, what);
-		options_misuse(u);
-	}
-	return (uint64_t)n;
-}
-
-/*
- * Return true if s is the number of a process that lives.
- */
-static bool
-is_living(const char *s)
-{
-	const char *bad;
-	pid_t pid;
-
-	if (!program_isnumber(s))
-		return false;
-	pid = (pid_t)strtonum(s, 1, INT32_MAX, &bad);
-	return bad == NULL && (kill(pid, 0) == 0 || errno == EPERM);
-}
-
-/*
- * Return the file to be written that options_next has just found as the
- * argument of option c of command line u: optarg.  argv is getopt(3)'s.
- * Where that is hardly what was meant, exit 2 with a question: a process
- * (-g 4711), other options (-ov, -o -v).  "-" is standard output.
- */
-const char *
-program_outfile(char *const argv[], int c, const struct cmdline *u)
-{
-	const char *s = optarg;
-	const char *arg = argv[optind - 1];
-	bool attached = s != arg && arg[1] != '-';	/* -oFILE */
-
-	if (strcmp(s, "-") == 0)
-		return s;
-	if (is_living(s))
-		errx(2, "-%c %s: that is a process: which file? (a file of "
-		    "that name: ./%s)", c, s, s);
-	if (*s == '-' || (attached && options_are(u, s)))
-		errx(2, "-%c %s: did you mean -%s and -%c with a file? (a "
-		    "file of that name: ./%s)", c, s, s + (*s == '-'), c, s);
-	return s;
-}
-
-/*
- * Have what the words of -x tell left out by *x, which is made if it is NULL:
- * the caller frees it.  Exit 2 where they tell nothing.
- */
-void
-program_exclude(struct exclude **x, const char *words)
-{
-	if ((*x == NULL && (*x = exclude_new()) == NULL) ||
-	    exclude_add(*x, words) == -1)
-		errx(2, "-x %s", snap_errstr());
 }
 
 static void

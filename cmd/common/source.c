@@ -40,7 +40,7 @@ word_add(struct words *w, char *word)
  * 2 if there is no such user.
  */
 void
-sources_user(struct sources *s, const char *arg)
+sources_user(struct sources *s, char *arg)
 {
 	if (user_parse(arg, &s->uid) == -1)
 		errx(2, "-u: %s", snap_errstr());

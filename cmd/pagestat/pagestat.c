@@ -24,21 +24,35 @@ struct command {
 	bool		 failed;
 };
 
+static struct command command;
+
 static const struct opt opts[] = {
-	{ 'b', "bytes", NULL, "sizes in bytes" },
+	{ 'b', "bytes", NULL, "sizes in bytes",
+	    .flag = &command.table.opts.bytes },
 	{ 'c', "cgroup", "group",
-	    "processes of a unit, container, pod or cgroup" },
-	{ 'f', "flags", NULL, "how many pages have which flags of the kernel" },
-	{ 'j', "json", NULL, "as JSON, an object a line, for programs" },
-	{ 'J', "json", NULL, NULL },
-	{ 'M', "snapshot", "file", "read this file, as an operand" },
-	{ 'm', "mappings", NULL, "a line for each mapping, too" },
-	{ 'n', "noheadings", NULL, "no headings and totals" },
-	{ 'o', "columns", "list", "these columns; +list: more" },
-	{ 'p', "pid", "pid|name", "this process, or those of that name" },
-	{ 's', "shared", NULL, "how much each two processes share" },
-	{ 'u', "user", "user", "only processes of user; alone: all of them" },
-	{ 'w', "wait", "seconds", "what is touched meanwhile, too" },
+	    "processes of a unit, container, pod or cgroup",
+	    .source = sources_cgroup },
+	{ 'f', "flags", NULL, "how many pages have which flags of the kernel",
+	    .flag = &command.showflags },
+	{ 'j', "json", NULL, "as JSON, an object a line, for programs",
+	    .flag = &command.table.json },
+	{ 'J', "json", NULL, NULL, .flag = &command.table.json },
+	{ 'M', "snapshot", "file", "read this file, as an operand",
+	    .source = sources_file },
+	{ 'm', "mappings", NULL, "a line for each mapping, too",
+	    .flag = &command.table.mappings },
+	{ 'n', "noheadings", NULL, "no headings and totals",
+	    .flag = &command.table.opts.bare },
+	{ 'o', "columns", "list", "these columns; +list: more",
+	    .word = &command.table.opts.list },
+	{ 'p', "pid", "pid|name", "this process, or those of that name",
+	    .source = sources_pick },
+	{ 's', "shared", NULL, "how much each two processes share",
+	    .flag = &command.showmatrix },
+	{ 'u', "user", "user", "only processes of user; alone: all of them",
+	    .source = sources_user },
+	{ 'w', "wait", "seconds", "what is touched meanwhile, too",
+	    .seconds = &command.seconds },
 	{ 0 }
 };
 
@@ -54,7 +68,8 @@ static const struct cmdline cmdline = {
 		"[-s] [-p pid|name] file | -M file [pid|name ...]",
 		NULL
 	},
-	.opts = opts
+	.opts = opts,
+	.sources = &command.sources
 };
 
 /*
@@ -271,86 +286,44 @@ open_snap(struct command *c)
 int
 main(int argc, char *argv[])
 {
-	struct command c = { 0 };
+	struct command *const c = &command;
 	bool listed;
 	size_t i;
-	int ch;
 
 	program_descriptors();
-	while ((ch = options_next(&cmdline, argc, argv)) != -1)
-		switch (ch) {
-		case 'b':
-			c.table.opts.bytes = true;
-			break;
-		case 'c':
-			sources_cgroup(&c.sources, optarg);
-			break;
-		case 'f':
-			c.showflags = true;
-			break;
-		case 'j':
-		case 'J':
-			c.table.json = true;
-			break;
-		case 'M':
-			sources_file(&c.sources, optarg);
-			break;
-		case 'm':
-			c.table.mappings = true;
-			break;
-		case 'n':
-			c.table.opts.bare = true;
-			break;
-		case 'o':
-			c.table.opts.list = optarg;
-			break;
-		case 'p':
-			sources_pick(&c.sources, optarg);
-			break;
-		case 's':
-			c.showmatrix = true;
-			break;
-		case 'u':
-			sources_user(&c.sources, optarg);
-			break;
-		case 'w':
-			if ((c.seconds = program_seconds(optarg)) == -1)
-				errx(2, "-w: \"%s\" is not a number of "
-				    "seconds", optarg);
-			c.table.touched = true;
-			break;
-		}
-	sources_operands(&c.sources, argv + optind, SOURCES_MAPS);
-	if (c.sources.file.n > 0) {
-		sources_inside(&c.sources);
-		c.showmatrix = true;
+	argv = options_take(&cmdline, argc, argv);
+	c->table.touched = c->seconds > 0;
+	sources_operands(&c->sources, argv, SOURCES_MAPS);
+	if (c->sources.file.n > 0) {
+		sources_inside(&c->sources);
+		c->showmatrix = true;
 	}
-	listed = c.table.opts.bytes || c.table.opts.bare ||
-	    c.table.opts.list != NULL;
-	if (c.showflags + c.showmatrix + (c.table.mappings ||
-	    c.table.touched || c.table.json) > 1 ||
-	    (listed && (c.showflags || c.showmatrix || c.table.mappings ||
-	    c.table.json)) ||
-	    c.sources.file.n + sources_live(&c.sources) != 1)
+	listed = c->table.opts.bytes || c->table.opts.bare ||
+	    c->table.opts.list != NULL;
+	if (c->showflags + c->showmatrix + (c->table.mappings ||
+	    c->table.touched || c->table.json) > 1 ||
+	    (listed && (c->showflags || c->showmatrix || c->table.mappings ||
+	    c->table.json)) ||
+	    c->sources.file.n + sources_live(&c->sources) != 1)
 		options_misuse(&cmdline);
 	name_terminal();
-	if (c.sources.file.n > 0) {
-		open_snap(&c);
-		add_snapped(&c);
-	} else if (!sources_each(&c.sources, add_process, &c))
-		c.failed = true;
-	if (!c.showmatrix) {
-		c.table.flags = frames_open("kpageflags");
-		c.table.counts = frames_open("kpagecount");
+	if (c->sources.file.n > 0) {
+		open_snap(c);
+		add_snapped(c);
+	} else if (!sources_each(&c->sources, add_process, c))
+		c->failed = true;
+	if (!c->showmatrix) {
+		c->table.flags = frames_open("kpageflags");
+		c->table.counts = frames_open("kpagecount");
 	}
-	if (c.table.touched)
-		let_pass(&c);
-	for (i = 0; i < c.procs.n; i++)
-		show(&c, &c.procs.v[i]);
-	if (c.ended > 0 && c.shown == 0 && !c.failed) {
+	if (c->table.touched)
+		let_pass(c);
+	for (i = 0; i < c->procs.n; i++)
+		show(c, &c->procs.v[i]);
+	if (c->ended > 0 && c->shown == 0 && !c->failed) {
 		(void)errstr_set("all processes of that name ended meanwhile");
-		complain(&c);
+		complain(c);
 	}
-	finish(&c);
-	return c.failed || program_lost() ? 1 : 0;
+	finish(c);
+	return c->failed || program_lost() ? 1 : 0;
 }

@@ -25,29 +25,58 @@ struct command {
 	bool		 failed;
 };
 
+static struct command command = { .sources.kernel = true };
+
+/*
+ * Take option letter, which is that of a style, or -P.
+ */
+static void
+parse(int letter, char *arg)
+{
+	static const char styles[] = "mldsaxr"; /* as enum style has them */
+	static char self[16];
+
+	if (letter == 'P') {
+		snprintf(self, sizeof self, "%d", getpid());
+		sources_pick(&command.sources, self);
+	} else
+		command.opts.styles |= 1U << (strchr(styles, letter) - styles);
+	(void)arg;
+}
+
 static const struct opt opts[] = {
-	{ 'A', "amap", NULL, "behind each mapping, how many pages it owns" },
-	{ 'a', "all", NULL, "all of a mapping in a line: the default" },
+	{ 'A', "amap", NULL, "behind each mapping, how many pages it owns",
+	    .flag = &command.opts.amap },
+	{ 'a', "all", NULL, "all of a mapping in a line: the default",
+	    .call = parse },
 	{ 'c', "cgroup", "group",
-	    "processes of a unit, container, pod or cgroup" },
+	    "processes of a unit, container, pod or cgroup",
+	    .source = sources_cgroup },
 	{ 'D', "uvm", "number",
-	    "structures of OpenBSD's UVM: 1, 2, 8, or a sum" },
-	{ 'd', "ddb", NULL, "the style of OpenBSD's ddb(4)" },
+	    "structures of OpenBSD's UVM: 1, 2, 8, or a sum",
+	    .number = &command.opts.debug, 0, DEBUG_ALL },
+	{ 'd', "ddb", NULL, "the style of OpenBSD's ddb(4)", .call = parse },
 	{ 'e', "everything", NULL, "with -g of two snapshots: what did not "
-	    "change" },
+	    "change", .flag = &command.opts.everything },
 	{ 'g', "picture", "file.svg", "make a picture; of two snapshots: "
-	    "what changed" },
-	{ 'l', "linux", NULL, "the style of /proc/PID/maps" },
-	{ 'M', "snapshot", "file", "read this file, as an operand" },
-	{ 'm', "map", NULL, "the map as UVM has it" },
-	{ 'N', "system", "file", NULL },
-	{ 'P', "self", NULL, "procmap itself" },
-	{ 'p', "pid", "pid|name", "this process, or those of that name" },
-	{ 'r', "reserved", NULL, "how far heap and stack may grow" },
-	{ 's', "solaris", NULL, "the style of Solaris" },
-	{ 'u', "user", "user", "only processes of user; alone: all of them" },
-	{ 'v', "verbose", NULL, "more, in the styles -a, -m and -d" },
-	{ 'x', "resident", NULL, "what is resident, shared and private" },
+	    "what changed", .outfile = &command.opts.picture },
+	{ 'l', "linux", NULL, "the style of /proc/PID/maps", .call = parse },
+	{ 'M', "snapshot", "file", "read this file, as an operand",
+	    .source = sources_file },
+	{ 'm', "map", NULL, "the map as UVM has it", .call = parse },
+	{ 'N', "system", "file", NULL, .flag = NULL },
+	{ 'P', "self", NULL, "procmap itself", .call = parse },
+	{ 'p', "pid", "pid|name", "this process, or those of that name",
+	    .source = sources_pick },
+	{ 'r', "reserved", NULL, "how far heap and stack may grow",
+	    .call = parse },
+	{ 's', "solaris", NULL, "the style of Solaris", .call = parse },
+	{ 'u', "user", "user", "only processes of user; alone: all of them",
+	    .source = sources_user },
+	{ 'v', "verbose", NULL, "more, in the styles -a, -m and -d",
+	    .flag = &command.opts.verbose },
+	{ 'x', "resident", NULL, "what is resident, shared and private",
+	    .call = parse },
 	{ 0 }
 };
 
@@ -60,20 +89,9 @@ static const struct cmdline cmdline = {
 		NULL
 	},
 	.opts = opts,
+	.sources = &command.sources,
 	.ordered = true
 };
-
-static unsigned int
-parse_debug(const char *s)
-{
-	const char *why;
-	long long n;
-
-	n = strtonum(s, 0, DEBUG_ALL, &why);
-	if (why != NULL)
-		errx(2, "invalid debug mask");
-	return (unsigned int)n;
-}
 
 static void
 say_lost(void *arg, const char *text)
@@ -266,33 +284,6 @@ make_picture(struct command *c)
 	album_free(&a);
 }
 
-static int
-option(struct command *c, int ch)
-{
-	static const struct {
-		int		 letter;
-		unsigned int	 style;
-	} styles[] = { { 'a', STYLE_ALL }, { 'd', STYLE_DDB },
-	    { 'l', STYLE_LINUX }, { 'm', STYLE_MAP }, { 'r', STYLE_RESERVED },
-	    { 's', STYLE_SOLARIS }, { 'x', STYLE_RESIDENT } };
-	size_t i;
-
-	for (i = 0; i < sizeof styles / sizeof *styles; i++)
-		if (styles[i].letter == ch) {
-			c->opts.styles |= styles[i].style;
-			return 0;
-		}
-	if (ch == 'A')
-		c->opts.amap = true;
-	else if (ch == 'e')
-		c->opts.everything = true;
-	else if (ch == 'v')
-		c->opts.verbose = true;
-	else
-		return -1;
-	return 0;
-}
-
 /*
  * Add the processes of the snapshots that word means: by its number, found or
  * not, or by its name.
@@ -305,8 +296,7 @@ pid_pick(struct command *c, const char *word)
 	size_t i, k;
 
 	if (program_isnumber(word)) {
-		pid_add(c, program_number(&cmdline, word, 0, INT32_MAX,
-		    "process id"));
+		pid_add(c, options_number('p', word, 0, INT32_MAX));
 		return;
 	}
 	for (k = c->nsnap; k-- > 0;)
@@ -371,63 +361,32 @@ finish(struct command *c)
 int
 main(int argc, char *argv[])
 {
-	struct command c = { .sources.kernel = true };
-	char self[16];
+	struct command *const c = &command;
 	size_t i;
-	int ch;
 
 	program_descriptors();
-	while ((ch = options_next(&cmdline, argc, argv)) != -1)
-		switch (ch) {
-		case 'c':
-			sources_cgroup(&c.sources, optarg);
-			break;
-		case 'D':
-			c.opts.debug = parse_debug(optarg);
-			break;
-		case 'g':
-			c.opts.picture = program_outfile(argv, ch, &cmdline);
-			break;
-		case 'M':
-			sources_file(&c.sources, optarg);
-			break;
-		case 'N':
-			break;
-		case 'P':
-			snprintf(self, sizeof self, "%d", getpid());
-			sources_pick(&c.sources, self);
-			break;
-		case 'p':
-			sources_pick(&c.sources, optarg);
-			break;
-		case 'u':
-			sources_user(&c.sources, optarg);
-			break;
-		default:
-			if (option(&c, ch) == -1)
-				options_misuse(&cmdline);
-		}
-	sources_operands(&c.sources, argv + optind, SOURCES_MAPS);
-	if ((c.nsnap = c.sources.file.n) > SNAPS)
+	argv = options_take(&cmdline, argc, argv);
+	sources_operands(&c->sources, argv, SOURCES_MAPS);
+	if ((c->nsnap = c->sources.file.n) > SNAPS)
 		options_misuse(&cmdline);
-	if (c.nsnap > 0)
-		sources_inside(&c.sources);
-	if (c.nsnap == SNAPS && c.opts.picture == NULL)
+	if (c->nsnap > 0)
+		sources_inside(&c->sources);
+	if (c->nsnap == SNAPS && c->opts.picture == NULL)
 		errx(2, "two files to compare, but no -g");
-	if (c.nsnap > 0 && sources_live(&c.sources))
+	if (c->nsnap > 0 && sources_live(&c->sources))
 		options_misuse(&cmdline);
-	if (c.nsnap < SNAPS && c.opts.everything)
+	if (c->nsnap < SNAPS && c->opts.everything)
 		errx(2, "-e, but no two files to compare");
-	if (c.opts.amap ? (c.opts.styles & STYLE_LINES) == 0 :
-	    c.opts.styles == 0 && c.opts.picture == NULL)
-		c.opts.styles |= STYLE_ALL;
+	if (c->opts.amap ? (c->opts.styles & STYLE_LINES) == 0 :
+	    c->opts.styles == 0 && c->opts.picture == NULL)
+		c->opts.styles |= STYLE_ALL;
 	name_terminal();
-	if (c.nsnap > 0)
-		confine_snaps(&c);
-	open_snaps(&c);
-	choose(&c);
-	for (i = 0; i < c.npid; i++)
-		show_process(&c, c.pid[i]);
-	finish(&c);
-	return c.failed ? 1 : 0;
+	if (c->nsnap > 0)
+		confine_snaps(c);
+	open_snaps(c);
+	choose(c);
+	for (i = 0; i < c->npid; i++)
+		show_process(c, c->pid[i]);
+	finish(c);
+	return c->failed ? 1 : 0;
 }

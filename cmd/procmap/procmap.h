@@ -33,7 +33,7 @@ struct slots {			/* of amaps */
 
 struct options {
 	unsigned int	 styles; /* of enum style */
-	unsigned int	 debug;	/* of enum debug */
+	uint64_t	 debug;	/* bits of enum debug */
 	bool		 amap;
 	bool		 verbose;
 	bool		 everything;

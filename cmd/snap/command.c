@@ -9,34 +9,70 @@
 
 enum { OPT_AT = OPT_LONG, OPT_CORE, OPT_MEMORY };
 
+static struct job job = { .live = { .warn = say } };
+static uint64_t patience;
+
+/*
+ * Take option letter with its argument.
+ */
+static void
+parse(int letter, char *arg)
+{
+	int rc;
+
+	if (letter == 'm' && (job.note = note_check(arg)) == NULL)
+		errx(2, "-m: %s", snap_errstr());
+	if (letter == OPT_AT && (rc = at_parse(&job.at, arg)) != 0)
+		errx(rc == 1 ? 1 : 2, "--at: %s", snap_errstr());
+	if (letter == OPT_MEMORY && (!amount_bytes(arg, &job.live.memory) ||
+	    job.live.memory == 0))
+		errx(2, "--memory %s: not a size, as 2G", arg);
+}
+
 static const struct opt opts[] = {
-	{ 'a', "all", NULL, "unmodified pages of mapped data files, too" },
+	{ 'a', "all", NULL, "unmodified pages of mapped data files, too",
+	    .flag = &job.live.datafiles },
 	{ 'c', "cgroup", "group",
-	    "processes of a unit, container, pod or cgroup" },
+	    "processes of a unit, container, pod or cgroup",
+	    .source = sources_cgroup },
 	{ 'd', "dry-run", NULL,
-	    "tell what cannot be restored, and write nothing" },
-	{ 'f', "force", NULL, "kill in spite of what cannot be restored" },
+	    "tell what cannot be restored, and write nothing",
+	    .flag = &job.move.dry },
+	{ 'f', "force", NULL, "kill in spite of what cannot be restored",
+	    .flag = &job.move.force },
 	{ 'k', "kill", NULL,
-	    "kill them when all is written, to go on elsewhere" },
-	{ 'l', "let-go", NULL, NULL },
-	{ 'm', "message", "text", "note why it was taken" },
-	{ 'n', "no-inject", NULL, "run nothing in the processes" },
-	{ 'o', "output", "file", "write to file, when the snapshot is whole" },
-	{ 'r', "descendants", NULL, "all descendants of the processes, too" },
-	{ 's', "stop", NULL, "keep them stopped until all is written" },
+	    "kill them when all is written, to go on elsewhere",
+	    .flag = &job.move.kill },
+	{ 'l', "let-go", NULL, NULL, .flag = NULL },
+	{ 'm', "message", "text", "note why it was taken", .call = parse },
+	{ 'n', "no-inject", NULL, "run nothing in the processes",
+	    .flag = &job.live.observe },
+	{ 'o', "output", "file", "write to file, when the snapshot is whole",
+	    .outfile = &job.path },
+	{ 'r', "descendants", NULL, "all descendants of the processes, too",
+	    .flag = &job.live.descendants },
+	{ 's', "stop", NULL, "keep them stopped until all is written",
+	    .flag = &job.stop },
 	{ 't', "timeout", "seconds",
-	    "wait so long for file servers, not 5 seconds" },
-	{ 'u', "user", "user", "only processes of user; alone: all of them" },
+	    "wait so long for file servers, not 5 seconds",
+	    .number = &patience, 1, 86400 },
+	{ 'u', "user", "user", "only processes of user; alone: all of them",
+	    .source = sources_user },
 	{ 'v', "verbose", NULL,
-	    "tell what was written, and what was stopped how long" },
+	    "tell what was written, and what was stopped how long",
+	    .flag = &job.live.verbose },
 	{ 'x', "exclude", "what", "leave out secrets, dontdump, "
-	    "env=PATTERN, START-END" },
-	{ 'z', "compress", NULL, "compress, as gzip(1) does" },
-	{ OPT_AT, "at", "time", "take it at that time of day" },
+	    "env=PATTERN, START-END", .exclude = &job.exclude },
+	{ 'z', "compress", NULL, "compress, as gzip(1) does",
+	    .flag = &job.compress },
+	{ OPT_AT, "at", "time", "take it at that time of day",
+	    .call = parse },
 	{ OPT_CORE, "core", NULL,
-	    "the first process dumps core to standard input" },
+	    "the first process dumps core to standard input",
+	    .flag = &job.core },
 	{ OPT_MEMORY, "memory", "size",
-	    "keep them stopped if clones may take more, as 2G" },
+	    "keep them stopped if clones may take more, as 2G",
+	    .call = parse },
 	{ 0 }
 };
 
@@ -48,115 +84,26 @@ static const struct cmdline cmdline = {
 		    "[pid|name ...]",
 		NULL
 	},
-	.opts = opts
+	.opts = opts,
+	.sources = &job.who
 };
 
 /*
- * Return what option c says yes to, or NULL.
- */
-static bool *
-job_flag(struct job *j, int c)
-{
-	switch (c) {
-	case 'a':
-		return &j->live.datafiles;
-	case 'd':
-		return &j->move.dry;
-	case OPT_CORE:
-		return &j->core;
-	case 'f':
-		return &j->move.force;
-	case 'k':
-		return &j->move.kill;
-	case 'n':
-		return &j->live.observe;
-	case 'r':
-		return &j->live.descendants;
-	case 's':
-		return &j->stop;
-	case 'v':
-		return &j->live.verbose;
-	case 'z':
-		return &j->compress;
-	}
-	return NULL;
-}
-
-/*
- * Take option c with its argument, getopt(3)'s optarg.
- */
-static void
-job_option(struct job *j, int c, char *argv[])
-{
-	const char *bad;
-	int rc;
-
-	switch (c) {
-	case 'c':
-		sources_cgroup(&j->who, optarg);
-		break;
-	case 'm':
-		if ((j->note = note_check(optarg)) == NULL)
-			errx(2, "-m: %s", snap_errstr());
-		break;
-	case 'o':
-		j->path = program_outfile(argv, c, &cmdline);
-		break;
-	case 't':
-		j->live.patience = (unsigned int)strtonum(optarg, 1, 86400,
-		    &bad);
-		if (bad != NULL)
-			errx(2, "-t %s: %s", optarg, bad);
-		break;
-	case 'u':
-		sources_user(&j->who, optarg);
-		j->live.user = sources_whose(&j->who);
-		break;
-	case 'x':
-		program_exclude(&j->exclude, optarg);
-		j->live.flags = true;
-		break;
-	case OPT_AT:
-		if ((rc = at_parse(&j->at, optarg)) != 0)
-			errx(rc == 1 ? 1 : 2, "--at: %s", snap_errstr());
-		break;
-	case OPT_MEMORY:
-		if (!amount_bytes(optarg, &j->live.memory) ||
-		    j->live.memory == 0)
-			errx(2, "--memory %s: not a size, as 2G", optarg);
-		break;
-	}
-}
-
-/*
- * Free what job j owns.
- */
-void
-job_free(struct job *j)
-{
-	exclude_free(j->exclude);
-	buf_free(&j->taken);
-	sources_free(&j->who);
-}
-
-/*
- * Set *j to what the command line argv, of argc words, asks for.  Where that is
+ * Return what the command line argv, of argc words, asks for.  Where that is
  * nothing that can be done, say so, and exit.
  */
-void
-job_parse(struct job *j, int argc, char *argv[])
+struct job *
+job_parse(int argc, char *argv[])
 {
-	bool *flag;
-	int c;
+	struct job *const j = &job;
 
-	while ((c = options_next(&cmdline, argc, argv)) != -1)
-		if ((flag = job_flag(j, c)) != NULL)
-			*flag = true;
-		else
-			job_option(j, c, argv);
-	if (j->core && optind < argc && program_isnumber(argv[optind]))
-		j->dumps = (pid_t)strtol(argv[optind++], NULL, 10);
-	sources_operands(&j->who, argv + optind, SOURCES_LIVE);
+	argv = options_take(&cmdline, argc, argv);
+	j->live.patience = (unsigned int)patience;
+	j->live.user = sources_whose(&j->who);
+	j->live.flags = j->exclude != NULL;
+	if (j->core && *argv != NULL && program_isnumber(*argv))
+		j->dumps = (pid_t)strtol(*argv++, NULL, 10);
+	sources_operands(&j->who, argv, SOURCES_LIVE);
 	if ((!j->core && !sources_live(&j->who)) ||
 	    (j->move.force && !j->move.kill))
 		options_misuse(&cmdline);
@@ -177,4 +124,16 @@ job_parse(struct job *j, int argc, char *argv[])
 	if (j->move.dry)	/* with -k, too, nothing is killed */
 		j->move.kill = j->move.force = false;
 	j->live.move = j->move.kill;
+	return j;
+}
+
+/*
+ * Free what job j owns.
+ */
+void
+job_free(struct job *j)
+{
+	exclude_free(j->exclude);
+	buf_free(&j->taken);
+	sources_free(&j->who);
 }

@@ -49,7 +49,7 @@ void		 at_wait(time_t at);
 
 /* command.c: the command line */
 void		 job_free(struct job *j);
-void		 job_parse(struct job *j, int argc, char *argv[]);
+struct job	*job_parse(int argc, char *argv[]);
 
 /* message.c: messages that wait until processes run again */
 void		 say(void *arg, const char *text);

@@ -226,21 +226,22 @@ run(const struct job *j)
 int
 main(int argc, char *argv[])
 {
-	struct job j = { .live = { .warn = say, .progress = &progress } };
+	struct job *j;
 	int rc;
 
 	program_descriptors();
-	job_parse(&j, argc, argv);
-	if (j.at != 0)
-		at_wait(j.at);
-	note_make(&j.taken, argv, j.note);
-	if (buf_check(&j.taken) == -1)
+	j = job_parse(argc, argv);
+	j->live.progress = &progress;
+	if (j->at != 0)
+		at_wait(j->at);
+	note_make(&j->taken, argv, j->note);
+	if (buf_check(&j->taken) == -1)
 		errx(1, "%s", snap_errstr());
 	program_signals();
 	ignore_stops();
 	program_files();	/* each mapped file takes one */
 	progress_show(&progress, getprogname());
-	rc = run(&j);
-	job_free(&j);
+	rc = run(j);
+	job_free(j);
 	return rc;
 }

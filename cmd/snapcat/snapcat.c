@@ -8,12 +8,16 @@
 
 static struct progress progress;
 static struct exclude *exclude;	/* secrets that are left out; or NULL */
+static const char *path;	/* of the output; NULL: the standard one */
+static bool salvage;
+static bool verbose;
+static bool compress;
 
 /*
  * Read all files into one snapshot.
  */
 static struct snap *
-read_all(char *const file[], int n, bool salvage)
+read_all(char *const file[], int n)
 {
 	struct readopts o = { .salvage = salvage, .warn = program_lose,
 	    .progress = &progress };
@@ -38,12 +42,10 @@ read_all(char *const file[], int n, bool salvage)
 }
 
 /*
- * Write all files as one snapshot to path, and say what that has if verbose is
- * true.
+ * Write all files as one snapshot, and say what that has if verbose is true.
  */
 static int
-write_all(char *const file[], int n, const char *path, bool salvage,
-    bool compress, bool verbose)
+write_all(char *const file[], int n)
 {
 	char text[240], plan9[240];
 	struct output *out;
@@ -52,7 +54,7 @@ write_all(char *const file[], int n, const char *path, bool salvage,
 
 	s = NULL;
 	if ((out = output_begin(path, compress, &progress)) == NULL ||
-	    (s = read_all(file, n, salvage)) == NULL ||
+	    (s = read_all(file, n)) == NULL ||
 	    snap6_write(s, out, program_lose, NULL) == -1 ||
 	    output_end(out) == -1) {
 		output_abort(out);
@@ -73,12 +75,15 @@ write_all(char *const file[], int n, const char *path, bool salvage,
 }
 
 static const struct opt opts[] = {
-	{ 'o', "output", "file", "write to file, not to standard output" },
-	{ 's', "salvage", NULL, "save what is whole of damaged files" },
-	{ 'v', "verbose", NULL, "tell what was written" },
+	{ 'o', "output", "file", "write to file, not to standard output",
+	    .outfile = &path },
+	{ 's', "salvage", NULL, "save what is whole of damaged files",
+	    .flag = &salvage },
+	{ 'v', "verbose", NULL, "tell what was written", .flag = &verbose },
 	{ 'x', "exclude", "what", "leave out secrets, dontdump, "
-	    "env=PATTERN, START-END" },
-	{ 'z', "compress", NULL, "compress, as gzip(1) does" },
+	    "env=PATTERN, START-END", .exclude = &exclude },
+	{ 'z', "compress", NULL, "compress, as gzip(1) does",
+	    .flag = &compress },
 	{ 0 }
 };
 
@@ -95,42 +100,19 @@ int
 main(int argc, char *argv[])
 {
 	struct confined need = { 0 };
-	const char *path;
-	bool salvage, verbose, compress;
-	int c, rc;
+	int rc;
 
 	program_descriptors();
-	path = NULL;
-	salvage = verbose = compress = false;
-	while ((c = options_next(&cmdline, argc, argv)) != -1)
-		switch (c) {
-		case 'o':
-			path = program_outfile(argv, c, &cmdline);
-			break;
-		case 's':
-			salvage = true;
-			break;
-		case 'v':
-			verbose = true;
-			break;
-		case 'x':
-			program_exclude(&exclude, optarg);
-			break;
-		case 'z':
-			compress = true;
-			break;
-		}
-	argc -= optind;
-	argv += optind;
-	if (argc == 0)
+	argv = options_take(&cmdline, argc, argv);
+	if (*argv == NULL)
 		options_misuse(&cmdline);
 	program_signals();
 	need.in = argv;
-	need.nin = (size_t)argc;
+	need.nin = (size_t)(argc - optind);
 	need.out = path;
 	program_confine(&need, verbose);
 	progress_show(&progress, getprogname());
-	rc = write_all(argv, argc, path, salvage, compress, verbose);
+	rc = write_all(argv, argc - optind);
 	progress_hide();
 	if (rc == -1)
 		program_warn("%s", snap_errstr());

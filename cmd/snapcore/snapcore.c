@@ -12,6 +12,9 @@
 #include <unistd.h>
 
 static struct sources sources;
+static const char *out;	/* of the output; NULL: the usual one */
+static char *exe;		/* the program of cores, or NULL */
+static bool reverse;
 static bool verbose;
 static bool compress;
 static struct progress progress;
@@ -205,7 +208,7 @@ set_header(struct snap *s)
 }
 
 static int
-snap_of_cores(const char *path, const char *exe)
+snap_of_cores(void)
 {
 	struct coreopts co = { .exe = exe, .warn = program_lose,
 	    .progress = &progress };
@@ -221,7 +224,7 @@ snap_of_cores(const char *path, const char *exe)
 		if (core_read(s, sources.file.v[i], &co) == -1)
 			goto fail;
 	if (set_header(s) == -1 ||
-	    (o = output_begin(path, compress, &progress)) == NULL ||
+	    (o = output_begin(out, compress, &progress)) == NULL ||
 	    snap6_write(s, o, program_lose, NULL) == -1 || output_end(o) == -1)
 		goto fail;
 	if (verbose) {
@@ -238,13 +241,18 @@ fail:
 
 static const struct opt opts[] = {
 	{ 'c', "cgroup", "group",
-	    "live: a unit, container, pod or cgroup" },
-	{ 'e', "executable", "exe", "the program that the cores are of" },
-	{ 'o', "output", "file", "write to file, not to core or core.PID" },
-	{ 'p', "pid", "pid|name", "of this process only; without file, live" },
-	{ 'r', "reverse", NULL, "make a snapshot of cores" },
-	{ 'v', "verbose", NULL, "tell what was written" },
-	{ 'z', "compress", NULL, "compress the snapshot, as gzip(1) does" },
+	    "live: a unit, container, pod or cgroup",
+	    .source = sources_cgroup },
+	{ 'e', "executable", "exe", "the program that the cores are of",
+	    .word = &exe },
+	{ 'o', "output", "file", "write to file, not to core or core.PID",
+	    .outfile = &out },
+	{ 'p', "pid", "pid|name", "of this process only; without file, live",
+	    .source = sources_pick },
+	{ 'r', "reverse", NULL, "make a snapshot of cores", .flag = &reverse },
+	{ 'v', "verbose", NULL, "tell what was written", .flag = &verbose },
+	{ 'z', "compress", NULL, "compress the snapshot, as gzip(1) does",
+	    .flag = &compress },
 	{ 0 }
 };
 
@@ -256,47 +264,19 @@ static const struct cmdline cmdline = {
 		"-r [-vz] [-e exe] [-o file] core ...",
 		NULL
 	},
-	.opts = opts
+	.opts = opts,
+	.sources = &sources
 };
 
 int
 main(int argc, char *argv[])
 {
 	struct confined need = { 0 };
-	const char *path, *exe;
-	bool reverse;
-	int c, rc;
+	int rc;
 
 	program_descriptors();
-	path = exe = NULL;
-	reverse = false;
-	while ((c = options_next(&cmdline, argc, argv)) != -1)
-		switch (c) {
-		case 'c':
-			sources_cgroup(&sources, optarg);
-			break;
-		case 'e':
-			exe = optarg;
-			break;
-		case 'o':
-			path = program_outfile(argv, c, &cmdline);
-			break;
-		case 'p':
-			sources_pick(&sources, optarg);
-			break;
-		case 'r':
-			reverse = true;
-			break;
-		case 'v':
-			verbose = true;
-			break;
-		case 'z':
-			compress = true;
-			break;
-		}
-	argc -= optind;
-	argv += optind;
-	if (reverse ? argc == 0 || sources.pick.n > 0 || sources.cgroup.n > 0 :
+	argv = options_take(&cmdline, argc, argv);
+	if (reverse ? *argv == NULL || sources.pick.n > 0 || sources.cgroup.n > 0 :
 	    exe != NULL || compress)
 		options_misuse(&cmdline);
 	program_signals();
@@ -309,11 +289,11 @@ main(int argc, char *argv[])
 	}
 	need.in = sources.file.v;
 	need.nin = sources.file.n;
-	need.out = path == NULL && !reverse ? "core" : path;
+	need.out = out == NULL && !reverse ? "core" : out;
 	need.many = !reverse;
 	program_confine(&need, verbose);
 	progress_show(&progress, getprogname());
-	rc = reverse ? snap_of_cores(path, exe) : cores_of_snaps(path);
+	rc = reverse ? snap_of_cores() : cores_of_snaps(out);
 	progress_hide();
 	if (rc == -1)
 		program_warn("%s", snap_errstr());

@@ -191,7 +191,7 @@ void		 registers_each(int fd, void (*fn)(void *, uint64_t),
 struct listing {		/* how crashes are listed */
 	char		*const *words; /* only those that they mean; of none,
 				   all */
-	size_t		 most;	/* the last ones; 0: all */
+	uint64_t	 most;	/* the last ones; 0: all */
 	bool		 reverse; /* the newest first */
 	bool		 json;
 };

@@ -10,17 +10,35 @@
 #include <string.h>
 #include <unistd.h>
 
+static char usual[] = CONFIG, *config = usual;
+static const char *out;		/* a file to be written, or NULL */
+static time_t since, until = INT64_MAX;
+static struct listing how;
+static bool last;		/* list that alone */
+static bool by_socket;
+
+static void
+moment(int letter, char *arg)
+{
+	if (!time_parse(arg, letter == 'S' ? &since : &until))
+		errx(2, "-%c %s: that is no time", letter, arg);
+}
+
 static const struct opt opts[] = {
-	{ '1', "last", NULL, "list the last one only" },
-	{ 'c', "config", "file", "not /etc/snapcrash.conf" },
-	{ 'j', "json", NULL, "as JSON, an object a crash, for programs" },
-	{ 'n', "lines", "number", "list so many, the last ones" },
-	{ 'o', "output", "file", "dump to file, not to standard output" },
-	{ 'r', "reverse", NULL, "list the newest first" },
-	{ 's', "socket", NULL, "have the kernel send cores to a socket" },
+	{ '1', "last", NULL, "list the last one only", .flag = &last },
+	{ 'c', "config", "file", "not /etc/snapcrash.conf", .word = &config },
+	{ 'j', "json", NULL, "as JSON, an object a crash, for programs",
+	    .flag = &how.json },
+	{ 'n', "lines", "number", "list so many, the last ones",
+	    .number = &how.most, 1, INT_MAX },
+	{ 'o', "output", "file", "dump to file, not to standard output",
+	    .outfile = &out },
+	{ 'r', "reverse", NULL, "list the newest first", .flag = &how.reverse },
+	{ 's', "socket", NULL, "have the kernel send cores to a socket",
+	    .flag = &by_socket },
 	{ 'S', "since", "time", "only what crashed since then: -2h, 14:30, "
-	    "2026-11-23" },
-	{ 'U', "until", "time", "or until then" },
+	    "2026-11-23", .call = moment },
+	{ 'U', "until", "time", "or until then", .call = moment },
 	{ 0 }
 };
 
@@ -88,20 +106,19 @@ crash_dump(struct crash *k, const char *path)
  * Do what a command says with the crashes of l.  Return the exit status.
  */
 static int
-run(const struct config *c, struct crashes *l, char *argv[],
-    struct listing *how, const char *path)
+run(const struct config *c, struct crashes *l, char *argv[])
 {
 	const char *const what = *argv++;
 	char *const *const more = *argv == NULL ? argv : argv + 1;
 
 	if (strcmp(what, "list") == 0) {
-		how->words = argv;
-		return show_list(l, how);
+		how.words = argv;
+		return show_list(l, &how);
 	}
 	if (strcmp(what, "info") == 0 && *more == NULL)
-		return show_info(crash_find(l, *argv), how->json);
+		return show_info(crash_find(l, *argv), how.json);
 	if (strcmp(what, "dump") == 0 && *more == NULL)
-		return crash_dump(crash_find(l, *argv), path);
+		return crash_dump(crash_find(l, *argv), out);
 	if (strcmp(what, "stack") == 0)
 		return show_stack(crash_find(l, *argv), more);
 	if (strcmp(what, "debug") == 0)
@@ -111,68 +128,24 @@ run(const struct config *c, struct crashes *l, char *argv[],
 	options_misuse(&cmdline);
 }
 
-static time_t
-moment(int letter)
-{
-	time_t t;
-
-	if (!time_parse(optarg, &t))
-		errx(2, "-%c %s: that is no time", letter, optarg);
-	return t;
-}
-
 int
 main(int argc, char *argv[])
 {
-	const char *path = CONFIG, *out = NULL, *bad;
-	time_t since = 0, until = INT64_MAX;
-	struct listing how = { 0 };
-	bool by_socket = false;
 	struct crashes l;
 	struct config c;
-	int i, rc, wrong;
+	int rc, wrong;
 
-	while ((i = options_next(&cmdline, argc, argv)) != -1)
-		switch (i) {
-		case '1':
-			how.most = 1;
-			how.reverse = true;
-			break;
-		case 'c':
-			path = optarg;
-			break;
-		case 'j':
-			how.json = true;
-			break;
-		case 'n':
-			how.most = (size_t)strtonum(optarg, 1, INT_MAX, &bad);
-			if (bad != NULL)
-				errx(2, "-n %s: the number is %s", optarg, bad);
-			break;
-		case 'o':
-			out = program_outfile(argv, i, &cmdline);
-			break;
-		case 'r':
-			how.reverse = true;
-			break;
-		case 'S':
-			since = moment(i);
-			break;
-		case 'U':
-			until = moment(i);
-			break;
-		case 's':
-			by_socket = true;
-			break;
-		}
-	argv += optind;
+	argv = options_take(&cmdline, argc, argv);
+	how.reverse = how.reverse || last;
+	if (last)
+		how.most = 1;
 	if (*argv == NULL)
 		options_misuse(&cmdline);
 	if (strcmp(*argv, "take") == 0)
 		take_begin();
-	wrong = config_read(&c, path);
+	wrong = config_read(&c, config);
 	/* the usual one need not be there */
-	if (wrong == -1 && errno == ENOENT && strcmp(path, CONFIG) == 0)
+	if (wrong == -1 && errno == ENOENT && strcmp(config, CONFIG) == 0)
 		wrong = 0;
 	if (wrong == -1)
 		program_warn("%s", snap_errstr());
@@ -181,11 +154,11 @@ main(int argc, char *argv[])
 	if (wrong == -1)
 		return 1;
 	if (strcmp(*argv, "serve") == 0 && argv[1] == NULL)
-		return crash_serve(&c, path);
+		return crash_serve(&c, config);
 	if (strcmp(*argv, "install") == 0 && argv[1] == NULL && wrong != 0)
-		errx(1, "nothing is installed: %s is wrong", path);
+		errx(1, "nothing is installed: %s is wrong", config);
 	if (strcmp(*argv, "install") == 0 && argv[1] == NULL)
-		return handler_install(&c, path, by_socket);
+		return handler_install(&c, config, by_socket);
 	if (strcmp(*argv, "remove") == 0 && argv[1] == NULL)
 		return handler_remove(&c);
 	if (strcmp(*argv, "status") == 0 && argv[1] == NULL)
@@ -193,7 +166,7 @@ main(int argc, char *argv[])
 	if (store_read(&c, &l) == -1)
 		errx(1, "%s", snap_errstr());
 	crashes_between(&l, since, until);
-	rc = run(&c, &l, argv, &how, out);
+	rc = run(&c, &l, argv);
 	store_free(&l);
 	return rc;
 }

@@ -28,17 +28,40 @@ struct command {
 	bool		 differs;
 };
 
+static struct command command;
+
+/*
+ * Set which process is meant: "pid", or "before:pid".
+ */
+static void
+parse_pids(int letter, char *s)
+{
+	char *now;
+
+	if ((now = strchr(s, ':')) != NULL)
+		*now++ = '\0';
+	command.pid = command.before = options_number(letter, s, 1, INT32_MAX);
+	if (now != NULL)
+		command.pid = options_number(letter, now, 1, INT32_MAX);
+}
+
 static const struct opt opts[] = {
-	{ 'a', "all", NULL, "how much there is of all, if it grew or not" },
+	{ 'a', "all", NULL, "how much there is of all, if it grew or not",
+	    .flag = &command.opts.all },
 	{ 'c', "cgroup", "group",
-	    "live: a unit, container, pod or cgroup" },
-	{ 'J', "json", NULL, NULL },
-	{ 'j', "json", NULL, "as JSON, an object a process, for programs" },
-	{ 'l', "long", NULL, "the addresses of what changed, too" },
+	    "live: a unit, container, pod or cgroup",
+	    .source = sources_cgroup },
+	{ 'J', "json", NULL, NULL, .flag = &command.opts.json },
+	{ 'j', "json", NULL, "as JSON, an object a process, for programs",
+	    .flag = &command.opts.json },
+	{ 'l', "long", NULL, "the addresses of what changed, too",
+	    .flag = &command.opts.runs },
 	{ 'p', "pid", "pid[:pid]", "this process only; or what one was "
-	    "before" },
-	{ 's', "sums", NULL, "a line a class of mappings, not a mapping" },
-	{ 'x', "hex", NULL, "the bytes of what changed, too" },
+	    "before", .call = parse_pids },
+	{ 's', "sums", NULL, "a line a class of mappings, not a mapping",
+	    .flag = &command.opts.sums },
+	{ 'x', "hex", NULL, "the bytes of what changed, too",
+	    .flag = &command.opts.bytes },
 	{ 0 }
 };
 
@@ -51,7 +74,8 @@ static const struct cmdline cmdline = {
 		"-j [-l | -s] [-c group] [-p pid[:pid]] file ...",
 		NULL
 	},
-	.opts = opts
+	.opts = opts,
+	.sources = &command.sources
 };
 
 static void
@@ -190,26 +214,6 @@ read_all(struct command *cmd, char *const *path, size_t n)
 	}
 }
 
-static uint64_t
-parse_pid(const char *s)
-{
-	return program_number(&cmdline, s, 1, INT32_MAX, "process id");
-}
-
-/*
- * Set which process is meant: "pid", or "before:pid".
- */
-static void
-parse_pids(struct command *cmd, char *s)
-{
-	char *now;
-
-	if ((now = strchr(s, ':')) != NULL)
-		*now++ = '\0';
-	cmd->before = parse_pid(s);
-	cmd->pid = now == NULL ? cmd->before : parse_pid(now);
-}
-
 /*
  * Standard input is there once.
  */
@@ -227,63 +231,38 @@ check_input(char *const *path)
 int
 main(int argc, char *argv[])
 {
-	struct command cmd = { 0 };
+	struct command *const cmd = &command;
 	struct confined need = { 0 };
 	size_t i;
-	int c;
 
 	signal(SIGUSR1, SIG_IGN);
-	while ((c = options_next(&cmdline, argc, argv)) != -1)
-		switch (c) {
-		case 'a':
-			cmd.opts.all = true;
-			break;
-		case 'c':
-			sources_cgroup(&cmd.sources, optarg);
-			break;
-		case 'j':
-		case 'J':
-			cmd.opts.json = true;
-			break;
-		case 'l':
-			cmd.opts.runs = true;
-			break;
-		case 'p':
-			parse_pids(&cmd, optarg);
-			break;
-		case 's':
-			cmd.opts.sums = true;
-			break;
-		case 'x':
-			cmd.opts.bytes = true;
-			break;
-		}
-	if ((optind == argc && cmd.sources.cgroup.n == 0) ||
-	    (cmd.opts.json && cmd.opts.bytes) ||
-	    (cmd.opts.sums && (cmd.opts.runs || cmd.opts.bytes)))
+	argv = options_take(&cmdline, argc, argv);
+	if ((*argv == NULL && cmd->sources.cgroup.n == 0) ||
+	    (cmd->opts.json && cmd->opts.bytes) ||
+	    (cmd->opts.sums && (cmd->opts.runs || cmd->opts.bytes)))
 		options_misuse(&cmdline);
-	check_input(argv + optind);
-	sources_operands(&cmd.sources, argv + optind, SOURCES_FILES);
-	sources_capture(&cmd.sources);
-	need.in = cmd.sources.file.v;
-	need.nin = cmd.sources.file.n;
+	check_input(argv);
+	sources_operands(&cmd->sources, argv, SOURCES_FILES);
+	sources_capture(&cmd->sources);
+	need.in = cmd->sources.file.v;
+	need.nin = cmd->sources.file.n;
 	program_files();	/* of images, each process's stay open */
 	if (confine(&need) == -1)
 		trouble();
-	read_all(&cmd, need.in, need.nin);
-	if (cmd.moments.n < 2 && !cmd.opts.all)
+	read_all(cmd, need.in, need.nin);
+	if (cmd->moments.n < 2 && !cmd->opts.all)
 		errx(EXIT_TROUBLE, "one moment only: another file is needed");
-	if (cmd.moments.n > 2 || cmd.opts.all)
-		grow_all(&cmd);
+	if (cmd->moments.n > 2 || cmd->opts.all)
+		grow_all(cmd);
 	else
-		compare_all(&cmd);
+		compare_all(cmd);
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(EXIT_TROUBLE, "standard output");
-	sources_free(&cmd.sources);
-	moments_free(&cmd.moments);
-	for (i = 0; i < cmd.nsnap; i++)
-		snap_free(cmd.snap[i]);
-	free(cmd.snap);
-	return program_lost() ? EXIT_TROUBLE : cmd.differs ? EXIT_DIFFER :
+	sources_free(&cmd->sources);
+	moments_free(&cmd->moments);
+	for (i = 0; i < cmd->nsnap; i++)
+		snap_free(cmd->snap[i]);
+	free(cmd->snap);
+	return program_lost() ? EXIT_TROUBLE : cmd->differs ? EXIT_DIFFER :
 	    EXIT_SAME;
 }

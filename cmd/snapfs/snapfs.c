@@ -16,12 +16,30 @@
 #include <string.h>
 #include <unistd.h>
 
+static struct options options;
+static char *mountpoint;
+
+/*
+ * Add an option of fuse to those of -o.
+ */
+static void
+add_option(int letter, char *arg)
+{
+	if (fuse_opt_add_opt(&options.opts, arg) == -1)
+		errx(1, "-%c: out of memory", letter);
+}
+
 static const struct opt opts[] = {
-	{ 'a', "over", NULL, "mount over a directory that is not empty" },
-	{ 'd', "debug", NULL, "print each request, in the foreground" },
-	{ 'f', "foreground", NULL, "stay in the foreground" },
-	{ 'm', "mount", "mtpt", "mount there, so that all operands are files" },
-	{ 'o', "option", "opt", "of mount.fuse3(8), as allow_other" },
+	{ 'a', "over", NULL, "mount over a directory that is not empty",
+	    .flag = &options.over },
+	{ 'd', "debug", NULL, "print each request, in the foreground",
+	    .flag = &options.debug },
+	{ 'f', "foreground", NULL, "stay in the foreground",
+	    .flag = &options.foreground },
+	{ 'm', "mount", "mtpt", "mount there, so that all operands are files",
+	    .word = &mountpoint },
+	{ 'o', "option", "opt", "of mount.fuse3(8), as allow_other",
+	    .call = add_option },
 	{ 0 }
 };
 
@@ -209,46 +227,28 @@ has_option(const char *list, const char *word)
 int
 main(int argc, char *argv[])
 {
-	struct options o = { 0 };
 	char *mtpt;
-	int c, rc;
+	int n, rc;
 
 	program_descriptors();
 	/* it asks others of ours how far they are */
 	signal(SIGUSR1, SIG_IGN);
-	mtpt = NULL;
-	while ((c = options_next(&cmdline, argc, argv)) != -1)
-		switch (c) {
-		case 'a':
-			o.over = true;
-			break;
-		case 'd':
-			o.debug = true;
-			/* FALLTHROUGH */
-		case 'f':
-			o.foreground = true;
-			break;
-		case 'm':
-			mtpt = optarg;
-			break;
-		case 'o':
-			if (fuse_opt_add_opt(&o.opts, optarg) == -1)
-				errx(1, "out of memory");
-			break;
-		}
-	if (argc - optind < (mtpt == NULL ? 2 : 1))
+	argv = options_take(&cmdline, argc, argv);
+	options.foreground = options.foreground || options.debug;
+	n = argc - optind;
+	if (n < (mountpoint == NULL ? 2 : 1))
 		options_misuse(&cmdline);
-	if (mtpt == NULL)
-		mtpt = argv[--argc];
-	if (has_option(o.opts, "allow_other") && !others_allowed())
+	if (mountpoint == NULL)
+		mountpoint = argv[--n];
+	if (has_option(options.opts, "allow_other") && !others_allowed())
 		errx(1, "allow_other: /etc/fuse.conf has no "
 		    "user_allow_other");
-	mtpt = mount_point(mtpt, o.over);
+	mtpt = mount_point(mountpoint, options.over);
 	if (mtpt == NULL)
 		err(1, NULL);
 	fuse_set_log_func(fuse_message);
-	rc = serve_files(argv + optind, (size_t)(argc - optind), mtpt, &o);
-	free(o.opts);
+	rc = serve_files(argv, (size_t)n, mtpt, &options);
+	free(options.opts);
 	free(mtpt);
 	return rc;
 }

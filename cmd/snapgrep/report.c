@@ -265,7 +265,7 @@ found(void *arg, const struct stretch *st, uint64_t start, uint64_t end)
 	struct reporting *rp = arg;
 	struct report *r = rp->r;
 
-	if (r->limited && rp->n >= r->most)
+	if (rp->n >= r->most)
 		return false;
 	rp->n++;
 	r->found = true;
@@ -279,7 +279,7 @@ found(void *arg, const struct stretch *st, uint64_t start, uint64_t end)
 			return false;
 		}
 	}
-	return !r->limited || rp->n < r->most;
+	return rp->n < r->most;
 }
 
 /*
@@ -317,7 +317,7 @@ report(struct report *r, struct search *s, const struct plan *p)
 	for (i = 0, rc = 0; i < p->nowner && rc == 0; i++) {
 		rp.n = 0;
 		for (; st < end && st->owner == i; st++) {
-			if (rc == -1 || (r->limited && rp.n >= r->most) ||
+			if (rc == -1 || rp.n >= r->most ||
 			    (r->list && rp.n > 0) || (r->quiet && r->found))
 				continue;
 			rc = walk(s, p, st, found, &rp);

@@ -11,30 +11,122 @@
 #include <string.h>
 #include <unistd.h>
 
+struct command {		/* what the command line asks for */
+	struct pattern	 pattern;
+	struct chosen	 chosen;
+	struct report	 report;
+	bool		 regexp; /* -E */
+	bool		 fixed;
+	bool		 hex;
+	bool		 number;
+	size_t		 others; /* what is looked for and is no pattern */
+	char		**e;	/* owned, its strings borrowed; of -e */
+	size_t		 ne;
+};
+
+static struct command command = { .chosen.last = UINT64_MAX,
+    .report.most = UINT64_MAX };
+
+static void __attribute__((noreturn))
+fail(void)
+{
+	program_warn("%s", snap_errstr());
+	exit(2);
+}
+
+/*
+ * Take option letter with its argument.
+ */
+static void
+parse(int letter, char *arg)
+{
+	struct pattern *p = &command.pattern;
+	struct chosen *c = &command.chosen;
+	int rc = 0;
+
+	command.others += strchr("PRY", letter) != NULL;
+	switch (letter) {
+	case 'e':
+		command.e[command.ne++] = arg;
+		break;
+	case 'M':
+		rc = chosen_mapping(c, arg);
+		break;
+	case 'n':
+		command.number = true;
+		rc = pattern_number(p, arg);
+		break;
+	case 'P':
+	case 'R':
+		rc = pattern_pointer(p, arg);
+		break;
+	case 'r':
+		rc = chosen_range(arg, &c->first, &c->last);
+		break;
+	case 'Y':
+		rc = yara_open(p, arg);
+		break;
+	}
+	if (rc == -1)
+		fail();
+}
+
+/*
+ * Take option letter, bytes of context: at most as many as one wants to see.
+ */
+static void
+context(int letter, char *arg)
+{
+	struct report *r = &command.report;
+	uint64_t n = options_number(letter, arg, 0, INT64_MAX);
+	size_t len = n < KB * KB ? (size_t)n : KB * KB;
+
+	r->dump = true;
+	if (letter != 'A')
+		r->before = len;
+	if (letter != 'B')
+		r->behind = len;
+}
+
 static const struct opt opts[] = {
-	{ 'a', "all", NULL, "each place, also those of the same page" },
-	{ 'A', "after-context", "n", NULL },
-	{ 'B', "before-context", "n", NULL },
-	{ 'c', "count", NULL, "how many matches each process has" },
-	{ 'C', "context", "n", "n bytes around, too, as of hexdump -C" },
-	{ 'e', "regexp", "pattern", "look for this, and others of -e" },
-	{ 'E', "extended-regexp", NULL, NULL },
-	{ 'F', "fixed-strings", NULL, "a pattern is a string" },
-	{ 'i', "ignore-case", NULL, "a and A are the same" },
-	{ 'l', "list", NULL, "the processes that have a match" },
-	{ 'm', "max-count", "n", "n matches of each process" },
-	{ 'M', "mapping", "what", "heap, stack, anon, file, a name, rw-p" },
-	{ 'n', "number", "type", "a number of 1, 2, 4, 8 bytes, 4be" },
-	{ 'o', "only-matching", NULL, "nothing but what matches" },
-	{ 'p', "pid", "pids", "in these processes; without file, live" },
-	{ 'P', "pointer", "address", "who points there, or into a-b" },
-	{ 'q', "quiet", NULL, NULL },
-	{ 'r', "range", "a-b", "at these addresses" },
-	{ 'R', "pointer-range", "a-b", NULL },
-	{ 'u', "wide", NULL, "a string in UTF-16" },
-	{ 'w', "word-regexp", NULL, "whole words" },
-	{ 'x', "hex", NULL, "bytes, as de ad ?? ef" },
-	{ 'Y', "yara", "file", "who fits rules of YARA" },
+	{ 'a', "all", NULL, "each place, also those of the same page",
+	    .flag = &command.report.all },
+	{ 'A', "after-context", "n", NULL, .call = context },
+	{ 'B', "before-context", "n", NULL, .call = context },
+	{ 'c', "count", NULL, "how many matches each process has",
+	    .flag = &command.report.count },
+	{ 'C', "context", "n", "n bytes around, too, as of hexdump -C",
+	    .call = context },
+	{ 'e', "regexp", "pattern", "look for this, and others of -e",
+	    .call = parse },
+	{ 'E', "extended-regexp", NULL, NULL, .flag = &command.regexp },
+	{ 'F', "fixed-strings", NULL, "a pattern is a string",
+	    .flag = &command.fixed },
+	{ 'i', "ignore-case", NULL, "a and A are the same",
+	    .flag = &command.pattern.nocase },
+	{ 'l', "list", NULL, "the processes that have a match",
+	    .flag = &command.report.list },
+	{ 'm', "max-count", "n", "n matches of each process",
+	    .number = &command.report.most, 0, INT64_MAX },
+	{ 'M', "mapping", "what", "heap, stack, anon, file, a name, rw-p",
+	    .call = parse },
+	{ 'n', "number", "type", "a number of 1, 2, 4, 8 bytes, 4be",
+	    .call = parse },
+	{ 'o', "only-matching", NULL, "nothing but what matches",
+	    .flag = &command.report.only },
+	{ 'p', "pid", "pids", "in these processes; without file, live",
+	    .source = sources_pick },
+	{ 'P', "pointer", "address", "who points there, or into a-b",
+	    .call = parse },
+	{ 'q', "quiet", NULL, NULL, .flag = &command.report.quiet },
+	{ 'r', "range", "a-b", "at these addresses", .call = parse },
+	{ 'R', "pointer-range", "a-b", NULL, .call = parse },
+	{ 'u', "wide", NULL, "a string in UTF-16",
+	    .flag = &command.pattern.utf16 },
+	{ 'w', "word-regexp", NULL, "whole words",
+	    .flag = &command.pattern.word },
+	{ 'x', "hex", NULL, "bytes, as de ad ?? ef", .flag = &command.hex },
+	{ 'Y', "yara", "file", "who fits rules of YARA", .call = parse },
 	{ 0 }
 };
 
@@ -47,173 +139,9 @@ static const struct cmdline cmdline = {
 		    "[file|pid|name ...]",
 		NULL
 	},
-	.opts = opts
+	.opts = opts,
+	.sources = &command.chosen.sources
 };
-
-struct command {		/* what the command line asks for */
-	struct pattern	 pattern;
-	struct chosen	 chosen;
-	struct report	 report;
-	bool		 kind;	/* of patterns, was given */
-	bool		 string; /* it is a string, */
-	bool		 bytes;	/* or hexadecimal digits, */
-	bool		 number; /* or a number */
-	size_t		 others; /* what is looked for and is no pattern */
-	char		**e;	/* owned, its strings borrowed; of -e */
-	size_t		 ne;
-};
-
-static void __attribute__((noreturn))
-fail(void)
-{
-	program_warn("%s", snap_errstr());
-	exit(2);
-}
-
-static uint64_t
-number(int option, const char *s)
-{
-	const char *bad;
-	long long n;
-
-	n = strtonum(s, 0, INT64_MAX, &bad);
-	if (bad != NULL) {
-		(void)errstr_set("-%c: a number is needed, and not \"%s\"",
-		    option, s);
-		fail();
-	}
-	return (uint64_t)n;
-}
-
-/*
- * Bytes of context: as many as one wants to see.
- */
-static size_t
-context(struct report *r, int option, const char *s)
-{
-	uint64_t n = number(option, s);
-
-	r->dump = true;
-	return n < KB * KB ? (size_t)n : KB * KB;
-}
-
-/*
- * Take an option that tells what is looked for.  Return false of others.
- */
-static bool
-option_pattern(struct command *cmd, int c)
-{
-	struct pattern *p = &cmd->pattern;
-	int rc = 0;
-
-	cmd->kind = cmd->kind || strchr("EFinuwx", c) != NULL;
-	switch (c) {
-	case 'e':
-		cmd->e[cmd->ne++] = optarg;
-		break;
-	case 'E':
-		p->kind = PATTERN_REGEX;
-		break;
-	case 'F':
-		cmd->string = true;
-		p->kind = PATTERN_FIXED;
-		break;
-	case 'i':
-		p->nocase = true;
-		break;
-	case 'n':
-		cmd->number = true;
-		rc = pattern_number(p, optarg);
-		break;
-	case 'P':
-	case 'R':
-		cmd->others++;
-		rc = pattern_pointer(p, optarg);
-		break;
-	case 'u':
-		cmd->string = true;
-		p->utf16 = true;
-		break;
-	case 'w':
-		p->word = true;
-		break;
-	case 'x':
-		cmd->bytes = true;
-		p->kind = PATTERN_HEX;
-		break;
-	case 'Y':
-		cmd->others++;
-		rc = yara_open(p, optarg);
-		break;
-	default:
-		return false;
-	}
-	if (rc == -1)
-		fail();
-	return true;
-}
-
-/*
- * Take an option that tells where to look.  Return false of others.
- */
-static bool
-option_chosen(struct chosen *ch, int c)
-{
-	int rc;
-
-	switch (c) {
-	case 'M':
-		rc = chosen_mapping(ch, optarg);
-		break;
-	case 'p':
-		sources_pick(&ch->sources, optarg);
-		rc = 0;
-		break;
-	case 'r':
-		rc = chosen_range(optarg, &ch->first, &ch->last);
-		break;
-	default:
-		return false;
-	}
-	if (rc == -1)
-		fail();
-	return true;
-}
-
-static void
-option_report(struct report *r, int c)
-{
-	switch (c) {
-	case 'a':
-		r->all = true;
-		break;
-	case 'A':
-		r->behind = context(r, c, optarg);
-		break;
-	case 'B':
-		r->before = context(r, c, optarg);
-		break;
-	case 'c':
-		r->count = true;
-		break;
-	case 'C':
-		r->before = r->behind = context(r, c, optarg);
-		break;
-	case 'l':
-		r->list = true;
-		break;
-	case 'm':
-		r->limited = true;
-		r->most = number(c, optarg);
-		break;
-	case 'o':
-		r->only = true;
-		break;
-	case 'q':
-		r->quiet = true;
-		break;
-	}
-}
 
 /*
  * Search the processes of a snapshot that have pointers like the pattern, or
@@ -291,27 +219,32 @@ grep_file(struct command *cmd, const char *path, bool named)
 
 /*
  * Have the patterns of the command line, which are of the kind that it tells.
+ * Return the operands after them.
  */
-static void
-patterns(struct command *cmd, char *const argv[])
+static char **
+patterns(struct command *cmd, char *argv[])
 {
+	struct pattern *p = &cmd->pattern;
 	size_t i;
-	int rc;
+	int rc = 0;
 
-	rc = 0;
-	if (cmd->others > 1 ||
-	    (cmd->others > 0 && (cmd->kind || cmd->ne > 0)) ||
-	    cmd->string + cmd->bytes + cmd->number > 1)
+	if (cmd->others > 1 || (cmd->others > 0 && (cmd->ne > 0 ||
+	    cmd->regexp || cmd->fixed || cmd->hex || cmd->number ||
+	    p->nocase || p->word || p->utf16)) ||
+	    (cmd->fixed || p->utf16) + cmd->hex + cmd->number > 1)
 		options_misuse(&cmdline);
+	if (cmd->fixed || cmd->hex)
+		p->kind = cmd->hex ? PATTERN_HEX : PATTERN_FIXED;
 	if (cmd->others == 0 && cmd->ne == 0) {
-		if (argv[optind] == NULL)
+		if (*argv == NULL)
 			options_misuse(&cmdline);
-		rc = pattern_add(&cmd->pattern, argv[optind++]);
+		rc = pattern_add(p, *argv++);
 	}
 	for (i = 0; i < cmd->ne && rc == 0; i++)
-		rc = pattern_add(&cmd->pattern, cmd->e[i]);
-	if (rc == -1 || pattern_finish(&cmd->pattern) == -1)
+		rc = pattern_add(p, cmd->e[i]);
+	if (rc == -1 || pattern_finish(p) == -1)
 		fail();
+	return argv;
 }
 
 static bool
@@ -326,23 +259,20 @@ is_colored(void)
 int
 main(int argc, char *argv[])
 {
-	struct command cmd = { .chosen.last = UINT64_MAX };
+	struct command *const cmd = &command;
 	struct confined need = { 0 };
-	struct sources *from = &cmd.chosen.sources;
+	struct sources *from = &cmd->chosen.sources;
 	size_t i;
-	int c, rc;
+	int rc;
 
 	/* it asks others of ours how far they are */
 	signal(SIGUSR1, SIG_IGN);
-	if ((cmd.e = calloc((size_t)argc, sizeof *cmd.e)) == NULL)
+	if ((cmd->e = calloc((size_t)argc, sizeof *cmd->e)) == NULL)
 		err(2, NULL);
-	while ((c = options_next(&cmdline, argc, argv)) != -1)
-		if (!option_pattern(&cmd, c) && !option_chosen(&cmd.chosen, c))
-			option_report(&cmd.report, c);
-	patterns(&cmd, argv);
-	cmd.report.terminal = isatty(STDOUT_FILENO) == 1;
-	cmd.report.color = is_colored();
-	sources_operands(from, argv + optind, SOURCES_FILES);
+	argv = patterns(cmd, options_take(&cmdline, argc, argv));
+	cmd->report.terminal = isatty(STDOUT_FILENO) == 1;
+	cmd->report.color = is_colored();
+	sources_operands(from, argv, SOURCES_FILES);
 	sources_capture(from);
 	need.in = from->file.v;
 	need.nin = from->file.n;
@@ -350,21 +280,21 @@ main(int argc, char *argv[])
 	if (confine(&need) == -1)
 		fail();
 	rc = 0;
-	for (i = 0; i < need.nin && !(cmd.report.quiet && cmd.report.found);
+	for (i = 0; i < need.nin && !(cmd->report.quiet && cmd->report.found);
 	    i++)
-		if (grep_file(&cmd, need.in[i], need.nin > 1) == -1)
+		if (grep_file(cmd, need.in[i], need.nin > 1) == -1)
 			rc = -1;
-	if (!(cmd.report.quiet && cmd.report.found))
+	if (!(cmd->report.quiet && cmd->report.found))
 		sources_check(from);
-	yara_close(&cmd.pattern);
-	pattern_free(&cmd.pattern);
-	chosen_free(&cmd.chosen);
-	free(cmd.e);
+	yara_close(&cmd->pattern);
+	pattern_free(&cmd->pattern);
+	chosen_free(&cmd->chosen);
+	free(cmd->e);
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(2, "standard output");
-	if (cmd.report.quiet && cmd.report.found)
+	if (cmd->report.quiet && cmd->report.found)
 		return 0;
 	if (rc == -1 || program_lost())
 		return 2;
-	return cmd.report.found ? 0 : 1;
+	return cmd->report.found ? 0 : 1;
 }

@@ -242,8 +242,7 @@ struct report {			/* what the command line asks for */
 	bool		 dump;	/* as hexdump -C */
 	bool		 color;
 	bool		 terminal;
-	bool		 limited;
-	uint64_t	 most;	/* matches of a process */
+	uint64_t	 most;	/* matches of a process, at most */
 	size_t		 before; /* bytes around a match */
 	size_t		 behind;
 	const char	*label;	/* before each match, borrowed; or NULL */

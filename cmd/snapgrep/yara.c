@@ -153,7 +153,7 @@ tell_rule(struct scanning *sc, YR_SCAN_CONTEXT *context, YR_RULE *rule)
 		sc->r->label = label;
 		yr_string_matches_foreach(context, string, m) {
 			any = true;
-			if (sc->r->limited && sc->n >= sc->r->most)
+			if (sc->n >= sc->r->most)
 				continue;
 			sc->n++;
 			if (!sc->r->count)

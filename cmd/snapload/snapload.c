@@ -188,23 +188,75 @@ confine_images(char *file, char *dir, const char *out, const char *parent,
 
 enum { OPT_CGROUP_ROOT = OPT_LONG, OPT_CGROUPS };
 
+static struct job {		/* what the command line asks for */
+	char		*dir;	/* NULL: none */
+	char		*parent; /* the images that it changed since; or NULL */
+	const char	*path;	/* of the output; NULL: the standard one */
+	bool		 reverse; /* images to a snapshot */
+	bool		 check;	/* write nothing */
+} job;
+
+static unsigned int need;
+static struct buf words;
+static struct criuopts co = { .warn = program_lose, .note = say_note,
+    .need = &need, .words = &words, .progress = &progress };
+
+/*
+ * Have criu told that the cgroups of a hierarchy, or of all, have another root:
+ * where is its path, behind the name of the hierarchy and a colon.
+ */
+static void
+root_add(const char *where)
+{
+	const char *colon = strchr(where, ':');
+
+	if (*(colon == NULL ? where : colon + 1) != '/')
+		errx(2, "--cgroup-root %s: no path", where);
+	co.cgroup_root = true;
+	buf_puts(co.words, " --cgroup-root ");
+	shell_word(co.words, where);
+}
+
+/*
+ * Take option letter with its argument.
+ */
+static void
+parse(int letter, char *arg)
+{
+	if (letter == OPT_CGROUP_ROOT)
+		root_add(arg);
+	else if (letter == 'f' && criu_leave(arg, &co.leave) == -1)
+		errx(2, "-f %s", snap_errstr());
+	else if (letter == OPT_CGROUPS &&
+	    criu_cgroups(arg, &co.cgroups) == -1)
+		errx(2, "--manage-cgroups %s", snap_errstr());
+}
+
 static const struct opt opts[] = {
-	{ 'c', "check", NULL, "only tell what cannot be restored" },
-	{ 'D', "images-dir", "dir", "the directory of the images" },
+	{ 'c', "check", NULL, "only tell what cannot be restored",
+	    .flag = &job.check },
+	{ 'D', "images-dir", "dir", "the directory of the images",
+	    .word = &job.dir },
 	{ 'f', "force", "kind,...",
-	    "leave out of these kinds what is not restored" },
-	{ 'O', "overwrite", NULL, "replace images that are there" },
-	{ 'o', "output", "file", "write to file, not to standard output" },
+	    "leave out of these kinds what is not restored", .call = parse },
+	{ 'O', "overwrite", NULL, "replace images that are there",
+	    .flag = &co.overwrite },
+	{ 'o', "output", "file", "write to file, not to standard output",
+	    .outfile = &job.path },
 	{ 'p', "parent", "dir",
-	    "the images hold what changed since those there" },
-	{ 't', "tree", "pid", "the process at the root, and its descendants" },
-	{ 'u', "unload", NULL, "make a snapshot of images" },
-	{ 'v', "verbose", NULL, "tell what was written" },
-	{ 'z', "compress", NULL, "compress the snapshot, as gzip(1) does" },
+	    "the images hold what changed since those there",
+	    .word = &job.parent },
+	{ 't', "tree", "pid", "the process at the root, and its descendants",
+	    .number = &co.root, 1, INT32_MAX },
+	{ 'u', "unload", NULL, "make a snapshot of images",
+	    .flag = &job.reverse },
+	{ 'v', "verbose", NULL, "tell what was written", .flag = &verbose },
+	{ 'z', "compress", NULL, "compress the snapshot, as gzip(1) does",
+	    .flag = &compress },
 	{ OPT_CGROUP_ROOT, "cgroup-root", "[name:]path",
-	    "another root of their cgroups" },
+	    "another root of their cgroups", .call = parse },
 	{ OPT_CGROUPS, "manage-cgroups", "mode",
-	    "restore cgroups: soft, full, ..." },
+	    "restore cgroups: soft, full, ...", .call = parse },
 	{ 0 }
 };
 
@@ -222,127 +274,46 @@ static const struct cmdline cmdline = {
 	.opts = opts
 };
 
-struct job {			/* what the command line asks for */
-	char		*dir;	/* NULL: none */
-	const char	*path;	/* of the output; NULL: the standard one */
-	bool		 reverse; /* images to a snapshot */
-	bool		 check;	/* write nothing */
-};
-
-/*
- * Have criu told that the cgroups of a hierarchy, or of all, have another root:
- * where is its path, behind the name of the hierarchy and a colon.
- */
-static void
-root_add(struct criuopts *co, const char *where)
-{
-	const char *colon = strchr(where, ':');
-
-	if (*(colon == NULL ? where : colon + 1) != '/')
-		errx(2, "--cgroup-root %s: no path", where);
-	co->cgroup_root = true;
-	buf_puts(co->words, " --cgroup-root ");
-	shell_word(co->words, where);
-}
-
-/*
- * Take the options of the command line.
- */
-static void
-job_parse(struct job *j, struct criuopts *co, int argc, char *argv[])
-{
-	int c;
-
-	while ((c = options_next(&cmdline, argc, argv)) != -1)
-		switch (c) {
-		case 'c':
-			j->check = true;
-			break;
-		case 'D':
-			j->dir = optarg;
-			break;
-		case 'f':
-			if (criu_leave(optarg, &co->leave) == -1)
-				errx(2, "-f %s", snap_errstr());
-			break;
-		case 'O':
-			co->overwrite = true;
-			break;
-		case 'o':
-			j->path = program_outfile(argv, c, &cmdline);
-			break;
-		case 'p':
-			co->parent = optarg;
-			break;
-		case 't':
-			co->root = program_number(&cmdline, optarg, 1,
-			    INT32_MAX, "process id");
-			break;
-		case 'u':
-			j->reverse = true;
-			break;
-		case 'v':
-			verbose = true;
-			break;
-		case 'z':
-			compress = true;
-			break;
-		case OPT_CGROUPS:
-			if (criu_cgroups(optarg, &co->cgroups) == -1)
-				errx(2, "--manage-cgroups %s", snap_errstr());
-			break;
-		case OPT_CGROUP_ROOT:
-			root_add(co, optarg);
-			break;
-		}
-}
-
 /*
  * Return whether options were given that do not go along with each other.
  */
 static bool
-job_misused(const struct job *j, const struct criuopts *co, int operands)
+job_misused(int operands)
 {
-	if (co->cgroup_root && co->cgroups == CGROUPS_IGNORE)
+	if (co.cgroup_root && co.cgroups == CGROUPS_IGNORE)
 		return true;
-	if (j->check)
-		return j->reverse || co->overwrite || verbose ||
-		    co->parent != NULL || operands > 1 || j->path != NULL ||
+	if (job.check)
+		return job.reverse || co.overwrite || verbose ||
+		    co.parent != NULL || operands > 1 || job.path != NULL ||
 		    compress;
-	if (j->dir == NULL)
+	if (job.dir == NULL)
 		return true;
-	if (j->reverse)
-		return operands > 0 || co->overwrite || co->leave != 0 ||
-		    co->cgroups != CGROUPS_IGNORE || co->root != 0 ||
-		    co->parent != NULL;
-	return operands > 1 || j->path != NULL || compress;
+	if (job.reverse)
+		return operands > 0 || co.overwrite || co.leave != 0 ||
+		    co.cgroups != CGROUPS_IGNORE || co.root != 0 ||
+		    co.parent != NULL;
+	return operands > 1 || job.path != NULL || compress;
 }
 
 int
 main(int argc, char *argv[])
 {
-	unsigned int need = 0;
-	struct buf words = { 0 };
-	struct criuopts co = { .warn = program_lose, .note = say_note,
-	    .need = &need, .words = &words, .progress = &progress };
-	struct job j = { 0 };
 	int rc;
 
 	program_descriptors();
-	job_parse(&j, &co, argc, argv);
-	argc -= optind;
-	argv += optind;
-	if (job_misused(&j, &co, argc))
+	argv = options_take(&cmdline, argc, argv);
+	co.parent = job.parent;
+	if (job_misused(argc - optind))
 		options_misuse(&cmdline);
-	confine_images(argv[0], j.check ? NULL : j.dir, j.path, co.parent,
-	    j.reverse);
+	confine_images(argv[0], job.check ? NULL : job.dir, job.path, co.parent,
+	    job.reverse);
 	progress_show(&progress, getprogname());
-	if (j.reverse)
-		rc = unload(j.dir, j.path);
-	else if (j.check)
-		rc = check(argv[0], j.dir != NULL ? j.dir : "DIR", &co);
+	if (job.reverse)
+		rc = unload(job.dir, job.path);
+	else if (job.check)
+		rc = check(argv[0], job.dir != NULL ? job.dir : "DIR", &co);
 	else
-		rc = load(argv[0], j.dir, &co);
+		rc = load(argv[0], job.dir, &co);
 	progress_hide();
 	buf_free(&words);
 	if (rc == -1)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 static struct sources sources;
+static struct listing listing = { .sources = &sources };
 static bool headed;		/* the first line of this file was shown */
 
 /*
@@ -54,20 +55,26 @@ list_record(void *arg, uint64_t pid, const char *name, uint64_t at,
 	free(s);
 }
 
-enum { OPT_CGROUP = OPT_LONG };
-
 static const struct opt opts[] = {
-	{ 'b', "bytes", NULL, "sizes in bytes" },
-	{ 'c', "check", NULL, "read all of it, and tell what is damaged" },
-	{ OPT_CGROUP, "cgroup", "group",
-	    "live: a unit, container, pod or cgroup" },
-	{ 'J', "json", NULL, NULL },
-	{ 'j', "json", NULL, "as JSON, an object a process, for programs" },
-	{ 'l', "long", NULL, "what each is, its files and its mappings, too" },
-	{ 'n', "noheadings", NULL, "no headings and totals" },
-	{ 'o', "columns", "list", "these columns; +list: more" },
-	{ 'p', "pid", "pid|name", "this process only; without file, live" },
-	{ 'v', "verbose", NULL, "the first line and all records, too" },
+	{ 'b', "bytes", NULL, "sizes in bytes", .flag = &listing.table.bytes },
+	{ 'c', "check", NULL, "read all of it, and tell what is damaged",
+	    .flag = &listing.check },
+	{ OPT_LONG, "cgroup", "group",
+	    "live: a unit, container, pod or cgroup",
+	    .source = sources_cgroup },
+	{ 'J', "json", NULL, NULL, .flag = &listing.json },
+	{ 'j', "json", NULL, "as JSON, an object a process, for programs",
+	    .flag = &listing.json },
+	{ 'l', "long", NULL, "what each is, its files and its mappings, too",
+	    .flag = &listing.segments },
+	{ 'n', "noheadings", NULL, "no headings and totals",
+	    .flag = &listing.table.bare },
+	{ 'o', "columns", "list", "these columns; +list: more",
+	    .word = &listing.table.list },
+	{ 'p', "pid", "pid|name", "this process only; without file, live",
+	    .source = sources_pick },
+	{ 'v', "verbose", NULL, "the first line and all records, too",
+	    .flag = &listing.records },
 	{ 0 }
 };
 
@@ -80,7 +87,8 @@ static const struct cmdline cmdline = {
 		    "[file | pid | name ...]",
 		NULL
 	},
-	.opts = opts
+	.opts = opts,
+	.sources = &sources
 };
 
 struct damage {			/* of a file */
@@ -229,55 +237,24 @@ list_file(const char *path, const struct listing *ls, bool named)
 int
 main(int argc, char *argv[])
 {
-	struct listing ls = { .sources = &sources };
 	struct confined need = { 0 };
 	size_t i;
-	int c, rc;
+	int rc;
 
 	/* it asks others of ours how far they are */
 	signal(SIGUSR1, SIG_IGN);
-	while ((c = options_next(&cmdline, argc, argv)) != -1)
-		switch (c) {
-		case 'b':
-			ls.table.bytes = true;
-			break;
-		case 'c':
-			ls.check = true;
-			break;
-		case OPT_CGROUP:
-			sources_cgroup(&sources, optarg);
-			break;
-		case 'j':
-		case 'J':
-			ls.json = true;
-			break;
-		case 'l':
-			ls.segments = true;
-			break;
-		case 'n':
-			ls.table.bare = true;
-			break;
-		case 'o':
-			ls.table.list = optarg;
-			break;
-		case 'p':
-			sources_pick(&sources, optarg);
-			break;
-		case 'v':
-			ls.records = true;
-			break;
-		}
-	if (ls.json && (ls.segments || ls.records || ls.table.list != NULL ||
-	    ls.table.bare || ls.table.bytes))
+	argv = options_take(&cmdline, argc, argv);
+	if (listing.json && (listing.segments || listing.records || listing.table.list != NULL ||
+	    listing.table.bare || listing.table.bytes))
 		options_misuse(&cmdline);
-	sources_operands(&sources, argv + optind, SOURCES_FILES);
+	sources_operands(&sources, argv, SOURCES_FILES);
 	sources_capture(&sources);
 	need.in = sources.file.v;
 	need.nin = sources.file.n;
-	program_confine(&need, ls.records);
+	program_confine(&need, listing.records);
 	rc = 0;
 	for (i = 0; i < need.nin; i++)
-		if (list_file(need.in[i], &ls, need.nin > 1) == -1)
+		if (list_file(need.in[i], &listing, need.nin > 1) == -1)
 			rc = -1;
 	sources_check(&sources);
 	if (fflush(stdout) == EOF || ferror(stdout))

@@ -51,7 +51,7 @@ living_take(struct living *l, const struct sources *from,
     const struct asked *asked)
 {
 	struct liveopts o = { .out = -1, .observe = true,
-	    .patience = asked->timeout, .warn = program_lose };
+	    .patience = (unsigned int)asked->timeout, .warn = program_lose };
 	struct proc *p;
 	char *line;
 	size_t i;

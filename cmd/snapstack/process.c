@@ -149,8 +149,8 @@ process_tell(struct process *ps, const struct asked *asked, const char *path)
 
 	failure_of(ps->t.proc->pid);
 	modules_use(&ps->t);
-	if (asked->tid != -1)
-		threads_choose(u, (uint64_t)asked->tid);
+	if (asked->tid != UINT64_MAX)
+		threads_choose(u, asked->tid);
 	for (i = 0; i < u->n; i++)
 		if (u->stack[i].regs.n > 0) {
 			stack_unwind(u, &u->stack[i]);

@@ -16,7 +16,7 @@ enum {
 	KEPT = 8		/* MiB: stacks are read here and there, once */
 };
 
-static struct asked asked = { .tid = -1 };
+static struct asked asked = { .tid = UINT64_MAX };
 static struct sources sources;
 
 static struct progress progress;
@@ -27,8 +27,8 @@ static struct progress progress;
 static bool
 is_asked(struct snap *s, const struct proc *p)
 {
-	return sources_wants(&sources, s, p) && (asked.tid == -1 ||
-	    snap_process(s, (uint64_t)asked.tid) == p);
+	return sources_wants(&sources, s, p) && (asked.tid == UINT64_MAX ||
+	    snap_process(s, asked.tid) == p);
 }
 
 /*
@@ -56,8 +56,8 @@ tell_snap(struct snap *s, const char *path)
 		process_close(&ps);
 		elfimage_tidy();
 	}
-	if (n == 0 && (sources.pick.n == 0 || asked.tid != -1)) {
-		program_warn("%s: %s", path, asked.tid == -1 ?
+	if (n == 0 && (sources.pick.n == 0 || asked.tid != UINT64_MAX)) {
+		program_warn("%s: %s", path, asked.tid == UINT64_MAX ?
 		    "it has no processes" :
 		    "it has no such process or thread");
 		rc = -1;
@@ -108,19 +108,45 @@ tell_live(struct living *l)
 	return -1;
 }
 
+/*
+ * A directory that -d names must be there, lest one wonders about symbols.
+ */
+static void
+check_dir(int letter, char *dir)
+{
+	struct stat st;
+
+	if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode))
+		errno = ENOTDIR;
+	else if (access(dir, R_OK | X_OK) == 0) {
+		debugfile_dir(dir);
+		return;
+	}
+	err(1, "-%c: %s", letter, dir);
+}
+
 static const struct opt opts[] = {
-	{ 'a', "all", NULL, "threads with the same stack one by one" },
+	{ 'a', "all", NULL, "threads with the same stack one by one",
+	    .flag = &asked.all },
 	{ 'c', "cgroup", "group",
-	    "live: a unit, container, pod or cgroup" },
-	{ 'd', "debug", "dir", "look for debugging information there, too" },
-	{ 'f', "folded", NULL, "a line a stack, to draw flame graphs of" },
-	{ 'J', "json", NULL, NULL },
-	{ 'j', "json", NULL, "as JSON, an object a thread, for programs" },
-	{ 'l', "locals", NULL, "local variables of Python, too" },
-	{ 'p', "pid", "pid|name", "of this process only; without file, live" },
+	    "live: a unit, container, pod or cgroup",
+	    .source = sources_cgroup },
+	{ 'd', "debug", "dir", "look for debugging information there, too",
+	    .call = check_dir },
+	{ 'f', "folded", NULL, "a line a stack, to draw flame graphs of",
+	    .flag = &asked.folded },
+	{ 'J', "json", NULL, NULL, .flag = &asked.json },
+	{ 'j', "json", NULL, "as JSON, an object a thread, for programs",
+	    .flag = &asked.json },
+	{ 'l', "locals", NULL, "local variables of Python, too",
+	    .flag = &asked.locals },
+	{ 'p', "pid", "pid|name", "of this process only; without file, live",
+	    .source = sources_pick },
 	{ 't', "timeout", "seconds",
-	    "live: wait so long for file servers, not 5 seconds" },
-	{ 'T', "thread", "tid", "of this thread only" },
+	    "live: wait so long for file servers, not 5 seconds",
+	    .number = &asked.timeout, 1, 86400 },
+	{ 'T', "thread", "tid", "of this thread only", .number = &asked.tid,
+	    0, INT64_MAX },
 	{ 0 }
 };
 
@@ -132,7 +158,8 @@ static const struct cmdline cmdline = {
 		"         [-t seconds] [-T tid] [file | pid | name ...]",
 		NULL
 	},
-	.opts = opts
+	.opts = opts,
+	.sources = &sources
 };
 
 /*
@@ -159,64 +186,6 @@ confine_all(char *const file[], size_t n)
 	free(in);
 }
 
-/*
- * A directory that is named must be there, lest one wonders about symbols.
- */
-static void
-check_dir(const char *dir)
-{
-	struct stat st;
-
-	if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode))
-		errno = ENOTDIR;
-	else if (access(dir, R_OK | X_OK) == 0)
-		return;
-	err(1, "-d: %s", dir);
-}
-
-static void
-options_get(int argc, char *argv[])
-{
-	int c;
-
-	while ((c = options_next(&cmdline, argc, argv)) != -1)
-		switch (c) {
-		case 'a':
-			asked.all = true;
-			break;
-		case 'c':
-			sources_cgroup(&sources, optarg);
-			break;
-		case 'd':
-			check_dir(optarg);
-			debugfile_dir(optarg);
-			break;
-		case 'f':
-			asked.folded = true;
-			break;
-		case 'j':
-		case 'J':
-			asked.json = true;
-			break;
-		case 'l':
-			asked.locals = true;
-			break;
-		case 'p':
-			sources_pick(&sources, optarg);
-			break;
-		case 't':
-			asked.timeout = (unsigned int)program_number(&cmdline,
-			    optarg, 1, 86400, "number of seconds");
-			break;
-		case 'T':
-			asked.tid = (int64_t)program_number(&cmdline, optarg,
-			    0, INT64_MAX, "thread id");
-			break;
-		}
-	if (asked.all + asked.folded + asked.json > 1)
-		options_misuse(&cmdline);
-}
-
 int
 main(int argc, char *argv[])
 {
@@ -228,10 +197,12 @@ main(int argc, char *argv[])
 	/* it asks others of ours how far they are */
 	signal(SIGUSR1, SIG_IGN);
 	program_descriptors();
-	options_get(argc, argv);
+	argv = options_take(&cmdline, argc, argv);
+	if (asked.all + asked.folded + asked.json > 1)
+		options_misuse(&cmdline);
 	debugfile_dir(system_dir);
 	fetch_begin();
-	sources_operands(&sources, argv + optind, SOURCES_FILES);
+	sources_operands(&sources, argv, SOURCES_FILES);
 	/* processes first, which takes rights that are given up then */
 	rc = living_take(&live, &sources, &asked);
 	if (rc == -1 && !program_lost())	/* of what was not told */

@@ -282,8 +282,8 @@ struct asked {			/* on the command line */
 	bool		 locals; /* variables of Python */
 	bool		 folded;
 	bool		 json;
-	int64_t		 tid;	/* only this thread; -1: all */
-	unsigned int	 timeout; /* seconds, for file servers; 0: as usual */
+	uint64_t	 tid;	/* only this thread; UINT64_MAX: all */
+	uint64_t	 timeout; /* seconds, for file servers; 0: as usual */
 };
 
 struct process {

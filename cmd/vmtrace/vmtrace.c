@@ -18,16 +18,29 @@ enum { WAIT_MS = 50 };		/* what happens is told this late at most */
 static volatile sig_atomic_t ended;
 static const char *where = "standard output";	/* we print to */
 
+static struct options options;
+static struct targets targets;
+static const char *path;	/* of the output, or NULL */
+static double seconds;		/* until the end; 0: no limit */
+
 static const struct opt opts[] = {
 	{ 'c', "cgroup", "group",
-	    "processes of a unit, container, pod or cgroup" },
-	{ 'k', "kernel", NULL, "pages and slab objects of the kernel, too" },
-	{ 'n', "lines", "count", "end after so many faults" },
-	{ 'o', "output", "file", "write to file, not to standard output" },
-	{ 'p', "pid", "pid|name", "this process, or those of that name" },
-	{ 's', "sums", NULL, "at the end, totals; no lines" },
-	{ 't', "time", "seconds", "end after that time" },
-	{ 'u', "user", "user", "only processes of user; alone: all of them" },
+	    "processes of a unit, container, pod or cgroup",
+	    .source = sources_cgroup },
+	{ 'k', "kernel", NULL, "pages and slab objects of the kernel, too",
+	    .flag = &options.kernel },
+	{ 'n', "lines", "count", "end after so many faults",
+	    .number = &options.count, 1, INT64_MAX },
+	{ 'o', "output", "file", "write to file, not to standard output",
+	    .outfile = &path },
+	{ 'p', "pid", "pid|name", "this process, or those of that name",
+	    .source = sources_pick },
+	{ 's', "sums", NULL, "at the end, totals; no lines",
+	    .flag = &options.totals },
+	{ 't', "time", "seconds", "end after that time",
+	    .seconds = &seconds },
+	{ 'u', "user", "user", "only processes of user; alone: all of them",
+	    .source = sources_user },
 	{ 0 }
 };
 
@@ -43,6 +56,7 @@ static const struct cmdline cmdline = {
 		NULL
 	},
 	.opts = opts,
+	.sources = &targets.sources,
 	.ordered = true
 };
 
@@ -71,16 +85,6 @@ signals_begin(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-static void
-parse_count(struct options *o, const char *s)
-{
-	const char *why;
-
-	o->count = (uint64_t)strtonum(s, 1, LLONG_MAX, &why);
-	if (why != NULL)
-		errx(2, "-n %s: %s", s, why);
-}
-
 /*
  * Return how many ms to wait for what happens; 0 if the time is over.
  */
@@ -99,7 +103,7 @@ patience(const struct output_state *out)
  * Return a descriptor.
  */
 static int
-out_open(const char *path)
+out_open(void)
 {
 	int fd;
 
@@ -227,48 +231,16 @@ run(const struct options *o, const struct targets *to, int out, bool *failed)
 int
 main(int argc, char *argv[])
 {
-	struct options o = { 0 };
-	struct targets to = { 0 };
-	const char *path = NULL;
 	bool failed = false;
-	double t;
-	int ch, status;
+	int status;
 
 	program_descriptors();
-	while ((ch = options_next(&cmdline, argc, argv)) != -1)
-		switch (ch) {
-		case 'c':
-			sources_cgroup(&to.sources, optarg);
-			break;
-		case 'k':
-			o.kernel = true;
-			break;
-		case 'n':
-			parse_count(&o, optarg);
-			break;
-		case 'o':
-			path = program_outfile(argv, ch, &cmdline);
-			break;
-		case 'p':
-			sources_pick(&to.sources, optarg);
-			break;
-		case 's':
-			o.totals = true;
-			break;
-		case 't':
-			if ((t = program_seconds(optarg)) == -1)
-				errx(2, "-t: \"%s\" is not a number of "
-				    "seconds", optarg);
-			o.ns = (uint64_t)(t * 1e9);
-			break;
-		case 'u':
-			sources_user(&to.sources, optarg);
-			break;
-		}
-	if (targets_settle(&to, argv + optind, optind > 1 &&
-	    strcmp(argv[optind - 1], "--") == 0) == -1)
+	argv = options_take(&cmdline, argc, argv);
+	options.ns = (uint64_t)(seconds * 1e9);
+	if (targets_settle(&targets, argv, optind > 1 &&
+	    strcmp(argv[-1], "--") == 0) == -1)
 		options_misuse(&cmdline);
-	status = run(&o, &to, out_open(path), &failed);
-	sources_free(&to.sources);
+	status = run(&options, &targets, out_open(), &failed);
+	sources_free(&targets.sources);
 	return failed ? 1 : status;
 }

@@ -219,7 +219,7 @@ done <<'END'
 -r 20-20 a|20-20: no range of addresses
 -p 1,,2 a|-p: an empty name
 -p 4194305 a|-p: no process 4194305
--m 1k a|-m: a number is needed, and not "1k"
+-m 1k a|-m 1k: the number is invalid
 ''|an empty pattern
 END
 while read -r args; do

@@ -305,8 +305,8 @@ refused 1 '99999999999999999999 is not a process id' 99999999999999999999
 refused 1 '0 is not a process id' 0
 refused 1 "$tmp/none: No such file or directory" "$tmp/none"
 refused 1 "$tmp: Permission denied" "$tmp"
-refused 2 '-n 0: too small' -n 0 true
-refused 2 '-n x: invalid' -n x true
+refused 2 '-n 0: the number is too small' -n 0 true
+refused 2 '-n x: the number is invalid' -n x true
 refused 2 '-t: "x" is not a number of seconds' -t x true
 refused 2 '-t: "nan" is not a number of seconds' -t nan true
 refused 2 '-t: "0x1" is not a number of seconds' -t 0x1 true

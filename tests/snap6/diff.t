@@ -193,8 +193,8 @@ while IFS='|' read -r args want; do
 	timeout 20 "$BUILD/snapdiff" $args >out 2>&1 </dev/null
 	is "$? $(head -n 1 out | cut -d [ -f 1)" "2 $want" "snapdiff $args"
 done <<'END'
--p 7x a b|snapdiff: 7x is not a process id
--p 7: a b|snapdiff:  is not a process id
+-p 7x a b|snapdiff: -p 7x: the number is invalid
+-p 7: a b|snapdiff: -p : the number is invalid
 - -|snapdiff: standard input can be read once only
 -sx a b|usage: snapdiff 
 -sl a b|usage: snapdiff 
