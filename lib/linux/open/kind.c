@@ -188,8 +188,10 @@ inode_tell(struct telling *t, const struct statx *sx)
 			named_tell(t, sx);
 		else
 			buf_printf(&t->out, "ino %ju\n", (uintmax_t)t->ino);
-		if (tell_dup(t))
-			pipe_tell(t);
+		if (tell_dup(t)) {
+			t->reads = pipe_isread(t);
+			t->aside = pipe_tell;
+		}
 	} else if (namespace_tell(t)) {
 		;
 	} else if (t->link[0] != '/') {
@@ -210,13 +212,22 @@ inode_tell(struct telling *t, const struct statx *sx)
 			tell_path(t, t->link);
 			tell_stat(t, sx);
 			if (tell_dup(t))
-				tell_aside(t, tty_tell);
+				t->aside = tty_tell;
 			return;
 		}
 		if (type[0] == 'o' || strcmp(type, "device") == 0)
 			tell_why(t, "a device");
 		named_tell(t, sx);
 	}
+}
+
+static void
+telling_free(struct telling *t)
+{
+	if (t->dup != -1)
+		close(t->dup);
+	free(t->link);
+	free(t->info);
 }
 
 /*
@@ -250,35 +261,40 @@ file_look(struct telling *t, struct statx *sx)
 }
 
 /*
- * Write the lines of a file into t->out, and note its content where that is to
- * be carried along.  Return false where the descriptor is gone.
+ * Begin to write the lines of a file into t->out, and note its content where
+ * that is to be carried along.  What the proxy is to tell is left in t->aside:
+ * file_end follows when it has.  Return false where the descriptor is gone.
  */
 bool
 file_tell(struct telling *t)
 {
 	struct statx sx;
-	bool there;
 
-	t->why[0] = '\0';
-	there = file_look(t, &sx);
-	if (there) {
-		if (t->file->unsure)
-			tell_why(t, "who else has it open is not known: "
-			    "kcmp(2) failed");
-		if (!anoninode_tell(t))
-			inode_tell(t, &sx);
-		buf_printf(&t->out, "flags %o\npos %" PRId64 "\n", t->flags,
-		    t->fdinfo.pos);
-		if (t->fdinfo.lock)
-			buf_puts(&t->out, "lock 1\n");
-		if (t->why[0] != '\0')
-			buf_printf(&t->out, "why %s\n", t->why);
+	if (!file_look(t, &sx)) {
+		telling_free(t);
+		return false;
 	}
-	if (t->dup != -1)
-		close(t->dup);
-	t->dup = -1;
-	free(t->link);
-	free(t->info);
-	t->link = t->info = NULL;
-	return there;
+	if (t->file->unsure)
+		tell_why(t, "who else has it open is not known: kcmp(2) "
+		    "failed");
+	if (!anoninode_tell(t))
+		inode_tell(t, &sx);
+	return true;
+}
+
+/*
+ * Write the last lines of a file into t->out, which is for the caller.
+ */
+void
+file_end(struct telling *t)
+{
+	if (S_ISSOCK(t->mode))
+		buf_printf(&t->out, "ino %ju\n", (uintmax_t)t->ino);
+	buf_printf(&t->out, "flags %o\npos %" PRId64 "\n", t->flags,
+	    t->fdinfo.pos);
+	if (t->fdinfo.lock)
+		buf_puts(&t->out, "lock 1\n");
+	if (t->why[0] != '\0')
+		buf_printf(&t->out, "why %s\n", t->why);
+	telling_free(t);
 }

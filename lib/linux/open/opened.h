@@ -14,6 +14,7 @@ struct statx;
 struct statx_timestamp;
 
 bool		 file_tell(struct telling *);
+void		 file_end(struct telling *);
 intmax_t	 statx_ns(const struct statx_timestamp *);
 
 /* nameless.c: files whose names are deleted, and their content */
@@ -52,6 +53,7 @@ void		 fanotify_tell(struct telling *);
 void		 tty_tell(struct telling *);
 
 /* pipe.c */
+bool		 pipe_isread(struct telling *);
 void		 pipe_tell(struct telling *);
 
 /* mqueue.c */

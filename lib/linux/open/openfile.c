@@ -175,26 +175,57 @@ dir_record(const struct lproc *p, const char *name, struct filelist *rec)
 	free(link);
 }
 
+struct batch {			/* files that are being told of */
+	struct telling	 all;	/* what they have in common */
+	struct telling	 v[TELLINGS];
+	size_t		 n;
+};
+
 /*
- * Tell of an open file description of which no process has told.
+ * End to tell of the files of b, in record rec.
  */
 static void
-file_record(struct telling *t, const struct fdref *r, struct filelist *rec)
+batch_end(struct batch *b, struct filelist *rec)
 {
+	struct telling *t;
 	char name[64];
 
-	t->fd = r->fd;
-	t->file = r->file;
+	tell_asides(b->v, b->n);
+	for (t = b->v; t < b->v + b->n; t++) {
+		file_end(t);
+		snprintf(name, sizeof name, "file/%ju",
+		    (uintmax_t)t->file->id);
+		filelist_buf(rec, name, &t->out);
+	}
+	b->n = 0;
+}
+
+/*
+ * Begin to tell of an open file description of which no process has told, with
+ * those of b.
+ */
+static void
+batch_add(struct batch *b, const struct fdref *r, struct filelist *rec)
+{
+	struct telling *t;
+	char name[64];
+
 	if (r->file->told)
 		return;
-	snprintf(name, sizeof name, "file/%ju", (uintmax_t)r->file->id);
+	if (b->n == TELLINGS)
+		batch_end(b, rec);
+	t = &b->v[b->n];
+	*t = b->all;
+	t->fd = r->fd;
+	t->file = r->file;
 	errno = 0;
-	if (!file_tell(t)) {
-		filelist_lose(rec, name);
+	r->file->told = file_tell(t);
+	if (r->file->told) {
+		b->n++;
 		return;
 	}
-	r->file->told = true;
-	filelist_buf(rec, name, &t->out);
+	snprintf(name, sizeof name, "file/%ju", (uintmax_t)r->file->id);
+	filelist_lose(rec, name);
 }
 
 /*
@@ -207,8 +238,9 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
     struct filelist *rec)
 {
 	struct filelist data = { 0 };
-	struct telling t = { .live = l, .snap = s,
-	    .proc = p, .dup = -1, .data = &data };
+	struct batch all = { .all = { .live = l, .snap = s,
+	    .proc = p, .dup = -1, .data = &data } };
+	struct telling *t = &all.all;
 	struct buf b = { 0 };
 	const struct fdset *set = NULL;
 	struct fdref passed;
@@ -234,15 +266,16 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 		    (uintmax_t)set->v[i].file->id);
 	filelist_buf(rec, "files", &b);
 	tcphold_record(f, set->pid, rec);
-	t.set = set;
-	t.tagged = sockets_tagged(p, set);
-	t.pid = p->mmtid;
-	t.pidfd = pidfd = (int)syscall(SYS_pidfd_open, p->mmtid,
+	t->set = set;
+	t->tagged = sockets_tagged(p, set);
+	t->pid = p->mmtid;
+	t->pidfd = pidfd = (int)syscall(SYS_pidfd_open, p->mmtid,
 	    p->mmtid == p->pid ? 0 : O_EXCL /* PIDFD_THREAD */);
 	for (i = 0; i < set->n; i++)
-		file_record(&t, &set->v[i], rec);
-	while (passed_next(&t, &passed))
-		file_record(&t, &passed, rec);
+		batch_add(&all, &set->v[i], rec);
+	while (passed_next(t, &passed))
+		batch_add(&all, &passed, rec);
+	batch_end(&all, rec);
 	if (pidfd != -1)
 		close(pidfd);
 	for (i = 0; i < data.n; i++) {

@@ -18,18 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-struct pipeask {
-	bool		 read;	/* what is in it, too, */
-	uint64_t	 most;	/* if it is no more bytes than that */
-};
-
-struct piped {			/* what a pipe is */
-	int		 capacity;
-	int		 waiting; /* bytes */
-	bool		 alone;
-	char		 why[128]; /* the bytes cannot be had; "": no reason */
-};
-
 /*
  * Copy the n bytes that are in a pipe of a capacity, without waiting.  Return
  * 0, or -1 with errstr.
@@ -113,37 +101,10 @@ pipe_isalone(int fd)
 }
 
 /*
- * Look at a pipe for the proxy: a struct piped, and the bytes in it if they are
- * no more than was asked for.
- */
-static int
-pipe_serve(struct serving *s)
-{
-	struct piped p = { 0 };
-	struct buf b = { 0 };
-	struct pipeask q;
-
-	memcpy(&q, s->arg, sizeof q);
-	if ((p.capacity = fcntl(s->fd, F_GETPIPE_SZ)) == -1)
-		return errstr_set("the kernel does not tell its capacity");
-	p.alone = pipe_isalone(s->fd);
-	if (q.read && ioctl(s->fd, FIONREAD, &p.waiting) == -1)
-		p.waiting = 0;
-	if (p.waiting > 0 && (queue_spend(&q.most, (uint64_t)p.waiting) == -1 ||
-	    pipe_copy(s->fd, p.capacity, (size_t)p.waiting, &b) == -1))
-		strlcpy(p.why, snap_errstr(), sizeof p.why);
-	serve_put(s, &p, sizeof p);
-	if (*p.why == '\0')
-		serve_put(s, b.data, b.len);
-	buf_free(&b);
-	return 0;
-}
-
-/*
  * Return true if what is in the pipe t is to be told, which it is once, and for
  * a reading end.
  */
-static bool
+bool
 pipe_isread(struct telling *t)
 {
 	struct resource *seen;
@@ -156,32 +117,42 @@ pipe_isread(struct telling *t)
 }
 
 /*
+ * Tell what is in pipe t, of that capacity.
+ */
+static void
+pipe_data(struct telling *t, int capacity)
+{
+	struct buf b = { 0 };
+	char name[48];
+	int n;
+
+	if (ioctl(t->dup, FIONREAD, &n) == -1 || n == 0)
+		return;
+	if (queue_spend(&t->live->files->budget, (uint64_t)n) == -1 ||
+	    pipe_copy(t->dup, capacity, (size_t)n, &b) == -1) {
+		tell_why(t, "what is in it cannot be had: %s", snap_errstr());
+		buf_free(&b);
+		return;
+	}
+	snprintf(name, sizeof name, "pipe/%ju", (uintmax_t)t->ino);
+	filelist_buf(t->data, name, &b);
+}
+
+/*
  * Tell of t, of which there is a duplicate, what only pipes have.
  */
 void
 pipe_tell(struct telling *t)
 {
-	uint64_t *budget = &t->live->files->budget;
-	const struct pipeask q = { .read = pipe_isread(t), .most = *budget };
-	struct bytes answer;
-	struct piped p;
-	char name[48];
+	int capacity;
 
-	if (tell_ask(t, 0, pipe_serve, &q, sizeof q, t->dup, &answer) == -1) {
-		tell_why(t, "%s", snap_errstr());
+	if ((capacity = fcntl(t->dup, F_GETPIPE_SZ)) == -1) {
+		tell_why(t, "the kernel does not tell its capacity");
 		return;
 	}
-	memcpy(&p, answer.data, sizeof p);
-	buf_printf(&t->out, "capacity %d\n", p.capacity);
-	if (p.alone)
+	buf_printf(&t->out, "capacity %d\n", capacity);
+	if (pipe_isalone(t->dup))
 		buf_puts(&t->out, "alone 1\n");
-	if (*p.why != '\0')
-		tell_why(t, "what is in it cannot be had: %s", p.why);
-	else if (p.waiting > 0) {
-		*budget -= (uint64_t)p.waiting;
-		snprintf(name, sizeof name, "pipe/%ju", (uintmax_t)t->ino);
-		filelist_copy(t->data, name, answer.data + sizeof p,
-		    answer.len - sizeof p);
-	}
-	free(answer.data);
+	if (t->reads)
+		pipe_data(t, capacity);
 }

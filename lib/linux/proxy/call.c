@@ -142,26 +142,24 @@ answer_failed(const struct proxy_answer *a, const void *text, size_t n)
 }
 
 /*
- * Have a question sent to proxy p, about who k says.  Return 0, and set
- * *allowed to the nanoseconds that its answer may take; or -1 with errno,
- * ETIMEDOUT where it may take none any more.
+ * Send question q to proxy p.  Return 0; or -1 with errno, ETIMEDOUT where the
+ * answer may take no time any more.
  */
 static int
-lane_ask(struct lane *p, const struct proxy_key *k, proxy_fn fn,
-    const void *arg, size_t len, int fd, uint64_t *allowed)
+lane_ask(struct lane *p, const struct proxy_question *q)
 {
 	const struct iovec v[2] = {
-		{ &fn, sizeof fn }, { (void *)(uintptr_t)arg, len }
+		{ (void *)(uintptr_t)&q->fn, sizeof q->fn },
+		{ (void *)(uintptr_t)q->arg, q->len }
 	};
 	int i;
 
-	*allowed = time_allowed(k);
-	if (*allowed == 0 || missed_has(k))
-		return proxy_miss(k);
+	if (time_allowed(&q->key) == 0 || missed_has(&q->key))
+		return proxy_miss(&q->key);
 	for (i = 0; i < 2; i++) {
 		if (p->pid == 0 && lane_fork(p) == -1)
 			return -1;
-		if (passfd_send(p->sock, v, 2, fd) != -1)
+		if (passfd_send(p->sock, v, 2, q->fd) != -1)
 			return 0;
 		lane_abandon(p);
 	}
@@ -170,7 +168,8 @@ lane_ask(struct lane *p, const struct proxy_key *k, proxy_fn fn,
 }
 
 /*
- * Wait for the next message of an answer, and receive it: answer_receive.
+ * Wait for the next message of an answer for *allowed nanoseconds, from which
+ * those are taken that it took, and receive it: answer_receive.
  */
 static ssize_t
 answer_next(struct lane *p, const struct proxy_key *k, uint64_t *allowed,
@@ -183,26 +182,21 @@ answer_next(struct lane *p, const struct proxy_key *k, uint64_t *allowed,
 }
 
 /*
- * Have the proxy answer a question: it runs fn with len bytes of arg and with
- * a duplicate of fd, unless that is -1. k says who is asked.  All bytes of the
- * answer are added to *to.  Return 0; or -1 with errno, ETIMEDOUT where it took
- * too long, and with errstr where the failure has a sentence.
+ * Add all bytes of the next answer of proxy p, which is the one to q, to *to.
+ * Return 0, or -1 with errno, and with errstr where it has a sentence.
  */
-int
-proxy_fetch(const struct proxy_key *k, proxy_fn fn, const void *arg,
-    size_t len, int fd, struct bulk *to)
+static int
+answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *to)
 {
-	struct lane *p = lane_of(k);
 	struct proxy_answer a = { .more = true };
+	uint64_t allowed = time_allowed(&q->key);
 	uint8_t piece[PROXY_MOST];
-	uint64_t allowed;
 	ssize_t n;
 	int got;
 
-	pthread_mutex_lock(&p->lock);
-	n = lane_ask(p, k, fn, arg, len, fd, &allowed);
-	while (n != -1 && a.more) {
-		n = answer_next(p, k, &allowed, &a, piece, sizeof piece, &got);
+	for (n = 0; n != -1 && a.more;) {
+		n = answer_next(p, &q->key, &allowed, &a, piece, sizeof piece,
+		    &got);
 		if (n == -1)
 			break;
 		if (got != -1)
@@ -214,20 +208,92 @@ proxy_fetch(const struct proxy_key *k, proxy_fn fn, const void *arg,
 		if (a.last)
 			lane_abandon(p);
 	}
-	lane_unlock(p);
 	return n == -1 ? -1 : 0;
 }
 
 /*
- * Do the same with an answer that is one message of up to size bytes, which are
- * put into buf.  *out becomes the descriptor that came with it, which is the
- * caller's, or -1; out may be NULL.  Return how many bytes came, or -1 with
- * errno.
+ * Have the proxy answer a question: it runs fn with len bytes of arg and with
+ * a duplicate of fd, unless that is -1. k says who is asked.  All bytes of the
+ * answer are added to *to.  Return 0; or -1 with errno, ETIMEDOUT where it took
+ * too long, and with errstr where the failure has a sentence.
+ */
+int
+proxy_fetch(const struct proxy_key *k, proxy_fn fn, const void *arg,
+    size_t len, int fd, struct bulk *to)
+{
+	const struct proxy_question q = { *k, fn, arg, len, fd };
+	struct lane *p = lane_of(k);
+	int rc;
+
+	pthread_mutex_lock(&p->lock);
+	rc = lane_ask(p, &q);
+	if (rc == 0)
+		rc = answer_fetch(p, &q, to);
+	lane_unlock(p);
+	return rc;
+}
+
+/*
+ * Send n questions v to proxy p.  If it has been sent some of them before, it
+ * is another process afterwards, so that no answer to these comes.
+ */
+static void
+lane_askall(struct lane *p, struct proxy_asked *v, size_t n)
+{
+	size_t i;
+
+	if (v->asked != 0)
+		lane_abandon(p);
+	for (i = 0; i < n; i++) {
+		v[i].rc = lane_ask(p, &v[i].q);
+		v[i].error = errno;
+		v[i].asked = v[i].rc == 0 ? p->pid : -1;
+	}
+}
+
+/*
+ * Have the proxy of one lane answer n questions v, as proxy_fetch does each: it
+ * is sent all of them before the first answer is waited for.  Where it does not
+ * answer one in time, another proxy is sent those that follow.  The rc of each,
+ * its error, an errno, and its why, errstr or "", are what proxy_fetch gives.
+ */
+void
+proxy_fetchall(struct proxy_asked *v, size_t n)
+{
+	enum { TRIES = 3 };
+	struct lane *p;
+	size_t i;
+	int tries;
+
+	if (n == 0)
+		return;
+	p = lane_of(&v->q.key);
+	pthread_mutex_lock(&p->lock);
+	for (i = 0; i < n; i++) {
+		for (tries = 0; tries < TRIES && (v[i].asked == 0 ||
+		    (v[i].rc == 0 && v[i].asked != p->pid)); tries++)
+			lane_askall(p, &v[i], n - i);
+		(void)errstr_set("%s", "");
+		if (v[i].rc == 0) {
+			v[i].rc = answer_fetch(p, &v[i].q, &v[i].to);
+			v[i].error = errno;
+		}
+		strlcpy(v[i].why, snap_errstr(), sizeof v[i].why);
+	}
+	lane_unlock(p);
+}
+
+/*
+ * Have the proxy answer a question as proxy_fetch does, with an answer that is
+ * one message of up to size bytes, which are put into buf.  *out becomes the
+ * descriptor that came with it, which is the caller's, or -1; out may be NULL.
+ * Return how many bytes came, or -1 with errno.
  */
 ssize_t
 proxy_call(const struct proxy_key *k, proxy_fn fn, const void *arg,
     size_t len, int fd, void *buf, size_t size, int *out)
 {
+	const struct proxy_question q = { *k, fn, arg, len, fd };
 	struct lane *p = lane_of(k);
 	struct proxy_answer a;
 	uint64_t allowed;
@@ -235,9 +301,11 @@ proxy_call(const struct proxy_key *k, proxy_fn fn, const void *arg,
 	int got = -1;
 
 	pthread_mutex_lock(&p->lock);
-	n = lane_ask(p, k, fn, arg, len, fd, &allowed);
-	if (n != -1)
+	n = lane_ask(p, &q);
+	if (n != -1) {
+		allowed = time_allowed(k);
 		n = answer_next(p, k, &allowed, &a, buf, size, &got);
+	}
 	if (n != -1 && a.error != 0)
 		n = answer_failed(&a, buf, (size_t)n);
 	lane_unlock(p);

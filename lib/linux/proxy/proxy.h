@@ -115,6 +115,24 @@ struct proxy_key {		/* who is asked */
 	size_t		 lane;	/* which proxy asks; 0: that of the thread */
 };
 
+struct proxy_question {
+	struct proxy_key key;
+	proxy_fn	 fn;	/* that the proxy runs, with these: */
+	const void	*arg;	/* borrowed */
+	size_t		 len;
+	int		 fd;	/* borrowed; -1: none */
+};
+
+struct proxy_asked {		/* one of many questions: proxy_fetchall */
+	struct proxy_question q;
+	struct bulk	 to;	/* owned; the answer */
+	int		 rc;
+	int		 error;
+	char		 why[160];
+	pid_t		 asked;	/* the process that was sent it; -1: none can
+				   be; 0: not yet */
+};
+
 /* missed.c: who did not answer */
 bool		 missed_has(const struct proxy_key *k);
 size_t		 missed_count(void);
@@ -150,6 +168,7 @@ pid_t		 proxy_process(size_t lane);
 void		 proxy_close(size_t lane);
 int		 proxy_fetch(const struct proxy_key *k, proxy_fn fn,
 		    const void *arg, size_t len, int fd, struct bulk *to);
+void		 proxy_fetchall(struct proxy_asked *v, size_t n);
 ssize_t		 proxy_call(const struct proxy_key *k, proxy_fn fn,
 		    const void *arg, size_t len, int fd, void *buf,
 		    size_t size, int *out);

@@ -61,12 +61,16 @@ sockets_tagged(const struct lproc *p, const struct fdset *set)
 	return strcmp(line[0], line[1]) != 0;
 }
 
-static void
-family_tell(struct telling *t)
+/*
+ * Tell of t, a socket, of whatever family it is.
+ */
+void
+socket_tell(struct telling *t)
 {
 	int domain;
 	socklen_t len;
 
+	(void)tell_dup(t);
 	len = sizeof domain;
 	domain = AF_UNSPEC;
 	if (t->dup != -1 && getsockopt(t->dup, SOL_SOCKET, SO_DOMAIN, &domain,
@@ -79,29 +83,19 @@ family_tell(struct telling *t)
 	case AF_INET:
 	case AF_INET6:
 		t->held = tcphold_has(t->live->files, t->ino);
-		tell_aside(t, inetsock_tell);
+		t->aside = inetsock_tell;
 		return;
 	case AF_NETLINK:
-		tell_aside(t, netlink_tell);
+		t->aside = netlink_tell;
 		return;
 	case AF_PACKET:
-		tell_aside(t, packetsock_tell);
+		t->aside = packetsock_tell;
 		return;
 	}
 	tell_type(t, "other");
 	tell_why(t, "a socket of family %d", domain);
 }
 
-/*
- * Tell of t, a socket, of whatever family it is.
- */
-void
-socket_tell(struct telling *t)
-{
-	(void)tell_dup(t);
-	family_tell(t);
-	buf_printf(&t->out, "ino %ju\n", (uintmax_t)t->ino);
-}
 
 /*
  * Free what was learned of sockets, of all that f tells of.

@@ -1,7 +1,8 @@
 /*
- * Telling of a file in the proxy: what is asked of a socket or a terminal may
- * wait for a lock that a thread of a target has while it reads or writes memory
- * which nobody serves.
+ * Telling of a file in the proxy: what is asked of a pipe, a socket or a
+ * terminal may wait for a lock that a thread of a target has while it reads or
+ * writes memory which nobody serves.  The proxy is asked of many files at once,
+ * for to wait for an answer takes longer than to find it.
  */
 #include "tell.h"
 
@@ -11,8 +12,7 @@
 #include <unistd.h>
 
 struct aside {			/* what is asked */
-	tell_fn		 tell;
-	struct telling	 t;	/* its pointers mean nothing there */
+	struct telling	 t;	/* its pointers but aside mean nothing there */
 	pid_t		 pid;	/* these of its process */
 	pid_t		 mmtid;
 	bool		 move;	/* of the options */
@@ -20,7 +20,7 @@ struct aside {			/* what is asked */
 };
 
 struct toldaside {		/* the lines of the file, */
-	uint64_t	 budget;
+	uint64_t	 spent;	/* of the budget */
 	char		 why[sizeof ((struct telling *)NULL)->why];
 	bool		 failed; /* out of memory */
 	size_t		 len;	/* bytes of the lines */
@@ -31,9 +31,9 @@ struct toldaside {		/* the lines of the file, */
  * Answer with what was told of t.
  */
 static void
-told_put(struct serving *s, const struct telling *t, uint64_t budget)
+told_put(struct serving *s, const struct telling *t, uint64_t spent)
 {
-	struct toldaside a = { .budget = budget, .len = t->out.len };
+	struct toldaside a = { .spent = spent, .len = t->out.len };
 	const struct filelist *l = t->data;
 
 	a.failed = t->out.failed || l->failed;
@@ -70,35 +70,35 @@ aside_serve(struct serving *s)
 	t->dup = s->fd;
 	t->link = t->info = NULL;
 	memset(&t->out, 0, sizeof t->out);
-	a.tell(t);
-	told_put(s, t, files.budget);
+	t->aside(t);
+	told_put(s, t, a.budget - files.budget);
 	buf_free(&t->out);
 	filelist_free(&data);
 	return 0;
 }
 
 /*
- * Have the proxy call tell with t, of which there is a duplicate.  What it
- * tells is added to what t has; it has t->dup, the numbers of t and its
- * process, whether processes are moved, and what it learned of other files.
+ * Add the answer to q to what t has.
  */
-void
-tell_aside(struct telling *t, tell_fn tell)
+static void
+aside_told(struct telling *t, struct proxy_asked *q)
 {
 	struct files *f = t->live->files;
-	struct aside a = { tell, *t, t->proc->pid, t->proc->mmtid,
-	    t->live->opts.move, f->budget };
 	struct toldaside told;
 	struct bytes answer;
 
-	if (tell_ask(t, 0, aside_serve, &a, sizeof a, t->dup, &answer) == -1) {
+	if (q->rc == -1 || bulk_finish(&q->to, &answer.data, &answer.len) ==
+	    -1) {
+		if (q->rc == -1)
+			bulk_free(&q->to);
 		if (t->out.len == 0)
 			tell_type(t, "other");
-		tell_why(t, "it is not told of: %s", snap_errstr());
+		tell_why(t, "it is not told of: %s", q->error == ETIMEDOUT ?
+		    "no answer in time" : q->why);
 		return;
 	}
 	memcpy(&told, answer.data, sizeof told);
-	f->budget = told.budget;
+	f->budget -= told.spent < f->budget ? told.spent : f->budget;
 	memcpy(t->why, told.why, sizeof t->why);
 	t->out.failed |= told.failed;
 	buf_add(&t->out, answer.data + sizeof told, told.len);
@@ -106,4 +106,35 @@ tell_aside(struct telling *t, tell_fn tell)
 		filelist_copy(t->data, told.name, answer.data + sizeof told +
 		    told.len, answer.len - sizeof told - told.len);
 	free(answer.data);
+}
+
+/*
+ * Have the proxy call aside of those of n files v, TELLINGS at the most, that
+ * have one, and a duplicate.  What it tells is added to what each has.  The
+ * proxy has t->dup, the numbers of t and its process, whether processes are
+ * moved, and what it learned of other files.
+ */
+void
+tell_asides(struct telling *v, size_t n)
+{
+	struct proxy_asked q[TELLINGS];
+	struct aside a[TELLINGS];
+	char what[TELLINGS][256];
+	struct telling *t;
+	size_t i;
+
+	for (i = 0, t = v; t < v + n; t++) {
+		if (t->aside == NULL)
+			continue;
+		a[i] = (struct aside){ *t, t->proc->pid, t->proc->mmtid,
+		    t->live->opts.move, t->live->files->budget };
+		q[i] = (struct proxy_asked){ .q = { tell_key(t, 0, what[i],
+		    sizeof what[i]), aside_serve, &a[i], sizeof a[i], t->dup },
+		    .to = { .full = true } };	/* in memory */
+		i++;
+	}
+	proxy_fetchall(q, i);
+	for (i = 0, t = v; t < v + n; t++)
+		if (t->aside != NULL)
+			aside_told(t, &q[i++]);
 }

@@ -132,6 +132,21 @@ tell_dup(struct telling *t)
 }
 
 /*
+ * Return whom the proxy of a lane asks about file t: its words for a user are
+ * in what, of size bytes.
+ */
+struct proxy_key
+tell_key(const struct telling *t, size_t lane, char *what, size_t size)
+{
+	/* both ends of a pipe have one lock */
+	const struct proxy_key k = { KEY_OPEN, S_ISFIFO(t->mode) ?
+	    UINT64_C(1) << 63 | t->ino : t->file->id, what, lane };
+
+	snprintf(what, size, "process %d: %s", t->proc->pid, t->link);
+	return k;
+}
+
+/*
  * Have the proxy of a lane run fn with len bytes of arg and a duplicate of fd,
  * unless that is -1, to find out something of file t.  *answer is the
  * caller's.  Return 0, or -1 with errstr.
@@ -142,12 +157,9 @@ tell_ask(struct telling *t, size_t lane, proxy_fn fn, const void *arg,
 {
 	struct bulk b = { .full = true };	/* in memory */
 	char what[256];
-	/* both ends of a pipe have one lock */
-	const struct proxy_key k = { KEY_OPEN, S_ISFIFO(t->mode) ?
-	    UINT64_C(1) << 63 | t->ino : t->file->id, what, lane };
+	const struct proxy_key k = tell_key(t, lane, what, sizeof what);
 	int rc;
 
-	snprintf(what, sizeof what, "process %d: %s", t->proc->pid, t->link);
 	if ((rc = proxy_fetch(&k, fn, arg, len, fd, &b)) == -1)
 		bulk_free(&b);
 	else

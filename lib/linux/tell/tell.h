@@ -71,6 +71,11 @@ struct resource	*resource_find(struct files *, struct resource *);
 bool		 resource_same(struct resource *, struct resource *);
 void		 resources_free(struct files *);
 
+enum { TELLINGS = 32 };		/* of whom the proxy is asked at once */
+
+struct telling;
+typedef void	(*tell_fn)(struct telling *t);
+
 /*
  * An open file description that is being told of.
  */
@@ -95,15 +100,15 @@ struct telling {
 	unsigned int	 rmajor; /* of a device: which it is */
 	unsigned int	 rminor;
 	bool		 held;	/* a connection that goes along: tcphold.c */
+	bool		 reads;	/* a pipe of which the content is told */
+	tell_fn		 aside;	/* what the proxy is to tell, or NULL */
 	struct buf	 out;	/* owned; the lines so far */
 	char		 why[160]; /* the first reason; "": none */
 	struct filelist	*data;	/* pipe/INO and socket/INO */
 };
 
 /* aside.c: what the proxy tells */
-typedef void	(*tell_fn)(struct telling *t);
-
-void		 tell_aside(struct telling *t, tell_fn tell);
+void		 tell_asides(struct telling *v, size_t n);
 
 /* tell.c: what all kinds have */
 void		 tell_why(struct telling *, const char *, ...)
@@ -112,6 +117,8 @@ void		 tell_type(struct telling *, const char *);
 void		 tell_path(struct telling *, const char *);
 void		 tell_number(struct telling *, const char *, unsigned long);
 bool		 tell_dup(struct telling *);
+struct proxy_key tell_key(const struct telling *t, size_t lane, char *what,
+		    size_t size);
 int		 tell_ask(struct telling *t, size_t lane, proxy_fn fn,
 		    const void *arg, size_t len, int fd, struct bytes *answer);
 const char	*info_find(const char *, const char *);
