@@ -78,8 +78,8 @@ nsenter --net=/run/netns/one nft delete table inet other
 # without nft
 if ! command -v iptables-save >/dev/null ||
     ! nsenter --net=/run/netns/one iptables-save >"$tmp/err" 2>&1; then
-	skip 'by iptables' 'no iptables' 7
-	finish 25
+	skip 'by iptables' 'no iptables' 10
+	finish 28
 fi
 rules() {
 	nsenter --net=/run/netns/one iptables-save | grep -c 'mark.*DROP'
@@ -96,10 +96,33 @@ is "$(rules)" 2 'locked by iptables'
 restored one
 is "$(rules)" 0 'not locked any more'
 served "${client[one]}" 'by iptables'
+# the lock that iptables-restore -w waits for is of a process that is stopped
+held() {
+	! flock -n /run/xtables.lock true
+}
+legacy=$(command -v xtables-legacy-multi)
+if [ -z "$legacy" ] || ! printf '*mangle\nCOMMIT\n' |
+    nsenter --net=/run/netns/one iptables-legacy-restore -w 2>"$tmp/err"; then
+	skip 'a stopped process has xtables.lock' 'no iptables-legacy' 3
+else
+	restore=$(readlink -f "$(command -v iptables-restore)")
+	mount --bind "$legacy" "$restore"
+	flock /run/xtables.lock sleep 1000 &
+	holder=$!
+	until_true held
+	timeout 60 "$BUILD/snap" -k -r -t 1 "${server[one]}" $holder \
+	    2>"$tmp/err" >"$tmp/snap"
+	is "$? $(grep -c 'connections of TCP: no answer in 1 seconds' "$tmp/err")" \
+	    "1 1" 'a stopped process has xtables.lock: nothing is killed' ||
+	    diag <"$tmp/err"
+	umount "$restore"
+	pkill -P $holder
+	served "${client[one]}" 'as before'
+fi
 for ns in one two; do
 	pid=${peer[$ns]}
 	end
 	pid=${server[$ns]}
 	end
 done
-finish 25
+finish 28
