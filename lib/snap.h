@@ -270,9 +270,8 @@ int		 confine_act(int *fd);
 
 /*
  * Snapshots read, by open.c, which picks the reader of a format, or as one of
- * snap(6) alone (snap6/open.c), compared
- * (snap6/compare.c), made one (merge/merge.c), or fewer (merge/part.c), and
- * counted (dedup/count.c)
+ * snap(6) alone (snap6/open.c), compared (snap6/compare.c), made one
+ * (merge/merge.c), and counted (dedup/count.c)
  */
 struct readopts {
 	bool	 nodata;	/* page bytes will not be asked for */
@@ -302,7 +301,6 @@ struct snap	*snap_open(const char *path, const struct readopts *o);
 struct snap	*snap6_open(const char *path, const struct readopts *o);
 int		 snap_compare(struct snap *a, struct snap *b);
 int		 snap_merge(struct snap *a, struct snap *b);
-struct snap	*snap_parts(struct snap *s, const uint64_t *part, size_t n);
 bool		 snap_uncounted(const struct snap *s);
 int		 snap_count(struct snap *s, void (*warn)(void *, const char *),
 		    void *arg);

@@ -4,11 +4,13 @@
  * into the log, too.
  */
 #include "crash.h"
+#include "signame.h"
 
 #include <sys/mman.h>
 #include <sys/xattr.h>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <syslog.h>
@@ -61,24 +63,48 @@ take_begin(void)
 }
 
 /*
+ * If line is the heading of the thread that fell, as snapstack(1) prints it,
+ * set in f its number, and the signal if the kernel has not given that.
+ */
+static bool
+heading_read(struct falling *f, const char *line)
+{
+	const char *after = strstr(line, "), SIG"), *known;
+	char name[16];
+	int i, tid;
+
+	if (after == NULL || sscanf(line, "thread %d (", &tid) != 1 ||
+	    sscanf(after, "), SIG%15[A-Z0-9]", name) != 1)
+		return false;
+	f->tid = tid;
+	for (i = 1; f->signal == 0 && i < NSIG; i++)
+		if ((known = signal_name((uint64_t)i)) != NULL &&
+		    strcmp(known, name) == 0)
+			f->signal = i;
+	return true;
+}
+
+/*
  * Put into s, of size bytes, the first functions of the stack of the thread of
  * f that fell, the inner ones first, each behind a separator; nothing where
- * that cannot be told. name is the file of its snapshot.
+ * that cannot be told. name is the file of its snapshot.  If f does not say
+ * which thread it is, that is read, too.
  */
 void
-frames_text(const struct falling *f, const char *name, char *s, size_t size)
+frames_text(struct falling *f, const char *name, char *s, size_t size)
 {
 	const int fd[3] = { open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC),
 	    memfd_create("stack", MFD_CLOEXEC), -1 };
-	char line[512], num[16], *words[] = { NULL, (char *)(uintptr_t)"-T",
-	    num, (char *)(uintptr_t)"-", NULL };
-	char *frame, *end;
+	char line[512], num[16], *frame, *words[] = { NULL,
+	    (char *)(uintptr_t)(f->tid == 0 ? "-ap" : "-T"), num,
+	    (char *)(uintptr_t)"-", NULL };
+	bool fell = f->tid != 0;
 	pid_t pid;
 	FILE *in;
 	int n;
 
 	*s = '\0';
-	snprintf(num, sizeof num, "%d", f->tid);
+	snprintf(num, sizeof num, "%d", f->tid == 0 ? f->pid : f->tid);
 	if (fd[0] == -1 || fd[1] == -1 ||
 	    (words[0] = program_beside("snapstack")) == NULL ||
 	    (pid = program_read(words, fd)) == -1)
@@ -90,12 +116,13 @@ frames_text(const struct falling *f, const char *name, char *s, size_t size)
 		return;
 	for (n = 0; n < FRAMES && fgets(line, sizeof line, in) != NULL;) {
 		frame = line + strspn(line, " ");
-		if (*frame != '#')
+		if (*frame != '#' || !fell) {
+			fell = fell ? n == 0 : heading_read(f, line);
 			continue;
+		}
 		frame += strcspn(frame, " ");
 		frame += strspn(frame, " ");
-		end = frame + strcspn(frame, " \n");
-		*end = '\0';
+		frame[strcspn(frame, " \n")] = '\0';
 		strlcat(s, n++ == 0 ? " in " : " < ", size);
 		strlcat(s, text_harmless(frame), size);
 	}

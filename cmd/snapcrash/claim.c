@@ -262,26 +262,6 @@ claim_end(struct claim *p)
 }
 
 /*
- * Have a place again for p, which has none, and holds no process.  Return 0, or
- * -1 with errstr if others have all.
- */
-int
-claim_again(struct claim *p, const struct config *c)
-{
-	int lock;
-
-	if ((lock = alone()) < 0)
-		return -1;
-	p->fd = file_lock("place", c->atonce * PACKING);
-	if (p->fd >= 0)
-		(void)!ftruncate(p->fd, 0);
-	close(lock);
-	if (p->fd == -1)
-		(void)errstr_set("others have all places");
-	return p->fd >= 0 ? 0 : -1;
-}
-
-/*
  * Wait until one more hook may run.  It may until the descriptor is closed that
  * is returned; -1 with errstr if as many wait as may.
  */

@@ -122,7 +122,6 @@ static const struct key {
 	KEY("keep-bytes", set_bytes, bytes),
 	KEY("keep-count", set_count, count),
 	KEY("keep-free", set_free, free),
-	KEY("merge", set_yes, merge),
 	KEY("readable-by", set_reader, owner),
 	KEY("socket", set_path, socket),
 	KEY("waiting", set_few, waiting),

@@ -34,7 +34,6 @@ struct config {			/* snapcrash.conf(5), in snapcrash(1) */
 	bool		 dontdump; /* also what a program wants to be in no
 				      core */
 	bool		 corelimit; /* nothing is kept of who may dump none */
-	bool		 merge;	/* crashes of a program become one file */
 	char		 hook[PATH_MAX]; /* run after each; "": nothing */
 	char		 socket[108];	/* where the kernel sends cores to, if
 					   it is to do that */
@@ -45,18 +44,13 @@ struct crash {			/* a snapshot that was taken */
 	const char	*id;	/* borrowed from file: its name */
 	struct timespec	 when;	/* it crashed, as its name tells */
 	struct timespec	 written; /* its file */
-	uint64_t	 size;	/* bytes that it takes on the disk: its share
-				   of those of its file */
-	ino_t		 ino;	/* of its file, */
-	size_t		 links;	/* which is that of so many crashes */
+	uint64_t	 size;	/* bytes that it takes on the disk */
+	bool		 gone;	/* it was removed */
 	struct crashed	*facts;	/* NULL: not read yet, or not to be read */
 };
 
 struct crashed {		/* what it tells; all words are harmless */
 	uint64_t	 pid;
-	uint64_t	 tid;	/* the thread that fell */
-	uint64_t	 number; /* that it has in the file: another one, where
-				   two crashes had the same */
 	unsigned int	 signal; /* 0: not told */
 	size_t		 threads;
 	size_t		 others;	/* processes beside it */
@@ -67,7 +61,6 @@ struct crashed {		/* what it tells; all words are harmless */
 	char		 reason[128];	/* of the signal: signal_text */
 	uint64_t	 missing; /* bytes of its memory that were left out for
 				     want of room: "excluded" */
-	bool		 joined; /* its file has other crashes, too */
 };
 
 struct crashes {
@@ -77,8 +70,8 @@ struct crashes {
 
 struct falling {		/* a process that dumps core */
 	pid_t		 pid;
-	pid_t		 tid;	/* the thread that fell */
-	int		 signal;
+	pid_t		 tid;	/* the thread that fell; 0: not known yet */
+	int		 signal; /* 0: not known yet */
 	int		 dumpable; /* core(5), %d */
 	uid_t		 uid;
 	uid_t		 whose;	/* the user that it counts for */
@@ -102,7 +95,7 @@ struct reserved {		/* bytes that may still be written: */
 
 /* after.c: when it was taken */
 void		 take_begin(void);
-void		 frames_text(const struct falling *f, const char *name, char *s,
+void		 frames_text(struct falling *f, const char *name, char *s,
 		    size_t size);
 void		 owner_allow(const char *name, uid_t uid);
 void		 hook_run(const struct config *c, const char *name);
@@ -113,11 +106,7 @@ int		 config_read(struct config *c, const char *path);
 /* facts.c */
 void		 crashes_confine(const struct crash *c, size_t n);
 int		 crash_facts(struct crash *c);
-int		 crash_part(const struct crash *c, const struct snap *s,
-		    uint64_t *part);
 void		 signal_text(unsigned int sig, char *s, size_t size);
-
-void		 falling_read(struct falling *f, int file);
 
 /* falling.c */
 int		 falling_allowed(const struct falling *f);
@@ -146,7 +135,6 @@ void		 claim_shrink(const struct claim *p, uint64_t kept,
 		    uint64_t disk);
 void		 claim_let(struct claim *p);
 void		 claim_end(struct claim *p);
-int		 claim_again(struct claim *p, const struct config *c);
 int		 claim_hook(const struct config *c);
 uint64_t	 claim_hooks(const struct config *c);
 uint64_t	 claim_most(const struct config *c);
@@ -159,15 +147,6 @@ bool		 crash_isone(const struct crash *k, char *const words[]);
 void		 crashes_between(struct crashes *l, time_t since,
 		    time_t until);
 bool		 time_parse(const char *s, time_t *t);
-
-/* merge.c: crashes of one program in one file */
-int		 merge_write(struct crash *const v[], size_t n,
-		    const char *path, unsigned int seconds, uint64_t most);
-int		 merge_crash(const struct config *c, const char *name,
-		    const struct claim *claim);
-int		 merge_forget(const struct config *c, const ino_t *ino,
-		    size_t n);
-void		 merge_clean(void);
 
 /* program.c: other programs of ours */
 pid_t		 program_start(char *const argv[], const int fd[3]);
@@ -200,13 +179,12 @@ int		 show_list(const struct crashes *l, const struct listing *how);
 int		 show_info(const struct crash *c, bool json);
 int		 show_stack(const struct crash *c, char *const argv[]);
 int		 show_debug(const struct crash *c, char *const argv[]);
+int		 show_dump(const struct crash *c, const char *path);
 
 /* store.c: the directory */
 int		 store_open(const struct config *c);
 int		 store_read(const struct config *c, struct crashes *l);
 void		 store_free(struct crashes *l);
-uint64_t	 disk_room(const struct config *c,
-		    const struct reserved *others);
 uint64_t	 crash_pid(const struct crash *c);
 uint64_t	 crash_whose(const struct crash *c);
 uint64_t	 store_room(const struct config *c, struct crashes *l,

@@ -97,7 +97,7 @@ falling_receive(struct falling *f, int fd)
 		return errstr_sys("socket: who has connected");
 	if (ioctl(f->pidfd, GET_INFO, &info) == -1)
 		return errstr_sys("socket: what has connected");
-	f->pid = f->tid = (pid_t)info.tgid;
+	f->pid = (pid_t)info.tgid;
 	if ((info.mask & INFO_DUMP) == 0 || (info.dump & DUMP_DONE) == 0)
 		return errstr_set("process %d has connected, and does not dump "
 		    "core", f->pid);

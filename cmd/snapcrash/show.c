@@ -37,7 +37,6 @@ json_crash(const struct crash *c, bool full)
 	json_text("file", c->file);
 	json_number("time", (uint64_t)c->when.tv_sec);
 	json_number("bytes", c->size);
-	json_number("links", c->links);
 	if (f != NULL) {
 		json_number("pid", f->pid);
 		json_text("name", f->name);
@@ -119,56 +118,19 @@ show_list(const struct crashes *l, const struct listing *how)
 }
 
 /*
- * Return the number that what crashed has in its file, and set *joined if that
- * has other crashes, too; 0 if it is not told.  Who is confined starts no other
- * program, so a child reads the file.
- */
-static uint64_t
-crash_number(const struct crash *c, bool *joined)
-{
-	struct { uint64_t number; bool joined; } told = { 0 };
-	struct crash copy = *c;
-	int fd[2];
-	pid_t pid;
-
-	if (pipe2(fd, O_CLOEXEC) == -1 || (pid = fork()) == -1)
-		err(1, "fork");
-	if (pid == 0) {
-		crashes_confine(&copy, 1);
-		if (crash_facts(&copy) == -1)
-			errx(1, "%s", snap_errstr());
-		told.number = copy.facts->number;
-		told.joined = copy.facts->joined;
-		exit(write(fd[1], &told, sizeof told) != sizeof told);
-	}
-	close(fd[1]);
-	if (read(fd[0], &told, sizeof told) != sizeof told)
-		told.number = 0;
-	close(fd[0]);
-	(void)program_wait(pid, 0);
-	*joined = told.joined;
-	return told.number;
-}
-
-/*
- * Run a program of ours on the snapshot of a crash, of the process that
- * crashed.  Return its exit status; 127 if it is not there.
+ * Run snapstack on the snapshot of a crash with the options more, which end in
+ * NULL.  Return its exit status; 127 if it is not there.
  */
 static int
-stack_run(const struct crash *c, uint64_t pid, char *const more[])
+stack_run(const struct crash *c, char *const more[])
 {
-	char *argv[64] = { NULL }, num[32];
+	char *argv[64] = { NULL };
 	size_t n = 0;
 	pid_t child;
 
 	if ((argv[n++] = program_beside("snapstack")) == NULL)
 		return 127;
-	if (pid != 0) {
-		snprintf(num, sizeof num, "%ju", (uintmax_t)pid);
-		argv[n++] = (char *)(uintptr_t)"-p";
-		argv[n++] = num;
-	}
-	for (; more != NULL && *more != NULL && n < 60; more++)
+	for (; *more != NULL && n < 62; more++)
 		argv[n++] = *more;
 	argv[n] = c->file;
 	fflush(stdout);
@@ -202,9 +164,6 @@ facts_print(struct crash *c, bool json)
 	    f->signal, f->reason, f->place,
 	    when_text(c, when, sizeof when), c->file,
 	    (uintmax_t)(c->size / KB));
-	if (c->links > 1)
-		printf("    shares  its file with %ju other crash%s\n",
-		    (uintmax_t)(c->links - 1), c->links == 2 ? "" : "es");
 	if (f->others > 0)
 		printf("    beside  %zu other process%s\n", f->others,
 		    f->others == 1 ? "" : "es");
@@ -222,11 +181,12 @@ facts_print(struct crash *c, bool json)
 int
 show_info(const struct crash *c, bool json)
 {
+	char num[32], *own[] = { (char *)(uintptr_t)"-p", num, NULL };
 	struct crash copy = *c;
-	bool joined;
 	pid_t pid;
 	int rc;
 
+	snprintf(num, sizeof num, "%ju", (uintmax_t)crash_pid(c));
 	if ((pid = fork()) == -1)
 		err(1, "fork");
 	if (pid == 0) {
@@ -236,7 +196,7 @@ show_info(const struct crash *c, bool json)
 	if ((rc = program_wait(pid, 0)) != 0 || json)
 		return rc;
 	printf("\n");
-	if (stack_run(c, crash_number(c, &joined), NULL) == 127)
+	if (stack_run(c, own) == 127)
 		printf("Its stacks: there is no snapstack; snapcrash debug "
 		    "shows them in gdb.\n");
 	return 0;
@@ -249,14 +209,9 @@ show_info(const struct crash *c, bool json)
 int
 show_stack(const struct crash *c, char *const more[])
 {
-	uint64_t number;
-	bool joined;
 	int rc;
 
-	/* of other crashes nothing was asked */
-	if ((number = crash_number(c, &joined)) == 0)
-		return 1;
-	if ((rc = stack_run(c, joined ? number : 0, more)) == 127)
+	if ((rc = stack_run(c, more)) == 127)
 		errx(1, "there is no snapstack beside this program");
 	return rc;
 }
@@ -303,13 +258,9 @@ show_debug(const struct crash *c, char *const more[])
 	char *mount[] = { NULL, c->file, dir, NULL };
 	char *unmount[] = { (char *)(uintptr_t)"fusermount3",
 	    (char *)(uintptr_t)"-u", dir, NULL };
-	uint64_t number;
-	bool joined;
 	pid_t pid;
 	int rc;
 
-	if ((number = crash_number(c, &joined)) == 0)
-		return 1;
 	if ((mount[0] = program_beside("snapfs")) == NULL)
 		errx(1, "there is no snapfs beside this program");
 	if (mkdtemp(dir) == NULL)
@@ -323,7 +274,7 @@ show_debug(const struct crash *c, char *const more[])
 		(void)rmdir(dir);
 		errx(1, "%s: it cannot be mounted", c->file);
 	}
-	snprintf(where, sizeof where, "%s/%" PRIu64, dir, number);
+	snprintf(where, sizeof where, "%s/%" PRIu64, dir, crash_pid(c));
 	rc = gdb_run(where, more);
 	if (chdir("/") == -1)		/* or it stays in use */
 		program_warn("/: %s", strerror(errno));
@@ -332,4 +283,23 @@ show_debug(const struct crash *c, char *const more[])
 	(void)rmdir(dir);
 	free(mount[0]);
 	return rc;
+}
+
+/*
+ * Write the snapshot of crash c to the file path, or if that is NULL to
+ * standard output, compressed.  Return the exit status.
+ */
+int
+show_dump(const struct crash *c, const char *path)
+{
+	char *argv[] = { program_beside("snapcat"), (char *)(uintptr_t)"-zo",
+	    (char *)(uintptr_t)(path == NULL ? "-" : path), c->file, NULL };
+	pid_t pid;
+
+	if (argv[0] == NULL)
+		errx(1, "there is no snapcat beside this program");
+	if ((pid = program_start(argv, NULL)) == -1)
+		errx(1, "%s", snap_errstr());
+	free(argv[0]);
+	return program_wait(pid, 0);
 }

@@ -2,7 +2,6 @@
  * snapcrash: a snapshot of each process that crashes.
  */
 #include "crash.h"
-#include "vec.h"
 
 #include <err.h>
 #include <errno.h>
@@ -63,13 +62,9 @@ static const struct cmdline cmdline = {
  * Remove the crashes that words mean.  Return the exit status.
  */
 static int
-crashes_remove(const struct config *conf, struct crashes *l,
-    char *const words[])
+crashes_remove(struct crashes *l, char *const words[])
 {
-	ino_t *ino = NULL;	/* files that have other crashes, too */
 	struct crash *c;
-	size_t n = 0;
-	int rc = 0;
 
 	if (*words == NULL)
 		options_misuse(&cmdline);
@@ -77,36 +72,18 @@ crashes_remove(const struct config *conf, struct crashes *l,
 		c = crash_find(l, *words);
 		if (unlink(c->file) == -1)
 			err(1, "%s", *words);
-		if (c->links > 1 && VEC_ROOM(ino, n) == -1)
-			errx(1, "%s", snap_errstr());
-		if (c->links > 1)
-			ino[n++] = c->ino;
 		free(c->file);
 		l->n--;
 		memmove(c, c + 1, (size_t)(l->v + l->n - c) * sizeof *c);
 	}
-	if (n > 0)
-		rc = merge_forget(conf, ino, n) == -1;
-	free(ino);
-	return rc;
-}
-
-/*
- * Write one crash as a file of its own.  Return the exit status.
- */
-static int
-crash_dump(struct crash *k, const char *path)
-{
-	if (path == NULL && isatty(STDOUT_FILENO))
-		errx(1, "a snapshot is not for a terminal: -o file");
-	return merge_write(&k, 1, path, 0, UINT64_MAX) == 0 ? 0 : 1;
+	return 0;
 }
 
 /*
  * Do what a command says with the crashes of l.  Return the exit status.
  */
 static int
-run(const struct config *c, struct crashes *l, char *argv[])
+run(struct crashes *l, char *argv[])
 {
 	const char *const what = *argv++;
 	char *const *const more = *argv == NULL ? argv : argv + 1;
@@ -118,13 +95,13 @@ run(const struct config *c, struct crashes *l, char *argv[])
 	if (strcmp(what, "info") == 0 && *more == NULL)
 		return show_info(crash_find(l, *argv), how.json);
 	if (strcmp(what, "dump") == 0 && *more == NULL)
-		return crash_dump(crash_find(l, *argv), out);
+		return show_dump(crash_find(l, *argv), out);
 	if (strcmp(what, "stack") == 0)
 		return show_stack(crash_find(l, *argv), more);
 	if (strcmp(what, "debug") == 0)
 		return show_debug(crash_find(l, *argv), more);
 	if (strcmp(what, "rm") == 0)
-		return crashes_remove(c, l, argv);
+		return crashes_remove(l, argv);
 	options_misuse(&cmdline);
 }
 
@@ -166,7 +143,7 @@ main(int argc, char *argv[])
 	if (store_read(&c, &l) == -1)
 		errx(1, "%s", snap_errstr());
 	crashes_between(&l, since, until);
-	rc = run(&c, &l, argv);
+	rc = run(&l, argv);
 	store_free(&l);
 	return rc;
 }

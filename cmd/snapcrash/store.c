@@ -101,40 +101,11 @@ store_add(struct crashes *l, const struct config *c, int dir, const char *name)
 	if (VEC_ROOM(l->v, l->n) == -1)
 		errx(1, "%s", snap_errstr());
 	k = &l->v[l->n++];
-	*k = (struct crash){ .written = st.st_mtim, .ino = st.st_ino,
+	*k = (struct crash){ .written = st.st_mtim,
 	    .size = (uint64_t)st.st_blocks * 512 };
 	when_set(&k->when, name, &st);
 	if (asprintf(&k->file, "%s/%s", c->directory, name) == -1)
 		err(1, NULL);
-}
-
-static int
-ino_cmp(const void *a, const void *b)
-{
-	const struct crash *x = a, *y = b;
-
-	return x->ino < y->ino ? -1 : x->ino > y->ino;
-}
-
-/*
- * Count of each file the names in the directory: who is not root may make links
- * to it elsewhere (proc_sys_fs(5), protected_hardlinks).
- */
-static void
-links_count(struct crashes *l)
-{
-	size_t i, k, n;
-
-	if (l->n > 1)
-		qsort(l->v, l->n, sizeof *l->v, ino_cmp);
-	for (i = 0; i < l->n; i += n) {
-		for (n = 1; i + n < l->n && l->v[i + n].ino == l->v[i].ino; n++)
-			continue;
-		for (k = i; k < i + n; k++) {
-			l->v[k].links = n;
-			l->v[k].size /= n;
-		}
-	}
 }
 
 /*
@@ -154,7 +125,6 @@ store_read(const struct config *c, struct crashes *l)
 	while ((e = readdir(d)) != NULL)
 		store_add(l, c, dirfd(d), e->d_name);
 	closedir(d);
-	links_count(l);
 	for (i = 0; i < l->n; i++)
 		l->v[i].id = strrchr(l->v[i].file, '/') + 1;
 	if (l->n > 1)
@@ -183,7 +153,7 @@ store_free(struct crashes *l)
  * what c wants to stay free of it, and what others may write; 0 where that is
  * not told.
  */
-uint64_t
+static uint64_t
 disk_room(const struct config *c, const struct reserved *others)
 {
 	struct statvfs st;
@@ -207,26 +177,15 @@ crash_isold(const struct config *c, const struct crash *k)
 }
 
 /*
- * Remove a crash of l, which is in the current directory.  The others of its
- * file have all of it then: none of l takes less but what has no more names.
- * It has no links afterwards; what cannot be removed keeps its size.
+ * Remove a crash, which is in the current directory.  What cannot be removed
+ * keeps its size.
  */
 static void
-crash_remove(struct crashes *l, size_t i)
+crash_remove(struct crash *k)
 {
-	struct crash *const k = &l->v[i];
-	const size_t links = k->links;
-	size_t j;
-
-	k->links = 0;
-	if (links == 0 || unlink(strrchr(k->file, '/') + 1) == -1)
-		return;
-	for (j = 0; j < l->n; j++)
-		if (l->v[j].ino == k->ino && l->v[j].links > 0) {
-			l->v[j].size += k->size / (links - 1);
-			l->v[j].links--;
-		}
-	k->size = 0;
+	k->gone = true;
+	if (unlink(k->id) == 0)
+		k->size = 0;
 }
 
 static uint64_t
@@ -238,33 +197,6 @@ crashes_bytes(const struct crashes *l)
 	for (sum = 0, i = 0; i < l->n; i++)
 		sum += l->v[i].size;
 	return sum;
-}
-
-/*
- * Return true if crash i of l is the newest of those in its file.
- */
-static bool
-file_islast(const struct crashes *l, size_t i)
-{
-	size_t k;
-
-	for (k = i + 1; k < l->n && l->v[k].ino != l->v[i].ino;)
-		k++;
-	return k == l->n;
-}
-
-/*
- * Remove all crashes of the file of crash i.
- */
-static void
-file_remove(struct crashes *l, size_t i)
-{
-	const ino_t ino = l->v[i].ino;
-	size_t k;
-
-	for (k = 0; k < l->n; k++)
-		if (l->v[k].ino == ino)
-			crash_remove(l, k);
 }
 
 struct share {			/* of a user */
@@ -291,10 +223,9 @@ share_get(struct share *v, size_t *n, uint64_t whose, size_t none)
 
 /*
  * Return which crash of l is to be removed: the oldest of the user who has most
- * crashes, or with bytes the last one in the oldest file of the user who has
- * most bytes; so whoever crashes often removes nothing of others who do not.
- * One of user whose comes, which has need bytes, and counts.  Return l->n if
- * there is none.
+ * crashes, or with bytes most bytes; so whoever crashes often removes nothing
+ * of others who do not.  One of user whose comes, which has need bytes, and
+ * counts.  Return l->n if there is none.
  */
 static size_t
 store_victim(const struct crashes *l, uint64_t whose, uint64_t need,
@@ -308,11 +239,11 @@ store_victim(const struct crashes *l, uint64_t whose, uint64_t need,
 		err(1, NULL);
 	share_get(v, &n, whose, l->n)->sum = bytes ? need : 1;
 	for (i = 0; i < l->n; i++) {
-		if (l->v[i].links == 0)
+		if (l->v[i].gone)
 			continue;
 		s = share_get(v, &n, crash_whose(&l->v[i]), l->n);
 		s->sum += bytes ? l->v[i].size : 1;
-		if (s->first == l->n && (!bytes || file_islast(l, i)))
+		if (s->first == l->n)
 			s->first = i;
 	}
 	/* of two who have as much, the one whose crash comes is the first */
@@ -328,7 +259,7 @@ store_victim(const struct crashes *l, uint64_t whose, uint64_t need,
 /*
  * Remove crashes of l, which are in the current directory: those that are too
  * old, then those that are too many; then, where need more bytes have no place,
- * files; but for more than half of what may be taken none is removed, nor where
+ * others; but for more than half of what may be taken none is removed, nor where
  * it would not help.  store_victim chooses.  The crash that comes is of user
  * whose; others who are at work will write so much as others tells.  Return the
  * bytes that there is room for, of a snapshot; *disk is that of files, of which
@@ -345,17 +276,17 @@ store_room(const struct config *c, struct crashes *l, uint64_t whose,
 
 	for (i = 0, n = others->n; i < l->n; i++) {
 		if (crash_isold(c, &l->v[i]))
-			crash_remove(l, i);
-		n += l->v[i].links > 0;
+			crash_remove(&l->v[i]);
+		n += !l->v[i].gone;
 	}
 	for (; n >= c->count && (i = store_victim(l, whose, need, false)) <
 	    l->n; n--)
-		crash_remove(l, i);
+		crash_remove(&l->v[i]);
 	sum = crashes_bytes(l) + others->kept;
 	helps = disk_room(c, others) + sum - others->kept >= 2 * want;
 	while ((sum + want > c->bytes || (disk_room(c, others) < 2 * want &&
 	    helps)) && (i = store_victim(l, whose, need, true)) < l->n) {
-		file_remove(l, i);
+		crash_remove(&l->v[i]);
 		sum = crashes_bytes(l) + others->kept;
 	}
 	*disk = disk_room(c, others);

@@ -313,12 +313,11 @@ let_go(struct falling *f)
 
 /*
  * Do what c wants with snapshot name of f, which begins with "./": let its user
- * read it, log it, run the hook, and merge it with others.  The hook is for one
- * crash, so it runs before the merge; the place of claim is free by then.
+ * read it, log it, and run the hook, which needs no place.
  */
 static void
-snapshot_use(const struct config *c, const struct falling *f,
-    const char *name, struct claim *claim)
+snapshot_use(const struct config *c, struct falling *f, const char *name,
+    struct claim *claim)
 {
 	char what[128], frames[512];
 
@@ -329,31 +328,24 @@ snapshot_use(const struct config *c, const struct falling *f,
 	signal_text((unsigned int)f->signal, what, sizeof what);
 	syslog(LOG_CRIT, "process %d (%s) of user %u crashed: %s%s: %s/%s",
 	    f->pid, f->name, f->uid, what, frames, c->directory, name + 2);
-	if (*c->hook != '\0') {
-		claim_end(claim);
+	claim_end(claim);
+	if (*c->hook != '\0')
 		hook_run(c, name);
-	}
-	if (c->merge && ((claim->fd < 0 && claim_again(claim, c) == -1) ||
-	    merge_crash(c, name + 2, claim) == -1))
-		syslog(LOG_WARNING, "%s stays alone: %s", name + 2,
-		    snap_errstr());
 }
 
 /*
  * Take the process f that dumps core, which is let go then, and make the
  * snapshot of that name, "./" before it, as c wants it.  Return 0, or -1 with
- * errstr.  learn: the signal is to be read from the snapshot.
+ * errstr.
  */
 static int
 crash_keep(const struct config *c, struct falling *f, struct claim *claim,
-    char name[80], bool learn)
+    char name[80])
 {
 	uint64_t room = 0;
 	int rc, spool = -1;
 
-	if ((rc = claim_take(claim, c)) == 0)
-		merge_clean();
-	if (rc == 0 && (spool = spool_new()) == -1)
+	if ((rc = claim_take(claim, c)) == 0 && (spool = spool_new()) == -1)
 		rc = errstr_sys("%s", c->directory);
 	if (rc == 0)
 		rc = spool_take(c, f, spool, claim, &room);
@@ -366,8 +358,6 @@ crash_keep(const struct config *c, struct falling *f, struct claim *claim,
 		rc = spool_pack(spool, name, room, claim);
 	}
 	claim_shrink(claim, 0, 0);
-	if (rc == 0 && learn)
-		falling_read(f, spool);
 	if (spool != -1)
 		close(spool);
 	return rc;
@@ -396,7 +386,7 @@ crash_take(const struct config *c, char *const words[])
 		rc = store_open(c);
 	umask(S_IRWXG | S_IRWXO);
 	if (rc == 0)
-		rc = crash_keep(c, &f, &claim, name, words == NULL);
+		rc = crash_keep(c, &f, &claim, name);
 	if (rc == 0) {
 		snapshot_use(c, &f, name, &claim);
 		return 0;

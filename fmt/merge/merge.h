@@ -42,7 +42,6 @@ int		 merge_number(struct merge *);
 /* record.c */
 bool		 recfile_number(const struct recfile *, const char *,
 		    uint64_t *);
-bool		 recfile_open(const struct recfile *, struct carried *);
 void		 merge_sort(struct merge *);
 bool		 recfile_part(const struct recfile *, uint64_t *);
 int		 merge_edit(void *, const struct recfile *, char *, size_t,

@@ -221,7 +221,7 @@ key_is(const char *s, size_t value, const char *key)
  * Set dev and ino of *file to those of the open file that f tells of.  Return
  * whether it has both.
  */
-bool
+static bool
 recfile_open(const struct recfile *f, struct carried *file)
 {
 	const char *s;

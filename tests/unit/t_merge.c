@@ -150,59 +150,6 @@ test_parts(void **state)
 }
 
 /*
- * A part is had alone, or with some of the others; carried files go along with
- * who has them mapped.
- */
-static void
-test_apart(void **state)
-{
-	static const uint64_t parts[] = { 0, 2 };
-	static const char maps[] = "1000-2000 r-xp 0 08:01 %d %s\n";
-	struct snap *s[3];
-	struct identity id;
-	char line[80], path[16], open[48];
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < 3; i++) {
-		snprintf(line, sizeof line,
-		    "process snapshot %zu x@here amd64 0 \"\"", i + 1);
-		s[i] = snap_begin(line);
-		snprintf(path, sizeof path, "/lib/%zu", i);
-		snprintf(line, sizeof line, maps, (int)i + 1, path);
-		snprintf(open, sizeof open, "type reg\nino %d\ndev 08:02\n",
-		    (int)i + 1);
-		proc_begin(s[i], 7, "maps", line, "file/1", open, NULL);
-		proc_begin(s[i], 8, "thread", "7\n", NULL);
-		assert_int_equal(carried_set(snap_add(s[i], 1 << 30 | (i + 8)),
-		    makedev(8, 2), i + 1, "/open"), 0);
-		assert_int_equal(carried_set(snap_add(s[i], 1 << 30 | i),
-		    makedev(8, 1), i + 1, path), 0);
-	}
-	assert_int_equal(snap_merge(s[0], s[1]), 0);
-	assert_int_equal(snap_merge(s[0], s[2]), 0);
-	assert_int_equal(s[0]->nproc, 12);
-	assert_non_null(s[0] = snap_parts(s[0], parts, 2));
-	assert_int_equal(s[0]->nproc, 8);
-	assert_string_equal(s[0]->proc[6]->carried->path, "/open");
-	assert_string_equal(s[0]->proc[7]->carried->path, "/lib/2");
-	assert_string_equal(s[0]->header,
-	    "process snapshot 1 x@here amd64 0 \"\"");
-	assert_non_null(snap_find(s[0], 7));
-	assert_null(snap_find(s[0], 9));
-	assert_non_null(s[0] = snap_parts(s[0], parts + 1, 1));
-	assert_int_equal(s[0]->nproc, 4);
-	assert_string_equal(s[0]->header,
-	    "process snapshot 3 x@here amd64 0 \"\"");
-	assert_int_equal(proc_identity(&id, s[0]->proc[0]), 0);
-	assert_int_equal(id.pid, 7);
-	assert_int_equal(s[0]->proc[1]->leader, s[0]->proc[0]->pid);
-	assert_null(snap_parts(s[0], parts, 1));
-	snap_free(s[1]);
-	snap_free(s[2]);
-}
-
-/*
  * Odd numbers: a thread whose process is elsewhere is not adopted; what is
  * beyond all numbers gets one that is free.
  */
@@ -473,7 +420,6 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_apart),
 		cmocka_unit_test(test_odd),
 		cmocka_unit_test(test_carried),
 		cmocka_unit_test(test_devices),
