@@ -210,6 +210,7 @@ struct criumake {
 	uint32_t	 *tty;	/* owned; those in tty-info.img */
 	size_t		 ntty;
 	struct buf	*files;	/* files.img */
+	struct msgs	 msgs;	/* owned; of the entry that is made */
 	struct made	*common[16]; /* borrowed; images there is one of */
 	size_t		 ncommon;
 	uint32_t	 lastid; /* of files */
@@ -330,6 +331,9 @@ bool		 makeopen_has(const struct makeopen *, enum openkey);
 void		 makekeys_begin(struct makeopen *);
 void		 makekeys_type(struct makeopen *, const char *);
 int		 makekeys_read(struct makeopen *, struct words *);
+void		 makekey_fill(const struct makeopen *, enum openkey,
+		    ProtobufCMessage *);
+void		 makekeys_fill(const struct makeopen *, ProtobufCMessage *);
 void		 makekeys_free(struct makeopen *);
 
 /* open.c */

@@ -34,6 +34,10 @@ static const char *const kind_name[KIND_MAX] = {
 #define OPEN(m)		.at = offsetof(struct makeopen, m)
 #define INET(m)		.inet = true, .at = offsetof(struct makeinet, m)
 #define LENGTH(m)	.len = offsetof(struct makeopen, m)
+#define FIELDS(names)	.fields = names
+#define RING		"block_size block_nr frame_size frame_nr retire_tmo " \
+			    "sizeof_priv features"
+#define MODES		"c_iflag c_oflag c_cflag c_lflag c_line"
 
 /*
  * A form has a letter for each word: those of number_parse, whose numbers are
@@ -51,17 +55,18 @@ static const struct key {
 	int		(*read)(struct makeopen *, struct words *,
 			    const uint64_t *);
 	const char	*want;	/* the line in words; NULL: form says it */
+	const char	*fields; /* its numbers in messages that have these */
 } keys[] = {
-	[OK_FLAGS] = { "flags", "o", ANY },
-	[OK_POS] = { "pos", "i", ANY },
+	[OK_FLAGS] = { "flags", "o", ANY, FIELDS("flags") },
+	[OK_POS] = { "pos", "i", ANY, FIELDS("pos") },
 	[OK_MODE] = { "mode", "o", ANY },
 	[OK_UID] = { "uid", "d", ANY },
 	[OK_GID] = { "gid", "d", ANY },
 	[OK_SIZE] = { "size", "d", ANY },
 	[OK_NLINK] = { "nlink", "d", ANY },
-	[OK_INO] = { "ino", "d", ANY },
-	[OK_DEV] = { "dev", "m", ANY },
-	[OK_RDEV] = { "rdev", "m", ANY },
+	[OK_INO] = { "ino", "d", ANY, FIELDS("ino") },
+	[OK_DEV] = { "dev", "m", ANY, FIELDS("dev") },
+	[OK_RDEV] = { "rdev", "m", ANY, FIELDS("rdev") },
 	[OK_DELETED] = { "deleted", "d", NAMED | K(UNIX) },
 	[OK_OWNER] = { "owner", "diddd", ANY },
 	[OK_LOCK] = { "lock", "d", ANY },
@@ -70,42 +75,54 @@ static const struct key {
 	[OK_ALONE] = { "alone", "d", K(PIPE) | K(FIFO) },
 	[OK_SEALS] = { "seals", "x", K(MEMFD) },
 	[OK_HUGEPAGES] = { "hugepages", "d", K(MEMFD) },
-	[OK_COUNT] = { "count", "d", K(EVENTFD) },
+	[OK_COUNT] = { "count", "d", K(EVENTFD), FIELDS("counter") },
 	[OK_SEMAPHORE] = { "semaphore", "d", K(EVENTFD) },
-	[OK_MASK] = { "mask", "x", K(SIGNALFD) },
-	[OK_CLOCK] = { "clock", "d", K(TIMERFD) },
-	[OK_SETTIME] = { "settime", "x", K(TIMERFD) },
+	[OK_MASK] = { "mask", "x", K(SIGNALFD), FIELDS("sigmask") },
+	[OK_CLOCK] = { "clock", "d", K(TIMERFD), FIELDS("clockid") },
+	[OK_SETTIME] = { "settime", "x", K(TIMERFD), FIELDS("settime_flags") },
 	[OK_INTERVAL] = { "interval", "d", K(TIMERFD) },
 	[OK_LEFT] = { "left", "d", K(TIMERFD) },
-	[OK_TICKS] = { "ticks", "d", K(TIMERFD) },
-	[OK_SOCKET] = { "socket", "ddddd", K(UNIX) | K(INET) },
+	[OK_TICKS] = { "ticks", "d", K(TIMERFD), FIELDS("ticks") },
+	[OK_SOCKET] = { "socket", "ddddd", K(UNIX) | K(INET),
+	    FIELDS("type state peer backlog shutdown") },
 	[OK_OPTIONS] = { "options", "ddx", SOCKETS },
 	[OK_TIMEOUTS] = { "timeouts", "dd", SOCKETS },
 	[OK_UNREAD] = { "unread", "d", K(UNIX) | K(INET) },
 	[OK_WAITING] = { "waiting", "d", QUEUED },
-	[OK_INDEX] = { "index", "d", K(TTY) },
+	[OK_INDEX] = { "index", "d", K(TTY), FIELDS("index") },
 	[OK_MASTER] = { "master", "d", K(TTY) },
-	[OK_TERMIOS] = { "termios", "xxxxd", K(TTY) },
-	[OK_TERMLOCK] = { "termlock", "xxxxd", K(TTY) },
-	[OK_WINSIZE] = { "winsize", "dddd", K(TTY) },
-	[OK_EXCLUSIVE] = { "exclusive", "d", K(TTY) },
-	[OK_PACKET] = { "packet", "d", K(TTY) },
-	[OK_SHUT] = { "shut", "d", K(TTY) },
+	[OK_TERMIOS] = { "termios", "xxxxd", K(TTY),
+	    FIELDS(MODES) },
+	[OK_TERMLOCK] = { "termlock", "xxxxd", K(TTY),
+	    FIELDS(MODES) },
+	[OK_WINSIZE] = { "winsize", "dddd", K(TTY),
+	    FIELDS("row col xpixel ypixel") },
+	[OK_EXCLUSIVE] = { "exclusive", "d", K(TTY), FIELDS("exclusive") },
+	[OK_PACKET] = { "packet", "d", K(TTY), FIELDS("packet_mode") },
+	[OK_SHUT] = { "shut", "d", K(TTY), FIELDS("locked") },
 	[OK_HUNGUP] = { "hungup", "d", K(TTY) },
 	[OK_PID] = { "pid", "i", K(PIDFD) },
 	[OK_PROTOCOL] = { "protocol", "d", K(INET) },
 	[OK_FAMILY] = { "family", "d", K(INET) },
-	[OK_STREAM] = { "stream", "ddddd", K(INET) },
-	[OK_AGREED] = { "agreed", "xdddd", K(INET) },
-	[OK_WINDOW] = { "window", "ddddd", K(INET) },
+	[OK_STREAM] = { "stream", "ddddd", K(INET),
+	    FIELDS("inq_seq inq_len outq_seq outq_len unsq_len") },
+	[OK_AGREED] = { "agreed", "xdddd", K(INET),
+	    FIELDS("opt_mask snd_wscale rcv_wscale mss_clamp timestamp") },
+	[OK_WINDOW] = { "window", "ddddd", K(INET),
+	    FIELDS("snd_wl1 snd_wnd max_window rcv_wnd rcv_wup") },
 	[OK_FAILED] = { "failed", "d", K(INET) },
-	[OK_NETLINK] = { "netlink", "ddddx", K(NETLINK) },
-	[OK_BOUND] = { "bound", "dxd", K(PACKET) },
-	[OK_FRAMES] = { "frames", "ddddx", K(PACKET) },
-	[OK_RXRING] = { "rxring", "ddddddd", K(PACKET) },
-	[OK_TXRING] = { "txring", "ddddddd", K(PACKET) },
-	[OK_FANOUT] = { "fanout", "x", K(PACKET) },
-	[OK_GROUP] = { "created", "xx", K(FANOTIFY) },
+	[OK_NETLINK] = { "netlink", "ddddx", K(NETLINK),
+	    FIELDS("- protocol portid dst_portid") },
+	[OK_BOUND] = { "bound", "dxd", K(PACKET),
+	    FIELDS("type - ifindex") },
+	[OK_FRAMES] = { "frames", "ddddx", K(PACKET),
+	    FIELDS("version reserve copy_thresh timestamp") },
+	[OK_RXRING] = { "rxring", "ddddddd", K(PACKET),
+	    FIELDS(RING) },
+	[OK_TXRING] = { "txring", "ddddddd", K(PACKET),
+	    FIELDS(RING) },
+	[OK_FANOUT] = { "fanout", "x", K(PACKET), FIELDS("fanout") },
+	[OK_GROUP] = { "created", "xx", K(FANOTIFY), FIELDS("faflags evflags") },
 
 	[OK_MAX] = { "path", "s", ANY, OPEN(path) },
 	{ "pathbytes", ".", ANY, .read = makekey_path,
@@ -307,6 +324,29 @@ makekeys_read(struct makeopen *f, struct words *w)
 	default:
 		return -1;
 	}
+}
+
+/*
+ * Set the fields of message e to the numbers of key k, if f has it.
+ */
+void
+makekey_fill(const struct makeopen *f, enum openkey k, ProtobufCMessage *e)
+{
+	if (makeopen_has(f, k) && keys[k].fields != NULL)
+		msg_fill(e, keys[k].fields, f->v[k]);
+}
+
+/*
+ * Set the fields of message e, an entry of f's kind, to the numbers of all keys
+ * that f has.
+ */
+void
+makekeys_fill(const struct makeopen *f, ProtobufCMessage *e)
+{
+	enum openkey k;
+
+	for (k = 0; k < OK_MAX; k++)
+		makekey_fill(f, k, e);
 }
 
 /*

@@ -152,6 +152,27 @@ void		 criuimg_close(struct criuimg *im);
 void		 criuimg_begin(struct buf *b, uint32_t magic);
 void		 criuimg_add(struct buf *b, const ProtobufCMessage *m);
 
+/* message.c */
+struct msgs {			/* memory of messages that are made */
+	void		**v;	/* owned, as what they point to */
+	size_t		 n;
+};
+
+/* part: a field that is a message; many: one that is repeated messages */
+#define MSG_PART(a, m, field) \
+	msg_part((a), &(m)->base, offsetof(__typeof__(*(m)), field))
+#define MSG_MANY(a, m, field, n) \
+	msg_many((a), &(m)->base, offsetof(__typeof__(*(m)), field), (n))
+#define MSG_FILL(m, fields, v) msg_fill(&(m)->base, (fields), (v))
+
+void		*msgs_get(struct msgs *a, size_t n, size_t size);
+void		 msgs_free(struct msgs *a);
+void		*msg_part(struct msgs *a, ProtobufCMessage *m, size_t at);
+void		*msg_many(struct msgs *a, ProtobufCMessage *m, size_t at,
+		    size_t n);
+void		 msg_fill(ProtobufCMessage *m, const char *fields,
+		    const uint64_t *v);
+
 /* pages.c */
 struct pages {			/* an entry of a pagemap */
 	uint64_t	 addr;	/* in bytes */

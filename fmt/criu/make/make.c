@@ -34,6 +34,7 @@ make_free(struct criumake *m)
 	makecgroup_free(m);
 	makewhy_free(m);
 	free(m->lock);
+	msgs_free(&m->msgs);
 }
 
 /*

@@ -6,7 +6,6 @@
 #include <sys/fanotify.h>
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #ifndef FAN_MARK_EVICTABLE
 #define FAN_MARK_EVICTABLE	0x200	/* linux/fanotify.h, 5.19 */
@@ -44,11 +43,12 @@ mark_hinders(const struct makewatch *v)
  * Return why f, a fanotify group, cannot be restored, or NULL.
  */
 const char *
-makefanotify_hinders(const struct makeopen *f)
+makefanotify_hinders(struct criumake *m, const struct makeopen *f)
 {
 	const char *why;
 	size_t i;
 
+	(void)m;
 	if (!makeopen_has(f, OK_GROUP))
 		return "a fanotify group that little is known of";
 	for (i = 0; i < f->nwatch; i++)
@@ -71,73 +71,44 @@ makefanotify_note(struct criumake *m, const struct maketask *t,
 	    "lost when it is restored", t->proc->pid, fd->fd);
 }
 
-struct parts {			/* of a mark */
-	Criu__FanotifyMark e;
-	Criu__FanotifyInode file;
-	Criu__FanotifyMount mount;
-	Criu__FileHandle h;
-	uint64_t	 words[16];
-};
-
-static void
-mark_set(struct parts *p, const struct makeopen *f, const struct makewatch *v)
+/*
+ * Set mark e of group f, a message of m's, to v.
+ */
+static int
+mark_set(struct criumake *m, Criu__FanotifyMark *e, const struct makeopen *f,
+    const struct makewatch *v)
 {
-	criu__fanotify_mark__init(&p->e);
-	p->e.id = f->id;
-	p->e.type = v->mounted ? TYPE_MOUNT : TYPE_INODE;
-	p->e.mflags = (uint32_t)v->flags;
-	p->e.mask = (uint32_t)v->mask;
-	p->e.ignored_mask = (uint32_t)v->ignored;
-	p->e.s_dev = (uint32_t)v->dev;
+	e->id = f->id;
+	e->type = v->mounted ? TYPE_MOUNT : TYPE_INODE;
+	e->mflags = (uint32_t)v->flags;
+	e->mask = (uint32_t)v->mask;
+	e->ignored_mask = (uint32_t)v->ignored;
+	e->s_dev = (uint32_t)v->dev;
 	if (v->mounted) {
-		criu__fanotify_mount__init(&p->mount);
-		p->mount.path = v->path;
-		p->e.me = &p->mount;
-		return;
+		if (MSG_PART(&m->msgs, e, me) == NULL)
+			return -1;
+		e->me->path = v->path;
+		return 0;
 	}
-	criu__fanotify_inode__init(&p->file);
-	makewatch_handle(&p->h, p->words, v);
-	p->file.i_ino = v->ino;
-	p->file.f_handle = &p->h;
-	p->e.ie = &p->file;
+	if (MSG_PART(&m->msgs, e, ie) == NULL ||
+	    MSG_PART(&m->msgs, e->ie, f_handle) == NULL)
+		return -1;
+	e->ie->i_ino = v->ino;
+	return makewatch_handle(m, e->ie->f_handle, v);
 }
 
 /*
- * Add fanotify group f to files.img, whose entry e is begun; fown is to whom it
- * sends signals.  Return 0, or -1 with errstr.
+ * Set the message of fanotify group f.  Return 0, or -1 with errstr.
  */
 int
-makefanotify_write(struct criumake *m, const struct makeopen *f,
-    Criu__FileEntry e, Criu__Fown *fown)
+makefanotify_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
-	Criu__Fanotify g = CRIU__FANOTIFY__INIT;
-	Criu__FanotifyMark **mark;
-	struct parts *p;
+	Criu__FanotifyMark *mark;
 	size_t i;
-	int rc = -1;
 
-	p = calloc(f->nwatch + 1, sizeof *p);
-	mark = calloc(f->nwatch + 1, sizeof *mark);
-	if (p == NULL || mark == NULL) {
-		errstr_set("out of memory");
-		goto out;
-	}
-	for (i = 0; i < f->nwatch; i++) {
-		mark_set(&p[i], f, &f->watch[i]);
-		mark[i] = &p[i].e;
-	}
-	g.id = f->id;
-	g.flags = (uint32_t)f->v[OK_FLAGS][0];
-	g.fown = fown;
-	g.faflags = (uint32_t)f->v[OK_GROUP][0];
-	g.evflags = (uint32_t)f->v[OK_GROUP][1];
-	g.mark = mark;
-	g.n_mark = f->nwatch;
-	e.ffy = &g;
-	criuimg_add(m->files, &e.base);
-	rc = 0;
-out:
-	free(p);
-	free(mark);
-	return rc;
+	mark = MSG_MANY(&m->msgs, (Criu__Fanotify *)msg, mark, f->nwatch);
+	for (i = 0; mark != NULL && i < f->nwatch; i++)
+		if (mark_set(m, &mark[i], f, &f->watch[i]) == -1)
+			return -1;
+	return mark == NULL ? -1 : 0;
 }

@@ -27,7 +27,7 @@ fdinfo_write(struct criumake *m, struct maketask *t)
 		e.id = t->fd[i].open->id;
 		e.fd = (uint32_t)t->fd[i].fd;
 		e.flags = t->fd[i].cloexec;
-		e.type = makejudge_type(t->fd[i].open);
+		e.type = makekind_get(t->fd[i].open)->fd;
 		criuimg_add(&im->b, &e.base);
 	}
 	return 0;

@@ -5,7 +5,7 @@
 #include "open.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
+#include <string.h>
 
 /*
  * Add what is in a pipe or FIFO, and what it can hold, to an image: once for
@@ -39,135 +39,70 @@ pipe_data(struct criumake *m, const struct makeopen *f, uint32_t magic,
 	return 0;
 }
 
-static int
-pipe_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
-    Criu__Fown *fown)
-{
-	Criu__Pipe p = CRIU__PIPE__INIT;
+/*
+ * The functions that follow set what the keys of open file f do not say in its
+ * message, which has them, and make what belongs to it elsewhere.
+ */
 
-	p.id = f->id;
-	p.pipe_id = (uint32_t)f->v[OK_INO][0];
-	p.flags = (uint32_t)f->v[OK_FLAGS][0];
-	p.fown = fown;
-	e.pipe = &p;
-	criuimg_add(m->files, &e.base);
+int
+makepipe_write(struct criumake *m, const struct makeopen *f, void *msg)
+{
+	Criu__Pipe *p = msg;
+
+	p->pipe_id = (uint32_t)f->v[OK_INO][0];
 	return pipe_data(m, f, CRIU_PIPES_DATA, "pipes-data.img");
 }
 
-static int
-fifo_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e)
+int
+makefifo_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
-	Criu__Fifo p = CRIU__FIFO__INIT;
+	Criu__Fifo *p = msg;
 
-	p.id = f->id;
-	p.has_pipe_id = p.has_regf_id = true;
-	p.pipe_id = (uint32_t)f->v[OK_INO][0];
-	p.regf_id = ++m->lastid;
-	e.fifo = &p;
-	if (makereg_open(m, f, p.regf_id, true) == -1)
-		return -1;
-	criuimg_add(m->files, &e.base);
-	return pipe_data(m, f, CRIU_FIFO_DATA, "fifo-data.img");
+	p->has_pipe_id = p->has_regf_id = true;
+	p->pipe_id = (uint32_t)f->v[OK_INO][0];
+	p->regf_id = ++m->lastid;
+	return makereg_open(m, f, p->regf_id, true) == -1 ? -1 :
+	    pipe_data(m, f, CRIU_FIFO_DATA, "fifo-data.img");
 }
 
-static void
-eventfd_write(struct criumake *m, const struct makeopen *f,
-    Criu__FileEntry e, Criu__Fown *fown)
+int
+makeepoll_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
-	Criu__Eventfd p = CRIU__EVENTFD__INIT;
-
-	p.id = f->id;
-	p.has_flags = p.has_counter = true;
-	p.flags = (uint32_t)f->v[OK_FLAGS][0];
-	p.counter = f->v[OK_COUNT][0];
-	p.fown = fown;
-	e.efd = &p;
-	criuimg_add(m->files, &e.base);
-}
-
-static int
-epoll_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
-    Criu__Fown *fown)
-{
-	Criu__Epoll p = CRIU__EPOLL__INIT;
-	Criu__EpollTarget *t, **tp;
+	Criu__EpollTarget *t;
 	size_t i;
 
-	t = calloc(f->ntarget + 1, sizeof *t);
-	tp = calloc(f->ntarget + 1, sizeof *tp);
-	for (i = 0; t != NULL && tp != NULL && i < f->ntarget; i++) {
-		criu__epoll_target__init(&t[i]);
+	t = MSG_MANY(&m->msgs, (Criu__Epoll *)msg, tfd, f->ntarget);
+	for (i = 0; t != NULL && i < f->ntarget; i++) {
 		t[i].id = f->id;
 		t[i].tfd = (uint32_t)f->target[i].fd;
 		t[i].events = (uint32_t)f->target[i].events;
 		t[i].data = f->target[i].data;
-		tp[i] = &t[i];
 	}
-	p.id = f->id;
-	p.has_flags = true;
-	p.flags = (uint32_t)f->v[OK_FLAGS][0];
-	p.fown = fown;
-	p.tfd = tp;
-	p.n_tfd = i;
-	e.epfd = &p;
-	criuimg_add(m->files, &e.base);
-	i = t == NULL || tp == NULL;
-	free(t);
-	free(tp);
-	return i ? errstr_set("out of memory") : 0;
-}
-
-static void
-signalfd_write(struct criumake *m, const struct makeopen *f,
-    Criu__FileEntry e, Criu__Fown *fown)
-{
-	Criu__Signalfd p = CRIU__SIGNALFD__INIT;
-
-	p.id = f->id;
-	p.has_flags = p.has_sigmask = true;
-	p.flags = (uint32_t)f->v[OK_FLAGS][0];
-	p.sigmask = f->v[OK_MASK][0];
-	p.fown = fown;
-	e.sgfd = &p;
-	criuimg_add(m->files, &e.base);
+	return t == NULL ? -1 : 0;
 }
 
 /*
  * A periodic timer that has expired and was not read yet has nothing left,
  * which would stop it: let it begin its interval.
  */
-static void
-timerfd_write(struct criumake *m, const struct makeopen *f,
-    Criu__FileEntry e, Criu__Fown *fown)
+int
+maketimerfd_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
-	Criu__Timerfd p = CRIU__TIMERFD__INIT;
-	uint64_t left;
+	const uint64_t every = f->v[OK_INTERVAL][0];
+	uint64_t left = f->v[OK_LEFT][0];
 
-	left = f->v[OK_LEFT][0];
+	(void)m;
 	if (left == 0 && f->v[OK_TICKS][0] > 0)
-		left = f->v[OK_INTERVAL][0];
-
-	p.id = f->id;
-	p.has_flags = p.has_clockid = p.has_ticks = p.has_settime_flags =
-	    p.has_vsec = p.has_vnsec = p.has_isec = p.has_insec = true;
-	p.flags = (uint32_t)f->v[OK_FLAGS][0];
-	p.clockid = (uint32_t)f->v[OK_CLOCK][0];
-	p.ticks = f->v[OK_TICKS][0];
-	p.settime_flags = (uint32_t)f->v[OK_SETTIME][0];
-	p.vsec = left / NSEC;
-	p.vnsec = left % NSEC;
-	p.isec = f->v[OK_INTERVAL][0] / NSEC;
-	p.insec = f->v[OK_INTERVAL][0] % NSEC;
-	p.fown = fown;
-	e.tfd = &p;
-	criuimg_add(m->files, &e.base);
+		left = every;
+	MSG_FILL((Criu__Timerfd *)msg, "vsec vnsec isec insec",
+	    ((uint64_t[]){ left / NSEC, left % NSEC, every / NSEC,
+	    every % NSEC }));
+	return 0;
 }
 
-static int
-memfd_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
-    Criu__Fown *fown)
+int
+makememfd_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
-	Criu__MemfdFile p = CRIU__MEMFD_FILE__INIT;
 	struct makeshm *o;
 
 	o = makeshm_get(m, f->v[OK_DEV][0], f->v[OK_INO][0], f->user);
@@ -176,71 +111,54 @@ memfd_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
 	o->open = f;
 	if (makeopen_has(f, OK_HUGEPAGES))
 		o->huge = f->v[OK_HUGEPAGES][0];
-	p.id = f->id;
-	p.flags = (uint32_t)f->v[OK_FLAGS][0];
-	p.pos = f->v[OK_POS][0];
-	p.inode_id = (uint32_t)(o - m->shm) + 1;
-	p.fown = fown;
-	e.memfd = &p;
+	((Criu__MemfdFile *)msg)->inode_id = (uint32_t)(o - m->shm) + 1;
+	return 0;
+}
+
+/*
+ * Add the entry of open file f to files.img, with what belongs to it elsewhere:
+ * a message with its number, whom its signals go to, and what its keys say.
+ */
+static int
+entry_write(struct criumake *m, const struct makeopen *f)
+{
+	const struct makekind *k = makekind_get(f);
+	Criu__FileEntry e = CRIU__FILE_ENTRY__INIT;
+	const ProtobufCFieldDescriptor *to;
+	Criu__Fown fown, *whom = &fown;
+	ProtobufCMessage *msg;
+
+	e.id = f->id;
+	e.type = k->fd;
+	if ((msg = msg_part(&m->msgs, &e.base, k->entry)) == NULL)
+		return -1;
+	msg_fill(msg, "id", &(uint64_t){ f->id });
+	makeopen_fown(m, f, &fown);
+	to = protobuf_c_message_descriptor_get_field_by_name(msg->descriptor,
+	    "fown");
+	if (to != NULL)
+		memcpy((char *)msg + to->offset, &whom, sizeof whom);
+	makekeys_fill(f, msg);
+	if (k->write != NULL && k->write(m, f, msg) == -1)
+		return -1;
 	criuimg_add(m->files, &e.base);
 	return 0;
 }
 
 /*
- * Add an open file to files.img, with what belongs to it elsewhere.
+ * Add open file f to files.img, with what belongs to it elsewhere.
  */
 static int
 open_write(struct criumake *m, struct makeopen *f)
 {
-	Criu__FileEntry e = CRIU__FILE_ENTRY__INIT;
-	Criu__Fown fown;
+	int rc;
 
-	f->id = e.id = ++m->lastid;
-	makeopen_fown(m, f, &fown);
-	e.type = makejudge_type(f);
-	switch (e.type) {
-	case FD_PIPE:
-		return pipe_write(m, f, e, &fown);
-	case FD_FIFO:
-		return fifo_write(m, f, e);
-	case FD_UNIXSK:
-		makeunix_write(m, f, e, &fown);
-		return 0;
-	case FD_PIDFD:
-		makepidfd_write(m, f, e, &fown);
-		return 0;
-	case FD_INOTIFY:
-		return makeinotify_write(m, f, e, &fown);
-	case FD_FANOTIFY:
-		return makefanotify_write(m, f, e, &fown);
-	case FD_NS:
-		makens_write(m, f, e);
-		return 0;
-	case FD_TTY:
-		return maketty_write(m, f, e, &fown);
-	case FD_PACKETSK:
-		return makepacket_write(m, f, e, &fown);
-	case FD_NETLINKSK:
-		makenetlink_write(m, f, e, &fown);
-		return 0;
-	case FD_INETSK:
-		return makeinet_write(m, f, e, &fown);
-	case FD_EVENTFD:
-		eventfd_write(m, f, e, &fown);
-		return 0;
-	case FD_EVENTPOLL:
-		return epoll_write(m, f, e, &fown);
-	case FD_TIMERFD:
-		timerfd_write(m, f, e, &fown);
-		return 0;
-	case FD_SIGNALFD:
-		signalfd_write(m, f, e, &fown);
-		return 0;
-	case FD_MEMFD:
-		return memfd_write(m, f, e, &fown);
-	default:
+	f->id = ++m->lastid;
+	if (makekind_get(f)->entry == 0)
 		return makereg_open(m, f, f->id, false);
-	}
+	rc = entry_write(m, f);
+	msgs_free(&m->msgs);
+	return rc;
 }
 
 /*

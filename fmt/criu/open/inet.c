@@ -103,11 +103,12 @@ option_is(const struct makeinet *n, const char *name)
  * Return why f, a socket of the internet, cannot be restored, or NULL.
  */
 const char *
-makeinet_hinders(const struct makeopen *f)
+makeinet_hinders(struct criumake *m, const struct makeopen *f)
 {
 	const struct makeinet *n = f->inet;
 	const char *why;
 
+	(void)m;
 	if (!makeopen_has(f, OK_FAMILY) || !makeopen_has(f, OK_PROTOCOL) ||
 	    !makeopen_has(f, OK_SOCKET) || !makeopen_has(f, OK_INO))
 		return "little is known of it";
@@ -201,7 +202,7 @@ makeinet_rest(struct criumake *m)
 }
 
 /*
- * Set family, protocol, state and addresses.
+ * Set family, protocol and addresses, and what was shut down.
  */
 static void
 address_put(const struct criumake *m, const struct makeopen *f,
@@ -209,19 +210,16 @@ address_put(const struct criumake *m, const struct makeopen *f,
 {
 	static const struct makeinet none;
 	struct makeinet *n = f->inet;
-	const uint64_t *s = f->v[OK_SOCKET];
 	bool ended;
 
 	/* it was connected, and is not any more: all that is left of it is
 	   that it was shut down */
 	ended = maketcp_ended(f) && !maketcp_goes(m, f);
 	p->family = is_v6(f) ? FAMILY_V6 : FAMILY_V4;
-	p->type = (uint32_t)s[SOCK_TYPE];
 	p->proto = protocol_of(f) == MPTCP ? IPPROTO_TCP : protocol_of(f);
-	p->state = (uint32_t)s[SOCK_STATE];
-	p->backlog = (uint32_t)s[SOCK_BACKLOG];
-	p->has_shutdown = ended || s[SOCK_SHUTDOWN] != 0;
-	p->shutdown = ended ? SHUT_BOTH : (uint32_t)s[SOCK_SHUTDOWN];
+	if (ended)
+		p->shutdown = SHUT_BOTH;
+	p->has_shutdown = p->shutdown != 0;
 	p->n_src_addr = p->n_dst_addr = is_v6(f) ? 4 : 1;
 	if (n == NULL || ended) {
 		p->src_addr = p->dst_addr = (uint32_t *)(uintptr_t)
@@ -237,37 +235,28 @@ address_put(const struct criumake *m, const struct makeopen *f,
 }
 
 /*
- * Add f, a socket of the internet, to files.img, with what its connection is. e
- * is its entry there, fown whom its signals go to.  Return 0, or -1 with
- * errstr.
+ * Set the message of f, a socket of the internet, and make what its connection
+ * is.  Return 0, or -1 with errstr.
  */
 int
-makeinet_write(struct criumake *m, const struct makeopen *f,
-    Criu__FileEntry e, Criu__Fown *fown)
+makeinet_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
-	Criu__InetSocket p = CRIU__INET_SOCKET__INIT;
-	struct inetopts o;
+	Criu__InetSocket *p = msg;
+	struct inetopts *o;
 
-	p.id = f->id;
-	p.has_ino = p.has_family = p.has_type = p.has_proto = p.has_state =
-	    p.has_src_port = p.has_dst_port = p.has_flags = p.has_backlog =
+	if ((o = makeinet_opts(m, f, p->type == TYPE_RAW)) == NULL)
+		return -1;
+	p->has_family = p->has_proto = p->has_src_port = p->has_dst_port =
 	    true;
-	p.ino = (uint32_t)f->v[OK_INO][0];
-	p.flags = (uint32_t)f->v[OK_FLAGS][0];
-	p.fown = fown;
-	address_put(m, f, &p);
-	makesocket_options(f, &o.socket);
-	makeinet_put(f->inet, p.type == TYPE_RAW, &o);
-	p.opts = &o.socket;
-	p.ip_opts = &o.ip;
-	p.tcp_opts = &o.tcp;
-	p.has_v6only = is_v6(f);
-	p.v6only = o.v6only;
-	e.isk = &p;
-	criuimg_add(m->files, &e.base);
+	address_put(m, f, p);
+	p->opts = &o->socket;
+	p->ip_opts = &o->ip;
+	p->tcp_opts = &o->tcp;
+	p->has_v6only = is_v6(f);
+	p->v6only = o->v6only;
 	if (maketcp_goes(m, f))
-		return maketcp_write(m, f, &o.tcp);
-	if (o.tcp.nodelay || o.tcp.cork)
+		return maketcp_write(m, f, &o->tcp);
+	if (o->tcp.nodelay || o->tcp.cork)
 		make_since(m, SINCE_NODELAY);
 	return 0;
 }

@@ -14,11 +14,13 @@ struct inetopts {		/* options, as an image has them */
 	Criu__TcpOptions tcp;
 	protobuf_c_boolean has_v6only;
 	protobuf_c_boolean v6only;
+	uint32_t	 members; /* groups of a netlink socket */
 };
 
 /* sockopt.c */
 int		 makeinet_options(struct criumake *, const struct makeinet *,
 		    const char *);
-void		 makeinet_put(struct makeinet *, bool, struct inetopts *);
+struct inetopts	*makeinet_opts(struct criumake *, const struct makeopen *,
+		    bool);
 
 #endif

@@ -4,11 +4,7 @@
  * watch: criu finds it by that, wherever it is.
  */
 #include "open.h"
-#include "num.h"
-#include "vec.h"
 #include "bisect.h"
-
-#include <stdlib.h>
 
 /*
  * Return why f, an inotify set, cannot be restored, or NULL.  What watches a
@@ -18,10 +14,11 @@
  * that very name.
  */
 const char *
-makeinotify_hinders(const struct makeopen *f)
+makeinotify_hinders(struct criumake *m, const struct makeopen *f)
 {
 	size_t i;
 
+	(void)m;
 	for (i = 0; i < f->nwatch; i++)
 		if (f->watch[i].path == NULL || *f->watch[i].path != '/')
 			return "an inotify set that watches a file whose path "
@@ -31,80 +28,55 @@ makeinotify_hinders(const struct makeopen *f)
 }
 
 /*
- * Set h and words, which has room for MAX_HANDLE_SZ bytes, to the file of watch
- * v.
+ * Set h, a message of m's, to the file of watch v.  Return 0, or -1 with
+ * errstr.
  */
-void
-makewatch_handle(Criu__FileHandle *h, uint64_t *words,
+int
+makewatch_handle(struct criumake *m, Criu__FileHandle *h,
     const struct makewatch *v)
 {
+	enum { WORDS = 16 };	/* as many as criu wants: its images/fh.proto */
 	size_t i;
 
-	criu__file_handle__init(h);
+	h->handle = msgs_get(&m->msgs, WORDS, sizeof *h->handle);
+	if (h->handle == NULL)
+		return -1;
+	h->n_handle = WORDS;
 	h->bytes = (uint32_t)v->len;
 	h->type = (uint32_t)v->type;
-	h->handle = words;
-	h->n_handle = 16;	/* as many as criu wants: its images/fh.proto */
-	for (i = 0; i < v->len && i / 8 < h->n_handle; i++)
-		words[i / 8] |= (uint64_t)v->handle[i] << i % 8 * 8;
+	for (i = 0; i < v->len && i / 8 < WORDS; i++)
+		h->handle[i / 8] |= (uint64_t)v->handle[i] << i % 8 * 8;
 	h->path = v->path;
-}
-
-/*
- * Set e, h and words to a watch of set f.
- */
-static void
-watch_set(Criu__InotifyWatch *e, Criu__FileHandle *h, uint64_t *words,
-    const struct makeopen *f, const struct makewatch *v)
-{
-	criu__inotify_watch__init(e);
-	makewatch_handle(h, words, v);
-	e->id = f->id;
-	e->i_ino = v->ino;
-	e->mask = (uint32_t)v->mask;
-	e->s_dev = (uint32_t)v->dev;
-	e->wd = (uint32_t)v->wd;
-	e->f_handle = h;
+	return 0;
 }
 
 PCMP(wd_cmp, Criu__InotifyWatch, wd)
 
 /*
- * Add inotify set f to files.img, whose entry e is begun; fown is to whom it
- * sends signals. criu adds watches in their order, so that they get their
- * numbers.  Return 0, or -1 with errstr.
+ * Set the message of inotify set f. criu adds watches in their order, so that
+ * they get their numbers.  Return 0, or -1 with errstr.
  */
 int
-makeinotify_write(struct criumake *m, const struct makeopen *f,
-    Criu__FileEntry e, Criu__Fown *fown)
+makeinotify_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
-	struct parts {
-		Criu__InotifyWatch e;
-		Criu__FileHandle h;
-		uint64_t words[16];
-	} *v;
-	Criu__Inotify p = CRIU__INOTIFY__INIT;
-	Criu__InotifyWatch **w;
+	Criu__Inotify *p = msg;
+	const struct makewatch *v;
+	Criu__InotifyWatch *w;
 	size_t i;
 
-	v = calloc(f->nwatch + 1, sizeof *v);
-	w = calloc(f->nwatch + 1, sizeof *w);
-	for (i = 0; v != NULL && w != NULL && i < f->nwatch; i++) {
-		watch_set(&v[i].e, &v[i].h, v[i].words, f, &f->watch[i]);
-		w[i] = &v[i].e;
+	if ((w = MSG_MANY(&m->msgs, p, wd, f->nwatch)) == NULL)
+		return -1;
+	for (i = 0; i < f->nwatch; i++) {
+		v = &f->watch[i];
+		w[i].id = f->id;
+		w[i].i_ino = v->ino;
+		w[i].mask = (uint32_t)v->mask;
+		w[i].s_dev = (uint32_t)v->dev;
+		w[i].wd = (uint32_t)v->wd;
+		if (MSG_PART(&m->msgs, &w[i], f_handle) == NULL ||
+		    makewatch_handle(m, w[i].f_handle, v) == -1)
+			return -1;
 	}
-	if (v != NULL && w != NULL) {
-		SORT(w, f->nwatch, wd_cmp);
-		p.id = f->id;
-		p.flags = (uint32_t)f->v[OK_FLAGS][0];
-		p.fown = fown;
-		p.wd = w;
-		p.n_wd = f->nwatch;
-		e.ify = &p;
-		criuimg_add(m->files, &e.base);
-	}
-	i = v == NULL || w == NULL;
-	free(v);
-	free(w);
-	return i ? errstr_set("out of memory") : 0;
+	SORT(p->wd, p->n_wd, wd_cmp);
+	return 0;
 }

@@ -54,8 +54,8 @@ ends_find(struct criumake *m)
 /*
  * Return why a pipe cannot be restored, or NULL.
  */
-static const char *
-pipe_hinders(const struct criumake *m, const struct makeopen *f)
+const char *
+makepipe_hinders(struct criumake *m, const struct makeopen *f)
 {
 	if (f->v[OK_ALONE][0] != 0 || makestandard_leaves(m, f))
 		return NULL;
@@ -103,8 +103,8 @@ single_hinders(const struct criumake *m, const struct makeopen *f)
 /*
  * Return why a UNIX socket cannot be restored, or NULL.
  */
-static const char *
-unix_hinders(const struct criumake *m, const struct makeopen *f)
+const char *
+makeunix_hinders(struct criumake *m, const struct makeopen *f)
 {
 	const uint64_t *s = f->v[OK_SOCKET];
 	const struct makeopen *peer;
@@ -154,13 +154,14 @@ fd_find(const struct maketask *t, uint64_t key, uint64_t wish)
  * must be open in the process that is to make it, whose descriptors its
  * targets are given.
  */
-static const char *
-epoll_hinders(const struct makeopen *f)
+const char *
+makeepoll_hinders(struct criumake *m, const struct makeopen *f)
 {
 	const struct maketarget *t;
 	const struct makefd *fd;
 	size_t i;
 
+	(void)m;
 	for (i = 0; i < f->ntarget; i++) {
 		t = &f->target[i];
 		fd = t->id == NOFILE ? NULL : fd_find(f->user, t->id, t->fd);
@@ -189,8 +190,8 @@ is_queue(const struct criumake *m, const struct makeopen *f)
 /*
  * Return why a file with a name cannot be restored, or NULL.
  */
-static const char *
-named_hinders(struct criumake *m, const struct makeopen *f)
+const char *
+makenamed_hinders(struct criumake *m, const struct makeopen *f)
 {
 	if (f->path == NULL || *f->path != '/')
 		return "a file whose path is not known";
@@ -208,44 +209,25 @@ named_hinders(struct criumake *m, const struct makeopen *f)
 	    NULL : "a deleted file whose content is not in the snapshot";
 }
 
-static const struct opentype {
-	enum makewhy	 kind;
-	enum criu_fdtype fd;	/* 0: criu cannot restore it */
-	const char	*why;	/* then, what it is */
-} types[KIND_MAX] = {
-	[KIND_INET] = { WHY_TCP, FD_INETSK, NULL },
-	[KIND_NETLINK] = { WHY_NETLINK, FD_NETLINKSK, NULL },
-	[KIND_PACKET] = { WHY_PACKET, FD_PACKETSK, NULL },
-	[KIND_FANOTIFY] = { WHY_FANOTIFY, FD_FANOTIFY, NULL },
-	[KIND_IO_URING] = { WHY_IO_URING, 0, "io_uring" },
-	[KIND_MQUEUE] = { WHY_MQUEUE, 0, "a POSIX message queue" },
-	[KIND_DEVICE] = { WHY_DEVICE, 0, "a device" },
-	[KIND_REG] = { WHY_OTHER, FD_REG, NULL },
-	[KIND_DIR] = { WHY_OTHER, FD_REG, NULL },
-	[KIND_CHR] = { WHY_OTHER, FD_REG, NULL },
-	[KIND_LINK] = { WHY_OTHER, FD_REG, NULL },
-	[KIND_FIFO] = { WHY_PIPE, FD_FIFO, NULL },
-	[KIND_PIPE] = { WHY_PIPE, FD_PIPE, NULL },
-	[KIND_UNIX] = { WHY_UNIX, FD_UNIXSK, NULL },
-	[KIND_TTY] = { WHY_TTY, FD_TTY, NULL },
-	[KIND_INOTIFY] = { WHY_INOTIFY, FD_INOTIFY, NULL },
-	[KIND_EVENTFD] = { WHY_EVENTFD, FD_EVENTFD, NULL },
-	[KIND_EPOLL] = { WHY_EPOLL, FD_EVENTPOLL, NULL },
-	[KIND_TIMERFD] = { WHY_OTHER, FD_TIMERFD, NULL },
-	[KIND_SIGNALFD] = { WHY_OTHER, FD_SIGNALFD, NULL },
-	[KIND_MEMFD] = { WHY_SHM, FD_MEMFD, NULL },
-	[KIND_NAMESPACE] = { WHY_NAMESPACES, FD_NS, NULL },
-	[KIND_PIDFD] = { WHY_PIDFD, FD_PIDFD, NULL },
-	[KIND_OTHER] = { WHY_OTHER, 0, "nothing that criu could open" }
-};
+/*
+ * Return why an eventfd cannot be restored, or NULL.
+ */
+const char *
+makeeventfd_hinders(struct criumake *m, const struct makeopen *f)
+{
+	(void)m;
+	return f->v[OK_SEMAPHORE][0] == 0 ? NULL :
+	    "an eventfd that is a semaphore, which criu does not know";
+}
 
 /*
- * Return what there is about the type of f.
+ * Return why a memfd cannot be restored, or NULL.
  */
-static const struct opentype *
-open_type(const struct makeopen *f)
+const char *
+makememfd_hinders(struct criumake *m, const struct makeopen *f)
 {
-	return &types[f->type];
+	return makereg_content(m, f->v[OK_DEV][0], f->v[OK_INO][0]) != NULL ?
+	    NULL : "a memfd whose content is not in the snapshot";
 }
 
 /*
@@ -254,49 +236,13 @@ open_type(const struct makeopen *f)
 static const char *
 open_hinders(struct criumake *m, const struct makeopen *f)
 {
-	const struct opentype *type = open_type(f);
+	const struct makekind *k = makekind_get(f);
 
-	if (type->why != NULL)
-		return type->why;
+	if (k->never != NULL)
+		return k->never;
 	if (f->passing && f->v[OK_LOCK][0] != 0)
 		return "a file with a lock, which no process has open";
-	switch (type->fd) {
-	case FD_REG:
-	case FD_FIFO:
-		return named_hinders(m, f);
-	case FD_PIPE:
-		return pipe_hinders(m, f);
-	case FD_UNIXSK:
-		return unix_hinders(m, f);
-	case FD_INETSK:
-		return makeinet_hinders(f);
-	case FD_NETLINKSK:
-		return makenetlink_hinders(f);
-	case FD_PACKETSK:
-		return makepacket_hinders(f);
-	case FD_PIDFD:
-		return makepidfd_hinders(m, f);
-	case FD_INOTIFY:
-		return makeinotify_hinders(f);
-	case FD_FANOTIFY:
-		return makefanotify_hinders(f);
-	case FD_NS:
-		return makens_hinders(m, f);
-	case FD_TTY:
-		return maketty_hinders(m, f);
-	case FD_EVENTPOLL:
-		return epoll_hinders(f);
-	case FD_EVENTFD:
-		return f->v[OK_SEMAPHORE][0] != 0 ?
-		    "an eventfd that is a semaphore, which criu does not know"
-		    : NULL;
-	case FD_MEMFD:
-		return makereg_content(m, f->v[OK_DEV][0], f->v[OK_INO][0]) !=
-		    NULL ? NULL : "a memfd whose content is not in the "
-		    "snapshot";
-	default:
-		return NULL;
-	}
+	return k->hinders == NULL ? NULL : k->hinders(m, f);
 }
 
 /*
@@ -305,16 +251,16 @@ open_hinders(struct criumake *m, const struct makeopen *f)
 static enum makewhy
 open_kind(const struct criumake *m, const struct makeopen *f)
 {
-	const struct opentype *type = open_type(f);
+	const struct makekind *k = makekind_get(f);
 
-	if (type->fd == FD_INETSK)
+	if (k->fd == FD_INETSK)
 		return makeinet_kind(f);
-	if (type->fd == FD_REG && is_queue(m, f))
+	if (k->fd == FD_REG && is_queue(m, f))
 		return WHY_MQUEUE;
-	if ((type->fd == FD_REG || type->fd == FD_FIFO) &&
+	if ((k->fd == FD_REG || k->fd == FD_FIFO) &&
 	    f->v[OK_DELETED][0] != 0)
 		return WHY_DELETED;
-	return type->kind;
+	return k->why;
 }
 
 /*
@@ -326,10 +272,11 @@ fd_refuse(struct criumake *m, struct maketask *t,
     const struct makefd *fd)
 {
 	const struct makeopen *f = fd->open;
+	const struct makekind *k = makekind_get(f);
 	const char *what;
 
 	what = f->type == KIND_INET ? "a socket of the internet" :
-	    open_type(f)->kind == WHY_OTHER ? NULL : open_type(f)->why;
+	    k->why == WHY_OTHER ? NULL : k->never;
 	if (what != NULL && strcmp(what, f->why) == 0)
 		what = NULL;
 	t->ring |= f->kind == WHY_IO_URING;
@@ -346,20 +293,15 @@ fd_refuse(struct criumake *m, struct maketask *t,
 static int
 fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 {
+	makenote_fn *note;
+
 	if (fd->open->noted)
 		return 0;
 	fd->open->noted = true;
 	if (makestandard_leaves(m, fd->open))
 		return makestandard_note(m, t, fd);
-	if (fd->open->type == KIND_INET)
-		return makeinet_note(m, t, fd);
-	if (fd->open->type == KIND_FANOTIFY)
-		return makefanotify_note(m, t, fd);
-	if (fd->open->type == KIND_TTY)
-		return maketty_note(m, t, fd);
-	if (fd->open->type != KIND_UNIX)
-		return makesocket_note(m, t, fd);
-	return makeunix_note(m, t, fd) == -1 ? -1 : makequeue_note(m, t, fd);
+	note = makekind_get(fd->open)->note;
+	return note == NULL ? 0 : note(m, t, fd);
 }
 
 /*
@@ -408,14 +350,4 @@ makejudge_opens(struct criumake *m)
 			    fd_note(m, t, &t->fd[k]) == -1)
 				return -1;
 	return makequeue_refuse(m) == -1 ? -1 : makeinet_rest(m);
-}
-
-/*
- * Return the type, in CRIU's numbers, of descriptors of f, an open file that
- * can be restored.
- */
-unsigned int
-makejudge_type(const struct makeopen *f)
-{
-	return open_type(f)->fd;
 }

@@ -12,10 +12,11 @@ enum {				/* numbers of OK_NETLINK */
  * Return why f, a netlink socket, cannot be restored, or NULL.
  */
 const char *
-makenetlink_hinders(const struct makeopen *f)
+makenetlink_hinders(struct criumake *m, const struct makeopen *f)
 {
 	const uint64_t *v = f->v[OK_NETLINK];
 
+	(void)m;
 	if (!makeopen_has(f, OK_NETLINK) || !makeopen_has(f, OK_INO))
 		return "a netlink socket of which little is known";
 	if (f->v[OK_WAITING][0] != 0)
@@ -30,36 +31,24 @@ makenetlink_hinders(const struct makeopen *f)
 }
 
 /*
- * Add netlink socket f to files.img, whose entry e is begun; fown is to whom it
- * sends signals.
+ * Set the message of netlink socket f.  Return 0, or -1 with errstr.
  */
-void
-makenetlink_write(struct criumake *m, const struct makeopen *f,
-    Criu__FileEntry e, Criu__Fown *fown)
+int
+makenetlink_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
-	Criu__NetlinkSocket p = CRIU__NETLINK_SOCKET__INIT;
-	const uint64_t *v = f->v[OK_NETLINK];
-	uint64_t groups = v[NETLINK_TOGROUPS];
-	uint32_t members = (uint32_t)f->members;
-	struct inetopts o;
+	Criu__NetlinkSocket *p = msg;
+	uint64_t groups = f->v[OK_NETLINK][NETLINK_TOGROUPS];
+	struct inetopts *o;
 
-	p.id = f->id;
-	p.has_ino = p.has_protocol = p.has_state = p.has_flags = p.has_portid =
-	    p.has_dst_portid = p.has_dst_group = true;
-	p.ino = (uint32_t)f->v[OK_INO][0];
-	p.protocol = (uint32_t)v[NETLINK_PROTOCOL];
-	p.state = v[NETLINK_TOPORT] != 0 || groups != 0;
-	p.flags = (uint32_t)f->v[OK_FLAGS][0];
-	p.portid = (uint32_t)v[NETLINK_PORT];
-	p.groups = &members;
-	p.n_groups = members != 0;
-	p.dst_portid = (uint32_t)v[NETLINK_TOPORT];
+	if ((o = makeinet_opts(m, f, false)) == NULL)
+		return -1;
+	p->has_state = p->has_dst_group = true;
+	p->state = p->dst_portid != 0 || groups != 0;
 	for (; groups != 0; groups >>= 1)
-		p.dst_group++;
-	p.fown = fown;
-	makesocket_options(f, &o.socket);
-	makeinet_put(f->inet, false, &o);
-	p.opts = &o.socket;
-	e.nlsk = &p;
-	criuimg_add(m->files, &e.base);
+		p->dst_group++;
+	o->members = (uint32_t)f->members;
+	p->groups = &o->members;
+	p->n_groups = o->members != 0;
+	p->opts = &o->socket;
+	return 0;
 }

@@ -56,7 +56,7 @@ is_inside(const struct maketask *t, const struct makeopen *f)
  * Return why f, a namespace that is open, cannot be restored, or NULL.
  */
 const char *
-makens_hinders(const struct criumake *m, const struct makeopen *f)
+makens_hinders(struct criumake *m, const struct makeopen *f)
 {
 	const struct nskind *s;
 
@@ -69,21 +69,18 @@ makens_hinders(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Add namespace f to files.img, whose entry e is begun.
+ * Set the message of namespace f.  Return 0.
  */
-void
-makens_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e)
+int
+makens_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
 	const struct nskind *s = space_find(f->space);
-	Criu__NsFile p = CRIU__NS_FILE__INIT;
+	Criu__NsFile *p = msg;
 
 	m->spaces |= s->flag;
-	p.id = f->id;
-	p.ns_id = FIRST_ID + (uint32_t)(s - spaces);
-	p.ns_cflag = s->flag;
-	p.flags = (uint32_t)f->v[OK_FLAGS][0];
-	e.nsf = &p;
-	criuimg_add(m->files, &e.base);
+	p->ns_id = FIRST_ID + (uint32_t)(s - spaces);
+	p->ns_cflag = s->flag;
+	return 0;
 }
 
 /*

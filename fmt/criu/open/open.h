@@ -20,6 +20,7 @@
  *	packet.c	packet sockets
  *	tcp.c		connections of TCP
  *	inet.c		sockets of the internet
+ *	kind.c		the table of all kinds
  *	judge.c		what of all these can be restored
  *	file.c		files.img, an entry for each
  *	locks.c		locks on files
@@ -73,6 +74,44 @@ uint32_t	 makeshm_huge(uint64_t);
 int		 makeshm_content(struct criumake *, struct proc *, uint32_t);
 int		 makeshm_write(struct criumake *);
 
+/*
+ * Kinds of open files, kind.c: functions of the others that it lists return
+ * why one cannot be restored, or NULL; and 0, or -1 with errstr.
+ */
+typedef const char *makehinders_fn(struct criumake *, const struct makeopen *);
+typedef int	 makenote_fn(struct criumake *, const struct maketask *,
+		    const struct makefd *);
+typedef int	 makewrite_fn(struct criumake *, const struct makeopen *,
+		    void *);
+
+struct makekind {
+	enum criu_fdtype fd;	/* 0: criu cannot restore it */
+	enum makewhy	 why;	/* the kind of reason that it is not */
+	makehinders_fn	*hinders; /* NULL: nothing hinders it */
+	makenote_fn	*note;	/* notes what of a descriptor of a process is
+				   not as it was; NULL: all of it is */
+	size_t		 entry;	/* the offset of its message in FileEntry; 0:
+				   it is one with a name */
+	makewrite_fn	*write;	/* sets what its keys do not say in that
+				   message; NULL: they say all */
+	const char	*never;	/* without fd: what it is */
+};
+
+makehinders_fn	 makenamed_hinders, makepipe_hinders, makeunix_hinders,
+		 makeinet_hinders, makenetlink_hinders, makepacket_hinders,
+		 maketty_hinders, makeinotify_hinders, makefanotify_hinders,
+		 makeeventfd_hinders, makeepoll_hinders, makememfd_hinders,
+		 makens_hinders, makepidfd_hinders;
+makenote_fn	 makeunix_note, makeinet_note, makesocket_note, maketty_note,
+		 makefanotify_note;
+makewrite_fn	 makefifo_write, makepipe_write, makeunix_write,
+		 makeinet_write, makenetlink_write, makepacket_write,
+		 maketty_write, makeinotify_write, makefanotify_write,
+		 makeepoll_write, maketimerfd_write, makememfd_write,
+		 makens_write, makepidfd_write;
+
+const struct makekind *makekind_get(const struct makeopen *);
+
 /* queue.c: what waits in UNIX sockets */
 int		 makequeue_use(struct criumake *);
 const char	*makequeue_hinders(const struct criumake *,
@@ -86,18 +125,12 @@ int		 makequeue_write(struct criumake *);
 /* sockopt.c */
 void		 makesocket_options(const struct makeopen *,
 		    Criu__SocketOptions *);
-int		 makesocket_note(struct criumake *, const struct maketask *,
-		    const struct makefd *);
 
 /* unix.c */
 bool		 makeunix_leaves(const struct criumake *,
 		    const struct makeopen *);
 bool		 makeunix_external(const struct criumake *,
 		    const struct makeopen *);
-int		 makeunix_note(struct criumake *, const struct maketask *,
-		    const struct makefd *);
-void		 makeunix_write(struct criumake *, const struct makeopen *,
-		    Criu__FileEntry, Criu__Fown *);
 
 /* standard.c */
 void		 makestandard_find(struct criumake *);
@@ -106,51 +139,15 @@ bool		 makestandard_leaves(const struct criumake *,
 int		 makestandard_note(struct criumake *, const struct maketask *,
 		    const struct makefd *);
 
-/* tty.c */
-const char	*maketty_hinders(const struct criumake *,
-		    const struct makeopen *);
-int		 maketty_write(struct criumake *, const struct makeopen *,
-		    Criu__FileEntry, Criu__Fown *);
-int		 maketty_note(struct criumake *, const struct maketask *,
-		    const struct makefd *);
-
-/* pidfd.c */
-const char	*makepidfd_hinders(const struct criumake *,
-		    const struct makeopen *);
-void		 makepidfd_write(struct criumake *, const struct makeopen *,
-		    Criu__FileEntry, Criu__Fown *);
-
 /* inotify.c */
-void		 makewatch_handle(Criu__FileHandle *, uint64_t *,
+int		 makewatch_handle(struct criumake *, Criu__FileHandle *,
 		    const struct makewatch *);
-const char	*makeinotify_hinders(const struct makeopen *);
-int		 makeinotify_write(struct criumake *, const struct makeopen *,
-		    Criu__FileEntry, Criu__Fown *);
-
-/* fanotify.c */
-const char	*makefanotify_hinders(const struct makeopen *);
-int		 makefanotify_note(struct criumake *, const struct maketask *,
-		    const struct makefd *);
-int		 makefanotify_write(struct criumake *, const struct makeopen *,
-		    Criu__FileEntry, Criu__Fown *);
 
 /* nsfile.c: namespaces */
-const char	*makens_hinders(const struct criumake *,
-		    const struct makeopen *);
-void		 makens_write(struct criumake *, const struct makeopen *,
-		    Criu__FileEntry);
 void		 makens_id(const struct criumake *, const char *,
 		    protobuf_c_boolean *, uint32_t *);
 
-/* netlink.c */
-const char	*makenetlink_hinders(const struct makeopen *);
-void		 makenetlink_write(struct criumake *, const struct makeopen *,
-		    Criu__FileEntry, Criu__Fown *);
-
 /* packet.c */
-const char	*makepacket_hinders(const struct makeopen *);
-int		 makepacket_write(struct criumake *, const struct makeopen *,
-		    Criu__FileEntry, Criu__Fown *);
 int		 makepacket_mapped(struct criumake *, struct maketask *,
 		    const struct vma *, uint32_t *);
 
@@ -163,16 +160,10 @@ bool		 maketcp_ended(const struct makeopen *);
 bool		 maketcp_goes(const struct criumake *, const struct makeopen *);
 
 /* inet.c */
-const char	*makeinet_hinders(const struct makeopen *);
 enum makewhy	 makeinet_kind(const struct makeopen *);
-int		 makeinet_note(struct criumake *, const struct maketask *,
-		    const struct makefd *);
 int		 makeinet_rest(struct criumake *);
-int		 makeinet_write(struct criumake *, const struct makeopen *,
-		    Criu__FileEntry, Criu__Fown *);
 
 /* judge.c */
-unsigned int	 makejudge_type(const struct makeopen *);
 int		 makejudge_opens(struct criumake *);
 
 /* file.c */

@@ -19,7 +19,7 @@ is_gone(const struct makeopen *f)
  * there are threads.
  */
 const char *
-makepidfd_hinders(const struct criumake *m, const struct makeopen *f)
+makepidfd_hinders(struct criumake *m, const struct makeopen *f)
 {
 	const struct maketask *t;
 
@@ -36,22 +36,16 @@ makepidfd_hinders(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Add pidfd f to files.img, whose entry e is begun; fown is to whom it sends
- * signals.
+ * Set the message of pidfd f.  Return 0.
  */
-void
-makepidfd_write(struct criumake *m, const struct makeopen *f,
-    Criu__FileEntry e, Criu__Fown *fown)
+int
+makepidfd_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
-	Criu__Pidfd p = CRIU__PIDFD__INIT;
+	Criu__Pidfd *p = msg;
 
-	p.id = f->id;
-	p.ino = (uint32_t)f->v[OK_INO][0];
-	p.flags = (uint32_t)f->v[OK_FLAGS][0] & ~(uint32_t)O_RDWR;
-	p.nspid = is_gone(f) ? -1 :
+	p->flags &= ~(uint32_t)O_RDWR;
+	p->nspid = is_gone(f) ? -1 :
 	    (int32_t)maketask_find(m, f->v[OK_PID][0])->pid;
-	p.fown = fown;
-	e.pidfd = &p;
 	make_since(m, SINCE_PIDFD);
-	criuimg_add(m->files, &e.base);
+	return 0;
 }

@@ -102,18 +102,10 @@ makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
 	const uint64_t *v = f->v[OK_OPTIONS], *t = f->v[OK_TIMEOUTS];
 
 	criu__socket_options__init(o);
-	o->has_so_sndbuf = o->has_so_rcvbuf = o->has_so_snd_tmo_sec =
-	    o->has_so_snd_tmo_usec = o->has_so_rcv_tmo_sec =
-	    o->has_so_rcv_tmo_usec = o->has_so_passcred = o->has_so_passsec =
-	    true;
-	o->so_sndbuf = (uint32_t)v[0];
-	o->so_rcvbuf = (uint32_t)v[1];
-	o->so_passcred = (v[2] & PASSCRED) != 0;
-	o->so_passsec = (v[2] & PASSSEC) != 0;
-	o->so_snd_tmo_sec = t[0] / USEC;
-	o->so_snd_tmo_usec = t[0] % USEC;
-	o->so_rcv_tmo_sec = t[1] / USEC;
-	o->so_rcv_tmo_usec = t[1] % USEC;
+	MSG_FILL(o, "so_sndbuf so_rcvbuf so_passcred so_passsec "
+	    "so_snd_tmo_sec so_snd_tmo_usec so_rcv_tmo_sec so_rcv_tmo_usec",
+	    ((uint64_t[]){ v[0], v[1], v[2] & PASSCRED, v[2] & PASSSEC,
+	    t[0] / USEC, t[0] % USEC, t[1] / USEC, t[1] % USEC }));
 }
 
 /*
@@ -173,26 +165,30 @@ makesocket_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Set *o, in which the options of all families are, to all that an image
- * has of socket n, which may be NULL; raw: it is a raw one.
+ * Return the options that an image has of socket f, among the messages of m;
+ * raw: it is a raw one.  Return NULL with errstr if there is no memory.
  */
-void
-makeinet_put(struct makeinet *n, bool raw, struct inetopts *o)
+struct inetopts *
+makeinet_opts(struct criumake *m, const struct makeopen *f, bool raw)
 {
+	const struct makeinet *n = f->inet;
 	const struct optplace *p;
 	const uint32_t yes = 1;
+	struct inetopts *o;
 	size_t i;
 
+	if ((o = msgs_get(&m->msgs, 1, sizeof *o)) == NULL)
+		return NULL;
+	makesocket_options(f, &o->socket);
 	criu__ip_options__init(&o->ip);
 	criu__raw_options__init(&o->raw);
 	criu__tcp_options__init(&o->tcp);
-	o->has_v6only = o->v6only = false;
 	/* false unless it is told: criu takes what is not there for that */
 	o->socket.has_reuseaddr = o->socket.has_so_reuseport = true;
 	if (raw)
 		o->ip.raw = &o->raw;
 	if (n == NULL)
-		return;
+		return o;
 	for (i = 0; i < n->noption; i++) {
 		if ((p = optplace_find(n->option[i].name)) == NULL)
 			continue;
@@ -209,6 +205,7 @@ makeinet_put(struct makeinet *n, bool raw, struct inetopts *o)
 	o->socket.so_bound_dev = n->device;
 	o->socket.so_filter = n->filter;
 	o->socket.n_so_filter = n->nfilter;
-	o->raw.icmpv_filter = n->icmp;
+	o->raw.icmpv_filter = f->inet->icmp;
 	o->raw.n_icmpv_filter = n->nicmp;
+	return o;
 }

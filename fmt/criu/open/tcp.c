@@ -118,8 +118,7 @@ int
 maketcp_write(struct criumake *m, const struct makeopen *f,
     const Criu__TcpOptions *o)
 {
-	const uint64_t *s = f->v[OK_STREAM], *a = f->v[OK_AGREED];
-	const uint64_t *w = f->v[OK_WINDOW];
+	const uint64_t *s = f->v[OK_STREAM];
 	Criu__TcpStream p = CRIU__TCP_STREAM__INIT;
 	struct recfile data;
 	struct made *im;
@@ -132,31 +131,15 @@ maketcp_write(struct criumake *m, const struct makeopen *f,
 	    (uint32_t)f->v[OK_INO][0]);
 	if (im == NULL)
 		return -1;
-	p.has_inq_len = p.has_inq_seq = p.has_outq_len = p.has_outq_seq =
-	    p.has_opt_mask = p.has_snd_wscale = p.has_mss_clamp =
-	    p.has_unsq_len = p.has_snd_wl1 = p.has_snd_wnd =
-	    p.has_max_window = p.has_rcv_wnd = p.has_rcv_wup = true;
+	makekeys_fill(f, &p.base);
 	p.has_cork = o->has_cork;
 	p.cork = o->cork;
 	p.has_nodelay = o->has_nodelay;
 	p.nodelay = o->nodelay;
-	p.inq_seq = (uint32_t)s[0];
-	p.inq_len = (uint32_t)s[1];
-	p.outq_seq = (uint32_t)s[2];
-	p.outq_len = (uint32_t)s[3];
-	p.unsq_len = (uint32_t)s[4];
-	p.opt_mask = (uint32_t)a[0];
-	p.has_rcv_wscale = (a[0] & OPT_WSCALE) != 0;
-	p.snd_wscale = p.has_rcv_wscale ? (uint32_t)a[1] : 0;
-	p.rcv_wscale = (uint32_t)a[2];
-	p.mss_clamp = (uint32_t)a[3];
-	p.has_timestamp = (a[0] & OPT_TIMESTAMPS) != 0;
-	p.timestamp = (uint32_t)a[4];
-	p.snd_wl1 = (uint32_t)w[0];
-	p.snd_wnd = (uint32_t)w[1];
-	p.max_window = (uint32_t)w[2];
-	p.rcv_wnd = (uint32_t)w[3];
-	p.rcv_wup = (uint32_t)w[4];
+	p.has_rcv_wscale = (p.opt_mask & OPT_WSCALE) != 0;
+	if (!p.has_rcv_wscale)
+		p.snd_wscale = 0;
+	p.has_timestamp = (p.opt_mask & OPT_TIMESTAMPS) != 0;
 	criuimg_add(&im->b, &p.base);
 	buf_add(&im->b, data.data, data.len);
 	return 0;

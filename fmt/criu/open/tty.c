@@ -183,7 +183,7 @@ own_hinders(const struct criumake *m, const struct makeopen *f)
  * Return why terminal f cannot be restored, or NULL.
  */
 const char *
-maketty_hinders(const struct criumake *m, const struct makeopen *f)
+maketty_hinders(struct criumake *m, const struct makeopen *f)
 {
 	const struct kind *k = kind_get(f);
 
@@ -208,27 +208,21 @@ maketty_hinders(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set e to the modes of terminal f, those of key, with its control characters;
- * words is for these.
+ * Set e to the modes of terminal f, those of key, with its control characters.
  */
-static void
-termios_set(Criu__Termios *e, const struct makeopen *f, enum openkey key,
-    const uint8_t *cc, uint32_t words[CCS])
+static int
+termios_set(struct criumake *m, Criu__Termios *e, const struct makeopen *f,
+    enum openkey key, const uint8_t *cc)
 {
-	const uint64_t *v = f->v[key];
 	size_t i;
 
-	criu__termios__init(e);
-	e->c_iflag = (uint32_t)v[0];
-	e->c_oflag = (uint32_t)v[1];
-	e->c_cflag = (uint32_t)v[2];
-	e->c_lflag = (uint32_t)v[3];
-	e->c_line = (uint32_t)v[4];
-	memset(words, 0, CCS * sizeof *words);
-	for (i = 0; i < CCS; i++)
-		words[i / 4] |= (uint32_t)cc[i] << i % 4 * 8;
-	e->c_cc = words;
+	makekey_fill(f, key, &e->base);
+	if ((e->c_cc = msgs_get(&m->msgs, CCS, sizeof *e->c_cc)) == NULL)
+		return -1;
 	e->n_c_cc = CCS;
+	for (i = 0; i < CCS; i++)
+		e->c_cc[i / 4] |= (uint32_t)cc[i] << i % 4 * 8;
+	return 0;
 }
 
 /*
@@ -249,6 +243,21 @@ foreground(const struct criumake *m, const struct maketask *leader)
 }
 
 /*
+ * Set the modes and the size of terminal f in e.
+ */
+static int
+modes_set(struct criumake *m, const struct makeopen *f, Criu__TtyInfo *e)
+{
+	if (MSG_PART(&m->msgs, e, termios) == NULL ||
+	    MSG_PART(&m->msgs, e, termios_locked) == NULL ||
+	    MSG_PART(&m->msgs, e, winsize) == NULL)
+		return -1;
+	makekey_fill(f, OK_WINSIZE, &e->winsize->base);
+	return termios_set(m, e->termios, f, OK_TERMIOS, f->cc[0]) == -1 ? -1 :
+	    termios_set(m, e->termios_locked, f, OK_TERMLOCK, f->cc[1]);
+}
+
+/*
  * Add what is known of terminal f to tty-info.img.
  */
 static int
@@ -256,78 +265,56 @@ info_add(struct criumake *m, const struct makeopen *f, const struct kind *k,
     uint32_t id)
 {
 	Criu__TtyInfo e = CRIU__TTY_INFO__INIT;
-	Criu__Winsize size = CRIU__WINSIZE__INIT;
-	Criu__Pty pty = CRIU__PTY__INIT;
-	Criu__Termios mode[2];
 	const struct maketask *leader;
-	uint32_t words[2][CCS];
 	struct buf *b;
 
 	if ((b = make_common(m, CRIU_TTY_INFO, "tty-info.img")) == NULL)
 		return -1;
+	makekeys_fill(f, &e.base);
 	e.id = id;
 	e.type = k->type;
-	e.locked = f->v[OK_SHUT][0] != 0;
-	e.exclusive = f->v[OK_EXCLUSIVE][0] != 0;
-	e.packet_mode = f->v[OK_PACKET][0] != 0;
 	if ((leader = leader_find(m, f)) != NULL) {
 		e.sid = leader->sid;
 		e.pgrp = foreground(m, leader);
 	}
-	e.rdev = (uint32_t)f->v[OK_RDEV][0];
-	e.has_dev = e.has_uid = e.has_gid = true;
-	e.dev = (uint32_t)f->v[OK_DEV][0];
+	e.has_uid = e.has_gid = true;
 	e.uid = makeusers_uid(m, f->v[OK_UID][0]);
 	e.gid = makeusers_gid(m, f->v[OK_GID][0]);
-	pty.index = (uint32_t)f->v[OK_INDEX][0];
-	if (k->index == 0)
-		e.pty = &pty;
-	if (f->v[OK_HUNGUP][0] == 0) {
-		termios_set(&mode[0], f, OK_TERMIOS, f->cc[0], words[0]);
-		termios_set(&mode[1], f, OK_TERMLOCK, f->cc[1], words[1]);
-		e.termios = &mode[0];
-		e.termios_locked = &mode[1];
-		size.row = (uint32_t)f->v[OK_WINSIZE][0];
-		size.col = (uint32_t)f->v[OK_WINSIZE][1];
-		size.xpixel = (uint32_t)f->v[OK_WINSIZE][2];
-		size.ypixel = (uint32_t)f->v[OK_WINSIZE][3];
-		e.winsize = &size;
+	if (k->index == 0) {
+		if (MSG_PART(&m->msgs, &e, pty) == NULL)
+			return -1;
+		makekey_fill(f, OK_INDEX, &e.pty->base);
 	}
+	if (f->v[OK_HUNGUP][0] == 0 && modes_set(m, f, &e) == -1)
+		return -1;
 	criuimg_add(b, &e.base);
 	return 0;
 }
 
 /*
- * Add terminal f to files.img, whose entry e is begun, and to tty-info.img what
- * is known of its end, once; fown is to whom it sends signals.  Return 0, or -1
- * with errstr.
+ * Set the message of terminal f, and add what is known of its end to
+ * tty-info.img, once.  Return 0, or -1 with errstr.
  */
 int
-maketty_write(struct criumake *m, const struct makeopen *f,
-    Criu__FileEntry e, Criu__Fown *fown)
+maketty_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
 	const struct kind *k = kind_get(f);
-	Criu__TtyFile p = CRIU__TTY_FILE__INIT;
+	Criu__TtyFile *p = msg;
 	size_t i;
 
-	p.id = f->id;
-	p.has_tty_info_id = p.has_regf_id = true;
-	p.tty_info_id = (k->index != 0 ? k->index :
+	p->has_tty_info_id = p->has_regf_id = true;
+	p->tty_info_id = (k->index != 0 ? k->index :
 	    (uint32_t)f->v[OK_INDEX][0]) << 1 | (f->v[OK_MASTER][0] != 0);
-	p.flags = (uint32_t)f->v[OK_FLAGS][0];
-	p.fown = fown;
-	p.regf_id = ++m->lastid;
-	if (makereg_open(m, f, p.regf_id, true) == -1)
+	p->regf_id = ++m->lastid;
+	if (makereg_open(m, f, p->regf_id, true) == -1)
 		return -1;
-	e.tty = &p;
-	criuimg_add(m->files, &e.base);
 	for (i = 0; i < m->ntty; i++)
-		if (m->tty[i] == p.tty_info_id)
+		if (m->tty[i] == p->tty_info_id)
 			return 0;
 	if (VEC_ROOM(m->tty, m->ntty) == -1)
 		return -1;
-	m->tty[m->ntty++] = p.tty_info_id;
-	return info_add(m, f, k, p.tty_info_id);
+	m->tty[m->ntty++] = p->tty_info_id;
+	return info_add(m, f, k, p->tty_info_id);
 }
 
 /*

@@ -13,24 +13,31 @@ enum {
 };
 
 /*
- * Set the file of a socket that has a path for its name, and its rights.  dir
- * is where a relative path leads from, or empty.
+ * Set the file of a socket that has a path for its name, its rights, and where
+ * a relative path leads from.
  */
-static void
-socket_file(const struct criumake *m, const struct makeopen *f,
-    Criu__UnixSocket *p, Criu__FilePerms *perms, char *dir)
+static int
+socket_file(struct criumake *m, const struct makeopen *f, Criu__UnixSocket *p)
 {
-	criu__file_perms__init(perms);
+	Criu__FilePerms *perms;
+	char *dir;
+
 	if (f->namelen == 0 || f->name[0] == '\0')
-		return;
-	perms->mode = (uint32_t)f->v[OK_MODE][0];
-	perms->uid = makeusers_uid(m, f->v[OK_UID][0]);
-	perms->gid = makeusers_gid(m, f->v[OK_GID][0]);
-	if (makeopen_has(f, OK_MODE))
-		p->file_perms = perms;
+		return 0;
+	if ((dir = msgs_get(&m->msgs, PATH_MAX, 1)) == NULL)
+		return -1;
+	(void)makeopen_dir(f, dir, PATH_MAX);
 	if (*dir != '\0')
 		p->name_dir = dir;
 	p->has_deleted = p->deleted = f->v[OK_DELETED][0] != 0;
+	if (!makeopen_has(f, OK_MODE))
+		return 0;
+	if ((perms = MSG_PART(&m->msgs, p, file_perms)) == NULL)
+		return -1;
+	perms->mode = (uint32_t)f->v[OK_MODE][0];
+	perms->uid = makeusers_uid(m, f->v[OK_UID][0]);
+	perms->gid = makeusers_gid(m, f->v[OK_GID][0]);
+	return 0;
 }
 
 /*
@@ -58,8 +65,8 @@ makeunix_external(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Note to what descriptor fd of t, which is restored, is connected by name.
- * Return 0, or -1 with errstr.
+ * Note to what descriptor fd of t, which is restored, is connected by name, and
+ * what of it is lost.  Return 0, or -1 with errstr.
  */
 int
 makeunix_note(struct criumake *m, const struct maketask *t,
@@ -68,13 +75,16 @@ makeunix_note(struct criumake *m, const struct maketask *t,
 	const struct makeopen *f = fd->open;
 	const bool path = f->peerlen > 0 && f->peer[0] != '\0';
 
-	if (!makeunix_external(m, f))
-		return 0;
-	m->need |= CRIU_EXT_UNIX_SK;
-	return make_note(m, "process %" PRIu64 ", descriptor %" PRIu64 ": is "
-	    "connected to %s%.*s when it is restored", t->proc->pid, fd->fd,
-	    path ? "" : "@", (int)f->peerlen - !path,
-	    (const char *)f->peer + !path);
+	if (makeunix_external(m, f)) {
+		m->need |= CRIU_EXT_UNIX_SK;
+		if (make_note(m, "process %" PRIu64 ", descriptor %" PRIu64
+		    ": is connected to %s%.*s when it is restored",
+		    t->proc->pid, fd->fd, path ? "" : "@",
+		    (int)f->peerlen - !path,
+		    (const char *)f->peer + !path) == -1)
+			return -1;
+	}
+	return makequeue_note(m, t, fd);
 }
 
 /*
@@ -117,44 +127,26 @@ external_write(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Add UNIX socket f to files.img, whose entry e is begun and fown is to whom it
- * sends signals, and before it what it is connected to if that is not in the
- * snapshot.
+ * Set p, the message of UNIX socket f, and before it add to files.img what that
+ * is connected to if it is not in the snapshot.  Return 0, or -1 with errstr.
  */
-void
-makeunix_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
-    Criu__Fown *fown)
+int
+makeunix_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
-	Criu__UnixSocket p = CRIU__UNIX_SOCKET__INIT;
-	Criu__SocketOptions o;
-	Criu__FilePerms perms;
-	const uint64_t *s = f->v[OK_SOCKET];
+	Criu__UnixSocket *p = msg;
 	const struct makeopen *accepter;
-	char dir[PATH_MAX];
 
 	if (makeunix_leaves(m, f))
 		external_write(m, f);
-	p.id = f->id;
-	p.has_ino = p.has_type = p.has_state = p.has_flags = p.has_uflags =
-	    p.has_backlog = p.has_peer = p.has_name = p.has_shutdown = true;
-	p.ino = (uint32_t)f->v[OK_INO][0];
-	p.type = (uint32_t)s[0];
-	p.state = (uint32_t)s[1];
-	p.peer = (uint32_t)s[2];
+	p->has_uflags = p->has_name = true;
 	/* criu connects it to that again */
-	if (p.peer == 0 && s[1] == ESTABLISHED &&
+	if (p->peer == 0 && p->state == ESTABLISHED &&
 	    (accepter = makefind_accepter(m, f)) != NULL)
-		p.peer = (uint32_t)accepter->v[OK_INO][0];
-	p.backlog = (uint32_t)s[3];
-	p.shutdown = (uint32_t)s[4];
-	p.flags = (uint32_t)f->v[OK_FLAGS][0];
-	p.name.data = f->name;
-	p.name.len = f->namelen;
-	p.fown = fown;
-	p.opts = &o;
-	makesocket_options(f, &o);
-	(void)makeopen_dir(f, dir, sizeof dir);
-	socket_file(m, f, &p, &perms, dir);
-	e.usk = &p;
-	criuimg_add(m->files, &e.base);
+		p->peer = (uint32_t)accepter->v[OK_INO][0];
+	p->name.data = f->name;
+	p->name.len = f->namelen;
+	if (MSG_PART(&m->msgs, p, opts) == NULL)
+		return -1;
+	makesocket_options(f, p->opts);
+	return socket_file(m, f, p);
 }
