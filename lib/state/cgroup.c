@@ -4,6 +4,7 @@
  */
 #include "state.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -79,73 +80,17 @@ cgroup_rank(const struct cgroupline *l)
 }
 
 /*
- * Take a word and the blank behind it.  Return false at the end.
+ * Return true if a cgroup of that path is to be seen below mount m, and set
+ * *below to its path from there.  A path with "/.." lies outside of our cgroup
+ * namespace: cgroup_namespaces(7).
  */
 static bool
-word_take(struct scan *line, struct scan *word)
-{
-	scan_blanks(line);
-	word->s = line->s;
-	while (line->s < line->end && *line->s != ' ')
-		line->s++;
-	word->end = line->s;
-	return word->s < word->end;
-}
-
-static bool
-word_is(const struct scan *word, const char *s)
-{
-	return (size_t)(word->end - word->s) == strlen(s) &&
-	    memcmp(word->s, s, strlen(s)) == 0;
-}
-
-/*
- * Take all of a text of mountinfo up to and with the next mount of cgroups
- * (proc_pid_mountinfo(5)), and set *m to it.
- *
- *	ID PARENT DEV ROOT POINT OPTIONS [OPTIONAL ...] - TYPE SOURCE OPTIONS
- *
- * Return false at the end.
- */
-bool
-cgroupmount_next(struct scan *text, struct cgroupmount *m)
-{
-	struct scan line, w, type, point, root;
-
-	while (scan_line(text, &line)) {
-		if (!word_take(&line, &w) || !word_take(&line, &w) ||
-		    !word_take(&line, &w) || !word_take(&line, &root) ||
-		    !word_take(&line, &point))
-			continue;
-		while (word_take(&line, &w) && !word_is(&w, "-"))
-			continue;
-		if (!word_take(&line, &type) || !word_take(&line, &w) ||
-		    !word_take(&line, &w))
-			continue;
-		m->v2 = word_is(&type, "cgroup2");
-		if (!m->v2 && !word_is(&type, "cgroup"))
-			continue;
-		m->root = root;
-		m->point = point;
-		m->opts = w;
-		return true;
-	}
-	return false;
-}
-
-/*
- * Return true if a cgroup of that path is to be seen below a mount m, and set
- * *below to its path from there.  What is in none of our cgroup namespace is
- * told with "/..": cgroup_namespaces(7).
- */
-bool
-cgroupmount_shows(const struct cgroupmount *m, struct scan path,
-    struct scan *below)
+mount_shows(const struct mountinfo *m, struct scan path, struct scan *below)
 {
 	size_t n, len;
 
 	len = (size_t)(path.end - path.s);
-	n = word_is(&m->root, "/") ? 0 : (size_t)(m->root.end - m->root.s);
+	n = scan_is(&m->root, "/") ? 0 : (size_t)(m->root.end - m->root.s);
 	if (n > len || memcmp(path.s, m->root.s, n) != 0 ||
 	    (n < len && path.s[n] != '/') ||
 	    memmem(path.s, len, "/..", 3) != NULL)
@@ -153,4 +98,34 @@ cgroupmount_shows(const struct cgroupmount *m, struct scan path,
 	below->s = path.s + n;
 	below->end = path.end;
 	return true;
+}
+
+/*
+ * Find the next mount in text, a mountinfo, that shows the cgroup of a path: in
+ * the hierarchy of a controller, in that of version 2 if controller is "", or
+ * in any if it is NULL.  Set *dir, which the caller frees, to the directory of
+ * the cgroup, and *top to how many bytes of it are the mount point, escaped as
+ * it is.  Return 1; 0 if there is no such mount; or -1 with errstr.
+ */
+int
+cgroup_locate(struct scan *text, const char *controller, struct scan path,
+    char **dir, size_t *top)
+{
+	struct mountinfo m;
+	struct scan below;
+	bool v2;
+
+	while (mountinfo_next(text, &m)) {
+		v2 = scan_is(&m.type, "cgroup2");
+		if ((!v2 && !scan_is(&m.type, "cgroup")) ||
+		    (controller != NULL && (v2 ? *controller != '\0' :
+		    !cgroup_lists(m.opts, controller))) ||
+		    !mount_shows(&m, path, &below))
+			continue;
+		*top = (size_t)(m.point.end - m.point.s);
+		return asprintf(dir, "%.*s%.*s", (int)*top, m.point.s,
+		    (int)(below.end - below.s), below.s) == -1 ?
+		    errstr_set("out of memory") : 1;
+	}
+	return 0;
 }

@@ -123,3 +123,13 @@ scan_word(struct scan *t, char *word, size_t size)
 	word[n] = '\0';
 	return len;
 }
+
+/*
+ * Return true if t is the text s.
+ */
+bool
+scan_is(const struct scan *t, const char *s)
+{
+	return (size_t)(t->end - t->s) == strlen(s) &&
+	    memcmp(t->s, s, strlen(s)) == 0;
+}

@@ -31,6 +31,7 @@ void		 scan_blanks(struct scan *t);
 bool		 scan_byte(struct scan *t, char c);
 bool		 scan_number(struct scan *t, unsigned int base, uint64_t *v);
 size_t		 scan_word(struct scan *t, char *word, size_t size);
+bool		 scan_is(const struct scan *t, const char *s);
 
 /*
  * stat: stat.c.  Fields by their numbers in proc_pid_stat(5).
@@ -162,25 +163,33 @@ struct cgroupline {		/* where it is in a hierarchy; it borrows */
 	struct scan	 path;
 };
 
-struct cgroupmount {		/* of mountinfo; it borrows */
-	bool		 v2;
-	struct scan	 root;	/* the cgroup that is seen there, */
-	struct scan	 point;	/* and where that is; escaped */
-	struct scan	 opts;	/* name the controllers of version 1 */
-};
-
 enum { CGROUP_RANKS = 5 };
 
 bool		 cgroup_next(struct scan *text, struct cgroupline *l);
 bool		 cgroup_lists(struct scan list, const char *s);
 unsigned int	 cgroup_rank(const struct cgroupline *l);
-bool		 cgroupmount_next(struct scan *text, struct cgroupmount *m);
-bool		 cgroupmount_shows(const struct cgroupmount *m,
-		    struct scan path, struct scan *below);
+int		 cgroup_locate(struct scan *text, const char *controller,
+		    struct scan path, char **dir, size_t *top);
 bool		 place_next(struct scan *path, struct scan *part);
 bool		 place_part(struct place *pl, struct scan part,
 		    struct scan parent);
 void		 place_cgroup(struct place *pl, const void *text, size_t len);
+
+/*
+ * mountinfo: mountinfo.c
+ */
+struct mountinfo {		/* a mount; texts are borrowed and escaped */
+	uint64_t	 id;
+	uint64_t	 dev;
+	struct scan	 root;	/* what of its file system is there */
+	struct scan	 point;	/* where it is */
+	struct scan	 type;
+	struct scan	 opts;	/* of its file system */
+};
+
+bool		 mountinfo_next(struct scan *text, struct mountinfo *m);
+bool		 mountinfo_find(const void *text, size_t len, uint64_t id,
+		    struct mountinfo *m);
 
 /*
  * auxv: auxv.c, getauxval(3)

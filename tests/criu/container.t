@@ -102,9 +102,18 @@ is "$(cat "$tmp/refused")" '1 : own, of type tmpfs, which is mounted on /mnt: '\
 'its files are not in the snapshot: cannot be restored (-f mount leaves it out)' \
     'a tmpfs of more than 16 megabytes is refused'
 over
+begin here large
+unshare --mount sh -c 'for dir in /bin /usr/bin; do
+	mount --bind /dev/null "$(realpath "$dir")/tar"
+done
+exec "$@"' sh "$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"
+is "$? $(sed 's/process [0-9]*/process N/' "$tmp/err")" \
+    '1 snap: process N: tar(1) is not installed or fails: files of a tmpfs '\
+'are missing' 'without tar the files of a tmpfs are missing, and that is said'
+over
 refused here outside >"$tmp/refused"
 is "$(cat "$tmp/refused")" '1 , descriptor 9: a file of another mount '\
 'namespace: /dev/null: cannot be restored (-f other leaves it out)' \
     'a file of another namespace is refused'
 over
-finish 27
+finish 28

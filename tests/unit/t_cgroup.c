@@ -4,7 +4,7 @@
  */
 #include "util.h"
 
-#include "linux/clone/cgroup.h"
+#include "linux/clone/cloning.h"
 
 #include <sys/stat.h>
 
@@ -69,14 +69,15 @@ teardown(void **state)
 static int
 told(void *arg, const struct cglevel *l)
 {
+	uint64_t left, limit;
 	size_t n;
 
 	(void)arg;
 	n = strlen(got);
-	if (l->limit != UINT64_MAX)
+	left = cgroup_left(l, &limit);
+	if (limit != UINT64_MAX)
 		snprintf(got + n, sizeof got - n, "%s %ju of %ju\n",
-		    l->dir + strlen(root), (uintmax_t)l->left,
-		    (uintmax_t)l->limit);
+		    l->dir + strlen(root), (uintmax_t)left, (uintmax_t)limit);
 	else
 		snprintf(got + n, sizeof got - n, "%s\n",
 		    l->dir + strlen(root));
@@ -86,13 +87,10 @@ told(void *arg, const struct cglevel *l)
 static const char *
 levels_of(enum cgkind kind, const char *membership, const char *mountinfo)
 {
-	struct cgroup c;
-
 	got[0] = '\0';
-	assert_int_equal(cgroup_find(&c, kind, membership, mountinfo),
-	    0);
-	assert_int_equal(cgroup_levels(&c, told, NULL), 0);
-	cgroup_free(&c);
+	assert_int_equal(cgroup_levels(kind, scan_begin(membership,
+	    strlen(membership)), scan_begin(mountinfo, strlen(mountinfo)),
+	    told, NULL), 0);
 	return got;
 }
 

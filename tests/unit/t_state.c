@@ -509,31 +509,62 @@ test_place(void **state)
 	assert_string_equal(pl.container, OTHER);
 }
 
+/*
+ * Check that the next mount that shows a cgroup has its directory at dir.
+ */
 static void
-test_cgroupmount(void **state)
+locates(struct scan *t, const char *controller, const char *path,
+    const char *dir)
 {
-	struct scan t = scan_begin(TEXT(mountinfo_text)), below;
-	struct cgroupmount m;
+	char *got;
+	size_t top;
+
+	assert_int_equal(cgroup_locate(t, controller, scan_begin(path,
+	    strlen(path)), &got, &top), dir != NULL);
+	if (dir == NULL)
+		return;
+	assert_string_equal(got, dir);
+	free(got);
+}
+
+static void
+test_cgrouplocate(void **state)
+{
+	struct scan t = scan_begin(TEXT(mountinfo_text));
 
 	(void)state;
-	assert_true(cgroupmount_next(&t, &m));
-	assert_true(m.v2);
-	assert_memory_equal(m.point.s, "/sys/fs/cgroup/unified rw", 25);
-	assert_true(cgroupmount_shows(&m, scan_begin(TEXT("/a/b")), &below));
-	assert_memory_equal(below.s, "/a/b", 4);
-	assert_false(cgroupmount_shows(&m, scan_begin(TEXT("/../a")), &below));
-	assert_true(cgroupmount_next(&t, &m));
-	assert_false(m.v2);
-	assert_memory_equal(m.point.s, "/cg rw", 6);
-	assert_true(cgroup_lists(m.opts, "cpuacct"));
-	assert_false(cgroup_lists(m.opts, "cpua"));
-	assert_false(cgroup_lists(m.opts, "memory"));
-	assert_true(cgroupmount_shows(&m, scan_begin(TEXT("/docker/x/y")),
-	    &below));
-	assert_int_equal(below.end - below.s, 2);
-	assert_false(cgroupmount_shows(&m, scan_begin(TEXT("/docker/xy")),
-	    &below));
-	assert_false(cgroupmount_next(&t, &m));
+	locates(&t, "", "/a/b", "/sys/fs/cgroup/unified/a/b");
+	locates(&t, "", "/a/b", NULL);
+	t = scan_begin(TEXT(mountinfo_text));
+	locates(&t, NULL, "/docker/x/y",
+	    "/sys/fs/cgroup/unified/docker/x/y");
+	locates(&t, NULL, "/docker/x/y", "/cg/y");
+	t = scan_begin(TEXT(mountinfo_text));
+	locates(&t, "", "/../a", NULL);
+	t = scan_begin(TEXT(mountinfo_text));
+	locates(&t, "cpuacct", "/docker/x/y", "/cg/y");
+	t = scan_begin(TEXT(mountinfo_text));
+	locates(&t, "cpua", "/docker/x/y", NULL);
+	t = scan_begin(TEXT(mountinfo_text));
+	locates(&t, "memory", "/docker/x/y", NULL);
+	t = scan_begin(TEXT(mountinfo_text));
+	locates(&t, "cpuacct", "/docker/xy", NULL);
+}
+
+static void
+test_mountinfo(void **state)
+{
+	struct scan t = scan_begin(TEXT(mountinfo_text));
+	struct mountinfo m;
+
+	(void)state;
+	while (mountinfo_next(&t, &m) && !scan_is(&m.type, "cgroup2"))
+		continue;
+	assert_true(scan_is(&m.point, "/sys/fs/cgroup/unified"));
+	assert_true(scan_is(&m.root, "/"));
+	assert_true(mountinfo_find(TEXT(mountinfo_text), m.id, &m));
+	assert_true(scan_is(&m.type, "cgroup2"));
+	assert_false(mountinfo_find(TEXT(mountinfo_text), 12345678, &m));
 }
 
 static void
@@ -545,7 +576,7 @@ parse_all(const char *text, size_t len)
 	struct smap m;
 	struct scan t;
 	struct place pl;
-	struct cgroupmount cm;
+	struct mountinfo cm;
 	uint64_t v[2];
 	char *copy;
 	int last;
@@ -567,7 +598,7 @@ parse_all(const char *text, size_t len)
 		assert_true(m.name.s >= text && m.name.end <= text + len);
 	(void)auxv_get(machine_named("amd64"), text, len, 8, AT_PHDR);
 	place_cgroup(&pl, text, len);
-	for (t = scan_begin(text, len); cgroupmount_next(&t, &cm);)
+	for (t = scan_begin(text, len); mountinfo_next(&t, &cm);)
 		assert_true(cm.root.s >= text && cm.opts.end <= text + len);
 	free(copy);
 }
@@ -620,7 +651,8 @@ main(void)
 		cmocka_unit_test(test_auxv),
 		cmocka_unit_test(test_auxvpage),
 		cmocka_unit_test(test_place),
-		cmocka_unit_test(test_cgroupmount),
+		cmocka_unit_test(test_cgrouplocate),
+		cmocka_unit_test(test_mountinfo),
 		cmocka_unit_test(test_hostile),
 	};
 

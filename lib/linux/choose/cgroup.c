@@ -79,10 +79,11 @@ group_add(struct cgroups *c, char *dir)
 static int
 group_locate(struct cgroups *c, const char *list, const char *path)
 {
-	struct scan text, below;
-	struct cgroupmount m;
+	const struct scan where = scan_begin(path, strlen(path));
+	struct scan text;
 	struct bytes b;
 	char *dir, first[64];
+	size_t top;
 	int rc;
 
 	if (proc_read(getpid(), 0, "mountinfo", &b) == -1)
@@ -90,16 +91,10 @@ group_locate(struct cgroups *c, const char *list, const char *path)
 	snprintf(first, sizeof first, "%.*s", list == NULL ? 0 :
 	    (int)strcspn(list, ","), list == NULL ? "" : list);
 	text = scan_begin(b.data, b.len);
-	for (rc = 0; rc == 0 && cgroupmount_next(&text, &m);) {
-		if (!cgroupmount_shows(&m, scan_begin(path, strlen(path)),
-		    &below) || (list != NULL && (m.v2 ? *first != '\0' :
-		    *first == '\0' || !cgroup_lists(m.opts, first))))
-			continue;
-		if (asprintf(&dir, "%.*s%.*s", (int)(m.point.end - m.point.s),
-		    m.point.s, (int)(below.end - below.s), below.s) == -1)
-			dir = NULL;
-		rc = group_add(c, dir);
-	}
+	do {
+		rc = cgroup_locate(&text, list == NULL ? NULL : first, where,
+		    &dir, &top);
+	} while (rc == 1 && (rc = group_add(c, dir)) == 0);
 	free(b.data);
 	return rc;
 }

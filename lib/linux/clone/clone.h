@@ -21,14 +21,12 @@ pid_t		 guard_pid(const struct guard *g);
 
 /* headroom.c */
 void		 headroom_free(struct live *l);
+uint64_t	 headroom_ours(void);
 
 /* huge.c: huge pages that writing splits */
 struct pagerun;
 
 void		 huge_note(struct lproc *p, const struct pagerun *r);
-
-/* ownroom.c */
-uint64_t	 headroom_ours(void);
 
 /* lacks.c: what a clone lacks */
 struct lack {			/* a run of pages */

@@ -5,6 +5,7 @@
 #define CLONING_H
 
 #include "clone.h"
+#include "state/state.h"
 
 /* clone.c */
 void		 clones_kill(struct live *l);
@@ -40,9 +41,27 @@ int		 guard_end(struct guard *g);
 bool		 program_same(pid_t a, pid_t b);
 int		 guard_tell(struct guard *g, pid_t target, pid_t clone);
 
-/* headroom.c: the memory and the places that cgroups have for clones */
-int		 headroom_claim(struct live *l, struct lproc *p, size_t nvma,
-		    bool first);
+/* cgroup.c: the memory, and the room for processes, that cgroups have left */
+enum cgkind {			/* what a cgroup has a limit of */
+	CGROUP_MEMORY,		/* bytes */
+	CGROUP_TASKS,		/* processes and threads */
+	CGROUP_KINDS
+};
+
+struct cglevel {		/* a cgroup, or one that it is in */
+	enum cgkind	 kind;
+	bool		 v1;
+	const char	*dir;	/* borrowed; its directory */
+};
+
+typedef int	(*cglevel_fn)(void *, const struct cglevel *);
+
+int		 cgroup_levels(enum cgkind kind, struct scan membership,
+		    struct scan mounts, cglevel_fn fn, void *arg);
+uint64_t	 cgroup_left(const struct cglevel *c, uint64_t *limit);
+
+/* headroom.c: the memory and the places that there are for clones */
+int		 headroom_claim(struct live *l, struct lproc *p, size_t nvma);
 
 /* huge.c */
 void		 huge_join(const struct live *l);
@@ -60,13 +79,6 @@ struct lacking {		/* the clone that lacks something */
 void		 lacks_drop(struct live *l);
 int		 lacks_keep(struct live *l, struct snap *s, struct lproc *p,
 		    const struct vmas *vma, const struct lacking *of);
-
-/* places.c: the processes that users may have */
-struct places;
-
-bool		 places_enough(uint64_t left, uint64_t clones);
-int		 places_claim(struct places **l, pid_t pid);
-void		 places_free(struct places *l);
 
 /* plain.c: files of which nothing is to be kept */
 void		 plain_add(struct live *l, const struct lproc *p,

@@ -310,7 +310,7 @@ member_keep(struct live *l, struct snap *s, struct member *m)
 	struct lproc *p = m->proc;
 	const struct vmas *vma = lproc_vmas(p);
 
-	if (headroom_claim(l, p, vma->n, true) != 0 || lacks_keep(l, s, p,
+	if (headroom_claim(l, p, vma->n) == -1 || lacks_keep(l, s, p,
 	    vma, &(struct lacking){ .clone = m->head->clone, .whole = true,
 	    .alike = &m->alike }) == -1) {
 		p->nlack = 0;

@@ -1,8 +1,8 @@
 /*
- * Are there memory and a place for the clone of a process (clone.c) in the
- * cgroups that it is in?  What the clone takes counts for them:
+ * Are there memory and a place for the clone of a process (clone.c)?  What a
+ * clone takes counts for the cgroups that the process is in:
  *
- *	tables		its page tables, as VmPTE tells them; half a kilobyte
+ *	tables		its page tables, as VmPTE has them; half a kilobyte
  *			for each mapping; 256 kilobytes for the task itself,
  *			its stack in the kernel, and what the kernel takes from
  *			the cgroup in advance
@@ -17,23 +17,21 @@
  * are not free yet it kills once more, and then the process; that was seen,
  * with room for half.  It also kills all of a cgroup with memory.oom.group.
  *
- * Of the processes and threads that a cgroup may have, clones take a quarter of
- * what is left at the most, for the process may want to fork as long as its
- * clone is there.
+ * Of the processes and threads that a cgroup or a user may have (RLIMIT_NPROC
+ * of getrlimit(2)), clones take a quarter of what is left at the most, for the
+ * process may want to fork as long as its clone is there.
  *
  * The user may have a limit as well (struct liveopts): of what all clones take,
  * and of the copies of shared memory.
  *
- * What a cgroup has left is read again after some milliseconds, for others, and
- * our own copies of shared memory, make it less.  Between, it is what clones
- * were promised that does.
+ * What is used is read when the first clone is to be made, and what clones were
+ * promised is added to it.
  */
-#include "cgroup.h"
-#include "clock.h"
 #include "cloning.h"
+#include "full.h"
 #include "state/state.h"
-#include "vec.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,272 +40,243 @@
 enum {
 	MAPPING = 512,		/* bytes */
 	TASK = 256 * 1024,
-	FRESH_MS = 10		/* what was read of a cgroup is right so long */
+	PART = 4		/* of the places left, for clones */
 };
 
-struct room {			/* in a cgroup */
+struct room {			/* what some processes may have together */
 	struct room	*next;	/* owned */
-	char		*dir;	/* owned */
 	enum cgkind	 kind;
-	uint64_t	 limit;	/* bytes, or processes, as these */
-	uint64_t	 left;	/* when it was read */
-	uint64_t	 tables; /* promised to clones since then */
-	uint64_t	 copies; /* promised to all clones */
-};
-
-struct rooms {
-	struct room	**v;	/* owned; what they lead to is borrowed */
-	size_t		 n;
-};
-
-struct group {			/* those who have the same to tell of theirs */
-	struct group	*next;	/* owned */
-	char		*text;	/* owned; /proc/PID/cgroup */
-	uint64_t	 read;	/* when, ms */
-	struct cgroup	 cgroup[CGROUP_KINDS]; /* owned */
-	struct rooms	 room[CGROUP_KINDS]; /* where there are limits */
+	char		*name;	/* owned; the directory of a cgroup, or whose */
+	uint64_t	 limit;	/* bytes, or processes and threads, as these;
+				   UINT64_MAX: none */
+	uint64_t	 used;	/* before the first clone */
+	uint64_t	 promised; /* to clones */
 };
 
 struct headroom {
-	char		*mounts; /* owned; our mountinfo, or NULL */
-	struct places	*places; /* owned; places.c */
-	struct room	*rooms;	/* owned, as these */
-	struct group	*groups;
-	struct room	 user;	/* the user's limit, if it is not 0 */
+	struct bytes	 mounts; /* owned; our mountinfo */
+	struct room	*rooms;	/* owned */
+	uint64_t	 tasks;	/* of all users; 0: not read yet */
+	uint64_t	 clones; /* that were promised a place */
 };
 
-struct finding {		/* the rooms of a group */
-	struct headroom	*head;	/* borrowed */
-	struct group	*group;	/* borrowed */
-	enum cgkind	 kind;
+struct claim {			/* what the clone of a process is to have */
+	struct headroom	*head;	/* borrowed, as these */
+	const struct filelist *rec; /* of the process */
+	const struct room *least; /* of memory, which leaves least; or NULL */
+	uint64_t	 bytes;
 };
 
 /*
- * Return the room of a kind in cgroup c, as it is now; NULL with errstr.
+ * Return the room of a kind and name, or NULL.
  */
 static struct room *
-room_get(struct headroom *h, enum cgkind kind, const struct cglevel *c)
+room_find(const struct headroom *h, enum cgkind kind, const char *name)
 {
 	struct room *r;
 
 	for (r = h->rooms; r != NULL && (r->kind != kind ||
-	    strcmp(r->dir, c->dir) != 0);)
+	    strcmp(r->name, name) != 0);)
 		r = r->next;
-	if (r == NULL) {
-		if ((r = calloc(1, sizeof *r)) == NULL ||
-		    (r->dir = strdup(c->dir)) == NULL) {
-			free(r);
-			errstr_set("out of memory");
-			return NULL;
-		}
-		r->kind = kind;
-		r->next = h->rooms;
-		h->rooms = r;
-	}
-	r->limit = c->limit;
-	r->left = c->left;
-	r->tables = 0;
 	return r;
 }
 
-static int
-room_find(void *arg, const struct cglevel *c)
+/*
+ * Add a room, of which this much is used.  Return it, or NULL with errstr.
+ */
+static struct room *
+room_add(struct headroom *h, enum cgkind kind, const char *name,
+    uint64_t limit, uint64_t used)
 {
-	struct finding *f = arg;
-	struct rooms *l = &f->group->room[f->kind];
 	struct room *r;
 
-	if (c->limit == UINT64_MAX)
-		return 0;
-	if (VEC_ROOM(l->v, l->n) == -1 ||
-	    (r = room_get(f->head, f->kind, c)) == NULL)
-		return -1;
-	l->v[l->n++] = r;
-	return 0;
-}
-
-static void
-group_free(struct group *g)
-{
-	int k;
-
-	if (g == NULL)
-		return;
-	free(g->text);
-	for (k = 0; k < CGROUP_KINDS; k++) {
-		free(g->room[k].v);
-		cgroup_free(&g->cgroup[k]);
-	}
-	free(g);
-}
-
-/*
- * Read what group g has left, unless that was done some milliseconds ago.
- * Return 0, or -1 with errstr.
- */
-static int
-group_read(struct headroom *h, struct group *g)
-{
-	struct finding f = { .head = h, .group = g };
-	const uint64_t now = now_ms();
-	int rc;
-
-	if (g->read != 0 && now - g->read < FRESH_MS)
-		return 0;
-	g->read = now;
-	for (rc = 0; f.kind < CGROUP_KINDS && rc == 0; f.kind++) {
-		g->room[f.kind].n = 0;
-		rc = cgroup_levels(&g->cgroup[f.kind], room_find, &f);
-	}
-	return rc;
-}
-
-/*
- * Add the group of those whose /proc/PID/cgroup has a text, which it takes
- * over.  Return it, or NULL with errstr.
- */
-static struct group *
-group_add(struct headroom *h, char *text)
-{
-	struct group *g;
-	int k, rc;
-
-	if ((g = calloc(1, sizeof *g)) == NULL) {
-		free(text);
+	if ((r = calloc(1, sizeof *r)) == NULL ||
+	    (r->name = strdup(name)) == NULL) {
+		free(r);
 		errstr_set("out of memory");
 		return NULL;
 	}
-	g->text = text;
-	for (rc = k = 0; k < CGROUP_KINDS && rc == 0; k++)
-		rc = cgroup_find(&g->cgroup[k], (enum cgkind)k, text,
-		    h->mounts);
-	if (rc == -1 || group_read(h, g) == -1) {
-		group_free(g);
-		return NULL;
-	}
-	g->next = h->groups;
-	h->groups = g;
-	return g;
+	r->kind = kind;
+	r->limit = limit;
+	r->used = used;
+	r->next = h->rooms;
+	h->rooms = r;
+	return r;
 }
 
-/*
- * Read a file of process pid as a string, which the caller frees; NULL if it
- * cannot be had.
- */
-static char *
-proc_text(pid_t pid, const char *name)
+static uint64_t
+room_left(const struct room *r, uint64_t used)
 {
-	struct bytes b;
-	char *text;
-
-	if (proc_read(pid, 0, name, &b) == -1)
-		return NULL;
-	text = strndup((char *)b.data, b.len);
-	free(b.data);
-	return text;
+	return r->limit > used ? r->limit - used : 0;
 }
 
 /*
- * Set *g to the group of process pid; to NULL where its cgroup cannot be told.
- * Return 0, or -1 with errstr.
+ * Return true if this many clones take no more than their part of the places
+ * that were left before them.
+ */
+static bool
+places_enough(uint64_t left, uint64_t clones)
+{
+	return left / PART >= clones;
+}
+
+/*
+ * Promise what claim c needs in room r: memory, or a place.  Return 0, or -1
+ * with errstr where there is less.
  */
 static int
-group_get(struct headroom *h, pid_t pid, struct group **g)
+room_take(struct room *r, const struct claim *c)
 {
-	char *text;
+	const uint64_t left = room_left(r, r->used + r->promised);
 
-	*g = NULL;
-	if (h->mounts == NULL)
-		h->mounts = proc_text(getpid(), "mountinfo");
-	if (h->mounts == NULL || (text = proc_text(pid, "cgroup")) == NULL)
-		return 0;
-	for (*g = h->groups; *g != NULL; *g = (*g)->next)
-		if (strcmp((*g)->text, text) == 0) {
-			free(text);
-			return group_read(h, *g);
-		}
-	return (*g = group_add(h, text)) == NULL ? -1 : 0;
+	if (r->kind == CGROUP_MEMORY && c->bytes > left)
+		return errstr_set("it may take %ju kilobytes, and %s has %ju "
+		    "left of its limit of %ju", (uintmax_t)c->bytes / KB,
+		    r->name, (uintmax_t)left / KB, (uintmax_t)r->limit / KB);
+	if (r->kind == CGROUP_TASKS &&
+	    !places_enough(room_left(r, r->used), r->promised + 1))
+		return errstr_set("%s may have %ju processes and threads, and "
+		    "%ju more are too few", r->name, (uintmax_t)r->limit,
+		    (uintmax_t)left);
+	r->promised += r->kind == CGROUP_MEMORY ? c->bytes : 1;
+	return 0;
 }
 
 /*
- * Return how many bytes a text of status tells behind a key.
+ * Promise what claim arg needs in cgroup c, if that has a limit.
+ */
+static int
+level_take(void *arg, const struct cglevel *c)
+{
+	struct claim *cl = arg;
+	struct room *r;
+	uint64_t left, limit;
+
+	if ((r = room_find(cl->head, c->kind, c->dir)) == NULL) {
+		left = cgroup_left(c, &limit);
+		r = room_add(cl->head, c->kind, c->dir, limit, limit - left);
+	}
+	if (r == NULL)
+		return -1;
+	if (r->limit == UINT64_MAX)
+		return 0;
+	if (c->kind == CGROUP_MEMORY && (cl->least == NULL ||
+	    room_left(r, r->used) < room_left(cl->least, cl->least->used)))
+		cl->least = r;
+	return room_take(r, cl);
+}
+
+/*
+ * Return the text of a file of a record; it is empty if the record has none.
+ */
+static struct scan
+record_text(const struct filelist *rec, const char *name)
+{
+	const struct file *f = filelist_find(rec, name);
+
+	return f == NULL ? scan_begin("", 0) : scan_begin(f->data, f->len);
+}
+
+/*
+ * Return the number behind a key of status in a record.
  */
 static uint64_t
-status_bytes(const struct bytes *b, const char *key)
+record_number(const struct filelist *rec, const char *key)
 {
-	return status_first(b->data, b->len, key, 10) * KB;
+	const struct scan t = record_text(rec, "status");
+
+	return status_first(t.s, (size_t)(t.end - t.s), key, 10);
 }
 
 /*
- * Remember in process p which of the rooms l, of memory, leaves least, to tell
- * of it if its clone is killed.  Return 0, or -1 with errstr.
+ * Return how many processes and threads there are, proc_loadavg(5); UINT64_MAX
+ * if that cannot be read.
+ */
+static uint64_t
+tasks_all(void)
+{
+	struct buf b = { 0 };
+	struct scan t;
+	uint64_t n;
+
+	n = UINT64_MAX;
+	if (full_readfile(AT_FDCWD, "/proc/loadavg", &b) == 0) {
+		t = scan_begin(b.data, b.len);
+		while (t.s < t.end && *t.s != '/')
+			t.s++;
+		if (!scan_byte(&t, '/') || !scan_number(&t, 10, &n))
+			n = UINT64_MAX;
+	}
+	buf_free(&b);
+	return n;
+}
+
+struct counting {
+	uint64_t	 uid;
+	uint64_t	 tasks;
+};
+
+/*
+ * Add the threads of process pid, if its user is that of arg.
  */
 static int
-limit_note(struct lproc *p, const struct rooms *l)
+tasks_add(void *arg, long pid)
 {
-	const struct room *least;
-	size_t i;
+	struct counting *u = arg;
+	struct bytes b;
 
-	for (least = l->v[0], i = 1; i < l->n; i++)
-		if (l->v[i]->left < least->left)
-			least = l->v[i];
-	free(p->limit);
-	if (asprintf(&p->limit, "%s has a limit of %ju kilobytes", least->dir,
-	    (uintmax_t)least->limit / KB) == -1) {
-		p->limit = NULL;
-		return errstr_set("out of memory");
-	}
+	if (proc_read((pid_t)pid, 0, "status", &b) == -1)
+		return 0;
+	if (status_first(b.data, b.len, "Uid", 10) == u->uid)
+		u->tasks += status_first(b.data, b.len, "Threads", 10);
+	free(b.data);
 	return 0;
 }
 
 /*
- * Return 0 if room r, of memory, has so many bytes left, else -1 with errstr.
+ * Promise a place among the processes and threads that the user of claim c may
+ * have.  The kernel does not say how many it has: there are no more than all
+ * users have, and they are counted only if the limit is not far above that.
+ * The limit does not hold for root (copy_process of the kernel's
+ * kernel/fork.c).  Return 0, or -1 with errstr.
  */
 static int
-room_has(const struct room *r, uint64_t bytes)
+user_take(struct claim *c)
 {
-	uint64_t left;
+	struct counting u = { .uid = record_number(c->rec, "Uid") };
+	struct scan t = record_text(c->rec, "limits");
+	struct headroom *h = c->head;
+	struct room *r, all = { .limit = UINT64_MAX };
+	struct limit l;
+	char name[32];
 
-	left = r->tables + r->copies;
-	left = r->left > left ? r->left - left : 0;
-	return bytes <= left ? 0 : errstr_set("it may take %ju kilobytes, and "
-	    "%s has %ju left of its limit of %ju", (uintmax_t)bytes / KB,
-	    r->dir, (uintmax_t)left / KB, (uintmax_t)r->limit / KB);
-}
-
-/*
- * Promise so many bytes of the rooms l, and of the user's limit, for what a
- * clone takes at once and for copies.  Return 0, or -1 with errstr where one
- * has less.
- */
-static int
-memory_promise(struct headroom *h, struct rooms *l, uint64_t tables,
-    uint64_t copies)
-{
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
-		if (room_has(l->v[i], tables + copies) == -1)
-			return -1;
-	if (h->user.limit != 0 && room_has(&h->user, tables + copies) == -1)
+	while (limits_next(&t, &l))
+		if (strcmp(l.name, "Max processes") == 0)
+			all.limit = l.cur;
+	if (all.limit == UINT64_MAX || u.uid == 0)
+		return 0;
+	if (h->tasks == 0)
+		h->tasks = tasks_all();
+	if (places_enough(room_left(&all, h->tasks), ++h->clones))
+		return 0;
+	snprintf(name, sizeof name, "user %ju", (uintmax_t)u.uid);
+	if ((r = room_find(h, CGROUP_TASKS, name)) == NULL &&
+	    (proc_list(0, NULL, tasks_add, &u) == -1 || (r = room_add(h,
+	    CGROUP_TASKS, name, all.limit, u.tasks)) == NULL))
 		return -1;
-	for (i = 0; i < l->n; i++) {
-		l->v[i]->tables += tables;
-		l->v[i]->copies += copies;
-	}
-	h->user.copies += tables + copies;
-	return 0;
+	r->limit = all.limit;
+	return room_take(r, c);
 }
 
 /*
- * Return what set l has left in cgroups and of the user's limit, of which
- * copies of shared memory take a part; NULL with errstr.
+ * Return what set l has left, with the user's limit, of which copies of shared
+ * memory take a part, as the first room; NULL with errstr.
  */
 static struct headroom *
 headroom_get(struct live *l)
 {
-	static char name[] = "the snapshot";
-	const uint64_t limit = l->opts.memory, shared = shmems_sum(l);
+	const uint64_t limit = l->opts.memory == 0 ? UINT64_MAX :
+	    l->opts.memory;
 
 	if (l->headroom != NULL)
 		return l->headroom;
@@ -315,95 +284,105 @@ headroom_get(struct live *l)
 		errstr_set("out of memory");
 		return NULL;
 	}
-	l->headroom->user = (struct room){ .dir = name, .limit = limit,
-	    .left = limit > shared ? limit - shared : 0 };
+	(void)proc_read(getpid(), 0, "mountinfo", &l->headroom->mounts);
+	if (room_add(l->headroom, CGROUP_MEMORY, "the snapshot", limit,
+	    shmems_sum(l)) == NULL)
+		headroom_free(l);
 	return l->headroom;
 }
 
 /*
- * Promise a place for a clone in the rooms l, of processes and threads: those
- * that are there already count in what is left.  Return 0, or -1 with errstr
- * where clones would take more than their part.
- */
-static int
-place_promise(struct rooms *l)
-{
-	const struct room *r;
-	uint64_t left;
-	size_t i;
-
-	for (i = 0; i < l->n; i++) {
-		r = l->v[i];
-		left = r->left > r->tables ? r->left - r->tables : 0;
-		if (!places_enough(left + r->copies, r->copies + 1))
-			return errstr_set("%s may have %ju processes and "
-			    "threads, and %ju more are too few", r->dir,
-			    (uintmax_t)r->limit, (uintmax_t)left);
-	}
-	for (i = 0; i < l->n; i++) {
-		l->v[i]->tables++;
-		l->v[i]->copies++;
-	}
-	return 0;
-}
-
-/*
  * Set aside memory and a place for a clone of process p, which is stopped and
- * has nvma mappings, in all cgroups that p is in, and within the user's limit:
- * clones of other processes are yet to be made.  Return 0; -1 with errstr,
- * which says where there is no room; 1 if there are limits of memory and p is
- * not the first of the processes that are cloned at once: what clones take, and
- * copies of what they lack, is not known before they are made.
+ * has nvma mappings, in all cgroups that p is in, among what its user may have,
+ * and within the user's limit: clones of other processes are yet to be made.
+ * Note in p which limit of memory leaves least, in case its clone is killed.
+ * Return 0; or -1 with errstr, which says where there is no room.
  */
 int
-headroom_claim(struct live *l, struct lproc *p, size_t nvma, bool first)
+headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 {
-	struct rooms none = { 0 }, *memory;
-	struct headroom *h;
-	struct bytes b;
-	struct group *g;
-	uint64_t tables, copies;
+	struct claim c = { .rec = &TAILQ_FIRST(&p->threads)->rec };
+	struct scan mounts, own;
+	enum cgkind kind;
+	int rc;
 
-	if ((h = headroom_get(l)) == NULL ||
-	    group_get(h, p->mmtid, &g) == -1)
+	if ((c.head = headroom_get(l)) == NULL)
 		return -1;
-	memory = g == NULL ? &none : &g->room[CGROUP_MEMORY];
-	if (memory->n > 0 && !first)
-		return 1;
-	if (places_claim(&h->places, p->mmtid) == -1 ||
-	    (g != NULL && place_promise(&g->room[CGROUP_TASKS]) == -1))
-		return -1;
-	if (memory->n == 0 && h->user.limit == 0)
-		return 0;
-	if (proc_read(p->mmtid, 0, "status", &b) == -1)
-		return errstr_sys("/proc/%d/status", p->mmtid);
-	tables = status_bytes(&b, "VmPTE") + nvma * MAPPING + TASK;
-	copies = status_bytes(&b, "RssAnon") + status_bytes(&b, "VmSwap");
-	free(b.data);
-	return memory->n > 0 && limit_note(p, memory) == -1 ? -1 :
-	    memory_promise(h, memory, tables, copies);
+	c.bytes = (record_number(c.rec, "VmPTE") +
+	    record_number(c.rec, "RssAnon") +
+	    record_number(c.rec, "VmSwap")) * KB + nvma * MAPPING + TASK;
+	own = record_text(c.rec, "cgroup");
+	mounts = scan_begin(c.head->mounts.data, c.head->mounts.len);
+	for (kind = 0, rc = 0; kind < CGROUP_KINDS && rc == 0; kind++)
+		rc = cgroup_levels(kind, own, mounts, level_take, &c);
+	free(p->limit);
+	p->limit = NULL;
+	if (c.least != NULL && asprintf(&p->limit,
+	    "%s has a limit of %ju kilobytes", c.least->name,
+	    (uintmax_t)c.least->limit / KB) == -1) {
+		p->limit = NULL;
+		return errstr_set("out of memory");
+	}
+	return rc == 0 && (rc = user_take(&c)) == 0 ? room_take(room_find(
+	    c.head, CGROUP_MEMORY, "the snapshot"), &c) : rc;
 }
 
 void
 headroom_free(struct live *l)
 {
 	struct headroom *h = l->headroom;
-	struct group *g;
 	struct room *r;
 
 	if (h == NULL)
 		return;
-	while ((g = h->groups) != NULL) {
-		h->groups = g->next;
-		group_free(g);
-	}
 	while ((r = h->rooms) != NULL) {
 		h->rooms = r->next;
-		free(r->dir);
+		free(r->name);
 		free(r);
 	}
-	places_free(h->places);
-	free(h->mounts);
+	free(h->mounts.data);
 	free(h);
 	l->headroom = NULL;
+}
+
+/*
+ * Lessen the bytes at arg to what cgroup c has left.
+ */
+static int
+room_lessen(void *arg, const struct cglevel *c)
+{
+	uint64_t *least = arg, left, limit;
+
+	left = cgroup_left(c, &limit);
+	if (left < *least)
+		*least = left;
+	return 0;
+}
+
+/*
+ * Return how many bytes this process may take: what the machine has available
+ * without swap, proc_meminfo(5), and the cgroups that we are in; 0 if that
+ * cannot be read.
+ */
+uint64_t
+headroom_ours(void)
+{
+	struct bytes mounts = { 0 }, own = { 0 };
+	struct buf b = { 0 };
+	uint64_t left;
+
+	left = 0;
+	if (proc_read(getpid(), 0, "cgroup", &own) == 0 &&
+	    proc_read(getpid(), 0, "mountinfo", &mounts) == 0 &&
+	    full_readfile(AT_FDCWD, "/proc/meminfo", &b) == 0) {
+		left = status_first(b.data, b.len, "MemAvailable", 10) * KB;
+		if (cgroup_levels(CGROUP_MEMORY, scan_begin(own.data, own.len),
+		    scan_begin(mounts.data, mounts.len), room_lessen,
+		    &left) == -1)
+			left = 0;
+	}
+	free(own.data);
+	free(mounts.data);
+	buf_free(&b);
+	return left;
 }

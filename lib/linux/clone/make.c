@@ -171,8 +171,8 @@ clone_begin(struct making *m, struct lproc *p)
 	vma = lproc_vmas(p);
 	if (clone_harmless(l, p, vma) == -1)
 		return -1;
-	if ((rc = headroom_claim(l, p, vma->n, m->n == 0)) != 0)
-		return rc;
+	if (headroom_claim(l, p, vma->n) == -1)
+		return -1;
 	if ((in = inject_begin(p, false, vma)) == NULL)
 		return -1;
 	if (guard_tell(l->guard, p->pid, 0) == -1 || inject_cloning(in) == -1)

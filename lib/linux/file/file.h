@@ -40,6 +40,7 @@ struct source	*source_far(struct snap *s, const struct targetfile *t,
 /* served.c: file systems that others serve, and may not answer */
 bool		 served_not(pid_t pid, uint64_t dev);
 bool		 served_notmount(pid_t pid, uint64_t id);
+bool		 served_notway(const struct bytes *text, const char *path);
 bool		 served_nottype(uint64_t dev, long type);
 void		 served_forget(void);
 

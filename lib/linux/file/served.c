@@ -10,19 +10,24 @@
  */
 #include "file.h"
 #include "io/io.h"
+#include "linux/proc/proc.h"
 #include "rbtree.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <linux/magic.h>
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define MFD_HUGE(bits)	(MFD_HUGETLB | (bits) << 26)	/* memfd_create(2) */
 #define ZFS_MAGIC	0x2fc12fc1
 #define BCACHEFS_MAGIC	0xca451a4e
+
+#define NITEMS(v)	(sizeof(v) / sizeof *(v))
 
 struct number {
 	RB_ENTRY(number) entry;
@@ -75,36 +80,83 @@ numbers_free(struct numbers *set)
 }
 
 /*
- * Add a mount if it is local.  Of layers that only a target sees, no one knows
- * where they lie.
+ * Return true if the type of mount m is one of n.
  */
-static void
-local_addmount(const struct mountinfo *m, void *arg)
+static bool
+type_isof(const struct mountinfo *m, const char *const *type, size_t n)
 {
-	const bool *ours = arg;
+	size_t i;
 
-	if (!m->local || (m->layered && !*ours &&
-	    !numbers_have(&local, m->dev)))
-		return;
-	numbers_add(&local, m->dev);
-	numbers_add(&mounts, m->id);
+	for (i = 0; i < n && !scan_is(&m->type, type[i]);)
+		i++;
+	return i < n;
 }
 
 /*
- * Add what a process has mounted, unless that was done; ours: it is not one
- * that is taken.
+ * Return true if this machine's kernel alone serves the file system: another
+ * server may be stopped by us, or be gone.
+ */
+static bool
+mount_islocal(const struct mountinfo *m)
+{
+	static const char *const local_types[] = {
+		"bcachefs", "btrfs", "devtmpfs", "hugetlbfs", "overlay",
+		"ramfs", "rootfs", "tmpfs", "ubifs", "zfs"
+	};
+
+	return type_isof(m, local_types, NITEMS(local_types)) ||
+	    (major(m->dev) != 0 && (m->type.end - m->type.s < 4 ||
+	    memcmp(m->type.s, "fuse", 4) != 0));
+}
+
+/*
+ * Return true if no server is asked for anything on the way along a path, by
+ * mounts, a text of mountinfo.  On directories that the kernel itself makes,
+ * others may be mounted.
+ */
+bool
+served_notway(const struct bytes *text, const char *path)
+{
+	static const char *const kernels[] = { "cgroup", "cgroup2", "proc",
+	    "securityfs", "sysfs" };
+	struct scan t = scan_begin(text->data, text->len);
+	struct mountinfo m;
+	size_t n;
+
+	while (mountinfo_next(&t, &m)) {
+		for (n = 0; m.point.s + n < m.point.end && m.point.s[n] != '\\';)
+			n++;
+		if (!mount_islocal(&m) && !type_isof(&m, kernels,
+		    NITEMS(kernels)) && strncmp(path, m.point.s, n) == 0)
+			return false;
+	}
+	return text->len > 0;
+}
+
+/*
+ * Add what a process has mounted, if it is local, unless that was done; ours:
+ * it is not one that is taken.  Of layers that only a target sees, no one knows
+ * where they lie.
  */
 static void
 local_addpid(pid_t pid, bool ours)
 {
+	struct mountinfo m;
 	struct bytes text;
+	struct scan t;
 
 	if (numbers_have(&asked, (uint64_t)pid))
 		return;
 	numbers_add(&asked, (uint64_t)pid);
 	if (proc_read(pid, 0, "mountinfo", &text) == -1)
 		return;
-	mounts_each(&text, local_addmount, &ours);
+	for (t = scan_begin(text.data, text.len); mountinfo_next(&t, &m);) {
+		if (!mount_islocal(&m) || (scan_is(&m.type, "overlay") &&
+		    !ours && !numbers_have(&local, m.dev)))
+			continue;
+		numbers_add(&local, m.dev);
+		numbers_add(&mounts, m.id);
+	}
 	free(text.data);
 }
 

@@ -71,25 +71,6 @@ file_isonly(const struct vma *v, const struct stat *st)
 }
 
 /*
- * Return true if another process, or another machine, serves a file system of
- * this type.  It may be dead, or stopped by us.
- */
-static bool
-fs_isserved(long type)
-{
-	static const unsigned int types[] = { AFS_SUPER_MAGIC,
-	    CEPH_SUPER_MAGIC, CIFS_SUPER_MAGIC, CODA_SUPER_MAGIC,
-	    FUSE_SUPER_MAGIC, NFS_SUPER_MAGIC, SMB_SUPER_MAGIC,
-	    SMB2_SUPER_MAGIC, V9FS_MAGIC };
-	size_t i;
-
-	for (i = 0; i < sizeof types / sizeof *types; i++)
-		if ((unsigned int)type == types[i])
-			return true;
-	return false;
-}
-
-/*
  * Return true if the kernel would put the unmodified pages of a mapped file,
  * open as fd, into a core of process p.  Its coredump_filter has a bit each
  * for private and shared mappings, and two more for files of DAX: core(5).
@@ -139,7 +120,7 @@ treatment_choose(struct live *l, const struct lproc *p, const struct vma *v,
 	if (l->opts.datafiles || file_isonly(v, &f->st) ||
 	    (v->flags & VMA_SHARED && (frozen || f->type == TMPFS_MAGIC)))
 		return TAKE_DATA;
-	if (!fs_isserved(f->type) && file_isdumped(l, p, v, f->fd))
+	if (!f->far && file_isdumped(l, p, v, f->fd))
 		return TAKE_DUMPED;
 	return LEAVE_FILE;
 }

@@ -21,23 +21,19 @@
 enum { DIRS_MOST = 256 };	/* directories that are read with a process */
 
 /*
- * Tell of the cgroup of a path, if mount m shows it.  Return whether it does.
+ * Record the cgroup of a path, whose directory is dir: its first top bytes are
+ * a mount point.  Return whether it could be opened.
  */
 static bool
-mount_tell(struct cgtelling *g, const struct cgroupmount *m, const char *path)
+dir_record(struct cgtelling *g, const char *path, char *dir, size_t top)
 {
-	const struct scan *p = &g->line->path;
-	char point[PATH_MAX], below[PATH_MAX];
-	struct scan rest;
+	char below[PATH_MAX];
 	bool done;
 	int fd;
 
-	if (!cgroupmount_shows(m, *p, &rest))
-		return false;
-	snprintf(point, sizeof point, "%.*s", (int)(m->point.end - m->point.s),
-	    m->point.s);
-	snprintf(below, sizeof below, "%.*s", (int)(rest.end - rest.s), rest.s);
-	if ((fd = open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
+	strlcpy(below, dir + top, sizeof below);
+	dir[top] = '\0';
+	if ((fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
 		return false;
 	done = cgroupdir_tell(g, fd, path, below);
 	close(fd);
@@ -84,10 +80,11 @@ static void
 line_tell(struct cgtelling *g)
 {
 	const struct cgroupline *line = g->line;
-	char list[256], first[64], path[PATH_MAX];
-	struct cgroupmount m;
+	char list[256], first[64], path[PATH_MAX], *dir;
 	struct scan t;
+	size_t top;
 	int n, fd;
+	bool done;
 
 	n = (int)(line->path.end - line->path.s);
 	if (n < 2 || n >= PATH_MAX || memmem(line->path.s, (size_t)n, "/..",
@@ -98,10 +95,12 @@ line_tell(struct cgtelling *g)
 	    line->list.s), line->list.s);
 	snprintf(first, sizeof first, "%.*s", (int)strcspn(list, ","), list);
 	t = scan_begin(g->mounts.data, g->mounts.len);
-	while (cgroupmount_next(&t, &m))
-		if ((m.v2 ? *first == '\0' : *first != '\0' &&
-		    cgroup_lists(m.opts, first)) && mount_tell(g, &m, path))
+	while (cgroup_locate(&t, first, line->path, &dir, &top) == 1) {
+		done = dir_record(g, path, dir, top);
+		free(dir);
+		if (done)
 			return;
+	}
 	if ((fd = hierarchy_open(list)) == -1)
 		return;
 	(void)cgroupdir_tell(g, fd, path, path);

@@ -5,8 +5,10 @@
  * mount_namespaces(7).
  */
 #include "full.h"
+#include "linux/file/file.h"
 #include "linux/proxy/proxy.h"
 #include "spaces.h"
+#include "vec.h"
 
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -17,6 +19,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,19 +48,19 @@ struct attr {			/* mount_setattr(2) */
 enum { TMPFS_MOST = 16 * 1024 * 1024 }; /* bytes that are read: all are stopped
 				   meanwhile */
 
-struct mntvisit {
-	int		 proc;	/* /proc as we see it */
-	struct bytes	 ours;	/* borrowed; what we have mounted */
-	struct filelist	 found;	/* owned */
-	size_t		 left;	/* of TMPFS_MOST */
+struct tmpfs {			/* that is not mounted where we are */
+	uint64_t	 dev;
+	int		 dir;	/* owned; its root */
 };
 
-struct seen {			/* a mount, on the way through a list */
-	struct mntvisit	*v;	/* borrowed */
-	struct bytes	*theirs; /* borrowed; the list */
+struct mntvisit {
+	struct filelist	 found;	/* owned */
+	struct tmpfs	*v;	/* owned */
+	size_t		 n;
 };
 
 static const char *const inside = "mounts/inside";
+static const char *const why = "mounts/why";
 
 /*
  * Return the directory that a tmpfs is mounted on, without what is mounted
@@ -89,69 +92,111 @@ tmpfs_open(const char *point, dev_t dev)
 	return dir;
 }
 
-struct other {			/* that a device is looked for in a list */
-	dev_t	 dev;
-	bool	 found;
-};
-
-static void
-device_cmp(const struct mountinfo *m, void *arg)
-{
-	struct other *o = arg;
-
-	o->found |= m->dev == o->dev;
-}
-
 /*
- * Take along the files of a mount, if it is a tmpfs that is not mounted where
- * we are, and was not taken yet.
+ * Return true if mounts, a text of mountinfo, has one of device dev.
  */
-static void
-tmpfs_take(const struct mountinfo *m, void *arg)
+static bool
+device_find(const struct buf *mounts, uint64_t dev)
 {
-	const struct seen *s = arg;
-	struct other other = { .dev = m->dev };
-	struct buf b = { 0 };
-	char name[64];
-	int dir;
+	struct scan t = scan_begin(mounts->data, mounts->len);
+	struct mountinfo m;
 
-	if (!m->tmpfs || !mounts_waylocal(s->theirs, m->point))
-		return;
-	mounts_each(&s->v->ours, device_cmp, &other);
-	snprintf(name, sizeof name, "mounts/tmpfs/%x:%x", major(m->dev),
-	    minor(m->dev));
-	if (other.found || filelist_find(&s->v->found, name) != NULL ||
-	    (dir = tmpfs_open(m->point, m->dev)) == -1)
-		return;
-	if (tmpfs_archive(&b, dir, s->v->proc, s->v->left) == 0) {
-		s->v->left -= b.len < s->v->left ? b.len : s->v->left;
-		filelist_buf(&s->v->found, name, &b);
-	} else
-		buf_free(&b);
-	close(dir);
+	while (mountinfo_next(&t, &m))
+		if (m.dev == dev)
+			return true;
+	return false;
 }
 
 /*
- * See what is in the mount namespace that is open as ns, where the proxy stays.
- * Return 0, or -1 with errstr.
+ * Open mount m of theirs, if it is a tmpfs as a whole that is not mounted where
+ * we are, and was not opened yet.
  */
 static int
-mntvisit_make(struct mntvisit *v, int ns)
+tmpfs_add(struct mntvisit *v, const struct mountinfo *m,
+    const struct buf *ours, const struct buf *theirs)
+{
+	const struct bytes mounts = { theirs->data, theirs->len };
+	char point[PATH_MAX];
+	size_t i, n;
+	int dir;
+
+	n = (size_t)(m->point.end - m->point.s);
+	if (!scan_is(&m->type, "tmpfs") || !scan_is(&m->root, "/") ||
+	    n >= sizeof point || memchr(m->point.s, '\\', n) != NULL ||
+	    device_find(ours, m->dev))
+		return 0;
+	for (i = 0; i < v->n; i++)
+		if (v->v[i].dev == m->dev)
+			return 0;
+	snprintf(point, sizeof point, "%.*s", (int)n, m->point.s);
+	if (!served_notway(&mounts, point) ||
+	    (dir = tmpfs_open(point, m->dev)) == -1)
+		return 0;
+	if (VEC_ROOM(v->v, v->n) == -1) {
+		close(dir);
+		return -1;
+	}
+	v->v[v->n++] = (struct tmpfs){ m->dev, dir };
+	return 0;
+}
+
+/*
+ * See what is mounted in the mount namespace that is open as ns, where the
+ * proxy stays; ours is what we have mounted, proc our /proc.  Return 0, or -1
+ * with errstr.
+ */
+static int
+mntvisit_make(struct mntvisit *v, int ns, int proc, const struct buf *ours)
 {
 	struct buf text = { 0 };
-	struct bytes theirs;
-	struct seen s = { v, &theirs };
+	struct mountinfo m;
+	struct scan t;
+	int rc;
 
 	if (setns(ns, CLONE_NEWNS) == -1)
 		return errstr_sys("its mount namespace");
-	if (full_readfile(v->proc, "self/mountinfo", &text) == -1) {
+	if (full_readfile(proc, "self/mountinfo", &text) == -1) {
 		buf_free(&text);
 		return errstr_sys("mountinfo");
 	}
-	theirs = (struct bytes){ .data = text.data, .len = text.len };
-	mounts_each(&theirs, tmpfs_take, &s);
+	t = scan_begin(text.data, text.len);
+	for (rc = 0; rc == 0 && mountinfo_next(&t, &m);)
+		rc = tmpfs_add(v, &m, ours, &text);
 	filelist_buf(&v->found, inside, &text);
-	return 0;
+	return rc;
+}
+
+/*
+ * Add the files of each tmpfs that was opened to what was found, as an archive
+ * of tar(1), which runs in our own mount namespace.  Note where it fails.
+ */
+static void
+tmpfs_archive(struct mntvisit *v, int sock)
+{
+	char dir[48], name[64];
+	const char *const argv[] = { "tar", "-C", dir, "--format=gnu", "-b1",
+	    "--one-file-system", "--atime-preserve=system", "-cf", "-", ".",
+	    NULL };
+	const struct tmpfs *t;
+	size_t left = TMPFS_MOST;
+	struct buf b;
+	bool whole;
+
+	for (t = v->v; t < v->v + v->n; t++) {
+		b = (struct buf){ 0 };
+		snprintf(dir, sizeof dir, "/proc/%d/fd/%d", getpid(), t->dir);
+		snprintf(name, sizeof name, "mounts/tmpfs/%x:%x",
+		    major(t->dev), minor(t->dev));
+		whole = program_run(argv, -1, sock, NULL, 0, &b);
+		if (!whole && b.len < left)
+			filelist_text(&v->found, why, "tar(1) is not "
+			    "installed or fails: files of a tmpfs\n");
+		if (whole && b.len < left) {
+			left -= b.len;
+			filelist_buf(&v->found, name, &b);
+		} else
+			buf_free(&b);
+	}
 }
 
 /*
@@ -160,19 +205,23 @@ mntvisit_make(struct mntvisit *v, int ns)
 static int
 mntvisit_serve(struct serving *s)
 {
-	struct mntvisit v = { .left = TMPFS_MOST };
+	struct mntvisit v = { 0 };
 	struct buf ours = { 0 };
-	int rc;
+	int here, proc;
 
 	s->last = true;
-	v.proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (v.proc == -1 || full_readfile(v.proc, "self/mountinfo", &ours) ==
-	    -1)
+	here = open("/proc/thread-self/ns/mnt", O_RDONLY | O_CLOEXEC);
+	proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (here == -1 || proc == -1 || full_readfile(proc, "self/mountinfo",
+	    &ours) == -1)
 		return errstr_sys("mountinfo");
-	v.ours = (struct bytes){ .data = ours.data, .len = ours.len };
 	filelist_copy(&v.found, "mounts/outside", ours.data, ours.len);
-	rc = mntvisit_make(&v, s->fd);
-	return rc == -1 ? -1 : serve_files(s, &v.found);
+	if (mntvisit_make(&v, s->fd, proc, &ours) == -1)
+		return -1;
+	if (setns(here, CLONE_NEWNS) == -1)
+		return errstr_sys("our mount namespace");
+	tmpfs_archive(&v, s->sock);
+	return serve_files(s, &v.found);
 }
 
 /*
@@ -199,6 +248,7 @@ void
 mntspace_record(struct live *l, const struct lproc *p, struct filelist *to)
 {
 	struct proxy_key k = { .kind = KEY_SPACE };
+	const struct file *f;
 	char *link, what[64];
 	struct stat st;
 	int ns;
@@ -213,13 +263,15 @@ mntspace_record(struct live *l, const struct lproc *p, struct filelist *to)
 	k.what = what;
 	ns = proc_open(p->mmtid, 0, "ns/mnt", O_RDONLY);
 	if (ns == -1 || fstat(ns, &st) == -1)
-		filelist_text(to, "mounts/why", "its mount namespace: %s\n",
+		filelist_text(to, why, "its mount namespace: %s\n",
 		    strerror(errno));
 	else {
 		k.id = st.st_ino;
 		if (proxy_files(&k, mntvisit_serve, NULL, 0, ns, to) == -1)
-			filelist_text(to, "mounts/why", "%s\n",
-			    snap_errstr());
+			filelist_text(to, why, "%s\n", snap_errstr());
+		else if ((f = filelist_find(to, why)) != NULL)
+			live_warn(l, "process %d: %.*s are missing", p->pid,
+			    (int)f->len - 1, (const char *)f->data);
 	}
 	if (ns != -1)
 		close(ns);

@@ -28,10 +28,6 @@ bool		 cgroupdir_tell(struct cgtelling *g, int point,
 void		 cgroups_roots(struct live *l, struct filelist *rec,
 		    pid_t pid);
 
-/* tmpfs.c: the files of one */
-int		 tmpfs_archive(struct buf *b, int dir, int proc,
-		    size_t most);
-
 /* netspace.c: what a network namespace has */
 void		 netspace_record(struct live *l, pid_t pid,
 		    struct filelist *to);

@@ -34,24 +34,13 @@ static bool
 mount_path(const struct telling *t, uint64_t mount, char path[PATH_MAX])
 {
 	const struct bytes *mounts = t->proc->mounts;
-	struct scan text, line;
+	struct mountinfo info;
 	struct filemount m;
-	char word[PATH_MAX];
-	uint64_t id, parent;
 	bool found;
 	int fd;
 
-	if (mounts == NULL)
-		return false;
-	text = scan_begin(mounts->data, mounts->len);
-	for (found = false; !found && scan_line(&text, &line);)
-		found = scan_number(&line, 10, &id) && id == mount &&
-		    scan_number(&line, 10, &parent) &&
-		    scan_word(&line, word, sizeof word) > 0 &&
-		    scan_word(&line, word, sizeof word) > 0 &&
-		    scan_word(&line, path, PATH_MAX) > 0;
-	if (!found || strchr(path, '\\') != NULL ||
-	    !mounts_local(mounts, mount) || !mounts_waylocal(mounts, path) ||
+	if (mounts == NULL || !mountinfo_find(mounts->data, mounts->len, mount,
+	    &info) || !point_reach(t, &info, path) ||
 	    (fd = watch_open(t, path, O_PATH)) == -1)
 		return false;
 	found = call_filemount(fd, "", &m) == 0 && m.mount != -1 &&

@@ -3,8 +3,10 @@
  * before anything is stopped, as far as no server of a file system is asked,
  * and what was found is looked at again when all is stopped.
  */
+#include "calls.h"
 #include "clock.h"
-#include "linksearch.h"
+#include "linux/file/file.h"
+#include "linux/proxy/proxy.h"
 #include "opened.h"
 
 #include <sys/stat.h>
@@ -18,8 +20,9 @@
 
 enum {
 	LINKS_MOST = 64,	/* files; each is a descriptor of ours */
-	ENTRIES_MOST = 500000,	/* of directories that are looked at */
-	LOOK_MS = 5000		/* and for how long */
+	LEVELS_MOST = 32,	/* directories above one */
+	LOOK_MS = 4000,		/* how long all are looked for, */
+	EACH_PART = 8		/* and one: this part of what is left */
 };
 
 struct hardlink {		/* a file whose name is deleted */
@@ -36,11 +39,12 @@ struct hardlinks {
 };
 
 struct looking {
-	struct live	*live;		/* borrowed, as the next two */
+	struct live	*live;		/* borrowed, as the next */
 	const struct lproc *proc;
-	struct linkbudget *budget;
+	uint64_t	 until;		/* of now_ms */
 	struct bytes	 mounts;	/* owned */
-	int		 root;		/* owned; where paths begin, or -1 */
+	char		 from[32];	/* where paths begin */
+	int		 root;		/* owned; the same, or -1 */
 };
 
 static const struct hardlink *
@@ -56,24 +60,143 @@ link_get(const struct live *l, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Look for another name of a file, and note what was found.
+ * Return true if name in the directory that is open as dir is one of the file
+ * with device dev and inode ino.
+ */
+static bool
+link_leads(int dir, const char *name, uint64_t dev, uint64_t ino)
+{
+	struct statx sx;
+	bool is;
+	int fd;
+
+	fd = beneath_resolve(dir, name, O_PATH | O_NOFOLLOW, 0, PROXY_PLAIN);
+	if (fd == -1)
+		return false;
+	is = statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,
+	    &sx) == 0 && sx.stx_ino == ino &&
+	    makedev(sx.stx_dev_major, sx.stx_dev_minor) == dev;
+	close(fd);
+	return is;
+}
+
+/*
+ * Open the directory path of the process, if it is on the mount of number
+ * mount.  Return it, or -1.
+ */
+static int
+dir_open(const struct looking *k, const char *path, uint64_t mount)
+{
+	struct filemount f;
+	int fd;
+
+	fd = beneath_resolve(k->root, *path == '\0' ? "/" : path, O_PATH |
+	    O_DIRECTORY, 0, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS |
+	    RESOLVE_NO_MAGICLINKS);
+	if (fd != -1 && (call_filemount(fd, "", &f) == -1 || f.mount == -1 ||
+	    (uint64_t)f.mount != mount)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/*
+ * Have find(1) look for inode ino in the directory that the file with path was
+ * in, then in those above, up to the root of its mount: no link is followed,
+ * and no other file system entered.  Return what it prints, the caller's to
+ * free; NULL if that is nothing.
+ */
+static char *
+find_run(struct looking *k, const char *path, uint64_t mount, uint64_t ino)
+{
+	const char *argv[LEVELS_MOST + 16] = { "timeout", "-s", "KILL" };
+	char *level[LEVELS_MOST] = { NULL }, seconds[32], number[32], *dir;
+	const uint64_t now = now_ms();
+	uint64_t ms;
+	size_t i, n, nlevel;
+	struct buf b = { 0 };
+	char *cut;
+	int fd;
+
+	if (now >= k->until || (dir = strdup(path)) == NULL)
+		return NULL;
+	ms = (k->until - now) / EACH_PART + 1;
+	snprintf(seconds, sizeof seconds, "%ju.%03ju", (uintmax_t)ms / 1000,
+	    (uintmax_t)ms % 1000);
+	snprintf(number, sizeof number, "%ju", (uintmax_t)ino);
+	n = 3;
+	argv[n++] = seconds;
+	argv[n++] = "find";
+	for (nlevel = 0; nlevel < LEVELS_MOST &&
+	    (cut = strrchr(dir, '/')) != NULL;) {
+		*cut = '\0';
+		if ((fd = dir_open(k, dir, mount)) == -1)
+			continue;
+		close(fd);
+		if (asprintf(&level[nlevel], "%s%s/", k->from, dir) == -1)
+			break;
+		argv[n++] = level[nlevel++];
+	}
+	free(dir);
+	/* what directories say of inodes is not true in overlay: -links has
+	   find look at the file */
+	argv[n++] = "-xdev";
+	argv[n++] = "-type";
+	argv[n++] = "f";
+	argv[n++] = "-links";
+	argv[n++] = "+0";
+	argv[n++] = "-inum";
+	argv[n++] = number;
+	argv[n++] = "-print";
+	argv[n++] = "-quit";
+	if (nlevel > 0 && !program_run(argv, -1, -1, NULL, 0, &b) &&
+	    access("/usr/bin/find", X_OK) == -1 &&
+	    access("/bin/find", X_OK) == -1)
+		live_warn(k->live, "find(1) is not installed: another name of "
+		    "%s was not looked for", path);
+	for (i = 0; i < nlevel; i++)
+		free(level[i]);
+	buf_add(&b, "", 1);
+	if (buf_check(&b) == -1 || b.len == 1) {
+		buf_free(&b);
+		return NULL;
+	}
+	return (char *)b.data;
+}
+
+/*
+ * Look for another name of the file that had path, on the mount of number
+ * mount, and note what was found.
  */
 static void
-link_look(struct looking *k, const struct linkwish *w)
+link_look(struct looking *k, const char *path, uint64_t mount, uint64_t dev,
+    uint64_t ino)
 {
 	struct live *l = k->live;
 	struct hardlink *v;
+	char *found, *name;
 
 	if (l->links == NULL &&
 	    (l->links = calloc(1, sizeof *l->links)) == NULL)
 		return;
-	if (l->links->n == LINKS_MOST || link_get(l, w->dev, w->ino) != NULL)
+	if (l->links->n == LINKS_MOST || link_get(l, dev, ino) != NULL)
 		return;
 	v = &l->links->v[l->links->n++];
-	v->dev = w->dev;
-	v->ino = w->ino;
-	v->path = link_search(w, k->budget, &v->dir);
+	*v = (struct hardlink){ .dev = dev, .ino = ino, .dir = -1 };
+	if ((found = find_run(k, path, mount, ino)) == NULL)
+		return;
+	found[strcspn(found, "\n")] = '\0';
+	name = strrchr(found, '/');
+	if (name != NULL && strlen(k->from) <= (size_t)(name - found)) {
+		*name = '\0';
+		v->dir = dir_open(k, found + strlen(k->from), mount);
+		*name = '/';
+	}
+	if (v->dir != -1 && link_leads(v->dir, name + 1, dev, ino))
+		v->path = strdup(found + strlen(k->from));
 	v->name = v->path == NULL ? NULL : strrchr(v->path, '/') + 1;
+	free(found);
 }
 
 /*
@@ -97,15 +220,16 @@ is_ours(const struct lproc *p)
 static bool
 looking_begin(struct looking *k)
 {
-	char path[64] = "/";
-
 	if (k->mounts.data != NULL)
 		return k->root != -1;
 	if (proc_read(k->proc->pid, 0, "mountinfo", &k->mounts) == -1)
 		return false;
+	*k->from = '\0';
 	if (!is_ours(k->proc))
-		snprintf(path, sizeof path, "/proc/%d/root", k->proc->pid);
-	k->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		snprintf(k->from, sizeof k->from, "/proc/%d/root",
+		    k->proc->pid);
+	k->root = open(*k->from == '\0' ? "/" : k->from, O_PATH |
+	    O_DIRECTORY | O_CLOEXEC);
 	return k->root != -1;
 }
 
@@ -115,7 +239,6 @@ looking_begin(struct looking *k)
 static void
 deleted_look(struct looking *k, long fd, const char *link)
 {
-	struct linkwish w = { .path = link };
 	struct fdinfo info;
 	char path[64];
 	struct statx sx;
@@ -131,14 +254,10 @@ deleted_look(struct looking *k, long fd, const char *link)
 		return;
 	fdinfo_parse(&info, b.data, b.len);
 	free(b.data);
-	w.mount = info.mount;
-	w.root = k->root;
-	w.dev = makedev(sx.stx_dev_major, sx.stx_dev_minor);
-	w.ino = sx.stx_ino;
-	w.layered = mounts_layered(&k->mounts, w.mount);
-	if (mounts_local(&k->mounts, w.mount) &&
-	    mounts_waylocal(&k->mounts, link))
-		link_look(k, &w);
+	if (served_notmount(k->proc->pid, info.mount) &&
+	    served_notway(&k->mounts, link))
+		link_look(k, link, info.mount, makedev(sx.stx_dev_major,
+		    sx.stx_dev_minor), sx.stx_ino);
 }
 
 static int
@@ -163,8 +282,7 @@ fd_look(void *arg, long fd)
 void
 hardlinks_look(struct live *l)
 {
-	struct linkbudget budget = { ENTRIES_MOST, now_ms() + LOOK_MS };
-	struct looking k = { .live = l, .budget = &budget };
+	struct looking k = { .live = l, .until = now_ms() + LOOK_MS };
 
 	TAILQ_FOREACH(k.proc, &l->procs, entry) {
 		if (k.proc->skip || k.proc->kernel || k.proc->core != NULL)

@@ -89,10 +89,14 @@ named_tell(struct telling *t, const struct statx *sx)
 static bool
 is_memfd(struct telling *t)
 {
+	const struct bytes *mounts = t->proc->mounts;
+	struct mountinfo m;
+
 	return S_ISREG(t->mode) && (strncmp(t->link, "/memfd:", 7) == 0 ||
 	    strcmp(t->link, "/dev/zero (deleted)") == 0) &&
 	    served_not(t->proc->pid, t->dev) &&
-	    !mounts_have(file_mounts(t), t->fdinfo.mount);
+	    (mounts == NULL || !mountinfo_find(mounts->data, mounts->len,
+	    t->fdinfo.mount, &m));
 }
 
 static void

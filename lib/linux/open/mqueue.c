@@ -7,37 +7,24 @@
 
 #include <sys/sysmacros.h>
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /*
- * Set point to where the queues that are a device are mounted whole, as these
+ * Set *m to where the queues that are a device are mounted whole, as these
  * mounts tell.  Return whether they are.
  */
 static bool
-queues_mounted(const struct bytes *mounts, uint64_t dev, char point[PATH_MAX])
+queues_mounted(const struct bytes *mounts, uint64_t dev, struct mountinfo *m)
 {
-	static const char type[] = " - mqueue ";
-	struct scan text, line;
-	char word[32], root[PATH_MAX], want[32];
-	uint64_t id, parent;
+	struct scan text = scan_begin(mounts->data, mounts->len);
 
-	snprintf(want, sizeof want, "%u:%u", major(dev), minor(dev));
-	text = scan_begin(mounts->data, mounts->len);
-	while (scan_line(&text, &line))
-		if (scan_number(&line, 10, &id) &&
-		    scan_number(&line, 10, &parent) &&
-		    scan_word(&line, word, sizeof word) > 0 &&
-		    strcmp(word, want) == 0 &&
-		    scan_word(&line, root, sizeof root) > 0 &&
-		    strcmp(root, "/") == 0 &&
-		    scan_word(&line, point, PATH_MAX) > 0 &&
-		    strchr(point, '\\') == NULL &&
-		    memmem(line.s, (size_t)(line.end - line.s), type,
-		    sizeof type - 1) != NULL)
+	while (mountinfo_next(&text, m))
+		if (m->dev == dev && scan_is(&m->root, "/") &&
+		    scan_is(&m->type, "mqueue") && memchr(m->point.s, '\\',
+		    (size_t)(m->point.end - m->point.s)) == NULL)
 			return true;
 	return false;
 }
@@ -51,21 +38,22 @@ char *
 mqueue_path(const struct telling *t)
 {
 	const struct bytes *mounts = t->proc->mounts;
-	char point[PATH_MAX], *path;
+	struct mountinfo m;
 	struct bytes ours;
+	char *path;
 	bool is;
 
 	if (t->link[0] != '/' || strchr(t->link + 1, '/') != NULL ||
 	    major(t->dev) != 0 || mounts == NULL ||
-	    mounts_have(mounts, t->fdinfo.mount))
+	    mountinfo_find(mounts->data, mounts->len, t->fdinfo.mount, &m))
 		return NULL;
-	if (queues_mounted(mounts, t->dev, point))
+	if (queues_mounted(mounts, t->dev, &m))
 		return path_isdeleted(t->link) ? strdup("") :
-		    asprintf(&path, "%s%s", point, t->link) == -1 ? NULL :
-		    path;
+		    asprintf(&path, "%.*s%s", (int)(m.point.end - m.point.s),
+		    m.point.s, t->link) == -1 ? NULL : path;
 	if (proc_read(getpid(), 0, "mountinfo", &ours) == -1)
 		return NULL;
-	is = queues_mounted(&ours, t->dev, point);
+	is = queues_mounted(&ours, t->dev, &m);
 	free(ours.data);
 	return is ? strdup("") : NULL;
 }

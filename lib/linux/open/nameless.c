@@ -139,28 +139,14 @@ tell_content(struct telling *t)
 }
 
 /*
- * Return mountinfo of the process of t; it is empty if that cannot be had.
- */
-const struct bytes *
-file_mounts(const struct telling *t)
-{
-	static const struct bytes none;
-
-	return t->proc->mounts != NULL ? t->proc->mounts : &none;
-}
-
-/*
  * Return true if file t can be read without asking a server, which may be
  * stopped by us.
  */
 bool
 file_islocal(struct telling *t)
 {
-	const struct bytes *mounts = file_mounts(t);
-	uint64_t id = t->fdinfo.mount;
-
-	return mounts_have(mounts, id) ? mounts_local(mounts, id) :
-	    mounts_localdev(t->dev);
+	return served_notmount(t->proc->pid, t->fdinfo.mount) ||
+	    served_not(t->proc->pid, t->dev);
 }
 
 /*

@@ -8,6 +8,7 @@
 #include "open.h"
 
 #include <fcntl.h>
+#include <limits.h>
 
 /* kind.c: which kind, and files with names */
 struct statx;
@@ -19,7 +20,6 @@ intmax_t	 statx_ns(const struct statx_timestamp *);
 
 /* nameless.c: files whose names are deleted, and their content */
 bool		 file_islocal(struct telling *t);
-const struct bytes *file_mounts(const struct telling *t);
 void		 tell_content(struct telling *t);
 void		 nameless_tell(struct telling *t, const struct statx *sx);
 
@@ -42,6 +42,8 @@ struct watched {		/* a file */
 void		 inotify_tell(struct telling *);
 bool		 watch_number(struct scan *, const char *, uint64_t *);
 int		 watch_open(const struct telling *, const char *, int);
+bool		 point_reach(const struct telling *t, const struct mountinfo *m,
+		    char path[PATH_MAX]);
 bool		 watched_device(struct scan *, struct watched *);
 bool		 watched_handle(struct scan *, struct watched *);
 void		 watched_tell(struct telling *, const struct watched *);

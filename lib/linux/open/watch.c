@@ -5,6 +5,7 @@
  * found as long as the kernel has it at hand.
  */
 #include "io/io.h"
+#include "linux/file/file.h"
 #include "opened.h"
 
 #include <sys/ioctl.h>
@@ -102,6 +103,23 @@ watch_open(const struct telling *t, const char *path, int flags)
 }
 
 /*
+ * Set path to where m is mounted, if the process of t can be followed there
+ * without asking a server.  Return whether it can.
+ */
+bool
+point_reach(const struct telling *t, const struct mountinfo *m,
+    char path[PATH_MAX])
+{
+	const size_t n = (size_t)(m->point.end - m->point.s);
+
+	if (n >= PATH_MAX || memchr(m->point.s, '\\', n) != NULL ||
+	    !served_notmount(t->proc->pid, m->id))
+		return false;
+	snprintf(path, PATH_MAX, "%.*s", (int)n, m->point.s);
+	return served_notway(t->proc->mounts, path);
+}
+
+/*
  * Open the directory where a file system of this machine is mounted.  Return a
  * descriptor, or -1.
  */
@@ -109,25 +127,17 @@ static int
 mount_open(const struct telling *t, uint64_t dev)
 {
 	const struct bytes *mounts = t->proc->mounts;
-	struct scan text, line;
-	char point[PATH_MAX], word[32], root[PATH_MAX], want[32];
-	uint64_t id, parent;
+	struct mountinfo m;
+	char point[PATH_MAX];
 	struct stat st;
+	struct scan text;
 	int fd;
 
 	if (mounts == NULL)
 		return -1;
-	snprintf(want, sizeof want, "%u:%u", major(dev), minor(dev));
 	text = scan_begin(mounts->data, mounts->len);
-	while (scan_line(&text, &line)) {
-		if (!scan_number(&line, 10, &id) ||
-		    !scan_number(&line, 10, &parent) ||
-		    scan_word(&line, word, sizeof word) == 0 ||
-		    strcmp(word, want) != 0 ||
-		    scan_word(&line, root, sizeof root) == 0 ||
-		    scan_word(&line, point, sizeof point) == 0 ||
-		    strchr(point, '\\') != NULL || !mounts_local(mounts, id) ||
-		    !mounts_waylocal(mounts, point))
+	while (mountinfo_next(&text, &m)) {
+		if (m.dev != dev || !point_reach(t, &m, point))
 			continue;
 		fd = watch_open(t, point, O_RDONLY | O_DIRECTORY);
 		if (fd != -1 && fstat(fd, &st) == 0 && st.st_dev == dev)
@@ -163,7 +173,7 @@ watched_path(const struct telling *t, const struct watched *w, int mount,
 		return false;
 	path[n] = '\0';
 	if (*path != '/' || strchr(path, '\n') != NULL ||
-	    !mounts_waylocal(t->proc->mounts, path) ||
+	    !served_notway(t->proc->mounts, path) ||
 	    (fd = watch_open(t, path, O_PATH)) == -1)
 		return false;
 	found = statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,

@@ -38,26 +38,6 @@ int		 proc_readmany(pid_t, pid_t, const char *, struct bytes *);
 bool		 proc_ismighty(void);
 int		 proc_refused(pid_t pid);
 
-/* mounts.c: what a process has mounted */
-struct mountinfo {
-	uint64_t	 id;
-	dev_t		 dev;
-	bool		 local;	/* this machine's kernel alone serves it */
-	bool		 layered; /* if its layers are so: overlay */
-	bool		 tmpfs;	/* all of one */
-	const char	*point;	/* borrowed; cut at an escaped byte */
-};
-
-typedef void	(*mount_fn)(const struct mountinfo *, void *);
-
-bool		 mounts_have(const struct bytes *mounts, uint64_t id);
-bool		 mounts_local(const struct bytes *mounts, uint64_t id);
-bool		 mounts_localdev(dev_t dev);
-bool		 mounts_layered(const struct bytes *mounts, uint64_t id);
-bool		 mounts_waylocal(const struct bytes *mounts, const char *path);
-void		 mounts_each(const struct bytes *mounts, mount_fn fn,
-		    void *arg);
-
 /* netlink.c: sockets of netlink(7), and the attributes of its messages */
 struct attributes {		/* one behind another; or the value of one */
 	const uint8_t	*p;	/* borrowed */

@@ -1,0 +1,69 @@
+/*
+ * What is mounted: proc_pid_mountinfo(5).
+ */
+#include "state.h"
+
+#include <sys/sysmacros.h>
+
+#include <string.h>
+
+/*
+ * Take a word and the blanks before it.  Return false at the end.
+ */
+static bool
+word_take(struct scan *line, struct scan *word)
+{
+	scan_blanks(line);
+	word->s = line->s;
+	while (line->s < line->end && *line->s != ' ')
+		line->s++;
+	word->end = line->s;
+	return word->s < word->end;
+}
+
+/*
+ * Take the next line of text, a mountinfo, and set *m to it.
+ *
+ *	ID PARENT DEV ROOT POINT OPTIONS [OPTIONAL ...] - TYPE SOURCE OPTIONS
+ *
+ * Return false at the end.
+ */
+bool
+mountinfo_next(struct scan *text, struct mountinfo *m)
+{
+	uint64_t parent, ma, mi;
+	struct scan line, w;
+
+	while (scan_line(text, &line)) {
+		if (!scan_number(&line, 10, &m->id) ||
+		    !scan_number(&line, 10, &parent) ||
+		    !scan_number(&line, 10, &ma) || !scan_byte(&line, ':') ||
+		    !scan_number(&line, 10, &mi) ||
+		    !word_take(&line, &m->root) || !word_take(&line, &m->point))
+			continue;
+		m->dev = makedev((unsigned int)ma, (unsigned int)mi);
+		while (word_take(&line, &w) && !scan_is(&w, "-"))
+			continue;
+		if (!word_take(&line, &m->type))
+			continue;
+		(void)word_take(&line, &w);
+		(void)word_take(&line, &m->opts);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Set *m to the mount of number id in text, a mountinfo of len bytes.  Return
+ * false if it has none.
+ */
+bool
+mountinfo_find(const void *text, size_t len, uint64_t id, struct mountinfo *m)
+{
+	struct scan t = scan_begin(text, len);
+
+	while (mountinfo_next(&t, m))
+		if (m->id == id)
+			return true;
+	return false;
+}
