@@ -5,177 +5,113 @@
 
 #include <sys/stat.h>
 
-#include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
+struct key {
+	const char	*name;
+	bool		 (*set)(const struct key *, void *, const char *);
+	size_t		 at;	/* of what it sets, in struct config */
+	uint64_t	 least;
+	uint64_t	 most;	/* or the size of a path */
+	const char	*words[KIN_CGROUP + 1]; /* for set_word */
+};
+
 static bool
-set_bytes(struct config *c, void *to, const char *s)
+set_bytes(const struct key *k, void *to, const char *s)
 {
-	(void)c;
+	(void)k;
 	return amount_bytes(s, to);
 }
 
 static bool
-set_time(struct config *c, void *to, const char *s)
+set_time(const struct key *k, void *to, const char *s)
 {
-	(void)c;
+	(void)k;
 	return amount_read(s, "smhdw",
 	    (const uint64_t[]){ 1, 60, 60, 24, 7 }, to);
 }
 
 static bool
-set_count(struct config *c, void *to, const char *s)
+set_number(const struct key *k, void *to, const char *s)
 {
-	(void)c;
-	return amount_read(s, "", NULL, to) && *(uint64_t *)to > 0;
+	uint64_t v;
+
+	if (!amount_read(s, "", NULL, &v) || v < k->least || v > k->most)
+		return false;
+	*(uint64_t *)to = v;
+	return true;
 }
 
+/*
+ * Set *to to the number of a word among those of the key.
+ */
 static bool
-set_few(struct config *c, void *to, const char *s)
+set_word(const struct key *k, void *to, const char *s)
 {
-	(void)c;
-	return amount_read(s, "", NULL, to) && *(uint64_t *)to <= 1000;
-}
+	unsigned int i;
 
-static bool
-set_some(struct config *c, void *to, const char *s)
-{
-	return set_few(c, to, s) && *(uint64_t *)to > 0;
-}
-
-static bool
-set_kin(struct config *c, void *to, const char *s)
-{
-	static const char *const words[] = {
-		[KIN_NONE] = "none", [KIN_CHILDREN] = "children",
-		[KIN_PARENT] = "parent", [KIN_CGROUP] = "cgroup"
-	};
-	size_t i;
-
-	(void)to;
-	for (i = 0; i < sizeof words / sizeof *words; i++)
-		if (strcmp(s, words[i]) == 0) {
-			c->kin = (enum kin)i;
+	for (i = 0; i <= KIN_CGROUP && k->words[i] != NULL; i++)
+		if (strcmp(s, k->words[i]) == 0) {
+			*(unsigned int *)to = i;
 			return true;
 		}
 	return false;
 }
 
 static bool
-set_free(struct config *c, void *to, const char *s)
+set_room(const struct key *k, void *to, const char *s)
 {
+	struct room *r = to;
 	unsigned int percent;
 	char sign, more;
 
+	(void)k;
 	if (sscanf(s, "%3u%c%c", &percent, &sign, &more) == 2 && sign == '%' &&
 	    percent > 0 && percent < 100) {
-		c->percent = percent;
+		r->percent = percent;
 		return true;
 	}
-	if (!set_bytes(c, to, s))
+	if (!amount_bytes(s, &r->bytes))
 		return false;
-	c->percent = 0;
+	r->percent = 0;
 	return true;
 }
 
 static bool
-set_path(struct config *c, void *to, const char *s)
+set_path(const struct key *k, void *to, const char *s)
 {
-	const size_t size = to == c->socket ? sizeof c->socket : PATH_MAX;
-
-	return *s == '/' && strlcpy(to, s, size) < size;
+	return *s == '/' && strlen(s) < k->most &&
+	    strlcpy(to, s, k->most) < k->most;
 }
 
-static bool
-set_yes(struct config *c, void *to, const char *s)
-{
-	(void)c;
-	*(bool *)to = strcmp(s, "yes") == 0;
-	return *(bool *)to || strcmp(s, "no") == 0;
-}
+#define AT(member)	offsetof(struct config, member)
+#define PATH(member)	set_path, AT(member), 0, \
+			    sizeof ((struct config *)NULL)->member, { NULL }
 
-static bool
-set_reader(struct config *c, void *to, const char *s)
-{
-	(void)to;
-	c->owner = strcmp(s, "user") == 0;
-	return c->owner || strcmp(s, "root") == 0;
-}
-
-#define KEY(name, set, member) { name, set, offsetof(struct config, member) }
-
-static const struct key {
-	const char	*name;
-	bool		 (*set)(struct config *, void *, const char *);
-	size_t		 at;	/* of what it sets, in struct config */
-} keys[] = {
-	KEY("at-once", set_some, atonce),
-	KEY("core-limit", set_yes, corelimit),
-	KEY("directory", set_path, directory),
-	KEY("dontdump", set_yes, dontdump),
-	KEY("hook", set_path, hook),
-	KEY("keep-age", set_time, age),
-	KEY("keep-bytes", set_bytes, bytes),
-	KEY("keep-count", set_count, count),
-	KEY("keep-free", set_free, free),
-	KEY("readable-by", set_reader, owner),
-	KEY("socket", set_path, socket),
-	KEY("waiting", set_few, waiting),
-	KEY("with", set_kin, kin),
+static const struct key keys[] = {
+	{ "at-once", set_number, AT(atonce), 1, 1000, { NULL } },
+	{ "core-limit", set_word, AT(corelimit), 0, 0, { "no", "yes" } },
+	{ "directory", PATH(directory) },
+	{ "dontdump", set_word, AT(dontdump), 0, 0, { "no", "yes" } },
+	{ "hook", PATH(hook) },
+	{ "keep-age", set_time, AT(age), 0, 0, { NULL } },
+	{ "keep-bytes", set_bytes, AT(bytes), 0, 0, { NULL } },
+	{ "keep-count", set_number, AT(count), 1, UINT64_MAX, { NULL } },
+	{ "keep-free", set_room, AT(free), 0, 0, { NULL } },
+	{ "readable-by", set_word, AT(owner), 0, 0, { "root", "user" } },
+	{ "socket", PATH(socket) },
+	{ "waiting", set_number, AT(waiting), 0, 1000, { NULL } },
+	{ "with", set_word, AT(kin), 0, 0, { [KIN_NONE] = "none",
+	    [KIN_CHILDREN] = "children", [KIN_PARENT] = "parent",
+	    [KIN_CGROUP] = "cgroup" } },
 };
 
 enum { NKEYS = sizeof keys / sizeof *keys };
-
-/*
- * Return how many characters must be inserted, removed or replaced to make b of
- * a, which has less than 32 characters: Levenshtein's distance.  The case of
- * letters does not matter.
- */
-static size_t
-distance(const char *a, const char *b)
-{
-	size_t row[32], i, k, before, diagonal;
-	const size_t n = strlen(a);
-
-	for (i = 0; i <= n; i++)
-		row[i] = i;
-	for (k = 1; b[k - 1] != '\0'; k++) {
-		diagonal = row[0];
-		row[0] = k;
-		for (i = 1; i <= n; i++) {
-			before = row[i];
-			row[i] = diagonal + (tolower((unsigned char)a[i - 1]) !=
-			    tolower((unsigned char)b[k - 1]));
-			if (before + 1 < row[i])
-				row[i] = before + 1;
-			if (row[i - 1] + 1 < row[i])
-				row[i] = row[i - 1] + 1;
-			diagonal = before;
-		}
-	}
-	return row[n];
-}
-
-/*
- * Return the key that is most like a word that is none; NULL if none is.
- */
-static const char *
-key_like(const char *word)
-{
-	const char *like = NULL;
-	size_t i, far, least = 3;
-
-	for (i = 0; i < NKEYS; i++)
-		if ((far = distance(keys[i].name, word)) < least) {
-			least = far;
-			like = keys[i].name;
-		}
-	return like;
-}
 
 /*
  * Set in c what a line says.  Return 0, or -1 with errstr.
@@ -183,23 +119,23 @@ key_like(const char *word)
 static int
 config_set(struct config *c, char *key, char *value)
 {
-	const struct config was = *c;
-	const char *like;
 	size_t i;
+	char *s;
 
 	for (i = 0; i < NKEYS && strcmp(key, keys[i].name) != 0;)
 		i++;
-	if (i < NKEYS && keys[i].set(c, (char *)c + keys[i].at, value))
-		return 0;
-	*c = was;
 	if (i < NKEYS)
-		return errstr_set("%s cannot be \"%s\"", key,
+		return keys[i].set(&keys[i], (char *)c + keys[i].at, value) ?
+		    0 : errstr_set("%s cannot be \"%s\"", key,
 		    text_harmless(value));
-	if ((like = key_like(key)) != NULL)
-		return errstr_set("no key \"%s\": %s is meant?",
-		    text_harmless(key), like);
-	return errstr_set("no key \"%s\": snapcrash(1) has them",
-	    text_harmless(key));
+	/* only spelled in another way? */
+	text_harmless(key);
+	for (s = key; (s = strchr(s, '_')) != NULL;)
+		*s = '-';
+	for (i = 0; i < NKEYS; i++)
+		if (strcasecmp(key, keys[i].name) == 0)
+			return errstr_set("did you mean %s?", keys[i].name);
+	return errstr_set("no key \"%s\": see snapcrash(1)", key);
 }
 
 /*
@@ -252,7 +188,7 @@ config_read(struct config *c, const char *path)
 	int rc;
 
 	*c = (struct config){ .atonce = 4, .waiting = 16, .count = 100,
-	    .bytes = UINT64_C(10) << 30, .percent = 10, .corelimit = true };
+	    .bytes = UINT64_C(10) << 30, .free.percent = 10, .corelimit = true };
 	strlcpy(c->directory, "/var/lib/snapcrash", sizeof c->directory);
 	strlcpy(c->socket, "/run/snapcrash.socket", sizeof c->socket);
 	if ((f = fopen(path, "re")) == NULL)

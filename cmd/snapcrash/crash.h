@@ -19,21 +19,26 @@ enum kin {			/* who is taken beside what crashed */
 	KIN_CGROUP
 };
 
+struct room {			/* of a disk */
+	uint64_t	 bytes;
+	unsigned int	 percent; /* if it is not 0, in place of bytes */
+};
+
 struct config {			/* snapcrash.conf(5), in snapcrash(1) */
 	char		 directory[PATH_MAX];
-	enum kin	 kin;
+	unsigned int	 kin;	/* enum kin */
 	uint64_t	 atonce; /* crashes, */
 	uint64_t	 waiting; /* and so many more wait for them; others are
 				   counted and let go */
 	uint64_t	 count;	/* of snapshots that are kept, at most */
 	uint64_t	 bytes;	/* of all of them together */
 	uint64_t	 age;	/* of one, in seconds; 0: any */
-	uint64_t	 free;	/* bytes of the disk that stay free, */
-	unsigned int	 percent; /* or so much of it; 0: bytes */
-	bool		 owner;	/* who crashed may read it */
-	bool		 dontdump; /* also what a program wants to be in no
-				      core */
-	bool		 corelimit; /* nothing is kept of who may dump none */
+	struct room	 free;	/* of the disk, which stays free */
+	unsigned int	 owner;	/* bool: who crashed may read it */
+	unsigned int	 dontdump; /* bool: also what a program wants to be in
+				      no core */
+	unsigned int	 corelimit; /* bool: nothing is kept of who may dump
+				       none */
 	char		 hook[PATH_MAX]; /* run after each; "": nothing */
 	char		 socket[108];	/* where the kernel sends cores to, if
 					   it is to do that */

@@ -162,8 +162,8 @@ disk_room(const struct config *c, const struct reserved *others)
 	if (statvfs(".", &st) == -1)
 		return 0;
 	room = (uint64_t)st.f_bavail * st.f_frsize;
-	keep = c->percent == 0 ? c->free :
-	    (uint64_t)st.f_blocks / 100 * c->percent * st.f_frsize;
+	keep = c->free.percent == 0 ? c->free.bytes :
+	    (uint64_t)st.f_blocks / 100 * c->free.percent * st.f_frsize;
 	if (__builtin_add_overflow(keep, others->disk, &keep))
 		return 0;
 	return room > keep ? room - keep : 0;

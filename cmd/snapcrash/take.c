@@ -80,7 +80,7 @@ take_words(const struct config *c, const struct falling *f, uint64_t room,
     const struct space *sp, size_t *n)
 {
 	char **v = NULL, *snap;
-	enum kin kin = c->kin;
+	unsigned int kin = c->kin;
 	size_t all;
 	long ppid;
 

@@ -213,12 +213,12 @@ echo "keep-count none" >"$conf"
 crash status
 is "$err" "snapcrash: $conf:1: keep-count cannot be \"none\"" \
     "a wrong value is told"
-printf '%s\n' "keep_age 7d" "Hooks /bin/true" "colour red" >"$conf"
+printf '%s\n' "keep_age 7d" "Hook /bin/true" "colour_ red" >"$conf"
 crash install
 is "$rc $err $(cat "$proc/core_pattern")" \
-    "1 snapcrash: $conf:1: no key \"keep_age\": keep-age is meant?
-snapcrash: $conf:2: no key \"Hooks\": hook is meant?
-snapcrash: $conf:3: no key \"colour\": snapcrash(1) has them
+    "1 snapcrash: $conf:1: did you mean keep-age?
+snapcrash: $conf:2: did you mean hook?
+snapcrash: $conf:3: no key \"colour-\": see snapcrash(1)
 snapcrash: nothing is installed: $conf is wrong $was" \
     "which key is meant, and it is not installed so"
 config "hook $tmp/hook"
