@@ -37,7 +37,7 @@ CMDPKGS = smartcols
 # one, the program is left out, and "make" says so
 snapfs_PKGS = fuse3
 snapgrep_PKGS = libpcre2-8
-snapstack_PKGS = libdw
+snapstack_PKGS = libdw libseccomp
 # and those that pkg-config does not know, with a header
 snapstack_LIBS = -liberty
 snapstack_HEADER = libiberty/demangle.h

@@ -23,7 +23,7 @@ CMDPKGS=smartcols
 snapfs_PKGS=fuse3
 snapgrep_PKGS=libpcre2-8
 snapgrep_MAY=yara
-snapstack_PKGS=libdw
+snapstack_PKGS=libdw libseccomp
 snapstack_LIBS=-liberty
 
 O=build-mk
