@@ -5,6 +5,7 @@
  * its text, references straight to raw pages.
  */
 #include "dedup/dedup.h"
+#include "io/io.h"
 #include "record/record.h"
 #include "refer.h"
 #include "trailer.h"
@@ -180,9 +181,7 @@ write_finding(void *arg, const struct finding *f)
 		indexer_zero(&w->index, f->n);
 		break;
 	}
-	if (f->final && output_flush(w->out) == -1)
-		return -1;
-	return rc;
+	return rc == -1 ? -1 : output_check(w->out);
 }
 
 /*
@@ -228,7 +227,7 @@ write_text(struct snap6 *w, const struct image *im)
 	for (i = 0; i < im->nseg; i++) {
 		pos = output_pos(w->out);
 		write_header(w, "text");
-		if (dedup_segment(w->dedup, im->seg[i], true) == -1)
+		if (dedup_segments(w->dedup, &im->seg[i], 1, true) == -1)
 			return -1;
 		write_end(w, pos);
 	}
@@ -242,22 +241,21 @@ static int
 write_mem(struct snap6 *w, const struct image *im)
 {
 	uint64_t pos;
-	size_t i, first, end, left;
+	size_t first, end;
 
-	if ((left = im->nseg) == 0)
+	if (im->nseg == 0)
 		return 0;
 	pos = output_pos(w->out);
 	write_header(w, "mem");
-	write_num(w, left);
-	indexer_segments(&w->index, left);
-	for (end = left; end > 0; end = first) {
+	write_num(w, im->nseg);
+	indexer_segments(&w->index, im->nseg);
+	for (end = im->nseg; end > 0; end = first) {
 		for (first = end - 1; first > 0 && im->seg[first - 1]->section
 		    == im->seg[end - 1]->section; first--)
 			continue;
-		for (i = first; i < end; i++)
-			if (dedup_segment(w->dedup, im->seg[i],
-			    --left == 0) == -1)
-				return -1;
+		if (dedup_segments(w->dedup, im->seg + first, end - first,
+		    first == 0) == -1)
+			return -1;
 	}
 	write_end(w, pos);
 	return 0;

@@ -47,9 +47,12 @@ count_image(struct counting *c, const struct image *im)
 {
 	size_t i;
 
-	for (i = 0; im != NULL && i < im->nseg; i++)
-		if (dedup_segment(c->dedup, im->seg[i],
-		    im->kind == IMAGE_TEXT || i + 1 == im->nseg) == -1)
+	if (im == NULL)
+		return 0;
+	if (im->kind == IMAGE_MEM)
+		return dedup_segments(c->dedup, im->seg, im->nseg, true);
+	for (i = 0; i < im->nseg; i++)
+		if (dedup_segments(c->dedup, &im->seg[i], 1, true) == -1)
 			return -1;
 	return 0;
 }

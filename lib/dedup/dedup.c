@@ -17,6 +17,7 @@
  * When the latter two get dear, no more are remembered.
  */
 #include "engine.h"
+#include "worker.h"
 
 #include <sys/random.h>
 
@@ -31,6 +32,8 @@
 struct dedup *
 dedup_new(finding_fn found, void *arg)
 {
+	enum { LEAST = 8, THREADS = 15 };
+	size_t threads, n;
 	struct dedup *d;
 
 	if ((d = calloc(1, sizeof *d)) == NULL) {
@@ -44,7 +47,14 @@ dedup_new(finding_fn found, void *arg)
 		errstr_sys("getrandom");
 		goto fail;
 	}
-	if ((d->fetcher = fetcher_new(block_find, d)) == NULL)
+	threads = (size_t)processors_count() - 1;
+	threads = threads < THREADS ? threads : THREADS;
+	n = 2 * (threads + 1) < LEAST ? LEAST : 2 * (threads + 1);
+	d->ring = jobs_new(threads, n, sizeof(struct block), block_fetch, d,
+	    true);
+	d->aside = jobs_new(threads > 0, 1, sizeof(struct asking), asking_do,
+	    NULL, true);
+	if (d->ring == NULL || d->aside == NULL)
 		goto fail;
 	d->found = found;
 	d->arg = arg;
@@ -63,9 +73,8 @@ dedup_free(struct dedup *d)
 {
 	if (d == NULL)
 		return;
-	if (d->ahead)
-		fetcher_await(d->fetcher);
-	fetcher_free(d->fetcher);
+	jobs_free(d->aside, NULL);
+	jobs_free(d->ring, block_drop);
 	index_free(&d->content);
 	index_free(&d->identity);
 	free(d->desc);
@@ -134,7 +143,6 @@ block_tell(struct dedup *d, const struct block *b)
 			f.data = block_page(b, i);
 		if (f.verdict == VERDICT_SAME)
 			f.n = tell_same(&f, d, d->j.target[i], f.n);
-		f.final = i + f.n == b->n;
 		if (d->found(d->arg, &f) == -1)
 			return -1;
 	}
@@ -163,7 +171,6 @@ run_tell(struct dedup *d, const struct block *b)
 			    &f.verdict);
 		if (f.verdict == VERDICT_SAME)
 			f.n = tell_same(&f, d, target, f.n);
-		f.final = i + f.n == b->all;
 		if (d->found(d->arg, &f) == -1)
 			return -1;
 	}
@@ -179,7 +186,7 @@ dedup_judge(struct dedup *d)
 	struct block *b;
 	int rc;
 
-	b = fetcher_oldest(d->fetcher);
+	b = jobs_oldest(d->ring, true);
 	rc = -1;
 	if (b->all > 0)
 		rc = run_tell(d, b);
@@ -187,41 +194,56 @@ dedup_judge(struct dedup *d)
 		errstr_set("%s", b->why);
 	else if (judge_block(d, b) == 0)
 		rc = block_tell(d, b);
-	fetcher_retire(d->fetcher);
+	jobs_retire(d->ring);
 	return rc;
 }
 
 /*
- * Describe segment seg, which must live as long as d: the findings come in the
- * order of its pages, all before this returns.  With last the last page is
- * never found to be the same as another: it is RAW, ZERO or LOST.  Return 0, or
- * -1 with errstr, also where found returned that.
+ * Plan and submit the blocks of a described segment; judge the oldest when all
+ * are under way.
  */
-int
-dedup_segment(struct dedup *d, const struct segment *seg, bool last)
+static int
+segment_submit(struct dedup *d, const struct described *at)
 {
 	struct block *b;
 	uint64_t kb;
-	int rc;
 
-	d->last = last ? seg : NULL;
-	if ((rc = place_give(d, seg)) == -1)
-		return -1;
-	for (kb = 0; kb < segment_kb(seg) && rc == 0;) {
-		if ((b = fetcher_idle(d->fetcher)) == NULL) {
-			rc = dedup_judge(d);
+	for (kb = 0; kb < segment_kb(at->seg);) {
+		if ((b = jobs_idle(d->ring)) == NULL) {
+			if (dedup_judge(d) == -1)
+				return -1;
 			continue;
 		}
-		rc = plan_block(d, b, seg, kb);
-		if (rc == 0) {
-			kb += b->all > 0 ? b->all : b->n;
-			fetcher_submit(d->fetcher, b);
-		}
+		if (plan_block(d, b, at, kb) == -1)
+			return -1;
+		kb += b->all > 0 ? b->all : b->n;
+		jobs_submit(d->ring, b->nwant == 0);
 	}
-	while (fetcher_oldest(d->fetcher) != NULL)
+	return 0;
+}
+
+/*
+ * Describe the n segments at seg, which must live as long as d: the findings
+ * come in the order of their pages, all before this returns.  With last the last
+ * page of all is never found to be the same as another: it is RAW, ZERO or LOST.
+ * Return 0, or -1 with errstr, also where found returned that.
+ */
+int
+dedup_segments(struct dedup *d, struct segment *const *seg, size_t n, bool last)
+{
+	size_t i, first;
+	int rc;
+
+	d->last = last && n > 0 ? seg[n - 1] : NULL;
+	first = d->ndesc;
+	for (i = 0, rc = 0; i < n && rc == 0; i++)
+		rc = place_give(d, seg[i]);
+	for (i = 0; i < n && rc == 0; i++)
+		rc = segment_submit(d, &d->desc[first + i]);
+	while (jobs_oldest(d->ring, true) != NULL)
 		if (rc == 0)
 			rc = dedup_judge(d);
 		else
-			fetcher_retire(d->fetcher);
+			jobs_retire(d->ring);
 	return rc;
 }

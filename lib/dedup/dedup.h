@@ -20,12 +20,11 @@ struct finding {		/* what a run of kilobytes turned out to be */
 	uint64_t	 kb;	/* the first, from the segment's base */
 	uint64_t	 n;
 	uint64_t	 place;	/* of the first in the order of description */
-	const uint8_t	*data;	/* RAW: n * KB bytes; see final */
+	const uint8_t	*data;	/* RAW: n * KB bytes, until found returns */
 	const struct image *image; /* SAME: where it was described first */
 	uint64_t	 addr;
 	uint64_t	 same;	/* SAME: the place of that */
 	const char	*why;	/* LOST: the reason */
-	bool		 final;	/* data since the last final one dies now */
 };
 
 typedef int	 (*finding_fn)(void *, const struct finding *);
@@ -35,7 +34,7 @@ struct dedup;
 /* dedup.c */
 struct dedup	*dedup_new(finding_fn found, void *arg);
 void		 dedup_free(struct dedup *d);
-int		 dedup_segment(struct dedup *d, const struct segment *seg,
-		    bool last);
+int		 dedup_segments(struct dedup *d, struct segment *const *seg,
+		    size_t n, bool last);
 
 #endif

@@ -5,9 +5,10 @@
 #ifndef ENGINE_H
 #define ENGINE_H
 
+#include "dedup.h"
 #include "fetch.h"
 #include "index.h"
-#include "dedup.h"
+#include "jobs.h"
 
 struct described {		/* a segment and its first place */
 	uint64_t		 place;
@@ -31,6 +32,14 @@ enum { FATE_MOST = (1 << 24) - 1 };	/* kilobytes in one */
 struct judgement {		/* on the pages of a block */
 	uint64_t	 target[BLOCK];
 	uint8_t		 verdict[BLOCK];
+};
+
+struct asking {			/* for identities */
+	struct source	*src;	/* borrowed, as id */
+	uint64_t	 loc;
+	size_t		 n;	/* groups of IDENTITY_KB */
+	uint64_t	*id;
+	int		 rc;
 };
 
 struct suspects {		/* pages of a block that have a target */
@@ -57,7 +66,8 @@ struct again {			/* an image that was described before */
 struct dedup {
 	finding_fn	 found;
 	void		*arg;
-	struct fetcher	*fetcher;	/* owned */
+	struct jobs	*ring;	/* owned; of struct block */
+	struct jobs	*aside;	/* owned; of struct asking: one */
 	struct index	 content;
 	struct index	 identity;
 	struct described *desc;		/* owned; ascending */
@@ -78,7 +88,7 @@ struct dedup {
 	struct judgement j;
 	struct window	*window;	/* one of the two: the present one */
 	struct window	 windows[2];	/* the other is fetched meanwhile */
-	bool		 ahead;		/* it is */
+	bool		 ahead;		/* it is: by aside */
 	uint64_t	 before[WINDOW]; /* places of the present one */
 	uint64_t	 now[WINDOW];	/* identities asked for again */
 };
@@ -99,15 +109,20 @@ uint64_t	 again_find(struct dedup *d, const struct segment *seg,
 void		 plan_again(struct block *b, uint64_t place, uint64_t n);
 
 /* identity.c */
+void		 asking_do(void *arg, void *job);
 int		 plan_block(struct dedup *d, struct block *b,
-		    const struct segment *seg, uint64_t kb);
+		    const struct described *at, uint64_t kb);
+
+/* fetch.c */
+void		 block_fetch(void *dedup, void *job);
+void		 block_drop(void *job);
 
 /* suspect.c */
 const uint8_t	*block_page(const struct block *b, size_t i);
 int		 suspects_check(const struct dedup *d, size_t *last,
 		    const struct block *b, const struct suspects *l,
 		    uint64_t *target);
-void		 block_find(void *dedup, struct block *b);
+void		 block_find(struct dedup *d, struct block *b);
 
 /* content.c */
 int		 judge_block(struct dedup *d, const struct block *b);

@@ -37,24 +37,11 @@ struct block {
 	struct want	 want[BLOCK];
 	size_t		 nwant;
 	size_t		 nslot;
-	uint8_t		*data;	/* owned; BLOCK slots */
-	const uint8_t	*secret; /* of the hash, borrowed */
+	uint8_t		*data;	/* owned; BLOCK slots, NULL before use */
 	int		 rc;	/* -1: the fetch failed, and why */
 	char		 why[256]; /* also of the last page that was lost */
-	bool		 done;	/* guarded by the fetcher's lock */
 };
 
 enum { SECRETSIZE = 192 };
-
-struct fetcher;
-
-struct fetcher	*fetcher_new(void (*find)(void *, struct block *), void *arg);
-void		 fetcher_free(struct fetcher *f);
-struct block	*fetcher_idle(struct fetcher *f);
-void		 fetcher_submit(struct fetcher *f, struct block *b);
-struct block	*fetcher_oldest(struct fetcher *f);
-void		 fetcher_retire(struct fetcher *f);
-void		 fetcher_call(struct fetcher *f, void (*fn)(void *), void *arg);
-void		 fetcher_await(struct fetcher *f);
 
 #endif

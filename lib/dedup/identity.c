@@ -64,20 +64,32 @@ kept_run(const struct dedup *d, uint64_t place)
 	return k->place + k->n - place;
 }
 
-struct asking {			/* for identities once more */
-	struct source	*src;	/* borrowed, as id */
-	uint64_t	 loc;
-	size_t		 n;
-	uint64_t	*id;
-	int		 rc;
-};
+/*
+ * Ask for identities: a job of d->aside.
+ */
+void
+asking_do(void *arg, void *job)
+{
+	struct asking *a = job;
+
+	(void)arg;
+	a->rc = a->src->ops->identify(a->src, a->loc, a->n, a->id);
+}
 
 static void
-asking_do(void *arg)
+asking_begin(struct dedup *d, const struct asking *a)
 {
-	struct asking *a = arg;
+	*(struct asking *)jobs_idle(d->aside) = *a;
+	jobs_submit(d->aside, false);
+}
 
-	a->rc = a->src->ops->identify(a->src, a->loc, a->n, a->id);
+static int
+asking_end(struct dedup *d)
+{
+	const struct asking *a = jobs_oldest(d->aside, true);
+
+	jobs_retire(d->aside);
+	return a->rc;
 }
 
 /*
@@ -88,20 +100,19 @@ static int
 identity_again(struct dedup *d, struct source *src, uint64_t loc, size_t n)
 {
 	enum { MANY = 1024 };
-	struct asking first = { .src = src, .loc = loc, .n = n, .id = d->now };
-	struct asking second = first;
+	struct asking a = { .src = src, .loc = loc, .n = n, .id = d->now };
 
-	if (n >= MANY) {
-		first.n = n / 2;
-		second.n -= first.n;
-		second.loc += first.n * IDENTITY_KB * KB;
-		second.id += first.n;
-		fetcher_call(d->fetcher, asking_do, &second);
+	if (n < MANY) {
+		asking_do(NULL, &a);
+		return a.rc;
 	}
-	asking_do(&first);
-	if (n >= MANY)
-		fetcher_await(d->fetcher);
-	return first.rc == -1 ? -1 : second.rc;
+	a.n = n / 2;
+	asking_begin(d, &a);
+	a.loc += a.n * IDENTITY_KB * KB;
+	a.id += a.n;
+	a.n = n - a.n;
+	asking_do(NULL, &a);
+	return asking_end(d) == -1 ? -1 : a.rc;
 }
 
 /*
@@ -177,14 +188,11 @@ identity_affordable(const struct dedup *d)
 	    d->unique * KB / 250 + (8 << 20);
 }
 
-static void
-window_fetch(void *arg)
+static struct asking
+window_asking(struct window *w)
 {
-	struct window *w = arg;
-
-	if (w->ext->src->ops->identify(w->ext->src, w->ext->loc +
-	    (w->kb - w->ext->kb) * KB, w->n, w->id) == -1)
-		w->n = 0;
+	return (struct asking){ .src = w->ext->src, .loc = w->ext->loc +
+	    (w->kb - w->ext->kb) * KB, .n = w->n, .id = w->id };
 }
 
 /*
@@ -217,24 +225,30 @@ window_open(struct dedup *d, const struct segment *seg,
     const struct extent *e, uint64_t kb)
 {
 	struct window *w = d->window, *next;
+	struct asking a;
 
 	if (w->seg == seg && w->ext == e && kb >= w->kb &&
 	    kb < w->kb + w->n * IDENTITY_KB)
 		return;
-	if (d->ahead)
-		fetcher_await(d->fetcher);
 	next = w;
 	w = &d->windows[w == &d->windows[0]];
+	if (d->ahead && asking_end(d) == -1)
+		w->n = 0;
 	if (!d->ahead || w->seg != seg || w->ext != e || w->kb != kb) {
 		window_place(d, w, seg, e, kb);
-		window_fetch(w);
+		a = window_asking(w);
+		asking_do(NULL, &a);
+		if (a.rc == -1)
+			w->n = 0;
 	}
 	d->window = w;
 	identity_find(d, w->id, w->n, d->before);
 	window_place(d, next, seg, e, kb + w->n * IDENTITY_KB);
 	d->ahead = w->n > 0 && next->n > 0;
-	if (d->ahead)
-		fetcher_call(d->fetcher, window_fetch, next);
+	if (d->ahead) {
+		a = window_asking(next);
+		asking_begin(d, &a);
+	}
 }
 
 /*
@@ -388,23 +402,25 @@ plan_extent(struct dedup *d, struct block *b, const struct extent *e,
 }
 
 /*
- * Plan a block from kilobyte kb of the segment described last.  What is one
- * long run, of zeros or of what was described before, is a block of its
- * own, of any length.
+ * Plan a block from kilobyte kb of a described segment on.  What is one long
+ * run, of zeros or of what was described before, is a block of its own, of any
+ * length.  Return 0, or -1 with errstr.
  */
 int
-plan_block(struct dedup *d, struct block *b, const struct segment *seg,
+plan_block(struct dedup *d, struct block *b, const struct described *at,
     uint64_t kb)
 {
+	const struct segment *seg = at->seg;
 	const struct extent *e;
 	size_t n;
 
+	if (b->data == NULL && (b->data = malloc(BLOCK * KB)) == NULL)
+		return errstr_set("out of memory");
 	b->seg = seg;
 	b->kb = kb;
-	b->place = d->desc[d->ndesc - 1].place + kb;
+	b->place = at->place + kb;
 	b->n = b->nwant = b->nslot = 0;
 	b->all = 0;
-	b->secret = d->secret;
 	b->rc = 0;
 	b->why[0] = '\0';
 	memset(b->recorded, 0, sizeof b->recorded);

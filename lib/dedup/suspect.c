@@ -79,13 +79,12 @@ suspects_check(const struct dedup *d, size_t *last, const struct block *b,
 
 /*
  * Find the pages of b, a block that was read, that are the same as what was
- * described before it to dedup, a struct dedup.  None need be found, for the
- * judge of the block looks again; what cannot be read now is for it to tell.
+ * described before it to d.  None need be found, for the judge of the block
+ * looks again; what cannot be read now is for it to tell.
  */
 void
-block_find(void *dedup, struct block *b)
+block_find(struct dedup *d, struct block *b)
 {
-	struct dedup *d = dedup;
 	struct suspects l;
 	struct cursor c;
 	uint64_t p;

@@ -149,6 +149,7 @@ int		 outname_device(int at, const struct stat *st,
 		    const char *path);
 
 /* output.c */
+int		 output_check(const struct output *o);
 int		 output_compress(struct output *o, int threads);
 void		 output_watch(struct output *o, struct progress *p);
 struct progress	*output_progress(const struct output *o);

@@ -218,6 +218,15 @@ output_begin(const char *path, bool compress, struct progress *p)
 }
 
 /*
+ * Return 0; or -1 with errstr if any writing to o failed so far.
+ */
+int
+output_check(const struct output *o)
+{
+	return o->failed ? errstr_set("%s", o->why) : 0;
+}
+
+/*
  * Write all that was put to o and referred to.  What is compressed need not
  * have been written, but is not referred to any more.  Return 0; or -1 with
  * errstr if that or any call before it failed.
@@ -237,7 +246,7 @@ output_flush(struct output *o)
 			output_fail(o, "compress");
 	o->niov = 0;
 	o->nsmall = 0;
-	return o->failed ? errstr_set("%s", o->why) : 0;
+	return output_check(o);
 }
 
 /*
@@ -400,7 +409,7 @@ output_end(struct output *o)
 	    gzipout_end(o->gz) == -1)
 		output_fail(o, "compress");
 	o->ended = true;
-	return o->failed ? errstr_set("%s", o->why) : 0;
+	return output_check(o);
 }
 
 /*

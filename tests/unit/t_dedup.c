@@ -38,19 +38,11 @@ struct page {			/* of what was described, in order */
 	uint64_t	 addr;
 };
 
-struct held {			/* data that a final finding ends */
-	const uint8_t	*data;
-	size_t		 page;
-	uint64_t	 n;
-};
-
 struct world {
 	struct snap	*snap;
 	struct page	*page;
 	size_t		 npage;
 	size_t		 nfound;
-	struct held	 held[BLOCK];
-	size_t		 nheld;
 	uint8_t		*bytes[MOSTSEGS];
 	size_t		 nbytes;
 	struct dedup	*dedup;
@@ -58,24 +50,6 @@ struct world {
 	size_t		 nfinding;
 	char		 why[256];
 };
-
-/*
- * Check the data that was held once more, now that it may go.
- */
-static void
-world_release(struct world *w)
-{
-	size_t i, k;
-	struct page *p;
-
-	for (i = 0; i < w->nheld; i++)
-		for (k = 0; k < w->held[i].n; k++) {
-			p = &w->page[w->held[i].page + k];
-			assert_memory_equal(w->held[i].data + k * KB, p->want,
-			    p->len);
-		}
-	w->nheld = 0;
-}
 
 static int
 world_found(void *arg, const struct finding *f)
@@ -92,21 +66,15 @@ world_found(void *arg, const struct finding *f)
 		p = &w->page[w->nfound + i];
 		assert_ptr_equal(p->seg, f->seg);
 		assert_int_equal(p->kb, f->kb + i);
+		if (f->verdict == VERDICT_RAW)
+			assert_memory_equal(f->data + i * KB, p->want, p->len);
 		p->verdict = f->verdict;
 		p->image = f->image;
 		p->addr = f->addr + i * KB;
 	}
-	if (f->verdict == VERDICT_RAW) {
-		assert_true(w->nheld < BLOCK);
-		w->held[w->nheld].data = f->data;
-		w->held[w->nheld].page = w->nfound;
-		w->held[w->nheld++].n = f->n;
-	}
 	if (f->verdict == VERDICT_LOST)
 		snprintf(w->why, sizeof w->why, "%s", f->why);
 	w->nfound += f->n;
-	if (f->final)
-		world_release(w);
 	return 0;
 }
 
@@ -169,11 +137,23 @@ world_expect(struct world *w, const struct segment *s, bool last)
 	}
 }
 
+/*
+ * Describe n segments at once.
+ */
 static int
-world_add(struct world *w, const struct segment *s, bool last)
+world_addsome(struct world *w, struct segment *const *s, size_t n, bool last)
 {
-	world_expect(w, s, last);
-	return dedup_segment(w->dedup, s, last);
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		world_expect(w, s[i], last && i + 1 == n);
+	return dedup_segments(w->dedup, s, n, last);
+}
+
+static int
+world_add(struct world *w, struct segment *s, bool last)
+{
+	return world_addsome(w, &s, 1, last);
 }
 
 static bool
@@ -230,7 +210,6 @@ world_check(struct world *w)
 	size_t i;
 
 	assert_int_equal(w->nfound, w->npage);
-	assert_int_equal(w->nheld, 0);
 	for (i = 0; i < w->npage; i++) {
 		p = &w->page[i];
 		if (p->lost)
@@ -358,13 +337,12 @@ static void
 random_segments(struct world *w, struct rng *r, struct memsource **src,
     size_t nsrc, size_t nseg)
 {
+	struct segment *s, *some[10];
 	struct memsource *m;
-	struct segment *s;
 	struct image *im;
 	struct proc *p;
 	uint64_t left, len, n, loc;
-	size_t i;
-	bool last;
+	size_t i, nsome = 0;
 
 	for (i = 0; i < nseg; i++) {
 		p = snap_add(w->snap, i + 1);
@@ -372,7 +350,6 @@ random_segments(struct world *w, struct rng *r, struct memsource **src,
 		assert_true(p != NULL && im != NULL);
 		p->mem = im;
 		len = (1 + rng_below(r, rng_percent(r, 70) ? 30 : 900)) * KB;
-		last = rng_percent(r, 50);
 		if (rng_percent(r, 30))
 			len -= rng_below(r, KB);
 		s = segment_new(rng_below(r, 1 << 30), len);
@@ -392,8 +369,12 @@ random_segments(struct world *w, struct rng *r, struct memsource **src,
 			    loc * m->src.pitch), 0);
 		}
 		assert_int_equal(image_insert(im, s), 0);
-		if (world_add(w, s, last) == -1)
+		some[nsome++] = s;
+		if (nsome < 10 && i + 1 < nseg && rng_percent(r, 60))
+			continue;
+		if (world_addsome(w, some, nsome, rng_percent(r, 50)) == -1)
 			fail_msg("%s", snap_errstr());
+		nsome = 0;
 	}
 }
 
@@ -864,6 +845,7 @@ static void
 test_broken(void **state)
 {
 	struct memsource *m;
+	struct segment *s;
 	struct world *w;
 
 	(void)state;
@@ -871,8 +853,8 @@ test_broken(void **state)
 	m = memsource_new(w->snap, 4000, KB);
 	fill(m, 0, 4000, 4);
 	m->broken = true;
-	assert_int_equal(dedup_segment(w->dedup, source_segment(w, 1, 4000,
-	    m, 0), true), -1);
+	s = source_segment(w, 1, 4000, m, 0);
+	assert_int_equal(dedup_segments(w->dedup, &s, 1, true), -1);
 	assert_string_equal(snap_errstr(),
 	    "memory source: the source is broken");
 	world_free(w);
@@ -894,9 +876,8 @@ test_stop(void **state)
 		w->stop = i;
 		m = memsource_new(w->snap, 2500, KB);
 		fill(m, 0, 2500, 5);
-		world_expect(w, source_segment(w, 1, 2500, m, 0), true);
-		assert_int_equal(dedup_segment(w->dedup, w->page[0].seg,
-		    true), i <= 10 ? -1 : 0);
+		assert_int_equal(world_add(w, source_segment(w, 1, 2500, m,
+		    0), true), i <= 10 ? -1 : 0);
 		if (i <= 10)
 			assert_string_equal(snap_errstr(), "stop");
 		world_free(w);
@@ -927,11 +908,12 @@ test_zeros(void **state)
 	p = snap_add(s, 1);
 	n = 0;
 	d = dedup_new(count_zeros, &n);
-	assert_int_equal(dedup_segment(d, segment_add(p, IMAGE_MEM, 0,
-	    (uint64_t)1 << 47, NULL, 0), true), 0);
+	segment_add(p, IMAGE_MEM, 0, (uint64_t)1 << 47, NULL, 0);
+	assert_int_equal(dedup_segments(d, p->mem->seg, 1, true), 0);
 	assert_int_equal(n, (uint64_t)1 << 37);
-	assert_int_equal(dedup_segment(d, segment_add(p, IMAGE_MEM,
-	    (uint64_t)1 << 50, (uint64_t)1 << 47, NULL, 0), true), -1);
+	segment_add(p, IMAGE_MEM, (uint64_t)1 << 50, (uint64_t)1 << 47, NULL,
+	    0);
+	assert_int_equal(dedup_segments(d, p->mem->seg + 1, 1, true), -1);
 	assert_contains(snap_errstr(), "256 TiB");
 	dedup_free(d);
 	dedup_free(NULL);

@@ -1,0 +1,222 @@
+/*
+ * A ring of jobs.  One thread, the caller, fills jobs, submits them and takes
+ * them back in the order in which it submitted them; other threads do them:
+ *
+ *	idle -> submitted -> taken -> done -> retired, idle
+ *
+ *	tail			retired up to here
+ *	tail .. taken		being done, or done
+ *	taken .. head		submitted, and wait for a thread
+ *	head			idle, and filled next
+ *
+ * Where no thread can be made, the caller does the jobs when it takes them back.
+ */
+#include "jobs.h"
+#include "snap.h"
+#include "worker.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct jobs {
+	char		*job;	/* owned; njob of size bytes each */
+	bool		*done;	/* owned; of each job; locked */
+	size_t		 njob;
+	size_t		 size;
+	uint64_t	 head;	/* jobs submitted so far */
+	uint64_t	 tail;	/* jobs retired so far */
+	uint64_t	 taken;	/* jobs being done or done; locked */
+	uint64_t	 ready;	/* head, as the threads may see it; locked */
+	void		(*work)(void *, void *);
+	void		*arg;	/* the first argument of work */
+	bool		 help;	/* the caller does jobs while it waits */
+	pthread_t	*thread; /* owned */
+	size_t		 nthread;
+	size_t		 idle;	/* threads that wait for work; locked */
+	bool		 waiting; /* the caller waits; locked */
+	bool		 quit;	/* locked */
+	pthread_mutex_t	 lock;
+	pthread_cond_t	 more;	/* jobs to do, or quit */
+	pthread_cond_t	 less;	/* a job is done */
+};
+
+/*
+ * Do the next submitted job.  The lock is held when this is called and when it
+ * returns.
+ */
+static void
+jobs_work(struct jobs *r)
+{
+	size_t i;
+
+	i = (size_t)(r->taken++ % r->njob);
+	pthread_mutex_unlock(&r->lock);
+	r->work(r->arg, r->job + i * r->size);
+	pthread_mutex_lock(&r->lock);
+	r->done[i] = true;
+	if (r->waiting)
+		pthread_cond_signal(&r->less);
+}
+
+static void *
+jobs_thread(void *arg)
+{
+	struct jobs *r = arg;
+
+	pthread_mutex_lock(&r->lock);
+	while (!r->quit) {
+		if (r->taken < r->ready) {
+			jobs_work(r);
+			continue;
+		}
+		r->idle++;
+		pthread_cond_wait(&r->more, &r->lock);
+		r->idle--;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return NULL;
+}
+
+/*
+ * Make a ring of njob jobs of size bytes each, all zero, and as many threads as
+ * can be made, threads at the most.  They call work with arg and a job, several
+ * at once.  With help, the caller does jobs as well when it would otherwise
+ * wait.  Return the ring, or NULL with errstr if there is no memory.
+ */
+struct jobs *
+jobs_new(size_t threads, size_t njob, size_t size,
+    void (*work)(void *arg, void *job), void *arg, bool help)
+{
+	struct jobs *r;
+
+	if ((r = calloc(1, sizeof *r)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_cond_init(&r->more, NULL);
+	pthread_cond_init(&r->less, NULL);
+	r->njob = njob;
+	r->size = size;
+	r->work = work;
+	r->arg = arg;
+	r->help = help;
+	if ((r->job = calloc(njob, size)) == NULL ||
+	    (r->done = calloc(njob, sizeof *r->done)) == NULL ||
+	    (r->thread = calloc(threads + 1, sizeof *r->thread)) == NULL) {
+		jobs_free(r, NULL);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	while (r->nthread < threads &&
+	    worker_start(&r->thread[r->nthread], jobs_thread, r) == 0)
+		r->nthread++;
+	return r;
+}
+
+/*
+ * End the threads of r, or of NULL, and free it, with drop (or NULL) called for
+ * each job.  Jobs that no thread has begun are not done.
+ */
+void
+jobs_free(struct jobs *r, void (*drop)(void *job))
+{
+	size_t i;
+
+	if (r == NULL)
+		return;
+	pthread_mutex_lock(&r->lock);
+	r->quit = true;
+	pthread_cond_broadcast(&r->more);
+	pthread_mutex_unlock(&r->lock);
+	for (i = 0; i < r->nthread; i++)
+		pthread_join(r->thread[i], NULL);
+	for (i = 0; drop != NULL && r->job != NULL && i < r->njob; i++)
+		drop(r->job + i * r->size);
+	pthread_mutex_destroy(&r->lock);
+	pthread_cond_destroy(&r->more);
+	pthread_cond_destroy(&r->less);
+	free(r->thread);
+	free(r->done);
+	free(r->job);
+	free(r);
+}
+
+/*
+ * Return the job of r to fill next, as it was left when it was retired; NULL
+ * when all are submitted.
+ */
+void *
+jobs_idle(const struct jobs *r)
+{
+	return r->head - r->tail < r->njob ? r->job + r->head % r->njob *
+	    r->size : NULL;
+}
+
+/*
+ * Submit the job that jobs_idle returned.  With easy, there is hardly anything
+ * to do: the caller does it at once if all before it are begun.
+ */
+void
+jobs_submit(struct jobs *r, bool easy)
+{
+	r->head++;
+	pthread_mutex_lock(&r->lock);
+	r->done[(r->head - 1) % r->njob] = false;
+	r->ready = r->head;
+	if (easy && r->taken == r->ready - 1)
+		jobs_work(r);
+	else if (r->idle > 0)
+		pthread_cond_signal(&r->more);
+	pthread_mutex_unlock(&r->lock);
+}
+
+/*
+ * Do a job in the caller's thread, which may be on its way out with an error.
+ * The lock is held, as for jobs_work.
+ */
+static void
+jobs_help(struct jobs *r)
+{
+	char why[1024];
+
+	strlcpy(why, snap_errstr(), sizeof why);
+	jobs_work(r);
+	errstr_set("%s", why);
+}
+
+/*
+ * Return the oldest job submitted to r, which is done; NULL if there is none
+ * or, without wait, if it is not done yet.
+ */
+void *
+jobs_oldest(struct jobs *r, bool wait)
+{
+	const size_t i = (size_t)(r->tail % r->njob);
+	bool done;
+
+	if (r->tail == r->head)
+		return NULL;
+	pthread_mutex_lock(&r->lock);
+	while (!r->done[i] && wait)
+		if (r->taken < r->ready && (r->help || r->nthread == 0))
+			jobs_help(r);
+		else {
+			r->waiting = true;
+			pthread_cond_wait(&r->less, &r->lock);
+			r->waiting = false;
+		}
+	done = r->done[i];
+	pthread_mutex_unlock(&r->lock);
+	return done ? r->job + i * r->size : NULL;
+}
+
+/*
+ * Retire the oldest job of r, which jobs_oldest returned.
+ */
+void
+jobs_retire(struct jobs *r)
+{
+	r->tail++;
+}
