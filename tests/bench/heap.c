@@ -4,8 +4,9 @@
  * order; half is unique.  It forks the workers, prints the process ids of
  * all, or its own, and sleeps.
  *
- * heap -u MEGABYTES [WORKERS] has none but unique pages; heap -m has zero,
- * repeated and unique pages in turn, a page of each.  heap -w has none itself;
+ * heap -u MEGABYTES [WORKERS] has none but unique pages; heap -f as well, in
+ * mappings of two pages each; heap -m has zero, repeated and unique pages in
+ * turn, a page of each.  heap -w has none itself;
  * each worker has so many MEGABYTES of its own, that are like no other's.
  *
  * heap -s MEGABYTES touches 100 pages of a reservation of a terabyte, and
@@ -92,6 +93,19 @@ fill(char *p, size_t n, bool unique, uint64_t seed)
 	memset(p + half + n / 4, 0, n / 4);
 }
 
+/*
+ * Divide n bytes at p into mappings of two pages.
+ */
+static void
+divide(char *p, size_t n)
+{
+	size_t i;
+
+	for (i = 2 * PAGE; i < n; i += 4 * PAGE)
+		if (mprotect(p + i, 2 * PAGE, PROT_READ) == -1)
+			err(1, "mprotect");
+}
+
 static void
 sparse(bool terabyte)
 {
@@ -123,18 +137,19 @@ work(int i, size_t n, bool own, const int told[2])
 int
 main(int argc, char *argv[])
 {
-	bool mixed, own, unique;
+	bool divided, mixed, own, unique;
 	size_t n;
 	char *p, c;
 	int i, told[2], workers;
 
-	unique = argc > 2 && strcmp(argv[1], "-u") == 0;
+	divided = argc > 2 && strcmp(argv[1], "-f") == 0;
+	unique = divided || (argc > 2 && strcmp(argv[1], "-u") == 0);
 	mixed = argc > 2 && strcmp(argv[1], "-m") == 0;
 	own = argc > 2 && strcmp(argv[1], "-w") == 0;
 	argc -= unique || mixed || own;
 	argv += unique || mixed || own;
 	if (argc < 2)
-		errx(2, "usage: heap [-m|-u|-w] megabytes [workers] | "
+		errx(2, "usage: heap [-f|-m|-u|-w] megabytes [workers] | "
 		    "heap -s 0|1");
 	/* nothing of others: what is open here is in a checkpoint, too */
 	for (i = 3; i < 1024; i++)
@@ -148,6 +163,8 @@ main(int argc, char *argv[])
 			alternate(p, n);
 		else
 			fill(p, n, unique, SEED);
+		if (divided)
+			divide(p, n);
 	}
 	workers = argc > 2 && argv[1][0] != '-' ?
 	    (int)strtol(argv[2], NULL, 10) : 0;
