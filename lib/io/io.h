@@ -7,6 +7,7 @@
 #ifndef IO_H
 #define IO_H
 
+#include "passfd.h"
 #include "source.h"
 
 enum {
@@ -172,12 +173,6 @@ void		 bulk_free(struct bulk *k);
 /* part.c */
 struct input	*input_part(const struct input *in, const char *name,
 		    uint64_t pos, uint64_t n);
-
-/* passfd.c */
-ssize_t		 passfd_send(int sock, const struct iovec *v, unsigned short n,
-		    int fd);
-ssize_t		 passfd_receive(int sock, const struct iovec *v,
-		    unsigned short n, int *fd);
 
 /* progress.c */
 void		 progress_write(struct progress *p);

@@ -4,10 +4,10 @@
  * is linked with it.  It is asked by a process outside, which was made before
  * the program was confined: it is told a build id, and gives back a descriptor.
  */
+#include "passfd.h"
 #include "snapstack/snapstack.h"
 
 #include <sys/socket.h>
-#include <sys/uio.h>
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -28,49 +28,20 @@ typedef int	 (*find_fn)(void *, const unsigned char *, int, char **);
 
 static int sock = -1;		/* to who is asked */
 
-/*
- * Answer with a descriptor, or without one if fd is -1.
- */
-static bool
-answer(int s, int fd)
-{
-	union {
-		struct cmsghdr	 align;
-		char		 room[CMSG_SPACE(sizeof fd)];
-	} u;
-	char found = fd != -1;
-	struct iovec v = { &found, 1 };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
-	struct cmsghdr *c;
-
-	if (fd != -1) {
-		memset(&u, 0, sizeof u);
-		m.msg_control = u.room;
-		m.msg_controllen = sizeof u.room;
-		c = CMSG_FIRSTHDR(&m);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof fd);
-		memcpy(CMSG_DATA(c), &fd, sizeof fd);
-	}
-	return sendmsg(s, &m, MSG_NOSIGNAL) == 1;
-}
-
 static void __attribute__((noreturn))
 serve(int s, void *client, find_fn debug, find_fn exe)
 {
+	struct iovec answer = { &(char){ 0 }, 1 };
 	struct question q;
+	ssize_t sent = 1;
 	int fd;
-	bool told;
 
-	while (recv(s, &q, sizeof q, 0) == (ssize_t)sizeof q) {
+	while (sent == 1 && recv(s, &q, sizeof q, 0) == (ssize_t)sizeof q) {
 		fd = q.len > ID_MOST ? -1 : (q.debug ? debug : exe)(client,
 		    q.id, q.len, NULL);
-		told = answer(s, fd < 0 ? -1 : fd);
+		sent = passfd_send(s, &answer, 1, fd < 0 ? -1 : fd);
 		if (fd >= 0)
 			close(fd);
-		if (!told)
-			break;
 	}
 	_exit(0);
 }
@@ -128,24 +99,14 @@ int
 fetch_open(const void *id, size_t len, bool debug)
 {
 	struct question q = { .debug = debug, .len = (uint8_t)len };
-	union {
-		struct cmsghdr	 align;
-		char		 room[CMSG_SPACE(sizeof(int))];
-	} u;
-	char found;
-	struct iovec v = { &found, 1 };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
-	    .msg_control = u.room, .msg_controllen = sizeof u.room };
-	struct cmsghdr *c;
+	struct iovec answer = { &(char){ 0 }, 1 };
 	int fd;
 
 	if (sock == -1 || len > ID_MOST)
 		return -1;
 	memcpy(q.id, id, len);
-	if (write(sock, &q, sizeof q) != (ssize_t)sizeof q ||
-	    recvmsg(sock, &m, MSG_CMSG_CLOEXEC) != 1 || !found ||
-	    (c = CMSG_FIRSTHDR(&m)) == NULL || c->cmsg_type != SCM_RIGHTS)
+	if (write(sock, &q, sizeof q) != (ssize_t)sizeof q)
 		return -1;
-	memcpy(&fd, CMSG_DATA(c), sizeof fd);
+	(void)passfd_receive(sock, &answer, 1, &fd);
 	return fd;
 }

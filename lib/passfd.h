@@ -1,0 +1,14 @@
+/*
+ * Messages of a socket that carry a descriptor: io/passfd.c
+ */
+#ifndef PASSFD_H
+#define PASSFD_H
+
+#include <sys/uio.h>
+
+ssize_t		 passfd_send(int sock, const struct iovec *v, unsigned short n,
+		    int fd);
+ssize_t		 passfd_receive(int sock, const struct iovec *v,
+		    unsigned short n, int *fd);
+
+#endif
