@@ -46,3 +46,19 @@ amount_bytes(const char *s, uint64_t *v)
 	return amount_read(s, "KMGT",
 	    (const uint64_t[]){ 1024, 1024, 1024, 1024 }, v);
 }
+
+/*
+ * Put a number of bytes into s, of n bytes, as ls -h has it: 9.8M.  Return s.
+ */
+const char *
+amount_text(char *s, size_t n, uint64_t bytes)
+{
+	static const char unit[] = "BKMGTPE";
+	double v = (double)bytes;
+	size_t k;
+
+	for (k = 0; v >= 1023.5 && unit[k + 1] != '\0'; k++)
+		v /= KB;
+	snprintf(s, n, v < 9.95 && k > 0 ? "%.1f%c" : "%.0f%c", v, unit[k]);
+	return s;
+}

@@ -11,6 +11,7 @@
 bool		 amount_bytes(const char *s, uint64_t *v);
 bool		 amount_read(const char *s, const char *units,
 		    const uint64_t *scale, uint64_t *v);
+const char	*amount_text(char *s, size_t n, uint64_t bytes);
 
 /* class.c: what mappings are for */
 enum class {
@@ -147,12 +148,17 @@ enum { STATUS_NAME = 0, STATUS_USER = 28, STATUS_STATE = 56 };
 void		 status_word(const struct proc *p, size_t at, size_t width,
 		    char *word);
 
-/* table.c: tables for people, of libsmartcols */
+/* table.c: lines of columns, for people and as JSON */
+enum {				/* bits of struct column */
+	RIGHT = 1,		/* as numbers are */
+	CUT = 2,		/* a line that is too long is cut here */
+	SHOWN = 4		/* by default */
+};
+
 struct column {
-	const char	*name;	/* in capitals */
-	bool		 right;	/* numbers are on the right */
-	bool		 cut;	/* a line that is too long is cut here */
-	bool		 shown;	/* by default */
+	const char	*name;	/* its heading; NULL: in JSON only */
+	const char	*key;	/* in JSON; NULL: for people only */
+	unsigned int	 flags;
 };
 
 struct tableopts {		/* of the command line; all zero: none */
@@ -161,16 +167,21 @@ struct tableopts {		/* of the command line; all zero: none */
 				   more */
 	bool		 bare;	/* no headings */
 	bool		 bytes;	/* sizes are exact */
+	bool		 json;	/* an object a line */
 };
 
 struct table;
 
 struct table	*table_new(const struct column *columns, size_t n,
-		    const struct tableopts *o);
+		    const struct tableopts *o, const char *type);
+struct table	*table_array(const struct column *columns, size_t n,
+		    const struct tableopts *o, const char *key);
 void		 table_line(struct table *t);
 void		 table_text(struct table *t, size_t i, const char *s);
 void		 table_number(struct table *t, size_t i, uint64_t v);
 void		 table_bytes(struct table *t, size_t i, uint64_t bytes);
+void		 table_range(struct table *t, size_t i, uint64_t first,
+		    uint64_t last);
 void		 table_print(struct table *t);
 
 /* text.c */

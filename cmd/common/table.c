@@ -1,6 +1,8 @@
 /*
- * Tables for people, printed by libsmartcols as those of lsblk(8): columns as
- * wide as what is in them, and lines as long as the terminal.
+ * Lines of columns.  For people they are a table, printed by libsmartcols as
+ * those of lsblk(8): columns as wide as what is in them, and lines as long as
+ * the terminal.  For programs each is an object of JSON, printed at once, to
+ * which the caller may add what is no column.
  */
 #include "common.h"
 
@@ -10,12 +12,14 @@
 #include <string.h>
 
 struct table {
-	struct libscols_table *tb; /* owned */
+	struct libscols_table *tb; /* owned; NULL: as JSON */
 	struct libscols_line *line; /* borrowed from tb */
+	const char	*type;	/* of objects of JSON; NULL: in an array */
+	bool		 open;	/* an object of JSON is */
 	const struct column *columns; /* borrowed */
 	size_t		 n;
 	bool		 bytes;	/* sizes are exact */
-	int		*place;	/* owned; where a column is, or -1 */
+	int		*place;	/* owned; where a column is; -1: not shown */
 };
 
 /*
@@ -40,37 +44,45 @@ column_find(const struct table *t, const char *name, size_t len)
 	size_t i;
 
 	for (i = 0; i < t->n; i++)
-		if (strncasecmp(t->columns[i].name, name, len) == 0 &&
+		if (t->columns[i].name != NULL &&
+		    strncasecmp(t->columns[i].name, name, len) == 0 &&
 		    t->columns[i].name[len] == '\0')
 			return i;
 	for (i = 0; i < t->n; i++)
-		buf_printf(&b, "%s%s", i == 0 ? "" : ", ", t->columns[i].name);
+		if (t->columns[i].name != NULL)
+			buf_printf(&b, "%s%s", b.len == 0 ? "" : ", ",
+			    t->columns[i].name);
 	errx(2, "-o: no column \"%.*s\"; there are %.*s", (int)len, name,
 	    (int)b.len, (const char *)b.data);
 }
 
 /*
- * Show column i of t behind those that are shown.
+ * Show column i of t after those that are shown.
  */
 static void
 column_show(struct table *t, size_t i)
 {
 	const struct column *c = &t->columns[i];
-	int flags = (c->right ? SCOLS_FL_RIGHT : 0) |
-	    (c->cut ? SCOLS_FL_TRUNC : 0);
+	int flags = (c->flags & RIGHT ? SCOLS_FL_RIGHT : 0) |
+	    (c->flags & CUT ? SCOLS_FL_TRUNC : 0);
 
-	if (t->place[i] != -1)
+	if (t->place[i] != -1 || (t->tb == NULL ? c->key : c->name) == NULL)
+		return;
+	t->place[i] = 0;
+	if (t->tb == NULL)
 		return;
 	t->place[i] = (int)scols_table_get_ncols(t->tb);
 	check(scols_table_new_column(t->tb, c->name, 0, flags) == NULL);
 }
 
 /*
- * Make a table of the n columns, which are borrowed, as o has it.  Exit with 2
- * if that names a column which is none.  table_print frees the table.
+ * Return a table of the n columns, which are borrowed, as o has it.  As JSON it
+ * has all columns by default; each line is an object of that type.  Exit with 2
+ * if o names a column which is none.  table_print frees the table.
  */
 struct table *
-table_new(const struct column *columns, size_t n, const struct tableopts *o)
+table_new(const struct column *columns, size_t n, const struct tableopts *o,
+    const char *type)
 {
 	const char *list = o->list;
 	struct table *t;
@@ -79,16 +91,19 @@ table_new(const struct column *columns, size_t n, const struct tableopts *o)
 	text_locale();
 	if ((t = calloc(1, sizeof *t)) == NULL ||
 	    (t->place = reallocarray(NULL, n, sizeof *t->place)) == NULL ||
-	    (t->tb = scols_new_table()) == NULL)
+	    (!o->json && (t->tb = scols_new_table()) == NULL))
 		err(2, NULL);
+	t->type = type;
 	t->columns = columns;
 	t->n = n;
 	t->bytes = o->bytes;
 	for (i = 0; i < n; i++)
 		t->place[i] = -1;
-	check(scols_table_enable_noheadings(t->tb, o->bare));
+	if (t->tb != NULL)
+		check(scols_table_enable_noheadings(t->tb, o->bare));
 	for (i = 0; i < n; i++)
-		if ((list == NULL || *list == '+') && columns[i].shown)
+		if ((list == NULL || *list == '+') &&
+		    (o->json || columns[i].flags & SHOWN))
 			column_show(t, i);
 	for (; list != NULL && *list != '\0'; list += len + (list[len] != 0)) {
 		list += *list == '+';
@@ -99,17 +114,56 @@ table_new(const struct column *columns, size_t n, const struct tableopts *o)
 }
 
 /*
+ * Return a table as table_new does; but as JSON it is an array under key, in
+ * the object that is open, and has all columns.
+ */
+struct table *
+table_array(const struct column *columns, size_t n, const struct tableopts *o,
+    const char *key)
+{
+	struct tableopts all = *o;
+
+	if (o->json) {
+		all.list = NULL;
+		json_open(key, '[');
+	}
+	return table_new(columns, n, &all, NULL);
+}
+
+/*
+ * End the object of JSON that is open, if one is.
+ */
+static void
+object_end(struct table *t)
+{
+	if (!t->open)
+		return;
+	json_close('}');
+	if (t->type != NULL)
+		json_end();
+	t->open = false;
+}
+
+/*
  * Begin a line of t.
  */
 void
 table_line(struct table *t)
 {
-	check((t->line = scols_table_new_line(t->tb, NULL)) == NULL);
+	if (t->tb != NULL) {
+		check((t->line = scols_table_new_line(t->tb, NULL)) == NULL);
+		return;
+	}
+	object_end(t);
+	json_open(NULL, '{');
+	if (t->type != NULL)
+		json_text("type", t->type);
+	t->open = true;
 }
 
 /*
- * Put s into column i of the line of t, without what would control a terminal;
- * "-" where s is "".
+ * Put s into column i of the line of t, for people without what would control a
+ * terminal.  If s is NULL, it is not known; for people that and "" are "-".
  */
 void
 table_text(struct table *t, size_t i, const char *s)
@@ -118,7 +172,11 @@ table_text(struct table *t, size_t i, const char *s)
 
 	if (t->place[i] == -1)
 		return;
-	if ((copy = strdup(*s == '\0' ? "-" : s)) == NULL)
+	if (t->tb == NULL) {
+		json_text(t->columns[i].key, s);
+		return;
+	}
+	if ((copy = strdup(s == NULL || *s == '\0' ? "-" : s)) == NULL)
 		err(2, NULL);
 	check(scols_line_refer_data(t->line, (size_t)t->place[i],
 	    text_harmless(copy)));
@@ -133,30 +191,45 @@ table_number(struct table *t, size_t i, uint64_t v)
 	char s[24];
 
 	snprintf(s, sizeof s, "%ju", (uintmax_t)v);
-	table_text(t, i, s);
+	if (t->tb != NULL)
+		table_text(t, i, s);
+	else if (t->place[i] != -1)
+		json_number(t->columns[i].key, v);
 }
 
 /*
- * Put a number of bytes into column i of the line of t, as ls -h has it, 9.8M;
- * or exact, if that is what was asked for.
+ * Put a number of bytes into column i of the line of t: for people as ls -h has
+ * it, 9.8M, unless they asked for exact sizes.
  */
 void
 table_bytes(struct table *t, size_t i, uint64_t bytes)
 {
-	static const char unit[] = "BKMGTPE";
 	char s[24];
-	double v = (double)bytes;
-	size_t k;
 
-	if (t->bytes) {
+	if (t->tb == NULL || t->bytes)
 		table_number(t, i, bytes);
-		return;
+	else
+		table_text(t, i, amount_text(s, sizeof s, bytes));
+}
+
+/*
+ * Put the addresses from first to last, inclusive, into column i of the line of
+ * t; in JSON they are "start" and "end", the address after last.
+ */
+void
+table_range(struct table *t, size_t i, uint64_t first, uint64_t last)
+{
+	char s[40];
+
+	if (t->tb == NULL && t->place[i] != -1) {
+		json_address("start", first, false);
+		json_address("end", last, true);
+	} else if (t->tb != NULL) {
+		snprintf(s, sizeof s, "%jx-%s%jx", (uintmax_t)first,
+		    last == UINT64_MAX ? "1000000000000000" : "",
+		    (uintmax_t)(last + 1));
+		table_text(t, i, s);
 	}
-	for (k = 0; v >= 1023.5 && unit[k + 1] != '\0'; k++)
-		v /= KB;
-	snprintf(s, sizeof s, v < 9.95 && k > 0 ? "%.1f%c" : "%.0f%c", v,
-	    unit[k]);
-	table_text(t, i, s);
 }
 
 /*
@@ -165,8 +238,14 @@ table_bytes(struct table *t, size_t i, uint64_t bytes)
 void
 table_print(struct table *t)
 {
-	check(scols_print_table(t->tb));
-	scols_unref_table(t->tb);
+	if (t->tb == NULL) {
+		object_end(t);
+		if (t->type == NULL)
+			json_close(']');
+	} else {
+		check(scols_print_table(t->tb));
+		scols_unref_table(t->tb);
+	}
 	free(t->place);
 	free(t);
 }

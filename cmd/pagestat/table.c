@@ -30,15 +30,15 @@ enum { P_PID, P_USE, P_TOUCHED = P_USE + 6, P_NAME, P_COLUMNS };
 
 /* of processes */
 static struct column list[P_COLUMNS] = {
-	[P_PID] = { "PID", true, false, true },
-	[P_USE] = { "RSS", true, false, true },
-	{ "PSS", true, false, true },
-	{ "USS", true, false, true },
-	{ "SHARED", true, false, true },
-	{ "SWAP", true, false, true },
-	{ "HUGE", true, false, true },
-	[P_TOUCHED] = { "TOUCHED", true, false, false },
-	[P_NAME] = { "NAME", false, true, true }
+	[P_PID] = { "PID", "pid", RIGHT | SHOWN },
+	[P_USE] = { "RSS", "rss", RIGHT | SHOWN },
+	{ "PSS", "x", RIGHT | SHOWN },
+	{ "USS", "x", RIGHT | SHOWN },
+	{ "SHARED", "x", RIGHT | SHOWN },
+	{ "SWAP", "x", RIGHT | SHOWN },
+	{ "HUGE", "x", RIGHT | SHOWN },
+	[P_TOUCHED] = { "TOUCHED", "touched", RIGHT },
+	[P_NAME] = { "NAME", "name", CUT | SHOWN }
 };
 
 static uint64_t *
@@ -151,8 +151,8 @@ process_line(struct usetable *t, const char *first, const char *name,
 	size_t i;
 
 	if (t->list == NULL) {
-		list[P_TOUCHED].shown = t->touched;
-		t->list = table_new(list, P_COLUMNS, &t->opts);
+		list[P_TOUCHED].flags |= t->touched ? SHOWN : 0;
+		t->list = table_new(list, P_COLUMNS, &t->opts, "process");
 	}
 	u.pss /= PSS_KB;
 	table_line(t->list);

@@ -1,5 +1,5 @@
 /*
- * The list of a snapshot for people: a line a process, and what there is in it.
+ * The list of a snapshot: a line a process, and what there is in it.
  */
 #include "snapls.h"
 
@@ -10,27 +10,53 @@
 
 enum { C_PID, C_NAME, C_USER, C_STATE, C_THREADS, C_MEMORY, C_RAW, C_ZERO,
 	C_SHARED, C_PPID, C_NSPID, C_UNIT, C_CONTAINER, C_POD, C_EXE, C_CWD,
-	C_COMMAND, COLUMNS };
+	C_COMMAND, C_FILE, COLUMNS };
 
 static const struct column columns[COLUMNS] = {
-	[C_PID] = { "PID", true, false, true },
-	[C_NAME] = { "NAME", false, false, false },
-	[C_USER] = { "USER", false, false, true },
-	[C_STATE] = { "STATE", false, false, true },
-	[C_THREADS] = { "THREADS", true, false, true },
-	[C_MEMORY] = { "MEMORY", true, false, true },
-	[C_RAW] = { "RAW", true, false, true },
-	[C_ZERO] = { "ZERO", true, false, false },
-	[C_SHARED] = { "SHARED", true, false, false },
-	[C_PPID] = { "PPID", true, false, false },
-	[C_NSPID] = { "NSPID", true, false, false },
-	[C_UNIT] = { "UNIT", false, true, false },
-	[C_CONTAINER] = { "CONTAINER", false, true, false },
-	[C_POD] = { "POD", false, true, false },
-	[C_EXE] = { "EXE", false, true, false },
-	[C_CWD] = { "CWD", false, true, false },
-	[C_COMMAND] = { "COMMAND", false, true, true }
+	[C_PID] = { "PID", "pid", RIGHT | SHOWN },
+	[C_NAME] = { "NAME", "name", 0 },
+	[C_USER] = { "USER", "user", SHOWN },
+	[C_STATE] = { "STATE", "state", SHOWN },
+	[C_THREADS] = { "THREADS", "threads", RIGHT | SHOWN },
+	[C_MEMORY] = { "MEMORY", "memory", RIGHT | SHOWN },
+	[C_RAW] = { "RAW", "raw", RIGHT | SHOWN },
+	[C_ZERO] = { "ZERO", "zero", RIGHT },
+	[C_SHARED] = { "SHARED", "shared", RIGHT },
+	[C_PPID] = { "PPID", "parent", RIGHT },
+	[C_NSPID] = { "NSPID", "ns_pid", RIGHT },
+	[C_UNIT] = { "UNIT", "unit", CUT },
+	[C_CONTAINER] = { "CONTAINER", "container", CUT },
+	[C_POD] = { "POD", "pod", CUT },
+	[C_EXE] = { "EXE", "executable", CUT },
+	[C_CWD] = { "CWD", "directory", CUT },
+	[C_COMMAND] = { "COMMAND", NULL, CUT | SHOWN },
+	[C_FILE] = { "FILE", "file", CUT }
 };
+
+enum { R_ADDRESSES, R_SIZE, R_PERMS, R_NAME, RANGES };
+
+static const struct column ranges[RANGES] = {
+	[R_ADDRESSES] = { "ADDRESSES", "start", RIGHT | SHOWN },
+	[R_SIZE] = { "SIZE", "size", RIGHT | SHOWN },
+	[R_PERMS] = { "PERMS", "perms", SHOWN },
+	[R_NAME] = { "MAPPING", "name", SHOWN | CUT }
+};
+
+/* of what is missing, in JSON; RANGES for people */
+static const struct column holes[RANGES] = {
+	[R_ADDRESSES] = { NULL, "start", 0 },
+	[R_SIZE] = { NULL, "size", 0 },
+	[R_NAME] = { NULL, "reason", 0 }
+};
+
+/*
+ * Return s, or NULL if it is "" or "-": not known.
+ */
+static const char *
+known(const char *s)
+{
+	return *s == '\0' || strcmp(s, "-") == 0 ? NULL : s;
+}
 
 static void
 row_place(struct table *t, const struct proc *p)
@@ -39,9 +65,9 @@ row_place(struct table *t, const struct proc *p)
 
 	proc_place(&pl, p);
 	table_number(t, C_NSPID, pl.pid);
-	table_text(t, C_UNIT, pl.unit);
-	table_text(t, C_CONTAINER, pl.container);
-	table_text(t, C_POD, pl.pod);
+	table_text(t, C_UNIT, known(pl.unit));
+	table_text(t, C_CONTAINER, known(pl.container));
+	table_text(t, C_POD, known(pl.pod));
 }
 
 /*
@@ -64,56 +90,77 @@ row_command(const struct facts *f, char *s, size_t n)
 }
 
 /*
- * Add the line of process p, of which f is known, to t.
+ * Add the line of process p, of which f is known, of the snapshot at path to t.
  */
 static void
-row_add(struct table *t, const struct proc *p, const struct facts *f)
+row_add(struct table *t, const struct proc *p, const struct facts *f,
+    const char *path)
 {
+	const char *parent = known(facts_value(f, SUBJECT_PARENT));
 	char bare[sizeof f->name + 2];
 
 	table_line(t);
+	table_text(t, C_FILE, path);
 	table_number(t, C_PID, p->pid);
-	table_text(t, C_NAME, f->name);
-	table_text(t, C_USER, f->user);
-	table_text(t, C_STATE, f->state);
+	table_text(t, C_NAME, *f->comm != '\0' ? f->comm : f->name);
+	table_text(t, C_USER, known(f->user));
+	table_text(t, C_STATE, known(f->state));
 	table_number(t, C_THREADS, f->threads);
 	table_bytes(t, C_MEMORY, image_bytes(p->mem));
 	table_bytes(t, C_RAW, p->count.raw * KB);
 	table_bytes(t, C_ZERO, p->count.zero * KB);
 	table_bytes(t, C_SHARED, p->count.same * KB);
-	table_text(t, C_PPID, facts_value(f, SUBJECT_PARENT));
+	if (parent != NULL)
+		table_number(t, C_PPID, strtoull(parent, NULL, 10));
+	else
+		table_text(t, C_PPID, NULL);
 	row_place(t, p);
-	table_text(t, C_EXE, facts_value(f, SUBJECT_EXECUTABLE));
-	table_text(t, C_CWD, facts_value(f, SUBJECT_DIRECTORY));
+	table_text(t, C_EXE, known(facts_value(f, SUBJECT_EXECUTABLE)));
+	table_text(t, C_CWD, known(facts_value(f, SUBJECT_DIRECTORY)));
 	table_text(t, C_COMMAND, row_command(f, bare, sizeof bare));
 }
 
 /*
- * Print a range with its mapping: a range_fn.
+ * Add a range with its mapping to a table: a range_fn.
  */
 static void
-list_range(void *arg, const struct range *r)
+range_add(void *table, const struct range *r)
 {
-	(void)arg;
-	printf("%18" PRIx64 "-%-16" PRIx64 " %9" PRIu64 "K %-4s ", r->first,
-	    r->last + 1, (r->last - r->first) / KB + 1, r->perm);
-	text_put(r->name == NULL ? "(gap)" : r->name);
-	putchar('\n');
+	table_line(table);
+	table_range(table, R_ADDRESSES, r->first, r->last);
+	table_bytes(table, R_SIZE, r->last - r->first + 1);
+	table_text(table, R_PERMS, known(r->perm));
+	table_text(table, R_NAME, r->name);
 }
 
+/*
+ * Print the mappings of process p, and what of its memory is missing.
+ */
 static void
-list_segments(struct proc *p)
+list_segments(struct proc *p, const struct listing *ls)
 {
-	struct missing *m;
+	const struct tableopts o = { .bare = ls->table.bare,
+	    .bytes = ls->table.bytes, .json = ls->table.json };
+	struct table *t = table_array(ranges, RANGES, &o, "mappings");
+	const struct missing *m;
+	char reason[64];
 	size_t i;
 
-	ranges_each(p, list_range, NULL);
+	ranges_each(p, range_add, t);
+	if (o.json) {
+		table_print(t);
+		t = table_array(holes, RANGES, &o, "missing");
+	}
 	for (i = 0; p->mem != NULL && i < p->mem->nmissing; i++) {
 		m = &p->mem->missing[i];
-		printf("%18" PRIx64 "-%-16" PRIx64 " %9" PRIu64
-		    "K missing: %s\n", m->start, m->end,
-		    (m->end - m->start) / KB, text_harmless(m->reason));
+		table_line(t);
+		table_range(t, R_ADDRESSES, m->start, m->end - 1);
+		table_bytes(t, R_SIZE, m->end - m->start);
+		snprintf(reason, sizeof reason, "%s%s", o.json ? "" :
+		    "missing: ", m->reason);
+		table_text(t, R_NAME, reason);
 	}
+	table_print(t);
 }
 
 /*
@@ -178,7 +225,7 @@ list_proc(struct snap *s, struct proc *p, const struct listing *ls)
 	proc_place(&pl, p);
 	list_place(&pl, p->pid);
 	list_facts(&f, SUBJECT_DESCRIPTOR, "file");
-	list_segments(p);
+	list_segments(p, ls);
 	if (f.excluded != NULL)
 		list_excluded(f.excluded);
 	facts_free(&f);
@@ -265,7 +312,7 @@ list_all(struct snap *s, const struct listing *ls)
 		printf("\nfile %" PRIu64 ": ", p->pid);
 		list_count(&p->count);
 		putchar('\n');
-		list_segments(p);
+		list_segments(p, ls);
 	}
 }
 
@@ -287,27 +334,38 @@ list_taken(const struct snap *s, bool all)
 }
 
 /*
- * Print what snapshot s holds, as ls wants it.
+ * Print what snapshot s, which was read from path, holds, as ls wants it.  As
+ * JSON that is an object for the snapshot, one for each process, and one for
+ * each file that is carried along.
  */
 void
-list_snap(struct snap *s, const struct listing *ls)
+list_snap(struct snap *s, const char *path, const struct listing *ls)
 {
+	const bool json = ls->table.json;
 	struct table *t;
 	struct facts f;
 	size_t i;
 
-	if (!ls->table.bare)
+	if (json)
+		object_snap(s, path);
+	else if (!ls->table.bare)
 		list_taken(s, ls->segments || ls->records);
-	t = table_new(columns, COLUMNS, &ls->table);
+	t = table_new(columns, COLUMNS, &ls->table, "process");
 	for (i = 0; i < s->nproc; i++) {
 		if (!sources_wants(ls->sources, s, s->proc[i]))
 			continue;
 		facts_get(&f, s, s->proc[i], ls);
-		row_add(t, s->proc[i], &f);
+		row_add(t, s->proc[i], &f, path);
+		if (json && ls->table.list == NULL) {
+			object_process(s->proc[i], &f);
+			list_segments(s->proc[i], ls);
+		}
 		facts_free(&f);
 	}
 	table_print(t);
-	if (ls->sources->pick.n == 0 && !ls->table.bare)
+	if (json)
+		objects_carried(s, path);
+	else if (ls->sources->pick.n == 0 && !ls->table.bare)
 		total_snap(s);
 	if (ls->segments)
 		list_all(s, ls);

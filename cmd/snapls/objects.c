@@ -1,47 +1,12 @@
 /*
- * The list of a snapshot for programs: JSON, an object a line.  snapls(1) has
- * the names, which stay as they are.
+ * What the list of a snapshot has as JSON that is no column: snapls(1) has the
+ * names, which stay as they are.
  */
 #include "snapls.h"
 
 #include <err.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * Put a range of a process into an array: a range_fn.
- */
-static void
-put_range(void *arg, const struct range *r)
-{
-	(void)arg;
-	json_open(NULL, '{');
-	json_address("start", r->first, false);
-	json_address("end", r->last, true);
-	json_number("size", r->last - r->first + 1);
-	json_text("perms", *r->perm == '\0' ? NULL : r->perm);
-	json_text("name", r->name);
-	json_close('}');
-}
-
-static void
-put_missing(const struct image *im)
-{
-	const struct missing *m;
-	size_t i;
-
-	json_open("missing", '[');
-	for (i = 0; im != NULL && i < im->nmissing; i++) {
-		m = &im->missing[i];
-		json_open(NULL, '{');
-		json_address("start", m->start, false);
-		json_address("end", m->end, false);
-		json_number("size", m->end - m->start);
-		json_text("reason", m->reason);
-		json_close('}');
-	}
-	json_close(']');
-}
 
 static void
 put_counts(uint64_t bytes, const struct kbcount *c)
@@ -84,18 +49,6 @@ put_origin(const struct facts *f)
 	json_close('}');
 }
 
-static void
-put_place(const struct proc *p)
-{
-	struct place pl;
-
-	proc_place(&pl, p);
-	json_number("ns_pid", pl.pid);
-	json_text("unit", *pl.unit == '\0' ? NULL : pl.unit);
-	json_text("container", *pl.container == '\0' ? NULL : pl.container);
-	json_text("pod", *pl.pod == '\0' ? NULL : pl.pod);
-}
-
 /*
  * Put the string at s, of at most n bytes, into an array.
  */
@@ -111,22 +64,12 @@ put_bytes(const char *s, size_t n)
 }
 
 /*
- * Put the fact on subject in f, or null.
+ * Put what is no column of process p, of which f is known: its command line as
+ * it was given, its descriptors, what was left out of it, and what it was
+ * elsewhere.
  */
-static void
-put_fact(const struct facts *f, enum subject subject, const char *key)
-{
-	const char *s = facts_value(f, subject);
-
-	json_text(key, *s == '\0' ? NULL : s);
-}
-
-/*
- * Put what process p is, of which f is known: its command line as it was given,
- * and its descriptors.
- */
-static void
-put_facts(const struct proc *p, const struct facts *f)
+void
+object_process(const struct proc *p, const struct facts *f)
 {
 	const struct fact *fact;
 	struct linuxrec r;
@@ -144,8 +87,6 @@ put_facts(const struct proc *p, const struct facts *f)
 	}
 	linuxrec_close(&r);
 	json_close(']');
-	put_fact(f, SUBJECT_EXECUTABLE, "executable");
-	put_fact(f, SUBJECT_DIRECTORY, "directory");
 	json_open("descriptors", '[');
 	for (i = 0; i < f->list.n; i++) {
 		fact = &f->list.v[i];
@@ -158,52 +99,8 @@ put_facts(const struct proc *p, const struct facts *f)
 		json_close('}');
 	}
 	json_close(']');
-}
-
-static void
-put_process(struct snap *s, struct proc *p, const char *path,
-    const struct listing *ls)
-{
-	struct facts f;
-
-	facts_get(&f, s, p, ls);
-	json_open(NULL, '{');
-	json_text("type", "process");
-	json_text("file", path);
-	json_number("pid", p->pid);
-	json_text("name", *f.comm != '\0' ? f.comm : f.name);
-	json_text("user", strcmp(f.user, "-") == 0 ? NULL : f.user);
-	json_text("state", strcmp(f.state, "-") == 0 ? NULL : f.state);
-	json_number("threads", f.threads);
-	if (*facts_value(&f, SUBJECT_PARENT) == '\0')
-		json_text("parent", NULL);
-	else
-		json_number("parent", strtoull(facts_value(&f, SUBJECT_PARENT),
-		    NULL, 10));
-	put_facts(p, &f);
-	put_place(p);
-	put_counts(image_bytes(p->mem), &p->count);
-	json_open("mappings", '[');
-	ranges_each(p, put_range, NULL);
-	json_close(']');
-	put_missing(p->mem);
-	put_excluded(f.excluded);
-	put_origin(&f);
-	facts_free(&f);
-	json_close('}');
-	json_end();
-}
-
-static void
-put_carried(const struct proc *p, const char *path)
-{
-	json_open(NULL, '{');
-	json_text("type", "mapped");
-	json_text("file", path);
-	json_text("path", p->carried->path);
-	put_counts(image_bytes(p->mem) + image_bytes(p->text), &p->count);
-	json_close('}');
-	json_end();
+	put_excluded(f->excluded);
+	put_origin(f);
 }
 
 /*
@@ -233,8 +130,11 @@ put_taken(const struct snap *s)
 	json_close(']');
 }
 
-static void
-put_head(const struct snap *s, const char *path)
+/*
+ * Put an object for snapshot s, which was read from path.
+ */
+void
+object_snap(const struct snap *s, const char *path)
 {
 	struct header h;
 	struct sums sum;
@@ -259,19 +159,24 @@ put_head(const struct snap *s, const char *path)
 }
 
 /*
- * Print what snapshot s holds, which was read from path: an object for it, one
- * for each process that ls wants, and one for each file that is carried along.
+ * Put an object for each file that is carried along in snapshot s, which was
+ * read from path.
  */
 void
-objects_snap(struct snap *s, const char *path, const struct listing *ls)
+objects_carried(const struct snap *s, const char *path)
 {
+	const struct proc *p;
 	size_t i;
 
-	put_head(s, path);
-	for (i = 0; i < s->nproc; i++)
-		if (sources_wants(ls->sources, s, s->proc[i]))
-			put_process(s, s->proc[i], path, ls);
-	for (i = 0; i < s->nproc; i++)
-		if (s->proc[i]->carried != NULL)
-			put_carried(s->proc[i], path);
+	for (i = 0; i < s->nproc; i++) {
+		if ((p = s->proc[i])->carried == NULL)
+			continue;
+		json_open(NULL, '{');
+		json_text("type", "mapped");
+		json_text("file", path);
+		json_text("path", p->carried->path);
+		put_counts(image_bytes(p->mem) + image_bytes(p->text), &p->count);
+		json_close('}');
+		json_end();
+	}
 }

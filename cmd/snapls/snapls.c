@@ -28,7 +28,7 @@ static const char *const shown[] = { "status", "stat", "comm", "cgroup",
 static const char *const *
 shown_by(const struct listing *ls)
 {
-	return ls->segments || ls->json ? NULL : shown;
+	return ls->segments || ls->table.json ? NULL : shown;
 }
 
 static void
@@ -62,9 +62,9 @@ static const struct opt opts[] = {
 	{ OPT_LONG, "cgroup", "group",
 	    "live: a unit, container, pod or cgroup",
 	    .source = sources_cgroup },
-	{ 'J', "json", NULL, NULL, .flag = &listing.json },
+	{ 'J', "json", NULL, NULL, .flag = &listing.table.json },
 	{ 'j', "json", NULL, "as JSON, an object a process, for programs",
-	    .flag = &listing.json },
+	    .flag = &listing.table.json },
 	{ 'l', "long", NULL, "what each is, its files and its mappings, too",
 	    .flag = &listing.segments },
 	{ 'n', "noheadings", NULL, "no headings and totals",
@@ -83,8 +83,9 @@ static const struct cmdline cmdline = {
 	.synopsis = (const char *const[]){
 		"[-bclnv] [--cgroup group] [-o list] [-p pid|name]",
 		"       [file | pid | name ...]",
-		"-j [-c] [--cgroup group] [-p pid|name] "
-		    "[file | pid | name ...]",
+		"-j [-c] [--cgroup group] [-o list] [-p pid|name] "
+		    "[file | pid |",
+		"       name ...]",
 		NULL
 	},
 	.opts = opts,
@@ -167,15 +168,6 @@ head_file(const char *path)
 	free(s);
 }
 
-static void
-list_any(struct snap *s, const char *path, const struct listing *ls)
-{
-	if (ls->json)
-		objects_snap(s, path, ls);
-	else
-		list_snap(s, ls);
-}
-
 /*
  * List a file that could not be read to its end as far as it goes, and then
  * report why; with -c, also what is damaged in it.  Standard input cannot be
@@ -194,7 +186,7 @@ list_damaged(const char *path, const struct listing *ls)
 	if (!is_stdin(path) && (s = snap_open(path, &o)) != NULL &&
 	    s->nproc > 0) {
 		damaged.damaged = true;
-		list_any(s, path, &damaged);
+		list_snap(s, path, &damaged);
 		fflush(stdout);
 	}
 	program_warn("%s%s", d.told, s != NULL && s->nproc > 0 ?
@@ -212,7 +204,7 @@ list_file(const char *path, const struct listing *ls, bool named)
 	int rc;
 
 	headed = false;
-	if (named && !ls->json)
+	if (named && !ls->table.json)
 		head_file(path);
 	if ((s = snap_open(path, &o)) == NULL) {
 		list_damaged(path, ls);
@@ -225,7 +217,7 @@ list_file(const char *path, const struct listing *ls, bool named)
 		program_warn("%s: %s", path, snap_errstr());
 		rc = -1;
 	}
-	list_any(s, path, ls);
+	list_snap(s, path, ls);
 	if (ls->check) {
 		fflush(stdout);
 		rc = check_index(path, s, ls);
@@ -244,7 +236,7 @@ main(int argc, char *argv[])
 	/* it asks others of ours how far they are */
 	signal(SIGUSR1, SIG_IGN);
 	argv = options_take(&cmdline, argc, argv);
-	if (listing.json && (listing.segments || listing.records || listing.table.list != NULL ||
+	if (listing.table.json && (listing.segments || listing.records ||
 	    listing.table.bare || listing.table.bytes))
 		options_misuse(&cmdline);
 	sources_operands(&sources, argv, SOURCES_FILES);

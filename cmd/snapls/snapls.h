@@ -11,7 +11,6 @@ struct listing {
 	bool	 segments;
 	bool	 records;
 	bool	 check;
-	bool	 json;
 	bool	 damaged; /* the file is, which is reported after the list */
 	struct tableopts table;
 };
@@ -72,14 +71,16 @@ void		 taken_free(struct taken *);
 const char	*taken_key(size_t);
 void		 taken_print(struct taken *, bool all);
 
-/* list.c: for people */
-void		 list_snap(struct snap *, const struct listing *);
+/* list.c */
+void		 list_snap(struct snap *, const char *path,
+		    const struct listing *);
 
 /* place.c */
 void		 list_place(const struct place *, uint64_t pid);
 
-/* objects.c: for programs */
-void		 objects_snap(struct snap *, const char *path,
-		    const struct listing *);
+/* objects.c: JSON */
+void		 object_snap(const struct snap *, const char *path);
+void		 object_process(const struct proc *, const struct facts *);
+void		 objects_carried(const struct snap *, const char *path);
 
 #endif

@@ -102,7 +102,7 @@ done
 # change when it is let go is not.
 lacks() {
 	awk -v list="$("$BUILD/snapls" -l "$tmp/snap" | grep 'missing: file')" \
-	    '/^file/ && list ~ " " substr($3, 3) "-" { print $2 }' "$lines" |
+	    '/^file/ && list ~ "(^|[ \n])" substr($3, 3) "-" { print $2 }' "$lines" |
 	    tr '\n' ' '
 }
 target "$targets/dumped" "$disk/data"

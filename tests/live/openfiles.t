@@ -27,7 +27,7 @@ taken() {
 
 taken "open files"
 "$BUILD/snapls" -l "$tmp/snap" >"$tmp/ls"
-grep -q "K *$tmp/dir/gone (deleted)$" "$tmp/ls"
+grep -q "K -  *$tmp/dir/gone (deleted)$" "$tmp/ls"
 ok $? "snapls names a file that is carried as memory"
 # but the kernel shows an empty packet once only to who looks behind the first
 snap -r -o "$tmp/again" "$pid"
@@ -99,7 +99,7 @@ if grep -q "^[0-9]* [0-9]* $device " /proc/self/mountinfo /proc/1/mountinfo; the
 	snap -o "$tmp/snap" "$pid"
 	is "$rc $err $(python3 "$tmp/told.py" "$tests/live" "$tmp/snap" "$pid" |
 	    grep why)" "0  " "a deleted file in a chroot: nothing is missing"
-	"$BUILD/snapls" -l "$tmp/snap" | grep -q 'K *[^ ]*/gone (deleted)$'
+	"$BUILD/snapls" -l "$tmp/snap" | grep -q 'K -  *[^ ]*/gone (deleted)$'
 	ok $? "a deleted file in a chroot: it is carried as memory"
 else
 	skip "a deleted file in a chroot" "no mount of $device is to be seen" 2

@@ -78,5 +78,5 @@ name=$'schl\u00e4ft\033[2J'
 cp "$(command -v sleep)" "$name"
 "./$name" 1000 &
 until_true grep -q schl "/proc/$!/comm"
-is "$(LC_ALL=C "$snapls" -no name $!)" $'schl\u00e4ft_[2J' "a name in UTF-8"
+is "$(LC_ALL=C "$snapls" -no name $!)" $'schl\u00e4ft?[2J' "a name in UTF-8"
 finish 13

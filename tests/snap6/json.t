@@ -35,7 +35,7 @@ is "$? $(cat err)" "0 " "it is listed"
 is "$(LC_ALL=C grep -c "$(printf '[\001-\037\177-\377]')" <(
     LC_ALL=C sed "s/$(printf '\303\274')/u/g" odd.json))" 0 \
     "no byte of it controls a terminal or is no UTF-8"
-"$BUILD/snapls" -l odd.snap >odd.list
+"$BUILD/snapls" -lb odd.snap >odd.list
 "$BUILD/snapls" -nb -o PID,USER,STATE,THREADS,MEMORY,RAW,ZERO,SHARED \
     odd.snap >odd.table
 cat >same.py <<'END'
@@ -59,19 +59,19 @@ for line in open(sys.argv[3]):
 
 def harmless(name):
     """As the list for people has it, without its width."""
-    return len(os.fsencode(name))
+    return len(os.fsencode('(gap)' if name is None else name or '-'))
 
 
 got = None
 for line in open(sys.argv[2], encoding='latin-1'):
     line = line.rstrip('\n')
-    m = re.match(r' *(\w+)-(\w+) +(\d+)K (missing: (.*)|(....) (.*))$', line)
+    m = re.match(r' *(\w+)-(\w+) +(\d+) (-|....) +(missing: (.*)|.*)$', line)
     w = line.split()
-    if m and m[4].startswith('missing'):
-        got['missing'].append((m[1], m[2], int(m[3]), m[5]))
+    if m and m[6]:
+        got['missing'].append((m[1], m[2], int(m[3]), m[6]))
     elif m:
-        perms = m[6] if m[6].strip() else None
-        got['mappings'].append((m[1], m[2], int(m[3]), perms, len(m[7])))
+        perms = None if m[4] == '-' else m[4]
+        got['mappings'].append((m[1], m[2], int(m[3]), perms, len(m[5])))
     elif w and w[0] == 'process':
         got = rows[int(w[1])]
         want.append(got)
@@ -80,9 +80,9 @@ for line in open(sys.argv[2], encoding='latin-1'):
 for p in procs:
     for k in ('type', 'file', 'name'):
         del p[k]
-    p['mappings'] = [(r['start'], r['end'], -(-r['size'] // 1024), r['perms'],
-                      harmless('(gap)' if r['name'] is None else r['name'])) for r in p['mappings']]
-    p['missing'] = [(r['start'], r['end'], r['size'] // 1024, r['reason'])
+    p['mappings'] = [(r['start'], r['end'], r['size'], r['perms'],
+                      harmless(r['name'])) for r in p['mappings']]
+    p['missing'] = [(r['start'], r['end'], r['size'], r['reason'])
                     for r in p['missing']]
     for k in list(p):
         if k not in want[0]:
