@@ -152,7 +152,7 @@ void		 status_word(const struct proc *p, size_t at, size_t width,
 enum {				/* bits of struct column */
 	RIGHT = 1,		/* as numbers are */
 	CUT = 2,		/* a line that is too long is cut here */
-	SHOWN = 4		/* by default */
+	SHOW = 4		/* by default */
 };
 
 struct column {

@@ -103,7 +103,7 @@ table_new(const struct column *columns, size_t n, const struct tableopts *o,
 		check(scols_table_enable_noheadings(t->tb, o->bare));
 	for (i = 0; i < n; i++)
 		if ((list == NULL || *list == '+') &&
-		    (o->json || columns[i].flags & SHOWN))
+		    (o->json || columns[i].flags & SHOW))
 			column_show(t, i);
 	for (; list != NULL && *list != '\0'; list += len + (list[len] != 0)) {
 		list += *list == '+';

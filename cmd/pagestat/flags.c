@@ -4,7 +4,18 @@
 #include "pagestat.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+enum { F_PID, F_NAME, F_PAGES, F_SIZE, F_FLAGS, COLUMNS };
+
+static struct column columns[COLUMNS] = {
+	[F_PID] = { "PID", "pid", RIGHT },
+	[F_NAME] = { "NAME", "name", 0 },
+	[F_PAGES] = { "PAGES", "pages", RIGHT | SHOW },
+	[F_SIZE] = { "SIZE", "size", RIGHT | SHOW },
+	[F_FLAGS] = { "FLAGS", "flags", CUT | SHOW }
+};
 
 static int
 flags_cmp(const void *a, const void *b)
@@ -16,56 +27,80 @@ flags_cmp(const void *a, const void *b)
 	return x->flags < y->flags ? -1 : x->flags > y->flags;
 }
 
-static void
-flags_line(const struct flagcount *c, uint64_t pagekb)
+/*
+ * Return an empty table of flags, as o has it, of several processes if many is
+ * true.
+ */
+struct table *
+flags_begin(const struct tableopts *o, bool many)
 {
-	const char *name, *sep;
-	unsigned int i;
-
-	printf("%9ju %10ju ", (uintmax_t)(c->kb / pagekb), (uintmax_t)c->kb);
-	for (i = 0, sep = ""; i < 64; i++) {
-		if (!(c->flags & (uint64_t)1 << i))
-			continue;
-		if ((name = pageflag_name(i)) != NULL)
-			printf("%s%s", sep, name);
-		else
-			printf("%sbit_%u", sep, i);
-		sep = ",";
-	}
-	printf("%s\n", *sep == '\0' ? "-" : "");
+	if (many)
+		columns[F_PID].flags |= SHOW;
+	return table_new(columns, COLUMNS, o, "flags");
 }
 
 /*
- * Show which flags the pages of sp, a live process, have, by frames; *hidden is
- * set if there are more of them than are told. first tells that it is the first
- * that is shown.  Return 0, or -1 with errstr.
+ * Put the names of flags into s, of size bytes.
+ */
+static void
+flags_text(uint64_t flags, char *s, size_t size)
+{
+	const char *name;
+	char bit[16];
+	unsigned int i;
+
+	*s = '\0';
+	for (i = 0; i < 64; i++) {
+		if (!(flags & (uint64_t)1 << i))
+			continue;
+		snprintf(bit, sizeof bit, "bit_%u", i);
+		name = pageflag_name(i);
+		strlcat(s, *s == '\0' ? "" : ",", size);
+		strlcat(s, name != NULL ? name : bit, size);
+	}
+}
+
+static void
+flags_line(struct table *t, const struct space *sp, uint64_t kb,
+    const char *flags)
+{
+	table_line(t);
+	table_number(t, F_PID, sp->pid);
+	table_text(t, F_NAME, sp->name);
+	table_number(t, F_PAGES, kb * KB / (uint64_t)sysconf(_SC_PAGESIZE));
+	table_bytes(t, F_SIZE, kb * KB);
+	table_text(t, F_FLAGS, flags);
+}
+
+/*
+ * Add to t, which is as o has it, which flags the pages of sp, a live process,
+ * have, by frames; set *hidden if it has more of them than can be seen.  Return
+ * 0, or -1 with errstr.
  */
 int
-flags_show(const struct space *sp, struct frames *frames, bool *hidden,
-    bool first)
+flags_add(struct table *t, const struct tableopts *o, const struct space *sp,
+    struct frames *frames, bool *hidden)
 {
 	struct flagcounts c = { 0 };
-	struct flagcount sum = { 0 };
-	uint64_t pagekb;
+	char text[1024];
+	uint64_t kb = 0;
 	bool some;
 	size_t i;
 	int rc;
 
-	pagekb = (uint64_t)sysconf(_SC_PAGESIZE) / KB;
 	rc = pageflags_live(&c, sp, frames, &some);
 	if (rc == -1)
 		goto out;
 	*hidden = *hidden || some;
-	printf("%s%ju: %s\n%9s %10s %s\n", first ? "" : "\n",
-	    (uintmax_t)sp->pid, sp->name, "Pages", "KB", "Flags");
 	if (c.n > 0)
 		qsort(c.v, c.n, sizeof *c.v, flags_cmp);
 	for (i = 0; i < c.n; i++) {
-		flags_line(&c.v[i], pagekb);
-		sum.kb += c.v[i].kb;
+		flags_text(c.v[i].flags, text, sizeof text);
+		flags_line(t, sp, c.v[i].kb, text);
+		kb += c.v[i].kb;
 	}
-	printf("%9ju %10ju total\n", (uintmax_t)(sum.kb / pagekb),
-	    (uintmax_t)sum.kb);
+	if (!o->json && !o->bare)
+		flags_line(t, sp, kb, "total");
 out:
 	free(c.v);
 	return rc;

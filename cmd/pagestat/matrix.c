@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { M_PID, M_MEMORY, M_OTHER }; /* columns; NAME is the last one */
+
 /*
  * Add process sp and its pages l to m.  Return 0, or -1 with errstr.
  */
@@ -35,43 +37,98 @@ matrix_add(struct matrix *m, const struct space *sp, const struct pagelist *l)
 }
 
 /*
- * Print a line for each process of m: what it has in memory, and then how much
- * of it each has, too.  Return 0, or -1 with errstr.
+ * Return a table for m as o has it, of the columns in c, with room for M_OTHER
+ * more than there are processes.
+ */
+static struct table *
+matrix_table(const struct matrix *m, const struct tableopts *o,
+    struct column *c, char (*head)[24])
+{
+	size_t k;
+
+	c[M_PID] = (struct column){ "PID", "pid", RIGHT | SHOW };
+	c[M_MEMORY] = (struct column){ "MEMORY", "memory", RIGHT | SHOW };
+	for (k = 0; k < m->n; k++) {
+		snprintf(head[k], sizeof head[k], "%ju",
+		    (uintmax_t)m->pid[k]);
+		c[M_OTHER + k] = (struct column){ head[k], NULL,
+		    RIGHT | SHOW };
+	}
+	c[M_OTHER + k] = (struct column){ "NAME", "name", CUT | SHOW };
+	return table_new(c, M_OTHER + k + 1, o, "sharing");
+}
+
+/*
+ * Add the line of process i of m to t: common has how much it shares with each.
+ */
+static void
+matrix_line(const struct matrix *m, struct table *t, size_t i,
+    const uint64_t *common, bool json)
+{
+	size_t k;
+
+	table_line(t);
+	table_number(t, M_PID, m->pid[i]);
+	table_bytes(t, M_MEMORY, m->kb[i] * KB);
+	table_text(t, M_OTHER + m->n, m->name[i]);
+	if (json)
+		json_open("shared", '[');
+	for (k = 0; k < m->n; k++)
+		if (!json && k == i)
+			table_text(t, M_OTHER + k, ".");
+		else if (!json)
+			table_bytes(t, M_OTHER + k, common[k] * KB);
+		else if (k != i) {
+			json_open(NULL, '{');
+			json_number("pid", m->pid[k]);
+			json_number("size", common[k] * KB);
+			json_close('}');
+		}
+	if (json)
+		json_close(']');
+}
+
+/*
+ * Print a line for each process of m, as o has it: what it has in memory, and
+ * how much of it each other has.  Return 0, or -1 with errstr.
  */
 int
-matrix_show(const struct matrix *m)
+matrix_show(const struct matrix *m, const struct tableopts *o)
 {
-	uint64_t *common, sum, repeated;
-	size_t i, k;
-	int n;
+	static const char *const words[] = { "total", "different", "saved" };
+	uint64_t *common, sums[3] = { 0 };
+	struct column *c;
+	struct table *t;
+	char (*head)[24];
+	size_t i;
+	int rc = -1;
 
-	if (m->n == 0)
-		return 0;
-	if ((common = calloc(m->n * m->n, sizeof *common)) == NULL)
-		return errstr_set("out of memory");
-	if (sharing_matrix(m->sharing, m->pid, m->n, common, &repeated) ==
-	    -1) {
-		free(common);
-		return -1;
+	common = calloc(m->n * m->n + 1, sizeof *common);
+	c = calloc(m->n + M_OTHER + 1, sizeof *c);
+	head = calloc(m->n + 1, sizeof *head);
+	if (common == NULL || c == NULL || head == NULL)
+		(void)errstr_set("out of memory");
+	else if (m->n == 0)
+		rc = 0;
+	else if ((rc = sharing_matrix(m->sharing, m->pid, m->n, common,
+	    &sums[2])) == 0) {
+		t = matrix_table(m, o, c, head);
+		for (i = 0; i < m->n; i++) {
+			matrix_line(m, t, i, &common[i * m->n], o->json);
+			sums[0] += m->kb[i];
+		}
+		sums[1] = sums[0] - sums[2];
+		for (i = 0; i < 3 && !o->json && !o->bare; i++) {
+			table_line(t);
+			table_text(t, M_PID, words[i]);
+			table_bytes(t, M_MEMORY, sums[i] * KB);
+		}
+		table_print(t);
 	}
-	printf("%10s %10s", "PID", "KB");
-	for (k = 0; k < m->n; k++)
-		printf(" %10ju", (uintmax_t)m->pid[k]);
-	printf(" Name\n");
-	for (i = 0, sum = 0; i < m->n; i++) {
-		n = printf("%10ju %10ju", (uintmax_t)m->pid[i],
-		    (uintmax_t)m->kb[i]);
-		for (k = 0; k < m->n; k++)
-			n += i == k ? printf(" %10s", ".") :
-			    printf(" %10ju", (uintmax_t)common[i * m->n + k]);
-		printf(" %s\n", name_fit(m->name[i], n + 1));
-		sum += m->kb[i];
-	}
-	printf("%10s %10ju\n%10s %10ju\n%10s %10ju\n", "total",
-	    (uintmax_t)sum, "different", (uintmax_t)(sum - repeated),
-	    "saved", (uintmax_t)repeated);
 	free(common);
-	return 0;
+	free(c);
+	free(head);
+	return rc;
 }
 
 /*

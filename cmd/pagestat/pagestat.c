@@ -14,6 +14,7 @@ struct command {
 	struct sources	 sources;
 	struct usetable	 table;
 	struct matrix	 matrix;
+	struct table	*list;	/* owned; of flags */
 	struct snap	*snap;	/* owned; NULL: live processes */
 	double		 seconds; /* of a window; 0: none */
 	bool		 showflags;
@@ -35,8 +36,8 @@ static const struct opt opts[] = {
 	{ 'f', "flags", NULL, "how many pages have which flags of the kernel",
 	    .flag = &command.showflags },
 	{ 'j', "json", NULL, "as JSON, an object a line, for programs",
-	    .flag = &command.table.json },
-	{ 'J', "json", NULL, NULL, .flag = &command.table.json },
+	    .flag = &command.table.opts.json },
+	{ 'J', "json", NULL, NULL, .flag = &command.table.opts.json },
 	{ 'M', "snapshot", "file", "read this file, as an operand",
 	    .source = sources_file },
 	{ 'm', "mappings", NULL, "a line for each mapping, too",
@@ -59,13 +60,9 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Tell how much memory processes take, and what they share.",
 	.synopsis = (const char *const[]){
-		"[-bn] [-o list] [-w seconds] [-c group] [-p pid|name] "
-		    "[-u user]",
-		"         [pid|name ...]",
-		"[-j] [-m] [-w seconds] [-c group] [-p pid|name] [-u user]",
-		"         [pid|name ...]",
-		"-f | -s [-c group] [-p pid|name] [-u user] [pid|name ...]",
-		"[-s] [-p pid|name] file | -M file [pid|name ...]",
+		"[-bjn] [-f | -m | -s] [-o list] [-w seconds] [-c group]",
+		"         [-p pid|name] [-u user] [pid|name ...]",
+		"[-bjns] [-o list] [-p pid|name] file | -M file [pid|name ...]",
 		NULL
 	},
 	.opts = opts,
@@ -200,9 +197,10 @@ show_once(struct command *c, uint64_t pid)
 	if (rc == 0 && c->showmatrix)
 		rc = show_sharing(c, &sp);
 	else if (rc == 0 && c->showflags)
-		rc = flags_show(&sp, c->table.flags, &c->hidden, c->shown == 0);
+		rc = flags_add(c->list, &c->table.opts, &sp, c->table.flags,
+		    &c->hidden);
 	else if (rc == 0)
-		rc = table_show(&c->table, &sp);
+		rc = table_add(&c->table, &sp);
 	space_free(&sp);
 	return rc;
 }
@@ -239,9 +237,11 @@ finish(struct command *c)
 		    "root alone (CAP_SYS_ADMIN)");
 		complain(c);
 	} else if (c->showmatrix) {
-		if (matrix_show(&c->matrix) == -1)
+		if (matrix_show(&c->matrix, &c->table.opts) == -1)
 			complain(c);
-	} else if (!c->showflags)
+	} else if (c->showflags)
+		table_print(c->list);
+	else
 		table_end(&c->table);
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(1, "standard output");
@@ -287,7 +287,6 @@ int
 main(int argc, char *argv[])
 {
 	struct command *const c = &command;
-	bool listed;
 	size_t i;
 
 	program_descriptors();
@@ -298,15 +297,10 @@ main(int argc, char *argv[])
 		sources_inside(&c->sources);
 		c->showmatrix = true;
 	}
-	listed = c->table.opts.bytes || c->table.opts.bare ||
-	    c->table.opts.list != NULL;
 	if (c->showflags + c->showmatrix + (c->table.mappings ||
-	    c->table.touched || c->table.json) > 1 ||
-	    (listed && (c->showflags || c->showmatrix || c->table.mappings ||
-	    c->table.json)) ||
+	    c->table.touched) > 1 ||
 	    c->sources.file.n + sources_live(&c->sources) != 1)
 		options_misuse(&cmdline);
-	name_terminal();
 	if (c->sources.file.n > 0) {
 		open_snap(c);
 		add_snapped(c);
@@ -316,6 +310,10 @@ main(int argc, char *argv[])
 		c->table.flags = frames_open("kpageflags");
 		c->table.counts = frames_open("kpagecount");
 	}
+	if (c->showflags)
+		c->list = flags_begin(&c->table.opts, c->procs.n > 1);
+	else if (!c->showmatrix)
+		table_begin(&c->table, c->procs.n > 1);
 	if (c->table.touched)
 		let_pass(c);
 	for (i = 0; i < c->procs.n; i++)

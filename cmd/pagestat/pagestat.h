@@ -16,12 +16,11 @@ struct processes {		/* those to be looked at */
 	size_t		 n;
 };
 
-struct usetable {			/* of processes, or of their mappings */
+struct usetable {		/* of processes, or of their mappings */
 	struct frames	*counts; /* owned; NULL: not told */
 	struct frames	*flags;	/* likewise */
-	struct tableopts opts;	/* of the table of processes */
-	struct table	*list;	/* that one, owned; NULL: none yet */
-	bool		 json;
+	struct tableopts opts;
+	struct table	*list;	/* owned */
 	bool		 mappings; /* a line for each */
 	bool		 touched; /* that column, too */
 	bool		 hidden; /* how much is shared out is not known */
@@ -31,12 +30,14 @@ struct usetable {			/* of processes, or of their mappings */
 };
 
 /* table.c */
-int		 table_show(struct usetable *, const struct space *);
+void		 table_begin(struct usetable *, bool many);
+int		 table_add(struct usetable *, const struct space *);
 void		 table_end(struct usetable *);
 
 /* flags.c */
-int		 flags_show(const struct space *, struct frames *, bool *,
-		    bool);
+struct table	*flags_begin(const struct tableopts *, bool many);
+int		 flags_add(struct table *, const struct tableopts *,
+		    const struct space *, struct frames *, bool *);
 
 /* matrix.c */
 struct matrix {
@@ -51,7 +52,7 @@ struct matrix {
 
 int		 matrix_add(struct matrix *, const struct space *,
 		    const struct pagelist *);
-int		 matrix_show(const struct matrix *);
+int		 matrix_show(const struct matrix *, const struct tableopts *);
 void		 matrix_free(struct matrix *);
 
 #endif

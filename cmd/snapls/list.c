@@ -13,13 +13,13 @@ enum { C_PID, C_NAME, C_USER, C_STATE, C_THREADS, C_MEMORY, C_RAW, C_ZERO,
 	C_COMMAND, C_FILE, COLUMNS };
 
 static const struct column columns[COLUMNS] = {
-	[C_PID] = { "PID", "pid", RIGHT | SHOWN },
+	[C_PID] = { "PID", "pid", RIGHT | SHOW },
 	[C_NAME] = { "NAME", "name", 0 },
-	[C_USER] = { "USER", "user", SHOWN },
-	[C_STATE] = { "STATE", "state", SHOWN },
-	[C_THREADS] = { "THREADS", "threads", RIGHT | SHOWN },
-	[C_MEMORY] = { "MEMORY", "memory", RIGHT | SHOWN },
-	[C_RAW] = { "RAW", "raw", RIGHT | SHOWN },
+	[C_USER] = { "USER", "user", SHOW },
+	[C_STATE] = { "STATE", "state", SHOW },
+	[C_THREADS] = { "THREADS", "threads", RIGHT | SHOW },
+	[C_MEMORY] = { "MEMORY", "memory", RIGHT | SHOW },
+	[C_RAW] = { "RAW", "raw", RIGHT | SHOW },
 	[C_ZERO] = { "ZERO", "zero", RIGHT },
 	[C_SHARED] = { "SHARED", "shared", RIGHT },
 	[C_PPID] = { "PPID", "parent", RIGHT },
@@ -29,17 +29,17 @@ static const struct column columns[COLUMNS] = {
 	[C_POD] = { "POD", "pod", CUT },
 	[C_EXE] = { "EXE", "executable", CUT },
 	[C_CWD] = { "CWD", "directory", CUT },
-	[C_COMMAND] = { "COMMAND", NULL, CUT | SHOWN },
+	[C_COMMAND] = { "COMMAND", NULL, CUT | SHOW },
 	[C_FILE] = { "FILE", "file", CUT }
 };
 
 enum { R_ADDRESSES, R_SIZE, R_PERMS, R_NAME, RANGES };
 
 static const struct column ranges[RANGES] = {
-	[R_ADDRESSES] = { "ADDRESSES", "start", RIGHT | SHOWN },
-	[R_SIZE] = { "SIZE", "size", RIGHT | SHOWN },
-	[R_PERMS] = { "PERMS", "perms", SHOWN },
-	[R_NAME] = { "MAPPING", "name", SHOWN | CUT }
+	[R_ADDRESSES] = { "ADDRESSES", "start", RIGHT | SHOW },
+	[R_SIZE] = { "SIZE", "size", RIGHT | SHOW },
+	[R_PERMS] = { "PERMS", "perms", SHOW },
+	[R_NAME] = { "MAPPING", "name", SHOW | CUT }
 };
 
 /* of what is missing, in JSON; RANGES for people */

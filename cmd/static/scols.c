@@ -8,11 +8,9 @@
 #include <libsmartcols/libsmartcols.h>
 #include <stdlib.h>
 
-enum { COLUMNS = 32 };		/* that a table may have */
-
 struct libscols_line {
 	struct libscols_line *next; /* owned */
-	char		*cell[COLUMNS]; /* owned */
+	char		*cell[]; /* owned; as many as there are columns */
 };
 
 struct libscols_column {
@@ -22,7 +20,7 @@ struct libscols_column {
 };
 
 struct libscols_table {
-	struct libscols_column column[COLUMNS];
+	struct libscols_column *column; /* owned */
 	size_t		 n;
 	struct libscols_line *first; /* owned */
 	struct libscols_line **last; /* where the next one goes */
@@ -66,12 +64,14 @@ struct libscols_column *
 scols_table_new_column(struct libscols_table *tb, const char *name,
     double hint, int flags)
 {
-	struct libscols_column *c = &tb->column[tb->n];
+	struct libscols_column *c;
 
 	(void)hint;
-	if (tb->n == COLUMNS)
+	c = reallocarray(tb->column, tb->n + 1, sizeof *c);
+	if (c == NULL)
 		return NULL;
-	tb->n++;
+	tb->column = c;
+	c += tb->n++;
 	c->name = name;
 	c->flags = flags;
 	c->width = tb->bare ? 0 : text_width(name);
@@ -84,7 +84,7 @@ scols_table_new_line(struct libscols_table *tb, struct libscols_line *parent)
 	struct libscols_line *l;
 
 	(void)parent;
-	if ((l = calloc(1, sizeof *l)) != NULL) {
+	if ((l = calloc(1, sizeof *l + tb->n * sizeof(char *))) != NULL) {
 		*tb->last = l;
 		tb->last = &l->next;
 	}
@@ -148,5 +148,6 @@ scols_unref_table(struct libscols_table *tb)
 			free(l->cell[i]);
 		free(l);
 	}
+	free(tb->column);
 	free(tb);
 }

@@ -52,7 +52,7 @@ says "procmap -M" title "$BUILD/procmap" -M "$tmp/snap" -p "$pid"
 says "procmap -g" title "$BUILD/procmap" -g - -M "$tmp/snap"
 says pagestat title "$BUILD/pagestat" "$pid"
 says "pagestat -m" title "$BUILD/pagestat" -m "$pid"
-says "pagestat -f" title "$BUILD/pagestat" -f "$pid"
+says "pagestat -f" title "$BUILD/pagestat" -fo +name "$pid"
 head -c 100000 "$tmp/snap" >"$tmp/cut"
 says "snapcat -sv" : "$BUILD/snapcat" -sv -o "$tmp/saved" "$tmp/cut"
 name=$tmp/$(printf '\033[31m\302\233.snap')

@@ -5,9 +5,7 @@
 . "$(dirname "$0")/../tap.sh"
 
 # what is told of each mapping by one who has others beside it
-columns() {
-	awk '{ print $1, $3, $7, $8, $9, $10, $11 }'
-}
+each=(-mnb -o "start,rss,swap,huge,zero,guard,thp")
 
 older=$targets/older
 "$older" true || {
@@ -19,10 +17,10 @@ chmod 666 "$tmp/pub/file"
 target "$targets/pages" "$tmp/pub/file" 100
 kill -STOP "$pid"
 until_true grep -q '^State:.T' "/proc/$pid/status"
-"$BUILD/pagestat" -m "$pid" | columns >"$tmp/new"
-"$older" "$BUILD/pagestat" -m "$pid" | columns >"$tmp/old"
+"$BUILD/pagestat" "${each[@]}" "$pid" >"$tmp/new"
+"$older" "$BUILD/pagestat" "${each[@]}" "$pid" >"$tmp/old"
 try "pages of each sort" diff "$tmp/new" "$tmp/old"
-is "$(awk '/^expect zero/ { at = $3 } $1 == at { print $5 }' "$lines" \
+is "$(awk '/^expect zero/ { at = $3 } $1 == at { print $5 / 1024 }' "$lines" \
     "$tmp/old")" 120 "zero pages"
 
 # As each kernel takes them, memory and what a record tells of pages.
@@ -51,9 +49,9 @@ if is_root; then
 	target "$targets/pages" "$tmp/pub/file" 100
 	kill -STOP "$pid"
 	until_true grep -q '^State:.T' "/proc/$pid/status"
-	"$BUILD/pagestat" -m "$pid" 2>/dev/null | columns >"$tmp/new"
-	"${as[@]}" "$targets/older" "$BUILD/pagestat" -m "$pid" 2>/dev/null |
-	    columns >"$tmp/old"
+	"$BUILD/pagestat" "${each[@]}" "$pid" 2>/dev/null >"$tmp/new"
+	"${as[@]}" "$targets/older" "$BUILD/pagestat" "${each[@]}" "$pid" \
+	    2>/dev/null >"$tmp/old"
 	try "nobody: pages of each sort" diff "$tmp/new" "$tmp/old"
 else
 	skip "of others" "not root" 2

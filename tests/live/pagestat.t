@@ -7,10 +7,14 @@
 pagestat=$BUILD/pagestat
 head -c 65536 /dev/urandom >"$tmp/pub/file"
 
-# mapping ADDR: RSS, shared, zero, guard, THP of -m
+# columns of a mapping, in kilobytes: of PID ADDRESS COLUMN,...
+of() {
+	"$pagestat" -mnb -o "start,$3" "$1" | awk -v a="$2" '$1 == a {
+	    for (i = 2; i <= NF; i++)
+		printf "%s%s", $i / 1024, i < NF ? " " : "\n" }'
+}
 mapping() {
-	"$pagestat" -m "$1" | awk -v a="$2" \
-	    '$1 == a { print $3, $6, $9, $10, $11 }'
+	of "$1" "$2" rss,shared,zero,guard,thp
 }
 
 same() {
@@ -26,7 +30,7 @@ column() {
 }
 
 common() {
-	"$pagestat" -s "$1" "$2" | awk -v p="$1" '$1 == p { print $4 }'
+	"$pagestat" -sb "$1" "$2" | awk -v p="$1" '$1 == p { print $4 / 1024 }'
 }
 
 # a name that no other has
@@ -54,8 +58,8 @@ else
 fi
 reserved=$(awk '/^huge reserved/ { print substr($3, 3) }' "$lines")
 if [ -n "$reserved" ]; then
-	is "$("$pagestat" -m "$few" | awk -v a="$reserved" \
-	    '$1 == a { print $3, $4, $5, $6, $7, $8 }')" "0 0 0 0 0 2048" \
+	is "$(of "$few" "$reserved" rss,pss,uss,shared,swap,huge)" \
+	    "0 0 0 0 0 2048" \
 	    "a page of hugetlbfs"
 else
 	skip "a page of hugetlbfs" "vm.nr_hugepages is 0"
@@ -126,7 +130,7 @@ END
 	    "/proc/$few/status" "/proc/$many/status")
 	ok $((more < 4000 - files || more > 4000 + files || files > 3900)) \
 	    "a pair that shares 1000 pages more" || echo "$more $files" | diag
-	"$pagestat" -s "$few" "$child" "$other" >"$tmp/out"
+	"$pagestat" -sb "$few" "$child" "$other" >"$tmp/out"
 	is "$? $(awk 'NR > 1 && NR < 5 { kb += $2; m[NR] = $3 " " $4 " " $5 }
 	    $1 == "total" { print (kb == $2); kb = $2 }
 	    $1 == "different" { kb -= $2 } $1 == "saved" { print (kb == $2) }
@@ -140,36 +144,49 @@ fi
 
 # The same two in a snapshot: what is the same there are bytes.
 snap -o "$tmp/one.snap" "$many" "$other"
-"$pagestat" -s -M "$tmp/one.snap" >"$tmp/out" 2>"$tmp/err"
+"$pagestat" -sb -M "$tmp/one.snap" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err") $(wc -l <"$tmp/out")" "0  6" "-M: a snapshot"
-is "$(($(awk -v p="$many" '$1 == p { print $4 }' "$tmp/out") >= 4400))" 1 \
+is "$(($(awk -v p="$many" '$1 == p { print $4 }' "$tmp/out") >= 4400 * 1024))" 1 \
     "-M: what they share"
 
 # The flags of pages.
-"$pagestat" -f "$few" >"$tmp/out"
+"$pagestat" -fb "$few" >"$tmp/out"
 sum=$(($(column "$few" RSS) + $(column "$few" Swap)))
 is "$? $(awk '/zero_page|guard|,huge,/ { not += $2 }
-    NR > 2 && $3 != "total" { n += $1; kb += $2 }
-    $3 == "total" { print (n == $1), (kb == $2), kb - not }' "$tmp/out")" \
+    NR > 1 && $3 != "total" { n += $1; kb += $2 }
+    $3 == "total" { print (n == $1), (kb == $2), (kb - not) / 1024 }' "$tmp/out")" \
     "0 1 1 $sum" "flags: as many as there are"
 if is_root; then
 	# before Linux 6.10 they are told of the first part of a huge page
 	# alone (stable_page_flags of fs/proc/page.c)
-	least=15000
-	release_from 6.10 || least=13000
+	least=$((15000 * 1024))
+	release_from 6.10 || least=$((13000 * 1024))
 	is "$(awk -v least=$least '/swapbacked/ && /anon/ && /exclusive/ {
 	    n += $2 } END { print (n >= least) }' "$tmp/out")" 1 \
 	    "flags: of memory"
-	is "$(awk '/guard/ { print $2 }' "$tmp/out")" \
+	is "$(awk '/guard/ { print $2 / 1024 }' "$tmp/out")" \
 	    "$(awk '/^expect guard/ { print $7 }' "${lines_of[$few]}")" \
 	    "flags: guards"
 fi
+
+# Each line as JSON.
+for o in -f -s -m; do
+	"$pagestat" $o -jn "$few" "$child" >"$tmp/json" 2>/dev/null
+	"$pagestat" $o -nbo pid "$few" "$child" >"$tmp/out" 2>/dev/null
+	is "$(python3 -c 'import json, sys
+print(*(json.loads(line)["pid"] for line in sys.stdin), sep="\n")' \
+	    <"$tmp/json")" "$(tr -d ' ' <"$tmp/out")" "JSON of $o"
+done
+is "$("$pagestat" -sj "$few" "$child" | python3 -c 'import json, sys
+print(*(o["shared"][0]["size"] // 1024 for o in map(json.loads, sys.stdin)))' \
+    )" "$(common "$few" "$child") $(common "$child" "$few")" "what a pair shares"
 
 # A window of time.
 kill -CONT "$few"
 at=$(awk '/^window/ { print substr($3, 3) }' "${lines_of[$few]}")
 touched() {
-	"$pagestat" -m -w "$1" "$few" | awk -v a="$at" '$1 == a { print $12 }'
+	"$pagestat" -mnb -o start,touched -w "$1" "$few" |
+	    awk -v a="$at" '$1 == a { print $2 / 1024 }'
 }
 if [ -w "/proc/$few/clear_refs" ]; then
 	is "$(touched 0.01)" 0 "a window: nothing is touched"
@@ -320,10 +337,10 @@ if is_root && command -v setpriv >/dev/null; then
 $pss 2" "nobody: his own and that of another"
 	is "$(nobody -s "$his" "$kid")" "1 which pages are the same is told\
  to root alone (CAP_SYS_ADMIN) 0" "nobody: sharing"
-	is "$(nobody -f "$his" | sed 's/ [0-9]*$//')" \
+	is "$(nobody -fb "$his" | sed 's/ [0-9]*$//')" \
 	    "0 most flags are missing: they are told to root alone\
  (CAP_SYS_ADMIN)" "nobody: flags"
-	is "$(awk '/exclusive$/ { n = $2 } END { print (n >= 15000) }' \
+	is "$(awk '/exclusive$/ { n = $2 } END { print (n >= 15000 * 1024) }' \
 	    "$tmp/out")" 1 "nobody: flags of pagemap"
 	kill -CONT "$his"
 	is "$(nobody -w 0.01 "$his" "$few")" \
@@ -338,4 +355,4 @@ prctl(2)): run as root 0" \
 else
 	skip "nobody" "not root"
 fi
-finish 65
+finish 69
