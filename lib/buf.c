@@ -2,6 +2,7 @@
  * Bytes that grow.
  */
 #include "model.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,4 +124,25 @@ buf_free(struct buf *b)
 {
 	free(b->data);
 	memset(b, 0, sizeof *b);
+}
+
+/*
+ * Return a string made of fmt as printf(3) does, which the caller frees; or
+ * NULL with errstr.
+ */
+char *
+str_printf(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	if (n == -1) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	return s;
 }

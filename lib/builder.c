@@ -87,15 +87,7 @@ struct gap {
 	uint64_t kb;
 };
 
-static int
-gap_cmp(const void *a, const void *b)
-{
-	const struct gap *x = a, *y = b;
-
-	if (x->kb != y->kb)
-		return x->kb < y->kb ? -1 : 1;
-	return x->i < y->i ? -1 : x->i > y->i;
-}
+CMP2(gap_cmp, struct gap, kb, i)
 
 /*
  * Mark gaps to be joined, nearest first, until few enough segments are
@@ -125,7 +117,7 @@ gaps_choose(struct builder *b, bool *join)
 		gap[ngap].i = i;
 		gap[ngap++].kb = (y->base - x->base - x->len) / KB;
 	}
-	qsort(gap, ngap, sizeof *gap, gap_cmp);
+	SORT(gap, ngap, gap_cmp);
 	limit = captured / 100 > CHEAP_KB ? captured / 100 : CHEAP_KB;
 	left = b->nseg;
 	for (i = 0; i < ngap && left > SEGMENTS; i++) {
@@ -167,8 +159,8 @@ builder_coalesce(struct builder *b)
 	size_t i, n;
 	int rc;
 
-	if ((join = calloc(b->nseg, sizeof *join)) == NULL)
-		return errstr_set("out of memory");
+	if ((join = mem_new(b->nseg, sizeof *join)) == NULL)
+		return -1;
 	rc = gaps_choose(b, join);
 	n = 1;
 	for (i = 1; i < b->nseg; i++) {

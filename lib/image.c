@@ -32,10 +32,8 @@ segment_new(uint64_t base, uint64_t len)
 		    (uintmax_t)len, (uintmax_t)base);
 		return NULL;
 	}
-	if ((s = calloc(1, sizeof *s)) == NULL) {
-		errstr_set("out of memory");
+	if ((s = mem_new(1, sizeof *s)) == NULL)
 		return NULL;
-	}
 	s->base = base;
 	s->len = len;
 	return s;
@@ -210,10 +208,8 @@ image_new(struct proc *p, enum image_kind kind)
 {
 	struct image *im;
 
-	if ((im = calloc(1, sizeof *im)) == NULL) {
-		errstr_set("out of memory");
+	if ((im = mem_new(1, sizeof *im)) == NULL)
 		return NULL;
-	}
 	im->proc = p;
 	im->kind = kind;
 	RB_INIT(&im->view);
@@ -322,13 +318,7 @@ image_miss(struct image *im, uint64_t start, uint64_t end, const char *reason)
 	return 0;
 }
 
-static int
-missing_cmp(const void *a, const void *b)
-{
-	const struct missing *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
+CMP(missing_cmp, struct missing, start)
 
 /*
  * Let what is missing of im, which may be NULL, ascend without overlaps: of two
@@ -343,7 +333,7 @@ image_sortmissing(struct image *im)
 
 	if (im == NULL || im->nmissing < 2)
 		return;
-	qsort(im->missing, im->nmissing, sizeof *im->missing, missing_cmp);
+	SORT(im->missing, im->nmissing, missing_cmp);
 	end = im->missing[0].end;
 	for (i = n = 1; i < im->nmissing; i++) {
 		m = &im->missing[i];

@@ -13,6 +13,7 @@
  */
 #include "jobs.h"
 #include "snap.h"
+#include "vec.h"
 #include "worker.h"
 
 #include <pthread.h>
@@ -90,10 +91,8 @@ jobs_new(size_t threads, size_t njob, size_t size,
 {
 	struct jobs *r;
 
-	if ((r = calloc(1, sizeof *r)) == NULL) {
-		errstr_set("out of memory");
+	if ((r = mem_new(1, sizeof *r)) == NULL)
 		return NULL;
-	}
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->more, NULL);
 	pthread_cond_init(&r->less, NULL);

@@ -4,6 +4,7 @@
  * known by where they begin.
  */
 #include "model.h"
+#include "vec.h"
 
 #include <sys/mman.h>
 
@@ -30,10 +31,8 @@ data_map(int fd, size_t len)
 {
 	struct mapped *m;
 
-	if ((m = calloc(1, sizeof *m)) == NULL) {
-		errstr_set("out of memory");
+	if ((m = mem_new(1, sizeof *m)) == NULL)
 		return NULL;
-	}
 	m->data = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
 	if (m->data == MAP_FAILED) {
 		free(m);

@@ -3,6 +3,7 @@
  * kilobytes that have them become zero and are missing, or are read and kept
  * here, changed.
  */
+#include "bisect.h"
 #include "model.h"
 
 #include <stdlib.h>
@@ -179,13 +180,7 @@ segment_leave(struct segment *s, const struct missing *r, size_t n)
 	return extents_take(s, &new, rc);
 }
 
-static int
-range_cmp(const void *a, const void *b)
-{
-	const struct missing *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
+CMP(range_cmp, struct missing, start)
 
 /*
  * Take what image im, which may be NULL, has of the n ranges r out of it, each
@@ -199,7 +194,7 @@ image_leave(struct image *im, struct missing *r, size_t n)
 
 	if (im == NULL || n == 0)
 		return 0;
-	qsort(r, n, sizeof *r, range_cmp);
+	SORT(r, n, range_cmp);
 	for (i = 0; i < im->nseg; i++)
 		if (segment_leave(im->seg[i], r, n) == -1)
 			return -1;

@@ -65,10 +65,8 @@ snap_new(void)
 {
 	struct snap *s;
 
-	if ((s = calloc(1, sizeof *s)) == NULL) {
-		errstr_set("out of memory");
+	if ((s = mem_new(1, sizeof *s)) == NULL)
 		return NULL;
-	}
 	RB_INIT(&s->bypid);
 	return s;
 }
@@ -217,10 +215,8 @@ snap_add(struct snap *s, uint64_t pid)
 
 	if (VEC_ROOM(s->proc, s->nproc) == -1)
 		return NULL;
-	if ((p = calloc(1, sizeof *p)) == NULL) {
-		errstr_set("out of memory");
+	if ((p = mem_new(1, sizeof *p)) == NULL)
 		return NULL;
-	}
 	p->pid = pid;
 	if (RB_INSERT(proctree, &s->bypid, p) != NULL) {
 		free(p);
@@ -258,8 +254,8 @@ snap_move(struct snap *a, struct snap *b, const bool *keep)
 
 	for (n = 1; n < a->nproc + b->nproc; n *= 2)	/* as vec.h has it */
 		continue;
-	if ((v = calloc(n, sizeof *v)) == NULL)
-		return errstr_set("out of memory");
+	if ((v = mem_new(n, sizeof *v)) == NULL)
+		return -1;
 	n = 0;
 	files = false;
 	do {

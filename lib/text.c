@@ -4,7 +4,6 @@
  * of the kernel's that is escaped.
  */
 #include "model.h"
-#include "vec.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -190,26 +189,5 @@ text_unescape(char *s)
 		} else
 			*out = *in++;
 	*out = '\0';
-	return s;
-}
-
-/*
- * Return a string made of fmt as printf(3) does, which the caller frees; or
- * NULL with errstr.
- */
-char *
-str_printf(const char *fmt, ...)
-{
-	va_list ap;
-	char *s;
-	int n;
-
-	va_start(ap, fmt);
-	n = vasprintf(&s, fmt, ap);
-	va_end(ap);
-	if (n == -1) {
-		errstr_set("out of memory");
-		return NULL;
-	}
 	return s;
 }

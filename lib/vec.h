@@ -59,7 +59,7 @@ str_dup(const char *s)
 	return mem_dup(s, strlen(s));
 }
 
-/* text.c */
+/* buf.c */
 char		*str_printf(const char *fmt, ...)
 		    __attribute__((format(printf, 1, 2)));
 

@@ -15,6 +15,7 @@
  */
 #include "model.h"
 #include "rbtree.h"
+#include "vec.h"
 
 #include <stdlib.h>
 
@@ -120,8 +121,8 @@ piece_add(struct view *v, uint64_t first, uint64_t last, struct segment *s)
 {
 	struct piece *p;
 
-	if ((p = calloc(1, sizeof *p)) == NULL)
-		return errstr_set("out of memory");
+	if ((p = mem_new(1, sizeof *p)) == NULL)
+		return -1;
 	p->first = first;
 	p->last = last;
 	p->seg = s;

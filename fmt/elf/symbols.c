@@ -158,17 +158,9 @@ syms_read(struct elfsyms *s, Elf *elf)
  * Of several with one address the last is told: the longest, and of its
  * names the first by alphabet.
  */
-static int
-sym_cmp(const void *a, const void *b)
-{
-	const struct elfsym *x = a, *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->end != y->end)
-		return x->end < y->end ? -1 : 1;
-	return strcmp(y->name, x->name);
-}
+CMP_BY(sym_cmp, struct elfsym, ORDER(x->start, y->start) != 0 ?
+    ORDER(x->start, y->start) : ORDER(x->end, y->end) != 0 ?
+    ORDER(x->end, y->end) : strcmp(y->name, x->name))
 
 /*
  * Return the names of the functions of the file fd, which stays the caller's,
@@ -192,8 +184,8 @@ elfsyms_read(int fd)
 	else if (loads_read(s, elf) == -1 || syms_read(s, elf) == -1) {
 		elfsyms_free(s);
 		s = NULL;
-	} else if (s->n > 1)
-		qsort(s->sym, s->n, sizeof *s->sym, sym_cmp);
+	} else
+		SORT(s->sym, s->n, sym_cmp);
 	elf_end(elf);
 	return s;
 }

@@ -2,17 +2,12 @@
  * Numbers for the processes of a snapshot that becomes a part of another: one
  * that is taken there is replaced.
  */
+#include "bisect.h"
 #include "merge.h"
 
 #include <stdlib.h>
 
-static int
-newpid_cmp(const void *a, const void *b)
-{
-	const struct newpid *x = a, *y = b;
-
-	return x->old < y->old ? -1 : x->old > y->old;
-}
+CMP(newpid_cmp, struct newpid, old)
 
 /*
  * Return the new number in m of the process of b that had the number old, or
@@ -21,10 +16,8 @@ newpid_cmp(const void *a, const void *b)
 uint64_t
 merge_pid(const struct merge *m, uint64_t old)
 {
-	struct newpid key = { .old = old }, *p;
+	const struct newpid *p = FIND(m->pid, m->npid, old, old);
 
-	p = m->npid == 0 ? NULL : bsearch(&key, m->pid, m->npid, sizeof key,
-	    newpid_cmp);
 	return p == NULL ? old : p->pid;
 }
 
@@ -62,13 +55,7 @@ number_give(struct merge *m, uint64_t old, bool file)
 	n->pid = (*next)++;
 }
 
-static int
-number_cmp(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
+CMP_BY(number_cmp, uint64_t, ORDER(*x, *y))
 
 /*
  * Find numbers for all processes of b, in m->pid.  A thread's process that is
@@ -101,13 +88,11 @@ merge_number(struct merge *m)
 		lost[n] = m->b->proc[i]->leader;
 		n += lost[n] != 0 && snap_find(m->b, lost[n]) == NULL;
 	}
-	if (n > 1)
-		qsort(lost, n, sizeof *lost, number_cmp);
+	SORT(lost, n, number_cmp);
 	for (i = 0; i < n; i++)
 		if (i == 0 || lost[i] != lost[i - 1])
 			number_give(m, lost[i], false);
-	if (m->npid > 1)
-		qsort(m->pid, m->npid, sizeof *m->pid, newpid_cmp);
+	SORT(m->pid, m->npid, newpid_cmp);
 	free(lost);
 	return 0;
 }

@@ -102,15 +102,8 @@ line_put(struct merge *m, const char *s, size_t n, const struct numbered *w,
 	buf_add(b, s, (size_t)(end - s));
 }
 
-static int
-newdev_sortcmp(const void *a, const void *b)
-{
-	const struct newdev *x = a, *y = b;
-	int c;
-
-	c = carried_cmp(&x->file, &y->file);
-	return c != 0 ? c : x->to < y->to ? -1 : x->to > y->to;
-}
+CMP_BY(newdev_sortcmp, struct newdev, carried_cmp(&x->file, &y->file) != 0 ?
+    carried_cmp(&x->file, &y->file) : ORDER(x->to, y->to))
 
 /*
  * Sort the files of m that are to have another device, when all are known.
@@ -118,8 +111,7 @@ newdev_sortcmp(const void *a, const void *b)
 void
 merge_sort(struct merge *m)
 {
-	if (m->ndev > 1)
-		qsort(m->dev, m->ndev, sizeof *m->dev, newdev_sortcmp);
+	SORT(m->dev, m->ndev, newdev_sortcmp);
 }
 
 /*

@@ -3,6 +3,7 @@
  * what Linux tells: segment, fd, noteid, ns, status; the registers are in
  * regs.c.  Column by column as man6/snap.6 has it.
  */
+#include "bisect.h"
 #include "calls.h"
 #include "model.h"
 #include "plan9.h"
@@ -137,13 +138,7 @@ struct mount {
 	char	*line;	/* owned by the text */
 };
 
-static int
-mount_cmp(const void *a, const void *b)
-{
-	const struct mount *x = a, *y = b;
-
-	return x->id < y->id ? -1 : x->id > y->id;
-}
+CMP(mount_cmp, struct mount, id)
 
 /*
  * One line of mountinfo: id parent dev root point options ... - type source
@@ -199,8 +194,7 @@ ns_file(struct buf *b, const struct task *t)
 		m[n++].line = line;
 	}
 	b->failed |= text == NULL;
-	if (n > 1)
-		qsort(m, n, sizeof *m, mount_cmp);
+	SORT(m, n, mount_cmp);
 	for (i = 0; i < n; i++)
 		mount_line(b, m[i].line);
 	buf_puts(b, "cd ");

@@ -2,17 +2,12 @@
  * Changing the files of a Linux record.
  */
 #include "archive.h"
+#include "bisect.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int
-at_cmp(const void *a, const void *b)
-{
-	const size_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
+CMP_BY(at_cmp, size_t, ORDER(*x, *y))
 
 /*
  * Put a file as the editor wants it.
@@ -56,8 +51,7 @@ linuxrec_copy(struct buf *b, const struct file *rec, struct linuxrec *r,
 	if ((nl = memchr(rec->data, '\n', rec->len)) == NULL)
 		return errstr_set("proc: no first line");
 	buf_add(b, rec->data, (size_t)(nl - rec->data) + 1);
-	if (r->n > 1)
-		qsort(r->at, r->n, sizeof *r->at, at_cmp);
+	SORT(r->at, r->n, at_cmp);
 	for (i = 0, rc = 0; i < r->n && rc == 0; i++) {
 		linuxrec_get(r, i, &f);
 		rc = edit_file(b, &f, edit, arg);

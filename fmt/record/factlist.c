@@ -2,6 +2,7 @@
  * Lists of facts, each with a subject, a key and a value, and how two of them
  * differ.
  */
+#include "bisect.h"
 #include "facts.h"
 #include "vec.h"
 
@@ -85,18 +86,8 @@ fact_order(const struct fact *a, const struct fact *b)
 	return strcmp(a->key, b->key);
 }
 
-static int
-fact_cmp(const void *x, const void *y)
-{
-	const struct fact *a = x, *b = y;
-	int c;
-
-	if ((c = fact_order(a, b)) != 0)
-		return c;
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	return strcmp(a->value, b->value);
-}
+CMP_BY(fact_cmp, struct fact, fact_order(x, y) != 0 ? fact_order(x, y) :
+    x->id != y->id ? ORDER(x->id, y->id) : strcmp(x->value, y->value))
 
 /*
  * Bring the facts of l into the order in which lists are compared.
@@ -104,8 +95,7 @@ fact_cmp(const void *x, const void *y)
 void
 factlist_sort(struct factlist *l)
 {
-	if (l->n > 1)
-		qsort(l->v, l->n, sizeof *l->v, fact_cmp);
+	SORT(l->v, l->n, fact_cmp);
 }
 
 /*

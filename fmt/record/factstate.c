@@ -3,6 +3,7 @@
  * environment, limits, credentials, signal actions.  Any of it may be a
  * stranger's.
  */
+#include "bisect.h"
 #include "facts.h"
 #include "digits.h"
 #include "signame.h"
@@ -30,13 +31,7 @@ struct openings {
 	size_t		 n;
 };
 
-static int
-opening_cmp(const void *a, const void *b)
-{
-	const struct opened *x = a, *y = b;
-
-	return x->fd < y->fd ? -1 : x->fd > y->fd;
-}
+CMP(opening_cmp, struct opened, fd)
 
 /*
  * Set *l, which is all zero, to which descriptor leads where; the caller frees
@@ -56,8 +51,7 @@ openings_get(struct openings *l, const struct linuxrec *r)
 			return -1;
 		l->v[l->n++] = o;
 	}
-	if (l->n > 1)
-		qsort(l->v, l->n, sizeof *l->v, opening_cmp);
+	SORT(l->v, l->n, opening_cmp);
 	return 0;
 }
 
@@ -77,9 +71,7 @@ socket_text(const struct openings *l, const struct linuxrec *r, uint64_t fd)
 	char name[40];
 	size_t i, len;
 
-	o = l->n == 0 ? NULL : bsearch(&key, l->v, l->n, sizeof key,
-	    opening_cmp);
-	if (o == NULL)
+	if ((o = FIND_BY(&key, l->v, l->n, opening_cmp)) == NULL)
 		return NULL;
 	snprintf(name, sizeof name, "file/%" PRIu64, o->id);
 	if (!linuxrec_find(r, name, &f))

@@ -2,6 +2,7 @@
  * The pages of an image of a snapshot: what is there, where its bytes are,
  * and what changed between two.
  */
+#include "bisect.h"
 #include "model.h"
 #include "space.h"
 
@@ -108,13 +109,7 @@ pages_merge(struct pagelist *l, const struct pagelist *have,
 	return 0;
 }
 
-static int
-pages_cmp(const void *a, const void *b)
-{
-	const struct pagespan *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
+CMP(pages_cmp, struct pagespan, start)
 
 /*
  * List in l what is known of the pages of im, which may be NULL.  Return 0, or

@@ -293,10 +293,8 @@ indexed_new(struct reader *r)
 	struct trailer *t = &r->trailer;
 	struct indexed *x;
 
-	if ((x = calloc(1, sizeof *x)) == NULL) {
-		errstr_set("out of memory");
+	if ((x = mem_new(1, sizeof *x)) == NULL)
 		return NULL;
-	}
 	x->o.ops = &ops;
 	x->o.users = 1;
 	x->data = t->data;

@@ -4,6 +4,7 @@
  * section that ends in a reference, one mem record for a process, behind
  * its text, references straight to raw pages.
  */
+#include "vec.h"
 #include "dedup/dedup.h"
 #include "io/io.h"
 #include "record/record.h"
@@ -330,10 +331,8 @@ snap6_begin(struct output *out, const char *header,
 {
 	struct snap6 *w;
 
-	if ((w = calloc(1, sizeof *w)) == NULL) {
-		errstr_set("out of memory");
+	if ((w = mem_new(1, sizeof *w)) == NULL)
 		return NULL;
-	}
 	w->out = out;
 	w->warn = warn;
 	w->arg = arg;

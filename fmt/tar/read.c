@@ -225,15 +225,8 @@ members_take(struct walk *w)
 /*
  * By name, and of one name the later one last.
  */
-static int
-member_cmp(const void *a, const void *b)
-{
-	const struct tarmember *x = a, *y = b;
-	int c;
-
-	c = strcmp(x->name, y->name);
-	return c != 0 ? c : (x->pos > y->pos) - (x->pos < y->pos);
-}
+CMP_BY(member_cmp, struct tarmember, strcmp(x->name, y->name) != 0 ?
+    strcmp(x->name, y->name) : ORDER(y->pos, x->pos))
 
 /*
  * Read the table of the archive in, of which nothing has been skipped; a pipe,
@@ -253,10 +246,8 @@ tar_read(struct input *in)
 			errstr_wrap("%s", in->name);
 		return NULL;
 	}
-	if ((t = calloc(1, sizeof *t)) == NULL) {
-		errstr_set("out of memory");
+	if ((t = mem_new(1, sizeof *t)) == NULL)
 		return NULL;
-	}
 	t->in = in;
 	w.tar = t;
 	rc = members_take(&w);
@@ -265,8 +256,7 @@ tar_read(struct input *in)
 		tar_free(t);
 		return NULL;
 	}
-	if (t->n > 1)
-		qsort(t->v, t->n, sizeof *t->v, member_cmp);
+	SORT(t->v, t->n, member_cmp);
 	return t;
 }
 

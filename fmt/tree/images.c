@@ -7,6 +7,7 @@
  * "command" with the command that restores them; or, where there are none, a
  * file "refused" that tells why, a line for each thing.
  */
+#include "bisect.h"
 #include "criu/write/write.h"
 #include "tree.h"
 #include "vec.h"
@@ -20,13 +21,7 @@ struct fsroots {		/* the roots of a snapshot */
 	size_t		 n;
 };
 
-static int
-pid_cmp(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
+CMP_BY(pid_cmp, uint64_t, ORDER(*x, *y))
 
 /*
  * Return the roots of a snapshot, which are found when they are first asked
@@ -48,8 +43,7 @@ roots_get(struct fstree *t, struct snap *s)
 	r->snap = s;
 	if (!criumake_can(s) || criumake_roots(s, &r->pid, &r->n) == -1)
 		return r;
-	if (r->n > 1)
-		qsort(r->pid, r->n, sizeof *r->pid, pid_cmp);
+	SORT(r->pid, r->n, pid_cmp);
 	return r;
 }
 
@@ -65,8 +59,7 @@ roots_have(struct fstree *t, struct snap *s, uint64_t pid)
 
 	pthread_mutex_lock(&t->lock);
 	r = roots_get(t, s);
-	has = r != NULL && r->n > 0 && bsearch(&pid, r->pid, r->n,
-	    sizeof *r->pid, pid_cmp) != NULL;
+	has = r != NULL && FIND_BY(&pid, r->pid, r->n, pid_cmp) != NULL;
 	pthread_mutex_unlock(&t->lock);
 	return has;
 }

@@ -9,6 +9,7 @@
  * does not have are there too, empty: a debugger opens each file that was
  * mapped, and complains of those that it does not find.
  */
+#include "bisect.h"
 #include "record/record.h"
 #include "vec.h"
 #include "tree.h"
@@ -148,15 +149,10 @@ add_mapped(struct rooter *r, enum named which)
 	return 0;
 }
 
-static int
-sysfile_cmp(const void *a, const void *b)
-{
-	const struct sysfile *x = a, *y = b;
-	int c;
-
-	c = path_cmp(x->path, strlen(x->path), y->path, strlen(y->path));
-	return c != 0 ? c : x->seq < y->seq ? -1 : x->seq > y->seq;
-}
+CMP_BY(path_order, struct sysfile, path_cmp(x->path, strlen(x->path), y->path,
+    strlen(y->path)))
+CMP_BY(sysfile_cmp, struct sysfile, path_order(x, y) != 0 ? path_order(x, y) :
+    ORDER(x->seq, y->seq))
 
 /*
  * Sort; of each name keep the first, if it is not a directory of another.
@@ -167,8 +163,7 @@ sysroot_sort(struct sysroot *root)
 	struct sysfile *f, *last;
 	size_t i, n, len;
 
-	if (root->n > 1)
-		qsort(root->f, root->n, sizeof *root->f, sysfile_cmp);
+	SORT(root->f, root->n, sysfile_cmp);
 	for (i = n = 0; i < root->n; i++) {
 		f = &root->f[i];
 		last = n > 0 ? &root->f[n - 1] : NULL;

@@ -53,10 +53,8 @@ fstree_new(void (*warn)(void *, const char *), void *arg)
 {
 	struct fstree *t;
 
-	if ((t = calloc(1, sizeof *t)) == NULL) {
-		errstr_set("out of memory");
+	if ((t = mem_new(1, sizeof *t)) == NULL)
 		return NULL;
-	}
 	pthread_mutex_init(&t->lock, NULL);
 	t->warn = warn;
 	t->arg = arg;
@@ -82,16 +80,9 @@ fstree_free(struct fstree *t)
 	free(t);
 }
 
-static int
-member_cmp(const void *a, const void *b)
-{
-	const struct member *x = *(struct member *const *)a;
-	const struct member *y = *(struct member *const *)b;
-
-	if (x->proc->pid != y->proc->pid)
-		return x->proc->pid < y->proc->pid ? -1 : 1;
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
-}
+CMP_BY(member_cmp, struct member *const,
+    ORDER((*x)->proc->pid, (*y)->proc->pid) != 0 ?
+    ORDER((*x)->proc->pid, (*y)->proc->pid) : ORDER((*x)->seq, (*y)->seq))
 
 static int
 member_add(struct fstree *t, struct snap *s, struct proc *p, void *tag)
@@ -102,8 +93,8 @@ member_add(struct fstree *t, struct snap *s, struct proc *p, void *tag)
 		return errstr_set("more than %d processes", PROC_MAX);
 	if (VEC_ROOM(t->m, t->n) == -1)
 		return -1;
-	if ((m = calloc(1, sizeof *m)) == NULL)
-		return errstr_set("out of memory");
+	if ((m = mem_new(1, sizeof *m)) == NULL)
+		return -1;
 	pthread_mutex_init(&m->lock, NULL);
 	m->tree = t;
 	m->snap = s;
@@ -137,8 +128,7 @@ members_number(struct fstree *t, const struct snap *s)
 	char line[200];
 	size_t i, n;
 
-	if (t->n > 1)
-		qsort(t->m, t->n, sizeof *t->m, member_cmp);
+	SORT(t->m, t->n, member_cmp);
 	clash = NULL;
 	for (i = n = 0; i < t->n; i++) {
 		t->m[i]->serial = i > 0 && t->m[i]->proc->pid ==

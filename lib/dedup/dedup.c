@@ -17,6 +17,7 @@
  * When the latter two get dear, no more are remembered.
  */
 #include "engine.h"
+#include "vec.h"
 #include "worker.h"
 
 #include <sys/random.h>
@@ -36,10 +37,8 @@ dedup_new(finding_fn found, void *arg)
 	size_t threads, n;
 	struct dedup *d;
 
-	if ((d = calloc(1, sizeof *d)) == NULL) {
-		errstr_set("out of memory");
+	if ((d = mem_new(1, sizeof *d)) == NULL)
 		return NULL;
-	}
 	index_init(&d->content);
 	index_init(&d->identity);
 	if (getrandom(d->secret, sizeof d->secret, 0) !=

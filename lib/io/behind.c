@@ -6,6 +6,7 @@
 #include "full.h"
 #include "io.h"
 #include "jobs.h"
+#include "vec.h"
 #include "worker.h"
 
 #include <errno.h>
@@ -89,10 +90,8 @@ behind_new(size_t size, bool kept)
 {
 	struct behind *b;
 
-	if ((b = calloc(1, sizeof *b)) == NULL) {
-		errstr_set("out of memory");
+	if ((b = mem_new(1, sizeof *b)) == NULL)
 		return NULL;
-	}
 	b->size = size;
 	b->kept = kept;
 	b->ring = jobs_new(processors_count() > 1, WAITING,

@@ -110,13 +110,7 @@ vma_perms(const struct vma *v, char perm[5])
 	perm[4] = '\0';
 }
 
-static int
-vma_cmp(const void *a, const void *b)
-{
-	const struct vma *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
+CMP(vma_cmp, struct vma, start)
 
 /*
  * Bring the mappings of l into the order of their addresses; two that overlap
@@ -127,8 +121,7 @@ vmas_sort(struct vmas *l)
 {
 	size_t i;
 
-	if (l->n > 1)
-		qsort(l->v, l->n, sizeof *l->v, vma_cmp);
+	SORT(l->v, l->n, vma_cmp);
 	for (i = 1; i < l->n; i++)
 		if (l->v[i].start < l->v[i - 1].end)
 			return errstr_set("maps: the mapping at %jx overlaps "

@@ -67,27 +67,10 @@ sharing_add(struct sharing *s, const struct pagelist *l, uint64_t pid)
 	return 0;
 }
 
-static int
-sharer_cmp(const void *a, const void *b)
-{
-	const struct sharer *x = a, *y = b;
-
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	if (x->store != y->store)
-		return x->store < y->store ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
-}
-
-static int
-cell_cmp(const void *a, const void *b)
-{
-	const struct cell *x = a, *y = b;
-
-	if (x->store != y->store)
-		return x->store < y->store ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
-}
+CMP2(store_cmp, struct sharer, store, at)
+CMP_BY(sharer_cmp, struct sharer, ORDER(x->pid, y->pid) != 0 ?
+    ORDER(x->pid, y->pid) : store_cmp(x, y))
+CMP2(cell_cmp, struct cell, store, at)
 
 /*
  * The first cell of a store, or one behind it, that ends behind a kilobyte.
@@ -149,14 +132,14 @@ cells_cut(struct sharing *s)
 	struct cell *c;
 	size_t i, n;
 
-	if ((c = calloc(s->n + 1, 2 * sizeof *c)) == NULL)
-		return errstr_set("out of memory");
+	if ((c = mem_new(s->n + 1, 2 * sizeof *c)) == NULL)
+		return -1;
 	for (i = n = 0; i < s->n; i++) {
 		c[n].store = c[n + 1].store = s->v[i].store;
 		c[n++].at = s->v[i].at;
 		c[n++].at = s->v[i].end;
 	}
-	qsort(c, n, sizeof *c, cell_cmp);
+	SORT(c, n, cell_cmp);
 	s->cell = c;
 	for (i = s->ncell = 0; i + 1 < n; i++) {
 		if (c[i].store != c[i + 1].store || c[i].at == c[i + 1].at)
@@ -184,8 +167,7 @@ cells_make(struct sharing *s)
 		return 0;
 	if (cells_cut(s) == -1)
 		return -1;
-	if (s->n > 1)
-		qsort(s->v, s->n, sizeof *s->v, sharer_cmp);
+	SORT(s->v, s->n, sharer_cmp);
 	for (upto = 0, i = 0; i < s->n; i++) {
 		h = &s->v[i];
 		if (i == 0 || h->pid != h[-1].pid || h->store != h[-1].store)
@@ -269,15 +251,7 @@ struct edge {			/* where a run of a process begins or ends */
 	bool		 begins;
 };
 
-static int
-edge_cmp(const void *a, const void *b)
-{
-	const struct edge *x = a, *y = b;
-
-	if (x->store != y->store)
-		return x->store < y->store ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
-}
+CMP2(edge_cmp, struct edge, store, at)
 
 /*
  * The edges of what n processes have; *ne of them.  The caller frees them;
@@ -304,7 +278,7 @@ sharing_edges(const struct sharing *s, const uint64_t *pid, size_t n,
 		e[(*ne)++] = (struct edge){ h->store, h->at, k, true };
 		e[(*ne)++] = (struct edge){ h->store, h->end, k, false };
 	}
-	qsort(e, *ne, sizeof *e, edge_cmp);
+	SORT(e, *ne, edge_cmp);
 	return e;
 }
 

@@ -15,15 +15,8 @@
 
 enum { HEAD = 65536 };		/* of a file; where its notes are */
 
-static int
-mapped_cmp(const void *a, const void *b)
-{
-	const struct mapped *x = a, *y = b;
-	int c;
-
-	c = strcmp(x->name, y->name);
-	return c != 0 ? c : x->addr < y->addr ? -1 : x->addr > y->addr;
-}
+CMP_BY(mapped_cmp, struct mapped, strcmp(x->name, y->name) != 0 ?
+    strcmp(x->name, y->name) : ORDER(x->addr, y->addr))
 
 static struct mapped *
 mapped_find(const struct corereader *r, const char *name)
@@ -133,8 +126,7 @@ list_mapped(struct corereader *r)
 		m[n].addr = v->start;
 		m[n++].src = NULL;
 	}
-	if (n > 1)
-		qsort(m, n, sizeof *m, mapped_cmp);
+	SORT(m, n, mapped_cmp);
 	for (i = 0; i < n; i++)
 		if (i == 0 || strcmp(m[i].name, m[i - 1].name) != 0)
 			m[r->nmapped++] = m[i];

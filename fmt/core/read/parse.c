@@ -247,13 +247,7 @@ read_notes(struct elfcore *c, const GElf_Phdr *ph)
 	return 0;
 }
 
-static int
-load_cmp(const void *a, const void *b)
-{
-	const struct coreseg *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
+CMP(load_cmp, struct coreseg, addr)
 
 /*
  * Bring the segments of c into the order of their addresses; none may overlap.
@@ -265,8 +259,7 @@ elfcore_sort(struct elfcore *c)
 	const struct coreseg *l;
 	size_t i;
 
-	if (c->nload > 1)
-		qsort(c->load, c->nload, sizeof *c->load, load_cmp);
+	SORT(c->load, c->nload, load_cmp);
 	for (i = 1; i < c->nload; i++) {
 		l = &c->load[i - 1];
 		if (c->load[i].addr - l->addr < l->len)

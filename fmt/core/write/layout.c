@@ -303,10 +303,8 @@ core_new(struct snap *s, struct proc *p)
 	struct vmas v = { 0 };
 	struct core *c;
 
-	if ((c = calloc(1, sizeof *c)) == NULL) {
-		errstr_set("out of memory");
+	if ((c = mem_new(1, sizeof *c)) == NULL)
 		return NULL;
-	}
 	if (corethreads_find(&t, s, p) == -1 || proc_vmas(p, &v) == -1 ||
 	    core_layout(c, &t, p, &v) == -1) {
 		errstr_wrap("process %ju", (uintmax_t)p->pid);

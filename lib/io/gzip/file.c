@@ -12,6 +12,7 @@
  * that had been given up.
  */
 #include "gzip.h"
+#include "vec.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -95,8 +96,8 @@ gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
 	int rc;
 
 	*out = NULL;
-	if ((f = calloc(1, sizeof *f)) == NULL)
-		return errstr_set("out of memory");
+	if ((f = mem_new(1, sizeof *f)) == NULL)
+		return -1;
 	f->refs = 1;
 	f->nslot = FEW;
 	f->most = MOST;

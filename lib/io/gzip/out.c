@@ -6,6 +6,7 @@
 #include "model.h"
 #include "num.h"
 #include "jobs.h"
+#include "vec.h"
 #include "worker.h"
 
 #include <errno.h>
@@ -64,10 +65,8 @@ gzipout_new(int threads, int (*write)(void *, const void *, size_t),
 	n = (size_t)(threads > 0 ? threads : processors_count());
 	if (n > THREADS)
 		n = THREADS;
-	if ((g = calloc(1, sizeof *g)) == NULL) {
-		errstr_set("out of memory");
+	if ((g = mem_new(1, sizeof *g)) == NULL)
 		return NULL;
-	}
 	g->write = write;
 	g->arg = arg;
 	/* one being filled, one written, some that wait for an older one */
