@@ -145,9 +145,15 @@ void
 process_tell(struct process *ps, const struct asked *asked, const char *path)
 {
 	struct unwinder *u = &ps->u;
+	char why[128];
 	size_t i;
 
 	failure_of(ps->t.proc->pid);
+	if (u->locals && u->nolocals != NULL) {
+		snprintf(why, sizeof why, "process %" PRIu64 ": no local "
+		    "variables: %s", ps->t.proc->pid, u->nolocals);
+		program_lose(NULL, why);
+	}
 	modules_use(&ps->t);
 	if (asked->tid != UINT64_MAX)
 		threads_choose(u, asked->tid);

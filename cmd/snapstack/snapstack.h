@@ -194,7 +194,8 @@ struct unwinder {
 	size_t		 n;
 	struct threadkey *inner; /* owned, as the next; n of them, sorted */
 	struct threadkey *clears;
-	bool		 locals; /* variables of Python are asked for */
+	bool		 locals; /* variables of Python are asked for, */
+	const char	*nolocals; /* and why there are none; or NULL */
 	struct registers now;	/* of the thread that is unwound */
 	bool		 unread; /* memory that its frame takes is missing */
 };

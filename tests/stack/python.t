@@ -100,8 +100,35 @@ END
 	    "$v: which of them a thread runs"
 	ended
 done
+
+# what looks like another version
+cat >"$tmp/other.c" <<'END'
+#include <stdio.h>
+#include <unistd.h>
+const unsigned long Py_Version = 0x030a00f0;
+char _PyRuntime[4096] = "3.10";
+int
+main(void)
+{
+	printf("ready\n");
+	fflush(stdout);
+	pause();
+}
+END
+cc -rdynamic -o "$tmp/python3.10" "$tmp/other.c"
+target "$tmp/python3.10"
+want="1 snapstack: process $pid: no local variables: \
+only CPython 3.11 to 3.13 of 64 bits is supported"
+"$BUILD/snap" -o "$tmp/snap" "$pid"
+err=$("$BUILD/snapstack" -l "$tmp/snap" 2>&1 >"$tmp/out")
+is "$? $err" "$want" "-l: a version that is not known"
+err=$("$BUILD/snapstack" -l "$pid" 2>&1 >"$tmp/out")
+is "$? $err" "$want" "-l: a version that is not known, live"
+err=$("$BUILD/snapstack" "$tmp/snap" 2>&1 >"$tmp/out")
+is "$? $err" "0 " "without -l nothing is missing"
+ended
 if [ "$n" -eq 0 ]; then
 	skip "Python" "no python3 of 3.11 to 3.13"
-	finish 1
+	finish 4
 fi
-finish $((n * 13))
+finish $((n * 13 + 3))

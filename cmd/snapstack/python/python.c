@@ -92,10 +92,12 @@ search(struct unwinder *u, struct search *f)
 
 	for (i = 0; i < t->vma.n && f->runtime == 0; i++) {
 		v = &t->vma.v[i];
-		if (v->name[0] != '/' || v->off != 0 || !python_is(v->name) ||
-		    !dynsym_find(t, v->start, "_PyRuntime", &f->runtime))
+		if (v->name[0] != '/' || v->off != 0 || !python_is(v->name))
 			continue;
-		(void)dynsym_find(t, v->start, "Py_Version", &f->version);
+		u->nolocals = "the state of Python is not found";
+		if (dynsym_find(t, v->start, "_PyRuntime", &f->runtime))
+			(void)dynsym_find(t, v->start, "Py_Version",
+			    &f->version);
 	}
 	if (f->runtime == 0 && !t->live)
 		(void)dwfl_getmodules(u->dwfl, on_module, f, 0);
@@ -336,7 +338,7 @@ python_find(struct unwinder *u)
 	unsigned int n;
 	size_t left;
 
-	if (u->n == 0 || u->stack[0].regs.word != 8)
+	if (u->n == 0)
 		return;
 	search(u, &f);
 	version = 0;
@@ -344,9 +346,12 @@ python_find(struct unwinder *u)
 		return;
 	if (f.version != 0)
 		(void)target_word(t, f.version, 4, &version);
-	if (!pyoffsets_get(&o, t, f.runtime, (unsigned int)version) ||
+	u->nolocals = "only CPython 3.11 to 3.13 of 64 bits is supported";
+	if (u->stack[0].regs.word != 8 ||
+	    !pyoffsets_get(&o, t, f.runtime, (unsigned int)version) ||
 	    !target_word(t, f.runtime + o.runtime_head, 8, &interp))
 		return;
+	u->nolocals = NULL;
 	left = 4 * u->n + SPARE;
 	t->cost = 0;
 	for (n = 0; interp != 0 && n < INTERPRETERS; n++) {
