@@ -4,18 +4,10 @@
  */
 #include "job.h"
 
-#include <sys/queue.h>
-
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
-struct message {
-	STAILQ_ENTRY(message) entry;
-	char		*text;
-};
-
-static STAILQ_HEAD(, message) messages = STAILQ_HEAD_INITIALIZER(messages);
+static struct buf messages;	/* each ends in a NUL */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool holding;
 
@@ -26,21 +18,13 @@ static bool holding;
 void
 say(void *arg, const char *text)
 {
-	struct message *m;
-
 	(void)arg;
 	if (!holding) {
 		program_warn("%s", text);
 		return;
 	}
 	pthread_mutex_lock(&lock);
-	if ((m = malloc(sizeof *m)) == NULL ||
-	    (m->text = strdup(text)) == NULL) {
-		free(m);
-		m = NULL;
-	}
-	if (m != NULL)
-		STAILQ_INSERT_TAIL(&messages, m, entry);
+	buf_add(&messages, text, strlen(text) + 1);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -59,16 +43,16 @@ say_hold(void)
 void
 say_kept(bool drop)
 {
-	struct message *m;
+	const char *s;
+	size_t at;
 
 	holding = false;
-	while ((m = STAILQ_FIRST(&messages)) != NULL) {
-		STAILQ_REMOVE_HEAD(&messages, entry);
+	for (at = 0; at < messages.len; at += strlen(s) + 1) {
+		s = (const char *)messages.data + at;
 		if (!drop)
-			program_warn("%s", m->text);
-		free(m->text);
-		free(m);
+			program_warn("%s", s);
 	}
+	buf_free(&messages);
 }
 
 /*

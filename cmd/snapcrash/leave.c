@@ -6,6 +6,7 @@
  * then that of the process alone; of each the largest mappings.  Those that a
  * stack pointer is in stay, and, of the others, what registers point near.
  */
+#include "bisect.h"
 #include "crash.h"
 #include "vec.h"
 
@@ -105,13 +106,7 @@ near_add(void *arg, uint64_t at)
 	    first + EACH + NEAR };
 }
 
-static int
-near_cmp(const void *a, const void *b)
-{
-	const struct near *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
+CMP(near_cmp, struct near, start)
 
 /*
  * Return how many bytes of a mapping a snapshot may take.
@@ -218,8 +213,7 @@ leave_choose(const struct space *sp, uint64_t room, char ***words, size_t *n)
 		err(1, NULL);
 	stacks_find(&v);
 	registers_each(STDIN_FILENO, near_add, &v);
-	if (v.nnear > 1)
-		qsort(v.near, v.nnear, sizeof *v.near, near_cmp);
+	SORT(v.near, v.nnear, near_cmp);
 	for (i = 0; i < sp->vma.n; i++)
 		v.order[i] = i;
 	qsort_r(v.order, sp->vma.n, sizeof *v.order, earlier,

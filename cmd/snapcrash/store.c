@@ -2,6 +2,7 @@
  * The directory with what crashed: a snapshot each, PROGRAM.PID.TIME.USER and
  * the suffix.  What has another name is none of ours, and stays.
  */
+#include "bisect.h"
 #include "crash.h"
 #include "vec.h"
 
@@ -48,9 +49,8 @@ store_open(const struct config *c)
 static int
 time_cmp(const struct timespec *x, const struct timespec *y)
 {
-	if (x->tv_sec != y->tv_sec)
-		return x->tv_sec < y->tv_sec ? -1 : 1;
-	return x->tv_nsec < y->tv_nsec ? -1 : x->tv_nsec > y->tv_nsec;
+	return x->tv_sec != y->tv_sec ? ORDER(x->tv_sec, y->tv_sec) :
+	    ORDER(x->tv_nsec, y->tv_nsec);
 }
 
 static int
@@ -61,8 +61,7 @@ crash_cmp(const void *a, const void *b)
 
 	if ((rc = time_cmp(&x->when, &y->when)) == 0 &&
 	    (rc = time_cmp(&x->written, &y->written)) == 0 &&
-	    (rc = (crash_pid(x) > crash_pid(y)) -
-	    (crash_pid(x) < crash_pid(y))) == 0)
+	    (rc = ORDER(crash_pid(x), crash_pid(y))) == 0)
 		rc = strcmp(x->id, y->id);
 	return rc;
 }
@@ -127,8 +126,7 @@ store_read(const struct config *c, struct crashes *l)
 	closedir(d);
 	for (i = 0; i < l->n; i++)
 		l->v[i].id = strrchr(l->v[i].file, '/') + 1;
-	if (l->n > 1)
-		qsort(l->v, l->n, sizeof *l->v, crash_cmp);
+	SORT(l->v, l->n, crash_cmp);
 	return 0;
 }
 

@@ -243,14 +243,7 @@ target_word(struct target *t, uint64_t addr, size_t word, uint64_t *v)
 	return true;
 }
 
-static int
-block_cmp(const void *a, const void *b)
-{
-	const struct block *x = *(struct block *const *)a;
-	const struct block *y = *(struct block *const *)b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
+PCMP(block_cmp, struct block, addr)
 
 static void
 block_keep(struct target *t, uint64_t addr)
@@ -295,8 +288,7 @@ target_leave(struct target *t)
 	for (i = 0; i < t->vma.n; i++)
 		if (strcmp(t->vma.v[i].name, "[vdso]") == 0)
 			target_keep(t, t->vma.v[i].start);
-	if (t->nkept > 0)
-		qsort(t->kept, t->nkept, sizeof(struct block *), block_cmp);
+	SORT(t->kept, t->nkept, block_cmp);
 	t->left = true;
 	t->live = false;
 	memset(t->cache, 0, CACHED * sizeof *t->cache);

@@ -14,10 +14,9 @@
 enum {
 	LINES_MOST = 1 << 21,
 	LENGTH_MOST = 1 << 26,	/* of one function, bytes */
+	LOOKED_AT = 1 << 16,	/* lines, those nearest to an address */
 	NAME_MOST = 1024
 };
-
-#define NOBODY		SIZE_MAX
 
 struct line {
 	uint64_t	 start;
@@ -26,17 +25,10 @@ struct line {
 	size_t		 len;
 };
 
-struct part {			/* from its address to that of the next */
-	uint64_t	 at;
-	size_t		 line;	/* the last one that has it, or NOBODY */
-	size_t		 next;	/* it, or one behind it: see part_free */
-};
-
 struct jit {
-	struct line	*line;	/* owned */
+	struct line	*line;	/* owned; by their addresses */
 	size_t		 n;
-	struct part	*part;	/* owned; ascending */
-	size_t		 npart;
+	uint64_t	 longest; /* of them */
 	char		 name[NAME_MOST]; /* that was told last */
 };
 
@@ -85,73 +77,32 @@ line_add(struct jit *j, const char *s, const char *end)
 		return -1;
 	l = &j->line[j->n++];
 	*l = (struct line){ start, start + len, s, (size_t)(end - s) };
+	if (len > j->longest)
+		j->longest = len;
 	return 0;
 }
 
-static int
-part_cmp(const void *a, const void *b)
-{
-	const struct part *x = a, *y = b;
-
-	return x->at < y->at ? -1 : x->at > y->at;
-}
+CMP(line_cmp, struct line, start)
 
 /*
- * Return the first part from i on that no line has yet.
+ * Return the last line of the map that has pc; NULL if there is none.
  */
-static size_t
-part_free(struct part *p, size_t i)
+static const struct line *
+line_find(const struct jit *j, uint64_t pc)
 {
-	while (p[i].next != i) {
-		p[i].next = p[p[i].next].next;
-		i = p[i].next;
-	}
-	return i;
-}
+	const struct line *l, *last = NULL;
+	const size_t most = BISECT(j->line, j->n, start, pc);
+	size_t i;
 
-/*
- * Return the part that begins at an address.
- */
-static size_t
-part_at(const struct jit *j, uint64_t at)
-{
-	return BISECT(j->part, j->npart, at, at) - 1;
-}
-
-/*
- * Divide addresses into parts at which lines begin or end, and give each to
- * the last line that has it.
- */
-static void
-parts_make(struct jit *j)
-{
-	struct part *p;
-	size_t i, k, n, end;
-
-	if (j->n == 0 || (p = calloc(2 * j->n, sizeof *p)) == NULL)
-		return;
-	for (i = 0; i < j->n; i++) {
-		p[2 * i].at = j->line[i].start;
-		p[2 * i + 1].at = j->line[i].end;
+	for (i = most; i > 0 && most - i < LOOKED_AT; i--) {
+		l = &j->line[i - 1];
+		if (pc - l->start >= j->longest)
+			break;
+		/* a name lies where its line does */
+		if (pc < l->end && (last == NULL || l->name > last->name))
+			last = l;
 	}
-	qsort(p, 2 * j->n, sizeof *p, part_cmp);
-	for (i = n = 0; i < 2 * j->n; i++)
-		if (n == 0 || p[n - 1].at != p[i].at)
-			p[n++].at = p[i].at;
-	for (i = 0; i < n; i++) {
-		p[i].line = NOBODY;
-		p[i].next = i;
-	}
-	j->part = p;
-	j->npart = n;
-	for (k = j->n; k-- > 0;) {
-		end = part_at(j, j->line[k].end);
-		for (i = part_free(p, part_at(j, j->line[k].start));
-		    i < end; i = part_free(p, i)) {
-			p[i].line = k;
-			p[i].next = i + 1;
-		}
-	}
+	return last;
 }
 
 /*
@@ -177,7 +128,7 @@ jit_open(struct target *t)
 	    s = stop + 1)
 		if (line_add(j, s, stop) == -1)
 			break;
-	parts_make(j);
+	SORT(j->line, j->n, line_cmp);
 	return j;
 }
 
@@ -196,10 +147,8 @@ jit_name(struct target *t, uint64_t pc, uint64_t *start)
 
 	if (v == NULL || !vma_ismade(v) || (j = jit_open(t)) == NULL)
 		return NULL;
-	i = BISECT(j->part, j->npart, at, pc);
-	if (i == 0 || j->part[i - 1].line == NOBODY)
+	if ((l = line_find(j, pc)) == NULL)
 		return NULL;
-	l = &j->line[j->part[i - 1].line];
 	i = l->len < sizeof j->name ? l->len : sizeof j->name - 1;
 	memcpy(j->name, l->name, i);
 	j->name[i] = '\0';
@@ -213,10 +162,8 @@ jit_name(struct target *t, uint64_t pc, uint64_t *start)
 void
 jit_close(struct target *t)
 {
-	if (t->jit != NULL) {
+	if (t->jit != NULL)
 		free(t->jit->line);
-		free(t->jit->part);
-	}
 	free(t->jit);
 	buf_free(&t->perfmap);
 }
