@@ -62,6 +62,8 @@ snapcrash c config
 snapcrash n lines
 snapcrash r reverse
 snapcrash s socket
+snapdiff n noheadings
+snapdiff o columns
 snapdiff s sums
 snapdiff x hex
 snapfs a over

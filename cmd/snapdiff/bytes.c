@@ -1,5 +1,5 @@
 /*
- * The addresses of what changed in a mapping, and its bytes, side by side.
+ * The bytes of what changed in a mapping, side by side.
  */
 #include "snapdiff.h"
 
@@ -7,21 +7,6 @@
 #include <string.h>
 
 enum { WIDTH = 8 };		/* bytes of a line, of either side */
-
-static const char *
-run_word(enum pagekind kind)
-{
-	switch (kind) {
-	case PAGES_CHANGED:
-		return "changed";
-	case PAGES_NEW:
-		return "new";
-	case PAGES_GONE:
-		return "gone";
-	default:
-		return "not captured";
-	}
-}
 
 /*
  * Read what is at an address of a memory: zeros, where nothing is.  Return
@@ -82,11 +67,11 @@ put_kb(const struct result *res, uint64_t start, uint64_t end)
 }
 
 /*
- * Print the runs of addresses of res that changed in mapping r; with bytes
- * true, what was there and what is there now.
+ * Print what was at the runs of addresses of res that changed in mapping r, and
+ * what is there now.
  */
 void
-print_runs(const struct result *res, const struct row *r, bool bytes)
+print_bytes(const struct result *res, const struct row *r)
 {
 	const struct pagespan *p;
 	uint64_t at, end;
@@ -94,10 +79,7 @@ print_runs(const struct result *res, const struct row *r, bool bytes)
 
 	for (i = 0; i < r->run.n; i++) {
 		p = &r->run.v[i];
-		printf("%16" PRIx64 "-%-12" PRIx64 " %8" PRIu64 "K %s\n",
-		    p->start, p->end, (p->end - p->start + KB - 1) / KB,
-		    run_word(p->kind));
-		if (!bytes || p->kind == PAGES_MISSING)
+		if (p->kind == PAGES_MISSING)
 			continue;
 		for (at = p->start; at < p->end; at = end) {
 			end = at + KB - at % KB;

@@ -130,15 +130,15 @@ memory_held(const struct memory *m, const struct vma *v, uint64_t start,
     uint64_t end)
 {
 	struct here h;
-	uint64_t at, kb;
+	uint64_t at, bytes;
 
-	for (kb = 0, at = start; at < end; at = h.end) {
+	for (bytes = 0, at = start; at < end; at = h.end) {
 		h.end = end;
 		memory_at(m, v, at, &h);
 		if (h.content == CONTENT_BYTES && h.data)
-			kb += (h.end - at) / KB;
+			bytes += h.end - at;
 	}
-	return kb;
+	return bytes;
 }
 
 static int
@@ -150,16 +150,16 @@ measure_classes(struct measures *l, const struct memory *m)
 
 	for (i = 0; i < m->vma.n; i++) {
 		v = &m->vma.v[i];
-		size[class_of(v)] += vma_kb(v);
+		size[class_of(v)] += v->end - v->start;
 		held[class_of(v)] += memory_held(m, v, v->start, v->end);
 	}
 	if (measure_add(l, ORDER_MAPPINGS, 0, UNIT_COUNT, m->vma.n,
 	    "mappings") == -1)
 		return -1;
 	for (i = 0; i < CLASS_COUNT; i++)
-		if (measure_add(l, ORDER_CLASS, i, UNIT_KB, size[i], "%s",
+		if (measure_add(l, ORDER_CLASS, i, UNIT_BYTES, size[i], "%s",
 		    class_word((enum class)i)) == -1 ||
-		    measure_add(l, ORDER_HELD, i, UNIT_KB, held[i],
+		    measure_add(l, ORDER_HELD, i, UNIT_BYTES, held[i],
 		    "%s, with data", class_word((enum class)i)) == -1)
 			return -1;
 	return 0;
@@ -183,13 +183,13 @@ measure_range(struct measures *l, const struct memory *m, const struct vma *w)
 			continue;
 		from = v->start > w->start ? v->start : w->start;
 		to = v->end < w->end ? v->end : w->end;
-		size += (to - from) / KB;
+		size += to - from;
 		held += memory_held(m, v, from, to);
 	}
-	if (measure_add(l, ORDER_RANGE, w->start, UNIT_KB, size,
+	if (measure_add(l, ORDER_RANGE, w->start, UNIT_BYTES, size,
 	    "%" PRIx64 "-%" PRIx64 " %s", w->start, w->end, name) == -1)
 		return -1;
-	return measure_add(l, ORDER_RANGE_HELD, w->start, UNIT_KB, held,
+	return measure_add(l, ORDER_RANGE_HELD, w->start, UNIT_BYTES, held,
 	    "%" PRIx64 "-%" PRIx64 " %s, with data", w->start, w->end, name);
 }
 

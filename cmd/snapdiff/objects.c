@@ -4,9 +4,16 @@
  */
 #include "snapdiff.h"
 
-static const char *
-how_word(enum how how)
+/*
+ * Return the word of how, or, if it is for people, its mark.
+ */
+const char *
+how_text(enum how how, bool json)
 {
+	static const char *const marks[] = {
+		[HOW_SAME] = "!", [HOW_ADDED] = "+", [HOW_REMOVED] = "-",
+		[HOW_CHANGED] = "!"
+	};
 	static const char *const words[] = {
 		[HOW_SAME] = "changed",	/* its bytes */
 		[HOW_ADDED] = "new",
@@ -14,7 +21,7 @@ how_word(enum how how)
 		[HOW_CHANGED] = "changed"
 	};
 
-	return words[how];
+	return json ? words[how] : marks[how];
 }
 
 static void
@@ -57,103 +64,10 @@ put_changes(const struct changes *l)
 		json_open(NULL, '{');
 		json_text("what", subject_word(c->subject));
 		json_text("key", *c->key == '\0' ? NULL : c->key);
-		json_text("how", how_word(c->how));
+		json_text("how", how_text(c->how, true));
 		json_text("was", c->was);
 		json_text("is", c->is);
 		json_text("more", c->more);
-		json_close('}');
-	}
-	json_close(']');
-}
-
-static void
-put_counts(const struct kbchange *kb)
-{
-	json_number("changed", kb->changed * KB);
-	json_number("new", kb->added * KB);
-	json_number("gone", kb->removed * KB);
-	json_number("unknown", kb->unknown * KB);
-}
-
-static void
-put_vma(const char *key, const struct vma *v)
-{
-	char perm[5];
-
-	if (v->end == 0) {
-		json_text(key, NULL);
-		return;
-	}
-	vma_perms(v, perm);
-	json_open(key, '{');
-	json_address("start", v->start, false);
-	json_address("end", v->end, false);
-	json_number("size", vma_kb(v) * KB);
-	json_text("perms", perm);
-	json_text("name", v->name);
-	json_text("class", class_word(class_of(v)));
-	json_close('}');
-}
-
-static void
-put_runs(const struct pagelist *l)
-{
-	static const char *const words[PAGES_KINDS] = {
-		[PAGES_CHANGED] = "changed", [PAGES_NEW] = "new",
-		[PAGES_GONE] = "gone", [PAGES_MISSING] = "unknown"
-	};
-	size_t i;
-
-	json_open("runs", '[');
-	for (i = 0; i < l->n; i++) {
-		json_open(NULL, '{');
-		json_address("start", l->v[i].start, false);
-		json_address("end", l->v[i].end, false);
-		json_text("how", words[l->v[i].kind]);
-		json_close('}');
-	}
-	json_close(']');
-}
-
-static void
-put_rows(const struct rows *l, bool runs)
-{
-	const struct row *r;
-	size_t i;
-
-	json_open("mappings", '[');
-	for (i = 0; i < l->n; i++) {
-		r = &l->v[i];
-		if (!row_differs(r))
-			continue;
-		json_open(NULL, '{');
-		json_text("how", how_word(r->how));
-		put_vma("was", &r->was);
-		put_vma("is", &r->is);
-		put_counts(&r->kb);
-		if (runs)
-			put_runs(&r->run);
-		json_close('}');
-	}
-	json_close(']');
-}
-
-static void
-put_sums(const struct result *res)
-{
-	struct classum sum[CLASS_COUNT];
-	size_t i;
-
-	class_sums(sum, res);
-	json_open("classes", '[');
-	for (i = 0; i < CLASS_COUNT; i++) {
-		json_open(NULL, '{');
-		json_text("class", class_word((enum class)i));
-		json_number("mappings", sum[i].nis);
-		json_number("size", sum[i].is * KB);
-		json_number("mappings_were", sum[i].nwas);
-		json_number("was_size", sum[i].was * KB);
-		put_counts(&sum[i].kb);
 		json_close('}');
 	}
 	json_close(']');
@@ -179,10 +93,7 @@ objects_result(const struct result *res, const struct options *o)
 	if (both) {
 		json_number("was_pid", c->was.who.pid);
 		put_changes(res->changes);
-		if (o->sums)
-			put_sums(res);
-		else
-			put_rows(res->rows, o->runs);
+		(o->sums ? classes_print : mappings_print)(res, o);
 	}
 	json_close('}');
 	json_end();
@@ -212,7 +123,6 @@ objects_moments(const struct moments *l)
 void
 objects_growth(const struct growth *g)
 {
-	enum unit unit;
 	size_t i, k;
 
 	json_open(NULL, '{');
@@ -224,12 +134,11 @@ objects_growth(const struct growth *g)
 	for (i = 0; i < g->n; i++) {
 		json_open(NULL, '{');
 		json_text("what", g->v[i].what->text);
-		unit = g->v[i].what->unit;
-		json_text("unit", unit == UNIT_COUNT ? "count" : "bytes");
+		json_text("unit", g->v[i].what->unit == UNIT_COUNT ? "count" :
+		    "bytes");
 		json_open("values", '[');
 		for (k = 0; k < g->moments; k++)
-			json_number(NULL, g->v[i].value[k] *
-			    (unit == UNIT_KB ? KB : 1));
+			json_number(NULL, g->v[i].value[k]);
 		json_close(']');
 		json_close('}');
 	}

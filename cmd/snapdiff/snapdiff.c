@@ -48,14 +48,20 @@ parse_pids(int letter, char *s)
 static const struct opt opts[] = {
 	{ 'a', "all", NULL, "how much there is of all, if it grew or not",
 	    .flag = &command.opts.all },
+	{ 'b', "bytes", NULL, "sizes in bytes",
+	    .flag = &command.opts.table.bytes },
 	{ 'c', "cgroup", "group",
 	    "live: a unit, container, pod or cgroup",
 	    .source = sources_cgroup },
-	{ 'J', "json", NULL, NULL, .flag = &command.opts.json },
+	{ 'J', "json", NULL, NULL, .flag = &command.opts.table.json },
 	{ 'j', "json", NULL, "as JSON, an object a process, for programs",
-	    .flag = &command.opts.json },
+	    .flag = &command.opts.table.json },
 	{ 'l', "long", NULL, "the addresses of what changed, too",
 	    .flag = &command.opts.runs },
+	{ 'n', "noheadings", NULL, "no headings",
+	    .flag = &command.opts.table.bare },
+	{ 'o', "columns", "list", "these columns; +list: more",
+	    .word = &command.opts.table.list },
 	{ 'p', "pid", "pid[:pid]", "this process only; or what one was "
 	    "before", .call = parse_pids },
 	{ 's', "sums", NULL, "a line a class of mappings, not a mapping",
@@ -68,10 +74,10 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Tell what changed in processes from one snapshot to another.",
 	.synopsis = (const char *const[]){
-		"[-lx | -s] [-c group] [-p pid[:pid]] old new",
-		"[-lx | -s] [-p pid[:pid]] file",
-		"[-aj] [-c group] [-p pid] file ...",
-		"-j [-l | -s] [-c group] [-p pid[:pid]] file ...",
+		"[-bn] [-lx | -s] [-c group] [-o list] [-p pid[:pid]] old new",
+		"[-bn] [-lx | -s] [-o list] [-p pid[:pid]] file",
+		"[-abj] [-c group] [-p pid] file ...",
+		"-j [-l | -s] [-c group] [-o list] [-p pid[:pid]] file ...",
 		NULL
 	},
 	.opts = opts,
@@ -120,7 +126,7 @@ compare(void *arg, const struct couple *c)
 	res.differs = res.differs || changes.n > 0;
 	for (i = 0; i < rows.n; i++)
 		res.differs = res.differs || row_differs(&rows.v[i]);
-	if (rc == 0 && res.differs && cmd->opts.json)
+	if (rc == 0 && res.differs && cmd->opts.table.json)
 		objects_result(&res, &cmd->opts);
 	else if (rc == 0 && res.differs) {
 		if (!cmd->differs)
@@ -146,7 +152,7 @@ compare_all(struct command *cmd)
 	const struct moment *m = cmd->moments.v;
 	struct couple c;
 
-	if (cmd->opts.json)
+	if (cmd->opts.table.json)
 		objects_head(&m[0], &m[1]);
 	if (cmd->pid == 0) {
 		if (couples_each(&m[0], &m[1], compare, cmd) == -1)
@@ -164,13 +170,13 @@ tell_growth(void *arg, const struct growth *g)
 {
 	struct command *cmd = arg;
 
-	if (cmd->opts.json)
+	if (cmd->opts.table.json)
 		objects_growth(g);
 	else {
 		if (!cmd->headed)
 			print_moments(&cmd->moments);
 		cmd->headed = true;
-		print_growth(g);
+		print_growth(g, cmd->opts.table.bytes);
 	}
 	cmd->differs = cmd->differs || g->grew;
 }
@@ -186,7 +192,7 @@ grow_all(struct command *cmd)
 	if (o->runs || o->sums || o->bytes || cmd->before != cmd->pid)
 		errx(EXIT_TROUBLE, "-l, -s, -x and two numbers are for two "
 		    "moments");
-	if (cmd->opts.json)
+	if (cmd->opts.table.json)
 		objects_moments(&cmd->moments);
 	if (growth_each(&cmd->moments, cmd->pid, cmd->opts.all, tell_growth,
 	    cmd) == -1)
@@ -238,7 +244,7 @@ main(int argc, char *argv[])
 	signal(SIGUSR1, SIG_IGN);
 	argv = options_take(&cmdline, argc, argv);
 	if ((*argv == NULL && cmd->sources.cgroup.n == 0) ||
-	    (cmd->opts.json && cmd->opts.bytes) ||
+	    (cmd->opts.table.json && cmd->opts.bytes) ||
 	    (cmd->opts.sums && (cmd->opts.runs || cmd->opts.bytes)))
 		options_misuse(&cmdline);
 	check_input(argv);

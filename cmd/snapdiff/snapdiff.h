@@ -10,8 +10,8 @@ struct options {
 	bool	 runs;		/* -l: addresses of what changed */
 	bool	 bytes;		/* -x: the bytes, too */
 	bool	 sums;		/* -s: a line a class in place of a mapping */
-	bool	 json;
 	bool	 all;		/* -a: all measures */
+	struct tableopts table;
 };
 
 /* match.c: which process is which */
@@ -117,15 +117,6 @@ void		 kbchange_add(struct kbchange *, const struct kbchange *);
 const struct vma *row_vma(const struct row *);
 void		 rows_free(struct rows *);
 
-/* sums.c: of mappings of one class */
-struct classum {
-	size_t		 nwas;	/* mappings, */
-	size_t		 nis;
-	uint64_t	 was;	/* and their kilobytes */
-	uint64_t	 is;
-	struct kbchange	 kb;
-};
-
 /* heap.c: chunks of glibc's malloc; heapclass.c: by their size */
 enum { HEAP_CLASSES = 4096 + 48 };
 
@@ -158,14 +149,9 @@ struct result {
 	bool		 differs;
 };
 
-uint64_t	 vma_kb(const struct vma *);
-void		 class_sums(struct classum[CLASS_COUNT], const struct result *);
-bool		 class_differs(const struct classum *);
-
 /* measure.c: numbers of a process at a moment; grow.c: those that only grow */
 enum unit {
 	UNIT_COUNT,
-	UNIT_KB,
 	UNIT_BYTES
 };
 
@@ -202,15 +188,20 @@ void		 measures_free(struct measures *);
 int		 growth_each(const struct moments *, uint64_t pid, bool all,
 		    void (*fn)(void *, const struct growth *), void *);
 
-/* print.c: for people; bytes.c: runs and their bytes */
+/* print.c: for people; bytes.c: what changed */
 void		 print_head(const struct moment *, const struct moment *);
 void		 print_result(const struct result *, const struct options *);
 void		 print_moments(const struct moments *);
-void		 print_growth(const struct growth *);
-void		 print_runs(const struct result *, const struct row *,
-		    bool bytes);
+void		 print_growth(const struct growth *, bool bytes);
+void		 print_bytes(const struct result *, const struct row *);
+
+/* table.c */
+void		 mappings_print(const struct result *,
+		    const struct options *);
+void		 classes_print(const struct result *, const struct options *);
 
 /* objects.c: for programs */
+const char	*how_text(enum how, bool json);
 void		 objects_head(const struct moment *, const struct moment *);
 void		 objects_moments(const struct moments *);
 void		 objects_growth(const struct growth *);

@@ -85,7 +85,7 @@ for caches in on off; do
 		    "$right$([ $caches = off ] && echo off || echo $known)" \
 		    "caches $caches: the heap as mallinfo2 and malloc_info tell it, $i"
 	done
-	"$BUILD/snapdiff" "$tmp/2.snap" "$tmp/3.snap" "$tmp/4.snap" \
+	"$BUILD/snapdiff" -b "$tmp/2.snap" "$tmp/3.snap" "$tmp/4.snap" \
 	    >"$tmp/out" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err")" "1 " "caches $caches: it grew"
 	is "$(awk '/chunks of .* in use/ { print $2 - $1, $3 - $2, $6 }' \
@@ -95,7 +95,7 @@ for caches in on off; do
 	is "$(grep -c ', free' "$tmp/out")" 0 "caches $caches: what is free does not grow"
 	is "$(awk '/ descriptors/ { print $2 - $1, $3 - $2 }' "$tmp/out" |
 	    tr '\n' ' ')" "1 1 1 1 " "caches $caches: descriptors, and those of /dev/null"
-	is "$(awk '/ anonymous$/ && NF == 4 { print $2 - $1, $3 - $2 }' \
+	is "$(awk '/ anonymous$/ && NF == 4 { print ($2 - $1) / 1024, ($3 - $2) / 1024 }' \
 	    "$tmp/out")" "64 64" "caches $caches: anonymous memory"
 	echo q >&"${ask_fd[$pid]}"
 done
@@ -115,7 +115,7 @@ is "$("$BUILD/snapdiff" -a "$tmp/core" 2>/dev/null | grep -c ' chunks ')" \
     "$("$BUILD/snapdiff" -a "$tmp/4.snap" | grep -c ' chunks ')" "of a core: the same"
 
 "$BUILD/snapdiff" -a "$tmp/1.snap" "$tmp/2.snap" >"$tmp/out"
-is "$? $(grep -c '[0-9]  threads$' "$tmp/out")" "1 1" "-a: it grew from one to another"
+is "$? $(grep -c '[0-9] threads$' "$tmp/out")" "1 1" "-a: it grew from one to another"
 "$BUILD/snapdiff" -ax "$tmp/4.snap" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/out" "$tmp/err")" \
     "2 snapdiff: -l, -s, -x and two numbers are for two moments" "-a with -x"

@@ -63,6 +63,11 @@ diffs() {
 	cat err
 }
 
+# rows OLD NEW [OPTION ...]: the mappings that changed
+rows() {
+	diffs "$@" | sed '1d;/ADDRESSES/d' | tr -s ' '
+}
+
 page='number 1\nsegment 0x10000 1024\nr "A"*1024'
 make a 'environ=A=1\0B=2\0' 'limits=x' 'fd/3=/a' \
     'fdinfo/3=pos:\t0\nflags:\t0100\n' "mem=$page"
@@ -106,25 +111,25 @@ is "$(diffs a b)" "1
 # memory
 make a "mem=$page"
 make b 'missing=10000-11000 excluded\n'
-is "$(diffs a b | sed '1d;/ADDRESSES/d')" "! process 7 prog
-  !        10000-14000              16K        0K        0K        0K rw-p (4K not captured)" \
+is "$(rows a b)" "! process 7 prog
+! 10000-14000 16K 0B 0B 0B 4.0K rw-p -" \
     "what one does not have is not compared"
 is "$(diffs b b)" 0 "nor what neither has"
 make b 'missing=10000-11000 guard\n'
-is "$(diffs a b -l | sed '1d;/ADDRESSES/d')" "! process 7 prog
-  !        10000-14000              16K        0K        0K        1K rw-p
-           10000-10400               1K gone" "guard pages hold nothing"
+is "$(rows a b -l)" "! process 7 prog
+! 10000-14000 16K 0B 0B 1.0K rw-p -
+ 10000-10400 1.0K gone" "guard pages hold nothing"
 file='number 1\nsegment 0x20000 4096\nr "F"*1024\nr "F"*1024\nr "F"*1024\nr "F"*1024'
 make a 'pages=10000 11000\n'
 make b 'pages=10000 11000\n' "mem=$file"
 is "$(diffs a b)" 0 "pages of a file that came to be there are no change"
 make b 'pages=20000 21000\n' "mem=$file"
-is "$(diffs a b | sed '1d;/ADDRESSES/d')" "! process 7 prog
-  !        20000-24000              16K        4K        0K        0K r--p /lib/x" \
+is "$(rows a b)" "! process 7 prog
+! 20000-24000 16K 4.0K 0B 0B r--p /lib/x" \
     "pages of it that were modified are"
 make b 'pages=20000 21000\n' 'maps=10000-14000 rw-p 00000000 00:00 0\n20000-24000 r--p 00000000 00:00 0\n'
-is "$(diffs a b | sed '1d;/ADDRESSES/d')" "! process 7 prog
-  !        20000-24000              16K        0K        0K        0K r--p (was /lib/x)" \
+is "$(rows a b)" "! process 7 prog
+! 20000-24000 16K 0B 0B 0B r--p - (was /lib/x)" \
     "another mapping of that size"
 
 # mappings as long as one likes, of which nothing is there
@@ -132,8 +137,8 @@ far=fffffffffffff000
 make a "maps=1000-$far r--p 00000000 fe:00 77 /lib/x\n" "pages=1000 $far\n"
 is "$(diffs a a)" 0 "pages of a process that are not there"
 make b "maps=1000-$far r--p 00000000 fe:00 77 /lib/x\n" 'pages=0 1000\n'
-is "$(diffs a b | sed '1d;/ADDRESSES/d')" "! process 7 prog
-  !         1000-$far 18014398509481976K 18014398509481976K        0K        0K r--p /lib/x" \
+is "$(rows a b)" "! process 7 prog
+! 1000-$far 16E 16E 0B 0B r--p /lib/x" \
     "nor is the file"
 far=fffffffffff00000
 for f in a b; do
@@ -143,9 +148,9 @@ for f in a b; do
 	    "maps=20000-$far r--p 00000000 fe:00 77 /lib/x\n" \
 	    'text=segment 0x5000 2548\nr "F"*1024\nz\nr "G"*500'
 done
-is "$(diffs a b -l | sed '1,4d')" "\
-           20000-20400               1K new
-           20800-209f4               1K new" \
+is "$(rows a b -l | sed '1,2d')" "\
+ 20000-20400 1.0K new
+ 20800-209f4 500B new" \
     "of an executable, as far as it goes and is no zeros"
 
 # several parts
@@ -174,8 +179,8 @@ $(for k in $(seq $i); do printf 'r a%d\\n' "$k"; done)z $((4 - i))"
 done
 timeout 20 "$BUILD/snapdiff" -a 1 2 3 >out 2>err
 is "$? $(cat err)$(grep -E ' (anonymous|file), with data' out | tr -s ' ')" \
-    "1 $(printf ' %s, with data\n' '1K 2K 3K anonymous' '0K 0K 0K file' \
-    '1K 2K 3K 10000-14000 anonymous')" "what grows is told by its data"
+    "1 $(printf ' %s, with data\n' '1.0K 2.0K 3.0K anonymous' '0B 0B 0B file' \
+    '1.0K 2.0K 3.0K 10000-14000 anonymous')" "what grows is told by its data"
 
 make c 'environ=A=3\0'
 for o in -p8 '-ap8'; do
@@ -196,6 +201,7 @@ done <<'END'
 -p 7x a b|snapdiff: -p 7x: the number is invalid
 -p 7: a b|snapdiff: -p : the number is invalid
 - -|snapdiff: standard input can be read once only
+-o nothing a b|snapdiff: -o: no column "nothing"; there are HOW, ADDRESSES, SIZE, CHANGED, NEW, GONE, UNKNOWN, PERMS, MAPPING
 -sx a b|usage: snapdiff 
 -sl a b|usage: snapdiff 
 -jx a b|usage: snapdiff 
@@ -237,4 +243,4 @@ make b 'files=3 \n\n99999999999999999999 1\n3 1\n' 'fd/3=socket:[1]' \
     'file/1=local \n' 'limits=\n\nMax' 'sigaction=\n99\n-1 5\n1' \
     'status=Uid:' 'fdinfo/3=flags:\t'
 is "$(diffs a b | sed -n 1p)" 1 "files that are cut anywhere"
-finish 39
+finish 40
