@@ -96,13 +96,45 @@ test_short(void **state)
 	assert_false(attribute_get(a, FIRST, &v));
 }
 
+/*
+ * Messages of an answer are whole, or end it.
+ */
+static void
+test_messages(void **state)
+{
+	const struct nlmsghdr head[2] = { { .nlmsg_len = sizeof head[0] + 2,
+	    .nlmsg_type = 20 }, { .nlmsg_len = 0 } };
+	struct attributes in, a;
+	struct netmessage m;
+	uint8_t text[64] = { 0 }, body[2];
+	size_t n;
+
+	(void)state;
+	memcpy(text, head, sizeof head[0]);
+	memcpy(text + sizeof head[0], "ab", 2);
+	memcpy(text + NLMSG_SPACE(2), &head[1], sizeof head[1]);
+	for (n = 0; n <= sizeof text; n++) {
+		in = (struct attributes){ text, n };
+		assert_int_equal(netmessage_next(&in, &m), n >= NLMSG_LENGTH(2));
+		if (n < NLMSG_LENGTH(2))
+			continue;
+		assert_int_equal(m.type, 20);
+		assert_true(netmessage_body(&m, body, 2, &a));
+		assert_memory_equal(body, "ab", 2);
+		assert_int_equal(a.len, 0);
+		assert_false(netmessage_body(&m, body, 3, &a));
+		assert_false(netmessage_next(&in, &m));
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_found, setup),
 		cmocka_unit_test_setup(test_cut, setup),
-		cmocka_unit_test_setup(test_short, setup)
+		cmocka_unit_test_setup(test_short, setup),
+		cmocka_unit_test(test_messages)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

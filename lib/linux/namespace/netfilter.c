@@ -34,32 +34,34 @@ program_record(struct filelist *to, const char *name,
 	return false;
 }
 
+static int
+table_note(void *arg, const struct netmessage *m)
+{
+	bool *has = arg;
+
+	(void)m;
+	*has = true;
+	return 0;
+}
+
 /*
  * Return whether nft(8) has a table here.
  */
 static bool
 has_nft(void)
 {
-	struct {
-		struct nlmsghdr	 head;
-		struct nfgenmsg	 body;
-	} q = { .head = { .nlmsg_len = sizeof q,
-	    .nlmsg_type = NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETTABLE,
-	    .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
-	uint8_t answer[8192];
-	struct nlmsghdr h;
-	ssize_t n;
+	const struct nfgenmsg body = { 0 };
+	const struct netrequest q = { NFNL_SUBSYS_NFTABLES << 8 |
+	    NFT_MSG_GETTABLE, NLM_F_DUMP, &body, sizeof body };
+	bool has;
 	int fd;
 
 	if ((fd = netlink_socket(NETLINK_NETFILTER)) == -1)
 		return false;
-	n = send(fd, &q, sizeof q, 0) == -1 ? -1 :
-	    recv(fd, answer, sizeof answer, 0);
+	has = false;
+	(void)netlink_ask(fd, &q, table_note, &has);
 	close(fd);
-	if (n < (ssize_t)sizeof h)
-		return false;
-	memcpy(&h, answer, sizeof h);
-	return h.nlmsg_type != NLMSG_DONE && h.nlmsg_type != NLMSG_ERROR;
+	return has;
 }
 
 /*

@@ -16,36 +16,23 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ANSWER = 32768 };
-
 static bool
 attribute_number(struct attributes a, unsigned int type, unsigned int *v)
 {
 	return attribute_copy(a, type, v, sizeof *v);
 }
 
-/*
- * Send a request to socket fd and set *a to the attributes of the answer, which
- * has a body of so many bytes.  Return false if it is none of a type.
- */
-static bool
-answer_get(int fd, const void *request, size_t len, uint16_t type,
-    size_t body, uint8_t answer[ANSWER], struct attributes *a)
+static int
+number_take(void *arg, const struct netmessage *m)
 {
-	struct nlmsghdr h;
-	ssize_t n;
+	struct rtgenmsg body;
+	struct attributes a;
+	unsigned int *id = arg;
 
-	n = send(fd, request, len, 0) == -1 ? -1 : recv(fd, answer, ANSWER, 0);
-	if (n < (ssize_t)sizeof h)
-		return false;
-	memcpy(&h, answer, sizeof h);
-	if (h.nlmsg_type != type || h.nlmsg_len > (size_t)n ||
-	    h.nlmsg_len < NLMSG_LENGTH(body))
-		return false;
-	a->p = answer + NLMSG_SPACE(body);
-	a->len = h.nlmsg_len < NLMSG_SPACE(body) ? 0 :
-	    h.nlmsg_len - NLMSG_SPACE(body);
-	return true;
+	if (m->type != RTM_NEWNSID || !netmessage_body(m, &body, sizeof body,
+	    &a) || !attribute_number(a, NETNSA_NSID, id))
+		*id = UINT32_MAX;
+	return 0;
 }
 
 /*
@@ -55,22 +42,35 @@ answer_get(int fd, const void *request, size_t len, uint16_t type,
 static bool
 space_number(int fd, int ns, unsigned int *id)
 {
-	struct {
-		struct nlmsghdr	 head;
+	const struct {
 		struct rtgenmsg	 body;
 		uint8_t		 fill[3];
 		struct rtattr	 attribute;
 		int		 ns;
-	} q = { .head = { .nlmsg_len = sizeof q, .nlmsg_type = RTM_GETNSID,
-	    .nlmsg_flags = NLM_F_REQUEST }, .attribute = {
-	    .rta_len = RTA_LENGTH(sizeof q.ns), .rta_type = NETNSA_FD },
-	    .ns = ns };
-	uint8_t answer[ANSWER];
-	struct attributes a;
+	} body = { .attribute = { .rta_len = RTA_LENGTH(sizeof ns),
+	    .rta_type = NETNSA_FD }, .ns = ns };
+	const struct netrequest q = { RTM_GETNSID, 0, &body, sizeof body };
 
-	return answer_get(fd, &q, sizeof q, RTM_NEWNSID, sizeof q.body,
-	    answer, &a) && attribute_number(a, NETNSA_NSID, id) &&
-	    *id != UINT32_MAX;
+	*id = UINT32_MAX;
+	return netlink_ask(fd, &q, number_take, id) == 0 && *id != UINT32_MAX;
+}
+
+static int
+bridge_take(void *arg, const struct netmessage *m)
+{
+	struct attributes a, info, kind;
+	struct ifinfomsg body;
+	unsigned int *master = arg;
+
+	if (m->type != RTM_NEWLINK ||
+	    !netmessage_body(m, &body, sizeof body, &a) ||
+	    !attribute_get(a, IFLA_LINKINFO, &info) ||
+	    !attribute_get(info, IFLA_INFO_SLAVE_KIND, &kind) ||
+	    kind.len != sizeof "bridge" ||
+	    memcmp(kind.p, "bridge", kind.len) != 0 ||
+	    !attribute_number(a, IFLA_MASTER, master))
+		*master = 0;
+	return 0;
 }
 
 /*
@@ -80,44 +80,29 @@ space_number(int fd, int ns, unsigned int *id)
 static void
 bridge_find(int fd, unsigned int index, char name[IF_NAMESIZE])
 {
-	struct {
-		struct nlmsghdr	 head;
-		struct ifinfomsg body;
-	} q = { .head = { .nlmsg_len = sizeof q, .nlmsg_type = RTM_GETLINK,
-	    .nlmsg_flags = NLM_F_REQUEST }, .body = {
-	    .ifi_index = (int)index } };
-	uint8_t answer[ANSWER];
-	struct attributes a, info, kind;
-	unsigned int master;
+	const struct ifinfomsg body = { .ifi_index = (int)index };
+	const struct netrequest q = { RTM_GETLINK, 0, &body, sizeof body };
+	unsigned int master = 0;
 
-	*name = '\0';
-	if (answer_get(fd, &q, sizeof q, RTM_NEWLINK, sizeof q.body, answer,
-	    &a) && attribute_number(a, IFLA_MASTER, &master) &&
-	    attribute_get(a, IFLA_LINKINFO, &info) &&
-	    attribute_get(info, IFLA_INFO_SLAVE_KIND, &kind) &&
-	    kind.len == sizeof "bridge" &&
-	    memcmp(kind.p, "bridge", kind.len) == 0 &&
+	if (netlink_ask(fd, &q, bridge_take, &master) == -1 || master == 0 ||
 	    if_indextoname(master, name) == NULL)
 		*name = '\0';
 }
 
 /*
- * Add to b where a link leads, a message of rtnetlink, if that is our
+ * Add to b where a link leads, message m of rtnetlink, if that is our
  * namespace, which has the number id there.  here is a socket in ours.
  */
 static void
-peer_add(struct buf *b, const struct nlmsghdr *h, const uint8_t *p,
-    unsigned int id, int here)
+peer_add(struct buf *b, const struct netmessage *m, unsigned int id, int here)
 {
 	char other[IF_NAMESIZE], bridge[IF_NAMESIZE];
 	struct attributes a, name;
+	struct ifinfomsg body;
 	unsigned int ns, index;
 
-	if (h->nlmsg_len < NLMSG_SPACE(sizeof(struct ifinfomsg)))
-		return;
-	a.p = p + NLMSG_SPACE(sizeof(struct ifinfomsg));
-	a.len = h->nlmsg_len - NLMSG_SPACE(sizeof(struct ifinfomsg));
-	if (!attribute_get(a, IFLA_IFNAME, &name) ||
+	if (!netmessage_body(m, &body, sizeof body, &a) ||
+	    !attribute_get(a, IFLA_IFNAME, &name) ||
 	    !attribute_number(a, IFLA_LINK_NETNSID, &ns) || ns != id ||
 	    !attribute_number(a, IFLA_LINK, &index) ||
 	    if_indextoname(index, other) == NULL)
@@ -135,10 +120,10 @@ void
 netpeers_record(struct filelist *to, int there)
 {
 	const struct file *f = filelist_find(to, "net/links");
+	struct attributes in;
 	struct buf b = { 0 };
-	struct nlmsghdr h;
+	struct netmessage m;
 	unsigned int id;
-	size_t at, len;
 	int here, own;
 
 	if (f == NULL)
@@ -147,13 +132,9 @@ netpeers_record(struct filelist *to, int there)
 	here = netlink_socket(NETLINK_ROUTE);
 	if (own == -1 || here == -1 || !space_number(there, own, &id))
 		goto out;
-	for (at = 0; f->len - at >= sizeof h; at += len) {
-		memcpy(&h, f->data + at, sizeof h);
-		len = NLMSG_ALIGN(h.nlmsg_len);
-		if (h.nlmsg_len < sizeof h || len > f->len - at)
-			break;
-		peer_add(&b, &h, f->data + at, id, here);
-	}
+	in = (struct attributes){ f->data, f->len };
+	while (netmessage_next(&in, &m))
+		peer_add(&b, &m, id, here);
 	if (b.len > 0)
 		filelist_buf(to, "net/peers", &b);
 out:

@@ -23,14 +23,6 @@
 
 enum { MOST = 16 * 1024 * 1024 };	/* bytes of an answer */
 
-struct request {		/* for all that there is of a kind */
-	struct nlmsghdr	 head;
-	union {			/* what of it counts is the family, first */
-		struct rtmsg	 any;
-		struct tcmsg	 queueing;
-	} body;
-};
-
 struct asked {			/* a kind */
 	const char	*name;	/* of the file of the record */
 	uint16_t	 type;
@@ -38,29 +30,19 @@ struct asked {			/* a kind */
 };
 
 /*
- * Add to b the messages of n bytes that answer a request.  Return 1 when there
- * are no more; 0; or -1 with errstr.
+ * Add message m to a buffer.  Return 0, or -1 with errstr.
  */
 static int
-messages_add(struct buf *b, const uint8_t *p, size_t n)
+message_add(void *arg, const struct netmessage *m)
 {
-	struct nlmsghdr h;
-	size_t len;
+	static const uint8_t fill[NLMSG_ALIGNTO];
+	struct buf *b = arg;
 
-	for (; n >= sizeof h; p += len, n -= len) {
-		memcpy(&h, p, sizeof h);
-		len = NLMSG_ALIGN(h.nlmsg_len);
-		if (h.nlmsg_type == NLMSG_DONE)
-			return 1;
-		if (h.nlmsg_type == NLMSG_ERROR || h.nlmsg_len < sizeof h ||
-		    len > n)
-			return errstr_set("rtnetlink refuses");
-		/* it changed meanwhile, or has more than is taken */
-		if (h.nlmsg_flags & NLM_F_DUMP_INTR || b->len > MOST)
-			return errstr_set("its network changes, or is too "
-			    "large");
-		buf_add(b, p, len);
-	}
+	/* it changed since then, or has more than is taken */
+	if (m->flags & NLM_F_DUMP_INTR || b->len > MOST)
+		return errstr_set("its network changes, or is too large");
+	buf_add(b, m->p, m->len);
+	buf_add(b, fill, NLMSG_ALIGN(m->len) - m->len);
 	return 0;
 }
 
@@ -71,34 +53,18 @@ messages_add(struct buf *b, const uint8_t *p, size_t n)
 static int
 messages_record(struct filelist *to, int fd, const struct asked *k)
 {
-	enum { ANSWER = 65536 };
-	struct request q = { .head = { .nlmsg_type = k->type,
-	    .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
-	    .body.any.rtm_family = k->family };
+	/* what of it counts is the family, which is the first byte */
+	const struct tcmsg body = { .tcm_family = k->family };
+	const struct netrequest q = { k->type, NLM_F_DUMP, &body,
+	    k->type == RTM_GETQDISC ? sizeof body : sizeof(struct rtmsg) };
 	struct buf b = { 0 };
-	uint8_t *answer;
-	ssize_t n;
-	int rc;
 
-	if ((answer = malloc(ANSWER)) == NULL)
-		return errstr_set("out of memory");
-	q.head.nlmsg_len = (uint32_t)NLMSG_LENGTH(k->type == RTM_GETQDISC ?
-	    sizeof q.body.queueing : sizeof q.body.any);
-	rc = send(fd, &q, q.head.nlmsg_len, 0) == -1 ?
-	    errstr_sys("rtnetlink") : 0;
-	while (rc == 0) {
-		n = recv(fd, answer, ANSWER, 0);
-		if (n > 0)
-			rc = messages_add(&b, answer, (size_t)n);
-		else if (n == 0 || errno != EINTR)
-			rc = errstr_sys("rtnetlink");
-	}
-	free(answer);
-	if (rc == 1)
-		filelist_buf(to, k->name, &b);
-	else
+	if (netlink_ask(fd, &q, message_add, &b) == -1) {
 		buf_free(&b);
-	return rc == 1 ? 0 : -1;
+		return -1;
+	}
+	filelist_buf(to, k->name, &b);
+	return 0;
 }
 
 /*

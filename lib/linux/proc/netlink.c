@@ -9,6 +9,8 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -27,6 +29,109 @@ netlink_socket(int protocol)
 		(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
 		    sizeof patience);
 	return fd;
+}
+
+/*
+ * Take the next message from in, and set *m to it.  Return false at the end, or
+ * where it is cut.
+ */
+bool
+netmessage_next(struct attributes *in, struct netmessage *m)
+{
+	struct nlmsghdr h;
+	size_t len;
+
+	if (in->len < sizeof h)
+		return false;
+	memcpy(&h, in->p, sizeof h);
+	if (h.nlmsg_len < sizeof h || h.nlmsg_len > in->len)
+		return false;
+	*m = (struct netmessage){ h.nlmsg_type, h.nlmsg_flags, in->p,
+	    h.nlmsg_len };
+	len = NLMSG_ALIGN(m->len) < in->len ? NLMSG_ALIGN(m->len) : in->len;
+	in->p += len;
+	in->len -= len;
+	return true;
+}
+
+/*
+ * Copy len bytes of message m, behind its head, to body, and set *a to the
+ * attributes behind those.  Return false if it is shorter.
+ */
+bool
+netmessage_body(const struct netmessage *m, void *body, size_t len,
+    struct attributes *a)
+{
+	const size_t n = NLMSG_SPACE(len);
+
+	if (m->len < NLMSG_LENGTH(len))
+		return false;
+	memcpy(body, m->p + NLMSG_HDRLEN, len);
+	a->p = m->p + (m->len < n ? m->len : n);
+	a->len = m->len < n ? 0 : m->len - n;
+	return true;
+}
+
+/*
+ * Return -1 with errstr, which has the error that message m is.
+ */
+static int
+message_error(const struct netmessage *m)
+{
+	int error = 0;
+
+	if (m->len >= NLMSG_LENGTH(sizeof error))
+		memcpy(&error, m->p + NLMSG_HDRLEN, sizeof error);
+	errno = -error;
+	return errstr_sys("netlink");
+}
+
+/*
+ * Send request r, of 128 bytes at the most, to netlink socket fd, and call fn,
+ * with arg before it, for each message of the answer: that is one, or with
+ * NLM_F_DUMP any number.  The answer is read to its end, even if fn fails.
+ * Return 0, or -1 with errstr.
+ */
+int
+netlink_ask(int fd, const struct netrequest *r, netmessage_fn fn, void *arg)
+{
+	enum { REQUEST_MOST = 128, ANSWER = 65536 };
+	struct {
+		struct nlmsghdr	 head;
+		uint8_t		 body[REQUEST_MOST];
+	} q = { .head = { (uint32_t)NLMSG_LENGTH(r->len), r->type,
+	    NLM_F_REQUEST | r->flags, 0, 0 } };
+	struct attributes in;
+	struct netmessage m;
+	uint8_t *answer;
+	bool ended;
+	ssize_t n;
+	int rc;
+
+	memcpy(q.body, r->body, r->len);
+	if ((answer = malloc(ANSWER)) == NULL)
+		return errstr_set("out of memory");
+	rc = send(fd, &q, q.head.nlmsg_len, 0) == -1 ?
+	    errstr_sys("netlink") : 0;
+	for (ended = rc == -1; !ended;) {
+		while ((n = recv(fd, answer, ANSWER, 0)) == -1 &&
+		    errno == EINTR)
+			continue;
+		ended = n <= 0 || (r->flags & NLM_F_DUMP) == 0;
+		if (n <= 0)
+			rc = errstr_sys("netlink");
+		in = (struct attributes){ answer, n <= 0 ? 0 : (size_t)n };
+		while (netmessage_next(&in, &m)) {
+			ended |= m.type == NLMSG_DONE ||
+			    m.type == NLMSG_ERROR;
+			if (m.type == NLMSG_ERROR)
+				rc = message_error(&m);
+			else if (m.type != NLMSG_DONE && rc == 0)
+				rc = fn(arg, &m);
+		}
+	}
+	free(answer);
+	return rc;
 }
 
 /*

@@ -44,7 +44,28 @@ struct attributes {		/* one behind another; or the value of one */
 	size_t		 len;	/* bytes */
 };
 
+struct netmessage {
+	unsigned int	 type;
+	unsigned int	 flags;
+	const uint8_t	*p;	/* borrowed; all of it, with its head */
+	size_t		 len;	/* bytes */
+};
+
+struct netrequest {
+	uint16_t	 type;
+	uint16_t	 flags;	/* NLM_F_DUMP: for all that there is of a kind */
+	const void	*body;	/* borrowed; behind the head */
+	size_t		 len;	/* bytes */
+};
+
+typedef int	(*netmessage_fn)(void *, const struct netmessage *);
+
 int		 netlink_socket(int protocol);
+int		 netlink_ask(int fd, const struct netrequest *r, netmessage_fn fn,
+		    void *arg);
+bool		 netmessage_next(struct attributes *in, struct netmessage *m);
+bool		 netmessage_body(const struct netmessage *m, void *body, size_t len,
+		    struct attributes *a);
 bool		 attribute_get(struct attributes a, unsigned int type,
 		    struct attributes *v);
 bool		 attribute_copy(struct attributes a, unsigned int type,

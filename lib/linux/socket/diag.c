@@ -10,7 +10,6 @@
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,122 +73,54 @@ diag_free(struct files *f)
 	f->diag = 0;
 }
 
-/*
- * Send request, a message of netlink(7), in the namespace of t, and set *r to
- * what the answer has behind its head.  Return false where there is none.
- */
-bool
-diag_request(struct telling *t, void *request, struct diagreply *r)
-{
-	const struct nlmsghdr *q = request;
-	uint8_t buf[sizeof r->data + sizeof *q];
-	struct nlmsghdr h;
-	ssize_t n;
-	int fd;
+struct wanted {
+	uint32_t	 ino;
+	size_t		 place;
+	struct diagreply *r;	/* borrowed */
+};
 
-	if ((fd = diag_get(t)) == -1 || send(fd, q, q->nlmsg_len, 0) == -1)
-		return false;
-	do
-		n = recv(fd, buf, sizeof buf, 0);
-	while (n == -1 && errno == EINTR);
-	if (n < (ssize_t)sizeof h)
-		return false;
-	memcpy(&h, buf, sizeof h);
-	if (h.nlmsg_type != SOCK_DIAG_BY_FAMILY || h.nlmsg_len < sizeof h ||
-	    h.nlmsg_len > (size_t)n)
-		return false;
-	r->len = h.nlmsg_len - sizeof h;
-	memcpy(r->data, buf + sizeof h, r->len);
-	return true;
-}
-
-/*
- * Take in n bytes, messages of an answer: set *r to what the first has behind
- * its head that has the inode of t as 32 bits at a place there.  Return 1 when
- * it is found; 0; or -1 when no more will come.
- */
 static int
-diag_scan(const struct telling *t, const uint8_t *p, size_t n, size_t place,
-    struct diagreply *r)
+reply_take(void *arg, const struct netmessage *m)
 {
-	struct nlmsghdr h;
-	uint32_t ino;
-	size_t len;
+	struct wanted *w = arg;
+	const uint8_t *p = m->p + NLMSG_HDRLEN;
+	const size_t n = m->len - NLMSG_HDRLEN;
 
-	for (; n >= sizeof h; p += len, n -= len) {
-		memcpy(&h, p, sizeof h);
-		if (h.nlmsg_type != SOCK_DIAG_BY_FAMILY || h.nlmsg_len > n ||
-		    h.nlmsg_len < sizeof h + place + sizeof ino)
-			return -1;
-		memcpy(&ino, p + sizeof h + place, sizeof ino);
-		if (ino == (uint32_t)t->ino) {
-			r->len = h.nlmsg_len - sizeof h;
-			if (r->len > sizeof r->data)
-				r->len = sizeof r->data;
-			memcpy(r->data, p + sizeof h, r->len);
-			return 1;
-		}
-		len = NLMSG_ALIGN(h.nlmsg_len);
-		if (len > n)
-			break;
-	}
+	if (m->type != SOCK_DIAG_BY_FAMILY || (w->place != 0 &&
+	    (n < w->place + sizeof w->ino || memcmp(p + w->place, &w->ino,
+	    sizeof w->ino) != 0)))
+		return 0;
+	w->r->len = n < sizeof w->r->data ? n : sizeof w->r->data;
+	memcpy(w->r->data, p, w->r->len);
 	return 0;
 }
 
 /*
- * Ask for all sockets of a kind, by request, a message of netlink(7), and set
- * *r to what is told of t: place is where its inode stands in a message, behind
- * the head.  Return false where nothing is.
+ * Send a request of sock_diag(7), of n bytes, in the namespace of t, and set *r
+ * to what the answer has behind its head.  If place is not 0, all sockets of a
+ * kind are asked for, and *r is the one that has the inode of t at that place.
+ * Return false where there is none.
  */
 bool
-diag_search(struct telling *t, void *request, size_t place,
+diag_ask(struct telling *t, const void *request, size_t n, size_t place,
     struct diagreply *r)
 {
-	enum { ANSWER = 32768 };
-	const struct nlmsghdr *q = request;
-	uint8_t buf[ANSWER];
-	ssize_t n;
-	int fd, rc;
+	const struct netrequest q = { SOCK_DIAG_BY_FAMILY,
+	    place == 0 ? 0 : NLM_F_DUMP, request, n };
+	struct wanted w = { (uint32_t)t->ino, place, r };
+	int fd;
 
-	if ((fd = diag_get(t)) == -1 || send(fd, q, q->nlmsg_len, 0) == -1)
-		return false;
-	do {
-		n = recv(fd, buf, sizeof buf, 0);
-		if (n == -1 && errno == EINTR)
-			rc = 0;
-		else
-			rc = n <= 0 ? -1 : diag_scan(t, buf, (size_t)n, place,
-			    r);
-	} while (rc == 0);
-	if (rc == 1)	/* the rest of the answer is not read */
-		diag_free(t->live->files);
-	return rc == 1;
+	r->len = 0;
+	return (fd = diag_get(t)) != -1 &&
+	    netlink_ask(fd, &q, reply_take, &w) == 0 && r->len > 0;
 }
 
 /*
- * Set *v to the value of the attribute of that type of answer r, behind skip
- * bytes of it.  Return false if it has none.
+ * Return the attributes of answer r, behind skip bytes of it.
  */
-bool
-diag_find(const struct diagreply *r, size_t skip, unsigned int type,
-    struct attributes *v)
+struct attributes
+diag_attributes(const struct diagreply *r, size_t skip)
 {
-	if (skip > r->len)
-		return false;
-	return attribute_get((struct attributes){ r->data + skip,
-	    r->len - skip }, type, v);
-}
-
-/*
- * Copy len bytes of the attribute of that type of answer r, behind skip bytes
- * of it, to to.  Return false if it has none, or a shorter one.
- */
-bool
-diag_attribute(const struct diagreply *r, size_t skip, unsigned int type,
-    void *to, size_t len)
-{
-	if (skip > r->len)
-		return false;
-	return attribute_copy((struct attributes){ r->data + skip,
-	    r->len - skip }, type, to, len);
+	skip = skip < r->len ? skip : r->len;
+	return (struct attributes){ r->data + skip, r->len - skip };
 }

@@ -88,40 +88,34 @@ addresses_get(struct telling *t, struct inetsock *s)
 static bool
 shutdown_diag(struct telling *t, struct inetsock *s)
 {
-	struct {
-		struct nlmsghdr hdr;
-		struct inet_diag_req_v2 req;
-	} q;
+	struct inet_diag_req_v2 q = {
+		.sdiag_family = (uint8_t)s->what.family,
+		.sdiag_protocol = (uint8_t)s->what.protocol
+	};
 	struct inet_diag_msg m;
-	struct diagreply r = { 0 };
+	struct diagreply r;
 	uint8_t value;
 	bool found;
 
-	memset(&q, 0, sizeof q);
-	q.hdr.nlmsg_len = sizeof q;
-	q.hdr.nlmsg_type = SOCK_DIAG_BY_FAMILY;
-	q.hdr.nlmsg_flags = NLM_F_REQUEST;
-	q.req.sdiag_family = (uint8_t)s->what.family;
-	q.req.sdiag_protocol = (uint8_t)s->what.protocol;
 	/* udp_dump_one of the kernel's net/ipv4/udp_diag.c takes the two in
 	   the order in which a packet has them that comes in */
-	q.req.id.idiag_dport = htons(address_port(&s->local));
+	q.id.idiag_dport = htons(address_port(&s->local));
 	if (s->connected)
-		q.req.id.idiag_sport = htons(address_port(&s->remote));
+		q.id.idiag_sport = htons(address_port(&s->remote));
 	if (s->what.family == AF_INET6) {
-		memcpy(q.req.id.idiag_dst, &s->local.v6.sin6_addr, 16);
-		memcpy(q.req.id.idiag_src, &s->remote.v6.sin6_addr, 16);
+		memcpy(q.id.idiag_dst, &s->local.v6.sin6_addr, 16);
+		memcpy(q.id.idiag_src, &s->remote.v6.sin6_addr, 16);
 	} else {
-		memcpy(q.req.id.idiag_dst, &s->local.v4.sin_addr, 4);
-		memcpy(q.req.id.idiag_src, &s->remote.v4.sin_addr, 4);
+		memcpy(q.id.idiag_dst, &s->local.v4.sin_addr, 4);
+		memcpy(q.id.idiag_src, &s->remote.v4.sin_addr, 4);
 	}
-	q.req.id.idiag_cookie[0] = q.req.id.idiag_cookie[1] =
-	    INET_DIAG_NOCOOKIE;
-	if (!diag_request(t, &q.hdr, &r) || r.len < sizeof m)
+	q.id.idiag_cookie[0] = q.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+	if (!diag_ask(t, &q, sizeof q, 0, &r) || r.len < sizeof m)
 		return false;
 	memcpy(&m, r.data, sizeof m);
 	found = m.idiag_inode == (uint32_t)t->ino &&
-	    diag_attribute(&r, sizeof m, INET_DIAG_SHUTDOWN, &value, 1);
+	    attribute_copy(diag_attributes(&r, sizeof m), INET_DIAG_SHUTDOWN,
+	    &value, 1);
 	if (found)
 		s->shutdown = value & 3U;
 	return found;

@@ -23,19 +23,11 @@ enum { VNET_HDR_SZ = 24, VNET_HDR_LEN = 10 };
 static bool
 packet_ask(struct telling *t, struct diagreply *r)
 {
-	struct {
-		struct nlmsghdr hdr;
-		struct packet_diag_req req;
-	} q;
+	const struct packet_diag_req q = { .sdiag_family = AF_PACKET,
+	    .pdiag_show = PACKET_SHOW_INFO | PACKET_SHOW_MCLIST |
+	    PACKET_SHOW_RING_CFG | PACKET_SHOW_FANOUT };
 
-	memset(&q, 0, sizeof q);
-	q.hdr.nlmsg_len = sizeof q;
-	q.hdr.nlmsg_type = SOCK_DIAG_BY_FAMILY;
-	q.hdr.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-	q.req.sdiag_family = AF_PACKET;
-	q.req.pdiag_show = PACKET_SHOW_INFO | PACKET_SHOW_MCLIST |
-	    PACKET_SHOW_RING_CFG | PACKET_SHOW_FANOUT;
-	return diag_search(t, &q.hdr, offsetof(struct packet_diag_msg,
+	return diag_ask(t, &q, sizeof q, offsetof(struct packet_diag_msg,
 	    pdiag_ino), r);
 }
 
@@ -49,8 +41,8 @@ members_tell(struct telling *t, const struct diagreply *r)
 	struct attributes a;
 	size_t i, k;
 
-	if (!diag_find(r, sizeof(struct packet_diag_msg), PACKET_DIAG_MCLIST,
-	    &a)) {
+	if (!attribute_get(diag_attributes(r, sizeof(struct packet_diag_msg)),
+	    PACKET_DIAG_MCLIST, &a)) {
 		tell_why(t, "where it listens is not known");
 		return;
 	}
@@ -70,8 +62,8 @@ ring_tell(struct telling *t, const struct diagreply *r, unsigned int type,
 {
 	struct packet_diag_ring g;
 
-	if (diag_attribute(r, sizeof(struct packet_diag_msg), type, &g,
-	    sizeof g))
+	if (attribute_copy(diag_attributes(r, sizeof(struct packet_diag_msg)),
+	    type, &g, sizeof g))
 		buf_printf(&t->out, "%s %u %u %u %u %u %u %u\n", key,
 		    g.pdr_block_size, g.pdr_block_nr, g.pdr_frame_size,
 		    g.pdr_frame_nr, g.pdr_retire_tmo, g.pdr_sizeof_priv,
@@ -93,8 +85,9 @@ packetsock_tell(struct telling *t)
 	int vnet;
 
 	tell_type(t, "packet");
-	if (!packet_ask(t, &r) || r.len < sizeof m || !diag_attribute(&r,
-	    sizeof m, PACKET_DIAG_INFO, &info, sizeof info)) {
+	if (!packet_ask(t, &r) || r.len < sizeof m ||
+	    !attribute_copy(diag_attributes(&r, sizeof m), PACKET_DIAG_INFO,
+	    &info, sizeof info)) {
 		tell_why(t, "it is not told of");
 		return;
 	}
@@ -108,8 +101,8 @@ packetsock_tell(struct telling *t)
 	members_tell(t, &r);
 	ring_tell(t, &r, PACKET_DIAG_RX_RING, "rxring");
 	ring_tell(t, &r, PACKET_DIAG_TX_RING, "txring");
-	if (diag_attribute(&r, sizeof m, PACKET_DIAG_FANOUT, &fanout,
-	    sizeof fanout))
+	if (attribute_copy(diag_attributes(&r, sizeof m), PACKET_DIAG_FANOUT,
+	    &fanout, sizeof fanout))
 		buf_printf(&t->out, "fanout %x\n", fanout);
 	tell_sockopts(t);
 	inetopt_tell(t, &w);

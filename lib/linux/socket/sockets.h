@@ -49,13 +49,9 @@ struct diagreply {
 
 int		 diag_socket(int);
 void		 diag_free(struct files *);
-bool		 diag_request(struct telling *, void *, struct diagreply *);
-bool		 diag_search(struct telling *, void *, size_t,
-		    struct diagreply *);
-bool		 diag_find(const struct diagreply *, size_t, unsigned int,
-		    struct attributes *);
-bool		 diag_attribute(const struct diagreply *, size_t, unsigned int,
-		    void *, size_t);
+bool		 diag_ask(struct telling *t, const void *request, size_t n,
+		    size_t place, struct diagreply *r);
+struct attributes diag_attributes(const struct diagreply *r, size_t skip);
 
 /* inetsock.c, inetopt.c, inetgroup.c */
 void		 twins_free(struct files *);

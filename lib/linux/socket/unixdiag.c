@@ -2,172 +2,88 @@
  * What sock_diag(7) tells of the UNIX sockets of a network namespace: all of
  * them are asked for at once, when the first is looked up.
  */
+#include "bisect.h"
 #include "sockets.h"
 #include "vec.h"
 
 #include <sys/socket.h>
 
 #include <linux/netlink.h>
-#include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <netinet/tcp.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static int
-unixsock_cmp(const void *a, const void *b)
-{
-	const struct unixsock *x = a, *y = b;
-
-	return x->ino < y->ino ? -1 : x->ino > y->ino;
-}
-
-static int
-diag_ask(int fd)
-{
-	struct {
-		struct nlmsghdr hdr;
-		struct unix_diag_req req;
-	} q;
-
-	memset(&q, 0, sizeof q);
-	q.hdr.nlmsg_len = sizeof q;
-	q.hdr.nlmsg_type = SOCK_DIAG_BY_FAMILY;
-	q.hdr.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-	q.req.sdiag_family = AF_UNIX;
-	q.req.udiag_states = UINT32_MAX;
-	q.req.udiag_show = UDIAG_SHOW_PEER | UDIAG_SHOW_RQLEN |
-	    UDIAG_SHOW_ICONS;
-	return send(fd, &q, sizeof q, 0) == -1 ? errstr_sys("sock_diag") : 0;
-}
+CMP(unixsock_cmp, struct unixsock, ino)
 
 /*
- * Take what an attribute of n bytes tells of a socket.
+ * Set what the attributes a say of a socket.
  */
 static void
-diag_attr(struct unixsock *u, unsigned int type, const uint8_t *p, size_t n)
+attributes_take(struct unixsock *u, struct attributes a)
 {
 	struct unix_diag_rqlen q;
+	struct attributes v;
 	uint32_t peer;
+	uint8_t shutdown;
 
-	if (type == UNIX_DIAG_PEER && n >= sizeof peer) {
-		memcpy(&peer, p, sizeof peer);
+	if (attribute_copy(a, UNIX_DIAG_PEER, &peer, sizeof peer))
 		u->peer = peer;
-	} else if (type == UNIX_DIAG_SHUTDOWN && n > 0)
-		u->shutdown = *p;
-	else if (type == UNIX_DIAG_ICONS && u->caller == NULL &&
-	    (u->caller = malloc(n + 1)) != NULL) {
-		u->ncaller = n / sizeof *u->caller;
-		memcpy(u->caller, p, u->ncaller * sizeof *u->caller);
+	if (attribute_copy(a, UNIX_DIAG_SHUTDOWN, &shutdown, 1))
+		u->shutdown = shutdown;
+	if (attribute_get(a, UNIX_DIAG_ICONS, &v) &&
+	    (u->caller = malloc(v.len + 1)) != NULL) {
+		u->ncaller = v.len / sizeof *u->caller;
+		memcpy(u->caller, v.p, u->ncaller * sizeof *u->caller);
 	}
-	else if (type == UNIX_DIAG_RQLEN && u->state == TCP_LISTEN &&
-	    n >= sizeof q) {
-		memcpy(&q, p, sizeof q);
+	if (u->state == TCP_LISTEN && attribute_copy(a, UNIX_DIAG_RQLEN, &q,
+	    sizeof q)) {
 		u->waiting = q.udiag_rqueue;
 		u->backlog = q.udiag_wqueue;
 	}
 }
 
 /*
- * Add a socket that the answer has, of n bytes: struct unix_diag_msg and
- * attributes, as in rtnetlink(7).  What is cut short ends it.
+ * Add the socket of message m.
  */
 static int
-diag_add(struct unixsocks *l, const uint8_t *p, size_t n)
+socket_add(void *arg, const struct netmessage *m)
 {
-	struct unix_diag_msg m;
-	struct unixsock *u;
-	struct rtattr a;
+	struct unixsocks *l = arg;
+	struct unix_diag_msg d;
+	struct attributes a;
 
-	if (n < sizeof m)
+	if (m->type != SOCK_DIAG_BY_FAMILY ||
+	    !netmessage_body(m, &d, sizeof d, &a))
 		return 0;
-	memcpy(&m, p, sizeof m);
 	if (VEC_ROOM(l->v, l->n) == -1)
 		return -1;
-	u = &l->v[l->n++];
-	memset(u, 0, sizeof *u);
-	u->ino = m.udiag_ino;
-	u->type = m.udiag_type;
-	u->state = m.udiag_state;
-	for (p += sizeof m, n -= sizeof m; n >= sizeof a;) {
-		memcpy(&a, p, sizeof a);
-		if (a.rta_len < sizeof a || a.rta_len > n)
-			break;
-		diag_attr(u, a.rta_type, p + sizeof a, a.rta_len - sizeof a);
-		if (RTA_ALIGN(a.rta_len) >= n)
-			break;
-		p += RTA_ALIGN(a.rta_len);
-		n -= RTA_ALIGN(a.rta_len);
-	}
-	return 0;
-}
-
-/*
- * Take in the messages of a packet of n bytes.  Return 1 when all has come, 0,
- * or -1 with errstr.
- */
-static int
-diag_parse(struct unixsocks *l, const uint8_t *p, size_t n)
-{
-	struct nlmsghdr h;
-	int error;
-
-	while (n >= sizeof h) {
-		memcpy(&h, p, sizeof h);
-		if (h.nlmsg_len < sizeof h || h.nlmsg_len > n)
-			break;
-		if (h.nlmsg_type == NLMSG_DONE)
-			return 1;
-		if (h.nlmsg_type == NLMSG_ERROR) {
-			error = 0;
-			if (h.nlmsg_len >= sizeof h + sizeof error)
-				memcpy(&error, p + sizeof h, sizeof error);
-			errno = -error;
-			return errstr_sys("sock_diag");
-		}
-		if (h.nlmsg_type == SOCK_DIAG_BY_FAMILY &&
-		    diag_add(l, p + sizeof h, h.nlmsg_len - sizeof h) == -1)
-			return -1;
-		if (NLMSG_ALIGN(h.nlmsg_len) >= n)
-			break;
-		p += NLMSG_ALIGN(h.nlmsg_len);
-		n -= NLMSG_ALIGN(h.nlmsg_len);
-	}
+	l->v[l->n] = (struct unixsock){ .ino = d.udiag_ino,
+	    .type = d.udiag_type, .state = d.udiag_state };
+	attributes_take(&l->v[l->n++], a);
 	return 0;
 }
 
 static int
 diag_read(struct unixsocks *l, int ns)
 {
-	enum { PACKET = 65536 };
-	uint8_t *buf;
-	ssize_t n;
+	const struct unix_diag_req req = { .sdiag_family = AF_UNIX,
+	    .udiag_states = UINT32_MAX, .udiag_show = UDIAG_SHOW_PEER |
+	    UDIAG_SHOW_RQLEN | UDIAG_SHOW_ICONS };
+	const struct netrequest q = { SOCK_DIAG_BY_FAMILY, NLM_F_DUMP, &req,
+	    sizeof req };
 	int fd, rc;
 
-	rc = -1;
-	if ((buf = malloc(PACKET)) == NULL)
-		return errstr_set("out of memory");
-	if ((fd = diag_socket(ns)) == -1 || diag_ask(fd) == -1)
-		goto out;
-	for (rc = 0; rc == 0;) {
-		n = recv(fd, buf, PACKET, 0);
-		if (n == -1 && errno == EINTR)
-			continue;
-		rc = n == -1 ? errstr_sys("sock_diag") :
-		    diag_parse(l, buf, (size_t)n);
-	}
-	if (l->n > 1)
-		qsort(l->v, l->n, sizeof *l->v, unixsock_cmp);
-out:
-	if (fd != -1)
-		close(fd);
-	free(buf);
-	return rc == -1 ? -1 : 0;
+	if ((fd = diag_socket(ns)) == -1)
+		return -1;
+	rc = netlink_ask(fd, &q, socket_add, l);
+	SORT(l->v, l->n, unixsock_cmp);
+	close(fd);
+	return rc;
 }
 
 /*
@@ -215,7 +131,7 @@ diag_namespace(struct telling *t)
 const struct unixsock *
 unixdiag_find(struct telling *t)
 {
-	const struct unixsock key = { .ino = t->ino }, *u;
+	const struct unixsock *u;
 	struct unixsocks *l;
 
 	if ((l = diag_namespace(t)) == NULL)
@@ -224,9 +140,7 @@ unixdiag_find(struct telling *t)
 		errstr_set("%s", l->why);
 		return NULL;
 	}
-	u = l->n == 0 ? NULL : bsearch(&key, l->v, l->n, sizeof key,
-	    unixsock_cmp);
-	if (u == NULL)
+	if ((u = FIND(l->v, l->n, ino, t->ino)) == NULL)
 		errstr_set("it is not of the network namespace of its "
 		    "process");
 	return u;
