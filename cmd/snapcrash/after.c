@@ -170,7 +170,7 @@ hook_run(const struct config *c, const char *name)
 	pid_t pid;
 	int rc, claim;
 
-	if ((claim = claim_hook(c)) == -1) {
+	if ((claim = claim_hook(c)) < 0) {
 		syslog(LOG_WARNING, "%s: not run for %s: %s", c->hook, name + 2,
 		    snap_errstr());
 		return;

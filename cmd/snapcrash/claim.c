@@ -1,11 +1,11 @@
 /*
  * Who is at work in the directory of the snapshots, and what each may still
- * write there: so many are in work as there are files .place.N, and so many of
- * them hold a process meanwhile as there are files .taking.N; who finds none
- * free waits, of whom there are so many as files .waiting.N, or is counted and
- * lets its process go.  A hook runs without a place: each that runs holds a
- * file .hook.N, each that waits a file .hooking.N.  A file is held by a lock
- * (flock(2)), which the kernel drops when its owner is killed.
+ * write there.  Who takes a process holds one of the files .taking.N; who is at
+ * work, also to compress what was taken, one of .place.N, which says what it
+ * reserves; who waits for the first, one of .waiting.N.  Who finds none of
+ * these is counted and lets its process go.  A hook runs with a file .hook.N,
+ * and waits for that with .hooking.N.  A file is held by a lock (flock(2)),
+ * which the kernel drops when its owner is killed.
  */
 #include "crash.h"
 
@@ -23,7 +23,8 @@ enum {
 	PACKING = 2,		/* times so many as may be taken at once are in
 				   work at once: what is packed is gone */
 	WAIT_SECONDS = 600,
-	LOOK_NS = 20000000	/* between two looks whether a place is free */
+	HOOK_SECONDS = 3600,
+	LOOK_NS = 20000000	/* between two looks whether a file is free */
 };
 
 static int
@@ -36,31 +37,8 @@ file_open(const char *kind, uint64_t i, int flags)
 }
 
 /*
- * Lock one of n files of a kind, which is made if there is none.  Return its
- * descriptor; -1 if others have all of them, -2 with errstr if there can be
- * none.
- */
-static int
-file_lock(const char *kind, uint64_t n)
-{
-	uint64_t i;
-	int fd;
-
-	for (i = 0; i < n; i++) {
-		if ((fd = file_open(kind, i, O_CREAT)) == -1) {
-			(void)errstr_sys(".%s.%ju", kind, (uintmax_t)i);
-			return -2;
-		}
-		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-			return fd;
-		close(fd);
-	}
-	return -1;
-}
-
-/*
  * Be the only one who looks who has which file, until the descriptor that is
- * returned is closed; -2 with errstr if that cannot be.
+ * returned is closed; -1 with errstr if that cannot be.
  */
 static int
 alone(void)
@@ -72,33 +50,82 @@ alone(void)
 		(void)errstr_sys(".lock");
 		if (fd != -1)
 			close(fd);
-		return -2;
+		return -1;
 	}
 	return fd;
 }
 
 /*
- * Take a place, and one of those who hold a process.  Return 0; -1 if there is
- * none, -2 with errstr if there can be none.
+ * Lock one of n files of a kind, which is made if there is none, and is empty
+ * then.  Return its descriptor; -1 if others have all of them, -2 with errstr
+ * if there can be none.
  */
 static int
-claim_try(struct claim *p, const struct config *c)
+file_lock(const char *kind, uint64_t n)
 {
-	int lock;
+	int fd = -1, lock;
+	uint64_t i;
 
-	if ((lock = alone()) < 0)
-		return lock;
-	p->taking = file_lock("taking", c->atonce);
-	if (p->taking >= 0) {
-		p->fd = file_lock("place", c->atonce * PACKING);
-		if (p->fd < 0) {
-			close(p->taking);
-			p->taking = p->fd;
-		} else
-			(void)!ftruncate(p->fd, 0);
+	if ((lock = alone()) == -1)
+		return -2;
+	for (i = 0; i < n; i++) {
+		if ((fd = file_open(kind, i, O_CREAT)) == -1) {
+			(void)errstr_sys(".%s.%ju", kind, (uintmax_t)i);
+			fd = -2;
+			break;
+		}
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+			(void)!ftruncate(fd, 0);
+			break;
+		}
+		close(fd);
+		fd = -1;
 	}
 	close(lock);
-	return p->taking < 0 ? p->taking : 0;
+	return fd;
+}
+
+/*
+ * Lock one of n files of a kind; wait for it seconds at most.  Return its
+ * descriptor; with errstr -1 if others still have all of them, -2 if there can
+ * be none.
+ */
+static int
+file_await(const char *kind, uint64_t n, time_t seconds)
+{
+	const struct timespec look = { 0, LOOK_NS };
+	const time_t end = time(NULL) + seconds;
+	int fd;
+
+	while ((fd = file_lock(kind, n)) == -1 && time(NULL) < end)
+		(void)nanosleep(&look, NULL);
+	if (fd == -1)
+		return errstr_set("%jd seconds were not enough for those "
+		    "before it", (intmax_t)seconds);
+	return fd;
+}
+
+/*
+ * Lock one of as many files of a kind as c has at work at once, or wait for it
+ * if so many may, with a file of the kind queue.  Return as file_await.
+ */
+static int
+turn_await(const struct config *c, const char *kind, const char *queue,
+    time_t seconds)
+{
+	int fd, waiting;
+
+	if ((fd = file_lock(kind, c->atonce)) != -1)
+		return fd;
+	if ((waiting = file_lock(queue, c->waiting)) == -1)
+		(void)errstr_set("%ju others are before it, and %ju wait: "
+		    "at-once, waiting in snapcrash(1)", (uintmax_t)c->atonce,
+		    (uintmax_t)c->waiting);
+	if (waiting < 0)
+		return waiting;
+	fd = file_await(kind, c->atonce, seconds);
+	close(waiting);
+	return fd;
 }
 
 /*
@@ -119,40 +146,22 @@ dropped_add(void)
 
 /*
  * Take one of the places that c allows in the current directory, which is ours
- * until we end, or claim_let for the process; wait for it if so many may.  Set
- * p to it.  Return 0, or -1 with errstr.
+ * until claim_end, or claim_let for the process; wait for it if so many may.
+ * Set p to it.  Return 0, or -1 with errstr.
  */
 int
 claim_take(struct claim *p, const struct config *c)
 {
-	const struct timespec look = { 0, LOOK_NS };
-	const time_t end = time(NULL) + WAIT_SECONDS;
-	int rc, waiting;
-
-	*p = (struct claim){ -1, -1 };
-	if ((rc = claim_try(p, c)) != -1)
-		return rc == 0 ? 0 : -1;
-	if ((waiting = file_lock("waiting", c->waiting)) == -2)
-		return -1;
-	if (waiting == -1) {
+	p->fd = p->taking = turn_await(c, "taking", "waiting", WAIT_SECONDS);
+	if (p->taking >= 0)
+		p->fd = file_await("place", c->atonce * PACKING, WAIT_SECONDS);
+	if (p->fd == -1)
 		dropped_add();
-		return errstr_set("%ju others are taken, and %ju wait: "
-		    "at-once, waiting in snapcrash(1)", (uintmax_t)c->atonce,
-		    (uintmax_t)c->waiting);
-	}
-	while ((rc = claim_try(p, c)) == -1 && time(NULL) < end)
-		(void)nanosleep(&look, NULL);
-	close(waiting);
-	if (rc == -1) {
-		dropped_add();
-		return errstr_set("%d seconds were not enough for those "
-		    "before it", WAIT_SECONDS);
-	}
-	return rc == 0 ? 0 : -1;
+	return p->fd < 0 ? -1 : 0;
 }
 
 /*
- * Add up in *r what all others may still write.
+ * Add up in *r what all others than p may still write.
  */
 static void
 others_reserve(const struct claim *p, struct reserved *r)
@@ -183,56 +192,34 @@ others_reserve(const struct claim *p, struct reserved *r)
 }
 
 /*
- * Write what p reserves; who reads it meanwhile may find nothing.
+ * Set *others to what all others than p reserve; nobody reserves anything until
+ * claim_unlock.  Return the lock, or -1 with errstr.
  */
-static void
-claim_write(const struct claim *p, const struct reserved *own)
+int
+claim_lock(const struct claim *p, struct reserved *others)
+{
+	int lock;
+
+	if ((lock = alone()) != -1)
+		others_reserve(p, others);
+	return lock;
+}
+
+/*
+ * Reserve for p so many bytes: kept in the store, and disk on its disk; and no
+ * others.  Give up the lock, unless it is -1.
+ */
+void
+claim_unlock(const struct claim *p, int lock, uint64_t kept, uint64_t disk)
 {
 	char text[64];
 	int n;
 
-	n = snprintf(text, sizeof text, "%ju %ju\n", (uintmax_t)own->kept,
-	    (uintmax_t)own->disk);
+	n = snprintf(text, sizeof text, "%ju %ju\n", (uintmax_t)kept,
+	    (uintmax_t)disk);
 	if (ftruncate(p->fd, 0) == 0)
 		(void)!pwrite(p->fd, text, (size_t)n, 0);
-}
-
-/*
- * Reserve for p what choose sets *own to, which is called with arg and what all
- * others have reserved, and nobody reserves anything meanwhile.  Return 0, or
- * -1 with errstr.
- */
-int
-claim_reserve(const struct claim *p, void (*choose)(void *arg,
-    const struct reserved *others, struct reserved *own), void *arg)
-{
-	struct reserved others, own = { 0 };
-	int lock;
-
-	if ((lock = alone()) < 0)
-		return -1;
-	others_reserve(p, &others);
-	choose(arg, &others, &own);
-	claim_write(p, &own);
-	close(lock);
-	return 0;
-}
-
-/*
- * Say that no more will be written by p than so many bytes: kept in the store,
- * and disk on its disk.
- */
-void
-claim_shrink(const struct claim *p, uint64_t kept, uint64_t disk)
-{
-	const struct reserved own = { kept, disk, 1 };
-	int lock;
-
-	if (p->fd == -1)
-		return;
-	lock = alone();
-	claim_write(p, &own);
-	if (lock >= 0)
+	if (lock != -1)
 		close(lock);
 }
 
@@ -254,39 +241,19 @@ void
 claim_end(struct claim *p)
 {
 	claim_let(p);
-	if (p->fd >= 0) {
-		claim_shrink(p, 0, 0);
+	if (p->fd >= 0)
 		close(p->fd);
-	}
 	p->fd = -1;
 }
 
 /*
  * Wait until one more hook may run.  It may until the descriptor is closed that
- * is returned; -1 with errstr if as many wait as may.
+ * is returned; less than 0 with errstr if as many wait as may.
  */
 int
 claim_hook(const struct config *c)
 {
-	int fd, waiting;
-
-	if ((fd = file_lock("hook", c->atonce)) != -1)
-		return fd >= 0 ? fd : -1;
-	if ((waiting = file_lock("hooking", c->waiting)) == -1)
-		(void)errstr_set("%ju run, and %ju wait: at-once, waiting in "
-		    "snapcrash(1)", (uintmax_t)c->atonce,
-		    (uintmax_t)c->waiting);
-	if (waiting < 0)
-		return -1;
-	fd = file_open("hook", (uint64_t)getpid() % c->atonce, O_CREAT);
-	if (fd == -1 || flock(fd, LOCK_EX) == -1) {
-		(void)errstr_sys(".hook");
-		if (fd != -1)
-			close(fd);
-		fd = -1;
-	}
-	close(waiting);
-	return fd;
+	return turn_await(c, "hook", "hooking", HOOK_SECONDS);
 }
 
 /*

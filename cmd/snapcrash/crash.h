@@ -88,8 +88,8 @@ struct falling {		/* a process that dumps core */
 };
 
 struct claim {			/* of one who is at work; claim.c */
-	int		 fd;	/* -1: he has none */
-	int		 taking; /* as long as he holds a process; else -1 */
+	int		 fd;	/* less than 0: he has none */
+	int		 taking; /* as long as he holds a process; else so */
 };
 
 struct reserved {		/* bytes that may still be written: */
@@ -134,9 +134,8 @@ void		 leave_choose(const struct space *sp, uint64_t room,
 
 /* claim.c: who is at work */
 int		 claim_take(struct claim *p, const struct config *c);
-int		 claim_reserve(const struct claim *p, void (*choose)(void *,
-		    const struct reserved *, struct reserved *), void *arg);
-void		 claim_shrink(const struct claim *p, uint64_t kept,
+int		 claim_lock(const struct claim *p, struct reserved *others);
+void		 claim_unlock(const struct claim *p, int lock, uint64_t kept,
 		    uint64_t disk);
 void		 claim_let(struct claim *p);
 void		 claim_end(struct claim *p);

@@ -138,22 +138,20 @@ struct taking {			/* a process, into the spool */
 	uint64_t	 whose;	/* the user that it counts for */
 	uint64_t	 room;	/* bytes that may be kept of it, */
 	uint64_t	 spool;	/* and that the spool may have */
-	int		 rc;	/* -1 with errstr: that cannot be told */
 };
 
 /*
  * Choose how large it may be: as it is, where that is known, and where others
- * are taken with it, who knows.  Whoever is taken at the same time has his part
- * of the room, too.
+ * are taken with it, who knows.  Others who are at work have their part of the
+ * room, too.  Return 0, or -1 with errstr.
  */
-static void
-room_choose(void *arg, const struct reserved *others, struct reserved *own)
+static int
+room_choose(struct taking *t, const struct reserved *others)
 {
-	struct taking *t = arg;
 	uint64_t need, disk, most;
 
-	if ((t->rc = store_read(t->c, t->l)) == -1)
-		return;
+	if (store_read(t->c, t->l) == -1)
+		return -1;
 	need = t->sp == NULL ? 0 : leave_need(t->sp);
 	t->room = store_room(t->c, t->l, t->whose, need, others, &disk);
 	most = need + need / 8 + MARGIN;
@@ -163,8 +161,8 @@ room_choose(void *arg, const struct reserved *others, struct reserved *own)
 		t->room = most;
 	t->spool = t->room + MARGIN < disk - t->room ? t->room + MARGIN :
 	    disk - t->room;
-	if (t->room >= room_least)
-		*own = (struct reserved){ t->room, t->room + t->spool, 1 };
+	return t->room >= room_least ? 0 :
+	    errstr_set("there is no room in %s", t->c->directory);
 }
 
 /*
@@ -206,14 +204,16 @@ spool_take(const struct config *c, struct falling *f, int spool,
 	struct crashes l = { 0 };
 	struct space sp = { 0 };
 	struct taking t = { .c = c, .l = &l, .whose = f->whose };
-	int rc;
+	struct reserved others;
+	int lock, rc = -1;
 
 	if (space_live(&sp, f->pid) == 0)
 		t.sp = &sp;
-	if ((rc = claim_reserve(claim, room_choose, &t)) == 0)
-		rc = t.rc;
-	if (rc == 0 && t.room < room_least)
-		rc = errstr_set("there is no room in %s", c->directory);
+	if ((lock = claim_lock(claim, &others)) != -1) {
+		rc = room_choose(&t, &others);
+		claim_unlock(claim, lock, rc == 0 ? t.room : 0,
+		    rc == 0 ? t.room + t.spool : 0);
+	}
 	if (rc == 0)
 		rc = snap_run(&t, f, spool);
 	if (rc == 0 && !falling_same(f))
@@ -252,46 +252,34 @@ snapcat_run(int spool, int file, uint64_t room)
 	return rc;
 }
 
-struct placing {		/* a new file, among the others */
-	struct output	*out;	/* owned */
-	int		 rc;	/* -1 with errstr */
-};
-
 /*
- * Give the file its name, and reserve nothing for it any more: who looks what
- * there is counts it once.
- */
-static void
-file_place(void *arg, const struct reserved *others, struct reserved *own)
-{
-	struct placing *p = arg;
-
-	(void)others;
-	(void)own;
-	p->rc = output_commit(p->out);
-	p->out = NULL;
-}
-
-/*
- * Make the snapshot of the spool: whole, on the disk, with its name.  Return 0,
- * or -1 with errstr.
+ * Make the snapshot of the spool: whole, on the disk, with its name.  It is
+ * reserved until it has that, so that who looks counts it once.  Return 0, or
+ * -1 with errstr.
  */
 static int
 spool_pack(int spool, const char *name, uint64_t room,
     const struct claim *claim)
 {
-	struct placing p = { .rc = -1 };
+	struct reserved others;
+	struct output *out;
+	int lock, rc;
 
-	if ((p.out = output_open(name)) == NULL)
+	if ((out = output_open(name)) == NULL)
 		return -1;
-	/* most of it is on the disk before others have to wait for it */
-	if (snapcat_run(spool, output_fd(p.out), room) == 0) {
-		(void)fdatasync(output_fd(p.out));
-		if (claim_reserve(claim, file_place, &p) == 0)
-			return p.rc;
+	if (snapcat_run(spool, output_fd(out), room) == -1) {
+		output_abort(out);
+		return -1;
 	}
-	output_abort(p.out);
-	return -1;
+	/* most of it is on the disk before others have to wait for it */
+	(void)fdatasync(output_fd(out));
+	if ((lock = claim_lock(claim, &others)) == -1) {
+		output_abort(out);
+		return -1;
+	}
+	rc = output_commit(out);
+	claim_unlock(claim, lock, 0, 0);
+	return rc;
 }
 
 /*
@@ -342,6 +330,7 @@ static int
 crash_keep(const struct config *c, struct falling *f, struct claim *claim,
     char name[80])
 {
+	struct reserved others;
 	uint64_t room = 0;
 	int rc, spool = -1;
 
@@ -354,10 +343,10 @@ crash_keep(const struct config *c, struct falling *f, struct claim *claim,
 	/* its name may begin with a dash */
 	snprintf(name, 80, "./%s.snap.gz", f->id);
 	if (rc == 0) {
-		claim_shrink(claim, room, room);
+		/* the spool is as large as it will be */
+		claim_unlock(claim, claim_lock(claim, &others), room, room);
 		rc = spool_pack(spool, name, room, claim);
 	}
-	claim_shrink(claim, 0, 0);
 	if (spool != -1)
 		close(spool);
 	return rc;
