@@ -16,10 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	PIECE = 128,		/* kilobytes that are read at once and summed */
-	KEPT = 4
-};
+enum { KEPT = 4 };
 
 enum { UNKNOWN, SOUND, DAMAGED };
 
@@ -91,33 +88,18 @@ kept_give(struct checked *z, struct megabyte *m)
 static int
 check_megabyte(struct checked *z, uint64_t mb, uint8_t *data)
 {
-	struct sums *s;
-	struct run r;
-	uint64_t left, n;
+	const uint64_t left = z->bytes - mb * SUM_BYTES;
+	const size_t n = left < SUM_BYTES ? (size_t)left : SUM_BYTES;
+	const struct run r = { .loc = z->origin + mb * SUM_BYTES,
+	    .n = (n + KB - 1) / KB };
+	bool sound;
 	int rc;
 
-	if ((s = sums_new()) == NULL)
-		return -1;
-	left = z->bytes - mb * SUM_BYTES;
-	if (left > SUM_BYTES)
-		left = SUM_BYTES;
-	rc = SOURCE_OK;
-	for (r.loc = z->origin + mb * SUM_BYTES; left > 0 &&
-	    rc == SOURCE_OK; r.loc += n, left -= n, data += n) {
-		n = left < PIECE * KB ? left : PIECE * KB;
-		r.n = (n + KB - 1) / KB;
-		rc = source_read(z->all, &r, 1, data);
-		sums_add(s, data, (size_t)n);
-	}
-	if (rc == SOURCE_OK && sums_end(s) == -1)
-		rc = -1;
-	if (rc == SOURCE_OK && s->sum[0] != num_get(z->sums + mb * 8, 8)) {
-		atomic_store(&z->state[mb], DAMAGED);
-		rc = SOURCE_LOST;
-	} else if (rc == SOURCE_OK)
-		atomic_store(&z->state[mb], SOUND);
-	sums_free(s);
-	return rc;
+	if ((rc = source_read(z->all, &r, 1, data)) != SOURCE_OK)
+		return rc;
+	sound = sums_of(data, n) == num_get(z->sums + mb * 8, 8);
+	atomic_store(&z->state[mb], sound ? SOUND : DAMAGED);
+	return sound ? SOURCE_OK : SOURCE_LOST;
 }
 
 /*

@@ -38,8 +38,7 @@ room_real(int fd, const struct stat *st, off_t from)
 uint64_t
 input_taken(const struct input *in)
 {
-	return in->gunzip != NULL ? gunzip_taken(in->gunzip) :
-	    in->unzstd != NULL ? unzstd_taken(in->unzstd) : in->pos;
+	return in->packed != NULL ? in->packed->pos : in->pos;
 }
 
 /*

@@ -1,33 +1,42 @@
 /*
- * Streams that are compressed: what tells that, and which way.  gzip/in.c
- * inflates in order, and gzip/file.c at random; unzstd.c in order.
+ * Streams that are compressed: what tells that, and which way.  gunzip.c
+ * and unzstd.c inflate in order, gzip/file.c at random.
  */
 #include "io.h"
 #include "io/gzip/gzip.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * Move what was read of a stream, and what comes behind it, to *packed, which
- * the caller inflates: in reads what comes of that, size bytes of it.
+ * Move what was read of a stream, and what comes behind it, to in->packed, which
+ * begin inflates: in reads what comes of that, size bytes of it.
  */
 static int
-input_packed(struct input *in, uint64_t size, struct inbuf *packed)
+input_packed(struct input *in, uint64_t size, int (*begin)(struct input *))
 {
+	struct input *packed;
 	uint8_t *fresh;
 
-	if ((fresh = malloc(INPUT_CHUNK)) == NULL)
+	packed = mem_new(1, sizeof *packed);
+	fresh = malloc(INPUT_CHUNK);
+	if (packed == NULL || fresh == NULL) {
+		free(packed);
+		free(fresh);
 		return errstr_set("out of memory");
-	*packed = (struct inbuf){ .fd = in->fd, .buf = in->buf, .cap = in->cap,
-	    .end = in->end, .eof = in->eof };
+	}
+	*packed = (struct input){ .fd = in->fd, .buf = in->buf, .cap = in->cap,
+	    .end = in->end, .eof = in->eof, .size = UINT64_MAX,
+	    .most = UINT64_MAX };
+	in->packed = packed;
 	in->buf = fresh;
 	in->cap = INPUT_CHUNK;
 	in->end = 0;
-	in->eof = false;
 	in->origin = 0;
 	in->size = size;
-	return 0;
+	in->eof = begin(in) == -1;
+	return in->eof ? errstr_wrap("%s", in->name) : 0;
 }
 
 /*
@@ -41,7 +50,6 @@ input_packed(struct input *in, uint64_t size, struct inbuf *packed)
 int
 input_gunzip(struct input *in, bool salvage)
 {
-	struct inbuf packed;
 	uint64_t start;
 	bool magic;
 
@@ -49,13 +57,8 @@ input_gunzip(struct input *in, bool salvage)
 	salvage = salvage && in->size >= GZIP_HEAD && in->end >= 4 &&
 	    memcmp(in->buf, "proc", 4) != 0 &&
 	    memcmp(in->buf, "\177ELF", 4) != 0;
-	if (in->end >= 4 && unzstd_magic(in->buf, in->end)) {
-		if (input_packed(in, UINT64_MAX, &packed) == -1)
-			return -1;
-		in->unzstd = unzstd_new(packed);
-		in->eof = in->unzstd == NULL;
-		return in->eof ? errstr_wrap("%s", in->name) : 0;
-	}
+	if (in->end >= 4 && unzstd_magic(in->buf, in->end))
+		return input_packed(in, UINT64_MAX, unzstd_begin);
 	if (!magic && !salvage)
 		return 0;
 	start = (uint64_t)in->origin;
@@ -64,12 +67,8 @@ input_gunzip(struct input *in, bool salvage)
 		return errstr_wrap("%s", in->name);
 	if (!magic && in->gzfile == NULL)
 		return 0;
-	if (input_packed(in, in->gzfile == NULL ? UINT64_MAX :
-	    gzipfile_size(in->gzfile), &packed) == -1)
-		return -1;
-	in->gunzip = gunzip_new(packed);
-	in->eof = in->gunzip == NULL;
-	return in->eof ? errstr_wrap("%s", in->name) : 0;
+	return input_packed(in, in->gzfile == NULL ? UINT64_MAX :
+	    gzipfile_size(in->gzfile), gunzip_begin);
 }
 
 /*
@@ -79,5 +78,5 @@ input_gunzip(struct input *in, bool salvage)
 bool
 input_plain(const struct input *in)
 {
-	return in->gunzip == NULL && in->unzstd == NULL;
+	return in->packed == NULL;
 }

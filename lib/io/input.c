@@ -116,6 +116,20 @@ input_memory(const char *name, const void *data, size_t len)
 }
 
 /*
+ * Free what inflates stream in, if anything does.
+ */
+void
+input_unpacked(struct input *in)
+{
+	if (in->packed == NULL)
+		return;
+	in->inflater->free(in->state);
+	in->packed->fd = -1;
+	input_close(in->packed);
+	in->packed = NULL;
+}
+
+/*
  * Close stream in, or NULL, and free it.
  */
 void
@@ -123,10 +137,9 @@ input_close(struct input *in)
 {
 	if (in == NULL)
 		return;
+	input_unpacked(in);
 	if (in->fd != -1)
 		close(in->fd);
-	gunzip_free(in->gunzip);
-	unzstd_free(in->unzstd);
 	gzipfile_free(in->gzfile);
 	free(in->name);
 	free(in->buf);
@@ -180,10 +193,8 @@ input_read(struct input *in, uint8_t *buf, size_t n)
 			n = (size_t)(SUM_BYTES - at % SUM_BYTES);
 		return input_pread(in, buf, n, at) == -1 ? -1 : (ssize_t)n;
 	}
-	if (in->gunzip != NULL)
-		return gunzip_read(in->gunzip, buf, n);
-	if (in->unzstd != NULL)
-		return unzstd_read(in->unzstd, buf, n);
+	if (in->packed != NULL)
+		return in->inflater->read(in->packed, in->state, buf, n);
 	do
 		r = read(in->fd, buf, n);
 	while (r == -1 && errno == EINTR);

@@ -15,6 +15,8 @@ enum {
 	INPUT_CHUNK = 256 * 1024 /* bytes of a stream read at once */
 };
 
+struct input;
+
 struct sums {
 	uint64_t	*sum;	/* owned */
 	size_t		 n;
@@ -22,6 +24,12 @@ struct sums {
 	size_t		 part;	/* of these, in the megabyte begun */
 	struct XXH3_state_s *state; /* owned; of that megabyte */
 	bool		 failed; /* out of memory */
+};
+
+struct inflater {
+	ssize_t		(*read)(struct input *packed, void *state, void *buf,
+			    size_t n);	/* as read(2), but -1 with errstr */
+	void		(*free)(void *state);
 };
 
 struct input {
@@ -40,8 +48,10 @@ struct input {
 	bool		 eof;
 	bool		 failed; /* the next byte cannot be read: why */
 	char		 why[512];
-	struct gunzip	*gunzip; /* owned; NULL: gzip did not compress it */
-	struct unzstd	*unzstd; /* owned; NULL: zstd did not */
+	struct input	*packed; /* owned but for fd, which is the same; the
+				   compressed stream, or NULL */
+	const struct inflater *inflater; /* of that */
+	void		*state;	/* owned; what inflater has */
 	struct gzipfile	*gzfile; /* owned; NULL: not to be read at random */
 	bool		 random; /* read from where it is, not in order */
 	uint64_t	 most;	/* the stream is taken to end here */
@@ -69,7 +79,6 @@ struct helper_answer {
 struct iovec;
 struct outdir;
 struct behind;
-struct inbuf;
 
 /* behind.c */
 struct behind	*behind_new(size_t size, bool kept);
@@ -89,6 +98,9 @@ bool		 link_istrusted(int dir, const char *name, int fd);
 uint64_t	 input_room(const struct input *in);
 uint64_t	 input_taken(const struct input *in);
 uint64_t	 room_real(int fd, const struct stat *st, off_t from);
+
+/* gunzip.c */
+int		 gunzip_begin(struct input *in);
 
 /* helper.c */
 void		 helper_set(int sock, pid_t pid);
@@ -119,6 +131,7 @@ int		 input_pread(struct input *in, void *buf, size_t n,
 int		 input_seek(struct input *in, uint64_t pos);
 void		 input_guess(struct input *in, size_t n);
 void		 input_keep(struct input *in, size_t mib);
+void		 input_unpacked(struct input *in);
 int		 input_widen(struct input *in, uint64_t size);
 void		 input_cut(struct input *in, uint64_t pos);
 void		 input_sum(struct input *in, struct sums *sums);
@@ -204,12 +217,8 @@ void		 sums_add(struct sums *s, const void *data, size_t n);
 int		 sums_end(struct sums *s);
 uint64_t	 sums_of(const void *data, size_t n);
 
-
 /* unzstd.c */
 bool		 unzstd_magic(const uint8_t *p, size_t n);
-struct unzstd	*unzstd_new(struct inbuf in);
-void		 unzstd_free(struct unzstd *u);
-ssize_t		 unzstd_read(struct unzstd *u, void *buf, size_t n);
-uint64_t	 unzstd_taken(const struct unzstd *u);
+int		 unzstd_begin(struct input *in);
 
 #endif

@@ -114,10 +114,7 @@ input_spool(struct input *in)
 		goto fail;
 	}
 	in->real = input_taken(in);
-	gunzip_free(in->gunzip);
-	unzstd_free(in->unzstd);
-	in->gunzip = NULL;
-	in->unzstd = NULL;
+	input_unpacked(in);
 	close(in->fd);
 	in->fd = fd;
 	in->origin = 0;

@@ -7,7 +7,7 @@
  * and not read.
  */
 #include "io.h"
-#include "io/gzip/gzip.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,6 @@
 #include <zstd.h>
 
 struct unzstd {
-	struct inbuf	 in;	/* owned; the compressed stream */
 	bool		 inside; /* a frame */
 	bool		 more;	/* has come of what was read than was taken */
 	ZSTD_DStream	*z;	/* owned */
@@ -34,63 +33,41 @@ unzstd_magic(const uint8_t *p, size_t n)
 }
 
 #ifdef ZSTD
-/*
- * Inflate the stream whose beginning is in the buffer in, which is owned from
- * here on, and freed on failure.  Return what unzstd_read reads, or NULL with
- * errstr.
- */
-struct unzstd *
-unzstd_new(struct inbuf in)
+static void
+unzstd_free(void *state)
 {
-	struct unzstd *u;
+	struct unzstd *u = state;
 
-	u = calloc(1, sizeof *u);
-	if (u == NULL || (u->z = ZSTD_createDStream()) == NULL) {
-		free(u);
-		free(in.buf);
-		errstr_set("out of memory");
-		return NULL;
-	}
-	u->in = in;
-	return u;
-}
-
-/*
- * Free u, or NULL, and its buffer; the descriptor that it reads is left open.
- */
-void
-unzstd_free(struct unzstd *u)
-{
-	if (u == NULL)
-		return;
-	ZSTD_freeDStream(u->z);
-	free(u->in.buf);
+	if (u != NULL)
+		ZSTD_freeDStream(u->z);
 	free(u);
 }
 
 /*
- * Read the next bytes of what the frames of u hold, at most n, into buf.
- * Return how many, 0 at the end, or -1 with errstr.
+ * Read the next bytes of what the frames of packed hold: struct inflater.
  */
-ssize_t
-unzstd_read(struct unzstd *u, void *buf, size_t n)
+static ssize_t
+unzstd_read(struct input *packed, void *state, void *buf, size_t n)
 {
+	struct unzstd *u = state;
 	ZSTD_outBuffer out = { buf, n, 0 };
 	ZSTD_inBuffer in;
 	size_t have, rc;
 
 	while (out.pos == 0) {
-		if (inbuf_fill(&u->in, 1, &have) == -1)
+		have = input_fill(packed, 1);
+		if (have == 0 && input_end(packed) == -1)
 			return -1;
 		if (have == 0 && !u->more)
 			return u->inside ? errstr_set("zstd: the file ends in "
-			    "a frame, at byte %ju", (uintmax_t)u->in.at) : 0;
-		in = (ZSTD_inBuffer){ u->in.buf + u->in.start, have, 0 };
+			    "a frame, at byte %ju", (uintmax_t)packed->pos) :
+			    0;
+		in = (ZSTD_inBuffer){ packed->buf + packed->start, have, 0 };
 		rc = ZSTD_decompressStream(u->z, &out, &in);
 		if (ZSTD_isError(rc))
 			return errstr_set("zstd: byte %ju: %s",
-			    (uintmax_t)u->in.at, ZSTD_getErrorName(rc));
-		inbuf_take(&u->in, in.pos);
+			    (uintmax_t)packed->pos, ZSTD_getErrorName(rc));
+		input_skip(packed, in.pos);
 		u->inside = rc != 0;
 		u->more = u->inside && out.pos == n;
 	}
@@ -98,42 +75,34 @@ unzstd_read(struct unzstd *u, void *buf, size_t n)
 }
 
 /*
- * Return how many bytes of the compressed stream u have been read.
+ * Have stream in inflate in->packed.  Return 0, or -1 with errstr.
  */
-uint64_t
-unzstd_taken(const struct unzstd *u)
+int
+unzstd_begin(struct input *in)
 {
-	return u->in.at;
+	static const struct inflater inflater = { unzstd_read, unzstd_free };
+	struct unzstd *u;
+
+	in->inflater = &inflater;
+	if ((u = in->state = mem_new(1, sizeof *u)) == NULL)
+		return -1;
+	u->z = ZSTD_createDStream();
+	return u->z != NULL ? 0 : errstr_set("out of memory");
 }
 #else
-struct unzstd *
-unzstd_new(struct inbuf in)
+static void
+unzstd_free(void *state)
 {
-	free(in.buf);
-	errstr_set("compressed with zstd, which this was built without: use "
-	    "zstd -dc");
-	return NULL;
+	(void)state;
 }
 
-void
-unzstd_free(struct unzstd *u)
+int
+unzstd_begin(struct input *in)
 {
-	(void)u;
-}
+	static const struct inflater inflater = { NULL, unzstd_free };
 
-ssize_t
-unzstd_read(struct unzstd *u, void *buf, size_t n)
-{
-	(void)u;
-	(void)buf;
-	(void)n;
-	return -1;
-}
-
-uint64_t
-unzstd_taken(const struct unzstd *u)
-{
-	(void)u;
-	return 0;
+	in->inflater = &inflater;
+	return errstr_set("compressed with zstd, which this was built without: "
+	    "use zstd -dc");
 }
 #endif

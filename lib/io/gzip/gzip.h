@@ -1,7 +1,6 @@
 /*
  * What the files for compressed streams share: member.c (a member),
- * out.c (writing), in.c (reading in order), file.c, table.c,
- * unpack.c and source.c (reading at random).
+ * out.c (writing), file.c, table.c, unpack.c and source.c (reading at random).
  */
 #ifndef GZIP_H
 #define GZIP_H
@@ -31,16 +30,6 @@ struct gzhead {			/* what the header of a member tells */
 	size_t	 head;		/* bytes of the header itself */
 };
 
-struct inbuf {			/* bytes of a stream that is read ahead */
-	int		 fd;	/* borrowed; -1: nothing comes behind buf */
-	uint8_t		*buf;	/* owned */
-	size_t		 cap;	/* bytes of it; more than 0 */
-	size_t		 start;	/* what is at hand, up to: */
-	size_t		 end;
-	bool		 eof;	/* nothing more comes */
-	uint64_t	 at;	/* of buf[start] in the stream */
-};
-
 /* member.c */
 bool		 gzip_magic(const uint8_t *p, size_t n);
 int		 gzip_head(const uint8_t *p, struct gzhead *h);
@@ -53,10 +42,6 @@ const uint8_t	*gzip_listed(const uint8_t *p, const struct gzhead *h,
 int		 gzip_unpack(z_stream *z, const uint8_t *p,
 		    const struct gzhead *h, uint8_t *raw);
 
-/* inbuf.c */
-int		 inbuf_fill(struct inbuf *b, size_t n, size_t *have);
-void		 inbuf_take(struct inbuf *b, size_t n);
-
 /* out.c */
 struct gzipout;
 
@@ -65,14 +50,6 @@ struct gzipout	*gzipout_new(int threads,
 int		 gzipout_put(struct gzipout *g, const void *data, size_t n);
 int		 gzipout_end(struct gzipout *g);
 void		 gzipout_free(struct gzipout *g);
-
-/* in.c */
-struct gunzip;
-
-struct gunzip	*gunzip_new(struct inbuf in);
-void		 gunzip_free(struct gunzip *g);
-ssize_t		 gunzip_read(struct gunzip *g, void *buf, size_t n);
-uint64_t	 gunzip_taken(const struct gunzip *g);
 
 /* table.c */
 struct gziptable {

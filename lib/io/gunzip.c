@@ -7,15 +7,17 @@
  * member tells whose the stream is, and all others must be like it: a stream
  * of ours whose first header was damaged is not taken for another's.
  */
-#include "gzip.h"
+#include "io.h"
+#include "io/gzip/gzip.h"
 #include "num.h"
+#include "vec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct gunzip {
-	struct inbuf	 in;	/* owned; the compressed stream */
+	struct input	*in;	/* borrowed; the compressed stream */
 	uint64_t	 member; /* the one being read, from 1 */
 	uint64_t	 begin;	/* where it begins */
 	bool		 ours;
@@ -32,41 +34,6 @@ struct gunzip {
 };
 
 /*
- * Inflate the stream whose beginning is in the buffer in, which is owned from
- * here on, and freed on failure.  Return what gunzip_read reads, or NULL with
- * errstr.
- */
-struct gunzip *
-gunzip_new(struct inbuf in)
-{
-	struct gunzip *g;
-
-	g = calloc(1, sizeof *g);
-	if (g == NULL || inflateInit2(&g->z, MAX_WBITS + 16) != Z_OK) {
-		free(g);
-		free(in.buf);
-		errstr_set("out of memory");
-		return NULL;
-	}
-	g->in = in;
-	return g;
-}
-
-/*
- * Free g, or NULL, and its buffer; the descriptor that it reads is left open.
- */
-void
-gunzip_free(struct gunzip *g)
-{
-	if (g == NULL)
-		return;
-	inflateEnd(&g->z);
-	free(g->in.buf);
-	free(g->raw);
-	free(g);
-}
-
-/*
  * Read a member of ours, of which the header is at hand.
  */
 static int
@@ -79,19 +46,19 @@ read_ours(struct gunzip *g, const struct gzhead *h)
 	if (g->partial && h->raw > 0)
 		return errstr_set("it should be the empty one that marks the "
 		    "end: the one before it is not full");
-	if (inbuf_fill(&g->in, h->len, &n) == -1)
+	if ((n = input_fill(g->in, h->len)) < h->len && input_end(g->in) == -1)
 		return -1;
 	if (n < h->len)
 		return errstr_set("the file ends in it, at byte %" PRIu64
-		    "; it has %zu bytes", g->in.at + n, h->len);
+		    "; it has %zu bytes", g->in->pos + n, h->len);
 	if (g->raw == NULL && (g->raw = malloc(GZIP_RAW)) == NULL)
 		return errstr_set("out of memory");
-	if (gzip_unpack(&g->z, g->in.buf + g->in.start, h, g->raw) == -1)
+	if (gzip_unpack(&g->z, g->in->buf + g->in->start, h, g->raw) == -1)
 		return -1;
 	if (h->head == GZIP_HEAD) {
 		num_put(len, h->len, sizeof len);
 		g->lens = crc32(g->lens, len, sizeof len);
-	} else if ((lens = gzip_listed(g->in.buf + g->in.start, h,
+	} else if ((lens = gzip_listed(g->in->buf + g->in->start, h,
 	    &n)) == NULL ||
 	    n != g->member - 1 || crc32(crc32(0, NULL, 0), lens,
 	    (uInt)(4 * n)) != g->lens)
@@ -100,7 +67,7 @@ read_ours(struct gunzip *g, const struct gzhead *h)
 	g->given = 0;
 	g->partial = h->raw < GZIP_RAW;
 	g->last = h->raw == 0;
-	inbuf_take(&g->in, h->len);
+	input_skip(g->in, h->len);
 	return 0;
 }
 
@@ -131,10 +98,11 @@ read_member(struct gunzip *g)
 	int rc;
 
 	g->member++;
-	g->begin = g->in.at;
-	if (inbuf_fill(&g->in, GZIP_HEAD, &n) == -1)
+	g->begin = g->in->pos;
+	if ((n = input_fill(g->in, GZIP_HEAD)) < GZIP_HEAD &&
+	    input_end(g->in) == -1)
 		return -1;
-	p = g->in.buf + g->in.start;
+	p = g->in->buf + g->in->start;
 	if (g->last || n == 0 || (!gzip_magic(p, n) && n != 1))
 		return read_end(g, n);
 	rc = n < GZIP_HEAD ? 0 : gzip_head(p, &h);
@@ -144,7 +112,7 @@ read_member(struct gunzip *g)
 		g->ours = rc == 1;
 	if (g->ours && n < GZIP_HEAD)
 		return errstr_set("the file ends in its header, at byte %"
-		    PRIu64, g->in.at + n);
+		    PRIu64, g->in->pos + n);
 	if (g->ours != (rc == 1))
 		return errstr_set("its header is %s the field SN, unlike that "
 		    "of the first", rc == 1 ? "with" : "without");
@@ -168,38 +136,40 @@ read_other(struct gunzip *g, void *buf, size_t most)
 	size_t n, used;
 	int rc;
 
-	if (inbuf_fill(&g->in, 1, &n) == -1)
+	if ((n = input_fill(g->in, 1)) == 0 && input_end(g->in) == -1)
 		return -1;
 	if (n == 0 && z->msg == NULL)
 		return errstr_set("the file ends in it, at byte %" PRIu64,
-		    g->in.at);
-	z->next_in = g->in.buf + g->in.start;
+		    g->in->pos);
+	z->next_in = g->in->buf + g->in->start;
 	z->avail_in = (uInt)n;
 	z->next_out = buf;
 	z->avail_out = (uInt)most;
 	rc = inflate(z, Z_NO_FLUSH);
 	used = n - z->avail_in;
-	inbuf_take(&g->in, used);
+	input_skip(g->in, used);
 	if (rc == Z_STREAM_END)
 		g->inside = false;
 	else if (rc == Z_MEM_ERROR)
 		return errstr_set("out of memory");
 	else if (rc != Z_OK && rc != Z_BUF_ERROR && z->avail_out == most)
-		return errstr_set("byte %" PRIu64 ": %s", g->in.at,
+		return errstr_set("byte %" PRIu64 ": %s", g->in->pos,
 		    z->msg == NULL ? "damaged" : z->msg);
 	return (ssize_t)(most - z->avail_out);
 }
 
 /*
- * Read the next bytes of what the members of g hold, at most n and no more than
- * 1 gigabyte, into buf.  Return how many, 0 at the end, or -1 with errstr,
- * which is what each later call does.
+ * Read the next bytes of what the members of packed hold, at most n and no more
+ * than 1 gigabyte, into buf: struct inflater.  After an error each call returns
+ * it.
  */
-ssize_t
-gunzip_read(struct gunzip *g, void *buf, size_t n)
+static ssize_t
+gunzip_read(struct input *packed, void *state, void *buf, size_t n)
 {
+	struct gunzip *g = state;
 	ssize_t got;
 
+	g->in = packed;
 	if (g->failed)
 		return errstr_set("%s", g->why);
 	for (got = 1; got >= 0;) {
@@ -223,11 +193,30 @@ gunzip_read(struct gunzip *g, void *buf, size_t n)
 	return -1;
 }
 
-/*
- * Return how many bytes of the compressed stream g have been read.
- */
-uint64_t
-gunzip_taken(const struct gunzip *g)
+static void
+gunzip_free(void *state)
 {
-	return g->in.at;
+	struct gunzip *g = state;
+
+	if (g == NULL)
+		return;
+	inflateEnd(&g->z);
+	free(g->raw);
+	free(g);
+}
+
+/*
+ * Have stream in inflate in->packed.  Return 0, or -1 with errstr.
+ */
+int
+gunzip_begin(struct input *in)
+{
+	static const struct inflater inflater = { gunzip_read, gunzip_free };
+	struct gunzip *g;
+
+	in->inflater = &inflater;
+	if ((g = in->state = mem_new(1, sizeof *g)) == NULL)
+		return -1;
+	return inflateInit2(&g->z, MAX_WBITS + 16) == Z_OK ? 0 :
+	    errstr_set("out of memory");
 }
