@@ -72,6 +72,20 @@ snap_new(void)
 }
 
 /*
+ * Drop what borrows from the small files of a process.
+ */
+static void
+borrowed_drop(struct proc *p)
+{
+	free(p->state);
+	if (p->record != NULL)
+		free(p->record->at);
+	free(p->record);
+	p->state = NULL;
+	p->record = NULL;
+}
+
+/*
  * Free the small files of process p, which has none then.
  */
 void
@@ -84,10 +98,9 @@ proc_forget(struct proc *p)
 		data_free(p->file[i].data);
 	}
 	free(p->file);
-	free(p->state);
+	borrowed_drop(p);
 	p->file = NULL;
 	p->nfile = 0;
-	p->state = NULL;
 }
 
 static void
@@ -421,8 +434,7 @@ proc_setfile(struct proc *p, const char *name, uint8_t *data, size_t len)
 	data_free(f->data);
 	f->data = data;
 	f->len = len;
-	free(p->state);		/* it borrows from files */
-	p->state = NULL;
+	borrowed_drop(p);
 	return 0;
 nomem:
 	data_free(data);

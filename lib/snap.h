@@ -144,6 +144,7 @@ struct proc {			/* a process or a thread */
 	size_t		 nfile;
 	struct taskstate *state; /* owned; what they tell, or NULL: not asked
 				   for; state/state.h */
+	struct linuxrec	*record; /* owned; proc_record; NULL: not asked for */
 	struct image	*text;	/* owned; NULL: none */
 	struct image	*mem;	/* owned; NULL: none */
 	struct kbcount	 count;	/* set by reader or writer of a stream, or
@@ -336,6 +337,7 @@ struct linuxrec {		/* a Linux record taken apart */
 	size_t		 n;
 };
 
+const struct linuxrec *proc_record(struct proc *p);
 int		 linuxrec_open(struct linuxrec *r, const struct file *rec);
 void		 linuxrec_close(struct linuxrec *r);
 bool		 linuxrec_find(const struct linuxrec *r, const char *name,

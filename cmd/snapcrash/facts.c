@@ -44,29 +44,23 @@ line_get(const struct linuxrec *r, const char *name, char *word, size_t size)
  * Return true if a process of a snapshot dumped core when it was taken.
  */
 static bool
-proc_fell(const struct proc *p)
+proc_fell(struct proc *p)
 {
-	struct linuxrec r;
 	char line[32];
-	bool is;
 
-	if (p->carried != NULL || proc_isthread(p) ||
-	    linuxrec_open(&r, proc_file(p, "proc")) != 0)
-		return false;
-	is = linuxrec_line(&r, "observed", line, sizeof line) &&
+	return p->carried == NULL && !proc_isthread(p) &&
+	    linuxrec_line(proc_record(p), "observed", line, sizeof line) &&
 	    strcmp(line, "it dumps core") == 0;
-	linuxrec_close(&r);
-	return is;
 }
 
 /*
  * Return what crashed in a snapshot: the process that the crash is named after,
  * else the first that dumped core; NULL if there is none.
  */
-static const struct proc *
+static struct proc *
 crashed_find(const struct crash *c, const struct snap *s)
 {
-	const struct proc *first = NULL;
+	struct proc *first = NULL;
 	size_t i;
 
 	for (i = 0; i < s->nproc; i++) {
@@ -84,20 +78,17 @@ crashed_find(const struct crash *c, const struct snap *s)
  * Set *f to what the record of the process tells that crashed.
  */
 static void
-crashed_get(struct crashed *f, const struct proc *p)
+crashed_get(struct crashed *f, struct proc *p)
 {
-	struct linuxrec r;
+	const struct linuxrec *r = proc_record(p);
 
-	if (linuxrec_open(&r, proc_file(p, "proc")) != 0)
-		return;
-	line_get(&r, "comm", f->name, sizeof f->name);
-	line_get(&r, "exe", f->exe, sizeof f->exe);
-	line_get(&r, "unit", f->place, sizeof f->place);
+	line_get(r, "comm", f->name, sizeof f->name);
+	line_get(r, "exe", f->exe, sizeof f->exe);
+	line_get(r, "unit", f->place, sizeof f->place);
 	if (strcmp(f->place, "-") == 0)
-		line_get(&r, "container", f->place, sizeof f->place);
+		line_get(r, "container", f->place, sizeof f->place);
 	status_word(p, STATUS_USER, sizeof f->user - 1, f->user);
 	f->threads = 1;
-	linuxrec_close(&r);
 }
 
 /*
@@ -105,21 +96,15 @@ crashed_get(struct crashed *f, const struct proc *p)
  * core was dumped for; 0 if it was not.
  */
 static unsigned int
-thread_signal(const struct proc *p)
+thread_signal(struct proc *p)
 {
-	struct linuxrec r;
+	const struct linuxrec *r = proc_record(p);
 	struct recfile x;
-	unsigned int sig;
 	char line[16];
 
-	sig = 0;
-	if (linuxrec_open(&r, proc_file(p, "proc")) != 0)
-		return 0;
-	if (linuxrec_find(&r, "siginfo", &x) &&
-	    linuxrec_line(&r, "cursig", line, sizeof line))
-		sig = (unsigned int)strtoul(line, NULL, 10);
-	linuxrec_close(&r);
-	return sig;
+	return linuxrec_find(r, "siginfo", &x) &&
+	    linuxrec_line(r, "cursig", line, sizeof line) ?
+	    (unsigned int)strtoul(line, NULL, 10) : 0;
 }
 
 /*
@@ -129,7 +114,7 @@ thread_signal(const struct proc *p)
 static void
 facts_find(struct crashed *f, const struct crash *c, struct snap *s)
 {
-	const struct proc *p;
+	struct proc *p;
 	const size_t *at;
 	size_t i, n;
 

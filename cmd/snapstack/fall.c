@@ -29,17 +29,14 @@ void
 fall_find(struct stack *st)
 {
 	enum { CODE = 8, NARROW = 12, WIDE = 16, LEAST = 24 };
-	const struct file *proc = proc_file(st->thread, "proc");
-	struct linuxrec rec;
+	const struct linuxrec *rec = proc_record(st->thread);
 	struct recfile f;
 	char line[32];
 	unsigned long sig;
 
-	if (proc == NULL || linuxrec_open(&rec, proc) == -1)
-		return;
-	if (linuxrec_line(&rec, "cursig", line, sizeof line) &&
+	if (linuxrec_line(rec, "cursig", line, sizeof line) &&
 	    (sig = strtoul(line, NULL, 10)) > 0 && sig <= 64 &&
-	    linuxrec_find(&rec, "siginfo", &f) && f.len >= LEAST &&
+	    linuxrec_find(rec, "siginfo", &f) && f.len >= LEAST &&
 	    num_get(f.data, 4) == sig) {
 		st->signal = (unsigned int)sig;
 		st->faulted = has_address(st->signal,
@@ -49,7 +46,6 @@ fall_find(struct stack *st)
 		if (st->regs.word == 4 && num_get(f.data + NARROW, 4) != 0)
 			st->fault = num_get(f.data + NARROW, 4);
 	}
-	linuxrec_close(&rec);
 }
 
 /*

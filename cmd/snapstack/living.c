@@ -74,7 +74,6 @@ living_take(struct living *l, const struct sources *from,
 		rc = 0;
 	if (rc == 0)
 		rc = gather_all(l, asked);
-	descriptions_forget();
 	live_thaw(l->live);
 	for (i = 0; i < l->n; i++)
 		(void)live_perfmap(l->live, (pid_t)l->ps[i].t.proc->pid,

@@ -15,19 +15,16 @@
 static void
 thread_facts(struct stack *st)
 {
-	const struct file *proc = proc_file(st->thread, "proc");
-	struct linuxrec rec;
+	const struct linuxrec *rec = proc_record(st->thread);
 	struct recfile f;
 	char *text, *p, line[32];
 
 	st->inner = st->tid;
-	if (proc == NULL || linuxrec_open(&rec, proc) == -1)
-		return;
-	if (!linuxrec_line(&rec, "comm", st->comm, sizeof st->comm))
+	if (!linuxrec_line(rec, "comm", st->comm, sizeof st->comm))
 		*st->comm = '\0';
-	if (linuxrec_line(&rec, "tid_address", line, sizeof line))
+	if (linuxrec_line(rec, "tid_address", line, sizeof line))
 		st->clears = strtoull(line, NULL, 16);
-	if (linuxrec_find(&rec, "status", &f) &&
+	if (linuxrec_find(rec, "status", &f) &&
 	    (text = strndup((const char *)f.data, f.len)) != NULL) {
 		if ((p = strstr(text, "\nState:")) != NULL)
 			(void)sscanf(p + 7, " %*c (%15[a-z -])", st->state);
@@ -38,7 +35,6 @@ thread_facts(struct stack *st)
 		}
 		free(text);
 	}
-	linuxrec_close(&rec);
 }
 
 static int

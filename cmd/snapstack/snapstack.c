@@ -79,7 +79,6 @@ tell_file(const char *path)
 	}
 	rc = tell_snap(s, path);
 	elfimage_forget();
-	descriptions_forget();
 	snap_free(s);
 	return rc;
 }

@@ -17,7 +17,6 @@
  *	  sigframe.c	what was interrupted by a signal
  *	  scan.c	what may be frames where nothing tells
  *	waits/		what a thread waits for: waits.h
- *	  descriptions.c what descriptors lead to
  *	failure.c	what happens where libdw fails
  *	process.c	a process from beginning to end
  *	living.c	live processes
@@ -53,8 +52,7 @@ struct target {			/* a process of the snapshot */
 	struct snap	*snap;	/* borrowed, as the next */
 	struct proc	*proc;
 	struct vmas	 vma;	/* owned */
-	struct linuxrec	 rec;	/* owned */
-	bool		 hasrec;
+	const struct linuxrec *rec; /* of proc, which owns it */
 	uint64_t	 exe_start; /* where it is, if no mapping tells; or 0 */
 	char		 exe[4096]; /* the path of the executable, or "" */
 	struct block	*cache;	/* owned; CACHED */
@@ -254,9 +252,6 @@ void		 jit_close(struct target *t);
 
 /* demangle.c */
 const char	*demangle(const char *name);
-
-/* descriptions.c */
-void		 descriptions_forget(void);
 
 /* waits.c */
 void		 wait_find(struct unwinder *u, struct stack *st);

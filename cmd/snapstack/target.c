@@ -25,7 +25,7 @@ exe_find(struct target *t)
 	struct recfile f;
 
 	*t->exe = '\0';
-	if (!t->hasrec || !linuxrec_find(&t->rec, "exe", &f) ||
+	if (!linuxrec_find(t->rec, "exe", &f) ||
 	    f.len >= sizeof t->exe)
 		return;
 	memcpy(t->exe, f.data, f.len);
@@ -39,15 +39,13 @@ exe_find(struct target *t)
 int
 target_open(struct target *t, struct snap *s, struct proc *p, bool live)
 {
-	const struct file *rec = proc_file(p, "proc");
-
 	memset(t, 0, sizeof *t);
 	t->snap = s;
 	t->proc = p;
 	t->live = live;
 	if (proc_vmas(p, &t->vma) == -1)
 		return -1;
-	t->hasrec = rec != NULL && linuxrec_open(&t->rec, rec) != -1;
+	t->rec = proc_record(p);
 	exe_find(t);
 	t->cache = calloc(CACHED, sizeof *t->cache);
 	return t->cache == NULL ? errstr_set("out of memory") : 0;
@@ -61,8 +59,6 @@ target_close(struct target *t)
 {
 	jit_close(t);
 	vmas_free(&t->vma);
-	if (t->hasrec)
-		linuxrec_close(&t->rec);
 	free(t->cache);
 	while (t->nkept > 0)
 		free(t->kept[--t->nkept]);
@@ -101,7 +97,7 @@ target_auxv(const struct target *t, uint64_t type, uint64_t *v)
 	struct recfile f;
 	size_t at, word;
 
-	if (!t->hasrec || !linuxrec_find(&t->rec, "auxv", &f) || f.len < 16)
+	if (!linuxrec_find(t->rec, "auxv", &f) || f.len < 16)
 		return false;
 	word = num_get(f.data, 8) > UINT32_MAX ? 4 : 8;
 	for (at = 0; f.len - at >= 2 * word; at += 2 * word)

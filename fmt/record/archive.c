@@ -293,6 +293,24 @@ linuxrec_open(struct linuxrec *r, const struct file *rec)
 }
 
 /*
+ * Return the Linux record of process or thread p taken apart, which p owns
+ * until its small files change; without files where it has none that can be
+ * read.
+ */
+const struct linuxrec *
+proc_record(struct proc *p)
+{
+	static const struct linuxrec none;
+	struct linuxrec *r;
+
+	if (p->record == NULL && (r = calloc(1, sizeof *r)) != NULL) {
+		(void)linuxrec_open(r, proc_file(p, "proc"));
+		p->record = r;
+	}
+	return p->record == NULL ? &none : p->record;
+}
+
+/*
  * Set *f to the file of that name in r.  Return false, with a file without
  * bytes, where there is none.
  */

@@ -120,7 +120,7 @@ jit_open(struct target *t)
 	if (t->perfmap.len > 0) {
 		f.data = t->perfmap.data;
 		f.len = t->perfmap.len;
-	} else if (!t->hasrec || !linuxrec_find(&t->rec, "perfmap", &f))
+	} else if (!linuxrec_find(t->rec, "perfmap", &f))
 		return j;
 	s = (const char *)f.data;
 	end = s + f.len;

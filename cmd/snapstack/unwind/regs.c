@@ -65,39 +65,30 @@ bool
 registers_get(struct registers *r, struct proc *thread, const char *cputype)
 {
 	const struct layout *l;
-	struct linuxrec rec;
 	struct recfile f;
-	const struct file *proc;
 	unsigned int i;
 
 	memset(r, 0, sizeof *r);
 	r->call = -1;
-	if ((proc = proc_file(thread, "proc")) == NULL ||
-	    linuxrec_open(&rec, proc) == -1)
+	if (!linuxrec_find(proc_record(thread), "regset/prstatus", &f) ||
+	    (l = layout_find(cputype, f.len)) == NULL)
 		return false;
-	l = NULL;
-	if (linuxrec_find(&rec, "regset/prstatus", &f) &&
-	    (l = layout_find(cputype, f.len)) != NULL) {
-		for (i = 0; i < l->n; i++)
-			r->v[i] = num_get(f.data + l->at[i] * l->word,
-			    l->word);
-		r->n = l->n;
-		r->pc = num_get(f.data + l->pc * l->word, l->word);
-		r->sp = num_get(f.data + l->sp * l->word, l->word);
-		r->machine = l->machine;
-		r->word = l->word;
-		r->spnum = l->spnum;
-		r->fpnum = l->fpnum;
-		if (l->call != -1) {
-			r->call = (int64_t)num_get(f.data +
-			    (size_t)l->call * l->word, l->word);
-			if (l->word == 4)
-				r->call = (int32_t)r->call;
-			for (i = 0; i < 6; i++)
-				r->arg[i] = num_get(f.data + l->arg[i] *
-				    l->word, l->word);
-		}
-	}
-	linuxrec_close(&rec);
-	return l != NULL;
+	for (i = 0; i < l->n; i++)
+		r->v[i] = num_get(f.data + l->at[i] * l->word, l->word);
+	r->n = l->n;
+	r->pc = num_get(f.data + l->pc * l->word, l->word);
+	r->sp = num_get(f.data + l->sp * l->word, l->word);
+	r->machine = l->machine;
+	r->word = l->word;
+	r->spnum = l->spnum;
+	r->fpnum = l->fpnum;
+	if (l->call == -1)
+		return true;
+	r->call = (int64_t)num_get(f.data + (size_t)l->call * l->word,
+	    l->word);
+	if (l->word == 4)
+		r->call = (int32_t)r->call;
+	for (i = 0; i < 6; i++)
+		r->arg[i] = num_get(f.data + l->arg[i] * l->word, l->word);
+	return true;
 }

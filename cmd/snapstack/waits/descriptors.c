@@ -36,14 +36,19 @@ put_description(struct call *c, uint64_t id)
 	} told[] = { { "local ", ", " }, { "remote ", " to " },
 	    { "path ", ", " } };
 	const struct target *t = c->u->target;
+	bool known;
 	const char *value;
 	struct recfile f;
 	char name[64];
 	size_t i, len;
 
 	snprintf(name, sizeof name, "file/%" PRIu64, id);
-	if (!linuxrec_find(&t->rec, name, &f) &&
-	    !description_find(t->snap, name, &f))
+	/* the first process that has it tells of it */
+	known = linuxrec_find(t->rec, name, &f);
+	for (i = 0; !known && i < t->snap->nproc; i++)
+		known = proc_isprocess(t->snap->proc[i]) &&
+		    linuxrec_find(proc_record(t->snap->proc[i]), name, &f);
+	if (!known)
 		return;
 	for (i = 0; i < sizeof told / sizeof *told; i++) {
 		value = recfile_value(&f, told[i].key, &len);
@@ -68,11 +73,11 @@ put_leads(struct call *c, int fd)
 
 	buf_printf(c->b, "%d", fd);
 	snprintf(name, sizeof name, "fd/%d", fd);
-	if (!t->hasrec || !linuxrec_find(&t->rec, name, &f))
+	if (!linuxrec_find(t->rec, name, &f))
 		return false;
 	buf_printf(c->b, " (%.*s", (int)f.len, (const char *)f.data);
 	if (f.len > 7 && memcmp(f.data, "socket:", 7) == 0 &&
-	    linuxrec_opened(&t->rec, (uint64_t)fd, &id))
+	    linuxrec_opened(t->rec, (uint64_t)fd, &id))
 		put_description(c, id);
 	buf_puts(c->b, ")");
 	return true;
@@ -93,7 +98,7 @@ put_info(struct call *c, int fd)
 	int watched;
 
 	snprintf(name, sizeof name, "fdinfo/%d", fd);
-	if (!linuxrec_find(&c->u->target->rec, name, &f) ||
+	if (!linuxrec_find(c->u->target->rec, name, &f) ||
 	    (text = strndup((const char *)f.data, f.len)) == NULL)
 		return;
 	for (rest = text, n = 0; (line = strsep(&rest, "\n")) != NULL;) {

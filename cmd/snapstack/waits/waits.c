@@ -19,22 +19,18 @@ static bool
 call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6],
     char *wchan, size_t size)
 {
-	const struct file *proc = proc_file(st->thread, "proc");
+	const struct linuxrec *rec = proc_record(st->thread);
 	uint64_t sp, pc;
-	struct linuxrec rec;
 	char line[256];
 	bool told;
 
-	if (proc == NULL || linuxrec_open(&rec, proc) == -1)
-		return false;
-	told = linuxrec_line(&rec, "syscall", line, sizeof line) &&
+	told = linuxrec_line(rec, "syscall", line, sizeof line) &&
 	    sscanf(line, "%" SCNd64 " %" SCNx64 " %" SCNx64 " %" SCNx64
 	    " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, nr,
 	    &arg[0], &arg[1], &arg[2], &arg[3], &arg[4], &arg[5], &sp,
 	    &pc) == 9 && sp == st->regs.sp && pc == st->regs.pc;
-	if (told && !linuxrec_line(&rec, "wchan", wchan, size))
+	if (told && !linuxrec_line(rec, "wchan", wchan, size))
 		wchan[0] = '\0';
-	linuxrec_close(&rec);
 	return told;
 }
 
@@ -239,8 +235,6 @@ static void
 put_child(struct call *c, int64_t pid)
 {
 	struct proc *p;
-	struct linuxrec rec;
-	const struct file *f;
 	char name[64];
 
 	if (pid <= 0) {
@@ -253,12 +247,9 @@ put_child(struct call *c, int64_t pid)
 	if (c->st->inner != c->st->tid)
 		return;
 	p = snap_find(c->u->target->snap, (uint64_t)pid);
-	if (p == NULL || (f = proc_file(p, "proc")) == NULL ||
-	    linuxrec_open(&rec, f) == -1)
-		return;
-	if (linuxrec_line(&rec, "comm", name, sizeof name))
+	if (p != NULL && linuxrec_line(proc_record(p), "comm", name,
+	    sizeof name))
 		buf_printf(c->b, " (%s)", name);
-	linuxrec_close(&rec);
 }
 
 /*

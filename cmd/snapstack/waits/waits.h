@@ -1,7 +1,6 @@
 /*
  * System calls that threads wait in: waits.c (which, and for what), calls.c
- * (their names), descriptors.c (what they are asked for), descriptions.c (what
- * that leads to).
+ * (their names), descriptors.c (what they are asked for).
  */
 #ifndef WAITS_H
 #define WAITS_H
@@ -29,9 +28,5 @@ void		 put_descriptor(struct call *c, int fd);
 void		 put_poll(struct call *c);
 void		 put_select(struct call *c);
 void		 put_oldselect(struct call *c);
-
-/* descriptions.c */
-bool		 description_find(const struct snap *s, const char *name,
-		    struct recfile *f);
 
 #endif
