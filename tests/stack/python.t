@@ -32,6 +32,34 @@ one_each() {
 	    [ "$(gil)" = "held none none wanted " ]
 }
 
+# two threads of one function, which differ in the line alone
+cat >"$tmp/lines.py" <<'END'
+import threading
+
+lock = threading.Lock()
+lock.acquire()
+
+
+def wait(first):
+    if first:
+        lock.acquire()
+    lock.acquire()
+
+
+for first in True, False:
+    threading.Thread(target=wait, args=(first,), daemon=True).start()
+print('ready', flush=True)
+lock.acquire()
+END
+at_lines() {
+	"$BUILD/snapstack" "$@" "$pid" |
+	    sed -nE 's/.* wait \(.*(lines.py:[0-9]+)\), Python$/\1/p' | sort |
+	    tr '\n' ' '
+}
+are_there() {
+	[ "$(at_lines -a)" = "lines.py:10 lines.py:9 " ]
+}
+
 line=$(sed -n '/time.sleep(10000)/{=;q}' "$tests/stack/pystacks.py")
 n=0
 for py in /usr/bin/python3 python3 python3.11 python3.12 python3.13; do
@@ -99,6 +127,11 @@ END
 	    tr '\n' ' ')" "holds the GIL runs interpreter 1 runs interpreter 2 " \
 	    "$v: which of them a thread runs"
 	ended
+	target "$py" "$tmp/lines.py"
+	until_true are_there
+	is "$(at_lines)" "lines.py:10 lines.py:9 " \
+	    "$v: stacks that differ in the line alone are both told"
+	ended
 done
 
 # what looks like another version
@@ -131,4 +164,4 @@ if [ "$n" -eq 0 ]; then
 	skip "Python" "no python3 of 3.11 to 3.13"
 	finish 4
 fi
-finish $((n * 13 + 3))
+finish $((n * 14 + 3))

@@ -15,7 +15,7 @@ until_true asleep "$pid"
 # What each thread waits for by its name, but for numbers that differ.
 waits() {
 	"$BUILD/snapstack" -j "$@" | jq -r '"\(.name)|\(.waits)"' |
-	    sed -E "s/\<($pid|$child)\>/N/; s/\[[0-9]+\]/[N]/g
+	    sed -E "s/\<($pid|$child)\>/N/; s/thread [0-9]+ \(itself/thread N (itself/; s/\[[0-9]+\]/[N]/g
 		s/\.1 [0-9]{4,5}\)/.1 N)/; s/in 99[0-9]\..*/in N s/" |
 	    sort | uniq
 }
@@ -25,6 +25,7 @@ accept|accept of 6 (socket:[N], 127.0.0.1 N)
 child|wait4, for any child
 epoll|epoll_wait of 4 (anon_inode:[eventpoll]) of 3 (pipe:[N])
 inherits|futex, a mutex of thread N (waits)
+itself|futex, a mutex of thread N (itself)
 nanosleep|clock_nanosleep, for 1000.000 s
 normal|futex, a mutex of thread N (waits)
 open|openat of $tmp/fifo
@@ -45,6 +46,11 @@ is "$(waits "$tmp/snap" | grep -v '^waits|clock' | numbers)" \
     "$(numbers <"$tmp/want")" "each"
 is "$(waits "$pid" | grep -v '^waits|clock' | numbers)" \
     "$(numbers <"$tmp/want")" "live, when it was stopped before"
+
+# a core tells no more of a call than the registers
+"$BUILD/snapcore" -o "$tmp/core" "$tmp/snap"
+is "$("$BUILD/snapstack" -j "$tmp/core" | jq -r .waits | grep -c '^poll of')" \
+    1 "a core: a call that goes on after a stop"
 "$BUILD/snapstack" "$tmp/snap" >"$tmp/out"
 is "$(grep -A 2 '^9 threads:' "$tmp/out" | sed -n '/^  in/p')" \
     "  in clock_nanosleep" "one stack: times that differ are left out"
@@ -53,4 +59,4 @@ let_go "$pid" "it goes on"
 	kill -KILL "$pid"
 	wait "$pid"
 } 2>/dev/null
-finish 4
+finish 5

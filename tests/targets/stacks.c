@@ -95,10 +95,18 @@ wait_inlined(void)
 	counter++;
 }
 
+/*
+ * The local variable looks like a struct ucontext of amd64, but it is behind
+ * the end of the stack that it names.
+ */
 static void
 on_signal(int sig)
 {
+	enum { START = 2, SIZE = 4, SP = 20 };
+	volatile uint64_t forged[SP + 1] = { [SIZE] = 64, [SP] = 4096 };
+
 	(void)sig;
+	forged[START] = (uintptr_t)forged - forged[SIZE];
 	wait_inlined();
 	counter++;
 }

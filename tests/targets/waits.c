@@ -28,6 +28,18 @@ normal_wait(void)
 	pthread_mutex_lock(&normal);
 }
 
+/*
+ * Lock a mutex twice.
+ */
+static void
+itself_wait(void)
+{
+	static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+
+	pthread_mutex_lock(&own);
+	pthread_mutex_lock(&own);
+}
+
 static void
 robust_wait(void)
 {
@@ -132,6 +144,7 @@ static const struct kind {
 	void		(*wait)(void);
 } kinds[] = {
 	{ "normal", normal_wait }, { "robust", robust_wait },
+	{ "itself", itself_wait },
 	{ "inherits", inherits_wait }, { "timed", timed_wait },
 	{ "nanosleep", nanosleep_wait }, { "poll", poll_wait },
 	{ "select", select_wait }, { "epoll", epoll_wait_both },

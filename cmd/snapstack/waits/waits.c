@@ -159,8 +159,7 @@ put_futex(struct call *c)
 	    !put_join(c, c->arg[0]) && word == CONTENDED &&
 	    (uint32_t)c->arg[2] == CONTENDED &&
 	    target_word(t, c->arg[0] + 8, 4, &owner) &&
-	    thread_find(c->u, c->u->inner, owner) != NULL &&
-	    owner != c->st->inner) {
+	    thread_find(c->u, c->u->inner, owner) != NULL) {
 		buf_puts(c->b, ", a mutex of ");
 		put_thread(c, owner);
 	}
