@@ -74,9 +74,9 @@ is "$("$snapls" -nbo memory -p "$pid" all.snap)" "$("$snapls" -j -p "$pid" \
 is "$("$snapls" -n all.snap | wc -l)" 40 "-n: no headings and no totals"
 
 # names are UTF-8 in any locale, and what controls a terminal is not printed
-name=$'schl\u00e4ft\033[2J'
+name=$'schl\303\244ft\033[2J'
 cp "$(command -v sleep)" "$name"
 "./$name" 1000 &
 until_true grep -q schl "/proc/$!/comm"
-is "$(LC_ALL=C "$snapls" -no name $!)" $'schl\u00e4ft?[2J' "a name in UTF-8"
+is "$(LC_ALL=C "$snapls" -no name $!)" $'schl\303\244ft?[2J' "a name in UTF-8"
 finish 13
