@@ -123,6 +123,29 @@ snap: processes: N, threads: N, files: N; memory raw: U, zero: U, shared: U; wri
     "snap: messages stay, and the totals at the end"
 is "$(wc -c <"$tmp/quiet")" 0 "nothing without a terminal"
 
+# snapcore counts what it has written: here memory that is raw.
+PYTHONPATH=$tests/snap6 python3 - >"$tmp/raw" <<'END'
+import sys
+from snapasm import assemble
+
+sys.stdout.buffer.write(assemble('\n'.join([
+    r'"process snapshot 1735689600 ann@gnot amd64 1 \"prog\"\n"',
+    'record 7 regs', 'data regs 184',
+    'record 7 mem', 'number 1', 'segment 0x10000 0x400000',
+    *['r "B"*1024'] * 4096])))
+END
+mkfifo "$tmp/pipe"
+"$BUILD/snapcore" "$tmp/raw" >"$tmp/pipe" 2>"$tmp/state" &
+exec 7<"$tmp/pipe"
+head -c 3000000 <&7 >/dev/null
+kill -USR1 $!
+until_true grep -q read, "$tmp/state"
+cat <&7 >/dev/null
+exec 7<&-
+wait $!
+is "$? $(sed 's/.*raw [1-9][0-9]*K, zero [0-3]K.*/raw/' "$tmp/state")" \
+    "0 raw" "snapcore: memory that is raw"
+
 # Work is short if it is over within a second.
 began=$(date +%s%N)
 watch -t -p 0.3 -i "$tmp/snap" "$tmp/short" "$BUILD/snapcat" -
@@ -160,4 +183,4 @@ for p in "${!lines_of[@]}"; do
 	let_go "$p" "let go"
 	unnoticed "$p" "not noticed"
 done
-finish 44
+finish 45
