@@ -165,9 +165,9 @@ stream_begin(struct stream *s, uint64_t off, size_t len, struct reading *r)
 	s->next = off + len;
 	while ((sl = slot_find(s, off, len)) != NULL && sl->state == FILLING)
 		pthread_cond_wait(&s->change, &s->lock);
-	if (sl != NULL)
-		sl->state = sl->got > 0 ? TAKEN : EMPTY;
 	r->slot = sl != NULL && sl->got > 0 ? sl : NULL;
+	if (sl != NULL)
+		sl->state = r->slot != NULL ? TAKEN : EMPTY;
 	pthread_mutex_unlock(&s->lock);
 	if (r->slot == NULL)
 		return 0;

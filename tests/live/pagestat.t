@@ -335,6 +335,8 @@ if is_root && command -v setpriv >/dev/null; then
 	is "$(nobody "$his" "$few")" \
 	    "1 process $few belongs to root: run as root, or as that user
 $pss 2" "nobody: his own and that of another"
+	is "$(nobody -j "$his") $(jq -c .pss "$tmp/out")" "0 $pss 1 null" \
+	    "nobody: PSS in JSON"
 	is "$(nobody -s "$his" "$kid")" "1 which pages are the same is told\
  to root alone (CAP_SYS_ADMIN) 0" "nobody: sharing"
 	is "$(nobody -fb "$his" | sed 's/ [0-9]*$//')" \
@@ -355,4 +357,4 @@ prctl(2)): run as root 0" \
 else
 	skip "nobody" "not root"
 fi
-finish 69
+finish 70
