@@ -222,6 +222,26 @@ traces() {
 	find "/proc/$1/fd" -lname '*perf_event*' | grep -q .
 }
 
+# Two mappings that touch are two, though their names and modes are the same.
+cat >"$tmp/two.py" <<'END'
+import ctypes, mmap, sys
+DONTFORK = 10
+m = mmap.mmap(-1, 8192, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+second = ctypes.addressof(ctypes.c_char.from_buffer(m)) + 4096
+ctypes.CDLL(None).madvise(ctypes.c_void_p(second), 4096, DONTFORK)
+print('%x\nready' % second, flush=True)
+sys.stdin.readline()
+m[0] = m[4096] = 1
+END
+target python3 "$tmp/two.py"
+"$vmtrace" -s "$pid" >"$tmp/out" 2>"$tmp/err" </dev/null &
+tracer=$!
+until_true traces "$tracer"
+echo q >&"${ask_fd[$pid]}"
+wait "$tracer" "$pid"
+is "$(grep -c " $(head -n 1 "$lines")-.* rw-p" "$tmp/out")" 1 \
+    '-s: mappings that touch'
+
 # When it ends.
 trace -n 5 true
 is "$rc $(grep -cE ' (minor|major|none) ' "$tmp/out")" '0 5' '-n'
@@ -415,4 +435,4 @@ else
 	skip 'as nobody' 'not root' 6
 fi
 kill "$sleeper" "$holder"
-finish 66
+finish 67
