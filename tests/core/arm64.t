@@ -18,7 +18,6 @@ for page in 4096 16384 65536; do
 	text=$((64 * page)) data=$((128 * page))
 	try "$page: a core" "$BUILD/snapcore" -o "$tmp/core" "$tmp/snap"
 	is "$(python3 "$here/arm64.py" core "$tmp/core")" "machine 183
-note 53494749
 files 1 $page $text $((text + 2 * page)) 2
 note 401
 note 406

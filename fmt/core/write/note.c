@@ -4,6 +4,9 @@
  *
  *	first thread	PRSTATUS PRPSINFO SIGINFO AUXV FILE FPREGSET XSTATE
  *	the others	PRSTATUS FPREGSET XSTATE
+ *
+ * There is no SIGINFO without a signal: lldb 21 waits for ever for a process
+ * whose signal is 0 to stop.
  */
 #include "core.h"
 #include "digits.h"
@@ -211,10 +214,9 @@ static int
 process_add(struct buf *b, const struct corethreads *t,
     const struct taskstate *lead, const struct vmas *v, const uint8_t *sig)
 {
-	static const uint8_t none[SIGINFO];
-
 	prpsinfo_add(b, t->arch, lead);
-	note_add(b, "CORE", NT_SIGINFO, sig != NULL ? sig : none, SIGINFO);
+	if (sig != NULL)
+		note_add(b, "CORE", NT_SIGINFO, sig, SIGINFO);
 	if (lead->auxv.len > 0)
 		note_add(b, "CORE", NT_AUXV, lead->auxv.data, lead->auxv.len);
 	return files_add(b, t, v);
