@@ -1625,7 +1625,7 @@ test_malformed(void **state)
 		{ "file/1", "type eventfd\npassed 0 9\n", "process 7: file/1: "
 		    "line 2: passed is not a key of type eventfd" },
 		{ "file/1", "type unix\nflags 2\npassed 0 9 \n",
-		    "line 3: not \"passed packet id, packets ascending\"" },
+		    "line 3: not \"passed packet id\"" },
 		{ "file/1", "type epoll\ntarget 4 1 2\n",
 		    "line 2: not \"target descriptor events (x)" },
 		{ "file/1", "type inotify\nwatch 1 2 3:4 5 6 00\n",
@@ -1645,7 +1645,7 @@ test_malformed(void **state)
 		{ "file/1", "type inet\nicmp 1 2\n", "process 7: file/1: "
 		    "line 2: not \"icmp, one or eight numbers (x)\"" },
 		{ "file/1", "path /x\n",
-		    "process 7: file/1: line 1: not \"a line of type\"" },
+		    "process 7: file/1: no line of type" },
 		{ "file/x", "type reg\n", "process 7: file/x: not a number" },
 		{ "limits", "Limit\nMax\n", "process 7: limits: line 2" },
 		{ "stat", "7 (x) S 1 2\n", "process 7: stat: not 52 fields" },

@@ -12,7 +12,7 @@
  *	mountread.c	lists of what is mounted
  *	mounts.c	what becomes of that
  *	find.c		open files by number, inode and descriptor
- *	keyread.c	keys of open files that are not numbers
+ *	keyread.c	keys of open files that have no form in that table
  *	keys.c		the table of all keys
  *	open.c		open files and descriptors
  */
@@ -292,45 +292,20 @@ bool		 makefind_data(const struct criumake *, const char *, uint64_t,
 		    struct recfile *);
 
 /* keyread.c */
-int		 makekey_path(struct makeopen *, struct words *,
-		    const uint64_t *);
-int		 makekey_caller(struct makeopen *, struct words *,
-		    const uint64_t *);
-int		 makekey_passed(struct makeopen *, struct words *,
-		    const uint64_t *);
-int		 makekey_sender(struct makeopen *, struct words *,
-		    const uint64_t *);
-int		 makekey_member(struct makeopen *, struct words *,
-		    const uint64_t *);
-int		 makekey_listens(struct makeopen *, struct words *,
-		    const uint64_t *);
-int		 makekey_target(struct makeopen *, struct words *,
-		    const uint64_t *);
-int		 makekey_watch(struct makeopen *, struct words *,
-		    const uint64_t *);
-int		 makekey_mark(struct makeopen *, struct words *,
-		    const uint64_t *);
-int		 makekey_mountmark(struct makeopen *, struct words *,
-		    const uint64_t *);
-int		 makekey_local(struct makeopen *, struct words *,
-		    const uint64_t *);
-int		 makekey_remote(struct makeopen *, struct words *,
-		    const uint64_t *);
-int		 makekey_option(struct makeopen *, struct words *,
-		    const uint64_t *);
-int		 makekey_filter(struct makeopen *, struct words *,
-		    const uint64_t *);
-int		 makekey_icmp(struct makeopen *, struct words *,
-		    const uint64_t *);
-int		 makekey_group(struct makeopen *, struct words *,
-		    const uint64_t *);
-void		 makekey_free(struct makeopen *);
+int		 makekey_path(struct makeopen *, struct words *);
+int		 makekey_local(struct makeopen *, struct words *);
+int		 makekey_remote(struct makeopen *, struct words *);
+int		 makekey_icmp(struct makeopen *, struct words *);
 
 /* keys.c */
 bool		 makeopen_has(const struct makeopen *, enum openkey);
 void		 makekeys_begin(struct makeopen *);
-void		 makekeys_type(struct makeopen *, const char *);
+bool		 makekeys_type(struct makeopen *, const struct recfile *);
 int		 makekeys_read(struct makeopen *, struct words *);
+void		 makekeys_end(struct makeopen *);
+struct openline	*makekeys_lines(const struct makeopen *, enum openkey,
+		    size_t *);
+void		 makeline_fill(const struct openline *, ProtobufCMessage *);
 void		 makekey_fill(const struct makeopen *, enum openkey,
 		    ProtobufCMessage *);
 void		 makekeys_fill(const struct makeopen *, ProtobufCMessage *);

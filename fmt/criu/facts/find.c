@@ -3,6 +3,7 @@
  */
 #include "facts.h"
 #include "bisect.h"
+#include "vec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -75,18 +76,19 @@ CMP2(accept_cmp, struct makeaccept, caller, open->key)
 static int
 accepts_sort(struct criumake *m)
 {
-	size_t i, k, n;
+	const struct openline *l;
+	size_t i, n;
 
-	for (n = i = 0; i < m->nopen; i++)
-		n += m->open[i]->ncaller;
-	if ((m->accept = calloc(n + 1, sizeof *m->accept)) == NULL)
-		return errstr_set("out of memory");
-	for (i = 0; i < m->nopen; i++)
-		for (k = 0; k < m->open[i]->ncaller; k++) {
-			m->accept[m->naccept].caller = m->open[i]->caller[k];
+	for (i = 0; i < m->nopen; i++) {
+		l = makekeys_lines(m->open[i], OK_CALLER, &n);
+		for (; n > 0; n--, l++) {
+			if (VEC_ROOM(m->accept, m->naccept) == -1)
+				return -1;
+			m->accept[m->naccept].caller = l->v[0];
 			m->accept[m->naccept++].open = m->open[i];
 		}
-	SORT(m->accept, n, accept_cmp);
+	}
+	SORT(m->accept, m->naccept, accept_cmp);
 	return 0;
 }
 

@@ -3,6 +3,8 @@
  * has some ten of these keys, and snapshots have fifty thousand files.
  */
 #include "facts.h"
+#include "bisect.h"
+#include "vec.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -40,10 +42,10 @@ static const char *const kind_name[KIND_MAX] = {
 #define MODES		"c_iflag c_oflag c_cflag c_lflag c_line"
 
 /*
- * A form has a letter for each word: those of number_parse, whose numbers are
- * kept in struct makeopen's v, or are given to read.  The last letter may stand
- * for the rest of the line: s a string, b bytes of two digits each, which are
- * kept, or a dot, for what read takes itself.
+ * A form has a letter for each word: those of number_parse, f the number of an
+ * open file, b bytes of two digits each, w text, s the rest of the line.  "-" is
+ * none of f, b or s on a line of a key that may have many.
+ * A dot is for what read takes itself.
  */
 static const struct key {
 	const char	*name;
@@ -52,8 +54,7 @@ static const struct key {
 	size_t		 at;	/* offset of the pointer to what is kept, */
 	size_t		 len;	/* and of its length */
 	bool		 inet;	/* it is one in struct makeinet */
-	int		(*read)(struct makeopen *, struct words *,
-			    const uint64_t *);
+	int		(*read)(struct makeopen *, struct words *);
 	const char	*want;	/* the line in words; NULL: form says it */
 	const char	*fields; /* its numbers in messages that have these */
 } keys[] = {
@@ -124,7 +125,33 @@ static const struct key {
 	[OK_FANOUT] = { "fanout", "x", K(PACKET), FIELDS("fanout") },
 	[OK_GROUP] = { "created", "xx", K(FANOTIFY), FIELDS("faflags evflags") },
 
-	[OK_MAX] = { "path", "s", ANY, OPEN(path) },
+	[OK_CALLER] = { "caller", "d", K(UNIX) },
+	[OK_PASSED] = { "passed", "dd", K(UNIX), .want = "passed packet id" },
+	[OK_SENDER] = { "sender", "dddi", K(UNIX) },
+	[OK_MEMBER] = { "member", "d", K(NETLINK) },
+	[OK_LISTENS] = { "listens", "dddb", K(PACKET), FIELDS("index - type"),
+	    .want = "listens interface count type address|-" },
+	[OK_TARGET] = { "target", "dxxf", K(EPOLL), FIELDS("tfd events data"),
+	    .want = "target descriptor events (x) data (x) id|-" },
+	[OK_WATCH] = { "watch", "dxmddbs", K(INOTIFY),
+	    FIELDS("wd mask s_dev i_ino"),
+	    .want = "watch wd mask (x) dev inode type handle path|-" },
+	[OK_MARK] = { "mark", "xxxmddbs", K(FANOTIFY),
+	    FIELDS("mflags mask ignored_mask s_dev i_ino"),
+	    .want = "mark flags (x) mask (x) ignored mask (x) dev inode type "
+	    "handle path|-" },
+	[OK_MOUNTMARK] = { "mountmark", "xxxds", K(FANOTIFY),
+	    FIELDS("mflags mask ignored_mask"),
+	    .want = "mountmark flags (x) mask (x) ignored mask (x) mount "
+	    "path|-" },
+	[OK_OPTION] = { "option", "wi", OPTIONED,
+	    .want = "option, name and number" },
+	[OK_FILTER] = { "filter", "x", OPTIONED,
+	    .want = "filter, 16 digits (x)" },
+	[OK_MULTICAST] = { "group", "ww", K(INET),
+	    .want = "group, address and interface" },
+
+	[OK_KEYS] = { "path", "s", ANY, OPEN(path) },
 	{ "pathbytes", ".", ANY, .read = makekey_path,
 	    .want = "pathbytes, two digits (x) a byte, none 00" },
 	{ "why", "s", ANY, OPEN(why) },
@@ -135,36 +162,12 @@ static const struct key {
 	{ "termlockcc", "b", K(TTY), OPEN(cc[1]), LENGTH(cclen[1]) },
 	{ "name", "b", K(UNIX), OPEN(name), LENGTH(namelen) },
 	{ "peer", "b", K(UNIX), OPEN(peer), LENGTH(peerlen) },
-	{ "caller", "d", K(UNIX), .read = makekey_caller },
-	{ "passed", "dd", K(UNIX), .read = makekey_passed,
-	    .want = "passed packet id, packets ascending" },
-	{ "sender", "dddi", K(UNIX), .read = makekey_sender },
-	{ "member", "d", K(NETLINK), .read = makekey_member,
-	    .want = "member group" },
-	{ "listens", "ddd.", K(PACKET), .read = makekey_listens,
-	    .want = "listens interface count type address|-" },
-	{ "target", "dxx.", K(EPOLL), .read = makekey_target,
-	    .want = "target descriptor events (x) data (x) id|-" },
-	{ "watch", "dxmdd.", K(INOTIFY), .read = makekey_watch,
-	    .want = "watch wd mask (x) dev inode type handle path|-" },
-	{ "mark", "xxxmdd.", K(FANOTIFY), .read = makekey_mark,
-	    .want = "mark flags (x) mask (x) ignored mask (x) dev inode type "
-	    "handle path|-" },
-	{ "mountmark", "xxxd.", K(FANOTIFY), .read = makekey_mountmark,
-	    .want = "mountmark flags (x) mask (x) ignored mask (x) mount "
-	    "path|-" },
 	{ "local", ".", K(INET), INET(local), .read = makekey_local,
 	    .want = "address and port" },
 	{ "remote", ".", K(INET), INET(remote), .read = makekey_remote,
 	    .want = "address and port" },
-	{ "group", ".", K(INET), INET(group), .read = makekey_group,
-	    .want = "group, address and interface" },
 	{ "icmp", ".", K(INET), INET(icmp), .read = makekey_icmp,
 	    .want = "icmp, one or eight numbers (x)" },
-	{ "option", ".", OPTIONED, INET(option), .read = makekey_option,
-	    .want = "option, name and number" },
-	{ "filter", "x", OPTIONED, INET(filter), .read = makekey_filter,
-	    .want = "filter, 16 digits (x)" },
 	{ "device", "s", OPTIONED, INET(device) },
 	{ "congestion", "s", K(INET), INET(congestion) },
 	{ "ulp", "s", K(INET), INET(ulp) }
@@ -211,27 +214,40 @@ key_bad(const struct words *w, const struct key *k)
 }
 
 /*
- * Set v to the numbers that a line of key k has, and w->rest to what is left
- * of it.  Return how many; or -1 with errstr.
+ * Set *l, which is all zero, to what the line at hand of w has for key k.
+ * Return 0, or -1 with errstr.
  */
 static int
-numbers_take(struct words *w, const struct key *k, uint64_t *v)
+line_take(const struct words *w, const struct key *k, struct openline *l)
 {
+	const bool many = k >= keys + OK_MAX && k < keys + OK_KEYS;
+	uint64_t *v = l->v;
+	char **text = l->text, *word, *rest = w->rest;
 	const char *form;
-	char *word;
-	bool blank;
+	bool blank, none;
 
-	for (form = k->form; *form != '\0' && strchr("sb.", *form) == NULL;
-	    form++) {
-		word = w->rest;
-		w->rest += strcspn(word, " ");
-		if ((blank = *w->rest == ' '))
-			*w->rest++ = '\0';
-		if (blank != (form[1] != '\0') || !number_parse(word, *form,
-		    v++))
+	for (form = k->form; *form != '\0'; form++) {
+		word = rest;
+		rest += *form == 's' ? strlen(rest) : strcspn(rest, " ");
+		if ((blank = *rest == ' '))
+			*rest++ = '\0';
+		if (blank != (form[1] != '\0'))
+			return key_bad(w, k);
+		none = many && strcmp(word, "-") == 0;
+		if (*form == 'b') {
+			if (!none && words_bytes(w, word, &l->bytes,
+			    &l->len) == -1)
+				return -1;
+		} else if (*form == 's' || *form == 'w') {
+			if ((!none || *form == 'w') &&
+			    (*text++ = str_dup(word)) == NULL)
+				return -1;
+		} else if (*form == 'f' && none)
+			*v++ = NOFILE;
+		else if (!number_parse(word, *form == 'f' ? 'd' : *form, v++))
 			return key_bad(w, k);
 	}
-	return (int)(form - k->form);
+	return 0;
 }
 
 /*
@@ -259,32 +275,59 @@ key_place(struct makeopen *f, const struct key *k)
 }
 
 /*
- * Keep the rest of a line of key k, a string or bytes, in place of what was.
+ * Keep in f what l, a line of key k, has, in place of what was; or, of a key
+ * that may have many, beside that.
  */
 static int
-rest_keep(struct makeopen *f, const struct key *k, const struct words *w)
+line_keep(struct makeopen *f, const struct key *k, struct openline *l)
 {
-	char **s;
+	char **at;
 
-	if (*k->form == 'b')
-		return words_bytes(w, w->rest, key_place(f, k),
-		    (size_t *)(void *)((char *)f + k->len));
-	s = key_place(f, k);
-	free(*s);
-	return (*s = strdup(w->rest)) == NULL ? errstr_set("out of memory") :
-	    0;
+	if (k < keys + OK_MAX)
+		return numbers_keep(f, l->key, l->v, strlen(k->form));
+	if (k < keys + OK_KEYS) {
+		if (VEC_ROOM(f->line, f->nline) == -1)
+			return -1;
+		f->line[f->nline++] = *l;
+	} else {
+		at = key_place(f, k);
+		free(*at);
+		*at = *k->form == 'b' ? (char *)l->bytes : l->text[0];
+		if (*k->form == 'b')
+			memcpy((char *)f + k->len, &l->len, sizeof l->len);
+	}
+	l->bytes = NULL;
+	l->text[0] = l->text[1] = NULL;
+	return 0;
+}
+
+static void
+line_free(struct openline *l)
+{
+	free(l->bytes);
+	free(l->text[0]);
+	free(l->text[1]);
 }
 
 /*
- * Set the type of f to the one of that name, or to KIND_OTHER.
+ * Set the type of f, on which depends which keys it may have, to the one that
+ * file r, which describes f, tells, wherever that line stands.  Return false if
+ * it has none.
  */
-void
-makekeys_type(struct makeopen *f, const char *name)
+bool
+makekeys_type(struct makeopen *f, const struct recfile *r)
 {
+	const char *name;
+	size_t n;
+
+	if ((name = recfile_value(r, "type ", &n)) == NULL)
+		return false;
 	for (f->type = 0; f->type < KIND_MAX; f->type++)
-		if (strcmp(kind_name[f->type], name) == 0)
-			return;
+		if (strlen(kind_name[f->type]) == n &&
+		    memcmp(kind_name[f->type], name, n) == 0)
+			return true;
 	f->type = KIND_OTHER;
+	return true;
 }
 
 /*
@@ -295,9 +338,9 @@ makekeys_type(struct makeopen *f, const char *name)
 int
 makekeys_read(struct makeopen *f, struct words *w)
 {
-	uint64_t v[OPEN_NUMBERS];
+	struct openline l = { .line = w->line };
 	const struct key *k;
-	int n;
+	int rc;
 
 	for (k = keys; k < keys + KEYS && strcmp(k->name, w->word[0]) != 0;)
 		k++;
@@ -310,20 +353,49 @@ makekeys_read(struct makeopen *f, struct words *w)
 	if (k->inet && f->inet == NULL &&
 	    (f->inet = calloc(1, sizeof *f->inet)) == NULL)
 		return errstr_set("out of memory");
-	if ((n = numbers_take(w, k, v)) == -1)
-		return -1;
-	if (k < keys + OK_MAX)
-		return numbers_keep(f, (enum openkey)(k - keys), v, (size_t)n);
-	if (k->read == NULL)
-		return rest_keep(f, k, w);
-	switch (k->read(f, w, v)) {
-	case 0:
-		return 0;
-	case 1:
-		return key_bad(w, k);
-	default:
-		return -1;
+	if (k->read != NULL) {
+		rc = k->read(f, w);
+		return rc == 1 ? key_bad(w, k) : rc;
 	}
+	l.key = (enum openkey)(k - keys);
+	if ((rc = line_take(w, k, &l)) == 0)
+		rc = line_keep(f, k, &l);
+	line_free(&l);
+	return rc;
+}
+
+CMP2(line_cmp, struct openline, key, line)
+
+/*
+ * Sort what makekeys_read has put into f, all lines, for makekeys_lines.
+ */
+void
+makekeys_end(struct makeopen *f)
+{
+	SORT(f->line, f->nline, line_cmp);
+}
+
+/*
+ * Return the lines of f that have the key k, in the order of the record, and
+ * set *n to how many they are.
+ */
+struct openline *
+makekeys_lines(const struct makeopen *f, enum openkey k, size_t *n)
+{
+	size_t from;
+
+	from = BISECT_WHILE(i, f->nline, f->line[i].key < k);
+	*n = BISECT_WHILE(i, f->nline, f->line[i].key <= k) - from;
+	return *n == 0 ? NULL : f->line + from;
+}
+
+/*
+ * Set the fields of message e to the numbers of line l.
+ */
+void
+makeline_fill(const struct openline *l, ProtobufCMessage *e)
+{
+	msg_fill(e, keys[l->key].fields, l->v);
 }
 
 /*
@@ -362,11 +434,14 @@ makekeys_free(struct makeopen *f)
 	for (i = 0; i < OK_MAX; i++)
 		if (makeopen_has(f, (enum openkey)i))
 			free(f->v[i]);
-	for (k = keys + OK_MAX; k < keys + KEYS; k++)
+	for (i = 0; i < f->nline; i++)
+		line_free(&f->line[i]);
+	free(f->line);
+	for (k = keys + OK_KEYS; k < keys + KEYS; k++)
 		if ((*k->form == 's' || *k->form == 'b') &&
 		    (!k->inet || f->inet != NULL)) {
 			kept = key_place(f, k);
 			free(*kept);
 		}
-	makekey_free(f);
+	free(f->inet);
 }

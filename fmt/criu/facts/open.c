@@ -57,54 +57,31 @@ link_use(struct makeopen *f)
 }
 
 /*
- * Set the type of f from the line "type" of file name of t's record, wherever
- * that stands: which other keys f may have depends on it.  Return 1; 0 if the
- * record has no such file; -1 with errstr, also if the file has no such line.
+ * Add to m->open the open file description of number key, which file r, of that
+ * name in t's record, describes.  Return 0, or -1 with errstr.
  */
 static int
-type_read(struct makeopen *f, const struct maketask *t, const char *name)
-{
-	struct words w;
-	int rc;
-
-	if ((rc = words_open(&w, &t->rec, t->proc->pid, name)) == 1) {
-		while ((rc = words_key(&w)) == 1 &&
-		    strcmp(w.word[0], "type") != 0)
-			continue;
-		if (rc == 0)
-			rc = words_bad(&w, "a line of type");
-	}
-	if (rc == 1)
-		makekeys_type(f, w.rest);
-	words_close(&w);
-	return rc;
-}
-
-/*
- * Add to m->open the open file description of number key, which file name of
- * t's record describes.  Return 0, or -1 with errstr.
- */
-static int
-open_read(struct criumake *m, const struct maketask *t, const char *name,
-    uint64_t key)
+open_read(struct criumake *m, const struct maketask *t,
+    const struct recfile *r, const char *name, uint64_t key)
 {
 	struct makeopen *f;
 	struct words w;
 	int rc;
 
-	if (VEC_ROOM(m->open, m->nopen) == -1)
+	if (VEC_ROOM(m->open, m->nopen) == -1 ||
+	    (f = mem_new(1, sizeof *f)) == NULL)
 		return -1;
-	if ((f = calloc(1, sizeof *f)) == NULL)
-		return errstr_set("out of memory");
 	makekeys_begin(f);
 	m->open[m->nopen++] = f;
 	f->key = key;
-	if ((rc = type_read(f, t, name)) != 1)
-		return rc;
 	rc = words_open(&w, &t->rec, t->proc->pid, name);
+	if (rc == 1 && !makekeys_type(f, r))
+		rc = errstr_set("process %" PRIu64 ": %s: no line of type",
+		    t->proc->pid, name);
 	while (rc != -1 && (rc = words_key(&w)) == 1)
 		rc = makekeys_read(f, &w);
 	words_close(&w);
+	makekeys_end(f);
 	if (rc == 0 && f->link != NULL)
 		link_use(f);
 	return rc;
@@ -136,7 +113,7 @@ makeopen_read(struct criumake *m)
 			if (!number_parse(name + sizeof prefix - 1, 'd', &key))
 				return errstr_set("process %" PRIu64 ": %s: "
 				    "not a number", t->proc->pid, name);
-			if (open_read(m, t, name, key) == -1)
+			if (open_read(m, t, &f, name, key) == -1)
 				return -1;
 		}
 	return makefind_opens(m);

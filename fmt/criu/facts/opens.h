@@ -45,28 +45,17 @@ struct makeaddress {
 	char		 text[64]; /* for messages */
 };
 
-struct makeoption {
-	char		*name;	/* owned; of socket(7), ip(7) ... */
-	uint32_t	 value;
-};
-
 struct makeinet {		/* of a socket of the internet */
 	struct makeaddress local;
 	struct makeaddress remote;
-	struct makeoption *option; /* owned */
-	size_t		 noption;
-	uint64_t	*filter; /* owned; instructions of BPF */
-	size_t		 nfilter;
 	uint32_t	 icmp[MAKEICMP];
 	size_t		 nicmp;
-	char		**group; /* owned; address and interface, in words */
-	size_t		 ngroup;
 	char		*device; /* owned, as the next; or NULL */
 	char		*congestion;
 	char		*ulp;
 };
 
-enum openkey {			/* keys of file/ID with numbers */
+enum openkey {			/* keys of file/ID: those with numbers */
 	OK_FLAGS, OK_POS, OK_MODE, OK_UID, OK_GID, OK_SIZE, OK_NLINK, OK_INO,
 	OK_DEV, OK_RDEV, OK_DELETED, OK_OWNER, OK_CAPACITY, OK_ALONE, OK_SEALS,
 	OK_COUNT, OK_SEMAPHORE, OK_MASK, OK_CLOCK, OK_SETTIME, OK_INTERVAL,
@@ -75,7 +64,21 @@ enum openkey {			/* keys of file/ID with numbers */
 	OK_PACKET, OK_SHUT, OK_WAITING, OK_HUNGUP, OK_PID, OK_TIMES, OK_UNREAD,
 	OK_PROTOCOL, OK_FAMILY, OK_STREAM, OK_AGREED, OK_WINDOW,
 	OK_LOCK, OK_NETLINK, OK_BOUND, OK_FRAMES, OK_RXRING, OK_TXRING,
-	OK_FANOUT, OK_HUGEPAGES, OK_GROUP, OK_FAILED, OK_MAX
+	OK_FANOUT, OK_HUGEPAGES, OK_GROUP, OK_FAILED, OK_MAX,
+	/* and those that may have many lines */
+	OK_CALLER = OK_MAX,	/* inodes of connections that wait to be
+				   accepted by a socket */
+	OK_PASSED,		/* descriptors that wait in a socket */
+	OK_SENDER,		/* and who sent what waits */
+	OK_MEMBER,		/* groups of a netlink socket */
+	OK_LISTENS,		/* for what a packet socket does */
+	OK_TARGET,		/* of an epoll set */
+	OK_WATCH,		/* of an inotify set */
+	OK_MARK, OK_MOUNTMARK,	/* of a fanotify group */
+	OK_OPTION,		/* of a socket, that are not as in a new one */
+	OK_FILTER,		/* instructions of BPF */
+	OK_MULTICAST,		/* groups: address and interface */
+	OK_KEYS
 };
 
 enum { OPEN_NUMBERS = 7 };	/* most that a key has */
@@ -84,41 +87,23 @@ enum {				/* numbers of OK_SOCKET */
 	SOCK_TYPE, SOCK_STATE, SOCK_PEER, SOCK_BACKLOG, SOCK_SHUTDOWN
 };
 
-struct maketarget {		/* what an epoll set waits for */
-	uint64_t	 fd;
-	uint64_t	 events;
-	uint64_t	 data;
-	uint64_t	 id;	/* of the record; NOFILE: none in it */
+enum {				/* and of those that may have many lines */
+	PASSED_PACKET = 0, PASSED_ID, /* with which it waits, from 0 */
+	LISTENS_COUNT = 1, LISTENS_TYPE, /* packet_mreq of packet(7) */
+	TARGET_FD = 0, TARGET_ID = 3, /* NOFILE: not in the record */
+	WATCH_TYPE = 4,		/* of its handle */
+	MARK_FLAGS = 0, MARK_MASK, MARK_IGNORED, MARK_TYPE = 5
 };
 
 #define NOFILE	UINT64_MAX
 
-struct makewatch {		/* of an inotify set or a fanotify group */
-	uint64_t	 wd;	/* of a set */
-	uint64_t	 flags;	/* these two of a group */
-	uint64_t	 ignored;
-	bool		 mounted; /* it is of a mount: none of the next but
-				     mask and path are told */
-	uint64_t	 mask;
-	uint64_t	 dev;
-	uint64_t	 ino;
-	uint64_t	 type;	/* of its handle */
-	uint8_t		*handle; /* owned */
-	size_t		 len;	/* bytes */
-	char		*path;	/* owned; NULL: not known */
-};
-
-struct makepassed {		/* a descriptor that waits in a socket */
-	uint64_t	 packet; /* with which: from 0 */
-	uint64_t	 id;	/* of the record, of its open file */
-};
-
-struct makelistens {		/* what a packet socket listens for */
-	uint64_t	 interface;
-	uint64_t	 count;	/* how often it was asked to */
-	uint64_t	 type;	/* of packet_mreq: packet(7) */
-	uint8_t		*address; /* owned */
-	size_t		 len;
+struct openline {		/* a line of a key that may have many */
+	enum openkey	 key;
+	size_t		 line;	/* its number in the file */
+	uint64_t	 v[OPEN_NUMBERS];
+	uint8_t		*bytes;	/* owned; or NULL */
+	size_t		 len;	/* of these */
+	char		*text[2]; /* owned; its words, or NULL */
 };
 
 struct makeopen {		/* an open file description */
@@ -142,20 +127,8 @@ struct makeopen {		/* an open file description */
 				   its own where it is not told */
 	uint64_t	 has;	/* a bit for each key that is */
 	struct makeinet	*inet;	/* of a socket of the internet; or NULL */
-	uint64_t	 members; /* groups of a netlink socket: bits; the 33rd
-				     is that of all others */
-	struct makelistens *listens; /* of a packet socket */
-	size_t		 nlistens;
-	struct maketarget *target;
-	size_t		 ntarget;
-	struct makewatch *watch;
-	size_t		 nwatch;
-	uint64_t	 *caller; /* inodes of connections that wait to be
-				     accepted by a socket */
-	size_t		 ncaller;
-	struct makepassed *passed; /* by packet */
-	size_t		 npassed;
-	bool		 sender; /* it was told who sent what waits in it */
+	struct openline	*line;	/* by key, then in the order of the record */
+	size_t		 nline;
 	bool		 passing; /* no process has it: it waits in a socket */
 	bool		 there;	/* criu has it, of those that wait */
 	bool		 turn;	/* it is among those of struct criumake */

@@ -21,21 +21,21 @@ enum { TYPE_INODE = 1, TYPE_MOUNT = 2 };	/* images/fsnotify.proto */
  * restores: with a mark that asks for permission it would wait for itself.
  */
 static const char *
-mark_hinders(const struct makewatch *v)
+mark_hinders(const struct openline *l)
 {
 	const uint64_t flags = FAN_MARK_IGNORED_SURV_MODIFY |
 	    FAN_MARK_EVICTABLE;
 	const uint64_t ask = FAN_OPEN_PERM | FAN_ACCESS_PERM |
 	    FAN_OPEN_EXEC_PERM | FAN_PRE_ACCESS;
+	const uint64_t events = l->v[MARK_MASK] | l->v[MARK_IGNORED];
 
-	if (v->path == NULL || *v->path != '/')
-		return v->mounted ? "a fanotify group that watches a mount "
+	if (l->text[0] == NULL || *l->text[0] != '/')
+		return l->key == OK_MOUNTMARK ? "a fanotify group that watches a mount "
 		    "whose path is not known" : "a fanotify group that "
 		    "watches a file whose path is not known";
-	if ((v->mask | v->ignored) & ask)
+	if (events & ask)
 		return "a fanotify group that is asked for permission";
-	return (v->flags & ~flags) != 0 ||
-	    (v->mask | v->ignored) > UINT32_MAX ?
+	return (l->v[MARK_FLAGS] & ~flags) != 0 || events > UINT32_MAX ?
 	    "a fanotify group with a mark that criu does not know" : NULL;
 }
 
@@ -51,8 +51,8 @@ makefanotify_hinders(struct criumake *m, const struct makeopen *f)
 	(void)m;
 	if (!makeopen_has(f, OK_GROUP))
 		return "a fanotify group that little is known of";
-	for (i = 0; i < f->nwatch; i++)
-		if ((why = mark_hinders(&f->watch[i])) != NULL)
+	for (i = 0; i < f->nline; i++)
+		if ((why = mark_hinders(&f->line[i])) != NULL)
 			return why;
 	return NULL;
 }
@@ -72,29 +72,24 @@ makefanotify_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Set mark e of group f, a message of m's, to v.
+ * Set mark e, a message of m's, to l.
  */
 static int
-mark_set(struct criumake *m, Criu__FanotifyMark *e, const struct makeopen *f,
-    const struct makewatch *v)
+mark_set(struct criumake *m, Criu__FanotifyMark *e, const struct openline *l)
 {
-	e->id = f->id;
-	e->type = v->mounted ? TYPE_MOUNT : TYPE_INODE;
-	e->mflags = (uint32_t)v->flags;
-	e->mask = (uint32_t)v->mask;
-	e->ignored_mask = (uint32_t)v->ignored;
-	e->s_dev = (uint32_t)v->dev;
-	if (v->mounted) {
+	e->type = l->key == OK_MOUNTMARK ? TYPE_MOUNT : TYPE_INODE;
+	makeline_fill(l, &e->base);
+	if (l->key == OK_MOUNTMARK) {
 		if (MSG_PART(&m->msgs, e, me) == NULL)
 			return -1;
-		e->me->path = v->path;
+		e->me->path = l->text[0];
 		return 0;
 	}
 	if (MSG_PART(&m->msgs, e, ie) == NULL ||
 	    MSG_PART(&m->msgs, e->ie, f_handle) == NULL)
 		return -1;
-	e->ie->i_ino = v->ino;
-	return makewatch_handle(m, e->ie->f_handle, v);
+	makeline_fill(l, &e->ie->base);
+	return makewatch_handle(m, e->ie->f_handle, l);
 }
 
 /*
@@ -106,9 +101,12 @@ makefanotify_write(struct criumake *m, const struct makeopen *f, void *msg)
 	Criu__FanotifyMark *mark;
 	size_t i;
 
-	mark = MSG_MANY(&m->msgs, (Criu__Fanotify *)msg, mark, f->nwatch);
-	for (i = 0; mark != NULL && i < f->nwatch; i++)
-		if (mark_set(m, &mark[i], f, &f->watch[i]) == -1)
+	/* no other of its keys may have many lines */
+	mark = MSG_MANY(&m->msgs, (Criu__Fanotify *)msg, mark, f->nline);
+	for (i = 0; mark != NULL && i < f->nline; i++) {
+		mark[i].id = f->id;
+		if (mark_set(m, &mark[i], &f->line[i]) == -1)
 			return -1;
+	}
 	return mark == NULL ? -1 : 0;
 }

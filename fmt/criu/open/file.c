@@ -68,15 +68,15 @@ makefifo_write(struct criumake *m, const struct makeopen *f, void *msg)
 int
 makeepoll_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
+	const struct openline *l;
 	Criu__EpollTarget *t;
-	size_t i;
+	size_t i, n;
 
-	t = MSG_MANY(&m->msgs, (Criu__Epoll *)msg, tfd, f->ntarget);
-	for (i = 0; t != NULL && i < f->ntarget; i++) {
+	l = makekeys_lines(f, OK_TARGET, &n);
+	t = MSG_MANY(&m->msgs, (Criu__Epoll *)msg, tfd, n);
+	for (i = 0; t != NULL && i < n; i++) {
 		t[i].id = f->id;
-		t[i].tfd = (uint32_t)f->target[i].fd;
-		t[i].events = (uint32_t)f->target[i].events;
-		t[i].data = f->target[i].data;
+		makeline_fill(&l[i], &t[i].base);
 	}
 	return t == NULL ? -1 : 0;
 }

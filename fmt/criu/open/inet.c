@@ -89,13 +89,14 @@ protocol_hinders(const struct makeopen *f)
 }
 
 static bool
-option_is(const struct makeinet *n, const char *name)
+option_is(const struct makeopen *f, const char *name)
 {
-	size_t i;
+	const struct openline *l;
+	size_t n;
 
-	for (i = 0; i < n->noption; i++)
-		if (strcmp(n->option[i].name, name) == 0)
-			return n->option[i].value != 0;
+	for (l = makekeys_lines(f, OK_OPTION, &n); n > 0; n--, l++)
+		if (strcmp(l->text[0], name) == 0)
+			return l->v[0] != 0;
 	return false;
 }
 
@@ -112,10 +113,12 @@ makeinet_hinders(struct criumake *m, const struct makeopen *f)
 	if (!makeopen_has(f, OK_FAMILY) || !makeopen_has(f, OK_PROTOCOL) ||
 	    !makeopen_has(f, OK_SOCKET) || !makeopen_has(f, OK_INO))
 		return "little is known of it";
-	if ((why = protocol_hinders(f)) != NULL || n == NULL)
+	if ((why = protocol_hinders(f)) != NULL)
 		return why;
-	if (option_is(n, "UDP_CORK"))
+	if (option_is(f, "UDP_CORK"))
 		return "with a packet that is in the making (UDP_CORK)";
+	if (n == NULL)
+		return NULL;
 	if (n->ulp != NULL)
 		return "with a protocol upon TCP, such as TLS of the kernel";
 	if (is_linklocal(f, &n->local) && n->device == NULL)
@@ -187,7 +190,7 @@ makeinet_note(struct criumake *m, const struct maketask *t,
 	    make_note(m, "%s: a socket of MPTCP becomes one of TCP", who) ==
 	    -1)
 		return -1;
-	return f->inet == NULL ? 0 : makeinet_options(m, f->inet, who);
+	return makeinet_options(m, f, who);
 }
 
 /*

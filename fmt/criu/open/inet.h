@@ -14,11 +14,12 @@ struct inetopts {		/* options, as an image has them */
 	Criu__TcpOptions tcp;
 	protobuf_c_boolean has_v6only;
 	protobuf_c_boolean v6only;
+	uint64_t	*filter; /* instructions of BPF */
 	uint32_t	 members; /* groups of a netlink socket */
 };
 
 /* sockopt.c */
-int		 makeinet_options(struct criumake *, const struct makeinet *,
+int		 makeinet_options(struct criumake *, const struct makeopen *,
 		    const char *);
 struct inetopts	*makeinet_opts(struct criumake *, const struct makeopen *,
 		    bool);

@@ -16,11 +16,12 @@
 const char *
 makeinotify_hinders(struct criumake *m, const struct makeopen *f)
 {
-	size_t i;
+	const struct openline *l;
+	size_t n;
 
 	(void)m;
-	for (i = 0; i < f->nwatch; i++)
-		if (f->watch[i].path == NULL || *f->watch[i].path != '/')
+	for (l = makekeys_lines(f, OK_WATCH, &n); n > 0; n--, l++)
+		if (l->text[0] == NULL || *l->text[0] != '/')
 			return "an inotify set that watches a file whose path "
 			    "is not known";
 	return f->v[OK_WAITING][0] == 0 ? NULL :
@@ -28,12 +29,12 @@ makeinotify_hinders(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set h, a message of m's, to the file of watch v.  Return 0, or -1 with
- * errstr.
+ * Set h, a message of m's, to the file of l, a watch or a mark.  Return 0, or
+ * -1 with errstr.
  */
 int
 makewatch_handle(struct criumake *m, Criu__FileHandle *h,
-    const struct makewatch *v)
+    const struct openline *l)
 {
 	enum { WORDS = 16 };	/* as many as criu wants: its images/fh.proto */
 	size_t i;
@@ -42,11 +43,11 @@ makewatch_handle(struct criumake *m, Criu__FileHandle *h,
 	if (h->handle == NULL)
 		return -1;
 	h->n_handle = WORDS;
-	h->bytes = (uint32_t)v->len;
-	h->type = (uint32_t)v->type;
-	for (i = 0; i < v->len && i / 8 < WORDS; i++)
-		h->handle[i / 8] |= (uint64_t)v->handle[i] << i % 8 * 8;
-	h->path = v->path;
+	h->bytes = (uint32_t)l->len;
+	h->type = (uint32_t)l->v[l->key == OK_MARK ? MARK_TYPE : WATCH_TYPE];
+	for (i = 0; i < l->len && i / 8 < WORDS; i++)
+		h->handle[i / 8] |= (uint64_t)l->bytes[i] << i % 8 * 8;
+	h->path = l->text[0];
 	return 0;
 }
 
@@ -60,21 +61,18 @@ int
 makeinotify_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
 	Criu__Inotify *p = msg;
-	const struct makewatch *v;
+	const struct openline *l;
 	Criu__InotifyWatch *w;
-	size_t i;
+	size_t i, n;
 
-	if ((w = MSG_MANY(&m->msgs, p, wd, f->nwatch)) == NULL)
+	l = makekeys_lines(f, OK_WATCH, &n);
+	if ((w = MSG_MANY(&m->msgs, p, wd, n)) == NULL)
 		return -1;
-	for (i = 0; i < f->nwatch; i++) {
-		v = &f->watch[i];
+	for (i = 0; i < n; i++) {
 		w[i].id = f->id;
-		w[i].i_ino = v->ino;
-		w[i].mask = (uint32_t)v->mask;
-		w[i].s_dev = (uint32_t)v->dev;
-		w[i].wd = (uint32_t)v->wd;
+		makeline_fill(&l[i], &w[i].base);
 		if (MSG_PART(&m->msgs, &w[i], f_handle) == NULL ||
-		    makewatch_handle(m, w[i].f_handle, v) == -1)
+		    makewatch_handle(m, w[i].f_handle, &l[i]) == -1)
 			return -1;
 	}
 	SORT(p->wd, p->n_wd, wd_cmp);

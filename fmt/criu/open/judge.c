@@ -74,14 +74,16 @@ static const char *
 single_hinders(const struct criumake *m, const struct makeopen *f)
 {
 	const uint64_t *s = f->v[OK_SOCKET];
+	const struct openline *caller;
 	const struct makeopen *o;
-	size_t i;
+	size_t n;
 
-	for (i = 0; i < f->ncaller; i++) {
-		if (f->caller[i] == 0)
+	caller = makekeys_lines(f, OK_CALLER, &n);
+	for (; n > 0; n--, caller++) {
+		if (caller->v[0] == 0)
 			return "a connection that was closed waits to be "
 			    "accepted";
-		o = makefind_inode(m, KIND_UNIX, f->caller[i]);
+		o = makefind_inode(m, KIND_UNIX, caller->v[0]);
 		if (o == NULL || !o->used)
 			return "a connection of who is not in the snapshot "
 			    "waits to be accepted";
@@ -157,21 +159,21 @@ fd_find(const struct maketask *t, uint64_t key, uint64_t wish)
 const char *
 makeepoll_hinders(struct criumake *m, const struct makeopen *f)
 {
-	const struct maketarget *t;
 	const struct makefd *fd;
-	size_t i;
+	struct openline *t;
+	size_t n;
 
 	(void)m;
-	for (i = 0; i < f->ntarget; i++) {
-		t = &f->target[i];
-		fd = t->id == NOFILE ? NULL : fd_find(f->user, t->id, t->fd);
+	for (t = makekeys_lines(f, OK_TARGET, &n); n > 0; n--, t++) {
+		fd = t->v[TARGET_ID] == NOFILE ? NULL : fd_find(f->user,
+		    t->v[TARGET_ID], t->v[TARGET_FD]);
 		if (fd == NULL)
 			return "an epoll set with a file that the process has "
 			    "no descriptor of";
 		if (fd->open->why != NULL)
 			return "an epoll set with a file that cannot be "
 			    "restored";
-		f->target[i].fd = fd->fd;
+		t->v[TARGET_FD] = fd->fd;
 	}
 	return NULL;
 }

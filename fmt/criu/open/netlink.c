@@ -9,6 +9,25 @@ enum {				/* numbers of OK_NETLINK */
 };
 
 /*
+ * Return the groups that f, a netlink socket, is a member of, from 1, a bit for
+ * each; the 33rd is that of all others.
+ */
+static uint64_t
+members_of(const struct makeopen *f)
+{
+	enum { FEW = 32 };
+	const struct openline *l;
+	uint64_t members;
+	size_t n;
+
+	l = makekeys_lines(f, OK_MEMBER, &n);
+	for (members = 0; n > 0; n--, l++)
+		members |= UINT64_C(1) << (l->v[0] == 0 || l->v[0] > FEW ?
+		    FEW : l->v[0] - 1);
+	return members;
+}
+
+/*
  * Return why f, a netlink socket, cannot be restored, or NULL.
  */
 const char *
@@ -21,9 +40,9 @@ makenetlink_hinders(struct criumake *m, const struct makeopen *f)
 		return "a netlink socket of which little is known";
 	if (f->v[OK_WAITING][0] != 0)
 		return "a netlink socket in which something waits to be read";
-	if (f->members > UINT32_MAX)
+	if (members_of(f) > UINT32_MAX)
 		return "a netlink socket of a group above 32";
-	if (f->members != 0 && v[NETLINK_PORT] == 0)
+	if (members_of(f) != 0 && v[NETLINK_PORT] == 0)
 		return "a netlink socket of a group, without an address";
 	/* criu connects it to a group as well, to some if there is none */
 	return v[NETLINK_TOPORT] != 0 && v[NETLINK_TOGROUPS] == 0 ?
@@ -46,7 +65,7 @@ makenetlink_write(struct criumake *m, const struct makeopen *f, void *msg)
 	p->state = p->dst_portid != 0 || groups != 0;
 	for (; groups != 0; groups >>= 1)
 		p->dst_group++;
-	o->members = (uint32_t)f->members;
+	o->members = (uint32_t)members_of(f);
 	p->groups = &o->members;
 	p->n_groups = o->members != 0;
 	p->opts = &o->socket;

@@ -141,7 +141,7 @@ int		 makestandard_note(struct criumake *, const struct maketask *,
 
 /* inotify.c */
 int		 makewatch_handle(struct criumake *, Criu__FileHandle *,
-		    const struct makewatch *);
+		    const struct openline *);
 
 /* nsfile.c: namespaces */
 void		 makens_id(const struct criumake *, const char *,

@@ -20,14 +20,15 @@ const char *
 makepacket_hinders(struct criumake *m, const struct makeopen *f)
 {
 	enum { LAST = 3 };	/* PACKET_MR_UNICAST */
-	size_t i;
+	const struct openline *l;
+	size_t n;
 
 	(void)m;
 	if (!makeopen_has(f, OK_BOUND) || !makeopen_has(f, OK_FRAMES) ||
 	    !makeopen_has(f, OK_INO))
 		return "a packet socket of which little is known";
-	for (i = 0; i < f->nlistens; i++)
-		if (f->listens[i].count != 1 || f->listens[i].type > LAST)
+	for (l = makekeys_lines(f, OK_LISTENS, &n); n > 0; n--, l++)
+		if (l->v[LISTENS_COUNT] != 1 || l->v[LISTENS_TYPE] > LAST)
 			return "a packet socket that listens twice for the "
 			    "same, or for what criu does not know";
 	return NULL;
@@ -41,22 +42,23 @@ makepacket_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
 	const uint64_t flags = f->v[OK_FRAMES][FRAMES_FLAGS];
 	Criu__PacketSocket *p = msg;
+	const struct openline *l;
 	Criu__PacketMclist *v;
 	struct inetopts *o;
-	size_t i;
+	size_t i, n;
 
+	l = makekeys_lines(f, OK_LISTENS, &n);
 	if ((o = makeinet_opts(m, f, false)) == NULL ||
-	    (v = MSG_MANY(&m->msgs, p, mclist, f->nlistens)) == NULL ||
+	    (v = MSG_MANY(&m->msgs, p, mclist, n)) == NULL ||
 	    (makeopen_has(f, OK_RXRING) &&
 	    MSG_PART(&m->msgs, p, rx_ring) == NULL) ||
 	    (makeopen_has(f, OK_TXRING) &&
 	    MSG_PART(&m->msgs, p, tx_ring) == NULL))
 		return -1;
-	for (i = 0; i < f->nlistens; i++) {
-		v[i].index = (uint32_t)f->listens[i].interface;
-		v[i].type = (uint32_t)f->listens[i].type;
-		v[i].addr.data = f->listens[i].address;
-		v[i].addr.len = f->listens[i].len;
+	for (i = 0; i < n; i++) {
+		makeline_fill(&l[i], &v[i].base);
+		v[i].addr.data = l[i].bytes;
+		v[i].addr.len = l[i].len;
 	}
 	if (p->rx_ring != NULL)
 		makekey_fill(f, OK_RXRING, &p->rx_ring->base);

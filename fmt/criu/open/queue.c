@@ -21,23 +21,26 @@ enum {
 int
 makequeue_use(struct criumake *m)
 {
-	struct makeopen *f, *o, **todo;
-	size_t i, k, n;
+	const struct openline *l;
+	struct makeopen *o, **todo;
+	size_t i, n, passed;
 
 	if ((todo = calloc(m->nopen + 1, sizeof *todo)) == NULL)
 		return errstr_set("out of memory");
 	for (n = i = 0; i < m->nopen; i++)
 		if (m->open[i]->used)
 			todo[n++] = m->open[i];
-	for (i = 0; i < n; i++)
-		for (f = todo[i], k = 0; k < f->npassed; k++) {
-			o = makefind_open(m, f->passed[k].id);
+	for (i = 0; i < n; i++) {
+		l = makekeys_lines(todo[i], OK_PASSED, &passed);
+		for (; passed > 0; passed--, l++) {
+			o = makefind_open(m, l->v[PASSED_ID]);
 			if (o == NULL || o->used)
 				continue;
 			o->used = o->passing = true;
-			o->user = f->user;
+			o->user = todo[i]->user;
 			todo[n++] = o;
 		}
+	}
 	free(todo);
 	return 0;
 }
@@ -79,7 +82,10 @@ waits_for(const struct criumake *m, const struct makeopen *o)
 static int
 turn_take(struct criumake *m, struct makeopen *f)
 {
-	if (f->npassed == 0 || f->turn || !f->there || f->awaited > 0 ||
+	size_t n;
+
+	(void)makekeys_lines(f, OK_PASSED, &n);
+	if (n == 0 || f->turn || !f->there || f->awaited > 0 ||
 	    !makeopen_written(f))
 		return 0;
 	if (VEC_ROOM(m->turn, m->nturn) == -1)
@@ -115,8 +121,9 @@ there_set(struct criumake *m, struct makeopen *o)
 int
 makequeue_order(struct criumake *m)
 {
+	const struct openline *l;
 	struct makeopen *f, *o;
-	size_t i, k;
+	size_t i, n;
 
 	m->nturn = 0;
 	for (i = 0; i < m->nopen; i++) {
@@ -135,12 +142,14 @@ makequeue_order(struct criumake *m)
 	for (i = 0; i < m->nopen; i++)
 		if (turn_take(m, m->open[i]) == -1)
 			return -1;
-	for (i = 0; i < m->nturn; i++)
-		for (k = 0; k < m->turn[i]->npassed; k++) {
-			o = makefind_open(m, m->turn[i]->passed[k].id);
+	for (i = 0; i < m->nturn; i++) {
+		l = makekeys_lines(m->turn[i], OK_PASSED, &n);
+		for (; n > 0; n--, l++) {
+			o = makefind_open(m, l->v[PASSED_ID]);
 			if (o != NULL && !o->there && there_set(m, o) == -1)
 				return -1;
 		}
+	}
 	return 0;
 }
 
@@ -165,13 +174,15 @@ is_deserted(const struct makeopen *f)
 const char *
 makequeue_hinders(const struct criumake *m, const struct makeopen *f)
 {
+	const struct openline *l;
 	const struct makeopen *o;
-	size_t i;
+	size_t i, n;
 
 	if (f->passing && is_deserted(f))
 		return "a socket without another end, which no process has";
-	for (i = 0; i < f->npassed; i++) {
-		o = makefind_open(m, f->passed[i].id);
+	l = makekeys_lines(f, OK_PASSED, &n);
+	for (i = 0; i < n; i++) {
+		o = makefind_open(m, l[i].v[PASSED_ID]);
 		if (o == NULL)
 			return "a socket in which a descriptor waits that "
 			    "nothing is known of";
@@ -179,7 +190,7 @@ makequeue_hinders(const struct criumake *m, const struct makeopen *f)
 			return "a socket in which a descriptor waits that "
 			    "cannot be restored";
 	}
-	if (f->npassed > 0 && !f->turn)
+	if (n > 0 && !f->turn)
 		return "a socket in which a descriptor waits, and whose other "
 		    "end waits likewise";
 	return NULL;
@@ -193,9 +204,18 @@ int
 makequeue_note(struct criumake *m, const struct maketask *t,
     const struct makefd *fd)
 {
-	return !fd->open->sender ? 0 : make_refuse(m, WHY_CREDENTIALS,
-	    "process %" PRIu64 ", descriptor %" PRIu64 ": the credentials of "
-	    "who sent what waits in a socket", t->proc->pid, fd->fd);
+	enum { NOBODY = 65534 };	/* where the kernel does not know who */
+	const struct openline *l;
+	size_t n;
+
+	/* PACKET UID GID PID */
+	for (l = makekeys_lines(fd->open, OK_SENDER, &n); n > 0; n--, l++)
+		if (l->v[1] != NOBODY || l->v[2] != NOBODY || l->v[3] != 0)
+			return make_refuse(m, WHY_CREDENTIALS, "process %"
+			    PRIu64 ", descriptor %" PRIu64 ": the credentials "
+			    "of who sent what waits in a socket",
+			    t->proc->pid, fd->fd);
+	return 0;
 }
 
 /*
@@ -229,16 +249,19 @@ packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
 {
 	Criu__SocketPacket e = CRIU__SOCKET_PACKET__INIT;
 	Criu__ScmEntry scm = CRIU__SCM_ENTRY__INIT, *one = &scm;
-	size_t len, k;
+	const struct openline *l;
+	size_t len, k, passed;
 
-	for (k = *next; k < f->npassed && f->passed[k].packet == nth; k++)
+	l = makekeys_lines(f, OK_PASSED, &passed);
+	for (k = *next; k < passed && l[k].v[PASSED_PACKET] == nth; k++)
 		scm.n_rights++;
 	scm.type = RIGHTS;
 	scm.rights = calloc(scm.n_rights + 1, sizeof *scm.rights);
 	if (scm.rights == NULL)
 		return errstr_set("out of memory");
 	for (k = 0; k < scm.n_rights; k++)
-		scm.rights[k] = makefind_open(m, f->passed[*next + k].id)->id;
+		scm.rights[k] = makefind_open(m,
+		    l[*next + k].v[PASSED_ID])->id;
 	*next += scm.n_rights;
 	e.id_for = f->id;
 	e.scm = &one;
@@ -264,11 +287,12 @@ packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
 static int
 queue_write(struct criumake *m, const struct makeopen *f)
 {
+	const struct openline *l;
 	struct recfile d;
 	struct buf *b;
 	char line[24];
 	uint64_t n, nth;
-	size_t off, len, next;
+	size_t off, len, next, passed;
 
 	if (!makefind_data(m, "socket", f->v[OK_INO][0], &d) || d.len == 0)
 		return 0;
@@ -290,9 +314,10 @@ queue_write(struct criumake *m, const struct makeopen *f)
 			return -1;
 		off += (size_t)n;
 	}
-	return next == f->npassed ? 0 : errstr_set("socket/%" PRIu64 ": %"
+	l = makekeys_lines(f, OK_PASSED, &passed);
+	return next == passed ? 0 : errstr_set("socket/%" PRIu64 ": %"
 	    PRIu64 " packets, and descriptors with packet %" PRIu64,
-	    f->v[OK_INO][0], nth, f->passed[next].packet);
+	    f->v[OK_INO][0], nth, l[next].v[PASSED_PACKET]);
 }
 
 /*

@@ -109,24 +109,27 @@ makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
 }
 
 /*
- * Note which options and multicast groups of socket n are lost. who is whose it
+ * Note which options and multicast groups of socket f are lost. who is whose it
  * is, for messages.  Return 0, or -1 with errstr.
  */
 int
-makeinet_options(struct criumake *m, const struct makeinet *n, const char *who)
+makeinet_options(struct criumake *m, const struct makeopen *f, const char *who)
 {
 	enum { DEFAULT_TTL = 64 };	/* as an older criu leaves it: ip(7) */
 	const struct optplace *p;
+	const struct openline *l;
 	const char *name;
-	size_t i;
+	size_t n;
 	int rc;
 
-	rc = n->congestion == NULL ? 0 : make_note(m, "%s: TCP_CONGESTION %s "
-	    "is not restored", who, n->congestion);
-	for (i = 0; i < n->noption && rc == 0; i++) {
-		name = n->option[i].name;
+	rc = f->inet == NULL || f->inet->congestion == NULL ? 0 : make_note(m,
+	    "%s: TCP_CONGESTION %s is not restored", who,
+	    f->inet->congestion);
+	l = makekeys_lines(f, OK_OPTION, &n);
+	for (; n > 0 && rc == 0; n--, l++) {
+		name = l->text[0];
 		if ((p = optplace_find(name)) != NULL) {
-			if (p->since != SINCE_MAX && n->option[i].value !=
+			if (p->since != SINCE_MAX && (uint32_t)l->v[0] !=
 			    (p->since == SINCE_TTL ? DEFAULT_TTL : 0))
 				make_since(m, p->since);
 			continue;
@@ -137,9 +140,10 @@ makeinet_options(struct criumake *m, const struct makeinet *n, const char *who)
 			rc = make_refuse(m, WHY_SOCKOPT, "%s: the option %s "
 			    "of a socket", who, name);
 	}
-	for (i = 0; i < n->ngroup && rc == 0; i++)
+	l = makekeys_lines(f, OK_MULTICAST, &n);
+	for (; n > 0 && rc == 0; n--, l++)
 		rc = make_refuse(m, WHY_MULTICAST, "%s: a member of the "
-		    "multicast group %s", who, n->group[i]);
+		    "multicast group %s of %s", who, l->text[0], l->text[1]);
 	return rc;
 }
 
@@ -160,8 +164,7 @@ makesocket_note(struct criumake *m, const struct maketask *t,
 	    make_note(m, "%s: the rings of a packet socket are empty when it "
 	    "is restored", who) == -1)
 		return -1;
-	return fd->open->inet == NULL ? 0 :
-	    makeinet_options(m, fd->open->inet, who);
+	return makeinet_options(m, fd->open, who);
 }
 
 /*
@@ -171,14 +174,20 @@ makesocket_note(struct criumake *m, const struct maketask *t,
 struct inetopts *
 makeinet_opts(struct criumake *m, const struct makeopen *f, bool raw)
 {
-	const struct makeinet *n = f->inet;
+	const struct openline *l;
 	const struct optplace *p;
 	const uint32_t yes = 1;
+	struct makeinet *in = f->inet;
 	struct inetopts *o;
-	size_t i;
+	uint32_t value;
+	size_t i, n;
 
-	if ((o = msgs_get(&m->msgs, 1, sizeof *o)) == NULL)
+	l = makekeys_lines(f, OK_FILTER, &n);
+	if ((o = msgs_get(&m->msgs, 1, sizeof *o)) == NULL ||
+	    (o->filter = msgs_get(&m->msgs, n, sizeof *o->filter)) == NULL)
 		return NULL;
+	for (i = 0; i < n; i++)
+		o->filter[i] = l[i].v[0];
 	makesocket_options(f, &o->socket);
 	criu__ip_options__init(&o->ip);
 	criu__raw_options__init(&o->raw);
@@ -187,14 +196,15 @@ makeinet_opts(struct criumake *m, const struct makeopen *f, bool raw)
 	o->socket.has_reuseaddr = o->socket.has_so_reuseport = true;
 	if (raw)
 		o->ip.raw = &o->raw;
-	if (n == NULL)
-		return o;
-	for (i = 0; i < n->noption; i++) {
-		if ((p = optplace_find(n->option[i].name)) == NULL)
+	o->socket.so_filter = o->filter;
+	o->socket.n_so_filter = n;
+	l = makekeys_lines(f, OK_OPTION, &n);
+	for (; n > 0; n--, l++) {
+		if ((p = optplace_find(l->text[0])) == NULL)
 			continue;
+		value = (uint32_t)l->v[0];
 		memcpy((char *)o + p->has, &yes, sizeof yes);
-		memcpy((char *)o + p->value, &n->option[i].value,
-		    sizeof n->option[i].value);
+		memcpy((char *)o + p->value, &value, sizeof value);
 	}
 	o->socket.has_tcp_keepcnt = o->tcp.has_keepcnt;
 	o->socket.tcp_keepcnt = o->tcp.keepcnt;
@@ -202,10 +212,10 @@ makeinet_opts(struct criumake *m, const struct makeopen *f, bool raw)
 	o->socket.tcp_keepidle = o->tcp.keepidle;
 	o->socket.has_tcp_keepintvl = o->tcp.has_keepintvl;
 	o->socket.tcp_keepintvl = o->tcp.keepintvl;
-	o->socket.so_bound_dev = n->device;
-	o->socket.so_filter = n->filter;
-	o->socket.n_so_filter = n->nfilter;
-	o->raw.icmpv_filter = f->inet->icmp;
-	o->raw.n_icmpv_filter = n->nicmp;
+	if (in != NULL) {
+		o->socket.so_bound_dev = in->device;
+		o->raw.icmpv_filter = in->icmp;
+		o->raw.n_icmpv_filter = in->nicmp;
+	}
 	return o;
 }
