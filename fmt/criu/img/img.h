@@ -158,20 +158,46 @@ struct msgs {			/* memory of messages that are made */
 	size_t		 n;
 };
 
-/* part: a field that is a message; many: one that is repeated messages */
+/* part: a field that is a message; many, push, bytes: one that is repeated */
 #define MSG_PART(a, m, field) \
 	msg_part((a), &(m)->base, offsetof(__typeof__(*(m)), field))
 #define MSG_MANY(a, m, field, n) \
 	msg_many((a), &(m)->base, offsetof(__typeof__(*(m)), field), (n))
+#define MSG_PUSH(a, m, field) \
+	msg_push((a), &(m)->base, offsetof(__typeof__(*(m)), field))
+#define MSG_BYTES(a, m, field, p, n) \
+	msg_bytes((a), &(m)->base, offsetof(__typeof__(*(m)), field), (p), (n))
 #define MSG_FILL(m, fields, v) msg_fill(&(m)->base, (fields), (v))
 
 void		*msgs_get(struct msgs *a, size_t n, size_t size);
+char		*msgs_string(struct msgs *a, const char *s);
 void		 msgs_free(struct msgs *a);
 void		*msg_part(struct msgs *a, ProtobufCMessage *m, size_t at);
 void		*msg_many(struct msgs *a, ProtobufCMessage *m, size_t at,
 		    size_t n);
+void		*msg_push(struct msgs *a, ProtobufCMessage *m, size_t at);
+int		 msg_bytes(struct msgs *a, ProtobufCMessage *m, size_t at,
+		    const uint8_t *p, size_t n);
 void		 msg_fill(ProtobufCMessage *m, const char *fields,
 		    const uint64_t *v);
+size_t		 msg_take(const ProtobufCMessage *m, const char *fields,
+		    uint64_t *v);
+
+/*
+ * Fields of registers in the order of the sets of ptrace(2): struct
+ * user_regs_struct of amd64, and user_regs_struct32 of the kernel's
+ * asm/user32.h; what FXSAVE stores first, and bytes of each; keys that sign
+ * pointers on arm64.
+ */
+#define CRIU_GPREGS "r15 r14 r13 r12 bp bx r11 r10 r9 r8 ax cx dx si di " \
+	"orig_ax ip cs flags sp ss fs_base gs_base ds es fs gs"
+#define CRIU_GPREGS32 "bx cx dx si di bp ax ds es fs gs orig_ax ip cs " \
+	"flags sp ss"
+#define CRIU_FXSAVE "cwd swd twd fop rip rdp mxcsr mxcsr_mask"
+#define CRIU_FXBYTES "22228844"
+#define CRIU_PACA "apiakey_lo apiakey_hi apibkey_lo apibkey_hi apdakey_lo " \
+	"apdakey_hi apdbkey_lo apdbkey_hi"
+#define CRIU_PACG "apgakey_lo apgakey_hi"
 
 /* pages.c */
 struct pages {			/* an entry of a pagemap */

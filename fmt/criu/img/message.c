@@ -4,6 +4,7 @@
  * fields.
  */
 #include "img.h"
+#include "num.h"
 #include "vec.h"
 
 #include <stdlib.h>
@@ -21,6 +22,19 @@ msgs_get(struct msgs *a, size_t n, size_t size)
 	if (VEC_ROOM(a->v, a->n) == -1 || (p = mem_new(n, size)) == NULL)
 		return NULL;
 	return a->v[a->n++] = p;
+}
+
+/*
+ * Return a copy of string s in a; or NULL with errstr.
+ */
+char *
+msgs_string(struct msgs *a, const char *s)
+{
+	char *p;
+
+	if ((p = msgs_get(a, strlen(s) + 1, 1)) != NULL)
+		memcpy(p, s, strlen(s));
+	return p;
 }
 
 /*
@@ -79,8 +93,29 @@ msg_part(struct msgs *a, ProtobufCMessage *m, size_t at)
 }
 
 /*
- * Let the field of message m at an offset, which is repeated messages, be n new
- * ones, in a.  Return them, in a row, or NULL with errstr.
+ * Return the bytes that an element of a repeated field takes.
+ */
+static size_t
+field_width(const ProtobufCFieldDescriptor *f)
+{
+	switch (f->type) {
+	case PROTOBUF_C_TYPE_INT64:
+	case PROTOBUF_C_TYPE_SINT64:
+	case PROTOBUF_C_TYPE_SFIXED64:
+	case PROTOBUF_C_TYPE_UINT64:
+	case PROTOBUF_C_TYPE_FIXED64:
+		return 8;
+	case PROTOBUF_C_TYPE_MESSAGE:
+		return sizeof(void *);
+	default:
+		return 4;
+	}
+}
+
+/*
+ * Let the field of message m at an offset, which is repeated, be n new
+ * messages, or numbers that are 0, in a.  Return them, in a row, or NULL with
+ * errstr.
  */
 void *
 msg_many(struct msgs *a, ProtobufCMessage *m, size_t at, size_t n)
@@ -88,16 +123,73 @@ msg_many(struct msgs *a, ProtobufCMessage *m, size_t at, size_t n)
 	const ProtobufCFieldDescriptor *f = field_at(m, at);
 	const ProtobufCMessageDescriptor *d = f->descriptor;
 	char *p, **each;
+	void *v;
 	size_t i;
 
-	if ((p = msgs_new(a, d, n)) == NULL ||
-	    (each = msgs_get(a, n, sizeof *each)) == NULL)
+	if ((v = msgs_get(a, n, field_width(f))) == NULL)
 		return NULL;
-	for (i = 0; i < n; i++)
-		each[i] = p + i * d->sizeof_message;
-	memcpy((char *)m + at, &each, sizeof each);
+	p = v;
+	if (f->type == PROTOBUF_C_TYPE_MESSAGE) {
+		if ((p = msgs_new(a, d, n)) == NULL)
+			return NULL;
+		for (each = v, i = 0; i < n; i++)
+			each[i] = p + i * d->sizeof_message;
+	}
+	memcpy((char *)m + at, &v, sizeof v);
 	memcpy((char *)m + f->quantifier_offset, &n, sizeof n);
 	return p;
+}
+
+/*
+ * Add a new message, in a, to the field of message m at an offset, which is
+ * repeated messages and was filled by this function alone.  Return it, or NULL
+ * with errstr.
+ */
+void *
+msg_push(struct msgs *a, ProtobufCMessage *m, size_t at)
+{
+	const ProtobufCFieldDescriptor *f = field_at(m, at);
+	void **v, **more, *p;
+	size_t n;
+
+	memcpy(&v, (char *)m + at, sizeof v);
+	memcpy(&n, (char *)m + f->quantifier_offset, sizeof n);
+	if ((p = msgs_new(a, f->descriptor, 1)) == NULL)
+		return NULL;
+	if ((n & (n - 1)) == 0) {	/* it is full: lib/vec.h */
+		if ((more = msgs_get(a, n == 0 ? 1 : n * 2, sizeof *v)) == NULL)
+			return NULL;
+		if (n > 0)
+			memcpy(more, v, n * sizeof *v);
+		v = more;
+		memcpy((char *)m + at, &v, sizeof v);
+	}
+	v[n++] = p;
+	memcpy((char *)m + f->quantifier_offset, &n, sizeof n);
+	return p;
+}
+
+/*
+ * Let the field of message m at an offset, which is repeated numbers, be n
+ * little-endian ones that lie at p, in a.  Return 0, or -1 with errstr.
+ */
+int
+msg_bytes(struct msgs *a, ProtobufCMessage *m, size_t at, const uint8_t *p,
+    size_t n)
+{
+	const size_t width = field_width(field_at(m, at));
+	uint64_t num;
+	uint32_t low;
+	char *v;
+
+	if ((v = msg_many(a, m, at, n)) == NULL)
+		return -1;
+	for (; n > 0; n--, p += width, v += width) {
+		num = num_get(p, width);
+		low = (uint32_t)num;
+		memcpy(v, width == 8 ? (void *)&num : (void *)&low, width);
+	}
+	return 0;
 }
 
 /*
@@ -107,22 +199,32 @@ static void
 number_set(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, uint64_t v)
 {
 	const protobuf_c_boolean yes = true;
-	uint32_t low;
+	const uint32_t low = f->type == PROTOBUF_C_TYPE_BOOL ? v != 0 :
+	    (uint32_t)v;
 
-	switch (f->type) {
-	case PROTOBUF_C_TYPE_INT64:
-	case PROTOBUF_C_TYPE_SINT64:
-	case PROTOBUF_C_TYPE_SFIXED64:
-	case PROTOBUF_C_TYPE_UINT64:
-	case PROTOBUF_C_TYPE_FIXED64:
+	if (field_width(f) == 8)
 		memcpy((char *)m + f->offset, &v, sizeof v);
-		break;
-	default:
-		low = f->type == PROTOBUF_C_TYPE_BOOL ? v != 0 : (uint32_t)v;
+	else
 		memcpy((char *)m + f->offset, &low, sizeof low);
-	}
 	if (f->label == PROTOBUF_C_LABEL_OPTIONAL)
 		memcpy((char *)m + f->quantifier_offset, &yes, sizeof yes);
+}
+
+/*
+ * Return the field of message m whose name is the first word of *fields, or
+ * NULL if it has none, and go behind that word.
+ */
+static const ProtobufCFieldDescriptor *
+field_next(const ProtobufCMessage *m, const char **fields)
+{
+	char name[32];
+	size_t n;
+
+	n = strcspn(*fields, " ");
+	snprintf(name, sizeof name, "%.*s", (int)n, *fields);
+	*fields += n + ((*fields)[n] == ' ');
+	return protobuf_c_message_descriptor_get_field_by_name(m->descriptor,
+	    name);
 }
 
 /*
@@ -134,16 +236,32 @@ void
 msg_fill(ProtobufCMessage *m, const char *fields, const uint64_t *v)
 {
 	const ProtobufCFieldDescriptor *f;
-	const char *s;
-	char name[32];
+
+	for (; *fields != '\0'; v++)
+		if ((f = field_next(m, &fields)) != NULL)
+			number_set(m, f, *v);
+}
+
+/*
+ * Set the numbers at v to the fields of message m whose names are the words of
+ * fields.  Return how many.
+ */
+size_t
+msg_take(const ProtobufCMessage *m, const char *fields, uint64_t *v)
+{
+	const ProtobufCFieldDescriptor *f;
+	uint32_t low;
 	size_t n;
 
-	for (s = fields; *s != '\0'; s += n + (s[n] == ' '), v++) {
-		n = strcspn(s, " ");
-		snprintf(name, sizeof name, "%.*s", (int)n, s);
-		f = protobuf_c_message_descriptor_get_field_by_name(
-		    m->descriptor, name);
-		if (f != NULL)
-			number_set(m, f, *v);
+	for (n = 0; *fields != '\0'; n++) {
+		if ((f = field_next(m, &fields)) == NULL)
+			continue;
+		if (field_width(f) == 8) {
+			memcpy(&v[n], (const char *)m + f->offset, 8);
+			continue;
+		}
+		memcpy(&low, (const char *)m + f->offset, sizeof low);
+		v[n] = low;
 	}
+	return n;
 }

@@ -7,37 +7,16 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-
-struct amd64regs {
-	struct makeregs	 regs;	/* the first member */
-	Criu__ThreadInfoX86 info;
-	Criu__GpRegs	 gp;
-	Criu__FpRegs	 fp;
-	Criu__Xsave	 xsave;
-	uint32_t	 st[32];
-	uint32_t	 xmm[64];
-	uint32_t	 ymm[64];
-	uint64_t	 bndreg[8];
-	uint64_t	 bndcsr[8];
-	uint64_t	 opmask[8];
-	uint64_t	 zmm[64];
-	uint64_t	 hi16[128];
-	uint32_t	 pkru[2];
-};
+#include <stddef.h>
 
 enum {
 	GPREGS = 27,		/* of struct user_regs_struct */
+	FPREGS = sizeof CRIU_FXBYTES - 1,
 	R_AX = 10, R_ORIG_AX = 15, R_IP = 16, R_CS = 17,
 	FXSAVE = 512,		/* bytes */
 	XFEATURES = 512,	/* where xstate has which parts are in use */
 	CS64 = 0x33
 };
-
-/* where xstate has what does not lie at the same place on all processors */
-static const struct {
-	size_t	 opmask, zmm, hi16, pkru;
-} intel = { 1088, 1152, 1664, 2688 }, amd = { 832, 896, 1408, 2432 };
 
 enum {
 	/* the end of AVX-512: a shorter one is AMD's, which have no MPX */
@@ -46,6 +25,24 @@ enum {
 	AMD_PKRU = 832,
 	PKRU = 9,		/* the bit of what protection keys allow */
 	TILECFG = 17, TILEDATA = 18, APX = 19
+};
+
+/* parts of xstate, which do not all lie at the same place on all processors */
+static const struct part {
+	unsigned int	 bit;	/* of what is in use */
+	size_t		 intel;	/* where it lies there */
+	size_t		 amd;
+	size_t		 bytes;
+	size_t		 n;	/* numbers of its field */
+	size_t		 field;
+} parts[] = {
+	{ 2, 576, 576, 256, 64, offsetof(Criu__Xsave, ymmh_space) },
+	{ 3, 960, 960, 64, 8, offsetof(Criu__Xsave, bndreg_state) },
+	{ 4, 1024, 1024, 64, 8, offsetof(Criu__Xsave, bndcsr_state) },
+	{ 5, 1088, 832, 64, 8, offsetof(Criu__Xsave, opmask_reg) },
+	{ 6, 1152, 896, 512, 64, offsetof(Criu__Xsave, zmm_upper) },
+	{ 7, 1664, 1408, 1024, 128, offsetof(Criu__Xsave, hi16_zmm) },
+	{ PKRU, 2688, 2432, 8, 2, offsetof(Criu__Xsave, pkru) }
 };
 
 /*
@@ -71,115 +68,52 @@ restart(uint64_t *r)
 	}
 }
 
-static void
-gpregs_set(Criu__GpRegs *g, const uint64_t *r)
-{
-	uint64_t *const to[GPREGS] = { &g->r15, &g->r14, &g->r13, &g->r12,
-	    &g->bp, &g->bx, &g->r11, &g->r10, &g->r9, &g->r8, &g->ax, &g->cx,
-	    &g->dx, &g->si, &g->di, &g->orig_ax, &g->ip, &g->cs, &g->flags,
-	    &g->sp, &g->ss, &g->fs_base, &g->gs_base, &g->ds, &g->es, &g->fs,
-	    &g->gs };
-	size_t i;
-
-	for (i = 0; i < GPREGS; i++)
-		*to[i] = r[i];
-	g->has_mode = true;
-	g->mode = 1;
-}
-
-/*
- * Set n words to those at p.
- */
-static void
-words_set(uint32_t *to, const uint8_t *p, size_t n)
-{
-	for (; n > 0; n--, p += 4)
-		*to++ = (uint32_t)num_get(p, 4);
-}
-
 /*
  * Set the registers of x87 and SSE: p has what FXSAVE stores.
  */
-static void
-fpregs_set(struct amd64regs *g, const uint8_t *p)
+static int
+fpregs_set(struct criumake *m, Criu__FpRegs *f, const uint8_t *p)
 {
-	Criu__FpRegs *f = &g->fp;
+	uint64_t v[FPREGS];
+	size_t i, at, n;
 
-	f->cwd = (uint32_t)num_get(p, 2);
-	f->swd = (uint32_t)num_get(p + 2, 2);
-	f->twd = (uint32_t)num_get(p + 4, 2);
-	f->fop = (uint32_t)num_get(p + 6, 2);
-	f->rip = num_get(p + 8, 8);
-	f->rdp = num_get(p + 16, 8);
-	f->mxcsr = (uint32_t)num_get(p + 24, 4);
-	f->mxcsr_mask = (uint32_t)num_get(p + 28, 4);
-	words_set(g->st, p + 32, 32);
-	words_set(g->xmm, p + 160, 64);
-	f->st_space = g->st;
-	f->n_st_space = 32;
-	f->xmm_space = g->xmm;
-	f->n_xmm_space = 64;
+	for (i = at = 0; i < FPREGS; i++, at += n) {
+		n = (size_t)(CRIU_FXBYTES[i] - '0');
+		v[i] = num_get(p + at, n);
+	}
+	MSG_FILL(f, CRIU_FXSAVE, v);
+	return MSG_BYTES(&m->msgs, f, st_space, p + 32, 32) == -1 ? -1 :
+	    MSG_BYTES(&m->msgs, f, xmm_space, p + 160, 64);
 }
 
 /*
- * Set to, n long words, to those at a byte of xstate, if the part that has a
- * bit in in_use is in use and there.  Return n; else 0.
+ * Set the parts of xstate that criu restores, and *lost to bits of the others
+ * that are in use.
  */
-static size_t
-part_get(const struct recfile *f, uint64_t in_use, unsigned int bit,
-    size_t at, uint64_t *to, size_t n)
+static int
+xsave_set(struct criumake *m, Criu__Xsave *x, const struct recfile *f,
+    uint64_t *lost)
 {
-	size_t i;
+	const uint64_t use = num_get(f->data + XFEATURES, 8);
+	const struct part *p;
+	size_t i, at;
 
-	if (!(in_use >> bit & 1) || f->len < at + n * 8)
-		return 0;
-	for (i = 0; i < n; i++)
-		to[i] = num_get(f->data + at + i * 8, 8);
-	return n;
-}
-
-/*
- * Set the parts of xstate that criu restores.  Return bits of the others that
- * are in use.
- */
-static uint64_t
-xsave_set(struct amd64regs *g, const struct recfile *f)
-{
-	Criu__Xsave *x = &g->xsave;
-	uint64_t use;
-	size_t opmask, zmm, hi16, pkru;
-
-	opmask = f->len < INTEL_END ? amd.opmask : intel.opmask;
-	zmm = f->len < INTEL_END ? amd.zmm : intel.zmm;
-	hi16 = f->len < INTEL_END ? amd.hi16 : intel.hi16;
-	use = num_get(f->data + XFEATURES, 8);
-	pkru = f->len >= INTEL_END ? intel.pkru :
-	    f->len < amd.opmask + 64 ? AMD_PKRU : amd.pkru;
 	/* x87, SSE, AVX, MPX, AVX-512 */
 	x->xstate_bv = use & 0xff;
-	if (use >> PKRU & 1 && f->len >= pkru + 8) {
-		x->xstate_bv |= 1 << PKRU;
-		words_set(g->pkru, f->data + pkru, 2);
-		x->n_pkru = 2;
+	for (i = 0; i < sizeof parts / sizeof *parts; i++) {
+		p = &parts[i];
+		at = f->len >= INTEL_END ? p->intel : p->amd;
+		if (p->bit == PKRU && f->len < AMD_PKRU + 64)
+			at = AMD_PKRU;
+		if (!(use >> p->bit & 1) || f->len < at + p->bytes)
+			continue;
+		x->xstate_bv |= UINT64_C(1) << p->bit;
+		if (msg_bytes(&m->msgs, &x->base, p->field, f->data + at,
+		    p->n) == -1)
+			return -1;
 	}
-	if (f->len >= 832 && use & 4) {
-		words_set(g->ymm, f->data + 576, 64);
-		x->n_ymmh_space = 64;
-	}
-	x->n_bndreg_state = part_get(f, use, 3, 960, g->bndreg, 8);
-	x->n_bndcsr_state = part_get(f, use, 4, 1024, g->bndcsr, 8);
-	x->n_opmask_reg = part_get(f, use, 5, opmask, g->opmask, 8);
-	x->n_zmm_upper = part_get(f, use, 6, zmm, g->zmm, 64);
-	x->n_hi16_zmm = part_get(f, use, 7, hi16, g->hi16, 128);
-	x->ymmh_space = g->ymm;
-	x->bndreg_state = g->bndreg;
-	x->bndcsr_state = g->bndcsr;
-	x->opmask_reg = g->opmask;
-	x->zmm_upper = g->zmm;
-	x->hi16_zmm = g->hi16;
-	x->pkru = g->pkru;
-	g->fp.xsave = x;
-	return use & ~x->xstate_bv;
+	*lost = use & ~x->xstate_bv;
+	return 0;
 }
 
 /*
@@ -187,57 +121,50 @@ xsave_set(struct amd64regs *g, const struct recfile *f)
  * restore: bits of xstate.  Return as make_never.
  */
 static int
-parts_refuse(struct criumake *m, const struct maketask *t, uint64_t parts)
+parts_refuse(struct criumake *m, const struct maketask *t, uint64_t lost)
 {
 	return make_never(m, "process %" PRIu64 ": registers of %s (xstate "
 	    "%" PRIx64 ") are in use, which criu does not restore: cannot be "
-	    "restored", t->proc->pid, parts >> TILECFG & 3 ? "AMX" :
-	    parts >> APX & 1 ? "APX" : "a kind", parts);
+	    "restored", t->proc->pid, lost >> TILECFG & 3 ? "AMX" :
+	    lost >> APX & 1 ? "APX" : "a kind", lost);
 }
 
 /*
- * Fill in g from the records of registers of a thread: r, and what is there of
- * fpregs and xstate.  Return bits of the parts that are in use and that criu
- * does not restore.
+ * Fill in the registers of core from r and what is there of fpregs and xstate;
+ * set *lost to bits of the parts that are in use and that criu does not
+ * restore.
  */
-static uint64_t
-regs_set(struct amd64regs *g, const uint64_t *r, const struct recfile *fp,
-    const struct recfile *xs)
+static int
+regs_set(struct criumake *m, Criu__Core *core, const uint64_t *r,
+    const struct recfile *fp, const struct recfile *xs, uint64_t *lost)
 {
-	criu__thread_info_x86__init(&g->info);
-	criu__gp_regs__init(&g->gp);
-	criu__fp_regs__init(&g->fp);
-	criu__xsave__init(&g->xsave);
-	gpregs_set(&g->gp, r);
-	fpregs_set(g, fp->len >= FXSAVE ? fp->data : xs->data);
-	g->info.gpregs = &g->gp;
-	g->info.fpregs = &g->fp;
-	return xs->len >= XFEATURES + 64 ? xsave_set(g, xs) : 0;
-}
+	Criu__ThreadInfoX86 *info;
 
-/*
- * Put registers into a core: put of struct makeregs.
- */
-static void
-amd64_put(Criu__Core *core, struct makeregs *regs, uint64_t cleartid)
-{
-	struct amd64regs *g = (struct amd64regs *)regs;
-
-	g->info.clear_tid_addr = cleartid;
-	core->thread_info = &g->info;
+	if ((info = MSG_PART(&m->msgs, core, thread_info)) == NULL ||
+	    MSG_PART(&m->msgs, info, gpregs) == NULL ||
+	    MSG_PART(&m->msgs, info, fpregs) == NULL)
+		return -1;
+	MSG_FILL(info->gpregs, CRIU_GPREGS, r);
+	MSG_FILL(info->gpregs, "mode", &(uint64_t){ 1 });
+	if (fpregs_set(m, info->fpregs, fp->len >= FXSAVE ? fp->data :
+	    xs->data) == -1)
+		return -1;
+	if (xs->len < XFEATURES + 64)
+		return 0;
+	return MSG_PART(&m->msgs, info->fpregs, xsave) == NULL ? -1 :
+	    xsave_set(m, info->fpregs->xsave, xs, lost);
 }
 
 /*
  * Do what makeregs_get does for thread t of process p, of amd64, whose general
- * registers are *regs, with rseq, into *out.  Return as that.
+ * registers are *regs, with rseq.  Return as that.
  */
 int
 makeregs_amd64(struct criumake *m, struct maketask *p, struct maketask *t,
-    const struct recfile *regs, const uint64_t *rseq, struct makeregs **out)
+    const struct recfile *regs, const uint64_t *rseq, Criu__Core *core)
 {
 	struct recfile fp, xs;
-	struct amd64regs *g;
-	uint64_t r[GPREGS] = { 0 }, lost;
+	uint64_t r[GPREGS] = { 0 }, lost = 0;
 	size_t i;
 
 	if (regs->len == GPREGS * 8)
@@ -251,12 +178,9 @@ makeregs_amd64(struct criumake *m, struct maketask *p, struct maketask *t,
 	if (fp.len < FXSAVE && xs.len < FXSAVE)
 		return make_never(m, "process %" PRIu64 ": its floating point "
 		    "registers are not in the snapshot", t->proc->pid);
-	if ((g = calloc(1, sizeof *g)) == NULL)
-		return errstr_set("out of memory");
 	restart(r);
 	makeregs_abort(p->proc->mem, rseq, &r[R_IP]);
-	lost = regs_set(g, r, &fp, &xs);
-	g->regs.put = amd64_put;
-	*out = &g->regs;
+	if (regs_set(m, core, r, &fp, &xs, &lost) == -1)
+		return -1;
 	return lost == 0 ? 1 : parts_refuse(m, t, lost);
 }

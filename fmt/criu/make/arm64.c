@@ -15,22 +15,8 @@
 #include "num.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
-enum { REGS = 31, GPREGS = REGS + 3, R_PC = REGS + 1, VREGS = 64,
-    FPSIMD = 528 };
-
-struct arm64regs {
-	struct makeregs	 regs;	/* the first member */
-	Criu__ThreadInfoArm64 info;
-	Criu__Arm64Regs	 gp;
-	Criu__Arm64Fpsimd fp;
-	Criu__PacKeys	 pac;
-	Criu__PacAddressKeys address;
-	Criu__PacGenericKeys generic;
-	uint64_t	 r[GPREGS];
-	uint64_t	 v[VREGS];
-};
+enum { REGS = 31, PC = REGS + 1, PSTATE, GPREGS, VREGS = 64, FPSIMD = 528 };
 
 /*
  * Set to, n long words, to the first ones of a register set of t, as later
@@ -87,88 +73,68 @@ uses_more(const struct maketask *t)
  * Set the keys of pointer authentication, which a thread has where its machine
  * can do that.  Before Linux 5.13 nothing told which are enabled: all were.
  */
-static void
-pac_set(struct criumake *m, struct arm64regs *g, const struct maketask *t)
+static int
+pac_set(struct criumake *m, Criu__ThreadInfoArm64 *info,
+    const struct maketask *t)
 {
 	enum { ALL = 0xf };	/* PR_PAC_APIAKEY to PR_PAC_APDBKEY */
-	Criu__PacAddressKeys *a = &g->address;
-	uint64_t key[8], on, generic[2];
+	uint64_t key[9], generic[2];
+	bool address, also;
 
-	criu__pac_keys__init(&g->pac);
-	criu__pac_address_keys__init(a);
-	criu__pac_generic_keys__init(&g->generic);
-	if (set_get(t, "regset/407", key, 8)) {
-		if (!set_get(t, "regset/40a", &on, 1))
-			on = ALL;
-		a->apiakey_lo = key[0];
-		a->apiakey_hi = key[1];
-		a->apibkey_lo = key[2];
-		a->apibkey_hi = key[3];
-		a->apdakey_lo = key[4];
-		a->apdakey_hi = key[5];
-		a->apdbkey_lo = key[6];
-		a->apdbkey_hi = key[7];
-		a->pac_enabled_key = on;
-		g->pac.address = a;
-	}
-	if (set_get(t, "regset/408", generic, 2)) {
-		g->generic.apgakey_lo = generic[0];
-		g->generic.apgakey_hi = generic[1];
-		g->pac.generic = &g->generic;
-	}
-	if (g->pac.address == NULL && g->pac.generic == NULL)
-		return;
-	g->info.pac_keys = &g->pac;
+	address = set_get(t, "regset/407", key, 8);
+	also = set_get(t, "regset/408", generic, 2);
+	if (!address && !also)
+		return 0;
+	if (MSG_PART(&m->msgs, info, pac_keys) == NULL || (address &&
+	    MSG_PART(&m->msgs, info->pac_keys, address) == NULL) || (also &&
+	    MSG_PART(&m->msgs, info->pac_keys, generic) == NULL))
+		return -1;
+	if (!set_get(t, "regset/40a", &key[8], 1))
+		key[8] = ALL;
+	if (address)
+		MSG_FILL(info->pac_keys->address, CRIU_PACA " pac_enabled_key",
+		    key);
+	if (also)
+		MSG_FILL(info->pac_keys->generic, CRIU_PACG, generic);
 	make_since(m, SINCE_PAC);
+	return 0;
 }
 
 /*
- * Put registers into a core: put of struct makeregs.
+ * Fill in the registers of core from the sets at gp and fp, and from pc, where
+ * it goes on.
  */
-static void
-arm64_put(Criu__Core *core, struct makeregs *regs, uint64_t cleartid)
+static int
+regs_set(struct criumake *m, Criu__Core *core, const uint8_t *gp,
+    const uint8_t *fp, uint64_t pc)
 {
-	struct arm64regs *g = (struct arm64regs *)regs;
+	const uint8_t *control = fp + VREGS * 8;
+	Criu__ThreadInfoArm64 *info;
 
-	g->info.clear_tid_addr = cleartid;
-	core->ti_arm64 = &g->info;
-}
-
-/*
- * Fill in g from its words, and the status and control of floating point.
- */
-static void
-regs_set(struct arm64regs *g, const uint8_t *control)
-{
-	criu__arm64_regs__init(&g->gp);
-	criu__arm64_fpsimd__init(&g->fp);
-	g->gp.regs = g->r;
-	g->gp.n_regs = REGS;
-	g->gp.sp = g->r[REGS];
-	g->gp.pc = g->r[R_PC];
-	g->gp.pstate = g->r[R_PC + 1];
-	g->fp.vregs = g->v;
-	g->fp.n_vregs = VREGS;
-	g->fp.fpsr = (uint32_t)num_get(control, 4);
-	g->fp.fpcr = (uint32_t)num_get(control + 4, 4);
-	g->info.gpregs = &g->gp;
-	g->info.fpsimd = &g->fp;
-	g->regs.put = arm64_put;
+	if ((info = MSG_PART(&m->msgs, core, ti_arm64)) == NULL ||
+	    MSG_PART(&m->msgs, info, gpregs) == NULL ||
+	    MSG_PART(&m->msgs, info, fpsimd) == NULL ||
+	    MSG_BYTES(&m->msgs, info->gpregs, regs, gp, REGS) == -1 ||
+	    MSG_BYTES(&m->msgs, info->fpsimd, vregs, fp, VREGS) == -1)
+		return -1;
+	MSG_FILL(info->gpregs, "sp pc pstate", ((uint64_t[]){
+	    num_get(gp + REGS * 8, 8), pc, num_get(gp + PSTATE * 8, 8) }));
+	MSG_FILL(info->fpsimd, "fpsr fpcr", ((uint64_t[]){
+	    num_get(control, 4), num_get(control + 4, 4) }));
+	return 0;
 }
 
 /*
  * Do what makeregs_get does for thread t of process p, of arm64, whose general
- * registers are *regs, with rseq, into *out.  Return as that.
+ * registers are *regs, with rseq.  Return as that.
  */
 int
 makeregs_arm64(struct criumake *m, struct maketask *p, struct maketask *t,
-    const struct recfile *regs, const uint64_t *rseq, struct makeregs **out)
+    const struct recfile *regs, const uint64_t *rseq, Criu__Core *core)
 {
-	struct arm64regs *g;
 	const char *more;
 	struct recfile fp;
-	uint64_t tls;
-	size_t i;
+	uint64_t tls, pc;
 
 	if (regs->len != GPREGS * 8)
 		return make_never(m, "process %" PRIu64 ": not of 64 bits: "
@@ -183,17 +149,11 @@ makeregs_arm64(struct criumake *m, struct maketask *p, struct maketask *t,
 		return make_never(m, "process %" PRIu64 ": it is using %s "
 		    "registers, which criu does not restore", t->proc->pid,
 		    more);
-	if ((g = calloc(1, sizeof *g)) == NULL)
-		return errstr_set("out of memory");
-	criu__thread_info_arm64__init(&g->info);
-	for (i = 0; i < GPREGS; i++)
-		g->r[i] = num_get(regs->data + i * 8, 8);
-	for (i = 0; i < VREGS; i++)
-		g->v[i] = num_get(fp.data + i * 8, 8);
-	makeregs_abort(p->proc->mem, rseq, &g->r[R_PC]);
-	regs_set(g, fp.data + VREGS * 8);
-	g->info.tls = tls;
-	pac_set(m, g, t);
-	*out = &g->regs;
+	pc = num_get(regs->data + PC * 8, 8);
+	makeregs_abort(p->proc->mem, rseq, &pc);
+	if (regs_set(m, core, regs->data, fp.data, pc) == -1 ||
+	    pac_set(m, core->ti_arm64, t) == -1)
+		return -1;
+	core->ti_arm64->tls = tls;
 	return 1;
 }

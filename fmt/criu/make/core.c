@@ -4,50 +4,64 @@
 #include "criumake.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * Set caps, two words, *n and *to to the capabilities that a key of status
- * has.
+ * Set the capabilities of a thread, two words of each set.
  */
-static void
-caps_set(const struct maketask *t, const char *key, uint32_t *caps, size_t *n,
-    uint32_t **to)
+static int
+caps_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
 {
+	static const struct {
+		const char	*key;	/* in status */
+		size_t		 at;	/* the field */
+	} caps[] = {
+		{ "CapInh", offsetof(Criu__Creds, cap_inh) },
+		{ "CapPrm", offsetof(Criu__Creds, cap_prm) },
+		{ "CapEff", offsetof(Criu__Creds, cap_eff) },
+		{ "CapBnd", offsetof(Criu__Creds, cap_bnd) },
+		{ "CapAmb", offsetof(Criu__Creds, cap_amb) }
+	};
+	uint32_t *to;
 	uint64_t v;
+	size_t i;
 
-	if (maketask_status(t, key, 16, &v, 1) != 1)
-		v = 0;
-	caps[0] = (uint32_t)v;
-	caps[1] = (uint32_t)(v >> 32);
-	*n = 2;
-	*to = caps;
+	for (i = 0; i < sizeof caps / sizeof *caps; i++) {
+		to = msg_many(&m->msgs, &k->base, caps[i].at, 2);
+		if (to == NULL)
+			return -1;
+		if (maketask_status(t, caps[i].key, 16, &v, 1) == 1) {
+			to[0] = (uint32_t)v;
+			to[1] = (uint32_t)(v >> 32);
+		}
+	}
+	if (k->cap_amb[0] != 0 || k->cap_amb[1] != 0)
+		make_since(m, SINCE_AMBIENT);
+	return 0;
 }
 
 /*
  * Set the supplementary groups of a thread.
  */
 static int
-groups_set(const struct criumake *m, struct corebits *c,
-    const struct maketask *t)
+groups_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
 {
+	uint32_t *to;
 	uint64_t *v;
 	size_t i, n;
 
 	n = maketask_status(t, "Groups", 10, NULL, 0);
 	if (n > GROUPS)
 		n = GROUPS;
-	if ((v = calloc(n + 1, sizeof *v)) == NULL)
-		return errstr_set("out of memory");
+	if ((v = msgs_get(&m->msgs, n, sizeof *v)) == NULL ||
+	    (to = MSG_MANY(&m->msgs, k, groups, n)) == NULL)
+		return -1;
 	(void)maketask_status(t, "Groups", 10, v, n);
-	c->groups = calloc(n + 1, sizeof *c->groups);
-	for (i = 0; c->groups != NULL && i < n; i++)
-		c->groups[i] = makeusers_gid(m, v[i]);
-	free(v);
-	c->creds.groups = c->groups;
-	c->creds.n_groups = n;
-	return c->groups == NULL ? errstr_set("out of memory") : 0;
+	for (i = 0; i < n; i++)
+		to[i] = makeusers_gid(m, v[i]);
+	return 0;
 }
 
 /*
@@ -56,29 +70,34 @@ groups_set(const struct criumake *m, struct corebits *c,
  * colons between them of SELinux.
  */
 static int
-profile_set(struct criumake *m, struct corebits *c, const struct maketask *p)
+profile_set(struct criumake *m, Criu__Creds *k, const struct maketask *p)
 {
-	const size_t size = sizeof c->profile;
+	enum { MOST = 4096 };	/* bytes that criu has room for */
 	char *text, *mode;
 	size_t n;
 
 	if ((text = words_text(&p->rec, "attr/current")) == NULL)
 		return 0;
-	n = strlcpy(c->profile, text, size);
-	free(text);
-	c->profile[strcspn(c->profile, "\n")] = '\0';
-	mode = strstr(c->profile, " (");
-	if (n >= size || (mode == NULL && (strchr(c->profile, ':') == NULL)))
+	n = strcspn(text, "\n");
+	text[n] = '\0';
+	mode = strstr(text, " (");
+	if (n >= MOST || (mode == NULL && strchr(text, ':') == NULL)) {
+		free(text);
 		return 0;
-	if (mode != NULL && strchr(c->profile, ':') != NULL)
-		return make_note(m, "process %" PRIu64 ": its AppArmor profile "
+	}
+	if (mode != NULL && strchr(text, ':') != NULL) {
+		n = make_note(m, "process %" PRIu64 ": its AppArmor profile "
 		    "is of a namespace, and is not restored: %s",
-		    p->proc->pid, c->profile);
+		    p->proc->pid, text) == -1;
+		free(text);
+		return n ? -1 : 0;
+	}
 	m->lsm = mode != NULL ? LSM_APPARMOR : LSM_SELINUX;
 	if (mode != NULL)
 		*mode = '\0';
-	c->creds.lsm_profile = c->profile;
-	return 0;
+	k->lsm_profile = msgs_string(&m->msgs, text);
+	free(text);
+	return k->lsm_profile == NULL ? -1 : 0;
 }
 
 /*
@@ -86,44 +105,34 @@ profile_set(struct criumake *m, struct corebits *c, const struct maketask *p)
  * capabilities(7).
  */
 static int
-creds_set(struct criumake *m, struct corebits *c, const struct maketask *p,
+creds_set(struct criumake *m, Criu__Creds *k, const struct maketask *p,
     struct maketask *t)
 {
-	Criu__Creds *k = &c->creds;
 	uint64_t u[4], g[4], v;
+	size_t i;
 	int rc;
 
-	criu__creds__init(k);
 	if (maketask_status(t, "Uid", 10, u, 4) != 4 ||
 	    maketask_status(t, "Gid", 10, g, 4) != 4)
 		return errstr_set("process %" PRIu64 ": status: no Uid or Gid",
 		    t->proc->pid);
-	k->uid = makeusers_uid(m, u[0]);
-	k->euid = makeusers_uid(m, u[1]);
-	k->suid = makeusers_uid(m, u[2]);
-	k->fsuid = makeusers_uid(m, u[3]);
-	k->gid = makeusers_gid(m, g[0]);
-	k->egid = makeusers_gid(m, g[1]);
-	k->sgid = makeusers_gid(m, g[2]);
-	k->fsgid = makeusers_gid(m, g[3]);
-	caps_set(t, "CapInh", c->caps[0], &k->n_cap_inh, &k->cap_inh);
-	caps_set(t, "CapPrm", c->caps[1], &k->n_cap_prm, &k->cap_prm);
-	caps_set(t, "CapEff", c->caps[2], &k->n_cap_eff, &k->cap_eff);
-	caps_set(t, "CapBnd", c->caps[3], &k->n_cap_bnd, &k->cap_bnd);
-	caps_set(t, "CapAmb", c->caps[4], &k->n_cap_amb, &k->cap_amb);
-	if (c->caps[4][0] != 0 || c->caps[4][1] != 0)
-		make_since(m, SINCE_AMBIENT);
-	if ((rc = maketask_must(m, t, "securebits", "x", "bits (x)", &v)) == 1)
-		k->secbits = (uint32_t)v;
+	for (i = 0; i < 4; i++) {
+		u[i] = makeusers_uid(m, u[i]);
+		g[i] = makeusers_gid(m, g[i]);
+	}
+	MSG_FILL(k, "uid euid suid fsuid", u);
+	MSG_FILL(k, "gid egid sgid fsgid", g);
 	k->has_secbits = true;
+	if (caps_set(m, k, t) == -1 || (rc = maketask_must(m, t, "securebits",
+	    "x", "bits (x)", &v)) == -1)
+		return -1;
+	if (rc == 1)
+		k->secbits = (uint32_t)v;
 	if (maketask_status(t, "NoNewPrivs", 10, &v, 1) == 1 && v != 0) {
-		k->has_no_new_privs = true;
-		k->no_new_privs = 1;
+		MSG_FILL(k, "no_new_privs", &(uint64_t){ 1 });
 		make_since(m, SINCE_PRIVS);
 	}
-	c->th.creds = k;
-	return rc == -1 || profile_set(m, c, p) == -1 ? -1 :
-	    groups_set(m, c, t);
+	return profile_set(m, k, p) == -1 ? -1 : groups_set(m, k, t);
 }
 
 /*
@@ -131,7 +140,7 @@ creds_set(struct criumake *m, struct corebits *c, const struct maketask *p,
  * policy.  Note if it has deadlines, which criu has no place for.
  */
 static int
-sched_set(struct criumake *m, struct corebits *c, const struct maketask *t)
+sched_set(struct criumake *m, Criu__ThreadCore *th, const struct maketask *t)
 {
 	enum { DEADLINE = 6, RESET_ON_FORK = 0x40000000 };
 	uint64_t v[3];
@@ -140,11 +149,7 @@ sched_set(struct criumake *m, struct corebits *c, const struct maketask *t)
 	rc = maketask_one(t, "scheduling", "ddi", "policy priority nice", v);
 	if (rc != 1)
 		return rc;
-	c->th.has_sched_policy = c->th.has_sched_prio = true;
-	c->th.has_sched_nice = true;
-	c->th.sched_policy = (uint32_t)v[0];
-	c->th.sched_prio = (uint32_t)v[1];
-	c->th.sched_nice = (int32_t)v[2];
+	MSG_FILL(th, "sched_policy sched_prio sched_nice", v);
 	if (v[0] & RESET_ON_FORK)
 		make_since(m, SINCE_RESET);
 	return (v[0] & ~(uint64_t)RESET_ON_FORK) != DEADLINE ? 0 : make_note(m,
@@ -158,23 +163,21 @@ sched_set(struct criumake *m, struct corebits *c, const struct maketask *t)
  * -1.
  */
 static int
-regs_set(struct criumake *m, struct corebits *c, struct maketask *p,
+regs_set(struct criumake *m, Criu__Core *c, struct maketask *p,
     struct maketask *t)
 {
+	Criu__ThreadCore *th = c->thread_core;
 	uint64_t rseq[4];
 	int rc;
 
-	criu__rseq__init(&c->rseq);
 	rc = maketask_one(t, "rseq", "xdxx", "address (x) length signature (x) "
 	    "flags (x)", rseq);
-	if (rc == 1) {
-		c->rseq.abi_pointer = rseq[0];
-		c->rseq.abi_size = (uint32_t)rseq[1];
-		c->rseq.signature = (uint32_t)rseq[2];
-		c->th.rseq_entry = &c->rseq;
-	}
-	return rc == -1 ? -1 : makeregs_get(m, p, t, rc == 1 ? rseq : NULL,
-	    &c->regs);
+	if (rc == 1 && MSG_PART(&m->msgs, th, rseq_entry) == NULL)
+		rc = -1;
+	if (rc == 1)
+		MSG_FILL(th->rseq_entry, "abi_pointer abi_size signature",
+		    rseq);
+	return rc == -1 ? -1 : makeregs_get(m, p, t, rc == 1 ? rseq : NULL, c);
 }
 
 /*
@@ -182,114 +185,103 @@ regs_set(struct criumake *m, struct corebits *c, struct maketask *p,
  * set_robust_list(2), sigaltstack(2).
  */
 static int
-addresses_set(struct criumake *m, struct corebits *c, struct maketask *t)
+addresses_set(struct criumake *m, Criu__Core *c, struct maketask *t)
 {
+	Criu__ThreadCore *th = c->thread_core;
 	uint64_t v[3] = { 0 };
 	int rc;
 
-	criu__sas__init(&c->sas);
 	if (maketask_must(m, t, "tid_address", "x", "address (x)", v) == -1)
 		return -1;
-	c->regs->put(&c->core, c->regs, v[0]);
+	msg_fill(c->thread_info != NULL ? &c->thread_info->base :
+	    &c->ti_arm64->base, "clear_tid_addr", v);
 	rc = maketask_one(t, "robust_list", "xd", "head (x) length", v);
 	if (rc == -1)
 		return -1;
-	if (rc == 1) {
-		c->th.futex_rla = v[0];
-		c->th.futex_rla_len = (uint32_t)v[1];
-	}
+	if (rc == 1)
+		MSG_FILL(th, "futex_rla futex_rla_len", v);
 	rc = maketask_must(m, t, "sigaltstack", "xdx", "address (x) size flags "
 	    "(x)", v);
 	if (rc != 1)
 		return rc;
-	c->sas.ss_sp = v[0];
-	c->sas.ss_size = v[1];
-	c->sas.ss_flags = (uint32_t)v[2];
-	c->th.sas = &c->sas;
+	if (MSG_PART(&m->msgs, th, sas) == NULL)
+		return -1;
+	MSG_FILL(th->sas, "ss_sp ss_size ss_flags", v);
 	return 0;
 }
 
 /*
- * Set what every thread has, of thread t of process p.  Return 0, also when
- * it is noted that something is missing; or -1.
+ * Set what every thread has, of thread t of process p, whose name is comm.
+ * Return 0, also when it is noted that something is missing; or -1.
  */
 static int
-thread_set(struct criumake *m, struct corebits *c, struct maketask *p,
-    struct maketask *t)
+thread_set(struct criumake *m, Criu__Core *c, struct maketask *p,
+    struct maketask *t, char *comm)
 {
+	Criu__ThreadCore *th;
 	uint64_t v;
 	int rc;
 
-	criu__thread_core__init(&c->th);
-	if ((rc = regs_set(m, c, p, t)) != 1)
-		return rc;
+	if ((th = MSG_PART(&m->msgs, c, thread_core)) == NULL ||
+	    (rc = regs_set(m, c, p, t)) == -1)
+		return -1;
+	if (rc == 0) {
+		c->thread_core = NULL;
+		return 0;
+	}
 	if (addresses_set(m, c, t) == -1 || (rc = maketask_must(m, t,
 	    "pdeath_signal", "d", "signal", &v)) == -1)
 		return -1;
-	c->th.has_pdeath_sig = rc == 1;
-	c->th.pdeath_sig = rc == 1 ? (uint32_t)v : 0;
-	if (sched_set(m, c, t) == -1 || creds_set(m, c, p, t) == -1 ||
-	    makeseccomp_set(m, p, t, &c->th) == -1 ||
-	    corebits_pending(m, c, p, t, false) == -1)
+	if (rc == 1)
+		MSG_FILL(th, "pdeath_sig", &v);
+	if (MSG_PART(&m->msgs, th, creds) == NULL ||
+	    MSG_PART(&m->msgs, th, signals_p) == NULL ||
+	    sched_set(m, th, t) == -1 ||
+	    creds_set(m, th->creds, p, t) == -1 ||
+	    makeseccomp_set(m, p, t, th) == -1 ||
+	    makecore_pending(m, th->signals_p, p, t, false) == -1)
 		return -1;
-	c->th.signals_p = &c->pending[1];
-	c->th.has_blk_sigset = true;
-	c->th.blk_sigset = corebits_blocked(t);
-	c->th.comm = c->comm;
-	c->th.has_cg_set = p->cgset != 0;
-	c->th.cg_set = t->cgset != 0 ? t->cgset : p->cgset;
-	if (c->th.cg_set != p->cgset)
+	th->has_blk_sigset = true;
+	th->blk_sigset = makecore_blocked(t);
+	th->comm = comm;
+	th->has_cg_set = p->cgset != 0;
+	th->cg_set = t->cgset != 0 ? t->cgset : p->cgset;
+	if (th->cg_set != p->cgset)
 		make_since(m, SINCE_CGROUP);
-	c->core.thread_core = &c->th;
 	return 0;
-}
-
-static void
-corebits_free(struct corebits *c)
-{
-	size_t i;
-
-	for (i = 0; i < 2; i++) {
-		free(c->siginfo[i]);
-		free(c->pending[i].signals);
-	}
-	for (i = 0; i < c->timers.n_posix; i++)
-		free(c->timers.posix[i]);
-	free(c->timers.posix);
-	free(c->groups);
-	free(c->regs);
-	free(c);
 }
 
 /*
  * Set the core of thread t of process p, which may be the same.
  */
 static int
-core_set(struct criumake *m, struct corebits *c, struct maketask *p,
+core_set(struct criumake *m, Criu__Core *c, struct maketask *p,
     struct maketask *t)
 {
-	char *comm;
+	enum { NAME = 32 };
+	char *name, *comm;
 
-	criu__core__init(&c->core);
-	criu__task_core__init(&c->tc);
-	makeregs_machine(&c->core, t);
-	if ((comm = words_text(&t->rec, "comm")) != NULL)
-		snprintf(c->comm, sizeof c->comm, "%.*s",
-		    (int)strcspn(comm, "\n"), comm);
-	free(comm);
-	if (p == t) {
-		c->core.tc = &c->tc;
-		c->tc.comm = c->comm;
-		c->tc.task_state = ALIVE;
-	}
-	if (maketask_ended(t)) {
-		c->tc.task_state = ENDED;
-		c->tc.exit_code = (uint32_t)t->stat.v[STAT_EXITCODE];
-		return 0;
-	}
-	if (thread_set(m, c, p, t) == -1)
+	makeregs_machine(c, t);
+	if ((comm = msgs_get(&m->msgs, NAME, 1)) == NULL)
 		return -1;
-	return p == t ? corebits_task(m, c, t) : 0;
+	if ((name = words_text(&t->rec, "comm")) != NULL)
+		snprintf(comm, NAME, "%.*s", (int)strcspn(name, "\n"), name);
+	free(name);
+	if (p == t) {
+		if (MSG_PART(&m->msgs, c, tc) == NULL)
+			return -1;
+		c->tc->comm = comm;
+		c->tc->task_state = ALIVE;
+	}
+	if (p == t && maketask_ended(t)) {
+		c->tc->task_state = ENDED;
+		c->tc->exit_code = (uint32_t)t->stat.v[STAT_EXITCODE];
+	}
+	if (maketask_ended(t))
+		return 0;
+	if (thread_set(m, c, p, t, comm) == -1)
+		return -1;
+	return p == t ? makecore_task(m, c->tc, t) : 0;
 }
 
 /*
@@ -299,16 +291,14 @@ core_set(struct criumake *m, struct corebits *c, struct maketask *p,
 int
 makecore_write(struct criumake *m, struct maketask *p, struct maketask *t)
 {
-	struct corebits *c;
+	Criu__Core c = CRIU__CORE__INIT;
 	struct made *im;
 	int rc;
 
 	if ((im = make_image(m, CRIU_CORE, "core-%u.img", t->pid)) == NULL)
 		return -1;
-	if ((c = calloc(1, sizeof *c)) == NULL)
-		return errstr_set("out of memory");
-	if ((rc = core_set(m, c, p, t)) == 0)
-		criuimg_add(&im->b, &c->core.base);
-	corebits_free(c);
+	if ((rc = core_set(m, &c, p, t)) == 0)
+		criuimg_add(&im->b, &c.base);
+	msgs_free(&m->msgs);
 	return rc;
 }

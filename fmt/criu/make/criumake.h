@@ -37,23 +37,16 @@ void		 makeregs_abort(struct image *, const uint64_t *, uint64_t *);
 /*
  * regs.c: all that is of one kind of machine; amd64.c, arm64.c
  */
-struct makeregs {		/* the first member of those of a machine */
-	/* put them, which must outlive it, into a core, with the address that
-	   the kernel clears when the thread ends: set_tid_address(2) */
-	void		(*put)(Criu__Core *, struct makeregs *, uint64_t);
-};
+typedef int	 makeregs_fn(struct criumake *, struct maketask *,
+		    struct maketask *, const struct recfile *,
+		    const uint64_t *, Criu__Core *);
 
-int		 makeregs_amd64(struct criumake *, struct maketask *,
-		    struct maketask *, const struct recfile *,
-		    const uint64_t *, struct makeregs **);
-int		 makeregs_arm64(struct criumake *, struct maketask *,
-		    struct maketask *, const struct recfile *,
-		    const uint64_t *, struct makeregs **);
+makeregs_fn	 makeregs_amd64, makeregs_arm64;
 enum { AUXV_MOST = 44 };	/* of what makeregs_auxv returns */
 size_t		 makeregs_auxv(const struct maketask *);
 void		 makeregs_machine(Criu__Core *, const struct maketask *);
 int		 makeregs_get(struct criumake *, struct maketask *,
-		    struct maketask *, const uint64_t *, struct makeregs **);
+		    struct maketask *, const uint64_t *, Criu__Core *);
 
 /* seccomp.c */
 int		 makeseccomp_set(struct criumake *, struct maketask *,
@@ -72,49 +65,18 @@ enum {
 	ALIVE = 1, ENDED = 2, STOPPED = 3	/* task_state */
 };
 
-struct corebits {		/* what a core is made of */
-	Criu__Core	 core;
-	Criu__TaskCore	 tc;
-	Criu__ThreadCore th;
-	struct makeregs	 *regs;	/* owned; NULL: it has none */
-	Criu__Creds	 creds;
-	uint32_t	 caps[5][2];
-	char		 profile[4096];
-	Criu__Sas	 sas;
-	Criu__Rseq	 rseq;
-	Criu__Timers	 timers;
-	Criu__Itimer	 itimer[3];
-	Criu__Rlimits	 rlimits;
-	Criu__Rlimit	 rlimit[LIMITS];
-	Criu__Rlimit	 *rlimitp[LIMITS];
-	Criu__SaEntry	 sa[SIGACTIONS];
-	Criu__SaEntry	 *sap[SIGACTIONS];
-	Criu__SignalQueue pending[2];	/* of the process, of the thread */
-	Criu__Siginfo	 *siginfo[2];	/* owned */
-	char		 comm[32];
-	uint32_t	 *groups;	/* owned */
-};
-
-uint64_t	 corebits_blocked(const struct maketask *);
-int		 corebits_stops(const struct criumake *, struct maketask *);
-int		 corebits_pending(struct criumake *, struct corebits *,
+uint64_t	 makecore_blocked(const struct maketask *);
+int		 makecore_stops(const struct criumake *, struct maketask *);
+int		 makecore_pending(struct criumake *, Criu__SignalQueue *,
 		    struct maketask *, struct maketask *, bool);
-int		 corebits_task(struct criumake *, struct corebits *,
+int		 makecore_task(struct criumake *, Criu__TaskCore *,
 		    struct maketask *);
 int		 makecore_write(struct criumake *, struct maketask *,
 		    struct maketask *);
 
 /* ring.c: rings of io_setup(2) */
-struct makerings {		/* those of a process */
-	Criu__AioRing	*v;	/* owned */
-	Criu__AioRing	**p;	/* owned; each of them */
-	size_t		 n;
-};
-
 int		 makering_add(struct criumake *, const struct maketask *,
-		    const struct vma *, struct makerings *);
-int		 makering_set(struct makerings *, Criu__Mm *);
-void		 makering_free(struct makerings *);
+		    const struct vma *, Criu__Mm *);
 
 /* mm.c */
 int		 makemm_write(struct criumake *, struct maketask *);

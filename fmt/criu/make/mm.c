@@ -3,7 +3,7 @@
  * by memory.c.
  */
 #include "criumake.h"
-#include "num.h"
+#include "vec.h"
 
 #include <sys/mman.h>
 
@@ -33,20 +33,11 @@ struct told {			/* what smaps tells of a mapping */
 	uint64_t	 page;	/* bytes of one; 0: not told */
 };
 
-struct mmbits {
-	Criu__Mm	 mm;
-	Criu__Vma	*vma;	/* owned */
-	Criu__Vma	**vmap;	/* owned */
-	struct told	*told;	/* owned; of each mapping */
-	struct makerings rings;
-	uint64_t	 auxv[AUXV_MOST];
-};
-
 /*
- * Set b->told to what smaps tells of each mapping.
+ * Set told to what smaps tells of each mapping.
  */
 static int
-smaps_read(struct maketask *t, struct mmbits *b)
+smaps_read(struct maketask *t, struct told *told)
 {
 	const struct vma *v;
 	struct recfile f;
@@ -54,14 +45,12 @@ smaps_read(struct maketask *t, struct mmbits *b)
 	struct smap sm;
 	int rc;
 
-	if ((b->told = calloc(t->maps.n + 1, sizeof *b->told)) == NULL)
-		return errstr_set("out of memory");
 	linuxrec_find(&t->rec, "smaps", &f);
 	text = scan_begin(f.data, f.len);
 	while ((rc = smap_next(&text, &sm)) == 1) {
 		v = vmas_find(&t->maps, sm.vma.start);
 		if (v != NULL && v->start == sm.vma.start)
-			b->told[v - t->maps.v] = (struct told){ sm.vmflags,
+			told[v - t->maps.v] = (struct told){ sm.vmflags,
 			    sm.page };
 	}
 	return rc;
@@ -225,13 +214,12 @@ vma_socket(struct criumake *m, struct maketask *t, const struct vma *v,
  */
 static int
 vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
-    const struct told *told, struct makerings *rings, Criu__Vma *e)
+    const struct told *told, Criu__Mm *mm, Criu__Vma *e)
 {
 	const unsigned int flag = told->flag;
 	enum makewhy kind;
 	const char *why;
 
-	criu__vma__init(e);
 	e->start = v->start;
 	e->end = v->end;
 	e->prot = (v->flags & VMA_READ ? PROT_READ : 0U) |
@@ -252,7 +240,7 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 	}
 	if (vma_isring(v)) {
 		e->status = CRIU_AIORING;
-		return makering_add(m, t, v, rings);
+		return makering_add(m, t, v, mm);
 	}
 	if ((why = vma_hinders(v, told, &kind)) != NULL) {
 		if (kind == WHY_IO_URING && t->ring)
@@ -301,92 +289,84 @@ pages_flags(const struct vma *v, const Criu__Vma *e)
 }
 
 /*
- * Put the guards of t (MADV_GUARD_INSTALL) behind the mappings of b, as far as
+ * Put the guards of t (MADV_GUARD_INSTALL) behind the mappings of mm, as far as
  * they lie in these; or note that they are left out, if that was asked for.
  */
 static int
-guards_add(struct criumake *m, const struct maketask *t, struct mmbits *b)
+guards_add(struct criumake *m, const struct maketask *t, Criu__Mm *mm)
 {
-	const size_t n = b->mm.n_vmas;
+	const size_t n = mm->n_vmas;
 	const struct image *im = t->proc->mem;
 	const struct missing *x;
 	const Criu__Vma *v;
 	Criu__Vma *e;
-	size_t i, k, all;
+	size_t i, k;
 
-	for (all = n, i = k = 0; im != NULL && i < im->nmissing && k < n;) {
+	for (i = k = 0; im != NULL && i < im->nmissing && k < n;) {
 		x = &im->missing[i];
-		v = b->vmap[k];
+		v = mm->vmas[k];
 		if (x->start < v->end && v->start < x->end &&
 		    strcmp(x->reason, "guard") == 0) {
-			e = &b->vma[all];
-			criu__vma__init(e);
+			if ((e = MSG_PUSH(&m->msgs, mm, vmas)) == NULL)
+				return -1;
 			e->start = x->start > v->start ? x->start : v->start;
 			e->end = x->end < v->end ? x->end : v->end;
 			e->status = CRIU_GUARD;
 			e->fd = -1;
-			b->vmap[all++] = e;
 		}
 		if (x->end <= v->end)
 			i++;
 		else
 			k++;
 	}
-	if (all == n)
+	if (mm->n_vmas == n)
 		return 0;
-	if (m->opts->leave >> WHY_GUARD & 1)
+	if (m->opts->leave >> WHY_GUARD & 1) {
+		mm->n_vmas = n;
 		return make_refuse(m, WHY_GUARD, "process %" PRIu64 ": guard "
 		    "pages", t->proc->pid);
+	}
 	make_since(m, SINCE_GUARD);
-	b->mm.n_vmas = all;
 	return 0;
 }
 
 /*
- * Set all mappings, and t->pages.  [vvar] and [vvar_vclock] are one to criu,
- * and [vsyscall] is none.
+ * Set all mappings, of which smaps told the things in told, and t->pages.
+ * [vvar] and [vvar_vclock] are one to criu, and [vsyscall] is none.
  */
 static int
-vmas_set(struct criumake *m, struct maketask *t, struct mmbits *b)
+vmas_set(struct criumake *m, struct maketask *t, const struct told *told,
+    Criu__Mm *mm)
 {
 	const struct vma *v;
-	Criu__Vma *e;
-	size_t i, n, most;
+	Criu__Vma e, *last = NULL;
+	size_t i;
 	int rc;
 
-	/* a guard may lie in several mappings */
-	most = t->maps.n * 2 + 1;
-	if (t->proc->mem != NULL)
-		most += t->proc->mem->nmissing;
-	b->vma = calloc(most, sizeof *b->vma);
-	b->vmap = calloc(most, sizeof *b->vmap);
-	t->pages = calloc(t->maps.n + 1, sizeof *t->pages);
-	if (b->vma == NULL || b->vmap == NULL || t->pages == NULL)
-		return errstr_set("out of memory");
-	for (i = n = 0; i < t->maps.n; i++) {
+	if ((t->pages = mem_new(t->maps.n, sizeof *t->pages)) == NULL)
+		return -1;
+	for (i = 0; i < t->maps.n; i++) {
 		v = &t->maps.v[i];
 		if (strcmp(v->name, "[vsyscall]") == 0)
 			continue;
-		if (strcmp(v->name, "[vvar_vclock]") == 0 && n > 0 &&
-		    b->vma[n - 1].status & CRIU_VVAR &&
-		    b->vma[n - 1].end == v->start) {
-			b->vma[n - 1].end = v->end;
+		if (strcmp(v->name, "[vvar_vclock]") == 0 && last != NULL &&
+		    last->status & CRIU_VVAR && last->end == v->start) {
+			last->end = v->end;
 			continue;
 		}
-		e = &b->vma[n];
-		if ((rc = vma_set(m, t, v, &b->told[i], &b->rings, e)) == -1)
+		criu__vma__init(&e);
+		if ((rc = vma_set(m, t, v, &told[i], mm, &e)) == -1)
 			return -1;
 		if (rc == 0)
 			continue;
-		t->pages[i] = pages_flags(v, e);
-		e->madv = advice_get(b->told[i].flag);
-		e->has_madv = e->madv != 0;
-		b->vmap[n++] = e;
+		t->pages[i] = pages_flags(v, &e);
+		e.madv = advice_get(told[i].flag);
+		e.has_madv = e.madv != 0;
+		if ((last = MSG_PUSH(&m->msgs, mm, vmas)) == NULL)
+			return -1;
+		*last = e;
 	}
-	b->mm.vmas = b->vmap;
-	b->mm.n_vmas = n;
-	return guards_add(m, t, b) == -1 ? -1 :
-	    makering_set(&b->rings, &b->mm);
+	return guards_add(m, t, mm);
 }
 
 /*
@@ -394,46 +374,42 @@ vmas_set(struct criumake *m, struct maketask *t, struct mmbits *b)
  * prctl(2), PR_SET_MM_MAP.
  */
 static int
-bounds_set(struct criumake *m, struct maketask *t, struct mmbits *b)
+bounds_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 {
 	static const unsigned int field[] = { STAT_STARTCODE, STAT_ENDCODE,
 	    STAT_STARTDATA, STAT_ENDDATA, STAT_STARTSTACK, STAT_BRK,
 	    STAT_ARGSTART, STAT_ARGEND, STAT_ENVSTART, STAT_ENVEND };
-	uint64_t *const to[] = { &b->mm.start_code, &b->mm.end_code,
-	    &b->mm.start_data, &b->mm.end_data, &b->mm.start_stack,
-	    &b->mm.start_brk, &b->mm.arg_start, &b->mm.arg_end,
-	    &b->mm.env_start, &b->mm.env_end };
+	enum { FIELDS = sizeof field / sizeof *field };
+	uint64_t v[FIELDS];
 	size_t i;
 
-	for (i = 0; i < sizeof field / sizeof *field; i++) {
-		*to[i] = t->stat.v[field[i]];
-		if (*to[i] == 0)
+	for (i = 0; i < FIELDS; i++)
+		if ((v[i] = t->stat.v[field[i]]) == 0)
 			return make_never(m, "process %" PRIu64 ": stat: field "
 			    "%u is 0, which criu does not restore",
 			    t->proc->pid, field[i]);
-	}
-	return maketask_must(m, t, "brk", "x", "address (x)", &b->mm.brk);
+	MSG_FILL(mm, "start_code end_code start_data end_data start_stack "
+	    "start_brk arg_start arg_end env_start env_end", v);
+	return maketask_must(m, t, "brk", "x", "address (x)", &mm->brk);
 }
 
 /*
  * Set what prctl(2) changed.
  */
 static int
-prctls_set(struct maketask *t, struct mmbits *b)
+prctls_set(struct maketask *t, Criu__Mm *mm)
 {
 	uint64_t v;
 	int rc;
 
 	if ((rc = maketask_one(t, "dumpable", "d", "number", &v)) == -1)
 		return -1;
-	if (rc == 1) {
-		b->mm.has_dumpable = true;
-		b->mm.dumpable = (int32_t)v;
-	}
+	if (rc == 1)
+		MSG_FILL(mm, "dumpable", &v);
 	if ((rc = maketask_one(t, "thp_disable", "d", "number", &v)) == -1)
 		return -1;
 	if (rc == 1 && v != 0)
-		b->mm.has_thp_disabled = b->mm.thp_disabled = true;
+		MSG_FILL(mm, "thp_disabled", &v);
 	return 0;
 }
 
@@ -441,7 +417,7 @@ prctls_set(struct maketask *t, struct mmbits *b)
  * Set the executable: the mapping of that path, or else a file of that path.
  */
 static int
-exe_set(struct criumake *m, struct maketask *t, struct mmbits *b)
+exe_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 {
 	struct vma exe = { 0 };
 	size_t i;
@@ -457,7 +433,7 @@ exe_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 	for (i = 0; i < t->maps.n; i++)
 		if (strcmp(t->maps.v[i].name, path) == 0)
 			exe = t->maps.v[i];
-	rc = makereg_mapped(m, t, &exe, &b->mm.exe_file_id);
+	rc = makereg_mapped(m, t, &exe, &mm->exe_file_id);
 	if (rc == 0)
 		rc = make_never(m, "process %" PRIu64 ": its executable, %s, "
 		    "cannot be restored", t->proc->pid, path);
@@ -466,31 +442,24 @@ exe_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 }
 
 /*
- * Set the auxiliary vector, as far as criu takes it: getauxval(3).
+ * Set mm to the address space of process t: the auxiliary vector as far as criu
+ * takes it (getauxval(3)), mappings, and what else there is.
  */
-static void
-auxv_set(struct maketask *t, struct mmbits *b)
-{
-	const size_t most = makeregs_auxv(t);
-	struct recfile f;
-	size_t i;
-
-	linuxrec_find(&t->rec, "auxv", &f);
-	for (i = 0; i < most && i < f.len / 8; i++)
-		b->auxv[i] = num_get(f.data + i * 8, 8);
-	b->mm.mm_saved_auxv = b->auxv;
-	b->mm.n_mm_saved_auxv = i;
-}
-
 static int
-mm_set(struct criumake *m, struct maketask *t, struct mmbits *b)
+mm_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 {
-	criu__mm__init(&b->mm);
-	if (proc_vmas(t->proc, &t->maps) == -1 || smaps_read(t, b) == -1)
+	size_t most = makeregs_auxv(t);
+	struct told *told;
+	struct recfile f;
+
+	if (proc_vmas(t->proc, &t->maps) == -1 || (told = msgs_get(&m->msgs,
+	    t->maps.n, sizeof *told)) == NULL || smaps_read(t, told) == -1)
 		return errstr_wrap("process %" PRIu64, t->proc->pid);
-	auxv_set(t, b);
-	return vmas_set(m, t, b) == -1 || bounds_set(m, t, b) == -1 ||
-	    prctls_set(t, b) == -1 || exe_set(m, t, b) == -1 ? -1 : 0;
+	linuxrec_find(&t->rec, "auxv", &f);
+	return MSG_BYTES(&m->msgs, mm, mm_saved_auxv, f.data,
+	    f.len / 8 < most ? f.len / 8 : most) == -1 ||
+	    vmas_set(m, t, told, mm) == -1 || bounds_set(m, t, mm) == -1 ||
+	    prctls_set(t, mm) == -1 || exe_set(m, t, mm) == -1 ? -1 : 0;
 }
 
 /*
@@ -499,20 +468,17 @@ mm_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 int
 makemm_write(struct criumake *m, struct maketask *t)
 {
-	struct mmbits b = { 0 };
+	Criu__Mm mm = CRIU__MM__INIT;
 	struct made *im;
 	int rc;
 
 	rc = -1;
-	if (mm_set(m, t, &b) == 0 &&
+	if (mm_set(m, t, &mm) == 0 &&
 	    (im = make_image(m, CRIU_MM, "mm-%u.img", t->pid)) != NULL) {
-		criuimg_add(&im->b, &b.mm.base);
+		criuimg_add(&im->b, &mm.base);
 		rc = 0;
 	}
-	free(b.vma);
-	free(b.vmap);
-	free(b.told);
-	makering_free(&b.rings);
+	msgs_free(&m->msgs);
 	if (rc == 0)
 		rc = makemem_pages(m, t);
 	/* all of them at once would be as much as their records */

@@ -4,9 +4,9 @@
  */
 #include "criumake.h"
 #include "num.h"
-#include "vec.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,31 +16,29 @@ enum { SIG_STOP = 19 };
  * Set the limits, in the order of RLIMIT_*, as limits has them behind its head.
  */
 static int
-limits_set(struct corebits *c, const struct maketask *t)
+limits_set(struct criumake *m, Criu__TaskCore *c, const struct maketask *t)
 {
+	Criu__Rlimit *to;
 	struct recfile f;
 	struct scan text;
 	struct limit l;
 	size_t i;
 
-	criu__rlimits__init(&c->rlimits);
 	if (!linuxrec_find(&t->rec, "limits", &f))
 		return errstr_set("process %" PRIu64 ": the snapshot has no "
 		    "limits of it", t->proc->pid);
+	if (MSG_PART(&m->msgs, c, rlimits) == NULL ||
+	    (to = MSG_MANY(&m->msgs, c->rlimits, rlimits, LIMITS)) == NULL)
+		return -1;
 	text = scan_begin(f.data, f.len);
 	(void)limits_next(&text, &l);
 	for (i = 0; i < LIMITS; i++) {
 		if (!limits_next(&text, &l) || !l.told)
 			return errstr_set("process %" PRIu64 ": limits: line "
 			    "%zu: no limit", t->proc->pid, i + 2);
-		criu__rlimit__init(&c->rlimit[i]);
-		c->rlimit[i].cur = l.cur;
-		c->rlimit[i].max = l.max;
-		c->rlimitp[i] = &c->rlimit[i];
+		to[i].cur = l.cur;
+		to[i].max = l.max;
 	}
-	c->rlimits.rlimits = c->rlimitp;
-	c->rlimits.n_rlimits = LIMITS;
-	c->tc.rlimits = &c->rlimits;
 	return 0;
 }
 
@@ -48,13 +46,16 @@ limits_set(struct corebits *c, const struct maketask *t)
  * Set the signal actions: those of 62 signals, in their order.
  */
 static int
-sigactions_set(struct criumake *m, struct corebits *c, struct maketask *t)
+sigactions_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 {
+	Criu__SaEntry *sa;
 	struct words w;
 	uint64_t v[5], want;
 	size_t i;
 	int rc;
 
+	if ((sa = MSG_MANY(&m->msgs, c, sigactions, SIGACTIONS)) == NULL)
+		return -1;
 	rc = words_open(&w, &t->rec, t->proc->pid, "sigaction");
 	if (rc == 0)
 		rc = make_never(m, "process %" PRIu64 ": the snapshot has no "
@@ -68,14 +69,8 @@ sigactions_set(struct criumake *m, struct corebits *c, struct maketask *t)
 				    "(x) restorer (x) mask (x)");
 				break;
 			}
-			criu__sa_entry__init(&c->sa[i]);
-			c->sa[i].sigaction = v[1];
-			c->sa[i].flags = v[2];
-			c->sa[i].restorer = v[3];
-			c->sa[i].mask = v[4];
-			c->sap[i] = &c->sa[i];
-			c->tc.sigactions = c->sap;
-			c->tc.n_sigactions = i + 1;
+			MSG_FILL(&sa[i], "sigaction flags restorer mask",
+			    v + 1);
 		}
 	words_close(&w);
 	return rc == -1 ? -1 : 0;
@@ -85,36 +80,42 @@ sigactions_set(struct criumake *m, struct corebits *c, struct maketask *t)
  * Set the three interval timers: setitimer(2).
  */
 static int
-itimers_set(struct criumake *m, struct corebits *c, struct maketask *t)
+itimers_set(struct criumake *m, Criu__Timers *c, struct maketask *t)
 {
-	static const char *const name[3] = { "real", "virtual", "prof" };
+	static const struct {
+		const char	*name;
+		size_t		 at;	/* the field */
+	} timer[3] = {
+		{ "real", offsetof(Criu__Timers, real) },
+		{ "virtual", offsetof(Criu__Timers, virt) },
+		{ "prof", offsetof(Criu__Timers, prof) }
+	};
+	ProtobufCMessage *to[3];
 	struct words w;
 	uint64_t v[2];
 	size_t i;
 	int rc;
 
 	for (i = 0; i < 3; i++)
-		criu__itimer__init(&c->itimer[i]);
+		if ((to[i] = msg_part(&m->msgs, &c->base, timer[i].at)) ==
+		    NULL)
+			return -1;
 	rc = words_open(&w, &t->rec, t->proc->pid, "itimers");
 	if (rc == 0)
 		rc = make_never(m, "process %" PRIu64 ": the snapshot has no "
 		    "interval timers of it", t->proc->pid);
-	else if (rc == 1)
-		for (i = 0; i < 3 && rc == 1; i++) {
-			rc = words_next(&w);
-			if (rc != 1 || !words_form(&w, 1, "dd", v) ||
-			    strcmp(w.word[0], name[i]) != 0) {
-				rc = words_bad(&w, "real|virtual|prof interval "
-				    "left");
-				break;
-			}
-			c->itimer[i].isec = v[0] / USEC;
-			c->itimer[i].iusec = v[0] % USEC;
-			c->itimer[i].vsec = v[1] / USEC;
-			c->itimer[i].vusec = v[1] % USEC;
-			if (v[0] == 0 && v[1] != 0)
-				make_since(m, SINCE_ITIMER);
+	for (i = 0; i < 3 && rc == 1; i++) {
+		rc = words_next(&w);
+		if (rc != 1 || !words_form(&w, 1, "dd", v) ||
+		    strcmp(w.word[0], timer[i].name) != 0) {
+			rc = words_bad(&w, "real|virtual|prof interval left");
+			break;
 		}
+		msg_fill(to[i], "isec iusec vsec vusec", (uint64_t[]){
+		    v[0] / USEC, v[0] % USEC, v[1] / USEC, v[1] % USEC });
+		if (v[0] == 0 && v[1] != 0)
+			make_since(m, SINCE_ITIMER);
+	}
 	words_close(&w);
 	return rc == -1 ? -1 : 0;
 }
@@ -124,7 +125,7 @@ itimers_set(struct criumake *m, struct corebits *c, struct maketask *t)
  * timers_set.
  */
 static int
-posix_timer(struct criumake *m, struct corebits *c, struct maketask *t,
+posix_timer(struct criumake *m, Criu__Timers *c, struct maketask *t,
     const uint64_t *v)
 {
 	Criu__PosixTimer *p;
@@ -136,26 +137,14 @@ posix_timer(struct criumake *m, struct corebits *c, struct maketask *t,
 		return make_refuse(m, WHY_TIMER, "process %" PRIu64 ": timer %"
 		    PRIu64 ": it is for thread %" PRIu64 ", which is not in "
 		    "the snapshot", t->proc->pid, v[0], v[5]);
-	if (VEC_ROOM(c->timers.posix, c->timers.n_posix) == -1)
+	if ((p = MSG_PUSH(&m->msgs, c, posix)) == NULL)
 		return -1;
-	if ((p = calloc(1, sizeof *p)) == NULL)
-		return errstr_set("out of memory");
-	criu__posix_timer__init(p);
-	p->it_id = (uint32_t)v[0];
-	p->clock_id = (uint32_t)v[1];
-	p->si_signo = (uint32_t)v[2];
-	p->it_sigev_notify = (uint32_t)v[3];
-	p->sival_ptr = v[4];
-	p->overrun = (uint32_t)v[6];
-	p->isec = v[7] / NSEC;
-	p->insec = v[7] % NSEC;
-	p->vsec = v[8] / NSEC;
-	p->vnsec = v[8] % NSEC;
-	c->timers.posix[c->timers.n_posix++] = p;
-	if (who != NULL) {
-		p->has_notify_thread_id = true;
-		p->notify_thread_id = (int32_t)who->pid;
-	}
+	MSG_FILL(p, "it_id clock_id si_signo it_sigev_notify sival_ptr - "
+	    "overrun", v);
+	MSG_FILL(p, "isec insec vsec vnsec", ((uint64_t[]){ v[7] / NSEC,
+	    v[7] % NSEC, v[8] / NSEC, v[8] % NSEC }));
+	if (who != NULL)
+		MSG_FILL(p, "notify_thread_id", &(uint64_t){ who->pid });
 	return 0;
 }
 
@@ -163,27 +152,23 @@ posix_timer(struct criumake *m, struct corebits *c, struct maketask *t,
  * Set all timers.
  */
 static int
-timers_set(struct criumake *m, struct corebits *c, struct maketask *t)
+timers_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 {
 	struct words w;
 	uint64_t v[9];
 	int rc;
 
-	criu__timers__init(&c->timers);
-	if (itimers_set(m, c, t) == -1)
+	if (MSG_PART(&m->msgs, c, timers) == NULL ||
+	    itimers_set(m, c->timers, t) == -1)
 		return -1;
-	c->timers.real = &c->itimer[0];
-	c->timers.virt = &c->itimer[1];
-	c->timers.prof = &c->itimer[2];
 	rc = words_open(&w, &t->rec, t->proc->pid, "posix_timers");
 	while (rc != -1 && (rc = words_next(&w)) == 1)
 		if (!words_form(&w, 0, "diidxdddd", v))
 			rc = words_bad(&w, "id clock signal notify value (x) "
 			    "thread overruns interval left");
-		else if (posix_timer(m, c, t, v) == -1)
+		else if (posix_timer(m, c->timers, t, v) == -1)
 			rc = -1;
 	words_close(&w);
-	c->tc.timers = &c->timers;
 	return rc;
 }
 
@@ -212,17 +197,15 @@ stop_signal(const struct maketask *t)
  * number without a newline.  Who is in a user namespace may not set it.
  */
 static void
-loginuid_set(const struct criumake *m, struct corebits *c,
+loginuid_set(const struct criumake *m, Criu__TaskCore *c,
     const struct maketask *t)
 {
 	uint64_t v;
 	char *s;
 
 	if ((s = words_text(&t->rec, "loginuid")) != NULL &&
-	    number_parse(s, 'd', &v) && v <= UINT32_MAX && !m->users) {
-		c->tc.has_loginuid = true;
-		c->tc.loginuid = (uint32_t)v;
-	}
+	    number_parse(s, 'd', &v) && v <= UINT32_MAX && !m->users)
+		MSG_FILL(c, "loginuid", &v);
 	free(s);
 }
 
@@ -231,13 +214,13 @@ loginuid_set(const struct criumake *m, struct corebits *c,
  * criu leaves to the process.
  */
 static int
-personality_set(struct criumake *m, struct corebits *c, struct maketask *t)
+personality_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 {
 	uint64_t v;
 
 	if (maketask_one(t, "personality", "x", "bits (x)", &v) != 1)
 		return 0;
-	c->tc.personality = (uint32_t)v;
+	c->personality = (uint32_t)v;
 	return v == 0 ? 0 : make_note(m, "process %" PRIu64
 	    ": its personality, %" PRIx64 ", is not restored", t->proc->pid,
 	    v);
@@ -271,7 +254,7 @@ keyrings_note(struct criumake *m, const struct maketask *t)
  * Set what prctl(2), personality(2), membarrier(2) and oom_score_adj changed.
  */
 static int
-traits_set(struct criumake *m, struct corebits *c, struct maketask *t)
+traits_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 {
 	uint64_t v;
 	int rc;
@@ -280,23 +263,18 @@ traits_set(struct criumake *m, struct corebits *c, struct maketask *t)
 		return -1;
 	if ((rc = maketask_one(t, "oom_score_adj", "i", "number", &v)) == -1)
 		return -1;
-	if (rc == 1) {
-		c->tc.has_oom_score_adj = true;
-		c->tc.oom_score_adj = (int32_t)v;
-	}
+	if (rc == 1)
+		MSG_FILL(c, "oom_score_adj", &v);
 	if ((rc = maketask_must(m, t, "child_subreaper", "d", "number",
 	    &v)) == -1)
 		return -1;
-	if (rc == 1) {
-		c->tc.has_child_subreaper = true;
-		c->tc.child_subreaper = v != 0;
-	}
+	if (rc == 1)
+		MSG_FILL(c, "child_subreaper", &v);
 	if ((rc = maketask_one(t, "membarrier", "x", "commands (x)",
 	    &v)) == -1)
 		return -1;
 	if (rc == 1 && v != 0) {
-		c->tc.has_membarrier_registration_mask = true;
-		c->tc.membarrier_registration_mask = (uint32_t)v;
+		MSG_FILL(c, "membarrier_registration_mask", &v);
 		make_since(m, SINCE_MEMBARRIER);
 	}
 	return 0;
@@ -307,26 +285,25 @@ traits_set(struct criumake *m, struct corebits *c, struct maketask *t)
  * with errstr.
  */
 int
-corebits_task(struct criumake *m, struct corebits *c, struct maketask *t)
+makecore_task(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 {
 	int rc;
 
-	if ((rc = t->stat.state == 'T' ? 1 : corebits_stops(m, t)) == -1)
+	if ((rc = t->stat.state == 'T' ? 1 : makecore_stops(m, t)) == -1)
 		return -1;
 	if (rc == 1) {
-		c->tc.task_state = STOPPED;
-		c->tc.has_stop_signo = true;
-		c->tc.stop_signo = stop_signal(t);
-		if (c->tc.stop_signo != SIG_STOP)
+		c->task_state = STOPPED;
+		c->has_stop_signo = true;
+		c->stop_signo = stop_signal(t);
+		if (c->stop_signo != SIG_STOP)
 			make_since(m, SINCE_STOP);
 	}
-	c->tc.flags = (uint32_t)t->stat.v[STAT_FLAGS];
-	c->tc.blk_sigset = corebits_blocked(t);
+	c->flags = (uint32_t)t->stat.v[STAT_FLAGS];
+	c->blk_sigset = makecore_blocked(t);
 	loginuid_set(m, c, t);
-	if (traits_set(m, c, t) == -1 || limits_set(c, t) == -1 ||
+	if (traits_set(m, c, t) == -1 || limits_set(m, c, t) == -1 ||
 	    sigactions_set(m, c, t) == -1 || timers_set(m, c, t) == -1 ||
-	    corebits_pending(m, c, t, t, true) == -1)
+	    MSG_PART(&m->msgs, c, signals_s) == NULL)
 		return -1;
-	c->tc.signals_s = &c->pending[0];
-	return 0;
+	return makecore_pending(m, c->signals_s, t, t, true);
 }

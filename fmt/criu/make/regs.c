@@ -10,9 +10,7 @@
 static const struct {
 	const char	*name;	/* of the machine */
 	uint32_t	 mtype;	/* of core */
-	int		(*get)(struct criumake *, struct maketask *,
-			    struct maketask *, const struct recfile *,
-			    const uint64_t *, struct makeregs **);
+	makeregs_fn	*get;
 	size_t		 auxv;	/* AT_VECTOR_SIZE there: words that it takes */
 } known[] = {
 	{ "amd64", CRIU_AMD64, makeregs_amd64, AUXV_MOST },
@@ -38,19 +36,17 @@ machine_of(const struct maketask *t)
 }
 
 /*
- * Set *g, which the caller frees, to the registers of thread t of process p, as
- * they are to be when it goes on. rseq has the address of its area first, or is
- * NULL.  Return 1; 0 when it is noted that they cannot be had; or -1 with
- * errstr.
+ * Set in core the registers of thread t of process p, as they are to be when it
+ * goes on. rseq has the address of its area first, or is NULL.  Return 1; 0
+ * when it is noted that they cannot be had; or -1 with errstr.
  */
 int
 makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
-    const uint64_t *rseq, struct makeregs **g)
+    const uint64_t *rseq, Criu__Core *core)
 {
 	struct recfile regs;
 	size_t i;
 
-	*g = NULL;
 	if (!linuxrec_find(&t->rec, "regset/prstatus", &regs))
 		return make_never(m, "process %" PRIu64 ": it has no "
 		    "registers here, for another traces it, or it did not "
@@ -58,7 +54,7 @@ makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
 	if ((i = machine_of(t)) == NKNOWN)
 		return make_never(m, "process %" PRIu64 ": neither of x86-64 "
 		    "nor of arm64: cannot be restored", t->proc->pid);
-	return known[i].get(m, p, t, &regs, rseq, g);
+	return known[i].get(m, p, t, &regs, rseq, core);
 }
 
 /*

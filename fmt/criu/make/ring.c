@@ -10,11 +10,8 @@
  */
 #include "criumake.h"
 #include "num.h"
-#include "vec.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { RING_ROOM = 1, RING_HEAD, RING_TAIL, RING_MAGIC, RING_WORDS = 8 };
 
@@ -50,12 +47,12 @@ ring_hinders(const struct maketask *t, const struct vma *v)
 }
 
 /*
- * Add the ring of process t that is mapped as v to l, those of the process.
+ * Add the ring of process t that is mapped as v to mm, a message of m's.
  * Return 1; 0 when it is noted that it cannot be restored; or -1 with errstr.
  */
 int
 makering_add(struct criumake *m, const struct maketask *t, const struct vma *v,
-    struct makerings *l)
+    Criu__Mm *mm)
 {
 	Criu__AioRing *e;
 	const char *why;
@@ -64,44 +61,15 @@ makering_add(struct criumake *m, const struct maketask *t, const struct vma *v,
 		return make_refuse(m, WHY_AIO, "process %" PRIu64 ": mapping "
 		    "at %" PRIx64 " of %s: %s", t->proc->pid, v->start,
 		    v->name, why);
-	if (l->n == 0 && make_note(m, "process %" PRIu64 ": requests of "
+	if (mm->n_aios == 0 && make_note(m, "process %" PRIu64 ": requests of "
 	    "io_submit(2) that are under way are not known, and never end",
 	    t->proc->pid) == -1)
 		return -1;
-	if (VEC_ROOM(l->v, l->n) == -1)
+	if ((e = MSG_PUSH(&m->msgs, mm, aios)) == NULL)
 		return -1;
-	e = &l->v[l->n++];
-	criu__aio_ring__init(e);
 	e->id = v->start;
 	e->ring_len = (uint32_t)(v->end - v->start);
 	/* the kernel makes room for twice as many, and two */
 	e->nr_req = ((e->ring_len - HEAD_SIZE) / EVENT_SIZE - 2) / 2;
 	return 1;
-}
-
-/*
- * Let mm have the rings l of a process.  Return 0, or -1 with errstr.
- */
-int
-makering_set(struct makerings *l, Criu__Mm *mm)
-{
-	size_t i;
-
-	if ((l->p = calloc(l->n + 1, sizeof *l->p)) == NULL)
-		return errstr_set("out of memory");
-	for (i = 0; i < l->n; i++)
-		l->p[i] = &l->v[i];
-	mm->aios = l->p;
-	mm->n_aios = l->n;
-	return 0;
-}
-
-/*
- * Free the rings l.
- */
-void
-makering_free(struct makerings *l)
-{
-	free(l->v);
-	free(l->p);
 }

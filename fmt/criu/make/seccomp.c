@@ -7,7 +7,6 @@
 #include "vec.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char name[] = "seccomp-filters";
@@ -174,21 +173,16 @@ int
 makeseccomp_write(struct criumake *m)
 {
 	Criu__Seccomp e = CRIU__SECCOMP__INIT;
-	Criu__SeccompFilter *v, **p;
+	Criu__SeccompFilter *v;
 	struct made *im;
 	size_t i;
-	int rc;
 
 	if (m->nfilter == 0)
 		return 0;
-	if ((im = make_image(m, CRIU_SECCOMP, "seccomp.img")) == NULL)
+	if ((im = make_image(m, CRIU_SECCOMP, "seccomp.img")) == NULL ||
+	    (v = MSG_MANY(&m->msgs, &e, filters, m->nfilter)) == NULL)
 		return -1;
-	v = calloc(m->nfilter, sizeof *v);
-	p = calloc(m->nfilter, sizeof *p);
-	rc = v == NULL || p == NULL ? errstr_set("out of memory") : 0;
-	for (i = 0; rc == 0 && i < m->nfilter; i++) {
-		p[i] = &v[i];
-		criu__seccomp_filter__init(p[i]);
+	for (i = 0; i < m->nfilter; i++) {
 		v[i].filter.data = (uint8_t *)(uintptr_t)m->filter[i].code;
 		v[i].filter.len = m->filter[i].len;
 		v[i].has_flags = true;
@@ -196,11 +190,7 @@ makeseccomp_write(struct criumake *m)
 		v[i].has_prev = m->filter[i].chained;
 		v[i].prev = (uint32_t)i - 1;
 	}
-	e.filters = p;
-	e.n_filters = m->nfilter;
-	if (rc == 0)
-		criuimg_add(&im->b, &e.base);
-	free(v);
-	free(p);
-	return rc;
+	criuimg_add(&im->b, &e.base);
+	msgs_free(&m->msgs);
+	return 0;
 }

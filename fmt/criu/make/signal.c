@@ -17,7 +17,6 @@
 #include "num.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {			/* of amd64 and arm64 */
@@ -46,7 +45,7 @@ in_set(uint64_t set, uint64_t sig)
  * Return the blocked signals of thread t, bit 0 for signal 1.
  */
 uint64_t
-corebits_blocked(const struct maketask *t)
+makecore_blocked(const struct maketask *t)
 {
 	struct recfile f;
 	uint64_t v;
@@ -70,7 +69,7 @@ blocked_by_all(const struct criumake *m, struct waits *w)
 		return -1;
 	for (i = 0; i < n; i++)
 		if (!maketask_ended(m->task[at[i]]))
-			w->blocked &= corebits_blocked(m->task[at[i]]);
+			w->blocked &= makecore_blocked(m->task[at[i]]);
 	return 0;
 }
 
@@ -114,7 +113,7 @@ waits_read(const struct criumake *m, struct waits *w, struct maketask *p,
 		return errstr_set("process %" PRIu64 ": %s: %zu bytes, not "
 		    "of %d each", t->proc->pid, name, w->f.len, SIGINFO);
 	w->n = w->f.len / SIGINFO;
-	w->blocked = corebits_blocked(t);
+	w->blocked = makecore_blocked(t);
 	if (whole && blocked_by_all(m, w) == -1)
 		return -1;
 	return handlers_read(w);
@@ -151,7 +150,7 @@ waits_stop(const struct waits *w)
  * stopped when it goes on; 0 if not; or -1 with errstr.
  */
 int
-corebits_stops(const struct criumake *m, struct maketask *p)
+makecore_stops(const struct criumake *m, struct maketask *p)
 {
 	const size_t *at;
 	struct waits w;
@@ -210,37 +209,32 @@ signal_check(struct criumake *m, const struct waits *w, uint64_t sig)
 }
 
 /*
- * Set in c the signals that wait for thread t of process p or, with whole, for
- * p, which is t then: siginfo_t after siginfo_t.  Return 0, or -1 with errstr.
+ * Set in q, a message of m's, the signals that wait for thread t of process p
+ * or, with whole, for p, which is t then: siginfo_t after siginfo_t.  Return 0,
+ * or -1 with errstr.
  */
 int
-corebits_pending(struct criumake *m, struct corebits *c, struct maketask *p,
+makecore_pending(struct criumake *m, Criu__SignalQueue *q, struct maketask *p,
     struct maketask *t, bool whole)
 {
-	size_t i, which = whole ? 0 : 1;
-	Criu__SignalQueue *q = &c->pending[which];
 	Criu__Siginfo *si;
 	struct waits w;
 	uint64_t sig;
+	size_t i;
 
-	criu__signal_queue__init(q);
-	if (waits_read(m, &w, p, t, whole) == -1 || w.n == 0)
-		return w.n == 0 ? 0 : -1;
-	si = c->siginfo[which] = calloc(w.n, sizeof *si);
-	q->signals = calloc(w.n, sizeof *q->signals);
-	if (si == NULL || q->signals == NULL)
-		return errstr_set("out of memory");
+	if (waits_read(m, &w, p, t, whole) == -1)
+		return -1;
 	for (i = 0; i < w.n; i++) {
 		sig = waits_signal(&w, i);
 		if (signal_check(m, &w, sig) == -1)
 			return -1;
 		if (sig == SIG_STOP)
 			continue;
-		criu__siginfo__init(&si[i]);
-		si[i].siginfo.len = SIGINFO;
-		si[i].siginfo.data = (uint8_t *)(uintptr_t)w.f.data +
+		if ((si = MSG_PUSH(&m->msgs, q, signals)) == NULL)
+			return -1;
+		si->siginfo.len = SIGINFO;
+		si->siginfo.data = (uint8_t *)(uintptr_t)w.f.data +
 		    i * SIGINFO;
-		q->signals[q->n_signals++] = &si[i];
 	}
 	return 0;
 }

@@ -235,14 +235,15 @@ pstree_entry(struct criumake *m, struct buf *b, const struct maketask *t)
 	e.ppid = t->parent == NULL ? 0 : t->parent->pid;
 	e.pgid = t->pgid;
 	e.sid = t->sid;
-	if ((e.threads = calloc(n + 1, sizeof *e.threads)) == NULL)
-		return errstr_set("out of memory");
+	if (MSG_MANY(&m->msgs, &e, threads, n + 1) == NULL)
+		return -1;
+	e.n_threads = 0;
 	e.threads[e.n_threads++] = t->pid;
 	for (i = 0; i < n; i++)
 		if (maketask_runs(m->task[at[i]]))
 			e.threads[e.n_threads++] = m->task[at[i]]->pid;
 	criuimg_add(b, &e.base);
-	free(e.threads);
+	msgs_free(&m->msgs);
 	return 0;
 }
 

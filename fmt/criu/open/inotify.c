@@ -39,10 +39,8 @@ makewatch_handle(struct criumake *m, Criu__FileHandle *h,
 	enum { WORDS = 16 };	/* as many as criu wants: its images/fh.proto */
 	size_t i;
 
-	h->handle = msgs_get(&m->msgs, WORDS, sizeof *h->handle);
-	if (h->handle == NULL)
+	if (MSG_MANY(&m->msgs, h, handle, WORDS) == NULL)
 		return -1;
-	h->n_handle = WORDS;
 	h->bytes = (uint32_t)l->len;
 	h->type = (uint32_t)l->v[l->key == OK_MARK ? MARK_TYPE : WATCH_TYPE];
 	for (i = 0; i < l->len && i / 8 < WORDS; i++)

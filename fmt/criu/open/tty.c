@@ -217,9 +217,8 @@ termios_set(struct criumake *m, Criu__Termios *e, const struct makeopen *f,
 	size_t i;
 
 	makekey_fill(f, key, &e->base);
-	if ((e->c_cc = msgs_get(&m->msgs, CCS, sizeof *e->c_cc)) == NULL)
+	if (MSG_MANY(&m->msgs, e, c_cc, CCS) == NULL)
 		return -1;
-	e->n_c_cc = CCS;
 	for (i = 0; i < CCS; i++)
 		e->c_cc[i / 4] |= (uint32_t)cc[i] << i % 4 * 8;
 	return 0;
