@@ -2,8 +2,7 @@
  * Registers of a thread of amd64, from the core image to the sets of ptrace(2).
  *
  *	regset/prstatus	struct user_regs_struct, or that of 32 bits
- *	regset/fpregs	0	FXSAVE: cwd swd twd fop, rip, rdp,
- *				mxcsr, mask; st at 32, xmm at 160
+ *	regset/fpregs	0	FXSAVE: CRIU_FXSAVE; st at 32, xmm at 160
  *	regset/xstate	0	the same
  *			464	which of it there is, as the kernel tells
  *			512	xstate_bv
@@ -13,6 +12,7 @@
 #include "read.h"
 
 enum {
+	NGPREGS = 27,		/* most that there are */
 	FXSAVE = 512,
 	ST = 32, NST = 32,	/* where they are, and how many words */
 	XMM = 160, NXMM = 64,
@@ -25,36 +25,21 @@ enum {
 	COMPAT = 2		/* a mode: of 32 bits */
 };
 
-static void
-add_regs64(struct filelist *rec, const Criu__GpRegs *g)
-{
-	const uint64_t v[] = { g->r15, g->r14, g->r13, g->r12, g->bp, g->bx,
-	    g->r11, g->r10, g->r9, g->r8, g->ax, g->cx, g->dx, g->si, g->di,
-	    g->orig_ax, g->ip, g->cs, g->flags, g->sp, g->ss, g->fs_base,
-	    g->gs_base, g->ds, g->es, g->fs, g->gs };
-	uint8_t b[sizeof v];
-	size_t i;
-
-	for (i = 0; i < sizeof v / sizeof *v; i++)
-		num_put(b + 8 * i, v[i], 8);
-	filelist_copy(rec, "regset/prstatus", b, sizeof b);
-}
-
 /*
- * struct user_regs_struct32 of the kernel, asm/user32.h.
+ * Add the general registers of these names, each a number of width bytes.
  */
 static void
-add_regs32(struct filelist *rec, const Criu__GpRegs *g)
+add_gpregs(struct filelist *rec, const Criu__GpRegs *g, const char *names,
+    size_t width)
 {
-	const uint64_t v[] = { g->bx, g->cx, g->dx, g->si, g->di, g->bp,
-	    g->ax, g->ds, g->es, g->fs, g->gs, g->orig_ax, g->ip, g->cs,
-	    g->flags, g->sp, g->ss };
-	uint8_t b[4 * sizeof v / sizeof *v];
-	size_t i;
+	uint64_t v[NGPREGS];
+	struct buf b = { 0 };
+	size_t i, n;
 
-	for (i = 0; i < sizeof v / sizeof *v; i++)
-		num_put(b + 4 * i, v[i], 4);
-	filelist_copy(rec, "regset/prstatus", b, sizeof b);
+	n = msg_take(&g->base, names, v);
+	for (i = 0; i < n; i++)
+		num_add(&b, v[i], width);
+	filelist_buf(rec, "regset/prstatus", &b);
 }
 
 static int
@@ -73,14 +58,14 @@ put_words(uint8_t *p, const uint32_t *v, size_t n, size_t want,
 static int
 put_fxsave(uint8_t *b, const Criu__FpRegs *f)
 {
-	num_put(b, f->cwd, 2);
-	num_put(b + 2, f->swd, 2);
-	num_put(b + 4, f->twd, 2);
-	num_put(b + 6, f->fop, 2);
-	num_put(b + 8, f->rip, 8);
-	num_put(b + 16, f->rdp, 8);
-	num_put(b + 24, f->mxcsr, 4);
-	num_put(b + 28, f->mxcsr_mask, 4);
+	uint64_t v[sizeof CRIU_FXBYTES];
+	size_t i, at, n, count;
+
+	count = msg_take(&f->base, CRIU_FXSAVE, v);
+	for (i = at = 0; i < count; i++, at += n) {
+		n = (size_t)(CRIU_FXBYTES[i] - '0');
+		num_put(b + at, v[i], n);
+	}
 	if (put_words(b + ST, f->st_space, f->n_st_space, NST,
 	    "st_space") == -1)
 		return -1;
@@ -129,10 +114,8 @@ criuregs_amd64(struct criutask *task, const Criu__Core *core)
 	task->state.stat.v[STAT_SP] = g->sp;
 	task->state.stat.v[STAT_PC] = g->ip;
 	compat = g->has_mode && g->mode == COMPAT;
-	if (compat)
-		add_regs32(rec, g);
-	else
-		add_regs64(rec, g);
+	add_gpregs(rec, g, compat ? CRIU_GPREGS32 : CRIU_GPREGS,
+	    compat ? 4 : 8);
 	if (put_fxsave(b, t->fpregs) == -1)
 		return -1;
 	if (!compat)	/* of 32 bits it would be FSAVE */

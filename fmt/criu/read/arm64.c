@@ -34,19 +34,16 @@ words_add(struct filelist *rec, const char *name, const uint64_t *v, size_t n)
 static void
 add_pac(struct filelist *rec, const Criu__PacKeys *k)
 {
-	const Criu__PacAddressKeys *a = k->address;
-	const Criu__PacGenericKeys *g = k->generic;
+	uint64_t v[8];
 
-	if (a != NULL) {
-		words_add(rec, "regset/407", (uint64_t[]){ a->apiakey_lo,
-		    a->apiakey_hi, a->apibkey_lo, a->apibkey_hi,
-		    a->apdakey_lo, a->apdakey_hi, a->apdbkey_lo,
-		    a->apdbkey_hi }, 8);
-		words_add(rec, "regset/40a", &a->pac_enabled_key, 1);
+	if (k->address != NULL) {
+		words_add(rec, "regset/407", v, msg_take(&k->address->base,
+		    CRIU_PACA, v));
+		words_add(rec, "regset/40a", &k->address->pac_enabled_key, 1);
 	}
-	if (g != NULL)
-		words_add(rec, "regset/408", (uint64_t[]){ g->apgakey_lo,
-		    g->apgakey_hi }, 2);
+	if (k->generic != NULL)
+		words_add(rec, "regset/408", v, msg_take(&k->generic->base,
+		    CRIU_PACG, v));
 }
 
 /*
@@ -73,9 +70,7 @@ criuregs_arm64(struct criutask *t, const Criu__Core *core)
 		return errstr_set("vregs: %zu words, not %d", f->n_vregs,
 		    VREGS);
 	memcpy(v, g->regs, REGS * sizeof *v);
-	v[REGS] = g->sp;
-	v[REGS + 1] = g->pc;
-	v[REGS + 2] = g->pstate;
+	(void)msg_take(&g->base, "sp pc pstate", v + REGS);
 	words_add(&t->rec, "regset/prstatus", v, REGS + 3);
 	for (i = 0; i < VREGS; i++)
 		num_put(fp + i * 8, f->vregs[i], 8);
