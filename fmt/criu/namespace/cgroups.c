@@ -186,75 +186,32 @@ makecgroup_free(struct criumake *m)
 }
 
 /*
- * Set e to the set of a number.  Return 0, or -1: it is the caller's to free.
+ * Set the sets of e, a message of m's.
  */
 static int
-set_put(Criu__CgSet *e, const struct cgset *s, uint32_t id)
+sets_put(struct criumake *m, Criu__Cgroup *e)
 {
+	const struct makecgroups *c = m->cgroups;
+	const struct cgset *s;
 	Criu__CgMember *v;
-	size_t i;
+	Criu__CgSet *set;
+	size_t i, k;
 
-	criu__cg_set__init(e);
-	e->id = id;
-	v = calloc(s->n + 1, sizeof *v);
-	e->ctls = calloc(s->n + 1, sizeof *e->ctls);
-	if (v == NULL || e->ctls == NULL) {
-		free(v);
-		return errstr_set("out of memory");
-	}
-	/* the first is always there, and what is freed */
-	e->ctls[0] = v;
-	for (i = 0; i < s->n; i++) {
-		e->ctls[i] = &v[i];
-		criu__cg_member__init(&v[i]);
-		v[i].name = (char *)(uintptr_t)s->v[i].list;
-		v[i].path = (char *)(uintptr_t)s->v[i].path;
-		v[i].has_cgns_prefix = s->v[i].prefix > 0;
-		v[i].cgns_prefix = (uint32_t)s->v[i].prefix;
-	}
-	e->n_ctls = s->n;
-	return 0;
-}
-
-/*
- * Set the sets of an image.
- */
-static int
-sets_put(Criu__Cgroup *e, const struct makecgroups *c)
-{
-	Criu__CgSet *v;
-	size_t i;
-	int rc;
-
-	v = calloc(c->nset + 1, sizeof *v);
-	e->sets = calloc(c->nset + 1, sizeof *e->sets);
-	if (v == NULL || e->sets == NULL) {
-		free(v);
-		return errstr_set("out of memory");
-	}
-	e->sets[0] = v;
-	for (rc = 0, i = 0; i < c->nset && rc == 0; i++) {
-		e->sets[i] = &v[i];
-		e->n_sets++;
-		rc = set_put(&v[i], &c->set[i],
-		    (uint32_t)(CGROUP_CRIUS + 1 + i));
-	}
-	return rc;
-}
-
-static void
-sets_free(Criu__Cgroup *e)
-{
-	size_t i;
-
-	for (i = 0; i < e->n_sets; i++)
-		if (e->sets[i]->ctls != NULL) {
-			free(e->sets[i]->ctls[0]);
-			free(e->sets[i]->ctls);
+	if ((set = MSG_MANY(&m->msgs, e, sets, c->nset)) == NULL)
+		return -1;
+	for (i = 0; i < c->nset; i++) {
+		s = &c->set[i];
+		set[i].id = (uint32_t)(CGROUP_CRIUS + 1 + i);
+		if ((v = MSG_MANY(&m->msgs, &set[i], ctls, s->n)) == NULL)
+			return -1;
+		for (k = 0; k < s->n; k++) {
+			v[k].name = (char *)(uintptr_t)s->v[k].list;
+			v[k].path = (char *)(uintptr_t)s->v[k].path;
+			v[k].has_cgns_prefix = s->v[k].prefix > 0;
+			v[k].cgns_prefix = (uint32_t)s->v[k].prefix;
 		}
-	if (e->sets != NULL)
-		free(e->sets[0]);
-	free(e->sets);
+	}
+	return 0;
 }
 
 /*
@@ -265,7 +222,6 @@ makecgroup_write(struct criumake *m)
 {
 	const struct makecgroups *c = m->cgroups;
 	Criu__Cgroup e = CRIU__CGROUP__INIT;
-	struct cgtrees t = { 0 };
 	struct made *im;
 	int rc;
 
@@ -273,15 +229,10 @@ makecgroup_write(struct criumake *m)
 		return 0;
 	if ((im = make_image(m, CRIU_CGROUP, "cgroup.img")) == NULL)
 		return -1;
-	rc = sets_put(&e, c);
-	if (rc == 0)
-		rc = cgtrees_make(&t, m);
-	e.controllers = t.controller;
-	e.n_controllers = t.n;
+	rc = sets_put(m, &e) == -1 || cgtrees_make(m, &e) == -1 ? -1 : 0;
 	if (rc == 0)
 		criuimg_add(&im->b, &e.base);
-	sets_free(&e);
-	cgtrees_free(&t);
+	msgs_free(&m->msgs);
 	if (rc == 0 && m->opts->words != NULL)
 		buf_printf(m->opts->words, " --manage-cgroups=%s",
 		    mode_word[m->opts->cgroups]);

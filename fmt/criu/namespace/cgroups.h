@@ -61,13 +61,6 @@ struct makecgroups {
 	bool		 space;	/* a cgroup namespace is made */
 };
 
-struct cgtrees {		/* hierarchies as they are in an image */
-	Criu__CgController **controller; /* borrowed from the parts */
-	size_t		 n;
-	void		**part;	/* owned, each too */
-	size_t		 npart;
-};
-
 /* cgroupread.c */
 int		 cgdirs_read(struct cgdirs *d, const struct criumake *m);
 void		 cgdirs_free(struct cgdirs *d);
@@ -78,7 +71,6 @@ int		 cgsets_read(struct criumake *m);
 void		 cgsets_free(struct makecgroups *c);
 
 /* cgrouptree.c */
-int		 cgtrees_make(struct cgtrees *l, struct criumake *m);
-void		 cgtrees_free(struct cgtrees *l);
+int		 cgtrees_make(struct criumake *m, Criu__Cgroup *e);
 
 #endif

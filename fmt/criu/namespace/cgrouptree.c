@@ -17,43 +17,11 @@ enum { CONTROL_MOST = 400 };	/* bytes of cgroup.subtree_control: criu has
 				   room for 1024, and adds signs */
 
 struct tree {			/* a hierarchy in the making */
-	struct cgtrees	*to;	/* borrowed, as the next */
-	const struct criumake *m;
+	struct criumake	*m;	/* borrowed, as the next */
 	const char	*list;
 	struct cgdir	*dir;	/* owned; ascending */
 	size_t		 n;
 };
-
-/*
- * Return n zeroed elements that are freed with l; or NULL with errstr.
- */
-static void *
-part_new(struct cgtrees *l, size_t n, size_t size)
-{
-	void *p;
-
-	if (VEC_ROOM(l->part, l->npart) == -1)
-		return NULL;
-	if ((p = calloc(n + 1, size)) == NULL) {
-		errstr_set("out of memory");
-		return NULL;
-	}
-	l->part[l->npart++] = p;
-	return p;
-}
-
-/*
- * Free the hierarchies of l.
- */
-void
-cgtrees_free(struct cgtrees *l)
-{
-	size_t i;
-
-	for (i = 0; i < l->npart; i++)
-		free(l->part[i]);
-	free(l->part);
-}
 
 /*
  * Compare cgroups by path: one comes before those below it, and these before
@@ -110,8 +78,9 @@ dir_needed(const struct tree *t, const struct cgdir *d)
  * them if need be, and note each.
  */
 static int
-untold_add(struct criumake *m, struct tree *t)
+untold_add(struct tree *t)
 {
+	struct criumake *m = t->m;
 	const struct makecgroups *c = m->cgroups;
 	const struct cgmember *v;
 	size_t i, k, j;
@@ -144,9 +113,9 @@ untold_add(struct criumake *m, struct tree *t)
  * Set t->dir to the cgroups that are made, each once.
  */
 static int
-dirs_choose(struct criumake *m, struct tree *t)
+dirs_choose(struct tree *t)
 {
-	const struct cgdirs *l = &m->cgroups->dirs;
+	const struct cgdirs *l = &t->m->cgroups->dirs;
 	size_t i, n;
 
 	for (i = 0; i < l->n; i++) {
@@ -157,7 +126,7 @@ dirs_choose(struct criumake *m, struct tree *t)
 			return -1;
 		t->dir[t->n++] = l->v[i];
 	}
-	if (untold_add(m, t) == -1)
+	if (untold_add(t) == -1)
 		return -1;
 	SORT(t->dir, t->n, dir_cmp);
 	for (n = i = 0; i < t->n; i++)
@@ -235,18 +204,15 @@ prop_value(const struct cgprop *p)
 	return strtoll(p->value, NULL, 10) == LLONG_MAX ? "-1" : p->value;
 }
 
-static Criu__CgroupPerms *
-perms_new(struct cgtrees *l, uint32_t mode, uint32_t uid, uint32_t gid)
+static int
+perms_set(Criu__CgroupPerms *p, uint32_t mode, uint32_t uid, uint32_t gid)
 {
-	Criu__CgroupPerms *p;
-
-	if ((p = part_new(l, 1, sizeof *p)) == NULL)
-		return NULL;
-	criu__cgroup_perms__init(p);
+	if (p == NULL)
+		return -1;
 	p->mode = mode;
 	p->uid = uid;
 	p->gid = gid;
-	return p;
+	return 0;
 }
 
 /*
@@ -257,29 +223,27 @@ static int
 dir_put(const struct tree *t, Criu__CgroupDir *e, const struct cgdir *d,
     const char *name)
 {
+	struct msgs *a = &t->m->msgs;
+	const struct cgprop *p;
 	Criu__CgroupProp *v;
 	size_t i;
 
-	criu__cgroup_dir__init(e);
 	e->dir_name = (char *)(uintptr_t)name;
 	if (!d->told)
 		return 0;
-	v = part_new(t->to, d->nprop, sizeof *v);
-	e->properties = part_new(t->to, d->nprop, sizeof *e->properties);
-	e->dir_perms = perms_new(t->to, S_IFDIR | d->mode, d->uid, d->gid);
-	if (v == NULL || e->properties == NULL || e->dir_perms == NULL)
+	if (perms_set(MSG_PART(a, e, dir_perms), S_IFDIR | d->mode, d->uid,
+	    d->gid) == -1)
 		return -1;
 	for (i = 0; i < d->nprop; i++) {
-		if (!prop_written(t, &d->prop[i]))
+		p = &d->prop[i];
+		if (!prop_written(t, p))
 			continue;
-		criu__cgroup_prop__init(v);
-		v->name = (char *)(uintptr_t)d->prop[i].name;
-		v->value = (char *)(uintptr_t)prop_value(&d->prop[i]);
-		v->perms = perms_new(t->to, S_IFREG | d->prop[i].mode,
-		    d->prop[i].uid, d->prop[i].gid);
-		if (v->perms == NULL)
+		if ((v = MSG_PUSH(a, e, properties)) == NULL ||
+		    perms_set(MSG_PART(a, v, perms), S_IFREG | p->mode,
+		    p->uid, p->gid) == -1)
 			return -1;
-		e->properties[e->n_properties++] = v++;
+		v->name = (char *)(uintptr_t)p->name;
+		v->value = (char *)(uintptr_t)prop_value(p);
 	}
 	return 0;
 }
@@ -291,11 +255,12 @@ dir_put(const struct tree *t, Criu__CgroupDir *e, const struct cgdir *d,
 static int
 tree_put(const struct tree *t, Criu__CgController *c)
 {
-	Criu__CgroupDir *e, **slot;
+	struct msgs *a = &t->m->msgs;
+	Criu__CgroupDir **e;
 	size_t *in, i, k;
 
-	e = part_new(t->to, t->n, sizeof *e);
-	in = part_new(t->to, t->n, sizeof *in);	/* its place and 1; 0: none */
+	e = msgs_get(a, t->n, sizeof *e);
+	in = msgs_get(a, t->n, sizeof *in);	/* its place and 1; 0: none */
 	if (e == NULL || in == NULL)
 		return -1;
 	for (i = 0; i < t->n; i++) {
@@ -303,30 +268,12 @@ tree_put(const struct tree *t, Criu__CgController *c)
 		    t->dir[k - 1].path); k = in[k - 1])
 			continue;
 		in[i] = k;
-		if (dir_put(t, &e[i], &t->dir[i], t->dir[i].path + 1 +
-		    (k == 0 ? 0 : strlen(t->dir[k - 1].path))) == -1)
+		e[i] = k == 0 ? MSG_PUSH(a, c, dirs) :
+		    MSG_PUSH(a, e[k - 1], children);
+		if (e[i] == NULL || dir_put(t, e[i], &t->dir[i],
+		    t->dir[i].path + 1 + (k == 0 ? 0 :
+		    strlen(t->dir[k - 1].path))) == -1)
 			return -1;
-		if (k == 0)
-			c->n_dirs++;
-		else
-			e[k - 1].n_children++;
-	}
-	slot = part_new(t->to, t->n, sizeof *slot);
-	if (slot == NULL)
-		return -1;
-	/* each gets its part of the slots, and fills that */
-	c->dirs = slot;
-	slot += c->n_dirs;
-	c->n_dirs = 0;
-	for (i = 0; i < t->n; i++) {
-		e[i].children = slot;
-		slot += e[i].n_children;
-		e[i].n_children = 0;
-		if (in[i] == 0)
-			c->dirs[c->n_dirs++] = &e[i];
-		else
-			e[in[i] - 1].children[e[in[i] - 1].n_children++] =
-			    &e[i];
 	}
 	return 0;
 }
@@ -344,11 +291,11 @@ names_put(const struct tree *t, Criu__CgController *c)
 
 	for (n = 1, i = 0; t->list[i] != '\0'; i++)
 		n += t->list[i] == ',';
-	s = part_new(t->to, i, 1);
-	c->cnames = part_new(t->to, n, sizeof *c->cnames);
-	if (s == NULL || c->cnames == NULL)
+	rest = msgs_string(&t->m->msgs, t->list);
+	c->cnames = msgs_get(&t->m->msgs, n, sizeof *c->cnames);
+	if (rest == NULL || c->cnames == NULL)
 		return -1;
-	for (rest = memcpy(s, t->list, i); (s = strsep(&rest, ",")) != NULL;)
+	while ((s = strsep(&rest, ",")) != NULL)
 		c->cnames[c->n_cnames++] = s;
 	c->has_is_threaded = true;
 	for (n = 0; n < t->n; n++)
@@ -362,11 +309,11 @@ names_put(const struct tree *t, Criu__CgController *c)
 }
 
 /*
- * Set l, which is empty, to the hierarchies that the processes are in.  Return
- * 0; or -1 with errstr, and l is the caller's to free, too.
+ * Set the hierarchies of e, a message of m's, to those that the processes are
+ * in.  Return 0, or -1 with errstr.
  */
 int
-cgtrees_make(struct cgtrees *l, struct criumake *m)
+cgtrees_make(struct criumake *m, Criu__Cgroup *e)
 {
 	const struct cgset *s = m->cgroups->set;
 	Criu__CgController *c;
@@ -374,15 +321,11 @@ cgtrees_make(struct cgtrees *l, struct criumake *m)
 	size_t i;
 	int rc;
 
-	c = part_new(l, s->n, sizeof *c);
-	l->controller = part_new(l, s->n, sizeof *l->controller);
-	if (c == NULL || l->controller == NULL)
+	if ((c = MSG_MANY(&m->msgs, e, controllers, s->n)) == NULL)
 		return -1;
 	for (rc = 0, i = 0; i < s->n && rc == 0; i++) {
-		t = (struct tree){ .to = l, .m = m, .list = s->v[i].list };
-		criu__cg_controller__init(&c[i]);
-		l->controller[l->n++] = &c[i];
-		rc = dirs_choose(m, &t) == -1 || names_put(&t, &c[i]) == -1 ||
+		t = (struct tree){ .m = m, .list = s->v[i].list };
+		rc = dirs_choose(&t) == -1 || names_put(&t, &c[i]) == -1 ||
 		    tree_put(&t, &c[i]) == -1 ? -1 : 0;
 		free(t.dir);
 	}

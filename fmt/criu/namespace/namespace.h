@@ -24,6 +24,8 @@
 /* sysvspace.c */
 int		 makespace_read(struct criumake *);
 int		 makespace_write(struct criumake *);
+void		 makespace_desc(const struct criumake *, Criu__IpcDesc *,
+		    const uint64_t *, const uint64_t *);
 
 /* sysv.c */
 bool		 makesysv_is(const struct vma *);

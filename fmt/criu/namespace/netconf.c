@@ -92,18 +92,14 @@ setting_find(const struct settings *s, const char *name)
 }
 
 /*
- * Set the next of l, which has room for it, to a setting, which may be not
- * there.
+ * Set c to the setting of that name in s, which may be not there.
  */
 static void
-sysctl_set(struct sysctls *l, const struct settings *s, const char *name,
+sysctl_set(Criu__Sysctl *c, const struct settings *s, const char *name,
     bool number)
 {
 	const char *value = setting_find(s, name);
-	Criu__Sysctl *c = &l->one[l->n];
 
-	criu__sysctl__init(c);
-	l->v[l->n++] = c;
 	c->type = number ? SYSCTL_NUMBER : SYSCTL_TEXT;
 	if (value == NULL)
 		return;
@@ -115,62 +111,47 @@ sysctl_set(struct sysctls *l, const struct settings *s, const char *name,
 	}
 }
 
-static int
-sysctls_room(struct sysctls *l, size_t n)
-{
-	l->n = 0;
-	l->one = calloc(n, sizeof *l->one);
-	l->v = calloc(n, sizeof *l->v);
-	return l->one == NULL || l->v == NULL ?
-	    errstr_set("out of memory") : 0;
-}
-
 /*
- * Set l to the settings in s of a link for a version of IP, 4 or 6.  Return 0,
- * or -1 with errstr; sysctls_free frees them in both cases.
+ * Set the field of message e, one of m's, at an offset to the settings in s of
+ * a link for a version of IP, 4 or 6.  Return 0, or -1 with errstr.
  */
 int
-sysctls_conf(struct sysctls *l, const struct settings *s, int version,
-    const char *link)
+sysctls_conf(struct criumake *m, ProtobufCMessage *e, size_t at,
+    const struct settings *s, int version, const char *link)
 {
 	const char *const *conf = version == 4 ? conf4 : conf6;
 	const size_t n = version == 4 ? sizeof conf4 / sizeof *conf4 :
 	    sizeof conf6 / sizeof *conf6;
+	Criu__Sysctl *c;
 	char name[128];
 	size_t i;
 
-	if (sysctls_room(l, n) == -1)
+	if ((c = msg_many(&m->msgs, e, at, n)) == NULL)
 		return -1;
 	for (i = 0; i < n; i++) {
 		snprintf(name, sizeof name, "ipv%d/conf/%s/%s", version, link,
 		    conf[i]);
-		sysctl_set(l, s, name, strcmp(conf[i], "stable_secret") != 0);
+		sysctl_set(&c[i], s, name,
+		    strcmp(conf[i], "stable_secret") != 0);
 	}
 	return 0;
 }
 
 /*
- * Set l to the one setting of that name in s, a number or not, or to none where
- * it is not there.  Return as sysctls_conf, and free it likewise.
+ * Add to the field of message e, one of m's, at an offset the one setting of
+ * that name in s, a number or not, if it is there.  Return 0, or -1 with
+ * errstr.
  */
 int
-sysctls_one(struct sysctls *l, const struct settings *s, const char *name,
-    bool number)
+sysctls_one(struct criumake *m, ProtobufCMessage *e, size_t at,
+    const struct settings *s, const char *name, bool number)
 {
-	if (sysctls_room(l, 1) == -1)
-		return -1;
-	sysctl_set(l, s, name, number);
-	if (!l->one->has_iarg && l->one->sarg == NULL)
-		l->n = 0;
-	return 0;
-}
+	Criu__Sysctl *c;
 
-/*
- * Free the settings of l.
- */
-void
-sysctls_free(struct sysctls *l)
-{
-	free(l->one);
-	free(l->v);
+	if (setting_find(s, name) == NULL)
+		return 0;
+	if ((c = msg_push(&m->msgs, e, at)) == NULL)
+		return -1;
+	sysctl_set(c, s, name, number);
+	return 0;
 }

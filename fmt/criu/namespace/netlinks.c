@@ -6,7 +6,7 @@
 #include "num.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
 enum {				/* of linux/if_link.h, if_arp.h */
@@ -136,11 +136,11 @@ netlinks_check(struct criumake *m, const struct maketask *t, bool *all)
  * Add a link to netdev-N.img, with its settings.
  */
 static int
-link_write(struct buf *b, const struct link *l, const struct settings *s)
+link_write(struct criumake *m, struct buf *b, const struct link *l,
+    const struct settings *s)
 {
 	const struct message *msg = &l->message;
 	Criu__NetDevice e = CRIU__NET_DEVICE__INIT;
-	struct sysctls conf[2] = { { 0 }, { 0 } };
 	char name[sizeof l->name];
 	size_t n;
 	int rc;
@@ -162,17 +162,14 @@ link_write(struct buf *b, const struct link *l, const struct settings *s)
 	e.has_address = e.address.data != NULL && l->type != TYPE_LOOPBACK;
 	if (e.has_address)
 		e.address.len = n;
-	rc = sysctls_conf(&conf[0], s, 4, l->name);
+	rc = sysctls_conf(m, &e.base, offsetof(Criu__NetDevice, conf4), s, 4,
+	    l->name);
 	if (rc == 0)
-		rc = sysctls_conf(&conf[1], s, 6, l->name);
-	e.conf4 = conf[0].v;
-	e.n_conf4 = conf[0].n;
-	e.conf6 = conf[1].v;
-	e.n_conf6 = conf[1].n;
+		rc = sysctls_conf(m, &e.base, offsetof(Criu__NetDevice,
+		    conf6), s, 6, l->name);
 	if (rc == 0)
 		criuimg_add(b, &e.base);
-	sysctls_free(&conf[0]);
-	sysctls_free(&conf[1]);
+	msgs_free(&m->msgs);
 	return rc;
 }
 
@@ -195,7 +192,7 @@ netlinks_write(struct criumake *m, const struct settings *s)
 	rc = settings_read(&peers, m->net, "net/peers");
 	while (rc == 0 && link_next(&f, &l))
 		if (l.type != 0) {
-			rc = link_write(&im->b, &l, s);
+			rc = link_write(m, &im->b, &l, s);
 			if (rc == 0 && link_leaves(&l))
 				rc = peer_tell(m, &peers, &l);
 		}

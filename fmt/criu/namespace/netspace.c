@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
 enum {				/* of linux/rtnetlink.h, fib_rules.h */
@@ -78,44 +79,40 @@ makenet_check(struct criumake *m)
 static int
 settings_write(struct criumake *m, const struct settings *s)
 {
-	enum { DEFAULT4, ALL4, DEFAULT6, ALL6, UNIX, PING, KINDS };
-	struct sysctls l[KINDS] = { { 0 } };
+	static const struct {
+		size_t		 at;	/* the field */
+		int		 version; /* of IP */
+		const char	*link;
+	} conf[] = {
+		{ offsetof(Criu__Netns, def_conf4), 4, "default" },
+		{ offsetof(Criu__Netns, all_conf4), 4, "all" },
+		{ offsetof(Criu__Netns, def_conf6), 6, "default" },
+		{ offsetof(Criu__Netns, all_conf6), 6, "all" }
+	};
 	Criu__Netns e = CRIU__NETNS__INIT;
 	struct made *im;
 	size_t i;
-	int rc;
 
 	im = make_image(m, CRIU_NETNS, "netns-%d.img", MADE_ID);
-	rc = im == NULL ? -1 : 0;
-	for (i = 0; rc == 0 && i < UNIX; i++)
-		rc = sysctls_conf(&l[i], s, i < DEFAULT6 ? 4 : 6,
-		    i == DEFAULT4 || i == DEFAULT6 ? "default" : "all");
-	if (rc == 0)
-		rc = sysctls_one(&l[UNIX], s, "unix/max_dgram_qlen", true);
-	if (rc == 0)
-		rc = sysctls_one(&l[PING], s, "ipv4/ping_group_range", false);
+	if (im == NULL)
+		return -1;
+	for (i = 0; i < sizeof conf / sizeof *conf; i++)
+		if (sysctls_conf(m, &e.base, conf[i].at, s, conf[i].version,
+		    conf[i].link) == -1)
+			return -1;
+	if (sysctls_one(m, &e.base, offsetof(Criu__Netns, unix_conf), s,
+	    "unix/max_dgram_qlen", true) == -1 ||
+	    sysctls_one(m, &e.base, offsetof(Criu__Netns, ipv4_sysctl), s,
+	    "ipv4/ping_group_range", false) == -1)
+		return -1;
 	/* what it is if nobody may: 4.2 of criu leaves it out, too */
-	if (l[PING].n > 0 && strcmp(l[PING].one->sarg, "1 0") == 0)
-		l[PING].n = 0;
-	e.def_conf4 = l[DEFAULT4].v;
-	e.n_def_conf4 = l[DEFAULT4].n;
-	e.all_conf4 = l[ALL4].v;
-	e.n_all_conf4 = l[ALL4].n;
-	e.def_conf6 = l[DEFAULT6].v;
-	e.n_def_conf6 = l[DEFAULT6].n;
-	e.all_conf6 = l[ALL6].v;
-	e.n_all_conf6 = l[ALL6].n;
-	e.unix_conf = l[UNIX].v;
-	e.n_unix_conf = l[UNIX].n;
-	e.ipv4_sysctl = l[PING].v;
-	e.n_ipv4_sysctl = l[PING].n;
+	if (e.n_ipv4_sysctl > 0 && strcmp(e.ipv4_sysctl[0]->sarg, "1 0") == 0)
+		e.n_ipv4_sysctl = 0;
 	if (e.n_ipv4_sysctl > 0)
 		make_since(m, SINCE_PING);
-	if (rc == 0)
-		criuimg_add(&im->b, &e.base);
-	for (i = 0; i < KINDS; i++)
-		sysctls_free(&l[i]);
-	return rc;
+	criuimg_add(&im->b, &e.base);
+	msgs_free(&m->msgs);
+	return 0;
 }
 
 /*

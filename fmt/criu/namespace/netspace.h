@@ -35,12 +35,6 @@ struct settings {
 	size_t		 n;
 };
 
-struct sysctls {		/* settings of one kind of a link */
-	Criu__Sysctl	*one;	/* owned */
-	Criu__Sysctl	**v;	/* owned; to each of them */
-	size_t		 n;
-};
-
 /* rtnetlink.c */
 bool		 message_next(struct recfile *f, size_t body,
 		    struct message *m);
@@ -55,11 +49,12 @@ void		 attribute_text(const uint8_t *p, size_t len,
 int		 settings_read(struct settings *s, const struct maketask *t,
 		    const char *file);
 void		 settings_free(struct settings *s);
-int		 sysctls_conf(struct sysctls *l, const struct settings *s,
-		    int version, const char *link);
-int		 sysctls_one(struct sysctls *l, const struct settings *s,
-		    const char *name, bool number);
-void		 sysctls_free(struct sysctls *l);
+int		 sysctls_conf(struct criumake *m, ProtobufCMessage *e,
+		    size_t at, const struct settings *s, int version,
+		    const char *link);
+int		 sysctls_one(struct criumake *m, ProtobufCMessage *e,
+		    size_t at, const struct settings *s, const char *name,
+		    bool number);
 const char	*setting_find(const struct settings *s, const char *name);
 
 /* netlost.c */

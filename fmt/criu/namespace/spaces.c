@@ -20,6 +20,7 @@
 
 #include <inttypes.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,26 +154,23 @@ makespaces_made(struct criumake *m)
 }
 
 /*
- * Set *to to the entries of a map, and *n to how many they are.  Return them,
- * which the caller frees, as *to; or NULL.
+ * Set the field of e, a message of m's, at an offset to the entries of a map.
  */
-static Criu__IdMap *
-map_entries(const struct makeids *ids, Criu__IdMap ***to, size_t *n)
+static int
+map_put(struct criumake *m, Criu__Userns *e, size_t at,
+    const struct makeids *ids)
 {
-	Criu__IdMap *e;
+	Criu__IdMap *v;
 	size_t i;
 
-	e = calloc(ids->n + 1, sizeof *e);
-	*to = calloc(ids->n + 1, sizeof **to);
-	for (i = 0; e != NULL && *to != NULL && i < ids->n; i++) {
-		criu__id_map__init(&e[i]);
-		e[i].first = ids->v[i].first;
-		e[i].lower_first = ids->v[i].lower;
-		e[i].count = ids->v[i].count;
-		(*to)[i] = &e[i];
+	if ((v = msg_many(&m->msgs, &e->base, at, ids->n)) == NULL)
+		return -1;
+	for (i = 0; i < ids->n; i++) {
+		v[i].first = ids->v[i].first;
+		v[i].lower_first = ids->v[i].lower;
+		v[i].count = ids->v[i].count;
 	}
-	*n = i;
-	return e;
+	return 0;
 }
 
 /*
@@ -199,27 +197,18 @@ static int
 users_write(struct criumake *m)
 {
 	Criu__Userns e = CRIU__USERNS__INIT;
-	Criu__IdMap *uid, *gid;
 	struct made *im;
-	int rc;
 
 	if (!m->users)
 		return 0;
-	if (reader_note(m) == -1)
+	if (reader_note(m) == -1 || (im = make_image(m, CRIU_USERNS,
+	    "userns-%d.img", MADE_ID)) == NULL ||
+	    map_put(m, &e, offsetof(Criu__Userns, uid_map), &m->uids) == -1 ||
+	    map_put(m, &e, offsetof(Criu__Userns, gid_map), &m->gids) == -1)
 		return -1;
-	im = make_image(m, CRIU_USERNS, "userns-%d.img", MADE_ID);
-	uid = map_entries(&m->uids, &e.uid_map, &e.n_uid_map);
-	gid = map_entries(&m->gids, &e.gid_map, &e.n_gid_map);
-	rc = im == NULL ? -1 : uid == NULL || gid == NULL ||
-	    e.uid_map == NULL || e.gid_map == NULL ?
-	    errstr_set("out of memory") : 0;
-	if (rc == 0)
-		criuimg_add(&im->b, &e.base);
-	free(uid);
-	free(gid);
-	free(e.uid_map);
-	free(e.gid_map);
-	return rc;
+	criuimg_add(&im->b, &e.base);
+	msgs_free(&m->msgs);
+	return 0;
 }
 
 /*

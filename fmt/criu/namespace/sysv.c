@@ -224,57 +224,64 @@ makesysv_space(const struct criumake *m)
 	return m->space != NULL;
 }
 
-struct ipclimit {		/* of an IPC namespace */
-	const char	*name;	/* below /proc/sys */
-	uint32_t	*n;	/* or, where that is NULL, */
-	uint64_t	*wide;
-};
-
 /*
- * Set one limit to what a line tells.
+ * Set one limit in e to what a line tells.
  */
 static int
-limit_line(const struct words *w, const struct ipclimit *l, size_t n)
+limit_line(const struct words *w, Criu__IpcVar *e)
 {
-	uint64_t v;
+	static const struct {
+		const char	*name;	/* below /proc/sys */
+		const char	*field;
+		bool		 wide;	/* it has 64 bits */
+	} limit[] = {
+		{ "kernel/msgmax", "msg_ctlmax", false },
+		{ "kernel/msgmnb", "msg_ctlmnb", false },
+		{ "kernel/msgmni", "msg_ctlmni", false },
+		{ "kernel/auto_msgmni", "auto_msgmni", false },
+		{ "kernel/shmmax", "shm_ctlmax", true },
+		{ "kernel/shmall", "shm_ctlall", true },
+		{ "kernel/shmmni", "shm_ctlmni", false },
+		{ "kernel/shm_rmid_forced", "shm_rmid_forced", false },
+		{ "fs/mqueue/queues_max", "mq_queues_max", false },
+		{ "fs/mqueue/msg_max", "mq_msg_max", false },
+		{ "fs/mqueue/msgsize_max", "mq_msgsize_max", false },
+		{ "fs/mqueue/msg_default", "mq_msg_default", false },
+		{ "fs/mqueue/msgsize_default", "mq_msgsize_default", false }
+	};
+	uint64_t v[4];
 	size_t i;
 
-	for (i = 0; i < n; i++) {
-		if (strcmp(l[i].name, w->word[0]) != 0)
+	if (strcmp(w->word[0], "kernel/sem") == 0) {
+		if (!words_form(w, 1, "dddd", v))
+			return words_bad(w, "kernel/sem, four numbers");
+		for (i = 0; i < 4; i++)
+			e->sem_ctls[i] = (uint32_t)v[i];
+		return 0;
+	}
+	for (i = 0; i < sizeof limit / sizeof *limit; i++) {
+		if (strcmp(limit[i].name, w->word[0]) != 0)
 			continue;
-		if (!words_form(w, 1, "d", &v) ||
-		    (l[i].n != NULL && v > UINT32_MAX))
+		if (!words_form(w, 1, "d", v) ||
+		    (v[0] > UINT32_MAX && !limit[i].wide))
 			return words_bad(w, "name number");
-		if (l[i].n != NULL)
-			*l[i].n = (uint32_t)v;
-		else
-			*l[i].wide = v;
+		MSG_FILL(e, limit[i].field, v);
 	}
 	return 0;
 }
 
 /*
- * Set the limits of the namespace to what the record of t tells.  sem is that
- * of semaphores.
+ * Set the limits of the namespace in e to what the record of t tells.
  */
 static int
-limits_read(const struct maketask *t, const struct ipclimit *l, size_t n,
-    uint32_t sem[4])
+limits_read(const struct maketask *t, Criu__IpcVar *e)
 {
 	struct words w;
-	uint64_t v[4];
-	size_t i;
 	int rc;
 
 	rc = words_open(&w, &t->rec, t->proc->pid, "sysvipc/limits");
 	while (rc != -1 && (rc = words_next(&w)) == 1)
-		if (strcmp(w.word[0], "kernel/sem") != 0)
-			rc = limit_line(&w, l, n);
-		else if (!words_form(&w, 1, "dddd", v))
-			rc = words_bad(&w, "kernel/sem, four numbers");
-		else
-			for (i = 0; i < 4; i++)
-				sem[i] = (uint32_t)v[i];
+		rc = limit_line(&w, e);
 	words_close(&w);
 	return rc;
 }
@@ -290,21 +297,6 @@ limits_write(struct criumake *m)
 	const uint64_t most = UINT64_MAX - (1 << 24);
 	uint32_t sem[4] = { 32000, 1024000000, 500, 32000 };
 	Criu__IpcVar e = CRIU__IPC_VAR__INIT;
-	const struct ipclimit l[] = {
-		{ "kernel/msgmax", &e.msg_ctlmax, NULL },
-		{ "kernel/msgmnb", &e.msg_ctlmnb, NULL },
-		{ "kernel/msgmni", &e.msg_ctlmni, NULL },
-		{ "kernel/auto_msgmni", &e.auto_msgmni, NULL },
-		{ "kernel/shmmax", NULL, &e.shm_ctlmax },
-		{ "kernel/shmall", NULL, &e.shm_ctlall },
-		{ "kernel/shmmni", &e.shm_ctlmni, NULL },
-		{ "kernel/shm_rmid_forced", &e.shm_rmid_forced, NULL },
-		{ "fs/mqueue/queues_max", &e.mq_queues_max, NULL },
-		{ "fs/mqueue/msg_max", &e.mq_msg_max, NULL },
-		{ "fs/mqueue/msgsize_max", &e.mq_msgsize_max, NULL },
-		{ "fs/mqueue/msg_default", &e.mq_msg_default, NULL },
-		{ "fs/mqueue/msgsize_default", &e.mq_msgsize_default, NULL }
-	};
 	struct made *im;
 	size_t i;
 
@@ -316,18 +308,16 @@ limits_write(struct criumake *m)
 	e.mq_queues_max = 256;
 	e.mq_msg_max = e.mq_msg_default = 10;
 	e.has_mq_msg_default = e.has_mq_msgsize_default = true;
+	e.sem_ctls = sem;
+	e.n_sem_ctls = 4;
 	for (i = 0; i < m->norder; i++)
-		if (limits_read(m->order[i], l, sizeof l / sizeof *l, sem) ==
-		    -1)
+		if (limits_read(m->order[i], &e) == -1)
 			return -1;
-	if (m->space != NULL && limits_read(m->space, l,
-	    sizeof l / sizeof *l, sem) == -1)
+	if (m->space != NULL && limits_read(m->space, &e) == -1)
 		return -1;
 	/* a queue may have been given more than others */
 	if (e.msg_ctlmnb < m->queued)
 		e.msg_ctlmnb = (uint32_t)m->queued;
-	e.sem_ctls = sem;
-	e.n_sem_ctls = 4;
 	im = make_image(m, CRIU_IPC_VAR, "ipcns-var-%d.img", MADE_ID);
 	if (im == NULL)
 		return -1;
@@ -342,15 +332,9 @@ static int
 segment_write(struct criumake *m, const struct makesysv *o, struct made *im)
 {
 	Criu__IpcShm e = CRIU__IPC_SHM__INIT;
-	Criu__IpcDesc d = CRIU__IPC_DESC__INIT;
+	Criu__IpcDesc d;
 
-	d.key = (uint32_t)o->v[SYSV_KEY];
-	d.uid = makeusers_uid(m, o->v[SYSV_UID]);
-	d.gid = makeusers_gid(m, o->v[SYSV_GID]);
-	d.cuid = makeusers_uid(m, o->v[SYSV_CUID]);
-	d.cgid = makeusers_gid(m, o->v[SYSV_CGID]);
-	d.mode = (uint32_t)o->v[SYSV_MODE];
-	d.id = (uint32_t)o->v[SYSV_ID];
+	makespace_desc(m, &d, o->v, o->v + SYSV_UID);
 	e.desc = &d;
 	e.size = o->v[SYSV_SIZE];
 	e.has_in_pagemaps = e.in_pagemaps = true;

@@ -16,20 +16,19 @@ enum {				/* numbers of a line of sysvipc/sem and msg */
 };
 
 /*
- * Set d to what all of them have.
+ * Set d to what all of System V have: v is id, key and mode, owner the user and
+ * group that have it, and those that made it.
  */
-static void
-desc_set(const struct criumake *m, Criu__IpcDesc *d,
-    const uint64_t v[OWNED_MAX])
+void
+makespace_desc(const struct criumake *m, Criu__IpcDesc *d, const uint64_t *v,
+    const uint64_t *owner)
 {
 	criu__ipc_desc__init(d);
-	d->id = (uint32_t)v[OWNED_ID];
-	d->key = (uint32_t)v[OWNED_KEY];
-	d->mode = (uint32_t)v[OWNED_MODE];
-	d->uid = makeusers_uid(m, v[OWNED_UID]);
-	d->gid = makeusers_gid(m, v[OWNED_GID]);
-	d->cuid = makeusers_uid(m, v[OWNED_CUID]);
-	d->cgid = makeusers_gid(m, v[OWNED_CGID]);
+	MSG_FILL(d, "id key mode", v);
+	d->uid = makeusers_uid(m, owner[0]);
+	d->gid = makeusers_gid(m, owner[1]);
+	d->cuid = makeusers_uid(m, owner[2]);
+	d->cgid = makeusers_gid(m, owner[3]);
 }
 
 /*
@@ -106,7 +105,7 @@ semaphores_line(struct criumake *m, const struct maketask *t, struct words *w,
 	if (f.len != v[OWNED_SIZE] * 2)
 		return space_refuse(m, t, "set of semaphores", v[OWNED_ID],
 		    "its values are not in the snapshot");
-	desc_set(m, &d, v);
+	makespace_desc(m, &d, v, v + OWNED_UID);
 	e.desc = &d;
 	e.nsems = (uint32_t)v[OWNED_SIZE];
 	criuimg_add(b, &e.base);
@@ -189,7 +188,7 @@ queue_line(struct criumake *m, const struct maketask *t, struct words *w,
 		return space_refuse(m, t, "queue", v[OWNED_ID], why);
 	if (m->queued < bytes)
 		m->queued = bytes;
-	desc_set(m, &d, v);
+	makespace_desc(m, &d, v, v + OWNED_UID);
 	e.desc = &d;
 	e.qbytes = (uint32_t)v[OWNED_SIZE];
 	e.qnum = (uint32_t)v[OWNED_COUNT];
