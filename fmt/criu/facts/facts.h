@@ -321,12 +321,16 @@ void		 makeopen_fown(const struct criumake *, const struct makeopen *,
 void		 makeopen_free(struct criumake *);
 
 /* why.c */
-int		 make_refuse(struct criumake *, enum makewhy, const char *, ...)
-		    __attribute__((format(printf, 3, 4)));
-int		 make_never(struct criumake *, const char *, ...)
-		    __attribute__((format(printf, 2, 3)));
-int		 make_note(struct criumake *, const char *, ...)
-		    __attribute__((format(printf, 2, 3)));
+int		 make_refuse(struct criumake *, const struct maketask *,
+		    const struct makefd *, enum makewhy, const char *, ...)
+		    __attribute__((format(printf, 5, 6)));
+int		 make_unmapped(struct criumake *, const struct maketask *,
+		    const struct vma *, enum makewhy, const char *);
+int		 make_never(struct criumake *, const struct maketask *,
+		    const char *, ...) __attribute__((format(printf, 3, 4)));
+int		 make_note(struct criumake *, const struct maketask *,
+		    const struct makefd *, const char *, ...)
+		    __attribute__((format(printf, 4, 5)));
 void		 make_since(struct criumake *, enum makesince);
 void		 make_word(const struct criumake *, const char *, const char *);
 int		 makewhy_judge(const struct criumake *);

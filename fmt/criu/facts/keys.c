@@ -43,9 +43,9 @@ static const char *const kind_name[KIND_MAX] = {
 
 /*
  * A form has a letter for each word: those of number_parse, f the number of an
- * open file, b bytes of two digits each, w text, s the rest of the line.  "-" is
- * none of f, b or s on a line of a key that may have many.
- * A dot is for what read takes itself.
+ * open file, b bytes of two digits each, w text, s the rest of the line; or a
+ * dot, for what read takes itself.  On a line of a key that may have many, "-"
+ * is none of f, b or s.
  */
 static const struct key {
 	const char	*name;
@@ -123,7 +123,8 @@ static const struct key {
 	[OK_TXRING] = { "txring", "ddddddd", K(PACKET),
 	    FIELDS(RING) },
 	[OK_FANOUT] = { "fanout", "x", K(PACKET), FIELDS("fanout") },
-	[OK_GROUP] = { "created", "xx", K(FANOTIFY), FIELDS("faflags evflags") },
+	[OK_GROUP] = { "created", "xx", K(FANOTIFY),
+	    FIELDS("faflags evflags") },
 
 	[OK_CALLER] = { "caller", "d", K(UNIX) },
 	[OK_PASSED] = { "passed", "dd", K(UNIX), .want = "passed packet id" },

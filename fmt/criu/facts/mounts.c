@@ -144,9 +144,9 @@ covered_leave(struct criumake *m, struct makemount *t)
 		if (l->v[i].parent == t->id)
 			l->v[i].parent = t->parent;
 	t->left = true;
-	return make_note(m, "process %" PRIu64 ": what is mounted on %s and "
-	    "covered by what is mounted upon it, of type %s, is not there when "
-	    "it is restored", m->root->proc->pid, t->point, t->type) == -1 ?
+	return make_note(m, m->root, NULL, "what is mounted on %s and covered "
+	    "by what is mounted upon it, of type %s, is not there when it is "
+	    "restored", t->point, t->type) == -1 ?
 	    -1 : 1;
 }
 
@@ -158,7 +158,6 @@ static int
 mount_judge(struct criumake *m, struct makemount *t)
 {
 	const struct makemounts *l = &m->inside;
-	const uint64_t pid = m->root->proc->pid;
 	const struct makemount *parent;
 	const char *why;
 	size_t i, n;
@@ -181,9 +180,9 @@ mount_judge(struct criumake *m, struct makemount *t)
 		return rc == -1 ? -1 : 0;
 	if (why != NULL) {
 		t->left = true;
-		return make_refuse(m, WHY_MOUNT, "process %" PRIu64 ": %s, of "
-		    "type %s, which is mounted on %s: %s", pid, t->source,
-		    t->type, t->point, why);
+		return make_refuse(m, m->root, NULL, WHY_MOUNT, "%s, of type "
+		    "%s, which is mounted on %s: %s", t->source, t->type,
+		    t->point, why);
 	}
 	for (i = 0; t->master != 0 && i < l->n; i++)
 		if (l->v[i].shared == t->master)
@@ -192,9 +191,9 @@ mount_judge(struct criumake *m, struct makemount *t)
 		return 0;
 	t->master = 0;
 	t->flags &= ~(uint32_t)MAKESLAVE;
-	return make_note(m, "process %" PRIu64 ": what is mounted outside of "
-	    "its mount namespace no longer comes to %s when it is restored",
-	    pid, t->point);
+	return make_note(m, m->root, NULL, "what is mounted outside of its "
+	    "mount namespace no longer comes to %s when it is restored",
+	    t->point);
 }
 
 /*
@@ -212,12 +211,11 @@ top_find(struct criumake *m)
 		else if (l->top == NULL)
 			l->top = &l->v[i];
 		else
-			return make_never(m, "process %" PRIu64 ": something "
-			    "is mounted over the root of its mount namespace: "
-			    "cannot be restored", m->root->proc->pid);
-	return l->top != NULL ? 0 : make_never(m, "process %" PRIu64 ": of the "
-	    "root of its mount namespace nothing is told: cannot be restored",
-	    m->root->proc->pid);
+			return make_never(m, m->root, "something is mounted "
+			    "over the root of its mount namespace: cannot be "
+			    "restored");
+	return l->top != NULL ? 0 : make_never(m, m->root, "of the root of its "
+	    "mount namespace nothing is told: cannot be restored");
 }
 
 /*
@@ -250,15 +248,14 @@ top_judge(struct criumake *m)
 	struct makemount *t = m->inside.top;
 
 	if (!outside_find(&m->outside, t))
-		return make_note(m, "process %" PRIu64 ": the root of its "
-		    "mount namespace, of type %s, is mounted nowhere else: "
-		    "criu is to be told with --root where it is",
-		    m->root->proc->pid, t->type);
+		return make_note(m, m->root, NULL, "the root of its mount "
+		    "namespace, of type %s, is mounted nowhere else: criu is "
+		    "to be told with --root where it is", t->type);
 	if (((t->flags ^ t->there) & MAKEFORBID) == 0)
 		return 0;
-	return make_note(m, "process %" PRIu64 ": the root of its mount "
-	    "namespace is restored with the options that %s has, not with its "
-	    "own (ro, nosuid, nodev, noexec)", m->root->proc->pid, t->outside);
+	return make_note(m, m->root, NULL, "the root of its mount namespace is "
+	    "restored with the options that %s has, not with its own (ro, "
+	    "nosuid, nodev, noexec)", t->outside);
 }
 
 /*

@@ -144,9 +144,8 @@ fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
 	struct makefd *v;
 
 	if ((f = makefind_open(m, id)) == NULL)
-		return make_refuse(m, WHY_OTHER, "process %" PRIu64
-		    ", descriptor %" PRIu64 ": nothing is known of it",
-		    t->proc->pid, fd);
+		return make_refuse(m, t, &(struct makefd){ .fd = fd },
+		    WHY_OTHER, "nothing is known of it");
 	if (VEC_ROOM(t->fd, t->nfd) == -1)
 		return -1;
 	v = &t->fd[t->nfd++];
@@ -177,8 +176,8 @@ makeopen_fds(struct criumake *m, struct maketask *t)
 		return 0;
 	rc = words_open(&w, &t->rec, t->proc->pid, "files");
 	if (rc == 0)
-		rc = make_never(m, "process %" PRIu64 ": the snapshot does not "
-		    "tell what it has open", t->proc->pid);
+		rc = make_never(m, t, "the snapshot does not tell what it has "
+		    "open");
 	for (next = 0; rc != -1 && (rc = words_next(&w)) == 1;
 	    next = n[0] + 1)
 		if (!words_form(&w, 0, "dd", n) || n[0] < next ||

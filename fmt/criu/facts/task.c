@@ -228,8 +228,8 @@ maketask_must(struct criumake *m, const struct maketask *t, const char *name,
 	int rc;
 
 	rc = maketask_one(t, name, form, what, v);
-	return rc != 0 ? rc : make_never(m, "process %" PRIu64 ": the snapshot "
-	    "has no %s of it", t->proc->pid, name);
+	return rc != 0 ? rc : make_never(m, t, "the snapshot has no %s of it",
+	    name);
 }
 
 /*

@@ -139,77 +139,119 @@ criu_leave(const char *list, uint64_t *leave)
 	return -1;
 }
 
-static int
-reason_add(struct criumake *m, enum makewhy kind, const char *fmt, va_list ap)
+/*
+ * Return a sentence made of fmt as printf(3) does, behind whom it is about:
+ * process t, or its descriptor fd; each may be NULL.  The caller frees it; NULL
+ * with errstr if there is no memory.
+ */
+static char *
+sentence(const struct maketask *t, const struct makefd *fd, const char *fmt,
+    va_list ap)
 {
-	struct makereason *v;
+	struct buf b = { 0 };
+	char *text;
 
-	if (VEC_ROOM(m->reason, m->nreason) == -1)
+	if (t != NULL)
+		buf_printf(&b, "process %" PRIu64, t->proc->pid);
+	if (fd != NULL)
+		buf_printf(&b, ", descriptor %" PRIu64, fd->fd);
+	if (t != NULL)
+		buf_puts(&b, ": ");
+	if (vasprintf(&text, fmt, ap) == -1)
+		b.failed = true;
+	else {
+		buf_add(&b, text, strlen(text) + 1);
+		free(text);
+	}
+	if (buf_check(&b) == 0)
+		return (char *)b.data;
+	buf_free(&b);
+	return NULL;
+}
+
+static int
+reason_add(struct criumake *m, enum makewhy kind, char *text)
+{
+	if (text == NULL || VEC_ROOM(m->reason, m->nreason) == -1) {
+		free(text);
 		return -1;
-	v = &m->reason[m->nreason];
-	v->kind = kind;
-	if (vasprintf(&v->text, fmt, ap) == -1)
-		return errstr_set("out of memory");
-	m->nreason++;
+	}
+	m->reason[m->nreason++] = (struct makereason){ text, kind };
 	return 0;
 }
 
 /*
- * Note in m why something of that kind cannot be restored.  The caller leaves
- * it out.  The reason, made of fmt as printf(3) does, is a sentence to which ":
- * cannot be restored" is added, or, of WHY_NEVER, a whole one.  Return 0, or -1
- * with errstr if there is no memory.
+ * Note in m why something of that kind cannot be restored: of process t, or of
+ * its descriptor fd, each of which may be NULL.  The caller leaves it out.  The
+ * reason, made of fmt as printf(3) does, is a sentence to which ": cannot be
+ * restored" is added, or, of WHY_NEVER, a whole one.  Return 0, or -1 with
+ * errstr if there is no memory.
  */
 int
-make_refuse(struct criumake *m, enum makewhy kind, const char *fmt, ...)
+make_refuse(struct criumake *m, const struct maketask *t,
+    const struct makefd *fd, enum makewhy kind, const char *fmt, ...)
 {
 	va_list ap;
 	int rc;
 
 	va_start(ap, fmt);
-	rc = reason_add(m, kind, fmt, ap);
+	rc = reason_add(m, kind, sentence(t, fd, fmt, ap));
 	va_end(ap);
 	return rc;
 }
 
 /*
- * Note in m why a process as a whole, which cannot be left out, cannot be
- * restored: a whole sentence, made of fmt as printf(3) does.  Nothing is made
- * then, and open files are not looked at.  Return 0, or -1 with errstr if there
- * is no memory.
+ * Note in m why mapping v of process t, which is of that kind, cannot be
+ * restored.  Return as make_refuse.
  */
 int
-make_never(struct criumake *m, const char *fmt, ...)
+make_unmapped(struct criumake *m, const struct maketask *t,
+    const struct vma *v, enum makewhy kind, const char *why)
+{
+	return make_refuse(m, t, NULL, kind, "mapping at %" PRIx64 "%s%s: %s",
+	    v->start, *v->name != '\0' ? " of " : "", v->name, why);
+}
+
+/*
+ * Note in m why process t as a whole, which cannot be left out, cannot be
+ * restored: a whole sentence, made of fmt as printf(3) does, in which t may be
+ * NULL if it names the process.  Nothing is made then, and open files are not
+ * looked at.  Return 0, or -1 with errstr if there is no memory.
+ */
+int
+make_never(struct criumake *m, const struct maketask *t, const char *fmt, ...)
 {
 	va_list ap;
 	int rc;
 
 	m->fatal = true;
 	va_start(ap, fmt);
-	rc = reason_add(m, WHY_NEVER, fmt, ap);
+	rc = reason_add(m, WHY_NEVER, sentence(t, NULL, fmt, ap));
 	va_end(ap);
 	return rc;
 }
 
 /*
  * Note in m, in a whole sentence, made of fmt as printf(3) does, what of
- * something that is restored will not be as it was.  Return 0, or -1 with
- * errstr if there is no memory.
+ * process t, or of its descriptor fd, each of which may be NULL, will not be as
+ * it was though it is restored.  Return 0, or -1 with errstr if there is no
+ * memory.
  */
 int
-make_note(struct criumake *m, const char *fmt, ...)
+make_note(struct criumake *m, const struct maketask *t,
+    const struct makefd *fd, const char *fmt, ...)
 {
 	va_list ap;
-	int rc;
+	char *text;
 
-	if (VEC_ROOM(m->note, m->nnote) == -1)
-		return -1;
 	va_start(ap, fmt);
-	rc = vasprintf(&m->note[m->nnote], fmt, ap);
+	text = sentence(t, fd, fmt, ap);
 	va_end(ap);
-	if (rc == -1)
-		return errstr_set("out of memory");
-	m->nnote++;
+	if (text == NULL || VEC_ROOM(m->note, m->nnote) == -1) {
+		free(text);
+		return -1;
+	}
+	m->note[m->nnote++] = text;
 	return 0;
 }
 
@@ -374,7 +416,8 @@ make_missing(struct criumake *m, const struct image *im, const char *whose,
 	for (i = BISECT_WHILE(n, im->nmissing, im->missing[n].end <= start);
 	    i < im->nmissing && im->missing[i].start < end; i++) {
 		x = &im->missing[i];
-		if (make_refuse(m, WHY_PAGES, "%s %" PRIu64 ": its memory from "
+		if (make_refuse(m, NULL, NULL, WHY_PAGES, "%s %" PRIu64
+		    ": its memory from "
 		    "%" PRIx64 " to %" PRIx64 " is not in the snapshot (%s)",
 		    whose, pid, x->start > start ? x->start : start,
 		    x->end < end ? x->end : end, x->reason) == -1)

@@ -123,10 +123,10 @@ xsave_set(struct criumake *m, Criu__Xsave *x, const struct recfile *f,
 static int
 parts_refuse(struct criumake *m, const struct maketask *t, uint64_t lost)
 {
-	return make_never(m, "process %" PRIu64 ": registers of %s (xstate "
-	    "%" PRIx64 ") are in use, which criu does not restore: cannot be "
-	    "restored", t->proc->pid, lost >> TILECFG & 3 ? "AMX" :
-	    lost >> APX & 1 ? "APX" : "a kind", lost);
+	return make_never(m, t, "registers of %s (xstate %" PRIx64 ") are in "
+	    "use, which criu does not restore: cannot be restored",
+	    lost >> TILECFG & 3 ? "AMX" : lost >> APX & 1 ? "APX" : "a kind",
+	    lost);
 }
 
 /*
@@ -171,13 +171,12 @@ makeregs_amd64(struct criumake *m, struct maketask *p, struct maketask *t,
 		for (i = 0; i < GPREGS; i++)
 			r[i] = num_get(regs->data + i * 8, 8);
 	if (regs->len != GPREGS * 8 || r[R_CS] != CS64)
-		return make_never(m, "process %" PRIu64 ": not of x86-64: "
-		    "cannot be restored", t->proc->pid);
+		return make_never(m, t, "not of x86-64: cannot be restored");
 	linuxrec_find(&t->rec, "regset/fpregs", &fp);
 	linuxrec_find(&t->rec, "regset/xstate", &xs);
 	if (fp.len < FXSAVE && xs.len < FXSAVE)
-		return make_never(m, "process %" PRIu64 ": its floating point "
-		    "registers are not in the snapshot", t->proc->pid);
+		return make_never(m, t, "its floating point registers are not "
+		    "in the snapshot");
 	restart(r);
 	makeregs_abort(p->proc->mem, rseq, &r[R_IP]);
 	if (regs_set(m, core, r, &fp, &xs, &lost) == -1)

@@ -14,8 +14,6 @@
 #include "criumake.h"
 #include "num.h"
 
-#include <inttypes.h>
-
 enum { REGS = 31, PC = REGS + 1, PSTATE, GPREGS, VREGS = 64, FPSIMD = 528 };
 
 /*
@@ -137,18 +135,16 @@ makeregs_arm64(struct criumake *m, struct maketask *p, struct maketask *t,
 	uint64_t tls, pc;
 
 	if (regs->len != GPREGS * 8)
-		return make_never(m, "process %" PRIu64 ": not of 64 bits: "
-		    "cannot be restored", t->proc->pid);
+		return make_never(m, t, "not of 64 bits: cannot be restored");
 	if (!linuxrec_find(&t->rec, "regset/fpregs", &fp) || fp.len != FPSIMD)
-		return make_never(m, "process %" PRIu64 ": its floating point "
-		    "registers are not in the snapshot", t->proc->pid);
+		return make_never(m, t, "its floating point registers are not "
+		    "in the snapshot");
 	if (!set_get(t, "regset/401", &tls, 1))
-		return make_never(m, "process %" PRIu64 ": its thread pointer "
-		    "is not in the snapshot", t->proc->pid);
+		return make_never(m, t, "its thread pointer is not in the "
+		    "snapshot");
 	if ((more = uses_more(t)) != NULL)
-		return make_never(m, "process %" PRIu64 ": it is using %s "
-		    "registers, which criu does not restore", t->proc->pid,
-		    more);
+		return make_never(m, t, "it is using %s registers, which criu "
+		    "does not restore", more);
 	pc = num_get(regs->data + PC * 8, 8);
 	makeregs_abort(p->proc->mem, rseq, &pc);
 	if (regs_set(m, core, regs->data, fp.data, pc) == -1 ||

@@ -20,23 +20,21 @@ session_check(struct criumake *m, const struct maketask *t)
 	if (maketask_leader(m, t->sid) != NULL)
 		return 0;
 	if (maketask_isinit(m->root))
-		return make_refuse(m, WHY_NEVER, "process %" PRIu64 ": the "
-		    "leader of its session is not in its pid namespace",
-		    t->proc->pid);
+		return make_refuse(m, t, NULL, WHY_NEVER, "the leader of its "
+		    "session is not in its pid namespace");
 	if (t->sid != m->root->sid)
-		return make_refuse(m, WHY_NEVER, "process %" PRIu64 ": the "
-		    "leader of its session, %u, is not in the snapshot",
-		    t->proc->pid, t->sid);
+		return make_refuse(m, t, NULL, WHY_NEVER, "the leader of its "
+		    "session, %u, is not in the snapshot", t->sid);
 	if (t != m->root)
 		return 0;
 	m->need |= CRIU_SHELL_JOB;
 	if (t->sid == 0)	/* who is in no namespace of those has none */
-		return make_note(m, "process %" PRIu64 ": is in the session of "
-		    "criu when it is restored: the leader of its own is not in "
-		    "its pid namespace", t->proc->pid);
-	return make_note(m, "process %" PRIu64 ": is in the session of criu "
-	    "when it is restored: the leader of its own, %u, is not in the "
-	    "snapshot", t->proc->pid, t->sid);
+		return make_note(m, t, NULL, "is in the session of criu when "
+		    "it is restored: the leader of its own is not in its pid "
+		    "namespace");
+	return make_note(m, t, NULL, "is in the session of criu when it is "
+	    "restored: the leader of its own, %u, is not in the snapshot",
+	    t->sid);
 }
 
 /*
@@ -56,9 +54,9 @@ namespaces_check(struct criumake *m, const struct maketask *t)
 		if (linuxrec_find(&t->rec, name, &f) &&
 		    linuxrec_find(&m->root->rec, name, &g) &&
 		    (f.len != g.len || memcmp(f.data, g.data, f.len) != 0) &&
-		    make_never(m, "process %" PRIu64 ": in another %s "
-		    "namespace than process %" PRIu64 ": cannot be restored",
-		    t->proc->pid, kind[i], m->root->proc->pid) == -1)
+		    make_never(m, t, "in another %s namespace than process %"
+		    PRIu64 ": cannot be restored", kind[i],
+		    m->root->proc->pid) == -1)
 			return -1;
 	}
 	return 0;
@@ -84,9 +82,8 @@ children_check(struct criumake *m, const struct maketask *t)
 		    linuxrec_find(&t->rec, i == 0 ? "ns/pid" : "ns/time",
 		    &g) && f.len == g.len && memcmp(f.data, g.data, f.len) ==
 		    0;
-		if (!same && make_never(m, "process %" PRIu64 ": its children "
-		    "would be in another %s namespace: cannot be restored",
-		    t->proc->pid, kind[i]) == -1)
+		if (!same && make_never(m, t, "its children would be in "
+		    "another %s namespace: cannot be restored", kind[i]) == -1)
 			return -1;
 	}
 	return 0;
@@ -102,9 +99,8 @@ files_share(struct criumake *m, struct maketask *t, struct maketask *with)
 	t->files = with;
 	if (t->parent != NULL && t->parent->files == with)
 		return 0;
-	return make_never(m, "process %" PRIu64 ": shares its descriptors with "
-	    "process %" PRIu64 ", but not with its parent: cannot be restored",
-	    t->proc->pid, with->proc->pid);
+	return make_never(m, t, "shares its descriptors with process %" PRIu64
+	    ", but not with its parent: cannot be restored", with->proc->pid);
 }
 
 /*
@@ -144,9 +140,9 @@ shares_check(struct criumake *m, struct maketask *t)
 		else if (share[k].what == NULL)
 			rc = files_share(m, t, first);
 		else
-			rc = make_never(m, "process %" PRIu64 ": shares its "
-			    "%s with process %" PRIu64 ": cannot be restored",
-			    t->proc->pid, share[k].what, first->proc->pid);
+			rc = make_never(m, t, "shares its %s with process %"
+			    PRIu64 ": cannot be restored", share[k].what,
+			    first->proc->pid);
 	}
 	words_close(&w);
 	return rc;
@@ -167,8 +163,7 @@ user_check(struct criumake *m, const struct maketask *t)
 	if ((rc = makeusers_read(m)) == 0 && !m->users &&
 	    (s = words_text(&t->rec, "ns/user")) != NULL &&
 	    strcmp(s, first) != 0)
-		rc = make_refuse(m, WHY_USERNS, "process %" PRIu64 ": its "
-		    "user namespace", t->proc->pid);
+		rc = make_refuse(m, t, NULL, WHY_USERNS, "its user namespace");
 	free(s);
 	return rc;
 }
@@ -217,14 +212,14 @@ thread_check(struct criumake *m, const struct maketask *p,
 
 	if (t != p)
 		snprintf(who, sizeof who, ", thread %" PRIu64, t->proc->pid);
-	if ((why = status_hinders(t)) != NULL && make_never(m, "process %"
+	if ((why = status_hinders(t)) != NULL && make_never(m, NULL, "process %"
 	    PRIu64 "%s: %s: cannot be restored", p->proc->pid, who, why) == -1)
 		return -1;
 	if ((own = words_text(&t->rec, "apart")) == NULL)
 		return 0;
 	own[strcspn(own, "\n")] = '\0';
-	rc = make_never(m, "process %" PRIu64 "%s: not that of its process: "
-	    "%s: cannot be restored", p->proc->pid, who, own);
+	rc = make_never(m, NULL, "process %" PRIu64 "%s: not that of its "
+	    "process: %s: cannot be restored", p->proc->pid, who, own);
 	free(own);
 	return rc;
 }
@@ -261,8 +256,8 @@ environ_check(struct criumake *m, struct maketask *t)
 	if ((why = words_text(&t->rec, "excluded")) == NULL)
 		return 0;
 	rc = strncmp(why, "env ", 4) == 0 || strstr(why, "\nenv ") != NULL ?
-	    make_refuse(m, WHY_PAGES, "process %" PRIu64 ": values of its "
-	    "environment are not in the snapshot", t->proc->pid) : 0;
+	    make_refuse(m, t, NULL, WHY_PAGES, "values of its environment are "
+	    "not in the snapshot") : 0;
 	free(why);
 	return rc;
 }
@@ -280,13 +275,12 @@ makecheck_process(struct criumake *m, struct maketask *t)
 	if (session_check(m, t) == -1)
 		return -1;
 	if (maketask_ended(t) && t == m->root)
-		return make_never(m, "process %" PRIu64 ": it has ended, a "
-		    "zombie, of which its parent is not in the snapshot: "
-		    "cannot be restored", t->proc->pid);
+		return make_never(m, t, "it has ended, a zombie, of which its "
+		    "parent is not in the snapshot: cannot be restored");
 	if (maketask_ended(t))
-		return t->stat.v[STAT_THREADS] <= 1 ? 0 : make_never(m,
-		    "process %" PRIu64 ": its first thread has ended, and "
-		    "others have not: cannot be restored", t->proc->pid);
+		return t->stat.v[STAT_THREADS] <= 1 ? 0 : make_never(m, t,
+		    "its first thread has ended, and others have not: cannot "
+		    "be restored");
 	if (namespaces_check(m, t) == -1 || children_check(m, t) == -1 ||
 	    shares_check(m, t) == -1 ||
 	    (t == m->root && user_check(m, t) == -1))
@@ -296,8 +290,8 @@ makecheck_process(struct criumake *m, struct maketask *t)
 	if ((why = words_text(&t->rec, "observed")) == NULL)
 		return 0;
 	why[strcspn(why, "\n")] = '\0';
-	rc = make_never(m, "process %" PRIu64 ": it was only observed (%s), "
-	    "which is not enough to restore it", t->proc->pid, why);
+	rc = make_never(m, t, "it was only observed (%s), which is not enough "
+	    "to restore it", why);
 	free(why);
 	return rc;
 }

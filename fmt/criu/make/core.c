@@ -86,9 +86,8 @@ profile_set(struct criumake *m, Criu__Creds *k, const struct maketask *p)
 		return 0;
 	}
 	if (mode != NULL && strchr(text, ':') != NULL) {
-		n = make_note(m, "process %" PRIu64 ": its AppArmor profile "
-		    "is of a namespace, and is not restored: %s",
-		    p->proc->pid, text) == -1;
+		n = make_note(m, p, NULL, "its AppArmor profile is of a "
+		    "namespace, and is not restored: %s", text) == -1;
 		free(text);
 		return n ? -1 : 0;
 	}
@@ -153,8 +152,7 @@ sched_set(struct criumake *m, Criu__ThreadCore *th, const struct maketask *t)
 	if (v[0] & RESET_ON_FORK)
 		make_since(m, SINCE_RESET);
 	return (v[0] & ~(uint64_t)RESET_ON_FORK) != DEADLINE ? 0 : make_note(m,
-	    "process %" PRIu64 ": its deadlines (SCHED_DEADLINE) are not "
-	    "restored", t->proc->pid);
+	    t, NULL, "its deadlines (SCHED_DEADLINE) are not restored");
 }
 
 /*

@@ -48,9 +48,8 @@ worker_refuse(struct criumake *m, struct maketask *t,
 	if (t->ring)
 		return 0;
 	t->ring = true;
-	return make_refuse(m, WHY_IO_URING, "process %" PRIu64 ": thread %"
-	    PRIu64 " works in the kernel, as for io_uring", t->proc->pid,
-	    worker->proc->pid);
+	return make_refuse(m, t, NULL, WHY_IO_URING, "thread %" PRIu64 " works "
+	    "in the kernel, as for io_uring", worker->proc->pid);
 }
 
 /*

@@ -174,10 +174,9 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 		return makesysv_mapped(m, t, v, e);
 	if (is_shm(v)) {
 		if ((o = makeshm_get(m, v->dev, v->ino, t)) == NULL)
-			return make_refuse(m, WHY_SHM, "process %" PRIu64
-			    ": mapping at %" PRIx64 ": what is in %s is not "
-			    "in the snapshot", t->proc->pid, v->start,
-			    v->name);
+			return make_refuse(m, t, NULL, WHY_SHM, "mapping at %"
+			    PRIx64 ": what is in %s is not in the snapshot",
+			    v->start, v->name);
 		if (told->flag & VMF_HUGETLB)
 			o->huge = told->page;
 		rc = makeshm_mapped(m, o, &id);
@@ -246,9 +245,7 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 		if (kind == WHY_IO_URING && t->ring)
 			return 0;	/* it was told */
 		t->ring |= kind == WHY_IO_URING;
-		return make_refuse(m, kind, "process %" PRIu64 ": mapping at %"
-		    PRIx64 "%s%s: %s", t->proc->pid, v->start,
-		    *v->name != '\0' ? " of " : "", v->name, why);
+		return make_unmapped(m, t, v, kind, why);
 	}
 	e->flags |= (flag & VMF_GROWSDOWN ? MAP_GROWSDOWN : 0U) |
 	    (flag & VMF_LOCKED ? MAP_LOCKED : 0U) |
@@ -323,8 +320,7 @@ guards_add(struct criumake *m, const struct maketask *t, Criu__Mm *mm)
 		return 0;
 	if (m->opts->leave >> WHY_GUARD & 1) {
 		mm->n_vmas = n;
-		return make_refuse(m, WHY_GUARD, "process %" PRIu64 ": guard "
-		    "pages", t->proc->pid);
+		return make_refuse(m, t, NULL, WHY_GUARD, "guard pages");
 	}
 	make_since(m, SINCE_GUARD);
 	return 0;
@@ -385,9 +381,8 @@ bounds_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 
 	for (i = 0; i < FIELDS; i++)
 		if ((v[i] = t->stat.v[field[i]]) == 0)
-			return make_never(m, "process %" PRIu64 ": stat: field "
-			    "%u is 0, which criu does not restore",
-			    t->proc->pid, field[i]);
+			return make_never(m, t, "stat: field %u is 0, which "
+			    "criu does not restore", field[i]);
 	MSG_FILL(mm, "start_code end_code start_data end_data start_stack "
 	    "start_brk arg_start arg_end env_start env_end", v);
 	return maketask_must(m, t, "brk", "x", "address (x)", &mm->brk);
@@ -426,8 +421,7 @@ exe_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 
 	if ((path = words_text(&t->rec, "exe")) == NULL || *path != '/') {
 		free(path);
-		return make_never(m, "process %" PRIu64 ": its executable is "
-		    "not known", t->proc->pid);
+		return make_never(m, t, "its executable is not known");
 	}
 	exe.name = path;
 	for (i = 0; i < t->maps.n; i++)
@@ -435,8 +429,8 @@ exe_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 			exe = t->maps.v[i];
 	rc = makereg_mapped(m, t, &exe, &mm->exe_file_id);
 	if (rc == 0)
-		rc = make_never(m, "process %" PRIu64 ": its executable, %s, "
-		    "cannot be restored", t->proc->pid, path);
+		rc = make_never(m, t, "its executable, %s, cannot be restored",
+		    path);
 	free(path);
 	return rc == -1 ? -1 : 0;
 }

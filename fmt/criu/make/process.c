@@ -58,8 +58,8 @@ sigactions_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 		return -1;
 	rc = words_open(&w, &t->rec, t->proc->pid, "sigaction");
 	if (rc == 0)
-		rc = make_never(m, "process %" PRIu64 ": the snapshot has no "
-		    "signal actions of it", t->proc->pid);
+		rc = make_never(m, t, "the snapshot has no signal actions of "
+		    "it");
 	else if (rc == 1)
 		for (i = 0, want = 1; i < SIGACTIONS; i++, want++) {
 			want += want == 9 || want == 19;
@@ -102,8 +102,8 @@ itimers_set(struct criumake *m, Criu__Timers *c, struct maketask *t)
 			return -1;
 	rc = words_open(&w, &t->rec, t->proc->pid, "itimers");
 	if (rc == 0)
-		rc = make_never(m, "process %" PRIu64 ": the snapshot has no "
-		    "interval timers of it", t->proc->pid);
+		rc = make_never(m, t, "the snapshot has no interval timers of "
+		    "it");
 	for (i = 0; i < 3 && rc == 1; i++) {
 		rc = words_next(&w);
 		if (rc != 1 || !words_form(&w, 1, "dd", v) ||
@@ -134,9 +134,9 @@ posix_timer(struct criumake *m, Criu__Timers *c, struct maketask *t,
 	/* of one thread: by the number that the process knows it by */
 	who = v[5] == 0 ? NULL : maketask_find(m, v[5]);
 	if (v[5] != 0 && who == NULL)
-		return make_refuse(m, WHY_TIMER, "process %" PRIu64 ": timer %"
-		    PRIu64 ": it is for thread %" PRIu64 ", which is not in "
-		    "the snapshot", t->proc->pid, v[0], v[5]);
+		return make_refuse(m, t, NULL, WHY_TIMER, "timer %" PRIu64 ": "
+		    "it is for thread %" PRIu64 ", which is not in the "
+		    "snapshot", v[0], v[5]);
 	if ((p = MSG_PUSH(&m->msgs, c, posix)) == NULL)
 		return -1;
 	MSG_FILL(p, "it_id clock_id si_signo it_sigev_notify sival_ptr - "
@@ -221,9 +221,8 @@ personality_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 	if (maketask_one(t, "personality", "x", "bits (x)", &v) != 1)
 		return 0;
 	c->personality = (uint32_t)v;
-	return v == 0 ? 0 : make_note(m, "process %" PRIu64
-	    ": its personality, %" PRIx64 ", is not restored", t->proc->pid,
-	    v);
+	return v == 0 ? 0 : make_note(m, t, NULL, "its personality, %" PRIx64
+	    ", is not restored", v);
 }
 
 /*
@@ -242,10 +241,9 @@ keyrings_note(struct criumake *m, const struct maketask *t)
 		snprintf(file, sizeof file, "keyring/%s", name[i]);
 		rc = maketask_one(t, file, "d", "number", &n);
 		if (rc == 1 && n > 0)
-			rc = make_note(m, "process %" PRIu64 ": the keyring "
-			    "of its %s, with %" PRIu64 " key%s, is not "
-			    "restored", t->proc->pid, name[i], n,
-			    n == 1 ? "" : "s");
+			rc = make_note(m, t, NULL, "the keyring of its %s, "
+			    "with %" PRIu64 " key%s, is not restored", name[i],
+			    n, n == 1 ? "" : "s");
 	}
 	return rc == -1 ? -1 : 0;
 }

@@ -4,7 +4,6 @@
  */
 #include "criumake.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 static const struct {
@@ -48,12 +47,11 @@ makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
 	size_t i;
 
 	if (!linuxrec_find(&t->rec, "regset/prstatus", &regs))
-		return make_never(m, "process %" PRIu64 ": it has no "
-		    "registers here, for another traces it, or it did not "
-		    "stop", t->proc->pid);
+		return make_never(m, t, "it has no registers here, for another "
+		    "traces it, or it did not stop");
 	if ((i = machine_of(t)) == NKNOWN)
-		return make_never(m, "process %" PRIu64 ": neither of x86-64 "
-		    "nor of arm64: cannot be restored", t->proc->pid);
+		return make_never(m, t, "neither of x86-64 nor of arm64: "
+		    "cannot be restored");
 	return known[i].get(m, p, t, &regs, rseq, core);
 }
 

@@ -11,8 +11,6 @@
 #include "criumake.h"
 #include "num.h"
 
-#include <inttypes.h>
-
 enum { RING_ROOM = 1, RING_HEAD, RING_TAIL, RING_MAGIC, RING_WORDS = 8 };
 
 enum {
@@ -58,12 +56,9 @@ makering_add(struct criumake *m, const struct maketask *t, const struct vma *v,
 	const char *why;
 
 	if ((why = ring_hinders(t, v)) != NULL)
-		return make_refuse(m, WHY_AIO, "process %" PRIu64 ": mapping "
-		    "at %" PRIx64 " of %s: %s", t->proc->pid, v->start,
-		    v->name, why);
-	if (mm->n_aios == 0 && make_note(m, "process %" PRIu64 ": requests of "
-	    "io_submit(2) that are under way are not known, and never end",
-	    t->proc->pid) == -1)
+		return make_unmapped(m, t, v, WHY_AIO, why);
+	if (mm->n_aios == 0 && make_note(m, t, NULL, "requests of io_submit(2) "
+	    "that are under way are not known, and never end") == -1)
 		return -1;
 	if ((e = MSG_PUSH(&m->msgs, mm, aios)) == NULL)
 		return -1;

@@ -104,8 +104,8 @@ filters_add(struct criumake *m, const struct maketask *p, struct maketask *t,
 		if (!code_find(m, t, n[0], &code) || code.len == 0 ||
 		    code.len % INSTRUCTION != 0 || asks_another(&code)) {
 			words_close(&w);
-			return make_never(m, "process %" PRIu64 ": a seccomp "
-			    "filter %s: cannot be restored", p->proc->pid,
+			return make_never(m, p, "a seccomp filter %s: cannot "
+			    "be restored",
 			    code.len > 0 && code.len % INSTRUCTION == 0 ?
 			    "that asks another process" :
 			    "is not in the snapshot");
@@ -148,9 +148,8 @@ makeseccomp_set(struct criumake *m, struct maketask *p, struct maketask *t,
 		mode = 0;
 	filters = linuxrec_find(&t->rec, name, &f);
 	if (!filters && mode == MODE_FILTER)
-		return make_never(m, "process %" PRIu64 ": its seccomp filters "
-		    "are not in the snapshot: cannot be restored",
-		    p->proc->pid);
+		return make_never(m, p, "its seccomp filters are not in the "
+		    "snapshot: cannot be restored");
 	if (!filters && mode == 0)
 		return 0;
 	common = filters && is_common(m, p);

@@ -204,8 +204,8 @@ signal_check(struct criumake *m, const struct waits *w, uint64_t sig)
 		why = "stopped as it is, it would end at once";
 	else
 		return 0;
-	return make_never(m, "process %" PRIu64 ": signal %" PRIu64 " waits in "
-	    "it: %s: cannot be restored", w->task->proc->pid, sig, why);
+	return make_never(m, w->task, "signal %" PRIu64 " waits in it: %s: "
+	    "cannot be restored", sig, why);
 }
 
 /*

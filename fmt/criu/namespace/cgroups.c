@@ -112,16 +112,14 @@ space_read(struct criumake *m)
 		return 0;
 	rc = maketask_isapart(m->root, "cgroup") ? roots_read(m, &ns) : 1;
 	if (rc == 0)
-		rc = make_note(m, "process %" PRIu64 ": it is restored in "
-		    "criu's cgroup namespace: where its own begins is not told",
-		    m->root->proc->pid);
+		rc = make_note(m, m->root, NULL, "it is restored in criu's "
+		    "cgroup namespace: where its own begins is not told");
 	for (i = 1; i < m->norder && rc != -1; i++)
 		if (linuxrec_find(&m->order[i]->rec, "ns/cgroup", &f) &&
 		    (f.len != ns.len || memcmp(f.data, ns.data, f.len) != 0))
-			rc = make_note(m, "process %" PRIu64 ": it is restored "
-			    "in the cgroup namespace of process %" PRIu64
-			    ", not one of its own", m->order[i]->proc->pid,
-			    m->root->proc->pid);
+			rc = make_note(m, m->order[i], NULL, "it is restored "
+			    "in the cgroup namespace of process %" PRIu64 ", "
+			    "not one of its own", m->root->proc->pid);
 	return rc == -1 ? -1 : 0;
 }
 

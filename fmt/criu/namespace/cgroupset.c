@@ -95,15 +95,16 @@ set_check(struct criumake *m, const struct cgset *s)
 
 	for (i = 0; i < s->n; i++)
 		if (!cgpath_sound(s->v[i].path))
-			return make_refuse(m, WHY_CGROUPS, "cgroups: %s, of "
-			    "process %" PRIu64 ", is not below the root that "
-			    "snap saw", s->v[i].path, t->proc->pid);
+			return make_refuse(m, NULL, NULL, WHY_CGROUPS,
+			    "cgroups: %s, of process %" PRIu64 ", is not below "
+			    "the root that snap saw", s->v[i].path,
+			    t->proc->pid);
 	for (i = 0; i < s->n && s->n == first->n &&
 	    strcmp(s->v[i].list, first->v[i].list) == 0; i++)
 		continue;
-	return i == s->n && s->n > 0 ? 0 : make_refuse(m, WHY_CGROUPS,
-	    "cgroups: process %" PRIu64 " is in other hierarchies than process "
-	    "%" PRIu64, t->proc->pid, first->first->proc->pid);
+	return i == s->n && s->n > 0 ? 0 : make_refuse(m, NULL, NULL,
+	    WHY_CGROUPS, "cgroups: process %" PRIu64 " is in other hierarchies "
+	    "than process %" PRIu64, t->proc->pid, first->first->proc->pid);
 }
 
 /*
@@ -119,8 +120,8 @@ set_find(struct criumake *m, struct maketask *t)
 	size_t i, k;
 
 	if (!linuxrec_find(&t->rec, "cgroup", &f))
-		return make_refuse(m, WHY_CGROUPS, "cgroups: nothing tells of "
-		    "those of process %" PRIu64, t->proc->pid);
+		return make_refuse(m, NULL, NULL, WHY_CGROUPS, "cgroups: "
+		    "nothing tells of those of process %" PRIu64, t->proc->pid);
 	/* of a child, that of its parent as a rule */
 	i = t->parent == NULL || t->parent->cgset == 0 ? 0 :
 	    t->parent->cgset - CGROUP_CRIUS - 1;

@@ -8,7 +8,6 @@
 
 #include <sys/stat.h>
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,10 +99,10 @@ untold_add(struct tree *t)
 				return -1;
 			t->dir[t->n++] = (struct cgdir){ .list = t->list,
 			    .path = v->path };
-			if (make_note(m, "process %" PRIu64 ": of its cgroup "
+			if (make_note(m, c->set[i].first, NULL, "of its cgroup "
 			    "%s%s%s no properties are known: they are not "
-			    "restored", c->set[i].first->proc->pid, v->list,
-			    *v->list == '\0' ? "" : ":", v->path) == -1)
+			    "restored", v->list, *v->list == '\0' ? "" : ":",
+			    v->path) == -1)
 				return -1;
 		}
 	return 0;

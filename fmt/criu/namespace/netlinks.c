@@ -5,7 +5,6 @@
 #include "netspace.h"
 #include "num.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -94,10 +93,9 @@ peer_tell(struct criumake *m, const struct settings *peers,
 	if ((bridge = strchr(text, ' ')) != NULL)
 		*bridge = '@';
 	make_word(m, "--external", text);
-	return bridge != NULL ? 0 : make_note(m, "process %" PRIu64
-	    ": link %s of its net namespace leads to %s again, which has no "
-	    "address and is not up", m->root->proc->pid, l->name,
-	    strchr(text, ':') + 1);
+	return bridge != NULL ? 0 : make_note(m, m->root, NULL, "link %s of "
+	    "its net namespace leads to %s again, which has no address and is "
+	    "not up", l->name, strchr(text, ':') + 1);
 }
 
 /*
@@ -107,7 +105,6 @@ peer_tell(struct criumake *m, const struct settings *peers,
 int
 netlinks_check(struct criumake *m, const struct maketask *t, bool *all)
 {
-	const uint64_t pid = m->root->proc->pid;
 	struct settings peers;
 	struct recfile f;
 	struct link l;
@@ -122,10 +119,10 @@ netlinks_check(struct criumake *m, const struct maketask *t, bool *all)
 		    setting_find(&peers, l.name) != NULL)))
 			continue;
 		*all = false;
-		rc = make_refuse(m, WHY_NAMESPACES, "process %" PRIu64
-		    ": its net namespace, for link %s of it%s%s%s", pid,
-		    l.name, l.type != 0 || *l.kind == '\0' ? "" :
-		    " is of kind ", l.type != 0 ? "" : l.kind, l.type != 0 ?
+		rc = make_refuse(m, m->root, NULL, WHY_NAMESPACES, "its net "
+		    "namespace, for link %s of it%s%s%s", l.name,
+		    l.type != 0 || *l.kind == '\0' ? "" : " is of kind ",
+		    l.type != 0 ? "" : l.kind, l.type != 0 ?
 		    " leads to another one" : "");
 	}
 	settings_free(&peers);

@@ -17,8 +17,8 @@
 static int
 lost_note(struct criumake *m, const char *what, const char *name)
 {
-	return make_note(m, "process %" PRIu64 ": %s %s of its net namespace "
-	    "is not restored", m->root->proc->pid, what, name);
+	return make_note(m, m->root, NULL, "%s %s of its net namespace is not "
+	    "restored", what, name);
 }
 
 /*
@@ -110,9 +110,9 @@ neighbours_note(struct criumake *m)
 		return 0;
 	for (count = 0; message_next(&f, BODY, &msg);)
 		count += (num_get(msg.body + STATE, 2) & PERMANENT) != 0;
-	return count == 0 ? 0 : make_note(m, "process %" PRIu64 ": %zu "
-	    "permanent neighbour%s of its net namespace: not restored",
-	    m->root->proc->pid, count, count == 1 ? "" : "s");
+	return count == 0 ? 0 : make_note(m, m->root, NULL, "%zu permanent "
+	    "neighbour%s of its net namespace: not restored", count,
+	    count == 1 ? "" : "s");
 }
 
 struct name {			/* of a link */
@@ -220,9 +220,9 @@ settings_note(struct criumake *m, const struct settings *s)
 	value = setting_find(s, "netfilter/nf_conntrack_count");
 	if (rc == -1 || value == NULL || strcmp(value, "0") == 0)
 		return rc;
-	return make_note(m, "process %" PRIu64 ": %s connection%s that the "
-	    "packet filters of its net namespace know of: not restored",
-	    m->root->proc->pid, value, strcmp(value, "1") == 0 ? "" : "s");
+	return make_note(m, m->root, NULL, "%s connection%s that the packet "
+	    "filters of its net namespace know of: not restored", value,
+	    strcmp(value, "1") == 0 ? "" : "s");
 }
 
 /*

@@ -6,7 +6,6 @@
 #include "netspace.h"
 #include "num.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <stddef.h>
 #include <string.h>
@@ -50,7 +49,6 @@ space_find(const struct criumake *m, const char *name)
 int
 makenet_check(struct criumake *m)
 {
-	const uint64_t pid = m->root->proc->pid;
 	struct maketask *t;
 	char *why;
 	bool all;
@@ -66,9 +64,8 @@ makenet_check(struct criumake *m)
 	why = t == NULL ? NULL : words_text(&t->rec, "net/why");
 	if (why != NULL)
 		why[strcspn(why, "\n")] = '\0';
-	rc = make_refuse(m, WHY_NAMESPACES, "process %" PRIu64
-	    ": its net namespace%s%s", pid, why == NULL ? "" : ": ",
-	    why == NULL ? "" : why);
+	rc = make_refuse(m, m->root, NULL, WHY_NAMESPACES, "its net "
+	    "namespace%s%s", why == NULL ? "" : ": ", why == NULL ? "" : why);
 	free(why);
 	return rc;
 }

@@ -18,7 +18,6 @@
  */
 #include "namespace.h"
 
-#include <inttypes.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -60,10 +59,9 @@ users_check(struct criumake *m)
 	if (!m->users || (point = makemount_below(m)) == NULL)
 		return 0;
 	m->users = false;
-	return make_refuse(m, WHY_USERNS, "process %" PRIu64 ": its user "
-	    "namespace, which criu does not make with --root %s, because %s is "
-	    "mounted there", m->root->proc->pid, m->inside.top->outside,
-	    point);
+	return make_refuse(m, m->root, NULL, WHY_USERNS, "its user namespace, "
+	    "which criu does not make with --root %s, because %s is mounted "
+	    "there", m->inside.top->outside, point);
 }
 
 /*
@@ -75,7 +73,6 @@ users_check(struct criumake *m)
 int
 makespaces_check(struct criumake *m)
 {
-	const uint64_t pid = m->root->proc->pid;
 	char *text, *name, *rest;
 	bool made;
 	int rc;
@@ -84,9 +81,8 @@ makespaces_check(struct criumake *m)
 		return 0;
 	text = words_text(&m->root->rec, "namespaces");
 	if (text == NULL)
-		return make_refuse(m, WHY_NAMESPACES, "process %" PRIu64
-		    ": the init of its pid namespace, of whose others nothing "
-		    "is told", pid);
+		return make_refuse(m, m->root, NULL, WHY_NAMESPACES, "the init "
+		    "of its pid namespace, of whose others nothing is told");
 	rc = strstr(text, "mnt") != NULL && makemount_read(m) == -1 ? -1 :
 	    users_check(m);
 	for (name = strtok_r(text, " \n", &rest); name != NULL && rc == 0;
@@ -95,15 +91,15 @@ makespaces_check(struct criumake *m)
 		    (strcmp(name, "mnt") == 0 && makemount_space(m));
 		if (strcmp(name, "cgroup") == 0 &&
 		    m->opts->cgroups == CGROUPS_IGNORE)
-			rc = make_note(m, "process %" PRIu64 ": it is restored "
-			    "in criu's cgroup namespace, not one of its own "
-			    "(--manage-cgroups)", pid);
+			rc = make_note(m, m->root, NULL, "it is restored in "
+			    "criu's cgroup namespace, not one of its own "
+			    "(--manage-cgroups)");
 		else if (strcmp(name, "net") == 0)
 			rc = makenet_check(m);
 		else if (!made && (strcmp(name, "ipc") == 0 ||
 		    strcmp(name, "mnt") == 0))
-			rc = make_refuse(m, WHY_NAMESPACES, "process %" PRIu64
-			    ": its %s namespace", pid, name);
+			rc = make_refuse(m, m->root, NULL, WHY_NAMESPACES,
+			    "its %s namespace", name);
 	}
 	free(text);
 	return rc;
@@ -185,9 +181,9 @@ reader_note(struct criumake *m)
 	for (i = 0; i < m->uids.n; i++)
 		if (m->uids.v[i].first == 0)
 			uid = m->uids.v[i].lower;
-	return uid == 0 ? 0 : make_note(m, "process %" PRIu64 ": criu reads "
-	    "images as user %u, too, the root of its user namespace: chown "
-	    "-R %u, chmod -R g+rX", m->root->proc->pid, uid, uid);
+	return uid == 0 ? 0 : make_note(m, m->root, NULL, "criu reads images "
+	    "as user %u, too, the root of its user namespace: chown -R %u, "
+	    "chmod -R g+rX", uid, uid);
 }
 
 /*

@@ -198,9 +198,7 @@ makesysv_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
 	    !is_whole(o, t, v, (o->v[SYSV_SIZE] + page - 1) / page * page))
 		why = "memory of System V of which a part is not mapped";
 	if (why != NULL)
-		return make_refuse(m, WHY_SYSV, "process %" PRIu64
-		    ": mapping at %" PRIx64 " of %s: %s", t->proc->pid,
-		    v->start, v->name, why);
+		return make_unmapped(m, t, v, WHY_SYSV, why);
 	o->used = true;
 	if (m->lastsysv < v->ino)
 		m->lastsysv = (uint32_t)v->ino;
@@ -367,9 +365,9 @@ makesysv_write(struct criumake *m)
 			return -1;
 	ns = words_text(&m->root->rec, "ns/ipc");
 	rc = ns == NULL || strcmp(ns, IPC_FIRST) != 0 ? 0 : make_note(m,
-	    "process %" PRIu64 ": it is restored in an IPC namespace of its "
-	    "own, with its memory of System V; semaphores and queues that it "
-	    "may have are not there", m->root->proc->pid);
+	    m->root, NULL, "it is restored in an IPC namespace of its own, "
+	    "with its memory of System V; semaphores and queues that it may "
+	    "have are not there");
 	free(ns);
 	return rc;
 }

@@ -64,9 +64,8 @@ static int
 space_refuse(struct criumake *m, const struct maketask *t, const char *what,
     uint64_t id, const char *why)
 {
-	return make_refuse(m, WHY_SYSV, "process %" PRIu64 ": %s %" PRIu64
-	    " of System V in its IPC namespace: %s", t->proc->pid, what, id,
-	    why);
+	return make_refuse(m, t, NULL, WHY_SYSV, "%s %" PRIu64 " of System V "
+	    "in its IPC namespace: %s", what, id, why);
 }
 
 /*
@@ -286,9 +285,9 @@ mqueue_line(struct criumake *m, const struct maketask *t, struct words *w,
 		return words_bad(w, "messages name");
 	if (!is_inits(m->root))
 		return 0;
-	return make_refuse(m, WHY_MQUEUE, "process %" PRIu64 ": POSIX message "
-	    "queue %s in its IPC namespace, with %" PRIu64 " message%s",
-	    t->proc->pid, w->word[1], waiting, waiting == 1 ? "" : "s");
+	return make_refuse(m, t, NULL, WHY_MQUEUE, "POSIX message queue %s in "
+	    "its IPC namespace, with %" PRIu64 " message%s", w->word[1],
+	    waiting, waiting == 1 ? "" : "s");
 }
 
 /*
@@ -353,8 +352,8 @@ makespace_read(struct criumake *m)
 	if ((why = words_text(&t->rec, "sysvipc/why")) == NULL)
 		return errstr_set("out of memory");
 	why[strcspn(why, "\n")] = '\0';
-	rc = make_refuse(m, WHY_SYSV, "process %" PRIu64 ": what of System V "
-	    "it has cannot be had: %s", t->proc->pid, why);
+	rc = make_refuse(m, t, NULL, WHY_SYSV, "what of System V it has cannot "
+	    "be had: %s", why);
 	free(why);
 	return rc;
 }

@@ -5,8 +5,6 @@
 
 #include <sys/fanotify.h>
 
-#include <inttypes.h>
-
 #ifndef FAN_MARK_EVICTABLE
 #define FAN_MARK_EVICTABLE	0x200	/* linux/fanotify.h, 5.19 */
 #endif
@@ -30,9 +28,10 @@ mark_hinders(const struct openline *l)
 	const uint64_t events = l->v[MARK_MASK] | l->v[MARK_IGNORED];
 
 	if (l->text[0] == NULL || *l->text[0] != '/')
-		return l->key == OK_MOUNTMARK ? "a fanotify group that watches a mount "
-		    "whose path is not known" : "a fanotify group that "
-		    "watches a file whose path is not known";
+		return l->key == OK_MOUNTMARK ?
+		    "a fanotify group that watches a mount whose path is not "
+		    "known" : "a fanotify group that watches a file whose "
+		    "path is not known";
 	if (events & ask)
 		return "a fanotify group that is asked for permission";
 	return (l->v[MARK_FLAGS] & ~flags) != 0 || events > UINT32_MAX ?
@@ -66,9 +65,8 @@ int
 makefanotify_note(struct criumake *m, const struct maketask *t,
     const struct makefd *fd)
 {
-	return fd->open->v[OK_WAITING][0] == 0 ? 0 : make_note(m, "process %"
-	    PRIu64 ", descriptor %" PRIu64 ": the events that wait in it are "
-	    "lost when it is restored", t->proc->pid, fd->fd);
+	return fd->open->v[OK_WAITING][0] == 0 ? 0 : make_note(m, t, fd, "the "
+	    "events that wait in it are lost when it is restored");
 }
 
 /*

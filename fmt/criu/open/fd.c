@@ -4,7 +4,6 @@
  */
 #include "open.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,8 +86,8 @@ dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
 	} else if (n > 0 && *path == '/')
 		rc = makereg_path(m, path, id) == -1 ? -1 : 1;
 	if (rc == 0)
-		rc = make_never(m, "process %" PRIu64 ": its %s is %s: cannot "
-		    "be restored", t->proc->pid, name, n == 0 ? "not known" :
+		rc = make_never(m, t, "its %s is %s: cannot be restored", name,
+		    n == 0 ? "not known" :
 		    path);
 	free(path);
 	return rc == -1 ? -1 : 0;

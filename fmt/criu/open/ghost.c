@@ -60,9 +60,10 @@ content_check(struct criumake *m, const struct proc *p)
 	const struct image *im;
 
 	im = p == NULL ? NULL : p->text != NULL ? p->text : p->mem;
-	return im == NULL || im->nmissing == 0 ? 0 : make_refuse(m, WHY_PAGES,
-	    "%s: a part of it is not in the snapshot (%s)", p->carried != NULL ?
-	    p->carried->path : "executable", im->missing[0].reason);
+	return im == NULL || im->nmissing == 0 ? 0 : make_refuse(m, NULL, NULL,
+	    WHY_PAGES, "%s: a part of it is not in the snapshot (%s)",
+	    p->carried != NULL ? p->carried->path : "executable",
+	    im->missing[0].reason);
 }
 
 enum { MODE, NLINK, UID, GID, ATIME, MTIME, NUMBERS };	/* of inode */

@@ -12,7 +12,6 @@
 #include <netinet/in.h>
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {				/* of sys/socket.h */
@@ -36,21 +35,23 @@ is_v6(const struct makeopen *f)
 }
 
 /*
- * Note of the descriptor that who names, whose connection has ended, what waits
- * there and is lost.
+ * Note of descriptor fd of t, whose connection has ended, what waits there and
+ * is lost.
  */
 static int
-ended_note(struct criumake *m, const struct makeopen *f, const char *who)
+ended_note(struct criumake *m, const struct maketask *t,
+    const struct makefd *fd)
 {
+	const struct makeopen *f = fd->open;
 	const uint64_t unread = maketcp_goes(m, f) ? 0 : f->v[OK_UNREAD][0];
 
-	if (unread > 0 && make_note(m, "%s: %" PRIu64 " byte%s of the ended "
-	    "connection with %s, not read yet: not restored", who, unread,
+	if (unread > 0 && make_note(m, t, fd, "%" PRIu64 " byte%s of the ended "
+	    "connection with %s, not read yet: not restored", unread,
 	    unread == 1 ? "" : "s", f->inet->remote.text) == -1)
 		return -1;
-	return f->v[OK_FAILED][0] == 0 ? 0 : make_note(m, "%s: the error "
+	return f->v[OK_FAILED][0] == 0 ? 0 : make_note(m, t, fd, "the error "
 	    "that ended the connection with %s is not restored: it was closed "
-	    "then", who, f->inet->remote.text);
+	    "then", f->inet->remote.text);
 }
 
 /*
@@ -168,29 +169,25 @@ makeinet_note(struct criumake *m, const struct maketask *t,
 {
 	const struct makeopen *f = fd->open;
 	const uint64_t waiting = f->v[OK_WAITING][0];
-	char who[64];
 
-	snprintf(who, sizeof who, "process %" PRIu64 ", descriptor %" PRIu64,
-	    t->proc->pid, fd->fd);
 	if (maketcp_is(f) && !maketcp_goes(m, f)) {
 		m->need |= CRIU_TCP_CLOSE;
 		if (!m->opts->along && m->nclosed++ < MOST &&
-		    make_note(m, "%s: the connection of %s to %s is closed "
-		    "when it is restored", who, f->inet->local.text,
+		    make_note(m, t, fd, "the connection of %s to %s is closed "
+		    "when it is restored", f->inet->local.text,
 		    f->inet->remote.text) == -1)
 			return -1;
 	}
-	if (maketcp_ended(f) && ended_note(m, f, who) == -1)
+	if (maketcp_ended(f) && ended_note(m, t, fd) == -1)
 		return -1;
-	if (waiting > 0 && make_note(m, "%s: %" PRIu64 " connection%s not "
-	    "accepted yet: not restored", who, waiting, waiting == 1 ? "" :
-	    "s") == -1)
-		return -1;
-	if (protocol_of(f) == MPTCP &&
-	    make_note(m, "%s: a socket of MPTCP becomes one of TCP", who) ==
+	if (waiting > 0 && make_note(m, t, fd, "%" PRIu64 " connection%s not "
+	    "accepted yet: not restored", waiting, waiting == 1 ? "" : "s") ==
 	    -1)
 		return -1;
-	return makeinet_options(m, f, who);
+	if (protocol_of(f) == MPTCP &&
+	    make_note(m, t, fd, "a socket of MPTCP becomes one of TCP") == -1)
+		return -1;
+	return makeinet_options(m, t, fd);
 }
 
 /*
@@ -200,8 +197,8 @@ makeinet_note(struct criumake *m, const struct maketask *t,
 int
 makeinet_rest(struct criumake *m)
 {
-	return m->nclosed <= MOST ? 0 : make_note(m, "%zu more connections are "
-	    "closed when they are restored", m->nclosed - MOST);
+	return m->nclosed <= MOST ? 0 : make_note(m, NULL, NULL, "%zu more "
+	    "connections are closed when they are restored", m->nclosed - MOST);
 }
 
 /*

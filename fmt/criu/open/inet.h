@@ -19,8 +19,8 @@ struct inetopts {		/* options, as an image has them */
 };
 
 /* sockopt.c */
-int		 makeinet_options(struct criumake *, const struct makeopen *,
-		    const char *);
+int		 makeinet_options(struct criumake *, const struct maketask *,
+		    const struct makefd *);
 struct inetopts	*makeinet_opts(struct criumake *, const struct makeopen *,
 		    bool);
 

@@ -5,7 +5,6 @@
 #include "open.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 
@@ -282,8 +281,7 @@ fd_refuse(struct criumake *m, struct maketask *t,
 	if (what != NULL && strcmp(what, f->why) == 0)
 		what = NULL;
 	t->ring |= f->kind == WHY_IO_URING;
-	return make_refuse(m, f->kind, "process %" PRIu64 ", descriptor %"
-	    PRIu64 ": %s%s%s%s%s", t->proc->pid, fd->fd,
+	return make_refuse(m, t, fd, f->kind, "%s%s%s%s%s",
 	    what != NULL ? what : "", what != NULL ? ": " : "", f->why,
 	    f->path != NULL ? ": " : "", f->path != NULL ? f->path : "");
 }

@@ -7,7 +7,8 @@
 #define ENTRY(field) offsetof(Criu__FileEntry, field)
 
 static const struct makekind kinds[KIND_MAX] = {
-	[KIND_OTHER] = { 0, WHY_OTHER, .never = "nothing that criu could open" },
+	[KIND_OTHER] = { 0, WHY_OTHER,
+	    .never = "nothing that criu could open" },
 	[KIND_DEVICE] = { 0, WHY_DEVICE, .never = "a device" },
 	[KIND_IO_URING] = { 0, WHY_IO_URING, .never = "io_uring" },
 	[KIND_MQUEUE] = { 0, WHY_MQUEUE, .never = "a POSIX message queue" },

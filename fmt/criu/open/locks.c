@@ -54,9 +54,8 @@ fd_locks(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 	text = scan_begin(f.data, f.len);
 	for (rc = 0; rc == 0 && filelock_next(&text, &l);)
 		if (l.kind == LOCK_OTHER)
-			rc = make_refuse(m, WHY_LOCKS, "process %" PRIu64
-			    ", descriptor %" PRIu64 ": a lock of a kind that "
-			    "criu does not know", t->proc->pid, fd->fd);
+			rc = make_refuse(m, t, fd, WHY_LOCKS, "a lock of a "
+			    "kind that criu does not know");
 		else if (l.kind == LOCK_POSIX || !fd->open->locked)
 			rc = lock_add(m, t, fd->fd, &l);
 	fd->open->locked = true;

@@ -5,8 +5,6 @@
 
 #include <arpa/inet.h>
 
-#include <inttypes.h>
-
 enum { BOUND_PROTOCOL = 1, FRAMES_FLAGS = 4 };	/* numbers of keys */
 
 enum {				/* of FRAMES_FLAGS: linux/packet_diag.h */
@@ -86,10 +84,8 @@ makepacket_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
 	f = makefind_inode(m, KIND_PACKET, v->ino);
 	if (f == NULL || !makeopen_written(f) ||
 	    makefind_fd(t->files, f->key, 0) == NULL)
-		return make_refuse(m, WHY_PACKET, "process %" PRIu64
-		    ": mapping at %" PRIx64 " of %s: a socket that the "
-		    "process has no descriptor of, or no packet socket",
-		    t->proc->pid, v->start, v->name);
+		return make_unmapped(m, t, v, WHY_PACKET, "a socket that the "
+		    "process has no descriptor of, or no packet socket");
 	*id = f->id;
 	return 1;
 }

@@ -211,10 +211,8 @@ makequeue_note(struct criumake *m, const struct maketask *t,
 	/* PACKET UID GID PID */
 	for (l = makekeys_lines(fd->open, OK_SENDER, &n); n > 0; n--, l++)
 		if (l->v[1] != NOBODY || l->v[2] != NOBODY || l->v[3] != 0)
-			return make_refuse(m, WHY_CREDENTIALS, "process %"
-			    PRIu64 ", descriptor %" PRIu64 ": the credentials "
-			    "of who sent what waits in a socket",
-			    t->proc->pid, fd->fd);
+			return make_refuse(m, t, fd, WHY_CREDENTIALS, "the "
+			    "credentials of who sent what waits in a socket");
 	return 0;
 }
 
@@ -230,9 +228,9 @@ makequeue_refuse(struct criumake *m)
 
 	for (i = 0; i < m->nopen; i++) {
 		f = m->open[i];
-		if (f->passing && f->why != NULL && make_refuse(m, f->kind,
-		    "process %" PRIu64 ": a descriptor that waits in a "
-		    "socket: %s", f->user->proc->pid, f->why) == -1)
+		if (f->passing && f->why != NULL && make_refuse(m, f->user,
+		    NULL, f->kind, "a descriptor that waits in a socket: %s",
+		    f->why) == -1)
 			return -1;
 	}
 	return 0;

@@ -155,9 +155,8 @@ gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
 		why = "whose content is not in the snapshot";
 	else if (v->flags & VMA_SHARED && makeghost_names(content) > 0)
 		why = "which has another name that is not known";
-	return why == NULL ? 1 : make_refuse(m, WHY_DELETED, "process %"
-	    PRIu64 ": mapping at %" PRIx64 " of %s, %s", t->proc->pid,
-	    v->start, v->name, why);
+	return why == NULL ? 1 : make_refuse(m, t, NULL, WHY_DELETED, "mapping "
+	    "at %" PRIx64 " of %s, %s", v->start, v->name, why);
 }
 
 /*
@@ -196,9 +195,8 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 
 	n = strlen(v->name);
 	if (*v->name != '/')
-		return make_refuse(m, WHY_OTHER, "process %" PRIu64
-		    ": mapping at %" PRIx64 " of %s: a file whose path is not "
-		    "known", t->proc->pid, v->start, v->name);
+		return make_unmapped(m, t, v, WHY_OTHER,
+		    "a file whose path is not known");
 	gone = n > sizeof DELETED - 1 &&
 	    strcmp(v->name + n - (sizeof DELETED - 1), DELETED) == 0;
 	content = mapped_content(m, t, v);

@@ -4,7 +4,6 @@
  */
 #include "inet.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -109,13 +108,15 @@ makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
 }
 
 /*
- * Note which options and multicast groups of socket f are lost. who is whose it
- * is, for messages.  Return 0, or -1 with errstr.
+ * Note which options and multicast groups of the socket that descriptor fd of t
+ * leads to are lost.  Return 0, or -1 with errstr.
  */
 int
-makeinet_options(struct criumake *m, const struct makeopen *f, const char *who)
+makeinet_options(struct criumake *m, const struct maketask *t,
+    const struct makefd *fd)
 {
 	enum { DEFAULT_TTL = 64 };	/* as an older criu leaves it: ip(7) */
+	const struct makeopen *f = fd->open;
 	const struct optplace *p;
 	const struct openline *l;
 	const char *name;
@@ -123,8 +124,7 @@ makeinet_options(struct criumake *m, const struct makeopen *f, const char *who)
 	int rc;
 
 	rc = f->inet == NULL || f->inet->congestion == NULL ? 0 : make_note(m,
-	    "%s: TCP_CONGESTION %s is not restored", who,
-	    f->inet->congestion);
+	    t, fd, "TCP_CONGESTION %s is not restored", f->inet->congestion);
 	l = makekeys_lines(f, OK_OPTION, &n);
 	for (; n > 0 && rc == 0; n--, l++) {
 		name = l->text[0];
@@ -135,15 +135,15 @@ makeinet_options(struct criumake *m, const struct makeopen *f, const char *who)
 			continue;
 		}
 		if (is_minor(name))
-			rc = make_note(m, "%s: %s is not restored", who, name);
+			rc = make_note(m, t, fd, "%s is not restored", name);
 		else
-			rc = make_refuse(m, WHY_SOCKOPT, "%s: the option %s "
-			    "of a socket", who, name);
+			rc = make_refuse(m, t, fd, WHY_SOCKOPT,
+			    "the option %s of a socket", name);
 	}
 	l = makekeys_lines(f, OK_MULTICAST, &n);
 	for (; n > 0 && rc == 0; n--, l++)
-		rc = make_refuse(m, WHY_MULTICAST, "%s: a member of the "
-		    "multicast group %s of %s", who, l->text[0], l->text[1]);
+		rc = make_refuse(m, t, fd, WHY_MULTICAST, "a member of the "
+		    "multicast group %s of %s", l->text[0], l->text[1]);
 	return rc;
 }
 
@@ -155,16 +155,12 @@ int
 makesocket_note(struct criumake *m, const struct maketask *t,
     const struct makefd *fd)
 {
-	char who[64];
-
-	snprintf(who, sizeof who, "process %" PRIu64 ", descriptor %" PRIu64,
-	    t->proc->pid, fd->fd);
 	if ((makeopen_has(fd->open, OK_RXRING) ||
 	    makeopen_has(fd->open, OK_TXRING)) &&
-	    make_note(m, "%s: the rings of a packet socket are empty when it "
-	    "is restored", who) == -1)
+	    make_note(m, t, fd, "the rings of a packet socket are empty when "
+	    "it is restored") == -1)
 		return -1;
-	return makeinet_options(m, fd->open, who);
+	return makeinet_options(m, t, fd);
 }
 
 /*

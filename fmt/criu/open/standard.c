@@ -96,11 +96,9 @@ makestandard_note(struct criumake *m, const struct maketask *t,
 	    first->given - 1, f->type == KIND_PIPE ? "pipe" : "socket",
 	    (uint32_t)f->v[OK_INO][0]);
 	make_word(m, "--inherit-fd", word);
-	if ((lost = waiting(m, f)) > 0 && make_note(m, "process %" PRIu64
-	    ", descriptor %" PRIu64 ": %" PRIu64 " bytes that wait in it are "
-	    "lost when it is restored", t->proc->pid, fd->fd, lost) == -1)
+	if ((lost = waiting(m, f)) > 0 && make_note(m, t, fd, "%" PRIu64 " "
+	    "bytes that wait in it are lost when it is restored", lost) == -1)
 		return -1;
-	return make_note(m, "process %" PRIu64 ", descriptor %" PRIu64 ": is "
-	    "the standard %s of criu when it is restored", t->proc->pid,
-	    fd->fd, name[first->given - 1]);
+	return make_note(m, t, fd, "is the standard %s of criu when it is "
+	    "restored", name[first->given - 1]);
 }

@@ -7,7 +7,6 @@
 
 #include <sys/sysmacros.h>
 
-#include <inttypes.h>
 #include <string.h>
 
 enum { CCS = 19 };		/* numbers of c_cc; and bytes of it */
@@ -333,15 +332,12 @@ maketty_note(struct criumake *m, const struct maketask *t,
 		return 0;
 	m->need |= CRIU_SHELL_JOB | CRIU_TERMINAL;
 	if (own)
-		return make_note(m, "process %" PRIu64 ", descriptor %" PRIu64
-		    ": %s is the terminal of the session that criu is in when "
-		    "it is restored", t->proc->pid, fd->fd, f->path);
-	if (make_note(m, "process %" PRIu64 ", descriptor %" PRIu64 ": %s is "
-	    "the terminal that criu has for its standard input when it is "
-	    "restored", t->proc->pid, fd->fd, f->path) == -1)
+		return make_note(m, t, fd, "%s is the terminal of the session "
+		    "that criu is in when it is restored", f->path);
+	if (make_note(m, t, fd, "%s is the terminal that criu has for its "
+	    "standard input when it is restored", f->path) == -1)
 		return -1;
 	leader = leader_find(m, f);
-	return leader == NULL ? 0 : make_note(m, "process %" PRIu64 ": its "
-	    "session has no controlling terminal when it is restored",
-	    leader->proc->pid);
+	return leader == NULL ? 0 : make_note(m, leader, NULL, "its session "
+	    "has no controlling terminal when it is restored");
 }

@@ -3,7 +3,6 @@
  */
 #include "open.h"
 
-#include <inttypes.h>
 #include <limits.h>
 
 enum {
@@ -77,10 +76,8 @@ makeunix_note(struct criumake *m, const struct maketask *t,
 
 	if (makeunix_external(m, f)) {
 		m->need |= CRIU_EXT_UNIX_SK;
-		if (make_note(m, "process %" PRIu64 ", descriptor %" PRIu64
-		    ": is connected to %s%.*s when it is restored",
-		    t->proc->pid, fd->fd, path ? "" : "@",
-		    (int)f->peerlen - !path,
+		if (make_note(m, t, fd, "is connected to %s%.*s when it is "
+		    "restored", path ? "" : "@", (int)f->peerlen - !path,
 		    (const char *)f->peer + !path) == -1)
 			return -1;
 	}
