@@ -601,6 +601,7 @@ struct liveopts {
 				   one; NULL: all, or for who is not root, his
 				   own */
 	bool	 descendants;	/* of all processes named, too */
+	bool	 restore;	/* ask them in the stop what restoring takes */
 	bool	 datafiles;	/* unmodified pages of mapped data files, too */
 	bool	 observe;	/* run nothing in a process */
 	bool	 clone;		/* let them go before their memory is read;

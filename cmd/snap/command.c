@@ -49,7 +49,8 @@ static const struct opt opts[] = {
 	    .flag = &job.live.observe },
 	{ 'o', "output", "file", "write to file, when the snapshot is whole",
 	    .outfile = &job.path },
-	{ 'r', "descendants", NULL, "all descendants of the processes, too",
+	{ 'r', "descendants", NULL,
+	    "all descendants, too, and what restoring takes",
 	    .flag = &job.live.descendants },
 	{ 's', "stop", NULL, "keep them stopped until all is written",
 	    .flag = &job.stop },
@@ -121,6 +122,8 @@ job_parse(int argc, char *argv[])
 		j->live.descendants = true;
 	j->live.clone = !j->stop && !j->live.observe && !j->move.kill &&
 	    !j->move.dry;
+	/* who stays stopped anyway may be asked anything */
+	j->live.restore = j->live.descendants || !j->live.clone;
 	if (j->move.dry)	/* with -k, too, nothing is killed */
 		j->move.kill = j->move.force = false;
 	j->live.move = j->move.kill;

@@ -317,7 +317,6 @@ live_stop(struct live *l)
 	proxy_ready();
 	if (live_look(l) == -1)
 		return -1;
-	state_readahead(l);
 	r.until = now_ms() + l->opts.patience * 1000;
 	rc = live_seize(&r);
 	live_mark(l, true);
@@ -348,7 +347,6 @@ void
 live_release(struct live *l)
 {
 	struct lproc *p;
-	struct lthread *t;
 
 	if (l->stopped)
 		(void)step_begin(&l->steps, STEP_RELEASE);
@@ -358,9 +356,6 @@ live_release(struct live *l)
 		threads_release(p);
 	live_unhurry(l);
 	live_mark(l, false);
-	TAILQ_FOREACH(p, &l->procs, entry)
-		TAILQ_FOREACH(t, &p->threads, entry)
-			thread_letgo(t);
 }
 
 /*

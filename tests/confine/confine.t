@@ -16,7 +16,7 @@ fi
 ) &
 pid=$!
 until_true grep -qx sleep "/proc/$pid/comm"
-snap -o "$tmp/snap" "$pid"
+snap -r -o "$tmp/snap" "$pid"
 "$BUILD/snapcat" -z -o "$tmp/gz" "$tmp/snap" || exit 1
 "$BUILD/snapcore" -o "$tmp/core" "$tmp/snap" || exit 1
 if [ -n "$("$BUILD/snapcat" -v "$tmp/snap" 2>&1 >/dev/null |

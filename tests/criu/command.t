@@ -72,7 +72,7 @@ sleeps() {
 	rm -f "$tmp/ready"
 	python3 "$tmp/sleeps.py" "$tmp/ready" "$1" </dev/null >/dev/null 2>&1 &
 	until_true test -e "$tmp/ready"
-	snap -o "$tmp/live" $!
+	snap -r -o "$tmp/live" $!
 }
 # who leads it: nobody in our pid namespace where a container was entered
 leader=$(ps -o sid= -p $$ | tr -d ' ')

@@ -17,7 +17,7 @@ start "$here/keeper.py"
 until_true longer 30
 grep -q '^eventfd-semaphore' "/proc/$pid/fdinfo"/* ||
     skip_all 'before Linux 6.5 no eventfd tells that it is a semaphore'
-"$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err"
+"$BUILD/snap" -r -o "$tmp/snap" "$pid" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' 'snap'
 netlink='it: a netlink socket that is connected to another'
 pidfd='it: a pidfd of who is not in the snapshot'

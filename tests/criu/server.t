@@ -72,7 +72,7 @@ if node=$(node -p process.execPath 2>/dev/null); then
 	# with io_uring, if this node can be brought to use it
 	serve env UV_USE_IO_URING=1 "$node" "$here/serve.js"
 	if find "/proc/$pid/fd" -lname '*io_uring*' | grep -q .; then
-		snap -o "$tmp/snap" "$pid"
+		snap -r -o "$tmp/snap" "$pid"
 		is "$rc $err" "0 " "io_uring: taken"
 		is "$(ask)" "request 1 0" "io_uring: it did not notice"
 		timeout 60 "$BUILD/snapload" -D "$tmp/none" "$tmp/snap" 2>"$tmp/err"

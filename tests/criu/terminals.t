@@ -55,7 +55,7 @@ disown $!
 until_true longer 50
 pid=$(cat "$tmp/pid")
 cp "$log" "$tmp/log.before"
-try 'snap outside' "$BUILD/snap" -o "$tmp/job" "$pid"
+try 'snap outside' "$BUILD/snap" -r -o "$tmp/job" "$pid"
 try 'snapload outside' "$BUILD/snapload" -D "$tmp/outside" "$tmp/job"
 is "$(grep -v '^#' "$tmp/try" | grep -v '^snapload')" \
     "criu restore -D $tmp/outside --shell-job" 'the command'

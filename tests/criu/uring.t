@@ -24,7 +24,7 @@ want="0 "
     -eq 0 ] || want="1 RING is left out: device memory"
 # taken WHAT [OPTION]: with no other warning
 taken() {
-	snap "${@:2}" -o "$tmp/snap" "$pid"
+	snap -r "${@:2}" -o "$tmp/snap" "$pid"
 	is "$rc $(sed -E "s/^snap: process $pid: .*\[io_uring\]/RING/" \
 	    "$tmp/err" | sort -u)" "$want" "$1"
 }

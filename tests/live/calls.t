@@ -21,16 +21,16 @@ calls() {
 }
 
 both() {
-	calls "$1"
+	calls "$@"
 	calls "$1, without clones" -s
 }
 
 target "$targets/openfiles" "$tmp/pub"
-both "files of all kinds"
+both "files of all kinds" -r
 target "$targets/queues"
-both "sockets in which something waits"
+both "sockets in which something waits" -r
 target "$targets/threads"
-both "threads"
+both "threads" -r
 if is_root && [ -w /dev/fuse ]; then
 	mkdir "$tmp/mnt"
 	target "$targets/served" "$tmp/mnt" ELF touch passed dir

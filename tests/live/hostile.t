@@ -66,11 +66,11 @@ if is_root && [ -w /dev/fuse ]; then
 	snap -o "$tmp/snap" "$pid"
 	is "$rc $err" "0 " "served: a snapshot of who answers"
 	check "$tmp/snap" "$pid" "served: it is whole" -a
-	snap -l -o "$tmp/snap" "$pid"
+	snap -r -o "$tmp/snap" "$pid"
 	is "$rc $err" "0 " "served: with clones"
 	check "$tmp/snap" "$pid" "served: with clones, it is whole" -a
 	unnoticed "$pid" "served: it has noticed nothing"
-	for o in "" -l; do
+	for o in "" -r; do
 		hangs "$anon" "a data file${o:+, $o}" hang "$o" "1 no answer "
 		hangs "$anon" "code${o:+, $o}" "ELF hang" "$o" "1 no answer "
 		hangs "$anon" "arguments${o:+, $o}" "ELF args hang" "$o" \

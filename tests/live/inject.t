@@ -20,7 +20,7 @@ PY
 }
 
 target "$targets/state"
-snap -o "$tmp/snap" "$pid"
+snap -r -o "$tmp/snap" "$pid"
 is "$rc $err" "0 " "state: taken"
 try "state: as the process tells it" \
     python3 "$tests/live/state.py" "$tmp/snap" "$pid" "$lines"
@@ -48,7 +48,7 @@ unnoticed "$pid" "state: not noticed"
 target "$targets/state"
 kill -STOP "$pid"
 until_true grep -q '^State:.T' "/proc/$pid/status"
-snap -o "$tmp/snap" "$pid"
+snap -r -o "$tmp/snap" "$pid"
 is "$rc $err" "0 " "stopped: taken"
 try "stopped: tells all the same" \
     python3 "$tests/live/state.py" "$tmp/snap" "$pid" "$lines"
@@ -87,15 +87,15 @@ END
 target python3 "$tmp/one.py"
 snap -s -o "$tmp/snap" "$pid"
 told >"$tmp/stopped"
-snap -o "$tmp/snap" "$pid"
+snap -r -o "$tmp/snap" "$pid"
 told >"$tmp/out"
-is "$(cat "$tmp/out")" "$(cat "$tmp/stopped")" "one thread: told before"
+is "$(cat "$tmp/out")" "$(cat "$tmp/stopped")" "one thread: with -r as with -s"
 is "$(grep -E 'subreaper|pdeath' "$tmp/out" | tr '\n' ' ')" \
     "child_subreaper b'1\\n' pdeath_signal b'12\\n' " \
     "one thread: what it has set"
 printf x >&"${ask_fd[$pid]}"
 until_true grep -q timed "$lines"
-snap -o "$tmp/snap" "$pid"
+snap -r -o "$tmp/snap" "$pid"
 told >"$tmp/out"
 grep -q "^itimers b'real 0 99[0-9]*" "$tmp/out"
 ok $? "one thread: with a timer that is set" || diag <"$tmp/out"
@@ -105,7 +105,7 @@ unnoticed "$pid" "one thread: not noticed"
 target "$targets/compute"
 n=$(often 40)
 for ((i = 0; i < n; i++)); do
-	"$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err" &
+	"$BUILD/snap" -r -o "$tmp/snap" "$pid" 2>"$tmp/err" &
 	for ((j = 0; j < 5; j++)); do
 		kill -STOP "$pid"
 		sleep "0.00$((RANDOM % 10))"
@@ -121,7 +121,7 @@ unnoticed "$pid" "stopped at any moment: all goes on"
 target "$targets/threadfork"
 child=$(sed -n 's/^child //p' "$lines")
 for flags in "" -l; do
-	snap -o "$tmp/snap" ${flags:+"$flags"} "$child"
+	snap -r -o "$tmp/snap" ${flags:+"$flags"} "$child"
 	is "$rc $err" "0 " "forked by a thread: taken $flags"
 done
 let_go "$child" "forked by a thread: let go"
@@ -129,7 +129,7 @@ unnoticed "$pid" "forked by a thread: not noticed"
 
 # Of a zombie there is nothing to ask for, and nothing to restore.
 target "$targets/zombie"
-snap -o "$tmp/snap" "$(sed -n 's/^child //p' "$lines")"
+snap -r -o "$tmp/snap" "$(sed -n 's/^child //p' "$lines")"
 is "$rc $err" "1 snap: process N is a zombie: it has no memory and no registers any more" \
     "zombie: taken"
 snap -v -r -o /dev/null "$pid"
@@ -144,7 +144,7 @@ unnoticed "$pid" "zombie: not noticed by its parent"
 
 if [ -x "$targets/bits32" ]; then
 	target "$targets/bits32"
-	snap -o "$tmp/snap" "$pid"
+	snap -r -o "$tmp/snap" "$pid"
 	is "$rc $err" "1 $cannot it is a N-bit process" "32 bits: refused"
 	snap -s -o "$tmp/snap" "$pid"
 	is "$rc $err" "1 $cannots it is a N-bit process" "32 bits, -s: refused"
@@ -159,7 +159,7 @@ target "$targets/dispatched"
 if grep -q none "$lines"; then
 	skip "dispatched" "the kernel has no such thing" 2
 else
-	snap -o "$tmp/snap" "$pid"
+	snap -r -o "$tmp/snap" "$pid"
 	is "$rc $err" "1 $cannot it hands its system calls to itself (PR_SET_SYSCALL_USER_DISPATCH)" \
 	    "dispatched: refused"
 	unnoticed "$pid" "dispatched: not noticed"
@@ -170,7 +170,7 @@ for mode in "" strict; do
 	# shellcheck disable=SC2086 # no argument, or one
 	target "$targets/sandboxed" $mode
 	if is_root; then
-		snap -o "$tmp/snap" "$pid"
+		snap -r -o "$tmp/snap" "$pid"
 		is "$rc $err" "0 " "seccomp $mode: taken"
 		is "$(observed "$pid")" "nothing
 sigaction brk sigaltstack" "seccomp $mode: asked"
@@ -189,10 +189,10 @@ import os, random, signal, subprocess, sys, time
 random.seed(int(sys.argv[2]))
 devnull = os.open(os.devnull, os.O_WRONLY)
 began = time.monotonic()
-subprocess.run([sys.argv[1], '-o', '/dev/null', sys.argv[2]], check=True)
+subprocess.run([sys.argv[1], "-r", "-o", "/dev/null", sys.argv[2]], check=True)
 whole = time.monotonic() - began
 for i in range(int(sys.argv[3])):
-    p = subprocess.Popen([sys.argv[1], '-o', '/dev/null', sys.argv[2]],
+    p = subprocess.Popen([sys.argv[1], "-r", "-o", "/dev/null", sys.argv[2]],
                          stderr=devnull)
     time.sleep(random.random() * whole)
     p.kill()
@@ -239,7 +239,7 @@ elif [ "$(vdso_calls)" = cannot ]; then
 else
 	is "$(vdso_calls)" "can call" "without a library: as little as there can be"
 	target "$targets/nolibc"
-	snap -o "$tmp/snap" "$pid"
+	snap -r -o "$tmp/snap" "$pid"
 	is "$rc $err" "0 " "without a library: taken"
 	is "$(observed "$pid")" "nothing
 sigaction brk sigaltstack" "without a library: asked"
@@ -255,7 +255,7 @@ for ((i = 0; i < 20; i++)); do
 	"$targets/compute" wait </dev/zero >/dev/null 2>&1 3>&- &
 	sleep 0.01
 	pid=$!
-	timeout -s KILL 20 "$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err" &
+	timeout -s KILL 20 "$BUILD/snap" -r -o "$tmp/snap" "$pid" 2>"$tmp/err" &
 	taker=$!
 	sleep "0.0$(printf %02d $((RANDOM % 40)))"
 	kill -KILL "$pid"
@@ -272,14 +272,14 @@ if is_root; then
 	as_nobody
 	target "$targets/sandboxed"
 	as+=(env)
-	snap -o "$tmp/pub/snap" "$pid"
+	snap -r -o "$tmp/pub/snap" "$pid"
 	is "$rc $err" "1 $cannot it is under seccomp(N)" \
 	    "seccomp: refused without privilege"
 	cp "$tmp/pub/snap" "$tmp/snap"
 	is "$(observed "$pid")" "it is under seccomp(2)" "seccomp: recorded"
 	unnoticed "$pid" "seccomp: not noticed"
 	target "$targets/state"
-	snap -o "$tmp/pub/snap" "$pid"
+	snap -r -o "$tmp/pub/snap" "$pid"
 	is "$rc $err" "0 " "without privilege: taken"
 	try "without privilege: as the process tells it" python3 \
 	    "$tests/live/state.py" "$tmp/pub/snap" "$pid" "$lines"

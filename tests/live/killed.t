@@ -49,7 +49,7 @@ let_go "$target_threads" "killed at any moment: threads let go"
 
 # By default, too.
 for ((i = 0; i < n; i++)); do
-	"$BUILD/snap" "$target_threads" "$pid" 3>&- >"$tmp/fifo" 2>/dev/null &
+	"$BUILD/snap" -r "$target_threads" "$pid" 3>&- >"$tmp/fifo" 2>/dev/null &
 	taker=$!
 	sleep "0.$(printf %03d $((i * 120 / n)))"
 	kill -KILL "$taker" 2>/dev/null
@@ -68,7 +68,7 @@ for i in 1 2 3; do
 	several+=("$pid")
 done
 for ((i = 0; i < n; i++)); do
-	"$BUILD/snap" -o /dev/null "${several[@]}" 2>/dev/null &
+	"$BUILD/snap" -r -o /dev/null "${several[@]}" 2>/dev/null &
 	taker=$!
 	sleep "0.$(printf %03d $((i * 90 / n)))"
 	kill -KILL "$taker" 2>/dev/null

@@ -23,9 +23,9 @@ procs+=("$pid")
 as=(env)
 is "${#procs[@]}" 10 "ten processes"
 kill -STOP "${procs[@]}"
-snap -z -o "$tmp/ten.gz" "${procs[@]}"
+snap -sz -o "$tmp/ten.gz" "${procs[@]}"
 is "$rc $err" "0 " "taken, compressed"
-snap -z -a -o "$tmp/more.gz" "${procs[5]}" "$cow"
+snap -sz -a -o "$tmp/more.gz" "${procs[5]}" "$cow"
 is "$rc $err" "0 " "two of them again"
 "$BUILD/snapcat" -z -o "$tmp/both.gz" "$tmp/ten.gz" "$tmp/more.gz" \
     2>"$tmp/err"

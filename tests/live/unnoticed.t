@@ -10,7 +10,7 @@ sed -n 's/^lacks/# lacks/p' "$lines"
 bad=0
 n=$(often 50)
 for ((i = 0; i < n; i++)); do
-	snap -o "$tmp/snap" "$pid"
+	snap -r -o "$tmp/snap" "$pid"
 	bad=$((bad + (rc != 0)))
 done
 is "$bad" 0 "blocked: $n snapshots taken"
@@ -55,7 +55,7 @@ counts() {
 counts >"$tmp/before"
 n=$(often 200)
 for ((i = 0; i < n; i++)); do
-	"$BUILD/snap" -o /dev/null "$pid"
+	"$BUILD/snap" -r -o /dev/null "$pid"
 done
 counts >"$tmp/after"
 while read -r name n; do
@@ -92,7 +92,7 @@ for what in anon shared fds leader bits32; do
 	fi
 	target "$targets/$what"
 	# the first time counts may still settle
-	snap -o "$tmp/snap" "$pid"
+	snap -r -o "$tmp/snap" "$pid"
 	resident "$pid" >"$tmp/before"
 	for ((i = 0; i < 20; i++)); do
 		snap -o "$tmp/snap" "$pid"
@@ -106,14 +106,14 @@ done
 # The very first snapshot adds nothing either.
 target "$targets/filemap" "$tmp/data"
 resident "$pid" >"$tmp/before"
-snap -a -o "$tmp/snap" "$pid"
+snap -ar -o "$tmp/snap" "$pid"
 resident "$pid" >"$tmp/after"
 try "data file: resident set" diff "$tmp/before" "$tmp/after"
 
 target "$targets/watch"
 child=$(sed -n 's/^child //p' "$lines")
 for ((i = 0; i < 20; i++)); do
-	snap -o "$tmp/snap" "$child" "$pid"
+	snap -r -o "$tmp/snap" "$child" "$pid"
 done
 is "$rc $err" "0 " "stopped: taken"
 is "$(states "$child")" " 0 T " "stopped: stays stopped"
@@ -132,7 +132,7 @@ echo "report lost $((n != 20))"
 EOF
 target bash "$tmp/sig.sh"
 for ((i = 0; i < 20; i++)); do
-	"$BUILD/snap" -o "$tmp/snap" "$pid" &
+	"$BUILD/snap" -r -o "$tmp/snap" "$pid" &
 	kill -USR1 "$pid"
 	wait $!
 done

@@ -36,7 +36,6 @@
 
 #if defined __x86_64__ || defined __aarch64__
 
-#define HANDLING	"it may be handling a signal"
 
 enum { KILLS = 300 };
 
@@ -224,62 +223,6 @@ compute_beside(void)
 		pause();
 }
 
-enum { SIDE = 128 * 1024, LEFT = 1024, SIGN = 0x5a };
-
-static uint8_t *lower;		/* SIDE bytes, right below a stack */
-
-/*
- * Go down a stack that begins at an address until hardly any of it is left,
- * and stay there, and watch that nobody writes below it; a sanitizer would.
- */
-static void __attribute__((noinline, noreturn, no_sanitize_address))
-compute_low(uint8_t *begin)
-{
-	uint8_t here[256];
-	size_t i;
-
-	here[0] = SIGN;
-	if (here - begin > LEFT)
-		compute_low(begin);
-	for (;;) {
-		for (i = 0; i < SIDE; i++)
-			seen->wrong += lower[i] != here[0];
-		seen->rounds++;
-	}
-}
-
-static void *
-compute_onside(void *arg)
-{
-	seen->tid = gettid();
-	compute_low(arg);
-}
-
-/*
- * Have a thread on a stack below which, in the same mapping, is memory of
- * others, and a guard below that.
- */
-static void __attribute__((noreturn))
-compute_side(void)
-{
-	pthread_attr_t attr;
-	pthread_t t;
-	uint8_t *p;
-
-	p = mmap(NULL, 3 * SIDE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
-	    MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED || mprotect(p, SIDE, PROT_NONE) == -1)
-		_exit(1);
-	lower = p + SIDE;
-	memset(lower, SIGN, SIDE);
-	pthread_attr_init(&attr);
-	if (pthread_attr_setstack(&attr, lower + SIDE, SIDE) != 0 ||
-	    pthread_create(&t, &attr, compute_onside, lower + SIDE) != 0)
-		_exit(1);
-	for (;;)
-		pause();
-}
-
 static void
 handle_count(int sig)
 {
@@ -292,48 +235,6 @@ compute_counting(void)
 {
 	(void)signal(SIGSEGV, handle_count);
 	compute();
-}
-
-static void
-handle_long(int sig)
-{
-	(void)sig;
-	seen->tid = gettid();
-	compute();
-}
-
-/*
- * Handle a signal on memory within the thread's own stack, above what it
- * interrupts.
- */
-static void *
-compute_within(void *arg)
-{
-	char room[SIDE];
-	const stack_t within = { .ss_sp = room, .ss_size = sizeof room };
-	const struct sigaction sa = { .sa_handler = handle_long,
-	    .sa_flags = SA_ONSTACK };
-
-	stack_touch();
-	if (sigaltstack(&within, NULL) == -1 ||
-	    sigaction(SIGUSR1, &sa, NULL) == -1)
-		_exit(1);
-	pthread_kill(pthread_self(), SIGUSR1);
-	return arg;
-}
-
-static void __attribute__((noreturn))
-compute_handling(void)
-{
-	pthread_attr_t attr;
-	pthread_t t;
-
-	pthread_attr_init(&attr);
-	if (pthread_attr_setstacksize(&attr, 8 * SIDE) != 0 ||
-	    pthread_create(&t, &attr, compute_within, NULL) != 0)
-		_exit(1);
-	for (;;)
-		pause();
 }
 
 static void __attribute__((noreturn))
@@ -508,56 +409,9 @@ trace(bool again, bool clones)
 	}
 }
 
-/*
- * Make one thread run calls, while others of its process run: once, or until
- * somebody ends us.
- */
-static void __attribute__((noreturn))
-trace_alone(bool once)
-{
-	static const uint64_t none[6];
-	static char maps[1 << 16];
-	const struct seencall c = { .nr = -1 };
-	const struct lproc *p = stopped(target, seen->tid, &c);
-	struct vmas l = { 0 };
-	struct inject *in;
-	int64_t ret;
-	int i, status;
-
-	file_read(target, "maps", maps, sizeof maps);
-	if (ptrace(PTRACE_SEIZE, seen->tid, NULL, NULL) == -1 ||
-	    ptrace(PTRACE_INTERRUPT, seen->tid, NULL, NULL) == -1 ||
-	    waitpid(seen->tid, &status, __WALL) != seen->tid ||
-	    vmas_parse(&l, maps, strlen(maps)) == -1 ||
-	    (in = inject_alone(p, &l)) == NULL)
-		_exit(2);
-	do {
-		/* one that is led back has all signals blocked meanwhile */
-		if (inject_enterone(in, TAILQ_FIRST(&p->threads)) == -1)
-			_exit(strcmp(snap_errstr(), HANDLING) == 0 ? 2 : 3);
-		for (i = 0; i < 4; i++)
-			if (inject_call(in, &ret, SYS_getppid, none) == -1 ||
-			    ret != getppid())
-				_exit(4);
-		if (inject_leaveone(in, 0) == -1)
-			_exit(5);
-	} while (!once);
-	inject_free(in);
-	vmas_free(&l);
-	ptrace(PTRACE_DETACH, seen->tid, NULL, NULL);
-	_exit(0);
-}
-
-static void __attribute__((noreturn))
-trace_aloneonce(void)
-{
-	trace_alone(true);
-}
-
 static void
 killed(void (*run)(void), bool again, bool clones)
 {
-	const bool alone = run == compute_beside;
 	struct timespec t = { 0, 0 };
 	pid_t tracer;
 	int i, refused, status;
@@ -565,9 +419,7 @@ killed(void (*run)(void), bool again, bool clones)
 	start(run);
 	srandom(1);
 	for (refused = i = 0; i < KILLS / patience(1); i++) {
-		if ((tracer = fork()) == 0 && alone)
-			trace_alone(false);
-		if (tracer == 0)
+		if ((tracer = fork()) == 0)
 			trace(again, clones);
 		t.tv_nsec = random() % 4000000;
 		nanosleep(&t, NULL);
@@ -679,13 +531,6 @@ killed_restarted(void **state)
 }
 
 static void
-killed_alone(void **state)
-{
-	(void)state;
-	killed(compute_beside, true, false);
-}
-
-static void
 killed_cloning(void **state)
 {
 	(void)state;
@@ -791,73 +636,6 @@ killed_at_each_request(void **state)
 }
 
 /*
- * The same in one thread, while others run.
- */
-static void
-killed_alone_at_each_request(void **state)
-{
-	(void)state;
-	killed_each(compute_beside, trace_aloneonce);
-}
-
-/*
- * A thread of what runs is not entered, while others run, for a reason.
- */
-static void
-refused_alone(void (*run)(void), const char *why)
-{
-	static char maps[1 << 16];
-	const struct seencall c = { .nr = -1 };
-	const struct lproc *p;
-	struct vmas l = { 0 };
-	struct inject *in;
-	int status;
-
-	start(run);
-	p = stopped(target, seen->tid, &c);
-	file_read(target, "maps", maps, sizeof maps);
-	assert_int_equal(vmas_parse(&l, maps, strlen(maps)), 0);
-	assert_int_equal(ptrace(PTRACE_SEIZE, seen->tid, NULL, NULL), 0);
-	assert_int_equal(ptrace(PTRACE_INTERRUPT, seen->tid, NULL, NULL), 0);
-	assert_int_equal(waitpid(seen->tid, &status, __WALL), seen->tid);
-	assert_ptr_not_equal(in = inject_alone(p, &l), NULL);
-	assert_int_equal(inject_enterone(in, TAILQ_FIRST(&p->threads)), -1);
-	assert_string_equal(snap_errstr(), why);
-	assert_int_equal(inject_leaveone(in, -1), -1);
-	inject_free(in);
-	vmas_free(&l);
-	assert_int_equal(ptrace(PTRACE_DETACH, seen->tid, NULL, NULL), 0);
-	assert_true(goes_on());
-}
-
-/*
- * It is not made to use memory below its own stack.
- */
-static void
-others_stack_is_left(void **state)
-{
-	(void)state;
-	refused_alone(compute_side, "no room on its stack");
-	target_end();
-}
-
-/*
- * Nor that below the stack of a handler, which may be what it interrupted.
- */
-static void
-handler_is_left(void **state)
-{
-	int status;
-
-	(void)state;
-	refused_alone(compute_handling, HANDLING);
-	/* in the handler, its signal is blocked: that counts as wrong */
-	kill(target, SIGKILL);
-	assert_int_equal(waitpid(target, &status, 0), target);
-	munmap(seen, sizeof *seen);
-}
-
-/*
  * Nothing is run in a process, and nothing written to its memory, while one of
  * its threads runs, or another process that has its memory.
  */
@@ -901,11 +679,9 @@ patience_ends(void **state)
 	file_read(target, "maps", before, sizeof before);
 	assert_ptr_not_equal(in = begin(), NULL);
 	assert_int_equal(inject_call(in, &ret, SYS_getppid, none), 0);
-	assert_false(inject_islate(in));
 	later = 3600;
 	assert_int_equal(inject_call(in, &ret, SYS_getppid, none), -1);
 	assert_non_null(strstr(snap_errstr(), "takes too long"));
-	assert_true(inject_islate(in));
 	assert_int_equal(inject_end(in, -1), -1);
 	later = 0;
 	file_read(target, "maps", after, sizeof after);
@@ -1448,8 +1224,6 @@ main(void)
 		cmocka_unit_test(ended_call_is_left),
 		cmocka_unit_test(call_is_itself),
 		cmocka_unit_test(another_call),
-		cmocka_unit_test(others_stack_is_left),
-		cmocka_unit_test(handler_is_left),
 		cmocka_unit_test(running_is_left),
 		cmocka_unit_test(patience_ends),
 		cmocka_unit_test(stop_is_seen_late),
@@ -1457,8 +1231,6 @@ main(void)
 		cmocka_unit_test(faults_are_told_apart),
 		cmocka_unit_test(filter_holds),
 		cmocka_unit_test(killed_at_each_request),
-		cmocka_unit_test(killed_alone_at_each_request),
-		cmocka_unit_test(killed_alone),
 		cmocka_unit_test(killed_in_calls),
 		cmocka_unit_test(killed_anywhere),
 		cmocka_unit_test(killed_tiled),

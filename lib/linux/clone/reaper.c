@@ -302,7 +302,7 @@ threads_hold(struct lproc *p)
 static int
 ward_hold(const struct ward *w, ward_fn fn, bool *kept)
 {
-	struct lproc p = { .pid = w->target, .taskdir = -1 };
+	struct lproc p = { .pid = w->target };
 	int rc;
 
 	TAILQ_INIT(&p.threads);

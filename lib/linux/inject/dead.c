@@ -37,23 +37,6 @@ are_there(const uint64_t *entry, size_t n, bool alone)
 }
 
 /*
- * Return true if the pages of len bytes at an address are so, and mapped by
- * this process only.
- */
-static bool
-is_there(int pagemap, uint64_t at, uint64_t len)
-{
-	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t entry, page;
-
-	for (page = at - at % size; page < at + len; page += size)
-		if (pagemap_read(pagemap, page, page + size, &entry, 1) != 1 ||
-		    !are_there(&entry, 1, true))
-			return false;
-	return true;
-}
-
-/*
  * Return true if a mapping may be a stack: private memory of no file, and not
  * under userfaultfd(2), as far as that is told, where who writes might wait.
  */
@@ -226,44 +209,4 @@ dead_find(struct inject *in, const struct vmas *l)
 	    (has && take_dead(in, &other, (size_t)len)))
 		return 0;
 	return errstr_set("no room on its stack");
-}
-
-/*
- * Find where the thread's own stack is dead, while other threads run.  Nothing
- * is added to the process.  A thread that may be handling a signal is refused:
- * where it does so on memory within its own stack, what it interrupted is below
- * it, and not dead.  That it is not is told by its mask, in which signals are
- * while they are handled, unless the process asked for another one (SA_NODEFER
- * of sigaction(2)): then what was there is put back before it runs on, unless
- * we die meanwhile.  Return 0, or -1 with errstr.
- */
-int
-dead_own(struct inject *in)
-{
-	const struct way w = { .tid = in->tid, .gadget = &in->gadget,
-	    .regs = &in->regs, .bare = true };
-	const uint64_t sp = gregs_sp(&in->regs),
-	    tls = gregs_tls(&in->regs);
-	const struct vma *v;
-	struct stacks none;
-	uint64_t at, begin;
-	int len;
-
-	if ((in->mask & in->caught) != 0)
-		return errstr_set("it may be handling a signal");
-	if ((v = vmas_find(in->alone, sp)) == NULL || !is_stack(v) ||
-	    tls <= sp || tls >= v->end || (begin = stack_begin(in->mem,
-	    &in->regs, guarded_from(in->alone, v))) == 0)
-		return errstr_set("it is not on its own stack");
-	if ((len = frame_build(in->buf, 0, &w, &none)) == -1)
-		return inject_refused(in, "extended state");
-	at = sp - isa.redzone - (uint64_t)len;
-	at -= at % 64;
-	if (at < begin || at < v->start || at > sp ||
-	    !is_there(in->pagemap, at, (uint64_t)len) ||
-	    pread(in->mem, in->was, (size_t)len, (off_t)at) != (ssize_t)len)
-		return errstr_set("no room on its stack");
-	in->dead = at;
-	in->len = (size_t)len;
-	return 0;
 }

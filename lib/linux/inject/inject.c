@@ -41,13 +41,11 @@ int
 inject_frame(struct inject *in, bool unmap)
 {
 	struct way w = { .tid = in->tid, .gadget = &in->gadget,
-	    .regs = &in->regs, .seen = in->seen, .mask = in->mask,
-	    .bare = in->alone != NULL };
+	    .regs = &in->regs, .seen = in->seen, .mask = in->mask };
 	uint64_t at;
 	int len;
 
-	at = in->tid == in->pid || in->alone != NULL ? in->dead :
-	    in->map + INJECT_ROOM;
+	at = in->tid == in->pid ? in->dead : in->map + INJECT_ROOM;
 	if (unmap) {
 		memcpy(&w.mapped.iov_base, &in->map, sizeof in->map);
 		w.mapped.iov_len = map_size();
@@ -168,11 +166,28 @@ inject_unmap(struct inject *in)
 }
 
 /*
+ * Free in, or NULL: what is ours of it.
+ */
+static void
+inject_free(struct inject *in)
+{
+	if (in == NULL)
+		return;
+	if (in->mem != -1)
+		close(in->mem);
+	free(in->was);
+	free(in->buf);
+	free(in->stops);
+	free(in->kept.buf);
+	free(in);
+}
+
+/*
  * Return what runs system calls in process pid, without a thread of it;
  * inject_free frees it.  NULL with errstr on a machine of which it is not known
  * how, or where the memory of pid cannot be read.
  */
-struct inject *
+static struct inject *
 inject_new(pid_t pid)
 {
 	struct inject *in;
@@ -309,13 +324,16 @@ inject_ending(struct inject *in)
 }
 
 /*
- * Have the process of in as it was; rc is 0, or -1 if what was asked of it
- * failed.  Return as inject_end.
+ * Have the process of in as it was, and free what is ours; rc is 0, or -1 if
+ * what was asked of it failed.  Return 0; or -1 if that or this did, with the
+ * first error; then errno is ESRCH if it has died, EPROTO if it did what it was
+ * not made to do, so that it should be left alone, else 0.
  */
 int
-inject_finish(struct inject *in, int rc)
+inject_end(struct inject *in, int rc)
 {
 	char why[256];
+	int e;
 
 	strlcpy(why, snap_errstr(), sizeof why);
 	if (rc == -1 && in->entered)
@@ -326,42 +344,7 @@ inject_finish(struct inject *in, int rc)
 		errstr_set("%s", why);
 	inject_retell(in);
 	pthread_sigmask(SIG_SETMASK, &in->ours, NULL);
-	errno = in->gone ? ESRCH : in->odd ? EPROTO : 0;
-	return rc;
-}
-
-/*
- * Free in, or NULL: what is ours of it.
- */
-void
-inject_free(struct inject *in)
-{
-	if (in == NULL)
-		return;
-	if (in->mem != -1)
-		close(in->mem);
-	if (in->alone != NULL && in->pagemap != -1)
-		close(in->pagemap);
-	free(in->was);
-	free(in->buf);
-	free(in->stops);
-	free(in->kept.buf);
-	free(in);
-}
-
-/*
- * Have the process of in as it was, and free what is ours; rc is 0, or -1 if
- * what was asked of it failed.  Return 0; or -1 if that or this did, with the
- * first error; then errno is ESRCH if it has died, EPROTO if it did what it was
- * not made to do, so that it should be left alone, else 0.
- */
-int
-inject_end(struct inject *in, int rc)
-{
-	int e;
-
-	rc = inject_finish(in, rc);
-	e = errno;
+	e = in->gone ? ESRCH : in->odd ? EPROTO : 0;
 	inject_free(in);
 	errno = e;
 	return rc;

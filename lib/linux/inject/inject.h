@@ -3,8 +3,7 @@
  *
  * The caller has stopped all threads of the process with ptrace(2), and
  * nothing but what is asked for here may happen to it between inject_begin
- * and inject_end; or, from inject_alone to inject_free, it runs but for one
- * thread at a time.  All of it is for the thread that traces.
+ * and inject_end.  All of it is for the thread that traces.
  *
  * inject_begin writes to the memory of the process, where a running thread
  * might read or write.  So it takes the process with all its threads, and
@@ -35,7 +34,6 @@ int		 inject_callbegin(struct inject *in, long nr,
 int		 inject_callstart(struct inject *in, long nr,
 		    const uint64_t arg[6]);
 int		 inject_callend(struct inject *in, int64_t *ret);
-bool		 inject_islate(const struct inject *in);
 uint64_t	 inject_scratch(const struct inject *in);
 int		 inject_read(struct inject *in, void *buf, size_t len);
 int		 inject_write(struct inject *in, const void *buf, size_t len);
@@ -54,9 +52,5 @@ int		 inject_resume(struct inject *c);
 int		 inject_relinquish(struct inject *in, int rc);
 void		 inject_ending(struct inject *in);
 int		 inject_end(struct inject *in, int rc);
-struct inject	*inject_alone(const struct lproc *p, const struct vmas *l);
-int		 inject_enterone(struct inject *in, const struct lthread *t);
-int		 inject_leaveone(struct inject *in, int rc);
-void		 inject_free(struct inject *in);
 
 #endif

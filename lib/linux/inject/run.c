@@ -73,25 +73,17 @@ inject_trust(const struct inject *in)
 }
 
 /*
- * Return true if the process of in has been asked for as long as it may be.  A
- * thread that hardly gets a processor, for its cgroup has a limit, takes long
- * for each call, and there may be thousands.
- */
-bool
-inject_islate(const struct inject *in)
-{
-	return now_ms() >= in->until;
-}
-
-/*
- * Return 0 if more may be asked of the process of in, or -1 with errstr.
+ * Return 0 if more may be asked of the process of in; or -1 with errstr, also
+ * where it has been asked for as long as it may be.  A thread that hardly gets
+ * a processor, for its cgroup has a limit, takes long for each call, and there
+ * may be thousands.
  */
 int
 inject_may(const struct inject *in)
 {
 	if (inject_trust(in) == -1)
 		return -1;
-	return !inject_islate(in) ? 0 : errstr_set("process %d: it takes too "
+	return now_ms() < in->until ? 0 : errstr_set("process %d: it takes too "
 	    "long to make system calls: is its cgroup limited?", in->pid);
 }
 

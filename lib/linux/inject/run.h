@@ -1,12 +1,11 @@
 /*
  * What the files that inject system calls share: inject.c (the process, and
- * its memory for us), alone.c (one thread of it), enter.c (into a thread, and
- * out), code.c (the instructions), repeat.c (the call that the thread was in),
- * run.c (one call), step.c (up to the edge of one), wait.c (for what it does),
- * scratch.c (what it takes and gives), clone.c (a clone), dead.c (where the
- * way back is), sigstop.c (what it would take of signals).  Registers,
- * instructions and the way back are what the machine supplies:
- * linux/machine/machine.h.
+ * its memory for us), enter.c (into a thread, and out), code.c (the
+ * instructions), repeat.c (the call that the thread was in), run.c (one call),
+ * step.c (up to the edge of one), wait.c (for what it does), scratch.c (what it
+ * takes and gives), clone.c (a clone), dead.c (where the way back is),
+ * sigstop.c (what it would take of signals).  Registers, instructions and the
+ * way back are what the machine supplies: linux/machine/machine.h.
  */
 #ifndef INJECTRUN_H
 #define INJECTRUN_H
@@ -28,19 +27,14 @@
 
 struct inject {
 	pid_t		 pid;
-	const struct lthread *leader;	/* borrowed; NULL: one thread alone */
+	const struct lthread *leader;	/* borrowed */
 	pid_t		 tid;		/* the thread that runs calls */
 	int		 mem;		/* owned; /proc/PID/mem, to read */
 	struct gadgets	 gadget;
 	uint64_t	 hole;		/* where that can be; 0: nowhere */
 	uint64_t	 map;		/* our memory in it; 0: none */
 	struct stacks	 stack;
-	const struct vmas *alone;	/* borrowed; its mappings, where one
-					   thread alone is stopped; or NULL */
-	int		 pagemap;	/* owned; then */
-	uint64_t	 caught;	/* then, signals that it handles */
-	uint64_t	 dead;		/* where the leader's stack is dead,
-					   or that of the one thread */
+	uint64_t	 dead;		/* where the leader's stack is dead */
 	size_t		 len;		/* bytes of a frame there */
 	uint8_t		*was;		/* owned; what was there */
 	uint8_t		*buf;		/* owned; room for a frame */
@@ -85,9 +79,7 @@ int		 inject_thread_enter(struct inject *in,
 int		 inject_thread_leave(struct inject *in);
 
 /* inject.c */
-struct inject	*inject_new(pid_t pid);
 int		 inject_frame(struct inject *in, bool unmap);
-int		 inject_finish(struct inject *in, int rc);
 
 /* scratch.c */
 int		 inject_put(pid_t pid, const void *buf, size_t len,
@@ -129,7 +121,6 @@ int		 inject_make(struct inject *in, int64_t *ret, long nr,
 
 /* dead.c: where a stack is dead */
 int		 dead_find(struct inject *in, const struct vmas *l);
-int		 dead_own(struct inject *in);
 
 /* sigstop.c: SIGSTOP that waits in a stopped process */
 int		 stops_note(struct inject *in);

@@ -29,8 +29,7 @@ inject_put(pid_t pid, const void *buf, size_t len, uint64_t at)
 /*
  * Return where in the process of in bytes are for what calls take and give:
  * INJECT_ROOM that it has mapped for us, else isa.stage on the dead part of its
- * stack, where a frame that unmaps nothing has none; FRAME_SPARE in a thread
- * alone.
+ * stack, where a frame that unmaps nothing has none.
  */
 uint64_t
 inject_scratch(const struct inject *in)
@@ -44,8 +43,7 @@ inject_scratch(const struct inject *in)
 static int
 scratch_fits(const struct inject *in, size_t len)
 {
-	const size_t room = in->map != 0 ? INJECT_ROOM :
-	    in->alone != NULL ? (size_t)FRAME_SPARE : isa.stage;
+	const size_t room = in->map != 0 ? INJECT_ROOM : isa.stage;
 
 	return len <= room ? 0 : errstr_set("process %d: %zu bytes of scratch "
 	    "memory, not %zu", in->pid, room, len);

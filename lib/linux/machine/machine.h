@@ -11,12 +11,12 @@
  *	regs.c restart.c
  *			threads go on as if they had not been stopped
  *	code.c call.c	they are made to make system calls,
- *	frame.c stack.c	and led back, should we die meanwhile
+ *	frame.c		and led back, should we die meanwhile
  *
  * A call is made so, by inject/: the registers are read (gregs_read), code is
  * found that makes a call and code that returns from a signal handler
  * (gadgets_), the frame of a handler that returns to where the thread is now is
- * written below what it uses of its stack (stack_begin, frame_build), and
+ * written below what it uses of its stack (frame_build), and
  * registers are given to it that make the call (call_load).  Whatever ends us
  * from there on, it goes on behind the call into that frame, and as it was.
  * Else the result is read (call_result), and all is put back (gregs_write,
@@ -89,7 +89,6 @@ int		 gregs_write(pid_t tid, const struct gregs *r);
  */
 uint64_t	 gregs_pc(const struct gregs *r);
 uint64_t	 gregs_sp(const struct gregs *r);
-uint64_t	 gregs_tls(const struct gregs *r);
 
 /*
  * Have the next instruction be that at pc.
@@ -133,15 +132,6 @@ bool		 restart_due(const void *now, size_t len);
  * first: then it fails with EINTR, as it should.  Return true if it does.
  */
 bool		 restart_call(pid_t tid, const struct seencall *seen);
-
-/*
- * Return true if general registers that were read before, and now, as
- * NT_PRSTATUS has them, are the same; false also where none were.  Who waits
- * for a time goes on with another call when it was stopped, restart_syscall(2):
- * that is no difference.
- */
-bool		 restart_same(const void *before, size_t nbefore,
-		    const void *now, size_t nnow);
 
 /*
  * code.c: instructions of a process, in its C library or [vdso].
@@ -254,7 +244,6 @@ void		 again_load(struct gregs *r, int code);
  * frame.c: what a thread finds if we die meanwhile.
  */
 enum {				/* bytes */
-	FRAME_SPARE = 96,	/* that are only taken off the stack */
 	STAGE_LEAST = 448,	/* isa.stage is more, or the same, */
 	STAGE_MOST = 2048	/* and less */
 };
@@ -272,14 +261,13 @@ struct way {
 				   was stopped, or NULL */
 	uint64_t	 mask;		/* of its signals, likewise */
 	struct iovec	 mapped;	/* what it unmaps before; or nothing */
-	bool		 bare;		/* nothing to unmap, nor room for it */
 };
 
 /*
  * Build in buf, of isa.frame bytes, what leads a thread back; at, a multiple of
  * 64, is where it will be in the process.  With what stack pointers calls are
  * made goes into *s.  If nothing is to be unmapped, its first isa.stage bytes
- * may be written to, or FRAME_SPARE, if it is bare.  Return its length, or -1.
+ * may be written to.  Return its length, or -1.
  */
 int		 frame_build(uint8_t *buf, uint64_t at, const struct way *w,
 		    struct stacks *s);
@@ -289,19 +277,5 @@ int		 frame_build(uint8_t *buf, uint64_t at, const struct way *w,
  * exits as soon as it runs.  Return its stack pointer.
  */
 uint64_t	 frame_exit(uint8_t *buf, uint64_t at, const struct way *w);
-
-/*
- * stack.c: the stack that the C library made for a thread.
- */
-
-/*
- * Return where the stack that a thread runs on begins, if it is the one that
- * its C library made or was given for it (pthread_attr_setstack(3)); 0 if that
- * is not certain.  Memory may have the stacks of many threads side by side, or
- * what a runtime keeps on its heap, so the mapping alone does not tell.  Its
- * guard, if any, is within; it begins at lower or above.  mem is the memory of
- * the process.
- */
-uint64_t	 stack_begin(int mem, const struct gregs *r, uint64_t lower);
 
 #endif

@@ -62,7 +62,6 @@ lproc_add(struct live *l, pid_t pid)
 		return NULL;
 	}
 	p->pid = pid;
-	p->taskdir = -1;
 	if (proc_readstat(pid, 0, &st) >= STAT_START)
 		p->start = st.v[STAT_START];
 	TAILQ_INIT(&p->threads);
@@ -175,21 +174,6 @@ task_free(struct task *t)
 }
 
 /*
- * Close the files of thread t that were kept open.
- */
-void
-thread_letgo(struct lthread *t)
-{
-	int i;
-
-	for (i = 0; i < NHELD; i++) {
-		if (t->held[i] != -1)
-			close(t->held[i]);
-		t->held[i] = -1;
-	}
-}
-
-/*
  * Free what was gathered of thread t: its task and its record.
  */
 void
@@ -213,12 +197,8 @@ threads_free(struct lproc *p)
 	while ((t = TAILQ_FIRST(&p->threads)) != NULL) {
 		TAILQ_REMOVE(&p->threads, t, entry);
 		thread_ungather(t);
-		thread_letgo(t);
 		filelist_free(&t->seen);
-		filelist_free(&t->told);
-		free(t->before.data);
 		free(t->looked.data);
-		free(t->kept.data);
 		free(t->general.data);
 		free(t);
 	}
@@ -235,8 +215,6 @@ lprocs_free(struct live *l)
 	while ((p = TAILQ_FIRST(&l->procs)) != NULL) {
 		TAILQ_REMOVE(&l->procs, p, entry);
 		threads_free(p);
-		if (p->taskdir != -1)
-			close(p->taskdir);
 		mappings_free(p);
 		coredump_free(p->core);
 		free(p->huge);
@@ -249,7 +227,6 @@ lprocs_free(struct live *l)
 		opens_free(p->open, p->nopen);
 		free(p->unopened);
 		filelist_free(&p->pattern);
-		filelist_free(&p->toldlike);
 		free(p);
 	}
 }

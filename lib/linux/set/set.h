@@ -33,28 +33,6 @@ enum rank {			/* of a thread, when it is seized: threads.c */
 	RANK_MAX
 };
 
-enum { NSPACES = 7 };		/* namespaces that a thread may have alone */
-
-struct ran {			/* a thread, on processors */
-	uint64_t	 ns;	/* so long in all */
-	uint64_t	 times;	/* that it came onto one */
-};
-
-struct outside {		/* what any thread may ask of another one */
-	int		 policy; /* sched(7); -1: not told */
-	int		 priority;
-	int		 nice;
-	bool		 robust; /* the next two are told */
-	void		*head;	/* get_robust_list(2) */
-	size_t		 len;
-};
-
-enum heldfile {			/* files that are open before the stop */
-	HELD_SCHEDSTAT,
-	HELD_COMM,
-	NHELD
-};
-
 struct lthread {
 	TAILQ_ENTRY(lthread) entry;
 	RB_ENTRY(lthread) bytid;
@@ -63,38 +41,14 @@ struct lthread {
 	enum hold	 hold;
 	long		 tracer;	/* another, where hold tells of one */
 	char		 state;		/* before we came */
-	int		 held[NHELD];	/* owned; -1: not open: stop/held.c */
 	struct filelist	 seen;	/* by its tracer, or before it had one */
 	struct bytes	 looked;	/* owned; of it, what was seen before
 					   the stop: thread_recall */
-	bool		 slept;		/* then, and the process made it */
 	struct seencall	 seencall;	/* then */
 	bool		 regs;		/* its registers were read */
 	struct bytes	 general;	/* owned; of these, until rec has it */
-	struct ran	 ran;		/* until seen was read, or, where it
-					   was asked, it slept again */
-	bool		 strayed;	/* when it stops it is in a call of
-					   ours: take/ahead.c */
-	bool		 asked;		/* before the stop: take/ahead.c */
-	struct filelist	 told;		/* then, of what it alone changes */
-	struct bytes	 kept;		/* owned; that, until thread_recall */
-	unsigned int	 apart;		/* what it has of its own, then or, if
-					   it did not stay, in the stop:
-					   thread_apart */
-	struct bytes	 before;	/* owned; its registers then */
-	bool		 still;		/* it slept on until it was stopped, */
-	bool		 same;		/* with these registers, */
-	bool		 stayed;	/* so that told holds: of one that does
-					   not lead its process */
-	bool		 spared;	/* the same of the only thread of one:
-					   told holds of the process, too */
-	char		 comm[16];	/* its name in the stop, */
-	bool		 named;		/* if it could be read; */
-	int		 unnamed;	/* else why not: errno */
-	struct outside	 outside;	/* in the stop */
-	bool		 peeked;	/* these were read: take/peek.c */
-	bool		 later;		/* it stayed, and nothing more is of
-					   the stop: gathered when taken */
+	bool		 later;		/* nothing more is read in the stop:
+					   gathered when taken */
 	struct task	*task;		/* owned; what was gathered, or NULL */
 	struct filelist	 rec;		/* likewise */
 	bool		 finished;	/* all of it is there */
@@ -117,14 +71,6 @@ whence_same(const struct whence *a, const struct whence *b)
 {
 	return a->ino == b->ino && a->mount == b->mount && a->dev == b->dev;
 }
-
-struct alike {			/* what stat tells of each thread alike */
-	pid_t		 ppid;
-	pid_t		 pgrp;
-	uint64_t	 cutime;	/* as struct task has them */
-	uint64_t	 cstime;
-	uint64_t	 memkb;
-};
 
 struct common {			/* private memory without a file, in KB */
 	uint64_t	 kb;	/* that others have mapped, too, */
@@ -158,11 +104,7 @@ struct lproc {
 	pid_t		 mmtid;	/* a thread that has the memory; 0: none */
 	struct lthreads	 threads;
 	struct tids	 tids;	/* the same, by number */
-	int		 taskdir; /* owned; /proc/PID/task, -1: not open */
 	struct filelist	 pattern; /* of what is seen of threads: bundle.c */
-	struct filelist	 toldlike; /* of what they tell, likewise */
-	uint64_t	 spaces[NSPACES]; /* namespaces of its first thread,
-					     when others were asked */
 	bool		 found;	/* by -r or by name, not asked for by pid */
 	bool		 kernel; /* a thread of the kernel */
 	struct coredump	*core;	/* owned; of one that dumps core, or NULL */
@@ -170,7 +112,6 @@ struct lproc {
 	bool		 inert;	/* nothing can be run in it: that is told */
 	bool		 gathered; /* so are its threads, */
 	uint64_t	 when;	/* then, in ms of now_ms */
-	struct alike	 alike;	/* in the stop, of its first thread */
 	bool		 peeked; /* in the stop, these were read: */
 	struct filelist	 files;	/* some of the record, */
 	struct filelist	 links;	/* likewise, */
@@ -291,7 +232,6 @@ int		 lproc_stands(const struct lproc *p);
 void		 lprocs_free(struct live *l);
 void		 task_free(struct task *t);
 void		 opens_free(struct openfile *open, size_t n);
-void		 thread_letgo(struct lthread *t);
 void		 thread_ungather(struct lthread *t);
 void		 threads_free(struct lproc *p);
 

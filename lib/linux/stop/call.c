@@ -95,23 +95,3 @@ call_look(const struct lproc *p, struct lthread *t)
 	t->seencall = call_seen(&l);
 	filelist_free(&l);
 }
-
-/*
- * Thread t of process p, which is stopped, is about to be let go.  If it makes
- * again the call that it was seen in, it goes to sleep once more in that.
- */
-void
-call_recount(const struct lproc *p, struct lthread *t)
-{
-	struct seencall *c = &t->seencall;
-	struct bytes b;
-
-	if (c->sleeps == 0)
-		return;
-	c->sleeps = 0;
-	if (proc_read(p->pid, t->tid, "status", &b) == -1)
-		return;
-	c->sleeps = sleeps_told(b.data, b.len);
-	c->sleeps += c->sleeps != 0;
-	free(b.data);
-}

@@ -64,8 +64,7 @@ general_read(const struct lthread *t, uint8_t *room)
 
 /*
  * Have thread t, which has just stopped, go on where it should: with restart
- * it was us who had it stop.  Keep its general registers, and whether they are
- * those that were remembered.
+ * it was us who had it stop.  Keep its general registers.
  */
 void
 regs_settle(struct lthread *t, bool restart)
@@ -82,12 +81,7 @@ regs_settle(struct lthread *t, bool restart)
 		len = general_read(t, room);
 	else
 		t->seencall.sleeps = 0;
-	t->same = len > 0 && restart_same(t->before.data, t->before.len, room,
-	    (size_t)len);
-	free(t->before.data);
-	t->before = (struct bytes){ 0 };
-	/* where it was before it is in no restartable sequence */
-	if (!t->same && regs_abort(t->tid))
+	if (regs_abort(t->tid))
 		len = general_read(t, room);
 	free(t->general.data);
 	t->general = (struct bytes){ 0 };
@@ -99,18 +93,6 @@ regs_settle(struct lthread *t, bool restart)
 	buf_add(&b, room, (size_t)len);
 	t->seen.failed |= b.failed;
 	t->general = (struct bytes){ b.data, b.len };
-}
-
-/*
- * Remember the general registers of thread t, which is stopped.
- */
-void
-regs_remember(struct lthread *t)
-{
-	free(t->before.data);
-	t->before = t->general;
-	t->general = (struct bytes){ 0 };
-	t->regs = false;
 }
 
 /*

@@ -19,42 +19,25 @@
 #include <unistd.h>
 
 /*
- * Return true if a text of stat is that of a thread that sleeps, and is one of
- * those that its process made, not of the kernel's workers in it.
- */
-static bool
-stat_sleeps(const struct file *f)
-{
-	struct procstat st = { 0 };
-
-	return f != NULL && stat_parse(&st, f->data, f->len) >= STAT_FLAGS &&
-	    st.state == 'S' &&
-	    !(st.v[STAT_FLAGS] & (PF_IO_WORKER | PF_USER_WORKER));
-}
-
-/*
- * Have in t->seen and t->told what was read of thread t of process p before
- * the stop, and what it told.
+ * Have in t->seen what was read of thread t of process p before the stop.
  */
 void
 thread_recall(const struct lproc *p, struct lthread *t)
 {
 	filelist_unbundle(&t->seen, &p->pattern, &t->looked);
-	filelist_unbundle(&t->told, &p->toldlike, &t->kept);
 }
 
 /*
  * Read of thread t of process p what can only be seen before it is stopped by
  * us: afterwards it sleeps in the stop of ptrace(2).  What was seen before is
- * forgotten.  How it had run is read first: it did not while the rest was, if
- * that is so later.  The kernel stack, which root alone may read, is left out
- * if p dumps core: it shows how the core is written, no more.
+ * forgotten.  The kernel stack, which root alone may read, is left out if p
+ * dumps core: it shows how the core is written, no more.
  */
 void
 thread_look(struct lproc *p, struct lthread *t)
 {
 	static const char *const name[] = {
-		"stat", "status", "syscall", "wchan", "stack"
+		"comm", "stat", "status", "syscall", "wchan", "stack"
 	};
 	const size_t n = sizeof name / sizeof *name - (p->core != NULL);
 	size_t i;
@@ -62,11 +45,8 @@ thread_look(struct lproc *p, struct lthread *t)
 	filelist_free(&t->seen);
 	free(t->looked.data);
 	t->looked = (struct bytes){ 0 };
-	thread_hold(p, t);
-	(void)thread_ran(p, t, &t->ran);
 	for (i = 0; i < n; i++)
 		filelist_read(&t->seen, p->pid, t->tid, name[i]);
-	t->slept = stat_sleeps(filelist_find(&t->seen, "stat"));
 	t->seencall = call_seen(&t->seen);
 	filelist_keep(&t->seen, &p->pattern, &t->looked);
 }
@@ -227,11 +207,6 @@ thread_poll(struct lproc *p, struct lthread *t)
 	}
 	if (status >> 16 == PTRACE_EVENT_STOP) {
 		t->hold = HOLD_STOPPED;
-		if (t->strayed) {	/* let go, it finds its way back */
-			regs_forget(t);
-			t->regs = false;
-			return;
-		}
 		/* who is stopped by a signal gave up for that, not for us */
 		regs_settle(t, WSTOPSIG(status) == SIGTRAP);
 		return;

@@ -20,16 +20,6 @@ void		 filelist_keep(struct filelist *l, struct filelist *pattern,
 /* call.c: the system call that a thread is in */
 struct seencall	 call_seen(const struct filelist *l);
 void		 call_look(const struct lproc *p, struct lthread *t);
-void		 call_recount(const struct lproc *p, struct lthread *t);
-
-/* held.c: files of threads, some of them opened before they are stopped */
-int		 thread_open(struct lproc *p, pid_t tid, const char *file);
-ssize_t		 thread_link(struct lproc *p, pid_t tid, const char *file,
-		    char *buf, size_t size);
-void		 threads_close(struct lproc *p);
-void		 thread_hold(struct lproc *p, struct lthread *t);
-ssize_t		 thread_read(struct lproc *p, const struct lthread *t,
-		    enum heldfile file, char *buf, size_t size);
 
 /* pipeline.c: who reads what we write */
 bool		 pipeline_reads(struct live *l, pid_t pid);
@@ -41,15 +31,7 @@ void		 regs_general(struct lthread *t, struct filelist *to);
 void		 regs_more(const struct lthread *t, struct filelist *to);
 void		 regs_record(struct lthread *t,
 		    const struct lthread *first);
-void		 regs_remember(struct lthread *t);
 void		 regs_forget(struct lthread *t);
-
-/* ran.c: whether a thread has run */
-bool		 ran_briefly(const struct ran *from, const struct ran *to);
-bool		 thread_ran(struct lproc *p, const struct lthread *t,
-		    struct ran *r);
-bool		 thread_still(struct lproc *p, struct lthread *t);
-bool		 thread_stayed(struct lproc *p, struct lthread *t);
 
 /* seize.c: one thread */
 int		 thread_judge(const struct lproc *p, struct lthread *t);
@@ -67,8 +49,6 @@ struct lthread	*threads_add(struct lproc *p, pid_t tid);
 int		 threads_list(struct lproc *p, bool look);
 int		 threads_seize(struct lproc *p);
 void		 threads_stop(struct lproc *p);
-bool		 thread_starves(const struct lproc *p,
-		    const struct lthread *t);
 void		 threads_await(struct lproc *p);
 void		 threads_release(struct lproc *p);
 

@@ -52,15 +52,12 @@ struct lthread *
 threads_add(struct lproc *p, pid_t tid)
 {
 	struct lthread *t;
-	int i;
 
 	if ((t = calloc(1, sizeof *t)) == NULL) {
 		errstr_set("out of memory");
 		return NULL;
 	}
 	t->tid = tid;
-	for (i = 0; i < NHELD; i++)
-		t->held[i] = -1;
 	RB_INSERT(tids, &p->tids, t);
 	if (tid == p->pid)
 		TAILQ_INSERT_HEAD(&p->threads, t, entry);
@@ -98,11 +95,8 @@ int
 threads_list(struct lproc *p, bool look)
 {
 	struct listing g = { p, look };
-	int rc;
 
-	rc = proc_list(p->pid, "task", list_thread, &g);
-	threads_close(p);
-	return rc;
+	return proc_list(p->pid, "task", list_thread, &g);
 }
 
 /*
@@ -119,10 +113,8 @@ threads_seize(struct lproc *p)
 	if (p->core != NULL)
 		return threads_dumped(p);
 	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == HOLD_NONE && !thread_still(p, t) &&
-		    thread_judge(p, t) == -1)
+		if (t->hold == HOLD_NONE && thread_judge(p, t) == -1)
 			return -1;
-	threads_close(p);
 	for (any = rank = 0; rank < RANK_MAX; rank++)
 		TAILQ_FOREACH(t, &p->threads, entry) {
 			if ((int)t->rank != rank || t->hold != HOLD_NONE)
@@ -135,8 +127,7 @@ threads_seize(struct lproc *p)
 }
 
 /*
- * Have all threads of process p stop that were seized.  The pause begins, for
- * one that was asked alone before, and may still be about to stop, too; but a
+ * Have all threads of process p stop that were seized.  The pause begins; but a
  * zombie has none.
  */
 void
@@ -180,7 +171,7 @@ threads_poll(struct lproc *p)
  * Return true if thread t of process p is to stop, has not yet, and runs, or
  * sleeps so that this wakes it: it stops as soon as it is given a processor.
  */
-bool
+static bool
 thread_starves(const struct lproc *p, const struct lthread *t)
 {
 	char state;

@@ -98,16 +98,10 @@ proc_gather(struct live *l, struct snap *s, struct lproc *lp)
 		if (rc == -1 || lp->skip || (th->tid != lp->pid &&
 		    th->hold == HOLD_GONE))
 			continue;
-		peek_thread(lp, th);
-		if (!th->named) {
-			errno = th->unnamed;
-			filelist_lose(&th->seen, "comm");
-		}
-		th->later = th->stayed;
+		th->later = th->tid != lp->pid;
 		if (!th->later)
 			rc = thread_gather(l, s, lp, th);
 	}
-	threads_close(lp);
 	(void)step_begin(&l->steps, before);
 	return rc;
 }

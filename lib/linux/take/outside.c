@@ -18,8 +18,7 @@
 #include <unistd.h>
 
 /*
- * What a thread may have of its own, though threads mostly share it: a bit of
- * a set each.
+ * What a thread may have of its own, though threads mostly share it.
  */
 enum { NKCMP = 2 };		/* kcmp(2) tells of the first ones */
 
@@ -28,33 +27,35 @@ static const char *const apart[] = { "files", "fs", "ns/cgroup", "ns/ipc",
 	"ns/uts" };
 
 _Static_assert(sizeof apart / sizeof *apart == NKCMP + NSPACES,
-    "lproc->spaces has one for each namespace");
+    "a number for each namespace");
 
 /*
- * Return the number of a namespace that thread tid of process p is in; 0 if it
- * is not told.
+ * Return the number of a namespace that thread tid of process pid is in; 0 if
+ * it is not told.
  */
 static uint64_t
-space_number(struct lproc *p, pid_t tid, const char *name)
+space_number(pid_t pid, pid_t tid, const char *name)
 {
-	char link[64], *s;
-	ssize_t n;
+	char *link, *s;
+	uint64_t n;
 
-	n = thread_link(p, tid, name, link, sizeof link - 1);
-	link[n > 0 ? n : 0] = '\0';
-	return (s = strchr(link, '[')) == NULL ? 0 : strtoull(s + 1, NULL, 10);
+	link = proc_link(pid, tid, name);
+	s = link == NULL ? NULL : strchr(link, '[');
+	n = s == NULL ? 0 : strtoull(s + 1, NULL, 10);
+	free(link);
+	return n;
 }
 
 /*
- * Set space to the namespaces that thread tid of process p is in.
+ * Set space to the namespaces that thread tid of process pid is in.
  */
 void
-spaces_read(struct lproc *p, pid_t tid, uint64_t space[NSPACES])
+spaces_read(pid_t pid, pid_t tid, uint64_t space[NSPACES])
 {
 	size_t i;
 
 	for (i = 0; i < NSPACES; i++)
-		space[i] = space_number(p, tid, apart[NKCMP + i]);
+		space[i] = space_number(pid, tid, apart[NKCMP + i]);
 }
 
 /*
@@ -69,70 +70,30 @@ kcmp_differs(pid_t a, pid_t b, size_t i)
 }
 
 /*
- * Return what thread t of process p has of its own, where another one has the
- * number with and is in the namespaces space: unshare(2), setns(2).  What the
- * kernel does not tell they have together.
- */
-unsigned int
-thread_apart(struct lproc *p, const struct lthread *t, pid_t with,
-    const uint64_t space[NSPACES])
-{
-	unsigned int set;
-	uint64_t own;
-	size_t i;
-
-	set = 0;
-	if (t->tid == with || with == 0)
-		return set;
-	for (i = 0; i < NKCMP; i++)
-		if (kcmp_differs(with, t->tid, i))
-			set |= 1U << i;
-	for (i = 0; i < NSPACES; i++) {
-		own = space_number(p, t->tid, apart[NKCMP + i]);
-		if (own != 0 && space[i] != 0 && own != space[i])
-			set |= 1U << (NKCMP + i);
-	}
-	return set;
-}
-
-/*
- * Return true if what the threads of process p that stayed had of their own
- * when they were asked they have now, in the stop: the one that leads p, with
- * which they were compared, has left nothing either.  It is in the same
- * namespaces, now in space; and who once leaves the files or directories of
- * others (unshare(2)) has them with none of these again, so one thread that
- * still has tells for all.
- */
-bool
-apart_holds(struct lproc *p, const uint64_t space[NSPACES])
-{
-	const struct lthread *t;
-	size_t i;
-
-	if (memcmp(space, p->spaces, sizeof p->spaces) != 0)
-		return false;
-	for (i = 0; i < NKCMP; i++)
-		TAILQ_FOREACH(t, &p->threads, entry)
-			if (t->stayed && !(t->apart >> i & 1)) {
-				if (kcmp_differs(p->pid, t->tid, i))
-					return false;
-				break;
-			}
-	return true;
-}
-
-/*
- * Record in to what a thread has of its own: set, as thread_apart tells.
+ * Record in to what thread t of process pid has of its own, where another one
+ * has the number with and is in the namespaces space: unshare(2), setns(2).
+ * What the kernel does not tell they have together.
  */
 void
-apart_record(unsigned int set, struct filelist *to)
+thread_apart(pid_t pid, const struct lthread *t, pid_t with,
+    const uint64_t space[NSPACES], struct filelist *to)
 {
 	struct buf b = { 0 };
+	uint64_t own;
 	size_t i;
+	bool has;
 
-	for (i = 0; i < NKCMP + NSPACES; i++)
-		if (set >> i & 1)
+	for (i = 0; i < NKCMP + NSPACES; i++) {
+		if (i < NKCMP)
+			has = kcmp_differs(with, t->tid, i);
+		else {
+			own = space_number(pid, t->tid, apart[i]);
+			has = own != 0 && space[i - NKCMP] != 0 &&
+			    own != space[i - NKCMP];
+		}
+		if (has)
 			buf_printf(&b, "%s%s", b.len > 0 ? " " : "", apart[i]);
+	}
 	if (b.len == 0)
 		return;
 	buf_puts(&b, "\n");
@@ -157,42 +118,25 @@ thread_rseq(const struct lthread *t, struct filelist *to)
 }
 
 /*
- * Look from outside at thread t, which stands still: at what others may change
- * at any time, and at what it alone does, by set_robust_list(2).  Any thread
- * may.
- */
-void
-outside_look(struct lthread *t)
-{
-	struct outside *o = &t->outside;
-	struct sched_param sp = { 0 };
-
-	o->policy = sched_getscheduler(t->tid);
-	if (o->policy != -1 && sched_getparam(t->tid, &sp) == -1)
-		o->policy = -1;
-	o->priority = sp.sched_priority;
-	errno = 0;
-	if (o->policy != -1)
-		o->nice = getpriority(PRIO_PROCESS, (id_t)t->tid);
-	o->robust = syscall(SYS_get_robust_list, t->tid, &o->head,
-	    &o->len) == 0;
-}
-
-/*
- * Record in to what was seen of thread t, which stands still, from outside, and
- * its rseq(2) if it is stopped by us.
+ * Record in to what is seen from outside of thread t, which stands still: how
+ * it is scheduled, set_robust_list(2), and rseq(2) if it is stopped by us.
  */
 void
 thread_outside(const struct lthread *t, struct filelist *to)
 {
-	const struct outside *o = &t->outside;
+	struct sched_param sp = { 0 };
+	void *head;
+	size_t len;
+	int policy;
 
-	if (o->policy != -1)
-		filelist_text(to, "scheduling", "%d %d %d\n", o->policy,
-		    o->priority, o->nice);
-	if (o->robust)
+	policy = sched_getscheduler(t->tid);
+	if (policy != -1 && sched_getparam(t->tid, &sp) == 0)
+		filelist_text(to, "scheduling", "%d %d %d\n", policy,
+		    sp.sched_priority, getpriority(PRIO_PROCESS,
+		    (id_t)t->tid));
+	if (syscall(SYS_get_robust_list, t->tid, &head, &len) == 0)
 		filelist_text(to, "robust_list", "%jx %zu\n",
-		    (uintmax_t)(uintptr_t)o->head, o->len);
+		    (uintmax_t)(uintptr_t)head, len);
 	if (t->hold == HOLD_STOPPED)
 		thread_rseq(t, to);
 }

@@ -1,11 +1,12 @@
 /*
  * What is read below /proc of a process alone, in the stop: by any thread of
- * ours (peek.c).
+ * ours, so of many processes by several at once.
  */
 #include "linux/open/open.h"
 #include "state/state.h"
 #include "taking.h"
 #include "vec.h"
+#include "worker.h"
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -109,4 +110,49 @@ proc_peek(struct lproc *p)
 		qsort(p->open, p->nopen, sizeof *p->open, open_cmp);
 	if (!p->mapped && !p->mapsread)
 		mappings_peek(p);
+}
+
+struct peeks {
+	pthread_mutex_t	 lock;	/* of what follows */
+	struct lproc	*next;	/* borrowed; that nobody has begun with, or
+				   NULL */
+};
+
+static void *
+peek_work(void *arg)
+{
+	struct peeks *k = arg;
+	struct lproc *p;
+
+	for (;;) {
+		pthread_mutex_lock(&k->lock);
+		if ((p = k->next) != NULL)
+			k->next = TAILQ_NEXT(p, entry);
+		pthread_mutex_unlock(&k->lock);
+		if (p == NULL)
+			return NULL;
+		if (!p->skip && !p->kernel)
+			proc_peek(p);
+	}
+}
+
+/*
+ * Do the same with all processes of set l.
+ */
+void
+procs_peek(struct live *l)
+{
+	enum { WORKERS = 4, EACH = 8 };	/* processes for each of these */
+	struct peeks k = { PTHREAD_MUTEX_INITIALIZER, TAILQ_FIRST(&l->procs) };
+	const struct lproc *p;
+	size_t n, most;
+
+	most = (size_t)processors_count();
+	if (most > WORKERS)
+		most = WORKERS;
+	n = 0;
+	TAILQ_FOREACH(p, &l->procs, entry)
+		n++;
+	n = n / EACH + 1;
+	workers_run(n < most ? n : most, peek_work, &k);
 }

@@ -113,7 +113,7 @@ thread_runs(const struct lproc *p, const struct lthread *t)
 {
 	struct task now;
 
-	if (t->hold != HOLD_STOPPED || t->strayed)
+	if (t->hold != HOLD_STOPPED)
 		return 0;
 	if (proc_stat(p->pid, t->tid, &now) == -1)
 		return errno == ESRCH ? 0 : errstr_sys("/proc/%d/task/%d/stat",
@@ -122,15 +122,15 @@ thread_runs(const struct lproc *p, const struct lthread *t)
 }
 
 /*
- * Return true if threads of process p are to be asked beside the leader.
+ * Return true if process p has threads that can be asked beside the first.
  */
 static bool
-others_asked(const struct lproc *p, const struct lthread *leader)
+others_stopped(const struct lproc *p)
 {
 	const struct lthread *t;
 
 	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t != leader && t->hold == HOLD_STOPPED && !t->stayed)
+		if (t->tid != p->pid && t->hold == HOLD_STOPPED)
 			return true;
 	return false;
 }
@@ -145,7 +145,7 @@ others_ask(struct asking *a, struct lproc *p)
 	int rc;
 
 	TAILQ_FOREACH(t, &p->threads, entry) {
-		if (t->tid == p->pid || t->stayed || a->rc == -1 ||
+		if (t->tid == p->pid || a->rc == -1 ||
 		    (rc = thread_runs(p, t)) == 0)
 			continue;
 		a->to = &t->seen;
@@ -205,12 +205,12 @@ all_enter(struct lproc *p, struct lthread *leader)
 
 	errno = 0;
 	if (leader->hold == HOLD_GONE || (leader->hold == HOLD_STOPPED &&
-	    !leader->strayed && (runs = thread_runs(p, leader)) == 0))
+	    (runs = thread_runs(p, leader)) == 0))
 		errstr_set("its first thread has ended");
-	else if (leader->hold != HOLD_STOPPED || leader->strayed)
+	else if (leader->hold != HOLD_STOPPED)
 		errstr_set("it is not stopped");
 	else if (runs == 1 && mappings_read(p) == 0)
-		return inject_begin(p, others_asked(p, leader), &p->vma);
+		return inject_begin(p, others_stopped(p), &p->vma);
 	return NULL;
 }
 

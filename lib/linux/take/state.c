@@ -71,8 +71,7 @@ threads_traced(struct live *l, struct lproc *p)
 		if (t->hold != HOLD_STOPPED)
 			continue;
 		filters_record(l, t->tid, &t->seen);
-		if (!t->strayed)
-			regs_more(t, &t->seen);
+		regs_more(t, &t->seen);
 		regs_record(t, first);
 		if (first == NULL)
 			first = t;
@@ -80,67 +79,33 @@ threads_traced(struct live *l, struct lproc *p)
 }
 
 /*
- * Add to what was seen of thread t, which is stopped, what else can be told
- * without its help; what it was asked before is dropped if that does not hold.
+ * Read what can be told from outside of all threads of process p that stand
+ * still; of those beside the first, what only restoring takes where that is
+ * wanted.
  */
 static void
-thread_seen(struct lthread *t)
+threads_seen(const struct live *l, struct lproc *p)
 {
-	apart_record(t->apart, &t->seen);
-	thread_outside(t, &t->seen);
-	if (t->hold == HOLD_DUMPED)
-		return;
-	if (t->spared)
-		filelist_join(&t->seen, &t->told);
-	if (t->stayed || t->spared)
-		return;
-	filelist_free(&t->told);
-	free(t->kept.data);
-	t->kept = (struct bytes){ 0 };
-}
+	uint64_t space[NSPACES];
+	struct lthread *t;
+	bool others;
 
-/*
- * Return true if process p has no timer of timer_create(2) now.
- */
-static bool
-proc_untimed(struct lproc *p)
-{
-	const struct file *f;
-
-	proc_peek(p);
-	f = filelist_find(&p->files, "timers");
-	return f != NULL && f->len == 0;
-}
-
-/*
- * Read what can be told from outside of all threads of process p that are
- * stopped, and see of which what they told before holds still.
- */
-static void
-threads_seen(struct lproc *p)
-{
-	uint64_t space[NSPACES] = { 0 };
-	struct lthread *t, *first;
-	bool holds;
-
-	TAILQ_FOREACH(t, &p->threads, entry)
-		peek_thread(p, t);
-	first = TAILQ_FIRST(&p->threads);
-	if (p->mmtid != 0 && TAILQ_NEXT(first, entry) != NULL)
-		spaces_read(p, p->mmtid, space);
-	/* it told of a process that had no other thread */
-	first->spared = first->stayed && first->tid == p->pid &&
-	    TAILQ_NEXT(first, entry) == NULL && proc_untimed(p);
-	first->stayed &= first->tid != p->pid;
-	holds = apart_holds(p, space);
+	others = l->opts.restore && p->mmtid != 0 &&
+	    TAILQ_NEXT(TAILQ_FIRST(&p->threads), entry) != NULL;
+	if (others)
+		spaces_read(p->pid, p->mmtid, space);
 	TAILQ_FOREACH(t, &p->threads, entry) {
 		if (t->hold != HOLD_STOPPED && t->hold != HOLD_DUMPED)
 			continue;
-		if (!t->stayed || !holds)
-			t->apart = thread_apart(p, t, p->mmtid, space);
-		thread_seen(t);
+		thread_outside(t, &t->seen);
+		if (!others)
+			continue;
+		if (t->tid != p->mmtid)
+			thread_apart(p->pid, t, p->mmtid, space, &t->seen);
+		if (t->tid != p->pid)
+			filelist_read(&t->seen, p->pid, t->tid,
+			    "personality");
 	}
-	threads_close(p);
 }
 
 /*
@@ -154,7 +119,7 @@ proc_state_read(struct live *l, struct round *r, struct lproc *p)
 
 	if ((leader = TAILQ_FIRST(&p->threads)) == NULL)
 		return;
-	threads_seen(p);
+	threads_seen(l, p);
 	if (p->skip || p->mmtid == 0 || leader->tid != p->pid)
 		return;
 	add_clocks(&leader->seen, p->pid);
@@ -162,7 +127,9 @@ proc_state_read(struct live *l, struct round *r, struct lproc *p)
 		filelist_text(&leader->seen, "observed", "asked for\n");
 	else if (p->core != NULL)
 		filelist_text(&leader->seen, "observed", "it dumps core\n");
-	else if (!leader->spared)
+	else if (!l->opts.restore)
+		filelist_text(&leader->seen, "observed", "without -r\n");
+	else
 		ask_all(l, r, p);
 }
 
@@ -175,13 +142,12 @@ void
 state_read(struct live *l)
 {
 	struct round r = { .n = 0 };
-	struct peeks *k;
 	struct lproc *p;
 
-	k = peeks_begin(l);
 	TAILQ_FOREACH(p, &l->procs, entry)
 		threads_traced(l, p);
-	peeks_end(k);
+	if (l->opts.clone)
+		procs_peek(l);
 	TAILQ_FOREACH(p, &l->procs, entry)
 		proc_state_read(l, &r, p);
 	ask_all_end(l, &r);
@@ -212,7 +178,8 @@ keys_share(struct live *l)
  * Read what state_read has left of the state of those processes of a set,
  * which were gathered, that have a clone: of that, while they run again; or,
  * if not cloned, of those that have none and are stopped, or have that of
- * another later, which is asked for what no process can be asked.
+ * another later, which is asked for what no process can be asked.  One without
+ * a clone is asked only what restoring takes.
  */
 void
 state_finish(struct live *l, bool cloned)
@@ -227,7 +194,8 @@ state_finish(struct live *l, bool cloned)
 		    l->opts.observe || p->mmtid == 0 ||
 		    (p->clone != 0) != cloned || leader == NULL ||
 		    leader->tid != p->pid ||
-		    (!cloned && leader->hold != HOLD_STOPPED))
+		    (!cloned && (leader->hold != HOLD_STOPPED ||
+		    (p->head == NULL && !l->opts.restore))))
 			continue;
 		if (p->head == NULL || !cloned)
 			ask_rest(l, &r, p);

@@ -11,9 +11,6 @@
 void		 state_read(struct live *l);
 void		 state_finish(struct live *l, bool cloned);
 
-/* ahead.c: the same of threads that sleep, before they are stopped */
-void		 state_readahead(struct live *l);
-
 /* seccomp.c */
 void		 filters_free(struct live *l);
 

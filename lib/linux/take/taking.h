@@ -8,19 +8,12 @@
 #include "take.h"
 
 /* outside.c: what of a thread can be told from outside */
-void		 spaces_read(struct lproc *p, pid_t tid,
-		    uint64_t space[NSPACES]);
-unsigned int	 thread_apart(struct lproc *p, const struct lthread *t,
-		    pid_t with, const uint64_t space[NSPACES]);
-bool		 apart_holds(struct lproc *p, const uint64_t space[NSPACES]);
-void		 apart_record(unsigned int set, struct filelist *to);
-void		 outside_look(struct lthread *t);
-void		 thread_outside(const struct lthread *t, struct filelist *to);
+enum { NSPACES = 7 };		/* namespaces that a thread may have alone */
 
-/* peek.c: what is read by several threads at once */
-struct peeks	*peeks_begin(const struct live *l);
-void		 peeks_end(struct peeks *k);
-void		 peek_thread(struct lproc *p, struct lthread *t);
+void		 spaces_read(pid_t pid, pid_t tid, uint64_t space[NSPACES]);
+void		 thread_apart(pid_t pid, const struct lthread *t, pid_t with,
+		    const uint64_t space[NSPACES], struct filelist *to);
+void		 thread_outside(const struct lthread *t, struct filelist *to);
 
 /* perfmap.c: names of code that processes made */
 void		 perfmap_record(const struct lproc *p, const struct task *t,
@@ -32,11 +25,11 @@ void		 filters_record(struct live *l, pid_t tid,
 
 /* ownfiles.c: what is read of a process alone, by any thread */
 void		 proc_peek(struct lproc *p);
+void		 procs_peek(struct live *l);
 
 /* task.c: what /proc gives of a stopped thread */
 int		 task_read(struct live *l, struct lproc *p, struct lthread *th,
 		    struct task *t);
-void		 thread_name(struct lproc *p, struct lthread *th);
 void		 task_record(struct live *l, struct snap *s, struct lproc *p,
 		    struct lthread *th, struct task *t, struct filelist *to);
 void		 task_own(const struct lproc *p, struct filelist *to);

@@ -81,9 +81,8 @@ task_readproc(struct live *l, struct lproc *p, struct task *t)
 }
 
 /*
- * Read into t what stat and status told of thread th before it was stopped,
- * which has not run since; set *uid to whose it is.  Return 0, or -1 with
- * errno.
+ * Read into t what stat and status told of thread th before it was stopped; set
+ * *uid to whose it is.  Return 0, or -1 with errno.
  */
 static int
 task_seen(const struct lthread *th, struct task *t, long *uid)
@@ -102,38 +101,10 @@ task_seen(const struct lthread *th, struct task *t, long *uid)
 }
 
 /*
- * Set in task t of thread th of process p, which stayed, what others may have
- * changed since it was seen: its name, its nice value, and what it has as the
- * thread that leads p has it, which was read in the stop.
- */
-static void
-task_changed(const struct lproc *p, const struct lthread *th, struct task *t)
-{
-	const struct file *f;
-	char text[64];
-	int nice;
-
-	if (th->named)
-		strlcpy(t->comm, th->comm, sizeof t->comm);
-	if ((f = filelist_find(&th->seen, "scheduling")) != NULL) {
-		snprintf(text, sizeof text, "%.*s", (int)f->len,
-		    (const char *)f->data);
-		if (sscanf(text, "%*d %*d %d", &nice) == 1)
-			t->nice = nice;
-	}
-	t->ppid = p->alike.ppid;
-	t->pgrp = p->alike.pgrp;
-	t->cutime = p->alike.cutime;
-	t->cstime = p->alike.cstime;
-	t->memkb = p->alike.memkb;
-}
-
-/*
- * Read into t what /proc and ptrace(2) tell of thread th: of process p too,
- * for the one that leads it.  Of one that stayed, which may run again by now,
- * what it alone changes is what was seen of it before it was stopped, the rest
- * is what was read in the stop; its age is that when p was gathered.  Return 0,
- * or -1 with errstr.
+ * Read into t what /proc and ptrace(2) tell of thread th: of process p too, for
+ * the one that leads it.  Of another one, which may run again by now, that is
+ * what was seen of it before it was stopped; its age is that when p was
+ * gathered.  Return 0, or -1 with errstr.
  */
 int
 task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
@@ -143,23 +114,19 @@ task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
 
 	memset(t, 0, sizeof *t);
 	thread_recall(p, th);
-	if ((th->stayed ? task_seen(th, t, &uid) : proc_stat(p->pid, th->tid,
+	if ((th->later ? task_seen(th, t, &uid) : proc_stat(p->pid, th->tid,
 	    t)) == -1)
 		return errstr_set("process %d exited", p->pid);
 	t->tid = th->tid;
 	t->pid = p->pid;
 	if (th->state != '\0')
 		t->state = th->state;
-	if (th->stayed) {
+	if (th->later) {
 		late = now_ms() - p->when;
 		t->age -= late < t->age ? late : t->age;
-		task_changed(p, th, t);
 	} else
 		uid = proc_status(p->pid, th->tid, "Uid");
 	live_user(l, (uid_t)uid, t->user, sizeof t->user);
-	if (th->tid == p->pid)
-		p->alike = (struct alike){ t->ppid, t->pgrp, t->cutime,
-		    t->cstime, t->memkb };
 	if (th->tid == p->pid && p->mmtid != 0 && task_readproc(l, p, t) == -1)
 		return -1;
 	return 0;
@@ -246,28 +213,6 @@ record_place(struct filelist *l)
 }
 
 /*
- * Read what thread th of process p is called, in the stop: others may change
- * it.  Any thread may.
- */
-void
-thread_name(struct lproc *p, struct lthread *th)
-{
-	char name[sizeof th->comm + 1];
-	ssize_t n;
-
-	n = thread_read(p, th, HELD_COMM, name, sizeof name);
-	if (n <= 0) {
-		th->unnamed = n == 0 ? EIO : errno;
-		return;
-	}
-	th->named = true;
-	name[n - 1] = '\0';	/* instead of the end of the line */
-	memcpy(th->comm, name, (size_t)n < sizeof th->comm ? (size_t)n :
-	    sizeof th->comm);
-	th->comm[sizeof th->comm - 1] = '\0';
-}
-
-/*
  * Gather the Linux record of thread th of process p, but for what task_finish
  * adds to it.  It takes over what task t and th have read already.
  */
@@ -282,14 +227,9 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 		filelist_text(to, "thread", "%d\n", p->pid);
 	regs_general(th, to);
 	filelist_join(to, &th->seen);
-	if (th->named)
-		filelist_text(to, "comm", "%s\n", th->comm);
-	if (th->stayed)
-		filelist_join(to, &th->told);
-	else
-		filelist_read(to, p->pid, th->tid, "personality");
 	if (th->tid != p->pid)
 		return;
+	filelist_read(to, p->pid, th->tid, "personality");
 	filelist_join(to, &p->files);
 	record_parent(t, to);
 	if (p->mmtid == 0)

@@ -76,9 +76,8 @@ enum {
 
 _Static_assert((int)STAGE_CONTEXT + (int)CONTEXT_SIZE <= (int)STAGE_SIZE &&
     STAGE_SIZE % 64 == 0, "a stage has room for a signal frame");
-_Static_assert((int)STAGE_CONTEXT >= 24 + (int)SKIP_MOST &&
-    (int)FRAME_SPARE <= (int)STAGE_CONTEXT - 24,
-    "what is spare lies below the words that lead back");
+_Static_assert((int)STAGE_CONTEXT >= 24 + (int)SKIP_MOST,
+    "the words that lead back lie below the frame");
 _Static_assert((int)STAGE_SIZE <= (int)STAGE_MOST &&
     (int)STAGE_SIZE >= (int)STAGE_LEAST, "a stage has such a size");
 
@@ -294,11 +293,10 @@ frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
 	ucontext_t uc;
 	struct iovec iov;
 	uint64_t fp;
-	size_t back, len, xstate;
+	const size_t back = STAGE_SIZE, xstate = back + STAGE_SIZE;
+	size_t len;
 
 	memset(buf, 0, FRAME_SIZE);
-	back = w->bare ? 0 : STAGE_SIZE;
-	xstate = back + STAGE_SIZE;
 	iov.iov_base = buf + xstate;
 	iov.iov_len = XSTATE_ROOM - 64;
 	if (ptrace(PTRACE_GETREGSET, w->tid, (void *)NT_X86_XSTATE, &iov) ==

@@ -59,10 +59,4 @@ gregs_sp(const struct gregs *r)
 	return regs_of(r).rsp;
 }
 
-uint64_t
-gregs_tls(const struct gregs *r)
-{
-	return regs_of(r).fs_base;
-}
-
 #endif

@@ -90,22 +90,6 @@ restart_call(pid_t tid, const struct seencall *seen)
 }
 
 bool
-restart_same(const void *before, size_t nbefore, const void *now, size_t nnow)
-{
-	enum { NR_RESTART_SYSCALL = 219 };
-	struct user_regs_struct a, b;
-
-	if (nbefore != sizeof a || nnow != sizeof b)
-		return false;
-	memcpy(&a, before, sizeof a);
-	memcpy(&b, now, sizeof b);
-	if ((int64_t)a.rax == -ERESTART_RESTARTBLOCK &&
-	    b.orig_rax == NR_RESTART_SYSCALL)
-		a.orig_rax = b.orig_rax;
-	return memcmp(&a, &b, sizeof a) == 0;
-}
-
-bool
 restart_due(const void *now, size_t len)
 {
 	struct user_regs_struct r;

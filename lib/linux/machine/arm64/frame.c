@@ -69,8 +69,6 @@ _Static_assert((int)RECORDS + (int)FPSIMD_SIZE + (int)END_SIZE <=
     (int)STAGE_MOST, "a stage has room for a signal frame");
 _Static_assert((int)STAGE_SIZE >= (int)STAGE_LEAST,
     "a stage has room for what calls take and give");
-_Static_assert((int)FRAME_SPARE <= (int)CONTEXT,
-    "what is spare is what nobody looks at");
 
 static void
 put4(uint8_t *p, uint32_t v)
@@ -196,13 +194,13 @@ frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
 {
 	uint8_t fp[FPSIMD_SIZE], vector[VECTORS_MOST];
 	struct gregs r = *w->regs;
-	size_t back, len;
+	const size_t back = STAGE_SIZE;
+	size_t len;
 
 	memset(buf, 0, FRAME_SIZE);
 	if (note_read(w->tid, NT_PRFPREG, fp, sizeof fp) == -1)
 		return -1;
 	regs_unrestart(&r, w->seen);
-	back = w->bare ? 0 : STAGE_SIZE;
 	len = vectors_read(w->tid, vector, sizeof vector);
 	len = frame_put(buf + back, at + back, &r, fp, len > 0 ? vector : NULL,
 	    w->mask);

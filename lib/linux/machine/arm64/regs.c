@@ -123,10 +123,4 @@ gregs_sp(const struct gregs *r)
 	return untagged(r->word[SP]);
 }
 
-uint64_t
-gregs_tls(const struct gregs *r)
-{
-	return untagged(r->word[TLS]);
-}
-
 #endif

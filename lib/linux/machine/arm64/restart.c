@@ -300,20 +300,6 @@ again_load(struct gregs *r, int code)
 }
 
 bool
-restart_same(const void *before, size_t nbefore, const void *now, size_t nnow)
-{
-	struct gregs a, b;
-
-	if (nbefore != NPRSTATUS * 8 || nnow != nbefore)
-		return false;
-	memcpy(&a, before, nbefore);
-	memcpy(&b, now, nbefore);
-	if (call_waits(a.word[X8]) && b.word[X8] == SYS_restart_syscall)
-		a.word[X8] = b.word[X8];
-	return memcmp(&a, &b, nbefore) == 0;
-}
-
-bool
 restart_due(const void *now, size_t len)
 {
 	struct gregs r;

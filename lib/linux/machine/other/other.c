@@ -55,12 +55,6 @@ gregs_sp(const struct gregs *r)
 	return 0;
 }
 
-uint64_t
-gregs_tls(const struct gregs *r)
-{
-	return 0;
-}
-
 void
 gregs_jump(struct gregs *r, uint64_t pc)
 {
@@ -83,13 +77,6 @@ bool
 restart_call(pid_t tid, const struct seencall *seen)
 {
 	return false;
-}
-
-bool
-restart_same(const void *before, size_t nbefore, const void *now, size_t nnow)
-{
-	return before != NULL && nbefore == nnow &&
-	    memcmp(before, now, nnow) == 0;
 }
 
 /* code.c */
@@ -182,13 +169,6 @@ uint64_t
 frame_exit(uint8_t *buf, uint64_t at, const struct way *w)
 {
 	return at;
-}
-
-/* stack.c */
-uint64_t
-stack_begin(int mem, const struct gregs *r, uint64_t lower)
-{
-	return 0;
 }
 
 #endif
