@@ -28,6 +28,7 @@ struct round {			/* processes that are asked at once */
 	struct lproc	*p[ASKED_MOST];	/* borrowed */
 	struct asking	 v[ASKED_MOST];
 	size_t		 n;
+	bool		 rest;	/* what a clone has as its process has it */
 	sigset_t	 ours;	/* the mask of our signals, before */
 };
 
@@ -53,9 +54,7 @@ void		 ask_processkeys(struct asking *v, size_t n);
 int		 ask_sessionkeys(struct asking *a);
 
 /* rounds.c: who is asked what, by the functions above */
-void		 ask_all(struct live *l, struct round *r, struct lproc *p);
-void		 ask_all_end(struct live *l, struct round *r);
-void		 ask_rest(struct live *l, struct round *r, struct lproc *p);
-void		 ask_rest_end(struct live *l, struct round *r);
+void		 ask(struct live *l, struct round *r, struct lproc *p);
+void		 ask_end(struct live *l, struct round *r);
 
 #endif

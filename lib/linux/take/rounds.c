@@ -157,44 +157,6 @@ others_ask(struct asking *a, struct lproc *p)
 }
 
 /*
- * Process p could not be asked, as errstr and errno tell: if it has died, it is
- * left out.
- */
-static void
-all_failed(struct live *l, struct lproc *p)
-{
-	struct lthread *leader = TAILQ_FIRST(&p->threads);
-
-	if (errno != ESRCH && !proc_died(p->pid, p->mmtid))
-		observe(l, p, &leader->seen);
-	else
-		lproc_leave(l, p);
-}
-
-/*
- * Ask all of r for which ask_all was called.  Then r has none.
- */
-void
-ask_all_end(struct live *l, struct round *r)
-{
-	size_t i;
-
-	if (r->n == 0)
-		return;
-	ask_process(r->v, r->n);
-	if (!l->opts.clone)
-		ask_memory(r->v, r->n);
-	ask_thread(r->v, r->n);
-	for (i = 0; i < r->n; i++)
-		others_ask(&r->v[i], r->p[i]);
-	round_ending(r);
-	for (i = 0; i < r->n; i++)
-		if (inject_end(r->v[i].in, asking_result(&r->v[i])) == -1)
-			all_failed(l, r->p[i]);
-	round_end(r);
-}
-
-/*
  * Begin to run calls in process p, whose leader is to be asked.  NULL with
  * errstr where that cannot be; errno is ESRCH then if p has died.
  */
@@ -212,30 +174,6 @@ all_enter(struct lproc *p, struct lthread *leader)
 	else if (runs == 1 && mappings_read(p) == 0)
 		return inject_begin(p, others_stopped(p), &p->vma);
 	return NULL;
-}
-
-/*
- * Have all threads of process p, which is stopped, asked; the one that leads it
- * for the process too; without clones, also what a clone could be asked.  That
- * is done at once with those of r, or when these were, and by ask_all_end at
- * the latest.
- */
-void
-ask_all(struct live *l, struct round *r, struct lproc *p)
-{
-	struct lthread *leader = TAILQ_FIRST(&p->threads);
-	struct inject *in;
-
-	if (!round_fits(r, p))
-		ask_all_end(l, r);
-	if (r->n == 0)
-		round_begin(r);
-	if ((in = all_enter(p, leader)) != NULL)
-		round_add(r, p, in, &leader->seen);
-	else
-		all_failed(l, p);
-	if (r->n == 0)
-		round_end(r);
 }
 
 /*
@@ -279,52 +217,75 @@ rest_leave(struct lproc *p, struct asking *a)
 }
 
 /*
- * Process p, or its clone, could not be asked, as errstr and errno tell.
+ * Process p, or its clone, could not be asked with those of r, as errstr and
+ * errno tell: if it has died before what is told of it was gathered, it is left
+ * out.
  */
 static void
-rest_failed(struct live *l, struct lproc *p)
+ask_failed(struct live *l, const struct round *r, struct lproc *p)
 {
 	struct lthread *leader = TAILQ_FIRST(&p->threads);
 
-	if (errno != ESRCH)
+	if (r->rest && errno != ESRCH)
 		observe(l, p, &leader->rec);
+	else if (!r->rest && errno != ESRCH && !proc_died(p->pid, p->mmtid))
+		observe(l, p, &leader->seen);
+	else if (!r->rest)
+		lproc_leave(l, p);
 }
 
 /*
- * Ask all of r for which ask_rest was called.  Then r has none.
+ * Ask all of r for which ask was called.  Then r has none.
  */
 void
-ask_rest_end(struct live *l, struct round *r)
+ask_end(struct live *l, struct round *r)
 {
 	size_t i;
+	int rc;
 
 	if (r->n == 0)
 		return;
-	ask_memory(r->v, r->n);
+	if (!r->rest)
+		ask_process(r->v, r->n);
+	if (r->rest || !l->opts.clone)
+		ask_memory(r->v, r->n);
+	if (!r->rest) {
+		ask_thread(r->v, r->n);
+		for (i = 0; i < r->n; i++)
+			others_ask(&r->v[i], r->p[i]);
+	}
 	round_ending(r);
-	for (i = 0; i < r->n; i++)
-		if (rest_leave(r->p[i], &r->v[i]) == -1)
-			rest_failed(l, r->p[i]);
+	for (i = 0; i < r->n; i++) {
+		rc = r->rest ? rest_leave(r->p[i], &r->v[i]) :
+		    inject_end(r->v[i].in, asking_result(&r->v[i]));
+		if (rc == -1)
+			ask_failed(l, r, r->p[i]);
+	}
 	round_end(r);
 }
 
 /*
- * Have the clone of process p asked what both have alike, or p itself, which is
- * stopped, where it has none; when that is done is as for ask_all.
+ * Have process p asked.  With r->rest, its clone, or p itself, which is
+ * stopped, where it has none, what both have alike; else all its threads, which
+ * are stopped, the one that leads it for the process too, and without clones
+ * also what a clone could be asked.  That is done at once with those of r, or
+ * when these were, and by ask_end at the latest.
  */
 void
-ask_rest(struct live *l, struct round *r, struct lproc *p)
+ask(struct live *l, struct round *r, struct lproc *p)
 {
+	struct lthread *leader = TAILQ_FIRST(&p->threads);
 	struct inject *in;
 
 	if (!round_fits(r, p))
-		ask_rest_end(l, r);
+		ask_end(l, r);
 	if (r->n == 0)
 		round_begin(r);
-	if ((in = rest_enter(p)) != NULL)
-		round_add(r, p, in, &TAILQ_FIRST(&p->threads)->rec);
+	in = r->rest ? rest_enter(p) : all_enter(p, leader);
+	if (in != NULL)
+		round_add(r, p, in, r->rest ? &leader->rec : &leader->seen);
 	else
-		rest_failed(l, p);
+		ask_failed(l, r, p);
 	if (r->n == 0)
 		round_end(r);
 }

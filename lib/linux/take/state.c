@@ -130,7 +130,7 @@ proc_state_read(struct live *l, struct round *r, struct lproc *p)
 	else if (!l->opts.restore)
 		filelist_text(&leader->seen, "observed", "without -r\n");
 	else
-		ask_all(l, r, p);
+		ask(l, r, p);
 }
 
 /*
@@ -150,7 +150,7 @@ state_read(struct live *l)
 		procs_peek(l);
 	TAILQ_FOREACH(p, &l->procs, entry)
 		proc_state_read(l, &r, p);
-	ask_all_end(l, &r);
+	ask_end(l, &r);
 }
 
 /*
@@ -184,7 +184,7 @@ keys_share(struct live *l)
 void
 state_finish(struct live *l, bool cloned)
 {
-	struct round r = { .n = 0 };
+	struct round r = { .rest = true };
 	struct lthread *leader;
 	struct lproc *p;
 
@@ -198,9 +198,9 @@ state_finish(struct live *l, bool cloned)
 		    (p->head == NULL && !l->opts.restore))))
 			continue;
 		if (p->head == NULL || !cloned)
-			ask_rest(l, &r, p);
+			ask(l, &r, p);
 	}
-	ask_rest_end(l, &r);
+	ask_end(l, &r);
 	if (cloned)
 		keys_share(l);
 }
