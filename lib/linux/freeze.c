@@ -196,6 +196,7 @@ live_round(struct round *r)
 		return -1;
 	TAILQ_FOREACH(p, &l->procs, entry)
 		round_proc(r, p);
+	attach_end();
 	return 0;
 }
 

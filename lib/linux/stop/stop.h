@@ -12,6 +12,7 @@ enum { SEIZE_WAITS = 2 };
 
 /* attach.c: to trace one thread */
 int		 thread_seize(struct lproc *p, struct lthread *t);
+void		 attach_end(void);
 
 /* bundle.c: what was seen of a thread, in few bytes */
 void		 filelist_keep(struct filelist *l, struct filelist *pattern,
