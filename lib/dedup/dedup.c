@@ -51,13 +51,10 @@ dedup_new(finding_fn found, void *arg)
 	n = 2 * (threads + 1) < LEAST ? LEAST : 2 * (threads + 1);
 	d->ring = jobs_new(threads, n, sizeof(struct block), block_fetch, d,
 	    true);
-	d->aside = jobs_new(threads > 0, 1, sizeof(struct asking), asking_do,
-	    NULL, true);
-	if (d->ring == NULL || d->aside == NULL)
+	if (d->ring == NULL)
 		goto fail;
 	d->found = found;
 	d->arg = arg;
-	d->window = &d->windows[0];
 	return d;
 fail:
 	dedup_free(d);
@@ -72,7 +69,6 @@ dedup_free(struct dedup *d)
 {
 	if (d == NULL)
 		return;
-	jobs_free(d->aside, NULL);
 	jobs_free(d->ring, block_drop);
 	index_free(&d->content);
 	index_free(&d->identity);

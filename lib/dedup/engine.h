@@ -34,14 +34,6 @@ struct judgement {		/* on the pages of a block */
 	uint8_t		 verdict[BLOCK];
 };
 
-struct asking {			/* for identities */
-	struct source	*src;	/* borrowed, as id */
-	uint64_t	 loc;
-	size_t		 n;	/* groups of IDENTITY_KB */
-	uint64_t	*id;
-	int		 rc;
-};
-
 struct suspects {		/* pages of a block that have a target */
 	size_t		 n;
 	uint16_t	 page[BLOCK];
@@ -67,7 +59,6 @@ struct dedup {
 	finding_fn	 found;
 	void		*arg;
 	struct jobs	*ring;	/* owned; of struct block */
-	struct jobs	*aside;	/* owned; of struct asking: one */
 	struct index	 content;
 	struct index	 identity;
 	struct described *desc;		/* owned; ascending */
@@ -86,9 +77,7 @@ struct dedup {
 	const struct segment *last;	/* keep its last page unshared */
 	uint8_t		 secret[SECRETSIZE];
 	struct judgement j;
-	struct window	*window;	/* one of the two: the present one */
-	struct window	 windows[2];	/* the other is fetched meanwhile */
-	bool		 ahead;		/* it is: by aside */
+	struct window	 window;
 	uint64_t	 before[WINDOW]; /* places of the present one */
 	uint64_t	 now[WINDOW];	/* identities asked for again */
 };
@@ -109,7 +98,6 @@ uint64_t	 again_find(struct dedup *d, const struct segment *seg,
 void		 plan_again(struct block *b, uint64_t place, uint64_t n);
 
 /* identity.c */
-void		 asking_do(void *arg, void *job);
 int		 plan_block(struct dedup *d, struct block *b,
 		    const struct described *at, uint64_t kb);
 

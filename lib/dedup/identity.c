@@ -2,9 +2,8 @@
  * Planning a block: which of its pages are to be read.  Zeros are not, nor
  * is what has an identity that was described before.
  *
- * Identities are asked for ahead, a window of 64 MiB at a time: processes
- * that were forked from one share long runs, which are found and told as
- * such.
+ * Identities are asked for a window of 64 MiB at a time: processes that were
+ * forked from one share long runs, which are found and told as such.
  */
 #include "bisect.h"
 #include "engine.h"
@@ -65,57 +64,6 @@ kept_run(const struct dedup *d, uint64_t place)
 }
 
 /*
- * Ask for identities: a job of d->aside.
- */
-void
-asking_do(void *arg, void *job)
-{
-	struct asking *a = job;
-
-	(void)arg;
-	a->rc = a->src->ops->identify(a->src, a->loc, a->n, a->id);
-}
-
-static void
-asking_begin(struct dedup *d, const struct asking *a)
-{
-	*(struct asking *)jobs_idle(d->aside) = *a;
-	jobs_submit(d->aside, false);
-}
-
-static int
-asking_end(struct dedup *d)
-{
-	const struct asking *a = jobs_oldest(d->aside, true);
-
-	jobs_retire(d->aside);
-	return a->rc;
-}
-
-/*
- * Ask a source once more for n identities from loc on, into d->now: a thread
- * for the half of many.  Return 0, or -1 with errstr.
- */
-static int
-identity_again(struct dedup *d, struct source *src, uint64_t loc, size_t n)
-{
-	enum { MANY = 1024 };
-	struct asking a = { .src = src, .loc = loc, .n = n, .id = d->now };
-
-	if (n < MANY) {
-		asking_do(NULL, &a);
-		return a.rc;
-	}
-	a.n = n / 2;
-	asking_begin(d, &a);
-	a.loc += a.n * IDENTITY_KB * KB;
-	a.id += a.n;
-	a.n = n - a.n;
-	asking_do(NULL, &a);
-	return asking_end(d) == -1 ? -1 : a.rc;
-}
-
-/*
  * Return how many groups from a place on still have these identities: a frame
  * may have moved since it was described.
  */
@@ -134,7 +82,7 @@ identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 		rest = kept_run(d, place);
 	if (n > rest / IDENTITY_KB)
 		n = (size_t)(rest / IDENTITY_KB);
-	if (n == 0 || identity_again(d, src, loc, n) == -1)
+	if (n == 0 || src->ops->identify(src, loc, n, d->now) == -1)
 		return 0;
 	for (i = 0; i < n && id[i] != 0 && id[i] == d->now[i]; i++)
 		continue;
@@ -188,23 +136,21 @@ identity_affordable(const struct dedup *d)
 	    d->unique * KB / 250 + (8 << 20);
 }
 
-static struct asking
-window_asking(struct window *w)
-{
-	return (struct asking){ .src = w->ext->src, .loc = w->ext->loc +
-	    (w->kb - w->ext->kb) * KB, .n = w->n, .id = w->id };
-}
-
 /*
- * Lay a window out from kilobyte kb of a segment on, to the end of the
- * extent at the most.
+ * Have the window contain kilobyte kb of a segment, which lies in extent e with
+ * identities, at the beginning of a group: it goes to the end of the extent at
+ * the most.
  */
 static void
-window_place(const struct dedup *d, struct window *w,
-    const struct segment *seg, const struct extent *e, uint64_t kb)
+window_open(struct dedup *d, const struct segment *seg,
+    const struct extent *e, uint64_t kb)
 {
+	struct window *w = &d->window;
 	uint64_t n;
 
+	if (w->seg == seg && w->ext == e && kb >= w->kb &&
+	    kb < w->kb + w->n * IDENTITY_KB)
+		return;
 	n = e->kb + e->n - kb;
 	if (n > 0 && page_unshared(d, seg, kb + n - 1))
 		n--;
@@ -213,42 +159,10 @@ window_place(const struct dedup *d, struct window *w,
 	w->ext = e;
 	w->kb = kb;
 	w->n = n < WINDOW ? (size_t)n : WINDOW;
-}
-
-/*
- * Have the present window contain kilobyte kb of a segment, which lies in an
- * extent with identities, at the beginning of a group.  The next window is
- * fetched while this one is looked through.
- */
-static void
-window_open(struct dedup *d, const struct segment *seg,
-    const struct extent *e, uint64_t kb)
-{
-	struct window *w = d->window, *next;
-	struct asking a;
-
-	if (w->seg == seg && w->ext == e && kb >= w->kb &&
-	    kb < w->kb + w->n * IDENTITY_KB)
-		return;
-	next = w;
-	w = &d->windows[w == &d->windows[0]];
-	if (d->ahead && asking_end(d) == -1)
+	if (e->src->ops->identify(e->src, e->loc + (kb - e->kb) * KB, w->n,
+	    w->id) == -1)
 		w->n = 0;
-	if (!d->ahead || w->seg != seg || w->ext != e || w->kb != kb) {
-		window_place(d, w, seg, e, kb);
-		a = window_asking(w);
-		asking_do(NULL, &a);
-		if (a.rc == -1)
-			w->n = 0;
-	}
-	d->window = w;
 	identity_find(d, w->id, w->n, d->before);
-	window_place(d, next, seg, e, kb + w->n * IDENTITY_KB);
-	d->ahead = w->n > 0 && next->n > 0;
-	if (d->ahead) {
-		a = window_asking(next);
-		asking_begin(d, &a);
-	}
 }
 
 /*
@@ -263,7 +177,7 @@ window_run(const struct dedup *d, size_t g)
 
 	if (place[g] == PLACE_NONE)
 		return 0;
-	for (n = 1; g + n < d->window->n && place[g + n] == place[g] +
+	for (n = 1; g + n < d->window.n && place[g + n] == place[g] +
 	    n * IDENTITY_KB; n++)
 		continue;
 	return n;
@@ -301,7 +215,7 @@ static int
 plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
     uint64_t loc)
 {
-	const struct window *w = d->window;
+	const struct window *w = &d->window;
 	size_t i;
 
 	if (d->before[g] != PLACE_NONE) {
@@ -334,7 +248,7 @@ plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,
 {
 	size_t run;
 
-	while (g < d->window->n && b->n + IDENTITY_KB <= BLOCK) {
+	while (g < d->window.n && b->n + IDENTITY_KB <= BLOCK) {
 		run = window_run(d, g);
 		if (run * IDENTITY_KB >= BLOCK) {
 			if (b->n > 0)
@@ -390,9 +304,9 @@ plan_extent(struct dedup *d, struct block *b, const struct extent *e,
 		lead = (size_t)(-loc / KB % IDENTITY_KB);
 		if (lead == 0) {
 			window_open(d, b->seg, e, kb);
-			if (d->window->n > 0)
+			if (d->window.n > 0)
 				return plan_window(d, b, (size_t)(kb -
-				    d->window->kb) / IDENTITY_KB, e->src,
+				    d->window.kb) / IDENTITY_KB, e->src,
 				    loc);
 		} else if (lead < most)
 			most = lead;

@@ -654,9 +654,9 @@ test_many(void **state)
 		    IDENTITY_KB, src[1], 0), false), 0);
 		assert_int_equal(src[1]->nread, moved[i] == SIZE_MAX ? 0 :
 		    IDENTITY_KB);
-		/* for one, for 64, and for two halves of what is left */
+		/* for one, for 64, and for what is left */
 		if (moved[i] == SIZE_MAX)
-			assert_int_equal(many[0].calls, 1 + 1 + 1 + 2);
+			assert_int_equal(many[0].calls, 1 + 1 + 1 + 1);
 		assert_int_equal(count(w, VERDICT_SAME), NMANY * IDENTITY_KB);
 		assert_int_equal(count(w, VERDICT_RAW), NMANY * IDENTITY_KB);
 		world_free(w);
