@@ -9,56 +9,6 @@
 
 #include <string.h>
 
-/*
- * An ELF core as a snapshot of one process.
- */
-static struct snap *
-open_core(struct input *in, const struct readopts *o)
-{
-	struct coreopts co = { .warn = o == NULL ? NULL : o->warn,
-	    .arg = o == NULL ? NULL : o->arg,
-	    .progress = o == NULL ? NULL : o->progress };
-	struct snap *s;
-
-	if ((s = snap_new()) != NULL && core_load(s, in, &co) == -1) {
-		snap_free(s);
-		s = NULL;
-	}
-	return s;
-}
-
-/*
- * A directory of CRIU images.
- */
-static struct snap *
-open_criu(const char *dir, const struct readopts *o)
-{
-	struct snap *s;
-
-	if ((s = snap_new()) != NULL && criu_read(s, dir, o == NULL ? NULL :
-	    o->warn, o == NULL ? NULL : o->arg) == -1) {
-		snap_free(s);
-		s = NULL;
-	}
-	return s;
-}
-
-/*
- * Such images in an archive.
- */
-static struct snap *
-open_tar(struct input *in, const struct readopts *o)
-{
-	struct snap *s;
-
-	if ((s = snap_new()) != NULL && criu_readtar(s, in, o == NULL ? NULL :
-	    o->warn, o == NULL ? NULL : o->arg) == -1) {
-		snap_free(s);
-		s = NULL;
-	}
-	return s;
-}
-
 static bool
 is_dir(const char *path)
 {
@@ -78,20 +28,24 @@ read_any(struct input *in, const struct readopts *o)
 	const uint8_t *p = in->buf + in->start;
 
 	if (n >= 4 && memcmp(p, "\177ELF", 4) == 0)
-		return open_core(in, o);
-	return tar_magic(p, n) ? open_tar(in, o) : snap6_read(in, o);
+		return core_load(in, o);
+	return tar_magic(p, n) ? criu_readtar(in, o) : snap6_read(in, o);
 }
 
 /*
  * Read a snapshot from a path, or from standard input where it is NULL or "-";
  * it may be compressed with gzip or zstd.  CRIU images are a directory, or an
- * archive of tar(1).  The options o are those of snap6_read; of an ELF core and
- * of CRIU images, o->warn is told what is missing from them.  Return it, or
- * NULL with errstr.
+ * archive of tar(1).  The options o, NULL for none, are those of snap6_read; of
+ * an ELF core and of CRIU images, o->warn is called with what is missing from
+ * them.  Return it, or NULL with errstr.
  */
 struct snap *
 snap_open(const char *path, const struct readopts *o)
 {
-	return is_dir(path) ? open_criu(path, o) :
+	static const struct readopts none;
+
+	if (o == NULL)
+		o = &none;
+	return is_dir(path) ? criu_read(path, o) :
 	    snap6_stream(path, o, read_any);
 }

@@ -271,8 +271,9 @@ int		 confine_act(int *fd);
 
 /*
  * Snapshots read, by open.c, which picks the reader of a format, or as one of
- * snap(6) alone (snap6/open.c), compared (snap6/compare.c), made one
- * (merge/merge.c), and counted (dedup/count.c)
+ * snap(6) alone (snap6/open.c), compared
+ * (snap6/compare.c), made one (merge/merge.c), or fewer (merge/keep.c), and
+ * counted (dedup/count.c)
  */
 struct readopts {
 	bool	 nodata;	/* page bytes will not be asked for */
@@ -293,15 +294,21 @@ struct readopts {
 				   position 0, the first line */
 	void	(*warn)(void *, const char *); /* of what is missing */
 	void	*arg;		/* the first argument of both */
+	const char *exe;	/* the executable of an ELF core; NULL: look
+				   where it was */
 	struct pagestore *store; /* where pages go that must be copied, of
 				   criu_store; NULL: to a spool */
 	struct progress *progress; /* told how far reading is, or NULL */
 };
 
+/* 1: a process is wanted; 0: it is not; -1: errstr */
+typedef int	 (*snap_want)(void *arg, struct snap *s, struct proc *p);
+
 struct snap	*snap_open(const char *path, const struct readopts *o);
 struct snap	*snap6_open(const char *path, const struct readopts *o);
 int		 snap_compare(struct snap *a, struct snap *b);
 int		 snap_merge(struct snap *a, struct snap *b);
+struct snap	*snap_keep(struct snap *s, snap_want want, void *arg);
 bool		 snap_uncounted(const struct snap *s);
 int		 snap_count(struct snap *s, void (*warn)(void *, const char *),
 		    void *arg);
@@ -462,19 +469,6 @@ ssize_t		 core_pread(struct core *c, void *buf, size_t len,
 int64_t		 core_seek(const struct core *c, uint64_t off, int whence);
 
 /*
- * ELF cores as a snapshot: core/read/read.c
- */
-struct coreopts {
-	const char	*exe;	/* the executable's path, or NULL: look */
-	void		(*warn)(void *, const char *);
-	void		*arg;	/* warn's first argument */
-	struct progress	*progress; /* told how far reading is, or NULL */
-};
-
-int		 core_read(struct snap *s, const char *path,
-		    const struct coreopts *o);
-
-/*
  * CRIU images: criu/read/read.c, criu/write/write.c, criu/write/place.c and,
  * of live processes, criu/make/make.c
  */
@@ -531,8 +525,6 @@ struct criustat {		/* what was written */
 	uint64_t	 bytes;	/* of pages images */
 };
 
-int		 criu_read(struct snap *s, const char *dir,
-		    void (*warn)(void *, const char *), void *arg);
 void		 criu_readopts(struct readopts *o);
 int		 criu_check(struct snap *s, const struct criuopts *o);
 void		 criu_command(struct buf *b, const char *dir,

@@ -117,9 +117,7 @@ enum sources_kind {		/* operands are */
 	SOURCES_MAPS		/* is a file; or is a process */
 };
 
-/* found: not named by its number */
-typedef int	 (*sources_fn)(void *arg, pid_t pid, bool found);
-
+void		 words_add(struct words *w, char *word);
 void		 sources_user(struct sources *s, char *arg);
 void		 sources_cgroup(struct sources *s, char *arg);
 void		 sources_pick(struct sources *s, char *arg);
@@ -128,19 +126,41 @@ void		 sources_inside(struct sources *s);
 const uid_t	*sources_whose(const struct sources *s);
 void		 sources_operands(struct sources *s, char *const operand[],
 		    enum sources_kind kind);
+void		 sources_input(struct sources *s);
 bool		 sources_live(const struct sources *s);
+void		 sources_free(struct sources *s);
+
+/* live.c: the live processes among them */
+/* found: not named by its number */
+typedef int	 (*sources_fn)(void *arg, pid_t pid, bool found);
+
 int		 sources_one(const struct sources *s, const char *word,
 		    sources_fn fn, void *arg);
 bool		 sources_each(const struct sources *s, sources_fn fn,
 		    void *arg);
 int		 sources_add(const struct sources *s, struct live *l);
 void		 sources_capture(struct sources *s);
+
+/* pick.c: processes of files */
 bool		 source_is(const char *word, struct snap *snap,
 		    const struct proc *p);
 bool		 sources_wants(struct sources *s, struct snap *snap,
 		    const struct proc *p);
 void		 sources_check(const struct sources *s);
-void		 sources_free(struct sources *s);
+struct snap	*sources_keep(struct sources *s, struct snap *snap);
+
+/* join.c: one snapshot of all that is named */
+struct joining {
+	struct sources	*from;	/* borrowed, as the others */
+	const char	*path;	/* of the snapshot; NULL: standard output */
+	char		*exe;	/* the executable of cores; NULL: look for it */
+	struct exclude	*exclude; /* secrets that are left out; or NULL */
+	bool		 salvage; /* take what is whole of damaged files */
+	bool		 compress;
+	bool		 verbose; /* print what was written */
+};
+
+int		 join_run(const struct joining *j);
 
 /* status.c: of Plan 9, where its words begin */
 enum { STATUS_NAME = 0, STATUS_USER = 28, STATUS_STATE = 56 };

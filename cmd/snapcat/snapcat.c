@@ -1,120 +1,50 @@
 /*
- * snapcat: several snapshots as one, or what is whole of a damaged one.
+ * snapcat: several snapshots as one, some processes of one, or what is whole
+ * of a damaged one.
  */
 #include "common/common.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
-static struct progress progress;
-static struct exclude *exclude;	/* secrets that are left out; or NULL */
-static const char *path;	/* of the output; NULL: the standard one */
-static bool salvage;
-static bool verbose;
-static bool compress;
-
-/*
- * Read all files into one snapshot.
- */
-static struct snap *
-read_all(char *const file[], int n)
-{
-	struct readopts o = { .salvage = salvage, .warn = program_lose,
-	    .progress = &progress };
-	struct snap *s, *t;
-	int i, rc;
-
-	if ((s = snap_open(file[0], &o)) == NULL)
-		return NULL;
-	for (i = 1, rc = 0; i < n && rc == 0; i++) {
-		if ((t = snap_open(file[i], &o)) == NULL)
-			rc = -1;
-		else if ((rc = snap_merge(s, t)) == -1)
-			errstr_wrap("%s", file[i]);
-		snap_free(t);
-	}
-	if (rc == 0 && exclude != NULL)
-		rc = exclude_snap(exclude, s, program_lose, NULL);
-	if (rc == 0)
-		return s;
-	snap_free(s);
-	return NULL;
-}
-
-/*
- * Write all files as one snapshot, and say what that has if verbose is true.
- */
-static int
-write_all(char *const file[], int n)
-{
-	char text[240], plan9[240];
-	struct output *out;
-	struct snap *s;
-	bool many;
-
-	s = NULL;
-	if ((out = output_begin(path, compress, &progress)) == NULL ||
-	    (s = read_all(file, n)) == NULL ||
-	    snap6_write(s, out, program_lose, NULL) == -1 ||
-	    output_end(out) == -1) {
-		output_abort(out);
-		snap_free(s);
-		return -1;
-	}
-	totals_text(s, out, text, sizeof text);
-	many = totals_plan9(s, plan9, sizeof plan9);
-	snap_free(s);
-	if (output_commit(out) == -1)
-		return -1;
-	progress_hide();
-	if (verbose)
-		program_warn("%s", text);
-	if (verbose && many)
-		program_warn("%s", plan9);
-	return 0;
-}
+static struct sources sources;
+static struct joining joining = { .from = &sources };
 
 static const struct opt opts[] = {
+	{ 'c', "cgroup", "group",
+	    "live: a unit, container, pod or cgroup",
+	    .source = sources_cgroup },
+	{ 'e', "executable", "exe", "the program that cores are of",
+	    .word = &joining.exe },
 	{ 'o', "output", "file", "write to file, not to standard output",
-	    .outfile = &path },
+	    .outfile = &joining.path },
+	{ 'p', "pid", "pid|name", "this process only; without file, live",
+	    .source = sources_pick },
 	{ 's', "salvage", NULL, "save what is whole of damaged files",
-	    .flag = &salvage },
-	{ 'v', "verbose", NULL, "tell what was written", .flag = &verbose },
+	    .flag = &joining.salvage },
+	{ 'v', "verbose", NULL, "tell what was written",
+	    .flag = &joining.verbose },
 	{ 'x', "exclude", "what", "leave out secrets, dontdump, "
-	    "env=PATTERN, START-END", .exclude = &exclude },
+	    "env=PATTERN, START-END", .exclude = &joining.exclude },
 	{ 'z', "compress", NULL, "compress, as gzip(1) does",
-	    .flag = &compress },
+	    .flag = &joining.compress },
 	{ 0 }
 };
 
 static const struct cmdline cmdline = {
-	.about = "Make one snapshot of several, or save what is whole of one.",
+	.about = "Make one snapshot of several, or of some processes of one.",
 	.synopsis = (const char *const[]){
-		"[-svz] [-o file] [-x what] file ...",
+		"[-svz] [-c group] [-e exe] [-o file] [-p pid|name] [-x what]",
+		"        [file | pid | name ...]",
 		NULL
 	},
-	.opts = opts
+	.opts = opts,
+	.sources = &sources
 };
 
 int
 main(int argc, char *argv[])
 {
-	struct confined need = { 0 };
-	int rc;
-
 	program_descriptors();
 	argv = options_take(&cmdline, argc, argv);
-	if (*argv == NULL)
-		options_misuse(&cmdline);
-	program_signals();
-	need.in = argv;
-	need.nin = (size_t)(argc - optind);
-	need.out = path;
-	program_confine(&need, verbose);
-	progress_show(&progress, getprogname());
-	rc = write_all(argv, argc - optind);
-	progress_hide();
-	if (rc == -1)
-		program_warn("%s", snap_errstr());
-	return rc == 0 && !program_lost() ? 0 : 1;
+	sources_operands(&sources, argv, SOURCES_FILES);
+	sources_capture(&sources);
+	return join_run(&joining);
 }

@@ -1,6 +1,6 @@
 /*
- * snapcore: make ELF cores of the processes of a snapshot, or a snapshot of
- * ELF cores.
+ * snapcore: make ELF cores of the processes of a snapshot.  -r makes a snapshot
+ * of ELF cores, as snapcat does.
  */
 #include "snapcore.h"
 #include "vec.h"
@@ -12,11 +12,8 @@
 #include <unistd.h>
 
 static struct sources sources;
-static const char *out;	/* of the output; NULL: the usual one */
-static char *exe;		/* the program of cores, or NULL */
+static struct joining joining = { .from = &sources };
 static bool reverse;
-static bool verbose;
-static bool compress;
 static struct progress progress;
 
 struct chosen {			/* a process to make a core of */
@@ -109,10 +106,10 @@ write_all(struct chosen *all, size_t n, const char *path)
 		if (asprintf(&name, "%s.%" PRIu64 "%s", path == NULL ? "core" :
 		    path, all[i].proc->pid, nth) == -1)
 			err(1, NULL);
-		if (core_write(all[i].snap, all[i].proc, name, verbose,
+		if (core_write(all[i].snap, all[i].proc, name, joining.verbose,
 		    &progress) == -1)
 			program_lose(NULL, snap_errstr());
-		else if (!verbose)
+		else if (!joining.verbose)
 			program_warn("%s: process %" PRIu64, name,
 			    all[i].proc->pid);
 		free(name);
@@ -145,7 +142,7 @@ write_cores(struct snap *const s[], size_t nsnap, const char *path)
 	else if (n == 0)
 		rc = fail_process(all, nall);
 	else if (n == 1)
-		rc = core_write(one->snap, one->proc, path, verbose,
+		rc = core_write(one->snap, one->proc, path, joining.verbose,
 		    &progress);
 	else if (path != NULL && strcmp(path, "-") == 0)
 		rc = errstr_set("%zu processes, but one standard output; "
@@ -184,75 +181,22 @@ cores_of_snaps(const char *path)
 	return rc;
 }
 
-/*
- * The first line of a snapshot of cores.
- */
-static int
-set_header(struct snap *s)
-{
-	char word[32], *line;
-	const char *type;
-	int rc;
-
-	if (s->header != NULL)
-		return 0;
-	type = s->nproc == 0 ? "" : linuxrec_cputype(proc_file(s->proc[0],
-	    "proc"), word, sizeof word);
-	line = live_header(*type == '\0' ? plan9_cputype() : type);
-	if (line == NULL)
-		return -1;
-	rc = asprintf(&s->header, "process snapshot %s", line) == -1 ?
-	    errstr_set("out of memory") : 0;
-	free(line);
-	return rc;
-}
-
-static int
-snap_of_cores(void)
-{
-	struct coreopts co = { .exe = exe, .warn = program_lose,
-	    .progress = &progress };
-	char text[240];
-	struct output *o;
-	struct snap *s;
-	size_t i;
-
-	o = NULL;
-	if ((s = snap_new()) == NULL)
-		return -1;
-	for (i = 0; i < sources.file.n; i++)
-		if (core_read(s, sources.file.v[i], &co) == -1)
-			goto fail;
-	if (set_header(s) == -1 ||
-	    (o = output_begin(out, compress, &progress)) == NULL ||
-	    snap6_write(s, o, program_lose, NULL) == -1 || output_end(o) == -1)
-		goto fail;
-	if (verbose) {
-		totals_text(s, o, text, sizeof text);
-		program_warn("cores: %zu, %s", sources.file.n, text);
-	}
-	snap_free(s);
-	return output_commit(o);
-fail:
-	output_abort(o);
-	snap_free(s);
-	return -1;
-}
-
 static const struct opt opts[] = {
 	{ 'c', "cgroup", "group",
 	    "live: a unit, container, pod or cgroup",
 	    .source = sources_cgroup },
 	{ 'e', "executable", "exe", "the program that the cores are of",
-	    .word = &exe },
+	    .word = &joining.exe },
 	{ 'o', "output", "file", "write to file, not to core or core.PID",
-	    .outfile = &out },
+	    .outfile = &joining.path },
 	{ 'p', "pid", "pid|name", "of this process only; without file, live",
 	    .source = sources_pick },
-	{ 'r', "reverse", NULL, "make a snapshot of cores", .flag = &reverse },
-	{ 'v', "verbose", NULL, "tell what was written", .flag = &verbose },
+	{ 'r', "reverse", NULL, "make a snapshot, as snapcat does",
+	    .flag = &reverse },
+	{ 'v', "verbose", NULL, "tell what was written",
+	    .flag = &joining.verbose },
 	{ 'z', "compress", NULL, "compress the snapshot, as gzip(1) does",
-	    .flag = &compress },
+	    .flag = &joining.compress },
 	{ 0 }
 };
 
@@ -261,7 +205,8 @@ static const struct cmdline cmdline = {
 	.synopsis = (const char *const[]){
 		"[-v] [-c group] [-o core] [-p pid|name] "
 		    "[file | pid | name ...]",
-		"-r [-vz] [-e exe] [-o file] core ...",
+		"-r [-vz] [-c group] [-e exe] [-o file] [-p pid|name]",
+		"         [file | pid | name ...]",
 		NULL
 	},
 	.opts = opts,
@@ -276,24 +221,20 @@ main(int argc, char *argv[])
 
 	program_descriptors();
 	argv = options_take(&cmdline, argc, argv);
-	if (reverse ? *argv == NULL || sources.pick.n > 0 || sources.cgroup.n > 0 :
-	    exe != NULL || compress)
+	if (!reverse && (joining.exe != NULL || joining.compress))
 		options_misuse(&cmdline);
-	program_signals();
+	sources_operands(&sources, argv, SOURCES_FILES);
+	sources_capture(&sources);
 	if (reverse)
-		for (; *argv != NULL; argv++)
-			sources_file(&sources, *argv);
-	else {
-		sources_operands(&sources, argv, SOURCES_FILES);
-		sources_capture(&sources);
-	}
+		return join_run(&joining);
+	program_signals();
 	need.in = sources.file.v;
 	need.nin = sources.file.n;
-	need.out = out == NULL && !reverse ? "core" : out;
-	need.many = !reverse;
-	program_confine(&need, verbose);
+	need.out = joining.path == NULL ? "core" : joining.path;
+	need.many = true;
+	program_confine(&need, joining.verbose);
 	progress_show(&progress, getprogname());
-	rc = reverse ? snap_of_cores() : cores_of_snaps(out);
+	rc = cores_of_snaps(joining.path);
 	progress_hide();
 	if (rc == -1)
 		program_warn("%s", snap_errstr());

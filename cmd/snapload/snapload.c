@@ -4,101 +4,12 @@
 #include "snapload.h"
 
 #include <err.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static bool verbose;
-static bool compress;
 static struct progress progress;
-
-/*
- * Return true if path is that of the executable of process p.
- */
-static bool
-is_exe(const struct proc *p, const char *path)
-{
-	struct linuxrec r;
-	struct recfile f;
-	bool same;
-
-	same = linuxrec_open(&r, proc_file(p, "proc")) == 0 &&
-	    linuxrec_find(&r, "exe", &f) && f.len == strlen(path) &&
-	    memcmp(f.data, path, f.len) == 0;
-	linuxrec_close(&r);
-	return same;
-}
-
-/*
- * Warn of the mapped files that are not in the snapshot, because they are not
- * here as they were: debuggers will miss them.
- */
-static void
-say_absent(struct snap *s, const struct proc *p)
-{
-	struct vmas l = { 0 };
-	const struct vma *v;
-	const char *last;
-	size_t i;
-
-	if (proc_vmas(p, &l) == -1)
-		program_warn("process %" PRIu64 ": %s", p->pid, snap_errstr());
-	if (p->text == NULL && l.n > 0)
-		program_warn("process %" PRIu64 ": the executable is not here "
-		    "as it ran, and not taken along", p->pid);
-	for (i = 0, last = ""; i < l.n; last = l.v[i++].name) {
-		v = &l.v[i];
-		if (*v->name == '/' && v->ino == 0 &&
-		    strcmp(v->name, last) != 0 &&
-		    carried_find(s, v) == NULL && !is_exe(p, v->name))
-			program_warn("process %" PRIu64 ": not taken along: %s",
-			    p->pid, v->name);
-	}
-	vmas_free(&l);
-}
-
-static void
-say_unloaded(struct snap *s, const struct output *o)
-{
-	char text[240];
-	const struct proc *p;
-	size_t i;
-
-	for (i = 0; i < s->nproc; i++) {
-		p = s->proc[i];
-		if (proc_isprocess(p))
-			say_absent(s, p);
-	}
-	totals_text(s, o, text, sizeof text);
-	program_warn("%s", text);
-}
-
-/*
- * Images to a snapshot.
- */
-static int
-unload(const char *dir, const char *path)
-{
-	struct output *o;
-	struct snap *s;
-
-	o = NULL;
-	if ((s = snap_new()) == NULL)
-		return -1;
-	if (criu_read(s, dir, program_lose, NULL) == -1 ||
-	    (o = output_begin(path, compress, &progress)) == NULL ||
-	    snap6_write(s, o, program_lose, NULL) == -1 || output_end(o) == -1)
-		goto fail;
-	if (verbose)
-		say_unloaded(s, o);
-	snap_free(s);
-	return output_commit(o);
-fail:
-	output_abort(o);
-	snap_free(s);
-	return -1;
-}
 
 /*
  * Say what was written to a directory.
@@ -170,17 +81,14 @@ load(const char *file, const char *dir, struct criuopts *o)
 }
 
 /*
- * Only what is named is needed: to images, the input, the directory, which is
- * made, and the parent's; from them, the directory and the output; to check,
- * where dir is NULL, the input.
+ * Only what is named is needed: the input, the directory, which is made, and
+ * the parent's; to check, where dir is NULL, the input.
  */
 static void
-confine_images(char *file, char *dir, const char *out, const char *parent,
-    bool reverse)
+confine_images(char *file, char *dir, const char *parent)
 {
-	char *in = reverse ? dir : file;
-	struct confined need = { .in = &in, .nin = 1, .parent = parent,
-	    .out = out, .outdir = reverse ? NULL : dir };
+	const struct confined need = { .in = &file, .nin = 1,
+	    .parent = parent, .outdir = dir };
 
 	program_signals();
 	program_confine(&need, verbose);
@@ -191,8 +99,9 @@ enum { OPT_CGROUP_ROOT = OPT_LONG, OPT_CGROUPS };
 static struct job {		/* what the command line asks for */
 	char		*dir;	/* NULL: none */
 	char		*parent; /* the images that it changed since; or NULL */
-	const char	*path;	/* of the output; NULL: the standard one */
-	bool		 reverse; /* images to a snapshot */
+	const char	*path;	/* of a snapshot; NULL: standard output */
+	bool		 compress; /* the snapshot */
+	bool		 reverse; /* make a snapshot */
 	bool		 check;	/* write nothing */
 } job;
 
@@ -248,11 +157,11 @@ static const struct opt opts[] = {
 	    .word = &job.parent },
 	{ 't', "tree", "pid", "the process at the root, and its descendants",
 	    .number = &co.root, 1, INT32_MAX },
-	{ 'u', "unload", NULL, "make a snapshot of images",
+	{ 'u', "unload", NULL, "make a snapshot of images, as snapcat does",
 	    .flag = &job.reverse },
 	{ 'v', "verbose", NULL, "tell what was written", .flag = &verbose },
 	{ 'z', "compress", NULL, "compress the snapshot, as gzip(1) does",
-	    .flag = &compress },
+	    .flag = &job.compress },
 	{ OPT_CGROUP_ROOT, "cgroup-root", "[name:]path",
 	    "another root of their cgroups", .call = parse },
 	{ OPT_CGROUPS, "manage-cgroups", "mode",
@@ -275,6 +184,20 @@ static const struct cmdline cmdline = {
 };
 
 /*
+ * Write a snapshot of images, as snapcat does.  Return the exit status.
+ */
+static int
+unload(void)
+{
+	struct sources from = { 0 };
+	const struct joining join = { .from = &from, .path = job.path,
+	    .compress = job.compress, .verbose = verbose };
+
+	sources_file(&from, job.dir);
+	return join_run(&join);
+}
+
+/*
  * Return whether options were given that do not go along with each other.
  */
 static bool
@@ -285,14 +208,14 @@ job_misused(int operands)
 	if (job.check)
 		return job.reverse || co.overwrite || verbose ||
 		    co.parent != NULL || operands > 1 || job.path != NULL ||
-		    compress;
+		    job.compress;
 	if (job.dir == NULL)
 		return true;
 	if (job.reverse)
 		return operands > 0 || co.overwrite || co.leave != 0 ||
 		    co.cgroups != CGROUPS_IGNORE || co.root != 0 ||
 		    co.parent != NULL;
-	return operands > 1 || job.path != NULL || compress;
+	return operands > 1 || job.path != NULL || job.compress;
 }
 
 int
@@ -305,15 +228,12 @@ main(int argc, char *argv[])
 	co.parent = job.parent;
 	if (job_misused(argc - optind))
 		options_misuse(&cmdline);
-	confine_images(argv[0], job.check ? NULL : job.dir, job.path, co.parent,
-	    job.reverse);
-	progress_show(&progress, getprogname());
 	if (job.reverse)
-		rc = unload(job.dir, job.path);
-	else if (job.check)
-		rc = check(argv[0], job.dir != NULL ? job.dir : "DIR", &co);
-	else
-		rc = load(argv[0], job.dir, &co);
+		return unload();
+	confine_images(argv[0], job.check ? NULL : job.dir, co.parent);
+	progress_show(&progress, getprogname());
+	rc = job.check ? check(argv[0], job.dir != NULL ? job.dir : "DIR",
+	    &co) : load(argv[0], job.dir, &co);
 	progress_hide();
 	buf_free(&words);
 	if (rc == -1)

@@ -1,6 +1,7 @@
 /*
- * What the parts of merging share: number.c (processes), merge.c (files)
- * and record.c (their Linux records).
+ * What the parts of merging share: number.c (processes), merge.c (files) and
+ * record.c (their Linux records); and those of the contrary: keep.c (processes
+ * and files) and common.c (what processes have in common).
  */
 #ifndef MERGE_H
 #define MERGE_H
@@ -35,6 +36,17 @@ struct merge {
 	struct header	 header; /* of b; cputype "unknown": not told */
 };
 
+struct keeping {
+	struct snap	*s;	/* borrowed; the other members are owned */
+	size_t		 n;	/* processes, threads and files of s: of each */
+	bool		*keep;
+	uint64_t	*part;	/* of s, that it is in */
+	struct linuxrec	*rec;
+};
+
+/* common.c */
+int		 common_move(const struct keeping *k);
+
 /* number.c */
 uint64_t	 merge_pid(const struct merge *, uint64_t);
 int		 merge_number(struct merge *);
@@ -42,7 +54,11 @@ int		 merge_number(struct merge *);
 /* record.c */
 bool		 recfile_number(const struct recfile *, const char *,
 		    uint64_t *);
+bool		 recfile_open(const struct recfile *, struct carried *);
 void		 merge_sort(struct merge *);
+const char	*line_number(const char *s, size_t n, size_t word,
+		    uint64_t *num, size_t *len);
+bool		 line_refers(const char *s, size_t n, uint64_t *id);
 bool		 recfile_part(const struct recfile *, uint64_t *);
 int		 merge_edit(void *, const struct recfile *, char *, size_t,
 		    struct buf *);

@@ -14,18 +14,34 @@
 #include <string.h>
 
 /*
- * A word of a line, from *s on; where it ends is put there.
+ * Return word number word, counted from 0, of the line s of n bytes, and set
+ * *len to its bytes; or NULL if it has fewer words.
  */
-static bool
-next_word(const char **s, const char *end, const char **word, size_t *n)
+static const char *
+line_word(const char *s, size_t n, size_t word, size_t *len)
 {
-	while (*s < end && **s == ' ')
-		++*s;
-	*word = *s;
-	while (*s < end && **s != ' ')
-		++*s;
-	*n = (size_t)(*s - *word);
-	return *n > 0;
+	const char *end = s + n;
+
+	for (;; s += *len, word--) {
+		while (s < end && *s == ' ')
+			s++;
+		for (*len = 0; s + *len < end && s[*len] != ' ';)
+			++*len;
+		if (*len == 0 || word == 0)
+			return *len == 0 ? NULL : s;
+	}
+}
+
+/*
+ * Set *num to the number that is word number word, counted from 0, of the line
+ * s of n bytes, and *len to its digits.  Return where it is, or NULL if that
+ * word is not a number.
+ */
+const char *
+line_number(const char *s, size_t n, size_t word, uint64_t *num, size_t *len)
+{
+	s = line_word(s, n, word, len);
+	return s != NULL && digits_number(s, *len, 10, num) ? s : NULL;
 }
 
 /*
@@ -86,13 +102,11 @@ static void
 line_put(struct merge *m, const char *s, size_t n, const struct numbered *w,
     struct buf *b)
 {
-	const char *p = s, *end = s + n, *word = s;
+	const char *word, *end = s + n;
 	uint64_t v;
-	size_t i, len = 0;
+	size_t len;
 
-	for (i = 0; i <= w->word && next_word(&p, end, &word, &len); i++)
-		continue;
-	if (i > w->word && digits_number(word, len, 10, &v)) {
+	if ((word = line_number(s, n, w->word, &v, &len)) != NULL) {
 		buf_add(b, s, (size_t)(word - s));
 		buf_printf(b, "%" PRIu64, w->kind == NUMBER_PID ?
 		    merge_pid(m, v) : v + (w->kind == NUMBER_FILE ? m->file :
@@ -139,119 +153,103 @@ put_dev(struct buf *b, uint64_t dev)
 static void
 line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
 {
-	const char *p, *end, *dev, *word;
+	const char *end = s + n, *dev, *ino, *path;
 	const struct newdev *d;
 	struct carried file;
-	char path[2 * PATH_MAX];
-	size_t i, len, devlen;
+	char copy[2 * PATH_MAX];
+	size_t len, inolen;
 
-	p = s;
-	end = s + n;
-	for (i = 0; i < 3; i++)
-		(void)next_word(&p, end, &word, &len);
-	if (next_word(&p, end, &dev, &devlen) &&
-	    digits_device(dev, devlen, &file.dev) &&
-	    next_word(&p, end, &word, &len) &&
-	    digits_number(word, len, 10, &file.ino)) {
-		while (p < end && *p == ' ')
-			p++;
-		snprintf(path, sizeof path, "%.*s", (int)(end - p), p);
-		file.path = path;
+	if ((dev = line_word(s, n, 3, &len)) != NULL &&
+	    digits_device(dev, len, &file.dev) &&
+	    (ino = line_number(s, n, 4, &file.ino, &inolen)) != NULL) {
+		for (path = ino + inolen; path < end && *path == ' ';)
+			path++;
+		snprintf(copy, sizeof copy, "%.*s", (int)(end - path), path);
+		file.path = copy;
 		if ((d = newdev_find(m, &file)) != NULL) {
 			buf_add(b, s, (size_t)(dev - s));
 			put_dev(b, d->to);
-			s = dev + devlen;
+			s = dev + len;
 		}
 	}
 	buf_add(b, s, (size_t)(end - s));
 }
 
 /*
- * Have the next line of a file as line_next does, and in *value where in it
- * the second word begins.
+ * Return the row for the line s, of n bytes, of the file of that name, or if
+ * that is NULL, of file/ID; or NULL if there is none.
  */
-static bool
-next_line(const struct recfile *f, size_t *off, const char **s, size_t *n,
-    size_t *value)
+static const struct numbered *
+numbered_find(const char *file, const char *s, size_t n)
 {
-	const char *blank;
+	const struct numbered *w;
+	size_t len;
 
-	if (!line_next(f->data, f->len, off, s, n))
-		return false;
-	blank = *n == 0 ? NULL : memchr(*s, ' ', *n);
-	*value = blank == NULL ? *n : (size_t)(blank + 1 - *s);
-	return true;
-}
-
-/*
- * Put file f with the numbers changed that w says; NULL: devices of maps.
- */
-static void
-edit_lines(struct merge *m, const struct recfile *f, const struct numbered *w,
-    struct buf *b)
-{
-	const char *s;
-	size_t off, n, value;
-
-	for (off = 0; next_line(f, &off, &s, &n, &value);) {
-		if (w == NULL)
-			line_maps(m, s, n, b);
-		else
-			line_put(m, s, n, w, b);
-		if (off <= f->len)
-			buf_add(b, "\n", 1);
+	for (w = numbered; w < numbered + NUMBERED; w++) {
+		len = w->key == NULL ? 0 : strlen(w->key);
+		if (file != NULL ? w->file != NULL && strcmp(w->file, file) == 0 :
+		    w->key != NULL && n > len && s[len] == ' ' &&
+		    memcmp(s, w->key, len) == 0)
+			return w;
 	}
-}
-
-static bool
-key_is(const char *s, size_t value, const char *key)
-{
-	return value == strlen(key) + 1 && memcmp(s, key, value - 1) == 0;
+	return NULL;
 }
 
 /*
- * Set dev and ino of *file to those of the open file that f tells of.  Return
+ * Return true if the line s, of n bytes, of a file/ID refers to another open
+ * file, and set *id to the number of that.
+ */
+bool
+line_refers(const char *s, size_t n, uint64_t *id)
+{
+	const struct numbered *w = numbered_find(NULL, s, n);
+	size_t len;
+
+	return w != NULL && w->kind == NUMBER_FILE &&
+	    line_number(s, n, w->word, id, &len) != NULL;
+}
+
+/*
+ * Set dev and ino of *file to those of the open file that f is about.  Return
  * whether it has both.
  */
-static bool
+bool
 recfile_open(const struct recfile *f, struct carried *file)
 {
-	const char *s;
-	size_t off, n, value;
-	bool ino, dev;
+	const char *ino, *dev;
+	size_t n, m;
 
-	ino = dev = false;
-	for (off = 0; next_line(f, &off, &s, &n, &value);)
-		if (key_is(s, value, "ino"))
-			ino = digits_number(s + value, n - value, 10,
-			    &file->ino);
-		else if (key_is(s, value, "dev"))
-			dev = digits_device(s + value, n - value, &file->dev);
-	return ino && dev && file->dev != 0;
+	return (ino = recfile_value(f, "ino ", &n)) != NULL &&
+	    digits_number(ino, n, 10, &file->ino) &&
+	    (dev = recfile_value(f, "dev ", &m)) != NULL &&
+	    digits_device(dev, m, &file->dev) && file->dev != 0;
 }
 
 /*
- * Put an open file with its numbers and its device changed.
+ * Put f, the file of that name or, if that is NULL, a file/ID, with its numbers
+ * and its devices changed.
  */
 static void
-edit_open(struct merge *m, const struct recfile *f, struct buf *b)
+edit_lines(struct merge *m, const struct recfile *f, const char *file,
+    struct buf *b)
 {
 	static char none[] = "";
-	struct carried file = { .path = none };
-	const struct newdev *d;
+	struct carried open = { .path = none };
+	const struct newdev *d = NULL;
+	const struct numbered *w;
 	const char *s;
-	size_t off, n, value, k;
+	size_t off, n;
 
-	d = recfile_open(f, &file) ? newdev_find(m, &file) : NULL;
-	for (off = 0; next_line(f, &off, &s, &n, &value);) {
-		for (k = 0; k < NUMBERED && (numbered[k].key == NULL ||
-		    !key_is(s, value, numbered[k].key));)
-			k++;
-		if (d != NULL && key_is(s, value, "dev")) {
-			buf_add(b, s, value);
+	if (file == NULL && recfile_open(f, &open))
+		d = newdev_find(m, &open);
+	for (off = 0; line_next(f->data, f->len, &off, &s, &n);) {
+		if (file != NULL && strcmp(file, "maps") == 0)
+			line_maps(m, s, n, b);
+		else if (d != NULL && n > 4 && memcmp(s, "dev ", 4) == 0) {
+			buf_puts(b, "dev ");
 			put_dev(b, d->to);
-		} else if (k < NUMBERED)
-			line_put(m, s, n, &numbered[k], b);
+		} else if ((w = numbered_find(file, s, n)) != NULL)
+			line_put(m, s, n, w, b);
 		else
 			buf_add(b, s, n);
 		if (off <= f->len)
@@ -261,8 +259,7 @@ edit_open(struct merge *m, const struct recfile *f, struct buf *b)
 
 /*
  * Change the numbers in file f of the Linux record that are others now: a
- * recedit_fn, with a struct merge as arg, of which name, most, b and what is
- * returned are told there.
+ * recedit_fn, with a struct merge as arg.
  */
 int
 merge_edit(void *arg, const struct recfile *f, char *name, size_t most,
@@ -270,20 +267,14 @@ merge_edit(void *arg, const struct recfile *f, char *name, size_t most,
 {
 	struct merge *m = arg;
 	uint64_t id;
-	size_t k;
 
-	for (k = 0; k < NUMBERED; k++)
-		if (numbered[k].file != NULL &&
-		    strcmp(name, numbered[k].file) == 0)
-			break;
-	if (k < NUMBERED)
-		edit_lines(m, f, &numbered[k], b);
-	else if (strcmp(name, "maps") == 0 && m->ndev > 0)
-		edit_lines(m, f, NULL, b);
-	else if (recfile_number(f, "file/", &id)) {
+	if (recfile_number(f, "file/", &id)) {
 		snprintf(name, most, "file/%" PRIu64, id + m->file);
-		edit_open(m, f, b);
-	} else
+		edit_lines(m, f, NULL, b);
+	} else if (strcmp(name, "maps") == 0 ? m->ndev > 0 :
+	    numbered_find(name, "", 0) != NULL)
+		edit_lines(m, f, name, b);
+	else
 		return EDIT_KEEP;
 	return EDIT_CHANGE;
 }

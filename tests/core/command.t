@@ -107,12 +107,12 @@ is "$rc $err" "1 process x is not in the snapshot, which has 7, 9, 10, 11" \
     "a name that no process has"
 core -e x "$snap"
 is "$rc" 2 "-e without -r"
-core -r
-is "$rc" 2 "-r without a core"
+core -z
+is "$rc" 2 "-z without -r"
 core a b
 is "$rc" 1 "two snapshots that are not there"
-core -r -p 1 a
-is "$rc" 2 "-r with -p"
+core -r -p 77 "$snap"
+is "$rc $err" "1 -p 77: no such process in it" "-r -p: no such process"
 core "$tmp/core.8"
 is "$rc $(head -c 4 "$tmp/out" | tail -c 3)" "1 ELF" \
     "of a core, without its executable: incomplete"
@@ -243,4 +243,7 @@ is "$(timeout 100 gdb -nx -batch -ex 'x/s 0x222e0000' -c "$tmp/dir/core" \
 "$BUILD/snapcore" -r "$tmp/one" >"$tmp/reversed"
 try "-r writes what snapcat writes" \
     cmp <("$BUILD/snapcat" "$tmp/one") "$tmp/reversed"
-finish 46
+is "$("$BUILD/snapcore" -rv "$tmp/one" 2>&1 >/dev/null | sed 's/^snapcore//')" \
+    "$("$BUILD/snapcat" -v "$tmp/one" 2>&1 >/dev/null | sed 's/^snapcat//')" \
+    "-r says what snapcat says"
+finish 47

@@ -126,14 +126,12 @@ ignore(void *arg, const char *text)
 static struct snap *
 read_images(const char *d)
 {
+	static const struct readopts opts = { .warn = ignore };
 	struct snap *s;
 
-	MUST((s = snap_new()) != NULL);
-	if (criu_read(s, d, ignore, NULL) == 0)
-		return s;
-	MUST(*snap_errstr() != '\0');
-	snap_free(s);
-	return NULL;
+	s = snap_open(d, &opts);
+	MUST(s != NULL || *snap_errstr() != '\0');
+	return s;
 }
 
 #endif

@@ -295,12 +295,12 @@ ignore(void *arg, const char *text)
 static void
 images_check(void)
 {
+	static const struct readopts opts = { .warn = ignore };
 	struct snap *s;
 
 	if (out_size() >= READBACK)
 		return;
-	MUST((s = snap_new()) != NULL);
-	if (criu_read(s, out, ignore, NULL) == -1)
+	if ((s = snap_open(out, &opts)) == NULL)
 		MUST(*snap_errstr() != '\0');
 	else
 		check_snap(s);

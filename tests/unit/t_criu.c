@@ -64,15 +64,10 @@ make(const char *name)
 static struct snap *
 try_read(const char *dir)
 {
-	struct snap *s;
+	static const struct readopts opts = { .warn = note_warning };
 
 	*warned = '\0';
-	assert_non_null(s = snap_new());
-	if (criu_read(s, dir, note_warning, NULL) == -1) {
-		snap_free(s);
-		return NULL;
-	}
-	return s;
+	return snap_open(dir, &opts);
 }
 
 static struct snap *

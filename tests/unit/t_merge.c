@@ -31,7 +31,7 @@ snap_begin(const char *header)
 static struct proc *
 proc_begin(struct snap *s, uint64_t pid, ...)
 {
-	struct file f[8];
+	struct file f[32];
 	struct proc *p;
 	const char *data;
 	va_list ap;
@@ -147,6 +147,135 @@ test_parts(void **state)
 	assert_record(s[0], 13, "file/3", "type pidfd\npid 14\n");
 	for (i = 0; i < 4; i++)
 		snap_free(s[i]);
+}
+
+/*
+ * Want the processes of the parts of which the mask arg has a bit.
+ */
+static int
+part_wanted(void *arg, struct snap *s, struct proc *p)
+{
+	struct identity id;
+
+	(void)s;
+	assert_int_equal(proc_identity(&id, p), 0);
+	return (*(const unsigned int *)arg >> id.part & 1) != 0;
+}
+
+/*
+ * A part is had alone, or with some of the others; carried files go along with
+ * who has them mapped.
+ */
+static void
+test_apart(void **state)
+{
+	unsigned int some = 1 << 0 | 1 << 2, last = 1 << 2;
+	static const char maps[] = "1000-2000 r-xp 0 08:01 %d %s\n";
+	struct snap *s[3];
+	struct identity id;
+	char line[80], path[16], open[48];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		snprintf(line, sizeof line,
+		    "process snapshot %zu x@here amd64 0 \"\"", i + 1);
+		s[i] = snap_begin(line);
+		snprintf(path, sizeof path, "/lib/%zu", i);
+		snprintf(line, sizeof line, maps, (int)i + 1, path);
+		snprintf(open, sizeof open, "type reg\nino %d\ndev 08:02\n",
+		    (int)i + 1);
+		proc_begin(s[i], 7, "maps", line, "file/1", open, NULL);
+		proc_begin(s[i], 8, "thread", "7\n", NULL);
+		assert_int_equal(carried_set(snap_add(s[i], 1 << 30 | (i + 8)),
+		    makedev(8, 2), i + 1, "/open"), 0);
+		assert_int_equal(carried_set(snap_add(s[i], 1 << 30 | i),
+		    makedev(8, 1), i + 1, path), 0);
+	}
+	assert_int_equal(snap_merge(s[0], s[1]), 0);
+	assert_int_equal(snap_merge(s[0], s[2]), 0);
+	assert_int_equal(s[0]->nproc, 12);
+	assert_non_null(s[0] = snap_keep(s[0], part_wanted, &some));
+	assert_int_equal(s[0]->nproc, 8);
+	assert_string_equal(s[0]->proc[6]->carried->path, "/open");
+	assert_string_equal(s[0]->proc[7]->carried->path, "/lib/2");
+	assert_string_equal(s[0]->header,
+	    "process snapshot 1 x@here amd64 0 \"\"");
+	assert_non_null(snap_find(s[0], 7));
+	assert_null(snap_find(s[0], 9));
+	assert_non_null(s[0] = snap_keep(s[0], part_wanted, &last));
+	assert_int_equal(s[0]->nproc, 4);
+	assert_string_equal(s[0]->header,
+	    "process snapshot 3 x@here amd64 0 \"\"");
+	assert_int_equal(proc_identity(&id, s[0]->proc[0]), 0);
+	assert_int_equal(id.pid, 7);
+	assert_int_equal(s[0]->proc[1]->leader, s[0]->proc[0]->pid);
+	last = 1;
+	assert_null(snap_keep(s[0], part_wanted, &last));
+	snap_free(s[1]);
+	snap_free(s[2]);
+}
+
+static int
+second_wanted(void *arg, struct snap *s, struct proc *p)
+{
+	(void)arg;
+	(void)s;
+	return p->pid == 8 || p->pid == 10;
+}
+
+/*
+ * A process is had alone, with what lies in the records of others: what it has
+ * open, and what these open files refer to; filters of its threads; the state
+ * of its namespaces; and nothing else of theirs.
+ */
+static void
+test_keep(void **state)
+{
+	struct linuxrec r;
+	struct recfile f;
+	struct snap *s;
+
+	(void)state;
+	s = snap_begin("process snapshot 1 x@here amd64 0 \"\"");
+	proc_begin(s, 7, "files", "0 1\n1 5\n", "file/1", "type epoll\n"
+	    "target 3 1 0 2\ntarget 4 1 0 -\n", "file/2", "type unix\n"
+	    "ino 40\npassed 0 3\n", "file/3", "type pipe\nino 41\n",
+	    "file/5", "type pipe\nino 42\n", "pipe/41", "in it",
+	    "pipe/42", "not its own", "socket/40", "waits",
+	    "seccomp/0", "filter", "seccomp/1", "not its own",
+	    "ns/net", "net:[1]", "net/links", "of both",
+	    "ns/ipc", "ipc:[1]", "sysvipc/sem", "not its own",
+	    "cgroup", "0::/a", "cgroups/directories", "not its own",
+	    "sysvipc/shm", "not its own", "taken", "time 1\n",
+	    "criu/files.img", "of all", NULL);
+	proc_begin(s, 8, "files", "0 1\n3 6\n", "file/6", "type reg\n",
+	    "ns/net", "net:[1]", "ns/ipc", "ipc:[2]", "cgroup", "0::/b",
+	    "shares", "vm 8\nfiles 7\nfs 7\nsighand 8\n",
+	    "criu/mm-8.img", "one", NULL);
+	proc_begin(s, 9, "thread", "8\n", "seccomp-filters", "0 0\n", NULL);
+	proc_begin(s, 10, "shares", "vm 10\nfiles 7\nfs 7\nsighand 7\n",
+	    NULL);
+	assert_non_null(s = snap_keep(s, second_wanted, NULL));
+	assert_int_equal(s->nproc, 3);
+	assert_record(s, 8, "file/1", "type epoll\n"
+	    "target 3 1 0 2\ntarget 4 1 0 -\n");
+	assert_record(s, 8, "file/2", "type unix\nino 40\npassed 0 3\n");
+	assert_record(s, 8, "file/3", "type pipe\nino 41\n");
+	assert_record(s, 8, "pipe/41", "in it");
+	assert_record(s, 8, "socket/40", "waits");
+	assert_record(s, 8, "net/links", "of both");
+	assert_record(s, 8, "taken", "time 1\n");
+	assert_record(s, 9, "seccomp/0", "filter");
+	assert_record(s, 8, "shares", "vm 8\nfiles 8\nfs 8\nsighand 8\n");
+	assert_record(s, 10, "shares",
+	    "vm 10\nfiles 8\nfs 8\nsighand 10\n");
+	assert_int_equal(linuxrec_open(&r, proc_file(snap_find(s, 8),
+	    "proc")), 0);
+	assert_int_equal(r.n, 13);
+	assert_false(linuxrec_find(&r, "criu/mm-8.img", &f));
+	linuxrec_close(&r);
+	snap_free(s);
 }
 
 /*
@@ -420,6 +549,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_apart),
+		cmocka_unit_test(test_keep),
 		cmocka_unit_test(test_odd),
 		cmocka_unit_test(test_carried),
 		cmocka_unit_test(test_devices),

@@ -303,40 +303,24 @@ core_text(struct corereader *r)
 }
 
 /*
- * Take a file along.  Of two cores, each may have had its own file of one
- * path; devices and inode numbers, which would tell them apart, are unknown.
- */
-static int
-carry_one(struct corereader *r, const struct mapped *m)
-{
-	struct vma v = { .name = (char *)(uintptr_t)m->name };
-	struct proc *p;
-
-	if ((p = carried_find(r->snap, &v)) != NULL) {
-		if (p->text->seg[0]->ext[0].src != m->src)
-			core_warn(r, "%s: another file of that path is carried "
-			    "along for another core", m->name);
-		return 0;
-	}
-	p = carried_add(r->snap, &v, m->src, source_size(m->src));
-	if (p == NULL)
-		return -1;
-	return linuxrec_pack(p, r->core.mach->name, NULL, 0);
-}
-
-/*
  * Take the other files of r along.  Return 0, or -1 with errstr.
  */
 int
 core_carry(struct corereader *r)
 {
+	struct vma v = { 0 };
 	const struct mapped *m;
+	struct proc *p;
 	size_t i;
 
 	for (i = 0; i < r->nmapped; i++) {
 		m = &r->mapped[i];
-		if (m->src != NULL && m->src != r->text &&
-		    carry_one(r, m) == -1)
+		if (m->src == NULL || m->src == r->text)
+			continue;
+		v.name = (char *)(uintptr_t)m->name;
+		p = carried_add(r->snap, &v, m->src, source_size(m->src));
+		if (p == NULL ||
+		    linuxrec_pack(p, r->core.mach->name, NULL, 0) == -1)
 			return -1;
 	}
 	return 0;

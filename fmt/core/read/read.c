@@ -3,20 +3,15 @@
  */
 #include "read.h"
 
-#include <elf.h>
 #include <stdlib.h>
-#include <string.h>
 
 /*
- * The first line of a snapshot, where it has none: man6/snap.6.  When the
- * kernel was started nobody can tell.
+ * Make the first line of the snapshot: man6/snap.6.  When the kernel was
+ * started is not known.
  */
 static int
 set_header(struct corereader *r, int64_t mtime)
 {
-
-	if (r->snap->header != NULL)
-		return 0;
 	if (asprintf(&r->snap->header, "process snapshot %jd %u@unknown %s 0 "
 	    "\"core\"", (intmax_t)mtime, core_uid(&r->core),
 	    r->core.mach->name) == -1) {
@@ -41,55 +36,27 @@ read_core(struct corereader *r, struct input *in)
 }
 
 /*
- * Add the process of a core, in, of which nothing has been skipped, and its
- * threads to snapshot s, and the first line if it has none.  The options o may
- * be NULL.  Warnings tell what is missing, or changed: a process whose number
- * is taken gets another.  After a failure the snapshot can only be freed.
- * Return 0, or -1 with errstr.
+ * Read a core, in, of which nothing has been skipped, as a snapshot of its
+ * process and the threads of that.  Warnings of the options o tell what is
+ * missing, or changed: a thread whose number another has gets another.  Return
+ * it, or NULL with errstr.
  */
-int
-core_load(struct snap *s, struct input *in, const struct coreopts *o)
+struct snap *
+core_load(struct input *in, const struct readopts *o)
 {
-	static const struct coreopts none;
-	struct corereader r = { .snap = s, .name = in->name };
-	int rc;
+	struct corereader r = { .snap = snap_new(), .opts = o,
+	    .name = in->name };
 
-	r.opts = o == NULL ? &none : o;
-	in->progress = r.opts->progress;
-	if ((rc = read_core(&r, in)) == -1)
+	in->progress = o->progress;
+	if (r.snap != NULL && read_core(&r, in) == -1) {
 		errstr_wrap("%s", in->name);
+		snap_free(r.snap);
+		r.snap = NULL;
+	}
 	elfcore_close(&r.core);
 	vmas_free(&r.vma);
 	vmas_free(&r.files);
 	free(r.mapped);
 	free(r.head);
-	return rc;
-}
-
-/*
- * Do the same for s, with o, with a core by its path, or NULL or "-" for
- * standard input; it may be compressed with gzip.  Return 0, or -1 with errstr.
- */
-int
-core_read(struct snap *s, const char *path, const struct coreopts *o)
-{
-	struct input *in;
-	const uint8_t *p;
-	int rc;
-
-	if ((in = input_open(path)) == NULL)
-		return -1;
-	rc = -1;
-	if (input_gunzip(in, false) == -1)
-		goto out;
-	p = input_peek(in, SELFMAG);
-	if (p == NULL && input_end(in) == -1)
-		errstr_wrap("%s", in->name);
-	else if (p == NULL || memcmp(p, ELFMAG, SELFMAG) != 0)
-		errstr_set("%s: not an ELF file", in->name);
-	else
-		rc = core_load(s, in, o);
-out:
-	input_close(in);
-	return rc;
+	return r.snap;
 }

@@ -81,7 +81,7 @@ struct mapped {			/* a file of which mappings are */
 
 struct corereader {
 	struct snap	*snap;
-	const struct coreopts *opts;
+	const struct readopts *opts;
 	const char	*name;	/* borrowed; of the core */
 	struct source	*src;	/* borrowed; the core */
 	struct elfcore	 core;
@@ -153,7 +153,6 @@ int		 core_process(struct corereader *r);
 int		 core_tasks(struct corereader *r);
 
 /* read.c */
-int		 core_load(struct snap *, struct input *,
-		    const struct coreopts *);
+struct snap	*core_load(struct input *, const struct readopts *);
 
 #endif

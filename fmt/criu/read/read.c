@@ -91,7 +91,7 @@ pack_all(struct criureader *r)
 	for (i = 0; i < r->ntask; i++)
 		if (criutask_pack(r->task[i]) == -1)
 			return -1;
-	if (s->header == NULL && asprintf(&s->header, "process snapshot %jd "
+	if (asprintf(&s->header, "process snapshot %jd "
 	    "%u@unknown %s 0 \"criu\"", (intmax_t)r->time,
 	    (unsigned int)r->task[0]->state.uid[0], r->machine->name) == -1) {
 		s->header = NULL;
@@ -101,70 +101,66 @@ pack_all(struct criureader *r)
 }
 
 /*
- * Add the processes of images, which are freed.
+ * Read images, which are freed, and may be NULL with errstr.  Warnings of the
+ * options o tell what is missing.  Return the snapshot, or NULL with errstr.
  */
-static int
-images_read(struct criureader *r)
+static struct snap *
+images_read(struct imgdir *images, const struct readopts *o)
 {
+	struct criureader r = { .images = images, .warn = o->warn,
+	    .arg = o->arg };
 	size_t i;
-	int rc;
+	int rc = -1;
 
-	if (r->images == NULL)
-		return -1;
-	rc = -1;
-	r->dir = r->images->path;
-	if (read_inventory(r) == 0 && criudir_list(r) == 0 &&
-	    criumachine_find(r) == 0 &&
-	    criufiles_read(r) == 0 && criushm_read(r) == 0 &&
-	    read_pstree(r) == 0 && criuelf_carry(r) == 0 &&
-	    criushm_carry(r) == 0)
-		rc = pack_all(r);
-	for (i = 0; i < r->ntask; i++)
-		criutask_free(r->task[i]);
-	free(r->task);
-	criufiles_free(r);
-	criushm_free(r);
-	for (i = 0; i < r->nname; i++)
-		free(r->name[i].name);
-	free(r->name);
-	free(r->head);
-	imgdir_free(r->images);
-	return rc;
+	if (images == NULL)
+		return NULL;
+	r.dir = images->path;
+	if ((r.snap = snap_new()) != NULL && read_inventory(&r) == 0 &&
+	    criudir_list(&r) == 0 && criumachine_find(&r) == 0 &&
+	    criufiles_read(&r) == 0 && criushm_read(&r) == 0 &&
+	    read_pstree(&r) == 0 && criuelf_carry(&r) == 0 &&
+	    criushm_carry(&r) == 0)
+		rc = pack_all(&r);
+	for (i = 0; i < r.ntask; i++)
+		criutask_free(r.task[i]);
+	free(r.task);
+	criufiles_free(&r);
+	criushm_free(&r);
+	for (i = 0; i < r.nname; i++)
+		free(r.name[i].name);
+	free(r.name);
+	free(r.head);
+	imgdir_free(images);
+	if (rc == 0)
+		return r.snap;
+	snap_free(r.snap);
+	return NULL;
 }
 
 /*
- * Add the processes of dir, a directory of CRIU images, to snapshot s, which
- * has none so far, and the first line. warn, which may be NULL, is told (with
- * arg before the sentence) what is missing.  Images that are not pages travel
- * in the Linux records, under criu/.  Return 0; or -1 with errstr, and the
- * snapshot can only be freed.
+ * Read dir, a directory of CRIU images, with options o.  Images that are not
+ * pages travel in the Linux records, under criu/.  Return the snapshot, or NULL
+ * with errstr.
  */
-int
-criu_read(struct snap *s, const char *dir,
-    void (*warn)(void *, const char *), void *arg)
+struct snap *
+criu_read(const char *dir, const struct readopts *o)
 {
-	struct criureader r = { .snap = s, .warn = warn, .arg = arg };
-
-	r.images = imgdir_open(dir);
-	return images_read(&r);
+	return images_read(imgdir_open(dir), o);
 }
 
 /*
- * Do the same with s, warn and arg, of images in an archive of tar(1), in, of
- * which nothing has been skipped.  Return as criu_read.
+ * Do the same with images in an archive of tar(1), in, of which nothing has
+ * been skipped.  Return as criu_read.
  */
-int
-criu_readtar(struct snap *s, struct input *in,
-    void (*warn)(void *, const char *), void *arg)
+struct snap *
+criu_readtar(struct input *in, const struct readopts *o)
 {
-	struct criureader r = { .snap = s, .warn = warn, .arg = arg };
+	struct snap *s;
 	struct tar *t;
-	int rc;
 
 	if ((t = tar_read(in)) == NULL)
-		return -1;
-	r.images = imgtar_open(t);
-	rc = images_read(&r);
+		return NULL;
+	s = images_read(imgtar_open(t), o);
 	tar_free(t);
-	return rc;
+	return s;
 }

@@ -90,8 +90,8 @@ struct criureader {
 };
 
 /* read.c */
-int		 criu_readtar(struct snap *s, struct input *in,
-		    void (*warn)(void *, const char *), void *arg);
+struct snap	*criu_read(const char *dir, const struct readopts *o);
+struct snap	*criu_readtar(struct input *in, const struct readopts *o);
 
 /* dir.c */
 int		 criudir_list(struct criureader *);

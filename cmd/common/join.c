@@ -1,0 +1,128 @@
+/*
+ * Any sources as one snapshot: snapcat, and what is the same, snapcore -r and
+ * snapload -u.
+ */
+#include "common.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct progress progress;
+
+/*
+ * Read the files of j into one snapshot, and take out of it the processes that
+ * j picks.  Return it, or NULL with errstr.
+ */
+static struct snap *
+join_read(const struct joining *j)
+{
+	const struct readopts o = { .exe = j->exe, .salvage = j->salvage,
+	    .warn = program_lose, .progress = &progress };
+	const struct words *file = &j->from->file;
+	struct snap *s, *t;
+	size_t i;
+	int rc;
+
+	if ((s = snap_open(file->v[0], &o)) == NULL)
+		return NULL;
+	for (i = 1, rc = 0; i < file->n && rc == 0; i++) {
+		if ((t = snap_open(file->v[i], &o)) == NULL)
+			rc = -1;
+		else if ((rc = snap_merge(s, t)) == -1)
+			errstr_wrap("%s", file->v[i]);
+		snap_free(t);
+	}
+	if (rc == 0 && (s = sources_keep(j->from, s)) != NULL &&
+	    j->exclude != NULL)
+		rc = exclude_snap(j->exclude, s, program_lose, NULL);
+	if (rc == 0)
+		return s;
+	snap_free(s);
+	return NULL;
+}
+
+/*
+ * Print which files process p of s, of a core or of images, had mapped that are
+ * not in s, for they are not here as they were: debuggers will miss them.
+ */
+static void
+say_absent(struct snap *s, struct proc *p)
+{
+	struct vmas l = { 0 };
+	struct linuxrec r;
+	char exe[PATH_MAX] = "";
+	const char *last;
+	size_t i;
+
+	if (linuxrec_open(&r, proc_file(p, "proc")) == 0)
+		linuxrec_line(&r, "exe", exe, sizeof exe);
+	linuxrec_close(&r);
+	if (proc_vmas(p, &l) == -1)
+		program_warn("process %" PRIu64 ": %s", p->pid, snap_errstr());
+	for (i = 0, last = ""; i < l.n; last = l.v[i++].name)
+		if (*l.v[i].name == '/' && l.v[i].ino == 0 &&
+		    strcmp(l.v[i].name, last) != 0 &&
+		    mapped_file(s, p, exe, &l.v[i]) == NULL)
+			program_warn("process %" PRIu64 ": not taken along: %s",
+			    p->pid, l.v[i].name);
+	vmas_free(&l);
+}
+
+/*
+ * Write one snapshot of all that j names.  Return 0, or -1 with errstr.
+ */
+static int
+join_write(const struct joining *j)
+{
+	char text[240], plan9[240];
+	struct output *out;
+	struct snap *s;
+	size_t i;
+	bool many;
+
+	s = NULL;
+	if ((out = output_begin(j->path, j->compress, &progress)) == NULL ||
+	    (s = join_read(j)) == NULL ||
+	    snap6_write(s, out, program_lose, NULL) == -1 ||
+	    output_end(out) == -1) {
+		output_abort(out);
+		snap_free(s);
+		return -1;
+	}
+	totals_text(s, out, text, sizeof text);
+	many = totals_plan9(s, plan9, sizeof plan9);
+	for (i = 0; j->verbose && i < s->nproc; i++)
+		say_absent(s, s->proc[i]);
+	snap_free(s);
+	if (output_commit(out) == -1)
+		return -1;
+	progress_hide();
+	if (j->verbose)
+		program_warn("%s", text);
+	if (j->verbose && many)
+		program_warn("%s", plan9);
+	return 0;
+}
+
+/*
+ * Write one snapshot of all that j names, confined to that, and print what is
+ * missing from it.  Return the exit status of the program.
+ */
+int
+join_run(const struct joining *j)
+{
+	const struct confined need = { .in = j->from->file.v,
+	    .nin = j->from->file.n, .out = j->path };
+	int rc;
+
+	program_signals();
+	program_confine(&need, j->verbose);
+	progress_show(&progress, getprogname());
+	rc = need.nin == 0 ? 0 : join_write(j);
+	progress_hide();
+	if (rc == -1)
+		program_warn("%s", snap_errstr());
+	return rc == 0 && !program_lost() ? 0 : 1;
+}

@@ -1,0 +1,192 @@
+/*
+ * The live processes that a command line names.  A program that reads snapshots
+ * has snap capture them, all at one instant, into a temporary file, before it
+ * is confined.
+ */
+#include "common.h"
+#include "source.h"
+
+#include <sys/wait.h>
+
+#include <err.h>
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+struct telling {
+	sources_fn	 fn;
+	void		*arg;
+};
+
+static int
+tell(void *arg, pid_t pid)
+{
+	const struct telling *t = arg;
+
+	return t->fn(t->arg, pid, true);
+}
+
+/*
+ * Call fn with arg for the process that word, a number, means, which may not
+ * exist; or for each process of the name word, of the user of s, until fn
+ * returns -1.  Return 0, or -1 with errstr.
+ */
+int
+sources_one(const struct sources *s, const char *word, sources_fn fn,
+    void *arg)
+{
+	struct telling t = { fn, arg };
+	const char *why;
+	pid_t pid;
+
+	if (*word == '\0')
+		return errstr_set("an empty name");
+	if (!program_isnumber(word))
+		return proc_named(word, sources_whose(s), tell, &t);
+	pid = (pid_t)strtonum(word, s->kernel ? 0 : 1, INT32_MAX, &why);
+	return why != NULL ? errstr_set("%s is not a process id", word) :
+	    fn(arg, pid, false);
+}
+
+/*
+ * Print the error string if rc is -1.  Return whether it is not.
+ */
+static bool
+is_good(int rc)
+{
+	if (rc == -1) {
+		fflush(stdout);
+		program_warn("%s", snap_errstr());
+	}
+	return rc != -1;
+}
+
+/*
+ * Call fn with arg for each live process of s: those named, those of cgroups
+ * or, with -u alone, all of the user.  Print why one cannot be found.  Return
+ * false then.
+ */
+bool
+sources_each(const struct sources *s, sources_fn fn, void *arg)
+{
+	const uid_t *user = sources_whose(s);
+	struct telling t = { fn, arg };
+	bool good = true;
+	size_t i;
+
+	for (i = 0; i < s->live.n; i++)
+		good &= is_good(sources_one(s, s->live.v[i], fn, arg));
+	for (i = 0; i < s->cgroup.n; i++)
+		good &= is_good(proc_grouped(s->cgroup.v[i], user, tell, &t));
+	if (s->user && s->live.n + s->cgroup.n == 0)
+		good &= is_good(proc_named(NULL, user, tell, &t));
+	return good;
+}
+
+static int
+live_add(void *live, pid_t pid, bool found)
+{
+	(void)found;
+	return live_addpid(live, pid);
+}
+
+/*
+ * Add the live processes of s to l.  Return 0, or -1 with errstr.
+ */
+int
+sources_add(const struct sources *s, struct live *l)
+{
+	const char *word;
+	size_t i;
+
+	for (i = 0; i < s->live.n; i++) {
+		word = s->live.v[i];
+		if ((*word != '\0' && !program_isnumber(word) ?
+		    live_addname(l, word) : sources_one(s, word, live_add,
+		    l)) == -1)
+			return -1;
+	}
+	for (i = 0; i < s->cgroup.n; i++)
+		if (live_addcgroup(l, s->cgroup.v[i]) == -1)
+			return -1;
+	return s->user && s->live.n + s->cgroup.n == 0 ?
+	    live_addname(l, NULL) : 0;
+}
+
+/*
+ * Run snap for the live processes of s, with its output in fd.  Return its exit
+ * status, or -1 with errstr.
+ */
+static int
+snap_run(const struct sources *s, int fd)
+{
+	static char cgroup[] = "-c", end[] = "--";
+	posix_spawn_file_actions_t actions;
+	struct words w = { 0 };
+	char *snap;
+	size_t i;
+	pid_t pid;
+	int status;
+
+	if ((snap = program_beside("psnap")) == NULL &&
+	    (snap = program_beside("snap")) == NULL)
+		return errstr_set("there is no snap beside this program");
+	words_add(&w, snap);
+	for (i = 0; i < s->cgroup.n; i++) {
+		words_add(&w, cgroup);
+		words_add(&w, s->cgroup.v[i]);
+	}
+	words_add(&w, end);
+	for (i = 0; i < s->live.n; i++)
+		words_add(&w, s->live.v[i]);
+	words_add(&w, NULL);
+	/* its exit status is lost if we ignore SIGCHLD */
+	signal(SIGCHLD, SIG_DFL);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
+	errno = posix_spawn(&pid, snap, &actions, NULL, w.v, environ);
+	status = errno == 0 ? 0 : errstr_sys("%s", snap);
+	posix_spawn_file_actions_destroy(&actions);
+	while (status == 0 && waitpid(pid, &status, 0) == -1)
+		if (errno != EINTR)
+			status = errstr_sys("%s", snap);
+	free(w.v);
+	free(snap);
+	return status == -1 ? -1 : WIFEXITED(status) ? WEXITSTATUS(status) :
+	    128 + WTERMSIG(status);
+}
+
+/*
+ * Have snap capture the live processes of s, if there are any.  Standard input
+ * is their snapshot then, and one of the files of s.  snap prints what it
+ * cannot capture, and the result is incomplete.  Exit with 2 if standard input
+ * was named as well.
+ */
+void
+sources_capture(struct sources *s)
+{
+	size_t i;
+	int fd, rc;
+
+	if (!sources_live(s))
+		return;
+	for (i = 0; i < s->file.n; i++)
+		if (strcmp(s->file.v[i], "-") == 0)
+			errx(2, "live processes and standard input do not go "
+			    "together");
+	if ((fd = spool_file()) == -1 || (rc = snap_run(s, fd)) == -1) {
+		program_lose(NULL, snap_errstr());
+		return;
+	}
+	if (rc != 0)
+		program_lose(NULL, "not all that was named could be captured");
+	if (lseek(fd, 0, SEEK_END) > 0 && lseek(fd, 0, SEEK_SET) == 0 &&
+	    dup2(fd, STDIN_FILENO) == STDIN_FILENO)
+		sources_input(s);
+	close(fd);
+}

@@ -1,0 +1,88 @@
+/*
+ * The processes that -p picks out of snapshots.
+ */
+#include "common.h"
+
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Return true if word is the number of process p of snapshot snap, the number
+ * of one of its threads, or its name.
+ */
+bool
+source_is(const char *word, struct snap *snap, const struct proc *p)
+{
+	char name[28];
+
+	if (program_isnumber(word))
+		return snap_process(snap, strtoull(word, NULL, 10)) == p;
+	status_word(p, STATUS_NAME, sizeof name - 1, name);
+	return strcmp(word, name) == 0;
+}
+
+/*
+ * Return true if -p picks process p of snapshot snap (source_is), or if p is a
+ * process and there is no -p.  Remember in s what was found: sources_check.
+ */
+bool
+sources_wants(struct sources *s, struct snap *snap, const struct proc *p)
+{
+	bool wanted;
+	size_t i;
+
+	if (!proc_isprocess(p))
+		return false;
+	if (s->pick.n == 0)
+		return true;
+	if (s->found == NULL && (s->found = calloc(s->pick.n, 1)) == NULL)
+		err(2, NULL);
+	for (i = 0, wanted = false; i < s->pick.n; i++)
+		if (source_is(s->pick.v[i], snap, p))
+			s->found[i] = wanted = true;
+	return wanted;
+}
+
+/*
+ * Print each word of -p that no process had of which sources_wants was asked.
+ * The result is incomplete then.
+ */
+void
+sources_check(const struct sources *s)
+{
+	char *text;
+	size_t i;
+
+	for (i = 0; i < s->pick.n; i++) {
+		if (s->found != NULL && s->found[i])
+			continue;
+		if (asprintf(&text, "-p: no process %s", s->pick.v[i]) == -1)
+			err(2, NULL);
+		program_lose(NULL, text);
+		free(text);
+	}
+}
+
+static int
+is_wanted(void *s, struct snap *snap, struct proc *p)
+{
+	return sources_wants(s, snap, p);
+}
+
+/*
+ * Return snap, or if there is -p, a snapshot of the processes that it picks of
+ * snap, which is freed.  Print what it does not pick of any.  Return NULL with
+ * errstr if it picks none, or on another failure.
+ */
+struct snap *
+sources_keep(struct sources *s, struct snap *snap)
+{
+	if (s->pick.n == 0)
+		return snap;
+	if ((snap = snap_keep(snap, is_wanted, s)) == NULL)
+		errstr_wrap("-p %s", s->pick.v[0]);
+	else
+		sources_check(s);
+	return snap;
+}

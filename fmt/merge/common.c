@@ -1,0 +1,400 @@
+/*
+ * What processes have in common lies in the record of the first of them.  If
+ * that one is left out, it moves to the record of the first that is kept.
+ */
+#include "merge.h"
+#include "bisect.h"
+#include "digits.h"
+#include "vec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const size_t nobody = SIZE_MAX;
+
+/* files whose names end in a number by which processes have them */
+enum kind { KIND_FILE, KIND_INODE, KIND_FILTER };
+
+static const struct {
+	const char	*prefix;
+	enum kind	 kind;
+} numbered[] = {
+	{ "file/", KIND_FILE },
+	{ "pipe/", KIND_INODE },
+	{ "socket/", KIND_INODE },
+	{ "stream/", KIND_INODE },
+	{ "seccomp/", KIND_FILTER }
+};
+
+/* other files: processes have them in common that are the same in another file;
+ * NULL: all of a part */
+static const struct {
+	const char	*prefix;
+	const char	*same;
+} common[] = {
+	{ "cgroups/directories", "cgroup" },
+	{ "cgroups/roots", "ns/cgroup" },
+	{ "mounts/", "ns/mnt" },
+	{ "mqueues", "ns/ipc" },
+	{ "net/", "ns/net" },
+	{ "netlock", "ns/net" },
+	{ "sysvipc/", "ns/ipc" },
+	{ "taken", NULL }
+};
+
+enum {
+	NUMBERED = sizeof numbered / sizeof *numbered,
+	COMMON = sizeof common / sizeof *common
+};
+
+struct shared {			/* a file of numbered */
+	uint64_t	 part;
+	enum kind	 kind;
+	uint64_t	 num;
+	size_t		 proc;	/* whose record it is in */
+	size_t		 user;	/* the first kept one that has it; or nobody */
+	struct recfile	 f;
+};
+
+struct moved {			/* a file for the record of another process */
+	size_t		 to;
+	struct file	 file;	/* its name is owned, its data borrowed */
+};
+
+struct moving {
+	const struct keeping *k; /* borrowed */
+	struct shared	*v;	/* owned, as the others; sorted */
+	size_t		 n;
+	size_t		*todo;	/* in v: what these refer to is to be found */
+	size_t		 ntodo;
+	struct moved	*move;
+	size_t		 nmove;
+	size_t		 now;	/* the process whose record is changed */
+};
+
+static int
+shared_cmp(const void *a, const void *b)
+{
+	const struct shared *x = a, *y = b;
+
+	if (x->part != y->part)
+		return x->part < y->part ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return x->num < y->num ? -1 : x->num > y->num;
+}
+
+/*
+ * Add the numbered files of process i to m.  Return 0, or -1 with errstr.
+ */
+static int
+shared_add(struct moving *m, size_t i)
+{
+	struct shared e = { .user = nobody, .proc = i,
+	    .part = m->k->part[i] };
+	size_t j, w;
+
+	for (j = 0; j < m->k->rec[i].n; j++) {
+		linuxrec_get(&m->k->rec[i], j, &e.f);
+		for (w = 0; w < NUMBERED && !recfile_number(&e.f,
+		    numbered[w].prefix, &e.num);)
+			w++;
+		if (w == NUMBERED)
+			continue;
+		e.kind = numbered[w].kind;
+		if (VEC_ROOM(m->v, m->n) == -1)
+			return -1;
+		m->v[m->n++] = e;
+	}
+	return 0;
+}
+
+/*
+ * Note that process user, which is kept, has the files of that kind and number.
+ * Return 0, or -1 with errstr.
+ */
+static int
+shared_use(struct moving *m, size_t user, enum kind kind, uint64_t num)
+{
+	const struct shared key = { .part = m->k->part[user], .kind = kind,
+	    .num = num };
+	size_t i;
+
+	i = BISECT_WHILE(j, m->n, shared_cmp(&m->v[j], &key) < 0);
+	for (; i < m->n && shared_cmp(&m->v[i], &key) == 0; i++) {
+		if (m->v[i].user != nobody)
+			continue;
+		m->v[i].user = user;
+		if (VEC_ROOM(m->todo, m->ntodo) == -1)
+			return -1;
+		m->todo[m->ntodo++] = i;
+	}
+	return 0;
+}
+
+/*
+ * Note that process i, which is kept, has the files of that kind whose numbers
+ * are a word, counted from 0, of each line of its file name.
+ */
+static int
+lines_use(struct moving *m, size_t i, const char *name, size_t word,
+    enum kind kind)
+{
+	struct recfile f;
+	const char *s;
+	size_t off, n, len;
+	uint64_t num;
+
+	linuxrec_find(&m->k->rec[i], name, &f);
+	for (off = 0; line_next(f.data, f.len, &off, &s, &n);)
+		if (line_number(s, n, word, &num, &len) != NULL &&
+		    shared_use(m, i, kind, num) == -1)
+			return -1;
+	return 0;
+}
+
+/*
+ * Note that the process that has the open file e has what that refers to: other
+ * open files, and what waits in a pipe or at a socket.
+ */
+static int
+open_use(struct moving *m, struct shared e)
+{
+	const char *s;
+	size_t off, n;
+	uint64_t num;
+
+	for (off = 0; line_next(e.f.data, e.f.len, &off, &s, &n);)
+		if (line_refers(s, n, &num) &&
+		    shared_use(m, e.user, KIND_FILE, num) == -1)
+			return -1;
+	s = recfile_value(&e.f, "ino ", &n);
+	return s != NULL && digits_number(s, n, 10, &num) ?
+	    shared_use(m, e.user, KIND_INODE, num) : 0;
+}
+
+/*
+ * Let file f of a process that is left out move to the record of process to.
+ */
+static int
+move_file(struct moving *m, size_t to, const struct recfile *f)
+{
+	struct moved *w;
+
+	if (VEC_ROOM(m->move, m->nmove) == -1)
+		return -1;
+	w = &m->move[m->nmove];
+	w->to = to;
+	w->file.data = (uint8_t *)(uintptr_t)f->data;
+	w->file.len = f->len;
+	if ((w->file.name = strndup(f->name, f->namelen)) == NULL)
+		return errstr_set("out of memory");
+	m->nmove++;
+	return 0;
+}
+
+/*
+ * Return true if name is NULL, or processes a and b have the same in their
+ * files of that name.
+ */
+static bool
+file_same(const struct keeping *k, size_t a, size_t b, const char *name)
+{
+	struct recfile x, y;
+
+	return name == NULL || (linuxrec_find(&k->rec[a], name, &x) &&
+	    linuxrec_find(&k->rec[b], name, &y) && x.len == y.len &&
+	    memcmp(x.data, y.data, x.len) == 0);
+}
+
+static bool
+begins(const struct recfile *f, const char *s)
+{
+	const size_t n = strlen(s);
+
+	return f->namelen >= n && memcmp(f->name, s, n) == 0;
+}
+
+/*
+ * Let what process i, which is left out, has in common with others move.
+ */
+static int
+move_common(struct moving *m, size_t i)
+{
+	const struct keeping *k = m->k;
+	struct recfile f;
+	size_t j, w, to;
+
+	for (j = 0; j < k->rec[i].n; j++) {
+		linuxrec_get(&k->rec[i], j, &f);
+		for (w = 0; w < COMMON && !begins(&f, common[w].prefix);)
+			w++;
+		/* what it has attached of System V is its own */
+		if (w == COMMON || begins(&f, "sysvipc/shm"))
+			continue;
+		for (to = 0; to < k->n && (!k->keep[to] ||
+		    k->part[to] != k->part[i] ||
+		    !file_same(k, i, to, common[w].same));)
+			to++;
+		if (to < k->n && move_file(m, to, &f) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+moved_cmp(const void *a, const void *b)
+{
+	const struct moved *x = a, *y = b;
+
+	return x->to != y->to ? (x->to < y->to ? -1 : 1) :
+	    strcmp(x->file.name, y->file.name);
+}
+
+/*
+ * Find which files move.  Return 0, or -1 with errstr.
+ */
+static int
+moves_find(struct moving *m)
+{
+	const struct keeping *k = m->k;
+	const struct shared *e;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < k->n && rc == 0; i++)
+		rc = shared_add(m, i);
+	if (m->n > 1)
+		qsort(m->v, m->n, sizeof *m->v, shared_cmp);
+	for (i = 0; i < k->n && rc == 0; i++)
+		if (!k->keep[i])
+			rc = move_common(m, i);
+		else if ((rc = lines_use(m, i, "files", 1, KIND_FILE)) == 0)
+			rc = lines_use(m, i, "seccomp-filters", 0,
+			    KIND_FILTER);
+	while (m->ntodo > 0 && rc == 0) {
+		e = &m->v[m->todo[--m->ntodo]];
+		if (e->kind == KIND_FILE)
+			rc = open_use(m, *e);
+	}
+	for (i = 0; i < m->n && rc == 0; i++)
+		if (m->v[i].user != nobody && !k->keep[m->v[i].proc])
+			rc = move_file(m, m->v[i].user, &m->v[i].f);
+	if (m->nmove > 1)
+		qsort(m->move, m->nmove, sizeof *m->move, moved_cmp);
+	return rc;
+}
+
+/*
+ * Return the number of the first process that is kept of those that share what
+ * key is with process num, of n digits, as the one does whose record is
+ * changed.
+ */
+static uint64_t
+shares_first(const struct moving *m, const char *key, const char *num,
+    size_t n)
+{
+	const struct keeping *k = m->k;
+	struct recfile f;
+	const char *s;
+	size_t i, len;
+
+	for (i = 0; i < m->now; i++)
+		if (k->keep[i] && linuxrec_find(&k->rec[i], "shares", &f) &&
+		    (s = recfile_value(&f, key, &len)) != NULL && len == n &&
+		    memcmp(s, num, n) == 0)
+			break;
+	return k->s->proc[i]->pid;
+}
+
+/*
+ * Drop images of CRIU, which are of all processes or of none, and let nothing
+ * be shared with a process that is left out: a recedit_fn, with a struct moving
+ * as arg.
+ */
+static int
+record_edit(void *arg, const struct recfile *f, char *name, size_t most,
+    struct buf *b)
+{
+	static const char *const keys[] = { "vm ", "files ", "fs ",
+	    "sighand " };
+	const struct moving *m = arg;
+	const char *s;
+	size_t i, n;
+
+	(void)most;
+	if (strncmp(name, "criu/", 5) == 0)
+		return EDIT_DROP;
+	if (strcmp(name, "shares") != 0)
+		return EDIT_KEEP;
+	for (i = 0; i < sizeof keys / sizeof *keys; i++)
+		if ((s = recfile_value(f, keys[i], &n)) != NULL)
+			buf_printf(b, "%s%" PRIu64 "\n", keys[i],
+			    shares_first(m, keys[i], s, n));
+	return EDIT_CHANGE;
+}
+
+/*
+ * Return true if a process of the same part as process i is left out.
+ */
+static bool
+part_cut(const struct keeping *k, size_t i)
+{
+	size_t j;
+
+	for (j = 0; j < k->n && (k->keep[j] || k->part[j] != k->part[i]);)
+		j++;
+	return j < k->n;
+}
+
+/*
+ * Change the records of the processes that are kept, the last one first, for
+ * those before it are read.  Return 0, or -1 with errstr.
+ */
+static int
+records_change(struct moving *m)
+{
+	const struct keeping *k = m->k;
+	struct file *more;
+	size_t i, j, n;
+	int rc = 0;
+
+	if ((more = calloc(m->nmove + 1, sizeof *more)) == NULL)
+		return errstr_set("out of memory");
+	for (i = k->n, j = m->nmove; i-- > 0 && rc == 0;) {
+		for (n = 0; j > 0 && m->move[j - 1].to == i; j--)
+			if (n == 0 || strcmp(m->move[j - 1].file.name,
+			    more[n - 1].name) != 0)
+				more[n++] = m->move[j - 1].file;
+		m->now = i;
+		if (k->keep[i] && k->rec[i].n > 0 && part_cut(k, i) &&
+		    linuxrec_edit(k->s->proc[i], "", record_edit, m, more,
+		    n) == -1)
+			rc = errstr_wrap("process %" PRIu64,
+			    k->s->proc[i]->pid);
+	}
+	free(more);
+	return rc;
+}
+
+/*
+ * Change the records of the processes that k keeps to what they are without
+ * those that it leaves out.  Return 0, or -1 with errstr.
+ */
+int
+common_move(const struct keeping *k)
+{
+	struct moving m = { .k = k };
+	size_t i;
+	int rc;
+
+	if ((rc = moves_find(&m)) == 0)
+		rc = records_change(&m);
+	for (i = 0; i < m.nmove; i++)
+		free(m.move[i].file.name);
+	free(m.move);
+	free(m.todo);
+	free(m.v);
+	return rc;
+}

@@ -1,0 +1,197 @@
+/*
+ * Some processes of a snapshot, with all that is theirs, as a snapshot.
+ */
+#include "merge.h"
+#include "model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Keep the file that key is of, if it is carried along.
+ */
+static void
+keep_carried(struct keeping *k, const struct vma *key)
+{
+	const struct proc *p = carried_find(k->s, key);
+	size_t i;
+
+	for (i = 0; p != NULL && i < k->n; i++)
+		k->keep[i] |= k->s->proc[i] == p;
+}
+
+/*
+ * Keep the carried files that process p has mapped.  Return 0, or -1 with
+ * errstr.
+ */
+static int
+keep_mapped(struct keeping *k, const struct proc *p)
+{
+	struct vmas l = { 0 };
+	const struct vma *v;
+	size_t i;
+	int rc;
+
+	rc = proc_vmas(p, &l);
+	for (i = 0, v = NULL; rc == 0 && i < l.n; v = &l.v[i++])
+		/* a file has mappings that lie one after another */
+		if (v == NULL || v->ino != l.v[i].ino ||
+		    v->dev != l.v[i].dev || strcmp(v->name, l.v[i].name) != 0)
+			keep_carried(k, &l.v[i]);
+	vmas_free(&l);
+	return rc;
+}
+
+/*
+ * Keep the carried files that process p has open.
+ */
+static void
+keep_open(struct keeping *k, const struct proc *p)
+{
+	static char none[] = "";
+	struct carried c = { .path = none };
+	struct vma key = { .name = none };
+	struct linuxrec r;
+	struct recfile f;
+	uint64_t id;
+	size_t i;
+
+	if (linuxrec_open(&r, proc_file(p, "proc")) == 0)
+		for (i = 0; i < r.n; i++) {
+			linuxrec_get(&r, i, &f);
+			if (!recfile_number(&f, "file/", &id) ||
+			    !recfile_open(&f, &c))
+				continue;
+			key.dev = c.dev;
+			key.ino = c.ino;
+			keep_carried(k, &key);
+		}
+	linuxrec_close(&r);
+}
+
+/*
+ * Set what k has of each process, and which are kept: those that want, with
+ * arg, returns 1 for, with their threads.  Carried files are of no part.  Set
+ * *left to how many processes are not kept.  Return 0, or -1 with errstr.
+ */
+static int
+keep_choose(struct keeping *k, snap_want want, void *arg, size_t *left)
+{
+	struct proc *p, *q;
+	size_t i, found;
+	int rc;
+
+	for (i = found = *left = 0; i < k->n; i++) {
+		p = k->s->proc[i];
+		k->part[i] = UINT64_MAX;
+		if (p->carried != NULL)
+			continue;
+		q = proc_isthread(p) ? snap_find(k->s, p->leader) : NULL;
+		if (proc_part(p, &k->part[i]) == -1 ||
+		    linuxrec_open(&k->rec[i], proc_file(p, "proc")) == -1 ||
+		    (rc = want(arg, k->s, q == NULL ? p : q)) == -1)
+			return -1;
+		k->keep[i] = rc == 1;
+		found += k->keep[i];
+		*left += !k->keep[i];
+	}
+	return found == 0 ? errstr_set("no such process in it") : 0;
+}
+
+/*
+ * Keep what want, with arg, wants, and what that needs.  Return 0, or -1 with
+ * errstr.
+ */
+static int
+keep_find(struct keeping *k, snap_want want, void *arg)
+{
+	size_t i, left;
+
+	if (keep_choose(k, want, arg, &left) == -1 ||
+	    (left > 0 && common_move(k) == -1))
+		return -1;
+	for (i = 0; i < k->n; i++) {
+		if (!k->keep[i] || k->s->proc[i]->carried != NULL)
+			continue;
+		if (keep_mapped(k, k->s->proc[i]) == -1)
+			return -1;
+		keep_open(k, k->s->proc[i]);
+	}
+	return 0;
+}
+
+/*
+ * Give a snapshot the first line that it had before its first process became
+ * one of another: origin has it.
+ */
+static int
+header_restore(struct snap *s)
+{
+	struct linuxrec r;
+	char line[8192], *rest;
+	bool told;
+
+	if (linuxrec_open(&r, proc_file(s->proc[0], "proc")) != 0)
+		return 0;
+	told = linuxrec_line(&r, "origin", line, sizeof line) &&
+	    (rest = strchr(line, ' ')) != NULL;
+	linuxrec_close(&r);
+	if (!told)
+		return 0;
+	free(s->header);
+	if (asprintf(&s->header, "process snapshot%s", rest) == -1) {
+		s->header = NULL;
+		return errstr_set("out of memory");
+	}
+	return 0;
+}
+
+/*
+ * Move what is kept into a new snapshot.  Return NULL with errstr if there is
+ * no memory.
+ */
+static struct snap *
+keep_move(struct snap *s, const bool *keep)
+{
+	struct snap *new;
+
+	if ((new = snap_new()) == NULL)
+		return NULL;
+	new->header = s->header;
+	new->st = s->st;
+	s->header = NULL;
+	if (snap_move(new, s, keep) == 0 && header_restore(new) == 0)
+		return new;
+	snap_free(new);
+	return NULL;
+}
+
+/*
+ * Return a snapshot that has only those processes of s for which want, called
+ * with arg, s and the process, returns 1, with their threads, the files that
+ * they have mapped or open, and what else they have in common with others.  The
+ * caller owns it; s is freed.  Return NULL with errstr if nothing is left, or
+ * on another failure.
+ */
+struct snap *
+snap_keep(struct snap *s, snap_want want, void *arg)
+{
+	struct keeping k = { .s = s, .n = s->nproc };
+	struct snap *new = NULL;
+	size_t i;
+
+	k.keep = calloc(k.n + 1, sizeof *k.keep);
+	k.part = calloc(k.n + 1, sizeof *k.part);
+	k.rec = calloc(k.n + 1, sizeof *k.rec);
+	if (k.keep == NULL || k.part == NULL || k.rec == NULL)
+		errstr_set("out of memory");
+	else if (keep_find(&k, want, arg) == 0)
+		new = keep_move(s, k.keep);
+	for (i = 0; k.rec != NULL && i < k.n; i++)
+		linuxrec_close(&k.rec[i]);
+	free(k.keep);
+	free(k.part);
+	free(k.rec);
+	snap_free(s);
+	return new;
+}

@@ -1,0 +1,44 @@
+# Two processes with much in common: open files, what waits in pipes and at
+# sockets, memory and files that are carried along, and a namespace of each kind
+# that may be had.  The record of the first has it all.
+import ctypes
+import mmap
+import os
+import select
+import socket
+import sys
+import tempfile
+import time
+
+CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWNET = 0x4000000, 0x8000000, 0x40000000
+libc = ctypes.CDLL(None)
+if libc.unshare(CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET) == 0:
+    socket.sethostname('picked')
+    libc.semget(4711, 3, 0o1600)
+
+memory = mmap.mmap(-1, 65536)
+memory[:6] = b'shared'
+fd = os.memfd_create('given')
+os.write(fd, b'content of the memfd' * 1000)
+given = mmap.mmap(fd, 4096)
+gone = tempfile.TemporaryFile()
+gone.write(b'content of the file' * 1000)
+gone.flush()
+r, w = os.pipe()
+os.write(w, b'in the pipe')
+a, b = socket.socketpair()
+socket.send_fds(a, [b'with a descriptor'], [r])
+a.send(b'at the socket')
+poll = select.epoll()
+poll.register(r)
+poll.register(b)
+pid = os.fork()
+if pid == 0:
+    os.setsid()
+    libc.prctl(1, 9)	# PR_SET_PDEATHSIG
+    # only the socket leads to the pipe, and the epoll
+    os.close(r)
+    time.sleep(1000)
+print('pids', os.getpid(), pid, flush=True)
+print('ready', flush=True)
+sys.stdin.read()
