@@ -36,41 +36,18 @@ number(const char *s, int *n)
 }
 
 /*
- * Return the number of the process that the descriptor of one means: pidfd_open
- * (2); -1 if it means none.
- */
-static long
-pidfd_number(int fd)
-{
-	char path[64], line[128];
-	long pid;
-	FILE *f;
-
-	pid = -1;
-	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
-	if ((f = fopen(path, "re")) == NULL)
-		return -1;
-	while (pid == -1 && fgets(line, sizeof line, f) != NULL)
-		if (sscanf(line, "Pid: %ld", &pid) != 1)
-			pid = -1;
-	fclose(f);
-	return pid;
-}
-
-/*
- * Set value to what a line of status of a process has behind its key.  Return
- * false if it has none.
+ * Set value to what a line of the file path has behind its key.  Return false
+ * if it has none.
  */
 static bool
-status_line(pid_t pid, const char *key, char *value, size_t size)
+file_line(const char *path, const char *key, char *value, size_t size)
 {
-	char path[64], line[256];
 	const size_t len = strlen(key);
+	char line[256];
 	bool found;
 	FILE *f;
 
 	found = false;
-	snprintf(path, sizeof path, "/proc/%d/status", pid);
 	if ((f = fopen(path, "re")) == NULL)
 		return false;
 	while (!found && fgets(line, sizeof line, f) != NULL)
@@ -80,6 +57,18 @@ status_line(pid_t pid, const char *key, char *value, size_t size)
 		}
 	fclose(f);
 	return found;
+}
+
+/*
+ * The same for the status of process pid.
+ */
+static bool
+status_line(pid_t pid, const char *key, char *value, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
+	return file_line(path, key, value, size);
 }
 
 /*
@@ -245,7 +234,12 @@ falling_name(struct falling *f)
 bool
 falling_same(const struct falling *f)
 {
-	return pidfd_number(f->pidfd) == f->pid;
+	char path[64], pid[32];
+
+	/* pidfd_open(2) */
+	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", f->pidfd);
+	return file_line(path, "Pid", pid, sizeof pid) &&
+	    strtol(pid, NULL, 10) == f->pid;
 }
 
 /*

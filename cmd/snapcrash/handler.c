@@ -27,7 +27,7 @@ enum {
 /*
  * Read the line that a file has.  Return 0, or -1 with errstr.
  */
-static int
+int
 line_read(const char *path, char *s, size_t size)
 {
 	FILE *f;
@@ -44,7 +44,7 @@ line_read(const char *path, char *s, size_t size)
 /*
  * Write a file that has this.  Return 0, or -1 with errstr.
  */
-static int __attribute__((format(printf, 2, 3)))
+int
 file_write(const char *path, const char *fmt, ...)
 {
 	va_list ap;

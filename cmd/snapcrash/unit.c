@@ -5,18 +5,17 @@
 #include "crash.h"
 
 #include <err.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define UNITS	"/etc/systemd/system/"
-#define OURS	"# made by snapcrash install\n"
+#define OURS	"# made by snapcrash install"
 
 static const char *const names[] = { UNITS "snapcrash.socket",
     UNITS "snapcrash.service" };
 
 /* before sysctl(8) has the kernel send what crashes there */
-static const char listens[] = OURS
+static const char listens[] = OURS "\n"
     "[Unit]\n"
     "Description=Socket that the kernel sends cores to\n"
     "Documentation=man:snapcrash(1)\n"
@@ -32,7 +31,7 @@ static const char listens[] = OURS
     "WantedBy=sockets.target\n";
 
 /* those that are being taken are waited for */
-static const char serves[] = OURS
+static const char serves[] = OURS "\n"
     "[Unit]\n"
     "Description=Snapshots of processes that crash\n"
     "Documentation=man:snapcrash(1)\n"
@@ -70,16 +69,6 @@ systemctl(const char *verb, const char *option, const char *unit)
 	    program_wait(pid, 0);
 }
 
-static void
-unit_write(const char *name, const char *text)
-{
-	FILE *f;
-
-	if ((f = fopen(name, "we")) == NULL || fputs(text, f) == EOF ||
-	    fclose(f) == EOF)
-		err(1, "%s", name);
-}
-
 /*
  * Return true if a unit is there, and ours.
  */
@@ -87,14 +76,9 @@ static bool
 unit_isours(const char *name)
 {
 	char line[sizeof OURS];
-	bool is;
-	FILE *f;
 
-	if ((f = fopen(name, "re")) == NULL)
-		return false;
-	is = fgets(line, sizeof line, f) != NULL && strcmp(line, OURS) == 0;
-	fclose(f);
-	return is;
+	return line_read(name, line, sizeof line) == 0 &&
+	    strcmp(line, OURS) == 0;
 }
 
 /*
@@ -105,7 +89,7 @@ unit_isours(const char *name)
 bool
 units_install(const struct config *c, const char *path)
 {
-	char *text, self[PATH_MAX];
+	char self[PATH_MAX];
 	size_t i;
 
 	if (access(UNITS, F_OK) == -1)
@@ -117,16 +101,10 @@ units_install(const struct config *c, const char *path)
 	    strpbrk(c->directory, " \t%\\\"'") != NULL)
 		errx(1, "%s, %s: no unit may have such names", c->socket,
 		    c->directory);
-	if (program_self(self) == -1)
+	if (program_self(self) == -1 ||
+	    file_write(names[0], listens, c->socket) == -1 ||
+	    file_write(names[1], serves, c->directory, self, path) == -1)
 		errx(1, "%s", snap_errstr());
-	if (asprintf(&text, listens, c->socket) == -1)
-		err(1, NULL);
-	unit_write(names[0], text);
-	free(text);
-	if (asprintf(&text, serves, c->directory, self, path) == -1)
-		err(1, NULL);
-	unit_write(names[1], text);
-	free(text);
 	if (!units_work())
 		return false;
 	if (systemctl("daemon-reload", "--quiet", NULL) != 0 ||

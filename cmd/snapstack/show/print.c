@@ -264,8 +264,8 @@ put_stack(struct unwinder *u, size_t first, bool all)
 		put_python(&p, st->python, st->npython);
 	}
 	if (st->regs.n == 0)
-		printf("  no registers%s%s%s\n", *st->state != '\0' ?
-		    ": it was " : "", st->state, *st->state != '\0' ? "" : "");
+		printf("  no registers%s%s\n", *st->state != '\0' ?
+		    ": it was " : "", st->state);
 	else if (!st->whole) {
 		printf("  what called it is not known: ");
 		text_put(st->why == NULL ? "" : st->why);

@@ -84,17 +84,15 @@ image_copy(struct image *im, uint8_t *data)
 		}
 }
 
-static const struct elfbytes *
-bytes_get(struct image *im)
+/*
+ * Make room for size bytes of an ELF file, which is im, or NULL where it is in
+ * none.  Return NULL if there is none.
+ */
+static struct elfbytes *
+bytes_new(const struct image *im, uint64_t size)
 {
 	struct elfbytes *b;
-	uint64_t size;
-	size_t i;
 
-	for (i = 0; i < nall; i++)
-		if (all[i].im == im)
-			return &all[i];
-	size = image_size(im);
 	if (size == 0 || size > most - nbytes || VEC_ROOM(all, nall) == -1)
 		return NULL;
 	b = &all[nall];
@@ -106,17 +104,29 @@ bytes_get(struct image *im)
 		return NULL;
 	nall++;
 	nbytes += size;
-	image_copy(im, b->data);
+	return b;
+}
+
+static const struct elfbytes *
+bytes_get(struct image *im)
+{
+	struct elfbytes *b;
+	size_t i;
+
+	for (i = 0; i < nall; i++)
+		if (all[i].im == im)
+			return &all[i];
+	if ((b = bytes_new(im, image_size(im))) != NULL)
+		image_copy(im, b->data);
 	return b;
 }
 
 /*
- * Return the ELF file whose bytes are im, the caller's; NULL if it is none.
+ * Return the ELF file of those bytes, or NULL if it is none.
  */
-Elf *
-elfimage_open(struct image *im)
+static Elf *
+bytes_elf(const struct elfbytes *b)
 {
-	const struct elfbytes *b = bytes_get(im);
 	Elf *e;
 
 	if (b == NULL || (e = elf_memory(b->data, b->size)) == NULL)
@@ -128,6 +138,15 @@ elfimage_open(struct image *im)
 }
 
 /*
+ * Return the ELF file whose bytes are im, the caller's; NULL if it is none.
+ */
+Elf *
+elfimage_open(struct image *im)
+{
+	return bytes_elf(bytes_get(im));
+}
+
+/*
  * Return the ELF file that lies in the memory of process t from start to end,
  * as [vdso] does; the caller's.  NULL if there is none.
  */
@@ -135,26 +154,11 @@ Elf *
 elfimage_memory(struct target *t, uint64_t start, uint64_t end)
 {
 	enum { VDSO_MOST = 64 * KB };
-	struct elfbytes *b;
-	Elf *e;
+	const struct elfbytes *b;
 
-	if (end - start > VDSO_MOST || end - start > most - nbytes ||
-	    VEC_ROOM(all, nall) == -1)
+	if (end - start > VDSO_MOST ||
+	    (b = bytes_new(NULL, end - start)) == NULL ||
+	    !target_read(t, start, b->data, b->size))
 		return NULL;
-	b = &all[nall];
-	b->im = NULL;
-	b->size = (size_t)(end - start);
-	b->data = mmap(NULL, b->size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (b->data == MAP_FAILED)
-		return NULL;
-	nall++;
-	nbytes += b->size;
-	if (!target_read(t, start, b->data, b->size) ||
-	    (e = elf_memory(b->data, b->size)) == NULL)
-		return NULL;
-	if (elf_kind(e) == ELF_K_ELF)
-		return e;
-	elf_end(e);
-	return NULL;
+	return bytes_elf(b);
 }
