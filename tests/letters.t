@@ -88,8 +88,6 @@ snapgrep u wide
 snapgrep w word-regexp
 snapgrep x hex
 snapload c check
-snapload p parent
-snapload t tree
 snapload u unload
 snapls c check
 snapls n noheadings

@@ -94,7 +94,7 @@ confine_images(char *file, char *dir, const char *parent)
 	program_confine(&need, verbose);
 }
 
-enum { OPT_CGROUP_ROOT = OPT_LONG, OPT_CGROUPS };
+enum { OPT_CGROUP_ROOT = OPT_LONG, OPT_CGROUPS, OPT_PARENT };
 
 static struct job {		/* what the command line asks for */
 	char		*dir;	/* NULL: none */
@@ -152,16 +152,17 @@ static const struct opt opts[] = {
 	    .flag = &co.overwrite },
 	{ 'o', "output", "file", "write to file, not to standard output",
 	    .outfile = &job.path },
-	{ 'p', "parent", "dir",
-	    "the images hold what changed since those there",
-	    .word = &job.parent },
-	{ 't', "tree", "pid", "the process at the root, and its descendants",
+	{ 'p', "pid", "pid", "this process and its descendants only",
 	    .number = &co.root, 1, INT32_MAX },
+	{ 't', "tree", "pid", NULL, .number = &co.root, 1, INT32_MAX },
 	{ 'u', "unload", NULL, "make a snapshot of images, as snapcat does",
 	    .flag = &job.reverse },
 	{ 'v', "verbose", NULL, "tell what was written", .flag = &verbose },
 	{ 'z', "compress", NULL, "compress the snapshot, as gzip(1) does",
 	    .flag = &job.compress },
+	{ OPT_PARENT, "parent", "dir",
+	    "the images hold what changed since those there",
+	    .word = &job.parent },
 	{ OPT_CGROUP_ROOT, "cgroup-root", "[name:]path",
 	    "another root of their cgroups", .call = parse },
 	{ OPT_CGROUPS, "manage-cgroups", "mode",
@@ -172,10 +173,10 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Make images of criu(8) of a snapshot, or a snapshot of such.",
 	.synopsis = (const char *const[]){
-		"[-Ov] [-f kind,...] [-p parentdir] [-t pid]",
+		"[-Ov] [-f kind,...] [-p pid] [--parent dir]",
 		"         [--manage-cgroups=mode] [--cgroup-root=[name:]path]",
 		"         -D dir [file]",
-		"-c [-D dir] [-f kind,...] [-t pid]",
+		"-c [-D dir] [-f kind,...] [-p pid]",
 		"         [--manage-cgroups=mode] [file]",
 		"-u [-vz] -D dir [-o file]",
 		NULL

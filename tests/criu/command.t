@@ -35,7 +35,7 @@ is "$rc $err" "1 $tmp/new: the directory is not empty; -O writes into it" \
 load -O -D "$tmp/new" "$tmp/snap"
 is "$rc $err $(there "$tmp/new/core-99.img")" "0  0" \
     "-O: other images are gone"
-load -v -D "$tmp/two" -p "$tmp/new" "$tmp/snap"
+load -v -D "$tmp/two" --parent "$tmp/new" "$tmp/snap"
 is "$rc $(readlink "$tmp/two/parent")" "0 ../new" "upon a parent"
 ok "$(($(stat -c %s "$tmp"/two/pages-*.img | sort -n | tail -n 1) > 0))" \
     "what the parent has is not written again"
@@ -107,8 +107,8 @@ early() {
 early "none/images: No such file or directory" -D "$tmp/none/images"
 early "full/file: Not a directory" -D "$tmp/full/file"
 early "full: the directory is not empty; -O writes into it" -D "$tmp/full"
-early "absent: No such file or directory" -p "$tmp/absent" -D "$tmp/none"
-early "part: a directory cannot be its own parent" -p "$tmp/part" \
+early "absent: No such file or directory" --parent "$tmp/absent" -D "$tmp/none"
+early "part: a directory cannot be its own parent" --parent "$tmp/part" \
     -D "$tmp/part"
 load -D "$tmp/none" "$tmp/absent"
 is "$rc $err" "1 $tmp/absent: No such file or directory" "no such snapshot"
@@ -116,7 +116,7 @@ load -u -D "$tmp/none"
 is "$rc" 1 "no such directory"
 load -u
 is "$rc" 2 "no -D"
-load -u -p x -D "$tmp/large"
+load -u --parent x -D "$tmp/large"
 is "$rc" 2 "-p with -u"
 images loop "$tmp/loop"
 load -u -D "$tmp/loop" -o "$tmp/x"

@@ -33,7 +33,7 @@ cp "$log" "$tmp/log.before"
 is "$? $(cat "$tmp/try")" '0 ' 'two trees are taken'
 "$BUILD/snapload" -D "$tmp/one" "$tmp/both" 2>"$tmp/try"
 is "$? $(grep -c 'several trees' "$tmp/try")" '1 1' 'one can be restored'
-try 'snapload -t -p' "$BUILD/snapload" -t "$pid" -p "$tmp/before" \
+try 'snapload -p --parent' "$BUILD/snapload" -p "$pid" --parent "$tmp/before" \
     -D "$tmp/one" "$tmp/both"
 is "$(find "$tmp/one" -name 'core-*' | wc -l)" \
     "$(find "$tmp/before" -name 'core-*' | wc -l)" 'the images of one tree'

@@ -30,7 +30,7 @@ begin() {
 # restored NS: its server goes on there
 restored() {
 	rm -rf "$tmp/images"
-	try "$1: snapload" timeout 60 "$BUILD/snapload" -t "${server[$1]}" \
+	try "$1: snapload" timeout 60 "$BUILD/snapload" -p "${server[$1]}" \
 	    -D "$tmp/images" "$tmp/snap"
 	cp "$tmp/try" "$tmp/command"
 	in=(nsenter --net="/run/netns/$1")

@@ -48,7 +48,7 @@ in=(env)
 cp "$log" "$tmp/log.before"
 snap -r -o "$tmp/snap" "$other" "$pid"
 is "$rc $err" '0 ' 'snap of two namespaces'
-timeout 60 "$BUILD/snapload" -t "$pid" -D "$tmp/there" "$tmp/snap" \
+timeout 60 "$BUILD/snapload" -p "$pid" -D "$tmp/there" "$tmp/snap" \
     >"$tmp/command" 2>"$tmp/try"
 ok $? 'snapload of one of them' || diag <"$tmp/try"
 end_taken

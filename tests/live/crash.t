@@ -90,7 +90,7 @@ pid=$fell
 : >"$tmp/others"
 
 # it cannot be restored, nor taken so while it is well
-"$BUILD/snapload" -t "$pid" -D "$tmp/images" "$tmp/snap" >"$tmp/out" 2>&1
+"$BUILD/snapload" -p "$pid" -D "$tmp/images" "$tmp/snap" >"$tmp/out" 2>&1
 grep -q "it dumps core" "$tmp/out"
 ok $? "restoring it is refused" || diag <"$tmp/out"
 target "$targets/fall" segv 0

@@ -189,7 +189,7 @@ two
 one=$pid
 two
 trees="snap: 2 trees of processes, of which each is restored by itself: \
-snapload -t with $one, $pid"
+snapload -p with $one, $pid"
 "$BUILD/snap" -d "$one" "$pid" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" "0 $trees
 snap: all can be restored" "two trees: -d tells"
@@ -204,7 +204,7 @@ ok $? "two trees: they run on"
 is "$? $(cat "$tmp/err")" "0 $trees" "two trees: to a file"
 for p in "$one" "$pid"; do
 	try "two trees: one can be loaded" \
-	    "$BUILD/snapload" -t "$p" -D "$tmp/of.$p" "$tmp/snap"
+	    "$BUILD/snapload" -p "$p" -D "$tmp/of.$p" "$tmp/snap"
 done
 
 # One's own, without privilege.

@@ -14,7 +14,7 @@ refused() {
 	target "$targets/ownthread" "$what"
 	timeout 60 "$BUILD/snap" -rs "$@" -o "$tmp/snap" "$pid" >"$tmp/err" 2>&1
 	is "$? $(cat "$tmp/err")" '0 ' "$what: snap -s $*"
-	got=$("$BUILD/snapload" -f pipe -t "$pid" -D "$tmp/dir" "$tmp/snap" 2>&1 |
+	got=$("$BUILD/snapload" -f pipe -p "$pid" -D "$tmp/dir" "$tmp/snap" 2>&1 |
 	    grep -vE "in the session of criu|descriptor [012]:|a pipe|: needs criu " |
 	    sed 's/\<[1-9][0-9]*\>/N/g; s/^criu restore .*/restored/')
 	is "$got" "$want" "$what: snapload"

@@ -96,9 +96,9 @@ try "the images of a merged snapshot are refused" \
 # The images of each of two moments are those of that moment alone.
 "$BUILD/snapcat" -o "$tmp/twice" "$tmp/ten.gz" "$tmp/ten.gz" 2>"$tmp/err"
 again=$("$BUILD/snapls" "$tmp/twice" | sed -n 16p | awk '{ print $1 }')
-"$BUILD/snapload" -f pipe -t "$cow" -D "$tmp/once" "$tmp/ten.gz" 2>/dev/null
+"$BUILD/snapload" -f pipe -p "$cow" -D "$tmp/once" "$tmp/ten.gz" 2>/dev/null
 for p in "$cow" "$again"; do
-	"$BUILD/snapload" -f pipe -t "$p" -D "$tmp/images.$p" "$tmp/twice" \
+	"$BUILD/snapload" -f pipe -p "$p" -D "$tmp/images.$p" "$tmp/twice" \
 	    2>/dev/null
 	try "images of a process of a merged snapshot" \
 	    diff -r "$tmp/once" "$tmp/images.$p"

@@ -48,7 +48,7 @@ trees_note(const struct criuopts *o, const uint64_t *root, size_t n)
 	int rc;
 
 	buf_printf(&b, "%zu trees of processes, of which each is restored by "
-	    "itself: snapload -t with", n);
+	    "itself: snapload -p with", n);
 	for (i = 0; i < n; i++)
 		buf_printf(&b, "%s %" PRIu64, i == 0 ? "" : ",", root[i]);
 	buf_add(&b, "", 1);
