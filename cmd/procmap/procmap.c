@@ -60,6 +60,9 @@ static const struct opt opts[] = {
 	    "change", .flag = &command.opts.everything },
 	{ 'g', "picture", "file.svg", "make a picture; of two snapshots: "
 	    "what changed", .outfile = &command.opts.picture },
+	{ 'J', "json", NULL, NULL, .flag = &command.opts.json },
+	{ 'j', "json", NULL, "as JSON, an object a mapping, for programs",
+	    .flag = &command.opts.json },
 	{ 'l', "linux", NULL, "the style of /proc/PID/maps", .call = parse },
 	{ 'M', "snapshot", "file", "read this file, as an operand",
 	    .source = sources_file },
@@ -83,7 +86,7 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Show the mappings of processes, and what of them is there.",
 	.synopsis = (const char *const[]){
-		"[-AadelmPrsvx] [-c group] [-D number] [-g picture] [-M file]",
+		"[-AadejlmPrsvx] [-c group] [-D number] [-g picture] [-M file]",
 		"        [-N system] [-p pid|name] [-u user] "
 		    "[file | pid | name ...]",
 		NULL
@@ -377,8 +380,12 @@ main(int argc, char *argv[])
 		options_misuse(&cmdline);
 	if (c->nsnap < SNAPS && c->opts.everything)
 		errx(2, "-e, but no two files to compare");
-	if (c->opts.amap ? (c->opts.styles & STYLE_LINES) == 0 :
-	    c->opts.styles == 0 && c->opts.picture == NULL)
+	if (c->opts.json && (c->opts.amap || c->opts.styles != 0 ||
+	    c->opts.debug != 0))
+		options_misuse(&cmdline);
+	if (!c->opts.json && (c->opts.amap ?
+	    (c->opts.styles & STYLE_LINES) == 0 :
+	    c->opts.styles == 0 && c->opts.picture == NULL))
 		c->opts.styles |= STYLE_ALL;
 	name_terminal();
 	if (c->nsnap > 0)

@@ -37,6 +37,7 @@ struct options {
 	bool		 amap;
 	bool		 verbose;
 	bool		 everything;
+	bool		 json;
 	const char	*picture; /* a file to make, or NULL */
 };
 

@@ -197,6 +197,41 @@ space_total(const struct space *sp)
 }
 
 /*
+ * Print the mappings of sp as JSON, an object for each.
+ */
+static void
+objects_print(const struct space *sp)
+{
+	const struct mapping *m;
+	const struct vma *v;
+	char perms[5];
+	size_t i;
+
+	for (i = 0; i < sp->vma.n; i++) {
+		v = &sp->vma.v[i];
+		m = &sp->m[i];
+		vma_perms(v, perms);
+		json_open(NULL, '{');
+		json_text("type", "mapping");
+		json_number("pid", sp->pid);
+		json_address("start", v->start, false);
+		json_address("end", v->end, false);
+		json_number("size", v->end - v->start);
+		json_text("perms", perms);
+		json_address("offset", v->off, false);
+		json_number("inode", v->ino);
+		json_text("name", v->name);
+		if (m->flags & MAPPING_SIZES) {
+			json_number("rss", m->rss * KB);
+			json_number("shared", m->shared * KB);
+			json_number("private", m->private * KB);
+		}
+		json_close('}');
+		json_end();
+	}
+}
+
+/*
  * Print address space sp in all styles that o wants, and add the slots of its
  * amaps to total.
  */
@@ -207,6 +242,10 @@ space_print(const struct space *sp, const struct options *o,
 	struct slots sum = { 0, 0 };
 	size_t i;
 
+	if (o->json) {
+		objects_print(sp);
+		return;
+	}
 	print_heads(sp, o);
 	for (i = 0; i < sp->vma.n; i++)
 		entry_print(sp, i, o, &sum);

@@ -179,7 +179,7 @@ struct listing {		/* how crashes are listed */
 				   all */
 	uint64_t	 most;	/* the last ones; 0: all */
 	bool		 reverse; /* the newest first */
-	bool		 json;
+	struct tableopts table;
 };
 
 int		 show_list(const struct crashes *l, const struct listing *how);

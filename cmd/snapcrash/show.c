@@ -27,50 +27,53 @@ when_text(const struct crash *c, char *s, size_t size)
 	return s;
 }
 
+enum { C_TIME, C_PID, C_USER, C_SIGNAL, C_UNIT, C_SIZE, C_NAME, C_FILE, C_EXE,
+	C_THREADS, C_PATH, COLUMNS };
+
+static const struct column columns[COLUMNS] = {
+	[C_TIME] = { "TIME", "time", SHOW },
+	[C_PID] = { "PID", "pid", RIGHT | SHOW },
+	[C_USER] = { "USER", "user", SHOW },
+	[C_SIGNAL] = { "SIGNAL", "signal", SHOW },
+	[C_UNIT] = { "UNIT", "unit", SHOW },
+	[C_SIZE] = { "SIZE", "size", RIGHT | SHOW },
+	[C_NAME] = { "PROGRAM", "name", SHOW },
+	[C_FILE] = { "FILE", "id", SHOW },
+	[C_EXE] = { "EXE", "executable", CUT },
+	[C_THREADS] = { "THREADS", "threads", RIGHT },
+	[C_PATH] = { "PATH", "file", CUT }
+};
+
+/*
+ * Add the line of crash c to t, which is JSON if json is true.
+ */
 static void
-json_crash(const struct crash *c, bool full)
+crash_line(struct table *t, const struct crash *c, bool json)
 {
 	const struct crashed *f = c->facts;
+	char when[32];
 
-	json_open(NULL, '{');
-	json_text("id", c->id);
-	json_text("file", c->file);
-	json_number("time", (uint64_t)c->when.tv_sec);
-	json_number("bytes", c->size);
-	if (f != NULL) {
-		json_number("pid", f->pid);
-		json_text("name", f->name);
-		json_text("exe", f->exe);
-		json_text("user", f->user);
-		json_number("signal", f->signal);
-		json_text("place", strcmp(f->place, "-") == 0 ? NULL :
-		    f->place);
-		json_number("threads", f->threads);
-	}
-	if (f != NULL && full) {
-		json_number("others", f->others);
-		json_text("lacks", f->missing > 0 ? "memory was left out" :
-		    NULL);
-		json_number("missing", f->missing);
-	}
-	json_close('}');
-	json_end();
-}
-
-static void
-list_line(const struct crash *k)
-{
-	const struct crashed *f = k->facts;
-	const char *sig = f == NULL ? NULL : signal_name(f->signal);
-	char when[32], id[NAME_MAX + 1];
-
-	strlcpy(id, k->id, sizeof id);
-	printf("%-19s %7" PRIu64 " %-10s %-7s %-12s %7juK  %-16s %s\n",
-	    when_text(k, when, sizeof when), crash_pid(k),
-	    f == NULL ? "-" : f->user,
-	    sig == NULL ? "-" : sig,
-	    f == NULL ? "-" : f->place, (uintmax_t)(k->size / KB),
-	    f == NULL ? "-" : f->name, text_harmless(id));
+	table_line(t);
+	table_text(t, C_FILE, c->id);
+	table_text(t, C_PATH, c->file);
+	if (json)
+		table_number(t, C_TIME, (uint64_t)c->when.tv_sec);
+	else
+		table_text(t, C_TIME, when_text(c, when, sizeof when));
+	table_bytes(t, C_SIZE, c->size);
+	table_number(t, C_PID, crash_pid(c));
+	table_text(t, C_NAME, f == NULL ? NULL : f->name);
+	table_text(t, C_EXE, f == NULL ? NULL : f->exe);
+	table_text(t, C_USER, f == NULL ? NULL : f->user);
+	if (json && f != NULL)
+		table_number(t, C_SIGNAL, f->signal);
+	else
+		table_text(t, C_SIGNAL, f == NULL ? NULL :
+		    signal_name(f->signal));
+	table_text(t, C_UNIT, f == NULL || strcmp(f->place, "-") == 0 ? NULL :
+	    f->place);
+	if (f != NULL)
+		table_number(t, C_THREADS, f->threads);
 }
 
 /*
@@ -80,6 +83,7 @@ list_line(const struct crash *k)
 int
 show_list(const struct crashes *l, const struct listing *how)
 {
+	struct table *t;
 	size_t i, n, *chosen;
 	int rc;
 
@@ -100,19 +104,11 @@ show_list(const struct crashes *l, const struct listing *how)
 	}
 	if (n == 0 && *how->words != NULL)
 		errx(1, "%s: no such crash (snapcrash list)", *how->words);
-	if (!how->json && n > 0)
-		printf("%-19s %7s %-10s %-7s %-12s %8s  %-16s %s\n", "TIME",
-		    "PID", "USER", "SIGNAL", "UNIT", "SIZE", "PROGRAM",
-		    "FILE");
-	for (i = 0; i < n; i++) {
-		const struct crash *k = &l->v[chosen[how->reverse ? i :
-		    n - 1 - i]];
-
-		if (how->json)
-			json_crash(k, false);
-		else
-			list_line(k);
-	}
+	t = table_new(columns, COLUMNS, &how->table, "crash");
+	for (i = 0; i < n; i++)
+		crash_line(t, &l->v[chosen[how->reverse ? i : n - 1 - i]],
+		    how->table.json);
+	table_print(t);
 	free(chosen);
 	return rc;
 }
@@ -146,7 +142,9 @@ stack_run(const struct crash *c, char *const more[])
 static void
 facts_print(struct crash *c, bool json)
 {
+	const struct tableopts o = { .json = true };
 	const struct crashed *f;
+	struct table *t;
 	char when[32];
 
 	crashes_confine(c, 1);
@@ -154,7 +152,13 @@ facts_print(struct crash *c, bool json)
 		errx(1, "%s", snap_errstr());
 	f = c->facts;
 	if (json) {
-		json_crash(c, true);
+		t = table_new(columns, COLUMNS, &o, "crash");
+		crash_line(t, c, true);
+		json_number("others", f->others);
+		json_text("lacks", f->missing > 0 ? "memory was left out" :
+		    NULL);
+		json_number("missing", f->missing);
+		table_print(t);
 		return;
 	}
 	printf("   program  %s\nexecutable  %s\n       pid  %" PRIu64 ", with "

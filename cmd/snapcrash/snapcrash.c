@@ -26,10 +26,15 @@ moment(int letter, char *arg)
 static const struct opt opts[] = {
 	{ '1', "last", NULL, "list the last one only", .flag = &last },
 	{ 'c', "config", "file", "not /etc/snapcrash.conf", .word = &config },
+	{ OPT_LONG, "columns", "list", "list these columns; +list: more",
+	    .word = &how.table.list },
+	{ 'J', "json", NULL, NULL, .flag = &how.table.json },
 	{ 'j', "json", NULL, "as JSON, an object a crash, for programs",
-	    .flag = &how.json },
+	    .flag = &how.table.json },
 	{ 'n', "lines", "number", "list so many, the last ones",
 	    .number = &how.most, 1, INT_MAX },
+	{ OPT_LONG + 1, "noheadings", NULL, "no headings",
+	    .flag = &how.table.bare },
 	{ 'o', "output", "file", "dump to file, not to standard output",
 	    .outfile = &out },
 	{ 'r', "reverse", NULL, "list the newest first", .flag = &how.reverse },
@@ -44,10 +49,9 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Keep a snapshot of each process that crashes.",
 	.synopsis = (const char *const[]){
-		"[-c file] [-s] install",
-		"[-c file] remove|status|serve",
-		"[-jr1] [-c file] [-n number] [-S time] [-U time]",
-		"    list [crash ...]",
+		"[-c file] [-s] install|remove|status|serve",
+		"[-jr1] [-c file] [--columns list] [-n number] [--noheadings]",
+		"    [-S time] [-U time] list [crash ...]",
 		"[-j] [-c file] [-S time] [-U time] info [crash]",
 		"[-c file] [-S time] [-U time]",
 		"    stack|debug [crash [argument ...]]",
@@ -93,7 +97,7 @@ run(struct crashes *l, char *argv[])
 		return show_list(l, &how);
 	}
 	if (strcmp(what, "info") == 0 && *more == NULL)
-		return show_info(crash_find(l, *argv), how.json);
+		return show_info(crash_find(l, *argv), how.table.json);
 	if (strcmp(what, "dump") == 0 && *more == NULL)
 		return show_dump(crash_find(l, *argv), out);
 	if (strcmp(what, "stack") == 0)

@@ -3,6 +3,7 @@
  * what is allocated and by whom.
  */
 #include "vmtrace.h"
+#include "bisect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,21 +78,12 @@ total_slab(struct output_state *o, const char *name, uint64_t site,
 		r->count[BYTES] += bytes;
 }
 
-/*
- * Most first.
- */
-static int
-count_cmp(const void *a, const void *b)
-{
-	const struct row *x = *(struct row *const *)a;
-	const struct row *y = *(struct row *const *)b;
-
-	if (x->count[0] != y->count[0])
-		return x->count[0] > y->count[0] ? -1 : 1;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return x->num < y->num ? -1 : x->num > y->num;
-}
+/* most first */
+CMP_BY(count_cmp, struct row *const,
+    (*x)->count[0] != (*y)->count[0] ?
+    ORDER((*y)->count[0], (*x)->count[0]) :
+    (*x)->pid != (*y)->pid ? ORDER((*x)->pid, (*y)->pid) :
+    ORDER((*x)->num, (*y)->num))
 
 /*
  * A mapping may have grown while faults were counted: then it has several
@@ -118,95 +110,142 @@ rows_join(struct row **v, size_t n)
 	}
 }
 
-static void
-maps_print(const struct tally *t)
+/*
+ * Return the rows of t, most first, and in *n how many; the caller frees the
+ * array.
+ */
+static struct row **
+rows_sorted(const struct tally *t, size_t *n)
 {
-	struct row **v;
-	struct vma m = { 0 };
-	char perm[5];
-	size_t i, j, n;
+	struct row **v = tally_rows(t, n);
 
-	printf("%8s %8s %8s %8s %8s %8s %8s %8s %7s MAPPING\n", "FAULTS",
-	    "MINOR", "MAJOR", "FAILED", "READ", "WRITE", "EXEC", "COW",
-	    "PID");
-	v = tally_rows(t, &n);
-	rows_join(v, n);
-	if (n > 1)
-		qsort(v, n, sizeof *v, count_cmp);
-	for (i = 0; i < n && v[i]->count[FAULTS] > 0; i++) {
-		for (j = 0; j < COUNTS; j++)
-			printf("%8ju ", (uintmax_t)v[i]->count[j]);
-		printf("%7d ", v[i]->pid);
-		m.flags = v[i]->flags;
-		m.name = text_harmless(v[i]->name);
-		vma_perms(&m, perm);
-		if (v[i]->end == 0)
-			printf("no mapping\n");
-		else
-			printf("%jx-%jx %s %s\n", (uintmax_t)v[i]->num,
-			    (uintmax_t)v[i]->end, perm, vma_label(&m));
-	}
-	free(v);
+	rows_join(v, *n);
+	SORT(v, *n, count_cmp);
+	return v;
 }
 
 static void
-code_print(const struct tally *t)
+maps_print(const struct tally *t, const struct tableopts *o)
 {
+	enum { PID = COUNTS, ADDRESSES, PERMS, MAPPING, COLUMNS };
+	static const struct column columns[COLUMNS] = {
+		[FAULTS] = { "FAULTS", "faults", RIGHT | SHOW },
+		[MINOR] = { "MINOR", "minor", RIGHT | SHOW },
+		[MAJOR] = { "MAJOR", "major", RIGHT | SHOW },
+		[FAILED] = { "FAILED", "failed", RIGHT | SHOW },
+		[READS] = { "READ", "read", RIGHT | SHOW },
+		[WRITES] = { "WRITE", "write", RIGHT | SHOW },
+		[EXECS] = { "EXEC", "exec", RIGHT | SHOW },
+		[COWS] = { "COW", "cow", RIGHT | SHOW },
+		[PID] = { "PID", "pid", RIGHT | SHOW },
+		[ADDRESSES] = { "ADDRESSES", "start", RIGHT | SHOW },
+		[PERMS] = { "PERMS", "perms", SHOW },
+		[MAPPING] = { "MAPPING", "name", CUT | SHOW }
+	};
+	struct table *const tb = table_new(columns, COLUMNS, o, "mapping");
+	struct vma m = { 0 };
 	struct row **v;
-	char sym[512];
+	char perm[5];
+	size_t i, j, n;
+
+	v = rows_sorted(t, &n);
+	for (i = 0; i < n && v[i]->count[FAULTS] > 0; i++) {
+		table_line(tb);
+		for (j = 0; j < COUNTS; j++)
+			table_number(tb, j, v[i]->count[j]);
+		table_number(tb, PID, (uint64_t)v[i]->pid);
+		if (v[i]->end == 0)
+			continue;	/* in no mapping */
+		m.flags = v[i]->flags;
+		m.name = v[i]->name;
+		vma_perms(&m, perm);
+		table_range(tb, ADDRESSES, v[i]->num, v[i]->end - 1);
+		table_text(tb, PERMS, perm);
+		table_text(tb, MAPPING, o->json ? m.name : vma_label(&m));
+	}
+	free(v);
+	table_print(tb);
+}
+
+static void
+code_print(const struct tally *t, const struct tableopts *o)
+{
+	enum { COUNT, ADDRESS, INSTRUCTION, FILENAME, COLUMNS };
+	static const struct column columns[COLUMNS] = {
+		[COUNT] = { "FAULTS", "faults", RIGHT | SHOW },
+		[ADDRESS] = { "ADDRESS", "address", RIGHT | SHOW },
+		[INSTRUCTION] = { "INSTRUCTION", "symbol", SHOW },
+		[FILENAME] = { "FILE", "file", CUT | SHOW }
+	};
+	struct table *const tb = table_new(columns, COLUMNS, o, "instruction");
+	struct row **v;
+	char sym[512], at[24];
 	size_t i, n;
 
-	printf("\n%8s %16s INSTRUCTION\n", "FAULTS", "ADDRESS");
-	v = tally_rows(t, &n);
-	if (n > 1)
-		qsort(v, n, sizeof *v, count_cmp);
+	v = rows_sorted(t, &n);
 	for (i = 0; i < n; i++) {
+		*sym = '\0';
 		if (*v[i]->name != '\0')
 			symbol_name(v[i], sym, sizeof sym);
 		else if (v[i]->flags != 0)
 			kernel_name(v[i]->num, sym, sizeof sym);
-		else
-			strlcpy(sym, "-", sizeof sym);
-		printf("%8ju %16jx %s%s%s\n",
-		    (uintmax_t)v[i]->count[FAULTS], (uintmax_t)v[i]->num,
-		    text_harmless(sym), *v[i]->name == '\0' ? "" : " ",
-		    *v[i]->name == '\0' && v[i]->flags != 0 ? " kernel" :
-		    text_harmless(v[i]->name));
+		snprintf(at, sizeof at, "%jx", (uintmax_t)v[i]->num);
+		table_line(tb);
+		table_number(tb, COUNT, v[i]->count[FAULTS]);
+		table_text(tb, ADDRESS, at);
+		table_text(tb, INSTRUCTION, *sym == '\0' ? NULL : sym);
+		table_text(tb, FILENAME, *v[i]->name != '\0' ? v[i]->name :
+		    v[i]->flags != 0 ? "kernel" : NULL);
 	}
 	free(v);
+	table_print(tb);
 }
 
 static void
-slab_print(const struct tally *t)
+slab_print(const struct tally *t, const struct tableopts *o)
 {
+	enum { WHAT = BYTES + 1, SITE, COLUMNS };
+	static const struct column columns[COLUMNS] = {
+		[ALLOCS] = { "ALLOCS", "allocations", RIGHT | SHOW },
+		[FREES] = { "FREES", "frees", RIGHT | SHOW },
+		[BYTES] = { "BYTES", "size", RIGHT | SHOW },
+		[WHAT] = { "WHAT", "what", SHOW },
+		[SITE] = { "BY", "symbol", CUT | SHOW }
+	};
+	struct table *const tb = table_new(columns, COLUMNS, o, "allocation");
 	struct row **v;
 	char site[128];
 	size_t i, n;
 
-	printf("\n%8s %8s %12s WHAT\n", "ALLOCS", "FREES", "BYTES");
-	v = tally_rows(t, &n);
-	if (n > 1)
-		qsort(v, n, sizeof *v, count_cmp);
+	v = rows_sorted(t, &n);
 	for (i = 0; i < n; i++) {
 		kernel_name(v[i]->num, site, sizeof site);
-		printf("%8ju %8ju %12ju %s%s%s\n",
-		    (uintmax_t)v[i]->count[ALLOCS],
-		    (uintmax_t)v[i]->count[FREES],
-		    (uintmax_t)v[i]->count[BYTES],
-		    text_harmless(v[i]->name),
-		    *site == '\0' ? "" : " by ", site);
+		table_line(tb);
+		table_number(tb, ALLOCS, v[i]->count[ALLOCS]);
+		table_number(tb, FREES, v[i]->count[FREES]);
+		table_number(tb, BYTES, v[i]->count[BYTES]);
+		table_text(tb, WHAT, v[i]->name);
+		table_text(tb, SITE, *site == '\0' ? NULL : site);
 	}
 	free(v);
+	table_print(tb);
 }
 
 /*
- * Print the sums of o.
+ * Print the sums of o: tables, with an empty line between them, or objects of
+ * JSON.
  */
 void
 total_print(struct output_state *o)
 {
-	maps_print(o->maps);
-	code_print(o->code);
-	if (o->opts->kernel)
-		slab_print(o->slab);
+	const struct tableopts *t = &o->opts->table;
+	const char *gap = t->json ? "" : "\n";
+
+	maps_print(o->maps, t);
+	fputs(gap, stdout);
+	code_print(o->code, t);
+	if (o->opts->kernel) {
+		fputs(gap, stdout);
+		slab_print(o->slab, t);
+	}
 }

@@ -27,6 +27,9 @@ static const struct opt opts[] = {
 	{ 'c', "cgroup", "group",
 	    "processes of a unit, container, pod or cgroup",
 	    .source = sources_cgroup },
+	{ 'j', "json", NULL, "with -s, as JSON, for programs",
+	    .flag = &options.table.json },
+	{ 'J', "json", NULL, NULL, .flag = &options.table.json },
 	{ 'k', "kernel", NULL, "pages and slab objects of the kernel, too",
 	    .flag = &options.kernel },
 	{ 'n', "lines", "count", "end after so many faults",
@@ -47,12 +50,10 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Show page faults of processes, and mappings, as they happen.",
 	.synopsis = (const char *const[]){
-		"[-ks] [-n count] [-o file] [-t seconds] [-c group] "
-		    "[-p pid|name]",
-		"        [-u user]",
-		"[-ks] [-n count] [-o file] [-t seconds] pid ... | "
-		    "[--] command",
-		"        [arg ...]",
+		"[-k] [-s [-j]] [-n count] [-o file] [-t seconds] [-c group]",
+		"        [-p pid|name] [-u user]",
+		"[-k] [-s [-j]] [-n count] [-o file] [-t seconds] pid ... |",
+		"        [--] command [arg ...]",
 		NULL
 	},
 	.opts = opts,
@@ -237,6 +238,8 @@ main(int argc, char *argv[])
 	program_descriptors();
 	argv = options_take(&cmdline, argc, argv);
 	options.ns = (uint64_t)(seconds * 1e9);
+	if (options.table.json && !options.totals)
+		options_misuse(&cmdline);
 	if (targets_settle(&targets, argv, optind > 1 &&
 	    strcmp(argv[-1], "--") == 0) == -1)
 		options_misuse(&cmdline);

@@ -12,6 +12,7 @@
 struct options {
 	bool	 totals;	/* -c */
 	bool	 kernel;	/* -k */
+	struct tableopts table;	/* of totals */
 	uint64_t count;		/* -n; 0: no limit */
 	uint64_t ns;		/* -t; 0: no limit */
 };

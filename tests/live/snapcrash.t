@@ -49,7 +49,7 @@ is "$(awk 'NR == 2 { print $3, $4, $5, $8, $9 }' "$tmp/out")" \
 crash -j list
 is "$(python3 -c 'import json, sys
 c = json.load(sys.stdin)
-print(c["pid"], c["signal"], c["threads"], c["exe"])' <"$tmp/out")" \
+print(c["pid"], c["signal"], c["threads"], c["executable"])' <"$tmp/out")" \
     "$pid 11 4 $targets/fall" "as JSON, too"
 crash info "$pid"
 try "it is told of" grep -q "signal  11, SIGSEGV" "$tmp/out"

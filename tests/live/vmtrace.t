@@ -199,10 +199,17 @@ is "$(awk '/^ *FAULTS/ { part++; next } /ALLOCS/ { exit } NF == 0 { next }
     part == 1 { a += $1; m += $2 + $3 + $4 } part == 2 { b += $1 }
     END { print (a > 50), a - b, a - m }' "$tmp/out")" '1 0 0' \
     '-c: mappings and instructions have the same sum'
+trace -sj "$targets/faults" "$tmp/want" "$tmp"
+is "$rc $(python3 -c 'import json, sys
+sums = {}
+for o in map(json.loads, sys.stdin):
+    sums[o["type"]] = sums.get(o["type"], 0) + o["faults"]
+print(len(set(sums.values())), *sorted(sums))' <"$tmp/out")" \
+    "0 1 instruction mapping" '-j: the same as JSON'
 if [ "$full" -eq 0 ]; then
-	grep -q 'vm_area_struct by vm_area_alloc+' "$tmp/out" ||
+	grep -q 'vm_area_struct  *vm_area_alloc+' "$tmp/out" ||
 	    grep -q ' vm_area_struct' "$tmp/out" ||
-	    grep -q ' object by vm_area_alloc+' "$tmp/out"
+	    grep -q ' object  *vm_area_alloc+' "$tmp/out"
 	ok $? '-k: mappings are made of slab objects'
 	awk '$4 == "pages" && $3 >= $1 * 4096 { f = 1 } END { exit !f }' \
 	    "$tmp/out"
