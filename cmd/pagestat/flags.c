@@ -2,6 +2,7 @@
  * A histogram of the flags of pages.
  */
 #include "pagestat.h"
+#include "bisect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,15 +18,8 @@ static struct column columns[COLUMNS] = {
 	[F_FLAGS] = { "FLAGS", "flags", CUT | SHOW }
 };
 
-static int
-flags_cmp(const void *a, const void *b)
-{
-	const struct flagcount *x = a, *y = b;
-
-	if (x->kb != y->kb)
-		return x->kb > y->kb ? -1 : 1;
-	return x->flags < y->flags ? -1 : x->flags > y->flags;
-}
+CMP_BY(flags_cmp, struct flagcount, x->kb != y->kb ? ORDER(y->kb, x->kb) :
+    ORDER(x->flags, y->flags))
 
 /*
  * Return an empty table of flags, as o has it, of several processes if many is
@@ -92,8 +86,7 @@ flags_add(struct table *t, const struct tableopts *o, const struct space *sp,
 	if (rc == -1)
 		goto out;
 	*hidden = *hidden || some;
-	if (c.n > 0)
-		qsort(c.v, c.n, sizeof *c.v, flags_cmp);
+	SORT(c.v, c.n, flags_cmp);
 	for (i = 0; i < c.n; i++) {
 		flags_text(c.v[i].flags, text, sizeof text);
 		flags_line(t, sp, c.v[i].kb, text);

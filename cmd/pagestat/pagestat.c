@@ -22,7 +22,6 @@ struct command {
 	size_t		 shown;
 	size_t		 ended;	/* left out: found by name, gone meanwhile */
 	bool		 hidden; /* there is more than is told */
-	bool		 failed;
 };
 
 static struct command command;
@@ -73,11 +72,10 @@ static const struct cmdline cmdline = {
  * Say what went wrong with one; the others are still to be shown.
  */
 static void
-complain(struct command *c)
+complain(void)
 {
 	fflush(stdout);
-	program_warn("%s", snap_errstr());
-	c->failed = true;
+	program_lose(NULL, snap_errstr());
 }
 
 /*
@@ -90,7 +88,7 @@ complain_process(struct command *c, const struct process *p)
 	if (p->named && proc_ended((pid_t)p->pid))
 		c->ended++;
 	else
-		complain(c);
+		complain();
 }
 
 static int
@@ -139,7 +137,7 @@ add_snapped(struct command *c)
 		if (sources_wants(&c->sources, c->snap, p) &&
 		    (p->mem != NULL || c->sources.pick.n > 0) &&
 		    add_number(&c->procs, p->pid, false) == -1)
-			complain(c);
+			complain();
 	}
 	sources_check(&c->sources);
 }
@@ -235,10 +233,10 @@ finish(struct command *c)
 	if (c->showmatrix && c->matrix.hidden) {
 		(void)errstr_set("which pages are the same is told to "
 		    "root alone (CAP_SYS_ADMIN)");
-		complain(c);
+		complain();
 	} else if (c->showmatrix) {
 		if (matrix_show(&c->matrix, &c->table.opts) == -1)
-			complain(c);
+			complain();
 	} else if (c->showflags)
 		table_print(c->list);
 	else
@@ -259,15 +257,6 @@ finish(struct command *c)
 	sources_free(&c->sources);
 }
 
-static void
-say_lost(void *arg, const char *text)
-{
-	struct command *c = arg;
-
-	c->failed = true;
-	program_warn("%s", text);
-}
-
 /*
  * Read the snapshot that was named, which may be a stranger's, and needs
  * nothing else.
@@ -275,7 +264,7 @@ say_lost(void *arg, const char *text)
 static void
 open_snap(struct command *c)
 {
-	struct readopts o = { .warn = say_lost, .arg = c };
+	struct readopts o = { .warn = program_lose };
 	struct confined need = { .in = c->sources.file.v, .nin = 1 };
 
 	program_confine(&need, false);
@@ -287,6 +276,7 @@ int
 main(int argc, char *argv[])
 {
 	struct command *const c = &command;
+	bool missed = false;
 	size_t i;
 
 	program_descriptors();
@@ -304,8 +294,8 @@ main(int argc, char *argv[])
 	if (c->sources.file.n > 0) {
 		open_snap(c);
 		add_snapped(c);
-	} else if (!sources_each(&c->sources, add_process, c))
-		c->failed = true;
+	} else
+		missed = !sources_each(&c->sources, add_process, c);
 	if (!c->showmatrix) {
 		c->table.flags = frames_open("kpageflags");
 		c->table.counts = frames_open("kpagecount");
@@ -318,10 +308,10 @@ main(int argc, char *argv[])
 		let_pass(c);
 	for (i = 0; i < c->procs.n; i++)
 		show(c, &c->procs.v[i]);
-	if (c->ended > 0 && c->shown == 0 && !c->failed) {
+	if (c->ended > 0 && c->shown == 0 && !missed && !program_lost()) {
 		(void)errstr_set("all processes of that name ended meanwhile");
-		complain(c);
+		complain();
 	}
 	finish(c);
-	return c->failed || program_lost() ? 1 : 0;
+	return missed || program_lost() ? 1 : 0;
 }

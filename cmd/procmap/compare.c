@@ -3,6 +3,7 @@
  * and their bytes.
  */
 #include "procmap.h"
+#include "bisect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -53,13 +54,7 @@ rows_gone(struct figure *f, const struct vmas *new, struct vma v)
 	return 0;
 }
 
-static int
-row_cmp(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
+CMP(row_cmp, struct row, start)
 
 /*
  * The mappings of both, ascending.
@@ -78,8 +73,7 @@ rows_compare(struct figure *f, const struct vmas *old, const struct vmas *new)
 	for (i = 0; i < old->n; i++)
 		if (rows_gone(f, new, old->v[i]) == -1)
 			return -1;
-	if (f->n > 1)
-		qsort(f->row, f->n, sizeof *f->row, row_cmp);
+	SORT(f->row, f->n, row_cmp);
 	return 0;
 }
 

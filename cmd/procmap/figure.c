@@ -3,6 +3,7 @@
  * is known of their pages, and who shares them.
  */
 #include "procmap.h"
+#include "bisect.h"
 #include "vec.h"
 
 #include <stdlib.h>
@@ -93,34 +94,15 @@ figure_rows(struct figure *f, const struct space *sp)
 	return 0;
 }
 
-struct share {			/* what is shared with a process */
-	uint64_t	 pid;
-	uint64_t	 kb;
-};
-
-static int
-share_pidcmp(const void *a, const void *b)
-{
-	const struct share *x = a, *y = b;
-
-	return x->pid < y->pid ? -1 : x->pid > y->pid;
-}
-
-static int
-share_cmp(const void *a, const void *b)
-{
-	const struct share *x = a, *y = b;
-
-	if (x->kb != y->kb)
-		return x->kb > y->kb ? -1 : 1;
-	return share_pidcmp(a, b);
-}
+CMP(partner_pidcmp, struct partner, pid)
+CMP_BY(partner_cmp, struct partner, x->kb != y->kb ? ORDER(y->kb, x->kb) :
+    ORDER(x->pid, y->pid))
 
 /*
  * Add what a run shares to *n shares.
  */
 static int
-share_add(struct share **v, size_t *n, const struct pagespan *p)
+share_add(struct partner **v, size_t *n, const struct pagespan *p)
 {
 	uint64_t kb = (p->end - p->start) / KB;
 
@@ -130,16 +112,16 @@ share_add(struct share **v, size_t *n, const struct pagespan *p)
 	}
 	if (VEC_ROOM(*v, *n) == -1)
 		return -1;
-	(*v)[(*n)++] = (struct share){ p->with, kb };
+	(*v)[(*n)++] = (struct partner){ .pid = p->with, .kb = kb };
 	return 0;
 }
 
 /*
- * All that figures share, one for each process, the most first.  *v is from
- * malloc(3).
+ * Set *v to all that figures share, one for each process, the most first, and *n
+ * to how many there are.  *v is from malloc(3).
  */
 static int
-album_shares(const struct album *a, struct share **v, size_t *n)
+album_shares(const struct album *a, struct partner **v, size_t *n)
 {
 	const struct pagelist *l;
 	size_t i, k;
@@ -150,16 +132,14 @@ album_shares(const struct album *a, struct share **v, size_t *n)
 			    l->v[k].with != 0 &&
 			    share_add(v, n, &l->v[k]) == -1)
 				return -1;
-	if (*n < 2)
-		return 0;
-	qsort(*v, *n, sizeof **v, share_pidcmp);
-	for (i = k = 1; i < *n; i++)
-		if ((*v)[i].pid == (*v)[k - 1].pid)
+	SORT(*v, *n, partner_pidcmp);
+	for (i = k = 0; i < *n; i++)
+		if (k > 0 && (*v)[i].pid == (*v)[k - 1].pid)
 			(*v)[k - 1].kb += (*v)[i].kb;
 		else
 			(*v)[k++] = (*v)[i];
 	*n = k;
-	qsort(*v, *n, sizeof **v, share_cmp);
+	SORT(*v, *n, partner_cmp);
 	return 0;
 }
 
@@ -170,18 +150,17 @@ static int
 album_partners(struct album *a, void (*name)(void *, struct partner *),
     void *arg)
 {
-	struct share *v = NULL;
-	struct partner *p;
+	struct partner *v = NULL, *p;
 	size_t i, k, n = 0;
-	int rc;
 
-	rc = album_shares(a, &v, &n);
-	a->npartner = rc == -1 ? 0 : n < PARTNERS ? n : PARTNERS;
+	if (album_shares(a, &v, &n) == -1) {
+		free(v);
+		return -1;
+	}
+	a->npartner = n < PARTNERS ? n : PARTNERS;
 	for (i = 0; i < a->npartner; i++) {
 		p = &a->partner[i];
-		memset(p, 0, sizeof *p);
-		p->pid = v[i].pid;
-		p->kb = v[i].kb;
+		*p = v[i];
 		if (name != NULL)
 			name(arg, p);
 		for (k = 0; k < a->n; k++)
@@ -190,7 +169,7 @@ album_partners(struct album *a, void (*name)(void *, struct partner *),
 				    sizeof p->name);
 	}
 	free(v);
-	return rc;
+	return 0;
 }
 
 /*

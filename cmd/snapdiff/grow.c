@@ -9,33 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Return the value of a measure in a list, 0 where it is not.
- */
-static uint64_t
-measure_value(const struct measures *l, const struct measure *what)
-{
-	size_t lo = 0, hi = l->n, mid;
-	const struct measure *m;
-	int c;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		m = &l->v[mid];
-		c = m->order != what->order ?
-		    (m->order < what->order ? -1 : 1) :
-		    m->rank != what->rank ? (m->rank < what->rank ? -1 : 1) :
-		    strcmp(m->text, what->text);
-		if (c == 0)
-			return m->value;
-		if (c < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return 0;
-}
-
 static bool
 value_grows(const uint64_t *v, size_t n)
 {

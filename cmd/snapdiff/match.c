@@ -21,18 +21,9 @@ side_order(const struct side *a, const struct side *b)
 	return a->who.pid < b->who.pid ? -1 : a->who.pid > b->who.pid;
 }
 
-static int
-side_cmp(const void *x, const void *y)
-{
-	const struct side *a = x, *b = y;
-	int c;
-
-	if ((c = side_order(a, b)) != 0)
-		return c;
-	if (a->who.start != b->who.start)
-		return a->who.start < b->who.start ? -1 : 1;
-	return a->proc->pid < b->proc->pid ? -1 : a->proc->pid > b->proc->pid;
-}
+CMP_BY(side_cmp, struct side, side_order(x, y) != 0 ? side_order(x, y) :
+    x->who.start != y->who.start ? ORDER(x->who.start, y->who.start) :
+    ORDER(x->proc->pid, y->proc->pid))
 
 /*
  * Return the moment for a process: of snapshots whose parts are moments, that
@@ -88,13 +79,7 @@ moment_time(struct moment *m, const struct snap *s, const struct proc *p)
 	m->time = h.time;
 }
 
-static int
-moment_cmp(const void *x, const void *y)
-{
-	const struct moment *a = x, *b = y;
-
-	return a->part < b->part ? -1 : a->part > b->part;
-}
+CMP(moment_cmp, struct moment, part)
 
 /*
  * Add to l the moments that are in s, a snapshot that was read from path: one,
@@ -126,10 +111,8 @@ moments_add(struct moments *l, struct snap *s, const char *path, bool parts)
 	if (l->n == first && (m = moment_for(l, first, path, false, 0)) == NULL)
 		return -1;
 	for (i = first; i < l->n; i++)
-		if (l->v[i].n > 1)
-			qsort(l->v[i].side, l->v[i].n, sizeof d, side_cmp);
-	if (l->n - first > 1)
-		qsort(l->v + first, l->n - first, sizeof *l->v, moment_cmp);
+		SORT(l->v[i].side, l->v[i].n, side_cmp);
+	SORT(l->v + first, l->n - first, moment_cmp);
 	return 0;
 }
 

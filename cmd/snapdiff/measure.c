@@ -3,6 +3,7 @@
  * memory by class and by mapping, and the chunks of its heaps by size.
  */
 #include "snapdiff.h"
+#include "bisect.h"
 #include "vec.h"
 
 #include <inttypes.h>
@@ -51,16 +52,19 @@ measure_add(struct measures *l, enum order order, uint64_t rank, enum unit unit,
 	return 0;
 }
 
-static int
-measure_cmp(const void *x, const void *y)
-{
-	const struct measure *a = x, *b = y;
+CMP_BY(measure_cmp, struct measure,
+    x->order != y->order ? ORDER(x->order, y->order) :
+    x->rank != y->rank ? ORDER(x->rank, y->rank) : strcmp(x->text, y->text))
 
-	if (a->order != b->order)
-		return a->order < b->order ? -1 : 1;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return strcmp(a->text, b->text);
+/*
+ * Return the value of what is measured in l, 0 if it is not there.
+ */
+uint64_t
+measure_value(const struct measures *l, const struct measure *what)
+{
+	const struct measure *m = FIND_BY(what, l->v, l->n, measure_cmp);
+
+	return m == NULL ? 0 : m->value;
 }
 
 /*
@@ -71,8 +75,7 @@ measures_join(struct measures *l)
 {
 	size_t i, n;
 
-	if (l->n > 1)
-		qsort(l->v, l->n, sizeof *l->v, measure_cmp);
+	SORT(l->v, l->n, measure_cmp);
 	for (i = n = 0; i < l->n; i++)
 		if (n > 0 && measure_cmp(&l->v[n - 1], &l->v[i]) == 0) {
 			l->v[n - 1].value += l->v[i].value;

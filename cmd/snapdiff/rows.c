@@ -3,6 +3,7 @@
  * changed.  What is stored once is the same, and is not read.
  */
 #include "snapdiff.h"
+#include "bisect.h"
 #include "vec.h"
 #include "zero.h"
 
@@ -254,13 +255,7 @@ row_vma(const struct row *r)
 	return r->is.end != 0 ? &r->is : &r->was;
 }
 
-static int
-row_cmp(const void *a, const void *b)
-{
-	const struct vma *x = row_vma(a), *y = row_vma(b);
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
+CMP_BY(row_cmp, struct row, ORDER(row_vma(x)->start, row_vma(y)->start))
 
 /*
  * Return true if r tells of something that changed.
@@ -304,8 +299,7 @@ rows_get(struct rows *l, const struct memory *was, const struct memory *is,
 	for (i = 0; i < was->vma.n; i++)
 		if (row_gone(l, &was->vma.v[i], was, is, runs) == -1)
 			return -1;
-	if (l->n > 1)
-		qsort(l->v, l->n, sizeof *l->v, row_cmp);
+	SORT(l->v, l->n, row_cmp);
 	return 0;
 }
 
