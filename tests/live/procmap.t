@@ -284,7 +284,7 @@ prctl(2)): run as root 0" \
 else
 	skip "nobody" "not root" 8
 fi
-is "$("$procmap" -j "$sorts" | python3 -c 'import json, sys
+is "$("$BUILD/procmap" -j "$sorts" | python3 -c 'import json, sys
 for o in map(json.loads, sys.stdin):
     print("%s-%s" % (o["start"].zfill(8), o["end"].zfill(8)), o["perms"])')" \
     "$(cut -d' ' -f 1,2 "/proc/$sorts/maps")" "-j: as maps has them"
