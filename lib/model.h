@@ -240,6 +240,9 @@ int		 image_rewrite(struct snap *s, struct image *im,
 		    uint8_t *, size_t), void *arg);
 
 /* source.c */
+void		*source_new(struct snap *s, size_t size,
+		    const struct source_ops *ops, const char *name,
+		    uint32_t pitch);
 void		 source_add(struct snap *s, struct source *src);
 void		 source_drop(struct snap *s);
 void		 source_move(struct snap *a, struct snap *b);

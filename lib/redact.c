@@ -44,17 +44,12 @@ kept_new(struct snap *s, uint8_t *data)
 {
 	struct kept *k;
 
-	if ((k = calloc(1, sizeof *k)) == NULL ||
-	    (k->src.name = strdup("kept in memory")) == NULL) {
-		free(k);
+	k = source_new(s, sizeof *k, &kept_ops, "kept in memory", KB);
+	if (k == NULL) {
 		free(data);
-		errstr_set("out of memory");
 		return NULL;
 	}
-	k->src.ops = &kept_ops;
-	k->src.pitch = KB;
 	k->data = data;
-	source_add(s, &k->src);
 	return &k->src;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "full.h"
 #include "source.h"
+#include "vec.h"
 
 #include <sys/stat.h>
 
@@ -26,6 +27,30 @@ source_add(struct snap *s, struct source *src)
 	src->id = ++s->nsource;
 	src->next = s->sources;
 	s->sources = src;
+}
+
+/*
+ * Make a source of snapshot s, which owns it, in a struct of size bytes that
+ * begins with it and is zero behind it.  It is read by ops, and has kilobytes
+ * pitch bytes apart and a copy of name, for messages.  Return that struct, or
+ * NULL with errstr.
+ */
+void *
+source_new(struct snap *s, size_t size, const struct source_ops *ops,
+    const char *name, uint32_t pitch)
+{
+	struct source *src;
+
+	if ((src = mem_new(1, size)) == NULL)
+		return NULL;
+	if ((src->name = str_dup(name)) == NULL) {
+		free(src);
+		return NULL;
+	}
+	src->ops = ops;
+	src->pitch = pitch;
+	source_add(s, src);
+	return src;
 }
 
 /*
@@ -255,16 +280,9 @@ file_new(struct snap *s, int fd, const char *name, uint32_t pitch,
 {
 	struct filesource *f;
 
-	if ((f = calloc(1, sizeof *f)) == NULL ||
-	    (f->src.name = strdup(name)) == NULL) {
-		free(f);
-		errstr_set("out of memory");
+	if ((f = source_new(s, sizeof *f, ops, name, pitch)) == NULL)
 		return NULL;
-	}
-	f->src.ops = ops;
-	f->src.pitch = pitch;
 	f->fd = fd;
-	source_add(s, &f->src);
 	return &f->src;
 }
 
@@ -374,16 +392,6 @@ static const struct source_ops nothing_ops = { nothing_read, NULL, NULL };
 struct source *
 source_nothing(struct snap *s)
 {
-	struct source *src;
-
-	if ((src = calloc(1, sizeof *src)) == NULL ||
-	    (src->name = strdup("stream")) == NULL) {
-		free(src);
-		errstr_set("out of memory");
-		return NULL;
-	}
-	src->ops = &nothing_ops;
-	src->pitch = KB + 1;
-	source_add(s, src);
-	return src;
+	return source_new(s, sizeof(struct source), &nothing_ops, "stream",
+	    KB + 1);
 }

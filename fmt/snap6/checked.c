@@ -9,6 +9,7 @@
 #include "read.h"
 #include "num.h"
 #include "source.h"
+#include "vec.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -251,27 +252,19 @@ source_checked(struct reader *r, struct source *page, struct source *all)
 
 	if (page == NULL || all == NULL)
 		return NULL;
-	if ((z = calloc(1, sizeof *z)) != NULL)
-		pthread_mutex_init(&z->lock, NULL);
-	if (z == NULL || (z->src.name = strdup(r->in->name)) == NULL ||
-	    (z->sums = calloc(t->nsums + 1, 8)) == NULL ||
-	    (z->state = calloc(t->nsums + 1, sizeof *z->state)) == NULL) {
-		if (z != NULL) {
-			checked_free(&z->src);
-			free(z->src.name);
-		}
-		free(z);
-		errstr_set("out of memory");
+	z = source_new(r->snap, sizeof *z, &checked_ops, r->in->name, KB + 1);
+	if (z == NULL)
+		return NULL;
+	pthread_mutex_init(&z->lock, NULL);
+	if ((z->sums = mem_dup(t->sums, t->nsums * 8)) == NULL ||
+	    (z->state = mem_new(t->nsums, sizeof *z->state)) == NULL) {
+		source_drop(r->snap);
 		return NULL;
 	}
-	memcpy(z->sums, t->sums, t->nsums * 8);
-	z->src.ops = &checked_ops;
-	z->src.pitch = KB + 1;
 	z->page = page;
 	z->all = all;
 	z->origin = (uint64_t)r->in->origin;
 	z->bytes = t->bytes;
-	source_add(r->snap, &z->src);
 	return &z->src;
 }
 

@@ -74,15 +74,9 @@ gzipfile_source(struct snap *s, struct gzipfile *f, const char *name,
 {
 	struct gzipsource *g;
 
-	if ((g = calloc(1, sizeof *g)) == NULL ||
-	    (g->src.name = strdup(name)) == NULL) {
-		free(g);
-		errstr_set("out of memory");
+	g = source_new(s, sizeof *g, &gzipsource_ops, name, pitch);
+	if (g == NULL)
 		return NULL;
-	}
 	g->file = gzipfile_share(f);
-	g->src.ops = &gzipsource_ops;
-	g->src.pitch = pitch;
-	source_add(s, &g->src);
 	return &g->src;
 }

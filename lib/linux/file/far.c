@@ -98,19 +98,13 @@ source_far(struct snap *s, const struct targetfile *t, const char *name)
 			return src;
 		}
 	}
-	if ((f = calloc(1, sizeof *f)) == NULL ||
-	    (f->src.name = strdup(name)) == NULL) {
-		free(f);
+	if ((f = source_new(s, sizeof *f, &far_ops, name, KB)) == NULL) {
 		close(t->fd);
-		errstr_set("out of memory");
 		return NULL;
 	}
-	f->src.ops = &far_ops;
-	f->src.pitch = KB;
 	f->fd = t->fd;
 	f->number = t->number;
 	f->dev = t->dev;
 	f->st = t->st;
-	source_add(s, &f->src);
 	return &f->src;
 }

@@ -91,16 +91,11 @@ alone_source(struct snap *s, const struct lproc *p, struct source *all,
 	if (p->clone != 0 || lproc_stands(p) == -1 ||
 	    !pagemap_guards(source_live_pagemap(all)))
 		return 0;
-	if ((a = calloc(1, sizeof *a)) == NULL ||
-	    (a->src.name = strdup(all->name)) == NULL) {
-		free(a);
-		return errstr_set("out of memory");
-	}
-	a->src.ops = &alone_ops;
-	a->src.pitch = KB;
+	a = source_new(s, sizeof *a, &alone_ops, all->name, KB);
+	if (a == NULL)
+		return -1;
 	a->all = all;
 	a->tid = p->mmtid;
-	source_add(s, &a->src);
 	*alone = &a->src;
 	return 0;
 }

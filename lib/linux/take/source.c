@@ -164,21 +164,16 @@ live_source(struct live *live, struct snap *s, struct lproc *p, bool far)
 	if (!far && p->head != NULL && p->head->memory != NULL)
 		return p->head->memory;
 	snprintf(name, sizeof name, "memory of %d", p->pid);
-	if ((l = calloc(1, sizeof *l)) == NULL ||
-	    (l->src.name = strdup(name)) == NULL) {
-		free(l);
-		errstr_set("out of memory");
+	l = source_new(s, sizeof *l, lproc_isalone(live, p) ? &alone_ops :
+	    &live_ops, name, KB);
+	if (l == NULL)
 		return NULL;
-	}
-	l->src.ops = lproc_isalone(live, p) ? &alone_ops : &live_ops;
-	l->src.pitch = KB;
 	l->proc = p;
 	l->again = live->opts.again;
 	l->far = far;
 	l->tid = tid;
 	l->mem = proc_open(tid, 0, "mem", O_RDONLY);
 	l->pagemap = proc_open(tid, 0, "pagemap", O_RDONLY);
-	source_add(s, &l->src);
 	if (l->mem == -1 || l->pagemap == -1) {
 		errstr_sys("/proc/%d/%s", tid, l->mem == -1 ? "mem" :
 		    "pagemap");
