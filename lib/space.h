@@ -128,7 +128,7 @@ int		 pages_compare(struct pagelist *l, struct image *old,
  * How much memory mappings take, by their page tables, what the kernel
  * tells of the frames behind them, and what is touched in a window of time:
  * linux/pages/pageuse.c, linux/pages/pageflags.c, linux/pages/frames.c; and
- * whose threads they are: linux/proc/ended.c
+ * whose threads they are: linux/proc/procfs.c
  */
 struct pageuse {		/* kilobytes, but for pss */
 	uint64_t	 rss;	/* as smaps counts it: no zero page, no

@@ -145,10 +145,8 @@ table_read(int fd, const struct vmas *vma)
 	struct pagetable *t;
 	size_t *place;
 
-	if ((t = calloc(1, sizeof *t)) == NULL) {
-		errstr_set("out of memory");
+	if ((t = mem_new(1, sizeof *t)) == NULL)
 		return NULL;
-	}
 	t->page = (uint64_t)sysconf(_SC_PAGESIZE);
 	place = NULL;
 	if (vmas_own(&t->vma, &place, vma) == -1 ||

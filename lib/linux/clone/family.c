@@ -12,6 +12,7 @@
  * so that whoever writes to it gets a copy, and the clone does not run.
  */
 #include "alike.h"
+#include "bisect.h"
 #include "cloning.h"
 #include "linux/file/file.h"
 #include "linux/proxy/proxy.h"
@@ -93,8 +94,7 @@ sample_alike(const struct lproc *p, const struct lproc *head)
 		    (e[0] & PME_FRAME) == (e[1] & PME_FRAME);
 	}
 	for (i = 0; i < 2; i++)
-		if (fd[i] != -1)
-			close(fd[i]);
+		fd_drop(fd[i]);
 	return has >= SAMPLES / 4 && same >= has - has / 8;
 }
 
@@ -264,8 +264,7 @@ family_find(const struct live *l, struct member *v, size_t n)
 	for (i = 0; i < n && !any; i++)
 		v[i].is = false;
 	table_free(t);
-	if (fd != -1)
-		close(fd);
+	fd_drop(fd);
 }
 
 /*
@@ -291,15 +290,7 @@ family_defers(struct family *f, struct lproc *p)
 	return false;
 }
 
-static int
-member_compare(const void *a, const void *b)
-{
-	const struct member *x = a, *y = b;
-
-	if (x->head != y->head)
-		return x->head->pid < y->head->pid ? -1 : 1;
-	return x->proc->pid < y->proc->pid ? -1 : x->proc->pid > y->proc->pid;
-}
+CMP2(member_compare, struct member, head->pid, proc->pid)
 
 /*
  * Keep what m->proc has alone.  Return whether it needs no clone of its own.
@@ -330,8 +321,7 @@ family_keep(struct live *l, struct snap *s, struct family *f)
 {
 	size_t i, n;
 
-	if (f->n > 1)
-		qsort(f->v, f->n, sizeof *f->v, member_compare);
+	SORT(f->v, f->n, member_compare);
 	for (i = 0; i < f->n; i += n) {
 		for (n = 1; i + n < f->n && f->v[i + n].head == f->v[i].head;)
 			n++;
@@ -371,8 +361,7 @@ family_free(struct family *f)
 
 	for (i = 0; f != NULL && i < f->n; i++) {
 		alike_free(&f->v[i].alike);
-		if (f->v[i].pagemap != -1)
-			close(f->v[i].pagemap);
+		fd_drop(f->v[i].pagemap);
 	}
 	if (f != NULL)
 		free(f->v);

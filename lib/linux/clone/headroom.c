@@ -30,6 +30,7 @@
 #include "cloning.h"
 #include "full.h"
 #include "state/state.h"
+#include "vec.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -280,10 +281,8 @@ headroom_get(struct live *l)
 
 	if (l->headroom != NULL)
 		return l->headroom;
-	if ((l->headroom = calloc(1, sizeof *l->headroom)) == NULL) {
-		errstr_set("out of memory");
+	if ((l->headroom = mem_new(1, sizeof *l->headroom)) == NULL)
 		return NULL;
-	}
 	(void)proc_read(getpid(), 0, "mountinfo", &l->headroom->mounts);
 	if (room_add(l->headroom, CGROUP_MEMORY, "the snapshot", limit,
 	    shmems_sum(l)) == NULL)

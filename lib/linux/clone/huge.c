@@ -121,10 +121,8 @@ lproc_join(const struct lproc *p, uint64_t until)
 	    st.v[STAT_START] == p->start)
 		for (i = 0; i < p->nhuge && run_join(&j, &p->huge[i]); i++)
 			continue;
-	if (j.pidfd != -1)
-		close(j.pidfd);
-	if (j.pagemap != -1)
-		close(j.pagemap);
+	fd_drop(j.pidfd);
+	fd_drop(j.pagemap);
 }
 
 /*

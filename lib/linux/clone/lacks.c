@@ -382,14 +382,10 @@ lacks_keep(struct live *l, struct snap *s, struct lproc *p,
 	if (rc == 0)
 		rc = keep_copies(&k);
 out:
-	if (k.mem != -1)
-		close(k.mem);
-	if (k.pagemap != -1)
-		close(k.pagemap);
-	if (k.clonemap != -1)
-		close(k.clonemap);
-	if (k.clonemem != -1)
-		close(k.clonemem);
+	fd_drop(k.mem);
+	fd_drop(k.pagemap);
+	fd_drop(k.clonemap);
+	fd_drop(k.clonemem);
 	vmas_free(&k.clone);
 	free(k.has);
 	free(k.cloned);

@@ -38,8 +38,7 @@ veil_find(void)
 	if (fd != -1 && mprotect(p, page, PROT_NONE) == 0)
 		veiled = pread(fd, &c, 1, (off_t)(uintptr_t)p) == -1 &&
 		    errno == EIO;
-	if (fd != -1)
-		close(fd);
+	fd_drop(fd);
 	munmap(p, page);
 }
 

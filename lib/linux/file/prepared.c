@@ -235,8 +235,7 @@ prepared_free(struct live *l)
 	if (k == NULL)
 		return;
 	(void)munmap(k->p, k->size);
-	if (k->file != -1)
-		close(k->file);
+	fd_drop(k->file);
 	free(k->v);
 	free(k);
 	l->prepared = NULL;

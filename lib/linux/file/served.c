@@ -177,8 +177,7 @@ local_addmemory(void)
 		fd = spool_memory("snap", kinds[i]);
 		if (fd != -1 && fstat(fd, &st) == 0)
 			numbers_add(&local, st.st_dev);
-		if (fd != -1)
-			close(fd);
+		fd_drop(fd);
 	}
 }
 

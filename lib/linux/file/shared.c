@@ -206,8 +206,7 @@ copy_data(struct live *l, int in, int out, const struct stat *st)
 static void
 frozen_drop(struct frozen *f)
 {
-	if (f->fd != -1)
-		close(f->fd);
+	fd_drop(f->fd);
 	free(f->ipc);
 	free(f);
 }
@@ -311,8 +310,7 @@ frozen_open(const struct live *l, const struct lproc *p, int fd,
 
 	if ((f = frozen_find(l, p, st)) == NULL)
 		return fd;
-	if (fd != -1)
-		close(fd);
+	fd_drop(fd);
 	*st = f->st;
 	return fcntl(f->fd, F_DUPFD_CLOEXEC, 3);
 }

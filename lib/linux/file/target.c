@@ -161,8 +161,7 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 	}
 	e = errno;
 	*failed |= e == EMFILE || e == ENFILE;
-	if (f->fd != -1)
-		close(f->fd);
+	fd_drop(f->fd);
 	f->fd = -1;
 	errno = e;
 	return e == 0 ? errstr_set("/proc/%d/%s: not a regular file", p->mmtid,
@@ -260,8 +259,7 @@ file_source(struct snap *s, struct targetfile *f, const char *name, int *fd)
 void
 file_close(struct targetfile *f)
 {
-	if (f->fd != -1)
-		close(f->fd);
+	fd_drop(f->fd);
 	f->fd = -1;
 }
 

@@ -273,6 +273,5 @@ mntspace_record(struct live *l, const struct lproc *p, struct filelist *to)
 			live_warn(l, "process %d: %.*s are missing", p->pid,
 			    (int)f->len - 1, (const char *)f->data);
 	}
-	if (ns != -1)
-		close(ns);
+	fd_drop(ns);
 }

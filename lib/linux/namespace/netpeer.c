@@ -138,8 +138,6 @@ netpeers_record(struct filelist *to, int there)
 	if (b.len > 0)
 		filelist_buf(to, "net/peers", &b);
 out:
-	if (here != -1)
-		close(here);
-	if (own != -1)
-		close(own);
+	fd_drop(here);
+	fd_drop(own);
 }

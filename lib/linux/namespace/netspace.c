@@ -119,8 +119,7 @@ space_visit(struct serving *s, struct filelist *to)
 		s->last = true;
 	else if (rc == 0)
 		netpeers_record(to, fd);
-	if (fd != -1)
-		close(fd);
+	fd_drop(fd);
 	return rc;
 }
 
@@ -161,7 +160,6 @@ netspace_record(struct live *l, pid_t pid, struct filelist *to)
 		if (proxy_files(&k, space_serve, NULL, 0, ns, to) == -1)
 			filelist_text(to, "net/why", "%s\n", snap_errstr());
 	}
-	if (ns != -1)
-		close(ns);
+	fd_drop(ns);
 	free(link);
 }

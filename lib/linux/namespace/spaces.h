@@ -6,10 +6,8 @@
 
 #include "namespace.h"
 
-/* told.c: of which of them a record tells */
+/* told.c: of which of them a record tells, and what is mounted for us alone */
 bool		 space_told(struct live *l, const char *ns);
-
-/* unseen.c: what is mounted for us alone */
 int		 unseen_mount(int fs);
 
 /* cgroupdir.c: the directories of cgroups */

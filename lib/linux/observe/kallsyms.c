@@ -37,13 +37,7 @@ ksyms_parse(struct ksyms *k, char *text)
 	return 0;
 }
 
-static int
-ksym_cmp(const void *a, const void *b)
-{
-	const struct ksym *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
+CMP(ksym_cmp, struct ksym, addr)
 
 /*
  * Load the symbols k from the file path, such as /proc/kallsyms.  Return 0, or
@@ -73,8 +67,7 @@ ksyms_load(struct ksyms *k, const char *path)
 	}
 	if (ksyms_parse(k, (char *)b.data) == -1)
 		return -1;
-	if (k->n > 1)
-		qsort(k->sym, k->n, sizeof *k->sym, ksym_cmp);
+	SORT(k->sym, k->n, ksym_cmp);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
  * is mapped by vmalloc and its like (/proc/vmallocinfo), which the kernel
  * shows with made-up addresses where kernel.kptr_restrict is 0.
  */
+#include "bisect.h"
 #include "state/state.h"
 
 #include <stdlib.h>
@@ -123,13 +124,7 @@ kernel_vmalloc(struct space *sp)
 	return rc;
 }
 
-static int
-vma_cmp(const void *a, const void *b)
-{
-	const struct vma *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
+CMP(vma_cmp, struct vma, start)
 
 /*
  * Fill in sp with the address space of the kernel.  The caller frees it, after
@@ -150,7 +145,7 @@ space_kernel(struct space *sp)
 		sp->denied = true;
 		return errstr_set("the kernel shows none of its addresses");
 	}
-	qsort(sp->vma.v, sp->vma.n, sizeof *sp->vma.v, vma_cmp);
+	SORT(sp->vma.v, sp->vma.n, vma_cmp);
 	for (i = n = 1; i < sp->vma.n; i++)	/* modules are in both */
 		if (sp->vma.v[i].start < sp->vma.v[n - 1].end)
 			free(sp->vma.v[i].name);

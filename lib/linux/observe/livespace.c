@@ -106,8 +106,7 @@ space_hugetlb(struct space *sp, pid_t tid)
 		if (rc == -1 && errno == ENOENT)	/* gone meanwhile */
 			rc = 0;
 	}
-	if (fd != -1)
-		close(fd);
+	fd_drop(fd);
 	return rc;
 }
 

@@ -4,6 +4,7 @@
  * (Linux, Documentation/admin-guide/mm/pagemap.rst).
  */
 #include "linux/pages/pages.h"
+#include "linux/proc/proc.h"
 #include "vec.h"
 
 #include <unistd.h>
@@ -125,8 +126,7 @@ pageflags_live(struct flagcounts *c, const struct space *sp,
 	fd = space_pagemap(sp);
 	rc = fd == -1 ? -1 : pagemap_entries(fd, &sp->vma, NULL, tally_entries,
 	    &t);
-	if (fd != -1)
-		close(fd);
+	fd_drop(fd);
 	*hidden = t.hidden;
 	return rc == -1 ? errstr_wrap("%ld", (long)sp->pid) : 0;
 }

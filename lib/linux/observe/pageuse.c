@@ -241,8 +241,7 @@ pageuse_live(struct pageuse *use, const struct space *sp,
 		return errstr_set("out of memory");
 	u.fd = space_pagemap(sp);
 	rc = u.fd == -1 ? -1 : use_all(&u, detail);
-	if (u.fd != -1)
-		close(u.fd);
+	fd_drop(u.fd);
 	free(u.vague);
 	told_free(&u.told);
 	*hidden = u.hidden;

@@ -3,6 +3,7 @@
  * rings that they write to: perf_event_open(2).
  */
 #include "linux/machine/machine.h"
+#include "linux/proc/proc.h"
 #include "perf.h"
 #include "vec.h"
 
@@ -160,8 +161,7 @@ perflevel_find(struct perflevel *l, bool slab)
 		if (!l->has[k])
 			l->denied = errno;
 	}
-	if (dir != -1)
-		close(dir);
+	fd_drop(dir);
 	l->has[TRACE_FAULT] = !l->has[TRACE_USER] || !l->has[TRACE_KERNEL];
 	if (l->has[TRACE_FAULT])
 		l->has[TRACE_USER] = l->has[TRACE_KERNEL] = false;
@@ -177,8 +177,7 @@ perflevel_free(struct perflevel *l)
 	unsigned int k;
 
 	for (k = TRACE_POINT; k < TRACE_EVENTS; k++)
-		if (l->probe[k] != -1)
-			close(l->probe[k]);
+		fd_drop(l->probe[k]);
 }
 
 /*

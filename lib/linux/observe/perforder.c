@@ -3,6 +3,7 @@
  * order, nearly; what was made at one time on two processors is read at
  * different ones.
  */
+#include "bisect.h"
 #include "perf.h"
 #include "vec.h"
 
@@ -51,15 +52,7 @@ order_note(struct perforder *o)
 /*
  * Order by time, and what has the same time as it came.
  */
-static int
-slot_cmp(const void *a, const void *b)
-{
-	const struct perfslot *x = a, *y = b;
-
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
-}
+CMP2(slot_cmp, struct perfslot, time, at)
 
 /*
  * Give the records of o up to the time until, in ns, in order, to the empty one
@@ -71,8 +64,7 @@ order_split(struct perforder *o, uint64_t until, struct perforder *old)
 	struct perforder later = { 0 };
 	size_t i, n;
 
-	if (o->n > 1)
-		qsort(o->slot, o->n, sizeof *o->slot, slot_cmp);
+	SORT(o->slot, o->n, slot_cmp);
 	for (n = o->n; n > 0 && o->slot[n - 1].time > until; n--)
 		continue;
 	for (i = n; i < o->n; i++)

@@ -3,6 +3,7 @@
  * is ever written there, for it is the whole machine's.
  */
 #include "full.h"
+#include "linux/proc/proc.h"
 #include "perf.h"
 
 #include <sys/syscall.h>
@@ -52,8 +53,7 @@ tracefs_open(void)
 	if (fd != -1 && faccessat(fd, "events", R_OK | X_OK, AT_EACCESS) == 0)
 		return fd;
 	e = errno;
-	if (fd != -1)
-		close(fd);
+	fd_drop(fd);
 	if ((fd = tracefs_detached()) != -1)
 		return fd;
 	if (e == EACCES)

@@ -7,6 +7,7 @@
  * younger than the longest time that a record may take to be written is
  * held back, so that all come in the order of their times.
  */
+#include "bisect.h"
 #include "calls.h"
 #include "clock.h"
 #include "linux/proc/proc.h"
@@ -66,10 +67,8 @@ tracer_new(bool slab)
 {
 	struct tracer *t;
 
-	if ((t = calloc(1, sizeof *t)) == NULL) {
-		errstr_set("out of memory");
+	if ((t = mem_new(1, sizeof *t)) == NULL)
 		return NULL;
-	}
 	t->slab = slab;
 	if (perflevel_find(&t->level, slab) == -1 ||
 	    rings_online(&t->ring, &t->ncpu) == -1 ||
@@ -243,23 +242,15 @@ tracer_wait(struct tracer *t, int ms)
 	return n == 0;
 }
 
-static int
-opened_cmp(const void *a, const void *b)
-{
-	const struct opened *x = a, *y = b;
-
-	return x->id < y->id ? -1 : x->id > y->id;
-}
+CMP(opened_cmp, struct opened, id)
 
 static const struct opened *
 opened_find(struct tracer *t, uint64_t id)
 {
-	struct opened key = { .id = id };
-
 	if (!t->sorted)
-		qsort(t->ev, t->nev, sizeof *t->ev, opened_cmp);
+		SORT(t->ev, t->nev, opened_cmp);
 	t->sorted = true;
-	return bsearch(&key, t->ev, t->nev, sizeof *t->ev, opened_cmp);
+	return FIND(t->ev, t->nev, id, id);
 }
 
 /*

@@ -3,6 +3,7 @@
  * eventfd(2), epoll(7), timerfd_create(2), signalfd(2) and their like.  What
  * they hold is in their fdinfo: proc_pid_fdinfo(5).
  */
+#include "bisect.h"
 #include "opened.h"
 
 #include <sys/stat.h>
@@ -98,15 +99,7 @@ target_parse(const char *line, struct target *e)
 	return true;
 }
 
-static int
-target_cmp(const void *a, const void *b)
-{
-	const struct target *x = a, *y = b;
-
-	if (x->fd != y->fd)
-		return x->fd < y->fd ? -1 : 1;
-	return x->place < y->place ? -1 : x->place > y->place;
-}
+CMP2(target_cmp, struct target, fd, place)
 
 /*
  * The targets of a set, by descriptor and, as one may have been closed since
@@ -132,8 +125,7 @@ targets_parse(const char *info, struct target **out)
 			    "has");
 		}
 	}
-	if (n > 1)
-		qsort(v, n, sizeof *v, target_cmp);
+	SORT(v, n, target_cmp);
 	*out = v;
 	return (ssize_t)n;
 }

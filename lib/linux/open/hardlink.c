@@ -289,8 +289,7 @@ hardlinks_look(struct live *l)
 			continue;
 		k.root = -1;
 		(void)proc_list(k.proc->pid, "fd", fd_look, &k);
-		if (k.root != -1)
-			close(k.root);
+		fd_drop(k.root);
 		free(k.mounts.data);
 		memset(&k.mounts, 0, sizeof k.mounts);
 	}
@@ -320,8 +319,7 @@ hardlinks_free(struct live *l)
 	size_t i;
 
 	for (i = 0; o != NULL && i < o->n; i++) {
-		if (o->v[i].dir != -1)
-			close(o->v[i].dir);
+		fd_drop(o->v[i].dir);
 		free(o->v[i].path);
 	}
 	free(o);

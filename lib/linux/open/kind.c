@@ -228,8 +228,7 @@ inode_tell(struct telling *t, const struct statx *sx)
 static void
 telling_free(struct telling *t)
 {
-	if (t->dup != -1)
-		close(t->dup);
+	fd_drop(t->dup);
 	free(t->link);
 	free(t->info);
 }

@@ -3,6 +3,7 @@
  * takes".  All descriptors of all processes are listed before the first is
  * told of, for an epoll set may lead to what a later process has.
  */
+#include "bisect.h"
 #include "opened.h"
 #include "vec.h"
 
@@ -56,13 +57,7 @@ survey_fd(void *arg, long fd)
 	return 0;
 }
 
-static int
-fdref_cmp(const void *a, const void *b)
-{
-	const struct fdref *x = a, *y = b;
-
-	return x->fd < y->fd ? -1 : x->fd > y->fd;
-}
+CMP(fdref_cmp, struct fdref, fd)
 
 /*
  * List the descriptors of all processes.  A table of descriptors that
@@ -94,8 +89,7 @@ files_survey(struct live *l)
 		if (proc_list(p->mmtid, "fd", survey_fd, &s) == -1)
 			live_warn(l, "process %d: some of its open files are "
 			    "missing: %s", p->pid, snap_errstr());
-		if (s.set->n > 1)
-			qsort(s.set->v, s.set->n, sizeof *s.set->v, fdref_cmp);
+		SORT(s.set->v, s.set->n, fdref_cmp);
 	}
 	if (l->opts.move)
 		tcphold_begin(l);
@@ -276,8 +270,7 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 	while (passed_next(t, &passed))
 		batch_add(&all, &passed, rec);
 	batch_end(&all, rec);
-	if (pidfd != -1)
-		close(pidfd);
+	fd_drop(pidfd);
 	for (i = 0; i < data.n; i++) {
 		filelist_add(rec, data.file[i].name, data.file[i].data,
 		    data.file[i].len);

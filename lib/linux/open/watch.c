@@ -142,8 +142,7 @@ mount_open(const struct telling *t, uint64_t dev)
 		fd = watch_open(t, point, O_RDONLY | O_DIRECTORY);
 		if (fd != -1 && fstat(fd, &st) == 0 && st.st_dev == dev)
 			return fd;
-		if (fd != -1)
-			close(fd);
+		fd_drop(fd);
 	}
 	return -1;
 }
@@ -199,8 +198,7 @@ watched_tell(struct telling *t, const struct watched *w)
 	known = t->proc->core == NULL &&
 	    (mount = mount_open(t, w->dev)) != -1 &&
 	    watched_path(t, w, mount, path);
-	if (mount != -1)
-		close(mount);
+	fd_drop(mount);
 	buf_printf(&t->out, "%02x:%02x %ju %u ", major(w->dev), minor(w->dev),
 	    (uintmax_t)w->ino, w->handle.type);
 	for (i = 0; i < w->handle.len; i++)

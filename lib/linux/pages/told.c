@@ -4,6 +4,7 @@
  * Linux 6.7).  What pagemap has and smaps does not count is the zero page, but
  * in memory of a device (proc_pid_smaps(5)).
  */
+#include "bisect.h"
 #include "linux/proc/proc.h"
 #include "pages.h"
 #include "vec.h"
@@ -37,15 +38,6 @@ told_read(struct tolds *l, pid_t tid)
 	return rc;
 }
 
-static int
-told_compare(const void *key, const void *elem)
-{
-	const struct vma *v = key;
-	const struct told *t = elem;
-
-	return v->start < t->start ? -1 : v->start > t->start;
-}
-
 /*
  * Return what l tells of mapping v, or NULL if there is none that begins and
  * ends where it does.
@@ -55,8 +47,7 @@ told_find(const struct tolds *l, const struct vma *v)
 {
 	const struct told *t;
 
-	t = l->n == 0 ? NULL : bsearch(v, l->v, l->n, sizeof *l->v,
-	    told_compare);
+	t = FIND(l->v, l->n, start, v->start);
 	return t != NULL && t->end == v->end ? t : NULL;
 }
 

@@ -32,6 +32,7 @@ void		 proc_path(char *path, size_t size, pid_t pid, pid_t tid,
 int		 proc_read(pid_t, pid_t, const char *, struct bytes *);
 int		 proc_fdinfo(pid_t pid, int fd, const char *link,
 		    unsigned int mode, unsigned int major, struct bytes *out);
+void		 fd_drop(int fd);
 int		 proc_readmany(pid_t, pid_t, const char *, struct bytes *);
 
 /* refused.c: why a process may not be looked at */

@@ -206,3 +206,16 @@ proc_fdinfo(pid_t pid, int fd, const char *link, unsigned int mode,
 	snprintf(what, sizeof what, "process %d: descriptor %d", pid, fd);
 	return bulk_give(&b, proxy_fdinfo(pid, fd, what, &b), out);
 }
+
+/*
+ * Close fd, unless it is -1, and keep errno.
+ */
+void
+fd_drop(int fd)
+{
+	const int error = errno;
+
+	if (fd != -1)
+		close(fd);
+	errno = error;
+}

@@ -48,8 +48,7 @@ visit_begin(struct visit *v, enum visit_kind k, int ns)
 		return 0;
 fail:
 	errstr_sys("%s", kind[k].what);
-	if (v->own != -1)
-		close(v->own);
+	fd_drop(v->own);
 	return -1;
 }
 

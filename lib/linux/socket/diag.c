@@ -47,8 +47,7 @@ diag_get(struct telling *t)
 
 	ns = proc_open(t->proc->mmtid, 0, "ns/net", O_RDONLY);
 	if (ns == -1 || fstat(ns, &st) == -1) {
-		if (ns != -1)
-			close(ns);
+		fd_drop(ns);
 		return errstr_sys("its network namespace");
 	}
 	if (f->diag == 0 || f->diagns != st.st_ino) {

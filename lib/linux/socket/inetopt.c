@@ -218,8 +218,7 @@ twins_free(struct files *f)
 	size_t i;
 
 	for (i = 0; i < f->ntwin; i++) {
-		if (f->twin[i].fd != -1)
-			close(f->twin[i].fd);
+		fd_drop(f->twin[i].fd);
 		free(f->twin[i].option);
 	}
 	free(f->twin);

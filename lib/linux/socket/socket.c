@@ -96,7 +96,6 @@ socket_tell(struct telling *t)
 	tell_why(t, "a socket of family %d", domain);
 }
 
-
 /*
  * Free what was learned of sockets, of all that f tells of.
  */

@@ -30,8 +30,7 @@ hold_get(struct files *f, pid_t pid)
 
 	ns = proc_open(pid, 0, "ns/net", O_RDONLY);
 	if (ns == -1 || fstat(ns, &st) == -1) {
-		if (ns != -1)
-			close(ns);
+		fd_drop(ns);
 		errstr_set("their network namespace cannot be had");
 		return NULL;
 	}

@@ -102,8 +102,7 @@ diag_namespace(struct telling *t)
 	ns = proc_open(t->proc->mmtid, 0, "ns/net", O_RDONLY);
 	if (ns == -1 || fstat(ns, &st) == -1) {
 		errstr_sys("its network namespace");
-		if (ns != -1)
-			close(ns);
+		fd_drop(ns);
 		return NULL;
 	}
 	for (i = 0; i < f->nnet; i++)
