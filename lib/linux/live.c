@@ -61,7 +61,8 @@ live_free(struct live *l)
 	files_free(l);
 	frozen_free(l);
 	prepared_free(l);
-	shmems_free(l);
+	plains_free(l);
+	setfiles_free(l);
 	headroom_free(l);
 	mounted_free(l);
 	spaces_free(l);

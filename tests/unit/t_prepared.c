@@ -37,7 +37,7 @@ test_sum(void **state)
 	struct live l = { 0 };
 
 	(void)state;
-	assert_int_equal(shmems_sum(&l), 0);
+	assert_int_equal(l.shmem, 0);
 	/* by two processes, and in part twice by one of them */
 	note(&l, "1000-3000 rw-s 00000000 00:01 5  /dev/zero (deleted)\n"
 	    "Rss: 8 kB\n");
@@ -45,20 +45,20 @@ test_sum(void **state)
 	    "Rss: 4 kB\n"
 	    "5000-9000 rw-s 00000000 00:01 5  /dev/zero (deleted)\n"
 	    "Rss: 16 kB\n");
-	assert_int_equal(shmems_sum(&l), 16 * KB);
+	assert_int_equal(l.shmem, 16 * KB);
 	note(&l, "1000-2000 rw-s 00000000 00:02 5  /dev/shm/x\nRss: 4 kB\n"
 	    "2000-3000 rw-s 00000000 00:01 6  [anon_shmem:x]\nRss: 4 kB\n");
-	assert_int_equal(shmems_sum(&l), 24 * KB);
+	assert_int_equal(l.shmem, 24 * KB);
 	/* neither files, nor what has no pages, nor what a clone has */
 	note(&l, "1000-2000 rw-s 00000000 08:02 5  /data\nRss: 4 kB\n"
 	    "2000-3000 rw-s 00000000 00:01 7  /dev/zero (deleted)\nRss: 0 kB\n"
 	    "3000-4000 rw-p 00000000 00:00 0 \nRss: 4 kB\n");
-	assert_int_equal(shmems_sum(&l), 24 * KB);
+	assert_int_equal(l.shmem, 24 * KB);
 	note(&l, "1000-2000 rw-p 00000000 00:00 0 \nRss: 4 kB\n"
 	    "VmFlags: rd wr dc\n");
-	assert_int_equal(shmems_sum(&l), 28 * KB);
-	shmems_free(&l);
-	assert_int_equal(shmems_sum(&l), 0);
+	assert_int_equal(l.shmem, 28 * KB);
+	setfiles_free(&l);
+	assert_int_equal(l.shmem, 0);
 }
 
 /*
@@ -113,7 +113,7 @@ test_copy(void **state)
 	if (l.prepared == NULL)
 		skip_because("no MADV_POPULATE_WRITE here");	/* Linux 5.14 */
 	copy(&l, 4 * KB);
-	shmems_free(&l);
+	setfiles_free(&l);
 }
 
 int

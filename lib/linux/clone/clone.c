@@ -230,7 +230,6 @@ clones_end(struct live *l)
 		    !p->ended)
 			l->copied += clone_own(p->clone);
 	clones_kill(l);
-	plains_free(l);
 	if (l->guard == NULL)
 		return;
 	switch (guard_end(l->guard)) {

@@ -42,6 +42,9 @@ enum { LACK_NOTHING = 1 << 16 }; /* instead: it has no page there */
 const struct lack *lack_find(const struct lproc *p, uint64_t start,
 		    uint64_t end);
 
+/* plain.c: files of which nothing is to be kept */
+void		 plains_free(struct live *l);
+
 /* make.c: the making of clones */
 bool		 clones_make(struct live *l, struct snap *s);
 

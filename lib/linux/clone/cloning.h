@@ -85,7 +85,6 @@ void		 plain_add(struct live *l, const struct lproc *p,
 		    const struct vma *v);
 bool		 plain_has(struct live *l, const struct lproc *p,
 		    const struct vma *v);
-void		 plains_free(struct live *l);
 
 /* reaper.c: the reaping of clones, by the guard */
 struct ward {			/* a process and its clone */

@@ -285,7 +285,7 @@ headroom_get(struct live *l)
 		return NULL;
 	(void)proc_read(getpid(), 0, "mountinfo", &l->headroom->mounts);
 	if (room_add(l->headroom, CGROUP_MEMORY, "the snapshot", limit,
-	    shmems_sum(l)) == NULL)
+	    l->shmem) == NULL)
 		headroom_free(l);
 	return l->headroom;
 }

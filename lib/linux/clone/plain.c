@@ -11,16 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct plain {			/* a file */
-	uint64_t	 dev;
-	uint64_t	 ino;
+struct plain {
+	struct plain	*next;	/* owned */
 	char		*name;	/* owned */
 	struct whence	 from;
-};
-
-struct plains {
-	struct plain	*v;	/* owned */
-	size_t		 n;
 };
 
 /*
@@ -29,16 +23,13 @@ struct plains {
 bool
 plain_has(struct live *l, const struct lproc *p, const struct vma *v)
 {
-	const struct plain *f;
-	size_t i;
+	const struct setfile *f = setfile_find(l, v->dev, v->ino);
+	const struct plain *n;
 
-	for (i = 0; l->plains != NULL && i < l->plains->n; i++) {
-		f = &l->plains->v[i];
-		if (f->ino == v->ino && f->dev == v->dev &&
-		    whence_same(&f->from, &p->root) &&
-		    strcmp(f->name, v->name) == 0)
+	for (n = f == NULL ? NULL : f->plain; n != NULL; n = n->next)
+		if (whence_same(&n->from, &p->root) &&
+		    strcmp(n->name, v->name) == 0)
 			return true;
-	}
 	return false;
 }
 
@@ -49,32 +40,33 @@ plain_has(struct live *l, const struct lproc *p, const struct vma *v)
 void
 plain_add(struct live *l, const struct lproc *p, const struct vma *v)
 {
-	enum { MOST = 256 };	/* it is a list */
-	struct plain f = { .dev = v->dev, .ino = v->ino, .from = p->root };
+	struct setfile *f;
+	struct plain *n;
 
-	if (l->plains == NULL)
-		l->plains = calloc(1, sizeof *l->plains);
-	if (l->plains == NULL || p->root.ino == 0 || l->plains->n >= MOST ||
-	    VEC_ROOM(l->plains->v, l->plains->n) == -1 ||
-	    (f.name = strdup(v->name)) == NULL)
+	if (p->root.ino == 0 ||
+	    (f = setfile_get(l, v->dev, v->ino)) == NULL ||
+	    (n = mem_new(1, sizeof *n)) == NULL)
 		return;
-	l->plains->v[l->plains->n++] = f;
+	*n = (struct plain){ f->plain, str_dup(v->name), p->root };
+	if (n->name != NULL)
+		f->plain = n;
+	else
+		free(n);
 }
 
 /*
- * Forget the files that plain_add has added to set l: from here on, they may
- * change.
+ * Free the files that plain_add has added to set l.
  */
 void
 plains_free(struct live *l)
 {
-	size_t i;
+	struct setfile *f;
+	struct plain *n;
 
-	if (l->plains == NULL)
-		return;
-	for (i = 0; i < l->plains->n; i++)
-		free(l->plains->v[i].name);
-	free(l->plains->v);
-	free(l->plains);
-	l->plains = NULL;
+	for (f = NULL; (f = setfile_next(l, f)) != NULL;)
+		while ((n = f->plain) != NULL) {
+			f->plain = n->next;
+			free(n->name);
+			free(n);
+		}
 }

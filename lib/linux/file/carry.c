@@ -15,12 +15,9 @@
 enum { CARRY_MOST = 4096 };	/* open files: some 200 ms */
 
 struct carries {
-	struct carry	*v;		/* owned */
-	size_t		 n;
-	size_t		*slot;		/* owned; by device, inode, and IPC
-					   namespace */
-	size_t		 nslot;		/* a power of two; more than n */
-	size_t		 nopened;	/* of v, with a descriptor of ours */
+	struct carry	*first;		/* borrowed */
+	struct carry	*last;		/* the same */
+	size_t		 nopened;	/* of all, with a descriptor of ours */
 	bool		 full;		/* there are more: that was told */
 	struct source	*empty;		/* borrowed; of a file of no bytes, or
 					   NULL */
@@ -36,64 +33,23 @@ ipc_same(const char *a, const char *b)
 }
 
 /*
- * Return where in the table of files that are carried along one is or would
- * be: its place in the list and 1, or 0.  ipc is the namespace of memory of
- * System V, whose inode is its number there, and NULL of other files.  There
- * must be a table.
- */
-static size_t *
-carry_slot(const struct carries *l, uint64_t dev, uint64_t ino,
-    const char *ipc)
-{
-	const struct carry *c;
-	size_t i;
-
-	for (i = (size_t)(ino ^ dev << 7) & (l->nslot - 1); l->slot[i] != 0;
-	    i = (i + 1) & (l->nslot - 1)) {
-		c = &l->v[l->slot[i] - 1];
-		if (c->vma.dev == dev && c->vma.ino == ino &&
-		    ipc_same(c->ipc, ipc))
-			break;
-	}
-	return &l->slot[i];
-}
-
-/*
  * Return 1 if the file of mapping v of process p is carried along, 0 if it is
- * not, and set *ipc, the caller's to free, to its namespace: carry_slot.  -1
- * with errstr.
+ * not, and set *ipc, the caller's to free, to the namespace of memory of System
+ * V, whose inode is its number there, or to NULL for other files.  -1 with
+ * errstr.
  */
 static int
-carry_has(const struct live *l, const struct lproc *p, const struct vma *v,
+carry_has(struct live *l, const struct lproc *p, const struct vma *v,
     char **ipc)
 {
+	const struct setfile *f = setfile_find(l, v->dev, v->ino);
+	const struct carry *c;
+
 	if (frozen_space(p, v->name, ipc) == -1)
 		return -1;
-	return l->carries != NULL && l->carries->n > 0 &&
-	    *carry_slot(l->carries, v->dev, v->ino, *ipc) != 0;
-}
-
-/*
- * Make room for one more file in l.
- */
-static int
-carry_grow(struct carries *l)
-{
-	size_t i, n, *slot;
-
-	if (VEC_ROOM(l->v, l->n) == -1)
-		return -1;
-	if (l->n * 2 < l->nslot)
-		return 0;
-	n = l->nslot == 0 ? 16 : l->nslot * 2;
-	if ((slot = calloc(n, sizeof *slot)) == NULL)
-		return errstr_set("out of memory");
-	free(l->slot);
-	l->slot = slot;
-	l->nslot = n;
-	for (i = 0; i < l->n; i++)
-		*carry_slot(l, l->v[i].vma.dev, l->v[i].vma.ino, l->v[i].ipc) =
-		    i + 1;
+	for (c = f == NULL ? NULL : f->carry; c != NULL; c = c->next)
+		if (ipc_same(c->ipc, *ipc))
+			return 1;
 	return 0;
 }
 
@@ -104,9 +60,8 @@ carry_grow(struct carries *l)
 static struct carries *
 carries_get(struct live *l)
 {
-	if (l->carries == NULL &&
-	    (l->carries = calloc(1, sizeof *l->carries)) == NULL)
-		errstr_set("out of memory");
+	if (l->carries == NULL)
+		l->carries = mem_new(1, sizeof *l->carries);
 	return l->carries;
 }
 
@@ -120,26 +75,31 @@ carry_note(struct live *l, const struct lproc *p, const struct vma *v,
     struct source *src, const struct stat *st, bool mem)
 {
 	struct carries *k;
+	struct setfile *f;
 	struct carry *c;
 	char *ipc;
 	int rc;
 
 	if ((rc = carry_has(l, p, v, &ipc)) != 0 ||
-	    (k = carries_get(l)) == NULL || carry_grow(k) == -1) {
+	    (k = carries_get(l)) == NULL ||
+	    (f = setfile_get(l, v->dev, v->ino)) == NULL ||
+	    (c = mem_new(1, sizeof *c)) == NULL) {
 		free(ipc);
 		return rc == 1 ? 0 : -1;
 	}
-	c = &k->v[k->n];
-	c->vma = *v;
-	c->src = src;
-	c->st = *st;
-	c->ipc = ipc;
-	c->mem = mem;
-	if ((c->vma.name = strdup(v->name)) == NULL) {
+	*c = (struct carry){ .next = f->carry, .vma = *v, .src = src,
+	    .st = *st, .ipc = ipc, .mem = mem };
+	if ((c->vma.name = str_dup(v->name)) == NULL) {
 		free(ipc);
-		return errstr_set("out of memory");
+		free(c);
+		return -1;
 	}
-	*carry_slot(k, v->dev, v->ino, ipc) = ++k->n;
+	f->carry = c;
+	if (k->last == NULL)
+		k->first = c;
+	else
+		k->last->after = c;
+	k->last = c;
 	return 0;
 }
 
@@ -253,14 +213,13 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 }
 
 /*
- * Return file i of those of set l that are carried along, in the order in
- * which they were noted, or NULL.
+ * Return the first file of set l that is carried along, or NULL; the others
+ * follow by their member after.
  */
 const struct carry *
-carry_get(const struct live *l, size_t i)
+carry_first(const struct live *l)
 {
-	return l->carries != NULL && i < l->carries->n ? &l->carries->v[i] :
-	    NULL;
+	return l->carries == NULL ? NULL : l->carries->first;
 }
 
 /*
@@ -269,17 +228,15 @@ carry_get(const struct live *l, size_t i)
 void
 carry_free(struct live *l)
 {
-	struct carries *k = l->carries;
-	size_t i;
+	struct carry *c, *after;
 
-	if (k == NULL)
-		return;
-	for (i = 0; i < k->n; i++) {
-		free(k->v[i].vma.name);
-		free(k->v[i].ipc);
+	for (c = l->carries == NULL ? NULL : l->carries->first; c != NULL;
+	    c = after) {
+		after = c->after;
+		free(c->vma.name);
+		free(c->ipc);
+		free(c);
 	}
-	free(k->v);
-	free(k->slot);
-	free(k);
+	free(l->carries);
 	l->carries = NULL;
 }

@@ -74,9 +74,9 @@ int		 prepared_write(struct live *l);
 /* shared.c: files as they were when all was stopped */
 int		 frozen_copy(struct live *l, const struct lproc *p, int fd,
 		    const struct stat *st);
-bool		 frozen_has(const struct live *l, const struct lproc *p,
+bool		 frozen_has(struct live *l, const struct lproc *p,
 		    const struct stat *st);
-int		 frozen_open(const struct live *l, const struct lproc *p,
+int		 frozen_open(struct live *l, const struct lproc *p,
 		    int fd, struct stat *st);
 int		 frozen_space(const struct lproc *p, const char *path,
 		    char **ipc);
@@ -84,6 +84,9 @@ void		 frozen_free(struct live *l);
 
 /* carry.c: which files are carried along */
 struct carry {			/* a file to be carried along */
+	struct carry	*next;	/* owned; memory of System V of the same number
+				   in another namespace */
+	struct carry	*after;	/* borrowed; noted after it */
 	struct vma	 vma;	/* one that is of it; name owned */
 	struct source	*src;	/* borrowed */
 	struct stat	 st;
@@ -98,7 +101,7 @@ int		 carry_note(struct live *l, const struct lproc *p,
 int		 carry_open(struct live *l, struct snap *s,
 		    const struct lproc *p, const struct vma *v,
 		    const char *name);
-const struct carry *carry_get(const struct live *l, size_t i);
+const struct carry *carry_first(const struct live *l);
 void		 carry_free(struct live *l);
 
 /* treatment.c: how mappings of files are taken */

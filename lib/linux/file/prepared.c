@@ -49,7 +49,7 @@ struct prepared {
 void
 prepared_make(struct live *l, uint64_t most)
 {
-	const uint64_t sum = (shmems_sum(l) + HUGE - 1) / HUGE * HUGE;
+	const uint64_t sum = (l->shmem + HUGE - 1) / HUGE * HUGE;
 	const size_t want = (size_t)sum;
 	struct prepared *k;
 

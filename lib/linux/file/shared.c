@@ -6,7 +6,6 @@
 #include "clock.h"
 #include "file.h"
 #include "io/io.h"
-#include "rbtree.h"
 #include "vec.h"
 
 #include <sys/resource.h>
@@ -20,31 +19,12 @@
 #include <unistd.h>
 
 struct frozen {
-	RB_ENTRY(frozen) entry;	/* of the first of those with its numbers */
 	struct frozen	*next;	/* owned; another: memory of System V */
 	struct stat	 st;	/* of the file, when it was frozen */
 	char		*ipc;	/* owned; of memory of System V, the namespace
 				   of who has it; NULL: of other files */
 	int		 fd;	/* owned; the copy */
 };
-
-RB_HEAD(frozentree, frozen);
-
-struct frozens {
-	struct frozentree tree;
-	size_t		 n;
-};
-
-static int
-frozen_cmp(const struct frozen *a, const struct frozen *b)
-{
-	if (a->st.st_dev != b->st.st_dev)
-		return a->st.st_dev < b->st.st_dev ? -1 : 1;
-	return a->st.st_ino < b->st.st_ino ? -1 :
-	    a->st.st_ino > b->st.st_ino;
-}
-
-TREE_GENERATE(frozentree, frozen, entry, frozen_cmp)
 
 /*
  * Return the IPC namespace of process p, as the link tells it, or "": the
@@ -112,14 +92,11 @@ ipc_same(const struct frozen *f, const struct lproc *p, const struct stat *st)
  * least device and inode; or NULL.
  */
 static const struct frozen *
-frozen_find(const struct live *l, const struct lproc *p, const struct stat *st)
+frozen_find(struct live *l, const struct lproc *p, const struct stat *st)
 {
-	struct frozen key = { .st = *st };
-	const struct frozen *f;
+	const struct setfile *s = setfile_find(l, st->st_dev, st->st_ino);
+	const struct frozen *f = s == NULL ? NULL : s->frozen;
 
-	if (l->frozen == NULL)
-		return NULL;
-	f = RB_FIND(frozentree, &l->frozen->tree, &key);
 	while (f != NULL && f->ipc != NULL && !ipc_same(f, p, st))
 		f = f->next;
 	return f;
@@ -170,13 +147,14 @@ data_find(int in, off_t size, struct copyrun **run, size_t *n)
  * for holes takes a fifth of the time that it takes to copy it.
  */
 static bool
-is_dense(const struct live *l, const struct stat *st)
+is_dense(struct live *l, const struct stat *st)
 {
 	enum { BLOCK = 512 };	/* of st_blocks: stat(3type) */
+	const struct setfile *f = setfile_find(l, st->st_dev, st->st_ino);
 	const uint64_t size = (uint64_t)st->st_size;
 
 	return size > 0 && (uint64_t)st->st_blocks >= (size + BLOCK - 1) /
-	    BLOCK && shmems_resident(l, st->st_dev, st->st_ino) >= size;
+	    BLOCK && f != NULL && f->bytes >= size;
 }
 
 /*
@@ -231,29 +209,14 @@ copy_file(struct live *l, off_t size)
  * descriptor, and another where it is read; others need some, too.
  */
 static int
-frozen_hasroom(const struct frozens *k)
+frozen_hasroom(const struct live *l)
 {
 	struct rlimit rl;
 
-	if (getrlimit(RLIMIT_NOFILE, &rl) == -1 || k->n < rl.rlim_cur / 3)
+	if (getrlimit(RLIMIT_NOFILE, &rl) == -1 || l->nfrozen < rl.rlim_cur / 3)
 		return 0;
 	return errstr_set("more files are shared than a third of "
 	    "RLIMIT_NOFILE (%ju)", (uintmax_t)rl.rlim_cur);
-}
-
-/*
- * Add what was frozen to that of set l.
- */
-static void
-frozen_add(struct frozens *k, struct frozen *f)
-{
-	struct frozen *first;
-
-	k->n++;
-	if ((first = RB_INSERT(frozentree, &k->tree, f)) == NULL)
-		return;
-	f->next = first->next;
-	first->next = f;
 }
 
 /*
@@ -264,17 +227,15 @@ int
 frozen_copy(struct live *l, const struct lproc *p, int fd,
     const struct stat *st)
 {
+	struct setfile *s;
 	struct frozen *f;
 
 	if (frozen_has(l, p, st))
 		return 0;
-	if (l->frozen == NULL &&
-	    (l->frozen = calloc(1, sizeof *l->frozen)) == NULL)
-		return errstr_set("out of memory");
-	if (frozen_hasroom(l->frozen) == -1)
+	if (frozen_hasroom(l) == -1 ||
+	    (s = setfile_get(l, st->st_dev, st->st_ino)) == NULL ||
+	    (f = mem_new(1, sizeof *f)) == NULL)
 		return -1;
-	if ((f = calloc(1, sizeof *f)) == NULL)
-		return errstr_set("out of memory");
 	f->fd = -1;
 	f->st = *st;
 	if ((f->fd = copy_file(l, st->st_size)) == -1 ||
@@ -283,7 +244,9 @@ frozen_copy(struct live *l, const struct lproc *p, int fd,
 		frozen_drop(f);
 		return -1;
 	}
-	frozen_add(l->frozen, f);
+	f->next = s->frozen;
+	s->frozen = f;
+	l->nfrozen++;
 	return 0;
 }
 
@@ -292,7 +255,7 @@ frozen_copy(struct live *l, const struct lproc *p, int fd,
  * frozen.
  */
 bool
-frozen_has(const struct live *l, const struct lproc *p, const struct stat *st)
+frozen_has(struct live *l, const struct lproc *p, const struct stat *st)
 {
 	return frozen_find(l, p, st) != NULL;
 }
@@ -303,7 +266,7 @@ frozen_has(const struct live *l, const struct lproc *p, const struct stat *st)
  * descriptor, or -1 with errno, and set *st to what it was then.
  */
 int
-frozen_open(const struct live *l, const struct lproc *p, int fd,
+frozen_open(struct live *l, const struct lproc *p, int fd,
     struct stat *st)
 {
 	const struct frozen *f;
@@ -321,18 +284,13 @@ frozen_open(const struct live *l, const struct lproc *p, int fd,
 void
 frozen_free(struct live *l)
 {
-	struct frozens *k = l->frozen;
-	struct frozen *f, *next;
+	struct setfile *s;
+	struct frozen *f;
 
-	if (k == NULL)
-		return;
-	while ((f = RB_ROOT(&k->tree)) != NULL) {
-		RB_REMOVE(frozentree, &k->tree, f);
-		for (; f != NULL; f = next) {
-			next = f->next;
+	for (s = NULL; (s = setfile_next(l, s)) != NULL;)
+		while ((f = s->frozen) != NULL) {
+			s->frozen = f->next;
 			frozen_drop(f);
 		}
-	}
-	free(k);
-	l->frozen = NULL;
+	l->nfrozen = 0;
 }

@@ -180,22 +180,32 @@ struct hurry {			/* linux/hurry.c */
 	int		 policy; /* that it had, sched(7) */
 };
 
+struct setfile {		/* what is known of a file: setfile.c */
+	RB_ENTRY(setfile) entry;
+	uint64_t	 dev;
+	uint64_t	 ino;
+	uint64_t	 bytes;	/* of one in memory, resident in the process
+				   that has most */
+	struct frozen	*frozen; /* owned, as these: file/shared.c */
+	struct carry	*carry;	/* file/carry.c */
+	struct plain	*plain;	/* clone/plain.c */
+};
+
+RB_HEAD(setfiles, setfile);
+
 struct live {
 	struct lprocs	 procs;
 	struct pids	 pids;	/* the same, by number */
 
 	/* owned, each by the file that knows it; NULL: nothing yet */
 	struct carries	*carries;	/* file/carry.c */
-	struct frozens	*frozen;	/* file/shared.c */
 	struct prepared	*prepared;	/* file/prepared.c */
-	struct shmems	*shmems;	/* shmems.c */
 	struct cgroups	*cgroups;	/* choose/cgroup.c */
 	struct pipeline	*pipeline;	/* stop/pipeline.c */
 	struct files	*files;		/* open/openfile.c */
 	struct hardlinks *links;	/* open/hardlink.c */
 	struct guard	*guard;		/* clone/guard.c */
 	struct headroom	*headroom;	/* clone/headroom.c */
-	struct plains	*plains;	/* clone/plain.c */
 	struct mounted	*mounted;	/* namespace/mounted.c */
 	struct spacetold *told;		/* namespace/told.c */
 	struct filters	*filters;	/* take/seccomp.c */
@@ -203,6 +213,9 @@ struct live {
 	struct taker	*taker;		/* take/take.c */
 	struct username	*users;		/* user.c */
 
+	struct setfiles	 byfile;	/* setfile.c */
+	size_t		 nfrozen; /* copies of files: file/shared.c */
+	uint64_t	 shmem;	/* bytes that are copied in the stop */
 	struct source	*vdso;		/* borrowed; a copy of ours */
 	uint64_t	 vdsolen;	/* bytes; 0: not looked for yet */
 	struct liveopts	 opts;
@@ -254,12 +267,12 @@ int		 mappings_read(struct lproc *p);
 int		 mappings_smaps(const struct lproc *p, const struct bytes *maps,
 		    struct bytes *smaps);
 
-/* shmems.c: how much will be copied in the stop */
-void		 shmems_free(struct live *l);
+/* setfile.c: files, and how much will be copied in the stop */
+struct setfile	*setfile_find(struct live *l, uint64_t dev, uint64_t ino);
+struct setfile	*setfile_get(struct live *l, uint64_t dev, uint64_t ino);
+struct setfile	*setfile_next(struct live *l, struct setfile *f);
+void		 setfiles_free(struct live *l);
 void		 shmems_note(struct live *l, const struct smap *m);
-uint64_t	 shmems_resident(const struct live *l, uint64_t dev,
-		    uint64_t ino);
-uint64_t	 shmems_sum(const struct live *l);
 
 /* steps.c */
 enum step	 step_begin(struct steps *s, enum step next);

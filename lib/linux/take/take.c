@@ -243,15 +243,14 @@ take_all(void *arg)
 	struct taker *k = arg;
 	const struct carry *c;
 	struct lproc *lp;
-	size_t i;
 	int rc;
 
 	rc = 0;
 	TAILQ_FOREACH(lp, &k->live->procs, entry)
 		if (!lp->skip && rc == 0 && !k->quit)
 			rc = proc_take(k, lp);
-	for (i = 0; rc == 0 && !k->quit &&
-	    (c = carry_get(k->live, i)) != NULL; i++)
+	for (c = carry_first(k->live); rc == 0 && !k->quit && c != NULL;
+	    c = c->after)
 		rc = carry_take(k, c);
 	pthread_mutex_lock(&k->lock);
 	if (k->live->opts.progress != NULL)
