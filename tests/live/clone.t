@@ -174,10 +174,11 @@ is "$rc $err" "0 " "snap was killed: it can be taken"
 check "$tmp/snap" "$pid" "snap was killed: memory"
 unnoticed "$pid" "snap is killed: not noticed"
 
-# held WHAT: snap -l, whose output nobody reads yet, has a clone: $clone
+# held WHAT [TARGET ...]: snap -l, whose output nobody reads yet, has a clone:
+# $clone
 held() {
-	cp "$targets/threads" "$tmp/$1"
-	target "$tmp/$1"
+	cp "$targets/${2:-threads}" "$tmp/$1"
+	target "$tmp/$1" "${@:3}"
 	exec 3<>"$tmp/fifo"
 	"$BUILD/snap" -l "$pid" 3>&- >"$tmp/fifo" 2>"$tmp/err" &
 	taker=$!
@@ -230,7 +231,8 @@ print("report lost", int((pid, status) != (child, 0x300)))'
 snap -o "$tmp/snap" "$pid"
 is "$rc $err" "0 " "a child without a signal: taken"
 unnoticed "$pid" "a child without a signal: it is left to its parent"
-held "the clone is killed"
+# more than what is read of it before somebody reads the output
+held "the clone is killed" sweep 64
 bare() {
 	[ -d "/proc/$1/fd" ] && [ -z "$(find "/proc/$1/fd" -mindepth 1)" ]
 }
