@@ -117,8 +117,8 @@ share_add(struct partner **v, size_t *n, const struct pagespan *p)
 }
 
 /*
- * Set *v to all that figures share, one for each process, the most first, and *n
- * to how many there are.  *v is from malloc(3).
+ * Set *v to all that figures share, one for each process, the most first, and
+ * *n to how many there are.  *v is from malloc(3).
  */
 static int
 album_shares(const struct album *a, struct partner **v, size_t *n)

@@ -133,7 +133,8 @@ add_runs(struct table *t, const struct pagelist *l)
 }
 
 /*
- * Put what the mapping of r is, and what of that it was not, into the line of t.
+ * Put what the mapping of r is, and what of that it was not, into the line of
+ * t.
  */
 static void
 put_mapping(struct table *t, const struct row *r)

@@ -175,7 +175,8 @@ objects_carried(const struct snap *s, const char *path)
 		json_text("type", "mapped");
 		json_text("file", path);
 		json_text("path", p->carried->path);
-		put_counts(image_bytes(p->mem) + image_bytes(p->text), &p->count);
+		put_counts(image_bytes(p->mem) + image_bytes(p->text),
+		    &p->count);
 		json_close('}');
 		json_end();
 	}
