@@ -111,6 +111,17 @@ struct sources {
 	uid_t		 uid;
 };
 
+/* options for live processes, of the sources of a command line */
+#define LIVE_OPTIONS							\
+	{ 'c', "cgroup", "group",					\
+	    "processes of a unit, container, pod or cgroup",		\
+	    .source = sources_cgroup },					\
+	{ 'p', "pid", "pid|name", "this process, or those of that name", \
+	    .source = sources_pick },					\
+	{ 'u', "user", "user",						\
+	    "only processes of user; alone: all of them",		\
+	    .source = sources_user }
+
 enum sources_kind {		/* operands are */
 	SOURCES_LIVE,		/* live processes alone, */
 	SOURCES_FILES,		/* or files as well, and what is not there */
@@ -189,6 +200,17 @@ struct tableopts {		/* of the command line; all zero: none */
 	bool		 bytes;	/* sizes are exact */
 	bool		 json;	/* an object a line */
 };
+
+/* options for a struct tableopts */
+#define TABLE_OPTIONS(t)						\
+	{ 'b', "bytes", NULL, "sizes in bytes", .flag = &(t).bytes },	\
+	{ 'J', "json", NULL, NULL, .flag = &(t).json },			\
+	{ 'j', "json", NULL, "as JSON, an object a line, for programs",	\
+	    .flag = &(t).json },					\
+	{ 'n', "noheadings", NULL, "no headings and totals",		\
+	    .flag = &(t).bare },					\
+	{ 'o', "columns", "list", "these columns; +list: more",		\
+	    .word = &(t).list }
 
 struct table;
 

@@ -45,13 +45,11 @@ parse(int letter, char *arg)
 }
 
 static const struct opt opts[] = {
+	LIVE_OPTIONS,
 	{ 'A', "amap", NULL, "behind each mapping, how many pages it owns",
 	    .flag = &command.opts.amap },
 	{ 'a', "all", NULL, "all of a mapping in a line: the default",
 	    .call = parse },
-	{ 'c', "cgroup", "group",
-	    "processes of a unit, container, pod or cgroup",
-	    .source = sources_cgroup },
 	{ 'D', "uvm", "number",
 	    "structures of OpenBSD's UVM: 1, 2, 8, or a sum",
 	    .number = &command.opts.debug, 0, DEBUG_ALL },
@@ -69,13 +67,9 @@ static const struct opt opts[] = {
 	{ 'm', "map", NULL, "the map as UVM has it", .call = parse },
 	{ 'N', "system", "file", NULL, .flag = NULL },
 	{ 'P', "self", NULL, "procmap itself", .call = parse },
-	{ 'p', "pid", "pid|name", "this process, or those of that name",
-	    .source = sources_pick },
 	{ 'r', "reserved", NULL, "how far heap and stack may grow",
 	    .call = parse },
 	{ 's', "solaris", NULL, "the style of Solaris", .call = parse },
-	{ 'u', "user", "user", "only processes of user; alone: all of them",
-	    .source = sources_user },
 	{ 'v', "verbose", NULL, "more, in the styles -a, -m and -d",
 	    .flag = &command.opts.verbose },
 	{ 'x', "resident", NULL, "what is resident, shared and private",
@@ -253,7 +247,7 @@ show_process(struct command *c, uint64_t pid)
 		program_warn("%ju: its mappings changed while they were read",
 		    (uintmax_t)pid);
 	}
-	if (text)
+	if (text || c->opts.json)
 		space_print(&sp, &c->opts, &c->total);
 	c->space[c->nspace++] = sp;
 }

@@ -46,22 +46,14 @@ parse_pids(int letter, char *s)
 }
 
 static const struct opt opts[] = {
+	TABLE_OPTIONS(command.opts.table),
 	{ 'a', "all", NULL, "how much there is of all, if it grew or not",
 	    .flag = &command.opts.all },
-	{ 'b', "bytes", NULL, "sizes in bytes",
-	    .flag = &command.opts.table.bytes },
 	{ 'c', "cgroup", "group",
 	    "live: a unit, container, pod or cgroup",
 	    .source = sources_cgroup },
-	{ 'J', "json", NULL, NULL, .flag = &command.opts.table.json },
-	{ 'j', "json", NULL, "as JSON, an object a process, for programs",
-	    .flag = &command.opts.table.json },
 	{ 'l', "long", NULL, "the addresses of what changed, too",
 	    .flag = &command.opts.runs },
-	{ 'n', "noheadings", NULL, "no headings",
-	    .flag = &command.opts.table.bare },
-	{ 'o', "columns", "list", "these columns; +list: more",
-	    .word = &command.opts.table.list },
 	{ 'p', "pid", "pid[:pid]", "this process only; or what one was "
 	    "before", .call = parse_pids },
 	{ 's', "sums", NULL, "a line a class of mappings, not a mapping",

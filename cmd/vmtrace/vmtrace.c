@@ -24,9 +24,7 @@ static const char *path;	/* of the output, or NULL */
 static double seconds;		/* until the end; 0: no limit */
 
 static const struct opt opts[] = {
-	{ 'c', "cgroup", "group",
-	    "processes of a unit, container, pod or cgroup",
-	    .source = sources_cgroup },
+	LIVE_OPTIONS,
 	{ 'j', "json", NULL, "with -s, as JSON, for programs",
 	    .flag = &options.table.json },
 	{ 'J', "json", NULL, NULL, .flag = &options.table.json },
@@ -36,14 +34,10 @@ static const struct opt opts[] = {
 	    .number = &options.count, 1, INT64_MAX },
 	{ 'o', "output", "file", "write to file, not to standard output",
 	    .outfile = &path },
-	{ 'p', "pid", "pid|name", "this process, or those of that name",
-	    .source = sources_pick },
 	{ 's', "sums", NULL, "at the end, totals; no lines",
 	    .flag = &options.totals },
 	{ 't', "time", "seconds", "end after that time",
 	    .seconds = &seconds },
-	{ 'u', "user", "user", "only processes of user; alone: all of them",
-	    .source = sources_user },
 	{ 0 }
 };
 
