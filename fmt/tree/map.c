@@ -2,6 +2,7 @@
  * What of a mapping can be read: what was captured, and what is zeros because
  * nobody has touched it.
  */
+#include "bisect.h"
 #include "tree.h"
 
 #include <string.h>
@@ -28,6 +29,28 @@ vma_anonymous(const struct member *m, const struct vma *v)
 }
 
 /*
+ * Return true if the byte of the memory of m at addr is missing; *end is where
+ * that changes, at most the end it has already.
+ */
+static bool
+is_missing(const struct member *m, uint64_t addr, uint64_t *end)
+{
+	const struct image *mem = m->proc->mem;
+	const struct missing *r;
+	uint64_t to;
+	size_t i;
+
+	i = mem == NULL ? 0 : BISECT(mem->missing, mem->nmissing, end, addr);
+	if (mem == NULL || i == mem->nmissing)
+		return false;
+	r = &mem->missing[i];
+	to = r->start <= addr ? r->end : r->start;
+	if (to < *end)
+		*end = to;
+	return r->start <= addr;
+}
+
+/*
  * Return how many bytes of mapping v of m, from address addr below end, are
  * zeros because nobody has touched them.
  */
@@ -37,7 +60,7 @@ member_untouched(const struct member *m, const struct vma *v, uint64_t addr,
 {
 	struct piece *p;
 
-	if (!vma_anonymous(m, v) || member_missing(m, addr, &end))
+	if (!vma_anonymous(m, v) || is_missing(m, addr, &end))
 		return 0;
 	p = image_next(m->proc->mem, addr);
 	if (p != NULL && p->first < end)
@@ -59,7 +82,7 @@ member_hasmap(const struct member *m, size_t i)
 
 	for (at = v->start; mem != NULL && at < v->end; at = end) {
 		end = v->end;
-		if (member_missing(m, at, &end))
+		if (is_missing(m, at, &end))
 			continue;
 		if (vma_anonymous(m, v) ||
 		    ((p = image_next(mem, at)) != NULL && p->first < end))

@@ -5,7 +5,6 @@
 #include "criu/write/write.h"
 #include "record/record.h"
 #include "tree.h"
-#include "bisect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -62,35 +61,6 @@ member_paths(struct member *m, enum fsclass class)
 	return ps;
 }
 
-/*
- * What is missing from the memory, without overlaps.
- */
-static int
-missing_make(struct member *m, const struct image *mem)
-{
-	const struct missing *miss;
-	struct range *r;
-	size_t i;
-
-	if (mem == NULL || mem->nmissing == 0)
-		return 0;
-	m->missing = reallocarray(NULL, mem->nmissing, sizeof *m->missing);
-	if (m->missing == NULL)
-		return errstr_set("out of memory");
-	for (i = 0, r = NULL; i < mem->nmissing; i++) {
-		miss = &mem->missing[i];
-		if (r != NULL && miss->start <= r->end) {
-			if (r->end < miss->end)
-				r->end = miss->end;
-			continue;
-		}
-		r = &m->missing[m->nmissing++];
-		r->start = miss->start;
-		r->end = miss->end;
-	}
-	return 0;
-}
-
 static void
 maps_make(struct member *m)
 {
@@ -98,8 +68,7 @@ maps_make(struct member *m)
 
 	m->linux = linuxrec_find(&m->record, "maps", &f);
 	if (proc_vmas(m->proc, &m->vmas) == -1 ||
-	    (m->vmas.n > FS_INDEX_MAX && errstr_set("too many mappings")) ||
-	    missing_make(m, m->proc->mem) == -1) {
+	    (m->vmas.n > FS_INDEX_MAX && errstr_set("too many mappings"))) {
 		member_warn(m, "map");
 		vmas_free(&m->vmas);
 	}
@@ -175,27 +144,6 @@ member_need(struct member *m, enum member_part part)
 }
 
 /*
- * Return true if the byte of m at addr is missing; *end is where that changes,
- * at most the end it has already.
- */
-bool
-member_missing(const struct member *m, uint64_t addr, uint64_t *end)
-{
-	const struct range *r;
-	size_t i;
-	uint64_t to;
-
-	i = BISECT(m->missing, m->nmissing, end, addr);
-	if (i == m->nmissing)
-		return false;
-	r = &m->missing[i];
-	to = r->start <= addr ? r->end : r->start;
-	if (to < *end)
-		*end = to;
-	return r->start <= addr;
-}
-
-/*
  * Free member m, or NULL; its process remains.
  */
 void
@@ -205,7 +153,6 @@ member_free(struct member *m)
 		return;
 	linuxrec_close(&m->record);
 	vmas_free(&m->vmas);
-	free(m->missing);
 	core_free(m->core);
 	sysroot_close(&m->sysroot);
 	criuview_free(m->view);

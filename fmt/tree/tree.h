@@ -65,16 +65,11 @@ void		 sysroot_close(struct sysroot *);
  */
 enum member_part {
 	PART_RECORD = 1,	/* record */
-	PART_MAPS = 2,		/* vmas, missing */
+	PART_MAPS = 2,		/* vmas */
 	PART_CORE = 4,		/* core */
 	PART_ROOT = 8,		/* sysroot */
 	PART_SIZES = 16,	/* memdata, coredata */
 	PART_IMAGES = 32	/* view */
-};
-
-struct range {
-	uint64_t	 start;
-	uint64_t	 end;	/* exclusive */
 };
 
 struct member {
@@ -92,8 +87,6 @@ struct member {
 	struct linuxrec	 record;
 	struct vmas	 vmas;
 	bool		 linux;	/* vmas are those of a Linux record */
-	struct range	*missing; /* ascending, not adjacent */
-	size_t		 nmissing;
 	struct core	*core;	/* NULL: none */
 	struct sysroot	 sysroot;
 	uint64_t	 memdata;
@@ -105,7 +98,6 @@ struct member {
 struct criuview	*images_new(struct member *m);
 
 void		 member_need(struct member *, enum member_part);
-bool		 member_missing(const struct member *, uint64_t, uint64_t *);
 void		 member_free(struct member *);
 
 /*

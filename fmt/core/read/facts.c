@@ -18,7 +18,6 @@
  * (linux/elfcore.h)
  */
 #include "read.h"
-#include "state/state.h"
 
 #include <elf.h>
 #include <string.h>
@@ -143,23 +142,25 @@ static void
 thread_facts(const struct elfcore *c, struct facts *f)
 {
 	const uint8_t *p = f->th->status;
+	struct taskstate *st = &f->st;
 	struct task *t = &f->task;
 	size_t w = c->mach->word;
 
-	f->cursig = (int)num_get(p + 12, 2);
-	f->pending = num_get(p + 16, w);
-	f->blocked = num_get(p + 16 + w, w);
+	st->has_cursig = true;
+	st->cursig = (unsigned int)num_get(p + 12, 2);
+	st->pending = num_get(p + 16, w);
+	st->blocked = num_get(p + 16 + w, w);
 	t->tid = get_int(p + 16 + 2 * w);
 	t->ppid = get_int(p + 20 + 2 * w);
 	t->pgrp = get_int(p + 24 + 2 * w);
-	f->sid = get_int(p + 28 + 2 * w);
+	st->stat.v[STAT_SESSION] = (uint64_t)get_int(p + 28 + 2 * w);
 	t->utime = get_time(p + 32 + 2 * w, w);
 	t->stime = get_time(p + 32 + 4 * w, w);
 	t->cutime = get_time(p + 32 + 6 * w, w);
 	t->cstime = get_time(p + 32 + 8 * w, w);
 	p += prstatus_regs(c->mach);
-	f->pc = num_get(p + c->mach->pc, w);
-	f->sp = num_get(p + c->mach->sp, w);
+	st->stat.v[STAT_PC] = num_get(p + c->mach->pc, w);
+	st->stat.v[STAT_SP] = num_get(p + c->mach->sp, w);
 }
 
 /*
@@ -200,7 +201,8 @@ corefacts_find(const struct corereader *r, const struct corethread *th,
 		t->tid = t->pid;
 		t->ppid = get_int(ps + 3 * w + 4);
 		t->pgrp = get_int(ps + 3 * w + 8);
-		f->sid = get_int(ps + 3 * w + 12);
+		f->st.stat.v[STAT_SESSION] = (uint64_t)get_int(ps + 3 * w +
+		    12);
 	}
 	t->state = state_letter(c, f, leads);
 	if (ps != NULL || c->auxv.data != NULL)

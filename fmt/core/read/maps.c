@@ -7,7 +7,6 @@
  *	          name\0 ...			words as wide as a long
  */
 #include "read.h"
-#include "state/state.h"
 
 #include <elf.h>
 #include <limits.h>

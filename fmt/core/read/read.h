@@ -18,6 +18,7 @@
 #include "machine.h"
 #include "num.h"
 #include "space.h"
+#include "state/state.h"
 
 #include <gelf.h>
 
@@ -65,12 +66,7 @@ struct elfcore {
 struct facts {			/* of a thread, from its notes */
 	const struct corethread *th; /* borrowed; NULL: it was gone */
 	struct task	 task;	/* borrows all it has */
-	int		 sid;
-	int		 cursig;
-	uint64_t	 pending;
-	uint64_t	 blocked;
-	uint64_t	 pc;
-	uint64_t	 sp;
+	struct taskstate st;	/* what task does not have */
 };
 
 struct mapped {			/* a file of which mappings are */

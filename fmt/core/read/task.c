@@ -36,15 +36,15 @@ core_regs(struct filelist *rec, const struct elfcore *c,
 			    th->set[i].type);
 		filelist_copy(rec, name, th->set[i].data, th->set[i].len);
 	}
-	snprintf(name, sizeof name, "%d\n", f->cursig);
+	snprintf(name, sizeof name, "%u\n", f->st.cursig);
 	filelist_copy(rec, "cursig", name, strlen(name));
-	info[0] = (uint8_t)f->cursig;
+	info[0] = (uint8_t)f->st.cursig;
 	if (th->siginfo != NULL)
 		filelist_copy(rec, "siginfo", th->siginfo, sizeof info);
-	else if (th == c->thread && f->cursig != 0)
+	else if (th == c->thread && f->st.cursig != 0)
 		filelist_copy(rec, "siginfo", info, sizeof info);
 	for (i = 0; i < 8; i++)
-		info[i] = (uint8_t)(f->blocked >> 8 * i);
+		info[i] = (uint8_t)(f->st.blocked >> 8 * i);
 	filelist_copy(rec, "sigmask", info, 8);
 }
 
@@ -91,30 +91,22 @@ core_proc(struct filelist *rec, const struct corereader *r)
 }
 
 /*
- * Set what is known of a thread beside its task, in *st, which is all zero.
+ * Set in *st what all threads of a process have in common.
  */
 static void
-core_state(const struct corereader *r, const struct facts *f,
-    struct taskstate *st)
+core_state(const struct corereader *r, struct taskstate *st)
 {
 	const struct elfcore *c = &r->core;
 	uint64_t *v = st->stat.v;
 	int i;
 
 	strlcpy(st->cputype, c->mach->name, sizeof st->cputype);
-	v[STAT_SESSION] = (uint64_t)f->sid;
 	v[STAT_FLAGS] = c->psinfo == NULL ? 0 : num_get(c->psinfo +
 	    c->mach->word, c->mach->word) & UINT32_MAX;
 	v[STAT_THREADS] = r->nthread;
 	v[STAT_VSIZE] = r->vmbytes;
 	v[STAT_RSS] = r->membytes / r->page;
 	v[STAT_STARTSTACK] = r->stack;
-	v[STAT_SP] = f->sp;
-	v[STAT_PC] = f->pc;
-	st->pending = f->pending;
-	st->blocked = f->blocked;
-	st->has_cursig = f->th != NULL;
-	st->cursig = (unsigned int)f->cursig;
 	for (i = 0; i < 4; i++) {
 		st->uid[i] = core_uid(c);
 		st->gid[i] = core_gid(c);
@@ -129,18 +121,17 @@ make_files(const struct corereader *r, struct proc *p, struct facts *f)
 {
 	struct task *t = &f->task;
 	struct filelist rec = { 0 };
-	struct taskstate st = { 0 };
 	int rc;
 
-	core_state(r, f, &st);
-	record_state(&rec, p, t, &st);
+	core_state(r, &f->st);
+	record_state(&rec, p, t, &f->st);
 	if (f->th != NULL)
 		core_regs(&rec, &r->core, f);
 	if (p == r->proc)
 		core_proc(&rec, r);
 	t->vma = p == r->proc ? r->vma : (struct vmas){ 0 };
 	t->memkb = r->membytes / KB;
-	rc = record_pack(&rec, p, &st, t);
+	rc = record_pack(&rec, p, &f->st, t);
 	filelist_free(&rec);
 	return rc;
 }
