@@ -1,6 +1,6 @@
 /*
  * What programs have in common: how they begin and end, classes of mappings,
- * what they print of names, totals, and how far they are, and JSON.
+ * tables and JSON, totals, and how far they are.
  */
 #ifndef COMMON_H
 #define COMMON_H
@@ -31,11 +31,6 @@ void		 json_number(const char *key, uint64_t v);
 void		 json_flag(const char *key, bool v);
 void		 json_address(const char *key, uint64_t at, bool end);
 
-/* name.c: names of mappings in the words of OpenBSD, on a terminal */
-void		 name_terminal(void);
-void		 name_make(char *s, size_t size, const struct vma *v);
-const char	*name_fit(const char *name, int taken);
-
 /* options.c */
 enum { OPT_LONG = 0x100 };	/* letters from here on are not typed */
 
@@ -45,7 +40,7 @@ struct opt {			/* the last of a table has no letter */
 	int		 letter;
 	const char	*name;	/* the long one, without "--" */
 	const char	*arg;	/* the name of its argument, or NULL */
-	const char	*text;	/* what it does, in short; NULL: not in --help */
+	const char	*text;	/* what it does; NULL: not in --help */
 	/* it sets or calls one of these; all NULL: it is ignored */
 	bool		*flag;	/* to true */
 	char		**word;	/* to its argument */

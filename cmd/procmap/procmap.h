@@ -41,6 +41,11 @@ struct options {
 	const char	*picture; /* a file to make, or NULL */
 };
 
+/* name.c: names of mappings in the words of OpenBSD, on a terminal */
+void		 name_terminal(void);
+void		 name_make(char *s, size_t size, const struct vma *v);
+const char	*name_fit(const char *name, int taken);
+
 /* facts.c: what Linux tells, in the words of UVM */
 const char	*prot_letters(unsigned int flags, bool known, char s[4]);
 const char	*prot_words(unsigned int flags, char s[32]);

@@ -4,26 +4,6 @@
  */
 #include "snapdiff.h"
 
-/*
- * Return the word of how, or, if it is for people, its mark.
- */
-const char *
-how_text(enum how how, bool json)
-{
-	static const char *const marks[] = {
-		[HOW_SAME] = "!", [HOW_ADDED] = "+", [HOW_REMOVED] = "-",
-		[HOW_CHANGED] = "!"
-	};
-	static const char *const words[] = {
-		[HOW_SAME] = "changed",	/* its bytes */
-		[HOW_ADDED] = "new",
-		[HOW_REMOVED] = "gone",
-		[HOW_CHANGED] = "changed"
-	};
-
-	return json ? words[how] : marks[how];
-}
-
 static void
 put_moment(const char *key, const struct moment *m)
 {

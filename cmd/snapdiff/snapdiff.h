@@ -198,12 +198,12 @@ void		 print_growth(const struct growth *, bool bytes);
 void		 print_bytes(const struct result *, const struct row *);
 
 /* table.c */
+const char	*how_text(enum how, bool json);
 void		 mappings_print(const struct result *,
 		    const struct options *);
 void		 classes_print(const struct result *, const struct options *);
 
 /* objects.c: for programs */
-const char	*how_text(enum how, bool json);
 void		 objects_head(const struct moment *, const struct moment *);
 void		 objects_moments(const struct moments *);
 void		 objects_growth(const struct growth *);

@@ -52,6 +52,26 @@ static const char *const run_words[PAGES_KINDS] = {
 };
 
 /*
+ * Return the word of how, or, if it is for people, its mark.
+ */
+const char *
+how_text(enum how how, bool json)
+{
+	static const char *const marks[] = {
+		[HOW_SAME] = "!", [HOW_ADDED] = "+", [HOW_REMOVED] = "-",
+		[HOW_CHANGED] = "!"
+	};
+	static const char *const words[] = {
+		[HOW_SAME] = "changed",	/* its bytes */
+		[HOW_ADDED] = "new",
+		[HOW_REMOVED] = "gone",
+		[HOW_CHANGED] = "changed"
+	};
+
+	return json ? words[how] : marks[how];
+}
+
+/*
  * Put kb into the line of t, from column first on.
  */
 static void

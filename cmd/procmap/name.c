@@ -1,7 +1,7 @@
 /*
  * The names of mappings, and how they are made to fit a terminal.
  */
-#include "common.h"
+#include "procmap.h"
 
 #include <sys/ioctl.h>
 
