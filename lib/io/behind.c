@@ -29,32 +29,31 @@ struct waiting {		/* to be written */
 struct behind {
 	struct jobs	*ring;	/* owned; of struct waiting */
 	size_t		 size;	/* bytes of a buffer */
-	struct waiting	 row;	/* what was written and is not begun, and the
-				   holes in it */
+	struct written	 written;
 	atomic_int	 error;	/* errno of the first that failed */
 	bool		 kept;	/* fsync(2) follows */
 };
 
 /*
- * Have the disk begin to write what was written of a file, from its beginning
- * to its end, so that fsync(2) finds little to do.
+ * Have the disk begin to write what was written of a file, which is open as fd,
+ * from its beginning to its end, so that fsync(2) finds little to do: n bytes at
+ * offset at were written last.  *w is what is not begun, at first all zero, and
+ * the holes in it.  A file system without a disk does nothing.
  */
-static void
-piece_begin(struct behind *b, const struct waiting *p)
+void
+disk_begin(struct written *w, int fd, uint64_t at, size_t n)
 {
-	struct waiting *r = &b->row;
-
-	if (p->fd != r->fd || p->at < r->at + r->n) {
-		r->fd = p->fd;
-		r->at = p->at;
+	if (fd != w->fd || at < w->at + w->n) {
+		w->fd = fd;
+		w->at = at;
 	}
-	r->n = (size_t)(p->at + p->n - r->at);
-	if (r->n < BEGIN)
+	w->n = at + n - w->at;
+	if (w->n < BEGIN)
 		return;
-	(void)sync_file_range(r->fd, (off_t)r->at, (off_t)r->n,
+	(void)sync_file_range(fd, (off_t)w->at, (off_t)w->n,
 	    SYNC_FILE_RANGE_WRITE);
-	r->at += r->n;
-	r->n = 0;
+	w->at += w->n;
+	w->n = 0;
 }
 
 /*
@@ -71,7 +70,7 @@ piece_write(void *arg, void *job)
 	if (full_pwrite(p->fd, p->data, p->n, p->at) == -1)
 		b->error = errno;
 	else if (b->kept)
-		piece_begin(b, p);
+		disk_begin(&b->written, p->fd, p->at, p->n);
 }
 
 static void

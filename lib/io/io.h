@@ -60,6 +60,12 @@ struct input {
 	struct progress	*progress; /* borrowed; told what is read, or NULL */
 };
 
+struct written {		/* of a file: disk_begin */
+	int		 fd;
+	uint64_t	 at;
+	uint64_t	 n;
+};
+
 struct newfile {
 	int		 fd;
 	char		*path;	/* owned; its own name */
@@ -85,6 +91,7 @@ struct behind	*behind_new(size_t size, bool kept);
 int		 behind_write(struct behind *b, int fd, uint8_t **buf, size_t n,
 		    uint64_t at);
 int		 behind_end(struct behind *b);
+void		 disk_begin(struct written *w, int fd, uint64_t at, size_t n);
 
 /* beneath.c */
 int		 beneath_open(int dir, const char *path, int flags,

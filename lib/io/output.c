@@ -19,7 +19,6 @@
 
 enum {
 	SMALL = 288 * 1024,
-	BEGIN = 8 * 1024 * 1024, /* bytes that a disk begins to write at once */
 	VECTORS = 1024		/* UIO_MAXIOV of the kernel */
 };
 
@@ -37,8 +36,7 @@ struct output {
 	int		 niov;
 	struct sums	*sums;	/* borrowed; of what is written, or NULL */
 	uint64_t	 written; /* bytes that were, compressed or not */
-	uint64_t	 begun;	/* of them, those that are on their way to a
-				   disk */
+	struct written	 unbegun; /* of them, those that no disk writes yet */
 	bool		 ended;	/* output_end was called */
 	struct progress	*progress; /* borrowed; or NULL */
 	bool		 waits;	/* who reads it may keep it waiting */
@@ -88,20 +86,6 @@ output_fail(struct output *o, const char *what)
 }
 
 /*
- * Have the disk begin to write what a new file has so far, so that fsync(2)
- * finds little to do in the end.  A file system without a disk does nothing.
- */
-static void
-output_writeback(struct output *o)
-{
-	if (o->written - o->begun < BEGIN || !output_isnew(o))
-		return;
-	(void)sync_file_range(o->fd, (off_t)o->begun, (off_t)(o->written -
-	    o->begun), SYNC_FILE_RANGE_WRITE);
-	o->begun = o->written;
-}
-
-/*
  * Write some vectors, all of them; they are changed.
  */
 static void
@@ -121,8 +105,9 @@ output_writev(struct output *o, struct iovec *v, int left)
 			output_fail(o, "write");
 			break;
 		}
+		if (output_isnew(o))
+			disk_begin(&o->unbegun, o->fd, o->written, (size_t)n);
 		o->written += (uint64_t)n;
-		output_writeback(o);
 		for (; left > 0 && (size_t)n >= v->iov_len; left--, v++)
 			n -= (ssize_t)v->iov_len;
 		if (left > 0) {
