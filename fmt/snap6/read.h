@@ -66,7 +66,6 @@ int		 reader_hold(struct reader *, uint64_t);
 
 /* records.c */
 int		 read_head(struct reader *, uint64_t *, char [SNAP6_LINE]);
-int		 read_body(struct reader *, struct buf *);
 int		 read_data(struct reader *, const char *);
 int		 reader_proc(struct reader *, uint64_t);
 struct image	*reader_image(struct reader *, enum image_kind);

@@ -35,7 +35,7 @@ at_record(struct reader *r)
  * Read the length of a data record, and its data, from r into b.  Return 0, or
  * -1 with errstr.
  */
-int
+static int
 read_body(struct reader *r, struct buf *b)
 {
 	uint64_t len;

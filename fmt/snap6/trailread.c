@@ -67,13 +67,6 @@ trailer_ends(const uint8_t *p, size_t n)
 	return n >= TRAILER_END && memcmp(p + n - 8, TRAILER_MAGIC, 8) == 0;
 }
 
-static bool
-file_is(const struct recfile *f, const char *name)
-{
-	return f->namelen == strlen(name) &&
-	    memcmp(f->name, name, f->namelen) == 0;
-}
-
 /*
  * before: two numbers, divided by a blank and ended by a newline.
  */
@@ -101,7 +94,6 @@ parse_files(struct trailer *t)
 	    t->len - TRAILER_HEAD - SNAP6_NUM };
 	struct linuxrec r;
 	struct recfile f;
-	size_t i;
 	int rc;
 
 	rc = linuxrec_open(&r, &rec);
@@ -109,15 +101,13 @@ parse_files(struct trailer *t)
 		rc = errstr_set("no file before");
 	if (rc == 0)
 		rc = parse_before(t, &f);
-	for (i = 0; i < r.n && rc == 0; i++) {
-		linuxrec_get(&r, i, &f);
-		if (file_is(&f, "sums")) {
-			t->sums = f.data;
-			t->nsums = f.len / 8;
-		} else if (file_is(&f, "index")) {
-			t->index = f.data;
-			t->nindex = f.len;
-		}
+	if (rc == 0 && linuxrec_find(&r, "sums", &f)) {
+		t->sums = f.data;
+		t->nsums = f.len / 8;
+	}
+	if (rc == 0 && linuxrec_find(&r, "index", &f)) {
+		t->index = f.data;
+		t->nindex = f.len;
 	}
 	if (rc == 0 && (t->sums == NULL || t->nsums != t->bytes / SUM_BYTES +
 	    (t->bytes % SUM_BYTES != 0)))

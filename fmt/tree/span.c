@@ -32,7 +32,7 @@ member_mapped(const struct member *m, uint64_t addr, size_t len)
  * Set *sp to what lies at address addr of im, a memory, of which m is the
  * process, or a text, where m is NULL.
  */
-void
+static void
 span_at(const struct member *m, struct image *im, uint64_t addr,
     struct span *sp)
 {

@@ -104,8 +104,6 @@ void		 member_free(struct member *);
  * What there is at an address: span.c
  */
 size_t		 member_mapped(const struct member *, uint64_t, size_t);
-void		 span_at(const struct member *, struct image *, uint64_t,
-		    struct span *);
 bool		 span_seek(const struct member *, struct image *, uint64_t,
 		    uint64_t, bool, uint64_t *);
 uint64_t	 span_data(const struct member *, struct image *, uint64_t,

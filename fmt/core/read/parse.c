@@ -351,7 +351,7 @@ elfcore_bare(struct elfcore *c, uint64_t start, uint64_t end)
 /*
  * Return the first segment of c that ends behind address addr, or NULL.
  */
-const struct coreseg *
+static const struct coreseg *
 elfcore_find(const struct elfcore *c, uint64_t addr)
 {
 	size_t at;

@@ -107,7 +107,6 @@ void		 core_warn(struct corereader *, const char *, ...)
 /* parse.c */
 int		 elfcore_open(struct elfcore *, int, uint64_t);
 void		 elfcore_close(struct elfcore *);
-const struct coreseg *elfcore_find(const struct elfcore *, uint64_t);
 size_t		 elfcore_peek(const struct corereader *, uint64_t, uint8_t *,
 		    size_t);
 int		 elfcore_bare(struct elfcore *, uint64_t, uint64_t);
