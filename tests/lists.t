@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makefile and mkfile build the same programs from the same rooms, and all
-# rooms there are; libsnap(3) has what the library has.
+# rooms there are; libsnap(3) has what the library has, and snap(6) the keys that
+# are read of open files.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
@@ -42,6 +43,19 @@ check 'the files that public headers name are there' '' \
     while read -r f; do
 	[ -e "lib/$f" ] || [ -e "fmt/$f" ] || echo "$f"
     done)"
+
+# keys of file/ID: the reader's table, and the list of the page
+keys=$(sed -n '/^} keys\[\] = {/,/^};/s/.*{ "\([a-z]*\)", .*/\1/p' \
+    fmt/criu/facts/keys.c | sort -u)
+listed() {
+	sed -n '/^\.It Cm type$/,/^\.It Cm why$/p' man6/snap.6 |
+	    sed -n "s/^\.$1Cm //p" | sed 's/ Ns .*//' | tr ' ' '\n' |
+	    grep '^[a-z]' | grep -v '^type$' | sort -u
+}
+check 'each key of file/ID that snap(6) lists is read' '' \
+    "$(listed 'It ' | grep -vxF "$keys")"
+check 'snap(6) names each key of file/ID that is read' '' \
+    "$(echo "$keys" | grep -vxF "$(listed '\(It \)*')")"
 
 # paths FILE: those it names from here, and the rooms of its map
 paths() {

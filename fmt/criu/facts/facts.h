@@ -251,6 +251,10 @@ int		 maketask_one(const struct maketask *, const char *,
 		    const char *, const char *, uint64_t *);
 int		 maketask_must(struct criumake *, const struct maketask *,
 		    const char *, const char *, const char *, uint64_t *);
+bool		 maketask_same(const struct maketask *,
+		    const struct maketask *, const char *);
+struct maketask	*maketask_beside(const struct criumake *,
+		    const struct maketask *, const char *, const char *);
 void		 maketask_free(struct criumake *);
 
 /* users.c */

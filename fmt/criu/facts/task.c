@@ -233,6 +233,42 @@ maketask_must(struct criumake *m, const struct maketask *t, const char *name,
 }
 
 /*
+ * Return whether the records of t and u have the same in the file of that name.
+ */
+bool
+maketask_same(const struct maketask *t, const struct maketask *u,
+    const char *name)
+{
+	struct recfile f, g;
+
+	return linuxrec_find(&t->rec, name, &f) &&
+	    linuxrec_find(&u->rec, name, &g) && f.len == g.len &&
+	    memcmp(f.data, g.data, f.len) == 0;
+}
+
+/*
+ * Return the first process or thread that was taken with t, whose record has
+ * the file of that name, and is in the namespace ns, such as "ns/net", that t
+ * is in, or in any if that is NULL.  Return NULL if there is none.
+ */
+struct maketask *
+maketask_beside(const struct criumake *m, const struct maketask *t,
+    const char *ns, const char *name)
+{
+	struct recfile f;
+	struct maketask *u;
+	size_t i;
+
+	for (i = 0; i < m->nbypid; i++) {
+		u = m->bypid[i];
+		if (u->part == t->part && linuxrec_find(&u->rec, name, &f) &&
+		    (ns == NULL || maketask_same(t, u, ns)))
+			return u;
+	}
+	return NULL;
+}
+
+/*
  * Free the processes and threads of m.
  */
 void

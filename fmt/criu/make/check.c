@@ -53,7 +53,7 @@ namespaces_check(struct criumake *m, const struct maketask *t)
 		snprintf(name, sizeof name, "ns/%s", kind[i]);
 		if (linuxrec_find(&t->rec, name, &f) &&
 		    linuxrec_find(&m->root->rec, name, &g) &&
-		    (f.len != g.len || memcmp(f.data, g.data, f.len) != 0) &&
+		    !maketask_same(t, m->root, name) &&
 		    make_never(m, t, "in another %s namespace than process %"
 		    PRIu64 ": cannot be restored", kind[i],
 		    m->root->proc->pid) == -1)

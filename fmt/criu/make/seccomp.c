@@ -42,15 +42,13 @@ static bool
 code_find(const struct criumake *m, const struct maketask *t, uint64_t id,
     struct recfile *code)
 {
+	const struct maketask *has;
 	char file[WORDS_NAME];
-	size_t i;
 
 	snprintf(file, sizeof file, "seccomp/%" PRIu64, id);
-	for (i = 0; i < m->snap->nproc; i++)
-		if (m->task[i] != NULL && m->task[i]->part == t->part &&
-		    linuxrec_find(&m->task[i]->rec, file, code))
-			return true;
-	return false;
+	has = maketask_beside(m, t, NULL, file);
+	code->len = 0;
+	return has != NULL && linuxrec_find(&has->rec, file, code);
 }
 
 /*
@@ -60,20 +58,17 @@ static bool
 is_common(const struct criumake *m, const struct maketask *p)
 {
 	const struct maketask *t;
-	struct recfile own, f;
 	const size_t *at;
 	size_t i, n, others;
 
-	if (!linuxrec_find(&p->rec, name, &own) ||
-	    snap_threads(m->snap, p->proc->pid, &at, &n) == -1)
+	if (snap_threads(m->snap, p->proc->pid, &at, &n) == -1)
 		return false;
 	for (others = 0, i = 0; i < n; i++) {
 		t = m->task[at[i]];
 		if (t == p || !maketask_runs(t))
 			continue;
 		others++;
-		if (!linuxrec_find(&t->rec, name, &f) || f.len != own.len ||
-		    memcmp(f.data, own.data, f.len) != 0)
+		if (!maketask_same(p, t, name))
 			return false;
 	}
 	return others > 0;

@@ -70,30 +70,23 @@ prefix_set(struct makecgroups *c, const char *list, const char *root)
  * record that tells it.  Return 1; 0 if none does; or -1.
  */
 static int
-roots_read(struct criumake *m, const struct recfile *ns)
+roots_read(struct criumake *m)
 {
 	const struct maketask *t;
 	struct words w;
-	struct recfile f;
-	size_t i;
 	int rc;
 
-	for (rc = 0, i = 0; i < m->nbypid && rc == 0; i++) {
-		t = m->bypid[i];
-		if (t->part != m->root->part || !linuxrec_find(&t->rec,
-		    "ns/cgroup", &f) || f.len != ns->len ||
-		    memcmp(f.data, ns->data, f.len) != 0)
-			continue;
-		rc = words_open(&w, &t->rec, t->proc->pid, "cgroups/roots");
-		if (rc == 1) {
-			while ((rc = words_key(&w)) == 1 &&
-			    cgpath_sound(w.rest))
-				prefix_set(m->cgroups, strcmp(w.word[0],
-				    "-") == 0 ? "" : w.word[0], w.rest);
-			rc = rc == 0 ? 1 : words_bad(&w, "hierarchy path");
-		}
-		words_close(&w);
+	t = maketask_beside(m, m->root, "ns/cgroup", "cgroups/roots");
+	if (t == NULL)
+		return 0;
+	if ((rc = words_open(&w, &t->rec, t->proc->pid, "cgroups/roots")) ==
+	    1) {
+		while ((rc = words_key(&w)) == 1 && cgpath_sound(w.rest))
+			prefix_set(m->cgroups, strcmp(w.word[0], "-") == 0 ?
+			    "" : w.word[0], w.rest);
+		rc = rc == 0 ? 1 : words_bad(&w, "hierarchy path");
 	}
+	words_close(&w);
 	return rc;
 }
 
@@ -104,19 +97,19 @@ roots_read(struct criumake *m, const struct recfile *ns)
 static int
 space_read(struct criumake *m)
 {
-	struct recfile ns, f;
+	struct recfile f;
 	size_t i;
 	int rc;
 
-	if (!linuxrec_find(&m->root->rec, "ns/cgroup", &ns))
+	if (!linuxrec_find(&m->root->rec, "ns/cgroup", &f))
 		return 0;
-	rc = maketask_isapart(m->root, "cgroup") ? roots_read(m, &ns) : 1;
+	rc = maketask_isapart(m->root, "cgroup") ? roots_read(m) : 1;
 	if (rc == 0)
 		rc = make_note(m, m->root, NULL, "it is restored in criu's "
 		    "cgroup namespace: where its own begins is not told");
 	for (i = 1; i < m->norder && rc != -1; i++)
 		if (linuxrec_find(&m->order[i]->rec, "ns/cgroup", &f) &&
-		    (f.len != ns.len || memcmp(f.data, ns.data, f.len) != 0))
+		    !maketask_same(m->root, m->order[i], "ns/cgroup"))
 			rc = make_note(m, m->order[i], NULL, "it is restored "
 			    "in the cgroup namespace of process %" PRIu64 ", "
 			    "not one of its own", m->root->proc->pid);

@@ -18,30 +18,6 @@ enum {				/* of linux/rtnetlink.h, fib_rules.h */
 };
 
 /*
- * Return the process of the network namespace of the root whose record tells of
- * it by a file of a name, or NULL.
- */
-static struct maketask *
-space_find(const struct criumake *m, const char *name)
-{
-	struct recfile f, g, h;
-	struct maketask *t;
-	size_t i;
-
-	if (!linuxrec_find(&m->root->rec, "ns/net", &f))
-		return NULL;
-	for (i = 0; i < m->nbypid; i++) {
-		t = m->bypid[i];
-		if (t->part == m->root->part &&
-		    linuxrec_find(&t->rec, "ns/net", &g) && f.len == g.len &&
-		    memcmp(f.data, g.data, f.len) == 0 &&
-		    linuxrec_find(&t->rec, name, &h))
-			return t;
-	}
-	return NULL;
-}
-
-/*
  * Find out whether the network namespace of the root, which is an init and in
  * another one than snap was, is made: m->net.  Note what hinders that.  Return
  * 0, or -1 with errstr.
@@ -54,13 +30,14 @@ makenet_check(struct criumake *m)
 	bool all;
 	int rc;
 
-	if ((t = space_find(m, "net/links")) != NULL) {
+	t = maketask_beside(m, m->root, "ns/net", "net/links");
+	if (t != NULL) {
 		rc = netlinks_check(m, t, &all);
 		if (rc == 0 && all)
 			m->net = t;
 		return rc;
 	}
-	t = space_find(m, "net/why");
+	t = maketask_beside(m, m->root, "ns/net", "net/why");
 	why = t == NULL ? NULL : words_text(&t->rec, "net/why");
 	if (why != NULL)
 		why[strcspn(why, "\n")] = '\0';

@@ -200,66 +200,6 @@ queue_line(struct criumake *m, const struct maketask *t, struct words *w,
 }
 
 /*
- * Return whether the record of t tells of what is in its IPC namespace.
- */
-static bool
-tells_space(const struct maketask *t)
-{
-	struct recfile f;
-
-	return linuxrec_find(&t->rec, "sysvipc/sem", &f) ||
-	    linuxrec_find(&t->rec, "sysvipc/msg", &f) ||
-	    linuxrec_find(&t->rec, "sysvipc/detached", &f);
-}
-
-/*
- * Return whether the record of t tells that it has such a namespace, with or
- * without anything in it.
- */
-static bool
-tells_limits(const struct maketask *t)
-{
-	struct recfile f;
-
-	return linuxrec_find(&t->rec, "sysvipc/limits", &f);
-}
-
-/*
- * Return whether the record of t tells why that cannot be had.
- */
-static bool
-tells_why(const struct maketask *t)
-{
-	struct recfile f;
-
-	return linuxrec_find(&t->rec, "sysvipc/why", &f);
-}
-
-/*
- * Return the first process of the IPC namespace of t whose record tells what
- * is asked for, or NULL.
- */
-static struct maketask *
-space_find(const struct criumake *m, const struct maketask *t,
-    bool (*tells)(const struct maketask *))
-{
-	struct recfile f, g;
-	struct maketask *u;
-	size_t i;
-
-	if (!linuxrec_find(&t->rec, "ns/ipc", &f))
-		return NULL;
-	for (i = 0; i < m->nbypid; i++) {
-		u = m->bypid[i];
-		if (u->part == t->part && linuxrec_find(&u->rec, "ns/ipc",
-		    &g) && f.len == g.len && memcmp(f.data, g.data, f.len) ==
-		    0 && tells(u))
-			return u;
-	}
-	return NULL;
-}
-
-/*
  * Return whether t is the init of a pid namespace, and in an IPC namespace that
  * snap was not in.
  */
@@ -339,15 +279,20 @@ makespace_write(struct criumake *m)
 int
 makespace_read(struct criumake *m)
 {
+	static const char *const name[] = { "sysvipc/sem", "sysvipc/msg",
+	    "sysvipc/detached", "sysvipc/limits" };
+	enum { NAMES = sizeof name / sizeof *name };
 	const struct maketask *t;
+	size_t i, n;
 	char *why;
 	int rc;
 
-	m->space = space_find(m, m->root, tells_space);
-	if (m->space == NULL && is_inits(m->root))
-		m->space = space_find(m, m->root, tells_limits);
-	if (m->space != NULL ||
-	    (t = space_find(m, m->root, tells_why)) == NULL)
+	/* that it has one, perhaps with nothing in it, counts for an init */
+	n = is_inits(m->root) ? NAMES : NAMES - 1;
+	for (i = 0; i < n && m->space == NULL; i++)
+		m->space = maketask_beside(m, m->root, "ns/ipc", name[i]);
+	if (m->space != NULL || (t = maketask_beside(m, m->root, "ns/ipc",
+	    "sysvipc/why")) == NULL)
 		return 0;
 	if ((why = words_text(&t->rec, "sysvipc/why")) == NULL)
 		return errstr_set("out of memory");
