@@ -138,11 +138,10 @@ WARN = $(WARN_AS) -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototype
 	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla
 LIBWARN = -Wconversion -Wsign-conversion
 # -fPIC, of which the shared library is made, costs programs 200 bytes
-HARDEN = -fstack-protector-strong -fPIC -fno-semantic-interposition
-# sections for each function, so that programs without shared libraries have
-# none that they do not call
-SECTIONS = -ffunction-sections -fdata-sections
-LINK = -pie -Wl,--as-needed -Wl,-z,relro,-z,now
+HARDEN = -fstack-protector-strong -fPIC -fno-semantic-interposition \
+	-ffunction-sections -fdata-sections
+# what a program does not call it does not have
+LINK = -pie -Wl,--as-needed -Wl,-z,relro,-z,now,--gc-sections
 LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS) $(ZSTD) 2>/dev/null) $(LDLIBS) -pthread
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZFLAGS = $(SANITIZE) -fsanitize=fuzzer-no-link
@@ -212,9 +211,9 @@ $O/libsnap.map: lib/libsnap.3
 
 $O/$(SO): $O/libsnap.a $O/libsnap.map
 	$(CC) $(CFLAGS) -shared -Wl,-soname,$(SONAME) \
-	    -Wl,--version-script=$O/libsnap.map -Wl,-z,relro,-z,now \
-	    $(LDFLAGS) -o $@ -Wl,--whole-archive $< \
-	    -Wl,--no-whole-archive $(LIBS)
+	    -Wl,--version-script=$O/libsnap.map \
+	    -Wl,-z,relro,-z,now,--gc-sections $(LDFLAGS) -o $@ \
+	    -Wl,--whole-archive $< -Wl,--no-whole-archive $(LIBS)
 
 $O/common.a: $(COMMON) $O/objects
 	rm -f $@
@@ -230,12 +229,11 @@ $(PB).c: fmt/criu/img/criu.proto
 $(PB).h: $(PB).c ;
 
 $(PB).o: $(PB).c
-	$(CC) -std=c11 $(CPP) $(HARDEN) $(SECTIONS) $(CFLAGS) -pthread \
-	    -c -o $@ $<
+	$(CC) -std=c11 $(CPP) $(HARDEN) $(CFLAGS) -pthread -c -o $@ $<
 
 $O/%.o: %.c
 	@$(NEEDED)mkdir -p $(@D)
-	$(CC) -std=c11 $(CPP) $(WARN) $(HARDEN) $(SECTIONS) $(CFLAGS) \
+	$(CC) -std=c11 $(CPP) $(WARN) $(HARDEN) $(CFLAGS) \
 	    -pthread -MMD -MP -c -o $@ $<
 
 # a unit test tells in its head what else it is linked with

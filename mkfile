@@ -32,8 +32,9 @@ CFLAGS=-O2 -g
 CPPFLAGS=-D_GNU_SOURCE -D_FORTIFY_SOURCE=3 -Ilib -Ifmt -Icmd -I$O/fmt ${ZSTD:%=-DZSTD}
 WARN=-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla
-HARDEN=-fstack-protector-strong -fPIC -fno-semantic-interposition
-LINK=-pie -Wl,--as-needed -Wl,-z,relro,-z,now
+HARDEN=-fstack-protector-strong -fPIC -fno-semantic-interposition \
+	-ffunction-sections -fdata-sections
+LINK=-pie -Wl,--as-needed -Wl,-z,relro,-z,now,--gc-sections
 
 SRC=`for r in $ROOMS; do ls $r/*.c; done`
 LIBOBJ=${SRC:%.c=$O/%.o}

@@ -226,7 +226,7 @@ members_take(struct walk *w)
  * By name, and of one name the later one last.
  */
 CMP_BY(member_cmp, struct tarmember, strcmp(x->name, y->name) != 0 ?
-    strcmp(x->name, y->name) : ORDER(y->pos, x->pos))
+    strcmp(x->name, y->name) : ORDER(x->pos, y->pos))
 
 /*
  * Read the table of the archive in, of which nothing has been skipped; a pipe,

@@ -144,7 +144,7 @@ posix_timer(struct criumake *m, Criu__Timers *c, struct maketask *t,
 	MSG_FILL(p, "isec insec vsec vnsec", ((uint64_t[]){ v[7] / NSEC,
 	    v[7] % NSEC, v[8] / NSEC, v[8] % NSEC }));
 	if (who != NULL)
-		MSG_FILL(p, "notify_thread_id", &(uint64_t){ who->pid });
+		MSG_FILL(p, "notify_thread_id", ((uint64_t[]){ who->pid }));
 	return 0;
 }
 

@@ -20,6 +20,8 @@
  *	packet.c	packet sockets
  *	tcp.c		connections of TCP
  *	inet.c		sockets of the internet
+ *	hinders.c	why others cannot be restored
+ *	entry.c		and what their entries have
  *	kind.c		the table of all kinds
  *	judge.c		what of all these can be restored
  *	file.c		files.img, an entry for each
@@ -162,6 +164,10 @@ bool		 maketcp_goes(const struct criumake *, const struct makeopen *);
 /* inet.c */
 enum makewhy	 makeinet_kind(const struct makeopen *);
 int		 makeinet_rest(struct criumake *);
+
+/* hinders.c */
+bool		 makehinders_queue(const struct criumake *,
+		    const struct makeopen *);
 
 /* judge.c */
 int		 makejudge_opens(struct criumake *);

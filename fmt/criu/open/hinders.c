@@ -1,0 +1,193 @@
+/*
+ * Why files with names, pipes, UNIX sockets and what has no name cannot be
+ * restored.
+ */
+#include "open.h"
+
+#include <limits.h>
+
+enum {				/* of include/net/tcp_states.h, sys/socket.h */
+	STATE_ESTABLISHED = 1, STATE_CLOSE = 7, STATE_LISTEN = 10,
+	TYPE_DGRAM = 2, SHUT_BOTH = 3
+};
+
+/*
+ * Return why a pipe cannot be restored, or NULL.
+ */
+const char *
+makepipe_hinders(struct criumake *m, const struct makeopen *f)
+{
+	if (f->v[OK_ALONE][0] != 0 || makestandard_leaves(m, f))
+		return NULL;
+	if (!(f->ends & PIPE_READ))
+		return "a pipe that is read by who is not in the snapshot";
+	if (!(f->ends & PIPE_WRITE))
+		return "a pipe that is written by who is not in the snapshot";
+	return NULL;
+}
+
+/*
+ * Return why a UNIX socket that is connected to none cannot be restored, or
+ * NULL.
+ */
+static const char *
+single_hinders(const struct criumake *m, const struct makeopen *f)
+{
+	const uint64_t *s = f->v[OK_SOCKET];
+	const struct openline *caller;
+	const struct makeopen *o;
+	size_t n;
+
+	caller = makekeys_lines(f, OK_CALLER, &n);
+	for (; n > 0; n--, caller++) {
+		if (caller->v[0] == 0)
+			return "a connection that was closed waits to be "
+			    "accepted";
+		o = makefind_inode(m, KIND_UNIX, caller->v[0]);
+		if (o == NULL || !o->used)
+			return "a connection of who is not in the snapshot "
+			    "waits to be accepted";
+		if (o->why != NULL)
+			return "a connection that cannot be restored waits to "
+			    "be accepted";
+	}
+	if (s[SOCK_STATE] != STATE_ESTABLISHED ||
+	    s[SOCK_TYPE] == TYPE_DGRAM || s[4] == SHUT_BOTH)
+		return NULL;
+	o = makefind_accepter(m, f);
+	if (o == NULL || !makeopen_written(o))
+		return "a connection that waits to be accepted by who is not "
+		    "in the snapshot";
+	return f->v[OK_UNREAD][0] == 0 ? NULL :
+	    "a connection that waits to be accepted, with bytes to be read";
+}
+
+/*
+ * Return why a UNIX socket cannot be restored, or NULL.
+ */
+const char *
+makeunix_hinders(struct criumake *m, const struct makeopen *f)
+{
+	const uint64_t *s = f->v[OK_SOCKET];
+	const struct makeopen *peer;
+	char dir[PATH_MAX];
+	const char *why;
+
+	if (!makeopen_has(f, OK_SOCKET) || !makeopen_has(f, OK_INO))
+		return "a socket that little is known of";
+	if (!makeopen_dir(f, dir, sizeof dir))
+		return "a socket whose name leads from who knows where";
+	if ((why = makequeue_hinders(m, f)) != NULL)
+		return why;
+	if (s[SOCK_PEER] == 0)
+		return single_hinders(m, f);
+	peer = makefind_peer(m, f);
+	if (peer != NULL && peer->used && peer->why != NULL)
+		return "a socket whose other end cannot be restored";
+	if (makeunix_external(m, f) || makestandard_leaves(m, f))
+		return NULL;
+	if (peer == NULL || !makeopen_written(peer))
+		return "a socket whose other end is not in the snapshot";
+	if (makefind_peer(m, peer) == f)
+		return NULL;
+	if (s[SOCK_TYPE] != TYPE_DGRAM || peer->namelen == 0)
+		return "a socket whose other end is not in the snapshot";
+	/* nobody can connect to it any more: unix_may_send of the kernel's
+	   net/unix/af_unix.c */
+	return peer->v[OK_SOCKET][SOCK_PEER] == 0 ? NULL :
+	    "a socket that is connected to one that is connected to another";
+}
+
+/*
+ * Return a descriptor of t that leads to the open file of a number of the
+ * record, descriptor wish if that does; or NULL.
+ */
+static const struct makefd *
+fd_find(const struct maketask *t, uint64_t key, uint64_t wish)
+{
+	const struct makefd *f;
+
+	f = makefind_fd(t, key, wish);
+	return f != NULL && f->fd == wish ? f : makefind_fd(t, key, 0);
+}
+
+/*
+ * Return why an epoll set cannot be restored, or NULL.  What it waits for
+ * must be open in the process that is to make it, whose descriptors its
+ * targets are given.
+ */
+const char *
+makeepoll_hinders(struct criumake *m, const struct makeopen *f)
+{
+	const struct makefd *fd;
+	struct openline *t;
+	size_t n;
+
+	(void)m;
+	for (t = makekeys_lines(f, OK_TARGET, &n); n > 0; n--, t++) {
+		fd = t->v[TARGET_ID] == NOFILE ? NULL : fd_find(f->user,
+		    t->v[TARGET_ID], t->v[TARGET_FD]);
+		if (fd == NULL)
+			return "an epoll set with a file that the process has "
+			    "no descriptor of";
+		if (fd->open->why != NULL)
+			return "an epoll set with a file that cannot be "
+			    "restored";
+		t->v[TARGET_FD] = fd->fd;
+	}
+	return NULL;
+}
+
+/*
+ * Return whether f is a POSIX message queue of the mount namespace that is
+ * made, where there are none: the kernel has it on a mount of its own.
+ */
+bool
+makehinders_queue(const struct criumake *m, const struct makeopen *f)
+{
+	return f->path != NULL && makemount_lacks(m, f->mount) &&
+	    makemount_isqueues(m, f->path);
+}
+
+/*
+ * Return why a file with a name cannot be restored, or NULL.
+ */
+const char *
+makenamed_hinders(struct criumake *m, const struct makeopen *f)
+{
+	if (f->path == NULL || *f->path != '/')
+		return "a file whose path is not known";
+	if (makehinders_queue(m, f))
+		return "a POSIX message queue in an IPC namespace that is made";
+	if (makemount_lacks(m, f->mount))
+		return "a file of another mount namespace";
+	if (f->v[OK_DELETED][0] == 0)
+		return NULL;
+	if (f->type == KIND_LINK && f->leads == NULL)
+		return "a deleted symbolic link that leads to who knows where";
+	if (f->type != KIND_REG)
+		return NULL;
+	return makereg_content(m, f->v[OK_DEV][0], f->v[OK_INO][0]) != NULL ?
+	    NULL : "a deleted file whose content is not in the snapshot";
+}
+
+/*
+ * Return why an eventfd cannot be restored, or NULL.
+ */
+const char *
+makeeventfd_hinders(struct criumake *m, const struct makeopen *f)
+{
+	(void)m;
+	return f->v[OK_SEMAPHORE][0] == 0 ? NULL :
+	    "an eventfd that is a semaphore, which criu does not know";
+}
+
+/*
+ * Return why a memfd cannot be restored, or NULL.
+ */
+const char *
+makememfd_hinders(struct criumake *m, const struct makeopen *f)
+{
+	return makereg_content(m, f->v[OK_DEV][0], f->v[OK_INO][0]) != NULL ?
+	    NULL : "a memfd whose content is not in the snapshot";
+}
