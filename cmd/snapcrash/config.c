@@ -188,7 +188,8 @@ config_read(struct config *c, const char *path)
 	int rc;
 
 	*c = (struct config){ .atonce = 4, .waiting = 16, .count = 100,
-	    .bytes = UINT64_C(10) << 30, .free.percent = 10, .corelimit = true };
+	    .bytes = UINT64_C(10) << 30, .free.percent = 10,
+	    .corelimit = true };
 	strlcpy(c->directory, "/var/lib/snapcrash", sizeof c->directory);
 	strlcpy(c->socket, "/run/snapcrash.socket", sizeof c->socket);
 	if ((f = fopen(path, "re")) == NULL)

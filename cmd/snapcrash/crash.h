@@ -121,14 +121,18 @@ int		 falling_learn(struct falling *f, char *const words[]);
 long		 falling_parent(const struct falling *f);
 bool		 falling_same(const struct falling *f);
 
+/* file.c */
+bool		 file_line(const char *path, const char *key, char *value,
+		    size_t size);
+int		 file_write(const char *path, const char *fmt, ...)
+		    __attribute__((format(printf, 2, 3)));
+int		 line_read(const char *path, char *s, size_t size);
+
 /* handler.c: who handles cores */
 int		 handler_install(const struct config *c, const char *path,
 		    bool by_socket);
 int		 handler_remove(const struct config *c);
 int		 handler_status(const struct config *c);
-int		 file_write(const char *path, const char *fmt, ...)
-		    __attribute__((format(printf, 2, 3)));
-int		 line_read(const char *path, char *s, size_t size);
 
 /* leave.c: what is left out where there is not room for all */
 uint64_t	 leave_need(const struct space *sp);

@@ -36,31 +36,8 @@ number(const char *s, int *n)
 }
 
 /*
- * Set value to what a line of the file path has behind its key.  Return false
- * if it has none.
- */
-static bool
-file_line(const char *path, const char *key, char *value, size_t size)
-{
-	const size_t len = strlen(key);
-	char line[256];
-	bool found;
-	FILE *f;
-
-	found = false;
-	if ((f = fopen(path, "re")) == NULL)
-		return false;
-	while (!found && fgets(line, sizeof line, f) != NULL)
-		if (strncmp(line, key, len) == 0 && line[len] == ':') {
-			strlcpy(value, line + len + 1, size);
-			found = true;
-		}
-	fclose(f);
-	return found;
-}
-
-/*
- * The same for the status of process pid.
+ * Set value to what the status of process pid has behind a key.  Return false
+ * if it has no such line.
  */
 static bool
 status_line(pid_t pid, const char *key, char *value, size_t size)

@@ -25,41 +25,6 @@ enum {
 };
 
 /*
- * Read the line that a file has.  Return 0, or -1 with errstr.
- */
-int
-line_read(const char *path, char *s, size_t size)
-{
-	FILE *f;
-
-	if ((f = fopen(path, "re")) == NULL)
-		return errstr_sys("%s", path);
-	if (fgets(s, (int)size, f) == NULL)
-		*s = '\0';
-	fclose(f);
-	s[strcspn(s, "\n")] = '\0';
-	return 0;
-}
-
-/*
- * Write a file that has this.  Return 0, or -1 with errstr.
- */
-int
-file_write(const char *path, const char *fmt, ...)
-{
-	va_list ap;
-	FILE *f;
-	int rc;
-
-	if ((f = fopen(path, "we")) == NULL)
-		return errstr_sys("%s", path);
-	va_start(ap, fmt);
-	rc = vfprintf(f, fmt, ap);
-	va_end(ap);
-	return fclose(f) == EOF || rc < 0 ? errstr_sys("%s", path) : 0;
-}
-
-/*
  * Set s to the core_pattern that has the kernel run this program, with the
  * configuration path.
  */

@@ -257,11 +257,11 @@ store_victim(const struct crashes *l, uint64_t whose, uint64_t need,
 /*
  * Remove crashes of l, which are in the current directory: those that are too
  * old, then those that are too many; then, where need more bytes have no place,
- * others; but for more than half of what may be taken none is removed, nor where
- * it would not help.  store_victim chooses.  The crash that comes is of user
- * whose; others who are at work will write so much as others tells.  Return the
- * bytes that there is room for, of a snapshot; *disk is that of files, of which
- * there are two until it is made.
+ * others; but for more than half of what may be taken none is removed, nor
+ * where it would not help.  store_victim chooses.  The crash that comes is of
+ * user whose; others who are at work will write so much as others tells.
+ * Return the bytes that there is room for, of a snapshot; *disk is that of
+ * files, of which there are two until it is made.
  */
 uint64_t
 store_room(const struct config *c, struct crashes *l, uint64_t whose,

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Those from 424 on, which are the same on all machines (asm/unistd.h): an older
- * libseccomp does not know the last ones.
+ * Those from 424 on, which are the same on all machines (asm/unistd.h): an
+ * older libseccomp does not know the last ones.
  */
 enum { FIRST = 424 };
 

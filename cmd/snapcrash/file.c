@@ -1,0 +1,66 @@
+/*
+ * Small files that are read and written as a whole.
+ */
+#include "crash.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/*
+ * Read the line that a file has.  Return 0, or -1 with errstr.
+ */
+int
+line_read(const char *path, char *s, size_t size)
+{
+	FILE *f;
+
+	if ((f = fopen(path, "re")) == NULL)
+		return errstr_sys("%s", path);
+	if (fgets(s, (int)size, f) == NULL)
+		*s = '\0';
+	fclose(f);
+	s[strcspn(s, "\n")] = '\0';
+	return 0;
+}
+
+/*
+ * Write a file that has this.  Return 0, or -1 with errstr.
+ */
+int
+file_write(const char *path, const char *fmt, ...)
+{
+	va_list ap;
+	FILE *f;
+	int rc;
+
+	if ((f = fopen(path, "we")) == NULL)
+		return errstr_sys("%s", path);
+	va_start(ap, fmt);
+	rc = vfprintf(f, fmt, ap);
+	va_end(ap);
+	return fclose(f) == EOF || rc < 0 ? errstr_sys("%s", path) : 0;
+}
+
+/*
+ * Set value to what a line of the file path has behind its key.  Return false
+ * if it has none.
+ */
+bool
+file_line(const char *path, const char *key, char *value, size_t size)
+{
+	const size_t len = strlen(key);
+	char line[256];
+	bool found;
+	FILE *f;
+
+	found = false;
+	if ((f = fopen(path, "re")) == NULL)
+		return false;
+	while (!found && fgets(line, sizeof line, f) != NULL)
+		if (strncmp(line, key, len) == 0 && line[len] == ':') {
+			strlcpy(value, line + len + 1, size);
+			found = true;
+		}
+	fclose(f);
+	return found;
+}
