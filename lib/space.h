@@ -21,7 +21,7 @@ int		 vmas_copy(struct vmas *to, const struct vmas *from);
 /*
  * The whole address space of a process, with what smaps, status, stat and
  * limits tell of it: state/space.c, and for where that comes from
- * linux/pages/livespace.c, linux/pages/kernspace.c and record/space.c
+ * linux/observe/livespace.c, linux/observe/kernspace.c and record/space.c
  */
 enum mapping_flag {
 	MAPPING_FLAGS = 1,	/* VmFlags are told; else max is a guess */
@@ -75,7 +75,7 @@ void		 space_free(struct space *sp);
 
 /*
  * What is known of the pages of mappings: state/pages.c, state/sharing.c,
- * linux/pages/livepages.c, record/pages.c
+ * linux/observe/livepages.c, record/pages.c
  */
 enum pagekind {
 	PAGES_NONE,		/* nothing is there */
@@ -127,7 +127,7 @@ int		 pages_compare(struct pagelist *l, struct image *old,
 /*
  * How much memory mappings take, by their page tables, what the kernel
  * tells of the frames behind them, and what is touched in a window of time:
- * linux/pages/pageuse.c, linux/pages/pageflags.c, linux/pages/frames.c; and
+ * linux/observe/pageuse.c, linux/observe/pageflags.c, linux/pages/frames.c; and
  * whose threads they are: linux/proc/procfs.c
  */
 struct pageuse {		/* kilobytes, but for pss */
