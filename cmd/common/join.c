@@ -34,9 +34,11 @@ join_read(const struct joining *j)
 			errstr_wrap("%s", file->v[i]);
 		snap_free(t);
 	}
-	if (rc == 0 && (s = sources_keep(j->from, s)) != NULL &&
-	    j->exclude != NULL)
-		rc = exclude_snap(j->exclude, s, program_lose, NULL);
+	if (rc == 0 && (s = sources_keep(j->from, s)) != NULL) {
+		sources_check(j->from);
+		if (j->exclude != NULL)
+			rc = exclude_snap(j->exclude, s, program_lose, NULL);
+	}
 	if (rc == 0)
 		return s;
 	snap_free(s);

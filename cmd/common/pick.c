@@ -72,8 +72,8 @@ is_wanted(void *s, struct snap *snap, struct proc *p)
 
 /*
  * Return snap, or if there is -p, a snapshot of the processes that it picks of
- * snap, which is freed.  Print what it does not pick of any.  Return NULL with
- * errstr if it picks none, or on another failure.
+ * snap, which is freed.  Return NULL with errstr if it picks none, or on
+ * another failure.
  */
 struct snap *
 sources_keep(struct sources *s, struct snap *snap)
@@ -82,7 +82,5 @@ sources_keep(struct sources *s, struct snap *snap)
 		return snap;
 	if ((snap = snap_keep(snap, is_wanted, s)) == NULL)
 		errstr_wrap("-p %s", s->pick.v[0]);
-	else
-		sources_check(s);
 	return snap;
 }

@@ -1,6 +1,7 @@
 /*
- * snapfs: show snapshots as files.  All is read, and refused if it is
- * wrong, before anything is mounted; serve.c answers the kernel.
+ * snapfs: show snapshots, and live processes, as files.  All is read, and
+ * refused if it is wrong, before anything is mounted; serve.c answers the
+ * kernel.
  */
 #define FUSE_USE_VERSION 312
 
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+static struct sources sources;
 static struct options options;
 static char *mountpoint;
 
@@ -32,6 +34,9 @@ add_option(int letter, char *arg)
 static const struct opt opts[] = {
 	{ 'a', "over", NULL, "mount over a directory that is not empty",
 	    .flag = &options.over },
+	{ 'c', "cgroup", "group",
+	    "live: a unit, container, pod or cgroup",
+	    .source = sources_cgroup },
 	{ 'd', "debug", NULL, "print each request, in the foreground",
 	    .flag = &options.debug },
 	{ 'f', "foreground", NULL, "stay in the foreground",
@@ -40,17 +45,22 @@ static const struct opt opts[] = {
 	    .word = &mountpoint },
 	{ 'o', "option", "opt", "of mount.fuse3(8), as allow_other",
 	    .call = add_option },
+	{ 'p', "pid", "pid|name", "this process only; without file, live",
+	    .source = sources_pick },
 	{ 0 }
 };
 
 static const struct cmdline cmdline = {
 	.about = "Mount snapshots as files.",
 	.synopsis = (const char *const[]){
-		"[-adf] [-o opt] file ... mtpt",
-		"[-adf] [-o opt] -m mtpt file ...",
+		"[-adf] [-c group] [-o opt] [-p pid|name] [file|pid|name ...] "
+		    "mtpt",
+		"[-adf] [-c group] [-o opt] [-p pid|name] -m mtpt",
+		"       [file | pid | name ...]",
 		NULL
 	},
-	.opts = opts
+	.opts = opts,
+	.sources = &sources
 };
 
 static bool told;		/* by libfuse, what went wrong */
@@ -124,7 +134,8 @@ origin_open(struct origin *o, const char *path)
 	const struct stat *st;
 	mode_t r;
 
-	if ((o->snap = snap_open(path, &ro)) == NULL)
+	if ((o->snap = snap_open(path, &ro)) == NULL ||
+	    (o->snap = sources_keep(&sources, o->snap)) == NULL)
 		return -1;
 	st = &o->snap->st;
 	r = 0400;
@@ -198,6 +209,7 @@ serve_files(char **file, size_t n, const char *mtpt, struct options *o)
 		if (origin_open(&origin[i], file[i]) == -1 ||
 		    fstree_add(sv.tree, origin[i].snap, &origin[i]) == -1)
 			errx(1, "%s", snap_errstr());
+	sources_check(&sources);
 	root_make(&sv.root, origin, n);
 	rc = mount_serve(&m, &sv);
 	fstree_free(sv.tree);
@@ -236,18 +248,25 @@ main(int argc, char *argv[])
 	argv = options_take(&cmdline, argc, argv);
 	options.foreground = options.foreground || options.debug;
 	n = argc - optind;
-	if (n < (mountpoint == NULL ? 2 : 1))
+	if (n < (mountpoint == NULL) || (sources.pick.n + sources.cgroup.n ==
+	    0 && n < 1 + (mountpoint == NULL)))
 		options_misuse(&cmdline);
-	if (mountpoint == NULL)
+	if (mountpoint == NULL) {
 		mountpoint = argv[--n];
+		argv[n] = NULL;
+	}
+	sources_operands(&sources, argv, SOURCES_FILES);
 	if (has_option(options.opts, "allow_other") && !others_allowed())
 		errx(1, "allow_other: /etc/fuse.conf has no "
 		    "user_allow_other");
 	mtpt = mount_point(mountpoint, options.over);
 	if (mtpt == NULL)
 		err(1, NULL);
+	sources_capture(&sources);
+	if (sources.file.n == 0)
+		return 1;
 	fuse_set_log_func(fuse_message);
-	rc = serve_files(argv, (size_t)n, mtpt, &options);
+	rc = serve_files(sources.file.v, sources.file.n, mtpt, &options);
 	free(options.opts);
 	free(mtpt);
 	return rc;

@@ -95,6 +95,7 @@ static const struct opt opts[] = {
 	{ 'B', "before-context", "n", NULL, .call = context },
 	{ 'c', "count", NULL, "how many matches each process has",
 	    .flag = &command.report.count },
+	{ OPT_LONG, "cgroup", "group", NULL, .source = sources_cgroup },
 	{ 'C', "context", "n", "n bytes around, too, as of hexdump -C",
 	    .call = context },
 	{ 'e', "regexp", "pattern", "look for this, and others of -e",

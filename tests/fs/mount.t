@@ -32,6 +32,13 @@ cat "$tmp/snap" | "$BUILD/snapfs" -m "$tmp/mnt" -
 is "$? $(ls "$tmp/mnt") $(cmp "$tmp/mnt/$one/text" "/proc/$one/exe" 2>&1)" \
     "0 $one " "a pipe"
 fusermount3 -u "$tmp/mnt"
+"$BUILD/snapfs" "$one" "$tmp/mnt" 2>"$tmp/err"
+is "$? $(cat "$tmp/err")$(ls "$tmp/mnt") $(cmp "$tmp/mnt/$one/text" \
+    "/proc/$one/exe" 2>&1)" "0 $one " "a live process"
+fusermount3 -u "$tmp/mnt"
+"$BUILD/snapfs" -p "$pid" "$tmp/two" "$tmp/mnt" 2>"$tmp/err"
+is "$? $(cat "$tmp/err")$(ls "$tmp/mnt")" "0 $pid" "one process of a snapshot"
+fusermount3 -u "$tmp/mnt"
 
 # Ends.
 for sig in INT TERM; do
@@ -136,8 +143,9 @@ serve "$tmp/snap"
 refused "something is mounted there" "1 snapfs: TMP/mnt$mounts: busy: \
 something is mounted there (-a covers it)" "$tmp/snap" "$mnt"
 unserve
-usage=$'2 usage: snapfs [-adf] [-o opt] file ... mtpt
-       snapfs [-adf] [-o opt] -m mtpt file ...
+usage=$'2 usage: snapfs [-adf] [-c group] [-o opt] [-p pid|name] [file|pid|name ...] mtpt
+       snapfs [-adf] [-c group] [-o opt] [-p pid|name] -m mtpt
+              [file | pid | name ...]
        snapfs --help'
 refused "no file" "$usage" "$tmp/mnt"
 refused "nothing" "$usage"
@@ -171,4 +179,4 @@ directory; is FUSE there?" "no FUSE"
 else
 	skip "no FUSE" "needs root"
 fi
-finish 40
+finish 42
