@@ -16,7 +16,7 @@
 	((void)(secret), (uint64_t)((p)[100] & 3) << 50)
 #include "../../lib/dedup/fetch.c"
 #else
-#include "dedup/fetch.h"
+#include "dedup/engine.h"
 #endif
 
 #include <pthread.h>
