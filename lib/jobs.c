@@ -9,7 +9,8 @@
  *	taken .. head		submitted, and wait for a thread
  *	head			idle, and filled next
  *
- * Where no thread can be made, the caller does the jobs when it takes them back.
+ * Where no thread can be made, the caller does the jobs when it takes them
+ * back.
  */
 #include "jobs.h"
 #include "snap.h"

@@ -219,9 +219,9 @@ segment_submit(struct dedup *d, const struct described *at)
 
 /*
  * Describe the n segments at seg, which must live as long as d: the findings
- * come in the order of their pages, all before this returns.  With last the last
- * page of all is never found to be the same as another: it is RAW, ZERO or LOST.
- * Return 0, or -1 with errstr, also where found returned that.
+ * come in the order of their pages, all before this returns.  With last the
+ * last page of all is never found to be the same as another: it is RAW, ZERO or
+ * LOST.  Return 0, or -1 with errstr, also where found returned that.
  */
 int
 dedup_segments(struct dedup *d, struct segment *const *seg, size_t n, bool last)

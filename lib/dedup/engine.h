@@ -1,7 +1,7 @@
 /*
- * Deduplication, private to dedup.c (driving), fetch.c (blocks of pages on their
- * way from their sources), identity.c (what has a known identity), suspect.c and
- * content.c (what has known content).
+ * Deduplication, private to dedup.c (driving), fetch.c (blocks of pages on
+ * their way from their sources), identity.c (what has a known identity),
+ * suspect.c and content.c (what has known content).
  */
 #ifndef ENGINE_H
 #define ENGINE_H

@@ -1,8 +1,8 @@
 /*
- * Fetching pages: blocks are the jobs of a ring.  dedup.c plans a block (what to
- * read, into which slot) and submits it; a thread reads it, finds the pages that
- * are zero, hashes the others and finds those that were described before; and
- * dedup.c takes the blocks back in order.
+ * Fetching pages: blocks are the jobs of a ring.  dedup.c plans a block (what
+ * to read, into which slot) and submits it; a thread reads it, finds the pages
+ * that are zero, hashes the others and finds those that were described before;
+ * and dedup.c takes the blocks back in order.
  */
 #include "engine.h"
 #include "xxh.h"

@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Move what was read of a stream, and what comes behind it, to in->packed, which
- * begin inflates: in reads what comes of that, size bytes of it.
+ * Move what was read of a stream, and what comes behind it, to in->packed,
+ * which begin inflates: in reads what comes of that, size bytes of it.
  */
 static int
 input_packed(struct input *in, uint64_t size, int (*begin)(struct input *))

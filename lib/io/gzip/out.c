@@ -52,8 +52,8 @@ job_free(void *job)
 
 /*
  * Compress with threads threads, or with one for each processor if that is 0.
- * What comes out goes to write, with arg before it, which returns 0 or -1 and is
- * called by the caller's thread only.  Return it, or NULL with errstr.
+ * What comes out goes to write, with arg before it, which returns 0 or -1 and
+ * is called by the caller's thread only.  Return it, or NULL with errstr.
  */
 struct gzipout *
 gzipout_new(int threads, int (*write)(void *, const void *, size_t),
