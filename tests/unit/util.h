@@ -96,7 +96,8 @@ int		 images_write(const char *, const char *, struct criuopts *,
 /*
  * Set n bytes to a number in the byte order of a machine.
  */
-void		 number_put(const struct machine *, uint8_t *, uint64_t, size_t);
+void		 number_put(const struct machine *, uint8_t *, uint64_t,
+		    size_t);
 
 /*
  * Snapshots.
