@@ -187,9 +187,9 @@ numbered_find(const char *file, const char *s, size_t n)
 
 	for (w = numbered; w < numbered + NUMBERED; w++) {
 		len = w->key == NULL ? 0 : strlen(w->key);
-		if (file != NULL ? w->file != NULL &&
-		    strcmp(w->file, file) == 0 : w->key != NULL && n > len && s[len] == ' ' &&
-		    memcmp(s, w->key, len) == 0)
+		if (file != NULL ? w->file != NULL && strcmp(w->file,
+		    file) == 0 : w->key != NULL && n > len &&
+		    s[len] == ' ' && memcmp(s, w->key, len) == 0)
 			return w;
 	}
 	return NULL;
