@@ -22,10 +22,8 @@ make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
 
 	if (VEC_ROOM(m->out->v, m->out->n) == -1)
 		return NULL;
-	if ((im = calloc(1, sizeof *im)) == NULL) {
-		errstr_set("out of memory");
+	if ((im = mem_new(1, sizeof *im)) == NULL)
 		return NULL;
-	}
 	va_start(ap, fmt);
 	n = vasprintf(&im->name, fmt, ap);
 	va_end(ap);

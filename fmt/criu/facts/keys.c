@@ -258,8 +258,8 @@ static int
 numbers_keep(struct makeopen *f, enum openkey k, const uint64_t *v, size_t n)
 {
 	if (!makeopen_has(f, k)) {
-		if ((f->v[k] = calloc(n, sizeof *v)) == NULL)
-			return errstr_set("out of memory");
+		if ((f->v[k] = mem_new(n, sizeof *v)) == NULL)
+			return -1;
 		f->has |= UINT64_C(1) << k;
 	}
 	memcpy(f->v[k], v, n * sizeof *v);

@@ -4,6 +4,7 @@
  */
 #include "facts.h"
 #include "bisect.h"
+#include "vec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -90,8 +91,8 @@ maketask_read(struct criumake *m)
 			return -1;
 		if (m->opts->root != 0 && part != only)
 			continue;
-		if ((t = m->task[i] = calloc(1, sizeof *t)) == NULL)
-			return errstr_set("out of memory");
+		if ((t = m->task[i] = mem_new(1, sizeof *t)) == NULL)
+			return -1;
 		m->bypid[m->nbypid++] = t;
 		t->proc = p;
 		t->part = part;

@@ -12,6 +12,7 @@
  * may have them in a directory of any name.
  */
 #include "img.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,17 +23,14 @@ static struct imgdir *
 imgtar_new(struct tar *t, const char *at, size_t n)
 {
 	struct imgdir *d;
-	char *path;
 
-	if (asprintf(&path, "%s%s%.*s", t->in->name, n > 0 ? "/" : "",
-	    n > 0 ? (int)n - 1 : 0, at) == -1)
-		path = NULL;
-	if ((d = imgdir_new(-1, path)) == NULL)
+	d = imgdir_new(-1, str_printf("%s%s%.*s", t->in->name, n > 0 ? "/" :
+	    "", n > 0 ? (int)n - 1 : 0, at));
+	if (d == NULL)
 		return NULL;
 	d->tar = t;
-	if ((d->at = strndup(at, n)) == NULL) {
+	if ((d->at = mem_dup(at, n)) == NULL) {
 		imgdir_free(d);
-		errstr_set("out of memory");
 		return NULL;
 	}
 	return d;
@@ -47,7 +45,7 @@ member_find(const struct imgdir *d, const char *name)
 	const struct tarmember *m;
 	char *full;
 
-	if (asprintf(&full, "%s%s", d->at, name) == -1)
+	if ((full = str_printf("%s%s", d->at, name)) == NULL)
 		return NULL;
 	m = tar_find(d->tar, full);
 	free(full);

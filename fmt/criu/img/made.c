@@ -3,6 +3,7 @@
  */
 #include "img.h"
 #include "bisect.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +21,8 @@ mades_check(struct mades *l)
 	size_t i;
 	int rc;
 
-	if ((v = calloc(l->n + 1, sizeof *v)) == NULL)
-		return errstr_set("out of memory");
+	if ((v = mem_new(l->n + 1, sizeof *v)) == NULL)
+		return -1;
 	for (i = 0; i < l->n; i++)
 		v[i] = l->v[i];
 	SORT(v, l->n, name_cmp);

@@ -108,8 +108,8 @@ pagemap_parse(struct pagemap **out, const char *name, const void *data,
 	struct criuimg im;
 	int rc;
 
-	if ((*out = calloc(1, sizeof **out)) == NULL)
-		return errstr_set("out of memory");
+	if ((*out = mem_new(1, sizeof **out)) == NULL)
+		return -1;
 	(*out)->page = page;
 	rc = criuimg_memory(&im, name, data, len, CRIU_PAGEMAP);
 	if (rc == 0)
@@ -222,8 +222,8 @@ pagemap_open(struct pagemap **out, struct snap *s, const struct imgdir *dir,
 
 	*out = child = NULL;
 	for (m = out;; m = &child->parent, dir = dir->parent) {
-		if ((*m = calloc(1, sizeof **m)) == NULL)
-			return errstr_set("out of memory");
+		if ((*m = mem_new(1, sizeof **m)) == NULL)
+			return -1;
 		(*m)->page = page;
 		rc = pagemap_load(*m, s, dir, name);
 		if (rc == 0 && child != NULL)

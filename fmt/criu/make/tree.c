@@ -7,6 +7,7 @@
  */
 #include "criumake.h"
 #include "bisect.h"
+#include "vec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -57,8 +58,8 @@ parents_link(struct criumake *m)
 	struct maketask key, **v, **found, *t, *p = &key;
 	size_t i, n;
 
-	if ((v = calloc(m->nbypid + 1, sizeof(*v))) == NULL)
-		return errstr_set("out of memory");
+	if ((v = mem_new(m->nbypid + 1, sizeof(*v))) == NULL)
+		return -1;
 	for (i = n = 0; i < m->nbypid; i++)
 		if (proc_isprocess(m->bypid[i]->proc))
 			v[n++] = m->bypid[i];

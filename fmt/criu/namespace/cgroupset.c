@@ -26,8 +26,8 @@ members_take(struct cgset *s)
 	size_t n;
 
 	/* each has a colon and a newline more than that in its line */
-	if ((at = s->text = calloc(1, s->from.len + 2)) == NULL)
-		return errstr_set("out of memory");
+	if ((at = s->text = mem_new(1, s->from.len + 2)) == NULL)
+		return -1;
 	while (cgroup_next(&t, &l)) {
 		if (VEC_ROOM(s->v, s->n) == -1)
 			return -1;

@@ -25,8 +25,8 @@ makequeue_use(struct criumake *m)
 	struct makeopen *o, **todo;
 	size_t i, n, passed;
 
-	if ((todo = calloc(m->nopen + 1, sizeof *todo)) == NULL)
-		return errstr_set("out of memory");
+	if ((todo = mem_new(m->nopen + 1, sizeof *todo)) == NULL)
+		return -1;
 	for (n = i = 0; i < m->nopen; i++)
 		if (m->open[i]->used)
 			todo[n++] = m->open[i];

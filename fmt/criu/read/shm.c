@@ -79,12 +79,9 @@ shm_name(const struct criureader *r, uint64_t id)
 	for (i = 0; i < r->nmemfd; i++)
 		if (r->memfd[i]->shmid == id)
 			name = r->memfd[i]->name;
-	if (asprintf(&s, "%s%.255s (deleted)", *name == '/' ? "" : "/memfd:",
-	    name) == -1) {
-		errstr_set("out of memory");
-		return NULL;
-	}
-	for (i = 0; s[i] != '\0'; i++)
+	s = str_printf("%s%.255s (deleted)", *name == '/' ? "" : "/memfd:",
+	    name);
+	for (i = 0; s != NULL && s[i] != '\0'; i++)
 		if (s[i] == '\n')
 			s[i] = '?';
 	return s;

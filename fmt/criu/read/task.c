@@ -28,10 +28,8 @@ task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
 	}
 	if (VEC_ROOM(r->task, r->ntask) == -1)
 		return NULL;
-	if ((t = calloc(1, sizeof *t)) == NULL) {
-		errstr_set("out of memory");
+	if ((t = mem_new(1, sizeof *t)) == NULL)
 		return NULL;
-	}
 	r->task[r->ntask++] = t;
 	if ((t->proc = snap_add(r->snap, tid)) == NULL)
 		return NULL;

@@ -139,11 +139,9 @@ object_new(struct criuout *out, struct proc *p, const struct recfile *f)
 	o = NULL;
 	if (VEC_ROOM(out->object, out->nobject) == -1)
 		goto fail;
-	if ((o = calloc(1, sizeof *o)) == NULL ||
-	    (o->name = strndup(f->name, f->namelen)) == NULL) {
-		errstr_set("out of memory");
+	if ((o = mem_new(1, sizeof *o)) == NULL ||
+	    (o->name = mem_dup(f->name, f->namelen)) == NULL)
 		goto fail;
-	}
 	o->proc = p;
 	o->id = (uint32_t)out->nobject + 1;
 	if (pagemap_parse(&o->map, o->name, f->data, f->len,

@@ -11,6 +11,7 @@
  */
 #include "write.h"
 #include "bisect.h"
+#include "vec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -83,10 +84,8 @@ criu_store(const char *dir, const struct criuopts *o)
 
 	if (outdir_check(dir, o->overwrite) == -1)
 		return NULL;
-	if ((out = calloc(1, sizeof *out)) == NULL) {
-		errstr_set("out of memory");
+	if ((out = mem_new(1, sizeof *out)) == NULL)
 		return NULL;
-	}
 	out->store.put = place_put;
 	out->dir = dir;
 	out->opts = o;
@@ -255,8 +254,8 @@ objects_make(struct criuout *out, const struct mades *l)
 	size_t i, n;
 	int rc;
 
-	if ((map = calloc(l->n + 1, sizeof *map)) == NULL)
-		return errstr_set("out of memory");
+	if ((map = mem_new(l->n + 1, sizeof *map)) == NULL)
+		return -1;
 	for (i = n = 0; i < l->n; i++)
 		if (l->v[i]->pages != NULL)
 			map[n++] = l->v[i];

@@ -4,6 +4,7 @@
  * link "parent" leads.
  */
 #include "write.h"
+#include "vec.h"
 #include "full.h"
 #include "machine.h"
 
@@ -174,11 +175,8 @@ stack_object(struct criuout *out, struct object *o)
 		k->parent = NULL;
 	}
 	free(name);
-	if (asprintf(&name, "pages-%u.img", o->id) == -1) {
-		name = NULL;
-		errstr_set("out of memory");
+	if ((name = str_printf("pages-%u.img", o->id)) == NULL)
 		goto out;
-	}
 	if ((k->fd = outdir_file(out->out, name)) == -1)
 		goto out;
 	pagemap_begin(&k->img, o->id);

@@ -37,10 +37,9 @@ viewed_new(struct criuview *v, const char *name)
 
 	if (VEC_ROOM(v->v, v->n) == -1)
 		return NULL;
-	if ((f = calloc(1, sizeof *f)) == NULL ||
-	    (f->name = strdup(name)) == NULL) {
+	if ((f = mem_new(1, sizeof *f)) == NULL ||
+	    (f->name = str_dup(name)) == NULL) {
 		viewed_free(f);
-		errstr_set("out of memory");
 		return NULL;
 	}
 	v->v[v->n++] = f;
@@ -208,10 +207,8 @@ criuview_new(struct snap *s, const struct criuopts *o)
 	size_t i;
 	int rc;
 
-	if ((v = calloc(1, sizeof *v)) == NULL) {
-		errstr_set("out of memory");
+	if ((v = mem_new(1, sizeof *v)) == NULL)
 		return NULL;
-	}
 	rc = criu_images(s, o, &v->l);
 	for (id = 0, i = 0; rc == 0 && i < v->l.n; i++) {
 		im = v->l.v[i];
@@ -242,11 +239,7 @@ criuview_new(struct snap *s, const struct criuopts *o)
 struct criuview *
 criuview_empty(void)
 {
-	struct criuview *v;
-
-	if ((v = calloc(1, sizeof *v)) == NULL)
-		errstr_set("out of memory");
-	return v;
+	return mem_new(1, sizeof(struct criuview));
 }
 
 /*
