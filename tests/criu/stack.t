@@ -19,7 +19,7 @@ for i in 1 2 3; do
 	dump "$pid" "$tmp/dump$i" "${more[@]}"
 	images "$tmp/dump$i" "$tmp/snap$i"
 	upon=()
-	[ "$i" -eq 1 ] || upon=(-p "$tmp/stack/$((i - 1))")
+	[ "$i" -eq 1 ] || upon=(--parent "$tmp/stack/$((i - 1))")
 	load "$tmp/snap$i" "$tmp/stack/$i" "${upon[@]}"
 done
 n=$(lines)
