@@ -92,7 +92,8 @@ is_traced(const struct lproc *p)
 static void
 observe(struct live *l, struct lproc *p, struct filelist *to)
 {
-	filelist_text(to, "observed", "%s\n", snap_errstr());
+	if (filelist_find(to, "observed") == NULL)
+		filelist_text(to, "observed", "%s\n", snap_errstr());
 	p->inert = true;
 	if (p->clone > 0 || lproc_stands(p) == 0)
 		live_warn(l, "process %d cannot be restored%s: nothing can be "
