@@ -6,6 +6,10 @@
 #include "linux/inject/inject.h"
 #include "state/state.h"
 
+#include <sys/syscall.h>
+
+#include <linux/close_range.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -79,9 +83,13 @@ step_clone(const struct live *l, struct cloning *c)
 }
 
 /*
- * The clone begins to have no descriptors: who runs again may end, or run
- * another program, and closes files.
+ * The clone, which shares the descriptors of its process, has none from this
+ * call on: what the process closes is closed all the same, but not what it has
+ * when it ends, or runs another program.  Where there is no such call (before
+ * Linux 5.9) the clone goes on sharing them.
  */
+static const uint64_t shed[6] = { 0, UINT32_MAX, CLOSE_RANGE_UNSHARE };
+
 static int
 step_entrust(const struct live *l, struct cloning *c)
 {
@@ -94,7 +102,7 @@ step_entrust(const struct live *l, struct cloning *c)
 	    guard_tell(l->guard, p->pid, p->clone) == -1)
 		rc = -1;
 	if (rc == -1 || (p->calls = inject_entrust(c->in, p->clone)) == NULL ||
-	    inject_shedding(p->calls) == -1)
+	    inject_callbegin(p->calls, SYS_close_range, shed) == -1)
 		return -1;
 	inject_ending(c->in);
 	return 0;
@@ -104,7 +112,7 @@ static int
 step_shed(const struct live *l, struct cloning *c)
 {
 	(void)l;
-	return inject_shedstart(c->proc->calls);
+	return inject_callstart(c->proc->calls, SYS_close_range, shed);
 }
 
 /*
@@ -123,8 +131,10 @@ step_end(const struct live *l, struct cloning *c)
 static int
 step_settle(const struct live *l, struct cloning *c)
 {
+	int64_t ignored;
+
 	(void)l;
-	if (inject_shed(c->proc->calls) == -1) {
+	if (inject_callend(c->proc->calls, &ignored) == -1) {
 		errno = 0;	/* it is the clone that has died */
 		return -1;
 	}

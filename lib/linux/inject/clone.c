@@ -17,8 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <linux/close_range.h>
-
 enum {
 	CLONE_FLAGS = CLONE_FILES /* and no signal for its parent */
 };
@@ -53,6 +51,7 @@ clone_enter(struct inject *c, const struct inject *in, pid_t pid)
 	c->entered = false;
 	c->halting = false;
 	c->told = false;	/* in tells that itself */
+	c->until = now_ms() + ALL_MS;
 	c->kept = (struct kept){ 0 };
 	c->again = (struct again){ 0 };
 	if (gregs_read(pid, &c->regs) == -1)
@@ -168,7 +167,7 @@ clone_await(struct inject *in, pid_t pid, int64_t *ret)
 
 /*
  * Wait until the process has made a clone: a child that has a copy
- * (copy-on-write) of its memory, shares its descriptors (inject_shed), and is
+ * (copy-on-write) of its memory, shares its descriptors (cloning.c), and is
  * never to run.  It is traced by us, stopped, killed by the kernel when we die,
  * and without a signal for its parent: only wait(2) with __WALL or __WCLONE
  * finds it.  *pid is its number (0: it may still come; -1: there is none).
@@ -215,41 +214,6 @@ inject_entrust(const struct inject *in, pid_t clone)
 		return c;
 	free(c);
 	return NULL;
-}
-
-static const uint64_t shed_args[6] = { 0, UINT32_MAX, CLOSE_RANGE_UNSHARE };
-
-/*
- * Let the clone, which shares the descriptors of its process, have none: what
- * the process closes is closed all the same, but not what it has when it ends,
- * or runs another program.  Where there is no such call (before Linux 5.9) the
- * clone goes on sharing them.  That takes three steps, as to make a clone does:
- * this one, inject_shedstart and inject_shed.  Return 0; -1 with errstr where
- * the clone cannot be made to, nor asked anything then.
- */
-int
-inject_shedding(struct inject *c)
-{
-	c->until = now_ms() + ALL_MS;
-	return inject_begincall(c, SYS_close_range, shed_args);
-}
-
-/*
- * Let it begin to.  Return as inject_shedding.
- */
-int
-inject_shedstart(struct inject *c)
-{
-	return inject_callstart(c, SYS_close_range, shed_args);
-}
-
-/*
- * Wait until it has none.  Return as inject_shedding.
- */
-int
-inject_shed(struct inject *c)
-{
-	return inject_leave(c);
 }
 
 /*

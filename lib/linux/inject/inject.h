@@ -43,9 +43,6 @@ int		 inject_clone(struct inject *in, pid_t *pid);
 int		 inject_cloned(struct inject *in, pid_t *pid);
 int		 inject_willclone(pid_t tid);
 struct inject	*inject_entrust(const struct inject *in, pid_t clone);
-int		 inject_shedding(struct inject *c);
-int		 inject_shedstart(struct inject *c);
-int		 inject_shed(struct inject *c);
 int		 inject_allow(struct inject *c, uint64_t start, uint64_t len,
 		    bool exec);
 int		 inject_resume(struct inject *c);
