@@ -177,8 +177,9 @@ if is_root; then
 	wait "$cat" 2>/dev/null
 	drain
 	is "$rc $left" "1 0" "$what: so are its children, and their clones"
-	is "$(grep -c ': its clone was killed$' "$tmp/err")" 5 \
-	    "$what: snap says so" || diag <"$tmp/err"
+	# the first one is small: it may be read before snap waits for the reader
+	[ "$(grep -c ': its clone was killed$' "$tmp/err")" -ge 4 ]
+	ok $? "$what: snap says so" || diag <"$tmp/err"
 else
 	skip "$what" "needs root" 6
 fi
