@@ -101,19 +101,24 @@ thread_apart(pid_t pid, const struct lthread *t, pid_t with,
 }
 
 /*
- * Record in to where the rseq(2) of thread t is, which is stopped.
+ * Record in to where the rseq(2) of thread t is, which is stopped.  A kernel
+ * that tells nobody (before Linux 5.13) fails with EIO each time.
  */
 static void
 thread_rseq(const struct lthread *t, struct filelist *to)
 {
+	enum { TRIES = 2 };
 	struct rseqconf c;
+	long n = -1;
+	int i;
 
-	errno = 0;
-	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, (void *)sizeof c,
-	    &c) == (long)sizeof c && c.area != 0)
+	for (i = 0; n == -1 && i < TRIES; i++)
+		n = ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid,
+		    (void *)sizeof c, &c);
+	if (n == (long)sizeof c && c.area != 0)
 		filelist_text(to, "rseq", "%jx %u %x %x\n",
 		    (uintmax_t)c.area, c.len, c.signature, c.flags);
-	else if (errno != EIO)	/* nobody is told before Linux 5.13 */
+	else if (n == -1 && errno != EIO)
 		filelist_lose(to, "rseq");
 }
 
