@@ -66,7 +66,7 @@ hierarchy_open(const char *list)
 		    FSCONFIG_SET_FLAG, name, NULL, 0);
 	}
 	if (rc == 0)
-		return unseen_mount(fs);
+		return unseen_mount(fs, 0);
 	close(fs);
 	return -1;
 }

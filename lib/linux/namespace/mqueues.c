@@ -27,7 +27,7 @@ queues_open(void)
 	int fs, top, dir;
 
 	fs = (int)syscall(SYS_fsopen, "mqueue", FSOPEN_CLOEXEC);
-	if (fs == -1 || (top = unseen_mount(fs)) == -1)
+	if (fs == -1 || (top = unseen_mount(fs, 0)) == -1)
 		return -1;
 	/* that is one of O_PATH */
 	dir = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -6,9 +6,8 @@
 
 #include "namespace.h"
 
-/* told.c: of which of them a record tells, and what is mounted for us alone */
+/* told.c: of which of them a record tells */
 bool		 space_told(struct live *l, const char *ns);
-int		 unseen_mount(int fs);
 
 /* cgroupdir.c: the directories of cgroups */
 struct cgtelling {

@@ -1,17 +1,10 @@
 /*
- * Namespaces of which a record tells what they have, once in a snapshot; and
- * file systems of the kernel's own, mounted where nobody sees them: fsopen(2),
- * since Linux 5.2.
+ * Namespaces of which a record tells what they have: once in a snapshot.
  */
 #include "spaces.h"
 
-#include <sys/syscall.h>
-
-#include <linux/mount.h>
-
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct spacetold {
 	struct spacetold *next;	/* owned */
@@ -53,19 +46,4 @@ spaces_free(struct live *l)
 		free(t->ns);
 		free(t);
 	}
-}
-
-/*
- * Mount the file system that fs, of fsopen(2), was told of; fs is closed.
- * Return its root, of O_PATH, which ends when that is closed; or -1.
- */
-int
-unseen_mount(int fs)
-{
-	int root = -1;
-
-	if (syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
-		root = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, 0);
-	close(fs);
-	return root;
 }

@@ -1,11 +1,12 @@
 /*
  * Symbols of the kernel: proc_kallsyms(5).
  */
-#include "model.h"
-#include "trace.h"
 #include "bisect.h"
+#include "full.h"
+#include "trace.h"
 #include "vec.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,19 +48,11 @@ int
 ksyms_load(struct ksyms *k, const char *path)
 {
 	struct buf b = { 0 };
-	uint8_t *p;
-	size_t n;
-	FILE *f;
 
-	if ((f = fopen(path, "re")) == NULL)
+	if (full_readfile(AT_FDCWD, path, &b) == -1) {
+		buf_free(&b);
 		return errstr_sys("%s", path);
-	do {
-		n = 0;
-		if ((p = buf_room(&b, 1 << 16)) != NULL)
-			n = fread(p, 1, 1 << 16, f);
-		b.len += n;
-	} while (n > 0);
-	fclose(f);
+	}
 	buf_add(&b, "", 1);
 	if (buf_check(&b) == -1) {
 		buf_free(&b);

@@ -24,19 +24,9 @@
 static int
 tracefs_detached(void)
 {
-	int fs, fd, e;
+	const int fs = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
 
-	fs = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
-	if (fs == -1)
-		return -1;
-	fd = -1;
-	if (syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
-		fd = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC,
-		    MOUNT_ATTR_RDONLY);
-	e = errno;
-	close(fs);
-	errno = e;
-	return fd;
+	return fs == -1 ? -1 : unseen_mount(fs, MOUNT_ATTR_RDONLY);
 }
 
 /*

@@ -47,6 +47,7 @@ enum {
 	SCAN_ZERO = 0x20,
 	SCAN_HUGE = 0x40,
 	SCAN_GUARD = 0x100,	/* Linux 6.15 */
+	SCAN_ANY = SCAN_PRESENT | SCAN_SWAPPED | SCAN_GUARD,
 	/*
 	 * With more than 512 regions in one call the kernel leaves a stale
 	 * walk_end behind, so that one cannot go on from there.
@@ -99,6 +100,20 @@ space_pagemap(const struct space *sp)
 	return fd == -1 ? pagemap_fail(-1) : fd;
 }
 
+/*
+ * Return what asks for the pages in start..end (exclusive) that have any of
+ * some categories, and has n regions at v set to those and what of wanted they
+ * have.
+ */
+static struct scan_arg
+scan_make(uint64_t start, uint64_t end, uint64_t any, uint64_t wanted,
+    struct scan_region *v, size_t n)
+{
+	return (struct scan_arg){ .size = sizeof(struct scan_arg),
+	    .start = start, .end = end, .vec = (uint64_t)(uintptr_t)v,
+	    .vec_len = n, .category_anyof_mask = any, .return_mask = wanted };
+}
+
 static unsigned int
 what_of_categories(uint64_t c)
 {
@@ -143,18 +158,12 @@ walk_scan(int fd, uint64_t start, uint64_t end, unsigned int more,
     pagerun_fn fn, void *arg)
 {
 	struct scan_region v[REGIONS];
-	struct scan_arg a = { 0 };
+	struct scan_arg a = scan_make(start, end, SCAN_ANY, SCAN_ANY |
+	    SCAN_ZERO | (more & PM_FILE ? SCAN_FILE : 0) |
+	    (more & PM_HUGE ? SCAN_HUGE : 0), v, REGIONS);
 	struct pagerun r;
 	long i, n;
 
-	a.size = sizeof a;
-	a.end = end;
-	a.vec = (uint64_t)(uintptr_t)v;
-	a.vec_len = REGIONS;
-	a.category_anyof_mask = SCAN_PRESENT | SCAN_SWAPPED | SCAN_GUARD;
-	a.return_mask = a.category_anyof_mask | SCAN_ZERO |
-	    (more & PM_FILE ? SCAN_FILE : 0) |
-	    (more & PM_HUGE ? SCAN_HUGE : 0);
 	do {
 		a.start = start;
 		if ((n = scan_any(fd, &a)) == -1)
@@ -311,17 +320,10 @@ static int
 scan_first(int fd, uint64_t start, uint64_t end, uint64_t *addr)
 {
 	struct scan_region v;
-	struct scan_arg a = { 0 };
+	struct scan_arg a = scan_make(start, end, SCAN_ANY, SCAN_ANY, &v, 1);
 	long n;
 
-	a.size = sizeof a;
-	a.start = start;
-	a.end = end;
-	a.vec = (uint64_t)(uintptr_t)&v;
-	a.vec_len = 1;
 	a.max_pages = 1;
-	a.category_anyof_mask = SCAN_PRESENT | SCAN_SWAPPED | SCAN_GUARD;
-	a.return_mask = a.category_anyof_mask;
 	if ((n = scan_any(fd, &a)) > 0)
 		*addr = v.start;
 	return n > 0 ? 1 : (int)n;
@@ -348,13 +350,9 @@ bool
 pagemap_guards(int fd)
 {
 	struct scan_region v;
-	struct scan_arg a = { 0 };
+	struct scan_arg a = scan_make(0, (uint64_t)sysconf(_SC_PAGESIZE),
+	    SCAN_GUARD, SCAN_GUARD, &v, 1);
 
-	a.size = sizeof a;
-	a.end = (uint64_t)sysconf(_SC_PAGESIZE);
-	a.vec = (uint64_t)(uintptr_t)&v;
-	a.vec_len = 1;
-	a.category_anyof_mask = a.return_mask = SCAN_GUARD;
 	return call_ioctl(fd, SCAN_IOCTL, &a) != -1;
 }
 
@@ -383,20 +381,24 @@ uint64_t
 pagemap_huge(int fd, uint64_t addr, uint64_t end)
 {
 	struct scan_region v;
-	struct scan_arg a = { 0 };
+	struct scan_arg a = scan_make(addr, addr +
+	    (uint64_t)sysconf(_SC_PAGESIZE), SCAN_PRESENT, SCAN_HUGE, &v, 1);
 
-	a.size = sizeof a;
-	a.start = addr;
-	a.end = addr + (uint64_t)sysconf(_SC_PAGESIZE);
-	a.vec = (uint64_t)(uintptr_t)&v;
-	a.vec_len = 1;
-	a.category_mask = SCAN_PRESENT;
-	a.return_mask = SCAN_HUGE;
 	if (call_ioctl(fd, SCAN_IOCTL, &a) != 1 || !(v.categories & SCAN_HUGE))
 		return addr;
 	a.end = end;		/* it stops where they are no more alike */
 	return call_ioctl(fd, SCAN_IOCTL, &a) == 1 && v.start == addr &&
 	    v.categories & SCAN_HUGE ? v.end : addr;
+}
+
+static int
+run_found(void *arg, const struct pagerun *r)
+{
+	bool *found = arg;
+
+	(void)r;
+	*found = true;
+	return -1;
 }
 
 /*
@@ -407,23 +409,16 @@ pagemap_huge(int fd, uint64_t addr, uint64_t end)
 int
 pagemap_any(int fd, uint64_t start, uint64_t end)
 {
-	enum { MOST = 512 };
-	uint64_t e[MOST], addr;
-	ssize_t i, n;
+	bool found = false;
+	uint64_t addr;
 	int rc;
 
 	if ((rc = scan_first(fd, start, end, &addr)) >= 0)
 		return rc;
 	if (errno != ENOTTY && errno != EINVAL)
 		return pagemap_fail(-1);
-	for (; start < end; start += (uint64_t)(n * sysconf(_SC_PAGESIZE))) {
-		if ((n = pagemap_read(fd, start, end, e, MOST)) == -1)
-			return -1;
-		for (i = 0; i < n; i++)
-			if (what_of_entry(e[i]) != 0)
-				return 1;
-	}
-	return 0;
+	rc = walk_entries(fd, start, end, 0, run_found, &found);
+	return found ? 1 : rc;
 }
 
 /*

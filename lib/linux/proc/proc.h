@@ -33,6 +33,7 @@ int		 proc_read(pid_t, pid_t, const char *, struct bytes *);
 int		 proc_fdinfo(pid_t pid, int fd, const char *link,
 		    unsigned int mode, unsigned int major, struct bytes *out);
 void		 fd_drop(int fd);
+int		 unseen_mount(int fs, unsigned int attributes);
 int		 proc_readmany(pid_t, pid_t, const char *, struct bytes *);
 
 /* refused.c: why a process may not be looked at */

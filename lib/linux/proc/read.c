@@ -5,6 +5,10 @@
 #include "linux/proxy/proxy.h"
 #include "proc.h"
 
+#include <sys/syscall.h>
+
+#include <linux/mount.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -218,4 +222,21 @@ fd_drop(int fd)
 	if (fd != -1)
 		close(fd);
 	errno = error;
+}
+
+/*
+ * Mount the file system that fs, of fsopen(2) (since Linux 5.2), was set up
+ * for where nobody sees it, with attributes of mount_setattr(2); fs is closed.
+ * Return its root, of O_PATH, which ends when that is closed; or -1 with errno.
+ */
+int
+unseen_mount(int fs, unsigned int attributes)
+{
+	int root = -1;
+
+	if (syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+		root = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC,
+		    attributes);
+	fd_drop(fs);
+	return root;
 }
