@@ -17,8 +17,9 @@ ROOMS = lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
 	lib/linux/machine/amd64 lib/linux/machine/arm64 \
 	lib/linux/machine/other lib/linux/set lib/linux/choose \
 	lib/linux/file lib/linux/pages lib/linux/observe lib/linux/inject \
-	lib/linux/stop lib/linux/tell lib/linux/socket lib/linux/open \
-	lib/linux/clone lib/linux/namespace lib/linux/take lib/linux
+	lib/linux/stop lib/linux/restore/tell lib/linux/restore/socket \
+	lib/linux/restore/open lib/linux/clone lib/linux/restore/namespace \
+	lib/linux/take lib/linux
 
 MAN3 = lib/libsnap.3
 MAN6 = man6/snap.6

@@ -3,8 +3,8 @@
  * killed, and never run again.
  */
 #include "clock.h"
-#include "linux/open/open.h"
-#include "linux/socket/socket.h"
+#include "linux/restore/open/open.h"
+#include "linux/restore/socket/socket.h"
 #include "linux/stop/stop.h"
 #include "linux/take/take.h"
 #include "live.h"

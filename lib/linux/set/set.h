@@ -202,14 +202,14 @@ struct live {
 	struct prepared	*prepared;	/* file/prepared.c */
 	struct cgroups	*cgroups;	/* choose/cgroup.c */
 	struct pipeline	*pipeline;	/* stop/pipeline.c */
-	struct files	*files;		/* open/openfile.c */
-	struct hardlinks *links;	/* open/hardlink.c */
+	struct files	*files;		/* restore/open/openfile.c */
+	struct hardlinks *links;	/* restore/open/hardlink.c */
 	struct guard	*guard;		/* clone/guard.c */
 	struct headroom	*headroom;	/* clone/headroom.c */
-	struct mounted	*mounted;	/* namespace/mounted.c */
-	struct spacetold *told;		/* namespace/told.c */
+	struct mounted	*mounted;	/* restore/namespace/mounted.c */
+	struct spacetold *told;		/* restore/namespace/told.c */
 	struct filters	*filters;	/* take/seccomp.c */
-	struct sysv	*sysv;		/* namespace/sysv.c */
+	struct sysv	*sysv;		/* restore/namespace/sysv.c */
 	struct taker	*taker;		/* take/take.c */
 	struct username	*users;		/* user.c */
 

@@ -2,7 +2,7 @@
  * What is read below /proc of a process alone, in the stop: by any thread of
  * ours, so of many processes by several at once.
  */
-#include "linux/open/open.h"
+#include "linux/restore/open/open.h"
 #include "state/state.h"
 #include "taking.h"
 #include "vec.h"

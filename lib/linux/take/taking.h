@@ -4,7 +4,7 @@
 #ifndef TAKING_H
 #define TAKING_H
 
-#include "linux/namespace/namespace.h"
+#include "linux/restore/namespace/namespace.h"
 #include "take.h"
 
 /* outside.c: what of a thread can be told from outside */

@@ -3,7 +3,7 @@
  * files of the Linux record.
  */
 #include "clock.h"
-#include "linux/open/open.h"
+#include "linux/restore/open/open.h"
 #include "linux/stop/stop.h"
 #include "state/state.h"
 #include "taking.h"

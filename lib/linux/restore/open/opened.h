@@ -4,7 +4,7 @@
 #ifndef OPENED_H
 #define OPENED_H
 
-#include "linux/socket/socket.h"
+#include "linux/restore/socket/socket.h"
 #include "open.h"
 
 #include <fcntl.h>

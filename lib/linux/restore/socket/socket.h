@@ -4,7 +4,7 @@
 #ifndef SOCKET_H
 #define SOCKET_H
 
-#include "linux/tell/tell.h"
+#include "linux/restore/tell/tell.h"
 
 /* socket.c */
 bool		 sockets_tagged(const struct lproc *, const struct fdset *);
