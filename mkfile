@@ -4,18 +4,6 @@
 PROGS=pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs snapgrep \
 	snapload snapls snapstack vmtrace
 
-ROOMS=lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
-	fmt/plan9 fmt/record fmt/snap6 fmt/elf fmt/core/write fmt/core/read \
-	fmt/tar fmt/criu/img fmt/criu/read fmt/criu/facts fmt/criu/open \
-	fmt/criu/namespace fmt/criu/make fmt/criu/write fmt/tree fmt/merge fmt \
-	lib/linux/proxy lib/linux/proc lib/linux/machine \
-	lib/linux/machine/amd64 lib/linux/machine/arm64 \
-	lib/linux/machine/other lib/linux/set lib/linux/choose \
-	lib/linux/file lib/linux/pages lib/linux/observe lib/linux/inject \
-	lib/linux/stop lib/linux/restore/tell lib/linux/restore/socket \
-	lib/linux/restore/open lib/linux/clone lib/linux/restore/namespace \
-	lib/linux/take lib/linux
-
 PKGS=libbsd-overlay libelf libprotobuf-c libxxhash zlib
 ZSTD=`pkg-config --exists libzstd && echo libzstd`
 CMDPKGS=smartcols
@@ -37,7 +25,7 @@ HARDEN=-fstack-protector-strong -fPIC -fno-semantic-interposition \
 	-ffunction-sections -fdata-sections
 LINK=-pie -Wl,--as-needed -Wl,-z,relro,-z,now,--gc-sections
 
-SRC=`for r in $ROOMS; do ls $r/*.c; done`
+SRC=`find lib fmt -name '*.c'`
 LIBOBJ=${SRC:%.c=$O/%.o}
 BUILT=`for p in $PROGS; do eval more=\$${p}_PKGS; [ -z "$more" ] || \
 	pkg-config --exists $more || continue; echo $p; done`

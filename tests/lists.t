@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makefile and mkfile build the same programs from the same rooms, and all
-# rooms there are; libsnap(3) has what the library has, and snap(6) the keys that
-# are read of open files.
+# Makefile and mkfile build the same programs with the same libraries, and
+# tests/rooms has all rooms; libsnap(3) has what the library has, and snap(6) the
+# keys that are read of open files.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
@@ -23,12 +23,16 @@ check() {
 	fi
 }
 
-for l in PROGS ROOMS PKGS CMDPKGS HARDEN LINK $(sed -n \
+for l in PROGS PKGS CMDPKGS HARDEN LINK $(sed -n \
     's/^\([a-z]*_\(PKGS\|MAY\|LIBS\)\) *=.*/\1/p' Makefile mkfile | sort -u); do
 	check "$l is the same in both" "$(list Makefile $l)" "$(list mkfile $l)"
 done
-check 'ROOMS is all of lib and fmt' "$(list Makefile ROOMS)" \
+check 'tests/rooms orders all of lib and fmt' \
+    "$(list tests/rooms rooms | tr -d '"' | sort)" \
     "$(find lib fmt -name '*.[ch]' | sed 's|/[^/]*$||' | sort -u)"
+# beside those of criu, which may restore their numbers, none of live may run
+check 'each test of live says what it may run beside' '' \
+    "$(grep -L '^# beside: ' tests/live/*.t)"
 check 'PROGS is all of cmd' "$(list Makefile PROGS)" \
     "$(find cmd/* -prune ! -name common ! -name static | sed 's|cmd/||' | sort)"
 public='lib/snap.h lib/task.h lib/space.h lib/trace.h'

@@ -10,7 +10,7 @@ file() {
 }
 # runs NAME ...: $rc, and what is printed at the end
 runs() {
-	"$tests/run" "${@/#/$tmp/}" >"$tmp/out" 2>&1
+	"$tests/run" ${how:+"$how"} "${@/#/$tmp/}" >"$tmp/out" 2>&1
 	rc=$?
 	sed -n "s,^${tmp#/}/,,;/\.t: /p;/ passed, /p" "$tmp/out"
 }
@@ -47,4 +47,31 @@ is "$(runs lacks.t good.t; echo "$rc")" \
 lacks.t: 0 planned, 1 ran
 1 passed, 1 failed, 0 skipped
 1" "one whose target does not start"
-finish 4
+
+# says NAME WORD ...: a test with that line, which writes when it begins and ends
+says() {
+	printf '%s\n' "# beside: ${*:2}" "echo $1 >>$tmp/log" \
+	    "echo $1 >>$tmp/log" "echo 'ok 1 - $1'" "echo 1..1" | file "$1"
+}
+says one nothing
+says two nothing
+says counts apart
+says lives live
+says lasts nothing long
+says plain others unsanitized
+how=-j
+is "$(runs one.t two.t counts.t lives.t plain.t; echo "$rc") $(
+    tr '\n' ' ' <"$tmp/log")" "5 passed, 0 failed, 0 skipped
+0 plain plain lives lives counts counts one one two two " \
+    "each waits for those that it does not run beside"
+rm "$tmp/log"
+is "$(runs one.t lasts.t; head -n 1 "$tmp/log")" \
+    "2 passed, 0 failed, 0 skipped
+lasts" "those that take long are first"
+how=-js
+is "$(runs plain.t one.t)" "1 passed, 0 failed, 0 skipped" \
+    "those that are of no use with sanitizers are left out"
+says wrong everything
+is "$(runs wrong.t; echo "$rc $(grep -c "wrong.t everything" "$tmp/out")")" \
+    "1 1" "a word that is not known"
+finish 8

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Debuggers say the same of a core made of a snapshot as of the process.
+# beside: others unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

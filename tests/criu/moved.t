@@ -3,6 +3,7 @@
 # and to another network namespace with its address.  Blocks are sent both ways
 # all the while, and none is lost or comes twice.  Where it is not moved after
 # all, or snap is killed, nothing of that is to be seen.
+# beside: others unsanitized
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 

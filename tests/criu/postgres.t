@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A PostgreSQL server, which has memory of System V, is moved by snap -k in the
 # midst of its transactions: its sessions go on, and new ones are served.
+# beside: others unsanitized
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 

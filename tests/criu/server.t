@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # HTTP servers on a UNIX socket, in interpreters with all that these have, are
 # taken by snap, ended, and restored: they answer where they did before.
+# beside: others unsanitized
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # What bash and zsh offer when a command line of ours is completed.
+# beside: others unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 cd "$tmp" || exit 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The packages that "make deb" made: installed on a fresh machine, used there,
 # and removed again without a trace.
+# beside: others unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 cd "$tests/.." || exit 1

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # What "make install-strip" leaves below DESTDIR.
+# beside: others unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 cd "$tests/.." || exit 1

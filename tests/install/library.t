@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The library as it is installed: shared and static, with pkg-config.
+# beside: others unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 cd "$tests/.." || exit 1

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # What file(1) says of snapshots, with the entry for magic(5).
+# beside: others unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 magic=$tests/../fmt/snap6/magic

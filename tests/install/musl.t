@@ -2,6 +2,7 @@
 # All of it compiles without a warning with the headers of musl: with musl 1.2.5
 # or later as they are, while what earlier ones lack is given here.  MUSL names
 # their directory, where musl-tools of Debian has not put them.
+# beside: others unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 cd "$tests/.." || exit 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # "make" as those use it who make packages: what they set is used, beside what
 # our sources need; what was installed is removed; and what is missing is named.
+# beside: others unsanitized
 # shellcheck source=tests/tap.sh disable=SC2016 # words of Makefile
 . "$(dirname "$0")/../tap.sh"
 cd "$tests/.." || exit 1

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Programs without shared libraries, in a root directory that has nothing else.
+# beside: others unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -2,6 +2,7 @@
 # Pages that a stopped process has alone are read in another way than those
 # that it shares: nobody gets a copy of any of them, nor is a huge page split.
 # Of one that goes on, huge pages that were split by that are joined again.
+# beside: apart
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 

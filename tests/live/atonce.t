@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Some processes are made to clone themselves at once: those with memory of
 # their own, and whoever is killed meanwhile.
+# beside: apart
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 

@@ -2,6 +2,7 @@
 # While a process stands still, the one that traces makes no call but those of
 # the table of proxy.h: none that can sleep on what a target, a file server or
 # another machine controls.
+# beside: live long unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Mapped ELF files are carried along, each once and whole, whoever has them
 # mapped, and nothing else is.
+# beside: live long
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

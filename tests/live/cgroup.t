@@ -2,6 +2,7 @@
 # snap -l of processes in a cgroup whose memory is limited, and of processes
 # whose clone is killed: none is killed or left out for it, and the snapshot
 # is of one instant.
+# beside: apart
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, trap
 . "$(dirname "$0")/../tap.sh"
 

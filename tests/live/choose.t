@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Which processes are meant: by a name, by their user, by a unit, a container,
 # a pod or a cgroup.
+# beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2016,SC2317 # scripts, traps
 . "$(dirname "$0")/../tap.sh"
 

@@ -2,6 +2,7 @@
 # snap -l: processes are let go before their memory is read, and yet it is of
 # one instant, under load too; they cannot tell, and nothing is left in them,
 # whatever goes wrong.  SNAPSHOTS=10000 takes that many in a row.
+# beside: apart
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The README's recipe for a container: one of Podman's, where there is one that
 # runs, and one made by hand.  All of it is taken, and nothing else.
+# beside: apart
 # shellcheck source=tests/tap.sh disable=SC2016,SC2317 # scripts, traps
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # ELF cores of the kernel's and of gcore(1), as a snapshot and as a core
 # again: the memory is the same, and gdb says the same about both.
+# beside: live long
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

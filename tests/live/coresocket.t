@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Cores that the kernel sends to a socket (Linux 6.16), which snapcrash serves.
+# beside: nothing unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

@@ -2,6 +2,7 @@
 # A process that dumps core is taken as it fell, by the program that the kernel
 # runs (core(5)): gdb says the same of the snapshot as of the kernel's own core
 # of the same crash, and its relatives are taken live beside it.
+# beside: nothing unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Several crashes at once: so many are taken as may be, others wait or are
 # counted, and together they keep the limits of the directory.
+# beside: nothing unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

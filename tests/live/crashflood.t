@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A hundred crashes at one moment: each is taken where all may wait, as many as
 # may be where not, and nothing is left of those who took them.
+# beside: nothing unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

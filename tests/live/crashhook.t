@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A hook of snapcrash that hangs is in the way of no later crash: these are
 # taken, and as many hooks run and wait as may.
+# beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Which crashes snapcrash removes for a new one: those of the user who has most.
+# beside: nothing
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

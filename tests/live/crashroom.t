@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # snapcrash where there is not room for all of a crash: what is left out is
 # what is needed least, and it is told.
+# beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

@@ -2,6 +2,7 @@
 # A crash that its user may read has nothing that the process could not read:
 # contents of files that it got open for writing only, what is in namespaces
 # that others use, too, and the kernel stack.
+# beside: nothing
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # snapdiff of two snapshots of one process that did what it tells in between:
 # to the kilobyte, and nothing else.
+# beside: live long
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

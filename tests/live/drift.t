@@ -2,6 +2,7 @@
 # Nothing is left by many snapshots in a row, of several processes at once: in
 # them no memory, mapping, descriptor, timer or child, and of ours no process
 # and no file.  SNAPSHOTS=1000 takes that many.
+# beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, trap
 . "$(dirname "$0")/../tap.sh"
 

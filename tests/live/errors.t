@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Bad input: one clear line each, an exit status, no file under the final
 # name, and no one left stopped.
+# beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A process that changes its code under our calls gets none of its own past its
 # filter of seccomp(2) by that, and is not killed for ours.
+# beside: live
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Secrets that are left out: nothing of their bytes is in the snapshot, and it
 # tells what was left out.
+# beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Crashes of all kinds of processes, which strangers make as they like; and what
 # who is not root sees of them.
+# beside: nothing unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

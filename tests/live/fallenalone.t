@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Crashes that take a machine of their own: settings of the system, and a user
 # for those who read.
+# beside: nothing unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

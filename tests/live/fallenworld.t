@@ -2,6 +2,7 @@
 # The memory of a whole machine runs out while a crash is taken, and while a
 # process that runs on is: the kernel kills whom it likes, but not that process,
 # and what is listed afterwards is whole.
+# beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

@@ -2,6 +2,7 @@
 # A system call of snap or its guard fails, or kills it: its process goes on as
 # it was, with no clone left, and there is a sentence or a whole snapshot.
 # FAULTS=0 tries each call of each thread in all ways; that takes half an hour.
+# beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

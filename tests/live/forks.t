@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Families of processes: what they share is in the snapshot once, and those
 # that fork all the time are taken.
+# beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

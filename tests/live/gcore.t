@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # What gcore(1) has of a process, the snapshot has too.
+# beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

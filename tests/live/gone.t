@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Of processes that are named, some are gone, or end while all are being
 # stopped, or may not be taken: that is said, and the others are taken.
+# beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -2,6 +2,7 @@
 # What a record tells of mappings is of one instant, whatever grows, comes and
 # goes before its process is stopped: smaps has those of maps, and flags of
 # each.
+# beside: live unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Compressed snapshots: what -z writes is gzip to everybody, and whatever
 # reads snapshots reads them compressed, from files and pipes.
+# beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

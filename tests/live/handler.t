@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The tests that set core_pattern leave it as it was, however they end, and are
 # skipped where the kernel would not find the handler.
+# beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2016,SC2317 # for other shells
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

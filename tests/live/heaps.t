@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # snapdiff of a process that leaks what is known: what grew, to the chunk, and
 # its heaps as the C library itself tells of them.
+# beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Neither snap itself nor a guard, its own or another's, is taken along with
 # those that started it.
+# beside: apart
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
 

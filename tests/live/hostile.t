@@ -2,6 +2,7 @@
 # What a target does to who looks at it: file servers of its own that do not
 # answer, locks of the kernel that it has while it waits for these, and names
 # that lead elsewhere the next moment.
+# beside: live long
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The README's recipe for one job on many hosts, word for word: two hosts, each
 # with its network, processes, name and sshd.
+# beside: live
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, trap
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What a process tells of itself is recorded, and it does not notice that it
 # was asked; where it cannot be asked, that is said.
+# beside: live long
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
 

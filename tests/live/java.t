@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Java's own debugger reads our cores of a JVM, whose heap is partly in an
 # archive that is mapped, and tells what it tells of the live one.
+# beside: live long unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

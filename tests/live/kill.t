@@ -2,6 +2,7 @@
 # snap -k: processes are killed when their snapshot is someone's, all of them,
 # and run on whatever fails before; what cannot be restored is told, and nobody
 # is killed for it; snap -d tells the same.
+# beside: live
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Snap is killed, suspended, interrupted, or its target is: no one is left
 # stopped, no file is left behind.
+# beside: live unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
 

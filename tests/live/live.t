@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # snap -l: what is taken of clones is what would have been taken of the
 # processes, and nothing of the clones is left.
+# beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Processes that have thousands of something are taken all the same, and what
 # is left out is said.
+# beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The memory of a snapshot is what the program has: byte for byte, of all
 # kinds of mappings, and what cannot be had is missing, never zeros.
+# beside: live long
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

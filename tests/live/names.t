@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Names that a target chooses do not tell the terminal of who looks at it what
 # to do.
+# beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

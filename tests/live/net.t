@@ -2,6 +2,7 @@
 # The README's recipes for networks, word for word, between two network
 # namespaces that a pair of veth devices joins: near, and far.  There, ssh is
 # a TCP connection, and so is nc where there is none.
+# beside: apart
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Who took a snapshot, when, where, how and why: noted, kept and shown.
+# beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

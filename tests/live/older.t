@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # As on kernels before 6.7, without PAGEMAP_SCAN and PROCMAP_QUERY: snapshots
 # have the same memory, and what is told of pages is the same.
+# beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

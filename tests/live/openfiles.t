@@ -2,6 +2,7 @@
 # What a record tells of open files, of what is in them, of sharing and of
 # pages of a process's own; what is had nowhere else is carried along; and
 # the processes keep all of it.
+# beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

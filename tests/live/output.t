@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Where a snapshot goes: full disks, closed pipes, terminals, readers that
 # are stopped themselves.
+# beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What a thread has of its own, and criu would give it from its process, is
 # refused by name, and so is what only children would have.
+# beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

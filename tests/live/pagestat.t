@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # pagestat: the numbers of smaps and smaps_rollup, what a pair shares, what is
 # touched in a window of time, and what is said where not all is told.
+# beside: nothing
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

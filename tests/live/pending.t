@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Signals that wait in a process are recorded, and wait on, each with where it
 # came from, whether the process runs or is stopped.
+# beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

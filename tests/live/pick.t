@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # snapcat -p takes processes out of a snapshot, with what lies in the records of
 # others: snapload makes the same images of one as of the whole.
+# beside: nothing
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -3,6 +3,7 @@
 # more than a quarter of what its cgroup, and its user, may still have; else all
 # stay stopped.  So they do where clones and copies may take more memory than the
 # user allows.
+# beside: nothing
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 

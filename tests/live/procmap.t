@@ -2,6 +2,7 @@
 # procmap of live processes: every mapping is there, sums are those of the
 # kernel, a snapshot tells the same, and what is said of those that have no
 # map.
+# beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

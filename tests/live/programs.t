@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Real programs go on working after their snapshots, which keep the rules.
+# beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

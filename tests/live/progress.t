@@ -2,6 +2,7 @@
 # Long work shows how far it is on a terminal, and nowhere else; SIGUSR1 asks
 # for it; a reader that stalls is told of.  What takes long here is a pause of
 # who writes or reads the pipe.
+# beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What waits in UNIX sockets is in the record, or it is said why it is not;
 # all of it still waits afterwards.
+# beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # While a container's files are read, others in it put a FIFO in the place of one
 # of them, and back: nothing is read from that.
+# beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

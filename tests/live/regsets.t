@@ -2,6 +2,7 @@
 # The register sets of all threads are those that ptrace(2) gives another, of
 # a process that stands still: threads that compute with all of their registers,
 # and others that wait.
+# beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -2,6 +2,7 @@
 # What a system's settings forbid is told with what helps, and what they allow
 # works: Yama, perf_event_paranoid, hugetlbfs, user namespaces, /dev/fuse for
 # everybody.  They are changed where the machine is our own.
+# beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # snapcrash: it is installed and removed, takes what crashes, keeps as much as
 # it may, and shows it.
+# beside: nothing unsanitized
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/handler.sh

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What an operand of a program that reads means: a file that exists, else the
 # number of a live process, else its name.
+# beside: nothing
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 cd "$tmp" || exit 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Memory in swap is in the snapshot, and stays in swap; what the kernel notes of
 # pages that were written to (soft-dirty) stays noted.
+# beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Threads: registers and stacks, threads that come and go, a first thread
 # that has ended.
+# beside: live long
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

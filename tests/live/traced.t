@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Processes that others trace, and those that have no memory or cannot be
 # stopped.
+# beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

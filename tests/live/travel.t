@@ -2,6 +2,7 @@
 # Snapshots on their way: ten processes, compressed, merged, mounted and
 # compared with the originals; disks that are full, files that may not grow,
 # readers that go away or are slow; what is saved of damaged files.
+# beside: live long
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

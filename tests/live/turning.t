@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What a clone is asked, when its process runs again, is what was so when that
 # was stopped; and many processes are asked, cloned and reaped without a word.
+# beside: live long
 # shellcheck source=tests/tap.sh disable=SC2154 # lines, of tap.sh
 . "$(dirname "$0")/../tap.sh"
 

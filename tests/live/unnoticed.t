@@ -2,6 +2,7 @@
 # A process cannot tell that snapshots were taken of it: no system call
 # comes back, no time-out is put off, no memory is added, a stopped process
 # stays stopped.
+# beside: nothing unsanitized
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Without privilege: one's own processes, and clear words about others.
+# beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

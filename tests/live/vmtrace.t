@@ -2,6 +2,7 @@
 # vmtrace: each fault of a program that says what faults it has, in order,
 # and each change of mappings; of one that it starts, of one that runs, as
 # root and not; and that nothing is left behind.
+# beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

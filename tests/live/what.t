@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # snapls shows what a process is, so that many of one program can be told
 # apart, in the width of a terminal.
+# beside: nothing
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 cd "$tmp" || exit 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Where others can make names, too: what is written goes to nobody else, and
 # who waits for a reader can be ended.
+# beside: live
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

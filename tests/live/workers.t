@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Workers that have nearly all of their memory in common: one clone does for
 # those, and of each is taken what it has.
+# beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 

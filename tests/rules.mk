@@ -1,0 +1,138 @@
+# What tests, measurements and fuzzing are made of and how they are run: a part
+# of Makefile.
+
+# unit tests and targets are one C file each
+UNIT = $(patsubst %.c,$O/%,$(wildcard tests/unit/t_*.c))
+TARGET = $(filter-out %/bits32 %/nolibc,$(patsubst %.c,$O/%, \
+	$(wildcard tests/targets/*.c))) $(BITS32) $(NOLIBC)
+# two targets have no library, and are made where the compiler can: one is a
+# 32-bit process, if the kernel runs such programs
+ALONE = -std=gnu11 -w -O1 -static -nostdlib -ffreestanding -fno-pie -no-pie \
+	-fno-stack-protector -fcf-protection=none
+EXIT32 = void _start(void) { __asm__("int $$0x80" :: "a"(1), "b"(0)); }
+BITS32 = $(shell f=$$(mktemp) && echo '$(EXIT32)' | $(CC) -m32 $(ALONE) -o $$f \
+	-x c - 2>/dev/null && $$f 2>/dev/null && echo $O/tests/targets/bits32; \
+	rm -f $$f)
+NOLIBC = $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>&1)), \
+	$O/tests/targets/nolibc)
+FUZZ = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZTIME = 120
+BENCH = $(patsubst %.c,$O/%,$(wildcard tests/bench/*.c))
+# what "make check" runs, and the others; the line "# beside:" at the head of each
+# says what it may run beside (tests/run)
+FAST = $(UNIT) $(wildcard tests/*.t tests/snap6/*.t tests/procmap/*.t)
+SLOW = $(filter-out $(FAST),$(wildcard tests/*/*.t))
+HOWRUN = -j
+RUN = $(HOWRUN) $(FAST) $(SLOW)
+FRESH =
+# of the virtual machine
+ARCH = amd64
+KERNEL = 6.1
+SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZFLAGS = $(SANITIZE) -fsanitize=fuzzer-no-link
+
+# a program of one C file, with HOW of its folder, and OURS: all of ours
+OURS = $(CPP) $(CFLAGS)
+WITH = $O/common.a $O/libsnap.a
+$O/tests/unit/%: HOW = $(OURS) tests/unit/util.c $(WITH) $(LIBS) -lcmocka \
+	$$(sed -n 's/^.*link with: //p' $<)
+$O/tests/targets/%: HOW = -O1 -g
+$O/tests/targets/bits32: HOW = -m32 $(ALONE)
+$O/tests/targets/nolibc: HOW = $(ALONE)
+$O/tests/bench/%: HOW = -O2
+$O/tests/bench/pack $O/tests/snap6/dump: HOW = $(OURS) $(WITH) $(LIBS)
+$(UNIT): tests/unit/util.c tests/unit/util.h
+$(UNIT) $O/tests/bench/pack $O/tests/snap6/dump: $(WITH)
+$(BENCH): tests/bench/bench.h
+$O/tests/unit/t_collide: tests/unit/t_dedup.c
+$O/tests/unit/t_inject $O/tests/targets/compute: tests/targets/spin.h
+
+$O/tests/%: tests/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -pthread -o $@ $< $(HOW)
+
+# a fuzz target without a fuzzer replays the files it is given
+$O/tests/fuzz/%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h) $(WITH)
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(OURS) $(WARN) $(FUZZER) -pthread -o $@ $< \
+	    $(filter %.o,$^) $(WITH) $(LIBS)
+
+$O/tests/fuzz/space $O/tests/fuzz/svg: $(filter-out %/procmap.o, \
+	$(call progobj,procmap))
+
+$O/tests/confine/probe.so: tests/confine/probe.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O1 -fPIC -shared -o $@ $< -ldl
+
+## demo     set up, build, take a snapshot of real processes, show it
+demo:
+	@tests/setup build
+	@$(MAKE) -s all
+	@BUILD=$O tests/demo
+
+## test     set up, build, run every test: twelve minutes on two processors
+test:
+	@echo 'Every test, in about twelve minutes; make check: the fast ones.'
+	@echo 'One, when this has built them: tests/run tests/live/memory.t' \
+	    '(tests/README)'
+	@tests/setup test
+	@$(MAKE) -s tests
+	@$(MAKE) -s run
+
+## check    the fast tests only
+check: tests
+	@BUILD=$O tests/run -j $(FAST)
+
+## tests    what tests need; then one of them:
+##          tests/run tests/live/memory.t (tests/README)
+tests: all $O/tests/snap6/dump $O/tests/confine/probe.so $(UNIT) \
+	$(FUZZ:%=$O/tests/fuzz/%) $(TARGET)
+
+# what "make tests" made
+run:
+	@BUILD=$O tests/run $(RUN)
+
+## fresh    demo and some of the tests on a fresh Debian; all: FRESH=-a;
+##          on another suite than this one is of: SUITE=trixie
+fresh:
+	@BUILD=$O tests/fresh $(if $(SUITE),-s $(SUITE)) $(FRESH)
+
+## vm       some of the tests on a kernel of Debian, in a virtual machine:
+##          ARCH=amd64 KERNEL=6.1; all of them: VM_ALL=1, which takes some
+##          hours where the machine is emulated
+vm: tests
+	@BUILD=$O $(if $(VM_ALL),VM_SECONDS=$${VM_SECONDS:-36000}) \
+	    tests/vm/run -a $(ARCH) -k $(KERNEL) -- \
+	    $(if $(VM_ALL),$(RUN:$O/%=build/%)) || [ $$? -eq 77 ]
+
+## asan     tests with AddressSanitizer and UBSan
+asan:
+	@$(MAKE) -s O=$O-asan CFLAGS='$(SANITIZE)' tests
+	@SNAPSHOTS=50 $(MAKE) -s O=$O-asan HOWRUN=-js run
+
+## lint     what can be said about the sources without running them
+lint: all
+	@BUILD=$O tests/lint
+
+## fuzz     hostile input, FUZZTIME=120 seconds for each target;
+##          some only: FUZZ="fstree merge" (needs clang)
+fuzz:
+	@tests/setup fuzz
+	@$(MAKE) -s O=$O-fuzz CC=clang WARN=-w CFLAGS='$(FUZZFLAGS)' \
+	    FUZZER='-DLIBFUZZER -fsanitize=fuzzer' $(FUZZ:%=$O-fuzz/tests/fuzz/%)
+	@BUILD=$O-fuzz FUZZTIME=$(FUZZTIME) tests/fuzz/run $(FUZZ)
+
+## bench    speed, beside that of others in the same run
+bench:
+	@tests/setup bench
+	@$(MAKE) -s all $(BENCH) $O/tests/targets/faults $O/tests/targets/thp
+	@BUILD=$O tests/bench/run
+
+## cover    how much of the library the tests reach
+cover:
+	@$(MAKE) -s O=$O-cover CFLAGS='-O0 -g --coverage -DUNCONFINED' tests
+	@BUILD=$O-cover tests/run $(FAST:$O/%=$O-cover/%) $(SLOW)
+	@gcov -n $(LIBOBJ:$O/%=$O-cover/%) $(COMMON:$O/%=$O-cover/%) 2>/dev/null | \
+	    awk -F"'" '/^File/ { f = $$2 } /^Lines/ { print $$0, f }'
+
+.PHONY: demo test check tests run fresh vm asan lint fuzz bench cover
