@@ -303,7 +303,13 @@ snap() {
 	timeout -s KILL "${patience:-60}" "${as[@]}" "${snap:-$BUILD/snap}" \
 	    "$@" 2>"$tmp/err" || rc=$?
 	# shellcheck disable=SC2034 # for the tests
-	err=$(sed "s,$tmp,TMP,g;s/\<[1-9][0-9]*\>/N/g" "$tmp/err")
+	err=$(said | sed "s,$tmp,TMP,g;s/\<[1-9][0-9]*\>/N/g")
+}
+
+# What is in $tmp/err, but for which criu is needed: a C library since 2.42 has
+# guards below stacks, which criu since 4.2 restores.
+said() {
+	sed '/: needs criu /d' "$tmp/err"
 }
 
 # Compare a snapshot with the lines of a target: check SNAPSHOT PID WHAT
