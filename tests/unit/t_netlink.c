@@ -115,7 +115,8 @@ test_messages(void **state)
 	memcpy(text + NLMSG_SPACE(2), &head[1], sizeof head[1]);
 	for (n = 0; n <= sizeof text; n++) {
 		in = (struct attributes){ text, n };
-		assert_int_equal(netmessage_next(&in, &m), n >= NLMSG_LENGTH(2));
+		assert_int_equal(netmessage_next(&in, &m),
+		    n >= NLMSG_LENGTH(2));
 		if (n < NLMSG_LENGTH(2))
 			continue;
 		assert_int_equal(m.type, 20);

@@ -124,7 +124,8 @@ served_notway(const struct bytes *text, const char *path)
 	size_t n;
 
 	while (mountinfo_next(&t, &m)) {
-		for (n = 0; m.point.s + n < m.point.end && m.point.s[n] != '\\';)
+		n = 0;
+		while (m.point.s + n < m.point.end && m.point.s[n] != '\\')
 			n++;
 		if (!mount_islocal(&m) && !type_isof(&m, kernels,
 		    NITEMS(kernels)) && strncmp(path, m.point.s, n) == 0)

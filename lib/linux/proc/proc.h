@@ -55,7 +55,7 @@ struct netmessage {
 
 struct netrequest {
 	uint16_t	 type;
-	uint16_t	 flags;	/* NLM_F_DUMP: for all that there is of a kind */
+	uint16_t	 flags;	/* NLM_F_DUMP: for all of a kind */
 	const void	*body;	/* borrowed; behind the head */
 	size_t		 len;	/* bytes */
 };
@@ -63,11 +63,11 @@ struct netrequest {
 typedef int	(*netmessage_fn)(void *, const struct netmessage *);
 
 int		 netlink_socket(int protocol);
-int		 netlink_ask(int fd, const struct netrequest *r, netmessage_fn fn,
-		    void *arg);
+int		 netlink_ask(int fd, const struct netrequest *r,
+		    netmessage_fn fn, void *arg);
 bool		 netmessage_next(struct attributes *in, struct netmessage *m);
-bool		 netmessage_body(const struct netmessage *m, void *body, size_t len,
-		    struct attributes *a);
+bool		 netmessage_body(const struct netmessage *m, void *body,
+		    size_t len, struct attributes *a);
 bool		 attribute_get(struct attributes a, unsigned int type,
 		    struct attributes *v);
 bool		 attribute_copy(struct attributes a, unsigned int type,

@@ -27,8 +27,8 @@ enum { OUTPUT_MOST = 16 * 1024 * 1024 };	/* bytes that one prints */
 static void __attribute__((noreturn))
 program_become(const char *const argv[], int ns, int in, int out)
 {
-	static const char *const folder[] = { "/usr/sbin", "/sbin", "/usr/bin", "/bin",
-	    "/usr/local/sbin" };
+	static const char *const folder[] = { "/usr/sbin", "/sbin", "/usr/bin",
+	    "/bin", "/usr/local/sbin" };
 	char *environ_[] = { NULL };
 	char path[64];
 	sigset_t none;
