@@ -131,6 +131,7 @@ snap_free(struct snap *s)
 	free(s->thread);
 	free(s->file);
 	free(s->header);
+	free(s->broken);
 	free(s->unsummed);
 	free(s);
 }

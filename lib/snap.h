@@ -172,6 +172,8 @@ struct snap {
 	bool		 summed; /* all of it was read, and is as its trailer
 				   tells, */
 	bool		 hasindex; /* which has an index, too */
+	char		*broken; /* owned; the error that reading ended with, of
+				    partial of struct readopts, or NULL */
 	char		*unsummed; /* owned; why what was its trailer is none;
 				   NULL: there was none, or it is one */
 	bool		 damaged; /* that cannot be but for damage */
@@ -287,6 +289,8 @@ struct readopts {
 				   much memory there is of what */
 	bool	 scan;		/* read and check all, even with an index */
 	bool	 salvage;	/* take what is whole of a damaged stream */
+	bool	 partial;	/* keep what was read before an error: broken
+				   of struct snap */
 	size_t	 unpacked;	/* MiB that may be kept unpacked of a compressed
 				   file; 0: as many as help */
 	void	(*record)(void *, uint64_t, const char *, uint64_t, uint64_t);

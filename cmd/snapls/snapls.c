@@ -163,21 +163,21 @@ head_file(const char *path)
 
 /*
  * List a file that could not be read to its end as far as it goes, and then
- * report why; with -c, also what is damaged in it.  Standard input cannot be
- * read once more.
+ * report why; with -c, also what is damaged in it.  s is what was read of
+ * standard input, which cannot be read once more; or NULL.
  */
 static void
-list_damaged(const char *path, const struct listing *ls)
+list_damaged(const char *path, const struct listing *ls, struct snap *s)
 {
 	struct listing damaged = *ls;
 	struct damage d = { .path = path, .check = ls->check };
 	struct readopts o = { .nodata = true, .salvage = true,
 	    .files = shown_by(ls), .warn = say, .arg = &d };
-	struct snap *s = NULL;
 
-	strlcpy(d.told, snap_errstr(), sizeof d.told);
-	if (!is_stdin(path) && (s = snap_open(path, &o)) != NULL &&
-	    s->nproc > 0) {
+	strlcpy(d.told, s != NULL ? s->broken : snap_errstr(), sizeof d.told);
+	if (!is_stdin(path))
+		s = snap_open(path, &o);
+	if (s != NULL && s->nproc > 0) {
 		damaged.damaged = true;
 		list_snap(s, path, &damaged);
 		fflush(stdout);
@@ -192,15 +192,16 @@ list_file(const char *path, const struct listing *ls, bool named)
 {
 	struct readopts o = { .nodata = true, .brief = !ls->check,
 	    .files = shown_by(ls), .record = list_record, .scan = ls->check,
-	    .warn = program_lose, .arg = (void *)(uintptr_t)ls };
+	    .partial = is_stdin(path), .warn = program_lose,
+	    .arg = (void *)(uintptr_t)ls };
 	struct snap *s;
 	int rc;
 
 	headed = false;
 	if (named && !ls->table.json)
 		head_file(path);
-	if ((s = snap_open(path, &o)) == NULL) {
-		list_damaged(path, ls);
+	if ((s = snap_open(path, &o)) == NULL || s->broken != NULL) {
+		list_damaged(path, ls, s);
 		return -1;
 	}
 	if (ls->records && !headed && s->header != NULL)

@@ -6,6 +6,7 @@
  * an index is read by it: index.c.
  */
 #include "read.h"
+#include "vec.h"
 #include "record/record.h"
 
 #include <inttypes.h>
@@ -190,7 +191,9 @@ salvage_begun(const struct reader *r)
  * stream was cut.
  *
  * With o->salvage, what is whole of a damaged stream is read, and o->warn
- * is told what is not: it is missing from its process.
+ * is told what is not: it is missing from its process.  With o->partial, the
+ * snapshot has the processes that were read before an error, and the error as
+ * broken, if there is such a process.
  */
 struct snap *
 snap6_read(struct input *in, const struct readopts *o)
@@ -198,6 +201,7 @@ snap6_read(struct input *in, const struct readopts *o)
 	static const struct readopts none;
 	struct reader r = { .in = in, .o = o == NULL ? &none : o,
 	    .memend = UINT64_MAX };
+	struct readopts rest = *r.o;
 	bool failed;
 	int rc;
 
@@ -209,10 +213,17 @@ snap6_read(struct input *in, const struct readopts *o)
 	if (r.o->store != NULL)
 		r.o->store->snap = r.snap;
 	rc = read_stream(&r);
-	failed = rc == -1 && r.o->salvage && r.snap->nproc > 0;
-	if (failed) {
+	failed = rc == -1 && r.snap->nproc > 0 &&
+	    (r.o->salvage || r.o->partial);
+	if (failed && r.o->salvage) {
 		salvage_begun(&r);
 		rc = 0;
+	} else if (failed) {	/* what is left is salvaged, in silence */
+		rest.salvage = true;
+		rest.warn = NULL;
+		r.o = &rest;
+		r.snap->broken = str_dup(snap_errstr());
+		rc = r.snap->broken == NULL ? -1 : 0;
 	}
 	if (rc == 0 && r.spool)
 		rc = spool_finish(r.src);

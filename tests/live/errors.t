@@ -131,6 +131,13 @@ head -c $(($(stat -c %s "$tmp/old") - 1)) "$tmp/old" >"$tmp/cut"
 is "$? $(grep -c "^snapls: $tmp/cut: byte .*; snapcat -s saves what is before\$" \
     "$tmp/err")" "1 1" "snapls: how to save what a cut snapshot has"
 try "snapls: a cut snapshot is listed" cmp "$tmp/list" "$tmp/out"
+"$BUILD/snapls" <"$tmp/cut" >"$tmp/out" 2>"$tmp/err"
+is "$? $(grep -c '^snapls: standard input: byte .*; snapcat -s saves what' \
+    "$tmp/err") $(cmp "$tmp/list" "$tmp/out")" "1 1 " \
+    "snapls: the same from standard input"
+# shellcheck disable=SC2002 # a pipe is meant
+cat "$tmp/cut" | "$BUILD/snapls" 2>/dev/null | cmp - "$tmp/list"
+is "${PIPESTATUS[*]}" "0 1 0" "snapls: and from a pipe"
 "$BUILD/snapls" -c "$tmp/cut" 2>&1 >"$tmp/out" |
     grep -vc "^snapls: $tmp/cut: " >"$tmp/err"
 is "$(cat "$tmp/err")" 0 "snapls -c: each line names the file"
@@ -141,4 +148,4 @@ cat "$tmp/old" | "$BUILD/snapls" | cmp - "$tmp/list"
 is "${PIPESTATUS[1]}" 0 "snapls: from a pipe"
 "$BUILD/snapls" "$tmp/old" >/dev/full 2>/dev/null
 is $? 1 "snapls: a full disk is an error"
-finish 91
+finish 93
