@@ -201,7 +201,7 @@ inside() {
 }
 inside >"$tmp/inside"
 loads=(--manage-cgroups=soft)
-take "$tmp/space"
+take "$tmp/space" -r
 ended namespace
 restore "$tmp/space"
 goes_on 'a cgroup namespace'
@@ -222,7 +222,7 @@ if [ -n "$first" ]; then
 	    sort -n | tail -n 1)
 	echo "${thread##*/}" >"$first/$name/in/empty/tasks"
 	where "$pid" "$thread" >"$tmp/were"
-	take "$tmp/thread"
+	take "$tmp/thread" -r
 	ended thread
 	restore "$tmp/thread"
 	goes_on 'a thread elsewhere'
@@ -252,7 +252,7 @@ if hierarchy && mkdir -m 711 "$tmp/mnt.v1/sub"; then
 	start "$here/counter.py"
 	echo "$pid" >"$tmp/mnt.v1/sub/cgroup.procs"
 	umount "$tmp/mnt.v1"
-	take "$tmp/unmounted"
+	take "$tmp/unmounted" -r
 	end_taken
 	hierarchy
 	rmdir "$tmp/mnt.v1/sub"
