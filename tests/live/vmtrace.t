@@ -443,4 +443,4 @@ else
 	skip 'as nobody' 'not root' 6
 fi
 kill "$sleeper" "$holder"
-finish 67
+finish 68
