@@ -99,9 +99,9 @@ input_file(const void *data, size_t len)
  * for its standard input, and is in the network namespace that is open as ns,
  * unless that is -1.  What it prints is added to *out.  It is killed when
  * nobody is at the other end of sock any more, unless that is -1, and when the
- * proxy is.  Return whether it ended well.
+ * proxy is.  Return its exit status, or -1 if not all came or it did not exit.
  */
-bool
+int
 program_run(const char *const argv[], int ns, int sock, const void *in,
     size_t len, struct buf *out)
 {
@@ -110,10 +110,10 @@ program_run(const char *const argv[], int ns, int sock, const void *in,
 	pid_t pid;
 
 	if ((fd = input_file(in, len)) == -1)
-		return false;
+		return -1;
 	if (pipe2(p, O_CLOEXEC) == -1) {
 		close(fd);
-		return false;
+		return -1;
 	}
 	if ((pid = fork()) == 0)
 		program_become(argv, ns, fd, p[1]);
@@ -122,13 +122,13 @@ program_run(const char *const argv[], int ns, int sock, const void *in,
 	whole = pid != -1 && output_read(p[0], sock, out);
 	close(p[0]);
 	if (pid == -1)
-		return false;
+		return -1;
 	if (!whole)
 		(void)kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) == -1)
 		if (errno != EINTR)
-			return false;
-	return whole && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+			return -1;
+	return whole && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /*

@@ -26,7 +26,7 @@ program_record(struct filelist *to, const char *name,
 {
 	struct buf b = { 0 };
 
-	if (program_run(argv, -1, -1, NULL, 0, &b) && b.len > 0) {
+	if (program_run(argv, -1, -1, NULL, 0, &b) == 0 && b.len > 0) {
 		filelist_buf(to, name, &b);
 		return true;
 	}

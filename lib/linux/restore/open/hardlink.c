@@ -150,7 +150,7 @@ find_run(struct looking *k, const char *path, uint64_t mount, uint64_t ino)
 	argv[n++] = number;
 	argv[n++] = "-print";
 	argv[n++] = "-quit";
-	if (nlevel > 0 && !program_run(argv, -1, -1, NULL, 0, &b) &&
+	if (nlevel > 0 && program_run(argv, -1, -1, NULL, 0, &b) != 0 &&
 	    access("/usr/bin/find", X_OK) == -1 &&
 	    access("/bin/find", X_OK) == -1)
 		live_warn(k->live, "find(1) is not installed: another name of "

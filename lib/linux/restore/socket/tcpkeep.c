@@ -79,7 +79,7 @@ scripts_run(const struct keptset *k, size_t kind, int sock)
 		if (l->program != NULL)
 			all &= program_run(strcmp(l->program, "nft") == 0 ?
 			    nft : xt, k->fd, sock, l->script[kind].data,
-			    l->script[kind].len, &out);
+			    l->script[kind].len, &out) == 0;
 	}
 	buf_free(&out);
 	return all;
