@@ -3,7 +3,7 @@
  * arm64/ supply it, other/ does for all other machines; nothing else in the
  * library depends on the machine that it runs on.  All is here, in the order
  * in which a new machine gets it, each part of use without those behind it;
- * each is a file of the machine's folder, which is a room of ROOMS:
+ * each is a file of the machine's folder:
  *
  *	isa.c		which registers there are: with that alone, and the
  *			rest as in other/, all of a process is taken but what
