@@ -303,12 +303,12 @@ snap() {
 	timeout -s KILL "${patience:-60}" "${as[@]}" "${snap:-$BUILD/snap}" \
 	    "$@" 2>"$tmp/err" || rc=$?
 	# shellcheck disable=SC2034 # for the tests
-	err=$(said | sed "s,$tmp,TMP,g;s/\<[1-9][0-9]*\>/N/g")
+	err=$(apart_from_criu | sed "s,$tmp,TMP,g;s/\<[1-9][0-9]*\>/N/g")
 }
 
 # What is in $tmp/err, but for which criu is needed: a C library since 2.42 has
 # guards below stacks, which criu since 4.2 restores.
-said() {
+apart_from_criu() {
 	sed '/: needs criu /d' "$tmp/err"
 }
 

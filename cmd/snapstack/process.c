@@ -24,6 +24,8 @@ thread_facts(struct stack *st)
 		*st->comm = '\0';
 	if (linuxrec_line(rec, "tid_address", line, sizeof line))
 		st->clears = strtoull(line, NULL, 16);
+	if (linuxrec_line(rec, "robust_list", line, sizeof line))
+		st->robust = strtoull(line, NULL, 16);
 	if (linuxrec_find(rec, "status", &f) &&
 	    (text = strndup((const char *)f.data, f.len)) != NULL) {
 		if ((p = strstr(text, "\nState:")) != NULL)

@@ -6,7 +6,7 @@
 
 start "$here/packets.py"
 is "$(awk '$3 != 0' "$log")" '' 'nothing is wrong before'
-take "$tmp/packets"
+take "$tmp/packets" -r
 end_taken
 restore "$tmp/packets"
 touch "$log.visit"

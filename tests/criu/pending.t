@@ -17,7 +17,7 @@ stop_and() {
 }
 # refused WHAT REASON
 refused() {
-	"$BUILD/snap" -o "$tmp/snap" "$pid"
+	"$BUILD/snap" -r -o "$tmp/snap" "$pid"
 	"$BUILD/snapload" -D "$tmp/none" "$tmp/snap" >"$tmp/try" 2>&1
 	is "$? $(sed 's/process [0-9]*/process N/' "$tmp/try" | sort -u)" \
 	    "1 snapload: nothing is written

@@ -11,7 +11,7 @@ command -v ip >/dev/null || skip_all 'no ip'
 in=(unshare --net)
 start "$here/tun.py"
 in=(env)
-"$BUILD/snap" -o "$tmp/live" "$pid" 2>"$tmp/err"
+"$BUILD/snap" -r -o "$tmp/live" "$pid" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' 'snap'
 "$BUILD/snapload" -D "$tmp/none" "$tmp/live" 2>"$tmp/err"
 is "$? $(grep -c ': a device: .*/dev/net/tun: cannot be restored' "$tmp/err")" \

@@ -132,7 +132,7 @@ is "$rc $err" \
     "to a device: refused"
 
 "$BUILD/snap" -k "$pid" 2>"$tmp/err" >/dev/udp/127.0.0.1/9
-is "$? $(said)" "1 snap: the output is a socket of which nobody can \
+is "$? $(apart_from_criu)" "1 snap: the output is a socket of which nobody can \
 tell whether its other end has the snapshot" "to a socket of datagrams: refused"
 
 # What cannot be restored, or not be taken.
@@ -192,17 +192,17 @@ two
 trees="snap: 2 trees of processes, of which each is restored by itself: \
 snapload -p with $one, $pid"
 "$BUILD/snap" -d "$one" "$pid" 2>"$tmp/err"
-is "$? $(said)" "0 $trees
+is "$? $(apart_from_criu)" "0 $trees
 snap: all can be restored" "two trees: -d tells"
 "$BUILD/snap" -k "$one" "$pid" 2>"$tmp/err" > >(cat >"$tmp/piped")
-is "$? $(said)" "1 $trees
+is "$? $(apart_from_criu)" "1 $trees
 snap: nothing is written, and nothing killed: a pipe is read once, and \
 snapload restores one tree of processes: write to a file (-o)" \
     "two trees: refused to a pipe"
 running "$one" "$pid" "$child"
 ok $? "two trees: they run on"
 "$BUILD/snap" -k -o "$tmp/snap" "$one" "$pid" 2>"$tmp/err"
-is "$? $(said)" "0 $trees" "two trees: to a file"
+is "$? $(apart_from_criu)" "0 $trees" "two trees: to a file"
 for p in "$one" "$pid"; do
 	try "two trees: one can be loaded" \
 	    "$BUILD/snapload" -p "$p" -D "$tmp/of.$p" "$tmp/snap"

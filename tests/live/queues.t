@@ -63,7 +63,7 @@ listener '' " "$1: what waits, or why it is not told"
 }
 
 target "$targets/queues"
-snap -o "$tmp/snap" "$pid"
+snap -r -o "$tmp/snap" "$pid"
 told "queues"
 "$BUILD/snapload" -D "$tmp/images" "$tmp/snap" 2>&1 |
     sed -n "s/.*, descriptor [0-9]*: \(.*\): cannot be restored (-f unix leaves it out)/\1/p" |

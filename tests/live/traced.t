@@ -132,7 +132,8 @@ target "$targets/vforker"
 parent=$pid
 snap -o "$tmp/snap" "$parent"
 is "$rc $err" "1 snap: process N shares the memory of process N and is not taken: it goes on, and may change that while it is read
-snap: thread N of process N does not stop (it was in state D): taken without its registers" \
+snap: thread N of process N does not stop (it was in state D): taken without its registers
+snap: process N cannot be cloned: thread N does not stop: all stay stopped while they are written" \
     "vfork: the parent is taken"
 snap -r -o "$tmp/snap" "$parent"
 is "$rc" 1 "vfork: both are taken"

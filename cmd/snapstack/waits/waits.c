@@ -116,15 +116,23 @@ put_thread(struct call *c, uint64_t tid)
 }
 
 /*
- * Tell whose end the futex tells, if it is that of a thread, which the kernel
- * clears then: pthread_join(3).
+ * Print which thread's end the call waits for, if its futex at addr, which is
+ * word, is the one that the kernel clears when a thread ends: pthread_join(3).
+ * Return whether it is.  Where a snapshot has no such address, it is known by
+ * what glibc has in struct pthread: the thread's number, and the head of its
+ * list of robust mutexes behind it.
  */
 static bool
-put_join(struct call *c, uint64_t addr)
+put_join(struct call *c, uint64_t addr, uint64_t word)
 {
+	enum { BEHIND = 32 };
 	const struct stack *st;
 
-	if (addr == 0 || (st = thread_find(c->u, c->u->clears, addr)) == NULL)
+	if (addr == 0)
+		return false;
+	if ((st = thread_find(c->u, c->u->clears, addr)) == NULL &&
+	    ((st = thread_find(c->u, c->u->inner, word)) == NULL ||
+	    st->robust <= addr || st->robust - addr > BEHIND))
 		return false;
 	buf_puts(c->b, ", for the end of ");
 	put_thread(c, st->inner);
@@ -156,7 +164,7 @@ put_futex(struct call *c)
 		buf_puts(c->b, ", a mutex of ");
 		put_thread(c, word & TID);
 	} else if ((op == WAIT || op == WAIT_BITSET) &&
-	    !put_join(c, c->arg[0]) && word == CONTENDED &&
+	    !put_join(c, c->arg[0], word) && word == CONTENDED &&
 	    (uint32_t)c->arg[2] == CONTENDED &&
 	    target_word(t, c->arg[0] + 8, 4, &owner) &&
 	    thread_find(c->u, c->u->inner, owner) != NULL) {

@@ -136,9 +136,9 @@ room_take(struct room *r, const struct claim *c)
 		    r->name, (uintmax_t)left / KB, (uintmax_t)r->limit / KB);
 	if (r->kind == CGROUP_TASKS &&
 	    !places_enough(room_left(r, r->used), r->promised + 1))
-		return errstr_set("%s may have %ju processes and threads, and "
-		    "%ju more are too few", r->name, (uintmax_t)r->limit,
-		    (uintmax_t)left);
+		return errstr_set("%s may have %ju processes and threads, "
+		    "and has room for %ju more", r->name,
+		    (uintmax_t)r->limit, (uintmax_t)left);
 	r->promised += r->kind == CGROUP_MEMORY ? c->bytes : 1;
 	return 0;
 }
