@@ -76,7 +76,7 @@ served "$client" 'snap is killed'
 moved() {
 	rm -rf "$tmp/images"
 	timeout 60 "$BUILD/snap" -k -r "$pid" 2>"$tmp/err" >"$tmp/snap"
-	is "$? $(said | sed 's/CRIU-[0-9a-f]*/NAME/')" "0 snap: \
+	is "$? $(apart_from_criu | sed 's/CRIU-[0-9a-f]*/NAME/')" "0 snap: \
 connections of TCP are locked here until they are restored here, or until \
 \"nft delete table inet NAME\"" "$1: moved" || cat "$tmp/err" | diag
 	until_true reaped "$pid"
