@@ -25,7 +25,7 @@ static const char maps[] =
  *	400000-401000	data, 401000-402000 nothing
  *	500000-520000	data, then 128 KiB of zeros, then untouched
  *	7f0000001000-2000 data, the rest is not known
- *	7f0000010000	missing, but for the second page
+ *	7f0000010000	missing, and a guard page behind it
  */
 static struct snap *
 snap_sample(struct memsource **src)
@@ -55,7 +55,8 @@ snap_sample(struct memsource **src)
 	testrec_text(&b, "fd/3", "/etc/passwd");
 	testrec_text(&b, "fd/10", "");
 	testrec_text(&b, "fdinfo/3", "pos: 1");
-	testrec_text(&b, "missing", "7f0000010000-7f0000011000 guard\n"
+	testrec_text(&b, "missing", "7f0000010000-7f0000011000 unreadable\n"
+	    "7f0000011000-7f0000012000 guard\n"
 	    "ffffffffff600000-ffffffffff601000 kernel\n");
 	testrec_give(&b, p);
 	p = snap_add(s, 11);
@@ -310,7 +311,7 @@ test_read(void **state)
 	    0xff800, 0x2000, buf), 0x800);
 	assert_int_equal(read_at(t, "10/map/00500000-00600000.rw-p.[heap]",
 	    0x100000, 1, buf), 0);
-	/* but not where it is missing */
+	/* but not where it is missing; a guard page is */
 	assert_int_equal(read_at(t, "10/map/7f0000010000-7f0000012000.rw-p",
 	    0, 1, buf), -1);
 	assert_int_equal(read_at(t, "10/map/7f0000010000-7f0000012000.rw-p",
