@@ -58,11 +58,12 @@ def known(n):
 
 
 def ours():
-    """What pagestat itself maps: by its name's last part."""
+    """What pagestat itself maps, the locale's characters among it: by the last
+    part of its name."""
     out = subprocess.run(['ldd', prog], capture_output=True).stdout.decode()
     paths = [w for w in out.split() if w[0] == '/']
     return {os.path.basename(os.path.realpath(p)) for p in [prog] + paths} | {
-        '[vdso]'}
+        '[vdso]', 'LC_CTYPE'}
 
 
 def read(name):
