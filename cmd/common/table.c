@@ -88,7 +88,6 @@ table_new(const struct column *columns, size_t n, const struct tableopts *o,
 	struct table *t;
 	size_t i, len;
 
-	text_locale();
 	if ((t = calloc(1, sizeof *t)) == NULL ||
 	    (t->place = reallocarray(NULL, n, sizeof *t->place)) == NULL ||
 	    (!o->json && (t->tb = scols_new_table()) == NULL))
@@ -243,6 +242,8 @@ table_print(struct table *t)
 		if (t->type == NULL)
 			json_close(']');
 	} else {
+		/* this maps a file, which changes what pagestat measures */
+		text_locale();
 		check(scols_print_table(t->tb));
 		scols_unref_table(t->tb);
 	}

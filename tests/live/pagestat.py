@@ -58,12 +58,11 @@ def known(n):
 
 
 def ours():
-    """What pagestat itself maps, the locale's characters among it: by the last
-    part of its name."""
+    """What pagestat itself maps: by its name's last part."""
     out = subprocess.run(['ldd', prog], capture_output=True).stdout.decode()
     paths = [w for w in out.split() if w[0] == '/']
     return {os.path.basename(os.path.realpath(p)) for p in [prog] + paths} | {
-        '[vdso]', 'LC_CTYPE'}
+        '[vdso]'}
 
 
 def read(name):
