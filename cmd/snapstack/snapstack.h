@@ -157,7 +157,7 @@ struct stack {			/* of a thread */
 	uint64_t	 tid;
 	uint64_t	 inner;	/* in its own PID namespace */
 	uint64_t	 clears; /* an address, when it ends; or 0 */
-	uint64_t	 robust; /* head of its list, get_robust_list(2); or 0 */
+	uint64_t	 robust; /* its list: get_robust_list(2); or 0 */
 	char		 comm[64];
 	char		 state[16]; /* in the words of status; "": not told */
 	struct registers regs;	/* n is 0: not known */

@@ -30,8 +30,8 @@ vma_anonymous(const struct member *m, const struct vma *v)
 
 /*
  * Return true if the byte of the memory of m at addr is missing; *end is where
- * that changes, at most the end it has already.  Guard pages
- * (MADV_GUARD_INSTALL) hold nothing: they are zeros, as in a core of the kernel.
+ * that changes, at most the end it has already.  Guard pages are not missing:
+ * they hold nothing (MADV_GUARD_INSTALL), and are zeros in cores of the kernel.
  */
 static bool
 is_missing(const struct member *m, uint64_t addr, uint64_t *end)
