@@ -1,8 +1,8 @@
 /*
  * Lines of columns.  For people they are a table, printed by libsmartcols as
  * those of lsblk(8): columns as wide as what is in them, and lines as long as
- * the terminal.  For programs each is an object of JSON, printed at once, to
- * which the caller may add what is no column.
+ * the terminal.  For programs each is an object of JSON, printed at once.  The
+ * caller may add members to it that are not columns.
  */
 #include "common.h"
 

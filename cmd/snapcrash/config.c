@@ -15,7 +15,7 @@
 struct key {
 	const char	*name;
 	bool		 (*set)(const struct key *, void *, const char *);
-	size_t		 at;	/* of what it sets, in struct config */
+	size_t		 at;	/* offset of its value in struct config */
 	uint64_t	 least;
 	uint64_t	 most;	/* or the size of a path */
 	const char	*words[KIN_CGROUP + 1]; /* for set_word */

@@ -37,8 +37,9 @@ struct behind {
 /*
  * Have the disk begin to write what was written of a file, which is open as fd,
  * from its beginning to its end, so that fsync(2) finds little to do: n bytes
- * at offset at were written last.  *w is what is not begun, at first all zero,
- * and the holes in it.  A file system without a disk does nothing.
+ * at offset at were written last.  *w has the range that the disk has not begun
+ * with, and its holes; at first it is all zero.  A file system without a disk
+ * does nothing.
  */
 void
 disk_begin(struct written *w, int fd, uint64_t at, size_t n)

@@ -64,8 +64,8 @@ makeunix_external(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Note to what descriptor fd of t, which is restored, is connected by name, and
- * what of it is lost.  Return 0, or -1 with errstr.
+ * Note the name to which descriptor fd of t is connected again when it is
+ * restored, and what is lost of the socket.  Return 0, or -1 with errstr.
  */
 int
 makeunix_note(struct criumake *m, const struct maketask *t,

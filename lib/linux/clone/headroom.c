@@ -17,8 +17,8 @@
  * are not free yet it kills once more, and then the process; that was seen,
  * with room for half.  It also kills all of a cgroup with memory.oom.group.
  *
- * Of the processes and threads that a cgroup or a user may have (RLIMIT_NPROC
- * of getrlimit(2)), clones take a quarter of what is left at the most, for the
+ * A cgroup or a user may have a limit of processes and threads (RLIMIT_NPROC of
+ * getrlimit(2)).  Clones take at most a quarter of what is left of it, for the
  * process may want to fork as long as its clone is there.
  *
  * The user may have a limit as well (struct liveopts): of what all clones take,

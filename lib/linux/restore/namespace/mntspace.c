@@ -1,7 +1,7 @@
 /*
- * What it takes to make a mount namespace again, of processes that have one for
- * themselves: all that is mounted there, what is mounted where we are, and the
- * files of each tmpfs that is not.  A proxy goes there, sees that, and ends:
+ * Mount namespaces other than ours, as restoring needs them: all that is
+ * mounted there, all that is mounted here, and the files of each tmpfs that is
+ * mounted there only.  A proxy enters the namespace, reads that, and ends:
  * mount_namespaces(7).
  */
 #include "full.h"
