@@ -10,7 +10,7 @@ snap -o "$tmp/snap" "$pid"
 target "$targets/sparse"
 snap -o "$tmp/sparse" "$pid"
 sparse=$pid
-target "$targets/hidden" guard
+target "$targets/hidden" poison
 snap -o "$tmp/hidden" "$pid"
 hidden=$pid
 lines=${lines_of[$pid]}

@@ -225,9 +225,10 @@ else
 	skip '-k' 'no tracepoints' 4
 fi
 
-# Has a tracer begun?
+# traces PID: all events of a tracer are open, for it waits for records.
 traces() {
-	find "/proc/$1/fd" -lname '*perf_event*' | grep -q .
+	find "/proc/$1/fd" -lname '*perf_event*' | grep -q . &&
+	    grep -q poll "/proc/$1/wchan"
 }
 
 # Two mappings that touch are two, though their names and modes are the same.
