@@ -6,6 +6,7 @@
 #define COMMON_H
 
 #include "space.h"
+#include "vec.h"
 
 /* amount.c: numbers with units */
 bool		 amount_bytes(const char *s, uint64_t *v);
@@ -71,6 +72,7 @@ void		 options_misuse(const struct cmdline *u)
 		    __attribute__((noreturn));
 
 /* program.c */
+void		*must(void *p);
 void		 program_descriptors(void);
 void		 program_files(void);
 bool		 program_isnumber(const char *s);
@@ -80,8 +82,17 @@ void		 program_signals(void);
 void		 program_warn(const char *fmt, ...)
 		    __attribute__((format(printf, 1, 2)));
 void		 program_lose(void *arg, const char *text);
+void		 program_nomem(void)
+		    __attribute__((noreturn));
 bool		 program_lost(void);
 void		 program_confine(const struct confined *c, bool verbose);
+
+/* VEC_ROOM, or the program ends as must has it */
+#define MUST_ROOM(v, n)							\
+	do								\
+		if (VEC_ROOM(v, n) == -1)				\
+			program_nomem();				\
+	while (0)
 
 /* progress.c */
 void		 progress_show(struct progress *p, const char *name);

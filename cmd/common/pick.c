@@ -3,7 +3,6 @@
  */
 #include "common.h"
 
-#include <err.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,8 +35,8 @@ sources_wants(struct sources *s, struct snap *snap, const struct proc *p)
 		return false;
 	if (s->pick.n == 0)
 		return true;
-	if (s->found == NULL && (s->found = calloc(s->pick.n, 1)) == NULL)
-		err(2, NULL);
+	if (s->found == NULL)
+		s->found = must(calloc(s->pick.n, 1));
 	for (i = 0, wanted = false; i < s->pick.n; i++)
 		if (source_is(s->pick.v[i], snap, p))
 			s->found[i] = wanted = true;
@@ -57,8 +56,7 @@ sources_check(const struct sources *s)
 	for (i = 0; i < s->pick.n; i++) {
 		if (s->found != NULL && s->found[i])
 			continue;
-		if (asprintf(&text, "-p: no process %s", s->pick.v[i]) == -1)
-			err(2, NULL);
+		text = must(str_printf("-p: no process %s", s->pick.v[i]));
 		program_lose(NULL, text);
 		free(text);
 	}

@@ -19,6 +19,29 @@
 static bool lost;		/* something is missing from the result */
 
 /*
+ * End the program with status 2, because memory ran out: remove the unfinished
+ * output.  A program that has stopped processes must not call this.
+ */
+void
+program_nomem(void)
+{
+	output_cleanup();
+	errx(2, "out of memory");
+}
+
+/*
+ * Return p, what a function that allocates memory returned.  If it is NULL,
+ * call program_nomem.
+ */
+void *
+must(void *p)
+{
+	if (p == NULL)
+		program_nomem();
+	return p;
+}
+
+/*
  * Have all three standard descriptors, so that no file becomes one of them:
  * those that were closed can be read, not written.
  */
@@ -83,8 +106,7 @@ program_beside(const char *name)
 	if (program_self(self) == -1 || (slash = strrchr(self, '/')) == NULL)
 		return NULL;
 	slash[1] = '\0';
-	if (asprintf(&path, "%s%s", self, name) == -1)
-		err(1, NULL);
+	path = must(str_printf("%s%s", self, name));
 	if (access(path, X_OK) == 0)
 		return path;
 	free(path);

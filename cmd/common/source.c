@@ -7,7 +7,6 @@
  * processes out of files.
  */
 #include "common.h"
-#include "vec.h"
 
 #include <sys/stat.h>
 
@@ -17,13 +16,12 @@
 #include <unistd.h>
 
 /*
- * Append word, which is borrowed, to w.  Exit with 2 if memory runs out.
+ * Append word, which is borrowed, to w.
  */
 void
 words_add(struct words *w, char *word)
 {
-	if (VEC_ROOM(w->v, w->n) == -1)
-		errx(2, "%s", snap_errstr());
+	MUST_ROOM(w->v, w->n);
 	w->v[w->n++] = word;
 }
 

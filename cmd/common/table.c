@@ -23,14 +23,14 @@ struct table {
 };
 
 /*
- * Exit with 2 if rc, which a function of libsmartcols returned, is an error:
+ * End the program if rc, which a function of libsmartcols returned, is an error:
  * memory ran out.
  */
 static void
 check(int rc)
 {
 	if (rc != 0)
-		errx(2, "out of memory");
+		program_nomem();
 }
 
 /*
@@ -88,10 +88,10 @@ table_new(const struct column *columns, size_t n, const struct tableopts *o,
 	struct table *t;
 	size_t i, len;
 
-	if ((t = calloc(1, sizeof *t)) == NULL ||
-	    (t->place = reallocarray(NULL, n, sizeof *t->place)) == NULL ||
-	    (!o->json && (t->tb = scols_new_table()) == NULL))
-		err(2, NULL);
+	t = must(calloc(1, sizeof *t));
+	t->place = must(reallocarray(NULL, n, sizeof *t->place));
+	if (!o->json)
+		t->tb = must(scols_new_table());
 	t->type = type;
 	t->columns = columns;
 	t->n = n;
@@ -175,8 +175,7 @@ table_text(struct table *t, size_t i, const char *s)
 		json_text(t->columns[i].key, s);
 		return;
 	}
-	if ((copy = strdup(s == NULL || *s == '\0' ? "-" : s)) == NULL)
-		err(2, NULL);
+	copy = must(strdup(s == NULL || *s == '\0' ? "-" : s));
 	check(scols_line_refer_data(t->line, (size_t)t->place[i],
 	    text_harmless(copy)));
 }

@@ -3,7 +3,6 @@
  */
 #include "common.h"
 
-#include <err.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,15 +20,12 @@ text_locale(void)
 
 /*
  * Print string s to standard output, without what would control a terminal.
- * Exit with 2 if memory runs out.
  */
 void
 text_put(const char *s)
 {
-	char *copy;
+	char *copy = must(strdup(s));
 
-	if ((copy = strdup(s)) == NULL)
-		err(2, NULL);
 	fputs(text_harmless(copy), stdout);
 	free(copy);
 }

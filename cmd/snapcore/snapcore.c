@@ -3,9 +3,7 @@
  * of ELF cores, as snapcat does.
  */
 #include "snapcore.h"
-#include "vec.h"
 
-#include <err.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +46,7 @@ fail_process(const struct chosen *all, size_t n)
 static void
 choose(struct chosen **all, size_t *n, struct snap *s, struct proc *p)
 {
-	if (VEC_ROOM(*all, *n) == -1)
-		errx(1, "%s", snap_errstr());
+	MUST_ROOM(*all, *n);
 	(*all)[(*n)++] = (struct chosen){ .snap = s, .proc = p };
 }
 
@@ -76,8 +73,7 @@ number(struct chosen *all, size_t n)
 
 	if (n == 0)
 		return;
-	if ((v = reallocarray(NULL, n, sizeof(struct chosen *))) == NULL)
-		err(1, NULL);
+	v = must(reallocarray(NULL, n, sizeof(struct chosen *)));
 	for (i = 0; i < n; i++)
 		v[i] = &all[i];
 	qsort(v, n, sizeof(struct chosen *), chosen_cmp);
@@ -103,9 +99,8 @@ write_all(struct chosen *all, size_t n, const char *path)
 		*nth = '\0';
 		if (all[i].nth > 1)
 			snprintf(nth, sizeof nth, ".%u", all[i].nth);
-		if (asprintf(&name, "%s.%" PRIu64 "%s", path == NULL ? "core" :
-		    path, all[i].proc->pid, nth) == -1)
-			err(1, NULL);
+		name = must(str_printf("%s.%" PRIu64 "%s", path == NULL ?
+		    "core" : path, all[i].proc->pid, nth));
 		if (core_write(all[i].snap, all[i].proc, name, joining.verbose,
 		    &progress) == -1)
 			program_lose(NULL, snap_errstr());
@@ -164,12 +159,10 @@ cores_of_snaps(const char *path)
 {
 	struct readopts o = { .warn = program_lose, .progress = &progress };
 	const size_t n = sources.file.n;
-	struct snap **s;
+	struct snap **s = must(calloc(n + 1, sizeof *s));
 	size_t i;
 	int rc;
 
-	if ((s = calloc(n + 1, sizeof *s)) == NULL)
-		err(1, NULL);
 	for (i = 0, rc = 0; i < n && rc == 0; i++)
 		rc = (s[i] = snap_open(sources.file.v[i], &o)) == NULL ? -1 :
 		    0;

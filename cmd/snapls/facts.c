@@ -62,12 +62,10 @@ origin_get(const struct linuxrec *r, struct facts *f)
 	part_get(r, &f->part);
 	if (!linuxrec_find(r, "origin", &o))
 		return;
-	if ((s = strndup((const char *)o.data, o.len)) == NULL)
-		err(1, NULL);
+	s = must(strndup((const char *)o.data, o.len));
 	f->origin = strtoull(s, &end, 10);
 	end[strcspn(end, "\n")] = '\0';
-	if ((f->header = strdup(end + (*end == ' '))) == NULL)
-		err(1, NULL);
+	f->header = must(strdup(end + (*end == ' ')));
 	free(s);
 }
 
@@ -110,9 +108,9 @@ facts_get(struct facts *f, struct snap *s, struct proc *p,
 	if ((rc = linuxrec_open(&r, proc_file(p, "proc"))) == 0) {
 		(void)linuxrec_line(&r, "comm", f->comm, sizeof f->comm);
 		origin_get(&r, f);
-		if (linuxrec_find(&r, "excluded", &x) && (f->excluded =
-		    strndup((const char *)x.data, x.len)) == NULL)
-			err(1, NULL);
+		if (linuxrec_find(&r, "excluded", &x))
+			f->excluded = must(strndup((const char *)x.data,
+			    x.len));
 	}
 	if (rc == 0 && (word = state_linux(&r)) != NULL)
 		strlcpy(f->state, word, sizeof f->state);

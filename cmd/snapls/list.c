@@ -3,7 +3,6 @@
  */
 #include "snapls.h"
 
-#include <err.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,10 +168,8 @@ list_segments(struct proc *p, const struct listing *ls)
 static void
 list_excluded(const char *text)
 {
-	char *copy, *next, *s;
+	char *copy = must(strdup(text)), *next, *s;
 
-	if ((copy = strdup(text)) == NULL)
-		err(1, NULL);
 	for (next = copy; (s = strsep(&next, "\n")) != NULL;)
 		if (*s != '\0')
 			printf("%47s: %s\n", "excluded", text_harmless(s));

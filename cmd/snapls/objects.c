@@ -4,7 +4,6 @@
  */
 #include "snapls.h"
 
-#include <err.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,10 +54,8 @@ put_origin(const struct facts *f)
 static void
 put_bytes(const char *s, size_t n)
 {
-	char *copy;
+	char *copy = must(strndup(s, n));
 
-	if ((copy = strndup(s, n)) == NULL)
-		err(1, NULL);
 	json_text(NULL, copy);
 	free(copy);
 }

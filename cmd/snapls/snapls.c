@@ -43,8 +43,7 @@ list_record(void *arg, uint64_t pid, const char *name, uint64_t at,
 		    "type, of %" PRIu64 " bytes", pid, name, len);
 	if (!ls->records)
 		return;
-	if ((s = strdup(name)) == NULL)
-		err(1, NULL);
+	s = must(strdup(name));
 	if (at == 0) {
 		headed = true;
 		printf("%s\n%12s %12s %10s RECORD\n", text_harmless(s),
@@ -153,12 +152,8 @@ check_index(const char *path, struct snap *s, const struct listing *ls)
 static void
 head_file(const char *path)
 {
-	char *s;
-
-	if ((s = strdup(path)) == NULL)
-		err(1, NULL);
-	printf("%s:\n", text_harmless(s));
-	free(s);
+	text_put(path);
+	puts(":");
 }
 
 /*

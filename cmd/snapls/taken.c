@@ -4,7 +4,6 @@
  */
 #include "snapls.h"
 
-#include <err.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +28,8 @@ line_parse(struct taken *t, const char *line)
 	for (i = 0; i < TAKEN_KEYS; i++) {
 		n = strlen(keys[i]);
 		if (strncmp(line, keys[i], n) == 0 && line[n] == ' ' &&
-		    t->value[i] == NULL &&
-		    (t->value[i] = strdup(line + n + 1)) == NULL)
-			err(1, NULL);
+		    t->value[i] == NULL)
+			t->value[i] = must(strdup(line + n + 1));
 	}
 }
 
@@ -65,8 +63,7 @@ taken_get(struct taken *t, const struct proc *p)
 	    linuxrec_find(&r, "taken", &f);
 	if (told) {
 		part_get(&r, &t->part);
-		if ((text = strndup((const char *)f.data, f.len)) == NULL)
-			err(1, NULL);
+		text = must(strndup((const char *)f.data, f.len));
 		for (next = text; (line = strsep(&next, "\n")) != NULL;)
 			line_parse(t, line);
 		free(text);
