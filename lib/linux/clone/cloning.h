@@ -39,7 +39,6 @@ void		 family_free(struct family *f);
 /* guard.c */
 int		 guard_end(struct guard *g);
 bool		 program_same(pid_t a, pid_t b);
-int		 guard_tell(struct guard *g, pid_t target, pid_t clone);
 
 /* cgroup.c: the memory, and the room for processes, that cgroups have left */
 enum cgkind {			/* what a cgroup has a limit of */
@@ -89,28 +88,35 @@ bool		 plain_has(struct live *l, const struct lproc *p,
 /* reaper.c: the reaping of clones, by the guard */
 struct ward {			/* a process and its clone */
 	pid_t		 target;
-	pid_t		 clone;	/* 0: will be made now; -1: was not */
+	pid_t		 clone;	/* 0: will be made now; -1: was not, or is no
+				   more */
 	uint64_t	 since;	/* ticks since this system was started */
 	uint64_t	 start;	/* of the clone, likewise */
+	uint16_t	 tries;	/* that failed, or to find it */
+	bool		 past;	/* the process is, the call that makes it */
+	bool		 seen;	/* it, or what may be it */
 };
 
-struct wards {
-	struct ward	*v;	/* owned */
+enum { WARDS = 1 << 16 };	/* processes that can have a clone */
+
+struct guard {			/* in memory that we and it share */
+	pid_t		 pid;
+	int		 fd;	/* ours, owned; to tell it to end */
+	size_t		 at;	/* the ward to be tried next */
 	size_t		 n;
+	struct ward	 v[WARDS];
 };
 
-bool		 ward_isleft(const struct ward *w, pid_t pid,
-		    struct ward *left);
-bool		 ward_reap(struct ward *w);
-int		 ward_set(struct ward *w, pid_t target, pid_t clone);
-bool		 ward_sweep(const struct ward *w, bool *kept);
+bool		 ward_isdone(const struct ward *w);
+bool		 ward_try(struct ward *w);
+
+/* wards.c: which clones are to be reaped */
+int		 guard_tell(struct guard *g, pid_t target, pid_t clone);
+int		 ward_owns(const struct ward *w, struct procstat *c);
+void		 wards_find(struct guard *g);
 
 /* veiled.c: memory that a process may not read itself */
 int		 veiled_show(struct inject *calls, const struct vmas *vma,
 		    const bool *has);
-
-/* wards.c: all of them */
-int		 wards_add(struct wards *l, const struct ward *w);
-void		 wards_reap(struct wards *l) __attribute__((noreturn));
 
 #endif

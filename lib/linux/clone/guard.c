@@ -2,105 +2,118 @@
  * The guard: a process of our own that reaps clones (reaper.c), whatever
  * becomes of us.  It does that when it is told to, or when the socket through
  * which we tell it ends, for whatever reason; the kernel has killed the clones
- * then, for we traced them (PTRACE_O_EXITKILL).  Which they are is in a file
- * without a name, which both have: to write there wakes nobody, while others
- * are stopped.
+ * then, for we traced them (PTRACE_O_EXITKILL).  Which they are is in memory
+ * that both have: to write there wakes nobody, while others are stopped.
  */
 #include "calls.h"
 #include "clock.h"
 #include "cloning.h"
-#include "io/io.h"
 #include "linux/proxy/proxy.h"
 
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
 	PATIENCE_MS = 5000,	/* for the guard to end, */
-	WARD_MS = 20,		/* and for each process that it goes to */
-	GUARD_FAILED = 2	/* its exit status: it has reaped none */
+	WARD_MS = 20		/* and for each process that it goes to */
 };
 
 static const char guard_name[] = "snap-guard";
 
-struct guard {			/* on our side */
-	pid_t		 pid;
-	int		 fd;	/* owned, as these; to tell it to end */
-	int		 list;	/* wards, as they were told, */
-	size_t		 n;	/* so many */
-	struct wards	 told;	/* the same, for another guard */
-};
-
 /*
- * Read which wards the file list has.  Return 0, or -1 if not all can be had.
- * The last of them may be a part: who wrote it was killed.
+ * Try all wards of guard g, in processes of their own: such a one ends where it
+ * could not let a thread go, which is let go by that, in whatever state it is
+ * then.
  */
-static int
-wards_read(struct wards *told, int list)
+static void
+wards_try(struct guard *g)
 {
-	struct ward w;
-	off_t at;
-	ssize_t n;
+	pid_t pid;
 
-	for (at = 0; (n = pread(list, &w, sizeof w, at)) == sizeof w;
-	    at += n)
-		if (wards_add(told, &w) == -1)
-			return -1;
-	return n == -1 ? -1 : 0;
+	for (g->at = 0; g->at < g->n;) {
+		if ((pid = fork()) > 0) {
+			while (waitpid(pid, NULL, 0) == -1 && errno == EINTR)
+				continue;
+			continue;
+		}
+		while (g->at < g->n && !ward_try(&g->v[g->at++]) && pid == 0)
+			continue;
+		if (pid == 0)
+			_exit(0);
+	}
 }
 
 /*
- * Be the guard of process parent, which tells it to end through descriptor 0,
- * and of the wards in the file of descriptor 1, if listens; else those told.
+ * Reap the clones of all wards of guard g.
+ */
+static void
+wards_reap(struct guard *g)
+{
+	enum { MOST_US = 500000 };
+	size_t i, left, unknown;
+	long nap;
+
+	wards_find(g);
+	for (nap = 100;; nap += nap < MOST_US ? nap : 0) {
+		wards_try(g);
+		for (unknown = i = 0; i < g->n; i++)
+			unknown += g->v[i].clone == 0;
+		if (unknown > 0)
+			wards_find(g);
+		for (left = i = 0; i < g->n; i++)
+			left += !ward_isdone(&g->v[i]);
+		if (left == 0)
+			return;
+		nap_us(nap);
+	}
+}
+
+/*
+ * Be guard g of process parent, which tells it to end through descriptor 0.
  *
  * A process that dies closes its descriptors before it lets go of what it
  * traces (do_exit of kernel/exit.c: exit_files, then exit_notify), and its
  * children have another parent from then on only.
  */
 static void __attribute__((noreturn))
-guard_main(struct wards *told, pid_t parent, bool listens)
+guard_main(struct guard *g, pid_t parent)
 {
-	bool asked = !listens;
 	ssize_t n;
 	char end;
 
-	while (!asked && (n = recv(0, &end, sizeof end, 0)) != 0) {
-		if (n == -1 && getppid() != parent)
-			break;
-		asked = n == 1;
-		if (!asked)
-			nap_us(1000);
-	}
-	while (!asked && getppid() == parent)
+	while ((n = recv(0, &end, sizeof end, 0)) == -1 && getppid() == parent)
 		nap_us(1000);
-	if (listens && wards_read(told, 1) == -1)
-		_exit(GUARD_FAILED);
-	wards_reap(told);
+	while (n != 1 && getppid() == parent)
+		nap_us(1000);
+	wards_reap(g);
+	_exit(0);
 }
 
 /*
- * Start guard g.  It reaps its wards when it is told to through the socket fd,
- * or when the other end of that is closed; at once if fd is -1.  Return 0, or
- * -1 with errstr.
+ * Start guard g.  Return 0, or -1 with errstr.
  */
 static int
-guard_fork(struct guard *g, int fd)
+guard_start(struct guard *g)
 {
-	pid_t us = getpid();
+	pid_t pid, us = getpid();
 	sigset_t all, old;
+	int fd[2];
 
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) == -1)
+		return errstr_sys("%s", guard_name);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &old);
-	if ((g->pid = fork()) == 0) {
+	if ((pid = fork()) == 0) {
 		/*
 		 * not for SIGKILL to our group.  In a session of its own it
 		 * might not get a processor for seconds: sched_autogroup of
@@ -108,28 +121,21 @@ guard_fork(struct guard *g, int fd)
 		 */
 		(void)setpgid(0, 0);
 		(void)prctl(PR_SET_NAME, guard_name);
-		/* its end is not to be ours, too */
-		if (fd != -1 && (close(g->fd) == -1 ||
-		    (fd = fcntl(fd, F_DUPFD, 3)) == -1 ||
-		    dup2(g->list, 1) == -1 || dup2(fd, 0) == -1))
-			_exit(GUARD_FAILED);
-		(void)call_closefrom(fd == -1 ? 0 : 2);
+		if (dup2(fd[1], 0) == -1)
+			_exit(1);
+		(void)call_closefrom(1);
 		proxy_forked();
-		guard_main(&g->told, us, fd != -1);
+		guard_main(g, us);
 	}
 	sigprocmask(SIG_SETMASK, &old, NULL);
-	return g->pid == -1 ? errstr_sys("fork") : 0;
-}
-
-static void
-guard_free(struct guard *g)
-{
-	if (g->fd != -1)
-		close(g->fd);
-	if (g->list != -1)
-		close(g->list);
-	free(g->told.v);
-	free(g);
+	close(fd[1]);
+	g->pid = pid;
+	g->fd = fd[0];
+	if (pid != -1)
+		return 0;
+	errstr_sys("fork");
+	close(g->fd);
+	return -1;
 }
 
 /*
@@ -141,75 +147,33 @@ struct guard *
 guard_begin(void)
 {
 	struct guard *g;
-	int fd[2], rc;
 
-	if ((g = calloc(1, sizeof *g)) == NULL) {
-		errstr_set("out of memory");
-		return NULL;
-	}
-	g->fd = -1;
-	if ((g->list = spool_memory(guard_name, 0)) == -1 ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) == -1) {
+	g = mmap(NULL, sizeof *g, PROT_READ | PROT_WRITE, MAP_SHARED |
+	    MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (g == MAP_FAILED) {
 		errstr_sys("%s", guard_name);
-		guard_free(g);
 		return NULL;
 	}
-	g->fd = fd[0];
-	rc = guard_fork(g, fd[1]);
-	close(fd[1]);
-	if (rc == 0)
+	if (guard_start(g) == 0)
 		return g;
-	guard_free(g);
+	munmap(g, sizeof *g);
 	return NULL;
 }
 
 /*
- * Add ward w to the list of guard g: 0, or -1 with errstr.  What fails for want
- * of memory is tried again.
- */
-static int
-guard_list(struct guard *g, const struct ward *w)
-{
-	enum { TRIES = 3 };
-	ssize_t n;
-	int i;
-
-	for (n = -1, i = 0; n != sizeof *w && i < TRIES; i++)
-		n = pwrite(g->list, w, sizeof *w, (off_t)(g->n * sizeof *w));
-	if (n != sizeof *w)
-		return errstr_sys("%s", guard_name);
-	g->n++;
-	return 0;
-}
-
-/*
- * Tell guard g that process target will be cloned now (clone is 0), then which
- * clone it has, which we trace, or that it has none (-1).  Return 0, or -1
- * with errstr.
- */
-int
-guard_tell(struct guard *g, pid_t target, pid_t clone)
-{
-	struct ward w;
-
-	if (ward_set(&w, target, clone) == -1 ||
-	    wards_add(&g->told, &w) == -1)
-		return -1;
-	return guard_list(g, &w);
-}
-
-/*
- * Wait, for five seconds at the most and twenty milliseconds more for each
- * process that it goes to, until guard g has ended, and set *status as
- * waitpid(2) does.  Return false if it has not.
+ * Have guard g reap its clones and end, and wait for that, for five seconds at
+ * the most and twenty milliseconds more for each process that it goes to.  Set
+ * *status as waitpid(2) does.  Return false if it has not ended.
  */
 static bool
-guard_await(const struct guard *g, int *status)
+guard_stop(const struct guard *g, int *status)
 {
-	const long most = (PATIENCE_MS + WARD_MS * (long)g->told.n) * 1000;
+	const long most = (PATIENCE_MS + WARD_MS * (long)g->n) * 1000;
 	long nap, waited;
 	pid_t pid;
 
+	(void)send(g->fd, "", 1, MSG_NOSIGNAL);
+	close(g->fd);
 	waited = 0;
 	for (nap = 100; (pid = waitpid(g->pid, status, WNOHANG)) == 0 &&
 	    waited < most; nap += nap < 20000 ? nap / 2 : 0) {
@@ -227,21 +191,18 @@ guard_await(const struct guard *g, int *status)
 int
 guard_end(struct guard *g)
 {
+	size_t i;
 	int rc, status;
 	bool ended;
 
-	(void)send(g->fd, "", 1, MSG_NOSIGNAL);
-	close(g->fd);
-	g->fd = -1;
 	status = 0;
-	ended = guard_await(g, &status);
-	if (ended && (WIFSIGNALED(status) ||
-	    WEXITSTATUS(status) == GUARD_FAILED)) {
-		status = 1;
-		ended = guard_fork(g, -1) == -1 || guard_await(g, &status);
-	}
-	rc = !ended ? 0 : status == 0 ? 1 : -1;
-	guard_free(g);
+	ended = guard_stop(g, &status);
+	if (ended && status != 0)
+		ended = guard_start(g) == -1 || guard_stop(g, &status);
+	for (rc = ended, i = 0; i < g->n; i++)
+		if (ended && g->v[i].clone >= 0)
+			rc = -1;
+	munmap(g, sizeof *g);
 	return rc;
 }
 

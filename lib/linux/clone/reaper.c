@@ -4,155 +4,24 @@
  * A clone is a child of the process that it is of.  When it has ended it is a
  * zombie that only its parent can reap, so the parent is stopped once more
  * for an instant and made to.
- *
- * Of the last clones we may not have been told: who made them was killed on the
- * way.  Its process then goes on with the call that makes the clone, or has
- * made it, and the clone ends by itself; but on a busy machine that takes as
- * long as it takes.  So the process is stopped to see whether the call is
- * behind it.
  */
-#include "clock.h"
 #include "cloning.h"
 #include "linux/inject/inject.h"
 #include "linux/stop/stop.h"
 
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
-	TRIES = 20,		/* to run something in a process */
-	NEVER = -2,
-	ENDINGS = 20,		/* milliseconds for a clone to end */
-	LOOKS = 40,		/* for a clone that is not known */
-	LOOK_US = 500000	/* between two, at the most */
+	TRIES = 20,		/* to run something in a process, that fail */
+	NEVER = -2
 };
-
-/* "snap", which is nobody's limit of the size of files */
-static const struct rlimit mark = { 0x736e6170, 0x736e6170 };
-
-/*
- * Look at process pid: 1; 0 if it is gone; -1 if that cannot be told now.
- */
-static int
-child_look(pid_t pid, struct procstat *c)
-{
-	int last;
-
-	if ((last = proc_readstat(pid, 0, c)) == -1)
-		return proc_islost(errno) ? -1 : 0;
-	return last >= STAT_EXITSIGNAL ? 1 : -1;
-}
-
-/*
- * Return whether c is the child of target that clone(2) makes without a signal.
- */
-static bool
-is_clone(const struct procstat *c, pid_t target)
-{
-	return c->v[STAT_PPID] == (uint64_t)target &&
-	    c->v[STAT_EXITSIGNAL] == 0;
-}
-
-/*
- * Return how long this system runs, in ticks of proc_pid_stat(5).
- */
-static uint64_t
-ticks_now(void)
-{
-	struct timespec ts;
-	uint64_t hz;
-
-	hz = (uint64_t)sysconf(_SC_CLK_TCK);
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (uint64_t)ts.tv_sec * hz + (uint64_t)ts.tv_nsec * hz /
-	    1000000000;
-}
-
-/*
- * Look at the clone of ward w: 1 if it is still there, 0 if it is gone or
- * another process by now, -1 if that cannot be told now.
- */
-static int
-ward_owns(const struct ward *w, struct procstat *c)
-{
-	int rc;
-
-	if ((rc = child_look(w->clone, c)) != 1)
-		return rc;
-	return is_clone(c, w->target) && c->v[STAT_START] == w->start;
-}
-
-/*
- * Mark a clone as ours, for the guard of a later snapshot: should this guard be
- * killed together with us, the clone stays a zombie, and nothing else tells it
- * from a child that its process made itself, and waits for.  A clone writes no
- * files, so the limit changes nothing.  A zombie keeps it.
- */
-static void
-clone_mark(pid_t clone)
-{
-	(void)prlimit(clone, RLIMIT_FSIZE, &mark, NULL);
-}
-
-/*
- * Return true, and set *left, if process pid is a clone of the process of ward
- * w that an earlier snapshot left behind.
- */
-bool
-ward_isleft(const struct ward *w, pid_t pid, struct ward *left)
-{
-	struct procstat c;
-	struct rlimit lim;
-
-	if (child_look(pid, &c) != 1 || c.state != 'Z' ||
-	    !is_clone(&c, w->target) ||
-	    prlimit(pid, RLIMIT_FSIZE, NULL, &lim) == -1 ||
-	    lim.rlim_cur != mark.rlim_cur || lim.rlim_max != mark.rlim_max)
-		return false;
-	*left = (struct ward){ .target = w->target, .clone = pid,
-	    .since = w->since, .start = c.v[STAT_START] };
-	return true;
-}
-
-struct finding_clone {
-	struct ward	*ward;
-	uint64_t	 until;	/* in ticks */
-	bool		 living; /* one may not have ended yet */
-};
-
-/*
- * Look whether process pid is the clone of a ward that we were not told of.
- * That ends by itself; it was made while all threads of its process were
- * stopped, or when the one that makes it was let go by our death.
- */
-static int
-find_pid(void *arg, long pid)
-{
-	struct finding_clone *f = arg;
-	struct procstat c;
-	int rc;
-
-	if ((rc = child_look((pid_t)pid, &c)) == -1)
-		f->living = true;
-	if (rc != 1 || !is_clone(&c, f->ward->target) ||
-	    c.v[STAT_START] + 1 < f->ward->since ||
-	    c.v[STAT_START] > f->until)
-		return 0;
-	if (c.state == 'Z' || c.v[STAT_FLAGS] & PF_EXITING) {
-		f->ward->clone = (pid_t)pid;
-		f->ward->start = c.v[STAT_START];
-	} else
-		f->living = true;
-	return 0;
-}
 
 /*
  * Return the number of a clone as its parent knows it, the last that NSpid
@@ -212,30 +81,6 @@ reap_call(const struct ward *w, const struct lproc *p)
 	if (inject_end(in, rc) == -1)
 		return errno == EPROTO ? NEVER : -1;
 	return got == nspid || got == -ECHILD;
-}
-
-typedef int	(*ward_fn)(const struct ward *, const struct lproc *);
-
-/*
- * Call run with w and fn in a process of its own: when that ends, whatever it
- * could not do, it traces nobody.  Return what run returned, -1 if it was
- * killed.
- */
-static int
-ward_apart(const struct ward *w, int (*run)(const struct ward *, ward_fn),
-    ward_fn fn)
-{
-	int status;
-	pid_t pid, rc;
-
-	if ((pid = fork()) == 0)
-		_exit(run(w, fn) - NEVER);
-	if (pid == -1)		/* there is none to be had */
-		return run(w, fn);
-	while ((rc = waitpid(pid, &status, 0)) == -1 && errno == EINTR)
-		continue;
-	return rc == pid && WIFEXITED(status) ? WEXITSTATUS(status) + NEVER :
-	    -1;
 }
 
 /*
@@ -301,7 +146,8 @@ threads_hold(struct lproc *p)
  * have not stopped.
  */
 static int
-ward_hold(const struct ward *w, ward_fn fn, bool *kept)
+ward_hold(const struct ward *w, int (*fn)(const struct ward *,
+    const struct lproc *), bool *kept)
 {
 	struct lproc p = { .pid = w->target };
 	int rc;
@@ -318,32 +164,9 @@ ward_hold(const struct ward *w, ward_fn fn, bool *kept)
 	return rc;
 }
 
-static int
-ward_stop(const struct ward *w, ward_fn fn)
-{
-	bool ignored;
-
-	return ward_hold(w, fn, &ignored);
-}
-
 /*
- * Kill the clone of ward w, and nobody else, as its tracer, which takes no
- * CAP_KILL.
- */
-static int
-clone_killtraced(const struct ward *w, ward_fn unused)
-{
-	struct procstat c;
-
-	(void)unused;
-	if (ptrace(PTRACE_SEIZE, w->clone, NULL, NULL) == 0 &&
-	    ward_owns(w, &c) == 1)
-		(void)ptrace(PTRACE_KILL, w->clone, NULL, NULL);
-	return 0;
-}
-
-/*
- * Kill the clone of ward w, and nobody else.
+ * Kill the clone of ward w, and nobody else: as its tracer if need be, which
+ * takes no CAP_KILL.
  */
 static void
 clone_kill(const struct ward *w)
@@ -354,123 +177,66 @@ clone_kill(const struct ward *w)
 	if ((fd = (int)syscall(SYS_pidfd_open, w->clone, 0)) == -1)
 		return;
 	if (ward_owns(w, &c) == 1 && syscall(SYS_pidfd_send_signal, fd,
-	    SIGKILL, NULL, 0) == -1 && errno == EPERM)
-		(void)ward_apart(w, clone_killtraced, NULL);
+	    SIGKILL, NULL, 0) == -1 && errno == EPERM &&
+	    ptrace(PTRACE_SEIZE, w->clone, NULL, NULL) == 0 &&
+	    ward_owns(w, &c) == 1)
+		(void)ptrace(PTRACE_KILL, w->clone, NULL, NULL);
 	close(fd);
 }
 
 /*
- * Reap the clone of ward w, however long that takes.  Return false if it
- * stays.  When the process is gone, so is the clone, or it has another parent.
+ * Reap the clone of ward w, if it has ended; else kill it.  Return as reap_call;
+ * *kept is as ward_hold sets it.  When the process is gone, so is the clone, or
+ * it has another parent.
  */
-static bool
-clone_reap(const struct ward *w)
+static int
+clone_reap(const struct ward *w, bool *kept)
 {
 	struct procstat c;
-	int failed, rc;
-	long nap;
+	int rc;
 
-	failed = 0;
-	for (nap = 100; (rc = ward_owns(w, &c)) != 0 && failed < TRIES;
-	    nap += nap < 500000 ? nap : 0) {
-		if (rc == 1 && c.state == 'Z') {
-			if ((rc = ward_apart(w, ward_stop, reap_call)) == 1)
-				return true;
-		} else if (rc == 1) {
-			clone_kill(w);
-			rc = 0;
-		}
-		failed = rc == NEVER ? TRIES : failed + (rc == -1);
-		nap_us(nap);
-	}
-	return failed < TRIES;
-}
-
-/*
- * Find the clone of ward w, of which we were not told.  It is looked for until
- * its process is past the call that makes it, and what may be the clone has
- * ended.
- */
-static void
-clone_search(struct ward *w)
-{
-	struct finding_clone f = { .ward = w };
-	bool past;
-	long nap;
-	int i;
-
-	for (i = 0, nap = 1000; i < LOOKS; i++) {
-		past = ward_apart(w, ward_stop, past_call) == 1 ||
-		    proc_died(w->target, w->target);
-		f.living = false;
-		f.until = ticks_now();
-		if (proc_list(0, NULL, find_pid, &f) == -1)
-			f.living = true;
-		if (w->clone != 0 || (past && !f.living))
-			break;
-		nap_us(nap);
-		nap = nap * 2 < LOOK_US ? nap * 2 : LOOK_US;
-	}
-}
-
-/*
- * Reap what is left of ward w.  Return false if a clone stays.  What is found
- * by looking may be the clone of another who was killed, and whose guard found
- * this one: all are reaped that are found.
- */
-bool
-ward_reap(struct ward *w)
-{
-	if (w->clone != 0)
-		return w->clone < 0 || clone_reap(w);
-	for (clone_search(w); w->clone != 0; clone_search(w)) {
-		if (!clone_reap(w))
-			return false;
-		w->clone = 0;
-	}
-	return true;
-}
-
-/*
- * Begin to know ward w: the number of its process, target, and of its clone,
- * which we trace, and mark; 0 if that is to be made now, -1 if there will be
- * none.  Return 0, or -1 with errstr if the clone could not be looked at.
- */
-int
-ward_set(struct ward *w, pid_t target, pid_t clone)
-{
-	struct procstat c = { 0 };
-
-	w->target = target;
-	w->clone = clone;
-	w->since = ticks_now();
-	if (clone > 0 && child_look(clone, &c) == -1)
-		return errstr_sys("/proc/%d/stat", clone);
-	w->start = c.v[STAT_START];
-	if (clone > 0)
-		clone_mark(clone);
+	if ((rc = ward_owns(w, &c)) != 1)
+		return rc == 0 ? 1 : -1;
+	if (c.state == 'Z')
+		return ward_hold(w, reap_call, kept);
+	clone_kill(w);
 	return 0;
 }
 
 /*
- * Reap the clone of ward w if that goes at once: it has ended, its process
- * stops within milliseconds and does what it is made to.  Return false if not,
- * or if the clone is not known.  *kept tells whether threads of the process
- * stay traced until this one ends.
+ * Return true if nothing is left to be done for ward w.  A clone that stays has
+ * its number there.
  */
 bool
-ward_sweep(const struct ward *w, bool *kept)
+ward_isdone(const struct ward *w)
 {
-	struct procstat c;
-	int i, rc;
+	return w->clone < 0 || (w->clone > 0 && w->tries >= TRIES);
+}
 
-	*kept = false;
-	if (w->clone <= 0)
-		return w->clone < 0;
-	for (i = 0; (rc = ward_owns(w, &c)) == 1 && c.state != 'Z'; i++) {
-		if (i == ENDINGS)
-			return false;
-		nap_us(1000);
+/*
+ * Try to reap the clone of ward w, or to see that its process is past the call
+ * that makes it.  Return true if threads of the process, or the clone, stay
+ * traced until this process ends.
+ */
+bool
+ward_try(struct ward *w)
+{
+	bool kept;
+	int rc;
+
+	kept = false;
+	if (ward_isdone(w))
+		return false;
+	if (w->clone == 0) {
+		w->past = ward_hold(w, past_call, &kept) == 1 ||
+		    proc_died(w->target, w->target);
+		return kept;
 	}
-	return rc == 0 || (rc == 1 && ward_hold(w, reap_call, kept) == 1);
+	if ((rc = clone_reap(w, &kept)) == 1)
+		w->clone = -1;
+	else if (rc == NEVER)
+		w->tries = TRIES;
+	else if (rc == -1)
+		w->tries++;
+	return kept;
 }

@@ -1,141 +1,218 @@
 /*
- * All the processes whose clones are to be reaped (reaper.c): what the guard is
- * told of them, and the reaping of one after another, or apart.
+ * Which clones are to be reaped (reaper.c): those that the guard is told of,
+ * and those that it finds.
+ *
+ * Of the last clones it may not have been told: who made them was killed on the
+ * way.  Their process then goes on with the call that makes the clone, or has
+ * made it, and the clone ends by itself; but on a busy machine that takes as
+ * long as it takes.  So the process is stopped to see whether the call is
+ * behind it.
  */
 #include "cloning.h"
-#include "vec.h"
 
-#include <sys/wait.h>
+#include <sys/resource.h>
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+enum { LOOKS = 40 };		/* for a clone that is not known */
+
+/* "snap", which is nobody's limit of the size of files */
+static const struct rlimit mark = { 0x736e6170, 0x736e6170 };
+
+/*
+ * Look at process pid: 1; 0 if it is gone; -1 if that cannot be told now.
+ */
 static int
-wards_put(struct wards *l, const struct ward *w)
+child_look(pid_t pid, struct procstat *c)
 {
-	if (VEC_ROOM(l->v, l->n) == -1)
-		return -1;
-	l->v[l->n++] = *w;
+	int last;
+
+	if ((last = proc_readstat(pid, 0, c)) == -1)
+		return proc_islost(errno) ? -1 : 0;
+	return last >= STAT_EXITSIGNAL ? 1 : -1;
+}
+
+/*
+ * Return whether c is the child of target that clone(2) makes without a signal.
+ */
+static bool
+is_clone(const struct procstat *c, pid_t target)
+{
+	return c->v[STAT_PPID] == (uint64_t)target &&
+	    c->v[STAT_EXITSIGNAL] == 0;
+}
+
+/*
+ * Return how long this system runs, in ticks of proc_pid_stat(5).
+ */
+static uint64_t
+ticks_now(void)
+{
+	struct timespec ts;
+	uint64_t hz;
+
+	hz = (uint64_t)sysconf(_SC_CLK_TCK);
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (uint64_t)ts.tv_sec * hz + (uint64_t)ts.tv_nsec * hz /
+	    1000000000;
+}
+
+/*
+ * Look at the clone of ward w: 1 if it is still there, 0 if it is gone or
+ * another process by now, -1 if that cannot be told now.
+ */
+int
+ward_owns(const struct ward *w, struct procstat *c)
+{
+	int rc;
+
+	if ((rc = child_look(w->clone, c)) != 1)
+		return rc;
+	return is_clone(c, w->target) && c->v[STAT_START] == w->start;
+}
+
+/*
+ * Mark a clone as ours, for the guard of a later snapshot: should this guard be
+ * killed together with us, the clone stays a zombie, and nothing else tells it
+ * from a child that its process made itself, and waits for.  A clone writes no
+ * files, so the limit changes nothing.  A zombie keeps it.
+ */
+static void
+clone_mark(pid_t clone)
+{
+	(void)prlimit(clone, RLIMIT_FSIZE, &mark, NULL);
+}
+
+/*
+ * Add ward w to those of guard g.  Return 0, or -1 with errstr.  Either of us
+ * may be killed on the way: a ward is there when all of it is.
+ */
+static int
+ward_add(struct guard *g, const struct ward *w)
+{
+	if (g->n == WARDS)
+		return errstr_set("more than %d processes", WARDS);
+	g->v[g->n] = *w;
+	__atomic_store_n(&g->n, g->n + 1, __ATOMIC_RELEASE);
 	return 0;
 }
 
 /*
- * Remember in l what is told by w: a new ward, or the clone of one that is
- * known.  Return 0, or -1 with errstr.
+ * Tell guard g that process target will be cloned now (clone is 0), then which
+ * clone it has, which we trace, or that it has none (-1).  Return 0, or -1
+ * with errstr.
  */
 int
-wards_add(struct wards *l, const struct ward *w)
+guard_tell(struct guard *g, pid_t target, pid_t clone)
+{
+	struct procstat c = { 0 };
+	struct ward *w;
+	size_t i;
+
+	if (clone > 0) {
+		if (child_look(clone, &c) == -1)
+			return errstr_sys("/proc/%d/stat", clone);
+		clone_mark(clone);
+	}
+	for (i = g->n; clone != 0 && i-- > 0;) {
+		w = &g->v[i];
+		if (w->target != target || w->clone != 0)
+			continue;
+		w->start = c.v[STAT_START];
+		__atomic_store_n(&w->clone, clone, __ATOMIC_RELEASE);
+		return 0;
+	}
+	return ward_add(g, &(struct ward){ .target = target, .clone = clone,
+	    .since = ticks_now(), .start = c.v[STAT_START] });
+}
+
+/*
+ * Return true if process pid, of which c tells, is a clone that an earlier
+ * snapshot left behind.
+ */
+static bool
+is_left(pid_t pid, const struct procstat *c)
+{
+	struct rlimit lim;
+
+	return c->state == 'Z' && prlimit(pid, RLIMIT_FSIZE, NULL, &lim) == 0 &&
+	    lim.rlim_cur == mark.rlim_cur && lim.rlim_max == mark.rlim_max;
+}
+
+static bool
+is_ward(const struct guard *g, pid_t pid, uint64_t start)
 {
 	size_t i;
 
-	for (i = l->n; w->clone != 0 && i-- > 0;)
-		if (l->v[i].target == w->target && l->v[i].clone == 0) {
-			l->v[i] = *w;
-			return 0;
-		}
-	return wards_put(l, w);
+	for (i = 0; i < g->n; i++)
+		if (g->v[i].clone == pid && g->v[i].start == start)
+			return true;
+	return false;
 }
 
-enum {				/* what a sweeper's exit status tells: */
-	SWEPT_MOST = 100,	/* how many wards it has swept at the most, */
-	SWEPT_GOON = 128	/* and a bit, that the next may go as well */
+struct finding_clones {
+	struct guard	*guard;
+	uint64_t	 until;	/* in ticks */
+	bool		 failed;
 };
 
 /*
- * Sweep wards from number i on, one after another, up to the first that does
- * not go at once, or of which threads stay traced: they are let go when this
- * process ends.  Return how many were swept, with SWEPT_GOON if the next one
- * may go as well.
+ * Add process pid to the wards if it is a clone of one of their processes which
+ * an earlier snapshot left behind, or which we were not told of.  The latter
+ * ends by itself; it was made while all threads of its process were stopped, or
+ * when the one that makes it was let go by our death.
  */
 static int
-wards_try(const struct wards *l, size_t i)
+find_pid(void *arg, long pid)
 {
-	bool kept;
-	int n;
+	struct finding_clones *f = arg;
+	struct guard *g = f->guard;
+	struct procstat c;
+	struct ward *w;
+	const size_t n = g->n;
+	size_t i;
+	bool ends, ours;
+	int rc;
 
-	for (n = 0, kept = false; n < SWEPT_MOST && i < l->n && !kept; n++)
-		if (!ward_sweep(&l->v[i++], &kept))
-			return n;
-	return n | SWEPT_GOON;
-}
-
-/*
- * Sweep wards from number i on in processes of their own, each of which ends
- * with what it could not let go, in whatever state that is then.  Return the
- * number of the first that does not go at once; l->n if there is none.
- */
-static size_t
-wards_sweep(const struct wards *l, size_t i)
-{
-	pid_t pid, rc;
-	int status;
-
-	for (status = SWEPT_GOON; status & SWEPT_GOON && i < l->n;
-	    i += (size_t)(status & ~SWEPT_GOON)) {
-		if ((pid = fork()) == 0)
-			_exit(wards_try(l, i));
-		if (pid == -1)
-			return i;
-		while ((rc = waitpid(pid, &status, 0)) == -1 && errno == EINTR)
+	if ((rc = child_look((pid_t)pid, &c)) == -1)
+		f->failed = true;
+	ends = rc == 1 && (c.state == 'Z' || c.v[STAT_FLAGS] & PF_EXITING);
+	for (i = 0; rc == 1 && i < n; i++) {
+		w = &g->v[i];
+		if (!is_clone(&c, w->target))
 			continue;
-		if (rc != pid || !WIFEXITED(status))
-			return i;
-		status = WEXITSTATUS(status);
+		ours = w->clone == 0 && c.v[STAT_START] + 1 >= w->since &&
+		    c.v[STAT_START] <= f->until;
+		w->seen |= ours;
+		if (((ours && ends) || is_left((pid_t)pid, &c)) &&
+		    !is_ward(g, (pid_t)pid, c.v[STAT_START]))
+			(void)ward_add(g, &(struct ward){ .target = w->target,
+			    .clone = (pid_t)pid, .start = c.v[STAT_START] });
 	}
-	return i;
+	return 0;
 }
 
 /*
- * Add to l the clones of the process of ward number i that earlier snapshots
- * left behind.
+ * Add to the wards of guard g the clones that are found by looking.  A clone
+ * that is not known is looked for until its process is past the call that makes
+ * it, and what may be the clone is reaped.  That may be the clone of another
+ * who was killed, and whose guard found this one: all are reaped that are
+ * found.
  */
-static void
-wards_inherit(struct wards *l, size_t i)
+void
+wards_find(struct guard *g)
 {
-	const struct ward w = l->v[i];
-	struct ward left;
-	struct bytes b;
-	char *end, *s, *text;
-	pid_t pid;
+	struct finding_clones f = { .guard = g, .until = ticks_now() };
+	struct ward *w;
 
-	if (proc_read(w.target, w.target, "children", &b) == -1)
-		return;
-	text = b.len > 0 ? strndup((char *)b.data, b.len) : NULL;
-	for (s = text; s != NULL && (pid = (pid_t)strtol(s, &end, 10)) != 0;
-	    s = end)
-		if (pid != w.clone && ward_isleft(&w, pid, &left))
-			(void)wards_put(l, &left);
-	free(text);
-	free(b.data);
-}
-
-/*
- * Reap what is left of all wards, and of earlier snapshots of their processes,
- * and exit: with 1 if a clone stays.
- */
-void __attribute__((noreturn))
-wards_reap(struct wards *l)
-{
-	size_t i, n;
-	pid_t pid;
-	int status;
-	bool done;
-
-	done = true;
-	for (i = 0, n = l->n; i < n; i++)
-		wards_inherit(l, i);
-	/* one may take long: none waits for another */
-	for (i = 0; (i = wards_sweep(l, i)) < l->n; i++) {
-		pid = i + 1 == l->n ? -1 : fork();
-		if (pid > 0)
-			continue;
-		done &= ward_reap(&l->v[i]);
-		if (pid == 0)
-			_exit(done ? 0 : 1);
-	}
-	while ((pid = wait(&status)) != -1 || errno == EINTR)
-		done &= pid == -1 || status == 0;
-	_exit(done ? 0 : 1);
+	for (w = g->v; w < g->v + g->n; w++)
+		w->seen = false;
+	if (proc_list(0, NULL, find_pid, &f) == -1)
+		f.failed = true;
+	for (w = g->v; w < g->v + g->n; w++)
+		if (w->clone == 0 && ((w->past && !w->seen && !f.failed) ||
+		    ++w->tries == LOOKS))
+			w->clone = -1;
 }
