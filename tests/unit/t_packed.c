@@ -1,11 +1,9 @@
 /*
- * What is kept of threads while they are stopped: linux/stop/packed.c, and
- * bundle.c.
+ * What is kept of threads while they are stopped: linux/stop/packed.c.
  */
 #include "util.h"
 
-#include "linux/stop/packed.h"
-#include "linux/stop/stop.h"
+#include "linux/stop/stopping.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,85 +91,6 @@ registers_come_back(void **state)
 	filelist_free(&t.rec);
 }
 
-static const char *const names[] = { "one", "two", "three" };
-
-/*
- * What is bundled comes back, with whatever pattern.
- */
-static void
-bundled(const char *const text[3], const char *const like[3])
-{
-	struct filelist l = { 0 }, pattern = { 0 };
-	const struct file *f;
-	struct bytes b;
-	size_t i;
-
-	for (i = 0; i < 3; i++) {
-		filelist_copy(&pattern, names[i], like[i], strlen(like[i]));
-		filelist_copy(&l, names[i], text[i], strlen(text[i]));
-	}
-	b = filelist_bundle(&l, &pattern);
-	assert_int_equal(l.n, 0);
-	assert_non_null(b.data);
-	filelist_unbundle(&l, &pattern, &b);
-	assert_null(b.data);
-	for (i = 0; i < 3; i++) {
-		assert_non_null(f = filelist_find(&l, names[i]));
-		assert_int_equal(f->len, strlen(text[i]));
-		assert_memory_equal(f->data, text[i], f->len);
-	}
-	assert_false(l.failed);
-	filelist_free(&l);
-	filelist_free(&pattern);
-}
-
-static void
-bundle_comes_back(void **state)
-{
-	static const char *const any[] = { "", "a", "\n", "a\n", "a\nb\n",
-	    "a\nb", "b\nb\n", "\n\n\n", "a\nb\nc\nd\n", "x\nb\ny\nd\n" };
-	enum { N = sizeof any / sizeof *any };
-	size_t i, k;
-
-	(void)state;
-	for (i = 0; i < N; i++)
-		for (k = 0; k < N; k++) {
-			const char *like[3] = { any[i], any[0], any[N - 1] };
-			const char *text[3] = { any[k], any[i], any[k] };
-
-			bundled(text, like);
-		}
-}
-
-/*
- * Of a long text that is that of the pattern but for one line, that one is
- * kept.
- */
-static void
-bundle_is_small(void **state)
-{
-	enum { LINES = 1000 };
-	char one[LINES * 4 + 1], two[LINES * 4 + 1];
-	struct filelist l = { 0 }, pattern = { 0 };
-	struct bytes b;
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < LINES; i++)
-		memcpy(one + i * 4, "abc\n", 5);
-	memcpy(two, one, sizeof two);
-	two[2000] = 'x';
-	filelist_copy(&pattern, "one", one, sizeof one - 1);
-	filelist_copy(&l, "one", two, sizeof two - 1);
-	b = filelist_bundle(&l, &pattern);
-	assert_between(b.len, 1, 32);
-	filelist_unbundle(&l, &pattern, &b);
-	assert_int_equal(l.file[0].len, sizeof two - 1);
-	assert_memory_equal(l.file[0].data, two, sizeof two - 1);
-	filelist_free(&l);
-	filelist_free(&pattern);
-}
-
 int
 main(void)
 {
@@ -179,8 +98,6 @@ main(void)
 		cmocka_unit_test(zeros_take_nothing),
 		cmocka_unit_test(any_length_comes_back),
 		cmocka_unit_test(registers_come_back),
-		cmocka_unit_test(bundle_comes_back),
-		cmocka_unit_test(bundle_is_small),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -198,7 +198,6 @@ threads_free(struct lproc *p)
 		TAILQ_REMOVE(&p->threads, t, entry);
 		thread_ungather(t);
 		filelist_free(&t->seen);
-		free(t->looked.data);
 		free(t->general.data);
 		free(t);
 	}
@@ -226,7 +225,6 @@ lprocs_free(struct live *l)
 		filelist_free(&p->fds);
 		opens_free(p->open, p->nopen);
 		free(p->unopened);
-		filelist_free(&p->pattern);
 		free(p);
 	}
 }

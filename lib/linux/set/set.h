@@ -42,8 +42,6 @@ struct lthread {
 	long		 tracer;	/* another, where hold tells of one */
 	char		 state;		/* before we came */
 	struct filelist	 seen;	/* by its tracer, or before it had one */
-	struct bytes	 looked;	/* owned; of it, what was seen before
-					   the stop: thread_recall */
 	struct seencall	 seencall;	/* then */
 	bool		 regs;		/* its registers were read */
 	struct bytes	 general;	/* owned; of these, until rec has it */
@@ -104,7 +102,6 @@ struct lproc {
 	pid_t		 mmtid;	/* a thread that has the memory; 0: none */
 	struct lthreads	 threads;
 	struct tids	 tids;	/* the same, by number */
-	struct filelist	 pattern; /* of what is seen of threads: bundle.c */
 	bool		 found;	/* by -r or by name, not asked for by pid */
 	bool		 kernel; /* a thread of the kernel */
 	struct coredump	*core;	/* owned; of one that dumps core, or NULL */

@@ -4,7 +4,6 @@
  * them, the notes of the core do.
  */
 #include "linux/machine/machine.h"
-#include "packed.h"
 #include "stopping.h"
 
 #include <elf.h>

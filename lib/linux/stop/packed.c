@@ -7,7 +7,7 @@
  *	a bit for each block, that of the first is the least of the first byte
  *	the blocks whose bit is set
  */
-#include "packed.h"
+#include "stopping.h"
 
 #include <stdlib.h>
 #include <string.h>

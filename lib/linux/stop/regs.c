@@ -3,7 +3,6 @@
  * pending signals.
  */
 #include "linux/machine/machine.h"
-#include "packed.h"
 #include "stopping.h"
 
 #include <sys/ptrace.h>

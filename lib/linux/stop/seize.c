@@ -3,7 +3,6 @@
  * see whether it has.  attach.c makes us its tracer.
  */
 #include "clock.h"
-#include "packed.h"
 #include "stopping.h"
 
 #include <sys/ptrace.h>
@@ -17,15 +16,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-/*
- * Have in t->seen what was read of thread t of process p before the stop.
- */
-void
-thread_recall(const struct lproc *p, struct lthread *t)
-{
-	filelist_unbundle(&t->seen, &p->pattern, &t->looked);
-}
 
 /*
  * Read of thread t of process p what can only be seen before it is stopped by
@@ -43,12 +33,9 @@ thread_look(struct lproc *p, struct lthread *t)
 	size_t i;
 
 	filelist_free(&t->seen);
-	free(t->looked.data);
-	t->looked = (struct bytes){ 0 };
 	for (i = 0; i < n; i++)
 		filelist_read(&t->seen, p->pid, t->tid, name[i]);
 	t->seencall = call_seen(&t->seen);
-	filelist_keep(&t->seen, &p->pattern, &t->looked);
 }
 
 /*

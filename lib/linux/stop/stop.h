@@ -14,10 +14,6 @@ enum { SEIZE_WAITS = 2 };
 int		 thread_seize(struct lproc *p, struct lthread *t);
 void		 attach_end(void);
 
-/* bundle.c: what was seen of a thread, in few bytes */
-void		 filelist_keep(struct filelist *l, struct filelist *pattern,
-		    struct bytes *bundle);
-
 /* call.c: the system call that a thread is in */
 struct seencall	 call_seen(const struct filelist *l);
 void		 call_look(const struct lproc *p, struct lthread *t);
@@ -36,7 +32,6 @@ void		 regs_forget(struct lthread *t);
 
 /* seize.c: one thread */
 int		 thread_judge(const struct lproc *p, struct lthread *t);
-void		 thread_recall(const struct lproc *p, struct lthread *t);
 void		 thread_look(struct lproc *p, struct lthread *t);
 void		 thread_poll(struct lproc *p, struct lthread *t);
 void		 thread_release(struct lthread *t);

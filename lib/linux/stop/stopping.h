@@ -9,6 +9,11 @@
 /* dumped.c: those of a process that dumps core */
 int		 threads_dumped(struct lproc *p);
 
+/* packed.c: what is kept for many threads, in few bytes */
+void		 filelist_pack(struct filelist *l, const char *name,
+		    const uint8_t *data, size_t len);
+int		 file_unpack(struct file *f);
+
 /* regs.c: what ptrace(2) gives of a stopped thread */
 void		 regs_settle(struct lthread *t, bool restart);
 

@@ -113,7 +113,6 @@ task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
 	long uid = -1;
 
 	memset(t, 0, sizeof *t);
-	thread_recall(p, th);
 	if ((th->later ? task_seen(th, t, &uid) : proc_stat(p->pid, th->tid,
 	    t)) == -1)
 		return errstr_set("process %d exited", p->pid);
