@@ -23,8 +23,8 @@ struct table {
 };
 
 /*
- * End the program if rc, which a function of libsmartcols returned, is an error:
- * memory ran out.
+ * End the program if rc, which a function of libsmartcols returned, is an
+ * error: memory ran out.
  */
 static void
 check(int rc)

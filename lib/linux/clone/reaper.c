@@ -185,9 +185,9 @@ clone_kill(const struct ward *w)
 }
 
 /*
- * Reap the clone of ward w, if it has ended; else kill it.  Return as reap_call;
- * *kept is as ward_hold sets it.  When the process is gone, so is the clone, or
- * it has another parent.
+ * Reap the clone of ward w, if it has ended; else kill it.  Return as
+ * reap_call; *kept is as ward_hold sets it.  When the process is gone, so is
+ * the clone, or it has another parent.
  */
 static int
 clone_reap(const struct ward *w, bool *kept)

@@ -6,6 +6,7 @@
 #include "stopping.h"
 
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <errno.h>
@@ -36,6 +37,34 @@ thread_look(struct lproc *p, struct lthread *t)
 	for (i = 0; i < n; i++)
 		filelist_read(&t->seen, p->pid, t->tid, name[i]);
 	t->seencall = call_seen(&t->seen);
+}
+
+/*
+ * Look again at thread t of process p, which is seized and runs, if the first
+ * look did not tell which system call it is in: another tracer had it stopped
+ * then, an earlier snapshot perhaps, and it is on its way back to the call.
+ * Without that, the call would fail with EINTR if we were killed while the
+ * thread makes calls of ours (frame_regs of linux/machine/).  A thread that a
+ * signal has stopped does not go on: it is not waited for.
+ */
+void
+thread_relook(struct lproc *p, struct lthread *t)
+{
+	enum { TRIES = 5, NAP_US = 1000 };
+	const int64_t *nr = &t->seencall.nr;
+	int i;
+
+	for (i = 0; i < TRIES && (*nr == -1 || *nr == SYS_restart_syscall);
+	    i++) {
+		if (i > 0)
+			nap_us(NAP_US);
+		if (t->seen.n > 0)
+			thread_look(p, t);
+		else
+			call_look(p, t);
+		if (*nr == -1 || proc_state(p->pid, t->tid) == 'T')
+			return;
+	}
 }
 
 /*

@@ -22,5 +22,6 @@ bool		 regs_abort(pid_t tid);
 
 /* seize.c */
 int		 thread_ptrace(int request, pid_t tid, uintptr_t data);
+void		 thread_relook(struct lproc *p, struct lthread *t);
 
 #endif

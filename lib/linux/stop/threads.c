@@ -123,6 +123,9 @@ threads_seize(struct lproc *p)
 				return rc;
 			any = 1;
 		}
+	TAILQ_FOREACH(t, &p->threads, entry)
+		if (t->hold == HOLD_SEIZED)
+			thread_relook(p, t);
 	return any;
 }
 
