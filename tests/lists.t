@@ -74,4 +74,12 @@ for f in README tests/README; do
 		[ -e "$p" ] || echo "$p"
 	    done)"
 done
+# the walks of lib/README: lines of FILE:FUNCTION, FUNCTION
+check 'lib/README names functions where they are' '' "$(
+    sed -n 's/^\t\([a-z0-9/]*\.c\):\([a-z0-9_, ]*\).*/\1 \2/p' lib/README |
+    tr -d , | while read -r f names; do
+	for fn in $names; do
+		grep -qs "^$fn(" "$f" || echo "$f:$fn"
+	done
+    done)"
 echo "1..$n"
