@@ -69,11 +69,12 @@ answer_get(struct helper_answer *a)
 }
 
 /*
- * Ask for something, with a path or NULL: a descriptor, or -1 with the result
- * in *rc, and errno and the error string where that is -1.
+ * Have the helper do what a letter asks for (confine/helperjob.c), with path or
+ * NULL, and set *rc to the result, -1 with errno and errstr.  Return the
+ * descriptor that it passed, the caller's, or -1.
  */
-static int
-ask(char what, const char *path, int *rc)
+int
+helper_ask(char what, const char *path, int *rc)
 {
 	char q[PATH_MAX];
 	struct helper_answer a = { .rc = -1 };
@@ -90,91 +91,16 @@ ask(char what, const char *path, int *rc)
 	if (n > 0)
 		memcpy(q + 1, path, n);
 	pthread_mutex_lock(&lock);
+	creating = what == 'N';
 	(void)!write(asked, q, n + 1);
 	fd = answer_get(&a);
+	creating = 0;
 	pthread_mutex_unlock(&lock);
 	if (a.rc == -1)
 		errstr_set("%s", a.why);
 	errno = a.error;
 	*rc = a.rc;
 	return fd;
-}
-
-/*
- * Have the regular file of that path opened to be read, by the helper, if it is
- * an ELF file.  Return a descriptor, or -1 with errstr.
- */
-int
-helper_elf(const char *path)
-{
-	int rc;
-
-	return ask('E', path, &rc);
-}
-
-/*
- * Have the helper call spool_file.  Return what that returns.
- */
-int
-helper_spool(void)
-{
-	int rc;
-
-	return ask('S', NULL, &rc);
-}
-
-/*
- * Have the helper call newfile_open with path, and set *isnew to what
- * newfile_isnew says.  Return the descriptor, or -1 with errstr.
- */
-int
-helper_create(const char *path, bool *isnew)
-{
-	int fd, rc;
-
-	creating = 1;
-	fd = ask('N', path, &rc);
-	creating = 0;
-	*isnew = rc == 1;
-	return fd;
-}
-
-/*
- * Have the helper call newfile_finish.  Return what that returns.
- */
-int
-helper_finish(void)
-{
-	int rc;
-
-	(void)ask('F', NULL, &rc);
-	return rc;
-}
-
-/*
- * Have the helper call newfile_close.
- */
-void
-helper_drop(void)
-{
-	int rc;
-
-	(void)ask('D', NULL, &rc);
-}
-
-/*
- * Have the helper do what the program was confined with as act, and set *fd to
- * the descriptor that it made, the caller's; or return -1 with the error string
- * that act left.
- */
-int
-helper_act(int *fd)
-{
-	int rc;
-
-	*fd = ask('A', NULL, &rc);
-	return rc == 0 && *fd == -1 ?
-	    errstr_set("the helper passed no descriptor") : rc;
 }
 
 /*

@@ -112,12 +112,7 @@ int		 gunzip_begin(struct input *in);
 /* helper.c */
 void		 helper_set(int sock, pid_t pid);
 bool		 helper_there(void);
-int		 helper_elf(const char *path);
-int		 helper_spool(void);
-int		 helper_create(const char *path, bool *isnew);
-int		 helper_finish(void);
-void		 helper_drop(void);
-int		 helper_act(int *fd);
+int		 helper_ask(char what, const char *path, int *rc);
 void		 helper_quit(void);
 
 /* inflate.c */

@@ -266,9 +266,10 @@ newfile_open(struct newfile *f, const char *path)
 	else if ((handed = outname_handed(path)) != -1)
 		rc = newfile_handed(f, handed);
 	else if (helper_there()) {
-		f->fd = helper_create(path, &f->isnew);
-		rc = f->fd == -1 ? -1 : 0;
-		f->outside = rc == 0;
+		f->fd = helper_ask('N', path, &rc);
+		f->isnew = rc == 1;
+		f->outside = f->fd != -1;
+		rc = f->outside ? 0 : -1;
 	} else if ((rc = newfile_look(f)) == 1) {
 		signals_hold(&old);
 		rc = newfile_create(f);
@@ -302,8 +303,10 @@ newfile_finish(struct newfile *f)
 	sigset_t old;
 	int e, rc;
 
-	if (f->outside)
-		return helper_finish();
+	if (f->outside) {
+		(void)helper_ask('F', NULL, &rc);
+		return rc;
+	}
 	if (f->dir == -1)
 		return 0;
 	if (fsync(f->fd) == -1)
@@ -325,13 +328,15 @@ newfile_finish(struct newfile *f)
 void
 newfile_close(struct newfile *f)
 {
+	int rc;
+
 	if (f->tmp != NULL)
 		(void)unlinkat(f->dir, f->tmp, 0);
 	newfile_unname(f);
 	if (f->fd != -1)
 		(void)close(f->fd);
 	if (f->outside)
-		helper_drop();
+		(void)helper_ask('D', NULL, &rc);
 	if (f->dir != -1)
 		(void)close(f->dir);
 	free(f->path);

@@ -18,9 +18,9 @@
 struct source *
 source_open(struct snap *s, const char *path)
 {
-	int fd;
+	int fd, rc;
 
-	fd = helper_there() ? helper_elf(path) : regular_open(path);
+	fd = helper_there() ? helper_ask('E', path, &rc) : regular_open(path);
 	return fd == -1 ? NULL : source_file(s, fd, path, KB);
 }
 

@@ -45,10 +45,10 @@ spool_file(void)
 {
 	const char *dir;
 	char *name;
-	int fd;
+	int fd, rc;
 
 	if (helper_there())
-		return helper_spool();
+		return helper_ask('S', NULL, &rc);
 	dir = spool_dir();
 	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd == -1 && asprintf(&name, "%s/snap.XXXXXX", dir) != -1) {
