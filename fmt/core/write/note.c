@@ -17,22 +17,6 @@
 
 enum { USER_HZ = 100, SET_FIRST = 0x100, SET_END = 0x1000 };
 
-/*
- * Where members of struct elf_prstatus and elf_prpsinfo are, by the length
- * of a long.
- */
-static const struct layout {
-	uint8_t	 sigpend, sighold, pid, utime, reg;
-	uint8_t	 flag, uid, uidlen, pspid, fname, psargs, pslen;
-} layout4 = { 16, 20, 24, 40, 72, 4, 8, 2, 12, 28, 44, 124 },
-    layout8 = { 16, 24, 32, 48, 112, 8, 16, 4, 24, 40, 56, 136 };
-
-static const struct layout *
-layout_of(const struct machine *a)
-{
-	return a->word == 8 ? &layout8 : &layout4;
-}
-
 static void
 note_add(struct buf *b, const char *name, uint32_t type, const void *data,
     size_t len)
@@ -63,19 +47,17 @@ pids_put(uint8_t *s, const struct taskstate *st, uint64_t ppid)
 }
 
 /*
- * NT_PRSTATUS.  sig is the siginfo of what ended the process, or NULL; ppid
- * that of all its threads.
+ * NT_PRSTATUS; core/read/facts.c draws it.  sig is the siginfo of what ended
+ * the process, or NULL; ppid that of all its threads.
  */
 static void
 prstatus_add(struct buf *b, const struct machine *a,
     const struct taskstate *st, const struct coreregs *regs,
     const uint8_t *sig, uint64_t ppid)
 {
-	const struct layout *lo = layout_of(a);
-	uint8_t s[512] = { 0 };
-	size_t i, w = a->word, end;
+	uint8_t s[512] = { 0 }, *t;
+	size_t i, w = a->word;
 	uint64_t time;
-	uint8_t *t;
 
 	if (sig != NULL) {
 		num_put(s, num_get(sig, 4), 4);		/* si_signo */
@@ -86,20 +68,20 @@ prstatus_add(struct buf *b, const struct machine *a,
 		num_put(s, st->cursig, 4);
 		num_put(s + 12, st->cursig, 2);
 	}
-	num_put(s + lo->sigpend, st->pending, w);
-	num_put(s + lo->sighold, st->blocked, w);
-	pids_put(s + lo->pid, st, ppid);
-	for (i = 0; i < 4; i++) {
+	num_put(s + 16, st->pending, w);
+	num_put(s + 16 + w, st->blocked, w);
+	pids_put(s + 16 + 2 * w, st, ppid);
+	t = s + 32 + 2 * w;
+	for (i = 0; i < 4; i++, t += 2 * w) {
 		time = st->stat.v[STAT_UTIME + i];
-		t = s + lo->utime + i * 2 * w;
 		num_put(t, time / USER_HZ, w);
 		num_put(t + w, time % USER_HZ * (1000000 / USER_HZ), w);
 	}
-	memcpy(s + lo->reg, regs->gp, regs->ngp);
-	end = lo->reg + regs->ngp;
-	num_put(s + end, regs->nfp > 0, 4);		/* pr_fpvalid */
-	end += 4;
-	note_add(b, "CORE", NT_PRSTATUS, s, (end + w - 1) / w * w);
+	memcpy(t, regs->gp, regs->ngp);
+	t += regs->ngp;
+	num_put(t, regs->nfp > 0, 4);			/* pr_fpvalid */
+	t += 4;
+	note_add(b, "CORE", NT_PRSTATUS, s, ((size_t)(t - s) + w - 1) / w * w);
 }
 
 /*
@@ -130,7 +112,7 @@ prpsinfo_add(struct buf *b, const struct machine *a,
     const struct taskstate *st)
 {
 	static const char letters[] = "RSDTZW";
-	const struct layout *lo = layout_of(a);
+	size_t w = a->word;
 	uint8_t s[256] = { 0 };
 	const char *c;
 	char state;
@@ -141,12 +123,12 @@ prpsinfo_add(struct buf *b, const struct machine *a,
 	s[1] = (uint8_t)(c == NULL ? '.' : state);
 	s[2] = state == 'Z';
 	s[3] = (uint8_t)st->stat.v[STAT_NICE];
-	num_put(s + lo->flag, st->stat.v[STAT_FLAGS], a->word);
-	num_put(s + lo->uid, st->uid[0], lo->uidlen);
-	num_put(s + lo->uid + lo->uidlen, st->gid[0], lo->uidlen);
-	pids_put(s + lo->pspid, st, st->ppid);
-	names_put(st, s + lo->fname, s + lo->psargs);
-	note_add(b, "CORE", NT_PRPSINFO, s, lo->pslen);
+	num_put(s + w, st->stat.v[STAT_FLAGS], w);
+	num_put(s + 2 * w, st->uid[0], w / 2);
+	num_put(s + 2 * w + w / 2, st->gid[0], w / 2);
+	pids_put(s + 3 * w, st, st->ppid);
+	names_put(st, s + 3 * w + 16, s + 3 * w + 32);
+	note_add(b, "CORE", NT_PRPSINFO, s, 3 * w + 112);
 }
 
 static bool
