@@ -384,7 +384,7 @@ picture_write(const struct album *a, const char *title, const char *path)
 	if (draw(&cv, title, &head) == -1 || (o = output_open(path)) == NULL)
 		goto out;
 	output_put(o, head.data, head.len);
-	output_refer(o, cv.b.data, cv.b.len);
+	output_put(o, cv.b.data, cv.b.len);
 	output_put(o, tail, sizeof tail - 1);
 	if (output_flush(o) == -1) {
 		output_abort(o);

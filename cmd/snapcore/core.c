@@ -29,7 +29,7 @@ copy_data(struct copying *c, uint64_t off, uint64_t end)
 		    (size_t)(end - off) : PIECE, off);
 		if (n == -1)
 			return -1;
-		output_refer(c->out, buf, (size_t)n);
+		output_put(c->out, buf, (size_t)n);
 		if (output_flush(c->out) == -1)
 			return -1;
 		c->data += (uint64_t)n;

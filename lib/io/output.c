@@ -8,7 +8,6 @@
 #include "io/gzip/gzip.h"
 
 #include <sys/stat.h>
-#include <sys/uio.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,10 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-	SMALL = 288 * 1024,
-	VECTORS = 1024		/* UIO_MAXIOV of the kernel */
-};
+enum { SMALL = 288 * 1024 };
 
 struct output {
 	int		 fd;
@@ -32,8 +28,6 @@ struct output {
 	struct gzipout	*gz;	/* owned; NULL: nothing is compressed */
 	uint8_t		*small;	/* owned; gathered bytes */
 	size_t		 nsmall;
-	struct iovec	 iov[VECTORS];
-	int		 niov;
 	struct sums	*sums;	/* borrowed; of what is written, or NULL */
 	uint64_t	 written; /* bytes that were, compressed or not */
 	struct written	 unbegun; /* of them, those that no disk writes yet */
@@ -86,34 +80,29 @@ output_fail(struct output *o, const char *what)
 }
 
 /*
- * Write some vectors, all of them; they are changed.
+ * Write the n bytes at data, all of them.
  */
 static void
-output_writev(struct output *o, struct iovec *v, int left)
+output_write(struct output *o, const uint8_t *data, size_t n)
 {
-	ssize_t n;
+	ssize_t done;
 
-	while (left > 0 && !o->failed) {
+	for (; n > 0 && !o->failed; data += done, n -= (size_t)done) {
 		if (o->waits)
 			progress_write(o->progress);
-		n = writev(o->fd, v, left);
+		done = write(o->fd, data, n);
 		if (o->waits)
 			progress_write(o->progress);
-		if (n == -1 && errno == EINTR)
+		if (done == -1) {
+			if (errno != EINTR)
+				output_fail(o, "write");
+			done = 0;
 			continue;
-		if (n == -1) {
-			output_fail(o, "write");
-			break;
 		}
 		if (output_isnew(o))
-			disk_begin(&o->unbegun, o->fd, o->written, (size_t)n);
-		o->written += (uint64_t)n;
-		for (; left > 0 && (size_t)n >= v->iov_len; left--, v++)
-			n -= (ssize_t)v->iov_len;
-		if (left > 0) {
-			v->iov_base = (uint8_t *)v->iov_base + n;
-			v->iov_len -= (size_t)n;
-		}
+			disk_begin(&o->unbegun, o->fd, o->written,
+			    (size_t)done);
+		o->written += (uint64_t)done;
 		o->tail = false;
 	}
 }
@@ -125,10 +114,23 @@ static int
 output_packed(void *arg, const void *data, size_t n)
 {
 	struct output *o = arg;
-	struct iovec v = { .iov_base = (void *)(uintptr_t)data, .iov_len = n };
 
-	output_writev(o, &v, 1);
+	output_write(o, data, n);
 	return o->failed ? -1 : 0;
+}
+
+/*
+ * Write the n bytes at data, compressed if they are to be.
+ */
+static void
+output_pass(struct output *o, const void *data, size_t n)
+{
+	if (o->sums != NULL)
+		sums_add(o->sums, data, n);
+	if (o->gz == NULL)
+		output_write(o, data, n);
+	else if (!o->failed && gzipout_put(o->gz, data, n) == -1)
+		output_fail(o, "compress");
 }
 
 /*
@@ -212,51 +214,15 @@ output_check(const struct output *o)
 }
 
 /*
- * Write all that was put to o and referred to.  What is compressed need not
- * have been written, but is not referred to any more.  Return 0; or -1 with
- * errstr if that or any call before it failed.
+ * Write all that was put to o; what is compressed may be kept back.  Return 0;
+ * or -1 with errstr if that or any call before it failed.
  */
 int
 output_flush(struct output *o)
 {
-	int i;
-
-	for (i = 0; o->sums != NULL && i < o->niov; i++)
-		sums_add(o->sums, o->iov[i].iov_base, o->iov[i].iov_len);
-	if (o->gz == NULL)
-		output_writev(o, o->iov, o->niov);
-	for (i = 0; o->gz != NULL && i < o->niov && !o->failed; i++)
-		if (gzipout_put(o->gz, o->iov[i].iov_base,
-		    o->iov[i].iov_len) == -1)
-			output_fail(o, "compress");
-	o->niov = 0;
+	output_pass(o, o->small, o->nsmall);
 	o->nsmall = 0;
 	return output_check(o);
-}
-
-/*
- * Write the n bytes at data to o, which must stay as they are until
- * output_flush, which tells of errors.
- */
-void
-output_refer(struct output *o, const void *data, size_t n)
-{
-	struct iovec *last;
-
-	if (n == 0)
-		return;
-	o->pos += n;
-	if (o->niov > 0) {
-		last = &o->iov[o->niov - 1];
-		if ((const uint8_t *)last->iov_base + last->iov_len == data) {
-			last->iov_len += n;
-			return;
-		}
-	}
-	if (o->niov == VECTORS)
-		(void)output_flush(o);
-	o->iov[o->niov].iov_base = (void *)(uintptr_t)data;
-	o->iov[o->niov++].iov_len = n;
 }
 
 /*
@@ -266,7 +232,7 @@ output_refer(struct output *o, const void *data, size_t n)
 char *
 output_room(struct output *o, size_t n, size_t *most)
 {
-	if (SMALL - o->nsmall < n || o->niov == VECTORS)
+	if (SMALL - o->nsmall < n)
 		(void)output_flush(o);
 	*most = SMALL - o->nsmall;
 	return (char *)o->small + o->nsmall;
@@ -282,27 +248,24 @@ output_filled(struct output *o, const char *end)
 	size_t n;
 
 	n = (size_t)(end - ((char *)o->small + o->nsmall));
-	output_refer(o, o->small + o->nsmall, n);
+	o->pos += n;
 	o->nsmall += n;
 }
 
 /*
- * Write the n bytes at data, which are copied, to o; output_flush tells of
- * errors.
+ * Write the n bytes at data to o; output_flush tells of errors.
  */
 void
 output_put(struct output *o, const void *data, size_t n)
 {
-	const uint8_t *p;
-	size_t part;
-
-	for (p = data; n > 0; p += part, n -= part) {
-		if (o->nsmall == SMALL || o->niov == VECTORS)
-			(void)output_flush(o);
-		part = SMALL - o->nsmall < n ? SMALL - o->nsmall : n;
-		memcpy(o->small + o->nsmall, p, part);
-		output_refer(o, o->small + o->nsmall, part);
-		o->nsmall += part;
+	if (SMALL - o->nsmall < n)
+		(void)output_flush(o);
+	o->pos += n;
+	if (n >= SMALL)
+		output_pass(o, data, n);
+	else if (n > 0) {
+		memcpy(o->small + o->nsmall, data, n);
+		o->nsmall += n;
 	}
 }
 
@@ -346,7 +309,7 @@ output_hole(struct output *o, uint64_t n)
 	}
 	for (; n > 0 && !o->failed; n -= part) {
 		part = n < sizeof zero ? n : sizeof zero;
-		output_refer(o, zero, (size_t)part);
+		output_put(o, zero, (size_t)part);
 	}
 }
 

@@ -456,7 +456,7 @@ test_salvage(void **state)
 	o = output_open("/tmp/t_alloc.out");
 	assert_non_null(o);
 	assert_int_equal(output_compress(o, 1), 0);
-	output_refer(o, raw, sizeof raw);
+	output_put(o, raw, sizeof raw);
 	assert_int_equal(output_commit(o), 0);
 	slurp("/tmp/t_alloc.out", &b);
 	for (i = 0, p = b.data; i < 3; i++) {
