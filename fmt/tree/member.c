@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static void
 member_warn(const struct member *m, const char *what)
@@ -74,25 +73,6 @@ maps_make(struct member *m)
 	}
 }
 
-static void
-sizes_make(struct member *m)
-{
-	int64_t data, hole;
-
-	if (m->proc->mem != NULL)
-		m->memdata = span_data(m, m->proc->mem, 0, UINT64_MAX);
-	if (m->core == NULL)
-		return;
-	for (hole = 0;; m->coredata += (uint64_t)(hole - data)) {
-		data = core_seek(m->core, (uint64_t)hole, SEEK_DATA);
-		if (data < hole)
-			break;
-		hole = core_seek(m->core, (uint64_t)data, SEEK_HOLE);
-		if (hole <= data)
-			break;
-	}
-}
-
 /*
  * Have these parts, with the lock held.
  */
@@ -104,8 +84,6 @@ parts_make(struct member *m, unsigned int want)
 	have = atomic_load(&m->parts);
 	if (want & PART_ROOT)
 		want |= PART_MAPS;
-	if (want & PART_SIZES)
-		want |= PART_MAPS | PART_CORE;
 	if (want & PART_MAPS)
 		want |= PART_RECORD;
 	want &= ~have;
@@ -122,8 +100,6 @@ parts_make(struct member *m, unsigned int want)
 	if (want & PART_ROOT && !m->thread && sysroot_open(&m->sysroot,
 	    m->snap, m->proc, &m->record, &m->vmas) == -1)
 		member_warn(m, "root");
-	if (want & PART_SIZES)
-		sizes_make(m);
 	if (want & PART_IMAGES && (m->view = images_new(m)) == NULL)
 		member_warn(m, "criu");
 	atomic_store(&m->parts, have | want);

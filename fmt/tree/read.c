@@ -93,12 +93,54 @@ body_get(struct body *b, const struct fsnode *n)
 }
 
 /*
+ * Return where from byte off of a file on the next data is, or with whence
+ * SEEK_HOLE and not SEEK_DATA the next hole or the end; -1 where there is none.
+ */
+static int64_t
+body_seek(const struct body *b, uint64_t off, int whence)
+{
+	const bool data = whence == SEEK_DATA;
+	uint64_t at;
+
+	if (off >= b->size)
+		return -1;
+	if (b->core != NULL)
+		return core_seek(b->core, off, whence);
+	if (b->view != NULL)
+		return criuview_seek(b->view, b->number, off, data);
+	if (b->image == NULL && b->vma != NULL)
+		return data ? -1 : (int64_t)off;
+	if (b->image == NULL)
+		return (int64_t)(data ? off : b->size);
+	if (span_seek(b->m, b->image, b->base + off, b->base + b->size - 1,
+	    data, &at))
+		return (int64_t)(at - b->base);
+	return data ? -1 : (int64_t)b->size;
+}
+
+/*
+ * Return how many bytes of a file are no holes.
+ */
+static uint64_t
+body_data(const struct body *b)
+{
+	int64_t data, hole = 0;
+	uint64_t n;
+
+	for (n = 0; (data = body_seek(b, (uint64_t)hole, SEEK_DATA)) != -1;
+	    n += (uint64_t)(hole - data))
+		hole = body_seek(b, (uint64_t)data, SEEK_HOLE);
+	return n;
+}
+
+/*
  * Set *a to the attributes of file ino of t.  Return 0; -1 with errstr if there
  * is none.
  */
 int
 fstree_attr(struct fstree *t, uint64_t ino, struct fsattr *a)
 {
+	atomic_ullong *known;
 	struct fsnode n;
 	struct body b;
 
@@ -110,21 +152,19 @@ fstree_attr(struct fstree *t, uint64_t ino, struct fsattr *a)
 	if (n.dir)
 		return 0;
 	body_get(&b, &n);
-	a->size = a->data = b.size;
+	a->size = b.size;
 	a->exec = n.class == FS_ROOT ||
 	    (n.class == FS_FILE && n.index == FILE_TEXT);
 	a->memory = n.class == FS_MAP || (n.class == FS_FILE &&
 	    (n.index == FILE_MEM || n.index == FILE_CORE));
-	if (b.view != NULL)
-		a->data = criuview_data(b.view, b.number);
-	else if (a->memory && n.class == FS_FILE) {
-		member_need(n.m->of, PART_SIZES);
-		a->data = b.core != NULL ? n.m->coredata : b.m->memdata;
-	} else if (b.image == NULL && b.vma != NULL)
-		a->data = 0;
-	else if (b.image != NULL && b.size > 0)
-		a->data = span_data(b.m, b.image, b.base,
-		    b.base + b.size - 1);
+	/* mem and core have the most holes: they are counted once */
+	if (!a->memory || n.class == FS_MAP)
+		a->data = body_data(&b);
+	else {
+		known = &n.m->of->data[n.index == FILE_CORE];
+		if ((a->data = atomic_load(known)) == 0)
+			atomic_store(known, a->data = body_data(&b));
+	}
 	return 0;
 }
 
@@ -213,34 +253,11 @@ fstree_seek(struct fstree *t, uint64_t ino, uint64_t off, int whence)
 {
 	struct fsnode n;
 	struct body b;
-	uint64_t at;
 	int64_t found;
-	bool data;
 
-	data = whence == SEEK_DATA;
 	if (fsnode_get(t, ino, &n) == -1 || n.dir)
 		return errstr_set("not a file");
 	body_get(&b, &n);
-	if (off >= b.size)
-		return errstr_set("nothing is there");
-	if (b.core != NULL)
-		return core_seek(b.core, off, whence);
-	if (b.view != NULL) {
-		if ((found = criuview_seek(b.view, b.number, off, data)) == -1)
-			return errstr_set("nothing is there");
-		return found;
-	}
-	if (b.image == NULL && b.vma != NULL) {
-		if (data)
-			return errstr_set("nothing is there");
-		return (int64_t)off;
-	}
-	if (b.image == NULL)
-		return (int64_t)(data ? off : b.size);
-	if (span_seek(b.m, b.image, b.base + off, b.base + b.size - 1, data,
-	    &at))
-		return (int64_t)(at - b.base);
-	if (data)
-		return errstr_set("nothing is there");
-	return (int64_t)b.size;
+	found = body_seek(&b, off, whence);
+	return found == -1 ? errstr_set("nothing is there") : found;
 }

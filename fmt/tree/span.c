@@ -73,25 +73,3 @@ span_seek(const struct member *m, struct image *im, uint64_t first,
 			return false;
 	}
 }
-
-/*
- * Return how many bytes of first..last (inclusive) of im are data; m is as in
- * span_at.
- */
-uint64_t
-span_data(const struct member *m, struct image *im, uint64_t first,
-    uint64_t last)
-{
-	struct span sp;
-	uint64_t n;
-
-	for (n = 0;; first = sp.last + 1) {
-		span_at(m, im, first, &sp);
-		if (sp.last > last)
-			sp.last = last;
-		if (sp.data)
-			n += sp.last - first + 1;
-		if (sp.last == last)
-			return n;
-	}
-}

@@ -68,8 +68,7 @@ enum member_part {
 	PART_MAPS = 2,		/* vmas */
 	PART_CORE = 4,		/* core */
 	PART_ROOT = 8,		/* sysroot */
-	PART_SIZES = 16,	/* memdata, coredata */
-	PART_IMAGES = 32	/* view */
+	PART_IMAGES = 16	/* view */
 };
 
 struct member {
@@ -89,9 +88,9 @@ struct member {
 	bool		 linux;	/* vmas are those of a Linux record */
 	struct core	*core;	/* NULL: none */
 	struct sysroot	 sysroot;
-	uint64_t	 memdata;
-	uint64_t	 coredata;
 	struct criuview	*view;	/* NULL: none */
+	atomic_ullong	 data[2]; /* bytes of mem and of core that are no
+				   holes; 0: not counted yet */
 };
 
 /* images.c */
@@ -106,8 +105,6 @@ void		 member_free(struct member *);
 size_t		 member_mapped(const struct member *, uint64_t, size_t);
 bool		 span_seek(const struct member *, struct image *, uint64_t,
 		    uint64_t, bool, uint64_t *);
-uint64_t	 span_data(const struct member *, struct image *, uint64_t,
-		    uint64_t);
 
 /*
  * What an inode number says.

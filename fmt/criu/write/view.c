@@ -228,8 +228,6 @@ criuview_new(struct snap *s, const struct criuopts *o)
 		return NULL;
 	}
 	view_sort(v);
-	for (i = 0; i < v->n; i++)
-		viewed_count(v->v[i]);
 	return v;
 }
 
@@ -257,7 +255,6 @@ criuview_add(struct criuview *v, const char *name, struct buf *b)
 	}
 	if (own_add(f, b) == -1)
 		return -1;
-	viewed_count(f);
 	view_sort(v);
 	return 0;
 }

@@ -25,7 +25,6 @@ struct viewed {			/* one of them */
 	struct part	*part;	/* owned; in a row, without holes between */
 	size_t		 npart;
 	uint64_t	 size;	/* bytes of all */
-	uint64_t	 data;	/* bytes of them that are no holes */
 	struct buf	*own;	/* owned; bytes of parts */
 	size_t		 nown;
 };
@@ -35,8 +34,5 @@ struct criuview {
 	struct viewed	**v;	/* owned; by name */
 	size_t		 n;
 };
-
-/* viewread.c */
-void		 viewed_count(struct viewed *f);
 
 #endif

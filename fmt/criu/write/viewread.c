@@ -37,22 +37,6 @@ part_span(const struct viewed *f, const struct part *p, uint64_t off,
 }
 
 /*
- * Set f->data: count the bytes of an image that are no holes.
- */
-void
-viewed_count(struct viewed *f)
-{
-	uint64_t off, end;
-	size_t i;
-
-	for (i = 0; i < f->npart; i++)
-		for (off = f->part[i].off; off < f->part[i].off +
-		    f->part[i].len; off = end)
-			if (part_span(f, &f->part[i], off, &end))
-				f->data += end - off;
-}
-
-/*
  * Return how many images there are: they have the numbers from 0 on.
  */
 size_t
@@ -77,15 +61,6 @@ uint64_t
 criuview_size(const struct criuview *v, size_t i)
 {
 	return v->v[i]->size;
-}
-
-/*
- * Return how many bytes of an image are no holes.
- */
-uint64_t
-criuview_data(const struct criuview *v, size_t i)
-{
-	return v->v[i]->data;
 }
 
 /*

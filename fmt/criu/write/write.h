@@ -102,7 +102,6 @@ struct criuview	*criuview_empty(void);
 size_t		 criuview_count(const struct criuview *v);
 const char	*criuview_name(const struct criuview *v, size_t i);
 uint64_t	 criuview_size(const struct criuview *v, size_t i);
-uint64_t	 criuview_data(const struct criuview *v, size_t i);
 bool		 criuview_find(const struct criuview *v, const char *name,
 		    size_t *i);
 int		 criuview_add(struct criuview *v, const char *name,
