@@ -1,18 +1,207 @@
 /*
- * Registers as Plan 9 has them, from those of Linux, and back: as the tables
- * of the machine say.
+ * Registers as Plan 9 has them, from those of Linux, and back.  A Ureg is that
+ * of /MACHINE/include/ureg.h there, of arm64 that of 9legacy; floating point
+ * registers are as 9front has them.
  */
 #include "num.h"
 #include "plan9.h"
 
 #include <string.h>
 
-static const struct {
+/*
+ * Registers that follow one another in a Ureg as they do in Linux's
+ * elf_gregset_t.
+ */
+struct uregpart {
+	uint16_t	 ureg;	/* byte offsets of the first */
+	uint16_t	 linux;
+	uint8_t		 width;	/* bytes of one */
+	uint8_t		 n;
+};
+
+/* struct user_regs_struct of sys/user.h */
+static const struct uregpart amd64[] = {
+	{   0,  80, 8, 1 },	/* ax */
+	{   8,  40, 8, 1 },	/* bx */
+	{  16,  88, 8, 4 },	/* cx, dx, si, di */
+	{  48,  32, 8, 1 },	/* bp */
+	{  56,  72, 8, 1 },	/* r8 */
+	{  64,  64, 8, 1 },
+	{  72,  56, 8, 1 },
+	{  80,  48, 8, 1 },
+	{  88,  24, 8, 1 },	/* r12 */
+	{  96,  16, 8, 1 },
+	{ 104,   8, 8, 1 },
+	{ 112,   0, 8, 1 },
+	{ 120, 184, 2, 1 },	/* ds */
+	{ 122, 192, 2, 1 },	/* es */
+	{ 124, 200, 2, 1 },	/* fs */
+	{ 126, 208, 2, 1 },	/* gs */
+	{ 144, 128, 8, 5 },	/* pc, cs, flags, sp, ss */
+};
+
+/* struct user_regs_struct32 of the kernel's asm/user32.h */
+static const struct uregpart amd64_narrow[] = {
+	{   0, 24, 4, 1 },	/* ax */
+	{   8,  0, 4, 1 },	/* bx */
+	{  16,  4, 4, 1 },	/* cx */
+	{  24,  8, 4, 1 },	/* dx */
+	{  32, 12, 4, 1 },	/* si */
+	{  40, 16, 4, 1 },	/* di */
+	{  48, 20, 4, 1 },	/* bp */
+	{ 120, 28, 2, 1 },	/* ds */
+	{ 122, 32, 2, 1 },	/* es */
+	{ 124, 36, 2, 1 },	/* fs */
+	{ 126, 40, 2, 1 },	/* gs */
+	{ 144, 48, 4, 1 },	/* pc */
+	{ 152, 52, 4, 1 },	/* cs */
+	{ 160, 56, 4, 1 },	/* flags */
+	{ 168, 60, 4, 1 },	/* sp */
+	{ 176, 64, 4, 1 },	/* ss */
+};
+
+/* struct user_regs_struct of sys/user.h */
+static const struct uregpart ia32[] = {
+	{  0, 16, 4, 1 },	/* di */
+	{  4, 12, 4, 1 },	/* si */
+	{  8, 20, 4, 1 },	/* bp */
+	{ 16,  0, 4, 1 },	/* bx */
+	{ 20,  8, 4, 1 },	/* dx */
+	{ 24,  4, 4, 1 },	/* cx */
+	{ 28, 24, 4, 1 },	/* ax */
+	{ 32, 40, 4, 1 },	/* gs */
+	{ 36, 36, 4, 1 },	/* fs */
+	{ 40, 32, 4, 1 },	/* es */
+	{ 44, 28, 4, 1 },	/* ds */
+	{ 56, 48, 4, 5 },	/* pc, cs, flags, sp, ss */
+};
+
+/* struct user_pt_regs of the kernel's asm/ptrace.h */
+static const struct uregpart arm64[] = {
+	{ 0, 0, 8, 34 },	/* r0 to r30, sp, pc, psr */
+};
+
+/* those of a 32-bit process: r0 to r15 and psr of arm */
+static const struct uregpart arm64_narrow[] = {
+	{   0,  0, 4, 1 },
+	{   8,  4, 4, 1 },
+	{  16,  8, 4, 1 },
+	{  24, 12, 4, 1 },
+	{  32, 16, 4, 1 },
+	{  40, 20, 4, 1 },
+	{  48, 24, 4, 1 },
+	{  56, 28, 4, 1 },
+	{  64, 32, 4, 1 },
+	{  72, 36, 4, 1 },
+	{  80, 40, 4, 1 },
+	{  88, 44, 4, 1 },
+	{  96, 48, 4, 1 },
+	{ 248, 52, 4, 1 },	/* sp */
+	{ 240, 56, 4, 1 },	/* link */
+	{ 256, 60, 4, 1 },	/* pc */
+	{ 264, 64, 4, 1 },	/* psr */
+};
+
+/* struct pt_regs of the kernel's asm/ptrace.h */
+static const struct uregpart arm[] = {
+	{  0,  0, 4, 15 },	/* r0 to r12, sp, link */
+	{ 64, 64, 4, 1 },	/* psr */
+	{ 68, 60, 4, 1 },	/* pc */
+};
+
+/*
+ * Add the FXSAVE image, 512 bytes, and with AVX the header and the upper halves
+ * of the YMM registers, as 9front has them.
+ */
+static void
+amd64_fpregs(struct buf *b, const struct task *t)
+{
+	enum {
+		FXSAVE = 512,
+		AVX_SIZE = 832,
+		SOFTWARE = 464,	/* bytes the kernel uses: 464..511 */
+		HEADER = 512,	/* of XSAVE: which parts are in use */
+		YMM = 576,
+		X87_SSE_AVX = 7,
+		AVX = 4
+	};
+	const struct bytes *fp = &t->reg[REGSET_FPREGS];
+	const struct bytes *x = &t->reg[REGSET_XSTATE];
+	uint8_t s[AVX_SIZE] = { 0 };
+
+	if (x->data == NULL || x->len < AVX_SIZE ||
+	    !(x->data[SOFTWARE] & AVX)) {
+		if (fp->data != NULL && fp->len == FXSAVE)
+			buf_add(b, fp->data, fp->len);
+		return;
+	}
+	memcpy(s, x->data, SOFTWARE);
+	s[HEADER] = x->data[HEADER] & X87_SSE_AVX;
+	if (s[HEADER] & AVX)
+		memcpy(s + YMM, x->data + YMM, AVX_SIZE - YMM);
+	buf_add(b, s, sizeof s);
+}
+
+/*
+ * Add what FXSAVE stores, without what the kernel puts there; where there is
+ * none, what FSAVE does.
+ */
+static void
+ia32_fpregs(struct buf *b, const struct task *t)
+{
+	enum { FSAVE = 108, FXSAVE = 512, SOFTWARE = 464 };
+	const struct bytes *fp = &t->reg[REGSET_FPREGS];
+	const struct bytes *x = &t->reg[REGSET_XSTATE];
+	static const uint8_t zero[FXSAVE - SOFTWARE];
+
+	if (x->data != NULL && x->len >= FXSAVE) {
+		buf_add(b, x->data, SOFTWARE);
+		buf_add(b, zero, sizeof zero);
+	} else if (fp->data != NULL && fp->len == FSAVE)
+		buf_add(b, fp->data, fp->len);
+}
+
+/*
+ * Add the 32 registers of 16 bytes, then control and status, which Linux has
+ * the other way round: struct user_fpsimd_state of asm/ptrace.h.
+ */
+static void
+arm64_fpregs(struct buf *b, const struct task *t)
+{
+	enum { LINUX = 528, STATUS = 512, CONTROL = 516 };
+	const struct bytes *fp = &t->reg[REGSET_FPREGS];
+
+	if (fp->data == NULL || fp->len != LINUX)
+		return;
+	buf_add(b, fp->data, STATUS);
+	buf_add(b, fp->data + CONTROL, 4);
+	buf_add(b, fp->data + STATUS, 4);
+}
+
+#define PARTS(v)	v, sizeof(v) / sizeof *(v)
+
+static const struct uregs {	/* Plan 9's registers of a machine */
 	const char	*machine;
-	const struct uregs *uregs;
+	const struct uregpart *part;
+	size_t		 npart;
+	const struct uregpart *narrow; /* those of a 32-bit process there */
+	size_t		 nnarrow;
+	uint16_t	 orig;	/* where Linux has the number of the system
+				   call, or -1; 0: nowhere */
+	uint16_t	 type;	/* where a Ureg has the number of the trap, */
+	uint8_t		 trap;	/* that of a system call; 0: not told */
+
+	/* adds the floating point registers of a thread, if it has them; NULL:
+	   what Plan 9 has depends on the coprocessor */
+	void		(*fpregs)(struct buf *b, const struct task *t);
 } known[] = {
-	{ "amd64", &uregs_amd64 }, { "386", &uregs_386 },
-	{ "arm64", &uregs_arm64 }, { "arm", &uregs_arm },
+	{ "amd64", PARTS(amd64), PARTS(amd64_narrow), 120, 128, 64,
+	    amd64_fpregs },
+	{ "386", PARTS(ia32), NULL, 0, 44, 48, 64, ia32_fpregs },
+	/* type has what ESR_EL1 tells of an exception, which Linux does not
+	   say */
+	{ "arm64", PARTS(arm64), PARTS(arm64_narrow), 0, 0, 0, arm64_fpregs },
+	{ "arm", PARTS(arm), NULL, 0, 68, 0, 0, NULL },
 };
 
 enum { UREG_MOST = 280 };	/* bytes of a Ureg: that of arm64 */
@@ -24,7 +213,7 @@ uregs_find(const struct machine *m)
 
 	for (i = 0; i < sizeof known / sizeof *known; i++)
 		if (strcmp(known[i].machine, m->name) == 0)
-			return known[i].uregs;
+			return &known[i];
 	(void)errstr_set("Plan 9's registers of %s are not known", m->name);
 	return NULL;
 }
@@ -88,7 +277,8 @@ plan9_fpregs(struct buf *b, const char *cputype, const struct task *t)
 
 	if ((u = uregs_find(machine_named(cputype))) == NULL)
 		return -1;
-	u->fpregs(b, t);
+	if (u->fpregs != NULL)
+		u->fpregs(b, t);
 	return 0;
 }
 
