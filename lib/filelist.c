@@ -18,15 +18,12 @@ filelist_add(struct filelist *l, const char *name, uint8_t *data, size_t len)
 {
 	char *copy;
 
-	if ((copy = strdup(name)) == NULL || VEC_ROOM(l->file, l->n) == -1) {
+	if ((copy = strdup(name)) == NULL || VEC_ADD(l->file, l->n,
+	    (struct file){ copy, data, len }) == -1) {
 		l->failed = true;
 		free(copy);
 		data_free(data);
-		return;
 	}
-	l->file[l->n].name = copy;
-	l->file[l->n].data = data;
-	l->file[l->n++].len = len;
 }
 
 /*

@@ -281,11 +281,10 @@ image_section(struct image *im)
 int
 image_insert(struct image *im, struct segment *s)
 {
-	if (VEC_ROOM(im->seg, im->nseg) == -1) {
+	if (VEC_ADD(im->seg, im->nseg, s) == -1) {
 		segment_free(s);
 		return -1;
 	}
-	im->seg[im->nseg++] = s;
 	s->image = im;
 	s->section = im->section;
 	return view_insert(im, s);

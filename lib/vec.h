@@ -5,9 +5,8 @@
  * An array of n elements has room for as many as the least power of two that
  * is not below n, so that the number alone tells when it is full:
  *
- *	if (VEC_ROOM(l->v, l->n) == -1)
+ *	if (VEC_ADD(l->v, l->n, x) == -1)
  *		return -1;
- *	l->v[l->n++] = x;
  *
  * It starts as NULL with no elements, may lose elements in between, and is
  * given back with free(3).
@@ -84,5 +83,9 @@ vec_room(void *vp, size_t n, size_t size)
 
 /* the same, of an array v of n elements */
 #define VEC_ROOM(v, n) vec_room(&(v), (n), sizeof *(v))
+
+/* add one, which is told behind n, to them; 0, or -1 with errstr */
+#define VEC_ADD(v, n, ...)						\
+	(VEC_ROOM(v, n) == -1 ? -1 : ((v)[(n)++] = (__VA_ARGS__), 0))
 
 #endif

@@ -52,10 +52,9 @@ loads_read(struct elfsyms *s, Elf *elf)
 			return errstr_set("ELF: %s", elf_errmsg(-1));
 		if (ph.p_type != PT_LOAD)
 			continue;
-		if (VEC_ROOM(s->load, s->nload) == -1)
+		if (VEC_ADD(s->load, s->nload, (struct elfload){ ph.p_vaddr,
+		    ph.p_offset, ph.p_filesz }) == -1)
 			return -1;
-		s->load[s->nload++] = (struct elfload){ ph.p_vaddr,
-		    ph.p_offset, ph.p_filesz };
 	}
 	return 0;
 }

@@ -103,9 +103,8 @@ shared_add(struct moving *m, size_t i)
 		if (w == NUMBERED)
 			continue;
 		e.kind = numbered[w].kind;
-		if (VEC_ROOM(m->v, m->n) == -1)
+		if (VEC_ADD(m->v, m->n, e) == -1)
 			return -1;
-		m->v[m->n++] = e;
 	}
 	return 0;
 }
@@ -126,9 +125,8 @@ shared_use(struct moving *m, size_t user, enum kind kind, uint64_t num)
 		if (m->v[i].user != nobody)
 			continue;
 		m->v[i].user = user;
-		if (VEC_ROOM(m->todo, m->ntodo) == -1)
+		if (VEC_ADD(m->todo, m->ntodo, i) == -1)
 			return -1;
-		m->todo[m->ntodo++] = i;
 	}
 	return 0;
 }
@@ -180,18 +178,14 @@ open_use(struct moving *m, struct shared e)
 static int
 move_file(struct moving *m, size_t to, const struct recfile *f)
 {
-	struct moved *w;
+	struct file copy = { mem_dup(f->name, f->namelen),
+	    (uint8_t *)(uintptr_t)f->data, f->len };
 
-	if (VEC_ROOM(m->move, m->nmove) == -1)
-		return -1;
-	w = &m->move[m->nmove];
-	w->to = to;
-	w->file.data = (uint8_t *)(uintptr_t)f->data;
-	w->file.len = f->len;
-	if ((w->file.name = strndup(f->name, f->namelen)) == NULL)
-		return errstr_set("out of memory");
-	m->nmove++;
-	return 0;
+	if (copy.name != NULL &&
+	    VEC_ADD(m->move, m->nmove, (struct moved){ to, copy }) == 0)
+		return 0;
+	free(copy.name);
+	return -1;
 }
 
 /*

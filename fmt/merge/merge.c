@@ -70,7 +70,6 @@ merge_carried(struct merge *m, size_t i)
 	struct proc *p = m->b->proc[i], *q;
 	struct carried *c = p->carried;
 	struct vma v = { .dev = c->dev, .ino = c->ino, .name = c->path };
-	struct newdev *d;
 
 	if ((q = carried_find(m->a, &v)) == NULL)
 		return 0;
@@ -78,13 +77,11 @@ merge_carried(struct merge *m, size_t i)
 		m->keep[i] = false;
 		return 0;
 	}
-	if (VEC_ROOM(m->dev, m->ndev) == -1)
+	if (VEC_ADD(m->dev, m->ndev, (struct newdev){ *c,
+	    makedev(DEV_MAJOR, m->minor_no) }) == -1)
 		return -1;
-	d = &m->dev[m->ndev++];
-	d->file = *c;
-	d->to = makedev(DEV_MAJOR, m->minor_no);
-	m->minor_no++;		/* makedev may be a macro */
-	c->dev = d->to;
+	m->minor_no++;
+	c->dev = m->dev[m->ndev - 1].to;
 	return 0;
 }
 

@@ -186,12 +186,9 @@ ns_file(struct buf *b, const struct task *t)
 	for (s = text; s != NULL && (line = strsep(&s, "\n")) != NULL;) {
 		if (*line == '\0')
 			continue;
-		if (VEC_ROOM(m, n) == -1) {
+		if (VEC_ADD(m, n, (struct mount){ strtol(line, NULL, 10),
+		    line }) == -1)
 			b->failed = true;
-			break;
-		}
-		m[n].id = strtol(line, NULL, 10);
-		m[n++].line = line;
 	}
 	b->failed |= text == NULL;
 	SORT(m, n, mount_cmp);

@@ -257,9 +257,8 @@ files_find(struct linuxrec *r, size_t off)
 		if (r->n >= FILES_MOST)
 			return errstr_set("proc: more than %d files",
 			    FILES_MOST);
-		if (VEC_ROOM(r->at, r->n) == -1)
+		if (VEC_ADD(r->at, r->n, off) == -1)
 			return -1;
-		r->at[r->n++] = off;
 		used = parse_file(r->data + off, r->len - off, &f);
 		if (used == 0)
 			return errstr_wrap("proc: byte %zu", off);

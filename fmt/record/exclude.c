@@ -58,12 +58,13 @@ exclude_free(struct exclude *x)
 static int
 env_add(struct exclude *x, const char *pattern)
 {
-	if (VEC_ROOM(x->env, x->nenv) == -1)
-		return -1;
-	if ((x->env[x->nenv] = strdup(pattern)) == NULL)
-		return errstr_set("out of memory");
-	x->nenv++;
-	return 0;
+	char *copy;
+
+	if ((copy = str_dup(pattern)) != NULL &&
+	    VEC_ADD(x->env, x->nenv, copy) == 0)
+		return 0;
+	free(copy);
+	return -1;
 }
 
 /*
@@ -95,11 +96,8 @@ range_add(struct exclude *x, const char *s)
 	    start >= end || end > UINT64_MAX - MACHINE_PAGE_MOST)
 		return errstr_set("%s: not dontdump, secrets, env=PATTERN or "
 		    "START-END, two addresses in hexadecimal", s);
-	if (VEC_ROOM(x->range, x->nrange) == -1)
-		return -1;
-	x->range[x->nrange].start = start;
-	x->range[x->nrange++].end = end;
-	return 0;
+	return VEC_ADD(x->range, x->nrange, (struct excluderange){ start,
+	    end });
 }
 
 static int
@@ -153,20 +151,15 @@ static int
 shared_add(struct exclude *x, const struct vma *v, uint64_t start,
     uint64_t end, const char *reason)
 {
-	struct sharedrange *r;
+	struct sharedrange r = { .start = v->off + (start - v->start),
+	    .end = v->off + (end - v->start), .reason = reason };
 
-	if (VEC_ROOM(x->shared, x->nshared) == -1)
-		return -1;
-	r = &x->shared[x->nshared];
-	r->file.dev = v->dev;
-	r->file.ino = v->ino;
-	r->start = v->off + (start - v->start);
-	r->end = v->off + (end - v->start);
-	r->reason = reason;
-	if ((r->file.path = strdup(v->name)) == NULL)
-		return errstr_set("out of memory");
-	x->nshared++;
-	return 0;
+	r.file = (struct carried){ .dev = v->dev, .ino = v->ino,
+	    .path = str_dup(v->name) };
+	if (r.file.path != NULL && VEC_ADD(x->shared, x->nshared, r) == 0)
+		return 0;
+	free(r.file.path);
+	return -1;
 }
 
 /*

@@ -17,7 +17,7 @@ struct exclude {
 	bool		 dontdump;
 	char		**env;	/* owned; patterns */
 	size_t		 nenv;
-	struct {
+	struct excluderange {
 		uint64_t start;
 		uint64_t end;	/* exclusive */
 	}		*range;	/* owned */

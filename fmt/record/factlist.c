@@ -122,19 +122,10 @@ static int
 change_add(struct changes *l, const struct fact *f, const char *was,
     const char *is)
 {
-	struct change *c;
-
-	if (VEC_ROOM(l->v, l->n) == -1)
-		return -1;
-	c = &l->v[l->n++];
-	c->how = was == NULL ? HOW_ADDED : is == NULL ? HOW_REMOVED :
-	    HOW_CHANGED;
-	c->subject = f->subject;
-	c->key = f->key;
-	c->was = was;
-	c->is = is;
-	c->more = f->more;
-	return 0;
+	return VEC_ADD(l->v, l->n, (struct change){ .how = was == NULL ?
+	    HOW_ADDED : is == NULL ? HOW_REMOVED : HOW_CHANGED,
+	    .subject = f->subject, .key = f->key, .was = was, .is = is,
+	    .more = f->more });
 }
 
 /*

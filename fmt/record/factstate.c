@@ -46,11 +46,9 @@ openings_get(struct openings *l, const struct linuxrec *r)
 
 	if (!linuxrec_find(r, "files", &f))
 		return 0;
-	for (t = scan_begin(f.data, f.len); opened_next(&t, &o);) {
-		if (VEC_ROOM(l->v, l->n) == -1)
+	for (t = scan_begin(f.data, f.len); opened_next(&t, &o);)
+		if (VEC_ADD(l->v, l->n, o) == -1)
 			return -1;
-		l->v[l->n++] = o;
-	}
 	SORT(l->v, l->n, opening_cmp);
 	return 0;
 }

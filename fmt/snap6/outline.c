@@ -326,15 +326,13 @@ indexed_mark(struct ixreader *r, const struct segment *s)
 {
 	const struct cursor *c = &r->c;
 	struct indexed *x = r->told;
-	struct mark *m;
 
-	if (VEC_ROOM(x->mark, x->nmark) == -1)
+	if (VEC_ADD(x->mark, x->nmark, (struct mark){ .kb = s->kb,
+	    .ordinal = c->ordinal, .at = c->at, .same = c->same,
+	    .p = c->p }) == -1)
 		return -1;
 	x->range[s->nth].nmark++;
-	m = &x->mark[x->nmark++];
-	*m = (struct mark){ .kb = s->kb, .ordinal = c->ordinal, .at = c->at,
-	    .same = c->same, .p = c->p };
-	return reader_hold(r->r, sizeof *m);
+	return reader_hold(r->r, sizeof *x->mark);
 }
 
 /*
@@ -345,11 +343,10 @@ indexed_begin(struct ixreader *r, struct segment *s)
 {
 	struct indexed *x = r->told;
 
-	if (VEC_ROOM(x->range, x->nrange) == -1)
+	if (VEC_ADD(x->range, x->nrange, (struct range){ .mark = x->nmark,
+	    .hole = x->nhole }) == -1)
 		return -1;
-	x->range[x->nrange] = (struct range){ .mark = x->nmark,
-	    .hole = x->nhole };
-	segment_outline(s, &x->o, x->nrange++);
+	segment_outline(s, &x->o, x->nrange - 1);
 	return reader_hold(r->r, sizeof *x->range);
 }
 
@@ -367,9 +364,9 @@ hole_note(struct ixreader *r, const struct segment *s, uint64_t n)
 		x->hole[x->nhole - 1].end = s->kb;
 		return 0;
 	}
-	if (VEC_ROOM(x->hole, x->nhole) == -1)
+	if (VEC_ADD(x->hole, x->nhole, (struct zeros){ s->kb - n,
+	    s->kb }) == -1)
 		return -1;
-	x->hole[x->nhole++] = (struct zeros){ s->kb - n, s->kb };
 	of->nhole++;
 	return reader_hold(r->r, sizeof *x->hole);
 }
@@ -414,10 +411,7 @@ indexed_run(struct ixreader *r, const struct segment *s,
 		return p->n < HOLE_KB ? 0 : hole_note(r, s, p->n);
 	if (cut == 0)
 		return 0;
-	if (VEC_ROOM(x->cut, x->ncut) == -1)
-		return -1;
-	x->cut[x->ncut++] = p->before + p->n - 1;
-	return 0;
+	return VEC_ADD(x->cut, x->ncut, p->before + p->n - 1);
 }
 
 /*

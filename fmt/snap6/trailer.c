@@ -156,13 +156,9 @@ raw_add(struct indexer *x, uint64_t place, uint64_t n)
 	}
 	if (place >> PLACE_BITS != 0)
 		return -1;
-	if (VEC_ROOM(x->raw, x->nraw) == -1)
-		return -1;
-	r = &x->raw[x->nraw++];
-	r->place = place & (((uint64_t)1 << PLACE_BITS) - 1);
-	r->n = n & RAWRUN_MOST;
-	r->ordinal = x->ordinal;
-	return 0;
+	return VEC_ADD(x->raw, x->nraw, (struct rawrun){
+	    .place = place & (((uint64_t)1 << PLACE_BITS) - 1),
+	    .n = n & RAWRUN_MOST, .ordinal = x->ordinal });
 }
 
 /*

@@ -159,9 +159,8 @@ member_keep(struct walk *w, struct tarmember *m)
 	if (w->taken > input_room(t->in))
 		return errstr_set("too many members, or names too long: %zu "
 		    "members so far", t->n);
-	if (VEC_ROOM(t->v, t->n) == -1)
+	if (VEC_ADD(t->v, t->n, *m) == -1)
 		return -1;
-	t->v[t->n++] = *m;
 	memset(m, 0, sizeof *m);
 	return 0;
 }

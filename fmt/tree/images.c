@@ -36,11 +36,9 @@ roots_get(struct fstree *t, struct snap *s)
 	for (i = 0; i < t->nroots; i++)
 		if (t->roots[i].snap == s)
 			return &t->roots[i];
-	if (VEC_ROOM(t->roots, t->nroots) == -1)
+	if (VEC_ADD(t->roots, t->nroots, (struct fsroots){ .snap = s }) == -1)
 		return NULL;
-	r = &t->roots[t->nroots++];
-	memset(r, 0, sizeof *r);
-	r->snap = s;
+	r = &t->roots[t->nroots - 1];
 	if (!criumake_can(s) || criumake_roots(s, &r->pid, &r->n) == -1)
 		return r;
 	SORT(r->pid, r->n, pid_cmp);

@@ -79,7 +79,6 @@ static int
 sysroot_add(struct sysroot *root, const char *name, size_t len,
     struct image *im)
 {
-	struct sysfile *f;
 	char *path;
 	bool ok;
 
@@ -88,14 +87,12 @@ sysroot_add(struct sysroot *root, const char *name, size_t len,
 	if ((path = path_clean(name, len, &ok)) == NULL)
 		return ok ? 0 : -1;
 	root->bytes += len;
-	if (VEC_ROOM(root->f, root->n) == -1) {
+	if (VEC_ADD(root->f, root->n, (struct sysfile){ .path = path,
+	    .image = im }) == -1) {
 		free(path);
 		return -1;
 	}
-	f = &root->f[root->n];
-	f->path = path;
-	f->image = im;
-	f->seq = root->n++;
+	root->f[root->n - 1].seq = root->n - 1;
 	return 0;
 }
 

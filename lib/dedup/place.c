@@ -12,17 +12,13 @@
 int
 place_give(struct dedup *d, const struct segment *seg)
 {
-	struct described *v;
-
 	if (d->places + segment_kb(seg) > PLACE_MOST)
 		return errstr_set("more than 256 TiB in one snapshot");
 	if (segment_describe(seg) == -1)
 		return -1;
-	if (VEC_ROOM(d->desc, d->ndesc) == -1)
+	if (VEC_ADD(d->desc, d->ndesc, (struct described){ d->places,
+	    seg }) == -1)
 		return -1;
-	v = &d->desc[d->ndesc++];
-	v->place = d->places;
-	v->seg = seg;
 	d->places += segment_kb(seg);
 	return 0;
 }

@@ -134,12 +134,13 @@ outdir_open(const char *path, const char *last, bool force)
 static int
 outdir_note(struct outdir *o, const char *name)
 {
-	if (VEC_ROOM(o->name, o->n) == -1)
-		return -1;
-	if ((o->name[o->n] = strdup(name)) == NULL)
-		return errstr_set("out of memory");
-	o->n++;
-	return 0;
+	char *copy;
+
+	if ((copy = str_dup(name)) != NULL &&
+	    VEC_ADD(o->name, o->n, copy) == 0)
+		return 0;
+	free(copy);
+	return -1;
 }
 
 /*

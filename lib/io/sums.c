@@ -45,11 +45,8 @@ sums_free(struct sums *s)
 static void
 sums_next(struct sums *s)
 {
-	if (VEC_ROOM(s->sum, s->n) == -1) {
+	if (VEC_ADD(s->sum, s->n, XXH3_64bits_digest(s->state)) == -1)
 		s->failed = true;
-		return;
-	}
-	s->sum[s->n++] = XXH3_64bits_digest(s->state);
 	XXH3_64bits_reset(s->state);
 	s->part = 0;
 }

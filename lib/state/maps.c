@@ -18,12 +18,10 @@ enum { MAPPINGS_MOST = 1 << 21 };	/* of one process */
 int
 vmas_add(struct vmas *l, const struct vma *v)
 {
-	if (VEC_ROOM(l->v, l->n) == -1) {
-		free(v->name);
-		return -1;
-	}
-	l->v[l->n++] = *v;
-	return 0;
+	if (VEC_ADD(l->v, l->n, *v) == 0)
+		return 0;
+	free(v->name);
+	return -1;
 }
 
 /*

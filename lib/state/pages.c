@@ -38,10 +38,7 @@ pagelist_add(struct pagelist *l, const struct pagespan *p)
 		l->v[l->n - 1].end = p->end;
 		return 0;
 	}
-	if (VEC_ROOM(l->v, l->n) == -1)
-		return -1;
-	l->v[l->n++] = *p;
-	return 0;
+	return VEC_ADD(l->v, l->n, *p);
 }
 
 /*

@@ -59,10 +59,10 @@ sharing_add(struct sharing *s, const struct pagelist *l, uint64_t pid)
 	for (i = 0; i < l->n; i++) {
 		if (l->v[i].store == 0)
 			continue;
-		if (VEC_ROOM(s->v, s->n) == -1)
+		if (VEC_ADD(s->v, s->n, (struct sharer){ l->v[i].store,
+		    l->v[i].at, l->v[i].at + pagespan_kb(&l->v[i]),
+		    pid }) == -1)
 			return -1;
-		s->v[s->n++] = (struct sharer){ l->v[i].store, l->v[i].at,
-		    l->v[i].at + pagespan_kb(&l->v[i]), pid };
 	}
 	return 0;
 }

@@ -27,10 +27,7 @@ struct memory {			/* being built */
 static int
 add_tail(struct memory *m, const struct tail *t)
 {
-	if (VEC_ROOM(m->tail, m->ntail) == -1)
-		return -1;
-	m->tail[m->ntail++] = *t;
-	return 0;
+	return VEC_ADD(m->tail, m->ntail, *t);
 }
 
 /*

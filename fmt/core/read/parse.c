@@ -122,19 +122,6 @@ add_load(struct elfcore *c, const GElf_Phdr *ph)
 	return 0;
 }
 
-static int
-add_thread(struct elfcore *c, const uint8_t *status)
-{
-	struct corethread *t;
-
-	if (VEC_ROOM(c->thread, c->nthread) == -1)
-		return -1;
-	t = &c->thread[c->nthread++];
-	memset(t, 0, sizeof *t);
-	t->status = status;
-	return 0;
-}
-
 /*
  * A register set of a thread, each once.
  */
@@ -166,7 +153,8 @@ add_note(struct elfcore *c, const struct corenote *n)
 			return errstr_set("NT_PRSTATUS of %zu bytes, not the "
 			    "%zu of %s", n->len, prstatus_size(c->mach),
 			    c->mach->name);
-		return add_thread(c, n->data);
+		return VEC_ADD(c->thread, c->nthread, (struct corethread){
+		    .status = n->data });
 	case NT_PRPSINFO:
 		if (c->psinfo == NULL && n->len >= prpsinfo_size(c->mach))
 			c->psinfo = n->data;
@@ -335,17 +323,8 @@ elfcore_open(struct elfcore *c, int fd, uint64_t size)
 int
 elfcore_bare(struct elfcore *c, uint64_t start, uint64_t end)
 {
-	struct coreseg *l;
-
-	if (VEC_ROOM(c->load, c->nload) == -1)
-		return -1;
-	l = &c->load[c->nload++];
-	memset(l, 0, sizeof *l);
-	l->addr = start;
-	l->len = end - start;
-	l->flags = PF_R;
-	l->bare = true;
-	return 0;
+	return VEC_ADD(c->load, c->nload, (struct coreseg){ .addr = start,
+	    .len = end - start, .flags = PF_R, .bare = true });
 }
 
 /*

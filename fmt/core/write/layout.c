@@ -199,11 +199,7 @@ hole_add(struct core *c, uint64_t start, uint64_t end)
 		end -= end % c->page;
 	if (end < start || end - start < HOLE)
 		return 0;
-	if (VEC_ROOM(c->hole, c->nhole) == -1)
-		return -1;
-	c->hole[c->nhole].start = start;
-	c->hole[c->nhole++].end = end;
-	return 0;
+	return VEC_ADD(c->hole, c->nhole, (struct hole){ start, end });
 }
 
 /*

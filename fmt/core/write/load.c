@@ -31,29 +31,15 @@ struct walk {			/* along an image, by address */
 static int
 load_add(struct coreloads *l, uint64_t addr, unsigned int flags)
 {
-	struct coreload *p;
-
-	if (VEC_ROOM(l->load, l->nload) == -1)
-		return -1;
-	p = &l->load[l->nload++];
-	memset(p, 0, sizeof *p);
-	p->addr = addr;
-	p->flags = flags;
-	return 0;
+	return VEC_ADD(l->load, l->nload, (struct coreload){ .addr = addr,
+	    .flags = flags });
 }
 
 static int
 part_add(struct coreloads *l, uint64_t addr, uint64_t len)
 {
-	struct corepart *p;
-
-	if (VEC_ROOM(l->part, l->npart) == -1)
-		return -1;
-	p = &l->part[l->npart++];
-	p->addr = addr;
-	p->len = len;
-	p->off = l->nload - 1;
-	return 0;
+	return VEC_ADD(l->part, l->npart, (struct corepart){ .addr = addr,
+	    .len = len, .off = l->nload - 1 });
 }
 
 /*

@@ -86,9 +86,8 @@ thread_add(struct corethreads *t, const struct snap *s, struct proc *p,
 	fatal = false;
 	if ((rc = thread_look(t, s, p, &fatal)) != 1)
 		return rc;
-	if (VEC_ROOM(t->p, t->n) == -1)
+	if (VEC_ADD(t->p, t->n, p) == -1)
 		return -1;
-	t->p[t->n++] = p;
 	if (fatal && !*known) {
 		memmove(t->p + 1, t->p, (t->n - 1) * sizeof *t->p);
 		t->p[0] = p;

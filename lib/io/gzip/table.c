@@ -72,10 +72,7 @@ gzip_read(int fd, uint64_t at, uint64_t len, struct gzhead *h, uint8_t *raw)
 static int
 table_add(struct gziptable *t, uint64_t at)
 {
-	if (VEC_ROOM(t->at, t->n) == -1)
-		return -1;
-	t->at[t->n++] = at;
-	return 0;
+	return VEC_ADD(t->at, t->n, at);
 }
 
 /*
