@@ -272,9 +272,8 @@ int		 confine_act(int *fd);
 
 /*
  * Snapshots read, by open.c, which picks the reader of a format, or as one of
- * snap(6) alone (snap6/open.c), compared
- * (snap6/compare.c), made one (merge/merge.c), or fewer (merge/keep.c), and
- * counted (dedup/count.c)
+ * snap(6) alone, compared (snap6/compare.c), made one (merge/merge.c), or fewer
+ * (merge/keep.c), and counted (dedup/count.c)
  */
 struct readopts {
 	bool	 nodata;	/* page bytes will not be asked for */
@@ -317,7 +316,7 @@ int		 snap_count(struct snap *s, void (*warn)(void *, const char *),
 		    void *arg);
 
 /*
- * snap(6): snap6/write.c, snap6/num.c; and snap6/open.c
+ * snap(6): snap6/write.c, snap6/num.c; and open.c
  */
 struct snap6;			/* a snapshot being written */
 

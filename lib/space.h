@@ -21,7 +21,7 @@ int		 vmas_copy(struct vmas *to, const struct vmas *from);
 /*
  * The whole address space of a process, with what smaps, status, stat and
  * limits tell of it: state/space.c, and for where that comes from
- * linux/observe/livespace.c, linux/observe/kernspace.c and record/space.c
+ * linux/observe/livespace.c, linux/observe/kernspace.c and record/maps.c
  */
 enum mapping_flag {
 	MAPPING_FLAGS = 1,	/* VmFlags are told; else max is a guess */

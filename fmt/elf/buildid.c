@@ -4,7 +4,6 @@
  * (ld(1), --build-id), and the permissions of its segments.  elf(5).
  */
 #include "elf.h"
-#include "head.h"
 #include "num.h"
 
 #include <elf.h>

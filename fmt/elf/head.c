@@ -2,7 +2,7 @@
  * The head of an ELF file, whether read from the file or from memory that it
  * was mapped into: elf(5).
  */
-#include "head.h"
+#include "elf.h"
 #include "num.h"
 
 #include <elf.h>

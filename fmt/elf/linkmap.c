@@ -11,7 +11,6 @@
  * ends the walk, and is no error.
  */
 #include "elf.h"
-#include "head.h"
 #include "model.h"
 #include "state/state.h"
 

@@ -1,7 +1,7 @@
 /*
  * What a Linux record tells of its process, made true in the model.
  */
-#include "archive.h"
+#include "record.h"
 #include "digits.h"
 
 #include <sys/sysmacros.h>
@@ -88,7 +88,7 @@ carried_apply(struct proc *p, const struct recfile *f)
 	path = 0;
 	if (sscanf(line, "%8x:%8x %20" SCNu64 " %n", &maj, &min, &ino,
 	    &path) != 3 || line[path] == '\0' || strlen(line) != f->len)
-		return errstr_set("proc: " CARRIED ": %s: not MAJOR:MINOR "
+		return errstr_set("proc: " CARRY ": %s: not MAJOR:MINOR "
 		    "INODE PATH", line);
 	return carried_set(p, makedev(maj, min), ino, line + path);
 }
@@ -99,7 +99,7 @@ carried_apply(struct proc *p, const struct recfile *f)
 bool
 linuxrec_applies(const char *name)
 {
-	return strcmp(name, "thread") == 0 || strcmp(name, CARRIED) == 0 ||
+	return strcmp(name, "thread") == 0 || strcmp(name, CARRY) == 0 ||
 	    strcmp(name, TEXT_MISSING) == 0 || strcmp(name, MEM_MISSING) == 0;
 }
 
@@ -118,7 +118,7 @@ linuxrec_apply(struct proc *p)
 	rc = linuxrec_open(&r, proc_file(p, "proc"));
 	if (rc == 0 && linuxrec_find(&r, "thread", &f))
 		rc = thread_apply(p, &f);
-	if (rc == 0 && linuxrec_find(&r, CARRIED, &f))
+	if (rc == 0 && linuxrec_find(&r, CARRY, &f))
 		rc = carried_apply(p, &f);
 	if (rc == 0 && linuxrec_find(&r, TEXT_MISSING, &f) && p->text != NULL)
 		rc = missing_apply(p->text, TEXT_MISSING, &f);

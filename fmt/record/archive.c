@@ -10,7 +10,7 @@
  * NAME is a relative path, each once; NUM is as in snap(6).  What the names
  * mean is told in man6/snap.6.
  */
-#include "archive.h"
+#include "record.h"
 #include "bisect.h"
 #include "digits.h"
 #include "vec.h"

@@ -1,7 +1,7 @@
 /*
  * Changing the files of a Linux record.
  */
-#include "archive.h"
+#include "record.h"
 #include "bisect.h"
 
 #include <stdlib.h>

@@ -11,7 +11,6 @@
  * along of memory that they share.  Values become x, in the file environ of
  * the record and where the process has got them, on its stack.
  */
-#include "archive.h"
 #include "digits.h"
 #include "exclude.h"
 #include "vec.h"

@@ -2,7 +2,7 @@
  * Linux records made of named files and of what the model knows, which is of
  * which file a process is and what of its memory is missing: apply.c reads it.
  */
-#include "archive.h"
+#include "record.h"
 #include "io/io.h"
 
 #include <sys/sysmacros.h>
@@ -32,7 +32,7 @@ add_missing(struct buf *b, const char *name, const struct image *im)
 }
 
 /*
- * Put the file CARRIED of a record into b, for c: device and inode as maps has
+ * Put the file carried of a record into b, for c: device and inode as maps has
  * them, and the path.
  */
 void
@@ -111,7 +111,7 @@ linuxrec_pack(struct proc *p, const char *cputype, const struct file *file,
 	if (p->carried != NULL) {
 		carried_put(&line, p->carried);
 		b.failed |= line.failed;
-		linuxrec_add(&b, CARRIED, line.data, line.len);
+		linuxrec_add(&b, CARRY, line.data, line.len);
 		buf_free(&line);
 	}
 	add_missing(&b, MEM_MISSING, p->mem);

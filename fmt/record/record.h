@@ -11,6 +11,8 @@
 /*
  * The archive: archive.c
  */
+void		 linuxrec_begin(struct buf *b, const char *cputype);
+bool		 linuxrec_is(const struct file *rec);
 void		 linuxrec_get(const struct linuxrec *r, size_t i,
 		    struct recfile *f);
 int		 path_cmp(const char *a, size_t na, const char *b, size_t nb);
@@ -22,6 +24,10 @@ void		 linuxrec_add(struct buf *b, const char *name,
 /*
  * What a record tells of the model: pack.c writes it, apply.c reads it
  */
+#define MEM_MISSING	"missing"
+#define TEXT_MISSING	"missing-text"
+#define CARRY		"carried"
+
 int		 linuxrec_update(struct proc *p);
 void		 carried_put(struct buf *b, const struct carried *c);
 int		 linuxrec_apply(struct proc *p);
@@ -44,6 +50,8 @@ enum {				/* what is to become of a file; -1: error */
 typedef int	 (*recedit_fn)(void *arg, const struct recfile *f, char *name,
 		    size_t most, struct buf *data);
 
+int		 linuxrec_copy(struct buf *b, const struct file *rec,
+		    struct linuxrec *r, recedit_fn edit, void *arg);
 int		 linuxrec_edit(struct proc *p, const char *cputype,
 		    recedit_fn edit, void *arg, const struct file *more,
 		    size_t n);

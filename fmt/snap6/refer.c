@@ -3,7 +3,7 @@
  * address.  They come by the million; each is a copy of the first but for its
  * last four digits, and of eight where there is one to carry.
  */
-#include "refer.h"
+#include "snap6.h"
 #include "model.h"
 
 #include <string.h>

@@ -51,12 +51,17 @@ char		*num_format(char *, uint64_t);
 void		 num_last(char *, uint32_t);
 void		 num_low(char *, uint32_t);
 
+/* refer.c */
+struct referred {		/* how references to an image begin */
+	const struct image *image; /* borrowed; NULL: there was none */
+	char		 begin[1 + SNAP6_NUMMOST]; /* the letter and the pid */
+	size_t		 n;	/* bytes of that */
+};
+
+void		 refer_put(struct referred *r, struct output *out,
+		    const struct image *im, uint64_t addr, uint64_t n);
+
 /* read.c */
 struct snap	*snap6_read(struct input *, const struct readopts *);
-
-/* open.c */
-struct snap	*snap6_stream(const char *, const struct readopts *,
-		    struct snap *(*)(struct input *,
-		    const struct readopts *));
 
 #endif

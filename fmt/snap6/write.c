@@ -8,7 +8,6 @@
 #include "dedup/dedup.h"
 #include "io/io.h"
 #include "record/record.h"
-#include "refer.h"
 #include "trailer.h"
 
 #include <inttypes.h>

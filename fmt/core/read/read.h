@@ -8,8 +8,7 @@
  *	facts.c	notes		-> struct facts
  *	task.c	facts		-> small files and the Linux record
  *	files.c	mapped files that are at hand: text, carried ones
- *	warn.c	what is missing
- *	read.c	one after another
+ *	read.c	one after another, and warnings of what is missing
  */
 #ifndef COREREAD_H
 #define COREREAD_H
@@ -100,10 +99,6 @@ struct corereader {
 	uint64_t	 spare;	/* the next number for who has none */
 };
 
-/* warn.c */
-void		 core_warn(struct corereader *, const char *, ...)
-		    __attribute__((format(printf, 2, 3)));
-
 /* parse.c */
 int		 elfcore_open(struct elfcore *, int, uint64_t);
 void		 elfcore_close(struct elfcore *);
@@ -148,6 +143,8 @@ int		 core_process(struct corereader *r);
 int		 core_tasks(struct corereader *r);
 
 /* read.c */
+void		 core_warn(struct corereader *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
 struct snap	*core_load(struct input *, const struct readopts *);
 
 #endif
