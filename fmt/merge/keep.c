@@ -3,6 +3,7 @@
  */
 #include "merge.h"
 #include "model.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,30 +44,27 @@ keep_mapped(struct keeping *k, const struct proc *p)
 }
 
 /*
- * Keep the carried files that process p has open.
+ * Keep the carried files that a process has open, as its record r tells.
  */
 static void
-keep_open(struct keeping *k, const struct proc *p)
+keep_open(struct keeping *k, const struct linuxrec *r)
 {
 	static char none[] = "";
 	struct carried c = { .path = none };
 	struct vma key = { .name = none };
-	struct linuxrec r;
 	struct recfile f;
 	uint64_t id;
 	size_t i;
 
-	if (linuxrec_open(&r, proc_file(p, "proc")) == 0)
-		for (i = 0; i < r.n; i++) {
-			linuxrec_get(&r, i, &f);
-			if (!recfile_number(&f, "file/", &id) ||
-			    !recfile_open(&f, &c))
-				continue;
-			key.dev = c.dev;
-			key.ino = c.ino;
-			keep_carried(k, &key);
-		}
-	linuxrec_close(&r);
+	for (i = 0; i < r->n; i++) {
+		linuxrec_get(r, i, &f);
+		if (!recfile_number(&f, "file/", &id) ||
+		    !recfile_open(&f, &c))
+			continue;
+		key.dev = c.dev;
+		key.ino = c.ino;
+		keep_carried(k, &key);
+	}
 }
 
 /*
@@ -115,7 +113,7 @@ keep_find(struct keeping *k, snap_want want, void *arg)
 			continue;
 		if (keep_mapped(k, k->s->proc[i]) == -1)
 			return -1;
-		keep_open(k, k->s->proc[i]);
+		keep_open(k, proc_record(k->s->proc[i]));
 	}
 	return 0;
 }
@@ -127,23 +125,14 @@ keep_find(struct keeping *k, snap_want want, void *arg)
 static int
 header_restore(struct snap *s)
 {
-	struct linuxrec r;
 	char line[8192], *rest;
-	bool told;
 
-	if (linuxrec_open(&r, proc_file(s->proc[0], "proc")) != 0)
-		return 0;
-	told = linuxrec_line(&r, "origin", line, sizeof line) &&
-	    (rest = strchr(line, ' ')) != NULL;
-	linuxrec_close(&r);
-	if (!told)
+	if (!linuxrec_line(proc_record(s->proc[0]), "origin", line,
+	    sizeof line) || (rest = strchr(line, ' ')) == NULL)
 		return 0;
 	free(s->header);
-	if (asprintf(&s->header, "process snapshot%s", rest) == -1) {
-		s->header = NULL;
-		return errstr_set("out of memory");
-	}
-	return 0;
+	s->header = str_printf("process snapshot%s", rest);
+	return s->header == NULL ? -1 : 0;
 }
 
 /*

@@ -91,24 +91,23 @@ merge_carried(struct merge *m, size_t i)
 static void
 merge_free(struct merge *m)
 {
-	struct linuxrec r;
+	const struct linuxrec *r;
 	struct recfile f;
 	uint64_t id;
 	size_t i, k;
 
 	m->part = 1;
 	for (i = 0; i < m->a->nproc; i++) {
-		if (linuxrec_open(&r, proc_file(m->a->proc[i], "proc")) == 0)
-			for (k = 0; k < r.n; k++) {
-				linuxrec_get(&r, k, &f);
-				if (recfile_number(&f, "file/", &id) &&
-				    id >= m->file && id < UINT32_MAX)
-					m->file = id + 1;
-				if (recfile_part(&f, &id) && id >= m->part &&
-				    id < UINT32_MAX)
-					m->part = id + 1;
-			}
-		linuxrec_close(&r);
+		r = proc_record(m->a->proc[i]);
+		for (k = 0; k < r->n; k++) {
+			linuxrec_get(r, k, &f);
+			if (recfile_number(&f, "file/", &id) &&
+			    id >= m->file && id < UINT32_MAX)
+				m->file = id + 1;
+			if (recfile_part(&f, &id) && id >= m->part &&
+			    id < UINT32_MAX)
+				m->part = id + 1;
+		}
 	}
 }
 

@@ -129,20 +129,17 @@ int
 proc_identity(struct identity *o, struct proc *p)
 {
 	const struct taskstate *st;
-	struct linuxrec r;
 	struct recfile f;
 	struct scan t;
 	uint64_t pid;
 
 	memset(o, 0, sizeof *o);
 	o->pid = p->pid;
-	if (linuxrec_open(&r, proc_file(p, "proc")) == 0 &&
-	    linuxrec_find(&r, "origin", &f)) {
+	if (linuxrec_find(proc_record(p), "origin", &f)) {
 		t = scan_begin(f.data, f.len);
 		if (scan_number(&t, 10, &pid))
 			o->pid = pid;
 	}
-	linuxrec_close(&r);
 	if ((st = state_get(p)) == NULL || proc_part(p, &o->part) == -1)
 		return errstr_wrap("process %" PRIu64, p->pid);
 	o->start = st->stat.v[STAT_START];

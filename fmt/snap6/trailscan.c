@@ -5,6 +5,7 @@
  * read as one without a trailer, and is noted to have no sums.
  */
 #include "read.h"
+#include "vec.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -100,11 +101,10 @@ trailer_refuse(struct reader *r, uint64_t at)
 	struct snap *s = r->snap;
 
 	trailer_free(&r->trailer);
-	if (asprintf(&s->unsummed, "byte %" PRIu64 ": no trailer: %s", at,
-	    snap_errstr()) == -1) {
-		s->unsummed = NULL;
-		return errstr_set("out of memory");
-	}
+	s->unsummed = str_printf("byte %" PRIu64 ": no trailer: %s", at,
+	    snap_errstr());
+	if (s->unsummed == NULL)
+		return -1;
 	if (s->damaged && r->o->salvage)
 		salvage_say(r, "%s: %s; there are no sums: what is before "
 		    "that may be damaged, too", r->in->name, s->unsummed);

@@ -16,6 +16,7 @@
  */
 #include "tar.h"
 #include "num.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,12 +103,9 @@ name_read(const uint8_t *p, char **name)
 	/* GNU has other things there */
 	if (p[MAGIC + 5] != '\0' || *prefix == '\0')
 		return tar_text(name, p, NAME_BYTES);
-	if (asprintf(name, "%.*s/%.*s", PREFIX_BYTES, prefix, NAME_BYTES,
-	    (const char *)p) == -1) {
-		*name = NULL;
-		return errstr_set("out of memory");
-	}
-	return 0;
+	*name = str_printf("%.*s/%.*s", PREFIX_BYTES, prefix, NAME_BYTES,
+	    (const char *)p);
+	return *name == NULL ? -1 : 0;
 }
 
 /*

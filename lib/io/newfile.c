@@ -4,6 +4,7 @@
  * and on the disk.
  */
 #include "io.h"
+#include "vec.h"
 
 #include <sys/stat.h>
 
@@ -32,12 +33,9 @@ newfile_tmpname(struct newfile *f)
 	unfinished = NULL;
 	free(f->tmp);
 	/* 200 bytes of it leave room for the rest: a name has 255 */
-	if (asprintf(&f->tmp, ".%.200s.%ld.%u", f->name, (long)getpid(),
-	    serial++) == -1) {
-		f->tmp = NULL;
-		return errstr_set("out of memory");
-	}
-	return 0;
+	f->tmp = str_printf(".%.200s.%ld.%u", f->name, (long)getpid(),
+	    serial++);
+	return f->tmp == NULL ? -1 : 0;
 }
 
 /*

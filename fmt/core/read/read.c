@@ -2,6 +2,7 @@
  * An ELF core as a process of a snapshot: see coreread.h for the parts.
  */
 #include "read.h"
+#include "vec.h"
 
 #include <stdlib.h>
 
@@ -34,13 +35,10 @@ core_warn(struct corereader *r, const char *fmt, ...)
 static int
 set_header(struct corereader *r, int64_t mtime)
 {
-	if (asprintf(&r->snap->header, "process snapshot %jd %u@unknown %s 0 "
+	r->snap->header = str_printf("process snapshot %jd %u@unknown %s 0 "
 	    "\"core\"", (intmax_t)mtime, core_uid(&r->core),
-	    r->core.mach->name) == -1) {
-		r->snap->header = NULL;
-		return errstr_set("out of memory");
-	}
-	return 0;
+	    r->core.mach->name);
+	return r->snap->header == NULL ? -1 : 0;
 }
 
 static int
