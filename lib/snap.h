@@ -624,6 +624,8 @@ struct live;
 struct live	*live_new(const struct liveopts *o);
 int		 live_addpid(struct live *l, pid_t pid);
 int		 live_addcore(struct live *l, pid_t pid, int core);
+void		 live_coreregs(struct live *l, pid_t pid,
+		    void (*fn)(void *, uint64_t, bool), void *arg);
 int		 live_addname(struct live *l, const char *name);
 int		 live_addcgroup(struct live *l, const char *what);
 int		 live_stop(struct live *l);

@@ -1,5 +1,5 @@
 /*
- * Mappings by what they are for.
+ * Mappings: what they are for, and how much of them is taken.
  */
 #include "common.h"
 
@@ -47,4 +47,32 @@ class_of(const struct vma *v)
 			return names[i].class;
 	/* of a core no inode is known */
 	return v->ino != 0 || *v->name == '/' ? CLASS_FILE : CLASS_ANONYMOUS;
+}
+
+/*
+ * Return how many bytes of mapping i of sp a snapshot may take.
+ */
+uint64_t
+mapping_takes(const struct space *sp, size_t i)
+{
+	const struct mapping *m = &sp->m[i];
+	const uint64_t file = m->rss > m->anon ? m->rss - m->anon : 0;
+
+	return (m->anon + m->swap + (sp->vma.v[i].flags & VMA_SHARED ? file :
+	    0)) * KB;
+}
+
+/*
+ * Return how many bytes a snapshot of sp, a process, may take.
+ */
+uint64_t
+space_takes(const struct space *sp)
+{
+	uint64_t sum;
+	size_t i;
+
+	for (sum = 0, i = 0; i < sp->vma.n; i++)
+		sum += mapping_takes(sp, i);
+	return sum + (sp->rss - (sp->rss < sum / KB ? sp->rss : sum / KB)) *
+	    KB;
 }

@@ -14,7 +14,7 @@ bool		 amount_read(const char *s, const char *units,
 		    const uint64_t *scale, uint64_t *v);
 const char	*amount_text(char *s, size_t n, uint64_t bytes);
 
-/* class.c: what mappings are for */
+/* class.c: what mappings are for, and how much of them is taken */
 enum class {
 	CLASS_HEAP, CLASS_STACK, CLASS_ANONYMOUS, CLASS_FILE, CLASS_SHARED,
 	CLASS_KERNEL, CLASS_COUNT
@@ -22,6 +22,8 @@ enum class {
 
 enum class	 class_of(const struct vma *v);
 const char	*class_word(enum class c);
+uint64_t	 mapping_takes(const struct space *sp, size_t i);
+uint64_t	 space_takes(const struct space *sp);
 
 /* json.c: to standard output */
 void		 json_open(const char *key, char bracket);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { OPT_AT = OPT_LONG, OPT_CORE, OPT_MEMORY };
+enum { OPT_AT = OPT_LONG + 1, OPT_CORE, OPT_MEMORY };
 
 static struct job job = { .live = { .warn = say } };
 static uint64_t patience;
@@ -74,6 +74,7 @@ static const struct opt opts[] = {
 	{ OPT_MEMORY, "memory", "size",
 	    "keep them stopped if clones may take more, as 2G",
 	    .call = parse },
+	{ OPT_LONG, "most", "bytes", NULL, .number = &job.most, 1, INT64_MAX },
 	{ 0 }
 };
 
@@ -101,6 +102,8 @@ job_parse(int argc, char *argv[])
 	argv = options_take(&cmdline, argc, argv);
 	j->live.patience = (unsigned int)patience;
 	j->live.user = sources_whose(&j->who);
+	if (j->most != 0 && j->exclude == NULL)
+		j->exclude = must(exclude_new());
 	j->live.flags = j->exclude != NULL;
 	if (j->core && *argv != NULL && program_isnumber(*argv))
 		j->dumps = (pid_t)strtol(*argv++, NULL, 10);
@@ -114,6 +117,8 @@ job_parse(int argc, char *argv[])
 	if (j->exclude != NULL && (j->move.dry || (j->move.kill &&
 	    !j->move.force)))
 		errx(2, "-x: what is left out cannot be restored");
+	if (j->most != 0 && !j->core)
+		errx(2, "--most: only with --core");
 	if (j->core && (j->move.dry || j->move.kill || j->dumps == 0))
 		errx(2, "--core: the first operand is the number of a process "
 		    "that dumps core; it cannot be restored");

@@ -22,6 +22,7 @@ struct job {			/* what the command line asks for */
 	bool		 core;	/* standard input is the core that dumps
 				   writes */
 	pid_t		 dumps;	/* a process that dumps core */
+	uint64_t	 most;	/* bytes of its memory; 0: all */
 	struct sources	 who;	/* live processes; not that one */
 	struct move	 move;
 	struct exclude	*exclude; /* secrets that are left out, or NULL */
@@ -50,6 +51,10 @@ void		 at_wait(time_t at);
 /* command.c: the command line */
 void		 job_free(struct job *j);
 struct job	*job_parse(int argc, char *argv[]);
+
+/* leave.c: what is left out where there is not room for all */
+void		 leave_choose(struct live *l, pid_t pid, uint64_t most,
+		    struct exclude *x);
 
 /* message.c: messages that wait until processes run again */
 void		 say(void *arg, const char *text);

@@ -159,6 +159,9 @@ snap_once(struct taking *k, bool clone)
 	    live_addcore(k->live, k->job->dumps, STDIN_FILENO) == -1) ||
 	    sources_add(&k->job->who, k->live) == -1)
 		return -1;
+	if (k->job->most != 0)
+		leave_choose(k->live, k->job->dumps, k->job->most,
+		    k->job->exclude);
 	return snap_live(k);
 }
 

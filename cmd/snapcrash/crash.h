@@ -134,11 +134,6 @@ int		 handler_install(const struct config *c, const char *path,
 int		 handler_remove(const struct config *c);
 int		 handler_status(const struct config *c);
 
-/* leave.c: what is left out where there is not room for all */
-uint64_t	 leave_need(const struct space *sp);
-void		 leave_choose(const struct space *sp, uint64_t room,
-		    char ***words, size_t *n);
-
 /* claim.c: who is at work */
 int		 claim_take(struct claim *p, const struct config *c);
 int		 claim_lock(const struct claim *p, struct reserved *others);
@@ -172,10 +167,6 @@ int		 falling_receive(struct falling *f, int fd);
 
 /* serve.c */
 int		 crash_serve(const struct config *c, const char *path);
-
-/* registers.c: of who dumps core */
-void		 registers_each(int fd, void (*fn)(void *, uint64_t),
-		    void *arg);
 
 /* show.c */
 struct listing {		/* how crashes are listed */

@@ -49,18 +49,20 @@ bool
 file_line(const char *path, const char *key, char *value, size_t size)
 {
 	const size_t len = strlen(key);
-	char line[256];
+	char line[PATH_MAX + 32];
 	bool found;
 	FILE *f;
 
 	found = false;
 	if ((f = fopen(path, "re")) == NULL)
 		return false;
-	while (!found && fgets(line, sizeof line, f) != NULL)
+	while (!found && fgets(line, sizeof line, f) != NULL) {
+		line[strcspn(line, "\n")] = '\0';
 		if (strncmp(line, key, len) == 0 && line[len] == ':') {
 			strlcpy(value, line + len + 1, size);
 			found = true;
 		}
+	}
 	fclose(f);
 	return found;
 }

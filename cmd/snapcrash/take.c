@@ -5,7 +5,6 @@
  * memory is read; it is let go, and then the spool is compressed.
  */
 #include "crash.h"
-#include "vec.h"
 
 #include <sys/stat.h>
 
@@ -26,94 +25,6 @@ enum {
 
 static const uint64_t room_least = 1 << 20;	/* bytes: for less, none is
 						   taken */
-
-/*
- * Add a word to the command line of a program.
- */
-static void __attribute__((format(printf, 3, 4)))
-word(char ***v, size_t *n, const char *fmt, ...)
-{
-	va_list ap;
-	char *s;
-
-	va_start(ap, fmt);
-	if (vasprintf(&s, fmt, ap) == -1 || VEC_ROOM(*v, *n) == -1)
-		err(1, NULL);
-	va_end(ap);
-	(*v)[(*n)++] = s;
-}
-
-static void
-words_free(char **v, size_t n)
-{
-	while (n > 0)
-		free(v[--n]);
-	free(v);
-}
-
-/*
- * Add the cgroup of a process, as snap -c takes it, but not that of all.
- */
-static void
-cgroup_word(char ***v, size_t *n, pid_t pid)
-{
-	char path[64], line[PATH_MAX + 32];
-	FILE *f;
-
-	snprintf(path, sizeof path, "/proc/%d/cgroup", pid);
-	if ((f = fopen(path, "re")) == NULL)
-		return;
-	while (fgets(line, sizeof line, f) != NULL) {
-		line[strcspn(line, "\n")] = '\0';
-		if (strncmp(line, "0::/", 4) == 0 && line[4] != '\0')
-			word(v, n, "-c%s", line + 3);
-	}
-	fclose(f);
-}
-
-/*
- * Choose how the process is taken: with whom, or without what there is no room
- * for.  Return the command line, which ends with NULL and has *n words.
- */
-static char **
-take_words(const struct config *c, const struct falling *f, uint64_t room,
-    const struct space *sp, size_t *n)
-{
-	char **v = NULL, *snap;
-	unsigned int kin = c->kin;
-	size_t all;
-	long ppid;
-
-	/* Debian's name: snap beside it is snapd's there */
-	if ((snap = program_beside("psnap")) == NULL &&
-	    (snap = program_beside("snap")) == NULL)
-		errx(1, "there is no snap beside it");
-	*n = 0;
-	word(&v, n, "%s", snap);
-	free(snap);
-	word(&v, n, "--core");
-	if (f->signal != 0)
-		word(&v, n, "-msignal %d", f->signal);
-	if (!c->dontdump)
-		word(&v, n, "-xdontdump");
-	all = *n;
-	if (sp != NULL)
-		leave_choose(sp, room, &v, n);
-	/* who is alive would lack the same addresses */
-	if (*n > all)
-		kin = KIN_NONE;
-	if (kin == KIN_CHILDREN || kin == KIN_PARENT)
-		word(&v, n, "-r");
-	if (kin == KIN_CGROUP)
-		cgroup_word(&v, n, f->pid);
-	word(&v, n, "%d", f->pid);
-	if (kin == KIN_PARENT && (ppid = falling_parent(f)) != 0)
-		word(&v, n, "%ld", ppid);
-	if (VEC_ROOM(v, *n) == -1)
-		err(1, NULL);
-	v[*n] = NULL;
-	return v;
-}
 
 /*
  * Return the descriptor of a new file in the current directory that has no
@@ -152,7 +63,7 @@ room_choose(struct taking *t, const struct reserved *others)
 
 	if (store_read(t->c, t->l) == -1)
 		return -1;
-	need = t->sp == NULL ? 0 : leave_need(t->sp);
+	need = t->sp == NULL ? 0 : space_takes(t->sp);
 	t->room = store_room(t->c, t->l, t->whose, need, others, &disk);
 	most = need + need / 8 + MARGIN;
 	if (t->sp == NULL || t->c->kin != KIN_NONE)
@@ -166,20 +77,65 @@ room_choose(struct taking *t, const struct reserved *others)
 }
 
 /*
- * Run snap(1) with the spool as its standard output.  Return 0, or -1 with
- * errstr.
+ * Set word to an option of snap(1) which takes the cgroup of a process; "" for
+ * that of all.
+ */
+static void
+cgroup_option(pid_t pid, char *word, size_t size)
+{
+	char path[64], group[PATH_MAX];
+
+	snprintf(path, sizeof path, "/proc/%d/cgroup", pid);
+	*word = '\0';
+	if (file_line(path, "0:", group, sizeof group) &&
+	    strcmp(group, "/") != 0)
+		snprintf(word, size, "-c%s", group);
+}
+
+/*
+ * Run snap(1) with the spool as its standard output: it takes the process with
+ * those that t wants beside it, or without what there is no room for.  Return
+ * 0, or -1 with errstr.
  */
 static int
 snap_run(const struct taking *t, const struct falling *f, int spool)
 {
 	const int fd[3] = { STDIN_FILENO, spool, -1 };
-	char **v;
-	size_t n;
+	/* who is alive would lack the same addresses */
+	const bool less = t->sp != NULL && space_takes(t->sp) > t->room;
+	const enum kin kin = less ? KIN_NONE : t->c->kin;
+	char signum[24], most[40], group[PATH_MAX + 2], own[16], parent[24];
+	char *v[10], **word = v;
 	pid_t pid;
+	long ppid;
 	int rc;
 
+	/* Debian's name: snap beside it is snapd's there */
+	if ((*word = program_beside("psnap")) == NULL &&
+	    (*word = program_beside("snap")) == NULL)
+		errx(1, "there is no snap beside it");
+	*++word = (char *)(uintptr_t)"--core";
+	snprintf(signum, sizeof signum, "-msignal %d", f->signal);
+	if (f->signal != 0)
+		*++word = signum;
+	if (!t->c->dontdump)
+		*++word = (char *)(uintptr_t)"-xdontdump";
+	snprintf(most, sizeof most, "--most=%ju", (uintmax_t)t->room);
+	if (less)
+		*++word = most;
+	if (kin == KIN_CHILDREN || kin == KIN_PARENT)
+		*++word = (char *)(uintptr_t)"-r";
+	cgroup_option(f->pid, group, sizeof group);
+	if (kin == KIN_CGROUP && *group != '\0')
+		*++word = group;
+	snprintf(own, sizeof own, "%d", f->pid);
+	*++word = own;
+	if (kin == KIN_PARENT && (ppid = falling_parent(f)) != 0) {
+		snprintf(parent, sizeof parent, "%ld", ppid);
+		*++word = parent;
+	}
+	*++word = NULL;
 	files_limit(t->spool);
-	v = take_words(t->c, f, t->room, t->sp, &n);
 	if ((pid = program_start(v, fd)) == -1)
 		rc = -1;
 	else if ((rc = program_wait(pid, TAKE_SECONDS)) > 1)
@@ -189,7 +145,7 @@ snap_run(const struct taking *t, const struct falling *f, int spool)
 		rc = errstr_set("nothing could be taken");
 	else
 		rc = 0;
-	words_free(v, n);
+	free(v[0]);
 	return rc;
 }
 

@@ -107,6 +107,20 @@ live_addcore(struct live *l, pid_t pid, int core)
 }
 
 /*
+ * Call fn, with arg, with each general register of each thread of process pid
+ * of set l, which live_addcore added, and whether that is the stack pointer.
+ */
+void
+live_coreregs(struct live *l, pid_t pid, void (*fn)(void *, uint64_t, bool),
+    void *arg)
+{
+	const struct lproc *p = lproc_find(l, pid);
+
+	if (p != NULL && p->core != NULL)
+		coredump_regs(p->core, fn, arg);
+}
+
+/*
  * Add process pid, which was found by what it is called, whose it is or where
  * it belongs.  Who reads what we write is no part of what was asked for then.
  */

@@ -4,6 +4,7 @@
  * fs/binfmt_elf.c).  It writes until nobody reads any more, and so long the
  * process is there as it was when it fell.
  */
+#include "machine.h"
 #include "set.h"
 
 #include <elf.h>
@@ -227,4 +228,26 @@ coredump_note(const struct coredump *c, struct dumpthread *d,
 {
 	*n = note_next(c, &d->at);
 	return n->data != NULL && n->type != NT_PRSTATUS;
+}
+
+/*
+ * Call fn, with arg, with each general register of each thread in c, and
+ * whether that is the stack pointer.
+ */
+void
+coredump_regs(const struct coredump *c, void (*fn)(void *, uint64_t, bool),
+    void *arg)
+{
+	const struct machine *m = machine_here();
+	const struct layout *l = c->layout;
+	struct dumpnote n;
+	size_t i, at = 0;
+
+	if (l != layouts && m->narrow != NULL)
+		m = machine_named(m->narrow);
+	while ((n = note_next(c, &at)).data != NULL)
+		for (i = 0; note_thread(c, &n) != 0 &&
+		    i + m->word <= n.len - l->regs - l->tail; i += m->word)
+			fn(arg, machine_get(m, n.data + l->regs + i, m->word),
+			    i == m->sp && m->sp != 0);
 }

@@ -252,6 +252,8 @@ bool		 coredump_find(const struct coredump *c, pid_t inner,
 		    struct dumpthread *d);
 bool		 coredump_note(const struct coredump *c, struct dumpthread *d,
 		    struct dumpnote *n);
+void		 coredump_regs(const struct coredump *c,
+		    void (*fn)(void *, uint64_t, bool), void *arg);
 
 /* mappings.c: before the stop and in it */
 const struct vmas *lproc_vmas(const struct lproc *p);

@@ -1,0 +1,146 @@
+/*
+ * What is left out of a process that dumps core where there is not room for all
+ * of it: less of its memory, and the snapshot tells what (excluded of snap(6)).
+ * Mapped files go first, which are elsewhere, too; unmodified pages of those
+ * that are private are not taken anyway.  Then goes shared memory, and then
+ * that of the process alone; of each the largest mappings.  Those that a stack
+ * pointer is in stay, and, of the others, what registers point near.
+ */
+#include "bisect.h"
+#include "job.h"
+
+#include <err.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum {
+	NEAR = 64 * KB,		/* bytes, before and behind an address */
+	EACH = 64 * KB		/* bytes, of which pages of any machine are
+				   parts */
+};
+
+struct near {			/* what stays of a mapping that goes */
+	uint64_t	 start;
+	uint64_t	 end;
+};
+
+struct leaving {
+	struct space	 space;
+	struct near	*near;	/* owned; ascending, when they are sorted */
+	size_t		 nnear;
+	bool		*stays;	/* owned; of each mapping */
+	size_t		*order;	/* owned; of mappings, the largest first */
+};
+
+/*
+ * Have what is near an address stay, that a register has, or if that is a stack
+ * pointer, the mapping.
+ */
+static void
+register_see(void *arg, uint64_t at, bool stack)
+{
+	struct leaving *v = arg;
+	const struct vma *m = stack ? vmas_find(&v->space.vma, at) : NULL;
+	const uint64_t first = at & ~(uint64_t)(EACH - 1);
+
+	if (m != NULL)
+		v->stays[m - v->space.vma.v] = true;
+	if (at < NEAR || at > UINT64_MAX - 2 * NEAR)
+		return;
+	MUST_ROOM(v->near, v->nnear);
+	v->near[v->nnear++] = (struct near){ first - NEAR,
+	    first + EACH + NEAR };
+}
+
+CMP(near_cmp, struct near, start)
+
+enum { CLASS_MAPPED, CLASS_MEMORY, CLASS_OWN };
+
+/*
+ * Return the class of a mapping: those of less go first.
+ */
+static int
+mapping_class(const struct vma *v)
+{
+	if (!(v->flags & VMA_SHARED))
+		return CLASS_OWN;
+	return class_of(v) == CLASS_FILE ? CLASS_MAPPED : CLASS_MEMORY;
+}
+
+static int
+earlier(const void *a, const void *b, void *arg)
+{
+	const struct space *sp = arg;
+	const size_t i = *(const size_t *)a, k = *(const size_t *)b;
+	const uint64_t x = mapping_takes(sp, i), y = mapping_takes(sp, k);
+	const int p = mapping_class(&sp->vma.v[i]);
+	const int q = mapping_class(&sp->vma.v[k]);
+
+	return p != q ? p - q : x > y ? -1 : x < y;
+}
+
+/*
+ * Have x leave out a mapping, but for what registers point near.  Return how
+ * many bytes less are taken so.
+ */
+static uint64_t
+mapping_leave(const struct leaving *v, size_t i, struct exclude *x)
+{
+	const struct vma *m = &v->space.vma.v[i];
+	uint64_t at, until, left;
+	char range[40];
+	size_t k;
+
+	for (at = m->start, left = 0, k = 0; at < m->end;) {
+		while (k < v->nnear && v->near[k].end <= at)
+			k++;
+		until = k < v->nnear && v->near[k].start < m->end ?
+		    v->near[k].start : m->end;
+		if (until > at) {
+			snprintf(range, sizeof range, "%" PRIx64 "-%" PRIx64,
+			    at, until);
+			if (exclude_add(x, range) == -1)
+				errx(1, "%s", snap_errstr());
+			left += until - at;
+		}
+		at = until < m->end ? v->near[k].end : until;
+	}
+	return (uint64_t)((double)mapping_takes(&v->space, i) * (double)left /
+	    (double)(m->end - m->start));
+}
+
+/*
+ * Have x leave out so much of process pid of l, which dumps core, that the rest
+ * takes most bytes, or as much as can be.
+ */
+void
+leave_choose(struct live *l, pid_t pid, uint64_t most, struct exclude *x)
+{
+	struct leaving v = { 0 };
+	const struct space *sp = &v.space;
+	uint64_t need;
+	size_t i, k;
+
+	if (space_live(&v.space, pid) == -1 ||
+	    (need = space_takes(sp)) <= most) {
+		space_free(&v.space);
+		return;
+	}
+	v.stays = must(calloc(sp->vma.n + 1, sizeof *v.stays));
+	v.order = must(calloc(sp->vma.n + 1, sizeof *v.order));
+	live_coreregs(l, pid, register_see, &v);
+	SORT(v.near, v.nnear, near_cmp);
+	for (i = 0; i < sp->vma.n; i++)
+		v.order[i] = i;
+	qsort_r(v.order, sp->vma.n, sizeof *v.order, earlier, &v.space);
+	for (i = 0; i < sp->vma.n && need > most; i++) {
+		k = v.order[i];
+		if (!v.stays[k] && (sp->m[k].flags & MAPPING_STACK) == 0 &&
+		    mapping_takes(sp, k) > 0)
+			need -= mapping_leave(&v, k, x);
+	}
+	free(v.stays);
+	free(v.order);
+	free(v.near);
+	space_free(&v.space);
+}
