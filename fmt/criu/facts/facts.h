@@ -44,6 +44,8 @@ struct maketask {		/* a process or a thread */
 	struct maketask	*parent; /* borrowed, as the next; NULL: of the root */
 	struct maketask	*child;	/* the first */
 	struct maketask	*sibling; /* the next */
+	struct maketask	*thread; /* the first but that which leads the process;
+				    of that, the next */
 	struct maketask	*files;	/* borrowed; whose descriptors it has */
 	struct maketask	*first[MAKESHARES]; /* borrowed; of those chosen that
 					share something with this one */
@@ -233,6 +235,9 @@ struct criumake {
 /* images.c */
 struct made	*make_image(struct criumake *, uint32_t, const char *, ...)
 		    __attribute__((format(printf, 3, 4)));
+int		 make_message(struct criumake *, uint32_t,
+		    const ProtobufCMessage *, const char *, ...)
+		    __attribute__((format(printf, 4, 5)));
 struct buf	*make_common(struct criumake *, uint32_t, const char *);
 
 /* task.c */

@@ -9,25 +9,19 @@
 #include <string.h>
 
 /*
- * Return a new image whose name is made of fmt as printf(3) does, with the head
- * that a magic number makes, which is among those of m->out; or NULL with
- * errstr.
+ * Return a new image whose name is made of fmt and ap, with the head that a
+ * magic number makes; or NULL with errstr.
  */
-struct made *
-make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
+static struct made *
+made_new(struct criumake *m, uint32_t magic, const char *fmt, va_list ap)
 {
 	struct made *im;
-	va_list ap;
-	int n;
 
 	if (VEC_ROOM(m->out->v, m->out->n) == -1)
 		return NULL;
 	if ((im = mem_new(1, sizeof *im)) == NULL)
 		return NULL;
-	va_start(ap, fmt);
-	n = vasprintf(&im->name, fmt, ap);
-	va_end(ap);
-	if (n == -1) {
+	if (vasprintf(&im->name, fmt, ap) == -1) {
 		free(im);
 		errstr_set("out of memory");
 		return NULL;
@@ -38,6 +32,43 @@ make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
 		criuimg_begin(&im->b, magic);
 	m->out->v[m->out->n++] = im;
 	return im;
+}
+
+/*
+ * Return a new image whose name is made of fmt as printf(3) does, with the head
+ * that a magic number makes, which is among those of m->out; or NULL with
+ * errstr.
+ */
+struct made *
+make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
+{
+	struct made *im;
+	va_list ap;
+
+	va_start(ap, fmt);
+	im = made_new(m, magic, fmt, ap);
+	va_end(ap);
+	return im;
+}
+
+/*
+ * Make such an image of the one message e, and free m->msgs, what hangs from
+ * it.  Return 0, or -1 with errstr.
+ */
+int
+make_message(struct criumake *m, uint32_t magic, const ProtobufCMessage *e,
+    const char *fmt, ...)
+{
+	struct made *im;
+	va_list ap;
+
+	va_start(ap, fmt);
+	im = made_new(m, magic, fmt, ap);
+	va_end(ap);
+	if (im != NULL)
+		criuimg_add(&im->b, e);
+	msgs_free(&m->msgs);
+	return im == NULL ? -1 : 0;
 }
 
 /*

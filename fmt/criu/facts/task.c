@@ -62,6 +62,24 @@ task_read(struct maketask *t)
 PCMP(task_cmp, struct maketask, proc->pid)
 
 /*
+ * Link the threads of each process, in the order of the snapshot.
+ */
+static void
+threads_link(struct criumake *m)
+{
+	struct maketask *t, *p;
+	size_t i;
+
+	for (i = m->snap->nproc; i-- > 0;) {
+		if ((t = m->task[i]) == NULL || proc_isprocess(t->proc) ||
+		    (p = maketask_process(m, t->proc->pid)) == NULL)
+			continue;
+		t->thread = p->thread;
+		p->thread = t;
+	}
+}
+
+/*
  * Read the records of all processes and threads to m->task and m->bypid; where
  * one process was asked for, of those that were taken with it, for the others'
  * numbers of processes and inodes are not its own.  Return 0, or -1 with
@@ -101,6 +119,7 @@ maketask_read(struct criumake *m)
 			return errstr_wrap("process %" PRIu64, p->pid);
 	}
 	SORT(m->bypid, m->nbypid, task_cmp);
+	threads_link(m);
 	return 0;
 }
 

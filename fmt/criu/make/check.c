@@ -230,15 +230,12 @@ thread_check(struct criumake *m, const struct maketask *p,
 static int
 threads_check(struct criumake *m, const struct maketask *p)
 {
-	const size_t *at;
-	size_t i, n;
+	const struct maketask *t;
 
-	if (thread_check(m, p, p) == -1 ||
-	    snap_threads(m->snap, p->proc->pid, &at, &n) == -1)
+	if (thread_check(m, p, p) == -1)
 		return -1;
-	for (i = 0; i < n; i++)
-		if (!maketask_ended(m->task[at[i]]) &&
-		    thread_check(m, p, m->task[at[i]]) == -1)
+	for (t = p->thread; t != NULL; t = t->thread)
+		if (!maketask_ended(t) && thread_check(m, p, t) == -1)
 			return -1;
 	return 0;
 }

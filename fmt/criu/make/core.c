@@ -290,13 +290,7 @@ int
 makecore_write(struct criumake *m, struct maketask *p, struct maketask *t)
 {
 	Criu__Core c = CRIU__CORE__INIT;
-	struct made *im;
-	int rc;
 
-	if ((im = make_image(m, CRIU_CORE, "core-%u.img", t->pid)) == NULL)
-		return -1;
-	if ((rc = core_set(m, &c, p, t)) == 0)
-		criuimg_add(&im->b, &c.base);
-	msgs_free(&m->msgs);
-	return rc;
+	return core_set(m, &c, p, t) == -1 ? -1 : make_message(m, CRIU_CORE,
+	    &c.base, "core-%u.img", t->pid);
 }

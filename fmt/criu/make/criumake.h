@@ -66,7 +66,7 @@ enum {
 };
 
 uint64_t	 makecore_blocked(const struct maketask *);
-int		 makecore_stops(const struct criumake *, struct maketask *);
+int		 makecore_stops(struct maketask *);
 int		 makecore_pending(struct criumake *, Criu__SignalQueue *,
 		    struct maketask *, struct maketask *, bool);
 int		 makecore_task(struct criumake *, Criu__TaskCore *,

@@ -58,28 +58,22 @@ worker_refuse(struct criumake *m, struct maketask *t,
 static int
 process_write(struct criumake *m, struct maketask *t)
 {
-	const struct maketask *thread;
-	const size_t *at;
-	size_t i, n;
+	struct maketask *thread;
 
 	if (makecore_write(m, t, t) == -1)
 		return -1;
 	if (maketask_ended(t))
 		return 0;
-	if (snap_threads(m->snap, t->proc->pid, &at, &n) == -1)
-		return -1;
-	for (i = 0; i < n; i++)
-		if (maketask_runs(m->task[at[i]]) &&
-		    makecore_write(m, t, m->task[at[i]]) == -1)
+	for (thread = t->thread; thread != NULL; thread = thread->thread)
+		if (maketask_runs(thread) &&
+		    makecore_write(m, t, thread) == -1)
 			return -1;
 	if (maketree_ids(m, t) == -1 || makemm_write(m, t) == -1)
 		return -1;
-	for (i = 0; i < n; i++) {
-		thread = m->task[at[i]];
+	for (thread = t->thread; thread != NULL; thread = thread->thread)
 		if (!maketask_ended(thread) && !maketask_runs(thread) &&
 		    worker_refuse(m, t, thread) == -1)
 			return -1;
-	}
 	return makefd_write(m, t);
 }
 

@@ -463,18 +463,10 @@ int
 makemm_write(struct criumake *m, struct maketask *t)
 {
 	Criu__Mm mm = CRIU__MM__INIT;
-	struct made *im;
 	int rc;
 
-	rc = -1;
-	if (mm_set(m, t, &mm) == 0 &&
-	    (im = make_image(m, CRIU_MM, "mm-%u.img", t->pid)) != NULL) {
-		criuimg_add(&im->b, &mm.base);
-		rc = 0;
-	}
-	msgs_free(&m->msgs);
-	if (rc == 0)
-		rc = makemem_pages(m, t);
+	rc = mm_set(m, t, &mm) == -1 || make_message(m, CRIU_MM, &mm.base,
+	    "mm-%u.img", t->pid) == -1 ? -1 : makemem_pages(m, t);
 	/* all of them at once would be as much as their records */
 	vmas_free(&t->maps);
 	free(t->pages);

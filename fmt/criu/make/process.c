@@ -287,7 +287,7 @@ makecore_task(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 {
 	int rc;
 
-	if ((rc = t->stat.state == 'T' ? 1 : makecore_stops(m, t)) == -1)
+	if ((rc = t->stat.state == 'T' ? 1 : makecore_stops(t)) == -1)
 		return -1;
 	if (rc == 1) {
 		c->task_state = STOPPED;

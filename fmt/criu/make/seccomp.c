@@ -55,23 +55,19 @@ code_find(const struct criumake *m, const struct maketask *t, uint64_t id,
  * Return whether all threads of process p have the filters that it has.
  */
 static bool
-is_common(const struct criumake *m, const struct maketask *p)
+is_common(const struct maketask *p)
 {
 	const struct maketask *t;
-	const size_t *at;
-	size_t i, n, others;
+	bool others = false;
 
-	if (snap_threads(m->snap, p->proc->pid, &at, &n) == -1)
-		return false;
-	for (others = 0, i = 0; i < n; i++) {
-		t = m->task[at[i]];
-		if (t == p || !maketask_runs(t))
+	for (t = p->thread; t != NULL; t = t->thread) {
+		if (!maketask_runs(t))
 			continue;
-		others++;
+		others = true;
 		if (!maketask_same(p, t, name))
 			return false;
 	}
-	return others > 0;
+	return others;
 }
 
 /*
@@ -147,7 +143,7 @@ makeseccomp_set(struct criumake *m, struct maketask *p, struct maketask *t,
 		    "snapshot: cannot be restored");
 	if (!filters && mode == 0)
 		return 0;
-	common = filters && is_common(m, p);
+	common = filters && is_common(p);
 	if (common && t != p)
 		return 0;
 	th->has_seccomp_mode = true;
@@ -168,13 +164,11 @@ makeseccomp_write(struct criumake *m)
 {
 	Criu__Seccomp e = CRIU__SECCOMP__INIT;
 	Criu__SeccompFilter *v;
-	struct made *im;
 	size_t i;
 
 	if (m->nfilter == 0)
 		return 0;
-	if ((im = make_image(m, CRIU_SECCOMP, "seccomp.img")) == NULL ||
-	    (v = MSG_MANY(&m->msgs, &e, filters, m->nfilter)) == NULL)
+	if ((v = MSG_MANY(&m->msgs, &e, filters, m->nfilter)) == NULL)
 		return -1;
 	for (i = 0; i < m->nfilter; i++) {
 		v[i].filter.data = (uint8_t *)(uintptr_t)m->filter[i].code;
@@ -184,7 +178,5 @@ makeseccomp_write(struct criumake *m)
 		v[i].has_prev = m->filter[i].chained;
 		v[i].prev = (uint32_t)i - 1;
 	}
-	criuimg_add(&im->b, &e.base);
-	msgs_free(&m->msgs);
-	return 0;
+	return make_message(m, CRIU_SECCOMP, &e.base, "seccomp.img");
 }

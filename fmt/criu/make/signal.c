@@ -59,18 +59,14 @@ makecore_blocked(const struct maketask *t)
  * Leave in w->blocked the signals that all threads of its process block: what
  * waits for a process, waits for a thread that does not block it.
  */
-static int
-blocked_by_all(const struct criumake *m, struct waits *w)
+static void
+blocked_by_all(struct waits *w)
 {
-	const size_t *at;
-	size_t i, n;
+	const struct maketask *t;
 
-	if (snap_threads(m->snap, w->proc->proc->pid, &at, &n) == -1)
-		return -1;
-	for (i = 0; i < n; i++)
-		if (!maketask_ended(m->task[at[i]]))
-			w->blocked &= makecore_blocked(m->task[at[i]]);
-	return 0;
+	for (t = w->proc->thread; t != NULL; t = t->thread)
+		if (!maketask_ended(t))
+			w->blocked &= makecore_blocked(t);
 }
 
 /*
@@ -97,8 +93,7 @@ handlers_read(struct waits *w)
  * is t then.
  */
 static int
-waits_read(const struct criumake *m, struct waits *w, struct maketask *p,
-    struct maketask *t, bool whole)
+waits_read(struct waits *w, struct maketask *p, struct maketask *t, bool whole)
 {
 	const char *name;
 
@@ -114,8 +109,8 @@ waits_read(const struct criumake *m, struct waits *w, struct maketask *p,
 		    "of %d each", t->proc->pid, name, w->f.len, SIGINFO);
 	w->n = w->f.len / SIGINFO;
 	w->blocked = makecore_blocked(t);
-	if (whole && blocked_by_all(m, w) == -1)
-		return -1;
+	if (whole)
+		blocked_by_all(w);
 	return handlers_read(w);
 }
 
@@ -150,22 +145,17 @@ waits_stop(const struct waits *w)
  * stopped when it goes on; 0 if not; or -1 with errstr.
  */
 int
-makecore_stops(const struct criumake *m, struct maketask *p)
+makecore_stops(struct maketask *p)
 {
-	const size_t *at;
+	struct maketask *t;
 	struct waits w;
-	size_t i, n;
 	bool stops;
 
-	if (waits_read(m, &w, p, p, true) == -1)
+	if (waits_read(&w, p, p, true) == -1)
 		return -1;
-	stops = waits_stop(&w);
-	if (waits_read(m, &w, p, p, false) == -1 ||
-	    snap_threads(m->snap, p->proc->pid, &at, &n) == -1)
-		return -1;
-	stops |= waits_stop(&w);
-	for (i = 0; i < n && !stops; i++) {
-		if (waits_read(m, &w, p, m->task[at[i]], false) == -1)
+	for (t = p, stops = waits_stop(&w); t != NULL && !stops;
+	    t = t->thread) {
+		if (waits_read(&w, p, t, false) == -1)
 			return -1;
 		stops = waits_stop(&w);
 	}
@@ -222,7 +212,7 @@ makecore_pending(struct criumake *m, Criu__SignalQueue *q, struct maketask *p,
 	uint64_t sig;
 	size_t i;
 
-	if (waits_read(m, &w, p, t, whole) == -1)
+	if (waits_read(&w, p, t, whole) == -1)
 		return -1;
 	for (i = 0; i < w.n; i++) {
 		sig = waits_signal(&w, i);

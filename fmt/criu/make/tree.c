@@ -207,15 +207,11 @@ int
 maketree_ids(struct criumake *m, struct maketask *t)
 {
 	Criu__Ids ids = CRIU__IDS__INIT;
-	struct made *im;
 
-	if ((im = make_image(m, CRIU_IDS, "ids-%u.img", t->pid)) == NULL)
-		return -1;
 	ids.vm_id = ids.fs_id = ids.sighand_id = maketask_id(t);
 	ids.files_id = maketask_id(t->files);
 	makespaces_ids(m, &ids, false);
-	criuimg_add(&im->b, &ids.base);
-	return 0;
+	return make_message(m, CRIU_IDS, &ids.base, "ids-%u.img", t->pid);
 }
 
 /*
@@ -225,24 +221,23 @@ static int
 pstree_entry(struct criumake *m, struct buf *b, const struct maketask *t)
 {
 	Criu__PstreeEntry e = CRIU__PSTREE_ENTRY__INIT;
-	const size_t *at;
-	size_t i, n;
+	const struct maketask *thread;
+	size_t n = 1;
 
-	if (snap_threads(m->snap, t->proc->pid, &at, &n) == -1)
-		return -1;
-	if (maketask_ended(t))
-		n = 0;
+	for (thread = t->thread; thread != NULL; thread = thread->thread)
+		n++;
 	e.pid = t->pid;
 	e.ppid = t->parent == NULL ? 0 : t->parent->pid;
 	e.pgid = t->pgid;
 	e.sid = t->sid;
-	if (MSG_MANY(&m->msgs, &e, threads, n + 1) == NULL)
+	if (MSG_MANY(&m->msgs, &e, threads, n) == NULL)
 		return -1;
 	e.n_threads = 0;
 	e.threads[e.n_threads++] = t->pid;
-	for (i = 0; i < n; i++)
-		if (maketask_runs(m->task[at[i]]))
-			e.threads[e.n_threads++] = m->task[at[i]]->pid;
+	thread = maketask_ended(t) ? NULL : t->thread;
+	for (; thread != NULL; thread = thread->thread)
+		if (maketask_runs(thread))
+			e.threads[e.n_threads++] = thread->pid;
 	criuimg_add(b, &e.base);
 	msgs_free(&m->msgs);
 	return 0;
@@ -257,7 +252,6 @@ timens_write(struct criumake *m)
 	Criu__Timespec mono = CRIU__TIMESPEC__INIT;
 	Criu__Timespec boot = CRIU__TIMESPEC__INIT;
 	Criu__Timens tn = CRIU__TIMENS__INIT;
-	struct made *im;
 	struct words w;
 	uint64_t v[2];
 	size_t i;
@@ -274,16 +268,13 @@ timens_write(struct criumake *m)
 	words_close(&w);
 	if (rc != 1)
 		return rc;
-	if ((im = make_image(m, CRIU_TIMENS, "timens-0.img")) == NULL)
-		return -1;
 	mono.sec = v[0] / NSEC;
 	mono.nsec = v[0] % NSEC;
 	boot.sec = v[1] / NSEC;
 	boot.nsec = v[1] % NSEC;
 	tn.monotonic = &mono;
 	tn.boottime = &boot;
-	criuimg_add(&im->b, &tn.base);
-	return 0;
+	return make_message(m, CRIU_TIMENS, &tn.base, "timens-0.img");
 }
 
 /*
@@ -321,8 +312,7 @@ maketree_write(struct criumake *m)
 		if (pstree_entry(m, &im->b, m->order[i]) == -1)
 			return -1;
 	if (timens_write(m) == -1 || makespaces_write(m) == -1 ||
-	    makemount_write(m) == -1 || makecgroup_write(m) == -1 ||
-	    (im = make_image(m, CRIU_INVENTORY, "inventory.img")) == NULL)
+	    makemount_write(m) == -1 || makecgroup_write(m) == -1)
 		return -1;
 	ids.vm_id = ids.files_id = ids.fs_id = ids.sighand_id = CRIUS_IDS;
 	makespaces_ids(m, &ids, true);
@@ -336,6 +326,5 @@ maketree_write(struct criumake *m)
 	inv.has_lsmtype = m->lsm != LSM_NONE;
 	inv.lsmtype = m->lsm;
 	lock_put(m, &inv);
-	criuimg_add(&im->b, &inv.base);
-	return 0;
+	return make_message(m, CRIU_INVENTORY, &inv.base, "inventory.img");
 }

@@ -213,19 +213,14 @@ makecgroup_write(struct criumake *m)
 {
 	const struct makecgroups *c = m->cgroups;
 	Criu__Cgroup e = CRIU__CGROUP__INIT;
-	struct made *im;
-	int rc;
 
 	if (c == NULL || c->nset == 0)
 		return 0;
-	if ((im = make_image(m, CRIU_CGROUP, "cgroup.img")) == NULL)
+	if (sets_put(m, &e) == -1 || cgtrees_make(m, &e) == -1 ||
+	    make_message(m, CRIU_CGROUP, &e.base, "cgroup.img") == -1)
 		return -1;
-	rc = sets_put(m, &e) == -1 || cgtrees_make(m, &e) == -1 ? -1 : 0;
-	if (rc == 0)
-		criuimg_add(&im->b, &e.base);
-	msgs_free(&m->msgs);
-	if (rc == 0 && m->opts->words != NULL)
+	if (m->opts->words != NULL)
 		buf_printf(m->opts->words, " --manage-cgroups=%s",
 		    mode_word[m->opts->cgroups]);
-	return rc;
+	return 0;
 }

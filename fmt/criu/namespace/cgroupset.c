@@ -152,17 +152,11 @@ threads_find(struct criumake *m, const struct maketask *p)
 {
 	struct maketask *t;
 	struct recfile f;
-	const size_t *at;
-	size_t i, n;
 
-	if (snap_threads(m->snap, p->proc->pid, &at, &n) == -1)
-		return -1;
-	for (i = 0; i < n; i++) {
-		t = m->task[at[i]];
+	for (t = p->thread; t != NULL; t = t->thread)
 		if (maketask_runs(t) && linuxrec_find(&t->rec, "cgroup", &f) &&
 		    set_find(m, t) == -1)
 			return -1;
-	}
 	return 0;
 }
 

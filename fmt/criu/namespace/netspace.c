@@ -64,12 +64,8 @@ settings_write(struct criumake *m, const struct settings *s)
 		{ offsetof(Criu__Netns, all_conf6), 6, "all" }
 	};
 	Criu__Netns e = CRIU__NETNS__INIT;
-	struct made *im;
 	size_t i;
 
-	im = make_image(m, CRIU_NETNS, "netns-%d.img", MADE_ID);
-	if (im == NULL)
-		return -1;
 	for (i = 0; i < sizeof conf / sizeof *conf; i++)
 		if (sysctls_conf(m, &e.base, conf[i].at, s, conf[i].version,
 		    conf[i].link) == -1)
@@ -84,9 +80,7 @@ settings_write(struct criumake *m, const struct settings *s)
 		e.n_ipv4_sysctl = 0;
 	if (e.n_ipv4_sysctl > 0)
 		make_since(m, SINCE_PING);
-	criuimg_add(&im->b, &e.base);
-	msgs_free(&m->msgs);
-	return 0;
+	return make_message(m, CRIU_NETNS, &e.base, "netns-%d.img", MADE_ID);
 }
 
 /*

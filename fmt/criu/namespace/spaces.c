@@ -193,18 +193,14 @@ static int
 users_write(struct criumake *m)
 {
 	Criu__Userns e = CRIU__USERNS__INIT;
-	struct made *im;
 
 	if (!m->users)
 		return 0;
-	if (reader_note(m) == -1 || (im = make_image(m, CRIU_USERNS,
-	    "userns-%d.img", MADE_ID)) == NULL ||
+	if (reader_note(m) == -1 ||
 	    map_put(m, &e, offsetof(Criu__Userns, uid_map), &m->uids) == -1 ||
 	    map_put(m, &e, offsetof(Criu__Userns, gid_map), &m->gids) == -1)
 		return -1;
-	criuimg_add(&im->b, &e.base);
-	msgs_free(&m->msgs);
-	return 0;
+	return make_message(m, CRIU_USERNS, &e.base, "userns-%d.img", MADE_ID);
 }
 
 /*
@@ -215,20 +211,17 @@ int
 makespaces_write(struct criumake *m)
 {
 	Criu__Utsns uts = CRIU__UTSNS__INIT;
-	struct made *im;
 	int rc;
 
 	if (makenet_write(m) == -1 || users_write(m) == -1)
 		return -1;
 	if (!has_uts(m))
 		return 0;
-	im = make_image(m, CRIU_UTSNS, "utsns-%d.img", MADE_ID);
 	uts.nodename = words_text(&m->root->rec, "hostname");
 	uts.domainname = words_text(&m->root->rec, "domainname");
 	rc = uts.nodename == NULL || uts.domainname == NULL ?
-	    errstr_set("out of memory") : im == NULL ? -1 : 0;
-	if (rc == 0)
-		criuimg_add(&im->b, &uts.base);
+	    errstr_set("out of memory") : make_message(m, CRIU_UTSNS,
+	    &uts.base, "utsns-%d.img", MADE_ID);
 	free(uts.nodename);
 	free(uts.domainname);
 	return rc;

@@ -295,7 +295,6 @@ limits_write(struct criumake *m)
 	const uint64_t most = UINT64_MAX - (1 << 24);
 	uint32_t sem[4] = { 32000, 1024000000, 500, 32000 };
 	Criu__IpcVar e = CRIU__IPC_VAR__INIT;
-	struct made *im;
 	size_t i;
 
 	e.msg_ctlmax = e.mq_msgsize_max = e.mq_msgsize_default = 8192;
@@ -316,11 +315,8 @@ limits_write(struct criumake *m)
 	/* a queue may have been given more than others */
 	if (e.msg_ctlmnb < m->queued)
 		e.msg_ctlmnb = (uint32_t)m->queued;
-	im = make_image(m, CRIU_IPC_VAR, "ipcns-var-%d.img", MADE_ID);
-	if (im == NULL)
-		return -1;
-	criuimg_add(&im->b, &e.base);
-	return 0;
+	return make_message(m, CRIU_IPC_VAR, &e.base, "ipcns-var-%d.img",
+	    MADE_ID);
 }
 
 /*

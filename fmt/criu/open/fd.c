@@ -101,7 +101,6 @@ int
 makefd_write(struct criumake *m, struct maketask *t)
 {
 	Criu__Fs fs = CRIU__FS__INIT;
-	struct made *im;
 	uint64_t umask;
 
 	if (dir_get(m, t, "cwd", &fs.cwd_id) == -1 ||
@@ -111,9 +110,8 @@ makefd_write(struct criumake *m, struct maketask *t)
 		fs.has_umask = true;
 		fs.umask = (uint32_t)umask;
 	}
-	if ((im = make_image(m, CRIU_FS, "fs-%u.img", t->pid)) == NULL)
+	if (make_message(m, CRIU_FS, &fs.base, "fs-%u.img", t->pid) == -1)
 		return -1;
-	criuimg_add(&im->b, &fs.base);
 	return t->files != t ? 0 : fdinfo_write(m, t) == -1 ? -1 :
 	    makelocks_write(m, t);
 }
