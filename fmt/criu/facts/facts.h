@@ -325,8 +325,8 @@ int		 makeopen_read(struct criumake *);
 int		 makeopen_fds(struct criumake *, struct maketask *);
 bool		 makeopen_dir(const struct makeopen *, char *, size_t);
 bool		 makeopen_written(const struct makeopen *);
-void		 makeopen_fown(const struct criumake *, const struct makeopen *,
-		    Criu__Fown *);
+void		 makeopen_entry(struct criumake *, const struct makeopen *,
+		    enum criu_fdtype, size_t, uint32_t, ProtobufCMessage *);
 void		 makeopen_free(struct criumake *);
 
 /* why.c */

@@ -193,9 +193,8 @@ makeopen_fds(struct criumake *m, struct maketask *t)
  * Set o to the one to whom f sends signals: to nobody, if f is NULL, does not
  * tell, or if that one is not chosen.  fcntl(2), F_SETOWN.
  */
-void
-makeopen_fown(const struct criumake *m, const struct makeopen *f,
-    Criu__Fown *o)
+static void
+fown_set(const struct criumake *m, const struct makeopen *f, Criu__Fown *o)
 {
 	const struct maketask *t, *p;
 	const uint64_t *v;
@@ -217,6 +216,31 @@ makeopen_fown(const struct criumake *m, const struct makeopen *f,
 	o->signum = (uint32_t)v[2];
 	o->uid = makeusers_uid(m, v[3]);
 	o->euid = makeusers_uid(m, v[4]);
+}
+
+/*
+ * Add to files.img an entry of that type and number, whose field at an offset
+ * is message e, with the number and, if it has a place for that, whom signals
+ * of f, which may be NULL, go to.
+ */
+void
+makeopen_entry(struct criumake *m, const struct makeopen *f,
+    enum criu_fdtype type, size_t at, uint32_t id, ProtobufCMessage *e)
+{
+	Criu__FileEntry entry = CRIU__FILE_ENTRY__INIT;
+	const ProtobufCFieldDescriptor *to;
+	Criu__Fown fown, *whom = &fown;
+
+	fown_set(m, f, &fown);
+	to = protobuf_c_message_descriptor_get_field_by_name(e->descriptor,
+	    "fown");
+	if (to != NULL)
+		memcpy((char *)e + to->offset, &whom, sizeof whom);
+	msg_fill(e, "id", (uint64_t[]){ id });
+	entry.id = id;
+	entry.type = type;
+	memcpy((char *)&entry + at, &e, sizeof e);
+	criuimg_add(m->files, &entry.base);
 }
 
 /*

@@ -31,6 +31,7 @@ enum openkind {			/* types of snap(6); less than 32 */
 };
 
 enum makesince {		/* what criu reads since 3.18 or later: why.c */
+	SINCE_LONG,		/* and what it has read for long */
 	SINCE_GUARD, SINCE_AMBIENT, SINCE_ITIMER, SINCE_PAC, SINCE_PIDFD,
 	SINCE_PING, SINCE_RESET, SINCE_TTL, SINCE_NODELAY, SINCE_MEMBARRIER,
 	SINCE_MODE, SINCE_PRIVS, SINCE_TOS, SINCE_CGROUP, SINCE_PKTINFO,

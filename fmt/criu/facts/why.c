@@ -278,7 +278,7 @@ since_tell(const struct criumake *m)
 
 	if (m->since == 0 || m->opts->note == NULL)
 		return 0;
-	for (i = 0; i < SINCE_MAX; i++) {
+	for (i = SINCE_LONG + 1; i < SINCE_MAX; i++) {
 		if (!(m->since >> i & 1))
 			continue;
 		if (strcmp(last, since[i].version) == 0)

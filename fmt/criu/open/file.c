@@ -3,52 +3,28 @@
  */
 #include "open.h"
 
-#include <string.h>
-
 /*
- * Add the entry of open file f to files.img, with what belongs to it elsewhere:
- * a message with its number, whom its signals go to, and what its keys say.
- */
-static int
-entry_write(struct criumake *m, const struct makeopen *f)
-{
-	const struct makekind *k = makekind_get(f);
-	Criu__FileEntry e = CRIU__FILE_ENTRY__INIT;
-	const ProtobufCFieldDescriptor *to;
-	Criu__Fown fown, *whom = &fown;
-	ProtobufCMessage *msg;
-
-	e.id = f->id;
-	e.type = k->fd;
-	if ((msg = msg_part(&m->msgs, &e.base, k->entry)) == NULL)
-		return -1;
-	msg_fill(msg, "id", (uint64_t[]){ f->id });
-	makeopen_fown(m, f, &fown);
-	to = protobuf_c_message_descriptor_get_field_by_name(msg->descriptor,
-	    "fown");
-	if (to != NULL)
-		memcpy((char *)msg + to->offset, &whom, sizeof whom);
-	makekeys_fill(f, msg);
-	if (k->write != NULL && k->write(m, f, msg) == -1)
-		return -1;
-	criuimg_add(m->files, &e.base);
-	return 0;
-}
-
-/*
- * Add open file f to files.img, with what belongs to it elsewhere.
+ * Add open file f to files.img, with what belongs to it elsewhere: a message of
+ * what its keys say.
  */
 static int
 open_write(struct criumake *m, struct makeopen *f)
 {
-	int rc;
+	const struct makekind *k = makekind_get(f);
+	Criu__FileEntry e = CRIU__FILE_ENTRY__INIT;
+	ProtobufCMessage *msg;
 
 	f->id = ++m->lastid;
-	if (makekind_get(f)->entry == 0)
+	if (k->entry == 0)
 		return makereg_open(m, f, f->id, false);
-	rc = entry_write(m, f);
+	if ((msg = msg_part(&m->msgs, &e.base, k->entry)) == NULL)
+		return -1;
+	makekeys_fill(f, msg);
+	if (k->write != NULL && k->write(m, f, msg) == -1)
+		return -1;
+	makeopen_entry(m, f, k->fd, k->entry, f->id, msg);
 	msgs_free(&m->msgs);
-	return rc;
+	return 0;
 }
 
 /*

@@ -7,7 +7,7 @@
  * Without that it can be closed: criu restore --tcp-close makes a socket of
  * it that was shut down.
  */
-#include "inet.h"
+#include "open.h"
 
 #include <netinet/in.h>
 
@@ -241,22 +241,32 @@ address_put(const struct criumake *m, const struct makeopen *f,
 int
 makeinet_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
+	ProtobufCMessage *part[OPT_PARTS] = { 0 };
 	Criu__InetSocket *p = msg;
-	struct inetopts *o;
+	Criu__RawOptions *raw = NULL;
 
-	if ((o = makeinet_opts(m, f, p->type == TYPE_RAW)) == NULL)
+	part[OPT_SOCKET] = MSG_PART(&m->msgs, p, opts);
+	part[OPT_IP] = MSG_PART(&m->msgs, p, ip_opts);
+	part[OPT_TCP] = MSG_PART(&m->msgs, p, tcp_opts);
+	part[OPT_V6] = is_v6(f) ? &p->base : NULL;
+	if (part[OPT_IP] == NULL || part[OPT_TCP] == NULL ||
+	    (p->type == TYPE_RAW &&
+	    (raw = MSG_PART(&m->msgs, p->ip_opts, raw)) == NULL))
 		return -1;
+	if (raw != NULL && f->inet != NULL) {
+		raw->icmpv_filter = f->inet->icmp;
+		raw->n_icmpv_filter = f->inet->nicmp;
+	}
+	part[OPT_RAW] = raw == NULL ? NULL : &raw->base;
 	p->has_family = p->has_proto = p->has_src_port = p->has_dst_port =
 	    true;
-	address_put(m, f, p);
-	p->opts = &o->socket;
-	p->ip_opts = &o->ip;
-	p->tcp_opts = &o->tcp;
 	p->has_v6only = is_v6(f);
-	p->v6only = o->v6only;
+	address_put(m, f, p);
+	if (makesocket_set(m, f, part) == -1)
+		return -1;
 	if (maketcp_goes(m, f))
-		return maketcp_write(m, f, &o->tcp);
-	if (o->tcp.nodelay || o->tcp.cork)
+		return maketcp_write(m, f, p->tcp_opts);
+	if (p->tcp_opts->nodelay || p->tcp_opts->cork)
 		make_since(m, SINCE_NODELAY);
 	return 0;
 }

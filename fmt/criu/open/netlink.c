@@ -1,7 +1,7 @@
 /*
  * Netlink sockets as CRIU images: their entries in files.img.
  */
-#include "inet.h"
+#include "open.h"
 
 enum {				/* numbers of OK_NETLINK */
 	NETLINK_TYPE, NETLINK_PROTOCOL, NETLINK_PORT, NETLINK_TOPORT,
@@ -57,17 +57,16 @@ makenetlink_write(struct criumake *m, const struct makeopen *f, void *msg)
 {
 	Criu__NetlinkSocket *p = msg;
 	uint64_t groups = f->v[OK_NETLINK][NETLINK_TOGROUPS];
-	struct inetopts *o;
+	const uint64_t members = members_of(f);
 
-	if ((o = makeinet_opts(m, f, false)) == NULL)
-		return -1;
 	p->has_state = p->has_dst_group = true;
 	p->state = p->dst_portid != 0 || groups != 0;
 	for (; groups != 0; groups >>= 1)
 		p->dst_group++;
-	o->members = (uint32_t)members_of(f);
-	p->groups = &o->members;
-	p->n_groups = o->members != 0;
-	p->opts = &o->socket;
-	return 0;
+	if (MSG_MANY(&m->msgs, p, groups, members != 0) == NULL)
+		return -1;
+	if (members != 0)
+		p->groups[0] = (uint32_t)members;
+	return makesocket_set(m, f, (ProtobufCMessage *[OPT_PARTS]){
+	    MSG_PART(&m->msgs, p, opts) });
 }

@@ -124,9 +124,15 @@ int		 makequeue_refuse(struct criumake *);
 int		 makequeue_order(struct criumake *);
 int		 makequeue_write(struct criumake *);
 
-/* sockopt.c */
+/* sockopt.c: options of sockets, in which messages of an entry */
+enum optpart { OPT_SOCKET, OPT_IP, OPT_RAW, OPT_TCP, OPT_V6, OPT_PARTS };
+
 void		 makesocket_options(const struct makeopen *,
 		    Criu__SocketOptions *);
+int		 makesocket_set(struct criumake *, const struct makeopen *,
+		    ProtobufCMessage *const [OPT_PARTS]);
+int		 makeinet_options(struct criumake *, const struct maketask *,
+		    const struct makefd *);
 
 /* unix.c */
 bool		 makeunix_leaves(const struct criumake *,

@@ -1,7 +1,7 @@
 /*
  * Packet sockets as CRIU images: their entries in files.img.
  */
-#include "inet.h"
+#include "open.h"
 
 #include <arpa/inet.h>
 
@@ -42,12 +42,10 @@ makepacket_write(struct criumake *m, const struct makeopen *f, void *msg)
 	Criu__PacketSocket *p = msg;
 	const struct openline *l;
 	Criu__PacketMclist *v;
-	struct inetopts *o;
 	size_t i, n;
 
 	l = makekeys_lines(f, OK_LISTENS, &n);
-	if ((o = makeinet_opts(m, f, false)) == NULL ||
-	    (v = MSG_MANY(&m->msgs, p, mclist, n)) == NULL ||
+	if ((v = MSG_MANY(&m->msgs, p, mclist, n)) == NULL ||
 	    (makeopen_has(f, OK_RXRING) &&
 	    MSG_PART(&m->msgs, p, rx_ring) == NULL) ||
 	    (makeopen_has(f, OK_TXRING) &&
@@ -66,8 +64,8 @@ makepacket_write(struct criumake *m, const struct makeopen *f, void *msg)
 	MSG_FILL(p, "aux_data orig_dev vnet_hdr loss", ((uint64_t[]){
 	    flags & FLAG_AUXDATA, flags & FLAG_ORIGDEV, flags & FLAG_VNETHDR,
 	    flags & FLAG_LOSS }));
-	p->opts = &o->socket;
-	return 0;
+	return makesocket_set(m, f, (ProtobufCMessage *[OPT_PARTS]){
+	    MSG_PART(&m->msgs, p, opts) });
 }
 
 /*

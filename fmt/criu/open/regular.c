@@ -18,19 +18,11 @@
  * Add a file to files.img; f is the open file that it is, or NULL.
  */
 static void
-reg_add(struct criumake *m, const Criu__RegFile *r, const struct makeopen *f)
+reg_add(struct criumake *m, Criu__RegFile *r, const struct makeopen *f)
 {
-	Criu__FileEntry e = CRIU__FILE_ENTRY__INIT;
-	Criu__RegFile owned = *r;
-	Criu__Fown fown;
-
-	makeopen_fown(m, f, &fown);
-	owned.fown = &fown;
-	makemount_path(m, owned.name, &owned.has_mnt_id, &owned.mnt_id);
-	e.type = FD_REG;
-	e.id = owned.id;
-	e.reg = &owned;
-	criuimg_add(m->files, &e.base);
+	makemount_path(m, r->name, &r->has_mnt_id, &r->mnt_id);
+	makeopen_entry(m, f, FD_REG, offsetof(Criu__FileEntry, reg), r->id,
+	    &r->base);
 }
 
 /*

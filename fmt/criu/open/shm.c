@@ -49,19 +49,14 @@ makeshm_get(struct criumake *m, uint64_t dev, uint64_t ino,
 int
 makeshm_mapped(struct criumake *m, struct makeshm *o, uint32_t *id)
 {
-	Criu__FileEntry e = CRIU__FILE_ENTRY__INIT;
 	Criu__MemfdFile f = CRIU__MEMFD_FILE__INIT;
-	Criu__Fown fown;
 
 	if (o->file == 0) {
-		makeopen_fown(m, NULL, &fown);
-		f.id = e.id = o->file = ++m->lastid;
+		o->file = ++m->lastid;
 		f.flags = 2;	/* O_RDWR */
-		f.fown = &fown;
 		f.inode_id = (uint32_t)(o - m->shm) + 1;
-		e.type = FD_MEMFD;
-		e.memfd = &f;
-		criuimg_add(m->files, &e.base);
+		makeopen_entry(m, NULL, FD_MEMFD, offsetof(Criu__FileEntry,
+		    memfd), o->file, &f.base);
 	}
 	*id = o->file;
 	return 1;

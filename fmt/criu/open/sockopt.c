@@ -2,55 +2,52 @@
  * Options of sockets: those of all families, and of the internet those that an
  * image has a place for, and those that are lost.
  */
-#include "inet.h"
+#include "open.h"
 
-#include <stddef.h>
 #include <string.h>
 
 /*
- * Those that criu restores: where they are among struct inetopts.
+ * Those that criu restores: the field, of which message of an entry.
  */
-#define PLACE(name, part) { #name, offsetof(struct inetopts, has_##part), \
-	offsetof(struct inetopts, part), SINCE_MAX }
-#define PLACED(name, of, field) NEWER(name, of, field, SINCE_MAX)
-#define NEWER(name, of, field, since) { #name, \
-	offsetof(struct inetopts, of.has_##field), \
-	offsetof(struct inetopts, of.field), since }
-
 static const struct optplace {
 	const char	*name;
-	size_t		 has;
-	size_t		 value;
-	enum makesince	 since;	/* SINCE_MAX: all read it */
+	enum optpart	 part;
+	const char	*field;
+	enum makesince	 since;
 } places[] = {
-	PLACED(SO_REUSEADDR, socket, reuseaddr),
-	PLACED(SO_REUSEPORT, socket, so_reuseport),
-	PLACED(SO_KEEPALIVE, socket, so_keepalive),
-	PLACED(SO_BROADCAST, socket, so_broadcast),
-	PLACED(SO_OOBINLINE, socket, so_oobinline),
-	PLACED(SO_DONTROUTE, socket, so_dontroute),
-	PLACED(SO_NO_CHECK, socket, so_no_check),
-	PLACED(SO_PRIORITY, socket, so_priority),
-	PLACED(SO_MARK, socket, so_mark),
-	PLACED(SO_RCVLOWAT, socket, so_rcvlowat),
-	PLACED(SO_BUF_LOCK, socket, so_buf_lock),
-	PLACED(SO_LINGER, socket, so_linger),
-	NEWER(IP_TOS, ip, tos, SINCE_TOS),
-	NEWER(IP_TTL, ip, ttl, SINCE_TTL),
-	PLACED(IP_FREEBIND, ip, freebind),
-	NEWER(IP_PKTINFO, ip, pktinfo, SINCE_PKTINFO),
-	PLACED(IP_HDRINCL, raw, hdrincl),
-	PLACED(IP_NODEFRAG, raw, nodefrag),
-	PLACE(IPV6_V6ONLY, v6only),
-	PLACED(IPV6_FREEBIND, ip, freebind),
-	NEWER(IPV6_RECVPKTINFO, ip, pktinfo, SINCE_PKTINFO),
-	PLACED(IPV6_HDRINCL, raw, hdrincl),
-	PLACED(TCP_NODELAY, tcp, nodelay),
-	PLACED(TCP_CORK, tcp, cork),
-	PLACED(TCP_KEEPCNT, tcp, keepcnt),
-	PLACED(TCP_KEEPIDLE, tcp, keepidle),
-	PLACED(TCP_KEEPINTVL, tcp, keepintvl)
+	{ "SO_REUSEADDR", OPT_SOCKET, "reuseaddr", SINCE_LONG },
+	{ "SO_REUSEPORT", OPT_SOCKET, "so_reuseport", SINCE_LONG },
+	{ "SO_KEEPALIVE", OPT_SOCKET, "so_keepalive", SINCE_LONG },
+	{ "SO_BROADCAST", OPT_SOCKET, "so_broadcast", SINCE_LONG },
+	{ "SO_OOBINLINE", OPT_SOCKET, "so_oobinline", SINCE_LONG },
+	{ "SO_DONTROUTE", OPT_SOCKET, "so_dontroute", SINCE_LONG },
+	{ "SO_NO_CHECK", OPT_SOCKET, "so_no_check", SINCE_LONG },
+	{ "SO_PRIORITY", OPT_SOCKET, "so_priority", SINCE_LONG },
+	{ "SO_MARK", OPT_SOCKET, "so_mark", SINCE_LONG },
+	{ "SO_RCVLOWAT", OPT_SOCKET, "so_rcvlowat", SINCE_LONG },
+	{ "SO_BUF_LOCK", OPT_SOCKET, "so_buf_lock", SINCE_LONG },
+	{ "SO_LINGER", OPT_SOCKET, "so_linger", SINCE_LONG },
+	{ "IP_TOS", OPT_IP, "tos", SINCE_TOS },
+	{ "IP_TTL", OPT_IP, "ttl", SINCE_TTL },
+	{ "IP_FREEBIND", OPT_IP, "freebind", SINCE_LONG },
+	{ "IP_PKTINFO", OPT_IP, "pktinfo", SINCE_PKTINFO },
+	{ "IP_HDRINCL", OPT_RAW, "hdrincl", SINCE_LONG },
+	{ "IP_NODEFRAG", OPT_RAW, "nodefrag", SINCE_LONG },
+	{ "IPV6_V6ONLY", OPT_V6, "v6only", SINCE_LONG },
+	{ "IPV6_FREEBIND", OPT_IP, "freebind", SINCE_LONG },
+	{ "IPV6_RECVPKTINFO", OPT_IP, "pktinfo", SINCE_PKTINFO },
+	{ "IPV6_HDRINCL", OPT_RAW, "hdrincl", SINCE_LONG },
+	{ "TCP_NODELAY", OPT_TCP, "nodelay", SINCE_LONG },
+	{ "TCP_CORK", OPT_TCP, "cork", SINCE_LONG },
+	{ "TCP_KEEPCNT", OPT_TCP, "keepcnt", SINCE_LONG },
+	{ "TCP_KEEPCNT", OPT_SOCKET, "tcp_keepcnt", SINCE_LONG },
+	{ "TCP_KEEPIDLE", OPT_TCP, "keepidle", SINCE_LONG },
+	{ "TCP_KEEPIDLE", OPT_SOCKET, "tcp_keepidle", SINCE_LONG },
+	{ "TCP_KEEPINTVL", OPT_TCP, "keepintvl", SINCE_LONG },
+	{ "TCP_KEEPINTVL", OPT_SOCKET, "tcp_keepintvl", SINCE_LONG }
 };
+
+enum { NPLACES = sizeof places / sizeof *places };
 
 /*
  * Those that are lost, and that no program needs to go on: they change how fast
@@ -74,7 +71,7 @@ optplace_find(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof places / sizeof *places; i++)
+	for (i = 0; i < NPLACES; i++)
 		if (strcmp(places[i].name, name) == 0)
 			return &places[i];
 	return NULL;
@@ -92,7 +89,7 @@ is_minor(const char *name)
 }
 
 /*
- * Set *o to the options of f that sockets of all families have.
+ * Set in o the options of f that sockets of all families have.
  */
 void
 makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
@@ -100,7 +97,6 @@ makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
 	enum { PASSCRED = 1, PASSSEC = 2 };
 	const uint64_t *v = f->v[OK_OPTIONS], *t = f->v[OK_TIMEOUTS];
 
-	criu__socket_options__init(o);
 	MSG_FILL(o, "so_sndbuf so_rcvbuf so_passcred so_passsec "
 	    "so_snd_tmo_sec so_snd_tmo_usec so_rcv_tmo_sec so_rcv_tmo_usec",
 	    ((uint64_t[]){ v[0], v[1], v[2] & PASSCRED, v[2] & PASSSEC,
@@ -129,7 +125,7 @@ makeinet_options(struct criumake *m, const struct maketask *t,
 	for (; n > 0 && rc == 0; n--, l++) {
 		name = l->text[0];
 		if ((p = optplace_find(name)) != NULL) {
-			if (p->since != SINCE_MAX && (uint32_t)l->v[0] !=
+			if (p->since != SINCE_LONG && (uint32_t)l->v[0] !=
 			    (p->since == SINCE_TTL ? DEFAULT_TTL : 0))
 				make_since(m, p->since);
 			continue;
@@ -164,54 +160,34 @@ makesocket_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Return the options that an image has of socket f, among the messages of m;
- * raw: it is a raw one.  Return NULL with errstr if there is no memory.
+ * Set the options of socket f, and the device that it is bound to, in those
+ * messages of its entry, which are m's, that part has.  If part[OPT_SOCKET] is
+ * NULL, there was no memory for it.  Return 0, or -1 with errstr.
  */
-struct inetopts *
-makeinet_opts(struct criumake *m, const struct makeopen *f, bool raw)
+int
+makesocket_set(struct criumake *m, const struct makeopen *f,
+    ProtobufCMessage *const part[OPT_PARTS])
 {
+	Criu__SocketOptions *o = (Criu__SocketOptions *)part[OPT_SOCKET];
 	const struct openline *l;
-	const struct optplace *p;
-	const uint32_t yes = 1;
-	struct makeinet *in = f->inet;
-	struct inetopts *o;
-	uint32_t value;
 	size_t i, n;
 
 	l = makekeys_lines(f, OK_FILTER, &n);
-	if ((o = msgs_get(&m->msgs, 1, sizeof *o)) == NULL ||
-	    (o->filter = msgs_get(&m->msgs, n, sizeof *o->filter)) == NULL)
-		return NULL;
+	if (o == NULL || MSG_MANY(&m->msgs, o, so_filter, n) == NULL)
+		return -1;
 	for (i = 0; i < n; i++)
-		o->filter[i] = l[i].v[0];
-	makesocket_options(f, &o->socket);
-	criu__ip_options__init(&o->ip);
-	criu__raw_options__init(&o->raw);
-	criu__tcp_options__init(&o->tcp);
+		o->so_filter[i] = l[i].v[0];
+	makesocket_options(f, o);
 	/* false unless it is told: criu takes what is not there for that */
-	o->socket.has_reuseaddr = o->socket.has_so_reuseport = true;
-	if (raw)
-		o->ip.raw = &o->raw;
-	o->socket.so_filter = o->filter;
-	o->socket.n_so_filter = n;
+	o->has_reuseaddr = o->has_so_reuseport = true;
+	if (f->inet != NULL)
+		o->so_bound_dev = f->inet->device;
 	l = makekeys_lines(f, OK_OPTION, &n);
-	for (; n > 0; n--, l++) {
-		if ((p = optplace_find(l->text[0])) == NULL)
-			continue;
-		value = (uint32_t)l->v[0];
-		memcpy((char *)o + p->has, &yes, sizeof yes);
-		memcpy((char *)o + p->value, &value, sizeof value);
-	}
-	o->socket.has_tcp_keepcnt = o->tcp.has_keepcnt;
-	o->socket.tcp_keepcnt = o->tcp.keepcnt;
-	o->socket.has_tcp_keepidle = o->tcp.has_keepidle;
-	o->socket.tcp_keepidle = o->tcp.keepidle;
-	o->socket.has_tcp_keepintvl = o->tcp.has_keepintvl;
-	o->socket.tcp_keepintvl = o->tcp.keepintvl;
-	if (in != NULL) {
-		o->socket.so_bound_dev = in->device;
-		o->raw.icmpv_filter = in->icmp;
-		o->raw.n_icmpv_filter = in->nicmp;
-	}
-	return o;
+	for (; n > 0; n--, l++)
+		for (i = 0; i < NPLACES; i++)
+			if (part[places[i].part] != NULL &&
+			    strcmp(places[i].name, l->text[0]) == 0)
+				msg_fill(part[places[i].part], places[i].field,
+				    l->v);
+	return 0;
 }

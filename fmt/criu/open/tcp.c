@@ -3,7 +3,7 @@
  * hexadecimal, where the record has their state and all are locked; else they
  * are closed.
  */
-#include "inet.h"
+#include "open.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -91,10 +91,10 @@ makeunix_note(struct criumake *m, const struct maketask *t,
 static void
 external_write(struct criumake *m, const struct makeopen *f)
 {
-	Criu__FileEntry e = CRIU__FILE_ENTRY__INIT;
+	static const uint64_t none[6];
+	const uint64_t *s = f->v[OK_SOCKET];
 	Criu__UnixSocket p = CRIU__UNIX_SOCKET__INIT;
 	Criu__SocketOptions o = CRIU__SOCKET_OPTIONS__INIT;
-	Criu__Fown fown;
 	size_t i;
 
 	for (i = 0; i < m->nopen; i++)
@@ -103,24 +103,17 @@ external_write(struct criumake *m, const struct makeopen *f)
 		    m->open[i]->v[OK_SOCKET][SOCK_PEER] ==
 		    f->v[OK_SOCKET][SOCK_PEER])
 			return;
-	makeopen_fown(m, NULL, &fown);
-	o.has_so_sndbuf = o.has_so_rcvbuf = o.has_so_snd_tmo_sec =
-	    o.has_so_snd_tmo_usec = o.has_so_rcv_tmo_sec =
-	    o.has_so_rcv_tmo_usec = true;
-	e.type = FD_UNIXSK;
-	e.id = p.id = ++m->lastid;
-	p.has_ino = p.has_type = p.has_state = p.has_flags = p.has_uflags =
-	    p.has_backlog = p.has_peer = p.has_name = true;
-	p.ino = (uint32_t)f->v[OK_SOCKET][SOCK_PEER];
-	p.type = (uint32_t)f->v[OK_SOCKET][SOCK_TYPE];
-	p.state = LISTEN;
-	p.uflags = EXTERNAL;
+	MSG_FILL(&o, "so_sndbuf so_rcvbuf so_snd_tmo_sec so_snd_tmo_usec "
+	    "so_rcv_tmo_sec so_rcv_tmo_usec", none);
+	MSG_FILL(&p, "ino type state flags uflags backlog peer",
+	    ((uint64_t[]){ s[SOCK_PEER], s[SOCK_TYPE], LISTEN, 0, EXTERNAL, 0,
+	    0 }));
+	p.has_name = true;
 	p.name.data = f->peer;
 	p.name.len = f->peerlen;
-	p.fown = &fown;
 	p.opts = &o;
-	e.usk = &p;
-	criuimg_add(m->files, &e.base);
+	makeopen_entry(m, NULL, FD_UNIXSK, offsetof(Criu__FileEntry, usk),
+	    ++m->lastid, &p.base);
 }
 
 /*
