@@ -14,33 +14,6 @@
 #include <string.h>
 
 /*
- * Choose the process that was asked for and those below it, or all.  One that
- * is its own ancestor is chosen once.
- */
-static void
-choose(struct criumake *m)
-{
-	struct maketask *t, *top;
-	size_t i;
-
-	for (i = 0; i < m->snap->nproc && m->opts->root == 0; i++)
-		if ((t = m->task[i]) != NULL && proc_isprocess(t->proc))
-			t->chosen = true;
-	if (m->opts->root == 0)
-		return;
-	for (t = top = maketask_find(m, m->opts->root); !t->chosen;) {
-		t->chosen = true;
-		if (t->child != NULL && !t->child->chosen)
-			t = t->child;
-		for (; t->chosen && t != top; t = t->parent)
-			if (t->sibling != NULL && !t->sibling->chosen) {
-				t = t->sibling;
-				break;
-			}
-	}
-}
-
-/*
  * Compare processes by their numbers in stat, those that they had when they
  * were taken, within what was taken at once.
  */
@@ -81,59 +54,64 @@ parents_link(struct criumake *m)
 }
 
 /*
- * Find who is whose parent, and who is chosen.
+ * Set *pid to the processes of m's snapshot that have no parent in it, and *n
+ * to how many they are: the caller frees *pid.  Tasks were read.  Return 0, or
+ * -1 with errstr.
  */
-static int
-parents_find(struct criumake *m)
+int
+maketree_roots(struct criumake *m, uint64_t **pid, size_t *n)
 {
-	struct maketask *t;
+	const struct maketask *t;
+	size_t i;
 
-	if (parents_link(m) == -1)
+	*n = 0;
+	if (parents_link(m) == -1 ||
+	    (*pid = mem_new(m->snap->nproc + 1, sizeof **pid)) == NULL)
 		return -1;
-	if (m->opts->root != 0 && ((t = maketask_find(m, m->opts->root)) ==
-	    NULL || !proc_isprocess(t->proc)))
-		return errstr_set("no process %" PRIu64 " in the snapshot",
-		    m->opts->root);
-	choose(m);
+	for (i = 0; i < m->snap->nproc; i++) {
+		t = m->task[i];
+		if (t != NULL && proc_isprocess(t->proc) && t->parent == NULL)
+			(*pid)[(*n)++] = t->proc->pid;
+	}
 	return 0;
 }
 
 /*
- * Set m->root to the one chosen process without a parent among the chosen.
- * None or several are an error, which names them.
+ * Set m->root to the process that was asked for, or to the one without a parent
+ * in the snapshot.  None or several are an error, which names them.
  */
 static int
 root_find(struct criumake *m)
 {
+	uint64_t *pid, root = m->opts->root;
 	struct buf names = { 0 };
-	struct maketask *t;
 	size_t i, n;
 	int rc;
 
-	for (i = n = 0; i < m->snap->nproc; i++) {
-		t = m->task[i];
-		if (t == NULL || !t->chosen ||
-		    (t->parent != NULL && t->parent->chosen))
-			continue;
-		buf_printf(&names, "%s%" PRIu64, n++ == 0 ? "" : ", ",
-		    t->proc->pid);
-		m->root = t;
-	}
+	if (maketree_roots(m, &pid, &n) == -1)
+		return -1;
+	for (i = 0; i < n; i++)
+		buf_printf(&names, "%s%" PRIu64, i == 0 ? "" : ", ", pid[i]);
 	buf_add(&names, "", 1);
 	rc = buf_check(&names);
-	if (rc == 0 && n == 0)
+	if (rc == 0 && root == 0 && n == 0)
 		rc = errstr_set("no process without a parent in the snapshot");
-	else if (rc == 0 && n > 1)
+	else if (rc == 0 && root == 0 && n > 1)
 		rc = errstr_set("several trees of processes, and one can be "
 		    "restored: -t with one of %s", (char *)names.data);
+	else if (rc == 0 && root == 0)
+		root = pid[0];
 	buf_free(&names);
-	if (rc == 0)
-		m->root->parent = NULL;
+	free(pid);
+	m->root = maketask_find(m, root);
+	if (rc == 0 && (m->root == NULL || !proc_isprocess(m->root->proc)))
+		rc = errstr_set("no process %" PRIu64 " in the snapshot", root);
 	return rc;
 }
 
 /*
- * Set m->order to the chosen processes, parents before their children.
+ * Choose the root and those below it: set m->order to them, parents before
+ * their children.  One that is its own ancestor is chosen once.
  */
 static int
 order_make(struct criumake *m)
@@ -141,13 +119,16 @@ order_make(struct criumake *m)
 	struct maketask *t;
 	size_t k;
 
-	m->order = calloc(m->snap->nproc, sizeof(*m->order));
+	m->order = mem_new(m->snap->nproc, sizeof(*m->order));
 	if (m->order == NULL)
-		return errstr_set("out of memory");
+		return -1;
+	m->root->parent = NULL;
+	m->root->chosen = true;
 	m->order[m->norder++] = m->root;
 	for (k = 0; k < m->norder; k++)
 		for (t = m->order[k]->child; t != NULL; t = t->sibling)
-			if (t->chosen && t != m->root) {
+			if (!t->chosen) {
+				t->chosen = true;
 				t->place = m->norder;
 				m->order[m->norder++] = t;
 			}
@@ -163,39 +144,11 @@ maketree_choose(struct criumake *m)
 {
 	size_t i;
 
-	if (parents_find(m) == -1 || root_find(m) == -1 ||
-	    order_make(m) == -1)
+	if (root_find(m) == -1 || order_make(m) == -1)
 		return -1;
 	for (i = 0; i < m->norder; i++)
 		if (makecheck_process(m, m->order[i]) == -1)
 			return -1;
-	return 0;
-}
-
-/*
- * Set *pid to the processes of m's snapshot that have no parent in it, and *n
- * to how many they are: the caller frees *pid.  Tasks were read.  Return 0, or
- * -1 with errstr.
- */
-int
-maketree_roots(struct criumake *m, uint64_t **pid, size_t *n)
-{
-	const struct maketask *t;
-	size_t i;
-
-	*n = 0;
-	*pid = calloc(m->snap->nproc + 1, sizeof **pid);
-	if (*pid == NULL)
-		return errstr_set("out of memory");
-	if (parents_link(m) == -1) {
-		free(*pid);
-		return -1;
-	}
-	for (i = 0; i < m->snap->nproc; i++) {
-		t = m->task[i];
-		if (t != NULL && proc_isprocess(t->proc) && t->parent == NULL)
-			(*pid)[(*n)++] = t->proc->pid;
-	}
 	return 0;
 }
 
