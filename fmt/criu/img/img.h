@@ -199,6 +199,18 @@ size_t		 msg_take(const ProtobufCMessage *m, const char *fields,
 	"apdakey_hi apdbkey_lo apdbkey_hi"
 #define CRIU_PACG "apgakey_lo apgakey_hi"
 
+/*
+ * Fields of credentials, as status has them; and where code, data, stack,
+ * arguments and environment are, with the fields of stat that tell that.
+ */
+#define CRIU_UIDS "uid euid suid fsuid"
+#define CRIU_GIDS "gid egid sgid fsgid"
+#define CRIU_BOUNDS "start_code end_code start_data end_data start_stack " \
+	"start_brk arg_start arg_end env_start env_end"
+#define CRIU_STATS STAT_STARTCODE, STAT_ENDCODE, STAT_STARTDATA, \
+	STAT_ENDDATA, STAT_STARTSTACK, STAT_BRK, STAT_ARGSTART, STAT_ARGEND, \
+	STAT_ENVSTART, STAT_ENVEND
+
 /* pages.c */
 struct pages {			/* an entry of a pagemap */
 	uint64_t	 addr;	/* in bytes */

@@ -119,8 +119,8 @@ creds_set(struct criumake *m, Criu__Creds *k, const struct maketask *p,
 		u[i] = makeusers_uid(m, u[i]);
 		g[i] = makeusers_gid(m, g[i]);
 	}
-	MSG_FILL(k, "uid euid suid fsuid", u);
-	MSG_FILL(k, "gid egid sgid fsgid", g);
+	MSG_FILL(k, CRIU_UIDS, u);
+	MSG_FILL(k, CRIU_GIDS, g);
 	k->has_secbits = true;
 	if (caps_set(m, k, t) == -1 || (rc = maketask_must(m, t, "securebits",
 	    "x", "bits (x)", &v)) == -1)

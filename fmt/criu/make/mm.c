@@ -372,9 +372,7 @@ vmas_set(struct criumake *m, struct maketask *t, const struct told *told,
 static int
 bounds_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 {
-	static const unsigned int field[] = { STAT_STARTCODE, STAT_ENDCODE,
-	    STAT_STARTDATA, STAT_ENDDATA, STAT_STARTSTACK, STAT_BRK,
-	    STAT_ARGSTART, STAT_ARGEND, STAT_ENVSTART, STAT_ENVEND };
+	static const unsigned int field[] = { CRIU_STATS };
 	enum { FIELDS = sizeof field / sizeof *field };
 	uint64_t v[FIELDS];
 	size_t i;
@@ -383,8 +381,7 @@ bounds_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 		if ((v[i] = t->stat.v[field[i]]) == 0)
 			return make_never(m, t, "stat: field %u is 0, which "
 			    "criu does not restore", field[i]);
-	MSG_FILL(mm, "start_code end_code start_data end_data start_stack "
-	    "start_brk arg_start arg_end env_start env_end", v);
+	MSG_FILL(mm, CRIU_BOUNDS, v);
 	return maketask_must(m, t, "brk", "x", "address (x)", &mm->brk);
 }
 

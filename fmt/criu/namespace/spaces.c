@@ -112,26 +112,24 @@ makespaces_check(struct criumake *m)
 void
 makespaces_ids(const struct criumake *m, Criu__Ids *ids, bool own)
 {
-	uint32_t id = own ? CRIUS_IDS : MADE_ID;
+	static const struct {
+		const char	*field;
+		uint32_t	 flag;
+	} kind[] = {
+		{ "pid_ns_id", CLONE_NEWPID }, { "uts_ns_id", CLONE_NEWUTS },
+		{ "mnt_ns_id", CLONE_NEWNS }, { "ipc_ns_id", CLONE_NEWIPC },
+		{ "user_ns_id", CLONE_NEWUSER }, { "net_ns_id", CLONE_NEWNET },
+		{ "cgroup_ns_id", CLONE_NEWCGROUP }
+	};
+	uint64_t id;
+	size_t i;
 
-	ids->has_pid_ns_id = maketask_isinit(m->root);
-	ids->pid_ns_id = id;
-	ids->has_uts_ns_id = has_uts(m);
-	ids->uts_ns_id = id;
-	ids->has_mnt_ns_id = makemount_space(m);
-	ids->mnt_ns_id = id;
-	ids->has_ipc_ns_id = makesysv_space(m);
-	ids->ipc_ns_id = id;
-	ids->has_user_ns_id = m->users;
-	ids->user_ns_id = id;
-	ids->has_net_ns_id = m->net != NULL;
-	ids->net_ns_id = id;
-	ids->has_cgroup_ns_id = makecgroup_space(m);
-	ids->cgroup_ns_id = id;
-	makens_id(m, "pid", &ids->has_pid_ns_id, &ids->pid_ns_id);
-	makens_id(m, "uts", &ids->has_uts_ns_id, &ids->uts_ns_id);
-	makens_id(m, "ipc", &ids->has_ipc_ns_id, &ids->ipc_ns_id);
-	makens_id(m, "net", &ids->has_net_ns_id, &ids->net_ns_id);
+	for (i = 0; i < sizeof kind / sizeof *kind; i++) {
+		id = !(m->made & kind[i].flag) ? makens_id(m, kind[i].flag) :
+		    own ? CRIUS_IDS : MADE_ID;
+		if (id != 0)
+			MSG_FILL(ids, kind[i].field, &id);
+	}
 }
 
 /*
@@ -140,13 +138,13 @@ makespaces_ids(const struct criumake *m, Criu__Ids *ids, bool own)
 void
 makespaces_made(struct criumake *m)
 {
-	Criu__Ids ids = CRIU__IDS__INIT;
-
-	makespaces_ids(m, &ids, false);
-	m->made = (ids.has_pid_ns_id ? CLONE_NEWPID : 0U) |
-	    (ids.has_uts_ns_id ? CLONE_NEWUTS : 0U) |
-	    (ids.has_ipc_ns_id ? CLONE_NEWIPC : 0U) |
-	    (ids.has_net_ns_id ? CLONE_NEWNET : 0U);
+	m->made = (maketask_isinit(m->root) ? CLONE_NEWPID : 0U) |
+	    (has_uts(m) ? CLONE_NEWUTS : 0U) |
+	    (makemount_space(m) ? CLONE_NEWNS : 0U) |
+	    (makesysv_space(m) ? CLONE_NEWIPC : 0U) |
+	    (m->users ? CLONE_NEWUSER : 0U) |
+	    (m->net != NULL ? CLONE_NEWNET : 0U) |
+	    (makecgroup_space(m) ? CLONE_NEWCGROUP : 0U);
 }
 
 /*

@@ -84,17 +84,16 @@ makens_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * Set *id to the number of the namespace whose kind is that name, and *has, if
- * that is open and is not made.
+ * Return the number of the namespace of the kind that flag is, CLONE_NEWNET and
+ * so on, if that is open and is not made; or 0.
  */
-void
-makens_id(const struct criumake *m, const char *name, protobuf_c_boolean *has,
-    uint32_t *id)
+uint32_t
+makens_id(const struct criumake *m, uint32_t flag)
 {
-	const struct nskind *s = space_find(name);
+	uint32_t i;
 
-	if (*has || s == NULL || !(m->spaces & s->flag))
-		return;
-	*has = true;
-	*id = FIRST_ID + (uint32_t)(s - spaces);
+	for (i = 0; i < sizeof spaces / sizeof *spaces; i++)
+		if (m->spaces & flag & spaces[i].flag)
+			return FIRST_ID + i;
+	return 0;
 }

@@ -152,8 +152,7 @@ int		 makewatch_handle(struct criumake *, Criu__FileHandle *,
 		    const struct openline *);
 
 /* nsfile.c: namespaces */
-void		 makens_id(const struct criumake *, const char *,
-		    protobuf_c_boolean *, uint32_t *);
+uint32_t	 makens_id(const struct criumake *, uint32_t);
 
 /* packet.c */
 int		 makepacket_mapped(struct criumake *, struct maketask *,

@@ -17,32 +17,18 @@
 
 enum { REGS = 31, VREGS = 64, FPSIMD = 528 };
 
-/*
- * Add a register set of n long words.
- */
-static void
-words_add(struct filelist *rec, const char *name, const uint64_t *v, size_t n)
-{
-	struct buf b = { 0 };
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		num_add(&b, v[i], 8);
-	filelist_buf(rec, name, &b);
-}
-
 static void
 add_pac(struct filelist *rec, const Criu__PacKeys *k)
 {
 	uint64_t v[8];
 
 	if (k->address != NULL) {
-		words_add(rec, "regset/407", v, msg_take(&k->address->base,
+		criunums_add(rec, "regset/407", v, msg_take(&k->address->base,
 		    CRIU_PACA, v));
-		words_add(rec, "regset/40a", &k->address->pac_enabled_key, 1);
+		criunums_add(rec, "regset/40a", &k->address->pac_enabled_key, 1);
 	}
 	if (k->generic != NULL)
-		words_add(rec, "regset/408", v, msg_take(&k->generic->base,
+		criunums_add(rec, "regset/408", v, msg_take(&k->generic->base,
 		    CRIU_PACG, v));
 }
 
@@ -71,13 +57,13 @@ criuregs_arm64(struct criutask *t, const Criu__Core *core)
 		    VREGS);
 	memcpy(v, g->regs, REGS * sizeof *v);
 	(void)msg_take(&g->base, "sp pc pstate", v + REGS);
-	words_add(&t->rec, "regset/prstatus", v, REGS + 3);
+	criunums_add(&t->rec, "regset/prstatus", v, REGS + 3);
 	for (i = 0; i < VREGS; i++)
 		num_put(fp + i * 8, f->vregs[i], 8);
 	num_put(fp + VREGS * 8, f->fpsr, 4);
 	num_put(fp + VREGS * 8 + 4, f->fpcr, 4);
 	filelist_copy(&t->rec, "regset/fpregs", fp, sizeof fp);
-	words_add(&t->rec, "regset/401", &info->tls, 1);
+	criunums_add(&t->rec, "regset/401", &info->tls, 1);
 	if (info->pac_keys != NULL)
 		add_pac(&t->rec, info->pac_keys);
 	t->state.stat.v[STAT_SP] = g->sp;

@@ -88,10 +88,8 @@ thread_creds(struct criutask *t, const Criu__Creds *c)
 	struct taskstate *st = &t->state;
 
 	if (c != NULL) {
-		memcpy(st->uid, (uint64_t[]){ c->uid, c->euid, c->suid,
-		    c->fsuid }, sizeof st->uid);
-		memcpy(st->gid, (uint64_t[]){ c->gid, c->egid, c->sgid,
-		    c->fsgid }, sizeof st->gid);
+		(void)msg_take(&c->base, CRIU_UIDS, st->uid);
+		(void)msg_take(&c->base, CRIU_GIDS, st->gid);
 	}
 	snprintf(t->task.user, sizeof t->task.user, "%" PRIu64, st->uid[0]);
 }
@@ -104,8 +102,6 @@ thread_facts(struct criureader *r, struct criutask *t, const Criu__Core *c,
     uint64_t blocked)
 {
 	const Criu__ThreadCore *th = c->thread_core;
-	uint8_t mask[8];
-	size_t i;
 
 	if (criuregs_add(r, t, c) == -1)
 		return -1;
@@ -118,9 +114,7 @@ thread_facts(struct criureader *r, struct criutask *t, const Criu__Core *c,
 	if (th->comm != NULL)
 		task_word(th->comm, t->task.comm, sizeof t->task.comm);
 	t->state.blocked = blocked;
-	for (i = 0; i < sizeof mask; i++)
-		mask[i] = (uint8_t)(blocked >> 8 * i);
-	filelist_copy(&t->rec, "sigmask", mask, sizeof mask);
+	criunums_add(&t->rec, "sigmask", &blocked, 1);
 	t->state.pending = add_pending(t, "sigpending/thread", th->signals_p);
 	return 0;
 }
@@ -280,32 +274,18 @@ add_memory(struct criutask *t, const char *name, uint64_t start,
 	filelist_buf(&t->rec, name, &b);
 }
 
-static void
-add_auxv(struct criutask *t)
-{
-	struct buf b = { 0 };
-	uint8_t word[8];
-	size_t i, k;
-
-	for (i = 0; i < t->mm->n_mm_saved_auxv; i++) {
-		for (k = 0; k < sizeof word; k++)
-			word[k] = (uint8_t)(t->mm->mm_saved_auxv[i] >> 8 * k);
-		buf_add(&b, word, sizeof word);
-	}
-	filelist_buf(&t->rec, "auxv", &b);
-}
-
 /*
  * What the mm image tells, and the memory.
  */
 static int
 read_mm(struct criureader *r, struct criutask *t)
 {
-	uint64_t *v = t->state.stat.v;
+	static const unsigned int field[] = { CRIU_STATS };
+	uint64_t *v = t->state.stat.v, bound[sizeof field / sizeof *field];
 	const Criu__Mm *mm;
 	uint64_t bytes;
 	char name[32];
-	size_t i;
+	size_t i, n;
 
 	snprintf(name, sizeof name, "mm-%" PRIu64 ".img", t->proc->pid);
 	if (criudir_message(r, &t->rec, name, CRIU_MM, &criu__mm__descriptor,
@@ -318,19 +298,12 @@ read_mm(struct criureader *r, struct criutask *t)
 	bytes = image_bytes(t->proc->mem);
 	v[STAT_RSS] = bytes / r->page;
 	t->task.memkb = bytes / KB;
-	v[STAT_STARTCODE] = mm->start_code;
-	v[STAT_ENDCODE] = mm->end_code;
-	v[STAT_STARTSTACK] = mm->start_stack;
-	v[STAT_STARTDATA] = mm->start_data;
-	v[STAT_ENDDATA] = mm->end_data;
-	v[STAT_BRK] = mm->start_brk;
-	v[STAT_ARGSTART] = mm->arg_start;
-	v[STAT_ARGEND] = mm->arg_end;
-	v[STAT_ENVSTART] = mm->env_start;
-	v[STAT_ENVEND] = mm->env_end;
+	n = msg_take(&mm->base, CRIU_BOUNDS, bound);
+	for (i = 0; i < n; i++)
+		v[field[i]] = bound[i];
 	add_memory(t, "cmdline", mm->arg_start, mm->arg_end);
 	add_memory(t, "environ", mm->env_start, mm->env_end);
-	add_auxv(t);
+	criunums_add(&t->rec, "auxv", mm->mm_saved_auxv, mm->n_mm_saved_auxv);
 	record_maps(&t->rec, &t->task.vma);
 	return 0;
 }
