@@ -125,6 +125,31 @@ criuimg_close(struct criuimg *im)
 }
 
 /*
+ * Call fn(arg, im, message) for each message of the image of that name, with
+ * that magic number, in directory dir: of the type d, in their order.  It
+ * returns 0; 1 if it keeps the message, which is freed else; or -1.  Return 1;
+ * 0 if there is no such file; or -1 with errstr.
+ */
+int
+criuimg_each(const struct imgdir *dir, const char *name, uint32_t magic,
+    const ProtobufCMessageDescriptor *d, criuimg_fn *fn, void *arg)
+{
+	ProtobufCMessage *m;
+	struct criuimg im;
+	int rc, more, kept;
+
+	rc = criuimg_open(&im, dir, name, magic);
+	while (rc == 1 && (more = criuimg_next(&im, d, &m)) != 0) {
+		kept = more == -1 ? -1 : fn(arg, &im, m);
+		if (more == 1 && kept != 1)
+			protobuf_c_message_free_unpacked(m, NULL);
+		rc = kept == -1 ? -1 : 1;
+	}
+	criuimg_close(&im);
+	return rc;
+}
+
+/*
  * Begin an image (not the inventory) in memory, in b, with that magic number.
  */
 void

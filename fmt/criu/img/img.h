@@ -149,6 +149,10 @@ int		 criuimg_next(struct criuimg *im,
 int		 criuimg_error(const struct criuimg *im, const char *fmt, ...)
 		    __attribute__((format(printf, 2, 3)));
 void		 criuimg_close(struct criuimg *im);
+typedef int	 criuimg_fn(void *, const struct criuimg *, void *);
+int		 criuimg_each(const struct imgdir *dir, const char *name,
+		    uint32_t magic, const ProtobufCMessageDescriptor *d,
+		    criuimg_fn *fn, void *arg);
 void		 criuimg_begin(struct buf *b, uint32_t magic);
 void		 criuimg_add(struct buf *b, const ProtobufCMessage *m);
 

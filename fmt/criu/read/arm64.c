@@ -25,7 +25,8 @@ add_pac(struct filelist *rec, const Criu__PacKeys *k)
 	if (k->address != NULL) {
 		criunums_add(rec, "regset/407", v, msg_take(&k->address->base,
 		    CRIU_PACA, v));
-		criunums_add(rec, "regset/40a", &k->address->pac_enabled_key, 1);
+		criunums_add(rec, "regset/40a", &k->address->pac_enabled_key,
+		    1);
 	}
 	if (k->generic != NULL)
 		criunums_add(rec, "regset/408", v, msg_take(&k->generic->base,

@@ -21,8 +21,8 @@ name_add(void *arg, const char *name)
 	if (VEC_ROOM(r->name, r->nname) == -1)
 		return -1;
 	v = &r->name[r->nname];
-	if ((v->name = strdup(name)) == NULL)
-		return errstr_set("out of memory");
+	if ((v->name = str_dup(name)) == NULL)
+		return -1;
 	v->used = false;
 	r->nname++;
 	return 0;
@@ -85,8 +85,8 @@ criudir_use(struct criureader *r, const char *name)
 }
 
 /*
- * Add the bytes of the image file of that name to b.  Return 0; -1 with errstr,
- * also if r does not have it.
+ * Set b, which is empty, to the bytes of the image file of that name.  Return
+ * 0; -1 with errstr, also if r does not have it.
  */
 int
 criudir_slurp(struct criureader *r, const char *name, struct buf *b)
@@ -111,7 +111,27 @@ criudir_slurp(struct criureader *r, const char *name, struct buf *b)
 	if (rc == 0 && input_end(in) == -1)
 		rc = errstr_wrap("%s", in->name);
 	input_close(in);
+	if (rc == -1)
+		buf_free(b);
 	return rc;
+}
+
+/*
+ * Add b, the bytes of the image file of that name, to record rec.  Return 0, or
+ * -1 with errstr; b is empty then.
+ */
+int
+criudir_keep(struct filelist *rec, const char *name, struct buf *b)
+{
+	char *path;
+
+	if ((path = str_printf("criu/%s", name)) == NULL) {
+		buf_free(b);
+		return -1;
+	}
+	filelist_buf(rec, path, b);
+	free(path);
+	return 0;
 }
 
 /*
@@ -129,13 +149,10 @@ criudir_message(struct criureader *r, struct filelist *rec, const char *name,
 	char *path;
 	int rc;
 
-	if (criudir_slurp(r, name, &b) == -1) {
+	if (criudir_slurp(r, name, &b) == -1 ||
+	    (path = str_printf("%s/%s", r->dir, name)) == NULL) {
 		buf_free(&b);
 		return -1;
-	}
-	if (asprintf(&path, "%s/%s", r->dir, name) == -1) {
-		buf_free(&b);
-		return errstr_set("out of memory");
 	}
 	rc = criuimg_memory(&im, path, b.data, b.len, magic);
 	if (rc == 0)
@@ -145,13 +162,7 @@ criudir_message(struct criureader *r, struct filelist *rec, const char *name,
 	criuimg_close(&im);
 	free(path);
 	(void)criudir_use(r, name);
-	if (asprintf(&path, "criu/%s", name) == -1) {
-		buf_free(&b);
-		return errstr_set("out of memory");
-	}
-	filelist_buf(rec, path, &b);
-	free(path);
-	return rc == -1 ? -1 : 0;
+	return criudir_keep(rec, name, &b) == -1 || rc == -1 ? -1 : 0;
 }
 
 /*
@@ -163,7 +174,6 @@ criudir_rest(struct criureader *r, struct filelist *rec)
 {
 	struct criuname *v;
 	struct buf b = { 0 };
-	char *path;
 	size_t i;
 
 	for (i = 0; i < r->nname; i++) {
@@ -176,12 +186,8 @@ criudir_rest(struct criureader *r, struct filelist *rec)
 			return errstr_set("%s: a name of a file has a "
 			    "newline, which a snapshot cannot hold", r->dir);
 		if (criudir_slurp(r, v->name, &b) == -1 ||
-		    asprintf(&path, "criu/%s", v->name) == -1) {
-			buf_free(&b);
+		    criudir_keep(rec, v->name, &b) == -1)
 			return -1;
-		}
-		filelist_buf(rec, path, &b);
-		free(path);
 	}
 	return 0;
 }

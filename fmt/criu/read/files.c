@@ -28,23 +28,7 @@ static const char *const fixed[FD_TYPES] = {
 	[FD_PIDFD] = "anon_inode:[pidfd]",
 };
 
-static int
-set_name(struct criufile *f, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vasprintf(&f->name, fmt, ap);
-	va_end(ap);
-	if (n == -1) {
-		f->name = NULL;
-		return errstr_set("out of memory");
-	}
-	return 0;
-}
-
-static int
+static void
 reg_file(struct criufile *f, const Criu__RegFile *reg)
 {
 	size_t i, k;
@@ -59,7 +43,7 @@ reg_file(struct criufile *f, const Criu__RegFile *reg)
 		for (k = 0; k < 4; k++)
 			f->buildid.id[f->buildid.len++] =
 			    (uint8_t)(reg->build_id[i] >> 8 * k);
-	return set_name(f, "%s", reg->name);
+	f->name = str_dup(reg->name);
 }
 
 PCMP(memfd_cmp, Criu__MemfdInode, inode_id)
@@ -79,57 +63,58 @@ memfd_file(const struct criureader *r, struct criufile *f,
 	f->dev = makedev(0, 1);
 	f->ino = in->shmid;
 	/* memory that is shared with children has this name, too */
-	return strcmp(in->name, "/dev/zero") == 0 ?
-	    set_name(f, "%s (deleted)", in->name) :
-	    set_name(f, "/memfd:%s (deleted)", in->name);
+	f->name = str_printf("%s%s (deleted)", strcmp(in->name,
+	    "/dev/zero") == 0 ? "" : "/memfd:", in->name);
+	return 0;
 }
 
-static int
-socket_file(struct criufile *f, const Criu__FileEntry *e)
+static uint32_t
+socket_ino(const Criu__FileEntry *e)
 {
-	uint32_t ino;
-
-	ino = e->isk != NULL && e->isk->has_ino ? e->isk->ino :
+	return e->isk != NULL && e->isk->has_ino ? e->isk->ino :
 	    e->nlsk != NULL && e->nlsk->has_ino ? e->nlsk->ino :
-	    e->usk != NULL && e->usk->has_ino ? e->usk->ino : f->id;
-	f->flags = O_RDWR;
-	return set_name(f, "socket:[%u]", ino);
+	    e->usk != NULL && e->usk->has_ino ? e->usk->ino : e->id;
 }
 
 /*
- * What is known of a file.
+ * Set f, which is all zero, to what is known of a file.
  */
 static int
 file_make(const struct criureader *r, struct criufile *f,
     const Criu__FileEntry *e)
 {
+	const char *link = e->type < FD_TYPES ? fixed[e->type] : NULL;
+
 	f->id = e->id;
 	f->type = e->type;
 	if (e->reg != NULL)
-		return reg_file(f, e->reg);
-	if (e->memfd != NULL)
-		return memfd_file(r, f, e->memfd);
-	if (e->pipe != NULL) {
+		reg_file(f, e->reg);
+	else if (e->memfd != NULL) {
+		if (memfd_file(r, f, e->memfd) == -1)
+			return -1;
+	} else if (e->pipe != NULL) {
 		f->flags = e->pipe->flags;
 		f->ino = e->pipe->pipe_id;
-		return set_name(f, "pipe:[%u]", e->pipe->pipe_id);
+		f->name = str_printf("pipe:[%u]", e->pipe->pipe_id);
+	} else if (e->isk != NULL || e->usk != NULL || e->nlsk != NULL ||
+	    e->type == FD_PACKETSK) {
+		f->flags = O_RDWR;
+		f->name = str_printf("socket:[%u]", socket_ino(e));
+	} else {
+		if (e->fifo != NULL && e->fifo->has_regf_id)
+			f->named = e->fifo->regf_id;
+		if (e->tty != NULL) {
+			f->flags = e->tty->flags;
+			f->named = e->tty->has_regf_id ? e->tty->regf_id : 0;
+		}
+		if (e->type == FD_TUN)	/* two entries have its number */
+			f->named = e->id;
+		else if (link != NULL)
+			f->flags |= O_RDWR;
+		f->name = link != NULL ? str_dup(link) :
+		    str_printf("file of type %u", e->type);
 	}
-	if (e->isk != NULL || e->usk != NULL || e->nlsk != NULL ||
-	    e->type == FD_PACKETSK)
-		return socket_file(f, e);
-	if (e->fifo != NULL && e->fifo->has_regf_id)
-		f->named = e->fifo->regf_id;
-	if (e->tty != NULL) {
-		f->flags = e->tty->flags;
-		f->named = e->tty->has_regf_id ? e->tty->regf_id : 0;
-	}
-	if (e->type == FD_TUN)	/* there are two entries of its number */
-		f->named = e->id;
-	else if (e->type < FD_TYPES && fixed[e->type] != NULL)
-		f->flags |= O_RDWR;
-	return e->type < FD_TYPES && fixed[e->type] != NULL ?
-	    set_name(f, "%s", fixed[e->type]) :
-	    set_name(f, "file of type %u", e->type);
+	return f->name == NULL ? -1 : 0;
 }
 
 CMP2(file_cmp, struct criufile, id, type)
@@ -174,8 +159,8 @@ resolve_names(struct criureader *r)
 		if (f->named == 0 ||
 		    (g = criufile_find(r, FD_REG, f->named)) == NULL)
 			continue;
-		if ((name = strdup(g->name)) == NULL)
-			return errstr_set("out of memory");
+		if ((name = str_dup(g->name)) == NULL)
+			return -1;
 		free(f->name);
 		f->name = name;
 		if (f->flags == 0)
@@ -184,58 +169,30 @@ resolve_names(struct criureader *r)
 	return 0;
 }
 
-/*
- * Keep the messages of memfd.img, if there is one.
- */
 static int
-read_memfds(struct criureader *r)
+memfd_add(void *arg, const struct criuimg *im, void *m)
 {
-	Criu__MemfdInode *m;
-	struct criuimg im;
-	int rc;
+	struct criureader *r = arg;
 
-	rc = criuimg_open(&im, r->images, "memfd.img", CRIU_MEMFD);
-	while (rc == 1 && (rc = criuimg_next(&im,
-	    &criu__memfd_inode__descriptor, &m)) == 1) {
-		if (VEC_ROOM(r->memfd, r->nmemfd) == -1) {
-			protobuf_c_message_free_unpacked(&m->base, NULL);
-			rc = -1;
-			break;
-		}
-		r->memfd[r->nmemfd++] = m;
-	}
-	criuimg_close(&im);
-	SORT(r->memfd, r->nmemfd, memfd_cmp);
-	return rc;
+	(void)im;
+	if (VEC_ROOM(r->memfd, r->nmemfd) == -1)
+		return -1;
+	r->memfd[r->nmemfd++] = m;
+	return 1;
 }
 
 static int
-read_files(struct criureader *r)
+file_add(void *arg, const struct criuimg *im, void *e)
 {
-	Criu__FileEntry *e;
+	struct criureader *r = arg;
 	struct criufile *v;
-	struct criuimg im;
-	int rc;
 
-	if ((rc = criuimg_open(&im, r->images, "files.img", CRIU_FILES)) == 0)
-		rc = -1;
-	while (rc == 1 && (rc = criuimg_next(&im,
-	    &criu__file_entry__descriptor, &e)) == 1) {
-		if (VEC_ROOM(r->file, r->nfile) == -1)
-			rc = -1;
-		else {
-			v = &r->file[r->nfile++];
-			memset(v, 0, sizeof *v);
-			if (file_make(r, v, e) == -1)
-				rc = criuimg_error(&im, "%s",
-				    snap_errstr());
-		}
-		protobuf_c_message_free_unpacked(&e->base, NULL);
-		if (rc == -1)
-			break;
-	}
-	criuimg_close(&im);
-	return rc;
+	if (VEC_ROOM(r->file, r->nfile) == -1)
+		return -1;
+	v = &r->file[r->nfile++];
+	memset(v, 0, sizeof *v);
+	return file_make(r, v, e) == -1 ? criuimg_error(im, "%s",
+	    snap_errstr()) : 0;
 }
 
 /*
@@ -246,7 +203,12 @@ criufiles_read(struct criureader *r)
 {
 	size_t i;
 
-	if (read_memfds(r) == -1 || read_files(r) == -1)
+	if (criuimg_each(r->images, "memfd.img", CRIU_MEMFD,
+	    &criu__memfd_inode__descriptor, memfd_add, r) == -1)
+		return -1;
+	SORT(r->memfd, r->nmemfd, memfd_cmp);
+	if (criuimg_each(r->images, "files.img", CRIU_FILES,
+	    &criu__file_entry__descriptor, file_add, r) != 1)
 		return -1;
 	SORT(r->file, r->nfile, file_cmp);
 	for (i = 1; i < r->nfile; i++)
@@ -293,8 +255,8 @@ add_fd(struct criutask *t, const Criu__Fdinfo *d, const struct criufile *f)
 		return -1;
 	v = &t->task.open[t->task.nopen];
 	memset(v, 0, sizeof *v);
-	if ((v->path = strdup(f->name)) == NULL)
-		return errstr_set("out of memory");
+	if ((v->path = str_dup(f->name)) == NULL)
+		return -1;
 	v->fd = (int)d->fd;
 	v->flags = flags;
 	v->pos = f->pos;
@@ -305,30 +267,44 @@ add_fd(struct criutask *t, const Criu__Fdinfo *d, const struct criufile *f)
 	return 0;
 }
 
-PCMP(fd_cmp, Criu__Fdinfo, fd)
+CMP(fd_cmp, Criu__Fdinfo, fd)
+
+struct fdinfos {		/* of a process */
+	Criu__Fdinfo	*v;	/* owned */
+	size_t		 n;
+};
+
+static int
+fdinfo_add(void *arg, const struct criuimg *im, void *m)
+{
+	struct fdinfos *l = arg;
+
+	(void)im;
+	if (VEC_ROOM(l->v, l->n) == -1)
+		return -1;
+	l->v[l->n++] = *(Criu__Fdinfo *)m;	/* numbers alone */
+	return 0;
+}
 
 /*
  * Have the descriptors, in their order, in a process.
  */
 static int
 add_fds(struct criureader *r, struct criutask *t, const char *name,
-    Criu__Fdinfo **d, size_t n)
+    const struct fdinfos *l)
 {
 	const struct criufile *f;
-	size_t i;
+	const Criu__Fdinfo *d;
 
-	SORT(d, n, fd_cmp);
-	for (i = 0; i < n; i++) {
-		if (d[i]->fd > INT32_MAX || (i > 0 &&
-		    d[i]->fd == d[i - 1]->fd))
+	for (d = l->v; d < l->v + l->n; d++) {
+		if (d->fd > INT32_MAX || (d > l->v && d->fd == d[-1].fd))
 			return errstr_set("%s/%s: descriptor %u a second "
-			    "time", r->dir, name, d[i]->fd);
-		f = criufile_find(r, d[i]->type, d[i]->id);
-		if (f == NULL)
+			    "time", r->dir, name, d->fd);
+		if ((f = criufile_find(r, d->type, d->id)) == NULL)
 			return errstr_set("%s/%s: descriptor %u: no file %u "
-			    "of type %u in files.img", r->dir, name, d[i]->fd,
-			    d[i]->id, d[i]->type);
-		if (add_fd(t, d[i], f) == -1)
+			    "of type %u in files.img", r->dir, name, d->fd,
+			    d->id, d->type);
+		if (add_fd(t, d, f) == -1)
 			return -1;
 	}
 	return 0;
@@ -342,36 +318,20 @@ add_fds(struct criureader *r, struct criutask *t, const char *name,
 int
 criufiles_open(struct criureader *r, struct criutask *t, uint32_t id)
 {
-	char name[32], entry[48];
-	struct criuimg im;
+	struct fdinfos l = { 0 };
 	struct buf b = { 0 };
-	Criu__Fdinfo **d;
-	size_t i, n;
+	char name[32];
 	int rc;
 
 	snprintf(name, sizeof name, "fdinfo-%u.img", id);
-	d = NULL;
-	n = 0;
-	rc = criuimg_open(&im, r->images, name, CRIU_FDINFO);
-	while (rc == 1 && VEC_ROOM(d, n) == 0) {
-		rc = criuimg_next(&im, &criu__fdinfo__descriptor, &d[n]);
-		n += rc == 1;
-	}
-	if (rc == 1)
-		rc = -1;
-	if (rc == 0)
-		rc = add_fds(r, t, name, d, n);
-	for (i = 0; i < n; i++)
-		protobuf_c_message_free_unpacked(&d[i]->base, NULL);
-	free(d);
-	if (rc == 0 && criudir_use(r, name)) {
-		if ((rc = criudir_slurp(r, name, &b)) == -1)
-			buf_free(&b);
-		else {
-			snprintf(entry, sizeof entry, "criu/%s", name);
-			filelist_buf(&t->rec, entry, &b);
-		}
-	}
-	criuimg_close(&im);
-	return rc;
+	rc = criuimg_each(r->images, name, CRIU_FDINFO,
+	    &criu__fdinfo__descriptor, fdinfo_add, &l);
+	SORT(l.v, l.n, fd_cmp);
+	if (rc != -1)
+		rc = add_fds(r, t, name, &l);
+	free(l.v);
+	if (rc == -1 || !criudir_use(r, name))
+		return rc;
+	return criudir_slurp(r, name, &b) == -1 ? -1 :
+	    criudir_keep(&t->rec, name, &b);
 }

@@ -2,6 +2,7 @@
  * A directory of CRIU images as a snapshot: see read.h for the parts.
  */
 #include "read.h"
+#include "vec.h"
 
 #include <stdlib.h>
 
@@ -55,27 +56,6 @@ read_inventory(struct criureader *r)
 	return rc;
 }
 
-static int
-read_pstree(struct criureader *r)
-{
-	Criu__PstreeEntry *e;
-	struct criuimg im;
-	int rc;
-
-	rc = criuimg_open(&im, r->images, "pstree.img", CRIU_PSTREE);
-	if (rc == 0)
-		rc = -1;
-	while (rc == 1 && (rc = criuimg_next(&im,
-	    &criu__pstree_entry__descriptor, &e)) == 1) {
-		rc = criutask_process(r, e) == -1 ? -1 : 1;
-		protobuf_c_message_free_unpacked(&e->base, NULL);
-	}
-	if (rc == 0 && r->ntask == 0)
-		rc = criuimg_error(&im, "no process");
-	criuimg_close(&im);
-	return rc;
-}
-
 /*
  * Give all their small files; the first one has the images that belong to
  * none.  When the kernel was started nobody can tell.
@@ -86,18 +66,17 @@ pack_all(struct criureader *r)
 	struct snap *s = r->snap;
 	size_t i;
 
+	if (r->ntask == 0)
+		return errstr_set("%s/pstree.img: no process", r->dir);
 	if (criudir_rest(r, &r->task[0]->rec) == -1)
 		return -1;
 	for (i = 0; i < r->ntask; i++)
 		if (criutask_pack(r->task[i]) == -1)
 			return -1;
-	if (asprintf(&s->header, "process snapshot %jd "
-	    "%u@unknown %s 0 \"criu\"", (intmax_t)r->time,
-	    (unsigned int)r->task[0]->state.uid[0], r->machine->name) == -1) {
-		s->header = NULL;
-		return errstr_set("out of memory");
-	}
-	return 0;
+	s->header = str_printf("process snapshot %jd %u@unknown %s 0 \"criu\"",
+	    (intmax_t)r->time, (unsigned int)r->task[0]->state.uid[0],
+	    r->machine->name);
+	return s->header == NULL ? -1 : 0;
 }
 
 /*
@@ -118,8 +97,9 @@ images_read(struct imgdir *images, const struct readopts *o)
 	if ((r.snap = snap_new()) != NULL && read_inventory(&r) == 0 &&
 	    criudir_list(&r) == 0 && criumachine_find(&r) == 0 &&
 	    criufiles_read(&r) == 0 && criushm_read(&r) == 0 &&
-	    read_pstree(&r) == 0 && criuelf_carry(&r) == 0 &&
-	    criushm_carry(&r) == 0)
+	    criuimg_each(images, "pstree.img", CRIU_PSTREE,
+	    &criu__pstree_entry__descriptor, criutask_process, &r) == 1 &&
+	    criuelf_carry(&r) == 0 && criushm_carry(&r) == 0)
 		rc = pack_all(&r);
 	for (i = 0; i < r.ntask; i++)
 		criutask_free(r.task[i]);

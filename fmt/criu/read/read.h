@@ -96,6 +96,7 @@ struct snap	*criu_readtar(struct input *in, const struct readopts *o);
 /* dir.c */
 int		 criudir_list(struct criureader *);
 int		 criudir_slurp(struct criureader *, const char *, struct buf *);
+int		 criudir_keep(struct filelist *, const char *, struct buf *);
 int		 criudir_message(struct criureader *, struct filelist *,
 		    const char *, uint32_t,
 		    const ProtobufCMessageDescriptor *, void *);
@@ -144,8 +145,7 @@ int		 criuelf_text(struct criureader *, struct criutask *);
 int		 criuelf_carry(struct criureader *);
 
 /* task.c */
-int		 criutask_process(struct criureader *,
-		    const Criu__PstreeEntry *);
+criuimg_fn	 criutask_process;
 int		 criutask_pack(struct criutask *);
 void		 criutask_free(struct criutask *);
 

@@ -329,15 +329,19 @@ read_process(struct criureader *r, struct criutask *t,
 }
 
 /*
- * Read all that there is of the process of e.  Return 0, or -1 with errstr.
+ * Read all that there is of the process of msg, an entry of im, pstree.img, to
+ * the struct criureader arg.  Return 0, or -1 with errstr.
  */
 int
-criutask_process(struct criureader *r, const Criu__PstreeEntry *e)
+criutask_process(void *arg, const struct criuimg *im, void *msg)
 {
+	const Criu__PstreeEntry *e = msg;
+	struct criureader *r = arg;
 	struct criutask *t;
 	Criu__Core *c;
 	int rc;
 
+	(void)im;
 	if ((t = task_new(r, e, e->pid)) == NULL ||
 	    read_core(r, t, &c) == -1)
 		return -1;
