@@ -1,7 +1,7 @@
 /*
  * snapload: from a snapshot to a directory of CRIU images, and back.
  */
-#include "snapload.h"
+#include "common/common.h"
 
 #include <err.h>
 #include <stdlib.h>
@@ -36,6 +36,30 @@ say_note(void *arg, const char *text)
 {
 	(void)arg;
 	program_warn("%s", text);
+}
+
+/*
+ * Print the command that restores the images in dir to standard output. o tells
+ * what they take: bits of enum criu_need, where those do not tell, print
+ * nothing; and words.  Return 0, or -1 with errstr.
+ */
+static int
+command_print(const char *dir, const struct criuopts *o)
+{
+	const unsigned int need = *o->need;
+	struct buf b = { 0 };
+	int rc;
+
+	if (!(need & CRIU_MADE))
+		return 0;
+	criu_command(&b, dir, need, o->words);
+	buf_add(&b, "", 1);
+	rc = buf_check(&b);
+	if (rc == 0 && (puts(text_harmless((char *)b.data)) == EOF ||
+	    fflush(stdout) == EOF))
+		rc = errstr_sys("standard output");
+	buf_free(&b);
+	return rc;
 }
 
 /*

@@ -237,7 +237,7 @@ entry_at(struct fstree *t, uint64_t dir, const struct fsnode *n, size_t at,
 	case FS_CRIU:
 		if (at >= member_images(n->m))
 			return false;
-		e->name = criuview_name(n->m->view, at);
+		e->name = n->m->view->v[at]->name;
 		e->ino = fsnode_ino(proc, FS_CRIU, 0, at);
 		e->dir = false;
 		return true;

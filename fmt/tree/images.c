@@ -118,7 +118,7 @@ refused_make(struct said *said)
 	struct criuview *v;
 
 	line_add(&said->warned, "", snap_errstr());
-	if ((v = criuview_empty()) == NULL)
+	if ((v = mem_new(1, sizeof *v)) == NULL)
 		return NULL;
 	if (criuview_add(v, "refused", &said->warned) == 0)
 		return v;

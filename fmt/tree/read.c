@@ -85,7 +85,7 @@ body_get(struct body *b, const struct fsnode *n)
 	case FS_CRIU:
 		b->view = n->m->view;
 		b->number = n->index;
-		b->size = criuview_size(b->view, b->number);
+		b->size = b->view->v[b->number]->size;
 		break;
 	default:
 		body_image(b, n->m->sysroot.f[n->index].image);

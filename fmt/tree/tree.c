@@ -286,7 +286,7 @@ member_images(struct member *m)
 	size_t n;
 
 	member_need(m, PART_IMAGES);
-	n = m->view == NULL ? 0 : criuview_count(m->view);
+	n = m->view == NULL ? 0 : m->view->n;
 	return n < FS_INDEX_MAX ? n : FS_INDEX_MAX;
 }
 

@@ -987,8 +987,8 @@ test_view(void **state)
 	s = begin();
 	finish(s, 7);
 	assert_non_null(v = criuview_new(s, &o));
-	assert_int_equal(criuview_count(v), 1);
-	assert_string_equal(criuview_name(v, 0), "inventory.img");
+	assert_int_equal(v->n, 1);
+	assert_string_equal(v->v[0]->name, "inventory.img");
 	criuview_free(v);
 	snap_free(s);
 }

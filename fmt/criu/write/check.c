@@ -101,29 +101,6 @@ criu_check(struct snap *s, const struct criuopts *o)
 }
 
 /*
- * Return the option of criu restore that a bit of enum criu_need asks for; NULL
- * if it asks for none.
- */
-static const char *
-option_of(unsigned int bit)
-{
-	switch (bit) {
-	case CRIU_SHELL_JOB:
-		return "--shell-job";
-	case CRIU_TCP_ESTABLISHED:
-		return "--tcp-established";
-	case CRIU_TCP_CLOSE:
-		return "--tcp-close";
-	case CRIU_FILE_LOCKS:
-		return "--file-locks";
-	case CRIU_EXT_UNIX_SK:
-		return "--ext-unix-sk";
-	default:
-		return NULL;
-	}
-}
-
-/*
  * Add to b the command of criu(8) that restores the images in directory dir:
  * need has the bits of enum criu_need that they were said to take, and words,
  * which may be NULL, more words of it.
@@ -132,14 +109,23 @@ void
 criu_command(struct buf *b, const char *dir, unsigned int need,
     const struct buf *words)
 {
-	const char *option;
-	unsigned int bit;
+	static const struct {
+		unsigned int	 bit;
+		const char	*option;
+	} asked[] = {
+		{ CRIU_SHELL_JOB, "shell-job" },
+		{ CRIU_TCP_CLOSE, "tcp-close" },
+		{ CRIU_TCP_ESTABLISHED, "tcp-established" },
+		{ CRIU_FILE_LOCKS, "file-locks" },
+		{ CRIU_EXT_UNIX_SK, "ext-unix-sk" }
+	};
+	size_t i;
 
 	buf_printf(b, "criu restore %s-D ", need & CRIU_TERMINAL ? "" : "-d ");
 	shell_word(b, dir);
-	for (bit = 1; bit != 0; bit <<= 1)
-		if (need & bit && (option = option_of(bit)) != NULL)
-			buf_printf(b, " %s", option);
+	for (i = 0; i < sizeof asked / sizeof *asked; i++)
+		if (need & asked[i].bit)
+			buf_printf(b, " --%s", asked[i].option);
 	if (words != NULL)
 		buf_add(b, words->data, words->len);
 }

@@ -3,10 +3,6 @@
  * each has a head, and then the parts of it that are no holes.
  */
 #include "write.h"
-#include "full.h"
-
-#include <stdlib.h>
-#include <unistd.h>
 
 /*
  * Return whether there are zeros at a byte of a file that is carried along,
@@ -99,60 +95,5 @@ ghost_each(const struct made *im, ghost_fn fn, void *arg)
 			rc = fn(arg, b.data, b.len, origin + at, c.bytes);
 		buf_free(&b);
 	}
-	return rc;
-}
-
-struct ghostout {		/* an image that is written */
-	struct image	*body;	/* borrowed */
-	int		 fd;
-	uint64_t	 to;	/* where the next part goes */
-};
-
-/*
- * Write a part, with its head.
- */
-static int
-chunk_write(void *arg, const uint8_t *head, size_t len, uint64_t addr,
-    uint64_t bytes)
-{
-	enum { PIECE = 64 * 1024 };
-	struct ghostout *g = arg;
-	uint64_t done;
-	uint8_t *p;
-	size_t n;
-	int rc;
-
-	if ((p = malloc(PIECE)) == NULL)
-		return errstr_set("out of memory");
-	if ((rc = full_pwrite(g->fd, head, len, g->to)) == -1)
-		errstr_sys("byte %ju", (uintmax_t)g->to);
-	g->to += len;
-	for (done = 0; rc == 0 && done < bytes; done += n) {
-		n = bytes - done < PIECE ? (size_t)(bytes - done) : PIECE;
-		rc = image_read(g->body, addr + done, p, n);
-		if (rc == 0 && full_pwrite(g->fd, p, n, g->to + done) == -1)
-			rc = errstr_sys("byte %ju", (uintmax_t)(g->to + done));
-	}
-	g->to += bytes;
-	free(p);
-	return rc;
-}
-
-/*
- * Write the image im of a deleted file to out.  Return 0, or -1 with errstr.
- */
-int
-ghost_put(struct criuout *out, const struct made *im)
-{
-	struct ghostout g = { .body = ghost_body(im), .to = im->b.len };
-	int rc;
-
-	if ((g.fd = outdir_file(out->out, im->name)) == -1)
-		return -1;
-	if (full_pwrite(g.fd, im->b.data, im->b.len, 0) == -1)
-		rc = errstr_sys("%s", im->name);
-	else if ((rc = ghost_each(im, chunk_write, &g)) == -1)
-		errstr_wrap("%s", im->name);
-	close(g.fd);
 	return rc;
 }

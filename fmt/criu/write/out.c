@@ -33,11 +33,7 @@ criuout_parent(struct criuout *out)
 static bool
 is_img(const char *name)
 {
-	size_t n;
-
-	n = strlen(name);
-	return (n >= 4 && strcmp(name + n - 4, ".img") == 0) ||
-	    strcmp(name, "parent") == 0;
+	return img_isname(name) || strcmp(name, "parent") == 0;
 }
 
 /*

@@ -3,7 +3,7 @@
  * read.  Small ones are in memory; pages, and the bytes of deleted files, are
  * read from the snapshot when they are asked for.
  */
-#include "view.h"
+#include "write.h"
 #include "record/record.h"
 #include "vec.h"
 #include "bisect.h"
@@ -52,7 +52,7 @@ viewed_new(struct criuview *v, const char *name)
 static int
 part_add(struct viewed *f, const uint8_t *bytes, uint64_t addr, uint64_t len)
 {
-	struct part *p;
+	struct viewpart *p;
 	uint64_t end;
 
 	if (len == 0)
@@ -103,10 +103,10 @@ chunk_add(void *arg, const uint8_t *head, size_t n, uint64_t addr,
 }
 
 /*
- * Add the image of a deleted file.
+ * Add to v the image im of a deleted file.  Return 0, or -1 with errstr.
  */
-static int
-add_ghost(struct criuview *v, const struct made *im)
+int
+criuview_ghost(struct criuview *v, const struct made *im)
 {
 	struct viewed *f;
 
@@ -219,7 +219,7 @@ criuview_new(struct snap *s, const struct criuopts *o)
 		if (im->pages != NULL)
 			rc = add_pages(v, s, im, id);
 		else if (im->body != NULL)
-			rc = add_ghost(v, im);
+			rc = criuview_ghost(v, im);
 		else
 			rc = add_plain(v, im);
 	}
@@ -229,15 +229,6 @@ criuview_new(struct snap *s, const struct criuopts *o)
 	}
 	view_sort(v);
 	return v;
-}
-
-/*
- * Return a view without an image.
- */
-struct criuview *
-criuview_empty(void)
-{
-	return mem_new(1, sizeof(struct criuview));
 }
 
 /*

@@ -1,7 +1,7 @@
 /*
  * What is in images that are made as they are read.
  */
-#include "view.h"
+#include "write.h"
 #include "bisect.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 /*
  * Return where in f the byte at off is: the part, or where the next begins.
  */
-static const struct part *
+static const struct viewpart *
 part_find(const struct viewed *f, uint64_t off)
 {
 	return &f->part[BISECT(f->part, f->npart, off, off) - 1];
@@ -20,7 +20,7 @@ part_find(const struct viewed *f, uint64_t off)
  * and return whether these are data, and no hole.
  */
 static bool
-part_span(const struct viewed *f, const struct part *p, uint64_t off,
+part_span(const struct viewed *f, const struct viewpart *p, uint64_t off,
     uint64_t *end)
 {
 	struct span sp;
@@ -37,33 +37,6 @@ part_span(const struct viewed *f, const struct part *p, uint64_t off,
 }
 
 /*
- * Return how many images there are: they have the numbers from 0 on.
- */
-size_t
-criuview_count(const struct criuview *v)
-{
-	return v->n;
-}
-
-/*
- * Return the file name of image i, which v owns.
- */
-const char *
-criuview_name(const struct criuview *v, size_t i)
-{
-	return v->v[i]->name;
-}
-
-/*
- * Return the bytes of an image.
- */
-uint64_t
-criuview_size(const struct criuview *v, size_t i)
-{
-	return v->v[i]->size;
-}
-
-/*
  * Set *i to the image of a name.  Return false where there is none.
  */
 bool
@@ -77,7 +50,7 @@ criuview_find(const struct criuview *v, const char *name, size_t *i)
  * Read some of a part from byte off of the image on, up to len bytes.
  */
 static ssize_t
-part_read(const struct viewed *f, const struct part *p, uint8_t *buf,
+part_read(const struct viewed *f, const struct viewpart *p, uint8_t *buf,
     size_t len, uint64_t off)
 {
 	uint64_t at;

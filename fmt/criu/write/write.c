@@ -4,10 +4,13 @@
  * snapshot.
  */
 #include "write.h"
+#include "full.h"
+#include "vec.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * The pagemap of an object whose pages are where they belong.
@@ -53,6 +56,36 @@ path_between(const char *from, const char *to)
 		return NULL;
 	}
 	return (char *)up.data;
+}
+
+/*
+ * Write the image im of a deleted file.
+ */
+static int
+ghost_put(struct criuout *out, const struct made *im)
+{
+	enum { PIECE = 64 * 1024 };
+	struct criuview *v = mem_new(1, sizeof *v);
+	uint8_t *p = mem_new(1, PIECE);
+	uint64_t off;
+	ssize_t n = -1;
+	int fd = -1;
+
+	if (v != NULL && p != NULL && criuview_ghost(v, im) == 0 &&
+	    (fd = outdir_file(out->out, im->name)) != -1)
+		for (off = 0; (n = criuview_read(v, 0, p, PIECE, off)) > 0;
+		    off += (uint64_t)n)
+			if (full_pwrite(fd, p, (size_t)n, off) == -1) {
+				n = errstr_sys("byte %ju", (uintmax_t)off);
+				break;
+			}
+	if (fd != -1 && n == -1)
+		errstr_wrap("%s", im->name);
+	if (fd != -1)
+		close(fd);
+	free(p);
+	criuview_free(v);
+	return n == 0 ? 0 : -1;
 }
 
 /*

@@ -86,7 +86,6 @@ typedef int	(*ghost_fn)(void *arg, const uint8_t *head, size_t n,
 
 struct image	*ghost_body(const struct made *im);
 int		 ghost_each(const struct made *im, ghost_fn fn, void *arg);
-int		 ghost_put(struct criuout *out, const struct made *im);
 
 /* place.c */
 int		 place_pages(struct criuout *out, const struct mades *l);
@@ -94,14 +93,39 @@ int		 place_pages(struct criuout *out, const struct mades *l);
 /* stack.c */
 int		 stack_object(struct criuout *out, struct object *o);
 
-/* view.c, viewread.c */
-struct criuview;
+/*
+ * view.c, viewread.c: images that are made as they are read
+ *
+ *	pages-1.img		0       8192          12288
+ *	                        [ 10000 ][ 40000      ]     addresses
+ *	ghost-file-1.img	[head][chunk][ 0     ][chunk][ 90000 ]
+ *
+ * An image is a row of parts, each of which is bytes, or an address.
+ */
+struct viewpart {
+	uint64_t	 off;	/* where it begins */
+	uint64_t	 len;	/* bytes */
+	const uint8_t	*bytes;	/* borrowed; NULL: it is in the image: */
+	uint64_t	 addr;
+};
+
+struct viewed {			/* one of them */
+	char		*name;	/* owned */
+	struct image	*image;	/* borrowed; NULL: all parts are bytes */
+	struct viewpart	*part;	/* owned; in a row, without holes between */
+	size_t		 npart;
+	uint64_t	 size;	/* bytes of all */
+	struct buf	*own;	/* owned; bytes of parts */
+	size_t		 nown;
+};
+
+struct criuview {
+	struct mades	 l;	/* owned */
+	struct viewed	**v;	/* owned; by name */
+	size_t		 n;
+};
 
 struct criuview	*criuview_new(struct snap *s, const struct criuopts *o);
-struct criuview	*criuview_empty(void);
-size_t		 criuview_count(const struct criuview *v);
-const char	*criuview_name(const struct criuview *v, size_t i);
-uint64_t	 criuview_size(const struct criuview *v, size_t i);
 bool		 criuview_find(const struct criuview *v, const char *name,
 		    size_t *i);
 int		 criuview_add(struct criuview *v, const char *name,
@@ -110,6 +134,7 @@ ssize_t		 criuview_read(const struct criuview *v, size_t i, void *buf,
 		    size_t len, uint64_t off);
 int64_t		 criuview_seek(const struct criuview *v, size_t i, uint64_t off,
 		    bool data);
+int		 criuview_ghost(struct criuview *v, const struct made *im);
 void		 criuview_free(struct criuview *v);
 
 #endif
