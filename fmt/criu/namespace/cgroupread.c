@@ -33,10 +33,8 @@ cgpath_sound(const char *path)
  * then behind them.  Return whether they are there.
  */
 static bool
-perms_take(char **s, uint32_t *mode, uint32_t *uid, uint32_t *gid)
+perms_take(char **s, uint64_t perm[3])
 {
-	uint32_t *const to[] = { mode, uid, gid };
-	uint64_t v;
 	char *blank;
 	size_t i;
 
@@ -44,10 +42,9 @@ perms_take(char **s, uint32_t *mode, uint32_t *uid, uint32_t *gid)
 		if ((blank = strchr(*s, ' ')) == NULL)
 			return false;
 		*blank = '\0';
-		if (!number_parse(*s, i == 0 ? 'o' : 'd', &v) ||
-		    v > UINT32_MAX)
+		if (!number_parse(*s, i == 0 ? 'o' : 'd', &perm[i]) ||
+		    perm[i] > UINT32_MAX)
 			return false;
-		*to[i] = (uint32_t)v;
 		*s = blank + 1;
 	}
 	return true;
@@ -70,7 +67,7 @@ dir_take(struct cgdirs *d, struct words *w)
 		*blank++ = '\0';
 	c->list = strcmp(s, "-") == 0 ? "" : s;
 	c->told = true;
-	if (blank == NULL || !perms_take(&blank, &c->mode, &c->uid, &c->gid) ||
+	if (blank == NULL || !perms_take(&blank, c->perm) ||
 	    !cgpath_sound(blank))
 		return words_bad(w, "directory hierarchy mode (octal) uid gid "
 		    "path");
@@ -92,7 +89,7 @@ prop_take(struct cgdirs *d, struct words *w)
 		return -1;
 	p = c == NULL ? NULL : &c->prop[c->nprop];
 	if (p == NULL || strchr(w->word[0], '/') != NULL ||
-	    !perms_take(&w->rest, &p->mode, &p->uid, &p->gid))
+	    !perms_take(&w->rest, p->perm))
 		return words_bad(w, "name mode (octal) uid gid value, behind a "
 		    "directory");
 	p->name = w->word[0];

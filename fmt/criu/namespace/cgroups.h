@@ -15,18 +15,14 @@ enum {
 struct cgprop {			/* a property */
 	const char	*name;	/* borrowed, as the next */
 	char		*value;
-	uint32_t	 mode;	/* of its file, as the next */
-	uint32_t	 uid;
-	uint32_t	 gid;
+	uint64_t	 perm[3]; /* of its file: mode, user and group */
 };
 
 struct cgdir {			/* a cgroup */
 	const char	*list;	/* borrowed; its hierarchy: "" version 2 */
 	const char	*path;	/* borrowed */
 	bool		 told;	/* a record tells of it: of these */
-	uint32_t	 mode;	/* of its directory, as the next */
-	uint32_t	 uid;
-	uint32_t	 gid;
+	uint64_t	 perm[3]; /* of its directory: mode, user and group */
 	struct cgprop	*prop;	/* owned */
 	size_t		 nprop;
 };

@@ -183,9 +183,9 @@ prop_written(const struct tree *t, const struct cgprop *p)
 	if (strchr(p->value, '\n') != NULL ||
 	    (strcmp(p->name, "cpu.weight") == 0 && strcmp(p->value, "0") == 0))
 		return false;
-	return !is_initial(p) || p->mode != 0644 || p->uid != 0 ||
-	    p->gid != 0 || ((mode == CGROUPS_FULL || mode == CGROUPS_PROPS) &&
-	    strcmp(p->name, "cgroup.procs") != 0);
+	return !is_initial(p) || p->perm[0] != 0644 || p->perm[1] != 0 ||
+	    p->perm[2] != 0 || ((mode == CGROUPS_FULL ||
+	    mode == CGROUPS_PROPS) && strcmp(p->name, "cgroup.procs") != 0);
 }
 
 /*
@@ -204,13 +204,12 @@ prop_value(const struct cgprop *p)
 }
 
 static int
-perms_set(Criu__CgroupPerms *p, uint32_t mode, uint32_t uid, uint32_t gid)
+perms_set(Criu__CgroupPerms *p, uint32_t type, const uint64_t perm[3])
 {
 	if (p == NULL)
 		return -1;
-	p->mode = mode;
-	p->uid = uid;
-	p->gid = gid;
+	MSG_FILL(p, "mode uid gid", perm);
+	p->mode |= type;
 	return 0;
 }
 
@@ -230,16 +229,15 @@ dir_put(const struct tree *t, Criu__CgroupDir *e, const struct cgdir *d,
 	e->dir_name = (char *)(uintptr_t)name;
 	if (!d->told)
 		return 0;
-	if (perms_set(MSG_PART(a, e, dir_perms), S_IFDIR | d->mode, d->uid,
-	    d->gid) == -1)
+	if (perms_set(MSG_PART(a, e, dir_perms), S_IFDIR, d->perm) == -1)
 		return -1;
 	for (i = 0; i < d->nprop; i++) {
 		p = &d->prop[i];
 		if (!prop_written(t, p))
 			continue;
 		if ((v = MSG_PUSH(a, e, properties)) == NULL ||
-		    perms_set(MSG_PART(a, v, perms), S_IFREG | p->mode,
-		    p->uid, p->gid) == -1)
+		    perms_set(MSG_PART(a, v, perms), S_IFREG, p->perm) ==
+		    -1)
 			return -1;
 		v->name = (char *)(uintptr_t)p->name;
 		v->value = (char *)(uintptr_t)prop_value(p);

@@ -222,31 +222,36 @@ makesysv_space(const struct criumake *m)
 	return m->space != NULL;
 }
 
+/* ULONG_MAX - (1UL << 24): SHMMAX of linux/shm.h */
+#define SHM_MOST	(UINT64_MAX - (1 << 24))
+
+static const struct {		/* limits of an IPC namespace */
+	const char	*name;	/* below /proc/sys */
+	const char	*field;
+	uint64_t	 of_new; /* as it is in a new one */
+	bool		 wide;	/* it has 64 bits */
+} limit[] = {
+	{ "kernel/msgmax", "msg_ctlmax", 8192, false },
+	{ "kernel/msgmnb", "msg_ctlmnb", 16384, false },
+	{ "kernel/msgmni", "msg_ctlmni", 32000, false },
+	{ "kernel/auto_msgmni", "auto_msgmni", 0, false },
+	{ "kernel/shmmax", "shm_ctlmax", SHM_MOST, true },
+	{ "kernel/shmall", "shm_ctlall", SHM_MOST, true },
+	{ "kernel/shmmni", "shm_ctlmni", 4096, false },
+	{ "kernel/shm_rmid_forced", "shm_rmid_forced", 0, false },
+	{ "fs/mqueue/queues_max", "mq_queues_max", 256, false },
+	{ "fs/mqueue/msg_max", "mq_msg_max", 10, false },
+	{ "fs/mqueue/msgsize_max", "mq_msgsize_max", 8192, false },
+	{ "fs/mqueue/msg_default", "mq_msg_default", 10, false },
+	{ "fs/mqueue/msgsize_default", "mq_msgsize_default", 8192, false }
+};
+
 /*
  * Set one limit in e to what a line tells.
  */
 static int
 limit_line(const struct words *w, Criu__IpcVar *e)
 {
-	static const struct {
-		const char	*name;	/* below /proc/sys */
-		const char	*field;
-		bool		 wide;	/* it has 64 bits */
-	} limit[] = {
-		{ "kernel/msgmax", "msg_ctlmax", false },
-		{ "kernel/msgmnb", "msg_ctlmnb", false },
-		{ "kernel/msgmni", "msg_ctlmni", false },
-		{ "kernel/auto_msgmni", "auto_msgmni", false },
-		{ "kernel/shmmax", "shm_ctlmax", true },
-		{ "kernel/shmall", "shm_ctlall", true },
-		{ "kernel/shmmni", "shm_ctlmni", false },
-		{ "kernel/shm_rmid_forced", "shm_rmid_forced", false },
-		{ "fs/mqueue/queues_max", "mq_queues_max", false },
-		{ "fs/mqueue/msg_max", "mq_msg_max", false },
-		{ "fs/mqueue/msgsize_max", "mq_msgsize_max", false },
-		{ "fs/mqueue/msg_default", "mq_msg_default", false },
-		{ "fs/mqueue/msgsize_default", "mq_msgsize_default", false }
-	};
 	uint64_t v[4];
 	size_t i;
 
@@ -291,20 +296,12 @@ limits_read(const struct maketask *t, Criu__IpcVar *e)
 static int
 limits_write(struct criumake *m)
 {
-	/* ULONG_MAX - (1UL << 24): SHMMAX of linux/shm.h */
-	const uint64_t most = UINT64_MAX - (1 << 24);
 	uint32_t sem[4] = { 32000, 1024000000, 500, 32000 };
 	Criu__IpcVar e = CRIU__IPC_VAR__INIT;
 	size_t i;
 
-	e.msg_ctlmax = e.mq_msgsize_max = e.mq_msgsize_default = 8192;
-	e.msg_ctlmnb = 16384;
-	e.msg_ctlmni = 32000;
-	e.shm_ctlmax = e.shm_ctlall = most;
-	e.shm_ctlmni = 4096;
-	e.mq_queues_max = 256;
-	e.mq_msg_max = e.mq_msg_default = 10;
-	e.has_mq_msg_default = e.has_mq_msgsize_default = true;
+	for (i = 0; i < sizeof limit / sizeof *limit; i++)
+		MSG_FILL(&e, limit[i].field, &limit[i].of_new);
 	e.sem_ctls = sem;
 	e.n_sem_ctls = 4;
 	for (i = 0; i < m->norder; i++)

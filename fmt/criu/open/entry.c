@@ -1,9 +1,10 @@
 /*
  * What entries of files.img have beside what the keys of a file say, of kinds
- * that have no file of their own: pipes, epoll, timers, memfd.
+ * that have no file of their own: pipes, epoll, timers, memfd, pidfd.
  */
 #include "open.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 
 /*
@@ -111,5 +112,17 @@ makememfd_write(struct criumake *m, const struct makeopen *f, void *msg)
 	if (makeopen_has(f, OK_HUGEPAGES))
 		o->huge = f->v[OK_HUGEPAGES][0];
 	((Criu__MemfdFile *)msg)->inode_id = (uint32_t)(o - m->shm) + 1;
+	return 0;
+}
+
+int
+makepidfd_write(struct criumake *m, const struct makeopen *f, void *msg)
+{
+	const struct maketask *t = maketask_find(m, f->v[OK_PID][0]);
+	Criu__Pidfd *p = msg;
+
+	p->flags &= ~(uint32_t)O_RDWR;
+	p->nspid = t == NULL ? -1 : (int32_t)t->pid;
+	make_since(m, SINCE_PIDFD);
 	return 0;
 }

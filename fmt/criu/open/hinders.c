@@ -4,12 +4,8 @@
  */
 #include "open.h"
 
+#include <fcntl.h>
 #include <limits.h>
-
-enum {				/* of include/net/tcp_states.h, sys/socket.h */
-	STATE_ESTABLISHED = 1, STATE_CLOSE = 7, STATE_LISTEN = 10,
-	TYPE_DGRAM = 2, SHUT_BOTH = 3
-};
 
 /*
  * Return why a pipe cannot be restored, or NULL.
@@ -52,7 +48,7 @@ single_hinders(const struct criumake *m, const struct makeopen *f)
 			    "be accepted";
 	}
 	if (s[SOCK_STATE] != STATE_ESTABLISHED ||
-	    s[SOCK_TYPE] == TYPE_DGRAM || s[4] == SHUT_BOTH)
+	    s[SOCK_TYPE] == TYPE_DGRAM || s[SOCK_SHUTDOWN] == SHUT_BOTH)
 		return NULL;
 	o = makefind_accepter(m, f);
 	if (o == NULL || !makeopen_written(o))
@@ -190,4 +186,25 @@ makememfd_hinders(struct criumake *m, const struct makeopen *f)
 {
 	return makereg_content(m, f->v[OK_DEV][0], f->v[OK_INO][0]) != NULL ?
 	    NULL : "a memfd whose content is not in the snapshot";
+}
+
+/*
+ * Return why f, a pidfd, cannot be restored, or NULL. criu opens it before
+ * there are threads.
+ */
+const char *
+makepidfd_hinders(struct criumake *m, const struct makeopen *f)
+{
+	const struct maketask *t;
+
+	if (!makeopen_has(f, OK_PID) || f->v[OK_PID][0] == 0)
+		return "a pidfd of who is not known";
+	if ((int64_t)f->v[OK_PID][0] == -1)	/* it has ended */
+		return NULL;
+	t = maketask_find(m, f->v[OK_PID][0]);
+	if (f->v[OK_FLAGS][0] & O_EXCL || (t != NULL &&
+	    maketask_process(m, f->v[OK_PID][0]) != t))
+		return "a pidfd of a thread";
+	return t != NULL && t->chosen ? NULL :
+	    "a pidfd of who is not in the snapshot";
 }

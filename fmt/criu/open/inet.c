@@ -14,8 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum {				/* of sys/socket.h */
-	TYPE_STREAM = 1, TYPE_DGRAM = 2, TYPE_RAW = 3, SHUT_BOTH = 3,
+enum {
 	FAMILY_V4 = 2, FAMILY_V6 = 10,	/* of linux/socket.h */
 	MPTCP = 262			/* of uapi/linux/in.h */
 };

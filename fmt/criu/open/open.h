@@ -12,9 +12,7 @@
  *	unix.c		UNIX sockets
  *	standard.c	standard input, output and error that lead outside
  *	tty.c		terminals
- *	pidfd.c		descriptors of processes
- *	inotify.c	what is watched
- *	fanotify.c	likewise, by fanotify
+ *	watch.c		what is watched: inotify, fanotify
  *	nsfile.c	namespaces
  *	netlink.c	netlink sockets
  *	packet.c	packet sockets
@@ -22,16 +20,19 @@
  *	inet.c		sockets of the internet
  *	hinders.c	why others cannot be restored
  *	entry.c		and what their entries have
- *	kind.c		the table of all kinds
- *	judge.c		what of all these can be restored
+ *	judge.c		the table of all kinds: what of these can be restored
  *	file.c		files.img, an entry for each
- *	locks.c		locks on files
- *	fd.c		descriptors
+ *	fd.c		descriptors, and locks
  */
 #ifndef CRIUOPEN_H
 #define CRIUOPEN_H
 
 #include "criu/facts/facts.h"
+
+enum {				/* of include/net/tcp_states.h, sys/socket.h */
+	STATE_ESTABLISHED = 1, STATE_CLOSE = 7, STATE_LISTEN = 10,
+	TYPE_STREAM = 1, TYPE_DGRAM, TYPE_RAW, SHUT_BOTH = 3
+};
 
 enum {				/* ends of a pipe */
 	PIPE_READ = 1, PIPE_WRITE = 2, PIPE_BOTH = PIPE_READ | PIPE_WRITE
@@ -77,7 +78,7 @@ int		 makeshm_content(struct criumake *, struct proc *, uint32_t);
 int		 makeshm_write(struct criumake *);
 
 /*
- * Kinds of open files, kind.c: functions of the others that it lists return
+ * Kinds of open files, judge.c: functions of the others that it lists return
  * why one cannot be restored, or NULL; and 0, or -1 with errstr.
  */
 typedef const char *makehinders_fn(struct criumake *, const struct makeopen *);
@@ -147,10 +148,6 @@ bool		 makestandard_leaves(const struct criumake *,
 int		 makestandard_note(struct criumake *, const struct maketask *,
 		    const struct makefd *);
 
-/* inotify.c */
-int		 makewatch_handle(struct criumake *, Criu__FileHandle *,
-		    const struct openline *);
-
 /* nsfile.c: namespaces */
 uint32_t	 makens_id(const struct criumake *, uint32_t);
 
@@ -179,9 +176,6 @@ int		 makejudge_opens(struct criumake *);
 
 /* file.c */
 int		 makefile_write(struct criumake *);
-
-/* locks.c */
-int		 makelocks_write(struct criumake *, struct maketask *);
 
 /* fd.c */
 int		 makefd_write(struct criumake *, struct maketask *);

@@ -10,7 +10,6 @@
 
 enum {
 	PIECE = 32768,		/* bytes of a stream that are sent at once */
-	STREAM = 1,		/* SOCK_STREAM */
 	RIGHTS = 1		/* SCM_RIGHTS */
 };
 
@@ -160,11 +159,11 @@ makequeue_order(struct criumake *m)
 static bool
 is_deserted(const struct makeopen *f)
 {
-	enum { ESTABLISHED = 1, DGRAM = 2 };
 	const uint64_t *s = f->v[OK_SOCKET];
 
-	if (s[SOCK_TYPE] != DGRAM)
-		return s[SOCK_STATE] == ESTABLISHED && s[SOCK_PEER] == 0;
+	if (s[SOCK_TYPE] != TYPE_DGRAM)
+		return s[SOCK_STATE] == STATE_ESTABLISHED &&
+		    s[SOCK_PEER] == 0;
 	return f->senders == 0;
 }
 
@@ -254,9 +253,9 @@ packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
 	for (k = *next; k < passed && l[k].v[PASSED_PACKET] == nth; k++)
 		scm.n_rights++;
 	scm.type = RIGHTS;
-	scm.rights = calloc(scm.n_rights + 1, sizeof *scm.rights);
+	scm.rights = mem_new(scm.n_rights, sizeof *scm.rights);
 	if (scm.rights == NULL)
-		return errstr_set("out of memory");
+		return -1;
 	for (k = 0; k < scm.n_rights; k++)
 		scm.rights[k] = makefind_open(m,
 		    l[*next + k].v[PASSED_ID])->id;
@@ -265,7 +264,7 @@ packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
 	e.scm = &one;
 	e.n_scm = scm.n_rights > 0;
 	do {
-		len = f->v[OK_SOCKET][SOCK_TYPE] == STREAM && n > PIECE ?
+		len = f->v[OK_SOCKET][SOCK_TYPE] == TYPE_STREAM && n > PIECE ?
 		    PIECE : (size_t)n;
 		e.length = (uint32_t)len;
 		criuimg_add(b, &e.base);

@@ -67,8 +67,8 @@ makereg_path(struct criumake *m, const char *path, uint32_t *id)
 	Criu__RegFile r = CRIU__REG_FILE__INIT;
 	char *copy;
 
-	if ((copy = strdup(path)) == NULL)
-		return errstr_set("out of memory");
+	if ((copy = str_dup(path)) == NULL)
+		return -1;
 	r.id = *id = ++m->lastid;
 	r.name = copy;
 	reg_add(m, &r, NULL);
@@ -197,10 +197,10 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 	    (rc = gone_check(m, t, v, content)) != 1)
 		return rc;
 	r.id = x->id = ++m->lastid;
-	r.name = linked != NULL ? strdup(linked->path) :
-	    strndup(v->name, gone ? n - (sizeof DELETED - 1) : n);
+	r.name = linked != NULL ? str_dup(linked->path) :
+	    mem_dup(v->name, gone ? n - (sizeof DELETED - 1) : n);
 	if (r.name == NULL)
-		return errstr_set("out of memory");
+		return -1;
 	if (linked == NULL)
 		newlines_put(r.name);
 	im = content == NULL ? NULL : content->text;

@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {				/* of include/net/tcp_states.h, sys/socket.h */
-	STATE_CLOSE = 7, STATE_LISTEN = 10, TYPE_STREAM = 1
-};
 
 enum { OPT_TIMESTAMPS = 1, OPT_WSCALE = 4 }; /* TCPI_OPT_ of linux/tcp.h */
 

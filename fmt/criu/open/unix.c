@@ -5,11 +5,7 @@
 
 #include <limits.h>
 
-enum {
-	ESTABLISHED = 1, LISTEN = 10,	/* of include/net/tcp_states.h */
-	DGRAM = 2,
-	EXTERNAL = 1		/* USK_EXTERN of criu's sk-unix.c */
-};
+enum { EXTERNAL = 1 };		/* USK_EXTERN of criu's sk-unix.c */
 
 /*
  * Set the file of a socket that has a path for its name, its rights, and where
@@ -59,7 +55,7 @@ makeunix_leaves(const struct criumake *m, const struct makeopen *f)
 bool
 makeunix_external(const struct criumake *m, const struct makeopen *f)
 {
-	return f->v[OK_SOCKET][SOCK_TYPE] == DGRAM && f->peerlen > 1 &&
+	return f->v[OK_SOCKET][SOCK_TYPE] == TYPE_DGRAM && f->peerlen > 1 &&
 	    (f->peer[0] == '/' || f->peer[0] == '\0') && makeunix_leaves(m, f);
 }
 
@@ -106,8 +102,8 @@ external_write(struct criumake *m, const struct makeopen *f)
 	MSG_FILL(&o, "so_sndbuf so_rcvbuf so_snd_tmo_sec so_snd_tmo_usec "
 	    "so_rcv_tmo_sec so_rcv_tmo_usec", none);
 	MSG_FILL(&p, "ino type state flags uflags backlog peer",
-	    ((uint64_t[]){ s[SOCK_PEER], s[SOCK_TYPE], LISTEN, 0, EXTERNAL, 0,
-	    0 }));
+	    ((uint64_t[]){ s[SOCK_PEER], s[SOCK_TYPE], STATE_LISTEN, 0,
+	    EXTERNAL, 0, 0 }));
 	p.has_name = true;
 	p.name.data = f->peer;
 	p.name.len = f->peerlen;
@@ -130,7 +126,7 @@ makeunix_write(struct criumake *m, const struct makeopen *f, void *msg)
 		external_write(m, f);
 	p->has_uflags = p->has_name = true;
 	/* criu connects it to that again */
-	if (p->peer == 0 && p->state == ESTABLISHED &&
+	if (p->peer == 0 && p->state == STATE_ESTABLISHED &&
 	    (accepter = makefind_accepter(m, f)) != NULL)
 		p->peer = (uint32_t)accepter->v[OK_INO][0];
 	p->name.data = f->name;

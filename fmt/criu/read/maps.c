@@ -2,6 +2,7 @@
  * The mappings of a process, from the mm image, as the kernel shows them.
  */
 #include "read.h"
+#include "vec.h"
 
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
@@ -26,50 +27,36 @@ anon_name(const Criu__Mm *mm, const Criu__Vma *v)
 }
 
 /*
- * Memory that is shared, of an object that is no file of files.img.
- */
-static char *
-shared_name(struct vma *m, const Criu__Vma *v)
-{
-	char *name;
-
-	m->dev = makedev(0, 1);
-	m->ino = v->shmid;
-	if (asprintf(&name, "%s (deleted)", v->status & CRIU_SYSVIPC ?
-	    "/SYSV00000000" : "/dev/zero") == -1)
-		return NULL;
-	return name;
-}
-
-/*
  * Set the name and the file of a mapping.
  */
 static int
 vma_name(struct criureader *r, const Criu__Mm *mm, const Criu__Vma *v,
     struct vma *m)
 {
+	const char *name = v->status & CRIU_VSYSCALL ? "[vsyscall]" :
+	    v->status & CRIU_VVAR ? "[vvar]" :
+	    v->status & CRIU_VDSO ? "[vdso]" :
+	    v->status & CRIU_AIORING ? "/[aio] (deleted)" : NULL;
 	const struct criufile *f;
 
-	if (v->status & CRIU_VSYSCALL)
-		m->name = strdup("[vsyscall]");
-	else if (v->status & CRIU_VVAR)
-		m->name = strdup("[vvar]");
-	else if (v->status & CRIU_VDSO)
-		m->name = strdup("[vdso]");
-	else if (v->status & CRIU_AIORING)
-		m->name = strdup("/[aio] (deleted)");
-	else if (v->status & (CRIU_FILE_PRIVATE | CRIU_FILE_SHARED)) {
+	if (name == NULL &&
+	    v->status & (CRIU_FILE_PRIVATE | CRIU_FILE_SHARED)) {
 		if ((f = criufile_mapped(r, v)) == NULL)
 			return errstr_set("no file %" PRIu64 " in files.img",
 			    v->shmid);
-		m->name = strdup(f->name);
+		name = f->name;
 		m->dev = f->dev;
 		m->ino = f->dev != 0 ? f->ino : 0;
-	} else if (v->status & (CRIU_ANON_SHARED | CRIU_SYSVIPC))
-		m->name = shared_name(m, v);
-	else
-		m->name = strdup(anon_name(mm, v));
-	return m->name == NULL ? errstr_set("out of memory") : 0;
+	} else if (name == NULL &&
+	    v->status & (CRIU_ANON_SHARED | CRIU_SYSVIPC)) {
+		/* an object that is no file of files.img */
+		name = v->status & CRIU_SYSVIPC ? "/SYSV00000000 (deleted)" :
+		    "/dev/zero (deleted)";
+		m->dev = makedev(0, 1);
+		m->ino = v->shmid;
+	}
+	m->name = str_dup(name != NULL ? name : anon_name(mm, v));
+	return m->name == NULL ? -1 : 0;
 }
 
 static int
