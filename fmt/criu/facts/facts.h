@@ -71,8 +71,7 @@ struct maketext {		/* a file that has a name, in files.img */
 	char		*path;	/* owned */
 };
 
-struct makeghost {		/* a deleted file */
-	uint32_t	 id;
+struct makeghost {		/* a deleted file; the first has number 1 */
 	uint64_t	 dev;
 	uint64_t	 ino;
 };
@@ -282,7 +281,6 @@ bool		 makemount_lacks(const struct criumake *, uint64_t);
 bool		 makemount_isqueues(const struct criumake *, const char *);
 void		 makemount_path(const struct criumake *, const char *,
 		    protobuf_c_boolean *, int32_t *);
-void		 makemount_free(struct criumake *);
 
 /* find.c */
 int		 makefind_opens(struct criumake *);

@@ -106,9 +106,9 @@ makefind_opens(struct criumake *m)
 		if (m->open[i - 1]->key == m->open[i]->key)
 			return errstr_set("file/%" PRIu64 ": two processes "
 			    "have it", m->open[i]->key);
-	m->byino = calloc(m->nopen + 1, sizeof(*m->byino));
+	m->byino = mem_new(m->nopen, sizeof(*m->byino));
 	if (m->byino == NULL)
-		return errstr_set("out of memory");
+		return -1;
 	for (i = 0; i < m->nopen; i++)
 		m->byino[i] = m->open[i];
 	SORT(m->byino, m->nopen, byino_cmp);
@@ -137,9 +137,9 @@ makefind_fds(struct maketask *t)
 {
 	size_t i;
 
-	t->byopen = calloc(t->nfd + 1, sizeof(*t->byopen));
+	t->byopen = mem_new(t->nfd, sizeof(*t->byopen));
 	if (t->byopen == NULL)
-		return errstr_set("out of memory");
+		return -1;
 	for (i = 0; i < t->nfd; i++)
 		t->byopen[i] = &t->fd[i];
 	SORT(t->byopen, t->nfd, byopen_cmp);

@@ -4,6 +4,7 @@
  * as it should be; or -1 with errstr.
  */
 #include "facts.h"
+#include "vec.h"
 
 #include <arpa/inet.h>
 
@@ -24,9 +25,7 @@ makekey_path(struct makeopen *f, struct words *w)
 	    memchr(bytes, '\0', len) != NULL;
 	if (rc == 0) {
 		free(f->path);
-		f->path = strndup((char *)bytes, len);
-		if (f->path == NULL)
-			rc = errstr_set("out of memory");
+		rc = (f->path = mem_dup(bytes, len)) == NULL ? -1 : 0;
 	}
 	free(bytes);
 	return rc;

@@ -352,8 +352,8 @@ makekeys_read(struct makeopen *f, struct words *w)
 		    ": %s: line %zu: %s is not a key of type %s", w->pid,
 		    w->name, w->line, k->name, kind_name[f->type]);
 	if (k->inet && f->inet == NULL &&
-	    (f->inet = calloc(1, sizeof *f->inet)) == NULL)
-		return errstr_set("out of memory");
+	    (f->inet = mem_new(1, sizeof *f->inet)) == NULL)
+		return -1;
 	if (k->read != NULL) {
 		rc = k->read(f, w);
 		return rc == 1 ? key_bad(w, k) : rc;

@@ -376,13 +376,3 @@ makemount_path(const struct criumake *m, const char *path,
 	if ((*has = t != NULL))
 		*id = (int32_t)t->id;
 }
-
-/*
- * Free what m knows of mounts.
- */
-void
-makemount_free(struct criumake *m)
-{
-	makemounts_free(&m->inside);
-	makemounts_free(&m->outside);
-}

@@ -93,10 +93,10 @@ maketask_read(struct criumake *m)
 	uint64_t part, only;
 	size_t i;
 
-	m->task = calloc(m->snap->nproc, sizeof(*m->task));
-	m->bypid = calloc(m->snap->nproc, sizeof(*m->bypid));
+	m->task = mem_new(m->snap->nproc, sizeof(*m->task));
+	m->bypid = mem_new(m->snap->nproc, sizeof(*m->bypid));
 	if (m->task == NULL || m->bypid == NULL)
-		return errstr_set("out of memory");
+		return -1;
 	only = 0;
 	p = m->opts->root == 0 ? NULL : snap_find(m->snap, m->opts->root);
 	if (p != NULL && proc_part(p, &only) == -1)

@@ -156,6 +156,25 @@ int		 criuimg_each(const struct imgdir *dir, const char *name,
 void		 criuimg_begin(struct buf *b, uint32_t magic);
 void		 criuimg_add(struct buf *b, const ProtobufCMessage *m);
 
+struct made {			/* an image to be written */
+	char		*name;	/* owned */
+	struct buf	 b;	/* owned, unless it is */
+	bool		 lent;	/* by the snapshot, with which it came */
+	struct proc	*pages;	/* borrowed; whose pagemap it is; or NULL */
+	struct proc	*body;	/* borrowed; a file that is carried along, what
+				   of which is no hole comes behind b; or
+				   NULL */
+	uint64_t	 bodylen; /* of that, holes and all */
+};
+
+struct mades {			/* all of a directory */
+	struct made	**v;	/* owned */
+	size_t		 n;
+};
+
+int		 mades_check(struct mades *l);
+void		 mades_free(struct mades *l);
+
 /* message.c */
 struct msgs {			/* memory of messages that are made */
 	void		**v;	/* owned, as what they point to */
@@ -252,25 +271,5 @@ void		 pagemap_put(struct buf *b, const struct pages *p,
 		    uint64_t page);
 void		 pagemap_copy(struct buf *b, const struct pagemap *m,
 		    uint32_t id);
-
-/* made.c */
-struct made {			/* an image to be written */
-	char		*name;	/* owned */
-	struct buf	 b;	/* owned, unless it is */
-	bool		 lent;	/* by the snapshot, with which it came */
-	struct proc	*pages;	/* borrowed; whose pagemap it is; or NULL */
-	struct proc	*body;	/* borrowed; a file that is carried along, what
-				   of which is no hole comes behind b; or
-				   NULL */
-	uint64_t	 bodylen; /* of that, holes and all */
-};
-
-struct mades {			/* all of a directory */
-	struct made	**v;	/* owned */
-	size_t		 n;
-};
-
-int		 mades_check(struct mades *l);
-void		 mades_free(struct mades *l);
 
 #endif

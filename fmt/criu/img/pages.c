@@ -180,10 +180,8 @@ pagemap_load(struct pagemap *m, struct snap *s, const struct imgdir *dir,
 	int rc;
 
 	m->dir = dir;
-	if (asprintf(&m->name, "pagemap-%s.img", name) == -1) {
-		m->name = NULL;
-		return errstr_set("out of memory");
-	}
+	if ((m->name = str_printf("pagemap-%s.img", name)) == NULL)
+		return -1;
 	rc = criuimg_open(&im, dir, m->name, CRIU_PAGEMAP);
 	if (rc == 1 && (pagemap_entries(m, &im, &bytes) == -1 ||
 	    pages_open(m, s, bytes) == -1))

@@ -30,7 +30,8 @@ make_free(struct criumake *m)
 	maketask_free(m);
 	makeopen_free(m);
 	makeusers_free(m);
-	makemount_free(m);
+	makemounts_free(&m->inside);
+	makemounts_free(&m->outside);
 	makecgroup_free(m);
 	makewhy_free(m);
 	free(m->lock);

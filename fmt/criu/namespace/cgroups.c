@@ -141,9 +141,8 @@ makecgroup_read(struct criumake *m)
 
 	if (m->opts->cgroups == CGROUPS_IGNORE)
 		return 0;
-	m->cgroups = calloc(1, sizeof *m->cgroups);
-	if (m->cgroups == NULL)
-		return errstr_set("out of memory");
+	if ((m->cgroups = mem_new(1, sizeof *m->cgroups)) == NULL)
+		return -1;
 	if (cgsets_read(m) == -1)
 		return -1;
 	if (m->nreason > refused) {

@@ -4,6 +4,7 @@
  * told of that.
  */
 #include "namespace.h"
+#include "vec.h"
 #include "io/gzip/gzip.h"
 
 #include <inttypes.h>
@@ -70,9 +71,9 @@ command_tell(struct criumake *m)
 	for (i = 0; i < l->n; i++) {
 		if (!l->v[i].external)
 			continue;
-		if (asprintf(&word, "mnt[%s]:%s", l->v[i].point,
-		    l->v[i].outside) == -1)
-			return errstr_set("out of memory");
+		if ((word = str_printf("mnt[%s]:%s", l->v[i].point,
+		    l->v[i].outside)) == NULL)
+			return -1;
 		make_word(m, "--external", word);
 		free(word);
 	}

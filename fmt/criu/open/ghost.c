@@ -177,22 +177,19 @@ static int
 ghost_get(struct criumake *m, struct proc *content, const struct makeinode *n,
     uint32_t *id)
 {
-	struct makeghost *v;
 	struct made *im;
 	size_t i;
 
 	for (i = 0; i < m->nghost; i++)
 		if (m->ghost[i].dev == n->dev && m->ghost[i].ino == n->ino) {
-			*id = m->ghost[i].id;
+			*id = (uint32_t)i + 1;
 			return 0;
 		}
 	if (content_check(m, content) == -1 ||
 	    VEC_ROOM(m->ghost, m->nghost) == -1)
 		return -1;
-	v = &m->ghost[m->nghost++];
-	v->id = *id = (uint32_t)m->nghost;
-	v->dev = n->dev;
-	v->ino = n->ino;
+	m->ghost[m->nghost++] = (struct makeghost){ n->dev, n->ino };
+	*id = (uint32_t)m->nghost;
 	im = make_image(m, CRIU_GHOST_FILE, "ghost-file-%x.img", *id);
 	if (im == NULL)
 		return -1;

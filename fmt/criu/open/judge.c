@@ -4,6 +4,7 @@
  * restored.
  */
 #include "calls.h"
+#include "vec.h"
 #include "open.h"
 
 #include <fcntl.h>
@@ -205,8 +206,8 @@ makejudge_opens(struct criumake *m)
 			    (why = open_hinders(m, m->open[i])) == NULL)
 				continue;
 			m->open[i]->kind = open_kind(m, m->open[i]);
-			if ((m->open[i]->why = strdup(why)) == NULL)
-				return errstr_set("out of memory");
+			if ((m->open[i]->why = str_dup(why)) == NULL)
+				return -1;
 			again = true;
 		}
 	} while (again);
