@@ -31,6 +31,17 @@ prot_flags(uint64_t prot)
 }
 
 /*
+ * End the program if rc is -1: a list of mappings could not be changed, for
+ * want of memory.
+ */
+static void
+must_change(int rc)
+{
+	if (rc == -1)
+		program_nomem();
+}
+
+/*
  * A line of what is done with len bytes at an address; v is a mapping of
  * them, or NULL.
  */
@@ -42,10 +53,6 @@ map_line(struct stream *s, const struct thread *th, const struct trace *t,
 	char perm[5] = "";
 
 	l = line_add(&s->out, t->rec->time, th->process->pid, th->tid);
-	if (l == NULL) {
-		s->nomem = true;
-		return;
-	}
 	if (v == NULL) {
 		line_text(l, "%-7s %16jx +0x%jx", event, (uintmax_t)addr,
 		    (uintmax_t)len);
@@ -92,17 +99,14 @@ brk_end(struct stream *s, struct thread *th, const struct trace *t,
 	if (th->call[1] == 0 || brk != th->call[1] || brk == old)
 		return;
 	l = line_add(&s->out, t->rec->time, p->pid, th->tid);
-	if (l == NULL)
-		s->nomem = true;
-	else if (old == 0)
+	if (old == 0)
 		line_text(l, "%-7s %16jx", "brk", (uintmax_t)brk);
 	else
 		line_text(l, "%-7s %16jx %c0x%jx", "brk", (uintmax_t)brk,
 		    brk > old ? '+' : '-', (uintmax_t)(brk > old ? brk - old :
 		    old - brk));
-	if (late && brk < old &&
-	    vmas_unmap(&p->map, page_up(brk), page_up(old)) == -1)
-		s->nomem = true;
+	if (late && brk < old)
+		must_change(vmas_unmap(&p->map, page_up(brk), page_up(old)));
 }
 
 static void
@@ -114,8 +118,8 @@ unmap_end(struct stream *s, struct thread *th, const struct trace *t,
 
 	end = addr + page_up(th->call[2]);
 	map_line(s, th, t, "unmap", addr, end - addr, vmas_find(map, addr));
-	if (late && vmas_unmap(map, addr, end) == -1)
-		s->nomem = true;
+	if (late)
+		must_change(vmas_unmap(map, addr, end));
 }
 
 static void
@@ -127,8 +131,8 @@ shmdt_end(struct stream *s, struct thread *th, const struct trace *t,
 	if ((v = vmas_find(&th->process->map, th->call[1])) == NULL)
 		return;
 	map_line(s, th, t, "unmap", v->start, v->end - v->start, v);
-	if (late && vmas_unmap(&th->process->map, v->start, v->end) == -1)
-		s->nomem = true;
+	if (late)
+		must_change(vmas_unmap(&th->process->map, v->start, v->end));
 }
 
 static void
@@ -138,9 +142,9 @@ protect_end(struct stream *s, struct thread *th, const struct trace *t,
 	struct vmas *map = &th->process->map;
 	uint64_t addr = th->call[1], len = page_up(th->call[2]);
 
-	if (late && vmas_protect(map, addr, addr + len,
-	    prot_flags(th->call[3])) == -1)
-		s->nomem = true;
+	if (late)
+		must_change(vmas_protect(map, addr, addr + len,
+		    prot_flags(th->call[3])));
 	map_line(s, th, t, "protect", addr, len, vmas_find(map, addr));
 }
 
@@ -154,9 +158,9 @@ remap_end(struct stream *s, struct thread *th, const struct trace *t,
 	char event[64];
 
 	/* DONTUNMAP: what was there is empty now, but mapped */
-	if (late && vmas_move(map, addr, th->call[4] & MREMAP_DONTUNMAP ? 0 :
-	    old, to, len) == -1)
-		s->nomem = true;
+	if (late)
+		must_change(vmas_move(map, addr,
+		    th->call[4] & MREMAP_DONTUNMAP ? 0 : old, to, len));
 	snprintf(event, sizeof event, "remap   %16jx +0x%jx to",
 	    (uintmax_t)addr, (uintmax_t)old);
 	map_line(s, th, t, event, to, len, vmas_find(map, to));
@@ -245,6 +249,6 @@ mapping_made(struct stream *s, struct thread *th, const struct trace *t)
 	if (!th->calling)
 		map_line(s, th, t, grows ? "grow" : "map", v.start,
 		    grows ? old->start - v.start : v.end - v.start, &v);
-	if (r->time >= th->process->since && vmas_map(map, &v) == -1)
-		s->nomem = true;
+	if (r->time >= th->process->since)
+		must_change(vmas_map(map, &v));
 }

@@ -13,9 +13,8 @@ enum { HELD_MOST = 65536 };	/* lines */
 
 /*
  * Begin with lines in o, by opts, of which the times count from start, in ns.
- * Return 0, or -1 with errstr.
  */
-int
+void
 lines_begin(struct output_state *o, const struct options *opts,
     uint64_t start)
 {
@@ -25,23 +24,18 @@ lines_begin(struct output_state *o, const struct options *opts,
 	o->maps = tally_new();
 	o->code = tally_new();
 	o->slab = tally_new();
-	return o->maps != NULL && o->code != NULL && o->slab != NULL ? 0 :
-	    errstr_set("out of memory");
 }
 
 /*
  * Add to o a line of thread tid of process pid at that time, in ns, behind all
- * others, without a text.  Return it, or NULL with errstr.
+ * others, without a text.  Return it.
  */
 struct line *
 line_add(struct output_state *o, uint64_t time, pid_t pid, pid_t tid)
 {
 	struct line *l;
 
-	if ((l = calloc(1, sizeof *l)) == NULL) {
-		errstr_set("out of memory");
-		return NULL;
-	}
+	l = must(mem_new(1, sizeof *l));
 	l->time = time;
 	l->pid = pid;
 	l->tid = tid;
@@ -51,8 +45,7 @@ line_add(struct output_state *o, uint64_t time, pid_t pid, pid_t tid)
 }
 
 /*
- * Set the text of line l, made of fmt as printf(3) does; without memory for it,
- * the line is empty.
+ * Set the text of line l, made of fmt as printf(3) does.
  */
 void
 line_text(struct line *l, const char *fmt, ...)
@@ -61,12 +54,9 @@ line_text(struct line *l, const char *fmt, ...)
 
 	va_start(ap, fmt);
 	if (vasprintf(&l->text, fmt, ap) == -1)
-		l->text = NULL;
+		program_nomem();
 	va_end(ap);
-	if (l->text == NULL)
-		l->text = strdup("");
-	else
-		text_harmless(l->text);
+	text_harmless(l->text);
 }
 
 static void

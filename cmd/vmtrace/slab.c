@@ -79,14 +79,9 @@ slab_take(struct stream *s, const struct trace *t)
 	if ((t->kind == TRACE_PAGEALLOC && t->arg[0] == UINT64_MAX) ||
 	    (t->kind >= TRACE_KMALLOC && t->arg[1] == 0))
 		return;
-	if (!s->out.opts->totals) {
+	if (!s->out.opts->totals)
 		l = line_add(&s->out, t->rec->time, (pid_t)t->rec->pid,
 		    (pid_t)t->rec->tid);
-		if (l == NULL) {
-			s->nomem = true;
-			return;
-		}
-	}
 	if (t->kind <= TRACE_PAGEFREES)
 		page_take(s, t, l);
 	else

@@ -23,13 +23,12 @@ enum { MISC_MODE = 7, MISC_KERNEL = 1, PAGE_LEAST = 4096 };
  * Copy a mapping, or none.
  */
 static void
-vma_keep(struct stream *s, struct vma *to, const struct vma *v)
+vma_keep(struct vma *to, const struct vma *v)
 {
 	if (v == NULL)
 		return;
 	*to = *v;
-	if ((to->name = strdup(v->name)) == NULL)
-		s->nomem = true;
+	to->name = must(str_dup(v->name));
 }
 
 /*
@@ -52,17 +51,13 @@ fault_begin(struct stream *s, struct thread *th, const struct trace *t,
 
 	fault_drop(s, th);
 	l = line_add(&s->out, t->rec->time, th->process->pid, th->tid);
-	if (l == NULL) {
-		s->nomem = true;
-		return NULL;
-	}
 	l->open = true;
 	l->addr = addr;
 	l->ip = ip;
 	l->kernel = kernel;
-	vma_keep(s, &l->where, vmas_find(map, addr));
+	vma_keep(&l->where, vmas_find(map, addr));
 	if (s->out.opts->totals && !kernel)
-		vma_keep(s, &l->code, vmas_find(map, ip));
+		vma_keep(&l->code, vmas_find(map, ip));
 	th->fault = l;
 	return l;
 }
@@ -93,8 +88,7 @@ fault_point(struct stream *s, struct thread *th, const struct trace *t)
 		return;
 	l = fault_begin(s, th, t, t->arg[0], t->arg[1],
 	    t->kind == TRACE_KERNEL);
-	if (l != NULL)
-		l->access = fault_access(l, t->arg[2]);
+	l->access = fault_access(l, t->arg[2]);
 }
 
 static struct line *
@@ -105,7 +99,7 @@ fault_sample(struct stream *s, struct thread *th, const struct trace *t)
 	struct line *l;
 
 	l = fault_begin(s, th, t, r->addr, r->ip, kernel);
-	if (l != NULL && !kernel && r->addr == r->ip)
+	if (!kernel && r->addr == r->ip)
 		l->access = ACCESS_EXEC;
 	return l;
 }
@@ -119,8 +113,7 @@ fault_end(struct stream *s, struct thread *th, const struct trace *t,
 	/* one that began before we came */
 	if (l == NULL || l->addr / PAGE_LEAST != t->rec->addr / PAGE_LEAST)
 		l = fault_sample(s, th, t);
-	if (l != NULL)
-		line_close(&s->out, l, result, t->rec->time);
+	line_close(&s->out, l, result, t->rec->time);
 	th->fault = NULL;
 }
 
@@ -142,9 +135,7 @@ say(struct stream *s, const struct thread *th, const struct trace *t,
 	struct line *l;
 
 	l = line_add(&s->out, t->rec->time, th->process->pid, th->tid);
-	if (l == NULL)
-		s->nomem = true;
-	else if (*what == '\0')
+	if (*what == '\0')
 		line_text(l, "%s", event);
 	else
 		line_text(l, "%-7s %16s %s", event, "", what);
@@ -161,9 +152,7 @@ thread_of(struct stream *s, uint32_t pid, uint32_t tid)
 	th = thread_find(&s->tasks, (pid_t)tid);
 	if (th != NULL && th->process->pid != (pid_t)pid)
 		fault_drop(s, th);
-	if ((th = thread_get(&s->tasks, (pid_t)pid, (pid_t)tid)) == NULL)
-		s->nomem = true;
-	return th;
+	return thread_get(&s->tasks, (pid_t)pid, (pid_t)tid);
 }
 
 /*
@@ -179,11 +168,9 @@ task_fork(struct stream *s, struct thread *th, const struct trace *t)
 	snprintf(what, sizeof what, "%u", r->ctid);
 	say(s, th, t, r->child == r->parent ? "thread" : "fork", what);
 	if (r->child != r->parent) {
-		if ((p = process_new(&s->tasks, (pid_t)r->child)) == NULL ||
-		    vmas_copy(&p->map, &parent->map) == -1) {
-			s->nomem = true;
-			return;
-		}
+		p = process_new(&s->tasks, (pid_t)r->child);
+		if (vmas_copy(&p->map, &parent->map) == -1)
+			program_nomem();
 		p->since = parent->since;
 		p->brk = parent->brk;
 	}
@@ -254,24 +241,22 @@ dispatch(struct stream *s, struct thread *th, const struct trace *t)
 
 /*
  * Take what a tracer tells: a trace_fn.  It ends the trace when as many
- * faults were told as are wanted, or memory ran out.
+ * faults were told as are wanted.
  */
 static int
 stream_take(void *arg, const struct trace *t)
 {
 	struct stream *s = arg;
-	struct thread *th;
 
 	if (t->kind == TRACE_LOST) {
 		tasks_reread(&s->tasks);
 		return 0;
 	}
-	if ((th = thread_of(s, t->rec->pid, t->rec->tid)) != NULL)
-		dispatch(s, th, t);
+	dispatch(s, thread_of(s, t->rec->pid, t->rec->tid), t);
 	if (t->rec->time > s->last)
 		s->last = t->rec->time;
 	lines_flush(&s->out, s->last);
-	return s->nomem || s->out.full ? -1 : 0;
+	return s->out.full ? -1 : 0;
 }
 
 /*

@@ -4,7 +4,6 @@
  * still what was mapped.
  */
 #include "vmtrace.h"
-#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,14 +57,11 @@ syms_get(const struct row *r)
 		if (file[i].ino == r->ino &&
 		    strcmp(file[i].name, r->name) == 0)
 			return file[i].syms;
-	if (VEC_ROOM(file, nfile) == -1)
-		return NULL;
-	p = &file[nfile];
-	if ((p->name = strdup(r->name)) == NULL)
-		return NULL;
+	MUST_ROOM(file, nfile);
+	p = &file[nfile++];
+	p->name = must(str_dup(r->name));
 	p->ino = r->ino;
 	p->syms = elfsyms_open(r->name, r->ino);
-	nfile++;
 	return p->syms;
 }
 

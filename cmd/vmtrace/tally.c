@@ -32,17 +32,17 @@ row_cmp(const struct row *a, const struct row *b)
 TREE_GENERATE(rows, row, entry, row_cmp)
 
 /*
- * Return an empty tally; NULL: out of memory.
+ * Return an empty tally.
  */
 struct tally *
 tally_new(void)
 {
-	return calloc(1, sizeof(struct tally));
+	return must(mem_new(1, sizeof(struct tally)));
 }
 
 /*
  * Return the row of t with that key; a new one is a copy of it, or the one of
- * others.  NULL: out of memory.
+ * others.
  */
 struct row *
 tally_get(struct tally *t, const struct row *key)
@@ -59,14 +59,9 @@ tally_get(struct tally *t, const struct row *key)
 		if ((r = RB_FIND(rows, &t->all, &k)) != NULL)
 			return r;
 	}
-	if ((r = malloc(sizeof *r)) == NULL)
-		return NULL;
-	*r = *key;
+	r = must(mem_dup(key, sizeof *key));
 	memset(r->count, 0, sizeof r->count);
-	if ((r->name = strdup(key->name)) == NULL) {
-		free(r);
-		return NULL;
-	}
+	r->name = must(str_dup(key->name));
 	RB_INSERT(rows, &t->all, r);
 	t->n++;
 	return r;
@@ -74,7 +69,7 @@ tally_get(struct tally *t, const struct row *key)
 
 /*
  * Return all rows of t in the order of their keys, and in *n how many; the
- * caller frees the array.  NULL: none, or out of memory.
+ * caller frees the array.
  */
 struct row **
 tally_rows(const struct tally *t, size_t *n)
@@ -83,8 +78,7 @@ tally_rows(const struct tally *t, size_t *n)
 	struct row **v, *r;
 
 	*n = 0;
-	if (t->n == 0 || (v = reallocarray(NULL, t->n, sizeof *v)) == NULL)
-		return NULL;
+	v = must(mem_new(t->n, sizeof *v));
 	RB_FOREACH(r, rows, &all)
 		v[(*n)++] = r;
 	return v;

@@ -94,7 +94,7 @@ process_add(struct adding *a, pid_t pid)
 		errx(1, "%d: %s", pid, snap_errstr());
 	}
 	p = process_new(&a->s->tasks, pid);
-	if (p == NULL || process_read(p) == -1)
+	if (process_read(p) == -1)
 		program_warn("%s: mappings have no names", snap_errstr());
 	a->n++;
 	return 0;

@@ -34,7 +34,7 @@ process_find(struct tasks *t, pid_t pid)
 
 /*
  * Return a process of t with that pid of which nothing is known, instead of
- * what was known of it.  NULL with errstr: out of memory.
+ * what was known of it.
  */
 struct process *
 process_new(struct tasks *t, pid_t pid)
@@ -45,10 +45,7 @@ process_new(struct tasks *t, pid_t pid)
 		process_forget(p);
 		return p;
 	}
-	if ((p = calloc(1, sizeof *p)) == NULL) {
-		errstr_set("out of memory");
-		return NULL;
-	}
+	p = must(mem_new(1, sizeof *p));
 	p->pid = pid;
 	RB_INSERT(processes, &t->process, p);
 	return p;
@@ -56,17 +53,17 @@ process_new(struct tasks *t, pid_t pid)
 
 /*
  * Return the process of t with that pid as it is known, or else as /proc has
- * it.  NULL with errstr: out of memory.
+ * it.
  */
-struct process *
+static struct process *
 process_get(struct tasks *t, pid_t pid)
 {
 	struct process *p;
 
 	if ((p = process_find(t, pid)) != NULL)
 		return p;
-	if ((p = process_new(t, pid)) != NULL)
-		(void)process_read(p);
+	p = process_new(t, pid);
+	(void)process_read(p);
 	return p;
 }
 
@@ -123,8 +120,7 @@ thread_find(struct tasks *t, pid_t tid)
 }
 
 /*
- * Return the thread of t with that tid, of process pid; NULL with errstr: out
- * of memory.
+ * Return the thread of t with that tid, of process pid.
  */
 struct thread *
 thread_get(struct tasks *t, pid_t pid, pid_t tid)
@@ -137,12 +133,8 @@ thread_get(struct tasks *t, pid_t pid, pid_t tid)
 			return th;
 		thread_drop(t, th);
 	}
-	if ((p = process_get(t, pid)) == NULL)
-		return NULL;
-	if ((th = calloc(1, sizeof *th)) == NULL) {
-		errstr_set("out of memory");
-		return NULL;
-	}
+	p = process_get(t, pid);
+	th = must(mem_new(1, sizeof *th));
 	th->tid = tid;
 	th->process = p;
 	p->nthread++;

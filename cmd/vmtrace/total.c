@@ -22,8 +22,7 @@ enum {				/* the counts of a mapping */
 enum { ALLOCS, FREES, BYTES };	/* of allocations */
 
 /*
- * Count the fault of line l in o.  What cannot be counted for want of memory is
- * not.
+ * Count the fault of line l in o.
  */
 void
 total_fault(struct output_state *o, const struct line *l)
@@ -39,15 +38,14 @@ total_fault(struct output_state *o, const struct line *l)
 		key.flags = l->where.flags;
 		key.name = l->where.name;
 	}
-	if ((r = tally_get(o->maps, &key)) != NULL) {
-		r->count[FAULTS]++;
-		r->count[l->result == RESULT_MINOR ? MINOR :
-		    l->result == RESULT_MAJOR ? MAJOR : FAILED]++;
-		if (access[l->access] != -1)
-			r->count[access[l->access]]++;
-		if (l->where.end > r->end)
-			r->end = l->where.end;
-	}
+	r = tally_get(o->maps, &key);
+	r->count[FAULTS]++;
+	r->count[l->result == RESULT_MINOR ? MINOR :
+	    l->result == RESULT_MAJOR ? MAJOR : FAILED]++;
+	if (access[l->access] != -1)
+		r->count[access[l->access]]++;
+	if (l->where.end > r->end)
+		r->end = l->where.end;
 	key = (struct row){ .num = l->ip, .name = none, .flags = l->kernel };
 	if (l->code.name != NULL && *l->code.name == '/') {
 		key.num = l->ip - l->code.start + l->code.off;
@@ -55,8 +53,7 @@ total_fault(struct output_state *o, const struct line *l)
 		key.ino = l->code.ino;
 		key.name = l->code.name;
 	}
-	if ((r = tally_get(o->code, &key)) != NULL)
-		r->count[FAULTS]++;
+	tally_get(o->code, &key)->count[FAULTS]++;
 }
 
 /*
@@ -71,8 +68,7 @@ total_slab(struct output_state *o, const char *name, uint64_t site,
 	struct row key = { .num = site, .name = copy }, *r;
 
 	strlcpy(copy, name, sizeof copy);
-	if ((r = tally_get(o->slab, &key)) == NULL)
-		return;
+	r = tally_get(o->slab, &key);
 	r->count[alloc ? ALLOCS : FREES]++;
 	if (alloc)
 		r->count[BYTES] += bytes;

@@ -3,7 +3,6 @@
  */
 #include "clock.h"
 #include "vmtrace.h"
-#include "vec.h"
 
 #include <err.h>
 #include <fcntl.h>
@@ -133,8 +132,6 @@ trace(struct tracer *t, struct stream *s, bool *over)
 	tracer_stop(t);
 	if (rc == 0)
 		rc = stream_read(s, t, true);
-	if (s->nomem)
-		return errstr_set("out of memory");
 	if (rc == -1 && !s->out.full)
 		return -1;
 	stream_end(s);
@@ -192,8 +189,7 @@ run(const struct options *o, const struct targets *to, int out, bool *failed)
 	program_files();
 	if ((t = tracer_new(o->kernel)) == NULL)
 		errx(1, "%s", snap_errstr());
-	if (lines_begin(&s.out, o, now_ns()) == -1)
-		errx(1, "%s", snap_errstr());
+	lines_begin(&s.out, o, now_ns());
 	say_lacks(t);
 	if (c.pid == 0) {
 		if (targets_add(to, t, &s, failed) == 0) {
@@ -201,9 +197,10 @@ run(const struct options *o, const struct targets *to, int out, bool *failed)
 				program_warn("all that was found has ended");
 			exit(1);
 		}
-	} else if (tracer_add(t, c.pid, true) == -1 ||
-	    process_new(&s.tasks, c.pid) == NULL)
+	} else if (tracer_add(t, c.pid, true) == -1)
 		errx(1, "%s", snap_errstr());
+	else
+		(void)process_new(&s.tasks, c.pid);
 	s.out.start = now_ns();
 	if (c.pid != 0)
 		command_go(&c, to->command[0]);

@@ -61,7 +61,7 @@ struct output_state {		/* where lines go to; zeroed before use */
 	struct tally	*slab;
 };
 
-int		 lines_begin(struct output_state *, const struct options *,
+void		 lines_begin(struct output_state *, const struct options *,
 		    uint64_t);
 struct line	*line_add(struct output_state *, uint64_t, pid_t, pid_t);
 void		 line_text(struct line *, const char *, ...)
@@ -102,7 +102,6 @@ struct tasks {			/* zeroed before use */
 	struct threads	 thread;
 };
 
-struct process	*process_get(struct tasks *, pid_t);
 struct process	*process_new(struct tasks *, pid_t);
 int		 process_read(struct process *);
 void		 process_forget(struct process *);
@@ -122,7 +121,6 @@ struct stream {
 	struct tasks	 tasks;
 	struct output_state out;
 	uint64_t	 last;	/* the latest time that was seen */
-	bool		 nomem;
 };
 
 int		 stream_read(struct stream *, struct tracer *, bool);
