@@ -21,7 +21,6 @@ struct cell {			/* a piece of a store: who has some has all */
 	uint64_t	 at;
 	uint64_t	 end;	/* exclusive */
 	uint64_t	 pid[2]; /* the lowest that have it; 0: none */
-	size_t		 skip;	/* the next that may have room for a pid */
 };
 
 struct sharing {
@@ -38,11 +37,7 @@ struct sharing {
 struct sharing *
 sharing_new(void)
 {
-	struct sharing *s;
-
-	if ((s = calloc(1, sizeof *s)) == NULL)
-		(void)errstr_set("out of memory");
-	return s;
+	return mem_new(1, sizeof(struct sharing));
 }
 
 /*
@@ -67,10 +62,154 @@ sharing_add(struct sharing *s, const struct pagelist *l, uint64_t pid)
 	return 0;
 }
 
-CMP2(store_cmp, struct sharer, store, at)
-CMP_BY(sharer_cmp, struct sharer, ORDER(x->pid, y->pid) != 0 ?
-    ORDER(x->pid, y->pid) : store_cmp(x, y))
-CMP2(cell_cmp, struct cell, store, at)
+struct edge {			/* where a run of a process begins or ends */
+	uint64_t	 store;
+	uint64_t	 at;
+	size_t		 who;
+	bool		 begins;
+};
+
+CMP2(edge_cmp, struct edge, store, at)
+
+struct sweep {			/* over all edges of n processes, ascending */
+	struct edge	*e;	/* owned, as all here */
+	size_t		 ne;
+	size_t		 i;	/* the edge where the piece at hand ends */
+	size_t		 n;
+	uint64_t	*depth;	/* how often each process has that piece */
+	uint64_t	*has;	/* a bit for each that has it */
+	uint64_t	 all;	/* the sum of depth */
+};
+
+static void
+sweep_free(struct sweep *w)
+{
+	free(w->e);
+	free(w->depth);
+	free(w->has);
+}
+
+/*
+ * Begin w, a sweep over what s knows of the n processes pid, before the first
+ * piece.  It is freed after a failure as well.
+ */
+static int
+sweep_begin(struct sweep *w, const struct sharing *s, const uint64_t *pid,
+    size_t n)
+{
+	const struct sharer *h;
+	size_t i, k;
+
+	memset(w, 0, sizeof *w);
+	w->n = n;
+	if ((w->e = mem_new(s->n, 2 * sizeof *w->e)) == NULL ||
+	    (w->depth = mem_new(n, sizeof *w->depth)) == NULL ||
+	    (w->has = mem_new(n / 64 + 1, sizeof *w->has)) == NULL)
+		return -1;
+	for (i = k = 0; i < s->n; i++) {
+		h = &s->v[i];
+		if (k == n || pid[k] != h->pid)
+			for (k = 0; k < n && pid[k] != h->pid; k++)
+				continue;
+		if (k == n)
+			continue;
+		w->e[w->ne++] = (struct edge){ h->store, h->at, k, true };
+		w->e[w->ne++] = (struct edge){ h->store, h->end, k, false };
+	}
+	SORT(w->e, w->ne, edge_cmp);
+	return 0;
+}
+
+/*
+ * Go to the next piece of a store that some process has.  Return false at the
+ * end.
+ */
+static bool
+sweep_next(struct sweep *w)
+{
+	const struct edge *e;
+
+	while (w->i + 1 < w->ne) {
+		e = &w->e[w->i++];
+		if (e->begins ? w->depth[e->who]++ == 0 :
+		    --w->depth[e->who] == 0)
+			w->has[e->who / 64] ^= (uint64_t)1 << e->who % 64;
+		w->all = e->begins ? w->all + 1 : w->all - 1;
+		if (w->all > 0 && e[1].at > e->at)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Return the first process from the k-th on that has the piece at hand, or n.
+ */
+static size_t
+sweep_who(const struct sweep *w, size_t k)
+{
+	uint64_t has;
+
+	for (; k < w->n; k = (k | 63) + 1)
+		if ((has = w->has[k / 64] >> k % 64) != 0)
+			return k + (size_t)__builtin_ctzll(has);
+	return w->n;
+}
+
+CMP(sharer_cmp, struct sharer, pid)
+
+/*
+ * Set pid, which has room for all, to the processes that have something,
+ * ascending.  Return how many there are.
+ */
+static size_t
+sharing_pids(struct sharing *s, uint64_t *pid)
+{
+	size_t i, n;
+
+	SORT(s->v, s->n, sharer_cmp);
+	for (i = n = 0; i < s->n; i++)
+		if (n == 0 || pid[n - 1] != s->v[i].pid)
+			pid[n++] = s->v[i].pid;
+	return n;
+}
+
+/*
+ * Cut the stores at all places where what someone has begins or ends, and note
+ * in all pieces the two lowest processes that have them.
+ */
+static int
+cells_make(struct sharing *s)
+{
+	struct sweep w = { 0 };
+	struct cell *c;
+	uint64_t *pid;
+	size_t k, n;
+	int rc = -1;
+
+	if (s->cell != NULL)
+		return 0;
+	pid = mem_new(s->n, sizeof *pid);
+	c = mem_new(s->n, 2 * sizeof *c);
+	n = pid == NULL ? 0 : sharing_pids(s, pid);
+	if (pid != NULL && c != NULL)
+		rc = sweep_begin(&w, s, pid, n);
+	if (rc == 0)
+		s->cell = c;
+	else
+		free(c);
+	for (s->ncell = 0; rc == 0 && sweep_next(&w); s->ncell++, c++) {
+		c->store = w.e[w.i].store;
+		c->at = w.e[w.i - 1].at;
+		c->end = w.e[w.i].at;
+		k = sweep_who(&w, 0);
+		c->pid[0] = pid[k];
+		if ((k = sweep_who(&w, k + 1)) < n)
+			c->pid[1] = pid[k];
+	}
+	sweep_free(&w);
+	free(pid);
+	return rc;
+}
 
 /*
  * The first cell of a store, or one behind it, that ends behind a kilobyte.
@@ -80,104 +219,6 @@ cell_find(const struct sharing *s, uint64_t store, uint64_t at)
 {
 	return BISECT_WHILE(i, s->ncell, s->cell[i].store < store ||
 	    (s->cell[i].store == store && s->cell[i].end <= at));
-}
-
-/*
- * The first cell from one on that has room.  Those on the way are made to
- * skip to it, so that those that are full cost nothing after a while.
- */
-static size_t
-cell_room(struct sharing *s, size_t i)
-{
-	size_t room, next;
-
-	for (room = i; room < s->ncell && s->cell[room].skip != room;)
-		room = s->cell[room].skip;
-	for (; i < room; i = next) {
-		next = s->cell[i].skip;
-		s->cell[i].skip = room;
-	}
-	return room;
-}
-
-/*
- * Note a process in all cells from one kilobyte of a store to another.
- */
-static void
-cells_note(struct sharing *s, const struct sharer *h, uint64_t from)
-{
-	struct cell *c;
-	size_t i;
-
-	for (i = cell_room(s, cell_find(s, h->store, from)); i < s->ncell;
-	    i = cell_room(s, i + 1)) {
-		c = &s->cell[i];
-		if (c->store != h->store || c->at >= h->end)
-			break;
-		if (c->pid[0] == 0)
-			c->pid[0] = h->pid;
-		else if (c->pid[0] != h->pid) {
-			c->pid[1] = h->pid;
-			c->skip = i + 1;
-		}
-	}
-}
-
-/*
- * Cut the stores at all places where what someone has begins or ends.
- */
-static int
-cells_cut(struct sharing *s)
-{
-	struct cell *c;
-	size_t i, n;
-
-	if ((c = mem_new(s->n + 1, 2 * sizeof *c)) == NULL)
-		return -1;
-	for (i = n = 0; i < s->n; i++) {
-		c[n].store = c[n + 1].store = s->v[i].store;
-		c[n++].at = s->v[i].at;
-		c[n++].at = s->v[i].end;
-	}
-	SORT(c, n, cell_cmp);
-	s->cell = c;
-	for (i = s->ncell = 0; i + 1 < n; i++) {
-		if (c[i].store != c[i + 1].store || c[i].at == c[i + 1].at)
-			continue;
-		c[s->ncell] = c[i];
-		c[s->ncell].end = c[i + 1].at;
-		c[s->ncell].skip = s->ncell;
-		s->ncell++;
-	}
-	return 0;
-}
-
-/*
- * Note in all cells the two lowest processes that have them.  What a process
- * has twice is looked at once.
- */
-static int
-cells_make(struct sharing *s)
-{
-	const struct sharer *h;
-	uint64_t upto;
-	size_t i;
-
-	if (s->cell != NULL)
-		return 0;
-	if (cells_cut(s) == -1)
-		return -1;
-	SORT(s->v, s->n, sharer_cmp);
-	for (upto = 0, i = 0; i < s->n; i++) {
-		h = &s->v[i];
-		if (i == 0 || h->pid != h[-1].pid || h->store != h[-1].store)
-			upto = 0;
-		if (h->end > upto) {
-			cells_note(s, h, h->at > upto ? h->at : upto);
-			upto = h->end;
-		}
-	}
-	return 0;
 }
 
 /*
@@ -244,70 +285,6 @@ sharing_tell(struct sharing *s, struct pagelist *l, uint64_t pid)
 	return 0;
 }
 
-struct edge {			/* where a run of a process begins or ends */
-	uint64_t	 store;
-	uint64_t	 at;
-	size_t		 who;
-	bool		 begins;
-};
-
-CMP2(edge_cmp, struct edge, store, at)
-
-/*
- * The edges of what n processes have; *ne of them.  The caller frees them;
- * NULL when memory runs out.
- */
-static struct edge *
-sharing_edges(const struct sharing *s, const uint64_t *pid, size_t n,
-    size_t *ne)
-{
-	const struct sharer *h;
-	struct edge *e;
-	size_t i, k;
-
-	*ne = 0;
-	if ((e = calloc(s->n + 1, 2 * sizeof *e)) == NULL)
-		return NULL;
-	for (i = k = 0; i < s->n; i++) {
-		h = &s->v[i];
-		if (k == n || pid[k] != h->pid)
-			for (k = 0; k < n && pid[k] != h->pid; k++)
-				continue;
-		if (k == n)
-			continue;
-		e[(*ne)++] = (struct edge){ h->store, h->at, k, true };
-		e[(*ne)++] = (struct edge){ h->store, h->end, k, false };
-	}
-	SORT(e, *ne, edge_cmp);
-	return e;
-}
-
-struct active {			/* who has the place that is looked at */
-	size_t		*who;	/* owned; in no order */
-	size_t		 n;
-	uint64_t	*depth;	/* owned; how often each has it */
-	uint64_t	 all;	/* the sum of these */
-};
-
-static void
-active_edge(struct active *a, const struct edge *e)
-{
-	size_t i;
-
-	if (e->begins) {
-		a->all++;
-		if (a->depth[e->who]++ == 0)
-			a->who[a->n++] = e->who;
-		return;
-	}
-	a->all--;
-	if (--a->depth[e->who] > 0)
-		return;
-	for (i = 0; a->who[i] != e->who; i++)
-		continue;
-	a->who[i] = a->who[--a->n];
-}
-
 /*
  * Tell which of the n processes pid, which are different, have how many
  * kilobytes in common, by what s knows: kb[i * n + k] is set for i and k, and
@@ -319,36 +296,23 @@ int
 sharing_matrix(const struct sharing *s, const uint64_t *pid, size_t n,
     uint64_t *kb, uint64_t *repeated)
 {
-	struct active a = { 0 };
-	struct edge *e = NULL;
+	struct sweep w;
 	uint64_t len;
-	size_t i, j, k, ne = 0;
-	int rc = -1;
+	size_t j, k;
+	int rc;
 
 	memset(kb, 0, n * n * sizeof *kb);
 	*repeated = 0;
-	a.who = calloc(n + 1, sizeof *a.who);
-	a.depth = calloc(n + 1, sizeof *a.depth);
-	if (a.who == NULL || a.depth == NULL ||
-	    (e = sharing_edges(s, pid, n, &ne)) == NULL) {
-		(void)errstr_set("out of memory");
-		goto out;
+	rc = sweep_begin(&w, s, pid, n);
+	while (rc == 0 && sweep_next(&w)) {
+		len = w.e[w.i].at - w.e[w.i - 1].at;
+		*repeated += (w.all - 1) * len;
+		for (j = sweep_who(&w, 0); j < n; j = sweep_who(&w, j + 1))
+			for (k = sweep_who(&w, 0); k < n;
+			    k = sweep_who(&w, k + 1))
+				kb[j * n + k] += len;
 	}
-	for (i = 0; i + 1 < ne; i++) {
-		active_edge(&a, &e[i]);
-		len = e[i + 1].at - e[i].at;
-		if (a.n == 0 || len == 0)
-			continue;
-		*repeated += (a.all - 1) * len;
-		for (j = 0; j < a.n; j++)
-			for (k = 0; k < a.n; k++)
-				kb[a.who[j] * n + a.who[k]] += len;
-	}
-	rc = 0;
-out:
-	free(a.who);
-	free(a.depth);
-	free(e);
+	sweep_free(&w);
 	return rc;
 }
 
