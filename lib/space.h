@@ -23,24 +23,39 @@ int		 vmas_copy(struct vmas *to, const struct vmas *from);
  * limits tell of it: state/space.c, and for where that comes from
  * linux/observe/livespace.c, linux/observe/kernspace.c and record/maps.c
  */
-enum mapping_flag {
-	MAPPING_FLAGS = 1,	/* VmFlags are told; else max is a guess */
-	MAPPING_SIZES = 2,	/* the sizes are told */
-	MAPPING_STACK = 4,	/* it grows down, or is a shadow stack */
-	MAPPING_SEALED = 8,	/* mseal(2) */
-	MAPPING_WIRED = 16,	/* mlock(2) */
-	MAPPING_DONTFORK = 32,	/* madvise(2), these and what follows */
-	MAPPING_WIPEONFORK = 64,
-	MAPPING_RANDOM = 128,
-	MAPPING_SEQUENTIAL = 256,
-	MAPPING_DONTDUMP = 512,
-	MAPPING_NORESERVE = 1024, /* MAP_NORESERVE of mmap(2) */
-	MAPPING_HUGETLB = 2048	/* MAP_HUGETLB, or a file of hugetlbfs */
+enum vmflag {			/* VmFlags of proc_pid_smaps(5) */
+	VMF_MAYREAD = VMA_READ,	/* mprotect(2) may give it, as the next */
+	VMF_MAYWRITE = VMA_WRITE,
+	VMF_MAYEXEC = VMA_EXEC,
+	VMF_SHADOW = 1 << 3,	/* a shadow stack */
+	VMF_DEVICE = VMA_DEVICE,
+	VMF_GROWSDOWN = VMA_GROWSDOWN,
+	VMF_UFFD = VMA_UFFD,	/* in any mode */
+	VMF_DONTDUMP = VMA_DONTDUMP,
+	VMF_SEALED = 1 << 8,	/* mseal(2) */
+	VMF_LOCKED = 1 << 9,	/* mlock(2) */
+	VMF_LOCKONFAULT = 1 << 10,
+	VMF_DONTFORK = 1 << 11,	/* madvise(2), these and what follows */
+	VMF_WIPEONFORK = 1 << 12,
+	VMF_DROPPABLE = 1 << 13,
+	VMF_RANDOM = 1 << 14,
+	VMF_SEQUENTIAL = 1 << 15,
+	VMF_MERGEABLE = 1 << 16,
+	VMF_HUGEPAGE = 1 << 17,
+	VMF_NOHUGEPAGE = 1 << 18,
+	VMF_NORESERVE = 1 << 19, /* MAP_NORESERVE of mmap(2) */
+	VMF_HUGETLB = 1 << 20,	/* MAP_HUGETLB, or a file of hugetlbfs */
+	VMF_TOLD = 1 << 21,	/* these are told */
+	VMF_SIZES = 1 << 22	/* the sizes are */
+};
+
+enum {				/* one or the other */
+	VMF_STACK = VMF_GROWSDOWN | VMF_SHADOW,
+	VMF_WIRED = VMF_LOCKED | VMF_LOCKONFAULT
 };
 
 struct mapping {		/* what smaps tells of a struct vma */
-	unsigned int	 flags;	/* of enum mapping_flag */
-	unsigned int	 max;	/* VMA_READ and others: mprotect(2) may */
+	unsigned int	 flags;	/* of enum vmflag */
 	uint64_t	 rss;	/* these in kilobytes */
 	uint64_t	 shared;
 	uint64_t	 private;

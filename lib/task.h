@@ -19,11 +19,12 @@ enum vma_flag {
 	VMA_WRITE = 2,
 	VMA_EXEC = 4,
 	VMA_SHARED = 8,
-	VMA_MAPS = 15,		/* these, which maps tells; the others smaps */
+	VMA_MAPS = 15,		/* these, which maps tells */
 	VMA_DEVICE = 16,	/* VM_IO or VM_PFNMAP: no memory behind it */
 	VMA_GROWSDOWN = 32,
 	VMA_UFFD = 64,		/* under userfaultfd(2) */
 	VMA_DONTDUMP = 128,	/* MADV_DONTDUMP of madvise(2) */
+	VMA_SMAPS = 240,	/* these, which smaps tells */
 	VMA_ALONE = 256		/* no other maps a page that is there */
 };
 

@@ -60,7 +60,7 @@ prot_words(unsigned int flags, char s[32])
 char
 max_digit(const struct mapping *m)
 {
-	return m->flags & MAPPING_FLAGS ? (char)('0' + (m->max & 7)) : '?';
+	return m->flags & VMF_TOLD ? (char)('0' + (m->flags & 7)) : '?';
 }
 
 /*
@@ -72,7 +72,7 @@ entry_needscopy(const struct space *sp, size_t i)
 	const struct mapping *m = &sp->m[i];
 
 	return !(sp->vma.v[i].flags & VMA_SHARED) &&
-	    m->flags & MAPPING_SIZES && m->anon + m->swap == 0;
+	    m->flags & VMF_SIZES && m->anon + m->swap == 0;
 }
 
 /*
@@ -93,9 +93,9 @@ entry_slots(const struct space *sp, size_t i)
 int
 entry_inherit(const struct space *sp, size_t i)
 {
-	if (sp->m[i].flags & MAPPING_DONTFORK)
+	if (sp->m[i].flags & VMF_DONTFORK)
 		return 2;
-	if (sp->m[i].flags & MAPPING_WIPEONFORK)
+	if (sp->m[i].flags & (VMF_WIPEONFORK | VMF_DROPPABLE))
 		return 3;
 	return sp->vma.v[i].flags & VMA_SHARED ? 0 : 1;
 }
@@ -107,8 +107,8 @@ entry_inherit(const struct space *sp, size_t i)
 int
 entry_advice(const struct space *sp, size_t i)
 {
-	return sp->m[i].flags & MAPPING_RANDOM ? 1 :
-	    sp->m[i].flags & MAPPING_SEQUENTIAL ? 2 : 0;
+	return sp->m[i].flags & VMF_RANDOM ? 1 :
+	    sp->m[i].flags & VMF_SEQUENTIAL ? 2 : 0;
 }
 
 /*
@@ -123,9 +123,9 @@ entry_type(const struct space *sp, size_t i)
 	return (v->ino != 0 ? ET_OBJ : 0U) |
 	    (v->flags & VMA_SHARED ? 0U : ET_COW) |
 	    (entry_needscopy(sp, i) ? ET_NEEDSCOPY : 0U) |
-	    (f & MAPPING_STACK ? ET_STACK : 0U) |
-	    (f & MAPPING_DONTDUMP ? ET_CONCEAL : 0U) |
-	    (f & MAPPING_SEALED ? ET_IMMUTABLE : 0U);
+	    (f & VMF_STACK ? ET_STACK : 0U) |
+	    (f & VMF_DONTDUMP ? ET_CONCEAL : 0U) |
+	    (f & VMF_SEALED ? ET_IMMUTABLE : 0U);
 }
 
 /*
@@ -238,5 +238,5 @@ debug_entry(const struct space *sp, size_t i)
 	printf("    max_protection = %c, inheritance = %d, wired_count = %d, "
 	    "advice = %d }\n",
 	    max_digit(&sp->m[i]), entry_inherit(sp, i),
-	    (sp->m[i].flags & MAPPING_WIRED) != 0, entry_advice(sp, i));
+	    (sp->m[i].flags & VMF_WIRED) != 0, entry_advice(sp, i));
 }

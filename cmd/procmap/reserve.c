@@ -39,7 +39,7 @@ static void
 resident_entry(const struct vma *v, const struct mapping *m)
 {
 	char prot[32], name[PATH_MAX + 16];
-	bool known = (m->flags & MAPPING_SIZES) != 0;
+	bool known = (m->flags & VMF_SIZES) != 0;
 	int n;
 
 	name_make(name, sizeof name, v);
@@ -64,7 +64,7 @@ resident_print(const struct space *sp)
 	    "       Mapped File\n");
 	for (i = 0; i < sp->vma.n; i++) {
 		resident_entry(&sp->vma.v[i], &sp->m[i]);
-		known = known && sp->m[i].flags & MAPPING_SIZES;
+		known = known && sp->m[i].flags & VMF_SIZES;
 		sum.rss += sp->m[i].rss;
 		sum.shared += sp->m[i].shared;
 		sum.private += sp->m[i].private;
@@ -163,7 +163,7 @@ reserved_print(const struct space *sp)
 		v = &sp->vma.v[i];
 		name_make(name, sizeof name, v);
 		idle = (v->flags & (VMA_READ | VMA_WRITE | VMA_EXEC)) == 0 ||
-		    sp->m[i].flags & MAPPING_NORESERVE;
+		    sp->m[i].flags & VMF_NORESERVE;
 		if (strcmp(v->name, "[stack]") == 0)
 			sum += reserved_stack(sp, i, name);
 		else

@@ -33,12 +33,12 @@ map_entry(const struct space *sp, size_t i, const char *name, bool verbose)
 
 	n = printf("0x%-16" PRIx64 " 0x%-16" PRIx64 " %s%c%c %s %s %s %d %d "
 	    "%d", v->start, v->end, prot_letters(v->flags, true, have),
-	    letter(m->flags & MAPPING_STACK, 'S'),
-	    letter(m->flags & MAPPING_SEALED, 'I'),
-	    prot_letters(m->max, m->flags & MAPPING_FLAGS, may),
+	    letter(m->flags & VMF_STACK, 'S'),
+	    letter(m->flags & VMF_SEALED, 'I'),
+	    prot_letters(m->flags, m->flags & VMF_TOLD, may),
 	    v->flags & VMA_SHARED ? "NCOW" : "COW",
 	    entry_needscopy(sp, i) ? "NC" : "NNC", entry_inherit(sp, i),
-	    (m->flags & MAPPING_WIRED) != 0, entry_advice(sp, i));
+	    (m->flags & VMF_WIRED) != 0, entry_advice(sp, i));
 	if (verbose && v->ino != 0)
 		n += printf(" %u,%u %" PRIu64, major(v->dev), minor(v->dev),
 		    v->ino);
@@ -58,8 +58,8 @@ linux_entry(const struct space *sp, size_t i, const char *name)
 	n = printf("0x%-16" PRIx64 " 0x%-16" PRIx64 " %s%c%c%c %016" PRIx64
 	    " %02x:%02x %" PRIu64 "     ", v->start, v->end,
 	    prot_letters(v->flags, true, have),
-	    letter(m->flags & MAPPING_STACK, 'S'),
-	    letter(m->flags & MAPPING_SEALED, 'I'),
+	    letter(m->flags & VMF_STACK, 'S'),
+	    letter(m->flags & VMF_SEALED, 'I'),
 	    v->flags & VMA_SHARED ? 's' : 'p', v->off, major(v->dev),
 	    minor(v->dev), v->ino);
 	puts(v->ino != 0 ? name_fit(name, n) : "");
@@ -78,9 +78,9 @@ ddb_entry(const struct space *sp, size_t i, const char *name, bool verbose)
 	    "inh=%d, wc=%d, adv=%d\n", v->start, v->end, v->off,
 	    v->flags & VMA_SHARED ? 'F' : 'T',
 	    entry_needscopy(sp, i) ? 'T' : 'F',
-	    m->flags & MAPPING_STACK ? 'T' : 'F',
-	    m->flags & MAPPING_SEALED ? 'T' : 'F', v->flags & 7, max_digit(m),
-	    entry_inherit(sp, i), (m->flags & MAPPING_WIRED) != 0,
+	    m->flags & VMF_STACK ? 'T' : 'F',
+	    m->flags & VMF_SEALED ? 'T' : 'F', v->flags & 7, max_digit(m),
+	    entry_inherit(sp, i), (m->flags & VMF_WIRED) != 0,
 	    entry_advice(sp, i));
 	if (!verbose)
 		return;
@@ -118,12 +118,12 @@ all_entry(const struct space *sp, size_t i, const char *name, bool verbose)
 	n = printf("%016" PRIx64 "-%016" PRIx64 " %7" PRIu64 "k %016" PRIx64
 	    " %s%c%c%c%c (%s) %d/%d/%d %02u:%02u %7" PRIu64 " - ", v->start,
 	    v->end - 1, entry_kb(v), v->off, prot_letters(v->flags, true, have),
-	    letter(m->flags & MAPPING_STACK, 'S'),
-	    letter(m->flags & MAPPING_SEALED, 'I'),
+	    letter(m->flags & VMF_STACK, 'S'),
+	    letter(m->flags & VMF_SEALED, 'I'),
 	    v->flags & VMA_SHARED ? 's' : 'p',
 	    entry_needscopy(sp, i) ? '+' : '-',
-	    prot_letters(m->max, m->flags & MAPPING_FLAGS, may),
-	    entry_inherit(sp, i), (m->flags & MAPPING_WIRED) != 0,
+	    prot_letters(m->flags, m->flags & VMF_TOLD, may),
+	    entry_inherit(sp, i), (m->flags & VMF_WIRED) != 0,
 	    entry_advice(sp, i),
 	    major(v->dev), minor(v->dev), v->ino);
 	puts(name_fit(name, n));
@@ -221,7 +221,7 @@ objects_print(const struct space *sp)
 		json_address("offset", v->off, false);
 		json_number("inode", v->ino);
 		json_text("name", v->name);
-		if (m->flags & MAPPING_SIZES) {
+		if (m->flags & VMF_SIZES) {
 			json_number("rss", m->rss * KB);
 			json_number("shared", m->shared * KB);
 			json_number("private", m->private * KB);

@@ -135,7 +135,7 @@ leave_choose(struct live *l, pid_t pid, uint64_t most, struct exclude *x)
 	qsort_r(v.order, sp->vma.n, sizeof *v.order, earlier, &v.space);
 	for (i = 0; i < sp->vma.n && need > most; i++) {
 		k = v.order[i];
-		if (!v.stays[k] && (sp->m[k].flags & MAPPING_STACK) == 0 &&
+		if (!v.stays[k] && (sp->m[k].flags & VMF_STACK) == 0 &&
 		    mapping_takes(sp, k) > 0)
 			need -= mapping_leave(&v, k, x);
 	}

@@ -240,9 +240,9 @@ leave_dontdump(struct exclude *x, const struct proc *p,
 	rc = space_smaps(&sp, f.data, f.len) == -1 ? -1 :
 	    smaps_covers(&sp.vma, p);
 	for (i = 0; i < sp.vma.n && rc != -1; i++) {
-		if ((sp.m[i].flags & MAPPING_FLAGS) == 0)
+		if ((sp.m[i].flags & VMF_TOLD) == 0)
 			rc = 0;
-		else if (sp.m[i].flags & MAPPING_DONTDUMP &&
+		else if (sp.m[i].flags & VMF_DONTDUMP &&
 		    leave_mapped(x, &sp.vma, sp.vma.v[i].start,
 		    sp.vma.v[i].end, "dontdump") == -1)
 			rc = -1;

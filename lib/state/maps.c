@@ -31,22 +31,11 @@ vmas_add(struct vmas *l, const struct vma *v)
 int
 vmas_addsmap(struct vmas *l, const struct smap *m)
 {
-	static const struct {
-		unsigned int	 vmflag;
-		unsigned int	 flag;
-	} more[] = {
-		{ VMF_DEVICE, VMA_DEVICE }, { VMF_GROWSDOWN, VMA_GROWSDOWN },
-		{ VMF_UFFD, VMA_UFFD }, { VMF_DONTDUMP, VMA_DONTDUMP }
-	};
 	struct vma v = m->vma;
-	size_t i;
 
 	if (l->n >= MAPPINGS_MOST)
 		return errstr_set("maps: more than %d mappings",
 		    MAPPINGS_MOST);
-	for (i = 0; i < sizeof more / sizeof *more; i++)
-		if (m->vmflags & more[i].vmflag)
-			v.flags |= more[i].flag;
 	v.name = strndup(m->name.s, (size_t)(m->name.end - m->name.s));
 	if (v.name == NULL)
 		return errstr_set("out of memory");

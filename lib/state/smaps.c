@@ -59,11 +59,12 @@ vmflags_parse(struct scan *t, struct smap *m)
 	char word[4];
 	size_t i;
 
-	m->hasflags = true;
+	m->told.flags |= VMF_TOLD;
 	while (scan_word(t, word, sizeof word) > 0)
 		for (i = 0; i < sizeof vmflags / sizeof *vmflags; i++)
 			if (strcmp(word, vmflags[i].word) == 0)
-				m->vmflags |= vmflags[i].flag;
+				m->told.flags |= vmflags[i].flag;
+	m->vma.flags |= m->told.flags & VMA_SMAPS;
 }
 
 /*
@@ -91,8 +92,8 @@ line_parse(struct scan line, struct smap *m)
 		t = line;
 		if (!scan_key(&t, sizes[i].key, &value))
 			continue;
-		m->sizes.flags |= MAPPING_SIZES;
-		member = (uint64_t *)(void *)((char *)&m->sizes +
+		m->told.flags |= VMF_SIZES;
+		member = (uint64_t *)(void *)((char *)&m->told +
 		    sizes[i].member);
 		*member += scan_number(&value, 10, &kb) ? kb : 0;
 	}
@@ -216,11 +217,7 @@ vma_became(const struct vma *was, const struct vma *now)
 static bool
 smap_became(const struct smap *b, const struct smap *m)
 {
-	struct vma was = b->vma;
-
-	if (b->vmflags & VMF_GROWSDOWN)
-		was.flags |= VMA_GROWSDOWN;
-	return vma_became(&was, &m->vma) &&
+	return vma_became(&b->vma, &m->vma) &&
 	    scan_len(&m->name) == scan_len(&b->name) &&
 	    memcmp(m->name.s, b->name.s, scan_len(&m->name)) == 0;
 }

@@ -9,58 +9,13 @@
 #include <string.h>
 
 /*
- * What VmFlags tell: flags, and what mprotect(2) may allow.
- */
-static const struct {
-	unsigned int	 vmflag;
-	unsigned int	 flag;
-	unsigned int	 max;
-} words[] = {
-	{ VMF_MAYREAD, 0, VMA_READ },
-	{ VMF_MAYWRITE, 0, VMA_WRITE },
-	{ VMF_MAYEXEC, 0, VMA_EXEC },
-	{ VMF_GROWSDOWN | VMF_SHADOW, MAPPING_STACK, 0 },
-	{ VMF_SEALED, MAPPING_SEALED, 0 },
-	{ VMF_LOCKED | VMF_LOCKONFAULT, MAPPING_WIRED, 0 },
-	{ VMF_DONTFORK, MAPPING_DONTFORK, 0 },
-	{ VMF_WIPEONFORK | VMF_DROPPABLE, MAPPING_WIPEONFORK, 0 },
-	{ VMF_RANDOM, MAPPING_RANDOM, 0 },
-	{ VMF_SEQUENTIAL, MAPPING_SEQUENTIAL, 0 },
-	{ VMF_DONTDUMP, MAPPING_DONTDUMP, 0 },
-	{ VMF_NORESERVE, MAPPING_NORESERVE, 0 },
-	{ VMF_HUGETLB, MAPPING_HUGETLB, 0 }
-};
-
-/*
- * What is guessed of a mapping of which no more than maps tells is known.
+ * Guess whether mapping v is a stack.
  */
 static void
 mapping_guess(const struct vma *v, struct mapping *m)
 {
-	m->max = VMA_READ | VMA_WRITE | VMA_EXEC;
 	if (strcmp(v->name, "[stack]") == 0 || v->flags & VMA_GROWSDOWN)
-		m->flags |= MAPPING_STACK;
-}
-
-/*
- * What smaps tells of a mapping.
- */
-static void
-mapping_set(const struct vma *v, const struct smap *s, struct mapping *m)
-{
-	size_t i;
-
-	*m = s->sizes;
-	mapping_guess(v, m);
-	if (!s->hasflags)
-		return;
-	m->flags |= MAPPING_FLAGS;
-	m->max = 0;
-	for (i = 0; i < sizeof words / sizeof *words; i++)
-		if (s->vmflags & words[i].vmflag) {
-			m->flags |= words[i].flag;
-			m->max |= words[i].max;
-		}
+		m->flags |= VMF_GROWSDOWN;
 }
 
 /*
@@ -103,7 +58,8 @@ space_smaps(struct space *sp, const void *text, size_t len)
 			return -1;
 		if (vmas_addsmap(l, &s) == -1)
 			return -1;
-		mapping_set(&l->v[n], &s, &sp->m[n]);
+		sp->m[n] = s.told;
+		mapping_guess(&l->v[n], &sp->m[n]);
 	}
 	return rc;
 }

@@ -80,27 +80,11 @@ bool		 status_begins(const void *text, size_t len, const char *key,
 /*
  * maps and smaps: smaps.c
  */
-enum vmflag {			/* VmFlags of proc_pid_smaps(5) */
-	VMF_MAYREAD = 1 << 0, VMF_MAYWRITE = 1 << 1, VMF_MAYEXEC = 1 << 2,
-	VMF_GROWSDOWN = 1 << 3, VMF_SHADOW = 1 << 4, VMF_SEALED = 1 << 5,
-	VMF_LOCKED = 1 << 6, VMF_LOCKONFAULT = 1 << 7,
-	VMF_DEVICE = 1 << 8,	/* VM_IO or VM_PFNMAP */
-	VMF_UFFD = 1 << 9,	/* under userfaultfd(2), in any mode */
-	VMF_DONTFORK = 1 << 10, VMF_WIPEONFORK = 1 << 11,
-	VMF_DROPPABLE = 1 << 12, VMF_RANDOM = 1 << 13,
-	VMF_SEQUENTIAL = 1 << 14, VMF_DONTDUMP = 1 << 15,
-	VMF_NORESERVE = 1 << 16, VMF_HUGETLB = 1 << 17,
-	VMF_MERGEABLE = 1 << 18, VMF_HUGEPAGE = 1 << 19,
-	VMF_NOHUGEPAGE = 1 << 20
-};
-
 struct smap {			/* a mapping as the text has it */
-	struct vma	 vma;	/* without its name, and flags of maps only */
+	struct vma	 vma;	/* without its name */
 	struct scan	 name;	/* borrowed */
-	bool		 hasflags; /* VmFlags are told */
-	unsigned int	 vmflags; /* of enum vmflag */
 	uint64_t	 page;	/* bytes of one: KernelPageSize; 0: not told */
-	struct mapping	 sizes;	/* flags: MAPPING_SIZES, if they are told */
+	struct mapping	 told;
 };
 
 int		 smap_next(struct scan *text, struct smap *m);

@@ -41,11 +41,9 @@ test_smaps(void **state)
 	assert_int_equal(sp.m[0].shared, 3);
 	assert_int_equal(sp.m[0].private, 2048);
 	assert_int_equal(sp.m[0].swap, 0);
-	assert_int_equal(sp.m[0].max, VMA_READ | VMA_EXEC);
-	assert_int_equal(sp.m[0].flags, MAPPING_FLAGS | MAPPING_SIZES |
-	    MAPPING_SEALED | MAPPING_WIRED);
-	assert_int_equal(sp.m[1].flags, MAPPING_STACK);
-	assert_int_equal(sp.m[1].max, VMA_READ | VMA_WRITE | VMA_EXEC);
+	assert_int_equal(sp.m[0].flags, VMF_TOLD | VMF_SIZES | VMF_SEALED |
+	    VMF_LOCKED | VMF_MAYREAD | VMF_MAYEXEC);
+	assert_int_equal(sp.m[1].flags, VMF_GROWSDOWN);
 	space_free(&sp);
 }
 

@@ -316,18 +316,16 @@ test_smaps(void **state)
 	assert_int_equal(smap_next(&t, &m), 1);
 	assert_true(m.vma.start == 0x1000 && m.vma.end == 0x3000 &&
 	    m.vma.off == 16 && m.vma.ino == 99);
-	assert_int_equal(m.vma.flags, VMA_READ | VMA_WRITE | VMA_SHARED);
+	assert_int_equal(m.vma.flags, VMA_READ | VMA_WRITE | VMA_SHARED |
+	    VMA_DEVICE | VMA_GROWSDOWN | VMA_DONTDUMP);
 	assert_int_equal(m.name.end - m.name.s, 14);
-	assert_true(m.hasflags);
-	assert_int_equal(m.vmflags, VMF_MAYWRITE | VMF_GROWSDOWN | VMF_DEVICE |
-	    VMF_DONTDUMP);
-	assert_int_equal(m.sizes.flags, MAPPING_SIZES);
-	assert_int_equal(m.sizes.rss, 2052);
-	assert_int_equal(m.sizes.shared, 2048);
-	assert_int_equal(m.sizes.swap, 0);
+	assert_int_equal(m.told.flags, VMF_TOLD | VMF_SIZES | VMF_MAYWRITE |
+	    VMF_GROWSDOWN | VMF_DEVICE | VMF_DONTDUMP);
+	assert_int_equal(m.told.rss, 2052);
+	assert_int_equal(m.told.shared, 2048);
+	assert_int_equal(m.told.swap, 0);
 	assert_int_equal(smap_next(&t, &m), 1);
-	assert_true(!m.hasflags && m.sizes.flags == 0 &&
-	    m.name.s == m.name.end);
+	assert_true(m.told.flags == 0 && m.name.s == m.name.end);
 	assert_int_equal(smap_next(&t, &m), 0);
 	assert_int_equal(vmas_parse(&l, TEXT(smaps_text)), 0);
 	assert_int_equal(l.n, 2);

@@ -50,7 +50,7 @@ smaps_read(struct maketask *t, struct told *told)
 	while ((rc = smap_next(&text, &sm)) == 1) {
 		v = vmas_find(&t->maps, sm.vma.start);
 		if (v != NULL && v->start == sm.vma.start)
-			told[v - t->maps.v] = (struct told){ sm.vmflags,
+			told[v - t->maps.v] = (struct told){ sm.told.flags,
 			    sm.page };
 	}
 	return rc;

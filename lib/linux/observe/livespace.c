@@ -102,7 +102,7 @@ space_hugetlb(struct space *sp, pid_t tid)
 		q.addr = v->start;
 		rc = call_ioctl(fd, QUERY_IOCTL, &q);
 		if (rc == 0 && q.page > (uint64_t)sysconf(_SC_PAGESIZE))
-			sp->m[i].flags |= MAPPING_HUGETLB;
+			sp->m[i].flags |= VMF_HUGETLB;
 		if (rc == -1 && errno == ENOENT)	/* gone meanwhile */
 			rc = 0;
 	}
@@ -259,7 +259,7 @@ space_live(struct space *sp, pid_t pid)
 
 /*
  * Fill in sp likewise without sizes, of which the kernel must look at each
- * page, and of flags only MAPPING_HUGETLB.  Return 0, or -1 with errstr.
+ * page, and of flags only VMF_HUGETLB.  Return 0, or -1 with errstr.
  */
 int
 space_maps(struct space *sp, pid_t pid)

@@ -105,7 +105,7 @@ use_entries(void *arg, const struct entries *es)
 	uint64_t e;
 	size_t i, n;
 
-	reserved = u->sp->m[es->vma].flags & MAPPING_HUGETLB;
+	reserved = u->sp->m[es->vma].flags & VMF_HUGETLB;
 	for (i = n = 0, others = false; i < es->n; i++) {
 		e = es->v[i];
 		if (reserved)
@@ -189,7 +189,7 @@ use_scan(struct usage *u, size_t i)
 	const struct vma *v = &u->sp->vma.v[i];
 	struct scanned s = { .use = &u->use[i] };
 
-	if (u->sp->m[i].flags & MAPPING_HUGETLB || v->start > INT64_MAX)
+	if (u->sp->m[i].flags & VMF_HUGETLB || v->start > INT64_MAX)
 		return 0;
 	if (use_ask(u) == -1 || pagemap_walk(u->fd, v->start, v->end, PM_HUGE,
 	    scan_run, &s) == -1)

@@ -50,7 +50,7 @@ bytes_drop(struct bytes *b)
 static void
 common_note(struct common *c, const struct smap *m)
 {
-	const struct mapping *z = &m->sizes;
+	const struct mapping *z = &m->told;
 
 	if (m->vma.flags & VMA_SHARED || m->vma.ino != 0 || m->vma.dev != 0)
 		return;
@@ -156,7 +156,7 @@ vmas_now(struct lproc *p)
 		if (vmas_addsmap(&p->vma, &m) == -1)
 			return -1;
 		/* of before the stop it would not hold: fork(2) shares */
-		if (m.sizes.flags & MAPPING_SIZES && m.sizes.shared == 0)
+		if (m.told.flags & VMF_SIZES && m.told.shared == 0)
 			p->vma.v[p->vma.n - 1].flags |= VMA_ALONE;
 	}
 	return rc;
