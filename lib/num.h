@@ -1,5 +1,5 @@
 /*
- * Numbers of n bytes, 8 at most: little-endian, but for num_order.
+ * Numbers of n bytes, 8 at most: little-endian, but for num_order and num_here.
  */
 #ifndef NUM_H
 #define NUM_H
@@ -43,6 +43,16 @@ num_order(const uint8_t *p, size_t n, bool big)
 	for (v = 0; n > 0; n--)
 		v = v << 8 | *p++;
 	return v;
+}
+
+/*
+ * Return the number of the n bytes at p, 8 at most, in the order of the machine
+ * that this runs on.
+ */
+static inline uint64_t
+num_here(const uint8_t *p, size_t n)
+{
+	return num_order(p, n, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
 /*

@@ -82,8 +82,7 @@ struct space {
 	bool		 brief;	/* sizes and most flags are not asked for */
 };
 
-int		 space_live(struct space *sp, pid_t pid);
-int		 space_maps(struct space *sp, pid_t pid);
+int		 space_live(struct space *sp, pid_t pid, bool brief);
 int		 space_kernel(struct space *sp);
 int		 space_snap(struct space *sp, struct snap *s, uint64_t pid);
 void		 space_free(struct space *sp);

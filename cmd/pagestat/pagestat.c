@@ -174,10 +174,8 @@ show_once(struct command *c, uint64_t pid)
 
 	if (c->snap != NULL)
 		rc = space_snap(&sp, c->snap, pid);
-	else if (c->seconds > 0)
-		rc = space_live(&sp, (pid_t)pid);
 	else
-		rc = space_maps(&sp, (pid_t)pid);
+		rc = space_live(&sp, (pid_t)pid, c->seconds == 0);
 	if (rc == 0 && c->showmatrix)
 		rc = show_sharing(c, &sp);
 	else if (rc == 0 && c->showflags)

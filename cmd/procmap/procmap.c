@@ -203,7 +203,7 @@ space_get(struct command *c, uint64_t pid, struct space *sp)
 	}
 	if (c->nsnap > 0)
 		return space_snap(sp, c->snap[0], pid);
-	return pid == 0 ? space_kernel(sp) : space_live(sp, (pid_t)pid);
+	return pid == 0 ? space_kernel(sp) : space_live(sp, (pid_t)pid, false);
 }
 
 /*

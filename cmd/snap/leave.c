@@ -121,7 +121,7 @@ leave_choose(struct live *l, pid_t pid, uint64_t most, struct exclude *x)
 	uint64_t need;
 	size_t i, k;
 
-	if (space_live(&v.space, pid) == -1 ||
+	if (space_live(&v.space, pid, false) == -1 ||
 	    (need = space_takes(sp)) <= most) {
 		space_free(&v.space);
 		return;

@@ -163,7 +163,7 @@ spool_take(const struct config *c, struct falling *f, int spool,
 	struct reserved others;
 	int lock, rc = -1;
 
-	if (space_live(&sp, f->pid) == 0)
+	if (space_live(&sp, f->pid, false) == 0)
 		t.sp = &sp;
 	if ((lock = claim_lock(claim, &others)) != -1) {
 		rc = room_choose(&t, &others);

@@ -111,36 +111,45 @@ space_hugetlb(struct space *sp, pid_t tid)
 }
 
 /*
+ * Read the file name of a thread, smaps or maps.  Return 0; or -1 with errno,
+ * or errno 0 and the error string set.
+ */
+static int
+space_text(struct space *sp, pid_t tid, const char *name)
+{
+	struct bytes b;
+	int rc;
+
+	if (proc_read(tid, 0, name, &b) == -1)
+		return -1;
+	rc = space_smaps(sp, b.data, b.len);
+	free(b.data);
+	errno = 0;
+	return rc;
+}
+
+/*
  * Read maps of a thread, and smaps only where nothing else tells which
  * mappings are of huge pages: as space_try.
  */
 static int
 space_glance(struct space *sp, pid_t tid)
 {
-	struct bytes b;
 	int rc;
 
-	if (proc_read(tid, 0, "maps", &b) == -1)
-		return -1;
-	rc = space_smaps(sp, b.data, b.len);
-	free(b.data);
+	rc = space_text(sp, tid, "maps");
 	if (rc == 0 && space_hugetlb(sp, tid) == -1) {
 		if (errno != ENOTTY && errno != EINVAL)
 			return -1;
 		space_forget(sp);
-		if (proc_read(tid, 0, "smaps", &b) == -1)
-			return -1;
-		rc = space_smaps(sp, b.data, b.len);
-		free(b.data);
+		rc = space_text(sp, tid, "smaps");
 	}
-	errno = 0;
 	return rc == 0 ? 1 : -1;
 }
 
 /*
  * Read smaps of a thread (or maps, where the kernel has none), then maps: 1
- * if both have the same mappings, 0 if not, -1 with errno, or errno 0 and
- * the error string set.
+ * if both have the same mappings, 0 if not, -1 as space_text.
  */
 static int
 space_try(struct space *sp, pid_t tid)
@@ -151,15 +160,9 @@ space_try(struct space *sp, pid_t tid)
 
 	if (sp->brief)
 		return space_glance(sp, tid);
-	if (proc_read(tid, 0, "smaps", &b) == -1 &&
-	    (errno != ENOENT || proc_read(tid, 0, "maps", &b) == -1))
+	if (space_text(sp, tid, "smaps") == -1 &&
+	    (errno != ENOENT || space_text(sp, tid, "maps") == -1))
 		return -1;
-	rc = space_smaps(sp, b.data, b.len);
-	free(b.data);
-	if (rc == -1) {
-		errno = 0;
-		return -1;
-	}
 	if (proc_read(tid, 0, "maps", &b) == -1)
 		return -1;
 	rc = vmas_parse(&now, b.data, b.len);
@@ -216,8 +219,14 @@ space_empty(struct space *sp)
 	    "process that ends");
 }
 
-static int
-space_read(struct space *sp, pid_t pid, bool brief)
+/*
+ * Fill in sp with the address space of live process pid; with brief, without
+ * sizes, of which the kernel must look at each page, and of flags only
+ * VMF_HUGETLB.  The caller frees sp, also after a failure; sp->gone says then
+ * whether the process is gone.  Return 0, or -1 with errstr.
+ */
+int
+space_live(struct space *sp, pid_t pid, bool brief)
 {
 	static const struct {
 		const char	*name;
@@ -244,25 +253,4 @@ space_read(struct space *sp, pid_t pid, bool brief)
 	if (sp->vma.n == 0)
 		(void)proc_list(pid, "task", try_thread, sp);
 	return sp->vma.n > 0 ? 0 : space_empty(sp);
-}
-
-/*
- * Fill in sp with the address space of live process pid.  The caller frees sp,
- * also after a failure; sp->gone says then whether the process is gone.
- * Return 0, or -1 with errstr.
- */
-int
-space_live(struct space *sp, pid_t pid)
-{
-	return space_read(sp, pid, false);
-}
-
-/*
- * Fill in sp likewise without sizes, of which the kernel must look at each
- * page, and of flags only VMF_HUGETLB.  Return 0, or -1 with errstr.
- */
-int
-space_maps(struct space *sp, pid_t pid)
-{
-	return space_read(sp, pid, true);
 }

@@ -7,37 +7,17 @@
  *	others	..., pid[4] tid[4] time[8] id[8]
  */
 #include "model.h"
+#include "num.h"
 #include "perf.h"
 
 #include <string.h>
 
 enum { HEAD = 8, TAIL = 24, SAMPLE_TIME = 32, SAMPLE_LEN = 48 };
 
-static uint64_t
-get64(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof v);
-	return v;
-}
-
 static uint32_t
 get32(const uint8_t *p)
 {
-	uint32_t v;
-
-	memcpy(&v, p, sizeof v);
-	return v;
-}
-
-static uint16_t
-get16(const uint8_t *p)
-{
-	uint16_t v;
-
-	memcpy(&v, p, sizeof v);
-	return v;
+	return (uint32_t)num_here(p, 4);
 }
 
 static int
@@ -45,12 +25,12 @@ sample_parse(struct perfrec *r, const uint8_t *p, size_t len)
 {
 	if (len < SAMPLE_LEN)
 		return errstr_set("perf: a sample of %zu bytes", len);
-	r->id = get64(p + 8);
-	r->ip = get64(p + 16);
+	r->id = num_here(p + 8, 8);
+	r->ip = num_here(p + 16, 8);
 	r->pid = get32(p + 24);
 	r->tid = get32(p + 28);
-	r->time = get64(p + SAMPLE_TIME);
-	r->addr = get64(p + 40);
+	r->time = num_here(p + SAMPLE_TIME, 8);
+	r->addr = num_here(p + 40, 8);
 	if (len < SAMPLE_LEN + 4)
 		return 0;
 	r->rawlen = get32(p + SAMPLE_LEN);
@@ -81,12 +61,12 @@ mmap2_parse(struct perfrec *r, const uint8_t *p, size_t len)
 {
 	if (name_parse(r, p, 72, len) == -1)
 		return -1;
-	r->addr = get64(p + 16);
-	r->len = get64(p + 24);
-	r->off = get64(p + 32);
+	r->addr = num_here(p + 16, 8);
+	r->len = num_here(p + 24, 8);
+	r->off = num_here(p + 32, 8);
 	r->major = get32(p + 40);
 	r->minor = get32(p + 44);
-	r->ino = get64(p + 48);
+	r->ino = num_here(p + 48, 8);
 	r->prot = get32(p + 64);
 	r->flags = get32(p + 68);
 	return 0;
@@ -114,19 +94,19 @@ int
 perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len)
 {
 	memset(r, 0, sizeof *r);
-	if (len < HEAD || get16(p + 6) != len)
+	if (len < HEAD || num_here(p + 6, 2) != len)
 		return errstr_set("perf: a record of %zu bytes has another "
 		    "length", len);
 	r->type = get32(p);
-	r->misc = get16(p + 4);
+	r->misc = (uint32_t)num_here(p + 4, 2);
 	if (r->type == PERFREC_SAMPLE)
 		return sample_parse(r, p, len);
 	if (len < HEAD + TAIL)
 		return errstr_set("perf: a record of %zu bytes", len);
 	r->pid = get32(p + len - TAIL);
 	r->tid = get32(p + len - TAIL + 4);
-	r->time = get64(p + len - TAIL + 8);
-	r->id = get64(p + len - TAIL + 16);
+	r->time = num_here(p + len - TAIL + 8, 8);
+	r->id = num_here(p + len - TAIL + 16, 8);
 	switch (r->type) {
 	case PERFREC_MMAP2:
 		return mmap2_parse(r, p, len);
@@ -140,7 +120,7 @@ perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len)
 		if (len < HEAD + TAIL + 8)
 			return errstr_set("perf: a record of %zu bytes about "
 			    "what is lost", len);
-		r->lost = get64(p + len - TAIL - 8);
+		r->lost = num_here(p + len - TAIL - 8, 8);
 	}
 	return 0;
 }
@@ -153,9 +133,9 @@ uint64_t
 perfrec_time(const uint8_t *p, size_t len)
 {
 	if (len >= SAMPLE_LEN && get32(p) == PERFREC_SAMPLE)
-		return get64(p + SAMPLE_TIME);
+		return num_here(p + SAMPLE_TIME, 8);
 	return len >= HEAD + TAIL && get32(p) != PERFREC_SAMPLE ?
-	    get64(p + len - TAIL + 8) : 0;
+	    num_here(p + len - TAIL + 8, 8) : 0;
 }
 
 /*
@@ -183,7 +163,7 @@ ring_copy(struct buf *out, const uint8_t *data, size_t size, uint64_t tail,
 	memcpy(p, data + from, n);
 	memcpy(p + n, data, len - n);
 	for (at = 0; at < len; at += n) {
-		n = len - at < HEAD ? 0 : get16(p + at + 6);
+		n = len - at < HEAD ? 0 : (size_t)num_here(p + at + 6, 2);
 		if (n < HEAD || n > len - at)
 			return errstr_set("perf: a record of %zu bytes, %zu "
 			    "before the end", n, len - at);

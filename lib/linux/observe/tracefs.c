@@ -4,6 +4,7 @@
  */
 #include "full.h"
 #include "linux/proc/proc.h"
+#include "num.h"
 #include "perf.h"
 
 #include <sys/syscall.h>
@@ -18,33 +19,23 @@
 #include <unistd.h>
 
 /*
- * Open a tracefs that has no place in any tree of files, and is gone with the
- * descriptor.  Return that, or -1 with errno.
- */
-static int
-tracefs_detached(void)
-{
-	const int fs = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
-
-	return fs == -1 ? -1 : unseen_mount(fs, MOUNT_ATTR_RDONLY);
-}
-
-/*
- * Open the directory of tracefs: where it is mounted, or else one that nobody
- * sees.  Return a descriptor, or -1 with errno and errstr.  Of debugfs nothing
- * is asked: to look for "tracing" there would mount it.
+ * Open the directory of tracefs: where it is mounted, or else one that has no
+ * place in any tree of files, and is gone with the descriptor.  Return a
+ * descriptor, or -1 with errno and errstr.  Of debugfs nothing is asked: to
+ * look for "tracing" there would mount it.
  */
 int
 tracefs_open(void)
 {
-	int fd, e;
+	int fd, fs, e;
 
 	fd = open("/sys/kernel/tracing", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd != -1 && faccessat(fd, "events", R_OK | X_OK, AT_EACCESS) == 0)
 		return fd;
 	e = errno;
 	fd_drop(fd);
-	if ((fd = tracefs_detached()) != -1)
+	fs = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
+	if (fs != -1 && (fd = unseen_mount(fs, MOUNT_ATTR_RDONLY)) != -1)
 		return fd;
 	if (e == EACCES)
 		errno = e;
@@ -167,12 +158,7 @@ field_get(const struct tpfield *f, const uint8_t *raw, size_t len, size_t i)
 	off = f->off + i * size;
 	if (i * size >= f->size || off > len || size > len - off)
 		return 0;
-	v = 0;
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	memcpy((uint8_t *)&v + sizeof v - size, raw + off, size);
-#else
-	memcpy(&v, raw + off, size);
-#endif
+	v = num_here(raw + off, size);
 	if (f->sign && size > 0 && size < sizeof v &&
 	    v >> (size * 8 - 1) & 1)
 		v |= UINT64_MAX << size * 8;
