@@ -75,6 +75,7 @@ void		 options_misuse(const struct cmdline *u)
 
 /* program.c */
 void		*must(void *p);
+void		 must_do(int rc);
 void		 program_descriptors(void);
 void		 program_files(void);
 bool		 program_isnumber(const char *s);

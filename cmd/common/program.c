@@ -42,6 +42,17 @@ must(void *p)
 }
 
 /*
+ * Call program_nomem if rc is -1, which a function returned that fails for want
+ * of memory alone.
+ */
+void
+must_do(int rc)
+{
+	if (rc == -1)
+		program_nomem();
+}
+
+/*
  * Have all three standard descriptors, so that no file becomes one of them:
  * those that were closed can be read, not written.
  */

@@ -2,7 +2,6 @@
  * Which processes share how much with which others, and what it saves.
  */
 #include "pagestat.h"
-#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +9,18 @@
 enum { M_PID, M_MEMORY, M_OTHER }; /* columns; NAME is the last one */
 
 /*
- * Add process sp and its pages l to m.  Return 0, or -1 with errstr.
+ * Add process sp and its pages l to m.
  */
-int
+void
 matrix_add(struct matrix *m, const struct space *sp, const struct pagelist *l)
 {
 	size_t i;
 
-	if (m->sharing == NULL && (m->sharing = sharing_new()) == NULL)
-		return -1;
-	if (VEC_ROOM(m->pid, m->n) == -1 || VEC_ROOM(m->kb, m->n) == -1 ||
-	    VEC_ROOM(m->name, m->n) == -1)
-		return -1;
+	if (m->sharing == NULL)
+		m->sharing = must(sharing_new());
+	MUST_ROOM(m->pid, m->n);
+	MUST_ROOM(m->kb, m->n);
+	MUST_ROOM(m->name, m->n);
 	m->pid[m->n] = sp->pid;
 	m->kb[m->n] = 0;
 	memcpy(m->name[m->n], sp->name, sizeof *m->name);
@@ -33,7 +32,7 @@ matrix_add(struct matrix *m, const struct space *sp, const struct pagelist *l)
 		    l->v[i].store == 0);
 	}
 	m->n++;
-	return sharing_add(m->sharing, l, sp->pid);
+	must_do(sharing_add(m->sharing, l, sp->pid));
 }
 
 /*
@@ -90,9 +89,9 @@ matrix_line(const struct matrix *m, struct table *t, size_t i,
 
 /*
  * Print a line for each process of m, as o has it: what it has in memory, and
- * how much of it each other has.  Return 0, or -1 with errstr.
+ * how much of it each other has.
  */
-int
+void
 matrix_show(const struct matrix *m, const struct tableopts *o)
 {
 	static const char *const words[] = { "total", "different", "saved" };
@@ -101,34 +100,28 @@ matrix_show(const struct matrix *m, const struct tableopts *o)
 	struct table *t;
 	char (*head)[24];
 	size_t i;
-	int rc = -1;
 
-	common = calloc(m->n * m->n + 1, sizeof *common);
-	c = calloc(m->n + M_OTHER + 1, sizeof *c);
-	head = calloc(m->n + 1, sizeof *head);
-	if (common == NULL || c == NULL || head == NULL)
-		(void)errstr_set("out of memory");
-	else if (m->n == 0)
-		rc = 0;
-	else if ((rc = sharing_matrix(m->sharing, m->pid, m->n, common,
-	    &sums[2])) == 0) {
-		t = matrix_table(m, o, c, head);
-		for (i = 0; i < m->n; i++) {
-			matrix_line(m, t, i, &common[i * m->n], o->json);
-			sums[0] += m->kb[i];
-		}
-		sums[1] = sums[0] - sums[2];
-		for (i = 0; i < 3 && !o->json && !o->bare; i++) {
-			table_line(t);
-			table_text(t, M_PID, words[i]);
-			table_bytes(t, M_MEMORY, sums[i] * KB);
-		}
-		table_print(t);
+	if (m->n == 0)
+		return;
+	common = must(mem_new(m->n * m->n, sizeof *common));
+	c = must(mem_new(m->n + M_OTHER + 1, sizeof *c));
+	head = must(mem_new(m->n, sizeof *head));
+	must_do(sharing_matrix(m->sharing, m->pid, m->n, common, &sums[2]));
+	t = matrix_table(m, o, c, head);
+	for (i = 0; i < m->n; i++) {
+		matrix_line(m, t, i, &common[i * m->n], o->json);
+		sums[0] += m->kb[i];
 	}
+	sums[1] = sums[0] - sums[2];
+	for (i = 0; i < 3 && !o->json && !o->bare; i++) {
+		table_line(t);
+		table_text(t, M_PID, words[i]);
+		table_bytes(t, M_MEMORY, sums[i] * KB);
+	}
+	table_print(t);
 	free(common);
 	free(c);
 	free(head);
-	return rc;
 }
 
 /*

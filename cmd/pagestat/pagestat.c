@@ -2,7 +2,6 @@
  * pagestat: how much memory processes take, and share, by their pages.
  */
 #include "pagestat.h"
-#include "vec.h"
 
 #include <err.h>
 #include <stdlib.h>
@@ -77,7 +76,7 @@ complain_process(struct command *c, const struct process *p)
 		complain();
 }
 
-static int
+static void
 add_number(struct processes *p, uint64_t pid, bool named)
 {
 	size_t i;
@@ -85,12 +84,10 @@ add_number(struct processes *p, uint64_t pid, bool named)
 	for (i = 0; i < p->n; i++)
 		if (p->v[i].pid == pid) {
 			p->v[i].named &= named;
-			return 0;
+			return;
 		}
-	if (VEC_ROOM(p->v, p->n) == -1)
-		return -1;
+	MUST_ROOM(p->v, p->n);
 	p->v[p->n++] = (struct process){ pid, named };
-	return 0;
 }
 
 /*
@@ -106,7 +103,8 @@ add_process(void *arg, pid_t pid, bool named)
 
 	if ((leader = proc_leader(pid)) != -1)
 		num = (uint64_t)leader;
-	return add_number(&c->procs, num, named);
+	add_number(&c->procs, num, named);
+	return 0;
 }
 
 /*
@@ -121,9 +119,8 @@ add_snapped(struct command *c)
 	for (i = 0; i < c->snap->nproc; i++) {
 		p = c->snap->proc[i];
 		if (sources_wants(&c->sources, c->snap, p) &&
-		    (p->mem != NULL || c->sources.pick.n > 0) &&
-		    add_number(&c->procs, p->pid, false) == -1)
-			complain();
+		    (p->mem != NULL || c->sources.pick.n > 0))
+			add_number(&c->procs, p->pid, false);
 	}
 	sources_check(&c->sources);
 }
@@ -161,7 +158,7 @@ show_sharing(struct command *c, const struct space *sp)
 	rc = c->snap == NULL ? pages_live(&l, sp) :
 	    pages_snap(&l, snap_process(c->snap, sp->pid)->mem);
 	if (rc == 0)
-		rc = matrix_add(&c->matrix, sp, &l);
+		matrix_add(&c->matrix, sp, &l);
 	pagelist_free(&l);
 	return rc;
 }
@@ -218,10 +215,9 @@ finish(struct command *c)
 		(void)errstr_set("which pages are the same is told to "
 		    "root alone (CAP_SYS_ADMIN)");
 		complain();
-	} else if (c->showmatrix) {
-		if (matrix_show(&c->matrix, &c->table.opts) == -1)
-			complain();
-	} else if (c->showflags)
+	} else if (c->showmatrix)
+		matrix_show(&c->matrix, &c->table.opts);
+	else if (c->showflags)
 		table_print(c->list);
 	else
 		table_end(&c->table);

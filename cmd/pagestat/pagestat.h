@@ -50,9 +50,9 @@ struct matrix {
 	bool		 hidden; /* there are frames that are not told */
 };
 
-int		 matrix_add(struct matrix *, const struct space *,
+void		 matrix_add(struct matrix *, const struct space *,
 		    const struct pagelist *);
-int		 matrix_show(const struct matrix *, const struct tableopts *);
+void		 matrix_show(const struct matrix *, const struct tableopts *);
 void		 matrix_free(struct matrix *);
 
 #endif

@@ -136,8 +136,7 @@ table_add(struct usetable *t, const struct space *sp)
 	size_t i, k;
 	int rc;
 
-	if ((use = calloc(sp->vma.n + 1, sizeof *use)) == NULL)
-		return errstr_set("out of memory");
+	use = must(mem_new(sp->vma.n, sizeof *use));
 	rc = pageuse_live(use, sp, t->counts, t->flags, t->mappings, &hidden);
 	if (rc == -1)
 		goto out;

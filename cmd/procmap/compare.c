@@ -36,7 +36,7 @@ row_note(const struct vmas *old, const struct vma *v, char *note, size_t size)
 /*
  * Add what of an old mapping is in no new one.
  */
-static int
+static void
 rows_gone(struct figure *f, const struct vmas *new, struct vma v)
 {
 	const struct vma *n;
@@ -45,13 +45,12 @@ rows_gone(struct figure *f, const struct vmas *new, struct vma v)
 	while (v.start < end) {
 		n = vmas_next(new, v.start);
 		v.end = n == NULL || n->start > end ? end : n->start;
-		if (v.end > v.start && row_add(f, &v, "gone") == -1)
-			return -1;
+		if (v.end > v.start)
+			row_add(f, &v, "gone");
 		if (n == NULL || n->start >= end)
 			break;
 		v.start = n->end;
 	}
-	return 0;
 }
 
 CMP(row_cmp, struct row, start)
@@ -59,7 +58,7 @@ CMP(row_cmp, struct row, start)
 /*
  * The mappings of both, ascending.
  */
-static int
+static void
 rows_compare(struct figure *f, const struct vmas *old, const struct vmas *new)
 {
 	char note[sizeof f->row->note];
@@ -67,14 +66,11 @@ rows_compare(struct figure *f, const struct vmas *old, const struct vmas *new)
 
 	for (i = 0; i < new->n; i++) {
 		row_note(old, &new->v[i], note, sizeof note);
-		if (row_add(f, &new->v[i], note) == -1)
-			return -1;
+		row_add(f, &new->v[i], note);
 	}
 	for (i = 0; i < old->n; i++)
-		if (rows_gone(f, new, old->v[i]) == -1)
-			return -1;
+		rows_gone(f, new, old->v[i]);
 	SORT(f->row, f->n, row_cmp);
-	return 0;
 }
 
 /*
@@ -145,9 +141,9 @@ figure_compare(struct figure *f, struct snap *old, struct snap *new)
 
 	before = pid_before(old, new, f->pid);
 	if (space_or_none(&was, old, before) == -1 ||
-	    space_or_none(&is, new, f->pid) == -1 ||
-	    rows_compare(f, &was.vma, &is.vma) == -1)
+	    space_or_none(&is, new, f->pid) == -1)
 		goto out;
+	rows_compare(f, &was.vma, &is.vma);
 	a = snap_process(old, before);
 	b = snap_process(new, f->pid);
 	rc = pages_compare(&f->pages, a == NULL ? NULL : a->mem, &was.vma,
@@ -199,15 +195,12 @@ int
 album_compare(struct album *a, struct snap *old, struct snap *new,
     const struct space *sp, size_t n)
 {
-	struct figure *f;
 	size_t i;
 
 	a->compare = true;
 	times_put(a->times, sizeof a->times, old, new);
-	for (i = 0; i < n; i++) {
-		f = figure_add(a, &sp[i]);
-		if (f == NULL || figure_compare(f, old, new) == -1)
+	for (i = 0; i < n; i++)
+		if (figure_compare(figure_add(a, &sp[i]), old, new) == -1)
 			return -1;
-	}
 	return 0;
 }

@@ -4,33 +4,27 @@
  */
 #include "procmap.h"
 #include "bisect.h"
-#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * Add mapping v to f, and a note: a word for what became of it.  Return 0, or
- * -1 with errstr.
+ * Add mapping v to f, and a note: a word for what became of it.
  */
-int
+void
 row_add(struct figure *f, const struct vma *v, const char *note)
 {
 	struct row *r;
 
-	if (VEC_ROOM(f->row, f->n) == -1)
-		return -1;
-	r = &f->row[f->n];
+	MUST_ROOM(f->row, f->n);
+	r = &f->row[f->n++];
 	r->start = v->start;
 	r->end = v->end;
 	vma_perms(v, r->perm);
 	strlcpy(r->note, note, sizeof r->note);
 	r->same = false;
-	if ((r->name = malloc(strlen(v->name) + 16)) == NULL)
-		return errstr_set("out of memory");
+	r->name = must(malloc(strlen(v->name) + 16));
 	name_make(r->name, strlen(v->name) + 16, v);
-	f->n++;
-	return 0;
 }
 
 /*
@@ -66,16 +60,14 @@ rows_hidden(const struct album *a, const struct figure *f, size_t i)
 }
 
 /*
- * Add a figure of process sp, without mappings, to a.  Return it; or NULL with
- * errstr.
+ * Add a figure of process sp, without mappings, to a.  Return it.
  */
 struct figure *
 figure_add(struct album *a, const struct space *sp)
 {
 	struct figure *f;
 
-	if (VEC_ROOM(a->fig, a->n) == -1)
-		return NULL;
+	MUST_ROOM(a->fig, a->n);
 	f = &a->fig[a->n++];
 	memset(f, 0, sizeof *f);
 	f->pid = sp->pid;
@@ -83,15 +75,18 @@ figure_add(struct album *a, const struct space *sp)
 	return f;
 }
 
-static int
-figure_rows(struct figure *f, const struct space *sp)
+/*
+ * Add a figure of process sp with all its mappings to a.
+ */
+static struct figure *
+figure_rows(struct album *a, const struct space *sp)
 {
+	struct figure *f = figure_add(a, sp);
 	size_t i;
 
 	for (i = 0; i < sp->vma.n; i++)
-		if (row_add(f, &sp->vma.v[i], "") == -1)
-			return -1;
-	return 0;
+		row_add(f, &sp->vma.v[i], "");
+	return f;
 }
 
 CMP(partner_pidcmp, struct partner, pid)
@@ -101,62 +96,55 @@ CMP_BY(partner_cmp, struct partner, x->kb != y->kb ? ORDER(y->kb, x->kb) :
 /*
  * Add what a run shares to *n shares.
  */
-static int
+static void
 share_add(struct partner **v, size_t *n, const struct pagespan *p)
 {
 	uint64_t kb = (p->end - p->start) / KB;
 
 	if (*n > 0 && (*v)[*n - 1].pid == p->with) {
 		(*v)[*n - 1].kb += kb;
-		return 0;
+		return;
 	}
-	if (VEC_ROOM(*v, *n) == -1)
-		return -1;
+	MUST_ROOM(*v, *n);
 	(*v)[(*n)++] = (struct partner){ .pid = p->with, .kb = kb };
-	return 0;
 }
 
 /*
- * Set *v to all that figures share, one for each process, the most first, and
- * *n to how many there are.  *v is from malloc(3).
+ * Set *v to all that figures share, one for each process, the most first.  *v
+ * is from malloc(3).  Return how many there are.
  */
-static int
-album_shares(const struct album *a, struct partner **v, size_t *n)
+static size_t
+album_shares(const struct album *a, struct partner **v)
 {
 	const struct pagelist *l;
-	size_t i, k;
+	size_t i, k, n = 0;
 
 	for (i = 0; i < a->n; i++)
 		for (l = &a->fig[i].pages, k = 0; k < l->n; k++)
 			if (l->v[k].kind == PAGES_SHARED &&
-			    l->v[k].with != 0 &&
-			    share_add(v, n, &l->v[k]) == -1)
-				return -1;
-	SORT(*v, *n, partner_pidcmp);
-	for (i = k = 0; i < *n; i++)
+			    l->v[k].with != 0)
+				share_add(v, &n, &l->v[k]);
+	SORT(*v, n, partner_pidcmp);
+	for (i = k = 0; i < n; i++)
 		if (k > 0 && (*v)[i].pid == (*v)[k - 1].pid)
 			(*v)[k - 1].kb += (*v)[i].kb;
 		else
 			(*v)[k++] = (*v)[i];
-	*n = k;
-	SORT(*v, *n, partner_cmp);
-	return 0;
+	SORT(*v, k, partner_cmp);
+	return k;
 }
 
 /*
  * Give those who share most a place of their own, and ask for their names.
  */
-static int
+static void
 album_partners(struct album *a, void (*name)(void *, struct partner *),
     void *arg)
 {
 	struct partner *v = NULL, *p;
-	size_t i, k, n = 0;
+	size_t i, k, n;
 
-	if (album_shares(a, &v, &n) == -1) {
-		free(v);
-		return -1;
-	}
+	n = album_shares(a, &v);
 	a->npartner = n < PARTNERS ? n : PARTNERS;
 	for (i = 0; i < a->npartner; i++) {
 		p = &a->partner[i];
@@ -169,27 +157,24 @@ album_partners(struct album *a, void (*name)(void *, struct partner *),
 				    sizeof p->name);
 	}
 	free(v);
-	return 0;
 }
 
 /*
  * Tell all figures who shares their pages.
  */
-static int
+static void
 album_share(struct album *a, struct sharing *s)
 {
 	size_t i;
 
 	for (i = 0; i < a->n; i++)
-		if (sharing_tell(s, &a->fig[i].pages, a->fig[i].pid) == -1)
-			return -1;
-	return 0;
+		must_do(sharing_tell(s, &a->fig[i].pages, a->fig[i].pid));
 }
 
 /*
  * Nothing can be said of the pages of a process.
  */
-static int
+static void
 figure_unknown(struct figure *f)
 {
 	struct pagespan p = { .kind = PAGES_MISSING };
@@ -199,45 +184,37 @@ figure_unknown(struct figure *f)
 	for (i = 0; i < f->n; i++) {
 		p.start = f->row[i].start;
 		p.end = f->row[i].end;
-		if (pagelist_add(&f->pages, &p) == -1)
-			return -1;
+		must_do(pagelist_add(&f->pages, &p));
 	}
-	return 0;
 }
 
 /*
- * Add to a the figures of the n live processes sp.  Return 0; 1 if there is
- * nothing known of the pages of one, which was said; or -1 with errstr.
+ * Add to a the figures of the n live processes sp.  Return 0; or 1 if there is
+ * nothing known of the pages of one, which was said.
  */
 int
 album_live(struct album *a, const struct space *sp, size_t n)
 {
-	struct sharing *s;
+	struct sharing *s = must(sharing_new());
 	struct figure *f;
 	size_t i;
-	int lost, rc;
+	int lost = 0;
 
-	if ((s = sharing_new()) == NULL)
-		return -1;
-	for (lost = rc = 0, i = 0; rc == 0 && i < n; i++) {
-		f = figure_add(a, &sp[i]);
-		rc = f == NULL ? -1 : figure_rows(f, &sp[i]);
-		if (rc == 0 && sp[i].pid == 0)
-			rc = figure_unknown(f);
-		else if (rc == 0 && pages_live(&f->pages, &sp[i]) == -1) {
+	for (i = 0; i < n; i++) {
+		f = figure_rows(a, &sp[i]);
+		if (sp[i].pid == 0)
+			figure_unknown(f);
+		else if (pages_live(&f->pages, &sp[i]) == -1) {
 			program_warn("%s", snap_errstr());
 			lost = 1;
-			rc = figure_unknown(f);
+			figure_unknown(f);
 		}
-		if (rc == 0)
-			rc = sharing_add(s, &f->pages, f->pid);
+		must_do(sharing_add(s, &f->pages, f->pid));
 	}
-	if (rc == 0)
-		rc = album_share(a, s);
+	album_share(a, s);
 	sharing_free(s);
-	if (rc == 0)
-		rc = album_partners(a, NULL, NULL);
-	return rc == 0 ? lost : -1;
+	album_partners(a, NULL, NULL);
+	return lost;
 }
 
 /*
@@ -266,29 +243,17 @@ name_partner(void *arg, struct partner *p)
 }
 
 /*
- * Note whose pages are where, of a whole snapshot.
+ * Note whose pages are where, of image im of process p.
  */
 static int
-sharing_snap(struct sharing *s, struct snap *snap)
+sharing_image(struct sharing *s, const struct proc *p, struct image *im)
 {
 	struct pagelist l = { 0 };
-	struct proc *p;
-	size_t i;
 	int rc;
 
-	for (rc = 0, i = 0; rc == 0 && i < snap->nproc; i++) {
-		p = snap->proc[i];
-		rc = pages_snap(&l, p->mem);
-		if (rc == 0)
-			rc = sharing_add(s, &l, p->pid);
-		pagelist_free(&l);
-		if (rc == 0 && p->carried != NULL) {
-			rc = pages_snap(&l, p->text);
-			if (rc == 0)
-				rc = sharing_add(s, &l, p->pid);
-			pagelist_free(&l);
-		}
-	}
+	if ((rc = pages_snap(&l, im)) == 0)
+		must_do(sharing_add(s, &l, p->pid));
+	pagelist_free(&l);
 	return rc;
 }
 
@@ -300,29 +265,34 @@ int
 album_snap(struct album *a, struct snap *snap, const struct space *sp,
     size_t n)
 {
-	struct sharing *s;
+	struct sharing *s = must(sharing_new());
 	struct figure *f;
 	struct proc *p;
 	size_t i;
-	int rc;
+	int rc = 0;
 
-	if ((s = sharing_new()) == NULL)
-		return -1;
-	rc = sharing_snap(s, snap);
-	for (i = 0; rc == 0 && i < n; i++) {
-		f = figure_add(a, &sp[i]);
-		rc = f == NULL ? -1 : figure_rows(f, &sp[i]);
-		p = snap_process(snap, sp[i].pid);
-		if (rc == 0 && p != NULL) {
-			f->pid = p->pid;
-			rc = p->mem == NULL ? figure_unknown(f) :
-			    pages_snap(&f->pages, p->mem);
-		}
+	for (i = 0; rc == 0 && i < snap->nproc; i++) {
+		p = snap->proc[i];
+		rc = sharing_image(s, p, p->mem);
+		if (rc == 0 && p->carried != NULL)
+			rc = sharing_image(s, p, p->text);
 	}
-	if (rc == 0)
-		rc = album_share(a, s);
+	for (i = 0; rc == 0 && i < n; i++) {
+		f = figure_rows(a, &sp[i]);
+		if ((p = snap_process(snap, sp[i].pid)) == NULL)
+			continue;
+		f->pid = p->pid;
+		if (p->mem == NULL)
+			figure_unknown(f);
+		else
+			rc = pages_snap(&f->pages, p->mem);
+	}
+	if (rc == 0) {
+		album_share(a, s);
+		album_partners(a, name_partner, snap);
+	}
 	sharing_free(s);
-	return rc == 0 ? album_partners(a, name_partner, snap) : -1;
+	return rc;
 }
 
 /*

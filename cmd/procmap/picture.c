@@ -124,11 +124,9 @@ draw_legend(struct canvas *cv, const uint64_t kb[CLASSES])
 			x = MARGIN;
 			cv->y += 20;
 		}
-		buf_printf(&cv->b, "<rect class=\"c%u\" x=\"%d\" y=\"%d\" "
-		    "width=\"12\" height=\"12\"/><rect class=\"edge\" "
-		    "x=\"%d\" y=\"%d\" width=\"12\" height=\"12\"/>"
-		    "<text class=\"key\" x=\"%d\" y=\"%d\">", c, x, cv->y, x,
-		    cv->y, x + 18, cv->y + 10);
+		svg_rect(&cv->b, c, x, cv->y, 12, 12);
+		svg_rect(&cv->b, CLASSES, x, cv->y, 12, 12);
+		svg_begin(&cv->b, "key", x + 18, cv->y + 10);
 		class_name(cv, c);
 		buf_puts(&cv->b, " ");
 		svg_size(&cv->b, kb[c]);
@@ -159,13 +157,11 @@ draw_summary(struct canvas *cv, const struct figure *f)
 		to = (int)((double)upto / (double)all * width);
 		if (to <= from)
 			to = from + 1;
-		buf_printf(&cv->b, "<rect class=\"c%u\" x=\"%d\" y=\"%d\" "
-		    "width=\"%d\" height=\"%d\"/>", c, MARGIN + from, cv->y,
-		    to - from, BAR);
+		svg_rect(&cv->b, c, MARGIN + from, cv->y, to - from, BAR);
 		from = to;
 	}
-	buf_printf(&cv->b, "<rect class=\"edge\" x=\"%d\" y=\"%d\" "
-	    "width=\"%d\" height=\"%d\"/>\n", MARGIN, cv->y, width, BAR);
+	svg_rect(&cv->b, CLASSES, MARGIN, cv->y, width, BAR);
+	buf_puts(&cv->b, "\n");
 	cv->y += BAR + 10;
 	draw_legend(cv, kb);
 }
@@ -207,8 +203,7 @@ draw_gap(struct canvas *cv, const struct figure *f, size_t i)
 	int h = gap_height(cv->album, f, i);
 
 	if (h > 4) {
-		buf_printf(&cv->b, "<text class=\"gap\" x=\"%d\" y=\"%d\">",
-		    MARGIN, cv->y + 10);
+		svg_begin(&cv->b, "gap", MARGIN, cv->y + 10);
 		svg_size(&cv->b, (f->row[i].start - f->row[i - 1].end) / KB);
 		buf_puts(&cv->b, " not mapped</text>\n");
 	}
@@ -226,8 +221,8 @@ draw_hidden(struct canvas *cv, const struct row *r, size_t n)
 
 	for (kb = 0, i = 0; i < n; i++)
 		kb += (r[i].end - r[i].start) / KB;
-	buf_printf(&cv->b, "<text class=\"gap\" x=\"%d\" y=\"%d\">%zu "
-	    "mapping%s unchanged, ", MARGIN, cv->y + 10, n, n == 1 ? "" : "s");
+	svg_begin(&cv->b, "gap", MARGIN, cv->y + 10);
+	buf_printf(&cv->b, "%zu mapping%s unchanged, ", n, n == 1 ? "" : "s");
 	svg_size(&cv->b, kb);
 	buf_puts(&cv->b, "</text>\n");
 	cv->y += HIDDEN;
@@ -280,8 +275,7 @@ draw_figure(struct canvas *cv, const struct figure *f)
 
 	for (kb = 0, i = 0; i < f->n; i++)
 		kb += (f->row[i].end - f->row[i].start) / KB;
-	buf_printf(&cv->b, "<text class=\"head\" x=\"%d\" y=\"%d\">", MARGIN,
-	    cv->y + 14);
+	svg_begin(&cv->b, "head", MARGIN, cv->y + 14);
 	if (f->pid == 0)
 		buf_puts(&cv->b, "kernel");
 	else
@@ -330,8 +324,8 @@ draw_figures(struct canvas *cv)
 	}
 	if (n == 0)
 		return;
-	buf_printf(&cv->b, "<text class=\"sub\" x=\"%d\" y=\"%d\">%zu "
-	    "process%s unchanged</text>\n", MARGIN, cv->y + 10, n,
+	svg_begin(&cv->b, "sub", MARGIN, cv->y + 10);
+	buf_printf(&cv->b, "%zu process%s unchanged</text>\n", n,
 	    n == 1 ? "" : "es");
 	cv->y += 34;
 }
@@ -351,20 +345,20 @@ draw(struct canvas *cv, const char *title, struct buf *head)
 	    cv->y, WIDTH, cv->y);
 	svg_style(head);
 	buf_printf(head, "<rect width=\"%d\" height=\"%d\" "
-	    "fill=\"#ffffff\"/>\n<text class=\"title\" x=\"%d\" y=\"34\">",
-	    WIDTH, cv->y, MARGIN);
+	    "fill=\"#ffffff\"/>\n", WIDTH, cv->y);
+	svg_begin(head, "title", MARGIN, 34);
 	buf_puts(head, cv->album->compare ? "What changed" : "Memory map");
 	buf_puts(head, *title == '\0' ? "" : ": ");
 	svg_end(head, title, 80);
 	buf_puts(head, "</text>\n");
-	if (*cv->album->times != '\0')
-		buf_printf(head, "<text class=\"sub\" x=\"%d\" y=\"54\">%s"
-		    "</text>\n", MARGIN, cv->album->times);
-	buf_printf(head, "<text class=\"sub\" x=\"%d\" y=\"%d\">"
-	    "Each strip is a mapping: its length tells the size, on the "
-	    "scale above the strips; its colours tell of the pages, by "
-	    "address from left to right.</text>\n", MARGIN,
-	    *cv->album->times == '\0' ? 54 : 74);
+	if (*cv->album->times != '\0') {
+		svg_begin(head, "sub", MARGIN, 54);
+		buf_printf(head, "%s</text>\n", cv->album->times);
+	}
+	svg_begin(head, "sub", MARGIN, *cv->album->times == '\0' ? 54 : 74);
+	buf_puts(head, "Each strip is a mapping: its length tells the size, "
+	    "on the scale above the strips; its colours tell of the pages, by "
+	    "address from left to right.</text>\n");
 	return buf_check(head) == -1 ? -1 : buf_check(&cv->b);
 }
 

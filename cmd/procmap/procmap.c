@@ -2,7 +2,6 @@
  * procmap: the address spaces of processes, live or in a snapshot.
  */
 #include "procmap.h"
-#include "vec.h"
 
 #include <err.h>
 #include <stdlib.h>
@@ -134,8 +133,7 @@ open_snaps(struct command *c)
 static void
 pid_add(struct command *c, uint64_t pid)
 {
-	if (VEC_ROOM(c->pid, c->npid) == -1)
-		errx(1, "%s", snap_errstr());
+	MUST_ROOM(c->pid, c->npid);
 	c->pid[c->npid++] = pid;
 }
 
@@ -328,9 +326,7 @@ choose(struct command *c)
 			errx(1, "no process in the snapshot has mappings");
 	} else if (c->npid == 0 && !c->failed)
 		pid_add(c, (uint64_t)getppid());
-	c->space = calloc(c->npid + 1, sizeof *c->space);
-	if (c->space == NULL)
-		err(1, NULL);
+	c->space = must(mem_new(c->npid, sizeof *c->space));
 }
 
 static void

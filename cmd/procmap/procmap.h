@@ -114,7 +114,7 @@ bool		 row_isshown(const struct album *, const struct row *);
 bool		 figure_isshown(const struct album *, const struct figure *);
 size_t		 rows_hidden(const struct album *, const struct figure *,
 		    size_t);
-int		 row_add(struct figure *, const struct vma *, const char *);
+void		 row_add(struct figure *, const struct vma *, const char *);
 struct figure	*figure_add(struct album *, const struct space *);
 
 /* compare.c */
@@ -125,12 +125,6 @@ int		 album_compare(struct album *, struct snap *, struct snap *,
 int		 picture_write(const struct album *, const char *,
 		    const char *);
 
-/* svg.c */
-void		 svg_text(struct buf *, const char *);
-void		 svg_end(struct buf *, const char *, int);
-void		 svg_size(struct buf *, uint64_t);
-void		 svg_style(struct buf *);
-
 /* strip.c */
 enum { CLASSES = PAGES_KINDS + PARTNERS }; /* what has a colour */
 
@@ -139,5 +133,13 @@ void		 strip_count(const struct album *, const struct figure *,
 		    uint64_t [CLASSES]);
 void		 strip_draw(struct buf *, const struct album *,
 		    const struct figure *, const struct row *, int, int, int);
+
+/* svg.c */
+void		 svg_rect(struct buf *, unsigned int, int, int, int, int);
+void		 svg_begin(struct buf *, const char *, int, int);
+void		 svg_text(struct buf *, const char *);
+void		 svg_end(struct buf *, const char *, int);
+void		 svg_size(struct buf *, uint64_t);
+void		 svg_style(struct buf *);
 
 #endif

@@ -144,8 +144,7 @@ strip_draw(struct buf *b, const struct album *a, const struct figure *f,
 
 	size = r->end - r->start;
 	n = width / CELL;
-	buf_printf(b, "<rect class=\"c0\" x=\"%d\" y=\"%d\" width=\"%d\" "
-	    "height=\"%d\"/>", x, y, n * CELL, HEIGHT);
+	svg_rect(b, PAGES_NONE, x, y, n * CELL, HEIGHT);
 	for (i = 0; i < n; i++) {
 		start = r->start + (uint64_t)((double)size * i / n);
 		end = i + 1 == n ? r->end :
@@ -166,6 +165,6 @@ strip_draw(struct buf *b, const struct album *a, const struct figure *f,
 		b->failed |= s.path[c].failed;
 		buf_free(&s.path[c]);
 	}
-	buf_printf(b, "<rect class=\"edge\" x=\"%d\" y=\"%d\" width=\"%d\" "
-	    "height=\"%d\"/>\n", x, y, n * CELL, HEIGHT);
+	svg_rect(b, CLASSES, x, y, n * CELL, HEIGHT);
+	buf_puts(b, "\n");
 }

@@ -53,6 +53,30 @@ svg_style(struct buf *b)
 }
 
 /*
+ * Add a rectangle of class c to b, or an edge if c is CLASSES: w points wide
+ * and h high, at point x, y.
+ */
+void
+svg_rect(struct buf *b, unsigned int c, int x, int y, int w, int h)
+{
+	char class[16] = "edge";
+
+	if (c < CLASSES)
+		snprintf(class, sizeof class, "c%u", c);
+	buf_printf(b, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" "
+	    "height=\"%d\"/>", class, x, y, w, h);
+}
+
+/*
+ * Begin a text of that class at point x, y, in b.
+ */
+void
+svg_begin(struct buf *b, const char *class, int x, int y)
+{
+	buf_printf(b, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, x, y);
+}
+
+/*
  * The length of the character at s, or 0 if it is none that XML has.
  */
 static size_t

@@ -31,17 +31,6 @@ prot_flags(uint64_t prot)
 }
 
 /*
- * End the program if rc is -1: a list of mappings could not be changed, for
- * want of memory.
- */
-static void
-must_change(int rc)
-{
-	if (rc == -1)
-		program_nomem();
-}
-
-/*
  * A line of what is done with len bytes at an address; v is a mapping of
  * them, or NULL.
  */
@@ -106,7 +95,7 @@ brk_end(struct stream *s, struct thread *th, const struct trace *t,
 		    brk > old ? '+' : '-', (uintmax_t)(brk > old ? brk - old :
 		    old - brk));
 	if (late && brk < old)
-		must_change(vmas_unmap(&p->map, page_up(brk), page_up(old)));
+		must_do(vmas_unmap(&p->map, page_up(brk), page_up(old)));
 }
 
 static void
@@ -119,7 +108,7 @@ unmap_end(struct stream *s, struct thread *th, const struct trace *t,
 	end = addr + page_up(th->call[2]);
 	map_line(s, th, t, "unmap", addr, end - addr, vmas_find(map, addr));
 	if (late)
-		must_change(vmas_unmap(map, addr, end));
+		must_do(vmas_unmap(map, addr, end));
 }
 
 static void
@@ -132,7 +121,7 @@ shmdt_end(struct stream *s, struct thread *th, const struct trace *t,
 		return;
 	map_line(s, th, t, "unmap", v->start, v->end - v->start, v);
 	if (late)
-		must_change(vmas_unmap(&th->process->map, v->start, v->end));
+		must_do(vmas_unmap(&th->process->map, v->start, v->end));
 }
 
 static void
@@ -143,7 +132,7 @@ protect_end(struct stream *s, struct thread *th, const struct trace *t,
 	uint64_t addr = th->call[1], len = page_up(th->call[2]);
 
 	if (late)
-		must_change(vmas_protect(map, addr, addr + len,
+		must_do(vmas_protect(map, addr, addr + len,
 		    prot_flags(th->call[3])));
 	map_line(s, th, t, "protect", addr, len, vmas_find(map, addr));
 }
@@ -159,7 +148,7 @@ remap_end(struct stream *s, struct thread *th, const struct trace *t,
 
 	/* DONTUNMAP: what was there is empty now, but mapped */
 	if (late)
-		must_change(vmas_move(map, addr,
+		must_do(vmas_move(map, addr,
 		    th->call[4] & MREMAP_DONTUNMAP ? 0 : old, to, len));
 	snprintf(event, sizeof event, "remap   %16jx +0x%jx to",
 	    (uintmax_t)addr, (uintmax_t)old);
@@ -250,5 +239,5 @@ mapping_made(struct stream *s, struct thread *th, const struct trace *t)
 		map_line(s, th, t, grows ? "grow" : "map", v.start,
 		    grows ? old->start - v.start : v.end - v.start, &v);
 	if (r->time >= th->process->since)
-		must_change(vmas_map(map, &v));
+		must_do(vmas_map(map, &v));
 }

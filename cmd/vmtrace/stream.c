@@ -169,8 +169,7 @@ task_fork(struct stream *s, struct thread *th, const struct trace *t)
 	say(s, th, t, r->child == r->parent ? "thread" : "fork", what);
 	if (r->child != r->parent) {
 		p = process_new(&s->tasks, (pid_t)r->child);
-		if (vmas_copy(&p->map, &parent->map) == -1)
-			program_nomem();
+		must_do(vmas_copy(&p->map, &parent->map));
 		p->since = parent->since;
 		p->brk = parent->brk;
 	}
