@@ -23,10 +23,34 @@ pages_place(struct pagespan *p, const struct source *src, uint64_t loc)
 }
 
 /*
- * List the extents of a segment that are visible in a piece of the image.
+ * Add a run, but for what is missing of it.
  */
 static int
-pages_piece(struct pagelist *l, const struct piece *pc)
+pages_without(struct pagelist *l, struct pagespan p, const struct image *im)
+{
+	struct pagespan before;
+	uint64_t skip;
+	size_t m;
+
+	for (m = BISECT(im->missing, im->nmissing, end, p.start);
+	    m < im->nmissing && im->missing[m].start < p.end; m++) {
+		before = p;
+		before.end = im->missing[m].start;
+		if (pagelist_add(l, &before) == -1)
+			return -1;
+		skip = im->missing[m].end - p.start;
+		p.at += p.store == 0 ? 0 : skip / KB;
+		p.start = im->missing[m].end;
+	}
+	return pagelist_add(l, &p);
+}
+
+/*
+ * List the extents of a segment that are visible in a piece of image im, but
+ * for what is missing of them.
+ */
+static int
+pages_piece(struct pagelist *l, const struct piece *pc, const struct image *im)
 {
 	const struct segment *seg = pc->seg;
 	const struct extent *e;
@@ -48,63 +72,10 @@ pages_piece(struct pagelist *l, const struct piece *pc)
 		if (e->src != NULL)
 			pages_place(&p, e->src, e->loc +
 			    (kb - e->kb) * e->src->pitch);
-		if (pagelist_add(l, &p) == -1)
+		if (pages_without(l, p, im) == -1)
 			return -1;
 		if (p.end <= addr)
 			break;
-	}
-	return 0;
-}
-
-/*
- * Add a run, but for what is missing of it; *m is the first range that may
- * be.
- */
-static int
-pages_without(struct pagelist *l, struct pagespan p, const struct image *im,
-    size_t m)
-{
-	struct pagespan before;
-	uint64_t skip;
-
-	for (; m < im->nmissing && im->missing[m].start < p.end; m++) {
-		if (im->missing[m].end <= p.start)
-			continue;
-		before = p;
-		before.end = im->missing[m].start;
-		if (pagelist_add(l, &before) == -1)
-			return -1;
-		skip = im->missing[m].end - p.start;
-		p.at += p.store == 0 ? 0 : skip / KB;
-		p.start = im->missing[m].end;
-	}
-	return pagelist_add(l, &p);
-}
-
-/*
- * Merge what is there with what is missing.
- */
-static int
-pages_merge(struct pagelist *l, const struct pagelist *have,
-    const struct image *im)
-{
-	struct pagespan gone = { .kind = PAGES_MISSING };
-	size_t i, m, known;
-
-	for (i = m = known = 0; i < have->n || m < im->nmissing;) {
-		if (m == im->nmissing || (i < have->n &&
-		    have->v[i].start < im->missing[m].start)) {
-			while (known < m && im->missing[known].end <=
-			    have->v[i].start)
-				known++;
-			if (pages_without(l, have->v[i++], im, known) == -1)
-				return -1;
-			continue;
-		}
-		gone.start = im->missing[m].start;
-		gone.end = im->missing[m++].end;
-		if (pagelist_add(l, &gone) == -1)
-			return -1;
 	}
 	return 0;
 }
@@ -118,8 +89,9 @@ CMP(pages_cmp, struct pagespan, start)
 int
 pages_snap(struct pagelist *l, struct image *im)
 {
-	struct pagelist have = { 0 };
+	struct pagespan gone = { .kind = PAGES_MISSING };
 	struct piece *pc;
+	size_t i;
 	int rc;
 
 	if (im == NULL)
@@ -127,12 +99,13 @@ pages_snap(struct pagelist *l, struct image *im)
 	image_sortmissing(im);
 	for (rc = 0, pc = image_first(im); rc == 0 && pc != NULL;
 	    pc = piece_next(pc))
-		rc = pages_piece(&have, pc);
-	if (rc == 0)
-		rc = pages_merge(l, &have, im);
-	pagelist_free(&have);
-	if (rc == 0 && l->n > 1)
-		qsort(l->v, l->n, sizeof *l->v, pages_cmp);
+		rc = pages_piece(l, pc, im);
+	for (i = 0; rc == 0 && i < im->nmissing; i++) {
+		gone.start = im->missing[i].start;
+		gone.end = im->missing[i].end;
+		rc = pagelist_add(l, &gone);
+	}
+	SORT(l->v, l->n, pages_cmp);
 	return rc;
 }
 
