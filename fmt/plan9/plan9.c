@@ -7,6 +7,7 @@
 #include "calls.h"
 #include "model.h"
 #include "plan9.h"
+#include "state/state.h"
 #include "vec.h"
 
 #include <inttypes.h>
@@ -114,94 +115,67 @@ fd_file(struct buf *b, const struct task *t)
 }
 
 /*
- * Add a name in Plan 9's quotes where it needs them.
+ * Add a name, escaped as in mountinfo, in Plan 9's quotes where it needs them.
  */
 static void
-add_quoted(struct buf *b, char *s)
+add_quoted(struct buf *b, struct scan name)
 {
-	text_unescape(s);
-	if (*s != '\0' && strpbrk(s, " \t\n'") == NULL) {
-		add_name(b, s);
+	char *copy, *s;
+
+	copy = s = mem_dup(name.s, (size_t)(name.end - name.s));
+	if (s == NULL) {
+		b->failed = true;
 		return;
 	}
-	buf_puts(b, "'");
-	for (; *s != '\0'; s++) {
-		if (*s == '\'')
-			buf_puts(b, "'");
-		add_name(b, (char[]){ *s, '\0' });
+	text_unescape(s);
+	if (*s != '\0' && strpbrk(s, " \t\n'") == NULL)
+		add_name(b, s);
+	else {
+		buf_puts(b, "'");
+		for (; *s != '\0'; s++) {
+			if (*s == '\'')
+				buf_puts(b, "'");
+			add_name(b, (char[]){ *s, '\0' });
+		}
+		buf_puts(b, "'");
 	}
-	buf_puts(b, "'");
+	free(copy);
 }
 
-struct mount {
-	long	 id;
-	char	*line;	/* owned by the text */
-};
-
-CMP(mount_cmp, struct mount, id)
+CMP(mount_cmp, struct mountinfo, id)
 
 /*
- * One line of mountinfo: id parent dev root point options ... - type source
- * ..., as mount FLAGS SOURCE POINT [ROOT].
+ * Add what is mounted, as lines mount FLAGS SOURCE POINT [ROOT], and the
+ * directory.
  */
-static void
-mount_line(struct buf *b, char *line)
-{
-	char *field[6], *s, *source, *last;
-	int i;
-
-	if ((s = strstr(line, " - ")) == NULL)
-		return;
-	*s = '\0';
-	if (strtok_r(s + 3, " ", &last) == NULL ||
-	    (source = strtok_r(NULL, " ", &last)) == NULL)
-		return;
-	for (i = 0, s = line; i < 6; i++, s = NULL)
-		if ((field[i] = strtok_r(s, " ", &last)) == NULL)
-			return;
-	buf_printf(b, "mount %s ", strncmp(field[5], "rw", 2) == 0 ? "-c" :
-	    "");
-	add_quoted(b, source);
-	buf_puts(b, " ");
-	add_quoted(b, field[4]);
-	if (strcmp(field[3], "/") != 0) {
-		buf_puts(b, " ");
-		add_quoted(b, field[3]);
-	}
-	buf_puts(b, "\n");
-}
-
 static void
 ns_file(struct buf *b, const struct task *t)
 {
-	struct mount *m;
-	char *text, *s, *line;
-	size_t i, n;
+	struct scan text = scan_begin(t->mounts.data, t->mounts.len);
+	struct mountinfo one, *m = NULL;
+	size_t i, n = 0;
 
 	if (t->mounts.len == 0 || t->cwd == NULL)
 		return;
-	text = strndup((const char *)t->mounts.data, t->mounts.len);
-	m = NULL;
-	n = 0;
-	for (s = text; s != NULL && (line = strsep(&s, "\n")) != NULL;) {
-		if (*line == '\0')
-			continue;
-		if (VEC_ADD(m, n, (struct mount){ strtol(line, NULL, 10),
-		    line }) == -1)
-			b->failed = true;
-	}
-	b->failed |= text == NULL;
+	while (mountinfo_next(&text, &one))
+		b->failed |= VEC_ADD(m, n, one) == -1;
 	SORT(m, n, mount_cmp);
-	for (i = 0; i < n; i++)
-		mount_line(b, m[i].line);
+	for (i = 0; i < n; i++) {
+		buf_printf(b, "mount %s ",
+		    strncmp(m[i].flags.s, "rw", 2) == 0 ? "-c" : "");
+		add_quoted(b, m[i].source);
+		buf_puts(b, " ");
+		add_quoted(b, m[i].point);
+		if (!scan_is(&m[i].root, "/")) {
+			buf_puts(b, " ");
+			add_quoted(b, m[i].root);
+		}
+		buf_puts(b, "\n");
+	}
 	buf_puts(b, "cd ");
-	if ((s = strdup(t->cwd)) != NULL)
-		add_quoted(b, s);
-	b->failed |= s == NULL;
+	add_quoted(b, scan_begin(t->cwd, strlen(t->cwd)));
 	buf_puts(b, "\n");
-	free(s);
 	free(m);
-	free(text);
 }
 
 static const char *

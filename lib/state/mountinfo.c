@@ -39,14 +39,16 @@ mountinfo_next(struct scan *text, struct mountinfo *m)
 		    !scan_number(&line, 10, &parent) ||
 		    !scan_number(&line, 10, &ma) || !scan_byte(&line, ':') ||
 		    !scan_number(&line, 10, &mi) ||
-		    !word_take(&line, &m->root) || !word_take(&line, &m->point))
+		    !word_take(&line, &m->root) ||
+		    !word_take(&line, &m->point) ||
+		    !word_take(&line, &m->flags))
 			continue;
 		m->dev = makedev((unsigned int)ma, (unsigned int)mi);
 		while (word_take(&line, &w) && !scan_is(&w, "-"))
 			continue;
 		if (!word_take(&line, &m->type))
 			continue;
-		(void)word_take(&line, &w);
+		(void)word_take(&line, &m->source);
 		(void)word_take(&line, &m->opts);
 		return true;
 	}

@@ -52,14 +52,6 @@ part_ends(struct scan *t, const char *s)
 }
 
 static bool
-part_is(const struct scan *t, const char *s)
-{
-	struct scan p = *t;
-
-	return part_begins(&p, s) && p.s == p.end;
-}
-
-static bool
 part_has(const struct scan *t, const char *s)
 {
 	return memmem(t->s, (size_t)(t->end - t->s), s, strlen(s)) != NULL;
@@ -111,7 +103,7 @@ static bool
 is_podman(const struct scan *before, const struct scan *parent)
 {
 	return part_has(before, "libpod_pod_") ||
-	    (before->s == before->end && part_is(parent, "libpod_parent"));
+	    (before->s == before->end && scan_is(parent, "libpod_parent"));
 }
 
 /*
@@ -139,7 +131,7 @@ pod_find(struct scan t, bool slice, const struct scan *parent, char *pod)
 			return false;
 		t.s = s + 4;
 	} else if (!part_begins(&t, "pod") || !(part_has(parent, "kubepods") ||
-	    part_is(parent, "burstable") || part_is(parent, "besteffort")))
+	    scan_is(parent, "burstable") || scan_is(parent, "besteffort")))
 		return false;
 	if (!part_isof(&t, "0123456789abcdef-_"))
 		return false;
@@ -161,8 +153,8 @@ container_find(struct scan t, const struct scan *parent, char *container)
 		name_set(container, &id);
 		return true;
 	}
-	if (!part_begins(&t, "lxc.payload.") && !part_is(parent, "lxc") &&
-	    !part_is(parent, "lxc.payload"))
+	if (!part_begins(&t, "lxc.payload.") && !scan_is(parent, "lxc") &&
+	    !scan_is(parent, "lxc.payload"))
 		return false;
 	name_set(container, &t);
 	return *container != '\0';

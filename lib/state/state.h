@@ -167,7 +167,9 @@ struct mountinfo {		/* a mount; texts are borrowed and escaped */
 	uint64_t	 dev;
 	struct scan	 root;	/* what of its file system is there */
 	struct scan	 point;	/* where it is */
+	struct scan	 flags;	/* its options */
 	struct scan	 type;
+	struct scan	 source;
 	struct scan	 opts;	/* of its file system */
 };
 
