@@ -1,11 +1,14 @@
 /*
  * The error string: one sentence for each thread, set where a failure is
- * known and wrapped with context on its way up, as Plan 9's errstr(2).
+ * known and wrapped with context on its way up, as Plan 9's errstr(2).  And
+ * warnings: whoever reads or writes a snapshot is told, a sentence each, what
+ * is missing from the result.
  */
-#include "snap.h"
+#include "model.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ERRMAX = 1024 };
@@ -90,4 +93,33 @@ errstr_wrap(const char *fmt, ...)
 	strlcat(s, old, sizeof s);
 	text_set(s);
 	return -1;
+}
+
+/*
+ * Call warn, unless it is NULL, with arg and a sentence made of fmt and ap as
+ * by vprintf(3).
+ */
+void
+warn_vtell(warn_fn warn, void *arg, const char *fmt, va_list ap)
+{
+	char *s;
+
+	if (warn == NULL || vasprintf(&s, fmt, ap) == -1)
+		return;
+	warn(arg, s);
+	free(s);
+}
+
+/*
+ * Call warn, unless it is NULL, with arg and a sentence made of fmt as by
+ * printf(3).
+ */
+void
+warn_tell(warn_fn warn, void *arg, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	warn_vtell(warn, arg, fmt, ap);
+	va_end(ap);
 }

@@ -218,9 +218,6 @@ uint8_t		*data_map(int fd, size_t len);
 void		 data_free(uint8_t *data);
 void		 data_forget(const uint8_t *data, size_t upto);
 
-/* text.c */
-char		*text_unescape(char *s);
-
 /* snap.c */
 bool		 proc_isempty(const struct proc *p);
 uint64_t	 snap_kb(const struct snap *s);
@@ -259,6 +256,8 @@ struct source	*source_nothing(struct snap *s);
 /* text.c */
 bool		 text_isharmful(const char *s);
 char		*text_clean(char *s, char with);
+char		*text_unescape(char *s);
+const char	*signal_name(uint64_t sig);
 
 /* view.c */
 struct piece	*image_find(struct image *im, uint64_t addr);
@@ -268,7 +267,7 @@ void		 view_free(struct view *v);
 int		 view_insert(struct image *im, struct segment *s);
 int		 view_cut(struct view *v, uint64_t first, uint64_t last);
 
-/* warn.c */
+/* errstr.c */
 typedef void	 (*warn_fn)(void *arg, const char *sentence);
 
 void		 warn_vtell(warn_fn warn, void *arg, const char *fmt,

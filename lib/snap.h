@@ -62,7 +62,7 @@ int		 buf_check(const struct buf *b);
 void		 buf_free(struct buf *b);
 
 /*
- * Text that goes to people: text.c, shell.c
+ * Text that goes to people: text.c
  */
 size_t		 text_utf8(const char *s, uint32_t *c);
 int		 text_columns(const char **s);

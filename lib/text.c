@@ -1,7 +1,7 @@
 /*
  * Text that goes to people: what of it is UTF-8, how wide it is, what of it
- * must not reach a terminal, and numbers in units that one can read; and text
- * of the kernel's that is escaped.
+ * must not reach a terminal, numbers in units that one can read, words of a
+ * shell, and names of signals; and text of the kernel's that is escaped.
  */
 #include "model.h"
 
@@ -190,4 +190,45 @@ text_unescape(char *s)
 			*out = *in++;
 	*out = '\0';
 	return s;
+}
+
+/*
+ * Add s to b as a word of sh(1).
+ */
+void
+shell_word(struct buf *b, const char *s)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
+
+	if (*s != '\0' && s[strspn(s, plain)] == '\0') {
+		buf_puts(b, s);
+		return;
+	}
+	buf_puts(b, "'");
+	for (; *s != '\0'; s++)
+		if (*s == '\'')
+			buf_puts(b, "'\\''");
+		else
+			buf_add(b, s, 1);
+	buf_puts(b, "'");
+}
+
+/*
+ * Return what kill(1) calls a signal, without SIG; NULL for one that has no
+ * name.  sig is its number on most machines, x86 and ARM among them: signal(7),
+ * "Signal numbering for standard signals".
+ */
+const char *
+signal_name(uint64_t sig)
+{
+	static const char *const names[] = {
+		NULL, "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE",
+		"KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
+		"STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU",
+		"URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR",
+		"SYS"
+	};
+
+	return sig < sizeof names / sizeof *names ? names[sig] : NULL;
 }

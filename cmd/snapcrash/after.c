@@ -4,7 +4,7 @@
  * into the log, too.
  */
 #include "crash.h"
-#include "signame.h"
+#include "model.h"
 
 #include <sys/mman.h>
 #include <sys/xattr.h>

@@ -3,7 +3,7 @@
  * it dumped core.  All of it may be a stranger's.
  */
 #include "crash.h"
-#include "signame.h"
+#include "model.h"
 
 #include <err.h>
 #include <fcntl.h>

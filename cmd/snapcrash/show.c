@@ -2,7 +2,7 @@
  * What is shown of crashes: a table, one in detail, its stacks, and gdb.
  */
 #include "crash.h"
-#include "signame.h"
+#include "model.h"
 
 #include <err.h>
 #include <errno.h>

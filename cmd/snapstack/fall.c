@@ -4,7 +4,7 @@
  */
 #include "num.h"
 #include "snapstack.h"
-#include "signame.h"
+#include "model.h"
 
 #include <signal.h>
 #include <stdlib.h>

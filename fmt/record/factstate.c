@@ -6,7 +6,7 @@
 #include "bisect.h"
 #include "facts.h"
 #include "digits.h"
-#include "signame.h"
+#include "model.h"
 #include "vec.h"
 
 #include <inttypes.h>
