@@ -21,7 +21,7 @@ struct expr {			/* one that is read */
 	int		 depth;
 };
 
-static uint64_t expr_or(struct expr *);
+static uint64_t expr_binary(struct expr *, int);
 static uint64_t expr_value(struct expr *);
 
 static bool
@@ -59,7 +59,7 @@ expr_group(struct expr *e)
 
 	if (expr_cast(e))
 		return expr_value(e);
-	v = expr_or(e);
+	v = expr_binary(e, 0);
 	if (!expr_take(e, ")"))
 		e->s = NULL;
 	return v;
@@ -93,35 +93,23 @@ expr_value(struct expr *e)
 	return v;
 }
 
+/*
+ * Read values with operators between them, from the one that binds least on:
+ * the level-th of those below.
+ */
 static uint64_t
-expr_shift(struct expr *e)
+expr_binary(struct expr *e, int level)
 {
+	static const char *const op[] = { "|", "&", "<<" };
 	uint64_t v, by;
 
-	for (v = expr_value(e); expr_take(e, "<<");) {
-		by = expr_value(e);
-		v = by < 64 ? v << by : 0;
+	if (level == 3)
+		return expr_value(e);
+	for (v = expr_binary(e, level + 1); expr_take(e, op[level]);) {
+		by = expr_binary(e, level + 1);
+		v = level == 0 ? v | by : level == 1 ? v & by :
+		    by < 64 ? v << by : 0;
 	}
-	return v;
-}
-
-static uint64_t
-expr_and(struct expr *e)
-{
-	uint64_t v;
-
-	for (v = expr_shift(e); expr_take(e, "&");)
-		v &= expr_shift(e);
-	return v;
-}
-
-static uint64_t
-expr_or(struct expr *e)
-{
-	uint64_t v;
-
-	for (v = expr_and(e); expr_take(e, "|");)
-		v |= expr_and(e);
 	return v;
 }
 
@@ -142,7 +130,7 @@ tpflags_parse(struct tpflags *f, const char *text)
 	for (e.s = strchr(e.s, '{'); f->n < TPFLAGS && expr_take(&e, "{");
 	    (void)expr_take(&e, ",")) {
 		p = &f->v[f->n];
-		p->value = expr_or(&e);
+		p->value = expr_binary(&e, 0);
 		if (!expr_take(&e, ",") || !expr_take(&e, "\""))
 			return;
 		n = strcspn(e.s, "\"");
