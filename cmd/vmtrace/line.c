@@ -21,9 +21,6 @@ lines_begin(struct output_state *o, const struct options *opts,
 	o->opts = opts;
 	o->start = start;
 	TAILQ_INIT(&o->held);
-	o->maps = tally_new();
-	o->code = tally_new();
-	o->slab = tally_new();
 }
 
 /*
@@ -185,7 +182,7 @@ lines_end(struct output_state *o)
 		line_free(l);
 	}
 	symbols_free();
-	tally_free(o->maps);
-	tally_free(o->code);
-	tally_free(o->slab);
+	tally_free(&o->maps);
+	tally_free(&o->code);
+	tally_free(&o->slab);
 }

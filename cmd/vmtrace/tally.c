@@ -10,13 +10,6 @@
 
 enum { ROWS_MOST = 1 << 18 };
 
-RB_HEAD(rows, row);
-
-struct tally {
-	struct rows	 all;
-	size_t		 n;
-};
-
 static int
 row_cmp(const struct row *a, const struct row *b)
 {
@@ -30,15 +23,6 @@ row_cmp(const struct row *a, const struct row *b)
 }
 
 TREE_GENERATE(rows, row, entry, row_cmp)
-
-/*
- * Return an empty tally.
- */
-struct tally *
-tally_new(void)
-{
-	return must(mem_new(1, sizeof(struct tally)));
-}
 
 /*
  * Return the row of t with that key; a new one is a copy of it, or the one of
@@ -85,19 +69,16 @@ tally_rows(const struct tally *t, size_t *n)
 }
 
 /*
- * Free t, or NULL.
+ * Free the rows of t.
  */
 void
 tally_free(struct tally *t)
 {
 	struct row *r, *next;
 
-	if (t == NULL)
-		return;
 	RB_FOREACH_SAFE(r, rows, &t->all, next) {
 		RB_REMOVE(rows, &t->all, r);
 		free(r->name);
 		free(r);
 	}
-	free(t);
 }

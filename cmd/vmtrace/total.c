@@ -38,7 +38,7 @@ total_fault(struct output_state *o, const struct line *l)
 		key.flags = l->where.flags;
 		key.name = l->where.name;
 	}
-	r = tally_get(o->maps, &key);
+	r = tally_get(&o->maps, &key);
 	r->count[FAULTS]++;
 	r->count[l->result == RESULT_MINOR ? MINOR :
 	    l->result == RESULT_MAJOR ? MAJOR : FAILED]++;
@@ -53,7 +53,7 @@ total_fault(struct output_state *o, const struct line *l)
 		key.ino = l->code.ino;
 		key.name = l->code.name;
 	}
-	tally_get(o->code, &key)->count[FAULTS]++;
+	tally_get(&o->code, &key)->count[FAULTS]++;
 }
 
 /*
@@ -68,7 +68,7 @@ total_slab(struct output_state *o, const char *name, uint64_t site,
 	struct row key = { .num = site, .name = copy }, *r;
 
 	strlcpy(copy, name, sizeof copy);
-	r = tally_get(o->slab, &key);
+	r = tally_get(&o->slab, &key);
 	r->count[alloc ? ALLOCS : FREES]++;
 	if (alloc)
 		r->count[BYTES] += bytes;
@@ -237,11 +237,11 @@ total_print(struct output_state *o)
 	const struct tableopts *t = &o->opts->table;
 	const char *gap = t->json ? "" : "\n";
 
-	maps_print(o->maps, t);
+	maps_print(&o->maps, t);
 	fputs(gap, stdout);
-	code_print(o->code, t);
+	code_print(&o->code, t);
 	if (o->opts->kernel) {
 		fputs(gap, stdout);
-		slab_print(o->slab, t);
+		slab_print(&o->slab, t);
 	}
 }

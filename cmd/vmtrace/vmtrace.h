@@ -47,7 +47,12 @@ struct line {
 
 TAILQ_HEAD(lines, line);
 
-struct tally;
+RB_HEAD(rows, row);
+
+struct tally {			/* counts: tally.c; zeroed before use */
+	struct rows	 all;
+	size_t		 n;
+};
 
 struct output_state {		/* where lines go to; zeroed before use */
 	const struct options *opts; /* borrowed */
@@ -56,9 +61,9 @@ struct output_state {		/* where lines go to; zeroed before use */
 	size_t		 nheld;
 	uint64_t	 faults; /* so many were told */
 	bool		 full;	/* as many as wanted */
-	struct tally	*maps;	/* owned, these: totals */
-	struct tally	*code;
-	struct tally	*slab;
+	struct tally	 maps;	/* these: totals */
+	struct tally	 code;
+	struct tally	 slab;
 };
 
 void		 lines_begin(struct output_state *, const struct options *,
@@ -149,7 +154,6 @@ struct row {
 	uint64_t	 count[COUNTS];
 };
 
-struct tally	*tally_new(void);
 struct row	*tally_get(struct tally *, const struct row *);
 struct row	**tally_rows(const struct tally *, size_t *);
 void		 tally_free(struct tally *);
