@@ -47,17 +47,11 @@ view_free(struct view *v)
 static struct piece *
 piece_below(struct view *v, uint64_t addr)
 {
-	struct piece *p, *best;
+	struct piece key = { .first = addr }, *p;
 
-	best = NULL;
-	for (p = RB_ROOT(v); p != NULL;) {
-		if (p->first <= addr) {
-			best = p;
-			p = RB_RIGHT(p, entry);
-		} else
-			p = RB_LEFT(p, entry);
-	}
-	return best;
+	if ((p = RB_NFIND(view, v, &key)) == NULL)
+		return RB_MAX(view, v);
+	return p->first == addr ? p : RB_PREV(view, v, p);
 }
 
 /*
