@@ -34,15 +34,6 @@ strip_class(const struct album *a, const struct pagespan *p)
 }
 
 /*
- * The first run that ends behind an address.
- */
-static size_t
-first_run(const struct pagelist *l, uint64_t addr)
-{
-	return BISECT(l->v, l->n, end, addr);
-}
-
-/*
  * Add up the bytes of each class from start to end.
  */
 static void
@@ -52,7 +43,7 @@ count_range(const struct album *a, const struct pagelist *l, uint64_t start,
 	uint64_t from, to, left;
 	size_t i;
 
-	i = first_run(l, start);
+	i = BISECT(l->v, l->n, end, start);
 	for (left = end - start; i < l->n && l->v[i].start < end; i++) {
 		from = l->v[i].start > start ? l->v[i].start : start;
 		to = l->v[i].end < end ? l->v[i].end : end;

@@ -112,9 +112,8 @@ void		 tracepoint_decode(struct trace *t, const struct tpformat *f);
 /*
  * What threads there are, and as whose child each is traced: threadset.c
  */
-struct threadset;
+RB_HEAD(threadset, member);	/* zeroed before use */
 
-struct threadset *threadset_new(void);
 int		 threadset_add(struct threadset *s, pid_t tid, pid_t owner);
 pid_t		 threadset_owner(struct threadset *s, pid_t tid);
 bool		 threadset_counts(struct threadset *s, pid_t thread, pid_t tid,

@@ -19,16 +19,6 @@ record_len(const struct perforder *o, size_t at)
 	return n;
 }
 
-static int
-slot_add(struct perforder *o, uint64_t time, size_t at)
-{
-	if (VEC_ROOM(o->slot, o->n) == -1)
-		return -1;
-	o->slot[o->n].time = time;
-	o->slot[o->n++].at = at;
-	return 0;
-}
-
 /*
  * Take note of the records that were added to the bytes of o.  Return 0, or -1
  * with errstr.
@@ -42,9 +32,10 @@ order_note(struct perforder *o)
 		return -1;
 	for (; o->seen < o->bytes.len; o->seen += len) {
 		len = record_len(o, o->seen);
-		if (slot_add(o, perfrec_time(o->bytes.data + o->seen, len),
-		    o->seen) == -1)
+		if (VEC_ROOM(o->slot, o->n) == -1)
 			return -1;
+		o->slot[o->n++] = (struct perfslot){
+		    perfrec_time(o->bytes.data + o->seen, len), o->seen };
 	}
 	return 0;
 }

@@ -17,40 +17,20 @@ struct member {
 	uint64_t	 other[TRACE_POINT]; /* and of the last of another */
 };
 
-RB_HEAD(members, member);
-
-struct threadset {
-	struct members	 all;
-};
-
 static int
 member_cmp(const struct member *a, const struct member *b)
 {
 	return a->tid < b->tid ? -1 : a->tid > b->tid;
 }
 
-TREE_GENERATE(members, member, entry, member_cmp)
-
-/*
- * Make an empty set of threads.  Return it, which threadset_free frees, or NULL
- * with errstr.
- */
-struct threadset *
-threadset_new(void)
-{
-	struct threadset *s;
-
-	if ((s = calloc(1, sizeof *s)) == NULL)
-		errstr_set("out of memory");
-	return s;
-}
+TREE_GENERATE(threadset, member, entry, member_cmp)
 
 static struct member *
 member_find(struct threadset *s, pid_t tid)
 {
 	struct member key = { .tid = tid };
 
-	return RB_FIND(members, &s->all, &key);
+	return RB_FIND(threadset, s, &key);
 }
 
 /*
@@ -78,7 +58,7 @@ threadset_add(struct threadset *s, pid_t tid, pid_t owner)
 		if ((m = calloc(1, sizeof *m)) == NULL)
 			return errstr_set("out of memory");
 		m->tid = tid;
-		RB_INSERT(members, &s->all, m);
+		RB_INSERT(threadset, s, m);
 	}
 	if (m->owner != tid)
 		m->owner = owner;
@@ -119,24 +99,21 @@ threadset_drop(struct threadset *s, pid_t tid)
 	struct member *m;
 
 	if ((m = member_find(s, tid)) != NULL) {
-		RB_REMOVE(members, &s->all, m);
+		RB_REMOVE(threadset, s, m);
 		free(m);
 	}
 }
 
 /*
- * Free s, or NULL.
+ * Forget all threads of s.
  */
 void
 threadset_free(struct threadset *s)
 {
 	struct member *m, *next;
 
-	if (s == NULL)
-		return;
-	RB_FOREACH_SAFE(m, members, &s->all, next) {
-		RB_REMOVE(members, &s->all, m);
+	RB_FOREACH_SAFE(m, threadset, s, next) {
+		RB_REMOVE(threadset, s, m);
 		free(m);
 	}
-	free(s);
 }

@@ -52,7 +52,7 @@ struct tracer {
 	struct pollfd	*poll;	/* owned; an event of each thread and
 				   processor */
 	size_t		 npoll;
-	struct threadset *threads; /* owned */
+	struct threadset threads;
 	struct perforder order;
 	uint64_t	 lost;	/* as records tell */
 };
@@ -71,8 +71,7 @@ tracer_new(bool slab)
 		return NULL;
 	t->slab = slab;
 	if (perflevel_find(&t->level, slab) == -1 ||
-	    rings_online(&t->ring, &t->ncpu) == -1 ||
-	    (t->threads = threadset_new()) == NULL) {
+	    rings_online(&t->ring, &t->ncpu) == -1) {
 		tracer_free(t);
 		return NULL;
 	}
@@ -90,16 +89,6 @@ void
 tracer_lacks(const struct tracer *t, char *s, size_t size)
 {
 	perflevel_lacks(&t->level, t->slab, s, size);
-}
-
-static int
-opened_add(struct tracer *t, const struct opened *ev)
-{
-	if (VEC_ROOM(t->ev, t->nev) == -1)
-		return -1;
-	t->ev[t->nev++] = *ev;
-	t->sorted = false;
-	return 0;
 }
 
 /*
@@ -126,8 +115,10 @@ event_open(struct tracer *t, enum trace_kind kind, pid_t tid, struct ring *r,
 		goto fail;
 	}
 	if (ring_attach(r, ev.fd, t->ringsize) == -1 ||
-	    opened_add(t, &ev) == -1)
+	    VEC_ROOM(t->ev, t->nev) == -1)
 		goto fail;
+	t->ev[t->nev++] = ev;
+	t->sorted = false;
 	return 0;
 fail:
 	e = errno;
@@ -138,18 +129,6 @@ fail:
 	close(ev.fd);
 	errno = e;
 	return -1;
-}
-
-/*
- * Note what tells that a thread, and all it made, have ended.
- */
-static int
-poll_add(struct tracer *t, int fd)
-{
-	if (VEC_ROOM(t->poll, t->npoll) == -1)
-		return -1;
-	t->poll[t->npoll++] = (struct pollfd){ .fd = fd, .events = POLLIN };
-	return 0;
 }
 
 /*
@@ -170,11 +149,15 @@ tracer_add(struct tracer *t, pid_t tid, bool on_exec)
 				continue;
 			if (event_open(t, k, tid, &t->ring[i], on_exec) == -1)
 				return -1;
-			if (k == TRACE_MINOR &&
-			    poll_add(t, t->ev[t->nev - 1].fd) == -1)
+			if (k != TRACE_MINOR)
+				continue;
+			/* it tells that the thread, and all it made, ended */
+			if (VEC_ROOM(t->poll, t->npoll) == -1)
 				return -1;
+			t->poll[t->npoll++] = (struct pollfd){
+			    .fd = t->ev[t->nev - 1].fd, .events = POLLIN };
 		}
-	return threadset_add(t->threads, tid, tid);
+	return threadset_add(&t->threads, tid, tid);
 }
 
 struct adding {
@@ -188,7 +171,7 @@ thread_add(void *arg, long tid)
 {
 	struct adding *a = arg;
 
-	if (threadset_owner(a->t->threads, (pid_t)tid) == (pid_t)tid) {
+	if (threadset_owner(&a->t->threads, (pid_t)tid) == (pid_t)tid) {
 		a->known = true;
 		return 0;
 	}
@@ -270,10 +253,10 @@ record_kind(struct tracer *t, const struct perfrec *r, enum trace_kind *kind,
 		return true;
 	case PERFREC_FORK:
 		*kind = TRACE_FORK;
-		return threadset_add(t->threads, (pid_t)r->ctid, owner) == 0;
+		return threadset_add(&t->threads, (pid_t)r->ctid, owner) == 0;
 	case PERFREC_EXIT:
 		*kind = TRACE_EXIT;
-		threadset_drop(t->threads, (pid_t)r->ctid);
+		threadset_drop(&t->threads, (pid_t)r->ctid);
 		return true;
 	}
 	return false;
@@ -301,18 +284,18 @@ record_tell(struct tracer *t, const uint8_t *p, trace_fn fn, void *arg)
 	}
 	if ((ev = opened_find(t, r.id)) == NULL)
 		return 0;
-	owner = threadset_owner(t->threads, (pid_t)r.tid);
+	owner = threadset_owner(&t->threads, (pid_t)r.tid);
 	if (owner == 0) {
 		owner = ev->tid;
 		/* the end may be told twice */
 		if (r.type == PERFREC_EXIT)
 			return 0;
-		if (threadset_add(t->threads, (pid_t)r.tid, owner) == -1)
+		if (threadset_add(&t->threads, (pid_t)r.tid, owner) == -1)
 			return -1;
 	}
 	tr.kind = ev->kind;
 	if (r.type == PERFREC_SAMPLE) {
-		if (!threadset_counts(t->threads, (pid_t)r.tid, ev->tid,
+		if (!threadset_counts(&t->threads, (pid_t)r.tid, ev->tid,
 		    ev->kind, r.time))
 			return 0;
 		tracepoint_decode(&tr, &t->level.format[ev->kind]);
@@ -404,7 +387,7 @@ tracer_free(struct tracer *t)
 		close(t->ev[i].fd);
 	perflevel_free(&t->level);
 	order_free(&t->order);
-	threadset_free(t->threads);
+	threadset_free(&t->threads);
 	free(t->ring);
 	free(t->ev);
 	free(t->poll);
