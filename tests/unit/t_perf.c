@@ -1,7 +1,6 @@
 /*
- * Records of perf events and formats of tracepoints: perfrec.c, perforder.c,
- * tracefs.c, tracepoint.c, tpflags.c; and what is made of them: threadset.c,
- * kallsyms.c, vmaedit.c.
+ * Records of perf events and formats of tracepoints: perfrec.c, tracefs.c,
+ * tpflags.c; and what is made of them: threadset.c, kallsyms.c, vmaedit.c.
  */
 #include "state/state.h"
 #include "util.h"

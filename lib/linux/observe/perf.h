@@ -28,7 +28,7 @@ int		 ring_copy(struct buf *out, const uint8_t *data, size_t size,
 		    uint64_t tail, uint64_t head);
 
 /*
- * Records of several rings in the order of their times: perforder.c
+ * Records of several rings in the order of their times: perfrec.c
  */
 struct perfslot {
 	uint64_t	 time;
@@ -85,7 +85,7 @@ struct tpflags {		/* zeroed before use; nothing is owned */
 void		 tpflags_parse(struct tpflags *f, const char *text);
 
 /*
- * The tracepoints that a tracer asks for: tracepoint.c
+ * The tracepoints that a tracer asks for: tracefs.c
  */
 struct tracepoint {		/* one that is asked for */
 	const char	*event;	/* SUBSYSTEM/NAME */
