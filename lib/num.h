@@ -1,10 +1,13 @@
 /*
- * Numbers of n bytes, 8 at most: little-endian, but for num_order and num_here.
+ * Numbers of n bytes, 8 at most: little-endian, but for num_order and num_here;
+ * and whether bytes are all zero.
  */
 #ifndef NUM_H
 #define NUM_H
 
 #include "snap.h"
+
+#include <string.h>
 
 /*
  * Set the n bytes at p to number v, the lowest first.
@@ -65,6 +68,15 @@ num_add(struct buf *b, uint64_t v, size_t n)
 
 	num_put(s, v, n);
 	buf_add(b, s, n);
+}
+
+/*
+ * Return whether the len bytes at p, which may be none, are all zero.
+ */
+static inline bool
+bytes_arezero(const uint8_t *p, size_t len)
+{
+	return len == 0 || (p[0] == 0 && memcmp(p, p + 1, len - 1) == 0);
 }
 
 #endif

@@ -4,8 +4,8 @@
  */
 #include "snapdiff.h"
 #include "bisect.h"
+#include "num.h"
 #include "vec.h"
-#include "zero.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
  * and dedup.c takes the blocks back in order.
  */
 #include "engine.h"
+#include "num.h"
 #include "xxh.h"
-#include "zero.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  */
 #include "file.h"
 #include "full.h"
+#include "num.h"
 #include "worker.h"
-#include "zero.h"
 
 #include <errno.h>
 #include <pthread.h>

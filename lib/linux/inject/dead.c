@@ -4,8 +4,8 @@
  */
 #include "linux/pages/pages.h"
 #include "linux/proc/proc.h"
+#include "num.h"
 #include "run.h"
-#include "zero.h"
 
 #include <fcntl.h>
 #include <string.h>
