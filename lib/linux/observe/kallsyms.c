@@ -30,10 +30,8 @@ ksyms_parse(struct ksyms *k, char *text)
 		if (addr == 0 || *end != ' ' || strlen(end) < 4)
 			continue;
 		end[3 + strcspn(end + 3, "\t ")] = '\0';
-		if (VEC_ROOM(k->sym, k->n) == -1)
+		if (VEC_ADD(k->sym, k->n, (struct ksym){ addr, end + 3 }) == -1)
 			return -1;
-		k->sym[k->n].addr = addr;
-		k->sym[k->n++].name = end + 3;
 	}
 	return 0;
 }

@@ -58,11 +58,9 @@ tally_add(struct flagcounts *c, uint64_t flags, uint64_t kb)
 	}
 	for (i = 0; i < c->n && c->v[i].flags != flags; i++)
 		continue;
-	if (i == c->n) {
-		if (VEC_ROOM(c->v, c->n) == -1)
-			return -1;
-		c->v[c->n++] = (struct flagcount){ flags, 0 };
-	}
+	if (i == c->n &&
+	    VEC_ADD(c->v, c->n, (struct flagcount){ flags, 0 }) == -1)
+		return -1;
 	c->v[i].kb += kb;
 	c->last = i;
 	return 0;

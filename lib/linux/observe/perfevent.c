@@ -242,12 +242,11 @@ rings_online(struct ring **ring, size_t *n)
 			c = getc(f);
 		}
 		for (; first <= last; first++) {
-			if (VEC_ROOM(*ring, *n) == -1) {
+			if (VEC_ADD(*ring, *n, (struct ring){ .cpu = first,
+			    .fd = -1 }) == -1) {
 				fclose(f);
 				return -1;
 			}
-			(*ring)[(*n)++] = (struct ring){ .cpu = first,
-			    .fd = -1 };
 		}
 	}
 	fclose(f);

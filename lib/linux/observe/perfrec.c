@@ -199,10 +199,10 @@ order_note(struct perforder *o)
 		return -1;
 	for (; o->seen < o->bytes.len; o->seen += len) {
 		len = record_len(o, o->seen);
-		if (VEC_ROOM(o->slot, o->n) == -1)
+		if (VEC_ADD(o->slot, o->n, (struct perfslot){
+		    perfrec_time(o->bytes.data + o->seen, len),
+		    o->seen }) == -1)
 			return -1;
-		o->slot[o->n++] = (struct perfslot){
-		    perfrec_time(o->bytes.data + o->seen, len), o->seen };
 	}
 	return 0;
 }

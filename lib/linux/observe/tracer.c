@@ -115,9 +115,8 @@ event_open(struct tracer *t, enum trace_kind kind, pid_t tid, struct ring *r,
 		goto fail;
 	}
 	if (ring_attach(r, ev.fd, t->ringsize) == -1 ||
-	    VEC_ROOM(t->ev, t->nev) == -1)
+	    VEC_ADD(t->ev, t->nev, ev) == -1)
 		goto fail;
-	t->ev[t->nev++] = ev;
 	t->sorted = false;
 	return 0;
 fail:
@@ -149,13 +148,11 @@ tracer_add(struct tracer *t, pid_t tid, bool on_exec)
 				continue;
 			if (event_open(t, k, tid, &t->ring[i], on_exec) == -1)
 				return -1;
-			if (k != TRACE_MINOR)
-				continue;
 			/* it tells that the thread, and all it made, ended */
-			if (VEC_ROOM(t->poll, t->npoll) == -1)
+			if (k == TRACE_MINOR &&
+			    VEC_ADD(t->poll, t->npoll, (struct pollfd){
+			    t->ev[t->nev - 1].fd, POLLIN, 0 }) == -1)
 				return -1;
-			t->poll[t->npoll++] = (struct pollfd){
-			    .fd = t->ev[t->nev - 1].fd, .events = POLLIN };
 		}
 	return threadset_add(&t->threads, tid, tid);
 }
