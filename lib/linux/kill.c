@@ -87,7 +87,7 @@ live_kill(struct live *l)
 	int n;
 
 	take_finish(l);
-	tcphold_leave(l);
+	tcpkeep_repair();
 	n = 0;
 	TAILQ_FOREACH(p, &l->procs, entry)
 		if (lproc_isheld(p)) {

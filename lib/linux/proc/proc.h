@@ -8,6 +8,8 @@
 #include "model.h"
 #include "state/state.h"
 
+#include <sys/stat.h>
+
 /* procfs.c: files below /proc */
 char		*proc_link(pid_t, pid_t, const char *);
 bool		 path_isdeleted(const char *);
@@ -33,6 +35,8 @@ int		 proc_read(pid_t, pid_t, const char *, struct bytes *);
 int		 proc_fdinfo(pid_t pid, int fd, const char *link,
 		    unsigned int mode, unsigned int major, struct bytes *out);
 void		 fd_drop(int fd);
+int		 fd_see(pid_t pid, long fd, struct statx *sx);
+uint64_t	 statx_dev(const struct statx *sx);
 int		 unseen_mount(int fs, unsigned int attributes);
 int		 proc_readmany(pid_t, pid_t, const char *, struct bytes *);
 
@@ -74,6 +78,8 @@ bool		 attribute_copy(struct attributes a, unsigned int type,
 		    void *to, size_t len);
 
 /* visit.c: going to a namespace of another process */
+uint64_t	 ns_number(pid_t pid, const char *link);
+
 enum visit_kind { VISIT_CGROUP, VISIT_IPC, VISIT_NET, VISIT_UTS };
 
 struct visit {
@@ -81,7 +87,8 @@ struct visit {
 	int		 own;	/* owned; where the thread was, -1: there */
 };
 
-int		 visit_begin(struct visit *v, enum visit_kind k, int ns);
+int		 visit_begin(struct visit *v, enum visit_kind k,
+		    pid_t pid);
 int		 visit_end(struct visit *v);
 
 #endif

@@ -1,11 +1,11 @@
 /*
  * Opening files below /proc, and reading whole ones (proc(5)).
  */
-#include "full.h"
 #include "linux/proxy/proxy.h"
 #include "proc.h"
 
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 
 #include <linux/mount.h>
 
@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { ROOM = 4096 };	/* bytes that most files below /proc fit into */
 
 /*
  * Put into path, of size bytes, that of the file name of process pid (tid 0) or
@@ -64,37 +62,6 @@ proc_waits(const char *name)
 }
 
 /*
- * Read all that is left of a file that fits into room, of size bytes, and put
- * a copy of it, which takes no more memory than it has bytes, into *out; what
- * is longer grows there.  Return 0, or -1 with errno.
- */
-static int
-read_fitted(int fd, uint8_t *room, size_t size, struct bytes *out)
-{
-	struct buf b = { 0 };
-	ssize_t got;
-	size_t n;
-
-	for (n = 0; n < size && (got = read(fd, room + n, size - n)) != 0;)
-		if (got > 0)
-			n += (size_t)got;
-		else if (errno != EINTR)
-			return -1;
-	if (buf_room(&b, n + 1) == NULL) {
-		errno = ENOMEM;
-		return -1;
-	}
-	buf_add(&b, room, n);
-	if (n == size && full_read(fd, &b) == -1) {
-		buf_free(&b);
-		return -1;
-	}
-	out->data = b.data;
-	out->len = b.len;
-	return 0;
-}
-
-/*
  * Add to k what a file has that is left of it.  Return 0, or -1 with errno.
  */
 static int
@@ -108,6 +75,7 @@ read_bulk(int fd, struct bulk *k)
 			bulk_add(k, piece, (size_t)n);
 		else if (errno != EINTR)
 			return -1;
+	bulk_add(k, "", 0);	/* data is never NULL */
 	return 0;
 }
 
@@ -131,6 +99,28 @@ bulk_give(struct bulk *k, int rc, struct bytes *out)
 }
 
 /*
+ * Read into out the whole file name of process pid (tid 0) or of its thread
+ * tid, by way of k.  Return 0, or -1 with errno.
+ */
+static int
+read_by(struct bulk *k, pid_t pid, pid_t tid, const char *name,
+    struct bytes *out)
+{
+	char path[PATH_MAX];
+	int fd, rc;
+
+	*out = (struct bytes){ 0 };
+	proc_path(path, sizeof path, pid, tid, name);
+	if (pid != getpid() && proc_waits(name) && proxy_ison())
+		return bulk_give(k, proxy_proc(pid, path, k), out);
+	if ((fd = proc_open(pid, tid, name, O_RDONLY)) == -1)
+		return -1;
+	rc = read_bulk(fd, k);
+	fd_drop(fd);
+	return bulk_give(k, rc, out);
+}
+
+/*
  * Read into out a whole file that may have very many bytes, as proc_read; the
  * caller frees what comes with data_free.  Return 0, or -1 with errno.
  */
@@ -138,21 +128,8 @@ int
 proc_readmany(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 {
 	struct bulk k = { 0 };
-	char path[PATH_MAX];
-	int e, fd, rc;
 
-	out->data = NULL;
-	out->len = 0;
-	proc_path(path, sizeof path, pid, tid, name);
-	if (pid != getpid() && proc_waits(name) && proxy_ison())
-		return bulk_give(&k, proxy_proc(pid, path, &k), out);
-	if ((fd = proc_open(pid, tid, name, O_RDONLY)) == -1)
-		return -1;
-	rc = read_bulk(fd, &k);
-	e = errno;
-	close(fd);
-	errno = e;
-	return bulk_give(&k, rc, out);
+	return read_by(&k, pid, tid, name, out);
 }
 
 /*
@@ -164,23 +141,8 @@ int
 proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 {
 	struct bulk k = { .full = true };	/* in memory */
-	char path[PATH_MAX];
-	uint8_t room[ROOM];
-	int fd, e, rc;
 
-	out->data = NULL;
-	out->len = 0;
-	if (pid != getpid() && proc_waits(name) && proxy_ison()) {
-		proc_path(path, sizeof path, pid, tid, name);
-		return bulk_give(&k, proxy_proc(pid, path, &k), out);
-	}
-	if ((fd = proc_open(pid, tid, name, O_RDONLY)) == -1)
-		return -1;
-	rc = read_fitted(fd, room, sizeof room, out);
-	e = errno;
-	close(fd);
-	errno = e;
-	return rc;
+	return read_by(&k, pid, tid, name, out);
 }
 
 /*
@@ -222,6 +184,30 @@ fd_drop(int fd)
 	if (fd != -1)
 		close(fd);
 	errno = error;
+}
+
+/*
+ * Set *sx to what statx(2) tells of the file that process pid has open as fd.
+ * Nothing is asked of a file server, which may be dead, or stopped by us.
+ * Return 0, or -1 with errno.
+ */
+int
+fd_see(pid_t pid, long fd, struct statx *sx)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/fd/%ld", pid, fd);
+	return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
+	    sx);
+}
+
+/*
+ * Return the device that the file of sx is on.
+ */
+uint64_t
+statx_dev(const struct statx *sx)
+{
+	return makedev(sx->stx_dev_major, sx->stx_dev_minor);
 }
 
 /*

@@ -1,5 +1,6 @@
 /*
- * Going to a namespace of another process for a moment: setns(2).
+ * Namespaces of another process: their numbers, and going to one for a moment,
+ * setns(2).
  */
 #include "proc.h"
 
@@ -23,33 +24,49 @@ static const struct {
 };
 
 /*
- * Have this thread go to the namespace of kind k that is open as ns, if it is
- * in another; v is to come back with.  Return 0: visit_end is called then; or
+ * Return the number of a namespace of process pid, by its link below
+ * /proc/PID/ns; 0 where that cannot be seen.
+ */
+uint64_t
+ns_number(pid_t pid, const char *link)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof path, "/proc/%d/ns/%s", pid, link);
+	return stat(path, &st) == -1 ? 0 : st.st_ino;
+}
+
+/*
+ * Have this thread go to the namespace of kind k that process pid is in, if it
+ * is in another; v is to come back with.  Return 0: visit_end is called then; or
  * -1 with errstr.
  */
 int
-visit_begin(struct visit *v, enum visit_kind k, int ns)
+visit_begin(struct visit *v, enum visit_kind k, pid_t pid)
 {
 	struct stat here, there;
-	char path[40];
+	char link[32];
+	int ns, rc;
 
 	v->kind = k;
-	snprintf(path, sizeof path, "/proc/thread-self/ns/%s", kind[k].link);
-	v->own = open(path, O_RDONLY | O_CLOEXEC);
-	if (v->own == -1 || fstat(v->own, &here) == -1 ||
+	snprintf(link, sizeof link, "ns/%s", kind[k].link);
+	v->own = proc_open(getpid(), gettid(), link, O_RDONLY);
+	ns = proc_open(pid, 0, link, O_RDONLY);
+	if (v->own == -1 || ns == -1 || fstat(v->own, &here) == -1 ||
 	    fstat(ns, &there) == -1)
-		goto fail;
-	if (here.st_ino == there.st_ino) {
-		close(v->own);
+		rc = -1;
+	else
+		rc = here.st_ino == there.st_ino ? 1 :
+		    setns(ns, kind[k].flag);
+	if (rc == -1)
+		errstr_sys("%s", kind[k].what);
+	fd_drop(ns);
+	if (rc != 0) {
+		fd_drop(v->own);
 		v->own = -1;
-		return 0;
 	}
-	if (setns(ns, kind[k].flag) == 0)
-		return 0;
-fail:
-	errstr_sys("%s", kind[k].what);
-	fd_drop(v->own);
-	return -1;
+	return rc == -1 ? -1 : 0;
 }
 
 /*

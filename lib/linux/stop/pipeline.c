@@ -80,11 +80,7 @@ fd_mode(pid_t pid, long fd)
 static bool
 fd_fifo(pid_t pid, long fd, struct statx *sx)
 {
-	char path[64];
-
-	snprintf(path, sizeof path, "/proc/%d/fd/%ld", pid, fd);
-	return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_TYPE |
-	    STATX_INO, sx) == 0 && S_ISFIFO(sx->stx_mode);
+	return fd_see(pid, fd, sx) == 0 && S_ISFIFO(sx->stx_mode);
 }
 
 static int

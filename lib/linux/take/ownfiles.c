@@ -9,7 +9,6 @@
 #include "worker.h"
 
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,10 +56,8 @@ open_read(void *arg, long fd)
 		    name) : 0;
 	p->nopen++;
 	filelist_copy(&p->fds, name, f->path, strlen(f->path));
-	snprintf(name, sizeof name, "/proc/%d/fd/%ld", p->mmtid, fd);
-	if (statx(AT_FDCWD, name, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
-	    &sx) == 0) {
-		f->dev = makedev(sx.stx_dev_major, sx.stx_dev_minor);
+	if (fd_see(p->mmtid, fd, &sx) == 0) {
+		f->dev = statx_dev(&sx);
 		f->ino = sx.stx_ino;
 		f->blksize = sx.stx_blksize;
 		f->dir = S_ISDIR(sx.stx_mode);

@@ -222,29 +222,19 @@ roots_put(struct buf *text, const struct bytes *outside,
 }
 
 /*
- * Add to rec, the record of process pid, whose cgroup namespace is not ours,
- * where that has its roots, if no record of set l tells it: this thread goes
- * there for a moment.  Where it may not, nothing is told.
+ * Add to rec, the record of process pid of set l, whose cgroup namespace is not
+ * ours, where that has its roots: this thread goes there for a moment.  Where it
+ * may not, nothing is told.
  */
 void
 cgroups_roots(struct live *l, struct filelist *rec, pid_t pid)
 {
 	struct bytes outside = { 0 }, inside = { 0 };
 	struct buf text = { 0 };
-	const struct file *f;
 	struct visit v;
-	char link[64];
-	int ns;
 
-	f = filelist_find(rec, "ns/cgroup");
-	snprintf(link, sizeof link, "%.*s", f == NULL ? 0 : (int)f->len,
-	    f == NULL ? "" : (const char *)f->data);
-	if (*link == '\0' || space_told(l, link))
-		return;
-	if ((ns = proc_open(pid, 0, "ns/cgroup", O_RDONLY)) == -1)
-		return;
 	if (proc_read(pid, 0, "cgroup", &outside) == 0 &&
-	    visit_begin(&v, VISIT_CGROUP, ns) == 0) {
+	    visit_begin(&v, VISIT_CGROUP, pid) == 0) {
 		(void)proc_read(pid, 0, "cgroup", &inside);
 		if (visit_end(&v) == -1)
 			live_warn(l, "process %d: the cgroups of those behind "
@@ -256,5 +246,4 @@ cgroups_roots(struct live *l, struct filelist *rec, pid_t pid)
 		filelist_buf(rec, "cgroups/roots", &text);
 	free(outside.data);
 	free(inside.data);
-	close(ns);
 }

@@ -6,7 +6,6 @@
  */
 #include "full.h"
 #include "linux/file/file.h"
-#include "linux/proxy/proxy.h"
 #include "spaces.h"
 #include "vec.h"
 
@@ -154,7 +153,7 @@ mntvisit_make(struct mntvisit *v, int ns, int proc, const struct buf *ours)
 	struct scan t;
 	int rc;
 
-	if (setns(ns, CLONE_NEWNS) == -1)
+	if (ns == -1 || setns(ns, CLONE_NEWNS) == -1)
 		return errstr_sys("its mount namespace");
 	if (full_readfile(proc, "self/mountinfo", &text) == -1) {
 		buf_free(&text);
@@ -204,7 +203,7 @@ tmpfs_archive(struct mntvisit *v, int sock)
 }
 
 /*
- * Answer what is in a mount namespace, which comes with the question.
+ * Answer what is in the mount namespace of a process.
  */
 static int
 mntvisit_serve(struct serving *s)
@@ -212,35 +211,23 @@ mntvisit_serve(struct serving *s)
 	struct mntvisit v = { 0 };
 	struct buf ours = { 0 };
 	int here, proc;
+	pid_t pid;
 
 	s->last = true;
+	memcpy(&pid, s->arg, sizeof pid);
 	here = open("/proc/thread-self/ns/mnt", O_RDONLY | O_CLOEXEC);
 	proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (here == -1 || proc == -1 || full_readfile(proc, "self/mountinfo",
 	    &ours) == -1)
 		return errstr_sys("mountinfo");
 	filelist_copy(&v.found, "mounts/outside", ours.data, ours.len);
-	if (mntvisit_make(&v, s->fd, proc, &ours) == -1)
+	if (mntvisit_make(&v, proc_open(pid, 0, "ns/mnt", O_RDONLY), proc,
+	    &ours) == -1)
 		return -1;
 	if (setns(here, CLONE_NEWNS) == -1)
 		return errstr_sys("our mount namespace");
 	tmpfs_archive(&v, s->sock);
 	return serve_files(s, &v.found);
-}
-
-/*
- * Return true if the namespace ns, its link, is ours.
- */
-static bool
-space_isours(const char *ns)
-{
-	char *here;
-	bool same;
-
-	here = proc_link(getpid(), gettid(), "ns/mnt");
-	same = here != NULL && strcmp(here, ns) == 0;
-	free(here);
-	return same;
 }
 
 /*
@@ -251,31 +238,10 @@ space_isours(const char *ns)
 void
 mntspace_record(struct live *l, const struct lproc *p, struct filelist *to)
 {
-	struct proxy_key k = { .kind = KEY_SPACE };
 	const struct file *f;
-	char *link, what[64];
-	struct stat st;
-	int ns;
 
-	if ((link = proc_link(p->mmtid, 0, "ns/mnt")) == NULL ||
-	    space_isours(link) || space_told(l, link)) {
-		free(link);
-		return;
-	}
-	free(link);
-	snprintf(what, sizeof what, "process %d: its mounts", p->pid);
-	k.what = what;
-	ns = proc_open(p->mmtid, 0, "ns/mnt", O_RDONLY);
-	if (ns == -1 || fstat(ns, &st) == -1)
-		filelist_text(to, why, "its mount namespace: %s\n",
-		    strerror(errno));
-	else {
-		k.id = st.st_ino;
-		if (proxy_files(&k, mntvisit_serve, NULL, 0, ns, to) == -1)
-			filelist_text(to, why, "%s\n", snap_errstr());
-		else if ((f = filelist_find(to, why)) != NULL)
-			live_warn(l, "process %d: %.*s are missing", p->pid,
-			    (int)f->len - 1, (const char *)f->data);
-	}
-	fd_drop(ns);
+	if (space_isnew(l, to, "mnt") && space_ask(p, mntvisit_serve,
+	    "its mounts", why, to) == 0 && (f = filelist_find(to, why)) != NULL)
+		live_warn(l, "process %d: %.*s are missing", p->pid,
+		    (int)f->len - 1, (const char *)f->data);
 }

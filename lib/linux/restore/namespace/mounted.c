@@ -6,6 +6,7 @@
  */
 #include "calls.h"
 #include "spaces.h"
+#include "vec.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 
 struct mounted {
 	struct mounted	*next;	/* owned */
-	char		*ns;	/* owned; the namespace, as its link tells */
+	uint64_t	 ns;	/* the number of the namespace */
 	struct whence	 root;
 	struct bytes	 text;	/* owned; mountinfo */
 };
@@ -38,22 +39,20 @@ whence_see(pid_t pid, struct whence *w)
 }
 
 /*
- * Add to set l what process p has mounted, in the namespace ns.  Return it, or
- * NULL with errno.
+ * Add to set l what process p has mounted, in the namespace of that number.
+ * Return it, or NULL with errno.
  */
 static struct mounted *
-mounted_add(struct live *l, const struct lproc *p, const char *ns)
+mounted_add(struct live *l, const struct lproc *p, uint64_t ns)
 {
 	struct mounted *m;
 
-	if ((m = calloc(1, sizeof *m)) == NULL ||
-	    (m->ns = strdup(ns)) == NULL ||
+	if ((m = mem_new(1, sizeof *m)) == NULL ||
 	    proc_read(p->mmtid, 0, "mountinfo", &m->text) == -1) {
-		if (m != NULL)
-			free(m->ns);
 		free(m);
 		return NULL;
 	}
+	m->ns = ns;
 	m->root = p->root;
 	m->next = l->mounted;
 	l->mounted = m;
@@ -63,23 +62,18 @@ mounted_add(struct live *l, const struct lproc *p, const char *ns)
 /*
  * See what process p of set l, which is stopped and has memory, has mounted,
  * and where it looks files up: p->mounts, which is empty if that cannot be
- * had, and p->root.  rec is its record, which tells its mount namespace.
+ * had, and p->root.
  */
 void
-mounted_see(struct live *l, struct lproc *p, const struct filelist *rec)
+mounted_see(struct live *l, struct lproc *p)
 {
-	const struct file *f;
+	const bool seen = whence_see(p->mmtid, &p->root);
+	const uint64_t ns = seen ? ns_number(p->mmtid, "mnt") : 0;
 	struct mounted *m;
-	char ns[64];
 
-	f = filelist_find(rec, "ns/mnt");
-	snprintf(ns, sizeof ns, "%.*s", f == NULL ? 0 : (int)f->len,
-	    f == NULL ? "" : (const char *)f->data);
 	/* where that is not told, it is shared with nobody */
-	if (!whence_see(p->mmtid, &p->root))
-		*ns = '\0';
-	for (m = *ns == '\0' ? NULL : l->mounted; m != NULL; m = m->next)
-		if (whence_same(&m->root, &p->root) && strcmp(m->ns, ns) == 0)
+	for (m = ns == 0 ? NULL : l->mounted; m != NULL; m = m->next)
+		if (whence_same(&m->root, &p->root) && m->ns == ns)
 			break;
 	if (m == NULL && (m = mounted_add(l, p, ns)) == NULL) {
 		if (proc_islost(errno))
@@ -100,7 +94,6 @@ mounted_free(struct live *l)
 
 	while ((m = l->mounted) != NULL) {
 		l->mounted = m->next;
-		free(m->ns);
 		free(m->text.data);
 		free(m);
 	}

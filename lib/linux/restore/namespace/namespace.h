@@ -10,6 +10,7 @@
 /* namespaces.c: in which namespaces a process is and we are not */
 void		 namespaces_tell(struct live *l, struct filelist *rec,
 		    const struct lproc *p);
+void		 spaces_free(struct live *l);
 
 /* cgroups.c: what the cgroups are that processes and threads are in */
 void		 cgroups_tell(struct live *l, struct filelist *rec,
@@ -18,16 +19,12 @@ void		 cgroups_thread(struct live *l, struct filelist *rec,
 		    const struct bytes *own, pid_t pid, pid_t tid);
 
 /* mounted.c: what processes have mounted */
-void		 mounted_see(struct live *l, struct lproc *p,
-		    const struct filelist *rec);
+void		 mounted_see(struct live *l, struct lproc *p);
 void		 mounted_free(struct live *l);
 
 /* mntspace.c: mount namespaces that processes have for themselves */
 void		 mntspace_record(struct live *l, const struct lproc *p,
 		    struct filelist *to);
-
-/* told.c */
-void		 spaces_free(struct live *l);
 
 /* sysv.c: memory of System V */
 void		 sysv_record(struct live *l, const struct lproc *p,

@@ -1,14 +1,20 @@
 /*
- * In which namespaces a process is and we are not, and the names that it knows
- * its machine by: namespaces(7).
+ * In which namespaces a process is and we are not, of which of them a record
+ * tells what they have, and the names that it knows its machine by:
+ * namespaces(7).
  */
 #include "spaces.h"
+#include "vec.h"
 
 #include <sys/utsname.h>
 
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
+
+struct spacetold {
+	struct spacetold *next;	/* owned */
+	char		*ns;	/* owned; as its link tells */
+};
 
 static const char *const kind[] = { "cgroup", "ipc", "mnt", "net", "pid",
     "time", "user", "uts" };
@@ -31,6 +37,66 @@ is_other(const struct filelist *rec, const char *name)
 }
 
 /*
+ * Return true if a record of set l tells of the namespace whose link is ns, or
+ * if memory runs out; if none did, note that one does now.
+ */
+bool
+space_told(struct live *l, const char *ns)
+{
+	struct spacetold *t;
+
+	for (t = l->told; t != NULL; t = t->next)
+		if (strcmp(t->ns, ns) == 0)
+			return true;
+	if ((t = mem_new(1, sizeof *t)) == NULL ||
+	    (t->ns = str_dup(ns)) == NULL) {
+		free(t);
+		return true;
+	}
+	t->next = l->told;
+	l->told = t;
+	return false;
+}
+
+/*
+ * Return true if a namespace of a record is not ours, and no record of set l
+ * tells what it has; note that this one does now.
+ */
+bool
+space_isnew(struct live *l, const struct filelist *rec, const char *name)
+{
+	const struct file *f;
+	char link[64];
+
+	if (!is_other(rec, name))
+		return false;
+	snprintf(link, sizeof link, "ns/%s", name);
+	f = filelist_find(rec, link);
+	snprintf(link, sizeof link, "%.*s", (int)f->len,
+	    (const char *)f->data);
+	return !space_told(l, link);
+}
+
+/*
+ * Have the proxy answer by fn, which is asked with the number of process p,
+ * what a namespace of that has, and add the files of the answer to rec; what is
+ * for the user.  Return 0; or -1, and the file why tells the reason.
+ */
+int
+space_ask(const struct lproc *p, proxy_fn fn, const char *what,
+    const char *why, struct filelist *rec)
+{
+	char text[64];
+	const struct proxy_key k = { KEY_SPACE, (uint64_t)p->mmtid, text, 0 };
+
+	snprintf(text, sizeof text, "process %d: %s", p->pid, what);
+	if (proxy_files(&k, fn, &p->mmtid, sizeof p->mmtid, -1, rec) == 0)
+		return 0;
+	filelist_text(rec, why, "%s\n", snap_errstr());
+	return -1;
+}
+
+/*
  * Add what the machine is called in the UTS namespace of process pid to a
  * record: this thread goes there for a moment.  Where it may not, it is not
  * told.
@@ -40,20 +106,17 @@ names_add(struct filelist *rec, pid_t pid)
 {
 	struct utsname u;
 	struct visit v;
-	int ns, rc;
+	int rc;
 
-	if ((ns = proc_open(pid, 0, "ns/uts", O_RDONLY)) == -1)
+	if (visit_begin(&v, VISIT_UTS, pid) == -1)
 		return;
-	if (visit_begin(&v, VISIT_UTS, ns) == 0) {
-		rc = uname(&u);
-		/* where this fails, nothing here needs the other names */
-		(void)visit_end(&v);
-		if (rc == 0) {
-			filelist_text(rec, "hostname", "%s", u.nodename);
-			filelist_text(rec, "domainname", "%s", u.domainname);
-		}
+	rc = uname(&u);
+	/* where this fails, nothing here needs the other names */
+	(void)visit_end(&v);
+	if (rc == 0) {
+		filelist_text(rec, "hostname", "%s", u.nodename);
+		filelist_text(rec, "domainname", "%s", u.domainname);
 	}
-	close(ns);
 }
 
 /*
@@ -80,8 +143,24 @@ namespaces_tell(struct live *l, struct filelist *rec, const struct lproc *p)
 		names_add(rec, p->mmtid);
 	if (p->core != NULL)
 		return;
-	if (strstr(text, "net") != NULL)
-		netspace_record(l, p->mmtid, rec);
-	if (strstr(text, "cgroup") != NULL)
+	if (space_isnew(l, rec, "net"))
+		(void)space_ask(p, netspace_serve, "its network", "net/why",
+		    rec);
+	if (space_isnew(l, rec, "cgroup"))
 		cgroups_roots(l, rec, p->mmtid);
+}
+
+/*
+ * Free what was noted of set l.
+ */
+void
+spaces_free(struct live *l)
+{
+	struct spacetold *t;
+
+	while ((t = l->told) != NULL) {
+		l->told = t->next;
+		free(t->ns);
+		free(t);
+	}
 }

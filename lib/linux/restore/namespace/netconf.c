@@ -12,23 +12,23 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BELOW	"/proc/sys/net/"
-
 enum { LINES_MOST = 4 * 1024 * 1024 };	/* bytes */
 
+static const char below[] = "/proc/sys/net";
+
 /*
- * Add a line for a setting to b: its name below /proc/sys/net, and what it is
- * set to, with a blank between two words of that.  Some cannot be read until
+ * Add a line for a setting to b: its name below the directory dir, and what it
+ * is set to, with a blank between two words of that.  Some cannot be read until
  * they are set: they have no line.
  */
-static void
-setting_add(struct buf *b, const char *name)
+void
+setting_add(struct buf *b, const char *dir, const char *name)
 {
-	char path[700], text[256], *s, *next;
+	char path[700], text[4096], *s, *next;
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof path, BELOW "%s", name);
+	snprintf(path, sizeof path, "%s/%s", dir, name);
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
 		return;
 	n = read(fd, text, sizeof text - 1);
@@ -44,24 +44,28 @@ setting_add(struct buf *b, const char *name)
 }
 
 /*
- * Add a line for each setting of a folder below /proc/sys/net.
+ * Add a line for each setting of a folder below /proc/sys/net, or of all that
+ * are in it if levels is 2.
  */
 static void
-folder_add(struct buf *b, const char *folder)
+folder_add(struct buf *b, const char *folder, int levels)
 {
 	const struct dirent *e;
 	char name[600];
 	DIR *d;
 
-	snprintf(name, sizeof name, BELOW "%s", folder);
+	snprintf(name, sizeof name, "%s/%s", below, folder);
 	if ((d = opendir(name)) == NULL)
 		return;
-	while ((e = readdir(d)) != NULL && b->len < LINES_MOST)
-		if (*e->d_name != '.') {
-			snprintf(name, sizeof name, "%s/%s", folder,
-			    e->d_name);
-			setting_add(b, name);
-		}
+	while ((e = readdir(d)) != NULL && b->len < LINES_MOST) {
+		if (*e->d_name == '.')
+			continue;
+		snprintf(name, sizeof name, "%s/%s", folder, e->d_name);
+		if (levels > 1)
+			folder_add(b, name, levels - 1);
+		else
+			setting_add(b, below, name);
+	}
 	closedir(d);
 }
 
@@ -71,7 +75,6 @@ folder_add(struct buf *b, const char *folder)
 void
 netconf_record(struct filelist *to)
 {
-	static const char *const conf[] = { "ipv4/conf", "ipv6/conf" };
 	static const char *const one[] = { "unix/max_dgram_qlen",
 	    "ipv4/ping_group_range", "ipv4/ip_unprivileged_port_start",
 	    "ipv4/ip_local_port_range", "ipv4/ip_local_reserved_ports",
@@ -80,24 +83,11 @@ netconf_record(struct filelist *to)
 	    "ipv4/tcp_keepalive_probes", "ipv4/tcp_syncookies",
 	    "netfilter/nf_conntrack_count" };
 	struct buf b = { 0 };
-	const struct dirent *e;
-	char name[300];
 	size_t i;
-	DIR *d;
 
 	for (i = 0; i < sizeof one / sizeof *one; i++)
-		setting_add(&b, one[i]);
-	for (i = 0; i < sizeof conf / sizeof *conf; i++) {
-		snprintf(name, sizeof name, BELOW "%s", conf[i]);
-		if ((d = opendir(name)) == NULL)
-			continue;
-		while ((e = readdir(d)) != NULL)
-			if (*e->d_name != '.') {
-				snprintf(name, sizeof name, "%s/%s", conf[i],
-				    e->d_name);
-				folder_add(&b, name);
-			}
-		closedir(d);
-	}
+		setting_add(&b, below, one[i]);
+	folder_add(&b, "ipv4/conf", 2);
+	folder_add(&b, "ipv6/conf", 2);
 	filelist_buf(to, "net/settings", &b);
 }

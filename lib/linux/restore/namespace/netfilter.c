@@ -3,7 +3,6 @@
  * nft(8), and those that iptables(8) made without it, each as its own program
  * lists them.
  */
-#include "linux/proxy/proxy.h"
 #include "spaces.h"
 
 #include <sys/socket.h>

@@ -5,21 +5,14 @@
  * for all processes of a namespace: what is asked there waits for locks that
  * others have.  Nothing there is changed.
  */
-#include "linux/proxy/proxy.h"
 #include "spaces.h"
 
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST = 16 * 1024 * 1024 };	/* bytes of an answer */
 
@@ -98,16 +91,16 @@ network_record(struct filelist *to, int fd)
 }
 
 /*
- * Record in to what the network namespace has that is open as ns, where the
- * proxy goes for a moment.  Return 0, or -1 with errstr.
+ * Record in to what the network namespace of process pid has, where the proxy
+ * goes for a moment.  Return 0, or -1 with errstr.
  */
 static int
-space_visit(struct serving *s, struct filelist *to)
+space_visit(struct serving *s, pid_t pid, struct filelist *to)
 {
 	struct visit v;
 	int fd, rc;
 
-	if (visit_begin(&v, VISIT_NET, s->fd) == -1)
+	if (visit_begin(&v, VISIT_NET, pid) == -1)
 		return -1;
 	fd = netlink_socket(NETLINK_ROUTE);
 	rc = network_record(to, fd);
@@ -123,43 +116,20 @@ space_visit(struct serving *s, struct filelist *to)
 	return rc;
 }
 
-static int
-space_serve(struct serving *s)
+/*
+ * Answer with what the network namespace of a process has: snap(6), net.
+ */
+int
+netspace_serve(struct serving *s)
 {
 	struct filelist own = { 0 };
+	pid_t pid;
 	int rc;
 
-	rc = space_visit(s, &own);
+	memcpy(&pid, s->arg, sizeof pid);
+	rc = space_visit(s, pid, &own);
 	if (rc == 0)
 		rc = serve_files(s, &own);
 	filelist_free(&own);
 	return rc;
-}
-
-/*
- * Record in to what the network namespace of process pid has, if no record of
- * set l tells of that; or why it cannot be had: snap(6), net.
- */
-void
-netspace_record(struct live *l, pid_t pid, struct filelist *to)
-{
-	struct proxy_key k = { .kind = KEY_SPACE };
-	char *link, what[64];
-	struct stat st;
-	int ns;
-
-	link = proc_link(pid, 0, "ns/net");
-	ns = link == NULL ? -1 : proc_open(pid, 0, "ns/net", O_RDONLY);
-	snprintf(what, sizeof what, "process %d: its network", pid);
-	k.what = what;
-	if (ns == -1 || fstat(ns, &st) == -1)
-		filelist_text(to, "net/why", "its network namespace: %s\n",
-		    strerror(errno));
-	else if (!space_told(l, link)) {
-		k.id = st.st_ino;
-		if (proxy_files(&k, space_serve, NULL, 0, ns, to) == -1)
-			filelist_text(to, "net/why", "%s\n", snap_errstr());
-	}
-	fd_drop(ns);
-	free(link);
 }

@@ -4,10 +4,15 @@
 #ifndef SPACES_H
 #define SPACES_H
 
+#include "linux/proxy/proxy.h"
 #include "namespace.h"
 
-/* told.c: of which of them a record tells */
+/* namespaces.c: of which of them a record tells */
 bool		 space_told(struct live *l, const char *ns);
+bool		 space_isnew(struct live *l, const struct filelist *rec,
+		    const char *name);
+int		 space_ask(const struct lproc *p, proxy_fn fn, const char *what,
+		    const char *why, struct filelist *rec);
 
 /* cgroupdir.c: the directories of cgroups */
 struct cgtelling {
@@ -26,10 +31,10 @@ void		 cgroups_roots(struct live *l, struct filelist *rec,
 		    pid_t pid);
 
 /* netspace.c: what a network namespace has */
-void		 netspace_record(struct live *l, pid_t pid,
-		    struct filelist *to);
+int		 netspace_serve(struct serving *s);
 
-/* netconf.c: settings of a network namespace */
+/* netconf.c: settings, of a network namespace */
+void		 setting_add(struct buf *b, const char *dir, const char *name);
 void		 netconf_record(struct filelist *to);
 
 /* netfilter.c: its tables of packet filters */
@@ -39,6 +44,23 @@ int		 netfilter_record(struct filelist *to);
 void		 netpeers_record(struct filelist *to, int there);
 
 /* sysvspace.c: semaphores and queues */
+struct owned {			/* what all of them have: struct ipc_perm */
+	int		 key;
+	int		 id;
+	unsigned int	 mode;
+	unsigned int	 uid;
+	unsigned int	 gid;
+	unsigned int	 cuid;	/* of who created it */
+	unsigned int	 cgid;
+};
+
+struct ipcsegment {		/* a line of /proc/sysvipc/shm */
+	struct owned	 o;
+	uintmax_t	 size;	/* bytes */
+	uintmax_t	 attached; /* mappings of it, of all processes */
+};
+
+bool		 segment_parse(const char *line, struct ipcsegment *g);
 void		 sysvspace_read(struct filelist *l, const char *shm,
 		    const char *sem, const char *msg);
 

@@ -6,6 +6,7 @@
 #include "full.h"
 #include "state/state.h"
 #include "spaces.h"
+#include "vec.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,26 +14,17 @@
 #include <string.h>
 #include <unistd.h>
 
+/* PROC_IPC_INIT_INO of linux/proc_ns.h: the number of the machine's */
+#define SPACE_FIRST	UINT64_C(4026531839)
+
 struct sysv {			/* of an IPC namespace */
 	struct sysv	*next;	/* owned */
-	char		*ns;	/* owned; as its link tells */
+	uint64_t	 ns;	/* its number */
 	char		*shm;	/* owned; /proc/sysvipc/shm */
 	struct buf	 limits; /* owned; lines of the record */
 	struct filelist	 rest;	/* owned; of one that is not the machine's,
 				   until a record has it: */
 	bool		 told;
-};
-
-struct segment_stat {		/* a line of /proc/sysvipc/shm */
-	unsigned int	 key;
-	int		 id;
-	unsigned int	 mode;
-	uintmax_t	 size;	/* bytes */
-	uintmax_t	 attached; /* mappings of it, of all processes */
-	unsigned int	 uid;
-	unsigned int	 gid;
-	unsigned int	 cuid;	/* of who created it */
-	unsigned int	 cgid;
 };
 
 /*
@@ -68,20 +60,10 @@ limits_read(struct buf *b)
 		"fs/mqueue/msgsize_max", "fs/mqueue/msg_default",
 		"fs/mqueue/msgsize_default"
 	};
-	char path[64], *text, *s, *next;
 	size_t i;
 
-	for (i = 0; i < sizeof name / sizeof *name; i++) {
-		snprintf(path, sizeof path, "/proc/sys/%s", name[i]);
-		if ((text = text_read(path)) == NULL)
-			continue;
-		buf_puts(b, name[i]);
-		for (next = text; (s = strsep(&next, " \t\n")) != NULL;)
-			if (*s != '\0')
-				buf_printf(b, " %s", s);
-		buf_puts(b, "\n");
-		free(text);
-	}
+	for (i = 0; i < sizeof name / sizeof *name; i++)
+		setting_add(b, "/proc/sys", name[i]);
 }
 
 /*
@@ -108,27 +90,23 @@ static int
 sysv_read(const struct lproc *p, struct sysv *v)
 {
 	struct visit there;
-	int ns, rc;
+	int rc;
 
-	if ((ns = proc_open(p->mmtid, 0, "ns/ipc", O_RDONLY)) == -1)
-		return errstr_sys("its IPC namespace");
-	if ((rc = visit_begin(&there, VISIT_IPC, ns)) == 0) {
-		if ((v->shm = text_read("/proc/sysvipc/shm")) == NULL)
-			rc = errstr_sys("/proc/sysvipc/shm");
-		limits_read(&v->limits);
-		if (strcmp(v->ns, IPC_FIRST) != 0)
-			rest_read(v);
-		/* where this fails, nothing here needs another one */
-		(void)visit_end(&there);
-	}
-	close(ns);
+	if (visit_begin(&there, VISIT_IPC, p->mmtid) == -1)
+		return -1;
+	rc = (v->shm = text_read("/proc/sysvipc/shm")) == NULL ?
+	    errstr_sys("/proc/sysvipc/shm") : 0;
+	limits_read(&v->limits);
+	if (v->ns != SPACE_FIRST)
+		rest_read(v);
+	/* where this fails, nothing here needs another one */
+	(void)visit_end(&there);
 	return rc;
 }
 
 static void
 sysv_drop(struct sysv *v)
 {
-	free(v->ns);
 	free(v->shm);
 	buf_free(&v->limits);
 	filelist_free(&v->rest);
@@ -142,23 +120,18 @@ sysv_drop(struct sysv *v)
 static struct sysv *
 sysv_get(struct live *l, const struct lproc *p)
 {
+	const uint64_t ns = ns_number(p->mmtid, "ipc");
 	struct sysv *v;
-	char *ns;
 
-	if ((ns = proc_link(p->mmtid, 0, "ns/ipc")) == NULL) {
+	if (ns == 0) {
 		errstr_sys("its IPC namespace");
 		return NULL;
 	}
 	for (v = l->sysv; v != NULL; v = v->next)
-		if (strcmp(v->ns, ns) == 0) {
-			free(ns);
+		if (v->ns == ns)
 			return v;
-		}
-	if ((v = calloc(1, sizeof *v)) == NULL) {
-		free(ns);
-		errstr_set("out of memory");
+	if ((v = mem_new(1, sizeof *v)) == NULL)
 		return NULL;
-	}
 	v->ns = ns;
 	if (sysv_read(p, v) == -1) {
 		sysv_drop(v);
@@ -170,19 +143,16 @@ sysv_get(struct live *l, const struct lproc *p)
 }
 
 /*
- * Set *st to what a line of text, /proc/sysvipc/shm, tells of segment id.
+ * Set *g to what a line of text, /proc/sysvipc/shm, tells of segment id.
  * Return false if it has none.
  */
 static bool
-segment_find(const char *text, int id, struct segment_stat *st)
+segment_find(const char *text, int id, struct ipcsegment *g)
 {
 	const char *s;
 
 	for (s = strchr(text, '\n'); s != NULL; s = strchr(s + 1, '\n'))
-		if (sscanf(s + 1, "%d %d %o %ju %*d %*d %ju %u %u %u %u",
-		    (int *)&st->key, &st->id, &st->mode, &st->size,
-		    &st->attached, &st->uid, &st->gid, &st->cuid,
-		    &st->cgid) == 9 && st->id == id)
+		if (segment_parse(s + 1, g) && g->o.id == id)
 			return true;
 	return false;
 }
@@ -193,28 +163,13 @@ segment_find(const char *text, int id, struct segment_stat *st)
  * removed with its last mapping has lost its key.
  */
 static bool
-segment_isnamed(const struct segment_stat *st, const char *name)
+segment_isnamed(const struct owned *o, const char *name)
 {
 	const unsigned int dest = 01000; /* SHM_DEST of linux/shm.h */
 	unsigned int key;
 
-	return sscanf(name, "/SYSV%8x", &key) == 1 && (key == st->key ||
-	    (st->key == 0 && st->mode & dest));
-}
-
-/*
- * Return true if process p is in an IPC namespace that is not the machine's.
- */
-static bool
-space_isown(const struct lproc *p)
-{
-	char *ns;
-	bool own;
-
-	ns = proc_link(p->mmtid, 0, "ns/ipc");
-	own = ns != NULL && strcmp(ns, IPC_FIRST) != 0;
-	free(ns);
-	return own;
+	return sscanf(name, "/SYSV%8x", &key) == 1 && (key ==
+	    (unsigned int)o->key || (o->key == 0 && o->mode & dest));
 }
 
 /*
@@ -228,14 +183,16 @@ sysv_record(struct live *l, const struct lproc *p, const struct task *t,
     struct filelist *to)
 {
 	struct sysv *v = NULL;
-	struct segment_stat st;
+	struct ipcsegment g;
 	struct buf b = { 0 };
 	const struct vma *m;
+	const uint64_t ns = ns_number(p->mmtid, "ipc");
 	size_t i;
 	bool tell;
 
-	/* what is not attached belongs to others, too */
-	if (p->core == NULL && space_isown(p) && (v = sysv_get(l, p)) == NULL) {
+	/* in the machine's, what is not attached belongs to others, too */
+	if (p->core == NULL && ns != 0 && ns != SPACE_FIRST &&
+	    (v = sysv_get(l, p)) == NULL) {
 		filelist_text(to, "sysvipc/why", "%s\n", snap_errstr());
 		return;
 	}
@@ -249,12 +206,12 @@ sysv_record(struct live *l, const struct lproc *p, const struct task *t,
 			continue;
 		if (v == NULL && (v = sysv_get(l, p)) == NULL)
 			break;
-		if (!segment_find(v->shm, (int)m->ino, &st) ||
-		    !segment_isnamed(&st, m->name))
+		if (!segment_find(v->shm, (int)m->ino, &g) ||
+		    !segment_isnamed(&g.o, m->name))
 			continue;
-		buf_printf(&b, "%d %x %o %ju %u %u %u %u %ju\n", st.id, st.key,
-		    st.mode, st.size, st.uid, st.gid, st.cuid, st.cgid,
-		    st.attached);
+		buf_printf(&b, "%d %x %o %ju %u %u %u %u %ju\n", g.o.id,
+		    (unsigned int)g.o.key, g.o.mode, g.size, g.o.uid, g.o.gid,
+		    g.o.cuid, g.o.cgid, g.attached);
 	}
 	if (b.len > 0 || tell)
 		filelist_copy(to, "sysvipc/limits", v->limits.data,

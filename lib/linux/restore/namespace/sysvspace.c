@@ -40,16 +40,6 @@ union semun {			/* semctl(2) */
 	unsigned short	*array;
 };
 
-struct owned {			/* what all of them have: struct ipc_perm */
-	int		 key;
-	int		 id;
-	unsigned int	 mode;
-	unsigned int	 uid;
-	unsigned int	 gid;
-	unsigned int	 cuid;
-	unsigned int	 cgid;
-};
-
 static void
 owned_put(struct buf *b, const struct owned *o)
 {
@@ -152,21 +142,32 @@ queue_line(struct reading *r, struct buf *b, const char *line)
 }
 
 /*
+ * Set *g to what a line of /proc/sysvipc/shm tells.  Return false if that is
+ * none.
+ */
+bool
+segment_parse(const char *line, struct ipcsegment *g)
+{
+	struct owned *o = &g->o;
+
+	return sscanf(line, "%d %d %o %ju %*d %*d %ju %u %u %u %u", &o->key,
+	    &o->id, &o->mode, &g->size, &g->attached, &o->uid, &o->gid,
+	    &o->cuid, &o->cgid) == 9;
+}
+
+/*
  * Add to b a line for each segment of /proc/sysvipc/shm that nobody has
  * attached: what is in it cannot be had without that.
  */
 static void
 segment_line(struct buf *b, const char *line)
 {
-	uintmax_t size, attached;
-	struct owned o;
+	struct ipcsegment g;
 
-	if (sscanf(line, "%d %d %o %ju %*d %*d %ju %u %u %u %u", &o.key, &o.id,
-	    &o.mode, &size, &attached, &o.uid, &o.gid, &o.cuid, &o.cgid) != 9 ||
-	    attached > 0)
+	if (!segment_parse(line, &g) || g.attached > 0)
 		return;
-	owned_put(b, &o);
-	buf_printf(b, " %ju\n", size);
+	owned_put(b, &g.o);
+	buf_printf(b, " %ju\n", g.size);
 }
 
 static const char *

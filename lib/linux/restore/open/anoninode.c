@@ -5,6 +5,7 @@
  */
 #include "bisect.h"
 #include "opened.h"
+#include "vec.h"
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -114,8 +115,8 @@ targets_parse(const char *info, struct target **out)
 
 	for (cap = 0, s = info; (s = info_find(s, "tfd:")) != NULL;)
 		cap++;
-	if ((v = calloc(cap + 1, sizeof *v)) == NULL)
-		return errstr_set("out of memory");
+	if ((v = mem_new(cap, sizeof *v)) == NULL)
+		return -1;
 	for (n = 0, s = info; (s = info_find(s, "tfd:")) != NULL; n++) {
 		e = &v[n];
 		e->place = n;

@@ -10,7 +10,6 @@
 #include "opened.h"
 
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -74,8 +73,7 @@ link_leads(int dir, const char *name, uint64_t dev, uint64_t ino)
 	if (fd == -1)
 		return false;
 	is = statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,
-	    &sx) == 0 && sx.stx_ino == ino &&
-	    makedev(sx.stx_dev_major, sx.stx_dev_minor) == dev;
+	    &sx) == 0 && sx.stx_ino == ino && statx_dev(&sx) == dev;
 	close(fd);
 	return is;
 }
@@ -244,9 +242,8 @@ deleted_look(struct looking *k, long fd, const char *link)
 	struct statx sx;
 	struct bytes b;
 
-	snprintf(path, sizeof path, "/proc/%d/fd/%ld", k->proc->pid, fd);
-	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
-	    &sx) == -1 || !S_ISREG(sx.stx_mode) || sx.stx_nlink == 0)
+	if (fd_see(k->proc->pid, fd, &sx) == -1 || !S_ISREG(sx.stx_mode) ||
+	    sx.stx_nlink == 0)
 		return;
 	snprintf(path, sizeof path, "fdinfo/%ld", fd);
 	if (!looking_begin(k) ||
@@ -256,8 +253,7 @@ deleted_look(struct looking *k, long fd, const char *link)
 	free(b.data);
 	if (served_notmount(k->proc->pid, info.mount) &&
 	    served_notway(&k->mounts, link))
-		link_look(k, link, info.mount, makedev(sx.stx_dev_major,
-		    sx.stx_dev_minor), sx.stx_ino);
+		link_look(k, link, info.mount, statx_dev(&sx), sx.stx_ino);
 }
 
 static int

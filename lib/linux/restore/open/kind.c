@@ -7,14 +7,12 @@
 #include "opened.h"
 
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
 #include <linux/magic.h>
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,15 +237,13 @@ telling_free(struct telling *t)
 static bool
 file_look(struct telling *t, struct statx *sx)
 {
-	char name[PATH_MAX];
+	char name[32];
 	struct bytes b;
 
-	snprintf(name, sizeof name, "/proc/%d/fd/%d", t->pid, t->fd);
-	if (statx(AT_FDCWD, name, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
-	    sx) == -1)
+	if (fd_see(t->pid, t->fd, sx) == -1)
 		return false;
 	t->mode = sx->stx_mode;
-	t->dev = makedev(sx->stx_dev_major, sx->stx_dev_minor);
+	t->dev = statx_dev(sx);
 	t->ino = sx->stx_ino;
 	t->rmajor = sx->stx_rdev_major;
 	t->rminor = sx->stx_rdev_minor;

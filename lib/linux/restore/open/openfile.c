@@ -9,7 +9,6 @@
 
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,35 +23,18 @@ struct survey {
 };
 
 /*
- * Take down a descriptor.  Nothing is asked of a file server, which may be
- * stopped by us.
+ * Take down a descriptor.
  */
 static int
 survey_fd(void *arg, long fd)
 {
 	struct survey *s = arg;
 	struct fdset *set = s->set;
-	struct resource key = { .kind = KCMP_FILE, .fd = (unsigned long)fd };
-	struct statx sx;
-	struct fdref *v;
-	char path[64];
 
-	snprintf(path, sizeof path, "/proc/%d/fd/%ld", set->pid, fd);
-	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
-	    &sx) == -1)
-		return proc_islost(errno) ? errstr_sys("%s", path) : 0;
 	if (VEC_ROOM(set->v, set->n) == -1)
 		return -1;
-	key.dev = makedev(sx.stx_dev_major, sx.stx_dev_minor);
-	key.ino = sx.stx_ino;
-	key.pid = set->pid;
-	v = &set->v[set->n];
-	v->fd = (int)fd;
-	v->mode = sx.stx_mode;
-	if ((v->file = resource_get(s->files, &key)) == NULL)
-		return -1;
-	if (v->file->id == 0)
-		v->file->id = ++s->files->nfile;
+	if (resource_fd(s->files, set->pid, (int)fd, &set->v[set->n]) == -1)
+		return proc_islost(errno) ? -1 : 0;
 	set->n++;
 	return 0;
 }
@@ -71,15 +53,15 @@ files_survey(struct live *l)
 	struct lproc *p;
 	size_t n;
 
-	if ((f = l->files = calloc(1, sizeof *f)) == NULL)
-		return errstr_set("out of memory");
+	if ((f = l->files = mem_new(1, sizeof *f)) == NULL)
+		return -1;
 	RB_INIT(&f->resources);
 	f->budget = QUEUES_MOST;
 	n = 0;
 	TAILQ_FOREACH(p, &l->procs, entry)
 		n++;
-	if ((f->set = calloc(n, sizeof *f->set)) == NULL)
-		return errstr_set("out of memory");
+	if ((f->set = mem_new(n, sizeof *f->set)) == NULL)
+		return -1;
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		if (p->skip || p->mmtid == 0)
 			continue;

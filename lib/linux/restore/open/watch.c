@@ -176,8 +176,7 @@ watched_path(const struct telling *t, const struct watched *w, int mount,
 	    (fd = watch_open(t, path, O_PATH)) == -1)
 		return false;
 	found = statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,
-	    &sx) == 0 && sx.stx_ino == w->ino && makedev(sx.stx_dev_major,
-	    sx.stx_dev_minor) == w->dev;
+	    &sx) == 0 && sx.stx_ino == w->ino && statx_dev(&sx) == w->dev;
 	close(fd);
 	return found;
 }

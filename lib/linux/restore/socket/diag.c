@@ -3,29 +3,52 @@
  * that of a process.
  */
 #include "sockets.h"
+#include "vec.h"
 
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 /*
- * Make a netlink socket in the network namespace that is open as ns, where
- * this thread goes for a moment if it is another than its own.  Return a
+ * Return what f keeps of the network namespace of process pid, or NULL with
+ * errstr.
+ */
+struct netspace *
+net_get(struct files *f, pid_t pid)
+{
+	const uint64_t ino = ns_number(pid, "net");
+	struct netspace *s, **at;
+
+	if (ino == 0) {
+		errstr_sys("its network namespace");
+		return NULL;
+	}
+	for (at = &f->net; (s = *at) != NULL; at = &s->next)
+		if (s->ino == ino)
+			return s;
+	if ((s = *at = mem_new(1, sizeof *s)) != NULL) {
+		s->ino = ino;
+		s->first = pid;
+		s->diag = -1;
+	}
+	return s;
+}
+
+/*
+ * Make a netlink socket in the network namespace of process pid, where this
+ * thread goes for a moment if it is another than its own.  Return a
  * descriptor, or -1 with errstr.
  */
 int
-diag_socket(int ns)
+diag_socket(pid_t pid)
 {
 	struct visit v;
 	int fd;
 
-	if (visit_begin(&v, VISIT_NET, ns) == -1)
+	if (visit_begin(&v, VISIT_NET, pid) == -1)
 		return -1;
 	if ((fd = netlink_socket(NETLINK_SOCK_DIAG)) == -1)
 		errstr_sys("sock_diag");
@@ -41,35 +64,16 @@ diag_socket(int ns)
 static int
 diag_get(struct telling *t)
 {
-	struct files *f = t->live->files;
-	struct stat st;
-	int ns;
+	struct netspace *s = net_get(t->live->files, t->proc->mmtid), *o;
 
-	ns = proc_open(t->proc->mmtid, 0, "ns/net", O_RDONLY);
-	if (ns == -1 || fstat(ns, &st) == -1) {
-		fd_drop(ns);
-		return errstr_sys("its network namespace");
-	}
-	if (f->diag == 0 || f->diagns != st.st_ino) {
-		diag_free(f);
-		f->diagns = st.st_ino;
-		f->diag = diag_socket(ns);
-		if (f->diag == -1)
-			f->diag = 0;
-	}
-	close(ns);
-	return f->diag == 0 ? -1 : f->diag;
-}
-
-/*
- * Close what sockets were asked about with for f.
- */
-void
-diag_free(struct files *f)
-{
-	if (f->diag != 0)
-		close(f->diag);
-	f->diag = 0;
+	for (o = t->live->files->net; o != NULL; o = o->next)
+		if (o != s) {
+			fd_drop(o->diag);
+			o->diag = -1;
+		}
+	if (s != NULL && s->diag == -1)
+		s->diag = diag_socket(t->proc->mmtid);
+	return s == NULL ? -1 : s->diag;
 }
 
 struct wanted {

@@ -7,7 +7,6 @@
 #include "vec.h"
 
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include <arpa/inet.h>
 #include <net/if.h>
@@ -16,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct group {
 	unsigned int	 link;	/* index of the interface */
@@ -28,18 +26,12 @@ struct group {
 	} addr;
 };
 
-struct groups {			/* those of a network namespace */
-	uint64_t	 ns;	/* its inode */
-	struct group	*v;	/* owned */
-	size_t		 n;
-};
-
 static int
-group_add(struct groups *l, const struct group *g)
+group_add(struct netspace *l, const struct group *g)
 {
-	if (VEC_ROOM(l->v, l->n) == -1)
+	if (VEC_ROOM(l->group, l->ngroup) == -1)
 		return -1;
-	l->v[l->n++] = *g;
+	l->group[l->ngroup++] = *g;
 	return 0;
 }
 
@@ -47,7 +39,7 @@ group_add(struct groups *l, const struct group *g)
  * Take a line of igmp: an interface, or below it, behind blanks, a group.
  */
 static int
-igmp_line(struct groups *l, struct group *g, const char *line)
+igmp_line(struct netspace *l, struct group *g, const char *line)
 {
 	unsigned int addr;
 
@@ -67,7 +59,7 @@ igmp_line(struct groups *l, struct group *g, const char *line)
  * Take a line of igmp6: an interface, and a group of it.
  */
 static int
-igmp6_line(struct groups *l, struct group *g, const char *line)
+igmp6_line(struct netspace *l, struct group *g, const char *line)
 {
 	char hex[33];
 	unsigned int byte;
@@ -86,8 +78,8 @@ igmp6_line(struct groups *l, struct group *g, const char *line)
 }
 
 static int
-groups_read(struct groups *l, pid_t pid, const char *name,
-    int (*take)(struct groups *, struct group *, const char *))
+groups_read(struct netspace *l, pid_t pid, const char *name,
+    int (*take)(struct netspace *, struct group *, const char *))
 {
 	struct group g = { 0 };
 	struct bytes b;
@@ -96,10 +88,10 @@ groups_read(struct groups *l, pid_t pid, const char *name,
 
 	if (proc_read(pid, 0, name, &b) == -1)
 		return 0;
-	text = strndup(b.data == NULL ? "" : (const char *)b.data, b.len);
+	text = mem_dup(b.data, b.len);
 	free(b.data);
 	if (text == NULL)
-		return errstr_set("out of memory");
+		return -1;
 	for (rc = 0, next = text; rc == 0 && (line = strsep(&next, "\n")) !=
 	    NULL;)
 		rc = take(l, &g, line);
@@ -108,42 +100,21 @@ groups_read(struct groups *l, pid_t pid, const char *name,
 }
 
 /*
- * Return the groups of the network namespace that a process is in, or NULL:
- * kept until another one is asked for.
+ * Return the network namespace that a process is in, with its groups; or NULL.
  */
-static const struct groups *
+static const struct netspace *
 groups_get(struct telling *t)
 {
-	struct files *f = t->live->files;
-	struct stat st;
-	char path[64];
+	const pid_t pid = t->proc->mmtid;
+	struct netspace *l = net_get(t->live->files, pid);
 
-	snprintf(path, sizeof path, "/proc/%d/ns/net", t->proc->mmtid);
-	if (stat(path, &st) == -1)
-		return NULL;
-	if (f->groups != NULL && f->groups->ns == st.st_ino)
-		return f->groups;
-	groups_free(f);
-	if ((f->groups = calloc(1, sizeof *f->groups)) == NULL)
-		return NULL;
-	f->groups->ns = st.st_ino;
-	if (groups_read(f->groups, t->proc->mmtid, "net/igmp", igmp_line) ==
-	    -1 || groups_read(f->groups, t->proc->mmtid, "net/igmp6",
-	    igmp6_line) == -1)
+	if (l == NULL || l->grouped)
+		return l;
+	l->grouped = true;
+	if (groups_read(l, pid, "net/igmp", igmp_line) == -1 ||
+	    groups_read(l, pid, "net/igmp6", igmp6_line) == -1)
 		t->out.failed = true;
-	return f->groups;
-}
-
-/*
- * Free what f knows of multicast groups.
- */
-void
-groups_free(struct files *f)
-{
-	if (f->groups != NULL)
-		free(f->groups->v);
-	free(f->groups);
-	f->groups = NULL;
+	return l;
 }
 
 /*
@@ -155,7 +126,6 @@ is_member(int fd, const struct group *g)
 	struct group_filter q;
 	struct sockaddr_in6 *v6;
 	struct sockaddr_in *v4;
-	socklen_t len;
 
 	memset(&q, 0, sizeof q);
 	q.gf_interface = g->link;
@@ -167,9 +137,8 @@ is_member(int fd, const struct group *g)
 		v6 = (struct sockaddr_in6 *)(void *)&q.gf_group;
 		v6->sin6_addr = g->addr.v6;
 	}
-	len = sizeof q;
-	return getsockopt(fd, g->family == AF_INET ? IPPROTO_IP :
-	    IPPROTO_IPV6, MCAST_MSFILTER, &q, &len) == 0;
+	return sock_get(fd, g->family == AF_INET ? IPPROTO_IP : IPPROTO_IPV6,
+	    MCAST_MSFILTER, &q, sizeof q) == 0;
 }
 
 /*
@@ -178,13 +147,15 @@ is_member(int fd, const struct group *g)
 void
 inetgroup_tell(struct telling *t)
 {
-	const struct groups *l = groups_get(t);
+	const struct netspace *l = groups_get(t);
+	const struct group *g;
 	char text[INET6_ADDRSTRLEN];
 	size_t i;
 
-	for (i = 0; l != NULL && i < l->n; i++)
-		if (is_member(t->dup, &l->v[i]) && inet_ntop(l->v[i].family,
-		    &l->v[i].addr, text, sizeof text) != NULL)
-			buf_printf(&t->out, "group %s %s\n", text,
-			    l->v[i].name);
+	for (i = 0; l != NULL && i < l->ngroup; i++) {
+		g = &l->group[i];
+		if (is_member(t->dup, g) && inet_ntop(g->family, &g->addr,
+		    text, sizeof text) != NULL)
+			buf_printf(&t->out, "group %s %s\n", text, g->name);
+	}
 }

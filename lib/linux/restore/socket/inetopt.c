@@ -173,11 +173,8 @@ enum { NOPTION = sizeof table / sizeof *table };
 static bool
 option_get(int fd, const struct option *o, int *v)
 {
-	socklen_t len;
-
-	len = sizeof *v;
 	*v = 0;
-	return fd != -1 && getsockopt(fd, o->level, o->number, v, &len) == 0;
+	return fd != -1 && sock_get(fd, o->level, o->number, v, sizeof *v) == 0;
 }
 
 /*
@@ -228,6 +225,18 @@ static bool
 is_inet(const struct inetwhat *w)
 {
 	return w->family == AF_INET || w->family == AF_INET6;
+}
+
+/*
+ * Set *w to what a socket is.  Return 0, or -1 with errno.
+ */
+int
+what_get(int fd, struct inetwhat *w)
+{
+	return sock_get(fd, SOL_SOCKET, SO_DOMAIN, &w->family,
+	    sizeof w->family) == -1 || sock_get(fd, SOL_SOCKET, SO_TYPE,
+	    &w->type, sizeof w->type) == -1 || sock_get(fd, SOL_SOCKET,
+	    SO_PROTOCOL, &w->protocol, sizeof w->protocol) == -1 ? -1 : 0;
 }
 
 /*
@@ -287,14 +296,12 @@ word_tell(struct telling *t, const struct twin *twin, int number,
     const char *key)
 {
 	char is[64] = "", fresh[64] = "";
-	socklen_t len;
 
-	len = sizeof is - 1;
-	if (getsockopt(t->dup, IPPROTO_TCP, number, is, &len) == -1)
+	if (sock_get(t->dup, IPPROTO_TCP, number, is, sizeof is - 1) == -1)
 		return;
-	len = sizeof fresh - 1;
 	if (twin->fd != -1)
-		(void)getsockopt(twin->fd, IPPROTO_TCP, number, fresh, &len);
+		(void)sock_get(twin->fd, IPPROTO_TCP, number, fresh,
+		    sizeof fresh - 1);
 	if (is[0] != '\0' && strcmp(is, fresh) != 0)
 		buf_printf(&t->out, "%s %s\n", key, is);
 }
@@ -337,20 +344,19 @@ filter_tell(struct telling *t)
 static void
 icmp_tell(struct telling *t, const struct inetwhat *w)
 {
-	enum { ICMP_FILTER = 1, SOL_RAW_ = 255, ICMPV6_FILTER = 1 };
+	enum { FILTER = 1 };	/* ICMP_FILTER, ICMPV6_FILTER */
+	const bool v6 = w->family == AF_INET6;
+	const size_t n = v6 ? 8 : 1;
 	uint32_t v[8] = { 0 };
-	socklen_t len;
 	size_t i;
 
-	len = w->protocol == IPPROTO_ICMP ? sizeof v[0] : sizeof v;
-	if (!is_inet(w) || w->type != SOCK_RAW || (w->protocol == IPPROTO_ICMP ?
-	    w->family != AF_INET || getsockopt(t->dup, SOL_RAW_, ICMP_FILTER,
-	    v, &len) == -1 : w->protocol != IPPROTO_ICMPV6 ||
-	    w->family != AF_INET6 || getsockopt(t->dup, IPPROTO_ICMPV6,
-	    ICMPV6_FILTER, v, &len) == -1))
+	if (!is_inet(w) || w->type != SOCK_RAW ||
+	    w->protocol != (v6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP) ||
+	    sock_get(t->dup, v6 ? IPPROTO_ICMPV6 : IPPROTO_RAW, FILTER, v,
+	    (socklen_t)(n * sizeof *v)) == -1)
 		return;
 	buf_puts(&t->out, "icmp");
-	for (i = 0; i < len / sizeof *v; i++)
+	for (i = 0; i < n; i++)
 		buf_printf(&t->out, " %x", v[i]);
 	buf_puts(&t->out, "\n");
 }
@@ -364,18 +370,15 @@ inetopt_tell(struct telling *t, const struct inetwhat *w)
 	const struct twin *twin = twin_get(t->live->files, w);
 	char device[IF_NAMESIZE] = "";
 	struct linger l = { 0 };
-	socklen_t len;
 
 	if (twin == NULL) {
 		t->out.failed = true;
 		return;
 	}
-	len = sizeof device;
-	if (getsockopt(t->dup, SOL_SOCKET, SO_BINDTODEVICE, device, &len) ==
-	    0 && len > 0 && device[0] != '\0')
-		buf_printf(&t->out, "device %.*s\n", (int)len, device);
-	len = sizeof l;
-	if (getsockopt(t->dup, SOL_SOCKET, SO_LINGER, &l, &len) == 0 &&
+	if (sock_get(t->dup, SOL_SOCKET, SO_BINDTODEVICE, device,
+	    sizeof device) == 0 && device[0] != '\0')
+		buf_printf(&t->out, "device %s\n", device);
+	if (sock_get(t->dup, SOL_SOCKET, SO_LINGER, &l, sizeof l) == 0 &&
 	    l.l_onoff != 0)
 		buf_printf(&t->out, "option SO_LINGER %d\n", l.l_linger);
 	numbers_tell(t, twin);

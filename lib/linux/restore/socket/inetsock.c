@@ -69,16 +69,14 @@ addresses_get(struct telling *t, struct inetsock *s)
 	socklen_t len;
 
 	len = sizeof s->local;
-	memset(&s->local, 0, sizeof s->local);
 	if (getsockname(t->dup, &s->local.any, &len) == -1)
 		tell_why(t, "its address cannot be had");
 	/* getpeername(2) does not tell of one that is being connected; more
 	   room than it takes is an error */
 	len = s->what.family == AF_INET6 ? sizeof s->remote.v6 :
 	    sizeof s->remote.v4;
-	memset(&s->remote, 0, sizeof s->remote);
-	s->connected = getsockopt(t->dup, SOL_SOCKET, SO_PEERNAME, &s->remote,
-	    &len) == 0 && address_port(&s->remote) != 0;
+	s->connected = sock_get(t->dup, SOL_SOCKET, SO_PEERNAME, &s->remote,
+	    len) == 0 && address_port(&s->remote) != 0;
 }
 
 /*
@@ -164,12 +162,10 @@ ended_get(struct telling *t, struct inetsock *s)
 static void
 tcp_get(struct telling *t, struct inetsock *s)
 {
-	struct tcp_info info;
-	socklen_t len;
+	struct tcp_info info = { 0 };
 
-	len = sizeof info;
-	memset(&info, 0, sizeof info);
-	if (getsockopt(t->dup, IPPROTO_TCP, TCP_INFO, &info, &len) == -1) {
+	if (sock_get(t->dup, IPPROTO_TCP, TCP_INFO, &info, sizeof info) ==
+	    -1) {
 		tell_why(t, "its state cannot be had");
 		return;
 	}
@@ -203,15 +199,9 @@ void
 inetsock_tell(struct telling *t)
 {
 	struct inetsock s = { 0 };
-	socklen_t len;
 
 	tell_type(t, "inet");
-	len = sizeof s.what.type;
-	if (getsockopt(t->dup, SOL_SOCKET, SO_DOMAIN, &s.what.family, &len) ==
-	    -1 ||
-	    getsockopt(t->dup, SOL_SOCKET, SO_TYPE, &s.what.type, &len) == -1 ||
-	    getsockopt(t->dup, SOL_SOCKET, SO_PROTOCOL, &s.what.protocol,
-	    &len) == -1) {
+	if (what_get(t->dup, &s.what) == -1) {
 		tell_why(t, "its protocol cannot be had");
 		return;
 	}

@@ -41,17 +41,14 @@ members_tell(struct telling *t, uint32_t first)
 void
 netlink_tell(struct telling *t)
 {
-	struct inetwhat w = { .family = AF_NETLINK };
+	struct inetwhat w;
 	struct pollfd p = { .fd = t->dup, .events = POLLIN };
 	struct sockaddr_nl here, there;
-	socklen_t len, size;
+	socklen_t size = sizeof here;
 
 	tell_type(t, "netlink");
-	len = sizeof w.type;
-	size = sizeof here;
-	if (getsockopt(t->dup, SOL_SOCKET, SO_TYPE, &w.type, &len) == -1 ||
-	    getsockopt(t->dup, SOL_SOCKET, SO_PROTOCOL, &w.protocol, &len) ==
-	    -1 || getsockname(t->dup, (struct sockaddr *)&here, &size) == -1 ||
+	if (what_get(t->dup, &w) == -1 ||
+	    getsockname(t->dup, (struct sockaddr *)&here, &size) == -1 ||
 	    getpeername(t->dup, (struct sockaddr *)&there, &size) == -1) {
 		tell_why(t, "its address cannot be had");
 		return;

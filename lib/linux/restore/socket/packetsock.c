@@ -81,7 +81,6 @@ packetsock_tell(struct telling *t)
 	struct packet_diag_msg m;
 	struct packet_diag_info info;
 	uint32_t fanout;
-	socklen_t len;
 	int vnet;
 
 	tell_type(t, "packet");
@@ -106,8 +105,7 @@ packetsock_tell(struct telling *t)
 		buf_printf(&t->out, "fanout %x\n", fanout);
 	tell_sockopts(t);
 	inetopt_tell(t, &w);
-	len = sizeof vnet;
-	if (getsockopt(t->dup, SOL_PACKET, VNET_HDR_SZ, &vnet, &len) == 0 &&
-	    vnet > VNET_HDR_LEN)
+	if (sock_get(t->dup, SOL_PACKET, VNET_HDR_SZ, &vnet, sizeof vnet) ==
+	    0 && vnet > VNET_HDR_LEN)
 		buf_printf(&t->out, "option PACKET_VNET_HDR_SZ %d\n", vnet);
 }

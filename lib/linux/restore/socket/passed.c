@@ -7,12 +7,8 @@
 #include "sockets.h"
 #include "vec.h"
 
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -24,27 +20,15 @@ int
 passed_add(struct telling *t, int fd, uint64_t *id)
 {
 	struct files *f = t->live->files;
-	struct resource key = { .kind = KCMP_FILE, .fd = (unsigned long)fd };
-	struct resource *r;
-	struct statx sx;
-	char path[64];
+	struct fdref r;
+	int rc;
 
-	key.pid = proxy_process(PROXY_LOOKER);
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", key.pid, fd);
-	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
-	    &sx) == -1)
-		return errstr_sys("a descriptor");
-	key.dev = makedev(sx.stx_dev_major, sx.stx_dev_minor);
-	key.ino = sx.stx_ino;
 	if (VEC_ROOM(f->passed, f->npassed) == -1 ||
-	    (r = resource_get(f, &key)) == NULL)
+	    (rc = resource_fd(f, proxy_process(PROXY_LOOKER), fd, &r)) == -1)
 		return -1;
-	if (r->id == 0) {
-		r->id = ++f->nfile;
-		f->passed[f->npassed++] = (struct fdref){ .fd = fd,
-		    .mode = sx.stx_mode, .file = r };
-	}
-	*id = r->id;
+	if (rc == 1)
+		f->passed[f->npassed++] = r;
+	*id = r.file->id;
 	return 0;
 }
 

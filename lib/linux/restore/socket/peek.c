@@ -25,7 +25,7 @@
  * (unix_stream_read_generic of net/unix/af_unix.c); but bytes that were sent
  * before the descriptors are in the same piece, and are told from those here.
  */
-#include "queue.h"
+#include "sockets.h"
 
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -164,10 +164,8 @@ packets_ended(int fd, const struct queue *q)
 {
 	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
 	int type, len;
-	socklen_t size;
 
-	size = sizeof type;
-	if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == -1 ||
+	if (sock_get(fd, SOL_SOCKET, SO_TYPE, &type, sizeof type) == -1 ||
 	    type != SOCK_SEQPACKET)
 		return false;
 	if (poll(&p, 1, 0) != 1 || !(p.revents & POLLRDHUP))
@@ -361,7 +359,6 @@ queue_serve(struct serving *s)
 {
 	static struct queue *q;
 	struct order o;
-	socklen_t size;
 	int offset;
 
 	memcpy(&o, s->arg, sizeof o);
@@ -371,8 +368,8 @@ queue_serve(struct serving *s)
 	if (q == MAP_FAILED)
 		return errstr_sys("a process that looks at packets");
 	memset(q, 0, offsetof(struct queue, data));
-	size = sizeof offset;
-	if (getsockopt(s->fd, SOL_SOCKET, SO_PEEK_OFF, &offset, &size) == -1)
+	if (sock_get(s->fd, SOL_SOCKET, SO_PEEK_OFF, &offset, sizeof offset) ==
+	    -1)
 		return errstr_sys("SO_PEEK_OFF");
 	if (o.stream && offset >= 0)
 		return errstr_set("SO_PEEK_OFF is set");

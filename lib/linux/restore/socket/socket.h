@@ -32,7 +32,9 @@ void		 passed_close(struct live *l);
 void		 tcphold_begin(struct live *);
 void		 tcphold_record(const struct files *, pid_t,
 		    struct filelist *);
-void		 tcphold_leave(struct live *l);
 void		 tcphold_end(struct live *l, bool moved);
+
+/* tcpkeep.c */
+void		 tcpkeep_repair(void);
 
 #endif

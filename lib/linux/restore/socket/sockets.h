@@ -6,6 +6,14 @@
 
 #include "socket.h"
 
+#include <sys/socket.h>
+
+#include <netinet/in.h>
+
+enum tcplocker { LOCK_NFT, LOCK_IPTABLES, LOCKERS };
+
+enum { LOCK_NAME = 32 };	/* room for the name of a table of nft(8) */
+
 struct unixsock {		/* what sock_diag(7) tells of one */
 	uint64_t	 ino;
 	uint64_t	 peer;	/* its inode; 0: none */
@@ -19,11 +27,23 @@ struct unixsock {		/* what sock_diag(7) tells of one */
 	size_t		 ncaller;
 };
 
-struct unixsocks {		/* those of a network namespace */
-	uint64_t	 ns;	/* its inode */
-	struct unixsock	*v;	/* owned; by inode */
+struct netspace {		/* what is known of a network namespace */
+	struct netspace	*next;	/* owned */
+	uint64_t	 ino;
+	pid_t		 first;	/* the first process that is in it */
+	int		 diag;	/* owned; a socket there: sock_diag(7); or -1 */
+	struct unixsock	*v;	/* owned; its UNIX sockets, by inode, */
 	size_t		 n;
-	char		*why;	/* owned; not NULL: it cannot be told */
+	bool		 unixed; /* if they were asked for, */
+	char		*why;	/* owned; not NULL: they cannot be told */
+	struct group	*group;	/* owned; multicast groups: inetgroup.c, */
+	size_t		 ngroup;
+	bool		 grouped; /* if they were read */
+	uint64_t	*held;	/* owned; inodes of connections that go along, */
+	size_t		 nheld;
+	bool		 locked; /* which are locked, */
+	enum tcplocker	 by;	/* by this, */
+	char		 table[LOCK_NAME]; /* and by the one of nft(8) */
 };
 
 struct inetwhat {		/* which a socket with such options is */
@@ -38,24 +58,25 @@ struct twin {			/* a new one of ours, to compare with */
 	int		*option; /* owned; as inetopt.c lists them */
 };
 
-/* sockopt.c */
+/* socket.c */
+int		 sock_get(int fd, int level, int name, void *v, socklen_t len);
 void		 tell_sockopts(struct telling *);
 
-/* diag.c: sock_diag(7) in the network namespace of a process */
+/* diag.c: network namespaces of processes, and sock_diag(7) there */
 struct diagreply {
 	uint8_t		 data[4096]; /* of the first message */
 	size_t		 len;
 };
 
-int		 diag_socket(int);
-void		 diag_free(struct files *);
+struct netspace	*net_get(struct files *f, pid_t pid);
+int		 diag_socket(pid_t pid);
 bool		 diag_ask(struct telling *t, const void *request, size_t n,
 		    size_t place, struct diagreply *r);
 struct attributes diag_attributes(const struct diagreply *r, size_t skip);
 
 /* inetsock.c, inetopt.c, inetgroup.c */
+int		 what_get(int fd, struct inetwhat *w);
 void		 twins_free(struct files *);
-void		 groups_free(struct files *);
 void		 inetsock_tell(struct telling *t);
 void		 inetopt_tell(struct telling *, const struct inetwhat *);
 void		 inetgroup_tell(struct telling *);
@@ -64,18 +85,75 @@ void		 inetgroup_tell(struct telling *);
 void		 netlink_tell(struct telling *);
 void		 packetsock_tell(struct telling *);
 
-/* tcphold.c, tcpstate.c: connections that go along */
-bool		 tcphold_has(const struct files *f, uint64_t ino);
-void		 tcpstate_tell(struct telling *);
-
 /* unixsock.c, unixdiag.c, unixqueue.c */
 void		 unixsock_tell(struct telling *);
 const struct unixsock *unixdiag_find(struct telling *);
-void		 unixdiag_free(struct files *);
 int		 unixqueue_read(struct telling *, unsigned int, struct buf *);
 
-/* passed.c: what waits in sockets */
+/* peek.c: what waits in a UNIX socket, which unixqueue.c has the looker see */
+struct packet {			/* its bytes follow, then its descriptors */
+	uint64_t	 len;
+	size_t		 nright; /* so many ints: of the looker's own */
+	struct ucred	 from;	/* who sent it; pid -1: not told */
+};
+
+struct queue {
+	int	 done;		/* 1: all is here; else errno */
+	bool	 more;		/* some packet has what cannot be had */
+	uint64_t cost;		/* in bytes */
+	size_t	 npacket;
+	size_t	 nbyte;		/* of all packets */
+	size_t	 n;		/* of data */
+	uint8_t	 data[QUEUE_MOST];
+};
+
+struct order {
+	bool		 stream;
+	uint64_t	 most;	/* what it may cost */
+};
+
+int		 queue_serve(struct serving *s);
+
+/* passed.c: descriptors that wait in sockets */
 int		 passed_add(struct telling *, int, uint64_t *);
 void		 passed_free(struct files *);
+
+/* tcphold.c: connections that go along with processes that are moved */
+bool		 tcphold_has(const struct files *f, uint64_t ino);
+
+/* tcplock.c: what locks connections, and unlocks them */
+struct held {			/* a connection, as the keeper has it */
+	int		 fd;	/* owned; a duplicate of its socket */
+	int		 reuse;	/* SO_REUSEADDR, which TCP_REPAIR resets */
+	struct sockaddr_in6 end[2]; /* of IPv4, too: its own, the other one */
+};
+
+struct heldset {		/* those of a network namespace, as well */
+	uint64_t	 ns;	/* its inode */
+	struct held	*v;	/* owned */
+	size_t		 n;
+};
+
+struct tcplock {
+	const char	*program; /* NULL: nothing does */
+	struct buf	 script[2]; /* owned; to lock, to undo that */
+};
+
+enum { TCPLOCKS = 2 };		/* programs that it takes */
+
+int		 tcplock_make(struct tcplock lock[TCPLOCKS],
+		    const struct heldset *h, enum tcplocker by,
+		    char name[LOCK_NAME]);
+void		 tcplock_free(struct tcplock lock[TCPLOCKS]);
+
+/* tcpkeep.c: a proxy that undoes it all when we are gone */
+int		 tcpkeep_look(const struct netspace *ns, int fd);
+int		 tcpkeep_lock(struct netspace *ns, enum tcplocker by);
+void		 tcpkeep_end(bool undo);
+
+/* tcpstate.c */
+bool		 repair_on(const struct held *v);
+void		 repair_off(const struct held *v);
+void		 tcpstate_tell(struct telling *);
 
 #endif

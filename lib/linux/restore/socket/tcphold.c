@@ -3,84 +3,44 @@
  * locked before the first is read (tcplock.c), those of each network namespace
  * by themselves, so that the other end sees nothing until they are restored.
  */
-#include "tcphold.h"
+#include "sockets.h"
 #include "vec.h"
 
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include <netinet/tcp.h>
-
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /*
- * Return those of f that are in the network namespace of process pid, or NULL
- * with errstr.
- */
-static struct tcphold *
-hold_get(struct files *f, pid_t pid)
-{
-	struct tcphold *h, **last;
-	struct stat st;
-	int ns;
-
-	ns = proc_open(pid, 0, "ns/net", O_RDONLY);
-	if (ns == -1 || fstat(ns, &st) == -1) {
-		fd_drop(ns);
-		errstr_set("their network namespace cannot be had");
-		return NULL;
-	}
-	for (last = &f->hold; (h = *last) != NULL; last = &h->next)
-		if (h->ns == st.st_ino) {
-			close(ns);
-			return h;
-		}
-	if ((h = calloc(1, sizeof *h)) == NULL) {
-		close(ns);
-		errstr_set("out of memory");
-		return NULL;
-	}
-	*last = h;
-	h->ns = st.st_ino;
-	h->first = pid;
-	h->fd = ns;
-	return h;
-}
-
-/*
- * Add a socket of a process, if it is a connection, to those that are held.
- * Return 0, or -1 with errstr.
+ * Add a socket of a process, if it is a connection, to those of its network
+ * namespace that are held.  Return 0, or -1 with errstr.
  */
 static int
-hold_add(struct tcphold *h, int pidfd, const struct fdref *r)
+held_add(struct netspace *s, int pidfd, const struct fdref *r)
 {
 	int fd, is;
 
 	fd = (int)syscall(SYS_pidfd_getfd, pidfd, r->fd, 0);
 	if (fd == -1)
 		return 0;
-	is = tcpkeep_look(h, fd);
+	is = tcpkeep_look(s, fd);
 	close(fd);
-	if (is == 1 && VEC_ROOM(h->ino, h->n) == -1)
+	if (is == 1 && VEC_ROOM(s->held, s->nheld) == -1)
 		return -1;
 	if (is == 1)
-		h->ino[h->n++] = r->file->ino;
+		s->held[s->nheld++] = r->file->ino;
 	return is == -1 ? -1 : 0;
 }
 
 /*
- * Have the connections of the processes in f->hold.
+ * Have the connections of the processes in what f keeps of their network
+ * namespaces.
  */
 static int
-hold_gather(struct files *f)
+held_gather(struct files *f)
 {
 	const struct fdset *set;
 	const struct resource *last;
-	struct tcphold *h;
+	struct netspace *s;
 	size_t i, k;
 	int pidfd, rc;
 
@@ -89,14 +49,15 @@ hold_gather(struct files *f)
 		pidfd = (int)syscall(SYS_pidfd_open, set->pid, 0);
 		if (pidfd == -1)
 			continue;
-		if ((h = hold_get(f, set->pid)) == NULL)
-			rc = -1;
+		if ((s = net_get(f, set->pid)) == NULL)
+			rc = errstr_set("their network namespace cannot be "
+			    "had");
 		for (last = NULL, k = 0; k < set->n && rc == 0; k++) {
 			if (!S_ISSOCK(set->v[k].mode) ||
 			    set->v[k].file == last)
 				continue;
 			last = set->v[k].file;
-			rc = hold_add(h, pidfd, &set->v[k]);
+			rc = held_add(s, pidfd, &set->v[k]);
 		}
 		close(pidfd);
 	}
@@ -104,17 +65,17 @@ hold_gather(struct files *f)
 }
 
 /*
- * Lock the connections of h by what there is for that.  Return 0, or -1 with
- * errstr.
+ * Lock the connections of a network namespace by what there is for that.
+ * Return 0, or -1 with errstr.
  */
 static int
-hold_lock(struct tcphold *h)
+held_lock(struct netspace *s)
 {
 	unsigned int by;
 	int rc;
 
 	for (rc = -1, by = LOCK_NFT; rc == -1 && by < LOCKERS; by++)
-		rc = tcpkeep_lock(h, by);
+		rc = tcpkeep_lock(s, by);
 	return rc;
 }
 
@@ -127,19 +88,19 @@ void
 tcphold_begin(struct live *l)
 {
 	struct files *f = l->files;
-	struct tcphold *h;
+	struct netspace *s;
 	int rc;
 
-	rc = hold_gather(f);
-	for (h = f->hold; h != NULL && rc == 0; h = h->next)
-		if (h->n > 0)
-			rc = hold_lock(h);
+	rc = held_gather(f);
+	for (s = f->net; s != NULL && rc == 0; s = s->next)
+		if (s->nheld > 0)
+			rc = held_lock(s);
 	if (rc == 0)
 		return;
 	live_say(l, "connections of TCP do not go along: %s", snap_errstr());
 	tcpkeep_end(true);
-	for (h = f->hold; h != NULL; h = h->next)
-		h->locked = false;
+	for (s = f->net; s != NULL; s = s->next)
+		s->locked = false;
 }
 
 /*
@@ -148,12 +109,12 @@ tcphold_begin(struct live *l)
 bool
 tcphold_has(const struct files *f, uint64_t ino)
 {
-	const struct tcphold *h;
+	const struct netspace *s;
 	size_t i;
 
-	for (h = f->hold; h != NULL; h = h->next)
-		for (i = 0; h->locked && i < h->n; i++)
-			if (h->ino[i] == ino)
+	for (s = f->net; s != NULL; s = s->next)
+		for (i = 0; s->locked && i < s->nheld; i++)
+			if (s->held[i] == ino)
 				return true;
 	return false;
 }
@@ -166,43 +127,16 @@ tcphold_has(const struct files *f, uint64_t ino)
 void
 tcphold_record(const struct files *f, pid_t pid, struct filelist *rec)
 {
-	const struct tcphold *h;
+	const struct netspace *s;
 
-	for (h = f->hold; h != NULL; h = h->next) {
-		if (!h->locked || h->first != pid)
+	for (s = f->net; s != NULL; s = s->next) {
+		if (!s->locked || s->first != pid)
 			continue;
-		if (h->by == LOCK_NFT)
-			filelist_text(rec, "netlock", "nft %s\n", h->name);
+		if (s->by == LOCK_NFT)
+			filelist_text(rec, "netlock", "nft %s\n", s->table);
 		else
 			filelist_text(rec, "netlock", "iptables\n");
 	}
-}
-
-/*
- * Have all connections of set l end without a word when their last descriptor
- * is closed: their processes are about to be killed.
- */
-void
-tcphold_leave(struct live *l)
-{
-	if (l->files != NULL && l->files->hold != NULL)
-		tcpkeep_repair();
-}
-
-static void
-hold_end(struct live *l, struct tcphold *h, bool moved)
-{
-	if (h->locked && moved && h->by == LOCK_NFT)
-		live_say(l, "connections of TCP are locked here until they are "
-		    "restored here, or until \"nft delete table inet %s\"",
-		    h->name);
-	else if (h->locked && moved)
-		live_say(l, "connections of TCP are locked here until they are "
-		    "restored here, or until the rules of iptables(8) are "
-		    "deleted that have the mark 0xc114");
-	close(h->fd);
-	free(h->ino);
-	free(h);
 }
 
 /*
@@ -212,11 +146,19 @@ hold_end(struct live *l, struct tcphold *h, bool moved)
 void
 tcphold_end(struct live *l, bool moved)
 {
-	struct tcphold *h;
+	struct netspace *s = l->files == NULL ? NULL : l->files->net;
 
 	tcpkeep_end(!moved);
-	while (l->files != NULL && (h = l->files->hold) != NULL) {
-		l->files->hold = h->next;
-		hold_end(l, h, moved);
+	for (; s != NULL; s = s->next) {
+		if (s->locked && moved && s->by == LOCK_NFT)
+			live_say(l, "connections of TCP are locked here until "
+			    "they are restored here, or until \"nft delete "
+			    "table inet %s\"", s->table);
+		else if (s->locked && moved)
+			live_say(l, "connections of TCP are locked here until "
+			    "they are restored here, or until the rules of "
+			    "iptables(8) are deleted that have the mark "
+			    "0xc114");
+		s->locked = false;
 	}
 }

@@ -5,7 +5,7 @@
  * one; and it looks at them, for a thread that sends has the lock of its
  * socket.
  */
-#include "tcphold.h"
+#include "sockets.h"
 #include "vec.h"
 
 #include <sys/socket.h>
@@ -13,15 +13,10 @@
 #include <netinet/tcp.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { LOCK_MESSAGE = 1024 };	/* room for an answer, or a sentence */
-
-struct lookask {		/* a question about a socket */
-	uint64_t	 ns;	/* its network namespace */
-};
 
 struct lockask {		/* to lock those of a namespace */
 	uint64_t	 ns;
@@ -118,24 +113,20 @@ held_set(struct held *v, int fd)
 	len = sizeof v->end[0];
 	if (getsockname(fd, (struct sockaddr *)&v->end[0], &len) == -1 ||
 	    (v->end[0].sin6_family != AF_INET && v->end[0].sin6_family !=
-	    AF_INET6))
-		return false;
-	len = sizeof protocol;
-	if (getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) == -1 ||
-	    protocol != IPPROTO_TCP)
-		return false;
-	len = sizeof info;
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == -1 ||
+	    AF_INET6) ||
+	    sock_get(fd, SOL_SOCKET, SO_PROTOCOL, &protocol,
+	    sizeof protocol) == -1 || protocol != IPPROTO_TCP ||
+	    sock_get(fd, IPPROTO_TCP, TCP_INFO, &info, sizeof info) == -1 ||
 	    info.tcpi_state == TCP_LISTEN)
 		return false;
 	len = v->end[0].sin6_family == AF_INET ? sizeof(struct sockaddr_in) :
 	    sizeof v->end[1];
 	/* one that is closed may have been a connection */
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &v->end[1], &len) == -1 ||
+	if (sock_get(fd, SOL_SOCKET, SO_PEERNAME, &v->end[1], len) == -1 ||
 	    v->end[1].sin6_port == 0)
 		return false;
-	len = sizeof v->reuse;
-	if (getsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &v->reuse, &len) == -1)
+	if (sock_get(fd, SOL_SOCKET, SO_REUSEADDR, &v->reuse,
+	    sizeof v->reuse) == -1)
 		v->reuse = 0;
 	return true;
 }
@@ -146,14 +137,14 @@ held_set(struct held *v, int fd)
 static int
 look_serve(struct serving *s)
 {
-	struct lookask q;
 	struct keptset *k;
 	struct held v;
+	uint64_t ns;
 	bool is;
 
-	memcpy(&q, s->arg, sizeof q);
+	memcpy(&ns, s->arg, sizeof ns);
 	if ((is = held_set(&v, s->fd))) {
-		if ((k = kept_get(q.ns)) == NULL ||
+		if ((k = kept_get(ns)) == NULL ||
 		    VEC_ROOM(k->set.v, k->set.n) == -1)
 			return -1;
 		k->set.v[k->set.n++] = v;
@@ -218,65 +209,67 @@ leave_serve(struct serving *s)
 	return 0;
 }
 
-static ssize_t
+/*
+ * Have the keeper run fn with len bytes of arg and a duplicate of fd, unless
+ * that is -1, and set the size bytes of answer to what it answers.  Return 0,
+ * or -1 with errstr.
+ */
+static int
 keeper_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,
     size_t size)
 {
 	static const struct proxy_key k = { KEY_SPACE, 0,
 	    "connections of TCP", PROXY_KEEPER };
-	ssize_t n;
+	char text[1024];	/* an answer, or a sentence */
 
-	n = proxy_call(&k, fn, arg, len, fd, answer, size, NULL);
-	return n == -1 && errno == ETIMEDOUT ?
-	    errstr_set("no answer in time") : n;
-}
-
-/*
- * Have the keeper keep a duplicate of the socket fd, if it is a connection, for
- * h, its network namespace.  Return 1 if it is, 0; or -1 with errstr.
- */
-int
-tcpkeep_look(const struct tcphold *h, int fd)
-{
-	const struct lookask q = { h->ns };
-	char why[LOCK_MESSAGE];
-	bool is;
-
-	if (keeper_ask(look_serve, &q, sizeof q, fd, why, sizeof why) == -1)
-		return -1;
-	memcpy(&is, why, sizeof is);
-	return is;
-}
-
-/*
- * Lock the connections of h with by.  Return 0, or -1 with errstr, where
- * nothing is locked.
- */
-int
-tcpkeep_lock(struct tcphold *h, enum tcplocker by)
-{
-	const struct lockask q = { h->ns, by };
-	char answer[LOCK_MESSAGE];
-
-	if (keeper_ask(lock_serve, &q, sizeof q, h->fd, answer,
-	    sizeof answer) == -1)
-		return -1;
-	memcpy(h->name, answer, sizeof h->name);
-	h->by = by;
-	h->locked = true;
+	if (proxy_call(&k, fn, arg, len, fd, text, sizeof text, NULL) == -1)
+		return errno == ETIMEDOUT ? errstr_set("no answer in time") :
+		    -1;
+	memcpy(answer, text, size);
 	return 0;
 }
 
 /*
+ * Have the keeper keep a duplicate of the socket fd, if it is a connection, of
+ * a network namespace.  Return 1 if it is, 0; or -1 with errstr.
+ */
+int
+tcpkeep_look(const struct netspace *ns, int fd)
+{
+	bool is = false;
+
+	return keeper_ask(look_serve, &ns->ino, sizeof ns->ino, fd, &is,
+	    sizeof is) == -1 ? -1 : is;
+}
+
+/*
+ * Lock the connections of a network namespace with by.  Return 0, or -1 with
+ * errstr, where nothing is locked.
+ */
+int
+tcpkeep_lock(struct netspace *ns, enum tcplocker by)
+{
+	const struct lockask q = { ns->ino, by };
+	int fd;
+
+	if ((fd = proc_open(ns->first, 0, "ns/net", O_RDONLY)) == -1)
+		return errstr_set("their network namespace cannot be had");
+	ns->by = by;
+	ns->locked = keeper_ask(lock_serve, &q, sizeof q, fd, ns->table,
+	    sizeof ns->table) != -1;
+	close(fd);
+	return ns->locked ? 0 : -1;
+}
+
+/*
  * Have all connections that are kept end without a word when their last
- * descriptor is closed.
+ * descriptor is closed: their processes are about to be killed.
  */
 void
 tcpkeep_repair(void)
 {
-	char answer[LOCK_MESSAGE];
-
-	(void)keeper_ask(repair_serve, NULL, 0, -1, answer, sizeof answer);
+	if (proxy_process(PROXY_KEEPER) != 0)
+		(void)keeper_ask(repair_serve, NULL, 0, -1, NULL, 0);
 }
 
 /*
@@ -286,12 +279,9 @@ tcpkeep_repair(void)
 void
 tcpkeep_end(bool undo)
 {
-	char answer[LOCK_MESSAGE];
-
 	if (proxy_process(PROXY_KEEPER) == 0)
 		return;
 	if (!undo)
-		(void)keeper_ask(leave_serve, NULL, 0, -1, answer,
-		    sizeof answer);
+		(void)keeper_ask(leave_serve, NULL, 0, -1, NULL, 0);
 	proxy_close(PROXY_KEEPER);
 }

@@ -7,7 +7,7 @@
  * in the same network namespace (nftables_get_table of its netfilter.c); the
  * rules of iptables are those that it removes there (IPTABLES_CONN_CMD).
  */
-#include "tcphold.h"
+#include "sockets.h"
 
 #include <sys/random.h>
 

@@ -2,7 +2,8 @@
  * The state of a connection of TCP: TCP_REPAIR lets it be read of a duplicate.
  * The socket is in that mode for as long as that takes, and then as it was.
  */
-#include "tcphold.h"
+#include "sockets.h"
+#include "vec.h"
 
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -62,12 +63,6 @@ repair_off(const struct held *v)
 	    sizeof v->reuse);
 }
 
-static int
-number_get(int fd, int name, void *v, socklen_t len)
-{
-	return getsockopt(fd, IPPROTO_TCP, name, v, &len);
-}
-
 /*
  * Look at the sequence number and the bytes of a queue.
  */
@@ -81,7 +76,7 @@ queue_look(int fd, int queue, uint32_t *seq, uint8_t *to, int len)
 	rc = setsockopt(fd, IPPROTO_TCP, TCP_REPAIR_QUEUE, &queue,
 	    sizeof queue);
 	if (rc == 0)
-		rc = number_get(fd, TCP_QUEUE_SEQ, seq, sizeof *seq);
+		rc = sock_get(fd, IPPROTO_TCP, TCP_QUEUE_SEQ, seq, sizeof *seq);
 	if (rc == 0 && len > 0) {
 		n = recv(fd, to, (size_t)len, MSG_PEEK | MSG_DONTWAIT);
 		rc = n == len ? 0 : -1;
@@ -119,17 +114,20 @@ stream_look(int fd, uint64_t *budget, struct stream *s)
 {
 	size_t n;
 
-	if (number_get(fd, TCP_INFO, &s->info, sizeof s->info) == -1 ||
-	    number_get(fd, TCP_MAXSEG, &s->mss, sizeof s->mss) == -1 ||
-	    number_get(fd, TCP_TIMESTAMP, &s->timestamp,
-	    sizeof s->timestamp) == -1 || number_get(fd, TCP_REPAIR_WINDOW,
-	    &s->window, sizeof s->window) == -1 || lengths_get(fd, s) == -1)
+	if (sock_get(fd, IPPROTO_TCP, TCP_INFO, &s->info, sizeof s->info) ==
+	    -1 ||
+	    sock_get(fd, IPPROTO_TCP, TCP_MAXSEG, &s->mss, sizeof s->mss) ==
+	    -1 ||
+	    sock_get(fd, IPPROTO_TCP, TCP_TIMESTAMP, &s->timestamp,
+	    sizeof s->timestamp) == -1 ||
+	    sock_get(fd, IPPROTO_TCP, TCP_REPAIR_WINDOW, &s->window,
+	    sizeof s->window) == -1 || lengths_get(fd, s) == -1)
 		return errstr_sys("TCP_REPAIR");
 	n = (size_t)s->len[0] + (size_t)s->len[1];
 	if (queue_spend(budget, n) == -1)
 		return -1;
-	if ((s->data = malloc(n + 1)) == NULL)
-		return errstr_set("out of memory");
+	if ((s->data = mem_new(n, 1)) == NULL)
+		return -1;
 	if (queue_look(fd, TCP_RECV_QUEUE, &s->seq[0], s->data, s->len[0]) ==
 	    -1 || queue_look(fd, TCP_SEND_QUEUE, &s->seq[1], s->data +
 	    s->len[0], s->len[1]) == -1)
@@ -164,22 +162,18 @@ void
 tcpstate_tell(struct telling *t)
 {
 	struct held v = { .fd = t->dup };
-	struct stream s;
-	socklen_t len;
+	struct stream s = { 0 };
 	int offset, rc;
 
 	if (!t->held)
 		return;
-	len = sizeof offset;
-	if (getsockopt(t->dup, SOL_SOCKET, SO_PEEK_OFF, &offset, &len) == 0 &&
-	    offset >= 0) {
+	if (sock_get(t->dup, SOL_SOCKET, SO_PEEK_OFF, &offset, sizeof offset) ==
+	    0 && offset >= 0) {
 		tell_why(t, "SO_PEEK_OFF is set");
 		return;
 	}
-	memset(&s, 0, sizeof s);
-	len = sizeof v.reuse;
-	if (getsockopt(t->dup, SOL_SOCKET, SO_REUSEADDR, &v.reuse, &len) ==
-	    -1 || !repair_on(&v)) {
+	if (sock_get(t->dup, SOL_SOCKET, SO_REUSEADDR, &v.reuse,
+	    sizeof v.reuse) == -1 || !repair_on(&v)) {
 		tell_why(t, "TCP_REPAIR: %s", strerror(errno));
 		return;
 	}

@@ -13,7 +13,6 @@
 #include <linux/unix_diag.h>
 #include <netinet/tcp.h>
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,7 +52,7 @@ attributes_take(struct unixsock *u, struct attributes a)
 static int
 socket_add(void *arg, const struct netmessage *m)
 {
-	struct unixsocks *l = arg;
+	struct netspace *l = arg;
 	struct unix_diag_msg d;
 	struct attributes a;
 
@@ -68,8 +67,11 @@ socket_add(void *arg, const struct netmessage *m)
 	return 0;
 }
 
+/*
+ * Ask for the sockets of namespace l, which process pid is in.
+ */
 static int
-diag_read(struct unixsocks *l, int ns)
+diag_read(struct netspace *l, pid_t pid)
 {
 	const struct unix_diag_req req = { .sdiag_family = AF_UNIX,
 	    .udiag_states = UINT32_MAX, .udiag_show = UDIAG_SHOW_PEER |
@@ -78,49 +80,13 @@ diag_read(struct unixsocks *l, int ns)
 	    sizeof req };
 	int fd, rc;
 
-	if ((fd = diag_socket(ns)) == -1)
+	l->unixed = true;
+	if ((fd = diag_socket(pid)) == -1)
 		return -1;
 	rc = netlink_ask(fd, &q, socket_add, l);
 	SORT(l->v, l->n, unixsock_cmp);
 	close(fd);
 	return rc;
-}
-
-/*
- * Return the sockets of the network namespace that a process is in, or NULL
- * with errstr.
- */
-static struct unixsocks *
-diag_namespace(struct telling *t)
-{
-	struct files *f = t->live->files;
-	struct unixsocks *l;
-	struct stat st;
-	size_t i;
-	int ns;
-
-	ns = proc_open(t->proc->mmtid, 0, "ns/net", O_RDONLY);
-	if (ns == -1 || fstat(ns, &st) == -1) {
-		errstr_sys("its network namespace");
-		fd_drop(ns);
-		return NULL;
-	}
-	for (i = 0; i < f->nnet; i++)
-		if (f->net[i].ns == st.st_ino) {
-			close(ns);
-			return &f->net[i];
-		}
-	if (VEC_ROOM(f->net, f->nnet) == -1) {
-		close(ns);
-		return NULL;
-	}
-	l = &f->net[f->nnet++];
-	memset(l, 0, sizeof *l);
-	l->ns = st.st_ino;
-	if (diag_read(l, ns) == -1)
-		l->why = strdup(snap_errstr());
-	close(ns);
-	return l;
 }
 
 /*
@@ -130,11 +96,13 @@ diag_namespace(struct telling *t)
 const struct unixsock *
 unixdiag_find(struct telling *t)
 {
+	struct netspace *l = net_get(t->live->files, t->proc->mmtid);
 	const struct unixsock *u;
-	struct unixsocks *l;
 
-	if ((l = diag_namespace(t)) == NULL)
+	if (l == NULL)
 		return NULL;
+	if (!l->unixed && diag_read(l, t->proc->mmtid) == -1)
+		l->why = strdup(snap_errstr());
 	if (l->why != NULL) {
 		errstr_set("%s", l->why);
 		return NULL;
@@ -143,21 +111,4 @@ unixdiag_find(struct telling *t)
 		errstr_set("it is not of the network namespace of its "
 		    "process");
 	return u;
-}
-
-/*
- * Free what f knows of UNIX sockets.
- */
-void
-unixdiag_free(struct files *f)
-{
-	size_t i, k;
-
-	for (i = 0; i < f->nnet; i++) {
-		for (k = 0; k < f->net[i].n; k++)
-			free(f->net[i].v[k].caller);
-		free(f->net[i].v);
-		free(f->net[i].why);
-	}
-	free(f->net);
 }

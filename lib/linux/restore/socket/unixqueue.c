@@ -6,7 +6,7 @@
  * Where an error waits to be told by a socket, nothing looks at it: the first
  * call that does is the one that is told.
  */
-#include "queue.h"
+#include "sockets.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,6 +4,7 @@
  */
 #include "tell.h"
 #include "rbtree.h"
+#include "vec.h"
 
 #include <sys/syscall.h>
 
@@ -94,15 +95,37 @@ resource_get(struct files *f, const struct resource *key)
 {
 	struct resource *t, *same;
 
-	if ((t = malloc(sizeof *t)) == NULL) {
-		errstr_set("out of memory");
+	if ((t = mem_dup(key, sizeof *key)) == NULL)
 		return NULL;
-	}
-	*t = *key;
 	if ((same = RB_INSERT(resources, &f->resources, t)) == NULL)
 		return t;
 	free(t);
 	return same;
+}
+
+/*
+ * Note in f the open file description that thread pid has as descriptor fd: set
+ * *r to that.  Return 0; 1 if no other descriptor led to it before; or -1 with
+ * errstr and errno.
+ */
+int
+resource_fd(struct files *f, pid_t pid, int fd, struct fdref *r)
+{
+	struct resource key = { .kind = KCMP_FILE, .pid = pid,
+	    .fd = (unsigned long)fd };
+	struct statx sx;
+
+	if (fd_see(pid, fd, &sx) == -1)
+		return errstr_sys("/proc/%d/fd/%d", pid, fd);
+	key.dev = statx_dev(&sx);
+	key.ino = sx.stx_ino;
+	*r = (struct fdref){ fd, sx.stx_mode, resource_get(f, &key) };
+	if (r->file == NULL)
+		return -1;
+	if (r->file->id != 0)
+		return 0;
+	r->file->id = ++f->nfile;
+	return 1;
 }
 
 /*

@@ -49,24 +49,21 @@ struct files {
 	uint64_t	 nfile;	/* open file descriptions */
 	struct fdset	*set;	/* owned */
 	size_t		 nset;
-	struct unixsocks *net;	/* owned */
-	size_t		 nnet;
+	struct netspace	*net;	/* owned; network namespaces */
 	pid_t		 looker; /* whose descriptors are told of; 0: none */
 	int		 lookerfd; /* owned; a pidfd of it, or -1 */
 	struct fdref	*passed; /* owned; of lookers, those that no process
 				    has; modes, and files, borrowed */
 	size_t		 npassed;
 	size_t		 ntold;	/* of them */
-	struct tcphold	*hold;	/* owned; connections that go along, or NULL */
-	struct groups	*groups; /* owned; or NULL: inetgroup.c */
 	struct twin	*twin;	/* owned */
 	size_t		 ntwin;
-	uint64_t	 diagns; /* inode of a network namespace; */
-	int		 diag;	/* owned; a socket there: sock_diag(7), or 0 */
 };
 
 /* resource.c */
 struct resource	*resource_get(struct files *, const struct resource *);
+int		 resource_fd(struct files *f, pid_t pid, int fd,
+		    struct fdref *r);
 struct resource	*resource_find(struct files *, struct resource *);
 bool		 resource_same(struct resource *, struct resource *);
 void		 resources_free(struct files *);
