@@ -24,33 +24,20 @@ struct carries {
 };
 
 /*
- * Return true if both are NULL, or the same namespace.
+ * Return true if the file of mapping v of process p is carried along.  The
+ * inode of memory of System V is its number in its namespace.
  */
 static bool
-ipc_same(const char *a, const char *b)
-{
-	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
-/*
- * Return 1 if the file of mapping v of process p is carried along, 0 if it is
- * not, and set *ipc, the caller's to free, to the namespace of memory of System
- * V, whose inode is its number there, or to NULL for other files.  -1 with
- * errstr.
- */
-static int
-carry_has(struct live *l, const struct lproc *p, const struct vma *v,
-    char **ipc)
+carry_has(struct live *l, const struct lproc *p, const struct vma *v)
 {
 	const struct setfile *f = setfile_find(l, v->dev, v->ino);
+	const uint64_t ipc = ipc_space(p, v->name);
 	const struct carry *c;
 
-	if (frozen_space(p, v->name, ipc) == -1)
-		return -1;
 	for (c = f == NULL ? NULL : f->carry; c != NULL; c = c->next)
-		if (ipc_same(c->ipc, *ipc))
-			return 1;
-	return 0;
+		if (c->ipc == ipc)
+			return true;
+	return false;
 }
 
 /*
@@ -77,20 +64,16 @@ carry_note(struct live *l, const struct lproc *p, const struct vma *v,
 	struct carries *k;
 	struct setfile *f;
 	struct carry *c;
-	char *ipc;
-	int rc;
 
-	if ((rc = carry_has(l, p, v, &ipc)) != 0 ||
-	    (k = carries_get(l)) == NULL ||
+	if (carry_has(l, p, v))
+		return 0;
+	if ((k = carries_get(l)) == NULL ||
 	    (f = setfile_get(l, v->dev, v->ino)) == NULL ||
-	    (c = mem_new(1, sizeof *c)) == NULL) {
-		free(ipc);
-		return rc == 1 ? 0 : -1;
-	}
+	    (c = mem_new(1, sizeof *c)) == NULL)
+		return -1;
 	*c = (struct carry){ .next = f->carry, .vma = *v, .src = src,
-	    .st = *st, .ipc = ipc, .mem = mem };
+	    .st = *st, .ipc = ipc_space(p, v->name), .mem = mem };
 	if ((c->vma.name = str_dup(v->name)) == NULL) {
-		free(ipc);
 		free(c);
 		return -1;
 	}
@@ -188,16 +171,11 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 	struct targetfile f;
 	struct source *src;
 	bool failed = false, elf;
-	char *ipc;
-	int rc;
 
-	rc = carry_has(l, p, v, &ipc);
-	free(ipc);
-	if (rc != 0)
-		return rc == 1 ? 0 : -1;
-	if (carries_get(l) == NULL)
-		return -1;
-	if (file_open(l, p, name, &f, &failed) == -1)
+	if (carry_has(l, p, v))
+		return 0;
+	if (carries_get(l) == NULL ||
+	    file_open(l, p, name, &f, &failed) == -1)
 		return -1;
 	if (f.st.st_size > 0 && l->carries->nopened >= carry_most(l)) {
 		file_close(&f);
@@ -234,7 +212,6 @@ carry_free(struct live *l)
 	    c = after) {
 		after = c->after;
 		free(c->vma.name);
-		free(c->ipc);
 		free(c);
 	}
 	free(l->carries);

@@ -78,8 +78,7 @@ bool		 frozen_has(struct live *l, const struct lproc *p,
 		    const struct stat *st);
 int		 frozen_open(struct live *l, const struct lproc *p,
 		    int fd, struct stat *st);
-int		 frozen_space(const struct lproc *p, const char *path,
-		    char **ipc);
+uint64_t	 ipc_space(const struct lproc *p, const char *path);
 void		 frozen_free(struct live *l);
 
 /* carry.c: which files are carried along */
@@ -90,8 +89,8 @@ struct carry {			/* a file to be carried along */
 	struct vma	 vma;	/* one that is of it; name owned */
 	struct source	*src;	/* borrowed */
 	struct stat	 st;
-	char		*ipc;	/* owned; of memory of System V, the namespace
-				   of who has it; NULL: of other files */
+	uint64_t	 ipc;	/* of memory of System V, the namespace of who
+				   has it; 0: of other files */
 	bool		 mem;	/* not as a text, but as memory */
 };
 

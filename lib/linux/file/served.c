@@ -11,7 +11,7 @@
 #include "file.h"
 #include "io/io.h"
 #include "linux/proc/proc.h"
-#include "rbtree.h"
+#include "vec.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -19,6 +19,7 @@
 
 #include <linux/magic.h>
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,54 +30,33 @@
 
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
 
-struct number {
-	RB_ENTRY(number) entry;
-	uint64_t	 n;
-};
-
-RB_HEAD(numbers, number);
-
-static struct numbers local = RB_INITIALIZER(&local);	/* devices */
-static struct numbers mounts = RB_INITIALIZER(&mounts);	/* of these */
-static struct numbers asked = RB_INITIALIZER(&asked);	/* processes */
+/* trees of tsearch(3), of numbers */
+static void *local;		/* devices */
+static void *mounts;		/* of these */
+static void *asked;		/* processes */
 
 static int
-number_cmp(const struct number *a, const struct number *b)
+number_cmp(const void *a, const void *b)
 {
-	return a->n < b->n ? -1 : a->n > b->n;
-}
+	const uint64_t *x = a, *y = b;
 
-TREE_GENERATE(numbers, number, entry, number_cmp)
+	return *x < *y ? -1 : *x > *y;
+}
 
 static bool
-numbers_have(struct numbers *set, uint64_t n)
+numbers_have(void *const *set, uint64_t n)
 {
-	struct number key = { .n = n };
-
-	return RB_FIND(numbers, set, &key) != NULL;
+	return tfind(&n, set, number_cmp) != NULL;
 }
 
 static void
-numbers_add(struct numbers *set, uint64_t n)
+numbers_add(void **set, uint64_t n)
 {
-	struct number *v;
+	uint64_t *v;
 
-	if ((v = calloc(1, sizeof *v)) == NULL)
-		return;
-	v->n = n;
-	if (RB_INSERT(numbers, set, v) != NULL)
+	if (!numbers_have(set, n) && (v = mem_dup(&n, sizeof n)) != NULL &&
+	    tsearch(v, set, number_cmp) == NULL)
 		free(v);
-}
-
-static void
-numbers_free(struct numbers *set)
-{
-	struct number *v;
-
-	while ((v = RB_MIN(numbers, set)) != NULL) {
-		RB_REMOVE(numbers, set, v);
-		free(v);
-	}
 }
 
 /*
@@ -187,9 +167,9 @@ local_addmemory(void)
  * for a process that has something of it mapped or open.
  */
 static bool
-local_ask(struct numbers *set, pid_t pid, uint64_t n)
+local_ask(void *const *set, pid_t pid, uint64_t n)
 {
-	if (RB_EMPTY(&asked)) {
+	if (asked == NULL) {
 		local_addmemory();
 		local_addpid(getpid(), true);
 		local_addpid(1, true);
@@ -248,7 +228,8 @@ served_nottype(uint64_t dev, long type)
 void
 served_forget(void)
 {
-	numbers_free(&local);
-	numbers_free(&mounts);
-	numbers_free(&asked);
+	tdestroy(local, free);
+	tdestroy(mounts, free);
+	tdestroy(asked, free);
+	local = mounts = asked = NULL;
 }

@@ -21,51 +21,35 @@
 struct frozen {
 	struct frozen	*next;	/* owned; another: memory of System V */
 	struct stat	 st;	/* of the file, when it was frozen */
-	char		*ipc;	/* owned; of memory of System V, the namespace
-				   of who has it; NULL: of other files */
+	uint64_t	 ipc;	/* as ipc_space tells of who has it */
 	int		 fd;	/* owned; the copy */
 };
 
 /*
- * Return the IPC namespace of process p, as the link tells it, or "": the
- * caller frees it.  NULL when memory runs out.
+ * Return the number of the IPC namespace of process p if path, or NULL, is that
+ * of memory of System V; 0 for other files.
  */
-static char *
-ipc_of(const struct lproc *p)
+uint64_t
+ipc_space(const struct lproc *p, const char *path)
 {
-	char *s;
-
-	s = proc_link(p->mmtid, 0, "ns/ipc");
-	return s == NULL ? strdup("") : s;
+	return path == NULL || strncmp(path, "/SYSV", 5) != 0 ? 0 :
+	    ns_number(p->mmtid, "ipc");
 }
 
 /*
- * Set *ipc, the caller's to free, to the IPC namespace of process p if path,
- * or NULL, is that of memory of System V, else to NULL.  Return 0, or -1 with
- * errstr when memory runs out.
+ * Return the same of the file that is open as fd.
  */
-int
-frozen_space(const struct lproc *p, const char *path, char **ipc)
-{
-	*ipc = NULL;
-	return path != NULL && strncmp(path, "/SYSV", 5) == 0 &&
-	    (*ipc = ipc_of(p)) == NULL ? errstr_set("out of memory") : 0;
-}
-
-/*
- * The same of the file that is open as fd.
- */
-static int
-ipc_find(const struct lproc *p, int fd, char **ipc)
+static uint64_t
+ipc_find(const struct lproc *p, int fd)
 {
 	char name[32], *path;
-	int rc;
+	uint64_t ipc;
 
 	snprintf(name, sizeof name, "fd/%d", fd);
 	path = proc_link(getpid(), 0, name);
-	rc = frozen_space(p, path, ipc);
+	ipc = ipc_space(p, path);
 	free(path);
-	return rc;
+	return ipc;
 }
 
 /*
@@ -76,15 +60,9 @@ ipc_find(const struct lproc *p, int fd, char **ipc)
 static bool
 ipc_same(const struct frozen *f, const struct lproc *p, const struct stat *st)
 {
-	char *ipc;
-	bool same;
-
-	ipc = ipc_of(p);
-	same = ipc != NULL && strcmp(f->ipc, ipc) == 0 &&
+	return f->ipc == ipc_space(p, "/SYSV") &&
 	    (st->st_ctim.tv_sec == 0 || (f->st.st_size == st->st_size &&
 	    timespec_ns(&f->st.st_ctim) == timespec_ns(&st->st_ctim)));
-	free(ipc);
-	return same;
 }
 
 /*
@@ -97,7 +75,7 @@ frozen_find(struct live *l, const struct lproc *p, const struct stat *st)
 	const struct setfile *s = setfile_find(l, st->st_dev, st->st_ino);
 	const struct frozen *f = s == NULL ? NULL : s->frozen;
 
-	while (f != NULL && f->ipc != NULL && !ipc_same(f, p, st))
+	while (f != NULL && f->ipc != 0 && !ipc_same(f, p, st))
 		f = f->next;
 	return f;
 }
@@ -185,7 +163,6 @@ static void
 frozen_drop(struct frozen *f)
 {
 	fd_drop(f->fd);
-	free(f->ipc);
 	free(f);
 }
 
@@ -236,10 +213,9 @@ frozen_copy(struct live *l, const struct lproc *p, int fd,
 	    (s = setfile_get(l, st->st_dev, st->st_ino)) == NULL ||
 	    (f = mem_new(1, sizeof *f)) == NULL)
 		return -1;
-	f->fd = -1;
+	f->ipc = ipc_find(p, fd);
 	f->st = *st;
 	if ((f->fd = copy_file(l, st->st_size)) == -1 ||
-	    ipc_find(p, fd, &f->ipc) == -1 ||
 	    copy_data(l, fd, f->fd, st) == -1) {
 		frozen_drop(f);
 		return -1;

@@ -30,7 +30,7 @@
 static int
 path_walk(const struct lproc *p, const char *path)
 {
-	int e, fd, root;
+	int fd, root;
 
 	if ((root = proc_open(p->mmtid, 0, "root", O_PATH)) == -1)
 		return -1;
@@ -39,9 +39,7 @@ path_walk(const struct lproc *p, const char *path)
 	if (fd == -1 && (errno == EAGAIN || errno == EINVAL ||
 	    errno == ENOSYS))
 		fd = proxy_walk(root, path);
-	e = errno;
-	close(root);
-	errno = e;
+	fd_drop(root);
 	return fd;
 }
 
@@ -146,8 +144,6 @@ int
 file_open(struct live *l, const struct lproc *p, const char *name,
     struct targetfile *f, bool *failed)
 {
-	int e;
-
 	memset(f, 0, sizeof *f);
 	f->fd = name_walk(p, name);
 	if (f->fd != -1 && found_open(p, f) == 0) {
@@ -159,12 +155,10 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 		}
 		*failed = true;
 	}
-	e = errno;
-	*failed |= e == EMFILE || e == ENFILE;
+	*failed |= errno == EMFILE || errno == ENFILE;
 	fd_drop(f->fd);
 	f->fd = -1;
-	errno = e;
-	return e == 0 ? errstr_set("/proc/%d/%s: not a regular file", p->mmtid,
+	return errno == 0 ? errstr_set("/proc/%d/%s: not a regular file", p->mmtid,
 	    name) : errstr_sys("/proc/%d/%s", p->mmtid, name);
 }
 

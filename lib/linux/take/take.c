@@ -204,8 +204,8 @@ record_inode(const struct carry *c, struct filelist *rec)
 
 	if (c->mem)
 		filelist_text(rec, "size", "%ju\n", (uintmax_t)st->st_size);
-	if (c->ipc != NULL)
-		filelist_copy(rec, "ns/ipc", c->ipc, strlen(c->ipc));
+	if (c->ipc != 0)
+		filelist_text(rec, "ns/ipc", "ipc:[%ju]", (uintmax_t)c->ipc);
 	if (c->mem || st->st_nlink == 0 || path_isdeleted(c->vma.name))
 		filelist_text(rec, "inode", "%o %ju %u %u %jd %jd\n",
 		    (unsigned int)st->st_mode, (uintmax_t)st->st_nlink,
