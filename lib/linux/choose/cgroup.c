@@ -8,7 +8,7 @@
  * the system, and not that of a user or in a container: who was given a part
  * of the tree cannot put a group of his in the place of another.
  */
-#include "group.h"
+#include "choose.h"
 #include "vec.h"
 
 #include <sys/stat.h>
@@ -55,7 +55,7 @@ group_add(struct cgroups *c, char *dir)
 	int rc;
 
 	if (dir == NULL)
-		return errstr_set("out of memory");
+		return -1;
 	rc = 0;
 	i = c->n;
 	if (stat(dir, &st) == 0)
@@ -113,9 +113,9 @@ group_bypath(struct cgroups *c, const char *path)
 
 	if (statfs(path, &fs) == 0 && (fs.f_type == CGROUP_SUPER_MAGIC ||
 	    fs.f_type == CGROUP2_SUPER_MAGIC))
-		return group_add(c, strdup(path));
-	if (asprintf(&abs, "%s%s", *path == '/' ? "" : "/", path) == -1)
-		return errstr_set("out of memory");
+		return group_add(c, str_dup(path));
+	if ((abs = str_printf("%s%s", *path == '/' ? "" : "/", path)) == NULL)
+		return -1;
 	rc = group_locate(c, NULL, abs);
 	free(abs);
 	if (rc == 0 && c->n == before)
@@ -184,10 +184,9 @@ found_add(struct seek *s, const struct found *f, const struct cgroupline *l,
 		return -1;
 	g = &s->v[s->n++];
 	*g = *f;
-	g->path = strndup(l->path.s, n);
-	g->list = strndup(l->list.s, nlist);
-	return g->path == NULL || g->list == NULL ?
-	    errstr_set("out of memory") : 0;
+	g->path = mem_dup(l->path.s, n);
+	g->list = mem_dup(l->list.s, nlist);
+	return g->path == NULL || g->list == NULL ? -1 : 0;
 }
 
 /*
@@ -355,8 +354,8 @@ cgroups_add(struct cgroups **c, const char *what)
 
 	if (*what == '\0')
 		return errstr_set("an empty name of a cgroup");
-	if (g == NULL && (g = calloc(1, sizeof *g)) == NULL)
-		return errstr_set("out of memory");
+	if (g == NULL && (g = mem_new(1, sizeof *g)) == NULL)
+		return -1;
 	*c = g;
 	g->last = g->n;
 	if ((strchr(what, '/') != NULL ? group_bypath(g, what) :

@@ -29,7 +29,17 @@ int		 chosen_none(const struct chosen *c, const char *does,
 		    const char *what);
 
 /* cgroup.c */
-struct cgroups;
+struct group {			/* a directory */
+	char		*dir;	/* owned */
+	dev_t		 dev;	/* of the hierarchy */
+	ino_t		 ino;
+};
+
+struct cgroups {
+	struct group	*v;	/* owned */
+	size_t		 n;
+	size_t		 last;	/* the first of what was added last */
+};
 
 int		 cgroups_add(struct cgroups **c, const char *what);
 void		 cgroups_free(struct cgroups *c);

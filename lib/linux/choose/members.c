@@ -3,7 +3,7 @@
  * its directory has: cgroup.procs, and cgroup.threads of a threaded group of
  * version 2, for which the other cannot be read (cgroups(7)).
  */
-#include "group.h"
+#include "choose.h"
 #include "full.h"
 
 #include <dirent.h>
