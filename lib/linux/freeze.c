@@ -221,8 +221,6 @@ live_look(struct live *l)
 		return -1;
 	if (!l->opts.clone)
 		return 0;
-	if (!l->opts.flags)
-		live_readahead(l);
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		if (l->opts.flags || p->skip || p->kernel)
 			continue;

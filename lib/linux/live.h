@@ -18,8 +18,6 @@ void		 live_release(struct live *l);
 void		 live_hurry(struct live *l);
 void		 live_unhurry(struct live *l);
 
-/* readahead.c: smaps, before any are stopped */
-void		 live_readahead(struct live *l);
 
 /* settle.c: who is taken of those that are stopped */
 void		 live_settle(struct live *l);

@@ -41,9 +41,6 @@ static struct {
 	pid_t		 keeper; /* one of them, which undoes what it did */
 } behind;			/* under proxies.lock */
 
-/* all threads ask the first, but for those that read ahead (proxy_enter) */
-static _Thread_local struct lane *mine = lanes;
-
 /*
  * Have a proxy from here on, and let nothing wait longer for it than so many
  * seconds: for each answer, and for all together while something is stopped.
@@ -73,16 +70,16 @@ lane_unlock(struct lane *p)
 static bool
 lane_undoes(const struct lane *p)
 {
-	return p >= &lanes[PROXY_READERS];
+	return p != &lanes[PROXY_FIRST];
 }
 
 /*
- * Return the proxy that is asked as k says, by this thread.
+ * Return the proxy that is asked as k says.
  */
 struct lane *
 lane_of(const struct proxy_key *k)
 {
-	return k->lane == 0 ? mine : &lanes[k->lane];
+	return &lanes[k->lane];
 }
 
 /*
@@ -100,9 +97,9 @@ proxy_ison(void)
 void
 proxy_hold(bool held)
 {
-	pthread_mutex_lock(&mine->lock);
+	pthread_mutex_lock(&lanes->lock);
 	proxies.held = held;
-	lane_unlock(mine);
+	lane_unlock(lanes);
 }
 
 /*
@@ -228,29 +225,6 @@ proxy_ready(void)
 	if (proxies.on && lanes->pid == 0 && lane_fork(lanes) == -1)
 		proxies.on = false;
 	lane_unlock(lanes);
-}
-
-/*
- * Have this thread ask a proxy of its own, of a number from 1 on, which no
- * other thread has, until proxy_leave.  Nothing is stopped meanwhile.
- */
-void
-proxy_enter(size_t lane)
-{
-	mine = &lanes[lane];
-	pthread_mutex_lock(&mine->lock);
-	if (proxies.on && mine->pid == 0)
-		(void)lane_fork(mine);
-	lane_unlock(mine);
-}
-
-void
-proxy_leave(void)
-{
-	pthread_mutex_lock(&mine->lock);
-	lane_abandon(mine);
-	lane_unlock(mine);
-	mine = lanes;
 }
 
 /*

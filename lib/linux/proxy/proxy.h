@@ -102,8 +102,8 @@ enum proxy_kind {		/* who is asked */
  * Proxies at once.  Each answers one question at a time.
  */
 enum {
-	PROXY_READERS = 8,	/* 0: the first; others read ahead */
-	PROXY_LOOKER = PROXY_READERS, /* looks into queues: socket/peek.c */
+	PROXY_FIRST,		/* asked where no other is named */
+	PROXY_LOOKER,		/* looks into queues: socket/peek.c */
 	PROXY_KEEPER,		/* locks connections: socket/tcpkeep.c */
 	PROXY_LANES
 };
@@ -112,7 +112,7 @@ struct proxy_key {		/* who is asked */
 	enum proxy_kind	 kind;
 	uint64_t	 id;	/* of the device, process, file ... */
 	const char	*what;	/* borrowed; for the user */
-	size_t		 lane;	/* which proxy asks; 0: that of the thread */
+	size_t		 lane;	/* which proxy is asked */
 };
 
 struct proxy_question {
@@ -162,8 +162,6 @@ void		 proxy_ready(void);
 void		 proxy_forked(void);
 void		 proxy_end(void);
 bool		 proxy_isours(pid_t pid);
-void		 proxy_enter(size_t lane);
-void		 proxy_leave(void);
 pid_t		 proxy_process(size_t lane);
 void		 proxy_close(size_t lane);
 int		 proxy_fetch(const struct proxy_key *k, proxy_fn fn,

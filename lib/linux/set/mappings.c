@@ -86,29 +86,16 @@ smaps_parse(struct live *l, struct lproc *p)
 }
 
 /*
- * Read smaps of process p, which runs, and then maps.  Return 0; -1 if there
- * are none.
- */
-int
-mappings_readrunning(struct lproc *p)
-{
-	if (proc_readmany(p->pid, 0, "smaps", &p->smaps) == -1)
-		return -1;
-	if (proc_read(p->pid, 0, "maps", &p->maps) == -1)
-		p->maps = (struct bytes){ 0 };
-	return 0;
-}
-
-/*
  * Look at the mappings of process p of set l, which runs: smaps, and maps after
- * it, unless these were read.  What cannot be had now is read when it is
- * stopped.
+ * it.  What cannot be had now is read when it is stopped.
  */
 void
 mappings_look(struct live *l, struct lproc *p)
 {
-	if (p->smaps.data == NULL && mappings_readrunning(p) == -1)
+	if (proc_readmany(p->pid, 0, "smaps", &p->smaps) == -1)
 		return;
+	if (proc_read(p->pid, 0, "maps", &p->maps) == -1)
+		p->maps = (struct bytes){ 0 };
 	if (smaps_parse(l, p) == -1) {
 		mappings_free(p);
 		return;

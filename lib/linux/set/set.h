@@ -260,7 +260,6 @@ const struct vmas *lproc_vmas(const struct lproc *p);
 bool		 lproc_shares(const struct lproc *a, const struct lproc *b);
 void		 mappings_free(struct lproc *p);
 void		 mappings_look(struct live *l, struct lproc *p);
-int		 mappings_readrunning(struct lproc *p);
 void		 mappings_peek(struct lproc *p);
 int		 mappings_read(struct lproc *p);
 int		 mappings_smaps(const struct lproc *p, const struct bytes *maps,
