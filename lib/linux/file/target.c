@@ -158,8 +158,8 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 	*failed |= errno == EMFILE || errno == ENFILE;
 	fd_drop(f->fd);
 	f->fd = -1;
-	return errno == 0 ? errstr_set("/proc/%d/%s: not a regular file", p->mmtid,
-	    name) : errstr_sys("/proc/%d/%s", p->mmtid, name);
+	return errno == 0 ? errstr_set("/proc/%d/%s: not a regular file",
+	    p->mmtid, name) : errstr_sys("/proc/%d/%s", p->mmtid, name);
 }
 
 /*

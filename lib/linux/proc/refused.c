@@ -8,12 +8,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { CAP_SYS_PTRACE = 19 };	/* linux/capability.h */
 
-#define USERS_FIRST "user:[4026531837]"	/* PROC_USER_INIT_INO of
+#define USERS_FIRST UINT64_C(4026531837) /* PROC_USER_INIT_INO of
 					   linux/proc_ns.h */
 
 /*
@@ -57,16 +56,10 @@ yama_scope(void)
 static bool
 is_outside(pid_t pid)
 {
-	char *ours, *its;
-	bool out;
+	const uint64_t ours = ns_number(getpid(), "user");
 
-	ours = proc_link(getpid(), 0, "ns/user");
-	its = proc_link(pid, 0, "ns/user");
-	out = ours != NULL && strcmp(ours, USERS_FIRST) != 0 &&
-	    (its == NULL || strcmp(ours, its) != 0);
-	free(ours);
-	free(its);
-	return out;
+	return ours != 0 && ours != USERS_FIRST &&
+	    ours != ns_number(pid, "user");
 }
 
 /*

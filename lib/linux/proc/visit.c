@@ -39,8 +39,8 @@ ns_number(pid_t pid, const char *link)
 
 /*
  * Have this thread go to the namespace of kind k that process pid is in, if it
- * is in another; v is to come back with.  Return 0: visit_end is called then; or
- * -1 with errstr.
+ * is in another; v is to come back with.  Return 0: visit_end is called then;
+ * or -1 with errstr.
  */
 int
 visit_begin(struct visit *v, enum visit_kind k, pid_t pid)

@@ -223,8 +223,8 @@ roots_put(struct buf *text, const struct bytes *outside,
 
 /*
  * Add to rec, the record of process pid of set l, whose cgroup namespace is not
- * ours, where that has its roots: this thread goes there for a moment.  Where it
- * may not, nothing is told.
+ * ours, where that has its roots: this thread goes there for a moment.  Where
+ * it may not, nothing is told.
  */
 void
 cgroups_roots(struct live *l, struct filelist *rec, pid_t pid)

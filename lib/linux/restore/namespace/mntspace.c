@@ -15,6 +15,7 @@
 #include <sys/sysmacros.h>
 
 #include <linux/magic.h>
+#include <linux/mount.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,17 +26,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef SYS_open_tree
-#define SYS_open_tree 428	/* asm/unistd.h, since Linux 5.2 */
-#endif
 #ifndef SYS_mount_setattr
 #define SYS_mount_setattr 442	/* since 5.12 */
 #endif
-
-enum {				/* linux/mount.h */
-	TREE_CLONE = 1, TREE_CLOEXEC = O_CLOEXEC, ATTR_RDONLY = 0x1,
-	ATTR_NOATIME = 0x10
-};
 
 struct attr {			/* mount_setattr(2) */
 	uint64_t	 set;
@@ -69,13 +62,13 @@ static const char *const why = "mounts/why";
 static int
 tmpfs_open(const char *point, dev_t dev)
 {
-	struct attr attr = { .set = ATTR_RDONLY | ATTR_NOATIME };
+	struct attr attr = { .set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOATIME };
 	struct statfs fs;
 	struct stat st;
 	int fd, dir;
 
-	fd = (int)syscall(SYS_open_tree, AT_FDCWD, point, TREE_CLONE |
-	    TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
+	fd = (int)syscall(SYS_open_tree, AT_FDCWD, point, OPEN_TREE_CLONE |
+	    OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
 	if (fd == -1)
 		fd = open(point, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	else	/* older kernels do without: times of access may change */

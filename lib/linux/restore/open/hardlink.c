@@ -198,20 +198,6 @@ link_look(struct looking *k, const char *path, uint64_t mount, uint64_t dev,
 }
 
 /*
- * Return true if the paths of a process begin where ours do.
- */
-static bool
-is_ours(const struct lproc *p)
-{
-	struct stat a, b;
-	char path[64];
-
-	snprintf(path, sizeof path, "/proc/%d/ns/mnt", p->pid);
-	return stat("/proc/self/ns/mnt", &a) == 0 && stat(path, &b) == 0 &&
-	    a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
-/*
  * Find the mounts of the process, and where its paths begin.  Return whether
  * they can be had.
  */
@@ -223,7 +209,8 @@ looking_begin(struct looking *k)
 	if (proc_read(k->proc->pid, 0, "mountinfo", &k->mounts) == -1)
 		return false;
 	*k->from = '\0';
-	if (!is_ours(k->proc))
+	/* the paths of others begin elsewhere */
+	if (ns_number(k->proc->pid, "mnt") != ns_number(getpid(), "mnt"))
 		snprintf(k->from, sizeof k->from, "/proc/%d/root",
 		    k->proc->pid);
 	k->root = open(*k->from == '\0' ? "/" : k->from, O_PATH |

@@ -253,11 +253,5 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 		batch_add(&all, &passed, rec);
 	batch_end(&all, rec);
 	fd_drop(pidfd);
-	for (i = 0; i < data.n; i++) {
-		filelist_add(rec, data.file[i].name, data.file[i].data,
-		    data.file[i].len);
-		data.file[i].data = NULL;
-	}
-	rec->failed |= data.failed;
-	filelist_free(&data);
+	filelist_join(rec, &data);
 }

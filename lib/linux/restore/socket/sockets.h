@@ -39,7 +39,7 @@ struct netspace {		/* what is known of a network namespace */
 	struct group	*group;	/* owned; multicast groups: inetgroup.c, */
 	size_t		 ngroup;
 	bool		 grouped; /* if they were read */
-	uint64_t	*held;	/* owned; inodes of connections that go along, */
+	uint64_t	*held;	/* owned; inodes of what goes along: TCP, */
 	size_t		 nheld;
 	bool		 locked; /* which are locked, */
 	enum tcplocker	 by;	/* by this, */
