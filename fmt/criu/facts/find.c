@@ -82,10 +82,9 @@ accepts_sort(struct criumake *m)
 	for (i = 0; i < m->nopen; i++) {
 		l = makekeys_lines(m->open[i], OK_CALLER, &n);
 		for (; n > 0; n--, l++) {
-			if (VEC_ROOM(m->accept, m->naccept) == -1)
+			if (VEC_ADD(m->accept, m->naccept, (struct makeaccept){
+			    l->v[0], m->open[i] }) == -1)
 				return -1;
-			m->accept[m->naccept].caller = l->v[0];
-			m->accept[m->naccept++].open = m->open[i];
 		}
 	}
 	SORT(m->accept, m->naccept, accept_cmp);

@@ -287,9 +287,8 @@ line_keep(struct makeopen *f, const struct key *k, struct openline *l)
 	if (k < keys + OK_MAX)
 		return numbers_keep(f, l->key, l->v, strlen(k->form));
 	if (k < keys + OK_KEYS) {
-		if (VEC_ROOM(f->line, f->nline) == -1)
+		if (VEC_ADD(f->line, f->nline, *l) == -1)
 			return -1;
-		f->line[f->nline++] = *l;
 	} else {
 		at = key_place(f, k);
 		free(*at);

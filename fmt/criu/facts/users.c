@@ -25,11 +25,10 @@ map_read(struct criumake *m, const char *name, struct makeids *ids)
 		if (sscanf(line, "%" SCNu32 " %" SCNu32 " %" SCNu32, &e.first,
 		    &e.lower, &e.count) != 3)
 			continue;
-		if (VEC_ROOM(ids->v, ids->n) == -1) {
+		if (VEC_ADD(ids->v, ids->n, e) == -1) {
 			free(text);
 			return -1;
 		}
-		ids->v[ids->n++] = e;
 	}
 	free(text);
 	return 0;

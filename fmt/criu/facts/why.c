@@ -152,12 +152,11 @@ sentence(const struct maketask *t, const struct makefd *fd, const char *fmt,
 static int
 reason_add(struct criumake *m, enum makewhy kind, char *text)
 {
-	if (text == NULL || VEC_ROOM(m->reason, m->nreason) == -1) {
-		free(text);
-		return -1;
-	}
-	m->reason[m->nreason++] = (struct makereason){ text, kind };
-	return 0;
+	if (text != NULL && VEC_ADD(m->reason, m->nreason,
+	    (struct makereason){ text, kind }) == 0)
+		return 0;
+	free(text);
+	return -1;
 }
 
 /*
@@ -227,12 +226,10 @@ make_note(struct criumake *m, const struct maketask *t,
 	va_start(ap, fmt);
 	text = sentence(t, fd, fmt, ap);
 	va_end(ap);
-	if (text == NULL || VEC_ROOM(m->note, m->nnote) == -1) {
-		free(text);
-		return -1;
-	}
-	m->note[m->nnote++] = text;
-	return 0;
+	if (text != NULL && VEC_ADD(m->note, m->nnote, text) == 0)
+		return 0;
+	free(text);
+	return -1;
 }
 
 /*

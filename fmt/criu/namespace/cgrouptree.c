@@ -18,6 +18,7 @@ enum { CONTROL_MOST = 400 };	/* bytes of cgroup.subtree_control: criu has
 struct tree {			/* a hierarchy in the making */
 	struct criumake	*m;	/* borrowed, as the next */
 	const char	*list;
+	size_t		 at;	/* its place among the members of each set */
 	struct cgdir	*dir;	/* owned; ascending */
 	size_t		 n;
 };
@@ -57,18 +58,15 @@ dir_needed(const struct tree *t, const struct cgdir *d)
 	const struct makecgroups *c = t->m->cgroups;
 	const bool above = *t->list == '\0' && !t->m->opts->cgroup_root &&
 	    t->m->opts->cgroups == CGROUPS_SOFT;
-	const struct cgmember *v;
-	size_t i, k;
+	const char *path;
+	size_t i;
 
-	for (i = 0; i < c->nset; i++)
-		for (k = 0; k < c->set[i].n; k++) {
-			v = &c->set[i].v[k];
-			if (strcmp(v->list, t->list) == 0 &&
-			    strcmp(v->path, "/") != 0 &&
-			    (path_isbelow(d->path, v->path) ||
-			    (above && path_isbelow(v->path, d->path))))
-				return true;
-		}
+	for (i = 0; i < c->nset; i++) {
+		path = c->set[i].v[t->at].path;
+		if (strcmp(path, "/") != 0 && (path_isbelow(d->path, path) ||
+		    (above && path_isbelow(path, d->path))))
+			return true;
+	}
 	return false;
 }
 
@@ -81,30 +79,23 @@ untold_add(struct tree *t)
 {
 	struct criumake *m = t->m;
 	const struct makecgroups *c = m->cgroups;
-	const struct cgmember *v;
-	size_t i, k, j;
+	const char *path;
+	size_t i, k;
 
-	for (i = 0; i < c->nset; i++)
-		for (k = 0; k < c->set[i].n; k++) {
-			v = &c->set[i].v[k];
-			if (strcmp(v->list, t->list) != 0 ||
-			    strcmp(v->path, "/") == 0)
-				continue;
-			for (j = 0; j < t->n && strcmp(t->dir[j].path,
-			    v->path) != 0; j++)
-				continue;
-			if (j < t->n)
-				continue;
-			if (VEC_ROOM(t->dir, t->n) == -1)
-				return -1;
-			t->dir[t->n++] = (struct cgdir){ .list = t->list,
-			    .path = v->path };
-			if (make_note(m, c->set[i].first, NULL, "of its cgroup "
-			    "%s%s%s no properties are known: they are not "
-			    "restored", v->list, *v->list == '\0' ? "" : ":",
-			    v->path) == -1)
-				return -1;
-		}
+	for (i = 0; i < c->nset; i++) {
+		path = c->set[i].v[t->at].path;
+		for (k = 0; k < t->n && strcmp(t->dir[k].path, path) != 0;)
+			k++;
+		if (k < t->n || strcmp(path, "/") == 0)
+			continue;
+		if (VEC_ADD(t->dir, t->n,
+		    (struct cgdir){ .list = t->list, .path = path }) == -1)
+			return -1;
+		if (make_note(m, c->set[i].first, NULL, "of its cgroup %s%s%s "
+		    "no properties are known: they are not restored", t->list,
+		    *t->list == '\0' ? "" : ":", path) == -1)
+			return -1;
+	}
 	return 0;
 }
 
@@ -121,9 +112,8 @@ dirs_choose(struct tree *t)
 		if (strcmp(l->v[i].list, t->list) != 0 ||
 		    !dir_needed(t, &l->v[i]))
 			continue;
-		if (VEC_ROOM(t->dir, t->n) == -1)
+		if (VEC_ADD(t->dir, t->n, l->v[i]) == -1)
 			return -1;
-		t->dir[t->n++] = l->v[i];
 	}
 	if (untold_add(t) == -1)
 		return -1;
@@ -321,7 +311,7 @@ cgtrees_make(struct criumake *m, Criu__Cgroup *e)
 	if ((c = MSG_MANY(&m->msgs, e, controllers, s->n)) == NULL)
 		return -1;
 	for (rc = 0, i = 0; i < s->n && rc == 0; i++) {
-		t = (struct tree){ .m = m, .list = s->v[i].list };
+		t = (struct tree){ .m = m, .list = s->v[i].list, .at = i };
 		rc = dirs_choose(&t) == -1 || names_put(&t, &c[i]) == -1 ||
 		    tree_put(&t, &c[i]) == -1 ? -1 : 0;
 		free(t.dir);

@@ -60,9 +60,8 @@ settings_read(struct settings *s, const struct maketask *t, const char *file)
 		if ((value = strchr(line, ' ')) == NULL)
 			continue;
 		*value++ = '\0';
-		if (VEC_ROOM(s->v, s->n) == -1)
+		if (VEC_ADD(s->v, s->n, (struct setting){ line, value }) == -1)
 			return -1;
-		s->v[s->n++] = (struct setting){ line, value };
 	}
 	SORT(s->v, s->n, setting_cmp);
 	return 0;

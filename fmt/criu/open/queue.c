@@ -87,9 +87,8 @@ turn_take(struct criumake *m, struct makeopen *f)
 	if (n == 0 || f->turn || !f->there || f->awaited > 0 ||
 	    !makeopen_written(f))
 		return 0;
-	if (VEC_ROOM(m->turn, m->nturn) == -1)
+	if (VEC_ADD(m->turn, m->nturn, f) == -1)
 		return -1;
-	m->turn[m->nturn++] = f;
 	f->turn = true;
 	return 0;
 }

@@ -24,7 +24,6 @@ struct makeshm *
 makeshm_get(struct criumake *m, uint64_t dev, uint64_t ino,
     const struct maketask *user)
 {
-	struct makeshm *o;
 	struct proc *p;
 	size_t i;
 
@@ -33,13 +32,8 @@ makeshm_get(struct criumake *m, uint64_t dev, uint64_t ino,
 	for (i = 0; i < m->nshm; i++)
 		if (m->shm[i].proc == p)
 			return &m->shm[i];
-	if (VEC_ROOM(m->shm, m->nshm) == -1)
-		return NULL;
-	o = &m->shm[m->nshm++];
-	memset(o, 0, sizeof *o);
-	o->proc = p;
-	o->user = user;
-	return o;
+	return VEC_ADD(m->shm, m->nshm, (struct makeshm){ .proc = p,
+	    .user = user }) == -1 ? NULL : &m->shm[m->nshm - 1];
 }
 
 /*

@@ -309,9 +309,8 @@ maketty_write(struct criumake *m, const struct makeopen *f, void *msg)
 	for (i = 0; i < m->ntty; i++)
 		if (m->tty[i] == p->tty_info_id)
 			return 0;
-	if (VEC_ROOM(m->tty, m->ntty) == -1)
+	if (VEC_ADD(m->tty, m->ntty, p->tty_info_id) == -1)
 		return -1;
-	m->tty[m->ntty++] = p->tty_info_id;
 	return info_add(m, f, k, p->tty_info_id);
 }
 

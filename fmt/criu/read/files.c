@@ -175,9 +175,8 @@ memfd_add(void *arg, const struct criuimg *im, void *m)
 	struct criureader *r = arg;
 
 	(void)im;
-	if (VEC_ROOM(r->memfd, r->nmemfd) == -1)
+	if (VEC_ADD(r->memfd, r->nmemfd, m) == -1)
 		return -1;
-	r->memfd[r->nmemfd++] = m;
 	return 1;
 }
 

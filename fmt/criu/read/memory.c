@@ -35,10 +35,8 @@ piece_add(struct piecer *k, uint64_t addr, uint64_t end, struct source *src,
 {
 	if (k->n >= PIECES_MOST)
 		return errstr_set("too many pieces of memory: %zu", k->n);
-	if (VEC_ROOM(k->v, k->n) == -1)
-		return -1;
-	k->v[k->n++] = (struct mempiece){ addr, end, src, loc, why };
-	return 0;
+	return VEC_ADD(k->v, k->n,
+	    (struct mempiece){ addr, end, src, loc, why });
 }
 
 /*

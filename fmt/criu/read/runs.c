@@ -19,10 +19,7 @@ runs_add(void *arg, const struct pages *p, struct source *src)
 		v->pages.len += p->len;
 		return 0;
 	}
-	if (VEC_ROOM(l->v, l->n) == -1)
-		return -1;
-	l->v[l->n++] = (struct criurun){ *p, src };
-	return 0;
+	return VEC_ADD(l->v, l->n, (struct criurun){ *p, src });
 }
 
 /*

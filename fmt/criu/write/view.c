@@ -52,22 +52,15 @@ viewed_new(struct criuview *v, const char *name)
 static int
 part_add(struct viewed *f, const uint8_t *bytes, uint64_t addr, uint64_t len)
 {
-	struct viewpart *p;
-	uint64_t end;
+	const uint64_t off = f->size;
 
 	if (len == 0)
 		return 0;
-	if (__builtin_add_overflow(f->size, len, &end) || end > INT64_MAX)
+	if (len > INT64_MAX - off)
 		return errstr_set("%s: it would be too large", f->name);
-	if (VEC_ROOM(f->part, f->npart) == -1)
-		return -1;
-	p = &f->part[f->npart++];
-	p->off = f->size;
-	p->len = len;
-	p->bytes = bytes;
-	p->addr = addr;
-	f->size = end;
-	return 0;
+	f->size += len;
+	return VEC_ADD(f->part, f->npart, (struct viewpart){ off, len, bytes,
+	    addr });
 }
 
 /*
