@@ -73,17 +73,9 @@ struct moving {
 	size_t		 now;	/* the process whose record is changed */
 };
 
-static int
-shared_cmp(const void *a, const void *b)
-{
-	const struct shared *x = a, *y = b;
-
-	if (x->part != y->part)
-		return x->part < y->part ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return x->num < y->num ? -1 : x->num > y->num;
-}
+CMP_BY(shared_cmp, struct shared, x->part != y->part ?
+    ORDER(x->part, y->part) : x->kind != y->kind ? ORDER(x->kind, y->kind) :
+    ORDER(x->num, y->num))
 
 /*
  * Add the numbered files of process i to m.  Return 0, or -1 with errstr.
@@ -237,14 +229,8 @@ move_common(struct moving *m, size_t i)
 	return 0;
 }
 
-static int
-moved_cmp(const void *a, const void *b)
-{
-	const struct moved *x = a, *y = b;
-
-	return x->to != y->to ? (x->to < y->to ? -1 : 1) :
-	    strcmp(x->file.name, y->file.name);
-}
+CMP_BY(moved_cmp, struct moved, x->to != y->to ? ORDER(x->to, y->to) :
+    strcmp(x->file.name, y->file.name))
 
 /*
  * Find which files move.  Return 0, or -1 with errstr.
@@ -259,8 +245,7 @@ moves_find(struct moving *m)
 
 	for (i = 0; i < k->n && rc == 0; i++)
 		rc = shared_add(m, i);
-	if (m->n > 1)
-		qsort(m->v, m->n, sizeof *m->v, shared_cmp);
+	SORT(m->v, m->n, shared_cmp);
 	for (i = 0; i < k->n && rc == 0; i++)
 		if (!k->keep[i])
 			rc = move_common(m, i);
@@ -275,8 +260,7 @@ moves_find(struct moving *m)
 	for (i = 0; i < m->n && rc == 0; i++)
 		if (m->v[i].user != nobody && !k->keep[m->v[i].proc])
 			rc = move_file(m, m->v[i].user, &m->v[i].f);
-	if (m->nmove > 1)
-		qsort(m->move, m->nmove, sizeof *m->move, moved_cmp);
+	SORT(m->move, m->nmove, moved_cmp);
 	return rc;
 }
 
