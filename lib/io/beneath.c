@@ -19,40 +19,17 @@
 
 /*
  * Open path, below the directory that is open as dir, as openat2(2) does, with
- * its RESOLVE_ flags resolve; close-on-exec. flags are those of open(2), and
- * mode counts where they make a file.  Return a descriptor, the caller's, or -1
- * with errno: ENOSYS where the kernel is older than 5.6.
+ * its RESOLVE_ flags resolve and the flags of open(2), none of which makes a
+ * file; close-on-exec.  Return a descriptor, the caller's, or -1 with errno:
+ * ENOSYS where the kernel is older than 5.6.
  */
 int
-beneath_resolve(int dir, const char *path, int flags, mode_t mode,
-    uint64_t resolve)
+beneath_resolve(int dir, const char *path, int flags, uint64_t resolve)
 {
-	struct open_how how = { .resolve = resolve };
+	struct open_how how = { .flags = (unsigned int)(flags | O_CLOEXEC),
+	    .resolve = resolve };
 
-	how.flags = (unsigned int)(flags | O_CLOEXEC);
-	/* openat2 refuses a mode that would not be used */
-	if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE)
-		how.mode = mode;
 	return (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
-}
-
-/*
- * Open the last name of a path, in the directory that it is in.
- */
-static int
-last_open(int dir, const char *name, int flags, mode_t mode)
-{
-	struct stat st;
-	int fd;
-
-	fd = openat(dir, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
-	if (fd == -1 || !(flags & O_PATH) || flags & O_NOFOLLOW)
-		return fd;
-	if (fstat(fd, &st) == 0 && !S_ISLNK(st.st_mode))
-		return fd;
-	close(fd);
-	errno = ELOOP;
-	return -1;
 }
 
 /*
@@ -78,7 +55,7 @@ name_cut(const char *path, char *name)
  * Open a path name by name, each in the directory before.
  */
 static int
-path_walk(int dir, const char *path, int flags, mode_t mode)
+path_walk(int dir, const char *path)
 {
 	char name[NAME_MAX + 1];
 	int at, e, fd;
@@ -88,10 +65,8 @@ path_walk(int dir, const char *path, int flags, mode_t mode)
 		fd = -1;
 		path = name_cut(path, name);
 		if (path != NULL)
-			fd = *path == '\0' ?
-			    last_open(at, name, flags, mode) :
-			    openat(at, name, O_PATH | O_DIRECTORY |
-			    O_NOFOLLOW | O_CLOEXEC);
+			fd = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC |
+			    (*path == '\0' ? 0 : O_DIRECTORY));
 		e = errno;
 		if (at != dir)
 			close(at);
@@ -102,23 +77,23 @@ path_walk(int dir, const char *path, int flags, mode_t mode)
 }
 
 /*
- * Open what path names below the directory that is open as dir: no symbolic
- * link is followed on the way, nor at its end, and neither "/" nor ".." leads
- * out. flags and mode are those of open(2); with O_PATH and O_NOFOLLOW a link
- * at the end is opened itself.  It is closed on exec.  Return a descriptor, the
- * caller's, or -1 with errno: ELOOP for a link, EXDEV for a way out.
+ * Open with O_PATH what path names below the directory that is open as dir: no
+ * symbolic link is followed on the way, nor at its end, where it is opened
+ * itself, and neither "/" nor ".." leads out.  It is closed on exec.  Return a
+ * descriptor, the caller's, or -1 with errno: ELOOP for a link, EXDEV for a way
+ * out.
  */
 int
-beneath_open(int dir, const char *path, int flags, mode_t mode)
+beneath_open(int dir, const char *path)
 {
 	int fd;
 
-	fd = beneath_resolve(dir, path, flags, mode, RESOLVE_BENEATH |
+	fd = beneath_resolve(dir, path, O_PATH | O_NOFOLLOW, RESOLVE_BENEATH |
 	    RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	/* EPERM: so seccomp(2) answers for some to calls it does not know */
 	if (fd != -1 || (errno != ENOSYS && errno != EPERM))
 		return fd;
-	return path_walk(dir, path, flags, mode);
+	return path_walk(dir, path);
 }
 
 /*

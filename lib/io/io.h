@@ -94,10 +94,9 @@ int		 behind_end(struct behind *b);
 void		 disk_begin(struct written *w, int fd, uint64_t at, size_t n);
 
 /* beneath.c */
-int		 beneath_open(int dir, const char *path, int flags,
-		    mode_t mode);
+int		 beneath_open(int dir, const char *path);
 int		 beneath_resolve(int dir, const char *path, int flags,
-		    mode_t mode, uint64_t resolve);
+		    uint64_t resolve);
 int		 beneath_reopen(int fd, int flags);
 bool		 link_istrusted(int dir, const char *name, int fd);
 

@@ -26,7 +26,7 @@ dir_open(int at, const char *path, int flags)
 {
 	int fd;
 
-	fd = beneath_resolve(at, path, flags | O_DIRECTORY, 0,
+	fd = beneath_resolve(at, path, flags | O_DIRECTORY,
 	    RESOLVE_NO_MAGICLINKS);
 	if (fd == -1 && (errno == ENOSYS || errno == EPERM))
 		fd = openat(at, path, flags | O_DIRECTORY | O_CLOEXEC);

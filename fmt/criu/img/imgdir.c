@@ -145,7 +145,7 @@ file_open(const struct imgdir *d, const char *name, int *fd)
 {
 	int at, e;
 
-	at = beneath_open(d->fd, name, O_PATH | O_NOFOLLOW, 0);
+	at = beneath_open(d->fd, name);
 	e = errno;
 	if (at == -1) {
 		errstr_sys("%s/%s", d->path, name);

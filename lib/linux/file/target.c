@@ -34,7 +34,7 @@ path_walk(const struct lproc *p, const char *path)
 
 	if ((root = proc_open(p->mmtid, 0, "root", O_PATH)) == -1)
 		return -1;
-	fd = beneath_resolve(root, path, O_PATH, 0, RESOLVE_IN_ROOT |
+	fd = beneath_resolve(root, path, O_PATH, RESOLVE_IN_ROOT |
 	    RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED);
 	if (fd == -1 && (errno == EAGAIN || errno == EINVAL ||
 	    errno == ENOSYS))
@@ -174,7 +174,7 @@ step_walk(const struct lproc *p, int dir, const char *name, bool ask)
 	if (call_filemount(dir, "", &m) == -1)
 		return -1;
 	if (is_near(p, &m))
-		return beneath_resolve(dir, name, O_PATH, 0, PROXY_PLAIN);
+		return beneath_resolve(dir, name, O_PATH, PROXY_PLAIN);
 	return ask ? proxy_step(dir, name) : -1;
 }
 

@@ -78,7 +78,7 @@ proxy_fdinfo(pid_t pid, int fd, const char *what, struct bulk *out)
 static int
 walk_serve(struct serving *s)
 {
-	s->out = beneath_resolve(s->fd, s->arg, O_PATH, 0, RESOLVE_IN_ROOT |
+	s->out = beneath_resolve(s->fd, s->arg, O_PATH, RESOLVE_IN_ROOT |
 	    RESOLVE_NO_MAGICLINKS);
 	return s->out == -1 ? -1 : 0;
 }
@@ -86,7 +86,7 @@ walk_serve(struct serving *s)
 static int
 step_serve(struct serving *s)
 {
-	s->out = beneath_resolve(s->fd, s->arg, O_PATH, 0, PROXY_PLAIN);
+	s->out = beneath_resolve(s->fd, s->arg, O_PATH, PROXY_PLAIN);
 	return s->out == -1 ? -1 : 0;
 }
 

@@ -69,7 +69,7 @@ link_leads(int dir, const char *name, uint64_t dev, uint64_t ino)
 	bool is;
 	int fd;
 
-	fd = beneath_resolve(dir, name, O_PATH | O_NOFOLLOW, 0, PROXY_PLAIN);
+	fd = beneath_resolve(dir, name, O_PATH | O_NOFOLLOW, PROXY_PLAIN);
 	if (fd == -1)
 		return false;
 	is = statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,
@@ -89,7 +89,7 @@ dir_open(const struct looking *k, const char *path, uint64_t mount)
 	int fd;
 
 	fd = beneath_resolve(k->root, *path == '\0' ? "/" : path, O_PATH |
-	    O_DIRECTORY, 0, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS |
+	    O_DIRECTORY, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS |
 	    RESOLVE_NO_MAGICLINKS);
 	if (fd != -1 && (call_filemount(fd, "", &f) == -1 || f.mount == -1 ||
 	    (uint64_t)f.mount != mount)) {

@@ -96,7 +96,7 @@ watch_open(const struct telling *t, const char *path, int flags)
 
 	if ((root = proc_open(t->proc->mmtid, 0, "root", O_PATH)) == -1)
 		return -1;
-	fd = beneath_resolve(root, path, flags | O_CLOEXEC, 0,
+	fd = beneath_resolve(root, path, flags | O_CLOEXEC,
 	    RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 	close(root);
 	return fd;
