@@ -9,44 +9,6 @@
 
 #include <string.h>
 
-/*
- * Read a snapshot, by read with options o, from a path, or from standard input
- * where it is NULL or "-"; it may be compressed with gzip or zstd.  Return it,
- * or NULL with errstr.
- */
-static struct snap *
-stream_open(const char *path, const struct readopts *o,
-    struct snap *(*read)(struct input *, const struct readopts *))
-{
-	struct input *in;
-	struct snap *s;
-
-	if ((in = input_open(path)) == NULL)
-		return NULL;
-	s = NULL;
-	/* behind damage in a compressed one is more, but not in order */
-	if (o != NULL && o->salvage && in->size == UINT64_MAX &&
-	    input_spool(in) == -1)
-		goto out;
-	if (input_gunzip(in, o != NULL && o->salvage) == -1)
-		goto out;
-	if ((s = read(in, o)) != NULL)
-		s->st = in->st;
-out:
-	input_close(in);
-	return s;
-}
-
-/*
- * Read a snap(6) stream, and nothing else, from a path as stream_open, with
- * options o as snap6_read.  Return it, or NULL with errstr.
- */
-struct snap *
-snap6_open(const char *path, const struct readopts *o)
-{
-	return stream_open(path, o, snap6_read);
-}
-
 static bool
 is_dir(const char *path)
 {
@@ -81,9 +43,20 @@ struct snap *
 snap_open(const char *path, const struct readopts *o)
 {
 	static const struct readopts none;
+	struct input *in;
+	struct snap *s = NULL;
 
 	if (o == NULL)
 		o = &none;
-	return is_dir(path) ? criu_read(path, o) :
-	    stream_open(path, o, read_any);
+	if (is_dir(path))
+		return criu_read(path, o);
+	if ((in = input_open(path)) == NULL)
+		return NULL;
+	/* behind damage in a compressed one is more, but not in order */
+	if ((!o->salvage || in->size != UINT64_MAX ||
+	    input_spool(in) != -1) && input_gunzip(in, o->salvage) == 0 &&
+	    (s = read_any(in, o)) != NULL)
+		s->st = in->st;
+	input_close(in);
+	return s;
 }

@@ -271,9 +271,9 @@ const char	*confine_lacks(void);
 int		 confine_act(int *fd);
 
 /*
- * Snapshots read, by open.c, which picks the reader of a format, or as one of
- * snap(6) alone, compared (snap6/compare.c), made one (merge/merge.c), or fewer
- * (merge/keep.c), and counted (dedup/count.c)
+ * Snapshots read, by open.c, which picks the reader of a format, compared
+ * (snap6/compare.c), made one (merge/merge.c), or fewer (merge/keep.c), and
+ * counted (dedup/count.c)
  */
 struct readopts {
 	bool	 nodata;	/* page bytes will not be asked for */
@@ -307,7 +307,6 @@ struct readopts {
 typedef int	 (*snap_want)(void *arg, struct snap *s, struct proc *p);
 
 struct snap	*snap_open(const char *path, const struct readopts *o);
-struct snap	*snap6_open(const char *path, const struct readopts *o);
 int		 snap_compare(struct snap *a, struct snap *b);
 int		 snap_merge(struct snap *a, struct snap *b);
 struct snap	*snap_keep(struct snap *s, snap_want want, void *arg);
@@ -316,7 +315,7 @@ int		 snap_count(struct snap *s, void (*warn)(void *, const char *),
 		    void *arg);
 
 /*
- * snap(6): snap6/write.c, snap6/num.c; and open.c
+ * snap(6): snap6/write.c, snap6/num.c
  */
 struct snap6;			/* a snapshot being written */
 

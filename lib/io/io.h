@@ -166,7 +166,6 @@ int		 outname_device(int at, const struct stat *st,
 /* output.c */
 int		 output_check(const struct output *o);
 int		 output_compress(struct output *o, int threads);
-void		 output_watch(struct output *o, struct progress *p);
 struct progress	*output_progress(const struct output *o);
 char		*output_room(struct output *o, size_t n, size_t *most);
 void		 output_filled(struct output *o, const char *end);

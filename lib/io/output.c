@@ -161,7 +161,7 @@ pipe_widen(int fd)
 /*
  * Have p told how far the writing to o is; much will be written.
  */
-void
+static void
 output_watch(struct output *o, struct progress *p)
 {
 	struct stat st;
