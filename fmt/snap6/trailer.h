@@ -101,7 +101,5 @@ bool		 trailer_ends(const uint8_t *, size_t);
 int		 trailer_take(struct trailer *, const struct buf *, uint64_t);
 int		 trailer_find(struct trailer *, struct input *);
 void		 trailer_free(struct trailer *);
-bool		 trailer_sound(const struct trailer *, const struct sums *,
-		    uint64_t);
 
 #endif

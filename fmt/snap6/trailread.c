@@ -238,13 +238,3 @@ trailer_free(struct trailer *t)
 	free(t->data);
 	memset(t, 0, sizeof *t);
 }
-
-/*
- * Return true if megabyte mb of a stream, whose sums are s, is as it was when
- * its trailer t was made.
- */
-bool
-trailer_sound(const struct trailer *t, const struct sums *s, uint64_t mb)
-{
-	return mb < s->n && s->sum[mb] == num_get(t->sums + mb * 8, 8);
-}

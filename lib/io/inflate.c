@@ -57,7 +57,7 @@ input_gunzip(struct input *in, bool salvage)
 	salvage = salvage && in->size >= GZIP_HEAD && in->end >= 4 &&
 	    memcmp(in->buf, "proc", 4) != 0 &&
 	    memcmp(in->buf, "\177ELF", 4) != 0;
-	if (in->end >= 4 && unzstd_magic(in->buf, in->end))
+	if (in->end >= 4 && memcmp(in->buf, "\x28\xb5\x2f\xfd", 4) == 0)
 		return input_packed(in, UINT64_MAX, unzstd_begin);
 	if (!magic && !salvage)
 		return 0;

@@ -218,7 +218,6 @@ int		 sums_end(struct sums *s);
 uint64_t	 sums_of(const void *data, size_t n);
 
 /* unzstd.c */
-bool		 unzstd_magic(const uint8_t *p, size_t n);
 int		 unzstd_begin(struct input *in);
 
 #endif

@@ -10,7 +10,6 @@
 #include "vec.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #ifdef ZSTD
 #include <zstd.h>
@@ -21,16 +20,6 @@ struct unzstd {
 	ZSTD_DStream	*z;	/* owned */
 };
 #endif
-
-/*
- * Return whether what begins with the n bytes at p was compressed with zstd
- * (RFC 8878).
- */
-bool
-unzstd_magic(const uint8_t *p, size_t n)
-{
-	return n >= 4 && memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0;
-}
 
 #ifdef ZSTD
 static void

@@ -41,16 +41,6 @@ prstatus_size(const struct machine *m)
 	return prstatus_regs(m) + m->regs + 4;
 }
 
-/*
- * Return how many bytes a NT_PRPSINFO of machine m has: struct elf_prpsinfo of
- * linux/elfcore.h.
- */
-size_t
-prpsinfo_size(const struct machine *m)
-{
-	return 3 * (size_t)m->word + 16 + 16 + 80;
-}
-
 static int
 get_int(const uint8_t *p)
 {

@@ -7,6 +7,7 @@
  *	          name\0 ...			words as wide as a long
  */
 #include "read.h"
+#include "vec.h"
 
 #include <elf.h>
 #include <limits.h>
@@ -92,7 +93,9 @@ add_bare(struct corereader *r)
 		}
 	}
 	for (i = 0; rc == 0 && i < gap.n; i++)
-		rc = elfcore_bare(&r->core, gap.v[i].start, gap.v[i].end);
+		rc = VEC_ADD(r->core.load, r->core.nload, (struct coreseg){
+		    .addr = gap.v[i].start, .flags = PF_R, .bare = true,
+		    .len = gap.v[i].end - gap.v[i].start });
 	vmas_free(&gap);
 	return rc == -1 ? -1 : elfcore_sort(&r->core);
 }
@@ -113,14 +116,6 @@ continues(const struct corereader *r, const struct vma *v,
 	    (l->flags & 7) != (last->flags & 7))
 		return false;
 	return file != NULL || last->claim < last->len || l->claim == 0;
-}
-
-static unsigned int
-load_flags(const struct coreseg *l)
-{
-	return (l->flags & PF_R ? VMA_READ : 0U) |
-	    (l->flags & PF_W ? VMA_WRITE : 0U) |
-	    (l->flags & PF_X ? VMA_EXEC : 0U);
 }
 
 /*
@@ -165,7 +160,9 @@ add_mapping(struct corereader *r, const struct coreseg *l,
 
 	v.start = l->addr;
 	v.end = l->addr + l->len;
-	v.flags = load_flags(l);
+	v.flags = (l->flags & PF_R ? VMA_READ : 0U) |
+	    (l->flags & PF_W ? VMA_WRITE : 0U) |
+	    (l->flags & PF_X ? VMA_EXEC : 0U);
 	name = special_name(r, l);
 	if (file != NULL) {
 		v.off = file->off + (l->addr - file->start);

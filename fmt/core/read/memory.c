@@ -24,12 +24,6 @@ struct memory {			/* being built */
 	uint64_t	 looked; /* for holes, up to this byte of the core */
 };
 
-static int
-add_tail(struct memory *m, const struct tail *t)
-{
-	return VEC_ADD(m->tail, m->ntail, *t);
-}
-
 /*
  * Add len bytes at an address, which lie at loc in a source.  What is no
  * whole kilobyte waits until the rest is in the image.
@@ -38,17 +32,14 @@ static int
 add_bytes(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
     uint64_t loc)
 {
-	struct tail t;
+	const uint64_t whole = len / KB * KB;
 
 	if (builder_run(&m->b, addr, len / KB, src, loc) == -1)
 		return -1;
 	if (len % KB == 0)
 		return 0;
-	t.addr = addr + len / KB * KB;
-	t.len = len % KB;
-	t.src = src;
-	t.loc = loc + len / KB * KB;
-	return add_tail(m, &t);
+	return VEC_ADD(m->tail, m->ntail, (struct tail){ addr + whole,
+	    len - whole, src, loc + whole });
 }
 
 /*

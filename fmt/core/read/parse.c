@@ -156,7 +156,9 @@ add_note(struct elfcore *c, const struct corenote *n)
 		return VEC_ADD(c->thread, c->nthread, (struct corethread){
 		    .status = n->data });
 	case NT_PRPSINFO:
-		if (c->psinfo == NULL && n->len >= prpsinfo_size(c->mach))
+		/* facts.c draws it */
+		if (c->psinfo == NULL && n->len >= 3 * (size_t)c->mach->word +
+		    112)
 			c->psinfo = n->data;
 		return 0;
 	case NT_AUXV:
@@ -313,18 +315,6 @@ elfcore_open(struct elfcore *c, int fd, uint64_t size)
 		    "notes" : "no thread in it (NT_PRSTATUS): not a core of "
 		    "Linux");
 	return elfcore_sort(c);
-}
-
-/*
- * Add to c a segment from start to end (exclusive) of which there is nothing: a
- * mapping that the core tells of otherwise. elfcore_sort is called behind the
- * last.  Return 0, or -1 with errstr.
- */
-int
-elfcore_bare(struct elfcore *c, uint64_t start, uint64_t end)
-{
-	return VEC_ADD(c->load, c->nload, (struct coreseg){ .addr = start,
-	    .len = end - start, .flags = PF_R, .bare = true });
 }
 
 /*

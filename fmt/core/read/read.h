@@ -104,7 +104,6 @@ int		 elfcore_open(struct elfcore *, int, uint64_t);
 void		 elfcore_close(struct elfcore *);
 size_t		 elfcore_peek(const struct corereader *, uint64_t, uint8_t *,
 		    size_t);
-int		 elfcore_bare(struct elfcore *, uint64_t, uint64_t);
 int		 elfcore_sort(struct elfcore *);
 
 /* maps.c */
@@ -127,7 +126,6 @@ const struct machine *coremach_find(const GElf_Ehdr *);
 /* facts.c */
 size_t		 prstatus_regs(const struct machine *);
 size_t		 prstatus_size(const struct machine *);
-size_t		 prpsinfo_size(const struct machine *);
 uint64_t	 elfcore_auxv(const struct elfcore *, uint64_t);
 int		 core_pid(const struct elfcore *);
 unsigned int	 core_uid(const struct elfcore *);

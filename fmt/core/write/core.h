@@ -69,6 +69,5 @@ struct coreloads {
 
 int		 coreloads_make(struct coreloads *, struct image *,
 		    const struct vmas *);
-void		 coreloads_free(struct coreloads *);
 
 #endif

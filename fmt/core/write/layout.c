@@ -280,7 +280,8 @@ core_layout(struct core *c, const struct corethreads *t, struct proc *p,
 	l.part = NULL;
 	rc = core_holes(c);
 out:
-	coreloads_free(&l);
+	free(l.load);
+	free(l.part);
 	buf_free(&notes);
 	return rc;
 }

@@ -16,7 +16,6 @@
 #include "vec.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { GAP = 1024 * KB };	/* from here on a gap is not in the file */
 
@@ -169,15 +168,4 @@ coreloads_make(struct coreloads *l, struct image *mem, const struct vmas *v)
 		if (mapping_add(l, &w, &v->v[i]) == -1)
 			return -1;
 	return 0;
-}
-
-/*
- * Free the segments of l.
- */
-void
-coreloads_free(struct coreloads *l)
-{
-	free(l->load);
-	free(l->part);
-	memset(l, 0, sizeof *l);
 }
