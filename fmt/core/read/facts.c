@@ -57,16 +57,6 @@ corethread_pid(const struct elfcore *c, const struct corethread *t)
 }
 
 /*
- * Return the number of the process, as core c has it.
- */
-int
-core_pid(const struct elfcore *c)
-{
-	return c->psinfo != NULL ? get_int(c->psinfo + 3 * c->mach->word) :
-	    corethread_pid(c, &c->thread[0]);
-}
-
-/*
  * Return the value of type in the auxiliary vector of c, getauxval(3), or 0.
  */
 uint64_t
@@ -77,28 +67,21 @@ elfcore_auxv(const struct elfcore *c, uint64_t type)
 }
 
 /*
- * Return the user who ran the process of c: also in the auxiliary vector,
- * getauxval(3).
+ * Set in c which process it is of, and who ran that: as NT_PRPSINFO tells, or
+ * else the first thread and the auxiliary vector, getauxval(3).
  */
-unsigned int
-core_uid(const struct elfcore *c)
+void
+elfcore_identify(struct elfcore *c)
 {
-	size_t w = c->mach->word;
+	const size_t w = c->mach->word;
+	const uint8_t *p = c->psinfo;
 
-	return (unsigned int)(c->psinfo == NULL ? elfcore_auxv(c, AT_UID) :
-	    num_get(c->psinfo + 2 * w, w / 2));
-}
-
-/*
- * Return the group of who ran the process of c, likewise.
- */
-unsigned int
-core_gid(const struct elfcore *c)
-{
-	size_t w = c->mach->word;
-
-	return (unsigned int)(c->psinfo == NULL ? elfcore_auxv(c, AT_GID) :
-	    num_get(c->psinfo + 2 * w + w / 2, w / 2));
+	c->pid = p != NULL ? get_int(p + 3 * w) :
+	    corethread_pid(c, &c->thread[0]);
+	c->uid = (unsigned int)(p != NULL ? num_get(p + 2 * w, w / 2) :
+	    elfcore_auxv(c, AT_UID));
+	c->gid = (unsigned int)(p != NULL ? num_get(p + 2 * w + w / 2, w / 2) :
+	    elfcore_auxv(c, AT_GID));
 }
 
 /*
@@ -110,7 +93,7 @@ core_leader(const struct elfcore *c)
 	size_t i;
 
 	for (i = 0; i < c->nthread; i++)
-		if (corethread_pid(c, &c->thread[i]) == core_pid(c))
+		if (corethread_pid(c, &c->thread[i]) == c->pid)
 			return &c->thread[i];
 	return NULL;
 }
@@ -184,7 +167,7 @@ corefacts_find(const struct corereader *r, const struct corethread *th,
 
 	memset(f, 0, sizeof *f);
 	f->th = th;
-	t->pid = core_pid(c);
+	t->pid = c->pid;
 	if (th != NULL)
 		thread_facts(c, f);
 	else {
@@ -196,7 +179,7 @@ corefacts_find(const struct corereader *r, const struct corethread *th,
 	}
 	t->state = state_letter(c, f, leads);
 	if (ps != NULL || c->auxv.data != NULL)
-		snprintf(t->user, sizeof t->user, "%u", core_uid(c));
+		snprintf(t->user, sizeof t->user, "%u", c->uid);
 	else
 		strlcpy(t->user, "-", sizeof t->user);
 	if (ps == NULL)

@@ -314,6 +314,7 @@ elfcore_open(struct elfcore *c, int fd, uint64_t size)
 		return errstr_set("%s", c->cutnotes ? "cut off within its "
 		    "notes" : "no thread in it (NT_PRSTATUS): not a core of "
 		    "Linux");
+	elfcore_identify(c);
 	return elfcore_sort(c);
 }
 

@@ -36,7 +36,7 @@ static int
 set_header(struct corereader *r, int64_t mtime)
 {
 	r->snap->header = str_printf("process snapshot %jd %u@unknown %s 0 "
-	    "\"core\"", (intmax_t)mtime, core_uid(&r->core),
+	    "\"core\"", (intmax_t)mtime, r->core.uid,
 	    r->core.mach->name);
 	return r->snap->header == NULL ? -1 : 0;
 }

@@ -55,6 +55,9 @@ struct elfcore {
 	struct corethread *thread; /* owned */
 	size_t		 nthread;
 	const uint8_t	*psinfo; /* NT_PRPSINFO, or NULL */
+	int		 pid;
+	unsigned int	 uid;	/* of who ran it */
+	unsigned int	 gid;
 	struct corenote	 auxv;
 	struct corenote	 files;	/* NT_FILE */
 	uint64_t	 notes;	/* bytes of them */
@@ -127,9 +130,7 @@ const struct machine *coremach_find(const GElf_Ehdr *);
 size_t		 prstatus_regs(const struct machine *);
 size_t		 prstatus_size(const struct machine *);
 uint64_t	 elfcore_auxv(const struct elfcore *, uint64_t);
-int		 core_pid(const struct elfcore *);
-unsigned int	 core_uid(const struct elfcore *);
-unsigned int	 core_gid(const struct elfcore *);
+void		 elfcore_identify(struct elfcore *);
 int		 corethread_pid(const struct elfcore *,
 		    const struct corethread *);
 const struct corethread *core_leader(const struct elfcore *);

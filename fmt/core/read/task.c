@@ -108,8 +108,8 @@ core_state(const struct corereader *r, struct taskstate *st)
 	v[STAT_RSS] = r->membytes / r->page;
 	v[STAT_STARTSTACK] = r->stack;
 	for (i = 0; i < 4; i++) {
-		st->uid[i] = core_uid(c);
-		st->gid[i] = core_gid(c);
+		st->uid[i] = c->uid;
+		st->gid[i] = c->gid;
 	}
 }
 
@@ -185,7 +185,7 @@ add_threads(struct corereader *r, const struct corethread *leader)
 int
 core_process(struct corereader *r)
 {
-	int pid = core_pid(&r->core);
+	int pid = r->core.pid;
 
 	if ((r->proc = add_proc(r, pid)) == NULL)
 		return -1;
