@@ -292,8 +292,7 @@ shares_first(const struct moving *m, const char *key, const char *num,
  * as arg.
  */
 static int
-record_edit(void *arg, const struct recfile *f, char *name, size_t most,
-    struct buf *b)
+record_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
 {
 	static const char *const keys[] = { "vm ", "files ", "fs ",
 	    "sighand " };
@@ -301,7 +300,6 @@ record_edit(void *arg, const struct recfile *f, char *name, size_t most,
 	const char *s;
 	size_t i, n;
 
-	(void)most;
 	if (strncmp(name, "criu/", 5) == 0)
 		return EDIT_DROP;
 	if (strcmp(name, "shares") != 0)

@@ -60,9 +60,9 @@ const char	*line_number(const char *s, size_t n, size_t word,
 		    uint64_t *num, size_t *len);
 bool		 line_refers(const char *s, size_t n, uint64_t *id);
 bool		 recfile_part(const struct recfile *, uint64_t *);
-int		 merge_edit(void *, const struct recfile *, char *, size_t,
+int		 merge_edit(void *, const struct recfile *, char *,
 		    struct buf *);
-int		 carried_edit(void *, const struct recfile *, char *, size_t,
+int		 carried_edit(void *, const struct recfile *, char *,
 		    struct buf *);
 
 #endif

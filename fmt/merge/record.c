@@ -262,14 +262,13 @@ edit_lines(struct merge *m, const struct recfile *f, const char *file,
  * recedit_fn, with a struct merge as arg.
  */
 int
-merge_edit(void *arg, const struct recfile *f, char *name, size_t most,
-    struct buf *b)
+merge_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
 {
 	struct merge *m = arg;
 	uint64_t id;
 
 	if (recfile_number(f, "file/", &id)) {
-		snprintf(name, most, "file/%" PRIu64, id + m->file);
+		snprintf(name, RECNAME, "file/%" PRIu64, id + m->file);
 		edit_lines(m, f, NULL, b);
 	} else if (strcmp(name, "maps") == 0 ? m->ndev > 0 :
 	    numbered_find(name, "", 0) != NULL)
@@ -281,17 +280,15 @@ merge_edit(void *arg, const struct recfile *f, char *name, size_t most,
 
 /*
  * Change the file carried, where its device was changed: a recedit_fn, with a
- * struct carried as arg, of which f, name, most, b and what is returned are
- * told there.
+ * struct carried as arg, of which f, name, b and what is returned are told
+ * there.
  */
 int
-carried_edit(void *arg, const struct recfile *f, char *name, size_t most,
-    struct buf *b)
+carried_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
 {
 	const struct carried *c = arg;
 
 	(void)f;
-	(void)most;
 	if (strcmp(name, "carried") != 0)
 		return EDIT_KEEP;
 	carried_put(b, c);

@@ -16,13 +16,12 @@ static int
 edit_file(struct buf *b, const struct recfile *f, recedit_fn edit, void *arg)
 {
 	struct buf data = { 0 };
-	char name[256];
+	char name[RECNAME];
 	int rc;
 
 	snprintf(name, sizeof name, "%.*s", (int)(f->namelen < sizeof name ?
 	    f->namelen : 0), f->name);
-	rc = *name == '\0' ? EDIT_KEEP :
-	    edit(arg, f, name, sizeof name, &data);
+	rc = *name == '\0' ? EDIT_KEEP : edit(arg, f, name, &data);
 	if (rc == EDIT_CHANGE) {
 		linuxrec_add(b, name, data.data, data.len);
 		b->failed |= data.failed;

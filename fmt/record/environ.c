@@ -80,12 +80,10 @@ memory_edit(void *arg, uint64_t addr, uint8_t *buf, size_t n)
  * Change the files of a record: a recedit_fn.
  */
 static int
-record_edit(void *arg, const struct recfile *f, char *name, size_t most,
-    struct buf *data)
+record_edit(void *arg, const struct recfile *f, char *name, struct buf *data)
 {
 	const struct environment *e = arg;
 
-	(void)most;
 	if (strcmp(name, "environ") == 0 && e->new != NULL)
 		buf_add(data, e->new, e->len);
 	else if (strcmp(name, "excluded") == 0) {

@@ -122,12 +122,10 @@ linuxrec_pack(struct proc *p, const char *cputype, const struct file *file,
 }
 
 static int
-drop_missing(void *arg, const struct recfile *f, char *name, size_t most,
-    struct buf *b)
+drop_missing(void *arg, const struct recfile *f, char *name, struct buf *b)
 {
 	(void)arg;
 	(void)f;
-	(void)most;
 	(void)b;
 	return strcmp(name, MEM_MISSING) == 0 ||
 	    strcmp(name, TEXT_MISSING) == 0 ? EDIT_DROP : EDIT_KEEP;

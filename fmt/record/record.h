@@ -42,13 +42,15 @@ enum {				/* what is to become of a file; -1: error */
 	EDIT_DROP
 };
 
+enum { RECNAME = 256 };		/* bytes of the name of a file that is edited */
+
 /*
- * Called with a file and its name, which has room for most bytes: tell which
+ * Called with a file and its name, which has room for RECNAME bytes: tell which
  * of the above, with new bytes in data and another name, if it is to have one,
  * in place of its own.
  */
 typedef int	 (*recedit_fn)(void *arg, const struct recfile *f, char *name,
-		    size_t most, struct buf *data);
+		    struct buf *data);
 
 int		 linuxrec_copy(struct buf *b, const struct file *rec,
 		    struct linuxrec *r, recedit_fn edit, void *arg);

@@ -65,12 +65,10 @@ sizes_drop(struct buf *b, const struct recfile *f)
 }
 
 static int
-drop_unwanted(void *arg, const struct recfile *f, char *name, size_t most,
-    struct buf *data)
+drop_unwanted(void *arg, const struct recfile *f, char *name, struct buf *data)
 {
 	const struct readopts *o = arg;
 
-	(void)most;
 	if (linuxrec_applies(name))
 		return EDIT_KEEP;
 	if (!is_wanted(o, name))
