@@ -65,16 +65,8 @@ paths_isdir(const struct paths *ps, size_t depth, size_t first)
 static size_t
 range_end(const struct paths *ps, size_t i, const char *prefix, size_t n)
 {
-	size_t lo, hi, step;
-
-	for (lo = i, step = 1;; step *= 2) {
-		hi = step < ps->n - lo ? lo + step : ps->n;
-		if (hi == ps->n || !has_prefix(ps, hi, prefix, n))
-			break;
-		lo = hi;
-	}
-	return lo + BISECT_WHILE(k, hi - lo,
-	    has_prefix(ps, lo + k, prefix, n));
+	return i + BISECT_WHILE(k, ps->n - i,
+	    has_prefix(ps, i + k, prefix, n));
 }
 
 static void
