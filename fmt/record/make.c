@@ -130,24 +130,14 @@ int
 record_pack(struct filelist *r, struct proc *p, const struct taskstate *st,
     struct task *t)
 {
-	static const struct {
-		const char	*name;
-		enum regset	 set;
-	} sets[] = {
-		{ "regset/prstatus", REGSET_PRSTATUS },
-		{ "regset/fpregs", REGSET_FPREGS },
-		{ "regset/xstate", REGSET_XSTATE },
-	};
-	size_t i, k;
+	const struct file *f;
+	size_t i;
 
 	if (r->failed)
 		return errstr_set("out of memory");
-	for (i = 0; i < r->n; i++)
-		for (k = 0; k < sizeof sets / sizeof *sets; k++)
-			if (strcmp(r->file[i].name, sets[k].name) == 0) {
-				t->reg[sets[k].set].data = r->file[i].data;
-				t->reg[sets[k].set].len = r->file[i].len;
-			}
+	for (i = 0; i < REGSET_MAX; i++)
+		if ((f = filelist_find(r, regset_file[i])) != NULL)
+			t->reg[i] = (struct bytes){ f->data, f->len };
 	if (plan9_files(p, st->cputype, t) == -1)
 		return -1;
 	if (linuxrec_pack(p, st->cputype, r->file, r->n) == -1)

@@ -104,6 +104,8 @@ bool		 number_parse(const char *, char, uint64_t *);
 /*
  * What is known of a process or thread, typed, from its record: state.c
  */
+extern const char *const regset_file[REGSET_MAX]; /* names of those files */
+
 const struct taskstate *state_get(struct proc *p);
 int		 state_give(struct proc *p, const struct taskstate *st);
 uint64_t	 snap_page(struct snap *s, struct proc *p);

@@ -3,9 +3,16 @@
  * 9 from its small files.
  */
 #include "record.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+const char *const regset_file[REGSET_MAX] = {
+	[REGSET_PRSTATUS] = "regset/prstatus",
+	[REGSET_FPREGS] = "regset/fpregs",
+	[REGSET_XSTATE] = "regset/xstate"
+};
 
 /*
  * Set what borrows from a record.
@@ -13,11 +20,6 @@
 static void
 state_borrow(struct taskstate *st, const struct linuxrec *r)
 {
-	static const char *const sets[REGSET_MAX] = {
-		[REGSET_PRSTATUS] = "regset/prstatus",
-		[REGSET_FPREGS] = "regset/fpregs",
-		[REGSET_XSTATE] = "regset/xstate"
-	};
 	size_t i;
 
 	(void)linuxrec_find(r, "siginfo", &st->siginfo);
@@ -26,7 +28,7 @@ state_borrow(struct taskstate *st, const struct linuxrec *r)
 	st->page = auxv_page(machine_named(st->cputype), st->auxv.data,
 	    st->auxv.len);
 	for (i = 0; i < REGSET_MAX; i++)
-		(void)linuxrec_find(r, sets[i], &st->reg[i]);
+		(void)linuxrec_find(r, regset_file[i], &st->reg[i]);
 }
 
 /*
@@ -188,9 +190,7 @@ state_get(struct proc *p)
 	if (p->state != NULL)
 		return p->state;
 	if (linuxrec_open(&r, proc_file(p, "proc")) == 0) {
-		if ((p->state = malloc(sizeof *p->state)) == NULL)
-			(void)errstr_set("out of memory");
-		else
+		if ((p->state = mem_new(1, sizeof *p->state)) != NULL)
 			state_set(p->state, p, &r);
 	}
 	linuxrec_close(&r);
@@ -237,8 +237,8 @@ state_give(struct proc *p, const struct taskstate *st)
 
 	if ((rc = linuxrec_open(&r, proc_file(p, "proc"))) == 0) {
 		free(p->state);
-		if ((p->state = malloc(sizeof *p->state)) == NULL)
-			rc = errstr_set("out of memory");
+		if ((p->state = mem_new(1, sizeof *p->state)) == NULL)
+			rc = -1;
 		else {
 			*p->state = *st;
 			state_borrow(p->state, &r);
