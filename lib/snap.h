@@ -328,7 +328,7 @@ int		 snap6_write(struct snap *s, struct output *out,
 bool		 snap6_known(const char *name);
 
 /*
- * The Linux record, taken apart and made: record/archive.c, record/opened.c,
+ * The Linux record, taken apart and made: record/archive.c, record/factstate.c,
  * record/pack.c, record/edit.c
  */
 struct recfile {		/* one of its files; it borrows from it */

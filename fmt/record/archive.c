@@ -362,3 +362,20 @@ linuxrec_cputype(const struct file *rec, char *word, size_t n)
 	word[i] = '\0';
 	return word;
 }
+
+/*
+ * Return what stands behind key, which ends in a blank, on the first line of
+ * file f that begins with it, and set *len to its bytes.  Return NULL if no
+ * line does.
+ */
+const char *
+recfile_value(const struct recfile *f, const char *key, size_t *len)
+{
+	struct scan t, value;
+
+	t = scan_begin(f->data, f->len);
+	if (!scan_key(&t, key, &value))
+		return NULL;
+	*len = (size_t)(value.end - value.s);
+	return value.s;
+}

@@ -25,11 +25,7 @@
 struct exclude *
 exclude_new(void)
 {
-	struct exclude *x;
-
-	if ((x = calloc(1, sizeof *x)) == NULL)
-		errstr_set("out of memory");
-	return x;
+	return mem_new(1, sizeof(struct exclude));
 }
 
 /*

@@ -1,7 +1,7 @@
 /*
  * What the files of facts share: factlist.c (lists of them), factstate.c (those
- * that texts of a record tell), opened.c (open file descriptions) and facts.c
- * (all of a process).  snap.h has what programs do.
+ * that texts of a record tell) and facts.c (all of a process).  snap.h has what
+ * programs do.
  */
 #ifndef FACTS_H
 #define FACTS_H
@@ -19,13 +19,5 @@ int		 facts_environ(struct factlist *, const struct linuxrec *);
 int		 facts_limits(struct factlist *, const struct linuxrec *);
 int		 facts_status(struct factlist *, const struct linuxrec *);
 int		 facts_signals(struct factlist *, const struct linuxrec *);
-
-/* opened.c */
-struct opened {			/* a line of files of the record */
-	uint64_t	 fd;
-	uint64_t	 id;	/* of the open file description */
-};
-
-bool		 opened_next(struct scan *files, struct opened *o);
 
 #endif

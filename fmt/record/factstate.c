@@ -26,6 +26,48 @@ bytes_hash(const uint8_t *p, size_t len)
 	return h;
 }
 
+struct opened {			/* a line of files of the record */
+	uint64_t	 fd;
+	uint64_t	 id;	/* of the open file description */
+};
+
+/*
+ * Take lines of files until one tells of a descriptor, and set *o to that.
+ * Return false if there is no more.
+ */
+static bool
+opened_next(struct scan *files, struct opened *o)
+{
+	struct scan line;
+
+	while (scan_line(files, &line))
+		if (scan_number(&line, 10, &o->fd) &&
+		    scan_number(&line, 10, &o->id))
+			return true;
+	return false;
+}
+
+/*
+ * Set *id to the number of the open file description that descriptor fd of a
+ * process leads to, as its record r tells.  Return false if it does not.
+ */
+bool
+linuxrec_opened(const struct linuxrec *r, uint64_t fd, uint64_t *id)
+{
+	struct recfile f;
+	struct opened o;
+	struct scan t;
+
+	if (!linuxrec_find(r, "files", &f))
+		return false;
+	for (t = scan_begin(f.data, f.len); opened_next(&t, &o);)
+		if (o.fd == fd) {
+			*id = o.id;
+			return true;
+		}
+	return false;
+}
+
 struct openings {
 	struct opened	*v;	/* owned */
 	size_t		 n;

@@ -69,7 +69,7 @@ path_trim(const char *path)
 
 	for (n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
 		continue;
-	return strndup(path, n);
+	return mem_dup(path, n);
 }
 
 /*
@@ -96,10 +96,9 @@ outdir_begin(const char *path, bool force)
 {
 	struct outdir *o;
 
-	if ((o = calloc(1, sizeof *o)) == NULL ||
+	if ((o = mem_new(1, sizeof *o)) == NULL ||
 	    (o->path = path_trim(path)) == NULL) {
 		free(o);
-		errstr_set("out of memory");
 		return NULL;
 	}
 	o->fd = outname_opendir(o->path, &o->parent);

@@ -6,6 +6,7 @@
  */
 #include "io.h"
 #include "io/gzip/gzip.h"
+#include "vec.h"
 
 #include <sys/stat.h>
 
@@ -46,11 +47,9 @@ output_open(const char *path)
 {
 	struct output *o;
 
-	if ((o = calloc(1, sizeof *o)) == NULL ||
-	    (o->small = malloc(SMALL)) == NULL) {
-		errstr_set("out of memory");
+	if ((o = mem_new(1, sizeof *o)) == NULL ||
+	    (o->small = mem_new(1, SMALL)) == NULL)
 		goto fail;
-	}
 	o->fd = STDOUT_FILENO;
 	if (path != NULL && strcmp(path, "-") != 0) {
 		if (newfile_open(&o->file, path) == -1)
