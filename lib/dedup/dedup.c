@@ -79,25 +79,6 @@ dedup_free(struct dedup *d)
 }
 
 /*
- * Tell of a run that is the same as what was described at a place: as far
- * as it lies in one segment.
- */
-static uint64_t
-tell_same(struct finding *f, struct dedup *d, uint64_t target,
-    uint64_t n)
-{
-	const struct described *at;
-	uint64_t kb;
-
-	at = place_segment(d, target, &d->lastdesc);
-	kb = target - at->place;
-	f->same = target;
-	f->image = at->seg->image;
-	f->addr = at->seg->base + kb * KB;
-	return segment_kb(at->seg) - kb < n ? segment_kb(at->seg) - kb : n;
-}
-
-/*
  * Return how many pages from i on are alike.
  */
 static size_t
@@ -118,6 +99,33 @@ block_run(const struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
+ * Tell f, of which verdict, n, data and why are set: the kilobytes from number
+ * i of block b on.  Those that are the same as what was described at a place,
+ * target, are told as far as that lies in one segment, and f->n is how many.
+ */
+static int
+finding_tell(struct dedup *d, const struct block *b, struct finding *f,
+    uint64_t i, uint64_t target)
+{
+	const struct described *at;
+	uint64_t kb;
+
+	f->seg = b->seg;
+	f->kb = b->kb + i;
+	f->place = b->place + i;
+	if (f->verdict == VERDICT_SAME) {
+		at = place_segment(d, target, &d->lastdesc);
+		kb = target - at->place;
+		f->same = target;
+		f->image = at->seg->image;
+		f->addr = at->seg->base + kb * KB;
+		if (f->n > segment_kb(at->seg) - kb)
+			f->n = segment_kb(at->seg) - kb;
+	}
+	return d->found(d->arg, f);
+}
+
+/*
  * Tell what the pages of a judged block are.
  */
 static int
@@ -127,18 +135,11 @@ block_tell(struct dedup *d, const struct block *b)
 	size_t i;
 
 	for (i = 0; i < b->n; i += (size_t)f.n) {
-		memset(&f, 0, sizeof f);
-		f.verdict = d->j.verdict[i];
-		f.seg = b->seg;
-		f.kb = b->kb + i;
-		f.place = b->place + i;
-		f.n = block_run(d, b, i);
-		f.why = b->why;
+		f = (struct finding){ .verdict = d->j.verdict[i],
+		    .n = block_run(d, b, i), .why = b->why };
 		if (f.verdict == VERDICT_RAW)
 			f.data = block_page(b, i);
-		if (f.verdict == VERDICT_SAME)
-			f.n = tell_same(&f, d, d->j.target[i], f.n);
-		if (d->found(d->arg, &f) == -1)
+		if (finding_tell(d, b, &f, i, d->j.target[i]) == -1)
 			return -1;
 	}
 	return 0;
@@ -151,22 +152,15 @@ static int
 run_tell(struct dedup *d, const struct block *b)
 {
 	struct finding f;
-	uint64_t i, target;
+	uint64_t i, target = 0;
 
 	for (i = 0; i < b->all; i += f.n) {
-		memset(&f, 0, sizeof f);
-		f.seg = b->seg;
-		f.kb = b->kb + i;
-		f.place = b->place + i;
-		f.n = b->all - i;
-		f.verdict = VERDICT_ZERO;
-		f.why = "";
+		f = (struct finding){ .verdict = VERDICT_ZERO,
+		    .n = b->all - i, .why = "" };
 		if (b->state[0] == PAGE_IDENTICAL)
 			f.n = judge_run(d, b->same[0] + i, b->all - i, &target,
 			    &f.verdict);
-		if (f.verdict == VERDICT_SAME)
-			f.n = tell_same(&f, d, target, f.n);
-		if (d->found(d->arg, &f) == -1)
+		if (finding_tell(d, b, &f, i, target) == -1)
 			return -1;
 	}
 	return 0;
