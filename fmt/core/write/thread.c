@@ -48,31 +48,6 @@ no_registers(const struct taskstate *st)
 }
 
 /*
- * Look at a thread: 1 if it has registers, 0 if not, -1 on an error.
- */
-static int
-thread_look(struct corethreads *t, const struct snap *s, struct proc *p,
-    bool *fatal)
-{
-	const struct machine *a;
-	const struct taskstate *st;
-
-	if ((st = state_get(p)) == NULL)
-		return -1;
-	if (corearch_find(s, p, st, &a) == -1)
-		return -1;
-	if (a == NULL) {
-		t->left += !has_ended(st);
-		return 0;
-	}
-	*fatal = state_signal(st) != NULL;
-	/* where threads differ, the process is the wider */
-	if (t->arch == NULL || a->word > t->arch->word)
-		t->arch = a;
-	return 1;
-}
-
-/*
  * Add a thread, if it has registers; before all others, if it is the first
  * that got a signal.
  */
@@ -80,15 +55,21 @@ static int
 thread_add(struct corethreads *t, const struct snap *s, struct proc *p,
     bool *known)
 {
-	bool fatal;
-	int rc;
+	const struct machine *a;
+	const struct taskstate *st;
 
-	fatal = false;
-	if ((rc = thread_look(t, s, p, &fatal)) != 1)
-		return rc;
+	if ((st = state_get(p)) == NULL || corearch_find(s, p, st, &a) == -1)
+		return -1;
+	if (a == NULL) {
+		t->left += !has_ended(st);
+		return 0;
+	}
+	/* where threads differ, the process is the wider */
+	if (t->arch == NULL || a->word > t->arch->word)
+		t->arch = a;
 	if (VEC_ADD(t->p, t->n, p) == -1)
 		return -1;
-	if (fatal && !*known) {
+	if (state_signal(st) != NULL && !*known) {
 		memmove(t->p + 1, t->p, (t->n - 1) * sizeof *t->p);
 		t->p[0] = p;
 		*known = true;
