@@ -76,16 +76,6 @@ add_file(struct bulk *k, const struct file *f, struct buf *b)
 	}
 }
 
-static int
-give(struct proc *p, struct buf *b)
-{
-	if (buf_check(b) == -1) {
-		buf_free(b);
-		return -1;
-	}
-	return proc_setfile(p, "proc", b->data, b->len);
-}
-
 /*
  * Make a Linux record of the n files at file, of which file is carried along
  * and of what is missing from the memory of process p, and give it to p.  The
@@ -150,13 +140,13 @@ linuxrec_update(struct proc *p)
 	if ((rc = linuxrec_open(&r, rec)) == 0)
 		rc = linuxrec_copy(&b, rec, &r, drop_missing, NULL);
 	linuxrec_close(&r);
-	if (rc == -1) {
-		buf_free(&b);
-		return -1;
-	}
 	image_sortmissing(p->mem);
 	add_missing(&b, MEM_MISSING, p->mem);
 	image_sortmissing(p->text);
 	add_missing(&b, TEXT_MISSING, p->text);
-	return give(p, &b) == -1 ? -1 : 1;
+	if (rc == -1 || buf_check(&b) == -1) {
+		buf_free(&b);
+		return -1;
+	}
+	return proc_setfile(p, "proc", b.data, b.len) == -1 ? -1 : 1;
 }

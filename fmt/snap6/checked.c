@@ -141,26 +141,6 @@ megabyte_need(struct checked *z, struct megabyte *m, uint64_t mb)
 }
 
 /*
- * See that bytes of the stream are as the sums tell.
- */
-static int
-check_range(struct checked *z, uint64_t from, uint64_t to)
-{
-	struct megabyte m = { .mb = UINT64_MAX };
-	uint64_t mb;
-	int rc;
-
-	if (to > z->bytes)
-		to = z->bytes;
-	rc = SOURCE_OK;
-	for (mb = from / SUM_BYTES; mb * SUM_BYTES < to && rc == SOURCE_OK;
-	    mb++)
-		rc = megabyte_need(z, &m, mb);
-	kept_give(z, &m);
-	return rc;
-}
-
-/*
  * Copy n pages, which begin at a byte of a megabyte.  Return whether they are
  * pages.
  */
@@ -276,8 +256,17 @@ int
 reader_check(struct reader *r, uint64_t from, uint64_t to)
 {
 	struct checked *z = (struct checked *)r->src;
+	struct megabyte m = { .mb = UINT64_MAX };
+	uint64_t mb;
+	int rc = SOURCE_OK;
 
 	if (r->src == NULL || r->src->ops != &checked_ops)
 		return 0;
-	return check_range(z, from, to) == SOURCE_OK ? 0 : -1;
+	if (to > z->bytes)
+		to = z->bytes;
+	for (mb = from / SUM_BYTES; mb * SUM_BYTES < to && rc == SOURCE_OK;
+	    mb++)
+		rc = megabyte_need(z, &m, mb);
+	kept_give(z, &m);
+	return rc == SOURCE_OK ? 0 : -1;
 }

@@ -107,16 +107,6 @@ reader_image(struct reader *r, enum image_kind kind)
 }
 
 static int
-read_text(struct reader *r)
-{
-	struct image *im;
-
-	if ((im = reader_image(r, IMAGE_TEXT)) == NULL)
-		return -1;
-	return read_segment(r, im);
-}
-
-static int
 read_mem(struct reader *r)
 {
 	struct image *im;
@@ -225,6 +215,7 @@ int
 read_record(struct reader *r)
 {
 	char name[SNAP6_LINE];
+	struct image *im;
 	uint64_t pid, start;
 	int rc;
 
@@ -232,7 +223,8 @@ read_record(struct reader *r)
 	if (read_head(r, &pid, name) == -1 || reader_proc(r, pid) == -1)
 		return -1;
 	if (strcmp(name, "text") == 0)
-		rc = read_text(r);
+		rc = (im = reader_image(r, IMAGE_TEXT)) == NULL ? -1 :
+		    read_segment(r, im);
 	else if (strcmp(name, "mem") == 0)
 		rc = read_mem(r);
 	else

@@ -116,24 +116,15 @@ member_complete(struct walk *w, struct tarmember *m)
 }
 
 /*
- * Return whether there are bytes behind a header of a type: not behind those of
- * links, devices, directories and FIFOs, whatever their size is said to be.
- */
-static bool
-has_bytes(char type)
-{
-	return type < '1' || type > '6';
-}
-
-/*
- * Go behind the bytes of a member.
+ * Go behind the bytes of a member.  Links, devices, directories and FIFOs have
+ * none, whatever their size is said to be.
  */
 static int
 bytes_skip(struct walk *w, const struct tarmember *m)
 {
 	uint64_t left, n;
 
-	if (!has_bytes(m->type))
+	if (m->type >= '1' && m->type <= '6')
 		return 0;
 	left = w->tar->in->size - w->pos;
 	n = m->size / TAR_BLOCK + (m->size % TAR_BLOCK != 0);
@@ -165,13 +156,6 @@ member_keep(struct walk *w, struct tarmember *m)
 	return 0;
 }
 
-static bool
-is_extra(char type)
-{
-	return type == TAR_PAX || type == TAR_LONGNAME ||
-	    type == TAR_LONGLINK;
-}
-
 /*
  * Take a member whose header is at hand; m is it, so far.
  */
@@ -180,7 +164,8 @@ member_take(struct walk *w, uint8_t *block, struct tarmember *m)
 {
 	if (tar_header(block, m) == -1)
 		return -1;
-	if (is_extra(m->type))
+	if (m->type == TAR_PAX || m->type == TAR_LONGNAME ||
+	    m->type == TAR_LONGLINK)
 		return extra_take(w, m) == -1 ? -1 : bytes_skip(w, m);
 	if (m->type == TAR_GLOBAL)
 		return bytes_skip(w, m);

@@ -171,16 +171,6 @@ judge_checked(struct dedup *d, const struct block *b)
 }
 
 /*
- * The first fate that ends behind a place.
- */
-static size_t
-fate_find(const struct dedup *d, uint64_t place)
-{
-	return BISECT_WHILE(i, d->nfate,
-	    d->fate[i].place + d->fate[i].n <= place);
-}
-
-/*
  * Tell what became of the n places from place on, all of earlier blocks of d
  * and with identities: set *verdict, and *target, the place of the first that
  * it is the same as.  Those that were written are now the same as they were
@@ -200,7 +190,8 @@ judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,
 	i = d->lastfate;
 	if (i >= d->nfate || d->fate[i].place + d->fate[i].n <= place ||
 	    (i > 0 && d->fate[i - 1].place + d->fate[i - 1].n > place))
-		i = fate_find(d, place);
+		i = BISECT_WHILE(k, d->nfate,
+		    d->fate[k].place + d->fate[k].n <= place);
 	d->lastfate = i;
 	if (i == d->nfate)
 		return n;

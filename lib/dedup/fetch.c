@@ -12,16 +12,6 @@
 #include <string.h>
 
 /*
- * Return the hash of a whole page.  The secret, SECRETSIZE random bytes, keeps
- * anyone from making pages that collide.
- */
-static uint64_t
-page_hash(const uint8_t *p, const uint8_t *secret)
-{
-	return XXH3_64bits_withSecret(p, KB, secret, SECRETSIZE);
-}
-
-/*
  * Read the pages of a want one identity at a time, after reading them
  * together met some that cannot be read.
  */
@@ -101,7 +91,9 @@ block_fetch(void *dedup, void *job)
 		if (bytes_arezero(p, len))
 			b->state[i] = PAGE_ZERO;
 		else if (len == KB)
-			b->hash[i] = page_hash(p, d->secret);
+			/* random bytes, or pages could be made to collide */
+			b->hash[i] = XXH3_64bits_withSecret(p, KB, d->secret,
+			    SECRETSIZE);
 	}
 	block_find(d, b);
 }

@@ -40,26 +40,6 @@ dir_list(int fd)
 }
 
 /*
- * Return true if there is nothing in a directory.
- */
-static int
-dir_empty(int fd, bool *empty)
-{
-	const struct dirent *e;
-	DIR *d;
-
-	if ((d = dir_list(fd)) == NULL)
-		return -1;
-	*empty = true;
-	while ((e = readdir(d)) != NULL)
-		if (strcmp(e->d_name, ".") != 0 &&
-		    strcmp(e->d_name, "..") != 0)
-			*empty = false;
-	closedir(d);
-	return 0;
-}
-
-/*
  * Return a path without slashes at its end, the caller's.
  */
 static char *
@@ -79,10 +59,17 @@ path_trim(const char *path)
 static int
 dir_usable(int fd, const char *path, bool force)
 {
-	bool empty;
+	const struct dirent *e;
+	bool empty = true;
+	DIR *d;
 
-	if (dir_empty(fd, &empty) == -1)
+	if ((d = dir_list(fd)) == NULL)
 		return errstr_sys("%s", path);
+	while ((e = readdir(d)) != NULL)
+		if (strcmp(e->d_name, ".") != 0 &&
+		    strcmp(e->d_name, "..") != 0)
+			empty = false;
+	closedir(d);
 	return empty || force ? 0 : errstr_set("%s: the directory is not "
 	    "empty; -O writes into it", path);
 }

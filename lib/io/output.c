@@ -313,20 +313,6 @@ output_hole(struct output *o, uint64_t n)
 }
 
 /*
- * Give a file that ends in a hole its length.
- */
-static int
-output_length(const struct output *o)
-{
-	off_t at;
-
-	if (!o->tail)
-		return 0;
-	at = lseek(o->fd, 0, SEEK_CUR);
-	return at == -1 ? -1 : ftruncate(o->fd, at);
-}
-
-/*
  * Return how many bytes were written to o so far, before they were compressed.
  */
 uint64_t
@@ -408,8 +394,12 @@ output_free(struct output *o)
 int
 output_commit(struct output *o)
 {
+	off_t at;
+
 	(void)output_end(o);
-	if (!o->failed && (output_length(o) == -1 ||
+	/* a file that ends in a hole has no length yet */
+	if (!o->failed && ((o->tail && ((at = lseek(o->fd, 0,
+	    SEEK_CUR)) == -1 || ftruncate(o->fd, at) == -1)) ||
 	    (o->file.path != NULL && newfile_finish(&o->file) == -1)))
 		output_fail(o, "finish");
 	if (o->failed) {

@@ -319,19 +319,6 @@ elfcore_open(struct elfcore *c, int fd, uint64_t size)
 }
 
 /*
- * Return the first segment of c that ends behind address addr, or NULL.
- */
-static const struct coreseg *
-elfcore_find(const struct elfcore *c, uint64_t addr)
-{
-	size_t at;
-
-	at = BISECT_WHILE(i, c->nload,
-	    c->load[i].addr + c->load[i].len <= addr);
-	return at < c->nload ? &c->load[at] : NULL;
-}
-
-/*
  * Read up to n bytes that the core of r has at address addr, of one segment,
  * into buf.  Return how many.
  */
@@ -339,11 +326,14 @@ size_t
 elfcore_peek(const struct corereader *r, uint64_t addr, uint8_t *buf,
     size_t n)
 {
+	const struct elfcore *c = &r->core;
 	const struct coreseg *l;
 	ssize_t got;
 
-	l = elfcore_find(&r->core, addr);
-	if (l == NULL || l->addr > addr || addr - l->addr >= l->there)
+	l = c->load + BISECT_WHILE(i, c->nload,
+	    c->load[i].addr + c->load[i].len <= addr);
+	if (l == c->load + c->nload || l->addr > addr ||
+	    addr - l->addr >= l->there)
 		return 0;
 	if (n > l->there - (addr - l->addr))
 		n = (size_t)(l->there - (addr - l->addr));

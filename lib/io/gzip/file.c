@@ -238,17 +238,6 @@ gzipfile_member(const struct gzipfile *f, size_t member, uint8_t *raw)
 }
 
 /*
- * Read a member into its slot.
- */
-static int
-slot_fill(struct gzipfile *f, struct slot *s)
-{
-	if (s->raw == NULL && (s->raw = malloc(GZIP_RAW)) == NULL)
-		return errstr_set("out of memory");
-	return gzipfile_member(f, s->member, s->raw);
-}
-
-/*
  * Return a slot for a member that is in none: the one that is to be given up
  * for it, or a further one if the member was in one before.  NULL where all are
  * in use.
@@ -286,7 +275,10 @@ slot_load(struct gzipfile *f, struct slot *s)
 	s->state = FILLING;
 	f->in[s->member] = s;
 	pthread_mutex_unlock(&f->lock);
-	rc = slot_fill(f, s);
+	if (s->raw == NULL && (s->raw = malloc(GZIP_RAW)) == NULL)
+		rc = errstr_set("out of memory");
+	else
+		rc = gzipfile_member(f, s->member, s->raw);
 	pthread_mutex_lock(&f->lock);
 	s->state = rc == 0 ? FULL : FREE;
 	if (rc == 0)
