@@ -53,14 +53,11 @@ static void
 say_absent(struct snap *s, struct proc *p)
 {
 	struct vmas l = { 0 };
-	struct linuxrec r;
 	char exe[PATH_MAX] = "";
 	const char *last;
 	size_t i;
 
-	if (linuxrec_open(&r, proc_file(p, "proc")) == 0)
-		linuxrec_line(&r, "exe", exe, sizeof exe);
-	linuxrec_close(&r);
+	(void)linuxrec_line(proc_record(p), "exe", exe, sizeof exe);
 	if (proc_vmas(p, &l) == -1)
 		program_warn("process %" PRIu64 ": %s", p->pid, snap_errstr());
 	for (i = 0, last = ""; i < l.n; last = l.v[i++].name)

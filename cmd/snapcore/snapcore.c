@@ -17,7 +17,6 @@ static struct progress progress;
 struct chosen {			/* a process to make a core of */
 	struct snap	*snap;	/* borrowed, as the other */
 	struct proc	*proc;
-	unsigned int	 nth;	/* of those of that number */
 };
 
 /*
@@ -50,40 +49,6 @@ choose(struct chosen **all, size_t *n, struct snap *s, struct proc *p)
 	(*all)[(*n)++] = (struct chosen){ .snap = s, .proc = p };
 }
 
-static int
-chosen_cmp(const void *a, const void *b)
-{
-	const struct chosen *x = *(struct chosen *const *)a;
-	const struct chosen *y = *(struct chosen *const *)b;
-
-	if (x->proc->pid != y->proc->pid)
-		return x->proc->pid < y->proc->pid ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-/*
- * Number those that have one process id, of several snapshots, in their
- * order.
- */
-static void
-number(struct chosen *all, size_t n)
-{
-	struct chosen **v;
-	size_t i;
-
-	if (n == 0)
-		return;
-	v = must(reallocarray(NULL, n, sizeof(struct chosen *)));
-	for (i = 0; i < n; i++)
-		v[i] = &all[i];
-	qsort(v, n, sizeof(struct chosen *), chosen_cmp);
-	v[0]->nth = 1;
-	for (i = 1; i < n; i++)
-		v[i]->nth = v[i]->proc->pid == v[i - 1]->proc->pid ?
-		    v[i - 1]->nth + 1 : 1;
-	free(v);
-}
-
 /*
  * A core each of several processes, in files named after them.  What cannot
  * be had is told, and does not keep the others from being written.
@@ -91,14 +56,16 @@ number(struct chosen *all, size_t n)
 static void
 write_all(struct chosen *all, size_t n, const char *path)
 {
-	char *name, nth[16];
-	size_t i;
+	char *name, nth[24];
+	size_t i, k, same;
 
-	number(all, n);
 	for (i = 0; i < n; i++) {
+		/* those before it that have its number, of other snapshots */
+		for (same = k = 0; k < i; k++)
+			same += all[k].proc->pid == all[i].proc->pid;
 		*nth = '\0';
-		if (all[i].nth > 1)
-			snprintf(nth, sizeof nth, ".%u", all[i].nth);
+		if (same > 0)
+			snprintf(nth, sizeof nth, ".%zu", same + 1);
 		name = must(str_printf("%s.%" PRIu64 "%s", path == NULL ?
 		    "core" : path, all[i].proc->pid, nth));
 		if (core_write(all[i].snap, all[i].proc, name, joining.verbose,

@@ -157,10 +157,8 @@ bool		 time_parse(const char *s, time_t *t);
 /* program.c: other programs of ours */
 pid_t		 program_start(char *const argv[], const int fd[3]);
 pid_t		 program_read(char *const argv[], const int fd[3]);
-void		 program_tie(pid_t parent);
 int		 program_wait(pid_t pid, unsigned int seconds);
 void		 files_limit(uint64_t bytes);
-void		 reader_become(void);
 
 /* receive.c: the kernel's connection */
 int		 falling_receive(struct falling *f, int fd);

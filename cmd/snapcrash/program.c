@@ -23,7 +23,7 @@
  * without a capability.  The file of users is read as it is: who else knows
  * them may be a service, and that may be what crashed.
  */
-void
+static void
 reader_become(void)
 {
 	const struct passwd *p = NULL;
@@ -45,7 +45,7 @@ reader_become(void)
  * End when parent does, which has started this process: who becomes another
  * user loses that.
  */
-void
+static void
 program_tie(pid_t parent)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != parent)

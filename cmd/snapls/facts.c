@@ -95,26 +95,21 @@ void
 facts_get(struct facts *f, struct snap *s, struct proc *p,
     const struct listing *ls)
 {
-	struct linuxrec r;
+	const struct linuxrec *r = proc_record(p);
 	struct recfile x;
 	const char *word;
-	int rc;
 
 	memset(f, 0, sizeof *f);
 	status_word(p, STATUS_NAME, 27, f->name);
 	status_word(p, STATUS_USER, 27, f->user);
 	status_word(p, STATUS_STATE, 11, f->state);
 	f->threads = count_threads(s, p);
-	if ((rc = linuxrec_open(&r, proc_file(p, "proc"))) == 0) {
-		(void)linuxrec_line(&r, "comm", f->comm, sizeof f->comm);
-		origin_get(&r, f);
-		if (linuxrec_find(&r, "excluded", &x))
-			f->excluded = must(strndup((const char *)x.data,
-			    x.len));
-	}
-	if (rc == 0 && (word = state_linux(&r)) != NULL)
+	(void)linuxrec_line(r, "comm", f->comm, sizeof f->comm);
+	origin_get(r, f);
+	if (linuxrec_find(r, "excluded", &x))
+		f->excluded = must(strndup((const char *)x.data, x.len));
+	if ((word = state_linux(r)) != NULL)
 		strlcpy(f->state, word, sizeof f->state);
-	linuxrec_close(&r);
 	if (proc_facts(&f->list, s, p) == -1 && !ls->damaged)
 		program_lose(NULL, snap_errstr());
 }
@@ -221,6 +216,9 @@ sums_get(struct sums *sum, const struct snap *s)
 		sum->count.same += p->count.same;
 		if (p->carried != NULL) {
 			sum->files++;
+			sum->carried.raw += p->count.raw;
+			sum->carried.zero += p->count.zero;
+			sum->carried.same += p->count.same;
 			continue;
 		}
 		sum->mem += image_bytes(p->mem);

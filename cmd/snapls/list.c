@@ -243,32 +243,6 @@ list_count(const struct kbcount *c)
 }
 
 /*
- * Print how many files are carried along in s, and how much of them.
- */
-static void
-total_files(const struct snap *s)
-{
-	struct kbcount sum = { 0 };
-	const struct kbcount *c;
-	size_t i, n;
-
-	for (i = n = 0; i < s->nproc; i++) {
-		if (s->proc[i]->carried == NULL)
-			continue;
-		n++;
-		c = &s->proc[i]->count;
-		sum.raw += c->raw;
-		sum.zero += c->zero;
-		sum.same += c->same;
-	}
-	if (n == 0)
-		return;
-	printf("with %zu mapped file%s: ", n, n == 1 ? "" : "s");
-	list_count(&sum);
-	putchar('\n');
-}
-
-/*
  * Print the totals of snapshot s.
  */
 static void
@@ -278,8 +252,13 @@ total_snap(const struct snap *s)
 	struct sums sum;
 	uint64_t all;
 
-	total_files(s);
 	sums_get(&sum, s);
+	if (sum.files > 0) {
+		printf("with %zu mapped file%s: ", sum.files,
+		    sum.files == 1 ? "" : "s");
+		list_count(&sum.carried);
+		putchar('\n');
+	}
 	text_bytes(memory, sizeof memory, sum.mem);
 	all = sum.count.raw + sum.count.zero + sum.count.same;
 	printf("all: ");

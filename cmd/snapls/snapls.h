@@ -39,6 +39,7 @@ struct range {			/* of text or memory */
 
 struct sums {			/* of all that a snapshot has */
 	struct kbcount	 count;
+	struct kbcount	 carried; /* of it, that of files */
 	uint64_t	 mem;	/* bytes of processes */
 	size_t		 processes;
 	size_t		 threads;
@@ -66,7 +67,7 @@ void		 sums_get(struct sums *, const struct snap *);
 
 /* taken.c */
 void		 part_get(const struct linuxrec *, uint64_t *part);
-bool		 taken_get(struct taken *, const struct proc *);
+bool		 taken_get(struct taken *, struct proc *);
 void		 taken_free(struct taken *);
 const char	*taken_key(size_t);
 void		 taken_print(struct taken *, bool all);

@@ -51,25 +51,21 @@ part_get(const struct linuxrec *r, uint64_t *part)
  * tells nothing.
  */
 bool
-taken_get(struct taken *t, const struct proc *p)
+taken_get(struct taken *t, struct proc *p)
 {
-	struct linuxrec r;
+	const struct linuxrec *r = proc_record(p);
 	struct recfile f;
 	char *text, *line, *next;
-	bool told;
 
 	memset(t, 0, sizeof *t);
-	told = linuxrec_open(&r, proc_file(p, "proc")) == 0 &&
-	    linuxrec_find(&r, "taken", &f);
-	if (told) {
-		part_get(&r, &t->part);
-		text = must(strndup((const char *)f.data, f.len));
-		for (next = text; (line = strsep(&next, "\n")) != NULL;)
-			line_parse(t, line);
-		free(text);
-	}
-	linuxrec_close(&r);
-	return told;
+	if (!linuxrec_find(r, "taken", &f))
+		return false;
+	part_get(r, &t->part);
+	text = must(strndup((const char *)f.data, f.len));
+	for (next = text; (line = strsep(&next, "\n")) != NULL;)
+		line_parse(t, line);
+	free(text);
+	return true;
 }
 
 /*
