@@ -3,7 +3,6 @@
  * than at the one before.
  */
 #include "snapdiff.h"
-#include "vec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ value_grows(const uint64_t *v, size_t n)
 /*
  * Add the measures of the last moment that grew, or all of them.
  */
-static int
+static void
 growth_join(struct growth *g, const struct measures *l, bool all)
 {
 	const struct measures *last = &l[g->moments - 1];
@@ -32,8 +31,7 @@ growth_join(struct growth *g, const struct measures *l, bool all)
 	bool grew;
 
 	for (i = 0; i < last->n; i++) {
-		if ((v = calloc(g->moments, sizeof *v)) == NULL)
-			return errstr_set("out of memory");
+		v = must(calloc(g->moments, sizeof *v));
 		for (k = 0; k < g->moments; k++)
 			v[k] = measure_value(&l[k], &last->v[i]);
 		grew = !measure_isready(&last->v[i]) &&
@@ -43,32 +41,26 @@ growth_join(struct growth *g, const struct measures *l, bool all)
 			free(v);
 			continue;
 		}
-		if (VEC_ROOM(g->v, g->n) == -1) {
-			free(v);
-			return -1;
-		}
+		MUST_ROOM(g->v, g->n);
 		g->v[g->n].what = &last->v[i];
 		g->v[g->n++].value = v;
 	}
-	return 0;
 }
 
 /*
  * Measure a process at each moment, and tell fn, with arg, what grew; or tell
  * that it cannot be read.
  */
-static int
+static void
 growth_tell(const struct side *const *side, size_t n, bool all,
     void (*fn)(void *, const struct growth *), void *arg)
 {
 	struct growth g = { .side = side[n - 1], .moments = n };
 	struct memory last = { 0 }, m = { 0 };
-	struct measures *l;
+	struct measures *l = must(calloc(n, sizeof *l));
 	size_t i;
 	int rc;
 
-	if ((l = calloc(n, sizeof *l)) == NULL)
-		return errstr_set("out of memory");
 	rc = memory_open(&last, side[n - 1]);
 	for (i = 0; rc == 0 && i < n; i++) {
 		rc = memory_open(&m, side[i]);
@@ -76,11 +68,11 @@ growth_tell(const struct side *const *side, size_t n, bool all,
 			rc = measures_get(&l[i], &m, &last.vma);
 		memory_close(&m);
 	}
-	if (rc == 0)
-		rc = growth_join(&g, l, all);
 	if (rc == -1)
 		program_lose(NULL, snap_errstr());
-	else if (g.n > 0)
+	else
+		growth_join(&g, l, all);
+	if (g.n > 0)
 		fn(arg, &g);
 	for (i = 0; i < g.n; i++)
 		free(g.v[i].value);
@@ -89,7 +81,6 @@ growth_tell(const struct side *const *side, size_t n, bool all,
 		measures_free(&l[i]);
 	free(l);
 	memory_close(&last);
-	return 0;
 }
 
 /*
@@ -126,11 +117,9 @@ growth_each(const struct moments *l, uint64_t pid, bool all,
 	const struct side **side;
 	size_t i, k;
 	bool there = pid == 0;
-	int rc;
 
-	if ((side = calloc(l->n, sizeof *side)) == NULL)
-		return errstr_set("out of memory");
-	for (rc = 0, i = 0; rc == 0 && i < last->n; i++) {
+	side = must(calloc(l->n, sizeof *side));
+	for (i = 0; i < last->n; i++) {
 		if (pid != 0 && last->side[i].who.pid != pid)
 			continue;
 		for (k = 0; k < l->n; k++)
@@ -139,11 +128,9 @@ growth_each(const struct moments *l, uint64_t pid, bool all,
 				break;
 		if (k == l->n) {
 			there = true;
-			rc = growth_tell(side, l->n, all, fn, arg);
+			growth_tell(side, l->n, all, fn, arg);
 		}
 	}
-	if (rc == 0 && !there)
-		rc = growth_lacks(l, pid);
 	free(side);
-	return rc;
+	return there ? 0 : growth_lacks(l, pid);
 }

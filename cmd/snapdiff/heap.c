@@ -9,7 +9,6 @@
  * with a warning.
  */
 #include "heap.h"
-#include "vec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,16 +26,13 @@ struct walk {
 	struct heapread	 read;
 	struct addresses cache;	/* owned; chunks that may be a cache */
 	struct addresses seen;	/* owned; heaps that were counted */
-	bool		 failed; /* out of memory */
 };
 
 static void
-address_add(struct walk *w, struct addresses *l, uint64_t addr)
+address_add(struct addresses *l, uint64_t addr)
 {
-	if (VEC_ROOM(l->v, l->n) == -1)
-		w->failed = true;
-	else
-		l->v[l->n++] = addr;
+	MUST_ROOM(l->v, l->n);
+	l->v[l->n++] = addr;
 }
 
 /*
@@ -50,7 +46,7 @@ walk_count(struct walk *w, uint64_t addr, uint64_t size, bool used)
 	heap_count(w->h, size, used);
 	if (used && (size == 0x290 || size == 0x250) &&
 	    w->cache.n < CACHES_MOST)
-		address_add(w, &w->cache, addr);
+		address_add(&w->cache, addr);
 }
 
 /*
@@ -155,7 +151,7 @@ walk_other(struct walk *w, const struct arena *a)
 		for (i = 0; i < w->seen.n; i++)
 			if (w->seen.v[i] == heap)
 				return heap;
-		address_add(w, &w->seen, heap);
+		address_add(&w->seen, heap);
 		start = heap == first ? a->bins + rest :
 		    heap + (a->addr - first);
 		start = (start + 15) & ~(uint64_t)15;
@@ -227,47 +223,41 @@ machine_isknown(const struct memory *m)
 
 /*
  * Set *h to what is in the heaps of m, a process; arenas is 0 where there are
- * none of glibc's.  Warn at nonsense.  Return 0, or -1 with errstr if memory
- * runs out.
+ * none of glibc's.  Warn at nonsense.
  */
-int
+void
 heap_get(struct heap *h, const struct memory *m)
 {
 	struct arenas l = { 0 };
 	struct walk *w;
 	uint64_t at, bad;
 	size_t i;
-	int rc;
 
 	memset(h, 0, sizeof *h);
 	if (!machine_isknown(m))
-		return 0;
-	if ((w = calloc(1, sizeof *w)) == NULL)
-		return errstr_set("out of memory");
+		return;
+	w = must(calloc(1, sizeof *w));
 	w->h = h;
 	w->read.m = m;
-	rc = arenas_find(&l, &w->read);
-	if (rc == 0 && l.n == 0)
+	arenas_find(&l, &w->read);
+	if (l.n == 0)
 		heap_unknown(m);
-	for (i = 0, bad = 0; rc == 0 && i < l.n; i++) {
+	for (i = 0, bad = 0; i < l.n; i++) {
 		h->arenas++;
 		h->system += l.v[i].system;
 		at = l.v[i].main ? walk_main(w, &l.v[i]) :
 		    walk_other(w, &l.v[i]);
 		bad = bad == 0 ? at : bad;
 	}
-	for (i = 0; rc == 0 && bad == 0 && i < l.n; i++)
+	for (i = 0; bad == 0 && i < l.n; i++)
 		if (!heap_fastbins(h, &w->read, &l.v[i]))
 			bad = l.v[i].addr;
-	if (rc == 0 && bad == 0)
+	if (bad == 0)
 		bad = heap_caches(h, &w->read, &w->cache);
 	if (bad != 0)
 		heap_warn(m, bad);
-	if (rc == 0 && w->failed)
-		rc = errstr_set("out of memory");
 	free(w->cache.v);
 	free(w->seen.v);
 	free(w);
 	free(l.v);
-	return rc;
 }

@@ -50,7 +50,7 @@ bool		 heap_byte(struct heapread *, uint64_t, uint8_t *);
 bool		 heap_chunk(struct heapread *, uint64_t, uint64_t *);
 
 /* heapfind.c */
-int		 arenas_find(struct arenas *, struct heapread *);
+void		 arenas_find(struct arenas *, struct heapread *);
 
 /* heapclass.c */
 size_t		 heap_class(uint64_t);

@@ -9,7 +9,6 @@
  *	  next | next free | threads | bytes of the system | most of them ]
  */
 #include "heap.h"
-#include "vec.h"
 
 enum {
 	TRIES = 64,		/* places that are looked at closely */
@@ -58,13 +57,12 @@ lists_are(struct heapread *r, uint64_t bins)
 	return empty >= EMPTY_LEAST;
 }
 
-static int
+static void
 arena_add(struct arenas *l, struct heapread *r, uint64_t addr, uint64_t bins)
 {
 	struct arena *a;
 
-	if (VEC_ROOM(l->v, l->n) == -1)
-		return -1;
+	MUST_ROOM(l->v, l->n);
 	a = &l->v[l->n];
 	a->addr = addr;
 	a->bins = bins;
@@ -72,39 +70,37 @@ arena_add(struct arenas *l, struct heapread *r, uint64_t addr, uint64_t bins)
 	l->n++;
 	(void)heap_word(r, bins + (uint64_t)TOP, &a->top);
 	(void)heap_word(r, bins + SYSTEM, &a->system);
-	return 0;
 }
 
 /*
  * Add the arenas of a circle, of which the first has its lists at bins and
- * begins off bytes before.  Return 1; 0 if it is no circle; -1 with errstr.
+ * begins off bytes before.  Return false if it is no circle.
  */
-static int
+static bool
 circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)
 {
 	uint64_t addr = bins - off;
 
 	for (l->n = 0; l->n < HEAP_MOST;) {
 		if (!heap_word(r, addr + off + NEXT, &addr) || addr == 0)
-			return 0;
+			return false;
 		if (addr == bins - off)
 			break;
-		if (l->n == 0 && arena_add(l, r, bins - off, bins) == -1)
-			return -1;
-		if (arena_add(l, r, addr, addr + off) == -1)
-			return -1;
+		if (l->n == 0)
+			arena_add(l, r, bins - off, bins);
+		arena_add(l, r, addr, addr + off);
 	}
 	if (l->n == HEAP_MOST)
-		return 0;
-	if (l->n == 0 && arena_add(l, r, bins - off, bins) == -1)
-		return -1;
-	return 1;
+		return false;
+	if (l->n == 0)
+		arena_add(l, r, bins - off, bins);
+	return true;
 }
 
 /*
  * Look for the main arena where a list is empty, which may be any of its lists.
  */
-static int
+static bool
 arenas_at(struct arenas *l, struct heapread *r, uint64_t list)
 {
 	/*
@@ -114,18 +110,17 @@ arenas_at(struct arenas *l, struct heapread *r, uint64_t list)
 	static const uint64_t offs[] = { 112, 104, 24 };
 	uint64_t bins;
 	size_t i, k;
-	int rc;
 
 	for (i = 0; i < HEAP_BINS; i++) {
 		bins = list - i * 16;
 		if (!lists_are(r, bins))
 			continue;
 		for (k = 0; k < sizeof offs / sizeof *offs; k++)
-			if ((rc = circle_add(l, r, bins, offs[k])) != 0)
-				return rc;
+			if (circle_add(l, r, bins, offs[k]))
+				return true;
 	}
 	l->n = 0;
-	return 0;
+	return false;
 }
 
 /*
@@ -147,16 +142,14 @@ vma_hasdata(const struct vmas *l, size_t i)
 
 /*
  * Set *l, which is all zero, to the arenas of the process that r reads; none,
- * where there are none.  The caller frees the array, after a failure too.
- * Return 0, or -1 with errstr.
+ * where there are none.  The caller frees the array.
  */
-int
+void
 arenas_find(struct arenas *l, struct heapread *r)
 {
 	const struct vmas *vma = &r->m->vma;
 	uint64_t at;
 	size_t i, tries;
-	int rc;
 
 	for (i = tries = 0; i < vma->n && tries < TRIES; i++) {
 		if (!vma_hasdata(vma, i))
@@ -166,10 +159,9 @@ arenas_find(struct arenas *l, struct heapread *r)
 			if (!list_empty(r, at))
 				continue;
 			tries++;
-			if ((rc = arenas_at(l, r, at)) != 0)
-				return rc == -1 ? -1 : 0;
+			if (arenas_at(l, r, at))
+				return;
 			at += (HEAP_BINS - 1) * 16;
 		}
 	}
-	return 0;
 }

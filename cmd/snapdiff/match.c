@@ -5,7 +5,6 @@
  */
 #include "snapdiff.h"
 #include "bisect.h"
-#include "vec.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -27,8 +26,7 @@ CMP_BY(side_cmp, struct side, side_order(x, y) != 0 ? side_order(x, y) :
 
 /*
  * Return the moment for a process: of snapshots whose parts are moments, that
- * of its part, which is made if there is none.  NULL with errstr if memory runs
- * out.
+ * of its part, which is made if there is none.
  */
 static struct moment *
 moment_for(struct moments *l, size_t first, const char *path, bool parts,
@@ -40,8 +38,7 @@ moment_for(struct moments *l, size_t first, const char *path, bool parts,
 	for (i = first; i < l->n; i++)
 		if (!parts || l->v[i].part == part)
 			return &l->v[i];
-	if (VEC_ROOM(l->v, l->n) == -1)
-		return NULL;
+	MUST_ROOM(l->v, l->n);
 	m = &l->v[l->n++];
 	memset(m, 0, sizeof *m);
 	m->path = path;
@@ -54,18 +51,16 @@ moment_for(struct moments *l, size_t first, const char *path, bool parts,
  * that of which a process is.
  */
 static void
-moment_time(struct moment *m, const struct snap *s, const struct proc *p)
+moment_time(struct moment *m, const struct snap *s, struct proc *p)
 {
 	static const char begins[] = "process snapshot ";
-	struct linuxrec r;
 	struct recfile f;
 	struct header h;
 	const char *rest;
 	char line[4096];
 
 	header_parse(&h, s->header);
-	if (linuxrec_open(&r, proc_file(p, "proc")) == 0 && m->part != 0 &&
-	    linuxrec_find(&r, "origin", &f)) {
+	if (m->part != 0 && linuxrec_find(proc_record(p), "origin", &f)) {
 		memset(&h, 0, sizeof h);
 		if ((rest = memchr(f.data, ' ', f.len)) != NULL) {
 			rest++;
@@ -74,7 +69,6 @@ moment_time(struct moment *m, const struct snap *s, const struct proc *p)
 			header_parse(&h, line);
 		}
 	}
-	linuxrec_close(&r);
 	m->timed = h.timed;
 	m->time = h.time;
 }
@@ -97,19 +91,18 @@ moments_add(struct moments *l, struct snap *s, const char *path, bool parts)
 		if (!proc_isprocess(s->proc[i]))
 			continue;
 		d.proc = s->proc[i];
-		if (proc_identity(&d.who, d.proc) == -1 || (m = moment_for(l,
-		    first, path, parts, d.who.part)) == NULL)
+		if (proc_identity(&d.who, d.proc) == -1)
 			return -1;
+		m = moment_for(l, first, path, parts, d.who.part);
 		if (parts)
 			d.who.part = 0;
 		if (m->n == 0)
 			moment_time(m, s, d.proc);
-		if (VEC_ROOM(m->side, m->n) == -1)
-			return -1;
+		MUST_ROOM(m->side, m->n);
 		m->side[m->n++] = d;
 	}
-	if (l->n == first && (m = moment_for(l, first, path, false, 0)) == NULL)
-		return -1;
+	if (l->n == first)
+		(void)moment_for(l, first, path, false, 0);
 	for (i = first; i < l->n; i++)
 		SORT(l->v[i].side, l->v[i].n, side_cmp);
 	SORT(l->v + first, l->n - first, moment_cmp);
@@ -140,19 +133,18 @@ side_same(const struct side *a, const struct side *b)
 }
 
 /*
- * Tell fn, with arg, each process of two moments, was and is, by number, until
- * it returns something else than 0; return that, or 0.
+ * Tell fn, with arg, each process of two moments, was and is, by number.
  */
-int
+void
 couples_each(const struct moment *was, const struct moment *is, couple_fn fn,
     void *arg)
 {
 	static const struct couple none;
 	struct couple c;
 	size_t i, k;
-	int rc, order;
+	int order;
 
-	for (rc = 0, i = k = 0; rc == 0 && (i < was->n || k < is->n);) {
+	for (i = k = 0; i < was->n || k < is->n;) {
 		c = none;
 		order = i == was->n ? 1 : k == is->n ? -1 :
 		    side_order(&was->side[i], &is->side[k]);
@@ -162,9 +154,8 @@ couples_each(const struct moment *was, const struct moment *is, couple_fn fn,
 			c.was = was->side[i++];
 		if (order >= 0)
 			c.is = is->side[k++];
-		rc = fn(arg, &c);
+		fn(arg, &c);
 	}
-	return rc;
 }
 
 /*

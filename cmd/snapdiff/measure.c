@@ -4,7 +4,6 @@
  */
 #include "snapdiff.h"
 #include "bisect.h"
-#include "vec.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -28,7 +27,7 @@ measure_isready(const struct measure *m)
 /*
  * Add a measure of which fmt tells what it is.
  */
-static int __attribute__((format(printf, 6, 7)))
+static void __attribute__((format(printf, 6, 7)))
 measure_add(struct measures *l, enum order order, uint64_t rank, enum unit unit,
     uint64_t value, const char *fmt, ...)
 {
@@ -36,9 +35,8 @@ measure_add(struct measures *l, enum order order, uint64_t rank, enum unit unit,
 	va_list ap;
 	int n;
 
-	if (VEC_ROOM(l->v, l->n) == -1)
-		return -1;
-	m = &l->v[l->n];
+	MUST_ROOM(l->v, l->n);
+	m = &l->v[l->n++];
 	m->order = order;
 	m->rank = rank;
 	m->unit = unit;
@@ -47,9 +45,7 @@ measure_add(struct measures *l, enum order order, uint64_t rank, enum unit unit,
 	n = vasprintf(&m->text, fmt, ap);
 	va_end(ap);
 	if (n == -1)
-		return errstr_set("out of memory");
-	l->n++;
-	return 0;
+		program_nomem();
 }
 
 CMP_BY(measure_cmp, struct measure,
@@ -98,8 +94,9 @@ measure_facts(struct measures *l, const struct side *d)
 	size_t i, n;
 	int rc;
 
-	rc = proc_facts(&facts, d->snap, d->proc);
-	for (i = 0; rc == 0 && i < facts.n; i++) {
+	if ((rc = proc_facts(&facts, d->snap, d->proc)) == -1)
+		goto out;
+	for (i = 0; i < facts.n; i++) {
 		f = &facts.v[i];
 		threads += f->subject == SUBJECT_THREAD;
 		if (f->subject != SUBJECT_DESCRIPTOR)
@@ -110,16 +107,15 @@ measure_facts(struct measures *l, const struct side *d)
 		if (f->value[n] != ':' || f->value[n + 1] != '[' ||
 		    strspn(f->value + n + 2, "0123456789") == 0)
 			n = strlen(f->value);
-		rc = measure_add(l, ORDER_LEADS, 0, UNIT_COUNT, 1,
+		measure_add(l, ORDER_LEADS, 0, UNIT_COUNT, 1,
 		    "descriptors of %.*s", (int)(n < 4096 ? n : 4096),
 		    f->value);
 	}
-	if (rc == 0)
-		rc = measure_add(l, ORDER_THREADS, 0, UNIT_COUNT, threads,
-		    "threads");
-	if (rc == 0 && (facts.told & 1U << SUBJECT_DESCRIPTOR) != 0)
-		rc = measure_add(l, ORDER_DESCRIPTORS, 0, UNIT_COUNT, fds,
+	measure_add(l, ORDER_THREADS, 0, UNIT_COUNT, threads, "threads");
+	if ((facts.told & 1U << SUBJECT_DESCRIPTOR) != 0)
+		measure_add(l, ORDER_DESCRIPTORS, 0, UNIT_COUNT, fds,
 		    "descriptors");
+out:
 	factlist_free(&facts);
 	return rc;
 }
@@ -144,7 +140,7 @@ memory_held(const struct memory *m, const struct vma *v, uint64_t start,
 	return bytes;
 }
 
-static int
+static void
 measure_classes(struct measures *l, const struct memory *m)
 {
 	uint64_t size[CLASS_COUNT] = { 0 }, held[CLASS_COUNT] = { 0 };
@@ -156,22 +152,19 @@ measure_classes(struct measures *l, const struct memory *m)
 		size[class_of(v)] += v->end - v->start;
 		held[class_of(v)] += memory_held(m, v, v->start, v->end);
 	}
-	if (measure_add(l, ORDER_MAPPINGS, 0, UNIT_COUNT, m->vma.n,
-	    "mappings") == -1)
-		return -1;
-	for (i = 0; i < CLASS_COUNT; i++)
-		if (measure_add(l, ORDER_CLASS, i, UNIT_BYTES, size[i], "%s",
-		    class_word((enum class)i)) == -1 ||
-		    measure_add(l, ORDER_HELD, i, UNIT_BYTES, held[i],
-		    "%s, with data", class_word((enum class)i)) == -1)
-			return -1;
-	return 0;
+	measure_add(l, ORDER_MAPPINGS, 0, UNIT_COUNT, m->vma.n, "mappings");
+	for (i = 0; i < CLASS_COUNT; i++) {
+		measure_add(l, ORDER_CLASS, i, UNIT_BYTES, size[i], "%s",
+		    class_word((enum class)i));
+		measure_add(l, ORDER_HELD, i, UNIT_BYTES, held[i],
+		    "%s, with data", class_word((enum class)i));
+	}
 }
 
 /*
  * Add what there is now in the addresses of a mapping of the last moment.
  */
-static int
+static void
 measure_range(struct measures *l, const struct memory *m, const struct vma *w)
 {
 	const char *name = *w->name == '\0' ? "anonymous" : w->name;
@@ -189,17 +182,16 @@ measure_range(struct measures *l, const struct memory *m, const struct vma *w)
 		size += to - from;
 		held += memory_held(m, v, from, to);
 	}
-	if (measure_add(l, ORDER_RANGE, w->start, UNIT_BYTES, size,
-	    "%" PRIx64 "-%" PRIx64 " %s", w->start, w->end, name) == -1)
-		return -1;
-	return measure_add(l, ORDER_RANGE_HELD, w->start, UNIT_BYTES, held,
+	measure_add(l, ORDER_RANGE, w->start, UNIT_BYTES, size,
+	    "%" PRIx64 "-%" PRIx64 " %s", w->start, w->end, name);
+	measure_add(l, ORDER_RANGE_HELD, w->start, UNIT_BYTES, held,
 	    "%" PRIx64 "-%" PRIx64 " %s, with data", w->start, w->end, name);
 }
 
 /*
  * Add how many chunks a class has.
  */
-static int
+static void
 measure_class(struct measures *l, const struct heap *h, size_t class)
 {
 	uint64_t size = heapclass_size(class), last;
@@ -211,26 +203,22 @@ measure_class(struct measures *l, const struct heap *h, size_t class)
 		    last);
 	else
 		snprintf(range, sizeof range, "%" PRIu64, size);
-	if (h->class[class].used > 0 && measure_add(l, ORDER_USED, size,
-	    UNIT_COUNT, h->class[class].used, "chunks of %s bytes, in use",
-	    range) == -1)
-		return -1;
-	return h->class[class].free == 0 ? 0 : measure_add(l, ORDER_FREE, size,
-	    UNIT_COUNT, h->class[class].free, "chunks of %s bytes, free",
-	    range);
+	if (h->class[class].used > 0)
+		measure_add(l, ORDER_USED, size, UNIT_COUNT,
+		    h->class[class].used, "chunks of %s bytes, in use", range);
+	if (h->class[class].free > 0)
+		measure_add(l, ORDER_FREE, size, UNIT_COUNT,
+		    h->class[class].free, "chunks of %s bytes, free", range);
 }
 
-static int
+static void
 measure_heap(struct measures *l, const struct memory *m)
 {
-	struct heap *h;
+	struct heap *h = must(malloc(sizeof *h));
 	size_t i;
-	int rc;
 
-	if ((h = malloc(sizeof *h)) == NULL)
-		return errstr_set("out of memory");
-	rc = heap_get(h, m);
-	if (rc == 0 && h->arenas > 0) {
+	heap_get(h, m);
+	if (h->arenas > 0) {
 		const struct {
 			enum order	 order;
 			const char	*text;
@@ -242,16 +230,15 @@ measure_heap(struct measures *l, const struct memory *m)
 		    h->cached },
 		    { ORDER_READY, "heap, not used yet", h->top } };
 
-		rc = measure_add(l, ORDER_ARENAS, 0, UNIT_COUNT, h->arenas,
+		measure_add(l, ORDER_ARENAS, 0, UNIT_COUNT, h->arenas,
 		    "heap arenas");
-		for (i = 0; rc == 0 && i < sizeof sums / sizeof *sums; i++)
-			rc = measure_add(l, sums[i].order, i, UNIT_BYTES,
+		for (i = 0; i < sizeof sums / sizeof *sums; i++)
+			measure_add(l, sums[i].order, i, UNIT_BYTES,
 			    sums[i].value, "%s", sums[i].text);
-		for (i = 0; rc == 0 && i < HEAP_CLASSES; i++)
-			rc = measure_class(l, h, i);
+		for (i = 0; i < HEAP_CLASSES; i++)
+			measure_class(l, h, i);
 	}
 	free(h);
-	return rc;
 }
 
 /*
@@ -265,12 +252,12 @@ measures_get(struct measures *l, const struct memory *m,
 {
 	size_t i;
 
-	if (measure_facts(l, m->side) == -1 || measure_classes(l, m) == -1 ||
-	    measure_heap(l, m) == -1)
+	if (measure_facts(l, m->side) == -1)
 		return -1;
+	measure_classes(l, m);
+	measure_heap(l, m);
 	for (i = 0; i < last->n; i++)
-		if (measure_range(l, m, &last->v[i]) == -1)
-			return -1;
+		measure_range(l, m, &last->v[i]);
 	measures_join(l);
 	return 0;
 }

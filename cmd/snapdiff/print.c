@@ -35,16 +35,6 @@ put_moment(const char *mark, const struct moment *m)
 	putchar('\n');
 }
 
-/*
- * Print which moments are compared, was and is, as diff(1) does.
- */
-void
-print_head(const struct moment *was, const struct moment *is)
-{
-	put_moment("--- ", was);
-	put_moment("+++ ", is);
-}
-
 static void
 put_change(const struct change *c)
 {
@@ -93,7 +83,7 @@ print_result(const struct result *res, const struct options *o)
 }
 
 /*
- * Print which moments are compared, l.
+ * Print which moments are compared, l, as diff(1) does.
  */
 void
 print_moments(const struct moments *l)

@@ -5,7 +5,6 @@
 #include "snapdiff.h"
 #include "bisect.h"
 #include "num.h"
-#include "vec.h"
 
 #include <string.h>
 
@@ -14,7 +13,7 @@ enum { BLOCK = 64 * KB };	/* what is read at once */
 /*
  * Add a run of a kind to a row.
  */
-static int
+static void
 row_count(struct row *r, uint64_t start, uint64_t end, enum pagekind kind,
     bool runs)
 {
@@ -22,7 +21,7 @@ row_count(struct row *r, uint64_t start, uint64_t end, enum pagekind kind,
 	uint64_t kb = (end - start + KB - 1) / KB;
 
 	if (kind == PAGES_SAME)
-		return 0;
+		return;
 	if (kind == PAGES_CHANGED)
 		r->kb.changed += kb;
 	else if (kind == PAGES_NEW)
@@ -31,7 +30,8 @@ row_count(struct row *r, uint64_t start, uint64_t end, enum pagekind kind,
 		r->kb.removed += kb;
 	else
 		r->kb.unknown += kb;
-	return runs ? pagelist_add(&r->run, &p) : 0;
+	if (runs && pagelist_add(&r->run, &p) == -1)
+		program_nomem();
 }
 
 /*
@@ -71,7 +71,7 @@ struct pairing {		/* of mappings, at the addresses of both */
 /*
  * Compare the bytes from start to end, of which something is at either moment.
  */
-static int
+static void
 pairing_read(const struct pairing *p, uint64_t start, uint64_t end)
 {
 	static uint8_t x[BLOCK], y[BLOCK];
@@ -86,10 +86,8 @@ pairing_read(const struct pairing *p, uint64_t start, uint64_t end)
 		b = memory_read(p->is, p->w, start, y, n);
 		if (a != 0 || b != 0) {
 			/* modified since it came from a file, or lost */
-			if (row_count(p->row, start, start + n, a == -1 ||
-			    b == -1 ? PAGES_MISSING : PAGES_CHANGED,
-			    p->runs) == -1)
-				return -1;
+			row_count(p->row, start, start + n, a == -1 ||
+			    b == -1 ? PAGES_MISSING : PAGES_CHANGED, p->runs);
 			continue;
 		}
 		if (memcmp(x, y, n) == 0)
@@ -98,12 +96,10 @@ pairing_read(const struct pairing *p, uint64_t start, uint64_t end)
 			step = KB - (start + i) % KB;
 			if (step > n - i)
 				step = n - i;
-			if (row_count(p->row, start + i, start + i + step,
-			    bytes_verdict(x + i, y + i, step), p->runs) == -1)
-				return -1;
+			row_count(p->row, start + i, start + i + step,
+			    bytes_verdict(x + i, y + i, step), p->runs);
 		}
 	}
-	return 0;
 }
 
 /*
@@ -145,14 +141,13 @@ unread_verdict(const struct pairing *p, struct here *a, struct here *b,
  * Compare the addresses from start to end, which are in one mapping, or in
  * none, at each moment.
  */
-static int
+static void
 pairing_compare(const struct pairing *p, uint64_t start, uint64_t end)
 {
 	struct here a, b;
 	enum pagekind kind;
-	int rc;
 
-	for (rc = 0; rc == 0 && start < end; start = b.end) {
+	for (; start < end; start = b.end) {
 		a.end = end;
 		memory_at(p->was, p->v, start, &a);
 		b.end = a.end;
@@ -167,17 +162,16 @@ pairing_compare(const struct pairing *p, uint64_t start, uint64_t end)
 		if (kind == PAGES_KINDS)
 			kind = unread_verdict(p, &a, &b, start);
 		if (kind != PAGES_KINDS)
-			rc = row_count(p->row, start, b.end, kind, p->runs);
+			row_count(p->row, start, b.end, kind, p->runs);
 		else if (!memory_stored(p->was, &a, p->is, &b, start))
-			rc = pairing_read(p, start, b.end);
+			pairing_read(p, start, b.end);
 	}
-	return rc;
 }
 
 /*
  * Compare a mapping as it is with what was at its addresses.
  */
-static int
+static void
 row_compare(struct rows *l, size_t i, const struct memory *was,
     const struct memory *is, bool runs)
 {
@@ -194,17 +188,15 @@ row_compare(struct rows *l, size_t i, const struct memory *was,
 			p.v = NULL;
 		} else if (p.v != NULL && p.v->end < end)
 			end = p.v->end;
-		if (pairing_compare(&p, addr, end) == -1)
-			return -1;
+		pairing_compare(&p, addr, end);
 	}
-	return 0;
 }
 
 /*
  * Add what of a mapping that was is mapped no more: to the row of that which is
  * at its addresses, or to one of its own.
  */
-static int
+static void
 row_gone(struct rows *l, const struct vma *v, const struct memory *was,
     const struct memory *is, bool runs)
 {
@@ -215,8 +207,7 @@ row_gone(struct rows *l, const struct vma *v, const struct memory *was,
 	if ((w = vmas_next(&is->vma, v->start)) != NULL && w->start < v->end)
 		p.row = &l->v[w - is->vma.v];
 	else {
-		if (VEC_ROOM(l->v, l->n) == -1)
-			return -1;
+		MUST_ROOM(l->v, l->n);
 		p.row = &l->v[l->n++];
 		memset(p.row, 0, sizeof *p.row);
 		p.row->how = HOW_REMOVED;
@@ -225,12 +216,11 @@ row_gone(struct rows *l, const struct vma *v, const struct memory *was,
 	for (addr = v->start; addr < v->end; addr = w->end) {
 		w = vmas_next(&is->vma, addr);
 		end = w == NULL || w->start > v->end ? v->end : w->start;
-		if (end > addr && pairing_compare(&p, addr, end) == -1)
-			return -1;
+		if (end > addr)
+			pairing_compare(&p, addr, end);
 		if (w == NULL || w->start >= v->end)
 			break;
 	}
-	return 0;
 }
 
 /*
@@ -269,10 +259,10 @@ row_differs(const struct row *r)
 
 /*
  * Set *l, which is all zero, to the mappings of two moments, was and is; with
- * runs true, each with the addresses of what changed.  Return 0, or -1 with
- * errstr.  The caller frees it, after a failure too, before he closes both.
+ * runs true, each with the addresses of what changed.  The caller frees it
+ * before he closes both.
  */
-int
+void
 rows_get(struct rows *l, const struct memory *was, const struct memory *is,
     bool runs)
 {
@@ -281,8 +271,7 @@ rows_get(struct rows *l, const struct memory *was, const struct memory *is,
 	size_t i;
 
 	for (i = 0; i < is->vma.n; i++) {
-		if (VEC_ROOM(l->v, l->n) == -1)
-			return -1;
+		MUST_ROOM(l->v, l->n);
 		r = &l->v[l->n++];
 		memset(r, 0, sizeof *r);
 		r->is = is->vma.v[i];
@@ -294,13 +283,10 @@ rows_get(struct rows *l, const struct memory *was, const struct memory *is,
 		}
 	}
 	for (i = 0; i < is->vma.n; i++)
-		if (row_compare(l, i, was, is, runs) == -1)
-			return -1;
+		row_compare(l, i, was, is, runs);
 	for (i = 0; i < was->vma.n; i++)
-		if (row_gone(l, &was->vma.v[i], was, is, runs) == -1)
-			return -1;
+		row_gone(l, &was->vma.v[i], was, is, runs);
 	SORT(l->v, l->n, row_cmp);
-	return 0;
 }
 
 /*

@@ -2,7 +2,6 @@
  * snapdiff: what changed in processes from one snapshot to another.
  */
 #include "snapdiff.h"
-#include "vec.h"
 
 #include <err.h>
 #include <signal.h>
@@ -88,7 +87,7 @@ trouble(void)
  * Compare a process, and tell what changed, or that it cannot be read: a
  * couple_fn.
  */
-static int
+static void
 compare(void *arg, const struct couple *c)
 {
 	struct command *cmd = arg;
@@ -98,41 +97,37 @@ compare(void *arg, const struct couple *c)
 	struct rows rows = { 0 };
 	struct result res = { .couple = c, .changes = &changes,
 	    .rows = &rows, .was = &before, .is = &now };
-	const struct moment *m = cmd->moments.v;
-	bool both;
+	bool both, known;
 	size_t i;
-	int rc = 0;
 
 	both = c->was.proc != NULL && c->is.proc != NULL;
-	res.differs = !both;
-	if (both && (proc_facts(&was, c->was.snap, c->was.proc) == -1 ||
-	    proc_facts(&is, c->is.snap, c->is.proc) == -1 ||
-	    factlist_diff(&changes, &was, &is) == -1 ||
-	    memory_open(&before, &c->was) == -1 ||
-	    memory_open(&now, &c->is) == -1 ||
-	    rows_get(&rows, &before, &now, cmd->opts.runs ||
-	    cmd->opts.bytes) == -1)) {
+	known = !both || (proc_facts(&was, c->was.snap, c->was.proc) == 0 &&
+	    proc_facts(&is, c->is.snap, c->is.proc) == 0 &&
+	    factlist_diff(&changes, &was, &is) == 0 &&
+	    memory_open(&before, &c->was) == 0 &&
+	    memory_open(&now, &c->is) == 0);
+	if (!known)
 		program_lose(NULL, snap_errstr());
-		rc = -1;
-	}
-	res.differs = res.differs || changes.n > 0;
+	else
+		rows_get(&rows, &before, &now, cmd->opts.runs ||
+		    cmd->opts.bytes);
+	res.differs = !both || changes.n > 0;
 	for (i = 0; i < rows.n; i++)
 		res.differs = res.differs || row_differs(&rows.v[i]);
-	if (rc == 0 && res.differs && cmd->opts.table.json)
+	if (known && res.differs && cmd->opts.table.json)
 		objects_result(&res, &cmd->opts);
-	else if (rc == 0 && res.differs) {
+	else if (known && res.differs) {
 		if (!cmd->differs)
-			print_head(&m[0], &m[1]);
+			print_moments(&cmd->moments);
 		print_result(&res, &cmd->opts);
 	}
-	cmd->differs = cmd->differs || (rc == 0 && res.differs);
+	cmd->differs = cmd->differs || (known && res.differs);
 	rows_free(&rows);
 	memory_close(&before);
 	memory_close(&now);
 	free(changes.v);
 	factlist_free(&was);
 	factlist_free(&is);
-	return 0;
 }
 
 /*
@@ -146,12 +141,12 @@ compare_all(struct command *cmd)
 
 	if (cmd->opts.table.json)
 		objects_head(&m[0], &m[1]);
-	if (cmd->pid == 0) {
-		if (couples_each(&m[0], &m[1], compare, cmd) == -1)
-			trouble();
-	} else if (couple_pids(&m[0], &m[1], cmd->before, cmd->pid, &c) == -1 ||
-	    compare(cmd, &c) == -1)
+	if (cmd->pid == 0)
+		couples_each(&m[0], &m[1], compare, cmd);
+	else if (couple_pids(&m[0], &m[1], cmd->before, cmd->pid, &c) == -1)
 		trouble();
+	else
+		compare(cmd, &c);
 }
 
 /*
@@ -203,9 +198,9 @@ read_all(struct command *cmd, char *const *path, size_t n)
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		if ((s = snap_open(path[i], &o)) == NULL ||
-		    VEC_ROOM(cmd->snap, cmd->nsnap) == -1)
+		if ((s = snap_open(path[i], &o)) == NULL)
 			trouble();
+		MUST_ROOM(cmd->snap, cmd->nsnap);
 		cmd->snap[cmd->nsnap++] = s;
 		if (moments_add(&cmd->moments, s, path[i], n == 1) == -1)
 			trouble();

@@ -41,12 +41,12 @@ struct couple {			/* a process as it was, and as it is */
 	struct side	 is;
 };
 
-typedef int	 (*couple_fn)(void *, const struct couple *);
+typedef void	 (*couple_fn)(void *, const struct couple *);
 
 int		 moments_add(struct moments *, struct snap *, const char *,
 		    bool parts);
 void		 moments_free(struct moments *);
-int		 couples_each(const struct moment *, const struct moment *,
+void		 couples_each(const struct moment *, const struct moment *,
 		    couple_fn, void *);
 const struct side *moment_find(const struct moment *, uint64_t);
 const struct side *moment_same(const struct moment *, const struct side *);
@@ -110,7 +110,7 @@ struct rows {
 	size_t		 n;
 };
 
-int		 rows_get(struct rows *, const struct memory *,
+void		 rows_get(struct rows *, const struct memory *,
 		    const struct memory *, bool runs);
 bool		 row_differs(const struct row *);
 void		 kbchange_add(struct kbchange *, const struct kbchange *);
@@ -136,7 +136,7 @@ struct heap {			/* of all arenas; chunks, and bytes */
 	struct heapclass class[HEAP_CLASSES];
 };
 
-int		 heap_get(struct heap *, const struct memory *);
+void		 heap_get(struct heap *, const struct memory *);
 uint64_t	 heapclass_size(size_t);
 
 /* what is known of how a process changed */
@@ -191,7 +191,6 @@ int		 growth_each(const struct moments *, uint64_t pid, bool all,
 		    void (*fn)(void *, const struct growth *), void *);
 
 /* print.c: for people; bytes.c: what changed */
-void		 print_head(const struct moment *, const struct moment *);
 void		 print_result(const struct result *, const struct options *);
 void		 print_moments(const struct moments *);
 void		 print_growth(const struct growth *, bool bytes);
