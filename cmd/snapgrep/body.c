@@ -13,7 +13,6 @@
  */
 #include "snapgrep.h"
 #include "bisect.h"
-#include "vec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -96,7 +95,7 @@ plan_common(const struct plan *p, size_t i, uint64_t off, size_t body,
 	return sum;
 }
 
-static int
+static void
 plan_part(struct plan *p, struct stretch *st, size_t body, uint64_t at,
     uint64_t len)
 {
@@ -107,20 +106,18 @@ plan_part(struct plan *p, struct stretch *st, size_t body, uint64_t at,
 	from = pt == NULL ? 0 : pt->from + pt->len;
 	if (pt != NULL && pt->body == body && pt->at + pt->len == at) {
 		pt->len += len;
-		return 0;
+		return;
 	}
-	if (VEC_ROOM(p->part, p->npart) == -1)
-		return -1;
+	MUST_ROOM(p->part, p->npart);
 	p->part[p->npart++] = (struct part){ body, at, from, len };
 	st->n++;
-	return 0;
 }
 
 /*
  * Add len bytes of s, from off on, to the last body, of which the stretch has
  * all.
  */
-static int
+static void
 plan_append(struct plan *p, struct stretch *st, const struct stored *s,
     uint64_t off, uint64_t len, bool known)
 {
@@ -133,25 +130,14 @@ plan_append(struct plan *p, struct stretch *st, const struct stored *s,
 	if (last != NULL && stored_same(last, last->len, &t, 0))
 		last->len += len;
 	else {
-		if (VEC_ROOM(p->stored, p->nstored) == -1)
-			return -1;
+		MUST_ROOM(p->stored, p->nstored);
 		p->stored[p->nstored++] = t;
 		b->n++;
 	}
 	b->len += len;
-	if (!known && known_add(&p->knowns, &t, p->nbody - 1) == -1)
-		return -1;
-	return plan_part(p, st, p->nbody - 1, t.at, len);
-}
-
-static int
-plan_open(struct plan *p, uint64_t addr)
-{
-	if (VEC_ROOM(p->body, p->nbody) == -1)
-		return -1;
-	p->body[p->nbody++] = (struct body){ .first = p->nstored,
-	    .addr = addr };
-	return 0;
+	if (!known)
+		known_add(&p->knowns, &t, p->nbody - 1);
+	plan_part(p, st, p->nbody - 1, t.at, len);
 }
 
 /*
@@ -192,38 +178,39 @@ plan_again(struct plan *p, const struct stretch *st, size_t i, uint64_t off,
 /*
  * Part what is fresh, all of a stretch.
  */
-static int
+static void
 plan_stretch(struct plan *p, struct stretch *st)
 {
 	const struct stored *s;
 	uint64_t off, left, n, at;
 	size_t i, body;
 	bool open, seen;
-	int rc;
 
 	open = false;
-	for (i = 0, off = 0, left = st->len, rc = 0; left > 0 && rc == 0;) {
+	for (i = 0, off = 0, left = st->len; left > 0;) {
 		s = &p->fresh[i];
 		n = plan_again(p, st, i, off, left, open, &body, &at);
 		if (n > 0) {
 			open = false;
-			rc = plan_part(p, st, body, at, n);
+			plan_part(p, st, body, at, n);
 		} else {
-			if (!open && plan_open(p, st->addr +
-			    (st->len - left)) == -1)
-				return -1;
+			if (!open) {
+				MUST_ROOM(p->body, p->nbody);
+				p->body[p->nbody++] = (struct body){
+				    .first = p->nstored,
+				    .addr = st->addr + (st->len - left) };
+			}
 			open = true;
 			seen = s->src == NULL || known_find(&p->knowns, s,
 			    off, &body, &at);
 			n = s->src == NULL ? s->len - off : seen ? KB :
 			    known_until(&p->knowns, s, off);
-			rc = plan_append(p, st, s, off, n, seen);
+			plan_append(p, st, s, off, n, seen);
 		}
 		for (left -= n; n > 0 && n >= p->fresh[i].len - off; off = 0)
 			n -= p->fresh[i++].len - off;
 		off += n;
 	}
-	return rc;
 }
 
 /*
@@ -252,8 +239,7 @@ plan_gather(struct plan *p, const struct piece *pc, uint64_t first,
 			s.loc = e->loc + (off / KB - e->kb) * e->src->pitch;
 			s.skip = off % KB;
 		}
-		if (VEC_ROOM(p->fresh, p->nfresh) == -1)
-			return -1;
+		MUST_ROOM(p->fresh, p->nfresh);
 		p->fresh[p->nfresh++] = s;
 	}
 	return 0;
@@ -262,25 +248,22 @@ plan_gather(struct plan *p, const struct piece *pc, uint64_t first,
 /*
  * Add what was gathered, which ends before an address.
  */
-static int
+static void
 plan_add(struct plan *p, const struct vma *v, uint64_t end)
 {
 	struct stretch st = { .owner = p->nowner - 1, .vma = v,
 	    .first = p->npart };
 	size_t i;
-	int rc;
 
 	if (p->nfresh == 0)
-		return 0;
+		return;
 	for (i = 0; i < p->nfresh; i++)
 		st.len += p->fresh[i].len;
 	st.addr = end - st.len;
-	rc = plan_stretch(p, &st);
+	plan_stretch(p, &st);
 	p->nfresh = 0;
-	if (rc == -1 || VEC_ROOM(p->stretch, p->nstretch) == -1)
-		return -1;
+	MUST_ROOM(p->stretch, p->nstretch);
 	p->stretch[p->nstretch++] = st;
-	return 0;
 }
 
 /*
@@ -300,13 +283,14 @@ plan_vma(struct plan *p, const struct vma *v, const struct chosen *c)
 	    pc = piece_next(pc)) {
 		a = pc->first > first ? pc->first : first;
 		b = pc->last < last ? pc->last : last;
-		if (a != end && plan_add(p, v, end) == -1)
-			return -1;
+		if (a != end)
+			plan_add(p, v, end);
 		if (plan_gather(p, pc, a, b) == -1)
 			return -1;
 		end = b + 1;
 	}
-	return plan_add(p, v, end);
+	plan_add(p, v, end);
+	return 0;
 }
 
 /*
@@ -324,8 +308,7 @@ plan_proc(struct plan *p, struct proc *proc, const struct chosen *c)
 	if (p->pattern->kind == PATTERN_POINTER && (word !=
 	    p->pattern->pointer || big != p->pattern->big))
 		return 0;
-	if (VEC_ROOM(p->owner, p->nowner) == -1)
-		return -1;
+	MUST_ROOM(p->owner, p->nowner);
 	o = &p->owner[p->nowner++];
 	*o = (struct owner){ .proc = proc };
 	if (proc_vmas(proc, &o->vmas) == -1) {
@@ -371,10 +354,12 @@ plan_make(struct plan *p, struct snap *s, struct chosen *c,
 		    plan_proc(p, s->proc[i], c) == -1)
 			return -1;
 	known_free(&p->knowns);
-	for (i = 1; i < p->nbody; i++)
-		if (__builtin_add_overflow(p->body[i - 1].job,
-		    jobs_of(&p->body[i - 1]), &p->body[i].job))
+	for (i = 0; i < p->nbody; i++) {
+		p->body[i].job = p->njob;
+		if (__builtin_add_overflow(p->njob, jobs_of(&p->body[i]),
+		    &p->njob))
 			return errstr_set("more than 2^64 bytes to search");
+	}
 	return 0;
 }
 

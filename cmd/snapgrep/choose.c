@@ -4,7 +4,6 @@
  */
 #include "machine.h"
 #include "snapgrep.h"
-#include "vec.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -63,21 +62,11 @@ is_perms(const char *s)
 
 /*
  * Choose for c mappings by s, a class, a name or permissions; s is borrowed.
- * Return 0, or -1 with errstr.
  */
-int
+void
 chosen_mapping(struct chosen *c, char *s)
 {
-	if (is_perms(s)) {
-		if (VEC_ROOM(c->perm, c->nperm) == -1)
-			return -1;
-		c->perm[c->nperm++] = s;
-		return 0;
-	}
-	if (VEC_ROOM(c->name, c->nname) == -1)
-		return -1;
-	c->name[c->nname++] = s;
-	return 0;
+	words_add(is_perms(s) ? &c->perm : &c->name, s);
 }
 
 static bool
@@ -120,12 +109,12 @@ chosen_vma(const struct chosen *c, const struct vma *v)
 {
 	size_t i, k;
 
-	for (i = 0; i < c->nname && !name_is(v, c->name[i]); i++)
+	for (i = 0; i < c->name.n && !name_is(v, c->name.v[i]); i++)
 		continue;
-	for (k = 0; k < c->nperm && !perm_is(v, c->perm[k]); k++)
+	for (k = 0; k < c->perm.n && !perm_is(v, c->perm.v[k]); k++)
 		continue;
-	return (i < c->nname || c->nname == 0) &&
-	    (k < c->nperm || c->nperm == 0) && v->start <= c->last &&
+	return (i < c->name.n || c->name.n == 0) &&
+	    (k < c->perm.n || c->perm.n == 0) && v->start <= c->last &&
 	    v->end > c->first;
 }
 
@@ -134,13 +123,11 @@ chosen_vma(const struct chosen *c, const struct vma *v)
  * they are big-endian.
  */
 void
-pointer_of(const struct snap *s, const struct proc *p, size_t *word,
-    bool *big)
+pointer_of(const struct snap *s, struct proc *p, size_t *word, bool *big)
 {
 	const struct file *rec = proc_file(p, "proc");
 	const struct machine *m;
 	struct header h = { 0 };
-	struct linuxrec r;
 	struct recfile f;
 	char name[32];
 
@@ -153,12 +140,9 @@ pointer_of(const struct snap *s, const struct proc *p, size_t *word,
 	*word = m->word;
 	*big = m->big;
 	/* a machine of 64 bits may have processes of 32 */
-	if (m->narrow == NULL)
-		return;
-	if (linuxrec_open(&r, rec) == 0 && linuxrec_find(&r, "auxv", &f) &&
+	if (m->narrow != NULL && linuxrec_find(proc_record(p), "auxv", &f) &&
 	    auxv_word(m, f.data, f.len) == 4)
 		*word = 4;
-	linuxrec_close(&r);
 }
 
 /*
@@ -168,6 +152,6 @@ void
 chosen_free(struct chosen *c)
 {
 	sources_free(&c->sources);
-	free(c->name);
-	free(c->perm);
+	free(c->name.v);
+	free(c->perm.v);
 }

@@ -62,9 +62,9 @@ known_holds(const struct known *n, const struct known *k)
 
 /*
  * Note in t that the whole kilobytes of s, none of which is known, are in a
- * body.  Return 0, or -1 with errstr.
+ * body.
  */
-int
+void
 known_add(struct knowns *t, const struct stored *s, size_t body)
 {
 	struct known key, *n;
@@ -72,7 +72,7 @@ known_add(struct knowns *t, const struct stored *s, size_t body)
 
 	off = s->skip == 0 ? 0 : KB - s->skip;
 	if (off >= s->len || s->len - off < KB || !known_key(s, off, &key))
-		return 0;
+		return;
 	key.n = (s->len - off) / KB;
 	key.body = body;
 	key.at = s->at + off;
@@ -81,13 +81,11 @@ known_add(struct knowns *t, const struct stored *s, size_t body)
 	    n->body == body && n->kb + n->n == key.kb &&
 	    n->at + n->n * KB == key.at) {
 		n->n += key.n;
-		return 0;
+		return;
 	}
-	if ((n = malloc(sizeof *n)) == NULL)
-		return errstr_set("out of memory");
+	n = must(malloc(sizeof *n));
 	*n = key;
 	RB_INSERT(knowns, t, n);
-	return 0;
 }
 
 /*

@@ -10,26 +10,21 @@
 enum { STEPS = 1000000 };	/* that a match may take */
 
 /*
- * Make m a matcher of pattern p, for one thread.  Return 0, or -1 with errstr.
+ * Make m a matcher of pattern p, for one thread.
  */
-int
+void
 matcher_open(struct matcher *m, const struct pattern *p)
 {
 	memset(m, 0, sizeof *m);
 	m->p = p;
 	if (p->code == NULL)
-		return 0;
-	m->data = pcre2_match_data_create(1, NULL);
-	m->context = pcre2_match_context_create(NULL);
+		return;
+	m->data = must(pcre2_match_data_create(1, NULL));
+	m->context = must(pcre2_match_context_create(NULL));
 	m->stack = pcre2_jit_stack_create(32 * KB, 1024 * KB, NULL);
-	if (m->data == NULL || m->context == NULL) {
-		matcher_close(m);
-		return errstr_set("out of memory");
-	}
 	pcre2_set_match_limit(m->context, STEPS);
 	if (m->stack != NULL)
 		pcre2_jit_stack_assign(m->context, NULL, m->stack);
-	return 0;
 }
 
 /*

@@ -22,10 +22,7 @@ compile(const void *s, size_t len, uint32_t more)
 	size_t at;
 	int error;
 
-	if ((c = pcre2_compile_context_create(NULL)) == NULL) {
-		errstr_set("out of memory");
-		return NULL;
-	}
+	c = must(pcre2_compile_context_create(NULL));
 	pcre2_set_newline(c, PCRE2_NEWLINE_LF);
 	code = pcre2_compile(s, len, options | more, &error, &at, c);
 	pcre2_compile_context_free(c);
@@ -258,23 +255,18 @@ pattern_join(struct pattern *p)
 /*
  * Find out whether it may match where all is zero.
  */
-static int
+static void
 pattern_zeros(struct pattern *p)
 {
-	struct matcher m = { 0 };
+	struct matcher m;
 	size_t start, end;
-	uint8_t *zeros;
+	uint8_t *zeros = must(calloc(1, LONGEST));
 
-	zeros = calloc(1, LONGEST);
-	if (zeros == NULL || matcher_open(&m, p) == -1) {
-		free(zeros);
-		return errstr_set("out of memory");
-	}
+	matcher_open(&m, p);
 	p->zeros = matcher_next(&m, zeros, LONGEST, 0, false, &start,
 	    &end) == MATCH_FOUND;
 	matcher_close(&m);
 	free(zeros);
-	return 0;
 }
 
 /*
@@ -304,7 +296,8 @@ pattern_finish(struct pattern *p)
 	(void)pcre2_pattern_info(p->code, PCRE2_INFO_MAXLOOKBEHIND, &before);
 	/* a line begins behind the byte before it */
 	p->before = before > 0 ? before : p->reach == ACROSS;
-	return pattern_zeros(p);
+	pattern_zeros(p);
+	return 0;
 }
 
 /*

@@ -5,7 +5,6 @@
  */
 #include "snapgrep.h"
 #include "bisect.h"
-#include "vec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,7 +39,6 @@ struct reporting {
 	uint64_t	 n;	/* matches of the process */
 	struct held	*v;	/* owned; that are held */
 	size_t		 nv;
-	bool		 failed;
 };
 
 struct others {			/* matches that are the same; borrowed */
@@ -194,7 +192,7 @@ report_one(struct report *r, struct search *s, const struct plan *p,
  * Print the matches that are held, in the order in which they were found, each
  * of those that are the same with the first of them.
  */
-static int
+static void
 print_held(struct reporting *rp)
 {
 	const struct held **v;
@@ -202,15 +200,10 @@ print_held(struct reporting *rp)
 	size_t *count, i, k;
 
 	if (rp->nv == 0)
-		return 0;
-	v = calloc(rp->nv, sizeof *v);
+		return;
+	v = must(calloc(rp->nv, sizeof *v));
 	/* of the first of those that are the same: where in v, from 1 on */
-	count = calloc(rp->nv, sizeof *count);
-	if (v == NULL || count == NULL) {
-		free(v);
-		free(count);
-		return errstr_set("out of memory");
-	}
+	count = must(calloc(rp->nv, sizeof *count));
 	for (i = 0; i < rp->nv; i++)
 		v[i] = &rp->v[i];
 	qsort(v, rp->nv, sizeof *v, sort_cmp);
@@ -232,19 +225,17 @@ print_held(struct reporting *rp)
 	rp->nv = 0;
 	free(v);
 	free(count);
-	return 0;
 }
 
-static bool
+static void
 hold(struct reporting *rp, const struct stretch *st, uint64_t start,
     uint64_t end)
 {
 	struct held *m;
 
-	if (rp->nv == HELD && print_held(rp) == -1)
-		return false;
-	if (VEC_ROOM(rp->v, rp->nv) == -1)
-		return false;
+	if (rp->nv == HELD)
+		print_held(rp);
+	MUST_ROOM(rp->v, rp->nv);
 	m = &rp->v[rp->nv];
 	m->number = rp->nv++;
 	m->stretch = (size_t)(st - rp->p->stretch);
@@ -253,7 +244,6 @@ hold(struct reporting *rp, const struct stretch *st, uint64_t start,
 	m->end = end;
 	m->apart = place_set(rp->p, st, start, &m->first) < end - start;
 	(void)place_set(rp->p, st, end - 1, &m->last);
-	return true;
 }
 
 /*
@@ -271,14 +261,12 @@ found(void *arg, const struct stretch *st, uint64_t start, uint64_t end)
 	r->found = true;
 	if (r->quiet || r->list)
 		return false;
-	if (!r->count) {
-		if (r->all || r->only)
-			report_one(r, rp->s, rp->p, st, start, end, NULL);
-		else if (!hold(rp, st, start, end)) {
-			rp->failed = true;
-			return false;
-		}
-	}
+	if (r->count)
+		return rp->n < r->most;
+	if (r->all || r->only)
+		report_one(r, rp->s, rp->p, st, start, end, NULL);
+	else
+		hold(rp, st, start, end);
 	return rp->n < r->most;
 }
 
@@ -301,31 +289,25 @@ report_process(const struct report *r, const struct owner *o, uint64_t n)
 }
 
 /*
- * Report, as r wants it, the matches of search s in p.  Return 0, or -1 with
- * errstr.
+ * Report, as r wants it, the matches of search s in p.
  */
-int
+void
 report(struct report *r, struct search *s, const struct plan *p)
 {
 	struct reporting rp = { .r = r, .s = s, .p = p };
 	const struct stretch *st, *end;
 	size_t i;
-	int rc;
 
 	st = p->stretch;
 	end = st + p->nstretch;
-	for (i = 0, rc = 0; i < p->nowner && rc == 0; i++) {
+	for (i = 0; i < p->nowner; i++) {
 		rp.n = 0;
-		for (; st < end && st->owner == i; st++) {
-			if (rc == -1 || rp.n >= r->most ||
-			    (r->list && rp.n > 0) || (r->quiet && r->found))
-				continue;
-			rc = walk(s, p, st, found, &rp);
-		}
+		for (; st < end && st->owner == i; st++)
+			if (rp.n < r->most && !(r->list && rp.n > 0) &&
+			    !(r->quiet && r->found))
+				walk(s, p, st, found, &rp);
 		report_process(r, &p->owner[i], rp.n);
 	}
-	if (rc == 0)
-		rc = rp.failed ? -1 : print_held(&rp);
+	print_held(&rp);
 	free(rp.v);
-	return rc;
 }

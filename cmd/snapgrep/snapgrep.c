@@ -20,8 +20,7 @@ struct command {		/* what the command line asks for */
 	bool		 hex;
 	bool		 number;
 	size_t		 others; /* what is looked for and is no pattern */
-	char		**e;	/* owned, its strings borrowed; of -e */
-	size_t		 ne;
+	struct words	 e;	/* of -e */
 };
 
 static struct command command = { .chosen.last = UINT64_MAX,
@@ -47,10 +46,10 @@ parse(int letter, char *arg)
 	command.others += strchr("PRY", letter) != NULL;
 	switch (letter) {
 	case 'e':
-		command.e[command.ne++] = arg;
+		words_add(&command.e, arg);
 		break;
 	case 'M':
-		rc = chosen_mapping(c, arg);
+		chosen_mapping(c, arg);
 		break;
 	case 'n':
 		command.number = true;
@@ -152,17 +151,17 @@ static int
 search(struct command *cmd, struct snap *s)
 {
 	struct plan p;
-	struct search *se;
+	struct search *se = NULL;
 	const char *why;
 	int rc;
 
-	se = NULL;
 	rc = plan_make(&p, s, &cmd->chosen, &cmd->pattern);
-	if (rc == 0 && p.nowner > 0)
-		rc = (se = search_new(&p)) == NULL ? -1 :
-		    cmd->pattern.kind == PATTERN_YARA ?
-		    yara_report(&cmd->report, se, &p) :
-		    report(&cmd->report, se, &p);
+	if (rc == 0 && p.nowner > 0 && (se = search_new(&p)) == NULL)
+		rc = -1;
+	if (se != NULL && cmd->pattern.kind == PATTERN_YARA)
+		rc = yara_report(&cmd->report, se, &p);
+	else if (se != NULL)
+		report(&cmd->report, se, &p);
 	if (se != NULL && search_lost(se, &why) > 0)
 		program_lose(NULL, why);
 	if (se != NULL && search_costly(se))
@@ -229,20 +228,20 @@ patterns(struct command *cmd, char *argv[])
 	size_t i;
 	int rc = 0;
 
-	if (cmd->others > 1 || (cmd->others > 0 && (cmd->ne > 0 ||
+	if (cmd->others > 1 || (cmd->others > 0 && (cmd->e.n > 0 ||
 	    cmd->regexp || cmd->fixed || cmd->hex || cmd->number ||
 	    p->nocase || p->word || p->utf16)) ||
 	    (cmd->fixed || p->utf16) + cmd->hex + cmd->number > 1)
 		options_misuse(&cmdline);
 	if (cmd->fixed || cmd->hex)
 		p->kind = cmd->hex ? PATTERN_HEX : PATTERN_FIXED;
-	if (cmd->others == 0 && cmd->ne == 0) {
+	if (cmd->others == 0 && cmd->e.n == 0) {
 		if (*argv == NULL)
 			options_misuse(&cmdline);
 		rc = pattern_add(p, *argv++);
 	}
-	for (i = 0; i < cmd->ne && rc == 0; i++)
-		rc = pattern_add(p, cmd->e[i]);
+	for (i = 0; i < cmd->e.n && rc == 0; i++)
+		rc = pattern_add(p, cmd->e.v[i]);
 	if (rc == -1 || pattern_finish(p) == -1)
 		fail();
 	return argv;
@@ -268,8 +267,6 @@ main(int argc, char *argv[])
 
 	/* it asks others of ours how far they are */
 	signal(SIGUSR1, SIG_IGN);
-	if ((cmd->e = calloc((size_t)argc, sizeof *cmd->e)) == NULL)
-		err(2, NULL);
 	argv = patterns(cmd, options_take(&cmdline, argc, argv));
 	cmd->report.terminal = isatty(STDOUT_FILENO) == 1;
 	cmd->report.color = is_colored();
@@ -290,7 +287,7 @@ main(int argc, char *argv[])
 	yara_close(&cmd->pattern);
 	pattern_free(&cmd->pattern);
 	chosen_free(&cmd->chosen);
-	free(cmd->e);
+	free(cmd->e.v);
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(2, "standard output");
 	if (cmd->report.quiet && cmd->report.found)

@@ -76,7 +76,7 @@ struct matcher {		/* a thread's */
 
 enum match { MATCH_NONE, MATCH_FOUND, MATCH_PARTIAL };
 
-int		 matcher_open(struct matcher *m, const struct pattern *p);
+void		 matcher_open(struct matcher *m, const struct pattern *p);
 void		 matcher_close(struct matcher *m);
 enum match	 matcher_next(struct matcher *m, const uint8_t *s, size_t len,
 		    size_t from, bool partial, size_t *start, size_t *end);
@@ -86,19 +86,17 @@ enum match	 matcher_next(struct matcher *m, const uint8_t *s, size_t len,
  */
 struct chosen {			/* of the command line */
 	struct sources	 sources; /* processes */
-	char		**name;	/* owned, its strings borrowed; none: all */
-	size_t		 nname;
-	char		**perm;	/* likewise */
-	size_t		 nperm;
+	struct words	 name;	/* none: all */
+	struct words	 perm;	/* likewise */
 	uint64_t	 first;	/* addresses */
 	uint64_t	 last;
 };
 
 int		 chosen_range(const char *s, uint64_t *first, uint64_t *last);
-int		 chosen_mapping(struct chosen *c, char *s);
+void		 chosen_mapping(struct chosen *c, char *s);
 bool		 chosen_vma(const struct chosen *c, const struct vma *v);
 void		 chosen_free(struct chosen *c);
-void		 pointer_of(const struct snap *s, const struct proc *p,
+void		 pointer_of(const struct snap *s, struct proc *p,
 		    size_t *word, bool *big);
 
 /*
@@ -158,6 +156,7 @@ struct plan {
 	size_t		 npart;
 	struct body	*body;
 	size_t		 nbody;
+	size_t		 njob;	/* of all bodies */
 	struct stored	*stored;
 	size_t		 nstored;
 	struct knowns	 knowns; /* owned; what of sources is in which body */
@@ -187,7 +186,7 @@ struct known {
 	uint64_t	 at;
 };
 
-int		 known_add(struct knowns *t, const struct stored *s,
+void		 known_add(struct knowns *t, const struct stored *s,
 		    size_t body);
 bool		 known_find(struct knowns *t, const struct stored *s,
 		    uint64_t off, size_t *body, uint64_t *at);
@@ -212,8 +211,8 @@ void		 search_free(struct search *s);
 const struct found *search_job(struct search *s, size_t body, size_t i,
 		    size_t *n);
 struct matcher	*search_matcher(struct search *s);
-uint64_t	 search_lost(struct search *s, const char **why);
-bool		 search_costly(struct search *s);
+uint64_t	 search_lost(const struct search *s, const char **why);
+bool		 search_costly(const struct search *s);
 void		 search_read(struct search *s, size_t body, uint64_t at,
 		    uint8_t *buf, size_t len);
 
@@ -223,7 +222,7 @@ void		 search_read(struct search *s, size_t body, uint64_t at,
 typedef bool	 (*walk_fn)(void *arg, const struct stretch *st,
 		    uint64_t start, uint64_t end);
 
-int		 walk(struct search *s, const struct plan *p,
+void		 walk(struct search *s, const struct plan *p,
 		    const struct stretch *st, walk_fn fn, void *arg);
 void		 walk_read(struct search *s, const struct plan *p,
 		    const struct stretch *st, uint64_t off, uint8_t *buf,
@@ -252,7 +251,7 @@ struct report {			/* what the command line asks for */
 
 struct others;
 
-int		 report(struct report *r, struct search *s,
+void		 report(struct report *r, struct search *s,
 		    const struct plan *p);
 void		 report_one(struct report *r, struct search *s,
 		    const struct plan *p, const struct stretch *st,

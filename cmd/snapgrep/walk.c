@@ -48,20 +48,6 @@ walk_read(struct search *s, const struct plan *p, const struct stretch *st,
 	}
 }
 
-static int
-walk_room(struct walking *w, size_t n)
-{
-	uint8_t *buf;
-
-	if (n <= w->cap)
-		return 0;
-	if ((buf = realloc(w->buf, n)) == NULL)
-		return errstr_set("out of memory");
-	w->buf = buf;
-	w->cap = n;
-	return 0;
-}
-
 static void
 walk_tell(struct walking *w, uint64_t start, uint64_t end)
 {
@@ -73,7 +59,7 @@ walk_tell(struct walking *w, uint64_t start, uint64_t end)
 /*
  * Search what begins before an offset, at most a job, from where all was told.
  */
-static int
+static void
 walk_some(struct walking *w, uint64_t to, size_t reach)
 {
 	const struct pattern *p = w->p->pattern;
@@ -84,8 +70,10 @@ walk_some(struct walking *w, uint64_t to, size_t reach)
 
 	base = w->x - (w->x < p->before ? w->x : p->before);
 	end = w->st->len - to < reach ? w->st->len : to + reach;
-	if (walk_room(w, (size_t)(end - base)) == -1)
-		return -1;
+	if (end - base > w->cap) {
+		w->cap = (size_t)(end - base);
+		w->buf = must(realloc(w->buf, w->cap));
+	}
 	walk_read(w->s, w->p, w->st, base, w->buf, (size_t)(end - base));
 	m->base = w->st->addr + base;
 	while (w->x < to && !w->stop) {
@@ -97,43 +85,39 @@ walk_some(struct walking *w, uint64_t to, size_t reach)
 		if (found == MATCH_PARTIAL) {
 			/* more of it is to be seen */
 			w->x = base + start;
-			return walk_some(w, to, LONGEST);
+			walk_some(w, to, LONGEST);
+			return;
 		}
 		walk_tell(w, base + start, base + stop);
 	}
 	if (w->x < to)
 		w->x = to;
-	return 0;
 }
 
-static int
+static void
 walk_here(struct walking *w, uint64_t to)
 {
 	uint64_t some;
 
 	while (w->x < to && !w->stop) {
 		some = to - w->x < JOB ? to : w->x + JOB;
-		if (walk_some(w, some, w->p->pattern->reach) == -1)
-			return -1;
+		walk_some(w, some, w->p->pattern->reach);
 	}
-	return 0;
 }
 
 /*
  * Tell the matches of a job that begin in a part before the offset *to of the
- * stretch; *to becomes less where one must be searched here.  Return 1 if those
- * of the next job are to be told, 0 if not, and -1 with errstr.
+ * stretch; *to becomes less where one must be searched here.  Return whether
+ * those of the next job are to be told.
  */
-static int
+static bool
 walk_job(struct walking *w, const struct part *pt, size_t i, bool whole,
     uint64_t *to)
 {
-	const struct found *v;
 	uint64_t start, end, x;
 	size_t k, n;
+	const struct found *v = search_job(w->s, pt->body, i, &n);
 
-	if ((v = search_job(w->s, pt->body, i, &n)) == NULL)
-		return -1;
 	x = pt->at + (w->x - pt->from);
 	start = (uint64_t)i * JOB;
 	k = BISECT_WHILE(a, n, start + v[a].at + v[a].len <= x);
@@ -144,35 +128,33 @@ walk_job(struct walking *w, const struct part *pt, size_t i, bool whole,
 		if (end <= x)
 			continue;
 		if (start >= pt->at + (*to - pt->from))
-			return 0;
+			return false;
 		if (start < x) {
 			end = pt->from + (end - pt->at);
-			if (walk_here(w, end < *to ? end : *to) == -1)
-				return -1;
+			walk_here(w, end < *to ? end : *to);
 			continue;
 		}
 		if (end > pt->at + pt->len ||
 		    (end == pt->at + pt->len && !whole)) {
 			*to = pt->from + (start - pt->at);
-			return 0;
+			return false;
 		}
 		walk_tell(w, pt->from + (start - pt->at),
 		    pt->from + (end - pt->at));
 	}
-	return 1;
+	return true;
 }
 
 /*
  * Tell the matches of a part.
  */
-static int
+static void
 walk_part(struct walking *w, const struct part *pt, bool first, bool last)
 {
 	const struct pattern *p = w->p->pattern;
 	uint64_t from, to, at;
 	bool whole;
 	size_t i;
-	int rc;
 
 	whole = pt->body == BODY_ZERO ||
 	    pt->at + pt->len == w->p->body[pt->body].len;
@@ -183,40 +165,33 @@ walk_part(struct walking *w, const struct part *pt, bool first, bool last)
 	if (!last || !whole)
 		to -= p->reach < pt->len ? p->reach : pt->len;
 	if (from >= to || w->x >= to)
-		return 0;
-	if (walk_here(w, from) == -1)
-		return -1;
-	rc = 1;
+		return;
+	walk_here(w, from);
 	if (pt->body != BODY_ZERO && w->x < to) {
 		at = pt->at + (w->x - pt->from);
 		/* a match of the job before may reach into this one */
 		i = (size_t)(at / JOB);
-		for (i -= i > 0; rc == 1 && !w->stop && (uint64_t)i * JOB <
+		for (i -= i > 0; !w->stop && (uint64_t)i * JOB <
 		    pt->at + (to - pt->from); i++)
-			rc = walk_job(w, pt, i, last && whole, &to);
+			if (!walk_job(w, pt, i, last && whole, &to))
+				break;
 	}
-	if (rc != -1 && w->x < to)
+	if (w->x < to)
 		w->x = to;
-	return rc == -1 ? -1 : 0;
 }
 
 /*
- * Tell fn, with arg, the matches of stretch st of p that s finds.  Return 0, or
- * -1 with errstr.
+ * Tell fn, with arg, the matches of stretch st of p that s finds.
  */
-int
+void
 walk(struct search *s, const struct plan *p, const struct stretch *st,
     walk_fn fn, void *arg)
 {
 	struct walking w = { .s = s, .p = p, .st = st, .fn = fn, .arg = arg };
 	size_t i;
-	int rc;
 
-	for (i = 0, rc = 0; i < st->n && rc == 0 && !w.stop; i++)
-		rc = walk_part(&w, &p->part[st->first + i], i == 0,
-		    i + 1 == st->n);
-	if (rc == 0)
-		rc = walk_here(&w, st->len);
+	for (i = 0; i < st->n && !w.stop; i++)
+		walk_part(&w, &p->part[st->first + i], i == 0, i + 1 == st->n);
+	walk_here(&w, st->len);
 	free(w.buf);
-	return rc;
 }

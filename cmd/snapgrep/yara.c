@@ -259,11 +259,9 @@ yara_report(struct report *r, struct search *s, const struct plan *p)
 	YR_SCANNER *scanner;
 	int rc;
 
-	if ((sc.buf = malloc(BLOCK)) == NULL ||
-	    yr_scanner_create(p->pattern->rules, &scanner) != ERROR_SUCCESS) {
-		free(sc.buf);
-		return errstr_set("out of memory");
-	}
+	sc.buf = must(malloc(BLOCK));
+	if (yr_scanner_create(p->pattern->rules, &scanner) != ERROR_SUCCESS)
+		program_nomem();
 	yr_scanner_set_callback(scanner, scanned, &sc);
 	sc.block.context = &sc;
 	sc.block.fetch_data = block_data;
