@@ -114,13 +114,10 @@ target_auxv(const struct target *t, uint64_t type, uint64_t *v)
 static const char *
 missing_why(const struct image *mem, uint64_t addr)
 {
-	size_t i;
+	const size_t i = BISECT(mem->missing, mem->nmissing, end, addr);
 
-	for (i = 0; i < mem->nmissing; i++)
-		if (addr >= mem->missing[i].start &&
-		    addr < mem->missing[i].end)
-			return mem->missing[i].reason;
-	return NULL;
+	return i < mem->nmissing && mem->missing[i].start <= addr ?
+	    mem->missing[i].reason : NULL;
 }
 
 /*
@@ -161,19 +158,6 @@ kb_read(struct target *t, uint64_t addr, uint8_t *buf)
 	return true;
 }
 
-/*
- * Return the block at addr that was kept, or NULL.
- */
-static const struct block *
-kept_find(const struct target *t, uint64_t addr)
-{
-	size_t at;
-
-	at = BISECT_WHILE(i, t->nkept, t->kept[i]->addr < addr);
-	return at < t->nkept && t->kept[at]->addr == addr ? t->kept[at] :
-	    NULL;
-}
-
 static const struct block *
 block_get(struct target *t, uint64_t addr)
 {
@@ -184,7 +168,7 @@ block_get(struct target *t, uint64_t addr)
 
 	if (b->valid != 0 && b->addr == addr)
 		return b;
-	if (t->left && (kept = kept_find(t, addr)) != NULL)
+	if (t->left && (kept = PFIND(t->kept, t->nkept, addr, addr)) != NULL)
 		return kept;
 	b->addr = addr;
 	b->valid = 0;

@@ -5,19 +5,7 @@
 #include "snapstack.h"
 #include "bisect.h"
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-static int
-key_cmp(const void *a, const void *b)
-{
-	const struct threadkey *x = a, *y = b;
-
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return x->nth > y->nth ? -1 : x->nth < y->nth;
-}
+CMP2(key_cmp, struct threadkey, key, nth)
 
 /*
  * Return the n threads by what each has at so many bytes from the beginning of
@@ -36,7 +24,7 @@ keys_make(const struct unwinder *u, size_t at)
 		    sizeof k[i].key);
 		k[i].nth = i;
 	}
-	qsort(k, u->n, sizeof *k, key_cmp);
+	SORT(k, u->n, key_cmp);
 	return k;
 }
 
@@ -47,9 +35,8 @@ keys_make(const struct unwinder *u, size_t at)
 const struct stack *
 thread_find(const struct unwinder *u, const struct threadkey *k, uint64_t key)
 {
-	size_t i = BISECT(k, u->n, key, key);
-
-	return i > 0 && k[i - 1].key == key ? &u->stack[k[i - 1].nth] : NULL;
+	k = FIND(k, u->n, key, key);
+	return k == NULL ? NULL : &u->stack[k->nth];
 }
 
 /*

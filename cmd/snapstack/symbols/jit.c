@@ -8,6 +8,7 @@
 #include "bisect.h"
 #include "vec.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,32 +34,20 @@ struct jit {
 };
 
 /*
- * Read a hexadecimal number and what divides it from what follows it.
+ * Read a hexadecimal number of a line, of 16 digits at most, and the blanks
+ * behind it.  Return false if either is missing.
  */
 static bool
-hex_read(const char **p, const char *end, uint64_t *v)
+hex_read(const char **p, uint64_t *v)
 {
 	const char *s = *p;
-	unsigned int digits;
-	int c;
+	char *end;
 
-	if (end - s > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
-		s += 2;
-	for (*v = 0, digits = 0; s < end; s++, digits++) {
-		c = *s >= 'A' && *s <= 'F' ? *s - 'A' + 'a' : *s;
-		if (c >= '0' && c <= '9')
-			*v = *v << 4 | (unsigned int)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			*v = *v << 4 | (unsigned int)(c - 'a' + 10);
-		else
-			break;
-	}
-	if (digits == 0 || digits > 16 || s == end || *s != ' ')
+	if (!isxdigit((uint8_t)*s))
 		return false;
-	while (s < end && *s == ' ')
-		s++;
-	*p = s;
-	return true;
+	*v = strtoull(s, &end, 16);
+	*p = end + strspn(end, " ");
+	return *p > end && end - s <= (tolower(s[1]) == 'x' ? 18 : 16);
 }
 
 /*
@@ -70,7 +59,7 @@ line_add(struct jit *j, const char *s, const char *end)
 	struct line *l;
 	uint64_t start, len;
 
-	if (!hex_read(&s, end, &start) || !hex_read(&s, end, &len) ||
+	if (!hex_read(&s, &start) || !hex_read(&s, &len) ||
 	    s == end || len == 0 || len > LENGTH_MOST || start + len < start)
 		return 0;
 	if (j->n == LINES_MOST || VEC_ROOM(j->line, j->n) == -1)
