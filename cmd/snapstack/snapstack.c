@@ -118,7 +118,7 @@ check_dir(int letter, char *dir)
 	if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode))
 		errno = ENOTDIR;
 	else if (access(dir, R_OK | X_OK) == 0) {
-		debugfile_dir(dir);
+		words_add(&debugfile_dirs, dir);
 		return;
 	}
 	err(1, "-%c: %s", letter, dir);
@@ -162,27 +162,24 @@ static const struct cmdline cmdline = {
 };
 
 /*
- * Confine the program to the snapshots that it reads, and to debugging
+ * Confine the program to the snapshots that it reads, file, and to debugging
  * information.
  */
 static void
-confine_all(char *const file[], size_t n)
+confine_all(const struct words *file)
 {
 	struct confined need = { 0 };
-	char *const *dir;
-	char **in;
-	size_t i, ndir;
+	struct words in = { 0 };
+	size_t i;
 
-	dir = debugfile_dirs(&ndir);
-	if ((in = calloc(n + ndir + 1, sizeof(char *))) == NULL)
-		err(1, NULL);
-	for (i = 0; i < n; i++)
-		in[i] = file[i];
-	for (need.nin = i; ndir > 0; ndir--)
-		in[need.nin++] = *dir++;
-	need.in = in;
+	for (i = 0; i < file->n; i++)
+		words_add(&in, file->v[i]);
+	for (i = 0; i < debugfile_dirs.n; i++)
+		words_add(&in, debugfile_dirs.v[i]);
+	need.in = in.v;
+	need.nin = in.n;
 	program_confine(&need, false);
-	free(in);
+	free(in.v);
 }
 
 int
@@ -199,7 +196,7 @@ main(int argc, char *argv[])
 	argv = options_take(&cmdline, argc, argv);
 	if (asked.all + asked.folded + asked.json > 1)
 		options_misuse(&cmdline);
-	debugfile_dir(system_dir);
+	words_add(&debugfile_dirs, system_dir);
 	fetch_begin();
 	sources_operands(&sources, argv, SOURCES_FILES);
 	/* processes first, which takes rights that are given up then */
@@ -207,7 +204,7 @@ main(int argc, char *argv[])
 	if (rc == -1 && !program_lost())	/* of what was not told */
 		program_warn("%s", snap_errstr());
 	failure_begin();
-	confine_all(sources.file.v, sources.file.n);
+	confine_all(&sources.file);
 	progress_show(&progress, getprogname());
 	if (tell_live(&live) == -1)
 		rc = -1;

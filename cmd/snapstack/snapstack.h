@@ -87,8 +87,8 @@ void		 elfimage_forget(void);
 void		 elfimage_tidy(void);
 
 /* debugfile.c */
-void		 debugfile_dir(char *dir);
-char *const	*debugfile_dirs(size_t *n);
+extern struct words debugfile_dirs;
+
 int		 debugfile_open(const void *id, size_t len, bool debug,
 		    const char *name, char **path);
 

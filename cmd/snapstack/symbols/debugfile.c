@@ -4,38 +4,14 @@
  * distribution puts below /usr/lib/debug, and those that servers have.
  */
 #include "snapstack/snapstack.h"
-#include "vec.h"
 
 #include <elfutils/libdwelf.h>
 
-#include <err.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-static char **dirs;
-static size_t ndirs;
-
-/*
- * Look in dir, too, which is borrowed, and before those that were told later.
- */
-void
-debugfile_dir(char *dir)
-{
-	if (VEC_ROOM(dirs, ndirs) == -1)
-		errx(1, "%s", snap_errstr());
-	dirs[ndirs++] = dir;
-}
-
-/*
- * Return the n directories that are looked in.
- */
-char *const *
-debugfile_dirs(size_t *n)
-{
-	*n = ndirs;
-	return dirs;
-}
+struct words debugfile_dirs;	/* are looked in, in this order */
 
 /*
  * Return whether the ELF file fd has that build id.
@@ -124,19 +100,21 @@ debugfile_open(const void *id, size_t len, bool debug, const char *name,
     char **found)
 {
 	const char *const suffix[] = { ".debug", "" };
+	const char *dir;
 	char *path;
 	size_t i, k;
 	int fd;
 
 	if (len < 2)
 		return -1;
-	for (i = 0; i < ndirs; i++) {
-		path = path_of(dirs[i], id, len, debug);
+	for (i = 0; i < debugfile_dirs.n; i++) {
+		dir = debugfile_dirs.v[i];
+		path = path_of(dir, id, len, debug);
 		if (path != NULL &&
 		    (fd = open_same(path, id, len, found)) != -1)
 			return fd;
 		for (k = !debug; name != NULL && k < 2; k++) {
-			path = path_named(dirs[i], name, suffix[k]);
+			path = path_named(dir, name, suffix[k]);
 			if (path != NULL &&
 			    (fd = open_same(path, id, len, found)) != -1)
 				return fd;
