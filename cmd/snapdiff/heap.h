@@ -46,7 +46,6 @@ struct addresses {
 
 /* heapread.c */
 bool		 heap_word(struct heapread *, uint64_t, uint64_t *);
-bool		 heap_byte(struct heapread *, uint64_t, uint8_t *);
 bool		 heap_chunk(struct heapread *, uint64_t, uint64_t *);
 
 /* heapfind.c */

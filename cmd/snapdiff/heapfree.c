@@ -92,15 +92,11 @@ static bool
 cache_list(struct heapread *r, uint64_t at, const struct cache *t, size_t i,
     uint64_t *n, uint64_t *first)
 {
-	uint8_t b;
-	size_t k;
+	const uint64_t count = at + i * t->width;
 
-	*n = 0;
-	for (k = 0; k < t->width; k++) {
-		if (!heap_byte(r, at + i * t->width + k, &b))
-			return false;
-		*n |= (uint64_t)b << 8 * k;
-	}
+	if (!heap_word(r, count & ~(uint64_t)7, n))
+		return false;
+	*n = *n >> 8 * (count % 8) & ((1U << 8 * t->width) - 1);
 	return heap_word(r, at + LISTS * t->width + i * 8, first);
 }
 

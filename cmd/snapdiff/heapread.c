@@ -2,6 +2,7 @@
  * Words of a memory, read where they are near one another.
  */
 #include "heap.h"
+#include "num.h"
 
 /*
  * Have at least 8 bytes of an address, which is aligned to that, in r->buf.
@@ -38,28 +39,10 @@ heap_fill(struct heapread *r, uint64_t addr)
 bool
 heap_word(struct heapread *r, uint64_t addr, uint64_t *v)
 {
-	const uint8_t *p;
-	size_t i;
-
 	*v = 0;
 	if (addr % 8 != 0 || !heap_fill(r, addr))
 		return false;
-	p = r->buf + (addr - r->addr);
-	for (i = 8; i > 0; i--)
-		*v = *v << 8 | p[i - 1];
-	return true;
-}
-
-/*
- * Set *v to the byte that r reads at address addr; return false if there is
- * none.
- */
-bool
-heap_byte(struct heapread *r, uint64_t addr, uint8_t *v)
-{
-	if (!heap_fill(r, addr & ~(uint64_t)7))
-		return false;
-	*v = r->buf[addr - r->addr];
+	*v = num_get(r->buf + (addr - r->addr), 8);
 	return true;
 }
 
