@@ -1,8 +1,7 @@
 /*
  * Other machines: registers are read by their number, whatever they are; of a
  * thread that was stopped nothing is put right; and no process is made to make
- * system calls: what is for that is never used (isa.injects), and is here so
- * that all is linked.
+ * system calls (isa.injects), so that functions for that are nowhere.
  */
 #include "linux/machine/machine.h"
 
@@ -77,98 +76,6 @@ bool
 restart_call(pid_t tid, const struct seencall *seen)
 {
 	return false;
-}
-
-/* code.c */
-bool
-gadgets_call(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
-{
-	return false;
-}
-
-bool
-gadgets_back(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
-{
-	return false;
-}
-
-void
-gadgets_seek(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
-{
-}
-
-/* call.c */
-const char *
-call_refused(pid_t tid, const struct gregs *r)
-{
-	return "on this machine that is not known how";
-}
-
-void
-call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
-    const uint64_t arg[6])
-{
-}
-
-int
-call_cancel(pid_t tid)
-{
-	return unknown();
-}
-
-int64_t
-call_result(const struct gregs *r)
-{
-	return -ENOSYS;
-}
-
-int
-call_pending(pid_t tid, long nr, uint64_t first)
-{
-	return unknown();
-}
-
-int
-kept_read(pid_t tid, struct kept *k)
-{
-	return unknown();
-}
-
-int
-kept_write(pid_t tid, const struct kept *k)
-{
-	return unknown();
-}
-
-/* again_, of restart.c */
-struct again
-again_look(pid_t tid, const struct gregs *r)
-{
-	return (struct again){ 0, false };
-}
-
-uint64_t
-again_first(const struct gregs *r)
-{
-	return 0;
-}
-
-void
-again_load(struct gregs *r, int code)
-{
-}
-
-/* frame.c */
-int
-frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
-{
-	return unknown();
-}
-
-uint64_t
-frame_exit(uint8_t *buf, uint64_t at, const struct way *w)
-{
-	return at;
 }
 
 #endif
