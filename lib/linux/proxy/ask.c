@@ -19,10 +19,11 @@
 enum { FILES = 16 };		/* that the proxy keeps open */
 
 struct range {			/* that is asked for */
-	uint64_t	 file;	/* its number, never used for another */
+	uint64_t	 file;	/* its number, never used for another; 0: it
+				   is of what comes with the question, or */
+	pid_t		 pid;	/* of this process, if that is not 0 */
 	uint64_t	 at;
 	uint64_t	 len;
-	pid_t		 pid;
 };
 
 /*
@@ -188,76 +189,34 @@ proxy_open(int at, uint64_t number, uint64_t dev, const char *name,
 }
 
 /*
- * Add to an answer what read_fn reads of a range.
+ * Answer with a range of a file that was opened, or of the memory of a process.
+ * That of a mapped file is read by process_vm_readv(2): other than through
+ * /proc/PID/mem, the kernel lets go of the address space as it waits for a
+ * page, and does not wait when we are killed (process_vm_rw_single_vec of
+ * mm/process_vm_access.c); and of such pages it makes no copies.
  */
 static int
-range_serve(struct serving *s,
-    ssize_t (*read_fn)(const struct serving *, const struct range *, void *,
-    size_t))
+range_serve(struct serving *s)
 {
+	struct iovec here, from;
 	struct range r;
-	uint8_t *to;
-	size_t room;
 	ssize_t n;
+	int fd;
 
 	memcpy(&r, s->arg, sizeof r);
-	to = serve_room(s, 1, &room);
-	n = read_fn(s, &r, to, r.len < room ? (size_t)r.len : room);
+	here.iov_base = serve_room(s, 1, &here.iov_len);
+	if (r.len < here.iov_len)
+		here.iov_len = (size_t)r.len;
+	from.iov_base = (void *)(uintptr_t)r.at;
+	from.iov_len = here.iov_len;
+	fd = r.file == 0 ? s->fd : kept_get(s, r.file);
+	n = r.pid != 0 ? process_vm_readv(r.pid, &here, 1, &from, 1, 0) :
+	    fd == -1 ? -1 : pread(fd, here.iov_base, here.iov_len,
+	    (off_t)r.at);
 	if (n == -1)
 		return -1;
 	s->n += (size_t)n;
 	return 0;
-}
-
-static ssize_t
-kept_read(const struct serving *s, const struct range *r, void *to, size_t n)
-{
-	const int fd = kept_get(s, r->file);
-
-	return fd == -1 ? -1 : pread(fd, to, n, (off_t)r->at);
-}
-
-static int
-read_serve(struct serving *s)
-{
-	return range_serve(s, kept_read);
-}
-
-static ssize_t
-pages_read(const struct serving *s, const struct range *r, void *to, size_t n)
-{
-	return pread(s->fd, to, n, (off_t)r->at);
-}
-
-static int
-pages_serve(struct serving *s)
-{
-	return range_serve(s, pages_read);
-}
-
-/*
- * Read the memory of a process, where it is that of a mapped file.  Other than
- * through /proc/PID/mem, the kernel lets go of the address space as it waits
- * for a page, and does not wait when we are killed (process_vm_rw_single_vec
- * of mm/process_vm_access.c); and of such pages it makes no copies.
- */
-static ssize_t
-filepages_read(const struct serving *s, const struct range *r, void *to,
-    size_t n)
-{
-	struct iovec here = { to, n };
-	struct iovec from;
-
-	(void)s;
-	from.iov_base = (void *)(uintptr_t)r->at;
-	from.iov_len = n;
-	return process_vm_readv(r->pid, &here, 1, &from, 1, 0);
-}
-
-static int
-filepages_serve(struct serving *s)
-{
-	return range_serve(s, filepages_read);
 }
 
 /*
@@ -273,7 +232,7 @@ proxy_read(int at, uint64_t number, uint64_t dev, const char *name, void *buf,
 	const struct proxy_key k = { KEY_DEVICE, dev, name, 0 };
 	const struct range r = { .file = number, .at = off, .len = len };
 
-	return proxy_call(&k, read_serve, &r, sizeof r, at, buf, len, NULL);
+	return proxy_call(&k, range_serve, &r, sizeof r, at, buf, len, NULL);
 }
 
 /*
@@ -299,12 +258,12 @@ ssize_t
 proxy_memory(int mem, pid_t pid, bool file, void *buf, size_t len,
     uint64_t addr)
 {
-	const struct range r = { .pid = pid, .at = addr, .len = len };
+	const struct range r = { .pid = file ? pid : 0, .at = addr,
+	    .len = len };
 	struct proxy_key k = { KEY_MEMORY, (uint64_t)pid, NULL, 0 };
 	char what[64];
 
 	snprintf(what, sizeof what, "memory of %d", pid);
 	k.what = what;
-	return proxy_call(&k, file ? filepages_serve : pages_serve, &r,
-	    sizeof r, mem, buf, len, NULL);
+	return proxy_call(&k, range_serve, &r, sizeof r, mem, buf, len, NULL);
 }

@@ -2,11 +2,12 @@
  * To ask a proxy, and to wait for its answer.
  *
  * All answers together may take so long while anything is stopped; while
- * nothing is, each may.  Who has not answered then is not asked again
- * (missed.c).
+ * nothing is, each may.  Who has not answered then is not asked again, and the
+ * user is told of it.
  */
 #include "proxying.h"
 #include "clock.h"
+#include "vec.h"
 
 #include <sys/uio.h>
 
@@ -14,6 +15,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,22 +26,104 @@ enum {
 	SLICE_MS = 16		/* after which the proxy is looked at */
 };
 
+struct missed {			/* who did not answer */
+	enum proxy_kind	 kind;
+	uint64_t	 id;
+	char		 what[256];
+};
+
+static struct {
+	struct missed	*v;	/* owned */
+	size_t		 n;
+} missed;			/* under proxies.lock */
+
 /*
- * Return how long to wait for an answer, in nanoseconds; 0: not at all.  When
- * the time is up, what is asked once of each process is still asked for.
+ * Return true if who k tells of is one of them; proxies.lock is held.
+ */
+static bool
+missed_find(const struct proxy_key *k)
+{
+	size_t i;
+
+	for (i = 0; i < missed.n; i++)
+		if (missed.v[i].kind == k->kind && missed.v[i].id == k->id)
+			return true;
+	return false;
+}
+
+/*
+ * Note that who is asked as k says does not answer in time, and is not to be
+ * asked again.  Return -1 with errno ETIMEDOUT.
+ */
+static int
+missed_add(const struct proxy_key *k)
+{
+	struct missed *v;
+
+	pthread_mutex_lock(&proxies.lock);
+	if (!missed_find(k) && VEC_ROOM(missed.v, missed.n) == 0) {
+		v = &missed.v[missed.n++];
+		v->kind = k->kind;
+		v->id = k->id;
+		strlcpy(v->what, k->what, sizeof v->what);
+	}
+	pthread_mutex_unlock(&proxies.lock);
+	errno = ETIMEDOUT;
+	return -1;
+}
+
+/*
+ * Copy what the nth was that did not answer in time, in words for a user, to
+ * what, of size bytes.  Return false if there is none.
+ */
+bool
+proxy_missed(size_t n, char *what, size_t size)
+{
+	bool is;
+
+	pthread_mutex_lock(&proxies.lock);
+	if ((is = n < missed.n))
+		strlcpy(what, missed.v[n].what, size);
+	pthread_mutex_unlock(&proxies.lock);
+	return is;
+}
+
+/*
+ * Forget all of them.
+ */
+void
+missed_forget(void)
+{
+	pthread_mutex_lock(&proxies.lock);
+	free(missed.v);
+	missed.v = NULL;
+	missed.n = 0;
+	pthread_mutex_unlock(&proxies.lock);
+}
+
+/*
+ * Return how long to wait for an answer, in nanoseconds; 0: not at all, for the
+ * time is up, or this one has not answered before.  When the time is up, what
+ * is asked once of each process is still asked for.
  */
 static uint64_t
 time_allowed(const struct proxy_key *k)
 {
 	uint64_t least;
+	size_t n;
+	bool has;
 
-	if (!proxies.held)
-		return proxies.most;
+	pthread_mutex_lock(&proxies.lock);
+	has = missed_find(k);
+	n = missed.n;
+	pthread_mutex_unlock(&proxies.lock);
+	if (has || !proxies.held)
+		return has ? 0 : proxies.most;
 	if (k->kind == KEY_OPEN)	/* there are many, and others wait */
 		return proxies.left / 2;
 	if (k->kind != KEY_PROC)
 		return proxies.left;
-	least = (missed_count() < LATE ? GRACE_MS : GRACE_LATE_MS) * MS;
+	least = (n < LATE ? GRACE_MS : GRACE_LATE_MS) * MS;
 	return proxies.left > least ? proxies.left : least;
 }
 
@@ -109,39 +193,6 @@ answer_await(const struct lane *p, uint64_t *allowed)
 }
 
 /*
- * Receive a message of an answer, up to len bytes of it into buf, and a
- * descriptor, which is the caller's, or -1.  Return the number of bytes, or -1
- * with errno.
- */
-static ssize_t
-answer_receive(struct lane *p, struct proxy_answer *a, void *buf, size_t len,
-    int *fd)
-{
-	const struct iovec v[2] = { { a, sizeof *a }, { buf, len } };
-	ssize_t n;
-
-	n = passfd_receive(p->sock, v, 2, fd);
-	if (n >= (ssize_t)sizeof *a)
-		return n - (ssize_t)sizeof *a;
-	lane_abandon(p);	/* someone has killed it */
-	errno = EIO;
-	return -1;
-}
-
-/*
- * Put the sentence of a failure, n bytes, into errstr, and its number into
- * errno.  Return -1.
- */
-static int
-answer_failed(const struct proxy_answer *a, const void *text, size_t n)
-{
-	if (n > 0)
-		errstr_set("%.*s", (int)n, (const char *)text);
-	errno = a->error;
-	return -1;
-}
-
-/*
  * Send question q to proxy p.  Return 0; or -1 with errno, ETIMEDOUT where the
  * answer may take no time any more.
  */
@@ -154,8 +205,8 @@ lane_ask(struct lane *p, const struct proxy_question *q)
 	};
 	int i;
 
-	if (time_allowed(&q->key) == 0 || missed_has(&q->key))
-		return proxy_miss(&q->key);
+	if (time_allowed(&q->key) == 0)
+		return missed_add(&q->key);
 	for (i = 0; i < 2; i++) {
 		if (p->pid == 0 && lane_fork(p) == -1)
 			return -1;
@@ -168,47 +219,63 @@ lane_ask(struct lane *p, const struct proxy_question *q)
 }
 
 /*
- * Wait for the next message of an answer for *allowed nanoseconds, from which
- * those are taken that it took, and receive it: answer_receive.
- */
-static ssize_t
-answer_next(struct lane *p, const struct proxy_key *k, uint64_t *allowed,
-    struct proxy_answer *a, void *buf, size_t len, int *fd)
-{
-	if (answer_await(p, allowed))
-		return answer_receive(p, a, buf, len, fd);
-	lane_abandon(p);
-	return proxy_miss(k);
-}
-
-/*
- * Add all bytes of the next answer of proxy p, which is the one to q, to *to.
+ * Wait for the next answer of proxy p, which is the one to q, and add its bytes
+ * to *to.  If a descriptor came with it, that becomes *out, the caller's.
  * Return 0, or -1 with errno, and with errstr where it has a sentence.
  */
 static int
-answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *to)
+answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *to,
+    int *out)
 {
 	struct proxy_answer a = { .more = true };
 	uint64_t allowed = time_allowed(&q->key);
 	uint8_t piece[PROXY_MOST];
+	const struct iovec v[2] = { { &a, sizeof a }, { piece, sizeof piece } };
 	ssize_t n;
-	int got;
 
-	for (n = 0; n != -1 && a.more;) {
-		n = answer_next(p, &q->key, &allowed, &a, piece, sizeof piece,
-		    &got);
-		if (n == -1)
-			break;
-		if (got != -1)
-			close(got);
-		if (a.error != 0)
-			n = answer_failed(&a, piece, (size_t)n);
-		else if (n > 0)
+	while (a.more) {
+		if (!answer_await(p, &allowed)) {
+			lane_abandon(p);
+			return missed_add(&q->key);
+		}
+		n = passfd_receive(p->sock, v, 2, out) - (ssize_t)sizeof a;
+		if (n < 0) {
+			lane_abandon(p);	/* someone has killed it */
+			errno = EIO;
+			return -1;
+		}
+		if (a.error == 0)
 			bulk_add(to, piece, (size_t)n);
+		else if (n > 0)
+			errstr_set("%.*s", (int)n, (const char *)piece);
 		if (a.last)
 			lane_abandon(p);
 	}
-	return n == -1 ? -1 : 0;
+	if (a.error == 0)
+		return 0;
+	errno = a.error;
+	return -1;
+}
+
+/*
+ * Have the proxy answer question q, as answer_fetch; *out is -1 if no
+ * descriptor came, and may be NULL.
+ */
+static int
+lane_call(const struct proxy_question *q, struct bulk *to, int *out)
+{
+	struct lane *p = lane_of(&q->key);
+	int got = -1, rc;
+
+	pthread_mutex_lock(&p->lock);
+	if ((rc = lane_ask(p, q)) == 0)
+		rc = answer_fetch(p, q, to, &got);
+	lane_unlock(p);
+	if (out != NULL)
+		*out = got;
+	else if (got != -1)
+		close(got);
+	return rc;
 }
 
 /*
@@ -222,15 +289,8 @@ proxy_fetch(const struct proxy_key *k, proxy_fn fn, const void *arg,
     size_t len, int fd, struct bulk *to)
 {
 	const struct proxy_question q = { *k, fn, arg, len, fd };
-	struct lane *p = lane_of(k);
-	int rc;
 
-	pthread_mutex_lock(&p->lock);
-	rc = lane_ask(p, &q);
-	if (rc == 0)
-		rc = answer_fetch(p, &q, to);
-	lane_unlock(p);
-	return rc;
+	return lane_call(&q, to, NULL);
 }
 
 /*
@@ -263,7 +323,7 @@ proxy_fetchall(struct proxy_asked *v, size_t n)
 	enum { TRIES = 3 };
 	struct lane *p;
 	size_t i;
-	int tries;
+	int none, tries;
 
 	if (n == 0)
 		return;
@@ -275,7 +335,7 @@ proxy_fetchall(struct proxy_asked *v, size_t n)
 			lane_askall(p, &v[i], n - i);
 		(void)errstr_set("%s", "");
 		if (v[i].rc == 0) {
-			v[i].rc = answer_fetch(p, &v[i].q, &v[i].to);
+			v[i].rc = answer_fetch(p, &v[i].q, &v[i].to, &none);
 			v[i].error = errno;
 		}
 		strlcpy(v[i].why, snap_errstr(), sizeof v[i].why);
@@ -284,34 +344,27 @@ proxy_fetchall(struct proxy_asked *v, size_t n)
 }
 
 /*
- * Have the proxy answer a question as proxy_fetch does, with an answer that is
- * one message of up to size bytes, which are put into buf.  *out becomes the
- * descriptor that came with it, which is the caller's, or -1; out may be NULL.
- * Return how many bytes came, or -1 with errno.
+ * Have the proxy answer a question as proxy_fetch does, with up to size bytes,
+ * which are put into buf.  *out becomes the descriptor that came with them,
+ * which is the caller's, or -1; out may be NULL.  Return how many bytes came,
+ * or -1 with errno.
  */
 ssize_t
 proxy_call(const struct proxy_key *k, proxy_fn fn, const void *arg,
     size_t len, int fd, void *buf, size_t size, int *out)
 {
 	const struct proxy_question q = { *k, fn, arg, len, fd };
-	struct lane *p = lane_of(k);
-	struct proxy_answer a;
-	uint64_t allowed;
+	struct bulk b = { .full = true };	/* in memory */
 	ssize_t n;
-	int got = -1;
 
-	pthread_mutex_lock(&p->lock);
-	n = lane_ask(p, &q);
-	if (n != -1) {
-		allowed = time_allowed(k);
-		n = answer_next(p, k, &allowed, &a, buf, size, &got);
+	n = lane_call(&q, &b, out);
+	if (n == 0 && b.b.failed) {
+		errno = ENOMEM;
+		n = -1;
+	} else if (n == 0 && b.b.len > 0) {
+		n = (ssize_t)(b.b.len < size ? b.b.len : size);
+		memcpy(buf, b.b.data, (size_t)n);
 	}
-	if (n != -1 && a.error != 0)
-		n = answer_failed(&a, buf, (size_t)n);
-	lane_unlock(p);
-	if (out != NULL)
-		*out = got;
-	else if (got != -1)
-		close(got);
+	bulk_free(&b);
 	return n;
 }

@@ -133,13 +133,6 @@ struct proxy_asked {		/* one of many questions: proxy_fetchall */
 				   be; 0: not yet */
 };
 
-/* missed.c: who did not answer */
-bool		 missed_has(const struct proxy_key *k);
-size_t		 missed_count(void);
-void		 missed_forget(void);
-int		 proxy_miss(const struct proxy_key *k);
-bool		 proxy_missed(size_t n, char *what, size_t size);
-
 /* main.c: for functions that run in the proxy */
 void		 proxy_main(int sock) __attribute__((noreturn));
 void		 serve_end(void (*end)(void));
@@ -164,6 +157,9 @@ void		 proxy_end(void);
 bool		 proxy_isours(pid_t pid);
 pid_t		 proxy_process(size_t lane);
 void		 proxy_close(size_t lane);
+
+/* call.c */
+bool		 proxy_missed(size_t n, char *what, size_t size);
 int		 proxy_fetch(const struct proxy_key *k, proxy_fn fn,
 		    const void *arg, size_t len, int fd, struct bulk *to);
 void		 proxy_fetchall(struct proxy_asked *v, size_t n);

@@ -22,7 +22,7 @@ struct proxy_answer {
 };
 
 struct proxies {
-	pthread_mutex_t	 lock;	/* of who was left behind */
+	pthread_mutex_t	 lock;	/* of who was left behind, or missed */
 	bool		 on;
 	bool		 held;	/* something is stopped */
 	uint64_t	 most;	/* ns for an answer, or all of them */
@@ -34,6 +34,9 @@ struct lane {			/* a proxy, which one thread asks at a time */
 	pid_t		 pid;	/* 0: none */
 	int		 sock;
 };
+
+/* call.c */
+void		 missed_forget(void);
 
 /* proxy.c */
 extern struct proxies proxies;

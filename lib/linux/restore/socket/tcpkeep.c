@@ -220,13 +220,10 @@ keeper_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,
 {
 	static const struct proxy_key k = { KEY_SPACE, 0,
 	    "connections of TCP", PROXY_KEEPER };
-	char text[1024];	/* an answer, or a sentence */
 
-	if (proxy_call(&k, fn, arg, len, fd, text, sizeof text, NULL) == -1)
-		return errno == ETIMEDOUT ? errstr_set("no answer in time") :
-		    -1;
-	memcpy(answer, text, size);
-	return 0;
+	if (proxy_call(&k, fn, arg, len, fd, answer, size, NULL) != -1)
+		return 0;
+	return errno == ETIMEDOUT ? errstr_set("no answer in time") : -1;
 }
 
 /*
