@@ -308,7 +308,7 @@ vma_source(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 	if ((v->ino == 0 && v->dev == 0) || vma_isring(v) ||
 	    served_not(p->pid, v->dev))
 		return 0;
-	if (k->far == NULL && (k->far = source_livefar(l, s, p)) == NULL)
+	if (k->far == NULL && (k->far = source_live(l, s, p, true)) == NULL)
 		return -1;
 	k->from = k->own = k->far;
 	return 0;
@@ -368,7 +368,7 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 	k.pages = own;
 	k.page = (uint64_t)sysconf(_SC_PAGESIZE);
 	if ((p->mem = image_new(p, IMAGE_MEM)) == NULL ||
-	    (k.mem = source_live(l, s, lp)) == NULL ||
+	    (k.mem = source_live(l, s, lp, false)) == NULL ||
 	    alone_source(s, lp, k.mem, &k.alone) == -1)
 		return -1;
 	k.build.image = p->mem;

@@ -1,21 +1,41 @@
 /*
- * The memory of a stopped process as a source: locations are addresses, and
- * /proc/PID/mem is read.
+ * The memory of a stopped process as sources, whose locations are addresses:
  *
- * process_vm_readv(2), which is faster, is for pages that no other process has
- * (alone.c): it pins, and what is shared would be copied for that.
- * /proc/PID/mem only looks, and also at what the process itself may not read.
+ *	/proc/PID/mem	which only looks, and also at what the process itself
+ *			may not read
+ *	the proxy	for mappings of files that others serve, who may not
+ *			answer
+ *	process_vm_readv(2)
+ *			for pages that no other process maps: many runs with
+ *			one call, which takes little more than half the time
+ *
+ * The last pins pages, and the kernel gives a process a copy of its own of a
+ * page of memory that it shares, as after fork(2), before it lets anyone pin it
+ * (gup_must_unshare in mm/internal.h, since Linux 5.19).  To take eight workers
+ * so that share a gigabyte would cost them seven more.  A page of a file, and
+ * one that pagemap tells to be mapped once (PM_MMAP_EXCLUSIVE), it does not
+ * copy.  What is left out all the same: what one entry maps with others, for
+ * that may be split; and kernels before Linux 6.15, which copy a part of a
+ * huge page that has been split, and keep the whole (wp_can_reuse_anon_folio
+ * in mm/memory.c).
  */
 #include "linux/clone/clone.h"
 #include "linux/pages/pages.h"
 #include "linux/proxy/proxy.h"
 #include "taking.h"
 
+#include <sys/uio.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum {
+	TOGETHER = 256,		/* runs that are read with one call */
+	LEAST_KB = 64		/* in a run that is told to be alone */
+};
 
 struct livesource {
 	struct source	 src;
@@ -27,6 +47,12 @@ struct livesource {
 	int		 pagemap;	/* owned; -1 likewise */
 };
 
+static bool
+entry_isfile(uint64_t e)
+{
+	return e & PME_FILE || !(e & (PME_PRESENT | PME_SWAPPED));
+}
+
 /*
  * Read pages of one kind of a mapping whose file others serve: either of the
  * file, or of the process.  Return how many bytes, or -1 with errno.
@@ -34,32 +60,23 @@ struct livesource {
 static ssize_t
 far_pread(const struct livesource *l, void *buf, size_t len, uint64_t addr)
 {
-	uint64_t entry[PROXY_MOST / 4096], page, end;
-	bool file, f;
-	ssize_t n;
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t entry[PROXY_MOST / 4096], end;
 	size_t i;
+	ssize_t n;
 
-	page = (uint64_t)sysconf(_SC_PAGESIZE);
 	len = proxy_fits(len, addr, page);
 	i = (size_t)((addr + len - 1) / page - addr / page + 1);
 	n = pread(l->pagemap, entry, i * sizeof *entry,
 	    (off_t)(addr / page * sizeof *entry));
 	if (n < (ssize_t)sizeof *entry)
 		return n;
-	file = false;
-	end = addr + len;
-	for (i = 0; i < (size_t)n / sizeof *entry; i++) {
-		f = (entry[i] & PME_FILE) != 0 || (entry[i] & (PME_PRESENT |
-		    PME_SWAPPED)) == 0;
-		if (i == 0)
-			file = f;
-		else if (f != file) {
-			end = (addr / page + i) * page;
-			break;
-		}
-	}
-	return proxy_memory(l->mem, l->tid, file, buf, (size_t)(end - addr),
-	    addr);
+	for (i = 1; i < (size_t)n / sizeof *entry &&
+	    entry_isfile(entry[i]) == entry_isfile(entry[0]); i++)
+		continue;
+	end = (addr / page + i) * page;
+	return proxy_memory(l->mem, l->tid, entry_isfile(entry[0]), buf,
+	    end - addr < len ? (size_t)(end - addr) : len, addr);
 }
 
 static int
@@ -105,6 +122,42 @@ live_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 	return SOURCE_OK;
 }
 
+/*
+ * Read n runs together into buf, whose length len is that of all.  Return
+ * false if that cannot be done so: what may not be read by the process itself
+ * cannot.
+ */
+static bool
+read_together(const struct livesource *l, const struct run *r, size_t n,
+    uint8_t *buf, size_t len)
+{
+	struct iovec from[TOGETHER], to = { buf, len };
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		from[i].iov_base = (void *)(uintptr_t)r[i].loc;
+		from[i].iov_len = (size_t)r[i].n * KB;
+	}
+	return process_vm_readv(l->tid, &to, 1, from, n, 0) == (ssize_t)len;
+}
+
+static int
+alone_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
+{
+	const struct livesource *l = (const struct livesource *)src;
+	size_t i, len;
+	int rc;
+
+	for (; n > 0; n -= i, r += i, buf += len) {
+		for (i = len = 0; i < n && i < TOGETHER; i++)
+			len += (size_t)r[i].n * KB;
+		if (!read_together(l, r, i, buf, len) &&
+		    (rc = live_read(src, r, i, buf)) != SOURCE_OK)
+			return rc;
+	}
+	return SOURCE_OK;
+}
+
 static int
 live_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
 {
@@ -118,10 +171,8 @@ live_srcfree(struct source *src)
 {
 	struct livesource *l = (struct livesource *)src;
 
-	if (l->mem != -1)
-		close(l->mem);
-	if (l->pagemap != -1)
-		close(l->pagemap);
+	fd_drop(l->mem);
+	fd_drop(l->pagemap);
 }
 
 static const struct source_ops live_ops = {
@@ -132,9 +183,12 @@ static const struct source_ops live_ops = {
  * Of a process that is alone in the set: its frames are those of no other, and
  * to look for them would cost more than to compare what it maps twice.
  */
-static const struct source_ops alone_ops = {
+static const struct source_ops single_ops = {
 	live_read, NULL, live_srcfree
 };
+
+/* no identities: no other process has these pages; and nothing owned */
+static const struct source_ops alone_ops = { .read = alone_read };
 
 /*
  * Return true if no other process of set l than p has memory.
@@ -151,11 +205,13 @@ lproc_isalone(const struct live *l, const struct lproc *p)
 }
 
 /*
- * Make a source, as source_live, far as source_livefar.  Of a process that has
- * the clone of another it is that of the other.
+ * Make a source of snapshot s of the memory of process p, or of its clone;
+ * with far, for mappings of files that others serve, who may not answer.  Of a
+ * process that has the clone of another it is that of the other.  The process
+ * must stay stopped as long as the source is read.  NULL with errstr.
  */
-static struct source *
-live_source(struct live *live, struct snap *s, struct lproc *p, bool far)
+struct source *
+source_live(struct live *live, struct snap *s, struct lproc *p, bool far)
 {
 	const pid_t tid = p->mmtid;
 	struct livesource *l;
@@ -164,7 +220,7 @@ live_source(struct live *live, struct snap *s, struct lproc *p, bool far)
 	if (!far && p->head != NULL && p->head->memory != NULL)
 		return p->head->memory;
 	snprintf(name, sizeof name, "memory of %d", p->pid);
-	l = source_new(s, sizeof *l, lproc_isalone(live, p) ? &alone_ops :
+	l = source_new(s, sizeof *l, lproc_isalone(live, p) ? &single_ops :
 	    &live_ops, name, KB);
 	if (l == NULL)
 		return NULL;
@@ -185,26 +241,6 @@ live_source(struct live *live, struct snap *s, struct lproc *p, bool far)
 }
 
 /*
- * Make a source of snapshot s of the memory of process p, or of its clone;
- * NULL with errstr.  The process must stay stopped as long as the source is
- * read.
- */
-struct source *
-source_live(struct live *live, struct snap *s, struct lproc *p)
-{
-	return live_source(live, s, p, false);
-}
-
-/*
- * Do the same for mappings of files that others serve, who may not answer.
- */
-struct source *
-source_livefar(struct live *live, struct snap *s, struct lproc *p)
-{
-	return live_source(live, s, p, true);
-}
-
-/*
  * Return a descriptor of the pagemap of the process behind a live source,
  * which owns it.
  */
@@ -212,4 +248,86 @@ int
 source_live_pagemap(const struct source *src)
 {
 	return ((const struct livesource *)src)->pagemap;
+}
+
+/*
+ * Make a source of snapshot s of pages that process p has alone, beside the
+ * source all of its whole memory.  Return 0; or -1 with errstr.  *alone is NULL
+ * where none are to be read so.
+ */
+int
+alone_source(struct snap *s, const struct lproc *p, struct source *all,
+    struct source **alone)
+{
+	struct livesource *l;
+	struct source src;
+
+	*alone = NULL;
+	/* while all its threads are stopped it does not fork */
+	if (p->clone != 0 || lproc_stands(p) == -1 ||
+	    !pagemap_guards(source_live_pagemap(all)))
+		return 0;
+	l = source_new(s, sizeof *l, &alone_ops, all->name, KB);
+	if (l == NULL)
+		return -1;
+	src = l->src;
+	*l = *(const struct livesource *)all;
+	l->src = src;
+	*alone = &l->src;
+	return 0;
+}
+
+static bool
+entry_isalone(uint64_t e)
+{
+	return e & PME_PRESENT && e & (PME_EXCLUSIVE | PME_FILE);
+}
+
+/*
+ * Add start..end (exclusive) to what is built: pages of alone, if is and if
+ * they are worth an extent of their own; else of all.
+ */
+static int
+part_add(struct builder *b, uint64_t start, uint64_t end, struct source *all,
+    struct source *alone, bool is)
+{
+	const uint64_t n = (end - start) / KB;
+
+	return builder_run(b, start, n, is && n >= LEAST_KB ? alone : all,
+	    start);
+}
+
+/*
+ * Add start..end (exclusive) of mapping v, which are present, to what is built:
+ * pages that the process has alone, in runs that are long enough, as pages of
+ * alone; the others as pages of all.  Return 0, or -1 with errstr.
+ */
+int
+alone_run(struct builder *b, const struct vma *v, uint64_t start, uint64_t end,
+    struct source *all, struct source *alone)
+{
+	enum { MOST = 512 };
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t e[MOST], at;
+	ssize_t i, n;
+	bool is;
+
+	/* of all of its pages smaps has told that, which looks at each, too */
+	if (v->flags & VMA_ALONE)
+		return part_add(b, start, end, all, alone, true);
+	is = false;
+	for (at = start; at < end;) {
+		n = pagemap_read(source_live_pagemap(all), at, end, e, MOST);
+		if (n == -1)
+			return -1;
+		for (i = 0; i < n; i++, at += page) {
+			if (entry_isalone(e[i]) == is)
+				continue;
+			if (part_add(b, start, at, all, alone, is) == -1)
+				return -1;
+			start = at;
+			is = !is;
+		}
+	}
+	return part_add(b, start, end, all, alone, is);
 }

@@ -42,13 +42,10 @@ int		 thread_gather(struct live *l, struct snap *s,
 void		 thread_finish(struct live *l, struct lproc *lp,
 		    struct lthread *th);
 
-/* source.c: the memory of a stopped process as a source */
-struct source	*source_live(struct live *l, struct snap *s, struct lproc *p);
-struct source	*source_livefar(struct live *l, struct snap *s,
-		    struct lproc *p);
+/* source.c: the memory of a stopped process as sources */
+struct source	*source_live(struct live *l, struct snap *s, struct lproc *p,
+		    bool far);
 int		 source_live_pagemap(const struct source *src);
-
-/* alone.c: pages that no other process has */
 int		 alone_source(struct snap *s, const struct lproc *p,
 		    struct source *all, struct source **alone);
 int		 alone_run(struct builder *b, const struct vma *v,
