@@ -4,6 +4,7 @@
  * several processes once.
  */
 #include "pages.h"
+#include "vec.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,13 +14,13 @@
 enum {
 	BLOCK = 4096,		/* frames */
 	BLOCKS_MAX = 1 << 24,	/* 2^36 frames */
-	BITS = 64,
 	BRIDGE = 2		/* a call costs as much as reading so many */
 };
 
+enum { WANTED = 1, KNOWN };	/* states of a frame; 0: neither */
+
 struct block {
-	uint64_t	 want[BLOCK / BITS];	/* a bit a frame */
-	uint64_t	 known[BLOCK / BITS];	/* likewise */
+	uint8_t		 state[BLOCK];
 	uint64_t	 v[BLOCK];
 };
 
@@ -40,10 +41,8 @@ frames_open(const char *name)
 	struct frames *f;
 	char path[64];
 
-	if ((f = calloc(1, sizeof *f)) == NULL) {
-		(void)errstr_set("out of memory");
+	if ((f = mem_new(1, sizeof *f)) == NULL)
 		return NULL;
-	}
 	strlcpy(f->name, name, sizeof f->name);
 	snprintf(path, sizeof path, "/proc/%s", name);
 	if ((f->fd = open(path, O_RDONLY | O_CLOEXEC)) == -1) {
@@ -66,43 +65,28 @@ frames_block(struct frames *f, uint64_t i)
 	}
 	if (i >= f->n) {
 		n = (size_t)i + 256;
-		if ((v = reallocarray(f->block, n, sizeof(*v))) == NULL)
-			goto fail;
+		if ((v = reallocarray(f->block, n, sizeof(*v))) == NULL) {
+			(void)errstr_set("out of memory");
+			return NULL;
+		}
 		memset(v + f->n, 0, (n - f->n) * sizeof(*v));
 		f->block = v;
 		f->n = n;
 	}
-	if (f->block[i] == NULL && (f->block[i] = calloc(1,
-	    sizeof **f->block)) == NULL)
-		goto fail;
+	if (f->block[i] == NULL)
+		f->block[i] = mem_new(1, sizeof **f->block);
 	return f->block[i];
-fail:
-	(void)errstr_set("out of memory");
-	return NULL;
-}
-
-static bool
-bit_is(const uint64_t *v, size_t i)
-{
-	return v[i / BITS] >> i % BITS & 1;
-}
-
-static void
-bit_set(uint64_t *v, size_t i)
-{
-	v[i / BITS] |= (uint64_t)1 << i % BITS;
 }
 
 /*
- * Return the first bit from one on that is set, or BLOCK.
+ * Return the first frame from i on that is wanted of a block, or BLOCK.
  */
 static size_t
-bit_next(const uint64_t *v, size_t i)
+wanted_next(const struct block *b, size_t i)
 {
-	while (i < BLOCK && !bit_is(v, i))
-		i = v[i / BITS] >> i % BITS == 0 ? (i / BITS + 1) * BITS :
-		    i + 1;
-	return i;
+	const uint8_t *p = memchr(b->state + i, WANTED, BLOCK - i);
+
+	return p == NULL ? BLOCK : (size_t)(p - b->state);
 }
 
 /*
@@ -116,8 +100,8 @@ frames_want(struct frames *f, uint64_t frame)
 
 	if ((b = frames_block(f, frame / BLOCK)) == NULL)
 		return -1;
-	if (!bit_is(b->known, frame % BLOCK))
-		bit_set(b->want, frame % BLOCK);
+	if (b->state[frame % BLOCK] != KNOWN)
+		b->state[frame % BLOCK] = WANTED;
 	return 0;
 }
 
@@ -129,17 +113,15 @@ block_read(const struct frames *f, struct block *b, uint64_t first)
 {
 	size_t i, end, next;
 
-	for (i = bit_next(b->want, 0); i < BLOCK; i = next) {
-		for (end = i + 1; (next = bit_next(b->want, end)) < BLOCK &&
+	for (i = wanted_next(b, 0); i < BLOCK; i = next) {
+		for (end = i + 1; (next = wanted_next(b, end)) < BLOCK &&
 		    next - end <= BRIDGE;)
 			end = next + 1;
 		if (pread(f->fd, b->v + i, (end - i) * sizeof *b->v,
 		    (off_t)((first + i) * sizeof *b->v)) == -1)
 			return errstr_sys("/proc/%s", f->name);
-		for (; i < end; i++)
-			bit_set(b->known, i);
+		memset(b->state + i, KNOWN, end - i);
 	}
-	memset(b->want, 0, sizeof b->want);
 	return 0;
 }
 
@@ -154,8 +136,8 @@ frames_get(struct frames *f, uint64_t frame, uint64_t *value)
 
 	if ((b = frames_block(f, frame / BLOCK)) == NULL)
 		return -1;
-	if (!bit_is(b->known, frame % BLOCK)) {
-		bit_set(b->want, frame % BLOCK);
+	if (b->state[frame % BLOCK] != KNOWN) {
+		b->state[frame % BLOCK] = WANTED;
 		if (block_read(f, b, frame / BLOCK * BLOCK) == -1)
 			return -1;
 	}
