@@ -5,6 +5,7 @@
 #include "record.h"
 #include "vec.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,22 +179,26 @@ state_set(struct taskstate *st, const struct proc *p,
 }
 
 /*
- * Return what is known of p, a process or thread, which stays its own until one
- * of its files changes.  NULL, with the error string set, if its record is
- * damaged.
+ * Return the state of p, a process or thread, as its record has it.  It is
+ * owned by p, and is valid until one of p's files changes.  Return NULL, with
+ * the error string set, if the record is damaged.  Several threads may call
+ * this for one p: snapfs reads the cores of two processes at once, and each
+ * asks all processes how large a page is.
  */
 const struct taskstate *
 state_get(struct proc *p)
 {
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct linuxrec r;
 
-	if (p->state != NULL)
-		return p->state;
-	if (linuxrec_open(&r, proc_file(p, "proc")) == 0) {
-		if ((p->state = mem_new(1, sizeof *p->state)) != NULL)
+	pthread_mutex_lock(&lock);
+	if (p->state == NULL) {
+		if (linuxrec_open(&r, proc_file(p, "proc")) == 0 &&
+		    (p->state = mem_new(1, sizeof *p->state)) != NULL)
 			state_set(p->state, p, &r);
+		linuxrec_close(&r);
 	}
-	linuxrec_close(&r);
+	pthread_mutex_unlock(&lock);
 	return p->state;
 }
 

@@ -7,6 +7,7 @@
 #include "util.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -534,6 +535,63 @@ test_place(void **state)
 	assert_string_equal(pl.container, "");
 }
 
+enum { SHARED_PROCS = 2000, SHARED_THREADS = 2 };
+
+struct sharing {
+	struct snap	*snap;
+	pthread_barrier_t each;	/* before each process */
+	atomic_ulong	 wrong;
+};
+
+static void *
+state_ask(void *arg)
+{
+	struct sharing *g = arg;
+	const struct taskstate *st;
+	size_t i;
+
+	for (i = 0; i < SHARED_PROCS; i++) {
+		pthread_barrier_wait(&g->each);
+		st = state_get(g->snap->proc[i]);
+		if (st == NULL || st->pid != i + 1 || !st->has_cursig)
+			g->wrong++;
+	}
+	return NULL;
+}
+
+/*
+ * Threads that ask for one process at once get the whole of its state.
+ */
+static void
+test_threads(void **state)
+{
+	struct sharing g = { .snap = snap_new() };
+	pthread_t t[SHARED_THREADS];
+	struct buf b;
+	char text[64];
+	uint64_t i;
+
+	(void)state;
+	assert_non_null(g.snap);
+	for (i = 1; i <= SHARED_PROCS; i++) {
+		b = (struct buf){ 0 };
+		snprintf(text, sizeof text, "%" PRIu64 " (x) S 1 1 1\n", i);
+		testrec_text(&b, "cursig", "5\n");
+		testrec_text(&b, "stat", text);
+		assert_int_equal(buf_check(&b), 0);
+		assert_int_equal(proc_setfile(snap_add(g.snap, i), "proc",
+		    b.data, b.len), 0);
+	}
+	pthread_barrier_init(&g.each, NULL, SHARED_THREADS);
+	for (i = 0; i < SHARED_THREADS; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, state_ask, &g), 0);
+	for (i = 0; i < SHARED_THREADS; i++)
+		pthread_join(t[i], NULL);
+	assert_int_equal(g.wrong, 0);
+	pthread_barrier_destroy(&g.each);
+	snap_free(g.snap);
+}
+
 int
 main(void)
 {
@@ -554,6 +612,7 @@ main(void)
 		cmocka_unit_test(test_apply),
 		cmocka_unit_test(test_badmissing),
 		cmocka_unit_test(test_update),
+		cmocka_unit_test(test_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
