@@ -21,8 +21,6 @@
 #include "live.h"
 #include "state/state.h"
 
-#include <time.h>
-
 enum {
 	PATIENCE_MS = 3000,	/* for one round of stopping */
 	COMING_MS = 5000,	/* for processes that come into a cgroup */
@@ -33,32 +31,19 @@ enum {
 };
 
 /*
- * See what became of all threads that are traced: those that were about to take
- * a signal do.  Return how many are to stop and have not yet; set *asleep if
- * all of those slept uninterruptibly before we came.
+ * Poll the threads of all processes: threads_poll.  Return how many are to stop
+ * and have not yet; set *asleep if all of those slept uninterruptibly before we
+ * came.
  */
 static size_t
 live_poll(struct live *l, bool *asleep)
 {
 	struct lproc *p;
-	struct lthread *t;
-	size_t pending;
+	size_t pending = 0;
 
-	pending = 0;
 	*asleep = true;
-	TAILQ_FOREACH(p, &l->procs, entry) {
-		TAILQ_FOREACH(t, &p->threads, entry)
-			if (t->hold == HOLD_ASKED || t->hold == HOLD_SEIZED)
-				thread_poll(p, t);
-		/* what became of one may be that another is to stop */
-		TAILQ_FOREACH(t, &p->threads, entry) {
-			if (t->hold != HOLD_ASKED)
-				continue;
-			pending++;
-			if (t->state != 'D')
-				*asleep = false;
-		}
-	}
+	TAILQ_FOREACH(p, &l->procs, entry)
+		pending += threads_poll(p, asleep);
 	return pending;
 }
 
@@ -70,19 +55,15 @@ live_poll(struct live *l, bool *asleep)
 static void
 live_await(struct live *l)
 {
-	struct timespec nap = { 0, 20000 };
+	const uint64_t start = now_ms();
 	struct lproc *p;
 	struct lthread *t;
-	uint64_t start;
+	long nap = 20;
 	bool asleep;
 
-	for (start = now_ms(); live_poll(l, &asleep) > 0;
-	    nanosleep(&nap, NULL)) {
-		if (now_ms() - start > (asleep ? SLEEPER_MS : PATIENCE_MS))
-			break;
-		if (nap.tv_nsec < 1000000)
-			nap.tv_nsec += nap.tv_nsec / 4;
-	}
+	for (; live_poll(l, &asleep) > 0 && now_ms() - start <=
+	    (asleep ? SLEEPER_MS : PATIENCE_MS); nap_us(nap))
+		nap += nap < 1000 ? nap / 4 : 0;
 	TAILQ_FOREACH(p, &l->procs, entry)
 		TAILQ_FOREACH(t, &p->threads, entry)
 			if (t->hold == HOLD_ASKED && proc_died(p->pid, t->tid))
@@ -136,7 +117,7 @@ round_proc(struct round *r, struct lproc *p)
 	struct task now = { 0 };
 	int rc;
 
-	if (p->skip || p->kernel)
+	if (!lproc_istaken(p))
 		return;
 	if (TAILQ_EMPTY(&p->threads)) {
 		if (proc_stat(p->pid, 0, &now) == -1) {
@@ -222,7 +203,7 @@ live_look(struct live *l)
 	if (!l->opts.clone)
 		return 0;
 	TAILQ_FOREACH(p, &l->procs, entry) {
-		if (l->opts.flags || p->skip || p->kernel)
+		if (l->opts.flags || !lproc_istaken(p))
 			continue;
 		mappings_look(l, p);
 		inject_learn(p->pid, &p->vma);

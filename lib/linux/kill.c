@@ -9,8 +9,6 @@
 #include "linux/take/take.h"
 #include "live.h"
 
-#include <sys/wait.h>
-
 #include <errno.h>
 #include <signal.h>
 
@@ -22,12 +20,7 @@ enum { ENDING_MS = 10000 };	/* for what was killed to be gone */
 static bool
 lproc_isheld(const struct lproc *p)
 {
-	const struct lthread *t;
-
-	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == HOLD_STOPPED)
-			return !p->skip && !p->kernel;
-	return false;
+	return lproc_istaken(p) && lproc_has(p, HOLD_STOPPED);
 }
 
 /*
@@ -47,28 +40,19 @@ live_cankill(const struct live *l)
 }
 
 /*
- * Return how many threads that are held of process p have not ended yet; those
- * that have are let go, for the parent to know.
+ * Kill process p, which is held: its threads are waited for then (threads_poll),
+ * for the parent to know.
  */
-static size_t
-lproc_reap(struct lproc *p)
+static void
+lproc_kill(struct lproc *p)
 {
 	struct lthread *t;
-	size_t left;
-	int status;
-	pid_t rc;
 
-	left = 0;
-	TAILQ_FOREACH(t, &p->threads, entry) {
-		if (t->hold != HOLD_STOPPED)
-			continue;
-		rc = waitpid(t->tid, &status, WNOHANG | __WALL);
-		if (rc == -1 ? errno != EINTR : rc > 0 && !WIFSTOPPED(status))
-			t->hold = HOLD_GONE;
-		else
-			left++;
-	}
-	return left;
+	/* its number is that of no other then */
+	(void)kill(p->pid, SIGKILL);
+	TAILQ_FOREACH(t, &p->threads, entry)
+		if (t->hold == HOLD_STOPPED)
+			t->hold = HOLD_ASKED;
 }
 
 /*
@@ -80,35 +64,30 @@ lproc_reap(struct lproc *p)
 int
 live_kill(struct live *l)
 {
+	const struct lproc *last;
 	struct lproc *p;
 	uint64_t start;
-	pid_t last;
-	size_t left;
-	int n;
+	bool asleep;
+	int n = 0;
 
 	take_finish(l);
 	tcpkeep_repair();
-	n = 0;
 	TAILQ_FOREACH(p, &l->procs, entry)
 		if (lproc_isheld(p)) {
-			/* its number is that of no other then */
-			(void)kill(p->pid, SIGKILL);
+			lproc_kill(p);
 			n++;
 		}
 	for (start = now_ms();; nap_us(100)) {
-		left = 0;
-		last = 0;
+		last = NULL;
 		TAILQ_FOREACH(p, &l->procs, entry)
-			if (lproc_isheld(p) && lproc_reap(p) > 0) {
-				left++;
-				last = p->pid;
-			}
-		if (left == 0) {
+			if (threads_poll(p, &asleep) > 0)
+				last = p;
+		if (last == NULL) {
 			tcphold_end(l, true);
 			return n;
 		}
 		if (now_ms() - start > ENDING_MS)
 			return errstr_set("process %d was killed, but is not "
-			    "gone yet", last);
+			    "gone yet", last->pid);
 	}
 }

@@ -2,6 +2,7 @@
  * A set of live processes, from beginning to end: add.c tells which they are,
  * freeze.c stops them and lets them go.
  */
+#include "clock.h"
 #include "linux/choose/choose.h"
 #include "linux/clone/clone.h"
 #include "linux/file/file.h"
@@ -11,6 +12,7 @@
 #include "linux/stop/stop.h"
 #include "linux/take/take.h"
 #include "live.h"
+#include "vec.h"
 
 #include <sys/utsname.h>
 
@@ -31,10 +33,8 @@ live_new(const struct liveopts *o)
 {
 	struct live *l;
 
-	if ((l = calloc(1, sizeof *l)) == NULL) {
-		errstr_set("out of memory");
+	if ((l = mem_new(1, sizeof *l)) == NULL)
 		return NULL;
-	}
 	l->opts = *o;
 	if (l->opts.observe)	/* and a clone is made by who is cloned */
 		l->opts.clone = false;
@@ -150,27 +150,6 @@ live_incomplete(const struct live *l)
 }
 
 /*
- * Return when this system was started, in seconds since 1970; 0 if that is not
- * told.
- */
-static uint64_t
-boot_time(void)
-{
-	unsigned long long t;
-	char line[256];
-	FILE *f;
-
-	t = 0;
-	if ((f = fopen("/proc/stat", "re")) == NULL)
-		return 0;
-	while (fgets(line, sizeof line, f) != NULL)
-		if (sscanf(line, "btime %llu", &t) == 1)
-			break;
-	fclose(f);
-	return t;
-}
-
-/*
  * Return what the first line of a snapshot tells of this machine, with cputype
  * for its processors, and of this moment, behind "process snapshot ": the
  * caller frees it.  NULL with errstr when memory runs out.
@@ -178,20 +157,18 @@ boot_time(void)
 char *
 live_header(const char *cputype)
 {
-	struct timespec now;
+	struct timespec now, up;
 	struct utsname u;
-	char user[32], *s;
+	char user[32];
 
 	/* time(2) lags behind by a few milliseconds */
 	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &up);
 	if (uname(&u) == -1)
 		strlcpy(u.nodename, "unknown", sizeof u.nodename);
 	user_name(getuid(), user, sizeof user);
-	if (asprintf(&s, "%lld %s@%.64s %s %ju \"Linux %.40s\"",
+	return str_printf("%lld %s@%.64s %s %ju \"Linux %.40s\"",
 	    (long long)now.tv_sec, user, u.nodename, cputype,
-	    (uintmax_t)boot_time(), u.release) == -1) {
-		errstr_set("out of memory");
-		return NULL;
-	}
-	return s;
+	    (uintmax_t)(timespec_ns(&now) - timespec_ns(&up)) / 1000000000,
+	    u.release);
 }

@@ -2,10 +2,9 @@
  * What of a set is taken, now that all are stopped: who is gone, and which
  * threads others trace.
  */
+#include "clock.h"
 #include "linux/stop/stop.h"
 #include "live.h"
-
-#include <time.h>
 
 enum { ENDING_MS = 20 };	/* for a process that ends to be a zombie */
 
@@ -17,7 +16,6 @@ enum { ENDING_MS = 20 };	/* for a process that ends to be a zombie */
 static bool
 lproc_iszombie(struct lproc *p)
 {
-	const struct timespec nap = { 0, 1000000 };
 	struct lthread *t;
 	int i;
 
@@ -32,21 +30,9 @@ lproc_iszombie(struct lproc *p)
 		}
 		if (t->state == '\0')
 			return false;
-		nanosleep(&nap, NULL);
+		nap_us(1000);
 	}
 	return false;
-}
-
-/*
- * Return true if the number of process p is that of another one by now.
- */
-static bool
-lproc_isother(const struct lproc *p)
-{
-	struct procstat st;
-
-	return p->start != 0 && proc_readstat(p->pid, 0, &st) >= STAT_START &&
-	    st.v[STAT_START] != p->start;
 }
 
 /*
@@ -90,9 +76,9 @@ live_settle(struct live *l)
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		if (p->skip)
 			threads_release(p);
-		if (p->skip || p->kernel)
+		if (!lproc_istaken(p))
 			continue;
-		if (lproc_isother(p)) {
+		if (!lproc_isthere(p)) {
 			threads_release(p);
 			lproc_leave(l, p);
 			continue;
@@ -107,7 +93,7 @@ live_settle(struct live *l)
 				    "registers could not be read", t->tid,
 				    p->pid);
 			if (p->mmtid == 0 && t->hold != HOLD_GONE)
-				p->mmtid = t->tid;
+				p->mmtid = p->origin = t->tid;
 		}
 		live_tellforeign(l, p);
 		if (p->mmtid == 0 && !lproc_iszombie(p))

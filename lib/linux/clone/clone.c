@@ -189,9 +189,7 @@ clones_kill(struct live *l)
 		p->calls = NULL;
 		p->clone = 0;
 		p->ended = false;
-		if (p->origin != 0)
-			p->mmtid = p->origin;
-		p->origin = 0;
+		p->mmtid = p->origin;
 		p->head = NULL;
 	}
 }

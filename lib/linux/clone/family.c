@@ -80,8 +80,7 @@ sample_alike(const struct lproc *p, const struct lproc *head)
 	int fd[2];
 
 	fd[0] = proc_open(p->mmtid, 0, "pagemap", O_RDONLY);
-	fd[1] = proc_open(head->origin != 0 ? head->origin : head->mmtid, 0,
-	    "pagemap", O_RDONLY);
+	fd[1] = proc_open(head->origin, 0, "pagemap", O_RDONLY);
 	step = (p->common.end - p->common.start) / page / SAMPLES * page;
 	addr = p->common.start + step / 2 / page * page;
 	for (i = has = same = 0; i < SAMPLES && fd[0] != -1 && fd[1] != -1;
@@ -384,7 +383,6 @@ family_read(struct live *l)
 			lproc_leave(l, p);
 			continue;
 		}
-		p->origin = p->mmtid;
 		p->mmtid = p->clone = p->head->clone;
 	}
 }

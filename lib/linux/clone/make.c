@@ -35,7 +35,7 @@ struct making {
 static bool
 clone_isneeded(const struct lproc *p)
 {
-	return !p->skip && !p->kernel && p->mmtid != 0;
+	return lproc_istaken(p) && p->mmtid != 0;
 }
 
 /*
@@ -195,7 +195,6 @@ clone_keep(struct making *m, const struct cloning *c)
 		errno = 0;
 		return -1;
 	}
-	p->origin = p->mmtid;
 	p->mmtid = p->clone;
 	return 0;
 }

@@ -30,14 +30,9 @@ enum {
 static pid_t
 clone_nspid(pid_t clone)
 {
-	struct bytes b;
-	uint64_t pid;
+	uint64_t pid = 0;
 
-	pid = 0;
-	if (proc_read(clone, 0, "status", &b) == -1)
-		return 0;
-	(void)status_inner(b.data, b.len, "NSpid", &pid);
-	free(b.data);
+	(void)proc_inner(clone, 0, &pid);
 	return (pid_t)pid;
 }
 

@@ -21,6 +21,7 @@ char		 proc_state(pid_t, pid_t);
 bool		 proc_died(pid_t, pid_t);
 bool		 proc_islost(int);
 long		 proc_status(pid_t, pid_t, const char *);
+size_t		 proc_inner(pid_t pid, pid_t tid, uint64_t *num);
 void		 filelist_read(struct filelist *l, pid_t pid, pid_t tid,
 		    const char *name);
 void		 filelist_lose(struct filelist *l, const char *name);

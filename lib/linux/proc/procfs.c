@@ -105,6 +105,24 @@ proc_status(pid_t pid, pid_t tid, const char *key)
 }
 
 /*
+ * Return in how many pid namespaces we see process pid (tid 0) or its thread
+ * tid, and set *num to its number in the innermost of them: pid_namespaces(7).
+ * Return 0, with *num as it was, if that is not told.
+ */
+size_t
+proc_inner(pid_t pid, pid_t tid, uint64_t *num)
+{
+	struct bytes b;
+	size_t n;
+
+	if (proc_read(pid, tid, "status", &b) == -1)
+		return 0;
+	n = status_inner(b.data, b.len, "NSpid", num);
+	free(b.data);
+	return n;
+}
+
+/*
  * Set *st to what stat tells of process pid (tid 0) or of its thread tid.
  * Return the number of the last field that is told, as stat_parse does; -1 with
  * errno if it cannot be read, ESRCH when it is gone.

@@ -6,6 +6,7 @@
  */
 #include "machine.h"
 #include "set.h"
+#include "vec.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -114,21 +115,15 @@ coredump_read(int fd)
 	struct coredump *c;
 	size_t skip = 0, len = 0;
 
-	if ((c = calloc(1, sizeof *c)) == NULL) {
-		errstr_set("out of memory");
+	if ((c = mem_new(1, sizeof *c)) == NULL)
 		return NULL;
-	}
-	if (head_read(c, fd, &skip, &len) == -1 ||
-	    pipe_read(fd, NULL, skip) == -1)
-		goto fail;
-	if ((c->notes = malloc(len + 1)) == NULL) {
-		errstr_set("out of memory");
-		goto fail;
-	}
-	c->len = len;
-	if (pipe_read(fd, c->notes, len) == 0)
+	if (head_read(c, fd, &skip, &len) == 0 &&
+	    pipe_read(fd, NULL, skip) == 0 &&
+	    (c->notes = mem_new(len, 1)) != NULL &&
+	    pipe_read(fd, c->notes, len) == 0) {
+		c->len = len;
 		return c;
-fail:
+	}
 	coredump_free(c);
 	return NULL;
 }

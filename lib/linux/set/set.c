@@ -5,6 +5,8 @@
 #include "set.h"
 #include "clock.h"
 #include "rbtree.h"
+#include "vec.h"
+#include "worker.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,10 +59,8 @@ lproc_add(struct live *l, pid_t pid)
 	struct procstat st;
 	struct lproc *p;
 
-	if ((p = calloc(1, sizeof *p)) == NULL) {
-		errstr_set("out of memory");
+	if ((p = mem_new(1, sizeof *p)) == NULL)
 		return NULL;
-	}
 	p->pid = pid;
 	if (proc_readstat(pid, 0, &st) >= STAT_START)
 		p->start = st.v[STAT_START];
@@ -93,6 +93,20 @@ lproc_refuse(struct live *l, struct lproc *p)
 }
 
 /*
+ * Return true if we have a thread of process p so.
+ */
+bool
+lproc_has(const struct lproc *p, enum hold how)
+{
+	const struct lthread *t;
+
+	TAILQ_FOREACH(t, &p->threads, entry)
+		if (t->hold == how)
+			return true;
+	return false;
+}
+
+/*
  * Return 0 if nobody changes the memory of process p: each of its threads is
  * stopped by us or has ended, and no other process has that memory and runs.
  * Return -1 with errstr if not.
@@ -110,20 +124,30 @@ lproc_stands(const struct lproc *p)
 }
 
 /*
- * Return true if process p has ended, or its number is another's by now.  One
- * that was killed is given a moment to end.
+ * Return true if process p is there still, as a zombie perhaps: its number may
+ * be another's by now.
+ */
+bool
+lproc_isthere(const struct lproc *p)
+{
+	struct procstat st;
+
+	return p->start == 0 || (proc_readstat(p->pid, 0, &st) >= STAT_START &&
+	    st.v[STAT_START] == p->start);
+}
+
+/*
+ * Return true if process p has ended.  One that was killed is given a moment
+ * for that.
  */
 static bool
 lproc_ended(const struct lproc *p)
 {
 	enum { TRIES = 100 };	/* milliseconds */
-	struct procstat st;
 	int i;
 
 	for (i = 0; i < TRIES; i++) {
-		if (proc_died(p->pid, 0) || (p->start != 0 &&
-		    proc_readstat(p->pid, 0, &st) >= STAT_START &&
-		    st.v[STAT_START] != p->start))
+		if (proc_died(p->pid, 0) || !lproc_isthere(p))
 			return true;
 		nap_us(1000);
 	}
@@ -144,6 +168,44 @@ lproc_leave(struct live *l, struct lproc *p)
 		    p->pid);
 	else if (!p->found || p->mmtid != 0)
 		live_warn(l, "process %d exited: left out", p->pid);
+}
+
+/*
+ * Set *t to all processes of set l, for threads that take turns_next.  Return
+ * how many such threads are worth it: up to most, one for each processor.
+ */
+size_t
+turns_begin(const struct live *l, struct turns *t, size_t most)
+{
+	enum { EACH = 4 };	/* processes that a thread is worth */
+	const size_t cpus = (size_t)processors_count();
+	const struct lproc *p;
+	size_t n = 0;
+
+	*t = (struct turns){ PTHREAD_MUTEX_INITIALIZER,
+	    TAILQ_FIRST(&l->procs) };
+	TAILQ_FOREACH(p, &l->procs, entry)
+		n += lproc_istaken(p);
+	n = n / EACH < most ? n / EACH : most;
+	return n < cpus ? n : cpus;
+}
+
+/*
+ * Return a process of t that is taken and no thread has had, or NULL.
+ */
+struct lproc *
+turns_next(struct turns *t)
+{
+	struct lproc *p;
+
+	pthread_mutex_lock(&t->lock);
+	while ((p = t->next) != NULL) {
+		t->next = TAILQ_NEXT(p, entry);
+		if (lproc_istaken(p))
+			break;
+	}
+	pthread_mutex_unlock(&t->lock);
+	return p;
 }
 
 /*

@@ -149,6 +149,16 @@ struct lproc {
 	size_t		 nlack;
 };
 
+/*
+ * Return true if process p is taken, and is more than a name: not a thread of
+ * the kernel.
+ */
+static inline bool
+lproc_istaken(const struct lproc *p)
+{
+	return !p->skip && !p->kernel;
+}
+
 TAILQ_HEAD(lprocs, lproc);
 RB_HEAD(pids, lproc);
 
@@ -229,6 +239,12 @@ struct live {
 	size_t		 nmissed;	/* who did not answer: that is told */
 };
 
+struct turns {			/* processes, for several threads */
+	pthread_mutex_t	 lock;	/* of what follows */
+	struct lproc	*next;	/* borrowed; that nobody has begun with, or
+				   NULL */
+};
+
 /* set.c */
 void		 live_warn(struct live *l, const char *fmt, ...)
 		    __attribute__((format(printf, 2, 3)));
@@ -236,10 +252,15 @@ void		 live_say(const struct live *l, const char *fmt, ...)
 		    __attribute__((format(printf, 2, 3)));
 struct lproc	*lproc_add(struct live *l, pid_t pid);
 struct lproc	*lproc_find(struct live *l, pid_t pid);
+bool		 lproc_has(const struct lproc *p, enum hold how);
+bool		 lproc_isthere(const struct lproc *p);
 void		 lproc_leave(struct live *l, struct lproc *p);
 void		 lproc_refuse(struct live *l, struct lproc *p);
 int		 lproc_stands(const struct lproc *p);
 void		 lprocs_free(struct live *l);
+size_t		 turns_begin(const struct live *l, struct turns *t,
+		    size_t most);
+struct lproc	*turns_next(struct turns *t);
 void		 task_free(struct task *t);
 void		 opens_free(struct openfile *open, size_t n);
 void		 thread_ungather(struct lthread *t);

@@ -8,6 +8,7 @@
  * the handler of our timer does not return: it jumps out.  The caller tries
  * again later.
  */
+#include "clock.h"
 #include "stopping.h"
 
 #include <sys/ptrace.h>
@@ -147,7 +148,6 @@ seize_late(pid_t pid, pid_t tid)
 static int
 seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
 {
-	const struct timespec nap = { 0, 1000000 };
 	int e, i;
 
 	*tracer = 0;
@@ -160,7 +160,7 @@ seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
 			errno = e;
 			return -1;
 		}
-		nanosleep(&nap, NULL);
+		nap_us(1000);
 	}
 	return 0;
 }

@@ -7,27 +7,8 @@
 #include "stopping.h"
 
 #include <elf.h>
-#include <stdlib.h>
 
 enum { SIGINFO = 128 };		/* bytes of a siginfo_t */
-
-/*
- * Return the number that thread t of process p has in its own pid namespace;
- * that which it has here, if that is not told.
- */
-static pid_t
-thread_inner(const struct lproc *p, const struct lthread *t)
-{
-	struct bytes b;
-	uint64_t num;
-	size_t n;
-
-	if (proc_read(p->pid, t->tid, "status", &b) == -1)
-		return t->tid;
-	n = status_inner(b.data, b.len, "NSpid", &num);
-	free(b.data);
-	return n > 0 ? (pid_t)num : t->tid;
-}
 
 /*
  * Add to what is seen of a thread what a note tells.
@@ -50,9 +31,12 @@ thread_dumped(const struct lproc *p, struct lthread *t)
 	struct buf b = { 0 };
 	struct dumpthread d;
 	struct dumpnote n;
+	uint64_t inner;
 
 	t->hold = HOLD_DUMPED;
-	if (!coredump_find(p->core, thread_inner(p, t), &d))
+	if (proc_inner(p->pid, t->tid, &inner) == 0)
+		inner = (uint64_t)t->tid;
+	if (!coredump_find(p->core, (pid_t)inner, &d))
 		return;
 	buf_add(&b, d.general.data, d.general.len);
 	t->seen.failed |= b.failed;

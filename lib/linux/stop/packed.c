@@ -8,8 +8,8 @@
  *	the blocks whose bit is set
  */
 #include "stopping.h"
+#include "vec.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK = 64, HEAD = 8 };
@@ -80,8 +80,8 @@ file_unpack(struct file *f)
 
 	memcpy(&head, f->data, HEAD);
 	len = (size_t)head;
-	if ((data = calloc(1, len > 0 ? len : 1)) == NULL)
-		return errstr_set("out of memory");
+	if ((data = mem_new(len, 1)) == NULL)
+		return -1;
 	from = f->data + blocks_at(len);
 	for (i = 0; i < blocks_in(len); i++) {
 		if (!(f->data[HEAD + i / 8] >> i % 8 & 1))

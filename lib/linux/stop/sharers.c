@@ -137,7 +137,7 @@ set_gather(struct sharers *s)
 	struct sharer sh = { 0 };
 
 	TAILQ_FOREACH(p, &s->live->procs, entry) {
-		if (p->skip || p->kernel)
+		if (!lproc_istaken(p))
 			continue;
 		sh.pid = p->pid;
 		if ((sh.stack = stack_start(p->pid)) != 0 &&

@@ -45,6 +45,7 @@ struct lthread	*threads_add(struct lproc *p, pid_t tid);
 int		 threads_list(struct lproc *p, bool look);
 int		 threads_seize(struct lproc *p);
 void		 threads_stop(struct lproc *p);
+size_t		 threads_poll(struct lproc *p, bool *asleep);
 void		 threads_await(struct lproc *p);
 void		 threads_release(struct lproc *p);
 

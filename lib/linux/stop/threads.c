@@ -17,8 +17,7 @@
 #include "clock.h"
 #include "rbtree.h"
 #include "stopping.h"
-
-#include <stdlib.h>
+#include "vec.h"
 
 enum {				/* for threads to stop, before they go */
 	AWAIT_US = 10000,
@@ -53,10 +52,8 @@ threads_add(struct lproc *p, pid_t tid)
 {
 	struct lthread *t;
 
-	if ((t = calloc(1, sizeof *t)) == NULL) {
-		errstr_set("out of memory");
+	if ((t = mem_new(1, sizeof *t)) == NULL)
 		return NULL;
-	}
 	t->tid = tid;
 	RB_INSERT(tids, &p->tids, t);
 	if (tid == p->pid)
@@ -152,49 +149,43 @@ threads_stop(struct lproc *p)
 }
 
 /*
- * Return how many threads of process p are to stop and have not yet.
+ * See what became of the threads of process p that are traced and were not seen
+ * to stop: those that were about to take a signal do.  Return how many are to
+ * stop and have not yet; clear *asleep if one of those did not sleep
+ * uninterruptibly before we came.
  */
-static size_t
-threads_poll(struct lproc *p)
+size_t
+threads_poll(struct lproc *p, bool *asleep)
 {
 	struct lthread *t;
-	size_t left;
+	size_t left = 0;
 
-	left = 0;
 	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == HOLD_ASKED || t->hold == HOLD_BUSY)
+		if (t->hold == HOLD_SEIZED || t->hold == HOLD_ASKED ||
+		    t->hold == HOLD_BUSY)
 			thread_poll(p, t);
 	/* what became of one may be that another is to stop */
 	TAILQ_FOREACH(t, &p->threads, entry)
-		left += t->hold == HOLD_ASKED;
+		if (t->hold == HOLD_ASKED) {
+			left++;
+			*asleep &= t->state == 'D';
+		}
 	return left;
 }
 
 /*
- * Return true if thread t of process p is to stop, has not yet, and runs, or
+ * Return true if a thread of process p is to stop, has not yet, and runs, or
  * sleeps so that this wakes it: it stops as soon as it is given a processor.
- */
-static bool
-thread_starves(const struct lproc *p, const struct lthread *t)
-{
-	char state;
-
-	if (t->hold != HOLD_ASKED)
-		return false;
-	state = proc_state(p->pid, t->tid);
-	return state == 'R' || state == 'S';
-}
-
-/*
- * Return true if a thread of process p does.
  */
 static bool
 threads_starve(const struct lproc *p)
 {
 	const struct lthread *t;
+	char state;
 
 	TAILQ_FOREACH(t, &p->threads, entry)
-		if (thread_starves(p, t))
+		if (t->hold == HOLD_ASKED && ((state = proc_state(p->pid,
+		    t->tid)) == 'R' || state == 'S'))
 			return true;
 	return false;
 }
@@ -208,8 +199,9 @@ void
 threads_await(struct lproc *p)
 {
 	long nap, waited;
+	bool asleep;
 
-	for (nap = 20, waited = 0; threads_poll(p) > 0 &&
+	for (nap = 20, waited = 0; threads_poll(p, &asleep) > 0 &&
 	    (waited <= AWAIT_US || (waited <= STARVED_US &&
 	    threads_starve(p)));
 	    waited += nap, nap += nap < 5000 ? nap / 4 : 0)

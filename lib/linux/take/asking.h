@@ -14,8 +14,8 @@
 
 struct asking {			/* a process that is asked, or a thread */
 	struct inject	*in;
+	struct lproc	*proc;	/* borrowed; whose it is */
 	struct filelist	*to;	/* the record that the answers go to */
-	pid_t		 pid;	/* of the process, for ask_process */
 	int		 rc;	/* 0; -1, with why: it is asked no more */
 	char		 why[256];
 	int64_t		 ret;	/* of the last call */
@@ -25,7 +25,6 @@ struct asking {			/* a process that is asked, or a thread */
 enum { ASKED_MOST = 32 };
 
 struct round {			/* processes that are asked at once */
-	struct lproc	*p[ASKED_MOST];	/* borrowed */
 	struct asking	 v[ASKED_MOST];
 	size_t		 n;
 	bool		 rest;	/* what a clone has as its process has it */
@@ -54,6 +53,7 @@ void		 ask_processkeys(struct asking *v, size_t n);
 int		 ask_sessionkeys(struct asking *a);
 
 /* rounds.c: who is asked what, by the functions above */
+void		 ask_begin(struct round *r, bool rest);
 void		 ask(struct live *l, struct round *r, struct lproc *p);
 void		 ask_end(struct live *l, struct round *r);
 

@@ -112,7 +112,7 @@ ask_timers(struct asking *a)
 	long id;
 	int n;
 
-	if (proc_read(a->pid, 0, "timers", &t) == -1)
+	if (proc_read(a->proc->pid, 0, "timers", &t) == -1)
 		return;
 	text = strndup((const char *)t.data, t.len);
 	free(t.data);

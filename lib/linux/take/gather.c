@@ -6,6 +6,7 @@
 #include "linux/clone/clone.h"
 #include "linux/stop/stop.h"
 #include "taking.h"
+#include "vec.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -50,8 +51,8 @@ thread_gather(struct live *l, struct snap *s, struct lproc *lp,
 	struct task *t;
 	bool gone;
 
-	if ((t = calloc(1, sizeof *t)) == NULL)
-		return errstr_set("out of memory");
+	if ((t = mem_new(1, sizeof *t)) == NULL)
+		return -1;
 	if (task_read(l, lp, th, t) == -1) {
 		gone = errno == ESRCH || errno == ENOENT;
 		task_free(t);

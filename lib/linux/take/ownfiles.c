@@ -109,28 +109,14 @@ proc_peek(struct lproc *p)
 		mappings_peek(p);
 }
 
-struct peeks {
-	pthread_mutex_t	 lock;	/* of what follows */
-	struct lproc	*next;	/* borrowed; that nobody has begun with, or
-				   NULL */
-};
-
 static void *
 peek_work(void *arg)
 {
-	struct peeks *k = arg;
 	struct lproc *p;
 
-	for (;;) {
-		pthread_mutex_lock(&k->lock);
-		if ((p = k->next) != NULL)
-			k->next = TAILQ_NEXT(p, entry);
-		pthread_mutex_unlock(&k->lock);
-		if (p == NULL)
-			return NULL;
-		if (!p->skip && !p->kernel)
-			proc_peek(p);
-	}
+	while ((p = turns_next(arg)) != NULL)
+		proc_peek(p);
+	return NULL;
 }
 
 /*
@@ -139,17 +125,8 @@ peek_work(void *arg)
 void
 procs_peek(struct live *l)
 {
-	enum { WORKERS = 4, EACH = 8 };	/* processes for each of these */
-	struct peeks k = { PTHREAD_MUTEX_INITIALIZER, TAILQ_FIRST(&l->procs) };
-	const struct lproc *p;
-	size_t n, most;
+	enum { WORKERS = 4 };
+	struct turns t;
 
-	most = (size_t)processors_count();
-	if (most > WORKERS)
-		most = WORKERS;
-	n = 0;
-	TAILQ_FOREACH(p, &l->procs, entry)
-		n++;
-	n = n / EACH + 1;
-	workers_run(n < most ? n : most, peek_work, &k);
+	workers_run(turns_begin(l, &t, WORKERS), peek_work, &t);
 }

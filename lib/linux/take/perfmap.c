@@ -100,7 +100,6 @@ bool
 live_perfmap(struct live *l, pid_t pid, struct buf *map)
 {
 	const struct lproc *p = lproc_find(l, pid);
-	struct procstat st;
 	struct bytes status, b;
 	bool there;
 
@@ -111,8 +110,7 @@ live_perfmap(struct live *l, pid_t pid, struct buf *map)
 	free(status.data);
 	if (!there)
 		return false;
-	if (p->start == 0 || (proc_readstat(pid, 0, &st) >= STAT_START &&
-	    st.v[STAT_START] == p->start))
+	if (lproc_isthere(p))
 		buf_add(map, b.data, b.len);
 	data_free(b.data);
 	return map->len > 0 && !map->failed;

@@ -21,40 +21,9 @@ round_fits(const struct round *r, const struct lproc *p)
 	size_t i;
 
 	for (i = 0; i < r->n && p->clone == 0; i++)
-		if (lproc_shares(r->p[i], p))
+		if (lproc_shares(r->v[i].proc, p))
 			return false;
 	return r->n < ASKED_MOST;
-}
-
-/*
- * Have process p asked with those of r, by in; answers go to a record.
- */
-static void
-round_add(struct round *r, struct lproc *p, struct inject *in,
-    struct filelist *to)
-{
-	r->p[r->n] = p;
-	r->v[r->n++] = (struct asking){ .in = in, .to = to, .pid = p->pid };
-}
-
-/*
- * Begin to ask those of r, of which there is none yet.
- */
-static void
-round_begin(struct round *r)
-{
-	sigset_t all;
-
-	/* inject_end puts back what inject_begin has found */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &r->ours);
-}
-
-static void
-round_end(struct round *r)
-{
-	r->n = 0;
-	pthread_sigmask(SIG_SETMASK, &r->ours, NULL);
 }
 
 /*
@@ -66,22 +35,8 @@ round_ending(struct round *r)
 	size_t i;
 
 	for (i = 0; i < r->n; i++)
-		if (r->v[i].rc == 0 && r->p[i]->clone == 0)
+		if (r->v[i].rc == 0 && r->v[i].proc->clone == 0)
 			inject_ending(r->v[i].in);
-}
-
-/*
- * Return true if another traces a thread of process p.
- */
-static bool
-is_traced(const struct lproc *p)
-{
-	const struct lthread *t;
-
-	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == HOLD_FOREIGN)
-			return true;
-	return false;
 }
 
 /*
@@ -99,7 +54,7 @@ observe(struct live *l, struct lproc *p, struct filelist *to)
 		live_warn(l, "process %d cannot be restored%s: nothing can be "
 		    "run in it: %s", p->pid, l->opts.clone && p->clone == 0 ?
 		    ", nor let go at once" : "", snap_errstr());
-	else if (l->opts.clone && !is_traced(p) &&
+	else if (l->opts.clone && !lproc_has(p, HOLD_FOREIGN) &&
 	    TAILQ_FIRST(&p->threads)->hold == HOLD_STOPPED)
 		live_say(l, "process %d cannot be cloned: %s: all stay stopped "
 		    "while they are written", p->pid, snap_errstr());
@@ -137,11 +92,12 @@ others_stopped(const struct lproc *p)
 }
 
 /*
- * Ask the threads of process p beside the one that leads it, which a is in.
+ * Ask the threads of a process beside the one that leads it, which a is in.
  */
 static void
-others_ask(struct asking *a, struct lproc *p)
+others_ask(struct asking *a)
 {
+	const struct lproc *p = a->proc;
 	struct lthread *t;
 	int rc;
 
@@ -199,16 +155,17 @@ rest_enter(struct lproc *p)
 }
 
 /*
- * End that, with a, by which it was asked.  Return 0, or -1 with errstr; errno
- * is ESRCH then if it has died.
+ * End to ask by a.  With rest, a clone may be asked something more.  Return 0,
+ * or -1 with errstr; errno is ESRCH then if it has died.
  */
 static int
-rest_leave(struct lproc *p, struct asking *a)
+asking_end(struct asking *a, bool rest)
 {
+	struct lproc *p = a->proc;
 	int rc;
 
 	rc = asking_result(a);
-	if (p->clone == 0)
+	if (!rest || p->clone == 0)
 		return inject_end(a->in, rc);
 	if (rc == 0)
 		rc = ask_sessionkeys(a);
@@ -236,33 +193,52 @@ ask_failed(struct live *l, const struct round *r, struct lproc *p)
 }
 
 /*
- * Ask all of r for which ask was called.  Then r has none.
+ * Ask all of r.  Then r has none.
  */
-void
-ask_end(struct live *l, struct round *r)
+static void
+round_ask(struct live *l, struct round *r)
 {
-	size_t i;
-	int rc;
+	struct asking *a;
 
-	if (r->n == 0)
-		return;
 	if (!r->rest)
 		ask_process(r->v, r->n);
 	if (r->rest || !l->opts.clone)
 		ask_memory(r->v, r->n);
 	if (!r->rest) {
 		ask_thread(r->v, r->n);
-		for (i = 0; i < r->n; i++)
-			others_ask(&r->v[i], r->p[i]);
+		for (a = r->v; a < r->v + r->n; a++)
+			others_ask(a);
 	}
 	round_ending(r);
-	for (i = 0; i < r->n; i++) {
-		rc = r->rest ? rest_leave(r->p[i], &r->v[i]) :
-		    inject_end(r->v[i].in, asking_result(&r->v[i]));
-		if (rc == -1)
-			ask_failed(l, r, r->p[i]);
-	}
-	round_end(r);
+	for (a = r->v; a < r->v + r->n; a++)
+		if (asking_end(a, r->rest) == -1)
+			ask_failed(l, r, a->proc);
+	r->n = 0;
+}
+
+/*
+ * Begin to ask by r, until ask_end.  With rest, clones are asked.
+ */
+void
+ask_begin(struct round *r, bool rest)
+{
+	sigset_t all;
+
+	r->n = 0;
+	r->rest = rest;
+	/* inject_end puts back what inject_begin has found */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &r->ours);
+}
+
+/*
+ * Ask those of r that were not asked yet.
+ */
+void
+ask_end(struct live *l, struct round *r)
+{
+	round_ask(l, r);
+	pthread_sigmask(SIG_SETMASK, &r->ours, NULL);
 }
 
 /*
@@ -279,14 +255,11 @@ ask(struct live *l, struct round *r, struct lproc *p)
 	struct inject *in;
 
 	if (!round_fits(r, p))
-		ask_end(l, r);
-	if (r->n == 0)
-		round_begin(r);
+		round_ask(l, r);
 	in = r->rest ? rest_enter(p) : all_enter(p, leader);
 	if (in != NULL)
-		round_add(r, p, in, r->rest ? &leader->rec : &leader->seen);
+		r->v[r->n++] = (struct asking){ .in = in, .proc = p,
+		    .to = r->rest ? &leader->rec : &leader->seen };
 	else
 		ask_failed(l, r, p);
-	if (r->n == 0)
-		round_end(r);
 }

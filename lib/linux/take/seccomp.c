@@ -35,8 +35,8 @@ filter_number(struct live *l, const void *data, size_t len,
 	char name[32];
 
 	if (l->filters == NULL &&
-	    (l->filters = calloc(1, sizeof *l->filters)) == NULL)
-		return errstr_set("out of memory");
+	    (l->filters = mem_new(1, sizeof *l->filters)) == NULL)
+		return -1;
 	f = l->filters;
 	for (*id = 0; *id < f->n; ++*id)
 		if (f->v[*id].len == len &&
@@ -45,9 +45,8 @@ filter_number(struct live *l, const void *data, size_t len,
 	if (VEC_ROOM(f->v, f->n) == -1)
 		return -1;
 	v = &f->v[f->n];
-	if ((v->data = malloc(len + 1)) == NULL)
-		return errstr_set("out of memory");
-	memcpy(v->data, data, len);
+	if ((v->data = mem_dup(data, len)) == NULL)
+		return -1;
 	v->len = len;
 	f->n++;
 	snprintf(name, sizeof name, "seccomp/%zu", *id);

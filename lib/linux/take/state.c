@@ -141,13 +141,14 @@ proc_state_read(struct live *l, struct round *r, struct lproc *p)
 void
 state_read(struct live *l)
 {
-	struct round r = { .n = 0 };
+	struct round r;
 	struct lproc *p;
 
 	TAILQ_FOREACH(p, &l->procs, entry)
 		threads_traced(l, p);
 	if (l->opts.clone)
 		procs_peek(l);
+	ask_begin(&r, false);
 	TAILQ_FOREACH(p, &l->procs, entry)
 		proc_state_read(l, &r, p);
 	ask_end(l, &r);
@@ -184,10 +185,11 @@ keys_share(struct live *l)
 void
 state_finish(struct live *l, bool cloned)
 {
-	struct round r = { .rest = true };
+	struct round r;
 	struct lthread *leader;
 	struct lproc *p;
 
+	ask_begin(&r, true);
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		leader = TAILQ_FIRST(&p->threads);
 		if (p->skip || p->inert || p->core != NULL ||

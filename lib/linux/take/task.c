@@ -145,22 +145,6 @@ record_innermost(const struct filelist *l, uint64_t *num)
 }
 
 /*
- * The same of a process.
- */
-static size_t
-pid_innermost(pid_t pid, uint64_t *num)
-{
-	struct bytes b;
-	size_t n;
-
-	if (proc_read(pid, 0, "status", &b) == -1)
-		return 0;
-	n = status_inner(b.data, b.len, "NSpid", num);
-	free(b.data);
-	return n;
-}
-
-/*
  * Return true if the process of a record is the init of a pid namespace that is
  * not ours.
  */
@@ -184,7 +168,7 @@ record_parent(const struct task *t, struct filelist *l)
 
 	if ((depth = record_innermost(l, &own)) < 2)
 		return;
-	if (t->ppid == 0 || pid_innermost(t->ppid, &parent) != depth)
+	if (t->ppid == 0 || proc_inner(t->ppid, 0, &parent) != depth)
 		parent = 0;
 	filelist_text(l, "nsppid", "%" PRIu64 "\n", parent);
 }

@@ -268,7 +268,7 @@ hardlinks_look(struct live *l)
 	struct looking k = { .live = l, .until = now_ms() + LOOK_MS };
 
 	TAILQ_FOREACH(k.proc, &l->procs, entry) {
-		if (k.proc->skip || k.proc->kernel || k.proc->core != NULL)
+		if (!lproc_istaken(k.proc) || k.proc->core != NULL)
 			continue;
 		k.root = -1;
 		(void)proc_list(k.proc->pid, "fd", fd_look, &k);
