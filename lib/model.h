@@ -94,9 +94,11 @@ struct outline_ops {
 };
 
 struct source_ops {
-	int	(*read)(struct source *, const struct run *, size_t, uint8_t *);
+	int	(*read)(struct source *, const struct run *, uint8_t *);
 	int	(*identify)(struct source *, uint64_t, size_t, uint64_t *);
 	void	(*free)(struct source *);
+				/* several runs, in place of read; or NULL */
+	int	(*many)(struct source *, const struct run *, size_t, uint8_t *);
 };
 
 /*
@@ -250,6 +252,8 @@ uint64_t	 source_size(const struct source *src);
 bool		 source_data(const struct source *src, uint64_t at,
 		    uint64_t *start, uint64_t *end);
 int		 source_read(struct source *src, const struct run *r, size_t n,
+		    uint8_t *buf);
+int		 source_runs(struct source *src, const struct run *r, size_t n,
 		    uint8_t *buf);
 struct source	*source_nothing(struct snap *s);
 

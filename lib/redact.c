@@ -15,15 +15,11 @@ struct kept {			/* kilobytes in memory */
 };
 
 static int
-kept_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
+kept_read(struct source *src, const struct run *r, uint8_t *buf)
 {
 	const struct kept *k = (const struct kept *)src;
-	size_t i;
 
-	for (i = 0; i < n; i++) {
-		memcpy(buf, k->data + r[i].loc, (size_t)(r[i].n * KB));
-		buf += r[i].n * KB;
-	}
+	memcpy(buf, k->data + r->loc, (size_t)(r->n * KB));
 	return SOURCE_OK;
 }
 
@@ -33,7 +29,9 @@ kept_free(struct source *src)
 	free(((struct kept *)src)->data);
 }
 
-static const struct source_ops kept_ops = { kept_read, NULL, kept_free };
+static const struct source_ops kept_ops = {
+	.read = kept_read, .free = kept_free
+};
 
 /*
  * Make a source of s that has the kilobytes data, which belong to it, after a

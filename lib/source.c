@@ -87,6 +87,23 @@ source_move(struct snap *a, struct snap *b)
 }
 
 /*
+ * Read as source_read, without the name of src in errstr.
+ */
+int
+source_runs(struct source *src, const struct run *r, size_t n, uint8_t *buf)
+{
+	int rc;
+
+	if (src->ops->many != NULL)
+		return src->ops->many(src, r, n, buf);
+	for (rc = SOURCE_OK; n > 0 && rc == SOURCE_OK; n--, r++) {
+		rc = src->ops->read(src, r, buf);
+		buf += r->n * KB;
+	}
+	return rc;
+}
+
+/*
  * Read the n runs r of kilobytes from src, one after another, into buf (KB
  * bytes for each kilobyte).  Return SOURCE_OK; SOURCE_LOST with errstr, when
  * some of them cannot be read although the source is still there; or -1 with
@@ -97,7 +114,7 @@ source_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 {
 	int rc;
 
-	rc = src->ops->read(src, r, n, buf);
+	rc = source_runs(src, r, n, buf);
 	if (rc != SOURCE_OK)
 		errstr_wrap("%s", src->name);
 	return rc;
@@ -175,9 +192,13 @@ read_tagged(struct filesource *f, uint64_t loc, uint8_t *buf)
 	return rc != SOURCE_OK ? rc : file_pread(f, buf, KB, loc);
 }
 
-static int
-file_readrun(struct filesource *f, const struct run *r, uint8_t *buf)
+/*
+ * Read run r of the file that src is into buf: source_ops.
+ */
+int
+file_read(struct source *src, const struct run *r, uint8_t *buf)
 {
+	struct filesource *f = (struct filesource *)src;
 	uint64_t i, n, k;
 	size_t pitch;
 	int rc;
@@ -196,25 +217,6 @@ file_readrun(struct filesource *f, const struct run *r, uint8_t *buf)
 			if (rc != SOURCE_OK)
 				return rc;
 		}
-	}
-	return SOURCE_OK;
-}
-
-/*
- * Read the n runs r of the file that src is into buf: source_ops.  Return as
- * source_read.
- */
-int
-file_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
-{
-	struct filesource *f = (struct filesource *)src;
-	size_t i;
-	int rc;
-
-	for (i = 0; i < n; i++) {
-		if ((rc = file_readrun(f, &r[i], buf)) != SOURCE_OK)
-			return rc;
-		buf += r[i].n * KB;
 	}
 	return SOURCE_OK;
 }
@@ -265,7 +267,7 @@ file_free(struct source *src)
 }
 
 static const struct source_ops file_ops = {
-	file_read, file_identify, file_free
+	.read = file_read, .identify = file_identify, .free = file_free
 };
 
 /*
@@ -374,16 +376,15 @@ source_data(const struct source *src, uint64_t at, uint64_t *start,
 }
 
 static int
-nothing_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
+nothing_read(struct source *src, const struct run *r, uint8_t *buf)
 {
 	(void)src;
 	(void)r;
-	(void)n;
 	(void)buf;
 	return errstr_set("page data was not kept");
 }
 
-static const struct source_ops nothing_ops = { nothing_read, NULL, NULL };
+static const struct source_ops nothing_ops = { .read = nothing_read };
 
 /*
  * Make a source of snapshot s whose bytes were never kept: every read fails.

@@ -21,7 +21,7 @@ struct filesource {
 	size_t		 nbuf;
 };
 
-int		 file_read(struct source *src, const struct run *r, size_t n,
+int		 file_read(struct source *src, const struct run *r,
 		    uint8_t *buf);
 void		 file_free(struct source *src);
 int		 source_rest(uint8_t *buf, size_t n, size_t len, uint64_t off,

@@ -179,7 +179,7 @@ checked_run(struct checked *z, struct megabyte *m, const struct run *run,
 		r.n = n = n == 0 ? 1 : n;
 		if ((m->mb != mb || m->data == NULL || !pages_copy(m->data +
 		    from % SUM_BYTES, (size_t)n, buf)) &&
-		    (rc = z->page->ops->read(z->page, &r, 1, buf)) != SOURCE_OK)
+		    (rc = source_runs(z->page, &r, 1, buf)) != SOURCE_OK)
 			return rc;
 		r.loc += n * (KB + 1);
 	}
@@ -216,7 +216,7 @@ checked_free(struct source *src)
 }
 
 static const struct source_ops checked_ops = {
-	checked_read, NULL, checked_free
+	.many = checked_read, .free = checked_free
 };
 
 /*

@@ -21,7 +21,7 @@
 enum { SPOOLBUF = 256 * KB };
 
 static const struct source_ops spool_ops = {
-	file_read, NULL, file_free
+	.read = file_read, .free = file_free
 };
 
 /*

@@ -117,7 +117,7 @@ memsource_new(struct snap *s, size_t nkb, uint32_t pitch)
 	assert_true(m->data != NULL && m->lost != NULL &&
 	    m->src.name != NULL);
 	m->nkb = nkb;
-	m->ops.read = memsource_read;
+	m->ops.many = memsource_read;
 	m->ops.free = memsource_free;
 	m->src.ops = &m->ops;
 	m->src.pitch = pitch;

@@ -60,7 +60,7 @@ gzipsource_free(struct source *src)
 }
 
 static const struct source_ops gzipsource_ops = {
-	gzipsource_read, NULL, gzipsource_free
+	.many = gzipsource_read, .free = gzipsource_free
 };
 
 /*

@@ -20,18 +20,20 @@ struct farfile {
 };
 
 /*
- * Read len bytes, zeros where they lie beyond the end.
+ * Read run r, zeros where it lies beyond the end: source_ops.
  */
 static int
-far_pread(const struct farfile *f, uint8_t *buf, size_t len, uint64_t off)
+far_read(struct source *src, const struct run *r, uint8_t *buf)
 {
+	const struct farfile *f = (const struct farfile *)src;
+	const uint64_t off = r->loc, len = r->n * KB;
 	const uint64_t size = (uint64_t)f->st.st_size;
 	size_t done;
 	ssize_t n;
 
 	for (done = 0; done < len && off + done < size; done += (size_t)n) {
 		n = proxy_read(f->fd, f->number, f->dev, f->src.name,
-		    buf + done, len - done, off + done);
+		    buf + done, (size_t)len - done, off + done);
 		if (n == -1 && errno == EINTR)
 			n = 0;
 		else if (n <= 0) {
@@ -39,23 +41,7 @@ far_pread(const struct farfile *f, uint8_t *buf, size_t len, uint64_t off)
 			break;
 		}
 	}
-	return source_rest(buf, done, len, off, size);
-}
-
-static int
-far_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
-{
-	const struct farfile *f = (const struct farfile *)src;
-	size_t i;
-	int rc;
-
-	for (i = 0; i < n; i++) {
-		rc = far_pread(f, buf, (size_t)r[i].n * KB, r[i].loc);
-		if (rc != SOURCE_OK)
-			return rc;
-		buf += r[i].n * KB;
-	}
-	return SOURCE_OK;
+	return source_rest(buf, done, (size_t)len, off, size);
 }
 
 static int
@@ -74,7 +60,7 @@ far_free(struct source *src)
 }
 
 static const struct source_ops far_ops = {
-	far_read, far_identify, far_free
+	.read = far_read, .identify = far_identify, .free = far_free
 };
 
 /*

@@ -80,8 +80,9 @@ far_pread(const struct livesource *l, void *buf, size_t len, uint64_t addr)
 }
 
 static int
-live_readrun(struct livesource *l, const struct run *r, uint8_t *buf)
+live_read(struct source *src, const struct run *r, uint8_t *buf)
 {
+	struct livesource *l = (struct livesource *)src;
 	uint64_t addr;
 	size_t len;
 	ssize_t n;
@@ -107,21 +108,6 @@ live_readrun(struct livesource *l, const struct run *r, uint8_t *buf)
 	return SOURCE_OK;
 }
 
-static int
-live_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
-{
-	struct livesource *l = (struct livesource *)src;
-	size_t i;
-	int rc;
-
-	for (i = 0; i < n; i++) {
-		if ((rc = live_readrun(l, &r[i], buf)) != SOURCE_OK)
-			return rc;
-		buf += r[i].n * KB;
-	}
-	return SOURCE_OK;
-}
-
 /*
  * Read n runs together into buf, whose length len is that of all.  Return
  * false if that cannot be done so: what may not be read by the process itself
@@ -142,20 +128,24 @@ read_together(const struct livesource *l, const struct run *r, size_t n,
 }
 
 static int
-alone_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
+alone_many(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 {
 	const struct livesource *l = (const struct livesource *)src;
 	size_t i, len;
-	int rc;
+	int rc = SOURCE_OK;
 
-	for (; n > 0; n -= i, r += i, buf += len) {
+	for (; n > 0 && rc == SOURCE_OK; n -= i, r += i, buf += len) {
 		for (i = len = 0; i < n && i < TOGETHER; i++)
 			len += (size_t)r[i].n * KB;
-		if (!read_together(l, r, i, buf, len) &&
-		    (rc = live_read(src, r, i, buf)) != SOURCE_OK)
-			return rc;
+		if (read_together(l, r, i, buf, len))
+			continue;
+		for (i = len = 0; i < n && i < TOGETHER && rc == SOURCE_OK;
+		    i++) {
+			rc = live_read(src, &r[i], buf + len);
+			len += (size_t)r[i].n * KB;
+		}
 	}
-	return SOURCE_OK;
+	return rc;
 }
 
 static int
@@ -176,7 +166,7 @@ live_srcfree(struct source *src)
 }
 
 static const struct source_ops live_ops = {
-	live_read, live_identify, live_srcfree
+	.read = live_read, .identify = live_identify, .free = live_srcfree
 };
 
 /*
@@ -184,11 +174,11 @@ static const struct source_ops live_ops = {
  * to look for them would cost more than to compare what it maps twice.
  */
 static const struct source_ops single_ops = {
-	live_read, NULL, live_srcfree
+	.read = live_read, .free = live_srcfree
 };
 
 /* no identities: no other process has these pages; and nothing owned */
-static const struct source_ops alone_ops = { .read = alone_read };
+static const struct source_ops alone_ops = { .many = alone_many };
 
 /*
  * Return true if no other process of set l than p has memory.
@@ -199,7 +189,7 @@ lproc_isalone(const struct live *l, const struct lproc *p)
 	const struct lproc *other;
 
 	TAILQ_FOREACH(other, &l->procs, entry)
-		if (other != p && !other->skip && !other->kernel)
+		if (other != p && lproc_istaken(other))
 			return false;
 	return true;
 }
