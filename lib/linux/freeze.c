@@ -206,7 +206,7 @@ live_look(struct live *l)
 		if (l->opts.flags || !lproc_istaken(p))
 			continue;
 		mappings_look(l, p);
-		inject_learn(p->pid, &p->vma);
+		inject_learn(p->pid, &p->task.vma);
 	}
 	if ((l->guard = guard_begin()) != NULL) {
 		most = headroom_ours() / PREPARED_PART;

@@ -40,8 +40,8 @@ live_cankill(const struct live *l)
 }
 
 /*
- * Kill process p, which is held: its threads are waited for then (threads_poll),
- * for the parent to know.
+ * Kill process p, which is held.  Its threads are to be waited for then, for
+ * the parent to know: threads_poll.
  */
 static void
 lproc_kill(struct lproc *p)

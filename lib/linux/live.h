@@ -14,10 +14,9 @@ int		 live_members(struct live *l, bool *grew);
 /* freeze.c */
 void		 live_release(struct live *l);
 
-/* hurry.c: before others, while some are stopped */
+/* live.c: before others, while some are stopped */
 void		 live_hurry(struct live *l);
 void		 live_unhurry(struct live *l);
-
 
 /* settle.c: who is taken of those that are stopped */
 void		 live_settle(struct live *l);

@@ -19,7 +19,7 @@ lproc_iszombie(struct lproc *p)
 	struct lthread *t;
 	int i;
 
-	if ((t = TAILQ_FIRST(&p->threads)) == NULL || t->tid != p->pid)
+	if ((t = lproc_leader(p)) == NULL)
 		return false;
 	for (i = 0; i < ENDING_MS && proc_died(p->pid, p->pid); i++) {
 		t->state = proc_state(p->pid, p->pid);

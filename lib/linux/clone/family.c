@@ -164,14 +164,14 @@ static bool
 member_fits(const struct live *l, const struct member *m)
 {
 	const struct lproc *p = m->proc, *head = m->head;
-	const struct vmas *vma = lproc_vmas(p);
+	const struct vmas *vma = &p->task.vma;
 	size_t i;
 
 	if (head->skip || head->clone <= 0 || !head->whole || l->monitor ||
 	    !places_same(p, head))
 		return false;
 	for (i = 0; i < vma->n; i++)
-		if (!mapping_fits(p, &vma->v[i], lproc_vmas(head)))
+		if (!mapping_fits(p, &vma->v[i], &head->task.vma))
 			return false;
 	return true;
 }
@@ -183,7 +183,7 @@ member_fits(const struct live *l, const struct member *m)
 static bool
 member_doubt(struct member *m)
 {
-	const struct vmas *vma = lproc_vmas(m->proc), *l = lproc_vmas(m->head);
+	const struct vmas *vma = &m->proc->task.vma, *l = &m->head->task.vma;
 	const struct vma *v, *w;
 	size_t i;
 
@@ -210,7 +210,7 @@ member_match(const struct matching *g, struct member *m)
 	    (size_t)sysconf(_SC_PAGESIZE);
 	m->pagemap = proc_open(p->mmtid, 0, "pagemap", O_RDONLY);
 	m->is = m->pagemap != -1 && alike_compare(&m->alike, g->t, m->pagemap,
-	    lproc_vmas(p)) == 0 && member_doubt(m);
+	    &p->task.vma) == 0 && member_doubt(m);
 }
 
 static void *
@@ -254,7 +254,7 @@ family_find(const struct live *l, struct member *v, size_t n)
 	fd = any ? proc_open(head->clone, 0, "pagemap", O_RDONLY) : -1;
 	/* else it takes an entry for each page that is not there */
 	if (fd != -1 && pagemap_scans(fd))
-		t = table_read(fd, lproc_vmas(head));
+		t = table_read(fd, &head->task.vma);
 	if (t != NULL) {
 		g.t = t;
 		family_match(&g);
@@ -298,7 +298,7 @@ static bool
 member_keep(struct live *l, struct snap *s, struct member *m)
 {
 	struct lproc *p = m->proc;
-	const struct vmas *vma = lproc_vmas(p);
+	const struct vmas *vma = &p->task.vma;
 
 	if (headroom_claim(l, p, vma->n) == -1 || lacks_keep(l, s, p,
 	    vma, &(struct lacking){ .clone = m->head->clone, .whole = true,

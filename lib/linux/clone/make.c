@@ -61,7 +61,7 @@ clone_ready(struct lproc *p)
 	t = TAILQ_FIRST(&p->threads);
 	if (ours && t->hold != HOLD_STOPPED)
 		return errstr_set("its first thread has exited");
-	return ours && t->task != NULL;
+	return ours && lproc_leader(p) != NULL;
 }
 
 /*
@@ -72,17 +72,13 @@ static bool
 has_monitor(const struct live *l)
 {
 	const struct lproc *p;
-	const struct lthread *t;
 	size_t i;
 
-	TAILQ_FOREACH(p, &l->procs, entry) {
-		t = TAILQ_FIRST(&p->threads);
-		for (i = 0; t != NULL && t->task != NULL &&
-		    i < t->task->nopen; i++)
-			if (strcmp(t->task->open[i].path,
+	TAILQ_FOREACH(p, &l->procs, entry)
+		for (i = 0; i < p->task.nopen; i++)
+			if (strcmp(p->task.open[i].path,
 			    "anon_inode:[userfaultfd]") == 0)
 				return true;
-	}
 	return false;
 }
 
@@ -168,7 +164,7 @@ clone_begin(struct making *m, struct lproc *p)
 		return rc;
 	if (m->n == MOST || clone_shares(m, p))
 		return 1;
-	vma = lproc_vmas(p);
+	vma = &p->task.vma;
 	if (clone_harmless(l, p, vma) == -1)
 		return -1;
 	if (headroom_claim(l, p, vma->n) == -1)
@@ -191,7 +187,7 @@ clone_keep(struct making *m, const struct cloning *c)
 	const struct lacking of = { .clone = p->clone, .whole = p->whole };
 
 	errno = 0;
-	if (lacks_keep(m->live, m->snap, p, lproc_vmas(p), &of) == -1) {
+	if (lacks_keep(m->live, m->snap, p, &p->task.vma, &of) == -1) {
 		errno = 0;
 		return -1;
 	}

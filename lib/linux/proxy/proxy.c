@@ -104,7 +104,7 @@ proxy_hold(bool held)
 
 /*
  * Let proxies go before others with first, else as others do, where we may: who
- * waits for them does (linux/hurry.c).
+ * waits for them does (linux/live.c).
  */
 void
 proxy_hurry(bool first)

@@ -70,17 +70,17 @@ common_note(struct common *c, const struct smap *m)
 static int
 smaps_parse(struct live *l, struct lproc *p)
 {
-	struct scan t = scan_begin(p->smaps.data, p->smaps.len);
+	struct scan t = scan_begin(p->task.smaps.data, p->task.smaps.len);
 	struct smap m;
 	int rc;
 
 	while ((rc = smap_next(&t, &m)) == 1) {
-		if (vmas_addsmap(&p->vma, &m) == -1)
+		if (vmas_addsmap(&p->task.vma, &m) == -1)
 			return -1;
 		shmems_note(l, &m);
 		common_note(&p->common, &m);
-		data_forget(p->smaps.data, (size_t)(t.s -
-		    (const char *)p->smaps.data));
+		data_forget(p->task.smaps.data, (size_t)(t.s -
+		    (const char *)p->task.smaps.data));
 	}
 	return rc;
 }
@@ -92,36 +92,37 @@ smaps_parse(struct live *l, struct lproc *p)
 void
 mappings_look(struct live *l, struct lproc *p)
 {
-	if (proc_readmany(p->pid, 0, "smaps", &p->smaps) == -1)
+	if (proc_readmany(p->pid, 0, "smaps", &p->task.smaps) == -1)
 		return;
-	if (proc_read(p->pid, 0, "maps", &p->maps) == -1)
-		p->maps = (struct bytes){ 0 };
+	if (proc_read(p->pid, 0, "maps", &p->task.maps) == -1)
+		p->task.maps = (struct bytes){ 0 };
 	if (smaps_parse(l, p) == -1) {
 		mappings_free(p);
 		return;
 	}
-	if (p->maps.data != NULL && !maps_are(&p->maps, &p->vma))
-		bytes_drop(&p->maps);
+	if (p->task.maps.data != NULL && !maps_are(&p->task.maps, &p->task.vma))
+		bytes_drop(&p->task.maps);
 }
 
 /*
  * Have smaps of before the stop for smaps of now, if what it tells can be told
- * of the mappings of now, which p->maps has.  Return 1 if so, else 0; -1 with
- * errstr.
+ * of the mappings of now, which maps of the task has.  Return 1 if so, else 0;
+ * -1 with errstr.
  */
 static int
 smaps_keep(struct lproc *p)
 {
-	struct vmas was = p->vma;
+	struct task *t = &p->task;
+	struct vmas was = t->vma;
 	int rc;
 
-	memset(&p->vma, 0, sizeof p->vma);
-	if (p->maps.data == NULL || p->smaps.data == NULL)
+	memset(&t->vma, 0, sizeof t->vma);
+	if (t->maps.data == NULL || t->smaps.data == NULL)
 		rc = 0;
-	else if (vmas_parse(&p->vma, p->maps.data, p->maps.len) == -1)
+	else if (vmas_parse(&t->vma, t->maps.data, t->maps.len) == -1)
 		rc = -1;
 	else
-		rc = vmas_refit(&p->vma, &was);
+		rc = vmas_refit(&t->vma, &was);
 	vmas_free(&was);
 	p->refit = rc == 1;
 	return rc;
@@ -134,17 +135,17 @@ smaps_keep(struct lproc *p)
 static int
 vmas_now(struct lproc *p)
 {
-	struct scan t = scan_begin(p->smaps.data, p->smaps.len);
+	struct scan t = scan_begin(p->task.smaps.data, p->task.smaps.len);
 	struct smap m;
 	int rc;
 
-	vmas_free(&p->vma);
+	vmas_free(&p->task.vma);
 	while ((rc = smap_next(&t, &m)) == 1) {
-		if (vmas_addsmap(&p->vma, &m) == -1)
+		if (vmas_addsmap(&p->task.vma, &m) == -1)
 			return -1;
 		/* of before the stop it would not hold: fork(2) shares */
 		if (m.told.flags & VMF_SIZES && m.told.shared == 0)
-			p->vma.v[p->vma.n - 1].flags |= VMA_ALONE;
+			p->task.vma.v[p->task.vma.n - 1].flags |= VMA_ALONE;
 	}
 	return rc;
 }
@@ -159,16 +160,15 @@ mappings_peek(struct lproc *p)
 	struct bytes now;
 
 	(void)proc_read(p->mmtid, 0, "maps", &now);
-	p->mapped = now.data != NULL && now.len == p->maps.len &&
-	    memcmp(now.data, p->maps.data, now.len) == 0;
-	bytes_drop(&p->maps);
-	p->maps = now;
-	p->mapsread = true;
+	p->mapped = now.data != NULL && now.len == p->task.maps.len &&
+	    memcmp(now.data, p->task.maps.data, now.len) == 0;
+	bytes_drop(&p->task.maps);
+	p->task.maps = now;
 }
 
 /*
- * Read the mappings of process p, which is stopped, unless that was done: maps
- * and smaps, the latter perhaps to be refitted (mappings_smaps), and vma.
+ * Read the mappings of process p, which is stopped, unless that was done, after
+ * mappings_peek: smaps, perhaps to be refitted (mappings_smaps), and vma.
  * Return 0; -1 with errstr, and errno where they cannot be read.
  */
 int
@@ -176,15 +176,12 @@ mappings_read(struct lproc *p)
 {
 	int rc;
 
-	if (!p->mapped && !p->mapsread)
-		mappings_peek(p);
-	p->mapsread = false;
 	if (p->mapped)
 		return 0;
 	if ((rc = smaps_keep(p)) == 0) {
-		bytes_drop(&p->smaps);
-		if (proc_readmany(p->mmtid, 0, "smaps", &p->smaps) == -1 &&
-		    proc_read(p->mmtid, 0, "maps", &p->smaps) == -1)
+		bytes_drop(&p->task.smaps);
+		if (proc_readmany(p->mmtid, 0, "smaps", &p->task.smaps) == -1 &&
+		    proc_read(p->mmtid, 0, "maps", &p->task.smaps) == -1)
 			return errno == ESRCH || errno == ENOENT ?
 			    errstr_set("process %d exited", p->pid) :
 			    errstr_sys("/proc/%d/maps", p->mmtid);
@@ -243,15 +240,6 @@ mappings_smaps(const struct lproc *p, const struct bytes *maps,
 }
 
 /*
- * Return the mappings of process p, which was gathered.
- */
-const struct vmas *
-lproc_vmas(const struct lproc *p)
-{
-	return &TAILQ_FIRST(&p->threads)->task->vma;
-}
-
-/*
  * Return true if processes a and b have the same memory, or may have it:
  * kcmp(2).
  */
@@ -267,7 +255,7 @@ lproc_shares(const struct lproc *a, const struct lproc *b)
 void
 mappings_free(struct lproc *p)
 {
-	bytes_drop(&p->smaps);
-	bytes_drop(&p->maps);
-	vmas_free(&p->vma);
+	bytes_drop(&p->task.smaps);
+	bytes_drop(&p->task.maps);
+	vmas_free(&p->task.vma);
 }

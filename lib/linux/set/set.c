@@ -2,6 +2,7 @@
  * A set of live processes, and what the rooms above do to it: they look one
  * up, leave one out, and tell what is missing.
  */
+#include "bisect.h"
 #include "set.h"
 #include "clock.h"
 #include "rbtree.h"
@@ -12,12 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int
-lproc_cmp(const struct lproc *a, const struct lproc *b)
-{
-	return a->pid < b->pid ? -1 : a->pid > b->pid;
-}
-
+CMP(lproc_cmp, struct lproc, pid)
 TREE_GENERATE(pids, lproc, bypid, lproc_cmp)
 
 /*
@@ -90,6 +86,17 @@ lproc_refuse(struct live *l, struct lproc *p)
 {
 	p->skip = true;
 	live_warn(l, "%s: left out", snap_errstr());
+}
+
+/*
+ * Return the thread that leads process p, or NULL.
+ */
+struct lthread *
+lproc_leader(const struct lproc *p)
+{
+	struct lthread *t = TAILQ_FIRST(&p->threads);
+
+	return t != NULL && t->tid == p->pid ? t : NULL;
 }
 
 /*
@@ -185,7 +192,7 @@ turns_begin(const struct live *l, struct turns *t, size_t most)
 	*t = (struct turns){ PTHREAD_MUTEX_INITIALIZER,
 	    TAILQ_FIRST(&l->procs) };
 	TAILQ_FOREACH(p, &l->procs, entry)
-		n += lproc_istaken(p);
+		n += !p->skip;
 	n = n / EACH < most ? n / EACH : most;
 	return n < cpus ? n : cpus;
 }
@@ -201,24 +208,11 @@ turns_next(struct turns *t)
 	pthread_mutex_lock(&t->lock);
 	while ((p = t->next) != NULL) {
 		t->next = TAILQ_NEXT(p, entry);
-		if (lproc_istaken(p))
+		if (!p->skip)
 			break;
 	}
 	pthread_mutex_unlock(&t->lock);
 	return p;
-}
-
-/*
- * Free n open files.
- */
-void
-opens_free(struct openfile *open, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		free(open[i].path);
-	free(open);
 }
 
 /*
@@ -227,25 +221,16 @@ opens_free(struct openfile *open, size_t n)
 void
 task_free(struct task *t)
 {
-	opens_free(t->open, t->nopen);
+	size_t i;
+
+	for (i = 0; i < t->nopen; i++)
+		free(t->open[i].path);
+	free(t->open);
 	vmas_free(&t->vma);
 	free(t->cwd);
 	data_free(t->maps.data);
 	data_free(t->smaps.data);
 	memset(t, 0, sizeof *t);
-}
-
-/*
- * Free what was gathered of thread t: its task and its record.
- */
-void
-thread_ungather(struct lthread *t)
-{
-	if (t->task != NULL)
-		task_free(t->task);
-	free(t->task);
-	t->task = NULL;
-	filelist_free(&t->rec);
 }
 
 /*
@@ -258,7 +243,7 @@ threads_free(struct lproc *p)
 
 	while ((t = TAILQ_FIRST(&p->threads)) != NULL) {
 		TAILQ_REMOVE(&p->threads, t, entry);
-		thread_ungather(t);
+		filelist_free(&t->rec);
 		filelist_free(&t->seen);
 		free(t->general.data);
 		free(t);
@@ -276,7 +261,7 @@ lprocs_free(struct live *l)
 	while ((p = TAILQ_FIRST(&l->procs)) != NULL) {
 		TAILQ_REMOVE(&l->procs, p, entry);
 		threads_free(p);
-		mappings_free(p);
+		task_free(&p->task);
 		coredump_free(p->core);
 		free(p->huge);
 		free(p->lack);
@@ -285,7 +270,6 @@ lprocs_free(struct live *l)
 		filelist_free(&p->files);
 		filelist_free(&p->links);
 		filelist_free(&p->fds);
-		opens_free(p->open, p->nopen);
 		free(p->unopened);
 		free(p);
 	}

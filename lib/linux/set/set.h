@@ -47,8 +47,7 @@ struct lthread {
 	struct bytes	 general;	/* owned; of these, until rec has it */
 	bool		 later;		/* nothing more is read in the stop:
 					   gathered when taken */
-	struct task	*task;		/* owned; what was gathered, or NULL */
-	struct filelist	 rec;		/* likewise */
+	struct filelist	 rec;		/* what was gathered */
 	bool		 finished;	/* all of it is there */
 };
 
@@ -99,7 +98,8 @@ struct lproc {
 	long		 tracer; /* another, of its first thread; or 0 */
 	pid_t		 sharer; /* another process that has its memory and
 				    is not stopped; 0: none */
-	pid_t		 mmtid;	/* a thread that has the memory; 0: none */
+	pid_t		 mmtid;	/* the clone, or a thread that has the memory;
+				   0: none */
 	struct lthreads	 threads;
 	struct tids	 tids;	/* the same, by number */
 	bool		 found;	/* by -r or by name, not asked for by pid */
@@ -109,12 +109,9 @@ struct lproc {
 	bool		 inert;	/* nothing can be run in it: that is told */
 	bool		 gathered; /* so are its threads, */
 	uint64_t	 when;	/* then, in ms of now_ms */
-	bool		 peeked; /* in the stop, these were read: */
-	struct filelist	 files;	/* some of the record, */
+	struct filelist	 files;	/* some of the record, read in the stop, */
 	struct filelist	 links;	/* likewise, */
 	struct filelist	 fds;	/* what it will have of descriptors, */
-	struct openfile	*open;	/* owned; and they, */
-	size_t		 nopen;
 	char		*unopened; /* owned; and why they are not all, or
 				      NULL */
 	struct whence	 root;	/* its root directory, in the stop */
@@ -122,14 +119,11 @@ struct lproc {
 	unsigned int	 dumped; /* its coredump_filter: core(5) */
 	uint64_t	 since;	/* stopped, ns of CLOCK_MONOTONIC; 0: not */
 	uint64_t	 held;	/* how long it was stopped, in us */
-	struct bytes	 smaps;	/* owned, as these: mappings.c */
-	struct bytes	 maps;
-	struct vmas	 vma;	/* what these tell, until a task has it */
-	bool		 mapsread; /* maps is that of the stop, */
-	bool		 mapped; /* and they all are */
+	struct task	 task;	/* of its first thread; its mappings are */
+	bool		 mapped; /* those of the stop: mappings.c, */
 	bool		 refit;	/* but smaps, which is to be refitted */
 	pid_t		 clone;	/* of its memory, by us; 0: none */
-	pid_t		 origin; /* mmtid without the clone */
+	pid_t		 origin; /* a thread of its own that has the memory */
 	bool		 whole;	/* the clone has all that is mapped */
 	struct common	 common; /* with others */
 	struct lproc	*head;	/* borrowed; whose clone this one has, or
@@ -182,7 +176,7 @@ struct steps {
 	uint64_t	 spent[NSTEP];	/* ns */
 };
 
-struct hurry {			/* linux/hurry.c */
+struct hurry {			/* linux/live.c */
 	pid_t		 tid;	/* who does, 0: nobody */
 	int		 policy; /* that it had, sched(7) */
 };
@@ -253,6 +247,7 @@ void		 live_say(const struct live *l, const char *fmt, ...)
 struct lproc	*lproc_add(struct live *l, pid_t pid);
 struct lproc	*lproc_find(struct live *l, pid_t pid);
 bool		 lproc_has(const struct lproc *p, enum hold how);
+struct lthread	*lproc_leader(const struct lproc *p);
 bool		 lproc_isthere(const struct lproc *p);
 void		 lproc_leave(struct live *l, struct lproc *p);
 void		 lproc_refuse(struct live *l, struct lproc *p);
@@ -262,8 +257,6 @@ size_t		 turns_begin(const struct live *l, struct turns *t,
 		    size_t most);
 struct lproc	*turns_next(struct turns *t);
 void		 task_free(struct task *t);
-void		 opens_free(struct openfile *open, size_t n);
-void		 thread_ungather(struct lthread *t);
 void		 threads_free(struct lproc *p);
 
 /* coredump.c: what the kernel writes of a process before its memory */
@@ -277,7 +270,6 @@ void		 coredump_regs(const struct coredump *c,
 		    void (*fn)(void *, uint64_t, bool), void *arg);
 
 /* mappings.c: before the stop and in it */
-const struct vmas *lproc_vmas(const struct lproc *p);
 bool		 lproc_shares(const struct lproc *a, const struct lproc *b);
 void		 mappings_free(struct lproc *p);
 void		 mappings_look(struct live *l, struct lproc *p);

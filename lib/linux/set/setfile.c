@@ -3,6 +3,7 @@
  * and how much memory is copied while they are stopped, as smaps told of it
  * before: what they share, and what a clone does not get.
  */
+#include "bisect.h"
 #include "set.h"
 #include "rbtree.h"
 #include "state/state.h"
@@ -11,14 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int
-setfile_cmp(const struct setfile *a, const struct setfile *b)
-{
-	if (a->dev != b->dev)
-		return a->dev < b->dev ? -1 : 1;
-	return a->ino < b->ino ? -1 : a->ino > b->ino;
-}
-
+CMP2(setfile_cmp, struct setfile, dev, ino)
 TREE_GENERATE(setfiles, setfile, entry, setfile_cmp)
 
 /*

@@ -128,18 +128,6 @@ attach(pid_t tid)
 }
 
 /*
- * Return true if nobody can trace thread tid of process pid any more.
- */
-static bool
-seize_late(pid_t pid, pid_t tid)
-{
-	char state;
-
-	state = proc_state(pid, tid);
-	return state == 'Z' || state == 'X' || state == '\0';
-}
-
-/*
  * Seize thread tid: 0, or -1 with errno, and in *tracer who else traces it, 0
  * if nobody is seen to.  That may be over, another snap's work perhaps, before
  * one can ask who it is: then it is tried again.  A zombie is not waited for:
@@ -156,7 +144,7 @@ seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
 		if (e == EPERM)
 			*tracer = proc_status(p->pid, tid, "TracerPid");
 		if (e != EPERM || i == 5 || *tracer != 0 ||
-		    seize_late(p->pid, tid)) {
+		    proc_died(p->pid, tid)) {
 			errno = e;
 			return -1;
 		}
@@ -191,7 +179,6 @@ mem_refused(pid_t pid)
 int
 thread_seize(struct lproc *p, struct lthread *t)
 {
-	struct task now;
 	long tracer;
 
 	if (p->kernel)
@@ -204,8 +191,7 @@ thread_seize(struct lproc *p, struct lthread *t)
 	if (errno == ETIMEDOUT)
 		return SEIZE_WAITS;
 	/* whom no one can trace any more is a zombie, perhaps since now */
-	if (errno == ESRCH || proc_stat(p->pid, t->tid, &now) == -1 ||
-	    now.state == 'Z' || now.state == 'X') {
+	if (errno == ESRCH || proc_died(p->pid, t->tid)) {
 		t->hold = HOLD_GONE;
 		return 0;
 	}

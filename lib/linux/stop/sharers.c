@@ -7,6 +7,7 @@
  * share is told by where their stacks begin: a few words of stat, which a copy
  * of a process has, too.  kcmp(2) tells which do.
  */
+#include "bisect.h"
 #include "clock.h"
 #include "stopping.h"
 #include "vec.h"
@@ -120,7 +121,7 @@ sharer_look(void *arg, long pid)
 	if ((p != NULL && !p->skip) || pid == getpid() ||
 	    (sh.stack = stack_start((pid_t)pid)) == 0)
 		return 0;
-	with = bsearch(&sh, s->set, s->nset, sizeof *s->set, sharer_cmp);
+	with = FIND_BY(&sh, s->set, s->nset, sharer_cmp);
 	if (with == NULL || !is_shared(with->pid, sh.pid))
 		return 0;
 	sh.with = with->pid;
@@ -144,8 +145,7 @@ set_gather(struct sharers *s)
 		    sharer_add(&s->set, &s->nset, &sh) == -1)
 			return -1;
 	}
-	if (s->nset > 0)
-		qsort(s->set, s->nset, sizeof *s->set, sharer_cmp);
+	SORT(s->set, s->nset, sharer_cmp);
 	return 0;
 }
 

@@ -14,10 +14,6 @@ enum { SEIZE_WAITS = 2 };
 int		 thread_seize(struct lproc *p, struct lthread *t);
 void		 attach_end(void);
 
-/* call.c: the system call that a thread is in */
-struct seencall	 call_seen(const struct filelist *l);
-void		 call_look(const struct lproc *p, struct lthread *t);
-
 /* pipeline.c: who reads what we write */
 bool		 pipeline_reads(struct live *l, pid_t pid);
 void		 pipeline_free(struct live *l);
@@ -30,7 +26,9 @@ void		 regs_record(struct lthread *t,
 		    const struct lthread *first);
 void		 regs_forget(struct lthread *t);
 
-/* seize.c: one thread */
+/* seize.c: one thread, and the system call that it is in */
+struct seencall	 call_seen(const struct filelist *l);
+void		 call_look(const struct lproc *p, struct lthread *t);
 int		 thread_judge(const struct lproc *p, struct lthread *t);
 void		 thread_look(struct lproc *p, struct lthread *t);
 void		 thread_poll(struct lproc *p, struct lthread *t);

@@ -6,9 +6,6 @@
 
 #include "stop.h"
 
-/* dumped.c: those of a process that dumps core */
-int		 threads_dumped(struct lproc *p);
-
 /* packed.c: what is kept for many threads, in few bytes */
 void		 filelist_pack(struct filelist *l, const char *name,
 		    const uint8_t *data, size_t len);
@@ -16,9 +13,6 @@ int		 file_unpack(struct file *f);
 
 /* regs.c: what ptrace(2) gives of a stopped thread */
 void		 regs_settle(struct lthread *t, bool restart);
-
-/* rseq.c */
-bool		 regs_abort(pid_t tid);
 
 /* seize.c */
 int		 thread_ptrace(int request, pid_t tid, uintptr_t data);

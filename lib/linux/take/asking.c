@@ -3,13 +3,11 @@
  * Most of the time that it takes one of them is that of switching to it and
  * back; so it is put to several at once, and none is waited for alone.
  */
-#include "asking.h"
+#include "taking.h"
 
 #include <sys/syscall.h>
 
 #include <string.h>
-
-enum askstep { ASK_BEGIN, ASK_START, ASK_END };
 
 /*
  * Note that something has failed in a, as errstr tells.
@@ -31,28 +29,6 @@ asking_result(const struct asking *a)
 }
 
 /*
- * Make a step of call nr with arguments arg in a; room is as for ask_each.
- */
-static int
-ask_step(struct asking *a, enum askstep step, long nr, const uint64_t arg[6],
-    size_t room)
-{
-	uint64_t own[6];
-
-	memcpy(own, arg, sizeof own);
-	if (room > 0 && room < sizeof own / sizeof *own)
-		own[room] = inject_scratch(a->in);
-	switch (step) {
-	case ASK_BEGIN:
-		return inject_callbegin(a->in, nr, own);
-	case ASK_START:
-		return inject_callstart(a->in, nr, own);
-	default:
-		return inject_callend(a->in, &a->ret);
-	}
-}
-
-/*
  * Make call nr with arguments arg in n processes v; argument number room is
  * where each has scratch memory, unless room is 0.  The ret of each is what it
  * returned.
@@ -61,14 +37,21 @@ void
 ask_each(struct asking *v, size_t n, long nr, const uint64_t arg[6],
     size_t room)
 {
-	enum askstep step;
 	struct asking *a;
 
-	for (step = ASK_BEGIN; step <= ASK_END; step++)
-		for (a = v; a < v + n; a++)
-			if (a->rc == 0 && ask_step(a, step, nr, arg, room) ==
-			    -1)
-				asking_failed(a);
+	for (a = v; a < v + n; a++) {
+		memcpy(a->arg, arg, sizeof a->arg);
+		if (room > 0)
+			a->arg[room] = inject_scratch(a->in);
+		if (a->rc == 0 && inject_callbegin(a->in, nr, a->arg) == -1)
+			asking_failed(a);
+	}
+	for (a = v; a < v + n; a++)
+		if (a->rc == 0 && inject_callstart(a->in, nr, a->arg) == -1)
+			asking_failed(a);
+	for (a = v; a < v + n; a++)
+		if (a->rc == 0 && inject_callend(a->in, &a->ret) == -1)
+			asking_failed(a);
 }
 
 /*

@@ -1,13 +1,16 @@
 /*
- * What a process is asked, of which /proc and ptrace(2) tell nothing: its
- * signal actions, timers and settings.
+ * What a process and its threads are asked, of which /proc and ptrace(2) tell
+ * nothing: signal actions, timers, keyrings(7) and settings.
  */
-#include "asking.h"
 #include "clock.h"
+#include "taking.h"
+#include "vec.h"
 
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+
+#include <linux/keyctl.h>
 
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +20,10 @@
 
 enum {
 	NSIGNALS = 64,
+	ROOM = 448,			/* bytes that inject_scratch has at the
+					   least */
+	KEYS_MOST = ROOM / 4,
+	GET_TID_ADDRESS = 40,		/* of prctl(2), since Linux 3.5 */
 	GET_REGISTRATIONS = 1 << 9	/* of membarrier(2), since Linux 6.3 */
 };
 
@@ -114,10 +121,9 @@ ask_timers(struct asking *a)
 
 	if (proc_read(a->proc->pid, 0, "timers", &t) == -1)
 		return;
-	text = strndup((const char *)t.data, t.len);
+	text = mem_dup(t.data, t.len);
 	free(t.data);
 	if (text == NULL) {
-		errstr_set("out of memory");
 		asking_failed(a);
 		return;
 	}
@@ -131,6 +137,71 @@ ask_timers(struct asking *a)
 	free(text);
 	if (a->told.len > 0)
 		asking_told(a, 1, "posix_timers");
+}
+
+/*
+ * Return true if a key is none that sessions have anyway, which is the keyring
+ * of the user.
+ */
+static bool
+key_counts(struct asking *a, int32_t key)
+{
+	const uint64_t arg[6] = { KEYCTL_DESCRIBE, (uint64_t)(int64_t)key, 0,
+	    ROOM };
+	char text[ROOM + 1];
+
+	ask_each(a, 1, SYS_keyctl, arg, 2);
+	if (a->ret <= 0 || a->ret > ROOM ||
+	    !asking_got(a, text, (size_t)a->ret))
+		return true;
+	text[a->ret] = '\0';
+	return strncmp(text, "keyring;", 8) != 0 ||
+	    strstr(text, ";_uid.") == NULL;
+}
+
+/*
+ * Record how many keys the keyring of each of n processes v has, if it has one
+ * that is not empty.  That of a process is not made by being looked for.
+ */
+static void
+ask_processkeys(struct asking *v, size_t n)
+{
+	const uint64_t arg[6] = { KEYCTL_READ,
+	    (uint64_t)(int64_t)KEY_SPEC_PROCESS_KEYRING, 0,
+	    KEYS_MOST * sizeof(int32_t) };
+	struct asking *a;
+
+	ask_each(v, n, SYS_keyctl, arg, 2);
+	for (a = v; a < v + n; a++)
+		if (a->rc == 0 && a->ret > 0)
+			filelist_text(a->to, "keyring/process", "%d\n",
+			    (int)(a->ret / (int64_t)sizeof(int32_t)));
+}
+
+/*
+ * Record the same of the keyring of its session, for which the clone of a
+ * process is asked, by a: one that has none gets one thereby.  Of one with more
+ * than KEYS_MOST keys all count.
+ */
+void
+ask_sessionkeys(struct asking *a)
+{
+	const uint64_t arg[6] = { KEYCTL_READ,
+	    (uint64_t)(int64_t)KEY_SPEC_SESSION_KEYRING, 0,
+	    KEYS_MOST * sizeof(int32_t) };
+	int32_t key[KEYS_MOST];
+	int i, n, count;
+
+	ask_each(a, 1, SYS_keyctl, arg, 2);
+	if (a->rc == -1 || a->ret <= 0)
+		return;
+	count = n = (int)(a->ret / (int64_t)sizeof *key);
+	if (n <= KEYS_MOST && !asking_got(a, key, (size_t)a->ret))
+		return;
+	for (i = 0; n <= KEYS_MOST && i < n && a->rc == 0; i++)
+		count -= !key_counts(a, key[i]);
+	if (count > 0 && a->rc == 0)
+		filelist_text(a->to, "keyring/session", "%d\n", count);
 }
 
 /*
@@ -149,6 +220,27 @@ ask_process(struct asking *v, size_t n)
 			ask_timers(a);
 	ask_processkeys(v, n);
 	ask_prctl(v, n, "child_subreaper", PR_GET_CHILD_SUBREAPER, 4, false);
+}
+
+/*
+ * Ask the threads that n processes v are in.
+ */
+void
+ask_thread(struct asking *v, size_t n)
+{
+	static const uint64_t none[6];
+	struct asking *a;
+	stack_t ss;
+
+	ask_each(v, n, SYS_sigaltstack, none, 1);
+	for (a = v; a < v + n; a++)
+		if (asking_got(a, &ss, sizeof ss))
+			filelist_text(a->to, "sigaltstack", "%jx %zu %x\n",
+			    (uintmax_t)(uintptr_t)ss.ss_sp, ss.ss_size,
+			    (unsigned int)ss.ss_flags);
+	ask_prctl(v, n, "tid_address", GET_TID_ADDRESS, 8, true);
+	ask_prctl(v, n, "pdeath_signal", PR_GET_PDEATHSIG, 4, false);
+	ask_prctl(v, n, "securebits", PR_GET_SECUREBITS, 0, true);
 }
 
 /*

@@ -6,7 +6,6 @@
 #include "linux/clone/clone.h"
 #include "linux/stop/stop.h"
 #include "taking.h"
-#include "vec.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +25,7 @@ thread_finish(struct live *l, struct lproc *lp, struct lthread *th)
 		return;
 	th->finished = true;
 	if (th->tid == lp->pid)
-		task_finish(l, lp, th->task, rec);
+		task_finish(l, lp, rec);
 	else if (lp->cgroup.data != NULL)
 		cgroups_thread(l, rec, &lp->cgroup, lp->pid, th->tid);
 	/* the files of one that was killed may be empty */
@@ -41,68 +40,48 @@ thread_finish(struct live *l, struct lproc *lp, struct lthread *th)
 }
 
 /*
- * Gather what is told of thread th, which is stopped, in its task and rec.
- * Without a task afterwards, it is left out.
+ * Gather what is told of process lp, which leader leads, in its task and in the
+ * record of that.  Return 0; or -1 with errstr when memory runs out.
  */
-int
-thread_gather(struct live *l, struct snap *s, struct lproc *lp,
-    struct lthread *th)
+static int
+leader_gather(struct live *l, struct snap *s, struct lproc *lp,
+    struct lthread *leader)
 {
-	struct task *t;
-	bool gone;
-
-	if ((t = mem_new(1, sizeof *t)) == NULL)
-		return -1;
-	if (task_read(l, lp, th, t) == -1) {
-		gone = errno == ESRCH || errno == ENOENT;
-		task_free(t);
-		free(t);
-		if (gone && th->tid == lp->pid)
+	if (task_read(l, lp, leader) == -1) {
+		if (errno == ESRCH || errno == ENOENT)
 			lproc_leave(l, lp);
-		else if (th->tid == lp->pid)
+		else
 			lproc_refuse(l, lp);
-		else if (!gone)
-			live_warn(l, "thread %d of process %d is left out: %s",
-			    th->tid, lp->pid, snap_errstr());
 		return 0;
 	}
-	if (th->tid == lp->pid && lp->mmtid == 0 && th->state == 'Z') {
+	if (lp->mmtid == 0 && leader->state == 'Z') {
 		l->incomplete = true;
 		live_say(l, "process %d is a zombie: it has no memory and no "
 		    "registers any more", lp->pid);
 	}
-	th->task = t;
-	task_record(l, s, lp, th, t, &th->rec);
-	if (th->tid == lp->pid && (!l->opts.clone || th->hold != HOLD_STOPPED))
-		thread_finish(l, lp, th);
-	return th->rec.failed ? errstr_set("out of memory") : 0;
+	task_record(l, s, lp, leader);
+	return leader->rec.failed ? errstr_set("out of memory") : 0;
 }
 
 /*
- * Gather what is told of process lp and its threads, all of which are stopped.
- * Without what is told of the first one, lp is left out.  Return 0, or -1 with
- * errstr.
+ * Gather what is told of process lp, all threads of which are stopped, and
+ * choose those that are taken with it.  Without what is told of the first one,
+ * lp is left out.  Return 0, or -1 with errstr.
  */
 int
 proc_gather(struct live *l, struct snap *s, struct lproc *lp)
 {
 	struct lthread *th;
 	enum step before;
-	int rc;
+	int rc = 0;
 
 	lp->gathered = true;
-	proc_peek(lp);
 	lp->when = now_ms();
 	before = step_begin(&l->steps, STEP_RECORD);
-	rc = 0;
-	TAILQ_FOREACH(th, &lp->threads, entry) {
-		if (rc == -1 || lp->skip || (th->tid != lp->pid &&
-		    th->hold == HOLD_GONE))
-			continue;
-		th->later = th->tid != lp->pid;
-		if (!th->later)
-			rc = thread_gather(l, s, lp, th);
-	}
+	if ((th = lproc_leader(lp)) != NULL)
+		rc = leader_gather(l, s, lp, th);
+	TAILQ_FOREACH(th, &lp->threads, entry)
+		th->later = th->tid != lp->pid && th->hold != HOLD_GONE;
 	(void)step_begin(&l->steps, before);
 	return rc;
 }
@@ -119,13 +98,12 @@ procs_finish(struct live *l)
 	struct lproc *p;
 
 	TAILQ_FOREACH(p, &l->procs, entry) {
-		leader = TAILQ_FIRST(&p->threads);
-		if (!p->skip && p->clone == 0 && leader != NULL &&
-		    leader->tid == p->pid && leader->task != NULL) {
-			if (p->head != NULL)
-				task_own(p, &leader->rec);
-			else
-				thread_finish(l, p, leader);
-		}
+		if (p->skip || p->clone != 0 ||
+		    (leader = lproc_leader(p)) == NULL)
+			continue;
+		if (p->head != NULL)
+			task_own(p, &leader->rec);
+		else
+			thread_finish(l, p, leader);
 	}
 }

@@ -2,6 +2,7 @@
  * What is read below /proc of a process alone, in the stop: by any thread of
  * ours, so of many processes by several at once.
  */
+#include "bisect.h"
 #include "linux/restore/open/open.h"
 #include "state/state.h"
 #include "taking.h"
@@ -39,22 +40,23 @@ static int
 open_read(void *arg, long fd)
 {
 	struct lproc *p = arg;
+	struct task *t = &p->task;
 	struct openfile *f;
 	struct fdinfo info;
 	struct statx sx = { 0 };
 	struct bytes b;
 	char name[PATH_MAX];
 
-	if (VEC_ROOM(p->open, p->nopen) == -1)
+	if (VEC_ROOM(t->open, t->nopen) == -1)
 		return -1;
-	f = &p->open[p->nopen];
+	f = &t->open[t->nopen];
 	memset(f, 0, sizeof *f);
 	f->fd = (int)fd;
 	snprintf(name, sizeof name, "fd/%ld", fd);
 	if ((f->path = proc_link(p->mmtid, 0, name)) == NULL)
 		return proc_islost(errno) ? errstr_sys("/proc/%d/%s", p->mmtid,
 		    name) : 0;
-	p->nopen++;
+	t->nopen++;
 	filelist_copy(&p->fds, name, f->path, strlen(f->path));
 	if (fd_see(p->mmtid, fd, &sx) == 0) {
 		f->dev = statx_dev(&sx);
@@ -74,27 +76,18 @@ open_read(void *arg, long fd)
 	return 0;
 }
 
-static int
-open_cmp(const void *a, const void *b)
-{
-	const struct openfile *x = a, *y = b;
-
-	return x->fd < y->fd ? -1 : x->fd > y->fd;
-}
+CMP(open_cmp, struct openfile, fd)
 
 /*
- * Read what the record has of process p alone, which stands still, unless
- * that was done: files and links, descriptors, maps.
+ * Read what the record has of process p alone, which stands still: files and
+ * links, descriptors, maps.
  */
-void
+static void
 proc_peek(struct lproc *p)
 {
 	const pid_t pid = p->mmtid != 0 ? p->mmtid : p->pid;
 	size_t i;
 
-	if (p->peeked)
-		return;
-	p->peeked = true;
 	for (i = 0; i < sizeof files / sizeof *files; i++)
 		filelist_read(&p->files, pid, 0, files[i]);
 	if (p->mmtid == 0)
@@ -103,10 +96,8 @@ proc_peek(struct lproc *p)
 		filelist_link(&p->links, pid, 0, links[i]);
 	if (proc_list(pid, "fd", open_read, p) == -1)
 		p->unopened = strdup(snap_errstr());
-	if (p->nopen > 1)
-		qsort(p->open, p->nopen, sizeof *p->open, open_cmp);
-	if (!p->mapped && !p->mapsread)
-		mappings_peek(p);
+	SORT(p->task.open, p->task.nopen, open_cmp);
+	mappings_peek(p);
 }
 
 static void *

@@ -3,9 +3,9 @@
  * be: all threads of a process that is stopped; and then, of its clone, or of
  * itself where it has none, what both tell alike.
  */
-#include "asking.h"
 #include "linux/clone/clone.h"
 #include "linux/proc/proc.h"
+#include "taking.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -129,7 +129,7 @@ all_enter(struct lproc *p, struct lthread *leader)
 	else if (leader->hold != HOLD_STOPPED)
 		errstr_set("it is not stopped");
 	else if (runs == 1 && mappings_read(p) == 0)
-		return inject_begin(p, others_stopped(p), &p->vma);
+		return inject_begin(p, others_stopped(p), &p->task.vma);
 	return NULL;
 }
 
@@ -145,7 +145,7 @@ rest_enter(struct lproc *p)
 
 	errno = 0;
 	if (p->clone == 0)
-		return inject_begin(p, false, lproc_vmas(p));
+		return inject_begin(p, false, &p->task.vma);
 	p->calls = NULL;
 	if (inject_resume(in) == 0)
 		return in;
@@ -164,12 +164,10 @@ asking_end(struct asking *a, bool rest)
 	struct lproc *p = a->proc;
 	int rc;
 
-	rc = asking_result(a);
 	if (!rest || p->clone == 0)
-		return inject_end(a->in, rc);
-	if (rc == 0)
-		rc = ask_sessionkeys(a);
-	rc = inject_relinquish(a->in, rc);
+		return inject_end(a->in, asking_result(a));
+	ask_sessionkeys(a);
+	rc = inject_relinquish(a->in, asking_result(a));
 	errno = rc == -1 && clone_lost(p) ? ESRCH : 0;
 	return rc;
 }

@@ -4,9 +4,9 @@
  * ask.  It becomes files of the Linux record; snap(6), "State that restoring
  * takes", describes them.
  */
-#include "asking.h"
 #include "clock.h"
 #include "linux/stop/stop.h"
+#include "taking.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -117,10 +117,10 @@ proc_state_read(struct live *l, struct round *r, struct lproc *p)
 {
 	struct lthread *leader;
 
-	if ((leader = TAILQ_FIRST(&p->threads)) == NULL)
+	if (TAILQ_EMPTY(&p->threads))
 		return;
 	threads_seen(l, p);
-	if (p->skip || p->mmtid == 0 || leader->tid != p->pid)
+	if (p->skip || p->mmtid == 0 || (leader = lproc_leader(p)) == NULL)
 		return;
 	add_clocks(&leader->seen, p->pid);
 	if (l->opts.observe)
@@ -146,8 +146,7 @@ state_read(struct live *l)
 
 	TAILQ_FOREACH(p, &l->procs, entry)
 		threads_traced(l, p);
-	if (l->opts.clone)
-		procs_peek(l);
+	procs_peek(l);
 	ask_begin(&r, false);
 	TAILQ_FOREACH(p, &l->procs, entry)
 		proc_state_read(l, &r, p);
@@ -191,11 +190,10 @@ state_finish(struct live *l, bool cloned)
 
 	ask_begin(&r, true);
 	TAILQ_FOREACH(p, &l->procs, entry) {
-		leader = TAILQ_FIRST(&p->threads);
+		leader = lproc_leader(p);
 		if (p->skip || p->inert || p->core != NULL ||
 		    l->opts.observe || p->mmtid == 0 ||
 		    (p->clone != 0) != cloned || leader == NULL ||
-		    leader->tid != p->pid ||
 		    (!cloned && (leader->hold != HOLD_STOPPED ||
 		    (p->head == NULL && !l->opts.restore))))
 			continue;

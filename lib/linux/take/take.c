@@ -13,6 +13,7 @@
 #include "linux/stop/stop.h"
 #include "model.h"
 #include "taking.h"
+#include "vec.h"
 #include "worker.h"
 
 #include <pthread.h>
@@ -129,17 +130,20 @@ memory_take(struct taker *k, struct lproc *lp, struct proc *p,
 }
 
 /*
- * Take one thread that was gathered: what take makes of it goes into a
- * process of the snapshot, with text and memory where it leads its process.
+ * Take one thread that was gathered in t, which is freed: what take makes of it
+ * goes into a process of the snapshot, with text and memory where it leads its
+ * process.
  */
 static int
-thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
+thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
+    struct task *t)
 {
 	struct buf pages = { 0 };
 	struct proc *p;
 	bool leads;
 
 	leads = th->tid == lp->pid;
+	thread_finish(k->live, lp, th);
 	take_room(k);
 	pthread_mutex_lock(&k->lock);	/* live_next looks at what is there */
 	p = snap_add(k->snap, (uint64_t)th->tid);
@@ -147,13 +151,12 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
 	if (p == NULL)
 		return -1;
 	p->leader = leads ? 0 : (uint64_t)lp->pid;
-	thread_finish(k->live, lp, th);
 	if (leads && lp->mmtid != 0) {
 		if (k->live->opts.perfmaps)
-			perfmap_record(lp, th->task, &th->rec);
+			perfmap_record(lp, t, &th->rec);
 		if (record_refit(lp, &th->rec) == -1 ||
 		    text_image(k->live, lp, k->snap, p) == -1 ||
-		    memory_take(k, lp, p, th->task, &pages) == -1) {
+		    memory_take(k, lp, p, t, &pages) == -1) {
 			buf_free(&pages);
 			return -1;
 		}
@@ -163,19 +166,37 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
 	}
 	if (th->rec.failed)
 		return errstr_set("out of memory");
-	if (regs_unpack(th, th->task->reg) == -1)
+	if (regs_unpack(th, t->reg) == -1)
 		return -1;
-	if (k->take(k->arg, p, th->task, th->rec.file, th->rec.n) == -1)
+	if (k->take(k->arg, p, t, th->rec.file, th->rec.n) == -1)
 		return -1;
 	take_ready(k);
-	thread_ungather(th);
+	task_free(t);
+	filelist_free(&th->rec);
 	return 0;
+}
+
+/*
+ * Take a thread that does not lead its process, if it had not ended before it
+ * was looked at.
+ */
+static int
+later_take(struct taker *k, struct lproc *lp, struct lthread *th)
+{
+	struct task t = { 0 };
+	int rc;
+
+	rc = thread_gather(k->live, lp, th, &t) ?
+	    thread_take(k, lp, th, &t) : 0;
+	task_free(&t);
+	return rc;
 }
 
 static int
 proc_take(struct taker *k, struct lproc *lp)
 {
 	struct lthread *th;
+	int rc;
 
 	if (!lp->gathered && proc_gather(k->live, k->snap, lp) == -1)
 		return -1;
@@ -186,9 +207,12 @@ proc_take(struct taker *k, struct lproc *lp)
 	TAILQ_FOREACH(th, &lp->threads, entry) {
 		if (k->quit || lp->skip)
 			break;
-		if (th->later && thread_gather(k->live, k->snap, lp, th) == -1)
-			return -1;
-		if (th->task != NULL && thread_take(k, lp, th) == -1)
+		rc = 0;
+		if (th->later)
+			rc = later_take(k, lp, th);
+		else if (th->tid == lp->pid)
+			rc = thread_take(k, lp, th, &lp->task);
+		if (rc == -1)
 			return -1;
 	}
 	return 0;
@@ -272,8 +296,8 @@ take_begin(struct live *l, struct snap *s, take_fn take, void *arg)
 {
 	struct taker *k;
 
-	if ((k = calloc(1, sizeof *k)) == NULL)
-		return errstr_set("out of memory");
+	if ((k = mem_new(1, sizeof *k)) == NULL)
+		return -1;
 	k->live = l;
 	k->snap = s;
 	k->take = take;

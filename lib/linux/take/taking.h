@@ -4,8 +4,11 @@
 #ifndef TAKING_H
 #define TAKING_H
 
+#include "linux/inject/inject.h"
 #include "linux/restore/namespace/namespace.h"
 #include "take.h"
+
+#include <signal.h>
 
 /* outside.c: what of a thread can be told from outside */
 enum { NSPACES = 7 };		/* namespaces that a thread may have alone */
@@ -24,21 +27,20 @@ void		 filters_record(struct live *l, pid_t tid,
 		    struct filelist *to);
 
 /* ownfiles.c: what is read of a process alone, by any thread */
-void		 proc_peek(struct lproc *p);
 void		 procs_peek(struct live *l);
 
-/* task.c: what /proc gives of a stopped thread */
-int		 task_read(struct live *l, struct lproc *p, struct lthread *th,
-		    struct task *t);
+/* task.c: what /proc gives of a stopped process, and of a thread */
+int		 task_read(struct live *l, struct lproc *p,
+		    const struct lthread *leader);
+bool		 thread_gather(struct live *l, const struct lproc *p,
+		    struct lthread *th, struct task *t);
 void		 task_record(struct live *l, struct snap *s, struct lproc *p,
-		    struct lthread *th, struct task *t, struct filelist *to);
+		    struct lthread *leader);
 void		 task_own(const struct lproc *p, struct filelist *to);
-void		 task_finish(struct live *l, struct lproc *p, struct task *t,
+void		 task_finish(struct live *l, struct lproc *p,
 		    struct filelist *to);
 
 /* gather.c: what is told of a thread in the stop */
-int		 thread_gather(struct live *l, struct snap *s,
-		    struct lproc *lp, struct lthread *th);
 void		 thread_finish(struct live *l, struct lproc *lp,
 		    struct lthread *th);
 
@@ -62,5 +64,52 @@ int		 memory_image(struct live *l, struct lproc *lp,
 		    struct buf *own);
 int		 text_image(struct live *l, struct lproc *lp, struct snap *s,
 		    struct proc *p);
+
+/*
+ * Asking stopped processes what only they can tell: they are made to run system
+ * calls, several at once.  Functions that take n of them, v, leave those in
+ * which something has failed alone, and take it that no two share memory, and
+ * that all signals are blocked.
+ */
+struct asking {			/* a process that is asked, or a thread */
+	struct inject	*in;
+	struct lproc	*proc;	/* borrowed; whose it is */
+	struct filelist	*to;	/* the record that the answers go to */
+	int		 rc;	/* 0; -1, with why: it is asked no more */
+	char		 why[256];
+	uint64_t	 arg[6]; /* of the last call, */
+	int64_t		 ret;	/* and what it returned */
+	struct buf	 told;	/* owned; what becomes a file */
+};
+
+enum { ASKED_MOST = 32 };
+
+struct round {			/* processes that are asked at once */
+	struct asking	 v[ASKED_MOST];
+	size_t		 n;
+	bool		 rest;	/* what a clone has as its process has it */
+	sigset_t	 ours;	/* the mask of our signals, before */
+};
+
+/* asking.c */
+void		 ask_each(struct asking *v, size_t n, long nr,
+		    const uint64_t arg[6], size_t room);
+bool		 asking_got(struct asking *a, void *buf, size_t len);
+void		 asking_failed(struct asking *a);
+int		 asking_result(const struct asking *a);
+void		 asking_told(struct asking *v, size_t n, const char *name);
+void		 ask_prctl(struct asking *v, size_t n, const char *name,
+		    long option, size_t size, bool hex);
+
+/* askprocess.c */
+void		 ask_thread(struct asking *v, size_t n);
+void		 ask_process(struct asking *v, size_t n);
+void		 ask_memory(struct asking *v, size_t n);
+void		 ask_sessionkeys(struct asking *a);
+
+/* rounds.c: who is asked what, by the functions above */
+void		 ask_begin(struct round *r, bool rest);
+void		 ask(struct live *l, struct round *r, struct lproc *p);
+void		 ask_end(struct live *l, struct round *r);
 
 #endif

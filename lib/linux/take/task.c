@@ -8,7 +8,6 @@
 #include "state/state.h"
 #include "taking.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,23 +29,6 @@ static const char *const clone_links[] = {
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
 
 /*
- * Take over the mappings of the process.
- */
-static int
-task_readmaps(struct lproc *p, struct task *t)
-{
-	if (mappings_read(p) == -1)
-		return -1;
-	t->maps = p->maps;
-	t->smaps = p->smaps;
-	t->vma = p->vma;
-	memset(&p->maps, 0, sizeof p->maps);
-	memset(&p->smaps, 0, sizeof p->smaps);
-	memset(&p->vma, 0, sizeof p->vma);
-	return 0;
-}
-
-/*
  * Return which mappings a process wants to have in its cores, as
  * coredump_filter in its record has it: core(5).
  */
@@ -64,71 +46,59 @@ record_dumped(const struct filelist *l)
 }
 
 /*
- * Read what only a whole process has and can be seen of itself alone:
- * mappings, descriptors.
+ * Read what /proc tells of process p, which leader leads, in its task.  Return
+ * 0, or -1 with errstr.
  */
-static int
-task_readproc(struct live *l, struct lproc *p, struct task *t)
+int
+task_read(struct live *l, struct lproc *p, const struct lthread *leader)
 {
+	struct task *t = &p->task;
+
+	if (proc_stat(p->pid, p->pid, t) == -1)
+		return errstr_set("process %d exited", p->pid);
+	t->tid = t->pid = p->pid;
+	if (leader->state != '\0')
+		t->state = leader->state;
+	live_user(l, (uid_t)proc_status(p->pid, p->pid, "Uid"), t->user,
+	    sizeof t->user);
+	if (p->mmtid == 0) {
+		mappings_free(p);
+		return 0;
+	}
 	if (p->unopened != NULL)
 		live_warn(l, "process %d: some of its open files are "
 		    "missing: %s", p->pid, p->unopened);
-	t->open = p->open;
-	t->nopen = p->nopen;
-	p->open = NULL;
-	p->nopen = 0;
-	return task_readmaps(p, t);
+	return mappings_read(p);
 }
 
 /*
- * Read into t what stat and status told of thread th before it was stopped; set
- * *uid to whose it is.  Return 0, or -1 with errno.
+ * Gather in t, which is empty, and in its record what was seen of thread th of
+ * process p, which it does not lead, before it was stopped: it may run again by
+ * now.  Its age is that when p was gathered.  Return false if it had ended
+ * then.
  */
-static int
-task_seen(const struct lthread *th, struct task *t, long *uid)
+bool
+thread_gather(struct live *l, const struct lproc *p, struct lthread *th,
+    struct task *t)
 {
-	const struct file *stat, *status;
-
-	stat = filelist_find(&th->seen, "stat");
-	status = filelist_find(&th->seen, "status");
-	*uid = status == NULL ? -1 :
-	    (long)status_first(status->data, status->len, "Uid", 10);
-	if (stat == NULL) {
-		errno = ESRCH;
-		return -1;
-	}
-	return task_stat(t, stat->data, stat->len);
-}
-
-/*
- * Read into t what /proc and ptrace(2) tell of thread th: of process p too, for
- * the one that leads it.  Of another one, which may run again by now, that is
- * what was seen of it before it was stopped; its age is that when p was
- * gathered.  Return 0, or -1 with errstr.
- */
-int
-task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
-{
+	const struct file *stat = filelist_find(&th->seen, "stat"),
+	    *status = filelist_find(&th->seen, "status");
 	uint64_t late;
-	long uid = -1;
 
-	memset(t, 0, sizeof *t);
-	if ((th->later ? task_seen(th, t, &uid) : proc_stat(p->pid, th->tid,
-	    t)) == -1)
-		return errstr_set("process %d exited", p->pid);
+	if (stat == NULL || task_stat(t, stat->data, stat->len) == -1)
+		return false;
 	t->tid = th->tid;
 	t->pid = p->pid;
 	if (th->state != '\0')
 		t->state = th->state;
-	if (th->later) {
-		late = now_ms() - p->when;
-		t->age -= late < t->age ? late : t->age;
-	} else
-		uid = proc_status(p->pid, th->tid, "Uid");
-	live_user(l, (uid_t)uid, t->user, sizeof t->user);
-	if (th->tid == p->pid && p->mmtid != 0 && task_readproc(l, p, t) == -1)
-		return -1;
-	return 0;
+	late = now_ms() - p->when;
+	t->age -= late < t->age ? late : t->age;
+	live_user(l, status == NULL ? (uid_t)-1 : (uid_t)status_first(
+	    status->data, status->len, "Uid", 10), t->user, sizeof t->user);
+	filelist_text(&th->rec, "thread", "%d\n", p->pid);
+	regs_general(th, &th->rec);
+	filelist_join(&th->rec, &th->seen);
+	return true;
 }
 
 /*
@@ -196,23 +166,21 @@ record_place(struct filelist *l)
 }
 
 /*
- * Gather the Linux record of thread th of process p, but for what task_finish
- * adds to it.  It takes over what task t and th have read already.
+ * Gather the Linux record of process p, which leader leads, but for what
+ * task_finish adds to it.  It takes over what was read already.
  */
 void
 task_record(struct live *l, struct snap *s, struct lproc *p,
-    struct lthread *th, struct task *t, struct filelist *to)
+    struct lthread *leader)
 {
+	struct filelist *to = &leader->rec;
+	struct task *t = &p->task;
 	const struct file *f;
 	enum step before;
 
-	if (th->tid != p->pid)
-		filelist_text(to, "thread", "%d\n", p->pid);
-	regs_general(th, to);
-	filelist_join(to, &th->seen);
-	if (th->tid != p->pid)
-		return;
-	filelist_read(to, p->pid, th->tid, "personality");
+	regs_general(leader, to);
+	filelist_join(to, &leader->seen);
+	filelist_read(to, p->pid, p->pid, "personality");
 	filelist_join(to, &p->files);
 	record_parent(t, to);
 	if (p->mmtid == 0)
@@ -259,8 +227,7 @@ task_own(const struct lproc *p, struct filelist *to)
  * none.  Of one that has the clone of another, a part was read before.
  */
 void
-task_finish(struct live *l, struct lproc *p, struct task *t,
-    struct filelist *to)
+task_finish(struct live *l, struct lproc *p, struct filelist *to)
 {
 	if (p->head == NULL)
 		task_own(p, to);
@@ -273,6 +240,6 @@ task_finish(struct live *l, struct lproc *p, struct task *t,
 		cgroups_tell(l, to, &p->cgroup);
 	if (p->mounts == NULL)
 		return;
-	t->mounts = *p->mounts;
-	filelist_copy(to, "mountinfo", t->mounts.data, t->mounts.len);
+	p->task.mounts = *p->mounts;
+	filelist_copy(to, "mountinfo", p->mounts->data, p->mounts->len);
 }
