@@ -177,7 +177,6 @@ live_round(struct round *r)
 		return -1;
 	TAILQ_FOREACH(p, &l->procs, entry)
 		round_proc(r, p);
-	attach_end();
 	return 0;
 }
 

@@ -120,13 +120,19 @@ live_unhurry(struct live *l)
 }
 
 /*
- * Gather what is told of all processes of set l, which are stopped; then clone
- * them and let them go, or keep them stopped where that cannot be done.  What
- * is asked and taken from then on is asked and taken of the clones.  Return 0,
- * or -1 where nothing can be taken.
+ * Begin to take what is stopped of set l into snapshot s: gather what is told
+ * of all processes; then clone them and let them go, or keep them stopped where
+ * that is not wanted or cannot be done.  What is asked and taken from then on
+ * is asked and taken of the clones.  take is called for each thread, from
+ * another thread than the caller's, with arg, what /proc and ptrace tell of it
+ * and the files of its Linux record, to make its small files.  live_next gives
+ * what was taken.  Those without a clone must stay stopped until the pages have
+ * been read.  arg, and what warn needs, are in use until live_thaw; warn is
+ * called from that thread as well.  Return 0; or -1 with errstr where nothing
+ * can be taken.
  */
-static int
-live_clone(struct live *l, struct snap *s)
+int
+live_take(struct live *l, struct snap *s, take_fn take, void *arg)
 {
 	struct lproc *p;
 	bool made, told;
@@ -153,22 +159,6 @@ live_clone(struct live *l, struct snap *s)
 		return -1;
 	}
 	state_finish(l, true);
-	return 0;
-}
-
-/*
- * Begin to take what is stopped of set l into snapshot s. take is called for
- * each thread, from another thread than the caller's, with arg, what /proc and
- * ptrace tell of it and the files of its Linux record, to make its small files.
- * live_next gives what was taken.  The processes must stay stopped until the
- * pages have been read. arg, and what warn needs, are in use until live_thaw;
- * warn is called from that thread, too.  Return 0, or -1 with errstr.
- */
-int
-live_take(struct live *l, struct snap *s, take_fn take, void *arg)
-{
-	if (l->opts.clone && live_clone(l, s) == -1)
-		return -1;
 	return take_begin(l, s, take, arg);
 }
 

@@ -60,6 +60,27 @@ vmas_parse(struct vmas *l, const void *text, size_t len)
 }
 
 /*
+ * Return true if a text of maps has the mappings l, as smaps told of them.
+ */
+bool
+vmas_match(const struct bytes *maps, const struct vmas *l)
+{
+	struct scan t = scan_begin(maps->data, maps->len);
+	const struct vma *v;
+	struct smap m;
+	size_t i, len;
+
+	for (i = 0; i < l->n && smap_next(&t, &m) == 1; i++) {
+		v = &l->v[i];
+		len = (size_t)(m.name.end - m.name.s);
+		if (!vma_stayed(v, &m.vma) || strlen(v->name) != len ||
+		    memcmp(v->name, m.name.s, len) != 0)
+			return false;
+	}
+	return i == l->n && smap_next(&t, &m) == 0;
+}
+
+/*
  * Give the mappings of now, as maps tells of them, the flags of those of a
  * moment ago, as smaps told of them: stacks may have grown and mappings gone.
  * Return 1; 0 if one was made, joined or parted since, or became another, of

@@ -219,6 +219,7 @@ struct taskstate {
  */
 int		 vmas_parse(struct vmas *l, const void *text, size_t len);
 int		 vmas_add(struct vmas *, const struct vma *);
+bool		 vmas_match(const struct bytes *maps, const struct vmas *l);
 int		 vmas_refit(struct vmas *now, const struct vmas *was);
 int		 vmas_sort(struct vmas *);
 uint64_t	 pagespan_kb(const struct pagespan *);

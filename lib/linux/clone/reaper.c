@@ -126,7 +126,6 @@ threads_hold(struct lproc *p)
 		if (i == 0 && !threads_willstop(p))
 			return;
 		rc = threads_seize(p);
-		attach_end();
 		threads_stop(p);
 		threads_await(p);
 		if (rc != 1)

@@ -67,18 +67,6 @@ space_forget(struct space *sp)
 	sp->m = NULL;
 }
 
-static bool
-vmas_same(const struct vmas *a, const struct vmas *b)
-{
-	size_t i;
-
-	for (i = 0; i < a->n && i < b->n; i++)
-		if (a->v[i].start != b->v[i].start ||
-		    a->v[i].end != b->v[i].end)
-			return false;
-	return a->n == b->n;
-}
-
 /*
  * Ask for a flag that maps does not tell, of the mappings that may have it:
  * those of files, on multiples of the smallest huge page.
@@ -156,7 +144,6 @@ space_glance(struct space *sp, pid_t tid)
 static int
 space_try(struct space *sp, pid_t tid)
 {
-	struct vmas now = { 0 };
 	struct bytes b;
 	int rc;
 
@@ -167,10 +154,8 @@ space_try(struct space *sp, pid_t tid)
 		return -1;
 	if (proc_read(tid, 0, "maps", &b) == -1)
 		return -1;
-	rc = vmas_parse(&now, b.data, b.len);
+	rc = vmas_match(&b, &sp->vma);
 	free(b.data);
-	rc = rc == 0 && vmas_same(&sp->vma, &now);
-	vmas_free(&now);
 	return rc;
 }
 

@@ -16,27 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * Return true if a text of maps has the mappings l, as smaps told of them.
- */
-static bool
-maps_are(const struct bytes *maps, const struct vmas *l)
-{
-	struct scan t = scan_begin(maps->data, maps->len);
-	const struct vma *v;
-	struct smap m;
-	size_t i, len;
-
-	for (i = 0; i < l->n && smap_next(&t, &m) == 1; i++) {
-		v = &l->v[i];
-		len = (size_t)(m.name.end - m.name.s);
-		if (!vma_stayed(v, &m.vma) || strlen(v->name) != len ||
-		    memcmp(v->name, m.name.s, len) != 0)
-			return false;
-	}
-	return i == l->n && smap_next(&t, &m) == 0;
-}
-
 static void
 bytes_drop(struct bytes *b)
 {
@@ -100,7 +79,8 @@ mappings_look(struct live *l, struct lproc *p)
 		mappings_free(p);
 		return;
 	}
-	if (p->task.maps.data != NULL && !maps_are(&p->task.maps, &p->task.vma))
+	if (p->task.maps.data != NULL &&
+	    !vmas_match(&p->task.maps, &p->task.vma))
 		bytes_drop(&p->task.maps);
 }
 

@@ -48,7 +48,6 @@ struct lthread {
 	bool		 later;		/* nothing more is read in the stop:
 					   gathered when taken */
 	struct filelist	 rec;		/* what was gathered */
-	bool		 finished;	/* all of it is there */
 };
 
 TAILQ_HEAD(lthreads, lthread);
@@ -107,8 +106,7 @@ struct lproc {
 	struct coredump	*core;	/* owned; of one that dumps core, or NULL */
 	bool		 skip;	/* not taken after all */
 	bool		 inert;	/* nothing can be run in it: that is told */
-	bool		 gathered; /* so are its threads, */
-	uint64_t	 when;	/* then, in ms of now_ms */
+	uint64_t	 when;	/* it was gathered, in ms of now_ms */
 	struct filelist	 files;	/* some of the record, read in the stop, */
 	struct filelist	 links;	/* likewise, */
 	struct filelist	 fds;	/* what it will have of descriptors, */

@@ -30,13 +30,6 @@ enum { SEIZE_MS = 20 };		/* longer than most calls of execve(2) take */
 static _Thread_local sigjmp_buf late;
 static _Thread_local volatile sig_atomic_t attaching;
 
-static _Thread_local struct {
-	bool		 on;	/* these are there: */
-	timer_t		 timer;
-	struct sigaction sa;	/* of SIGALRM, before */
-	sigset_t	 mask;	/* of signals, before */
-} timed;
-
 static void
 on_late(int sig)
 {
@@ -66,63 +59,36 @@ attach_timed(pid_t tid)
 }
 
 /*
- * Have a timer, which the next calls of attach share, until attach_end.  Return
- * 0, or -1 with errno.
- */
-static int
-attach_begin(void)
-{
-	struct sigevent ev = { .sigev_notify = SIGEV_THREAD_ID,
-	    .sigev_signo = SIGALRM };
-	/* what is blocked when we jump stays as it is */
-	const struct sigaction sa = { .sa_handler = on_late,
-	    .sa_flags = SA_NODEFER };
-	sigset_t set;
-
-	if (timed.on)
-		return 0;
-	ev.sigev_notify_thread_id = gettid();
-	if (timer_create(CLOCK_MONOTONIC, &ev, &timed.timer) == -1)
-		return -1;
-	timed.on = true;
-	sigemptyset(&set);
-	sigaddset(&set, SIGALRM);
-	sigaction(SIGALRM, &sa, &timed.sa);
-	pthread_sigmask(SIG_UNBLOCK, &set, &timed.mask);
-	return 0;
-}
-
-/*
- * Have SIGALRM as it was before the first thread was seized: when a round of
- * seizing has ended.
- */
-void
-attach_end(void)
-{
-	if (!timed.on)
-		return;
-	timed.on = false;
-	(void)timer_delete(timed.timer);
-	pthread_sigmask(SIG_SETMASK, &timed.mask, NULL);
-	sigaction(SIGALRM, &timed.sa, NULL);
-}
-
-/*
  * Call attach_timed with a timer that ends it.
  */
 static int
 attach(pid_t tid)
 {
+	struct sigevent ev = { .sigev_notify = SIGEV_THREAD_ID,
+	    .sigev_signo = SIGALRM };
 	const struct itimerspec it = { .it_value = {
-	    .tv_nsec = SEIZE_MS * 1000000 } }, none = { 0 };
+	    .tv_nsec = SEIZE_MS * 1000000 } };
+	/* what is blocked when we jump stays as it is */
+	const struct sigaction sa = { .sa_handler = on_late,
+	    .sa_flags = SA_NODEFER };
+	struct sigaction was;
+	sigset_t set, mask;
+	timer_t timer;
 	int e, rc;
 
-	if (attach_begin() == -1)
+	ev.sigev_notify_thread_id = gettid();
+	if (timer_create(CLOCK_MONOTONIC, &ev, &timer) == -1)
 		return -1;
-	(void)timer_settime(timed.timer, 0, &it, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	sigaction(SIGALRM, &sa, &was);
+	pthread_sigmask(SIG_UNBLOCK, &set, &mask);
+	(void)timer_settime(timer, 0, &it, NULL);
 	rc = attach_timed(tid);
 	e = errno;
-	(void)timer_settime(timed.timer, 0, &none, NULL);
+	(void)timer_delete(timer);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	sigaction(SIGALRM, &was, NULL);
 	errno = e;
 	return rc;
 }

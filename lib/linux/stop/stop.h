@@ -12,7 +12,6 @@ enum { SEIZE_WAITS = 2 };
 
 /* attach.c: to trace one thread */
 int		 thread_seize(struct lproc *p, struct lthread *t);
-void		 attach_end(void);
 
 /* pipeline.c: who reads what we write */
 bool		 pipeline_reads(struct live *l, pid_t pid);

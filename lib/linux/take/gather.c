@@ -21,9 +21,6 @@ thread_finish(struct live *l, struct lproc *lp, struct lthread *th)
 	struct filelist *rec = &th->rec;
 	const size_t n = rec->n;
 
-	if (th->finished)
-		return;
-	th->finished = true;
 	if (th->tid == lp->pid)
 		task_finish(l, lp, rec);
 	else if (lp->cgroup.data != NULL)
@@ -75,7 +72,6 @@ proc_gather(struct live *l, struct snap *s, struct lproc *lp)
 	enum step before;
 	int rc = 0;
 
-	lp->gathered = true;
 	lp->when = now_ms();
 	before = step_begin(&l->steps, STEP_RECORD);
 	if ((th = lproc_leader(lp)) != NULL)

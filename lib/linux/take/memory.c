@@ -38,8 +38,7 @@ struct taking {
 	struct source	*alone;	/* borrowed; pages that it has alone, or NULL */
 	struct source	*far;	/* borrowed; the same through the proxy, or
 				   NULL */
-	struct source	*own;	/* borrowed; one of them: the vma's */
-	struct source	*from;	/* borrowed; own, or where its pages are */
+	struct source	*from;	/* borrowed; where the vma's pages are */
 	uint64_t	 shift;	/* from addresses to places in from */
 	struct source	*text;	/* borrowed; the executable's, or NULL */
 	const struct vma *vma;	/* borrowed */
@@ -273,6 +272,7 @@ vma_leave(struct live *l, struct lproc *p, struct taking *k)
 static int
 take_lacking(struct taking *k, const struct lproc *p, const struct lack *r)
 {
+	struct source *const own = k->from;
 	struct pagerun run;
 	int rc;
 
@@ -288,7 +288,7 @@ take_lacking(struct taking *k, const struct lproc *p, const struct lack *r)
 			k->shift = r->loc - r->start;
 		}
 		rc = take_run(k, &run);
-		k->from = k->own;
+		k->from = own;
 		k->shift = 0;
 	}
 	return rc;
@@ -304,13 +304,13 @@ vma_source(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 {
 	const struct vma *v = k->vma;
 
-	k->from = k->own = k->mem;
+	k->from = k->mem;
 	if ((v->ino == 0 && v->dev == 0) || vma_isring(v) ||
 	    served_not(p->pid, v->dev))
 		return 0;
 	if (k->far == NULL && (k->far = source_live(l, s, p, true)) == NULL)
 		return -1;
-	k->from = k->own = k->far;
+	k->from = k->far;
 	return 0;
 }
 

@@ -198,11 +198,10 @@ round_ask(struct live *l, struct round *r)
 {
 	struct asking *a;
 
-	if (!r->rest)
-		ask_process(r->v, r->n);
-	if (r->rest || !l->opts.clone)
+	if (r->rest)
 		ask_memory(r->v, r->n);
-	if (!r->rest) {
+	else {
+		ask_process(r->v, r->n);
 		ask_thread(r->v, r->n);
 		for (a = r->v; a < r->v + r->n; a++)
 			others_ask(a);
@@ -242,9 +241,8 @@ ask_end(struct live *l, struct round *r)
 /*
  * Have process p asked.  With r->rest, its clone, or p itself, which is
  * stopped, where it has none, what both have alike; else all its threads, which
- * are stopped, the one that leads it for the process too, and without clones
- * also what a clone could be asked.  That is done at once with those of r, or
- * when these were, and by ask_end at the latest.
+ * are stopped, and the one that leads it for the process.  That is done at once
+ * with those of r, or when these were, and by ask_end at the latest.
  */
 void
 ask(struct live *l, struct round *r, struct lproc *p)

@@ -2,10 +2,9 @@
  * Taking what was stopped, process by process, in a thread of its own, so
  * that one process is looked at while another is written.
  *
- * Of each process, what /proc and ptrace tell is gathered (gather.c), for which
- * it must be stopped; then its memory is looked at, for which an address space
- * is enough: its own, or that of a clone (clone.c).  With clones, all processes
- * are gathered before the taking begins.
+ * What /proc and ptrace tell of all processes was gathered before (gather.c),
+ * for which they must be stopped; then their memory is looked at, for which an
+ * address space is enough: their own, or that of a clone (clone.c).
  */
 #include "clock.h"
 #include "linux/clone/clone.h"
@@ -143,7 +142,8 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
 	bool leads;
 
 	leads = th->tid == lp->pid;
-	thread_finish(k->live, lp, th);
+	if (!leads || lp->clone != 0)
+		thread_finish(k->live, lp, th);
 	take_room(k);
 	pthread_mutex_lock(&k->lock);	/* live_next looks at what is there */
 	p = snap_add(k->snap, (uint64_t)th->tid);
@@ -198,8 +198,6 @@ proc_take(struct taker *k, struct lproc *lp)
 	struct lthread *th;
 	int rc;
 
-	if (!lp->gathered && proc_gather(k->live, k->snap, lp) == -1)
-		return -1;
 	/* killed while it was held, its memory is gone */
 	if (!lp->skip && lp->clone == 0 && lp->mmtid != 0 &&
 	    proc_died(lp->pid, lp->mmtid))
