@@ -17,6 +17,8 @@ STRIP ?= strip
 PKGS = libbsd-overlay libelf libprotobuf-c libxxhash zlib
 # one more, where it is there: streams that zstd(1) compressed are read then
 ZSTD := $(shell $(PKG_CONFIG) --exists libzstd 2>/dev/null && echo libzstd)
+# of programs alone: their tables
+CMDPKGS = smartcols
 # libraries that a program needs beside those: where pkg-config does not find
 # one, the program is left out, and "make" says so
 snapfs_PKGS = fuse3
@@ -39,7 +41,7 @@ BUILT := $(foreach p,$(PROGS),$(if $(strip $($p_LACKS)),,$p))
 
 # what building needs and is not there; $(NEEDED) is part of what compiles
 LACKS := $(foreach c,$(firstword $(CC)) $(firstword $(PKG_CONFIG)) protoc-c, \
-	$(shell command -v $c >/dev/null || echo $c)) $(call lacks,$(PKGS))
+	$(shell command -v $c >/dev/null || echo $c)) $(call lacks,$(PKGS) $(CMDPKGS))
 NEEDED = $(if $(strip $(LACKS)),$(error $(strip $(LACKS)): missing; \
 	"tests/setup build" installs what is, or: $(shell tests/setup -n build)))
 
@@ -98,7 +100,7 @@ haves = $(foreach l,$($1_HAS),-DHAVE_$(shell echo $l | tr -cd a-zA-Z0-9))
 $(foreach p,$(PROGS),$(eval $O/$p: $(call progobj,$p)))
 $(PROGS:%=$O/%): $O/common.a $O/libsnap.a
 	$(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
-	    $(LIBS) $(call pkgs,$(@F),--libs) \
+	    $(LIBS) $(shell $(PKG_CONFIG) --libs $(CMDPKGS)) $(call pkgs,$(@F),--libs) \
 	    $($(@F)_LIBS)
 
 # Programs without shared libraries.  Those of libxxhash are not told the best

@@ -6,6 +6,7 @@ PROGS=pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs snapgrep 
 
 PKGS=libbsd-overlay libelf libprotobuf-c libxxhash zlib
 ZSTD=`pkg-config --exists libzstd && echo libzstd`
+CMDPKGS=smartcols
 # libraries that a program needs beside those, without which it is left out, or
 # makes use of where they are (NAME_MAY), as in Makefile
 snapfs_PKGS=fuse3
@@ -49,7 +50,7 @@ $O/&: $O/libsnap.a $CMDOBJ
 		! pkg-config --exists $l || more="$more $l"
 	done
 	$CC $CFLAGS $LINK -o $target `find $O/cmd/$stem -name '*.o'` $O/cmd/common/*.o \
-	    $O/libsnap.a `pkg-config --libs $PKGS $ZSTD $more` \
+	    $O/libsnap.a `pkg-config --libs $PKGS $ZSTD $CMDPKGS $more` \
 	    $libs -pthread
 
 $O/libsnap.a: $LIBOBJ $PB.o

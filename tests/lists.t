@@ -23,7 +23,7 @@ check() {
 	fi
 }
 
-for l in PROGS PKGS HARDEN LINK $(sed -n \
+for l in PROGS PKGS CMDPKGS HARDEN LINK $(sed -n \
     's/^\([a-z]*_\(PKGS\|MAY\|LIBS\)\) *=.*/\1/p' Makefile mkfile | sort -u); do
 	check "$l is the same in both" "$(list Makefile $l)" "$(list mkfile $l)"
 done

@@ -236,6 +236,7 @@ void		 table_range(struct table *t, size_t i, uint64_t first,
 void		 table_print(struct table *t);
 
 /* text.c */
+void		 text_locale(void);
 void		 text_put(const char *s);
 size_t		 utf8_make(char s[4], uint32_t c);
 

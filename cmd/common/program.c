@@ -202,6 +202,7 @@ void
 program_confine(const struct confined *c, bool verbose)
 {
 	program_files();
+	text_locale();		/* its files cannot be read later */
 	if (confine(c) == -1) {
 		program_warn("%s", snap_errstr());
 		exit(1);
