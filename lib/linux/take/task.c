@@ -75,7 +75,7 @@ task_read(struct live *l, struct lproc *p, const struct lthread *leader)
  * Gather in t, which is empty, and in its record what was seen of thread th of
  * process p, which it does not lead, before it was stopped: it may run again by
  * now.  Its age is that when p was gathered.  Return false if it had ended
- * then.
+ * then, or if its stat could not be read, of which the user is told.
  */
 bool
 thread_gather(struct live *l, const struct lproc *p, struct lthread *th,
@@ -85,8 +85,13 @@ thread_gather(struct live *l, const struct lproc *p, struct lthread *th,
 	    *status = filelist_find(&th->seen, "status");
 	uint64_t late;
 
-	if (stat == NULL || task_stat(t, stat->data, stat->len) == -1)
+	if (stat == NULL || task_stat(t, stat->data, stat->len) == -1) {
+		if (th->seen.why != 0)
+			live_warn(l, "thread %d of process %d is left out: its "
+			    "%s could not be read: %s", th->tid, p->pid,
+			    th->seen.lost, strerror(th->seen.why));
 		return false;
+	}
 	t->tid = th->tid;
 	t->pid = p->pid;
 	if (th->state != '\0')
