@@ -55,16 +55,5 @@ for p in "${worker[@]}"; do
 	let_go "$p" "a worker is let go"
 done
 
-# what the kernel tells of each page of each takes long
-if [ "$(nproc)" -lt 2 ]; then
-	skip "mappings of many are read at once" "there is one processor"
-elif ! strace -qq -e trace=none true 2>/dev/null; then
-	skip "mappings of many are read at once" "no strace, or it may not trace"
-else
-	strace -f -qq -o "$tmp/calls" -e trace=prctl "$BUILD/snap" -r \
-	    -o "$tmp/snap" "$pid" 2>"$tmp/err"
-	is "$(grep -c 'PR_SET_NAME.*"snap-proxy"' "$tmp/calls")" 2 \
-	    "mappings of many are read at once"
-fi
 unnoticed "$pid" "nothing is noticed"
-finish 14
+finish 13
