@@ -2,6 +2,7 @@
  * Lists of named files, on the way into the record of a process.
  */
 #include "model.h"
+#include "num.h"
 #include "vec.h"
 
 #include <stdarg.h>
@@ -107,6 +108,21 @@ filelist_join(struct filelist *l, struct filelist *from)
 		from->file[i].data = NULL;
 	}
 	filelist_free(from);
+}
+
+/*
+ * Add to l the file of that name: the n numbers at v, of 8 bytes each, the
+ * lowest byte first.
+ */
+void
+filelist_nums(struct filelist *l, const char *name, const uint64_t *v, size_t n)
+{
+	struct buf b = { 0 };
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		num_add(&b, v[i], 8);
+	filelist_buf(l, name, &b);
 }
 
 /*

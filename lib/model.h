@@ -170,6 +170,8 @@ void		 filelist_copy(struct filelist *l, const char *name,
 struct file	*filelist_find(const struct filelist *l, const char *name);
 void		 filelist_free(struct filelist *l);
 void		 filelist_join(struct filelist *l, struct filelist *from);
+void		 filelist_nums(struct filelist *l, const char *name,
+		    const uint64_t *v, size_t n);
 void		 filelist_text(struct filelist *l, const char *name,
 		    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

@@ -60,6 +60,7 @@ void		 buf_printf(struct buf *b, const char *fmt, ...)
 		    __attribute__((format(printf, 2, 3)));
 int		 buf_check(const struct buf *b);
 void		 buf_free(struct buf *b);
+void		 shell_word(struct buf *b, const char *s);
 
 /*
  * Text that goes to people: text.c
@@ -68,7 +69,6 @@ size_t		 text_utf8(const char *s, uint32_t *c);
 int		 text_columns(const char **s);
 bool		 text_iscontrol(uint32_t c);
 char		*text_harmless(char *s);
-void		 shell_word(struct buf *b, const char *s);
 void		 text_bytes(char *s, size_t n, uint64_t bytes);
 void		 text_time(char *s, size_t n, uint64_t us);
 

@@ -11,11 +11,11 @@ names='__(x86_64|amd64|i386|aarch64|arm|riscv|powerpc|powerpc64|s390|s390x|mips|
 
 # asked DIR ...: where the preprocessor is asked for a machine
 asked() {
-	find "$@" -name '*.[ch]' ! -path "$room/*/*" -exec grep -nHE \
+	find "$@" -name '*.[ch]' ! -path "$room/*" -exec grep -nHE \
 	    "^[ 	]*#[ 	]*(if|ifdef|ifndef|elif)\>.*\<($names)" {} +
 }
 
-is "$(asked lib fmt cmd)" '' "no other file asks for the machine"
+is "$(asked lib fmt cmd)" '' "no file outside of the room asks for the machine"
 
 mkdir "$tmp/lib"
 printf '#if defined(__x86_64__)\n#elif defined __aarch64__\n' >"$tmp/lib/x.c"

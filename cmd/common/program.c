@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -189,6 +190,16 @@ bool
 program_lost(void)
 {
 	return lost;
+}
+
+/*
+ * Let the C library take text for UTF-8, whatever the user's locale is, as
+ * text_harmless does.
+ */
+void
+text_locale(void)
+{
+	(void)setlocale(LC_CTYPE, "C.UTF-8");
 }
 
 /*

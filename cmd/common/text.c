@@ -3,20 +3,9 @@
  */
 #include "common.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * Let the C library take text for UTF-8, whatever the user's locale is, as
- * text_harmless does.
- */
-void
-text_locale(void)
-{
-	(void)setlocale(LC_CTYPE, "C.UTF-8");
-}
 
 /*
  * Print string s to standard output, without what would control a terminal.

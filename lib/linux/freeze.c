@@ -21,6 +21,9 @@
 #include "live.h"
 #include "state/state.h"
 
+#include <sched.h>
+#include <unistd.h>
+
 enum {
 	PATIENCE_MS = 3000,	/* for one round of stopping */
 	COMING_MS = 5000,	/* for processes that come into a cgroup */
@@ -29,6 +32,49 @@ enum {
 	SLEEPER_MS = 300,	/* where all that is left was in state D */
 	PREPARED_PART = 4	/* of the memory that can be had, for copies */
 };
+
+/*
+ * Let this thread, those that it starts, and the proxy that it waits for, go
+ * before all others of the machine, where they may (CAP_SYS_NICE, or
+ * RLIMIT_RTPRIO), until live_unhurry: how long processes of set l stand still
+ * is not to depend on what else runs there, which may make it wait for its turn
+ * for seconds.  It should not work for long, nor need a processor that another
+ * thread has.
+ */
+void
+live_hurry(struct live *l)
+{
+	const struct sched_param first = {
+	    .sched_priority = sched_get_priority_min(SCHED_RR) };
+	struct hurry *h = &l->hurry;
+
+	if (h->tid != 0)
+		return;
+	h->tid = gettid();
+	h->policy = sched_getscheduler(h->tid);
+	/* who has another policy knows better */
+	if ((h->policy & ~SCHED_RESET_ON_FORK) != SCHED_OTHER ||
+	    sched_setscheduler(h->tid, SCHED_RR, &first) == -1)
+		h->tid = 0;
+	else
+		proxy_hurry(true);
+}
+
+/*
+ * End what live_hurry began for set l.
+ */
+void
+live_unhurry(struct live *l)
+{
+	const struct sched_param none = { 0 };
+	struct hurry *h = &l->hurry;
+
+	if (h->tid == 0)
+		return;
+	(void)sched_setscheduler(h->tid, h->policy, &none);
+	proxy_hurry(false);
+	h->tid = 0;
+}
 
 /*
  * Poll the threads of all processes: threads_poll.  Return how many are to stop

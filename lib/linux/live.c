@@ -77,49 +77,6 @@ live_free(struct live *l)
 }
 
 /*
- * Let this thread, those that it starts, and the proxy that it waits for, go
- * before all others of the machine, where they may (CAP_SYS_NICE, or
- * RLIMIT_RTPRIO), until live_unhurry: how long processes of set l stand still
- * is not to depend on what else runs there, which may make it wait for its turn
- * for seconds.  It should not work for long, nor need a processor that another
- * thread has.
- */
-void
-live_hurry(struct live *l)
-{
-	const struct sched_param first = {
-	    .sched_priority = sched_get_priority_min(SCHED_RR) };
-	struct hurry *h = &l->hurry;
-
-	if (h->tid != 0)
-		return;
-	h->tid = gettid();
-	h->policy = sched_getscheduler(h->tid);
-	/* who has another policy knows better */
-	if ((h->policy & ~SCHED_RESET_ON_FORK) != SCHED_OTHER ||
-	    sched_setscheduler(h->tid, SCHED_RR, &first) == -1)
-		h->tid = 0;
-	else
-		proxy_hurry(true);
-}
-
-/*
- * End what live_hurry began for set l.
- */
-void
-live_unhurry(struct live *l)
-{
-	const struct sched_param none = { 0 };
-	struct hurry *h = &l->hurry;
-
-	if (h->tid == 0)
-		return;
-	(void)sched_setscheduler(h->tid, h->policy, &none);
-	proxy_hurry(false);
-	h->tid = 0;
-}
-
-/*
  * Begin to take what is stopped of set l into snapshot s: gather what is told
  * of all processes; then clone them and let them go, or keep them stopped where
  * that is not wanted or cannot be done.  What is asked and taken from then on

@@ -127,6 +127,8 @@ void		 core_perms(struct corereader *, const struct coreseg *,
 const struct machine *coremach_find(const GElf_Ehdr *);
 
 /* facts.c */
+void		 core_warn(struct corereader *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
 size_t		 prstatus_regs(const struct machine *);
 size_t		 prstatus_size(const struct machine *);
 uint64_t	 elfcore_auxv(const struct elfcore *, uint64_t);
@@ -141,9 +143,6 @@ void		 corefacts_find(const struct corereader *,
 int		 core_process(struct corereader *r);
 int		 core_tasks(struct corereader *r);
 
-/* read.c */
-void		 core_warn(struct corereader *, const char *, ...)
-		    __attribute__((format(printf, 2, 3)));
 struct snap	*core_load(struct input *, const struct readopts *);
 
 #endif

@@ -23,13 +23,13 @@ add_pac(struct filelist *rec, const Criu__PacKeys *k)
 	uint64_t v[8];
 
 	if (k->address != NULL) {
-		criunums_add(rec, "regset/407", v, msg_take(&k->address->base,
+		filelist_nums(rec, "regset/407", v, msg_take(&k->address->base,
 		    CRIU_PACA, v));
-		criunums_add(rec, "regset/40a", &k->address->pac_enabled_key,
+		filelist_nums(rec, "regset/40a", &k->address->pac_enabled_key,
 		    1);
 	}
 	if (k->generic != NULL)
-		criunums_add(rec, "regset/408", v, msg_take(&k->generic->base,
+		filelist_nums(rec, "regset/408", v, msg_take(&k->generic->base,
 		    CRIU_PACG, v));
 }
 
@@ -58,13 +58,13 @@ criuregs_arm64(struct criutask *t, const Criu__Core *core)
 		    VREGS);
 	memcpy(v, g->regs, REGS * sizeof *v);
 	(void)msg_take(&g->base, "sp pc pstate", v + REGS);
-	criunums_add(&t->rec, "regset/prstatus", v, REGS + 3);
+	filelist_nums(&t->rec, "regset/prstatus", v, REGS + 3);
 	for (i = 0; i < VREGS; i++)
 		num_put(fp + i * 8, f->vregs[i], 8);
 	num_put(fp + VREGS * 8, f->fpsr, 4);
 	num_put(fp + VREGS * 8 + 4, f->fpcr, 4);
 	filelist_copy(&t->rec, "regset/fpregs", fp, sizeof fp);
-	criunums_add(&t->rec, "regset/401", &info->tls, 1);
+	filelist_nums(&t->rec, "regset/401", &info->tls, 1);
 	if (info->pac_keys != NULL)
 		add_pac(&t->rec, info->pac_keys);
 	t->state.stat.v[STAT_SP] = g->sp;

@@ -19,21 +19,6 @@ static const struct {
 enum { NKNOWN = sizeof known / sizeof *known };
 
 /*
- * Add to rec the file of that name: the n numbers at v, of 8 bytes each.
- */
-void
-criunums_add(struct filelist *rec, const char *name, const uint64_t *v,
-    size_t n)
-{
-	struct buf b = { 0 };
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		num_add(&b, v[i], 8);
-	filelist_buf(rec, name, &b);
-}
-
-/*
  * Set *msg to the first message of an image of the directory.  Return false if
  * it cannot be had: who needs it will say why.
  */

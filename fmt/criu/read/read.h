@@ -114,8 +114,6 @@ int		 criufiles_open(struct criureader *, struct criutask *,
 
 /* machine.c, and regs of amd64.c and arm64.c */
 int		 criumachine_find(struct criureader *);
-void		 criunums_add(struct filelist *, const char *,
-		    const uint64_t *, size_t);
 int		 criuregs_add(struct criureader *, struct criutask *,
 		    const Criu__Core *);
 int		 criuregs_amd64(struct criutask *, const Criu__Core *);

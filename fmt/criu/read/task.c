@@ -114,7 +114,7 @@ thread_facts(struct criureader *r, struct criutask *t, const Criu__Core *c,
 	if (th->comm != NULL)
 		task_word(th->comm, t->task.comm, sizeof t->task.comm);
 	t->state.blocked = blocked;
-	criunums_add(&t->rec, "sigmask", &blocked, 1);
+	filelist_nums(&t->rec, "sigmask", &blocked, 1);
 	t->state.pending = add_pending(t, "sigpending/thread", th->signals_p);
 	return 0;
 }
@@ -303,7 +303,7 @@ read_mm(struct criureader *r, struct criutask *t)
 		v[field[i]] = bound[i];
 	add_memory(t, "cmdline", mm->arg_start, mm->arg_end);
 	add_memory(t, "environ", mm->env_start, mm->env_end);
-	criunums_add(&t->rec, "auxv", mm->mm_saved_auxv, mm->n_mm_saved_auxv);
+	filelist_nums(&t->rec, "auxv", mm->mm_saved_auxv, mm->n_mm_saved_auxv);
 	record_maps(&t->rec, &t->task.vma);
 	return 0;
 }

@@ -278,6 +278,25 @@ int		 frame_build(uint8_t *buf, uint64_t at, const struct way *w,
  */
 uint64_t	 frame_exit(uint8_t *buf, uint64_t at, const struct way *w);
 
-#include "linux/machine/other/weak.h"
+/*
+ * Where isa.injects is false these are nowhere, and called by nobody.
+ */
+#if !defined __x86_64__ && !defined __aarch64__
+#pragma weak gadgets_call
+#pragma weak gadgets_back
+#pragma weak gadgets_seek
+#pragma weak call_refused
+#pragma weak call_load
+#pragma weak call_cancel
+#pragma weak call_result
+#pragma weak call_pending
+#pragma weak kept_read
+#pragma weak kept_write
+#pragma weak again_look
+#pragma weak again_first
+#pragma weak again_load
+#pragma weak frame_build
+#pragma weak frame_exit
+#endif
 
 #endif

@@ -89,11 +89,12 @@ proxy_missed(size_t n, char *what, size_t size)
 }
 
 /*
- * Forget all of them.
+ * End all proxies, and forget who did not answer: lanes_end.
  */
 void
-missed_forget(void)
+proxy_end(void)
 {
+	lanes_end();
 	pthread_mutex_lock(&proxies.lock);
 	free(missed.v);
 	missed.v = NULL;

@@ -295,12 +295,12 @@ proxy_isours(pid_t pid)
 }
 
 /*
- * End all proxies, and forget who did not answer.  Who was left behind ends
- * when what it waits for comes, or never can; the keeper is given as long as
- * all answers, so that connections are not locked any more when we end.
+ * End all proxies.  Who was left behind ends when what it waits for comes, or
+ * never can; the keeper is given as long as all answers, so that connections
+ * are not locked any more when we end.
  */
 void
-proxy_end(void)
+lanes_end(void)
 {
 	const uint64_t until = now_ms() + ENDING_MS;
 	uint64_t now;
@@ -314,7 +314,6 @@ proxy_end(void)
 	}
 	if (behind.keeper != 0)
 		child_await(behind.keeper, proxies.most / MS);
-	missed_forget();
 	behind.n = 0;
 	behind.keeper = 0;
 	proxies.on = proxies.held = false;

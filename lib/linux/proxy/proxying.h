@@ -35,9 +35,6 @@ struct lane {			/* a proxy, which one thread asks at a time */
 	int		 sock;
 };
 
-/* call.c */
-void		 missed_forget(void);
-
 /* proxy.c */
 extern struct proxies proxies;
 
@@ -45,5 +42,6 @@ void		 lane_abandon(struct lane *p);
 int		 lane_fork(struct lane *p);
 struct lane	*lane_of(const struct proxy_key *k);
 void		 lane_unlock(struct lane *p);
+void		 lanes_end(void);
 
 #endif

@@ -4,17 +4,12 @@
  * namespaces(7).
  */
 #include "spaces.h"
-#include "vec.h"
 
 #include <sys/utsname.h>
 
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
-
-struct spacetold {
-	struct spacetold *next;	/* owned */
-	char		*ns;	/* owned; as its link tells */
-};
 
 static const char *const kind[] = { "cgroup", "ipc", "mnt", "net", "pid",
     "time", "user", "uts" };
@@ -34,28 +29,6 @@ is_other(const struct filelist *rec, const char *name)
 	n = readlink(path, own, sizeof own);
 	return f != NULL && n > 0 && (f->len != (size_t)n ||
 	    memcmp(f->data, own, f->len) != 0);
-}
-
-/*
- * Return true if a record of set l tells of the namespace whose link is ns, or
- * if memory runs out; if none did, note that one does now.
- */
-bool
-space_told(struct live *l, const char *ns)
-{
-	struct spacetold *t;
-
-	for (t = l->told; t != NULL; t = t->next)
-		if (strcmp(t->ns, ns) == 0)
-			return true;
-	if ((t = mem_new(1, sizeof *t)) == NULL ||
-	    (t->ns = str_dup(ns)) == NULL) {
-		free(t);
-		return true;
-	}
-	t->next = l->told;
-	l->told = t;
-	return false;
 }
 
 /*
@@ -148,19 +121,4 @@ namespaces_tell(struct live *l, struct filelist *rec, const struct lproc *p)
 		    rec);
 	if (space_isnew(l, rec, "cgroup"))
 		cgroups_roots(l, rec, p->mmtid);
-}
-
-/*
- * Free what was noted of set l.
- */
-void
-spaces_free(struct live *l)
-{
-	struct spacetold *t;
-
-	while ((t = l->told) != NULL) {
-		l->told = t->next;
-		free(t->ns);
-		free(t);
-	}
 }

@@ -7,8 +7,10 @@
 #include "linux/proxy/proxy.h"
 #include "namespace.h"
 
-/* namespaces.c: of which of them a record tells */
+/* told.c: of which of them a record tells */
 bool		 space_told(struct live *l, const char *ns);
+
+/* namespaces.c */
 bool		 space_isnew(struct live *l, const struct filelist *rec,
 		    const char *name);
 int		 space_ask(const struct lproc *p, proxy_fn fn, const char *what,

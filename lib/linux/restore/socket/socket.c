@@ -4,62 +4,10 @@
  */
 #include "sockets.h"
 
-#include <sys/time.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/*
- * Set v, of len bytes, to what getsockopt(2) gives of socket fd.  Return 0, or
- * -1 with errno.
- */
-int
-sock_get(int fd, int level, int name, void *v, socklen_t len)
-{
-	return getsockopt(fd, level, name, v, &len);
-}
-
-/*
- * Return a number that getsockopt(2) gives, or 0.
- */
-static int
-option(const struct telling *t, int name)
-{
-	int v;
-
-	return sock_get(t->dup, SOL_SOCKET, name, &v, sizeof v) == -1 ? 0 : v;
-}
-
-/*
- * Return the same of a time, in microseconds.
- */
-static intmax_t
-option_time(const struct telling *t, int name)
-{
-	struct timeval v;
-
-	return sock_get(t->dup, SOL_SOCKET, name, &v, sizeof v) == -1 ? 0 :
-	    (intmax_t)v.tv_sec * 1000000 + v.tv_usec;
-}
-
-/*
- * Tell the options of t that sockets of all families have: socket(7).
- */
-void
-tell_sockopts(struct telling *t)
-{
-	intmax_t snd, rcv;
-
-	buf_printf(&t->out, "options %d %d %x\n", option(t, SO_SNDBUF),
-	    option(t, SO_RCVBUF), (option(t, SO_PASSCRED) != 0) |
-	    (option(t, SO_PASSSEC) != 0) << 1);
-	snd = option_time(t, SO_SNDTIMEO);
-	rcv = option_time(t, SO_RCVTIMEO);
-	if (snd != 0 || rcv != 0)
-		buf_printf(&t->out, "timeouts %jd %jd\n", snd, rcv);
-}
 
 static bool
 set_hassocket(const struct fdset *set)
@@ -117,9 +65,11 @@ sockets_tagged(const struct lproc *p, const struct fdset *set)
 void
 socket_tell(struct telling *t)
 {
-	int domain;
+	int domain = AF_UNSPEC;
 
-	domain = tell_dup(t) ? option(t, SO_DOMAIN) : AF_UNSPEC;
+	if (tell_dup(t))
+		(void)sock_get(t->dup, SOL_SOCKET, SO_DOMAIN, &domain,
+		    sizeof domain);
 	switch (domain) {
 	case AF_UNIX:
 		unixsock_tell(t);

@@ -58,7 +58,7 @@ struct twin {			/* a new one of ours, to compare with */
 	int		*option; /* owned; as inetopt.c lists them */
 };
 
-/* socket.c */
+/* sockopt.c: options that sockets of all families have */
 int		 sock_get(int fd, int level, int name, void *v, socklen_t len);
 void		 tell_sockopts(struct telling *);
 

@@ -1,0 +1,50 @@
+/*
+ * Namespaces of which a record tells what they have: once in a snapshot.
+ */
+#include "spaces.h"
+#include "vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct spacetold {
+	struct spacetold *next;	/* owned */
+	char		*ns;	/* owned; as its link tells */
+};
+
+/*
+ * Return true if a record of set l tells of the namespace whose link is ns, or
+ * if memory runs out; if none did, note that one does now.
+ */
+bool
+space_told(struct live *l, const char *ns)
+{
+	struct spacetold *t;
+
+	for (t = l->told; t != NULL; t = t->next)
+		if (strcmp(t->ns, ns) == 0)
+			return true;
+	if ((t = mem_new(1, sizeof *t)) == NULL ||
+	    (t->ns = str_dup(ns)) == NULL) {
+		free(t);
+		return true;
+	}
+	t->next = l->told;
+	l->told = t;
+	return false;
+}
+
+/*
+ * Free what was noted of set l.
+ */
+void
+spaces_free(struct live *l)
+{
+	struct spacetold *t;
+
+	while ((t = l->told) != NULL) {
+		l->told = t->next;
+		free(t->ns);
+		free(t);
+	}
+}
