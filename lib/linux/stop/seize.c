@@ -127,12 +127,13 @@ thread_look(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Look again at thread t of process p, which is seized and runs, if the first
- * look did not tell which system call it is in: another tracer had it stopped
- * then, an earlier snapshot perhaps, and it is on its way back to the call.
- * Without that, the call would fail with EINTR if we were killed while the
- * thread makes calls of ours (frame_regs of linux/machine/).  A thread that a
- * signal has stopped does not go on: it is not waited for.
+ * Look again at thread t of process p, which is about to be seized, if the
+ * first look did not tell which system call it is in: another tracer had it
+ * stopped then, an earlier snapshot perhaps, and it is on its way back to the
+ * call.  Without that, the call would fail with EINTR if we were killed while
+ * the thread makes calls of ours (frame_regs of linux/machine/).  It is waited
+ * for while it runs.  This is done before the thread is seized, for a signal
+ * that is sent to a traced thread may wake another one (threads.c).
  */
 void
 thread_relook(struct lproc *p, struct lthread *t)
@@ -149,7 +150,7 @@ thread_relook(struct lproc *p, struct lthread *t)
 			thread_look(p, t);
 		else
 			call_look(p, t);
-		if (*nr == -1 || proc_state(p->pid, t->tid) == 'T')
+		if (proc_state(p->pid, t->tid) != 'R' || *nr == -1)
 			return;
 	}
 }

@@ -176,13 +176,11 @@ threads_seize(struct lproc *p)
 		TAILQ_FOREACH(t, &p->threads, entry) {
 			if ((int)t->rank != rank || t->hold != HOLD_NONE)
 				continue;
+			thread_relook(p, t);
 			if ((rc = thread_seize(p, t)) != 0)
 				return rc;
 			any = 1;
 		}
-	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == HOLD_SEIZED)
-			thread_relook(p, t);
 	return any;
 }
 
