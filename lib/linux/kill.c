@@ -67,7 +67,7 @@ live_kill(struct live *l)
 	const struct lproc *last;
 	struct lproc *p;
 	uint64_t start;
-	bool asleep;
+	bool asleep = true;
 	int n = 0;
 
 	take_finish(l);

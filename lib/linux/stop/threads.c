@@ -257,7 +257,7 @@ void
 threads_await(struct lproc *p)
 {
 	long nap, waited;
-	bool asleep;
+	bool asleep = true;
 
 	for (nap = 20, waited = 0; threads_poll(p, &asleep) > 0 &&
 	    (waited <= AWAIT_US || (waited <= STARVED_US &&
