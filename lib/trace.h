@@ -90,7 +90,7 @@ uint64_t	 tracer_lost(const struct tracer *t);
 void		 tracer_free(struct tracer *t);
 
 /*
- * What is known of a process before it is traced: linux/observe/livespace.c
+ * To look at a process before it is traced: linux/observe/livespace.c
  */
 pid_t		 traced_process(pid_t tid);
 int		 traced_maps(pid_t pid, struct vmas *l);

@@ -1,10 +1,10 @@
 /*
  * What is left out of a process that dumps core where there is not room for all
- * of it: less of its memory, and the snapshot tells what (excluded of snap(6)).
- * Mapped files go first, which are elsewhere, too; unmodified pages of those
- * that are private are not taken anyway.  Then goes shared memory, and then
- * that of the process alone; of each the largest mappings.  Those that a stack
- * pointer is in stay, and, of the others, what registers point near.
+ * of it: less of its memory.  The snapshot lists what (excluded of snap(6)).
+ * Shared mappings of files go first, for the files are elsewhere; then shared
+ * memory; then private memory.  In each class the largest mappings go first.
+ * A mapping that has a stack pointer in it stays, and of the others the bytes
+ * near an address that a register has.
  */
 #include "bisect.h"
 #include "job.h"

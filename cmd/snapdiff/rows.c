@@ -258,9 +258,9 @@ row_differs(const struct row *r)
 }
 
 /*
- * Set *l, which is all zero, to the mappings of two moments, was and is; with
- * runs true, each with the addresses of what changed.  The caller frees it
- * before he closes both.
+ * Set *l, which is all zero, to the mappings of two moments, was and is.  If
+ * runs is true, add to each mapping the address ranges that changed.  The
+ * caller frees *l before closing was and is.
  */
 void
 rows_get(struct rows *l, const struct memory *was, const struct memory *is,

@@ -106,9 +106,9 @@ walk_here(struct walking *w, uint64_t to)
 }
 
 /*
- * Tell the matches of a job that begin in a part before the offset *to of the
- * stretch; *to becomes less where one must be searched here.  Return whether
- * those of the next job are to be told.
+ * Report the matches of job i that begin in part pt before offset *to of the
+ * stretch.  Lower *to to where this thread must search itself.  Return true if
+ * the next job is to be reported as well.
  */
 static bool
 walk_job(struct walking *w, const struct part *pt, size_t i, bool whole,

@@ -39,9 +39,9 @@ say_note(void *arg, const char *text)
 }
 
 /*
- * Print the command that restores the images in dir to standard output. o tells
- * what they take: bits of enum criu_need, where those do not tell, print
- * nothing; and words.  Return 0, or -1 with errstr.
+ * Print to standard output the command that restores the images in dir, with
+ * the options that *o->need and o->words ask for.  Print nothing if *o->need
+ * lacks CRIU_MADE.  Return 0, or -1 with errstr.
  */
 static int
 command_print(const char *dir, const struct criuopts *o)

@@ -145,8 +145,8 @@ add_quoted(struct buf *b, struct scan name)
 CMP(mount_cmp, struct mountinfo, id)
 
 /*
- * Add what is mounted, as lines mount FLAGS SOURCE POINT [ROOT], and the
- * directory.
+ * Add a line "mount FLAGS SOURCE POINT [ROOT]" for each mount, then a line
+ * "cd DIRECTORY".
  */
 static void
 ns_file(struct buf *b, const struct task *t)

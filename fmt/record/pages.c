@@ -23,7 +23,7 @@ pages_place(struct pagespan *p, const struct source *src, uint64_t loc)
 }
 
 /*
- * Add a run, but for what is missing of it.
+ * Add run p to l, without the ranges that are missing from image im.
  */
 static int
 pages_without(struct pagelist *l, struct pagespan p, const struct image *im)

@@ -93,8 +93,9 @@ body_get(struct body *b, const struct fsnode *n)
 }
 
 /*
- * Return where from byte off of a file on the next data is, or with whence
- * SEEK_HOLE and not SEEK_DATA the next hole or the end; -1 where there is none.
+ * Return the offset of the first data of file b at or after byte off, if whence
+ * is SEEK_DATA; of the first hole, or of the end of the file, if it is
+ * SEEK_HOLE.  Return -1 if there is none: lseek(2).
  */
 static int64_t
 body_seek(const struct body *b, uint64_t off, int whence)

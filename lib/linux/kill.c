@@ -67,7 +67,6 @@ live_kill(struct live *l)
 	const struct lproc *last;
 	struct lproc *p;
 	uint64_t start;
-	bool asleep = true;
 	int n = 0;
 
 	take_finish(l);
@@ -80,7 +79,7 @@ live_kill(struct live *l)
 	for (start = now_ms();; nap_us(100)) {
 		last = NULL;
 		TAILQ_FOREACH(p, &l->procs, entry)
-			if (threads_poll(p, &asleep) > 0)
+			if (threads_poll(p, NULL) > 0)
 				last = p;
 		if (last == NULL) {
 			tcphold_end(l, true);

@@ -223,8 +223,9 @@ size_t		 msg_take(const ProtobufCMessage *m, const char *fields,
 #define CRIU_PACG "apgakey_lo apgakey_hi"
 
 /*
- * Fields of credentials, as status has them; and where code, data, stack,
- * arguments and environment are, with the fields of stat that tell that.
+ * Fields of credentials, in the order of /proc/PID/status; and the addresses of
+ * code, data, stack, arguments and environment, with the fields of
+ * /proc/PID/stat that have the same values.
  */
 #define CRIU_UIDS "uid euid suid fsuid"
 #define CRIU_GIDS "gid egid sgid fsgid"

@@ -109,20 +109,15 @@ threads_willstop(const struct lproc *p)
 }
 
 /*
- * Stop the threads of process p, until there are no new ones.  Those that were
- * seen in a system call go on with it: call_look.
+ * Stop the threads of process p, until there are no new ones.
  */
 static void
 threads_hold(struct lproc *p)
 {
 	enum { ROUNDS = 8 };
-	struct lthread *t;
 	int i, rc;
 
 	for (i = 0; i < ROUNDS && threads_list(p, false) == 0; i++) {
-		TAILQ_FOREACH(t, &p->threads, entry)
-			if (t->hold == HOLD_NONE)
-				call_look(p, t);
 		if (i == 0 && !threads_willstop(p))
 			return;
 		rc = threads_seize(p);

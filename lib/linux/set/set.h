@@ -232,9 +232,9 @@ struct live {
 };
 
 struct turns {			/* processes, for several threads */
-	pthread_mutex_t	 lock;	/* of what follows */
-	struct lproc	*next;	/* borrowed; that nobody has begun with, or
-				   NULL */
+	pthread_mutex_t	 lock;	/* protects next */
+	struct lproc	*next;	/* borrowed; the first process that no thread
+				   has taken yet, or NULL */
 };
 
 /* set.c */

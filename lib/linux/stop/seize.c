@@ -93,7 +93,7 @@ call_seen(const struct filelist *l)
 /*
  * See what call thread t of process p is in, which is not stopped yet.
  */
-void
+static void
 call_look(const struct lproc *p, struct lthread *t)
 {
 	struct filelist l = { 0 };
@@ -127,13 +127,13 @@ thread_look(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Look again at thread t of process p, which is about to be seized, if the
- * first look did not tell which system call it is in: another tracer had it
- * stopped then, an earlier snapshot perhaps, and it is on its way back to the
- * call.  Without that, the call would fail with EINTR if we were killed while
- * the thread makes calls of ours (frame_regs of linux/machine/).  It is waited
- * for while it runs.  This is done before the thread is seized, for a signal
- * that is sent to a traced thread may wake another one (threads.c).
+ * Look at thread t of process p, which is about to be seized, if it is not
+ * known yet which system call it is in: nobody has looked, or another tracer
+ * had it stopped then, an earlier snapshot perhaps, and it is on its way back
+ * to the call.  Without that, the call would fail with EINTR if we were killed
+ * while the thread makes calls of ours (frame_regs of linux/machine/).  It is
+ * waited for while it runs.  This is done before the thread is seized, for a
+ * signal that is sent to a traced thread may wake another one (threads.c).
  */
 void
 thread_relook(struct lproc *p, struct lthread *t)

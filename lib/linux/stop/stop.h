@@ -27,7 +27,6 @@ void		 regs_forget(struct lthread *t);
 
 /* seize.c: one thread, and the system call that it is in */
 struct seencall	 call_seen(const struct filelist *l);
-void		 call_look(const struct lproc *p, struct lthread *t);
 int		 thread_judge(const struct lproc *p, struct lthread *t);
 void		 thread_look(struct lproc *p, struct lthread *t);
 void		 thread_poll(struct lproc *p, struct lthread *t);

@@ -55,6 +55,7 @@ threads_add(struct lproc *p, pid_t tid)
 	if ((t = mem_new(1, sizeof *t)) == NULL)
 		return NULL;
 	t->tid = tid;
+	t->seencall.nr = -1;
 	RB_INSERT(tids, &p->tids, t);
 	if (tid == p->pid)
 		TAILQ_INSERT_HEAD(&p->threads, t, entry);
@@ -208,9 +209,10 @@ threads_stop(struct lproc *p)
 
 /*
  * See what became of the threads of process p that are traced and were not seen
- * to stop: those that were about to take a signal do.  Return how many are to
- * stop and have not yet; clear *asleep if one of those did not sleep
- * uninterruptibly before we came.
+ * to stop; let those go on that were about to take a signal.  Return the number
+ * of threads that were interrupted and have not stopped yet.  Set *asleep to
+ * false if one of them did not sleep uninterruptibly before it was seized;
+ * asleep may be NULL.
  */
 size_t
 threads_poll(struct lproc *p, bool *asleep)
@@ -226,7 +228,8 @@ threads_poll(struct lproc *p, bool *asleep)
 	TAILQ_FOREACH(t, &p->threads, entry)
 		if (t->hold == HOLD_ASKED) {
 			left++;
-			*asleep &= t->state == 'D';
+			if (asleep != NULL && t->state != 'D')
+				*asleep = false;
 		}
 	return left;
 }
@@ -257,9 +260,8 @@ void
 threads_await(struct lproc *p)
 {
 	long nap, waited;
-	bool asleep = true;
 
-	for (nap = 20, waited = 0; threads_poll(p, &asleep) > 0 &&
+	for (nap = 20, waited = 0; threads_poll(p, NULL) > 0 &&
 	    (waited <= AWAIT_US || (waited <= STARVED_US &&
 	    threads_starve(p)));
 	    waited += nap, nap += nap < 5000 ? nap / 4 : 0)

@@ -179,9 +179,9 @@ ask_processkeys(struct asking *v, size_t n)
 }
 
 /*
- * Record the same of the keyring of its session, for which the clone of a
- * process is asked, by a: one that has none gets one thereby.  Of one with more
- * than KEYS_MOST keys all count.
+ * Record the same of the session keyring.  The clone is asked, by a, and not
+ * the process: asking makes a session keyring where there is none.  If the
+ * keyring has more than KEYS_MOST keys, all of them are counted.
  */
 void
 ask_sessionkeys(struct asking *a)

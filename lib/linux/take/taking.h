@@ -66,10 +66,9 @@ int		 text_image(struct live *l, struct lproc *lp, struct snap *s,
 		    struct proc *p);
 
 /*
- * Asking stopped processes what only they can tell: they are made to run system
- * calls, several at once.  Functions that take n of them, v, leave those in
- * which something has failed alone, and take it that no two share memory, and
- * that all signals are blocked.
+ * To have stopped processes run system calls, several at once, and record what
+ * these return.  Functions that take n of them, v, skip those in which a call
+ * has failed.  No two may share memory, and all signals must be blocked.
  */
 struct asking {			/* a process that is asked, or a thread */
 	struct inject	*in;

@@ -32,8 +32,8 @@ is_other(const struct filelist *rec, const char *name)
 }
 
 /*
- * Return true if a namespace of a record is not ours, and no record of set l
- * tells what it has; note that this one does now.
+ * Return true if the namespace that record rec has by that name is not ours and
+ * no other record of set l describes it; note that rec describes it now.
  */
 bool
 space_isnew(struct live *l, const struct filelist *rec, const char *name)
