@@ -13,7 +13,7 @@
 #define K4	4096
 #define K8	8192
 #define K16	16384
-#define K64	MACHINE_PAGE_MOST
+#define K64	MAX_MACHINE_PAGE
 
 static const struct machine machines[] = {
 	{ "amd64", EM_X86_64, 8, false, K4, "386", 216, 128, 152, 512, 184 },

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* how many bytes the largest page of any machine has */
-enum { MACHINE_PAGE_MOST = 64 * 1024 };
+enum { MAX_MACHINE_PAGE = 64 * 1024 };
 
 struct machine {
 	const char	*name;	/* in Plan 9's words; where it has none,

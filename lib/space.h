@@ -127,7 +127,7 @@ void		 pagelist_free(struct pagelist *l);
 struct sharing	*sharing_new(void);
 int		 sharing_add(struct sharing *sh, const struct pagelist *l,
 		    uint64_t pid);
-int		 sharing_tell(struct sharing *sh, struct pagelist *l,
+int		 sharing_record(struct sharing *sh, struct pagelist *l,
 		    uint64_t pid);
 int		 sharing_matrix(const struct sharing *sh, const uint64_t *pid,
 		    size_t n, uint64_t *kb, uint64_t *repeated);

@@ -40,16 +40,16 @@ worker_start(pthread_t *t, void *(*fn)(void *), void *arg)
 }
 
 /*
- * Run fn with arg in n threads at once, this one among them: WORKERS_MOST at
+ * Run fn with arg in n threads at once, this one among them: MAX_WORKERS at
  * the most, and as many as can be made.  Return when all have.
  */
 void
 workers_run(size_t n, void *(*fn)(void *), void *arg)
 {
-	pthread_t thread[WORKERS_MOST];
+	pthread_t thread[MAX_WORKERS];
 	size_t i, made;
 
-	for (made = 0; made + 1 < n && made + 1 < WORKERS_MOST &&
+	for (made = 0; made + 1 < n && made + 1 < MAX_WORKERS &&
 	    worker_start(&thread[made], fn, arg) == 0; made++)
 		continue;
 	(void)fn(arg);

@@ -145,7 +145,7 @@ line_draw(uint64_t start, uint64_t now)
  * waited for it for a second.
  */
 static void
-stall_tell(uint64_t now)
+stall_print(uint64_t now)
 {
 	const struct progress *p = shown.p;
 	char line[160];
@@ -167,7 +167,7 @@ stall_tell(uint64_t now)
 }
 
 static void
-state_tell(void)
+state_print(void)
 {
 	char text[160], line[200];
 
@@ -196,8 +196,8 @@ progress_work(void *arg)
 		now = now_ms();
 		pthread_mutex_lock(&shown.lock);
 		if (sig == SIGUSR1)
-			state_tell();
-		stall_tell(now);
+			state_print();
+		stall_print(now);
 		line_draw(start, now);
 		pthread_mutex_unlock(&shown.lock);
 	}

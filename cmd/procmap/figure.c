@@ -168,7 +168,7 @@ album_share(struct album *a, struct sharing *s)
 	size_t i;
 
 	for (i = 0; i < a->n; i++)
-		must_do(sharing_tell(s, &a->fig[i].pages, a->fig[i].pid));
+		must_do(sharing_record(s, &a->fig[i].pages, a->fig[i].pid));
 }
 
 /*

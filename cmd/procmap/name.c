@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NAME_LEAST = 12 };	/* columns that a name has at least */
+enum { MIN_NAME = 12 };	/* columns that a name has at least */
 
 static int columns;		/* of the terminal; 0: none */
 
@@ -69,7 +69,7 @@ name_fit(const char *name, int taken)
 
 	if (columns == 0)
 		return name;
-	room = columns - taken > NAME_LEAST ? columns - taken : NAME_LEAST;
+	room = columns - taken > MIN_NAME ? columns - taken : MIN_NAME;
 	for (n = 0, s = name; *s != '\0';)
 		n += text_columns(&s);
 	if (n <= room)

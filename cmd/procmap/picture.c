@@ -19,9 +19,9 @@ enum {				/* points */
 	X_PERM = 138,
 	X_SIZE = 216,		/* the right edge */
 	X_STRIP = 232,
-	STRIP_LEAST = 15,
-	STRIP_MOST = 540,
-	X_NAME = X_STRIP + STRIP_MOST + 14,
+	MIN_STRIP = 15,
+	MAX_STRIP = 540,
+	X_NAME = X_STRIP + MAX_STRIP + 14,
 	NAME_CHARS = 70,
 	ROW = 16,
 	HIDDEN = 15,		/* a line in place of rows */
@@ -51,7 +51,7 @@ strip_width(const struct canvas *cv, uint64_t bytes)
 	for (n = 0; pages >> n > 1; n++)
 		continue;
 	log2 = n + (double)pages / (double)((uint64_t)1 << n) - 1;
-	return (int)(STRIP_LEAST + (STRIP_MOST - STRIP_LEAST) * log2 / 4 /
+	return (int)(MIN_STRIP + (MAX_STRIP - MIN_STRIP) * log2 / 4 /
 	    cv->powers) / 3 * 3;
 }
 

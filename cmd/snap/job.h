@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-enum { NOTE_MOST = 1000 };	/* bytes of -m */
+enum { MAX_NOTE = 1000 };	/* bytes of -m */
 
 struct move {			/* processes that are to go on elsewhere */
 	bool	 kill;		/* they end when the snapshot is written */

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 enum {
-	COMMAND_MOST = 4000,	/* bytes of it that are noted */
-	TAKEN_MOST = 200	/* of other lines */
+	MAX_COMMAND = 4000,	/* bytes of it that are noted */
+	MAX_TAKEN = 200	/* of other lines */
 };
 
 /*
@@ -23,7 +23,7 @@ enum {
 static void
 line_put(struct buf *b, const char *key, const char *value, size_t most)
 {
-	char s[COMMAND_MOST + 1];
+	char s[MAX_COMMAND + 1];
 	bool cut;
 
 	cut = strlen(value) > most;
@@ -39,7 +39,7 @@ user_put(struct buf *b, const char *key, uid_t uid)
 
 	snprintf(num, sizeof num, "%u", (unsigned int)uid);
 	pw = getpwuid(uid);
-	line_put(b, key, pw == NULL ? num : pw->pw_name, TAKEN_MOST);
+	line_put(b, key, pw == NULL ? num : pw->pw_name, MAX_TAKEN);
 }
 
 /*
@@ -73,7 +73,7 @@ command_put(struct buf *b, char *const argv[])
 	buf_add(&words, "", 1);
 	b->failed |= words.failed;
 	if (!words.failed)
-		line_put(b, "command", (const char *)words.data, COMMAND_MOST);
+		line_put(b, "command", (const char *)words.data, MAX_COMMAND);
 	buf_free(&words);
 }
 
@@ -87,8 +87,8 @@ note_check(const char *text)
 	char *copy;
 	bool same;
 
-	if (strlen(text) > NOTE_MOST) {
-		(void)errstr_set("more than %d bytes", NOTE_MOST);
+	if (strlen(text) > MAX_NOTE) {
+		(void)errstr_set("more than %d bytes", MAX_NOTE);
 		return NULL;
 	}
 	if ((copy = strdup(text)) == NULL) {
@@ -118,11 +118,11 @@ note_make(struct buf *b, char *const argv[], const char *text)
 	user_put(b, "user", getuid());
 	login_put(b);
 	if (uname(&u) == 0) {
-		line_put(b, "host", u.nodename, TAKEN_MOST);
-		line_put(b, "kernel", u.release, TAKEN_MOST);
+		line_put(b, "host", u.nodename, MAX_TAKEN);
+		line_put(b, "kernel", u.release, MAX_TAKEN);
 	}
 	buf_printf(b, "version %s\n", SNAP_VERSION);
 	command_put(b, argv);
 	if (text != NULL)
-		line_put(b, "note", text, NOTE_MOST);
+		line_put(b, "note", text, MAX_NOTE);
 }

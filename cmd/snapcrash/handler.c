@@ -20,7 +20,7 @@
 #define BEFORE	"/var/lib/snapcrash.before"
 
 enum {
-	PATTERN_MOST = 128,	/* CORENAME_MAX_SIZE of the kernel, */
+	MAX_PATTERN = 128,	/* CORENAME_MAX_SIZE of the kernel, */
 	LISTENS = 1 << 16	/* and SO_ACCEPTCON */
 };
 
@@ -39,9 +39,9 @@ pattern_make(char *s, size_t size, const char *path)
 		return -1;
 	len = snprintf(s, size, "|%s%s%s take %%P %%I %%s %%d %%u %%F", self,
 	    usual ? "" : " -c", usual ? "" : path);
-	if (len >= PATTERN_MOST || (size_t)len >= size)
+	if (len >= MAX_PATTERN || (size_t)len >= size)
 		return errstr_set("%s: the kernel takes no more than %d bytes "
-		    "of core_pattern", self, PATTERN_MOST - 1);
+		    "of core_pattern", self, MAX_PATTERN - 1);
 	if (strpbrk(self, " \t\n%") != NULL ||
 	    strpbrk(path, " \t\n%") != NULL)
 		return errstr_set("the kernel divides core_pattern at blanks, "
@@ -135,7 +135,7 @@ served(const struct config *c)
 int
 handler_install(const struct config *c, const char *path, bool by_socket)
 {
-	char pattern[PATTERN_MOST + 1], was[PATTERN_MOST + 1], limit[32], n[32];
+	char pattern[MAX_PATTERN + 1], was[MAX_PATTERN + 1], limit[32], n[32];
 	char full[PATH_MAX];
 
 	if (by_socket && !sockets_can())
@@ -181,7 +181,7 @@ handler_install(const struct config *c, const char *path, bool by_socket)
 int
 handler_remove(const struct config *c)
 {
-	char now[PATTERN_MOST + 1], was[PATTERN_MOST + 1] = "core";
+	char now[MAX_PATTERN + 1], was[MAX_PATTERN + 1] = "core";
 	char limit[32] = "0";
 	FILE *f;
 
@@ -215,7 +215,7 @@ handler_remove(const struct config *c)
 int
 handler_status(const struct config *c)
 {
-	char now[PATTERN_MOST + 1];
+	char now[MAX_PATTERN + 1];
 	struct crashes l;
 	uint64_t sum, dropped;
 	size_t i;

@@ -52,7 +52,7 @@ growth_join(struct growth *g, const struct measures *l, bool all)
  * that it cannot be read.
  */
 static void
-growth_tell(const struct side *const *side, size_t n, bool all,
+growth_print(const struct side *const *side, size_t n, bool all,
     void (*fn)(void *, const struct growth *), void *arg)
 {
 	struct growth g = { .side = side[n - 1], .moments = n };
@@ -128,7 +128,7 @@ growth_each(const struct moments *l, uint64_t pid, bool all,
 				break;
 		if (k == l->n) {
 			there = true;
-			growth_tell(side, l->n, all, fn, arg);
+			growth_print(side, l->n, all, fn, arg);
 		}
 	}
 	free(side);

@@ -16,9 +16,9 @@
 
 enum {
 	HEAP_SPACE = 64 * KB * KB, /* addresses of a heap that is not main */
-	OTHERS_MOST = 16 * KB * KB, /* what may be in front of chunks */
+	MAX_OTHERS = 16 * KB * KB, /* what may be in front of chunks */
 	START_TRIES = 64,
-	CACHES_MOST = 1 << 16
+	MAX_CACHES = 1 << 16
 };
 
 struct walk {
@@ -45,7 +45,7 @@ walk_count(struct walk *w, uint64_t addr, uint64_t size, bool used)
 		return;
 	heap_count(w->h, size, used);
 	if (used && (size == 0x290 || size == 0x250) &&
-	    w->cache.n < CACHES_MOST)
+	    w->cache.n < MAX_CACHES)
 		address_add(&w->cache, addr);
 }
 
@@ -71,7 +71,7 @@ walk_chunks(struct walk *w, uint64_t addr, uint64_t end, uint64_t top)
 		if ((top == 0 || top < addr || top >= end) && (size == 16 ||
 		    head == CHUNK_PREV_USED))
 			return 0;
-		if (size < CHUNK_LEAST || size % 16 != 0 || size > end - addr ||
+		if (size < MIN_CHUNK || size % 16 != 0 || size > end - addr ||
 		    !heap_word(&w->read, addr + size + 8, &next))
 			return addr;
 		walk_count(w, addr, size, (next & CHUNK_PREV_USED) != 0);
@@ -92,7 +92,7 @@ main_start(struct walk *w, uint64_t from, uint64_t end, uint64_t top,
 	size_t tries = 0;
 
 	w->h = NULL;
-	for (at = from; at < end && at - from < OTHERS_MOST &&
+	for (at = from; at < end && at - from < MAX_OTHERS &&
 	    tries < START_TRIES && found == 0; at += 16) {
 		if (!heap_chunk(&w->read, at, &size) || (first && at != from &&
 		    size != 0x290 && size != 0x250))
@@ -146,7 +146,7 @@ walk_other(struct walk *w, const struct arena *a)
 	size_t i;
 
 	for (; heap != 0; heap = at) {
-		if (w->seen.n == HEAP_MOST)
+		if (w->seen.n == MAX_HEAP)
 			return heap;
 		for (i = 0; i < w->seen.n; i++)
 			if (w->seen.v[i] == heap)

@@ -11,9 +11,9 @@
 
 enum {
 	HEAP_BINS = 127,	/* pairs of pointers in an arena */
-	HEAP_MOST = 4096,	/* arenas, and heaps, that are believed */
+	MAX_HEAP = 4096,	/* arenas, and heaps, that are believed */
 	CHUNK_HEAD = 16,	/* from a chunk to what its owner has */
-	CHUNK_LEAST = 32
+	MIN_CHUNK = 32
 };
 
 /* of the second word of a chunk */

@@ -12,8 +12,8 @@
 
 enum {
 	TRIES = 64,		/* places that are looked at closely */
-	EMPTY_LEAST = 16,	/* lists, of which most are empty */
-	DATA_MOST = 64 * KB * KB, /* of a mapping that is searched */
+	MIN_EMPTY = 16,	/* lists, of which most are empty */
+	MAX_DATA = 64 * KB * KB, /* of a mapping that is searched */
 	TOP = -16,		/* from bins to these */
 	NEXT = HEAP_BINS * 16 + 16,
 	SYSTEM = NEXT + 24
@@ -54,7 +54,7 @@ lists_are(struct heapread *r, uint64_t bins)
 		    vmas_find(&r->m->vma, last) == NULL)
 			return false;
 	}
-	return empty >= EMPTY_LEAST;
+	return empty >= MIN_EMPTY;
 }
 
 static void
@@ -81,7 +81,7 @@ circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)
 {
 	uint64_t addr = bins - off;
 
-	for (l->n = 0; l->n < HEAP_MOST;) {
+	for (l->n = 0; l->n < MAX_HEAP;) {
 		if (!heap_word(r, addr + off + NEXT, &addr) || addr == 0)
 			return false;
 		if (addr == bins - off)
@@ -90,7 +90,7 @@ circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)
 			arena_add(l, r, bins - off, bins);
 		arena_add(l, r, addr, addr + off);
 	}
-	if (l->n == HEAP_MOST)
+	if (l->n == MAX_HEAP)
 		return false;
 	if (l->n == 0)
 		arena_add(l, r, bins - off, bins);
@@ -133,7 +133,7 @@ vma_hasdata(const struct vmas *l, size_t i)
 	const struct vma *v = &l->v[i];
 
 	if ((v->flags & (VMA_WRITE | VMA_SHARED)) != VMA_WRITE ||
-	    v->end - v->start > DATA_MOST)
+	    v->end - v->start > MAX_DATA)
 		return false;
 	return class_of(v) == CLASS_FILE || (i > 0 &&
 	    l->v[i - 1].end == v->start && class_of(v) == CLASS_ANONYMOUS &&

@@ -63,7 +63,7 @@ heap_fastbins(struct heap *h, struct heapread *r, const struct arena *a)
 		return true;
 	for (i = 0; i < FASTBINS; i++) {
 		at = a->bins - 16 - FASTBINS * 8 + i * 8;
-		size = CHUNK_LEAST + 16 * i;
+		size = MIN_CHUNK + 16 * i;
 		if (!heap_word(r, at, &c) || c == 0)
 			continue;
 		if (!heap_chunk(r, c, &found) || found != size)
@@ -114,7 +114,7 @@ cache_is(struct heapread *r, uint64_t at, const struct cache *t)
 		    (n == 0) != (first == 0) || (n != 0 &&
 		    (first < CHUNK_HEAD ||
 		    !heap_chunk(r, first - CHUNK_HEAD, &size) ||
-		    size != CHUNK_LEAST + 16 * i)))
+		    size != MIN_CHUNK + 16 * i)))
 			return false;
 	return true;
 }
@@ -127,7 +127,7 @@ cache_count(struct heap *h, struct heapread *r, uint64_t at,
 	size_t i;
 
 	for (i = 0; i < LISTS; i++) {
-		size = CHUNK_LEAST + 16 * i;
+		size = MIN_CHUNK + 16 * i;
 		if (!cache_list(r, at, t, i, &n, &mem))
 			return false;
 		for (; n > 0 && mem != 0; n--, mem = next) {

@@ -56,5 +56,5 @@ heap_chunk(struct heapread *r, uint64_t addr, uint64_t *size)
 	if (addr % 16 != 0 || !heap_word(r, addr + 8, size))
 		return false;
 	*size &= ~(uint64_t)CHUNK_FLAGS;
-	return *size >= CHUNK_LEAST && *size % 16 == 0;
+	return *size >= MIN_CHUNK && *size % 16 == 0;
 }

@@ -219,7 +219,7 @@ search_new(const struct plan *p)
 		for (k = 0; k < jobs_of(&p->body[i]); k++)
 			s->job[n++] = (struct job){ .body = i,
 			    .at = (uint64_t)k * JOB };
-	n = cpus < WORKERS_MOST ? (size_t)cpus : WORKERS_MOST;
+	n = cpus < MAX_WORKERS ? (size_t)cpus : MAX_WORKERS;
 	n = n < p->njob ? n : p->njob;
 	s->nw = n == 0 || p->pattern->kind == PATTERN_YARA ? 1 : n;
 	s->round = s->nw * TOGETHER;

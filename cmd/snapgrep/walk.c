@@ -49,7 +49,7 @@ walk_read(struct search *s, const struct plan *p, const struct stretch *st,
 }
 
 static void
-walk_tell(struct walking *w, uint64_t start, uint64_t end)
+walk_print(struct walking *w, uint64_t start, uint64_t end)
 {
 	w->x = end;
 	if (!w->stop && !w->fn(w->arg, w->st, start, end))
@@ -88,7 +88,7 @@ walk_some(struct walking *w, uint64_t to, size_t reach)
 			walk_some(w, to, LONGEST);
 			return;
 		}
-		walk_tell(w, base + start, base + stop);
+		walk_print(w, base + start, base + stop);
 	}
 	if (w->x < to)
 		w->x = to;
@@ -139,7 +139,7 @@ walk_job(struct walking *w, const struct part *pt, size_t i, bool whole,
 			*to = pt->from + (start - pt->at);
 			return false;
 		}
-		walk_tell(w, pt->from + (start - pt->at),
+		walk_print(w, pt->from + (start - pt->at),
 		    pt->from + (end - pt->at));
 	}
 	return true;

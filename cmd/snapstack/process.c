@@ -140,7 +140,7 @@ process_gather(struct process *ps, struct snap *s, struct proc *p,
  * its snapshot.
  */
 void
-process_tell(struct process *ps, const struct asked *asked, const char *path)
+process_print(struct process *ps, const struct asked *asked, const char *path)
 {
 	struct unwinder *u = &ps->u;
 	char why[128];

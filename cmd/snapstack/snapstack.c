@@ -52,7 +52,7 @@ tell_snap(struct snap *s, const char *path)
 			program_warn("%s", snap_errstr());
 			rc = -1;
 		} else
-			process_tell(&ps, &asked, path);
+			process_print(&ps, &asked, path);
 		process_close(&ps);
 		elfimage_tidy();
 	}
@@ -96,7 +96,7 @@ tell_live(struct living *l)
 			continue;
 		if (n++ > 0 && !asked.json && !asked.folded)
 			printf("\n");
-		process_tell(&l->ps[i], &asked, "-");
+		process_print(&l->ps[i], &asked, "-");
 		process_close(&l->ps[i]);
 	}
 	elfimage_forget();

@@ -290,7 +290,7 @@ struct process {
 
 int		 process_gather(struct process *ps, struct snap *s,
 		    struct proc *p, const struct asked *asked, bool keep);
-void		 process_tell(struct process *ps, const struct asked *asked,
+void		 process_print(struct process *ps, const struct asked *asked,
 		    const char *path);
 void		 process_close(struct process *ps);
 

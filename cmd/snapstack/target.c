@@ -245,13 +245,13 @@ block_keep(struct target *t, uint64_t addr)
 void
 target_keep(struct target *t, uint64_t sp)
 {
-	enum { STACK_MOST = 1024 * KB, MOST = 64 * 1024 * KB, REDZONE = 128 };
+	enum { MAX_STACK = 1024 * KB, MOST = 64 * 1024 * KB, REDZONE = 128 };
 	const struct vma *v = vmas_find(&t->vma, sp);
 	uint64_t at, end;
 
 	if (v == NULL)
 		return;
-	end = v->end - sp > STACK_MOST ? sp + STACK_MOST : v->end;
+	end = v->end - sp > MAX_STACK ? sp + MAX_STACK : v->end;
 	for (at = (sp - REDZONE) / BLOCK * BLOCK; at < end &&
 	    t->nkept < MOST / BLOCK; at += BLOCK)
 		block_keep(t, at);

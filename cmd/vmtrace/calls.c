@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ERRNO_MOST = 4095 };	/* system calls return -1 .. -4095 */
+enum { MAX_ERRNO = 4095 };	/* system calls return -1 .. -4095 */
 
 static uint64_t
 page_up(uint64_t n)
@@ -180,7 +180,7 @@ call_end(struct stream *s, struct thread *th, const struct trace *t)
 	if (!th->calling || t->arg[0] != th->call[0])
 		return;
 	th->calling = false;
-	if (ret >= (uint64_t)-ERRNO_MOST)
+	if (ret >= (uint64_t)-MAX_ERRNO)
 		return;
 	switch (th->call[0]) {
 	case SYS_brk:

@@ -9,7 +9,7 @@
 
 enum { PATIENCE = 250000000 };	/* ns that lines wait for a fault */
 
-enum { HELD_MOST = 65536 };	/* lines */
+enum { MAX_HELD = 65536 };	/* lines */
 
 /*
  * Begin with lines in o, by opts, of which the times count from start, in ns.
@@ -107,7 +107,7 @@ fault_print(struct line *l)
  * Tell of a line, or count it.
  */
 static void
-line_tell(struct output_state *o, struct line *l)
+line_print(struct output_state *o, struct line *l)
 {
 	bool quiet = o->opts->totals;
 
@@ -140,7 +140,7 @@ line_close(struct output_state *o, struct line *l, enum result result,
 	l->result = result;
 	l->ns = time > l->time ? time - l->time : 0;
 	if (l->passed) {
-		line_tell(o, l);
+		line_print(o, l);
 		line_free(l);
 	}
 }
@@ -155,7 +155,7 @@ lines_flush(struct output_state *o, uint64_t now)
 	struct line *l;
 
 	while ((l = TAILQ_FIRST(&o->held)) != NULL) {
-		if (l->open && o->nheld < HELD_MOST &&
+		if (l->open && o->nheld < MAX_HELD &&
 		    (now < l->time || now - l->time < PATIENCE))
 			return;
 		TAILQ_REMOVE(&o->held, l, entry);
@@ -164,7 +164,7 @@ lines_flush(struct output_state *o, uint64_t now)
 			l->passed = true;
 			continue;
 		}
-		line_tell(o, l);
+		line_print(o, l);
 		line_free(l);
 	}
 }

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-enum { ORDER_MOST = 40 };	/* pages are allocated as 2^order */
+enum { MAX_ORDER = 40 };	/* pages are allocated as 2^order */
 
 static void
 page_take(struct stream *s, const struct trace *t, struct line *l)
@@ -15,7 +15,7 @@ page_take(struct stream *s, const struct trace *t, struct line *l)
 	uint64_t order, bytes;
 	bool alloc = t->kind == TRACE_PAGEALLOC;
 
-	order = t->kind == TRACE_PAGEFREES || t->arg[1] > ORDER_MOST ? 0 :
+	order = t->kind == TRACE_PAGEFREES || t->arg[1] > MAX_ORDER ? 0 :
 	    t->arg[1];
 	bytes = (uint64_t)sysconf(_SC_PAGESIZE) << order;
 	if (l == NULL)

@@ -17,7 +17,7 @@ enum {				/* the error code: asm/trap_pf.h of x86 */
 	CODE_EXEC = 16
 };
 
-enum { MISC_MODE = 7, MISC_KERNEL = 1, PAGE_LEAST = 4096 };
+enum { MISC_MODE = 7, MISC_KERNEL = 1, MIN_PAGE = 4096 };
 
 /*
  * Copy a mapping, or none.
@@ -111,7 +111,7 @@ fault_end(struct stream *s, struct thread *th, const struct trace *t,
 	struct line *l = th->fault;
 
 	/* one that began before we came */
-	if (l == NULL || l->addr / PAGE_LEAST != t->rec->addr / PAGE_LEAST)
+	if (l == NULL || l->addr / MIN_PAGE != t->rec->addr / MIN_PAGE)
 		l = fault_sample(s, th, t);
 	line_close(&s->out, l, result, t->rec->time);
 	th->fault = NULL;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_MOST = 1 << 18 };
+enum { MAX_ROWS = 1 << 18 };
 
 static int
 row_cmp(const struct row *a, const struct row *b)
@@ -37,7 +37,7 @@ tally_get(struct tally *t, const struct row *key)
 
 	if ((r = RB_FIND(rows, &t->all, &k)) != NULL)
 		return r;
-	if (t->n >= ROWS_MOST) {
+	if (t->n >= MAX_ROWS) {
 		k = rest;
 		key = &rest;
 		if ((r = RB_FIND(rows, &t->all, &k)) != NULL)

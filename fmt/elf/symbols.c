@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 enum {
-	NAME_MOST = 255,	/* bytes that are kept of a name */
-	TABLE_MOST = 1 << 28	/* bytes of a table that is read */
+	MAX_NAME = 255,	/* bytes that are kept of a name */
+	MAX_TABLE = 1 << 28	/* bytes of a table that is read */
 };
 
 struct elfsym {
@@ -93,7 +93,7 @@ sym_add(struct elfsyms *s, const GElf_Sym *sym, const char *name)
 	p->start = off;
 	if (__builtin_add_overflow(off, sym->st_size, &p->end))
 		p->end = off;
-	if ((p->name = strndup(name, NAME_MOST)) == NULL)
+	if ((p->name = strndup(name, MAX_NAME)) == NULL)
 		return errstr_set("out of memory");
 	s->n++;
 	return 0;
@@ -112,8 +112,8 @@ table_read(struct elfsyms *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
 	size_t i, n;
 	int type;
 
-	if (sh->sh_size > TABLE_MOST || gelf_getshdr(elf_getscn(elf,
-	    sh->sh_link), &names) == NULL || names.sh_size > TABLE_MOST)
+	if (sh->sh_size > MAX_TABLE || gelf_getshdr(elf_getscn(elf,
+	    sh->sh_link), &names) == NULL || names.sh_size > MAX_TABLE)
 		return 0;
 	d = elf_getdata(scn, NULL);
 	if (d == NULL || sh->sh_entsize == 0)

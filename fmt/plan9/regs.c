@@ -204,7 +204,7 @@ static const struct uregs {	/* Plan 9's registers of a machine */
 	{ "arm", PARTS(arm), NULL, 0, 68, 0, 0, NULL },
 };
 
-enum { UREG_MOST = 280 };	/* bytes of a Ureg: that of arm64 */
+enum { MAX_UREG = 280 };	/* bytes of a Ureg: that of arm64 */
 
 static const struct uregs *
 uregs_find(const struct machine *m)
@@ -241,7 +241,7 @@ plan9_regs(struct buf *b, const char *cputype, const struct task *t)
 	const struct machine *m = machine_named(cputype), *narrow;
 	const struct bytes *r = &t->reg[REGSET_PRSTATUS];
 	const struct uregs *u;
-	uint8_t ureg[UREG_MOST] = { 0 };
+	uint8_t ureg[MAX_UREG] = { 0 };
 	size_t orig;
 
 	if ((u = uregs_find(m)) == NULL)

@@ -10,7 +10,7 @@
 #include <limits.h>
 #include <string.h>
 
-enum { MISSING_MOST = 1 << 21 };	/* ranges of an image */
+enum { MAX_MISSING = 1 << 21 };	/* ranges of an image */
 
 /*
  * Whose thread a process is: a decimal number and a newline.
@@ -54,9 +54,9 @@ missing_apply(struct image *im, const char *name,
 	size_t off, n;
 
 	for (off = 0; line_next(f->data, f->len, &off, &s, &n);) {
-		if (im->nmissing >= MISSING_MOST)
+		if (im->nmissing >= MAX_MISSING)
 			return errstr_set("proc: %s: more than %d ranges",
-			    name, MISSING_MOST);
+			    name, MAX_MISSING);
 		snprintf(line, sizeof line, "%.*s", (int)(n < 127 ? n : 127),
 		    s);
 		if ((reason = parse_hex(line, '-', &start)) == NULL ||

@@ -20,7 +20,7 @@
 #include <string.h>
 
 enum {
-	FILES_MOST = 1 << 22,	/* in one record */
+	MAX_FILES = 1 << 22,	/* in one record */
 	NUM_BYTES = 12		/* of a length */
 };
 
@@ -254,9 +254,9 @@ files_find(struct linuxrec *r, size_t off)
 	size_t used;
 
 	for (; off < r->len; off += used) {
-		if (r->n >= FILES_MOST)
+		if (r->n >= MAX_FILES)
 			return errstr_set("proc: more than %d files",
-			    FILES_MOST);
+			    MAX_FILES);
 		if (VEC_ADD(r->at, r->n, off) == -1)
 			return -1;
 		used = parse_file(r->data + off, r->len - off, &f);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MOST = 200 };	/* bytes of a name that are noted */
+enum { MAX_NAME = 200 };	/* bytes of a name that are noted */
 
 struct environment {
 	uint64_t	 start;	/* its address; 0: not told */
@@ -53,8 +53,8 @@ string_exclude(const struct exclude *x, struct environment *e, uint8_t *s,
 	if (!is_excluded(x, name))
 		return;
 	memset(value + 1, 'x', n - len - 1);
-	if (len > NAME_MOST)
-		name[NAME_MOST] = '\0';
+	if (len > MAX_NAME)
+		name[MAX_NAME] = '\0';
 	buf_printf(&e->note, "env %s\n", text_harmless(name));
 }
 

@@ -88,7 +88,7 @@ range_add(struct exclude *x, const char *s)
 
 	if ((p = address_parse(s, &start)) == NULL || *p != '-' ||
 	    (p = address_parse(p + 1, &end)) == NULL || *p != '\0' ||
-	    start >= end || end > UINT64_MAX - MACHINE_PAGE_MOST)
+	    start >= end || end > UINT64_MAX - MAX_MACHINE_PAGE)
 		return errstr_set("%s: not dontdump, secrets, env=PATTERN or "
 		    "START-END, two addresses in hexadecimal", s);
 	return VEC_ADD(x->range, x->nrange, (struct excluderange){ start,

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { FILES_MOST = 1000 };	/* data records of a process, by type */
+enum { MAX_FILES = 1000 };	/* data records of a process, by type */
 
 /*
  * Return whether the stream goes on as after a data record: with a header, or
@@ -62,8 +62,8 @@ read_data(struct reader *r, const char *name)
 {
 	struct buf b = { 0 };
 
-	if (r->proc->nfile >= FILES_MOST) {
-		errstr_set("more than %d types of records", FILES_MOST);
+	if (r->proc->nfile >= MAX_FILES) {
+		errstr_set("more than %d types of records", MAX_FILES);
 		goto fail;
 	}
 	if (reader_hold(r, HELD_RECORD) == -1 || read_body(r, &b) == -1)

@@ -22,7 +22,7 @@ enum {
 	REFER = 1 + 2 * SNAP6_NUM, /* bytes of a short reference */
 	HEADER = 2 * SNAP6_NUM + 5, /* before the first line of the trailer */
 	PLACE_BITS = 38,	/* of the members of struct rawrun */
-	RAWRUN_MOST = (1 << 26) - 1
+	MAX_RAWRUN = (1 << 26) - 1
 };
 
 /*
@@ -150,15 +150,15 @@ raw_add(struct indexer *x, uint64_t place, uint64_t n)
 
 	r = x->nraw > 0 ? &x->raw[x->nraw - 1] : NULL;
 	if (r != NULL && r->place + r->n == place &&
-	    r->ordinal + r->n == x->ordinal && r->n + n <= RAWRUN_MOST) {
-		r->n = (r->n + n) & RAWRUN_MOST;
+	    r->ordinal + r->n == x->ordinal && r->n + n <= MAX_RAWRUN) {
+		r->n = (r->n + n) & MAX_RAWRUN;
 		return 0;
 	}
 	if (place >> PLACE_BITS != 0)
 		return -1;
 	return VEC_ADD(x->raw, x->nraw, (struct rawrun){
 	    .place = place & (((uint64_t)1 << PLACE_BITS) - 1),
-	    .n = n & RAWRUN_MOST, .ordinal = x->ordinal });
+	    .n = n & MAX_RAWRUN, .ordinal = x->ordinal });
 }
 
 /*

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-	EXTRA_MOST = 1024 * KB,	/* bytes of what comes before a header */
+	MAX_EXTRA = 1024 * KB,	/* bytes of what comes before a header */
 	SPARSE_MORE = 482,	/* in a header of GNU's: a block follows that
 				   tells where the bytes belong */
 	SPARSE_STILL = 504	/* in such a block: so does another */
@@ -52,7 +52,7 @@ extra_take(struct walk *w, const struct tarmember *m)
 	size_t n;
 	int rc;
 
-	if (m->size > EXTRA_MOST || m->size > w->tar->in->size - w->pos)
+	if (m->size > MAX_EXTRA || m->size > w->tar->in->size - w->pos)
 		return errstr_set("%ju bytes before a member",
 		    (uintmax_t)m->size);
 	n = (size_t)m->size;

@@ -251,7 +251,7 @@ fates_record(struct dedup *d, const struct block *b)
 			continue;
 		f = d->nfate > 0 ? &d->fate[d->nfate - 1] : NULL;
 		if (f != NULL && f->place + f->n == b->place + i &&
-		    f->verdict == j->verdict[i] && f->n < FATE_MOST &&
+		    f->verdict == j->verdict[i] && f->n < MAX_FATE &&
 		    (f->verdict != VERDICT_SAME ||
 		    f->target + f->n == j->target[i])) {
 			f->n++;
@@ -266,7 +266,7 @@ fates_record(struct dedup *d, const struct block *b)
 			d->capfate = cap;
 		}
 		f = &d->fate[d->nfate++];
-		f->place = (b->place + i) & PLACE_MOST;
+		f->place = (b->place + i) & MAX_PLACE;
 		f->n = 1;
 		f->target = j->target[i];
 		f->verdict = j->verdict[i] & 3U;

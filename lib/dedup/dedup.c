@@ -104,7 +104,7 @@ block_run(const struct dedup *d, const struct block *b, size_t i)
  * target, are told as far as that lies in one segment, and f->n is how many.
  */
 static int
-finding_tell(struct dedup *d, const struct block *b, struct finding *f,
+finding_report(struct dedup *d, const struct block *b, struct finding *f,
     uint64_t i, uint64_t target)
 {
 	const struct described *at;
@@ -129,7 +129,7 @@ finding_tell(struct dedup *d, const struct block *b, struct finding *f,
  * Tell what the pages of a judged block are.
  */
 static int
-block_tell(struct dedup *d, const struct block *b)
+block_report(struct dedup *d, const struct block *b)
 {
 	struct finding f;
 	size_t i;
@@ -139,7 +139,7 @@ block_tell(struct dedup *d, const struct block *b)
 		    .n = block_run(d, b, i), .why = b->why };
 		if (f.verdict == VERDICT_RAW)
 			f.data = block_page(b, i);
-		if (finding_tell(d, b, &f, i, d->j.target[i]) == -1)
+		if (finding_report(d, b, &f, i, d->j.target[i]) == -1)
 			return -1;
 	}
 	return 0;
@@ -149,7 +149,7 @@ block_tell(struct dedup *d, const struct block *b)
  * Tell what a block is that is one long run.
  */
 static int
-run_tell(struct dedup *d, const struct block *b)
+run_report(struct dedup *d, const struct block *b)
 {
 	struct finding f;
 	uint64_t i, target = 0;
@@ -160,7 +160,7 @@ run_tell(struct dedup *d, const struct block *b)
 		if (b->state[0] == PAGE_IDENTICAL)
 			f.n = judge_run(d, b->same[0] + i, b->all - i, &target,
 			    &f.verdict);
-		if (finding_tell(d, b, &f, i, target) == -1)
+		if (finding_report(d, b, &f, i, target) == -1)
 			return -1;
 	}
 	return 0;
@@ -178,11 +178,11 @@ dedup_judge(struct dedup *d)
 	b = jobs_oldest(d->ring, true);
 	rc = -1;
 	if (b->all > 0)
-		rc = run_tell(d, b);
+		rc = run_report(d, b);
 	else if (b->rc == -1)
 		errstr_set("%s", b->why);
 	else if (judge_block(d, b) == 0)
-		rc = block_tell(d, b);
+		rc = block_report(d, b);
 	jobs_retire(d->ring);
 	return rc;
 }

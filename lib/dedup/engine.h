@@ -65,7 +65,7 @@ struct kept {			/* places whose identities are in the index */
 	uint64_t	 n;
 };
 
-enum { FATE_MOST = (1 << 24) - 1 };	/* kilobytes in one */
+enum { MAX_FATE = (1 << 24) - 1 };	/* kilobytes in one */
 
 struct judgement {		/* on the pages of a block */
 	uint64_t	 target[BLOCK];

@@ -248,7 +248,7 @@ shard_grow(struct index *ix, struct shard *sh)
 }
 
 /*
- * Add a place, below PLACE_MOST, under a hash.
+ * Add a place, below MAX_PLACE, under a hash.
  */
 int
 index_add(struct index *ix, uint64_t hash, uint64_t place)
@@ -257,7 +257,7 @@ index_add(struct index *ix, uint64_t hash, uint64_t place)
 	uint64_t tag;
 	size_t i, end, last;
 
-	if (place >= PLACE_MOST)
+	if (place >= MAX_PLACE)
 		return errstr_set("more than 256 TiB in one snapshot");
 	sh = &ix->shard[hash % SHARDS];
 	tag = hash >> PLACEBITS;
@@ -315,7 +315,7 @@ index_next(struct cursor *c)
 	if (entry == EMPTY || tag_of(entry) != c->tag)
 		return PLACE_NONE;
 	c->i++;
-	return entry & PLACE_MOST;
+	return entry & MAX_PLACE;
 }
 
 /*

@@ -25,7 +25,7 @@ struct index {
 };
 
 /* places are below this: 2^38 kilobytes, 256 TiB */
-#define PLACE_MOST	(((uint64_t)1 << 38) - 1)
+#define MAX_PLACE	(((uint64_t)1 << 38) - 1)
 #define PLACE_NONE	UINT64_MAX
 
 struct cursor {			/* a walk over the places of one hash */

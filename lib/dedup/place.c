@@ -12,7 +12,7 @@
 int
 place_give(struct dedup *d, const struct segment *seg)
 {
-	if (d->places + segment_kb(seg) > PLACE_MOST)
+	if (d->places + segment_kb(seg) > MAX_PLACE)
 		return errstr_set("more than 256 TiB in one snapshot");
 	if (segment_describe(seg) == -1)
 		return -1;

@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-enum { ROOM_LEAST = 256 * 1024 * KB, ROOM_TIMES = 64 };
+enum { MIN_ROOM = 256 * 1024 * KB, ROOM_TIMES = 64 };
 
 /*
  * Return how many bytes a regular file, of which nothing has been read, has on
@@ -54,7 +54,7 @@ input_room(const struct input *in)
 	if (real == UINT64_MAX)
 		real = input_taken(in);
 	if (__builtin_mul_overflow(real, ROOM_TIMES, &room) ||
-	    __builtin_add_overflow(room, ROOM_LEAST, &room))
+	    __builtin_add_overflow(room, MIN_ROOM, &room))
 		return UINT64_MAX;
 	return room;
 }

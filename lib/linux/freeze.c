@@ -243,7 +243,7 @@ live_look(struct live *l)
 		if (live_round(&r) == -1)
 			return -1;
 	hardlinks_look(l);
-	if (sharers_tell(l) == -1)
+	if (sharers_record(l) == -1)
 		return -1;
 	if (!l->opts.clone)
 		return 0;

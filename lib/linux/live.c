@@ -59,7 +59,7 @@ live_free(struct live *l)
 	carry_free(l);
 	hardlinks_free(l);
 	files_free(l);
-	frozen_free(l);
+	shmcopies_free(l);
 	prepared_free(l);
 	plains_free(l);
 	setfiles_free(l);

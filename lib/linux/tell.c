@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MISSED_MOST = 8 };	/* who did not answer, told one by one */
+enum { MAX_MISSED = 8 };	/* who did not answer, told one by one */
 
 /*
  * Tell the user of set l who did not answer in time, and was not told of yet.
@@ -20,13 +20,13 @@ live_tellmissed(struct live *l)
 	size_t n;
 
 	for (n = l->nmissed; proxy_missed(n, what, sizeof what); n++)
-		if (n < MISSED_MOST)
+		if (n < MAX_MISSED)
 			live_warn(l, "%s: no answer in %u seconds: it is "
 			    "missing (-t waits longer)", what,
 			    l->opts.patience);
-	if (n > MISSED_MOST && n > l->nmissed)
+	if (n > MAX_MISSED && n > l->nmissed)
 		live_warn(l, "%zu more give no answer: they are missing",
-		    n - MISSED_MOST);
+		    n - MAX_MISSED);
 	l->nmissed = n;
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAPPINGS_MOST = 1 << 21 };	/* of one process */
+enum { MAX_MAPPINGS = 1 << 21 };	/* of one process */
 
 /*
  * Add mapping v, which is copied, to list l; its name is taken over, after a
@@ -33,9 +33,9 @@ vmas_addsmap(struct vmas *l, const struct smap *m)
 {
 	struct vma v = m->vma;
 
-	if (l->n >= MAPPINGS_MOST)
+	if (l->n >= MAX_MAPPINGS)
 		return errstr_set("maps: more than %d mappings",
-		    MAPPINGS_MOST);
+		    MAX_MAPPINGS);
 	v.name = strndup(m->name.s, (size_t)(m->name.end - m->name.s));
 	if (v.name == NULL)
 		return errstr_set("out of memory");

@@ -248,7 +248,7 @@ sharing_find(const struct sharing *s, uint64_t store, uint64_t at,
  * what s knows.  Return 0, or -1 with errstr.
  */
 int
-sharing_tell(struct sharing *s, struct pagelist *l, uint64_t pid)
+sharing_record(struct sharing *s, struct pagelist *l, uint64_t pid)
 {
 	struct pagelist out = { 0 };
 	struct pagespan p;

@@ -21,7 +21,7 @@ main(int argc, char *argv[])
 	    output_compress(o, (int)strtol(argv[1], NULL, 10)) == -1)
 		errx(1, "%s", snap_errstr());
 	while ((n = read(STDIN_FILENO, buf, sizeof buf)) > 0) {
-		output_refer(o, buf, (size_t)n);
+		output_put(o, buf, (size_t)n);
 		if (output_flush(o) == -1)
 			errx(1, "%s", snap_errstr());
 	}

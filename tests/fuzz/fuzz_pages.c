@@ -128,7 +128,7 @@ check_lists(struct snap *s, struct sharing *sh)
 		MUST(pages_snap(&l, s->proc[i]->mem) == 0);
 		check_list(&l, s->proc[i]->mem);
 		MUST(sharing_add(sh, &l, s->proc[i]->pid) == 0);
-		MUST(sharing_tell(sh, &l, s->proc[i]->pid) == 0);
+		MUST(sharing_record(sh, &l, s->proc[i]->pid) == 0);
 		check_order(&l);
 		pagelist_free(&l);
 	}

@@ -283,7 +283,7 @@ lead(void)
 			asked = 0;
 			release = true;
 		}
-		tally_tell();
+		tally_record();
 		if (idle && n >= ROUNDS && resting == THREADS - 1 &&
 		    shared->got == shared->sent) {
 			tell("idle", 1, 0);

@@ -225,7 +225,7 @@ signals_queue(void)
 }
 
 static void
-tally_tell(void)
+tally_record(void)
 {
 	unsigned long n;
 	struct tally *t;

@@ -44,7 +44,7 @@ make(void *arg)
 int
 main(void)
 {
-	static char kept[8 * PAGE_LEAST];
+	static char kept[8 * MIN_PAGE];
 	pthread_t t[MAKERS];
 	long was;
 	int i;

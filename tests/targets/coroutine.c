@@ -80,12 +80,12 @@ main(void)
 	pthread_t t;
 	char *guard;
 
-	guard = mmap(NULL, (size_t)(PAGE_MOST + DATA + STACK),
+	guard = mmap(NULL, (size_t)(MAX_PAGE + DATA + STACK),
 	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (guard == MAP_FAILED ||
-	    mprotect(guard, PAGE_MOST, PROT_NONE) == -1)
+	    mprotect(guard, MAX_PAGE, PROT_NONE) == -1)
 		err(1, "mmap");
-	data = guard + PAGE_MOST;
+	data = guard + MAX_PAGE;
 	pattern_fill(data, DATA, SEED);
 	stack_use();
 	(void)poll(NULL, 0, 0);	/* what finds it takes more than the stack */

@@ -29,7 +29,7 @@ enum { MAPPINGS = sizeof mapping / sizeof *mapping };
 int
 main(int argc, char *argv[])
 {
-	static char buf[FILEPAGES * PAGE_MOST];
+	static char buf[FILEPAGES * MAX_PAGE];
 	const size_t len = (size_t)(FILEPAGES * PAGE);
 	char *room, *p;
 	int fd, i;

@@ -116,7 +116,7 @@ forked(void)
 static int
 file_make(char first)
 {
-	char page[PAGE_MOST] = { first }, path[4096];
+	char page[MAX_PAGE] = { first }, path[4096];
 	int fd;
 
 	snprintf(path, sizeof path, "%s/faults.XXXXXX", dir);

@@ -14,7 +14,7 @@ enum { FILEPAGES = 32 };
 int
 main(int argc, char *argv[])
 {
-	static char buf[FILEPAGES * PAGE_MOST];
+	static char buf[FILEPAGES * MAX_PAGE];
 	const size_t len = (size_t)(FILEPAGES * PAGE);
 	char *p, *s;
 	int fd, i;

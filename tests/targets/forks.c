@@ -40,7 +40,7 @@ child(const char *self)
 int
 main(int argc, char *argv[])
 {
-	static char kept[8 * PAGE_LEAST];
+	static char kept[8 * MIN_PAGE];
 	long made, wrong, lost;
 	int status;
 	pid_t pid;

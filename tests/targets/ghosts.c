@@ -42,7 +42,7 @@ file_make(const char *log, struct ghost *g, const char *name, off_t size,
 	static const struct timespec when[2] = {
 		{ 1000, 123456000 }, { -5, 700000000 }
 	};
-	char path[PATH_MAX], buf[3 * PAGE_MOST];
+	char path[PATH_MAX], buf[3 * MAX_PAGE];
 	size_t i;
 
 	g->name = name;
@@ -119,7 +119,7 @@ all_make(const char *log)
 static long
 ghost_check(const struct ghost *g)
 {
-	char buf[3 * PAGE_MOST];
+	char buf[3 * MAX_PAGE];
 	struct stat st;
 	off_t data;
 	long wrong;

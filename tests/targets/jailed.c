@@ -18,7 +18,7 @@
 int
 main(void)
 {
-	static char kept[4 * PAGE_LEAST];
+	static char kept[4 * MIN_PAGE];
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 		    offsetof(struct seccomp_data, nr)),

@@ -67,7 +67,7 @@ memory_begin(void)
 static inline long
 memory_check(void)
 {
-	static const char zero[PAGE_MOST];
+	static const char zero[MAX_PAGE];
 	long wrong;
 
 	wrong = mprotect(hidden, 4 * PAGE, PROT_READ) != 0;

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-static char kept[8 * PAGE_LEAST];
+static char kept[8 * MIN_PAGE];
 
 static void *
 run(void *arg)

@@ -8,7 +8,7 @@
 int
 main(int argc, char *argv[])
 {
-	static char kept[2 * PAGE_LEAST];
+	static char kept[2 * MIN_PAGE];
 
 	if (argc > 1 && prctl(PR_SET_NAME, argv[1]) == -1)
 		err(1, "prctl");

@@ -120,7 +120,7 @@ named(int fd, const char *type, const char *path)
 static void
 content(int fd, unsigned int seed)
 {
-	char page[PAGE_MOST];
+	char page[MAX_PAGE];
 	struct stat st;
 
 	pattern_fill(page, PAGE, seed);

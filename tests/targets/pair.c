@@ -39,7 +39,7 @@ on_chld(int sig)
 int
 main(void)
 {
-	static char kept[8 * PAGE_LEAST];
+	static char kept[8 * MIN_PAGE];
 	char stack[512];
 	pthread_t t;
 

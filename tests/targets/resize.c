@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <stdatomic.h>
 
-enum { LEN = 4 * PAGE_MOST };
+enum { LEN = 4 * MAX_PAGE };
 
 static atomic_ulong whole;
 

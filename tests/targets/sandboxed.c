@@ -24,7 +24,7 @@ main(int argc, char *argv[])
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
 	};
 	struct sock_fprog prog = { sizeof filter / sizeof *filter, filter };
-	static char kept[4 * PAGE_LEAST];
+	static char kept[4 * MIN_PAGE];
 
 	(void)argv;
 	region("kept", kept, sizeof kept, 3);

@@ -8,7 +8,7 @@
 int
 main(void)
 {
-	static char kept[2 * PAGE_LEAST];
+	static char kept[2 * MIN_PAGE];
 
 	if (prctl(PR_SET_DUMPABLE, 0) == -1)
 		err(1, "prctl");

@@ -41,7 +41,7 @@
 
 enum { PAGES = 32, NODE = 2, DIRECTORY = 3 };
 
-static char content[PAGES * PAGE_MOST];
+static char content[PAGES * MAX_PAGE];
 static bool exec;
 
 /*

@@ -10,7 +10,7 @@
 
 #include <sched.h>
 
-enum { STACK = 16 * PAGE_LEAST };
+enum { STACK = 16 * MIN_PAGE };
 
 static volatile uint64_t turns;
 

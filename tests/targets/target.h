@@ -32,7 +32,7 @@
 
 #define PAGE	((int)sysconf(_SC_PAGESIZE))
 
-enum { PAGE_LEAST = 4096, PAGE_MOST = 65536 };	/* of any machine */
+enum { MIN_PAGE = 4096, MAX_PAGE = 65536 };	/* of any machine */
 
 /*
  * Return how often to look for what takes a millisecond each time: n times, or

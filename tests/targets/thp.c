@@ -48,7 +48,7 @@ main(void)
 	while ((n = read(STDIN_FILENO, &c, 1)) == 1 ? c == 'w' : n == -1 &&
 	    errno == EINTR) {
 		eintr += n == -1;
-		for (i = 0; i < LEN; i += PAGE_LEAST)
+		for (i = 0; i < LEN; i += MIN_PAGE)
 			*(volatile char *)(p + i) = p[i];
 		for (; i < ALL; i += HUGE)
 			(void)madvise(p + i, (size_t)PAGE, MADV_DONTNEED);

@@ -25,8 +25,8 @@ static struct shared {
 	_Atomic uint64_t wrong;
 } *shared;
 
-static _Atomic uint64_t mine[PAGE_MOST / 8]
-    __attribute__((aligned(PAGE_MOST)));
+static _Atomic uint64_t mine[MAX_PAGE / 8]
+    __attribute__((aligned(MAX_PAGE)));
 
 static void
 member(uint64_t i, uint64_t n)

@@ -23,7 +23,7 @@ main(void)
 {
 	struct sigaction sa = { .sa_handler = on_chld,
 	    .sa_flags = SA_RESTART };
-	static char kept[4 * PAGE_LEAST];
+	static char kept[4 * MIN_PAGE];
 	int status, extra, to[2];
 	pid_t pid;
 	char c;

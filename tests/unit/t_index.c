@@ -83,7 +83,7 @@ test_random(void **state)
 		if (rng_percent(&r, 60))
 			hash = hash / SHARDS * SHARDS + 7;
 		e[n].hash = hash;
-		e[n].place = rng_below(&r, PLACE_MOST);
+		e[n].place = rng_below(&r, MAX_PLACE);
 		assert_int_equal(index_add(&ix, e[n].hash, e[n].place), 0);
 		if (n % 40 == 0)
 			assert_found(&ix, e, n + 1, hash);
@@ -119,8 +119,8 @@ test_ends(void **state)
 	}
 	for (i = 0; i < 4; i++)
 		assert_found(&ix, e, n, tag[i] << 38);
-	assert_int_equal(index_add(&ix, 1, PLACE_MOST - 1), 0);
-	assert_int_equal(index_add(&ix, 1, PLACE_MOST + 1), -1);
+	assert_int_equal(index_add(&ix, 1, MAX_PLACE - 1), 0);
+	assert_int_equal(index_add(&ix, 1, MAX_PLACE + 1), -1);
 	index_free(&ix);
 }
 
@@ -164,9 +164,9 @@ test_last(void **state)
 
 	(void)state;
 	index_init(&ix);
-	if (index_add(&ix, UINT64_MAX, PLACE_MOST) == 0)
+	if (index_add(&ix, UINT64_MAX, MAX_PLACE) == 0)
 		assert_int_equal(index_first(&ix, UINT64_MAX, &c),
-		    PLACE_MOST);
+		    MAX_PLACE);
 	index_free(&ix);
 }
 

@@ -22,7 +22,7 @@ test_table(void **state)
 	for (m = NULL; (m = machine_next(m)) != NULL;) {
 		assert_ptr_equal(machine_named(m->name), m);
 		assert_true(m->word == 4 || m->word == 8);
-		assert_true(m->pages > 0 && m->pages < 2 * MACHINE_PAGE_MOST);
+		assert_true(m->pages > 0 && m->pages < 2 * MAX_MACHINE_PAGE);
 		assert_true(m->regs == 0 || (m->pc + m->word <= m->regs &&
 		    m->sp + m->word <= m->regs));
 		for (n = m; m->elf != 0 && (n = machine_next(n)) != NULL;)
@@ -134,14 +134,14 @@ test_proxy(void **state)
 	size_t n;
 
 	(void)state;
-	for (page = 4096; page <= MACHINE_PAGE_MOST; page *= 2)
+	for (page = 4096; page <= MAX_MACHINE_PAGE; page *= 2)
 		for (addr = page; addr < 2 * page; addr += KB) {
 			assert_int_equal(proxy_fits(KB, addr, page), KB);
 			n = proxy_fits(SIZE_MAX, addr, page);
-			assert_true(n > 0 && n <= PROXY_MOST);
+			assert_true(n > 0 && n <= MAX_PROXY);
 			assert_int_equal((addr + n) % page, 0);
 			assert_true((addr + n - 1) / page - addr / page <
-			    PROXY_MOST / page);
+			    MAX_PROXY / page);
 		}
 }
 

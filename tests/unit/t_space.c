@@ -153,7 +153,7 @@ test_sharing(void **state)
 	assert_int_equal(sharing_add(s, &a, 7), 0);
 	assert_int_equal(sharing_add(s, &c, 9), 0);
 	assert_int_equal(sharing_add(s, &b, 8), 0);
-	assert_int_equal(sharing_tell(s, &a, 7), 0);
+	assert_int_equal(sharing_record(s, &a, 7), 0);
 	assert_int_equal(a.n, 7);
 	expect(&a.v[0], 0, 3, 0);
 	expect(&a.v[1], 3, 2, 8);
@@ -162,7 +162,7 @@ test_sharing(void **state)
 	expect(&a.v[4], 12, 2, 8);
 	expect(&a.v[5], 14, 1, 0);
 	expect(&a.v[6], 20, 4, 0);
-	assert_int_equal(sharing_tell(s, &c, 9), 0);
+	assert_int_equal(sharing_record(s, &c, 9), 0);
 	assert_int_equal(c.n, 2);
 	expect(&c.v[0], 0, 3, 7);
 	sharing_free(s);
@@ -199,7 +199,7 @@ test_many(void **state)
 	for (pid = PIDS; pid > 0; pid--)
 		assert_int_equal(sharing_add(s, &l[pid], pid), 0);
 	for (pid = 1; pid <= PIDS; pid++) {
-		assert_int_equal(sharing_tell(s, &l[pid], pid), 0);
+		assert_int_equal(sharing_record(s, &l[pid], pid), 0);
 		for (i = 0; i < l[pid].n; i++)
 			for (k = 0; k < (l[pid].v[i].end - l[pid].v[i].start) /
 			    KB; k++) {
@@ -274,12 +274,12 @@ test_part(void **state)
 	assert_non_null(s = sharing_new());
 	assert_int_equal(sharing_add(s, &a, 7), 0);
 	assert_int_equal(sharing_add(s, &b, 8), 0);
-	assert_int_equal(sharing_tell(s, &a, 7), 0);
+	assert_int_equal(sharing_record(s, &a, 7), 0);
 	assert_int_equal(a.n, 2);
 	assert_int_equal(a.v[1].start, KB);
 	assert_int_equal(a.v[1].end, 2 * KB + 100);
 	assert_int_equal(a.v[1].with, 8);
-	assert_int_equal(sharing_tell(s, &b, 8), 0);
+	assert_int_equal(sharing_record(s, &b, 8), 0);
 	assert_int_equal(b.n, 2);
 	expect(&b.v[1], 10, 1, 0);
 	sharing_free(s);
@@ -471,7 +471,7 @@ test_replaced(void **state)
 	static const char line[] = "1000-2000 rw-p 00000000 00:00 0 \n";
 	const struct bytes maps = { (uint8_t *)(uintptr_t)line,
 	    sizeof line - 1 };
-	struct lproc p = { .refit = true, .clone = 1, .mmtid = getpid() };
+	struct lproc p = { .maps = MAPS_REFIT, .clone = 1, .mmtid = getpid() };
 	struct bytes smaps = { (uint8_t *)strdup(line), sizeof line - 1 };
 	struct vmas l = { 0 };
 

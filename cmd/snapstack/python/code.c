@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { LINES_MOST = 256 * KB };
+enum { MAX_LINES = 256 * KB };
 
 struct table {			/* a location table that is read */
 	const uint8_t	*p;
@@ -85,7 +85,7 @@ code_line(struct target *t, const struct pyoffsets *o, uint64_t code,
 
 	if (!target_word(t, code + o->code_first, 4, &first) ||
 	    !target_word(t, code + o->code_lines, 8, &lines) ||
-	    !target_word(t, lines + SIZE, 8, &size) || size > LINES_MOST ||
+	    !target_word(t, lines + SIZE, 8, &size) || size > MAX_LINES ||
 	    (p = malloc((size_t)size + 1)) == NULL)
 		return 0;
 	line = 0;

@@ -19,7 +19,7 @@ enum {
 	FLOAT_VALUE = 16, CELL_VALUE = 16,
 	DICT_USED = 16, SET_USED = 24,
 	DIGIT = 30,		/* bits of an int in 4 bytes */
-	LOCALS_MOST = 128, ITEMS = 5, DEEPEST = 2
+	MAX_LOCALS = 128, ITEMS = 5, DEEPEST = 2
 };
 
 struct objects {
@@ -204,7 +204,7 @@ pylocals_get(struct pyframe *f, struct target *t, const struct pyoffsets *o,
 	if (!target_word(t, code + o->code_locals, 8, &names) ||
 	    !target_word(t, names + SIZE, 8, &n))
 		return;
-	for (i = 0; i < n && i < LOCALS_MOST; i++) {
+	for (i = 0; i < n && i < MAX_LOCALS; i++) {
 		if (!target_word(t, names + VALUE + 8 * i, 8, &name) ||
 		    !target_word(t, addr + o->frame_locals + 8 * i, 8,
 		    &value) || value == 0 ||

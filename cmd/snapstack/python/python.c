@@ -11,7 +11,7 @@
 enum {
 	INTERPRETERS = 256,	/* more are not believed */
 	SPARE = 1024,		/* states of threads beyond those there are */
-	COST_MOST = 4 * KB * KB, /* of a process: 128 MiB, or words */
+	MAX_COST = 4 * KB * KB, /* of a process: 128 MiB, or words */
 	OWNED_BY_C = 3,		/* of enum _frameowner, pycore_frame.h */
 	GIL_LAST = 8,		/* in struct _gil_runtime_state */
 	GIL_LOCKED = 16,
@@ -147,7 +147,7 @@ frames_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
 	unsigned int n;
 
 	for (n = 1, met = 0; addr != 0 && addr != met && n <= FRAMES_MAX &&
-	    t->cost < COST_MOST; n++) {
+	    t->cost < MAX_COST; n++) {
 		if (!target_word(t, addr + o->frame_owner, 1, &owner))
 			return;
 		if (owner == OWNED_BY_C && o->frame_entry == UINT64_MAX) {
@@ -177,7 +177,7 @@ call_find(struct target *t, const struct pyoffsets *o, uint64_t frame)
 
 	if (o->cframe_frame != UINT64_MAX)
 		return frame;
-	for (n = 0; n < FRAMES_MAX && frame != 0 && t->cost < COST_MOST; n++) {
+	for (n = 0; n < FRAMES_MAX && frame != 0 && t->cost < MAX_COST; n++) {
 		if (!target_word(t, frame + o->frame_owner, 1, &owner))
 			break;
 		if (owner == OWNED_BY_C)
@@ -205,7 +205,7 @@ stack_of(struct unwinder *u, uint64_t call, uint64_t tid)
 	if (v != NULL && st != NULL && st->regs.sp >= v->start &&
 	    st->regs.sp <= call)
 		best = st;
-	if (v != NULL && best == NULL && u->target->cost < COST_MOST) {
+	if (v != NULL && best == NULL && u->target->cost < MAX_COST) {
 		u->target->cost += u->n;
 		for (i = 0; i < u->n; i++) {
 			sp = u->stack[i].regs.sp;

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { NAME_MOST = 4096, SHOWN = 60 };
+enum { MAX_NAME = 4096, SHOWN = 60 };
 
 /*
  * Set at, number and width to where the characters of a string object are, how
@@ -36,7 +36,7 @@ string_find(struct target *t, const struct pyoffsets *o, uint64_t addr,
 char *
 pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
 {
-	static uint8_t text[4 * NAME_MOST];
+	static uint8_t text[4 * MAX_NAME];
 	struct buf b = { 0 };
 	uint64_t number, at, c, i;
 	size_t width;
@@ -44,8 +44,8 @@ pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
 
 	if (!string_find(t, o, addr, &at, &number, &width))
 		return NULL;
-	if (number > NAME_MOST)
-		number = NAME_MOST;
+	if (number > MAX_NAME)
+		number = MAX_NAME;
 	if (!target_read(t, at, text, (size_t)number * width))
 		return NULL;
 	for (i = 0; i < number; i++) {

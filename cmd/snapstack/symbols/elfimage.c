@@ -153,10 +153,10 @@ elfimage_open(struct image *im)
 Elf *
 elfimage_memory(struct target *t, uint64_t start, uint64_t end)
 {
-	enum { VDSO_MOST = 64 * KB };
+	enum { MAX_VDSO = 64 * KB };
 	const struct elfbytes *b;
 
-	if (end - start > VDSO_MOST ||
+	if (end - start > MAX_VDSO ||
 	    (b = bytes_new(NULL, end - start)) == NULL ||
 	    !target_read(t, start, b->data, b->size))
 		return NULL;

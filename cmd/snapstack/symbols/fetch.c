@@ -15,12 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ID_MOST = 64 };
+enum { MAX_ID = 64 };
 
 struct question {
 	uint8_t		 debug;	/* debugging information, or the file */
 	uint8_t		 len;
-	uint8_t		 id[ID_MOST];
+	uint8_t		 id[MAX_ID];
 };
 
 typedef void	*(*begin_fn)(void);
@@ -37,7 +37,7 @@ serve(int s, void *client, find_fn debug, find_fn exe)
 	int fd;
 
 	while (sent == 1 && recv(s, &q, sizeof q, 0) == (ssize_t)sizeof q) {
-		fd = q.len > ID_MOST ? -1 : (q.debug ? debug : exe)(client,
+		fd = q.len > MAX_ID ? -1 : (q.debug ? debug : exe)(client,
 		    q.id, q.len, NULL);
 		sent = passfd_send(s, &answer, 1, fd < 0 ? -1 : fd);
 		if (fd >= 0)
@@ -102,7 +102,7 @@ fetch_open(const void *id, size_t len, bool debug)
 	struct iovec answer = { &(char){ 0 }, 1 };
 	int fd;
 
-	if (sock == -1 || len > ID_MOST)
+	if (sock == -1 || len > MAX_ID)
 		return -1;
 	memcpy(q.id, id, len);
 	if (write(sock, &q, sizeof q) != (ssize_t)sizeof q)

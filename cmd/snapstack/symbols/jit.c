@@ -13,10 +13,10 @@
 #include <string.h>
 
 enum {
-	LINES_MOST = 1 << 21,
-	LENGTH_MOST = 1 << 26,	/* of one function, bytes */
+	MAX_LINES = 1 << 21,
+	MAX_LENGTH = 1 << 26,	/* of one function, bytes */
 	LOOKED_AT = 1 << 16,	/* lines, those nearest to an address */
-	NAME_MOST = 1024
+	MAX_NAME = 1024
 };
 
 struct line {
@@ -30,7 +30,7 @@ struct jit {
 	struct line	*line;	/* owned; by their addresses */
 	size_t		 n;
 	uint64_t	 longest; /* of them */
-	char		 name[NAME_MOST]; /* that was told last */
+	char		 name[MAX_NAME]; /* that was told last */
 };
 
 /*
@@ -60,9 +60,9 @@ line_add(struct jit *j, const char *s, const char *end)
 	uint64_t start, len;
 
 	if (!hex_read(&s, &start) || !hex_read(&s, &len) ||
-	    s == end || len == 0 || len > LENGTH_MOST || start + len < start)
+	    s == end || len == 0 || len > MAX_LENGTH || start + len < start)
 		return 0;
-	if (j->n == LINES_MOST || VEC_ROOM(j->line, j->n) == -1)
+	if (j->n == MAX_LINES || VEC_ROOM(j->line, j->n) == -1)
 		return -1;
 	l = &j->line[j->n++];
 	*l = (struct line){ start, start + len, s, (size_t)(end - s) };

@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* bytes of names; real ones have some 4 M at most */
-enum { NAMES_MOST = 64 * 1024 * 1024 };
+enum { MAX_NAMES = 64 * 1024 * 1024 };
 
 /*
  * Take NT_FILE apart: fs/binfmt_elf.c, fill_files_note.
@@ -209,9 +209,9 @@ core_maps(struct corereader *r)
 			continue;
 		}
 		names += file == NULL ? 0 : strlen(file->name);
-		if (names > NAMES_MOST)
+		if (names > MAX_NAMES)
 			return errstr_set("NT_FILE: more than %d bytes of "
-			    "names", NAMES_MOST);
+			    "names", MAX_NAMES);
 		if (add_mapping(r, l, file) == -1)
 			return -1;
 	}

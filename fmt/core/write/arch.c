@@ -115,7 +115,7 @@ static void
 linux_regs(const struct machine *a, const struct taskstate *st,
     struct coreregs *r)
 {
-	enum { XSAVE_LEAST = 576, SOFTWARE = 464 };
+	enum { MIN_XSAVE = 576, SOFTWARE = 464 };
 	const struct recfile *gp = &st->reg[REGSET_PRSTATUS];
 	const struct recfile *fp = &st->reg[REGSET_FPREGS];
 	const struct recfile *x = &st->reg[REGSET_XSTATE];
@@ -131,7 +131,7 @@ linux_regs(const struct machine *a, const struct taskstate *st,
 		memcpy(r->fp, fp->data, fp->len);
 		r->nfp = fp->len;
 	}
-	if ((!is(a, "amd64") && !is(a, "386")) || x->len < XSAVE_LEAST)
+	if ((!is(a, "amd64") && !is(a, "386")) || x->len < MIN_XSAVE)
 		return;
 	xsave_move(x, r);
 	if (is(a, "386")) {

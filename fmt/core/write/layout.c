@@ -164,7 +164,7 @@ core_place(struct core *c, const struct machine *a, struct coreloads *l,
 	struct coreload *p;
 	size_t i;
 
-	most = a->word == 8 ? INT64_MAX - (MACHINE_PAGE_MOST - 1) : UINT32_MAX;
+	most = a->word == 8 ? INT64_MAX - (MAX_MACHINE_PAGE - 1) : UINT32_MAX;
 	c->size = off;
 	for (i = 0; i < l->nload; i++) {
 		p = &l->load[i];

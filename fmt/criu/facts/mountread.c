@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOUNTS_MOST = 8192 };	/* of a list; each is compared with all */
+enum { MAX_MOUNTS = 8192 };	/* of a list; each is compared with all */
 
 /*
  * File systems that criu mounts, and their numbers: images/mnt.proto and
@@ -153,9 +153,9 @@ makemounts_read(struct makemounts *l, const struct maketask *t,
 	for (next = l->text; (line = strsep(&next, "\n")) != NULL;) {
 		if (*line == '\0')
 			continue;
-		if (l->n == MOUNTS_MOST || VEC_ROOM(l->v, l->n) == -1)
+		if (l->n == MAX_MOUNTS || VEC_ROOM(l->v, l->n) == -1)
 			return errstr_set("process %" PRIu64 ": %s: more than "
-			    "%d mounts", t->proc->pid, name, MOUNTS_MOST);
+			    "%d mounts", t->proc->pid, name, MAX_MOUNTS);
 		if (!line_parse(&l->v[l->n++], line))
 			return errstr_set("process %" PRIu64 ": %s: line %zu: "
 			    "not a mount", t->proc->pid, name, l->n);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKS_MOST = 1 << 27 };	/* at mounts: a second or two */
+enum { MAX_LOOKS = 1 << 27 };	/* at mounts: a second or two */
 
 /*
  * Return whether path is that of directory dir, or below it.
@@ -47,7 +47,7 @@ is_covered(const struct makemounts *l, const struct makemount *o,
 
 /*
  * Set t->outside to the path by which a mount is seen in a list of others, if
- * it is, and that was found before LOOKS_MOST.  Return whether that is so.
+ * it is, and that was found before MAX_LOOKS.  Return whether that is so.
  */
 static bool
 outside_find(struct makemounts *l, struct makemount *t)
@@ -56,7 +56,7 @@ outside_find(struct makemounts *l, struct makemount *t)
 	const char *rest;
 	char *path;
 
-	for (o = l->v; o < l->v + l->n && l->looked < LOOKS_MOST; o++) {
+	for (o = l->v; o < l->v + l->n && l->looked < MAX_LOOKS; o++) {
 		if (o->dev != t->dev || strcmp(o->type, t->type) != 0 ||
 		    !path_isbelow(t->root, o->root))
 			continue;
@@ -103,7 +103,7 @@ is_whole(const struct makemount *t)
  * Return why mount t, which is not outside, cannot be made, or NULL.
  */
 static const char *
-made_hinders(const struct criumake *m, const struct makemount *t)
+made_obstacle(const struct criumake *m, const struct makemount *t)
 {
 	const struct makemounts *l = &m->inside;
 	struct recfile f;
@@ -175,7 +175,7 @@ mount_judge(struct criumake *m, struct makemount *t)
 	else if (t != l->top && (t->dev != l->top->dev ||
 	    !path_isbelow(t->root, l->top->root)) &&
 	    !outside_find(&m->outside, t))
-		why = made_hinders(m, t);
+		why = made_obstacle(m, t);
 	if (why != NULL && (rc = covered_leave(m, t)) != 0)
 		return rc == -1 ? -1 : 0;
 	if (why != NULL) {
@@ -286,7 +286,7 @@ makemount_read(struct criumake *m)
 	externals_choose(&m->inside);
 	if (top_judge(m) == -1)
 		return -1;
-	return m->outside.looked < LOOKS_MOST ? 1 : errstr_set("process %"
+	return m->outside.looked < MAX_LOOKS ? 1 : errstr_set("process %"
 	    PRIu64 ": mounts/outside: too many are mounted upon others",
 	    m->root->proc->pid);
 }

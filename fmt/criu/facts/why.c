@@ -246,7 +246,7 @@ make_since(struct criumake *m, enum makesince what)
  * since 3.17 read them.  Return 0, or -1 with errstr.
  */
 static int
-since_tell(const struct criumake *m)
+since_print(const struct criumake *m)
 {
 	struct buf b = { 0 };
 	const char *last = "";
@@ -292,7 +292,7 @@ make_word(const struct criumake *m, const char *option, const char *value)
  * reason for is left out.
  */
 static int
-reason_tell(const struct criuopts *o, const struct makereason *r,
+reason_print(const struct criuopts *o, const struct makereason *r,
     uint64_t hinder)
 {
 	struct buf b = { 0 };
@@ -349,12 +349,12 @@ makewhy_judge(const struct criumake *m)
 	hinder = kinds & (~m->opts->leave | (uint64_t)1 << WHY_NEVER) &
 	    ~((uint64_t)1 << WHY_CGROUPS);
 	for (i = 0; i < m->nreason; i++)
-		if (reason_tell(m->opts, &m->reason[i], hinder) == -1)
+		if (reason_print(m->opts, &m->reason[i], hinder) == -1)
 			return -1;
 	for (i = 0; i < m->nnote && hinder == 0 && m->opts->note != NULL; i++)
 		m->opts->note(m->opts->arg, m->note[i]);
 	if (hinder == 0)
-		return since_tell(m);
+		return since_print(m);
 	return !(hinder >> WHY_NEVER & 1) ? refuse_all(m->opts, kinds) :
 	    errstr_set(m->opts->check ? "not all can be restored" :
 	    "nothing is written");

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MESSAGE_MOST = 256 * 1024 * KB };	/* bytes */
+enum { MAX_MESSAGE = 256 * 1024 * KB };	/* bytes */
 
 /*
  * Set the error string for what is wrong with image im, a sentence made of fmt
@@ -105,7 +105,7 @@ criuimg_next(struct criuimg *im, const ProtobufCMessageDescriptor *d, void *m)
 	if ((p = input_peek(im->in, 4)) == NULL)
 		return criuimg_error(im, "the image ends in its length");
 	len = (uint32_t)num_get(p, 4);
-	if (len > MESSAGE_MOST || len > input_room(im->in))
+	if (len > MAX_MESSAGE || len > input_room(im->in))
 		return criuimg_error(im, "a message of %u bytes", len);
 	if ((p = input_peek(im->in, 4 + (size_t)len)) == NULL)
 		return criuimg_error(im, "%u bytes, but the image ends after "

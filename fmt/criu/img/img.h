@@ -110,7 +110,7 @@ struct imgsource {		/* a file of a directory as a source */
 	uint64_t	 size;	/* in bytes */
 };
 
-enum { STACK_MOST = 256 };	/* directories upon one another */
+enum { MAX_STACK = 256 };	/* directories upon one another */
 
 typedef int	(*imgdir_fn)(void *, const char *);
 

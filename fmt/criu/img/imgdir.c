@@ -56,8 +56,8 @@ parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
 		errstr_sys("%s", path);
 	else if (is_above(top, d, fd))
 		errstr_set("%s: its parents lead back to itself", path);
-	else if (depth >= STACK_MOST)
-		errstr_set("%s: more than %d parents", path, STACK_MOST);
+	else if (depth >= MAX_STACK)
+		errstr_set("%s: more than %d parents", path, MAX_STACK);
 	else if (!link_istrusted(d->fd, "parent", fd))
 		errstr_set("%s: a link of one user to a directory of another "
 		    "is not followed", path);

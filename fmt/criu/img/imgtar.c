@@ -145,7 +145,7 @@ parent_find(struct imgdir *d, size_t depth)
 	why = NULL;
 	if (link_follow(d->at, m->link, &to) == -1)
 		why = "leads out of the archive";
-	else if (depth >= STACK_MOST)
+	else if (depth >= MAX_STACK)
 		why = "has too many parents, or leads back to itself";
 	if (buf_check(&to) == 0 && why == NULL)
 		d->parent = imgtar_new(d->tar, to.len == 0 ? "" :

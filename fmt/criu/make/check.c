@@ -173,7 +173,7 @@ user_check(struct criumake *m, const struct maketask *t)
  * proc_pid_status(5), and fs/proc/array.c of the kernel.
  */
 static const char *
-status_hinders(const struct maketask *t)
+status_obstacle(const struct maketask *t)
 {
 	static const struct {
 		const char	*key;
@@ -212,8 +212,9 @@ thread_check(struct criumake *m, const struct maketask *p,
 
 	if (t != p)
 		snprintf(who, sizeof who, ", thread %" PRIu64, t->proc->pid);
-	if ((why = status_hinders(t)) != NULL && make_never(m, NULL, "process %"
-	    PRIu64 "%s: %s: cannot be restored", p->proc->pid, who, why) == -1)
+	if ((why = status_obstacle(t)) != NULL &&
+	    make_never(m, NULL, "process %" PRIu64 "%s: %s: cannot be restored",
+	    p->proc->pid, who, why) == -1)
 		return -1;
 	if ((own = words_text(&t->rec, "apart")) == NULL)
 		return 0;

@@ -103,7 +103,7 @@ is_shm(const struct vma *v)
  * or return NULL.
  */
 static const char *
-vma_hinders(const struct vma *v, const struct told *told, enum makewhy *kind)
+vma_obstacle(const struct vma *v, const struct told *told, enum makewhy *kind)
 {
 	static const struct {
 		const char	*name;	/* begins with this */
@@ -241,7 +241,7 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 		e->status = CRIU_AIORING;
 		return makering_add(m, t, v, mm);
 	}
-	if ((why = vma_hinders(v, told, &kind)) != NULL) {
+	if ((why = vma_obstacle(v, told, &kind)) != NULL) {
 		if (kind == WHY_IO_URING && t->ring)
 			return 0;	/* it was told */
 		t->ring |= kind == WHY_IO_URING;

@@ -12,7 +12,7 @@ static const struct {
 	makeregs_fn	*get;
 	size_t		 auxv;	/* AT_VECTOR_SIZE there: words that it takes */
 } known[] = {
-	{ "amd64", CRIU_AMD64, makeregs_amd64, AUXV_MOST },
+	{ "amd64", CRIU_AMD64, makeregs_amd64, MAX_AUXV },
 	{ "arm64", CRIU_ARM64, makeregs_arm64, 40 },
 };
 

@@ -25,7 +25,7 @@ static const uint32_t magic = 0xa10a10a1;
  * that criu makes are of whole pages, all of which are used.
  */
 static const char *
-ring_hinders(const struct maketask *t, const struct vma *v)
+ring_obstacle(const struct maketask *t, const struct vma *v)
 {
 	const uint64_t room = (v->end - v->start - HEAD_SIZE) / EVENT_SIZE;
 	uint8_t b[HEAD_SIZE];
@@ -55,7 +55,7 @@ makering_add(struct criumake *m, const struct maketask *t, const struct vma *v,
 	Criu__AioRing *e;
 	const char *why;
 
-	if ((why = ring_hinders(t, v)) != NULL)
+	if ((why = ring_obstacle(t, v)) != NULL)
 		return make_unmapped(m, t, v, WHY_AIO, why);
 	if (mm->n_aios == 0 && make_note(m, t, NULL, "requests of io_submit(2) "
 	    "that are under way are not known, and never end") == -1)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONTROL_MOST = 400 };	/* bytes of cgroup.subtree_control: criu has
+enum { MAX_CONTROL = 400 };	/* bytes of cgroup.subtree_control: criu has
 				   room for 1024, and adds signs */
 
 struct tree {			/* a hierarchy in the making */
@@ -168,7 +168,7 @@ prop_written(const struct tree *t, const struct cgprop *p)
 	if (*t->list != '\0')
 		return true;
 	if (strcmp(p->name, "cgroup.subtree_control") == 0)
-		return strlen(p->value) <= CONTROL_MOST &&
+		return strlen(p->value) <= MAX_CONTROL &&
 		    (mode != CGROUPS_PROPS || *p->value == '\0');
 	if (strchr(p->value, '\n') != NULL ||
 	    (strcmp(p->name, "cpu.weight") == 0 && strcmp(p->value, "0") == 0))

@@ -60,7 +60,7 @@ files_write(struct criumake *m, const struct makemount *t)
  * Tell the command how criu gets at what is mounted outside.
  */
 static int
-command_tell(struct criumake *m)
+command_report(struct criumake *m)
 {
 	const struct makemounts *l = &m->inside;
 	char *word;
@@ -120,5 +120,5 @@ makemount_write(struct criumake *m)
 		    files_write(m, t) == -1)
 			return -1;
 	}
-	return command_tell(m);
+	return command_report(m);
 }

@@ -80,7 +80,7 @@ link_leaves(const struct link *l)
  * snap was, and the bridge that this is in.  Note what that has not then.
  */
 static int
-peer_tell(struct criumake *m, const struct settings *peers,
+peer_report(struct criumake *m, const struct settings *peers,
     const struct link *l)
 {
 	const char *other = setting_find(peers, l->name);
@@ -191,7 +191,7 @@ netlinks_write(struct criumake *m, const struct settings *s)
 		if (l.type != 0) {
 			rc = link_write(m, &im->b, &l, s);
 			if (rc == 0 && link_leaves(&l))
-				rc = peer_tell(m, &peers, &l);
+				rc = peer_report(m, &peers, &l);
 		}
 	settings_free(&peers);
 	return rc;

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { SEGMENTS_MOST = 4096 };	/* SHMMNI of linux/shm.h */
+enum { MAX_SEGMENTS = 4096 };	/* SHMMNI of linux/shm.h */
 
 /*
  * Return whether mapping v is of memory of System V.
@@ -115,9 +115,9 @@ sysv_task(struct criumake *m, const struct maketask *t)
 		}
 		if (sysv_find(m, v[SYSV_ID]) != NULL)
 			continue;
-		if (m->nsysv == SEGMENTS_MOST) {
+		if (m->nsysv == MAX_SEGMENTS) {
 			rc = errstr_set("more than %d segments of memory of "
-			    "System V", SEGMENTS_MOST);
+			    "System V", MAX_SEGMENTS);
 			break;
 		}
 		if ((rc = VEC_ROOM(m->sysv, m->nsysv)) == -1)
@@ -172,7 +172,7 @@ is_whole(struct makesysv *o, const struct maketask *t, const struct vma *v,
  * Return why segment o, or NULL, cannot be restored, or NULL.
  */
 static const char *
-segment_hinders(const struct makesysv *o)
+segment_obstacle(const struct makesysv *o)
 {
 	return o == NULL ? "memory of System V of which too little is known" :
 	    o->proc == NULL ? "memory of System V that is not in the snapshot" :
@@ -193,7 +193,7 @@ makesysv_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
 	const char *why;
 
 	o = sysv_find(m, v->ino);
-	why = segment_hinders(o);
+	why = segment_obstacle(o);
 	if (why == NULL &&
 	    !is_whole(o, t, v, (o->v[SYSV_SIZE] + page - 1) / page * page))
 		why = "memory of System V of which a part is not mapped";
@@ -217,13 +217,13 @@ makesysv_space(const struct criumake *m)
 	size_t i;
 
 	for (i = 0; i < m->nsysv; i++)
-		if (segment_hinders(&m->sysv[i]) == NULL)
+		if (segment_obstacle(&m->sysv[i]) == NULL)
 			return true;
 	return m->space != NULL;
 }
 
 /* ULONG_MAX - (1UL << 24): SHMMAX of linux/shm.h */
-#define SHM_MOST	(UINT64_MAX - (1 << 24))
+#define MAX_SHM	(UINT64_MAX - (1 << 24))
 
 static const struct {		/* limits of an IPC namespace */
 	const char	*name;	/* below /proc/sys */
@@ -235,8 +235,8 @@ static const struct {		/* limits of an IPC namespace */
 	{ "kernel/msgmnb", "msg_ctlmnb", 16384, false },
 	{ "kernel/msgmni", "msg_ctlmni", 32000, false },
 	{ "kernel/auto_msgmni", "auto_msgmni", 0, false },
-	{ "kernel/shmmax", "shm_ctlmax", SHM_MOST, true },
-	{ "kernel/shmall", "shm_ctlall", SHM_MOST, true },
+	{ "kernel/shmmax", "shm_ctlmax", MAX_SHM, true },
+	{ "kernel/shmall", "shm_ctlall", MAX_SHM, true },
 	{ "kernel/shmmni", "shm_ctlmni", 4096, false },
 	{ "kernel/shm_rmid_forced", "shm_rmid_forced", 0, false },
 	{ "fs/mqueue/queues_max", "mq_queues_max", 256, false },

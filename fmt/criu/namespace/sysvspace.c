@@ -12,7 +12,7 @@
 enum {				/* numbers of a line of sysvipc/sem and msg */
 	OWNED_ID, OWNED_KEY, OWNED_MODE, OWNED_UID, OWNED_GID, OWNED_CUID,
 	OWNED_CGID, OWNED_SIZE, OWNED_COUNT, OWNED_MAX,
-	MESSAGE_MOST = 8192	/* bytes; MSGMAX, of which criu has an array */
+	MAX_MESSAGE = 8192	/* bytes; MSGMAX, of which criu has an array */
 };
 
 /*
@@ -158,7 +158,7 @@ messages_hinder(struct recfile f, uint64_t count, uint64_t *bytes)
 	for (*bytes = i = 0; f.len > 0; i++, *bytes += e.msize) {
 		if (!message_next(&f, &e, &data))
 			return "its messages are not as they should be";
-		if (e.msize > MESSAGE_MOST)
+		if (e.msize > MAX_MESSAGE)
 			return "a message is longer than criu restores";
 	}
 	return i == count ? NULL : "its messages are not in the snapshot";

@@ -11,7 +11,7 @@
  * Return why a pipe cannot be restored, or NULL.
  */
 const char *
-makepipe_hinders(struct criumake *m, const struct makeopen *f)
+makepipe_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	if (f->v[OK_ALONE][0] != 0 || makestandard_leaves(m, f))
 		return NULL;
@@ -27,7 +27,7 @@ makepipe_hinders(struct criumake *m, const struct makeopen *f)
  * NULL.
  */
 static const char *
-single_hinders(const struct criumake *m, const struct makeopen *f)
+single_obstacle(const struct criumake *m, const struct makeopen *f)
 {
 	const uint64_t *s = f->v[OK_SOCKET];
 	const struct openline *caller;
@@ -62,7 +62,7 @@ single_hinders(const struct criumake *m, const struct makeopen *f)
  * Return why a UNIX socket cannot be restored, or NULL.
  */
 const char *
-makeunix_hinders(struct criumake *m, const struct makeopen *f)
+makeunix_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	const uint64_t *s = f->v[OK_SOCKET];
 	const struct makeopen *peer;
@@ -73,10 +73,10 @@ makeunix_hinders(struct criumake *m, const struct makeopen *f)
 		return "a socket that little is known of";
 	if (!makeopen_dir(f, dir, sizeof dir))
 		return "a socket whose name leads from who knows where";
-	if ((why = makequeue_hinders(m, f)) != NULL)
+	if ((why = makequeue_obstacle(m, f)) != NULL)
 		return why;
 	if (s[SOCK_PEER] == 0)
-		return single_hinders(m, f);
+		return single_obstacle(m, f);
 	peer = makefind_peer(m, f);
 	if (peer != NULL && peer->used && peer->why != NULL)
 		return "a socket whose other end cannot be restored";
@@ -113,7 +113,7 @@ fd_find(const struct maketask *t, uint64_t key, uint64_t wish)
  * targets are given.
  */
 const char *
-makeepoll_hinders(struct criumake *m, const struct makeopen *f)
+makeepoll_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	const struct makefd *fd;
 	struct openline *t;
@@ -149,7 +149,7 @@ makehinders_queue(const struct criumake *m, const struct makeopen *f)
  * Return why a file with a name cannot be restored, or NULL.
  */
 const char *
-makenamed_hinders(struct criumake *m, const struct makeopen *f)
+makenamed_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	if (f->path == NULL || *f->path != '/')
 		return "a file whose path is not known";
@@ -171,7 +171,7 @@ makenamed_hinders(struct criumake *m, const struct makeopen *f)
  * Return why an eventfd cannot be restored, or NULL.
  */
 const char *
-makeeventfd_hinders(struct criumake *m, const struct makeopen *f)
+makeeventfd_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	(void)m;
 	return f->v[OK_SEMAPHORE][0] == 0 ? NULL :
@@ -182,7 +182,7 @@ makeeventfd_hinders(struct criumake *m, const struct makeopen *f)
  * Return why a memfd cannot be restored, or NULL.
  */
 const char *
-makememfd_hinders(struct criumake *m, const struct makeopen *f)
+makememfd_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	return makereg_content(m, f->v[OK_DEV][0], f->v[OK_INO][0]) != NULL ?
 	    NULL : "a memfd whose content is not in the snapshot";
@@ -193,7 +193,7 @@ makememfd_hinders(struct criumake *m, const struct makeopen *f)
  * there are threads.
  */
 const char *
-makepidfd_hinders(struct criumake *m, const struct makeopen *f)
+makepidfd_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	const struct maketask *t;
 

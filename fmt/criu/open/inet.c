@@ -66,7 +66,7 @@ is_linklocal(const struct makeopen *f, const struct makeaddress *a)
 }
 
 static const char *
-protocol_hinders(const struct makeopen *f)
+protocol_obstacle(const struct makeopen *f)
 {
 	switch (f->v[OK_SOCKET][SOCK_TYPE]) {
 	case TYPE_STREAM:
@@ -104,7 +104,7 @@ option_is(const struct makeopen *f, const char *name)
  * Return why f, a socket of the internet, cannot be restored, or NULL.
  */
 const char *
-makeinet_hinders(struct criumake *m, const struct makeopen *f)
+makeinet_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	const struct makeinet *n = f->inet;
 	const char *why;
@@ -113,7 +113,7 @@ makeinet_hinders(struct criumake *m, const struct makeopen *f)
 	if (!makeopen_has(f, OK_FAMILY) || !makeopen_has(f, OK_PROTOCOL) ||
 	    !makeopen_has(f, OK_SOCKET) || !makeopen_has(f, OK_INO))
 		return "little is known of it";
-	if ((why = protocol_hinders(f)) != NULL)
+	if ((why = protocol_obstacle(f)) != NULL)
 		return why;
 	if (option_is(f, "UDP_CORK"))
 		return "with a packet that is in the making (UDP_CORK)";

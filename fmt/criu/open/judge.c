@@ -18,40 +18,40 @@ static const struct makekind kinds[KIND_MAX] = {
 	[KIND_DEVICE] = { 0, WHY_DEVICE, .never = "a device" },
 	[KIND_IO_URING] = { 0, WHY_IO_URING, .never = "io_uring" },
 	[KIND_MQUEUE] = { 0, WHY_MQUEUE, .never = "a POSIX message queue" },
-	[KIND_REG] = { FD_REG, WHY_OTHER, makenamed_hinders },
-	[KIND_DIR] = { FD_REG, WHY_OTHER, makenamed_hinders },
-	[KIND_CHR] = { FD_REG, WHY_OTHER, makenamed_hinders },
-	[KIND_LINK] = { FD_REG, WHY_OTHER, makenamed_hinders },
-	[KIND_FIFO] = { FD_FIFO, WHY_PIPE, makenamed_hinders, NULL,
+	[KIND_REG] = { FD_REG, WHY_OTHER, makenamed_obstacle },
+	[KIND_DIR] = { FD_REG, WHY_OTHER, makenamed_obstacle },
+	[KIND_CHR] = { FD_REG, WHY_OTHER, makenamed_obstacle },
+	[KIND_LINK] = { FD_REG, WHY_OTHER, makenamed_obstacle },
+	[KIND_FIFO] = { FD_FIFO, WHY_PIPE, makenamed_obstacle, NULL,
 	    ENTRY(fifo), makefifo_write },
-	[KIND_PIPE] = { FD_PIPE, WHY_PIPE, makepipe_hinders, NULL,
+	[KIND_PIPE] = { FD_PIPE, WHY_PIPE, makepipe_obstacle, NULL,
 	    ENTRY(pipe), makepipe_write },
-	[KIND_UNIX] = { FD_UNIXSK, WHY_UNIX, makeunix_hinders, makeunix_note,
+	[KIND_UNIX] = { FD_UNIXSK, WHY_UNIX, makeunix_obstacle, makeunix_note,
 	    ENTRY(usk), makeunix_write },
-	[KIND_INET] = { FD_INETSK, WHY_TCP, makeinet_hinders, makeinet_note,
+	[KIND_INET] = { FD_INETSK, WHY_TCP, makeinet_obstacle, makeinet_note,
 	    ENTRY(isk), makeinet_write },
-	[KIND_NETLINK] = { FD_NETLINKSK, WHY_NETLINK, makenetlink_hinders,
+	[KIND_NETLINK] = { FD_NETLINKSK, WHY_NETLINK, makenetlink_obstacle,
 	    makesocket_note, ENTRY(nlsk), makenetlink_write },
-	[KIND_PACKET] = { FD_PACKETSK, WHY_PACKET, makepacket_hinders,
+	[KIND_PACKET] = { FD_PACKETSK, WHY_PACKET, makepacket_obstacle,
 	    makesocket_note, ENTRY(psk), makepacket_write },
-	[KIND_TTY] = { FD_TTY, WHY_TTY, maketty_hinders, maketty_note,
+	[KIND_TTY] = { FD_TTY, WHY_TTY, maketty_obstacle, maketty_note,
 	    ENTRY(tty), maketty_write },
-	[KIND_INOTIFY] = { FD_INOTIFY, WHY_INOTIFY, makeinotify_hinders, NULL,
+	[KIND_INOTIFY] = { FD_INOTIFY, WHY_INOTIFY, makeinotify_obstacle, NULL,
 	    ENTRY(ify), makeinotify_write },
-	[KIND_FANOTIFY] = { FD_FANOTIFY, WHY_FANOTIFY, makefanotify_hinders,
+	[KIND_FANOTIFY] = { FD_FANOTIFY, WHY_FANOTIFY, makefanotify_obstacle,
 	    makefanotify_note, ENTRY(ffy), makefanotify_write },
-	[KIND_EVENTFD] = { FD_EVENTFD, WHY_EVENTFD, makeeventfd_hinders, NULL,
+	[KIND_EVENTFD] = { FD_EVENTFD, WHY_EVENTFD, makeeventfd_obstacle, NULL,
 	    ENTRY(efd) },
-	[KIND_EPOLL] = { FD_EVENTPOLL, WHY_EPOLL, makeepoll_hinders, NULL,
+	[KIND_EPOLL] = { FD_EVENTPOLL, WHY_EPOLL, makeepoll_obstacle, NULL,
 	    ENTRY(epfd), makeepoll_write },
 	[KIND_TIMERFD] = { FD_TIMERFD, WHY_OTHER, NULL, NULL,
 	    ENTRY(tfd), maketimerfd_write },
 	[KIND_SIGNALFD] = { FD_SIGNALFD, WHY_OTHER, NULL, NULL, ENTRY(sgfd) },
-	[KIND_MEMFD] = { FD_MEMFD, WHY_SHM, makememfd_hinders, NULL,
+	[KIND_MEMFD] = { FD_MEMFD, WHY_SHM, makememfd_obstacle, NULL,
 	    ENTRY(memfd), makememfd_write },
-	[KIND_NAMESPACE] = { FD_NS, WHY_NAMESPACES, makens_hinders, NULL,
+	[KIND_NAMESPACE] = { FD_NS, WHY_NAMESPACES, makens_obstacle, NULL,
 	    ENTRY(nsf), makens_write },
-	[KIND_PIDFD] = { FD_PIDFD, WHY_PIDFD, makepidfd_hinders, NULL,
+	[KIND_PIDFD] = { FD_PIDFD, WHY_PIDFD, makepidfd_obstacle, NULL,
 	    ENTRY(pidfd), makepidfd_write }
 };
 
@@ -105,7 +105,7 @@ ends_find(struct criumake *m)
  * Return why an open file cannot be restored, or NULL.
  */
 static const char *
-open_hinders(struct criumake *m, const struct makeopen *f)
+open_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	const struct makekind *k = makekind_get(f);
 
@@ -203,7 +203,7 @@ makejudge_opens(struct criumake *m)
 		again = false;
 		for (i = 0; i < m->nopen; i++) {
 			if (!makeopen_written(m->open[i]) ||
-			    (why = open_hinders(m, m->open[i])) == NULL)
+			    (why = open_obstacle(m, m->open[i])) == NULL)
 				continue;
 			m->open[i]->kind = open_kind(m, m->open[i]);
 			if ((m->open[i]->why = str_dup(why)) == NULL)

@@ -31,7 +31,7 @@ members_of(const struct makeopen *f)
  * Return why f, a netlink socket, cannot be restored, or NULL.
  */
 const char *
-makenetlink_hinders(struct criumake *m, const struct makeopen *f)
+makenetlink_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	const uint64_t *v = f->v[OK_NETLINK];
 

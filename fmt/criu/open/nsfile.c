@@ -56,7 +56,7 @@ is_inside(const struct maketask *t, const struct makeopen *f)
  * Return why f, a namespace that is open, cannot be restored, or NULL.
  */
 const char *
-makens_hinders(struct criumake *m, const struct makeopen *f)
+makens_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	const struct nskind *s;
 

@@ -81,7 +81,7 @@ int		 makeshm_write(struct criumake *);
  * Kinds of open files, judge.c: functions of the others that it lists return
  * why one cannot be restored, or NULL; and 0, or -1 with errstr.
  */
-typedef const char *makehinders_fn(struct criumake *, const struct makeopen *);
+typedef const char *makeobstacle_fn(struct criumake *, const struct makeopen *);
 typedef int	 makenote_fn(struct criumake *, const struct maketask *,
 		    const struct makefd *);
 typedef int	 makewrite_fn(struct criumake *, const struct makeopen *,
@@ -90,7 +90,7 @@ typedef int	 makewrite_fn(struct criumake *, const struct makeopen *,
 struct makekind {
 	enum criu_fdtype fd;	/* 0: criu cannot restore it */
 	enum makewhy	 why;	/* the kind of reason that it is not */
-	makehinders_fn	*hinders; /* NULL: nothing hinders it */
+	makeobstacle_fn	*hinders; /* NULL: nothing hinders it */
 	makenote_fn	*note;	/* notes what of a descriptor of a process is
 				   not as it was; NULL: all of it is */
 	size_t		 entry;	/* the offset of its message in FileEntry; 0:
@@ -100,11 +100,11 @@ struct makekind {
 	const char	*never;	/* without fd: what it is */
 };
 
-makehinders_fn	 makenamed_hinders, makepipe_hinders, makeunix_hinders,
-		 makeinet_hinders, makenetlink_hinders, makepacket_hinders,
-		 maketty_hinders, makeinotify_hinders, makefanotify_hinders,
-		 makeeventfd_hinders, makeepoll_hinders, makememfd_hinders,
-		 makens_hinders, makepidfd_hinders;
+makeobstacle_fn	 makenamed_obstacle, makepipe_obstacle, makeunix_obstacle,
+		 makeinet_obstacle, makenetlink_obstacle, makepacket_obstacle,
+		 maketty_obstacle, makeinotify_obstacle, makefanotify_obstacle,
+		 makeeventfd_obstacle, makeepoll_obstacle, makememfd_obstacle,
+		 makens_obstacle, makepidfd_obstacle;
 makenote_fn	 makeunix_note, makeinet_note, makesocket_note, maketty_note,
 		 makefanotify_note;
 makewrite_fn	 makefifo_write, makepipe_write, makeunix_write,
@@ -117,7 +117,7 @@ const struct makekind *makekind_get(const struct makeopen *);
 
 /* queue.c: what waits in UNIX sockets */
 int		 makequeue_use(struct criumake *);
-const char	*makequeue_hinders(const struct criumake *,
+const char	*makequeue_obstacle(const struct criumake *,
 		    const struct makeopen *);
 int		 makequeue_note(struct criumake *, const struct maketask *,
 		    const struct makefd *);

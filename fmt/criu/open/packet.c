@@ -15,7 +15,7 @@ enum {				/* of FRAMES_FLAGS: linux/packet_diag.h */
  * Return why f, a packet socket, cannot be restored, or NULL.
  */
 const char *
-makepacket_hinders(struct criumake *m, const struct makeopen *f)
+makepacket_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	enum { LAST = 3 };	/* PACKET_MR_UNICAST */
 	const struct openline *l;

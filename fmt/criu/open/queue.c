@@ -170,7 +170,7 @@ is_deserted(const struct makeopen *f)
  * Return why what waits in socket f cannot be restored, or NULL.
  */
 const char *
-makequeue_hinders(const struct criumake *m, const struct makeopen *f)
+makequeue_obstacle(const struct criumake *m, const struct makeopen *f)
 {
 	const struct openline *l;
 	const struct makeopen *o;

@@ -104,7 +104,7 @@ outer_find(const struct criumake *m)
  * cannot be; NULL if it can: criu has one terminal to give.
  */
 static const char *
-outer_hinders(const struct criumake *m, const struct makeopen *f)
+outer_obstacle(const struct criumake *m, const struct makeopen *f)
 {
 	const struct makeopen *first = outer_find(m);
 
@@ -156,7 +156,7 @@ is_session(const struct criumake *m, const struct makeopen *f)
  * ends, or is criu's.
  */
 static const char *
-own_hinders(const struct criumake *m, const struct makeopen *f)
+own_obstacle(const struct criumake *m, const struct makeopen *f)
 {
 	const struct maketask *leader;
 	const struct makeopen *o;
@@ -182,7 +182,7 @@ own_hinders(const struct criumake *m, const struct makeopen *f)
  * Return why terminal f cannot be restored, or NULL.
  */
 const char *
-maketty_hinders(struct criumake *m, const struct makeopen *f)
+maketty_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	const struct kind *k = kind_get(f);
 
@@ -197,11 +197,11 @@ maketty_hinders(struct criumake *m, const struct makeopen *f)
 	    f->cclen[1] != CCS)
 		return "a terminal that little is known of";
 	if (k->type == CONTROLLING)
-		return own_hinders(m, f);
+		return own_obstacle(m, f);
 	if (k->index != 0)
 		return NULL;
 	if (f->v[OK_MASTER][0] == 0 && end_find(m, f, true) == NULL)
-		return outer_hinders(m, f);
+		return outer_obstacle(m, f);
 	return f->v[OK_WAITING][0] == 0 ? NULL :
 	    "a terminal in which bytes wait to be read";
 }

@@ -22,7 +22,7 @@
  * that very name.
  */
 const char *
-makeinotify_hinders(struct criumake *m, const struct makeopen *f)
+makeinotify_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	const struct openline *l;
 	size_t n;
@@ -90,7 +90,7 @@ enum { TYPE_INODE = 1, TYPE_MOUNT = 2 };	/* images/fsnotify.proto */
  * restores: with a mark that asks for permission it would wait for itself.
  */
 static const char *
-mark_hinders(const struct openline *l)
+mark_obstacle(const struct openline *l)
 {
 	const uint64_t flags = FAN_MARK_IGNORED_SURV_MODIFY |
 	    FAN_MARK_EVICTABLE;
@@ -113,7 +113,7 @@ mark_hinders(const struct openline *l)
  * Return why f, a fanotify group, cannot be restored, or NULL.
  */
 const char *
-makefanotify_hinders(struct criumake *m, const struct makeopen *f)
+makefanotify_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	const char *why;
 	size_t i;
@@ -122,7 +122,7 @@ makefanotify_hinders(struct criumake *m, const struct makeopen *f)
 	if (!makeopen_has(f, OK_GROUP))
 		return "a fanotify group that little is known of";
 	for (i = 0; i < f->nline; i++)
-		if ((why = mark_hinders(&f->line[i])) != NULL)
+		if ((why = mark_obstacle(&f->line[i])) != NULL)
 			return why;
 	return NULL;
 }

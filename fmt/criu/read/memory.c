@@ -27,13 +27,13 @@ struct piecer {
 	uint64_t	 lazy;	/* pages */
 };
 
-enum { PIECES_MOST = 1 << 24 };
+enum { MAX_PIECES = 1 << 24 };
 
 static int
 piece_add(struct piecer *k, uint64_t addr, uint64_t end, struct source *src,
     uint64_t loc, const char *why)
 {
-	if (k->n >= PIECES_MOST)
+	if (k->n >= MAX_PIECES)
 		return errstr_set("too many pieces of memory: %zu", k->n);
 	return VEC_ADD(k->v, k->n,
 	    (struct mempiece){ addr, end, src, loc, why });

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { ALIVE = 1, DEAD = 2, STOPPED = 3 };	/* task_state */
-enum { ARGS_MOST = 6 * 1024 * KB };	/* of all arguments: execve(2) */
+enum { MAX_ARGS = 6 * 1024 * KB };	/* of all arguments: execve(2) */
 
 /*
  * A new process or thread of the snapshot.
@@ -261,8 +261,8 @@ add_memory(struct criutask *t, const char *name, uint64_t start,
 	uint8_t piece[4 * KB];
 	size_t n;
 
-	if (start < end && end - start > ARGS_MOST)
-		end = start + ARGS_MOST;
+	if (start < end && end - start > MAX_ARGS)
+		end = start + MAX_ARGS;
 	for (; start < end; start += n) {
 		n = sizeof piece - start % sizeof piece;
 		if (n > end - start)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum { BATCH = 256 * 1024 };	/* bytes compared at once: some pages */
-_Static_assert(BATCH % MACHINE_PAGE_MOST == 0, "pages are compared whole");
+_Static_assert(BATCH % MAX_MACHINE_PAGE == 0, "pages are compared whole");
 
 struct stacking {		/* an object that is written upon a parent */
 	struct criuout	*out;	/* borrowed, as all here */

@@ -367,9 +367,9 @@ gzipfile_guess(struct gzipfile *f, void *buf, size_t n)
 	size_t len;
 
 	span = f->t.at[1] - f->t.at[0];
-	len = span < GZIP_MOST ? (size_t)span : GZIP_MOST;
+	len = span < MAX_GZIP ? (size_t)span : MAX_GZIP;
 	packed = malloc(len);
-	if (packed == NULL || len < GZIP_LEAST ||
+	if (packed == NULL || len < MIN_GZIP ||
 	    gzip_get(f->fd, packed, len, f->t.at[0]) == -1 ||
 	    inflateInit2(&z, -MAX_WBITS) != Z_OK) {
 		free(packed);

@@ -13,12 +13,12 @@
 enum {
 	GZIP_RAW = 1024 * KB,	/* bytes that a member of ours holds */
 	GZIP_HEAD = 24,		/* bytes of its header */
-	GZIP_LEAST = 34,	/* bytes of the one that holds none */
+	MIN_GZIP = 34,	/* bytes of the one that holds none */
 	GZIP_TABLE = 42,	/* of that with the lengths of n others, and 4 *
 				   n: there is one where n is */
 	GZIP_MANY = 16,		/* so many at least, and */
 	GZIP_LISTED = 16378,	/* so many at most: a field has 65535 bytes */
-	GZIP_MOST = 2048 * KB,	/* of any of them, in a file of ours */
+	MAX_GZIP = 2048 * KB,	/* of any of them, in a file of ours */
 	GZIP_RATIO = 1032,	/* deflate: 258 bytes in two bits */
 	/* of one that is made: deflate adds an eighth at the worst */
 	GZIP_ROOM = GZIP_RAW + GZIP_RAW / 8 + 32 * KB

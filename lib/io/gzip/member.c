@@ -69,13 +69,13 @@ gzip_head(const uint8_t *p, struct gzhead *h)
 			return errstr_set("its header is damaged");
 		return 1;
 	}
-	if (h->len < GZIP_LEAST || h->len > GZIP_MOST)
+	if (h->len < MIN_GZIP || h->len > MAX_GZIP)
 		return errstr_set("%zu bytes long, says its header; %d to %d "
-		    "are possible", h->len, GZIP_LEAST, GZIP_MOST);
+		    "are possible", h->len, MIN_GZIP, MAX_GZIP);
 	if (h->raw > GZIP_RAW)
 		return errstr_set("holds %zu bytes, says its header; %d at "
 		    "the most are possible", h->raw, GZIP_RAW);
-	if ((h->raw == 0) != (h->len == GZIP_LEAST) ||
+	if ((h->raw == 0) != (h->len == MIN_GZIP) ||
 	    h->raw / GZIP_RATIO > h->len)
 		return errstr_set("%zu bytes that hold %zu, says its header; "
 		    "no deflate does that", h->len, h->raw);

@@ -49,7 +49,7 @@ gzip_read(int fd, uint64_t at, uint64_t len, struct gzhead *h, uint8_t *raw)
 	uint8_t *packed;
 	int rc;
 
-	if (len < GZIP_LEAST || len > GZIP_MOST)
+	if (len < MIN_GZIP || len > MAX_GZIP)
 		return errstr_set("its header is damaged");
 	packed = malloc((size_t)len);
 	if (packed == NULL || inflateInit2(&z, -MAX_WBITS) != Z_OK) {
@@ -84,7 +84,7 @@ member_at(int fd, uint64_t at, uint64_t end, struct gzhead *h)
 {
 	uint8_t head[GZIP_HEAD];
 
-	return at <= end && end - at >= GZIP_LEAST &&
+	return at <= end && end - at >= MIN_GZIP &&
 	    gzip_get(fd, head, sizeof head, at) == 0 &&
 	    gzip_head(head, h) == 1 && h->len <= end - at;
 }
@@ -273,7 +273,7 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 			at += h.len;
 			continue;
 		}
-		if (end - at <= GZIP_LEAST)
+		if (end - at <= MIN_GZIP)
 			break;	/* the empty one */
 		from = at;
 		rc = table_add(t, from);

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 enum {
-	PREFIX_LEAST = 4,	/* digits that begin an id */
-	TOLD_MOST = 6		/* of those that may be meant */
+	MIN_PREFIX = 4,	/* digits that begin an id */
+	MAX_TOLD = 6		/* of those that may be meant */
 };
 
 struct found {			/* a group that may be meant */
@@ -260,15 +260,15 @@ seek_ask(const struct seek *s, unsigned int depth, bool byname)
 		    strcmp(s->v[k].path, f->path) == 0); k++)
 			continue;
 		if (k < i || (depth != 0 && f->depth != depth) ||
-		    n++ >= TOLD_MOST)
+		    n++ >= MAX_TOLD)
 			continue;
 		buf_printf(&b, "%s %s", n > 1 ? "," : "", byname ? f->kind :
 		    f->path);
 		if (byname)
 			buf_printf(&b, " %s", f->name);
 	}
-	if (n > TOLD_MOST)
-		buf_printf(&b, " and %zu more", n - TOLD_MOST);
+	if (n > MAX_TOLD)
+		buf_printf(&b, " and %zu more", n - MAX_TOLD);
 	errstr_set("%s: which one?%.*s", s->what, (int)b.len,
 	    b.data == NULL ? "" : (const char *)b.data);
 	buf_free(&b);
@@ -323,7 +323,7 @@ group_byname(struct cgroups *c, const char *what)
 	char *p;
 	int rc;
 
-	s.prefix = strlen(what) >= PREFIX_LEAST &&
+	s.prefix = strlen(what) >= MIN_PREFIX &&
 	    what[strspn(what, "0123456789abcdef-_")] == '\0';
 	snprintf(s.unit, sizeof s.unit, "%s%s", what,
 	    strchr(what, '.') == NULL ? ".service" : "");

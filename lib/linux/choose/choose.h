@@ -24,7 +24,7 @@ struct chosen {			/* who is told of processes, and of how many */
 	size_t		 foreign; /* of other users, which are not told */
 };
 
-int		 chosen_tell(void *chosen, pid_t pid);
+int		 chosen_found(void *chosen, pid_t pid);
 int		 chosen_none(const struct chosen *c, const char *does,
 		    const char *what);
 

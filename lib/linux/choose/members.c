@@ -37,7 +37,7 @@ group_isgone(int e)
  * outside our pid namespace.
  */
 static int
-group_tell(struct walk *w, int dir)
+group_record(struct walk *w, int dir)
 {
 	struct buf b = { 0 };
 	struct scan t, line;
@@ -78,7 +78,7 @@ group_walk(struct walk *w, int fd, unsigned int level)
 		return errstr_sys("cgroup");
 	}
 	rc = ++w->n > GROUPS ? errstr_set("there are more than %d cgroups in "
-	    "it", GROUPS) : group_tell(w, fd);
+	    "it", GROUPS) : group_record(w, fd);
 	while (rc == 0 && (e = readdir(d)) != NULL) {
 		if (e->d_type != DT_DIR || strcmp(e->d_name, ".") == 0 ||
 		    strcmp(e->d_name, "..") == 0)
@@ -141,7 +141,7 @@ cgroups_choose(const struct cgroups *c, const char *what, const uid_t *user,
 {
 	struct chosen g = { whose_begin(user), fn, arg, 0, 0 };
 
-	if (groups_walk(c, c->last, chosen_tell, &g) == -1)
+	if (groups_walk(c, c->last, chosen_found, &g) == -1)
 		return -1;
 	return g.found > 0 ? 0 : chosen_none(&g, "is in", what);
 }

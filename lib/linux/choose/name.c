@@ -76,7 +76,7 @@ whose_has(const struct whose *w, pid_t pid)
  * its own.  Return what fn returned, or 0.
  */
 int
-chosen_tell(void *chosen, pid_t pid)
+chosen_found(void *chosen, pid_t pid)
 {
 	struct chosen *c = chosen;
 	int has;
@@ -150,7 +150,7 @@ byname_pid(void *arg, long pid)
 	struct byname *by = arg;
 
 	return by->name != NULL && !is_called((pid_t)pid, by->name) ? 0 :
-	    chosen_tell(&by->to, (pid_t)pid);
+	    chosen_found(&by->to, (pid_t)pid);
 }
 
 /*

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ENTRIES_MOST = 1 << 22 };	/* of a table: 32 MB, for 16 GB */
+enum { MAX_ENTRIES = 1 << 22 };	/* of a table: 32 MB, for 16 GB */
 
 struct stretch {		/* entries of pages one after another */
 	uint64_t	 start;
@@ -103,7 +103,7 @@ table_add(void *arg, const struct entries *e)
 			return errstr_set("its frames are not told");
 	if (t->nentry + e->n > t->cap) {
 		t->cap = (t->nentry + e->n) * 2;
-		if (t->nentry + e->n > ENTRIES_MOST)
+		if (t->nentry + e->n > MAX_ENTRIES)
 			return errstr_set("it has too many pages");
 		v = reallocarray(t->entry, t->cap, sizeof *v);
 		if (v == NULL)

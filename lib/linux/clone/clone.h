@@ -29,7 +29,7 @@ struct pagerun;
 void		 huge_note(struct lproc *p, const struct pagerun *r);
 
 /* lacks.c: what a clone lacks */
-struct lack {			/* a run of pages */
+struct gap {			/* a run of pages */
 	uint64_t	 start;
 	uint64_t	 end;	/* exclusive */
 	unsigned int	 what;	/* as pagemap.c tells it */
@@ -37,9 +37,9 @@ struct lack {			/* a run of pages */
 	uint64_t	 loc;	/* in src */
 };
 
-enum { LACK_NOTHING = 1 << 16 }; /* instead: it has no page there */
+enum { GAP_NOTHING = 1 << 16 }; /* instead: it has no page there */
 
-const struct lack *lack_find(const struct lproc *p, uint64_t start,
+const struct gap *gap_find(const struct lproc *p, uint64_t start,
 		    uint64_t end);
 
 /* plain.c: files of which nothing is to be kept */

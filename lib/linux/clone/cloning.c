@@ -77,7 +77,7 @@ step_clone(const struct live *l, struct cloning *c)
 
 	rc = inject_clone(c->in, &p->clone);
 	/* of what it is not told now, it has to look for */
-	if (p->clone != 0 && guard_tell(l->guard, p->pid, p->clone) == -1)
+	if (p->clone != 0 && guard_send(l->guard, p->pid, p->clone) == -1)
 		rc = -1;
 	return rc;
 }
@@ -99,7 +99,7 @@ step_entrust(const struct live *l, struct cloning *c)
 
 	rc = inject_cloned(c->in, &p->clone);
 	if (p->clone != told &&
-	    guard_tell(l->guard, p->pid, p->clone) == -1)
+	    guard_send(l->guard, p->pid, p->clone) == -1)
 		rc = -1;
 	if (rc == -1 || (p->calls = inject_entrust(c->in, p->clone)) == NULL ||
 	    inject_callbegin(p->calls, SYS_close_range, shed) == -1)

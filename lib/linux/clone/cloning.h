@@ -75,8 +75,8 @@ struct lacking {		/* the clone that lacks something */
 				      has of private memory; else NULL */
 };
 
-void		 lacks_drop(struct live *l);
-int		 lacks_keep(struct live *l, struct snap *s, struct lproc *p,
+void		 gaps_drop(struct live *l);
+int		 gaps_keep(struct live *l, struct snap *s, struct lproc *p,
 		    const struct vmas *vma, const struct lacking *of);
 
 /* plain.c: files of which nothing is to be kept */
@@ -111,7 +111,7 @@ bool		 ward_isdone(const struct ward *w);
 bool		 ward_try(struct ward *w);
 
 /* wards.c: which clones are to be reaped */
-int		 guard_tell(struct guard *g, pid_t target, pid_t clone);
+int		 guard_send(struct guard *g, pid_t target, pid_t clone);
 int		 ward_owns(const struct ward *w, struct procstat *c);
 void		 wards_find(struct guard *g);
 

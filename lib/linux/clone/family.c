@@ -27,9 +27,9 @@
 #include <unistd.h>
 
 enum {
-	COMMON_LEAST = 16 * 1024,	/* kilobytes, for it to be worth it */
+	MIN_COMMON = 16 * 1024,	/* kilobytes, for it to be worth it */
 	OWN_PART = 32,		/* of what it has in common, or */
-	OWN_LEAST = 4096,	/* kilobytes, may be its own */
+	MIN_OWN = 4096,	/* kilobytes, may be its own */
 	HEADS = 8,		/* processes that one is compared with */
 	SAMPLES = 32		/* pages */
 };
@@ -64,7 +64,7 @@ own_most(const struct lproc *p)
 {
 	const uint64_t part = p->common.kb / OWN_PART;
 
-	return part > OWN_LEAST ? part : OWN_LEAST;
+	return part > MIN_OWN ? part : MIN_OWN;
 }
 
 /*
@@ -126,7 +126,7 @@ places_same(const struct lproc *p, const struct lproc *head)
 	size_t i;
 
 	if (p->mounts == NULL || p->mounts != head->mounts ||
-	    p->root.ino == 0 || !whence_same(&p->root, &head->root) ||
+	    p->root.ino == 0 || !rootid_same(&p->root, &head->root) ||
 	    !program_same(p->mmtid, head->clone))
 		return false;
 	for (i = 0; i < sizeof name / sizeof *name; i++)
@@ -276,7 +276,7 @@ family_defers(struct family *f, struct lproc *p)
 {
 	size_t i;
 
-	if (p->common.kb < COMMON_LEAST)
+	if (p->common.kb < MIN_COMMON)
 		return false;
 	for (i = 0; i < HEADS && i < f->nhead && p->common.own <= own_most(p);
 	    i++)
@@ -300,10 +300,10 @@ member_keep(struct live *l, struct snap *s, struct member *m)
 	struct lproc *p = m->proc;
 	const struct vmas *vma = &p->task.vma;
 
-	if (headroom_claim(l, p, vma->n) == -1 || lacks_keep(l, s, p,
+	if (headroom_claim(l, p, vma->n) == -1 || gaps_keep(l, s, p,
 	    vma, &(struct lacking){ .clone = m->head->clone, .whole = true,
 	    .alike = &m->alike }) == -1) {
-		p->nlack = 0;
+		p->ngaps = 0;
 		return false;
 	}
 	p->head = m->head;

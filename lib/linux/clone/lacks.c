@@ -64,11 +64,11 @@ struct keeping {
 };
 
 static int
-lack_add(struct lproc *p, const struct lack *k)
+gap_add(struct lproc *p, const struct gap *k)
 {
-	if (VEC_ROOM(p->lack, p->nlack) == -1)
+	if (VEC_ROOM(p->gap, p->ngaps) == -1)
 		return -1;
-	p->lack[p->nlack++] = *k;
+	p->gap[p->ngaps++] = *k;
 	return 0;
 }
 
@@ -122,7 +122,7 @@ static int
 keep_run(void *arg, const struct pagerun *r)
 {
 	struct keeping *k = arg;
-	struct lack new = { .end = r->start, .what = r->what };
+	struct gap new = { .end = r->start, .what = r->what };
 	bool copy = k->copy;
 
 	while (new.end < r->end) {
@@ -137,7 +137,7 @@ keep_run(void *arg, const struct pagerun *r)
 				return -1;
 			new.src = k->spool;
 		}
-		if (lack_add(k->proc, &new) == -1)
+		if (gap_add(k->proc, &new) == -1)
 			return -1;
 	}
 	return 0;
@@ -173,13 +173,13 @@ keep_pages(struct keeping *k, const struct vma *v, bool copy)
 static int
 keep_whole(struct keeping *k, const struct vma *v)
 {
-	const struct lack none = { v->start, v->end, LACK_NOTHING, NULL, 0 };
-	const size_t n = k->proc->nlack;
+	const struct gap none = { v->start, v->end, GAP_NOTHING, NULL, 0 };
+	const size_t n = k->proc->ngaps;
 	int rc;
 
 	rc = keep_pages(k, v, true);
-	return rc == 0 && k->of.alike != NULL && k->proc->nlack == n ?
-	    lack_add(k->proc, &none) : rc;
+	return rc == 0 && k->of.alike != NULL && k->proc->ngaps == n ?
+	    gap_add(k->proc, &none) : rc;
 }
 
 /*
@@ -223,7 +223,7 @@ keep_file(struct keeping *k, const struct vma *v)
 	    (how == TAKE_FILE && v->flags & VMA_WRITE) :
 	    how == TAKE_DATA && f.st.st_nlink == 0;
 	before = step_begin(&k->live->steps, STEP_SHARED);
-	if (may && frozen_copy(k->live, k->proc, f.fd, &f.st) == -1)
+	if (may && shmcopy_make(k->live, k->proc, f.fd, &f.st) == -1)
 		how = TAKE_FAILED;
 	(void)step_begin(&k->live->steps, before);
 	file_close(&f);
@@ -248,7 +248,7 @@ keep_far(struct keeping *k, const struct vma *v)
 static int
 keep_ring(struct keeping *k, const struct vma *v)
 {
-	struct lack new = { v->start, v->end, 0, NULL, 0 };
+	struct gap new = { v->start, v->end, 0, NULL, 0 };
 	const uint64_t len = v->end - v->start;
 
 	if (k->spool == NULL && (k->spool = source_spool(k->snap)) == NULL)
@@ -258,7 +258,7 @@ keep_ring(struct keeping *k, const struct vma *v)
 	new.src = k->spool;
 	new.loc = spool_room(k->spool, len);
 	k->ring[k->nring++] = (struct copyrun){ v->start, new.loc, len };
-	return lack_add(k->proc, &new);
+	return gap_add(k->proc, &new);
 }
 
 static int
@@ -353,7 +353,7 @@ keep_readclone(struct keeping *k)
  * vma.  Sources for that are added to snapshot s.  Return 0, or -1 with errstr.
  */
 int
-lacks_keep(struct live *l, struct snap *s, struct lproc *p,
+gaps_keep(struct live *l, struct snap *s, struct lproc *p,
     const struct vmas *vma, const struct lacking *of)
 {
 	struct keeping k = { .live = l, .snap = s, .proc = p, .vma = vma,
@@ -398,18 +398,18 @@ out:
  * Forget what was kept of all processes of set l: they stay stopped.
  */
 void
-lacks_drop(struct live *l)
+gaps_drop(struct live *l)
 {
 	struct lproc *p;
 	size_t i;
 
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		/* all that was copied of one is in the same spool */
-		for (i = 0; i < p->nlack && p->lack[i].src == NULL; i++)
+		for (i = 0; i < p->ngaps && p->gap[i].src == NULL; i++)
 			continue;
-		if (i < p->nlack)
-			prepared_drop(l, source_fd(p->lack[i].src));
-		p->nlack = 0;
+		if (i < p->ngaps)
+			prepared_drop(l, source_fd(p->gap[i].src));
+		p->ngaps = 0;
 	}
 }
 
@@ -417,11 +417,11 @@ lacks_drop(struct live *l)
  * Return the first run that was kept of start..end (exclusive) of process p,
  * or NULL; those behind it follow, up to lack + nlack.
  */
-const struct lack *
-lack_find(const struct lproc *p, uint64_t start, uint64_t end)
+const struct gap *
+gap_find(const struct lproc *p, uint64_t start, uint64_t end)
 {
 	size_t i;
 
-	i = BISECT(p->lack, p->nlack, end, start);
-	return i < p->nlack && p->lack[i].start < end ? &p->lack[i] : NULL;
+	i = BISECT(p->gap, p->ngaps, end, start);
+	return i < p->ngaps && p->gap[i].start < end ? &p->gap[i] : NULL;
 }

@@ -171,7 +171,7 @@ clone_begin(struct making *m, struct lproc *p)
 		return -1;
 	if ((in = inject_begin(p, false, vma)) == NULL)
 		return -1;
-	if (guard_tell(l->guard, p->pid, 0) == -1 || inject_cloning(in) == -1)
+	if (guard_send(l->guard, p->pid, 0) == -1 || inject_cloning(in) == -1)
 		return inject_end(in, -1);
 	m->v[m->n++] = (struct cloning){ .proc = p, .in = in };
 	return 0;
@@ -187,7 +187,7 @@ clone_keep(struct making *m, const struct cloning *c)
 	const struct lacking of = { .clone = p->clone, .whole = p->whole };
 
 	errno = 0;
-	if (lacks_keep(m->live, m->snap, p, &p->task.vma, &of) == -1) {
+	if (gaps_keep(m->live, m->snap, p, &p->task.vma, &of) == -1) {
 		errno = 0;
 		return -1;
 	}
@@ -324,6 +324,6 @@ clones_make(struct live *l, struct snap *s)
 	(void)step_begin(&l->steps, STEP_MEMORY);
 	live_say(l, "process %d cannot be cloned: %s: all stay stopped while "
 	    "they are written", m.failed->pid, m.why);
-	lacks_drop(l);
+	gaps_drop(l);
 	return false;
 }

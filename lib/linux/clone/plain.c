@@ -14,7 +14,7 @@
 struct plain {
 	struct plain	*next;	/* owned */
 	char		*name;	/* owned */
-	struct whence	 from;
+	struct rootid	 from;
 };
 
 /*
@@ -27,7 +27,7 @@ plain_has(struct live *l, const struct lproc *p, const struct vma *v)
 	const struct plain *n;
 
 	for (n = f == NULL ? NULL : f->plain; n != NULL; n = n->next)
-		if (whence_same(&n->from, &p->root) &&
+		if (rootid_same(&n->from, &p->root) &&
 		    strcmp(n->name, v->name) == 0)
 			return true;
 	return false;

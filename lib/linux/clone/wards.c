@@ -105,7 +105,7 @@ ward_add(struct guard *g, const struct ward *w)
  * with errstr.
  */
 int
-guard_tell(struct guard *g, pid_t target, pid_t clone)
+guard_send(struct guard *g, pid_t target, pid_t clone)
 {
 	struct procstat c = { 0 };
 	struct ward *w;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CARRY_MOST = 4096 };	/* open files: some 200 ms */
+enum { MAX_CARRY = 4096 };	/* open files: some 200 ms */
 
 struct carries {
 	struct carry	*first;		/* borrowed */
@@ -95,13 +95,13 @@ static int
 carry_freeze(struct live *l, const struct lproc *p, const char *path,
     struct targetfile *f)
 {
-	if (frozen_copy(l, p, f->fd, &f->st) == -1) {
+	if (shmcopy_make(l, p, f->fd, &f->st) == -1) {
 		live_say(l, "%s: %s: all stay stopped while they are written",
 		    path, snap_errstr());
 		l->opts.clone = false;
 		return 0;
 	}
-	if ((f->fd = frozen_open(l, p, f->fd, &f->st)) == -1)
+	if ((f->fd = shmcopy_open(l, p, f->fd, &f->st)) == -1)
 		return errstr_sys("%s", path);
 	return 0;
 }
@@ -119,7 +119,7 @@ carry_most(const struct live *l)
 	if (getrlimit(RLIMIT_NOFILE, &rl) == -1)
 		return 0;
 	n = rl.rlim_cur / (l->opts.clone ? 4 : 2);
-	return n < CARRY_MOST ? (size_t)n : CARRY_MOST;
+	return n < MAX_CARRY ? (size_t)n : MAX_CARRY;
 }
 
 /*

@@ -72,14 +72,14 @@ void		 prepared_make(struct live *l, uint64_t most);
 int		 prepared_write(struct live *l);
 
 /* shared.c: files as they were when all was stopped */
-int		 frozen_copy(struct live *l, const struct lproc *p, int fd,
+int		 shmcopy_make(struct live *l, const struct lproc *p, int fd,
 		    const struct stat *st);
-bool		 frozen_has(struct live *l, const struct lproc *p,
+bool		 shmcopy_has(struct live *l, const struct lproc *p,
 		    const struct stat *st);
-int		 frozen_open(struct live *l, const struct lproc *p,
+int		 shmcopy_open(struct live *l, const struct lproc *p,
 		    int fd, struct stat *st);
 uint64_t	 ipc_space(const struct lproc *p, const char *path);
-void		 frozen_free(struct live *l);
+void		 shmcopies_free(struct live *l);
 
 /* carry.c: which files are carried along */
 struct carry {			/* a file to be carried along */

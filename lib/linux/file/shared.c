@@ -18,8 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-struct frozen {
-	struct frozen	*next;	/* owned; another: memory of System V */
+struct shmcopy {
+	struct shmcopy	*next;	/* owned; another: memory of System V */
 	struct stat	 st;	/* of the file, when it was frozen */
 	uint64_t	 ipc;	/* as ipc_space tells of who has it */
 	int		 fd;	/* owned; the copy */
@@ -58,7 +58,7 @@ ipc_find(const struct lproc *p, int fd)
  * are on one device.  Who changes its namespace keeps the memory.
  */
 static bool
-ipc_same(const struct frozen *f, const struct lproc *p, const struct stat *st)
+ipc_same(const struct shmcopy *f, const struct lproc *p, const struct stat *st)
 {
 	return f->ipc == ipc_space(p, "/SYSV") &&
 	    (st->st_ctim.tv_sec == 0 || (f->st.st_size == st->st_size &&
@@ -69,11 +69,11 @@ ipc_same(const struct frozen *f, const struct lproc *p, const struct stat *st)
  * Return what was frozen of a file that process p has, of which st tells at
  * least device and inode; or NULL.
  */
-static const struct frozen *
-frozen_find(struct live *l, const struct lproc *p, const struct stat *st)
+static const struct shmcopy *
+shmcopy_find(struct live *l, const struct lproc *p, const struct stat *st)
 {
 	const struct setfile *s = setfile_find(l, st->st_dev, st->st_ino);
-	const struct frozen *f = s == NULL ? NULL : s->frozen;
+	const struct shmcopy *f = s == NULL ? NULL : s->shmcopy;
 
 	while (f != NULL && f->ipc != 0 && !ipc_same(f, p, st))
 		f = f->next;
@@ -160,7 +160,7 @@ copy_data(struct live *l, int in, int out, const struct stat *st)
 }
 
 static void
-frozen_drop(struct frozen *f)
+shmcopy_drop(struct shmcopy *f)
 {
 	fd_drop(f->fd);
 	free(f);
@@ -186,11 +186,11 @@ copy_file(struct live *l, off_t size)
  * descriptor, and another where it is read; others need some, too.
  */
 static int
-frozen_hasroom(const struct live *l)
+shmcopy_hasroom(const struct live *l)
 {
 	struct rlimit rl;
 
-	if (getrlimit(RLIMIT_NOFILE, &rl) == -1 || l->nfrozen < rl.rlim_cur / 3)
+	if (getrlimit(RLIMIT_NOFILE, &rl) == -1 || l->nshm < rl.rlim_cur / 3)
 		return 0;
 	return errstr_set("more files are shared than a third of "
 	    "RLIMIT_NOFILE (%ju)", (uintmax_t)rl.rlim_cur);
@@ -201,15 +201,15 @@ frozen_hasroom(const struct live *l)
  * tells, unless that has been done.  Return 0, or -1 with errstr.
  */
 int
-frozen_copy(struct live *l, const struct lproc *p, int fd,
+shmcopy_make(struct live *l, const struct lproc *p, int fd,
     const struct stat *st)
 {
 	struct setfile *s;
-	struct frozen *f;
+	struct shmcopy *f;
 
-	if (frozen_has(l, p, st))
+	if (shmcopy_has(l, p, st))
 		return 0;
-	if (frozen_hasroom(l) == -1 ||
+	if (shmcopy_hasroom(l) == -1 ||
 	    (s = setfile_get(l, st->st_dev, st->st_ino)) == NULL ||
 	    (f = mem_new(1, sizeof *f)) == NULL)
 		return -1;
@@ -217,12 +217,12 @@ frozen_copy(struct live *l, const struct lproc *p, int fd,
 	f->st = *st;
 	if ((f->fd = copy_file(l, st->st_size)) == -1 ||
 	    copy_data(l, fd, f->fd, st) == -1) {
-		frozen_drop(f);
+		shmcopy_drop(f);
 		return -1;
 	}
-	f->next = s->frozen;
-	s->frozen = f;
-	l->nfrozen++;
+	f->next = s->shmcopy;
+	s->shmcopy = f;
+	l->nshm++;
 	return 0;
 }
 
@@ -231,9 +231,9 @@ frozen_copy(struct live *l, const struct lproc *p, int fd,
  * frozen.
  */
 bool
-frozen_has(struct live *l, const struct lproc *p, const struct stat *st)
+shmcopy_has(struct live *l, const struct lproc *p, const struct stat *st)
 {
-	return frozen_find(l, p, st) != NULL;
+	return shmcopy_find(l, p, st) != NULL;
 }
 
 /*
@@ -242,12 +242,12 @@ frozen_has(struct live *l, const struct lproc *p, const struct stat *st)
  * descriptor, or -1 with errno, and set *st to what it was then.
  */
 int
-frozen_open(struct live *l, const struct lproc *p, int fd,
+shmcopy_open(struct live *l, const struct lproc *p, int fd,
     struct stat *st)
 {
-	const struct frozen *f;
+	const struct shmcopy *f;
 
-	if ((f = frozen_find(l, p, st)) == NULL)
+	if ((f = shmcopy_find(l, p, st)) == NULL)
 		return fd;
 	fd_drop(fd);
 	*st = f->st;
@@ -258,15 +258,15 @@ frozen_open(struct live *l, const struct lproc *p, int fd,
  * Free what was frozen in set l.
  */
 void
-frozen_free(struct live *l)
+shmcopies_free(struct live *l)
 {
 	struct setfile *s;
-	struct frozen *f;
+	struct shmcopy *f;
 
 	for (s = NULL; (s = setfile_next(l, s)) != NULL;)
-		while ((f = s->frozen) != NULL) {
-			s->frozen = f->next;
-			frozen_drop(f);
+		while ((f = s->shmcopy) != NULL) {
+			s->shmcopy = f->next;
+			shmcopy_drop(f);
 		}
-	l->nfrozen = 0;
+	l->nshm = 0;
 }

@@ -149,7 +149,7 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 	if (f->fd != -1 && found_open(p, f) == 0) {
 		if (f->far)
 			return 0;
-		if ((f->fd = frozen_open(l, p, f->fd, &f->st)) != -1) {
+		if ((f->fd = shmcopy_open(l, p, f->fd, &f->st)) != -1) {
 			file_lookelf(f, f->fd);
 			return 0;
 		}
@@ -210,7 +210,7 @@ int64_t
 file_fetch(const struct targetfile *f, const char *name, size_t most,
     struct bulk *b)
 {
-	uint8_t piece[PROXY_MOST];
+	uint8_t piece[MAX_PROXY];
 	size_t done, len;
 	ssize_t n;
 

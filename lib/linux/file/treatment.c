@@ -19,16 +19,16 @@
  * Open what was frozen of the file of mapping v that a clone lacks.
  */
 static int
-vma_openfrozen(struct live *l, const struct lproc *p, const struct vma *v,
+vma_openshmcopy(struct live *l, const struct lproc *p, const struct vma *v,
     struct targetfile *f, bool *failed)
 {
 	memset(f, 0, sizeof *f);
 	f->fd = -1;
 	f->st.st_dev = v->dev;
 	f->st.st_ino = v->ino;
-	if (!frozen_has(l, p, &f->st))
+	if (!shmcopy_has(l, p, &f->st))
 		return -1;
-	if ((f->fd = frozen_open(l, p, -1, &f->st)) == -1) {
+	if ((f->fd = shmcopy_open(l, p, -1, &f->st)) == -1) {
 		*failed = true;
 		return errstr_sys("%s", v->name);
 	}
@@ -57,7 +57,7 @@ vma_open(struct live *l, const struct lproc *p, const struct vma *v,
 	    f->st.st_dev == v->dev && f->st.st_ino == v->ino)
 		return 0;
 	file_close(f);
-	return *failed ? -1 : vma_openfrozen(l, p, v, f, failed);
+	return *failed ? -1 : vma_openshmcopy(l, p, v, f, failed);
 }
 
 /*
@@ -102,7 +102,7 @@ enum treatment
 treatment_choose(struct live *l, const struct lproc *p, const struct vma *v,
     struct targetfile *f)
 {
-	bool failed, frozen;
+	bool failed, shmcopy;
 
 	failed = false;
 	if (vma_open(l, p, v, f, &failed) == -1)
@@ -110,7 +110,7 @@ treatment_choose(struct live *l, const struct lproc *p, const struct vma *v,
 	if (f->unread != 0 && v->off == 0)	/* of its mappings, one */
 		live_warn(l, "process %d: %s: %s: what is not in memory is "
 		    "missing", p->pid, v->name, strerror(f->unread));
-	frozen = frozen_has(l, p, &f->st);
+	shmcopy = shmcopy_has(l, p, &f->st);
 	/* a clone has pages of a file in common with it, but not of its own */
 	if (f->type == (long)HUGETLBFS_MAGIC)
 		return v->flags & VMA_SHARED && file_isonly(v, &f->st) ?
@@ -118,7 +118,7 @@ treatment_choose(struct live *l, const struct lproc *p, const struct vma *v,
 	if (f->elf)
 		return TAKE_FILE;
 	if (l->opts.datafiles || file_isonly(v, &f->st) ||
-	    (v->flags & VMA_SHARED && (frozen || f->type == TMPFS_MAGIC)))
+	    (v->flags & VMA_SHARED && (shmcopy || f->type == TMPFS_MAGIC)))
 		return TAKE_DATA;
 	if (!f->far && file_isdumped(l, p, v, f->fd))
 		return TAKE_DUMPED;

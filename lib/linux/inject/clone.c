@@ -101,7 +101,7 @@ int
 inject_cloning(struct inject *in)
 {
 	uint64_t arg[6];
-	uint8_t stack[STAGE_MOST];
+	uint8_t stack[MAX_STAGE];
 
 	clone_args(in, stack, arg);
 	if (inject_trust(in) == -1 ||
@@ -117,7 +117,7 @@ int
 inject_clonestart(struct inject *in)
 {
 	uint64_t arg[6];
-	uint8_t stack[STAGE_MOST];
+	uint8_t stack[MAX_STAGE];
 
 	clone_args(in, stack, arg);
 	if (inject_enter(in, SYS_clone, arg, PTRACE_O_TRACECLONE) == -1)

@@ -75,7 +75,7 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 	enum { PAGES = 256 };
 	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t at, entry[PAGES], from;
-	uint8_t buf[CODE_MOST + CODE_STEP];
+	uint8_t buf[MAX_CODE + CODE_STEP];
 	size_t before;
 	ssize_t n;
 
@@ -92,12 +92,12 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 		}
 		n = -1;
 		if (absent || entry[(at - from) / size] & PME_PRESENT)
-			n = seek_read(s, v, buf + CODE_MOST, CODE_STEP, at);
+			n = seek_read(s, v, buf + MAX_CODE, CODE_STEP, at);
 		if (n == CODE_STEP)
-			gadgets_seek(s->found, buf + CODE_MOST - before,
+			gadgets_seek(s->found, buf + MAX_CODE - before,
 			    CODE_STEP + before, at - before);
-		before = n == CODE_STEP ? CODE_MOST : 0;
-		memcpy(buf, buf + CODE_STEP, CODE_MOST);
+		before = n == CODE_STEP ? MAX_CODE : 0;
+		memcpy(buf, buf + CODE_STEP, MAX_CODE);
 	}
 }
 
@@ -124,7 +124,7 @@ static void
 seek_last(struct seeking *s, enum want w, const struct vma *v)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint8_t code[CODE_MOST];
+	uint8_t code[MAX_CODE];
 	uint64_t at, entry;
 	ssize_t n;
 

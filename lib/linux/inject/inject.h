@@ -15,7 +15,7 @@
 #include "space.h"
 
 enum {				/* bytes of scratch memory: */
-	INJECT_ROOM = 4096	/* with room; STAGE_LEAST without */
+	INJECT_ROOM = 4096	/* with room; MIN_STAGE without */
 };
 
 struct inject;

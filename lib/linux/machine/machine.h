@@ -63,7 +63,7 @@ struct isa {
 	long		 mmap;	/* number of mmap(2), with an offset in bytes */
 	size_t		 stage;	/* bytes that frame_exit takes, and that may be
 				   written to where a frame that unmaps nothing
-				   begins; STAGE_LEAST or more */
+				   begins; MIN_STAGE or more */
 	size_t		 frame;	/* bytes that frame_build takes, at most */
 };
 
@@ -137,8 +137,8 @@ bool		 restart_call(pid_t tid, const struct seencall *seen);
  * code.c: instructions of a process, in its C library or [vdso].
  */
 enum {				/* bytes: */
-	CODE_MOST = 32,		/* of code, that tell what it is */
-	SKIP_MOST = 96		/* gadgets.skip, at most */
+	MAX_CODE = 32,		/* of code, that tell what it is */
+	MAX_SKIP = 96		/* gadgets.skip, at most */
 };
 
 struct gadgets {			/* addresses; 0: not found */
@@ -244,8 +244,8 @@ void		 again_load(struct gregs *r, int code);
  * frame.c: what a thread finds if we die meanwhile.
  */
 enum {				/* bytes */
-	STAGE_LEAST = 448,	/* isa.stage is more, or the same, */
-	STAGE_MOST = 2048	/* and less */
+	MIN_STAGE = 448,	/* isa.stage is more, or the same, */
+	MAX_STAGE = 2048	/* and less */
 };
 
 struct stacks {			/* stack pointers of a thread, for */

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RING_LEAST = 8 };	/* pages */
+enum { MIN_RING = 8 };	/* pages */
 
 /*
  * Those of software that are no tracepoints.
@@ -274,7 +274,7 @@ ring_attach(struct ring *r, int fd, size_t size)
 		    MAP_SHARED, fd, 0);
 		if (p != MAP_FAILED)
 			break;
-		if (errno != EPERM || size / 2 < RING_LEAST * page)
+		if (errno != EPERM || size / 2 < MIN_RING * page)
 			return errstr_sys("a ring of %zu bytes", size);
 	}
 	r->map = p;

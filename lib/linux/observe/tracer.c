@@ -25,9 +25,9 @@
 #include <unistd.h>
 
 enum {
-	RING_MOST = 4 << 20,	/* bytes, and */
-	RINGS_MOST = 128 << 20,	/* of all together */
-	HELD_MOST = 64 << 20,	/* bytes of records on our side */
+	MAX_RING = 4 << 20,	/* bytes, and */
+	MAX_RINGS = 128 << 20,	/* of all together */
+	MAX_HELD = 64 << 20,	/* bytes of records on our side */
 	HOLD_NS = 20000000,	/* records are held back for so long */
 	DRAIN_EACH = 2048,	/* records, between looks at the rings */
 	PASSES = 4		/* over the threads of a process */
@@ -75,8 +75,8 @@ tracer_new(bool slab)
 		tracer_free(t);
 		return NULL;
 	}
-	for (t->ringsize = RING_MOST; t->ringsize > 1 << 18 &&
-	    t->ringsize * t->ncpu > RINGS_MOST; t->ringsize /= 2)
+	for (t->ringsize = MAX_RING; t->ringsize > 1 << 18 &&
+	    t->ringsize * t->ncpu > MAX_RINGS; t->ringsize /= 2)
 		continue;
 	return t;
 }
@@ -263,7 +263,7 @@ record_kind(struct tracer *t, const struct perfrec *r, enum trace_kind *kind,
  * Tell of a record, unless another tells the same.
  */
 static int
-record_tell(struct tracer *t, const uint8_t *p, trace_fn fn, void *arg)
+record_pass(struct tracer *t, const uint8_t *p, trace_fn fn, void *arg)
 {
 	struct trace tr = { .kind = TRACE_LOST };
 	const struct opened *ev;
@@ -306,7 +306,7 @@ tracer_drain(struct tracer *t)
 {
 	size_t i;
 
-	if (t->order.bytes.len > HELD_MOST)
+	if (t->order.bytes.len > MAX_HELD)
 		return 0;
 	for (i = 0; i < t->ncpu; i++)
 		if (ring_drain(&t->ring[i], &t->order.bytes) == -1)
@@ -333,7 +333,7 @@ tracer_read(struct tracer *t, bool all, trace_fn fn, void *arg)
 		rc = order_split(&t->order, all ? UINT64_MAX : now - HOLD_NS,
 		    &old);
 	for (i = 0; rc == 0 && i < old.n; i++) {
-		rc = record_tell(t, old.bytes.data + old.slot[i].at, fn, arg);
+		rc = record_pass(t, old.bytes.data + old.slot[i].at, fn, arg);
 		if (rc == 0 && i % DRAIN_EACH == DRAIN_EACH - 1)
 			rc = tracer_drain(t);
 	}

@@ -95,10 +95,10 @@ message_error(const struct netmessage *m)
 int
 netlink_ask(int fd, const struct netrequest *r, netmessage_fn fn, void *arg)
 {
-	enum { REQUEST_MOST = 128, ANSWER = 65536 };
+	enum { MAX_REQUEST = 128, ANSWER = 65536 };
 	struct {
 		struct nlmsghdr	 head;
-		uint8_t		 body[REQUEST_MOST];
+		uint8_t		 body[MAX_REQUEST];
 	} q = { .head = { (uint32_t)NLMSG_LENGTH(r->len), r->type,
 	    NLM_F_REQUEST | r->flags, 0, 0 } };
 	struct attributes in;

@@ -220,7 +220,7 @@ range_serve(struct serving *s)
 }
 
 /*
- * Read up to len bytes, PROXY_MOST at the most, at off of the file number that
+ * Read up to len bytes, MAX_PROXY at the most, at off of the file number that
  * proxy_open opened through at into buf. dev and name are its device and its
  * name, for who does not answer.  Return how many, 0 at its end, or -1 with
  * errno.
@@ -244,12 +244,12 @@ proxy_fits(size_t len, uint64_t addr, uint64_t page)
 {
 	size_t most;
 
-	most = (size_t)(PROXY_MOST - addr % page);
+	most = (size_t)(MAX_PROXY - addr % page);
 	return len < most ? len : most;
 }
 
 /*
- * Read up to len bytes, PROXY_MOST at the most, at addr of the memory of a
+ * Read up to len bytes, MAX_PROXY at the most, at addr of the memory of a
  * process into buf. mem is open as that, pid is a thread of the process; file
  * tells that the bytes are of a mapped file, and unmodified.  Return how many,
  * or -1 with errno.

@@ -230,7 +230,7 @@ answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *to,
 {
 	struct proxy_answer a = { .more = true };
 	uint64_t allowed = time_allowed(&q->key);
-	uint8_t piece[PROXY_MOST];
+	uint8_t piece[MAX_PROXY];
 	const struct iovec v[2] = { { &a, sizeof a }, { piece, sizeof piece } };
 	ssize_t n;
 

@@ -103,7 +103,7 @@ ask_serve(struct serving *s, proxy_fn fn)
 void
 proxy_main(int sock)
 {
-	static uint8_t arg[PROXY_MOST];
+	static uint8_t arg[MAX_PROXY];
 	static struct serving s;
 	proxy_fn fn;
 	const struct iovec v[2] = {

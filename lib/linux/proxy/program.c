@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OUTPUT_MOST = 16 * 1024 * 1024 };	/* bytes that one prints */
+enum { MAX_OUTPUT = 16 * 1024 * 1024 };	/* bytes that one prints */
 
 /*
  * Become the program argv, with nothing of ours but its standard input in and
@@ -62,7 +62,7 @@ output_read(int fd, int sock, struct buf *b)
 	char part[16384];
 	ssize_t n;
 
-	while (b->len < OUTPUT_MOST) {
+	while (b->len < MAX_OUTPUT) {
 		if (poll(p, 2, -1) == -1)
 			continue;
 		if (p[1].revents != 0)

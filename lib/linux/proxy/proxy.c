@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 enum {
-	LEFT_MOST = 64,		/* proxies that are left behind */
+	MAX_LEFT = 64,		/* proxies that are left behind */
 	ENDING_MS = 100		/* for those that are closed to end */
 };
 
@@ -36,7 +36,7 @@ static struct lane lanes[PROXY_LANES] = {
 };
 
 static struct {
-	pid_t		 pid[LEFT_MOST];
+	pid_t		 pid[MAX_LEFT];
 	size_t		 n;
 	pid_t		 keeper; /* one of them, which undoes what it did */
 } behind;			/* under proxies.lock */
@@ -192,7 +192,7 @@ lane_abandon(struct lane *p)
 		(void)kill(p->pid, SIGKILL);
 	pthread_mutex_lock(&proxies.lock);
 	if (waitpid(p->pid, &status, WNOHANG) == 0 &&
-	    behind.n < LEFT_MOST)
+	    behind.n < MAX_LEFT)
 		behind.pid[behind.n++] = p->pid;
 	if (p == &lanes[PROXY_KEEPER])
 		behind.keeper = p->pid;

@@ -64,8 +64,8 @@
 			    RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 
 /* bytes of a question, and of a message of an answer */
-enum { PROXY_MOST = 64 * 1024 };
-_Static_assert(PROXY_MOST % MACHINE_PAGE_MOST == 0, "pages fit into answers");
+enum { MAX_PROXY = 64 * 1024 };
+_Static_assert(MAX_PROXY % MAX_MACHINE_PAGE == 0, "pages fit into answers");
 
 /*
  * A question, for the function that answers it in the proxy.
@@ -80,7 +80,7 @@ struct serving {
 	bool		 last;	/* no other can be answered afterwards */
 	int		 sock;
 	size_t		 n;	/* bytes of buf */
-	uint8_t		 buf[PROXY_MOST]; /* of the answer, not sent yet */
+	uint8_t		 buf[MAX_PROXY]; /* of the answer, not sent yet */
 };
 
 /*

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 enum {
-	NOTES_MOST = 512 << 20,	/* bytes; a thread takes up to 20,000 */
-	GAP_MOST = 64 << 20	/* between the head and them: a segment takes
+	MAX_NOTES = 512 << 20,	/* bytes; a thread takes up to 20,000 */
+	MAX_GAP = 64 << 20	/* between the head and them: a segment takes
 				   56, and there may be as many as mappings */
 };
 
@@ -100,7 +100,7 @@ head_read(struct coredump *c, int fd, size_t *skip, size_t *len)
 	size = wide ? p64.p_filesz : p32.p_filesz;
 	*skip = (size_t)off;
 	*len = (size_t)size;
-	return type == PT_NOTE && off <= GAP_MOST && size <= NOTES_MOST ?
+	return type == PT_NOTE && off <= MAX_GAP && size <= MAX_NOTES ?
 	    0 : errstr_set("core: there are no notes where the kernel has "
 	    "them");
 }

@@ -104,7 +104,8 @@ smaps_keep(struct lproc *p)
 	else
 		rc = vmas_refit(&t->vma, &was);
 	vmas_free(&was);
-	p->refit = rc == 1;
+	if (rc == 1)
+		p->maps = MAPS_REFIT;
 	return rc;
 }
 
@@ -140,8 +141,9 @@ mappings_peek(struct lproc *p)
 	struct bytes now;
 
 	(void)proc_read(p->mmtid, 0, "maps", &now);
-	p->mapped = now.data != NULL && now.len == p->task.maps.len &&
-	    memcmp(now.data, p->task.maps.data, now.len) == 0;
+	p->maps = now.data != NULL && now.len == p->task.maps.len &&
+	    memcmp(now.data, p->task.maps.data, now.len) == 0 ? MAPS_STOP :
+	    MAPS_BEFORE;
 	bytes_drop(&p->task.maps);
 	p->task.maps = now;
 }
@@ -156,7 +158,7 @@ mappings_read(struct lproc *p)
 {
 	int rc;
 
-	if (p->mapped)
+	if (p->maps != MAPS_BEFORE)
 		return 0;
 	if ((rc = smaps_keep(p)) == 0) {
 		bytes_drop(&p->task.smaps);
@@ -165,9 +167,9 @@ mappings_read(struct lproc *p)
 			return errno == ESRCH || errno == ENOENT ?
 			    errstr_set("process %d exited", p->pid) :
 			    errstr_sys("/proc/%d/maps", p->mmtid);
-		rc = vmas_now(p);
+		if ((rc = vmas_now(p)) == 0)
+			p->maps = MAPS_STOP;
 	}
-	p->mapped = rc != -1;
 	return rc == -1 ? -1 : 0;
 }
 
@@ -202,7 +204,7 @@ mappings_smaps(const struct lproc *p, const struct bytes *maps,
 	struct bytes now;
 	int rc;
 
-	if (!p->refit)
+	if (p->maps != MAPS_REFIT)
 		return 0;
 	rc = smaps_refit(&b, scan_begin(maps->data, maps->len),
 	    scan_begin(smaps->data, smaps->len));

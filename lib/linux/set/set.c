@@ -264,7 +264,7 @@ lprocs_free(struct live *l)
 		task_free(&p->task);
 		coredump_free(p->core);
 		free(p->huge);
-		free(p->lack);
+		free(p->gap);
 		free(p->limit);
 		free(p->cgroup.data);
 		filelist_free(&p->files);

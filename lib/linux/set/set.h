@@ -53,7 +53,7 @@ struct lthread {
 TAILQ_HEAD(lthreads, lthread);
 RB_HEAD(tids, lthread);
 
-struct whence {			/* where a process looks files up */
+struct rootid {			/* where a process looks files up */
 	uint64_t	 ino;	/* of the directory; 0: that is not told */
 	uint64_t	 mount;	/* what is mounted there, */
 	uint64_t	 dev;	/* of which there may be several: btrfs */
@@ -63,7 +63,7 @@ struct whence {			/* where a process looks files up */
  * Return whether a and b are one file on one mount.
  */
 static inline bool
-whence_same(const struct whence *a, const struct whence *b)
+rootid_same(const struct rootid *a, const struct rootid *b)
 {
 	return a->ino == b->ino && a->mount == b->mount && a->dev == b->dev;
 }
@@ -89,6 +89,15 @@ struct dumpnote {
 	size_t		 len;
 };
 
+/*
+ * The moment that the mappings in lproc->task are of.
+ */
+enum mapstate {
+	MAPS_BEFORE,	/* maps, smaps and vma are from before the stop */
+	MAPS_REFIT,	/* smaps alone is: mappings_smaps() corrects it */
+	MAPS_STOP	/* all are as they were in the stop */
+};
+
 struct lproc {
 	TAILQ_ENTRY(lproc) entry;
 	RB_ENTRY(lproc)	 bypid;
@@ -112,14 +121,13 @@ struct lproc {
 	struct filelist	 fds;	/* what it will have of descriptors, */
 	char		*unopened; /* owned; and why they are not all, or
 				      NULL */
-	struct whence	 root;	/* its root directory, in the stop */
+	struct rootid	 root;	/* its root directory, in the stop */
 	const struct bytes *mounts; /* borrowed; mountinfo then, or NULL */
 	unsigned int	 dumped; /* its coredump_filter: core(5) */
 	uint64_t	 since;	/* stopped, ns of CLOCK_MONOTONIC; 0: not */
 	uint64_t	 held;	/* how long it was stopped, in us */
-	struct task	 task;	/* of its first thread; its mappings are */
-	bool		 mapped; /* those of the stop: mappings.c, */
-	bool		 refit;	/* but smaps, which is to be refitted */
+	struct task	 task;	/* of its first thread */
+	enum mapstate	 maps;
 	pid_t		 clone;	/* of its memory, by us; 0: none */
 	pid_t		 origin; /* a thread of its own that has the memory */
 	bool		 whole;	/* the clone has all that is mapped */
@@ -137,8 +145,8 @@ struct lproc {
 	struct pagerun	*huge;	/* owned; huge pages that it has as its clone
 				   has them, ascending */
 	size_t		 nhuge;
-	struct lack	*lack;	/* owned; what the clone lacks, ascending */
-	size_t		 nlack;
+	struct gap	*gap;	/* owned; what the clone lacks, ascending */
+	size_t		 ngaps;
 };
 
 /*
@@ -185,7 +193,7 @@ struct setfile {		/* what is known of a file: setfile.c */
 	uint64_t	 ino;
 	uint64_t	 bytes;	/* of one in memory, resident in the process
 				   that has most */
-	struct frozen	*frozen; /* owned, as these: file/shared.c */
+	struct shmcopy	*shmcopy; /* owned, as these: file/shared.c */
 	struct carry	*carry;	/* file/carry.c */
 	struct plain	*plain;	/* clone/plain.c */
 };
@@ -213,7 +221,7 @@ struct live {
 	struct username	*users;		/* user.c */
 
 	struct setfiles	 byfile;	/* setfile.c */
-	size_t		 nfrozen; /* copies of files: file/shared.c */
+	size_t		 nshm; /* copies of files: file/shared.c */
 	uint64_t	 shmem;	/* bytes that are copied in the stop */
 	struct source	*vdso;		/* borrowed; a copy of ours */
 	uint64_t	 vdsolen;	/* bytes; 0: not looked for yet */

@@ -21,7 +21,7 @@
 
 enum {
 	SPAWNING_MS = 200,	/* for a child of vfork(2) to call execve(2) */
-	TELL_MOST = 20		/* lines */
+	MAX_TELL = 20		/* lines */
 };
 
 struct sharer {			/* a process that may share memory */
@@ -174,7 +174,7 @@ sharers_settle(struct sharers *s)
  * or -1 with errstr.
  */
 int
-sharers_tell(struct live *l)
+sharers_record(struct live *l)
 {
 	struct sharers s = { .live = l };
 	size_t i;
@@ -186,7 +186,7 @@ sharers_tell(struct live *l)
 		sharers_settle(&s);
 	for (i = 0; i < s.n; i++)
 		set_note(&s, &s.v[i]);
-	for (i = 0; i < s.n && i < TELL_MOST && rc == 0; i++)
+	for (i = 0; i < s.n && i < MAX_TELL && rc == 0; i++)
 		live_warn(l, "process %d shares the memory of process %d and "
 		    "is not taken: it goes on, and may change that while it "
 		    "is read", s.v[i].pid, s.v[i].with);

@@ -34,7 +34,7 @@ void		 thread_release(struct lthread *t);
 void		 thread_stop(struct lproc *p, struct lthread *t);
 
 /* sharers.c: who else has the memory of a process */
-int		 sharers_tell(struct live *l);
+int		 sharers_record(struct live *l);
 
 /* threads.c: those of one process */
 struct lthread	*threads_add(struct lproc *p, pid_t tid);

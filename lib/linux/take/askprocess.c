@@ -22,7 +22,7 @@ enum {
 	NSIGNALS = 64,
 	ROOM = 448,			/* bytes that inject_scratch has at the
 					   least */
-	KEYS_MOST = ROOM / 4,
+	MAX_KEYS = ROOM / 4,
 	GET_TID_ADDRESS = 40,		/* of prctl(2), since Linux 3.5 */
 	GET_REGISTRATIONS = 1 << 9	/* of membarrier(2), since Linux 6.3 */
 };
@@ -168,7 +168,7 @@ ask_processkeys(struct asking *v, size_t n)
 {
 	const uint64_t arg[6] = { KEYCTL_READ,
 	    (uint64_t)(int64_t)KEY_SPEC_PROCESS_KEYRING, 0,
-	    KEYS_MOST * sizeof(int32_t) };
+	    MAX_KEYS * sizeof(int32_t) };
 	struct asking *a;
 
 	ask_each(v, n, SYS_keyctl, arg, 2);
@@ -181,24 +181,24 @@ ask_processkeys(struct asking *v, size_t n)
 /*
  * Record the same of the session keyring.  The clone is asked, by a, and not
  * the process: asking makes a session keyring where there is none.  If the
- * keyring has more than KEYS_MOST keys, all of them are counted.
+ * keyring has more than MAX_KEYS keys, all of them are counted.
  */
 void
 ask_sessionkeys(struct asking *a)
 {
 	const uint64_t arg[6] = { KEYCTL_READ,
 	    (uint64_t)(int64_t)KEY_SPEC_SESSION_KEYRING, 0,
-	    KEYS_MOST * sizeof(int32_t) };
-	int32_t key[KEYS_MOST];
+	    MAX_KEYS * sizeof(int32_t) };
+	int32_t key[MAX_KEYS];
 	int i, n, count;
 
 	ask_each(a, 1, SYS_keyctl, arg, 2);
 	if (a->rc == -1 || a->ret <= 0)
 		return;
 	count = n = (int)(a->ret / (int64_t)sizeof *key);
-	if (n <= KEYS_MOST && !asking_got(a, key, (size_t)a->ret))
+	if (n <= MAX_KEYS && !asking_got(a, key, (size_t)a->ret))
 		return;
-	for (i = 0; n <= KEYS_MOST && i < n && a->rc == 0; i++)
+	for (i = 0; n <= MAX_KEYS && i < n && a->rc == 0; i++)
 		count -= !key_counts(a, key[i]);
 	if (count > 0 && a->rc == 0)
 		filelist_text(a->to, "keyring/session", "%d\n", count);

@@ -270,15 +270,15 @@ vma_leave(struct live *l, struct lproc *p, struct taking *k)
  * Take the pages of the mapping that its clone lacks, from run r on.
  */
 static int
-take_lacking(struct taking *k, const struct lproc *p, const struct lack *r)
+take_lacking(struct taking *k, const struct lproc *p, const struct gap *r)
 {
 	struct source *const own = k->from;
 	struct pagerun run;
 	int rc;
 
-	for (rc = 0; rc == 0 && r < p->lack + p->nlack &&
+	for (rc = 0; rc == 0 && r < p->gap + p->ngaps &&
 	    r->start < k->vma->end; r++) {
-		if (r->what & LACK_NOTHING)
+		if (r->what & GAP_NOTHING)
 			continue;
 		run.start = r->start;
 		run.end = r->end;
@@ -319,7 +319,7 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 {
 	const struct vma *v = k->vma;
 	const struct pagerun ring = { .start = v->start, .end = v->end };
-	const struct lack *lack;
+	const struct gap *gap;
 
 	k->fd = -1;
 	k->file = NULL;
@@ -331,8 +331,8 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 		return -1;
 	if (k->how >= LEAVE_KERNEL)
 		return vma_leave(l, p, k);
-	if ((lack = lack_find(p, v->start, v->end)) != NULL) {
-		if (take_lacking(k, p, lack) == -1)
+	if ((gap = gap_find(p, v->start, v->end)) != NULL) {
+		if (take_lacking(k, p, gap) == -1)
 			return -1;
 	} else if (vma_isring(v)) {
 		/* to read it maps pages that are there, and makes none */

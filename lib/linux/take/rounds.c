@@ -23,7 +23,7 @@ round_fits(const struct round *r, const struct lproc *p)
 	for (i = 0; i < r->n && p->clone == 0; i++)
 		if (lproc_shares(r->v[i].proc, p))
 			return false;
-	return r->n < ASKED_MOST;
+	return r->n < MAX_ASKED;
 }
 
 /*

@@ -61,7 +61,7 @@ static ssize_t
 far_pread(const struct livesource *l, void *buf, size_t len, uint64_t addr)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t entry[PROXY_MOST / 4096], end;
+	uint64_t entry[MAX_PROXY / 4096], end;
 	size_t i;
 	ssize_t n;
 

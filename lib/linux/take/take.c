@@ -76,7 +76,7 @@ record_live(const struct lproc *lp, struct filelist *rec)
 }
 
 /*
- * Have the record tell smaps of the stop: lproc->refit.
+ * Have the record tell smaps of the stop, where lp has that of before.
  */
 static int
 record_refit(const struct lproc *lp, struct filelist *rec)
@@ -87,7 +87,7 @@ record_refit(const struct lproc *lp, struct filelist *rec)
 
 	from = filelist_find(rec, "maps");
 	at = filelist_find(rec, "smaps");
-	if (!lp->refit || from == NULL || at == NULL)
+	if (lp->maps != MAPS_REFIT || from == NULL || at == NULL)
 		return 0;
 	maps = (struct bytes){ from->data, from->len };
 	smaps = (struct bytes){ at->data, at->len };

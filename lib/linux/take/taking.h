@@ -81,10 +81,10 @@ struct asking {			/* a process that is asked, or a thread */
 	struct buf	 told;	/* owned; what becomes a file */
 };
 
-enum { ASKED_MOST = 32 };
+enum { MAX_ASKED = 32 };
 
 struct round {			/* processes that are asked at once */
-	struct asking	 v[ASKED_MOST];
+	struct asking	 v[MAX_ASKED];
 	size_t		 n;
 	bool		 rest;	/* what a clone has as its process has it */
 	sigset_t	 ours;	/* the mask of our signals, before */

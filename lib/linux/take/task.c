@@ -240,9 +240,9 @@ task_finish(struct live *l, struct lproc *p, struct filelist *to)
 	p->dumped = record_dumped(to);
 	if (p->mmtid == 0)
 		return;
-	namespaces_tell(l, to, p);
+	namespaces_record(l, to, p);
 	if (p->core == NULL)
-		cgroups_tell(l, to, &p->cgroup);
+		cgroups_record(l, to, &p->cgroup);
 	if (p->mounts == NULL)
 		return;
 	p->task.mounts = *p->mounts;

@@ -70,7 +70,7 @@ code_skip(const uint8_t *p, const uint8_t *end)
 		else
 			return -1;
 	}
-	return p < end && skip <= SKIP_MOST ? skip : -1;
+	return p < end && skip <= MAX_SKIP ? skip : -1;
 }
 
 bool

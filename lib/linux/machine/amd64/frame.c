@@ -76,10 +76,10 @@ enum {
 
 _Static_assert((int)STAGE_CONTEXT + (int)CONTEXT_SIZE <= (int)STAGE_SIZE &&
     STAGE_SIZE % 64 == 0, "a stage has room for a signal frame");
-_Static_assert((int)STAGE_CONTEXT >= 24 + (int)SKIP_MOST,
+_Static_assert((int)STAGE_CONTEXT >= 24 + (int)MAX_SKIP,
     "the words that lead back lie below the frame");
-_Static_assert((int)STAGE_SIZE <= (int)STAGE_MOST &&
-    (int)STAGE_SIZE >= (int)STAGE_LEAST, "a stage has such a size");
+_Static_assert((int)STAGE_SIZE <= (int)MAX_STAGE &&
+    (int)STAGE_SIZE >= (int)MIN_STAGE, "a stage has such a size");
 
 /*
  * Return where a feature of extended state ends in the standard layout; 0 if

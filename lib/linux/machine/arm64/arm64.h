@@ -46,12 +46,12 @@ enum {				/* instructions */
 };
 
 enum {				/* bytes */
-	VECTOR_MOST = 256,	/* of a vector of SVE */
-	VECTORS_MOST = 16 + VECTOR_MOST * 35,	/* of NT_ARM_SVE: 32 vectors,
+	MAX_VECTOR = 256,	/* of a vector of SVE */
+	MAX_VECTORS = 16 + MAX_VECTOR * 35,	/* of NT_ARM_SVE: 32 vectors,
 					   17 masks of an eighth of that */
 	HEADER = 16,		/* what that begins with */
 	STAGE_SIZE = 1152,	/* frame.c */
-	FRAME_SIZE = STAGE_SIZE + STAGE_SIZE + VECTORS_MOST
+	FRAME_SIZE = STAGE_SIZE + STAGE_SIZE + MAX_VECTORS
 };
 
 /* regs.c */

@@ -153,9 +153,9 @@ vectors_read(pid_t tid, uint8_t *buf, size_t len)
 int
 kept_read(pid_t tid, struct kept *k)
 {
-	if (k->buf == NULL && (k->buf = malloc(VECTORS_MOST)) == NULL)
+	if (k->buf == NULL && (k->buf = malloc(MAX_VECTORS)) == NULL)
 		return -1;
-	k->len = vectors_read(tid, k->buf, VECTORS_MOST);
+	k->len = vectors_read(tid, k->buf, MAX_VECTORS);
 	return 0;
 }
 

@@ -56,7 +56,7 @@ gadgets_call(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
 
 	if (len < BYTES || at % BYTES != 0 || code_get(buf) != (uint32_t)SVC)
 		return false;
-	for (i = BYTES; i + BYTES <= len && i < CODE_MOST; i += BYTES) {
+	for (i = BYTES; i + BYTES <= len && i < MAX_CODE; i += BYTES) {
 		if (code_get(buf + i) == (uint32_t)RET) {
 			g->call = at;
 			g->skip = 0;

@@ -66,8 +66,8 @@ enum {				/* offsets, in bytes */
 
 _Static_assert((int)RECORDS + (int)FPSIMD_SIZE + (int)END_SIZE <=
     (int)STAGE_SIZE && STAGE_SIZE % 64 == 0 && (int)STAGE_SIZE <=
-    (int)STAGE_MOST, "a stage has room for a signal frame");
-_Static_assert((int)STAGE_SIZE >= (int)STAGE_LEAST,
+    (int)MAX_STAGE, "a stage has room for a signal frame");
+_Static_assert((int)STAGE_SIZE >= (int)MIN_STAGE,
     "a stage has room for what calls take and give");
 
 static void
@@ -192,7 +192,7 @@ regs_unrestart(struct gregs *r, const struct seencall *seen)
 int
 frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
 {
-	uint8_t fp[FPSIMD_SIZE], vector[VECTORS_MOST];
+	uint8_t fp[FPSIMD_SIZE], vector[MAX_VECTORS];
 	struct gregs r = *w->regs;
 	const size_t back = STAGE_SIZE;
 	size_t len;

@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 enum {				/* most that is read */
-	VALUE_MOST = 4096,	/* bytes of a property, */
-	TEXT_MOST = 1024 * 1024, /* bytes of what is told of these, */
-	DEPTH_MOST = 32		/* directories below each other */
+	MAX_VALUE = 4096,	/* bytes of a property, */
+	MAX_TEXT = 1024 * 1024, /* bytes of what is told of these, */
+	MAX_DEPTH = 32		/* directories below each other */
 };
 
 struct controller {
@@ -81,9 +81,9 @@ value_put(struct buf *b, const char *s, size_t n)
  * such.  Those that list processes have no value.
  */
 static void
-property_tell(struct cgtelling *g, int dir, const char *name)
+property_record(struct cgtelling *g, int dir, const char *name)
 {
-	char v[VALUE_MOST];
+	char v[MAX_VALUE];
 	struct stat st;
 	bool failed;
 	size_t n;
@@ -113,21 +113,21 @@ property_tell(struct cgtelling *g, int dir, const char *name)
 }
 
 static void
-properties_tell(struct cgtelling *g, int dir)
+properties_record(struct cgtelling *g, int dir)
 {
 	const struct controller *c;
 	size_t i;
 
 	if (g->line->list.s == g->line->list.end) {
 		for (i = 0; i < sizeof version2 / sizeof *version2; i++)
-			property_tell(g, dir, version2[i]);
+			property_record(g, dir, version2[i]);
 		return;
 	}
 	for (c = version1; c < version1 + sizeof version1 / sizeof *version1;
 	    c++)
 		for (i = 0; c->property[i] != NULL && (*c->name == '\0' ||
 		    cgroup_lists(g->line->list, c->name)); i++)
-			property_tell(g, dir, c->property[i]);
+			property_record(g, dir, c->property[i]);
 }
 
 /*
@@ -143,7 +143,7 @@ dir_begin(struct cgtelling *g, int dir, const char *path)
 	char *key;
 	bool told;
 
-	if (g->left == 0 || g->text.len > TEXT_MOST || fstat(dir, &st) == -1 ||
+	if (g->left == 0 || g->text.len > MAX_TEXT || fstat(dir, &st) == -1 ||
 	    asprintf(&key, "cgroup %.*s %s", n, list->s, path) == -1)
 		return false;
 	told = space_told(g->l, key);
@@ -162,7 +162,7 @@ dir_begin(struct cgtelling *g, int dir, const char *path)
  * those below it.  path is its own, with room for PATH_MAX bytes.
  */
 static void
-dir_tell(struct cgtelling *g, int dir, char *path, unsigned int depth)
+dirs_record(struct cgtelling *g, int dir, char *path, unsigned int depth)
 {
 	const size_t len = strlen(path);
 	struct dirent *e;
@@ -170,8 +170,8 @@ dir_tell(struct cgtelling *g, int dir, char *path, unsigned int depth)
 	int fd;
 
 	if (dir_begin(g, dir, path))
-		properties_tell(g, dir);
-	if (depth == DEPTH_MOST || (d = fdopendir(dir)) == NULL) {
+		properties_record(g, dir);
+	if (depth == MAX_DEPTH || (d = fdopendir(dir)) == NULL) {
 		close(dir);
 		return;
 	}
@@ -186,7 +186,7 @@ dir_tell(struct cgtelling *g, int dir, char *path, unsigned int depth)
 			continue;
 		path[len] = '/';
 		strlcpy(path + len + 1, e->d_name, PATH_MAX - len - 1);
-		dir_tell(g, fd, path, depth + 1);
+		dirs_record(g, fd, path, depth + 1);
 		path[len] = '\0';
 	}
 	closedir(d);
@@ -198,7 +198,8 @@ dir_tell(struct cgtelling *g, int dir, char *path, unsigned int depth)
  * goes on as below.
  */
 static void
-above_tell(struct cgtelling *g, int point, const char *path, const char *below)
+above_record(struct cgtelling *g, int point, const char *path,
+    const char *below)
 {
 	char up[PATH_MAX];
 	size_t n;
@@ -214,7 +215,7 @@ above_tell(struct cgtelling *g, int point, const char *path, const char *below)
 		snprintf(up, sizeof up, "%.*s", (int)(strlen(path) -
 		    strlen(below + n)), path);
 		if (dir_begin(g, dir, up))
-			property_tell(g, dir, "cgroup.subtree_control");
+			property_record(g, dir, "cgroup.subtree_control");
 		close(dir);
 	}
 }
@@ -225,7 +226,7 @@ above_tell(struct cgtelling *g, int point, const char *path, const char *below)
  * Return false if there is none.
  */
 bool
-cgroupdir_tell(struct cgtelling *g, int point, const char *path,
+cgroupdir_record(struct cgtelling *g, int point, const char *path,
     const char *below)
 {
 	char own[PATH_MAX];
@@ -236,8 +237,8 @@ cgroupdir_tell(struct cgtelling *g, int point, const char *path,
 	if (dir == -1)
 		return false;
 	if (g->line->list.s == g->line->list.end && *below != '\0')
-		above_tell(g, point, path, below);
+		above_record(g, point, path, below);
 	strlcpy(own, path, sizeof own);
-	dir_tell(g, dir, own, 0);
+	dirs_record(g, dir, own, 0);
 	return true;
 }

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DIRS_MOST = 256 };	/* directories that are read with a process */
+enum { MAX_DIRS = 256 };	/* directories that are read with a process */
 
 /*
  * Record the cgroup of a path, whose directory is dir: its first top bytes are
@@ -35,7 +35,7 @@ dir_record(struct cgtelling *g, const char *path, char *dir, size_t top)
 	dir[top] = '\0';
 	if ((fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
 		return false;
-	done = cgroupdir_tell(g, fd, path, below);
+	done = cgroupdir_record(g, fd, path, below);
 	close(fd);
 	return done;
 }
@@ -77,7 +77,7 @@ hierarchy_open(const char *list)
  * properties to speak of.
  */
 static void
-line_tell(struct cgtelling *g)
+line_print(struct cgtelling *g)
 {
 	const struct cgroupline *line = g->line;
 	char list[256], first[64], path[PATH_MAX], *dir;
@@ -103,7 +103,7 @@ line_tell(struct cgtelling *g)
 	}
 	if ((fd = hierarchy_open(list)) == -1)
 		return;
-	(void)cgroupdir_tell(g, fd, path, path);
+	(void)cgroupdir_record(g, fd, path, path);
 	close(fd);
 }
 
@@ -112,9 +112,9 @@ line_tell(struct cgtelling *g)
  * as far as no record of set l tells of them.
  */
 static void
-directories_tell(struct live *l, struct filelist *rec)
+directories_record(struct live *l, struct filelist *rec)
 {
-	struct cgtelling g = { .l = l, .left = DIRS_MOST };
+	struct cgtelling g = { .l = l, .left = MAX_DIRS };
 	const struct file *f;
 	struct cgroupline line;
 	struct scan t;
@@ -135,7 +135,7 @@ directories_tell(struct live *l, struct filelist *rec)
 	}
 	g.line = &line;
 	for (t = scan_begin(f->data, f->len); cgroup_next(&t, &line);)
-		line_tell(&g);
+		line_print(&g);
 	if (g.text.len > 0)
 		filelist_buf(rec, "cgroups/directories", &g.text);
 	free(g.mounts.data);
@@ -147,14 +147,14 @@ directories_tell(struct live *l, struct filelist *rec)
  * caller's to free, to them, if it is in any.
  */
 void
-cgroups_tell(struct live *l, struct filelist *rec, struct bytes *own)
+cgroups_record(struct live *l, struct filelist *rec, struct bytes *own)
 {
 	const struct file *f;
 	struct cgroupline line;
 	struct buf b = { 0 };
 	struct scan t;
 
-	directories_tell(l, rec);
+	directories_record(l, rec);
 	if (own->data != NULL || (f = filelist_find(rec, "cgroup")) == NULL)
 		return;
 	for (t = scan_begin(f->data, f->len); cgroup_next(&t, &line);)
@@ -186,7 +186,7 @@ cgroups_thread(struct live *l, struct filelist *rec, const struct bytes *own,
 		return;
 	}
 	filelist_add(rec, "cgroup", b.data, b.len);
-	directories_tell(l, rec);
+	directories_record(l, rec);
 }
 
 /*

@@ -38,7 +38,7 @@ struct attr {			/* mount_setattr(2) */
 };
 
 enum { TAR_CHANGED = 1 };	/* exit status: GNU tar, "Return values" */
-enum { TMPFS_MOST = 16 * 1024 * 1024 }; /* bytes that are read: all are stopped
+enum { MAX_TMPFS = 16 * 1024 * 1024 }; /* bytes that are read: all are stopped
 				   meanwhile */
 
 struct tmpfs {			/* that is not mounted where we are */
@@ -172,7 +172,7 @@ tmpfs_archive(struct mntvisit *v, int sock)
 	    "--one-file-system", "--atime-preserve=system", "-cf", "-", ".",
 	    NULL };
 	const struct tmpfs *t;
-	size_t left = TMPFS_MOST;
+	size_t left = MAX_TMPFS;
 	struct buf b;
 	bool whole;
 	int rc;

@@ -17,7 +17,7 @@
 struct mounted {
 	struct mounted	*next;	/* owned */
 	uint64_t	 ns;	/* the number of the namespace */
-	struct whence	 root;
+	struct rootid	 root;
 	struct bytes	 text;	/* owned; mountinfo */
 };
 
@@ -26,7 +26,7 @@ struct mounted {
  * seen.
  */
 static bool
-whence_see(pid_t pid, struct whence *w)
+rootid_read(pid_t pid, struct rootid *w)
 {
 	struct filemount f;
 	char path[64];
@@ -34,7 +34,7 @@ whence_see(pid_t pid, struct whence *w)
 	snprintf(path, sizeof path, "/proc/%d/root", pid);
 	if (call_filemount(AT_FDCWD, path, &f) == -1 || f.mount == -1)
 		return false;
-	*w = (struct whence){ f.ino, (uint64_t)f.mount, f.dev };
+	*w = (struct rootid){ f.ino, (uint64_t)f.mount, f.dev };
 	return true;
 }
 
@@ -67,13 +67,13 @@ mounted_add(struct live *l, const struct lproc *p, uint64_t ns)
 void
 mounted_see(struct live *l, struct lproc *p)
 {
-	const bool seen = whence_see(p->mmtid, &p->root);
+	const bool seen = rootid_read(p->mmtid, &p->root);
 	const uint64_t ns = seen ? ns_number(p->mmtid, "mnt") : 0;
 	struct mounted *m;
 
 	/* where that is not told, it is shared with nobody */
 	for (m = ns == 0 ? NULL : l->mounted; m != NULL; m = m->next)
-		if (whence_same(&m->root, &p->root) && m->ns == ns)
+		if (rootid_same(&m->root, &p->root) && m->ns == ns)
 			break;
 	if (m == NULL && (m = mounted_add(l, p, ns)) == NULL) {
 		if (proc_islost(errno))

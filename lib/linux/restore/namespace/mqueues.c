@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUEUES_MOST = 1024 };
+enum { MAX_QUEUES = 1024 };
 
 /*
  * Return a descriptor of the directory that has the queues, or -1.
@@ -81,7 +81,7 @@ mqueues_read(struct filelist *l)
 		close(fd);
 		return;
 	}
-	for (n = 0; n < QUEUES_MOST && (e = readdir(d)) != NULL;)
+	for (n = 0; n < MAX_QUEUES && (e = readdir(d)) != NULL;)
 		if (strcmp(e->d_name, ".") != 0 &&
 		    strcmp(e->d_name, "..") != 0) {
 			queue_line(&b, e->d_name);

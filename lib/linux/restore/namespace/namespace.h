@@ -8,12 +8,12 @@
 #include "linux/set/set.h"
 
 /* namespaces.c: in which namespaces a process is and we are not */
-void		 namespaces_tell(struct live *l, struct filelist *rec,
+void		 namespaces_record(struct live *l, struct filelist *rec,
 		    const struct lproc *p);
 void		 spaces_free(struct live *l);
 
 /* cgroups.c: what the cgroups are that processes and threads are in */
-void		 cgroups_tell(struct live *l, struct filelist *rec,
+void		 cgroups_record(struct live *l, struct filelist *rec,
 		    struct bytes *own);
 void		 cgroups_thread(struct live *l, struct filelist *rec,
 		    const struct bytes *own, pid_t pid, pid_t tid);

@@ -100,7 +100,7 @@ names_add(struct filelist *rec, pid_t pid)
  * that dumps core: only a restore needs them, and root alone sees them.
  */
 void
-namespaces_tell(struct live *l, struct filelist *rec, const struct lproc *p)
+namespaces_record(struct live *l, struct filelist *rec, const struct lproc *p)
 {
 	char text[80];
 	size_t i;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINES_MOST = 4 * 1024 * 1024 };	/* bytes */
+enum { MAX_LINES = 4 * 1024 * 1024 };	/* bytes */
 
 static const char below[] = "/proc/sys/net";
 
@@ -57,7 +57,7 @@ folder_add(struct buf *b, const char *folder, int levels)
 	snprintf(name, sizeof name, "%s/%s", below, folder);
 	if ((d = opendir(name)) == NULL)
 		return;
-	while ((e = readdir(d)) != NULL && b->len < LINES_MOST) {
+	while ((e = readdir(d)) != NULL && b->len < MAX_LINES) {
 		if (*e->d_name == '.')
 			continue;
 		snprintf(name, sizeof name, "%s/%s", folder, e->d_name);

@@ -25,7 +25,7 @@ struct cgtelling {
 	size_t		 left;	/* directories that may be told of */
 };
 
-bool		 cgroupdir_tell(struct cgtelling *g, int point,
+bool		 cgroupdir_record(struct cgtelling *g, int point,
 		    const char *path, const char *below);
 
 /* cgroups.c: where a cgroup namespace begins */

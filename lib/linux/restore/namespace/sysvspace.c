@@ -19,11 +19,11 @@ enum { MSG_COPY = 040000 };	/* linux/msg.h */
 #endif
 
 enum {			/* most that is read; all are stopped meanwhile */
-	QUEUED_MOST = 8 * 1024 * 1024, /* bytes of messages, */
-	MESSAGES_MOST = 2048,	/* which the kernel counts each time, */
-	VALUES_MOST = 65536,	/* semaphores, */
-	SETS_MOST = 1024,	/* in sets, */
-	QUEUES_MOST = 1024
+	MAX_QUEUED = 8 * 1024 * 1024, /* bytes of messages, */
+	MAX_MESSAGES = 2048,	/* which the kernel counts each time, */
+	MAX_VALUES = 65536,	/* semaphores, */
+	MAX_SETS = 1024,	/* in sets, */
+	MAX_QUEUES = 1024
 };
 
 struct reading {		/* what is left of those */
@@ -186,8 +186,8 @@ void
 sysvspace_read(struct filelist *l, const char *shm, const char *sem,
     const char *msg)
 {
-	struct reading r = { QUEUED_MOST, MESSAGES_MOST, VALUES_MOST,
-	    SETS_MOST, QUEUES_MOST, l };
+	struct reading r = { MAX_QUEUED, MAX_MESSAGES, MAX_VALUES,
+	    MAX_SETS, MAX_QUEUES, l };
 	struct buf b[3] = { { 0 }, { 0 }, { 0 } };
 	static const char *const name[3] = { "sysvipc/detached", "sysvipc/sem",
 	    "sysvipc/msg" };

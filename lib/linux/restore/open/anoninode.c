@@ -15,7 +15,7 @@
 #include <string.h>
 
 static void
-eventfd_tell(struct telling *t)
+eventfd_record(struct telling *t)
 {
 	const char *s;
 
@@ -28,7 +28,7 @@ eventfd_tell(struct telling *t)
 }
 
 static void
-signalfd_tell(struct telling *t)
+signalfd_record(struct telling *t)
 {
 	const char *s;
 
@@ -56,7 +56,7 @@ info_time(const char *info, const char *key, unsigned long long *ns)
 }
 
 static void
-timerfd_tell(struct telling *t)
+timerfd_record(struct telling *t)
 {
 	unsigned long long interval, left;
 	const char *clock, *ticks, *how;
@@ -164,7 +164,7 @@ target_file(const struct telling *t, const struct target *e, uint32_t nth)
 }
 
 static void
-epoll_tell(struct telling *t)
+epoll_record(struct telling *t)
 {
 	const struct resource *f;
 	struct target *v = NULL;
@@ -189,7 +189,7 @@ epoll_tell(struct telling *t)
 }
 
 static void
-pidfd_tell(struct telling *t)
+pidfd_record(struct telling *t)
 {
 	const char *s;
 
@@ -199,7 +199,7 @@ pidfd_tell(struct telling *t)
 }
 
 static void
-foreign_tell(struct telling *t)
+foreign_record(struct telling *t)
 {
 	tell_why(t, "%s", t->link);
 }
@@ -210,22 +210,22 @@ static const struct {
 	bool dup;		/* its close has no effect */
 	void (*tell)(struct telling *);
 } kinds[] = {
-	{ "[eventfd]", "eventfd", true, eventfd_tell },
-	{ "[eventpoll]", "epoll", true, epoll_tell },
-	{ "[timerfd]", "timerfd", true, timerfd_tell },
-	{ "[signalfd]", "signalfd", true, signalfd_tell },
-	{ "inotify", "inotify", false, inotify_tell },
-	{ "[pidfd]", "pidfd", false, pidfd_tell },
-	{ "[fanotify]", "fanotify", false, fanotify_tell },
-	{ "[io_uring]", "io_uring", false, foreign_tell },
-	{ "", "other", false, foreign_tell }
+	{ "[eventfd]", "eventfd", true, eventfd_record },
+	{ "[eventpoll]", "epoll", true, epoll_record },
+	{ "[timerfd]", "timerfd", true, timerfd_record },
+	{ "[signalfd]", "signalfd", true, signalfd_record },
+	{ "inotify", "inotify", false, inotify_record },
+	{ "[pidfd]", "pidfd", false, pidfd_record },
+	{ "[fanotify]", "fanotify", false, fanotify_record },
+	{ "[io_uring]", "io_uring", false, foreign_record },
+	{ "", "other", false, foreign_record }
 };
 
 /*
  * Tell of t if it is of an anonymous inode.  Return whether it is.
  */
 bool
-anoninode_tell(struct telling *t)
+anoninode_record(struct telling *t)
 {
 	static const char prefix[] = "anon_inode:";
 	const char *name;

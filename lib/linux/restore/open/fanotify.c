@@ -53,7 +53,7 @@ mount_path(const struct telling *t, uint64_t mount, char path[PATH_MAX])
  * Tell of a mark, by its line of fdinfo behind "fanotify ".
  */
 static bool
-mark_tell(struct telling *t, struct scan line)
+mark_record(struct telling *t, struct scan line)
 {
 	struct scan s = line;
 	char path[PATH_MAX];
@@ -67,7 +67,7 @@ mark_tell(struct telling *t, struct scan line)
 			return false;
 		buf_printf(&t->out, "mark %jx %jx %jx ", (uintmax_t)m.flags,
 		    (uintmax_t)m.mask, (uintmax_t)m.ignored);
-		watched_tell(t, &w);
+		watched_record(t, &w);
 		return true;
 	}
 	s = line;
@@ -91,7 +91,7 @@ mark_tell(struct telling *t, struct scan line)
  * it.
  */
 void
-fanotify_tell(struct telling *t)
+fanotify_record(struct telling *t)
 {
 	struct scan text = scan_begin(t->info, strlen(t->info)), line, s;
 	uint64_t flags, events;
@@ -103,8 +103,8 @@ fanotify_tell(struct telling *t)
 		    watch_number(&s, "event-flags:", &events)) {
 			buf_printf(&t->out, "created %jx %jx\n",
 			    (uintmax_t)flags, (uintmax_t)events);
-		} else if (n > WATCHES_MOST || !mark_tell(t, line)) {
-			tell_why(t, n > WATCHES_MOST ? "it watches too much" :
+		} else if (n > MAX_WATCHES || !mark_record(t, line)) {
+			tell_why(t, n > MAX_WATCHES ? "it watches too much" :
 			    "the kernel does not tell what it watches");
 			return;
 		}

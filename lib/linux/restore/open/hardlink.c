@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 enum {
-	LINKS_MOST = 64,	/* files; each is a descriptor of ours */
-	LEVELS_MOST = 32,	/* directories above one */
+	MAX_LINKS = 64,	/* files; each is a descriptor of ours */
+	MAX_LEVELS = 32,	/* directories above one */
 	LOOK_MS = 4000,		/* how long all are looked for, */
 	EACH_PART = 8		/* and one: this part of what is left */
 };
@@ -33,7 +33,7 @@ struct hardlink {		/* a file whose name is deleted */
 };
 
 struct hardlinks {
-	struct hardlink v[LINKS_MOST];
+	struct hardlink v[MAX_LINKS];
 	size_t		 n;
 };
 
@@ -108,8 +108,8 @@ dir_open(const struct looking *k, const char *path, uint64_t mount)
 static char *
 find_run(struct looking *k, const char *path, uint64_t mount, uint64_t ino)
 {
-	const char *argv[LEVELS_MOST + 16] = { "timeout", "-s", "KILL" };
-	char *level[LEVELS_MOST] = { NULL }, seconds[32], number[32], *dir;
+	const char *argv[MAX_LEVELS + 16] = { "timeout", "-s", "KILL" };
+	char *level[MAX_LEVELS] = { NULL }, seconds[32], number[32], *dir;
 	const uint64_t now = now_ms();
 	uint64_t ms;
 	size_t i, n, nlevel;
@@ -126,7 +126,7 @@ find_run(struct looking *k, const char *path, uint64_t mount, uint64_t ino)
 	n = 3;
 	argv[n++] = seconds;
 	argv[n++] = "find";
-	for (nlevel = 0; nlevel < LEVELS_MOST &&
+	for (nlevel = 0; nlevel < MAX_LEVELS &&
 	    (cut = strrchr(dir, '/')) != NULL;) {
 		*cut = '\0';
 		if ((fd = dir_open(k, dir, mount)) == -1)
@@ -178,7 +178,7 @@ link_look(struct looking *k, const char *path, uint64_t mount, uint64_t dev,
 	if (l->links == NULL &&
 	    (l->links = calloc(1, sizeof *l->links)) == NULL)
 		return;
-	if (l->links->n == LINKS_MOST || link_get(l, dev, ino) != NULL)
+	if (l->links->n == MAX_LINKS || link_get(l, dev, ino) != NULL)
 		return;
 	v = &l->links->v[l->links->n++];
 	*v = (struct hardlink){ .dev = dev, .ino = ino, .dir = -1 };

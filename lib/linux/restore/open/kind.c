@@ -43,7 +43,7 @@ tell_stat(struct telling *t, const struct statx *sx)
  * it tells.  To close that has no effect on the files of this machine.
  */
 static void
-lease_tell(struct telling *t)
+lease_record(struct telling *t)
 {
 	struct scan text = scan_begin(t->info, strlen(t->info));
 	struct filelock l;
@@ -63,7 +63,7 @@ lease_tell(struct telling *t)
  * A file that has or had a name.
  */
 static void
-named_tell(struct telling *t, const struct statx *sx)
+named_record(struct telling *t, const struct statx *sx)
 {
 	bool deleted;
 
@@ -71,12 +71,12 @@ named_tell(struct telling *t, const struct statx *sx)
 	tell_path(t, t->link);
 	tell_stat(t, sx);
 	if (S_ISREG(t->mode))
-		lease_tell(t);
+		lease_record(t);
 	if (!deleted && sx->stx_nlink > 0)
 		return;
 	buf_printf(&t->out, "deleted 1\ntimes %jd %jd\n",
 	    statx_ns(&sx->stx_atime), statx_ns(&sx->stx_mtime));
-	nameless_tell(t, sx);
+	nameless_record(t, sx);
 }
 
 /*
@@ -98,7 +98,7 @@ is_memfd(struct telling *t)
 }
 
 static void
-memfd_tell(struct telling *t, const struct statx *sx)
+memfd_record(struct telling *t, const struct statx *sx)
 {
 	struct statfs fs;
 	int seals;
@@ -127,7 +127,7 @@ memfd_tell(struct telling *t, const struct statx *sx)
  * empty: a file then as any other.
  */
 static void
-mqueue_tell(struct telling *t, const struct statx *sx, const char *path)
+mqueue_record(struct telling *t, const struct statx *sx, const char *path)
 {
 	if (*path == '\0')
 		tell_why(t, "it has no name that leads to it");
@@ -157,7 +157,7 @@ device_type(const struct statx *sx)
  * namespaces(7).  Return whether it is.
  */
 static bool
-namespace_tell(struct telling *t)
+namespace_record(struct telling *t)
 {
 	char inode[32];
 	size_t n;
@@ -177,32 +177,32 @@ namespace_tell(struct telling *t)
  * Type and keys by the type of inode.
  */
 static void
-inode_tell(struct telling *t, const struct statx *sx)
+inode_record(struct telling *t, const struct statx *sx)
 {
 	const char *type;
 	char *path;
 
 	if (S_ISSOCK(t->mode)) {
-		socket_tell(t);
+		socket_record(t);
 	} else if (S_ISFIFO(t->mode)) {
 		tell_type(t, t->link[0] == '/' ? "fifo" : "pipe");
 		if (t->link[0] == '/')
-			named_tell(t, sx);
+			named_record(t, sx);
 		else
 			buf_printf(&t->out, "ino %ju\n", (uintmax_t)t->ino);
 		if (tell_dup(t)) {
 			t->reads = pipe_isread(t);
-			t->aside = pipe_tell;
+			t->aside = pipe_record;
 		}
-	} else if (namespace_tell(t)) {
+	} else if (namespace_record(t)) {
 		;
 	} else if (t->link[0] != '/') {
 		tell_type(t, "other");
 		tell_why(t, "a file of no known kind");
 	} else if (is_memfd(t)) {
-		memfd_tell(t, sx);
+		memfd_record(t, sx);
 	} else if (S_ISREG(t->mode) && (path = mqueue_path(t)) != NULL) {
-		mqueue_tell(t, sx, path);
+		mqueue_record(t, sx, path);
 		free(path);
 	} else {
 		type = S_ISREG(t->mode) ? "reg" : S_ISDIR(t->mode) ? "dir" :
@@ -214,12 +214,12 @@ inode_tell(struct telling *t, const struct statx *sx)
 			tell_path(t, t->link);
 			tell_stat(t, sx);
 			if (tell_dup(t))
-				t->aside = tty_tell;
+				t->aside = tty_record;
 			return;
 		}
 		if (type[0] == 'o' || strcmp(type, "device") == 0)
 			tell_why(t, "a device");
-		named_tell(t, sx);
+		named_record(t, sx);
 	}
 }
 
@@ -265,7 +265,7 @@ file_look(struct telling *t, struct statx *sx)
  * file_end follows when it has.  Return false where the descriptor is gone.
  */
 bool
-file_tell(struct telling *t)
+file_record(struct telling *t)
 {
 	struct statx sx;
 
@@ -276,8 +276,8 @@ file_tell(struct telling *t)
 	if (t->file->unsure)
 		tell_why(t, "who else has it open is not known: kcmp(2) "
 		    "failed");
-	if (!anoninode_tell(t))
-		inode_tell(t, &sx);
+	if (!anoninode_record(t))
+		inode_record(t, &sx);
 	return true;
 }
 

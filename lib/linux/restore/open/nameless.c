@@ -153,7 +153,7 @@ file_islocal(struct telling *t)
  * A regular file whose name is deleted, and that has another one, or none.
  */
 static void
-regular_tell(struct telling *t, const struct statx *sx)
+regular_record(struct telling *t, const struct statx *sx)
 {
 	struct nameless n;
 	const char *link;
@@ -186,7 +186,7 @@ regular_tell(struct telling *t, const struct statx *sx)
  * only be open with O_PATH, and then to close a duplicate has no effect.
  */
 static void
-symlink_tell(struct telling *t)
+symlink_record(struct telling *t)
 {
 	struct nameless n = { 0 };
 	int fd;
@@ -208,14 +208,14 @@ symlink_tell(struct telling *t)
  * statx(2) told of it.
  */
 void
-nameless_tell(struct telling *t, const struct statx *sx)
+nameless_record(struct telling *t, const struct statx *sx)
 {
 	struct nameless n;
 
 	if (S_ISLNK(t->mode))
-		symlink_tell(t);
+		symlink_record(t);
 	if (S_ISREG(t->mode))
-		regular_tell(t, sx);
+		regular_record(t, sx);
 	else if (S_ISDIR(t->mode) || sx->stx_nlink == 0) {
 		nameless_ask(t, -1, &n);
 		if (n.attributes)

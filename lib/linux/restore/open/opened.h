@@ -14,20 +14,20 @@
 struct statx;
 struct statx_timestamp;
 
-bool		 file_tell(struct telling *);
+bool		 file_record(struct telling *);
 void		 file_end(struct telling *);
 intmax_t	 statx_ns(const struct statx_timestamp *);
 
 /* nameless.c: files whose names are deleted, and their content */
 bool		 file_islocal(struct telling *t);
 void		 tell_content(struct telling *t);
-void		 nameless_tell(struct telling *t, const struct statx *sx);
+void		 nameless_record(struct telling *t, const struct statx *sx);
 
 /* anoninode.c: files without names */
-bool		 anoninode_tell(struct telling *);
+bool		 anoninode_record(struct telling *);
 
 /* watch.c: inotify; and what is watched */
-enum { WATCHES_MOST = 1000 };	/* of one: all are stopped meanwhile */
+enum { MAX_WATCHES = 1000 };	/* of one: all are stopped meanwhile */
 
 struct watched {		/* a file */
 	uint64_t	 dev;
@@ -39,24 +39,24 @@ struct watched {		/* a file */
 	} handle;
 };
 
-void		 inotify_tell(struct telling *);
+void		 inotify_record(struct telling *);
 bool		 watch_number(struct scan *, const char *, uint64_t *);
 int		 watch_open(const struct telling *, const char *, int);
 bool		 point_reach(const struct telling *t, const struct mountinfo *m,
 		    char path[PATH_MAX]);
 bool		 watched_device(struct scan *, struct watched *);
 bool		 watched_handle(struct scan *, struct watched *);
-void		 watched_tell(struct telling *, const struct watched *);
+void		 watched_record(struct telling *, const struct watched *);
 
 /* fanotify.c */
-void		 fanotify_tell(struct telling *);
+void		 fanotify_record(struct telling *);
 
 /* tty.c */
-void		 tty_tell(struct telling *);
+void		 tty_record(struct telling *);
 
 /* pipe.c */
 bool		 pipe_isread(struct telling *);
-void		 pipe_tell(struct telling *);
+void		 pipe_record(struct telling *);
 
 /* mqueue.c */
 char		*mqueue_path(const struct telling *);

@@ -56,7 +56,7 @@ files_survey(struct live *l)
 	if ((f = l->files = mem_new(1, sizeof *f)) == NULL)
 		return -1;
 	RB_INIT(&f->resources);
-	f->budget = QUEUES_MOST;
+	f->budget = MAX_QUEUES;
 	n = 0;
 	TAILQ_FOREACH(p, &l->procs, entry)
 		n++;
@@ -195,7 +195,7 @@ batch_add(struct batch *b, const struct fdref *r, struct filelist *rec)
 	t->fd = r->fd;
 	t->file = r->file;
 	errno = 0;
-	r->file->told = file_tell(t);
+	r->file->told = file_record(t);
 	if (r->file->told) {
 		b->n++;
 		return;

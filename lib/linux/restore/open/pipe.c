@@ -142,7 +142,7 @@ pipe_data(struct telling *t, int capacity)
  * Tell of t, of which there is a duplicate, what only pipes have.
  */
 void
-pipe_tell(struct telling *t)
+pipe_record(struct telling *t)
 {
 	int capacity;
 

@@ -69,7 +69,7 @@ tell_index(struct telling *t)
  * Tell of t, of which there is a duplicate, what only terminals have.
  */
 void
-tty_tell(struct telling *t)
+tty_record(struct telling *t)
 {
 	struct winsize size;
 	struct modes m;

@@ -187,7 +187,7 @@ watched_path(const struct telling *t, const struct watched *w, int mount,
  * moved to where the user of the process may not look.
  */
 void
-watched_tell(struct telling *t, const struct watched *w)
+watched_record(struct telling *t, const struct watched *w)
 {
 	char path[PATH_MAX];
 	bool known;
@@ -209,7 +209,7 @@ watched_tell(struct telling *t, const struct watched *w)
  * Tell of a watch, by its line of fdinfo behind "inotify ".
  */
 static bool
-watch_tell(struct telling *t, struct scan line)
+watch_record(struct telling *t, struct scan line)
 {
 	uint64_t wd, mask, ignored;
 	struct watched w;
@@ -222,7 +222,7 @@ watch_tell(struct telling *t, struct scan line)
 	    !watched_handle(&line, &w))
 		return false;
 	buf_printf(&t->out, "watch %ju %jx ", (uintmax_t)wd, (uintmax_t)mask);
-	watched_tell(t, &w);
+	watched_record(t, &w);
 	return true;
 }
 
@@ -231,14 +231,14 @@ watch_tell(struct telling *t, struct scan line)
  * it.
  */
 void
-inotify_tell(struct telling *t)
+inotify_record(struct telling *t)
 {
 	struct scan text = scan_begin(t->info, strlen(t->info)), line;
 	size_t n;
 
 	for (n = 0; scan_key(&text, "inotify ", &line); n++)
-		if (n == WATCHES_MOST || !watch_tell(t, line)) {
-			tell_why(t, n == WATCHES_MOST ? "it watches too much" :
+		if (n == MAX_WATCHES || !watch_record(t, line)) {
+			tell_why(t, n == MAX_WATCHES ? "it watches too much" :
 			    "the kernel does not tell what it watches");
 			return;
 		}

@@ -145,7 +145,7 @@ is_member(int fd, const struct group *g)
  * Tell which groups t, a socket of the internet, is a member of.
  */
 void
-inetgroup_tell(struct telling *t)
+inetgroup_record(struct telling *t)
 {
 	const struct netspace *l = groups_get(t);
 	const struct group *g;

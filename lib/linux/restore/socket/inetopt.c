@@ -271,7 +271,7 @@ option_fits(const struct option *o, unsigned int who)
 }
 
 static void
-numbers_tell(struct telling *t, const struct twin *twin)
+numbers_record(struct telling *t, const struct twin *twin)
 {
 	unsigned int who = who_is(&twin->what);
 	int v, fresh;
@@ -292,7 +292,7 @@ numbers_tell(struct telling *t, const struct twin *twin)
  * Options that are words: one that is not as in a new socket is told.
  */
 static void
-word_tell(struct telling *t, const struct twin *twin, int number,
+word_record(struct telling *t, const struct twin *twin, int number,
     const char *key)
 {
 	char is[64] = "", fresh[64] = "";
@@ -311,7 +311,7 @@ word_tell(struct telling *t, const struct twin *twin, int number,
  * instructions, and gives none of a filter that is no classic one.
  */
 static void
-filter_tell(struct telling *t)
+filter_record(struct telling *t)
 {
 	struct sock_filter *f;
 	socklen_t n, i;
@@ -342,7 +342,7 @@ filter_tell(struct telling *t)
  * Which messages of ICMP a raw socket does not want: icmp(7).
  */
 static void
-icmp_tell(struct telling *t, const struct inetwhat *w)
+icmp_record(struct telling *t, const struct inetwhat *w)
 {
 	enum { FILTER = 1 };	/* ICMP_FILTER, ICMPV6_FILTER */
 	const bool v6 = w->family == AF_INET6;
@@ -365,7 +365,7 @@ icmp_tell(struct telling *t, const struct inetwhat *w)
  * Tell the options of socket t that is no other than w says.
  */
 void
-inetopt_tell(struct telling *t, const struct inetwhat *w)
+inetopt_record(struct telling *t, const struct inetwhat *w)
 {
 	const struct twin *twin = twin_get(t->live->files, w);
 	char device[IF_NAMESIZE] = "";
@@ -381,11 +381,11 @@ inetopt_tell(struct telling *t, const struct inetwhat *w)
 	if (sock_get(t->dup, SOL_SOCKET, SO_LINGER, &l, sizeof l) == 0 &&
 	    l.l_onoff != 0)
 		buf_printf(&t->out, "option SO_LINGER %d\n", l.l_linger);
-	numbers_tell(t, twin);
+	numbers_record(t, twin);
 	if (is_inet(w) && w->type == SOCK_STREAM) {
-		word_tell(t, twin, TCP_CONGESTION, "congestion");
-		word_tell(t, twin, TCP_ULP, "ulp");
+		word_record(t, twin, TCP_CONGESTION, "congestion");
+		word_record(t, twin, TCP_ULP, "ulp");
 	}
-	icmp_tell(t, w);
-	filter_tell(t);
+	icmp_record(t, w);
+	filter_record(t);
 }

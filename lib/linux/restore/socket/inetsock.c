@@ -49,7 +49,7 @@ address_port(const union address *a)
 }
 
 static void
-address_tell(struct telling *t, const char *key, const union address *a)
+address_record(struct telling *t, const char *key, const union address *a)
 {
 	char text[INET6_ADDRSTRLEN];
 	const void *p;
@@ -196,7 +196,7 @@ state_get(struct telling *t, struct inetsock *s)
  * Tell of t, a socket of the internet, of which there is a duplicate.
  */
 void
-inetsock_tell(struct telling *t)
+inetsock_record(struct telling *t)
 {
 	struct inetsock s = { 0 };
 
@@ -211,9 +211,9 @@ inetsock_tell(struct telling *t)
 	    s.what.protocol, s.what.family == AF_INET6 ? 6 : 4, s.what.type,
 	    s.state, s.backlog, s.shutdown);
 	if (address_port(&s.local) != 0)
-		address_tell(t, "local", &s.local);
+		address_record(t, "local", &s.local);
 	if (s.connected)
-		address_tell(t, "remote", &s.remote);
+		address_record(t, "remote", &s.remote);
 	if (s.waiting > 0)
 		buf_printf(&t->out, "waiting %u\n", s.waiting);
 	if (s.unread > 0)
@@ -223,8 +223,8 @@ inetsock_tell(struct telling *t)
 	tell_sockopts(t);
 	/* one that will be closed needs none, and they may be many */
 	if (t->live->opts.move || s.what.type != SOCK_STREAM || !s.connected)
-		inetopt_tell(t, &s.what);
+		inetopt_record(t, &s.what);
 	if (s.what.type != SOCK_STREAM)
-		inetgroup_tell(t);
-	tcpstate_tell(t);
+		inetgroup_record(t);
+	tcpstate_record(t);
 }

@@ -9,15 +9,15 @@
 
 #include <poll.h>
 
-enum { GROUPS_MOST = 1024 };
+enum { MAX_GROUPS = 1024 };
 
 /*
  * Tell the groups that it is a member of.  Linux before 4.2 has no list.
  */
 static void
-members_tell(struct telling *t, uint32_t first)
+members_record(struct telling *t, uint32_t first)
 {
-	uint32_t word[GROUPS_MOST / 32] = { first };
+	uint32_t word[MAX_GROUPS / 32] = { first };
 	socklen_t len;
 	size_t i, n;
 
@@ -39,7 +39,7 @@ members_tell(struct telling *t, uint32_t first)
  * Tell of t, a netlink socket, of which there is a duplicate.
  */
 void
-netlink_tell(struct telling *t)
+netlink_record(struct telling *t)
 {
 	struct inetwhat w;
 	struct pollfd p = { .fd = t->dup, .events = POLLIN };
@@ -55,9 +55,9 @@ netlink_tell(struct telling *t)
 	}
 	buf_printf(&t->out, "netlink %d %d %u %u %x\n", w.type, w.protocol,
 	    here.nl_pid, there.nl_pid, there.nl_groups);
-	members_tell(t, here.nl_groups);
+	members_record(t, here.nl_groups);
 	if (poll(&p, 1, 0) == 1 && p.revents & POLLIN)
 		buf_puts(&t->out, "waiting 1\n");
 	tell_sockopts(t);
-	inetopt_tell(t, &w);
+	inetopt_record(t, &w);
 }

@@ -35,7 +35,7 @@ packet_ask(struct telling *t, struct diagreply *r)
  * Tell for which addresses it listens: packet_mreq of packet(7).
  */
 static void
-members_tell(struct telling *t, const struct diagreply *r)
+members_record(struct telling *t, const struct diagreply *r)
 {
 	struct packet_diag_mclist l;
 	struct attributes a;
@@ -57,7 +57,7 @@ members_tell(struct telling *t, const struct diagreply *r)
 }
 
 static void
-ring_tell(struct telling *t, const struct diagreply *r, unsigned int type,
+ring_record(struct telling *t, const struct diagreply *r, unsigned int type,
     const char *key)
 {
 	struct packet_diag_ring g;
@@ -74,7 +74,7 @@ ring_tell(struct telling *t, const struct diagreply *r, unsigned int type,
  * Tell of t, a packet socket, of which there is a duplicate.
  */
 void
-packetsock_tell(struct telling *t)
+packetsock_record(struct telling *t)
 {
 	struct inetwhat w = { .family = AF_PACKET };
 	struct diagreply r = { 0 };
@@ -97,14 +97,14 @@ packetsock_tell(struct telling *t)
 	buf_printf(&t->out, "frames %u %u %u %u %x\n", info.pdi_version,
 	    info.pdi_reserve, info.pdi_copy_thresh, info.pdi_tstamp,
 	    info.pdi_flags);
-	members_tell(t, &r);
-	ring_tell(t, &r, PACKET_DIAG_RX_RING, "rxring");
-	ring_tell(t, &r, PACKET_DIAG_TX_RING, "txring");
+	members_record(t, &r);
+	ring_record(t, &r, PACKET_DIAG_RX_RING, "rxring");
+	ring_record(t, &r, PACKET_DIAG_TX_RING, "txring");
 	if (attribute_copy(diag_attributes(&r, sizeof m), PACKET_DIAG_FANOUT,
 	    &fanout, sizeof fanout))
 		buf_printf(&t->out, "fanout %x\n", fanout);
 	tell_sockopts(t);
-	inetopt_tell(t, &w);
+	inetopt_record(t, &w);
 	if (sock_get(t->dup, SOL_PACKET, VNET_HDR_SZ, &vnet, sizeof vnet) ==
 	    0 && vnet > VNET_HDR_LEN)
 		buf_printf(&t->out, "option PACKET_VNET_HDR_SZ %d\n", vnet);

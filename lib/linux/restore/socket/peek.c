@@ -123,7 +123,7 @@ queue_room(const struct queue *q)
 {
 	const size_t beside = 2 * sizeof(struct packet) + RIGHTS * sizeof(int);
 
-	return QUEUE_MOST - q->n < beside ? 0 : QUEUE_MOST - q->n - beside;
+	return MAX_QUEUE - q->n < beside ? 0 : MAX_QUEUE - q->n - beside;
 }
 
 /*

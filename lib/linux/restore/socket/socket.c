@@ -63,7 +63,7 @@ sockets_tagged(const struct lproc *p, const struct fdset *set)
  * Tell of t, a socket, of whatever family it is.
  */
 void
-socket_tell(struct telling *t)
+socket_record(struct telling *t)
 {
 	int domain = AF_UNSPEC;
 
@@ -72,18 +72,18 @@ socket_tell(struct telling *t)
 		    sizeof domain);
 	switch (domain) {
 	case AF_UNIX:
-		unixsock_tell(t);
+		unixsock_record(t);
 		return;
 	case AF_INET:
 	case AF_INET6:
 		t->held = tcphold_has(t->live->files, t->ino);
-		t->aside = inetsock_tell;
+		t->aside = inetsock_record;
 		return;
 	case AF_NETLINK:
-		t->aside = netlink_tell;
+		t->aside = netlink_record;
 		return;
 	case AF_PACKET:
-		t->aside = packetsock_tell;
+		t->aside = packetsock_record;
 		return;
 	}
 	tell_type(t, "other");

@@ -8,7 +8,7 @@
 
 /* socket.c */
 bool		 sockets_tagged(const struct lproc *, const struct fdset *);
-void		 socket_tell(struct telling *);
+void		 socket_record(struct telling *);
 void		 sockets_free(struct files *);
 
 /*
@@ -17,8 +17,8 @@ void		 sockets_free(struct files *);
  * 100.
  */
 enum {
-	QUEUE_MOST = 32 * 1024 * 1024,
-	QUEUES_MOST = 8 * QUEUE_MOST
+	MAX_QUEUE = 32 * 1024 * 1024,
+	MAX_QUEUES = 8 * MAX_QUEUE
 };
 
 /* unixqueue.c */

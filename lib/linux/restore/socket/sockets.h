@@ -77,16 +77,16 @@ struct attributes diag_attributes(const struct diagreply *r, size_t skip);
 /* inetsock.c, inetopt.c, inetgroup.c */
 int		 what_get(int fd, struct inetwhat *w);
 void		 twins_free(struct files *);
-void		 inetsock_tell(struct telling *t);
-void		 inetopt_tell(struct telling *, const struct inetwhat *);
-void		 inetgroup_tell(struct telling *);
+void		 inetsock_record(struct telling *t);
+void		 inetopt_record(struct telling *, const struct inetwhat *);
+void		 inetgroup_record(struct telling *);
 
 /* netlink.c, packetsock.c */
-void		 netlink_tell(struct telling *);
-void		 packetsock_tell(struct telling *);
+void		 netlink_record(struct telling *);
+void		 packetsock_record(struct telling *);
 
 /* unixsock.c, unixdiag.c, unixqueue.c */
-void		 unixsock_tell(struct telling *);
+void		 unixsock_record(struct telling *);
 const struct unixsock *unixdiag_find(struct telling *);
 int		 unixqueue_read(struct telling *, unsigned int, struct buf *);
 
@@ -104,7 +104,7 @@ struct queue {
 	size_t	 npacket;
 	size_t	 nbyte;		/* of all packets */
 	size_t	 n;		/* of data */
-	uint8_t	 data[QUEUE_MOST];
+	uint8_t	 data[MAX_QUEUE];
 };
 
 struct order {
@@ -154,6 +154,6 @@ void		 tcpkeep_end(bool undo);
 /* tcpstate.c */
 bool		 repair_on(const struct held *v);
 void		 repair_off(const struct held *v);
-void		 tcpstate_tell(struct telling *);
+void		 tcpstate_record(struct telling *);
 
 #endif

@@ -136,7 +136,7 @@ stream_look(int fd, uint64_t *budget, struct stream *s)
 }
 
 static void
-stream_tell(struct telling *t, struct stream *s)
+stream_record(struct telling *t, struct stream *s)
 {
 	const struct tcp_repair_window *w = &s->window;
 	char name[48];
@@ -159,7 +159,7 @@ stream_tell(struct telling *t, struct stream *s)
  * Tell of the state of connection t, if it is one of those that go along.
  */
 void
-tcpstate_tell(struct telling *t)
+tcpstate_record(struct telling *t)
 {
 	struct held v = { .fd = t->dup };
 	struct stream s = { 0 };
@@ -183,6 +183,6 @@ tcpstate_tell(struct telling *t)
 		tell_why(t, "the state of its connection cannot be had: %s",
 		    snap_errstr());
 	else
-		stream_tell(t, &s);
+		stream_record(t, &s);
 	free(s.data);
 }

@@ -20,7 +20,7 @@
 int
 queue_spend(uint64_t *budget, uint64_t n)
 {
-	if (n > QUEUE_MOST || n > *budget)
+	if (n > MAX_QUEUE || n > *budget)
 		return errstr_set("%ju bytes are too many to be looked at",
 		    (uintmax_t)n);
 	*budget -= n;
@@ -32,7 +32,7 @@ queue_spend(uint64_t *budget, uint64_t n)
  * behind them.  *from is who sent the one before.
  */
 static int
-packet_tell(struct telling *t, size_t nth, const struct packet *p,
+packet_record(struct telling *t, size_t nth, const struct packet *p,
     const uint8_t *data, struct ucred *from, struct buf *b)
 {
 	uint64_t id;
@@ -59,7 +59,7 @@ packet_tell(struct telling *t, size_t nth, const struct packet *p,
  * Tell what the looker saw.
  */
 static int
-queue_tell(struct telling *t, const struct queue *q, struct buf *b)
+queue_record(struct telling *t, const struct queue *q, struct buf *b)
 {
 	struct ucred from = { .pid = -1 };
 	struct packet p;
@@ -72,7 +72,7 @@ queue_tell(struct telling *t, const struct queue *q, struct buf *b)
 	for (rc = 0, at = 0, i = 0; rc == 0 && at < q->n; i++) {
 		memcpy(&p, q->data + at, sizeof p);
 		at += sizeof p;
-		rc = packet_tell(t, i, &p, q->data + at, &from, b);
+		rc = packet_record(t, i, &p, q->data + at, &from, b);
 		at += (size_t)(p.len + p.nright * sizeof(int));
 	}
 	return rc;
@@ -106,7 +106,7 @@ unixqueue_read(struct telling *t, unsigned int type, struct buf *b)
 {
 	uint64_t *budget = &t->live->files->budget;
 	const struct order o = { .stream = type == SOCK_STREAM,
-	    .most = *budget < QUEUE_MOST ? *budget : QUEUE_MOST };
+	    .most = *budget < MAX_QUEUE ? *budget : MAX_QUEUE };
 	struct pollfd p = { .fd = t->dup, .events = POLLIN | POLLRDHUP };
 	const struct queue *q;
 	struct bytes answer;
@@ -124,7 +124,7 @@ unixqueue_read(struct telling *t, unsigned int type, struct buf *b)
 		return -1;
 	q = (const struct queue *)(const void *)answer.data;
 	*budget -= q->cost < *budget ? q->cost : *budget;
-	rc = q->done == 1 ? queue_tell(t, q, b) : queue_failed(q);
+	rc = q->done == 1 ? queue_record(t, q, b) : queue_failed(q);
 	free(answer.data);
 	return rc;
 }

@@ -25,7 +25,7 @@
  * Tell an address of so many bytes as the line key, unless it is empty.
  */
 static void
-address_tell(struct telling *t, const char *key, const struct sockaddr_un *a,
+address_record(struct telling *t, const char *key, const struct sockaddr_un *a,
     socklen_t len)
 {
 	socklen_t i;
@@ -51,11 +51,11 @@ tell_names(struct telling *t)
 	if (getsockname(t->dup, (struct sockaddr *)&a, &len) == -1)
 		tell_why(t, "its name cannot be had");
 	else
-		address_tell(t, "name", &a, len);
+		address_record(t, "name", &a, len);
 	len = sizeof a;
 	memset(&a, 0, sizeof a);
 	if (getpeername(t->dup, (struct sockaddr *)&a, &len) == 0)
-		address_tell(t, "peer", &a, len);
+		address_record(t, "peer", &a, len);
 }
 
 /*
@@ -128,7 +128,7 @@ tell_queue(struct telling *t, const struct unixsock *u)
  * Tell of t, a UNIX socket, of which there is a duplicate.
  */
 void
-unixsock_tell(struct telling *t)
+unixsock_record(struct telling *t)
 {
 	const struct unixsock *u;
 

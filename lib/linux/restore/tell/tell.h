@@ -45,7 +45,7 @@ struct fdset {			/* those of a process, ascending */
 
 struct files {
 	struct resources	 resources;
-	uint64_t	 budget; /* of QUEUES_MOST, what is left */
+	uint64_t	 budget; /* of MAX_QUEUES, what is left */
 	uint64_t	 nfile;	/* open file descriptions */
 	struct fdset	*set;	/* owned */
 	size_t		 nset;
