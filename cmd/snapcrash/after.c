@@ -67,7 +67,7 @@ take_begin(void)
  * set in f its number, and the signal if the kernel has not given that.
  */
 static bool
-heading_read(struct falling *f, const char *line)
+heading_read(struct crashing *f, const char *line)
 {
 	const char *after = strstr(line, "), SIG"), *known;
 	char name[16];
@@ -91,7 +91,7 @@ heading_read(struct falling *f, const char *line)
  * which thread it is, that is read, too.
  */
 void
-frames_text(struct falling *f, const char *name, char *s, size_t size)
+frames_text(struct crashing *f, const char *name, char *s, size_t size)
 {
 	const int fd[3] = { open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC),
 	    memfd_create("stack", MFD_CLOEXEC), -1 };

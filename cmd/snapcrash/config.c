@@ -18,7 +18,7 @@ struct key {
 	size_t		 at;	/* offset of its value in struct config */
 	uint64_t	 least;
 	uint64_t	 most;	/* or the size of a path */
-	const char	*words[KIN_CGROUP + 1]; /* for set_word */
+	const char	*words[WITH_CGROUP + 1]; /* for set_word */
 };
 
 static bool
@@ -55,7 +55,7 @@ set_word(const struct key *k, void *to, const char *s)
 {
 	unsigned int i;
 
-	for (i = 0; i <= KIN_CGROUP && k->words[i] != NULL; i++)
+	for (i = 0; i <= WITH_CGROUP && k->words[i] != NULL; i++)
 		if (strcmp(s, k->words[i]) == 0) {
 			*(unsigned int *)to = i;
 			return true;
@@ -106,9 +106,9 @@ static const struct key keys[] = {
 	{ "readable-by", set_word, AT(owner), 0, 0, { "root", "user" } },
 	{ "socket", PATH(socket) },
 	{ "waiting", set_number, AT(waiting), 0, 1000, { NULL } },
-	{ "with", set_word, AT(kin), 0, 0, { [KIN_NONE] = "none",
-	    [KIN_CHILDREN] = "children", [KIN_PARENT] = "parent",
-	    [KIN_CGROUP] = "cgroup" } },
+	{ "with", set_word, AT(companions), 0, 0, { [WITH_NONE] = "none",
+	    [WITH_CHILDREN] = "children", [WITH_PARENT] = "parent",
+	    [WITH_CGROUP] = "cgroup" } },
 };
 
 enum { NKEYS = sizeof keys / sizeof *keys };

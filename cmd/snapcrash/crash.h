@@ -12,11 +12,11 @@
 #define CONFIG "/etc/snapcrash.conf"
 #define READER "snapcrash"	/* the user who reads what strangers made */
 
-enum kin {			/* who is taken beside what crashed */
-	KIN_NONE,
-	KIN_CHILDREN,		/* and theirs */
-	KIN_PARENT,		/* and all that come from it */
-	KIN_CGROUP
+enum companions {		/* who is taken beside what crashed */
+	WITH_NONE,
+	WITH_CHILDREN,		/* and theirs */
+	WITH_PARENT,		/* and all that come from it */
+	WITH_CGROUP
 };
 
 struct room {			/* of a disk */
@@ -26,7 +26,7 @@ struct room {			/* of a disk */
 
 struct config {			/* snapcrash.conf(5), in snapcrash(1) */
 	char		 directory[PATH_MAX];
-	unsigned int	 kin;	/* enum kin */
+	unsigned int	 companions;	/* enum companions */
 	uint64_t	 atonce; /* crashes, */
 	uint64_t	 waiting; /* and so many more wait for them; others are
 				   counted and let go */
@@ -73,7 +73,7 @@ struct crashes {
 	size_t		 n;
 };
 
-struct falling {		/* a process that dumps core */
+struct crashing {		/* a process that dumps core */
 	pid_t		 pid;
 	pid_t		 tid;	/* the thread that fell; 0: not known yet */
 	int		 signal; /* 0: not known yet */
@@ -100,7 +100,7 @@ struct reserved {		/* bytes that may still be written: */
 
 /* after.c: when it was taken */
 void		 take_begin(void);
-void		 frames_text(struct falling *f, const char *name, char *s,
+void		 frames_text(struct crashing *f, const char *name, char *s,
 		    size_t size);
 void		 owner_allow(const char *name, uid_t uid);
 void		 hook_run(const struct config *c, const char *name);
@@ -113,13 +113,13 @@ void		 crashes_confine(const struct crash *c, size_t n);
 int		 crash_facts(struct crash *c);
 void		 signal_text(unsigned int sig, char *s, size_t size);
 
-/* falling.c */
-int		 falling_allowed(const struct falling *f);
-int		 falling_check(struct falling *f);
-bool		 falling_descends(const struct falling *f, pid_t ancestor);
-int		 falling_learn(struct falling *f, char *const words[]);
-long		 falling_parent(const struct falling *f);
-bool		 falling_same(const struct falling *f);
+/* crashing.c */
+int		 crashing_allowed(const struct crashing *f);
+int		 crashing_check(struct crashing *f);
+bool		 crashing_descends(const struct crashing *f, pid_t ancestor);
+int		 crashing_learn(struct crashing *f, char *const words[]);
+long		 crashing_parent(const struct crashing *f);
+bool		 crashing_same(const struct crashing *f);
 
 /* file.c */
 bool		 file_line(const char *path, const char *key, char *value,
@@ -161,7 +161,7 @@ int		 program_wait(pid_t pid, unsigned int seconds);
 void		 files_limit(uint64_t bytes);
 
 /* receive.c: the kernel's connection */
-int		 falling_receive(struct falling *f, int fd);
+int		 crashing_receive(struct crashing *f, int fd);
 
 /* serve.c */
 int		 crash_serve(const struct config *c, const char *path);

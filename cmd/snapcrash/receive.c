@@ -86,7 +86,7 @@ core_ask(int fd)
  * 0, or -1 with errstr; the signal is 0 where the kernel does not tell it.
  */
 int
-falling_receive(struct falling *f, int fd)
+crashing_receive(struct crashing *f, int fd)
 {
 	const struct timeval most = { ANSWER_SECONDS, 0 };
 	struct pidfdinfo info = { .mask = INFO_DUMP | INFO_SIGNAL };
@@ -105,9 +105,9 @@ falling_receive(struct falling *f, int fd)
 	f->signal = (info.mask & INFO_SIGNAL) != 0 ? (int)info.signal : 0;
 	f->uid = info.ruid;
 	f->given = true;
-	if (falling_check(f) == -1)
+	if (crashing_check(f) == -1)
 		return -1;
-	if (falling_descends(f, getppid()))
+	if (crashing_descends(f, getppid()))
 		return errstr_set("it is one of snapcrash itself");
 	return core_ask(fd);
 }

@@ -66,7 +66,7 @@ room_choose(struct taking *t, const struct reserved *others)
 	need = t->sp == NULL ? 0 : space_takes(t->sp);
 	t->room = store_room(t->c, t->l, t->whose, need, others, &disk);
 	most = need + need / 8 + MARGIN;
-	if (t->sp == NULL || t->c->kin != KIN_NONE)
+	if (t->sp == NULL || t->c->companions != WITH_NONE)
 		most = most > t->room / 2 ? most : t->room / 2;
 	if (t->room > most)
 		t->room = most;
@@ -98,12 +98,12 @@ cgroup_option(pid_t pid, char *word, size_t size)
  * 0, or -1 with errstr.
  */
 static int
-snap_run(const struct taking *t, const struct falling *f, int spool)
+snap_run(const struct taking *t, const struct crashing *f, int spool)
 {
 	const int fd[3] = { STDIN_FILENO, spool, -1 };
 	/* who is alive would lack the same addresses */
 	const bool less = t->sp != NULL && space_takes(t->sp) > t->room;
-	const enum kin kin = less ? KIN_NONE : t->c->kin;
+	const enum companions with = less ? WITH_NONE : t->c->companions;
 	char signum[24], most[40], group[PATH_MAX + 2], own[16], parent[24];
 	char *v[10], **word = v;
 	pid_t pid;
@@ -123,14 +123,14 @@ snap_run(const struct taking *t, const struct falling *f, int spool)
 	snprintf(most, sizeof most, "--most=%ju", (uintmax_t)t->room);
 	if (less)
 		*++word = most;
-	if (kin == KIN_CHILDREN || kin == KIN_PARENT)
+	if (with == WITH_CHILDREN || with == WITH_PARENT)
 		*++word = (char *)(uintptr_t)"-r";
 	cgroup_option(f->pid, group, sizeof group);
-	if (kin == KIN_CGROUP && *group != '\0')
+	if (with == WITH_CGROUP && *group != '\0')
 		*++word = group;
 	snprintf(own, sizeof own, "%d", f->pid);
 	*++word = own;
-	if (kin == KIN_PARENT && (ppid = falling_parent(f)) != 0) {
+	if (with == WITH_PARENT && (ppid = crashing_parent(f)) != 0) {
 		snprintf(parent, sizeof parent, "%ld", ppid);
 		*++word = parent;
 	}
@@ -154,7 +154,7 @@ snap_run(const struct taking *t, const struct falling *f, int spool)
  * is not sure that it was this process all the time.
  */
 static int
-spool_take(const struct config *c, struct falling *f, int spool,
+spool_take(const struct config *c, struct crashing *f, int spool,
     const struct claim *claim, uint64_t *room)
 {
 	struct crashes l = { 0 };
@@ -172,7 +172,7 @@ spool_take(const struct config *c, struct falling *f, int spool,
 	}
 	if (rc == 0)
 		rc = snap_run(&t, f, spool);
-	if (rc == 0 && !falling_same(f))
+	if (rc == 0 && !crashing_same(f))
 		rc = errstr_set("it was killed meanwhile");
 	*room = t.room;
 	store_free(&l);
@@ -242,7 +242,7 @@ spool_pack(int spool, const char *name, uint64_t room,
  * Have the kernel let go who fell: nobody reads from the pipe any more.
  */
 static void
-let_go(struct falling *f)
+let_go(struct crashing *f)
 {
 	int fd;
 
@@ -260,13 +260,13 @@ let_go(struct falling *f)
  * read it, log it, and run the hook, which needs no place.
  */
 static void
-snapshot_use(const struct config *c, struct falling *f, const char *name,
+snapshot_use(const struct config *c, struct crashing *f, const char *name,
     struct claim *claim)
 {
 	char what[128], frames[512];
 
 	/* nobody is to read what is another's */
-	if (c->owner && f->plain && f->given && c->kin == KIN_NONE)
+	if (c->owner && f->plain && f->given && c->companions == WITH_NONE)
 		owner_allow(name, f->uid);
 	frames_text(f, name, frames, sizeof frames);
 	signal_text((unsigned int)f->signal, what, sizeof what);
@@ -283,7 +283,7 @@ snapshot_use(const struct config *c, struct falling *f, const char *name,
  * errstr.
  */
 static int
-crash_keep(const struct config *c, struct falling *f, struct claim *claim,
+crash_keep(const struct config *c, struct crashing *f, struct claim *claim,
     char name[80])
 {
 	struct reserved others;
@@ -317,16 +317,16 @@ crash_keep(const struct config *c, struct falling *f, struct claim *claim,
 int
 crash_take(const struct config *c, char *const words[])
 {
-	struct falling f = { .pid = -1, .pidfd = -1 };
+	struct crashing f = { .pid = -1, .pidfd = -1 };
 	struct claim claim = { -1, -1 };
 	char name[80], what[128];
 	int rc;
 
 	signal(SIGXFSZ, SIG_IGN);
-	rc = words == NULL ? falling_receive(&f, STDIN_FILENO) :
-	    falling_learn(&f, words);
+	rc = words == NULL ? crashing_receive(&f, STDIN_FILENO) :
+	    crashing_learn(&f, words);
 	if (rc == 0 && c->corelimit)
-		rc = falling_allowed(&f);
+		rc = crashing_allowed(&f);
 	if (rc == 0)
 		rc = store_open(c);
 	umask(S_IRWXG | S_IRWXO);

@@ -3,7 +3,7 @@
  * are the same as what was described before.
  *
  * Most of what was described long before has been found by the threads that
- * fetch (suspect.c).  What is left is what was described since.
+ * fetch (candidates.c).  What is left is what was described since.
  */
 #include "bisect.h"
 #include "engine.h"
@@ -106,7 +106,7 @@ judge_unshared(struct dedup *d, const struct block *b, size_t i)
  * this block are compared at once.
  */
 static int
-judge_suspects(struct dedup *d, const struct block *b)
+judge_candidates(struct dedup *d, const struct block *b)
 {
 	struct judgement *j = &d->j;
 	struct cursor c;
@@ -154,14 +154,14 @@ static int
 judge_checked(struct dedup *d, const struct block *b)
 {
 	struct judgement *j = &d->j;
-	struct suspects l;
+	struct candidates l;
 	size_t i;
 
 	for (i = l.n = 0; i < b->n; i++)
 		if (b->state[i] == PAGE_READ &&
 		    j->verdict[i] == VERDICT_SAME && j->target[i] < b->place)
 			l.page[l.n++] = (uint16_t)i;
-	if (suspects_check(d, &d->lastdesc, b, &l, j->target) == -1)
+	if (candidates_check(d, &d->lastdesc, b, &l, j->target) == -1)
 		return -1;
 	for (i = 0; i < l.n; i++)
 		if (j->target[l.page[i]] == PLACE_NONE &&
@@ -180,28 +180,29 @@ uint64_t
 judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,
     enum verdict *verdict)
 {
-	const struct fate *f;
+	const struct outcome *f;
 	uint64_t skip;
 	size_t i;
 
 	*verdict = VERDICT_SAME;
 	*target = place;
 	/* runs are asked for in order, mostly */
-	i = d->lastfate;
-	if (i >= d->nfate || d->fate[i].place + d->fate[i].n <= place ||
-	    (i > 0 && d->fate[i - 1].place + d->fate[i - 1].n > place))
-		i = BISECT_WHILE(k, d->nfate,
-		    d->fate[k].place + d->fate[k].n <= place);
-	d->lastfate = i;
-	if (i == d->nfate)
+	i = d->lastoutcome;
+	if (i >= d->noutcome ||
+	    d->outcome[i].place + d->outcome[i].n <= place ||
+	    (i > 0 && d->outcome[i - 1].place + d->outcome[i - 1].n > place))
+		i = BISECT_WHILE(k, d->noutcome,
+		    d->outcome[k].place + d->outcome[k].n <= place);
+	d->lastoutcome = i;
+	if (i == d->noutcome)
 		return n;
-	f = &d->fate[i];
+	f = &d->outcome[i];
 	if (f->place > place)
 		return f->place - place < n ? f->place - place : n;
 	skip = place - f->place;
 	*verdict = (enum verdict)f->verdict;
 	*target = f->target + skip;
-	d->lastfate = f->n - skip <= n ? i + 1 : i;
+	d->lastoutcome = f->n - skip <= n ? i + 1 : i;
 	return f->n - skip < n ? f->n - skip : n;
 }
 
@@ -240,16 +241,16 @@ judge_identical(struct dedup *d, const struct block *b)
  * they were not written.
  */
 static int
-fates_record(struct dedup *d, const struct block *b)
+outcomes_record(struct dedup *d, const struct block *b)
 {
 	const struct judgement *j = &d->j;
-	struct fate *f;
+	struct outcome *f;
 	size_t i, cap;
 
 	for (i = 0; i < b->n; i++) {
 		if (!b->recorded[i] || j->verdict[i] == VERDICT_RAW)
 			continue;
-		f = d->nfate > 0 ? &d->fate[d->nfate - 1] : NULL;
+		f = d->noutcome > 0 ? &d->outcome[d->noutcome - 1] : NULL;
 		if (f != NULL && f->place + f->n == b->place + i &&
 		    f->verdict == j->verdict[i] && f->n < MAX_FATE &&
 		    (f->verdict != VERDICT_SAME ||
@@ -257,15 +258,15 @@ fates_record(struct dedup *d, const struct block *b)
 			f->n++;
 			continue;
 		}
-		if (d->nfate == d->capfate) {
-			cap = d->capfate + d->capfate / 8 + 64;
-			f = reallocarray(d->fate, cap, sizeof *f);
+		if (d->noutcome == d->capoutcome) {
+			cap = d->capoutcome + d->capoutcome / 8 + 64;
+			f = reallocarray(d->outcome, cap, sizeof *f);
 			if (f == NULL)
 				return errstr_set("out of memory");
-			d->fate = f;
-			d->capfate = cap;
+			d->outcome = f;
+			d->capoutcome = cap;
 		}
-		f = &d->fate[d->nfate++];
+		f = &d->outcome[d->noutcome++];
 		f->place = (b->place + i) & MAX_PLACE;
 		f->n = 1;
 		f->target = j->target[i];
@@ -281,8 +282,8 @@ fates_record(struct dedup *d, const struct block *b)
 int
 judge_block(struct dedup *d, const struct block *b)
 {
-	if (judge_suspects(d, b) == -1 || judge_checked(d, b) == -1)
+	if (judge_candidates(d, b) == -1 || judge_checked(d, b) == -1)
 		return -1;
 	judge_identical(d, b);
-	return fates_record(d, b);
+	return outcomes_record(d, b);
 }

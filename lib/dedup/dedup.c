@@ -73,7 +73,7 @@ dedup_free(struct dedup *d)
 	index_free(&d->content);
 	index_free(&d->identity);
 	free(d->desc);
-	free(d->fate);
+	free(d->outcome);
 	free(d->kept);
 	free(d);
 }

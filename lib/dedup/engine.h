@@ -1,7 +1,7 @@
 /*
  * Deduplication, private to dedup.c (driving), fetch.c (blocks of pages on
  * their way from their sources), identity.c (what has a known identity),
- * suspect.c and content.c (what has known content).
+ * candidates.c and content.c (what has known content).
  */
 #ifndef ENGINE_H
 #define ENGINE_H
@@ -53,7 +53,7 @@ struct described {		/* a segment and its first place */
 	const struct segment	*seg;	/* borrowed */
 };
 
-struct fate {			/* kilobytes with identity, not written raw */
+struct outcome {		/* kilobytes with identity, not written raw */
 	uint64_t	 place : 38;
 	uint64_t	 n : 24;
 	uint64_t	 verdict : 2;
@@ -72,7 +72,7 @@ struct judgement {		/* on the pages of a block */
 	uint8_t		 verdict[BLOCK];
 };
 
-struct suspects {		/* pages of a block that have a target */
+struct candidates {		/* pages of a block that have a target */
 	size_t		 n;
 	uint16_t	 page[BLOCK];
 };
@@ -103,10 +103,10 @@ struct dedup {
 	size_t		 ndesc;
 	struct again	 again;
 	size_t		 lastdesc;	/* where judge or plan found a place */
-	struct fate	*fate;		/* owned; ascending */
-	size_t		 nfate;
-	size_t		 capfate;
-	size_t		 lastfate;	/* asked for */
+	struct outcome	*outcome;		/* owned; ascending */
+	size_t		 noutcome;
+	size_t		 capoutcome;
+	size_t		 lastoutcome;	/* asked for */
 	struct kept	*kept;		/* owned; ascending */
 	size_t		 nkept;
 	size_t		 capkept;
@@ -143,10 +143,10 @@ int		 plan_block(struct dedup *d, struct block *b,
 void		 block_fetch(void *dedup, void *job);
 void		 block_drop(void *job);
 
-/* suspect.c */
+/* candidates.c */
 const uint8_t	*block_page(const struct block *b, size_t i);
-int		 suspects_check(const struct dedup *d, size_t *last,
-		    const struct block *b, const struct suspects *l,
+int		 candidates_check(const struct dedup *d, size_t *last,
+		    const struct block *b, const struct candidates *l,
 		    uint64_t *target);
 void		 block_find(struct dedup *d, struct block *b);
 

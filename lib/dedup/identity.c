@@ -131,7 +131,7 @@ identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
 static bool
 identity_affordable(const struct dedup *d)
 {
-	return index_bytes(&d->identity) + d->capfate * sizeof *d->fate +
+	return index_bytes(&d->identity) + d->capoutcome * sizeof *d->outcome +
 	    d->capkept * sizeof *d->kept <
 	    d->unique * KB / 250 + (8 << 20);
 }

@@ -52,7 +52,7 @@ status_line(pid_t pid, const char *key, char *value, size_t size)
  * Return the number of the parent of f; 0 where there is none but init.
  */
 long
-falling_parent(const struct falling *f)
+crashing_parent(const struct crashing *f)
 {
 	char line[64];
 	long ppid;
@@ -105,7 +105,7 @@ namespace_isof(int ns, const struct stat *ours, uid_t uid)
  * user's.
  */
 static bool
-rights_plain(const struct falling *f)
+rights_plain(const struct crashing *f)
 {
 	struct stat ours, st;
 	char path[64];
@@ -181,7 +181,7 @@ user_whose(pid_t pid, uid_t uid)
  * Set the name that the snapshot has of the program.
  */
 static int
-falling_name(struct falling *f)
+crashing_name(struct crashing *f)
 {
 	char path[64], *s;
 	FILE *in;
@@ -209,7 +209,7 @@ falling_name(struct falling *f)
  * other one gets the number.
  */
 bool
-falling_same(const struct falling *f)
+crashing_same(const struct crashing *f)
 {
 	char path[64], pid[32];
 
@@ -224,7 +224,7 @@ falling_same(const struct falling *f)
  * from.
  */
 bool
-falling_descends(const struct falling *f, pid_t ancestor)
+crashing_descends(const struct crashing *f, pid_t ancestor)
 {
 	pid_t pid = f->pid;
 	char line[64];
@@ -246,7 +246,7 @@ falling_descends(const struct falling *f, pid_t ancestor)
  * (core(5)).  Less than a page holds no core, as for systemd-coredump(8).
  */
 int
-falling_allowed(const struct falling *f)
+crashing_allowed(const struct crashing *f)
 {
 	struct rlimit rl;
 
@@ -263,18 +263,18 @@ falling_allowed(const struct falling *f)
  * -1 with errstr.
  */
 int
-falling_check(struct falling *f)
+crashing_check(struct crashing *f)
 {
 	char line[16];
 
 	(void)fcntl(f->pidfd, F_SETFD, FD_CLOEXEC);
-	if (!falling_same(f) || !status_line(f->pid, "CoreDumping", line,
+	if (!crashing_same(f) || !status_line(f->pid, "CoreDumping", line,
 	    sizeof line) || strtol(line, NULL, 10) != 1)
 		return errstr_set("process %d does not dump core", f->pid);
 	f->plain = f->dumpable == 1 && status_alike(f->pid, "Uid") &&
 	    status_alike(f->pid, "Gid") && rights_plain(f) &&
 	    program_isplain(f->pid);
-	if (falling_name(f) == -1)
+	if (crashing_name(f) == -1)
 		return -1;
 	f->whose = user_whose(f->pid, f->uid);
 	snprintf(f->id, sizeof f->id, "%s.%d.%jd.%u", f->name, f->pid,
@@ -288,7 +288,7 @@ falling_check(struct falling *f)
  * Return 0, or -1 with errstr.
  */
 int
-falling_learn(struct falling *f, char *const words[])
+crashing_learn(struct crashing *f, char *const words[])
 {
 	int *const to[] = { &f->pid, &f->tid, &f->signal, &f->dumpable };
 	int i;
@@ -306,5 +306,5 @@ falling_learn(struct falling *f, char *const words[])
 		return -1;
 	if (!f->given)
 		f->pidfd = (int)syscall(SYS_pidfd_open, f->pid, 0);
-	return falling_check(f);
+	return crashing_check(f);
 }

@@ -63,8 +63,8 @@ check_some(const struct dedup *d, size_t *last, const struct block *b,
  * place_segment.  Return 0; or -1 with errstr.
  */
 int
-suspects_check(const struct dedup *d, size_t *last, const struct block *b,
-    const struct suspects *l, uint64_t *target)
+candidates_check(const struct dedup *d, size_t *last, const struct block *b,
+    const struct candidates *l, uint64_t *target)
 {
 	size_t i;
 	ssize_t n;
@@ -85,7 +85,7 @@ suspects_check(const struct dedup *d, size_t *last, const struct block *b,
 void
 block_find(struct dedup *d, struct block *b)
 {
-	struct suspects l;
+	struct candidates l;
 	struct cursor c;
 	uint64_t p;
 	size_t i, last;
@@ -106,7 +106,7 @@ block_find(struct dedup *d, struct block *b)
 	}
 	index_release(&d->content);
 	last = 0;
-	if (suspects_check(d, &last, b, &l, b->same) == -1)
+	if (candidates_check(d, &last, b, &l, b->same) == -1)
 		return;
 	for (i = 0; i < l.n; i++)
 		if (b->same[l.page[i]] != PLACE_NONE)
