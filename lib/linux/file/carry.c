@@ -1,8 +1,8 @@
 /*
- * Which files of the processes that are taken are to be carried along: the
- * mapped ELF files, but for the executables, which are carried as texts; and,
- * as memory, what is to be had nowhere else: shared memory, and files that no
- * name leads to any more.
+ * Choose the files to include in the snapshot. Mapped ELF files are included as
+ * texts, except executables, which are already there as texts. Shared memory
+ * and unlinked files are included as memory, because they cannot be read
+ * anywhere else.
  */
 #include "file.h"
 #include "vec.h"
@@ -12,20 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CARRY = 4096 };	/* open files: some 200 ms */
+enum { MAX_CARRY = 4096 };	/* open files; taking them adds about 200 ms */
 
 struct carries {
-	struct carry	*first;		/* borrowed */
-	struct carry	*last;		/* the same */
-	size_t		 nopened;	/* of all, with a descriptor of ours */
-	bool		 full;		/* there are more: that was told */
-	struct source	*empty;		/* borrowed; of a file of no bytes, or
-					   NULL */
+	struct carry	*first; /* borrowed; head of the list of entries */
+	struct carry	*last; /* borrowed; tail of the list of entries */
+	size_t		 nopened; /* number of files with an open descriptor */
+	bool		 full; /* limit exceeded; the user was warned */
+	struct source	*empty;		/* borrowed; shared source of all
+					   empty files, or NULL */
 };
 
 /*
- * Return true if the file of mapping v of process p is carried along.  The
- * inode of memory of System V is its number in its namespace.
+ * Return true if the file of mapping v of process p is already included in the
+ * snapshot. The inode of System V shared memory is its ID, which is unique only
+ * within one IPC namespace.
  */
 static bool
 carry_has(struct live *l, const struct lproc *p, const struct vma *v)
@@ -41,8 +42,8 @@ carry_has(struct live *l, const struct lproc *p, const struct vma *v)
 }
 
 /*
- * Return the files of set l that are carried along; NULL with errstr when
- * memory runs out.
+ * Return the list of included files of capture l, created on first use. Return
+ * NULL with errstr set if memory runs out.
  */
 static struct carries *
 carries_get(struct live *l)
@@ -53,9 +54,10 @@ carries_get(struct live *l)
 }
 
 /*
- * Note in set l a file that process p has mapped or open, unless it is known: v
- * tells device, inode and path, st what fstat(2) told, src has its bytes; mem,
- * if it is carried as memory.  Return 0, or -1 with errstr.
+ * Record in capture l that a file mapped or opened by process p is included in
+ * the snapshot, unless it already is. v has the device, inode and path, st the
+ * result of fstat(2), and src the bytes. mem: include it as memory, not as a
+ * text. Return 0, or -1 with errstr set.
  */
 int
 carry_note(struct live *l, const struct lproc *p, const struct vma *v,
@@ -87,9 +89,9 @@ carry_note(struct live *l, const struct lproc *p, const struct vma *v,
 }
 
 /*
- * With clones, freeze a file that is to be carried along, and have f lead to
- * the copy.  Where it cannot be frozen, the processes stay stopped until it
- * was read.
+ * Copy file f during the stop, when the processes are cloned, and make f refer
+ * to the copy. If the copy fails, disable cloning: the processes then stay
+ * stopped until the file is written. Return 0, or -1 with errstr set.
  */
 static int
 carry_freeze(struct live *l, const struct lproc *p, const char *path,
@@ -107,8 +109,9 @@ carry_freeze(struct live *l, const struct lproc *p, const char *path,
 }
 
 /*
- * Return how many files that are open, and not empty, can be carried along:
- * each takes a descriptor, two where it is frozen, and others need some, too.
+ * Return the maximum number of non-empty open files that can be included. Each
+ * needs one descriptor, or two if it is copied during the stop. Half of the
+ * limit on descriptors is left for other uses.
  */
 static size_t
 carry_most(const struct live *l)
@@ -123,7 +126,8 @@ carry_most(const struct live *l)
 }
 
 /*
- * Return -1 with errstr: a file is one too many.  The user is told once.
+ * Return -1 with errstr set because too many files are open. Warn the user the
+ * first time.
  */
 static int
 carry_refuse(struct live *l, const struct lproc *p)
@@ -137,8 +141,9 @@ carry_refuse(struct live *l, const struct lproc *p)
 }
 
 /*
- * Make a source of snapshot s of file f, which is closed.  All that are empty
- * have the first of them.
+ * Return a source of snapshot s that reads file f, or NULL with errstr set. f
+ * is closed or owned by the source, also on failure. All empty files share one
+ * source.
  */
 static struct source *
 carry_source(struct carries *l, struct snap *s, const char *name,
@@ -160,9 +165,9 @@ carry_source(struct carries *l, struct snap *s, const char *name,
 }
 
 /*
- * Carry along in snapshot s of set l a file that process p has open, by its
- * name below /proc/PID; v tells device, inode and path.  Return 0, or -1 with
- * errstr.
+ * Include in snapshot s of capture l a file that process p has open. name is
+ * its path below /proc/PID; v has its device, inode and path. Return 0, or -1
+ * with errstr set.
  */
 int
 carry_open(struct live *l, struct snap *s, const struct lproc *p,
@@ -191,8 +196,8 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 }
 
 /*
- * Return the first file of set l that is carried along, or NULL; the others
- * follow by their member after.
+ * Return the first included file of capture l, or NULL. The others follow
+ * through the member after.
  */
 const struct carry *
 carry_first(const struct live *l)
@@ -201,7 +206,7 @@ carry_first(const struct live *l)
 }
 
 /*
- * Free what is noted in set l to be carried along.
+ * Free the list of included files of capture l.
  */
 void
 carry_free(struct live *l)

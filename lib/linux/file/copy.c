@@ -1,8 +1,8 @@
 /*
- * Bytes that are copied while processes are stopped: by all processors, for
- * each millisecond counts.  Reading one block and writing another go on at
- * once; that is faster than what the kernel copies by itself (sendfile(2), by
- * a fifth) or through a mapping.
+ * Copy bytes while processes are stopped. Several threads copy at once, because
+ * the copy lengthens the stop. One thread reads a block while another writes;
+ * this is a fifth faster than sendfile(2), and also faster than copying through
+ * a mapping.
  */
 #include "file.h"
 #include "full.h"
@@ -15,24 +15,24 @@
 #include <string.h>
 
 enum {
-	BLOCK = 256 * KB,	/* that is read and written, out of a cache */
-	PIECE = 2048 * KB,	/* that a thread takes at once */
-	THREADS = 4,		/* of a file, one can be written to at a time */
-	THREADS_MEMORY = 16	/* as fast as memory is */
+	BLOCK = 256 * KB,	/* bytes per read and write; fits in a cache */
+	PIECE = 2048 * KB,	/* bytes that a thread claims at once */
+	THREADS = 4, /* a file takes one writer at a time, so few help */
+	THREADS_MEMORY = 16	/* enough to use the memory bandwidth */
 };
 
 struct copying {
 	const struct copyjob *job;	/* borrowed */
-	pthread_mutex_t	 lock;		/* of what follows */
-	size_t		 at;		/* the run that is next */
-	uint64_t	 done;		/* bytes of it that are taken */
+	pthread_mutex_t	 lock;		/* protects the members below */
+	size_t		 at;		/* index of the run to copy next */
+	uint64_t	 done;		/* bytes of that run already claimed */
 	bool		 failed;
 	char		 why[256];
 };
 
 /*
- * Take the next piece of what there is to copy.  Return false if there is no
- * more.
+ * Claim the next piece of the job and describe it in *piece. Return false if
+ * none is left.
  */
 static bool
 piece_take(struct copying *c, struct copyrun *piece)
@@ -58,8 +58,9 @@ piece_take(struct copying *c, struct copyrun *piece)
 }
 
 /*
- * Read len bytes at from of what is copied.  Return how many; -1 with errstr
- * if those are fewer, and must not be.
+ * Read len bytes at offset from of the input of j into buf. Return the number
+ * of bytes read. Return -1 with errstr set on a read error, or at end of file
+ * unless j->shorter is set.
  */
 static ssize_t
 piece_read(const struct copyjob *j, uint8_t *buf, size_t len, uint64_t from)
@@ -74,8 +75,8 @@ piece_read(const struct copyjob *j, uint8_t *buf, size_t len, uint64_t from)
 }
 
 /*
- * Copy a piece, through buf unless it goes to memory.  Return 0, or -1 with
- * errstr.
+ * Copy the piece r of job j, through buf unless the destination is memory.
+ * Return 0, or -1 with errstr set.
  */
 static int
 piece_copy(const struct copyjob *j, const struct copyrun *r, uint8_t *buf)
@@ -130,8 +131,8 @@ copy_most(const struct copyjob *j)
 }
 
 /*
- * Return by how many threads to copy: one for each processor, and each has two
- * pieces at least.
+ * Return the number of threads to copy with: one per processor, but no more
+ * than gives each at least two pieces.
  */
 static size_t
 copy_threads(const struct copyjob *j)
@@ -148,7 +149,7 @@ copy_threads(const struct copyjob *j)
 }
 
 /*
- * Copy all runs of j, by all processors.  Return 0, or -1 with errstr.
+ * Copy all runs of j with several threads. Return 0, or -1 with errstr set.
  */
 int
 copy_runs(const struct copyjob *j)

@@ -1,6 +1,6 @@
 /*
- * Files as sources that are read through the proxy, for who serves them may
- * not answer.
+ * Files on file systems whose server may not answer, as sources that are read
+ * through the proxy.
  */
 #include "file.h"
 #include "linux/proxy/proxy.h"
@@ -14,13 +14,14 @@
 struct farfile {
 	struct source	 src;
 	int		 fd;	/* owned; O_PATH */
-	uint64_t	 number; /* the proxy's */
+	uint64_t	 number; /* proxy's number for the file */
 	uint64_t	 dev;
-	struct stat	 st;	/* when it was opened */
+	struct stat	 st;	/* as it was when the file was opened */
 };
 
 /*
- * Read run r, zeros where it lies beyond the end: source_ops.
+ * Read run r into buf, with zeros after the end of the file. Implements
+ * source_ops.read.
  */
 static int
 far_read(struct source *src, const struct run *r, uint8_t *buf)
@@ -64,10 +65,10 @@ static const struct source_ops far_ops = {
 };
 
 /*
- * Make a source of snapshot s of file t, which the proxy reads; name is for
- * messages.  The source owns the descriptor from here on, on failure too.  One
- * file is one source, however often it is asked for.  Return it, or NULL with
- * errstr if memory runs out.
+ * Return a source of snapshot s that reads file t through the proxy, or NULL
+ * with errstr set if memory runs out. name is for messages. The source owns the
+ * descriptor from here on, also on failure. Calls for the same file return the
+ * same source.
  */
 struct source *
 source_far(struct snap *s, const struct targetfile *t, const char *name)

@@ -1,6 +1,6 @@
 /*
- * Files that targets choose: how they are opened, frozen, carried along and
- * taken; and which of them others serve.
+ * Files named by targets: opening them, copying them during the stop, including
+ * them in the snapshot, and detecting file systems that a server may block.
  */
 #ifndef FILE_H
 #define FILE_H
@@ -10,18 +10,20 @@
 
 #include <sys/stat.h>
 
-struct targetfile {		/* a file of a target, opened */
-	int		 fd;	/* owned; far: O_PATH; -1: none */
-	bool		 far;	/* to be read through the proxy */
-	bool		 elf;	/* it begins as an ELF file */
-	int		 unread; /* an errno: whether it does is not known */
-	uint64_t	 number; /* the proxy's, of one that is far */
-	uint64_t	 dev;	/* likewise, of its file system */
-	long		 type;	/* of its file system: statfs(2); 0: none */
+struct targetfile {		/* a file chosen by a target, opened */
+	int		 fd;	/* owned; O_PATH if far is set; -1: none */
+	bool		 far;	/* must be read through the proxy */
+	bool		 elf;	/* starts with an ELF header */
+	int		 unread; /* errno of the failed read of its start; 0:
+				    none */
+	uint64_t	 number; /* proxy's number for the file, if far */
+	uint64_t	 dev;	/* device number of its file system, if far */
+	long		 type;	/* statfs(2) type of its file system; 0:
+				   unknown */
 	struct stat	 st;
 };
 
-/* target.c: files that a target chooses */
+/* target.c: open and read files chosen by a target */
 int		 file_open(struct live *l, const struct lproc *p,
 		    const char *name, struct targetfile *f, bool *failed);
 int		 file_openin(const struct lproc *p, const char *dir,
@@ -33,37 +35,37 @@ struct source	*file_source(struct snap *s, struct targetfile *f,
 void		 file_close(struct targetfile *f);
 void		 file_lookelf(struct targetfile *f, int fd);
 
-/* far.c: those that are read through the proxy, as sources */
+/* far.c: files read through the proxy, as sources */
 struct source	*source_far(struct snap *s, const struct targetfile *t,
 		    const char *name);
 
-/* served.c: file systems that others serve, and may not answer */
+/* served.c: find file systems whose server may not answer */
 bool		 served_not(pid_t pid, uint64_t dev);
 bool		 served_notmount(pid_t pid, uint64_t id);
 bool		 served_notway(const struct bytes *text, const char *path);
 bool		 served_nottype(uint64_t dev, long type);
 void		 served_forget(void);
 
-/* copy.c: bytes copied while processes are stopped */
+/* copy.c: copy bytes while processes are stopped */
 struct copyrun {
-	uint64_t	 from;	/* in what is copied */
-	uint64_t	 to;	/* in the copy, or in memory */
+	uint64_t	 from;	/* byte offset in the input */
+	uint64_t	 to;	/* byte offset in the output file or memory */
 	uint64_t	 len;	/* bytes; not 0 */
 };
 
 struct copyjob {
-	int		 in;	/* borrowed, as all here */
+	int		 in;	/* borrowed, like every member below */
 	int		 out;
-	uint8_t		*memory; /* to which it is copied; NULL: to out */
-	bool		 shorter; /* it may end before a run does */
-	bool		 sparse; /* out has zeros where nothing is written */
+	uint8_t		*memory; /* destination; NULL: copy to out */
+	bool		 shorter; /* the input may end within a run */
+	bool		 sparse; /* unwritten parts of out read as zeros */
 	const struct copyrun *run;
 	size_t		 n;
 };
 
 int		 copy_runs(const struct copyjob *j);
 
-/* prepared.c: memory for that, which is there before the stop */
+/* prepared.c: copy buffer allocated before the stop */
 int		 prepared_copy(struct live *l, const struct copyjob *j);
 void		 prepared_drop(struct live *l, int out);
 int		 prepared_file(struct live *l);
@@ -71,7 +73,7 @@ void		 prepared_free(struct live *l);
 void		 prepared_make(struct live *l, uint64_t most);
 int		 prepared_write(struct live *l);
 
-/* shared.c: files as they were when all was stopped */
+/* shared.c: copies of shared files, made during the stop */
 int		 shmcopy_make(struct live *l, const struct lproc *p, int fd,
 		    const struct stat *st);
 bool		 shmcopy_has(struct live *l, const struct lproc *p,
@@ -81,17 +83,17 @@ int		 shmcopy_open(struct live *l, const struct lproc *p,
 uint64_t	 ipc_space(const struct lproc *p, const char *path);
 void		 shmcopies_free(struct live *l);
 
-/* carry.c: which files are carried along */
-struct carry {			/* a file to be carried along */
-	struct carry	*next;	/* owned; memory of System V of the same number
-				   in another namespace */
-	struct carry	*after;	/* borrowed; noted after it */
-	struct vma	 vma;	/* one that is of it; name owned */
+/* carry.c: files included in the snapshot */
+struct carry {			/* a file included in the snapshot */
+	struct carry	*next;	/* owned; entry of the same device and inode
+				   from another IPC namespace */
+	struct carry	*after;	/* borrowed; next in the list of all entries */
+	struct vma	 vma;	/* a mapping of the file; its name is owned */
 	struct source	*src;	/* borrowed */
 	struct stat	 st;
-	uint64_t	 ipc;	/* of memory of System V, the namespace of who
-				   has it; 0: of other files */
-	bool		 mem;	/* not as a text, but as memory */
+	uint64_t	 ipc;	/* IPC namespace of its owner if it is System
+				   V shared memory; else 0 */
+	bool		 mem;	/* include it as memory, not as a text */
 };
 
 int		 carry_note(struct live *l, const struct lproc *p,
@@ -103,19 +105,19 @@ int		 carry_open(struct live *l, struct snap *s,
 const struct carry *carry_first(const struct live *l);
 void		 carry_free(struct live *l);
 
-/* treatment.c: how mappings of files are taken */
+/* treatment.c: choose how to take a file mapping */
 enum treatment {
-	TAKE_MEMORY,	/* pages of the process, whatever they are */
-	TAKE_FILE,	/* unmodified pages from the file, all of them */
-	TAKE_DATA,	/* the same, but only where the file has data */
-	TAKE_DUMPED,	/* the same, of a file that may change meanwhile */
-	TAKE_PRESENT,	/* what is not present is missing: files that cannot
-			   be had, and a [vdso] unlike ours */
-	LEAVE_FILE,	/* unmodified pages are missing */
-	LEAVE_KERNEL,	/* all is missing: the kernel's own pages */
+	TAKE_MEMORY,	/* all pages of the process */
+	TAKE_FILE,	/* unmodified pages come from the file */
+	TAKE_DATA,	/* like TAKE_FILE, but skip holes of the file */
+	TAKE_DUMPED, /* like TAKE_DATA; the file may change while it is read */
+	TAKE_PRESENT,	/* take resident pages only: the file cannot be
+			   opened, or is a [vdso] that differs from ours */
+	LEAVE_FILE,	/* leave out unmodified pages */
+	LEAVE_KERNEL,	/* leave out all: the pages belong to the kernel */
 	LEAVE_DEVICE,
 	LEAVE_SECRET,
-	TAKE_FAILED	/* an error */
+	TAKE_FAILED	/* an error occurred; errstr says which */
 };
 
 enum treatment	 treatment_choose(struct live *l, const struct lproc *p,

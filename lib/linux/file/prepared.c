@@ -1,8 +1,8 @@
 /*
- * Memory for copies that are made while processes are stopped: it is there
- * before, so that no page has to be found, zeroed and mapped in the stop, which
- * takes three times as long as to copy it.  When they run again, what was
- * copied is written to where it belongs, and the memory is given back.
+ * Memory for copies that are made while processes are stopped. It is allocated
+ * and touched before the stop, because finding, zeroing and mapping its pages
+ * takes three times as long as the copy itself. After the processes resume, the
+ * copies are written to their files and the memory is freed.
  */
 #include "file.h"
 #include "full.h"
@@ -16,35 +16,35 @@
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE	23	/* asm-generic/mman-common.h, 5.14 */
+#define MADV_POPULATE_WRITE	23 /* asm-generic/mman-common.h, Linux 5.14 */
 #endif
 
 enum {
-	HUGE = 2048 * KB,	/* a huge page, where there are such */
-	FIRST = 4 * KB,		/* of a file, which file_lookelf looks at */
-	STRIDE = 4096 * KB	/* that is written at once, and given back */
+	HUGE = 2048 * KB,	/* huge-page size, where huge pages exist */
+	FIRST = 4 * KB,		/* bytes that file_lookelf reads of a file */
+	STRIDE = 4096 * KB	/* bytes written before memory is freed */
 };
 
-struct waiting {		/* a run that is to be written */
-	uint64_t	 at;	/* in the memory */
-	uint64_t	 to;	/* in the file */
+struct waiting {		/* a copied run that is not yet written */
+	uint64_t	 at;	/* byte offset in the memory */
+	uint64_t	 to;	/* byte offset in the file */
 	uint64_t	 len;	/* bytes */
 	int		 out;	/* borrowed */
 };
 
 struct prepared {
-	uint8_t		*p;	/* owned; as all that was mapped begins */
-	size_t		 size;	/* bytes of that */
+	uint8_t		*p;	/* owned; start of the mapping */
+	size_t		 size;	/* bytes of the mapping */
 	uint64_t	 used;
 	struct waiting	*v;	/* owned */
 	size_t		 n;
-	int		 file;	/* owned; a spool that is empty; or -1 */
+	int		 file;	/* owned; an empty temporary file, or -1 */
 };
 
 /*
- * Prepare memory for the copies that will be made of what processes of set l
- * share, as the looks at them tell of it; but not if that is more than most
- * bytes.  Without it, copies are made all the same.
+ * Prepare memory for the copies of shared memory that capture l will make. Its
+ * size comes from the mappings read before the stop. If that exceeds most
+ * bytes, or on failure, prepare none: the copies are then made without it.
  */
 void
 prepared_make(struct live *l, uint64_t most)
@@ -72,9 +72,9 @@ prepared_make(struct live *l, uint64_t most)
 }
 
 /*
- * Return a temporary file for copies, the caller's: the first, of set l, is
- * there before the stop, as to make one may take milliseconds.  Return -1 with
- * errstr on failure.
+ * Return a temporary file for copies, owned by the caller, or -1 with errstr
+ * set. The first one of capture l was created before the stop, because creating
+ * a file can take milliseconds.
  */
 int
 prepared_file(struct live *l)
@@ -90,8 +90,9 @@ prepared_file(struct live *l)
 }
 
 /*
- * Return true if the file system of file fd has room for what waits to be
- * written and len bytes more: what has none fails while it can be helped.
+ * Return true if the file system of file fd has room for everything that waits
+ * to be written and for len bytes more. If not, the caller copies to the file
+ * at once, so that an error occurs while it can be handled.
  */
 static bool
 file_hasroom(const struct prepared *k, int fd, uint64_t len)
@@ -105,8 +106,9 @@ file_hasroom(const struct prepared *k, int fd, uint64_t len)
 }
 
 /*
- * Note that run r was copied to k->used, and write its beginning if that is the
- * file's, which is looked at before all of it is there.
+ * Record that run r, which belongs to file out, was copied to the memory at
+ * offset k->used. If the run is the start of the file, write its first bytes
+ * now: file_lookelf reads them before prepared_write writes the rest.
  */
 static int
 waiting_add(struct prepared *k, int out, const struct copyrun *r)
@@ -122,9 +124,9 @@ waiting_add(struct prepared *k, int out, const struct copyrun *r)
 }
 
 /*
- * Copy all runs of j, by all processors, to where prepared_write will write
- * them from if set l has such memory, else at once.  Return 0, or -1 with
- * errstr.
+ * Copy all runs of j with several threads: into the prepared memory of capture
+ * l if it has room, else directly to j->out. prepared_write writes the file
+ * later. Return 0, or -1 with errstr set.
  */
 int
 prepared_copy(struct live *l, const struct copyjob *j)
@@ -153,7 +155,8 @@ prepared_copy(struct live *l, const struct copyjob *j)
 	rc = copy_runs(&in);
 	for (i = 0; i < j->n && rc == 0; i++)
 		rc = waiting_add(k, j->out, &j->run[i]);
-	/* j->out may be closed, and that memory is not zero any more */
+	/* forget these runs, as j->out may be closed; their memory is no
+	   longer zero */
 	if (rc == -1) {
 		k->n = n;
 		k->used = sum;
@@ -163,8 +166,8 @@ prepared_copy(struct live *l, const struct copyjob *j)
 }
 
 /*
- * Give the memory back from *given, which begins a huge page, to the last that
- * ends at or before end.
+ * Free the memory from offset *given, a multiple of HUGE, to the last multiple
+ * of HUGE at or before end. Advance *given.
  */
 static void
 memory_give(const struct prepared *k, uint64_t *given, uint64_t end)
@@ -177,9 +180,9 @@ memory_give(const struct prepared *k, uint64_t *given, uint64_t end)
 }
 
 /*
- * Write what was copied for set l, and give the memory back, piece by piece:
- * none of it is stopped any more, or all stays so.  Return 0, or -1 with
- * errstr.
+ * Write all copies in the prepared memory of capture l to their files, and free
+ * the memory piece by piece. The processes have all resumed, or all remain
+ * stopped until the snapshot is written. Return 0, or -1 with errstr set.
  */
 int
 prepared_write(struct live *l)
@@ -208,7 +211,8 @@ prepared_write(struct live *l)
 }
 
 /*
- * Forget what waits in set l to be written to file out, which nobody will read.
+ * Discard the runs of capture l that wait to be written to file out, which is
+ * not read any more.
  */
 void
 prepared_drop(struct live *l, int out)
@@ -225,7 +229,7 @@ prepared_drop(struct live *l, int out)
 }
 
 /*
- * Free the memory and the file that set l has for copies.
+ * Free the prepared memory and temporary file of capture l.
  */
 void
 prepared_free(struct live *l)

@@ -1,12 +1,11 @@
 /*
- * Which file systems another process or another machine serves: what is asked
- * of those may never be answered.
+ * Find file systems that are served by another process or machine: a request to
+ * one may never be answered.
  *
- * A file system is known by the number of its device, which no other has as
- * long as something of it is mapped or open.  To ask a file system for its
- * type (statfs(2)) asks the server; the kernel tells it in mountinfo of a
- * process that sees it mounted.  Of whom nothing is known, it must be assumed
- * that it is served.
+ * A file system is known by its device number, which is unique as long as one
+ * of its files is mapped or open. statfs(2) would ask the server for the type,
+ * so the type is read from the mountinfo of a process that sees it mounted. A
+ * file system of unknown type is assumed to be served.
  */
 #include "file.h"
 #include "io/io.h"
@@ -30,10 +29,10 @@
 
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
 
-/* trees of tsearch(3), of numbers */
-static void *local;		/* devices */
-static void *mounts;		/* of these */
-static void *asked;		/* processes */
+/* trees of tsearch(3); each entry is a number */
+static void *local;		/* numbers of local devices */
+static void *mounts;		/* mount IDs of local file systems */
+static void *asked;		/* processes whose mountinfo was read */
 
 static int
 number_cmp(const void *a, const void *b)
@@ -60,7 +59,7 @@ numbers_add(void **set, uint64_t n)
 }
 
 /*
- * Return true if the type of mount m is one of n.
+ * Return true if the type of mount m is one of the n strings in type.
  */
 static bool
 type_isof(const struct mountinfo *m, const char *const *type, size_t n)
@@ -73,8 +72,8 @@ type_isof(const struct mountinfo *m, const char *const *type, size_t n)
 }
 
 /*
- * Return true if this machine's kernel alone serves the file system: another
- * server may be stopped by us, or be gone.
+ * Return true if only the kernel of this machine serves the file system of
+ * mount m. Any other server may be stopped by us, or may be gone.
  */
 static bool
 mount_islocal(const struct mountinfo *m)
@@ -90,9 +89,9 @@ mount_islocal(const struct mountinfo *m)
 }
 
 /*
- * Return true if no server is asked for anything on the way along a path, by
- * mounts, a text of mountinfo.  On directories that the kernel itself makes,
- * others may be mounted.
+ * Return true if looking up path asks no server. text has the mountinfo. Pseudo
+ * file systems such as proc and sysfs ask no server, but file systems mounted
+ * on their directories may.
  */
 bool
 served_notway(const struct bytes *text, const char *path)
@@ -115,9 +114,9 @@ served_notway(const struct bytes *text, const char *path)
 }
 
 /*
- * Add what a process has mounted, if it is local, unless that was done; ours:
- * it is not one that is taken.  Of layers that only a target sees, no one knows
- * where they lie.
+ * Record the local file systems in the mountinfo of process pid, unless that
+ * was done. An overlay counts as local only if it is known already or ours is
+ * set: pid is then not a target, and its layers can be trusted to be local.
  */
 static void
 local_addpid(pid_t pid, bool ours)
@@ -142,8 +141,8 @@ local_addpid(pid_t pid, bool ours)
 }
 
 /*
- * Add the file systems that are mounted nowhere: those of shared memory and of
- * memfd_create(2), with small pages and with huge ones.
+ * Record the file systems that are not mounted anywhere: those of shared memory
+ * and memfd_create(2), with small and huge pages.
  */
 static void
 local_addmemory(void)
@@ -163,8 +162,9 @@ local_addmemory(void)
 }
 
 /*
- * Return true if a number is in a set, by what is known or by what is mounted
- * for a process that has something of it mapped or open.
+ * Return true if n is in set, which is local or mounts. If it is not yet, read
+ * the mountinfo of process pid, which has a file of that file system mapped or
+ * open.
  */
 static bool
 local_ask(void *const *set, pid_t pid, uint64_t n)
@@ -180,8 +180,8 @@ local_ask(void *const *set, pid_t pid, uint64_t n)
 }
 
 /*
- * Return true if no one but the kernel of this machine is asked for what lies
- * on the device dev, of which process pid has something mapped or open.
+ * Return true if files on device dev are served only by the kernel of this
+ * machine. Process pid has a file of it mapped or open.
  */
 bool
 served_not(pid_t pid, uint64_t dev)
@@ -190,9 +190,9 @@ served_not(pid_t pid, uint64_t dev)
 }
 
 /*
- * Return the same as served_not of the mount with number id that process pid is
- * shown.  The device that files tell may be another than that of their file
- * system, of layers for example.
+ * Return true if the mount with ID id, as process pid sees it, is served only
+ * by the kernel of this machine. This is needed where the device number of a
+ * file differs from that of its file system, as with overlayfs.
  */
 bool
 served_notmount(pid_t pid, uint64_t id)
@@ -201,9 +201,9 @@ served_notmount(pid_t pid, uint64_t id)
 }
 
 /*
- * Return true if a type of file system, which statfs(2) told of a file that
- * was opened, is one of this machine's kernel alone; then the device dev is
- * known as such.
+ * Return true if type, the statfs(2) type of an opened file, is that of a file
+ * system that only the kernel of this machine serves. If so, record device dev
+ * as local.
  */
 bool
 served_nottype(uint64_t dev, long type)
@@ -223,7 +223,7 @@ served_nottype(uint64_t dev, long type)
 }
 
 /*
- * Forget all devices: their numbers may be of others soon.
+ * Forget all devices, because their numbers may soon be reused.
  */
 void
 served_forget(void)

@@ -1,7 +1,7 @@
 /*
- * Files that processes share and write to, as they were when all were
- * stopped: shared memory, for the most part.  Each is copied once, into a
- * temporary file without a name, which is read in its stead.
+ * Copies of files that processes share and write to, mostly shared memory, as
+ * they were when all processes were stopped. Each file is copied once, into an
+ * unnamed temporary file, which is read in its place.
  */
 #include "clock.h"
 #include "file.h"
@@ -19,15 +19,15 @@
 #include <unistd.h>
 
 struct shmcopy {
-	struct shmcopy	*next;	/* owned; another: memory of System V */
-	struct stat	 st;	/* of the file, when it was frozen */
-	uint64_t	 ipc;	/* as ipc_space tells of who has it */
+	struct shmcopy	*next;	/* owned; same inode, other IPC namespace */
+	struct stat	 st;	/* status of the file when it was copied */
+	uint64_t	 ipc;	/* IPC namespace, as ipc_space returns it */
 	int		 fd;	/* owned; the copy */
 };
 
 /*
- * Return the number of the IPC namespace of process p if path, or NULL, is that
- * of memory of System V; 0 for other files.
+ * Return the number of the IPC namespace of process p if path is that of System
+ * V shared memory. Return 0 for other paths, and for NULL.
  */
 uint64_t
 ipc_space(const struct lproc *p, const char *path)
@@ -37,7 +37,8 @@ ipc_space(const struct lproc *p, const char *path)
 }
 
 /*
- * Return the same of the file that is open as fd.
+ * Return the IPC namespace of process p if fd is open on System V shared
+ * memory; 0 for other files.
  */
 static uint64_t
 ipc_find(const struct lproc *p, int fd)
@@ -53,9 +54,10 @@ ipc_find(const struct lproc *p, int fd)
 }
 
 /*
- * Return true if memory of System V that was frozen is that which process p
- * has, and st tells of: each namespace has its own of each number, and they
- * are on one device.  Who changes its namespace keeps the memory.
+ * Return true if f is a copy of the System V shared memory that process p has
+ * mapped and st describes. Each IPC namespace numbers its memory for itself,
+ * all on one device. A process that changes its namespace keeps its mappings,
+ * so size and change time are compared as well, where st has them.
  */
 static bool
 ipc_same(const struct shmcopy *f, const struct lproc *p, const struct stat *st)
@@ -66,8 +68,8 @@ ipc_same(const struct shmcopy *f, const struct lproc *p, const struct stat *st)
 }
 
 /*
- * Return what was frozen of a file that process p has, of which st tells at
- * least device and inode; or NULL.
+ * Return the copy of a file of process p, or NULL if it was not copied. Only
+ * the device and inode in st must be set.
  */
 static const struct shmcopy *
 shmcopy_find(struct live *l, const struct lproc *p, const struct stat *st)
@@ -81,8 +83,8 @@ shmcopy_find(struct live *l, const struct lproc *p, const struct stat *st)
 }
 
 /*
- * Add what lies at from..to of a file (exclusive) to *run, of *n.  Return 0, or
- * -1 with errstr.
+ * Append the bytes from..to (exclusive) of a file to the array *run of length
+ * *n. Return 0, or -1 with errstr set.
  */
 static int
 run_add(struct copyrun **run, size_t *n, off_t from, off_t to)
@@ -97,8 +99,8 @@ run_add(struct copyrun **run, size_t *n, off_t from, off_t to)
 }
 
 /*
- * Set *run, which the caller frees, to what a file of size bytes has that is no
- * hole, and *n to how many runs that are.  Return 0, or -1 with errstr.
+ * Set *run to the parts of file in, of size bytes, that are not holes, and *n
+ * to their number. The caller frees *run. Return 0, or -1 with errstr set.
  */
 static int
 data_find(int in, off_t size, struct copyrun **run, size_t *n)
@@ -111,7 +113,7 @@ data_find(int in, off_t size, struct copyrun **run, size_t *n)
 			    size);
 		if ((hole = lseek(in, data, SEEK_HOLE)) == -1)
 			hole = size;
-		if (hole > size)	/* it grows */
+		if (hole > size)	/* the file grew */
 			hole = size;
 		if (run_add(run, n, data, hole) == -1)
 			return -1;
@@ -120,14 +122,14 @@ data_find(int in, off_t size, struct copyrun **run, size_t *n)
 }
 
 /*
- * Return true if a file has no holes, as far as can be told: all of it was
- * mapped and resident in a process, and as many blocks are taken now.  To look
- * for holes takes a fifth of the time that it takes to copy it.
+ * Return true if the file appears to have no holes: a process had all of it
+ * mapped and resident, and enough blocks are allocated for its size. Searching
+ * for holes takes a fifth of the time of copying the file.
  */
 static bool
 is_dense(struct live *l, const struct stat *st)
 {
-	enum { BLOCK = 512 };	/* of st_blocks: stat(3type) */
+	enum { BLOCK = 512 };	/* unit of st_blocks: stat(3type) */
 	const struct setfile *f = setfile_find(l, st->st_dev, st->st_ino);
 	const uint64_t size = (uint64_t)st->st_size;
 
@@ -136,8 +138,8 @@ is_dense(struct live *l, const struct stat *st)
 }
 
 /*
- * Copy what a file has, of which st tells; where it has nothing, the copy has
- * nothing either.
+ * Copy file in, described by st, to file out, and leave its holes as holes.
+ * Return 0, or -1 with errstr set.
  */
 static int
 copy_data(struct live *l, int in, int out, const struct stat *st)
@@ -167,9 +169,9 @@ shmcopy_drop(struct shmcopy *f)
 }
 
 /*
- * Return a file for a copy of size bytes, or -1 with errstr.  A small one is in
- * memory: on a disk it takes longer to make the file than to copy it, and a
- * process may have thousands of them.
+ * Return a descriptor of a new file for a copy of size bytes, or -1 with errstr
+ * set. Small files are created in memory: on disk, creating the file takes
+ * longer than copying it, and a process may have thousands of them.
  */
 static int
 copy_file(struct live *l, off_t size)
@@ -182,8 +184,9 @@ copy_file(struct live *l, off_t size)
 }
 
 /*
- * Return 0 if one more file can be frozen, else -1 with errstr.  Each takes a
- * descriptor, and another where it is read; others need some, too.
+ * Return 0 if one more file can be copied, else -1 with errstr set. Each copy
+ * needs two descriptors, one of them while it is read. A third of the limit is
+ * left for other uses.
  */
 static int
 shmcopy_hasroom(const struct live *l)
@@ -197,8 +200,8 @@ shmcopy_hasroom(const struct live *l)
 }
 
 /*
- * Freeze, in set l, a file of process p that is open as fd, and of which st
- * tells, unless that has been done.  Return 0, or -1 with errstr.
+ * Copy the file that process p has and we opened as fd, described by st, unless
+ * it was already copied. Return 0, or -1 with errstr set.
  */
 int
 shmcopy_make(struct live *l, const struct lproc *p, int fd,
@@ -227,8 +230,8 @@ shmcopy_make(struct live *l, const struct lproc *p, int fd,
 }
 
 /*
- * Return true if a file of process p of set l, of which st tells, has been
- * frozen.
+ * Return true if capture l has a copy of the file of process p that st
+ * describes.
  */
 bool
 shmcopy_has(struct live *l, const struct lproc *p, const struct stat *st)
@@ -237,9 +240,10 @@ shmcopy_has(struct live *l, const struct lproc *p, const struct stat *st)
 }
 
 /*
- * Open what is to be read for a file of process p of set l that is open as fd
- * (or not: -1): fd, unless it was frozen; then fd is closed.  Return a
- * descriptor, or -1 with errno, and set *st to what it was then.
+ * Return a descriptor for reading a file of process p, or -1 with errno set. It
+ * is fd if the file was not copied. If it was, it is a duplicate of the copy's
+ * descriptor; then fd is closed and *st set to the status at the time of the
+ * copy. fd may be -1 if the file is not open.
  */
 int
 shmcopy_open(struct live *l, const struct lproc *p, int fd,
@@ -255,7 +259,7 @@ shmcopy_open(struct live *l, const struct lproc *p, int fd,
 }
 
 /*
- * Free what was frozen in set l.
+ * Free all file copies of capture l.
  */
 void
 shmcopies_free(struct live *l)

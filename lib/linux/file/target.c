@@ -1,11 +1,12 @@
 /*
- * Files of targets: what they have mapped or open, and their executables.  A
- * target chooses what these are, where their names lead to and who serves
- * them, and may change it all while we look.
+ * Open and read files of targets: mapped and open files, and executables. A
+ * target chooses them, where their names lead and who serves them, and may
+ * change all of that while we look.
  *
- * So each is looked up once, without opening it; what that led to is looked
- * at, and opened if it is a regular file (regular.c).  If someone serves it
- * who may not answer, the proxy (proxy/proxy.c) opens and reads it.
+ * Each file is therefore first looked up without being opened (O_PATH). The
+ * result is checked, and opened if it is a regular file (regular.c). If a
+ * server that may not answer has it, the proxy (proxy/proxy.c) opens and reads
+ * it.
  */
 #include "calls.h"
 #include "file.h"
@@ -24,8 +25,9 @@
 #include <unistd.h>
 
 /*
- * Look up the path of a file as a process sees it, where the kernel knows all
- * of it, else through the proxy: to look into a directory may ask a server.
+ * Look up path as process p sees it, and return an O_PATH descriptor or -1 with
+ * errno set. If the kernel does not have the whole path cached, ask the proxy,
+ * because reading a directory may ask a server.
  */
 static int
 path_walk(const struct lproc *p, const char *path)
@@ -44,8 +46,9 @@ path_walk(const struct lproc *p, const char *path)
 }
 
 /*
- * Look up a file of a process: a link below /proc/PID, or, behind "root", a
- * path as the process sees it.
+ * Look up a file of process p by its name below /proc/PID. If the name begins
+ * with "root/", the rest is a path as the process sees it. Return an O_PATH
+ * descriptor, or -1 with errno set.
  */
 static int
 name_walk(const struct lproc *p, const char *name)
@@ -55,8 +58,8 @@ name_walk(const struct lproc *p, const char *name)
 }
 
 /*
- * Have the proxy open a file.  What turns out to be of this machine is opened
- * by ourselves.
+ * Make the proxy open file f->fd, and fill in f. Clear f->far if its type shows
+ * that it is local and can be opened directly. Return 0, or -1 with errno set.
  */
 static int
 far_open(struct targetfile *f, uint64_t dev, const char *name)
@@ -77,7 +80,8 @@ far_open(struct targetfile *f, uint64_t dev, const char *name)
 }
 
 /*
- * Open a file ourselves, in place of what it was looked up as.
+ * Replace the O_PATH descriptor f->fd by one open for reading, and set f->st
+ * and f->type. Return 0, or -1 with errno set.
  */
 static int
 near_open(struct targetfile *f)
@@ -96,8 +100,8 @@ near_open(struct targetfile *f)
 }
 
 /*
- * Return whether the kernel of this machine alone is asked for what process p
- * has at a place.
+ * Return true if the place m of a file of process p is served only by the
+ * kernel of this machine.
  */
 static bool
 is_near(const struct lproc *p, const struct filemount *m)
@@ -107,7 +111,9 @@ is_near(const struct lproc *p, const struct filemount *m)
 }
 
 /*
- * Open what was looked up as f->fd, if it is a regular file.
+ * Open for reading the file of process p that f->fd was looked up as, if it is
+ * a regular file. Return 0, or -1 with errno set; errno is 0 if the file is not
+ * a regular one.
  */
 static int
 found_open(const struct lproc *p, struct targetfile *f)
@@ -134,11 +140,11 @@ found_open(const struct lproc *p, struct targetfile *f)
 }
 
 /*
- * Open a file of process p of set l, by its name below /proc/PID, as f, if it
- * is a regular one, without touching what is not, nor its times; or what was
- * frozen of it. f->st is that of the file itself.  Return 0; or -1 with errstr
- * if it cannot be had.  *failed becomes true if that is for the want of
- * descriptors; else it stays.
+ * Open the regular file name, relative to /proc/PID of process p, as f. If
+ * capture l has a copy of the file, open the copy. Other kinds of files are not
+ * opened, and access times do not change. f->st describes the file itself.
+ * Return 0, or -1 with errstr set. *failed is set to true if descriptors ran
+ * out, else left unchanged.
  */
 int
 file_open(struct live *l, const struct lproc *p, const char *name,
@@ -163,8 +169,10 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 }
 
 /*
- * Look up a name in a directory of process p, where it is no link and nothing
- * is mounted on it; ask: also if that has to ask a server.
+ * Look up name in the directory open as dir, a directory of process p, without
+ * following symbolic links or crossing mounts. ask: if a server must be asked,
+ * ask it through the proxy instead of failing. Return an O_PATH descriptor, or
+ * -1.
  */
 static int
 step_walk(const struct lproc *p, int dir, const char *name, bool ask)
@@ -179,11 +187,10 @@ step_walk(const struct lproc *p, int dir, const char *name, bool ask)
 }
 
 /*
- * Open the file name in the directory dir, a path as process p sees it, as f.
- * Others may write there: so it is opened only if it is a regular file, has no
- * other name and is no link, and nothing is mounted on it. ask: a server may be
- * asked, who may not answer.  Return 0, or -1; in both cases file_close closes
- * it.
+ * Open the file name in directory dir, a path as process p sees it, as f.
+ * Others may write to dir, so the file must be a regular file with one link,
+ * not a symbolic link and not a mount point. ask: also ask servers that may not
+ * answer. Return 0, or -1; file_close closes f in both cases.
  */
 int
 file_openin(const struct lproc *p, const char *dir, const char *name,
@@ -202,9 +209,8 @@ file_openin(const struct lproc *p, const char *dir, const char *name,
 }
 
 /*
- * Add what file f has, which was opened by that name, most bytes at the most,
- * to what b has.  Return how many those are; -1 with errno if it cannot be
- * read.
+ * Append up to most bytes of the opened file f to b. name is for messages.
+ * Return the number of bytes, or -1 with errno set on a read error.
  */
 int64_t
 file_fetch(const struct targetfile *f, const char *name, size_t most,
@@ -230,10 +236,10 @@ file_fetch(const struct targetfile *f, const char *name, size_t most,
 }
 
 /*
- * Make a source of snapshot s of file f, which was opened; name is for
- * messages.  It owns f from here on, on failure too.  Set *fd to what its data
- * and holes can be found with, or -1.  Return it, or NULL with errstr if that
- * fails.
+ * Return a source of snapshot s that reads the opened file f, or NULL with
+ * errstr set. name is for messages. f->fd is owned by the source from here on,
+ * also on failure. *fd is set to a borrowed descriptor for finding data and
+ * holes, or -1.
  */
 struct source *
 file_source(struct snap *s, struct targetfile *f, const char *name, int *fd)
@@ -248,7 +254,7 @@ file_source(struct snap *s, struct targetfile *f, const char *name, int *fd)
 }
 
 /*
- * Close f, which was opened, or not.
+ * Close f, if it is open.
  */
 void
 file_close(struct targetfile *f)
@@ -258,8 +264,8 @@ file_close(struct targetfile *f)
 }
 
 /*
- * Look whether a file, open as fd, is an ELF file: set f->elf, and f->unread
- * to an errno where it cannot be read.
+ * Read the start of the file open as fd, and set f->elf if it is an ELF file.
+ * Set f->unread to an errno if it cannot be read, else to 0.
  */
 void
 file_lookelf(struct targetfile *f, int fd)

@@ -1,8 +1,8 @@
 /*
- * Which files are to be taken that a process has mapped: ELF files, so that
- * a snapshot can be debugged where they do not exist; files that have no name
- * any more, and shared memory; all with datafiles; and those that would be in
- * a core of the process, which it can choose (core(5)).
+ * Choose how to take the pages of mapped files. ELF files are taken, so that
+ * the snapshot can be debugged where they do not exist; also unlinked files and
+ * shared memory, every file if option datafiles is set, and files that the
+ * process selected for core dumps (core(5)).
  */
 #include "file.h"
 
@@ -16,7 +16,9 @@
 #include <string.h>
 
 /*
- * Open what was frozen of the file of mapping v that a clone lacks.
+ * Open as f the copy made in the stop of the file of mapping v, which the clone
+ * does not have mapped. Return 0, or -1; *failed is set to true if opening it
+ * failed.
  */
 static int
 vma_openshmcopy(struct live *l, const struct lproc *p, const struct vma *v,
@@ -37,8 +39,10 @@ vma_openshmcopy(struct live *l, const struct lproc *p, const struct vma *v,
 }
 
 /*
- * Open the file of mapping v: what the kernel has mapped, or what lies under
- * its name as the process sees it and is the same file.
+ * Open the file of mapping v as f: the mapped file itself, through map_files,
+ * or the file at its path as process p sees it, if that is the same file.
+ * Return 0, or -1; *failed is set to true if the reason was a shortage of
+ * descriptors.
  */
 static int
 vma_open(struct live *l, const struct lproc *p, const struct vma *v,
@@ -61,8 +65,8 @@ vma_open(struct live *l, const struct lproc *p, const struct vma *v,
 }
 
 /*
- * Return true if the file of mapping v, of which st tells, is one that is to be
- * had nowhere else.
+ * Return true if the file of mapping v, described by st, was unlinked, so that
+ * it cannot be read by name.
  */
 bool
 file_isonly(const struct vma *v, const struct stat *st)
@@ -71,10 +75,11 @@ file_isonly(const struct vma *v, const struct stat *st)
 }
 
 /*
- * Return true if the kernel would put the unmodified pages of a mapped file,
- * open as fd, into a core of process p.  Its coredump_filter has a bit each
- * for private and shared mappings, and two more for files of DAX: core(5).
- * Not those that the process writes to when it is let go.
+ * Return true if the kernel would include the unmodified pages of mapping v,
+ * whose file is open as fd, in a core of process p. The process selects this
+ * with coredump_filter: one bit each for private and shared mappings, and two
+ * more for DAX files (core(5)). Return false for a file that the process may
+ * write to after it is released.
  */
 static bool
 file_isdumped(const struct live *l, const struct lproc *p,
@@ -95,8 +100,8 @@ file_isdumped(const struct live *l, const struct lproc *p,
 }
 
 /*
- * Return how to take mapping v of process p of set l, which is of a file, and
- * open the file as f; f->fd is -1 if it cannot be had.
+ * Return how to take the file mapping v of process p of capture l, and open the
+ * file as f. f->fd is -1 if it cannot be opened.
  */
 enum treatment
 treatment_choose(struct live *l, const struct lproc *p, const struct vma *v,
@@ -107,11 +112,12 @@ treatment_choose(struct live *l, const struct lproc *p, const struct vma *v,
 	failed = false;
 	if (vma_open(l, p, v, f, &failed) == -1)
 		return failed ? TAKE_FAILED : TAKE_PRESENT;
-	if (f->unread != 0 && v->off == 0)	/* of its mappings, one */
+	if (f->unread != 0 && v->off == 0)	/* warn for one mapping only */
 		live_warn(l, "process %d: %s: %s: what is not in memory is "
 		    "missing", p->pid, v->name, strerror(f->unread));
 	shmcopy = shmcopy_has(l, p, &f->st);
-	/* a clone has pages of a file in common with it, but not of its own */
+	/* a clone shares pages with the file, but has no private ones of its
+	   own */
 	if (f->type == (long)HUGETLBFS_MAGIC)
 		return v->flags & VMA_SHARED && file_isonly(v, &f->st) ?
 		    TAKE_DATA : TAKE_MEMORY;
