@@ -70,7 +70,7 @@ live_kill(struct live *l)
 	int n = 0;
 
 	take_finish(l);
-	tcpkeep_repair();
+	tcpunlock_repair();
 	TAILQ_FOREACH(p, &l->procs, entry)
 		if (lproc_isheld(p)) {
 			lproc_kill(p);

@@ -194,7 +194,7 @@ lane_abandon(struct lane *p)
 	if (waitpid(p->pid, &status, WNOHANG) == 0 &&
 	    behind.n < MAX_LEFT)
 		behind.pid[behind.n++] = p->pid;
-	if (p == &lanes[PROXY_KEEPER])
+	if (p == &lanes[PROXY_UNLOCKER])
 		behind.keeper = p->pid;
 	pthread_mutex_unlock(&proxies.lock);
 	p->pid = 0;

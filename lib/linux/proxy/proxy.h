@@ -103,8 +103,8 @@ enum proxy_kind {		/* who is asked */
  */
 enum {
 	PROXY_FIRST,		/* asked where no other is named */
-	PROXY_LOOKER,		/* looks into queues: socket/peek.c */
-	PROXY_KEEPER,		/* locks connections: socket/tcpkeep.c */
+	PROXY_PEEKER,		/* looks into queues: socket/peek.c */
+	PROXY_UNLOCKER,		/* locks connections: socket/tcpunlock.c */
 	PROXY_LANES
 };
 

@@ -214,7 +214,7 @@ struct live {
 	struct guard	*guard;		/* clone/guard.c */
 	struct headroom	*headroom;	/* clone/headroom.c */
 	struct mounted	*mounted;	/* restore/namespace/mounted.c */
-	struct spacetold *told;		/* restore/namespace/told.c */
+	struct spacerec *spacerecs;	/* restore/namespace/recorded.c */
 	struct filters	*filters;	/* take/seccomp.c */
 	struct sysv	*sysv;		/* restore/namespace/sysv.c */
 	struct taker	*taker;		/* take/take.c */

@@ -81,7 +81,7 @@ value_put(struct buf *b, const char *s, size_t n)
  * such.  Those that list processes have no value.
  */
 static void
-property_record(struct cgtelling *g, int dir, const char *name)
+property_record(struct cgrec *g, int dir, const char *name)
 {
 	char v[MAX_VALUE];
 	struct stat st;
@@ -113,7 +113,7 @@ property_record(struct cgtelling *g, int dir, const char *name)
 }
 
 static void
-properties_record(struct cgtelling *g, int dir)
+properties_record(struct cgrec *g, int dir)
 {
 	const struct controller *c;
 	size_t i;
@@ -135,7 +135,7 @@ properties_record(struct cgtelling *g, int dir)
  * there is room for it.  Return whether that is so.
  */
 static bool
-dir_begin(struct cgtelling *g, int dir, const char *path)
+dir_begin(struct cgrec *g, int dir, const char *path)
 {
 	const struct scan *list = &g->line->list;
 	const int n = (int)(list->end - list->s);
@@ -146,7 +146,7 @@ dir_begin(struct cgtelling *g, int dir, const char *path)
 	if (g->left == 0 || g->text.len > MAX_TEXT || fstat(dir, &st) == -1 ||
 	    asprintf(&key, "cgroup %.*s %s", n, list->s, path) == -1)
 		return false;
-	told = space_told(g->l, key);
+	told = space_recorded(g->l, key);
 	free(key);
 	if (told)
 		return false;
@@ -162,7 +162,7 @@ dir_begin(struct cgtelling *g, int dir, const char *path)
  * those below it.  path is its own, with room for PATH_MAX bytes.
  */
 static void
-dirs_record(struct cgtelling *g, int dir, char *path, unsigned int depth)
+dirs_record(struct cgrec *g, int dir, char *path, unsigned int depth)
 {
 	const size_t len = strlen(path);
 	struct dirent *e;
@@ -198,7 +198,7 @@ dirs_record(struct cgtelling *g, int dir, char *path, unsigned int depth)
  * goes on as below.
  */
 static void
-above_record(struct cgtelling *g, int point, const char *path,
+above_record(struct cgrec *g, int point, const char *path,
     const char *below)
 {
 	char up[PATH_MAX];
@@ -226,7 +226,7 @@ above_record(struct cgtelling *g, int point, const char *path,
  * Return false if there is none.
  */
 bool
-cgroupdir_record(struct cgtelling *g, int point, const char *path,
+cgroupdir_record(struct cgrec *g, int point, const char *path,
     const char *below)
 {
 	char own[PATH_MAX];

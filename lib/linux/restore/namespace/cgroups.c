@@ -25,7 +25,7 @@ enum { MAX_DIRS = 256 };	/* directories that are read with a process */
  * a mount point.  Return whether it could be opened.
  */
 static bool
-dir_record(struct cgtelling *g, const char *path, char *dir, size_t top)
+dir_record(struct cgrec *g, const char *path, char *dir, size_t top)
 {
 	char below[PATH_MAX];
 	bool done;
@@ -77,7 +77,7 @@ hierarchy_open(const char *list)
  * properties to speak of.
  */
 static void
-line_print(struct cgtelling *g)
+line_print(struct cgrec *g)
 {
 	const struct cgroupline *line = g->line;
 	char list[256], first[64], path[PATH_MAX], *dir;
@@ -114,7 +114,7 @@ line_print(struct cgtelling *g)
 static void
 directories_record(struct live *l, struct filelist *rec)
 {
-	struct cgtelling g = { .l = l, .left = MAX_DIRS };
+	struct cgrec g = { .l = l, .left = MAX_DIRS };
 	const struct file *f;
 	struct cgroupline line;
 	struct scan t;
@@ -125,7 +125,7 @@ directories_record(struct live *l, struct filelist *rec)
 	    asprintf(&all, "cgroups %.*s", (int)f->len,
 	    (const char *)f->data) == -1)
 		return;
-	told = space_told(l, all);
+	told = space_recorded(l, all);
 	free(all);
 	if (told)
 		return;

@@ -47,7 +47,7 @@ space_isnew(struct live *l, const struct filelist *rec, const char *name)
 	f = filelist_find(rec, link);
 	snprintf(link, sizeof link, "%.*s", (int)f->len,
 	    (const char *)f->data);
-	return !space_told(l, link);
+	return !space_recorded(l, link);
 }
 
 /*

@@ -7,8 +7,8 @@
 #include "linux/proxy/proxy.h"
 #include "namespace.h"
 
-/* told.c: of which of them a record tells */
-bool		 space_told(struct live *l, const char *ns);
+/* recorded.c: of which of them a record tells */
+bool		 space_recorded(struct live *l, const char *ns);
 
 /* namespaces.c */
 bool		 space_isnew(struct live *l, const struct filelist *rec,
@@ -17,7 +17,7 @@ int		 space_ask(const struct lproc *p, proxy_fn fn, const char *what,
 		    const char *why, struct filelist *rec);
 
 /* cgroupdir.c: the directories of cgroups */
-struct cgtelling {
+struct cgrec {
 	struct live	*l;	/* borrowed, as the next */
 	const struct cgroupline *line; /* the hierarchy */
 	struct bytes	 mounts; /* owned; mountinfo; no data: not read yet */
@@ -25,7 +25,7 @@ struct cgtelling {
 	size_t		 left;	/* directories that may be told of */
 };
 
-bool		 cgroupdir_record(struct cgtelling *g, int point,
+bool		 cgroupdir_record(struct cgrec *g, int point,
 		    const char *path, const char *below);
 
 /* cgroups.c: where a cgroup namespace begins */

@@ -15,7 +15,7 @@
 #include <string.h>
 
 static void
-eventfd_record(struct telling *t)
+eventfd_record(struct filerec *t)
 {
 	const char *s;
 
@@ -28,7 +28,7 @@ eventfd_record(struct telling *t)
 }
 
 static void
-signalfd_record(struct telling *t)
+signalfd_record(struct filerec *t)
 {
 	const char *s;
 
@@ -56,7 +56,7 @@ info_time(const char *info, const char *key, unsigned long long *ns)
 }
 
 static void
-timerfd_record(struct telling *t)
+timerfd_record(struct filerec *t)
 {
 	unsigned long long interval, left;
 	const char *clock, *ticks, *how;
@@ -146,7 +146,7 @@ fdref_find(const void *key, const void *v)
  * own, by which it is known.
  */
 static const struct resource *
-target_file(const struct telling *t, const struct target *e, uint32_t nth)
+target_file(const struct filerec *t, const struct target *e, uint32_t nth)
 {
 	const struct kcmp_epoll_slot slot = { (uint32_t)t->fd, e->fd, nth };
 	struct resource key = { .kind = KCMP_FILE, .dev = e->dev, .ino = e->ino,
@@ -164,7 +164,7 @@ target_file(const struct telling *t, const struct target *e, uint32_t nth)
 }
 
 static void
-epoll_record(struct telling *t)
+epoll_record(struct filerec *t)
 {
 	const struct resource *f;
 	struct target *v = NULL;
@@ -189,7 +189,7 @@ epoll_record(struct telling *t)
 }
 
 static void
-pidfd_record(struct telling *t)
+pidfd_record(struct filerec *t)
 {
 	const char *s;
 
@@ -199,7 +199,7 @@ pidfd_record(struct telling *t)
 }
 
 static void
-foreign_record(struct telling *t)
+foreign_record(struct filerec *t)
 {
 	tell_why(t, "%s", t->link);
 }
@@ -208,7 +208,7 @@ static const struct {
 	const char *link;	/* behind "anon_inode:" */
 	const char *type;
 	bool dup;		/* its close has no effect */
-	void (*tell)(struct telling *);
+	void (*tell)(struct filerec *);
 } kinds[] = {
 	{ "[eventfd]", "eventfd", true, eventfd_record },
 	{ "[eventpoll]", "epoll", true, epoll_record },
@@ -225,7 +225,7 @@ static const struct {
  * Tell of t if it is of an anonymous inode.  Return whether it is.
  */
 bool
-anoninode_record(struct telling *t)
+anoninode_record(struct filerec *t)
 {
 	static const char prefix[] = "anon_inode:";
 	const char *name;
@@ -237,9 +237,9 @@ anoninode_record(struct telling *t)
 	for (i = 0; strcmp(kinds[i].link, name) != 0 &&
 	    kinds[i].link[0] != '\0'; i++)
 		continue;
-	tell_type(t, kinds[i].type);
+	filerec_type(t, kinds[i].type);
 	kinds[i].tell(t);
 	if (kinds[i].dup)
-		(void)tell_dup(t);
+		(void)filerec_dup(t);
 	return true;
 }

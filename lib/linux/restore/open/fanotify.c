@@ -31,7 +31,7 @@ mark_parse(struct scan *t, struct mark *m)
  * upon it.  Return whether it is known.
  */
 static bool
-mount_path(const struct telling *t, uint64_t mount, char path[PATH_MAX])
+mount_path(const struct filerec *t, uint64_t mount, char path[PATH_MAX])
 {
 	const struct bytes *mounts = t->proc->mounts;
 	struct mountinfo info;
@@ -53,7 +53,7 @@ mount_path(const struct telling *t, uint64_t mount, char path[PATH_MAX])
  * Tell of a mark, by its line of fdinfo behind "fanotify ".
  */
 static bool
-mark_record(struct telling *t, struct scan line)
+mark_record(struct filerec *t, struct scan line)
 {
 	struct scan s = line;
 	char path[PATH_MAX];
@@ -91,7 +91,7 @@ mark_record(struct telling *t, struct scan line)
  * it.
  */
 void
-fanotify_record(struct telling *t)
+fanotify_record(struct filerec *t)
 {
 	struct scan text = scan_begin(t->info, strlen(t->info)), line, s;
 	uint64_t flags, events;
@@ -109,6 +109,6 @@ fanotify_record(struct telling *t)
 			return;
 		}
 	}
-	if (tell_dup(t))
-		tell_number(t, "waiting", FIONREAD);
+	if (filerec_dup(t))
+		filerec_ioctl(t, "waiting", FIONREAD);
 }

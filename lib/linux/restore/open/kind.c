@@ -28,7 +28,7 @@ statx_ns(const struct statx_timestamp *t)
 }
 
 static void
-tell_stat(struct telling *t, const struct statx *sx)
+stat_record(struct filerec *t, const struct statx *sx)
 {
 	buf_printf(&t->out, "mode %o\nuid %u\ngid %u\nsize %ju\nnlink %u\n"
 	    "ino %ju\ndev %02x:%02x\nrdev %02x:%02x\nmtime %jd\n", sx->stx_mode,
@@ -43,7 +43,7 @@ tell_stat(struct telling *t, const struct statx *sx)
  * it tells.  To close that has no effect on the files of this machine.
  */
 static void
-lease_record(struct telling *t)
+lease_record(struct filerec *t)
 {
 	struct scan text = scan_begin(t->info, strlen(t->info));
 	struct filelock l;
@@ -54,7 +54,7 @@ lease_record(struct telling *t)
 	if (!lease)
 		return;
 	if (file_islocal(t))
-		(void)tell_dup(t);
+		(void)filerec_dup(t);
 	else
 		tell_why(t, "who is told of its lease is not known");
 }
@@ -63,13 +63,13 @@ lease_record(struct telling *t)
  * A file that has or had a name.
  */
 static void
-named_record(struct telling *t, const struct statx *sx)
+named_record(struct filerec *t, const struct statx *sx)
 {
 	bool deleted;
 
 	deleted = path_isdeleted(t->link);
-	tell_path(t, t->link);
-	tell_stat(t, sx);
+	filerec_path(t, t->link);
+	stat_record(t, sx);
 	if (S_ISREG(t->mode))
 		lease_record(t);
 	if (!deleted && sx->stx_nlink > 0)
@@ -85,7 +85,7 @@ named_record(struct telling *t, const struct statx *sx)
  * mount of the kernel's own, which no process sees.
  */
 static bool
-is_memfd(struct telling *t)
+is_memfd(struct filerec *t)
 {
 	const struct bytes *mounts = t->proc->mounts;
 	struct mountinfo m;
@@ -98,15 +98,15 @@ is_memfd(struct telling *t)
 }
 
 static void
-memfd_record(struct telling *t, const struct statx *sx)
+memfd_record(struct filerec *t, const struct statx *sx)
 {
 	struct statfs fs;
 	int seals;
 
-	tell_type(t, "memfd");
-	tell_path(t, t->link);
-	tell_stat(t, sx);
-	if (tell_dup(t)) {
+	filerec_type(t, "memfd");
+	filerec_path(t, t->link);
+	stat_record(t, sx);
+	if (filerec_dup(t)) {
 		seals = fcntl(t->dup, F_GET_SEALS);
 		if (seals == -1)
 			tell_why(t, "the kernel does not tell its seals");
@@ -119,7 +119,7 @@ memfd_record(struct telling *t, const struct statx *sx)
 			buf_printf(&t->out, "hugepages %ju\n",
 			    (uintmax_t)fs.f_bsize);
 	}
-	tell_content(t);
+	content_record(t);
 }
 
 /*
@@ -127,13 +127,13 @@ memfd_record(struct telling *t, const struct statx *sx)
  * empty: a file then as any other.
  */
 static void
-mqueue_record(struct telling *t, const struct statx *sx, const char *path)
+mqueue_record(struct filerec *t, const struct statx *sx, const char *path)
 {
 	if (*path == '\0')
 		tell_why(t, "it has no name that leads to it");
-	tell_type(t, *path != '\0' ? "reg" : "mqueue");
-	tell_path(t, *path != '\0' ? path : t->link);
-	tell_stat(t, sx);
+	filerec_type(t, *path != '\0' ? "reg" : "mqueue");
+	filerec_path(t, *path != '\0' ? path : t->link);
+	stat_record(t, sx);
 }
 
 /*
@@ -157,7 +157,7 @@ device_type(const struct statx *sx)
  * namespaces(7).  Return whether it is.
  */
 static bool
-namespace_record(struct telling *t)
+namespace_record(struct filerec *t)
 {
 	char inode[32];
 	size_t n;
@@ -167,7 +167,7 @@ namespace_record(struct telling *t)
 	if (!S_ISREG(t->mode) || *t->link == '/' ||
 	    strcmp(t->link + n, inode) != 0)
 		return false;
-	tell_type(t, "namespace");
+	filerec_type(t, "namespace");
 	buf_printf(&t->out, "space %.*s\nino %ju\n", (int)n, t->link,
 	    (uintmax_t)t->ino);
 	return true;
@@ -177,7 +177,7 @@ namespace_record(struct telling *t)
  * Type and keys by the type of inode.
  */
 static void
-inode_record(struct telling *t, const struct statx *sx)
+inode_record(struct filerec *t, const struct statx *sx)
 {
 	const char *type;
 	char *path;
@@ -185,19 +185,19 @@ inode_record(struct telling *t, const struct statx *sx)
 	if (S_ISSOCK(t->mode)) {
 		socket_record(t);
 	} else if (S_ISFIFO(t->mode)) {
-		tell_type(t, t->link[0] == '/' ? "fifo" : "pipe");
+		filerec_type(t, t->link[0] == '/' ? "fifo" : "pipe");
 		if (t->link[0] == '/')
 			named_record(t, sx);
 		else
 			buf_printf(&t->out, "ino %ju\n", (uintmax_t)t->ino);
-		if (tell_dup(t)) {
+		if (filerec_dup(t)) {
 			t->reads = pipe_isread(t);
-			t->aside = pipe_record;
+			t->proxyrec = pipe_record;
 		}
 	} else if (namespace_record(t)) {
 		;
 	} else if (t->link[0] != '/') {
-		tell_type(t, "other");
+		filerec_type(t, "other");
 		tell_why(t, "a file of no known kind");
 	} else if (is_memfd(t)) {
 		memfd_record(t, sx);
@@ -209,12 +209,12 @@ inode_record(struct telling *t, const struct statx *sx)
 		    S_ISCHR(t->mode) ? device_type(sx) :
 		    S_ISBLK(t->mode) ? "device" :
 		    S_ISLNK(t->mode) ? "link" : "other";
-		tell_type(t, type);
+		filerec_type(t, type);
 		if (strcmp(type, "tty") == 0) {
-			tell_path(t, t->link);
-			tell_stat(t, sx);
-			if (tell_dup(t))
-				t->aside = tty_record;
+			filerec_path(t, t->link);
+			stat_record(t, sx);
+			if (filerec_dup(t))
+				t->proxyrec = tty_record;
 			return;
 		}
 		if (type[0] == 'o' || strcmp(type, "device") == 0)
@@ -224,7 +224,7 @@ inode_record(struct telling *t, const struct statx *sx)
 }
 
 static void
-telling_free(struct telling *t)
+telling_free(struct filerec *t)
 {
 	fd_drop(t->dup);
 	free(t->link);
@@ -235,7 +235,7 @@ telling_free(struct telling *t)
  * Read what is told of a file without having it.  Return whether it is there.
  */
 static bool
-file_look(struct telling *t, struct statx *sx)
+file_look(struct filerec *t, struct statx *sx)
 {
 	char name[32];
 	struct bytes b;
@@ -265,7 +265,7 @@ file_look(struct telling *t, struct statx *sx)
  * file_end follows when it has.  Return false where the descriptor is gone.
  */
 bool
-file_record(struct telling *t)
+file_record(struct filerec *t)
 {
 	struct statx sx;
 
@@ -285,7 +285,7 @@ file_record(struct telling *t)
  * Write the last lines of a file into t->out, which is for the caller.
  */
 void
-file_end(struct telling *t)
+file_end(struct filerec *t)
 {
 	if (S_ISSOCK(t->mode))
 		buf_printf(&t->out, "ino %ju\n", (uintmax_t)t->ino);

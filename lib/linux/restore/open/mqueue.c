@@ -35,7 +35,7 @@ queues_mounted(const struct bytes *mounts, uint64_t dev, struct mountinfo *m)
  * process sees.  NULL, if it is no queue, as far as is known.
  */
 char *
-mqueue_path(const struct telling *t)
+mqueue_path(const struct filerec *t)
 {
 	const struct bytes *mounts = t->proc->mounts;
 	struct mountinfo m;

@@ -85,14 +85,14 @@ nameless_serve(struct serving *s)
  * answer, which is said.
  */
 static void
-nameless_ask(struct telling *t, int fd, struct nameless *n)
+nameless_ask(struct filerec *t, int fd, struct nameless *n)
 {
 	struct bytes answer;
 	char path[64];
 
 	memset(n, 0, sizeof *n);
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", t->pid, t->fd);
-	if (tell_ask(t, 0, nameless_serve, path, strlen(path) + 1, fd,
+	if (filerec_ask(t, 0, nameless_serve, path, strlen(path) + 1, fd,
 	    &answer) == -1) {
 		tell_why(t, "it is deleted: %s", snap_errstr());
 		return;
@@ -108,7 +108,7 @@ nameless_ask(struct telling *t, int fd, struct nameless *n)
  * and access mode 3, which allows neither to read nor to write).
  */
 static bool
-content_isallowed(const struct telling *t)
+content_isallowed(const struct filerec *t)
 {
 	const unsigned int mode = t->flags & ACCESS_MODE;
 
@@ -121,7 +121,7 @@ content_isallowed(const struct telling *t)
  * say why it cannot be had.
  */
 void
-tell_content(struct telling *t)
+content_record(struct filerec *t)
 {
 	struct vma v = { .dev = t->dev, .ino = t->ino, .name = t->link };
 	struct lproc has = *t->proc;
@@ -143,7 +143,7 @@ tell_content(struct telling *t)
  * stopped by us.
  */
 bool
-file_islocal(struct telling *t)
+file_islocal(struct filerec *t)
 {
 	return served_notmount(t->proc->pid, t->fdinfo.mount) ||
 	    served_not(t->proc->pid, t->dev);
@@ -153,7 +153,7 @@ file_islocal(struct telling *t)
  * A regular file whose name is deleted, and that has another one, or none.
  */
 static void
-regular_record(struct telling *t, const struct statx *sx)
+regular_record(struct filerec *t, const struct statx *sx)
 {
 	struct nameless n;
 	const char *link;
@@ -170,7 +170,7 @@ regular_record(struct telling *t, const struct statx *sx)
 		tell_why(t, "it is deleted, and its content not on this "
 		    "machine");
 	else {
-		tell_content(t);
+		content_record(t);
 		nameless_ask(t, -1, &n);
 		if (n.attributes)
 			tell_why(t, "it is deleted, and has extended "
@@ -186,7 +186,7 @@ regular_record(struct telling *t, const struct statx *sx)
  * only be open with O_PATH, and then to close a duplicate has no effect.
  */
 static void
-symlink_record(struct telling *t)
+symlink_record(struct filerec *t)
 {
 	struct nameless n = { 0 };
 	int fd;
@@ -208,7 +208,7 @@ symlink_record(struct telling *t)
  * statx(2) told of it.
  */
 void
-nameless_record(struct telling *t, const struct statx *sx)
+nameless_record(struct filerec *t, const struct statx *sx)
 {
 	struct nameless n;
 

@@ -14,17 +14,17 @@
 struct statx;
 struct statx_timestamp;
 
-bool		 file_record(struct telling *);
-void		 file_end(struct telling *);
+bool		 file_record(struct filerec *);
+void		 file_end(struct filerec *);
 intmax_t	 statx_ns(const struct statx_timestamp *);
 
 /* nameless.c: files whose names are deleted, and their content */
-bool		 file_islocal(struct telling *t);
-void		 tell_content(struct telling *t);
-void		 nameless_record(struct telling *t, const struct statx *sx);
+bool		 file_islocal(struct filerec *t);
+void		 content_record(struct filerec *t);
+void		 nameless_record(struct filerec *t, const struct statx *sx);
 
 /* anoninode.c: files without names */
-bool		 anoninode_record(struct telling *);
+bool		 anoninode_record(struct filerec *);
 
 /* watch.c: inotify; and what is watched */
 enum { MAX_WATCHES = 1000 };	/* of one: all are stopped meanwhile */
@@ -39,27 +39,27 @@ struct watched {		/* a file */
 	} handle;
 };
 
-void		 inotify_record(struct telling *);
+void		 inotify_record(struct filerec *);
 bool		 watch_number(struct scan *, const char *, uint64_t *);
-int		 watch_open(const struct telling *, const char *, int);
-bool		 point_reach(const struct telling *t, const struct mountinfo *m,
+int		 watch_open(const struct filerec *, const char *, int);
+bool		 point_reach(const struct filerec *t, const struct mountinfo *m,
 		    char path[PATH_MAX]);
 bool		 watched_device(struct scan *, struct watched *);
 bool		 watched_handle(struct scan *, struct watched *);
-void		 watched_record(struct telling *, const struct watched *);
+void		 watched_record(struct filerec *, const struct watched *);
 
 /* fanotify.c */
-void		 fanotify_record(struct telling *);
+void		 fanotify_record(struct filerec *);
 
 /* tty.c */
-void		 tty_record(struct telling *);
+void		 tty_record(struct filerec *);
 
 /* pipe.c */
-bool		 pipe_isread(struct telling *);
-void		 pipe_record(struct telling *);
+bool		 pipe_isread(struct filerec *);
+void		 pipe_record(struct filerec *);
 
 /* mqueue.c */
-char		*mqueue_path(const struct telling *);
+char		*mqueue_path(const struct filerec *);
 
 /* hardlink.c: other names of files whose names are deleted */
 const char	*hardlink_find(const struct live *, uint64_t, uint64_t);

@@ -152,8 +152,8 @@ dir_record(const struct lproc *p, const char *name, struct filelist *rec)
 }
 
 struct batch {			/* files that are being told of */
-	struct telling	 all;	/* what they have in common */
-	struct telling	 v[TELLINGS];
+	struct filerec	 all;	/* what they have in common */
+	struct filerec	 v[FILEREC_BATCH];
 	size_t		 n;
 };
 
@@ -163,10 +163,10 @@ struct batch {			/* files that are being told of */
 static void
 batch_end(struct batch *b, struct filelist *rec)
 {
-	struct telling *t;
+	struct filerec *t;
 	char name[64];
 
-	tell_asides(b->v, b->n);
+	filerec_viaproxy(b->v, b->n);
 	for (t = b->v; t < b->v + b->n; t++) {
 		file_end(t);
 		snprintf(name, sizeof name, "file/%ju",
@@ -183,12 +183,12 @@ batch_end(struct batch *b, struct filelist *rec)
 static void
 batch_add(struct batch *b, const struct fdref *r, struct filelist *rec)
 {
-	struct telling *t;
+	struct filerec *t;
 	char name[64];
 
 	if (r->file->told)
 		return;
-	if (b->n == TELLINGS)
+	if (b->n == FILEREC_BATCH)
 		batch_end(b, rec);
 	t = &b->v[b->n];
 	*t = b->all;
@@ -216,7 +216,7 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 	struct filelist data = { 0 };
 	struct batch all = { .all = { .live = l, .snap = s,
 	    .proc = p, .dup = -1, .data = &data } };
-	struct telling *t = &all.all;
+	struct filerec *t = &all.all;
 	struct buf b = { 0 };
 	const struct fdset *set = NULL;
 	struct fdref passed;

@@ -68,7 +68,7 @@ out:
  * systems may have the same number: the first has it in the record.
  */
 static struct resource *
-pipe_inode(struct telling *t)
+pipe_inode(struct filerec *t)
 {
 	struct resource key = { .kind = RESOURCE_INODE, .dev = t->dev,
 	    .ino = t->ino };
@@ -105,7 +105,7 @@ pipe_isalone(int fd)
  * a reading end.
  */
 bool
-pipe_isread(struct telling *t)
+pipe_isread(struct filerec *t)
 {
 	struct resource *seen;
 
@@ -120,7 +120,7 @@ pipe_isread(struct telling *t)
  * Tell what is in pipe t, of that capacity.
  */
 static void
-pipe_data(struct telling *t, int capacity)
+pipe_data(struct filerec *t, int capacity)
 {
 	struct buf b = { 0 };
 	char name[48];
@@ -142,7 +142,7 @@ pipe_data(struct telling *t, int capacity)
  * Tell of t, of which there is a duplicate, what only pipes have.
  */
 void
-pipe_record(struct telling *t)
+pipe_record(struct filerec *t)
 {
 	int capacity;
 

@@ -27,7 +27,7 @@ struct modes {			/* struct termios of the kernel: TCGETS */
  * keycc.
  */
 static void
-tell_modes(struct telling *t, unsigned long request, const char *key)
+modes_record(struct filerec *t, unsigned long request, const char *key)
 {
 	struct modes m = { 0 };
 	size_t i;
@@ -47,7 +47,7 @@ tell_modes(struct telling *t, unsigned long request, const char *key)
  * Tell which pseudo terminal it is, and which end.
  */
 static void
-tell_index(struct telling *t)
+ttyindex_record(struct filerec *t)
 {
 	unsigned int index;
 
@@ -69,24 +69,24 @@ tell_index(struct telling *t)
  * Tell of t, of which there is a duplicate, what only terminals have.
  */
 void
-tty_record(struct telling *t)
+tty_record(struct filerec *t)
 {
 	struct winsize size;
 	struct modes m;
 
-	tell_index(t);
+	ttyindex_record(t);
 	if (call_ioctl(t->dup, TCGETS, &m) == -1 && errno == EIO) {
 		/* the other end is closed */
 		buf_puts(&t->out, "hungup 1\n");
 		return;
 	}
-	tell_modes(t, TCGETS, "termios");
-	tell_modes(t, TIOCGLCKTRMIOS, "termlock");
+	modes_record(t, TCGETS, "termios");
+	modes_record(t, TIOCGLCKTRMIOS, "termlock");
 	if (call_ioctl(t->dup, TIOCGWINSZ, &size) == 0)
 		buf_printf(&t->out, "winsize %u %u %u %u\n", size.ws_row,
 		    size.ws_col, size.ws_xpixel, size.ws_ypixel);
-	tell_number(t, "exclusive", TIOCGEXCL);
-	tell_number(t, "packet", TIOCGPKT);
-	tell_number(t, "shut", TIOCGPTLCK);
-	tell_number(t, "waiting", TIOCINQ);
+	filerec_ioctl(t, "exclusive", TIOCGEXCL);
+	filerec_ioctl(t, "packet", TIOCGPKT);
+	filerec_ioctl(t, "shut", TIOCGPTLCK);
+	filerec_ioctl(t, "waiting", TIOCINQ);
 }

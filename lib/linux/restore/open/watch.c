@@ -90,7 +90,7 @@ watched_handle(struct scan *t, struct watched *w)
  * descriptor, or -1.
  */
 int
-watch_open(const struct telling *t, const char *path, int flags)
+watch_open(const struct filerec *t, const char *path, int flags)
 {
 	int fd, root;
 
@@ -107,7 +107,7 @@ watch_open(const struct telling *t, const char *path, int flags)
  * without asking a server.  Return whether it can.
  */
 bool
-point_reach(const struct telling *t, const struct mountinfo *m,
+point_reach(const struct filerec *t, const struct mountinfo *m,
     char path[PATH_MAX])
 {
 	const size_t n = (size_t)(m->point.end - m->point.s);
@@ -124,7 +124,7 @@ point_reach(const struct telling *t, const struct mountinfo *m,
  * descriptor, or -1.
  */
 static int
-mount_open(const struct telling *t, uint64_t dev)
+mount_open(const struct filerec *t, uint64_t dev)
 {
 	const struct bytes *mounts = t->proc->mounts;
 	struct mountinfo m;
@@ -152,7 +152,7 @@ mount_open(const struct telling *t, uint64_t dev)
  * where its file system is mounted.  Return whether it is known.
  */
 static bool
-watched_path(const struct telling *t, const struct watched *w, int mount,
+watched_path(const struct filerec *t, const struct watched *w, int mount,
     char path[PATH_MAX])
 {
 	char link[40];
@@ -187,7 +187,7 @@ watched_path(const struct telling *t, const struct watched *w, int mount,
  * moved to where the user of the process may not look.
  */
 void
-watched_record(struct telling *t, const struct watched *w)
+watched_record(struct filerec *t, const struct watched *w)
 {
 	char path[PATH_MAX];
 	bool known;
@@ -209,7 +209,7 @@ watched_record(struct telling *t, const struct watched *w)
  * Tell of a watch, by its line of fdinfo behind "inotify ".
  */
 static bool
-watch_record(struct telling *t, struct scan line)
+watch_record(struct filerec *t, struct scan line)
 {
 	uint64_t wd, mask, ignored;
 	struct watched w;
@@ -231,7 +231,7 @@ watch_record(struct telling *t, struct scan line)
  * it.
  */
 void
-inotify_record(struct telling *t)
+inotify_record(struct filerec *t)
 {
 	struct scan text = scan_begin(t->info, strlen(t->info)), line;
 	size_t n;
@@ -242,6 +242,6 @@ inotify_record(struct telling *t)
 			    "the kernel does not tell what it watches");
 			return;
 		}
-	if (tell_dup(t))
-		tell_number(t, "waiting", FIONREAD);
+	if (filerec_dup(t))
+		filerec_ioctl(t, "waiting", FIONREAD);
 }

@@ -62,7 +62,7 @@ diag_socket(pid_t pid)
  * another one is asked for; -1 with errstr.
  */
 static int
-diag_get(struct telling *t)
+diag_get(struct filerec *t)
 {
 	struct netspace *s = net_get(t->live->files, t->proc->mmtid), *o;
 
@@ -105,7 +105,7 @@ reply_take(void *arg, const struct netmessage *m)
  * Return false where there is none.
  */
 bool
-diag_ask(struct telling *t, const void *request, size_t n, size_t place,
+diag_ask(struct filerec *t, const void *request, size_t n, size_t place,
     struct diagreply *r)
 {
 	const struct netrequest q = { SOCK_DIAG_BY_FAMILY,

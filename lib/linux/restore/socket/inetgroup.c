@@ -103,7 +103,7 @@ groups_read(struct netspace *l, pid_t pid, const char *name,
  * Return the network namespace that a process is in, with its groups; or NULL.
  */
 static const struct netspace *
-groups_get(struct telling *t)
+groups_get(struct filerec *t)
 {
 	const pid_t pid = t->proc->mmtid;
 	struct netspace *l = net_get(t->live->files, pid);
@@ -145,7 +145,7 @@ is_member(int fd, const struct group *g)
  * Tell which groups t, a socket of the internet, is a member of.
  */
 void
-inetgroup_record(struct telling *t)
+inetgroup_record(struct filerec *t)
 {
 	const struct netspace *l = groups_get(t);
 	const struct group *g;

@@ -182,23 +182,23 @@ option_get(int fd, const struct option *o, int *v)
  * made once for all of a snapshot, and closed at its end.  NULL if memory runs
  * out.
  */
-static const struct twin *
-twin_get(struct files *f, const struct inetwhat *w)
+static const struct freshsock *
+freshsock_get(struct files *f, const struct sockkind *w)
 {
-	struct twin *v;
+	struct freshsock *v;
 	size_t i;
 
-	for (i = 0; i < f->ntwin; i++)
-		if (f->twin[i].what.family == w->family &&
-		    f->twin[i].what.type == w->type &&
-		    f->twin[i].what.protocol == w->protocol)
-			return &f->twin[i];
-	if (VEC_ROOM(f->twin, f->ntwin) == -1)
+	for (i = 0; i < f->nfreshsock; i++)
+		if (f->freshsock[i].what.family == w->family &&
+		    f->freshsock[i].what.type == w->type &&
+		    f->freshsock[i].what.protocol == w->protocol)
+			return &f->freshsock[i];
+	if (VEC_ROOM(f->freshsock, f->nfreshsock) == -1)
 		return NULL;
-	v = &f->twin[f->ntwin];
+	v = &f->freshsock[f->nfreshsock];
 	if ((v->option = calloc(NOPTION, sizeof *v->option)) == NULL)
 		return NULL;
-	f->ntwin++;
+	f->nfreshsock++;
 	v->what = *w;
 	v->fd = socket(w->family, w->type | SOCK_CLOEXEC, w->protocol);
 	for (i = 0; i < NOPTION; i++)
@@ -210,19 +210,19 @@ twin_get(struct files *f, const struct inetwhat *w)
  * Free the sockets of f that options are compared with.
  */
 void
-twins_free(struct files *f)
+freshsocks_free(struct files *f)
 {
 	size_t i;
 
-	for (i = 0; i < f->ntwin; i++) {
-		fd_drop(f->twin[i].fd);
-		free(f->twin[i].option);
+	for (i = 0; i < f->nfreshsock; i++) {
+		fd_drop(f->freshsock[i].fd);
+		free(f->freshsock[i].option);
 	}
-	free(f->twin);
+	free(f->freshsock);
 }
 
 static bool
-is_inet(const struct inetwhat *w)
+is_inet(const struct sockkind *w)
 {
 	return w->family == AF_INET || w->family == AF_INET6;
 }
@@ -231,7 +231,7 @@ is_inet(const struct inetwhat *w)
  * Set *w to what a socket is.  Return 0, or -1 with errno.
  */
 int
-what_get(int fd, struct inetwhat *w)
+sockkind_get(int fd, struct sockkind *w)
 {
 	return sock_get(fd, SOL_SOCKET, SO_DOMAIN, &w->family,
 	    sizeof w->family) == -1 || sock_get(fd, SOL_SOCKET, SO_TYPE,
@@ -243,7 +243,7 @@ what_get(int fd, struct inetwhat *w)
  * Return which of the above a socket is.
  */
 static unsigned int
-who_is(const struct inetwhat *w)
+who_is(const struct sockkind *w)
 {
 	unsigned int who;
 
@@ -271,9 +271,9 @@ option_fits(const struct option *o, unsigned int who)
 }
 
 static void
-numbers_record(struct telling *t, const struct twin *twin)
+numbers_record(struct filerec *t, const struct freshsock *freshsock)
 {
-	unsigned int who = who_is(&twin->what);
+	unsigned int who = who_is(&freshsock->what);
 	int v, fresh;
 	size_t i;
 
@@ -281,7 +281,7 @@ numbers_record(struct telling *t, const struct twin *twin)
 		if (!option_fits(&table[i], who) ||
 		    !option_get(t->dup, &table[i], &v))
 			continue;
-		fresh = table[i].when == OTHER ? twin->option[i] : 0;
+		fresh = table[i].when == OTHER ? freshsock->option[i] : 0;
 		if (table[i].when == EVEN || v != fresh)
 			buf_printf(&t->out, "option %s %d\n", table[i].name,
 			    v);
@@ -292,15 +292,15 @@ numbers_record(struct telling *t, const struct twin *twin)
  * Options that are words: one that is not as in a new socket is told.
  */
 static void
-word_record(struct telling *t, const struct twin *twin, int number,
+word_record(struct filerec *t, const struct freshsock *freshsock, int number,
     const char *key)
 {
 	char is[64] = "", fresh[64] = "";
 
 	if (sock_get(t->dup, IPPROTO_TCP, number, is, sizeof is - 1) == -1)
 		return;
-	if (twin->fd != -1)
-		(void)sock_get(twin->fd, IPPROTO_TCP, number, fresh,
+	if (freshsock->fd != -1)
+		(void)sock_get(freshsock->fd, IPPROTO_TCP, number, fresh,
 		    sizeof fresh - 1);
 	if (is[0] != '\0' && strcmp(is, fresh) != 0)
 		buf_printf(&t->out, "%s %s\n", key, is);
@@ -311,7 +311,7 @@ word_record(struct telling *t, const struct twin *twin, int number,
  * instructions, and gives none of a filter that is no classic one.
  */
 static void
-filter_record(struct telling *t)
+filter_record(struct filerec *t)
 {
 	struct sock_filter *f;
 	socklen_t n, i;
@@ -342,7 +342,7 @@ filter_record(struct telling *t)
  * Which messages of ICMP a raw socket does not want: icmp(7).
  */
 static void
-icmp_record(struct telling *t, const struct inetwhat *w)
+icmp_record(struct filerec *t, const struct sockkind *w)
 {
 	enum { FILTER = 1 };	/* ICMP_FILTER, ICMPV6_FILTER */
 	const bool v6 = w->family == AF_INET6;
@@ -365,13 +365,13 @@ icmp_record(struct telling *t, const struct inetwhat *w)
  * Tell the options of socket t that is no other than w says.
  */
 void
-inetopt_record(struct telling *t, const struct inetwhat *w)
+inetopt_record(struct filerec *t, const struct sockkind *w)
 {
-	const struct twin *twin = twin_get(t->live->files, w);
+	const struct freshsock *freshsock = freshsock_get(t->live->files, w);
 	char device[IF_NAMESIZE] = "";
 	struct linger l = { 0 };
 
-	if (twin == NULL) {
+	if (freshsock == NULL) {
 		t->out.failed = true;
 		return;
 	}
@@ -381,10 +381,10 @@ inetopt_record(struct telling *t, const struct inetwhat *w)
 	if (sock_get(t->dup, SOL_SOCKET, SO_LINGER, &l, sizeof l) == 0 &&
 	    l.l_onoff != 0)
 		buf_printf(&t->out, "option SO_LINGER %d\n", l.l_linger);
-	numbers_record(t, twin);
+	numbers_record(t, freshsock);
 	if (is_inet(w) && w->type == SOCK_STREAM) {
-		word_record(t, twin, TCP_CONGESTION, "congestion");
-		word_record(t, twin, TCP_ULP, "ulp");
+		word_record(t, freshsock, TCP_CONGESTION, "congestion");
+		word_record(t, freshsock, TCP_ULP, "ulp");
 	}
 	icmp_record(t, w);
 	filter_record(t);

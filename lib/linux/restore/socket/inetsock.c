@@ -29,7 +29,7 @@ union address {
 };
 
 struct inetsock {
-	struct inetwhat	 what;
+	struct sockkind	 what;
 	unsigned int	 state;	/* of include/net/tcp_states.h */
 	unsigned int	 backlog;
 	unsigned int	 waiting; /* connections, of one that listens */
@@ -49,7 +49,7 @@ address_port(const union address *a)
 }
 
 static void
-address_record(struct telling *t, const char *key, const union address *a)
+address_record(struct filerec *t, const char *key, const union address *a)
 {
 	char text[INET6_ADDRSTRLEN];
 	const void *p;
@@ -64,7 +64,7 @@ address_record(struct telling *t, const char *key, const union address *a)
  * Look where it is bound and connected to.
  */
 static void
-addresses_get(struct telling *t, struct inetsock *s)
+addresses_get(struct filerec *t, struct inetsock *s)
 {
 	socklen_t len;
 
@@ -84,7 +84,7 @@ addresses_get(struct telling *t, struct inetsock *s)
  * may be others, which do not count.  Return false where it is not told.
  */
 static bool
-shutdown_diag(struct telling *t, struct inetsock *s)
+shutdown_diag(struct filerec *t, struct inetsock *s)
 {
 	struct inet_diag_req_v2 q = {
 		.sdiag_family = (uint8_t)s->what.family,
@@ -124,7 +124,7 @@ shutdown_diag(struct telling *t, struct inetsock *s)
  * or one of TCP that is not connected.
  */
 static void
-shutdown_get(struct telling *t, struct inetsock *s)
+shutdown_get(struct filerec *t, struct inetsock *s)
 {
 	struct pollfd p = { .fd = t->dup, .events = POLLRDHUP };
 	bool udp;
@@ -148,7 +148,7 @@ shutdown_get(struct telling *t, struct inetsock *s)
  * error is known, and not which: to be asked for takes it away.
  */
 static void
-ended_get(struct telling *t, struct inetsock *s)
+ended_get(struct filerec *t, struct inetsock *s)
 {
 	shutdown_get(t, s);
 	if (ioctl(t->dup, SIOCINQ, &s->unread) == -1)
@@ -160,7 +160,7 @@ ended_get(struct telling *t, struct inetsock *s)
  * of tcp(7), which has the length of the queue in tcpi_unacked then.
  */
 static void
-tcp_get(struct telling *t, struct inetsock *s)
+tcp_get(struct filerec *t, struct inetsock *s)
 {
 	struct tcp_info info = { 0 };
 
@@ -180,7 +180,7 @@ tcp_get(struct telling *t, struct inetsock *s)
 }
 
 static void
-state_get(struct telling *t, struct inetsock *s)
+state_get(struct filerec *t, struct inetsock *s)
 {
 	if (s->what.type == SOCK_STREAM && (s->what.protocol == IPPROTO_TCP ||
 	    s->what.protocol == MPTCP)) {
@@ -196,12 +196,12 @@ state_get(struct telling *t, struct inetsock *s)
  * Tell of t, a socket of the internet, of which there is a duplicate.
  */
 void
-inetsock_record(struct telling *t)
+inetsock_record(struct filerec *t)
 {
 	struct inetsock s = { 0 };
 
-	tell_type(t, "inet");
-	if (what_get(t->dup, &s.what) == -1) {
+	filerec_type(t, "inet");
+	if (sockkind_get(t->dup, &s.what) == -1) {
 		tell_why(t, "its protocol cannot be had");
 		return;
 	}
@@ -220,7 +220,7 @@ inetsock_record(struct telling *t)
 		buf_printf(&t->out, "unread %d\n", s.unread);
 	if (s.state == TCP_CLOSE && s.what.type == SOCK_STREAM && s.failed)
 		buf_puts(&t->out, "failed 1\n");
-	tell_sockopts(t);
+	sockopt_record(t);
 	/* one that will be closed needs none, and they may be many */
 	if (t->live->opts.move || s.what.type != SOCK_STREAM || !s.connected)
 		inetopt_record(t, &s.what);

@@ -15,7 +15,7 @@ enum { MAX_GROUPS = 1024 };
  * Tell the groups that it is a member of.  Linux before 4.2 has no list.
  */
 static void
-members_record(struct telling *t, uint32_t first)
+members_record(struct filerec *t, uint32_t first)
 {
 	uint32_t word[MAX_GROUPS / 32] = { first };
 	socklen_t len;
@@ -39,15 +39,15 @@ members_record(struct telling *t, uint32_t first)
  * Tell of t, a netlink socket, of which there is a duplicate.
  */
 void
-netlink_record(struct telling *t)
+netlink_record(struct filerec *t)
 {
-	struct inetwhat w;
+	struct sockkind w;
 	struct pollfd p = { .fd = t->dup, .events = POLLIN };
 	struct sockaddr_nl here, there;
 	socklen_t size = sizeof here;
 
-	tell_type(t, "netlink");
-	if (what_get(t->dup, &w) == -1 ||
+	filerec_type(t, "netlink");
+	if (sockkind_get(t->dup, &w) == -1 ||
 	    getsockname(t->dup, (struct sockaddr *)&here, &size) == -1 ||
 	    getpeername(t->dup, (struct sockaddr *)&there, &size) == -1) {
 		tell_why(t, "its address cannot be had");
@@ -58,6 +58,6 @@ netlink_record(struct telling *t)
 	members_record(t, here.nl_groups);
 	if (poll(&p, 1, 0) == 1 && p.revents & POLLIN)
 		buf_puts(&t->out, "waiting 1\n");
-	tell_sockopts(t);
+	sockopt_record(t);
 	inetopt_record(t, &w);
 }

@@ -21,7 +21,7 @@ enum { VNET_HDR_SZ = 24, VNET_HDR_LEN = 10 };
  * Ask sock_diag for a packet socket.  Return whether it tells of it.
  */
 static bool
-packet_ask(struct telling *t, struct diagreply *r)
+packet_ask(struct filerec *t, struct diagreply *r)
 {
 	const struct packet_diag_req q = { .sdiag_family = AF_PACKET,
 	    .pdiag_show = PACKET_SHOW_INFO | PACKET_SHOW_MCLIST |
@@ -35,7 +35,7 @@ packet_ask(struct telling *t, struct diagreply *r)
  * Tell for which addresses it listens: packet_mreq of packet(7).
  */
 static void
-members_record(struct telling *t, const struct diagreply *r)
+members_record(struct filerec *t, const struct diagreply *r)
 {
 	struct packet_diag_mclist l;
 	struct attributes a;
@@ -57,7 +57,7 @@ members_record(struct telling *t, const struct diagreply *r)
 }
 
 static void
-ring_record(struct telling *t, const struct diagreply *r, unsigned int type,
+ring_record(struct filerec *t, const struct diagreply *r, unsigned int type,
     const char *key)
 {
 	struct packet_diag_ring g;
@@ -74,16 +74,16 @@ ring_record(struct telling *t, const struct diagreply *r, unsigned int type,
  * Tell of t, a packet socket, of which there is a duplicate.
  */
 void
-packetsock_record(struct telling *t)
+packetsock_record(struct filerec *t)
 {
-	struct inetwhat w = { .family = AF_PACKET };
+	struct sockkind w = { .family = AF_PACKET };
 	struct diagreply r = { 0 };
 	struct packet_diag_msg m;
 	struct packet_diag_info info;
 	uint32_t fanout;
 	int vnet;
 
-	tell_type(t, "packet");
+	filerec_type(t, "packet");
 	if (!packet_ask(t, &r) || r.len < sizeof m ||
 	    !attribute_copy(diag_attributes(&r, sizeof m), PACKET_DIAG_INFO,
 	    &info, sizeof info)) {
@@ -103,7 +103,7 @@ packetsock_record(struct telling *t)
 	if (attribute_copy(diag_attributes(&r, sizeof m), PACKET_DIAG_FANOUT,
 	    &fanout, sizeof fanout))
 		buf_printf(&t->out, "fanout %x\n", fanout);
-	tell_sockopts(t);
+	sockopt_record(t);
 	inetopt_record(t, &w);
 	if (sock_get(t->dup, SOL_PACKET, VNET_HDR_SZ, &vnet, sizeof vnet) ==
 	    0 && vnet > VNET_HDR_LEN)

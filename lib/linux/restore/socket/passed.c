@@ -17,14 +17,14 @@
  * the number of its open file.  Return 0, or -1 with errstr.
  */
 int
-passed_add(struct telling *t, int fd, uint64_t *id)
+passed_add(struct filerec *t, int fd, uint64_t *id)
 {
 	struct files *f = t->live->files;
 	struct fdref r;
 	int rc;
 
 	if (VEC_ROOM(f->passed, f->npassed) == -1 ||
-	    (rc = resource_fd(f, proxy_process(PROXY_LOOKER), fd, &r)) == -1)
+	    (rc = resource_fd(f, proxy_process(PROXY_PEEKER), fd, &r)) == -1)
 		return -1;
 	if (rc == 1)
 		f->passed[f->npassed++] = r;
@@ -33,11 +33,11 @@ passed_add(struct telling *t, int fd, uint64_t *id)
 }
 
 static void
-looker_forget(struct files *f)
+peeker_forget(struct files *f)
 {
-	if (f->looker != 0 && f->lookerfd != -1)
-		close(f->lookerfd);
-	f->looker = 0;
+	if (f->peeker != 0 && f->peekerfd != -1)
+		close(f->peekerfd);
+	f->peeker = 0;
 }
 
 /*
@@ -46,7 +46,7 @@ looker_forget(struct files *f)
 void
 passed_free(struct files *f)
 {
-	looker_forget(f);
+	peeker_forget(f);
 	free(f->passed);
 }
 
@@ -56,20 +56,20 @@ passed_free(struct files *f)
  * are no more.
  */
 bool
-passed_next(struct telling *t, struct fdref *r)
+passed_next(struct filerec *t, struct fdref *r)
 {
 	struct files *f = t->live->files;
 
-	if (f->ntold == f->npassed)
+	if (f->npassedrec == f->npassed)
 		return false;
-	*r = f->passed[f->ntold++];
-	if (r->file->pid != f->looker) {
-		looker_forget(f);
-		f->looker = r->file->pid;
-		f->lookerfd = (int)syscall(SYS_pidfd_open, f->looker, 0);
+	*r = f->passed[f->npassedrec++];
+	if (r->file->pid != f->peeker) {
+		peeker_forget(f);
+		f->peeker = r->file->pid;
+		f->peekerfd = (int)syscall(SYS_pidfd_open, f->peeker, 0);
 	}
-	t->pid = f->looker;
-	t->pidfd = f->lookerfd;
+	t->pid = f->peeker;
+	t->pidfd = f->peekerfd;
 	return true;
 }
 
@@ -80,5 +80,5 @@ void
 passed_close(struct live *l)
 {
 	if (l->files != NULL)
-		proxy_close(PROXY_LOOKER);
+		proxy_close(PROXY_PEEKER);
 }

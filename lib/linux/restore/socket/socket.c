@@ -63,11 +63,11 @@ sockets_tagged(const struct lproc *p, const struct fdset *set)
  * Tell of t, a socket, of whatever family it is.
  */
 void
-socket_record(struct telling *t)
+socket_record(struct filerec *t)
 {
 	int domain = AF_UNSPEC;
 
-	if (tell_dup(t))
+	if (filerec_dup(t))
 		(void)sock_get(t->dup, SOL_SOCKET, SO_DOMAIN, &domain,
 		    sizeof domain);
 	switch (domain) {
@@ -77,16 +77,16 @@ socket_record(struct telling *t)
 	case AF_INET:
 	case AF_INET6:
 		t->held = tcphold_has(t->live->files, t->ino);
-		t->aside = inetsock_record;
+		t->proxyrec = inetsock_record;
 		return;
 	case AF_NETLINK:
-		t->aside = netlink_record;
+		t->proxyrec = netlink_record;
 		return;
 	case AF_PACKET:
-		t->aside = packetsock_record;
+		t->proxyrec = packetsock_record;
 		return;
 	}
-	tell_type(t, "other");
+	filerec_type(t, "other");
 	tell_why(t, "a socket of family %d", domain);
 }
 
@@ -109,6 +109,6 @@ sockets_free(struct files *f)
 		free(s->held);
 		free(s);
 	}
-	twins_free(f);
+	freshsocks_free(f);
 	passed_free(f);
 }

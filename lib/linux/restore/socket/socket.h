@@ -4,11 +4,11 @@
 #ifndef SOCKET_H
 #define SOCKET_H
 
-#include "linux/restore/tell/tell.h"
+#include "linux/restore/filerec/filerec.h"
 
 /* socket.c */
 bool		 sockets_tagged(const struct lproc *, const struct fdset *);
-void		 socket_record(struct telling *);
+void		 socket_record(struct filerec *);
 void		 sockets_free(struct files *);
 
 /*
@@ -25,7 +25,7 @@ enum {
 int		 queue_spend(uint64_t *, uint64_t);
 
 /* passed.c: descriptors that wait in sockets */
-bool		 passed_next(struct telling *, struct fdref *);
+bool		 passed_next(struct filerec *, struct fdref *);
 void		 passed_close(struct live *l);
 
 /* tcphold.c: connections that go along with processes that are moved */
@@ -34,7 +34,7 @@ void		 tcphold_record(const struct files *, pid_t,
 		    struct filelist *);
 void		 tcphold_end(struct live *l, bool moved);
 
-/* tcpkeep.c */
-void		 tcpkeep_repair(void);
+/* tcpunlock.c */
+void		 tcpunlock_repair(void);
 
 #endif

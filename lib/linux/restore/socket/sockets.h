@@ -46,21 +46,21 @@ struct netspace {		/* what is known of a network namespace */
 	char		 table[LOCK_NAME]; /* and by the one of nft(8) */
 };
 
-struct inetwhat {		/* which a socket with such options is */
+struct sockkind {		/* which a socket with such options is */
 	int		 family; /* AF_INET, AF_INET6 ... */
 	int		 type;
 	int		 protocol;
 };
 
-struct twin {			/* a new one of ours, to compare with */
-	struct inetwhat	 what;
+struct freshsock {			/* a new one of ours, to compare with */
+	struct sockkind	 what;
 	int		 fd;	/* owned; -1: it cannot be made */
 	int		*option; /* owned; as inetopt.c lists them */
 };
 
 /* sockopt.c: options that sockets of all families have */
 int		 sock_get(int fd, int level, int name, void *v, socklen_t len);
-void		 tell_sockopts(struct telling *);
+void		 sockopt_record(struct filerec *);
 
 /* diag.c: network namespaces of processes, and sock_diag(7) there */
 struct diagreply {
@@ -70,25 +70,25 @@ struct diagreply {
 
 struct netspace	*net_get(struct files *f, pid_t pid);
 int		 diag_socket(pid_t pid);
-bool		 diag_ask(struct telling *t, const void *request, size_t n,
+bool		 diag_ask(struct filerec *t, const void *request, size_t n,
 		    size_t place, struct diagreply *r);
 struct attributes diag_attributes(const struct diagreply *r, size_t skip);
 
 /* inetsock.c, inetopt.c, inetgroup.c */
-int		 what_get(int fd, struct inetwhat *w);
-void		 twins_free(struct files *);
-void		 inetsock_record(struct telling *t);
-void		 inetopt_record(struct telling *, const struct inetwhat *);
-void		 inetgroup_record(struct telling *);
+int		 sockkind_get(int fd, struct sockkind *w);
+void		 freshsocks_free(struct files *);
+void		 inetsock_record(struct filerec *t);
+void		 inetopt_record(struct filerec *, const struct sockkind *);
+void		 inetgroup_record(struct filerec *);
 
 /* netlink.c, packetsock.c */
-void		 netlink_record(struct telling *);
-void		 packetsock_record(struct telling *);
+void		 netlink_record(struct filerec *);
+void		 packetsock_record(struct filerec *);
 
 /* unixsock.c, unixdiag.c, unixqueue.c */
-void		 unixsock_record(struct telling *);
-const struct unixsock *unixdiag_find(struct telling *);
-int		 unixqueue_read(struct telling *, unsigned int, struct buf *);
+void		 unixsock_record(struct filerec *);
+const struct unixsock *unixdiag_find(struct filerec *);
+int		 unixqueue_read(struct filerec *, unsigned int, struct buf *);
 
 /* peek.c: what waits in a UNIX socket, which unixqueue.c has the looker see */
 struct packet {			/* its bytes follow, then its descriptors */
@@ -115,7 +115,7 @@ struct order {
 int		 queue_serve(struct serving *s);
 
 /* passed.c: descriptors that wait in sockets */
-int		 passed_add(struct telling *, int, uint64_t *);
+int		 passed_add(struct filerec *, int, uint64_t *);
 void		 passed_free(struct files *);
 
 /* tcphold.c: connections that go along with processes that are moved */
@@ -146,14 +146,14 @@ int		 tcplock_make(struct tcplock lock[TCPLOCKS],
 		    char name[LOCK_NAME]);
 void		 tcplock_free(struct tcplock lock[TCPLOCKS]);
 
-/* tcpkeep.c: a proxy that undoes it all when we are gone */
-int		 tcpkeep_look(const struct netspace *ns, int fd);
-int		 tcpkeep_lock(struct netspace *ns, enum tcplocker by);
-void		 tcpkeep_end(bool undo);
+/* tcpunlock.c: a proxy that undoes it all when we are gone */
+int		 tcpunlock_add(const struct netspace *ns, int fd);
+int		 tcpunlock_lock(struct netspace *ns, enum tcplocker by);
+void		 tcpunlock_end(bool undo);
 
 /* tcpstate.c */
 bool		 repair_on(const struct held *v);
 void		 repair_off(const struct held *v);
-void		 tcpstate_record(struct telling *);
+void		 tcpstate_record(struct filerec *);
 
 #endif

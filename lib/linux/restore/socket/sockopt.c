@@ -19,7 +19,7 @@ sock_get(int fd, int level, int name, void *v, socklen_t len)
  * Return a number that getsockopt(2) gives, or 0.
  */
 static int
-option(const struct telling *t, int name)
+option(const struct filerec *t, int name)
 {
 	int v;
 
@@ -30,7 +30,7 @@ option(const struct telling *t, int name)
  * Return the same of a time, in microseconds.
  */
 static intmax_t
-option_time(const struct telling *t, int name)
+option_time(const struct filerec *t, int name)
 {
 	struct timeval v;
 
@@ -42,7 +42,7 @@ option_time(const struct telling *t, int name)
  * Tell the options of t that sockets of all families have: socket(7).
  */
 void
-tell_sockopts(struct telling *t)
+sockopt_record(struct filerec *t)
 {
 	intmax_t snd, rcv;
 

@@ -22,7 +22,7 @@ held_add(struct netspace *s, int pidfd, const struct fdref *r)
 	fd = (int)syscall(SYS_pidfd_getfd, pidfd, r->fd, 0);
 	if (fd == -1)
 		return 0;
-	is = tcpkeep_look(s, fd);
+	is = tcpunlock_add(s, fd);
 	close(fd);
 	if (is == 1 && VEC_ROOM(s->held, s->nheld) == -1)
 		return -1;
@@ -75,7 +75,7 @@ held_lock(struct netspace *s)
 	int rc;
 
 	for (rc = -1, by = LOCK_NFT; rc == -1 && by < LOCKERS; by++)
-		rc = tcpkeep_lock(s, by);
+		rc = tcpunlock_lock(s, by);
 	return rc;
 }
 
@@ -98,7 +98,7 @@ tcphold_begin(struct live *l)
 	if (rc == 0)
 		return;
 	live_say(l, "connections of TCP do not go along: %s", snap_errstr());
-	tcpkeep_end(true);
+	tcpunlock_end(true);
 	for (s = f->net; s != NULL; s = s->next)
 		s->locked = false;
 }
@@ -148,7 +148,7 @@ tcphold_end(struct live *l, bool moved)
 {
 	struct netspace *s = l->files == NULL ? NULL : l->files->net;
 
-	tcpkeep_end(!moved);
+	tcpunlock_end(!moved);
 	for (; s != NULL; s = s->next) {
 		if (s->locked && moved && s->by == LOCK_NFT)
 			live_say(l, "connections of TCP are locked here until "

@@ -136,7 +136,7 @@ stream_look(int fd, uint64_t *budget, struct stream *s)
 }
 
 static void
-stream_record(struct telling *t, struct stream *s)
+stream_record(struct filerec *t, struct stream *s)
 {
 	const struct tcp_repair_window *w = &s->window;
 	char name[48];
@@ -159,7 +159,7 @@ stream_record(struct telling *t, struct stream *s)
  * Tell of the state of connection t, if it is one of those that go along.
  */
 void
-tcpstate_record(struct telling *t)
+tcpstate_record(struct filerec *t)
 {
 	struct held v = { .fd = t->dup };
 	struct stream s = { 0 };

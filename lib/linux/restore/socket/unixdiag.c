@@ -94,7 +94,7 @@ diag_read(struct netspace *l, pid_t pid)
  * is.
  */
 const struct unixsock *
-unixdiag_find(struct telling *t)
+unixdiag_find(struct filerec *t)
 {
 	struct netspace *l = net_get(t->live->files, t->proc->mmtid);
 	const struct unixsock *u;

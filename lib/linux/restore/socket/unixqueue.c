@@ -32,7 +32,7 @@ queue_spend(uint64_t *budget, uint64_t n)
  * behind them.  *from is who sent the one before.
  */
 static int
-packet_record(struct telling *t, size_t nth, const struct packet *p,
+packet_record(struct filerec *t, size_t nth, const struct packet *p,
     const uint8_t *data, struct ucred *from, struct buf *b)
 {
 	uint64_t id;
@@ -59,7 +59,7 @@ packet_record(struct telling *t, size_t nth, const struct packet *p,
  * Tell what the looker saw.
  */
 static int
-queue_record(struct telling *t, const struct queue *q, struct buf *b)
+queue_record(struct filerec *t, const struct queue *q, struct buf *b)
 {
 	struct ucred from = { .pid = -1 };
 	struct packet p;
@@ -102,7 +102,7 @@ queue_failed(const struct queue *q)
  * queues becomes less by what this one costs.  Return 0, or -1 with errstr.
  */
 int
-unixqueue_read(struct telling *t, unsigned int type, struct buf *b)
+unixqueue_read(struct filerec *t, unsigned int type, struct buf *b)
 {
 	uint64_t *budget = &t->live->files->budget;
 	const struct order o = { .stream = type == SOCK_STREAM,
@@ -119,7 +119,7 @@ unixqueue_read(struct telling *t, unsigned int type, struct buf *b)
 		    "once");
 	if (!(p.revents & POLLIN))
 		return 0;
-	if (tell_ask(t, PROXY_LOOKER, queue_serve, &o, sizeof o, t->dup,
+	if (filerec_ask(t, PROXY_PEEKER, queue_serve, &o, sizeof o, t->dup,
 	    &answer) == -1)
 		return -1;
 	q = (const struct queue *)(const void *)answer.data;

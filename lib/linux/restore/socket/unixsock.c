@@ -25,7 +25,7 @@
  * Tell an address of so many bytes as the line key, unless it is empty.
  */
 static void
-address_record(struct telling *t, const char *key, const struct sockaddr_un *a,
+address_record(struct filerec *t, const char *key, const struct sockaddr_un *a,
     socklen_t len)
 {
 	socklen_t i;
@@ -41,7 +41,7 @@ address_record(struct telling *t, const char *key, const struct sockaddr_un *a,
 }
 
 static void
-tell_names(struct telling *t)
+names_record(struct filerec *t)
 {
 	struct sockaddr_un a;
 	socklen_t len;
@@ -62,7 +62,7 @@ tell_names(struct telling *t)
  * The file that the name of a socket leads to, as far as we may see it.
  */
 static void
-tell_file(struct telling *t)
+boundfile_record(struct filerec *t)
 {
 	struct statx sx;
 	char name[32], *path;
@@ -74,7 +74,7 @@ tell_file(struct telling *t)
 	path = proc_link(getpid(), 0, name);
 	if (path != NULL && statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
 	    STATX_BASIC_STATS, &sx) == 0) {
-		tell_path(t, path);
+		filerec_path(t, path);
 		buf_printf(&t->out, "mode %o\nuid %u\ngid %u\n", sx.stx_mode,
 		    sx.stx_uid, sx.stx_gid);
 		if (path_isdeleted(path))
@@ -88,7 +88,7 @@ tell_file(struct telling *t)
  * Tell which connections wait to be accepted by a socket that listens.
  */
 static void
-tell_callers(struct telling *t, const struct unixsock *u)
+callers_record(struct filerec *t, const struct unixsock *u)
 {
 	size_t i;
 
@@ -99,17 +99,17 @@ tell_callers(struct telling *t, const struct unixsock *u)
 }
 
 static void
-tell_queue(struct telling *t, const struct unixsock *u)
+queue_record(struct filerec *t, const struct unixsock *u)
 {
 	struct buf b = { 0 };
 	char name[48];
 
 	if (u->state == TCP_LISTEN) {
-		tell_callers(t, u);
+		callers_record(t, u);
 		return;
 	}
 	if (u->state == TCP_ESTABLISHED && u->peer == 0)
-		tell_number(t, "unread", SIOCOUTQ);
+		filerec_ioctl(t, "unread", SIOCOUTQ);
 	if (unixqueue_read(t, u->type, &b) == -1) {
 		tell_why(t, "what waits in it cannot be had: %s",
 		    snap_errstr());
@@ -128,19 +128,19 @@ tell_queue(struct telling *t, const struct unixsock *u)
  * Tell of t, a UNIX socket, of which there is a duplicate.
  */
 void
-unixsock_record(struct telling *t)
+unixsock_record(struct filerec *t)
 {
 	const struct unixsock *u;
 
-	tell_type(t, "unix");
+	filerec_type(t, "unix");
 	if ((u = unixdiag_find(t)) == NULL) {
 		tell_why(t, "%s", snap_errstr());
 		return;
 	}
 	buf_printf(&t->out, "socket %u %u %ju %u %u\n", u->type, u->state,
 	    (uintmax_t)u->peer, u->backlog, u->shutdown);
-	tell_names(t);
-	tell_file(t);
-	tell_sockopts(t);
-	tell_queue(t, u);
+	names_record(t);
+	boundfile_record(t);
+	sockopt_record(t);
+	queue_record(t, u);
 }

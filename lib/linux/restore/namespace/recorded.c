@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct spacetold {
-	struct spacetold *next;	/* owned */
+struct spacerec {
+	struct spacerec *next;	/* owned */
 	char		*ns;	/* owned; as its link tells */
 };
 
@@ -17,11 +17,11 @@ struct spacetold {
  * if memory runs out; if none did, note that one does now.
  */
 bool
-space_told(struct live *l, const char *ns)
+space_recorded(struct live *l, const char *ns)
 {
-	struct spacetold *t;
+	struct spacerec *t;
 
-	for (t = l->told; t != NULL; t = t->next)
+	for (t = l->spacerecs; t != NULL; t = t->next)
 		if (strcmp(t->ns, ns) == 0)
 			return true;
 	if ((t = mem_new(1, sizeof *t)) == NULL ||
@@ -29,8 +29,8 @@ space_told(struct live *l, const char *ns)
 		free(t);
 		return true;
 	}
-	t->next = l->told;
-	l->told = t;
+	t->next = l->spacerecs;
+	l->spacerecs = t;
 	return false;
 }
 
@@ -40,10 +40,10 @@ space_told(struct live *l, const char *ns)
 void
 spaces_free(struct live *l)
 {
-	struct spacetold *t;
+	struct spacerec *t;
 
-	while ((t = l->told) != NULL) {
-		l->told = t->next;
+	while ((t = l->spacerecs) != NULL) {
+		l->spacerecs = t->next;
 		free(t->ns);
 		free(t);
 	}

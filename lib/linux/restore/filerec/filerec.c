@@ -8,7 +8,7 @@
  * one that has a lease and lies on this machine.
  */
 #include "calls.h"
-#include "tell.h"
+#include "filerec.h"
 
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -30,7 +30,7 @@ enum { GETOWNER_UIDS = 17 };
  * count.
  */
 void
-tell_why(struct telling *t, const char *fmt, ...)
+tell_why(struct filerec *t, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -45,7 +45,7 @@ tell_why(struct telling *t, const char *fmt, ...)
  * Write the line that file t begins with: of what type it is.
  */
 void
-tell_type(struct telling *t, const char *type)
+filerec_type(struct filerec *t, const char *type)
 {
 	buf_printf(&t->out, "type %s\n", type);
 }
@@ -55,7 +55,7 @@ tell_type(struct telling *t, const char *type)
  * request gives, unless it is 0.
  */
 void
-tell_number(struct telling *t, const char *key, unsigned long request)
+filerec_ioctl(struct filerec *t, const char *key, unsigned long request)
 {
 	int v = 0;
 
@@ -87,7 +87,7 @@ info_find(const char *info, const char *key)
  * of fcntl(2).
  */
 static void
-tell_owner(struct telling *t)
+owner_record(struct filerec *t)
 {
 	struct f_owner_ex o;
 	uid_t uid[2];
@@ -111,7 +111,7 @@ tell_owner(struct telling *t)
  * kind.  Return false, and say why, where there is none to be had.
  */
 bool
-tell_dup(struct telling *t)
+filerec_dup(struct filerec *t)
 {
 	if (t->flags & O_PATH) {
 		tell_why(t, "it was opened with O_PATH");
@@ -127,7 +127,7 @@ tell_dup(struct telling *t)
 		tell_why(t, "no duplicate of it can be had");
 		return false;
 	}
-	tell_owner(t);
+	owner_record(t);
 	return true;
 }
 
@@ -136,7 +136,7 @@ tell_dup(struct telling *t)
  * in what, of size bytes.
  */
 struct proxy_key
-tell_key(const struct telling *t, size_t lane, char *what, size_t size)
+filerec_key(const struct filerec *t, size_t lane, char *what, size_t size)
 {
 	/* both ends of a pipe have one lock */
 	const struct proxy_key k = { KEY_OPEN, S_ISFIFO(t->mode) ?
@@ -152,12 +152,12 @@ tell_key(const struct telling *t, size_t lane, char *what, size_t size)
  * caller's.  Return 0, or -1 with errstr.
  */
 int
-tell_ask(struct telling *t, size_t lane, proxy_fn fn, const void *arg,
+filerec_ask(struct filerec *t, size_t lane, proxy_fn fn, const void *arg,
     size_t len, int fd, struct bytes *answer)
 {
 	struct bulk b = { .full = true };	/* in memory */
 	char what[256];
-	const struct proxy_key k = tell_key(t, lane, what, sizeof what);
+	const struct proxy_key k = filerec_key(t, lane, what, sizeof what);
 	int rc;
 
 	if ((rc = proxy_fetch(&k, fn, arg, len, fd, &b)) == -1)
@@ -173,7 +173,7 @@ tell_ask(struct telling *t, size_t lane, proxy_fn fn, const void *arg,
  * says.
  */
 void
-tell_path(struct telling *t, const char *link)
+filerec_path(struct filerec *t, const char *link)
 {
 	size_t len, i;
 

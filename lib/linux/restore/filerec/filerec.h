@@ -1,8 +1,8 @@
 /*
  * What is told of an open file description: what all kinds of them have.
  */
-#ifndef TELL_H
-#define TELL_H
+#ifndef FILEREC_H
+#define FILEREC_H
 
 #include "linux/proxy/proxy.h"
 #include "linux/set/set.h"
@@ -50,14 +50,14 @@ struct files {
 	struct fdset	*set;	/* owned */
 	size_t		 nset;
 	struct netspace	*net;	/* owned; network namespaces */
-	pid_t		 looker; /* whose descriptors are told of; 0: none */
-	int		 lookerfd; /* owned; a pidfd of it, or -1 */
+	pid_t		 peeker; /* whose descriptors are told of; 0: none */
+	int		 peekerfd; /* owned; a pidfd of it, or -1 */
 	struct fdref	*passed; /* owned; of lookers, those that no process
 				    has; modes, and files, borrowed */
 	size_t		 npassed;
-	size_t		 ntold;	/* of them */
-	struct twin	*twin;	/* owned */
-	size_t		 ntwin;
+	size_t		 npassedrec;	/* of them */
+	struct freshsock *freshsock;	/* owned */
+	size_t		 nfreshsock;
 };
 
 /* resource.c */
@@ -68,15 +68,15 @@ struct resource	*resource_find(struct files *, struct resource *);
 bool		 resource_same(struct resource *, struct resource *);
 void		 resources_free(struct files *);
 
-enum { TELLINGS = 32 };		/* of whom the proxy is asked at once */
+enum { FILEREC_BATCH = 32 };		/* of whom the proxy is asked at once */
 
-struct telling;
-typedef void	(*tell_fn)(struct telling *t);
+struct filerec;
+typedef void	(*filerec_fn)(struct filerec *t);
 
 /*
  * An open file description that is being told of.
  */
-struct telling {
+struct filerec {
 	struct live	*live;	/* borrowed, as all here but where marked */
 	struct snap	*snap;
 	const struct lproc *proc;
@@ -98,25 +98,25 @@ struct telling {
 	unsigned int	 rminor;
 	bool		 held;	/* a connection that goes along: tcphold.c */
 	bool		 reads;	/* a pipe of which the content is told */
-	tell_fn		 aside;	/* what the proxy is to tell, or NULL */
+	filerec_fn	 proxyrec; /* what the proxy is to record, or NULL */
 	struct buf	 out;	/* owned; the lines so far */
 	char		 why[160]; /* the first reason; "": none */
 	struct filelist	*data;	/* pipe/INO and socket/INO */
 };
 
 /* aside.c: what the proxy tells */
-void		 tell_asides(struct telling *v, size_t n);
+void		 filerec_viaproxy(struct filerec *v, size_t n);
 
 /* tell.c: what all kinds have */
-void		 tell_why(struct telling *, const char *, ...)
+void		 tell_why(struct filerec *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
-void		 tell_type(struct telling *, const char *);
-void		 tell_path(struct telling *, const char *);
-void		 tell_number(struct telling *, const char *, unsigned long);
-bool		 tell_dup(struct telling *);
-struct proxy_key tell_key(const struct telling *t, size_t lane, char *what,
+void		 filerec_type(struct filerec *, const char *);
+void		 filerec_path(struct filerec *, const char *);
+void		 filerec_ioctl(struct filerec *, const char *, unsigned long);
+bool		 filerec_dup(struct filerec *);
+struct proxy_key filerec_key(const struct filerec *t, size_t lane, char *what,
 		    size_t size);
-int		 tell_ask(struct telling *t, size_t lane, proxy_fn fn,
+int		 filerec_ask(struct filerec *t, size_t lane, proxy_fn fn,
 		    const void *arg, size_t len, int fd, struct bytes *answer);
 const char	*info_find(const char *, const char *);
 

@@ -219,7 +219,7 @@ keeper_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,
     size_t size)
 {
 	static const struct proxy_key k = { KEY_SPACE, 0,
-	    "connections of TCP", PROXY_KEEPER };
+	    "connections of TCP", PROXY_UNLOCKER };
 
 	if (proxy_call(&k, fn, arg, len, fd, answer, size, NULL) != -1)
 		return 0;
@@ -231,7 +231,7 @@ keeper_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,
  * a network namespace.  Return 1 if it is, 0; or -1 with errstr.
  */
 int
-tcpkeep_look(const struct netspace *ns, int fd)
+tcpunlock_add(const struct netspace *ns, int fd)
 {
 	bool is = false;
 
@@ -244,7 +244,7 @@ tcpkeep_look(const struct netspace *ns, int fd)
  * errstr, where nothing is locked.
  */
 int
-tcpkeep_lock(struct netspace *ns, enum tcplocker by)
+tcpunlock_lock(struct netspace *ns, enum tcplocker by)
 {
 	const struct lockask q = { ns->ino, by };
 	int fd;
@@ -263,9 +263,9 @@ tcpkeep_lock(struct netspace *ns, enum tcplocker by)
  * descriptor is closed: their processes are about to be killed.
  */
 void
-tcpkeep_repair(void)
+tcpunlock_repair(void)
 {
-	if (proxy_process(PROXY_KEEPER) != 0)
+	if (proxy_process(PROXY_UNLOCKER) != 0)
 		(void)keeper_ask(repair_serve, NULL, 0, -1, NULL, 0);
 }
 
@@ -274,11 +274,11 @@ tcpkeep_repair(void)
  * locked.
  */
 void
-tcpkeep_end(bool undo)
+tcpunlock_end(bool undo)
 {
-	if (proxy_process(PROXY_KEEPER) == 0)
+	if (proxy_process(PROXY_UNLOCKER) == 0)
 		return;
 	if (!undo)
 		(void)keeper_ask(leave_serve, NULL, 0, -1, NULL, 0);
-	proxy_close(PROXY_KEEPER);
+	proxy_close(PROXY_UNLOCKER);
 }

@@ -4,24 +4,24 @@
  * writes memory which nobody serves.  The proxy is asked of many files at once,
  * for to wait for an answer takes longer than to find it.
  */
-#include "tell.h"
+#include "filerec.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-struct aside {			/* what is asked */
-	struct telling	 t;	/* its pointers but aside mean nothing there */
+struct inproxy_request {			/* what is asked */
+	struct filerec	 t;	/* its pointers but aside mean nothing there */
 	pid_t		 pid;	/* these of its process */
 	pid_t		 mmtid;
 	bool		 move;	/* of the options */
 	uint64_t	 budget;
 };
 
-struct toldaside {		/* the lines of the file, */
+struct inproxy_reply {		/* the lines of the file, */
 	uint64_t	 spent;	/* of the budget */
-	char		 why[sizeof ((struct telling *)NULL)->why];
+	char		 why[sizeof ((struct filerec *)NULL)->why];
 	bool		 failed; /* out of memory */
 	size_t		 len;	/* bytes of the lines */
 	char		 name[64]; /* and data that comes along; "": none */
@@ -31,9 +31,9 @@ struct toldaside {		/* the lines of the file, */
  * Answer with what was told of t.
  */
 static void
-told_put(struct serving *s, const struct telling *t, uint64_t spent)
+reply_put(struct serving *s, const struct filerec *t, uint64_t spent)
 {
-	struct toldaside a = { .spent = spent, .len = t->out.len };
+	struct inproxy_reply a = { .spent = spent, .len = t->out.len };
 	const struct filelist *l = t->data;
 
 	a.failed = t->out.failed || l->failed;
@@ -50,14 +50,14 @@ told_put(struct serving *s, const struct telling *t, uint64_t spent)
  * Tell of a file for the proxy, which learns of sockets what we would.
  */
 static int
-aside_serve(struct serving *s)
+inproxy_serve(struct serving *s)
 {
 	static struct files files;
 	static struct live live = { .files = &files };
 	struct filelist data = { 0 };
 	struct lproc proc = { 0 };
-	struct aside a;
-	struct telling *t = &a.t;
+	struct inproxy_request a;
+	struct filerec *t = &a.t;
 
 	memcpy(&a, s->arg, sizeof a);
 	live.opts.move = a.move;
@@ -70,8 +70,8 @@ aside_serve(struct serving *s)
 	t->dup = s->fd;
 	t->link = t->info = NULL;
 	memset(&t->out, 0, sizeof t->out);
-	t->aside(t);
-	told_put(s, t, a.budget - files.budget);
+	t->proxyrec(t);
+	reply_put(s, t, a.budget - files.budget);
 	buf_free(&t->out);
 	filelist_free(&data);
 	return 0;
@@ -81,10 +81,10 @@ aside_serve(struct serving *s)
  * Add the answer to q to what t has.
  */
 static void
-aside_told(struct telling *t, struct proxy_asked *q)
+reply_add(struct filerec *t, struct proxy_asked *q)
 {
 	struct files *f = t->live->files;
-	struct toldaside told;
+	struct inproxy_reply told;
 	struct bytes answer;
 
 	if (q->rc == -1 || bulk_finish(&q->to, &answer.data, &answer.len) ==
@@ -92,7 +92,7 @@ aside_told(struct telling *t, struct proxy_asked *q)
 		if (q->rc == -1)
 			bulk_free(&q->to);
 		if (t->out.len == 0)
-			tell_type(t, "other");
+			filerec_type(t, "other");
 		tell_why(t, "it is not told of: %s", q->error == ETIMEDOUT ?
 		    "no answer in time" : q->why);
 		return;
@@ -115,26 +115,27 @@ aside_told(struct telling *t, struct proxy_asked *q)
  * moved, and what it learned of other files.
  */
 void
-tell_asides(struct telling *v, size_t n)
+filerec_viaproxy(struct filerec *v, size_t n)
 {
-	struct proxy_asked q[TELLINGS];
-	struct aside a[TELLINGS];
-	char what[TELLINGS][256];
-	struct telling *t;
+	struct proxy_asked q[FILEREC_BATCH];
+	struct inproxy_request a[FILEREC_BATCH];
+	char what[FILEREC_BATCH][256];
+	struct filerec *t;
 	size_t i;
 
 	for (i = 0, t = v; t < v + n; t++) {
-		if (t->aside == NULL)
+		if (t->proxyrec == NULL)
 			continue;
-		a[i] = (struct aside){ *t, t->proc->pid, t->proc->mmtid,
-		    t->live->opts.move, t->live->files->budget };
-		q[i] = (struct proxy_asked){ .q = { tell_key(t, 0, what[i],
-		    sizeof what[i]), aside_serve, &a[i], sizeof a[i], t->dup },
+		a[i] = (struct inproxy_request){ *t, t->proc->pid,
+		    t->proc->mmtid, t->live->opts.move,
+		    t->live->files->budget };
+		q[i] = (struct proxy_asked){ .q = { filerec_key(t, 0, what[i],
+		    sizeof what[i]), inproxy_serve, &a[i], sizeof a[i], t->dup },
 		    .to = { .full = true } };	/* in memory */
 		i++;
 	}
 	proxy_fetchall(q, i);
 	for (i = 0, t = v; t < v + n; t++)
-		if (t->aside != NULL)
-			aside_told(t, &q[i++]);
+		if (t->proxyrec != NULL)
+			reply_add(t, &q[i++]);
 }

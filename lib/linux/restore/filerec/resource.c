@@ -2,7 +2,7 @@
  * Which resources of processes are one and the same: kcmp(2), which also has
  * an order of them, so that they can be kept in a tree.
  */
-#include "tell.h"
+#include "filerec.h"
 #include "rbtree.h"
 #include "vec.h"
 
