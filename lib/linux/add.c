@@ -1,6 +1,6 @@
 /*
- * Which processes are in a set: what the user asks for, but for ourselves and
- * who reads what we write.
+ * Put the processes that the user asks for into a set, except ourselves and the
+ * readers of our output.
  */
 #include "linux/choose/choose.h"
 #include "linux/clone/clone.h"
@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 /*
- * Return true if process p is a part of us, or another's guard, which would
- * not see to its processes meanwhile.  That is told of what was asked for; of
- * our own guard, which can only be found, there is nothing to tell.
+ * Return true if process p is this process, our guard, or the guard of another
+ * snap, which must not be stopped because it could not reap its clones. Say so,
+ * except for our own guard, which the user cannot have asked for.
  */
 static bool
 live_isown(struct live *l, const struct lproc *p)
@@ -32,8 +32,8 @@ live_isown(struct live *l, const struct lproc *p)
 }
 
 /*
- * Add process pid to set l, or remember that it is left out; found, if the user
- * did not ask for it by number.
+ * Add process pid to set l. It is added with skip set if it must be left out.
+ * found: the user did not give its process ID.
  */
 static int
 live_add(struct live *l, pid_t pid, bool found)
@@ -59,8 +59,7 @@ live_add(struct live *l, pid_t pid, bool found)
 }
 
 /*
- * Add process pid, which was found among the descendants, to set l.  Return 0,
- * or -1 with errstr.
+ * Add process pid, found as a descendant of another process, to set l.
  */
 int
 live_found(struct live *l, pid_t pid)
@@ -69,9 +68,8 @@ live_found(struct live *l, pid_t pid)
 }
 
 /*
- * Add process pid to set l, or the process that thread pid belongs to.  If
- * there is none that is told, and the result is incomplete.  Return 0, or -1
- * with errstr.
+ * Add process pid to set l; if pid is a thread, add its process. If it does not
+ * exist, warn the user, mark the snapshot incomplete, and return 0.
  */
 int
 live_addpid(struct live *l, pid_t pid)
@@ -86,10 +84,10 @@ live_addpid(struct live *l, pid_t pid)
 }
 
 /*
- * Add process pid to set l, which dumps core: the kernel writes that into pipe
- * core, of which what comes before memory is read.  The process is there, as it
- * was, until the caller closes the pipe, which the set must be freed before.
- * Return 0, or -1 with errstr.
+ * Add process pid, which is dumping core, to set l. Read the part of the core
+ * that precedes the memory from core, the pipe that the kernel writes it to.
+ * The process stays until the caller closes core, which must be done after the
+ * set was freed.
  */
 int
 live_addcore(struct live *l, pid_t pid, int core)
@@ -107,8 +105,8 @@ live_addcore(struct live *l, pid_t pid, int core)
 }
 
 /*
- * Call fn, with arg, with each general register of each thread of process pid
- * of set l, which live_addcore added, and whether that is the stack pointer.
+ * Call fn with arg for each general register of each thread of process pid,
+ * which live_addcore() added to set l; the bool is true for the stack pointer.
  */
 void
 live_coreregs(struct live *l, pid_t pid, void (*fn)(void *, uint64_t, bool),
@@ -121,8 +119,8 @@ live_coreregs(struct live *l, pid_t pid, void (*fn)(void *, uint64_t, bool),
 }
 
 /*
- * Add process pid, which was found by what it is called, whose it is or where
- * it belongs.  Who reads what we write is no part of what was asked for then.
+ * Add process pid, found by name, user or cgroup, to the set arg. Skip our
+ * guard and the readers of our output silently, as the user did not name them.
  */
 static int
 chosen_add(void *arg, pid_t pid)
@@ -135,8 +133,8 @@ chosen_add(void *arg, pid_t pid)
 }
 
 /*
- * Add to set l all processes of a name, or of any where that is NULL, of
- * l->opts.user.  Return 0, or -1 with errstr, also if there is none.
+ * Add to set l all processes called name, or with any name if it is NULL, that
+ * belong to l->opts.user. Return -1 also if there are none.
  */
 int
 live_addname(struct live *l, const char *name)
@@ -145,9 +143,9 @@ live_addname(struct live *l, const char *name)
 }
 
 /*
- * Add to set l all processes in the cgroup that what means and below it, of
- * l->opts.user; those that come into it are looked for until all are stopped.
- * Return 0, or -1 with errstr, also if there is none.
+ * Add to set l all processes of l->opts.user in the cgroup what and below it.
+ * Processes that enter the cgroup are added until all are stopped. Return -1
+ * also if there are none.
  */
 int
 live_addcgroup(struct live *l, const char *what)
@@ -178,8 +176,8 @@ member_add(void *arg, pid_t pid)
 }
 
 /*
- * Add to set l what is in its cgroups and was not seen there yet; *grew: there
- * was some.  Return 0, or -1 with errstr.
+ * Add to set l the processes in its cgroups that it does not have yet. Set
+ * *grew to true if there are any.
  */
 int
 live_members(struct live *l, bool *grew)

@@ -1,13 +1,13 @@
 /*
- * Stopping processes and letting them go: PTRACE_SEIZE and PTRACE_INTERRUPT
+ * Stop processes and release them: PTRACE_SEIZE and PTRACE_INTERRUPT
  * (ptrace(2)), which send no signal and leave a stopped process stopped.
  *
- * First all are looked at, for what cannot be seen of a stopped thread, or
- * takes long.  Then all threads of all processes are seized, which may have to
- * wait (stop/attach.c); when that is done, or the time is up, all are stopped.
- * Those that appear until then are found by listing again until nothing is new:
- * what is stopped makes no threads.  When we die, whatever the reason, the
- * kernel lets all of them go.
+ * First all threads are looked at, for facts that cannot be seen of a stopped
+ * thread or that take long to read. Then all threads of all processes are
+ * seized, which may have to wait (stop/attach.c). When that is done, or the
+ * time is up, all are stopped. Threads and processes that appear until then are
+ * found by listing again until nothing is new, as a stopped process creates
+ * none. If we die for any reason, the kernel releases all of them.
  */
 #include "clock.h"
 #include "linux/clone/clone.h"
@@ -25,21 +25,23 @@
 #include <unistd.h>
 
 enum {
-	PATIENCE_MS = 3000,	/* for one round of stopping */
-	COMING_MS = 5000,	/* for processes that come into a cgroup */
-	LOOKS = 8,		/* at what there is, before any is seized; and
-				   before any is stopped */
-	SLEEPER_MS = 300,	/* where all that is left was in state D */
-	PREPARED_PART = 4	/* of the memory that can be had, for copies */
+	PATIENCE_MS = 3000,	/* time limit of one round of stopping */
+	COMING_MS = 5000,	/* time limit for processes that keep
+				   entering a cgroup */
+	LOOKS = 8,		/* maximum rounds of looking before the first
+				   thread is seized; and of seizing before
+				   the first is stopped */
+	SLEEPER_MS = 300,	/* time limit if only threads in state D have
+				   not stopped */
+	PREPARED_PART = 4	/* prepared copies take at most a fourth of
+				   the memory we may use */
 };
 
 /*
- * Let this thread, those that it starts, and the proxy that it waits for, go
- * before all others of the machine, where they may (CAP_SYS_NICE, or
- * RLIMIT_RTPRIO), until live_unhurry: how long processes of set l stand still
- * is not to depend on what else runs there, which may make it wait for its turn
- * for seconds.  It should not work for long, nor need a processor that another
- * thread has.
+ * Give this thread, the threads that it starts, and the proxy real-time
+ * priority, if allowed (CAP_SYS_NICE or RLIMIT_RTPRIO), until live_unhurry().
+ * Otherwise the stop could last for seconds on a busy machine while we wait for
+ * a processor. The thread should not work for long meanwhile.
  */
 void
 live_hurry(struct live *l)
@@ -52,7 +54,7 @@ live_hurry(struct live *l)
 		return;
 	h->tid = gettid();
 	h->policy = sched_getscheduler(h->tid);
-	/* who has another policy knows better */
+	/* leave a policy that was chosen on purpose */
 	if ((h->policy & ~SCHED_RESET_ON_FORK) != SCHED_OTHER ||
 	    sched_setscheduler(h->tid, SCHED_RR, &first) == -1)
 		h->tid = 0;
@@ -61,7 +63,7 @@ live_hurry(struct live *l)
 }
 
 /*
- * End what live_hurry began for set l.
+ * Restore the scheduling policy that live_hurry() changed.
  */
 void
 live_unhurry(struct live *l)
@@ -77,9 +79,9 @@ live_unhurry(struct live *l)
 }
 
 /*
- * Poll the threads of all processes: threads_poll.  Return how many are to stop
- * and have not yet; set *asleep if all of those slept uninterruptibly before we
- * came.
+ * Call threads_poll() for all processes. Return how many threads were
+ * interrupted and have not stopped yet. Set *asleep to true if all of those
+ * slept uninterruptibly before we came.
  */
 static size_t
 live_poll(struct live *l, bool *asleep)
@@ -94,9 +96,9 @@ live_poll(struct live *l, bool *asleep)
 }
 
 /*
- * Wait until all threads that were asked to stop have.  One that sleeps
- * uninterruptibly, for a dead disk or in vfork(2), is not waited for
- * forever: its registers cannot be had.
+ * Wait until all interrupted threads have stopped, up to a time limit: a thread
+ * may sleep uninterruptibly, for a dead disk or in vfork(2). It is then taken
+ * without registers.
  */
 static void
 live_await(struct live *l)
@@ -125,17 +127,20 @@ live_await(struct live *l)
 			}
 }
 
-struct round {			/* of listing, and of looking or seizing */
+struct round {			/* one round of listing processes and looking
+				   at or seizing threads */
 	struct live	*live;
 	bool		 seizing;
-	uint64_t	 until;	/* who is inside execve(2) is waited for */
+	uint64_t	 until;	/* time limit for a process inside execve(2),
+				   in ms of now_ms() */
 	bool		 grew;
-	bool		 waits;	/* for such a one */
+	bool		 waits;	/* a process is inside execve(2): seize it
+				   later */
 };
 
 /*
- * Seize the threads of process p that are new.  Return as threads_seize does,
- * but do not wait when the time for that is up.
+ * Seize the new threads of process p. Return as threads_seize() does, but -1 if
+ * p is inside execve(2) and the time limit has passed.
  */
 static int
 round_seize(struct round *r, struct lproc *p)
@@ -149,13 +154,14 @@ round_seize(struct round *r, struct lproc *p)
 		return errstr_set("process %d does not stop: it is inside "
 		    "execve(2)", p->pid);
 	r->waits = true;
-	/* one of its threads may have to be waited for to end; it does then */
+	/* execve(2) may wait for a thread of p to end, which must be reaped */
 	(void)live_poll(r->live, &asleep);
 	return rc;
 }
 
 /*
- * Look at the threads of a process that are new, and seize them.
+ * List the new threads of process p, look at them, and seize them if this round
+ * is for seizing. If p cannot be taken, leave it out.
  */
 static void
 round_proc(struct round *r, struct lproc *p)
@@ -177,7 +183,7 @@ round_proc(struct round *r, struct lproc *p)
 			    "of its own", p->pid, now.comm);
 	}
 	rc = threads_list(p, true);
-	/* where it went away live_settle tells */
+	/* live_settle() reports a process that has gone */
 	if (rc == 1)
 		return;
 	if (rc == 0 && r->seizing && !p->kernel)
@@ -208,7 +214,7 @@ round_child(void *arg, long pid)
 }
 
 /*
- * Look for what is new, and look at it or seize it.
+ * Find new processes and threads of the set, and look at them or seize them.
  */
 static int
 live_round(struct round *r)
@@ -227,8 +233,9 @@ live_round(struct round *r)
 }
 
 /*
- * Look at all threads of all processes that are there now.  With clones, do
- * also what takes too long where every millisecond counts.
+ * Look at all threads of all processes before they are stopped. If clones are
+ * to be made, also do the work that would take too long in the stop: read the
+ * mappings, start the guard, and prepare copies of shared memory.
  */
 static int
 live_look(struct live *l)
@@ -238,7 +245,7 @@ live_look(struct live *l)
 	uint64_t most;
 	int i;
 
-	/* what comes without an end is found when they are stopped */
+	/* stop after a limit: later ones are found in the stop */
 	for (i = 0; r.grew && i < LOOKS; i++)
 		if (live_round(&r) == -1)
 			return -1;
@@ -267,7 +274,8 @@ live_look(struct live *l)
 }
 
 /*
- * Note that some are stopped from here on, or none.
+ * Note whether processes are stopped, for the steps, the proxy and the progress
+ * display.
  */
 static void
 live_mark(struct live *l, bool stopped)
@@ -280,8 +288,8 @@ live_mark(struct live *l, bool stopped)
 }
 
 /*
- * Seize all threads of all processes, which run on: who takes a signal must not
- * stand still for long, and goes on after each round.
+ * Seize all threads of all processes, which run on. Poll them after each round:
+ * a thread that receives a signal stops, and must be continued at once.
  */
 static int
 live_seize(struct round *r)
@@ -289,7 +297,8 @@ live_seize(struct round *r)
 	bool asleep;
 	int i, rc;
 
-	r->live->stopped = true;	/* who is to be asked may be seized */
+	r->live->stopped = true;	/* a name service may be among the
+					   seized processes */
 	r->grew = true;
 	for (i = rc = 0; rc == 0 && ((r->grew && i < LOOKS) || r->waits); i++) {
 		rc = live_round(r);
@@ -299,7 +308,7 @@ live_seize(struct round *r)
 }
 
 /*
- * Stop all threads that were seized.
+ * Interrupt all seized threads and wait until they have stopped.
  */
 static void
 live_halt(struct live *l)
@@ -314,8 +323,9 @@ live_halt(struct live *l)
 }
 
 /*
- * Return true, and tell the user, if processes have come into a cgroup for too
- * long since start: what is stopped makes none, but others may put some there.
+ * Return true, and warn the user, if processes have been entering a cgroup for
+ * more than COMING_MS since start. Stopped processes create none, but others
+ * may move processes in.
  */
 static bool
 live_overrun(struct live *l, uint64_t start)
@@ -328,9 +338,8 @@ live_overrun(struct live *l, uint64_t start)
 }
 
 /*
- * Stop all threads of all processes of set l, and of their descendants where
- * the options say so.  Return 0; -1 with errstr, and everything is let go
- * then.
+ * Stop all threads of all processes of set l, and of their descendants if the
+ * options ask for them. If this returns -1, all have been released.
  */
 int
 live_stop(struct live *l)
@@ -366,7 +375,7 @@ live_stop(struct live *l)
 }
 
 /*
- * Let all threads of set l go.
+ * Release all stopped threads of set l.
  */
 void
 live_release(struct live *l)
@@ -384,7 +393,7 @@ live_release(struct live *l)
 }
 
 /*
- * End the taking of set l, and let all threads go that still are stopped.
+ * End the capture of set l and release all threads that are still stopped.
  */
 void
 live_thaw(struct live *l)

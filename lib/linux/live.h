@@ -1,6 +1,6 @@
 /*
- * A set of live processes: add.c tells which they are, freeze.c stops them and
- * lets them go, live.c is for the rest.
+ * A set of live processes: add.c fills it, freeze.c stops the processes and
+ * releases them, live.c has the rest.
  */
 #ifndef LIVE_H
 #define LIVE_H
@@ -14,11 +14,11 @@ int		 live_members(struct live *l, bool *grew);
 /* freeze.c */
 void		 live_release(struct live *l);
 
-/* live.c: before others, while some are stopped */
+/* freeze.c: run at real-time priority while processes are stopped */
 void		 live_hurry(struct live *l);
 void		 live_unhurry(struct live *l);
 
-/* settle.c: who is taken of those that are stopped */
+/* settle.c: decide which of the stopped processes are taken */
 void		 live_settle(struct live *l);
 
 /* tell.c */

@@ -1,8 +1,8 @@
 /*
- * What the kernel writes of a process that dumps core, before its memory: the
- * registers of its threads, as notes of an ELF file (elf(5), core(5);
- * fs/binfmt_elf.c).  It writes until nobody reads any more, and so long the
- * process is there as it was when it fell.
+ * Read the registers of a process that dumps core from the pipe to which the
+ * kernel writes the core: they are ELF notes and come before the memory
+ * (elf(5), core(5); fs/binfmt_elf.c). As long as the rest of the pipe is not
+ * read, the kernel keeps the process as it was when it crashed.
  */
 #include "machine.h"
 #include "set.h"
@@ -15,14 +15,16 @@
 #include <unistd.h>
 
 enum {
-	MAX_NOTES = 512 << 20,	/* bytes; a thread takes up to 20,000 */
-	MAX_GAP = 64 << 20	/* between the head and them: a segment takes
-				   56, and there may be as many as mappings */
+	MAX_NOTES = 512 << 20,	/* bytes; one thread takes up to 20,000 */
+	MAX_GAP = 64 << 20	/* bytes between the ELF header and the
+				   notes: each program header takes 56, and
+				   there may be one for each mapping */
 };
 
 /*
- * Where struct elf_prstatus of the kernel has what is used here, in bytes, for
- * 64 and for 32 bits.  Behind the registers is a word, pr_fpvalid.
+ * Byte offsets in the kernel's struct elf_prstatus, for 64-bit and for 32-bit
+ * processes. tail is the size of the member pr_fpvalid, which follows the
+ * registers.
  */
 static const struct layout {
 	size_t	 blocked, pid, regs, tail;
@@ -35,7 +37,7 @@ struct coredump {
 };
 
 /*
- * Read len bytes of a pipe, or with buf NULL, read them and forget them.
+ * Read exactly len bytes from a pipe into buf; if buf is NULL, discard them.
  */
 static int
 pipe_read(int fd, uint8_t *buf, size_t len)
@@ -60,9 +62,9 @@ pipe_read(int fd, uint8_t *buf, size_t len)
 }
 
 /*
- * Read the head of an ELF file, and of its first segment, which the kernel
- * makes that of the notes: set *skip to the bytes between that and them, and
- * *len to theirs.
+ * Read the ELF header and the first program header, which is that of the notes
+ * in a core that the kernel writes. Set *skip to the number of bytes between
+ * that header and the notes, and *len to the size of the notes.
  */
 static int
 head_read(struct coredump *c, int fd, size_t *skip, size_t *len)
@@ -106,8 +108,8 @@ head_read(struct coredump *c, int fd, size_t *skip, size_t *len)
 }
 
 /*
- * Read from the pipe fd what the kernel writes of a process before its memory.
- * Return it, for coredump_free; NULL with errstr.
+ * Read from the pipe fd the part of a core that precedes the memory. Return it,
+ * to be freed with coredump_free(), or NULL with errstr set.
  */
 struct coredump *
 coredump_read(int fd)
@@ -129,7 +131,7 @@ coredump_read(int fd)
 }
 
 /*
- * Free c, or NULL, and its notes.
+ * Free c, which may be NULL.
  */
 void
 coredump_free(struct coredump *c)
@@ -140,14 +142,14 @@ coredump_free(struct coredump *c)
 }
 
 /*
- * Return the note at offset *at, and set that to where the next one begins; a
- * note without data if there is none.
+ * Return the note at offset *at and advance *at to the next note. At the end,
+ * return a note whose data is NULL.
  */
 static struct dumpnote
 note_next(const struct coredump *c, size_t *at)
 {
 	struct dumpnote n = { 0 };
-	Elf64_Nhdr h;		/* that of 32 bits is the same */
+	Elf64_Nhdr h;		/* same layout as Elf32_Nhdr */
 	size_t name, desc, left;
 
 	left = c->len - *at;
@@ -166,8 +168,8 @@ note_next(const struct coredump *c, size_t *at)
 }
 
 /*
- * Return the number of the thread whose NT_PRSTATUS a note is, as its own pid
- * namespace has it; 0 if it is another note.
+ * Return the thread ID, in the thread's own PID namespace, of the NT_PRSTATUS
+ * note n; 0 if n is of another type.
  */
 static pid_t
 note_thread(const struct coredump *c, const struct dumpnote *n)
@@ -182,9 +184,9 @@ note_thread(const struct coredump *c, const struct dumpnote *n)
 }
 
 /*
- * Find the notes in c of thread inner, its number in its own pid namespace:
- * those behind its NT_PRSTATUS, for coredump_note.  Return true, with what that
- * note has in *d; false if there are none.
+ * Find the NT_PRSTATUS note of thread inner (its ID in its own PID namespace),
+ * and fill *d from it. coredump_note() then returns the thread's other notes.
+ * Return false if there is no such note.
  */
 bool
 coredump_find(const struct coredump *c, pid_t inner, struct dumpthread *d)
@@ -206,7 +208,7 @@ coredump_find(const struct coredump *c, pid_t inner, struct dumpthread *d)
 	d->signal = sig;
 	if (l == layouts)
 		memcpy(&d->blocked, n.data + l->blocked, sizeof d->blocked);
-	else {		/* half of it */
+	else {		/* a 32-bit core has 32 signals */
 		memcpy(half, n.data + l->blocked, sizeof *half);
 		d->blocked = half[0];
 	}
@@ -214,8 +216,8 @@ coredump_find(const struct coredump *c, pid_t inner, struct dumpthread *d)
 }
 
 /*
- * Set *n to the next note in c of the thread whose notes d has.  Return false
- * if it has no more.
+ * Set *n to the next note of the thread that d was filled for. Return false if
+ * there are no more.
  */
 bool
 coredump_note(const struct coredump *c, struct dumpthread *d,
@@ -226,8 +228,8 @@ coredump_note(const struct coredump *c, struct dumpthread *d,
 }
 
 /*
- * Call fn, with arg, with each general register of each thread in c, and
- * whether that is the stack pointer.
+ * Call fn with arg for each general register of each thread in c; the bool is
+ * true for the stack pointer.
  */
 void
 coredump_regs(const struct coredump *c, void (*fn)(void *, uint64_t, bool),

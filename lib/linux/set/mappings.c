@@ -1,8 +1,8 @@
 /*
- * The mappings of a process, before it is stopped and then.  To read smaps
- * takes ten times as long as to read maps, for the kernel looks at each page;
- * so it is read before, and what it tells is right for as long as maps is the
- * same (proc_pid_maps(5), proc_pid_smaps(5)).
+ * The mappings of a process, before it is stopped and in the stop. To read
+ * smaps takes ten times as long as to read maps, because the kernel looks at
+ * each page. So smaps is read before the stop, and stays valid as long as maps
+ * does not change (proc_pid_maps(5), proc_pid_smaps(5)).
  */
 #include "io/io.h"
 #include "set.h"
@@ -24,7 +24,7 @@ bytes_drop(struct bytes *b)
 }
 
 /*
- * Add mapping m to what process p has in common with others.
+ * Add the sizes of mapping m to c, if m is private and has no file.
  */
 static void
 common_note(struct common *c, const struct smap *m)
@@ -43,8 +43,8 @@ common_note(struct common *c, const struct smap *m)
 }
 
 /*
- * Parse smaps of process p of set l, for its mappings and what is to be copied
- * of them.
+ * Parse smaps of process p into p->task.vma, and note which memory will have to
+ * be copied in the stop.
  */
 static int
 smaps_parse(struct live *l, struct lproc *p)
@@ -65,8 +65,8 @@ smaps_parse(struct live *l, struct lproc *p)
 }
 
 /*
- * Look at the mappings of process p of set l, which runs: smaps, and maps after
- * it.  What cannot be had now is read when it is stopped.
+ * Read smaps and then maps of process p, which is running. If one of them
+ * cannot be read, or they do not match, it is read again in the stop.
  */
 void
 mappings_look(struct live *l, struct lproc *p)
@@ -85,9 +85,9 @@ mappings_look(struct live *l, struct lproc *p)
 }
 
 /*
- * Have smaps of before the stop for smaps of now, if what it tells can be told
- * of the mappings of now, which maps of the task has.  Return 1 if so, else 0;
- * -1 with errstr.
+ * Try to keep the smaps that was read before the stop: parse the maps of now,
+ * and carry over what smaps said about each mapping. Return 1 if that works, 0
+ * if smaps must be read again, or -1 with errstr set.
  */
 static int
 smaps_keep(struct lproc *p)
@@ -110,8 +110,8 @@ smaps_keep(struct lproc *p)
 }
 
 /*
- * Set the mappings of process p, which is stopped, to what its smaps tells, or
- * maps in place of that.  Return 0, or -1 with errstr.
+ * Set the mappings of process p, which is stopped, from its smaps, or from maps
+ * if the kernel has no smaps.
  */
 static int
 vmas_now(struct lproc *p)
@@ -124,7 +124,7 @@ vmas_now(struct lproc *p)
 	while ((rc = smap_next(&t, &m)) == 1) {
 		if (vmas_addsmap(&p->task.vma, &m) == -1)
 			return -1;
-		/* of before the stop it would not hold: fork(2) shares */
+		/* not valid if read before the stop: fork(2) may share it */
 		if (m.told.flags & VMF_SIZES && m.told.shared == 0)
 			p->task.vma.v[p->task.vma.n - 1].flags |= VMA_ALONE;
 	}
@@ -132,8 +132,8 @@ vmas_now(struct lproc *p)
 }
 
 /*
- * Read maps of process p, which is stopped, for mappings_read, and see whether
- * that is as it was.  Any thread may.
+ * Read maps of process p, which is stopped, for mappings_read(), and compare it
+ * with the one read before the stop. Any thread may call this.
  */
 void
 mappings_peek(struct lproc *p)
@@ -149,9 +149,9 @@ mappings_peek(struct lproc *p)
 }
 
 /*
- * Read the mappings of process p, which is stopped, unless that was done, after
- * mappings_peek: smaps, perhaps to be refitted (mappings_smaps), and vma.
- * Return 0; -1 with errstr, and errno where they cannot be read.
+ * Bring the mappings of process p, which is stopped, up to date after
+ * mappings_peek(): vma, and smaps, which mappings_smaps() may still have to
+ * correct. Return 0, or -1 with errstr set, and errno if they cannot be read.
  */
 int
 mappings_read(struct lproc *p)
@@ -174,9 +174,8 @@ mappings_read(struct lproc *p)
 }
 
 /*
- * Put into b what is told in place of smaps of before the stop, where that has
- * other mappings than maps of the stop: smaps of now, of process p while that
- * stands still, or maps alone, as of a kernel without smaps.
+ * Fill b with a replacement for an smaps that no longer fits the mappings: the
+ * smaps of now if p is still stopped, else maps, as on a kernel without smaps.
  */
 static void
 smaps_replace(const struct lproc *p, const struct bytes *maps, struct bulk *b)
@@ -192,9 +191,9 @@ smaps_replace(const struct lproc *p, const struct bytes *maps, struct bulk *b)
 }
 
 /*
- * Make of *smaps, which is that of process p from before the stop, what smaps
- * told in the stop, when maps was so; where that cannot be done, it is as if
- * there were no smaps.  Return 0, or -1 with errstr.
+ * Correct *smaps, which was read of process p before the stop, to the mappings
+ * in maps, which was read in the stop. If that is not possible, replace it:
+ * smaps_replace().
  */
 int
 mappings_smaps(const struct lproc *p, const struct bytes *maps,
@@ -222,8 +221,8 @@ mappings_smaps(const struct lproc *p, const struct bytes *maps,
 }
 
 /*
- * Return true if processes a and b have the same memory, or may have it:
- * kcmp(2).
+ * Return true if processes a and b share their memory, or if kcmp(2) cannot
+ * tell.
  */
 bool
 lproc_shares(const struct lproc *a, const struct lproc *b)
@@ -232,7 +231,7 @@ lproc_shares(const struct lproc *a, const struct lproc *b)
 }
 
 /*
- * Free what mappings_look has found of process p.
+ * Free the smaps, maps and mappings of process p.
  */
 void
 mappings_free(struct lproc *p)

@@ -1,6 +1,5 @@
 /*
- * A set of live processes, and what the rooms above do to it: they look one
- * up, leave one out, and tell what is missing.
+ * A set of live processes: look one up, leave one out, and print warnings.
  */
 #include "bisect.h"
 #include "set.h"
@@ -17,8 +16,8 @@ CMP(lproc_cmp, struct lproc, pid)
 TREE_GENERATE(pids, lproc, bypid, lproc_cmp)
 
 /*
- * Tell the user of set l, in a sentence made of fmt as printf(3) does, what is
- * missing from the result, which is incomplete then.
+ * Print a warning made of fmt as by printf(3), and mark the snapshot of set l
+ * incomplete.
  */
 void
 live_warn(struct live *l, const char *fmt, ...)
@@ -32,8 +31,7 @@ live_warn(struct live *l, const char *fmt, ...)
 }
 
 /*
- * Tell the user of set l something that does not make the result incomplete, in
- * a sentence made of fmt as printf(3) does.
+ * Print a message made of fmt as by printf(3); the snapshot stays complete.
  */
 void
 live_say(const struct live *l, const char *fmt, ...)
@@ -46,8 +44,8 @@ live_say(const struct live *l, const char *fmt, ...)
 }
 
 /*
- * Add process pid, which set l does not have yet.  Return it, or NULL when
- * memory runs out.
+ * Add process pid, which is not in set l yet. Return it, or NULL if memory runs
+ * out.
  */
 struct lproc *
 lproc_add(struct live *l, pid_t pid)
@@ -68,7 +66,7 @@ lproc_add(struct live *l, pid_t pid)
 }
 
 /*
- * Return process pid of set l, or NULL.
+ * Return process pid of set l, or NULL if it is not in the set.
  */
 struct lproc *
 lproc_find(struct live *l, pid_t pid)
@@ -79,7 +77,7 @@ lproc_find(struct live *l, pid_t pid)
 }
 
 /*
- * Leave process p, which cannot be taken, out of set l; errstr tells why.
+ * Leave process p out of set l and warn the user, with errstr as the reason.
  */
 void
 lproc_refuse(struct live *l, struct lproc *p)
@@ -89,7 +87,8 @@ lproc_refuse(struct live *l, struct lproc *p)
 }
 
 /*
- * Return the thread that leads process p, or NULL.
+ * Return the thread of process p whose thread ID is the process ID, or NULL if
+ * it is not in the list.
  */
 struct lthread *
 lproc_leader(const struct lproc *p)
@@ -100,7 +99,7 @@ lproc_leader(const struct lproc *p)
 }
 
 /*
- * Return true if we have a thread of process p so.
+ * Return true if process p has a thread in state how.
  */
 bool
 lproc_has(const struct lproc *p, enum hold how)
@@ -114,9 +113,9 @@ lproc_has(const struct lproc *p, enum hold how)
 }
 
 /*
- * Return 0 if nobody changes the memory of process p: each of its threads is
- * stopped by us or has ended, and no other process has that memory and runs.
- * Return -1 with errstr if not.
+ * Return 0 if the memory of process p cannot change: all of its threads are
+ * stopped by us or have ended, and no running process shares its memory. Else
+ * return -1 with errstr set.
  */
 int
 lproc_stands(const struct lproc *p)
@@ -131,8 +130,8 @@ lproc_stands(const struct lproc *p)
 }
 
 /*
- * Return true if process p is there still, as a zombie perhaps: its number may
- * be another's by now.
+ * Return true if process p still exists, perhaps as a zombie. Its start time is
+ * compared, because its process ID may have been reused.
  */
 bool
 lproc_isthere(const struct lproc *p)
@@ -144,8 +143,8 @@ lproc_isthere(const struct lproc *p)
 }
 
 /*
- * Return true if process p has ended.  One that was killed is given a moment
- * for that.
+ * Return true if process p has ended. Wait up to 100 ms for it, since a process
+ * that was killed takes a moment to end.
  */
 static bool
 lproc_ended(const struct lproc *p)
@@ -162,9 +161,9 @@ lproc_ended(const struct lproc *p)
 }
 
 /*
- * Leave process p, which has ended, as far as can be seen, out of set l.  The
- * user is told, unless p really has, was found by name or as a descendant, and
- * was gone before the others were stopped.
+ * Leave process p, which seems to have ended, out of set l. Warn the user,
+ * except if p has really ended, was not asked for by process ID, and ended
+ * before the processes were stopped.
  */
 void
 lproc_leave(struct live *l, struct lproc *p)
@@ -178,13 +177,14 @@ lproc_leave(struct live *l, struct lproc *p)
 }
 
 /*
- * Set *t to all processes of set l, for threads that take turns_next.  Return
- * how many such threads are worth it: up to most, one for each processor.
+ * Set *t to a queue of all processes of set l, for turns_next(). Return how
+ * many threads are worth starting to work on it: at most one for each
+ * processor, and at most the number most.
  */
 size_t
 turns_begin(const struct live *l, struct turns *t, size_t most)
 {
-	enum { EACH = 4 };	/* processes that a thread is worth */
+	enum { EACH = 4 }; /* minimum number of processes for each thread */
 	const size_t cpus = (size_t)processors_count();
 	const struct lproc *p;
 	size_t n = 0;
@@ -198,7 +198,8 @@ turns_begin(const struct live *l, struct turns *t, size_t most)
 }
 
 /*
- * Return a process of t that is taken and no thread has had, or NULL.
+ * Return the next process of t that is not left out and that no other thread
+ * was given, or NULL.
  */
 struct lproc *
 turns_next(struct turns *t)
@@ -216,7 +217,7 @@ turns_next(struct turns *t)
 }
 
 /*
- * Free what task t owns, and make it empty.
+ * Free what task t owns, and clear it.
  */
 void
 task_free(struct task *t)
@@ -234,7 +235,7 @@ task_free(struct task *t)
 }
 
 /*
- * Free all threads of process p, which has none then.
+ * Free all threads of process p, and empty its list of threads.
  */
 void
 threads_free(struct lproc *p)
@@ -251,7 +252,7 @@ threads_free(struct lproc *p)
 }
 
 /*
- * Free all processes of set l, which is empty then.
+ * Free all processes of set l, and empty the list.
  */
 void
 lprocs_free(struct live *l)

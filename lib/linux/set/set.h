@@ -1,5 +1,6 @@
 /*
- * A set of live processes: what all rooms that do something to it share.
+ * A set of live processes: the structures and functions that all rooms of
+ * lib/linux share.
  */
 #ifndef SET_H
 #define SET_H
@@ -15,21 +16,23 @@
 
 struct smap;
 
-enum hold {			/* how we have a thread */
+enum hold {			/* how we hold a thread */
 	HOLD_NONE,
-	HOLD_SEIZED,		/* traced by us, it runs */
-	HOLD_ASKED,		/* the same, and is to stop */
+	HOLD_SEIZED,		/* traced by us and running */
+	HOLD_ASKED,		/* running, but PTRACE_INTERRUPT was sent */
 	HOLD_STOPPED,		/* stopped by us */
-	HOLD_FOREIGN,		/* traced by another */
-	HOLD_BUSY,		/* would not stop in time */
-	HOLD_DUMPED,		/* it stands still while core is dumped */
+	HOLD_FOREIGN,		/* traced by another process */
+	HOLD_BUSY,		/* did not stop in time */
+	HOLD_DUMPED,		/* does not run while the kernel dumps core */
 	HOLD_GONE
 };
 
-enum rank {			/* of a thread, when it is seized: threads.c */
-	RANK_IDLE,		/* it sleeps */
-	RANK_RUNS,		/* it may have a child soon */
-	RANK_TOLD,		/* signals are sent to it */
+enum rank {			/* order in which threads are seized and
+				   stopped: stop/threads.c */
+	RANK_IDLE,		/* sleeps */
+	RANK_RUNS,		/* does not sleep: it may have a child soon */
+	RANK_TOLD,		/* leads its process or has children: signals
+				   are sent to it */
 	RANK_MAX
 };
 
@@ -39,28 +42,37 @@ struct lthread {
 	pid_t		 tid;
 	enum rank	 rank;
 	enum hold	 hold;
-	long		 tracer;	/* another, where hold tells of one */
-	char		 state;		/* before we came */
-	struct filelist	 seen;	/* by its tracer, or before it had one */
-	struct seencall	 seencall;	/* then */
+	long		 tracer;	/* thread ID of another tracer, if
+					   hold is HOLD_FOREIGN */
+	char		 state;		/* state letter of proc_pid_stat(5)
+					   before we stopped it */
+	struct filelist	 seen;	/* owned; files of its record that were read
+				   before it was stopped or by ptrace(2) */
+	struct seencall	 seencall;	/* system call that it was in before
+					   we stopped it */
 	bool		 regs;		/* its registers were read */
-	struct bytes	 general;	/* owned; of these, until rec has it */
-	bool		 later;		/* nothing more is read in the stop:
-					   gathered when taken */
-	struct filelist	 rec;		/* what was gathered */
+	struct bytes	 general;	/* owned; general registers, until
+					   they are moved to rec */
+	/* not the first thread of its process: its record is put together
+	   when it is taken, without reading more */
+	bool		 later;
+	struct filelist	 rec;		/* owned; its finished record */
 };
 
 TAILQ_HEAD(lthreads, lthread);
 RB_HEAD(tids, lthread);
 
-struct rootid {			/* where a process looks files up */
-	uint64_t	 ino;	/* of the directory; 0: that is not told */
-	uint64_t	 mount;	/* what is mounted there, */
-	uint64_t	 dev;	/* of which there may be several: btrfs */
+struct rootid {			/* identity of the root directory of a
+				   process */
+	uint64_t	 ino;	/* inode of the directory; 0: unknown */
+	uint64_t	 mount;	/* mount ID of the mount that the directory
+				   is on */
+	uint64_t	 dev;	/* device number; one btrfs mount may have
+				   several */
 };
 
 /*
- * Return whether a and b are one file on one mount.
+ * Return true if a and b are the same directory on the same mount.
  */
 static inline bool
 rootid_same(const struct rootid *a, const struct rootid *b)
@@ -68,90 +80,117 @@ rootid_same(const struct rootid *a, const struct rootid *b)
 	return a->ino == b->ino && a->mount == b->mount && a->dev == b->dev;
 }
 
-struct common {			/* private memory without a file, in KB */
-	uint64_t	 kb;	/* that others have mapped, too, */
-	uint64_t	 own;	/* and not, before the stop */
-	uint64_t	 start;	/* the mapping that has most of the first */
+struct common {			/* sizes of private memory without a file, in
+				   kilobytes, as smaps gave them before the
+				   stop */
+	uint64_t	 kb;	/* memory that other processes map as well */
+	uint64_t	 own;	/* memory that no other process maps */
+	uint64_t	 start;	/* start of the mapping with the most shared
+				   memory */
 	uint64_t	 end;
-	uint64_t	 most;	/* of it there */
+	uint64_t	 most;	/* kilobytes of shared memory in the mapping
+				   start..end */
 };
 
-struct dumpthread {		/* a thread in what the kernel writes */
+struct dumpthread {		/* a thread, as the notes of a core describe
+				   it */
 	struct bytes	 general; /* borrowed; general registers */
-	int		 signal; /* that was handled last, 0: none */
-	uint64_t	 blocked; /* signals; of 32 bits, the first 32 */
-	size_t		 at;	/* where the next of its notes is */
+	int		 signal; /* last signal that it handled; 0: none */
+	uint64_t	 blocked; /* signal mask; a 32-bit core has only
+				     signals 1 to 32 */
+	size_t		 at;	/* offset in the notes of its next note */
 };
 
 struct dumpnote {
-	uint32_t	 type;	/* NT_ of <elf.h> */
-	uint8_t		*data;	/* borrowed; NULL: there is none */
+	uint32_t	 type;	/* NT_ constant of <elf.h> */
+	uint8_t		*data;	/* borrowed; NULL: no more notes */
 	size_t		 len;
 };
 
 /*
- * The moment that the mappings in lproc->task are of.
+ * Whether the mappings in the task of a process are of the time before the stop
+ * or of the stop.
  */
 enum mapstate {
-	MAPS_BEFORE,	/* maps, smaps and vma are from before the stop */
-	MAPS_REFIT,	/* smaps alone is: mappings_smaps() corrects it */
-	MAPS_STOP	/* all are as they were in the stop */
+	MAPS_BEFORE,	/* maps, smaps and vma were read before the stop */
+	MAPS_REFIT,	/* only smaps was read before the stop:
+			   mappings_smaps() corrects it */
+	MAPS_STOP	/* maps, smaps and vma are as in the stop */
 };
 
 struct lproc {
 	TAILQ_ENTRY(lproc) entry;
 	RB_ENTRY(lproc)	 bypid;
 	pid_t		 pid;
-	uint64_t	 start;	/* when it was started, in ticks; 0: not told */
-	long		 tracer; /* another, of its first thread; or 0 */
-	pid_t		 sharer; /* another process that has its memory and
-				    is not stopped; 0: none */
-	pid_t		 mmtid;	/* the clone, or a thread that has the memory;
-				   0: none */
+	uint64_t	 start;	/* start time in ticks after boot; 0: unknown */
+	long		 tracer; /* process ID of another tracer of its first
+				    thread; 0: none */
+	pid_t		 sharer; /* process outside the set that shares its
+				    memory and runs on; 0: none */
+	pid_t		 mmtid;	/* thread ID to read its memory by: its
+				   clone's, or that of a live thread of it;
+				   0: it has no memory */
 	struct lthreads	 threads;
-	struct tids	 tids;	/* the same, by number */
-	bool		 found;	/* by -r or by name, not asked for by pid */
-	bool		 kernel; /* a thread of the kernel */
-	struct coredump	*core;	/* owned; of one that dumps core, or NULL */
-	bool		 skip;	/* not taken after all */
-	bool		 inert;	/* nothing can be run in it: that is told */
-	uint64_t	 when;	/* it was gathered, in ms of now_ms */
-	struct filelist	 files;	/* some of the record, read in the stop, */
-	struct filelist	 links;	/* likewise, */
-	struct filelist	 fds;	/* what it will have of descriptors, */
-	char		*unopened; /* owned; and why they are not all, or
-				      NULL */
-	struct rootid	 root;	/* its root directory, in the stop */
-	const struct bytes *mounts; /* borrowed; mountinfo then, or NULL */
-	unsigned int	 dumped; /* its coredump_filter: core(5) */
-	uint64_t	 since;	/* stopped, ns of CLOCK_MONOTONIC; 0: not */
-	uint64_t	 held;	/* how long it was stopped, in us */
-	struct task	 task;	/* of its first thread */
+	struct tids	 tids;	/* the threads of the list threads, by thread
+				   ID */
+	bool		 found;	/* found by name, cgroup or -r, not given by
+				   process ID */
+	bool		 kernel; /* a kernel thread */
+	struct coredump	*core;	/* owned; registers of a process that dumps
+				   core; NULL: it does not */
+	bool		 skip;	/* left out of the snapshot */
+	bool		 inert;	/* system calls cannot be injected; the user
+				   was warned */
+	uint64_t	 when;	/* time when it was gathered, in ms of
+				   now_ms() */
+	struct filelist	 files;	/* owned; files of its record that only it
+				   has and its clone has not, read in the
+				   stop */
+	struct filelist	 links;	/* owned; links of its record, such as cwd
+				   and ns/mnt, read in the stop */
+	struct filelist	 fds;	/* owned; descriptor files of its record
+				   (fd/N, fdinfo/N) */
+	char		*unopened; /* owned; error that cut the list of
+				      descriptors short, or NULL */
+	struct rootid	 root;	/* its root directory in the stop */
+	const struct bytes *mounts; /* borrowed; its mountinfo in the stop,
+				       or NULL */
+	unsigned int	 dumped; /* bits of its coredump_filter: core(5) */
+	uint64_t	 since;	/* when it was stopped, in ns of
+				   CLOCK_MONOTONIC; 0: it is not stopped */
+	uint64_t	 held;	/* microseconds that it was stopped */
+	struct task	 task;	/* facts about its first thread */
 	enum mapstate	 maps;
-	pid_t		 clone;	/* of its memory, by us; 0: none */
-	pid_t		 origin; /* a thread of its own that has the memory */
-	bool		 whole;	/* the clone has all that is mapped */
-	struct common	 common; /* with others */
-	struct lproc	*head;	/* borrowed; whose clone this one has, or
-				   NULL: clone/family.c */
-	struct source	*memory; /* borrowed; of the clone, once it is made */
-	struct inject	*calls;	/* owned; that the clone makes, or NULL */
-	struct bytes	 cgroup; /* owned; that of its first thread, which
-				   others may not be in; no data: none is in
-				   one */
-	char		*limit;	/* owned; of its memory, a sentence; or NULL */
-	atomic_bool	 ended;	/* its clone has ended, and was waited for */
-	atomic_bool	 lost;	/* its clone was killed before its time */
-	struct pagerun	*huge;	/* owned; huge pages that it has as its clone
-				   has them, ascending */
+	pid_t		 clone;	/* process ID of the clone that is read for
+				   it; 0: none */
+	pid_t		 origin; /* one of its own threads, by which its
+				    memory can be read */
+	bool		 whole;	/* its clone has all of its mappings */
+	struct common	 common; /* memory that it shares with other
+				    processes */
+	struct lproc	*head;	/* borrowed; process whose clone is read for
+				   this one as well, or NULL: clone/family.c */
+	struct source	*memory; /* borrowed; source of its memory, or NULL */
+	struct inject	*calls;	/* owned; system calls injected into its
+				   clone, or NULL */
+	struct bytes	 cgroup; /* owned; cgroup file of its first thread,
+				    which other threads are compared with;
+				    without data: not in a cgroup */
+	char		*limit;	/* owned; sentence with the tightest memory
+				   limit that its clone is under, or NULL */
+	atomic_bool	 ended;	/* its clone has ended and was reaped by us */
+	atomic_bool	 lost;	/* its clone was killed before all was read */
+	struct pagerun	*huge;	/* owned; runs of huge pages that it and its
+				   clone share, in ascending order */
 	size_t		 nhuge;
-	struct gap	*gap;	/* owned; what the clone lacks, ascending */
+	struct gap	*gap;	/* owned; pages that the clone lacks, in
+				   ascending order */
 	size_t		 ngaps;
 };
 
 /*
- * Return true if process p is taken, and is more than a name: not a thread of
- * the kernel.
+ * Return true if process p is taken with memory and registers: it is not left
+ * out and not a kernel thread.
  */
 static inline bool
 lproc_istaken(const struct lproc *p)
@@ -162,8 +201,8 @@ lproc_istaken(const struct lproc *p)
 TAILQ_HEAD(lprocs, lproc);
 RB_HEAD(pids, lproc);
 
-enum step {			/* what takes long while some are stopped */
-	STEP_NONE,	/* nothing is stopped */
+enum step {			/* phases of the stop whose time is measured */
+	STEP_NONE,	/* no process is stopped */
 	STEP_STOP,
 	STEP_REGS,
 	STEP_ASK,
@@ -178,33 +217,39 @@ enum step {			/* what takes long while some are stopped */
 
 struct steps {
 	enum step	 now;
-	uint64_t	 since;		/* ns */
-	uint64_t	 spent[NSTEP];	/* ns */
+	uint64_t	 since; /* when this step began, in ns of now_ns() */
+	uint64_t	 spent[NSTEP];	/* ns spent in each step */
 };
 
-struct hurry {			/* linux/live.c */
-	pid_t		 tid;	/* who does, 0: nobody */
-	int		 policy; /* that it had, sched(7) */
+struct hurry {			/* real-time scheduling in the stop:
+				   linux/freeze.c */
+	pid_t		 tid;	/* thread that was given it; 0: none */
+	int		 policy; /* its scheduling policy before, sched(7) */
 };
 
-struct setfile {		/* what is known of a file: setfile.c */
+struct setfile {		/* a file that processes map: setfile.c */
 	RB_ENTRY(setfile) entry;
 	uint64_t	 dev;
 	uint64_t	 ino;
-	uint64_t	 bytes;	/* of one in memory, resident in the process
-				   that has most */
-	struct shmcopy	*shmcopy; /* owned, as these: file/shared.c */
-	struct carry	*carry;	/* file/carry.c */
-	struct plain	*plain;	/* clone/plain.c */
+	uint64_t	 bytes;	/* of a file in memory: bytes resident in the
+				   process that has most of it */
+	struct shmcopy	*shmcopy; /* owned by file/shared.c; copy of its
+				     shared memory */
+	struct carry	*carry;	/* owned by file/carry.c; file embedded in
+				   the snapshot */
+	struct plain	*plain;	/* owned by clone/skippable.c; where this file
+				   needs no gaps */
 };
 
 RB_HEAD(setfiles, setfile);
 
 struct live {
 	struct lprocs	 procs;
-	struct pids	 pids;	/* the same, by number */
+	struct pids	 pids;	/* the processes of the list procs, by
+				   process ID */
 
-	/* owned, each by the file that knows it; NULL: nothing yet */
+	/* Each of these is owned by the file named beside it, and NULL until
+	   that has made it. */
 	struct carries	*carries;	/* file/carry.c */
 	struct prepared	*prepared;	/* file/prepared.c */
 	struct cgroups	*cgroups;	/* choose/cgroup.c */
@@ -218,31 +263,41 @@ struct live {
 	struct filters	*filters;	/* take/seccomp.c */
 	struct sysv	*sysv;		/* restore/namespace/sysv.c */
 	struct taker	*taker;		/* take/take.c */
-	struct username	*users;		/* user.c */
+	struct username	*users;		/* set/user.c */
 
-	struct setfiles	 byfile;	/* setfile.c */
-	size_t		 nshm; /* copies of files: file/shared.c */
-	uint64_t	 shmem;	/* bytes that are copied in the stop */
-	struct source	*vdso;		/* borrowed; a copy of ours */
-	uint64_t	 vdsolen;	/* bytes; 0: not looked for yet */
+	struct setfiles	 byfile; /* files that the processes map: setfile.c */
+	size_t		 nshm; /* number of copies of shared memory:
+			          file/shared.c */
+	uint64_t	 shmem;	/* bytes that will be copied in the stop
+				   (estimate) */
+	struct source	*vdso;		/* borrowed; copy of our own [vdso] */
+	uint64_t	 vdsolen;	/* bytes of our [vdso]; 0: not looked
+					   for yet */
 	struct liveopts	 opts;
 	struct hurry	 hurry;
-	pthread_t	 watcher; /* waits for clones: clone/clone.c, */
-	atomic_bool	 watched; /* if there is one */
+	pthread_t	 watcher; /* thread that waits for clones:
+				     clone/clone.c */
+	atomic_bool	 watched; /* that thread runs */
 	bool		 incomplete;
-	bool		 parted; /* likewise, but for what zombies lack */
-	bool		 lost;	/* what was copied in the stop */
-	bool		 monitor; /* one of them has userfaultfd(2) open */
-	bool		 stopped;	/* from here on, ask no one for names */
-	struct steps	 steps;		/* what it takes time for */
-	uint64_t	 copied;	/* bytes, as clones had them still */
-	size_t		 nmissed;	/* who did not answer: that is told */
+	bool		 parted; /* incomplete for another reason than
+				    zombies */
+	bool		 lost;	/* copies made in the stop could not be
+				   written */
+	bool		 monitor; /* a process has userfaultfd(2) open */
+	bool		 stopped;	/* processes may be stopped: ask no
+					   name service */
+	struct steps	 steps; /* time spent in each step of the stop */
+	uint64_t	 copied;	/* bytes that processes wrote to, and
+					   the kernel copied, while they had
+					   clones */
+	size_t		 nmissed;	/* unanswered proxy requests that the
+					   user was already warned of */
 };
 
-struct turns {			/* processes, for several threads */
+struct turns {			/* a queue of processes for several threads */
 	pthread_mutex_t	 lock;	/* protects next */
-	struct lproc	*next;	/* borrowed; the first process that no thread
-				   has taken yet, or NULL */
+	struct lproc	*next;	/* borrowed; first process that no thread has
+				   taken yet, or NULL */
 };
 
 /* set.c */
@@ -265,7 +320,7 @@ struct lproc	*turns_next(struct turns *t);
 void		 task_free(struct task *t);
 void		 threads_free(struct lproc *p);
 
-/* coredump.c: what the kernel writes of a process before its memory */
+/* coredump.c: registers in a core that the kernel writes */
 struct coredump	*coredump_read(int fd);
 void		 coredump_free(struct coredump *c);
 bool		 coredump_find(const struct coredump *c, pid_t inner,
@@ -275,7 +330,7 @@ bool		 coredump_note(const struct coredump *c, struct dumpthread *d,
 void		 coredump_regs(const struct coredump *c,
 		    void (*fn)(void *, uint64_t, bool), void *arg);
 
-/* mappings.c: before the stop and in it */
+/* mappings.c: mappings before the stop and in it */
 bool		 lproc_shares(const struct lproc *a, const struct lproc *b);
 void		 mappings_free(struct lproc *p);
 void		 mappings_look(struct live *l, struct lproc *p);
@@ -284,7 +339,7 @@ int		 mappings_read(struct lproc *p);
 int		 mappings_smaps(const struct lproc *p, const struct bytes *maps,
 		    struct bytes *smaps);
 
-/* setfile.c: files, and how much will be copied in the stop */
+/* setfile.c: mapped files, and how much will be copied in the stop */
 struct setfile	*setfile_find(struct live *l, uint64_t dev, uint64_t ino);
 struct setfile	*setfile_get(struct live *l, uint64_t dev, uint64_t ino);
 struct setfile	*setfile_next(struct live *l, struct setfile *f);

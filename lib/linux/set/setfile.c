@@ -1,7 +1,7 @@
 /*
- * What is known of the files that processes of a set have, by device and inode;
- * and how much memory is copied while they are stopped, as smaps told of it
- * before: what they share, and what a clone does not get.
+ * Files that processes of a set have mapped, by device and inode; and an
+ * estimate from smaps of how much memory will be copied in the stop: shared
+ * memory, and memory that a clone does not inherit.
  */
 #include "bisect.h"
 #include "set.h"
@@ -16,7 +16,7 @@ CMP2(setfile_cmp, struct setfile, dev, ino)
 TREE_GENERATE(setfiles, setfile, entry, setfile_cmp)
 
 /*
- * Return what is known of a file in set l, or NULL.
+ * Return the entry of file dev, ino in set l, or NULL.
  */
 struct setfile *
 setfile_find(struct live *l, uint64_t dev, uint64_t ino)
@@ -27,8 +27,8 @@ setfile_find(struct live *l, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Return the same, of a file that is added if it is not there; NULL with
- * errstr.
+ * Return the entry of file dev, ino in set l; add it if there is none. Return
+ * NULL with errstr set if memory runs out.
  */
 struct setfile *
 setfile_get(struct live *l, uint64_t dev, uint64_t ino)
@@ -45,8 +45,8 @@ setfile_get(struct live *l, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Return the file behind f in set l, or the first if f is NULL; NULL at the
- * end.
+ * Return the entry after f in set l, or the first one if f is NULL. Return NULL
+ * at the end.
  */
 struct setfile *
 setfile_next(struct live *l, struct setfile *f)
@@ -56,9 +56,8 @@ setfile_next(struct live *l, struct setfile *f)
 }
 
 /*
- * Return true if a mapping is of memory that processes share, as its name
- * tells: files in memory that have no name any more, or never had one, and
- * those of shm_open(3).
+ * Return true if mapping m is shared memory, judging by its name: a file that
+ * was deleted, a file of shm_open(3), or anonymous shared memory.
  */
 static bool
 smap_isshmem(const struct smap *m)
@@ -77,8 +76,9 @@ smap_isshmem(const struct smap *m)
 }
 
 /*
- * Note what smaps tells of mapping m of a process of set l: of shared memory
- * what the process has that has most of it.
+ * Count the resident bytes of mapping m of a process of set l, if they will be
+ * copied in the stop. Shared memory is counted once, with the size in the
+ * process that has most of it.
  */
 void
 shmems_note(struct live *l, const struct smap *m)
@@ -99,7 +99,8 @@ shmems_note(struct live *l, const struct smap *m)
 }
 
 /*
- * Free what set l knows of files, but for what others own of it.
+ * Free the entries of all files of set l, except the members that other files
+ * own.
  */
 void
 setfiles_free(struct live *l)

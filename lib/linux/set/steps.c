@@ -1,7 +1,6 @@
 /*
- * What takes long while processes are stopped: each step's time is added up,
- * over all processes, so that who wonders about a long pause is told where it
- * went (snap -v).
+ * Measure how long each step of the stop takes, summed over all processes, to
+ * explain a long pause to the user (snap -v).
  */
 #include "set.h"
 #include "clock.h"
@@ -11,8 +10,8 @@
 enum { LONG_MS = 100 };
 
 /*
- * Begin step next of s, and return the one that was under way, which is to be
- * begun again where this is a part of it.
+ * End the current step of s and begin step next. Return the step that was
+ * ended, so that the caller can go back to it if next is a part of it.
  */
 enum step
 step_begin(struct steps *s, enum step next)
@@ -31,7 +30,7 @@ step_begin(struct steps *s, enum step next)
 
 static const struct {
 	const char	*name;
-	const char	*words;	/* that follow "to" */
+	const char	*words;	/* follow the word "to" */
 } step[NSTEP] = {
 	[STEP_STOP] = { "stop", "stop all threads" },
 	[STEP_REGS] = { "registers", "wait for all threads to stop" },
@@ -45,8 +44,9 @@ static const struct {
 };
 
 /*
- * Return what took longest of s, in words that follow "to", and set *us to its
- * microseconds; or return NULL where all took no time that a user would feel.
+ * Return a phrase for the step of s that took longest, to be printed after
+ * "to", and set *us to its microseconds. Return NULL if all steps together took
+ * less than LONG_MS.
  */
 const char *
 steps_longest(const struct steps *s, uint64_t *us)
@@ -65,8 +65,8 @@ steps_longest(const struct steps *s, uint64_t *us)
 }
 
 /*
- * Write to text, of size bytes, what each step of s took that was taken: "stop
- * 0.2, registers 1.5" and so on, in milliseconds.
+ * Write to text, of size bytes, the milliseconds of each step of s that took
+ * time, as in "stop 0.2, registers 1.5".
  */
 void
 steps_text(const struct steps *s, char *text, size_t size)

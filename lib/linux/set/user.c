@@ -1,6 +1,7 @@
 /*
- * Names of users.  Who is asked for them may be a process that we hold, so
- * they are looked up before anything is stopped and remembered.
+ * Names of users. The name service that is asked for them may be one of the
+ * processes that we stop, so names are looked up before the stop and
+ * remembered.
  */
 #include "set.h"
 
@@ -16,8 +17,8 @@ struct username {
 };
 
 /*
- * Ask for the name of user uid and write it, or the number where it has none,
- * to name, of size bytes.
+ * Look up the name of user uid and write it to name, of size bytes; write the
+ * number if it has no name.
  */
 void
 user_name(uid_t uid, char *name, size_t size)
@@ -31,8 +32,9 @@ user_name(uid_t uid, char *name, size_t size)
 }
 
 /*
- * Write the name of user uid to name, of size bytes: the number where the name
- * is not known and, with processes of set l stopped, not to be asked for.
+ * Write the name of user uid to name, of size bytes. Write the number if the
+ * name was not looked up before and processes of set l are stopped, when asking
+ * could deadlock.
  */
 void
 live_user(struct live *l, uid_t uid, char *name, size_t size)
@@ -58,7 +60,7 @@ live_user(struct live *l, uid_t uid, char *name, size_t size)
 }
 
 /*
- * Free the names of users that set l knows.
+ * Free the names of users that set l remembers.
  */
 void
 users_free(struct live *l)
