@@ -1,6 +1,6 @@
 /*
- * The end of processes that go on elsewhere: those that we hold stopped are
- * killed, and never run again.
+ * Kill processes that continue elsewhere: the ones that we hold stopped never
+ * run again here.
  */
 #include "clock.h"
 #include "linux/restore/open/open.h"
@@ -12,10 +12,11 @@
 #include <errno.h>
 #include <signal.h>
 
-enum { ENDING_MS = 10000 };	/* for what was killed to be gone */
+enum { ENDING_MS = 10000 };	/* time limit for killed processes to end */
 
 /*
- * Return true if process p is held: a thread of it is stopped by us.
+ * Return true if process p is in the snapshot and a thread of it is stopped by
+ * us.
  */
 static bool
 lproc_isheld(const struct lproc *p)
@@ -24,8 +25,9 @@ lproc_isheld(const struct lproc *p)
 }
 
 /*
- * Return 0 if all processes of set l that are held may be killed, else -1 with
- * errstr: who may trace a process may not always (kill(2), CAP_KILL).
+ * Return 0 if we may kill all processes of set l that we hold stopped, else -1
+ * with errstr set. Permission to trace a process does not imply permission to
+ * kill it (kill(2), CAP_KILL).
  */
 int
 live_cankill(const struct live *l)
@@ -40,15 +42,15 @@ live_cankill(const struct live *l)
 }
 
 /*
- * Kill process p, which is held.  Its threads are to be waited for then, for
- * the parent to know: threads_poll.
+ * Kill process p, which we hold stopped. Mark its threads as interrupted, so
+ * that threads_poll() waits for them and its parent can reap it.
  */
 static void
 lproc_kill(struct lproc *p)
 {
 	struct lthread *t;
 
-	/* its number is that of no other then */
+	/* we trace it, so its number cannot be reused yet */
 	(void)kill(p->pid, SIGKILL);
 	TAILQ_FOREACH(t, &p->threads, entry)
 		if (t->hold == HOLD_STOPPED)
@@ -56,10 +58,10 @@ lproc_kill(struct lproc *p)
 }
 
 /*
- * Kill all processes of set l that are held stopped, and wait until they are
- * gone, for their parents to reap.  None of them runs an instruction more.
- * Return how many they were, or -1 with errstr where one is not gone within
- * ten seconds: it was killed all the same.
+ * Kill all processes of set l that we hold stopped, and wait until they have
+ * ended and their parents can reap them. None of them runs another instruction.
+ * Return the number of processes, or -1 with errstr set if one has not ended
+ * after ten seconds; it was sent SIGKILL nevertheless.
  */
 int
 live_kill(struct live *l)

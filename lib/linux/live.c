@@ -1,6 +1,6 @@
 /*
- * A set of live processes, from beginning to end: add.c tells which they are,
- * freeze.c stops them and lets them go.
+ * A set of live processes, from creation to release. add.c fills it, freeze.c
+ * stops the processes and releases them.
  */
 #include "clock.h"
 #include "linux/choose/choose.h"
@@ -22,11 +22,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* seconds, for who may not answer: snap(1), -t */
+/* default seconds to wait for an answer: snap(1), -t */
 enum { PATIENCE = 5 };
 
 /*
- * Return an empty set, as o, which is copied, wants it; NULL with errstr.
+ * Return an empty set with a copy of the options o, or NULL with errstr set.
  */
 struct live *
 live_new(const struct liveopts *o)
@@ -36,7 +36,8 @@ live_new(const struct liveopts *o)
 	if ((l = mem_new(1, sizeof *l)) == NULL)
 		return NULL;
 	l->opts = *o;
-	if (l->opts.observe)	/* and a clone is made by who is cloned */
+	if (l->opts.observe)	/* a process makes its own clone, by an
+				   injected call */
 		l->opts.clone = false;
 	if (l->opts.patience == 0)
 		l->opts.patience = PATIENCE;
@@ -47,7 +48,7 @@ live_new(const struct liveopts *o)
 }
 
 /*
- * Let all processes of set l go, and free it.
+ * Release all processes of set l, and free it. l may be NULL.
  */
 void
 live_free(struct live *l)
@@ -77,16 +78,17 @@ live_free(struct live *l)
 }
 
 /*
- * Begin to take what is stopped of set l into snapshot s: gather what is told
- * of all processes; then clone them and let them go, or keep them stopped where
- * that is not wanted or cannot be done.  What is asked and taken from then on
- * is asked and taken of the clones.  take is called for each thread, from
- * another thread than the caller's, with arg, what /proc and ptrace tell of it
- * and the files of its Linux record, to make its small files.  live_next gives
- * what was taken.  Those without a clone must stay stopped until the pages have
- * been read.  arg, and what warn needs, are in use until live_thaw; warn is
- * called from that thread as well.  Return 0; or -1 with errstr where nothing
- * can be taken.
+ * Begin to capture the stopped processes of set l into snapshot s. Record the
+ * state of all processes; then clone and release them, or keep them stopped if
+ * clones are not wanted or cannot be made. Whatever is left is read from the
+ * clones, or from the stopped processes, by a thread that this starts.
+ *
+ * That thread calls take with arg for each thread of a process, with its facts
+ * from /proc and ptrace(2) and the files of its Linux record, so that take can
+ * make the small files. live_next() returns what was captured. arg, and the
+ * argument of the warn function, must stay valid until live_thaw(); warn is
+ * called from that thread as well. Return 0, or -1 with errstr set if nothing
+ * can be captured.
  */
 int
 live_take(struct live *l, struct snap *s, take_fn take, void *arg)
@@ -100,9 +102,9 @@ live_take(struct live *l, struct snap *s, take_fn take, void *arg)
 			return -1;
 		told |= p->inert && !p->skip;
 	}
-	/* a file that was to be frozen may have put an end to it */
+	/* the copy of a shared file may have failed */
 	made = !told && l->opts.clone && clones_make(l, s);
-	if (!made)	/* this takes long */
+	if (!made)	/* captures of stopped processes take long */
 		live_unhurry(l);
 	state_finish(l, false);
 	procs_finish(l);
@@ -120,8 +122,8 @@ live_take(struct live *l, struct snap *s, take_fn take, void *arg)
 }
 
 /*
- * Return true if all that was asked for in set l was stopped by us and taken
- * whole, as far as it has not ended: a zombie has nothing to be stopped.
+ * Return true if all processes that the user asked for were stopped by us and
+ * captured completely. Zombies do not count, as nothing of them can be stopped.
  */
 bool
 live_whole(const struct live *l)
@@ -130,8 +132,8 @@ live_whole(const struct live *l)
 }
 
 /*
- * Return true if something that was asked for in set l was left out, or could
- * not be had.
+ * Return true if a process that the user asked for, or a part of one, is
+ * missing from the snapshot.
  */
 bool
 live_incomplete(const struct live *l)
@@ -140,9 +142,10 @@ live_incomplete(const struct live *l)
 }
 
 /*
- * Return what the first line of a snapshot tells of this machine, with cputype
- * for its processors, and of this moment, behind "process snapshot ": the
- * caller frees it.  NULL with errstr when memory runs out.
+ * Return the rest of the first line of a snapshot, after "process snapshot ":
+ * the time, the user, this machine, the processor type cputype, the uptime and
+ * the kernel. The caller frees it. Return NULL with errstr set if memory runs
+ * out.
  */
 char *
 live_header(const char *cputype)
@@ -151,7 +154,7 @@ live_header(const char *cputype)
 	struct utsname u;
 	char user[32];
 
-	/* time(2) lags behind by a few milliseconds */
+	/* time(2) may be a few milliseconds late */
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_BOOTTIME, &up);
 	if (uname(&u) == -1)

@@ -1,17 +1,18 @@
 /*
- * What of a set is taken, now that all are stopped: who is gone, and which
- * threads others trace.
+ * Once all processes are stopped, decide which are taken: leave out processes
+ * that are gone, and report threads that other processes trace.
  */
 #include "clock.h"
 #include "linux/stop/stop.h"
 #include "live.h"
 
-enum { ENDING_MS = 20 };	/* for a process that ends to be a zombie */
+enum { ENDING_MS = 20 };	/* milliseconds for an exiting process to
+				   become a zombie */
 
 /*
- * Return true if process p, which has ended since it was looked at, is a
- * zombie now.  Then so it was when the others were stopped, and what was seen
- * of it is not true.  One that is about to end is waited for, for a moment.
+ * Return true if process p, whose threads have all ended, is a zombie now. It
+ * was one already when the other processes were stopped, so its earlier facts
+ * are read again. If p is about to end, wait a moment for it.
  */
 static bool
 lproc_iszombie(struct lproc *p)
@@ -36,9 +37,8 @@ lproc_iszombie(struct lproc *p)
 }
 
 /*
- * Tell the user which threads of process p others trace: but not of a process
- * whose first thread is one of them, for that was told when it was to be
- * seized.
+ * Warn the user about threads of process p that other processes trace, unless
+ * the first thread is one of them: that was reported when it was to be seized.
  */
 static void
 live_tellforeign(struct live *l, const struct lproc *p)
@@ -63,9 +63,9 @@ live_tellforeign(struct live *l, const struct lproc *p)
 }
 
 /*
- * Now that all are stopped, choose the thread of each process that can be
- * asked about its memory, and leave out who is gone.  A process that is left
- * out goes on.
+ * Now that all processes are stopped, choose the thread of each by which its
+ * memory can be read, and leave out processes that are gone. Processes that are
+ * left out are released.
  */
 void
 live_settle(struct live *l)
@@ -84,7 +84,8 @@ live_settle(struct live *l)
 			continue;
 		}
 		TAILQ_FOREACH(t, &p->threads, entry) {
-			if (t->hold == HOLD_NONE)	/* before its turn */
+			/* it ended before it was seized */
+			if (t->hold == HOLD_NONE)
 				t->hold = HOLD_GONE;
 			if ((t->hold == HOLD_STOPPED ||
 			    t->hold == HOLD_DUMPED) && !t->regs &&

@@ -1,6 +1,6 @@
 /*
- * What the user is told when processes run again: who did not answer, and what
- * it cost them.
+ * Messages after processes were released: which servers did not answer, and how
+ * long processes were stopped.
  */
 #include "linux/proxy/proxy.h"
 #include "live.h"
@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_MISSED = 8 };	/* who did not answer, told one by one */
+enum { MAX_MISSED = 8 };	/* maximum number of unanswered requests that
+				   are named */
 
 /*
- * Tell the user of set l who did not answer in time, and was not told of yet.
+ * Warn the user of set l about requests through the proxy that were not
+ * answered in time and were not reported yet.
  */
 void
 live_tellmissed(struct live *l)
@@ -31,9 +33,9 @@ live_tellmissed(struct live *l)
 }
 
 /*
- * Tell the user for how long processes of set l were stopped: one, or the
- * longest of several and all together; what took most of a long pause; and in
- * another line each step of it.
+ * Print for how long processes of set l were stopped: the longest time and, if
+ * they were several, the sum; the step that took most of a long pause; and, in
+ * a second line, the time of each step.
  */
 void
 live_tellheld(struct live *l)

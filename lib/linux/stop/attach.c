@@ -1,12 +1,12 @@
 /*
- * To become the tracer of a thread: PTRACE_SEIZE, which leaves it running.
+ * Become the tracer of a thread: PTRACE_SEIZE, which leaves it running.
  *
- * The kernel lets nobody attach to a process while it is inside execve(2): who
- * tries waits for cred_guard_mutex (ptrace_attach of kernel/ptrace.c), and that
- * is until a file server has delivered the program, or for ever.  A signal ends
- * the wait, but the kernel makes the call again when its handler returns.  So
- * the handler of our timer does not return: it jumps out.  The caller tries
- * again later.
+ * While a process is inside execve(2), the kernel lets nobody attach to it:
+ * PTRACE_SEIZE waits for cred_guard_mutex (ptrace_attach of kernel/ptrace.c)
+ * until execve(2) has read the program, which takes forever if a file server is
+ * dead. A signal interrupts the wait, but the kernel restarts the call when the
+ * signal handler returns. So the handler of our timer does not return; it jumps
+ * out with siglongjmp(3). The caller tries again later.
  */
 #include "clock.h"
 #include "stopping.h"
@@ -39,9 +39,9 @@ on_late(int sig)
 }
 
 /*
- * Seize thread tid.  Return 0, or -1 with errno: ETIMEDOUT if the kernel did
- * not let us in time.  It may have, all the same, just then: who tries again
- * finds that we trace the thread.
+ * Seize thread tid, until the timer of attach() expires. Return 0, or -1 with
+ * errno set, which is ETIMEDOUT if the timer expired. PTRACE_SEIZE may have
+ * succeeded just then; a second attempt finds that we trace the thread.
  */
 static int
 attach_timed(pid_t tid)
@@ -59,7 +59,8 @@ attach_timed(pid_t tid)
 }
 
 /*
- * Call attach_timed with a timer that ends it.
+ * Seize thread tid, but wait for at most SEIZE_MS milliseconds. Return 0, or -1
+ * with errno set: attach_timed().
  */
 static int
 attach(pid_t tid)
@@ -68,7 +69,7 @@ attach(pid_t tid)
 	    .sigev_signo = SIGALRM };
 	const struct itimerspec it = { .it_value = {
 	    .tv_nsec = SEIZE_MS * 1000000 } };
-	/* what is blocked when we jump stays as it is */
+	/* the jump out of the handler leaves the signal mask as it is */
 	const struct sigaction sa = { .sa_handler = on_late,
 	    .sa_flags = SA_NODEFER };
 	struct sigaction was;
@@ -94,10 +95,11 @@ attach(pid_t tid)
 }
 
 /*
- * Seize thread tid: 0, or -1 with errno, and in *tracer who else traces it, 0
- * if nobody is seen to.  That may be over, another snap's work perhaps, before
- * one can ask who it is: then it is tried again.  A zombie is not waited for:
- * others stand still meanwhile.
+ * Seize thread tid of process p. Return 0, or -1 with errno set, and set
+ * *tracer to the thread ID of its other tracer, or 0 if there is none. A tracer
+ * may let go before its ID was read, as another snap does; then try again, up
+ * to five times. Do not wait for a zombie, because other threads may be
+ * stopped.
  */
 static int
 seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
@@ -120,9 +122,9 @@ seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
 }
 
 /*
- * Return 0, or -1 with errstr if process pid may be traced but its files in
- * /proc are for its user alone, so that its memory cannot be had.  They are
- * not opened for that: that might wait, as attach does.
+ * Return -1 with errstr set if process pid may be traced but its files in /proc
+ * may be read by its own user only, so that its memory cannot be read; else 0.
+ * The file is not opened for this, as that might wait for execve(2).
  */
 static int
 mem_refused(pid_t pid)
@@ -138,9 +140,10 @@ mem_refused(pid_t pid)
 }
 
 /*
- * Seize thread t, which runs on.  Return 0; SEIZE_WAITS if process p is inside
- * execve(2): nothing has changed then; -1 with errstr only where p cannot be
- * taken.  Who traces the thread that leads p is left in p->tracer.
+ * Seize thread t of process p, which runs on. Return 0 also if t has ended or
+ * has another tracer. Return SEIZE_WAITS, with nothing changed, if p is inside
+ * execve(2); -1 with errstr set if p cannot be captured. If t is the first
+ * thread and has another tracer, set p->tracer to it.
  */
 int
 thread_seize(struct lproc *p, struct lthread *t)
@@ -149,14 +152,14 @@ thread_seize(struct lproc *p, struct lthread *t)
 
 	if (p->kernel)
 		return 0;
-	/* a thread that we traced may have its number, by execve(2) */
+	/* after execve(2) a thread that we trace may have this ID */
 	if (seize_patiently(p, t->tid, &tracer) == 0 || tracer == gettid()) {
 		t->hold = HOLD_SEIZED;
 		return t->tid == p->pid ? mem_refused(p->pid) : 0;
 	}
 	if (errno == ETIMEDOUT)
 		return SEIZE_WAITS;
-	/* whom no one can trace any more is a zombie, perhaps since now */
+	/* a thread that cannot be traced may have just become a zombie */
 	if (errno == ESRCH || proc_died(p->pid, t->tid)) {
 		t->hold = HOLD_GONE;
 		return 0;

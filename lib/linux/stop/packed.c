@@ -1,10 +1,10 @@
 /*
- * Register sets as they are kept while threads are stopped.  Extended state has
- * kilobytes, and those of them that are in use are few: blocks of 64 bytes that
- * are all zero are left out.
+ * Register sets, in the form in which they are kept while threads are stopped.
+ * Extended state takes kilobytes and most of them are zero, so blocks of 64
+ * bytes that are all zero are left out. A packed set consists of
  *
- *	length of what was packed, 8 bytes as the machine has them
- *	a bit for each block, that of the first is the least of the first byte
+ *	its unpacked length, 8 bytes in the machine's byte order
+ *	a bitmap of the blocks that follow; bit 0 of byte 0 is the first block
  *	the blocks whose bit is set
  */
 #include "stopping.h"
@@ -21,7 +21,7 @@ blocks_in(size_t len)
 }
 
 /*
- * Return where the blocks begin in what packs len bytes.
+ * Return the offset of the first block in a packed set of len unpacked bytes.
  */
 static size_t
 blocks_at(size_t len)
@@ -30,7 +30,8 @@ blocks_at(size_t len)
 }
 
 /*
- * Return how many bytes block i of len bytes has: the last may have fewer.
+ * Return the size of block i of len bytes, of which the last block may be
+ * short.
  */
 static size_t
 block_len(size_t len, size_t i)
@@ -39,7 +40,7 @@ block_len(size_t len, size_t i)
 }
 
 /*
- * Add to list l a file of that name that holds the len bytes at data, packed.
+ * Add to list l a file called name with the len bytes at data, packed.
  */
 void
 filelist_pack(struct filelist *l, const char *name, const uint8_t *data,
@@ -67,8 +68,8 @@ filelist_pack(struct filelist *l, const char *name, const uint8_t *data,
 }
 
 /*
- * Have file f, which filelist_pack made, hold what was packed.  Return 0, or
- * -1 with errstr when memory runs out.
+ * Replace the packed contents of file f, made by filelist_pack(), with the
+ * unpacked bytes. Return 0, or -1 with errstr set if memory runs out.
  */
 int
 file_unpack(struct file *f)

@@ -1,11 +1,13 @@
 /*
- * Who reads what we write.  If such a process were stopped, we would wait
- * for it, and it for us; and so in a pipeline for the filters behind it.
+ * Find the processes that read our output. If such a process were stopped, we
+ * would wait for it, and it for us. The same is true of the filters that follow
+ * it in a pipeline.
  *
- * Readers hold the other end of the pipe or fifo that is our output; of a
- * socket, the kernel tells who made it (SO_PEERCRED, unix(7)).
- * A filter has the one as its standard input, and writes its standard
- * output.  What a process might do with other descriptors is not guessed.
+ * A reader has the other end of the pipe or fifo that is our output open. If
+ * our output is a socket, SO_PEERCRED (unix(7)) gives the process that made it.
+ * A filter is a process that reads such a pipe as its standard input; its
+ * standard output, if a pipe, is searched for readers as well. Other
+ * descriptors are ignored.
  */
 #include "calls.h"
 #include "clock.h"
@@ -26,14 +28,16 @@ struct fifo {
 	uint64_t	 ino;
 };
 
-struct pipeline {		/* who may be some */
-	struct fifo	*fifo;		/* owned: that lead away from us */
+struct pipeline {		/* processes that read our output */
+	struct fifo	*fifo;		/* owned: pipes and fifos that carry
+					   our output */
 	size_t		 nfifo;
-	pid_t		 peer;		/* of a socket; or 0 */
+	pid_t		 peer;		/* process at the other end of our
+					   socket; or 0 */
 	bool		 grew;
-	pid_t		 pid;		/* being looked at */
-	bool		 reads;		/* it does */
-	bool		 filters;	/* from its standard input */
+	pid_t		 pid;		/* process that is being searched */
+	bool		 reads; /* it has such a pipe open for reading */
+	bool		 filters;	/* such a pipe is its standard input */
 };
 
 static bool
@@ -60,7 +64,8 @@ fifo_add(struct pipeline *s, const struct statx *sx)
 }
 
 /*
- * Return how a descriptor is open, O_RDONLY and so on; -1 if that is not told.
+ * Return the access mode of a descriptor, O_RDONLY and so on; -1 if it cannot
+ * be read.
  */
 static int
 fd_mode(pid_t pid, long fd)
@@ -133,7 +138,8 @@ search_ours(struct pipeline *s, int out)
 }
 
 /*
- * Look through all processes for filters that lead on, until none is new.
+ * Search all processes for filters that pass our output on, until no new pipe
+ * is found.
  */
 static void
 search_all(struct pipeline *s)
@@ -145,9 +151,9 @@ search_all(struct pipeline *s)
 }
 
 /*
- * Return true if process pid reads what we write now, perhaps through others.
- * Which filters there are is looked for once, and then of each process that is
- * asked for.
+ * Return true if process pid reads our output now, directly or through filters.
+ * All processes are searched for filters at the first call; later calls search
+ * only pid, and all again if it is a new filter.
  */
 static bool
 reads_now(struct live *l, pid_t pid)
@@ -174,9 +180,9 @@ reads_now(struct live *l, pid_t pid)
 }
 
 /*
- * Return true if process pid reads what we write, perhaps through others.
- * While nothing of set l is stopped, only who does for longer than the moment
- * in which a shell that begins a pipeline holds both ends of its pipe.
+ * Return true if process pid reads our output, directly or through filters.
+ * While nothing of set l is stopped, look for 200 ms: a shell that starts a
+ * pipeline holds both ends of its pipe for a moment, and does not count.
  */
 bool
 pipeline_reads(struct live *l, pid_t pid)

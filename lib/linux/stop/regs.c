@@ -1,6 +1,6 @@
 /*
- * What ptrace(2) gives of a stopped thread: its registers, signal mask,
- * pending signals.
+ * Facts that ptrace(2) gives about a stopped thread: its registers, signal mask
+ * and pending signals.
  */
 #include "linux/machine/machine.h"
 #include "rseq.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REGSET_ROOM = 128 * 1024 };	/* NT_ARM_ZA takes some 64 K */
+enum { REGSET_ROOM = 128 * 1024 };	/* bytes; NT_ARM_ZA takes about 64 K */
 
 static const char *const names[REGSET_MAX] = {
 	[REGSET_PRSTATUS] = "regset/prstatus",
@@ -24,8 +24,8 @@ static const char *const names[REGSET_MAX] = {
 };
 
 /*
- * Record signals that wait to be delivered to a thread, as an array of
- * siginfo; flags are those of PTRACE_PEEKSIGINFO.
+ * Record the pending signals of thread tid in l as file name, an array of
+ * siginfo_t. flags are those of PTRACE_PEEKSIGINFO.
  */
 static void
 record_pending(struct filelist *l, const char *name, pid_t tid,
@@ -52,7 +52,7 @@ record_pending(struct filelist *l, const char *name, pid_t tid,
 
 /*
  * Read the general registers of thread t, which is stopped, into room, of
- * REGSET_ROOM bytes.  Return how many they have, or -1 with errno.
+ * REGSET_ROOM bytes. Return their size in bytes, or -1 with errno set.
  */
 static ssize_t
 general_read(const struct lthread *t, uint8_t *room)
@@ -64,8 +64,8 @@ general_read(const struct lthread *t, uint8_t *room)
 }
 
 /*
- * Read len bytes at an address of a thread's memory, whole words, into buf.
- * Return false if they are not there.
+ * Read len bytes, a multiple of the word size, at address at of the memory of
+ * thread tid into buf. Return false if they cannot be read.
  */
 static bool
 peek(pid_t tid, uint64_t at, void *buf, size_t len)
@@ -85,10 +85,10 @@ peek(pid_t tid, uint64_t at, void *buf, size_t len)
 }
 
 /*
- * Have thread tid, if it stands in a restartable sequence, go on at its abort
- * handler, for it was interrupted.  The kernel would send it there; but that it
- * is in one is forgotten when it is made to run something else.  Return true if
- * it does.
+ * If thread tid is inside a restartable sequence (rseq(2)), move its program
+ * counter to the abort handler. The kernel would do that when the thread
+ * resumes, but forgets it if we make the thread run an injected call first.
+ * Return true if the registers were changed.
  */
 static bool
 regs_abort(pid_t tid)
@@ -112,8 +112,9 @@ regs_abort(pid_t tid)
 }
 
 /*
- * Have thread t, which has just stopped, go on where it should: with restart
- * it was us who had it stop.  Keep its general registers.
+ * Prepare thread t, which has just stopped, to resume correctly, and keep its
+ * general registers. restart: our interrupt has stopped it, so a system call
+ * that it interrupted must be restarted.
  */
 void
 regs_settle(struct lthread *t, bool restart)
@@ -145,8 +146,8 @@ regs_settle(struct lthread *t, bool restart)
 }
 
 /*
- * Add a register set of thread t to list to, packed.  The kernel cuts one that
- * is larger than there is room for: then it is lost.
+ * Add a register set of thread t to list to, packed. A set that fills the whole
+ * buffer may have been truncated by the kernel and is recorded as lost.
  */
 static void
 regset_read(const struct lthread *t, const struct regnote *set,
@@ -171,8 +172,8 @@ regset_read(const struct lthread *t, const struct regnote *set,
 }
 
 /*
- * Forget the general registers that were kept of thread t: it has ended since,
- * or gone on.
+ * Free the general registers that were kept of thread t, because it has ended
+ * or resumed since.
  */
 void
 regs_forget(struct lthread *t)
@@ -182,8 +183,8 @@ regs_forget(struct lthread *t)
 }
 
 /*
- * Read what of thread t, which is stopped, it alone changes, other than its
- * general registers, into list to: registers, and the mask of its signals.
+ * Read the signal mask and the registers, except the general ones, of thread t,
+ * which is stopped, into list to.
  */
 void
 regs_more(const struct lthread *t, struct filelist *to)
@@ -200,9 +201,9 @@ regs_more(const struct lthread *t, struct filelist *to)
 }
 
 /*
- * Record what else ptrace(2) gives of thread t, which is stopped: why it is,
- * and the signals that wait for it, or for its process, which those of another
- * thread, first, tell already; NULL: there is none.
+ * Record the reason for which thread t is stopped, its pending signals, and
+ * those of its process. The latter are copied from first, another thread of the
+ * process whose signals were recorded, or read if first is NULL.
  */
 void
 regs_record(struct lthread *t, const struct lthread *first)
@@ -224,7 +225,7 @@ regs_record(struct lthread *t, const struct lthread *first)
 }
 
 /*
- * Add the general registers of thread t, which gives them away, to list to.
+ * Move the general registers of thread t to list to.
  */
 void
 regs_general(struct lthread *t, struct filelist *to)
@@ -236,7 +237,7 @@ regs_general(struct lthread *t, struct filelist *to)
 }
 
 /*
- * Return true if file f of a thread's record is a register set that is packed.
+ * Return true if file f of a thread's record is a packed register set.
  */
 static bool
 is_packed(const struct file *f)
@@ -248,9 +249,9 @@ is_packed(const struct file *f)
 }
 
 /*
- * Have all register sets of thread t whole in its record, and set reg, which
- * borrows from there, to those that have a place in it.  One that the record
- * does not have is NULL.  Return 0, or -1 with errstr.
+ * Unpack all register sets in the record of thread t, and set reg to those that
+ * have an index in it, borrowed from the record. The elements of missing sets
+ * are left as they were. Return 0, or -1 with errstr set.
  */
 int
 regs_unpack(struct lthread *t, struct bytes reg[REGSET_MAX])

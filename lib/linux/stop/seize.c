@@ -1,7 +1,7 @@
 /*
- * One thread: to look at it before it is stopped, at the system call that it is
- * in as well, which its registers may not tell afterwards (linux/machine/); to
- * begin to stop it, and to see whether it has.  attach.c makes us its tracer.
+ * One thread: look at it and at its system call before it is stopped, as its
+ * registers may not show the call afterwards (linux/machine/); interrupt it;
+ * and see whether it has stopped. attach.c makes us its tracer.
  */
 #include "clock.h"
 #include "restart.h"
@@ -22,7 +22,8 @@
 #include <unistd.h>
 
 /*
- * Return how often a thread had gone to sleep, as status tells.
+ * Return the number of voluntary context switches in the text status of a
+ * thread.
  */
 static uint64_t
 sleeps_told(const void *status, size_t len)
@@ -31,9 +32,10 @@ sleeps_told(const void *status, size_t len)
 }
 
 /*
- * Return the number of the call that a thread waits in: nr, as syscall tells,
- * or that which restart_syscall(2) goes on with, as wchan, which was read next,
- * and the first argument tell.
+ * Return the number of the system call that a thread waits in: nr, from
+ * /proc/TID/syscall; or, if that is restart_syscall(2), the call that it
+ * resumes, guessed from wchan, which was read just after, and the first
+ * argument.
  */
 static int64_t
 call_first(int64_t nr, const struct file *wchan, uint64_t first)
@@ -65,8 +67,8 @@ call_first(int64_t nr, const struct file *wchan, uint64_t first)
 }
 
 /*
- * Return what l tells of the call: status of it was read first, then syscall,
- * then wchan.
+ * Return the system call of the thread whose files are in l: its status,
+ * syscall and wchan, which were read in this order.
  */
 struct seencall
 call_seen(const struct filelist *l)
@@ -91,7 +93,7 @@ call_seen(const struct filelist *l)
 }
 
 /*
- * See what call thread t of process p is in, which is not stopped yet.
+ * Read which system call thread t of process p is in, before it is stopped.
  */
 static void
 call_look(const struct lproc *p, struct lthread *t)
@@ -106,10 +108,10 @@ call_look(const struct lproc *p, struct lthread *t)
 }
 
 /*
- * Read of thread t of process p what can only be seen before it is stopped by
- * us: afterwards it sleeps in the stop of ptrace(2).  What was seen before is
- * forgotten.  The kernel stack, which root alone may read, is left out if p
- * dumps core: it shows how the core is written, no more.
+ * Read the files of thread t of process p that must be read before we stop it,
+ * since afterwards they show a thread that sleeps in ptrace_stop. Earlier
+ * contents are discarded. If p dumps core, leave out the kernel stack, which
+ * would only show the writing of the core; root alone can read it.
  */
 void
 thread_look(struct lproc *p, struct lthread *t)
@@ -127,13 +129,13 @@ thread_look(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Look at thread t of process p, which is about to be seized, if it is not
- * known yet which system call it is in: nobody has looked, or another tracer
- * had it stopped then, an earlier snapshot perhaps, and it is on its way back
- * to the call.  Without that, the call would fail with EINTR if we were killed
- * while the thread makes calls of ours (frame_regs of linux/machine/).  It is
- * waited for while it runs.  This is done before the thread is seized, for a
- * signal that is sent to a traced thread may wake another one (threads.c).
+ * Look at thread t of process p again before it is seized, if its system call
+ * is still unknown: nobody has looked, or another tracer, such as an earlier
+ * snap, had stopped it, and it is on its way back into the call. If the call
+ * were unknown and we were killed during an injected call, it would fail with
+ * EINTR (frame_regs of linux/machine/). As long as the thread runs, wait a
+ * little and look again. This must be done before the thread is seized, because
+ * a signal sent to a traced thread may wake another one (threads.c).
  */
 void
 thread_relook(struct lproc *p, struct lthread *t)
@@ -156,8 +158,8 @@ thread_relook(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Return true if thread tid of process pid has a child.  Where the kernel does
- * not tell (proc_pid_children(5)), it has none.
+ * Return true if thread tid of process pid has a child; false also if the
+ * kernel cannot list children (proc_pid_children(5)).
  */
 static bool
 thread_haschild(pid_t pid, pid_t tid)
@@ -174,10 +176,9 @@ thread_haschild(pid_t pid, pid_t tid)
 }
 
 /*
- * See what thread t of process p is doing, before it is seized, and set its
- * rank.  Return 0, or -1 with errstr where nothing can be seen, or where it
- * dumps core: asked to stop, it would give that up, and end (dump_interrupted
- * of fs/coredump.c).
+ * Set the state and the rank of thread t of process p, before it is seized.
+ * Return -1 with errstr set if its stat cannot be read, or if p dumps core: to
+ * interrupt it would cut the core short (dump_interrupted of fs/coredump.c).
  */
 int
 thread_judge(const struct lproc *p, struct lthread *t)
@@ -198,7 +199,7 @@ thread_judge(const struct lproc *p, struct lthread *t)
 	if (last >= STAT_FLAGS && (st.v[STAT_FLAGS] & PF_DUMPCORE) != 0 &&
 	    (st.v[STAT_FLAGS] & PF_EXITING) == 0)
 		return errstr_set("process %d dumps core", p->pid);
-	/* it may have had one while it was looked at */
+	/* it may have gained a child since */
 	if (leads || thread_haschild(p->pid, t->tid))
 		t->rank = RANK_TOLD;
 	else
@@ -207,9 +208,9 @@ thread_judge(const struct lproc *p, struct lthread *t)
 }
 
 /*
- * Make the request what of ptrace(2), with data, that lets thread tid run or
- * has it stop.  What fails, with the thread there, is tried again, for the
- * thread would stay as it is.  Return 0, or -1 with errno.
+ * Make the ptrace(2) request what with data for thread tid, one that resumes or
+ * interrupts it. If it fails, but the thread exists, try again, since otherwise
+ * the thread would stay as it is. Return 0, or -1 with errno set.
  */
 int
 thread_ptrace(int what, pid_t tid, uintptr_t data)
@@ -226,8 +227,8 @@ thread_ptrace(int what, pid_t tid, uintptr_t data)
 }
 
 /*
- * Return true if thread t, which leads its process, is stopped, and we know
- * it.
+ * Return true if thread t, the first of its process, is stopped, and its stop
+ * was already waited for.
  */
 static bool
 thread_stands(const struct lthread *t)
@@ -240,10 +241,10 @@ thread_stands(const struct lthread *t)
 }
 
 /*
- * The number of thread t of process p, which was seized, is that of none now.
- * If it has made an execve(2), it has the number of the thread that led p, and
- * is still traced by us: then that one is seized, and is to stop if t was,
- * whatever was known of it.
+ * Thread t of process p, which was seized, does not exist any more. If it
+ * called execve(2), it has taken over the thread ID of the first thread and is
+ * still traced by us. Then mark the first thread as seized and, if t was
+ * interrupted, interrupt it.
  */
 static void
 thread_lost(struct lproc *p, struct lthread *t)
@@ -264,7 +265,7 @@ thread_lost(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Have thread t of process p, which was seized, stop.
+ * Interrupt thread t of process p, which was seized.
  */
 void
 thread_stop(struct lproc *p, struct lthread *t)
@@ -275,8 +276,7 @@ thread_stop(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Return true if a signal stops whom it is delivered to and who does not
- * handle it.
+ * Return true if the default action of signal sig is to stop the process.
  */
 static bool
 is_stop(int sig)
@@ -286,14 +286,15 @@ is_stop(int sig)
 }
 
 /*
- * See what became of thread t of process p, which was seized.  If it has
- * stopped, its general registers are kept.  If it is gone, the thread that
- * leads p may be to stop by then.
+ * Check whether thread t of process p, which was seized, has stopped or ended.
+ * If it has stopped, keep its general registers. If a signal has stopped it,
+ * resume it with that signal. If it has vanished in execve(2), the first thread
+ * of p takes its place: thread_lost().
  */
 void
 thread_poll(struct lproc *p, struct lthread *t)
 {
-	enum { CALL = 0x80 };	/* at the edge of one that was injected */
+	enum { CALL = 0x80 };	/* flag of a stop in an injected system call */
 	uintptr_t sig;
 	int status;
 	pid_t rc;
@@ -311,14 +312,16 @@ thread_poll(struct lproc *p, struct lthread *t)
 	}
 	if (status >> 16 == PTRACE_EVENT_STOP) {
 		t->hold = HOLD_STOPPED;
-		/* who is stopped by a signal gave up for that, not for us */
+		/* if a stop signal stopped it, that has interrupted its
+		   call, not we */
 		regs_settle(t, WSTOPSIG(status) == SIGTRAP);
 		return;
 	}
 	/*
-	 * A signal came first.  It is delivered as if we were not here; the
-	 * stop comes right behind it.  If it is one that is ignored, only we
-	 * have made it interrupt anything.
+	 * A signal arrived before our interrupt. Resume the thread with it, as
+	 * if it were not traced; our stop follows at once. Unless it is a stop
+	 * signal, restart the system call: an ignored signal interrupts a call
+	 * only because the thread is traced.
 	 */
 	if (!is_stop(WSTOPSIG(status)))
 		(void)restart_call(t->tid, &t->seencall);
@@ -329,8 +332,8 @@ thread_poll(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Let thread t go, which is stopped.  One that cannot be let go, for it is
- * about to die, is as one that is to stop: it is seen to until it is gone.
+ * Release thread t, which is stopped. If that fails because it is about to die,
+ * mark it as interrupted, so that it is waited for until it has ended.
  */
 void
 thread_release(struct lthread *t)
@@ -348,7 +351,7 @@ thread_release(struct lthread *t)
 			t->hold = HOLD_ASKED;
 		if (rc != t->tid || !WIFSTOPPED(status))
 			break;
-		/* it ran, and has stopped again */
+		/* it has resumed and stopped again */
 		sig = status >> 16 == 0 ? (uintptr_t)WSTOPSIG(status) : 0;
 	}
 }

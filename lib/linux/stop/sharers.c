@@ -1,11 +1,12 @@
 /*
- * Processes that have the memory of one of a set and are not of the set:
- * clone(2) with CLONE_VM makes such, and vfork(2) for a while.  They are not
+ * Find processes outside a set that share the memory of a process in it, as
+ * clone(2) with CLONE_VM makes them, and vfork(2) for a while. They are not
  * stopped, and may write to the memory while it is read.
  *
- * All processes are looked at once, before any is stopped.  Which of them may
- * share is told by where their stacks begin: a few words of stat, which a copy
- * of a process has, too.  kcmp(2) tells which do.
+ * All processes are searched once, before any is stopped. Those whose stack
+ * starts at the same address as that of a process of the set are candidates:
+ * this is cheap to read from stat, but is true of forked copies as well.
+ * kcmp(2) then decides.
  */
 #include "bisect.h"
 #include "clock.h"
@@ -20,27 +21,29 @@
 #include <unistd.h>
 
 enum {
-	SPAWNING_MS = 200,	/* for a child of vfork(2) to call execve(2) */
-	MAX_TELL = 20		/* lines */
+	SPAWNING_MS = 200, /* time for a child of vfork(2) to call execve(2) */
+	MAX_TELL = 20		/* maximum number of warnings */
 };
 
 struct sharer {			/* a process that may share memory */
-	uint64_t	 stack;	/* where it begins */
+	uint64_t	 stack;	/* start address of its stack */
 	pid_t		 pid;
-	pid_t		 with;	/* of the set; 0: it is of it itself */
+	pid_t		 with;	/* process of the set that it shares memory
+				   with; 0: this is of the set itself */
 };
 
 struct sharers {
 	struct live	*live;
-	struct sharer	*v;	/* owned */
+	struct sharer	*v;	/* owned; sharers found */
 	size_t		 n;
-	struct sharer	*set;	/* owned; those of the set, in order */
+	struct sharer	*set;	/* owned; processes of the set, sorted by
+				   sharer_cmp() */
 	size_t		 nset;
 };
 
 /*
- * Return where the stack of a process begins: proc_pid_stat(5). 0 if it has no
- * memory, or that is not told.
+ * Return the start address of the stack of process pid: proc_pid_stat(5).
+ * Return 0 if it has no memory or the address is hidden.
  */
 static uint64_t
 stack_start(pid_t pid)
@@ -51,8 +54,8 @@ stack_start(pid_t pid)
 }
 
 /*
- * Order processes by their stacks, and those with the same by their memories,
- * which kcmp(2) puts into an order.
+ * Compare two processes by the start addresses of their stacks and then by
+ * their memory, for which kcmp(2) defines an order.
  */
 static int
 sharer_cmp(const void *a, const void *b)
@@ -72,7 +75,7 @@ sharer_cmp(const void *a, const void *b)
 }
 
 /*
- * Return true if two processes share their memory.
+ * Return true if processes a and b share their memory.
  */
 static bool
 is_shared(pid_t a, pid_t b)
@@ -90,7 +93,8 @@ sharer_add(struct sharer **v, size_t *n, const struct sharer *sh)
 }
 
 /*
- * Set sharer of all processes of the set that share memory with process sh.
+ * Set the member sharer of all processes of the set that share memory with
+ * process sh.
  */
 static void
 set_note(struct sharers *s, const struct sharer *sh)
@@ -106,8 +110,9 @@ set_note(struct sharers *s, const struct sharer *sh)
 }
 
 /*
- * Note process pid if it shares memory with one of the set.  Copies of a
- * process, whose stacks begin where its own does, may be many.
+ * Add process pid to the list if it shares memory with a process of the set. A
+ * binary search is used, as a process may have many forked copies with the same
+ * stack address.
  */
 static int
 sharer_look(void *arg, long pid)
@@ -129,7 +134,7 @@ sharer_look(void *arg, long pid)
 }
 
 /*
- * Gather those of the set, in order.
+ * Collect the processes of the set in s->set, sorted.
  */
 static int
 set_gather(struct sharers *s)
@@ -150,8 +155,8 @@ set_gather(struct sharers *s)
 }
 
 /*
- * Drop those that do not share any more: the child of a posix_spawn(3) runs
- * its program after a moment.
+ * Wait up to 200 ms for sharers to stop sharing, and drop those that do: the
+ * child of posix_spawn(3) runs its program after a moment.
  */
 static void
 sharers_settle(struct sharers *s)
@@ -170,8 +175,8 @@ sharers_settle(struct sharers *s)
 
 /*
  * Warn the user about processes that share the memory of a process of set l and
- * run while it is read, and set its sharer.  Nothing is stopped yet.  Return 0,
- * or -1 with errstr.
+ * run on while it is read, and set its member sharer. Call this before anything
+ * is stopped.
  */
 int
 sharers_record(struct live *l)

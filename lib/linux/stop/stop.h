@@ -1,23 +1,26 @@
 /*
- * Stopping threads, and what ptrace(2) tells of them; who must not be stopped,
- * and who is not and shares memory all the same.
+ * Stop threads and read their registers with ptrace(2); find processes that
+ * must not be stopped, and processes that share memory and run on.
  */
 #ifndef STOP_H
 #define STOP_H
 
 #include "linux/set/set.h"
 
-/* of those that seize: a process is inside execve(2), to be tried again */
+/*
+ * returned by functions that seize: a process is inside execve(2), try again
+ * later
+ */
 enum { SEIZE_WAITS = 2 };
 
-/* attach.c: to trace one thread */
+/* attach.c: become the tracer of a thread */
 int		 thread_seize(struct lproc *p, struct lthread *t);
 
-/* pipeline.c: who reads what we write */
+/* pipeline.c: processes that read our output */
 bool		 pipeline_reads(struct live *l, pid_t pid);
 void		 pipeline_free(struct live *l);
 
-/* regs.c: what ptrace(2) gives of a stopped thread */
+/* regs.c: facts that ptrace(2) gives about a stopped thread */
 int		 regs_unpack(struct lthread *t, struct bytes reg[REGSET_MAX]);
 void		 regs_general(struct lthread *t, struct filelist *to);
 void		 regs_more(const struct lthread *t, struct filelist *to);
@@ -25,7 +28,7 @@ void		 regs_record(struct lthread *t,
 		    const struct lthread *first);
 void		 regs_forget(struct lthread *t);
 
-/* seize.c: one thread, and the system call that it is in */
+/* seize.c: one thread and its system call */
 struct seencall	 call_seen(const struct filelist *l);
 int		 thread_judge(const struct lproc *p, struct lthread *t);
 void		 thread_look(struct lproc *p, struct lthread *t);
@@ -33,10 +36,10 @@ void		 thread_poll(struct lproc *p, struct lthread *t);
 void		 thread_release(struct lthread *t);
 void		 thread_stop(struct lproc *p, struct lthread *t);
 
-/* sharers.c: who else has the memory of a process */
+/* sharers.c: processes outside the set that share memory with it */
 int		 sharers_record(struct live *l);
 
-/* threads.c: those of one process */
+/* threads.c: all threads of one process */
 struct lthread	*threads_add(struct lproc *p, pid_t tid);
 int		 threads_list(struct lproc *p, bool look);
 int		 threads_seize(struct lproc *p);
@@ -45,8 +48,9 @@ size_t		 threads_poll(struct lproc *p, bool *asleep);
 void		 threads_await(struct lproc *p);
 void		 threads_release(struct lproc *p);
 
-struct rseqconf {		/* PTRACE_GET_RSEQ_CONFIGURATION */
-	uint64_t	 area;	/* struct rseq in the process; 0: none */
+struct rseqconf {		/* result of PTRACE_GET_RSEQ_CONFIGURATION */
+	uint64_t	 area;	/* address of struct rseq in the process; 0:
+				   none */
 	uint32_t	 len;
 	uint32_t	 signature;
 	uint32_t	 flags;

@@ -1,17 +1,17 @@
 /*
- * What threads are stopped with: what the files of this room share.
+ * Functions that the files of this room share.
  */
 #ifndef STOPPING_H
 #define STOPPING_H
 
 #include "stop.h"
 
-/* packed.c: what is kept for many threads, in few bytes */
+/* packed.c: register sets without their zero blocks */
 void		 filelist_pack(struct filelist *l, const char *name,
 		    const uint8_t *data, size_t len);
 int		 file_unpack(struct file *f);
 
-/* regs.c: what ptrace(2) gives of a stopped thread */
+/* regs.c: facts that ptrace(2) gives about a stopped thread */
 void		 regs_settle(struct lthread *t, bool restart);
 
 /* seize.c */

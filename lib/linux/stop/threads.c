@@ -1,18 +1,19 @@
 /*
- * The threads of one process: in which order they are seized and let go, so
- * that no system call of theirs fails for it.
+ * Seize, stop and release the threads of one process, in an order that lets no
+ * system call of theirs fail.
  *
- * A signal that is ignored, SIGCHLD mostly, is dropped by the kernel when it
- * is sent, unless the thread that it is sent to is traced (sig_ignored of
- * kernel/signal.c).  Then it is queued, and if that thread is stopped another
- * one is woken for it, which finds nothing to handle.  What that one waited in
- * goes on, or, like epoll_wait(2), fails with EINTR: unless it is traced, for
- * then we see to it (regs.c).  So the threads that signals are sent to are
- * seized last, stopped last, and let go first.  These are the one that leads
- * the process, for kill(2), and those that have children, for SIGCHLD.
+ * The kernel drops an ignored signal, mostly SIGCHLD, when it is sent, unless
+ * the receiving thread is traced (sig_ignored of kernel/signal.c). Then the
+ * signal is queued; and if that thread is stopped, another thread of the
+ * process is woken for it, and finds nothing to handle. The system call of the
+ * woken thread continues or, like epoll_wait(2), fails with EINTR, unless that
+ * thread is traced: then we restart the call (regs.c). So the threads that
+ * signals are sent to are seized last, stopped last and released first. These
+ * are the first thread of the process, for kill(2), and threads with children,
+ * for SIGCHLD.
  *
- * All threads of all processes are seized before the first is to stop: until
- * then each takes its signals itself, and we are told (seize.c).
+ * All threads of all processes are seized before the first is stopped. Until
+ * then each takes its signals itself, and we see them (seize.c).
  */
 #include "bisect.h"
 #include "clock.h"
@@ -22,18 +23,18 @@
 
 #include <elf.h>
 
-enum {				/* for threads to stop, before they go */
+enum {				/* how long to wait for threads to stop */
 	AWAIT_US = 10000,
-	STARVED_US = 3000000	/* where they lack nothing but a processor */
+	STARVED_US = 3000000	/* threads that lack nothing but a processor */
 };
 
-enum { SIGINFO = 128 };		/* bytes of a siginfo_t */
+enum { SIGINFO = 128 };		/* sizeof(siginfo_t) */
 
 CMP(lthread_cmp, struct lthread, tid)
 TREE_GENERATE(tids, lthread, bytid, lthread_cmp)
 
 /*
- * Return the thread of process p with that number, or NULL.
+ * Return thread tid of process p, or NULL if it is not in the list.
  */
 static struct lthread *
 threads_find(struct lproc *p, pid_t tid)
@@ -44,8 +45,9 @@ threads_find(struct lproc *p, pid_t tid)
 }
 
 /*
- * Add thread tid to process p, which does not have it yet: at the head if it
- * leads p.  Return it, or NULL with errstr when memory runs out.
+ * Add thread tid, which is not in the list yet, to process p; the first thread
+ * goes to the head of the list. Return it, or NULL with errstr set if memory
+ * runs out.
  */
 struct lthread *
 threads_add(struct lproc *p, pid_t tid)
@@ -85,9 +87,9 @@ list_thread(void *arg, long tid)
 }
 
 /*
- * Add the threads of process p that it has not yet, and with look, look at
- * each.  Return 0; 1 if the process is gone; -1 with errstr if they cannot be
- * listed.
+ * Add the threads of process p that are not in its list yet; if look is true,
+ * look at each. Return 0; 1 if the process is gone; -1 with errstr set if its
+ * threads cannot be listed.
  */
 int
 threads_list(struct lproc *p, bool look)
@@ -98,7 +100,8 @@ threads_list(struct lproc *p, bool look)
 }
 
 /*
- * Add to what is seen of a thread what a note tells.
+ * Add the contents of core note n to the record files to, if they are a siginfo
+ * or a register set.
  */
 static void
 note_record(const struct dumpnote *n, struct filelist *to)
@@ -137,10 +140,9 @@ thread_dumped(const struct lproc *p, struct lthread *t)
 }
 
 /*
- * Have the registers of all threads of process p, which dumps core.  They stand
- * still until the kernel has written that, and nobody can trace them: the notes
- * of the core tell what ptrace(2) would.  Return 1 if there were new ones, else
- * 0.
+ * Take the registers of all threads of process p, which dumps core, from the
+ * notes of the core. The threads do not run until the kernel has written the
+ * core, and cannot be traced. Return 1 if there were new threads, else 0.
  */
 static int
 threads_dumped(struct lproc *p)
@@ -158,9 +160,9 @@ threads_dumped(struct lproc *p)
 }
 
 /*
- * Seize the threads of process p that are not seized yet; they run on.  Return
- * 1 if there were any, else 0; SEIZE_WAITS if the process is inside execve(2)
- * and the rest is to be seized later; -1 with errstr if it cannot be taken.
+ * Seize the threads of process p that are not seized yet; they run on. Return 1
+ * if there were any, else 0; SEIZE_WAITS if the process is inside execve(2) and
+ * the rest must be seized later; -1 with errstr set if it cannot be captured.
  */
 int
 threads_seize(struct lproc *p)
@@ -186,8 +188,8 @@ threads_seize(struct lproc *p)
 }
 
 /*
- * Have all threads of process p stop that were seized.  The pause begins; but a
- * zombie has none.
+ * Interrupt all seized threads of process p. If there are any, the pause of p
+ * begins.
  */
 void
 threads_stop(struct lproc *p)
@@ -208,11 +210,11 @@ threads_stop(struct lproc *p)
 }
 
 /*
- * See what became of the threads of process p that are traced and were not seen
- * to stop; let those go on that were about to take a signal.  Return the number
- * of threads that were interrupted and have not stopped yet.  Set *asleep to
- * false if one of them did not sleep uninterruptibly before it was seized;
- * asleep may be NULL.
+ * Check on the threads of process p that are traced and have not stopped, and
+ * resume those that were about to receive a signal. Return the number of
+ * threads that were interrupted and have not stopped yet. Set *asleep to false
+ * if one of them did not sleep uninterruptibly before it was seized; asleep may
+ * be NULL.
  */
 size_t
 threads_poll(struct lproc *p, bool *asleep)
@@ -224,7 +226,7 @@ threads_poll(struct lproc *p, bool *asleep)
 		if (t->hold == HOLD_SEIZED || t->hold == HOLD_ASKED ||
 		    t->hold == HOLD_BUSY)
 			thread_poll(p, t);
-	/* what became of one may be that another is to stop */
+	/* after execve(2), polling one thread may interrupt another */
 	TAILQ_FOREACH(t, &p->threads, entry)
 		if (t->hold == HOLD_ASKED) {
 			left++;
@@ -235,8 +237,9 @@ threads_poll(struct lproc *p, bool *asleep)
 }
 
 /*
- * Return true if a thread of process p is to stop, has not yet, and runs, or
- * sleeps so that this wakes it: it stops as soon as it is given a processor.
+ * Return true if an interrupted thread of process p has not stopped yet
+ * although it runs or sleeps interruptibly: it stops as soon as it gets a
+ * processor.
  */
 static bool
 threads_starve(const struct lproc *p)
@@ -252,9 +255,9 @@ threads_starve(const struct lproc *p)
 }
 
 /*
- * Wait until the threads of process p that are to stop have: all those that do
- * within ten milliseconds, or when they are given a processor.  One that is
- * not waited for has nobody to see to its system call when it stops (regs.c).
+ * Wait up to 10 ms until the interrupted threads of process p have stopped, or
+ * up to 3 seconds as long as some only wait for a processor. The system call of
+ * a thread that stops after we gave up is not restarted (regs.c).
  */
 void
 threads_await(struct lproc *p)
@@ -269,8 +272,8 @@ threads_await(struct lproc *p)
 }
 
 /*
- * Let the threads of process p go that have stopped.  Return true if one could
- * not be let go, and is to be waited for.
+ * Release the threads of process p that have stopped. Return true if one could
+ * not be released and must be waited for.
  */
 static bool
 threads_part(struct lproc *p)
@@ -295,9 +298,9 @@ threads_part(struct lproc *p)
 }
 
 /*
- * Let the threads of process p go, and set p->held to how long it was stopped.
- * A thread that does not stop in time goes on when it stops after this process
- * has ended.
+ * Release the threads of process p, and set p->held to the microseconds that it
+ * was stopped. A thread that has not stopped in time resumes when this process
+ * ends.
  */
 void
 threads_release(struct lproc *p)
