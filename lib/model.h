@@ -1,6 +1,6 @@
 /*
- * What makes and changes the model (snap.h): images from runs of pages, sources
- * of bytes, processes and the files that they carry.
+ * Functions that make and change the model (snap.h): images from runs of pages,
+ * sources of bytes, processes and carried files.
  */
 #ifndef MODEL_H
 #define MODEL_H
@@ -8,88 +8,97 @@
 #include "snap.h"
 
 /*
- * Where the bytes of pages are read from: a file, a spool, a frozen process
+ * Place from which the bytes of pages are read: a file, a spool, a stopped
+ * process.
  */
 struct source {
 	const struct source_ops	*ops;
 	char			*name;	/* owned; for messages */
-	uint32_t		 pitch;	/* from one kilobyte to the next */
-	uint32_t		 id;	/* 1 and up, within the snapshot */
-	struct source		*next;	/* owned by the snapshot's list */
-	const struct image	*image;	/* borrowed; of which locations are
-					   addresses, or NULL */
+	uint32_t		 pitch;	/* bytes from one kilobyte to the
+					   next */
+	uint32_t		 id;	/* number within the snapshot, from 1 */
+	struct source		*next;	/* owned by the list in struct snap */
+	const struct image	*image;	/* borrowed; image whose addresses
+					   are the locations, or NULL */
 };
 
-struct extent {			/* a run of kilobytes in a segment */
-	uint64_t	 kb;	/* the first, from the segment's base */
+struct extent {			/* run of kilobytes in a segment */
+	uint64_t	 kb;	/* index of the first kilobyte in the segment */
 	uint64_t	 n;
-	struct source	*src;	/* borrowed; NULL: all zero */
-	uint64_t	 loc;	/* where in src the first lies */
+	struct source	*src;	/* borrowed; NULL: the run is all zero */
+	uint64_t	 loc;	/* location of the first kilobyte in src */
 };
 
 /*
- * What describes segments when they are asked for: a large file has millions of
- * extents, of which who looks at a stack wants a few.  It belongs to all
- * segments that have it, and goes with the last.
+ * Makes the extents of segments on demand: a large file has millions of
+ * extents, and a reader of a stack needs a few.  Several segments share one;
+ * the last of them that is freed frees it.
  */
 struct outline {
 	const struct outline_ops *ops;
 	size_t		 users;
 };
 
-struct segment {		/* one piece of an image, without holes */
+struct segment {		/* range of an image without holes */
 	uint64_t	 base;	/* address of the first byte */
 	uint64_t	 len;	/* bytes; base + len is at most 2^64 */
-	struct extent	*ext;	/* owned; ascending, covering 0..kb */
+	struct extent	*ext;	/* owned; ascending, covering kilobytes 0 to
+				   kb - 1 */
 	size_t		 next;
 	size_t		 cap;
 	uint64_t	 kb;	/* kilobytes described so far */
-	struct outline	*outline; /* has the extents, and ext none; or NULL */
-	size_t		 nth;	/* its number there */
-	struct image	*image;	/* the one it is in, borrowed */
-	uint64_t	 section; /* of the image: see image_section */
-	bool		 hidden;	/* in part at least, by another */
+	struct outline	*outline; /* makes the extents on demand (ext is
+				     unused), or NULL */
+	size_t		 nth;	/* number of this segment in the outline */
+	struct image	*image;	/* borrowed; image that contains the segment */
+	uint64_t	 section; /* section of the image (image_section) */
+	bool		 hidden;	/* another segment covers some of it */
 };
 
-struct span {			/* what lies at an address */
-	uint64_t	 last;	/* as far as this */
+struct span {			/* properties of a range that begins at an
+				   address */
+	uint64_t	 last;	/* last address of the range */
 	bool		 mapped;
-	bool		 data;	/* and not unmapped, nor many zeros */
-	bool		 zero;	/* unmapped, or zeros, however few */
+	bool		 data;	/* neither unmapped nor HOLE_KB or more of
+				   zeros */
+	bool		 zero;	/* unmapped, or all zero, however short */
 };
 
 /*
- * A run is n kilobytes that lie one after another at loc in a source, its
- * pitch apart.  What lies one after another in an image is a span (snap.h), in
- * page tables a pagerun (linux/pages/pages.h).
+ * A run is n kilobytes that lie one after another in a source: the first at
+ * loc, each next one the source's pitch further.  Adjacent addresses in an
+ * image form a span (above), in page tables a pagerun (linux/pages/pages.h).
  */
 struct run {
-	uint64_t	 loc;	/* in bytes, or an address */
-	uint64_t	 n;	/* kilobytes */
+	uint64_t	 loc;	/* offset in bytes, or an address */
+	uint64_t	 n;	/* number of kilobytes */
 };
 
 /*
- * Zeros that are worth to be passed over, and to be a hole of a file.
+ * Shortest run of zero kilobytes that is worth skipping as a hole of a file.
  */
 enum { HOLE_KB = 64 };
 
-struct zeros {			/* so many of a segment, or more */
-	uint64_t	 kb;	/* the first, from its base */
+struct zeros {			/* run of at least HOLE_KB zero kilobytes of
+				   a segment */
+	uint64_t	 kb;	/* first kilobyte, counted from the segment's
+				   base */
 	uint64_t	 end;	/* exclusive */
 };
 
 /*
- * Several threads may ask for extents at a time.  One that was told of stays as
- * long as its segment.
+ * Several threads may call extent at once.  An extent that was returned stays
+ * valid as long as its segment.
  */
 struct outline_ops {
 	const struct extent *(*extent)(struct outline *,
 		    const struct segment *, uint64_t);
-				/* that has a kilobyte which is described, or
-				   NULL with errstr */
+				/* return the extent that contains a
+				   kilobyte, which must be described; or NULL
+				   with errstr set */
 	bool	(*hole)(const struct outline *, const struct segment *,
 		    uint64_t, struct zeros *);
-				/* as segment_zeros */
+				/* as segment_zeros does */
 	void	(*free)(struct outline *);
 };
 
@@ -97,22 +106,23 @@ struct source_ops {
 	int	(*read)(struct source *, const struct run *, uint8_t *);
 	int	(*identify)(struct source *, uint64_t, size_t, uint64_t *);
 	void	(*free)(struct source *);
-				/* several runs, in place of read; or NULL */
+				/* read several runs at once, used in place
+				   of read; or NULL */
 	int	(*many)(struct source *, const struct run *, size_t, uint8_t *);
 };
 
 /*
- * Where the pages of a stream go that is read once, from its first byte to its
- * last: readopts.  put is given len bytes, KB or at the end of a segment fewer,
- * that lie at an address of an image.  It returns 1 if it keeps them, with
- * their place in *src and *loc; 0 if they are to go to a spool; or -1 with
- * errstr.
+ * Receives the pages of a stream that is read once, from start to end (store of
+ * struct readopts).  put gets len bytes, KB or fewer at the end of a segment,
+ * that lie at address addr of an image.  It returns 1 if it stored them, with
+ * *src and *loc set to their place; 0 to have them spooled; or -1 with errstr
+ * set.
  */
 struct pagestore {
 	int	(*put)(struct pagestore *st, const struct image *im,
 		    uint64_t addr, const uint8_t *page, size_t len,
 		    struct source **src, uint64_t *loc);
-	struct snap	*snap;	/* borrowed; which is read */
+	struct snap	*snap;	/* borrowed; the snapshot being read */
 };
 
 struct builder {
@@ -121,25 +131,26 @@ struct builder {
 	size_t		 nseg;
 };
 
-struct filelist {		/* named files, on the way into a record */
+struct filelist {		/* list of named files for a Linux record */
 	struct file	*file;	/* owned */
 	size_t		 n;
 	bool		 failed;
-	char		 lost[32]; /* the first that could not be read ... */
-	int		 why;	/* ... and its errno; 0: none */
+	char		 lost[32]; /* name of the first file that could not
+				      be read */
+	int		 why;	/* errno of the file lost; 0: none was lost */
 };
 
-enum { IDENTITY_KB = 4 };	/* kilobytes that have one identity */
+enum { IDENTITY_KB = 4 };	/* kilobytes that one identity covers */
 
 /*
- * No process of Linux has a greater number: include/linux/threads.h.  Those of
- * carried files do.
+ * Limit of pids on Linux: include/linux/threads.h.  Carried files have numbers
+ * above it.
  */
 enum { PID_MAX_LIMIT = 4 * 1024 * 1024 };
 
 enum {
 	SOURCE_OK = 0,
-	SOURCE_LOST = 1		/* some of it cannot be read; errstr says why */
+	SOURCE_LOST = 1		/* some bytes cannot be read; errstr says why */
 };
 
 /* buf.c */
@@ -202,8 +213,9 @@ uint64_t	 segment_kb(const struct segment *s);
 size_t		 segment_kblen(const struct segment *s, uint64_t kb);
 
 /*
- * Return the end, exclusive, of the len bytes at address start.  2^64, which is
- * no number, is UINT64_MAX: all to the last byte.
+ * Return the exclusive end of the len bytes at address start.  2^64, which does
+ * not fit, becomes UINT64_MAX, which then stands for everything up to the last
+ * byte.
  */
 static inline uint64_t
 memory_end(uint64_t start, uint64_t len)
@@ -217,7 +229,7 @@ ssize_t		 image_readsome(struct image *im, uint64_t addr, void *buf,
 void		 image_span(struct image *im, uint64_t addr, struct span *sp);
 void		 image_holes(struct image *im, uint64_t addr, struct span *sp);
 
-/* mapped.c: bytes of a process or a record, of malloc(3) or mapped */
+/* mapped.c: file data from malloc(3) or mapped */
 uint8_t		*data_map(int fd, size_t len);
 void		 data_free(uint8_t *data);
 void		 data_forget(const uint8_t *data, size_t upto);

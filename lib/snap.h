@@ -1,12 +1,12 @@
 /*
- * Snapshots of processes: the header of libsnap, in the order in which a
- * newcomer wants to read it.  libsnap(3) tells what each function does; each
- * group names the files that have it, below lib or fmt.  More is in task.h,
- * space.h and trace.h.
+ * Snapshots of processes: the public header of libsnap, in the order in which a
+ * newcomer wants to read it.  libsnap(3) describes each function; the comment
+ * above a group names the files that implement it, below lib or fmt.  More is
+ * in task.h, space.h and trace.h.
  *
- * A snapshot is a set of processes as they stood at one instant.  Readers
- * make a struct snap of live processes, of a snap(6) stream, of other
- * formats; writers turn it into any of them.
+ * A snapshot is a set of processes as they stood at one instant.  Readers make
+ * a struct snap from live processes, from a snap(6) stream or from another
+ * format; writers turn a struct snap into any of these.
  */
 #ifndef SNAP_H
 #define SNAP_H
@@ -28,7 +28,7 @@
 
 /*
  * The unit of a snapshot: snap(6) describes memory in pages of 1024 bytes.
- * To tell them from the pages of the machine, names say kb.
+ * Names say kb for these, and page for the pages of the machine.
  */
 enum { KB = 1024 };
 
@@ -44,11 +44,11 @@ int		 errstr_wrap(const char *fmt, ...)
 		    __attribute__((format(printf, 1, 2)));
 
 /*
- * Bytes that grow: buf.c.  A failed allocation is remembered, so that a
- * row of calls needs one look at the end.
+ * Growing byte arrays: buf.c.  A buffer remembers a failed allocation, so that
+ * a row of calls needs one check at the end.
  */
 struct buf {
-	uint8_t	*data;		/* owned, until someone takes it over */
+	uint8_t	*data;		/* owned, until a function takes it over */
 	size_t	 len;
 	size_t	 cap;
 	bool	 failed;
@@ -63,7 +63,7 @@ void		 buf_free(struct buf *b);
 void		 shell_word(struct buf *b, const char *s);
 
 /*
- * Text that goes to people: text.c
+ * Text for people to read: text.c
  */
 size_t		 text_utf8(const char *s, uint32_t *c);
 int		 text_columns(const char **s);
@@ -75,14 +75,16 @@ void		 text_time(char *s, size_t n, uint64_t us);
 /*
  * The model, images: image.c, imageread.c, view.c
  */
-struct piece {			/* what is visible of a segment */
+struct piece {			/* range of addresses where one segment is
+				   visible */
 	RB_ENTRY(piece)	 entry;
 	uint64_t	 first;	/* address of the first byte */
-	uint64_t	 last;	/* and of the last one */
+	uint64_t	 last;	/* address of the last byte */
 	struct segment	*seg;	/* borrowed from the image */
 };
 
-struct missing {		/* mapped and present, but not captured */
+struct missing {		/* range that was mapped and present, but not
+				   captured */
 	uint64_t	 start;
 	uint64_t	 end;	/* exclusive */
 	char		 reason[24];
@@ -92,17 +94,18 @@ enum image_kind { IMAGE_TEXT, IMAGE_MEM };
 
 RB_HEAD(view, piece);
 
-struct image {			/* a sparse file: text or memory */
-	struct proc	*proc;	/* whose it is, borrowed */
+struct image {			/* sparse file: the text or memory of a
+				   process */
+	struct proc	*proc;	/* borrowed; process that has the image */
 	enum image_kind	 kind;
-	struct segment **seg;	/* owned; in the order they came */
+	struct segment **seg;	/* owned; in the order of insertion */
 	size_t		 nseg;
-	struct view	 view;	/* owned; by address, where they overlap the
-				   one in front */
-	struct view	 taken;	/* owned; addresses of the present section */
-	uint64_t	 section; /* those begun */
-	bool		 overlaps; /* some segments do */
-	struct missing	*missing; /* owned; ascending */
+	struct view	 view;	/* owned; visible pieces by address */
+	struct view	 taken;	/* owned; addresses that segments of the
+				   present section cover */
+	uint64_t	 section; /* number of sections begun */
+	bool		 overlaps; /* true if some segments overlap */
+	struct missing	*missing; /* owned; in ascending order */
 	size_t		 nmissing;
 };
 
@@ -115,78 +118,89 @@ int		 image_read(struct image *im, uint64_t addr, void *buf,
 /*
  * The model, processes: snap.c, carried.c, record/maps.c
  */
-struct file {			/* a small file of a process */
+struct file {			/* small file of a process */
 	char		*name;	/* owned */
-	uint8_t		*data;	/* owned; never NULL in a process */
+	uint8_t		*data;	/* owned; in a process never NULL */
 	size_t		 len;
 };
 
-struct kbcount {		/* kilobytes as a stream describes them */
+struct kbcount {		/* numbers of kilobytes, by their record in a
+				   stream */
 	uint64_t	 raw;
 	uint64_t	 zero;
-	uint64_t	 same;	/* references */
+	uint64_t	 same;	/* kilobytes that are references to others */
 };
 
-struct carried {		/* a file that was mapped, as maps names it */
+struct carried {		/* identity of a mapped file, as in maps */
 	uint64_t	 dev;
 	uint64_t	 ino;
 	char		*path;	/* owned */
 };
 
-struct proc {			/* a process or a thread */
-	RB_ENTRY(proc)	 entry;	/* by pid */
+struct proc {			/* process, thread or carried file */
+	RB_ENTRY(proc)	 entry;	/* node in the tree of processes by pid */
 	uint64_t	 pid;
-	uint64_t	 leader; /* of a thread: its process; else 0 */
-	struct carried	*carried; /* owned; no process, but a file whose bytes
-				   are text, or shared memory: mem; NULL: a
-				   process */
-	struct file	*file;	/* owned; in the order they came */
+	uint64_t	 leader; /* process that a thread belongs to; 0: not
+				    a thread */
+	struct carried	*carried; /* owned; NULL, or the file that this entry
+				     carries: its bytes are text; those of
+				     shared memory are mem */
+	struct file	*file;	/* owned; in the order in which they were
+				   added */
 	size_t		 nfile;
-	struct taskstate *state; /* owned; what they tell, or NULL: not asked
-				   for; state/state.h */
-	struct linuxrec	*record; /* owned; proc_record; NULL: not asked for */
-	struct image	*text;	/* owned; NULL: none */
-	struct image	*mem;	/* owned; NULL: none */
-	struct kbcount	 count;	/* set by reader or writer of a stream, or
-				   snap_count */
-	uint64_t	 filesum; /* of all small files in a stream, where some
-				   were not kept: readopts */
+	struct taskstate *state; /* owned; parsed small files
+				    (state/state.h); NULL until first used */
+	struct linuxrec	*record; /* owned; parsed proc file; NULL until
+				    proc_record is called */
+	struct image	*text;	/* owned; or NULL */
+	struct image	*mem;	/* owned; or NULL */
+	struct kbcount	 count;	/* set by the reader or writer of a stream,
+				   or by snap_count */
+	uint64_t	 filesum; /* checksum of all small files of the
+				     stream, if readopts made the reader drop
+				     some */
 };
 
 RB_HEAD(proctree, proc);
 
 struct snap {
-	char		*header; /* owned; the first line, without newline */
-	struct proc	**proc;	/* owned; in order */
+	char		*header; /* owned; first line of the stream, without
+				    newline */
+	struct proc	**proc;	/* owned; in the order of the stream */
 	size_t		 nproc;
 	struct proctree	 bypid;
-	size_t		*thread; /* owned; threads in proc, by their process */
+	size_t		*thread; /* owned; indices into proc of threads,
+				    sorted by process */
 	size_t		 nthread;
-	size_t		*file;	/* owned; carried files in proc, by file */
+	size_t		*file;	/* owned; indices into proc of carried files,
+				   sorted by file */
 	size_t		 nfile;
-	size_t		 indexed; /* of so many processes */
+	size_t		 indexed; /* number of entries of proc that thread
+				     and file cover */
 	struct source	*sources; /* owned */
 	uint32_t	 nsource;
-	struct stat	 st;	/* of what it was read from; st_mode 0: of
-				   nothing */
-	bool		 summed; /* all of it was read, and is as its trailer
-				   tells, */
-	bool		 hasindex; /* which has an index, too */
-	char		*broken; /* owned; the error that reading ended with, of
-				    partial of struct readopts, or NULL */
-	char		*unsummed; /* owned; why what was its trailer is none;
-				   NULL: there was none, or it is one */
-	bool		 damaged; /* that cannot be but for damage */
+	struct stat	 st; /* of the file it was read from; st_mode 0: none */
+	bool		 summed; /* all bytes were read and match the sums in
+				    the trailer */
+	bool		 hasindex; /* the verified trailer includes an index */
+	char		*broken; /* owned; error that ended reading early, if
+				    readopts.partial was set; else NULL */
+	char		*unsummed; /* owned; why the bytes that look like a
+				      trailer are not one; NULL: no such
+				      error */
+	bool		 damaged; /* unsummed can be explained by damage only */
 };
 
 /*
- * The first line of a snapshot, taken apart: header.c
+ * The first line of a snapshot, parsed: header.c
  */
 struct header {
-	const char	*rest;	/* borrowed; behind "process snapshot " */
-	bool		 timed;	/* time is told */
-	unsigned long long time; /* when it was taken, as time(2) */
-	char		 cputype[16]; /* in Plan 9's words; "": not told */
+	const char	*rest;	/* borrowed; text after "process snapshot " */
+	bool		 timed;	/* the line has a time */
+	unsigned long long time; /* when the snapshot was taken, as in
+				    time(2) */
+	char		 cputype[16]; /* Plan 9's name of the machine; "":
+				         not recorded */
 };
 
 void		 header_parse(struct header *h, const char *line);
@@ -207,18 +221,19 @@ struct image	*mapped_file(struct snap *s, struct proc *p, const char *exe,
 int		 proc_vmas(const struct proc *p, struct vmas *l);
 
 /*
- * How far long work is: io/progress.c.  The work counts; all functions take
- * NULL where nobody wants to know.
+ * Progress of long work: io/progress.c.  The worker counts; all functions
+ * accept NULL, if nobody watches.
  */
 struct progress {
-	atomic_ullong	 done;	/* bytes that were read */
-	atomic_ullong	 total;	/* of so many; 0: not known */
-	atomic_ullong	 raw;	/* kilobytes among them, or made of them */
+	atomic_ullong	 done;	/* bytes read so far */
+	atomic_ullong	 total;	/* bytes to read; 0: unknown */
+	atomic_ullong	 raw;	/* kilobytes of memory found, by kind */
 	atomic_ullong	 zero;
 	atomic_ullong	 same;
 	atomic_ullong	 began;	/* milliseconds of CLOCK_MONOTONIC */
-	atomic_uint	 writes; /* odd: one is under way */
-	atomic_bool	 held;	/* processes stay stopped meanwhile */
+	atomic_uint	 writes; /* odd while a write is under way, which may
+				    wait for a reader */
+	atomic_bool	 held;	/* processes stay stopped until the work ends */
 };
 
 void		 progress_phase(struct progress *p, uint64_t total);
@@ -227,7 +242,7 @@ void		 progress_count(struct progress *p, uint64_t raw,
 		    uint64_t zero, uint64_t same);
 
 /*
- * Streams out: io/output.c, io/settle.c, io/gzip/out.c
+ * Output streams: io/output.c, io/settle.c, io/gzip/out.c
  */
 struct output;
 
@@ -249,21 +264,23 @@ void		 output_abort(struct output *o);
 void		 output_cleanup(void);
 
 /*
- * Programs that read what strangers wrote, confined: confine/confine.c
+ * Confine a program that reads files written by strangers: confine/confine.c
  */
-struct confined {		/* what a program needs; all is borrowed */
-	char *const	*in;	/* paths of files and directories to be read;
-				   NULL and "-" among them are standard
-				   input */
+struct confined {		/* files that a program needs; all members
+				   are borrowed */
+	char *const	*in;	/* paths of files and directories to read;
+				   NULL or "-" is standard input */
 	size_t		 nin;
-	const char	*parent; /* one more, or NULL */
-	const char	*out;	/* the file to be written, or NULL */
-	bool		 many;	/* it may also be out.PID, for each PID */
-	const char	*outdir; /* the directory to be written into, or NULL */
-	int		 (*act)(void *); /* to be done outside, once, which
-				   makes a descriptor; or NULL */
-	void		 (*undo)(void *); /* the contrary, at the end */
-	void		*arg;	/* of both */
+	const char	*parent; /* one more path to read, or NULL */
+	const char	*out;	/* file to write, or NULL */
+	bool		 many;	/* also allow to write out.PID, for any PID */
+	const char	*outdir; /* directory to write into, or NULL */
+	int		 (*act)(void *); /* function that the unconfined
+					    helper calls once; it returns a
+					    descriptor; or NULL */
+	void		 (*undo)(void *); /* reverses act when the program
+					     ends */
+	void		*arg;	/* argument of act and undo */
 };
 
 int		 confine(const struct confined *c);
@@ -271,39 +288,45 @@ const char	*confine_lacks(void);
 int		 confine_act(int *fd);
 
 /*
- * Snapshots read, by open.c, which picks the reader of a format, compared
- * (snap6/compare.c), made one (merge/merge.c), or fewer (merge/keep.c), and
- * counted (dedup/count.c)
+ * Read snapshots (open.c picks the reader of a format), compare them
+ * (snap6/compare.c), merge them (merge/merge.c), drop processes from them
+ * (merge/keep.c) and count their memory (dedup/count.c).
  */
 struct readopts {
-	bool	 nodata;	/* page bytes will not be asked for */
-	bool	 brief;		/* nor which pages are the same */
-	const char *const *files; /* of small files, and those of Linux records,
-				   what will be asked for, up to NULL; or
-				   NULL: all */
-	const char *const *unused; /* of those, what will not, up to NULL; or
-				   NULL: none; of criu_readopts */
-	bool	 nosizes;	/* nor the lines in kB of smaps and status, how
-				   much memory there is of what */
-	bool	 scan;		/* read and check all, even with an index */
-	bool	 salvage;	/* take what is whole of a damaged stream */
-	bool	 partial;	/* keep what was read before an error: broken
-				   of struct snap */
-	size_t	 unpacked;	/* MiB that may be kept unpacked of a compressed
-				   file; 0: as many as help */
+	bool	 nodata;	/* page bytes will not be read */
+	bool	 brief;		/* nor is it needed which pages are the same */
+	const char *const *files; /* names of the small files, and of the
+				     files of Linux records, to keep; ends
+				     with NULL; or NULL: keep all */
+	const char *const *unused; /* names of small files and record files
+				      to drop, set by criu_readopts; ends
+				      with NULL; or NULL: drop none */
+	bool	 nosizes;	/* drop the lines of smaps and status that
+				   are sizes in kB */
+	bool	 scan;		/* read and check the whole stream, even if
+				   it has an index */
+	bool	 salvage; /* read the undamaged parts of a damaged stream */
+	bool	 partial;	/* after an error, return what was read
+				   before it, with the error in snap.broken */
+	size_t	 unpacked;	/* MiB of a compressed file to keep
+				   decompressed in memory; 0: choose */
 	void	(*record)(void *, uint64_t, const char *, uint64_t, uint64_t);
-				/* arg, pid, name, position, length; at
-				   position 0, the first line */
-	void	(*warn)(void *, const char *); /* of what is missing */
-	void	*arg;		/* the first argument of both */
-	const char *exe;	/* the executable of an ELF core; NULL: look
-				   where it was */
-	struct pagestore *store; /* where pages go that must be copied, of
-				   criu_store; NULL: to a spool */
-	struct progress *progress; /* told how far reading is, or NULL */
+				/* called for each record, with arg, pid,
+				   name, position and length; the first line
+				   has position 0 */
+	void	(*warn)(void *, const char *); /* called with a sentence for
+					          each thing missing from the
+					          input */
+	void	*arg;		/* first argument of record and warn */
+	const char *exe;	/* path of the executable of an ELF core;
+				   NULL: use the path in the core */
+	struct pagestore *store; /* from criu_store: receives pages that must
+				    be copied; NULL: use a spool */
+	struct progress *progress; /* receives the progress of reading, or
+				      NULL */
 };
 
-/* 1: a process is wanted; 0: it is not; -1: errstr */
+/* return 1 to keep process p, 0 to drop it, or -1 with errstr set */
 typedef int	 (*snap_want)(void *arg, struct snap *s, struct proc *p);
 
 struct snap	*snap_open(const char *path, const struct readopts *o);
@@ -315,9 +338,9 @@ int		 snap_count(struct snap *s, void (*warn)(void *, const char *),
 		    void *arg);
 
 /*
- * snap(6): snap6/write.c, snap6/num.c
+ * Write snap(6) streams: snap6/write.c, snap6/num.c
  */
-struct snap6;			/* a snapshot being written */
+struct snap6;			/* writer of one snapshot */
 
 struct snap6	*snap6_begin(struct output *out, const char *header,
 		    void (*warn)(void *, const char *), void *arg);
@@ -328,20 +351,21 @@ int		 snap6_write(struct snap *s, struct output *out,
 bool		 snap6_known(const char *name);
 
 /*
- * The Linux record, taken apart and made: record/archive.c, record/factstate.c,
+ * Read and make Linux records: record/archive.c, record/factstate.c,
  * record/pack.c, record/edit.c
  */
-struct recfile {		/* one of its files; it borrows from it */
-	const char	*name;	/* namelen bytes; no NUL behind them */
+struct recfile {		/* one file of a Linux record; it borrows
+				   from the record */
+	const char	*name;	/* namelen bytes, without a terminating NUL */
 	size_t		 namelen;
 	const uint8_t	*data;
 	size_t		 len;
 };
 
-struct linuxrec {		/* a Linux record taken apart */
-	const uint8_t	*data;	/* borrowed; of the record */
+struct linuxrec {		/* parsed Linux record */
+	const uint8_t	*data;	/* borrowed; bytes of the record */
 	size_t		 len;
-	size_t		*at;	/* owned; where its files are, by name */
+	size_t		*at; /* owned; offsets of its files, sorted by name */
 	size_t		 n;
 };
 
@@ -362,13 +386,13 @@ int		 linuxrec_pack(struct proc *p, const char *cputype,
 		    const struct file *file, size_t n);
 
 /*
- * Where a process belongs, as its Linux record tells: record/place.c
+ * Unit, container and pod of a process, from its Linux record: record/place.c
  */
 enum { PLACE_NAME = 256 };
 
-struct place {			/* of names, "" is: none */
-	uint64_t	 pid;	/* in its own pid namespace */
-	char		 unit[PLACE_NAME]; /* of systemd */
+struct place {			/* each name is "" if there is none */
+	uint64_t	 pid;	/* number in the process's own pid namespace */
+	char		 unit[PLACE_NAME]; /* systemd unit */
 	char		 container[PLACE_NAME];
 	char		 pod[PLACE_NAME];
 };
@@ -376,20 +400,23 @@ struct place {			/* of names, "" is: none */
 void		 proc_place(struct place *pl, const struct proc *p);
 
 /*
- * Who a process or thread was when it was taken: record/facts.c
+ * Identity of a process or thread when it was captured: record/facts.c
  */
 struct identity {
-	uint64_t	 pid;	/* that it had: snapcat may give others */
-	uint64_t	 part;	/* of a snapshot of several: 0 is the first */
-	uint64_t	 start;	/* ticks since its machine began; 0: not told */
-	char		 name[28]; /* of the program */
+	uint64_t	 pid;	/* original number; snap_merge may have
+				   changed that of struct proc */
+	uint64_t	 part;	/* index of the part in a merged snapshot; 0:
+				   the first */
+	uint64_t	 start;	/* start time in ticks since boot; 0: not
+				   recorded */
+	char		 name[28]; /* name of the program */
 };
 
 int		 proc_identity(struct identity *o, struct proc *p);
 
 /*
- * What is known of a process beside its memory, in words, and how that differs
- * from what was known: record/facts.c, record/factlist.c
+ * Facts of a process other than its memory, in words, and their changes from
+ * one snapshot to another: record/facts.c, record/factlist.c
  */
 enum subject {
 	SUBJECT_NAME, SUBJECT_PARENT, SUBJECT_ARGUMENTS, SUBJECT_EXECUTABLE,
@@ -401,33 +428,35 @@ enum subject {
 
 struct fact {
 	enum subject	 subject;
-	uint64_t	 order;	/* among those of its subject */
-	uint64_t	 id;	/* one with another id is of another thing */
-	char		*key;	/* owned; "": there is but one */
+	uint64_t	 order;	/* sort key among facts of one subject */
+	uint64_t	 id;	/* identity of the described thing: facts of
+				   different id are not compared */
+	char		*key;	/* owned; "": the subject has only one fact */
 	char		*value;	/* owned */
-	char		*more;	/* owned; told but not compared, or NULL */
+	char		*more;	/* owned; shown but not compared; or NULL */
 };
 
 struct factlist {
-	struct fact	*v;	/* owned; by subject, order and key */
+	struct fact	*v;	/* owned; sorted by subject, order and key */
 	size_t		 n;
-	unsigned int	 told;	/* 1 << subject, of all that are known */
+	unsigned int	 told;	/* bit set of 1 << subject: subjects that the
+				   snapshot records */
 };
 
-enum how {			/* what became of a thing */
+enum how {			/* kind of a change */
 	HOW_SAME,
 	HOW_ADDED,
 	HOW_REMOVED,
 	HOW_CHANGED
 };
 
-struct change {			/* all is borrowed from facts */
+struct change {			/* all pointers are borrowed from the facts */
 	enum how	 how;
 	enum subject	 subject;
 	const char	*key;
-	const char	*was;	/* NULL: it was not there */
-	const char	*is;	/* NULL: it is not there */
-	const char	*more;	/* NULL: no more is known */
+	const char	*was;	/* old value; NULL: it was added */
+	const char	*is;	/* new value; NULL: it was removed */
+	const char	*more;	/* further text to show, or NULL */
 };
 
 struct changes {
@@ -443,9 +472,9 @@ int		 factlist_diff(struct changes *l, const struct factlist *was,
 const char	*subject_word(enum subject subject);
 
 /*
- * Secrets that are left out of snapshots: record/exclude.c, record/environ.c
+ * Leave secrets out of snapshots: record/exclude.c, record/environ.c
  */
-struct exclude;			/* which */
+struct exclude;			/* set of things to leave out */
 
 struct exclude	*exclude_new(void);
 int		 exclude_add(struct exclude *x, const char *words);
@@ -457,7 +486,7 @@ int		 exclude_snap(struct exclude *x, struct snap *s,
 void		 exclude_free(struct exclude *x);
 
 /*
- * A process as an ELF core, made as it is read: core/write/layout.c
+ * Present a process as an ELF core, built as it is read: core/write/layout.c
  */
 struct core;
 
@@ -471,59 +500,68 @@ int64_t		 core_seek(const struct core *c, uint64_t off, int whence);
 
 /*
  * CRIU images: criu/read/read.c, criu/write/write.c, criu/write/place.c and,
- * of live processes, criu/make/make.c
+ * for live processes, criu/make/make.c
  */
-enum criu_need {		/* what criu restore is to be told */
-	CRIU_MADE = 1,		/* it is known what */
+enum criu_need {		/* bits: options that criu restore needs */
+	CRIU_MADE = 1,		/* the other bits are valid */
 	CRIU_SHELL_JOB = 2,
 	CRIU_TCP_CLOSE = 4,
 	CRIU_TCP_ESTABLISHED = 8,
 	CRIU_FILE_LOCKS = 16,
 	CRIU_EXT_UNIX_SK = 32,
-	CRIU_TERMINAL = 64	/* to stay on its terminal, which they have */
+	CRIU_TERMINAL = 64	/* stay on the present terminal, which the
+				   processes share */
 };
 
-enum criu_cgroups {		/* of cgroups, what is restored */
-	CGROUPS_IGNORE,		/* nothing: they are those that criu is in */
-	CGROUPS_NONE,		/* which ones: they must be there */
-	CGROUPS_PROPS,		/* the same, and their properties */
-	CGROUPS_SOFT,		/* all, but no properties of those there */
-	CGROUPS_FULL,		/* all */
-	CGROUPS_STRICT		/* all; none may be there */
+enum criu_cgroups {		/* how to restore cgroups */
+	CGROUPS_IGNORE,		/* restore none: stay in the cgroups of criu */
+	CGROUPS_NONE,		/* record the cgroups, which must exist */
+	CGROUPS_PROPS,		/* record the cgroups, which must exist, and
+				   set their properties */
+	CGROUPS_SOFT, /* create missing cgroups, with their properties */
+	CGROUPS_FULL, /* create missing cgroups; set the properties of all */
+	CGROUPS_STRICT		/* create all cgroups; fail if one exists */
 };
 
 struct criuopts {
-	const char	*parent; /* a directory to write upon, or NULL */
-	bool		 overwrite; /* a directory that is not empty */
-	uint64_t	 leave;	/* of live processes: kinds of what is left out
-				   if it cannot be restored; of criu_leave */
-	uint64_t	 root;	/* of live processes: this one and those below
-				   it; 0: all */
-	bool		 along;	/* connections of TCP would go along: note does
-				   not hear of them */
-	unsigned int	 cgroups; /* of live processes: enum criu_cgroups */
-	bool		 cgroup_root; /* criu is told another root of cgroups:
-				   none above those of processes is written */
-	bool		 check;	/* write nothing: set by criu_check */
-	void		(*warn)(void *, const char *); /* or NULL */
-	void		(*note)(void *, const char *); /* or NULL: is told
-				   what of live processes is restored, but not
-				   as it was */
-	void		*arg;	/* the first argument of both */
-	unsigned int	*need;	/* or NULL: bits of enum criu_need are set in
-				   it, of live processes */
-	struct buf	*words;	/* or NULL: more words of criu's command are
-				   added to it, each behind a blank, as sh(1)
-				   takes them, of live processes */
-	struct progress	*progress; /* or NULL */
-	struct pagestore *store; /* that the snapshot was read with, or NULL */
+	const char	*parent; /* directory of earlier images, whose
+				    unchanged pages are not repeated, or NULL */
+	bool		 overwrite; /* allow a directory that is not empty */
+	uint64_t	 leave;	/* live processes: bit set, from criu_leave,
+				   of the kinds of things to leave out if
+				   they cannot be restored */
+	uint64_t	 root;	/* live processes: restore this one and its
+				   descendants; 0: all */
+	bool		 along;	/* TCP connections will be moved: do not
+				   report them to note */
+	unsigned int	 cgroups; /* live processes: one of enum criu_cgroups */
+	bool		 cgroup_root; /* another cgroup root will be given to
+				         criu: write no cgroup above those of
+				         the processes */
+	bool		 check;	/* only check, write nothing; set by
+				   criu_check */
+	/* called with a sentence for each error; or NULL */
+	void		(*warn)(void *, const char *);
+	/* live processes: called with a sentence for each thing that is
+	   restored differently; or NULL */
+	void		(*note)(void *, const char *);
+	void		*arg;	/* first argument of warn and note */
+	unsigned int	*need;	/* live processes: bits of enum criu_need are
+				   added to it; or NULL */
+	struct buf	*words;	/* live processes: further arguments for criu
+				   are appended, quoted for sh(1), each after
+				   a blank; or NULL */
+	struct progress	*progress; /* receives the progress, or NULL */
+	struct pagestore *store; /* the store with which the snapshot was
+				    read, or NULL */
 };
 
-struct criustat {		/* what was written */
-	uint64_t	 kb;	/* kilobytes of all pages that are there */
-	uint64_t	 parentkb; /* of those in the parent, left out */
-	uint64_t	 zerokb; /* of those that are zero */
-	uint64_t	 bytes;	/* of pages images */
+struct criustat {		/* amounts written */
+	uint64_t	 kb;	/* kilobytes of all present pages */
+	uint64_t	 parentkb; /* kilobytes left out because the parent
+				      has them */
+	uint64_t	 zerokb; /* kilobytes of zero pages */
+	uint64_t	 bytes;	/* bytes of pages images */
 };
 
 void		 criu_readopts(struct readopts *o);
@@ -538,24 +576,26 @@ int		 criu_write(struct snap *s, const char *dir,
 		    const struct criuopts *o, struct criustat *st);
 
 /*
- * Snapshots as a tree of files: tree/tree.c, tree/dir.c, tree/read.c
+ * Show snapshots as a tree of files: tree/tree.c, tree/dir.c, tree/read.c
  */
-enum { FSTREE_ROOT = 1 };	/* the inode number of the root */
+enum { FSTREE_ROOT = 1 };	/* inode number of the root */
 
 struct fsattr {
 	uint64_t	 size;	/* bytes */
-	uint64_t	 data;	/* bytes that are no holes */
+	uint64_t	 data;	/* bytes outside of holes */
 	bool		 dir;
-	bool		 exec;	/* a program */
-	bool		 memory; /* mem, core, or of map/ */
-	void		*tag;	/* of the snapshot; NULL for the root */
+	bool		 exec;	/* set for a program */
+	bool		 memory; /* set for mem, core and files in map/ */
+	void		*tag;	/* argument of fstree_add for the snapshot;
+				   NULL for the root */
 };
 
-struct fsentry {		/* one of a directory */
-	const char	*name;	/* borrowed while the call lasts */
+struct fsentry {		/* directory entry */
+	const char	*name;	/* borrowed; valid during the call */
 	uint64_t	 ino;
 	bool		 dir;
-	uint64_t	 next;	/* where the list goes on behind it */
+	uint64_t	 next;	/* value of from that continues the list
+				   after this entry */
 };
 
 struct fstree;
@@ -574,7 +614,8 @@ int64_t		 fstree_seek(struct fstree *t, uint64_t ino, uint64_t off,
 		    int whence);
 
 /*
- * Which live processes are meant: linux/choose/name.c, linux/choose/cgroup.c
+ * Find live processes by name or cgroup: linux/choose/name.c,
+ * linux/choose/cgroup.c
  */
 typedef int	 (*choose_fn)(void *arg, pid_t pid);
 
@@ -585,36 +626,44 @@ int		 proc_grouped(const char *what, const uid_t *user,
 		    choose_fn fn, void *arg);
 
 /*
- * Live processes, stopped, taken and let go: linux/live.c, linux/add.c,
+ * Stop, capture and release live processes: linux/live.c, linux/add.c,
  * linux/freeze.c, linux/kill.c
  */
 struct liveopts {
-	int	 out;		/* who reads from this descriptor is left out */
-	const uid_t *user;	/* of a name and a cgroup, only those of this
-				   one; NULL: all, or for who is not root, his
-				   own */
-	bool	 descendants;	/* of all processes named, too */
-	bool	 restore;	/* ask them in the stop what restoring takes */
-	bool	 datafiles;	/* unmodified pages of mapped data files, too */
-	bool	 observe;	/* run nothing in a process */
-	bool	 clone;		/* let them go before their memory is read;
-				   not with observe */
-	bool	 move;		/* they are killed at the end: connections of
-				   TCP are locked, and go along */
-	bool	 again;		/* fail where a clone is lost: live_lost */
-	bool	 flags;		/* read smaps when all are stopped */
-	bool	 perfmaps;	/* names of code that they made, too */
-	bool	 verbose;	/* say for how long each was stopped */
-	uint64_t memory;	/* bytes that clones and copies may take, else
-				   all stay stopped; 0: no limit */
-	unsigned int patience;	/* seconds to wait for file servers, in all
-				   while anything is stopped; 0: some */
-	struct progress *progress; /* told what there is to read, or NULL */
+	int	 out;		/* leave out the process that reads from this
+				   descriptor */
+	const uid_t *user;	/* restrict names and cgroups to processes of
+				   this user; NULL: any user, or the caller's
+				   own if it is not root */
+	bool	 descendants;	/* also capture the descendants of all named
+				   processes */
+	bool	 restore;	/* record in the stop what restoring needs */
+	bool	 datafiles;	/* also save unmodified pages of mapped data
+				   files */
+	bool	 observe;	/* inject no calls into a process */
+	bool	 clone;		/* release the processes before their memory
+				   is read, using clones; not with observe */
+	bool	 move;		/* the processes will be killed at the end:
+				   lock their TCP connections so that they
+				   can move */
+	bool	 again;		/* fail if a clone is lost (live_lost) */
+	bool	 flags;		/* read smaps while all are stopped */
+	bool	 perfmaps;	/* also save perf maps: names of code that
+				   the processes generated */
+	bool	 verbose; /* report for how long each process was stopped */
+	uint64_t memory;	/* bytes that clones and copies may take; if
+				   they need more, all processes stay
+				   stopped; 0: no limit */
+	unsigned int patience;	/* seconds to wait for file servers in all
+				   while anything is stopped; 0: use a
+				   default */
+	struct progress *progress; /* receives the number of bytes to read,
+				      or NULL */
 	void	(*warn)(void *, const char *);
-	void	*arg;		/* warn's first argument */
+	void	*arg;		/* first argument of warn */
 };
 
-/* of a file that is carried along there is no task */
+/* the task is NULL for a carried file */
 typedef int	 (*take_fn)(void *, struct proc *, const struct task *,
 		    const struct file *, size_t);
 
@@ -643,7 +692,8 @@ void		 live_free(struct live *l);
 char		*live_header(const char *cputype);
 
 /*
- * A process of Linux as a process of Plan 9: plan9/plan9.c, plan9/regs.c
+ * Make the small files of Plan 9 from a Linux process: plan9/plan9.c,
+ * plan9/regs.c
  */
 int		 plan9_files(struct proc *p, const char *cputype,
 		    const struct task *t);

@@ -1,6 +1,6 @@
 /*
- * The address space of a process: its mappings, their pages, and who shares
- * them, live or in a snapshot.
+ * The address space of a process, live or in a snapshot: its mappings, their
+ * pages, and the processes that share them.
  */
 #ifndef SPACE_H
 #define SPACE_H
@@ -8,7 +8,7 @@
 #include "snap.h"
 
 /*
- * Mappings that change: state/vmaedit.c
+ * Edit a list of mappings: state/vmaedit.c
  */
 int		 vmas_map(struct vmas *l, const struct vma *v);
 int		 vmas_unmap(struct vmas *l, uint64_t start, uint64_t end);
@@ -19,23 +19,23 @@ int		 vmas_move(struct vmas *l, uint64_t start, uint64_t len,
 int		 vmas_copy(struct vmas *to, const struct vmas *from);
 
 /*
- * The whole address space of a process, with what smaps, status, stat and
- * limits tell of it: state/space.c, and for where that comes from
- * linux/observe/livespace.c, linux/observe/kernspace.c and record/maps.c
+ * Address space of a process: its mappings, and sizes and addresses from smaps,
+ * status, stat and limits: state/space.c.  Its sources are
+ * linux/observe/livespace.c, linux/observe/kernspace.c and record/maps.c.
  */
-enum vmflag {			/* VmFlags of proc_pid_smaps(5) */
-	VMF_MAYREAD = VMA_READ,	/* mprotect(2) may give it, as the next */
+enum vmflag {			/* flags of VmFlags, proc_pid_smaps(5) */
+	VMF_MAYREAD = VMA_READ,	/* mprotect(2) may set it (VM_MAYREAD) */
 	VMF_MAYWRITE = VMA_WRITE,
 	VMF_MAYEXEC = VMA_EXEC,
-	VMF_SHADOW = 1 << 3,	/* a shadow stack */
+	VMF_SHADOW = 1 << 3,	/* shadow stack */
 	VMF_DEVICE = VMA_DEVICE,
 	VMF_GROWSDOWN = VMA_GROWSDOWN,
-	VMF_UFFD = VMA_UFFD,	/* in any mode */
+	VMF_UFFD = VMA_UFFD,	/* userfaultfd(2), any mode */
 	VMF_DONTDUMP = VMA_DONTDUMP,
-	VMF_SEALED = 1 << 8,	/* mseal(2) */
-	VMF_LOCKED = 1 << 9,	/* mlock(2) */
+	VMF_SEALED = 1 << 8,	/* sealed by mseal(2) */
+	VMF_LOCKED = 1 << 9,	/* locked by mlock(2) */
 	VMF_LOCKONFAULT = 1 << 10,
-	VMF_DONTFORK = 1 << 11,	/* madvise(2), these and what follows */
+	VMF_DONTFORK = 1 << 11,	/* set by madvise(2), down to NOHUGEPAGE */
 	VMF_WIPEONFORK = 1 << 12,
 	VMF_DROPPABLE = 1 << 13,
 	VMF_RANDOM = 1 << 14,
@@ -45,41 +45,42 @@ enum vmflag {			/* VmFlags of proc_pid_smaps(5) */
 	VMF_NOHUGEPAGE = 1 << 18,
 	VMF_NORESERVE = 1 << 19, /* MAP_NORESERVE of mmap(2) */
 	VMF_HUGETLB = 1 << 20,	/* MAP_HUGETLB, or a file of hugetlbfs */
-	VMF_TOLD = 1 << 21,	/* these are told */
-	VMF_SIZES = 1 << 22	/* the sizes are */
+	VMF_TOLD = 1 << 21,	/* the flags are known */
+	VMF_SIZES = 1 << 22	/* the sizes are known */
 };
 
-enum {				/* one or the other */
+enum {				/* masks of two flags */
 	VMF_STACK = VMF_GROWSDOWN | VMF_SHADOW,
 	VMF_WIRED = VMF_LOCKED | VMF_LOCKONFAULT
 };
 
-struct mapping {		/* what smaps tells of a struct vma */
-	unsigned int	 flags;	/* of enum vmflag */
-	uint64_t	 rss;	/* these in kilobytes */
+struct mapping {		/* what smaps shows for a mapping */
+	unsigned int	 flags;	/* bits of enum vmflag */
+	uint64_t	 rss;	/* sizes in kilobytes */
 	uint64_t	 shared;
 	uint64_t	 private;
 	uint64_t	 anon;
 	uint64_t	 swap;
-	uint64_t	 touched; /* since touched_forget */
-	uint64_t	 huge;	/* of rss, mapped with others by one entry */
+	uint64_t	 touched; /* since touched_forget was called */
+	uint64_t	 huge;	/* part of rss that is mapped by huge entries */
 };
 
 struct space {
 	uint64_t	 pid;
-	uint64_t	 tid;	/* of a live one: a thread that has memory */
-	char		 name[64]; /* of the program, as status has it */
+	uint64_t	 tid; /* live process: a thread that still has memory */
+	char		 name[64]; /* name of the program, from status */
 	struct vmas	 vma;
-	struct mapping	*m;	/* owned; as many, in the same order */
+	struct mapping	*m;	/* owned; one for each mapping of vma */
 	uint64_t	 threads;
-	uint64_t	 rss, text, data, stack; /* kilobytes, of status */
+	uint64_t	 rss, text, data, stack; /* kilobytes, from status */
 	uint64_t	 startcode, startdata, startstack, startbrk;
-	uint64_t	 stacklimit, datalimit; /* bytes; 0: not known,
-				   UINT64_MAX: none */
-	bool		 gone;	/* it failed because there is no process */
-	bool		 denied; /* that of the kernel, which may not be seen */
-	bool		 moving; /* its mappings changed all the time */
-	bool		 brief;	/* sizes and most flags are not asked for */
+	uint64_t	 stacklimit, datalimit; /* bytes; 0: unknown,
+						   UINT64_MAX: unlimited */
+	bool		 gone;	/* failed because the process does not exist */
+	bool		 denied; /* kernel space: the addresses may not be
+				    read */
+	bool		 moving; /* failed because the mappings kept changing */
+	bool		 brief;	/* do not read sizes and most flags */
 };
 
 int		 space_live(struct space *sp, pid_t pid, bool brief);
@@ -88,31 +89,33 @@ int		 space_snap(struct space *sp, struct snap *s, uint64_t pid);
 void		 space_free(struct space *sp);
 
 /*
- * What is known of the pages of mappings: state/pages.c, state/sharing.c,
+ * Kinds of pages in mappings: state/pages.c, state/sharing.c,
  * linux/observe/livepages.c, record/pages.c
  */
 enum pagekind {
-	PAGES_NONE,		/* nothing is there */
+	PAGES_NONE,		/* nothing is mapped there */
 	PAGES_RAW,
 	PAGES_ZERO,
-	PAGES_SHARED,		/* with another process */
+	PAGES_SHARED,		/* shared with another process */
 	PAGES_SWAPPED,
 	PAGES_GUARD,		/* MADV_GUARD_INSTALL of madvise(2) */
-	PAGES_MISSING,		/* not captured */
-	PAGES_SAME,		/* of two snapshots: as it was */
+	PAGES_MISSING,		/* present, but not captured */
+	PAGES_SAME,		/* comparing two snapshots: unchanged */
 	PAGES_CHANGED,
 	PAGES_NEW,
 	PAGES_GONE,
 	PAGES_KINDS
 };
 
-struct pagespan {			/* a run of pages that are alike */
+struct pagespan {			/* run of pages of one kind */
 	uint64_t	 start;
 	uint64_t	 end;	/* exclusive */
 	enum pagekind	 kind;
-	uint64_t	 with;	/* SHARED: a process, or 0: not known */
-	uint64_t	 store;	/* where the bytes are; 0: not known */
-	uint64_t	 at;	/* kilobyte in that store of the first */
+	uint64_t	 with;	/* SHARED: pid of the other process; 0:
+				   unknown */
+	uint64_t	 store;	/* identity of the store that has the bytes;
+				   0: unknown */
+	uint64_t	 at;	/* number of the first kilobyte in that store */
 };
 
 struct pagelist {
@@ -120,7 +123,7 @@ struct pagelist {
 	size_t		 n;
 };
 
-struct sharing;			/* who has which pages of which store */
+struct sharing; /* index of stored pages and the processes that have them */
 
 int		 pagelist_add(struct pagelist *l, const struct pagespan *p);
 void		 pagelist_free(struct pagelist *l);
@@ -139,39 +142,40 @@ int		 pages_compare(struct pagelist *l, struct image *old,
 		    const struct vmas *is);
 
 /*
- * How much memory mappings take, by their page tables, what the kernel
- * tells of the frames behind them, and what is touched in a window of time:
- * linux/observe/pageuse.c, linux/observe/pageflags.c, linux/pages/frames.c; and
- * whose threads they are: linux/proc/procfs.c
+ * Memory use of mappings from their page tables, flags of their page frames,
+ * and pages touched in a window of time: linux/observe/pageuse.c,
+ * linux/observe/pageflags.c, linux/pages/frames.c.  The functions of threads
+ * are in linux/proc/procfs.c.
  */
-struct pageuse {		/* kilobytes, but for pss */
-	uint64_t	 rss;	/* as smaps counts it: no zero page, no
-				   huge ones of hugetlbfs */
-	uint64_t	 uss;	/* of it, mapped nowhere else */
-	uint64_t	 shared; /* and the rest */
-	uint64_t	 pss;	/* in 1/4096 of a byte, as the kernel sums it */
+struct pageuse {		/* kilobytes, except for pss */
+	uint64_t	 rss;	/* as smaps counts it: without zero pages and
+				   hugetlbfs pages */
+	uint64_t	 uss;	/* part of rss that nothing else maps */
+	uint64_t	 shared; /* part of rss that others also map */
+	uint64_t	 pss;	/* unit 1/4096 byte, as in the kernel's sum */
 	uint64_t	 swap;
-	uint64_t	 huge;	/* of hugetlbfs */
-	uint64_t	 zero;	/* where nothing was written; these in
-				   detail only */
-	uint64_t	 guard;	/* MADV_GUARD_INSTALL of madvise(2) */
-	uint64_t	 thp;	/* mapped with others by one entry */
+	uint64_t	 huge;	/* pages of hugetlbfs */
+	uint64_t	 zero;	/* zero pages; this and the next two only in
+				   detail */
+	uint64_t	 guard;	/* guard pages, MADV_GUARD_INSTALL of
+				   madvise(2) */
+	uint64_t	 thp;	/* pages mapped by huge entries */
 };
 
-enum { PSS_KB = 4096 * KB };	/* pss of a kilobyte */
+enum { PSS_KB = 4096 * KB };	/* pss of one kilobyte */
 
-struct flagcount {		/* pages that are alike */
-	uint64_t	 flags;	/* 1 << the place in a list of names */
+struct flagcount {		/* number of pages with the same flags */
+	uint64_t	 flags;	/* bit n: the flag pageflag_name(n) */
 	uint64_t	 kb;
 };
 
 struct flagcounts {
 	struct flagcount *v;	/* owned */
 	size_t		 n;
-	size_t		 last;	/* where the last one was found */
+	size_t		 last;	/* index of the last match, to search first */
 };
 
-struct frames;			/* what the kernel tells of frames */
+struct frames;			/* reader of /proc/kpagecount or kpageflags */
 
 struct frames	*frames_open(const char *name);
 void		 frames_free(struct frames *f);

@@ -1,5 +1,5 @@
 /*
- * What Linux tells of a process, as plain structs without system calls, so
+ * State of a Linux process or thread, as plain structs without system calls, so
  * that formats can be written from them.
  */
 #ifndef TASK_H
@@ -19,26 +19,26 @@ enum vma_flag {
 	VMA_WRITE = 2,
 	VMA_EXEC = 4,
 	VMA_SHARED = 8,
-	VMA_MAPS = 15,		/* these, which maps tells */
-	VMA_DEVICE = 16,	/* VM_IO or VM_PFNMAP: no memory behind it */
+	VMA_MAPS = 15,		/* all flags that maps shows */
+	VMA_DEVICE = 16,	/* VM_IO or VM_PFNMAP: not backed by memory */
 	VMA_GROWSDOWN = 32,
-	VMA_UFFD = 64,		/* under userfaultfd(2) */
+	VMA_UFFD = 64,		/* registered with userfaultfd(2) */
 	VMA_DONTDUMP = 128,	/* MADV_DONTDUMP of madvise(2) */
-	VMA_SMAPS = 240,	/* these, which smaps tells */
-	VMA_ALONE = 256		/* no other maps a page that is there */
+	VMA_SMAPS = 240,	/* all flags that smaps shows */
+	VMA_ALONE = 256 /* no present page is mapped by another process */
 };
 
-struct vma {			/* a mapping: proc_pid_maps(5) */
+struct vma {			/* mapping: proc_pid_maps(5) */
 	uint64_t	 start;
 	uint64_t	 end;	/* exclusive */
-	uint64_t	 off;	/* in the file, bytes */
-	uint64_t	 dev;	/* as makedev(3) gives it; 0: no file */
+	uint64_t	 off;	/* offset in the file, in bytes */
+	uint64_t	 dev; /* device number as from makedev(3); 0: no file */
 	uint64_t	 ino;
-	unsigned int	 flags;	/* of enum vma_flag */
-	char		*name;	/* owned; "" for none */
+	unsigned int	 flags;	/* bits of enum vma_flag */
+	char		*name;	/* owned; "": none */
 };
 
-struct vmas {			/* the mappings of a process */
+struct vmas {			/* mappings of a process */
 	struct vma	*v;	/* owned */
 	size_t		 n;
 };
@@ -50,9 +50,9 @@ bool		 vma_isring(const struct vma *v);
 const struct vma *vmas_find(const struct vmas *l, uint64_t addr);
 void		 vmas_free(struct vmas *l);
 
-struct openfile {		/* a descriptor: proc_pid_fdinfo(5) */
+struct openfile {		/* open descriptor: proc_pid_fdinfo(5) */
 	int		 fd;
-	unsigned int	 flags;	/* of open(2) */
+	unsigned int	 flags;	/* flags of open(2) */
 	uint64_t	 pos;
 	uint64_t	 dev;
 	uint64_t	 ino;
@@ -61,7 +61,8 @@ struct openfile {		/* a descriptor: proc_pid_fdinfo(5) */
 	char		*path;	/* owned */
 };
 
-enum regset {			/* of ptrace(2), PTRACE_GETREGSET */
+enum regset {			/* register sets of PTRACE_GETREGSET,
+				   ptrace(2) */
 	REGSET_PRSTATUS,
 	REGSET_FPREGS,
 	REGSET_XSTATE,
@@ -69,35 +70,37 @@ enum regset {			/* of ptrace(2), PTRACE_GETREGSET */
 };
 
 struct bytes {
-	uint8_t		*data;	/* owned; NULL: could not be had */
+	uint8_t		*data;	/* owned; NULL: could not be read */
 	size_t		 len;
 };
 
-struct task {			/* a process or a thread */
+struct task {			/* process or thread */
 	pid_t		 tid;
-	pid_t		 pid;	/* of the process it belongs to */
+	pid_t		 pid;	/* process that the thread belongs to */
 	pid_t		 ppid;
 	pid_t		 pgrp;
 	char		 comm[64];
 	char		 user[64];
-	char		 state;	/* as in proc_pid_stat(5), before we came */
-	uint64_t	 utime;	/* these in milliseconds */
+	char		 state;	/* letter of proc_pid_stat(5), from before
+				   the stop */
+	uint64_t	 utime;	/* times up to age in milliseconds */
 	uint64_t	 stime;
 	uint64_t	 cutime;
 	uint64_t	 cstime;
 	uint64_t	 age;
-	uint64_t	 memkb;	/* resident, in kilobytes */
+	uint64_t	 memkb;	/* resident memory in kilobytes */
 	int		 nice;
-	bool		 kernel; /* a thread of the kernel */
-	bool		 exiting; /* it is on its way out */
-	bool		 worker; /* the kernel's, in a process: io_uring(7) */
+	bool		 kernel; /* kernel thread */
+	bool		 exiting; /* exiting */
+	bool		 worker; /* kernel's worker thread in a process:
+				    io_uring(7) */
 	struct bytes	 reg[REGSET_MAX]; /* borrowed */
-	struct vmas	 vma;	/* owned; of a process */
-	struct openfile	*open;	/* owned; of a process */
+	struct vmas	 vma;	/* owned; empty for a thread */
+	struct openfile	*open;	/* owned; NULL for a thread */
 	size_t		 nopen;
-	char		*cwd;	/* owned; of a process, or NULL */
-	struct bytes	 mounts; /* borrowed; mountinfo */
-	struct bytes	 maps;	/* owned, as this */
+	char		*cwd;	/* owned; NULL for a thread, or if unknown */
+	struct bytes	 mounts; /* borrowed; text of mountinfo */
+	struct bytes	 maps;	/* owned; text of maps */
 	struct bytes	 smaps;
 };
 

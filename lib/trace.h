@@ -1,61 +1,64 @@
 /*
- * Page faults, mappings and allocations of live processes as they happen: what
- * vmtrace shows.
+ * Trace page faults, mappings and allocations of live processes as they happen,
+ * for vmtrace(1).
  */
 #ifndef TRACE_H
 #define TRACE_H
 
 #include "snap.h"
 
-struct perfrec {		/* a record taken apart; it borrows */
-	uint32_t	 type;	/* of enum perfrec_type, or another */
+struct perfrec {		/* parsed perf record; pointers are borrowed */
+	uint32_t	 type;	/* enum perfrec_type, or an unknown type */
 	uint32_t	 misc;
-	uint64_t	 id;	/* of the event that made it */
+	uint64_t	 id;	/* number of the event that made it */
 	uint64_t	 time;	/* ns of CLOCK_MONOTONIC */
-	uint32_t	 pid;	/* in whose context */
+	uint32_t	 pid;	/* process in whose context it happened */
 	uint32_t	 tid;
-	uint64_t	 ip;	/* SAMPLE: the instruction */
+	uint64_t	 ip;	/* SAMPLE: address of the instruction */
 	uint64_t	 addr;	/* SAMPLE, MMAP2 */
-	const uint8_t	*raw;	/* SAMPLE of a tracepoint, or NULL */
+	const uint8_t	*raw;	/* SAMPLE of a tracepoint: its data; or NULL */
 	size_t		 rawlen;
-	uint64_t	 len;	/* MMAP2: bytes; and so on */
+	uint64_t	 len; /* MMAP2: bytes; so are the members up to flags */
 	uint64_t	 off;
 	uint32_t	 major;
 	uint32_t	 minor;
 	uint64_t	 ino;
-	uint32_t	 prot;	/* PROT_READ and others */
-	uint32_t	 flags;	/* MAP_SHARED and others */
-	const char	*name;	/* MMAP2, COMM: ends in NUL */
-	uint32_t	 child;	/* FORK, EXIT: process and thread, and */
+	uint32_t	 prot;	/* MMAP2: PROT_READ and others */
+	uint32_t	 flags;	/* MMAP2: MAP_SHARED and others */
+	const char	*name;	/* MMAP2, COMM: NUL-terminated */
+	uint32_t	 child;	/* FORK, EXIT: process */
 	uint32_t	 ctid;
-	uint32_t	 parent; /* those it comes from */
+	uint32_t	 parent; /* FORK, EXIT: parent process */
 	uint32_t	 ptid;
-	uint64_t	 lost;	/* LOST, LOSTSAMPLES: events */
+	uint64_t	 lost;	/* LOST, LOSTSAMPLES: number of events */
 };
 
-enum trace_kind {		/* what the args are */
-	TRACE_MINOR,		/* handled without input and output */
+enum trace_kind {		/* comments list the arguments */
+	TRACE_MINOR,		/* fault handled without I/O */
 	TRACE_MAJOR,
-	TRACE_FAULT,		/* begun; told if there is no tracepoint */
-	TRACE_USER,		/* address, instruction, error code of x86 */
-	TRACE_KERNEL,		/* the same, in a system call */
-	TRACE_SIGNAL,		/* number, code; SIGBUS or SIGSEGV */
-	TRACE_CALL,		/* system call: its number, six arguments */
-	TRACE_RETURN,		/* its number, what it returns */
+	TRACE_FAULT, /* fault begun; used if there is no tracepoint */
+	TRACE_USER,		/* address, instruction, x86 error code */
+	TRACE_KERNEL,		/* fault in the kernel: as USER */
+	TRACE_SIGNAL,		/* number, code; SIGBUS or SIGSEGV only */
+	TRACE_CALL,		/* number of the system call, six arguments */
+	TRACE_RETURN,		/* number of the system call, its result */
 	TRACE_PAGEALLOC,	/* frame, order, gfp flags */
 	TRACE_PAGEFREE,		/* frame, order */
 	TRACE_PAGEFREES,	/* frame */
-	TRACE_KMALLOC,		/* call site, address, asked, got, gfp */
+	TRACE_KMALLOC,		/* call site, address, bytes requested, bytes
+				   allocated, gfp flags */
 	TRACE_KFREE,		/* call site, address */
-	TRACE_CACHEALLOC,	/* call site, address, asked, got, gfp, name */
-	TRACE_CACHEFREE,	/* call site, address, name */
-	TRACE_EVENTS,		/* those above are perf events */
-	TRACE_MMAP = TRACE_EVENTS, /* a mapping; with those next to it */
+	TRACE_CACHEALLOC,	/* call site, address, bytes requested, bytes
+				   allocated, gfp flags; and name */
+	TRACE_CACHEFREE,	/* call site, address; and name */
+	TRACE_EVENTS,		/* number of kinds that are perf events */
+	TRACE_MMAP = TRACE_EVENTS, /* new mapping; its range includes merged
+				      neighbors */
 	TRACE_COMM,
-	TRACE_EXEC,		/* the memory is new */
+	TRACE_EXEC,		/* execve(2): the address space is new */
 	TRACE_FORK,
-	TRACE_EXIT,		/* of a thread */
-	TRACE_LOST		/* events, from here to there */
+	TRACE_EXIT,		/* a thread ended */
+	TRACE_LOST		/* events were lost */
 };
 
 enum { TRACE_ARGS = 7 };
@@ -65,16 +68,16 @@ struct tpflags;
 struct trace {
 	enum trace_kind	 kind;
 	uint64_t	 arg[TRACE_ARGS];
-	char		 name[64]; /* CACHEALLOC, CACHEFREE */
-	const struct tpflags *flags; /* borrowed: names of those in args; NULL
-				   if it is no tracepoint */
+	char		 name[64]; /* CACHEALLOC, CACHEFREE: slab cache */
+	const struct tpflags *flags; /* borrowed; names of flags in args;
+				        NULL: not a tracepoint */
 	const struct perfrec *rec; /* borrowed */
 };
 
 typedef int	(*trace_fn)(void *arg, const struct trace *t);
 
 /*
- * A tracer of threads: linux/observe/tracer.c
+ * Trace threads: linux/observe/tracer.c
  */
 struct tracer;
 
@@ -90,28 +93,28 @@ uint64_t	 tracer_lost(const struct tracer *t);
 void		 tracer_free(struct tracer *t);
 
 /*
- * To look at a process before it is traced: linux/observe/livespace.c
+ * Look at a process before it is traced: linux/observe/livespace.c
  */
 pid_t		 traced_process(pid_t tid);
 int		 traced_maps(pid_t pid, struct vmas *l);
 
 /*
- * The names of flags, as a tracepoint tells them: linux/observe/tpflags.c
+ * Names of flags from a tracepoint's format: linux/observe/tpflags.c
  */
 const char	*tpflags_string(const struct tpflags *f, uint64_t flags,
 		    char *s, size_t size);
 
 /*
- * Symbols of the kernel: linux/observe/kallsyms.c
+ * Kernel symbols: linux/observe/kallsyms.c
  */
 struct ksym {
 	uint64_t	 addr;
-	const char	*name;	/* borrowed from the text */
+	const char	*name;	/* borrowed from text */
 };
 
-struct ksyms {			/* zeroed before use */
+struct ksyms {			/* must be zeroed before first use */
 	char		*text;	/* owned */
-	struct ksym	*sym;	/* owned; ascending */
+	struct ksym	*sym;	/* owned; sorted by address */
 	size_t		 n;
 };
 
@@ -120,7 +123,7 @@ const struct ksym *ksyms_find(const struct ksyms *k, uint64_t addr);
 void		 ksyms_free(struct ksyms *k);
 
 /*
- * Names of what is in an ELF file: elf/symbols.c
+ * Symbols of ELF files: elf/symbols.c
  */
 struct elfsyms;
 
