@@ -1,6 +1,5 @@
 /*
- * Order: comparators, sorting, and bisection, which finds where in what ascends
- * a thing is.
+ * Comparison functions, sorting, and binary search in sorted arrays.
  */
 #ifndef BISECT_H
 #define BISECT_H
@@ -10,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* how number a compares with b: -1, 0 or 1 */
+/* compare numbers a and b: -1, 0 or 1 */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 /*
- * Define the static function name, a comparator for qsort(3).  By CMP, elements
- * of that type ascend by a member, a number; by CMP2, by first, and where that
- * is equal by second; by PCMP, pointers to that type ascend by a member of
- * what they point to.
+ * Define name as a static comparison function for qsort(3).  CMP: elements of
+ * type are sorted by member, a number.  CMP2: by first, and where that is equal
+ * by second.  PCMP: the elements are pointers to type, sorted by member of what
+ * they point to.
  */
 #define CMP(name, type, member) \
 	CMP_BY(name, type, ORDER(x->member, y->member))
@@ -27,7 +26,10 @@
 #define PCMP(name, type, member) \
 	CMP_BY(name, type *const, ORDER((*x)->member, (*y)->member))
 
-/* x and y, pointers to elements of that type, compare as order says */
+/*
+ * define name to return order, an expression of x and y, which point to
+ * elements of type
+ */
 #define CMP_BY(name, type, order)					\
 	static int							\
 	name(const void *a_, const void *b_)				\
@@ -38,18 +40,18 @@
 		return order;						\
 	}
 
-/* sort an array v of n elements, which may be NULL if n is 0 */
+/* sort the n elements of array v, which may be NULL if n is 0 */
 #define SORT(v, n, cmp) \
 	((n) > 1 ? qsort((v), (n), sizeof *(v), (cmp)) : (void)0)
 
-/* an element of v, which SORT has sorted by cmp, that equals *key, or NULL */
+/* return the element of v, sorted by cmp, that equals *key, or NULL */
 #define FIND_BY(key, v, n, cmp) \
 	((n) == 0 ? NULL : bsearch((key), (v), (n), sizeof *(v), (cmp)))
 
 /*
- * Of the n records at v, ascending, of size bytes each, with a uint64_t at the
- * offset at, return how many have one that is at most key.  It is also the
- * place of the first that has a greater one.
+ * Return the number of records with a key of at most key among the n records at
+ * v, which have size bytes each and ascend by the uint64_t at byte offset at.
+ * The result is also the index of the first record with a greater one.
  */
 static inline size_t
 bisect(const void *v, size_t n, size_t size, size_t at, uint64_t key)
@@ -68,16 +70,17 @@ bisect(const void *v, size_t n, size_t size, size_t at, uint64_t key)
 	return lo;
 }
 
-/* the same, of an array and a member of that type */
+/* call bisect for the n elements of array v, sorted by member */
 #define BISECT(v, n, member, key) \
 	_Generic((v)->member, uint64_t: bisect)((v), (n), sizeof *(v), \
 	    offsetof(__typeof__(*(v)), member), (key))
 
 /*
- * For what is ordered by something else than one number: the first of n for
- * which an expression is false, or n.  The expression names the place of an
- * element as i, has no other effect, and is true of none behind the first of
- * which it is false.  The first run that ends behind an address:
+ * Search an array that is sorted by something else than one number: return the
+ * index of the first of n elements for which the expression before is false, or
+ * n. The expression uses i as the index of an element, has no side effects, and
+ * must be false for all elements after the first for which it is false.  For
+ * example, the index of the first run that ends after addr:
  *
  *	BISECT_WHILE(i, l->n, l->v[i].addr + l->v[i].len <= addr)
  */
@@ -96,8 +99,8 @@ bisect(const void *v, size_t n, size_t size, size_t at, uint64_t key)
 	})
 
 /*
- * Return the first of the n elements at v, which ascend by a member, whose
- * member is key, or NULL.  PFIND is for arrays of pointers.
+ * Return the first of the n elements at v, which are sorted by member, whose
+ * member equals key, or NULL.  PFIND searches an array of pointers.
  */
 #define FIND(v, n, member, key) \
 	FIND_(v, n, key, v_[i_].member, &v_[i_])

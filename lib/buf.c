@@ -1,5 +1,5 @@
 /*
- * Bytes that grow.
+ * Growing byte arrays.
  */
 #include "model.h"
 #include "vec.h"
@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * Make room for n more bytes behind the last of b.  Return where they go, or
- * NULL when memory runs out, which b remembers; the caller adds to b->len what
- * it used.
+ * Make room for n more bytes after the last byte of b.  Return a pointer to the
+ * room, or NULL if memory runs out, which sets b->failed.  The caller adds to
+ * b->len the number of bytes that it used.
  */
 uint8_t *
 buf_room(struct buf *b, size_t n)
@@ -41,8 +41,8 @@ buf_room(struct buf *b, size_t n)
 }
 
 /*
- * Add the n bytes at data to b.  Where memory runs out, nothing is added, and b
- * has failed: buf_check tells that of all calls before it.
+ * Append the n bytes at data to b.  If memory runs out, append nothing and set
+ * b->failed, which buf_check reports.
  */
 void
 buf_add(struct buf *b, const void *data, size_t n)
@@ -56,7 +56,7 @@ buf_add(struct buf *b, const void *data, size_t n)
 }
 
 /*
- * Add string s to b, without its NUL, as buf_add.
+ * Append string s to b, without its NUL; errors as for buf_add.
  */
 void
 buf_puts(struct buf *b, const char *s)
@@ -65,8 +65,8 @@ buf_puts(struct buf *b, const char *s)
 }
 
 /*
- * Add text to b, made of fmt as printf(3) does, as buf_add; it is not
- * terminated by a NUL.
+ * Append text formatted as by printf(3) to b, without a NUL; errors as for
+ * buf_add.
  */
 void
 buf_printf(struct buf *b, const char *fmt, ...)
@@ -91,8 +91,7 @@ buf_printf(struct buf *b, const char *fmt, ...)
 }
 
 /*
- * Return 0 if all that was added to b is there; -1 with errstr if memory ran
- * out on the way.
+ * Return 0, or -1 with errstr set if memory ran out in an earlier call for b.
  */
 int
 buf_check(const struct buf *b)
@@ -101,8 +100,8 @@ buf_check(const struct buf *b)
 }
 
 /*
- * Give back the room of b behind the last byte, of which it may have had half
- * as much again: for bytes that are kept and grow no more.
+ * Shrink the allocation of b to its length, for bytes that are kept and grow no
+ * more.
  */
 void
 buf_trim(struct buf *b)
@@ -117,7 +116,7 @@ buf_trim(struct buf *b)
 }
 
 /*
- * Free the bytes of b, which is empty then.
+ * Free the bytes of b, and make it empty.
  */
 void
 buf_free(struct buf *b)
@@ -127,8 +126,8 @@ buf_free(struct buf *b)
 }
 
 /*
- * Return a string made of fmt as printf(3) does, which the caller frees; or
- * NULL with errstr.
+ * Return a string formatted as by printf(3), which the caller frees; or NULL
+ * with errstr set.
  */
 char *
 str_printf(const char *fmt, ...)
@@ -148,7 +147,7 @@ str_printf(const char *fmt, ...)
 }
 
 /*
- * Add s to b as a word of sh(1).
+ * Append s to b, quoted as a word of sh(1).
  */
 void
 shell_word(struct buf *b, const char *s)

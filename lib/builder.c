@@ -1,8 +1,8 @@
 /*
- * Building an image from runs of pages in ascending order, with few
- * segments: 9front's snapfs refuses a mem record of more than 16
- * (man6/snap.6).  Gaps are joined with zeros where nothing
- * was; what exists but is not captured stays a gap.
+ * Build an image from runs of pages in ascending order, with few segments:
+ * 9front's snapfs rejects a mem record of more than 16 (man6/snap.6).  Gaps
+ * where nothing was mapped are filled with zeros; ranges that were present but
+ * not captured stay gaps.
  */
 #include "bisect.h"
 #include "model.h"
@@ -11,15 +11,18 @@
 #include <stdlib.h>
 
 enum {
-	SEGMENTS = 16,		/* as many as 9front takes */
-	SMALLGAP = 24 * KB,	/* always joined: costs less than a segment */
-	CHEAP_KB = 64 * 1024	/* for the others, a byte each; or 1% */
+	SEGMENTS = 16,		/* maximum that 9front accepts */
+	SMALLGAP = 24 * KB,	/* fill gaps up to this always: costs less
+				   than a segment */
+	CHEAP_KB = 64 * 1024	/* fill at most this many kilobytes in larger
+				   gaps, or 1%; each takes one byte in a
+				   stream */
 };
 
 static const uint64_t segment_most = ((uint64_t)1 << 39) - KB;
 
 /*
- * Return true if something in start..end is not captured.
+ * Return true if part of start..end was not captured.
  */
 static bool
 misses(const struct image *im, uint64_t start, uint64_t end)
@@ -45,9 +48,9 @@ builder_segment(struct builder *b, uint64_t addr)
 }
 
 /*
- * Add n kilobytes to b, at address addr: those at loc in src, or zeros where
- * src is NULL.  Addresses ascend; what is missing below addr has been noted by
- * image_miss before.  Return 0, or -1 with errstr.
+ * Append n kilobytes to b, at address addr: those at loc in src, or zeros if
+ * src is NULL.  Addresses must ascend, and image_miss must have recorded what
+ * is missing below addr.  Return 0, or -1 with errstr set.
  */
 int
 builder_run(struct builder *b, uint64_t addr, uint64_t n, struct source *src,
@@ -83,15 +86,15 @@ builder_run(struct builder *b, uint64_t addr, uint64_t n, struct source *src,
 }
 
 struct gap {
-	size_t	 i;		/* between segments i and i + 1 */
+	size_t	 i;		/* the gap is between segments i and i + 1 */
 	uint64_t kb;
 };
 
 CMP2(gap_cmp, struct gap, kb, i)
 
 /*
- * Mark gaps to be joined, nearest first, until few enough segments are
- * left or the zeros get dear; none where that cannot be had.
+ * Set join[i] for gaps to fill, smallest first, until at most SEGMENTS segments
+ * are left or the zeros exceed their limit.  join is all false before.
  */
 static int
 gaps_choose(struct builder *b, bool *join)
@@ -132,7 +135,7 @@ gaps_choose(struct builder *b, bool *join)
 }
 
 /*
- * Append y, with zeros before it, to x.
+ * Append zeros up to the base of y, and then y, to x.
  */
 static int
 segment_join(struct segment *x, const struct segment *y)
@@ -179,10 +182,10 @@ builder_coalesce(struct builder *b)
 }
 
 /*
- * Put what was built with b into its image: at most 16 segments where that is
- * cheap (up to 65536 kilobytes of zeros, a byte each in a stream, or 1% of what
- * was captured).  The builder is empty afterwards, on failure too.  Return 0,
- * or -1 with errstr.
+ * Insert the segments built with b into its image.  Reduce them to 16 if that
+ * takes few enough zeros: at most 65536 kilobytes, which take one byte each in
+ * a stream, or 1% of the captured kilobytes.  Leave b empty, on failure also.
+ * Return 0, or -1 with errstr set.
  */
 int
 builder_finish(struct builder *b)

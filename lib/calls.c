@@ -1,6 +1,6 @@
 /*
- * Calls of the kernel that C libraries declare in different ways, or not at
- * all.  All set errno where they fail.
+ * Kernel calls that C libraries declare differently, or not at all.  All set
+ * errno if they fail.
  */
 #include "calls.h"
 
@@ -10,7 +10,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* of linux/stat.h, newer than many a <sys/stat.h>; both do not go together */
+/*
+ * constants of linux/stat.h, which cannot be included with <sys/stat.h>; many a
+ * <sys/stat.h> lacks them
+ */
 enum {
 	DONT_SYNC = 0x4000,
 	WANT_TYPE = 0x1,
@@ -25,7 +28,7 @@ struct found {
 	uint16_t	 skip2;
 	uint64_t	 ino;
 	uint64_t	 skip3[12];
-	uint32_t	 major, minor;	/* of the device where it is */
+	uint32_t	 major, minor;	/* device of the file system */
 	uint64_t	 mount;
 	uint64_t	 more[13];
 };
@@ -33,8 +36,8 @@ struct found {
 _Static_assert(sizeof(struct found) == 256, "size of struct statx");
 
 /*
- * Close all descriptors from first on, as close_range(2) does; safe in a child
- * of a process with threads.  Return 0, or -1 before Linux 5.9.
+ * Close all descriptors from first up with close_range(2); safe in a child of a
+ * process with threads.  Return 0, or -1 with errno, always before Linux 5.9.
  */
 int
 call_closefrom(unsigned int first)
@@ -43,9 +46,8 @@ call_closefrom(unsigned int first)
 }
 
 /*
- * Do what ioctl(2) does with fd, and return what it does.  Its request is an
- * int in POSIX and in musl, which cannot be what the headers of Linux have:
- * numbers of 32 bits. arg is that of the request.
+ * Call ioctl(2) and return its result.  POSIX and musl declare request as int,
+ * which cannot hold the 32-bit numbers of Linux headers.
  */
 int
 call_ioctl(int fd, unsigned long request, void *arg)
@@ -54,8 +56,9 @@ call_ioctl(int fd, unsigned long request, void *arg)
 }
 
 /*
- * Set *f to the file that path names from descriptor dir on; to what dir is, if
- * path is empty.  Its mount is told from Linux 5.8 on.  Return 0 or -1.
+ * Set *f to the file at path, relative to descriptor dir; if path is empty, to
+ * the file open as dir.  The mount is known from Linux 5.8 on.  Return 0, or -1
+ * with errno set.
  */
 int
 call_filemount(int dir, const char *path, struct filemount *f)

@@ -1,6 +1,5 @@
 /*
- * Calls of the kernel that C libraries declare in different ways, or not at
- * all: calls.c.
+ * Kernel calls that C libraries declare differently, or not at all: calls.c.
  */
 #ifndef CALLS_H
 #define CALLS_H
@@ -10,15 +9,16 @@
 #include <fcntl.h>
 #include <stdint.h>
 
-/* how a descriptor may be used; O_ACCMODE of musl has O_PATH, too */
+/* access mode of open flags; O_ACCMODE of musl also includes O_PATH */
 enum { ACCESS_MODE = O_WRONLY | O_RDWR };
 
-/* a file, and where it is mounted */
+/* a file and its mount */
 struct filemount {
 	mode_t		 mode;
 	dev_t		 dev;
 	uint64_t	 ino;
-	int64_t		 mount;	/* as in proc_pid_mountinfo(5); -1: not told */
+	int64_t		 mount;	/* mount ID as in proc_pid_mountinfo(5); -1:
+				   unknown */
 };
 
 int		 call_closefrom(unsigned int first);

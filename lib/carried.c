@@ -1,8 +1,7 @@
 /*
- * Files that are carried along: those that a process has mapped, whole, so
- * that it can be debugged where they are not.  One is a process of the
- * snapshot that has a text and nothing else, under a number that no process
- * of Linux has.
+ * Carried files: whole files that a process has mapped, saved with it so that
+ * it can be debugged on a machine without them.  Each is a struct proc that has
+ * a text and nothing else, and a number that no Linux process has.
  */
 #include "bisect.h"
 #include "model.h"
@@ -12,8 +11,9 @@
 #include <unistd.h>
 
 /*
- * Return the file that mapping v is of, carried along in s as the text of what
- * is returned; or NULL when it is not (which is no error), or memory runs out.
+ * Return the carried file of s that mapping v maps; its text has the bytes.
+ * Return NULL if s does not carry it (which is not an error), or if memory runs
+ * out.
  */
 struct proc *
 carried_find(struct snap *s, const struct vma *v)
@@ -26,17 +26,17 @@ carried_find(struct snap *s, const struct vma *v)
 		return NULL;
 	n = BISECT_WHILE(i, s->nfile,
 	    carried_cmp(s->proc[s->file[i]]->carried, &key) <= 0);
-	if (n == 0)		/* the last of them is it */
+	if (n == 0)		/* use the last of equal ones */
 		return NULL;
 	c = s->proc[s->file[n - 1]]->carried;
 	return carried_cmp(c, &key) == 0 ? s->proc[s->file[n - 1]] : NULL;
 }
 
 /*
- * Return the bytes of the file that mapping v of process p is of, from its
- * first on: those carried along in s or, where the file is exe (the path of the
- * executable of p, or NULL), the text of p.  Return NULL if the snapshot does
- * not have them (which is no error).
+ * Return the image of the file that mapping v of process p maps: the text of a
+ * carried file of s or, if the file is exe (the path of p's executable, or
+ * NULL), the text of p.  Return NULL if the snapshot has neither (which is not
+ * an error).
  */
 struct image *
 mapped_file(struct snap *s, struct proc *p, const char *exe,
@@ -52,9 +52,8 @@ mapped_file(struct snap *s, struct proc *p, const char *exe,
 }
 
 /*
- * Let process p be a file that is carried along: the one with device number
- * dev, as maps has it, inode ino and the name path, which is copied.  Return 0,
- * or -1 with errstr.
+ * Make p a carried file with device number dev (as in maps), inode ino and name
+ * path, which is copied.  Return 0, or -1 with errstr set.
  */
 int
 carried_set(struct proc *p, uint64_t dev, uint64_t ino, const char *path)
@@ -74,9 +73,9 @@ carried_set(struct proc *p, uint64_t dev, uint64_t ino, const char *path)
 }
 
 /*
- * Add the file that mapping v is of to snapshot s, to be carried along, without
- * bytes so far; dev, ino and path as maps has them.  Its Linux record is still
- * to be packed.  Return it, or NULL with errstr.
+ * Add the file that v maps to snapshot s as a carried file without bytes, with
+ * the device, inode and name of v.  The caller still has to pack its Linux
+ * record. Return the new entry, or NULL with errstr set.
  */
 struct proc *
 carried_new(struct snap *s, const struct vma *v)
@@ -96,8 +95,8 @@ carried_new(struct snap *s, const struct vma *v)
 }
 
 /*
- * Add the file that mapping v is of to snapshot s: the size bytes that lie from
- * 0 on in src are its text.  Return it, or NULL with errstr.
+ * Add the file that v maps to snapshot s as a carried file: the first size
+ * bytes of src become its text.  Return the new entry, or NULL with errstr set.
  */
 struct proc *
 carried_add(struct snap *s, const struct vma *v, struct source *src,
@@ -112,9 +111,10 @@ carried_add(struct snap *s, const struct vma *v, struct source *src,
 }
 
 /*
- * Add to snapshot s what mapping v is of: memory that processes share, or a
- * file that no name leads to any more, of size bytes.  Its mem has what is not
- * a hole, in whole pages. src is a file.  Return it, or NULL with errstr.
+ * Add shared memory or a deleted file that v maps to snapshot s as a carried
+ * file of size bytes.  The bytes of src, which is a file, become its mem,
+ * without holes, in whole pages.  Return the new entry, or NULL with errstr
+ * set.
  */
 struct proc *
 carried_addmem(struct snap *s, const struct vma *v, struct source *src,

@@ -1,5 +1,5 @@
 /*
- * The clock by which we wait and measure.
+ * The clock used to wait and to measure.
  */
 #include "clock.h"
 
@@ -18,7 +18,7 @@ now_ns(void)
 }
 
 /*
- * Return it in milliseconds.
+ * Return CLOCK_MONOTONIC in milliseconds.
  */
 uint64_t
 now_ms(void)
@@ -27,7 +27,7 @@ now_ms(void)
 }
 
 /*
- * Sleep for us microseconds, or until a signal is handled.
+ * Sleep for us microseconds, or until a signal handler has run.
  */
 void
 nap_us(long us)
@@ -38,7 +38,7 @@ nap_us(long us)
 }
 
 /*
- * Return time t in nanoseconds; before the beginning of time, less than 0.
+ * Return t in nanoseconds; times before the epoch are negative.
  */
 intmax_t
 timespec_ns(const struct timespec *t)

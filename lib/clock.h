@@ -1,5 +1,5 @@
 /*
- * How long things take: clock.c.
+ * Clock and sleep functions: clock.c.
  */
 #ifndef CLOCK_H
 #define CLOCK_H

@@ -1,5 +1,5 @@
 /*
- * Numbers and lines in bytes that need no NUL behind them.
+ * Parse numbers and lines in bytes that do not end in NUL.
  */
 #include "digits.h"
 
@@ -7,13 +7,13 @@
 
 #include <string.h>
 
-enum { SAFE = 15 };		/* digits of a base up to 16 */
+enum { SAFE = 15 }; /* this many digits of base 16 or less are below 2^60 */
 
 /*
- * Read the digits at s, up to end or the first byte that is none, into *num.
- * The base is 16 at most, and letters are small.  Return where they end, which
- * is s where there are none (*num is 0 then).  If the number is 2^64 or more,
- * *over is true and *num UINT64_MAX.
+ * Parse the digits at s, up to end or the first byte that is not a digit, into
+ * *num.  base is at most 16, with lower-case letters.  Return a pointer to the
+ * end of the digits; if there are none, it is s and *num is 0.  If the number
+ * is 2^64 or more, set *over to true and *num to UINT64_MAX.
  */
 const char *
 digits_clip(const char *s, const char *end, unsigned int base, uint64_t *num,
@@ -23,7 +23,7 @@ digits_clip(const char *s, const char *end, unsigned int base, uint64_t *num,
 	uint64_t v;
 	unsigned int digit;
 
-	/* so many digits are below 2^60, and need no checks */
+	/* digits before safe cannot overflow */
 	safe = s + (end - s < SAFE ? end - s : SAFE);
 	for (v = 0, *over = false; s < end; s++) {
 		digit = (unsigned int)(*s - '0');
@@ -43,7 +43,7 @@ digits_clip(const char *s, const char *end, unsigned int base, uint64_t *num,
 }
 
 /*
- * The same as digits_clip, but return NULL if the number is 2^64 or more.
+ * As digits_clip, but return NULL if the number is 2^64 or more.
  */
 const char *
 digits_read(const char *s, const char *end, unsigned int base, uint64_t *num)
@@ -55,8 +55,8 @@ digits_read(const char *s, const char *end, unsigned int base, uint64_t *num)
 }
 
 /*
- * Return true if the n bytes at s are a number in that base, below 2^64, and
- * nothing else; *num is set to it.
+ * Return true, with *num set, if all n bytes at s are one number in base, below
+ * 2^64.
  */
 bool
 digits_number(const char *s, size_t n, unsigned int base, uint64_t *num)
@@ -65,8 +65,8 @@ digits_number(const char *s, size_t n, unsigned int base, uint64_t *num)
 }
 
 /*
- * Return true if the n bytes at s are MAJOR:MINOR of a device, hexadecimal and
- * each below 2^32; *dev is set to it as makedev(3) has it.
+ * Return true if the n bytes at s are a device number MAJOR:MINOR, hexadecimal,
+ * each below 2^32.  Set *dev to it, as by makedev(3).
  */
 bool
 digits_device(const char *s, size_t n, uint64_t *dev)
@@ -84,10 +84,10 @@ digits_device(const char *s, size_t n, uint64_t *dev)
 }
 
 /*
- * Find the line that begins at byte *off of a text of len bytes: *line and *n
- * are set to it, without its newline, and *off to where the next one begins,
- * which is len + 1 behind a line that has no newline.  Return false where *off
- * is at the end.
+ * Get the line that begins at byte *off of the len bytes at text.  Set *line
+ * and *n to it, without its newline, and *off to the start of the next line:
+ * len + 1 after a last line without newline.  Return false if *off is at the
+ * end.
  */
 bool
 line_next(const void *text, size_t len, size_t *off, const char **line,

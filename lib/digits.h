@@ -1,5 +1,5 @@
 /*
- * Numbers and lines in bytes that need no NUL behind them: digits.c
+ * Parse numbers and lines in bytes that do not end in NUL: digits.c
  */
 #ifndef DIGITS_H
 #define DIGITS_H

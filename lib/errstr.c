@@ -1,8 +1,8 @@
 /*
- * The error string: one sentence for each thread, set where a failure is
- * known and wrapped with context on its way up, as Plan 9's errstr(2).  And
- * warnings: whoever reads or writes a snapshot is told, a sentence each, what
- * is missing from the result.
+ * The error string: one sentence for each thread, set where a failure is found,
+ * and prefixed with context by callers, as errstr(2) of Plan 9.  And warnings:
+ * sentences passed to a callback, one for each thing missing from a snapshot
+ * that is read or written.
  */
 #include "model.h"
 
@@ -16,7 +16,8 @@ enum { ERRMAX = 1024 };
 static _Thread_local char text[ERRMAX];
 
 /*
- * What a sentence quotes may come from anyone, and goes to a terminal.
+ * Set the error string to s.  Make it safe for a terminal, since it may quote
+ * text from anyone.
  */
 static void
 text_set(const char *s)
@@ -26,7 +27,7 @@ text_set(const char *s)
 }
 
 /*
- * Return the sentence of the last failure in this thread.
+ * Return the error string: the sentence of the last failure in this thread.
  */
 const char *
 snap_errstr(void)
@@ -35,8 +36,8 @@ snap_errstr(void)
 }
 
 /*
- * Set the error string to a sentence, made of fmt as printf(3) does.  Always
- * return -1, so that a caller can return it.
+ * Set the error string, formatted as by printf(3).  Always return -1, so that
+ * callers can return its result.
  */
 int
 errstr_set(const char *fmt, ...)
@@ -52,8 +53,8 @@ errstr_set(const char *fmt, ...)
 }
 
 /*
- * Set the error string to a message, made of fmt as printf(3) does, and what
- * errno says.  Leave errno alone and return -1.
+ * Set the error string, formatted as by printf(3), followed by a colon and
+ * strerror(3) of errno.  Leave errno unchanged and return -1.
  */
 int
 errstr_sys(const char *fmt, ...)
@@ -76,8 +77,8 @@ errstr_sys(const char *fmt, ...)
 }
 
 /*
- * Put context, made of fmt as printf(3) does, before the error string:
- * "context: sentence".  Return -1.
+ * Put context, formatted as by printf(3), and a colon before the error string.
+ * Return -1.
  */
 int
 errstr_wrap(const char *fmt, ...)
@@ -96,8 +97,8 @@ errstr_wrap(const char *fmt, ...)
 }
 
 /*
- * Call warn, unless it is NULL, with arg and a sentence made of fmt and ap as
- * by vprintf(3).
+ * Call warn, unless it is NULL, with arg and a sentence formatted as by
+ * vprintf(3).
  */
 void
 warn_vtell(warn_fn warn, void *arg, const char *fmt, va_list ap)
@@ -111,7 +112,7 @@ warn_vtell(warn_fn warn, void *arg, const char *fmt, va_list ap)
 }
 
 /*
- * Call warn, unless it is NULL, with arg and a sentence made of fmt as by
+ * Call warn, unless it is NULL, with arg and a sentence formatted as by
  * printf(3).
  */
 void

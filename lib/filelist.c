@@ -1,5 +1,5 @@
 /*
- * Lists of named files, on the way into the record of a process.
+ * Lists of named files from which the Linux record of a process is made.
  */
 #include "model.h"
 #include "num.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Add a file of that name to list l; its len bytes, data, from malloc(3) or
- * data_map, belong to the list.  When memory runs out, l->failed tells it.
+ * Add a file called name to list l, which takes over its len bytes, data, from
+ * malloc(3) or data_map.  Set l->failed if memory runs out.
  */
 void
 filelist_add(struct filelist *l, const char *name, uint8_t *data, size_t len)
@@ -28,8 +28,8 @@ filelist_add(struct filelist *l, const char *name, uint8_t *data, size_t len)
 }
 
 /*
- * Add a file of that name to list l that holds text, made of fmt as printf(3)
- * does.  When memory runs out, l->failed tells it.
+ * Add a file called name to list l, with text formatted as by printf(3).  Set
+ * l->failed if memory runs out.
  */
 void
 filelist_text(struct filelist *l, const char *name, const char *fmt, ...)
@@ -48,8 +48,8 @@ filelist_text(struct filelist *l, const char *name, const char *fmt, ...)
 }
 
 /*
- * Add a file of that name to list l that holds what is in b, which is empty
- * then.  When memory runs out, or did for b, l->failed tells it.
+ * Add a file called name to list l; move the bytes of b into it, and leave b
+ * empty.  Set l->failed if memory runs out, or if b has failed.
  */
 void
 filelist_buf(struct filelist *l, const char *name, struct buf *b)
@@ -63,8 +63,8 @@ filelist_buf(struct filelist *l, const char *name, struct buf *b)
 }
 
 /*
- * Add a file of that name to list l that holds a copy of the n bytes at data.
- * When memory runs out, l->failed tells it.
+ * Add a file called name to list l, with a copy of the n bytes at data.  Set
+ * l->failed if memory runs out.
  */
 void
 filelist_copy(struct filelist *l, const char *name, const void *data, size_t n)
@@ -76,7 +76,7 @@ filelist_copy(struct filelist *l, const char *name, const void *data, size_t n)
 }
 
 /*
- * Return the first file of list l that has that name, or NULL.
+ * Return the first file of list l called name, or NULL.
  */
 struct file *
 filelist_find(const struct filelist *l, const char *name)
@@ -90,7 +90,7 @@ filelist_find(const struct filelist *l, const char *name)
 }
 
 /*
- * Move all files of list from, which is empty then, behind those of l.
+ * Append all files of list from to list l, and leave from empty.
  */
 void
 filelist_join(struct filelist *l, struct filelist *from)
@@ -111,8 +111,8 @@ filelist_join(struct filelist *l, struct filelist *from)
 }
 
 /*
- * Add to l the file of that name: the n numbers at v, of 8 bytes each, the
- * lowest byte first.
+ * Add a file called name to list l that contains the n numbers at v, 8 bytes
+ * each, little-endian.
  */
 void
 filelist_nums(struct filelist *l, const char *name, const uint64_t *v, size_t n)
@@ -126,7 +126,7 @@ filelist_nums(struct filelist *l, const char *name, const uint64_t *v, size_t n)
 }
 
 /*
- * Free the files of list l, which is empty then.
+ * Free the files of list l, and make it empty.
  */
 void
 filelist_free(struct filelist *l)

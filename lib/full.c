@@ -1,6 +1,6 @@
 /*
- * Reading and writing all that is asked for: read(2) and write(2) may do a
- * part of it, and be interrupted.
+ * Read and write completely: repeat read(2) and write(2) after short results
+ * and interruptions.
  */
 #include "full.h"
 
@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 /*
- * Read len bytes of the file that is open as fd, at offset off, into buf.
- * Return how many were read: if fewer, errno is 0 where the file ends behind
- * them, or tells why the next cannot be read.
+ * Read len bytes at offset off of file fd into buf.  Return the number of bytes
+ * read; if it is less than len, errno is 0 at the end of the file, or the error
+ * of the next byte.
  */
 size_t
 full_pread(int fd, void *buf, size_t len, uint64_t off)
@@ -33,8 +33,8 @@ full_pread(int fd, void *buf, size_t len, uint64_t off)
 }
 
 /*
- * Add all that is left of the file that is open as fd to b.  Return 0; or -1
- * with errno, and b is the caller's to free, too.
+ * Append the rest of file fd to b.  Return 0, or -1 with errno set; the caller
+ * frees b in both cases.
  */
 int
 full_read(int fd, struct buf *b)
@@ -59,9 +59,8 @@ full_read(int fd, struct buf *b)
 }
 
 /*
- * Add all of the file of a path, which leads from directory dir as that of
- * openat(2) does, to b.  Return 0; or -1 with errno, and b is the caller's to
- * free, too.
+ * Append the contents of the file at path, relative to dir as in openat(2), to
+ * b.  Return 0, or -1 with errno set; the caller frees b in both cases.
  */
 int
 full_readfile(int dir, const char *path, struct buf *b)
@@ -78,7 +77,7 @@ full_readfile(int dir, const char *path, struct buf *b)
 }
 
 /*
- * Write the len bytes at buf to fd.  Return 0; or -1 with errno.
+ * Write the len bytes at buf to fd.  Return 0, or -1 with errno set.
  */
 int
 full_write(int fd, const void *buf, size_t len)
@@ -97,8 +96,8 @@ full_write(int fd, const void *buf, size_t len)
 }
 
 /*
- * Write the len bytes at buf to the file that is open as fd, at offset off.
- * Return 0; or -1 with errno.
+ * Write the len bytes at buf to file fd at offset off.  Return 0, or -1 with
+ * errno set.
  */
 int
 full_pwrite(int fd, const void *buf, size_t len, uint64_t off)

@@ -1,5 +1,5 @@
 /*
- * Reading and writing all that is asked for: full.c.
+ * Read and write completely, despite short results: full.c.
  */
 #ifndef FULL_H
 #define FULL_H

@@ -9,7 +9,8 @@
 #include <string.h>
 
 /*
- * Set *h to what a first line tells, which is borrowed; NULL is none.
+ * Parse line, the first line of a snapshot, or NULL, into *h, which borrows
+ * from it.
  */
 void
 header_parse(struct header *h, const char *line)

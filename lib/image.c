@@ -1,14 +1,14 @@
 /*
- * An image is a sparse file, the text or the memory of a process: segments
- * made of extents, and a view of them by address.
+ * An image is a sparse file, the text or the memory of a process: segments made
+ * of extents, and a view of them by address.
  *
  *	segment   base 401000                      base 7f0000000000
  *	extents   [ 12K of source 1 | 8K zero | 4K of source 2 ]   [ ... ]
  *	view      401000-406fff                    7f0000000000-...
  *
  * Where segments overlap, the view shows the one in front (view.c); the
- * segments themselves stay as they came, so that a writer can give them
- * back.
+ * segments themselves stay unchanged, so that a writer can write them as they
+ * were read.
  */
 #include "bisect.h"
 #include "model.h"
@@ -18,8 +18,8 @@
 #include <string.h>
 
 /*
- * Make a segment of len bytes (at least 1) at base, with nothing described yet.
- * Return NULL with errstr when its end lies beyond 2^64 or memory runs out.
+ * Return a new segment of len bytes (at least 1) at base, without extents; or
+ * NULL with errstr set if it would end beyond 2^64 or memory runs out.
  */
 struct segment *
 segment_new(uint64_t base, uint64_t len)
@@ -48,7 +48,7 @@ extents_free(struct segment *s)
 }
 
 /*
- * Free segment s, or NULL; its sources remain.
+ * Free segment s, which may be NULL, but not its sources.
  */
 void
 segment_free(struct segment *s)
@@ -60,7 +60,7 @@ segment_free(struct segment *s)
 }
 
 /*
- * Return how many kilobytes segment s has, the last of them perhaps short.
+ * Return the number of kilobytes of segment s, counting a short last one.
  */
 uint64_t
 segment_kb(const struct segment *s)
@@ -69,8 +69,8 @@ segment_kb(const struct segment *s)
 }
 
 /*
- * Return the length in bytes of kilobyte kb of segment s: KB but for a short
- * last one.
+ * Return the length in bytes of kilobyte kb of segment s: KB, except for a
+ * short last one.
  */
 size_t
 segment_kblen(const struct segment *s, uint64_t kb)
@@ -82,9 +82,9 @@ segment_kblen(const struct segment *s, uint64_t kb)
 }
 
 /*
- * Describe the next n kilobytes of segment s: at loc in src, or zero where src
- * is NULL.  A run that continues the last extent makes it longer.  Return 0, or
- * -1 with errstr.
+ * Append n kilobytes to segment s: those at loc in src, or zeros if src is
+ * NULL. Extend the last extent if they continue it.  Return 0, or -1 with
+ * errstr set.
  */
 int
 segment_append(struct segment *s, uint64_t n, struct source *src, uint64_t loc)
@@ -120,7 +120,8 @@ segment_append(struct segment *s, uint64_t n, struct source *src, uint64_t loc)
 }
 
 /*
- * Have outline o describe segment s, which has no extents, as its nth.
+ * Let outline o make the extents of segment s, which has none, as those of its
+ * segment number nth.
  */
 void
 segment_outline(struct segment *s, struct outline *o, size_t nth)
@@ -131,8 +132,8 @@ segment_outline(struct segment *s, struct outline *o, size_t nth)
 }
 
 /*
- * Return the extent of segment s in which kilobyte kb lies; NULL with errstr
- * where that is not described, or cannot be for want of memory.
+ * Return the extent of segment s that contains kilobyte kb; or NULL with errstr
+ * set if kb is not described, or if memory runs out.
  */
 const struct extent *
 segment_extent(const struct segment *s, uint64_t kb)
@@ -148,8 +149,9 @@ segment_extent(const struct segment *s, uint64_t kb)
 }
 
 /*
- * Set *h to the first hole of a segment that ends behind kilobyte kb, which is
- * described.  Return false where there is none.
+ * Set *h to the first run of at least HOLE_KB zero kilobytes in segment s that
+ * ends after kilobyte kb, which must be described.  Return false if there is
+ * none.
  */
 bool
 segment_zeros(const struct segment *s, uint64_t kb, struct zeros *h)
@@ -168,8 +170,8 @@ segment_zeros(const struct segment *s, uint64_t kb, struct zeros *h)
 }
 
 /*
- * Have all extents of a segment at hand, so that none fails to be told of.
- * Return 0, or -1 with errstr.
+ * Load all extents of segment s now, so that segment_extent cannot fail later.
+ * Return 0, or -1 with errstr set.
  */
 int
 segment_describe(const struct segment *s)
@@ -186,8 +188,7 @@ segment_describe(const struct segment *s)
 }
 
 /*
- * Give a segment the extents of another, which cover all of it, in place of its
- * own.
+ * Replace the extents of segment s by those of from, which must cover all of s.
  */
 void
 segment_take(struct segment *s, struct segment *from)
@@ -200,8 +201,8 @@ segment_take(struct segment *s, struct segment *from)
 }
 
 /*
- * Make an empty image of process p, memory or text, which p owns when its
- * member of that kind is set to it.  Return it, or NULL with errstr.
+ * Return a new empty image of process p, or NULL with errstr set.  The caller
+ * stores it in p->text or p->mem, according to kind, and then p owns it.
  */
 struct image *
 image_new(struct proc *p, enum image_kind kind)
@@ -218,9 +219,9 @@ image_new(struct proc *p, enum image_kind kind)
 }
 
 /*
- * Make an image of process p that is one segment at 0: the size bytes (at least
- * 1) that lie from 0 on in src. kind is whether that is text or memory.  Return
- * it, the caller's, or NULL with errstr.
+ * Return a new image of process p with one segment at address 0: the first size
+ * bytes (at least 1) of src.  kind says whether it is text or memory.  The
+ * caller owns it; NULL with errstr set on failure.
  */
 struct image *
 image_whole(struct proc *p, enum image_kind kind, struct source *src,
@@ -244,7 +245,7 @@ image_whole(struct proc *p, enum image_kind kind, struct source *src,
 }
 
 /*
- * Free image im and its segments, or NULL; its sources remain.
+ * Free image im, which may be NULL, with its segments, but not its sources.
  */
 void
 image_free(struct image *im)
@@ -263,8 +264,8 @@ image_free(struct image *im)
 }
 
 /*
- * Have what is inserted into im from here on lie over all that was before: a
- * record begins that describes the image anew.
+ * Begin a new section of image im: segments inserted from now on cover all
+ * earlier ones.  Call it when a record begins that describes the image again.
  */
 void
 image_section(struct image *im)
@@ -274,9 +275,10 @@ image_section(struct image *im)
 }
 
 /*
- * Put segment s, all described, into image im, which owns it from here on, on
- * failure too.  It lies over all of earlier sections, and under what came
- * before it in its own.  Return 0, or -1 with errstr.
+ * Insert segment s, which is fully described, into image im, which takes it
+ * over, on failure also.  It covers segments of earlier sections, and is
+ * covered by earlier segments of its own section.  Return 0, or -1 with errstr
+ * set.
  */
 int
 image_insert(struct image *im, struct segment *s)
@@ -291,10 +293,10 @@ image_insert(struct image *im, struct segment *s)
 }
 
 /*
- * Note that start..end (exclusive) of image im was mapped and present but is
- * not captured, and the reason: a word or a few, which are copied.  A range
- * that continues the last for the same reason makes it longer.  Who notes out
- * of order calls image_sortmissing at the end.  Return 0, or -1 with errstr.
+ * Record that start..end (exclusive) of image im was mapped and present but not
+ * captured, and the reason, a few words, which are copied.  Extend the last
+ * range if this one continues it for the same reason.  After calls out of
+ * order, call image_sortmissing.  Return 0, or -1 with errstr set.
  */
 int
 image_miss(struct image *im, uint64_t start, uint64_t end, const char *reason)
@@ -320,8 +322,8 @@ image_miss(struct image *im, uint64_t start, uint64_t end, const char *reason)
 CMP(missing_cmp, struct missing, start)
 
 /*
- * Let what is missing of im, which may be NULL, ascend without overlaps: of two
- * reasons for an address that of the range that begins first remains.
+ * Sort the missing ranges of im, which may be NULL, and remove overlaps: an
+ * address keeps the reason of the range that begins first.
  */
 void
 image_sortmissing(struct image *im)
@@ -347,8 +349,9 @@ image_sortmissing(struct image *im)
 }
 
 /*
- * Make start..end (exclusive, start below end, as memory_end has it) of image
- * im read as not mapped.  Return 0, or -1 with errstr.
+ * Remove start..end (exclusive; start below end; as from memory_end) from the
+ * view of image im, so that it reads as unmapped.  Return 0, or -1 with errstr
+ * set.
  */
 int
 image_punch(struct image *im, uint64_t start, uint64_t end)
@@ -360,8 +363,8 @@ image_punch(struct image *im, uint64_t start, uint64_t end)
 }
 
 /*
- * Return the address that a text reference to im counts from: where the first
- * segment of a text begins; of memory 0.
+ * Return the address from which references to image im count: the base of the
+ * first segment of a text; 0 for memory.
  */
 uint64_t
 image_origin(const struct image *im)
@@ -370,7 +373,7 @@ image_origin(const struct image *im)
 }
 
 /*
- * Return how many bytes image im holds, all segments counted; 0 of NULL.
+ * Return the number of bytes in all segments of image im; 0 if im is NULL.
  */
 uint64_t
 image_bytes(const struct image *im)

@@ -1,13 +1,13 @@
 /*
- * Reading images, and what there is to read at an address: data, a hole, or
- * nothing.
+ * Read images, and find whether there is data, a hole or nothing at an address.
  */
 #include "model.h"
 
 #include <string.h>
 
 /*
- * Read from one segment, at most to its extent's end: how much, or -1.
+ * Read up to len bytes at offset off of segment s into buf, at most to the end
+ * of one extent.  Return the number of bytes read, or -1 with errstr set.
  */
 static ssize_t
 segment_readsome(const struct segment *s, uint64_t off, uint8_t *buf,
@@ -47,9 +47,9 @@ segment_readsome(const struct segment *s, uint64_t off, uint8_t *buf,
 }
 
 /*
- * Read up to len bytes of im at address addr into buf: as many as can be read
- * before the first that cannot.  Return how many: at least one, if len is not
- * 0, or -1 with errstr.
+ * Read up to len bytes of im at address addr into buf, stopping before the
+ * first that cannot be read.  Return the number of bytes read, or -1 with
+ * errstr set if len is not 0 and there are none.
  */
 ssize_t
 image_readsome(struct image *im, uint64_t addr, void *buf, size_t len)
@@ -79,8 +79,8 @@ image_readsome(struct image *im, uint64_t addr, void *buf, size_t len)
 }
 
 /*
- * Read len bytes of im at address addr into buf.  All of them or an error: what
- * is not mapped never reads as zeros.  Return 0, or -1 with errstr.
+ * Read all len bytes of im at address addr into buf.  Unmapped addresses are an
+ * error, not zeros.  Return 0, or -1 with errstr set.
  */
 int
 image_read(struct image *im, uint64_t addr, void *buf, size_t len)
@@ -92,8 +92,8 @@ image_read(struct image *im, uint64_t addr, void *buf, size_t len)
 }
 
 /*
- * Set *sp to what is not mapped at an address, and return true; or set *piece
- * to where it is mapped.
+ * If addr is unmapped in im, set *sp to the unmapped range and return true;
+ * otherwise set *piece to the piece that contains addr.
  */
 static bool
 span_unmapped(struct image *im, uint64_t addr, struct span *sp,
@@ -111,8 +111,8 @@ span_unmapped(struct image *im, uint64_t addr, struct span *sp,
 }
 
 /*
- * Set first and last to the addresses of kilobytes of a segment, as far as they
- * are seen in a piece.
+ * Set *first and *last to the addresses of kilobytes kb to kb + n - 1 of the
+ * segment of piece p, limited to the piece.
  */
 static void
 span_limit(const struct piece *p, uint64_t kb, uint64_t n, uint64_t *first,
@@ -128,9 +128,9 @@ span_limit(const struct piece *p, uint64_t kb, uint64_t n, uint64_t *first,
 }
 
 /*
- * Set *sp to what lies at address addr of im, and up to which: something mapped
- * or nothing, and data or a hole.  Zeros are a hole where there are HOLE_KB of
- * them or more.
+ * Set *sp to the properties of address addr of im, and to the last address that
+ * shares them.  Zeros are a hole if there are at least HOLE_KB kilobytes of
+ * them.
  */
 void
 image_span(struct image *im, uint64_t addr, struct span *sp)
@@ -153,7 +153,7 @@ image_span(struct image *im, uint64_t addr, struct span *sp)
 }
 
 /*
- * The same, but zeros that are no hole are among the data.
+ * As image_span, but shorter runs of zeros are joined to the data around them.
  */
 void
 image_holes(struct image *im, uint64_t addr, struct span *sp)

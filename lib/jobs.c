@@ -1,6 +1,6 @@
 /*
  * A ring of jobs.  One thread, the caller, fills jobs, submits them and takes
- * them back in the order in which it submitted them; other threads do them:
+ * them back in the order of submission; worker threads do them:
  *
  *	idle -> submitted -> taken -> done -> retired, idle
  *
@@ -9,7 +9,7 @@
  *	taken .. head		submitted, and wait for a thread
  *	head			idle, and filled next
  *
- * Where no thread can be made, the caller does the jobs when it takes them
+ * If no thread can be created, the caller does the jobs when it takes them
  * back.
  */
 #include "jobs.h"
@@ -22,30 +22,31 @@
 #include <string.h>
 
 struct jobs {
-	char		*job;	/* owned; njob of size bytes each */
-	bool		*done;	/* owned; of each job; locked */
+	char		*job;	/* owned; njob jobs of size bytes */
+	bool		*done;	/* owned; for each job; under lock */
 	size_t		 njob;
 	size_t		 size;
-	uint64_t	 head;	/* jobs submitted so far */
-	uint64_t	 tail;	/* jobs retired so far */
-	uint64_t	 taken;	/* jobs being done or done; locked */
-	uint64_t	 ready;	/* head, as the threads may see it; locked */
+	uint64_t	 head;	/* number of jobs submitted */
+	uint64_t	 tail;	/* number of jobs retired */
+	uint64_t	 taken;	/* number of jobs begun; under lock */
+	uint64_t	 ready;	/* copy of head for the threads; under lock */
 	void		(*work)(void *, void *);
-	void		*arg;	/* the first argument of work */
-	bool		 help;	/* the caller does jobs while it waits */
+	void		*arg;	/* first argument of work */
+	bool		 help;	/* the caller also does jobs while it waits */
 	pthread_t	*thread; /* owned */
 	size_t		 nthread;
-	size_t		 idle;	/* threads that wait for work; locked */
-	bool		 waiting; /* the caller waits; locked */
-	bool		 quit;	/* locked */
+	size_t		 idle;	/* number of threads that wait for jobs;
+				   under lock */
+	bool		 waiting; /* the caller waits; under lock */
+	bool		 quit;	/* threads must exit; under lock */
 	pthread_mutex_t	 lock;
-	pthread_cond_t	 more;	/* jobs to do, or quit */
-	pthread_cond_t	 less;	/* a job is done */
+	pthread_cond_t	 more;	/* a job was submitted, or quit was set */
+	pthread_cond_t	 less;	/* a job was done */
 };
 
 /*
- * Do the next submitted job.  The lock is held when this is called and when it
- * returns.
+ * Do the next submitted job.  The caller holds the lock, which is released
+ * during the job.
  */
 static void
 jobs_work(struct jobs *r)
@@ -81,10 +82,10 @@ jobs_thread(void *arg)
 }
 
 /*
- * Make a ring of njob jobs of size bytes each, all zero, and as many threads as
- * can be made, threads at the most.  They call work with arg and a job, several
- * at once.  With help, the caller does jobs as well when it would otherwise
- * wait.  Return the ring, or NULL with errstr if there is no memory.
+ * Make a ring of njob jobs of size bytes each, all zero, and up to threads
+ * threads, as many as can be created.  They call work with arg and a job,
+ * several at once.  If help is set, the caller does jobs while it would
+ * otherwise wait. Return the ring, or NULL with errstr set if memory runs out.
  */
 struct jobs *
 jobs_new(size_t threads, size_t njob, size_t size,
@@ -116,8 +117,8 @@ jobs_new(size_t threads, size_t njob, size_t size,
 }
 
 /*
- * End the threads of r, or of NULL, and free it, with drop (or NULL) called for
- * each job.  Jobs that no thread has begun are not done.
+ * End the threads of r, which may be NULL, and free it; call drop, unless it is
+ * NULL, for each job.  Jobs that no thread has begun are not done.
  */
 void
 jobs_free(struct jobs *r, void (*drop)(void *job))
@@ -144,8 +145,8 @@ jobs_free(struct jobs *r, void (*drop)(void *job))
 }
 
 /*
- * Return the job of r to fill next, as it was left when it was retired; NULL
- * when all are submitted.
+ * Return the job of r to fill next, with the contents it had when it was
+ * retired; or NULL if all are submitted.
  */
 void *
 jobs_idle(const struct jobs *r)
@@ -155,8 +156,8 @@ jobs_idle(const struct jobs *r)
 }
 
 /*
- * Submit the job that jobs_idle returned.  With easy, there is hardly anything
- * to do: the caller does it at once if all before it are begun.
+ * Submit the job that jobs_idle returned.  If easy is set the job is short, and
+ * the caller does it at once if all earlier ones are begun.
  */
 void
 jobs_submit(struct jobs *r, bool easy)
@@ -173,8 +174,8 @@ jobs_submit(struct jobs *r, bool easy)
 }
 
 /*
- * Do a job in the caller's thread, which may be on its way out with an error.
- * The lock is held, as for jobs_work.
+ * Do a job in the caller's thread, and keep its error string, since it may be
+ * returning an error.  The caller holds the lock, as for jobs_work.
  */
 static void
 jobs_help(struct jobs *r)
@@ -187,8 +188,8 @@ jobs_help(struct jobs *r)
 }
 
 /*
- * Return the oldest job submitted to r, which is done; NULL if there is none
- * or, without wait, if it is not done yet.
+ * Return the oldest job submitted to r when it is done; NULL if there is none
+ * or, without wait, if it is not yet done.
  */
 void *
 jobs_oldest(struct jobs *r, bool wait)

@@ -1,5 +1,5 @@
 /*
- * Jobs that threads do, taken back in order: jobs.c
+ * Jobs done by threads, returned in order: jobs.c
  */
 #ifndef JOBS_H
 #define JOBS_H

@@ -1,7 +1,7 @@
 /*
- * A table of machines.  Names are those of Plan 9's 2c(1) and mach(2), where
- * spim is the little-endian mips; numbers those of elf.h, and of the kernel's
- * asm/page.h, asm/elf.h and asm/ptrace.h of each.
+ * Table of machines.  Names are from Plan 9's 2c(1) and mach(2), where spim is
+ * the little-endian mips; numbers are from elf.h and from each machine's
+ * asm/page.h, asm/elf.h and asm/ptrace.h in the kernel.
  */
 #include "machine.h"
 #include "num.h"
@@ -40,15 +40,15 @@ static const struct machine machines[] = {
 	{ "sparc", EM_SPARC, 4, true, K4, NULL, 0, 0, 0, 0, 0 },
 	{ "alpha", EM_ALPHA, 8, false, K8, NULL, 0, 0, 0, 0, 0 },
 	{ "68020", EM_68K, 4, true, K4 | K8, NULL, 0, 0, 0, 0, 0 },
-	/* the last: of which nothing is known */
+	/* must be last: an unknown machine */
 	{ "unknown", 0, 8, false, K4 | K8 | K16 | K64, NULL, 0, 0, 0, 0, 0 },
 };
 
 enum { NMACHINE = sizeof machines / sizeof *machines };
 
 /*
- * Return the machine behind m in the table, the first one if m is NULL; NULL
- * behind the last, which is the unknown one.
+ * Return the machine after m in the table, the first one if m is NULL; NULL
+ * after the last, which is the unknown one.
  */
 const struct machine *
 machine_next(const struct machine *m)
@@ -58,8 +58,8 @@ machine_next(const struct machine *m)
 }
 
 /*
- * Return the machine of a name in Plan 9's words, as it is in the first line
- * of a snapshot; the unknown one if there is none of that name.
+ * Return the machine that Plan 9 calls name, as in the first line of a
+ * snapshot, or the unknown one.
  */
 const struct machine *
 machine_named(const char *name)
@@ -73,8 +73,8 @@ machine_named(const char *name)
 }
 
 /*
- * Return the machine that this program was compiled for, as its own ELF header
- * tells, or the unknown one.  __ehdr_start is what ld(1) calls that header.
+ * Return the machine that this program was compiled for, or the unknown one.
+ * __ehdr_start is the program's ELF header, defined by ld(1).
  */
 const struct machine *
 machine_here(void)
@@ -93,8 +93,8 @@ machine_here(void)
 }
 
 /*
- * Return what audit(7) and seccomp(2) call machine m: AUDIT_ARCH_X86_64 and so
- * on, of linux/audit.h.
+ * Return the AUDIT_ARCH_* constant (linux/audit.h) of machine m, for audit(7)
+ * and seccomp(2).
  */
 uint32_t
 machine_audit(const struct machine *m)
@@ -104,9 +104,9 @@ machine_audit(const struct machine *m)
 }
 
 /*
- * Return the bytes of a page of a process: told, which may be what anyone
- * wrote, if pages of the machine m may have as many; else, as if nothing was
- * told (0), the least that they have.
+ * Return the page size to use for a process of machine m: recorded if it is a
+ * possible page size of m, otherwise (also if it is 0) the smallest possible
+ * one.
  */
 uint64_t
 machine_page(const struct machine *m, uint64_t told)
@@ -117,8 +117,7 @@ machine_page(const struct machine *m, uint64_t told)
 }
 
 /*
- * Return the number of n bytes, 8 at most, that is at p in the byte order of
- * machine m.
+ * Return the n-byte number at p, n at most 8, in the byte order of machine m.
  */
 uint64_t
 machine_get(const struct machine *m, const void *p, size_t n)

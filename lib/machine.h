@@ -1,7 +1,7 @@
 /*
- * The machines that a snapshot may be of.  Who reads or writes one chooses by
- * the machine of the snapshot, when it runs; what takes one of a process is of
- * our own machine: linux/machine/machine.h.
+ * The machines that a snapshot may come from.  Readers and writers choose by
+ * the machine of the snapshot, at run time; capturing always concerns the
+ * machine we run on: linux/machine/machine.h.
  */
 #ifndef LIBMACHINE_H
 #define LIBMACHINE_H
@@ -10,25 +10,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* how many bytes the largest page of any machine has */
+/* bytes of the largest page of any machine */
 enum { MAX_MACHINE_PAGE = 64 * 1024 };
 
 struct machine {
-	const char	*name;	/* in Plan 9's words; where it has none,
-				   uname(2)'s */
+	const char	*name;	/* Plan 9's name, or that of uname(2) if it
+				   has none */
 	uint16_t	 elf;	/* e_machine of elf(5); 0: none */
-	uint8_t		 word;	/* bytes of a long, 4 or 8 */
+	uint8_t		 word;	/* bytes of a long: 4 or 8 */
 	bool		 big;	/* big-endian */
-	uint32_t	 pages;	/* how many bytes a page may have: their sum */
-	const char	*narrow; /* of its 32-bit processes; NULL: none */
+	uint32_t	 pages;	/* all possible page sizes, added */
+	const char	*narrow; /* name of the machine of its 32-bit
+				    processes, or NULL */
 
-	/* general registers of a core (elf_gregset_t), which are those of
-	   NT_PRSTATUS; 0 bytes: not known here */
-	uint16_t	 regs;	/* bytes of them */
-	uint16_t	 pc;	/* where the program counter is, */
-	uint16_t	 sp;	/* and the stack pointer */
+	/* The next three describe the general registers of a core
+	   (elf_gregset_t), as in NT_PRSTATUS; if regs is 0 they are unknown. */
+	uint16_t	 regs;	/* bytes of the general registers */
+	uint16_t	 pc;	/* offset of the program counter in them */
+	uint16_t	 sp;	/* offset of the stack pointer in them */
 	uint16_t	 fpregs; /* bytes of elf_fpregset_t */
-	uint16_t	 ureg;	/* and of Plan 9's Ureg */
+	uint16_t	 ureg;	/* bytes of Plan 9's Ureg */
 };
 
 /* machine.c */
@@ -39,8 +40,7 @@ uint32_t	 machine_audit(const struct machine *m);
 uint64_t	 machine_page(const struct machine *m, uint64_t told);
 uint64_t	 machine_get(const struct machine *m, const void *p, size_t n);
 
-/* state/auxv.c: what the auxiliary vector of a process has, and how wide its
-   words are */
+/* state/auxv.c: entries of an auxiliary vector, and the size of its words */
 uint64_t	 auxv_get(const struct machine *m, const void *auxv, size_t len,
 		    size_t word, uint64_t type);
 size_t		 auxv_word(const struct machine *m, const void *auxv,

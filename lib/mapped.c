@@ -1,7 +1,7 @@
 /*
- * Bytes that are mapped from a temporary file, as they are too many to be held:
- * io/bulk.c makes such.  They are read and freed as those of malloc(3) are, and
- * known by where they begin.
+ * File data too large for memory, mapped from a temporary file that io/bulk.c
+ * makes.  It is read and freed like memory from malloc(3), and found by its
+ * start address.
  */
 #include "model.h"
 #include "vec.h"
@@ -16,15 +16,15 @@ struct mapped {
 	struct mapped	*next;	/* owned */
 	uint8_t		*data;	/* owned */
 	size_t		 len;
-	size_t		 left;	/* bytes of it that were given back */
+	size_t		 left;	/* bytes at the start already discarded */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct mapped *all;	/* under lock; few */
+static struct mapped *all;	/* under lock; a short list */
 
 /*
- * Map len bytes of file fd, which may be closed then.  Return where they are,
- * to be freed by data_free; NULL with errstr.
+ * Map len bytes of file fd, which the caller may then close.  Return their
+ * address, to be freed with data_free, or NULL with errstr set.
  */
 uint8_t *
 data_map(int fd, size_t len)
@@ -48,7 +48,8 @@ data_map(int fd, size_t len)
 }
 
 /*
- * Return the link to what is mapped at data; one to NULL if nothing is.
+ * Return the address of the list link to the mapping at data; it contains NULL
+ * if there is none.
  */
 static struct mapped **
 mapped_find(const uint8_t *data)
@@ -61,7 +62,7 @@ mapped_find(const uint8_t *data)
 }
 
 /*
- * Free data, bytes of malloc(3) or mapped; or NULL.
+ * Free data, from malloc(3) or data_map, or NULL.
  */
 void
 data_free(uint8_t *data)
@@ -81,8 +82,8 @@ data_free(uint8_t *data)
 }
 
 /*
- * Give back the memory of data, if it is mapped, up to the first upto bytes of
- * it, which were read: they are read from their file if they are wanted again.
+ * Discard from memory the first upto bytes of data, if it is mapped, after they
+ * were read; they are read from the file again when needed.
  */
 void
 data_forget(const uint8_t *data, size_t upto)
@@ -93,7 +94,7 @@ data_forget(const uint8_t *data, size_t upto)
 
 	pthread_mutex_lock(&lock);
 	m = *mapped_find(data);
-	if (m != NULL && upto < m->left)	/* it is read once more */
+	if (m != NULL && upto < m->left)	/* reading began again */
 		m->left = 0;
 	if (m != NULL && upto - m->left >= LEAST) {
 		upto = upto / page * page;

@@ -1,6 +1,6 @@
 /*
- * Numbers of n bytes, 8 at most: little-endian, but for num_order and num_here;
- * and whether bytes are all zero.
+ * Numbers of up to 8 bytes: little-endian, except for num_order and num_here;
+ * and a test for zero bytes.
  */
 #ifndef NUM_H
 #define NUM_H
@@ -10,7 +10,7 @@
 #include <string.h>
 
 /*
- * Set the n bytes at p to number v, the lowest first.
+ * Store v at p as n bytes, little-endian.
  */
 static inline void
 num_put(uint8_t *p, uint64_t v, size_t n)
@@ -20,7 +20,7 @@ num_put(uint8_t *p, uint64_t v, size_t n)
 }
 
 /*
- * Return the number of the n bytes at p, 8 at most, the lowest first.
+ * Return the little-endian number of n bytes, at most 8, at p.
  */
 static inline uint64_t
 num_get(const uint8_t *p, size_t n)
@@ -33,8 +33,8 @@ num_get(const uint8_t *p, size_t n)
 }
 
 /*
- * Return the number of the n bytes at p, 8 at most: the highest first if big,
- * else the lowest.
+ * Return the number of n bytes, at most 8, at p: big-endian if big is set,
+ * otherwise little-endian.
  */
 static inline uint64_t
 num_order(const uint8_t *p, size_t n, bool big)
@@ -49,8 +49,8 @@ num_order(const uint8_t *p, size_t n, bool big)
 }
 
 /*
- * Return the number of the n bytes at p, 8 at most, in the order of the machine
- * that this runs on.
+ * Return the number of n bytes, at most 8, at p, in the byte order of the
+ * machine we run on.
  */
 static inline uint64_t
 num_here(const uint8_t *p, size_t n)
@@ -59,7 +59,7 @@ num_here(const uint8_t *p, size_t n)
 }
 
 /*
- * Add number v to b as n bytes, 8 at most, the lowest first.
+ * Append v to b as n bytes, at most 8, little-endian.
  */
 static inline void
 num_add(struct buf *b, uint64_t v, size_t n)
@@ -71,7 +71,7 @@ num_add(struct buf *b, uint64_t v, size_t n)
 }
 
 /*
- * Return whether the len bytes at p, which may be none, are all zero.
+ * Return true if the len bytes at p, which may be none, are all zero.
  */
 static inline bool
 bytes_arezero(const uint8_t *p, size_t len)

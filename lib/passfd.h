@@ -1,5 +1,5 @@
 /*
- * Messages of a socket that carry a descriptor: io/passfd.c
+ * Messages on a socket that carry a file descriptor: io/passfd.c
  */
 #ifndef PASSFD_H
 #define PASSFD_H

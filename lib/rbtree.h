@@ -1,6 +1,7 @@
 /*
- * Red-black trees of <sys/tree.h> for one file: libbsd's RB_GENERATE_STATIC
- * needs a macro that glibc's headers use as a name.
+ * Red-black trees of <sys/tree.h> private to one file.  libbsd's
+ * RB_GENERATE_STATIC cannot be used: it needs a macro whose name glibc's
+ * headers use.
  */
 #ifndef TREE_H
 #define TREE_H

@@ -1,7 +1,6 @@
 /*
- * Bytes that are taken out of an image, so that no writer can get at them: the
- * kilobytes that have them become zero and are missing, or are read and kept
- * here, changed.
+ * Remove bytes from an image so that no writer can read them: their kilobytes
+ * become zero and missing, or are copied to memory and changed there.
  */
 #include "bisect.h"
 #include "model.h"
@@ -9,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct kept {			/* kilobytes in memory */
+struct kept {			/* source of kilobytes kept in memory */
 	struct source	 src;
 	uint8_t		*data;	/* owned */
 };
@@ -34,8 +33,8 @@ static const struct source_ops kept_ops = {
 };
 
 /*
- * Make a source of s that has the kilobytes data, which belong to it, after a
- * failure too.
+ * Return a new source of s with the kilobytes at data, which it takes over, on
+ * failure also; or NULL with errstr set.
  */
 static struct source *
 kept_new(struct snap *s, uint8_t *data)
@@ -52,8 +51,7 @@ kept_new(struct snap *s, uint8_t *data)
 }
 
 /*
- * Describe in new what s has from the from-th kilobyte up to the to-th, as s
- * does.
+ * Append the extents of kilobytes from to to - 1 of segment s to new.
  */
 static int
 extents_copy(struct segment *new, const struct segment *s, uint64_t from,
@@ -74,8 +72,8 @@ extents_copy(struct segment *new, const struct segment *s, uint64_t from,
 }
 
 /*
- * Give segment s the extents of new, which cover all of it, unless rc is -1.
- * Return that.
+ * Replace the extents of s by those of new, which cover all of s; but if rc is
+ * -1, free those of new.  Return rc.
  */
 static int
 extents_take(struct segment *s, struct segment *new, int rc)
@@ -89,8 +87,8 @@ extents_take(struct segment *s, struct segment *new, int rc)
 }
 
 /*
- * Have n kilobytes of a segment, from the kb-th on, which are all described,
- * lie at loc in src.
+ * Replace n kilobytes of segment s, from number kb on, by those at loc in src.
+ * All of them must be described.
  */
 static int
 segment_replace(struct segment *s, uint64_t kb, uint64_t n, struct source *src,
@@ -108,8 +106,8 @@ segment_replace(struct segment *s, uint64_t kb, uint64_t n, struct source *src,
 }
 
 /*
- * Set *kb and *n to the kilobytes of a segment that have a byte of
- * start..last.  Return false where none has.
+ * Set *kb to the first kilobyte of segment s that overlaps start..last, and *n
+ * to the number of such kilobytes.  Return false if there are none.
  */
 static bool
 segment_overlap(const struct segment *s, uint64_t start, uint64_t last,
@@ -130,7 +128,7 @@ segment_overlap(const struct segment *s, uint64_t start, uint64_t last,
 }
 
 /*
- * Note that n kilobytes of a segment, from the kb-th on, are missing.
+ * Record n kilobytes of segment s, from number kb on, as missing, for reason.
  */
 static int
 segment_miss(struct segment *s, uint64_t kb, uint64_t n, const char *reason)
@@ -145,7 +143,8 @@ segment_miss(struct segment *s, uint64_t kb, uint64_t n, const char *reason)
 }
 
 /*
- * Take n ranges, which ascend, out of a segment.
+ * Replace the n ranges r, which ascend, by zeros in segment s, and record them
+ * as missing.
  */
 static int
 segment_leave(struct segment *s, const struct missing *r, size_t n)
@@ -176,9 +175,9 @@ segment_leave(struct segment *s, const struct missing *r, size_t n)
 CMP(range_cmp, struct missing, start)
 
 /*
- * Take what image im, which may be NULL, has of the n ranges r out of it, each
- * for its reason: their kilobytes are zero in all segments, and missing.  The
- * ranges are sorted.  Return 0, or -1 with errstr.
+ * Remove the n ranges r from image im, which may be NULL: their kilobytes
+ * become zero in all segments, and missing for the reason of each range.  Sorts
+ * r. Return 0, or -1 with errstr set.
  */
 int
 image_leave(struct image *im, struct missing *r, size_t n)
@@ -196,8 +195,8 @@ image_leave(struct image *im, struct missing *r, size_t n)
 }
 
 /*
- * Read n kilobytes of a segment, from the kb-th on, into buf.  Those that
- * cannot be read are zero, and missing.
+ * Read n kilobytes of segment s, from number kb on, into buf.  Those that
+ * cannot be read become zero, and are recorded as missing.
  */
 static int
 segment_read(struct segment *s, uint64_t kb, uint64_t n, uint8_t *buf)
@@ -230,11 +229,11 @@ segment_read(struct segment *s, uint64_t kb, uint64_t n, uint8_t *buf)
 }
 
 /*
- * Let edit change what image im of snapshot s has of len bytes at start: it is
- * called, with arg, for each run of whole kilobytes that have some of them,
- * with the address of the first byte and how many there are.  The image has
- * what it leaves there, and nothing leads to what was there before.  Return 0,
- * or -1 with errstr.
+ * Call edit to change the bytes start to start + len - 1 of image im of
+ * snapshot s.  It gets arg, and the address, bytes and length of each run of
+ * whole kilobytes that overlaps them.  The image then has what edit left in the
+ * buffer, and no longer refers to the old bytes.  Return 0, or -1 with errstr
+ * set.
  */
 int
 image_rewrite(struct snap *s, struct image *im, uint64_t start, size_t len,

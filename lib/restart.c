@@ -1,14 +1,13 @@
 /*
- * What a thread waits in that was stopped before, and goes on with
- * restart_syscall(2).
+ * Name the system call that a thread in restart_syscall(2) continues after a
+ * stop.
  */
 #include "restart.h"
 
 #include <string.h>
 
 /*
- * Return true if a name has one of the words of a list in it, which ends with
- * NULL.
+ * Return true if name contains one of the words of a list that ends with NULL.
  */
 static bool
 has_word(const char *name, const char *const *word)
@@ -19,13 +18,13 @@ has_word(const char *name, const char *const *word)
 }
 
 /*
- * Return the name of the system call that a thread goes on with which is in
- * restart_syscall(2): it sleeps in the kernel's function wchan, as
- * proc_pid_wchan(5) has it, and first is the first argument of its call.  NULL
- * if wchan does not tell.  The calls are those that set a function for that,
- * set_restart_fn of linux/thread_info.h.  Of who sleeps for a time, wchan may
- * be the function that enters a system call, for it names none of the
- * scheduler's; an address is never as low as the number of a clock.
+ * Return the name of the system call that a thread in restart_syscall(2)
+ * continues: it sleeps in kernel function wchan, as in proc_pid_wchan(5), and
+ * first is the first argument of its call.  Return NULL if wchan does not show
+ * it. The calls are those that use set_restart_fn of linux/thread_info.h.
+ * wchan omits functions of the scheduler, so that a thread in a timed sleep may
+ * show the system call's entry function; then first tells the calls apart,
+ * since an address is never as low as the number of a clock.
  */
 const char *
 restart_name(const char *wchan, uint64_t first)

@@ -1,6 +1,6 @@
 /*
- * What the kernel has a system call return that is to be made again, unless a
- * signal is handled first: include/linux/errno.h.  Programs never see these.
+ * Results inside the kernel of an interrupted system call that is to be
+ * restarted: include/linux/errno.h.  Programs never see them.
  */
 #ifndef RESTART_H
 #define RESTART_H
@@ -9,10 +9,12 @@
 #include <stdint.h>
 
 enum {
-	ERESTARTSYS = 512,	/* again, if the handler has SA_RESTART */
-	ERESTARTNOINTR = 513,	/* again, whatever the handler is */
-	ERESTARTNOHAND = 514,	/* again only if there is none */
-	ERESTART_RESTARTBLOCK = 516	/* as restart_syscall(2), likewise */
+	ERESTARTSYS = 512,	/* restart, unless a handler without
+				   SA_RESTART runs */
+	ERESTARTNOINTR = 513,	/* restart always */
+	ERESTARTNOHAND = 514,	/* restart, unless a handler runs */
+	ERESTART_RESTARTBLOCK = 516	/* restart with restart_syscall(2),
+					   unless a handler runs */
 };
 
 const char	*restart_name(const char *wchan, uint64_t first);

@@ -1,6 +1,6 @@
 /*
- * Restartable sequences: rseq(2), struct rseq and struct rseq_cs of
- * <linux/rseq.h>, of machines whose lowest byte comes first.
+ * Restartable sequences, rseq(2): struct rseq and struct rseq_cs of
+ * <linux/rseq.h>, on little-endian machines.
  */
 #ifndef RSEQ_H
 #define RSEQ_H
@@ -11,15 +11,15 @@
 #include <stdint.h>
 
 enum {
-	RSEQ_CS = 8,		/* offset of the address of a struct rseq_cs in
-				   a thread's area */
-	RSEQ_CS_SIZE = 32	/* bytes */
+	RSEQ_CS = 8,		/* offset of the pointer to struct rseq_cs in
+				   a thread's struct rseq */
+	RSEQ_CS_SIZE = 32	/* bytes of struct rseq_cs */
 };
 
 /*
- * If *pc is in the sequence that cs, the bytes of a struct rseq_cs, describes,
- * set *pc to where a thread goes on that was interrupted there.  Return
- * whether it is.
+ * If *pc is inside the sequence described by cs, the bytes of a struct rseq_cs,
+ * set *pc to its abort handler, where an interrupted thread continues, and
+ * return true.
  */
 static inline bool
 rseq_abort(const uint8_t cs[RSEQ_CS_SIZE], uint64_t *pc)

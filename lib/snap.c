@@ -1,5 +1,5 @@
 /*
- * A snapshot and its processes.
+ * Snapshots and their processes.
  */
 #include "bisect.h"
 #include "model.h"
@@ -19,7 +19,7 @@ proc_cmp(struct proc *a, struct proc *b)
 TREE_GENERATE(proctree, proc, entry, proc_cmp)
 
 /*
- * Return true if a carried file is memory of System V, as its path tells.
+ * Return true if carried file c is System V shared memory, by its path.
  */
 static bool
 carried_issysv(const struct carried *c)
@@ -28,10 +28,10 @@ carried_issysv(const struct carried *c)
 }
 
 /*
- * Compare carried files a and b: by device and inode, or, where nothing is
- * known of these (both 0), by path.  The inode of memory of System V is its
- * number among such memory, and other memory may have it, too.  Return less
- * than 0, 0 or more, as strcmp(3).
+ * Compare carried files a and b by device and inode, or by path if these are
+ * unknown (both 0).  For System V shared memory the inode is the segment's ID,
+ * which other shared memory may also have, so compare that property last.
+ * Return less than 0, 0 or more, as strcmp(3).
  */
 int
 carried_cmp(const struct carried *a, const struct carried *b)
@@ -45,7 +45,7 @@ carried_cmp(const struct carried *a, const struct carried *b)
 }
 
 /*
- * Free what a process is carried along as: c, or NULL.
+ * Free c, which may be NULL.
  */
 void
 carried_free(struct carried *c)
@@ -57,8 +57,8 @@ carried_free(struct carried *c)
 }
 
 /*
- * Make a snapshot without processes.  Return NULL with errstr when memory runs
- * out.
+ * Return a new snapshot without processes, or NULL with errstr set if memory
+ * runs out.
  */
 struct snap *
 snap_new(void)
@@ -72,7 +72,7 @@ snap_new(void)
 }
 
 /*
- * Drop what borrows from the small files of a process.
+ * Free parsed data of p that borrows from its small files.
  */
 static void
 borrowed_drop(struct proc *p)
@@ -86,7 +86,7 @@ borrowed_drop(struct proc *p)
 }
 
 /*
- * Free the small files of process p, which has none then.
+ * Free all small files of process p.
  */
 void
 proc_forget(struct proc *p)
@@ -114,7 +114,7 @@ proc_free(struct proc *p)
 }
 
 /*
- * Free snapshot s, or NULL, and all that it owns; its sources are closed.
+ * Free snapshot s, which may be NULL, with all that it owns; close its sources.
  */
 void
 snap_free(struct snap *s)
@@ -137,9 +137,8 @@ snap_free(struct snap *s)
 }
 
 /*
- * Return whether p is nothing but a thread of another process: it has no text
- * and no memory of its own.  What is told to be a thread but has some is shown
- * as a process is.
+ * Return true if p is only a thread of another process, without text or memory
+ * of its own.  An entry with a leader that has some is shown as a process.
  */
 bool
 proc_isthread(const struct proc *p)
@@ -149,8 +148,8 @@ proc_isthread(const struct proc *p)
 }
 
 /*
- * Return whether p is a process by what is told of it: neither a thread nor a
- * carried file (p->carried).
+ * Return true if p is recorded as a process: neither a thread nor a carried
+ * file.
  */
 bool
 proc_isprocess(const struct proc *p)
@@ -180,7 +179,7 @@ image_kb(const struct image *im)
 }
 
 /*
- * Return how many kilobytes the texts and memories of s have.
+ * Return the number of kilobytes in all texts and memories of s.
  */
 uint64_t
 snap_kb(const struct snap *s)
@@ -194,8 +193,7 @@ snap_kb(const struct snap *s)
 }
 
 /*
- * Return the process or thread of s with number pid, or NULL (which is no
- * error).
+ * Return the entry of s with number pid, or NULL (which is not an error).
  */
 struct proc *
 snap_find(struct snap *s, uint64_t pid)
@@ -206,8 +204,8 @@ snap_find(struct snap *s, uint64_t pid)
 }
 
 /*
- * Return the process of s with number pid, or the one that a thread of that
- * number belongs to; or NULL (which is no error).
+ * Return the process of s with number pid, or that of the thread with number
+ * pid; or NULL (which is not an error).
  */
 struct proc *
 snap_process(struct snap *s, uint64_t pid)
@@ -219,8 +217,8 @@ snap_process(struct snap *s, uint64_t pid)
 }
 
 /*
- * Add a process to snapshot s, which owns it, behind the others; pid, its
- * number, must be new.  Return it, or NULL with errstr.
+ * Append a process with number pid, which must be new, to snapshot s, which
+ * owns it.  Return it, or NULL with errstr set.
  */
 struct proc *
 snap_add(struct snap *s, uint64_t pid)
@@ -242,7 +240,7 @@ snap_add(struct snap *s, uint64_t pid)
 }
 
 /*
- * Take the process that was added last out of snapshot s again, and free it.
+ * Remove the process added last from snapshot s, and free it.
  */
 void
 snap_drop(struct snap *s)
@@ -254,10 +252,10 @@ snap_drop(struct snap *s)
 }
 
 /*
- * Move those processes of b that are to be kept, of which keep[i] is true of
- * the one at place i, into a, which has none of their numbers, and all sources.
- * Carried files come behind all processes. b is left empty.  Return 0, or -1
- * with errstr.
+ * Move the processes of b with keep[i] set (i is the index in b->proc), and all
+ * sources, into a, which has none of their numbers; free the other processes.
+ * Order carried files after all processes.  Leave b empty.  Return 0, or -1
+ * with errstr set.
  */
 int
 snap_move(struct snap *a, struct snap *b, const bool *keep)
@@ -266,7 +264,8 @@ snap_move(struct snap *a, struct snap *b, const bool *keep)
 	size_t i, n;
 	bool files;
 
-	for (n = 1; n < a->nproc + b->nproc; n *= 2)	/* as vec.h has it */
+	/* capacity as vec.h requires */
+	for (n = 1; n < a->nproc + b->nproc; n *= 2)
 		continue;
 	if ((v = mem_new(n, sizeof *v)) == NULL)
 		return -1;
@@ -355,9 +354,9 @@ index_make(struct snap *s)
 }
 
 /*
- * Have an index of the threads and of the carried files of s.  What is known of
- * these must not change any more, but more of them may come.  Several threads
- * may call this when none adds.  Return 0, or -1 with errstr.
+ * Update the index of threads and carried files of s.  Entries that it covers
+ * must not change later, but more may be added.  Threads may call this
+ * concurrently while none adds.  Return 0, or -1 with errstr set.
  */
 int
 snap_index(struct snap *s)
@@ -372,9 +371,8 @@ snap_index(struct snap *s)
 }
 
 /*
- * Find the threads of process pid, that which leads it not counted: set *at to
- * where in s->proc each of the *n is, in their order.  Return 0, or -1 with
- * errstr.
+ * Find the threads of process pid, except its leader: set *at to an array of
+ * their *n indices into s->proc, in order.  Return 0, or -1 with errstr set.
  */
 int
 snap_threads(struct snap *s, uint64_t pid, const size_t **at, size_t *n)
@@ -393,7 +391,7 @@ snap_threads(struct snap *s, uint64_t pid, const size_t **at, size_t *n)
 }
 
 /*
- * Return the small file of process p with that name, or NULL (which is no
+ * Return the small file called name of process p, or NULL (which is not an
  * error).
  */
 struct file *
@@ -408,9 +406,9 @@ proc_file(const struct proc *p, const char *name)
 }
 
 /*
- * Give process p a small file; it replaces one of the same name.  Its len
- * bytes, data, from malloc(3) or data_map, belong to the process from here on,
- * on failure too.  Return 0, or -1 with errstr.
+ * Set the small file called name of process p to the len bytes at data, from
+ * malloc(3) or data_map, which p takes over, on failure also.  It replaces an
+ * existing one.  Return 0, or -1 with errstr set.
  */
 int
 proc_setfile(struct proc *p, const char *name, uint8_t *data, size_t len)
@@ -418,7 +416,7 @@ proc_setfile(struct proc *p, const char *name, uint8_t *data, size_t len)
 	struct file *f;
 	char *copy;
 
-	/* memcpy(3) and others may not be given NULL, not even for no bytes */
+	/* memcpy(3) and others must not get NULL, even for no bytes */
 	if (data == NULL && (data = malloc(1)) == NULL)
 		goto nomem;
 	if ((f = proc_file(p, name)) == NULL) {

@@ -1,6 +1,7 @@
 /*
- * Sources: where the bytes of pages are read from.  Here are those that lie
- * in files, a snapshot or any other regular file, and nowhere.
+ * Sources: where the bytes of pages are read from.  This file has those in
+ * files (a snapshot or any other regular file), and one whose bytes were not
+ * kept.
  */
 #include "full.h"
 #include "source.h"
@@ -15,11 +16,11 @@
 #include <unistd.h>
 
 enum {
-	STRIDED = 64		/* kilobytes of a stream read at once */
+	STRIDED = 64		/* maximum kilobytes of a stream per read */
 };
 
 /*
- * Hand source src to snapshot s, which owns it from here on.
+ * Add source src to snapshot s, which then owns it.
  */
 void
 source_add(struct snap *s, struct source *src)
@@ -30,10 +31,10 @@ source_add(struct snap *s, struct source *src)
 }
 
 /*
- * Make a source of snapshot s, which owns it, in a struct of size bytes that
- * begins with it and is zero behind it.  It is read by ops, and has kilobytes
- * pitch bytes apart and a copy of name, for messages.  Return that struct, or
- * NULL with errstr.
+ * Make a source of snapshot s, which owns it, in a struct of size bytes whose
+ * first member is a struct source and whose rest is zero.  ops reads it, its
+ * kilobytes are pitch bytes apart, and name, which is copied, is for messages.
+ * Return the struct, or NULL with errstr set.
  */
 void *
 source_new(struct snap *s, size_t size, const struct source_ops *ops,
@@ -54,7 +55,7 @@ source_new(struct snap *s, size_t size, const struct source_ops *ops,
 }
 
 /*
- * Free the source that was added to snapshot s last.
+ * Free the source added last to snapshot s.
  */
 void
 source_drop(struct snap *s)
@@ -72,7 +73,7 @@ source_drop(struct snap *s)
 }
 
 /*
- * Hand all sources of b to a, where they get other numbers.
+ * Move all sources of b to a, which renumbers them.
  */
 void
 source_move(struct snap *a, struct snap *b)
@@ -87,7 +88,7 @@ source_move(struct snap *a, struct snap *b)
 }
 
 /*
- * Read as source_read, without the name of src in errstr.
+ * Read as source_read does, without the name of src in errstr.
  */
 int
 source_runs(struct source *src, const struct run *r, size_t n, uint8_t *buf)
@@ -105,9 +106,8 @@ source_runs(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 
 /*
  * Read the n runs r of kilobytes from src, one after another, into buf (KB
- * bytes for each kilobyte).  Return SOURCE_OK; SOURCE_LOST with errstr, when
- * some of them cannot be read although the source is still there; or -1 with
- * errstr.
+ * bytes each).  Return SOURCE_OK; SOURCE_LOST with errstr set if some cannot be
+ * read but the source still exists; or -1 with errstr set.
  */
 int
 source_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
@@ -121,9 +121,9 @@ source_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 }
 
 /*
- * Of len bytes at off of a file that had size bytes when it was opened, n
- * could be read into buf: fill in zeros for those beyond its end.  Return
- * SOURCE_OK; or SOURCE_LOST with errstr, of errno as full_pread sets it.
+ * Finish a read of len bytes at off into buf that got n, from a file that had
+ * size bytes when it was opened: zero the bytes beyond its end.  Return
+ * SOURCE_OK; or SOURCE_LOST with errstr set from errno, as full_pread left it.
  */
 int
 source_rest(uint8_t *buf, size_t n, size_t len, uint64_t off, uint64_t size)
@@ -142,7 +142,7 @@ source_rest(uint8_t *buf, size_t n, size_t len, uint64_t off, uint64_t size)
 }
 
 /*
- * Read len bytes of a file, zeros where they lie beyond its end.
+ * Read len bytes of file f at off, with zeros beyond its end.
  */
 static int
 file_pread(const struct filesource *f, uint8_t *buf, size_t len, uint64_t off)
@@ -154,10 +154,10 @@ file_pread(const struct filesource *f, uint8_t *buf, size_t len, uint64_t off)
 }
 
 /*
- * Read n kilobytes, at most STRIDED, that lie in a snap(6) stream, each with
- * the r before it that makes it a page.  They are read in one piece and copied
- * to their places: a preadv(2) with a place for each costs more.  Return
- * whether that worked.
+ * Read n kilobytes, at most STRIDED, from a snap(6) stream, each of which has
+ * an r before it.  One pread(2) reads all, and the kilobytes are copied to
+ * their places, which is faster than preadv(2) with one buffer for each.
+ * Return false if that failed or an r is missing.
  */
 static bool
 read_strided(const struct filesource *f, uint64_t loc, size_t n, uint8_t *buf)
@@ -175,7 +175,8 @@ read_strided(const struct filesource *f, uint64_t loc, size_t n, uint8_t *buf)
 }
 
 /*
- * Read one kilobyte of such a stream; it may be a short one at its end.
+ * Read one kilobyte of a snap(6) stream into buf; a short last one is filled
+ * with zeros.
  */
 static int
 read_tagged(struct filesource *f, uint64_t loc, uint8_t *buf)
@@ -193,7 +194,7 @@ read_tagged(struct filesource *f, uint64_t loc, uint8_t *buf)
 }
 
 /*
- * Read run r of the file that src is into buf: source_ops.
+ * Read run r of file src into buf, for source_ops.
  */
 int
 file_read(struct source *src, const struct run *r, uint8_t *buf)
@@ -211,7 +212,7 @@ file_read(struct source *src, const struct run *r, uint8_t *buf)
 		if (read_strided(f, r->loc + i * pitch, (size_t)n,
 		    buf + i * KB))
 			continue;
-		/* at the end of the file, or an error: which, is told here */
+		/* end of file or error: find out which */
 		for (k = i; k < i + n; k++) {
 			rc = read_tagged(f, r->loc + k * pitch, buf + k * KB);
 			if (rc != SOURCE_OK)
@@ -222,10 +223,10 @@ file_read(struct source *src, const struct run *r, uint8_t *buf)
 }
 
 /*
- * Set id to identities of n parts, of IDENTITY_KB kilobytes, of a file of size
- * bytes, from loc on; src is the file.  Parts are the same where the offset is:
- * an identity is the source's number and the place, never 0; or 0, of a part
- * that is not whole.
+ * Set id[0] to id[n-1] to the identities of n parts, of IDENTITY_KB kilobytes
+ * each, of file src of size bytes, from byte loc on.  Parts at the same offset
+ * have the same identity: the source's number and the offset, never 0.  A part
+ * that is not whole or aligned gets 0.
  */
 void
 source_identify(const struct source *src, uint64_t size, uint64_t loc,
@@ -243,7 +244,7 @@ source_identify(const struct source *src, uint64_t size, uint64_t loc,
 }
 
 /*
- * Identify parts of a file: source_ops.
+ * Identify parts of file src, for source_ops.
  */
 static int
 file_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
@@ -255,7 +256,7 @@ file_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
 }
 
 /*
- * Close the file that src is: source_ops.
+ * Close file src, for source_ops.
  */
 void
 file_free(struct source *src)
@@ -271,10 +272,9 @@ static const struct source_ops file_ops = {
 };
 
 /*
- * Make a source of snapshot s that reads the file open as fd, by ops, with
- * kilobytes pitch bytes apart; it has a copy of name, for messages.  Return it,
- * and the descriptor belongs to it; or NULL with errstr when memory runs out,
- * and the descriptor is still the caller's.
+ * Make a source of snapshot s that reads file fd with ops, kilobytes pitch
+ * bytes apart; name, which is copied, is for messages.  Return it, and it owns
+ * fd; or NULL with errstr set if memory runs out, and the caller still owns fd.
  */
 struct source *
 file_new(struct snap *s, int fd, const char *name, uint32_t pitch,
@@ -289,12 +289,11 @@ file_new(struct snap *s, int fd, const char *name, uint32_t pitch,
 }
 
 /*
- * Make a source of snapshot s of the regular file that is open as fd, with
- * kilobytes pitch bytes apart: KB, or KB + 1 in a snap(6) stream.  Locations
- * are offsets in the file; name is for messages.  One file, as long as it does
- * not change, is one source, however often it is asked for.  The descriptor
- * belongs to the source, and is closed on failure too.  Return the source, or
- * NULL with errstr.
+ * Return a source of snapshot s for the regular file fd, with kilobytes pitch
+ * bytes apart: KB, or KB + 1 for a snap(6) stream.  Locations are byte offsets
+ * in the file; name is for messages.  Later calls for the same unchanged file
+ * return the same source.  The source takes over fd, which is closed on failure
+ * also. Return NULL with errstr set on failure.
  */
 struct source *
 source_file(struct snap *s, int fd, const char *name, uint32_t pitch)
@@ -332,7 +331,7 @@ source_file(struct snap *s, int fd, const char *name, uint32_t pitch)
 }
 
 /*
- * Return the descriptor of src, a file source or a spool, which keeps it.
+ * Return the descriptor of src, a file source or spool, which still owns it.
  */
 int
 source_fd(const struct source *src)
@@ -341,7 +340,7 @@ source_fd(const struct source *src)
 }
 
 /*
- * Return the length of src, a file source or a spool, in bytes.
+ * Return the length in bytes of src, a file source or spool.
  */
 uint64_t
 source_size(const struct source *src)
@@ -350,10 +349,9 @@ source_size(const struct source *src)
 }
 
 /*
- * Find where the data of file src are, at or behind byte at: set *start and
- * *end (exclusive) to a run that may be not all zero, the rest being holes
- * (lseek(2), SEEK_DATA).  Return false where there are none up to the end of
- * the file.
+ * Find data of file src at or after byte at: set *start and *end (exclusive) to
+ * a run outside of holes (lseek(2), SEEK_DATA).  Return false if only a hole
+ * follows.
  */
 bool
 source_data(const struct source *src, uint64_t at, uint64_t *start,
@@ -368,7 +366,7 @@ source_data(const struct source *src, uint64_t at, uint64_t *start,
 	if (data == -1 && errno == ENXIO)
 		return false;
 	if (data == -1 || (uint64_t)data < at)
-		data = (off_t)at;	/* no such thing here: all is data */
+		data = (off_t)at; /* not supported here: treat all as data */
 	hole = lseek(f->fd, data, SEEK_HOLE);
 	*start = (uint64_t)data;
 	*end = hole <= data ? f->size : (uint64_t)hole;
@@ -387,8 +385,8 @@ nothing_read(struct source *src, const struct run *r, uint8_t *buf)
 static const struct source_ops nothing_ops = { .read = nothing_read };
 
 /*
- * Make a source of snapshot s whose bytes were never kept: every read fails.
- * Return it, or NULL with errstr.
+ * Return a new source of snapshot s whose bytes were not kept, so that every
+ * read fails; or NULL with errstr set.
  */
 struct source *
 source_nothing(struct snap *s)

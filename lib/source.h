@@ -1,5 +1,5 @@
 /*
- * What the sources that read files share: source.c, io/spool.c and
+ * Shared code of sources that read files: source.c, io/spool.c and
  * io/gzip/source.c.
  */
 #ifndef SOURCE_H
@@ -7,17 +7,17 @@
 
 #include "model.h"
 
-enum { PAGE_TAG = 'r' };	/* before a page of a stream: snap(6) */
+enum { PAGE_TAG = 'r' };	/* byte before each page of a stream: snap(6) */
 
 struct filesource {
 	struct source	 src;
 	int		 fd;	/* owned */
-	uint64_t	 size;	/* when opened; beyond it, bytes are zero */
+	uint64_t	 size;	/* size when opened; bytes beyond it are zero */
 	dev_t		 dev;
 	ino_t		 ino;
-	struct timespec	 changed; /* two segments of System V shared memory,
-				   of two IPC namespaces, differ in no more */
-	uint8_t		*buf;	/* owned; of a spool that is being filled */
+	struct timespec	 changed; /* ctime, which alone tells System V
+				     segments of two IPC namespaces apart */
+	uint8_t		*buf;	/* owned; buffer of a spool being filled */
 	size_t		 nbuf;
 };
 

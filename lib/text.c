@@ -1,7 +1,7 @@
 /*
- * Text that goes to people: what of it is UTF-8, how wide it is, what of it
- * must not reach a terminal, numbers in units that one can read, words of a
- * shell, and names of signals; and text of the kernel's that is escaped.
+ * Text for people to read: UTF-8, its width, characters unsafe for a terminal,
+ * sizes and times in readable units, and signal names; and escaped text from
+ * the kernel.
  */
 #include "model.h"
 
@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Return how many bytes the character at s takes in UTF-8, and in c its number;
- * 0 if it is no character.
+ * Return the number of bytes of the UTF-8 character at s, and set *c to its
+ * code point; return 0 if there is no valid character.
  */
 size_t
 text_utf8(const char *s, uint32_t *c)
@@ -32,8 +32,8 @@ text_utf8(const char *s, uint32_t *c)
 }
 
 /*
- * Return how many columns the character at s takes, which is passed: Unicode,
- * EastAsianWidth.txt, in coarse ranges.
+ * Return the number of columns of the character at *s, and advance *s past it.
+ * Wide characters are from Unicode's EastAsianWidth.txt, in coarse ranges.
  */
 int
 text_columns(const char **s)
@@ -54,10 +54,9 @@ text_columns(const char **s)
 }
 
 /*
- * Return true if a terminal, or who reads what is on it, would be misled by
- * character c.  Those from 0x80 to 0x9f are controls, as are those below the
- * blank, and some turn around the direction in which the rest is shown or begin
- * a new line: Unicode, chapter 23.
+ * Return true if character c could mislead a terminal or its reader: control
+ * characters, also those from 0x80 to 0x9f, and characters that change the
+ * direction of text or begin a new line (Unicode, chapter 23).
  */
 bool
 text_iscontrol(uint32_t c)
@@ -68,8 +67,8 @@ text_iscontrol(uint32_t c)
 }
 
 /*
- * Return how many bytes at s are not to go to a terminal: those of one
- * character, or one that belongs to none; 0 if the first character is harmless.
+ * Set *len to the bytes of the character at s, or to 1 for a byte that is not
+ * UTF-8.  Return *len if it is unsafe for a terminal, otherwise 0.
  */
 static size_t
 harm_len(const char *s, size_t *len)
@@ -84,7 +83,7 @@ harm_len(const char *s, size_t *len)
 }
 
 /*
- * Return true if text_clean would change name s.
+ * Return true if text_clean would change s.
  */
 bool
 text_isharmful(const char *s)
@@ -98,8 +97,8 @@ text_isharmful(const char *s)
 }
 
 /*
- * Put byte with in the place of each byte of name s that is no UTF-8 or
- * controls a terminal, and return s.
+ * Replace by with each byte of s that is not UTF-8, or is part of a control
+ * character.  Return s.
  */
 char *
 text_clean(char *s, char with)
@@ -113,10 +112,9 @@ text_clean(char *s, char with)
 }
 
 /*
- * Make name s such that it may go to a terminal, in place, and return it: names
- * come from snapshots of anyone, and from processes that choose them.  Bytes
- * from 0x80 to 0x9f that are no UTF-8 are controls to a terminal that does not
- * know it.
+ * Make s safe for a terminal, in place, and return it: names come from
+ * strangers' snapshots, and processes choose their own.  Bytes from 0x80 to
+ * 0x9f that are not UTF-8 are control characters for a terminal without UTF-8.
  */
 char *
 text_harmless(char *s)
@@ -125,7 +123,7 @@ text_harmless(char *s)
 }
 
 /*
- * Put a number of bytes into s, of n bytes, in the unit that fits: "812 bytes",
+ * Format a number of bytes into s, of size n, in a fitting unit: "812 bytes",
  * "1.2 GiB", "340 MiB".
  */
 void
@@ -147,7 +145,7 @@ text_bytes(char *s, size_t n, uint64_t bytes)
 }
 
 /*
- * Put a time of us microseconds into s, of n bytes, in the unit that fits: "348
+ * Format a time of us microseconds into s, of size n, in a fitting unit: "348
  * ms", "5.4 s", "12 min 5 s".
  */
 void
@@ -171,8 +169,8 @@ text_time(char *s, size_t n, uint64_t us)
 }
 
 /*
- * Undo octal escapes such as those of mountinfo (proc_pid_mountinfo(5)): a
- * backslash and three digits, in place.  Return s.
+ * Decode octal escapes, as in proc_pid_mountinfo(5) (a backslash and three
+ * digits), in place.  Return s.
  */
 char *
 text_unescape(char *s)
@@ -193,9 +191,9 @@ text_unescape(char *s)
 }
 
 /*
- * Return what kill(1) calls a signal, without SIG; NULL for one that has no
- * name.  sig is its number on most machines, x86 and ARM among them: signal(7),
- * "Signal numbering for standard signals".
+ * Return the name of signal sig as in kill(1), without SIG, or NULL.  Numbers
+ * are those of most machines, including x86 and ARM: signal(7), "Signal
+ * numbering for standard signals".
  */
 const char *
 signal_name(uint64_t sig)

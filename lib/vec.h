@@ -1,15 +1,15 @@
 /*
- * Memory that sets the error string where there is none, and arrays that grow
- * by one element at a time.
+ * Allocation that sets the error string on failure, and arrays that grow by one
+ * element at a time.
  *
- * An array of n elements has room for as many as the least power of two that
- * is not below n, so that the number alone tells when it is full:
+ * The capacity of an array of n elements is the least power of two that is at
+ * least n, so that n alone shows when it is full:
  *
  *	if (VEC_ADD(l->v, l->n, x) == -1)
  *		return -1;
  *
- * It starts as NULL with no elements, may lose elements in between, and is
- * given back with free(3).
+ * An array starts as NULL with no elements, may shrink, and is freed with
+ * free(3).
  */
 #ifndef VEC_H
 #define VEC_H
@@ -20,8 +20,8 @@
 #include <string.h>
 
 /*
- * Return memory for n elements of size bytes, all zero, which the caller frees;
- * or NULL with errstr.  It is never NULL for n of 0.
+ * Return zeroed memory for n elements of size bytes, which the caller frees; or
+ * NULL with errstr set.  If n is 0, allocate one element.
  */
 static inline void *
 mem_new(size_t n, size_t size)
@@ -34,8 +34,8 @@ mem_new(size_t n, size_t size)
 }
 
 /*
- * Return a copy of the n bytes at data, and of a NUL behind them, which the
- * caller frees; or NULL with errstr.
+ * Return a copy of the n bytes at data, followed by a NUL, which the caller
+ * frees; or NULL with errstr set.
  */
 static inline void *
 mem_dup(const void *data, size_t n)
@@ -50,7 +50,7 @@ mem_dup(const void *data, size_t n)
 }
 
 /*
- * Return a copy of string s, which the caller frees; or NULL with errstr.
+ * Return a copy of string s, which the caller frees; or NULL with errstr set.
  */
 static inline char *
 str_dup(const char *s)
@@ -63,8 +63,9 @@ char		*str_printf(const char *fmt, ...)
 		    __attribute__((format(printf, 1, 2)));
 
 /*
- * Make room for one more in the array that the pointer at vp points to, of n
- * elements of size bytes.  Return 0; or -1 with errstr, the array as it was.
+ * Make room for one more element in the array that *vp points to, which has n
+ * elements of size bytes.  Return 0; or -1 with errstr set, and the array
+ * unchanged.
  */
 static inline int
 vec_room(void *vp, size_t n, size_t size)
@@ -81,10 +82,10 @@ vec_room(void *vp, size_t n, size_t size)
 	return 0;
 }
 
-/* the same, of an array v of n elements */
+/* call vec_room for array v of n elements */
 #define VEC_ROOM(v, n) vec_room(&(v), (n), sizeof *(v))
 
-/* add one, which is told behind n, to them; 0, or -1 with errstr */
+/* append an element, given after n, to array v; 0, or -1 with errstr set */
 #define VEC_ADD(v, n, ...)						\
 	(VEC_ROOM(v, n) == -1 ? -1 : ((v)[(n)++] = (__VA_ARGS__), 0))
 

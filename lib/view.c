@@ -1,7 +1,7 @@
 /*
- * The view of an image: which of its segments is seen at an address.  Where
- * they overlap that is the first of a section, of the last section that has
- * one there (man6/snap.6).
+ * The view of an image: which of its segments is visible at an address.  Where
+ * segments overlap, it is the first of its section, in the last section that
+ * has a segment there (man6/snap.6).
  *
  *	first section	[ a      ]   [ b ]
  *	second section	      [ c ]
@@ -9,9 +9,9 @@
  *	view		[d ][ c ][d]   [b ]
  *	taken		[ c and d  ]
  *
- * What the present section has taken is kept as well, as ranges of addresses
- * in which no segment is told from another: thus a segment is laid behind
- * others in no more steps than there are gaps between them.
+ * The tree taken has the address ranges covered by the present section, without
+ * their segments, so that inserting a segment takes only as many steps as there
+ * are gaps between these ranges.
  */
 #include "model.h"
 #include "rbtree.h"
@@ -28,7 +28,7 @@ piece_cmp(struct piece *a, struct piece *b)
 TREE_GENERATE(view, piece, entry, piece_cmp)
 
 /*
- * Take all pieces out of view v, and free them.
+ * Remove all pieces from view v, and free them.
  */
 void
 view_free(struct view *v)
@@ -42,7 +42,8 @@ view_free(struct view *v)
 }
 
 /*
- * Return the piece with the greatest first address at or below addr, or NULL.
+ * Return the piece of v with the greatest first address that is at most addr,
+ * or NULL.
  */
 static struct piece *
 piece_below(struct view *v, uint64_t addr)
@@ -55,7 +56,7 @@ piece_below(struct view *v, uint64_t addr)
 }
 
 /*
- * Return the piece of the view of im in which address addr lies, or NULL.
+ * Return the piece of im that contains addr, or NULL.
  */
 struct piece *
 image_find(struct image *im, uint64_t addr)
@@ -67,8 +68,8 @@ image_find(struct image *im, uint64_t addr)
 }
 
 /*
- * Return the piece of im in which address addr lies, or else the first one
- * behind it; NULL where there is none.
+ * Return the piece of im that contains addr, or else the first one after it;
+ * NULL if there is none.
  */
 struct piece *
 image_next(struct image *im, uint64_t addr)
@@ -81,8 +82,8 @@ image_next(struct image *im, uint64_t addr)
 }
 
 /*
- * Return the piece of im with the lowest addresses; NULL where there is none,
- * or im is NULL.
+ * Return the piece of im with the lowest addresses; NULL if there is none or im
+ * is NULL.
  */
 struct piece *
 image_first(struct image *im)
@@ -91,8 +92,8 @@ image_first(struct image *im)
 }
 
 /*
- * Return the piece of im with the highest addresses; NULL where there is none,
- * or im is NULL.
+ * Return the piece of im with the highest addresses; NULL if there is none or
+ * im is NULL.
  */
 struct piece *
 image_last(struct image *im)
@@ -101,8 +102,7 @@ image_last(struct image *im)
 }
 
 /*
- * Return the piece behind p in the order of their addresses; NULL behind the
- * last.
+ * Return the piece after p in the order of addresses; NULL after the last.
  */
 struct piece *
 piece_next(struct piece *p)
@@ -125,8 +125,8 @@ piece_add(struct view *v, uint64_t first, uint64_t last, struct segment *s)
 }
 
 /*
- * Take the addresses first..last (inclusive) out of view v.  Return 0, or -1
- * with errstr.
+ * Remove the addresses first..last (inclusive) from view v.  Return 0, or -1
+ * with errstr set.
  */
 int
 view_cut(struct view *v, uint64_t first, uint64_t last)
@@ -161,7 +161,7 @@ view_cut(struct view *v, uint64_t first, uint64_t last)
 }
 
 /*
- * Have a segment seen at first..last, where it is in front.
+ * Make segment s visible at first..last (inclusive), in front of all others.
  */
 static int
 view_lay(struct image *im, uint64_t first, uint64_t last, struct segment *s)
@@ -179,8 +179,8 @@ view_lay(struct image *im, uint64_t first, uint64_t last, struct segment *s)
 }
 
 /*
- * Let segment s of im be seen where none of its section is.  Return 0, or -1
- * with errstr.
+ * Make segment s of im visible where no other segment of the present section
+ * is.  Return 0, or -1 with errstr set.
  */
 int
 view_insert(struct image *im, struct segment *s)
@@ -199,7 +199,7 @@ view_insert(struct image *im, struct segment *s)
 		s->hidden = im->overlaps = true;
 		if (p->first > at && view_lay(im, at, p->first - 1, s) == -1)
 			return -1;
-		/* the addresses taken become one piece again */
+		/* join the ranges of taken that s touches */
 		first = p->first < first ? p->first : first;
 		end = p->last > end ? p->last : end;
 		at = p->last + 1;

@@ -1,5 +1,5 @@
 /*
- * Threads that work for others: signals go to those who started them.
+ * Worker threads, which block all signals.
  */
 #include "worker.h"
 
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /*
- * Return how many processors this process may use.
+ * Return the number of processors this process may use.
  */
 int
 processors_count(void)
@@ -23,8 +23,8 @@ processors_count(void)
 }
 
 /*
- * Start a thread that runs fn with arg and takes no signals.  Return 0, with *t
- * set to it; or what errno would be.
+ * Start a thread that runs fn with arg and blocks all signals.  Return 0, with
+ * *t set; or an error number.
  */
 int
 worker_start(pthread_t *t, void *(*fn)(void *), void *arg)
@@ -40,8 +40,8 @@ worker_start(pthread_t *t, void *(*fn)(void *), void *arg)
 }
 
 /*
- * Run fn with arg in n threads at once, this one among them: MAX_WORKERS at
- * the most, and as many as can be made.  Return when all have.
+ * Run fn with arg in n threads at once, including the caller: at most
+ * MAX_WORKERS, and as many as can be created.  Return when all have returned.
  */
 void
 workers_run(size_t n, void *(*fn)(void *), void *arg)

@@ -1,5 +1,5 @@
 /*
- * Threads that work for others: worker.c
+ * Worker threads: worker.c
  */
 #ifndef WORKER_H
 #define WORKER_H
@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-enum { MAX_WORKERS = 17 };	/* at once */
+enum { MAX_WORKERS = 17 };	/* maximum number at once */
 
 int		 processors_count(void);
 int		 worker_start(pthread_t *t, void *(*fn)(void *), void *arg);

@@ -1,6 +1,6 @@
 /*
- * XXH3 with the best vectors that the machine has.  Where the library can
- * choose them when it runs, it has a header that says so.
+ * XXH3 with the best vector instructions of the machine.  A library that can
+ * choose them at run time has its own header for that.
  */
 #ifndef XXH_H
 #define XXH_H
