@@ -1,5 +1,6 @@
 /*
- * A clone of a stopped process that has its memory and nothing else.
+ * Make a clone of a stopped process that has a copy of its memory and nothing
+ * else.
  */
 #include "clock.h"
 #include "linux/proc/proc.h"
@@ -18,13 +19,13 @@
 #include <unistd.h>
 
 enum {
-	CLONE_FLAGS = CLONE_FILES /* and no signal for its parent */
+	CLONE_FLAGS = CLONE_FILES /* exit signal 0: the parent gets no signal */
 };
 
 /*
- * Return 1 if thread tid, which is stopped, would go on with the call of
- * inject_clone: it is before it, or has to repeat it; 0 if not; -1 if that
- * cannot be seen.
+ * Return 1 if the stopped thread tid, when resumed, would make the clone(2)
+ * call of inject_clone: it is at its entry, or is about to restart it. Return 0
+ * if not, or -1 if that cannot be determined.
  */
 int
 inject_willclone(pid_t tid)
@@ -33,8 +34,9 @@ inject_willclone(pid_t tid)
 }
 
 /*
- * Begin to make calls in a clone of the process, which is stopped.  It never
- * goes back, so nothing leads it there.
+ * Set up c to make calls in clone pid of the process of in. The clone is
+ * stopped. It never continues as the process would, so it needs no return
+ * frame.
  */
 static int
 clone_enter(struct inject *c, const struct inject *in, pid_t pid)
@@ -50,7 +52,7 @@ clone_enter(struct inject *c, const struct inject *in, pid_t pid)
 	c->len = 0;
 	c->entered = false;
 	c->halting = false;
-	c->told = false;	/* in tells that itself */
+	c->told = false;	/* in sends this SIGCHLD again itself */
 	c->until = now_ms() + ALL_MS;
 	c->kept = (struct kept){ 0 };
 	c->again = (struct again){ 0 };
@@ -61,9 +63,9 @@ clone_enter(struct inject *c, const struct inject *in, pid_t pid)
 }
 
 /*
- * The clone pid: it dies when we do, and stays stopped.  Until that is so, what
- * it finds on the stack leads it to its exit; then it gets back there what was
- * on the dead part.
+ * Wait until clone pid has stopped, arrange for it to die when we do, and
+ * restore the unused stack in its memory. Until then the stack leads it to
+ * exit_group(2) if it runs.
  */
 static int
 clone_keep(struct inject *in, pid_t pid)
@@ -77,8 +79,8 @@ clone_keep(struct inject *in, pid_t pid)
 }
 
 /*
- * Set arg to what the call takes that makes a clone, and write to stack, of
- * isa.stage bytes, what that will find there.
+ * Set arg to the arguments of clone(2). Fill stack, of isa.stage bytes, with a
+ * stack on which the clone exits as soon as it runs.
  */
 static void
 clone_args(const struct inject *in, uint8_t *stack, uint64_t arg[6])
@@ -92,10 +94,10 @@ clone_args(const struct inject *in, uint8_t *stack, uint64_t arg[6])
 }
 
 /*
- * Have the process make a clone, in four steps, each of which waits until the
- * one before is done: this one, inject_clonestart, inject_clone and
- * inject_cloned.  Other processes may be at theirs meanwhile.  Return 0, or -1
- * with errstr.
+ * Begin to make a clone of the process. This is the first of four steps,
+ * followed by inject_clonestart, inject_clone and inject_cloned. Each waits for
+ * the step before, so that several processes can be cloned at the same time.
+ * Return 0, or -1 with errstr set.
  */
 int
 inject_cloning(struct inject *in)
@@ -111,7 +113,7 @@ inject_cloning(struct inject *in)
 }
 
 /*
- * Let it begin to copy itself.  Return 0, or -1 with errstr.
+ * Let the process enter clone(2). Return 0, or -1 with errstr set.
  */
 int
 inject_clonestart(struct inject *in)
@@ -126,8 +128,8 @@ inject_clonestart(struct inject *in)
 }
 
 /*
- * Wait until there is a clone, and set *pid to its number; or, where there will
- * be none, leave that as it is.  Return 0, or -1 with errstr.
+ * Wait until the clone exists, and set *pid to its process ID; leave *pid
+ * unchanged if there will be none. Return 0, or -1 with errstr set.
  */
 int
 inject_clone(struct inject *in, pid_t *pid)
@@ -147,9 +149,8 @@ inject_clone(struct inject *in, pid_t *pid)
 }
 
 /*
- * Wait until the process has left the call that inject_clone waited for: *ret
- * is what that returned.  Return 0 if there is a clone, which stands still as
- * it is to; -1 if not.
+ * Wait until the process has left clone(2), and set *ret to the result. Return
+ * 0 if the clone exists and is stopped, or -1 if not.
  */
 static int
 clone_await(struct inject *in, pid_t pid, int64_t *ret)
@@ -166,12 +167,12 @@ clone_await(struct inject *in, pid_t pid, int64_t *ret)
 }
 
 /*
- * Wait until the process has made a clone: a child that has a copy
- * (copy-on-write) of its memory, shares its descriptors (cloning.c), and is
- * never to run.  It is traced by us, stopped, killed by the kernel when we die,
- * and without a signal for its parent: only wait(2) with __WALL or __WCLONE
- * finds it.  *pid is its number (0: it may still come; -1: there is none).
- * Return 0, or -1 with errstr.
+ * Wait until the process has made its clone, a child that never runs: it has a
+ * copy-on-write copy of the memory and shares the descriptors (cloning.c). It
+ * is traced and stopped, and the kernel kills it when we die. Its parent gets
+ * no signal: only wait(2) with __WALL or __WCLONE finds it. *pid is set to its
+ * process ID; it stays 0 if the clone may still appear, and is -1 if there is
+ * none. Return 0, or -1 with errstr set.
  */
 int
 inject_cloned(struct inject *in, pid_t *pid)
@@ -181,7 +182,7 @@ inject_cloned(struct inject *in, pid_t *pid)
 
 	ret = 0;
 	kept = clone_await(in, *pid, &ret);
-	/* a signal that stops it comes first: -ERESTARTNOINTR */
+	/* clone(2) fails with -ERESTARTNOINTR if a signal arrives; try again */
 	for (tries = 0; ret == -ERESTARTNOINTR && tries < 10; tries++) {
 		ret = 0;
 		kept = inject_cloning(in) == -1 ||
@@ -197,9 +198,10 @@ inject_cloned(struct inject *in, pid_t *pid)
 }
 
 /*
- * Be ready to have a clone, which in has made, make calls when in has ended:
- * inject_call, with isa.stage bytes of scratch memory.  Return what is for
- * inject_relinquish; NULL with errstr.
+ * Return a structure for making calls in clone, which in has made, after
+ * inject_end(in): inject_call, with isa.stage bytes of scratch memory. The
+ * caller frees it with inject_relinquish. Return NULL with errstr set on
+ * failure.
  */
 struct inject *
 inject_entrust(const struct inject *in, pid_t clone)
@@ -217,9 +219,9 @@ inject_entrust(const struct inject *in, pid_t clone)
 }
 
 /*
- * Have clone c be able to read len bytes of its memory from start on, and to
- * execute them with exec, if it can be.  Return 0; -1 with errstr where it
- * cannot be asked anything any more.
+ * Make len bytes of memory at start readable in clone c, and executable if exec
+ * is set, where mprotect(2) allows it. Return 0, also if it does not; or -1
+ * with errstr set if the clone can no longer make calls.
  */
 int
 inject_allow(struct inject *c, uint64_t start, uint64_t len, bool exec)
@@ -233,7 +235,8 @@ inject_allow(struct inject *c, uint64_t start, uint64_t len, bool exec)
 }
 
 /*
- * Begin to have clone c make calls.  Return 0, or -1 with errstr.
+ * Prepare clone c to make calls: save the memory that they will use. Return 0,
+ * or -1 with errstr set.
  */
 int
 inject_resume(struct inject *c)
@@ -251,9 +254,9 @@ inject_resume(struct inject *c)
 }
 
 /*
- * Give the clone back what was in its scratch memory, and free c, which may be
- * NULL.  It is killed where that cannot be, for it is read as the process.  rc
- * is 0, or -1 if what was asked failed.  Return -1 if that or this did.
+ * Restore the scratch memory of the clone, and free c, which may be NULL. If
+ * that fails, kill the clone, because its memory is read in place of the
+ * process's. Return -1 if rc is -1 or on failure, else 0.
  */
 int
 inject_relinquish(struct inject *c, int rc)

@@ -1,7 +1,7 @@
 /*
- * The instructions with which a process makes system calls for us: those that
- * it has, wherever their bytes are in code that stays as it is, of which two
- * are needed (machine.h): what makes a call, and what does rt_sigreturn(2).
+ * Find the instructions with which a process makes system calls for us. Two are
+ * needed, anywhere in code of the process that does not change: one that makes
+ * a call, and one that does rt_sigreturn(2) (machine.h).
  */
 #include "linux/file/file.h"
 #include "linux/pages/pages.h"
@@ -12,27 +12,28 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CODE_STEP = 4096 };	/* bytes that are read at once; a page has them
-				   once, or some times */
+enum { CODE_STEP = 4096 }; /* bytes read at once; the page size is a multiple */
 
 enum want { WANT_CALL, WANT_BACK, NWANT };
 
-static struct {			/* where they were found last */
+static struct {			/* where each instruction was found last, in
+				   any process */
 	uint64_t	 dev;
-	uint64_t	 ino;		/* 0, and dev: the [vdso] */
+	uint64_t	 ino;		/* 0, like dev: the [vdso] */
 	uint64_t	 off;
 	bool		 known;
 } last[NWANT];
 
 struct seeking {
 	pid_t		 pid;
-	int		 mem;		/* of the process */
+	int		 mem;		/* /proc/PID/mem of the process */
 	int		 pagemap;
-	struct gadgets	*found;		/* addresses are 0: not yet */
+	struct gadgets	*found;		/* an address is 0 until it is found */
 };
 
 /*
- * Do others serve the file of a mapping, who may not answer?
+ * Return true if the file of mapping v is on a file system whose server may not
+ * answer.
  */
 static bool
 is_far(const struct seeking *s, const struct vma *v)
@@ -53,8 +54,9 @@ gadgets_whole(const struct gadgets *g)
 }
 
 /*
- * Read some bytes of a page.  Where others serve the file, it may be gone by
- * now, and may never come.
+ * Read len bytes at address at of the process. If a server has the file of
+ * mapping v, read through the proxy: the page may have been evicted, and the
+ * server may never answer.
  */
 static ssize_t
 seek_read(const struct seeking *s, const struct vma *v, void *buf, size_t len,
@@ -66,8 +68,9 @@ seek_read(const struct seeking *s, const struct vma *v, void *buf, size_t len,
 }
 
 /*
- * Look in some code, page by page; with absent, also in pages that the
- * process has not touched, and gets by that, unless others serve the file.
+ * Search mapping v for instructions, page by page. Skip pages that are not
+ * resident unless absent is set; reading them makes them resident. Never read
+ * such pages of a file on a server.
  */
 static void
 seek_code(struct seeking *s, const struct vma *v, bool absent)
@@ -80,8 +83,8 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 	ssize_t n;
 
 	absent = absent && !is_far(s, v);
-	before = 0;		/* bytes that were read before */
-	from = v->start;	/* where the entries begin */
+	before = 0;		/* bytes of the page before that are in buf */
+	from = v->start;	/* address of the first entry */
 	for (at = from; at < v->end && !gadgets_whole(s->found);
 	    at += CODE_STEP) {
 		if ((at - v->start) % (PAGES * size) == 0) {
@@ -102,11 +105,11 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 }
 
 /*
- * Return true if a mapping is code which stays as it is: that of the kernel,
- * or of a file.  That of a file may change all the same, by who may write to
- * the file.  That does no harm, for each call is looked at where it begins
- * (step.c), and who is led back by it when we are dead does what he could do
- * before.
+ * Return true if mapping v has code that does not change: the [vdso], or a
+ * private mapping of a file without write permission. Whoever can write to the
+ * file can still change it. That is harmless: each call is checked at its entry
+ * (step.c), and a thread that runs the changed code after we died does only
+ * what the writer could make it do before.
  */
 static bool
 is_code(const struct vma *v)
@@ -117,8 +120,8 @@ is_code(const struct vma *v)
 }
 
 /*
- * Look where one was found last, in another process or this one, if that is
- * in a mapping, and there.
+ * Look for instruction w in mapping v at the place where it was found last,
+ * possibly in another process, if v contains that place.
  */
 static void
 seek_last(struct seeking *s, enum want w, const struct vma *v)
@@ -141,7 +144,7 @@ seek_last(struct seeking *s, enum want w, const struct vma *v)
 }
 
 /*
- * Remember where they were found.
+ * Remember where the instructions were found.
  */
 static void
 seek_remember(const struct seeking *s, const struct vmas *l)
@@ -162,11 +165,11 @@ seek_remember(const struct seeking *s, const struct vmas *l)
 }
 
 /*
- * Find the instructions g that are needed in process pid, which has the
- * mappings l; mem is its memory.  What lies highest comes first: the [vdso],
- * and the libraries that it was started with, of which all can be found in a
- * few pages, and not one that another of its threads may just unmap.  What it
- * has not touched is looked at last.  Return 0, or -1 with errstr.
+ * Find the instructions g in process pid, whose mappings are l and whose memory
+ * is open as mem. Search the highest mappings first: the [vdso] and the
+ * libraries loaded at start have both within a few pages, and another thread is
+ * unlikely to unmap them. Pages that are not resident are searched last. Return
+ * 0, or -1 with errstr set.
  */
 int
 gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)
@@ -198,8 +201,8 @@ gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)
 }
 
 /*
- * Find the instructions that are needed in process pid, which runs and has the
- * mappings l, so that they are known when it is stopped.
+ * Find the instructions in running process pid, whose mappings are l, so that
+ * gadgets_find finds them quickly when the process is stopped.
  */
 void
 inject_learn(pid_t pid, const struct vmas *l)

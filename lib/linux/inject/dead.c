@@ -1,6 +1,6 @@
 /*
- * Where the stack of a thread is dead: below its stack pointer, and what the
- * ABI lets functions use there.
+ * Find a part of a thread's stack that is not in use: below the stack pointer
+ * and the red zone that the ABI lets functions use.
  */
 #include "linux/pages/pages.h"
 #include "linux/proc/proc.h"
@@ -12,16 +12,15 @@
 #include <unistd.h>
 
 enum {
-	NEAR = 64,		/* pages that are looked at for one that is
-				   not shared, */
-	FAR = 1024		/* and for one that is there */
+	NEAR = 64,		/* maximum pages searched for unshared ones */
+	FAR = 1024		/* maximum pages searched for existing ones */
 };
 
 /*
- * Return true if n pages, of which these are the entries in pagemap, are there,
- * so that to write to them adds none and waits for nobody (userfaultfd(2));
- * with alone, if they are mapped by this process only, so that it gets no
- * copies of them.
+ * Return true if n pages, described by the pagemap entries entry, exist, so
+ * that writing to them adds no page and waits for no handler of userfaultfd(2).
+ * If alone is set, also require that only this process maps them, so that
+ * writing to them copies none.
  */
 static bool
 are_there(const uint64_t *entry, size_t n, bool alone)
@@ -37,8 +36,9 @@ are_there(const uint64_t *entry, size_t n, bool alone)
 }
 
 /*
- * Return true if a mapping may be a stack: private memory of no file, and not
- * under userfaultfd(2), as far as that is told, where who writes might wait.
+ * Return true if mapping v may be a stack: private, readable, writable and
+ * anonymous memory. Exclude memory known to be under userfaultfd(2), where a
+ * write could block.
  */
 static bool
 is_stack(const struct vma *v)
@@ -48,8 +48,8 @@ is_stack(const struct vma *v)
 }
 
 /*
- * Return where the guard below a mapping v of l begins; v->start if it has
- * none.
+ * Return the start of the guard mapping directly below mapping v of l, or
+ * v->start if there is none.
  */
 static uint64_t
 guarded_from(const struct vmas *l, const struct vma *v)
@@ -61,9 +61,9 @@ guarded_from(const struct vmas *l, const struct vma *v)
 }
 
 /*
- * Return where the pages begin that are above the nearest guard below address
- * sp (MADV_GUARD_INSTALL of madvise(2)), in a mapping that begins at start; 0
- * if there is none, or the kernel does not report guards.
+ * Return the address above the nearest guard page below address sp
+ * (MADV_GUARD_INSTALL of madvise(2)) in the mapping that begins at start.
+ * Return 0 if there is none, or the kernel does not report guards.
  */
 static uint64_t
 guard_below(const struct inject *in, uint64_t start, uint64_t sp)
@@ -91,10 +91,10 @@ guard_below(const struct inject *in, uint64_t start, uint64_t sp)
 }
 
 /*
- * Set *stack to the stack of a thread that the leader runs on, for it was
- * forked by one: private memory above a guard, which is a mapping or, with
- * glibc from 2.42 on, in the same mapping.  Return false if it runs on
- * something else.
+ * Set *stack to the thread stack that the main thread runs on, which happens
+ * when a thread forked the process. A thread stack is private memory above a
+ * guard: a mapping without access or, with glibc 2.42 and newer, guard pages in
+ * the mapping itself. Return false if the main thread runs on something else.
  */
 static bool
 thread_stack(const struct inject *in, const struct vmas *l, struct vma *stack)
@@ -112,9 +112,9 @@ thread_stack(const struct inject *in, const struct vmas *l, struct vma *stack)
 }
 
 /*
- * Find len bytes between lower and at, and not far from that, of those best
- * that are in pages which the process does not share, as after fork(2), else in
- * such as are there.  Where there are none, return at.
+ * Return the address of len bytes at or near below at, but not below lower.
+ * Prefer pages that the process does not share with another after fork(2), then
+ * pages that exist. If there are none, return at.
  */
 static uint64_t
 find_pages(const struct inject *in, uint64_t lower, uint64_t at, size_t len)
@@ -149,10 +149,10 @@ find_pages(const struct inject *in, uint64_t lower, uint64_t at, size_t len)
 }
 
 /*
- * Take len bytes of a stack that are dead: below the stack pointer, where it
- * was once, in one page if they fit there; or, when the leader is on another
- * stack, at the very end, if that was never reached.  False if there is no
- * room for them.
+ * Choose len unused bytes of stack v and save them in in->was. Choose them
+ * below the stack pointer where pages exist, in one page if they fit. If the
+ * main thread is on another stack, choose the lowest bytes of v, provided that
+ * they are zero and so were never used. Return false if there is no room.
  */
 static bool
 take_dead(struct inject *in, const struct vma *v, size_t len)
@@ -178,11 +178,13 @@ take_dead(struct inject *in, const struct vma *v, size_t len)
 }
 
 /*
- * Find where the stack of the leader of in is dead, by the mappings l of the
- * process: its own or, if it is on another (of a thread, of a coroutine, or for
- * signals) and has used its own to the end, the one of a thread.  Only if it
- * was never further down than now, or shares all of that, do we add to it: a
- * page, or three for a thread that has tiles.  Return 0, or -1 with errstr.
+ * Find an unused part of the stack of the main thread of in, for the return
+ * frame, in the mappings l of the process. Use the [stack] mapping. If the
+ * thread runs on another stack (of a thread, a coroutine or a signal handler)
+ * and [stack] was used to its end, use that thread stack. Pages are added to
+ * the process only if the stack never grew further than now, or all pages below
+ * are shared: one page, or three if the thread has AMX tiles. Return 0, or -1
+ * with errstr set.
  */
 int
 dead_find(struct inject *in, const struct vmas *l)

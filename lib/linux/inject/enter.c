@@ -1,6 +1,5 @@
 /*
- * Into a stopped thread that is to run system calls, and out of it: what it
- * had is kept meanwhile.
+ * Prepare a stopped thread for running system calls, and restore it afterwards.
  */
 #include "linux/proc/proc.h"
 #include "run.h"
@@ -12,12 +11,12 @@
 
 enum {
 	SECCOMP_NONE = 0,
-	GET_USER_DISPATCH = 0x4211	/* of linux/ptrace.h, since 6.4 */
+	GET_USER_DISPATCH = 0x4211	/* linux/ptrace.h, since Linux 6.4 */
 };
 
 /*
- * Return whether the thread is under seccomp(2); true also where that cannot be
- * known.
+ * Return true if the thread is under seccomp(2), or if that cannot be
+ * determined.
  */
 static bool
 is_filtered(const struct inject *in)
@@ -25,15 +24,16 @@ is_filtered(const struct inject *in)
 	long mode;
 
 	mode = proc_status(in->pid, in->tid, "Seccomp");
-	/* a kernel without it tells of none */
+	/* kernels without seccomp have no Seccomp line */
 	return mode == -1 ? proc_status(getpid(), 0, "Seccomp") != -1 :
 	    mode != SECCOMP_NONE;
 }
 
 /*
- * Know whether filters of seccomp(2) can be suspended for our calls: where
- * they can, they are, also if the thread has none yet, for another thread that
- * is not stopped may give it some.
+ * Set in->suspend if filters of seccomp(2) can be suspended during our calls.
+ * They are suspended even if the thread has none yet, because another thread
+ * that is not stopped may install some. Return -1 with errstr set if the thread
+ * has filters that cannot be suspended.
  */
 static int
 seccomp_look(struct inject *in)
@@ -46,13 +46,14 @@ seccomp_look(struct inject *in)
 		return inject_refused(in, "options");
 	else if (is_filtered(in))
 		return errstr_set("it is under seccomp(2)");
-	/* it is not let run before they are in force */
+	/* filters apply again before the thread can run */
 	return inject_options(in, 0);
 }
 
 /*
- * Return whether a thread hands system calls to itself, by SIGSYS (prctl(2),
- * PR_SET_SYSCALL_USER_DISPATCH).  So it would ours, and that comes first.
+ * Return true if thread tid redirects its system calls to a SIGSYS handler
+ * (PR_SET_SYSCALL_USER_DISPATCH of prctl(2)). It would redirect ours before we
+ * can check them.
  */
 static bool
 is_dispatched(pid_t tid)
@@ -69,7 +70,8 @@ is_dispatched(pid_t tid)
 }
 
 /*
- * Go on with in in thread t: what it had is kept.  Return 0, or -1 with errstr.
+ * Make t the thread of in that runs calls, and save its state. Return 0, or -1
+ * with errstr set.
  */
 int
 inject_thread_enter(struct inject *in, const struct lthread *t)
@@ -94,9 +96,9 @@ inject_thread_enter(struct inject *in, const struct lthread *t)
 }
 
 /*
- * Put back what the thread of in had; it is stopped, as it was.  Its registers
- * come last: until then it would get all else back by itself.  Return 0, or -1
- * with errstr.
+ * Restore the state of the thread of in, and leave it stopped as before. Its
+ * registers are restored last: until then its return frame would restore
+ * everything else. Return 0, or -1 with errstr set.
  */
 int
 inject_thread_leave(struct inject *in)

@@ -1,15 +1,14 @@
 /*
- * System calls that a stopped process is made to run.
+ * Make a stopped process run system calls.
  *
- * The calls are made with instructions that the process has.  What they take
- * and give is in memory that it is made to map first and to unmap last, and
- * so is what leads a thread back to where it was should we die meanwhile:
- * machine.h.  For the thread that leads the process, which maps and
- * unmaps that memory, it is on the dead part of its stack instead, below the
- * stack pointer and what the ABI lets functions use there.
- * enter.c goes into a thread, run.c makes it run one, wait.c waits for it,
- * clone.c makes a clone, sigstop.c sees to it that a stopped process stays as
- * it is.
+ * The calls use instructions that the process has. Their arguments and results
+ * are in memory that the process maps first and unmaps last. So is the return
+ * frame, which returns a thread to where it was if we die (machine.h). The main
+ * thread maps and unmaps this memory, so its return frame is on an unused part
+ * of its stack, below the stack pointer and the red zone of the ABI.
+ *
+ * enter.c prepares a thread, run.c makes it run a call, wait.c waits for it,
+ * clone.c makes a clone, and sigstop.c keeps a stopped process stopped.
  */
 #include "clock.h"
 #include "linux/proc/proc.h"
@@ -34,8 +33,8 @@ map_size(void)
 }
 
 /*
- * Put what leads the thread of in back to where that is for it, and, if unmap,
- * have it unmap our memory on its way.  Return 0, or -1 with errstr.
+ * Write the return frame of the thread of in. If unmap is set, the frame first
+ * unmaps our memory. Return 0, or -1 with errstr set.
  */
 int
 inject_frame(struct inject *in, bool unmap)
@@ -56,8 +55,8 @@ inject_frame(struct inject *in, bool unmap)
 }
 
 /*
- * Where there is room for us in the address space: in the middle of the
- * largest hole, away from what grows.  0 if there is none.
+ * Return an address for our mapping, in the middle of the largest free range of
+ * the address space, away from mappings that grow; or 0 if there is none.
  */
 static uint64_t
 find_hole(const struct vmas *l)
@@ -78,7 +77,8 @@ find_hole(const struct vmas *l)
 }
 
 /*
- * Find what the process, which has the mappings l, has of what is needed.
+ * Find unused stack, instructions and a free address range in the process,
+ * whose mappings are l. Return 0, or -1 with errstr set.
  */
 static int
 inject_survey(struct inject *in, const struct vmas *l)
@@ -91,7 +91,8 @@ inject_survey(struct inject *in, const struct vmas *l)
 }
 
 /*
- * Read which mappings it has, and do the same.
+ * Read the mappings of the process, and call inject_survey with them. Return 0,
+ * or -1 with errstr set.
  */
 static int
 inject_look(struct inject *in)
@@ -111,9 +112,10 @@ inject_look(struct inject *in)
 }
 
 /*
- * Have the process map memory for us.  Where it will be is known, so that the
- * thread would unmap it from the beginning.  Before Linux 4.17, it may be
- * elsewhere.
+ * Make the process map memory for us. The address is chosen beforehand, so that
+ * the return frame can unmap the memory from the start. Before Linux 4.17 the
+ * kernel may choose another address; then the frame is written again. Return 0,
+ * or -1 with errstr set.
  */
 static int
 inject_map(struct inject *in)
@@ -127,7 +129,7 @@ inject_map(struct inject *in)
 	in->map = in->hole;
 	if (inject_frame(in, true) == -1 ||
 	    inject_enter(in, isa.mmap, arg, 0) == -1) {
-		/* by another error it may be made on the way out */
+		/* after other errors the kernel may still map it */
 		if (in->odd)
 			in->map = 0;
 		return -1;
@@ -142,10 +144,9 @@ inject_map(struct inject *in)
 }
 
 /*
- * Have it unmap that again.  The thread that leads it does, for which the dead
- * part of its stack is.  It is the one call that is also made in a process
- * that was odd: it should not be left larger, and this is not made either
- * unless it is what it is to be.
+ * Make the main thread unmap our memory. This call is made even if the process
+ * did something unexpected, so that it does not stay larger; like every call,
+ * it is checked at its entry. Return 0, or -1 with errstr set.
  */
 static int
 inject_unmap(struct inject *in)
@@ -166,7 +167,7 @@ inject_unmap(struct inject *in)
 }
 
 /*
- * Free in, or NULL: what is ours of it.
+ * Free in, which may be NULL, and what it owns. The process is not touched.
  */
 static void
 inject_free(struct inject *in)
@@ -183,9 +184,9 @@ inject_free(struct inject *in)
 }
 
 /*
- * Return what runs system calls in process pid, without a thread of it;
- * inject_free frees it.  NULL with errstr on a machine of which it is not known
- * how, or where the memory of pid cannot be read.
+ * Return a new structure for running system calls in process pid, with no
+ * thread set up. inject_free frees it. Return NULL with errstr set if injection
+ * is not supported on this machine or the memory of pid cannot be read.
  */
 static struct inject *
 inject_new(pid_t pid)
@@ -215,13 +216,12 @@ inject_new(pid_t pid)
 }
 
 /*
- * Be ready to run system calls in process p, of which no thread runs
- * (lproc_stands); p and its threads are in use until inject_end.  Without room
- * there is no scratch memory, and only the first thread can be used.  l is what
- * p has mapped; NULL: that is read.  Return what is used for that; or NULL with
- * errstr, and p is as it was, where that cannot be: a thread is not stopped, it
- * is a 32-bit process, it is under seccomp(2) and we may not suspend that, or
- * it is not known how on this machine.
+ * Prepare to run system calls in process p. No thread of p may run
+ * (lproc_stands), and p and its threads must exist until inject_end. Without
+ * room there is little scratch memory, and only the main thread can run calls.
+ * l has the mappings of p; NULL: read them. Return NULL with errstr set and p
+ * unchanged if a thread is not stopped, it is a 32-bit process, its seccomp(2)
+ * filters cannot be suspended, or this machine is not supported.
  */
 struct inject *
 inject_begin(const struct lproc *p, bool room, const struct vmas *l)
@@ -249,15 +249,15 @@ fail:
 }
 
 /*
- * Go on with in in thread t of the process, another one, which is stopped.  The
- * first one is as it was.  Return 0, or -1 with errstr.
+ * Run further calls of in in t, another stopped thread of the process. The
+ * thread before it is restored. Return 0, or -1 with errstr set.
  */
 int
 inject_thread(struct inject *in, const struct lthread *t)
 {
 	if (t->tid == in->tid && in->ready)
 		return 0;
-	/* the one that leads has to go back whatever was */
+	/* always enter the main thread: it has to be restored */
 	if (t != in->leader && inject_may(in) == -1)
 		return -1;
 	if ((in->ready && inject_thread_leave(in) == -1) ||
@@ -269,8 +269,9 @@ inject_thread(struct inject *in, const struct lthread *t)
 }
 
 /*
- * Do a step of what has the process as it was, which ends if it fails in the
- * middle of a call; not for ever.
+ * Call step, which restores a part of the process, until it succeeds, at most
+ * TRIES times. If it fails in the middle of a call, stop the thread before
+ * trying again. Return 0, or -1.
  */
 static int
 restore_step(struct inject *in, int (*step)(struct inject *))
@@ -286,7 +287,8 @@ restore_step(struct inject *in, int (*step)(struct inject *))
 }
 
 /*
- * Put back what was on the dead part of the stack.
+ * Restore the original contents of the stack that we used. Return 0, or -1 with
+ * errstr set.
  */
 static int
 dead_restore(struct inject *in)
@@ -296,8 +298,8 @@ dead_restore(struct inject *in)
 }
 
 /*
- * Have the process as it was.  -1 if that does not work, or it is gone.  What
- * leads a thread back stays where that one could not be given what it had.
+ * Restore the process. Return -1 if that fails or the process is gone. If a
+ * thread could not be restored, its return frame is left in place.
  */
 static int
 inject_restore(struct inject *in)
@@ -312,7 +314,7 @@ inject_restore(struct inject *in)
 }
 
 /*
- * Begin to have the process as it was, if it needs only to stop for that:
+ * Begin to restore the process, if it only has to be stopped for that;
  * inject_end waits for it.
  */
 void
@@ -324,10 +326,10 @@ inject_ending(struct inject *in)
 }
 
 /*
- * Have the process of in as it was, and free what is ours; rc is 0, or -1 if
- * what was asked of it failed.  Return 0; or -1 if that or this did, with the
- * first error; then errno is ESRCH if it has died, EPROTO if it did what it was
- * not made to do, so that it should be left alone, else 0.
+ * Restore the process of in and free in. rc is 0, or -1 if the caller failed.
+ * Return 0, or -1 if rc is -1 or restoring failed, with the first error in
+ * errstr. Then errno is ESRCH if the process has died, EPROTO if it did
+ * something other than our calls and should be left alone, else 0.
  */
 int
 inject_end(struct inject *in, int rc)
@@ -337,7 +339,7 @@ inject_end(struct inject *in, int rc)
 
 	strlcpy(why, snap_errstr(), sizeof why);
 	if (rc == -1 && in->entered)
-		(void)inject_halt(in);	/* it may be within a call */
+		(void)inject_halt(in);	/* the thread may be within a call */
 	if (inject_restore(in) == -1 && rc == 0)
 		rc = -1;
 	else if (rc == -1)

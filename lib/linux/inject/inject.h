@@ -1,21 +1,21 @@
 /*
- * System calls that a stopped process is made to run.
+ * Make a stopped process run system calls.
  *
- * The caller has stopped all threads of the process with ptrace(2), and
- * nothing but what is asked for here may happen to it between inject_begin
- * and inject_end.  All of it is for the thread that traces.
+ * The caller has stopped all threads of the process with ptrace(2). Between
+ * inject_begin and inject_end it must not do anything else to the process. All
+ * of these functions must be called by the thread that traces it.
  *
- * inject_begin writes to the memory of the process, where a running thread
- * might read or write.  So it takes the process with all its threads, and
- * refuses one of which a thread is not stopped.
+ * inject_begin writes to the memory of the process, which a running thread
+ * could be using. It therefore takes the whole process, and fails if one of its
+ * threads is not stopped.
  */
 #ifndef INJECT_H
 #define INJECT_H
 
 #include "space.h"
 
-enum {				/* bytes of scratch memory: */
-	INJECT_ROOM = 4096	/* with room; MIN_STAGE without */
+enum {				/* bytes of scratch memory */
+	INJECT_ROOM = 4096	/* if begun with room; else isa.stage */
 };
 
 struct inject;

@@ -1,11 +1,10 @@
 /*
- * The call that a thread was in when it stopped, and is to go on with when it
- * has made ours.  Where registers tell of that, they are put back and
- * that is all.  Where the kernel keeps something of it until the thread runs
- * on, that is learned before it makes the first call of ours, and the thread
- * comes to such an end of a call again when it has made the last.
- * Meanwhile it is led back to the beginning of its call, as ever, should we
- * die.
+ * Restart the call that a thread was interrupted in, after it has run ours.
+ * Usually registers say how to restart it, and restoring them is enough. On
+ * arm64 the kernel keeps part of that until the thread resumes, and our calls
+ * overwrite it. It is therefore read before the first call of ours. After the
+ * last, the thread is stopped at the exit of a call with the same restart code.
+ * If we die between, the return frame makes the thread begin its call again.
  */
 #include "run.h"
 
@@ -13,10 +12,11 @@
 #include <sys/syscall.h>
 
 /*
- * Learn what the call is that the thread goes on with, if only that tells; it
- * stops where that begins, and does not make it, but is where calls of ours
- * are made.  With a signal that is to be handled first it does not come there,
- * and is taken to have been in the call: that ends with EINTR.
+ * Find out which call the thread would restart, if only its entry shows that.
+ * Let it run to that entry and cancel the call there, which leaves it ready for
+ * calls of ours. If a signal is to be handled first, the thread does not get
+ * there: assume that it was in the call, which then ends with EINTR. Return 0,
+ * or -1 with errstr set.
  */
 static int
 repeat_ask(struct inject *in)
@@ -39,8 +39,9 @@ repeat_ask(struct inject *in)
 }
 
 /*
- * Know what the thread of in is to repeat, before it makes its first call of
- * ours.  Return 0, or -1 with errstr.
+ * Determine how the call that the thread of in was interrupted in is restarted.
+ * Called before each call of ours; only the first does anything. Return 0, or
+ * -1 with errstr set.
  */
 int
 repeat_learn(struct inject *in)
@@ -52,9 +53,10 @@ repeat_learn(struct inject *in)
 }
 
 /*
- * Have the thread of in, whose mask of signals and all else is to be as it was,
- * be stopped behind a call that it is to repeat.  Return 1 if it is; 0 if it
- * has only to be given its registers; -1 with errstr.
+ * Stop the thread of in at the exit of a call, as if the kernel were about to
+ * restart the call that it was interrupted in. Its signal mask and other state
+ * are restored as well. Return 1 if that was done, 0 if restoring its registers
+ * is enough, or -1 with errstr set.
  */
 int
 repeat_restore(struct inject *in)
@@ -65,7 +67,7 @@ repeat_restore(struct inject *in)
 
 	if (code == 0 || in->odd)
 		return 0;
-	in->again.code = 0;	/* else it is not tried again */
+	in->again.code = 0;	/* do not try again if this fails */
 	if (inject_start(in, SYS_getppid, arg, 0) == -1 ||
 	    inject_leave(in) == -1)
 		return -1;

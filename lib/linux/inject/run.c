@@ -1,19 +1,18 @@
 /*
- * A system call in a stopped thread, from its beginning to what it returns.
+ * Run one system call in a stopped thread, and return its result.
  *
- * A thread is where we left it when it has run a call: at its end, in
- * ptrace's syscall-exit-stop.  There the kernel would not look at registers
- * that mean "repeat the call I was in" (-ERESTARTSYS); so before they are
- * put back the thread is stopped again as it was at first, with
- * PTRACE_INTERRUPT.
+ * After a call the thread is in ptrace's syscall-exit-stop. There the kernel
+ * would ignore registers that mean "restart the interrupted call"
+ * (-ERESTARTSYS). Therefore it is stopped again with PTRACE_INTERRUPT, as it
+ * was at first, before its registers are restored.
  */
 #include "clock.h"
 #include "run.h"
 
 /*
- * Let the thread of in begin system call nr with arguments arg as inject_start
- * does, when it is known what the thread is to repeat; with is as there.
- * Return 0, or -1 with errstr.
+ * Bring the thread of in to the entry of system call nr with arguments arg,
+ * after reading how its interrupted call is restarted. with: additional
+ * ptrace(2) options, as for inject_start. Return 0, or -1 with errstr set.
  */
 int
 inject_enter(struct inject *in, long nr, const uint64_t arg[6], uintptr_t with)
@@ -22,9 +21,9 @@ inject_enter(struct inject *in, long nr, const uint64_t arg[6], uintptr_t with)
 }
 
 /*
- * Let the thread go to where it begins a system call, without waiting until it
- * is there: inject_enter or inject_start does, with the same number and
- * arguments.  Return 0, or -1 with errstr.
+ * Let the thread run to the entry of system call nr, without waiting for it.
+ * The caller then calls inject_enter or inject_start with the same nr and arg.
+ * Return 0, or -1 with errstr set.
  */
 int
 inject_begincall(struct inject *in, long nr, const uint64_t arg[6])
@@ -34,8 +33,8 @@ inject_begincall(struct inject *in, long nr, const uint64_t arg[6])
 }
 
 /*
- * Set *ret to what the system call that the thread of in has come to the end of
- * returned.  Return 0, or -1 with errstr.
+ * Set *ret to the result of the system call at whose exit the thread of in is
+ * stopped. Return 0, or -1 with errstr set.
  */
 int
 inject_result(struct inject *in, int64_t *ret)
@@ -49,9 +48,9 @@ inject_result(struct inject *in, int64_t *ret)
 }
 
 /*
- * Run system call nr with six arguments, arg, in the thread of in, whatever was
- * before: *ret is what it returned, from -4095 to -1 an error.  Return 0, or -1
- * with errstr if it could not be run.
+ * Run system call nr with the six arguments arg in the thread of in, even past
+ * the deadline. Set *ret to its result; -4095 to -1 is an error. Return 0, or
+ * -1 with errstr set if it could not be run.
  */
 int
 inject_make(struct inject *in, int64_t *ret, long nr, const uint64_t arg[6])
@@ -62,8 +61,8 @@ inject_make(struct inject *in, int64_t *ret, long nr, const uint64_t arg[6])
 }
 
 /*
- * Look whether more may be asked of the process of in: nothing is of one that
- * did what it was not made to do.  Return 0, or -1 with errstr.
+ * Return 0, or -1 with errstr set if the process of in did something other than
+ * our calls before, and must not be used any more.
  */
 int
 inject_trust(const struct inject *in)
@@ -73,10 +72,10 @@ inject_trust(const struct inject *in)
 }
 
 /*
- * Return 0 if more may be asked of the process of in; or -1 with errstr, also
- * where it has been asked for as long as it may be.  A thread that hardly gets
- * a processor, for its cgroup has a limit, takes long for each call, and there
- * may be thousands.
+ * Return 0 if the process of in can be used for more calls. Return -1 with
+ * errstr set if it did something unexpected, or its time is over. Without this
+ * limit, a process that rarely gets a processor, because of its cgroup, could
+ * take long for each of thousands of calls.
  */
 int
 inject_may(const struct inject *in)
@@ -88,8 +87,8 @@ inject_may(const struct inject *in)
 }
 
 /*
- * Do the same as inject_make, for who asks for a call: of in, nr with arg, into
- * ret.  Return 0, or -1 with errstr.
+ * Run system call nr with arguments arg in the thread of in, unless inject_may
+ * refuses it. Set *ret to its result. Return 0, or -1 with errstr set.
  */
 int
 inject_call(struct inject *in, int64_t *ret, long nr, const uint64_t arg[6])
@@ -98,11 +97,11 @@ inject_call(struct inject *in, int64_t *ret, long nr, const uint64_t arg[6])
 }
 
 /*
- * Run system call nr with arguments arg in the thread of in, in three steps,
- * each of which waits until the one before is done: this one, inject_callstart
- * with the same, and inject_callend.  Other processes may be at theirs
- * meanwhile, for all of which every signal has to be blocked.  Return 0, or -1
- * with errstr.
+ * Begin to run system call nr with arguments arg in the thread of in. This is
+ * the first of three steps, followed by inject_callstart with the same
+ * arguments and inject_callend. Each waits for the step before, so that several
+ * processes can make calls at the same time. All signals must be blocked in
+ * each of them. Return 0, or -1 with errstr set.
  */
 int
 inject_callbegin(struct inject *in, long nr, const uint64_t arg[6])
@@ -111,7 +110,8 @@ inject_callbegin(struct inject *in, long nr, const uint64_t arg[6])
 }
 
 /*
- * Let it begin the call.  Return 0, or -1 with errstr.
+ * Let the thread run from the entry of the call to its exit, without waiting
+ * for it. Return 0, or -1 with errstr set.
  */
 int
 inject_callstart(struct inject *in, long nr, const uint64_t arg[6])
@@ -120,8 +120,8 @@ inject_callstart(struct inject *in, long nr, const uint64_t arg[6])
 }
 
 /*
- * Wait until it has made it, and set *ret to what that returned.  Return 0, or
- * -1 with errstr.
+ * Wait for the exit of the call, and set *ret to its result. Return 0, or -1
+ * with errstr set.
  */
 int
 inject_callend(struct inject *in, int64_t *ret)

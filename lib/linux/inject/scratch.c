@@ -1,5 +1,6 @@
 /*
- * Memory of a process for what its system calls take and give.
+ * Read and write the memory that system calls of a process use for arguments
+ * and results.
  */
 #include "run.h"
 
@@ -9,9 +10,9 @@
 #include <unistd.h>
 
 /*
- * Write the len bytes at buf to address at of the memory of pid, a process, or
- * a clone, that we have stopped.  Unlike to /proc/PID/mem, that takes no right
- * to write the files of another user.  Return 0, or -1 with errstr.
+ * Write len bytes from buf to address at of pid, a process or clone that we
+ * have stopped. Unlike a write to /proc/PID/mem, this needs no right to write
+ * to files of other users. Return 0, or -1 with errstr set.
  */
 int
 inject_put(pid_t pid, const void *buf, size_t len, uint64_t at)
@@ -27,9 +28,10 @@ inject_put(pid_t pid, const void *buf, size_t len, uint64_t at)
 }
 
 /*
- * Return where in the process of in bytes are for what calls take and give:
- * INJECT_ROOM that it has mapped for us, else isa.stage on the dead part of its
- * stack, where a frame that unmaps nothing has none.
+ * Return the address of scratch memory in the process of in: INJECT_ROOM bytes
+ * of our mapping. Without a mapping, the first isa.stage bytes of the unused
+ * stack; they are free because the return frame does not have to unmap
+ * anything.
  */
 uint64_t
 inject_scratch(const struct inject *in)
@@ -38,7 +40,7 @@ inject_scratch(const struct inject *in)
 }
 
 /*
- * Return 0 if len bytes fit there, else -1 with errstr.
+ * Return 0 if len bytes fit into the scratch memory, else -1 with errstr set.
  */
 static int
 scratch_fits(const struct inject *in, size_t len)
@@ -50,8 +52,8 @@ scratch_fits(const struct inject *in, size_t len)
 }
 
 /*
- * Read into buf the len bytes that a call of in left for us: inject_scratch.
- * Return 0, or -1 with errstr.
+ * Read len bytes of scratch memory into buf: the result of a call. Return 0, or
+ * -1 with errstr set.
  */
 int
 inject_read(struct inject *in, void *buf, size_t len)
@@ -65,7 +67,8 @@ inject_read(struct inject *in, void *buf, size_t len)
 }
 
 /*
- * Write the len bytes at buf there, likewise.  Return 0, or -1 with errstr.
+ * Write len bytes from buf to the scratch memory: arguments of a call. Return
+ * 0, or -1 with errstr set.
  */
 int
 inject_write(struct inject *in, const void *buf, size_t len)

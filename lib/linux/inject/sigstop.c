@@ -1,11 +1,12 @@
 /*
- * SIGSTOP that waits in a stopped process.
+ * Keep a SIGSTOP pending in a stopped process.
  *
- * It cannot be blocked: a thread that is made to run takes it.  That does
- * nothing, for the process is stopped, but it waits no more.  So what waits
- * for a thread is noted before it runs, and sent again when all have run.
- * Who is sent it shows to a tracer only: where it came by kill(2) or tgkill(2)
- * it comes from us then, for only a process itself may tell otherwise.
+ * SIGSTOP cannot be blocked, so a thread consumes it when we let it run. That
+ * has no effect on a stopped process, but the signal is no longer pending.
+ * Therefore a pending SIGSTOP is recorded before the thread runs, and sent
+ * again at the end. Its sender, which only a tracer can see, is then our
+ * process if it came from kill(2) or tgkill(2), because only the process itself
+ * may forge that.
  */
 #include "run.h"
 #include "vec.h"
@@ -16,14 +17,15 @@
 #include <signal.h>
 #include <unistd.h>
 
-struct waiting {		/* a SIGSTOP */
-	pid_t		 tid;	/* for a thread; 0: for the process */
+struct waiting {		/* a pending SIGSTOP */
+	pid_t		 tid;	/* thread that it is pending for; 0: the
+				   process */
 	siginfo_t	 info;
 };
 
 /*
- * The SIGSTOP that waits for a thread, or with shared for its process: there
- * is at most one.  False if there is none.
+ * Set *si to the SIGSTOP that is pending for thread tid, or for its process if
+ * shared is set; there is at most one. Return false if there is none.
  */
 static bool
 stop_peek(pid_t tid, bool shared, siginfo_t *si)
@@ -55,9 +57,9 @@ stop_note(struct inject *in, pid_t tid)
 }
 
 /*
- * Note what the thread of in is about to take, if its process is stopped.
- * Where it is not, SIGSTOP has just come, and stops it when we leave.  Return
- * 0, or -1 with errstr.
+ * Record the SIGSTOPs that the thread of in is about to consume, if its process
+ * is stopped. If it is not, a SIGSTOP that has just arrived stops it when we
+ * leave. Return 0, or -1 with errstr set.
  */
 int
 stops_note(struct inject *in)
@@ -74,9 +76,9 @@ stops_note(struct inject *in)
 }
 
 /*
- * Send again what the threads of in had taken from them; all are stopped.  If
- * the process was continued meanwhile, which discards stop signals, so it is
- * again.
+ * Send again the SIGSTOPs that the threads of in consumed; all threads are
+ * stopped. If the process was continued in between, which discards pending stop
+ * signals, continue it again.
  */
 void
 stops_send(struct inject *in)

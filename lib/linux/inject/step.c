@@ -1,17 +1,17 @@
 /*
- * What a thread is given to make a system call, and letting it run up to the
- * next edge of one, or until it stops as it did at first, whatever signals come
- * meanwhile.
+ * Load a system call into a thread, and let the thread run to the next entry or
+ * exit of a call, or until it stops as it did at first, whatever signals
+ * arrive.
  *
- * Nothing that the process can change decides what call is made.  Its code is
- * its own, for a file that it maps may be written to, another process may
- * share its memory, and a thread may have it jump elsewhere.  So each call is
- * looked at where it begins, when the kernel has taken its number and its
- * arguments, and one that is not what was loaded is not made.  Filters of
- * seccomp(2) come after that (syscall_trace_enter of include/linux/
- * entry-common.h, or kernel/entry/common.c), and are suspended from there to
- * the end of the call, for no longer: what code runs in between is under them.
- * When we die they are in force, for the options of a tracer go with it.
+ * The process must not be able to choose which call is made. Its code may
+ * change: files that it maps may be written to, another process may share its
+ * memory, and another thread may change where it jumps. Therefore each call is
+ * checked at its entry, where the kernel has read its number and arguments, and
+ * is cancelled if it is not the loaded one. Filters of seccomp(2) run after
+ * that (syscall_trace_enter of include/linux/entry-common.h, or
+ * kernel/entry/common.c). They are suspended from the entry to the exit of the
+ * call only, so other code that runs in between is under them. If we die they
+ * apply again, because options of ptrace(2) end with the tracer.
  */
 #include "clock.h"
 #include "linux/proc/proc.h"
@@ -26,8 +26,8 @@
 #include <string.h>
 
 /*
- * Give the thread of in the registers for system call nr with arguments arg.
- * Return 0, or -1 with errstr.
+ * Load the registers for system call nr with arguments arg into the thread of
+ * in. Return 0, or -1 with errstr set.
  */
 int
 inject_load(struct inject *in, long nr, const uint64_t arg[6])
@@ -42,9 +42,9 @@ inject_load(struct inject *in, long nr, const uint64_t arg[6])
 	if (in->entered)
 		return 0;
 	/*
-	 * Its signals wait, now that it would get its mask back.  Not those of
-	 * faults: where one is blocked, the kernel takes the handler of it away
-	 * from the process (force_sig_info_to_task of kernel/signal.c).
+	 * Block its signals, now that the return frame would restore its mask.
+	 * Do not block those of faults: if one of them is blocked, the kernel
+	 * resets its handler (force_sig_info_to_task of kernel/signal.c).
 	 */
 	most = ~SIG_FAULTS;
 	in->entered = true;
@@ -55,8 +55,8 @@ inject_load(struct inject *in, long nr, const uint64_t arg[6])
 }
 
 /*
- * Set the options of ptrace(2) for the thread of in: what they are by
- * themselves, and some more.  Return 0, or -1 with errstr.
+ * Set the ptrace(2) options of the thread of in to its usual ones and those in
+ * more. Return 0, or -1 with errstr set.
  */
 int
 inject_options(struct inject *in, uintptr_t more)
@@ -68,7 +68,7 @@ inject_options(struct inject *in, uintptr_t more)
 }
 
 /*
- * Return true if a signal does nothing to the process.
+ * Return true if signal sig would have no effect on the process.
  */
 static bool
 is_ignored(const struct inject *in, int sig)
@@ -89,8 +89,8 @@ is_ignored(const struct inject *in, int sig)
 }
 
 /*
- * Return true if a signal, which the thread has stopped with, is that of a
- * fault.
+ * Return true if signal sig, with which the thread stopped, is one that a fault
+ * causes.
  */
 static bool
 is_fault(int sig)
@@ -99,7 +99,8 @@ is_fault(int sig)
 }
 
 /*
- * Return true if that was sent, or may be put off.
+ * Return true if signal sig was sent by a process, or reports a memory error
+ * that can be handled later.
  */
 static bool
 is_sent(const struct inject *in, int sig)
@@ -112,10 +113,11 @@ is_sent(const struct inject *in, int sig)
 }
 
 /*
- * The thread has stopped with a status where it was to go on.  Return the
- * signal to go on with, or 0; -1 if it is one of a fault of its own.  A signal
- * that somebody sent, of those that are not blocked, waits until the thread is
- * left: one that is blocked behind this stop is queued again (ptrace_signal of
+ * Return the signal with which to resume a thread that stopped, with this wait
+ * status, before it reached the entry or exit of a call; 0 for no signal; or -1
+ * if the thread caused a fault. A fault signal that was sent by a process is
+ * deferred: all signals are blocked here, and the kernel queues a signal again
+ * if it is blocked by the time of the resume (ptrace_signal of
  * kernel/signal.c).
  */
 static int
@@ -135,12 +137,13 @@ inject_pass(const struct inject *in, int status)
 }
 
 /*
- * The same of a thread that has registers of its own, and is to begin the call
- * that it repeats: that is for repeat_learn, and its signals are not blocked
- * yet.  One that does nothing is passed by, as the kernel would.  For any other
- * it gets the registers for a call of ours, which it begins instead, and the
- * signal waits.  Were its signals blocked before it has these, they would be
- * for good should we die.
+ * Return the signal with which to resume a thread that stopped, with this wait
+ * status, on the way to the call that it restarts (repeat_learn). It still has
+ * its own registers and signal mask. A signal without effect is dropped, as the
+ * kernel would. For any other, load a call of ours, which blocks signals, so
+ * that this one stays pending. The registers must be loaded before signals are
+ * blocked: if we died in between, they would stay blocked for good. Return -1
+ * on a fault, or with errstr set.
  */
 static int
 inject_putoff(struct inject *in, int status)
@@ -160,9 +163,9 @@ inject_putoff(struct inject *in, int status)
 }
 
 /*
- * A signal that is no other's has stopped the thread, where it was to make a
- * system call.  Before Linux 6.4 only this tells that it hands system calls to
- * itself: is_dispatched of enter.c.  Return -1 with errstr.
+ * Return -1 with errstr set because signal sig stopped the thread where it was
+ * to make a system call. Before Linux 6.4, this is the only way to see that it
+ * redirects its system calls (is_dispatched of enter.c).
  */
 static int
 inject_odd(struct inject *in, int sig)
@@ -179,8 +182,8 @@ inject_odd(struct inject *in, int sig)
 }
 
 /*
- * Let the thread of in go on with signal sig, or 0, up to the next edge of a
- * system call: inject_step waits for that.  Return 0, or -1 with errstr.
+ * Resume the thread of in with signal sig, or 0, to the next entry or exit of a
+ * system call; inject_step waits for that. Return 0, or -1 with errstr set.
  */
 int
 inject_go(struct inject *in, int sig)
@@ -194,13 +197,14 @@ inject_go(struct inject *in, int sig)
 }
 
 /*
- * Return when a thread has run for ms milliseconds, as now_ms has it: one that
- * was let go on before may have, while others were waited for.
+ * Return the time, in ms of now_ms, until which the thread may run: ms
+ * milliseconds after it was resumed, which may have been earlier, while other
+ * threads were waited for.
  */
 static uint64_t
 inject_until(const struct inject *in, uint64_t ms)
 {
-	enum { LEAST_MS = 20 };	/* for us to see that it has stopped */
+	enum { LEAST_MS = 20 };	/* time for us to notice that it has stopped */
 	const uint64_t now = now_ms();
 
 	if (!in->going)
@@ -210,10 +214,10 @@ inject_until(const struct inject *in, uint64_t ms)
 }
 
 /*
- * Let the thread of in run up to the next edge of a system call, for ms
- * milliseconds at most, whatever else stops it: a stop of its process is passed
- * by, for it holds when we leave.  Return 1 if what stopped it is the event of
- * ptrace that is waited for, 0 at the edge, or -1 with errstr.
+ * Let the thread of in run to the next entry or exit of a system call, for at
+ * most ms milliseconds. Resume it after other stops; a group-stop takes effect
+ * when we leave. Return 1 if it stopped with ptrace(2) event event, 0 at the
+ * entry or exit, or -1 with errstr set.
  */
 int
 inject_step(struct inject *in, int event, uint64_t ms)
@@ -240,8 +244,7 @@ inject_step(struct inject *in, int event, uint64_t ms)
 }
 
 /*
- * Begin to stop the thread: inject_halt waits for that.  Where it cannot be
- * begun, that tells.
+ * Begin to stop the thread; inject_halt waits for that and reports errors.
  */
 void
 inject_halting(struct inject *in)
@@ -251,8 +254,8 @@ inject_halting(struct inject *in)
 }
 
 /*
- * Stop the thread of in as live_stop does, before it runs anything of its own.
- * Return 0, or -1 with errstr.
+ * Stop the thread of in as live_halt does, before it runs code of its own.
+ * Return 0, or -1 with errstr set.
  */
 int
 inject_halt(struct inject *in)
@@ -279,8 +282,8 @@ inject_halt(struct inject *in)
 }
 
 /*
- * Let the thread of in come to the end of the system call that it has begun.
- * Return 0, or -1 with errstr.
+ * Let the thread of in run to the exit of the system call that it is in. Return
+ * 0, or -1 with errstr set.
  */
 int
 inject_leave(struct inject *in)
@@ -288,16 +291,16 @@ inject_leave(struct inject *in)
 	int rc;
 
 	rc = inject_step(in, 0, CALL_MS);
-	/* what is still in the call has them on, but comes no further */
+	/* a lost thread keeps the options, but makes no further call */
 	if (!in->gone && !in->lost && inject_options(in, 0) == -1)
 		rc = -1;
 	return rc;
 }
 
 /*
- * Let the thread run up to the entry of its next system call, and see what
- * that is.  A clone may have to come out of the call that made it before it
- * runs.
+ * Let the thread run to the entry of its next system call, and set *si to what
+ * that call is. A clone may have to leave clone(2) first. Return 0, or -1 with
+ * errstr set.
  */
 static int
 inject_reach(struct inject *in, struct __ptrace_syscall_info *si)
@@ -318,7 +321,7 @@ inject_reach(struct inject *in, struct __ptrace_syscall_info *si)
 }
 
 /*
- * Return whether a thread is about to make the system call that was loaded.
+ * Return true if the thread is about to make the system call that was loaded.
  */
 static bool
 inject_isours(const struct inject *in, const struct __ptrace_syscall_info *si,
@@ -332,9 +335,10 @@ inject_isours(const struct inject *in, const struct __ptrace_syscall_info *si,
 }
 
 /*
- * The thread is not where it was to be.  If it is at the entry of a system
- * call, that is not made.  A filter of seccomp(2) might kill for one that is
- * none.
+ * Return -1 with errstr set because the thread is not at the entry of the
+ * loaded call. If it is at the entry of another call, cancel that one. Suspend
+ * seccomp(2) filters for this, because a filter could kill the thread even for
+ * a cancelled call.
  */
 static int
 inject_astray(struct inject *in, const struct __ptrace_syscall_info *si)
@@ -352,10 +356,10 @@ inject_astray(struct inject *in, const struct __ptrace_syscall_info *si)
 }
 
 /*
- * Let the thread of in begin system call nr with arguments arg, up to its
- * entry, with the options of ptrace(2) in with, until it leaves it.  Return 0;
- * or -1 with errstr, also for one that is not what was loaded, which is not
- * made.  A thread that is on its way to one (inject_begincall) has it loaded.
+ * Bring the thread of in to the entry of system call nr with arguments arg.
+ * Until its exit the ptrace(2) options in with are set as well. If
+ * inject_begincall already loaded the call, only wait. Return 0, or -1 with
+ * errstr set, also if the thread reached another call, which is then cancelled.
  */
 int
 inject_start(struct inject *in, long nr, const uint64_t arg[6], uintptr_t with)

@@ -1,5 +1,5 @@
 /*
- * Waiting for a thread that is made to run system calls.
+ * Wait for a thread that was resumed to run system calls.
  */
 #include "clock.h"
 #include "linux/proc/proc.h"
@@ -14,14 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {				/* while a thread is waited for */
+enum {				/* iterations of inject_wait */
 	SPINS = 30,
-	WAITS = 40,		/* until it is looked at */
+	WAITS = 40,		/* before checking whether it is alive */
 	WAITS_LOOK = 8
 };
 
 /*
- * Note that the process of in has died.  Return -1 with errstr.
+ * Record that the process of in has died. Return -1 with errstr set.
  */
 int
 inject_gone(struct inject *in)
@@ -31,8 +31,8 @@ inject_gone(struct inject *in)
 }
 
 /*
- * Tell of an error, errno, of a request of ptrace(2) to the thread of in: what
- * it was about.  Return -1 with errstr.
+ * Return -1 with errstr set because a ptrace(2) request to the thread of in
+ * failed with errno; what says what it was about.
  */
 int
 inject_refused(struct inject *in, const char *what)
@@ -43,7 +43,7 @@ inject_refused(struct inject *in, const char *what)
 }
 
 /*
- * The thread, or a clone, is dead.
+ * Return -1 with errstr set because thread tid, of in or its clone, has died.
  */
 static int
 inject_over(struct inject *in, pid_t tid)
@@ -53,10 +53,11 @@ inject_over(struct inject *in, pid_t tid)
 }
 
 /*
- * Sleep until a thread that we trace stops, which the kernel tells by SIGCHLD,
- * or for a tenth of a millisecond, if that is not blocked.  To yield instead
- * (sched_yield(2)) costs milliseconds where others want the processor.
- * A signal that tells of another process, too, is kept for stop_retell.
+ * Sleep until a thread that we trace stops, which raises SIGCHLD, or for a
+ * tenth of a millisecond; return at once if SIGCHLD is not blocked.
+ * sched_yield(2) instead would cost milliseconds when others want the
+ * processor. A SIGCHLD that may be about another process is kept for
+ * inject_retell.
  */
 static void
 stop_await(struct inject *in)
@@ -75,8 +76,9 @@ stop_await(struct inject *in)
 }
 
 /*
- * Send the SIGCHLD to ourselves that in took from us, for it may stand for a
- * child of our program's, too: one that waits already tells of all.
+ * Send ourselves the SIGCHLD that was consumed by stop_await, because it may
+ * also stand for another child of the program: only one SIGCHLD is pending at a
+ * time.
  */
 void
 inject_retell(struct inject *in)
@@ -88,9 +90,9 @@ inject_retell(struct inject *in)
 }
 
 /*
- * Wait until thread tid of in stops.  Return its status, as waitpid(2) gives
- * it; 0 if that takes longer than ms milliseconds, or a minute where it runs,
- * or could if others let it; -1 with errstr when it is gone.
+ * Wait until thread tid of in stops, and return its status as of waitpid(2).
+ * Return 0 if that takes longer than ms milliseconds, or longer than CALL_MS if
+ * the thread is running or runnable; or -1 with errstr set if it is gone.
  */
 int
 inject_wait(struct inject *in, pid_t tid, uint64_t ms)
@@ -114,12 +116,12 @@ inject_wait(struct inject *in, pid_t tid, uint64_t ms)
 		if (i < WAITS || i % WAITS_LOOK != 0)
 			continue;
 		/*
-		 * waitpid(2) does not tell of one that leads its process
-		 * before all others that we trace have been waited for
+		 * waitpid(2) does not report the death of a main thread before
+		 * all other threads that we trace have been waited for
 		 */
 		if (proc_died(in->pid, in->tid))
 			return inject_gone(in);
-		/* we may not have run either: it is waited for once more */
+		/* check once more: we may not have run ourselves */
 		took = now_ms() - start;
 		late = took > CALL_MS || (took > ms && proc_state(tid ==
 		    in->tid ? in->pid : tid, tid) != 'R');
@@ -127,10 +129,10 @@ inject_wait(struct inject *in, pid_t tid, uint64_t ms)
 }
 
 /*
- * Tell that the thread of in does not do what it was let run for.  Where it was
- * not let run at all, by a cgroup that is frozen, it is stopped again; from
- * within a system call it comes back by itself when we are gone.  Return -1
- * with errstr.
+ * Return -1 with errstr set because the thread of in did not stop in time. If
+ * it did not run at all, because its cgroup is frozen, stop it again. If it
+ * hangs in a system call, mark it lost: it returns by its return frame after we
+ * are gone.
  */
 int
 inject_stuck(struct inject *in)
@@ -149,10 +151,10 @@ inject_stuck(struct inject *in)
 }
 
 /*
- * Wait until the thread of in, which runs, stops, up to the time until, in
- * milliseconds as now_ms has it.  Return as inject_wait, but 0 if that time is
- * over, even if it has stopped by now, as one does that is sent signals without
- * end.
+ * Wait until the running thread of in stops, up to the time until, in ms of
+ * now_ms. Return as inject_wait does. Return 0 once that time is over, even if
+ * the thread has stopped: one that receives signals without end would stop
+ * forever.
  */
 int
 inject_await(struct inject *in, uint64_t until)
