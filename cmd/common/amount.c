@@ -1,5 +1,5 @@
 /*
- * Numbers with a unit behind them, as people write them: 2G, 90s.
+ * Parse and print numbers with a unit, such as 2G or 90s.
  */
 #include "common.h"
 
@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * Set *v to a number with a unit behind it, of which units has the letters and
- * each is so many of the one before as scale says.  Return false if s is not
- * one.
+ * Parse s, a number optionally followed by one letter of units, into *v.
+ * Letter units[i] multiplies the number by scale[0] * ... * scale[i].  Return
+ * false if s is malformed or too large.
  */
 bool
 amount_read(const char *s, const char *units, const uint64_t *scale,
@@ -37,8 +37,8 @@ amount_read(const char *s, const char *units, const uint64_t *scale,
 }
 
 /*
- * Set *v to a size in bytes, or with K, M, G or T behind it in units of 1024 of
- * the one before.  Return false if s is not one.
+ * Parse s, a size in bytes with an optional suffix K, M, G or T (powers of
+ * 1024), into *v.  Return false if s is malformed or too large.
  */
 bool
 amount_bytes(const char *s, uint64_t *v)
@@ -48,7 +48,7 @@ amount_bytes(const char *s, uint64_t *v)
 }
 
 /*
- * Put a number of bytes into s, of n bytes, as ls -h has it: 9.8M.  Return s.
+ * Format a number of bytes as ls -h does (9.8M) in s, of size n.  Return s.
  */
 const char *
 amount_text(char *s, size_t n, uint64_t bytes)

@@ -1,12 +1,12 @@
 /*
- * Mappings: what they are for, and how much of them is taken.
+ * Classify mappings by their use, and estimate how much memory they occupy.
  */
 #include "common.h"
 
 #include <string.h>
 
 /*
- * Return the word for class c.
+ * Return the name of class c.
  */
 const char *
 class_word(enum class c)
@@ -24,7 +24,7 @@ class_word(enum class c)
 }
 
 /*
- * Return of what class mapping v is, by the names that maps has for them
+ * Return the class of mapping v, judged by its name in /proc/PID/maps
  * (proc_pid_maps(5)).
  */
 enum class
@@ -45,12 +45,14 @@ class_of(const struct vma *v)
 		if (strncmp(v->name, names[i].begin,
 		    strlen(names[i].begin)) == 0)
 			return names[i].class;
-	/* of a core no inode is known */
+	/* mappings of cores have no inode number */
 	return v->ino != 0 || *v->name == '/' ? CLASS_FILE : CLASS_ANONYMOUS;
 }
 
 /*
- * Return how many bytes of mapping i of sp a snapshot may take.
+ * Return an upper estimate of the bytes of mapping i of sp that a snapshot
+ * would hold: anonymous and swapped pages, and for shared mappings also file
+ * pages.
  */
 uint64_t
 mapping_takes(const struct space *sp, size_t i)
@@ -63,7 +65,8 @@ mapping_takes(const struct space *sp, size_t i)
 }
 
 /*
- * Return how many bytes a snapshot of sp, a process, may take.
+ * Return an upper estimate of the bytes of memory that a snapshot of process sp
+ * would hold.
  */
 uint64_t
 space_takes(const struct space *sp)

@@ -1,6 +1,6 @@
 /*
- * What programs have in common: how they begin and end, classes of mappings,
- * tables and JSON, totals, and how far they are.
+ * Code that the programs share: command lines, messages, classes of mappings,
+ * tables, JSON, totals, and progress reports.
  */
 #ifndef COMMON_H
 #define COMMON_H
@@ -8,13 +8,13 @@
 #include "space.h"
 #include "vec.h"
 
-/* amount.c: numbers with units */
+/* amount.c: parse and print numbers with units */
 bool		 amount_bytes(const char *s, uint64_t *v);
 bool		 amount_read(const char *s, const char *units,
 		    const uint64_t *scale, uint64_t *v);
 const char	*amount_text(char *s, size_t n, uint64_t bytes);
 
-/* class.c: what mappings are for, and how much of them is taken */
+/* class.c: what a mapping is used for, and how much memory it occupies */
 enum class {
 	CLASS_HEAP, CLASS_STACK, CLASS_ANONYMOUS, CLASS_FILE, CLASS_SHARED,
 	CLASS_KERNEL, CLASS_COUNT
@@ -25,7 +25,7 @@ const char	*class_word(enum class c);
 uint64_t	 mapping_takes(const struct space *sp, size_t i);
 uint64_t	 space_takes(const struct space *sp);
 
-/* json.c: to standard output */
+/* json.c: JSON on standard output */
 void		 json_open(const char *key, char bracket);
 void		 json_close(char bracket);
 void		 json_end(void);
@@ -35,35 +35,40 @@ void		 json_flag(const char *key, bool v);
 void		 json_address(const char *key, uint64_t at, bool end);
 
 /* options.c */
-enum { OPT_LONG = 0x100 };	/* letters from here on are not typed */
+enum { OPT_LONG = 0x100 };	/* values from here on have no short option */
 
 struct sources;
 
-struct opt {			/* the last of a table has no letter */
+struct opt {			/* an option; a table of them ends with
+				   letter 0 */
 	int		 letter;
-	const char	*name;	/* the long one, without "--" */
-	const char	*arg;	/* the name of its argument, or NULL */
-	const char	*text;	/* what it does; NULL: not in --help */
-	/* it sets or calls one of these; all NULL: it is ignored */
-	bool		*flag;	/* to true */
-	char		**word;	/* to its argument */
-	const char	**outfile; /* a file to be written */
-	double		*seconds; /* more than 0 */
-	uint64_t	*number; /* from least, not negative, to most */
+	const char	*name;	/* long name, without "--" */
+	const char	*arg;	/* name of its argument in --help; NULL: none */
+	const char	*text;	/* description in --help; NULL: not listed */
+	/* set one of the members below; an option without any is ignored */
+	bool		*flag;	/* set to true if the option is given */
+	char		**word;	/* set to the option's argument */
+	const char	**outfile; /* set to the argument, the name of an
+				      output file */
+	double		*seconds; /* set to the argument, a number greater
+				     than 0 */
+	uint64_t	*number; /* set to the argument, from least (>= 0) to
+				    most */
 	int64_t		 least;
 	int64_t		 most;
-	struct exclude	**exclude; /* the argument is added; made if NULL */
+	struct exclude	**exclude; /* the argument is added to *exclude,
+				      which is allocated if NULL */
 	void		(*source)(struct sources *, char *arg);
 	void		(*call)(int letter, char *arg);
 };
 
 struct cmdline {
-	const char	*about;	/* what the program does, in a line */
-	const char *const *synopsis; /* lines without the program's name, but
-				   those that begin with a blank go on; NULL
-				   behind the last */
+	const char	*about;	/* one line: what the program does */
+	/* usage lines, NULL-terminated; getprogname() is put before each,
+	   except before lines that begin with a blank */
+	const char *const *synopsis;
 	const struct opt *opts;
-	struct sources	*sources; /* borrowed; of its options */
+	struct sources	*sources; /* borrowed; filled in by options */
 	bool		 ordered; /* the first operand ends the options */
 };
 
@@ -90,7 +95,10 @@ void		 program_nomem(void)
 bool		 program_lost(void);
 void		 program_confine(const struct confined *c, bool verbose);
 
-/* VEC_ROOM, or the program ends as must has it */
+/*
+ * Make room for one more element as VEC_ROOM does; out of memory ends the
+ * program
+ */
 #define MUST_ROOM(v, n)							\
 	do								\
 		if (VEC_ROOM(v, n) == -1)				\
@@ -102,25 +110,28 @@ void		 progress_show(struct progress *p, const char *name);
 void		 progress_clear(void);
 void		 progress_hide(void);
 
-/* source.c: files, and live processes, that a command line names */
+/* source.c: files and live processes named on the command line */
 struct words {
-	char		**v;	/* owned; its strings are borrowed */
+	char		**v;	/* owned array of borrowed strings */
 	size_t		 n;
 };
 
 struct sources {
-	struct words	 file;	/* "-" is standard input */
-	struct words	 live;	/* numbers and names of live processes */
-	struct words	 cgroup; /* live processes of these: -c */
-	struct words	 pick;	/* numbers and names: -p */
-	bool		*found;	/* owned; as many, or NULL: none was found */
-	size_t		 at;	/* so many files come before live processes */
-	bool		 kernel; /* 0 is the number of the kernel */
-	bool		 user;	/* only live processes of uid: -u */
+	struct words	 file;	/* input files; "-" is standard input */
+	struct words	 live;	/* process IDs and names of live processes */
+	struct words	 cgroup; /* -c: cgroups whose live processes are
+				    meant */
+	struct words	 pick;	/* -p: process IDs and names to select */
+	bool		*found;	/* owned; parallel to pick: it matched a
+				   process; NULL until one is checked */
+	size_t		 at;	/* number of files named before the first
+				   live process */
+	bool		 kernel; /* accept process ID 0, the kernel */
+	bool		 user;	/* -u: only live processes of user uid */
 	uid_t		 uid;
 };
 
-/* options for live processes, of the sources of a command line */
+/* options that select live processes; .source is applied to cmdline.sources */
 #define LIVE_OPTIONS							\
 	{ 'c', "cgroup", "group",					\
 	    "processes of a unit, container, pod or cgroup",		\
@@ -131,10 +142,13 @@ struct sources {
 	    "only processes of user; alone: all of them",		\
 	    .source = sources_user }
 
-enum sources_kind {		/* operands are */
-	SOURCES_LIVE,		/* live processes alone, */
-	SOURCES_FILES,		/* or files as well, and what is not there */
-	SOURCES_MAPS		/* is a file; or is a process */
+enum sources_kind {		/* how to interpret an operand */
+	SOURCES_LIVE,		/* always as a live process */
+	SOURCES_FILES,		/* as a file if it exists; otherwise as a
+				   process ID or the name of a live process;
+				   otherwise as a file */
+	SOURCES_MAPS		/* as a file if it exists or contains a
+				   slash; otherwise as a live process */
 };
 
 void		 words_add(struct words *w, char *word);
@@ -150,8 +164,11 @@ void		 sources_input(struct sources *s);
 bool		 sources_live(const struct sources *s);
 void		 sources_free(struct sources *s);
 
-/* live.c: the live processes among them */
-/* found: not named by its number */
+/* live.c: find the live processes of struct sources */
+/*
+ * Called with each process; found is false if the user named it by its process
+ * ID
+ */
 typedef int	 (*sources_fn)(void *arg, pid_t pid, bool found);
 
 int		 sources_one(const struct sources *s, const char *word,
@@ -161,7 +178,7 @@ bool		 sources_each(const struct sources *s, sources_fn fn,
 int		 sources_add(const struct sources *s, struct live *l);
 void		 sources_capture(struct sources *s);
 
-/* pick.c: processes of files */
+/* pick.c: select processes of snapshots */
 bool		 source_is(const char *word, struct snap *snap,
 		    const struct proc *p);
 bool		 sources_wants(struct sources *s, struct snap *snap,
@@ -169,48 +186,50 @@ bool		 sources_wants(struct sources *s, struct snap *snap,
 void		 sources_check(const struct sources *s);
 struct snap	*sources_keep(struct sources *s, struct snap *snap);
 
-/* join.c: one snapshot of all that is named */
+/* join.c: write one snapshot of all inputs */
 struct joining {
-	struct sources	*from;	/* borrowed, as the others */
-	const char	*path;	/* of the snapshot; NULL: standard output */
-	char		*exe;	/* the executable of cores; NULL: look for it */
-	struct exclude	*exclude; /* secrets that are left out; or NULL */
-	bool		 salvage; /* take what is whole of damaged files */
+	struct sources	*from;	/* borrowed; input files and -p */
+	const char	*path;	/* borrowed; output file; NULL: standard
+				   output */
+	char		*exe;	/* borrowed; executable of the cores; NULL:
+				   search for it */
+	struct exclude	*exclude; /* borrowed; secrets to leave out; or NULL */
+	bool		 salvage; /* read what is intact of damaged files */
 	bool		 compress;
-	bool		 verbose; /* print what was written */
+	bool		 verbose; /* print totals at the end */
 };
 
 int		 join_run(const struct joining *j);
 
-/* status.c: of Plan 9, where its words begin */
+/* status.c: start columns of words in Plan 9's status file */
 enum { STATUS_NAME = 0, STATUS_USER = 28, STATUS_STATE = 56 };
 
 void		 status_word(const struct proc *p, size_t at, size_t width,
 		    char *word);
 
-/* table.c: lines of columns, for people and as JSON */
-enum {				/* bits of struct column */
-	RIGHT = 1,		/* as numbers are */
-	CUT = 2,		/* a line that is too long is cut here */
-	SHOW = 4		/* by default */
+/* table.c: tables for people, or JSON */
+enum {				/* flags of struct column */
+	RIGHT = 1,		/* right-aligned */
+	CUT = 2,		/* truncated if the line is too long */
+	SHOW = 4		/* shown by default */
 };
 
 struct column {
-	const char	*name;	/* its heading; NULL: in JSON only */
-	const char	*key;	/* in JSON; NULL: for people only */
+	const char	*name;	/* heading; NULL: in JSON only */
+	const char	*key;	/* key in JSON; NULL: not in JSON */
 	unsigned int	 flags;
 };
 
-struct tableopts {		/* of the command line; all zero: none */
-	char		*list;	/* names of columns, with commas between them;
-				   NULL: the default ones; "+...": those and
-				   more */
+struct tableopts {		/* options for tables; all zero: the defaults */
+	char		*list;	/* column names separated by commas; "+..."
+				   adds to the default columns; NULL: the
+				   default columns */
 	bool		 bare;	/* no headings */
-	bool		 bytes;	/* sizes are exact */
-	bool		 json;	/* an object a line */
+	bool		 bytes;	/* exact sizes in bytes */
+	bool		 json;	/* JSON, one object per line */
 };
 
-/* options for a struct tableopts */
+/* options that fill in t, a struct tableopts */
 #define TABLE_OPTIONS(t)						\
 	{ 'b', "bytes", NULL, "sizes in bytes", .flag = &(t).bytes },	\
 	{ 'J', "json", NULL, NULL, .flag = &(t).json },			\

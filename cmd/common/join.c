@@ -1,6 +1,6 @@
 /*
- * Any sources as one snapshot: snapcat, and what is the same, snapcore -r and
- * snapload -u.
+ * Write one snapshot from any number of inputs: snapcat, and the same for
+ * snapcore -r and snapload -u.
  */
 #include "common.h"
 
@@ -12,8 +12,8 @@
 static struct progress progress;
 
 /*
- * Read the files of j into one snapshot, and take out of it the processes that
- * j picks.  Return it, or NULL with errstr.
+ * Read the input files of j into one snapshot and keep only the processes
+ * selected with -p.  Return it, or NULL with errstr set.
  */
 static struct snap *
 join_read(const struct joining *j)
@@ -46,8 +46,9 @@ join_read(const struct joining *j)
 }
 
 /*
- * Print which files process p of s, of a core or of images, had mapped that are
- * not in s, for they are not here as they were: debuggers will miss them.
+ * Print the files that process p of s, read from a core or from CRIU images,
+ * had mapped but that are not in s, because the file on this machine is missing
+ * or differs.  Debuggers will lack them.
  */
 static void
 say_absent(struct snap *s, struct proc *p)
@@ -70,7 +71,7 @@ say_absent(struct snap *s, struct proc *p)
 }
 
 /*
- * Write one snapshot of all that j names.  Return 0, or -1 with errstr.
+ * Write one snapshot of all inputs of j.  Return 0, or -1 with errstr set.
  */
 static int
 join_write(const struct joining *j)
@@ -106,8 +107,9 @@ join_write(const struct joining *j)
 }
 
 /*
- * Write one snapshot of all that j names, confined to that, and print what is
- * missing from it.  Return the exit status of the program.
+ * Write one snapshot of all inputs of j, with this program confined to these
+ * inputs and the output.  Print what is missing from the snapshot.  Return the
+ * exit status of the program.
  */
 int
 join_run(const struct joining *j)

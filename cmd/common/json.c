@@ -1,16 +1,16 @@
 /*
- * JSON (RFC 8259) to standard output, piece by piece: a line an object.
+ * Write JSON (RFC 8259) to standard output piece by piece, one line per object.
  *
- * Strings have any bytes.  What is no UTF-8 goes out as \udc80 to \udcff, a
- * lone half of a pair for each byte: the form that Python has for these
- * ("surrogateescape" of its os.fsdecode).  What would control a terminal is
- * escaped, too.
+ * Strings may contain any bytes.  Each byte that is not part of valid UTF-8 is
+ * written as \udc80 to \udcff, an unpaired low surrogate, which Python decodes
+ * back to the byte ("surrogateescape" of os.fsdecode).  Characters that would
+ * control a terminal are escaped as well.
  */
 #include "common.h"
 
 #include <inttypes.h>
 
-static bool more;		/* something is in front on this level */
+static bool more; /* the current object or array already has a member */
 
 static void
 put_text(const char *s)
@@ -35,7 +35,7 @@ put_text(const char *s)
 }
 
 /*
- * Begin a value: key is its name in the object, NULL in an array.
+ * Begin a value: print a comma if needed, and key, which is NULL in an array.
  */
 static void
 put_key(const char *key)
@@ -48,8 +48,8 @@ put_key(const char *key)
 }
 
 /*
- * Begin an object or an array, as bracket is { or [, under key, or without one
- * in an array (NULL).
+ * Begin an object (bracket '{') or an array (bracket '[') under key, which is
+ * NULL if it is an element of an array or at the top.
  */
 void
 json_open(const char *key, char bracket)
@@ -60,7 +60,7 @@ json_open(const char *key, char bracket)
 }
 
 /*
- * End what json_open began: bracket is } or ].
+ * End the object (bracket '}') or array (bracket ']') begun by json_open.
  */
 void
 json_close(char bracket)
@@ -70,7 +70,7 @@ json_close(char bracket)
 }
 
 /*
- * End a line, with no object open.
+ * End the line after a complete object.
  */
 void
 json_end(void)
@@ -80,7 +80,7 @@ json_end(void)
 }
 
 /*
- * Put string s under key, as in json_open, or null where s is NULL.
+ * Write string s under key, which is NULL in an array; null if s is NULL.
  */
 void
 json_text(const char *key, const char *s)
@@ -93,7 +93,7 @@ json_text(const char *key, const char *s)
 }
 
 /*
- * Put number v under key, as in json_open.
+ * Write number v under key, which is NULL in an array.
  */
 void
 json_number(const char *key, uint64_t v)
@@ -103,7 +103,7 @@ json_number(const char *key, uint64_t v)
 }
 
 /*
- * Put true or false, which v is, under key, as in json_open.
+ * Write true or false under key, which is NULL in an array.
  */
 void
 json_flag(const char *key, bool v)
@@ -113,9 +113,9 @@ json_flag(const char *key, bool v)
 }
 
 /*
- * Put address at under key, as in json_open, in hexadecimal, as a string, for
- * numbers of JSON are exact up to 2^53 only: that of a byte, or of the one
- * behind it if end is true.
+ * Write address at, or at + 1 if end is true, under key, which is NULL in an
+ * array.  It is a string in hexadecimal, because JSON numbers are exact up to
+ * 2^53 only.  at + 1 may be 2^64.
  */
 void
 json_address(const char *key, uint64_t at, bool end)

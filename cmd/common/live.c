@@ -1,7 +1,7 @@
 /*
- * The live processes that a command line names.  A program that reads snapshots
- * has snap capture them, all at one instant, into a temporary file, before it
- * is confined.
+ * Find the live processes named on the command line.  For a program that reads
+ * snapshots, run snap to capture them all at one instant into a temporary file,
+ * before the program is confined.
  */
 #include "common.h"
 #include "source.h"
@@ -32,9 +32,9 @@ tell(void *arg, pid_t pid)
 }
 
 /*
- * Call fn with arg for the process that word, a number, means, which may not
- * exist; or for each process of the name word, of the user of s, until fn
- * returns -1.  Return 0, or -1 with errstr.
+ * Call fn(arg, pid) for the process whose ID is word, which need not exist; or,
+ * if word is not a number, for each process with that name, only of the user
+ * selected with -u in s, until fn returns -1.  Return 0, or -1 with errstr set.
  */
 int
 sources_one(const struct sources *s, const char *word, sources_fn fn,
@@ -54,7 +54,7 @@ sources_one(const struct sources *s, const char *word, sources_fn fn,
 }
 
 /*
- * Print the error string if rc is -1.  Return whether it is not.
+ * Print the error string if rc is -1.  Return true if rc is not -1.
  */
 static bool
 is_good(int rc)
@@ -67,9 +67,9 @@ is_good(int rc)
 }
 
 /*
- * Call fn with arg for each live process of s: those named, those of cgroups
- * or, with -u alone, all of the user.  Print why one cannot be found.  Return
- * false then.
+ * Call fn with arg for each live process of s: those named, those in cgroups
+ * selected with -c or, with -u alone, all of that user.  Print an error for
+ * each that cannot be found.  Return false if there was one.
  */
 bool
 sources_each(const struct sources *s, sources_fn fn, void *arg)
@@ -96,7 +96,7 @@ live_add(void *live, pid_t pid, bool found)
 }
 
 /*
- * Add the live processes of s to l.  Return 0, or -1 with errstr.
+ * Add the live processes of s to l.  Return 0, or -1 with errstr set.
  */
 int
 sources_add(const struct sources *s, struct live *l)
@@ -119,8 +119,8 @@ sources_add(const struct sources *s, struct live *l)
 }
 
 /*
- * Run snap for the live processes of s, with its output in fd.  Return its exit
- * status, or -1 with errstr.
+ * Run snap on the live processes of s with fd as its standard output.  Return
+ * snap's exit status (128 + N if killed by signal N), or -1 with errstr set.
  */
 static int
 snap_run(const struct sources *s, int fd)
@@ -145,7 +145,7 @@ snap_run(const struct sources *s, int fd)
 	for (i = 0; i < s->live.n; i++)
 		words_add(&w, s->live.v[i]);
 	words_add(&w, NULL);
-	/* its exit status is lost if we ignore SIGCHLD */
+	/* if SIGCHLD is ignored, the kernel discards the exit status */
 	signal(SIGCHLD, SIG_DFL);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
@@ -162,10 +162,10 @@ snap_run(const struct sources *s, int fd)
 }
 
 /*
- * Have snap capture the live processes of s, if there are any.  Standard input
- * is their snapshot then, and one of the files of s.  snap prints what it
- * cannot capture, and the result is incomplete.  Exit with 2 if standard input
- * was named as well.
+ * Run snap to capture the live processes of s, if there are any.  Replace
+ * standard input by their snapshot, and add it to the input files of s.  If
+ * some cannot be captured, snap prints that and the result counts as
+ * incomplete. Exit with 2 if standard input was also named as a file.
  */
 void
 sources_capture(struct sources *s)

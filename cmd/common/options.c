@@ -1,6 +1,6 @@
 /*
- * The command line of a program: getopt_long(3), what options set, and --help
- * from one table.
+ * Parse the command line of a program with getopt_long(3), set what options
+ * set, and print --help, all from one table.
  */
 #include "common.h"
 
@@ -13,10 +13,10 @@
 #include <string.h>
 
 enum {
-	OPTIONS = 40,		/* that a program may have */
+	OPTIONS = 40,		/* maximum number of options of a program */
 	OPT_HELP = 0x1000,
 	OPT_VERSION,
-	NAME_WIDTH = 20		/* of names in --help */
+	NAME_WIDTH = 20		/* width of the column of names in --help */
 };
 
 static const struct opt always[] = {
@@ -26,7 +26,7 @@ static const struct opt always[] = {
 };
 
 /*
- * Print the synopsis of a command line to f.
+ * Print the synopsis of command line u to f.
  */
 static void
 synopsis_print(const struct cmdline *u, FILE *f)
@@ -40,8 +40,8 @@ synopsis_print(const struct cmdline *u, FILE *f)
 }
 
 /*
- * Print the options in o to standard output, and what they do, but those
- * without a text.
+ * Print the options of table o with their descriptions to standard output,
+ * without those that have no description.
  */
 static void
 opts_print(const struct opt *o)
@@ -62,7 +62,8 @@ opts_print(const struct opt *o)
 }
 
 /*
- * Print what --help asks for, or --version, and exit.
+ * Print the output of --help or, if letter is OPT_VERSION, of --version, and
+ * exit.
  */
 static void __attribute__((noreturn))
 always_print(const struct cmdline *u, int letter)
@@ -81,9 +82,9 @@ always_print(const struct cmdline *u, int letter)
 }
 
 /*
- * Add the options in o, at most max, to what getopt_long(3) takes: to the
- * letters in s, which has room for two of each, and at *l, which is set to
- * the end of them.
+ * Add at most max options of o to the arguments of getopt_long(3): append their
+ * letters to s, which has room for two bytes for each, and store long options
+ * at *l, which is advanced past them.
  */
 static void
 opts_add(const struct opt *o, size_t max, char *s, struct option **l)
@@ -101,8 +102,8 @@ opts_add(const struct opt *o, size_t max, char *s, struct option **l)
 }
 
 /*
- * Return the number that s, the argument of option letter, is, from least, not
- * negative, to most.  Exit 2 if it is none.
+ * Return the value of s, the argument of option letter, a number from least (>=
+ * 0) to most.  Exit with 2 if it is not one.
  */
 uint64_t
 options_number(int letter, const char *s, int64_t least, int64_t most)
@@ -117,8 +118,8 @@ options_number(int letter, const char *s, int64_t least, int64_t most)
 }
 
 /*
- * Return the seconds that s, the argument of option letter, is: more than 0,
- * as 10 or 0.5.  Exit 2 if it is none.
+ * Return the value of s, the argument of option letter, a number of seconds
+ * greater than 0, such as 10 or 0.5.  Exit with 2 if it is not one.
  */
 static double
 seconds(int letter, const char *s)
@@ -134,7 +135,7 @@ seconds(int letter, const char *s)
 }
 
 /*
- * Return true if s is the number of a process that lives.
+ * Return true if s is the process ID of a live process.
  */
 static bool
 is_living(const char *s)
@@ -166,15 +167,15 @@ are_letters(const struct opt *o, const char *s)
 }
 
 /*
- * Return the file to be written that s, the argument of option letter of u, is;
- * arg is the word of the command line that s ends.  Where that is hardly what
- * was meant, exit 2 with a question: a process (-g 4711), other options (-ov,
- * -o -v).  "-" is standard output.
+ * Return s, the argument of option letter, as the name of an output file; "-"
+ * is standard output.  arg is the argument of the command that contains s. Exit
+ * with 2 and a question if s is probably not a file: a live process (-o 4711),
+ * or more options (-ov, -o -v).
  */
 static const char *
 outfile(const struct cmdline *u, int letter, const char *s, const char *arg)
 {
-	bool attached = s != arg && arg[1] != '-';	/* -oFILE */
+	bool attached = s != arg && arg[1] != '-';	/* written as -oFILE */
 
 	if (strcmp(s, "-") == 0)
 		return s;
@@ -189,8 +190,8 @@ outfile(const struct cmdline *u, int letter, const char *s, const char *arg)
 }
 
 /*
- * Set what option o of u sets to s, its argument, or call what it calls; arg is
- * as in outfile.
+ * Handle option o with argument s: set what it sets, or call its function. arg
+ * is the argument of the command that contains s.
  */
 static void
 opt_take(const struct cmdline *u, const struct opt *o, char *s,
@@ -217,10 +218,9 @@ opt_take(const struct cmdline *u, const struct opt *o, char *s,
 }
 
 /*
- * Take all options on the command line argv, of argc words, as the table of u
- * has them.  Answer --help and --version.  Return the operands, and print how
- * the program is used and exit 2 where an option is unknown or lacks its
- * argument.
+ * Parse all options of the argc arguments at argv by the table of u.  Handle
+ * --help and --version.  Return the operands.  If an option is unknown or lacks
+ * its argument, print the usage and exit with 2.
  */
 char **
 options_take(const struct cmdline *u, int argc, char *argv[])
@@ -248,7 +248,7 @@ options_take(const struct cmdline *u, int argc, char *argv[])
 }
 
 /*
- * Print how the program of u is used, and exit 2.
+ * Print the usage of the program of u to standard error, and exit with 2.
  */
 void
 options_misuse(const struct cmdline *u)

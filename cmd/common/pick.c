@@ -1,5 +1,5 @@
 /*
- * The processes that -p picks out of snapshots.
+ * Select processes of snapshots with -p.
  */
 #include "common.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 
 /*
- * Return true if word is the number of process p of snapshot snap, the number
+ * Return true if word is the process ID of process p of snapshot snap, the ID
  * of one of its threads, or its name.
  */
 bool
@@ -22,8 +22,8 @@ source_is(const char *word, struct snap *snap, const struct proc *p)
 }
 
 /*
- * Return true if -p picks process p of snapshot snap (source_is), or if p is a
- * process and there is no -p.  Remember in s what was found: sources_check.
+ * Return true if -p selects process p of snapshot snap, or if there is no -p
+ * and p is a process.  Note in s which words matched, for sources_check.
  */
 bool
 sources_wants(struct sources *s, struct snap *snap, const struct proc *p)
@@ -44,8 +44,8 @@ sources_wants(struct sources *s, struct snap *snap, const struct proc *p)
 }
 
 /*
- * Print each word of -p that no process had of which sources_wants was asked.
- * The result is incomplete then.
+ * Print each word of -p that matched none of the processes passed to
+ * sources_wants.  If there is one, the result counts as incomplete.
  */
 void
 sources_check(const struct sources *s)
@@ -69,9 +69,9 @@ is_wanted(void *s, struct snap *snap, struct proc *p)
 }
 
 /*
- * Return snap, or if there is -p, a snapshot of the processes that it picks of
- * snap, which is freed.  Return NULL with errstr if it picks none, or on
- * another failure.
+ * Reduce snap to the processes selected with -p, if there is -p.  Return snap,
+ * or the new snapshot, in which case snap is freed.  Return NULL with errstr
+ * set if -p selects none, or if it fails.
  */
 struct snap *
 sources_keep(struct sources *s, struct snap *snap)

@@ -1,5 +1,5 @@
 /*
- * What programs of ours do first, when they are ended, and when they print.
+ * Start-up, clean-up at signals, and messages of the programs.
  */
 #include "common.h"
 
@@ -17,11 +17,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool lost;		/* something is missing from the result */
+static bool lost; /* a message said that the result is incomplete */
 
 /*
- * End the program with status 2, because memory ran out: remove the unfinished
- * output.  A program that has stopped processes must not call this.
+ * Remove the unfinished output and exit with 2, because memory ran out.  A
+ * program that has stopped processes must not call this.
  */
 void
 program_nomem(void)
@@ -31,8 +31,7 @@ program_nomem(void)
 }
 
 /*
- * Return p, what a function that allocates memory returned.  If it is NULL,
- * call program_nomem.
+ * Return p, the result of an allocation; if it is NULL, call program_nomem.
  */
 void *
 must(void *p)
@@ -43,8 +42,8 @@ must(void *p)
 }
 
 /*
- * Call program_nomem if rc is -1, which a function returned that fails for want
- * of memory alone.
+ * Call program_nomem if rc, the result of a function that fails only when
+ * memory runs out, is -1.
  */
 void
 must_do(int rc)
@@ -54,8 +53,8 @@ must_do(int rc)
 }
 
 /*
- * Have all three standard descriptors, so that no file becomes one of them:
- * those that were closed can be read, not written.
+ * Open /dev/null as each standard descriptor that is closed, so that no other
+ * file gets its number.  They are opened for reading only.
  */
 void
 program_descriptors(void)
@@ -69,7 +68,7 @@ program_descriptors(void)
 }
 
 /*
- * Have as many descriptors as may be had.
+ * Raise the soft limit of open files to the hard limit.
  */
 void
 program_files(void)
@@ -83,7 +82,8 @@ program_files(void)
 }
 
 /*
- * Return true if s is a number, and no name.
+ * Return true if s consists of digits, so that it is a process ID and not a
+ * name.
  */
 bool
 program_isnumber(const char *s)
@@ -92,7 +92,8 @@ program_isnumber(const char *s)
 }
 
 /*
- * Set path, of PATH_MAX bytes, to this program's.  Return 0, or -1 with errstr.
+ * Set path, of PATH_MAX bytes, to the path of this program.  Return 0, or -1
+ * with errstr set.
  */
 int
 program_self(char *path)
@@ -107,8 +108,8 @@ program_self(char *path)
 }
 
 /*
- * Return the path of the program of that name that is where this one is; NULL
- * if it is not there.  The caller frees it.
+ * Return the path of the program called name in the directory of this program,
+ * to be freed by the caller; NULL if it is not there.
  */
 char *
 program_beside(const char *name)
@@ -129,13 +130,14 @@ static void
 on_signal(int sig)
 {
 	output_cleanup();
-	/* SA_RESETHAND: this time it ends us */
+	/* SA_RESETHAND has restored the default action, so this kills us */
 	raise(sig);
 }
 
 /*
- * Leave no unfinished file behind when a signal ends us; a pipe that nobody
- * reads and a file that may not grow are errors.
+ * Have SIGHUP, SIGINT and SIGTERM remove the unfinished output before they end
+ * us.  Ignore SIGPIPE and SIGXFSZ, so that a pipe without a reader and a file
+ * that is too large are errors of write(2).
  */
 void
 program_signals(void)
@@ -153,8 +155,8 @@ program_signals(void)
 }
 
 /*
- * Print a message, made of fmt as printf(3) does, to standard error as warnx(3)
- * does, harmless, in place of a line that tells how far work is.
+ * Print a message, formatted as by printf(3), to standard error as warnx(3)
+ * does.  Clear the progress line first, and replace control characters.
  */
 void
 program_warn(const char *fmt, ...)
@@ -172,8 +174,9 @@ program_warn(const char *fmt, ...)
 }
 
 /*
- * Say in text that something is missing from the result: the warn function of
- * readers and writers. arg is not used.
+ * Print text, which says what is missing from the result, and note that the
+ * result is incomplete: the warn callback of readers and writers.  arg is not
+ * used.
  */
 void
 program_lose(void *arg, const char *text)
@@ -184,7 +187,7 @@ program_lose(void *arg, const char *text)
 }
 
 /*
- * Return true if something was missing.
+ * Return true if program_lose was called.
  */
 bool
 program_lost(void)
@@ -193,8 +196,8 @@ program_lost(void)
 }
 
 /*
- * Let the C library take text for UTF-8, whatever the user's locale is, as
- * text_harmless does.
+ * Set the C library's character encoding to UTF-8 whatever the user's locale
+ * is, as text_harmless assumes it.
  */
 void
 text_locale(void)
@@ -203,17 +206,16 @@ text_locale(void)
 }
 
 /*
- * Confine this program to what c tells it needs, before it reads what
- * strangers wrote; if verbose, say what the kernel would not do of that.
- * Exit with 1 where there can be no process for what is done outside.  It may
- * have as many descriptors as may be had: of images of CRIU, a file of each
- * process stays open.
+ * Confine this program to what c lists, before it reads untrusted input; if
+ * verbose, print which kernel features for that are missing.  Exit with 1 if
+ * the helper process for work outside cannot be started.  The limit of open
+ * files is raised first: reading CRIU images keeps a file of each process open.
  */
 void
 program_confine(const struct confined *c, bool verbose)
 {
 	program_files();
-	text_locale();		/* its files cannot be read later */
+	text_locale(); /* the locale's files cannot be read after confine */
 	if (confine(c) == -1) {
 		program_warn("%s", snap_errstr());
 		exit(1);

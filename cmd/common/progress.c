@@ -1,11 +1,11 @@
 /*
- * Show how far long work is.  The work counts in a struct progress; a thread
- * here looks at it and shows one line, which it rewrites, on a terminal.  On
- * SIGUSR1 it tells the state, wherever standard error goes.
+ * Show the progress of long work.  The work counts in a struct progress; a
+ * thread here looks at it and keeps one line on the terminal up to date.  On
+ * SIGUSR1 it prints the state to standard error, whatever that is.
  *
- * It writes only what standard error takes at once: the terminal may belong to
- * a process that is stopped until the work is done, and the work must not wait
- * for that process.
+ * The thread writes only what standard error takes without waiting: the
+ * terminal may belong to a process that is stopped until the work is done, and
+ * the work must not wait for that process.
  */
 #include "common.h"
 #include "clock.h"
@@ -21,25 +21,25 @@
 #include <unistd.h>
 
 enum {
-	STEP = 250,		/* milliseconds from look to look */
-	LONG = 1000		/* of work that one wants to watch */
+	STEP = 250,		/* milliseconds between two looks */
+	LONG = 1000		/* milliseconds before the line is shown */
 };
 
 static struct {
 	struct progress	*p;		/* borrowed; NULL: not shown */
-	const char	*name;		/* of the program */
+	const char	*name;		/* borrowed; name of the program */
 	pthread_t	 thread;
 	atomic_bool	 quit;
-	pthread_mutex_t	 lock;		/* of all below */
-	bool		 drawn;		/* a line is on the terminal */
-	uint64_t	 until;		/* then it may be drawn again */
-	bool		 stalled;	/* that has been told */
-	unsigned int	 writes;	/* as they were, */
-	uint64_t	 since;		/* since then */
+	pthread_mutex_t	 lock;		/* protects the members below */
+	bool		 drawn; /* the progress line is on the terminal */
+	uint64_t	 until; /* do not draw before this time (now_ms) */
+	bool		 stalled;	/* the stall has been reported */
+	unsigned int	 writes;	/* p->writes at the last look */
+	uint64_t	 since; /* time since when writes has not changed */
 } shown = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /*
- * Put the number of bytes v into s, of n bytes, in three or four digits.
+ * Format v bytes in s, of size n, in units of K or M.
  */
 static void
 put_bytes(char *s, size_t n, uint64_t v)
@@ -81,7 +81,7 @@ put_state(const struct progress *p, char *s, size_t n)
 }
 
 /*
- * Write the line s to standard error, if that need not wait.  Return true if
+ * Write line s to standard error if that does not have to wait.  Return true if
  * something was written.
  */
 static bool
@@ -94,8 +94,8 @@ put_line(const char *s)
 }
 
 /*
- * Return true if standard error is a terminal and we are in its foreground;
- * set *width to the columns of its lines.
+ * Return true if standard error is a terminal and we are in its foreground
+ * process group.  Set *width to the number of columns.
  */
 static bool
 is_watched(size_t *width)
@@ -113,7 +113,7 @@ is_watched(size_t *width)
 }
 
 /*
- * Take the line from the terminal.  The lock is held.
+ * Erase the progress line from the terminal.  Call with the lock held.
  */
 static void
 line_clear(void)
@@ -123,7 +123,7 @@ line_clear(void)
 }
 
 /*
- * Draw the line, if the work has been going on for long.
+ * Draw the progress line if the work has lasted LONG milliseconds since start.
  */
 static void
 line_draw(uint64_t start, uint64_t now)
@@ -141,8 +141,8 @@ line_draw(uint64_t start, uint64_t now)
 }
 
 /*
- * Say once that the reader of the output keeps processes stopped: a write has
- * waited for it for a second.
+ * Print once that processes stay stopped because the output is not being read:
+ * one write has waited for LONG milliseconds.
  */
 static void
 stall_print(uint64_t now)
@@ -205,9 +205,9 @@ progress_work(void *arg)
 }
 
 /*
- * Show how far the work is that counts in p, until progress_hide; name is the
- * program's.  SIGUSR1 is blocked in the calling thread, and in those that it
- * makes.
+ * Show the progress of the work that counts in p, until progress_hide; name is
+ * the name of the program.  Block SIGUSR1 in the calling thread and in threads
+ * that it creates.
  */
 void
 progress_show(struct progress *p, const char *name)
@@ -225,7 +225,7 @@ progress_show(struct progress *p, const char *name)
 }
 
 /*
- * Take the line away, for a message.
+ * Erase the progress line to make place for a message.
  */
 void
 progress_clear(void)
@@ -237,7 +237,7 @@ progress_clear(void)
 }
 
 /*
- * Show nothing more: the work is done.
+ * Stop showing progress, because the work is done.
  */
 void
 progress_hide(void)

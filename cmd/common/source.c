@@ -1,10 +1,10 @@
 /*
- * What a command line names: files, and live processes.
+ * Sort the operands of a command line into files and live processes.
  *
- * An operand that is "-" or a file that exists is a file.  Any other is a live
- * process, by its number or by its name.  Where both exist, -p PID means the
- * process, and ./FILE the file.  live.c finds live processes, pick.c takes
- * processes out of files.
+ * An operand that is "-" or an existing file is a file.  Any other is the
+ * process ID or name of a live process.  Where both exist, -p PID means the
+ * process and ./FILE the file.  live.c finds live processes; pick.c selects
+ * processes in files.
  */
 #include "common.h"
 
@@ -26,8 +26,8 @@ words_add(struct words *w, char *word)
 }
 
 /*
- * Restrict s to live processes of a user: arg is the argument of -u.  Exit with
- * 2 if there is no such user.
+ * Restrict s to live processes of one user; arg is the argument of -u.  Exit
+ * with 2 if the user does not exist.
  */
 void
 sources_user(struct sources *s, char *arg)
@@ -38,7 +38,7 @@ sources_user(struct sources *s, char *arg)
 }
 
 /*
- * Add the live processes of a cgroup to s: arg, the argument of -c, is
+ * Add the live processes of a cgroup to s.  arg, the argument of -c, is
  * borrowed.
  */
 void
@@ -48,8 +48,8 @@ sources_cgroup(struct sources *s, char *arg)
 }
 
 /*
- * Add to s the processes that -p picks: arg, which is changed and borrowed, has
- * numbers and names separated by commas.  Exit with 2 if one is empty.
+ * Add the argument of -p to s: process IDs and names separated by commas.  arg
+ * is modified and borrowed.  Exit with 2 if one of them is empty.
  */
 void
 sources_pick(struct sources *s, char *arg)
@@ -64,7 +64,7 @@ sources_pick(struct sources *s, char *arg)
 }
 
 /*
- * Return the user of -u in s, or NULL.
+ * Return the user selected with -u in s, or NULL.
  */
 const uid_t *
 sources_whose(const struct sources *s)
@@ -73,7 +73,7 @@ sources_whose(const struct sources *s)
 }
 
 /*
- * Return true if s names live processes.
+ * Return true if s selects live processes.
  */
 bool
 sources_live(const struct sources *s)
@@ -90,8 +90,8 @@ name_found(void *arg, pid_t pid)
 }
 
 /*
- * Return true if operand means live processes, and false if it is a file.  For
- * an operand that is neither, kind decides.
+ * Return true if operand means live processes, false if it means a file.  kind
+ * decides where it is neither an existing file nor a live process.
  */
 static bool
 is_live(const struct sources *s, const char *operand, enum sources_kind kind)
@@ -119,7 +119,8 @@ sources_file(struct sources *s, char *path)
 }
 
 /*
- * Put standard input into the files of s, in the place of its live processes.
+ * Insert standard input into the files of s, at the place where live processes
+ * stood among the operands.
  */
 void
 sources_input(struct sources *s)
@@ -134,7 +135,7 @@ sources_input(struct sources *s)
 }
 
 /*
- * Return true if standard input is a pipe or a file.
+ * Return true if standard input is a pipe or a regular file.
  */
 static bool
 is_input(void)
@@ -146,11 +147,11 @@ is_input(void)
 }
 
 /*
- * Add the operands, which end with NULL and are borrowed, to s: to its files or
- * to its live processes.  kind says what an operand is that is neither.  The
- * processes of -p are live ones, before those of operands, if no file is named.
- * If kind is SOURCES_FILES, standard input is read where nothing is named, and
- * with -p alone if it is a pipe or a file.
+ * Add the operands, a list that ends with NULL and is borrowed, to the files or
+ * live processes of s; kind says how to interpret them.  If no file is named,
+ * the processes of -p are live ones, put before those of operands.  If kind is
+ * SOURCES_FILES and nothing is named, add standard input; with -p alone, add it
+ * only if it is a pipe or a regular file.
  */
 void
 sources_operands(struct sources *s, char *const operand[],
@@ -182,8 +183,8 @@ sources_operands(struct sources *s, char *const operand[],
 }
 
 /*
- * Let what operands of s named as live processes be processes that -p picks of
- * its files.
+ * Turn the operands of s that were taken for live processes into processes that
+ * -p selects in files.
  */
 void
 sources_inside(struct sources *s)
@@ -196,7 +197,7 @@ sources_inside(struct sources *s)
 }
 
 /*
- * Free what s owns.
+ * Free the members that s owns.
  */
 void
 sources_free(struct sources *s)

@@ -1,14 +1,15 @@
 /*
- * The status file of Plan 9, of columns of fixed width: proc(3) there.
+ * Read words of Plan 9's status file (proc(3) there), which has columns of
+ * fixed width.
  */
 #include "common.h"
 
 #include <string.h>
 
 /*
- * Set word, of width + 1 bytes, to the word of the status file of p that begins
- * at column at and takes width columns (proc(3) of Plan 9); "-" where there is
- * none.
+ * Copy the word at column at, width columns wide, of the status file of p into
+ * word, of width + 1 bytes; "-" if it is missing.  Control characters are
+ * replaced.
  */
 void
 status_word(const struct proc *p, size_t at, size_t width, char *word)

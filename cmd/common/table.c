@@ -1,8 +1,8 @@
 /*
- * Lines of columns.  For people they are a table, printed by libsmartcols as
- * those of lsblk(8): columns as wide as what is in them, and lines as long as
- * the terminal.  For programs each is an object of JSON, printed at once.  The
- * caller may add members to it that are not columns.
+ * Print tables.  For people, libsmartcols prints them as lsblk(8) does: columns
+ * fit their contents, and lines fit the terminal.  For programs, each line is a
+ * JSON object, printed at once; the caller may add members that are not
+ * columns.
  */
 #include "common.h"
 
@@ -12,19 +12,22 @@
 #include <string.h>
 
 struct table {
-	struct libscols_table *tb; /* owned; NULL: as JSON */
-	struct libscols_line *line; /* borrowed from tb */
-	const char	*type;	/* of objects of JSON; NULL: in an array */
-	bool		 open;	/* an object of JSON is */
+	struct libscols_table *tb; /* owned; NULL: print JSON */
+	struct libscols_line *line; /* borrowed from tb; the line being
+				       filled in */
+	const char	*type;	/* "type" of each JSON object; NULL: they are
+				   elements of an array */
+	bool		 open;	/* a JSON object is being written */
 	const struct column *columns; /* borrowed */
 	size_t		 n;
-	bool		 bytes;	/* sizes are exact */
-	int		*place;	/* owned; where a column is; -1: not shown */
+	bool		 bytes;	/* print exact sizes */
+	int		*place;	/* owned; position of each column; -1: not
+				   shown */
 };
 
 /*
- * End the program if rc, which a function of libsmartcols returned, is an
- * error: memory ran out.
+ * Exit with 2 if rc, the result of a function of libsmartcols, is an error,
+ * which means that memory ran out.
  */
 static void
 check(int rc)
@@ -34,8 +37,8 @@ check(int rc)
 }
 
 /*
- * Return the number of the column that the len bytes at name are the name of,
- * in either case.  Exit with 2, and print which there are, if it is none.
+ * Return the index of the column of t called name, of len bytes, in upper or
+ * lower case.  If there is none, print the names that exist and exit with 2.
  */
 static size_t
 column_find(const struct table *t, const char *name, size_t len)
@@ -57,7 +60,7 @@ column_find(const struct table *t, const char *name, size_t len)
 }
 
 /*
- * Show column i of t after those that are shown.
+ * Show column i of t to the right of the columns already shown.
  */
 static void
 column_show(struct table *t, size_t i)
@@ -76,9 +79,10 @@ column_show(struct table *t, size_t i)
 }
 
 /*
- * Return a table of the n columns, which are borrowed, as o has it.  As JSON it
- * has all columns by default; each line is an object of that type.  Exit with 2
- * if o names a column which is none.  table_print frees the table.
+ * Return a table with the n columns at columns, which are borrowed, as options
+ * o say; table_print frees it.  JSON has all columns by default, and each
+ * object has the given type.  Exit with 2 if o names a column that does not
+ * exist.
  */
 struct table *
 table_new(const struct column *columns, size_t n, const struct tableopts *o,
@@ -113,8 +117,8 @@ table_new(const struct column *columns, size_t n, const struct tableopts *o,
 }
 
 /*
- * Return a table as table_new does; but as JSON it is an array under key, in
- * the object that is open, and has all columns.
+ * Return a table as table_new does.  As JSON it is an array under key in the
+ * object that is open, and has all columns whatever o says.
  */
 struct table *
 table_array(const struct column *columns, size_t n, const struct tableopts *o,
@@ -130,7 +134,7 @@ table_array(const struct column *columns, size_t n, const struct tableopts *o,
 }
 
 /*
- * End the object of JSON that is open, if one is.
+ * End the JSON object that is being written, if there is one.
  */
 static void
 object_end(struct table *t)
@@ -144,7 +148,7 @@ object_end(struct table *t)
 }
 
 /*
- * Begin a line of t.
+ * Begin a new line of t.
  */
 void
 table_line(struct table *t)
@@ -161,8 +165,8 @@ table_line(struct table *t)
 }
 
 /*
- * Put s into column i of the line of t, for people without what would control a
- * terminal.  If s is NULL, it is not known; for people that and "" are "-".
+ * Put s into column i of the current line of t; NULL means unknown.  In tables
+ * for people control characters are replaced, and NULL and "" are shown as "-".
  */
 void
 table_text(struct table *t, size_t i, const char *s)
@@ -181,7 +185,7 @@ table_text(struct table *t, size_t i, const char *s)
 }
 
 /*
- * Put number v into column i of the line of t.
+ * Put number v into column i of the current line of t.
  */
 void
 table_number(struct table *t, size_t i, uint64_t v)
@@ -196,8 +200,8 @@ table_number(struct table *t, size_t i, uint64_t v)
 }
 
 /*
- * Put a number of bytes into column i of the line of t: for people as ls -h has
- * it, 9.8M, unless they asked for exact sizes.
+ * Put a number of bytes into column i of the current line of t: as 9.8M in
+ * tables for people, unless exact sizes were asked for.
  */
 void
 table_bytes(struct table *t, size_t i, uint64_t bytes)
@@ -211,8 +215,8 @@ table_bytes(struct table *t, size_t i, uint64_t bytes)
 }
 
 /*
- * Put the addresses from first to last, inclusive, into column i of the line of
- * t; in JSON they are "start" and "end", the address after last.
+ * Put the addresses from first to last, inclusive, into column i of the current
+ * line of t.  In JSON they are "start" and "end", the address after last.
  */
 void
 table_range(struct table *t, size_t i, uint64_t first, uint64_t last)
@@ -241,7 +245,8 @@ table_print(struct table *t)
 		if (t->type == NULL)
 			json_close(']');
 	} else {
-		/* this maps a file, which changes what pagestat measures */
+		/* loading the locale maps a file and so changes what
+		   pagestat measures */
 		text_locale();
 		check(scols_print_table(t->tb));
 		scols_unref_table(t->tb);

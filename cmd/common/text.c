@@ -1,5 +1,5 @@
 /*
- * Text of strangers', printed.
+ * Print untrusted text, and encode UTF-8.
  */
 #include "common.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * Print string s to standard output, without what would control a terminal.
+ * Print string s to standard output with control characters replaced.
  */
 void
 text_put(const char *s)
@@ -20,8 +20,8 @@ text_put(const char *s)
 }
 
 /*
- * Set s to character c, of up to 21 bits, as UTF-8.  Return how many bytes that
- * takes.
+ * Encode character c, of up to 21 bits, as UTF-8 in s.  Return the number of
+ * bytes used.
  */
 size_t
 utf8_make(char s[4], uint32_t c)
@@ -29,7 +29,8 @@ utf8_make(char s[4], uint32_t c)
 	size_t n, i;
 
 	n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-	/* the first one begins with n ones, others with one */
+	/* of n > 1 bytes the first begins with n one bits; the others begin
+	   with 10 */
 	for (i = n; i-- > 1; c >>= 6)
 		s[i] = (char)(0x80 | (c & 0x3f));
 	s[0] = (char)(n == 1 ? c : (0xf00 >> n & 0xff) | (c & (0x7f >> n)));

@@ -1,16 +1,18 @@
 /*
- * What was written, in one sentence: what programs say at the end.
+ * Format the sentence with totals that programs print at the end.
  */
 #include "common.h"
 
 /*
- * Return true if there is a reader of Plan 9 that does not take the snapshot s;
- * put a sentence of at most n bytes on that into text.
+ * Return true if 9front's snapfs cannot read snapshot s, because a process has
+ * too many segments of memory; then put a sentence about that into text, of
+ * size n.
  */
 bool
 totals_plan9(const struct snap *s, char *text, size_t n)
 {
-	enum { SEGMENTS = 16 };	/* in a memory: snap(6) */
+	enum { SEGMENTS = 16 };	/* maximum per process in 9front's snapfs:
+				   snap(6) */
 	const struct image *im;
 	size_t i, many, most;
 
@@ -31,9 +33,9 @@ totals_plan9(const struct snap *s, char *text, size_t n)
 }
 
 /*
- * Put into text, of n bytes, what is in the snapshot s, and in how many bytes
- * it was written to o: before and after they were compressed, if they were.  o
- * has ended (output_end).
+ * Put a sentence into text, of size n: the numbers of processes and bytes in
+ * snapshot s, and the bytes written to o, before and after compression if it
+ * was compressed.  output_end has been called on o.
  */
 void
 totals_text(const struct snap *s, const struct output *o, char *text, size_t n)

@@ -1,6 +1,6 @@
 /*
- * The time of day at which a snapshot is taken, so that several machines take
- * one at the same moment.
+ * Parse and wait for the time of day at which a snapshot is taken, so that
+ * several machines can take one at the same moment.
  */
 #include "job.h"
 
@@ -10,8 +10,9 @@
 #include <string.h>
 
 /*
- * Set *t to the moment nearest to now that the clock shows HH:MM or HH:MM:SS.
- * Return 0, or -1 if s is no such time.
+ * Parse s, HH:MM or HH:MM:SS in local time, into *t: the matching time of
+ * yesterday, today or tomorrow that is nearest to now.  Return 0, or -1 if s is
+ * malformed.
  */
 static int
 day_parse(time_t *t, const char *s, time_t now)
@@ -42,9 +43,9 @@ day_parse(time_t *t, const char *s, time_t now)
 }
 
 /*
- * Set *at to the moment that s tells: HH:MM or HH:MM:SS, or @ and seconds
- * since the Epoch.  Return 0; with errstr, 1 if it has passed, -1 if it is no
- * time.
+ * Parse s, HH:MM, HH:MM:SS, or @ and seconds since the Epoch, into *at.  Return
+ * 0; 1 with errstr set if that time has passed; -1 with errstr set if s is
+ * malformed.
  */
 int
 at_parse(time_t *at, const char *s)
@@ -67,7 +68,8 @@ at_parse(time_t *at, const char *s)
 }
 
 /*
- * Wait until the clock shows the time at, whoever sets it.
+ * Wait until the system clock shows time at, even if the clock is set in
+ * between.
  */
 void
 at_wait(time_t at)

@@ -1,5 +1,5 @@
 /*
- * The command line of snap.
+ * Parse the command line of snap.
  */
 #include "job.h"
 
@@ -13,7 +13,7 @@ static struct job job = { .live = { .warn = say } };
 static uint64_t patience;
 
 /*
- * Take option letter with its argument.
+ * Handle option letter with its argument arg: -m, --at and --memory.
  */
 static void
 parse(int letter, char *arg)
@@ -91,8 +91,9 @@ static const struct cmdline cmdline = {
 };
 
 /*
- * Return what the command line argv, of argc words, asks for.  Where that is
- * nothing that can be done, say so, and exit.
+ * Parse the argc arguments at argv and return the job they describe, which is
+ * static; free its members with job_free.  Exit with a message if the options
+ * are malformed or cannot be combined.
  */
 struct job *
 job_parse(int argc, char *argv[])
@@ -122,21 +123,21 @@ job_parse(int argc, char *argv[])
 	if (j->core && (j->move.dry || j->move.kill || j->dumps == 0))
 		errx(2, "--core: the first operand is the number of a process "
 		    "that dumps core; it cannot be restored");
-	/* a child that stayed would have another parent */
+	/* a child that is not moved would get another parent */
 	if (j->move.kill || j->move.dry)
 		j->live.descendants = true;
 	j->live.clone = !j->stop && !j->live.observe && !j->move.kill &&
 	    !j->move.dry;
-	/* who stays stopped anyway may be asked anything */
+	/* while processes stay stopped, there is time to ask for everything */
 	j->live.restore = j->live.descendants || !j->live.clone;
-	if (j->move.dry)	/* with -k, too, nothing is killed */
+	if (j->move.dry)	/* -d wins over -k: nothing is killed */
 		j->move.kill = j->move.force = false;
 	j->live.move = j->move.kill;
 	return j;
 }
 
 /*
- * Free what job j owns.
+ * Free the members that job j owns.
  */
 void
 job_free(struct job *j)

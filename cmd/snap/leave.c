@@ -1,10 +1,10 @@
 /*
- * What is left out of a process that dumps core where there is not room for all
- * of it: less of its memory.  The snapshot lists what (excluded of snap(6)).
- * Shared mappings of files go first, for the files are elsewhere; then shared
- * memory; then private memory.  In each class the largest mappings go first.
- * A mapping that has a stack pointer in it stays, and of the others the bytes
- * near an address that a register has.
+ * Choose the memory to leave out of a process that dumps core, where there is
+ * no room for all of it.  The snapshot lists what was left out (excluded in
+ * snap(6)).  Shared mappings of files are left out first, because the files
+ * exist elsewhere; then shared memory; then private memory; in each class the
+ * largest mappings first.  A mapping that a stack pointer points into is kept,
+ * and in other mappings the bytes near an address that is in a register.
  */
 #include "bisect.h"
 #include "job.h"
@@ -14,27 +14,30 @@
 #include <stdlib.h>
 
 enum {
-	NEAR = 64 * KB,		/* bytes, before and behind an address */
-	EACH = 64 * KB		/* bytes, of which pages of any machine are
-				   parts */
+	NEAR = 64 * KB,		/* bytes kept before and after a block with
+				   an address */
+	EACH = 64 * KB /* size of a block; a multiple of all page sizes */
 };
 
-struct near {			/* what stays of a mapping that goes */
+struct near {			/* range to keep in a mapping that is left
+				   out */
 	uint64_t	 start;
 	uint64_t	 end;
 };
 
 struct leaving {
 	struct space	 space;
-	struct near	*near;	/* owned; ascending, when they are sorted */
+	struct near	*near;	/* owned; sorted by start after live_coreregs */
 	size_t		 nnear;
-	bool		*stays;	/* owned; of each mapping */
-	size_t		*order;	/* owned; of mappings, the largest first */
+	bool		*stays;	/* owned; for each mapping: it is kept as a
+				   whole */
+	size_t		*order;	/* owned; indices of mappings in the order of
+				   leaving them out */
 };
 
 /*
- * Have what is near an address stay, that a register has, or if that is a stack
- * pointer, the mapping.
+ * Keep the bytes near address at, the value of a register, and if it is a stack
+ * pointer, the whole mapping.
  */
 static void
 register_see(void *arg, uint64_t at, bool stack)
@@ -57,7 +60,7 @@ CMP(near_cmp, struct near, start)
 enum { CLASS_MAPPED, CLASS_MEMORY, CLASS_OWN };
 
 /*
- * Return the class of a mapping: those of less go first.
+ * Return the class of mapping v; lower classes are left out first.
  */
 static int
 mapping_class(const struct vma *v)
@@ -80,8 +83,8 @@ earlier(const void *a, const void *b, void *arg)
 }
 
 /*
- * Have x leave out a mapping, but for what registers point near.  Return how
- * many bytes less are taken so.
+ * Add mapping i to x, except for the ranges near addresses in registers. Return
+ * an estimate of the bytes that the snapshot shrinks by.
  */
 static uint64_t
 mapping_leave(const struct leaving *v, size_t i, struct exclude *x)
@@ -110,8 +113,8 @@ mapping_leave(const struct leaving *v, size_t i, struct exclude *x)
 }
 
 /*
- * Have x leave out so much of process pid of l, which dumps core, that the rest
- * takes most bytes, or as much as can be.
+ * Add mappings of process pid of l, which dumps core, to x until the rest takes
+ * at most most bytes, or no more may be left out.
  */
 void
 leave_choose(struct live *l, pid_t pid, uint64_t most, struct exclude *x)

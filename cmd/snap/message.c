@@ -1,19 +1,20 @@
 /*
- * Messages that wait: what is to be said is kept until the processes run
- * again, for who shows it may be one of them.
+ * Hold back messages until the processes run again, because the terminal or the
+ * reader of standard error may be one of them.
  */
 #include "job.h"
 
 #include <pthread.h>
 #include <string.h>
 
-static struct buf messages;	/* each ends in a NUL */
+static struct buf messages;	/* strings, each ended by NUL */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool holding;
 
 /*
- * Say text, a sentence, or keep it: the warn function of all that snap(1)
- * calls. arg is not used.  Any thread may call it.
+ * Print text, a sentence, or keep it while messages are held back: the warn
+ * callback of all that snap(1) calls.  arg is not used.  Any thread may call
+ * it.
  */
 void
 say(void *arg, const char *text)
@@ -29,7 +30,7 @@ say(void *arg, const char *text)
 }
 
 /*
- * Keep what is said from here on, until say_kept.
+ * Hold back messages until say_kept.
  */
 void
 say_hold(void)
@@ -38,7 +39,7 @@ say_hold(void)
 }
 
 /*
- * Say what was kept, or drop it.
+ * Print the messages that were held back, or discard them if drop is true.
  */
 void
 say_kept(bool drop)
@@ -56,8 +57,8 @@ say_kept(bool drop)
 }
 
 /*
- * End output out and say what was written to it of s.  Return 0, or -1 with
- * errstr.
+ * End output out, and print totals of snapshot s written to it.  Return 0, or
+ * -1 with errstr set.
  */
 int
 say_totals(const struct snap *s, struct output *out)

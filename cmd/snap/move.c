@@ -1,7 +1,8 @@
 /*
- * Processes that are to go on elsewhere: what cannot be restored is told before
- * anything is written, and they are killed when the snapshot is someone's.
- * Until then whatever fails lets them run on.
+ * Kill processes that are to go on elsewhere (-k).  What cannot be restored is
+ * printed before anything is written, and the processes are killed only when
+ * the snapshot is stored or received.  If anything fails before that, they run
+ * on.
  */
 #include "job.h"
 
@@ -10,8 +11,9 @@
 #include <signal.h>
 
 /*
- * Return 0 if it can be known when what m writes to out is someone's; else -1
- * with errstr, while nothing is stopped yet.
+ * Check, before anything is stopped, that it can be determined when the reader
+ * of out has received the snapshot, if m wants processes killed.  Return 0, or
+ * -1 with errstr set.
  */
 int
 move_ready(const struct move *m, const struct output *out)
@@ -20,7 +22,7 @@ move_ready(const struct move *m, const struct output *out)
 }
 
 /*
- * Return whether output o, which may be NULL, can be read again.
+ * Return true if o, which may be NULL, writes to a regular file.
  */
 static bool
 is_file(const struct output *o)
@@ -32,10 +34,10 @@ is_file(const struct output *o)
 }
 
 /*
- * Check whether all processes of set l, which are stopped and have been taken
- * as snapshot s, can be restored from out, which is NULL where nothing is
- * written: warn is told, each a line, what cannot.  Return 0 if all can, or
- * with m->force; -1 with errstr.
+ * Check that all processes of l, which are stopped and recorded in s, can be
+ * restored from out, which is NULL if nothing is written (-d).  Call warn with
+ * a line for each thing that cannot.  Return 0 if all can be restored or if
+ * m->force; else -1 with errstr set.
  */
 int
 move_check(const struct move *m, struct live *l, struct snap *s,
@@ -63,7 +65,8 @@ move_check(const struct move *m, struct live *l, struct snap *s,
 }
 
 /*
- * Have signals wait, all that can: all are killed, or none.
+ * Block all signals and save the old mask in *old, so that either all processes
+ * are killed or none.
  */
 static void
 signals_hold(sigset_t *old)
@@ -75,10 +78,10 @@ signals_hold(sigset_t *old)
 }
 
 /*
- * Commit output *out, of which all is written, and kill the processes of set l,
- * which are stopped.  A file has its name then, and *out is NULL; who reads
- * anything else has taken all.  Return 0; -1 with errstr, and if it is for the
- * output, none was killed.
+ * Commit *out, after all was written, and kill the processes of l, which are
+ * stopped.  A new file gets its name, and *out is set to NULL; for a pipe or
+ * socket, wait until the reader has received everything.  Return 0, or -1 with
+ * errstr set; if the output failed, no process was killed.
  */
 int
 move_end(struct live *l, struct output **out)

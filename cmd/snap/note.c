@@ -1,5 +1,6 @@
 /*
- * The file taken of the Linux record.
+ * Make the file "taken" of the Linux record: user, time, host, command line and
+ * reason of the snapshot.
  */
 #include "job.h"
 
@@ -12,13 +13,13 @@
 #include <unistd.h>
 
 enum {
-	MAX_COMMAND = 4000,	/* bytes of it that are noted */
-	MAX_TAKEN = 200	/* of other lines */
+	MAX_COMMAND = 4000,	/* maximum bytes of the command line */
+	MAX_TAKEN = 200	/* maximum bytes of other lines */
 };
 
 /*
- * Put a line of a key and a value into b, the value harmless and cut after
- * most bytes.
+ * Append a line of key and value to b, with control characters of value
+ * replaced and value cut after most bytes.
  */
 static void
 line_put(struct buf *b, const char *key, const char *value, size_t most)
@@ -43,8 +44,8 @@ user_put(struct buf *b, const char *key, uid_t uid)
 }
 
 /*
- * Put who has logged in into b, if that is told and is another than who we are:
- * loginuid of proc(5), which stays through su(1) and sudo(8).
+ * Append the login name to b if it is known and differs from the user we run
+ * as: loginuid of proc(5), which su(1) and sudo(8) do not change.
  */
 static void
 login_put(struct buf *b)
@@ -78,8 +79,8 @@ command_put(struct buf *b, char *const argv[])
 }
 
 /*
- * Return text, if it can be noted: one line, and not too long.  NULL with
- * errstr where it cannot.
+ * Return text if it is a valid note: at most MAX_NOTE bytes of UTF-8 without
+ * control characters.  Return NULL with errstr set if it is not.
  */
 const char *
 note_check(const char *text)
@@ -104,8 +105,9 @@ note_check(const char *text)
 }
 
 /*
- * Put into b the lines of taken: what can be had of them.  argv is the command
- * line of this program, text why it is run, or NULL.
+ * Append the lines of "taken" to b, as far as they can be determined.  argv is
+ * the command line of this program; text is the reason for the snapshot, or
+ * NULL.
  */
 void
 note_make(struct buf *b, char *const argv[], const char *text)

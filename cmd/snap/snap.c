@@ -11,7 +11,7 @@
 static struct progress progress;
 
 /*
- * Take all of what is stopped, and check whether it can be restored.
+ * Take all processes, which are stopped, and check that they can be restored.
  */
 static int
 check_live(struct taking *k)
@@ -30,7 +30,8 @@ check_live(struct taking *k)
 }
 
 /*
- * Write to w each process as soon as it is taken; with -k, all have been.
+ * Write each process to w as soon as it is taken; with -k, all have been taken
+ * before.
  */
 static int
 write_procs(struct taking *k, struct snap6 *w)
@@ -47,14 +48,15 @@ write_procs(struct taking *k, struct snap6 *w)
 		while ((rc = live_next(k->live, &p)) == 1) {
 			if (snap6_put(w, p) == -1)
 				return -1;
-			/* only its pages are compared with later ones */
+			/* later pages are compared with its pages only */
 			proc_forget(p);
 		}
 	return rc;
 }
 
 /*
- * Take what is stopped and write it; with -d, only try that.
+ * Take the processes, which are stopped, and write them.  With -d only check
+ * that they can be restored.
  */
 static int
 write_live(struct taking *k)
@@ -81,8 +83,8 @@ write_live(struct taking *k)
 }
 
 /*
- * Return true if a taking that failed did because a clone was killed, so that
- * it is to be done once more without clones.
+ * Return true if k failed because a clone was killed, so that the snapshot must
+ * be taken again without clones.
  */
 static bool
 is_again(const struct taking *k)
@@ -91,8 +93,8 @@ is_again(const struct taking *k)
 }
 
 /*
- * Stop the processes, take the snapshot and write it, let them go, or end them.
- * What there was to say is dropped where it is to be done once more.
+ * Stop the processes, take their snapshot and write it, then resume or kill
+ * them. Discard the messages if the snapshot is to be taken again.
  */
 static int
 snap_live(struct taking *k)
@@ -117,7 +119,7 @@ snap_live(struct taking *k)
 	rc = live_stop(k->live);
 	if (rc == 0)
 		rc = write_live(k);
-	/* an output that is committed is none any more */
+	/* after move_end the output is committed and freed */
 	if (rc == 0 && totals && j->move.kill)
 		rc = say_totals(k->snap, k->out);
 	if (rc == 0 && j->move.kill)
@@ -134,7 +136,8 @@ out:
 }
 
 /*
- * Take the processes that are meant into a new output, with clones or without.
+ * Take a snapshot of the processes named on the command line into a new output,
+ * with clones if clone is true.
  */
 static int
 snap_once(struct taking *k, bool clone)
@@ -151,7 +154,7 @@ snap_once(struct taking *k, bool clone)
 		    move_ready(&k->job->move, k->out) == -1)
 			return -1;
 		o.out = output_fd(k->out);
-		/* what the kernel writes can be read once */
+		/* a core from the kernel can be read only once */
 		o.again = clone && !k->job->core && output_isnew(k->out);
 	}
 	k->again = o.again;
@@ -166,8 +169,8 @@ snap_once(struct taking *k, bool clone)
 }
 
 /*
- * The same, and once more without clones where one of these was killed: all is
- * of one instant again.
+ * Take the snapshot.  If a clone was killed, take it again without clones, so
+ * that all is still of one instant.
  */
 static int
 snap_all(struct taking *k)
@@ -188,7 +191,7 @@ snap_all(struct taking *k)
 }
 
 /*
- * To be stopped would keep others stopped.
+ * Ignore job-control stops: if we stopped, the processes would stay stopped.
  */
 static void
 ignore_stops(void)
@@ -199,7 +202,7 @@ ignore_stops(void)
 }
 
 /*
- * Take the snapshot that is asked for: the exit status.
+ * Take the snapshot that j asks for.  Return the exit status.
  */
 static int
 run(const struct job *j)
@@ -218,7 +221,7 @@ run(const struct job *j)
 	progress_hide();
 	if (rc == -1)
 		errx(1, "%s", snap_errstr());
-	/* a zombie lacks nothing that moving it takes */
+	/* a zombie without memory can be moved completely */
 	if (live_incomplete(k.live) && ((!j->move.kill && !j->move.dry) ||
 	    !live_whole(k.live)))
 		k.incomplete = true;
@@ -242,7 +245,7 @@ main(int argc, char *argv[])
 		errx(1, "%s", snap_errstr());
 	program_signals();
 	ignore_stops();
-	program_files();	/* each mapped file takes one */
+	program_files();	/* each mapped file needs a descriptor */
 	progress_show(&progress, getprogname());
 	rc = run(j);
 	job_free(j);

@@ -1,6 +1,6 @@
 /*
- * What a snapshot has of a process beside its memory: the small files of
- * Plan 9, its Linux record, and in that of the first one, how it was taken.
+ * Make the parts of a process other than its memory: the small files of Plan 9,
+ * the Linux record, and in the first record how the snapshot was taken.
  * Secrets are left out here, before anything is written.
  */
 #include "job.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Say in text that something is missing from the snapshot that is taken, of
- * which taking is the struct: a warn function.
+ * Print text, which says what is missing from the snapshot, and note in taking,
+ * a struct taking, that the snapshot is incomplete: a warn callback.
  */
 void
 take_lose(void *taking, const char *text)
@@ -22,8 +22,8 @@ take_lose(void *taking, const char *text)
 }
 
 /*
- * Make the Linux record of a process or thread of the n files rec, and note in
- * that of the first process how the snapshot was taken.
+ * Make the Linux record of process or thread p from the n files at rec.  In the
+ * first process, add the file "taken".
  */
 static int
 take_record(struct taking *k, struct proc *p, const struct file *rec, size_t n)
@@ -45,7 +45,7 @@ take_record(struct taking *k, struct proc *p, const struct file *rec, size_t n)
 }
 
 /*
- * Leave secrets out of a process or file that is ready to be written.
+ * Remove secrets from p, a process or file that is ready to be written.
  */
 static int
 take_exclude(struct taking *k, struct proc *p)
@@ -55,10 +55,10 @@ take_exclude(struct taking *k, struct proc *p)
 }
 
 /*
- * Make the small files and the Linux record of thread p, of which t tells, or,
- * with t NULL, the record of a file that is carried along, of the n files rec:
- * the take function of live_take, with a struct taking before.  Return 0, or -1
- * with errstr.
+ * Make the small files and the Linux record of p from task t and the n files at
+ * rec; or, if t is NULL, the record of an embedded file.  This is the take
+ * callback of live_take; taking is a struct taking.  Return 0, or -1 with
+ * errstr set.
  */
 int
 take(void *taking, struct proc *p, const struct task *t,
@@ -73,7 +73,8 @@ take(void *taking, struct proc *p, const struct task *t,
 	if (plan9_files(p, plan9_cputype(), t) == -1 ||
 	    take_record(k, p, rec, n) == -1 || take_exclude(k, p) == -1)
 		return -1;
-	/* without registers, is it because we know none of this machine? */
+	/* no registers: print it if this is because the architecture is
+	   unsupported */
 	if (!k->told && proc_file(p, "regs") == NULL &&
 	    plan9_regs(&b, plan9_cputype(), t) == -1) {
 		k->told = true;
