@@ -1,7 +1,7 @@
 /*
- * What is done with a snapshot when it is there: the log, who may read it, the
- * administrator's command.  Nobody sees what the handler prints, so that goes
- * into the log, too.
+ * Work done after a snapshot was made: write the log, let its user read it, and
+ * run the hook.  Nobody sees the handler's standard error, so it is copied into
+ * the log.
  */
 #include "crash.h"
 #include "model.h"
@@ -17,14 +17,14 @@
 #include <unistd.h>
 
 enum {
-	SAID_LINES = 20,	/* in the log, of what programs say; */
-	FRAMES = 4,		/* of the thread that fell */
-	STACK_SECONDS = 60,	/* for snapstack, */
-	HOOK_SECONDS = 3600	/* and the command */
+	SAID_LINES = 20,	/* maximum lines of standard error in the log */
+	FRAMES = 4,		/* frames of the crashed thread in the log */
+	STACK_SECONDS = 60,	/* time limit of snapstack */
+	HOOK_SECONDS = 3600	/* time limit of the hook */
 };
 
 /*
- * Put into the log what was said to standard error.
+ * Copy the text written to standard error, a file, into the log.
  */
 static void
 said_log(void)
@@ -44,8 +44,8 @@ said_log(void)
 }
 
 /*
- * Keep what is said to standard error from here on for the log.  Where that is
- * open already, somebody looks.
+ * Collect what is written to standard error from here on for the log.  If it is
+ * open already, somebody is watching, and the log also goes there.
  */
 void
 take_begin(void)
@@ -63,8 +63,9 @@ take_begin(void)
 }
 
 /*
- * If line is the heading of the thread that fell, as snapstack(1) prints it,
- * set in f its number, and the signal if the kernel has not given that.
+ * If line is the heading of the crashed thread, as snapstack(1) prints it,
+ * store the thread's ID in f, and the signal if the kernel has not given it.
+ * Return true if it is.
  */
 static bool
 heading_read(struct crashing *f, const char *line)
@@ -85,10 +86,10 @@ heading_read(struct crashing *f, const char *line)
 }
 
 /*
- * Put into s, of size bytes, the first functions of the stack of the thread of
- * f that fell, the inner ones first, each behind a separator; nothing where
- * that cannot be told. name is the file of its snapshot.  If f does not say
- * which thread it is, that is read, too.
+ * Put the innermost functions of the stack of f's crashed thread into s, of
+ * size bytes, innermost first, each after a separator; "" if they cannot be
+ * determined.  name is the snapshot file.  If f->tid is 0, set it and the
+ * signal from the output of snapstack.
  */
 void
 frames_text(struct crashing *f, const char *name, char *s, size_t size)
@@ -131,7 +132,7 @@ frames_text(struct crashing *f, const char *name, char *s, size_t size)
 }
 
 /*
- * Let user uid read the file of that name, root's, by an entry in its access
+ * Let user uid read file name, which root owns, by an entry in its access
  * control list: acl(5), in the form of linux/posix_acl_xattr.h.
  */
 void
@@ -158,9 +159,9 @@ owner_allow(const char *name, uid_t uid)
 }
 
 /*
- * Run the hook of c with the path of snapshot name, which begins with "./".
- * The hook may take long, so the caller must hold nothing that other crashes
- * wait for.
+ * Run the hook of c with the path of snapshot name, which begins with "./". The
+ * hook may take long, so the caller must hold no lock that other crashes wait
+ * for.
  */
 void
 hook_run(const struct config *c, const char *name)

@@ -1,11 +1,16 @@
 /*
- * Who is at work in the directory of the snapshots, and what each may still
- * write there.  Who takes a process holds one of the files .taking.N; who is at
- * work, also to compress what was taken, one of .place.N, which says what it
- * reserves; who waits for the first, one of .waiting.N.  Who finds none of
- * these is counted and lets its process go.  A hook runs with a file .hook.N,
- * and waits for that with .hooking.N.  A file is held by a lock (flock(2)),
- * which the kernel drops when its owner is killed.
+ * Limit how many crashes are handled at once, and record how much each may
+ * still write in the directory of snapshots.  A process locks one file of each
+ * kind that it needs:
+ *
+ *   .taking.N   it captures a process
+ *   .waiting.N  it waits for a .taking file
+ *   .place.N    it captures or compresses; the file says what it reserves
+ *   .hook.N     it runs a hook
+ *   .hooking.N  it waits for a .hook file
+ *
+ * A crash that gets neither .taking nor .waiting is counted and dropped.  Files
+ * are locked with flock(2), so the kernel unlocks them if the owner is killed.
  */
 #include "crash.h"
 
@@ -17,14 +22,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DROPPED	".dropped"	/* has a byte for each */
+#define DROPPED	".dropped"	/* one byte per dropped crash */
 
 enum {
-	PACKING = 2,		/* times so many as may be taken at once are in
-				   work at once: what is packed is gone */
+	PACKING = 2,		/* .place files per .taking file: while a
+				   snapshot is compressed, its process has
+				   already been let go */
 	WAIT_SECONDS = 600,
 	HOOK_SECONDS = 3600,
-	LOOK_NS = 20000000	/* between two looks whether a file is free */
+	LOOK_NS = 20000000 /* nanoseconds between two attempts to lock a file */
 };
 
 static int
@@ -37,8 +43,8 @@ file_open(const char *kind, uint64_t i, int flags)
 }
 
 /*
- * Be the only one who looks who has which file, until the descriptor that is
- * returned is closed; -1 with errstr if that cannot be.
+ * Lock the set of lock files, so that nobody else locks or inspects them until
+ * the returned descriptor is closed.  Return -1 with errstr set on failure.
  */
 static int
 alone(void)
@@ -56,9 +62,9 @@ alone(void)
 }
 
 /*
- * Lock one of n files of a kind, which is made if there is none, and is empty
- * then.  Return its descriptor; -1 if others have all of them, -2 with errstr
- * if there can be none.
+ * Lock one of the n files .KIND.0 to .KIND.n-1, which is created if missing,
+ * and truncate it.  Return its descriptor; -1 if others hold all of them, -2
+ * with errstr set on failure.
  */
 static int
 file_lock(const char *kind, uint64_t n)
@@ -86,9 +92,9 @@ file_lock(const char *kind, uint64_t n)
 }
 
 /*
- * Lock one of n files of a kind; wait for it seconds at most.  Return its
- * descriptor; with errstr -1 if others still have all of them, -2 if there can
- * be none.
+ * Lock one of the n files of a kind; wait at most seconds for it.  Return its
+ * descriptor; -1 with errstr set if others still hold all of them, -2 with
+ * errstr set on failure.
  */
 static int
 file_await(const char *kind, uint64_t n, time_t seconds)
@@ -106,8 +112,9 @@ file_await(const char *kind, uint64_t n, time_t seconds)
 }
 
 /*
- * Lock one of as many files of a kind as c has at work at once, or wait for it
- * if so many may, with a file of the kind queue.  Return as file_await.
+ * Lock one of c->atonce files of a kind.  If all are held, wait at most
+ * seconds, holding one of c->waiting files of kind queue.  Return as file_await
+ * does; -1 also if all files of kind queue are held.
  */
 static int
 turn_await(const struct config *c, const char *kind, const char *queue,
@@ -129,7 +136,7 @@ turn_await(const struct config *c, const char *kind, const char *queue,
 }
 
 /*
- * Count a crash that no snapshot is made of.
+ * Count a crash that was dropped.
  */
 static void
 dropped_add(void)
@@ -145,9 +152,9 @@ dropped_add(void)
 }
 
 /*
- * Take one of the places that c allows in the current directory, which is ours
- * until claim_end, or claim_let for the process; wait for it if so many may.
- * Set p to it.  Return 0, or -1 with errstr.
+ * Lock a .taking and a .place file in the current directory, as c allows; wait
+ * if the limit of waiting crashes permits it.  Store them in p, until claim_let
+ * and claim_end.  Return 0, or -1 with errstr set.
  */
 int
 claim_take(struct claim *p, const struct config *c)
@@ -161,7 +168,7 @@ claim_take(struct claim *p, const struct config *c)
 }
 
 /*
- * Add up in *r what all others than p may still write.
+ * Add up in *r what all holders of .place files other than p may still write.
  */
 static void
 others_reserve(const struct claim *p, struct reserved *r)
@@ -192,8 +199,8 @@ others_reserve(const struct claim *p, struct reserved *r)
 }
 
 /*
- * Set *others to what all others than p reserve; nobody reserves anything until
- * claim_unlock.  Return the lock, or -1 with errstr.
+ * Set *others to what all others than p reserve, and keep everybody from
+ * changing it until claim_unlock.  Return the lock, or -1 with errstr set.
  */
 int
 claim_lock(const struct claim *p, struct reserved *others)
@@ -206,8 +213,8 @@ claim_lock(const struct claim *p, struct reserved *others)
 }
 
 /*
- * Reserve for p so many bytes: kept in the store, and disk on its disk; and no
- * others.  Give up the lock, unless it is -1.
+ * Replace the reservation of p: kept bytes in the directory and disk bytes on
+ * its disk.  Release the lock, unless it is -1.
  */
 void
 claim_unlock(const struct claim *p, int lock, uint64_t kept, uint64_t disk)
@@ -224,7 +231,7 @@ claim_unlock(const struct claim *p, int lock, uint64_t kept, uint64_t disk)
 }
 
 /*
- * Say that the process of p is let go.
+ * Release the .taking file of p: its process has been let go.
  */
 void
 claim_let(struct claim *p)
@@ -235,7 +242,7 @@ claim_let(struct claim *p)
 }
 
 /*
- * Give up the place of p, and what it reserved.
+ * Release the files of p, and with them what it reserved.
  */
 void
 claim_end(struct claim *p)
@@ -247,8 +254,8 @@ claim_end(struct claim *p)
 }
 
 /*
- * Wait until one more hook may run.  It may until the descriptor is closed that
- * is returned; less than 0 with errstr if as many wait as may.
+ * Wait until one more hook may run.  Return a descriptor to be closed when the
+ * hook has ended; negative with errstr set if too many wait or on failure.
  */
 int
 claim_hook(const struct config *c)
@@ -257,7 +264,7 @@ claim_hook(const struct config *c)
 }
 
 /*
- * Return how many processes at once may run hooks, or wait for that, by c.
+ * Return the maximum number of processes that run hooks or wait to run one.
  */
 uint64_t
 claim_hooks(const struct config *c)
@@ -266,8 +273,9 @@ claim_hooks(const struct config *c)
 }
 
 /*
- * Return of how many processes at once the kernel is to tell us, by c: of those
- * that are taken, that wait, and some that are only counted.
+ * Return the value for core_pipe_limit, the number of crashes that the kernel
+ * hands us at once: those that are captured, that wait, and some to be counted
+ * and dropped.
  */
 uint64_t
 claim_most(const struct config *c)
@@ -276,8 +284,8 @@ claim_most(const struct config *c)
 }
 
 /*
- * Return how many crashes no snapshot was made of for want of a place, since
- * snapcrash was installed: in the directory of c.
+ * Return the number of crashes dropped since snapcrash was installed, counted
+ * in the directory of c.
  */
 uint64_t
 claim_dropped(const struct config *c)
@@ -290,7 +298,7 @@ claim_dropped(const struct config *c)
 }
 
 /*
- * Count from zero.  The current directory is that of the snapshots.
+ * Reset the count of dropped crashes, which is in the current directory.
  */
 void
 claim_forget(void)

@@ -1,5 +1,5 @@
 /*
- * The configuration: lines of a key and a value.
+ * Read the configuration: lines of a key and a value.
  */
 #include "crash.h"
 
@@ -15,10 +15,11 @@
 struct key {
 	const char	*name;
 	bool		 (*set)(const struct key *, void *, const char *);
-	size_t		 at;	/* offset of its value in struct config */
+	size_t		 at;	/* offset of the value in struct config */
 	uint64_t	 least;
-	uint64_t	 most;	/* or the size of a path */
-	const char	*words[WITH_CGROUP + 1]; /* for set_word */
+	uint64_t	 most;	/* maximum value, or size of a path */
+	const char	*words[WITH_CGROUP + 1]; /* words accepted by
+						    set_word */
 };
 
 static bool
@@ -48,7 +49,8 @@ set_number(const struct key *k, void *to, const char *s)
 }
 
 /*
- * Set *to to the number of a word among those of the key.
+ * Set *to to the index of word s in the words of key k.  Return false if it is
+ * not one of them.
  */
 static bool
 set_word(const struct key *k, void *to, const char *s)
@@ -114,7 +116,7 @@ static const struct key keys[] = {
 enum { NKEYS = sizeof keys / sizeof *keys };
 
 /*
- * Set in c what a line says.  Return 0, or -1 with errstr.
+ * Set key to value in c.  Return 0, or -1 with errstr set.
  */
 static int
 config_set(struct config *c, char *key, char *value)
@@ -128,7 +130,7 @@ config_set(struct config *c, char *key, char *value)
 		return keys[i].set(&keys[i], (char *)c + keys[i].at, value) ?
 		    0 : errstr_set("%s cannot be \"%s\"", key,
 		    text_harmless(value));
-	/* only spelled in another way? */
+	/* suggest a key that differs in case or underscores */
 	text_harmless(key);
 	for (s = key; (s = strchr(s, '_')) != NULL;)
 		*s = '-';
@@ -139,8 +141,8 @@ config_set(struct config *c, char *key, char *value)
 }
 
 /*
- * Return true if nobody but root may have written the configuration that is
- * open as f: root runs its hook.  Who is not root may have one of his own.
+ * Return true if only root can have written the configuration open as f,
+ * because root runs its hook.  If we are not root, accept any.
  */
 static bool
 config_istrusted(FILE *f)
@@ -152,7 +154,7 @@ config_istrusted(FILE *f)
 }
 
 /*
- * Divide a line into a key and its value.  Return false if it is empty.
+ * Split a line into a key and its value.  Return false if it is empty.
  */
 static bool
 line_divide(char *line, char **key, char **value)
@@ -174,10 +176,10 @@ line_divide(char *line, char **key, char **value)
 }
 
 /*
- * Set *c to what the file path says, and to what holds where it says nothing.
- * Warn of each line that is wrong.  Return 0; 1 if there were wrong lines, and
- * the others hold; -1 with errstr and errno if the file cannot be read, or if
- * others than root may write it (EPERM), and no line holds.
+ * Set *c to the defaults and to the values in file path.  Print a warning for
+ * each wrong line.  Return 0; 1 if there were wrong lines, which are ignored;
+ * -1 with errstr and errno set if the file cannot be read, or if others than
+ * root may write it (EPERM), in which case none of its lines is used.
  */
 int
 config_read(struct config *c, const char *path)

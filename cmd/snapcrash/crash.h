@@ -1,5 +1,5 @@
 /*
- * What the files of snapcrash share.
+ * Declarations shared by the files of snapcrash.
  */
 #ifndef CRASH_H
 #define CRASH_H
@@ -10,95 +10,104 @@
 #include <time.h>
 
 #define CONFIG "/etc/snapcrash.conf"
-#define READER "snapcrash"	/* the user who reads what strangers made */
+#define READER "snapcrash"	/* user that runs programs which read
+				   untrusted data */
 
-enum companions {		/* who is taken beside what crashed */
+enum companions {		/* processes captured with the one that
+				   crashed */
 	WITH_NONE,
-	WITH_CHILDREN,		/* and theirs */
-	WITH_PARENT,		/* and all that come from it */
+	WITH_CHILDREN,		/* its descendants */
+	WITH_PARENT, /* its parent and all descendants of the parent */
 	WITH_CGROUP
 };
 
-struct room {			/* of a disk */
+struct room {			/* space on a disk */
 	uint64_t	 bytes;
-	unsigned int	 percent; /* if it is not 0, in place of bytes */
+	unsigned int	 percent; /* percent of the disk, used if not 0 */
 };
 
-struct config {			/* snapcrash.conf(5), in snapcrash(1) */
+struct config {			/* settings of /etc/snapcrash.conf, explained
+				   in snapcrash(1) */
 	char		 directory[PATH_MAX];
 	unsigned int	 companions;	/* enum companions */
-	uint64_t	 atonce; /* crashes, */
-	uint64_t	 waiting; /* and so many more wait for them; others are
-				   counted and let go */
-	uint64_t	 count;	/* of snapshots that are kept, at most */
-	uint64_t	 bytes;	/* of all of them together */
-	uint64_t	 age;	/* of one, in seconds; 0: any */
-	struct room	 free;	/* of the disk, which stays free */
-	unsigned int	 owner;	/* bool: who crashed may read it */
-	unsigned int	 dontdump; /* bool: also what a program wants to be in
-				      no core */
-	unsigned int	 corelimit; /* bool: nothing is kept of who may dump
-				       none */
-	char		 hook[PATH_MAX]; /* run after each; "": nothing */
-	char		 socket[108];	/* where the kernel sends cores to, if
-					   it is to do that */
+	uint64_t	 atonce; /* maximum crashes captured at once */
+	uint64_t	 waiting; /* maximum crashes that wait; more are
+				     counted and dropped */
+	uint64_t	 count;	/* maximum number of snapshots kept */
+	uint64_t	 bytes;	/* maximum size of all snapshots together */
+	uint64_t	 age;	/* maximum age of a snapshot in seconds; 0:
+				   unlimited */
+	struct room	 free;	/* space to leave free on the disk */
+	unsigned int	 owner;	/* bool: the user whose process crashed may
+				   read it */
+	unsigned int	 dontdump; /* bool: include memory marked
+				      MADV_DONTDUMP */
+	unsigned int	 corelimit; /* bool: drop processes whose RLIMIT_CORE
+				       is too small */
+	char		 hook[PATH_MAX]; /* program run after each crash; "":
+					    none */
+	char		 socket[108];	/* socket for cores from the kernel */
 };
 
-struct crash {			/* a snapshot that was taken */
-	char		*file;	/* owned, as all here; its path */
-	const char	*id;	/* borrowed from file: its name */
-	struct timespec	 when;	/* it crashed, as its name tells */
-	struct timespec	 written; /* its file */
-	uint64_t	 size;	/* bytes that it takes on the disk */
+struct crash {			/* a snapshot in the directory */
+	char		*file;	/* owned; path of the snapshot */
+	const char	*id;	/* borrowed from file: its last component */
+	struct timespec	 when;	/* time of the crash, from the name */
+	struct timespec	 written; /* modification time of the file */
+	uint64_t	 size;	/* bytes used on the disk */
 	bool		 gone;	/* it was removed */
-	struct crashed	*facts;	/* NULL: not read yet, or not to be read */
+	struct crashed	*facts;	/* owned; NULL: not read, or not readable */
 };
 
-struct crashed {		/* what it tells; all words are harmless */
+struct crashed {		/* facts read from a snapshot; control
+				   characters in strings are replaced */
 	uint64_t	 pid;
-	unsigned int	 signal; /* 0: not told */
+	unsigned int	 signal; /* 0: unknown */
 	size_t		 threads;
-	size_t		 others;	/* processes beside it */
+	size_t		 others;	/* other processes in the snapshot */
 	char		 name[64];
 	char		 user[28];
 	char		 place[256];	/* unit or container; "-": none */
 	char		 exe[1024];
-	char		 reason[128];	/* of the signal: signal_text */
-	uint64_t	 missing; /* bytes of its memory that were left out for
-				     want of room: "excluded" */
+	char		 reason[128];	/* name of the signal, by signal_text */
+	uint64_t	 missing; /* bytes of its memory left out for lack of
+				     space: "excluded" in snap(6) */
 };
 
 struct crashes {
-	struct crash	*v;	/* owned; the oldest first */
+	struct crash	*v;	/* owned; oldest first */
 	size_t		 n;
 };
 
-struct crashing {		/* a process that dumps core */
+struct crashing {		/* a process that is dumping core */
 	pid_t		 pid;
-	pid_t		 tid;	/* the thread that fell; 0: not known yet */
+	pid_t		 tid;	/* thread that crashed; 0: not known yet */
 	int		 signal; /* 0: not known yet */
-	int		 dumpable; /* core(5), %d */
+	int		 dumpable; /* %d in core_pattern: core(5) */
 	uid_t		 uid;
-	uid_t		 whose;	/* the user that it counts for */
-	bool		 plain;	/* it has no other's rights */
+	uid_t		 whose;	/* user whose share of the disk it uses */
+	bool		 plain;	/* it has only the rights of its user */
 	char		 name[17];
-	char		 id[64];	/* NAME.PID.TIME.WHOSE */
+	char		 id[64]; /* name of the snapshot: NAME.PID.TIME.WHOSE */
 	int		 pidfd;
-	bool		 given;	/* by the kernel: it is that process */
+	bool		 given;	/* pidfd is from the kernel, so surely of
+				   this process */
 };
 
-struct claim {			/* of one who is at work; claim.c */
-	int		 fd;	/* less than 0: he has none */
-	int		 taking; /* as long as he holds a process; else so */
+struct claim {			/* lock files held by a running snapcrash;
+				   claim.c */
+	int		 fd;	/* locked .place.N; negative: none */
+	int		 taking; /* locked .taking.N while a process is
+				    captured; negative: none */
 };
 
-struct reserved {		/* bytes that may still be written: */
-	uint64_t	 kept;	/* of snapshots, */
-	uint64_t	 disk;	/* and of all files, */
-	uint64_t	 n;	/* of so many snapshots */
+struct reserved {		/* bytes that others may still write */
+	uint64_t	 kept;	/* bytes of final snapshots */
+	uint64_t	 disk;	/* bytes of final snapshots and spools */
+	uint64_t	 n;	/* number of snapshots */
 };
 
-/* after.c: when it was taken */
+/* after.c: log a snapshot, let its user read it, run the hook */
 void		 take_begin(void);
 void		 frames_text(struct crashing *f, const char *name, char *s,
 		    size_t size);
@@ -128,13 +137,13 @@ int		 file_write(const char *path, const char *fmt, ...)
 		    __attribute__((format(printf, 2, 3)));
 int		 line_read(const char *path, char *s, size_t size);
 
-/* handler.c: who handles cores */
+/* handler.c: install and remove snapcrash as the core handler */
 int		 handler_install(const struct config *c, const char *path,
 		    bool by_socket);
 int		 handler_remove(const struct config *c);
 int		 handler_status(const struct config *c);
 
-/* claim.c: who is at work */
+/* claim.c: limit how many crashes are captured at once */
 int		 claim_take(struct claim *p, const struct config *c);
 int		 claim_lock(const struct claim *p, struct reserved *others);
 void		 claim_unlock(const struct claim *p, int lock, uint64_t kept,
@@ -147,31 +156,31 @@ uint64_t	 claim_most(const struct config *c);
 uint64_t	 claim_dropped(const struct config *c);
 void		 claim_forget(void);
 
-/* match.c: which crashes are meant */
+/* match.c: find crashes by number, name, program or time */
 struct crash	*crash_find(struct crashes *l, const char *word);
 bool		 crash_isone(const struct crash *k, char *const words[]);
 void		 crashes_between(struct crashes *l, time_t since,
 		    time_t until);
 bool		 time_parse(const char *s, time_t *t);
 
-/* program.c: other programs of ours */
+/* program.c: start other programs */
 pid_t		 program_start(char *const argv[], const int fd[3]);
 pid_t		 program_read(char *const argv[], const int fd[3]);
 int		 program_wait(pid_t pid, unsigned int seconds);
 void		 files_limit(uint64_t bytes);
 
-/* receive.c: the kernel's connection */
+/* receive.c: receive a core on the kernel's socket connection */
 int		 crashing_receive(struct crashing *f, int fd);
 
 /* serve.c */
 int		 crash_serve(const struct config *c, const char *path);
 
 /* show.c */
-struct listing {		/* how crashes are listed */
-	char		*const *words; /* only those that they mean; of none,
-				   all */
-	uint64_t	 most;	/* the last ones; 0: all */
-	bool		 reverse; /* the newest first */
+struct listing {		/* options of snapcrash list */
+	char		*const *words; /* list only crashes that match one of
+				          these; empty: all */
+	uint64_t	 most;	/* maximum number, the last ones; 0: all */
+	bool		 reverse; /* newest first */
 	struct tableopts table;
 };
 
@@ -181,7 +190,7 @@ int		 show_stack(const struct crash *c, char *const argv[]);
 int		 show_debug(const struct crash *c, char *const argv[]);
 int		 show_dump(const struct crash *c, const char *path);
 
-/* store.c: the directory */
+/* store.c: the directory of snapshots */
 int		 store_open(const struct config *c);
 int		 store_read(const struct config *c, struct crashes *l);
 void		 store_free(struct crashes *l);
@@ -194,7 +203,7 @@ uint64_t	 store_room(const struct config *c, struct crashes *l,
 /* take.c */
 int		 crash_take(const struct config *c, char *const words[]);
 
-/* unit.c: systemd */
+/* unit.c: systemd units */
 bool		 units_install(const struct config *c, const char *path);
 void		 units_remove(void);
 

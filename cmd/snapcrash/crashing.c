@@ -1,5 +1,5 @@
 /*
- * The process that fell, and what the kernel tells of it.
+ * Identify the process that crashed from what the kernel passes and from /proc.
  */
 #include "crash.h"
 #include "full.h"
@@ -21,10 +21,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ANCESTORS = 64 };	/* more are not looked at */
+enum { ANCESTORS = 64 };	/* maximum ancestors that are examined */
 
 /*
- * Set *n to a number of the kernel's.  Return 0, or -1 with errstr.
+ * Parse s, a number passed by the kernel, into *n.  Return 0, or -1 with errstr
+ * set.
  */
 static int
 number(const char *s, int *n)
@@ -36,8 +37,8 @@ number(const char *s, int *n)
 }
 
 /*
- * Set value to what the status of process pid has behind a key.  Return false
- * if it has no such line.
+ * Copy the value of key in /proc/PID/status of process pid to value, of size
+ * bytes.  Return false if there is no such line.
  */
 static bool
 status_line(pid_t pid, const char *key, char *value, size_t size)
@@ -49,7 +50,7 @@ status_line(pid_t pid, const char *key, char *value, size_t size)
 }
 
 /*
- * Return the number of the parent of f; 0 where there is none but init.
+ * Return the process ID of the parent of f; 0 if that is init or unknown.
  */
 long
 crashing_parent(const struct crashing *f)
@@ -64,7 +65,8 @@ crashing_parent(const struct crashing *f)
 }
 
 /*
- * Return true if all numbers of a line, of user or group, are the same.
+ * Return true if all four IDs in line key, Uid or Gid, of process pid's status
+ * are the same.
  */
 static bool
 status_alike(pid_t pid, const char *key)
@@ -79,7 +81,7 @@ status_alike(pid_t pid, const char *key)
 }
 
 /*
- * Return true if a user namespace is one of user uid's that is in ours
+ * Return true if user namespace ns is owned by user uid and its parent is ours
  * (ioctl_ns(2)).
  */
 static bool
@@ -100,9 +102,9 @@ namespace_isof(int ns, const struct stat *ours, uid_t uid)
 }
 
 /*
- * Return true if the user of a process may do all that it may, as who traces it
- * must (ptrace(2)): it has no capabilities, or those of a namespace of that
- * user's.
+ * Return true if the process's user has all its privileges, as a tracer must
+ * (ptrace(2)): the process has no capabilities, or it is in a user namespace
+ * owned by its user.
  */
 static bool
 rights_plain(const struct crashing *f)
@@ -128,9 +130,9 @@ rights_plain(const struct crashing *f)
 }
 
 /*
- * Return true if the program of a process has the rights of its user alone
- * since it was started: AT_SECURE of getauxval(3) is 0.  Another one may have
- * given up what it got (set-user-ID), and still have in memory what it read.
+ * Return true if the program of process pid was started with no more than the
+ * rights of its user: AT_SECURE of getauxval(3) is 0.  A set-user-ID program
+ * may have dropped its rights, and still have in memory what it read before.
  */
 static bool
 program_isplain(pid_t pid)
@@ -150,9 +152,9 @@ program_isplain(pid_t pid)
 }
 
 /*
- * Return the user that a crash of process pid, which runs as user uid, counts
- * for.  In a user namespace below ours that is the owner of the namespace, who
- * may use many users there (subuid(5)), unless the owner is root.
+ * Return the user that a crash of process pid, run by user uid, is charged to.
+ * In a user namespace below ours that is the owner of the outermost one, who
+ * may use many user IDs in it (subuid(5)), unless the owner is root.
  */
 static uid_t
 user_whose(pid_t pid, uid_t uid)
@@ -178,7 +180,7 @@ user_whose(pid_t pid, uid_t uid)
 }
 
 /*
- * Set the name that the snapshot has of the program.
+ * Set f->name, the name of the program in the name of the snapshot.
  */
 static int
 crashing_name(struct crashing *f)
@@ -192,7 +194,7 @@ crashing_name(struct crashing *f)
 		return errstr_sys("%s", path);
 	n = fread(f->name, 1, sizeof f->name - 1, in);
 	fclose(in);
-	/* a line, but of a name that may be several */
+	/* comm ends in a newline, and may contain others */
 	f->name[n > 0 && f->name[n - 1] == '\n' ? n - 1 : n] = '\0';
 	if (*f->name == '\0')
 		strlcpy(f->name, "unknown", sizeof f->name);
@@ -204,9 +206,8 @@ crashing_name(struct crashing *f)
 }
 
 /*
- * Return true if the process of f's number still is the one that was learnt of:
- * its descriptor has been open since, and as long as that means a process, no
- * other one gets the number.
+ * Return true if f->pid still is the process that f describes.  Our pidfd was
+ * opened for it, and shows process ID -1 once that process has been reaped.
  */
 bool
 crashing_same(const struct crashing *f)
@@ -220,8 +221,7 @@ crashing_same(const struct crashing *f)
 }
 
 /*
- * Return true if f has ancestor, a process number, among those whom it comes
- * from.
+ * Return true if process ancestor is f itself or one of its ancestors.
  */
 bool
 crashing_descends(const struct crashing *f, pid_t ancestor)
@@ -241,9 +241,9 @@ crashing_descends(const struct crashing *f, pid_t ancestor)
 }
 
 /*
- * Return 0 if the soft limit of process f (RLIMIT_CORE) lets it dump core, else
- * -1 with errstr.  The kernel ignores the limit for pipes and sockets
- * (core(5)).  Less than a page holds no core, as for systemd-coredump(8).
+ * Return 0 if the soft RLIMIT_CORE of process f lets it dump core, else -1 with
+ * errstr set.  For pipes and sockets the kernel ignores the limit (core(5)), so
+ * we check it; less than a page counts as 0, as in systemd-coredump(8).
  */
 int
 crashing_allowed(const struct crashing *f)
@@ -259,8 +259,8 @@ crashing_allowed(const struct crashing *f)
 }
 
 /*
- * Look whether what was told of f is true, and name its snapshot.  Return 0, or
- * -1 with errstr.
+ * Check that process f is dumping core, fill in the rest of f, and name its
+ * snapshot.  Return 0, or -1 with errstr set.
  */
 int
 crashing_check(struct crashing *f)
@@ -283,9 +283,9 @@ crashing_check(struct crashing *f)
 }
 
 /*
- * Learn what process f is: words are what core_pattern has, %P %I %s %d %u and,
- * since Linux 6.16, %F, the descriptor of the process; before, that is empty.
- * Return 0, or -1 with errstr.
+ * Fill in f from words, the arguments in core_pattern: %P %I %s %d %u and %F,
+ * the pidfd of the process, which is empty before Linux 6.16.  Return 0, or -1
+ * with errstr set.
  */
 int
 crashing_learn(struct crashing *f, char *const words[])

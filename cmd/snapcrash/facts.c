@@ -1,6 +1,6 @@
 /*
- * What a snapshot tells of what crashed: that process of it which was taken as
- * it dumped core.  All of it may be a stranger's.
+ * Read facts about the crashed process from a snapshot, that is about the
+ * process which was captured while it dumped core.  All data is untrusted.
  */
 #include "crash.h"
 #include "model.h"
@@ -16,7 +16,7 @@
 enum { READ_SECONDS = 60 };
 
 /*
- * Put the name of signal sig, and what it means, into s, of size bytes.
+ * Put the name and meaning of signal sig into s, of size bytes.
  */
 void
 signal_text(unsigned int sig, char *s, size_t size)
@@ -30,7 +30,8 @@ signal_text(unsigned int sig, char *s, size_t size)
 }
 
 /*
- * Set word to a line of a record, harmless; "-" where there is none.
+ * Copy line name of record r to word, of size bytes, with control characters
+ * replaced; "-" if it is missing.
  */
 static void
 line_get(const struct linuxrec *r, const char *name, char *word, size_t size)
@@ -41,7 +42,7 @@ line_get(const struct linuxrec *r, const char *name, char *word, size_t size)
 }
 
 /*
- * Return true if a process of a snapshot dumped core when it was taken.
+ * Return true if process p was dumping core when it was captured.
  */
 static bool
 proc_fell(struct proc *p)
@@ -54,8 +55,8 @@ proc_fell(struct proc *p)
 }
 
 /*
- * Return what crashed in a snapshot: the process that the crash is named after,
- * else the first that dumped core; NULL if there is none.
+ * Return the process of s that crashed: the one whose ID is in the name of c,
+ * or else the first that dumped core; NULL if there is none.
  */
 static struct proc *
 crashed_find(const struct crash *c, const struct snap *s)
@@ -75,7 +76,7 @@ crashed_find(const struct crash *c, const struct snap *s)
 }
 
 /*
- * Set *f to what the record of the process tells that crashed.
+ * Set the strings of *f from the record of p, the process that crashed.
  */
 static void
 crashed_get(struct crashed *f, struct proc *p)
@@ -92,8 +93,8 @@ crashed_get(struct crashed *f, struct proc *p)
 }
 
 /*
- * Return the signal that a thread of the snapshot got last, if it was what the
- * core was dumped for; 0 if it was not.
+ * Return the signal that the core was dumped for if thread p received it; else
+ * 0.
  */
 static unsigned int
 thread_signal(struct proc *p)
@@ -108,8 +109,8 @@ thread_signal(struct proc *p)
 }
 
 /*
- * Set *f to what a snapshot tells of what crashed; pid stays 0 if that is not
- * there.
+ * Fill in *f from snapshot s of crash c; leave f->pid 0 if no process in it
+ * crashed.
  */
 static void
 facts_find(struct crashed *f, const struct crash *c, struct snap *s)
@@ -121,7 +122,7 @@ facts_find(struct crashed *f, const struct crash *c, struct snap *s)
 	if ((p = crashed_find(c, s)) == NULL)
 		return;
 	crashed_get(f, p);
-	/* memory that a program wants to be in no core has another reason */
+	/* memory left out because of MADV_DONTDUMP has another reason */
 	for (i = 0; p->mem != NULL && i < p->mem->nmissing; i++)
 		if (strcmp(p->mem->missing[i].reason, "excluded") == 0)
 			f->missing += p->mem->missing[i].end -
@@ -143,8 +144,8 @@ facts_find(struct crashed *f, const struct crash *c, struct snap *s)
 }
 
 /*
- * Do nothing from here on but read the snapshots of the n crashes at c: they
- * hold what strangers want.  Exit with 1 if that cannot be.
+ * Confine this program to reading the snapshots of the n crashes at c, because
+ * their contents are untrusted.  Exit with 1 on failure.
  */
 void
 crashes_confine(const struct crash *c, size_t n)
@@ -164,8 +165,8 @@ crashes_confine(const struct crash *c, size_t n)
 }
 
 /*
- * Read what the snapshot of crash c tells, into c->facts.  Return 0, or -1 with
- * errstr.
+ * Read the facts of the snapshot of crash c into c->facts.  Return 0, or -1
+ * with errstr set.
  */
 int
 crash_facts(struct crash *c)

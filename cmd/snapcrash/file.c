@@ -1,5 +1,5 @@
 /*
- * Small files that are read and written as a whole.
+ * Read and write small files.
  */
 #include "crash.h"
 
@@ -7,7 +7,8 @@
 #include <string.h>
 
 /*
- * Read the line that a file has.  Return 0, or -1 with errstr.
+ * Read the first line of file path into s, of size bytes, without the newline.
+ * Return 0, or -1 with errstr set.
  */
 int
 line_read(const char *path, char *s, size_t size)
@@ -24,7 +25,8 @@ line_read(const char *path, char *s, size_t size)
 }
 
 /*
- * Write a file that has this.  Return 0, or -1 with errstr.
+ * Write a file at path with contents formatted as by printf(3).  Return 0, or
+ * -1 with errstr set.
  */
 int
 file_write(const char *path, const char *fmt, ...)
@@ -42,8 +44,8 @@ file_write(const char *path, const char *fmt, ...)
 }
 
 /*
- * Set value to what a line of the file path has behind its key.  Return false
- * if it has none.
+ * Find the line "KEY:VALUE" with the given key in file path, and copy its
+ * value, to value, of size bytes.  Return false if there is none.
  */
 bool
 file_line(const char *path, const char *key, char *value, size_t size)

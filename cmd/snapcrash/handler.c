@@ -1,7 +1,8 @@
 /*
- * Who handles cores: kernel.core_pattern, which is the whole machine's, and
- * kernel.core_pipe_limit (core(5)).  What was there before is kept, to be put
- * back, and a file for sysctl(8) has it all again when the machine is booted.
+ * Install and remove snapcrash as the core handler of the machine:
+ * kernel.core_pattern and kernel.core_pipe_limit (core(5)).  The values before
+ * are saved, to be restored by remove; a file for sysctl(8) sets ours again at
+ * boot.
  */
 #include "crash.h"
 
@@ -20,13 +21,13 @@
 #define BEFORE	"/var/lib/snapcrash.before"
 
 enum {
-	MAX_PATTERN = 128,	/* CORENAME_MAX_SIZE of the kernel, */
-	LISTENS = 1 << 16	/* and SO_ACCEPTCON */
+	MAX_PATTERN = 128,	/* CORENAME_MAX_SIZE of the kernel */
+	LISTENS = 1 << 16 /* SO_ACCEPTCON in the flags of /proc/net/unix */
 };
 
 /*
- * Set s to the core_pattern that has the kernel run this program, with the
- * configuration path.
+ * Format in s, of size bytes, the core_pattern that has the kernel run this
+ * program with configuration path.  Return 0, or -1 with errstr set.
  */
 static int
 pattern_make(char *s, size_t size, const char *path)
@@ -50,7 +51,7 @@ pattern_make(char *s, size_t size, const char *path)
 }
 
 /*
- * Return whether the kernel can send cores to sockets.
+ * Return true if the kernel can send cores to sockets.
  */
 static bool
 sockets_can(void)
@@ -68,9 +69,10 @@ sockets_can(void)
 }
 
 /*
- * Set what the kernel does with cores.  Where it has to be a socket, it is one
- * that has us ask for the core, which Linux 6.17 and later have; else one that
- * gets it unasked.  Return 0, or -1 with errstr.
+ * Set core_pattern: to pattern, or if by_socket is true to the socket of c.
+ * Then store the value in pattern, of size bytes.  Linux 6.17 and later accept
+ * "@@", where we ask for the core; before it is "@", where the core comes
+ * unasked. Return 0, or -1 with errstr set.
  */
 static int
 pattern_set(char *pattern, size_t size, const struct config *c, bool by_socket)
@@ -88,7 +90,7 @@ pattern_set(char *pattern, size_t size, const struct config *c, bool by_socket)
 }
 
 /*
- * Return true if a core_pattern is a socket, the one of c.
+ * Return true if core_pattern s is the socket of c.
  */
 static bool
 pattern_isserved(const struct config *c, const char *s)
@@ -104,7 +106,7 @@ pattern_isours(const struct config *c, const char *s)
 }
 
 /*
- * Return true if somebody listens at the socket: proc_net(5), unix.
+ * Return true if somebody listens at the socket of c: proc_net(5), unix.
  */
 static bool
 served(const struct config *c)
@@ -128,9 +130,9 @@ served(const struct config *c)
 }
 
 /*
- * Have the kernel run this program, configured as c by the file path, for each
- * crash, or with by_socket send cores to what serves; from now on and after
- * each boot.  Return the exit status.
+ * Have the kernel run this program with configuration c, read from path, for
+ * each crash; or with by_socket, send cores to the socket of c.  Set this for
+ * now and for each boot.  Return the exit status.
  */
 int
 handler_install(const struct config *c, const char *path, bool by_socket)
@@ -141,7 +143,7 @@ handler_install(const struct config *c, const char *path, bool by_socket)
 	if (by_socket && !sockets_can())
 		errx(1, "the kernel sends cores to sockets since Linux 6.16; "
 		    "without -s it runs snapcrash");
-	/* that is done in another directory */
+	/* the handler's current directory is another one */
 	if (strcmp(path, CONFIG) != 0) {
 		if (realpath(path, full) == NULL)
 			err(1, "%s", path);
@@ -152,7 +154,7 @@ handler_install(const struct config *c, const char *path, bool by_socket)
 	    line_read(LIMIT, limit, sizeof limit) == -1)
 		errx(1, "%s", snap_errstr());
 	snprintf(n, sizeof n, "%ju", (uintmax_t)claim_most(c));
-	/* what is there now is kept, unless it is ours already */
+	/* save the old values, unless they are ours */
 	if ((!pattern_isours(c, was) && file_write(BEFORE, "%s\n%s\n", was,
 	    limit) == -1) || store_open(c) == -1)
 		errx(1, "%s", snap_errstr());
@@ -176,7 +178,7 @@ handler_install(const struct config *c, const char *path, bool by_socket)
 }
 
 /*
- * Put back what was there before c was installed.  Return the exit status.
+ * Restore the settings saved by handler_install.  Return the exit status.
  */
 int
 handler_remove(const struct config *c)
@@ -209,8 +211,8 @@ handler_remove(const struct config *c)
 }
 
 /*
- * Say who handles cores now, and what is in the directory of c.  Return the
- * exit status: 1 if it is not us.
+ * Print which program handles cores now, and the numbers of snapshots in the
+ * directory of c.  Return the exit status: 1 if the handler is not snapcrash.
  */
 int
 handler_status(const struct config *c)

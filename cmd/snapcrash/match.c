@@ -1,5 +1,5 @@
 /*
- * Which crashes are meant: by number, name, program or time.
+ * Find crashes by process ID, name, program or time.
  */
 #include "crash.h"
 
@@ -13,8 +13,9 @@
 enum { MEANS_NOT, MEANS_LIKE, MEANS_THAT };
 
 /*
- * Say whether a word means a crash: its number, name or file, or that it begins
- * so.  With exe, what was read of it counts, too: the path of its program.
+ * Return how word matches crash k: MEANS_THAT if it is its process ID, its name
+ * or path, or with exe the path of its program (if facts were read); MEANS_LIKE
+ * if its name begins with word; else MEANS_NOT.
  */
 static int
 crash_means(const struct crash *k, const char *word, bool exe)
@@ -35,8 +36,8 @@ crash_means(const struct crash *k, const char *word, bool exe)
 }
 
 /*
- * Return the crash that a word means, the last of these; with NULL the last of
- * all; NULL if there is none.
+ * Return the last crash that word matches, an exact match if there is one; the
+ * last of all if word is NULL; NULL if there is none.
  */
 static struct crash *
 crash_named(const struct crashes *l, const char *word, bool exe)
@@ -58,8 +59,8 @@ crash_named(const struct crashes *l, const char *word, bool exe)
 }
 
 /*
- * Return the last crash of the program with a path; NULL if there is none.  A
- * child reads of what they are, that can do nothing else.
+ * Return the last crash whose program has the given path; NULL if there is
+ * none. A confined child reads the snapshots.
  */
 static struct crash *
 crash_ofexe(struct crashes *l, const char *path)
@@ -88,8 +89,9 @@ crash_ofexe(struct crashes *l, const char *path)
 }
 
 /*
- * Return the crash of l that a word means, as crash_named has it, or the path
- * of its program; NULL means the last one.  Exit with 1 if there is none.
+ * Return the crash of l that word means: a process ID, a name or its beginning,
+ * or the path of a program; NULL means the last one.  Exit with 1 if there is
+ * none.
  */
 struct crash *
 crash_find(struct crashes *l, const char *word)
@@ -107,8 +109,8 @@ crash_find(struct crashes *l, const char *word)
 }
 
 /*
- * Return true if one of words means k, a crash that was read, or there are
- * none.
+ * Return true if words is empty or one of words matches k, whose facts were
+ * read.
  */
 bool
 crash_isone(const struct crash *k, char *const words[])
@@ -122,7 +124,7 @@ crash_isone(const struct crash *k, char *const words[])
 }
 
 /*
- * Leave in l only what crashed at a time from since to until.
+ * Reduce l to the crashes from time since to time until.
  */
 void
 crashes_between(struct crashes *l, time_t since, time_t until)
@@ -139,7 +141,7 @@ crashes_between(struct crashes *l, time_t since, time_t until)
 }
 
 /*
- * Return how many seconds a time is, as 2h; -1 if it is none.
+ * Return the number of seconds that s means, such as 2h; -1 if it is malformed.
  */
 static long
 time_amount(const char *s)
@@ -163,9 +165,9 @@ time_amount(const char *s)
 }
 
 /*
- * Set *t to the moment that s tells, of this place: @SECONDS since the Epoch,
- * -2h or "2h ago", now, today, yesterday, or a date, a time of today, or both.
- * Return false if it is none.
+ * Parse s, a time, into *t: @SECONDS since the Epoch, -2h or "2h ago", now,
+ * today, yesterday, or a local date, a time of today, or both.  Return false if
+ * it is malformed.
  */
 bool
 time_parse(const char *s, time_t *t)

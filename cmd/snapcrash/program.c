@@ -1,5 +1,5 @@
 /*
- * Other programs of ours, which are where this one is.
+ * Start other programs, mostly those in the directory of this one.
  */
 #include "crash.h"
 
@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 /*
- * Be the user who reads what strangers made, if there is one and we are root:
- * without a capability.  The file of users is read as it is: who else knows
- * them may be a service, and that may be what crashed.
+ * If we are root, become the user READER, without capabilities, if there is
+ * one. /etc/passwd is read directly, because getpwnam(3) may ask a service, and
+ * that may be what crashed.
  */
 static void
 reader_become(void)
@@ -42,8 +42,8 @@ reader_become(void)
 }
 
 /*
- * End when parent does, which has started this process: who becomes another
- * user loses that.
+ * Have the kernel kill this process when parent ends, which started it.  Call
+ * it after the user was changed, which would clear the setting.
  */
 static void
 program_tie(pid_t parent)
@@ -53,7 +53,7 @@ program_tie(pid_t parent)
 }
 
 /*
- * Have this process, and what it starts, write no file that has more bytes.
+ * Limit files that this process and its children write to bytes.
  */
 void
 files_limit(uint64_t bytes)
@@ -88,10 +88,9 @@ start(char *const argv[], const int fd[3], bool reader)
 }
 
 /*
- * Start the program argv[0] with arguments argv and the descriptors fd as its
- * standard ones; of -1, with those of ours.  It ends when we do.  Where fd is
- * NULL, it has all of ours, and may stay.  Return its number, or -1 with
- * errstr.
+ * Start program argv[0] with arguments argv.  Unless fd is NULL, fd[0] to fd[2]
+ * become its standard descriptors, -1 meaning ours, and it is killed when we
+ * end. Return its process ID, or -1 with errstr set.
  */
 pid_t
 program_start(char *const argv[], const int fd[3])
@@ -100,8 +99,8 @@ program_start(char *const argv[], const int fd[3])
 }
 
 /*
- * Start a program as program_start does, with argv and fd, which reads what
- * strangers made.  Return as that.
+ * Start a program as program_start does, but as user READER, because it reads
+ * untrusted data.
  */
 pid_t
 program_read(char *const argv[], const int fd[3])
@@ -110,8 +109,8 @@ program_read(char *const argv[], const int fd[3])
 }
 
 /*
- * Wait until program pid has ended; after so many seconds it is killed, if they
- * are not 0.  Return its exit status, 128 and more if a signal ended it.
+ * Wait until child pid has ended; if seconds is not 0, kill it after that time.
+ * Return its exit status, or 128 + N if signal N ended it.
  */
 int
 program_wait(pid_t pid, unsigned int seconds)

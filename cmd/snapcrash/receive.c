@@ -1,8 +1,8 @@
 /*
- * A process that dumps core, as the kernel's connection to a socket tells of it
- * (core(5), core_pattern with @ or @@; include/uapi/linux/coredump.h, pidfd.h).
- * Who connects cannot say who he is: the kernel gives the descriptor of his
- * process, and tells whether that dumps core.
+ * Identify a process that dumps core by the connection which the kernel makes
+ * to a socket (core(5), core_pattern with @ or @@;
+ * include/uapi/linux/coredump.h, pidfd.h).  The peer cannot lie: the kernel
+ * gives us a pidfd of its process, and says whether that is dumping core.
  */
 #include "crash.h"
 
@@ -20,7 +20,7 @@
 #endif
 
 enum {
-	ANSWER_SECONDS = 60	/* for the kernel to say something */
+	ANSWER_SECONDS = 60	/* time limit for data from the kernel */
 };
 
 /* struct pidfd_info of Linux 6.16 */
@@ -29,8 +29,8 @@ struct pidfdinfo {
 	uint32_t pid, tgid, ppid, ruid, rgid, euid, egid, suid, sgid, fsuid,
 		 fsgid;
 	int32_t	 status;
-	uint32_t dump;		/* DUMP_, if mask has INFO_DUMP; */
-	uint32_t signal;	/* and this since Linux 6.18 */
+	uint32_t dump;		/* DUMP_*, if mask has INFO_DUMP */
+	uint32_t signal;	/* if mask has INFO_SIGNAL, since Linux 6.18 */
 };
 
 #define INFO_DUMP	(UINT64_C(1) << 4)
@@ -54,8 +54,9 @@ struct answer {
 #define WAIT_FOR_US	(UINT64_C(1) << 3)
 
 /*
- * Have the kernel write the core, and wait for us.  With @ alone it does so by
- * itself.  Return 0, or -1 with errstr.
+ * Ask the kernel to write the core to fd and to wait for us after that.  With
+ * "@" alone the kernel does so without being asked.  Return 0, or -1 with
+ * errstr set.
  */
 static int
 core_ask(int fd)
@@ -82,8 +83,9 @@ core_ask(int fd)
 }
 
 /*
- * Learn what process f has connected to fd, and have its core written.  Return
- * 0, or -1 with errstr; the signal is 0 where the kernel does not tell it.
+ * Fill in f from the process that has connected to fd, and have its core
+ * written. f->signal is 0 if the kernel does not report it.  Return 0, or -1
+ * with errstr set.
  */
 int
 crashing_receive(struct crashing *f, int fd)

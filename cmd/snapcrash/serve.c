@@ -1,7 +1,7 @@
 /*
- * Those whom the kernel has connect to a socket when they dump core: a process
- * for each, which takes it.  The socket is ours, or that of who has started us
- * (sd_listen_fds(3)).
+ * Accept connections from the kernel, one for each process that dumps core, and
+ * fork a handler for each.  The socket is ours, or passed by the service
+ * manager (sd_listen_fds(3)).
  */
 #include "crash.h"
 
@@ -33,8 +33,8 @@ on_signal(int sig)
 }
 
 /*
- * Return a socket that listens at a path; exit with 1 if somebody does already,
- * or if that cannot be.
+ * Return a new socket that listens at path.  Exit with 1 if somebody listens
+ * there already, or on failure.
  */
 static int
 socket_new(const char *path)
@@ -54,7 +54,7 @@ socket_new(const char *path)
 			err(1, "%s", path);
 		if (connect(fd, to, sizeof a) == 0)
 			errx(1, "%s: somebody listens there already", path);
-		/* what nobody listens at was left behind */
+		/* nobody listens there: it is a leftover */
 		if (errno != ECONNREFUSED || unlink(path) == -1 ||
 		    bind(fd, to, sizeof a) == -1)
 			err(1, "%s", path);
@@ -66,7 +66,8 @@ socket_new(const char *path)
 }
 
 /*
- * Return the socket that we were started with, -1 if there is none.
+ * Return the listening socket passed by the service manager, or -1 if there is
+ * none.
  */
 static int
 socket_given(void)
@@ -82,7 +83,7 @@ socket_given(void)
 }
 
 /*
- * Be the handler of one connection, and end.
+ * Handle one connection, and exit.
  */
 static void __attribute__((noreturn))
 connection_take(int fd, const char *path, const sigset_t *mask)
@@ -102,7 +103,7 @@ connection_take(int fd, const char *path, const sigset_t *mask)
 }
 
 /*
- * Take who connects, until a signal ends us.
+ * Accept connections until a signal ends us, and wait for the handlers.
  */
 static void
 connections_take(int fd, const struct config *c, const char *path,
@@ -119,8 +120,8 @@ connections_take(int fd, const struct config *c, const char *path,
 		if (ended && n == 0)
 			return;
 		/*
-		 * More wait where the kernel has them wait; those that run
-		 * hooks are in the way of none.
+		 * Further connections wait in the kernel.  Processes that run
+		 * hooks do not count.
 		 */
 		if (ppoll(&p, !ended && n < claim_most(c) + claim_hooks(c),
 		    NULL, mask) != 1 || (to = accept4(fd, NULL, NULL,
@@ -139,9 +140,9 @@ connections_take(int fd, const struct config *c, const char *path,
 }
 
 /*
- * Serve until SIGTERM or SIGINT, and until those who are being taken then are
- * done, as the configuration c says, which is read from path again for each.
- * Return the exit status.
+ * Serve connections until SIGTERM or SIGINT, and until crashes being handled
+ * then are done.  c is the configuration; each handler reads it again from
+ * path. Return the exit status.
  */
 int
 crash_serve(const struct config *c, const char *path)
@@ -151,7 +152,7 @@ crash_serve(const struct config *c, const char *path)
 	bool ours;
 	int fd;
 
-	/* the kernel would have us connect to ourselves */
+	/* if serve itself crashed, the kernel would connect it to itself */
 	if (prctl(PR_SET_DUMPABLE, 0) == -1)
 		err(1, "prctl");
 	openlog("snapcrash", LOG_PID | (getenv("JOURNAL_STREAM") != NULL ? 0 :

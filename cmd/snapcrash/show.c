@@ -1,5 +1,5 @@
 /*
- * What is shown of crashes: a table, one in detail, its stacks, and gdb.
+ * Show crashes: as a table, in detail, their stacks, or in gdb.
  */
 #include "crash.h"
 #include "model.h"
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /*
- * Write a time as a person reads it, and of this place.
+ * Format the local time of crash c in s, of size bytes.  Return s.
  */
 static const char *
 when_text(const struct crash *c, char *s, size_t size)
@@ -45,7 +45,7 @@ static const struct column columns[COLUMNS] = {
 };
 
 /*
- * Add the line of crash c to t, which is JSON if json is true.
+ * Add the line of crash c to t; json is true if t is JSON.
  */
 static void
 crash_line(struct table *t, const struct crash *c, bool json)
@@ -77,8 +77,9 @@ crash_line(struct table *t, const struct crash *c, bool json)
 }
 
 /*
- * List the crashes of l that how wants, a line each, the oldest first.  Return
- * the exit status: 1 if one cannot be read, or words mean none.
+ * List the crashes of l that options how select, one line each, the oldest
+ * first. Return the exit status: 1 if one cannot be read, or if words match
+ * none.
  */
 int
 show_list(const struct crashes *l, const struct listing *how)
@@ -92,7 +93,7 @@ show_list(const struct crashes *l, const struct listing *how)
 		err(1, NULL);
 	for (rc = 0, n = 0, i = l->n; i-- > 0 && (how->most == 0 ||
 	    n < how->most);) {
-		/* what is another's has its name */
+		/* list snapshots that we may not read by their names */
 		if (access(l->v[i].file, R_OK) == -1 && errno == EACCES)
 			;
 		else if (crash_facts(&l->v[i]) == -1) {
@@ -114,8 +115,8 @@ show_list(const struct crashes *l, const struct listing *how)
 }
 
 /*
- * Run snapstack on the snapshot of a crash with the options more, which end in
- * NULL.  Return its exit status; 127 if it is not there.
+ * Run snapstack on the snapshot of crash c with the options more, which end
+ * with NULL.  Return its exit status; 127 if snapstack is missing.
  */
 static int
 stack_run(const struct crash *c, char *const more[])
@@ -137,7 +138,8 @@ stack_run(const struct crash *c, char *const more[])
 }
 
 /*
- * Tell all of one crash but its stacks.
+ * Print the facts of crash c, as JSON if json is true, after confining this
+ * process.
  */
 static void
 facts_print(struct crash *c, bool json)
@@ -178,9 +180,9 @@ facts_print(struct crash *c, bool json)
 }
 
 /*
- * Tell all of crash c, with json as JSON, and the stacks of its threads.
- * Return the exit status.  Who is confined starts no other program, so a child
- * is.
+ * Print the facts of crash c, as JSON if json is true, else with the stacks of
+ * its threads.  A confined child prints the facts, because a confined process
+ * cannot start snapstack.  Return the exit status.
  */
 int
 show_info(const struct crash *c, bool json)
@@ -207,8 +209,8 @@ show_info(const struct crash *c, bool json)
 }
 
 /*
- * Show the stacks of crash c, with more options for snapstack, which end in
- * NULL.  Return the exit status.
+ * Show the stacks of crash c, with options more for snapstack, which end with
+ * NULL. Return the exit status.
  */
 int
 show_stack(const struct crash *c, char *const more[])
@@ -221,7 +223,8 @@ show_stack(const struct crash *c, char *const more[])
 }
 
 /*
- * Run gdb in the directory dir of what crashed in a mounted snapshot.
+ * Run gdb in dir, the directory of the crashed process in a mounted snapshot,
+ * with arguments more.  Return its exit status, or 127.
  */
 static int
 gdb_run(const char *dir, char *const more[])
@@ -241,7 +244,7 @@ gdb_run(const char *dir, char *const more[])
 	argv[n++] = (char *)(uintptr_t)"text";
 	argv[n++] = (char *)(uintptr_t)"core";
 	argv[n] = NULL;
-	/* it is unmounted in any case */
+	/* do not exit on errors: the snapshot must be unmounted */
 	if (chdir(dir) == -1)
 		program_warn("%s: %s", dir, strerror(errno));
 	else if ((pid = program_start(argv, NULL)) == -1)
@@ -252,8 +255,8 @@ gdb_run(const char *dir, char *const more[])
 }
 
 /*
- * Mount the snapshot of crash c, start gdb with more arguments there, which end
- * in NULL, and unmount it at the end.  Return gdb's exit status.
+ * Mount the snapshot of crash c, run gdb there with arguments more, which end
+ * with NULL, and unmount it.  Return gdb's exit status.
  */
 int
 show_debug(const struct crash *c, char *const more[])
@@ -269,7 +272,7 @@ show_debug(const struct crash *c, char *const more[])
 		errx(1, "there is no snapfs beside this program");
 	if (mkdtemp(dir) == NULL)
 		err(1, "%s", dir);
-	/* who interrupts gdb does not mean us */
+	/* Ctrl-C is meant for gdb */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	rc = (pid = program_start(mount, NULL)) == -1 ? 127 :
@@ -280,7 +283,7 @@ show_debug(const struct crash *c, char *const more[])
 	}
 	snprintf(where, sizeof where, "%s/%" PRIu64, dir, crash_pid(c));
 	rc = gdb_run(where, more);
-	if (chdir("/") == -1)		/* or it stays in use */
+	if (chdir("/") == -1) /* our current directory would keep it mounted */
 		program_warn("/: %s", strerror(errno));
 	if ((pid = program_start(unmount, NULL)) != -1)
 		(void)program_wait(pid, 0);
@@ -290,8 +293,8 @@ show_debug(const struct crash *c, char *const more[])
 }
 
 /*
- * Write the snapshot of crash c to the file path, or if that is NULL to
- * standard output, compressed.  Return the exit status.
+ * Write the snapshot of crash c, compressed, to file path, or to standard
+ * output if path is NULL.  Return the exit status.
  */
 int
 show_dump(const struct crash *c, const char *path)

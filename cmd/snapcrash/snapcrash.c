@@ -1,5 +1,5 @@
 /*
- * snapcrash: a snapshot of each process that crashes.
+ * snapcrash: keep a snapshot of each process that crashes.
  */
 #include "crash.h"
 
@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 static char usual[] = CONFIG, *config = usual;
-static const char *out;		/* a file to be written, or NULL */
+static const char *out;		/* output file of dump, or NULL */
 static time_t since, until = INT64_MAX;
 static struct listing how;
-static bool last;		/* list that alone */
+static bool last;		/* list only the last crash */
 static bool by_socket;
 
 static void
@@ -63,7 +63,8 @@ static const struct cmdline cmdline = {
 };
 
 /*
- * Remove the crashes that words mean.  Return the exit status.
+ * Remove the snapshots of the crashes in l that words match.  Return the exit
+ * status.
  */
 static int
 crashes_remove(struct crashes *l, char *const words[])
@@ -84,7 +85,8 @@ crashes_remove(struct crashes *l, char *const words[])
 }
 
 /*
- * Do what a command says with the crashes of l.  Return the exit status.
+ * Run command argv[0] with its arguments on the crashes of l.  Return the exit
+ * status.
  */
 static int
 run(struct crashes *l, char *argv[])
@@ -125,7 +127,7 @@ main(int argc, char *argv[])
 	if (strcmp(*argv, "take") == 0)
 		take_begin();
 	wrong = config_read(&c, config);
-	/* the usual one need not be there */
+	/* the default file may be missing */
 	if (wrong == -1 && errno == ENOENT && strcmp(config, CONFIG) == 0)
 		wrong = 0;
 	if (wrong == -1)

@@ -1,6 +1,6 @@
 /*
- * The directory with what crashed: a snapshot each, PROGRAM.PID.TIME.USER and
- * the suffix.  What has another name is none of ours, and stays.
+ * Manage the directory of snapshots, PROGRAM.PID.TIME.USER.snap.gz.  Files with
+ * other names are ignored, and never removed.
  */
 #include "bisect.h"
 #include "crash.h"
@@ -20,8 +20,9 @@
 #define SUFFIX ".snap.gz"
 
 /*
- * Make the directory of c, if there is none, and enter it: where only root may
- * put files, nobody can have prepared one.  Return 0, or -1 with errstr.
+ * Create the directory of c if it is missing, and enter it.  Fail if others
+ * than root may write there, since they could plant files.  Return 0, or -1
+ * with errstr set.
  */
 int
 store_open(const struct config *c)
@@ -67,8 +68,8 @@ crash_cmp(const void *a, const void *b)
 }
 
 /*
- * Set *when to the time that the name of a snapshot tells, behind the number of
- * the process; else to that of the file.
+ * Set *when to the time in the name of a snapshot, which follows the process
+ * ID, or else to the modification time in st.
  */
 static void
 when_set(struct timespec *when, const char *name, const struct stat *st)
@@ -82,7 +83,7 @@ when_set(struct timespec *when, const char *name, const struct stat *st)
 }
 
 /*
- * Add a file of the directory to l, if it is a snapshot of ours.
+ * Add file name of directory dir to l, if it is a snapshot.
  */
 static void
 store_add(struct crashes *l, const struct config *c, int dir, const char *name)
@@ -108,8 +109,8 @@ store_add(struct crashes *l, const struct config *c, int dir, const char *name)
 }
 
 /*
- * Set *l to all that the directory of c has, to be freed with store_free.
- * Return 0, or -1 with errstr.
+ * Set *l to the snapshots in the directory of c, oldest first.  Free it with
+ * store_free.  Return 0, or -1 with errstr set.
  */
 int
 store_read(const struct config *c, struct crashes *l)
@@ -131,7 +132,7 @@ store_read(const struct config *c, struct crashes *l)
 }
 
 /*
- * Free the crashes of l, which is empty then.
+ * Free the crashes of l, and empty it.
  */
 void
 store_free(struct crashes *l)
@@ -147,9 +148,8 @@ store_free(struct crashes *l)
 }
 
 /*
- * Return the bytes that the disk of the current directory has free, but for
- * what c wants to stay free of it, and what others may write; 0 where that is
- * not told.
+ * Return the free bytes on the disk of the current directory, less what c wants
+ * to leave free and what others reserve; 0 if unknown.
  */
 static uint64_t
 disk_room(const struct config *c, const struct reserved *others)
@@ -175,8 +175,8 @@ crash_isold(const struct config *c, const struct crash *k)
 }
 
 /*
- * Remove a crash, which is in the current directory.  What cannot be removed
- * keeps its size.
+ * Remove the snapshot of k, which is in the current directory.  If that fails,
+ * its size still counts.
  */
 static void
 crash_remove(struct crash *k)
@@ -197,15 +197,15 @@ crashes_bytes(const struct crashes *l)
 	return sum;
 }
 
-struct share {			/* of a user */
+struct share {			/* disk space used by one user */
 	uint64_t	 whose;
-	uint64_t	 sum;	/* crashes, or bytes */
-	size_t		 first;	/* the oldest that can be removed; l->n: none */
+	uint64_t	 sum;	/* number or bytes of crashes */
+	size_t		 first;	/* oldest removable crash; l->n: none */
 };
 
 /*
- * Return the share of user whose in the n shares at v, behind which there is
- * room: a new one, if there is none.
+ * Return the element for user whose of the n shares at v, an array with room
+ * for one more.  Append one if there is none, with first set to none.
  */
 static struct share *
 share_get(struct share *v, size_t *n, uint64_t whose, size_t none)
@@ -220,10 +220,10 @@ share_get(struct share *v, size_t *n, uint64_t whose, size_t none)
 }
 
 /*
- * Return which crash of l is to be removed: the oldest of the user who has most
- * crashes, or with bytes most bytes; so whoever crashes often removes nothing
- * of others who do not.  One of user whose comes, which has need bytes, and
- * counts.  Return l->n if there is none.
+ * Return the index of the crash in l to remove next: the oldest of the user
+ * with the most crashes or, if bytes is true, the most bytes, so that a user
+ * whose programs crash often displaces nobody else's snapshots.  The new crash,
+ * of need bytes and user whose, is counted.  Return l->n if there is none.
  */
 static size_t
 store_victim(const struct crashes *l, uint64_t whose, uint64_t need,
@@ -244,7 +244,7 @@ store_victim(const struct crashes *l, uint64_t whose, uint64_t need,
 		if (s->first == l->n)
 			s->first = i;
 	}
-	/* of two who have as much, the one whose crash comes is the first */
+	/* on a tie, the user of the new crash comes first */
 	for (i = 0; i < n; i++)
 		if (v[i].first < l->n && v[i].sum > sum) {
 			sum = v[i].sum;
@@ -255,13 +255,13 @@ store_victim(const struct crashes *l, uint64_t whose, uint64_t need,
 }
 
 /*
- * Remove crashes of l, which are in the current directory: those that are too
- * old, then those that are too many; then, where need more bytes have no place,
- * others; but for more than half of what may be taken none is removed, nor
- * where it would not help.  store_victim chooses.  The crash that comes is of
- * user whose; others who are at work will write so much as others tells.
- * Return the bytes that there is room for, of a snapshot; *disk is that of
- * files, of which there are two until it is made.
+ * Make room for a new snapshot of need bytes and user whose by removing crashes
+ * of l, which are in the current directory: first those that are too old, then
+ * the excess over the maximum count, then others that store_victim chooses
+ * until need bytes fit.  For this last step, at most half of c->bytes is freed,
+ * and nothing if that would not be enough.  others is what other handlers
+ * reserve.  Return the bytes available for the final snapshot, and set *disk to
+ * those available for it and its spool together.
  */
 uint64_t
 store_room(const struct config *c, struct crashes *l, uint64_t whose,
@@ -294,8 +294,7 @@ store_room(const struct config *c, struct crashes *l, uint64_t whose,
 }
 
 /*
- * Return the number that the process of c had when it crashed, which is in the
- * name of its snapshot; 0 if it is not.
+ * Return the process ID in the name of crash c; 0 if there is none.
  */
 uint64_t
 crash_pid(const struct crash *c)
@@ -307,8 +306,8 @@ crash_pid(const struct crash *c)
 }
 
 /*
- * Return the user that crash c counts for, which is in its name; UINT64_MAX if
- * it is not.
+ * Return the user in the name of crash c, to whom it is charged; UINT64_MAX if
+ * there is none.
  */
 uint64_t
 crash_whose(const struct crash *c)

@@ -1,8 +1,8 @@
 /*
- * What the kernel runs when a process crashes: core(5), core_pattern.  The
- * process stays as it fell until nobody reads from the pipe any more, and who
- * waits for it waits so long.  So it is taken into a spool first, as fast as
- * memory is read; it is let go, and then the spool is compressed.
+ * Capture a process when the kernel runs us for its crash: core_pattern in
+ * core(5). The process stays until nobody reads from the pipe any more, and its
+ * parent waits that long.  So it is first captured into a spool, as fast as
+ * memory can be read; then it is let go; then the spool is compressed.
  */
 #include "crash.h"
 
@@ -18,17 +18,18 @@
 #include <unistd.h>
 
 enum {
-	TAKE_SECONDS = 600,	/* until who fell is let go, taken or not */
+	TAKE_SECONDS = 600,	/* time limit of the capture; then the
+				   process is let go */
 	PACK_SECONDS = 3600,
-	MARGIN = 64 << 20	/* bytes: files that are carried along */
+	MARGIN = 64 << 20	/* bytes allowed for embedded files */
 };
 
-static const uint64_t room_least = 1 << 20;	/* bytes: for less, none is
-						   taken */
+static const uint64_t room_least = 1 << 20;	/* bytes; with less room
+						   nothing is captured */
 
 /*
- * Return the descriptor of a new file in the current directory that has no
- * name, so that nothing is left of it when we are killed; -1 with errno.
+ * Return the descriptor of a new file in the current directory without a name,
+ * so that it vanishes if we are killed; -1 with errno set on failure.
  */
 static int
 spool_new(void)
@@ -42,19 +43,21 @@ spool_new(void)
 	return fd;
 }
 
-struct taking {			/* a process, into the spool */
+struct taking {			/* a process being captured into the spool */
 	const struct config *c;
-	struct crashes	*l;	/* those that there are */
-	const struct space *sp;	/* its memory; NULL if that is not known */
-	uint64_t	 whose;	/* the user that it counts for */
-	uint64_t	 room;	/* bytes that may be kept of it, */
-	uint64_t	 spool;	/* and that the spool may have */
+	struct crashes	*l;	/* borrowed; existing snapshots */
+	const struct space *sp;	/* borrowed; its memory; NULL: unknown */
+	uint64_t	 whose;	/* user that it is charged to */
+	uint64_t	 room;	/* maximum bytes of the final snapshot */
+	uint64_t	 spool;	/* maximum bytes of the spool */
 };
 
 /*
- * Choose how large it may be: as it is, where that is known, and where others
- * are taken with it, who knows.  Others who are at work have their part of the
- * room, too.  Return 0, or -1 with errstr.
+ * Choose the maximum sizes of the snapshot and its spool.  The snapshot may
+ * have the estimated size of the process plus 1/8 plus MARGIN; at least half of
+ * the room if the size is unknown or other processes are captured with it.
+ * others is what other handlers reserve.  Return 0, or -1 with errstr set if
+ * there is too little room.
  */
 static int
 room_choose(struct taking *t, const struct reserved *others)
@@ -77,8 +80,8 @@ room_choose(struct taking *t, const struct reserved *others)
 }
 
 /*
- * Set word to an option of snap(1) which takes the cgroup of a process; "" for
- * that of all.
+ * Set word, of size bytes, to the option of snap(1) that captures the cgroup of
+ * process pid; to "" if that is the root cgroup.
  */
 static void
 cgroup_option(pid_t pid, char *word, size_t size)
@@ -93,15 +96,16 @@ cgroup_option(pid_t pid, char *word, size_t size)
 }
 
 /*
- * Run snap(1) with the spool as its standard output: it takes the process with
- * those that t wants beside it, or without what there is no room for.  Return
- * 0, or -1 with errstr.
+ * Run snap(1) with the spool as its standard output.  It captures the process
+ * together with its companions, or alone and with memory left out if there is
+ * no room for all.  Return 0, or -1 with errstr set.
  */
 static int
 snap_run(const struct taking *t, const struct crashing *f, int spool)
 {
 	const int fd[3] = { STDIN_FILENO, spool, -1 };
-	/* who is alive would lack the same addresses */
+	/* ranges left out with --most would be left out of companions as
+	   well */
 	const bool less = t->sp != NULL && space_takes(t->sp) > t->room;
 	const enum companions with = less ? WITH_NONE : t->c->companions;
 	char signum[24], most[40], group[PATH_MAX + 2], own[16], parent[24];
@@ -110,7 +114,7 @@ snap_run(const struct taking *t, const struct crashing *f, int spool)
 	long ppid;
 	int rc;
 
-	/* Debian's name: snap beside it is snapd's there */
+	/* Debian calls it psnap, because snap is the client of snapd */
 	if ((*word = program_beside("psnap")) == NULL &&
 	    (*word = program_beside("snap")) == NULL)
 		errx(1, "there is no snap beside it");
@@ -140,7 +144,7 @@ snap_run(const struct taking *t, const struct crashing *f, int spool)
 		rc = -1;
 	else if ((rc = program_wait(pid, TAKE_SECONDS)) > 1)
 		rc = errstr_set("snap failed: %d", rc);
-	/* with 1 something is missing, or all */
+	/* status 1: something is missing, perhaps everything */
 	else if (lseek(spool, 0, SEEK_END) <= 0)
 		rc = errstr_set("nothing could be taken");
 	else
@@ -150,8 +154,9 @@ snap_run(const struct taking *t, const struct crashing *f, int spool)
 }
 
 /*
- * Take the process into the spool.  Return 0, or -1 with errstr, also where it
- * is not sure that it was this process all the time.
+ * Capture process f into the spool, and set *room to the maximum size of the
+ * final snapshot.  Return 0, or -1 with errstr set, also if f->pid may have
+ * become another process.
  */
 static int
 spool_take(const struct config *c, struct crashing *f, int spool,
@@ -181,8 +186,8 @@ spool_take(const struct config *c, struct crashing *f, int spool,
 }
 
 /*
- * Compress the spool into a file, by who can do nothing but that.  Return 0, or
- * -1 with errstr.
+ * Compress the spool into a file of at most room bytes with snapcat, run as a
+ * user without rights.  Return 0, or -1 with errstr set.
  */
 static int
 snapcat_run(int spool, int file, uint64_t room)
@@ -196,7 +201,7 @@ snapcat_run(int spool, int file, uint64_t room)
 	if ((argv[0] = program_beside("snapcat")) == NULL)
 		return errstr_set("there is no snapcat beside it");
 	rc = -1;
-	(void)!nice(10);	/* what is up again comes first */
+	(void)!nice(10);	/* a restarted service goes first */
 	files_limit(room);
 	if (lseek(spool, 0, SEEK_SET) == -1)
 		(void)errstr_sys("spool");
@@ -209,9 +214,9 @@ snapcat_run(int spool, int file, uint64_t room)
 }
 
 /*
- * Make the snapshot of the spool: whole, on the disk, with its name.  It is
- * reserved until it has that, so that who looks counts it once.  Return 0, or
- * -1 with errstr.
+ * Compress the spool into snapshot name and sync it to disk.  Keep its
+ * reservation until it has its name, so that others count it exactly once.
+ * Return 0, or -1 with errstr set.
  */
 static int
 spool_pack(int spool, const char *name, uint64_t room,
@@ -227,7 +232,7 @@ spool_pack(int spool, const char *name, uint64_t room,
 		output_abort(out);
 		return -1;
 	}
-	/* most of it is on the disk before others have to wait for it */
+	/* write most of it to disk before taking the lock */
 	(void)fdatasync(output_fd(out));
 	if ((lock = claim_lock(claim, &others)) == -1) {
 		output_abort(out);
@@ -239,7 +244,7 @@ spool_pack(int spool, const char *name, uint64_t room,
 }
 
 /*
- * Have the kernel let go who fell: nobody reads from the pipe any more.
+ * Let the kernel end process f: close the pipe to it and its pidfd.
  */
 static void
 let_go(struct crashing *f)
@@ -256,8 +261,9 @@ let_go(struct crashing *f)
 }
 
 /*
- * Do what c wants with snapshot name of f, which begins with "./": let its user
- * read it, log it, and run the hook, which needs no place.
+ * After snapshot name, which begins with "./", was made of f: let its user read
+ * it if c says so, write a line to the log, release the claim, and run the
+ * hook.
  */
 static void
 snapshot_use(const struct config *c, struct crashing *f, const char *name,
@@ -265,7 +271,7 @@ snapshot_use(const struct config *c, struct crashing *f, const char *name,
 {
 	char what[128], frames[512];
 
-	/* nobody is to read what is another's */
+	/* it may contain data that the user is not entitled to */
 	if (c->owner && f->plain && f->given && c->companions == WITH_NONE)
 		owner_allow(name, f->uid);
 	frames_text(f, name, frames, sizeof frames);
@@ -278,9 +284,8 @@ snapshot_use(const struct config *c, struct crashing *f, const char *name,
 }
 
 /*
- * Take the process f that dumps core, which is let go then, and make the
- * snapshot of that name, "./" before it, as c wants it.  Return 0, or -1 with
- * errstr.
+ * Capture process f, which is dumping core, let it go, and make its snapshot.
+ * Set name to the file name, "./" first.  Return 0, or -1 with errstr set.
  */
 static int
 crash_keep(const struct config *c, struct crashing *f, struct claim *claim,
@@ -296,10 +301,10 @@ crash_keep(const struct config *c, struct crashing *f, struct claim *claim,
 		rc = spool_take(c, f, spool, claim, &room);
 	let_go(f);
 	claim_let(claim);
-	/* its name may begin with a dash */
+	/* the program's name may begin with a dash */
 	snprintf(name, 80, "./%s.snap.gz", f->id);
 	if (rc == 0) {
-		/* the spool is as large as it will be */
+		/* the spool will not grow any more */
 		claim_unlock(claim, claim_lock(claim, &others), room, room);
 		rc = spool_pack(spool, name, room, claim);
 	}
@@ -309,10 +314,10 @@ crash_keep(const struct config *c, struct crashing *f, struct claim *claim,
 }
 
 /*
- * Take the process that dumps core into standard input, as c wants it: words
- * are those that the kernel has given, or it is a socket of the kernel's, and
- * they are NULL.  Return the exit status; what is wrong goes into the log, when
- * it was let go: it may be who keeps that.
+ * Capture the process that is dumping core into standard input.  words are the
+ * arguments from the kernel, or NULL if standard input is a socket.  Errors go
+ * to the log only after the process was let go, because it may be the log
+ * daemon. Return the exit status.
  */
 int
 crash_take(const struct config *c, char *const words[])

@@ -1,6 +1,6 @@
 /*
- * The units of systemd(1) that have snapcrash serve the socket which the kernel
- * sends cores to.  The first line tells that they are ours.
+ * Install and remove the systemd(1) units for the socket that the kernel sends
+ * cores to, and for snapcrash serve.  Their first line marks them as ours.
  */
 #include "crash.h"
 
@@ -14,7 +14,7 @@
 static const char *const names[] = { UNITS "snapcrash.socket",
     UNITS "snapcrash.service" };
 
-/* before sysctl(8) has the kernel send what crashes there */
+/* start before sysctl(8) directs cores to the socket */
 static const char listens[] = OURS "\n"
     "[Unit]\n"
     "Description=Socket that the kernel sends cores to\n"
@@ -30,7 +30,7 @@ static const char listens[] = OURS "\n"
     "[Install]\n"
     "WantedBy=sockets.target\n";
 
-/* those that are being taken are waited for */
+/* KillMode=mixed lets running handlers finish */
 static const char serves[] = OURS "\n"
     "[Unit]\n"
     "Description=Snapshots of processes that crash\n"
@@ -46,7 +46,7 @@ static const char serves[] = OURS "\n"
     "TimeoutStopSec=10min\n";
 
 /*
- * Return whether systemd runs here.
+ * Return true if systemd is running.
  */
 static bool
 units_work(void)
@@ -70,7 +70,7 @@ systemctl(const char *verb, const char *option, const char *unit)
 }
 
 /*
- * Return true if a unit is there, and ours.
+ * Return true if unit file name exists and is ours.
  */
 static bool
 unit_isours(const char *name)
@@ -82,9 +82,9 @@ unit_isours(const char *name)
 }
 
 /*
- * Write the units for c, where systemd is installed, and start them, where it
- * runs; path is the configuration.  Return true if they were started.  Exit
- * with 1 if they cannot be.
+ * Write the unit files for c with configuration path if systemd is installed,
+ * and start the socket if systemd is running.  Return true if it was started.
+ * Exit with 1 on failure.
  */
 bool
 units_install(const struct config *c, const char *path)
@@ -114,7 +114,7 @@ units_install(const struct config *c, const char *path)
 }
 
 /*
- * Stop and remove the units, if there are any of ours.
+ * Stop and remove our units, if there are any.
  */
 void
 units_remove(void)
@@ -125,7 +125,7 @@ units_remove(void)
 		return;
 	if (units_work()) {
 		(void)systemctl("disable", "--now", "snapcrash.socket");
-		/* it was started for the socket, and does not end with it */
+		/* stopping the socket does not stop the service */
 		(void)systemctl("stop", "snapcrash.service", NULL);
 	}
 	for (i = 0; i < 2; i++)
