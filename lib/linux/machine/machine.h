@@ -1,29 +1,29 @@
 /*
- * What a machine supplies for live processes to be taken on it.  amd64/ and
- * arm64/ supply it, other/ does for all other machines; nothing else in the
- * library depends on the machine that it runs on.  All is here, in the order
- * in which a new machine gets it, each part of use without those behind it;
- * each is a file of the machine's folder:
+ * What a processor architecture supplies for capturing live processes. amd64/
+ * and arm64/ supply it, other/ serves all other machines; nothing else in the
+ * library depends on the machine that it runs on. The declarations are in the
+ * order in which a new machine implements them. Each part is useful without the
+ * parts after it, and is a file in the machine's folder:
  *
- *	isa.c		which registers there are: with that alone, and the
- *			rest as in other/, all of a process is taken but what
- *			only it can tell itself
+ *	isa.c		its registers: with this file alone, and the rest as
+ *			in other/, all of a process is captured except what
+ *			only the process itself can find out
  *	regs.c restart.c
- *			threads go on as if they had not been stopped
- *	code.c call.c	they are made to make system calls,
- *	frame.c		and led back, should we die meanwhile
+ *			threads continue as if they had not been stopped
+ *	code.c call.c	threads run system calls for us,
+ *	frame.c		and return to where they were if we die
  *
- * A call is made so, by inject/: the registers are read (gregs_read), code is
- * found that makes a call and code that returns from a signal handler
- * (gadgets_), the frame of a handler that returns to where the thread is now is
- * written below what it uses of its stack (frame_build), and
- * registers are given to it that make the call (call_load).  Whatever ends us
- * from there on, it goes on behind the call into that frame, and as it was.
- * Else the result is read (call_result), and all is put back (gregs_write,
- * kept_write, again_load).
+ * inject/ makes a call as follows. It reads the registers (gregs_read), and
+ * finds code that makes a call and code that returns from a signal handler
+ * (gadgets_*). It writes a signal frame that returns to where the thread is
+ * now, below the used part of its stack (frame_build), and loads registers that
+ * make the call (call_load). If we die from then on, the thread returns from
+ * the call into that frame, which restores it. Otherwise inject/ reads the
+ * result (call_result) and restores the thread (gregs_write, kept_write,
+ * again_load).
  *
- * Functions return what is told here; -1 is with errno, that of ptrace(2) where
- * a thread was asked.  Threads are stopped, and traced by us.
+ * Functions that return -1 set errno, to that of ptrace(2) where they asked a
+ * thread. All threads are stopped and traced by us.
  */
 #ifndef MACHINE_H
 #define MACHINE_H
@@ -39,120 +39,125 @@
  * isa.c: numbers and register sets.
  */
 struct regnote {			/* a register set of ptrace(2) */
-	int		 note;	/* NT_ of <elf.h> */
-	const char	*name;	/* of the file in the record: snap(6) */
-	bool		 maybe;	/* not all processors have it, or kernels */
-	bool		 sized;	/* it begins with its length, 4 bytes, and
-				   ptrace(2) tells that of the longest */
+	int		 note;	/* NT_ constant of <elf.h> */
+	const char	*name;	/* name of its file in the record: snap(6) */
+	bool		 maybe;	/* some processors or kernels do not have it */
+	bool		 sized;	/* starts with its length, 4 bytes; ptrace(2)
+				   returns the maximum length */
 };
 
 struct isa {
-	const struct regnote *regset; /* all that is read of a thread, first its
-				   general registers; ends with a NULL name */
-	bool		 faults; /* tracepoints of the kernel tell of page
-				   faults, as lib/trace.h has them */
-	bool		 injects; /* processes can be made to make calls; if
-				   not, nothing is used of what follows here,
-				   and of functions only those of regs.c and
-				   the first four of restart.c */
-	uint32_t	 audit;	/* AUDIT_ARCH_ of its system calls */
-	unsigned int	 call;	/* bytes of the instruction that makes one */
-	unsigned int	 redzone; /* bytes below the stack pointer that
-				   functions may use: its ABI */
-	uint64_t	 top;	/* processes map nothing from there on */
-	long		 mmap;	/* number of mmap(2), with an offset in bytes */
-	size_t		 stage;	/* bytes that frame_exit takes, and that may be
-				   written to where a frame that unmaps nothing
-				   begins; MIN_STAGE or more */
-	size_t		 frame;	/* bytes that frame_build takes, at most */
+	const struct regnote *regset; /* all register sets that are read of a
+				         thread, general registers first;
+				         ends with a NULL name */
+	bool		 faults; /* the kernel has tracepoints for page
+				    faults, as lib/trace.h describes them */
+	/* processes can be made to run system calls. If not, the members
+	   below are unused, and only the functions of regs.c and the first
+	   three of restart.c are called */
+	bool		 injects;
+	uint32_t	 audit;	/* AUDIT_ARCH_ number of its system calls */
+	unsigned int	 call;	/* bytes of the system-call instruction */
+	unsigned int	 redzone; /* bytes below the stack pointer that the
+				     ABI lets functions use */
+	uint64_t	 top;	/* end of the addresses that processes map */
+	long		 mmap;	/* number of mmap(2) with an offset in bytes */
+	/* size of a stage in bytes: frame_exit builds one, and the first one
+	   of a frame that unmaps nothing is scratch memory; MIN_STAGE or
+	   more */
+	size_t		 stage;
+	size_t		 frame;	/* maximum bytes of frame_build */
 };
 
 extern const struct isa	 isa;
 
 /*
- * regs.c: general registers, in and out.
+ * regs.c: read and write general registers.
  */
-struct gregs {			/* as its machine has them; only that knows
-				   what is where */
+struct gregs {			/* in a layout that only the machine's files
+				   know */
 	uint64_t	 word[48];
 };
 
 /*
- * Read those of a thread, or give it others: 0, or -1.
+ * Read or write the general registers of thread tid. Return 0, or -1.
  */
 int		 gregs_read(pid_t tid, struct gregs *r);
 int		 gregs_write(pid_t tid, const struct gregs *r);
 
 /*
- * Return the address of the next instruction, the stack pointer, and the
- * address by which a thread finds its own data.
+ * Return the address of the next instruction, and the stack pointer.
  */
 uint64_t	 gregs_pc(const struct gregs *r);
 uint64_t	 gregs_sp(const struct gregs *r);
 
 /*
- * Have the next instruction be that at pc.
+ * Set the address of the next instruction to pc.
  */
 void		 gregs_jump(struct gregs *r, uint64_t pc);
 
 /*
- * restart.c: what a thread goes on with that we have stopped.  Some system
- * calls give up with EINTR then, although no signal is delivered: signal(7),
- * "Interruption of system calls and library functions by stop signals".  Their
- * threads are to make them again.
+ * restart.c: restart system calls that were interrupted by our stop. Some calls
+ * fail with EINTR although no signal is delivered: signal(7), "Interruption of
+ * system calls and library functions by stop signals". Their threads must make
+ * them again.
  */
-struct seencall {			/* what a thread was seen in before, in
-				   /proc/TID/syscall */
-	int64_t		 nr;	/* -1: none, or not seen; never that of
-				   restart_syscall(2) where it is known which
-				   call that goes on with */
+struct seencall {			/* the call that a thread was in
+					   before it was stopped, from
+					   /proc/TID/syscall */
+	int64_t		 nr;	/* -1: none, or unknown; restart_syscall only
+				   if the call that it continues is unknown */
 	uint64_t	 arg[6];
 	uint64_t	 sp;
 	uint64_t	 pc;
-	uint64_t	 sleeps; /* how often the thread had gone to sleep,
-				   as /proc/TID/status tells, when it slept in
-				   that; 0: not seen, or it may be in another */
+	/* voluntary context switches of the thread in /proc/TID/status, when
+	   it slept in the call; 0: unknown, or it may have left the call */
+	uint64_t	 sleeps;
 };
 
 /*
- * Return true if restart_call has to know seencall.sleeps of a thread that was
- * seen in call nr.
+ * Return true if restart_call needs seencall.sleeps for a thread that was seen
+ * in call nr.
  */
 bool		 restart_counts(int64_t nr);
 
 /*
- * Return true if a thread with these general registers, as NT_PRSTATUS has
- * them, of len bytes, may be one for restart_call.
+ * Return true if a thread with the general registers now, len bytes as in
+ * NT_PRSTATUS, may need restart_call.
  */
 bool		 restart_due(const void *now, size_t len);
 
 /*
- * If a thread, which was seen in a call before it stopped, gave up one because
- * we stopped it, have it make that again, unless a signal is to be handled
- * first: then it fails with EINTR, as it should.  Return true if it does.
+ * If thread tid failed a call with EINTR because we stopped it, make it restart
+ * the call when it resumes. seen is the call that it was in before it was
+ * stopped. If a signal is to be handled first, the call still fails with EINTR,
+ * as it should. Return true if it will restart.
  */
 bool		 restart_call(pid_t tid, const struct seencall *seen);
 
 /*
- * code.c: instructions of a process, in its C library or [vdso].
+ * code.c: find instructions in a process, in its C library or [vdso].
  */
-enum {				/* bytes: */
-	MAX_CODE = 32,		/* of code, that tell what it is */
-	MAX_SKIP = 96		/* gadgets.skip, at most */
+enum {				/* bytes */
+	MAX_CODE = 32,		/* maximum code that identifies a gadget */
+	MAX_SKIP = 96		/* maximum of gadgets.skip */
 };
 
-struct gadgets {			/* addresses; 0: not found */
-	uint64_t	 call;	/* makes a call, and returns */
-	size_t		 skip;	/* bytes that it takes off the stack between */
+struct gadgets {			/* addresses of instructions; 0: not
+					   found */
+	uint64_t	 call;	/* makes a system call, and returns */
+	size_t		 skip;	/* bytes that it pops between the call and
+				   the return */
 	uint64_t	 back;	/* does rt_sigreturn(2) */
-	bool		 pops;	/* back only takes the number of a call off
-				   the stack, and call is to make that */
+	bool		 pops;	/* back only pops the number of
+				   rt_sigreturn(2) from the stack, and must
+				   return to call */
 };
 
 /*
- * Look whether the code in buf, of len bytes, which is at an address, begins
- * with what makes a call, or does rt_sigreturn(2).  Return true, and tell g, if
- * it does.
+ * Return true if the code in buf, len bytes from address at, begins with the
+ * instructions that make a call (gadgets_call) or do rt_sigreturn(2)
+ * (gadgets_back), and set their address in g.
  */
 bool		 gadgets_call(struct gadgets *g, const uint8_t *buf,
 		    size_t len, uint64_t at);
@@ -160,126 +165,131 @@ bool		 gadgets_back(struct gadgets *g, const uint8_t *buf,
 		    size_t len, uint64_t at);
 
 /*
- * Look for what g lacks yet anywhere in it.
+ * Search all of the code in buf, len bytes from address at, for the
+ * instructions that are still missing in g.
  */
 void		 gadgets_seek(struct gadgets *g, const uint8_t *buf,
 		    size_t len, uint64_t at);
 
 /*
- * call.c: a system call that a thread is made to make.
+ * call.c: make a thread run a system call.
  */
-struct kept {			/* of a thread, beside its general registers,
-				   what calls change */
-	size_t		 len;	/* 0: nothing */
+struct kept {			/* state of a thread, apart from general
+				   registers, that system calls change */
+	size_t		 len;	/* bytes in buf; 0: none */
 	uint8_t		*buf;	/* owned */
 };
 
 /*
- * Return why none can be made by a thread with registers *r; NULL: it can.
+ * Return the reason why a thread with registers *r cannot make calls for us, or
+ * NULL if it can.
  */
 const char	*call_refused(pid_t tid, const struct gregs *r);
 
 /*
- * Have the registers *r make system call nr with these arguments, by the
- * instructions g and with stack pointer sp, and be in none, so that none is
- * repeated.
+ * Set the registers *r to make system call nr with arguments arg, using the
+ * instructions g and stack pointer sp. Mark them as not being in a call, so
+ * that none is restarted.
  */
 void		 call_load(struct gregs *r, const struct gadgets *g,
 		    uint64_t sp, long nr, const uint64_t arg[6]);
 
 /*
- * Have a thread at the entry of a system call make none: 0, or -1.
+ * Cancel the system call at whose entry thread tid is stopped. Return 0, or -1.
  */
 int		 call_cancel(pid_t tid);
 
 /*
- * Return what a system call that has come to its end returned.
+ * Return the result of a system call, from the registers at its exit.
  */
 int64_t		 call_result(const struct gregs *r);
 
 /*
- * Return 1 if a thread would go on with system call nr, whose first argument is
- * first: it is before it, or has to repeat it; 0 if not; -1 if that cannot be
- * seen.
+ * Return 1 if thread tid, when resumed, would make system call nr with first
+ * argument first: it is at its entry, or is about to restart it. Return 0 if
+ * not, or -1 if that cannot be determined.
  */
 int		 call_pending(pid_t tid, long nr, uint64_t first);
 
 /*
- * Keep what calls change, and put it back: 0, or -1.
+ * Save in k the state that calls change, or restore it. Return 0, or -1.
  */
 int		 kept_read(pid_t tid, struct kept *k);
 int		 kept_write(pid_t tid, const struct kept *k);
 
 /*
- * again_, of restart.c: the call that a thread was in, where the kernel keeps
- * something of that until the thread runs on, and calls of ours have it
- * forgotten.
+ * restart.c, functions again_*: the call that a thread was interrupted in. On
+ * some machines the kernel keeps part of how to restart it until the thread
+ * resumes, and calls of ours overwrite that.
  */
 struct again {
-	int		 code;	/* ERESTART of include/linux/errno.h, by which
-				   the kernel knows it and registers do not
-				   tell; 0: registers tell all */
-	bool		 ask;	/* only its next call tells whether that is so:
-				   it is restart_syscall(2) */
+	/* ERESTART code of include/linux/errno.h with which the interrupted
+	   call ended, if the kernel keeps it outside of registers; 0:
+	   registers are enough */
+	int		 code;
+	bool		 ask;	/* code applies only if the next call of the
+				   thread is restart_syscall(2) */
 };
 
 /*
- * Return what the kernel knows of the call of a thread with registers *r.
+ * Return how the interrupted call of thread tid with registers *r is restarted.
  */
 struct again	 again_look(pid_t tid, const struct gregs *r);
 
 /*
- * Return the first argument of the call that it is to repeat.
+ * Return the first argument of the call that is to be restarted.
  */
 uint64_t	 again_first(const struct gregs *r);
 
 /*
- * Have the registers *r, of a thread that is to repeat a call, be those that it
- * had at the end of that, when it returned minus code: with the same first
- * argument as the call of ours has that it stands at the end of.
+ * Change the registers *r, of a thread that is to restart a call, to those at
+ * the exit of that call when it returned -code. The thread must be at the exit
+ * of a call of ours with the same first argument.
  */
 void		 again_load(struct gregs *r, int code);
 
 /*
- * frame.c: what a thread finds if we die meanwhile.
+ * frame.c: return frames, which a thread runs into if we die.
  */
 enum {				/* bytes */
-	MIN_STAGE = 448,	/* isa.stage is more, or the same, */
-	MAX_STAGE = 2048	/* and less */
+	MIN_STAGE = 448,	/* minimum of isa.stage */
+	MAX_STAGE = 2048	/* maximum of isa.stage */
 };
 
-struct stacks {			/* stack pointers of a thread, for */
-	uint64_t	 call;	/* any call */
-	uint64_t	 last;	/* that after which our memory is gone */
+struct stacks {			/* stack pointers of a thread, for running
+				   calls */
+	uint64_t	 call;	/* for all calls; the return frame unmaps our
+				   memory */
+	uint64_t	 last;	/* for the call that unmaps our memory */
 };
 
 struct way {
 	pid_t		 tid;
 	const struct gadgets *gadget;
-	const struct gregs *regs; /* that it gets back */
-	const struct seencall *seen; /* the call that it was seen in before it
-				   was stopped, or NULL */
-	uint64_t	 mask;		/* of its signals, likewise */
-	struct iovec	 mapped;	/* what it unmaps before; or nothing */
+	const struct gregs *regs; /* registers to restore */
+	const struct seencall *seen; /* call that the thread was seen in
+				        before it was stopped, or NULL */
+	uint64_t	 mask;		/* signal mask to restore */
+	struct iovec	 mapped; /* memory to unmap before; length 0: none */
 };
 
 /*
- * Build in buf, of isa.frame bytes, what leads a thread back; at, a multiple of
- * 64, is where it will be in the process.  With what stack pointers calls are
- * made goes into *s.  If nothing is to be unmapped, its first isa.stage bytes
- * may be written to.  Return its length, or -1.
+ * Build a return frame in buf, of isa.frame bytes, for address at of the
+ * process, a multiple of 64. Set *s to the stack pointers for calls. If
+ * w->mapped is empty, the first isa.stage bytes of the frame are free for other
+ * use. Return its length, or -1.
  */
 int		 frame_build(uint8_t *buf, uint64_t at, const struct way *w,
 		    struct stacks *s);
 
 /*
- * Build in buf, of isa.stage bytes, a stack for a clone, at an address: it
- * exits as soon as it runs.  Return its stack pointer.
+ * Build in buf, of isa.stage bytes, a stack for a clone, for address at. A
+ * clone that runs on it exits at once. Return its stack pointer.
  */
 uint64_t	 frame_exit(uint8_t *buf, uint64_t at, const struct way *w);
 
 /*
- * Where isa.injects is false these are nowhere, and called by nobody.
+ * If isa.injects is false, these functions are not defined, and not called.
  */
 #if !defined __x86_64__ && !defined __aarch64__
 #pragma weak gadgets_call

@@ -1,12 +1,12 @@
 /*
- * What the files of x86-64 share.
+ * Declarations shared by the files of x86-64.
  */
 #ifndef AMD64_H
 #define AMD64_H
 
 #include "linux/machine/machine.h"
 
-enum {				/* bytes: frame.c */
+enum {				/* sizes in bytes: frame.c */
 	STAGE_SIZE = 448,
 	XSTATE_ROOM = 12 * 1024,
 	FRAME_SIZE = 2 * STAGE_SIZE + XSTATE_ROOM

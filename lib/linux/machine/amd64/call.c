@@ -1,5 +1,5 @@
 /*
- * A system call of x86-64 that a thread is made to make.
+ * Run a system call in a thread of x86-64.
  */
 #include "linux/machine/machine.h"
 #include "restart.h"
@@ -31,7 +31,7 @@ call_refused(pid_t tid, const struct gregs *r)
 		return "it is a 32-bit process";
 	if (u.cs != CS64 && u.cs != XEN_CS64)
 		return "it runs in a code segment of its own";
-	/* the way back would not be on it */
+	/* the return frame's address would not be on the shadow stack */
 	if (ptrace((int)ARCH_PRCTL, tid, &shadow,
 	    SHSTK_STATUS) == 0 && shadow != 0)
 		return "it has a shadow stack";
@@ -59,7 +59,8 @@ call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
 }
 
 /*
- * The number of the call is -1 then.
+ * Cancel the system call at whose entry thread tid is stopped, by setting its
+ * number to -1. Return 0, or -1 with errno set.
  */
 int
 call_cancel(pid_t tid)
@@ -95,7 +96,8 @@ call_pending(pid_t tid, long nr, uint64_t first)
 }
 
 /*
- * Calls change nothing else: keep nothing.
+ * Do nothing, because x86-64 calls change no state besides general registers.
+ * Return 0.
  */
 int
 kept_read(pid_t tid, struct kept *k)

@@ -1,13 +1,14 @@
 /*
- * The instructions of x86-64 with which a process makes system calls for us.
- * The one makes a call, and gives itself an end:
+ * Find the x86-64 instructions with which a process makes system calls for us.
+ * The first sequence makes a call and returns:
  *
  *	syscall
- *	pop %rbx, xor %edx, %edx, add $8, %rsp ...	none, or some
+ *	pop %rbx, xor %edx, %edx, add $8, %rsp ...	any number of these
  *	ret
  *
- * The other does rt_sigreturn(2), as that does which all handlers of signals
- * return to, in the C library or in the runtime of Go, or with the first:
+ * The second does rt_sigreturn(2). It is the code that signal handlers return
+ * to, in the C library or the Go runtime. Alternatively, two instructions that
+ * pop the number and return to the first sequence do:
  *
  *	mov $15, %eax			pop %rax
  *	syscall				ret
@@ -21,13 +22,13 @@
 enum {
 	CALL_LEN = 2,
 	RET = 0xc3,
-	POP = 0x58,		/* and what register, in three bits */
+	POP = 0x58, /* opcode; the low three bits select the register */
 	XOR = 0x31,
 	RSP = 4
 };
 
 /*
- * What does rt_sigreturn(2).
+ * Code sequences that do rt_sigreturn(2).
  */
 static const struct {
 	const char *bytes;
@@ -40,9 +41,9 @@ static const struct {
 };
 
 /*
- * Return how many bytes the code from p on takes off the stack before it
- * returns; -1 if it does anything else that matters to one who then gets all
- * registers anew.
+ * Return the number of bytes that the code at p takes off the stack before it
+ * returns. Return -1 if it does anything else that matters to a thread whose
+ * registers will all be restored.
  */
 static int
 code_skip(const uint8_t *p, const uint8_t *end)
@@ -57,7 +58,7 @@ code_skip(const uint8_t *p, const uint8_t *end)
 			p += 4;
 			continue;
 		}
-		/* with a prefix, one of the registers from %r8 on */
+		/* with a prefix, the register is one of %r8 to %r15 */
 		high = (*p & 0xf1) == 0x41;
 		p += (*p & 0xf0) == 0x40;
 		if (end - p >= 1 && (*p & 0xf8) == POP &&

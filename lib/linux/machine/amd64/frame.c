@@ -1,38 +1,37 @@
 /*
- * What a thread finds that runs system calls for us, and whose tracer dies:
- * the kernel lets it run on from where it is, and that must lead it back.
+ * Build return frames. If our process dies, the kernel lets a thread that runs
+ * system calls for us continue from where it is; its return frame must then
+ * restore it.
  *
- * Calls are made by a syscall instruction with a ret behind it (code.c),
- * and the stack pointer is in a stage, so that the ret goes to what does
- * rt_sigreturn(2):
+ * Calls are made by a syscall instruction followed by ret (code.c), with the
+ * stack pointer in a stage, so that ret goes to code that does rt_sigreturn(2):
  *
- *	stack pointer	what ret's neighbours take off:	spare, some bytes
- *			where ret goes:			rt_sigreturn
+ *	stack pointer	bytes that instructions before ret pop: spare
+ *			return address: rt_sigreturn code
  *	STAGE_CONTEXT	signal frame
  *	STAGE_SIZE	end of the stage
  *
- * With the code "pop %rax; ret", what rt_sigreturn takes is three words: that
- * code, the number of the call, and the syscall instruction again.
+ * If rt_sigreturn is done by "pop %rax; ret", three words take the place of the
+ * return address: the address of that code, the number of the call, and the
+ * address of the syscall instruction.
  *
- * A thread that is to unmap the memory that we made it map finds two: of the
- * first, the signal frame has it do munmap(2) on the stack of the second.
- * That one gives it the registers, signal mask and extended state that it
- * had, whatever it was doing.
+ * A thread whose frame has to unmap our memory has two stages: the signal frame
+ * of the first makes it call munmap(2) on the stack of the second. The second
+ * restores the registers, signal mask and extended state that the thread had.
  *
- *	0		stage: munmap(2), on the stack of the next one
- *	STAGE_SIZE	stage: what the thread had; of these there is only
- *			this one in a thread alone, at 0
- *	then		extended state of that, up to isa.frame
+ *	0		stage: munmap(2), on the stack of the next stage
+ *	STAGE_SIZE	stage: restores the thread
+ *	then		extended state for it, up to isa.frame
  *
- * A signal frame is struct rt_sigframe in arch/x86/include/asm/sigframe.h,
- * from its ucontext on.
+ * Without memory to unmap, the first stage stays unused. A signal frame is
+ * struct rt_sigframe of arch/x86/include/asm/sigframe.h, from its ucontext on.
  *
- * Who shares the memory of the process, or may write to a file whose code it
- * maps, may change the frames and that code.  What the thread then does it
- * does as the process itself: without us nothing is suspended
- * (inject/step.c), the frames hold nothing but what it had, and the kernel
- * takes no more from a signal frame than from any that a process makes by
- * itself.  So it is no more than the process could do to itself before.
+ * Anyone who shares the memory of the process, or may write to a file whose
+ * code it maps, can change the frames and that code. The thread then still acts
+ * only as the process itself: after our death no seccomp(2) filter is suspended
+ * (inject/step.c), the frames contain only state of the thread, and the kernel
+ * checks this signal frame like any other. So it can do nothing that the
+ * process could not do before.
  */
 #include "amd64.h"
 #include "restart.h"
@@ -52,21 +51,22 @@
 
 enum {
 	STAGE_CONTEXT = 128,
-	/* the kernel's context ends with eight bytes of the mask */
+	/* the kernel's context ends with the first eight bytes of the mask */
 	CONTEXT_SIZE = offsetof(ucontext_t, uc_sigmask) + 8,
-	/* flags of a stack for signals: refused, so the one it has stays */
+	/* invalid flags for a signal stack: rt_sigreturn keeps the current
+	   one */
 	KEEP_STACK = INT32_MAX,
 	XSTATE_MIN = 576,	/* legacy area and header */
 	XFEATURE_TILEDATA = 1 << 18,
-	/* x87 and SSE, and keys of protection, for those that are none are
-	   not what the kernel begins with */
+	/* always included: x87, SSE, and protection keys, whose initial value
+	   in the kernel differs from the processor's */
 	XFEATURE_ALWAYS = 1 << 0 | 1 << 1 | 1 << 9,
 	CPUID_XSTATE = 0xd,
 	NFEATURES = 63,
 
 	/* arch/x86/include/uapi/asm/sigcontext.h */
 	SW_BYTES = 464,
-	XSTATE_BV = 512,	/* of the header: what is in use */
+	XSTATE_BV = 512,	/* header: mask of the features in use */
 	FP_XSTATE_MAGIC1_ = 0x46505853,
 	FP_XSTATE_MAGIC2_ = 0x46505845,
 	UC_FP_XSTATE_ = 1,
@@ -82,9 +82,10 @@ _Static_assert((int)STAGE_SIZE <= (int)MAX_STAGE &&
     (int)STAGE_SIZE >= (int)MIN_STAGE, "a stage has such a size");
 
 /*
- * Return where a feature of extended state ends in the standard layout; 0 if
- * the processor does not tell.  It is asked once: in a virtual machine, whose
- * host answers, that takes longer than all else that a frame takes.
+ * Return the end of an extended-state feature in the standard layout, or 0 if
+ * the processor does not report it. Results are cached, because CPUID traps to
+ * the host in a virtual machine and would take longer than everything else
+ * here.
  */
 static size_t
 feature_end(unsigned int feature)
@@ -104,8 +105,9 @@ feature_end(unsigned int feature)
 }
 
 /*
- * Return how many bytes of extended state, in the standard layout, hold the
- * features of a mask: Intel's Software Developer's Manual, volume 1, 13.
+ * Return the size in bytes, at most most, of extended state in the standard
+ * layout with the features of the mask: Intel's Software Developer's Manual,
+ * volume 1, chapter 13.
  */
 static size_t
 xstate_size(uint64_t features, size_t most)
@@ -121,11 +123,11 @@ xstate_size(uint64_t features, size_t most)
 }
 
 /*
- * Return 1 if a stopped thread, whose extended state is x, has room for tiles
- * in the kernel, because it has used them once.  Nothing else tells, but only
- * then the kernel takes tiles: validate_user_xstate_header of
- * arch/x86/kernel/fpu/xstate.c.  It gets such that are all zero, as they are
- * when not in use, and then its state again.
+ * Return true if the kernel has room for AMX tiles of the stopped thread tid,
+ * whose extended state is x, len bytes; it has once the thread has used them.
+ * Only then does the kernel accept tile data (validate_user_xstate_header of
+ * arch/x86/kernel/fpu/xstate.c). To find out, write state with zeroed tiles,
+ * which is equivalent to unused ones, and then write x again.
  */
 static bool
 has_tiles(pid_t tid, uint8_t *x, size_t len)
@@ -149,13 +151,13 @@ has_tiles(pid_t tid, uint8_t *x, size_t len)
 }
 
 /*
- * Let the extended state be one that a signal frame has: struct _fpx_sw_bytes
- * in its software bytes, and a mark behind it.  What is not in use is left
- * out, and the kernel has it as it begins: of tiles, it takes none from who
- * may not use them.  It looks for
- * the mark behind what is there; where the thread has tiles, there is another
- * one behind all that it may have, for a kernel that would look there.
- * Return its length.
+ * Turn the extended state x, of len bytes, into that of a signal frame: write
+ * struct _fpx_sw_bytes to its software bytes, and a magic number after it.
+ * Features not in use are left out, so the kernel resets them; it would reject
+ * tile data from a thread that may not use tiles. The kernel expects the magic
+ * number after the features that are present. If the thread has tiles, write
+ * another after all possible features, for kernels that look there. Return its
+ * length.
  */
 static size_t
 xstate_seal(uint8_t *x, size_t len, bool tiles)
@@ -181,9 +183,9 @@ xstate_seal(uint8_t *x, size_t len, bool tiles)
 }
 
 /*
- * Return the number of the system call that a thread is in that waits for the
- * second time, restart_syscall(2): the kernel does not tell, but it was seen to
- * wait there, with these arguments, before it was stopped.  -1 if it was not.
+ * Return the number of the call that a thread in restart_syscall(2) continues.
+ * The kernel does not report it, but seen has the call that the thread waited
+ * in before it was stopped; its arguments must match. Return -1 if they do not.
  */
 static greg_t
 call_restarted(const struct seencall *seen, const struct user_regs_struct *r)
@@ -200,11 +202,11 @@ call_restarted(const struct seencall *seen, const struct user_regs_struct *r)
 }
 
 /*
- * Set m, the registers in a signal frame, to what a thread of w with registers
- * r goes on with.  If it was in a system call when it was stopped, it makes the
- * call again, as it would have; one that waits for a time, with the whole of
- * it, for rt_sigreturn(2) makes restart_syscall(2) fail with EINTR, and so does
- * this if it is not known which call it was.
+ * Set m, the registers in a signal frame, to those with which thread r of w
+ * continues. If it was stopped in a system call, it makes that call again. A
+ * call with a timeout then starts with the full timeout, because
+ * restart_syscall(2) fails with EINTR after rt_sigreturn(2). If the call is
+ * unknown, it fails with EINTR as well.
  */
 static void
 frame_regs(mcontext_t *m, const struct user_regs_struct *r,
@@ -245,8 +247,8 @@ frame_regs(mcontext_t *m, const struct user_regs_struct *r,
 }
 
 /*
- * Put a stage of a signal frame, which will be at an address of the process,
- * in STAGE_SIZE zeros.  Return the stack pointer for it.
+ * Write to buf, STAGE_SIZE zero bytes, a stage with signal frame uc, for
+ * address at of the process. Return the stack pointer to use with it.
  */
 static uint64_t
 stage_put(uint8_t *buf, uint64_t at, const struct gadgets *g,
@@ -262,7 +264,9 @@ stage_put(uint8_t *buf, uint64_t at, const struct gadgets *g,
 }
 
 /*
- * Put a stage that makes a system call of two arguments on a stack.
+ * Write to buf a stage that makes system call nr with two arguments, arg, on
+ * the given stack, for address at of the process. Return the stack pointer to
+ * use with it.
  */
 static uint64_t
 stage_call(uint8_t *buf, uint64_t at, const struct way *w, uint64_t stack,
@@ -275,7 +279,7 @@ stage_call(uint8_t *buf, uint64_t at, const struct way *w, uint64_t stack,
 	r.rip = w->gadget->call;
 	r.rsp = stack;
 	r.rax = nr;
-	r.orig_rax = UINT64_MAX;	/* in none */
+	r.orig_rax = UINT64_MAX;	/* not in a system call */
 	memcpy(&r.rdi, &arg->iov_base, sizeof r.rdi);
 	r.rsi = arg->iov_len;
 	memset(&uc, 0, sizeof uc);

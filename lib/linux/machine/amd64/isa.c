@@ -1,5 +1,5 @@
 /*
- * Numbers of x86-64.
+ * Numbers and register sets of x86-64.
  */
 #include "amd64.h"
 
@@ -24,7 +24,7 @@ const struct isa isa = {
 	.audit = AUDIT_ARCH_X86_64,
 	.call = 2,
 	.redzone = 128,		/* System V ABI, AMD64: 3.2.2 */
-	.top = UINT64_C(1) << 47, /* [vsyscall] is above */
+	.top = UINT64_C(1) << 47, /* only [vsyscall] is above */
 	.mmap = SYS_mmap,
 	.stage = STAGE_SIZE,
 	.frame = FRAME_SIZE,

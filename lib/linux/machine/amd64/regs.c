@@ -1,6 +1,6 @@
 /*
- * General registers of x86-64, and of its 32-bit processes: PTRACE_GETREGS has
- * one form for both, struct user_regs_struct.
+ * Read and write general registers of x86-64, also of its 32-bit processes:
+ * PTRACE_GETREGS has one layout for both, struct user_regs_struct.
  */
 #include "linux/machine/machine.h"
 

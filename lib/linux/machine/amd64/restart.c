@@ -1,5 +1,5 @@
 /*
- * What a thread of x86-64 goes on with that was stopped.
+ * Restart the system call of an x86-64 thread that was interrupted by our stop.
  */
 #include "linux/machine/machine.h"
 #include "restart.h"
@@ -13,11 +13,11 @@
 #include <string.h>
 
 /*
- * System calls that give up with EINTR when a thread is stopped, although
- * no signal is delivered: signal(7), "Interruption of system calls and
- * library functions by stop signals", and what waits on a socket with a
- * timeout.  Their numbers are those of arch/x86/entry/syscalls, for 64 and
- * for 32 bits; -1 where there is none.
+ * System calls that fail with EINTR when a thread is stopped, although no
+ * signal is delivered: those in signal(7), "Interruption of system calls and
+ * library functions by stop signals", and waits on a socket with a timeout.
+ * Numbers are those of arch/x86/entry/syscalls, for 64 and 32 bits; -1 where
+ * there is none.
  */
 static const struct {
 	int16_t	 nr64;
@@ -27,19 +27,19 @@ static const struct {
 	{ 1, 4 },		/* write: a socket with SO_SNDTIMEO */
 	{ 19, 145 },		/* readv */
 	{ 20, 146 },		/* writev */
-	{ 42, 362 },		/* connect: goes on with what it began */
-	{ 43, 102 },		/* accept; socketcall */
+	{ 42, 362 },		/* connect: continues its connection attempt */
+	{ 43, 102 },		/* accept; on 32 bits socketcall */
 	{ 44, 369 },		/* sendto */
 	{ 45, 371 },		/* recvfrom */
 	{ 46, 370 },		/* sendmsg */
 	{ 47, 372 },		/* recvmsg */
-	{ 65, 117 },		/* semop; ipc */
+	{ 65, 117 },		/* semop; on 32 bits ipc */
 	{ 69, 400 },		/* msgsnd */
 	{ 70, 401 },		/* msgrcv */
 	{ 128, 177 },		/* rt_sigtimedwait */
 	{ -1, 421 },		/* rt_sigtimedwait_time64 */
 	{ 208, 247 },		/* io_getevents */
-	{ 220, 420 },		/* semtimedop; semtimedop_time64 */
+	{ 220, 420 },		/* semtimedop; on 32 bits semtimedop_time64 */
 	{ 232, 256 },		/* epoll_wait */
 	{ 281, 319 },		/* epoll_pwait */
 	{ 288, 364 },		/* accept4 */
@@ -53,7 +53,7 @@ static const struct {
 };
 
 /*
- * Registers tell of a call whatever is to be known of it.
+ * Return false: registers identify the interrupted call.
  */
 bool
 restart_counts(int64_t nr)
@@ -63,8 +63,9 @@ restart_counts(int64_t nr)
 }
 
 /*
- * The kernel is told what it tells itself in its other calls, -ERESTARTNOHAND:
- * if a signal is to be handled first, the call fails with EINTR after all.
+ * Set the result of the call that thread tid gave up to -ERESTARTNOHAND, as the
+ * kernel does for other calls: the call then restarts, or fails with EINTR if a
+ * signal is to be handled first. Return true if it did.
  */
 bool
 restart_call(pid_t tid, const struct seencall *seen)
@@ -74,8 +75,8 @@ restart_call(pid_t tid, const struct seencall *seen)
 	size_t i;
 	int nr;
 
-	(void)seen;	/* orig_rax tells */
-	/* unlike PTRACE_GETREGSET, this has one form for 64 and 32 bits */
+	(void)seen;	/* orig_rax has the call */
+	/* unlike PTRACE_GETREGSET, it has one layout for 64 and 32 bits */
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &r) == -1 ||
 	    (int32_t)r.rax != -EINTR)
 		return false;
@@ -94,14 +95,14 @@ restart_due(const void *now, size_t len)
 {
 	struct user_regs_struct r;
 
-	if (len != sizeof r)	/* of 32 bits */
+	if (len != sizeof r)	/* a 32-bit thread */
 		return true;
 	memcpy(&r, now, sizeof r);
 	return (int32_t)r.rax == -EINTR;
 }
 
 /*
- * Registers tell all.
+ * Return that registers say all about the interrupted call.
  */
 struct again
 again_look(pid_t tid, const struct gregs *r)

@@ -1,26 +1,28 @@
 /*
- * What the files of arm64 share.
+ * Declarations shared by the files of arm64.
  */
 #ifndef ARM64_H
 #define ARM64_H
 
 #include "linux/machine/machine.h"
 
-enum {				/* words of struct gregs: struct user_pt_regs
-				   of arch/arm64/include/uapi/asm/ptrace.h, */
+enum {				/* indices of struct gregs.word; up to PSTATE
+				   those of struct user_pt_regs in
+				   arch/arm64/include/uapi/asm/ptrace.h */
 	X0 = 0,
-	X8 = 8,			/* the number of a system call */
-	X30 = 30,		/* where a function returns to */
+	X8 = 8,			/* number of a system call */
+	X30 = 30,		/* return address */
 	SP = 31,
 	PC = 32,
 	PSTATE = 33,
 	NPRSTATUS = 34,
-	TLS = 34,		/* and what other register sets have: */
-	NUMBER = 35,		/* of the call that it is in; -1: none */
-	WIDE = 36		/* 1; 0: a 32-bit process */
+	TLS = 34, /* from here on, members of other register sets */
+	NUMBER = 35, /* number of the current system call; -1: none */
+	WIDE = 36		/* 1 for a 64-bit process, 0 for a 32-bit one */
 };
 
-enum {				/* of <elf.h>, as far as that has them */
+enum {				/* NT_ARM_ numbers, as in <elf.h>, which may
+				   lack the newer ones */
 	NOTE_VFP = 0x400,
 	NOTE_TLS = 0x401,
 	NOTE_SYSTEM_CALL = 0x404,
@@ -41,27 +43,28 @@ enum {				/* of <elf.h>, as far as that has them */
 enum {				/* instructions */
 	SVC = (int)0xd4000001U,
 	RET = (int)0xd65f03c0U,
-	MOV_X8 = (int)0xd2800008U,	/* and what, from bit 5 on */
-	BYTES = 4		/* of each */
+	MOV_X8 = (int)0xd2800008U, /* the immediate operand begins at bit 5 */
+	BYTES = 4		/* length of every instruction */
 };
 
 enum {				/* bytes */
-	MAX_VECTOR = 256,	/* of a vector of SVE */
-	MAX_VECTORS = 16 + MAX_VECTOR * 35,	/* of NT_ARM_SVE: 32 vectors,
-					   17 masks of an eighth of that */
-	HEADER = 16,		/* what that begins with */
-	STAGE_SIZE = 1152,	/* frame.c */
+	MAX_VECTOR = 256,	/* maximum of an SVE vector */
+	MAX_VECTORS = 16 + MAX_VECTOR * 35,	/* maximum of NT_ARM_SVE: 32
+						   vectors, and 17 predicates
+						   of an eighth of that size */
+	HEADER = 16,		/* header of NT_ARM_SVE */
+	STAGE_SIZE = 1152,	/* size of a stage: frame.c */
 	FRAME_SIZE = STAGE_SIZE + STAGE_SIZE + MAX_VECTORS
 };
 
-/* regs.c */
+/* regs.c: register sets and instructions of a thread */
 ssize_t		 note_read(pid_t tid, unsigned int note, void *buf,
 		    size_t len);
 int		 note_write(pid_t tid, unsigned int note, const void *buf,
 		    size_t len);
 uint32_t	 code_at(pid_t tid, uint64_t at);
 
-/* call.c */
+/* call.c: calls that time out, and SVE vectors */
 bool		 call_waits(uint64_t nr);
 size_t		 vectors_read(pid_t tid, uint8_t *buf, size_t len);
 

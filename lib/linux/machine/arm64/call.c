@@ -1,5 +1,5 @@
 /*
- * A system call of arm64 that a thread is made to make.
+ * Run a system call in a thread of arm64.
  */
 #include "arm64.h"
 #include "restart.h"
@@ -12,16 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {				/* of what NT_ARM_SVE and its like begin with,
+enum {				/* header of NT_ARM_SVE and NT_ARM_SSVE:
 				   struct user_sve_header of
 				   arch/arm64/include/uapi/asm/ptrace.h */
-	FLAGS = 12,		/* offset */
-	FLAG_SVE = 1		/* vectors follow */
+	FLAGS = 12,		/* byte offset of the flags */
+	FLAG_SVE = 1		/* flag: vectors follow */
 };
 
 /*
- * Return true if a thread is in streaming mode: else NT_ARM_SSVE is there, too,
- * but has no vectors of that.
+ * Return true if thread tid is in streaming mode. If it is not, NT_ARM_SSVE
+ * exists, but has no vectors.
  */
 static bool
 is_streaming(pid_t tid)
@@ -33,8 +33,8 @@ is_streaming(pid_t tid)
 }
 
 /*
- * Return true if a thread has a matrix: else NT_ARM_ZA ends behind what it
- * begins with, its size.
+ * Return true if thread tid has an SME matrix. If it has none, NT_ARM_ZA
+ * consists of its header only.
  */
 static bool
 has_matrix(pid_t tid)
@@ -55,18 +55,19 @@ call_refused(pid_t tid, const struct gregs *r)
 
 	if (r->word[WIDE] == 0)
 		return "it is a 32-bit process";
-	/* the way back would not be on it */
+	/* the return frame's address would not be on the shadow stack */
 	if (note_read(tid, NOTE_GCS, gcs, sizeof gcs) == sizeof gcs &&
 	    gcs[0] != 0)
 		return "it has a shadow stack";
-	/* a call ends streaming mode */
+	/* a system call ends streaming mode */
 	if (is_streaming(tid) || has_matrix(tid))
 		return "it computes with matrices (SME)";
 	return NULL;
 }
 
 /*
- * What makes the call returns to rt_sigreturn(2).
+ * Set the registers *r to make system call nr, and to return from it to the
+ * rt_sigreturn(2) code.
  */
 void
 call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
@@ -81,7 +82,8 @@ call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
 }
 
 /*
- * The number of the call is -1 then.
+ * Cancel the system call at whose entry thread tid is stopped, by setting its
+ * number to -1. Return 0, or -1 with errno set.
  */
 int
 call_cancel(pid_t tid)
@@ -98,8 +100,9 @@ call_result(const struct gregs *r)
 }
 
 /*
- * Who has to repeat a call is put before it by the kernel: do_signal of
- * arch/arm64/kernel/signal.c.
+ * Return 1 if thread tid will make system call nr with first argument first, 0
+ * if not, -1 if unknown. The kernel sets a thread that restarts a call back to
+ * before it (do_signal of arch/arm64/kernel/signal.c).
  */
 int
 call_pending(pid_t tid, long nr, uint64_t first)
@@ -116,8 +119,8 @@ call_pending(pid_t tid, long nr, uint64_t first)
 }
 
 /*
- * Return true if a call waits for a time, and goes on with what is left of it
- * as restart_syscall(2).
+ * Return true if call nr waits with a timeout, and continues with the rest of
+ * it as restart_syscall(2).
  */
 bool
 call_waits(uint64_t nr)
@@ -127,9 +130,9 @@ call_waits(uint64_t nr)
 }
 
 /*
- * Read the vectors of a thread as NT_ARM_SVE has them into buf, of len bytes.
- * Return how many bytes these take; 0 if it uses none that are longer than
- * those of its floating point registers.
+ * Read the SVE vectors of thread tid as NT_ARM_SVE into buf, of len bytes.
+ * Return their size in bytes, or 0 if it uses only the floating-point part of
+ * them.
  */
 size_t
 vectors_read(pid_t tid, uint8_t *buf, size_t len)
@@ -140,15 +143,15 @@ vectors_read(pid_t tid, uint8_t *buf, size_t len)
 	got = note_read(tid, NOTE_SVE, buf, len);
 	if (got <= HEADER || (buf[FLAGS] & FLAG_SVE) == 0)
 		return 0;
-	/* got is the length of the longest that there may be */
+	/* got is the maximum size for this thread */
 	memcpy(&size, buf, sizeof size);
 	return size < (size_t)got ? size : (size_t)got;
 }
 
 /*
- * Keep the long vectors of a thread, which the kernel cuts off in any system
- * call (fp_user_discard of arch/arm64/kernel/entry-common.c, or
- * sve_user_discard).
+ * Save the SVE vectors of thread tid in k: the kernel discards all but their
+ * floating-point part in any system call (fp_user_discard of
+ * arch/arm64/kernel/entry-common.c, or sve_user_discard). Return 0, or -1.
  */
 int
 kept_read(pid_t tid, struct kept *k)

@@ -1,12 +1,12 @@
 /*
- * The instructions of arm64 with which a process makes system calls for us.
- * The one makes a call, and returns:
+ * Find the arm64 instructions with which a process makes system calls for us.
+ * The first sequence makes a call and returns:
  *
  *	svc #0
- *	cmn x0, #4095, mov w0, w1 ...	none, or some that matter to nobody
+ *	cmn x0, #4095, mov w0, w1 ...	any number of harmless ones
  *	ret
  *
- * The other, which all handlers of signals return to, is in the [vdso]:
+ * The second is the code that signal handlers return to, in the [vdso]:
  *
  *	mov x8, #139
  *	svc #0
@@ -29,9 +29,9 @@ code_get(const uint8_t *p)
 }
 
 /*
- * Return true if an instruction changes no memory, nor where the thread goes
- * on, nor any register that it returns by; the encodings are those of the Arm
- * Architecture Reference Manual, C4.1.
+ * Return true if instruction i changes no memory, no control flow, and not the
+ * return address in x30. The encodings are from the Arm Architecture Reference
+ * Manual, C4.1.
  */
 static bool
 is_idle(uint32_t i)
@@ -41,10 +41,10 @@ is_idle(uint32_t i)
 
 	if (i == (uint32_t)NOP)
 		return true;
-	/* compare with a number: the result goes nowhere */
+	/* compare with an immediate; the result is discarded */
 	if ((i & 0x3f80001f) == 0x3100001f)
 		return true;
-	/* move a register to another, or one of two */
+	/* move a register, or conditionally select one of two */
 	return ((i & 0x7fe0ffe0) == 0x2a0003e0 ||
 	    (i & 0x3fe00000) == 0x1a800000) && to != X30;
 }

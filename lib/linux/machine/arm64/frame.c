@@ -1,37 +1,36 @@
 /*
- * What a thread of arm64 finds that runs system calls for us, and whose tracer
- * dies: the kernel lets it run on from where it is, and that must lead it
- * back.
+ * Build return frames of arm64. If our process dies, the kernel lets a thread
+ * that runs system calls for us continue from where it is; its return frame
+ * must then restore it.
  *
- * Calls are made by a svc instruction with a ret behind it (code.c), which
- * goes where register x30 leads: to what does rt_sigreturn(2).  That takes a
- * signal frame from where the stack pointer is: struct rt_sigframe of
- * arch/arm64/kernel/signal.c,
+ * Calls are made by a svc instruction followed by ret (code.c). ret goes to the
+ * address in x30, which is code that does rt_sigreturn(2). That takes a signal
+ * frame at the stack pointer, struct rt_sigframe of arch/arm64/kernel/signal.c:
  *
- *	0		struct siginfo, which it does not look at
- *	CONTEXT		struct ucontext: mask of signals,
+ *	0		struct siginfo, which is ignored
+ *	CONTEXT		struct ucontext: signal mask,
  *	REGS		general registers,
- *	RECORDS		fpsimd_context, of floating point registers,
- *			sve_context, of long vectors, where the thread has some
- *			(in an extra_context, if they are too long)
+ *	RECORDS		fpsimd_context, for floating-point registers,
+ *			sve_context, for SVE vectors if the thread uses any
+ *			(in an extra_context if they are too long)
  *			a record of zeros
  *
- * A thread that is to unmap the memory that we made it map finds two: the
- * first has it do munmap(2), and return to rt_sigreturn(2) again, with the
- * stack pointer at the second.  That one gives it the registers, signal mask
- * and vectors that it had, whatever it was doing.
+ * A thread whose frame has to unmap our memory has two signal frames. The first
+ * makes it call munmap(2) and return to rt_sigreturn(2) again, with the stack
+ * pointer at the second. The second restores the registers, signal mask and
+ * vectors that the thread had.
  *
- *	0		frame: munmap(2); else these bytes are spare
- *	STAGE_SIZE	frame: what the thread had; of these there is only
- *			this one in a thread alone, at 0
+ *	0		frame: munmap(2), or unused
+ *	STAGE_SIZE	frame: restores the thread
  *
- * A thread that was in a system call is where it makes it again: the kernel
- * has put it there, and its first argument, before it stopped (do_signal).
+ * A thread that was stopped in a system call makes the call again: before the
+ * stop the kernel set it back to before the call, and restored the first
+ * argument (do_signal).
  *
- * Who may write to the memory of the process may change the frames.  What the
- * thread then does it could do before, for without us nothing is suspended
- * (inject/step.c), and the kernel takes no more from a signal frame than from
- * any that a process makes by itself.
+ * Anyone who can write to the memory of the process can change the frames. The
+ * thread then still acts only as the process itself: after our death no
+ * seccomp(2) filter is suspended (inject/step.c), and the kernel checks this
+ * signal frame like any other.
  */
 #include "arm64.h"
 
@@ -42,15 +41,16 @@
 #include <elf.h>
 #include <string.h>
 
-enum {				/* offsets, in bytes */
+enum {				/* byte offsets */
 	CONTEXT = 128,
 	STACK_FLAGS = CONTEXT + 24,
 	MASK = CONTEXT + 40,
 	REGS = CONTEXT + 176 + 8,	/* x0 to x30, sp, pc, pstate */
 	RECORDS = CONTEXT + 176 + 288,
-	RESERVED = 4096,	/* bytes that records may take there */
+	RESERVED = 4096,	/* bytes for records there */
 
-	/* flags of a stack for signals: refused, so the one it has stays */
+	/* invalid flags for a signal stack: rt_sigreturn keeps the current
+	   one */
 	KEEP_STACK = INT32_MAX,
 
 	/* arch/arm64/include/uapi/asm/sigcontext.h */
@@ -61,7 +61,8 @@ enum {				/* offsets, in bytes */
 	EXTRA_SIZE = 32,
 	END_SIZE = 16,
 
-	VREGS = 512		/* of NT_PRFPREG: then fpsr and fpcr */
+	VREGS = 512		/* bytes of the registers in NT_PRFPREG; fpsr
+				   and fpcr follow */
 };
 
 _Static_assert((int)RECORDS + (int)FPSIMD_SIZE + (int)END_SIZE <=
@@ -83,7 +84,8 @@ put8(uint8_t *p, uint64_t v)
 }
 
 /*
- * Begin a record of some bytes.  Return where its contents go.
+ * Write the header of a record of size bytes to p. Return where its contents
+ * go.
  */
 static uint8_t *
 record_begin(uint8_t *p, int magic, size_t size)
@@ -94,8 +96,8 @@ record_begin(uint8_t *p, int magic, size_t size)
 }
 
 /*
- * Put the record of the floating point registers fp, as NT_PRFPREG has them.
- * Return what is behind it.
+ * Write a record with the floating-point registers fp, in the layout of
+ * NT_PRFPREG, to p. Return its end.
  */
 static uint8_t *
 record_fpsimd(uint8_t *p, const uint8_t *fp)
@@ -109,14 +111,15 @@ record_fpsimd(uint8_t *p, const uint8_t *fp)
 }
 
 /*
- * Put the record of vectors, as NT_ARM_SVE has them, behind that at p of the
- * frame buf, which will be at an address.  Return what is behind it.
+ * Write a record with vector, in the layout of NT_ARM_SVE, to p. p is in the
+ * frame buf, which will be at address at of the process. Return the end of the
+ * record.
  */
 static uint8_t *
 record_vectors(uint8_t *p, const uint8_t *buf, uint64_t at,
     const uint8_t *vector)
 {
-	enum { LENGTH = 8 };	/* offset of that of a vector, in bytes */
+	enum { LENGTH = 8 };	/* offset of the vector length in bytes */
 	size_t regs, size;
 	uint16_t len;
 	uint8_t *to;
@@ -137,9 +140,9 @@ record_vectors(uint8_t *p, const uint8_t *buf, uint64_t at,
 }
 
 /*
- * Put a frame at buf, which will be at an address, that gives the general
- * registers r, floating point registers fp, the vectors vector, or none of
- * these with NULL, and the mask.  Return its length; what it takes is zero.
+ * Write a signal frame to buf, which is zero, for address at of the process. It
+ * restores the general registers r, floating-point registers fp, signal mask
+ * mask and, unless NULL, the SVE vectors vector. Return its length.
  */
 static size_t
 frame_put(uint8_t *buf, uint64_t at, const struct gregs *r, const uint8_t *fp,
@@ -157,7 +160,8 @@ frame_put(uint8_t *buf, uint64_t at, const struct gregs *r, const uint8_t *fp,
 }
 
 /*
- * Put a frame that makes a system call of two arguments on a stack.
+ * Write to buf a signal frame, for address at of the process, that makes system
+ * call nr with two arguments, a, with the stack pointer set to stack.
  */
 static void
 frame_call(uint8_t *buf, uint64_t at, const struct way *w, uint64_t stack,
@@ -174,10 +178,10 @@ frame_call(uint8_t *buf, uint64_t at, const struct way *w, uint64_t stack,
 }
 
 /*
- * Give the registers r of a thread that waits for the second time, and stands
- * before restart_syscall(2), which fails behind rt_sigreturn(2), the number of
- * the call that it made first: it was seen to wait in that, with these
- * arguments, before it was stopped.
+ * If a thread with registers r is about to call restart_syscall(2), which would
+ * fail after rt_sigreturn(2), set the call number to that of the original call.
+ * seen has the call that the thread waited in before it was stopped; its
+ * arguments must match.
  */
 static void
 regs_unrestart(struct gregs *r, const struct seencall *seen)

@@ -1,5 +1,5 @@
 /*
- * Numbers of arm64.
+ * Numbers and register sets of arm64.
  */
 #include "arm64.h"
 
@@ -14,7 +14,7 @@
 static const struct regnote regset[] = {
 	{ NT_PRSTATUS, "regset/prstatus", false, false },
 	{ NT_PRFPREG, "regset/fpregs", false, false },
-	{ NOTE_VFP, "regset/400", true, false }, /* of 32-bit ones */
+	{ NOTE_VFP, "regset/400", true, false }, /* 32-bit processes only */
 	{ NOTE_TLS, "regset/401", false, false },
 	{ NOTE_SVE, "regset/405", true, true },
 	{ NOTE_PAC_MASK, "regset/406", true, false },
@@ -36,8 +36,8 @@ const struct isa isa = {
 	.audit = AUDIT_ARCH_AARCH64,
 	.call = BYTES,
 	.redzone = 0,		/* AAPCS64, 6.4.5.1 */
-	/* what has more gets mappings there only if it asks for them:
-	   Documentation/arch/arm64/memory.rst */
+	/* with larger address spaces, only a mapping that asks for it is
+	   above: Documentation/arch/arm64/memory.rst */
 	.top = UINT64_C(1) << 48,
 	.mmap = SYS_mmap,
 	.stage = STAGE_SIZE,

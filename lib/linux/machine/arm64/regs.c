@@ -1,5 +1,6 @@
 /*
- * Registers of arm64, by PTRACE_GETREGSET: there is no PTRACE_GETREGS.
+ * Read and write registers of arm64 with PTRACE_GETREGSET; it has no
+ * PTRACE_GETREGS.
  */
 #include "arm64.h"
 
@@ -12,8 +13,8 @@
 #include <string.h>
 
 /*
- * Read a register set of a thread into buf, of len bytes.  Return how many it
- * has, or -1 with errno.
+ * Read register set note of thread tid into buf, of len bytes. Return the
+ * number of bytes read, or -1 with errno set.
  */
 ssize_t
 note_read(pid_t tid, unsigned int note, void *buf, size_t len)
@@ -25,7 +26,8 @@ note_read(pid_t tid, unsigned int note, void *buf, size_t len)
 }
 
 /*
- * Write one of len bytes.  Return 0, or -1 with errno.
+ * Write register set note of thread tid from buf, len bytes. Return 0, or -1
+ * with errno set.
  */
 int
 note_write(pid_t tid, unsigned int note, const void *buf, size_t len)
@@ -39,9 +41,9 @@ note_write(pid_t tid, unsigned int note, const void *buf, size_t len)
 }
 
 /*
- * Return the instruction at an address of a thread; 0, which is none, where it
- * cannot be read, or there can be none.  Words are read of which it is one
- * half, for there may be no memory behind it.
+ * Return the instruction at address at of thread tid, or 0, which is not an
+ * instruction, if at is not aligned or cannot be read. Read the aligned 8 bytes
+ * that contain it, because the next 4 may not be mapped.
  */
 uint32_t
 code_at(pid_t tid, uint64_t at)
@@ -65,7 +67,7 @@ gregs_read(pid_t tid, struct gregs *r)
 	memset(r, 0, sizeof *r);
 	if ((len = note_read(tid, NT_PRSTATUS, r->word, NPRSTATUS * 8)) == -1)
 		return -1;
-	/* the sets of a 32-bit process are others, told by their length */
+	/* a 32-bit process has other register sets; their length differs */
 	r->word[WIDE] = len == NPRSTATUS * 8;
 	r->word[NUMBER] = UINT64_MAX;
 	if (r->word[WIDE] == 0)
@@ -78,8 +80,8 @@ gregs_read(pid_t tid, struct gregs *r)
 }
 
 /*
- * Give a thread the registers *r, and then have it be in the call that they
- * tell of.
+ * Write the registers *r to thread tid, then the number of the system call that
+ * it is in, or -1. Return 0, or -1 with errno set.
  */
 int
 gregs_write(pid_t tid, const struct gregs *r)
@@ -97,7 +99,8 @@ gregs_pc(const struct gregs *r)
 }
 
 /*
- * With branch target identification, two bits tell from where it was jumped to.
+ * Set the address of the next instruction to pc. Clear BTYPE, with which branch
+ * target identification checks where a jump came from.
  */
 void
 gregs_jump(struct gregs *r, uint64_t pc)
@@ -109,7 +112,7 @@ gregs_jump(struct gregs *r, uint64_t pc)
 }
 
 /*
- * Return an address without a tag, which is in its first byte.
+ * Return addr without its tag, the highest byte.
  */
 static uint64_t
 untagged(uint64_t addr)

@@ -1,5 +1,5 @@
 /*
- * What a thread of arm64 goes on with that was stopped.
+ * Restart the system call of an arm64 thread that was interrupted by our stop.
  */
 #include "arm64.h"
 #include "linux/proc/proc.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {				/* that not all headers have */
+enum {				/* numbers that older headers lack */
 	NR_EPOLL_PWAIT2 = 441, NR_FUTEX_WAITV = 449
 };
 
@@ -29,19 +29,20 @@ enum {				/* that not all headers have */
 #define SLEEPS	"voluntary_ctxt_switches"
 
 /*
- * System calls that wait.  Those that give up with EINTR when a thread is
- * stopped do so although no signal is delivered: signal(7), "Interruption of
- * system calls and library functions by stop signals"; of what also waits for
- * other files, only what waits for a socket with a timeout does.
+ * System calls that can block. gives_up: it fails with EINTR when a thread is
+ * stopped, although no signal is delivered: signal(7), "Interruption of system
+ * calls and library functions by stop signals". Calls that work on any file do
+ * so only on a socket with a timeout.
  */
 static const struct call {
 	uint16_t	 nr;
 	bool		 gives_up;
-	bool		 always;	/* it ends with EINTR when a signal is
-					   handled meanwhile, also if the
-					   handler has SA_RESTART */
-	const char	*file;		/* what its first argument is open to,
-					   if it gives up: begin of the link */
+	bool		 always;	/* fails with EINTR when a signal is
+					   handled, even if the handler has
+					   SA_RESTART */
+	const char	*file;		/* prefix of the /proc/PID/fd link of
+					   its first argument, required if it
+					   gives up */
 } calls[] = {
 	{ SYS_io_getevents, true, true, NULL },
 	{ SYS_epoll_pwait, true, true, EVENTS },
@@ -87,7 +88,7 @@ static const struct call {
 };
 
 /*
- * Return the one with a number, or NULL.
+ * Return the entry of call nr, or NULL.
  */
 static const struct call *
 call_find(uint64_t nr)
@@ -101,8 +102,8 @@ call_find(uint64_t nr)
 }
 
 /*
- * Return the call that a thread, with these registers, gave up, as it seems;
- * NULL: none.
+ * Return the call that thread tid with registers r appears to have given up
+ * with EINTR, or NULL.
  */
 static const struct call *
 gave_up(const struct gregs *r, pid_t tid)
@@ -124,9 +125,10 @@ restart_counts(int64_t nr)
 }
 
 /*
- * Return true if a signal is to be handled that is not blocked, or is the one
- * that a thread was stopped with: then its call did not give up for us.  Set
- * *sleeps to how often the thread has gone to sleep.
+ * Return true if a signal is to be handled that explains why the call of thread
+ * tid failed: a pending one that is not blocked, or the one that the thread
+ * stopped with. Set *sleeps to the number of voluntary context switches of the
+ * thread.
  */
 static bool
 is_signalled(pid_t tid, uint64_t *sleeps)
@@ -156,12 +158,12 @@ is_signalled(pid_t tid, uint64_t *sleeps)
 }
 
 /*
- * Read the first argument that the call of a stopped thread had into *v: it is
- * in no register any more, and in no register set.  The kernel tells it in
- * /proc/TID/syscall of who is in a call; so the thread, which has left it, is
- * told to be in one meanwhile.  Newer kernels, 6.1.192 among them, take what is
- * in x0 by now for the argument then (update_syscall_orig_x0_after_ptrace of
- * arch/arm64/kernel/ptrace.c).  Return 0, or -1.
+ * Set *v to the first argument of call nr, which stopped thread tid has left.
+ * It is no longer in any register set, but /proc/TID/syscall shows it while a
+ * thread is in a call; so mark the thread as being in the call for a moment.
+ * Newer kernels, 6.1.192 among them, then show the current x0 instead
+ * (update_syscall_orig_x0_after_ptrace of arch/arm64/kernel/ptrace.c). Return
+ * 0, or -1.
  */
 static int
 first_argument(pid_t tid, uint64_t nr, uint64_t *v)
@@ -189,7 +191,8 @@ first_argument(pid_t tid, uint64_t nr, uint64_t *v)
 }
 
 /*
- * Return true if the first argument of call c is such as the call takes.
+ * Return true if first, as the first argument of call c in thread tid, is a
+ * descriptor of the kind of file that the call gives up on.
  */
 static bool
 is_taken(pid_t tid, const struct call *c, uint64_t first)
@@ -208,8 +211,8 @@ is_taken(pid_t tid, const struct call *c, uint64_t first)
 }
 
 /*
- * Return true if a thread that was seen in a call is in that still, by these
- * registers, and has gone to sleep once since, which was to stop.
+ * Return true if a thread with registers r is still in the call in which it was
+ * seen, and has switched context voluntarily once since, in order to stop.
  */
 static bool
 is_seen(const struct gregs *r, const struct seencall *seen, uint64_t sleeps)
@@ -221,12 +224,12 @@ is_seen(const struct gregs *r, const struct seencall *seen, uint64_t sleeps)
 }
 
 /*
- * Find the first argument of call c that a thread, with these registers, gave
- * up, as it seems.  Return true, and set *v, if it made that call: it was seen
- * in that, or the argument is such as the call takes.  A thread that comes from
- * a handler, by rt_sigreturn(2), has the registers of the call that the signal
- * ended; but what is taken for the first argument is that of rt_sigreturn(2)
- * then, which has none.
+ * Set *v to the first argument of call c, which thread tid with registers r
+ * appears to have given up. Return true if the thread really made that call: it
+ * was seen in it, or the argument is of the right kind. After rt_sigreturn(2)
+ * from a signal handler, a thread has the registers of the call that the signal
+ * ended; but then the argument found is that of rt_sigreturn(2), which has
+ * none.
  */
 static bool
 first_find(pid_t tid, const struct call *c, const struct gregs *r,
@@ -259,10 +262,12 @@ restart_call(pid_t tid, const struct seencall *seen)
 }
 
 /*
- * The kernel has put the thread before the call, and keeps until it runs on how
- * the call ended (do_signal of arch/arm64/kernel/signal.c); or restart_call
- * has, and it is to end as if the kernel had.  That follows from the call, but
- * whether it was in one that waits for a time, or had yet to begin it.
+ * Return how the interrupted call of thread tid with registers r is restarted.
+ * The kernel set the thread back to before the call, and keeps the code with
+ * which the call ended until the thread resumes (do_signal of
+ * arch/arm64/kernel/signal.c). If restart_call set it back, the same code must
+ * be used. The code follows from the call; for one with a timeout only the next
+ * call shows whether it had begun.
  */
 struct again
 again_look(pid_t tid, const struct gregs *r)

@@ -1,7 +1,8 @@
 /*
- * Other machines: registers are read by their number, whatever they are; of a
- * thread that was stopped nothing is put right; and no process is made to make
- * system calls (isa.injects), so that functions for that are nowhere.
+ * Other machines: the general and floating-point register sets are read without
+ * knowing their layout, and interrupted calls are not restarted. Processes
+ * cannot be made to run system calls (isa.injects), so the functions for that
+ * are not defined.
  */
 #include "linux/machine/machine.h"
 
@@ -11,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* most of it does nothing with what it is given */
+/* most functions ignore their parameters */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 static const struct regnote regset[] = {
@@ -29,7 +30,7 @@ unknown(void)
 	return -1;
 }
 
-/* regs.c */
+/* regs.c: read and write general registers */
 int
 gregs_read(pid_t tid, struct gregs *r)
 {
@@ -59,7 +60,7 @@ gregs_jump(struct gregs *r, uint64_t pc)
 {
 }
 
-/* restart.c */
+/* restart.c: restart interrupted calls */
 bool
 restart_counts(int64_t nr)
 {
