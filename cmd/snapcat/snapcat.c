@@ -1,6 +1,6 @@
 /*
- * snapcat: several snapshots as one, some processes of one, or what is whole
- * of a damaged one.
+ * snapcat: join snapshots into one, extract processes of one, or save the
+ * intact part of a damaged one.
  */
 #include "common/common.h"
 

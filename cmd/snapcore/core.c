@@ -1,5 +1,5 @@
 /*
- * An ELF core of a process, as a file that has holes where the core has.
+ * Write the ELF core of a process to a file with holes.
  */
 #include "snapcore.h"
 
@@ -9,14 +9,14 @@
 enum { PIECE = 1024 * KB };
 
 struct copying {
-	struct core	*core;	/* borrowed, as all here */
+	struct core	*core;	/* borrowed */
 	struct output	*out;
 	struct progress	*progress;
-	uint64_t	 data;	/* bytes so far, without holes */
+	uint64_t	 data;	/* bytes copied so far, without holes */
 };
 
 /*
- * Copy the bytes of a core from off to end.
+ * Copy the bytes of the core from offset off to end.
  */
 static int
 copy_data(struct copying *c, uint64_t off, uint64_t end)
@@ -40,7 +40,7 @@ copy_data(struct copying *c, uint64_t off, uint64_t end)
 }
 
 /*
- * Leave a hole of n bytes.
+ * Leave a hole of n bytes in the output.
  */
 static void
 copy_hole(struct copying *c, uint64_t n)
@@ -51,7 +51,7 @@ copy_hole(struct copying *c, uint64_t n)
 }
 
 /*
- * Copy a core, its holes as holes.
+ * Copy the core with its holes.
  */
 static int
 copy_core(struct copying *c)
@@ -76,8 +76,8 @@ copy_core(struct copying *c)
 }
 
 /*
- * Say how large the core of process pid is, which is in path, and how much of
- * it is holes.
+ * Print the size of the core of process pid, in file path, and the size of its
+ * holes.
  */
 static void
 say_size(const char *path, uint64_t pid, uint64_t size, uint64_t holes)
@@ -91,9 +91,9 @@ say_size(const char *path, uint64_t pid, uint64_t size, uint64_t holes)
 }
 
 /*
- * Write the core of process p of snapshot s to a path, or to standard output
- * where that is NULL, and say how large it is if verbose; threads that are left
- * out are told. progress is told how far that is.  Return 0, or -1 with errstr.
+ * Write the core of process p of snapshot s to path, or to standard output if
+ * path is NULL, and print its size if verbose.  Print how many threads were
+ * left out. Count in progress.  Return 0, or -1 with errstr set.
  */
 int
 core_write(struct snap *s, struct proc *p, const char *path, bool verbose,

@@ -15,13 +15,13 @@ static bool reverse;
 static struct progress progress;
 
 struct chosen {			/* a process to make a core of */
-	struct snap	*snap;	/* borrowed, as the other */
+	struct snap	*snap;	/* borrowed, like proc */
 	struct proc	*proc;
 };
 
 /*
- * No process in the snapshots is picked: record in errstr which there are.
- * Return -1.
+ * Set errstr to a message that -p matches none of the n processes at all, and
+ * that lists the first ten.  Return -1.
  */
 static int
 fail_process(const struct chosen *all, size_t n)
@@ -40,7 +40,7 @@ fail_process(const struct chosen *all, size_t n)
 }
 
 /*
- * Add a process to those that were chosen.
+ * Append process p of snapshot s to *all, of *n elements.
  */
 static void
 choose(struct chosen **all, size_t *n, struct snap *s, struct proc *p)
@@ -50,8 +50,8 @@ choose(struct chosen **all, size_t *n, struct snap *s, struct proc *p)
 }
 
 /*
- * A core each of several processes, in files named after them.  What cannot
- * be had is told, and does not keep the others from being written.
+ * Write a core of each of the n processes at all to files PATH.PID.  If one
+ * cannot be written, print the error and go on.
  */
 static void
 write_all(struct chosen *all, size_t n, const char *path)
@@ -60,7 +60,7 @@ write_all(struct chosen *all, size_t n, const char *path)
 	size_t i, k, same;
 
 	for (i = 0; i < n; i++) {
-		/* those before it that have its number, of other snapshots */
+		/* earlier processes with this ID, from other snapshots */
 		for (same = k = 0; k < i; k++)
 			same += all[k].proc->pid == all[i].proc->pid;
 		*nth = '\0';
@@ -79,7 +79,8 @@ write_all(struct chosen *all, size_t n, const char *path)
 }
 
 /*
- * Write the cores of all processes, or of those that -p picks.
+ * Write the cores of the processes of the nsnap snapshots at s, or of those
+ * that -p selects.  With several, path is a prefix.
  */
 static int
 write_cores(struct snap *const s[], size_t nsnap, const char *path)
@@ -119,7 +120,7 @@ write_cores(struct snap *const s[], size_t nsnap, const char *path)
 }
 
 /*
- * Write the cores of the processes in the snapshots that were named.
+ * Write the cores of the processes in the snapshots named on the command line.
  */
 static int
 cores_of_snaps(const char *path)

@@ -1,6 +1,6 @@
 /*
- * A server in the background: a child of the command, which waits until it can
- * be used, and then exits.
+ * Run the server in the background: a child of the command.  The command waits
+ * until the server is ready, and then exits.
  */
 #include "snapfs.h"
 
@@ -13,12 +13,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-static int ready = -1;		/* a pipe to the command; -1: none */
+static int ready = -1;		/* pipe to the command; -1: none */
 static int null;
 
 /*
- * The command's part: the exit status is that of a server that ends before it
- * can be used.
+ * In the command: wait until the child is ready, and exit with 0; or if it ends
+ * before, exit with its status.
  */
 static void __attribute__((noreturn))
 daemon_await(pid_t child, int fd)
@@ -40,7 +40,8 @@ daemon_await(pid_t child, int fd)
 }
 
 /*
- * Go on as a child.  It ends when the command is killed.
+ * Fork, and return in the child, which is killed if the command is killed
+ * before daemon_ready.
  */
 void
 daemon_begin(void)
@@ -64,8 +65,8 @@ daemon_begin(void)
 }
 
 /*
- * Leave the session and the directory that the command was started in, and its
- * terminal, for what descriptor fd is of.
+ * Leave the session, the directory and the terminal of the command: duplicate
+ * fd to all standard descriptors.
  */
 void
 daemon_leave(int fd)
@@ -78,7 +79,7 @@ daemon_leave(int fd)
 }
 
 /*
- * The server can be used.
+ * Tell the command that the server is ready, and detach from it.
  */
 void
 daemon_ready(void)

@@ -1,6 +1,6 @@
 /*
- * Where and how it is mounted, until it is unmounted.  Mounting and unmounting
- * is what the confined program may not do: its helper does (confine_act).
+ * Mount the file system and serve it until it is unmounted.  The confined
+ * program may not mount and unmount, so its helper process does (confine_act).
  */
 #define FUSE_USE_VERSION 312
 
@@ -37,9 +37,9 @@ dir_empty(const char *path)
 }
 
 /*
- * Return the mount point path as an absolute path, the caller's.  It is a
- * directory; unless over is true, one where nothing is covered: else exit with
- * 1.
+ * Return path as an absolute path, to be freed by the caller.  Exit with 1 if
+ * it is not a directory or, unless over is true, if something is mounted there
+ * or it is not empty.
  */
 char *
 mount_point(const char *path, bool over)
@@ -63,8 +63,8 @@ mount_point(const char *path, bool over)
 }
 
 /*
- * Return whether others may be let in, which others than root may do if the
- * administrator lets them: mount.fuse3(8).
+ * Return true if we may use allow_other: as root, or if the administrator
+ * allows it in /etc/fuse.conf (mount.fuse3(8)).
  */
 bool
 others_allowed(void)
@@ -87,7 +87,9 @@ others_allowed(void)
 }
 
 /*
- * Ours behind those of the user, so that they hold.
+ * Return a new FUSE session that serves sv, not mounted yet.  name is shown as
+ * the source of the mount.  Our options come after those of the user, to
+ * override them.
  */
 static struct fuse_session *
 session_new(const char *name, struct options *o, struct served *sv)
@@ -121,9 +123,9 @@ session_new(const char *name, struct options *o, struct served *sv)
 }
 
 /*
- * Mount arg, a struct mount, outside of the confined program, which is told the
- * descriptor of the mount.  Return that, or -1 if it cannot be, which libfuse
- * or we have said.
+ * Mount arg, a struct mount.  This runs in the helper, outside of the confined
+ * program, which receives the descriptor.  Return a descriptor of the mount, or
+ * -1 after a message.
  */
 int
 mount_make(void *arg)
@@ -170,8 +172,8 @@ thread_wait(void *arg)
 }
 
 /*
- * Have all loaded that threads need when they end: the C library would look
- * for it then, and may not.
+ * Create and cancel a thread, so that the C library loads now what it needs to
+ * end threads.  After confinement it could not.
  */
 void
 threads_prepare(void)
@@ -185,8 +187,8 @@ threads_prepare(void)
 }
 
 /*
- * Have the snapshot m mounted and serve sv until it is unmounted or a signal
- * comes.  Return the exit status.
+ * Mount m and serve sv until it is unmounted or a signal arrives.  Return the
+ * exit status.
  */
 int
 mount_serve(const struct mount *m, struct served *sv)
@@ -210,7 +212,7 @@ mount_serve(const struct mount *m, struct served *sv)
 	streams_end();
 	if (rc != 0)
 		program_warn("%s: %s", m->mtpt, strerror(rc));
-	/* to be told once more to end is not to be killed meanwhile */
+	/* a second signal must not kill us during the clean-up */
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);

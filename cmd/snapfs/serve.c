@@ -1,6 +1,6 @@
 /*
- * The tree as the kernel asks for it.  Nothing in it ever changes, so that
- * the kernel may keep all it has been told.
+ * Answer the kernel's requests about the tree.  Nothing in it ever changes, so
+ * the kernel may cache all answers.
  */
 #define FUSE_USE_VERSION 312
 
@@ -27,7 +27,7 @@ served(fuse_req_t req)
 }
 
 /*
- * Set st to what stat(2) tells of file ino.
+ * Set st to the attributes of file ino.  Return 0, or -1 if there is none.
  */
 static int
 file_stat(const struct served *sv, uint64_t ino, struct stat *st)
@@ -99,8 +99,8 @@ serve_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 }
 
 /*
- * Memory is large, and mostly read once, from one end to the other: it goes
- * straight to who reads it.  All else is kept by the kernel.
+ * Open a file.  Memory is large, and mostly read once from start to end, so
+ * reads of it bypass the page cache.  Other files are cached.
  */
 static void
 serve_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -147,7 +147,7 @@ serve_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	fuse_reply_open(req, fi);
 }
 
-struct listing {		/* entries for the kernel */
+struct listing {		/* directory entries for the kernel */
 	fuse_req_t	 req;
 	char		*buf;	/* owned */
 	size_t		 size;
@@ -189,7 +189,7 @@ serve_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	free(l.buf);
 }
 
-static pthread_key_t read_key;	/* the buffer of a thread */
+static pthread_key_t read_key;	/* read buffer of each thread */
 
 static uint8_t *
 read_buffer(size_t size)
@@ -206,11 +206,11 @@ read_buffer(size_t size)
 }
 
 /*
- * Read into this thread's buffer, and answer.  To who reads directly, what
- * comes before the first byte that cannot be read is given.  But the kernel
- * would take a short answer for its cache (of a mapped file, say) as the end
- * of the file: there it is an error, and the kernel asks for single pages.
- * Direct readers have a lock owner.
+ * Read from file ino into this thread's buffer, and answer the request.  A
+ * direct read returns the bytes before the first one that is unreadable.  A
+ * read into the page cache (of a mapped file, say) must fail instead, because
+ * the kernel would take a short answer for the end of the file; after the error
+ * it asks for single pages.  Direct reads are those with a lock owner.
  */
 static void
 read_answer(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
@@ -297,7 +297,7 @@ static const struct fuse_lowlevel_ops ops = {
 };
 
 /*
- * The option of which libfuse wants to be told what it knows itself.
+ * option max_read, which libfuse parses but does not pass on
  */
 static const struct fuse_opt max_read[] = {
 	{ "max_read=%u", offsetof(struct served, max_read), 0 },
@@ -306,9 +306,8 @@ static const struct fuse_opt max_read[] = {
 };
 
 /*
- * Make a session with the options args that is to serve sv, and is not mounted
- * yet.  Return it; or NULL when the options are wrong, which libfuse tells
- * through its log.
+ * Return a new session with options args that serves sv, not mounted yet; NULL
+ * if the options are wrong, after libfuse has logged why.
  */
 struct fuse_session *
 serve_new(struct fuse_args *args, struct served *sv)
@@ -323,7 +322,8 @@ serve_new(struct fuse_args *args, struct served *sv)
 }
 
 /*
- * Serve se until it is unmounted or a signal comes.  Return 0, or an errno.
+ * Serve se until it is unmounted or a signal arrives.  Return 0 or an errno
+ * value.
  */
 int
 serve_loop(struct fuse_session *se)

@@ -1,7 +1,6 @@
 /*
- * snapfs: show snapshots, and live processes, as files.  All is read, and
- * refused if it is wrong, before anything is mounted; serve.c answers the
- * kernel.
+ * snapfs: mount snapshots and live processes as files.  The snapshots are read
+ * and checked before anything is mounted; serve.c then answers the kernel.
  */
 #define FUSE_USE_VERSION 312
 
@@ -22,7 +21,7 @@ static struct options options;
 static char *mountpoint;
 
 /*
- * Add an option of fuse to those of -o.
+ * Append an argument of -o to the mount options.
  */
 static void
 add_option(int letter, char *arg)
@@ -63,11 +62,11 @@ static const struct cmdline cmdline = {
 	.sources = &sources
 };
 
-static bool told;		/* by libfuse, what went wrong */
+static bool told;		/* libfuse has printed an error */
 
 /*
- * What libfuse has to say, in pieces of lines and from any thread, without
- * its own name before it.
+ * Print a message of libfuse, which comes in parts of lines and from any
+ * thread, without its prefix "fuse: ".
  */
 static void
 fuse_message(enum fuse_log_level level, const char *fmt, va_list ap)
@@ -98,8 +97,8 @@ tree_warn(void *arg, const char *what)
 }
 
 /*
- * When a snapshot was taken, by its first line; else when its file was
- * written.
+ * Return the time in the first line of snapshot s; if there is none, the time
+ * when its file was written.
  */
 static time_t
 snap_time(const struct snap *s)
@@ -113,8 +112,8 @@ snap_time(const struct snap *s)
 }
 
 /*
- * Return true if a file is another's, and its mode does not tell that our user
- * and group may read it: its access control list may (acl(5)).
+ * Return true if a file may be readable to us only by its access control list
+ * (acl(5)): it belongs to somebody else, and its mode does not let us read it.
  */
 static bool
 by_list(const struct stat *st)
@@ -124,8 +123,9 @@ by_list(const struct stat *st)
 }
 
 /*
- * Read a snapshot.  Its files may be read by whom its file may be read; by us
- * alone, if only a list tells who that is.
+ * Read the snapshot at path into o.  Its files in the mount may be read by
+ * whoever may read the snapshot file; only by us if an access control list
+ * decides that.
  */
 static int
 origin_open(struct origin *o, const char *path)
@@ -154,8 +154,9 @@ origin_open(struct origin *o, const char *path)
 }
 
 /*
- * The root belongs to the owner of all snapshots if they have one, and else
- * to who mounts them, and is open to all; what is below it is not.
+ * Set *root to the attributes of the root directory, from the n snapshots at o.
+ * It belongs to their common owner, or to us, readable by all, if they have
+ * several; directories below it keep their own.
  */
 static void
 root_make(struct origin *root, const struct origin *o, size_t n)
@@ -177,7 +178,8 @@ root_make(struct origin *root, const struct origin *o, size_t n)
 }
 
 /*
- * From here on, nothing but the files can be opened.
+ * Confine the program so that it can open nothing but the n input files; m is
+ * mounted by the helper.
  */
 static void
 confine_server(char **file, size_t n, struct mount *m)
@@ -220,7 +222,7 @@ serve_files(char **file, size_t n, const char *mtpt, struct options *o)
 }
 
 /*
- * Return true if word is in a comma list.
+ * Return true if word is in list, words separated by commas.
  */
 static bool
 has_option(const char *list, const char *word)
@@ -243,7 +245,7 @@ main(int argc, char *argv[])
 	int n, rc;
 
 	program_descriptors();
-	/* it asks others of ours how far they are */
+	/* SIGUSR1 asks other programs of snap for their progress */
 	signal(SIGUSR1, SIG_IGN);
 	argv = options_take(&cmdline, argc, argv);
 	options.foreground = options.foreground || options.debug;

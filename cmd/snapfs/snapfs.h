@@ -1,5 +1,5 @@
 /*
- * What snapfs.c and serve.c share.
+ * Declarations shared by the files of snapfs.
  */
 #ifndef SNAPFS_H
 #define SNAPFS_H
@@ -8,34 +8,37 @@
 
 #include <time.h>
 
-struct origin {			/* of a snapshot, or of the root */
+struct origin {			/* a snapshot, or the root of the mount */
 	struct snap	*snap;
 	uid_t		 uid;
 	gid_t		 gid;
-	mode_t		 mode;	/* of directories */
+	mode_t		 mode;	/* mode of directories */
 	time_t		 time;
-	uint64_t	 size;	/* of its file, bytes */
+	uint64_t	 size;	/* bytes of the snapshot file */
 };
 
 struct served {
 	struct fstree	*tree;
-	struct origin	 root;	/* what all have in common */
-	unsigned int	 max_read; /* bytes; 0: as many as the kernel likes */
+	struct origin	 root;	/* attributes of the root directory */
+	unsigned int	 max_read; /* maximum bytes per read; 0: the kernel's
+				      limit */
 };
 
 struct options {
-	bool		 over;	/* -a: what is there may be covered */
+	bool		 over;	/* -a: mount even over a directory that is
+				   not empty */
 	bool		 debug;
 	bool		 foreground;
-	char		*opts;	/* of -o, owned; NULL: none */
+	char		*opts;	/* owned; arguments of -o; NULL: none */
 };
 
 struct mount {
-	const char	*name;	/* of what is mounted */
+	const char	*name;	/* borrowed; shown as the source of the mount */
 	const char	*mtpt;
-	struct options	*opts;	/* all borrowed */
-	const bool	*told;	/* libfuse has said what is wrong */
-	struct fuse_session *session; /* outside; NULL elsewhere */
+	struct options	*opts;	/* borrowed */
+	const bool	*told;	/* borrowed; libfuse has printed an error */
+	struct fuse_session *session; /* session in the helper; NULL in the
+				         program */
 	bool		 mounted;
 };
 
@@ -66,7 +69,7 @@ struct fuse_session *serve_new(struct fuse_args *, struct served *);
 int		 serve_loop(struct fuse_session *);
 
 /*
- * Reading ahead: stream.c
+ * stream.c: read ahead of sequential readers
  */
 struct stream;
 struct slot;
@@ -74,9 +77,9 @@ struct slot;
 struct reading {		/* a read of an open file */
 	uint64_t	 off;
 	size_t		 len;
-	bool		 inorder; /* it begins where the last one ended */
+	bool		 inorder; /* it begins where the read before it ended */
 	struct slot	*slot;	/* borrowed; NULL: nothing was read ahead */
-	const uint8_t	*buf;	/* what was */
+	const uint8_t	*buf;	/* borrowed; data that was read ahead */
 };
 
 struct stream	*stream_new(struct fstree *, uint64_t);

@@ -1,10 +1,10 @@
 /*
- * Open files that are read from one end to the other.
+ * Read ahead of a reader that reads an open file sequentially.
  *
- * A reader waits for each of its reads, so that filling a buffer and giving
- * it to the kernel would take turns.  Here the thread that has answered a
- * read goes on to fill the buffer for the one after the next, while another
- * answers the next:
+ * A reader waits for each of its reads, so filling a buffer and passing it to
+ * the kernel would alternate.  Here, a thread that has answered a read goes on
+ * to fill the buffer for the read after the next, while another thread answers
+ * the next:
  *
  *	thread 1	answer n	fill n + 2	answer n + 2 ...
  *	thread 2	fill n + 1	answer n + 1	fill n + 3 ...
@@ -23,9 +23,9 @@ enum slot_state { EMPTY, FILLING, FULL, TAKEN };
 struct slot {
 	enum slot_state	 state;
 	uint64_t	 off;
-	size_t		 len;	/* as asked for */
+	size_t		 len;	/* bytes asked for */
 	ssize_t		 got;
-	uint8_t		*buf;	/* owned; of cap bytes */
+	uint8_t		*buf;	/* owned; cap bytes */
 	size_t		 cap;
 };
 
@@ -35,8 +35,9 @@ struct stream {
 	pthread_cond_t	 change;
 	struct fstree	*tree;	/* borrowed */
 	uint64_t	 ino;
-	uint64_t	 next;	/* where a read in order begins */
-	size_t		 refs;	/* the open file, and reads under way */
+	uint64_t	 next;	/* offset where a sequential read would begin */
+	size_t		 refs;	/* 1 for the open file, and 1 for each read
+				   under way */
 	struct slot	 slot[SLOTS];
 };
 
@@ -44,8 +45,8 @@ static LIST_HEAD(, stream) streams = LIST_HEAD_INITIALIZER(streams);
 static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Begin to read ahead of who reads file ino of tree.  Return what is used for
- * that, to be ended with stream_close; or NULL for want of memory.
+ * Return a new stream for an open file, ino of tree, to be released with
+ * stream_close; NULL if memory ran out.
  */
 struct stream *
 stream_new(struct fstree *tree, uint64_t ino)
@@ -66,7 +67,7 @@ stream_new(struct fstree *tree, uint64_t ino)
 }
 
 /*
- * Let go of a stream, whose lock is held; it ends with the last.
+ * Release one reference to s, and unlock it; free s if it was the last.
  */
 static void
 stream_unlock(struct stream *s)
@@ -89,7 +90,7 @@ stream_unlock(struct stream *s)
 }
 
 /*
- * Tell s that its file was closed.
+ * Release the reference of the open file, which was closed.
  */
 void
 stream_close(struct stream *s)
@@ -99,7 +100,7 @@ stream_close(struct stream *s)
 }
 
 /*
- * All reads have ended; files that the kernel has not closed are closed.
+ * Close the files that the kernel has not closed, after all reads have ended.
  */
 void
 streams_end(void)
@@ -111,7 +112,7 @@ streams_end(void)
 }
 
 /*
- * The slot that has, or will have, what a read wants; or NULL.
+ * Return the slot that has, or will have, the len bytes at off; or NULL.
  */
 static struct slot *
 slot_find(struct stream *s, uint64_t off, size_t len)
@@ -126,8 +127,8 @@ slot_find(struct stream *s, uint64_t off, size_t len)
 }
 
 /*
- * A slot with room for len bytes, in which nothing is that is still of use;
- * or NULL.
+ * Return a slot whose data is no longer useful, with a buffer for len bytes; or
+ * NULL.
  */
 static struct slot *
 slot_spare(struct stream *s, size_t len)
@@ -149,8 +150,8 @@ slot_spare(struct stream *s, size_t len)
 }
 
 /*
- * Begin read r of s, of len bytes at off.  Return how many of them were read
- * ahead, and where they are, in r; 0 if none were.
+ * Begin read r of s, of len bytes at off.  Return the number of bytes that were
+ * read ahead, and set r->buf to them; 0 if none were.
  */
 size_t
 stream_begin(struct stream *s, uint64_t off, size_t len, struct reading *r)
@@ -176,7 +177,8 @@ stream_begin(struct stream *s, uint64_t off, size_t len, struct reading *r)
 }
 
 /*
- * Read ahead, with the lock held.
+ * Read the len bytes at off into a free slot.  Call with the lock held; it is
+ * released while reading.
  */
 static void
 stream_ahead(struct stream *s, uint64_t off, size_t len)
@@ -199,8 +201,8 @@ stream_ahead(struct stream *s, uint64_t off, size_t len)
 }
 
 /*
- * End read r of s, which has been answered: the file may have been closed
- * since.
+ * End read r of s, which has been answered, and read ahead.  The file may have
+ * been closed since.
  */
 void
 stream_end(struct stream *s, const struct reading *r)

@@ -1,5 +1,5 @@
 /*
- * snapload: from a snapshot to a directory of CRIU images, and back.
+ * snapload: convert a snapshot to a directory of CRIU images, and back.
  */
 #include "common/common.h"
 
@@ -12,7 +12,7 @@ static bool verbose;
 static struct progress progress;
 
 /*
- * Say what was written to a directory.
+ * Print the sizes of the images written to directory dir.
  */
 static void
 say_stat(const char *dir, const struct criustat *st)
@@ -28,8 +28,8 @@ say_stat(const char *dir, const struct criustat *st)
 }
 
 /*
- * Say what is restored, but not as it was: a note function, which unlike
- * program_lose does not count that as missing.
+ * Print text, which says what is restored differently: a note callback, which,
+ * unlike program_lose, does not count it as missing.
  */
 static void
 say_note(void *arg, const char *text)
@@ -40,8 +40,8 @@ say_note(void *arg, const char *text)
 
 /*
  * Print to standard output the command that restores the images in dir, with
- * the options that *o->need and o->words ask for.  Print nothing if *o->need
- * lacks CRIU_MADE.  Return 0, or -1 with errstr.
+ * the options in *o->need and o->words.  Print nothing unless *o->need contains
+ * CRIU_MADE.  Return 0, or -1 with errstr set.
  */
 static int
 command_print(const char *dir, const struct criuopts *o)
@@ -63,8 +63,8 @@ command_print(const char *dir, const struct criuopts *o)
 }
 
 /*
- * Tell whether a snapshot can become images, and how these are restored: dir is
- * what the command names.
+ * Check that the snapshot in file can be converted to images, and print the
+ * command that would restore them from dir.
  */
 static int
 check(const char *file, const char *dir, struct criuopts *o)
@@ -82,7 +82,8 @@ check(const char *file, const char *dir, struct criuopts *o)
 }
 
 /*
- * A snapshot to images.
+ * Write images of the snapshot in file to directory dir, and print the command
+ * that restores them.
  */
 static int
 load(const char *file, const char *dir, struct criuopts *o)
@@ -105,8 +106,8 @@ load(const char *file, const char *dir, struct criuopts *o)
 }
 
 /*
- * Only what is named is needed: the input, the directory, which is made, and
- * the parent's; to check, where dir is NULL, the input.
+ * Confine the program to the input file, the directory dir, which is created,
+ * and the parent directory.  dir is NULL if the snapshot is only checked.
  */
 static void
 confine_images(char *file, char *dir, const char *parent)
@@ -120,12 +121,12 @@ confine_images(char *file, char *dir, const char *parent)
 
 enum { OPT_CGROUP_ROOT = OPT_LONG, OPT_CGROUPS, OPT_PARENT };
 
-static struct job {		/* what the command line asks for */
+static struct job {		/* options of the command line */
 	char		*dir;	/* NULL: none */
-	char		*parent; /* the images that it changed since; or NULL */
-	const char	*path;	/* of a snapshot; NULL: standard output */
-	bool		 compress; /* the snapshot */
-	bool		 reverse; /* make a snapshot */
+	char		*parent; /* images whose changes are written; or NULL */
+	const char	*path;	/* output snapshot; NULL: standard output */
+	bool		 compress; /* compress the snapshot */
+	bool		 reverse; /* make a snapshot of images */
 	bool		 check;	/* write nothing */
 } job;
 
@@ -135,8 +136,8 @@ static struct criuopts co = { .warn = program_lose, .note = say_note,
     .need = &need, .words = &words, .progress = &progress };
 
 /*
- * Have criu told that the cgroups of a hierarchy, or of all, have another root:
- * where is its path, behind the name of the hierarchy and a colon.
+ * Add option --cgroup-root of criu to the printed command: where is the new
+ * root of all cgroups, or of one hierarchy if NAME: comes first.
  */
 static void
 root_add(const char *where)
@@ -151,7 +152,7 @@ root_add(const char *where)
 }
 
 /*
- * Take option letter with its argument.
+ * Handle option letter with its argument arg.
  */
 static void
 parse(int letter, char *arg)
@@ -209,7 +210,7 @@ static const struct cmdline cmdline = {
 };
 
 /*
- * Write a snapshot of images, as snapcat does.  Return the exit status.
+ * Write a snapshot of the images in job.dir.  Return the exit status.
  */
 static int
 unload(void)
@@ -223,7 +224,7 @@ unload(void)
 }
 
 /*
- * Return whether options were given that do not go along with each other.
+ * Return true if options or the number of operands do not fit together.
  */
 static bool
 job_misused(int operands)

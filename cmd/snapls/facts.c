@@ -1,6 +1,6 @@
 /*
- * What a snapshot tells of a process: by its Linux record, where it has one,
- * and else by the small files of Plan 9.  All of it may be a stranger's.
+ * Collect facts about a process of a snapshot: from its Linux record if there
+ * is one, else from the small files of Plan 9.  All data is untrusted.
  */
 #include "snapls.h"
 
@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Return the word that Linux has for the letter of a state, with no blanks
- * (task_state_array of fs/proc/array.c); NULL for none of these letters.
+ * Return Linux's word for the state with the given letter, without blanks
+ * (task_state_array in fs/proc/array.c); NULL if the letter is unknown.
  */
 static const char *
 state_word(uint8_t letter)
@@ -32,8 +32,8 @@ state_word(uint8_t letter)
 }
 
 /*
- * Return the state in Linux's words that the status of a record tells, NULL
- * where it tells none: proc_pid_status(5).
+ * Return the process state in Linux's words from the file status of record r
+ * (proc_pid_status(5)); NULL if there is none.
  */
 static const char *
 state_linux(const struct linuxrec *r)
@@ -50,8 +50,9 @@ state_linux(const struct linuxrec *r)
 }
 
 /*
- * Set what a process was in the snapshot that snapcat(1) has taken it from: a
- * number, a blank and the first line.
+ * Set in f which process this was in the snapshot that snapcat(1) copied it
+ * from: the file origin has a process ID, a blank and that snapshot's first
+ * line.
  */
 static void
 origin_get(const struct linuxrec *r, struct facts *f)
@@ -70,7 +71,7 @@ origin_get(const struct linuxrec *r, struct facts *f)
 }
 
 /*
- * Return how many threads process p of s has, the first included.
+ * Return the number of threads of process p of s, including the first.
  */
 static size_t
 count_threads(struct snap *s, const struct proc *p)
@@ -86,10 +87,10 @@ count_threads(struct snap *s, const struct proc *p)
 }
 
 /*
- * Set *f to what snapshot s has of process p, for listing ls; free it with
- * facts_free.  Only name, user and state are free of control characters.  Warn
- * of a record that cannot be read, unless ls->damaged: the caller reports that
- * then.
+ * Set *f to the facts about process p of snapshot s; free it with facts_free.
+ * In name, user and state control characters are replaced, elsewhere not.
+ * Print a warning if the record cannot be read, unless ls->damaged: then the
+ * caller reports it.
  */
 void
 facts_get(struct facts *f, struct snap *s, struct proc *p,
@@ -115,7 +116,7 @@ facts_get(struct facts *f, struct snap *s, struct proc *p,
 }
 
 /*
- * Return the fact on subject in f, of which there is but one, or "".
+ * Return the value of the only fact about subject in f, or "" if there is none.
  */
 const char *
 facts_value(const struct facts *f, enum subject subject)
@@ -129,7 +130,7 @@ facts_value(const struct facts *f, enum subject subject)
 }
 
 /*
- * Free what f has.
+ * Free the members that f owns.
  */
 void
 facts_free(struct facts *f)
@@ -140,7 +141,8 @@ facts_free(struct facts *f)
 }
 
 /*
- * Tell fn what of first..last is in which mapping; what is in none was joined
+ * Call fn with arg for each part of the range first..last, split at mapping
+ * boundaries.  A part outside any mapping has name NULL: the writer joined it
  * to its neighbours.
  */
 static void
@@ -170,8 +172,9 @@ ranges_mapped(const struct vmas *l, uint64_t first, uint64_t last, range_fn fn,
 }
 
 /*
- * Tell fn, with arg, each range of the text of process p and of its memory, by
- * address: those of one mapping, or of a file that is carried along.
+ * Call fn with arg for each range in the text and memory of p, a process or an
+ * embedded file, in order of address.  Ranges of a process are split at mapping
+ * boundaries.
  */
 void
 ranges_each(struct proc *p, range_fn fn, void *arg)
@@ -200,7 +203,7 @@ ranges_each(struct proc *p, range_fn fn, void *arg)
 }
 
 /*
- * Set *sum to what all of snapshot s has together.
+ * Set *sum to the totals of snapshot s.
  */
 void
 sums_get(struct sums *sum, const struct snap *s)

@@ -1,5 +1,5 @@
 /*
- * The list of a snapshot: a line a process, and what there is in it.
+ * List a snapshot: one line per process, and the contents of each.
  */
 #include "snapls.h"
 
@@ -41,7 +41,7 @@ static const struct column ranges[RANGES] = {
 	[R_NAME] = { "MAPPING", "name", SHOW | CUT }
 };
 
-/* of what is missing, in JSON; RANGES for people */
+/* columns of missing ranges in JSON; tables for people use those of ranges */
 static const struct column holes[RANGES] = {
 	[R_ADDRESSES] = { NULL, "start", 0 },
 	[R_SIZE] = { NULL, "size", 0 },
@@ -49,7 +49,7 @@ static const struct column holes[RANGES] = {
 };
 
 /*
- * Return s, or NULL if it is "" or "-": not known.
+ * Return s, or NULL if it is "" or "-", which mean unknown.
  */
 static const char *
 known(const char *s)
@@ -70,8 +70,9 @@ row_place(struct table *t, const struct proc *p)
 }
 
 /*
- * Return the command line in f without the folder of the program, so that more
- * of it is seen; or, in s, of n bytes, the name of a process that has none.
+ * Return the command line in f without the directory of the program, to leave
+ * more room for the rest.  If there is none, return the name of the process in
+ * brackets, in s, of size n.
  */
 static const char *
 row_command(const struct facts *f, char *s, size_t n)
@@ -89,7 +90,7 @@ row_command(const struct facts *f, char *s, size_t n)
 }
 
 /*
- * Add the line of process p, of which f is known, of the snapshot at path to t.
+ * Add a line to t for process p with facts f, of the snapshot at path.
  */
 static void
 row_add(struct table *t, const struct proc *p, const struct facts *f,
@@ -120,7 +121,7 @@ row_add(struct table *t, const struct proc *p, const struct facts *f,
 }
 
 /*
- * Add a range with its mapping to a table: a range_fn.
+ * Add range r to table, a struct table: a range_fn.
  */
 static void
 range_add(void *table, const struct range *r)
@@ -133,7 +134,8 @@ range_add(void *table, const struct range *r)
 }
 
 /*
- * Print the mappings of process p, and what of its memory is missing.
+ * Print the mappings of process or embedded file p, and the ranges of its
+ * memory that are missing.
  */
 static void
 list_segments(struct proc *p, const struct listing *ls)
@@ -163,7 +165,7 @@ list_segments(struct proc *p, const struct listing *ls)
 }
 
 /*
- * Print what is told of values that were left out, a line each.
+ * Print text, a list of values left out of the snapshot, one per line.
  */
 static void
 list_excluded(const char *text)
@@ -177,8 +179,8 @@ list_excluded(const char *text)
 }
 
 /*
- * Print the facts on subject in f, a line each: word, what it is about, what it
- * is, and what else is known.
+ * Print the facts about subject in f, one per line: word, and the key, value
+ * and details of the fact.
  */
 static void
 list_facts(const struct facts *f, enum subject subject, const char *word)
@@ -205,7 +207,7 @@ list_facts(const struct facts *f, enum subject subject, const char *word)
 }
 
 /*
- * Print what process p of snapshot s is, and its memory.
+ * Print the facts and the memory of process p of snapshot s.
  */
 static void
 list_proc(struct snap *s, struct proc *p, const struct listing *ls)
@@ -229,7 +231,7 @@ list_proc(struct snap *s, struct proc *p, const struct listing *ls)
 }
 
 /*
- * Print how many kilobytes c has of each kind.
+ * Print the amounts of each kind in c.
  */
 static void
 list_count(const struct kbcount *c)
@@ -271,7 +273,7 @@ total_snap(const struct snap *s)
 }
 
 /*
- * Print what is in each process and each carried file of s that ls wants.
+ * Print the contents of each process and embedded file of s that ls selects.
  */
 static void
 list_all(struct snap *s, const struct listing *ls)
@@ -293,8 +295,8 @@ list_all(struct snap *s, const struct listing *ls)
 }
 
 /*
- * Print how the parts of snapshot s were taken: all that is noted of it, or
- * only why.
+ * Print how each part of snapshot s was taken; only the notes unless all is
+ * true.
  */
 static void
 list_taken(const struct snap *s, bool all)
@@ -310,9 +312,8 @@ list_taken(const struct snap *s, bool all)
 }
 
 /*
- * Print what snapshot s, which was read from path, holds, as ls wants it.  As
- * JSON that is an object for the snapshot, one for each process, and one for
- * each file that is carried along.
+ * List snapshot s, read from path, as ls says.  As JSON, print one object for
+ * the snapshot, one for each process, and one for each embedded file.
  */
 void
 list_snap(struct snap *s, const char *path, const struct listing *ls)

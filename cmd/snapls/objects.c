@@ -1,6 +1,6 @@
 /*
- * What the list of a snapshot has as JSON that is no column: snapls(1) has the
- * names, which stay as they are.
+ * Print the JSON members of a listing that are not columns.  Their names are
+ * documented in snapls(1), and must not change.
  */
 #include "snapls.h"
 
@@ -17,7 +17,8 @@ put_counts(uint64_t bytes, const struct kbcount *c)
 }
 
 /*
- * Put what is told of values that were left out.  text is changed.
+ * Print an array of the values that were left out, lines of text, which is
+ * modified.
  */
 static void
 put_excluded(char *text)
@@ -32,7 +33,8 @@ put_excluded(char *text)
 }
 
 /*
- * Put which part of the snapshot a process is of, and what it was there.
+ * Print which part of the snapshot a process belongs to, and which process of
+ * which snapshot it was before snapcat(1).
  */
 static void
 put_origin(const struct facts *f)
@@ -49,7 +51,7 @@ put_origin(const struct facts *f)
 }
 
 /*
- * Put the string at s, of at most n bytes, into an array.
+ * Print the string at s, of at most n bytes, as an element of an array.
  */
 static void
 put_bytes(const char *s, size_t n)
@@ -61,9 +63,8 @@ put_bytes(const char *s, size_t n)
 }
 
 /*
- * Put what is no column of process p, of which f is known: its command line as
- * it was given, its descriptors, what was left out of it, and what it was
- * elsewhere.
+ * Print the members of process p with facts f that are not columns: its
+ * arguments, descriptors, values that were left out, and its origin.
  */
 void
 object_process(const struct proc *p, const struct facts *f)
@@ -101,7 +102,7 @@ object_process(const struct proc *p, const struct facts *f)
 }
 
 /*
- * Put how the parts of a snapshot were taken.
+ * Print an array that says how each part of snapshot s was taken.
  */
 static void
 put_taken(const struct snap *s)
@@ -128,7 +129,7 @@ put_taken(const struct snap *s)
 }
 
 /*
- * Put an object for snapshot s, which was read from path.
+ * Print an object for snapshot s, read from path.
  */
 void
 object_snap(const struct snap *s, const char *path)
@@ -156,8 +157,7 @@ object_snap(const struct snap *s, const char *path)
 }
 
 /*
- * Put an object for each file that is carried along in snapshot s, which was
- * read from path.
+ * Print an object for each embedded file of snapshot s, read from path.
  */
 void
 objects_carried(const struct snap *s, const char *path)

@@ -1,12 +1,13 @@
 /*
- * Where a process belongs, in a line for people.
+ * Print the unit, container and pod of a process.
  */
 #include "snapls.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { ID_SHORT = 12, ID_LONG = 64 };	/* as docker(1) shows them */
+enum { ID_SHORT = 12, ID_LONG = 64 };	/* IDs of 64 digits are cut to 12, as
+					   by docker(1) */
 
 static void
 part_print(bool *any, const char *what, char *name, int width)
@@ -19,9 +20,8 @@ part_print(bool *any, const char *what, char *name, int width)
 }
 
 /*
- * Print the unit, the container and the pod of process pid, which are in from,
- * and the number that it has there, if it is another; nothing, if nothing of
- * that is known.
+ * Print the unit, container and pod in from of process pid, and its process ID
+ * in its namespace if that differs.  Print nothing if none of this is known.
  */
 void
 list_place(const struct place *from, uint64_t pid)
@@ -30,7 +30,7 @@ list_place(const struct place *from, uint64_t pid)
 	bool any;
 
 	any = false;
-	/* the unit of a container tells nothing more */
+	/* the unit's name includes the container's ID */
 	if (*pl.container == '\0' || strstr(pl.unit, pl.container) == NULL)
 		part_print(&any, "unit", pl.unit, PLACE_NAME);
 	part_print(&any, "container", pl.container,

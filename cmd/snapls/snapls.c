@@ -1,5 +1,5 @@
 /*
- * snapls: list what a snapshot holds; read and check all of it.
+ * snapls: list the contents of snapshots; with -c, read and check all of them.
  */
 #include "snapls.h"
 
@@ -12,18 +12,17 @@
 
 static struct sources sources;
 static struct listing listing = { .sources = &sources };
-static bool headed;		/* the first line of this file was shown */
+static bool headed; /* list_record printed the first line of this file */
 
 /*
- * Small files, and those of Linux records, of which something is shown in a
- * line.
+ * files of processes and records that the one-line listing needs
  */
 static const char *const shown[] = { "status", "stat", "comm", "cgroup",
 	"cmdline", "container", "cwd", "excluded", "exe", "nspid", "origin",
 	"part", "pod", "taken", "unit", NULL };
 
 /*
- * Return what is read of small files; NULL: all.
+ * Return the names of the small files to read; NULL: all.
  */
 static const char *const *
 shown_by(const struct listing *ls)
@@ -84,15 +83,15 @@ static const struct cmdline cmdline = {
 	.sources = &sources
 };
 
-struct damage {			/* of a file */
+struct damage {			/* damage of a file */
 	const char	*path;
-	bool		 check;	/* all of it is reported */
-	char		 told[700];	/* was reported */
+	bool		 check;	/* -c: report all damage */
+	char		 told[700];	/* damage reported by the caller */
 };
 
 /*
- * Report what is damaged, if all of it is to be, and it was not reported: arg
- * is a struct damage.
+ * Print text, which describes damage, unless -c was not given or it is d->told.
+ * arg is a struct damage: a warn callback.
  */
 static void
 say(void *arg, const char *text)
@@ -117,7 +116,9 @@ is_stdin(const char *path)
 }
 
 /*
- * A snapshot was read to its end and is in order: is its index, too?
+ * Check the index of snapshot s, which was read from path to its end without
+ * errors, and report if there are no checksums.  Return 0, or -1 after a
+ * message.
  */
 static int
 check_index(const char *path, struct snap *s, const struct listing *ls)
@@ -147,7 +148,7 @@ check_index(const char *path, struct snap *s, const struct listing *ls)
 }
 
 /*
- * Head the listing of a file with its name.
+ * Print the name of a file as a heading.
  */
 static void
 head_file(const char *path)
@@ -157,9 +158,9 @@ head_file(const char *path)
 }
 
 /*
- * List a file that could not be read to its end as far as it goes, and then
- * report why; with -c, also what is damaged in it.  s is what was read of
- * standard input, which cannot be read once more; or NULL.
+ * List the readable part of a damaged file, then print the error; with -c,
+ * print all damage.  s is what was read of standard input, which cannot be read
+ * twice, or NULL.
  */
 static void
 list_damaged(const char *path, const struct listing *ls, struct snap *s)
@@ -222,7 +223,7 @@ main(int argc, char *argv[])
 	size_t i;
 	int rc;
 
-	/* it asks others of ours how far they are */
+	/* SIGUSR1 asks other programs of snap for their progress */
 	signal(SIGUSR1, SIG_IGN);
 	argv = options_take(&cmdline, argc, argv);
 	if (listing.table.json && (listing.segments || listing.records ||

@@ -1,5 +1,5 @@
 /*
- * What the files of snapls share.
+ * Declarations shared by the files of snapls.
  */
 #ifndef SNAPLS_H
 #define SNAPLS_H
@@ -11,49 +11,51 @@ struct listing {
 	bool	 segments;
 	bool	 records;
 	bool	 check;
-	bool	 damaged; /* the file is, which is reported after the list */
+	bool	 damaged; /* the file is damaged, which the caller reports */
 	struct tableopts table;
 };
 
-/* facts.c: what is told of a process, of a stranger's snapshot */
+/* facts.c: facts about a process, from an untrusted snapshot */
 struct facts {
 	char		 name[28];
-	char		 comm[64]; /* the name with any bytes; "": not told */
-	char		 user[28]; /* "-": not told */
-	char		 state[16]; /* in the words of its machine */
+	char		 comm[64]; /* name with all bytes as recorded; "":
+				      unknown */
+	char		 user[28]; /* "-": unknown */
+	char		 state[16]; /* in the words of its operating system */
 	size_t		 threads;
-	uint64_t	 part;	/* of the snapshot: 0 is the first */
-	uint64_t	 origin; /* its number there, if it is another; */
-	char		*excluded; /* owned; lines on what was left out of it,
-				   or NULL */
-	char		*header; /* owned; the first line there, or NULL */
-	struct factlist	 list;	/* its command line, descriptors, and more */
+	uint64_t	 part;	/* part of the snapshot; 0 is the first */
+	uint64_t	 origin; /* process ID in the snapshot it came from */
+	char		*excluded; /* owned; lines about values left out; or
+				      NULL */
+	char		*header; /* owned; first line of that snapshot; or
+				    NULL */
+	struct factlist	 list;	/* command line, descriptors, and more */
 };
 
-struct range {			/* of text or memory */
+struct range {			/* range of text or memory */
 	uint64_t	 first;
 	uint64_t	 last;
-	char		 perm[5]; /* "": not told */
-	const char	*name;	/* borrowed; NULL: a gap */
+	char		 perm[5]; /* "": unknown */
+	const char	*name;	/* borrowed; NULL: in no mapping */
 };
 
-struct sums {			/* of all that a snapshot has */
+struct sums {			/* totals of a snapshot */
 	struct kbcount	 count;
-	struct kbcount	 carried; /* of it, that of files */
-	uint64_t	 mem;	/* bytes of processes */
+	struct kbcount	 carried; /* part of count in embedded files */
+	uint64_t	 mem;	/* bytes of memory of processes */
 	size_t		 processes;
 	size_t		 threads;
 	size_t		 files;
 };
 
-enum {				/* what is told of the taking */
+enum {				/* keys of the file "taken" */
 	TAKEN_TIME, TAKEN_USER, TAKEN_LOGIN, TAKEN_HOST, TAKEN_KERNEL,
 	TAKEN_VERSION, TAKEN_COMMAND, TAKEN_NOTE, TAKEN_KEYS
 };
 
 struct taken {
 	uint64_t	 part;
-	char		*value[TAKEN_KEYS]; /* owned; NULL: not told */
+	char		*value[TAKEN_KEYS]; /* owned; NULL: missing */
 };
 
 typedef void	 (*range_fn)(void *, const struct range *);
@@ -65,21 +67,21 @@ void		 facts_free(struct facts *);
 void		 ranges_each(struct proc *, range_fn, void *);
 void		 sums_get(struct sums *, const struct snap *);
 
-/* taken.c */
+/* taken.c: how the snapshot was taken */
 void		 part_get(const struct linuxrec *, uint64_t *part);
 bool		 taken_get(struct taken *, struct proc *);
 void		 taken_free(struct taken *);
 const char	*taken_key(size_t);
 void		 taken_print(struct taken *, bool all);
 
-/* list.c */
+/* list.c: the listing */
 void		 list_snap(struct snap *, const char *path,
 		    const struct listing *);
 
-/* place.c */
+/* place.c: unit, container and pod */
 void		 list_place(const struct place *, uint64_t pid);
 
-/* objects.c: JSON */
+/* objects.c: members of JSON objects */
 void		 object_snap(const struct snap *, const char *path);
 void		 object_process(const struct proc *, const struct facts *);
 void		 objects_carried(const struct snap *, const char *path);

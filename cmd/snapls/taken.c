@@ -1,6 +1,6 @@
 /*
- * How a snapshot was taken: the file taken of the Linux records of its
- * processes, one in each part, snap(6).  It may be a stranger's.
+ * Print how a snapshot was taken, from the file "taken" in the Linux record of
+ * one process of each part: snap(6).  It is untrusted.
  */
 #include "snapls.h"
 
@@ -17,8 +17,8 @@ static const char *const keys[TAKEN_KEYS] = {
 };
 
 /*
- * Set the value of a key to the rest of a line, which begins with it: of two
- * lines with one key the first counts.
+ * If line begins with a key, set the value of that key in t to the rest of the
+ * line. The first line with a key counts.
  */
 static void
 line_parse(struct taken *t, const char *line)
@@ -34,7 +34,7 @@ line_parse(struct taken *t, const char *line)
 }
 
 /*
- * Set *part to the number of the part of a snapshot that record r is of.
+ * Set *part to the number of the part of a snapshot that record r belongs to.
  */
 void
 part_get(const struct linuxrec *r, uint64_t *part)
@@ -46,9 +46,8 @@ part_get(const struct linuxrec *r, uint64_t *part)
 }
 
 /*
- * Set *t to what process p tells of the taking of its part of the snapshot, to
- * be freed with taken_free.  Return false, with nothing to be freed, where it
- * tells nothing.
+ * Set *t to the values of the file "taken" of process p; free it with
+ * taken_free. Return false, with nothing to free, if there is no such file.
  */
 bool
 taken_get(struct taken *t, struct proc *p)
@@ -69,7 +68,7 @@ taken_get(struct taken *t, struct proc *p)
 }
 
 /*
- * Free what t has.
+ * Free the members that t owns.
  */
 void
 taken_free(struct taken *t)
@@ -81,7 +80,7 @@ taken_free(struct taken *t)
 }
 
 /*
- * Return what key i is called.
+ * Return the name of key i.
  */
 const char *
 taken_key(size_t i)
@@ -90,7 +89,7 @@ taken_key(size_t i)
 }
 
 /*
- * Print a word before a value, and the value, if there is one.
+ * Print word and value, unless value is NULL.
  */
 static void
 value_print(const char *word, char *value)
@@ -100,8 +99,9 @@ value_print(const char *word, char *value)
 }
 
 /*
- * Print in words, in a line, when and by whom t was taken; with all, also with
- * what; and why, if that was noted.
+ * Print a line that says when, by whom, where and why t was taken.  If all is
+ * true, also print the version and command line; else print nothing if there is
+ * no note.
  */
 void
 taken_print(struct taken *t, bool all)
