@@ -1,6 +1,7 @@
 /*
- * What entries of files.img have beside what the keys of a file say, of kinds
- * that have no file of their own: pipes, epoll, timers, memfd, pidfd.
+ * Set the fields of entries in files.img that no key of the record supplies,
+ * for kinds without a source file of their own: pipes, epoll, timers, memfd,
+ * pidfd.
  */
 #include "open.h"
 
@@ -8,8 +9,8 @@
 #include <inttypes.h>
 
 /*
- * Add what is in a pipe or FIFO, and what it can hold, to an image: once for
- * all its ends.
+ * Append the buffered bytes and the capacity of pipe or FIFO f to the image
+ * name, once for all its ends.
  */
 static int
 pipe_data(struct criumake *m, const struct makeopen *f, uint32_t magic,
@@ -40,8 +41,9 @@ pipe_data(struct criumake *m, const struct makeopen *f, uint32_t magic,
 }
 
 /*
- * The functions that follow set what the keys of open file f do not say in its
- * message, which has them, and make what belongs to it elsewhere.
+ * The functions below set the fields of msg, the message of open file f, that
+ * no key supplies, and write the other images that f needs.  They return 0, or
+ * -1 with errstr set.
  */
 
 int
@@ -82,8 +84,8 @@ makeepoll_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * A periodic timer that has expired and was not read yet has nothing left,
- * which would stop it: let it begin its interval.
+ * A periodic timer that expired and was not read has no time left.  Writing 0
+ * would disarm the timer, so start a full interval instead.
  */
 int
 maketimerfd_write(struct criumake *m, const struct makeopen *f, void *msg)

@@ -1,7 +1,7 @@
 /*
- * The descriptors that are restored: fdinfo-N.img; locks on files, and leases,
- * which the record has in the fdinfo of each: filelocks.img; and where a
- * process is: fs-N.img.
+ * Write the descriptors of each process (fdinfo-N.img), its locks and leases,
+ * which the record has in fdinfo/FD (filelocks.img), and its working and root
+ * directories (fs-N.img).
  */
 #include "open.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 /*
- * Make fdinfo-N.img: the descriptors of process t.
+ * Write fdinfo-N.img, the descriptors of process t.
  */
 static int
 fdinfo_write(struct criumake *m, struct maketask *t)
@@ -35,8 +35,9 @@ fdinfo_write(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Add a lock that process t has by a descriptor.  criu knows the kinds by a
- * bit each, and a lease that is being broken by another (its file-lock.h).
+ * Append lock l, which process t holds through descriptor fd, to filelocks.img.
+ * criu has a bit for each kind of lock, and one for a lease that is being
+ * broken (its file-lock.h).
  */
 static int
 lock_add(struct criumake *m, const struct maketask *t, uint64_t fd,
@@ -65,8 +66,8 @@ lock_add(struct criumake *m, const struct maketask *t, uint64_t fd,
 }
 
 /*
- * Add the locks that a descriptor of t tells of: those of the process that it
- * has by this open file description, and, once, those of that itself.
+ * Append the locks listed in the fdinfo of descriptor fd of t: POSIX locks of
+ * the process each time, locks of the open file description only once.
  */
 static int
 fd_locks(struct criumake *m, const struct maketask *t, const struct makefd *fd)
@@ -91,8 +92,9 @@ fd_locks(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 }
 
 /*
- * Add the locks of process t to filelocks.img.  Descriptors that are one open
- * file description tell of the same locks: the first one counts.
+ * Append the locks of process t to filelocks.img.  If several descriptors share
+ * an open file description, only the first is used, for all list the same
+ * locks.
  */
 static int
 locks_write(struct criumake *m, struct maketask *t)
@@ -111,9 +113,9 @@ locks_write(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Set *id to the number, in files.img, of a directory that is deleted, which
- * a link of the record leads to.  Return 1; 0, if too little is known of it;
- * or -1.
+ * Add a deleted directory, to which the link "name" of the record of t leads,
+ * to files.img and set *id to its number.  Return 1, 0 if too little is
+ * recorded about it, or -1 with errstr set.
  */
 static int
 gone_get(struct criumake *m, struct maketask *t, const char *name,
@@ -142,8 +144,8 @@ gone_get(struct criumake *m, struct maketask *t, const char *name,
 }
 
 /*
- * Set *id to the number, in files.img, of the directory that a link of the
- * record leads to, cwd or root.
+ * Add the directory to which the link "name" (cwd or root) of the record of t
+ * leads to files.img, and set *id to its number.
  */
 static int
 dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
@@ -172,8 +174,9 @@ dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
 }
 
 /*
- * Make fs-N.img of t, and fdinfo-N.img unless it is another's.  Return 0, or -1
- * with errstr.
+ * Write fs-N.img of process t, and also fdinfo-N.img and its locks unless it
+ * shares the descriptor table of another process.  Return 0, or -1 with errstr
+ * set.
  */
 int
 makefd_write(struct criumake *m, struct maketask *t)

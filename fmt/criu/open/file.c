@@ -1,11 +1,11 @@
 /*
- * Open files as CRIU images: an entry in files.img for each.
+ * Write files.img: an entry for each open file.
  */
 #include "open.h"
 
 /*
- * Add open file f to files.img, with what belongs to it elsewhere: a message of
- * what its keys say.
+ * Add an entry for open file f to files.img, filled from its keys, and write
+ * the other images that f needs.
  */
 static int
 open_write(struct criumake *m, struct makeopen *f)
@@ -28,9 +28,10 @@ open_write(struct criumake *m, struct makeopen *f)
 }
 
 /*
- * Return what must stand before open file f, or NULL.  criu knows the peer of
- * a socket only if it has read it, or if that has the socket for its own peer
- * (try_resolve_unix_peer of its sk-unix.c).  Nothing must stand before that.
+ * Return the open file that must be written before f, or NULL.  criu knows the
+ * peer of a socket only if it has already read the peer, or if the peer names
+ * the socket as its own peer (try_resolve_unix_peer of its sk-unix.c).  The
+ * returned file needs no other file before itself.
  */
 static struct makeopen *
 open_before(const struct criumake *m, const struct makeopen *f)
@@ -45,8 +46,8 @@ open_before(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Add to files.img the open files that can be restored, and make what is in
- * them.  Return 0, or -1 with errstr.
+ * Add each open file that can be restored to files.img, with its content.
+ * Return 0, or -1 with errstr set.
  */
 int
 makefile_write(struct criumake *m)

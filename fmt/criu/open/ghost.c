@@ -1,6 +1,6 @@
 /*
- * Deleted files as CRIU images: remap-fpath.img, and a ghost-file-N.img of
- * each inode, whose content is carried along in the snapshot.
+ * Write deleted files as CRIU images: remap-fpath.img, and for each inode a
+ * ghost-file-N.img, whose content is embedded in the snapshot.
  */
 #include "open.h"
 #include "vec.h"
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 /*
- * Return what is carried along of inode ino on device dev, or NULL.
+ * Return the embedded file with inode ino on device dev, or NULL.
  */
 struct proc *
 makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
@@ -20,8 +20,9 @@ makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Set v to the numbers that the record of what is carried along has in a file
- * (words_form).  Return whether it has.
+ * Parse the file name in the record of embedded file p, whose numbers have the
+ * given form (words_form), and store them in v.  Return whether the file is
+ * there and valid.
  */
 static bool
 content_numbers(const struct proc *p, const char *name, const char *form,
@@ -37,7 +38,7 @@ content_numbers(const struct proc *p, const char *name, const char *form,
 }
 
 /*
- * Return the size of p, which is carried along, in bytes.
+ * Return the size of embedded file p in bytes.
  */
 uint64_t
 makereg_size(const struct proc *p)
@@ -50,9 +51,8 @@ makereg_size(const struct proc *p)
 }
 
 /*
- * Note if a part of a file is missing that no name leads to.  p is what is
- * carried along of it, the process whose executable it is, or NULL of an
- * empty one.
+ * Record if part of the content of a deleted file is missing. p is its embedded
+ * file, or the process whose executable it is, or NULL for an empty file.
  */
 static int
 content_check(struct criumake *m, const struct proc *p)
@@ -66,10 +66,12 @@ content_check(struct criumake *m, const struct proc *p)
 	    im->missing[0].reason);
 }
 
-enum { MODE, NLINK, UID, GID, ATIME, MTIME, NUMBERS };	/* of inode */
+/* numbers in the file "inode" of the record of an embedded file */
+enum { MODE, NLINK, UID, GID, ATIME, MTIME, NUMBERS };
 
 /*
- * Set v to what is told of the inode of what is carried along, if it is.
+ * Set v to the attributes of the inode of embedded file p.  Return false if p
+ * is NULL or its record lacks them.
  */
 static bool
 content_inode(const struct proc *p, uint64_t v[NUMBERS])
@@ -78,8 +80,8 @@ content_inode(const struct proc *p, uint64_t v[NUMBERS])
 }
 
 /*
- * Return how many names the file has whose content p is, which is carried
- * along, or 0.
+ * Return the number of hard links of the file whose embedded content is p, or 0
+ * if that is not recorded.
  */
 uint64_t
 makeghost_names(const struct proc *p)
@@ -90,7 +92,8 @@ makeghost_names(const struct proc *p)
 }
 
 /*
- * Set t to a time of so many nanoseconds, which may be less than 0.
+ * Set t to ns, in nanoseconds since 1970; as a signed number it may be
+ * negative.
  */
 static void
 time_set(Criu__Timeval *t, uint64_t ns)
@@ -109,7 +112,7 @@ time_set(Criu__Timeval *t, uint64_t ns)
 }
 
 /*
- * Set *n to what open file f tells of its inode.
+ * Set *n to what the keys of open file f say about its inode.
  */
 void
 makeghost_inode(struct makeinode *n, const struct makeopen *f)
@@ -129,7 +132,7 @@ makeghost_inode(struct makeinode *n, const struct makeopen *f)
 }
 
 /*
- * Fill in ghost-file-N.img of an inode.
+ * Fill in im, the ghost-file-N.img of inode n.
  */
 static void
 ghost_write(const struct criumake *m, struct made *im, struct proc *content,
@@ -170,8 +173,8 @@ ghost_write(const struct criumake *m, struct made *im, struct proc *content,
 }
 
 /*
- * Set *id to the number of the ghost-file-N.img of an inode, which is made
- * when it is first asked for.
+ * Set *id to the number of the ghost-file-N.img of inode n; create the image if
+ * this is the first request for it.
  */
 static int
 ghost_get(struct criumake *m, struct proc *content, const struct makeinode *n,
@@ -198,9 +201,9 @@ ghost_get(struct criumake *m, struct proc *content, const struct makeinode *n,
 }
 
 /*
- * Let file id, which has inode n, be restored from its content, for no name
- * leads to it any more; content is NULL of an empty file, or of what has none.
- * Return 0, or -1 with errstr.
+ * Mark file id of files.img, with inode n, as deleted, so that criu creates it
+ * from content. content is NULL if the file is empty or of a type without
+ * content. Return 0, or -1 with errstr set.
  */
 int
 makeghost_add(struct criumake *m, uint32_t id, struct proc *content,

@@ -1,6 +1,6 @@
 /*
- * Why files with names, pipes, UNIX sockets and what has no name cannot be
- * restored.
+ * Return why an open file cannot be restored: files with names, pipes, UNIX
+ * sockets, and files of the kernel that have no name, such as an eventfd.
  */
 #include "open.h"
 
@@ -8,7 +8,7 @@
 #include <limits.h>
 
 /*
- * Return why a pipe cannot be restored, or NULL.
+ * Return why pipe f cannot be restored, or NULL if it can.
  */
 const char *
 makepipe_obstacle(struct criumake *m, const struct makeopen *f)
@@ -23,8 +23,8 @@ makepipe_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why a UNIX socket that is connected to none cannot be restored, or
- * NULL.
+ * Return why UNIX socket f, which has no peer, cannot be restored, or NULL if
+ * it can.
  */
 static const char *
 single_obstacle(const struct criumake *m, const struct makeopen *f)
@@ -59,7 +59,7 @@ single_obstacle(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why a UNIX socket cannot be restored, or NULL.
+ * Return why UNIX socket f cannot be restored, or NULL if it can.
  */
 const char *
 makeunix_obstacle(struct criumake *m, const struct makeopen *f)
@@ -88,15 +88,15 @@ makeunix_obstacle(struct criumake *m, const struct makeopen *f)
 		return NULL;
 	if (s[SOCK_TYPE] != TYPE_DGRAM || peer->namelen == 0)
 		return "a socket whose other end is not in the snapshot";
-	/* nobody can connect to it any more: unix_may_send of the kernel's
-	   net/unix/af_unix.c */
+	/* The kernel lets nobody else connect to the peer: unix_may_send of
+	   its net/unix/af_unix.c. */
 	return peer->v[OK_SOCKET][SOCK_PEER] == 0 ? NULL :
 	    "a socket that is connected to one that is connected to another";
 }
 
 /*
- * Return a descriptor of t that leads to the open file of a number of the
- * record, descriptor wish if that does; or NULL.
+ * Return a descriptor of t that leads to the open file numbered key, preferably
+ * descriptor wish; NULL if there is none.
  */
 static const struct makefd *
 fd_find(const struct maketask *t, uint64_t key, uint64_t wish)
@@ -108,9 +108,9 @@ fd_find(const struct maketask *t, uint64_t key, uint64_t wish)
 }
 
 /*
- * Return why an epoll set cannot be restored, or NULL.  What it waits for
- * must be open in the process that is to make it, whose descriptors its
- * targets are given.
+ * Return why epoll set f cannot be restored, or NULL if it can.  The process
+ * that creates the set again must have each of its files open; set the
+ * descriptor numbers of the targets to those of that process.
  */
 const char *
 makeepoll_obstacle(struct criumake *m, const struct makeopen *f)
@@ -135,8 +135,9 @@ makeepoll_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return whether f is a POSIX message queue of the mount namespace that is
- * made, where there are none: the kernel has it on a mount of its own.
+ * Return whether f is a POSIX message queue of the mount namespace that criu
+ * creates anew.  The new namespace has no such queues, because the kernel keeps
+ * them on a mount of its own.
  */
 bool
 makehinders_queue(const struct criumake *m, const struct makeopen *f)
@@ -146,7 +147,7 @@ makehinders_queue(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why a file with a name cannot be restored, or NULL.
+ * Return why f, a file with a name, cannot be restored, or NULL if it can.
  */
 const char *
 makenamed_obstacle(struct criumake *m, const struct makeopen *f)
@@ -168,7 +169,7 @@ makenamed_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why an eventfd cannot be restored, or NULL.
+ * Return why eventfd f cannot be restored, or NULL if it can.
  */
 const char *
 makeeventfd_obstacle(struct criumake *m, const struct makeopen *f)
@@ -179,7 +180,7 @@ makeeventfd_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why a memfd cannot be restored, or NULL.
+ * Return why memfd f cannot be restored, or NULL if it can.
  */
 const char *
 makememfd_obstacle(struct criumake *m, const struct makeopen *f)
@@ -189,8 +190,8 @@ makememfd_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why f, a pidfd, cannot be restored, or NULL. criu opens it before
- * there are threads.
+ * Return why pidfd f cannot be restored, or NULL if it can.  A pidfd of a
+ * thread cannot, because criu opens pidfds before it creates threads.
  */
 const char *
 makepidfd_obstacle(struct criumake *m, const struct makeopen *f)
@@ -199,7 +200,7 @@ makepidfd_obstacle(struct criumake *m, const struct makeopen *f)
 
 	if (!makeopen_has(f, OK_PID) || f->v[OK_PID][0] == 0)
 		return "a pidfd of who is not known";
-	if ((int64_t)f->v[OK_PID][0] == -1)	/* it has ended */
+	if ((int64_t)f->v[OK_PID][0] == -1)	/* the process has ended */
 		return NULL;
 	t = maketask_find(m, f->v[OK_PID][0]);
 	if (f->v[OK_FLAGS][0] & O_EXCL || (t != NULL &&

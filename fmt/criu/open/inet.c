@@ -1,11 +1,10 @@
 /*
- * Sockets of the internet: whether one can be restored, what of it is not as it
- * was, and its entry in files.img.
+ * Write entries for IPv4 and IPv6 sockets to files.img; decide whether a socket
+ * can be restored, and record what is lost of it.
  *
- * criu makes a socket, binds it, and has it listen or connects it; of TCP, a
- * connection is only made anew with the state that it had (tcp-stream-N.img).
- * Without that it can be closed: criu restore --tcp-close makes a socket of
- * it that was shut down.
+ * criu creates a socket, binds it, and lets it listen or connects it.  It
+ * restores a TCP connection only from its recorded state (tcp-stream-N.img).
+ * Without that, criu restore --tcp-close leaves a socket that was shut down.
  */
 #include "open.h"
 
@@ -15,11 +14,11 @@
 #include <string.h>
 
 enum {
-	FAMILY_V4 = 2, FAMILY_V6 = 10,	/* of linux/socket.h */
-	MPTCP = 262			/* of uapi/linux/in.h */
+	FAMILY_V4 = 2, FAMILY_V6 = 10,	/* values of linux/socket.h */
+	MPTCP = 262			/* value of uapi/linux/in.h */
 };
 
-enum { MOST = 16 };		/* connections that are told one by one */
+enum { MOST = 16 };		/* connections that are reported one by one */
 
 static unsigned int
 protocol_of(const struct makeopen *f)
@@ -34,8 +33,8 @@ is_v6(const struct makeopen *f)
 }
 
 /*
- * Note of descriptor fd of t, whose connection has ended, what waits there and
- * is lost.
+ * Record what is lost of descriptor fd of t, a socket whose connection has
+ * ended: unread bytes and the pending error.
  */
 static int
 ended_note(struct criumake *m, const struct maketask *t,
@@ -54,8 +53,8 @@ ended_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Return whether an address is one of those that count on a link alone:
- * needs_scope_id of criu's sk-inet.c.
+ * Return whether address a of f is link-local, that is, needs an interface
+ * name: needs_scope_id of criu's sk-inet.c.
  */
 static bool
 is_linklocal(const struct makeopen *f, const struct makeaddress *a)
@@ -101,7 +100,7 @@ option_is(const struct makeopen *f, const char *name)
 }
 
 /*
- * Return why f, a socket of the internet, cannot be restored, or NULL.
+ * Return why f, an IPv4 or IPv6 socket, cannot be restored, or NULL if it can.
  */
 const char *
 makeinet_obstacle(struct criumake *m, const struct makeopen *f)
@@ -127,17 +126,18 @@ makeinet_obstacle(struct criumake *m, const struct makeopen *f)
 		return NULL;
 	if (is_linklocal(f, &n->remote) && !is_linklocal(f, &n->local))
 		return "connected on a link that is not known";
-	/* criu restores SO_BROADCAST later */
+	/* criu sets SO_BROADCAST only after it has connected the socket */
 	if (!is_v6(f) && n->remote.word[0] == UINT32_MAX)
 		return "connected to a broadcast address";
-	/* criu takes it for a connection: tcp_connection of its sk-inet.c */
+	/* criu would take it for a connection: tcp_connection of its
+	   sk-inet.c */
 	return f->v[OK_SOCKET][SOCK_TYPE] == TYPE_RAW &&
 	    protocol_of(f) == IPPROTO_TCP ? "raw, and connected" : NULL;
 }
 
 /*
- * Return of which kind the reason is that f, a socket of the internet, cannot
- * be restored: by its protocol, where that is told.
+ * Return the class of the reason why f, an IPv4 or IPv6 socket, cannot be
+ * restored; it depends on the protocol, if that is recorded.
  */
 enum makewhy
 makeinet_kind(const struct makeopen *f)
@@ -159,8 +159,8 @@ makeinet_kind(const struct makeopen *f)
 }
 
 /*
- * Note of descriptor fd of t, whose socket is restored, what of that is not as
- * it was.  Return 0, or -1 with errstr.
+ * Record what is lost of descriptor fd of t, an IPv4 or IPv6 socket that is
+ * restored.  Return 0, or -1 with errstr set.
  */
 int
 makeinet_note(struct criumake *m, const struct maketask *t,
@@ -190,8 +190,8 @@ makeinet_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Note how many connections are closed of which makeinet_note has said nothing.
- * Return 0, or -1 with errstr.
+ * Record the number of closed connections that makeinet_note has not reported
+ * one by one.  Return 0, or -1 with errstr set.
  */
 int
 makeinet_rest(struct criumake *m)
@@ -201,7 +201,8 @@ makeinet_rest(struct criumake *m)
 }
 
 /*
- * Set family, protocol and addresses, and what was shut down.
+ * Set the family, protocol and addresses of f in p, and how far it is shut
+ * down.
  */
 static void
 address_put(const struct criumake *m, const struct makeopen *f,
@@ -211,8 +212,8 @@ address_put(const struct criumake *m, const struct makeopen *f,
 	struct makeinet *n = f->inet;
 	bool ended;
 
-	/* it was connected, and is not any more: all that is left of it is
-	   that it was shut down */
+	/* Of a connection that has ended, restore only that it was shut
+	   down, without its addresses. */
 	ended = maketcp_ended(f) && !maketcp_goes(m, f);
 	p->family = is_v6(f) ? FAMILY_V6 : FAMILY_V4;
 	p->proto = protocol_of(f) == MPTCP ? IPPROTO_TCP : protocol_of(f);
@@ -234,8 +235,8 @@ address_put(const struct criumake *m, const struct makeopen *f,
 }
 
 /*
- * Set the message of f, a socket of the internet, and make what its connection
- * is.  Return 0, or -1 with errstr.
+ * Set msg, the message of IPv4 or IPv6 socket f, and write the state of its
+ * connection.  Return 0, or -1 with errstr set.
  */
 int
 makeinet_write(struct criumake *m, const struct makeopen *f, void *msg)

@@ -1,7 +1,7 @@
 /*
- * The kinds of open files: which criu restores, as what, and which functions
- * know more of one than its keys; and which of those that are open can be
- * restored.
+ * The table of the kinds of open files: how criu restores each, and the
+ * functions that handle what its keys do not say.  Decide which open files can
+ * be restored.
  */
 #include "calls.h"
 #include "vec.h"
@@ -56,7 +56,7 @@ static const struct makekind kinds[KIND_MAX] = {
 };
 
 /*
- * Return what there is to know of the kind of open file f.
+ * Return the table entry of the kind of open file f.
  */
 const struct makekind *
 makekind_get(const struct makeopen *f)
@@ -65,7 +65,8 @@ makekind_get(const struct makeopen *f)
 }
 
 /*
- * Return which ends of a pipe or FIFO f is, if it is restored.
+ * Return the ends of a pipe or FIFO that f is open for, as bits of PIPE_BOTH,
+ * or 0 if f is not restored.
  */
 static unsigned int
 ends_of(const struct makeopen *f)
@@ -83,7 +84,7 @@ ends_of(const struct makeopen *f)
 }
 
 /*
- * Find out which ends are restored of each inode.
+ * Set "ends" of each open file to the ends of its inode that are restored.
  */
 static void
 ends_find(struct criumake *m)
@@ -102,7 +103,7 @@ ends_find(struct criumake *m)
 }
 
 /*
- * Return why an open file cannot be restored, or NULL.
+ * Return why open file f cannot be restored, or NULL if it can.
  */
 static const char *
 open_obstacle(struct criumake *m, const struct makeopen *f)
@@ -117,7 +118,7 @@ open_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return of which kind the reason is that f cannot be restored.
+ * Return the class of the reason why f cannot be restored.
  */
 static enum makewhy
 open_kind(const struct criumake *m, const struct makeopen *f)
@@ -135,8 +136,8 @@ open_kind(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Note a descriptor whose file cannot be restored.  Its type may say more
- * than the record's own sentence.
+ * Record that descriptor fd of process t cannot be restored.  The kind of its
+ * file may give a more exact name than the reason in fd->open->why does.
  */
 static int
 fd_refuse(struct criumake *m, struct maketask *t,
@@ -157,8 +158,8 @@ fd_refuse(struct criumake *m, struct maketask *t,
 }
 
 /*
- * Note what of a descriptor that is restored is not as it was: once of all that
- * lead to one file.
+ * Record what is lost in the restored descriptor fd of t; only once for all
+ * descriptors of the same open file.
  */
 static int
 fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
@@ -175,14 +176,15 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 }
 
 /*
- * Find out which of the open files cannot be restored, and note it of each
- * descriptor.  What is left out may be what another needs.  Return 0, or -1
- * with errstr.
+ * Decide which open files cannot be restored, and record it for each of their
+ * descriptors.  Repeat until nothing changes, because a file that is left out
+ * may be needed by another.  Return 0, or -1 with errstr set.
  */
 int
 makejudge_opens(struct criumake *m)
 {
-	enum { ROUNDS = 64 };	/* more than epoll sets can be nested */
+	enum { ROUNDS = 64 };	/* more than the kernel allows epoll sets to
+				   nest */
 	struct maketask *t;
 	const char *why;
 	size_t i, k, round;

@@ -1,16 +1,16 @@
 /*
- * Netlink sockets as CRIU images: their entries in files.img.
+ * Write entries for netlink sockets to files.img.
  */
 #include "open.h"
 
-enum {				/* numbers of OK_NETLINK */
+enum {				/* indexes of the numbers of OK_NETLINK */
 	NETLINK_TYPE, NETLINK_PROTOCOL, NETLINK_PORT, NETLINK_TOPORT,
 	NETLINK_TOGROUPS
 };
 
 /*
- * Return the groups that f, a netlink socket, is a member of, from 1, a bit for
- * each; the 33rd is that of all others.
+ * Return the multicast groups of netlink socket f as a set of bits: bit 0 is
+ * group 1, and bit 32 means any group above 32.
  */
 static uint64_t
 members_of(const struct makeopen *f)
@@ -28,7 +28,7 @@ members_of(const struct makeopen *f)
 }
 
 /*
- * Return why f, a netlink socket, cannot be restored, or NULL.
+ * Return why netlink socket f cannot be restored, or NULL if it can.
  */
 const char *
 makenetlink_obstacle(struct criumake *m, const struct makeopen *f)
@@ -44,13 +44,14 @@ makenetlink_obstacle(struct criumake *m, const struct makeopen *f)
 		return "a netlink socket of a group above 32";
 	if (members_of(f) != 0 && v[NETLINK_PORT] == 0)
 		return "a netlink socket of a group, without an address";
-	/* criu connects it to a group as well, to some if there is none */
+	/* criu would connect it to a multicast group as well, even if it has
+	   none */
 	return v[NETLINK_TOPORT] != 0 && v[NETLINK_TOGROUPS] == 0 ?
 	    "a netlink socket that is connected to another" : NULL;
 }
 
 /*
- * Set the message of netlink socket f.  Return 0, or -1 with errstr.
+ * Set msg, the message of netlink socket f.  Return 0, or -1 with errstr set.
  */
 int
 makenetlink_write(struct criumake *m, const struct makeopen *f, void *msg)

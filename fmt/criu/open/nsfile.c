@@ -1,7 +1,8 @@
 /*
- * Namespaces that are open, setns(2), as CRIU images.  criu opens that of a
- * process with the number, so processes have one of those that are open, and
- * criu has the same, for nothing is to be made (namespace/spaces.c).
+ * Write open namespaces (setns(2)) as CRIU images.  criu opens a namespace of a
+ * process that has the given namespace ID.  So give the ID of the open
+ * namespace to the restored processes; it is the namespace that criu is in,
+ * because none is created (namespace/spaces.c).
  */
 #include "open.h"
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ID = 16 };		/* above those of namespace/spaces.c */
+enum { FIRST_ID = 16 }; /* the IDs below are used by namespace/spaces.c */
 
 static const struct nskind {
 	const char	*name;
@@ -21,7 +22,7 @@ static const struct nskind {
 };
 
 /*
- * Return which kind of namespace has a name, or NULL.
+ * Return the entry for the kind of namespace with the given name, or NULL.
  */
 static const struct nskind *
 space_find(const char *name)
@@ -35,7 +36,7 @@ space_find(const char *name)
 }
 
 /*
- * Return whether process t is in the namespace that is open as f.
+ * Return whether process t is in the namespace that f refers to.
  */
 static bool
 is_inside(const struct maketask *t, const struct makeopen *f)
@@ -53,7 +54,7 @@ is_inside(const struct maketask *t, const struct makeopen *f)
 }
 
 /*
- * Return why f, a namespace that is open, cannot be restored, or NULL.
+ * Return why f, an open namespace, cannot be restored, or NULL if it can.
  */
 const char *
 makens_obstacle(struct criumake *m, const struct makeopen *f)
@@ -69,7 +70,7 @@ makens_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set the message of namespace f.  Return 0.
+ * Set the fields of msg, the message of open namespace f.  Return 0.
  */
 int
 makens_write(struct criumake *m, const struct makeopen *f, void *msg)
@@ -84,8 +85,8 @@ makens_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * Return the number of the namespace of the kind that flag is, CLONE_NEWNET and
- * so on, if that is open and is not made; or 0.
+ * Return the namespace ID for the kind flag (CLONE_NEWNET and so on) if such a
+ * namespace is open and none is created, or 0.
  */
 uint32_t
 makens_id(const struct criumake *m, uint32_t flag)

@@ -1,27 +1,27 @@
 /*
- * What is open, and what is mapped and has a name, as CRIU images: files.img
- * and those of what such files have in them.
+ * Write CRIU images of open files, and of mapped files that have a name:
+ * files.img and the images that hold the content and state of such files.
  *
- * The lowest first:
+ * The files of this directory; each calls only those above it:
  *
  *	ghost.c		deleted files
  *	regular.c	files with a name
  *	shm.c		shared memory
- *	queue.c		what waits in UNIX sockets
- *	sockopt.c	options of sockets
+ *	queue.c		data queued in UNIX sockets
+ *	sockopt.c	socket options
  *	unix.c		UNIX sockets
- *	standard.c	standard input, output and error that lead outside
+ *	standard.c	standard input, output and error from outside
  *	tty.c		terminals
- *	watch.c		what is watched: inotify, fanotify
+ *	watch.c		inotify and fanotify
  *	nsfile.c	namespaces
  *	netlink.c	netlink sockets
  *	packet.c	packet sockets
- *	tcp.c		connections of TCP
- *	inet.c		sockets of the internet
- *	hinders.c	why others cannot be restored
- *	entry.c		and what their entries have
- *	judge.c		the table of all kinds: what of these can be restored
- *	file.c		files.img, an entry for each
+ *	tcp.c		TCP connections
+ *	inet.c		IPv4 and IPv6 sockets
+ *	hinders.c	why files of other kinds cannot be restored
+ *	entry.c		entries of those kinds in files.img
+ *	judge.c		table of all kinds; decides which files are restored
+ *	file.c		files.img, with an entry for each open file
  *	fd.c		descriptors, and locks
  */
 #ifndef CRIUOPEN_H
@@ -29,29 +29,30 @@
 
 #include "criu/facts/facts.h"
 
-enum {				/* of include/net/tcp_states.h, sys/socket.h */
+enum {				/* values of include/net/tcp_states.h and
+				   sys/socket.h */
 	STATE_ESTABLISHED = 1, STATE_CLOSE = 7, STATE_LISTEN = 10,
 	TYPE_STREAM = 1, TYPE_DGRAM, TYPE_RAW, SHUT_BOTH = 3
 };
 
-enum {				/* ends of a pipe */
+enum {				/* bits: which ends of a pipe */
 	PIPE_READ = 1, PIPE_WRITE = 2, PIPE_BOTH = PIPE_READ | PIPE_WRITE
 };
 
 /* ghost.c */
-struct makeinode {		/* of a deleted file */
+struct makeinode {		/* inode of a deleted file */
 	uint64_t	 dev;
 	uint64_t	 ino;
 	uint32_t	 mode;
 	uint32_t	 uid;
 	uint32_t	 gid;
 	uint32_t	 rdev;
-	bool		 timed;	/* the next two are told */
-	uint64_t	 atime;	/* ns */
-	uint64_t	 mtime;	/* ns */
-	bool		 sized;	/* the next is */
+	bool		 timed;	/* atime and mtime are known */
+	uint64_t	 atime;	/* nanoseconds */
+	uint64_t	 mtime;	/* nanoseconds */
+	bool		 sized;	/* size is known */
 	uint64_t	 size;	/* bytes */
-	char		*leads;	/* borrowed; where a symbolic link leads */
+	char		*leads;	/* borrowed; target of a symbolic link */
 };
 
 struct proc	*makereg_content(struct criumake *, uint64_t, uint64_t);
@@ -78,8 +79,9 @@ int		 makeshm_content(struct criumake *, struct proc *, uint32_t);
 int		 makeshm_write(struct criumake *);
 
 /*
- * Kinds of open files, judge.c: functions of the others that it lists return
- * why one cannot be restored, or NULL; and 0, or -1 with errstr.
+ * Functions that other files of this directory supply for a kind of open file;
+ * judge.c lists them. makeobstacle_fn returns why the file cannot be restored,
+ * or NULL. makenote_fn and makewrite_fn return 0, or -1 with errstr set.
  */
 typedef const char *makeobstacle_fn(struct criumake *, const struct makeopen *);
 typedef int	 makenote_fn(struct criumake *, const struct maketask *,
@@ -88,16 +90,16 @@ typedef int	 makewrite_fn(struct criumake *, const struct makeopen *,
 		    void *);
 
 struct makekind {
-	enum criu_fdtype fd;	/* 0: criu cannot restore it */
-	enum makewhy	 why;	/* the kind of reason that it is not */
-	makeobstacle_fn	*hinders; /* NULL: nothing hinders it */
-	makenote_fn	*note;	/* notes what of a descriptor of a process is
-				   not as it was; NULL: all of it is */
-	size_t		 entry;	/* the offset of its message in FileEntry; 0:
-				   it is one with a name */
-	makewrite_fn	*write;	/* sets what its keys do not say in that
-				   message; NULL: they say all */
-	const char	*never;	/* without fd: what it is */
+	enum criu_fdtype fd;	/* 0: criu cannot restore this kind */
+	enum makewhy	 why;	/* class of the reason, if it is not restored */
+	makeobstacle_fn	*hinders; /* NULL: it can always be restored */
+	makenote_fn	*note;	/* records what is lost in the restored
+				   descriptor; NULL: nothing is */
+	size_t		 entry;	/* offset of its message in FileEntry; 0: a
+				   file with a name */
+	makewrite_fn	*write;	/* sets the fields that no key supplies;
+				   NULL: there are none */
+	const char	*never;	/* if fd is 0: why it cannot be restored */
 };
 
 makeobstacle_fn	 makenamed_obstacle, makepipe_obstacle, makeunix_obstacle,
@@ -115,7 +117,7 @@ makewrite_fn	 makefifo_write, makepipe_write, makeunix_write,
 
 const struct makekind *makekind_get(const struct makeopen *);
 
-/* queue.c: what waits in UNIX sockets */
+/* queue.c: data queued in UNIX sockets */
 int		 makequeue_use(struct criumake *);
 const char	*makequeue_obstacle(const struct criumake *,
 		    const struct makeopen *);
@@ -125,7 +127,7 @@ int		 makequeue_refuse(struct criumake *);
 int		 makequeue_order(struct criumake *);
 int		 makequeue_write(struct criumake *);
 
-/* sockopt.c: options of sockets, in which messages of an entry */
+/* sockopt.c: the message of an entry in which a socket option is stored */
 enum optpart { OPT_SOCKET, OPT_IP, OPT_RAW, OPT_TCP, OPT_V6, OPT_PARTS };
 
 void		 makesocket_options(const struct makeopen *,
@@ -155,7 +157,7 @@ uint32_t	 makens_id(const struct criumake *, uint32_t);
 int		 makepacket_mapped(struct criumake *, struct maketask *,
 		    const struct vma *, uint32_t *);
 
-/* tcp.c: connections of TCP */
+/* tcp.c: TCP connections */
 int		 maketcp_judge(struct criumake *);
 int		 maketcp_write(struct criumake *, const struct makeopen *,
 		    const Criu__TcpOptions *);

@@ -1,18 +1,20 @@
 /*
- * Packet sockets as CRIU images: their entries in files.img.
+ * Write entries for packet sockets to files.img.
  */
 #include "open.h"
 
 #include <arpa/inet.h>
 
-enum { BOUND_PROTOCOL = 1, FRAMES_FLAGS = 4 };	/* numbers of keys */
+enum { BOUND_PROTOCOL = 1, FRAMES_FLAGS = 4 };	/* indexes of numbers of
+						   OK_BOUND and OK_FRAMES */
 
-enum {				/* of FRAMES_FLAGS: linux/packet_diag.h */
+enum {				/* bits in the number FRAMES_FLAGS:
+				   linux/packet_diag.h */
 	FLAG_AUXDATA = 2, FLAG_ORIGDEV = 4, FLAG_VNETHDR = 8, FLAG_LOSS = 16
 };
 
 /*
- * Return why f, a packet socket, cannot be restored, or NULL.
+ * Return why packet socket f cannot be restored, or NULL if it can.
  */
 const char *
 makepacket_obstacle(struct criumake *m, const struct makeopen *f)
@@ -33,7 +35,7 @@ makepacket_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set the message of packet socket f.  Return 0, or -1 with errstr.
+ * Set msg, the message of packet socket f.  Return 0, or -1 with errstr set.
  */
 int
 makepacket_write(struct criumake *m, const struct makeopen *f, void *msg)
@@ -69,9 +71,9 @@ makepacket_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * Set *id to the file by whose descriptor t has mapped the rings of a packet
- * socket at v.  Return 1; 0 when it is noted that it cannot be restored; or -1
- * with errstr.
+ * Set *id to the number of the packet socket whose rings t has mapped at v.
+ * Return 1, 0 if the mapping cannot be restored, with the reason recorded, or
+ * -1 with errstr set.
  */
 int
 makepacket_mapped(struct criumake *m, struct maketask *t, const struct vma *v,

@@ -1,6 +1,6 @@
 /*
- * What waits in UNIX sockets as a CRIU image: sk-queues.img, with the
- * descriptors that were sent along.
+ * Write sk-queues.img: the data queued in UNIX sockets, and the descriptors
+ * that were sent with it.
  */
 #include "open.h"
 #include "vec.h"
@@ -9,13 +9,13 @@
 #include <stdlib.h>
 
 enum {
-	PIECE = 32768,		/* bytes of a stream that are sent at once */
+	PIECE = 32768, /* most bytes of a stream in one packet of the image */
 	RIGHTS = 1		/* SCM_RIGHTS */
 };
 
 /*
- * Let the open files be used that wait in sockets that are, and so on in those
- * that wait themselves.  Return 0, or -1 with errstr.
+ * Mark open files as used if they are queued in a used socket; follow sockets
+ * that are queued themselves.  Return 0, or -1 with errstr set.
  */
 int
 makequeue_use(struct criumake *m)
@@ -45,8 +45,7 @@ makequeue_use(struct criumake *m)
 }
 
 /*
- * Return the socket to which o is connected, if it is written; NULL if there is
- * none.
+ * Return the socket to which o is connected if o is restored, or NULL.
  */
 static struct makeopen *
 sent_to(const struct criumake *m, const struct makeopen *o)
@@ -56,9 +55,10 @@ sent_to(const struct criumake *m, const struct makeopen *o)
 }
 
 /*
- * Return the socket that waits for o to be there: when criu comes to what waits
- * in a socket, one that sends to it is to send that again.  Of two that are
- * connected to each other nobody else counts.
+ * Return the socket whose turn must wait for o.  When criu restores the data
+ * queued in a socket, it sends the data from a connected socket, which must
+ * exist by then. If two sockets are connected to each other, only these two
+ * count.
  */
 static struct makeopen *
 waits_for(const struct criumake *m, const struct makeopen *o)
@@ -75,8 +75,8 @@ waits_for(const struct criumake *m, const struct makeopen *o)
 }
 
 /*
- * Take the turn of socket f, if descriptors wait in it and nothing else is
- * waited for.
+ * Append socket f to m->turn if descriptors are queued in it and it waits for
+ * no other socket.
  */
 static int
 turn_take(struct criumake *m, struct makeopen *f)
@@ -94,7 +94,8 @@ turn_take(struct criumake *m, struct makeopen *f)
 }
 
 /*
- * Let open file o be there, and those take their turn that waited for it.
+ * Mark open file o as present, and give a turn to o and to the socket that
+ * waited for o, if they are ready.
  */
 static int
 there_set(struct criumake *m, struct makeopen *o)
@@ -111,10 +112,10 @@ there_set(struct criumake *m, struct makeopen *o)
 }
 
 /*
- * Find the order in which descriptors can be restored that wait in sockets.
- * criu goes through what waits from the first to the last, and who sends it
- * again must be known by then: a process has it, or it has been sent itself
- * (prepare_scms of its sk-queue.c).  Return 0, or -1 with errstr.
+ * Find an order in which queued descriptors can be restored.  criu goes through
+ * the queues from first to last, and must already know the sender of each:
+ * either a process has it, or it was received from an earlier queue
+ * (prepare_scms of its sk-queue.c).  Return 0, or -1 with errstr set.
  */
 int
 makequeue_order(struct criumake *m)
@@ -152,8 +153,8 @@ makequeue_order(struct criumake *m)
 }
 
 /*
- * Return whether nobody can send to socket f, which no process has, but one
- * that criu makes for that, of the process that has f.
+ * Return whether no socket can send to f, a queued socket that no process has.
+ * (To refill the queue of f criu creates a sender in the process that has f.)
  */
 static bool
 is_deserted(const struct makeopen *f)
@@ -167,7 +168,7 @@ is_deserted(const struct makeopen *f)
 }
 
 /*
- * Return why what waits in socket f cannot be restored, or NULL.
+ * Return why the data queued in socket f cannot be restored, or NULL if it can.
  */
 const char *
 makequeue_obstacle(const struct criumake *m, const struct makeopen *f)
@@ -195,18 +196,19 @@ makequeue_obstacle(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Note what of descriptor fd of t, a UNIX socket, is restored without.  Return
- * 0, or -1 with errstr.
+ * Record that sender credentials queued in UNIX socket fd of t are lost.
+ * Return 0, or -1 with errstr set.
  */
 int
 makequeue_note(struct criumake *m, const struct maketask *t,
     const struct makefd *fd)
 {
-	enum { NOBODY = 65534 };	/* where the kernel does not know who */
+	enum { NOBODY = 65534 };	/* the kernel's UID and GID of an
+					   unknown sender */
 	const struct openline *l;
 	size_t n;
 
-	/* PACKET UID GID PID */
+	/* numbers of the line: PACKET UID GID PID */
 	for (l = makekeys_lines(fd->open, OK_SENDER, &n); n > 0; n--, l++)
 		if (l->v[1] != NOBODY || l->v[2] != NOBODY || l->v[3] != 0)
 			return make_refuse(m, t, fd, WHY_CREDENTIALS, "the "
@@ -215,8 +217,8 @@ makequeue_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Note the files that cannot be restored and that no process has, for they wait
- * in a socket.  Return 0, or -1 with errstr.
+ * Record each file that cannot be restored and that no process has, because it
+ * is only queued in a socket.  Return 0, or -1 with errstr set.
  */
 int
 makequeue_refuse(struct criumake *m)
@@ -235,9 +237,9 @@ makequeue_refuse(struct criumake *m)
 }
 
 /*
- * Add a packet of n bytes, the nth of those that wait at socket f, to image b;
- * *next is the first of the descriptors that were not sent yet.  All files have
- * their numbers.
+ * Append packet number nth of the queue of socket f, n bytes at data, to image
+ * b. *next is the index of the first descriptor that is not yet written.  All
+ * files must already have their numbers.
  */
 static int
 packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
@@ -277,8 +279,9 @@ packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
 }
 
 /*
- * Add what waits at UNIX socket f, which is written, as all files are that it
- * has, to sk-queues.img: packets, or the bytes of a stream in pieces.
+ * Append the queue of UNIX socket f to sk-queues.img: packets, or the bytes of
+ * a stream in pieces.  The entries of f and of its queued descriptors are
+ * already written.
  */
 static int
 queue_write(struct criumake *m, const struct makeopen *f)
@@ -317,7 +320,8 @@ queue_write(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Make sk-queues.img, after all files.  Return 0, or -1 with errstr.
+ * Write sk-queues.img.  Call it after all files are written.  Return 0, or -1
+ * with errstr set.
  */
 int
 makequeue_write(struct criumake *m)

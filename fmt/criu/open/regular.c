@@ -1,5 +1,5 @@
 /*
- * Files with names as CRIU images: their entries in files.img.
+ * Write entries for files that have a name to files.img.
  */
 #include "calls.h"
 #include "open.h"
@@ -15,7 +15,8 @@
 #define DELETED " (deleted)"
 
 /*
- * Add a file to files.img; f is the open file that it is, or NULL.
+ * Add file r to files.img; f is its open file, or NULL if it is only mapped or
+ * a directory of a process.
  */
 static void
 reg_add(struct criumake *m, Criu__RegFile *r, const struct makeopen *f)
@@ -26,10 +27,10 @@ reg_add(struct criumake *m, Criu__RegFile *r, const struct makeopen *f)
 }
 
 /*
- * Add f, an open file, with the number id to files.img; with bare, it is a FIFO
- * of which only the path counts. criu checks the size that is told, which what
- * is open for writing may change before it is restored.  Return 0, or -1 with
- * errstr.
+ * Add open file f, numbered id, to files.img.  If bare is set, f is a FIFO or a
+ * terminal, and only its path matters.  criu refuses a file whose size differs
+ * from the entry, so give the size only of files that are open read-only.
+ * Return 0, or -1 with errstr set.
  */
 int
 makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
@@ -59,7 +60,7 @@ makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
 
 /*
  * Add the directory path to files.img, and set *id to its number.  Return 0, or
- * -1 with errstr.
+ * -1 with errstr set.
  */
 int
 makereg_path(struct criumake *m, const char *path, uint32_t *id)
@@ -77,7 +78,8 @@ makereg_path(struct criumake *m, const char *path, uint32_t *id)
 }
 
 /*
- * Set words to the build id of a file that im, or NULL, has.  Return how many.
+ * Store the build ID of the ELF file im in words, four bytes each.  Return the
+ * number of words, 0 if im is NULL or has no build ID.
  */
 static size_t
 build_id(struct image *im, uint32_t words[16])
@@ -99,8 +101,8 @@ build_id(struct image *im, uint32_t words[16])
 }
 
 /*
- * Return an open file of an inode whose name is deleted and that has another,
- * which is its path; or NULL.
+ * Return an open file of the inode that was opened by a name which is now
+ * deleted, but whose path is another name of the inode; or NULL.
  */
 static const struct makeopen *
 linked_find(const struct criumake *m, uint64_t dev, uint64_t ino)
@@ -115,7 +117,7 @@ linked_find(const struct criumake *m, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Return what is carried along of a mapped file, or NULL.
+ * Return the embedded content of the file that t has mapped at v, or NULL.
  */
 static struct proc *
 mapped_content(struct criumake *m, struct maketask *t, const struct vma *v)
@@ -133,8 +135,8 @@ mapped_content(struct criumake *m, struct maketask *t, const struct vma *v)
 }
 
 /*
- * Return 1 if a mapped file whose name is deleted can be made anew; 0 when it
- * is noted that it cannot; or -1.
+ * Return 1 if the deleted file that t has mapped at v can be created again, 0
+ * if not, with the reason recorded, or -1 with errstr set.
  */
 static int
 gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
@@ -152,7 +154,7 @@ gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
 }
 
 /*
- * Put newlines into a path of maps, where they are "\012":
+ * Replace each "\012" in path, from /proc/PID/maps, by a newline:
  * proc_pid_maps(5).
  */
 static void
@@ -169,8 +171,9 @@ newlines_put(char *path)
 }
 
 /*
- * Add a mapped file to files.img, and set x->id to its number.  Return 1; 0
- * when it is noted that it cannot be restored; or -1.
+ * Add the file that t has mapped at v to files.img, and set x->id to its
+ * number. Return 1, 0 if it cannot be restored, with the reason recorded, or -1
+ * with errstr set.
  */
 static int
 mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -218,9 +221,9 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Set *id to the number of a file that process t has mapped at v, which is
- * added when it is first asked for.  Return 1; 0, and *id is 0, when it is
- * noted that it cannot be restored; or -1 with errstr.
+ * Set *id to the number in files.img of the file that process t has mapped at
+ * v; add the file first if this is its first mapping.  Return 1, 0 with *id 0
+ * if it cannot be restored, with the reason recorded, or -1 with errstr set.
  */
 int
 makereg_mapped(struct criumake *m, struct maketask *t, const struct vma *v,

@@ -1,6 +1,6 @@
 /*
- * Shared memory as CRIU images: memfd.img and pagemap-shmem-N.img.  The pages
- * themselves come later (criu/write/place.c).
+ * Write shared memory as CRIU images: memfd.img and pagemap-shmem-N.img.
+ * criu/write/place.c adds the content of the pages.
  */
 #include "open.h"
 #include "vec.h"
@@ -16,9 +16,9 @@ enum {
 };
 
 /*
- * Return the shared memory of inode ino on device dev, which is carried along;
- * or NULL, if it is not or, with errstr, there is no memory. user is the
- * process that has it.
+ * Return the shared memory with inode ino on device dev; user is the process
+ * that has it.  Return NULL if its content is not embedded in the snapshot or,
+ * with errstr set, if memory is short.
  */
 struct makeshm *
 makeshm_get(struct criumake *m, uint64_t dev, uint64_t ino,
@@ -37,8 +37,8 @@ makeshm_get(struct criumake *m, uint64_t dev, uint64_t ino,
 }
 
 /*
- * Set *id to the number of the file that shared memory o is mapped by, which is
- * made when it is first asked for.  Return 1.
+ * Set *id to the number of the file by which shared memory o is mapped; add the
+ * file to files.img on the first call for o.  Return 1.
  */
 int
 makeshm_mapped(struct criumake *m, struct makeshm *o, uint32_t *id)
@@ -57,8 +57,8 @@ makeshm_mapped(struct criumake *m, struct makeshm *o, uint32_t *id)
 }
 
 /*
- * Return the bits that ask for huge pages of so many bytes: mmap(2),
- * memfd_create(2).
+ * Return the flag bits that request huge pages of the given size in bytes:
+ * mmap(2), memfd_create(2).
  */
 uint32_t
 makeshm_huge(uint64_t bytes)
@@ -71,8 +71,8 @@ makeshm_huge(uint64_t bytes)
 }
 
 /*
- * Return a copy, the caller's, of the name of shared memory, as
- * memfd_create(2) had it; or NULL.
+ * Return a copy of the name that was given to memfd_create(2) for shared memory
+ * o, or NULL.  The caller frees it.
  */
 static char *
 shm_name(const struct makeshm *o)
@@ -92,8 +92,8 @@ shm_name(const struct makeshm *o)
 }
 
 /*
- * Add the pages of shared memory that are not all zero.  The kilobytes of an
- * image may be parts of one page.
+ * Append the pages of im that are not all zero to pagemap image b. page is the
+ * page size in bytes; extents are in kilobytes and may cover parts of a page.
  */
 static void
 shm_pages(struct buf *b, struct image *im, uint64_t page)
@@ -130,8 +130,8 @@ shm_pages(struct buf *b, struct image *im, uint64_t page)
 }
 
 /*
- * Make the pages of shared memory, which is carried along as p, and whose
- * number is id.  Return 0, or -1 with errstr.
+ * Write the pagemap of shared memory p as pagemap-shmem-ID.img.  Return 0, or
+ * -1 with errstr set.
  */
 int
 makeshm_content(struct criumake *m, struct proc *p, uint32_t id)
@@ -152,8 +152,9 @@ makeshm_content(struct criumake *m, struct proc *p, uint32_t id)
 }
 
 /*
- * Add an entry with a number to memfd.img, and make its pages, whose number is
- * one that no memory of System V has.
+ * Add shared memory o as inode id to memfd.img, and write its pages.  Number
+ * the pages above all segments of System V shared memory, which share the name
+ * space of pagemap-shmem-N.img.
  */
 static int
 shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
@@ -189,8 +190,8 @@ shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
 }
 
 /*
- * Make memfd.img, and the pages of all shared memory that is mapped or open.
- * Return 0, or -1 with errstr.
+ * Write memfd.img and the pages of all shared memory that is mapped or open.
+ * Return 0, or -1 with errstr set.
  */
 int
 makeshm_write(struct criumake *m)

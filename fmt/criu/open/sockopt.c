@@ -1,13 +1,14 @@
 /*
- * Options of sockets: those of all families, and of the internet those that an
- * image has a place for, and those that are lost.
+ * Write socket options: those common to all families, and those of IPv4 and
+ * IPv6 for which the image has a field.  Record the others as lost.
  */
 #include "open.h"
 
 #include <string.h>
 
 /*
- * Those that criu restores: the field, of which message of an entry.
+ * The socket options that criu restores, each with the message of an entry and
+ * the field in which it is stored.
  */
 static const struct optplace {
 	const char	*name;
@@ -50,8 +51,8 @@ static const struct optplace {
 enum { NPLACES = sizeof places / sizeof *places };
 
 /*
- * Those that are lost, and that no program needs to go on: they change how fast
- * data come, how often they are sent, by which way.
+ * Options that are lost but that no program needs to go on: they affect speed,
+ * retransmission and routing.
  */
 static const char *const minor[] = {
 	"SO_BUSY_POLL", "SO_PREFER_BUSY_POLL", "SO_MAX_PACING_RATE",
@@ -104,14 +105,15 @@ makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
 }
 
 /*
- * Note which options and multicast groups of the socket that descriptor fd of t
- * leads to are lost.  Return 0, or -1 with errstr.
+ * Record which options and multicast groups of the socket of descriptor fd of t
+ * are lost.  Return 0, or -1 with errstr set.
  */
 int
 makeinet_options(struct criumake *m, const struct maketask *t,
     const struct makefd *fd)
 {
-	enum { DEFAULT_TTL = 64 };	/* as an older criu leaves it: ip(7) */
+	enum { DEFAULT_TTL = 64 };	/* set by criu versions that ignore
+					   the field: ip(7) */
 	const struct makeopen *f = fd->open;
 	const struct optplace *p;
 	const struct openline *l;
@@ -144,8 +146,8 @@ makeinet_options(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Note what of descriptor fd of t, a socket that is none of the internet, is
- * not as it was.  Return 0, or -1 with errstr.
+ * Record what is lost in descriptor fd of t, a socket of a family other than
+ * IPv4 and IPv6.  Return 0, or -1 with errstr set.
  */
 int
 makesocket_note(struct criumake *m, const struct maketask *t,
@@ -160,9 +162,9 @@ makesocket_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Set the options of socket f, and the device that it is bound to, in those
- * messages of its entry, which are m's, that part has.  If part[OPT_SOCKET] is
- * NULL, there was no memory for it.  Return 0, or -1 with errstr.
+ * Store the options of socket f, and the device to which it is bound, in the
+ * messages part[], each of which may be NULL.  If part[OPT_SOCKET] is NULL, its
+ * allocation had failed.  Return 0, or -1 with errstr set.
  */
 int
 makesocket_set(struct criumake *m, const struct makeopen *f,
@@ -178,7 +180,7 @@ makesocket_set(struct criumake *m, const struct makeopen *f,
 	for (i = 0; i < n; i++)
 		o->so_filter[i] = l[i].v[0];
 	makesocket_options(f, o);
-	/* false unless it is told: criu takes what is not there for that */
+	/* Write these even if false: criu reads a missing field as true. */
 	o->has_reuseaddr = o->has_so_reuseport = true;
 	if (f->inet != NULL)
 		o->so_bound_dev = f->inet->device;

@@ -1,18 +1,18 @@
 /*
- * Standard input, output and error that lead out of the snapshot, to a pipe or
- * a UNIX socket whose other end is had by who is not in it, such as an engine
- * of containers or the journal of systemd(1): restored as those that criu(8)
- * has itself, which its option --inherit-fd asks for.
+ * Restore standard input, output and error that lead out of the snapshot: pipes
+ * and UNIX sockets whose other end is held by a process outside it, such as a
+ * container engine or the journal of systemd(1).  They become those of criu(8)
+ * itself, which its option --inherit-fd arranges.
  */
 #include "open.h"
 
 #include <inttypes.h>
 
-enum { STANDARD = 3 };		/* descriptors: stdin(3) */
+enum { STANDARD = 3 };		/* number of standard descriptors: stdin(3) */
 
 /*
- * Return the first of the open files of the inode of f: what is said of the
- * inode is said there.
+ * Return the first of the open files that have the inode of f.  What is
+ * recorded about an inode is kept in that open file.
  */
 static struct makeopen *
 inode_first(const struct criumake *m, const struct makeopen *f)
@@ -21,8 +21,9 @@ inode_first(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Find out which pipes and UNIX sockets are the standard input, output or error
- * of a process, the first that has each, and which of these.
+ * Find the pipes and UNIX sockets that are standard input, output or error of a
+ * process.  Set "given" of the first open file of each inode to 1 plus the
+ * descriptor number; the first process that has the inode decides.
  */
 void
 makestandard_find(struct criumake *m)
@@ -46,8 +47,8 @@ makestandard_find(struct criumake *m)
 }
 
 /*
- * Return whether f, a pipe or a UNIX socket, leads out of the snapshot, and
- * criu can give what it has itself.
+ * Return whether f is a pipe or a UNIX socket that leads out of the snapshot
+ * and that criu can replace by its own standard input, output or error.
  */
 bool
 makestandard_leaves(const struct criumake *m, const struct makeopen *f)
@@ -61,7 +62,7 @@ makestandard_leaves(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return how many bytes wait to be read from f, a pipe or a UNIX socket.
+ * Return how many bytes are unread in f, a pipe or a UNIX socket.
  */
 static uint64_t
 waiting(const struct criumake *m, const struct makeopen *f)
@@ -74,9 +75,9 @@ waiting(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Note what becomes of descriptor fd of t, which leads out of the snapshot, and
- * tell the command of criu: once of each pipe and socket.  Return 0, or -1 with
- * errstr.
+ * Record how descriptor fd of t, which leads out of the snapshot, is restored,
+ * and add --inherit-fd to criu's command line; once for each pipe or socket.
+ * Return 0, or -1 with errstr set.
  */
 int
 makestandard_note(struct criumake *m, const struct maketask *t,

@@ -1,7 +1,8 @@
 /*
- * Connections of TCP: tcp-stream-N.img, N the inode of the socket in
- * hexadecimal, where the record has their state and all are locked; else they
- * are closed.
+ * Write the state of TCP connections: tcp-stream-N.img, where N is the inode of
+ * the socket in hexadecimal.  This needs the state of each connection in the
+ * record, and all connections locked; otherwise connections are closed on
+ * restore.
  */
 #include "open.h"
 
@@ -10,10 +11,10 @@
 #include <string.h>
 
 
-enum { OPT_TIMESTAMPS = 1, OPT_WSCALE = 4 }; /* TCPI_OPT_ of linux/tcp.h */
+enum { OPT_TIMESTAMPS = 1, OPT_WSCALE = 4 }; /* bits TCPI_OPT_ of linux/tcp.h */
 
 /*
- * Return whether f is a TCP socket that is, or is being, connected.
+ * Return whether f is a TCP socket that is connected or connecting.
  */
 bool
 maketcp_is(const struct makeopen *f)
@@ -25,7 +26,7 @@ maketcp_is(const struct makeopen *f)
 }
 
 /*
- * Return whether f is a TCP socket that was connected, and is not any more.
+ * Return whether f is a TCP socket whose connection has ended.
  */
 bool
 maketcp_ended(const struct makeopen *f)
@@ -37,7 +38,7 @@ maketcp_ended(const struct makeopen *f)
 }
 
 /*
- * Return whether f is restored with the state of a connection.
+ * Return whether f is restored with the state of its connection.
  */
 bool
 maketcp_goes(const struct criumake *m, const struct makeopen *f)
@@ -47,9 +48,9 @@ maketcp_goes(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set m->lock to the name of the table of nft(8) by which connections are
- * locked, without what all such names begin with, or to an empty string where
- * iptables(8) locks them, if the record of a process tells that.
+ * Set m->lock from the record of a process: to the name of the nft(8) table
+ * that locks connections, without the prefix "CRIU-", or to "" if iptables(8)
+ * locks them. Leave it NULL if no record mentions a lock.
  */
 static int
 lock_find(struct criumake *m)
@@ -76,8 +77,8 @@ lock_find(struct criumake *m)
 }
 
 /*
- * Find out whether connections are restored, all that there are or none.
- * Return 0, or -1 with errstr.
+ * Decide whether TCP connections are restored: either all of them or none.
+ * Return 0, or -1 with errstr set.
  */
 int
 maketcp_judge(struct criumake *m)
@@ -108,8 +109,8 @@ maketcp_judge(struct criumake *m)
 }
 
 /*
- * Make tcp-stream-N.img of connection f, whose options are o: its state, and
- * the bytes that wait in it.  Return 0, or -1 with errstr.
+ * Write tcp-stream-N.img of connection f, whose options are o: its state and
+ * its queued bytes.  Return 0, or -1 with errstr set.
  */
 int
 maketcp_write(struct criumake *m, const struct makeopen *f,

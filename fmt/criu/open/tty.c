@@ -1,6 +1,6 @@
 /*
- * Terminals as CRIU images: an entry in files.img for each that is open, and
- * one in tty-info.img for each end of one.
+ * Write terminals as CRIU images: an entry in files.img for each open terminal,
+ * and an entry in tty-info.img for each end of one.
  */
 #include "open.h"
 #include "vec.h"
@@ -9,32 +9,32 @@
 
 #include <string.h>
 
-enum { CCS = 19 };		/* numbers of c_cc; and bytes of it */
+enum { CCS = 19 };		/* control characters in c_cc, one byte each */
 
-enum { CONTROLLING = 4 };	/* the type of /dev/tty */
+enum { CONTROLLING = 4 };	/* criu's type of /dev/tty */
 
 /*
- * What criu calls kinds of terminals (its images/tty.proto), and the indexes
- * that it gives those that have none (its tty.c).
+ * criu's types of terminals (its images/tty.proto), and the fixed indexes that
+ * it gives to terminals without a number of their own (its tty.c).
  */
 static const struct kind {
 	unsigned int	 major;
-	unsigned int	 first;	/* minor, as the next */
+	unsigned int	 first;	/* range of minor numbers */
 	unsigned int	 last;
 	uint32_t	 type;
-	uint32_t	 index;	/* 0: its own */
+	uint32_t	 index;	/* 0: the terminal has its own */
 } kinds[] = {
-	{ 5, 2, 2, 1, 0 },		/* the master of a pseudo terminal */
-	{ 136, 0, 255, 1, 0 },		/* and the other end */
+	{ 5, 2, 2, 1, 0 },		/* master of a pseudoterminal */
+	{ 136, 0, 255, 1, 0 },		/* the other end of a pseudoterminal */
 	{ 5, 0, 0, CONTROLLING, 1006 },	/* /dev/tty */
-	{ 5, 1, 1, 2, 1002 },		/* the console */
-	{ 4, 0, 63, 3, 1004 },		/* a virtual terminal */
+	{ 5, 1, 1, 2, 1002 },		/* console */
+	{ 4, 0, 63, 3, 1004 },		/* virtual terminal */
 	{ 188, 0, 255, 6, 1010 },	/* serial lines */
 	{ 204, 0, 255, 6, 1010 }
 };
 
 /*
- * Return which kind of a terminal f is, or NULL.
+ * Return the entry for the kind of terminal f, or NULL.
  */
 static const struct kind *
 kind_get(const struct makeopen *f)
@@ -53,8 +53,9 @@ kind_get(const struct makeopen *f)
 }
 
 /*
- * Return an open file, other than f, of an end of pseudo terminal f that is
- * restored, or NULL.
+ * Return another open file than f that is restored and is an end of the
+ * pseudoterminal of f: the master end if master is set, else the other end.
+ * Return NULL if there is none.
  */
 static const struct makeopen *
 end_find(const struct criumake *m, const struct makeopen *f, bool master)
@@ -74,7 +75,7 @@ end_find(const struct criumake *m, const struct makeopen *f, bool master)
 }
 
 /*
- * Return whether f is to be the terminal of criu: a pseudo terminal whose
+ * Return whether f is to become the terminal of criu: a pseudoterminal whose
  * master is not restored.
  */
 static bool
@@ -86,7 +87,7 @@ is_outer(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return the first terminal that is to be that of criu, or NULL.
+ * Return the first terminal that is to become the terminal of criu, or NULL.
  */
 static const struct makeopen *
 outer_find(const struct criumake *m)
@@ -100,8 +101,9 @@ outer_find(const struct criumake *m)
 }
 
 /*
- * Return why the other end of a pseudo terminal, whose master is not restored,
- * cannot be; NULL if it can: criu has one terminal to give.
+ * Return why f, an end of a pseudoterminal whose master is not restored, cannot
+ * be restored, or NULL if it can.  Only one such terminal can, because criu has
+ * only one terminal to give.
  */
 static const char *
 outer_obstacle(const struct criumake *m, const struct makeopen *f)
@@ -114,8 +116,8 @@ outer_obstacle(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return the leader, which is restored, of the session that has terminal f,
- * or one of whose ends that is, for its own; or NULL.
+ * Return the restored session leader whose controlling terminal is f or the
+ * other end of f, or NULL.
  */
 static const struct maketask *
 leader_find(const struct criumake *m, const struct makeopen *f)
@@ -132,7 +134,8 @@ leader_find(const struct criumake *m, const struct makeopen *f)
 	for (i = 0; i < m->norder; i++) {
 		t = m->order[i];
 		nr = (unsigned int)t->stat.v[STAT_TTY];
-		/* new_encode_dev of the kernel's linux/kdev_t.h */
+		/* the inverse of new_encode_dev in the kernel's
+		   linux/kdev_t.h */
 		if (nr != 0 && t->pid == t->sid && makedev(nr >> 8 & 0xfff,
 		    (nr & 0xff) | (nr >> 12 & 0xfff00)) == dev)
 			return t;
@@ -141,8 +144,9 @@ leader_find(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return whether f, /dev/tty, is the controlling terminal of criu: its process
- * will be in the session of that.
+ * Return whether f, which is /dev/tty, becomes the controlling terminal of
+ * criu: the leader of its session is not restored, so its process joins criu's
+ * session.
  */
 static bool
 is_session(const struct criumake *m, const struct makeopen *f)
@@ -151,9 +155,10 @@ is_session(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why f, /dev/tty, cannot be restored, or NULL.  criu opens it in its
- * process, whose session has a terminal again if that is restored with both
- * ends, or is criu's.
+ * Return why f, which is /dev/tty, cannot be restored, or NULL if it can.  criu
+ * opens /dev/tty in the process that has it.  The session of that process must
+ * have a terminal by then: one that is restored with both ends, or that of
+ * criu.
  */
 static const char *
 own_obstacle(const struct criumake *m, const struct makeopen *f)
@@ -179,7 +184,7 @@ own_obstacle(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why terminal f cannot be restored, or NULL.
+ * Return why terminal f cannot be restored, or NULL if it can.
  */
 const char *
 maketty_obstacle(struct criumake *m, const struct makeopen *f)
@@ -207,7 +212,8 @@ maketty_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set e to the modes of terminal f, those of key, with its control characters.
+ * Set e to the terminal modes that are recorded under key for f, and to its
+ * control characters cc.
  */
 static int
 termios_set(struct criumake *m, Criu__Termios *e, const struct makeopen *f,
@@ -224,8 +230,8 @@ termios_set(struct criumake *m, Criu__Termios *e, const struct makeopen *f,
 }
 
 /*
- * Return the group in the foreground of the terminal of a session leader; his
- * own, where that one is not restored.
+ * Return the foreground process group of the terminal of a session leader, or
+ * the group of the leader if the foreground group is not restored.
  */
 static uint32_t
 foreground(const struct criumake *m, const struct maketask *leader)
@@ -241,7 +247,7 @@ foreground(const struct criumake *m, const struct maketask *leader)
 }
 
 /*
- * Set the modes and the size of terminal f in e.
+ * Set the modes and the window size of terminal f in e.
  */
 static int
 modes_set(struct criumake *m, const struct makeopen *f, Criu__TtyInfo *e)
@@ -256,7 +262,7 @@ modes_set(struct criumake *m, const struct makeopen *f, Criu__TtyInfo *e)
 }
 
 /*
- * Add what is known of terminal f to tty-info.img.
+ * Append an entry with number id for terminal f to tty-info.img.
  */
 static int
 info_add(struct criumake *m, const struct makeopen *f, const struct kind *k,
@@ -290,8 +296,8 @@ info_add(struct criumake *m, const struct makeopen *f, const struct kind *k,
 }
 
 /*
- * Set the message of terminal f, and add what is known of its end to
- * tty-info.img, once.  Return 0, or -1 with errstr.
+ * Set msg, the message of terminal f, and add its end to tty-info.img unless
+ * that is already there.  Return 0, or -1 with errstr set.
  */
 int
 maketty_write(struct criumake *m, const struct makeopen *f, void *msg)
@@ -315,9 +321,10 @@ maketty_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * Note what becomes of descriptor fd of t, which leads to a terminal of who is
- * not in the snapshot: once of all that lead to it.  criu has it then, and is
- * to stay where that is.
+ * Record how descriptor fd of t is restored if it leads to a terminal whose
+ * master is held outside the snapshot; once for all descriptors of the
+ * terminal.  The terminal becomes that of criu, which then has to stay in the
+ * foreground.
  */
 int
 maketty_note(struct criumake *m, const struct maketask *t,

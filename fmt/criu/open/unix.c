@@ -1,5 +1,5 @@
 /*
- * UNIX sockets as CRIU images: their entries in files.img.
+ * Write entries for UNIX sockets to files.img.
  */
 #include "open.h"
 
@@ -8,8 +8,8 @@
 enum { EXTERNAL = 1 };		/* USK_EXTERN of criu's sk-unix.c */
 
 /*
- * Set the file of a socket that has a path for its name, its rights, and where
- * a relative path leads from.
+ * Set in p the permissions of the file of socket f, if f is bound to a path,
+ * and the directory at which a relative path starts.
  */
 static int
 socket_file(struct criumake *m, const struct makeopen *f, Criu__UnixSocket *p)
@@ -48,9 +48,9 @@ makeunix_leaves(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return whether f is connected to a socket that is not in the snapshot, and
- * can be connected to it again, or who has its name then: one of datagrams,
- * with a name that means the same everywhere.
+ * Return whether f is a datagram socket that is connected to a socket outside
+ * the snapshot and can be connected again by the name of that socket.  The name
+ * must be an absolute path or an abstract name.
  */
 bool
 makeunix_external(const struct criumake *m, const struct makeopen *f)
@@ -60,8 +60,8 @@ makeunix_external(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Note the name to which descriptor fd of t is connected again when it is
- * restored, and what is lost of the socket.  Return 0, or -1 with errstr.
+ * Record the name to which descriptor fd of t is connected again when it is
+ * restored, and what is lost of the socket.  Return 0, or -1 with errstr set.
  */
 int
 makeunix_note(struct criumake *m, const struct maketask *t,
@@ -81,8 +81,8 @@ makeunix_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Add the socket that f is connected to and that is not in the snapshot, once
- * for all that are connected to it.
+ * Add an entry for the socket outside the snapshot to which f is connected,
+ * once for all sockets that are connected to it.
  */
 static void
 external_write(struct criumake *m, const struct makeopen *f)
@@ -113,8 +113,8 @@ external_write(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set p, the message of UNIX socket f, and before it add to files.img what that
- * is connected to if it is not in the snapshot.  Return 0, or -1 with errstr.
+ * Set msg, the message of UNIX socket f.  If its peer is not in the snapshot,
+ * first add the peer to files.img.  Return 0, or -1 with errstr set.
  */
 int
 makeunix_write(struct criumake *m, const struct makeopen *f, void *msg)
@@ -125,7 +125,7 @@ makeunix_write(struct criumake *m, const struct makeopen *f, void *msg)
 	if (makeunix_leaves(m, f))
 		external_write(m, f);
 	p->has_uflags = p->has_name = true;
-	/* criu connects it to that again */
+	/* criu connects f to the listening socket again */
 	if (p->peer == 0 && p->state == STATE_ESTABLISHED &&
 	    (accepter = makefind_accepter(m, f)) != NULL)
 		p->peer = (uint32_t)accepter->v[OK_INO][0];

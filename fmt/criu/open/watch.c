@@ -1,6 +1,7 @@
 /*
- * Sets of inotify(7) and groups of fanotify(7) as CRIU images, with the path of
- * each file that they watch: criu finds it by that, wherever it is.
+ * Write inotify(7) sets and fanotify(7) groups as CRIU images.  Each watched
+ * file is given by its path, by which criu finds it even if its inode has
+ * changed.
  */
 #include "open.h"
 #include "bisect.h"
@@ -8,18 +9,18 @@
 #include <sys/fanotify.h>
 
 #ifndef FAN_MARK_EVICTABLE
-#define FAN_MARK_EVICTABLE	0x200	/* linux/fanotify.h, 5.19 */
+#define FAN_MARK_EVICTABLE	0x200	/* linux/fanotify.h, Linux 5.19 */
 #endif
 #ifndef FAN_PRE_ACCESS
-#define FAN_PRE_ACCESS		0x100000 /* the same, 6.14 */
+#define FAN_PRE_ACCESS		0x100000 /* linux/fanotify.h, Linux 6.14 */
 #endif
 
 /*
- * Return why f, an inotify set, cannot be restored, or NULL.  What watches a
- * deleted file that is open could be, but would lose that: criu makes the file
- * under a name, opens it by another, and removes both; when the last name goes,
- * the kernel ends watches (fsnotify_inoderemove) if nobody has the file open by
- * that very name.
+ * Return why inotify set f cannot be restored, or NULL if it can.  A watch on a
+ * deleted open file is refused although criu accepts it, because the watch
+ * would be lost.  criu creates the file under one name, opens it under another,
+ * and removes both; the kernel ends the watches of an inode with its last name
+ * (fsnotify_inoderemove), unless the file is open by that very name.
  */
 const char *
 makeinotify_obstacle(struct criumake *m, const struct makeopen *f)
@@ -37,12 +38,12 @@ makeinotify_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set h, a message of m's, to the file of l, a watch or a mark.
+ * Set h to the handle and path of the file in line l, a watch or a mark.
  */
 static int
 handle_set(struct criumake *m, Criu__FileHandle *h, const struct openline *l)
 {
-	enum { WORDS = 16 };	/* as many as criu wants: its images/fh.proto */
+	enum { WORDS = 16 }; /* as many as criu requires: its images/fh.proto */
 	size_t i;
 
 	if (MSG_MANY(&m->msgs, h, handle, WORDS) == NULL)
@@ -58,8 +59,9 @@ handle_set(struct criumake *m, Criu__FileHandle *h, const struct openline *l)
 PCMP(wd_cmp, Criu__InotifyWatch, wd)
 
 /*
- * Set the message of inotify set f. criu adds watches in their order, so that
- * they get their numbers.  Return 0, or -1 with errstr.
+ * Set msg, the message of inotify set f. criu adds watches in the order of the
+ * image, so sort them by watch descriptor to get the same numbers.  Return 0,
+ * or -1 with errstr set.
  */
 int
 makeinotify_write(struct criumake *m, const struct makeopen *f, void *msg)
@@ -83,11 +85,12 @@ makeinotify_write(struct criumake *m, const struct makeopen *f, void *msg)
 	return 0;
 }
 
-enum { TYPE_INODE = 1, TYPE_MOUNT = 2 };	/* images/fsnotify.proto */
+enum { TYPE_INODE = 1, TYPE_MOUNT = 2 }; /* values of images/fsnotify.proto */
 
 /*
- * Return why a mark cannot be restored, or NULL.  criu opens files while it
- * restores: with a mark that asks for permission it would wait for itself.
+ * Return why mark l cannot be restored, or NULL if it can.  A mark with
+ * permission events cannot: criu opens files while it restores, and would wait
+ * for itself.
  */
 static const char *
 mark_obstacle(const struct openline *l)
@@ -110,7 +113,7 @@ mark_obstacle(const struct openline *l)
 }
 
 /*
- * Return why f, a fanotify group, cannot be restored, or NULL.
+ * Return why fanotify group f cannot be restored, or NULL if it can.
  */
 const char *
 makefanotify_obstacle(struct criumake *m, const struct makeopen *f)
@@ -128,9 +131,9 @@ makefanotify_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Note that what waits in the group that descriptor fd of t leads to is lost.
- * Of a mount, there is mostly something: that the group was looked at is an
- * event, too.  Return 0, or -1 with errstr.
+ * Record that events queued in the fanotify group of descriptor fd of t are
+ * lost. A mark on a mount usually has some, because snap itself causes an event
+ * when it looks at the group.  Return 0, or -1 with errstr set.
  */
 int
 makefanotify_note(struct criumake *m, const struct maketask *t,
@@ -141,7 +144,7 @@ makefanotify_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Set mark e, a message of m's, to l.
+ * Set mark e from line l.
  */
 static int
 mark_set(struct criumake *m, Criu__FanotifyMark *e, const struct openline *l)
@@ -162,7 +165,7 @@ mark_set(struct criumake *m, Criu__FanotifyMark *e, const struct openline *l)
 }
 
 /*
- * Set the message of fanotify group f.  Return 0, or -1 with errstr.
+ * Set msg, the message of fanotify group f.  Return 0, or -1 with errstr set.
  */
 int
 makefanotify_write(struct criumake *m, const struct makeopen *f, void *msg)
@@ -170,7 +173,7 @@ makefanotify_write(struct criumake *m, const struct makeopen *f, void *msg)
 	Criu__FanotifyMark *mark;
 	size_t i;
 
-	/* no other of its keys may have many lines */
+	/* a group has no other keys with many lines */
 	mark = MSG_MANY(&m->msgs, (Criu__Fanotify *)msg, mark, f->nline);
 	for (i = 0; mark != NULL && i < f->nline; i++) {
 		mark[i].id = f->id;
