@@ -1,5 +1,5 @@
 /*
- * The registers of a thread of amd64, as core-N.img has them.
+ * Fill in the registers of an amd64 thread for core-N.img.
  */
 #include "criumake.h"
 #include "num.h"
@@ -10,30 +10,31 @@
 #include <stddef.h>
 
 enum {
-	GPREGS = 27,		/* of struct user_regs_struct */
+	GPREGS = 27,		/* 64-bit words of struct user_regs_struct */
 	FPREGS = sizeof CRIU_FXBYTES - 1,
 	R_AX = 10, R_ORIG_AX = 15, R_IP = 16, R_CS = 17,
 	FXSAVE = 512,		/* bytes */
-	XFEATURES = 512,	/* where xstate has which parts are in use */
+	XFEATURES = 512, /* offset of XSTATE_BV, the bits of the parts in use */
 	CS64 = 0x33
 };
 
 enum {
-	/* the end of AVX-512: a shorter one is AMD's, which have no MPX */
+	/* Smallest size of xstate in Intel's layout, which reserves room for
+	   MPX. AMD's layout has no MPX and is shorter. */
 	INTEL_END = 2688,
-	/* where AMD's without AVX-512 have pkru, at their end */
+	/* offset of pkru in AMD's layout without AVX-512, at its end */
 	AMD_PKRU = 832,
-	PKRU = 9,		/* the bit of what protection keys allow */
+	PKRU = 9, /* bit of the protection key rights in XSTATE_BV */
 	TILECFG = 17, TILEDATA = 18, APX = 19
 };
 
-/* parts of xstate, which do not all lie at the same place on all processors */
+/* parts of xstate that criu restores, with their offsets in both layouts */
 static const struct part {
-	unsigned int	 bit;	/* of what is in use */
-	size_t		 intel;	/* where it lies there */
+	unsigned int	 bit;	/* in XSTATE_BV */
+	size_t		 intel;	/* offset in Intel's layout; amd: in AMD's */
 	size_t		 amd;
 	size_t		 bytes;
-	size_t		 n;	/* numbers of its field */
+	size_t		 n;	/* numbers in its field */
 	size_t		 field;
 } parts[] = {
 	{ 2, 576, 576, 256, 64, offsetof(Criu__Xsave, ymmh_space) },
@@ -46,9 +47,9 @@ static const struct part {
 };
 
 /*
- * Let a system call that the stop interrupted begin anew, as the kernel would
- * have it begin.  One that would go on with what the
- * kernel remembers of it fails with EINTR, for that is lost.
+ * Rewind a system call that the stop interrupted, so that it is called again,
+ * as the kernel would do.  A call that needs a restart block of the kernel
+ * fails with EINTR, because the block is lost.
  */
 static void
 restart(uint64_t *r)
@@ -69,7 +70,7 @@ restart(uint64_t *r)
 }
 
 /*
- * Set the registers of x87 and SSE: p has what FXSAVE stores.
+ * Set the x87 and SSE registers in f from p, an FXSAVE area.
  */
 static int
 fpregs_set(struct criumake *m, Criu__FpRegs *f, const uint8_t *p)
@@ -87,8 +88,8 @@ fpregs_set(struct criumake *m, Criu__FpRegs *f, const uint8_t *p)
 }
 
 /*
- * Set the parts of xstate that criu restores, and *lost to bits of the others
- * that are in use.
+ * Set the parts of xstate f that criu restores, and set *lost to the XSTATE_BV
+ * bits of the other parts in use.
  */
 static int
 xsave_set(struct criumake *m, Criu__Xsave *x, const struct recfile *f,
@@ -98,7 +99,7 @@ xsave_set(struct criumake *m, Criu__Xsave *x, const struct recfile *f,
 	const struct part *p;
 	size_t i, at;
 
-	/* x87, SSE, AVX, MPX, AVX-512 */
+	/* x87, SSE, AVX, MPX and AVX-512: bits 0 to 7 */
 	x->xstate_bv = use & 0xff;
 	for (i = 0; i < sizeof parts / sizeof *parts; i++) {
 		p = &parts[i];
@@ -117,8 +118,8 @@ xsave_set(struct criumake *m, Criu__Xsave *x, const struct recfile *f,
 }
 
 /*
- * Note parts of the registers of t that are in use and that criu does not
- * restore: bits of xstate.  Return as make_never.
+ * Record that t uses registers which criu does not restore; lost has their bits
+ * of XSTATE_BV.  Return what make_never returns.
  */
 static int
 parts_refuse(struct criumake *m, const struct maketask *t, uint64_t lost)
@@ -130,9 +131,9 @@ parts_refuse(struct criumake *m, const struct maketask *t, uint64_t lost)
 }
 
 /*
- * Fill in the registers of core from r and what is there of fpregs and xstate;
- * set *lost to bits of the parts that are in use and that criu does not
- * restore.
+ * Fill in the registers of core from r, the general registers, and from fp
+ * (fpregs) and xs (xstate), one of which may be empty.  Set *lost to the
+ * XSTATE_BV bits of parts in use that criu does not restore.
  */
 static int
 regs_set(struct criumake *m, Criu__Core *core, const uint64_t *r,
@@ -156,8 +157,8 @@ regs_set(struct criumake *m, Criu__Core *core, const uint64_t *r,
 }
 
 /*
- * Do what makeregs_get does for thread t of process p, of amd64, whose general
- * registers are *regs, with rseq.  Return as that.
+ * Do the work of makeregs_get for thread t of process p on amd64, whose general
+ * registers are *regs; rseq as there.  Return what makeregs_get returns.
  */
 int
 makeregs_amd64(struct criumake *m, struct maketask *p, struct maketask *t,

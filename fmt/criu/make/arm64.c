@@ -1,15 +1,14 @@
 /*
- * The registers of a thread of arm64, as core-N.img has them: asm/ptrace.h of
- * the kernel.  A system call that the stop interrupted is about to begin anew
- * already: do_signal of arch/arm64/kernel/signal.c sets pc and x0 for that
- * before a tracer sees them.
+ * Fill in the registers of an arm64 thread for core-N.img; asm/ptrace.h of the
+ * kernel has their layout.  If the stop interrupted a system call, pc and x0
+ * are already set to restart it: do_signal of arch/arm64/kernel/signal.c does
+ * so before a tracer sees them.
  *
- * So a call that waits for a time is made again for all of it, if x8 has its
- * number: nothing tells whether it had begun, and who sleeps must expect to
- * sleep longer.  Where x8 has restart_syscall(2), as in a thread that was
- * stopped before, what was to be repeated is not in its registers, and the new
- * process has nothing to go on with: that call fails with EINTR by itself, as
- * both do on amd64.
+ * A call with a timeout therefore waits for the whole time again, if x8 has its
+ * number: the registers do not show whether it had begun, and programs must
+ * expect to sleep longer.  If x8 has restart_syscall(2), as in a thread that
+ * was stopped before, the kernel's restart block is needed, which the new
+ * process lacks; so the call fails with EINTR, as on amd64.
  */
 #include "criumake.h"
 #include "num.h"
@@ -17,8 +16,9 @@
 enum { REGS = 31, PC = REGS + 1, PSTATE, GPREGS, VREGS = 64, FPSIMD = 528 };
 
 /*
- * Set to, n long words, to the first ones of a register set of t, as later
- * kernels have more in some.  Return false if it has none, or a smaller one.
+ * Copy the first n 64-bit words of register set name of t to "to"; later
+ * kernels append words to some sets.  Return false if the set is missing or
+ * shorter.
  */
 static bool
 set_get(const struct maketask *t, const char *name, uint64_t *to, size_t n)
@@ -34,9 +34,9 @@ set_get(const struct maketask *t, const char *name, uint64_t *to, size_t n)
 }
 
 /*
- * Return whether a set of vector registers, which begins with struct
- * user_sve_header, has more than those of floating point: SVE_PT_REGS_SVE is
- * in its flags then.
+ * Return whether register set name of t, which begins with struct
+ * user_sve_header, holds vectors wider than the floating-point registers: its
+ * flags then have SVE_PT_REGS_SVE.
  */
 static bool
 has_sve(const struct maketask *t, const char *name)
@@ -49,9 +49,9 @@ has_sve(const struct maketask *t, const char *name)
 }
 
 /*
- * Return what a thread uses that criu does not restore; NULL if nothing: the
- * vectors of SVE, also those of streaming mode, and the matrix of SME, of
- * which the set is a header alone where it is not in use.
+ * Return the name of an extension that t uses and criu does not restore, or
+ * NULL: SVE vectors, also in streaming mode, or the SME matrix, whose set is
+ * only a header while the matrix is not in use.
  */
 static const char *
 uses_more(const struct maketask *t)
@@ -68,8 +68,9 @@ uses_more(const struct maketask *t)
 }
 
 /*
- * Set the keys of pointer authentication, which a thread has where its machine
- * can do that.  Before Linux 5.13 nothing told which are enabled: all were.
+ * Set the keys of pointer authentication, which threads have on machines that
+ * support it.  Before Linux 5.13 all keys were enabled and no register set
+ * listed them.
  */
 static int
 pac_set(struct criumake *m, Criu__ThreadInfoArm64 *info,
@@ -99,8 +100,8 @@ pac_set(struct criumake *m, Criu__ThreadInfoArm64 *info,
 }
 
 /*
- * Fill in the registers of core from the sets at gp and fp, and from pc, where
- * it goes on.
+ * Fill in the registers of core from the register sets at gp (general) and fp
+ * (floating point), with pc as program counter.
  */
 static int
 regs_set(struct criumake *m, Criu__Core *core, const uint8_t *gp,
@@ -123,8 +124,8 @@ regs_set(struct criumake *m, Criu__Core *core, const uint8_t *gp,
 }
 
 /*
- * Do what makeregs_get does for thread t of process p, of arm64, whose general
- * registers are *regs, with rseq.  Return as that.
+ * Do the work of makeregs_get for thread t of process p on arm64, whose general
+ * registers are *regs; rseq as there.  Return what makeregs_get returns.
  */
 int
 makeregs_arm64(struct criumake *m, struct maketask *p, struct maketask *t,

@@ -1,8 +1,9 @@
 /*
- * Whether each process of CRIU images can be restored: its session, its
- * namespaces, and what it shares with others.  And each of its threads: criu
- * gives to each its own registers, credentials, scheduling and signals; all
- * else is that of their process, and what a thread has of its own is refused.
+ * Decide whether criu can restore each process: its session, its namespaces,
+ * and what it shares with others.  Also check its threads: criu restores
+ * registers, credentials, scheduling and signals for each thread; all other
+ * attributes are those of the process, and a thread that differs in one is
+ * refused.
  */
 #include "criumake.h"
 
@@ -11,8 +12,8 @@
 #include <string.h>
 
 /*
- * Note if the leader of the session of t is not there.  The session of the root
- * is then the one that criu itself will be in.
+ * Record it if the leader of t's session is not restored.  If that is the
+ * session of the root process, the processes join the session of criu itself.
  */
 static int
 session_check(struct criumake *m, const struct maketask *t)
@@ -28,7 +29,7 @@ session_check(struct criumake *m, const struct maketask *t)
 	if (t != m->root)
 		return 0;
 	m->need |= CRIU_SHELL_JOB;
-	if (t->sid == 0)	/* who is in no namespace of those has none */
+	if (t->sid == 0)	/* the leader is outside the pid namespace */
 		return make_note(m, t, NULL, "is in the session of criu when "
 		    "it is restored: the leader of its own is not in its pid "
 		    "namespace");
@@ -38,7 +39,7 @@ session_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Note the namespaces of t that are not those of the root.
+ * Record the namespaces of t that differ from those of the root process.
  */
 static int
 namespaces_check(struct criumake *m, const struct maketask *t)
@@ -63,8 +64,9 @@ namespaces_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Note if the children of t would be in other namespaces than t is in itself.
- * The kernel tells of none where they would begin a pid namespace.
+ * Record it if children of t would be in other namespaces than t.  The link
+ * ns/pid_for_children cannot be read if the next child would be the first
+ * process of a pid namespace; that counts as different.
  */
 static int
 children_check(struct criumake *m, const struct maketask *t)
@@ -90,8 +92,9 @@ children_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Let t share the descriptors of a process that comes before it, which criu
- * restores only if its parent shares them, too: note if not.
+ * Let t share the descriptor table of "with", an earlier process.  criu
+ * restores that only if t's parent shares the table as well; otherwise record a
+ * reason.
  */
 static int
 files_share(struct criumake *m, struct maketask *t, struct maketask *with)
@@ -104,8 +107,8 @@ files_share(struct criumake *m, struct maketask *t, struct maketask *with)
 }
 
 /*
- * Note what t has in common with other processes that only threads may have in
- * common.  The record has the first that has it, which may not be among the
+ * Record what t shares with other processes that criu lets only threads share.
+ * The record names the first process that shares it, which may not be among the
  * chosen.
  */
 static int
@@ -149,9 +152,10 @@ shares_check(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Note if t, the root, is in a user namespace that is not made: its rights are
- * not the same elsewhere.  The first namespace has a number of its own:
- * PROC_USER_INIT_INO of the kernel.
+ * Record it if t, the root process, is in a user namespace other than the
+ * initial one that criu does not create again, because its privileges differ
+ * elsewhere.  The initial namespace has a fixed inode, PROC_USER_INIT_INO of
+ * the kernel.
  */
 static int
 user_check(struct criumake *m, const struct maketask *t)
@@ -169,7 +173,7 @@ user_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Return what status tells of t that cannot be restored, or NULL:
+ * Return which attribute in the status file of t cannot be restored, or NULL:
  * proc_pid_status(5), and fs/proc/array.c of the kernel.
  */
 static const char *
@@ -200,7 +204,7 @@ status_obstacle(const struct maketask *t)
 }
 
 /*
- * Note what hinders thread t of process p, which may be the same.
+ * Record why thread t of process p cannot be restored, if so; t may be p.
  */
 static int
 thread_check(struct criumake *m, const struct maketask *p,
@@ -226,7 +230,7 @@ thread_check(struct criumake *m, const struct maketask *p,
 }
 
 /*
- * Note what hinders the threads of process p.
+ * Record why threads of process p cannot be restored, if so.
  */
 static int
 threads_check(struct criumake *m, const struct maketask *p)
@@ -242,8 +246,8 @@ threads_check(struct criumake *m, const struct maketask *p)
 }
 
 /*
- * Values of the environment that were left out are others in the snapshot:
- * snap(1) -x.
+ * Record it if values of t's environment were excluded with snap(1) -x, because
+ * the snapshot has other bytes in their place.
  */
 static int
 environ_check(struct criumake *m, struct maketask *t)
@@ -261,8 +265,8 @@ environ_check(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Note what hinders process t as a whole.  m->root and those before t in
- * m->order are known.
+ * Record why process t as a whole cannot be restored, if so.  Needs m->root,
+ * and the processes before t in m->order to be checked already.
  */
 int
 makecheck_process(struct criumake *m, struct maketask *t)

@@ -1,5 +1,5 @@
 /*
- * Threads as CRIU images: core-N.img.
+ * Write core-N.img, the state of a thread.
  */
 #include "criumake.h"
 
@@ -9,14 +9,14 @@
 #include <string.h>
 
 /*
- * Set the capabilities of a thread, two words of each set.
+ * Set the five capability sets of thread t in k, two words each.
  */
 static int
 caps_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
 {
 	static const struct {
 		const char	*key;	/* in status */
-		size_t		 at;	/* the field */
+		size_t		 at;	/* offset of the field */
 	} caps[] = {
 		{ "CapInh", offsetof(Criu__Creds, cap_inh) },
 		{ "CapPrm", offsetof(Criu__Creds, cap_prm) },
@@ -43,7 +43,7 @@ caps_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
 }
 
 /*
- * Set the supplementary groups of a thread.
+ * Set the supplementary groups of thread t in k.
  */
 static int
 groups_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
@@ -65,14 +65,14 @@ groups_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
 }
 
 /*
- * Set the profile that a security module has for process p: attr/current of
- * proc(5), NAME (MODE) or unconfined of AppArmor, and four or more words with
- * colons between them of SELinux.
+ * Set the security label of process p in k.  attr/current (proc(5)) is "NAME
+ * (MODE)" or "unconfined" for AppArmor, and four or more words separated by
+ * colons for SELinux.
  */
 static int
 profile_set(struct criumake *m, Criu__Creds *k, const struct maketask *p)
 {
-	enum { MOST = 4096 };	/* bytes that criu has room for */
+	enum { MOST = 4096 };	/* bytes for which criu has room */
 	char *text, *mode;
 	size_t n;
 
@@ -100,7 +100,7 @@ profile_set(struct criumake *m, Criu__Creds *k, const struct maketask *p)
 }
 
 /*
- * Set the credentials of thread t of process p: credentials(7),
+ * Set the credentials of thread t of process p in k: credentials(7),
  * capabilities(7).
  */
 static int
@@ -135,8 +135,9 @@ creds_set(struct criumake *m, Criu__Creds *k, const struct maketask *p,
 }
 
 /*
- * Set the scheduling of a thread.  Its nice value is told only with the
- * policy.  Note if it has deadlines, which criu has no place for.
+ * Set the scheduling policy, priority and nice value of thread t in th, if they
+ * are recorded.  Record it if the policy is SCHED_DEADLINE, whose parameters
+ * criu does not restore.
  */
 static int
 sched_set(struct criumake *m, Criu__ThreadCore *th, const struct maketask *t)
@@ -156,9 +157,9 @@ sched_set(struct criumake *m, Criu__ThreadCore *th, const struct maketask *t)
 }
 
 /*
- * Set the area of rseq(2) of thread t of process p and its registers, which
- * depend on that.  Return 1; 0 when it is noted that it has no registers; or
- * -1.
+ * Set the rseq(2) area of thread t of process p, and its registers, which
+ * depend on that.  Return 1, 0 if it has no registers, with the reason
+ * recorded, or -1 with errstr set.
  */
 static int
 regs_set(struct criumake *m, Criu__Core *c, struct maketask *p,
@@ -179,8 +180,8 @@ regs_set(struct criumake *m, Criu__Core *c, struct maketask *p,
 }
 
 /*
- * Set the addresses that a thread has told the kernel: set_tid_address(2),
- * set_robust_list(2), sigaltstack(2).
+ * Set the addresses that thread t has registered with the kernel:
+ * set_tid_address(2), set_robust_list(2), sigaltstack(2).
  */
 static int
 addresses_set(struct criumake *m, Criu__Core *c, struct maketask *t)
@@ -209,8 +210,9 @@ addresses_set(struct criumake *m, Criu__Core *c, struct maketask *t)
 }
 
 /*
- * Set what every thread has, of thread t of process p, whose name is comm.
- * Return 0, also when it is noted that something is missing; or -1.
+ * Set in c the state that every thread has, for thread t of process p, named
+ * comm. Return 0, also if something is missing, with the reason recorded; or -1
+ * with errstr set.
  */
 static int
 thread_set(struct criumake *m, Criu__Core *c, struct maketask *p,
@@ -250,7 +252,7 @@ thread_set(struct criumake *m, Criu__Core *c, struct maketask *p,
 }
 
 /*
- * Set the core of thread t of process p, which may be the same.
+ * Set the core of thread t of process p; t may be p.
  */
 static int
 core_set(struct criumake *m, Criu__Core *c, struct maketask *p,
@@ -283,8 +285,8 @@ core_set(struct criumake *m, Criu__Core *c, struct maketask *p,
 }
 
 /*
- * Make core-N.img of thread t of process p, which may be the same.  Return 0,
- * or -1 with errstr.
+ * Write core-N.img of thread t of process p; t may be p.  Return 0, or -1 with
+ * errstr set.
  */
 int
 makecore_write(struct criumake *m, struct maketask *p, struct maketask *t)

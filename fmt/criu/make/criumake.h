@@ -1,20 +1,21 @@
 /*
- * What the files share that make CRIU images of processes that snap(1) took.
+ * Shared by the files that make CRIU images from processes that snap(1)
+ * captured.
  *
- * The lowest first:
+ * The files of this directory; each calls only those above it:
  *
  *	memory.c	pages
  *	rseq.c		restartable sequences
  *	regs.c		registers, by machine: amd64.c, arm64.c
  *	ring.c		rings of io_setup(2)
- *	mm.c		mappings: mm
- *	signal.c	signals that wait
- *	seccomp.c	filters of system calls
- *	process.c	what a process has beside what its threads have
- *	core.c		and these: core
- *	check.c		whether a process, and its threads, can be restored
- *	tree.c		how they hang together: pstree, ids, inventory
- *	make.c		all images, one after another
+ *	mm.c		mappings: mm-N.img
+ *	signal.c	pending signals
+ *	seccomp.c	system-call filters
+ *	process.c	state of a process that its threads share
+ *	core.c		state of a thread: core-N.img
+ *	check.c		whether a process and its threads can be restored
+ *	tree.c		parents and children: pstree, ids, inventory
+ *	make.c		all images of a directory
  */
 #ifndef CRIUMAKER_H
 #define CRIUMAKER_H
@@ -35,14 +36,14 @@ int		 makecheck_process(struct criumake *, struct maketask *);
 void		 makeregs_abort(struct image *, const uint64_t *, uint64_t *);
 
 /*
- * regs.c: all that is of one kind of machine; amd64.c, arm64.c
+ * regs.c, amd64.c and arm64.c: what depends on the machine
  */
 typedef int	 makeregs_fn(struct criumake *, struct maketask *,
 		    struct maketask *, const struct recfile *,
 		    const uint64_t *, Criu__Core *);
 
 makeregs_fn	 makeregs_amd64, makeregs_arm64;
-enum { MAX_AUXV = 44 };	/* of what makeregs_auxv returns */
+enum { MAX_AUXV = 44 };	/* largest value that makeregs_auxv returns */
 size_t		 makeregs_auxv(const struct maketask *);
 void		 makeregs_machine(Criu__Core *, const struct maketask *);
 int		 makeregs_get(struct criumake *, struct maketask *,
@@ -54,12 +55,12 @@ int		 makeseccomp_set(struct criumake *, struct maketask *,
 int		 makeseccomp_write(struct criumake *);
 
 /*
- * Cores: signal.c, process.c and core.c
+ * signal.c, process.c and core.c: cores
  */
 enum {
 	SIGNALS = 64,
-	SIGACTIONS = SIGNALS - 2,	/* but of SIGKILL and SIGSTOP */
-	SIGINFO = 128,			/* bytes of a siginfo_t */
+	SIGACTIONS = SIGNALS - 2,	/* all but SIGKILL and SIGSTOP */
+	SIGINFO = 128,			/* size of a siginfo_t in bytes */
 	LIMITS = 16,
 	GROUPS = 65536,			/* NGROUPS_MAX */
 	ALIVE = 1, ENDED = 2, STOPPED = 3	/* task_state */

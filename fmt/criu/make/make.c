@@ -1,10 +1,11 @@
 /*
- * CRIU images of processes that snap(1) took, made of their Linux records.
+ * Make CRIU images from the Linux records of processes that snap(1) captured.
  *
- * All images are made in memory before one is written, and what cannot be
- * restored is noted on the way, so that it can be told in full while nothing
- * has happened yet.  Pages, and the bytes of deleted files, stay where they
- * are: an image tells whose they are.
+ * All images are made in memory before the first is written.  Reasons why
+ * something cannot be restored are collected meanwhile, so that they can be
+ * reported together before anything is written.  Pages and the content of
+ * deleted files are not copied: an image has a pointer to the process that has
+ * them.
  */
 #include "criumake.h"
 
@@ -39,8 +40,8 @@ make_free(struct criumake *m)
 }
 
 /*
- * Note a worker of the kernel in process t, if it was not noted what it works
- * for: it is a ring that has no descriptor.
+ * Record kernel worker thread "worker" of process t as an io_uring that has no
+ * descriptor, unless an io_uring of t is already recorded.
  */
 static int
 worker_refuse(struct criumake *m, struct maketask *t,
@@ -79,7 +80,7 @@ process_write(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Make all images, as far as nothing hinders a process as a whole.
+ * Make all images; stop early if a process as a whole cannot be restored.
  */
 static int
 make_all(struct criumake *m)
@@ -113,7 +114,8 @@ make_all(struct criumake *m)
 }
 
 /*
- * Return whether s is a snapshot that snap(1) took, with what restoring takes.
+ * Return whether s was captured by snap(1) and has the records that restoring
+ * needs.
  */
 bool
 criumake_can(struct snap *s)
@@ -139,10 +141,11 @@ criumake_can(struct snap *s)
 }
 
 /*
- * Make all images of a directory, of the processes of s that o->root tells
- * of, to out, which is empty and is the caller's to free.  o->warn is told
- * what cannot be restored, each a line; that is an error unless all of it is
- * of kinds that o->leave has.  Return 0, or -1.
+ * Make all images of one directory, of process o->root of s and its
+ * descendants, and append them to out, which must be empty; the caller frees
+ * it.  o->warn is called with a line for each thing that cannot be restored.
+ * Those are an error unless o->leave has the kinds of all of them.  Return 0,
+ * or -1 with errstr set.
  */
 int
 criumake(struct snap *s, const struct criuopts *o, struct mades *out)
@@ -160,9 +163,9 @@ criumake(struct snap *s, const struct criuopts *o, struct mades *out)
 }
 
 /*
- * Set *pid to the processes of s that have no parent in it, each of which can
- * be the root of a directory, and *n to how many they are: the caller frees
- * *pid.  Return 0, or -1 with errstr.
+ * Set *pid to the *n processes of s whose parents are not in it; each can be
+ * the root of a directory of images.  The caller frees *pid.  Return 0, or -1
+ * with errstr set.
  */
 int
 criumake_roots(struct snap *s, uint64_t **pid, size_t *n)

@@ -1,9 +1,10 @@
 /*
- * CRIU images made of the Linux records of processes that snap(1) took: make.c
+ * Make CRIU images from the Linux records of processes that snap(1) captured:
+ * make.c
  *
- * They are made in memory, all of a directory, before one is written.  Pages,
- * and the bytes of deleted files, stay where they are: an image tells whose
- * they are.
+ * All images of a directory are made in memory before the first is written.
+ * Pages and the content of deleted files are not copied: an image has a pointer
+ * to the process that has them.
  */
 #ifndef CRIUMAKE_H
 #define CRIUMAKE_H

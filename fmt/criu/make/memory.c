@@ -1,13 +1,13 @@
 /*
- * Private memory of processes as CRIU images: pagemap-N.img.  The pages
- * themselves come later, with those of images that came along
- * (criu/write/place.c).
+ * Write pagemap-N.img, the private memory of a process.  criu/write/place.c
+ * adds the content of the pages, together with that of images that came with
+ * the snapshot.
  */
 #include "criumake.h"
 
 /*
- * Add those pages from start up to end that the image, or NULL, has, with these
- * flags.
+ * Append the pages of im from start up to end to pagemap image b, with these
+ * flags. im may be NULL; page is the page size in bytes.
  */
 static void
 pages_add(struct buf *b, struct image *im, uint64_t page, unsigned int flags,
@@ -22,7 +22,7 @@ pages_add(struct buf *b, struct image *im, uint64_t page, unsigned int flags,
 		    pc->first >= end)
 			return;
 		from = pc->first > start ? pc->first : start;
-		/* pieces in a row are one */
+		/* join adjacent pieces */
 		for (to = pc->last + 1; to < end && to != 0 &&
 		    (pc = image_find(im, to)) != NULL; to = pc->last + 1)
 			continue;
@@ -38,8 +38,8 @@ pages_add(struct buf *b, struct image *im, uint64_t page, unsigned int flags,
 }
 
 /*
- * Add the pages of t from start up to end, as far as they lie in private
- * mappings that are restored.
+ * Append the pages of t from start up to end that lie in private mappings which
+ * are restored.
  */
 static int
 run_add(struct criumake *m, struct maketask *t, struct buf *b, uint64_t page,
@@ -67,8 +67,8 @@ run_add(struct criumake *m, struct maketask *t, struct buf *b, uint64_t page,
 }
 
 /*
- * Make pagemap-N.img of process t: the pages that are its own.  Return 0, or -1
- * with errstr.
+ * Write pagemap-N.img of process t: its private pages.  Return 0, or -1 with
+ * errstr set.
  */
 int
 makemem_pages(struct criumake *m, struct maketask *t)

@@ -1,6 +1,6 @@
 /*
- * The address space of a process as CRIU images: mm-N.img, and pagemap-N.img
- * by memory.c.
+ * Write mm-N.img, the address space of a process; memory.c writes its
+ * pagemap-N.img.
  */
 #include "criumake.h"
 #include "vec.h"
@@ -26,15 +26,16 @@ static const struct {
 	{ VMF_DONTDUMP, MADV_DONTDUMP }, { VMF_WIPEONFORK, MADV_WIPEONFORK }
 };
 
-#define HUGE_NAME "/anon_hugepage"	/* of a file: mm/hugetlb.c of Linux */
+#define HUGE_NAME "/anon_hugepage"	/* prefix of a file name:
+					   mm/hugetlb.c of Linux */
 
-struct told {			/* what smaps tells of a mapping */
-	unsigned int	 flag;	/* of enum vmflag */
-	uint64_t	 page;	/* bytes of one; 0: not told */
+struct told {			/* facts about a mapping from smaps */
+	unsigned int	 flag;	/* bits of enum vmflag */
+	uint64_t	 page;	/* page size in bytes; 0: not known */
 };
 
 /*
- * Set told to what smaps tells of each mapping.
+ * Set told[i] to what smaps says about mapping i of t.
  */
 static int
 smaps_read(struct maketask *t, struct told *told)
@@ -57,7 +58,8 @@ smaps_read(struct maketask *t, struct told *told)
 }
 
 /*
- * Return the advice that madvise(2) was given, a bit for each.
+ * Return the madvise(2) advice of a mapping as a set of bits, one for each
+ * MADV_ value; flag has its bits of enum vmflag.
  */
 static uint64_t
 advice_get(unsigned int flag)
@@ -86,8 +88,8 @@ is_device(const struct vma *v)
 }
 
 /*
- * Return whether a mapping is of memory that processes can share: huge pages
- * that are anonymous lie in a file, too.
+ * Return whether a mapping is of memory that processes can share.  Anonymous
+ * huge pages count, because they lie in a file.
  */
 static bool
 is_shm(const struct vma *v)
@@ -99,15 +101,17 @@ is_shm(const struct vma *v)
 }
 
 /*
- * Return why a mapping cannot be restored, and set *kind to the kind of that;
- * or return NULL.
+ * Return why mapping v cannot be restored, and set *kind to the class of the
+ * reason; return NULL if it can.
  */
 static const char *
 vma_obstacle(const struct vma *v, const struct told *told, enum makewhy *kind)
 {
 	static const struct {
-		const char	*name;	/* begins with this */
-		unsigned int	 flag;	/* or has this */
+		const char	*name;	/* prefix of the mapping's name, or
+					   NULL */
+		unsigned int	 flag;	/* bits of enum vmflag; any of them
+					   suffices */
 		enum makewhy	 kind;
 		const char	*why;
 	} never[] = {
@@ -145,7 +149,7 @@ vma_obstacle(const struct vma *v, const struct told *told, enum makewhy *kind)
 }
 
 /*
- * Return whether the kernel makes a mapping: vdso(7).
+ * Return whether v is a mapping made by the kernel: vdso(7).
  */
 static bool
 is_kernels(const struct vma *v)
@@ -155,8 +159,8 @@ is_kernels(const struct vma *v)
 }
 
 /*
- * Set what a mapping of a file or of shared memory maps.  Return 1; 0 when it
- * is noted that it cannot be restored; or -1.
+ * Set in e what v, a mapping of a file or of shared memory, maps.  Return 1, 0
+ * if it cannot be restored, with the reason recorded, or -1 with errstr set.
  */
 static int
 vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -192,7 +196,8 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Set what a mapping of a socket maps.  Return as vma_file does.
+ * Set in e the packet socket that v maps.  Return 1, 0 if it cannot be
+ * restored, with the reason recorded, or -1 with errstr set.
  */
 static int
 vma_socket(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -208,8 +213,8 @@ vma_socket(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Set an entry for a mapping.  Return 1; 0 when it is noted that it cannot be
- * restored; or -1.
+ * Set entry e for mapping v.  Return 1, 0 if it cannot be restored, with the
+ * reason recorded, or -1 with errstr set.
  */
 static int
 vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -243,7 +248,7 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 	}
 	if ((why = vma_obstacle(v, told, &kind)) != NULL) {
 		if (kind == WHY_IO_URING && t->ring)
-			return 0;	/* it was told */
+			return 0;	/* already recorded */
 		t->ring |= kind == WHY_IO_URING;
 		return make_unmapped(m, t, v, kind, why);
 	}
@@ -251,7 +256,7 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 	    (flag & VMF_LOCKED ? MAP_LOCKED : 0U) |
 	    (flag & VMF_NORESERVE ? MAP_NORESERVE : 0U) |
 	    (flag & VMF_HUGETLB ? MAP_HUGETLB | makeshm_huge(told->page) : 0U);
-	/* shared memory may have been given another name: [anon_shmem:NAME] */
+	/* shared memory may have a name given by prctl(2): [anon_shmem:NAME] */
 	if (v->flags & VMA_SHARED ||
 	    (*v->name == '/' && !name_begins(v, HUGE_NAME) &&
 	    (is_shm(v) || !name_begins(v, "/dev/zero"))))
@@ -267,9 +272,9 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Return the flags of the pages of a mapping.  Those that criu(8) restores
- * lazily if it is told to are those that its own images have so
- * (vma_entry_can_be_lazy), but none of the stack, which is needed at once.
+ * Return the pagemap flags for pages of mapping v, 0 if they are not in the
+ * pagemap. Pages that criu(8) may restore lazily are chosen as criu does
+ * (vma_entry_can_be_lazy), except that those of the stack are needed at once.
  */
 static unsigned int
 pages_flags(const struct vma *v, const Criu__Vma *e)
@@ -286,8 +291,8 @@ pages_flags(const struct vma *v, const Criu__Vma *e)
 }
 
 /*
- * Put the guards of t (MADV_GUARD_INSTALL) behind the mappings of mm, as far as
- * they lie in these; or note that they are left out, if that was asked for.
+ * Append the guard regions of t (MADV_GUARD_INSTALL) to mm after its mappings,
+ * cut to these; or record that they are left out, if the user asked for that.
  */
 static int
 guards_add(struct criumake *m, const struct maketask *t, Criu__Mm *mm)
@@ -327,8 +332,9 @@ guards_add(struct criumake *m, const struct maketask *t, Criu__Mm *mm)
 }
 
 /*
- * Set all mappings, of which smaps told the things in told, and t->pages.
- * [vvar] and [vvar_vclock] are one to criu, and [vsyscall] is none.
+ * Set all mappings of mm and t->pages; told has the facts from smaps, one for
+ * each mapping.  criu takes [vvar] and [vvar_vclock] as one mapping, and
+ * ignores [vsyscall].
  */
 static int
 vmas_set(struct criumake *m, struct maketask *t, const struct told *told,
@@ -366,8 +372,8 @@ vmas_set(struct criumake *m, struct maketask *t, const struct told *told,
 }
 
 /*
- * Set where code, data, stack, arguments and environment are.  None may be 0:
- * prctl(2), PR_SET_MM_MAP.
+ * Set in mm the bounds of code, data, stack, arguments and environment.  The
+ * kernel accepts no bound of 0: prctl(2), PR_SET_MM_MAP.
  */
 static int
 bounds_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
@@ -386,7 +392,7 @@ bounds_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 }
 
 /*
- * Set what prctl(2) changed.
+ * Set in mm the attributes that t changed with prctl(2).
  */
 static int
 prctls_set(struct maketask *t, Criu__Mm *mm)
@@ -406,7 +412,8 @@ prctls_set(struct maketask *t, Criu__Mm *mm)
 }
 
 /*
- * Set the executable: the mapping of that path, or else a file of that path.
+ * Set the executable of t in mm: the mapping with that path, or else just the
+ * path.
  */
 static int
 exe_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
@@ -433,8 +440,9 @@ exe_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 }
 
 /*
- * Set mm to the address space of process t: the auxiliary vector as far as criu
- * takes it (getauxval(3)), mappings, and what else there is.
+ * Set mm to the address space of process t: mappings, auxiliary vector (cut to
+ * the words that criu accepts, getauxval(3)), bounds, prctl(2) attributes and
+ * executable.
  */
 static int
 mm_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
@@ -454,7 +462,8 @@ mm_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 }
 
 /*
- * Make mm-N.img and pagemap-N.img of process t.  Return 0, or -1 with errstr.
+ * Write mm-N.img and pagemap-N.img of process t.  Return 0, or -1 with errstr
+ * set.
  */
 int
 makemm_write(struct criumake *m, struct maketask *t)
@@ -464,7 +473,7 @@ makemm_write(struct criumake *m, struct maketask *t)
 
 	rc = mm_set(m, t, &mm) == -1 || make_message(m, CRIU_MM, &mm.base,
 	    "mm-%u.img", t->pid) == -1 ? -1 : makemem_pages(m, t);
-	/* all of them at once would be as much as their records */
+	/* Free them now: together they would be as large as the records. */
 	vmas_free(&t->maps);
 	free(t->pages);
 	t->pages = NULL;

@@ -1,6 +1,6 @@
 /*
- * What a process has beside what its threads have, for its core-N.img:
- * limits, signal actions, timers.
+ * Set the process-wide part of core-N.img: limits, signal actions, timers and
+ * attributes that threads share.
  */
 #include "criumake.h"
 #include "num.h"
@@ -13,7 +13,8 @@
 enum { SIG_STOP = 19 };
 
 /*
- * Set the limits, in the order of RLIMIT_*, as limits has them behind its head.
+ * Set the limits of t in c in the order of RLIMIT_*, from the lines of "limits"
+ * after its heading.
  */
 static int
 limits_set(struct criumake *m, Criu__TaskCore *c, const struct maketask *t)
@@ -43,7 +44,7 @@ limits_set(struct criumake *m, Criu__TaskCore *c, const struct maketask *t)
 }
 
 /*
- * Set the signal actions: those of 62 signals, in their order.
+ * Set the actions of the 62 signals of t in c, in order of their numbers.
  */
 static int
 sigactions_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
@@ -77,14 +78,14 @@ sigactions_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 }
 
 /*
- * Set the three interval timers: setitimer(2).
+ * Set the three interval timers of t in c: setitimer(2).
  */
 static int
 itimers_set(struct criumake *m, Criu__Timers *c, struct maketask *t)
 {
 	static const struct {
 		const char	*name;
-		size_t		 at;	/* the field */
+		size_t		 at;	/* offset of the field */
 	} timer[3] = {
 		{ "real", offsetof(Criu__Timers, real) },
 		{ "virtual", offsetof(Criu__Timers, virt) },
@@ -121,8 +122,8 @@ itimers_set(struct criumake *m, Criu__Timers *c, struct maketask *t)
 }
 
 /*
- * Add a timer of timer_create(2): v has the numbers of its line, see
- * timers_set.
+ * Append a timer_create(2) timer to c; v has the numbers of its line, in the
+ * order that timers_set reads.
  */
 static int
 posix_timer(struct criumake *m, Criu__Timers *c, struct maketask *t,
@@ -131,7 +132,8 @@ posix_timer(struct criumake *m, Criu__Timers *c, struct maketask *t,
 	Criu__PosixTimer *p;
 	struct maketask *who;
 
-	/* of one thread: by the number that the process knows it by */
+	/* thread that is notified, if it is only one; use its pid in the
+	   namespace */
 	who = v[5] == 0 ? NULL : maketask_find(m, v[5]);
 	if (v[5] != 0 && who == NULL)
 		return make_refuse(m, t, NULL, WHY_TIMER, "timer %" PRIu64 ": "
@@ -149,7 +151,7 @@ posix_timer(struct criumake *m, Criu__Timers *c, struct maketask *t,
 }
 
 /*
- * Set all timers.
+ * Set all timers of t in c.
  */
 static int
 timers_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
@@ -173,8 +175,8 @@ timers_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 }
 
 /*
- * Return the signal that a process was stopped by: that of the stop we saw
- * (ptrace(2), PTRACE_EVENT_STOP), else SIGSTOP.
+ * Return the signal that stopped process t, from the stop that snap saw
+ * (ptrace(2), PTRACE_EVENT_STOP), or SIGSTOP if that is not recorded.
  */
 static uint32_t
 stop_signal(const struct maketask *t)
@@ -193,8 +195,8 @@ stop_signal(const struct maketask *t)
 }
 
 /*
- * Set the user that the process is accounted to, where the kernel tells it: a
- * number without a newline.  Who is in a user namespace may not set it.
+ * Set the login UID of t, unless the kernel has none: a number without a
+ * newline. A process in a user namespace may not set it, so skip it there.
  */
 static void
 loginuid_set(const struct criumake *m, Criu__TaskCore *c,
@@ -210,8 +212,8 @@ loginuid_set(const struct criumake *m, Criu__TaskCore *c,
 }
 
 /*
- * Set the personality, and note it if it is not the usual one, which is what
- * criu leaves to the process.
+ * Set the personality of t, and record it if it is not the usual one, because
+ * criu does not restore it.
  */
 static int
 personality_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
@@ -226,7 +228,7 @@ personality_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 }
 
 /*
- * Note keyrings of t that have keys, which criu knows nothing of.
+ * Record the keyrings of t that have keys, because criu does not restore them.
  */
 static int
 keyrings_note(struct criumake *m, const struct maketask *t)
@@ -249,7 +251,8 @@ keyrings_note(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Set what prctl(2), personality(2), membarrier(2) and oom_score_adj changed.
+ * Set the attributes that t changed by prctl(2), personality(2), membarrier(2)
+ * and oom_score_adj.
  */
 static int
 traits_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
@@ -279,8 +282,8 @@ traits_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 }
 
 /*
- * Set in c what process t has beside what its threads have.  Return 0, or -1
- * with errstr.
+ * Set in c the state of process t that its threads share.  Return 0, or -1 with
+ * errstr set.
  */
 int
 makecore_task(struct criumake *m, Criu__TaskCore *c, struct maketask *t)

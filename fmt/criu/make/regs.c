@@ -1,6 +1,6 @@
 /*
- * The registers of a thread, as core-N.img has them: by the machine that the
- * process was on.
+ * Fill in the registers of a thread for core-N.img, by the machine on which it
+ * ran.
  */
 #include "criumake.h"
 
@@ -8,9 +8,10 @@
 
 static const struct {
 	const char	*name;	/* of the machine */
-	uint32_t	 mtype;	/* of core */
+	uint32_t	 mtype;	/* in core */
 	makeregs_fn	*get;
-	size_t		 auxv;	/* AT_VECTOR_SIZE there: words that it takes */
+	size_t		 auxv;	/* words of the auxiliary vector that criu
+				   accepts: its AT_VECTOR_SIZE */
 } known[] = {
 	{ "amd64", CRIU_AMD64, makeregs_amd64, MAX_AUXV },
 	{ "arm64", CRIU_ARM64, makeregs_arm64, 40 },
@@ -19,7 +20,8 @@ static const struct {
 enum { NKNOWN = sizeof known / sizeof *known };
 
 /*
- * Return which of the machines a process was on; NKNOWN if none.
+ * Return the index in known[] of the machine on which t ran, or NKNOWN if it is
+ * not there.
  */
 static size_t
 machine_of(const struct maketask *t)
@@ -35,9 +37,10 @@ machine_of(const struct maketask *t)
 }
 
 /*
- * Set in core the registers of thread t of process p, as they are to be when it
- * goes on. rseq has the address of its area first, or is NULL.  Return 1; 0
- * when it is noted that they cannot be had; or -1 with errstr.
+ * Set in core the registers with which thread t of process p is to go on.
+ * rseq[0] is the address of its rseq(2) area; rseq is NULL if it has none.
+ * Return 1, 0 if there are no usable registers, with the reason recorded, or -1
+ * with errstr set.
  */
 int
 makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
@@ -56,8 +59,8 @@ makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
 }
 
 /*
- * Return how many words of the auxiliary vector of process t criu takes; it
- * refuses images that have more.
+ * Return the most words of an auxiliary vector that criu accepts on the machine
+ * of process t; it refuses an image with more.
  */
 size_t
 makeregs_auxv(const struct maketask *t)
@@ -69,7 +72,7 @@ makeregs_auxv(const struct maketask *t)
 }
 
 /*
- * Let core be of the machine that thread t was on.
+ * Set the machine type of core to that of thread t.
  */
 void
 makeregs_machine(Criu__Core *core, const struct maketask *t)

@@ -1,12 +1,12 @@
 /*
- * Rings of io_setup(2) as CRIU images.  criu makes a ring anew, has as many
- * requests end in it as it needs for the head and the tail to be where they
- * were, copies the events there, and moves it to where it was.
+ * Write rings of io_setup(2) as CRIU images.  criu creates a new ring,
+ * completes as many requests as bring head and tail to their old places, copies
+ * the events into it, and moves it to its old address.
  *
- * A ring begins so (fs/aio.c of Linux), all numbers of 32 bits:
+ * A ring begins with eight 32-bit numbers (fs/aio.c of Linux):
  *
- *	number, events there is room for, head, tail, magic,
- *	compatible features, incompatible features, length of these
+ *	ID, room for events, head, tail, magic,
+ *	compatible features, incompatible features, size of this header
  */
 #include "criumake.h"
 #include "num.h"
@@ -21,8 +21,8 @@ enum {
 static const uint32_t magic = 0xa10a10a1;
 
 /*
- * Return why the ring that is mapped as v cannot be restored, or NULL.  Those
- * that criu makes are of whole pages, all of which are used.
+ * Return why the ring mapped at v cannot be restored, or NULL if it can.  criu
+ * always creates rings of whole pages that are full of events.
  */
 static const char *
 ring_obstacle(const struct maketask *t, const struct vma *v)
@@ -45,8 +45,8 @@ ring_obstacle(const struct maketask *t, const struct vma *v)
 }
 
 /*
- * Add the ring of process t that is mapped as v to mm, a message of m's.
- * Return 1; 0 when it is noted that it cannot be restored; or -1 with errstr.
+ * Append the ring that process t has mapped at v to mm.  Return 1, 0 if it
+ * cannot be restored, with the reason recorded, or -1 with errstr set.
  */
 int
 makering_add(struct criumake *m, const struct maketask *t, const struct vma *v,
@@ -64,7 +64,7 @@ makering_add(struct criumake *m, const struct maketask *t, const struct vma *v,
 		return -1;
 	e->id = v->start;
 	e->ring_len = (uint32_t)(v->end - v->start);
-	/* the kernel makes room for twice as many, and two */
+	/* the kernel allocates 2 * nr_req + 2 events */
 	e->nr_req = ((e->ring_len - HEAD_SIZE) / EVENT_SIZE - 2) / 2;
 	return 1;
 }

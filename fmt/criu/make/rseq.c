@@ -1,13 +1,13 @@
 /*
- * Restartable sequences, which criu does not go on with.
+ * Move threads out of restartable sequences, which criu does not resume.
  */
 #include "criumake.h"
 #include "rseq.h"
 
 /*
- * Let a thread in a restartable sequence go to where it wants to go when that
- * is interrupted. mem is its memory, or NULL; rseq has the address of its area
- * first, or is NULL; pc is where it is.
+ * If *pc is in a restartable sequence, set it to the sequence's abort handler,
+ * as the kernel does on an interruption. mem is the thread's memory, or NULL;
+ * rseq[0] is the address of its rseq(2) area, or rseq is NULL.
  */
 void
 makeregs_abort(struct image *mem, const uint64_t *rseq, uint64_t *pc)

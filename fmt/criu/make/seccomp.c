@@ -1,6 +1,7 @@
 /*
- * Filters of seccomp(2) as CRIU images: seccomp.img has those of all threads,
- * of each the newest first, and a thread the number of its oldest.
+ * Write seccomp(2) filters as a CRIU image.  seccomp.img has the filters of all
+ * threads, those of a thread in the order of installation; each names the one
+ * before it, and core-N.img has the number of the thread's newest filter.
  */
 #include "criumake.h"
 #include "num.h"
@@ -12,14 +13,14 @@
 static const char name[] = "seccomp-filters";
 
 enum {
-	MODE_FILTER = 2,	/* of linux/seccomp.h */
-	FLAG_TSYNC = 1,		/* for all threads: seccomp(2) */
-	INSTRUCTION = 8		/* bytes: struct sock_filter */
+	MODE_FILTER = 2,	/* value of linux/seccomp.h */
+	FLAG_TSYNC = 1,		/* the filter is for all threads: seccomp(2) */
+	INSTRUCTION = 8		/* size of a struct sock_filter in bytes */
 };
 
 /*
- * Return whether a filter may ask another process what to do: it has an
- * instruction that returns SECCOMP_RET_USER_NOTIF.
+ * Return whether a filter may ask another process for a decision, that is,
+ * whether it has an instruction that returns SECCOMP_RET_USER_NOTIF.
  */
 static bool
 asks_another(const struct recfile *code)
@@ -35,8 +36,8 @@ asks_another(const struct recfile *code)
 }
 
 /*
- * Find the code of a filter in the record of the first thread that has it, in
- * the part of the snapshot that t is of.
+ * Find the code of filter id in the record of the first thread that has it,
+ * within the capture to which t belongs.
  */
 static bool
 code_find(const struct criumake *m, const struct maketask *t, uint64_t id,
@@ -52,7 +53,8 @@ code_find(const struct criumake *m, const struct maketask *t, uint64_t id,
 }
 
 /*
- * Return whether all threads of process p have the filters that it has.
+ * Return whether all threads of process p have the same filters as its first
+ * thread. False if there is only one thread.
  */
 static bool
 is_common(const struct maketask *p)
@@ -71,8 +73,9 @@ is_common(const struct maketask *p)
 }
 
 /*
- * Add to m->filter those of thread t, the newest first, with flags that each
- * gets.  Return 1; 0 when it is noted that they cannot be restored; or -1.
+ * Append the filters of thread t to m->filter, oldest first, each with flags
+ * added. Return 1, 0 if they cannot be restored, with the reason recorded, or
+ * -1 with errstr set.
  */
 static int
 filters_add(struct criumake *m, const struct maketask *p, struct maketask *t,
@@ -121,10 +124,10 @@ filters_add(struct criumake *m, const struct maketask *p, struct maketask *t,
 }
 
 /*
- * Set in th, the core of thread t of process p, what it may call.  Where all
- * threads have the same filters they are those of the first, which shares them
- * with the others, so that it can set more of them for all.  Return 0, or -1
- * with errstr.
+ * Set the seccomp mode and filters of thread t of process p in th.  If all
+ * threads have the same filters, give them only to the first thread, with the
+ * flag that shares them with the others, so that it can later install filters
+ * for all.  Return 0, or -1 with errstr set.
  */
 int
 makeseccomp_set(struct criumake *m, struct maketask *p, struct maketask *t,
@@ -157,7 +160,7 @@ makeseccomp_set(struct criumake *m, struct maketask *p, struct maketask *t,
 }
 
 /*
- * Make seccomp.img, if there are filters.  Return 0, or -1 with errstr.
+ * Write seccomp.img if there are filters.  Return 0, or -1 with errstr set.
  */
 int
 makeseccomp_write(struct criumake *m)

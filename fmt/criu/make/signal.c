@@ -1,16 +1,16 @@
 /*
- * Signals that wait, for the core-N.img of a process and its threads.
+ * Set the pending signals of a process and its threads for core-N.img.
  *
- * criu sends a process what waited while it makes it, and lets it go; what
- * it would take then, or loses, cannot wait so:
+ * criu sends a process its pending signals while creating it, and then lets it
+ * run. Some signals would be lost or delivered too early:
  *
- *	SIGTRAP		is what stops the process for criu itself
- *	SIGCHLD		of another thread than the first is discarded, where it
- *			is ignored, when its action is set
- *	SIGSTOP		which nothing blocks, would stop a process halfway.
- *			One that is stopped does without, for SIGCONT will
- *			discard it; another is stopped by it
- *	what ends it	and is not blocked would end a stopped process before
+ *	SIGTRAP		criu itself stops the process with it
+ *	SIGCHLD		if pending for another thread than the first, and
+ *			ignored or default, discarded when its action is set
+ *	SIGSTOP		cannot be blocked and would stop a process halfway.
+ *			Leave it out if the process is stopped, because SIGCONT
+ *			discards it anyway; else restore the process as stopped
+ *	fatal ones	that are not blocked would end a stopped process before
  *			it is stopped again
  */
 #include "criumake.h"
@@ -19,20 +19,21 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum {			/* of amd64 and arm64 */
+enum {			/* numbers of amd64 and arm64 */
 	SIG_TRAP = 5, SIG_CHLD = 17, SIG_CONT = 18, SIG_STOP = 19,
 	SIG_TTOU = 22, SIG_URG = 23, SIG_WINCH = 28,
-	DEFAULT = 0, IGNORE = 1		/* a handler */
+	DEFAULT = 0, IGNORE = 1		/* SIG_DFL and SIG_IGN as handlers */
 };
 
-struct waits {			/* what waits for a process or a thread */
-	struct maketask	*proc;	/* borrowed, as all here; that leads it */
-	struct maketask	*task;	/* for whom */
-	bool		 whole;	/* for the process */
+struct waits {			/* pending signals of a process or a thread */
+	struct maketask	*proc;	/* borrowed; first thread of the process */
+	struct maketask	*task;	/* borrowed; the thread for which they are
+				   pending */
+	bool		 whole;	/* they are pending for the whole process */
 	struct recfile	 f;
 	size_t		 n;
 	uint64_t	 blocked;
-	uint64_t	 handler[SIGNALS];	/* of signal 1 and up */
+	uint64_t	 handler[SIGNALS]; /* indexed by signal number - 1 */
 };
 
 static bool
@@ -42,7 +43,7 @@ in_set(uint64_t set, uint64_t sig)
 }
 
 /*
- * Return the blocked signals of thread t, bit 0 for signal 1.
+ * Return the signals that thread t blocks, bit 0 for signal 1.
  */
 uint64_t
 makecore_blocked(const struct maketask *t)
@@ -56,8 +57,8 @@ makecore_blocked(const struct maketask *t)
 }
 
 /*
- * Leave in w->blocked the signals that all threads of its process block: what
- * waits for a process, waits for a thread that does not block it.
+ * Keep in w->blocked only the signals that all threads of its process block,
+ * because any thread can take a signal that is pending for the process.
  */
 static void
 blocked_by_all(struct waits *w)
@@ -70,7 +71,7 @@ blocked_by_all(struct waits *w)
 }
 
 /*
- * Set the handlers of the signals of its process.
+ * Set w->handler from the signal actions of its process.
  */
 static int
 handlers_read(struct waits *w)
@@ -89,8 +90,8 @@ handlers_read(struct waits *w)
 }
 
 /*
- * Set w to what waits for thread t of process p or, with whole, for p, which
- * is t then.
+ * Set w to the signals pending for thread t of process p; if whole is set, to
+ * those pending for process p, with t == p.
  */
 static int
 waits_read(struct waits *w, struct maketask *p, struct maketask *t, bool whole)
@@ -127,7 +128,7 @@ waits_handler(const struct waits *w, uint64_t sig)
 }
 
 /*
- * Return whether SIGSTOP waits.
+ * Return whether SIGSTOP is pending.
  */
 static bool
 waits_stop(const struct waits *w)
@@ -141,8 +142,8 @@ waits_stop(const struct waits *w)
 }
 
 /*
- * Return 1 if SIGSTOP waits for process p or one of its threads, so that it is
- * stopped when it goes on; 0 if not; or -1 with errstr.
+ * Return 1 if SIGSTOP is pending for process p or one of its threads, so that
+ * it stops once it runs again, 0 if not, or -1 with errstr set.
  */
 int
 makecore_stops(struct maketask *p)
@@ -163,9 +164,9 @@ makecore_stops(struct maketask *p)
 }
 
 /*
- * Return whether a signal would end a stopped process as soon as it is
- * restored.  SIGSTOP, which criu sends the process, is taken after what waits
- * for the thread, and after lower numbers.
+ * Return whether pending signal sig would end a stopped process as soon as it
+ * is restored.  The kernel delivers SIGSTOP, which criu sends to the process,
+ * only after signals pending for the thread and after lower numbers.
  */
 static bool
 is_end(const struct waits *w, uint64_t sig)
@@ -178,7 +179,8 @@ is_end(const struct waits *w, uint64_t sig)
 }
 
 /*
- * Note if a signal that waits hinders: see the head of this file.
+ * Record it if pending signal sig cannot be restored: see the head of this
+ * file.
  */
 static int
 signal_check(struct criumake *m, const struct waits *w, uint64_t sig)
@@ -199,9 +201,9 @@ signal_check(struct criumake *m, const struct waits *w, uint64_t sig)
 }
 
 /*
- * Set in q, a message of m's, the signals that wait for thread t of process p
- * or, with whole, for p, which is t then: siginfo_t after siginfo_t.  Return 0,
- * or -1 with errstr.
+ * Append the signals pending for thread t of process p to q, one siginfo_t
+ * each; if whole is set, those pending for process p, with t == p.  Return 0,
+ * or -1 with errstr set.
  */
 int
 makecore_pending(struct criumake *m, Criu__SignalQueue *q, struct maketask *p,

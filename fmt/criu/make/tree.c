@@ -1,9 +1,9 @@
 /*
- * How the processes of CRIU images hang together: which are chosen, and
- * pstree.img, ids-N.img, inventory.img and timens-0.img.
+ * Choose the processes for the CRIU images, and write pstree.img, ids-N.img,
+ * inventory.img and timens-0.img.
  *
- * All processes must have been in the same namespaces: spaces.c tells which are
- * made for them.
+ * All processes must have been in the same namespaces; namespace/spaces.c
+ * decides which namespaces criu creates.
  */
 #include "criumake.h"
 #include "bisect.h"
@@ -14,16 +14,16 @@
 #include <string.h>
 
 /*
- * Compare processes by their numbers in stat, those that they had when they
- * were taken, within what was taken at once.
+ * Order processes by capture, then by the pid in "stat", their number at the
+ * time of the capture.
  */
 CMP_BY(taken_cmp, struct maketask *const,
     (*x)->part != (*y)->part ? ORDER((*x)->part, (*y)->part) :
     ORDER((*x)->stat.v[STAT_PID], (*y)->stat.v[STAT_PID]))
 
 /*
- * Find the parent of each process: field 4 of its stat is a number within what
- * was taken at once.
+ * Set the parent of each process: field 4 of its stat file is a pid of the same
+ * capture.
  */
 static int
 parents_link(struct criumake *m)
@@ -54,9 +54,9 @@ parents_link(struct criumake *m)
 }
 
 /*
- * Set *pid to the processes of m's snapshot that have no parent in it, and *n
- * to how many they are: the caller frees *pid.  Tasks were read.  Return 0, or
- * -1 with errstr.
+ * Set *pid to the *n processes of m's snapshot that have no parent in it; the
+ * caller frees *pid.  Call it after maketask_read.  Return 0, or -1 with errstr
+ * set.
  */
 int
 maketree_roots(struct criumake *m, uint64_t **pid, size_t *n)
@@ -77,8 +77,9 @@ maketree_roots(struct criumake *m, uint64_t **pid, size_t *n)
 }
 
 /*
- * Set m->root to the process that was asked for, or to the one without a parent
- * in the snapshot.  None or several are an error, which names them.
+ * Set m->root to the process given by the user, or else to the only process
+ * without a parent in the snapshot.  If there is none or more than one, fail;
+ * the error lists the candidates.
  */
 static int
 root_find(struct criumake *m)
@@ -110,8 +111,8 @@ root_find(struct criumake *m)
 }
 
 /*
- * Choose the root and those below it: set m->order to them, parents before
- * their children.  One that is its own ancestor is chosen once.
+ * Set m->order to the root process and its descendants, parents before
+ * children. A process that is its own ancestor is listed once.
  */
 static int
 order_make(struct criumake *m)
@@ -136,8 +137,9 @@ order_make(struct criumake *m)
 }
 
 /*
- * Choose the processes that are restored, m->root and m->order, and note what
- * hinders each.  Return 0, or -1 with errstr.
+ * Choose the processes to restore, that is, set m->root and m->order, and
+ * record for each process why it cannot be restored, if so.  Return 0, or -1
+ * with errstr set.
  */
 int
 maketree_choose(struct criumake *m)
@@ -153,8 +155,8 @@ maketree_choose(struct criumake *m)
 }
 
 /*
- * Make ids-N.img: what process t shares with others.  Return 0, or -1 with
- * errstr.
+ * Write ids-N.img: what process t shares with other processes.  Return 0, or -1
+ * with errstr set.
  */
 int
 maketree_ids(struct criumake *m, struct maketask *t)
@@ -168,7 +170,7 @@ maketree_ids(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Add process t and its threads to pstree.img.
+ * Append process t and its threads to b, which is pstree.img.
  */
 static int
 pstree_entry(struct criumake *m, struct buf *b, const struct maketask *t)
@@ -197,7 +199,8 @@ pstree_entry(struct criumake *m, struct buf *b, const struct maketask *t)
 }
 
 /*
- * Make timens-0.img: what the clocks showed, if that is known.
+ * Write timens-0.img, the clocks at the time of the capture, if they are
+ * recorded.
  */
 static int
 timens_write(struct criumake *m)
@@ -231,7 +234,7 @@ timens_write(struct criumake *m)
 }
 
 /*
- * Tell in inv what criu is to unlock.
+ * Set in inv how criu unlocks TCP connections.
  */
 static void
 lock_put(const struct criumake *m, Criu__Inventory *inv)
@@ -241,15 +244,16 @@ lock_put(const struct criumake *m, Criu__Inventory *inv)
 		inv->network_lock_method = CRIU_LOCK_NFT;
 		inv->dump_criu_run_id = m->lock;
 	} else if (m->net != NULL)
-		/* else it clears away there what iptables(8) never locked */
+		/* Otherwise criu would remove iptables(8) rules that were
+		   never set there. */
 		inv->network_lock_method = CRIU_LOCK_NONE;
 	else
 		inv->network_lock_method = CRIU_LOCK_IPTABLES;
 }
 
 /*
- * Make pstree.img, inventory.img and timens-0.img.  Return 0, or -1 with
- * errstr.
+ * Write pstree.img, inventory.img and timens-0.img.  Return 0, or -1 with
+ * errstr set.
  */
 int
 maketree_write(struct criumake *m)
