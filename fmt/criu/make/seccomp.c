@@ -1,7 +1,8 @@
 /*
  * Write seccomp(2) filters as a CRIU image.  seccomp.img has the filters of all
- * threads, those of a thread in the order of installation; each names the one
- * before it, and core-N.img has the number of the thread's newest filter.
+ * threads, those of each thread from newest to oldest.  "prev" of a filter is
+ * the index of the filter installed after it, and core-N.img has the index of
+ * the thread's oldest filter.
  */
 #include "criumake.h"
 #include "num.h"
@@ -73,7 +74,7 @@ is_common(const struct maketask *p)
 }
 
 /*
- * Append the filters of thread t to m->filter, oldest first, each with flags
+ * Append the filters of thread t to m->filter, newest first, each with flags
  * added. Return 1, 0 if they cannot be restored, with the reason recorded, or
  * -1 with errstr set.
  */

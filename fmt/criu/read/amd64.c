@@ -1,20 +1,21 @@
 /*
- * Registers of a thread of amd64, from the core image to the sets of ptrace(2).
+ * Convert the registers of an amd64 thread from its core image to the register
+ * sets of ptrace(2).
  *
- *	regset/prstatus	struct user_regs_struct, or that of 32 bits
+ *	regset/prstatus	struct user_regs_struct, or its 32-bit form
  *	regset/fpregs	0	FXSAVE: CRIU_FXSAVE; st at 32, xmm at 160
- *	regset/xstate	0	the same
- *			464	which of it there is, as the kernel tells
+ *	regset/xstate	0	FXSAVE
+ *			464	parts that the kernel saves
  *			512	xstate_bv
- *			576	the upper halves of ymm
+ *			576	upper halves of ymm
  */
 #include "num.h"
 #include "read.h"
 
 enum {
-	NGPREGS = 27,		/* most that there are */
+	NGPREGS = 27,		/* most general registers */
 	FXSAVE = 512,
-	ST = 32, NST = 32,	/* where they are, and how many words */
+	ST = 32, NST = 32,	/* offset in FXSAVE, and number of words */
 	XMM = 160, NXMM = 64,
 	SOFTWARE = 464,
 	XSTATE_BV = 512,
@@ -22,11 +23,12 @@ enum {
 	XSTATE = YMMH + 4 * NYMMH,
 	X87_SSE = 3,		/* bits of xstate_bv */
 	AVX = 4,
-	COMPAT = 2		/* a mode: of 32 bits */
+	COMPAT = 2		/* mode of a 32-bit thread */
 };
 
 /*
- * Add the general registers of these names, each a number of width bytes.
+ * Append the general registers with these names to rec as regset/prstatus, each
+ * width bytes wide.
  */
 static void
 add_gpregs(struct filelist *rec, const Criu__GpRegs *g, const char *names,
@@ -74,8 +76,8 @@ put_fxsave(uint8_t *b, const Criu__FpRegs *f)
 }
 
 /*
- * x87 and SSE are always those of the legacy part.  An array that is not
- * there stands for registers that were never used.
+ * Append regset/xstate to rec; b already holds its FXSAVE part with x87 and
+ * SSE.  An array missing in x stands for registers that were never used.
  */
 static int
 add_xstate(struct filelist *rec, uint8_t *b, const Criu__Xsave *x)
@@ -96,8 +98,8 @@ add_xstate(struct filelist *rec, uint8_t *b, const Criu__Xsave *x)
 }
 
 /*
- * Have the registers of core in the record of task, a thread.  Return 0, or -1
- * with errstr.
+ * Append the registers in core to the record of thread task.  Return 0, or -1
+ * with errstr set.
  */
 int
 criuregs_amd64(struct criutask *task, const Criu__Core *core)
@@ -118,7 +120,7 @@ criuregs_amd64(struct criutask *task, const Criu__Core *core)
 	    compat ? 4 : 8);
 	if (put_fxsave(b, t->fpregs) == -1)
 		return -1;
-	if (!compat)	/* of 32 bits it would be FSAVE */
+	if (!compat)	/* a 32-bit thread would need the FSAVE layout */
 		filelist_copy(rec, "regset/fpregs", b, FXSAVE);
 	return t->fpregs->xsave == NULL ? 0 :
 	    add_xstate(rec, b, t->fpregs->xsave);

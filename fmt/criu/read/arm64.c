@@ -1,7 +1,7 @@
 /*
- * Registers of a thread of arm64, from the core image to the sets of ptrace(2):
- * asm/ptrace.h of the kernel, linux/elf.h for the numbers of those that have no
- * name in snap(6).
+ * Convert the registers of an arm64 thread from its core image to the register
+ * sets of ptrace(2): asm/ptrace.h of the kernel.  A set without a name in
+ * snap(6) is known by its number in linux/elf.h.
  *
  *	regset/prstatus	struct user_pt_regs
  *	regset/fpregs	struct user_fpsimd_state
@@ -34,8 +34,8 @@ add_pac(struct filelist *rec, const Criu__PacKeys *k)
 }
 
 /*
- * Have the registers of core in the record of t, a thread.  Return 0, or -1
- * with errstr.
+ * Append the registers in core to the record of thread t.  Return 0, or -1 with
+ * errstr set.
  */
 int
 criuregs_arm64(struct criutask *t, const Criu__Core *core)

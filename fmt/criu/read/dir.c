@@ -1,6 +1,7 @@
 /*
- * The files of a directory of CRIU images: those that belong to one process
- * are read as such, and all others travel with the first one.
+ * Read the files of a directory of CRIU images.  An image of one process goes
+ * into the record of that process; all others go into the record of the first
+ * process.
  */
 #include "read.h"
 #include "snap6/snap6.h"
@@ -39,8 +40,8 @@ has_suffix(const char *s, const char *suffix)
 }
 
 /*
- * Know the names of all regular files of r's directory.  Return 0, or -1 with
- * errstr.
+ * List the regular files of r's directory in r->name, sorted.  Return 0, or -1
+ * with errstr set.
  */
 int
 criudir_list(struct criureader *r)
@@ -61,7 +62,7 @@ name_find(const struct criureader *r, const char *name)
 }
 
 /*
- * Return whether r has an image file of that name.
+ * Return whether r has an image file with the given name.
  */
 bool
 criudir_has(const struct criureader *r, const char *name)
@@ -70,8 +71,8 @@ criudir_has(const struct criureader *r, const char *name)
 }
 
 /*
- * Let the image file of that name go with one process.  Return true if r has it
- * and it went with none so far.
+ * Mark the image file with the given name as used by one process.  Return true
+ * if r has the file and it was not marked before.
  */
 bool
 criudir_use(struct criureader *r, const char *name)
@@ -85,8 +86,8 @@ criudir_use(struct criureader *r, const char *name)
 }
 
 /*
- * Set b, which is empty, to the bytes of the image file of that name.  Return
- * 0; -1 with errstr, also if r does not have it.
+ * Read the image file with the given name into b, which must be empty.  Return
+ * 0, or -1 with errstr set, also if the file is missing.
  */
 int
 criudir_slurp(struct criureader *r, const char *name, struct buf *b)
@@ -117,8 +118,8 @@ criudir_slurp(struct criureader *r, const char *name, struct buf *b)
 }
 
 /*
- * Add b, the bytes of the image file of that name, to record rec.  Return 0, or
- * -1 with errstr; b is empty then.
+ * Add the image file with the given name to record rec; b holds its bytes and
+ * is empty afterwards.  Return 0, or -1 with errstr set.
  */
 int
 criudir_keep(struct filelist *rec, const char *name, struct buf *b)
@@ -135,10 +136,10 @@ criudir_keep(struct filelist *rec, const char *name, struct buf *b)
 }
 
 /*
- * Read the image of that name, with that magic number, of one message of the
- * type d, which r must have, set *msg to that, the caller's, and have it in
- * rec, the record of the process that it goes with.  What is behind the message
- * means nothing.  Return 0, or -1 with errstr.
+ * Read image file name, which must exist, have that magic number and begin with
+ * a message of type d; ignore the rest.  Set *msg to the message, which the
+ * caller frees, and add the file to rec, the record of its process.  Return 0,
+ * or -1 with errstr set.
  */
 int
 criudir_message(struct criureader *r, struct filelist *rec, const char *name,
@@ -166,8 +167,8 @@ criudir_message(struct criureader *r, struct filelist *rec, const char *name,
 }
 
 /*
- * Have all image files of r that go with no process alone in rec: neither
- * pages, which are memory, nor logs.  Return 0, or -1 with errstr.
+ * Add to rec all image files that no process used, except pages and pagemaps,
+ * which become memory, and logs.  Return 0, or -1 with errstr set.
  */
 int
 criudir_rest(struct criureader *r, struct filelist *rec)

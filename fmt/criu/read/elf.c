@@ -1,8 +1,8 @@
 /*
- * ELF files that the processes of a checkpoint had mapped, and that are at
- * hand: the same size, the same build id.  The executable becomes the text,
- * the others are carried along, and pages of them that the checkpoint leaves
- * out are taken from there.
+ * Use ELF files of this machine that the processes of a checkpoint had mapped,
+ * if they have the recorded size and build ID.  The executable becomes the text
+ * image, and the other files are embedded in the snapshot; both supply pages
+ * that the checkpoint omits.
  */
 #include "read.h"
 
@@ -10,10 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HEAD = 65536 };		/* of a file; where its notes are */
+enum { HEAD = 65536 }; /* bytes at the start of a file, where its notes are */
 
 /*
- * Return whether a file has a build id, filled up to words.
+ * Return whether the file src has build ID want, which is padded with zeros to
+ * a multiple of four bytes.
  */
 static bool
 same_id(struct criureader *r, const struct source *src,
@@ -34,8 +35,8 @@ same_id(struct criureader *r, const struct source *src,
 }
 
 /*
- * Return a source of the bytes of f, a mapped file, if it is at hand as it was;
- * or NULL.
+ * Return a source for the bytes of mapped file f if this machine has the file
+ * unchanged, or NULL.
  */
 struct source *
 criuelf_source(struct criureader *r, struct criufile *f)
@@ -60,8 +61,8 @@ criuelf_source(struct criureader *r, struct criufile *f)
 }
 
 /*
- * Give process t its executable: the path, and its bytes if it is at hand.
- * Return 0, or -1 with errstr.
+ * Record the path of the executable of process t, and make its text image if
+ * this machine has the file.  Return 0, or -1 with errstr set.
  */
 int
 criuelf_text(struct criureader *r, struct criutask *t)
@@ -82,7 +83,7 @@ criuelf_text(struct criureader *r, struct criutask *t)
 }
 
 /*
- * Return whether a file is a process's text.
+ * Return whether src is the text image of a process.
  */
 static bool
 is_text(const struct criureader *r, const struct source *src)
@@ -100,8 +101,8 @@ is_text(const struct criureader *r, const struct source *src)
 }
 
 /*
- * Take along all files that were looked at and are at hand.  Return 0, or -1
- * with errstr.
+ * Embed all mapped files for which a source was found, except executables.
+ * Return 0, or -1 with errstr set.
  */
 int
 criuelf_carry(struct criureader *r)

@@ -1,6 +1,6 @@
 /*
- * Files of a checkpoint: what files.img and memfd.img tell of them, and what
- * descriptors the processes have.
+ * Read the open and mapped files of a checkpoint from files.img and memfd.img,
+ * and the descriptors of its processes.
  */
 #include "read.h"
 #include "vec.h"
@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLOEXEC = 1 };		/* of fdinfo's flags */
+enum { CLOEXEC = 1 };		/* flag in fdinfo */
 
-/* what links of /proc show where it is not a path */
+/* targets of /proc/PID/fd links that are not paths */
 static const char *const fixed[FD_TYPES] = {
 	[FD_EVENTFD] = "anon_inode:[eventfd]",
 	[FD_EVENTPOLL] = "anon_inode:[eventpoll]",
@@ -62,7 +62,7 @@ memfd_file(const struct criureader *r, struct criufile *f,
 	f->pos = m->pos;
 	f->dev = makedev(0, 1);
 	f->ino = in->shmid;
-	/* memory that is shared with children has this name, too */
+	/* memory shared with children is named /dev/zero as well */
 	f->name = str_printf("%s%s (deleted)", strcmp(in->name,
 	    "/dev/zero") == 0 ? "" : "/memfd:", in->name);
 	return 0;
@@ -77,7 +77,7 @@ socket_ino(const Criu__FileEntry *e)
 }
 
 /*
- * Set f, which is all zero, to what is known of a file.
+ * Set f, which must be all zero, from entry e of files.img.
  */
 static int
 file_make(const struct criureader *r, struct criufile *f,
@@ -107,7 +107,8 @@ file_make(const struct criureader *r, struct criufile *f,
 			f->flags = e->tty->flags;
 			f->named = e->tty->has_regf_id ? e->tty->regf_id : 0;
 		}
-		if (e->type == FD_TUN)	/* two entries have its number */
+		if (e->type == FD_TUN)	/* its path is in an FD_REG entry
+					   with the same id */
 			f->named = e->id;
 		else if (link != NULL)
 			f->flags |= O_RDWR;
@@ -120,9 +121,9 @@ file_make(const struct criureader *r, struct criufile *f,
 CMP2(file_cmp, struct criufile, id, type)
 
 /*
- * Return the file of r with that type and that id, or NULL.  Neither is enough:
- * criu, too, looks for both (find_file_desc_raw of its files.c), and what it
- * writes for a tun device has two entries of one number.
+ * Return the file of r with the given type and id, or NULL.  Both are needed,
+ * as in find_file_desc_raw of criu's files.c: a tun device has two entries with
+ * one id.
  */
 struct criufile *
 criufile_find(struct criureader *r, uint32_t type, uint64_t id)
@@ -134,7 +135,7 @@ criufile_find(struct criureader *r, uint32_t type, uint64_t id)
 }
 
 /*
- * Return the file of mapping v, if r has one of it, or NULL.
+ * Return the file of mapping v, or NULL if r has none.
  */
 struct criufile *
 criufile_mapped(struct criureader *r, const Criu__Vma *v)
@@ -144,7 +145,8 @@ criufile_mapped(struct criureader *r, const Criu__Vma *v)
 }
 
 /*
- * A terminal, a fifo or a tun device has the path of another entry.
+ * Give each terminal, FIFO and tun device the path of the FD_REG entry that it
+ * names.
  */
 static int
 resolve_names(struct criureader *r)
@@ -195,7 +197,8 @@ file_add(void *arg, const struct criuimg *im, void *e)
 }
 
 /*
- * Know all files of r.  Return 0, or -1 with errstr.
+ * Read all open and mapped files into r->file, sorted by id and type.  Return
+ * 0, or -1 with errstr set.
  */
 int
 criufiles_read(struct criureader *r)
@@ -235,7 +238,8 @@ criufiles_free(struct criureader *r)
 }
 
 /*
- * A descriptor: in the record as /proc shows it, and for the file fd.
+ * Add descriptor d, which leads to f, to the record of t as /proc shows it, and
+ * to the task's open files.
  */
 static int
 add_fd(struct criutask *t, const Criu__Fdinfo *d, const struct criufile *f)
@@ -268,7 +272,7 @@ add_fd(struct criutask *t, const Criu__Fdinfo *d, const struct criufile *f)
 
 CMP(fd_cmp, Criu__Fdinfo, fd)
 
-struct fdinfos {		/* of a process */
+struct fdinfos {		/* descriptors of a process */
 	Criu__Fdinfo	*v;	/* owned */
 	size_t		 n;
 };
@@ -281,12 +285,13 @@ fdinfo_add(void *arg, const struct criuimg *im, void *m)
 	(void)im;
 	if (VEC_ROOM(l->v, l->n) == -1)
 		return -1;
-	l->v[l->n++] = *(Criu__Fdinfo *)m;	/* numbers alone */
+	l->v[l->n++] = *(Criu__Fdinfo *)m;	/* it has no pointers */
 	return 0;
 }
 
 /*
- * Have the descriptors, in their order, in a process.
+ * Add the descriptors l, sorted by number, to process t; name is their image
+ * file.
  */
 static int
 add_fds(struct criureader *r, struct criutask *t, const char *name,
@@ -310,9 +315,9 @@ add_fds(struct criureader *r, struct criutask *t, const char *name,
 }
 
 /*
- * Read the descriptors of process t, from fdinfo-ID.img, with that id, which
- * goes with the first process that has them.  No such image, no descriptors.
- * Return 0, or -1 with errstr.
+ * Add the descriptors of fdinfo-ID.img to process t, if there is such an image.
+ * The image itself goes into the record of the first process that uses it.
+ * Return 0, or -1 with errstr set.
  */
 int
 criufiles_open(struct criureader *r, struct criutask *t, uint32_t id)

@@ -1,6 +1,6 @@
 /*
- * The machine that a checkpoint is of: which, as all core images tell, and how
- * large its pages are, as the auxiliary vector of a process does.
+ * Find the machine of a checkpoint, which every core image has, and its page
+ * size, which is in the auxiliary vector of a process.
  */
 #include "num.h"
 #include "read.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const struct {
-	uint32_t	 mtype;	/* of core */
+	uint32_t	 mtype;	/* in core images */
 	const char	*name;
 	int		(*regs)(struct criutask *, const Criu__Core *);
 } known[] = {
@@ -19,8 +19,8 @@ static const struct {
 enum { NKNOWN = sizeof known / sizeof *known };
 
 /*
- * Set *msg to the first message of an image of the directory.  Return false if
- * it cannot be had: who needs it will say why.
+ * Set *msg to the first message of an image.  Return false if it cannot be
+ * read; the error is reported later, when the image is needed.
  */
 static bool
 message_peek(struct criureader *r, const char *name, uint32_t magic,
@@ -37,7 +37,7 @@ message_peek(struct criureader *r, const char *name, uint32_t magic,
 }
 
 /*
- * Return the machine that a core image is of, or NULL.
+ * Return the machine of a core image, or NULL.
  */
 static const struct machine *
 core_machine(struct criureader *r, const char *name)
@@ -56,8 +56,8 @@ core_machine(struct criureader *r, const char *name)
 }
 
 /*
- * Return the bytes of a page, as the auxiliary vector of a mm image tells; 0 if
- * it does not.
+ * Return the page size in bytes from the auxiliary vector in an mm image, or 0
+ * if it is not there.
  */
 static uint64_t
 mm_page(struct criureader *r, const char *name)
@@ -78,8 +78,8 @@ mm_page(struct criureader *r, const char *name)
 }
 
 /*
- * Find out the machine of the checkpoint r and its pages.  What nothing tells
- * is as on amd64, and the least that pages have.  Return 0.
+ * Set the machine and the page size of checkpoint r.  If no image has them,
+ * assume amd64, and the smallest page size of the machine.  Return 0.
  */
 int
 criumachine_find(struct criureader *r)
@@ -100,8 +100,8 @@ criumachine_find(struct criureader *r)
 }
 
 /*
- * Have the registers of c in the record of t, a thread of r.  Return 0, or -1
- * with errstr.
+ * Append the registers in c to the record of thread t.  Return 0, or -1 with
+ * errstr set.
  */
 int
 criuregs_add(struct criureader *r, struct criutask *t, const Criu__Core *c)

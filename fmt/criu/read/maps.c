@@ -1,5 +1,6 @@
 /*
- * The mappings of a process, from the mm image, as the kernel shows them.
+ * Convert the mappings in an mm image to those that the kernel shows in
+ * /proc/PID/maps.
  */
 #include "read.h"
 #include "vec.h"
@@ -11,8 +12,8 @@
 #include <string.h>
 
 /*
- * A private anonymous mapping may be the heap or the stack:
- * fs/proc/task_mmu.c.
+ * Return the name of a private anonymous mapping: "[heap]", "[stack]" or "",
+ * decided as in fs/proc/task_mmu.c.
  */
 static const char *
 anon_name(const Criu__Mm *mm, const Criu__Vma *v)
@@ -27,7 +28,7 @@ anon_name(const Criu__Mm *mm, const Criu__Vma *v)
 }
 
 /*
- * Set the name and the file of a mapping.
+ * Set the name, device and inode of mapping m from v.
  */
 static int
 vma_name(struct criureader *r, const Criu__Mm *mm, const Criu__Vma *v,
@@ -49,7 +50,7 @@ vma_name(struct criureader *r, const Criu__Mm *mm, const Criu__Vma *v,
 		m->ino = f->dev != 0 ? f->ino : 0;
 	} else if (name == NULL &&
 	    v->status & (CRIU_ANON_SHARED | CRIU_SYSVIPC)) {
-		/* an object that is no file of files.img */
+		/* shared memory without an entry in files.img */
 		name = v->status & CRIU_SYSVIPC ? "/SYSV00000000 (deleted)" :
 		    "/dev/zero (deleted)";
 		m->dev = makedev(0, 1);
@@ -85,8 +86,8 @@ vma_make(struct criureader *r, struct criutask *t, const Criu__Vma *v)
 }
 
 /*
- * Give process t its mappings.  Guard regions, which newer versions of criu
- * list behind them, are none.  Return 0, or -1 with errstr.
+ * Add the mappings in t->mm to process t.  Skip guard regions, which newer
+ * versions of criu list after the mappings.  Return 0, or -1 with errstr set.
  */
 int
 criumaps_make(struct criureader *r, struct criutask *t)

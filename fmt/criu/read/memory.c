@@ -1,10 +1,10 @@
 /*
- * The memory of a process from its pagemap, and that of objects of shared
- * memory, of which processes map parts.
+ * Make the memory image of a process from its pagemap, and from the shared
+ * memory that it maps in part.
  *
- * What is told of a process's addresses is gathered as pieces, sorted, and
- * becomes an image: pages, and what is missing.  Private anonymous memory
- * of which no pagemap tells was never touched.
+ * Pieces of address space are collected from all sources and sorted, and then
+ * become an image of pages and missing ranges.  Private anonymous memory that
+ * is in no pagemap was never touched.
  */
 #include "read.h"
 #include "vec.h"
@@ -21,10 +21,11 @@ struct piecer {
 		uint64_t	 end;
 		struct source	*src;
 		uint64_t	 loc;
-		const char	*why;	/* it is missing; NULL: pages */
+		const char	*why;	/* reason if it is missing; NULL: it
+					   has pages */
 	}		*v;	/* owned */
 	size_t		 n;
-	uint64_t	 lazy;	/* pages */
+	uint64_t	 lazy;	/* number of lazy pages */
 };
 
 enum { MAX_PIECES = 1 << 24 };
@@ -40,7 +41,8 @@ piece_add(struct piecer *k, uint64_t addr, uint64_t end, struct source *src,
 }
 
 /*
- * Add what runs have from first to last (exclusive), at an address.
+ * Append the pages that runs l have from offset first up to last, placed at
+ * addr.
  */
 static int
 piece_runs(struct piecer *k, const struct criuruns *l, uint64_t first,
@@ -68,7 +70,8 @@ piece_runs(struct piecer *k, const struct criuruns *l, uint64_t first,
 }
 
 /*
- * A part of a mapping of which the pagemap does not tell.
+ * Append the pages of mapping v from addr up to end, a range that the pagemap
+ * does not cover: from shared memory, from a file, or as missing.
  */
 static int
 piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
@@ -98,7 +101,7 @@ piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
 		return 0;
 	if ((src = criuelf_source(k->r, f)) == NULL)
 		return piece_add(k, addr, end, NULL, 0, "file");
-	/* the last page is filled up with zeros: mmap(2) */
+	/* the rest of the last page is zero: mmap(2) */
 	size = (source_size(src) + (k->r->page - 1)) / k->r->page *
 	    k->r->page;
 	if (off >= size)
@@ -109,8 +112,8 @@ piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
 }
 
 /*
- * What is behind the parts of a mapping that the pagemap leaves out.  *next
- * is the first run that is not below it.
+ * Append the ranges of mapping v that the pagemap does not cover. *next is the
+ * index of the first run in l that does not end below v; it is advanced.
  */
 static int
 piece_mapping(struct piecer *k, const Criu__Vma *v, const struct criuruns *l,
@@ -138,7 +141,7 @@ piece_mapping(struct piecer *k, const Criu__Vma *v, const struct criuruns *l,
 CMP2(piece_cmp, struct mempiece, addr, why != NULL)
 
 /*
- * An image of the pieces.
+ * Build image im from the pieces.
  */
 static int
 pieces_image(struct piecer *k, struct image *im)
@@ -177,8 +180,8 @@ tell_lazy(const struct piecer *k)
 }
 
 /*
- * Give process t its memory, and the pagemap image to its record.  Return 0, or
- * -1 with errstr.
+ * Make the memory of process t, and add its pagemap image to its record.
+ * Return 0, or -1 with errstr set.
  */
 int
 criumem_read(struct criureader *r, struct criutask *t)

@@ -1,15 +1,16 @@
 /*
- * A directory of CRIU images as a snapshot: see read.h for the parts.
+ * Read a directory of CRIU images as a snapshot; read.h lists the files that do
+ * so.
  */
 #include "read.h"
 #include "vec.h"
 
 #include <stdlib.h>
 
-enum { PREDUMP, OLD, CURRENT, COMPRESSED };	/* img_version */
+enum { PREDUMP, OLD, CURRENT, COMPRESSED };	/* values of img_version */
 
 /*
- * See that it is the inventory of a checkpoint that we can read.
+ * Check that the inventory belongs to a checkpoint that we can read.
  */
 static int
 inventory_check(const struct criuimg *im, uint32_t version)
@@ -57,8 +58,9 @@ read_inventory(struct criureader *r)
 }
 
 /*
- * Give all their small files; the first one has the images that belong to
- * none.  When the kernel was started nobody can tell.
+ * Pack the records of all processes; that of the first one also gets the images
+ * that belong to no process.  The boot time in the header is 0, because no
+ * image has it.
  */
 static int
 pack_all(struct criureader *r)
@@ -80,8 +82,9 @@ pack_all(struct criureader *r)
 }
 
 /*
- * Read images, which are freed, and may be NULL with errstr.  Warnings of the
- * options o tell what is missing.  Return the snapshot, or NULL with errstr.
+ * Read images and free them; images may be NULL, with errstr already set.
+ * Report missing parts with o->warn.  Return the snapshot, or NULL with errstr
+ * set.
  */
 static struct snap *
 images_read(struct imgdir *images, const struct readopts *o)
@@ -118,9 +121,9 @@ images_read(struct imgdir *images, const struct readopts *o)
 }
 
 /*
- * Read dir, a directory of CRIU images, with options o.  Images that are not
- * pages travel in the Linux records, under criu/.  Return the snapshot, or NULL
- * with errstr.
+ * Read dir, a directory of CRIU images.  Images other than pages are kept in
+ * the Linux records, under criu/.  Return the snapshot, or NULL with errstr
+ * set.
  */
 struct snap *
 criu_read(const char *dir, const struct readopts *o)
@@ -129,8 +132,8 @@ criu_read(const char *dir, const struct readopts *o)
 }
 
 /*
- * Do the same with images in an archive of tar(1), in, of which nothing has
- * been skipped.  Return as criu_read.
+ * Read CRIU images from in, a tar(1) archive of which no byte was skipped.
+ * Return the snapshot, or NULL with errstr set.
  */
 struct snap *
 criu_readtar(struct input *in, const struct readopts *o)

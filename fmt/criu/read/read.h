@@ -1,17 +1,17 @@
 /*
- * What the parts of the reader of CRIU images share.
+ * Shared by the files that read CRIU images:
  *
  *	dir.c	the files of the directory
  *	files.c	files.img, memfd.img, fdinfo	-> struct criufile
- *	machine.c	which machine it is of, and the size of its pages
+ *	machine.c	machine and page size of a checkpoint
  *	amd64.c, arm64.c	registers	-> regset/...
  *	maps.c	mm				-> mappings
  *	runs.c	pagemaps			-> struct criuruns
- *	memory.c	these			-> memory
- *	shm.c	those of shared memory		-> carried along
- *	elf.c	mapped files that are at hand: text, carried ones
+ *	memory.c	runs			-> memory
+ *	shm.c	runs of shared memory		-> embedded files
+ *	elf.c	mapped files of this machine	-> text, embedded files
  *	task.c	core, mm, fs			-> struct criutask
- *	read.c	one after another, and what becomes of them
+ *	read.c	calls all the others
  */
 #ifndef CRIUREAD_H
 #define CRIUREAD_H
@@ -22,28 +22,29 @@
 
 struct criuname {		/* a file of the directory */
 	char		*name;	/* owned */
-	bool		 used;	/* by one process alone */
+	bool		 used;	/* by one process only */
 };
 
-struct criufile {		/* a file that is open or mapped */
-	uint32_t	 id;	/* of its type */
-	uint32_t	 type;	/* of enum criu_fdtype */
-	uint32_t	 named;	/* its path is that of this one, a FD_REG; or
-				   0 */
+struct criufile {		/* an open or mapped file */
+	uint32_t	 id;	/* unique among files of its type */
+	uint32_t	 type;	/* enum criu_fdtype */
+	uint32_t	 named;	/* id of the FD_REG entry that has its path,
+				   or 0 */
 	char		*name;	/* owned; as /proc shows it */
-	unsigned int	 flags;	/* as in open(2) */
+	unsigned int	 flags;	/* flags of open(2) */
 	uint64_t	 pos;
-	uint64_t	 dev;	/* of shared memory; or 0 */
+	uint64_t	 dev;	/* device of shared memory; otherwise 0 */
 	uint64_t	 ino;
 	bool		 dir;
 	bool		 has_size;
 	uint64_t	 size;
-	struct buildid	 buildid; /* filled up to words */
-	bool		 looked; /* for src */
-	struct source	*src;	/* borrowed; the file, if it is at hand */
+	struct buildid	 buildid; /* padded with zeros to a multiple of four
+				     bytes */
+	bool		 looked; /* src was already looked for */
+	struct source	*src; /* borrowed; the file on this machine, or NULL */
 };
 
-struct criurun {		/* pages in a row */
+struct criurun {		/* consecutive pages */
 	struct pages	 pages;
 	struct source	*src;	/* borrowed; NULL: not in the images */
 };
@@ -51,10 +52,10 @@ struct criurun {		/* pages in a row */
 struct criuruns {
 	struct criurun	*v;	/* owned; ascending */
 	size_t		 n;
-	uint32_t	 id;	/* of the pages image */
+	uint32_t	 id;	/* number of the pages image */
 };
 
-struct criushm {		/* an object of shared memory */
+struct criushm {		/* a shared memory object */
 	uint64_t	 id;
 	struct criuruns	 runs;	/* addresses are offsets in the object */
 };
@@ -62,31 +63,32 @@ struct criushm {		/* an object of shared memory */
 struct criutask {		/* a process or a thread */
 	struct proc	*proc;	/* borrowed */
 	struct filelist	 rec;
-	struct task	 task;	/* its mappings and open files are owned */
+	struct task	 task;	/* owns its mappings and open files */
 	struct taskstate	 state;
-	Criu__Mm	*mm;	/* owned; NULL: none */
+	Criu__Mm	*mm;	/* owned; NULL: it has none */
 };
 
 struct criureader {
 	struct snap	*snap;
-	const char	*dir;	/* borrowed; their path, for messages */
-	struct imgdir	*images; /* owned; where they are */
+	const char	*dir;	/* borrowed; path of the directory, for
+				   messages */
+	struct imgdir	*images; /* owned; the directory or archive */
 	void		(*warn)(void *, const char *);
 	void		*arg;
-	int64_t		 time;	/* of the inventory */
-	const struct machine *machine; /* of all processes */
-	uint64_t	 page;	/* bytes of one there */
+	int64_t		 time;	/* modification time of the inventory */
+	const struct machine *machine; /* machine of all processes */
+	uint64_t	 page;	/* page size in bytes */
 	struct criuname	*name;	/* owned; sorted */
 	size_t		 nname;
-	struct criufile	*file;	/* owned; by id and type */
+	struct criufile	*file;	/* owned; sorted by id and type */
 	size_t		 nfile;
 	Criu__MemfdInode **memfd; /* owned */
 	size_t		 nmemfd;
-	struct criushm	*shm;	/* owned; by id */
+	struct criushm	*shm;	/* owned; sorted by id */
 	size_t		 nshm;
 	struct criutask	**task;	/* owned */
 	size_t		 ntask;
-	uint8_t		*head;	/* owned; of a file that is looked at */
+	uint8_t		*head;	/* owned; buffer for the start of an ELF file */
 };
 
 /* read.c */
@@ -112,7 +114,7 @@ struct criufile	*criufile_mapped(struct criureader *, const Criu__Vma *);
 int		 criufiles_open(struct criureader *, struct criutask *,
 		    uint32_t);
 
-/* machine.c, and regs of amd64.c and arm64.c */
+/* machine.c, amd64.c, arm64.c */
 int		 criumachine_find(struct criureader *);
 int		 criuregs_add(struct criureader *, struct criutask *,
 		    const Criu__Core *);

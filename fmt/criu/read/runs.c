@@ -1,6 +1,6 @@
 /*
- * Pages that lie in a row in one source, from a pagemap and those of its
- * parents: of a process, or of an object of shared memory.
+ * Read a pagemap and its parents as runs of pages that are consecutive in one
+ * source. A pagemap is of a process or of shared memory.
  */
 #include "read.h"
 #include "bisect.h"
@@ -23,8 +23,8 @@ runs_add(void *arg, const struct pages *p, struct source *src)
 }
 
 /*
- * Read pagemap-NAME.img, of that name, which must be there, with what its
- * parents have, into l.  Return 0, or -1 with errstr.
+ * Append the runs of pagemap-NAME.img, which must exist, to l, with pages of
+ * its parents resolved.  Return 0, or -1 with errstr set.
  */
 int
 criuruns_read(struct criureader *r, struct criuruns *l, const char *name)
@@ -43,8 +43,8 @@ criuruns_read(struct criureader *r, struct criuruns *l, const char *name)
 }
 
 /*
- * Put into b the pagemap image of the runs l, of pages of so many bytes, that
- * are in no parent.
+ * Write runs l as a pagemap image without parents to b; page is the page size
+ * in bytes.
  */
 void
 criuruns_img(const struct criuruns *l, uint64_t page, struct buf *b)
@@ -63,8 +63,7 @@ criuruns_img(const struct criuruns *l, uint64_t page, struct buf *b)
 }
 
 /*
- * Return the place of the first run of l that ends behind address addr, or
- * l->n.
+ * Return the index of the first run of l that ends above addr, or l->n.
  */
 size_t
 criuruns_behind(const struct criuruns *l, uint64_t addr)

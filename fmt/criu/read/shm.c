@@ -1,6 +1,6 @@
 /*
- * Objects of shared memory in a checkpoint: each is carried along whole, as
- * a file is, for processes may have mapped a part of it, or nothing.
+ * Embed each shared memory object of a checkpoint whole, like a file, because
+ * processes may have mapped only a part of it, or nothing.
  */
 #include "read.h"
 #include "vec.h"
@@ -15,7 +15,8 @@
 CMP(shm_cmp, struct criushm, id)
 
 /*
- * Return whether a file is the pagemap of an object; set *id to which.
+ * Return whether name is the pagemap of a shared memory object; if so set *id
+ * to the number of the object.
  */
 static bool
 shm_id(const char *name, uint64_t *id)
@@ -29,8 +30,8 @@ shm_id(const char *name, uint64_t *id)
 }
 
 /*
- * Know all objects of shared memory of r, which are those that have a pagemap.
- * Return 0, or -1 with errstr.
+ * Read all shared memory objects into r->shm, one for each pagemap-shmem-N.img.
+ * Return 0, or -1 with errstr set.
  */
 int
 criushm_read(struct criureader *r)
@@ -57,7 +58,7 @@ criushm_read(struct criureader *r)
 }
 
 /*
- * Return the object of shared memory of r with that id, or NULL.
+ * Return the shared memory object of r with the given id, or NULL.
  */
 const struct criushm *
 criushm_find(const struct criureader *r, uint64_t id)
@@ -66,7 +67,8 @@ criushm_find(const struct criureader *r, uint64_t id)
 }
 
 /*
- * The path that maps shows for an object.
+ * Return the path that /proc/PID/maps shows for a shared memory object, or
+ * NULL.  The caller frees it.
  */
 static char *
 shm_name(const struct criureader *r, uint64_t id)
@@ -88,7 +90,7 @@ shm_name(const struct criureader *r, uint64_t id)
 }
 
 /*
- * The pages of an object are memory, from 0 on.
+ * Make the pages of a shared memory object the memory of p, from address 0.
  */
 static int
 shm_memory(struct proc *p, const struct criuruns *l)
@@ -139,7 +141,8 @@ shm_carry(struct criureader *r, const struct criushm *shm)
 }
 
 /*
- * Carry all objects of shared memory of r along.  Return 0, or -1 with errstr.
+ * Embed all shared memory objects of r in the snapshot.  Return 0, or -1 with
+ * errstr set.
  */
 int
 criushm_carry(struct criureader *r)
@@ -153,7 +156,7 @@ criushm_carry(struct criureader *r)
 }
 
 /*
- * Free the objects of shared memory of r.
+ * Free the shared memory objects of r.
  */
 void
 criushm_free(struct criureader *r)

@@ -1,6 +1,6 @@
 /*
- * The processes and threads of a checkpoint: what their images tell, as
- * files of the Linux record.
+ * Read the processes and threads of a checkpoint, and store the contents of
+ * their images as files of the Linux record.
  */
 #include "read.h"
 #include "vec.h"
@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIVE = 1, DEAD = 2, STOPPED = 3 };	/* task_state */
-enum { MAX_ARGS = 6 * 1024 * KB };	/* of all arguments: execve(2) */
+enum { ALIVE = 1, DEAD = 2, STOPPED = 3 };	/* values of task_state */
+enum { MAX_ARGS = 6 * 1024 * KB };	/* size of all arguments: execve(2) */
 
 /*
- * A new process or thread of the snapshot.
+ * Add a process or thread numbered tid to the snapshot and to r->task.  Return
+ * it, or NULL with errstr set.
  */
 static struct criutask *
 task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
@@ -44,7 +45,7 @@ task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
 }
 
 /*
- * A name without what would end a line.
+ * Copy s to word, with control characters replaced by "?".
  */
 static void
 task_word(const char *s, char *word, size_t size)
@@ -57,8 +58,8 @@ task_word(const char *s, char *word, size_t size)
 }
 
 /*
- * Signals that wait: their siginfos one after another.  Returns the set of
- * them.
+ * Add pending signals q to the record of t as file name, one siginfo_t after
+ * another. Return them as a set of bits.
  */
 static uint64_t
 add_pending(struct criutask *t, const char *name, const Criu__SignalQueue *q)
@@ -95,7 +96,7 @@ thread_creds(struct criutask *t, const Criu__Creds *c)
 }
 
 /*
- * What the core image of a thread that lives tells.
+ * Set what the core image c says about thread t, which has not ended.
  */
 static int
 thread_facts(struct criureader *r, struct criutask *t, const Criu__Core *c,
@@ -136,7 +137,7 @@ wrap_core(const struct criureader *r, const struct criutask *t)
 }
 
 /*
- * A thread that does not lead its process.
+ * Read thread tid, which is not the first of its process.
  */
 static int
 read_thread(struct criureader *r, const Criu__PstreeEntry *e,
@@ -164,7 +165,7 @@ read_thread(struct criureader *r, const Criu__PstreeEntry *e,
 }
 
 /*
- * What the core image of the thread that leads tells of the process.
+ * Set what the core image of a process's first thread says about the process.
  */
 static int
 leader_facts(struct criureader *r, struct criutask *t,
@@ -196,7 +197,8 @@ leader_facts(struct criureader *r, struct criutask *t,
 }
 
 /*
- * The number of the descriptor table, from the image of ids or from core.
+ * Set *files to the number of the descriptor table of t, from ids-N.img or from
+ * core image c.
  */
 static int
 read_ids(struct criureader *r, struct criutask *t, const Criu__Core *c,
@@ -219,7 +221,7 @@ read_ids(struct criureader *r, struct criutask *t, const Criu__Core *c,
 }
 
 /*
- * Where the process is, and its umask.
+ * Read the working directory, root directory and umask of process t.
  */
 static int
 read_fs(struct criureader *r, struct criutask *t)
@@ -251,7 +253,8 @@ read_fs(struct criureader *r, struct criutask *t)
 }
 
 /*
- * Bytes of the process's memory, as far as they are there.
+ * Add the bytes of t's memory from start to end to its record as file name;
+ * stop at the first byte that is missing.
  */
 static void
 add_memory(struct criutask *t, const char *name, uint64_t start,
@@ -275,7 +278,7 @@ add_memory(struct criutask *t, const char *name, uint64_t start,
 }
 
 /*
- * What the mm image tells, and the memory.
+ * Read the mm image of process t, and its memory.
  */
 static int
 read_mm(struct criureader *r, struct criutask *t)
@@ -309,7 +312,7 @@ read_mm(struct criureader *r, struct criutask *t)
 }
 
 /*
- * What a process has beyond its leading thread.
+ * Read the rest of process t: memory, files and other threads.
  */
 static int
 read_process(struct criureader *r, struct criutask *t,
@@ -329,8 +332,8 @@ read_process(struct criureader *r, struct criutask *t,
 }
 
 /*
- * Read all that there is of the process of msg, an entry of im, pstree.img, to
- * the struct criureader arg.  Return 0, or -1 with errstr.
+ * Read the process of msg, an entry of pstree.img, into arg, a struct
+ * criureader. Return 0, or -1 with errstr set.
  */
 int
 criutask_process(void *arg, const struct criuimg *im, void *msg)
@@ -354,8 +357,8 @@ criutask_process(void *arg, const struct criuimg *im, void *msg)
 }
 
 /*
- * Give t, a process or thread, of which all is read, its small files.  Return
- * 0, or -1 with errstr.
+ * Pack the record of t, a process or thread, after all of it is read.  Return
+ * 0, or -1 with errstr set.
  */
 int
 criutask_pack(struct criutask *t)
@@ -365,7 +368,7 @@ criutask_pack(struct criutask *t)
 }
 
 /*
- * Free t, but not its process.
+ * Free t, but not its proc.
  */
 void
 criutask_free(struct criutask *t)

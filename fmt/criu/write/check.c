@@ -1,5 +1,5 @@
 /*
- * Whether processes can be restored, before anything is written.
+ * Check whether processes can be restored, before anything is written.
  */
 #include "write.h"
 
@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 /*
- * Set in *o what images are made without, so that a snapshot that is read for
- * criu_check and criu_write alone takes less memory.  The small files are those
- * of Plan 9, of which Linux records tell, too.
+ * Set in *o which files images do not need, so that a snapshot read only for
+ * criu_check and criu_write takes less memory.  These are Plan 9's small files,
+ * whose facts are in Linux records as well.
  */
 void
 criu_readopts(struct readopts *o)
@@ -23,8 +23,8 @@ criu_readopts(struct readopts *o)
 }
 
 /*
- * Check the tree of processes of s that o->root tells of.  The images are made
- * and thrown away: no page of memory is read for that.
+ * Check the process tree of s with root o->root by making its images in memory
+ * and throwing them away; no page of memory is read for that.
  */
 static int
 tree_check(struct snap *s, const struct criuopts *o)
@@ -38,7 +38,7 @@ tree_check(struct snap *s, const struct criuopts *o)
 }
 
 /*
- * Note that there are n trees of processes, and the roots of these.
+ * Report by o->note that there are n process trees, and their roots.
  */
 static int
 trees_note(const struct criuopts *o, const uint64_t *root, size_t n)
@@ -59,12 +59,12 @@ trees_note(const struct criuopts *o, const uint64_t *root, size_t n)
 }
 
 /*
- * Check whether all processes of snapshot s can be restored, or those that
- * o->root tells of, as far as criu_write would refuse what cannot: each tree
- * of them by itself.  o->leave counts as for criu_write.
- * o->warn is told what cannot be restored, each a line; if there are several
- * trees, o->note is told so, and *o->need gets no CRIU_MADE.  Return 0 if all
- * can be, or else -1 with errstr.
+ * Check whether all processes of snapshot s can be restored, or only o->root
+ * and its descendants; each process tree is checked by itself.  o->leave counts
+ * as in criu_write. o->warn is called with a line for each thing that cannot be
+ * restored.  If there are several trees, report it by o->note and leave
+ * CRIU_MADE out of *o->need. Return 0 if all can be restored, or -1 with errstr
+ * set.
  */
 int
 criu_check(struct snap *s, const struct criuopts *o)
@@ -92,7 +92,8 @@ criu_check(struct snap *s, const struct criuopts *o)
 		if (tree_check(s, &each) == -1)
 			rc = -1;
 	}
-	if (n > 1 && o->need != NULL)	/* one of them is restored at a time */
+	if (n > 1 && o->need != NULL)	/* only one tree can be restored at a
+					   time */
 		*o->need &= ~(unsigned int)CRIU_MADE;
 	if (n > 1 && rc == 0)
 		rc = trees_note(o, root, n);
@@ -101,9 +102,9 @@ criu_check(struct snap *s, const struct criuopts *o)
 }
 
 /*
- * Add to b the command of criu(8) that restores the images in directory dir:
- * need has the bits of enum criu_need that they were said to take, and words,
- * which may be NULL, more words of it.
+ * Append to b the criu(8) command that restores the images in dir.  need has
+ * bits of enum criu_need for its options; words has further arguments, or is
+ * NULL.
  */
 void
 criu_command(struct buf *b, const char *dir, unsigned int need,

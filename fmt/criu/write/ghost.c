@@ -1,13 +1,13 @@
 /*
- * Deleted files, whose bytes are carried along in the snapshot: an image of
- * each has a head, and then the parts of it that are no holes.
+ * Write deleted files, whose content is embedded in the snapshot.  An image has
+ * a header, and then a chunk for each part of the file that is not a hole.
  */
 #include "write.h"
 
 /*
- * Return whether there are zeros at a byte of a file that is carried along,
- * the addresses of whose image begin with origin.  Set *end to the first byte
- * behind what is alike.
+ * Return whether byte "at" of an embedded file of len bytes is in a run of
+ * zeros, and set *end to the end of its run of zeros or data.  The file begins
+ * at address origin of body.
  */
 static bool
 zero_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
@@ -30,13 +30,14 @@ zero_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
 }
 
 /*
- * The same of data, which has no hole where not all of a block is zeros.
+ * Return whether byte "at" of an embedded file is data, and set *end to the end
+ * of the data or hole.  Only whole blocks of zeros count as a hole.
  */
 static bool
 body_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
     uint64_t *end)
 {
-	enum { BLOCK = 4096 };	/* of most file systems, or more */
+	enum { BLOCK = 4096 };	/* at most the block size of a file system */
 	uint64_t from, first, last;
 
 	for (from = at; from < len; from = last) {
@@ -56,8 +57,8 @@ body_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
 }
 
 /*
- * Return where the bytes of the file im are that is carried along; NULL: it has
- * none.
+ * Return the image with the content of the embedded file im, or NULL if it is
+ * empty.
  */
 struct image *
 ghost_body(const struct made *im)
@@ -66,10 +67,10 @@ ghost_body(const struct made *im)
 }
 
 /*
- * Call fn(arg, head, n, addr, len) for each part that is no hole of im, a file
- * that is carried along: the n bytes of its head, and where in ghost_body the
- * len bytes lie that come behind it.  Until fn returns -1; return 0, or -1 with
- * errstr.
+ * Call fn(arg, head, n, addr, len) for each part of embedded file im that is
+ * not a hole: head has the n bytes of its chunk header, and its len bytes are
+ * at addr in ghost_body(im).  Stop if fn returns -1.  Return 0, or -1 with
+ * errstr set.
  */
 int
 ghost_each(const struct made *im, ghost_fn fn, void *arg)

@@ -1,6 +1,6 @@
 /*
- * Pages images in the making.  One has the pages of its pagemap one after
- * another, so the place of each is known as soon as the pagemap is.
+ * Fill pages images.  A pages image has the pages of its pagemap one after
+ * another, so the offset of each page is known as soon as the pagemap is.
  */
 #include "write.h"
 #include "full.h"
@@ -14,8 +14,7 @@
 #include <unistd.h>
 
 /*
- * Have what was gathered written, of whatever object it is.  Return 0, or -1
- * with errstr.
+ * Write out the bytes collected in out->buf.  Return 0, or -1 with errstr set.
  */
 int
 object_flush(struct criuout *out)
@@ -36,9 +35,10 @@ object_flush(struct criuout *out)
 }
 
 /*
- * Have len bytes, WRITEBUF at the most, written at an offset of a pages image.
- * What is written in a row to one of them is gathered: a thousand processes
- * share the bytes for that.  Return 0, or -1 with errstr.
+ * Write len bytes, at most WRITEBUF, at offset "at" of a pages image.
+ * Consecutive writes to one image are collected in a buffer that all images
+ * share, because there may be a thousand of them.  Return 0, or -1 with errstr
+ * set.
  */
 int
 object_write(struct criuout *out, struct object *o, uint64_t at,
@@ -61,8 +61,8 @@ object_write(struct criuout *out, struct object *o, uint64_t at,
 }
 
 /*
- * Return the entry of the pagemap in which an address lies, or NULL.  It is
- * looked for where the last one was.
+ * Return the entry of o's pagemap that contains addr, or NULL.  Try the entry
+ * found last first.
  */
 const struct pages *
 object_entry(struct object *o, uint64_t addr)
@@ -80,9 +80,9 @@ object_entry(struct object *o, uint64_t addr)
 }
 
 /*
- * Make the file that the pages of an object are written to, of its full
- * length: its pages image, or, when they are to be compared with a parent
- * first, a file without a name.
+ * Create the file for the pages of object o, and set its length.  It is the
+ * pages image, or a file without a name if the pages must first be compared
+ * with a parent.
  */
 static int
 object_file(struct criuout *out, struct object *o)
@@ -117,7 +117,7 @@ object_cmp(const struct object *a, const struct object *b)
 TREE_GENERATE(objecttree, object, entry, object_cmp)
 
 /*
- * Return the object that was made for a process, or NULL.
+ * Return the object of process p, or NULL.
  */
 struct object *
 object_find(struct criuout *out, struct proc *p)
@@ -128,8 +128,9 @@ object_find(struct criuout *out, struct proc *p)
 }
 
 /*
- * Return a new object for a process, or for shared memory, which is one here:
- * f is its pagemap image, of which nothing is kept.  NULL with errstr.
+ * Return a new object for p, a process or an embedded shared memory object; f
+ * is its pagemap image, which is copied.  Return NULL with errstr set on
+ * failure.
  */
 struct object *
 object_new(struct criuout *out, struct proc *p, const struct recfile *f)

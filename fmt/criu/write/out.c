@@ -1,14 +1,13 @@
 /*
- * The directory that images are written to, which is not touched before the
- * first of them is.
+ * The output directory, which is not touched before the first image is written.
  */
 #include "write.h"
 
 #include <string.h>
 
 /*
- * Open the parent, which must be there, and be another directory.  Return 0, or
- * -1 with errstr.
+ * Open the parent directory, which must exist and differ from the output
+ * directory. Return 0, or -1 with errstr set.
  */
 int
 criuout_parent(struct criuout *out)
@@ -19,7 +18,7 @@ criuout_parent(struct criuout *out)
 		return -1;
 	if (fstat(out->below->fd, &b) == -1)
 		return errstr_sys("%s", out->opts->parent);
-	/* one that is not made yet is another */
+	/* an output directory that does not exist yet differs */
 	if (stat(out->dir, &a) == 0 && a.st_dev == b.st_dev &&
 	    a.st_ino == b.st_ino)
 		return errstr_set("%s: a directory cannot be its own parent",
@@ -28,7 +27,8 @@ criuout_parent(struct criuout *out)
 }
 
 /*
- * Return whether criu would take a file for one of a checkpoint.
+ * Return whether criu would take a file with this name for part of a
+ * checkpoint.
  */
 static bool
 is_img(const char *name)
@@ -37,8 +37,8 @@ is_img(const char *name)
 }
 
 /*
- * Return the directory, which is made or cleared when it is first asked for;
- * or NULL with errstr.
+ * Return the output directory; create or clear it on the first call.  Return
+ * NULL with errstr set on failure.
  */
 struct outdir *
 criuout_dir(struct criuout *out)
@@ -55,7 +55,7 @@ criuout_dir(struct criuout *out)
 }
 
 /*
- * Write an image, and free its bytes.  Return 0, or -1 with errstr.
+ * Write b as image name, and free its bytes.  Return 0, or -1 with errstr set.
  */
 int
 criuout_put(struct criuout *out, const char *name, struct buf *b)

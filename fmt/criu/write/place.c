@@ -1,13 +1,15 @@
 /*
- * Pages to their places in pages images: raw pages of a stream that is read
- * once go there as they come, if the pagemap came before them.  What was a
- * reference in the stream is copied when all is read, from where the bytes are
- * then; zeros are holes.
+ * Put pages at their offsets in pages images.  While a stream is read, its raw
+ * pages are written as they come, if the pagemap came before them.  A page that
+ * was a reference in the stream is copied at the end, when the location of its
+ * bytes is known.  Zeros become holes.
  *
  *	stream	r r m z r		pages-1.img
  *	        | | | | |
  *	        0 1 2 3 4		[0][1][ ][ ][4]   as they come
  *					[0][1][2][ ][4]   at the end
+ *
+ *	r is a raw page, m a reference, and z zeros.
  */
 #include "write.h"
 #include "bisect.h"
@@ -18,8 +20,9 @@
 #include <string.h>
 
 /*
- * Set *o to the object of a process that is being read, as far as its record
- * is.  Return 1; 0 if no pagemap came with it; or -1 with errstr.
+ * Set *o to the object of process p, whose record may be read only in part;
+ * create it if needed.  Return 1, 0 if the record has no pagemap, or -1 with
+ * errstr set.
  */
 static int
 object_came(struct criuout *out, struct proc *p, struct object **o)
@@ -41,8 +44,8 @@ object_came(struct criuout *out, struct proc *p, struct object **o)
 }
 
 /*
- * put of struct pagestore: a raw page of memory goes to its place in a pages
- * image, if it has one.
+ * Write a raw page of memory to its offset in a pages image, if it has one;
+ * this is put of struct pagestore.
  */
 static int
 place_put(struct pagestore *st, const struct image *im, uint64_t addr,
@@ -60,7 +63,8 @@ place_put(struct pagestore *st, const struct image *im, uint64_t addr,
 		out->nothing = p;
 		return rc;
 	}
-	/* a place is written once: what refers to it means what it was */
+	/* Write each place only once, because later references mean the
+	   first bytes. */
 	if (len != KB || addr % KB != 0 || addr < out->last->done ||
 	    (e = object_entry(out->last, addr)) == NULL ||
 	    !(e->flags & PE_PRESENT))
@@ -72,10 +76,10 @@ place_put(struct pagestore *st, const struct image *im, uint64_t addr,
 }
 
 /*
- * Return the pages images of a directory as a place for the pages of a snapshot
- * that is read in order, with readopts; it is for criu_write then.  Ended with
- * criu_storefree.  NULL with errstr, also where criu_write would not write into
- * the directory, or upon the parent.
+ * Return a store that puts pages of a snapshot into the pages images of
+ * directory dir while the snapshot is read in order.  Pass it in readopts, and
+ * then to criu_write; free it with criu_storefree.  Return NULL with errstr set
+ * on failure, also if criu_write would refuse the directory or the parent.
  */
 struct pagestore *
 criu_store(const char *dir, const struct criuopts *o)
@@ -96,8 +100,8 @@ criu_store(const char *dir, const struct criuopts *o)
 }
 
 /*
- * End the use of a store.  What it wrote is removed, unless criu_write made it
- * whole.
+ * Free a store.  Remove the files that it wrote, unless criu_write has
+ * completed them.
  */
 void
 criu_storefree(struct pagestore *st)
@@ -118,8 +122,8 @@ criu_storefree(struct pagestore *st)
 }
 
 /*
- * Read a run into out->copy, unless it is what was read last: many pages refer
- * to one.
+ * Read run r of src into out->copy, unless it is there already; many pages
+ * refer to the same run.
  */
 static int
 copy_read(struct criuout *out, struct source *src, const struct run *r)
@@ -138,7 +142,8 @@ copy_read(struct criuout *out, struct source *src, const struct run *r)
 }
 
 /*
- * Copy n kilobytes to a place in an object's pages.
+ * Copy n kilobytes of extent e, from its kilobyte skip, to offset "at" of
+ * object o's pages.
  */
 static int
 object_copy(struct criuout *out, struct object *o, const struct extent *e,
@@ -163,7 +168,7 @@ object_copy(struct criuout *out, struct object *o, const struct extent *e,
 }
 
 /*
- * Have all pages of an entry in place.
+ * Write the pages of pagemap entry p that are not yet in place.
  */
 static int
 entry_fill(struct criuout *out, struct object *o, const struct pages *p)
@@ -206,7 +211,7 @@ entry_fill(struct criuout *out, struct object *o, const struct pages *p)
 }
 
 /*
- * Have all pages of an object in its file.
+ * Write the pages of object o that are not yet in place.
  */
 static int
 object_fill(struct criuout *out, struct object *o)
@@ -223,8 +228,8 @@ object_fill(struct criuout *out, struct object *o)
 PCMP(pagemap_cmp, struct made, pages->pid)
 
 /*
- * Have an object for a process, if one of the n pagemaps, by process, is its
- * own.
+ * Create the object of process p, if it has none and one of the n pagemaps,
+ * sorted by process, is its own.
  */
 static int
 object_make(struct criuout *out, struct proc *p, struct made *const *map,
@@ -244,7 +249,7 @@ object_make(struct criuout *out, struct proc *p, struct made *const *map,
 }
 
 /*
- * Have an object for each pagemap, in the order of the processes.
+ * Create an object for each pagemap, in the order of the processes.
  */
 static int
 objects_make(struct criuout *out, const struct mades *l)
@@ -279,8 +284,8 @@ objects_fill(struct criuout *out)
 }
 
 /*
- * Have every page of every pagemap among the images l in its file.  Return 0,
- * or -1 with errstr.
+ * Put every page of every pagemap among the images l in place.  Return 0, or -1
+ * with errstr set.
  */
 int
 place_pages(struct criuout *out, const struct mades *l)
@@ -291,7 +296,7 @@ place_pages(struct criuout *out, const struct mades *l)
 
 	if (objects_make(out, l) == -1)
 		return -1;
-	/* what has come by now is all of it that is read again */
+	/* pages written so far may be read again below */
 	if (object_flush(out) == -1)
 		return -1;
 	for (i = 0, bytes = 0; i < out->nobject; i++)

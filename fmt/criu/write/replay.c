@@ -1,6 +1,6 @@
 /*
- * Images that came with a snapshot, in the Linux records of its processes, are
- * written again as they were.
+ * Write images that came with a snapshot, in the Linux records of its
+ * processes, unchanged.
  */
 #include "write.h"
 #include "record/record.h"
@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char dir[] = "criu/";	/* of images in a record */
+static const char dir[] = "criu/";	/* prefix of images in a record */
 
 /*
- * Return whether the images of a checkpoint came with snapshot s, or, where it
- * has several parts, with that of the process root (0: any); -1 with errstr.
- * They are of one part alone, and the names of their files are the same in all:
- * of several parts they are not restored.
+ * Return 1 if snapshot s contains the images of a checkpoint, 0 if not, or -1
+ * with errstr set.  If the snapshot was merged from several and root is not 0,
+ * consider only the part with process root.  Images in a merged snapshot are an
+ * error, because image files of several parts would have the same names.
  */
 int
 replay_can(struct snap *s, uint64_t root)
@@ -51,7 +51,7 @@ replay_can(struct snap *s, uint64_t root)
 }
 
 /*
- * Return whether a name of n bytes begins with a prefix.
+ * Return whether name, n bytes long, begins with prefix.
  */
 static bool
 begins(const char *name, size_t n, const char *prefix)
@@ -63,8 +63,8 @@ begins(const char *name, size_t n, const char *prefix)
 }
 
 /*
- * Set *f to the pagemap that came in record r, named as its image is.  Return
- * false, with *f undefined, where there is none.
+ * Set *f to the pagemap image in record r, with the name of its file.  Return
+ * false if there is none; *f is then undefined.
  */
 bool
 replay_pagemap(const struct linuxrec *r, struct recfile *f)
@@ -86,7 +86,8 @@ replay_pagemap(const struct linuxrec *r, struct recfile *f)
 }
 
 /*
- * Add an image whose bytes are the record's.
+ * Append to l image f, whose bytes are borrowed from the record. pages is the
+ * process if it is a pagemap, or NULL.
  */
 static int
 img_add(struct mades *l, const struct recfile *f, struct proc *pages)
@@ -110,7 +111,7 @@ img_add(struct mades *l, const struct recfile *f, struct proc *pages)
 }
 
 /*
- * Add the images that came with a process.  Of pagemaps it has one.
+ * Append to l the images in the record of p, which has one pagemap at most.
  */
 static int
 proc_imgs(struct proc *p, struct mades *l)
@@ -137,8 +138,8 @@ proc_imgs(struct proc *p, struct mades *l)
 }
 
 /*
- * Add to l all images that came with snapshot s, which lends their bytes.
- * Return 0, or -1 with errstr.
+ * Append to l all images that came with snapshot s; their bytes are borrowed
+ * from it. Return 0, or -1 with errstr set.
  */
 int
 replay_imgs(struct snap *s, struct mades *l)
@@ -152,9 +153,9 @@ replay_imgs(struct snap *s, struct mades *l)
 }
 
 /*
- * Gather all images of a directory to l, which is empty: those that came with
- * snapshot s, or, of live processes, such as are made of their records, as o
- * wants them.  Return 0, or -1 with errstr.
+ * Collect in l, which must be empty, all images of a directory: those that came
+ * with snapshot s, or for live processes those made from their records with
+ * options o. Return 0, or -1 with errstr set.
  */
 int
 criu_images(struct snap *s, const struct criuopts *o, struct mades *l)

@@ -1,7 +1,7 @@
 /*
- * Images upon those of a parent: pages that are the same there are not
- * written again; the pagemap says that they are in the parent, to which the
- * link "parent" leads.
+ * Write images on top of those of a parent.  Pages that the parent has
+ * unchanged are not written again; the pagemap marks them as being in the
+ * parent, to which the link "parent" leads.
  */
 #include "write.h"
 #include "vec.h"
@@ -12,23 +12,24 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BATCH = 256 * 1024 };	/* bytes compared at once: some pages */
+enum { BATCH = 256 * 1024 };	/* bytes that are compared at once */
 _Static_assert(BATCH % MAX_MACHINE_PAGE == 0, "pages are compared whole");
 
-struct stacking {		/* an object that is written upon a parent */
-	struct criuout	*out;	/* borrowed, as all here */
+struct stacking {		/* an object written on top of a parent */
+	struct criuout	*out;	/* borrowed; object is borrowed as well */
 	struct object	*object;
-	struct pagemap	*parent; /* owned; NULL: it is not in the parent */
-	uint64_t	 page;	/* bytes of one */
+	struct pagemap	*parent; /* owned; NULL: the parent lacks the object */
+	uint64_t	 page;	/* page size in bytes */
 	int		 fd;
-	struct buf	 img;	/* the pagemap */
-	struct pages	 run;	/* pages that are alike, not yet in it */
+	struct buf	 img;	/* new pagemap image */
+	struct pages	 run;	/* pages with equal flags, not yet in img */
 	uint8_t		 mine[BATCH];
 	uint8_t		 theirs[BATCH];
 };
 
 /*
- * Pages that are alike become one entry.
+ * Append len bytes at addr to the pagemap; consecutive pages with the same
+ * flags become one entry.
  */
 static void
 stack_entry(struct stacking *k, uint64_t addr, uint64_t len,
@@ -48,7 +49,7 @@ stack_entry(struct stacking *k, uint64_t addr, uint64_t len,
 }
 
 /*
- * Write pages that the parent has not.
+ * Write pages that the parent does not have.
  */
 static int
 stack_write(struct stacking *k, const uint8_t *p, size_t len)
@@ -60,8 +61,8 @@ stack_write(struct stacking *k, const uint8_t *p, size_t len)
 }
 
 /*
- * At most BATCH bytes, len of them, which the parent has too: pages that
- * differ are written.
+ * Compare len bytes, at most BATCH, in mine and theirs, and write the pages
+ * that differ.
  */
 static int
 stack_compare(struct stacking *k, uint64_t addr, uint64_t len,
@@ -82,8 +83,8 @@ stack_compare(struct stacking *k, uint64_t addr, uint64_t len,
 }
 
 /*
- * The pages of an entry from byte skip on, *len bytes at most: how many were
- * done is left there.
+ * Handle pages of entry p from byte skip on, at most *len bytes; set *len to
+ * the number of bytes done.
  */
 static int
 stack_some(struct stacking *k, const struct pages *p, uint64_t skip,
@@ -103,7 +104,7 @@ stack_some(struct stacking *k, const struct pages *p, uint64_t skip,
 	    pagemap_where(k->parent, addr, &w, &src);
 	if (there == -1)
 		return -1;
-	if (src == NULL)	/* all other pages might be there */
+	if (src == NULL)	/* the parent may have the next page */
 		*len = k->parent == NULL ? *len : k->page;
 	else if (w.len < *len)
 		*len = w.len;
@@ -141,13 +142,13 @@ stack_pages(struct stacking *k)
 				return -1;
 		}
 	}
-	stack_entry(k, 0, 0, 0);	/* the last one */
+	stack_entry(k, 0, 0, 0);	/* flush the last entry */
 	return 0;
 }
 
 /*
- * Write the pagemap and the pages of object o to out, upon those of a parent.
- * Return 0, or -1 with errstr.
+ * Write the pagemap and the pages of object o to out, without the pages that
+ * the parent has.  Return 0, or -1 with errstr set.
  */
 int
 stack_object(struct criuout *out, struct object *o)

@@ -1,7 +1,7 @@
 /*
- * A directory of CRIU images that is in no file system: each is made as it is
- * read.  Small ones are in memory; pages, and the bytes of deleted files, are
- * read from the snapshot when they are asked for.
+ * Serve a directory of CRIU images that is in no file system, making each image
+ * as it is read.  Small images are in memory; pages and the content of deleted
+ * files are read from the snapshot on demand.
  */
 #include "write.h"
 #include "record/record.h"
@@ -28,7 +28,7 @@ viewed_free(struct viewed *f)
 }
 
 /*
- * Return a new image of a name, which is the view's; or NULL with errstr.
+ * Return a new image with the given name, owned by v, or NULL with errstr set.
  */
 static struct viewed *
 viewed_new(struct criuview *v, const char *name)
@@ -47,7 +47,8 @@ viewed_new(struct criuview *v, const char *name)
 }
 
 /*
- * Add a part: bytes, or, where that is NULL, what the image has at addr.
+ * Append a part of len bytes to f: the given bytes, or if that is NULL those at
+ * addr of f->image.
  */
 static int
 part_add(struct viewed *f, const uint8_t *bytes, uint64_t addr, uint64_t len)
@@ -64,7 +65,8 @@ part_add(struct viewed *f, const uint8_t *bytes, uint64_t addr, uint64_t len)
 }
 
 /*
- * Add a part of bytes, which are the image's from here on, on failure too.
+ * Append a part with the bytes of b to f, which takes them over, even on
+ * failure.
  */
 static int
 own_add(struct viewed *f, struct buf *b)
@@ -82,7 +84,8 @@ own_add(struct viewed *f, struct buf *b)
 }
 
 /*
- * Add a part of a deleted file.
+ * Append a chunk of a deleted file to f: its header and its bytes at addr.
+ * This is a ghost_fn.
  */
 static int
 chunk_add(void *arg, const uint8_t *head, size_t n, uint64_t addr,
@@ -96,7 +99,7 @@ chunk_add(void *arg, const uint8_t *head, size_t n, uint64_t addr,
 }
 
 /*
- * Add to v the image im of a deleted file.  Return 0, or -1 with errstr.
+ * Add im, the image of a deleted file, to v.  Return 0, or -1 with errstr set.
  */
 int
 criuview_ghost(struct criuview *v, const struct made *im)
@@ -111,7 +114,7 @@ criuview_ghost(struct criuview *v, const struct made *im)
 }
 
 /*
- * Add a pagemap and its pages, as pages-ID.img.
+ * Add pagemap im and its pages, as pages-ID.img, to v.
  */
 static int
 add_pages(struct criuview *v, struct snap *s, const struct made *im,
@@ -143,8 +146,8 @@ add_pages(struct criuview *v, struct snap *s, const struct made *im,
 }
 
 /*
- * Return whether the name of an image is that of a file.  One that is carried
- * along may have any.
+ * Return whether name is valid for a file.  An image that came with the
+ * snapshot may have any name.
  */
 static bool
 name_isfile(const char *name)
@@ -155,7 +158,7 @@ name_isfile(const char *name)
 }
 
 /*
- * Add an image that is in memory.
+ * Add im, an image in memory, to v.
  */
 static int
 add_plain(struct criuview *v, const struct made *im)
@@ -170,7 +173,7 @@ add_plain(struct criuview *v, const struct made *im)
 CMP_BY(viewed_cmp, struct viewed *const, strcmp((*x)->name, (*y)->name))
 
 /*
- * Sort the images by name; of two that have the same, one remains.
+ * Sort the images by name, and keep only one of several with the same name.
  */
 static void
 view_sort(struct criuview *v)
@@ -187,9 +190,9 @@ view_sort(struct criuview *v)
 }
 
 /*
- * Return the images that criu_write would write of s with options o, of which
- * those for the directory mean nothing; or NULL with errstr, where it would
- * write none. s must outlive it. criuview_free ends it.
+ * Return the images that criu_write would write of s with options o, ignoring
+ * options about the directory; return NULL with errstr set if it would refuse.
+ * s must outlive the result.  Free it with criuview_free.
  */
 struct criuview *
 criuview_new(struct snap *s, const struct criuopts *o)
@@ -225,8 +228,8 @@ criuview_new(struct snap *s, const struct criuopts *o)
 }
 
 /*
- * Add to v a file of that name with the bytes of b, which are the view's from
- * here on, on failure too.  Return 0, or -1 with errstr.
+ * Add a file with the given name to v, which takes over the bytes of b, even on
+ * failure.  Return 0, or -1 with errstr set.
  */
 int
 criuview_add(struct criuview *v, const char *name, struct buf *b)
@@ -244,7 +247,7 @@ criuview_add(struct criuview *v, const char *name, struct buf *b)
 }
 
 /*
- * Free v, or NULL.
+ * Free v, which may be NULL.
  */
 void
 criuview_free(struct criuview *v)

@@ -1,5 +1,5 @@
 /*
- * What is in images that are made as they are read.
+ * Read the contents of images that are made as they are read.
  */
 #include "write.h"
 #include "bisect.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 
 /*
- * Return where in f the byte at off is: the part, or where the next begins.
+ * Return the part of f that contains byte off.
  */
 static const struct viewpart *
 part_find(const struct viewed *f, uint64_t off)
@@ -16,8 +16,8 @@ part_find(const struct viewed *f, uint64_t off)
 }
 
 /*
- * Set *end to the first byte behind off, in the same part, that is not like it,
- * and return whether these are data, and no hole.
+ * Return whether byte off of part p is data, not a hole, and set *end to the
+ * end of the run of data or hole within the part.
  */
 static bool
 part_span(const struct viewed *f, const struct viewpart *p, uint64_t off,
@@ -37,7 +37,8 @@ part_span(const struct viewed *f, const struct viewpart *p, uint64_t off,
 }
 
 /*
- * Set *i to the image of a name.  Return false where there is none.
+ * Set *i to the index of the image with the given name.  Return false if there
+ * is none.
  */
 bool
 criuview_find(const struct criuview *v, const char *name, size_t *i)
@@ -47,7 +48,8 @@ criuview_find(const struct criuview *v, const char *name, size_t *i)
 }
 
 /*
- * Read some of a part from byte off of the image on, up to len bytes.
+ * Read up to len bytes of part p, from byte off of the image.  Return the
+ * number of bytes, or -1 with errstr set.
  */
 static ssize_t
 part_read(const struct viewed *f, const struct viewpart *p, uint8_t *buf,
@@ -69,8 +71,9 @@ part_read(const struct viewed *f, const struct viewpart *p, uint8_t *buf,
 }
 
 /*
- * Read up to len bytes at byte off of image i: as many as can be read before
- * the first that cannot.  Return how many, 0 at the end; or -1 with errstr.
+ * Read up to len bytes at byte off of image i, stopping at the first that
+ * cannot be read.  Return the number of bytes, 0 at the end, or -1 with errstr
+ * set.
  */
 ssize_t
 criuview_read(const struct criuview *v, size_t i, void *buf, size_t len,
@@ -91,8 +94,8 @@ criuview_read(const struct criuview *v, size_t i, void *buf, size_t len,
 }
 
 /*
- * Return where in image i, from byte off on, the next data is, or with data
- * false the next hole or the end; -1 where there is none.
+ * Return the offset of the next data in image i at or after off; if data is
+ * false, that of the next hole or the end.  Return -1 if there is no more data.
  */
 int64_t
 criuview_seek(const struct criuview *v, size_t i, uint64_t off, bool data)

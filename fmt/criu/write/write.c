@@ -1,7 +1,7 @@
 /*
- * From a snapshot to a directory of CRIU images: those that came with it, or
- * such as are made of its records.  Either is a list; their pages are in the
- * snapshot.
+ * Write a snapshot as a directory of CRIU images: those that came with it, or
+ * those made from its records.  Either way struct mades lists them; their pages
+ * are in the snapshot.
  */
 #include "write.h"
 #include "full.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /*
- * The pagemap of an object whose pages are where they belong.
+ * Write the pagemap of object o, whose pages are already in place.
  */
 static int
 object_plain(struct criuout *out, const struct object *o)
@@ -27,8 +27,8 @@ object_plain(struct criuout *out, const struct object *o)
 }
 
 /*
- * The path that leads from one directory to another, through what they have
- * in common.
+ * Return a relative path from directory "from" to directory "to" through their
+ * common parent, or NULL with errstr set.  The caller frees it.
  */
 static char *
 path_between(const char *from, const char *to)
@@ -59,7 +59,7 @@ path_between(const char *from, const char *to)
 }
 
 /*
- * Write the image im of a deleted file.
+ * Write im, the image of a deleted file.
  */
 static int
 ghost_put(struct criuout *out, const struct made *im)
@@ -89,8 +89,7 @@ ghost_put(struct criuout *out, const struct made *im)
 }
 
 /*
- * Write all images but pagemaps and the inventory, which is left in
- * *inventory.
+ * Write all images but the pagemaps and the inventory; set *inventory to that.
  */
 static int
 write_imgs(struct criuout *out, const struct mades *l,
@@ -114,7 +113,7 @@ write_imgs(struct criuout *out, const struct mades *l,
 }
 
 /*
- * Write pages and pagemaps, upon those of a parent if there is one.
+ * Write pages and pagemaps, on top of those of a parent if there is one.
  */
 static int
 write_pages(struct criuout *out, const struct mades *l)
@@ -138,8 +137,8 @@ write_pages(struct criuout *out, const struct mades *l)
 }
 
 /*
- * Write a list of images.  The inventory is the last: without it nobody takes
- * the directory for whole.
+ * Write the images l.  The inventory comes last, because without it no program
+ * takes the directory for complete.
  */
 static int
 write_all(struct criuout *out, const struct mades *l)
@@ -159,13 +158,13 @@ write_all(struct criuout *out, const struct mades *l)
 }
 
 /*
- * Write snapshot s as a directory of CRIU images, dir.  It must be new or
- * empty, unless o->overwrite, which removes the images that are in it; upon a
- * parent where o->parent is one.  The directory is not touched where something
- * cannot be restored. o->store is what the snapshot was read with, made by
- * criu_store of the same directory and options, or NULL.  *st, all zero, tells
- * then what was written.  Return 0, or -1 with errstr: then nothing of it is
- * left.
+ * Write snapshot s as dir, a directory of CRIU images.  It must be new or
+ * empty, unless o->overwrite is set, which removes the images in it.  With
+ * o->parent, leave out pages that the parent has.  The directory is not touched
+ * if something cannot be restored. o->store is the store with which the
+ * snapshot was read, made by criu_store for the same directory and options, or
+ * NULL.  *st must be all zero and gets the counts.  Return 0, or -1 with errstr
+ * set and nothing left in dir.
  */
 int
 criu_write(struct snap *s, const char *dir, const struct criuopts *o,

@@ -1,14 +1,15 @@
 /*
- * What the files share that write a directory of CRIU images, the lowest first:
+ * Shared by the files that write a directory of CRIU images; each calls only
+ * those above it:
  *
  *	out.c		the directory
- *	object.c	pages images in the making
+ *	object.c	filling of pages images
  *	replay.c	images that came with the snapshot
  *	ghost.c		deleted files
- *	place.c		pages to their places in pages images
- *	stack.c		those upon a parent's
- *	write.c		one after another
- *	view.c		made as they are read, without a directory: viewread.c
+ *	place.c		putting of pages at their offsets
+ *	stack.c		pages images on top of a parent's
+ *	write.c		all images of a directory
+ *	view.c, viewread.c	images made as they are read
  */
 #ifndef CRIUWRITE_H
 #define CRIUWRITE_H
@@ -17,43 +18,45 @@
 
 #define INVENTORY "inventory.img"
 
-enum { WRITEBUF = 256 * 1024 };	/* bytes that are written at once */
+enum { WRITEBUF = 256 * 1024 };	/* bytes written at once */
 
-struct object {			/* a process, or shared memory */
-	RB_ENTRY(object) entry;	/* by its number */
-	struct proc	*proc;	/* borrowed; its pages are its mem */
-	char		*name;	/* owned; of its pagemap image */
+struct object {			/* pages of a process or of shared memory */
+	RB_ENTRY(object) entry;	/* by number of the process */
+	struct proc	*proc;	/* borrowed; its mem has the pages */
+	char		*name;	/* owned; name of its pagemap image */
 	struct pagemap	*map;	/* owned; as it came */
-	uint64_t	 bytes;	/* of all pages that are present */
+	uint64_t	 bytes;	/* size of all pages that are present */
 	uint32_t	 id;	/* N of pages-N.img */
-	struct source	*src;	/* borrowed; the file of its pages */
-	int		 fd;	/* borrowed; of that */
-	size_t		 hint;	/* entry that was looked at last */
+	struct source	*src;	/* borrowed; file with its pages */
+	int		 fd;	/* borrowed from src */
+	size_t		 hint;	/* index of the entry found last */
 	uint64_t	 done;	/* addresses below are written */
 };
 
 RB_HEAD(objecttree, object);
 
 struct criuout {
-	struct pagestore store;	/* for readopts; the first member */
-	struct outdir	*out;	/* owned; NULL: not made yet */
-	struct behind	*behind; /* owned; while pages are put in place */
-	const char	*dir;	/* borrowed; its path */
+	struct pagestore store;	/* for readopts; must be the first member */
+	struct outdir	*out;	/* owned; NULL: not created yet */
+	struct behind	*behind; /* owned; set while pages are put in place */
+	const char	*dir;	/* borrowed; path of the directory */
 	const struct criuopts *opts; /* borrowed */
-	struct criustat	*stat;	/* borrowed; of criu_write */
-	struct imgdir	*below;	/* owned; the parent, once it was opened */
+	struct criustat	*stat;	/* borrowed from criu_write */
+	struct imgdir	*below;	/* owned; the parent directory, once opened */
 	struct object	**object; /* owned */
 	size_t		 nobject;
-	struct objecttree byproc; /* the same */
-	struct object	*last;	/* borrowed; a page was put into it */
-	const struct proc *nothing; /* borrowed; no page of it is taken */
-	uint8_t		*buf;	/* owned; nbuf bytes to be written at bufat, of
-				   object full; NULL: none yet */
+	struct objecttree byproc; /* the same objects by process */
+	struct object	*last;	/* borrowed; the object written last */
+	const struct proc *nothing; /* borrowed; a process whose pages are
+				       not stored */
+	uint8_t		*buf;	/* owned; nbuf bytes to be written at bufat
+				   of object full; NULL: not allocated */
 	size_t		 nbuf;
 	uint64_t	 bufat;
 	struct object	*full;	/* borrowed */
-	uint8_t		*copy;	/* owned; a run that was read, from copysrc */
-	struct source	*copysrc; /* borrowed; NULL: none */
+	uint8_t		*copy;	/* owned; the run of copysrc that was read
+				   last */
+	struct source	*copysrc; /* borrowed; NULL: copy is empty */
 	struct run	 copied;
 };
 
@@ -94,34 +97,36 @@ int		 place_pages(struct criuout *out, const struct mades *l);
 int		 stack_object(struct criuout *out, struct object *o);
 
 /*
- * view.c, viewread.c: images that are made as they are read
+ * view.c and viewread.c: images that are made as they are read
  *
  *	pages-1.img		0       8192          12288
  *	                        [ 10000 ][ 40000      ]     addresses
  *	ghost-file-1.img	[head][chunk][ 0     ][chunk][ 90000 ]
  *
- * An image is a row of parts, each of which is bytes, or an address.
+ * An image is a sequence of parts; each is bytes in memory, or a range of
+ * addresses in an image of the snapshot.
  */
 struct viewpart {
-	uint64_t	 off;	/* where it begins */
+	uint64_t	 off;	/* offset in the file */
 	uint64_t	 len;	/* bytes */
-	const uint8_t	*bytes;	/* borrowed; NULL: it is in the image: */
+	const uint8_t	*bytes;	/* borrowed; NULL: the part is at addr in the
+				   image */
 	uint64_t	 addr;
 };
 
-struct viewed {			/* one of them */
+struct viewed {			/* one such image */
 	char		*name;	/* owned */
 	struct image	*image;	/* borrowed; NULL: all parts are bytes */
-	struct viewpart	*part;	/* owned; in a row, without holes between */
+	struct viewpart	*part;	/* owned; without gaps */
 	size_t		 npart;
-	uint64_t	 size;	/* bytes of all */
+	uint64_t	 size;	/* size of all parts in bytes */
 	struct buf	*own;	/* owned; bytes of parts */
 	size_t		 nown;
 };
 
 struct criuview {
 	struct mades	 l;	/* owned */
-	struct viewed	**v;	/* owned; by name */
+	struct viewed	**v;	/* owned; sorted by name */
 	size_t		 n;
 };
 
