@@ -1,5 +1,6 @@
 /*
- * Any source: a directory, or the first bytes, tell which reader it takes.
+ * Open any kind of source: choose the reader for a directory, or by the first
+ * bytes.
  */
 #include "core/read/read.h"
 #include "criu/read/read.h"
@@ -19,7 +20,7 @@ is_dir(const char *path)
 }
 
 /*
- * Read what the first bytes tell it is.
+ * Read "in" with the reader that its first bytes require.
  */
 static struct snap *
 read_any(struct input *in, const struct readopts *o)
@@ -33,11 +34,11 @@ read_any(struct input *in, const struct readopts *o)
 }
 
 /*
- * Read a snapshot from a path, or from standard input where it is NULL or "-";
- * it may be compressed with gzip or zstd.  CRIU images are a directory, or an
- * archive of tar(1).  The options o, NULL for none, are those of snap6_read; of
- * an ELF core and of CRIU images, o->warn is called with what is missing from
- * them.  Return it, or NULL with errstr.
+ * Read a snapshot from path, or from standard input if path is NULL or "-".  It
+ * may be compressed with gzip or zstd.  CRIU images are read from a directory
+ * or a tar(1) archive.  The options o, NULL for none, are those of snap6_read;
+ * for an ELF core and CRIU images, o->warn is called with what is missing from
+ * them.  Return the snapshot, or NULL with errstr set.
  */
 struct snap *
 snap_open(const char *path, const struct readopts *o)
@@ -52,7 +53,7 @@ snap_open(const char *path, const struct readopts *o)
 		return criu_read(path, o);
 	if ((in = input_open(path)) == NULL)
 		return NULL;
-	/* behind damage in a compressed one is more, but not in order */
+	/* spool first, because a damaged file is not read in order */
 	if ((!o->salvage || in->size != UINT64_MAX ||
 	    input_spool(in) != -1) && input_gunzip(in, o->salvage) == 0 &&
 	    (s = read_any(in, o)) != NULL)

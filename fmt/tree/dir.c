@@ -1,5 +1,5 @@
 /*
- * The directories of the tree: which names they have, and in which order.
+ * List the directories of the tree, and look up names in them.
  */
 #include "criu/write/write.h"
 #include "model.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * The name of a mapping's file, at most NAME_MAX bytes:
- * START-END.PERMS.NAME.  Of a path the last component is taken.
+ * Set name to the file name of a mapping, at most NAME_MAX bytes:
+ * START-END.PERMS.NAME, where NAME is the last component of the mapping's name.
  */
 static void
 map_name(const struct vma *v, char name[NAME_MAX + 1])
@@ -32,7 +32,8 @@ map_name(const struct vma *v, char name[NAME_MAX + 1])
 	name[n++] = '.';
 	for (; *s != '\0' && n < NAME_MAX; s++)
 		name[n++] = *s == '/' ? '_' : *s;
-	if (*s != '\0' && (*s & 0xc0) == 0x80) {	/* within UTF-8 */
+	/* do not cut a UTF-8 character in two */
+	if (*s != '\0' && (*s & 0xc0) == 0x80) {
 		while ((name[n - 1] & 0xc0) == 0x80)
 			n--;
 		n--;
@@ -51,7 +52,8 @@ member_name(const struct member *m, char *name, size_t n)
 }
 
 /*
- * A name of digits, and of a dot and digits, as member_name writes it.
+ * Set *ino to the inode number of the process directory name, PID or PID.SERIAL
+ * as made by member_name.  Return false if there is none.
  */
 static bool
 find_member(const struct fstree *t, const char *name, uint64_t *ino)
@@ -71,7 +73,8 @@ find_member(const struct fstree *t, const char *name, uint64_t *ino)
 }
 
 /*
- * An entry of a process directory by its place in it.
+ * Set *e to the entry at position slot of a process directory.  Return false if
+ * the process has no such file.
  */
 static bool
 proc_entry(struct member *m, size_t proc, size_t slot, struct fsentry *e)
@@ -141,9 +144,9 @@ path_ino(size_t proc, const struct fsnode *n, const struct pathent *e)
 }
 
 /*
- * Look up a name in directory dir of t, an inode number.  Return 1, and set
- * *ino to its inode number; 0 where there is none; -1 with errstr where the
- * directory is none.
+ * Look up name in directory dir (an inode number) of t.  Return 1 and set *ino
+ * to its inode number, 0 if there is none, or -1 with errstr set if dir is not
+ * a directory.
  */
 int
 fstree_lookup(struct fstree *t, uint64_t dir, const char *name,
@@ -178,7 +181,7 @@ fstree_lookup(struct fstree *t, uint64_t dir, const char *name,
 }
 
 /*
- * The directory that a directory is in.
+ * Return the inode number of the parent directory of dir.
  */
 static uint64_t
 parent_ino(uint64_t dir, const struct fsnode *n)
@@ -197,8 +200,8 @@ parent_ino(uint64_t dir, const struct fsnode *n)
 }
 
 /*
- * The entry of a directory at a place, or the next that is there; false
- * behind the last.  buf has room for a name.
+ * Set *e to the entry at position "at" of a directory, or to the next that
+ * exists. Return false after the last. buf has room for a name.
  */
 static bool
 entry_at(struct fstree *t, uint64_t dir, const struct fsnode *n, size_t at,
@@ -256,9 +259,9 @@ entry_at(struct fstree *t, uint64_t dir, const struct fsnode *n, size_t at,
 }
 
 /*
- * List directory dir of t, an inode number, from a place, 0 or where an entry
- * said that the list goes on, until fn, which is called with arg for each
- * entry, returns false.  Return 0; -1 with errstr where the directory is none.
+ * List directory dir (an inode number) of t by calling fn(arg, entry) for each
+ * entry until it returns false.  Begin at position from: 0, or e->next of an
+ * entry.  Return 0, or -1 with errstr set if dir is not a directory.
  */
 int
 fstree_list(struct fstree *t, uint64_t dir, uint64_t from,

@@ -1,11 +1,11 @@
 /*
- * criu/: the CRIU images that restore a process and those below it, made as
- * they are read.  It is there for each process that can be the root of a
- * directory of images.
+ * Make criu/, a directory of the CRIU images that restore a process and its
+ * descendants; its images are made as they are read.  Each process that can be
+ * the root of a directory of images has one.
  *
- * Beside the images, which criu(8) looks for by name, there is a file
- * "command" with the command that restores them; or, where there are none, a
- * file "refused" that tells why, a line for each thing.
+ * Beside the images, which criu(8) looks up by name, there is a file "command"
+ * with the command that restores them.  If the process cannot be restored,
+ * there is only a file "refused" with the reasons, one a line.
  */
 #include "bisect.h"
 #include "criu/write/write.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct fsroots {		/* the roots of a snapshot */
+struct fsroots {		/* roots of a snapshot's process trees */
 	const struct snap *snap; /* borrowed */
 	uint64_t	*pid;	/* owned; ascending */
 	size_t		 n;
@@ -24,8 +24,8 @@ struct fsroots {		/* the roots of a snapshot */
 CMP_BY(pid_cmp, uint64_t, ORDER(*x, *y))
 
 /*
- * Return the roots of a snapshot, which are found when they are first asked
- * for, with the lock held; or NULL.
+ * Return the roots of snapshot s, or NULL; find them on the first call for s.
+ * Call it with the lock held.
  */
 static const struct fsroots *
 roots_get(struct fstree *t, struct snap *s)
@@ -46,8 +46,8 @@ roots_get(struct fstree *t, struct snap *s)
 }
 
 /*
- * Return whether process pid has no parent in s, a snapshot of t, as
- * criumake_roots tells.
+ * Return whether process pid is a root of s, a snapshot of t, as criumake_roots
+ * finds them.
  */
 bool
 roots_have(struct fstree *t, struct snap *s, uint64_t pid)
@@ -63,7 +63,7 @@ roots_have(struct fstree *t, struct snap *s, uint64_t pid)
 }
 
 /*
- * Free what t knows of that.
+ * Free the lists of roots of t.
  */
 void
 roots_free(struct fstree *t)
@@ -75,14 +75,15 @@ roots_free(struct fstree *t)
 	free(t->roots);
 }
 
-struct said {			/* while images are made */
+struct said {			/* messages collected while images are made */
 	struct buf	 warned; /* lines */
 	struct buf	 noted;
-	struct buf	 words;	/* of criu's command, more */
+	struct buf	 words;	/* further arguments of the criu command */
 };
 
 /*
- * Add a line, in which nothing can end it or be a command, with a prefix.
+ * Append prefix and text as a line; control characters in text are replaced, so
+ * that it cannot end the line or contain a command.
  */
 static void
 line_add(struct buf *b, const char *prefix, const char *text)
@@ -110,7 +111,7 @@ said_note(void *arg, const char *text)
 }
 
 /*
- * Return a directory that has no images, but only tells why; or NULL.
+ * Return a directory without images that has only the file "refused", or NULL.
  */
 static struct criuview *
 refused_make(struct said *said)
@@ -127,8 +128,9 @@ refused_make(struct said *said)
 }
 
 /*
- * Add the file that has the command, to be run in the directory.  need tells
- * its options; where it does not tell, there is no such file.
+ * Add the file "command" to v; the command is to be run in the directory. need
+ * has its options; without CRIU_MADE there they are unknown, and no file is
+ * added.
  */
 static int
 command_add(struct criuview *v, const struct said *said, unsigned int need)
@@ -144,8 +146,8 @@ command_add(struct criuview *v, const struct said *said, unsigned int need)
 }
 
 /*
- * Return the directory of images of member m, which is the caller's to free; or
- * NULL with errstr.
+ * Return the directory of images of member m, or NULL with errstr set.  The
+ * caller frees it.
  */
 struct criuview *
 images_new(struct member *m)

@@ -1,6 +1,6 @@
 /*
- * A process or a thread in the tree: what its files take is made when one
- * of them is looked at first, and kept.
+ * Make the data of a process or thread in the tree that its files need, when
+ * the first of these files is used, and keep it.
  */
 #include "criu/write/write.h"
 #include "record/record.h"
@@ -37,7 +37,7 @@ sysroot_name(const void *arg, size_t i, size_t *len)
 }
 
 /*
- * Return the names below linux/ or root/ of m, which class is.
+ * Return the paths below linux/ or root/ of m, as class says.
  */
 struct paths
 member_paths(struct member *m, enum fsclass class)
@@ -56,7 +56,7 @@ member_paths(struct member *m, enum fsclass class)
 		ps.n = m->sysroot.n;
 	}
 	if (ps.n > FS_INDEX_MAX)
-		ps.n = FS_INDEX_MAX;	/* more have no inode numbers */
+		ps.n = FS_INDEX_MAX; /* further names have no inode numbers */
 	return ps;
 }
 
@@ -74,7 +74,7 @@ maps_make(struct member *m)
 }
 
 /*
- * Have these parts, with the lock held.
+ * Make the parts in want that are not there yet.  Call it with the lock held.
  */
 static void
 parts_make(struct member *m, unsigned int want)
@@ -106,7 +106,8 @@ parts_make(struct member *m, unsigned int want)
 }
 
 /*
- * Have a part of member m.  What cannot be made is empty, and warned of.
+ * Make a part of member m, if it is not there yet.  If it cannot be made, warn,
+ * and leave it empty.
  */
 void
 member_need(struct member *m, enum member_part part)
@@ -120,7 +121,7 @@ member_need(struct member *m, enum member_part part)
 }
 
 /*
- * Free member m, or NULL; its process remains.
+ * Free member m, which may be NULL, but not its process.
  */
 void
 member_free(struct member *m)

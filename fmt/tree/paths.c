@@ -1,9 +1,10 @@
 /*
- * Directories that are nothing but names with slashes in them.  The names
- * are sorted by path_cmp, so a directory is a range of them: it is known by
- * its depth (how many components there are up to it) and its first name.
+ * Treat a sorted list of names with slashes as directories.  The names are
+ * sorted by path_cmp, so a directory is a range of them.  It is identified by
+ * its depth, which is the number of components in its name, and by the index of
+ * its first name.
  *
- *	0	a/b/x		depth 0, first 0: all
+ *	0	a/b/x		depth 0, first 0: the top
  *	1	a/b/y		depth 1, first 0: a
  *	2	a/c		depth 2, first 0: a/b
  *	3	d/x		depth 1, first 3: d
@@ -16,8 +17,8 @@
 #include <string.h>
 
 /*
- * The length of the first depth components of a name, the slash behind them
- * included; 0 for depth 0, and SIZE_MAX where there are not so many.
+ * Return the length of the first depth components of a name, including the
+ * slash after them: 0 for depth 0, and SIZE_MAX if there are fewer components.
  */
 static size_t
 prefix_len(const char *s, size_t n, size_t depth)
@@ -41,8 +42,8 @@ has_prefix(const struct paths *ps, size_t i, const char *prefix, size_t n)
 }
 
 /*
- * Return true if there is a directory in ps of that depth whose first name is
- * the one at place first.
+ * Return true if ps has a directory of that depth whose first name has index
+ * first.
  */
 bool
 paths_isdir(const struct paths *ps, size_t depth, size_t first)
@@ -59,8 +60,8 @@ paths_isdir(const struct paths *ps, size_t depth, size_t first)
 }
 
 /*
- * The first name from i on that does not begin with a prefix which name i
- * has.
+ * Return the index of the first name from i on that does not begin with prefix,
+ * n bytes long; name i must begin with it.
  */
 static size_t
 range_end(const struct paths *ps, size_t i, const char *prefix, size_t n)
@@ -85,9 +86,9 @@ entry_make(const struct paths *ps, size_t i, size_t pre, struct pathent *e)
 }
 
 /*
- * Set *e to the entry of a directory in ps that stands for name i and those
- * behind it; depth and first tell which directory, as in paths_isdir.  Return
- * false where i is not in the directory.
+ * Set *e to the directory entry that name i and those after it form in the
+ * directory given by depth and first, as in paths_isdir.  Return false if i is
+ * not in it.
  */
 bool
 paths_entry(const struct paths *ps, size_t depth, size_t first, size_t i,
@@ -107,8 +108,8 @@ paths_entry(const struct paths *ps, size_t depth, size_t first, size_t i,
 }
 
 /*
- * Set *e to the entry of that name in a directory in ps, which depth and first
- * tell, as in paths_isdir.  Return false if there is none.
+ * Set *e to the entry called name in the directory given by depth and first, as
+ * in paths_isdir.  Return false if there is none.
  */
 bool
 paths_find(const struct paths *ps, size_t depth, size_t first,
@@ -136,8 +137,8 @@ paths_find(const struct paths *ps, size_t depth, size_t first,
 }
 
 /*
- * Return the place of the first name of the directory that a directory in ps,
- * of depth 1 and more and with that first name, is in.
+ * Return the index of the first name of the parent of the directory given by
+ * depth, at least 1, and first, as in paths_isdir.
  */
 size_t
 paths_parent(const struct paths *ps, size_t depth, size_t first)

@@ -1,6 +1,6 @@
 /*
- * What is in the files of the tree: bytes, an image, a part of one, a core, or
- * an image of CRIU.
+ * Read the files of the tree: bytes in memory, a memory image, a part of one, a
+ * core, or a CRIU image.
  */
 #include "criu/write/write.h"
 #include "record/record.h"
@@ -9,16 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
-struct body {			/* the bytes of a file */
+struct body {			/* source of a file's bytes */
 	uint64_t	 size;
-	const uint8_t	*data;	/* of a small file */
-	struct image	*image;	/* else of a sparse one; may be NULL */
-	uint64_t	 base;	/* where in it the file begins */
-	const struct member *m;	/* whose memory it is; else NULL */
-	const struct vma *vma;	/* of a mapping, else NULL */
-	struct core	*core;	/* or of a core, else NULL */
-	const struct criuview *view; /* or of an image of CRIU, else NULL */
-	size_t		 number; /* of that */
+	const uint8_t	*data;	/* bytes of a small file, or NULL */
+	struct image	*image;	/* image of a sparse file, or NULL */
+	uint64_t	 base;	/* address in the image at which the file
+				   begins */
+	const struct member *m;	/* process of the memory, or NULL */
+	const struct vma *vma;	/* mapping in map/, or NULL */
+	struct core	*core;	/* core, or NULL */
+	const struct criuview *view; /* CRIU images, or NULL */
+	size_t		 number; /* index in view */
 };
 
 static void
@@ -93,9 +94,9 @@ body_get(struct body *b, const struct fsnode *n)
 }
 
 /*
- * Return the offset of the first data of file b at or after byte off, if whence
- * is SEEK_DATA; of the first hole, or of the end of the file, if it is
- * SEEK_HOLE.  Return -1 if there is none: lseek(2).
+ * Return the offset of the first data of file b at or after byte off if whence
+ * is SEEK_DATA, or of the first hole or the end of the file if it is SEEK_HOLE.
+ * Return -1 if there is none: lseek(2).
  */
 static int64_t
 body_seek(const struct body *b, uint64_t off, int whence)
@@ -120,7 +121,7 @@ body_seek(const struct body *b, uint64_t off, int whence)
 }
 
 /*
- * Return how many bytes of a file are no holes.
+ * Return the number of bytes of file b that are not in holes.
  */
 static uint64_t
 body_data(const struct body *b)
@@ -135,8 +136,8 @@ body_data(const struct body *b)
 }
 
 /*
- * Set *a to the attributes of file ino of t.  Return 0; -1 with errstr if there
- * is none.
+ * Set *a to the attributes of file ino of t.  Return 0, or -1 with errstr set
+ * if there is no such file.
  */
 int
 fstree_attr(struct fstree *t, uint64_t ino, struct fsattr *a)
@@ -158,7 +159,7 @@ fstree_attr(struct fstree *t, uint64_t ino, struct fsattr *a)
 	    (n.class == FS_FILE && n.index == FILE_TEXT);
 	a->memory = n.class == FS_MAP || (n.class == FS_FILE &&
 	    (n.index == FILE_MEM || n.index == FILE_CORE));
-	/* mem and core have the most holes: they are counted once */
+	/* mem and core have the most holes: count them only once */
 	if (!a->memory || n.class == FS_MAP)
 		a->data = body_data(&b);
 	else {
@@ -207,10 +208,10 @@ mem_read(const struct body *b, uint8_t *buf, size_t len, uint64_t addr)
 }
 
 /*
- * Read up to len bytes of file ino of t, from off on, into buf: as many as can
- * be read before the first that cannot.  Return how many, 0 at its end, or -1
- * with errstr; but of mem, as of all that is not mapped, there is no end, and
- * an error.
+ * Read up to len bytes of file ino of t from offset off into buf, stopping at
+ * the first byte that cannot be read.  Return the number of bytes, 0 at the end
+ * of the file, or -1 with errstr set.  The file mem has no end; reading an
+ * address that is not mapped is an error.
  */
 ssize_t
 fstree_read(struct fstree *t, uint64_t ino, void *buf, size_t len,
@@ -245,9 +246,9 @@ fstree_read(struct fstree *t, uint64_t ino, void *buf, size_t len,
 }
 
 /*
- * Do for file ino of t what lseek(2) does with SEEK_DATA and SEEK_HOLE, which
- * whence is.  Return where; or -1 with errstr if there is no data behind off,
- * or off is at the end or behind it.
+ * Seek in file ino of t as lseek(2) does; whence is SEEK_DATA or SEEK_HOLE.
+ * Return the offset, or -1 with errstr set if there is no data at or after off,
+ * or if off is at or after the end.
  */
 int64_t
 fstree_seek(struct fstree *t, uint64_t ino, uint64_t off, int whence)

@@ -1,10 +1,9 @@
 /*
- * What there is in a memory, as far as its process had it mapped, or in a
- * text: data, holes, and what is not there at all.
+ * Find data, holes and unmapped ranges in a memory or text image.
  *
- * A snapshot may have zeros between two mappings, where it was cheaper to
- * go on than to begin anew (man6/snap.6, WHAT SNAP WRITES).  They are no
- * memory.
+ * A snapshot may have zeros between two mappings, where continuing a segment
+ * was cheaper than beginning a new one (man6/snap.6, WHAT SNAP WRITES).  These
+ * zeros do not count as memory.
  */
 #include "bisect.h"
 #include "tree.h"
@@ -12,8 +11,8 @@
 #include <string.h>
 
 /*
- * Return how many of the len bytes at address addr the process of m had mapped,
- * up to the first that it had not.  Where that is not known, all.
+ * Return the number of bytes from addr, at most len, that the process of m had
+ * mapped without a gap.  If its mappings are not known, return len.
  */
 size_t
 member_mapped(const struct member *m, uint64_t addr, size_t len)
@@ -32,8 +31,8 @@ member_mapped(const struct member *m, uint64_t addr, size_t len)
 }
 
 /*
- * Set *sp to what lies at address addr of im, a memory, of which m is the
- * process, or a text, where m is NULL.
+ * Set *sp to the span at address addr of im: a memory image of process m, or a
+ * text image if m is NULL.
  */
 static void
 span_at(const struct member *m, struct image *im, uint64_t addr,
@@ -56,9 +55,9 @@ span_at(const struct member *m, struct image *im, uint64_t addr,
 }
 
 /*
- * Set *at to the next byte in first..last (inclusive) of im that is data, or
- * with data false the next that is none; m is as in span_at.  Return false
- * where there is none up to last.
+ * Set *at to the first byte in first..last (inclusive) of im that is data, or
+ * if data is false the first that is not; m is as in span_at.  Return false if
+ * there is none.
  */
 bool
 span_seek(const struct member *m, struct image *im, uint64_t first,
@@ -78,8 +77,8 @@ span_seek(const struct member *m, struct image *im, uint64_t first,
 }
 
 /*
- * Return whether pages of a mapping are zeros until they are touched.  Of a
- * file's, what was not captured is not known.
+ * Return whether untouched pages of mapping v are zero.  False for a mapped
+ * file, whose uncaptured pages are unknown.
  */
 static bool
 vma_anonymous(const struct member *m, const struct vma *v)
@@ -99,9 +98,9 @@ vma_anonymous(const struct member *m, const struct vma *v)
 }
 
 /*
- * Return true if the byte of the memory of m at addr is missing; *end is where
- * that changes, at most the end it has already.  Guard pages are not missing:
- * they hold nothing (MADV_GUARD_INSTALL), and are zeros in cores of the kernel.
+ * Return true if the byte at addr of the memory of m is missing; lower *end to
+ * where that changes.  Guard pages do not count as missing: they hold nothing
+ * (MADV_GUARD_INSTALL), and are zeros in the kernel's cores.
  */
 static bool
 is_missing(const struct member *m, uint64_t addr, uint64_t *end)
@@ -122,8 +121,8 @@ is_missing(const struct member *m, uint64_t addr, uint64_t *end)
 }
 
 /*
- * Return how many bytes of mapping v of m, from address addr below end, are
- * zeros because nobody has touched them.
+ * Return the number of bytes of mapping v of m, from addr up to end, that are
+ * zero because they were never touched.
  */
 uint64_t
 member_untouched(const struct member *m, const struct vma *v, uint64_t addr,
@@ -140,8 +139,8 @@ member_untouched(const struct member *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Return whether anything of mapping i of member m, which has its maps, can be
- * read.
+ * Return whether any byte of mapping i of member m can be read; m must have
+ * PART_MAPS.
  */
 bool
 member_hasmap(const struct member *m, size_t i)

@@ -1,13 +1,12 @@
 /*
- * The files that a process had mapped and that are in its snapshot, under
- * the names that it knew them by: what a debugger looks for below its
- * sysroot.
+ * Make root/, the mapped files of a process that are in its snapshot, under the
+ * names by which the process knew them.  A debugger uses it as its sysroot.
  *
- * The names come from the link map, from the mappings, from those of files
- * that were deleted, and from these as maps has them; where two files have
- * one name, the first of these tells.  Of the last, files that the snapshot
- * does not have are there too, empty: a debugger opens each file that was
- * mapped, and complains of those that it does not find.
+ * The names come, in this order, from the link map, from mappings of existing
+ * files, from mappings of deleted files without " (deleted)", and from all
+ * mappings as maps has them.  If a name occurs twice, the first is used.  Names
+ * of the last kind whose files are not in the snapshot become empty files: a
+ * debugger opens each mapped file, and complains if one is not there.
  */
 #include "bisect.h"
 #include "record/record.h"
@@ -29,13 +28,14 @@ struct rooter {
 	struct snap	*snap;
 	struct proc	*proc;
 	const struct vmas *vmas;
-	char		*exe;	/* owned; the name of the executable */
+	char		*exe;	/* owned; path of the executable */
 };
 
 /*
- * The path below the root, from malloc(3), of a name that is absolute and
- * does not lead upwards: empty components and "." are left out.  NULL, with
- * *ok, where a name cannot be one.
+ * Return a copy of absolute path name without its leading slash, empty
+ * components and "."; the caller frees it.  Return NULL if the name is not a
+ * valid path or contains "..", or, with *ok false and errstr set, if memory is
+ * short.
  */
 static char *
 path_clean(const char *name, size_t len, bool *ok)
@@ -83,7 +83,7 @@ sysroot_add(struct sysroot *root, const char *name, size_t len,
 	bool ok;
 
 	if (root->bytes + len > BYTES_MAX)
-		return 0;	/* a link map that goes in circles */
+		return 0;	/* a cyclic link map */
 	if ((path = path_clean(name, len, &ok)) == NULL)
 		return ok ? 0 : -1;
 	root->bytes += len;
@@ -97,7 +97,7 @@ sysroot_add(struct sysroot *root, const char *name, size_t len,
 }
 
 /*
- * A name of the link map, and an address in what it names.
+ * Add file name of the link map; addr is an address in its mapping.
  */
 static int
 add_linked(void *arg, const char *name, uint64_t addr)
@@ -113,8 +113,8 @@ add_linked(void *arg, const char *name, uint64_t addr)
 }
 
 /*
- * Add the names of the mappings: of files that are still there, of those that
- * were deleted, as they were before, or all as they are in maps.
+ * Add the names of mappings: those of existing files, those of deleted files
+ * without " (deleted)", or all as they are in maps.
  */
 static int
 add_mapped(struct rooter *r, enum named which)
@@ -152,7 +152,8 @@ CMP_BY(sysfile_cmp, struct sysfile, path_order(x, y) != 0 ? path_order(x, y) :
     ORDER(x->seq, y->seq))
 
 /*
- * Sort; of each name keep the first, if it is not a directory of another.
+ * Sort the files by path.  Of equal paths keep the first, and drop a file whose
+ * path is a directory of another file.
  */
 static void
 sysroot_sort(struct sysroot *root)
@@ -180,8 +181,8 @@ sysroot_sort(struct sysroot *root)
 }
 
 /*
- * Find the files of process p of s, with the record rec and the mappings vmas;
- * *root is all zero, and set to them.  Return 0, or -1 with errstr.
+ * Set *root, which must be all zero, to the files of process p of s, whose
+ * record is rec and whose mappings are vmas.  Return 0, or -1 with errstr set.
  */
 int
 sysroot_open(struct sysroot *root, struct snap *s, struct proc *p,

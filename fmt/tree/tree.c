@@ -1,19 +1,20 @@
 /*
- * Snapshots as a tree of files:
+ * Present snapshots as a tree of files:
  *
  *	PID/		ctl text mem core and the small files, map/, linux/,
  *			root/, criu/
  *	TID/		a thread: its small files, text and mem, linux/
- *	PID.2/		of another snapshot that has the same PID
+ *	PID.2/		from another snapshot that has the same PID
  *
- * There are no nodes: an inode number says what a file is.
+ * There are no node structures: an inode number identifies a file.
  *
  *	63    41   38      26       0
  *	| proc | fsclass | depth | index |
  *
- * depth is 0 for a file and from 1 for a directory; below linux/ and root/,
- * index is the directory's first name and depth how far down it is
- * (paths.c), in map/ it is the mapping, in criu/ the image.
+ * depth is 0 for a file, and 1 or more for a directory.  Below linux/ and
+ * root/, index is that of the directory's first name, and depth - 1 is the
+ * depth in paths.c; in map/ index is that of the mapping, and in criu/ that of
+ * the image.
  */
 #include "criu/write/write.h"
 #include "record/record.h"
@@ -29,8 +30,8 @@
 enum { PROC_MAX = 1 << (64 - FS_PROC_SHIFT) };
 
 /*
- * The entries of a process directory that have a name of their own; those
- * of enum fsfile first.
+ * Entries of a process directory that are not small files; those of enum fsfile
+ * come first.
  */
 const struct fsown fsown[FSOWN_MAX] = {
 	[FILE_CTL] = { "ctl", FS_FILE },
@@ -44,9 +45,9 @@ const struct fsown fsown[FSOWN_MAX] = {
 };
 
 /*
- * Make a tree without snapshots. warn is told, with arg before it, in a
- * sentence and by any thread that uses the tree, what cannot be shown as it
- * should be; it may be NULL.  Return it, or NULL with errstr.
+ * Make a tree without snapshots. warn(arg, sentence) is called, by any thread
+ * that uses the tree, if something cannot be shown completely; it may be NULL.
+ * Return the tree, or NULL with errstr set.
  */
 struct fstree *
 fstree_new(void (*warn)(void *, const char *), void *arg)
@@ -62,8 +63,8 @@ fstree_new(void (*warn)(void *, const char *), void *arg)
 }
 
 /*
- * Free tree t, or NULL; the snapshots, which may be freed then, are the
- * caller's.
+ * Free tree t, which may be NULL, but not its snapshots, which belong to the
+ * caller and may be freed afterwards.
  */
 void
 fstree_free(struct fstree *t)
@@ -108,8 +109,8 @@ member_add(struct fstree *t, struct snap *s, struct proc *p, void *tag)
 }
 
 /*
- * Return where in t the process with that pid, the one with that serial number
- * among those, stands, or would.
+ * Return the index in t->m of the process with that pid and serial number, or
+ * the index at which it would be.
  */
 size_t
 fstree_index(const struct fstree *t, uint64_t pid, unsigned int serial)
@@ -119,7 +120,8 @@ fstree_index(const struct fstree *t, uint64_t pid, unsigned int serial)
 }
 
 /*
- * Number those that have the same pid; tell of those of a new snapshot.
+ * Give the members with the same pid serial numbers, and warn of those in
+ * snapshot s.
  */
 static void
 members_number(struct fstree *t, const struct snap *s)
@@ -151,7 +153,7 @@ members_number(struct fstree *t, const struct snap *s)
 }
 
 /*
- * Find the process of each thread of a snapshot.
+ * Find the process of each thread of snapshot s.
  */
 static void
 members_join(struct fstree *t, const struct snap *s)
@@ -174,9 +176,9 @@ members_join(struct fstree *t, const struct snap *s)
 }
 
 /*
- * Add snapshot s, which must outlive it, to t.  The tag is given back with the
- * attributes of its files.  Inode numbers that were there are void.  Return 0,
- * or -1 with errstr.
+ * Add snapshot s, which must outlive the tree, to t.  tag is returned with the
+ * attributes of its files.  All earlier inode numbers become invalid.  Return
+ * 0, or -1 with errstr set.
  */
 int
 fstree_add(struct fstree *t, struct snap *s, void *tag)
@@ -193,8 +195,8 @@ fstree_add(struct fstree *t, struct snap *s, void *tag)
 }
 
 /*
- * Return the inode number of a file (depth 0) or directory (its depth and one)
- * of the member at place proc: of that class, and in it with that index.
+ * Return the inode number of a file (depth 0) or a directory (depth + 1) of
+ * member proc, with that class, and that index within the class.
  */
 uint64_t
 fsnode_ino(size_t proc, enum fsclass class, size_t depth, size_t index)
@@ -205,7 +207,8 @@ fsnode_ino(size_t proc, enum fsclass class, size_t depth, size_t index)
 }
 
 /*
- * Return whether a name is one of snap(6)'s, or else one that can be a file's.
+ * Return whether a small file with this name can be shown: the name must be
+ * valid, and none of the names in fsown.
  */
 static bool
 small_shown(const char *name)
@@ -220,7 +223,7 @@ small_shown(const char *name)
 }
 
 /*
- * Return whether there is file i of m: one of enum fsfile, or a small file.
+ * Return whether member m has file i: one of enum fsfile, or a small file.
  */
 bool
 member_hasfile(struct member *m, size_t i)
@@ -243,9 +246,9 @@ member_hasfile(struct member *m, size_t i)
 }
 
 /*
- * Return whether a member has a directory of CRIU images: it is a process
- * whose parent is not in the snapshot, or the one that the images of a
- * checkpoint came with.
+ * Return whether m has a directory of CRIU images: it is a process whose parent
+ * is not in the snapshot, or the process whose record has the images of a
+ * checkpoint.
  */
 static bool
 member_isroot(struct member *m)
@@ -260,7 +263,7 @@ member_isroot(struct member *m)
 }
 
 /*
- * Return whether map/, linux/, root/ or criu/ of m, which class is, is there.
+ * Return whether m has a directory of this class: map/, linux/, root/ or criu/.
  */
 bool
 member_hasdir(struct member *m, enum fsclass class)
@@ -278,7 +281,7 @@ member_hasdir(struct member *m, enum fsclass class)
 }
 
 /*
- * Return how many images there are in criu/ of m.
+ * Return the number of images in criu/ of m.
  */
 size_t
 member_images(struct member *m)
@@ -320,8 +323,8 @@ node_exists(struct member *m, const struct fsnode *n)
 }
 
 /*
- * Set *n to what the inode number ino of t says.  Return 0, or -1 with errstr
- * where there is no such file.
+ * Set *n to the file or directory with inode number ino in t.  Return 0, or -1
+ * with errstr set if there is none.
  */
 int
 fsnode_get(struct fstree *t, uint64_t ino, struct fsnode *n)

@@ -1,8 +1,7 @@
 /*
- * What the files of the tree share: tree.c (what there is), dir.c
- * (under which names), read.c (and what is in it), member.c (a process),
- * paths.c (directories that are names with slashes), sysroot.c (root/) and
- * images.c (criu/).
+ * Shared by the files of the tree: tree.c (which files exist), dir.c (their
+ * names), read.c (their content), member.c (a process or thread), paths.c
+ * (directories below linux/ and root/), sysroot.c (root/) and images.c (criu/).
  */
 #ifndef FSTREE_H
 #define FSTREE_H
@@ -15,11 +14,11 @@
 #include <stdatomic.h>
 
 /*
- * Names with slashes, in the order of path_cmp and none of them a directory
- * of another, so that a directory is a range of them: paths.c
+ * Names with slashes, sorted by path_cmp.  No name is a directory of another,
+ * so a directory is a range of names: paths.c
  */
 struct paths {
-	const void	*arg;	/* borrowed */
+	const void	*arg;	/* borrowed; passed to name */
 	const char	*(*name)(const void *, size_t, size_t *);
 	size_t		 n;
 };
@@ -27,8 +26,8 @@ struct paths {
 struct pathent {		/* an entry of a directory */
 	const char	*name;	/* borrowed; len bytes */
 	size_t		 len;
-	size_t		 first;	/* of the names it stands for */
-	size_t		 next;	/* behind the last of them */
+	size_t		 first;	/* index of the first name below it */
+	size_t		 next;	/* index after the last name below it */
 	bool		 dir;
 };
 
@@ -40,13 +39,13 @@ bool		 paths_find(const struct paths *, size_t, size_t,
 size_t		 paths_parent(const struct paths *, size_t, size_t);
 
 /*
- * The files that a process had mapped, under all names that it knew them
- * by: sysroot.c
+ * The mapped files of a process, under all names by which the process knew
+ * them: sysroot.c
  */
 struct sysfile {
-	char		*path;	/* owned; without the slash before it */
+	char		*path;	/* owned; without the leading slash */
 	struct image	*image;	/* borrowed; NULL: not in the snapshot */
-	size_t		 seq;	/* the first of a name is taken */
+	size_t		 seq;	/* of equal paths the lowest is kept */
 };
 
 struct sysroot {
@@ -60,8 +59,8 @@ int		 sysroot_open(struct sysroot *, struct snap *, struct proc *,
 void		 sysroot_close(struct sysroot *);
 
 /*
- * A process or thread in the tree: member.c.  What its files take is made
- * when one of them is looked at first.
+ * A process or thread in the tree: member.c.  Each part is made when the first
+ * file that needs it is used.
  */
 enum member_part {
 	PART_RECORD = 1,	/* record */
@@ -72,25 +71,26 @@ enum member_part {
 };
 
 struct member {
-	struct fstree	*tree;	/* all of these are borrowed */
+	struct fstree	*tree;	/* borrowed, like the next four pointers */
 	struct snap	*snap;
 	struct proc	*proc;
-	struct member	*of;	/* of a thread, its process; else itself */
+	struct member	*of;	/* process of a thread; a process itself */
 	void		*tag;
 	bool		 thread;
-	unsigned int	 serial; /* of the same pid, from 1 */
-	size_t		 seq;	/* when it was added */
+	unsigned int	 serial; /* among members with the same pid, from 1 */
+	size_t		 seq;	/* order of addition */
 
 	pthread_mutex_t	 lock;
-	atomic_uint	 parts;	/* that are there; all below is owned */
+	atomic_uint	 parts;	/* parts made so far; all members below are
+				   owned */
 	struct linuxrec	 record;
 	struct vmas	 vmas;
-	bool		 linux;	/* vmas are those of a Linux record */
+	bool		 linux;	/* vmas come from a Linux record */
 	struct core	*core;	/* NULL: none */
 	struct sysroot	 sysroot;
 	struct criuview	*view;	/* NULL: none */
-	atomic_ullong	 data[2]; /* bytes of mem and of core that are no
-				   holes; 0: not counted yet */
+	atomic_ullong	 data[2]; /* bytes of mem and core that are not in
+				     holes; 0: not counted yet */
 };
 
 /* images.c */
@@ -100,14 +100,14 @@ void		 member_need(struct member *, enum member_part);
 void		 member_free(struct member *);
 
 /*
- * What there is at an address: span.c
+ * span.c: the memory at an address
  */
 size_t		 member_mapped(const struct member *, uint64_t, size_t);
 bool		 span_seek(const struct member *, struct image *, uint64_t,
 		    uint64_t, bool, uint64_t *);
 
 /*
- * What an inode number says.
+ * The kind of a file, part of its inode number.
  */
 enum fsclass {
 	FS_TOP,			/* the root */
@@ -128,7 +128,7 @@ enum fsfile {
 };
 
 enum {
-	FSOWN_MAX = 8,		/* names that are not those of small files */
+	FSOWN_MAX = 8,		/* entries of fsown */
 	FS_INDEX_BITS = 26,
 	FS_INDEX_MAX = 1 << FS_INDEX_BITS,
 	FS_DEPTH_BITS = 12,
@@ -136,7 +136,7 @@ enum {
 	FS_PROC_SHIFT = FS_INDEX_BITS + FS_DEPTH_BITS + FS_CLASS_BITS
 };
 
-struct fsown {			/* what a process directory may have */
+struct fsown {			/* an entry of a process directory */
 	const char	*name;
 	enum fsclass	 class;
 };
@@ -147,17 +147,18 @@ struct fsnode {
 	struct member	*m;	/* NULL for the root */
 	enum fsclass	 class;
 	bool		 dir;
-	size_t		 depth;	/* of a directory: how far below linux/ ... */
+	size_t		 depth;	/* of a directory below linux/ or root/ */
 	size_t		 index;
 };
 
 struct fstree {
-	struct member	**m;	/* owned; by pid, then as they were added */
+	struct member	**m;	/* owned; by pid, then in order of addition */
 	size_t		 n;
 	void		(*warn)(void *, const char *);
 	void		*arg;
 	pthread_mutex_t	 lock;
-	struct fsroots	*roots;	/* owned; a snapshot each, under the lock */
+	struct fsroots	*roots;	/* owned; one for each snapshot; under the
+				   lock */
 	size_t		 nroots;
 };
 

@@ -1,5 +1,5 @@
 /*
- * What the notes of a core tell of its threads.
+ * Read the facts about threads in the notes of a core.
  *
  *	struct elf_prstatus	w: bytes of a long, 4 or 8
  *		0	si_signo, si_code, si_errno, cursig (2 bytes)
@@ -24,8 +24,8 @@
 #include <string.h>
 
 /*
- * Return where the registers are in a NT_PRSTATUS of machine m, in bytes from
- * its beginning: struct elf_prstatus of linux/elfcore.h.
+ * Return the offset in bytes of the registers in an NT_PRSTATUS of machine m:
+ * struct elf_prstatus of linux/elfcore.h.
  */
 size_t
 prstatus_regs(const struct machine *m)
@@ -34,7 +34,7 @@ prstatus_regs(const struct machine *m)
 }
 
 /*
- * Return how many bytes a NT_PRSTATUS of machine m has at least.
+ * Return the smallest valid size in bytes of an NT_PRSTATUS of machine m.
  */
 size_t
 prstatus_size(const struct machine *m)
@@ -49,7 +49,7 @@ get_int(const uint8_t *p)
 }
 
 /*
- * Return the number of thread t, as core c has it.
+ * Return the thread ID of thread t in core c.
  */
 int
 corethread_pid(const struct elfcore *c, const struct corethread *t)
@@ -68,8 +68,8 @@ elfcore_auxv(const struct elfcore *c, uint64_t type)
 }
 
 /*
- * Set in c which process it is of, and who ran that: as NT_PRPSINFO tells, or
- * else the first thread and the auxiliary vector, getauxval(3).
+ * Set the pid, UID and GID of c: from NT_PRPSINFO, or else from the first
+ * thread and the auxiliary vector, getauxval(3).
  */
 void
 elfcore_identify(struct elfcore *c)
@@ -86,7 +86,7 @@ elfcore_identify(struct elfcore *c)
 }
 
 /*
- * Return the thread of c that leads its process, or NULL where it had ended.
+ * Return the first thread of the process, or NULL if it had ended.
  */
 const struct corethread *
 core_leader(const struct elfcore *c)
@@ -100,7 +100,7 @@ core_leader(const struct elfcore *c)
 }
 
 /*
- * A time in milliseconds.
+ * Return the struct timeval at p, of two w-byte numbers, in milliseconds.
  */
 static uint64_t
 get_time(const uint8_t *p, size_t w)
@@ -110,7 +110,7 @@ get_time(const uint8_t *p, size_t w)
 }
 
 /*
- * What NT_PRSTATUS tells of a thread.
+ * Set in *f what NT_PRSTATUS says about a thread.
  */
 static void
 thread_facts(const struct elfcore *c, struct facts *f)
@@ -138,7 +138,8 @@ thread_facts(const struct elfcore *c, struct facts *f)
 }
 
 /*
- * A letter for the state: NT_PRPSINFO has that of the leading thread.
+ * Return a letter for the state of a thread; NT_PRPSINFO has only that of the
+ * process's first thread.
  */
 static char
 state_letter(const struct elfcore *c, const struct facts *f, bool leads)
@@ -154,8 +155,9 @@ state_letter(const struct elfcore *c, const struct facts *f, bool leads)
 }
 
 /*
- * Set *f to all that r knows of thread th, which leads its process or not, or
- * of a process whose leading thread had ended (th is NULL).
+ * Set *f to all that r knows about thread th; leads says whether th is the
+ * first thread of its process. th is NULL for a process whose first thread had
+ * ended.
  */
 void
 corefacts_find(const struct corereader *r, const struct corethread *th,
@@ -194,8 +196,8 @@ corefacts_find(const struct corereader *r, const struct corethread *th,
 }
 
 /*
- * Tell the caller of r, in a sentence made of fmt as printf(3) does, what is
- * missing from the result.
+ * Warn the caller of r that something is missing from the result; fmt as in
+ * printf(3).
  */
 void
 core_warn(struct corereader *r, const char *fmt, ...)

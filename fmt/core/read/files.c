@@ -1,8 +1,8 @@
 /*
- * The files that the process of a core had mapped, where they are at hand
- * and are the same: its executable becomes its text, the others are carried
- * along.  That they are the same is told by their build ids, in the file and
- * in the memory that it was mapped into.
+ * Find the files that the process of a core had mapped, if this machine has
+ * them unchanged: the build ID in the file must equal that in the memory to
+ * which it was mapped.  The executable becomes the text image; the others are
+ * embedded in the snapshot.
  */
 #include "bisect.h"
 #include "elf/elf.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HEAD = 65536 };		/* of a file; where its notes are */
+enum { HEAD = 65536 }; /* bytes at the start of a file, where its notes are */
 
 CMP_BY(mapped_cmp, struct mapped, strcmp(x->name, y->name) != 0 ?
     strcmp(x->name, y->name) : ORDER(x->addr, y->addr))
@@ -29,7 +29,8 @@ mapped_find(const struct corereader *r, const char *name)
 }
 
 /*
- * Return the file of that name, if r has it at hand as it was mapped; or NULL.
+ * Return the mapped file with that name if this machine has it unchanged, or
+ * NULL.
  */
 struct source *
 core_mapped(const struct corereader *r, const char *name)
@@ -41,8 +42,8 @@ core_mapped(const struct corereader *r, const char *name)
 }
 
 /*
- * The build id of what is mapped at an address, as far as the core has it.
- * False where that is no ELF file.
+ * Set *id to the build ID of the file mapped at addr, read from the core's
+ * memory. Return false if it is not an ELF file.
  */
 static bool
 id_of_memory(const struct corereader *r, uint64_t addr, struct buildid *id)
@@ -55,7 +56,7 @@ id_of_memory(const struct corereader *r, uint64_t addr, struct buildid *id)
 }
 
 /*
- * Have the first bytes of a file at hand.
+ * Read the first bytes of file src into r->head.
  */
 static int
 read_head(struct corereader *r, struct source *src)
@@ -80,8 +81,8 @@ id_of_file(struct corereader *r, struct source *src, struct buildid *id)
 }
 
 /*
- * Open a file that was mapped at an address, if it has the build id that is
- * there.  NULL, and why, where it has not.
+ * Open the file path if its build ID is mem.  Return NULL with errstr set if it
+ * is not, or if the file cannot be opened.
  */
 static struct source *
 open_same(struct corereader *r, const char *path, const struct buildid *mem)
@@ -103,7 +104,7 @@ open_same(struct corereader *r, const char *path, const struct buildid *mem)
 }
 
 /*
- * List the ELF files that are mapped from their beginning, each once.
+ * List in r->mapped, once each, the ELF files whose first byte is mapped.
  */
 static int
 list_mapped(struct corereader *r)
@@ -134,8 +135,8 @@ list_mapped(struct corereader *r)
 }
 
 /*
- * Find the executable: the file in whose mapping its program headers or its
- * first instruction lie; getauxval(3).
+ * Set r->exe to the path of the executable: the file whose mapping contains the
+ * program headers or the first instruction; getauxval(3).
  */
 static void
 find_exe(struct corereader *r)
@@ -150,8 +151,8 @@ find_exe(struct corereader *r)
 }
 
 /*
- * The build id of the executable in memory; a length of 0 if it has none or
- * is not there.
+ * Set *id to the build ID of the executable in memory, with len 0 if there is
+ * none.
  */
 static void
 id_of_exe(const struct corereader *r, struct buildid *id)
@@ -164,7 +165,8 @@ id_of_exe(const struct corereader *r, struct buildid *id)
 		(void)id_of_memory(r, m->addr, id);
 		return;
 	}
-	/* nothing is known of files; program headers follow the ELF header */
+	/* If no file is known, look before the program headers for the ELF
+	   header. */
 	phdr = elfcore_auxv(&r->core, AT_PHDR);
 	size = r->core.mach->word == 8 ? sizeof(Elf64_Ehdr) :
 	    sizeof(Elf32_Ehdr);
@@ -173,7 +175,7 @@ id_of_exe(const struct corereader *r, struct buildid *id)
 }
 
 /*
- * The executable that the caller names is taken in any case.
+ * Use the executable given by the user, with a warning if its build ID differs.
  */
 static int
 take_named(struct corereader *r)
@@ -201,7 +203,7 @@ take_named(struct corereader *r)
 }
 
 /*
- * Look for the executable where it was.
+ * Look for the executable at its recorded path; warn if it cannot be used.
  */
 static int
 take_found(struct corereader *r)
@@ -234,8 +236,8 @@ take_found(struct corereader *r)
 }
 
 /*
- * Find the files that the process of r had mapped.  Return 0, or -1 with
- * errstr.
+ * Find the files that the process of r had mapped.  Return 0, or -1 with errstr
+ * set.
  */
 int
 core_files(struct corereader *r)
@@ -271,8 +273,8 @@ core_files(struct corereader *r)
 }
 
 /*
- * Give the mapping of l, of which only NT_FILE tells, the permissions that the
- * file src, which r has at hand, asks for at its offset off.
+ * Set the permissions of the mapping of l, which is known only from NT_FILE, to
+ * those that the program headers of src give offset off.
  */
 void
 core_perms(struct corereader *r, const struct coreseg *l,
@@ -289,8 +291,8 @@ core_perms(struct corereader *r, const struct coreseg *l,
 }
 
 /*
- * Give the process of r its text, the whole of its executable.  Return 0, or -1
- * with errstr.
+ * Make the whole executable of r, if found, the text image of its process.
+ * Return 0, or -1 with errstr set.
  */
 int
 core_text(struct corereader *r)
@@ -303,7 +305,8 @@ core_text(struct corereader *r)
 }
 
 /*
- * Take the other files of r along.  Return 0, or -1 with errstr.
+ * Embed the other mapped files of r that were found.  Return 0, or -1 with
+ * errstr set.
  */
 int
 core_carry(struct corereader *r)

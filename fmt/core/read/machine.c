@@ -1,11 +1,12 @@
 /*
- * The machines whose cores are read: those whose registers machine.c knows.
+ * Find the machine of a core; only machines whose registers are known can be
+ * read.
  */
 #include "read.h"
 
 #include <elf.h>
 
-/* machines that make cores, too: elf.h */
+/* machines whose cores are recognized but cannot be read: elf.h */
 static const struct {
 	uint16_t	 machine;
 	const char	*name;
@@ -20,8 +21,8 @@ static const struct {
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
 
 /*
- * Return the machine of a core with head h; NULL, and in errstr which it is,
- * where that is none whose cores can be read.
+ * Return the machine of a core with header h.  If its cores cannot be read,
+ * return NULL with errstr set, which names the machine.
  */
 const struct machine *
 coremach_find(const GElf_Ehdr *h)

@@ -1,7 +1,7 @@
 /*
- * The mappings of a process from its core: a PT_LOAD for each, with names
- * and offsets from NT_FILE.  gcore(1) leaves out mappings of files that were
- * never written to; then NT_FILE alone tells of them.
+ * Find the mappings of a process in its core: a PT_LOAD for each, with names
+ * and offsets from NT_FILE.  gcore(1) omits mappings of files that were never
+ * written to; only NT_FILE lists these.
  *
  *	NT_FILE   count, page size, {start, end, offset in pages} ...,
  *	          name\0 ...			words as wide as a long
@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* bytes of names; real ones have some 4 M at most */
+/* most bytes of names; real cores have about 4 MB at most */
 enum { MAX_NAMES = 64 * 1024 * 1024 };
 
 /*
- * Take NT_FILE apart: fs/binfmt_elf.c, fill_files_note.
+ * Parse NT_FILE into r->files: fill_files_note of the kernel's fs/binfmt_elf.c.
  */
 static int
 parse_files(struct corereader *r)
@@ -63,7 +63,7 @@ parse_files(struct corereader *r)
 }
 
 /*
- * Add what NT_FILE tells to be mapped, and no segment covers.
+ * Add a segment for each range that NT_FILE lists and no PT_LOAD covers.
  */
 static int
 add_bare(struct corereader *r)
@@ -101,9 +101,9 @@ add_bare(struct corereader *r)
 }
 
 /*
- * Return whether a segment, in the same file as the last mapping or both in
- * none, is a part of that mapping.  The kernel writes a segment for each
- * mapping, so others are told apart by where the bytes end.
+ * Return whether segment l continues mapping v, the last one. file and lastfile
+ * are the files of l and of the segment before it, or NULL.  The kernel writes
+ * a segment for each mapping; gcore(1) may split one where captured bytes end.
  */
 static bool
 continues(const struct corereader *r, const struct vma *v,
@@ -119,7 +119,8 @@ continues(const struct corereader *r, const struct vma *v,
 }
 
 /*
- * The name of a mapping that is of no file, by what lies in it.
+ * Return the name of a mapping without a file: "[stack]", "[vdso]",
+ * "[vsyscall]" or "", according to the addresses in it.
  */
 static const char *
 special_name(const struct corereader *r, const struct coreseg *l)
@@ -135,7 +136,7 @@ special_name(const struct corereader *r, const struct coreseg *l)
 }
 
 /*
- * Note where the stack of the process and the vdso are: getauxval(3).
+ * Find the addresses of the stack and the vdso: getauxval(3).
  */
 static void
 find_special(struct corereader *r)
@@ -174,8 +175,8 @@ add_mapping(struct corereader *r, const struct coreseg *l,
 }
 
 /*
- * Find out the mappings of the process of r, ascending.  Return 0, or -1 with
- * errstr.
+ * Set r->vma to the mappings of the process, ascending.  Return 0, or -1 with
+ * errstr set.
  */
 int
 core_maps(struct corereader *r)

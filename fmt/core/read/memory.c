@@ -1,7 +1,7 @@
 /*
- * The memory of a process from its core: what the segments hold, holes of
- * the file as zeros, and what was left out because it is in a file that is
- * at hand.
+ * Make the memory image of a process from its core: the content of its
+ * segments, with holes of the file as zeros, and pages that were omitted
+ * because they are in a file that this machine has.
  */
 #include "elf/elf.h"
 #include "read.h"
@@ -9,24 +9,26 @@
 
 #include <stdlib.h>
 
-struct tail {			/* less than a kilobyte */
+struct tail {			/* the last bytes of a segment, less than a
+				   kilobyte */
 	uint64_t	 addr;
 	uint64_t	 len;
 	struct source	*src;	/* borrowed */
 	uint64_t	 loc;
 };
 
-struct memory {			/* being built */
+struct memory {			/* state while the image is built */
 	struct corereader *r;
 	struct builder	 b;
 	struct tail	*tail;	/* owned */
 	size_t		 ntail;
-	uint64_t	 looked; /* for holes, up to this byte of the core */
+	uint64_t	 looked; /* offset in the core up to which holes were
+				    looked for */
 };
 
 /*
- * Add len bytes at an address, which lie at loc in a source.  What is no
- * whole kilobyte waits until the rest is in the image.
+ * Add len bytes at addr, which are at loc in src; src is NULL for zeros.  A
+ * last part shorter than a kilobyte is kept in m->tail until add_tails.
  */
 static int
 add_bytes(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
@@ -43,8 +45,9 @@ add_bytes(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
 }
 
 /*
- * Add len bytes of the core, whose holes are zeros.  They are looked for in
- * each part of the file once, so that the work is bounded by its size.
+ * Add len bytes at offset off of the core, with holes as zeros.  Holes are
+ * looked for only once in each part of the file, which bounds the work by the
+ * file's size.
  */
 static int
 add_sparse(struct memory *m, uint64_t addr, uint64_t len, uint64_t off)
@@ -60,7 +63,7 @@ add_sparse(struct memory *m, uint64_t addr, uint64_t len, uint64_t off)
 			start = end = off + len;
 		start = start - off > len ? len : start - off;
 		end = end - off > len ? len : end - off;
-		/* data from a kilobyte's beginning to one's end */
+		/* extend data to multiples of a kilobyte */
 		zero = start == len ? len - at : (start - at) / KB * KB;
 		if (end < len)
 			end += (KB - (end - at) % KB) % KB;
@@ -74,9 +77,9 @@ add_sparse(struct memory *m, uint64_t addr, uint64_t len, uint64_t off)
 }
 
 /*
- * Add the bytes of a file that were mapped from an offset on, up to len of
- * them: how many.  The last page of a mapping is filled up with zeros
- * behind the end of the file: mmap(2).
+ * Add up to len bytes of file src from offset off, mapped at addr, and set *n
+ * to the number added.  The last page is padded with zeros after the end of the
+ * file: mmap(2).
  */
 static int
 add_file(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
@@ -90,8 +93,8 @@ add_file(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
 }
 
 /*
- * Add a segment.  What is not there is taken from the mapped file, or is
- * missing.
+ * Add segment l.  Bytes that the core lacks are taken from the mapped file, or
+ * are recorded as missing.
  */
 static int
 add_segment(struct memory *m, const struct coreseg *l)
@@ -115,7 +118,7 @@ add_segment(struct memory *m, const struct coreseg *l)
 	    (src = core_mapped(r, v->name)) != NULL) {
 		if (l->bare)
 			core_perms(r, l, src, v->off + (l->addr - v->start));
-		/* what could be written may have been */
+		/* the process may have changed a writable mapping */
 		n = 0;
 		if (!(v->flags & VMA_WRITE) && add_file(m, l->addr + at,
 		    l->len - at, src, v->off + (l->addr - v->start) + at,
@@ -128,7 +131,7 @@ add_segment(struct memory *m, const struct coreseg *l)
 }
 
 /*
- * Put the tails into the image.
+ * Add the kept tails to the image.
  */
 static int
 add_tails(struct memory *m)
@@ -152,7 +155,7 @@ add_tails(struct memory *m)
 }
 
 /*
- * Give the process of r its memory.  Return 0, or -1 with errstr.
+ * Make the memory image of the process of r.  Return 0, or -1 with errstr set.
  */
 int
 core_memory(struct corereader *r)

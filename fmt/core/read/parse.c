@@ -1,5 +1,5 @@
 /*
- * An ELF core taken apart: core(5), elf(5), and the kernel's fs/binfmt_elf.c.
+ * Parse an ELF core: core(5), elf(5), and the kernel's fs/binfmt_elf.c.
  *
  *	ELF header
  *	program headers: PT_NOTE, then a PT_LOAD for each mapping
@@ -8,7 +8,7 @@
  *	    second thread, more of it; ...
  *	the bytes of the PT_LOADs
  *
- * What libelf gives are claims all the same: sums and lengths are checked
+ * Numbers from libelf are as the file has them, so sums and lengths are checked
  * here.
  */
 #include "bisect.h"
@@ -20,13 +20,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* more notes than this have no core: 60000 threads, 16 K each */
+/* no core has more bytes of notes: 60,000 threads with 16 KB each */
 static const uint64_t notes_most = (uint64_t)1 << 30;
 
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
 
 /*
- * The words for what an ELF file is when it is no core.
+ * Set errstr to the kind of an ELF file that is not a core.  Return -1.
  */
 static int
 no_core(unsigned int type)
@@ -42,8 +42,8 @@ no_core(unsigned int type)
 }
 
 /*
- * libelf takes the number of section headers as it is when it stands in the
- * first of them, and allocates that many.  A core has one, at most a few.
+ * Refuse a file with too many section headers.  If their number is in the first
+ * one, libelf allocates that many without a check.  A core has one, or a few.
  */
 static int
 check_sections(int fd, uint64_t size)
@@ -72,8 +72,7 @@ check_sections(int fd, uint64_t size)
 }
 
 /*
- * Begin to read an ELF file, and see that it is a core of a machine that we
- * know.
+ * Open the ELF file fd, and check that it is a core of a known machine.
  */
 static int
 open_elf(struct elfcore *c, int fd, GElf_Ehdr *h)
@@ -91,7 +90,7 @@ open_elf(struct elfcore *c, int fd, GElf_Ehdr *h)
 }
 
 /*
- * Keep a PT_LOAD, as far as it goes.
+ * Add PT_LOAD ph to c->load, unless it is empty.
  */
 static int
 add_load(struct elfcore *c, const GElf_Phdr *ph)
@@ -123,7 +122,7 @@ add_load(struct elfcore *c, const GElf_Phdr *ph)
 }
 
 /*
- * A register set of a thread, each once.
+ * Add register set n to thread t, unless the thread has one of that type.
  */
 static void
 add_set(struct corethread *t, const struct corenote *n)
@@ -138,8 +137,8 @@ add_set(struct corethread *t, const struct corenote *n)
 }
 
 /*
- * Keep a note of the owner CORE or LINUX.  Those of a thread follow its
- * NT_PRSTATUS.  Of what a process has once, the first counts.
+ * Add a note of owner CORE or LINUX to c.  Notes after an NT_PRSTATUS belong to
+ * its thread.  If a note of the whole process is repeated, the first is used.
  */
 static int
 add_note(struct elfcore *c, const struct corenote *n)
@@ -156,7 +155,7 @@ add_note(struct elfcore *c, const struct corenote *n)
 		return VEC_ADD(c->thread, c->nthread, (struct corethread){
 		    .status = n->data });
 	case NT_PRPSINFO:
-		/* facts.c draws it */
+		/* size of struct elf_prpsinfo: facts.c */
 		if (c->psinfo == NULL && n->len >= 3 * (size_t)c->mach->word +
 		    112)
 			c->psinfo = n->data;
@@ -193,7 +192,7 @@ owner_is(const char *name, size_t len, const char *want)
 }
 
 /*
- * Read the notes of a PT_NOTE, those that are whole.
+ * Read the complete notes of a PT_NOTE.
  */
 static int
 read_notes(struct elfcore *c, const GElf_Phdr *ph)
@@ -212,7 +211,7 @@ read_notes(struct elfcore *c, const GElf_Phdr *ph)
 	}
 	if (len == 0)
 		return 0;
-	/* each byte once: libelf keeps a copy */
+	/* Count each byte once, because libelf keeps a copy of it. */
 	c->notes += len;
 	if (c->notes > c->size || c->notes > notes_most)
 		return errstr_set("too many notes: %ju bytes",
@@ -240,8 +239,8 @@ read_notes(struct elfcore *c, const GElf_Phdr *ph)
 CMP(load_cmp, struct coreseg, addr)
 
 /*
- * Bring the segments of c into the order of their addresses; none may overlap.
- * Return 0, or -1 with errstr.
+ * Sort the segments of c by address; fail if two overlap.  Return 0, or -1 with
+ * errstr set.
  */
 int
 elfcore_sort(struct elfcore *c)
@@ -261,7 +260,7 @@ elfcore_sort(struct elfcore *c)
 }
 
 /*
- * Return how many program headers there are: elf(5), e_phnum and PN_XNUM.
+ * Set *n to the number of program headers: elf(5), e_phnum and PN_XNUM.
  */
 static int
 count_headers(struct elfcore *c, const GElf_Ehdr *h, size_t *n)
@@ -276,7 +275,8 @@ count_headers(struct elfcore *c, const GElf_Ehdr *h, size_t *n)
 		return errstr_set("no program headers");
 	if (h->e_phnum != PN_XNUM && *n < h->e_phnum)
 		return errstr_set("cut off within its program headers");
-	/* the header that tells how many there are is the last of a core */
+	/* With PN_XNUM the number is in a section header at the end of the
+	   core. */
 	if (h->e_phnum == PN_XNUM && (h->e_shoff > c->size ||
 	    c->size - h->e_shoff < gelf_fsize(c->elf, ELF_T_SHDR, 1,
 	    EV_CURRENT)))
@@ -286,9 +286,9 @@ count_headers(struct elfcore *c, const GElf_Ehdr *h, size_t *n)
 }
 
 /*
- * Take a core of size bytes, which is open as fd, apart into c.  Ended with
- * elfcore_close, after a failure too; the descriptor is borrowed until then.
- * Return 0, or -1 with errstr.
+ * Parse into c the core that is open as fd and has size bytes.  Call
+ * elfcore_close afterwards, even on failure; fd is borrowed until then.  Return
+ * 0, or -1 with errstr set.
  */
 int
 elfcore_open(struct elfcore *c, int fd, uint64_t size)
@@ -319,8 +319,8 @@ elfcore_open(struct elfcore *c, int fd, uint64_t size)
 }
 
 /*
- * Read up to n bytes that the core of r has at address addr, of one segment,
- * into buf.  Return how many.
+ * Read up to n bytes at address addr from the segment that contains it into
+ * buf. Return the number of bytes read, 0 if the core has none.
  */
 size_t
 elfcore_peek(const struct corereader *r, uint64_t addr, uint8_t *buf,
@@ -343,7 +343,7 @@ elfcore_peek(const struct corereader *r, uint64_t addr, uint8_t *buf,
 }
 
 /*
- * Free what elfcore_open made of c.
+ * Free what elfcore_open has allocated in c.
  */
 void
 elfcore_close(struct elfcore *c)

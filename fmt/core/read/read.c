@@ -1,5 +1,6 @@
 /*
- * An ELF core as a process of a snapshot: see coreread.h for the parts.
+ * Read an ELF core as a snapshot of its process: read.h lists the files that do
+ * so.
  */
 #include "read.h"
 #include "vec.h"
@@ -7,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * Make the first line of the snapshot: man6/snap.6.  When the kernel was
- * started is not known.
+ * Make the first line of the snapshot: man6/snap.6.  The boot time in it is 0,
+ * because a core does not have it.
  */
 static int
 set_header(struct corereader *r, int64_t mtime)
@@ -34,10 +35,10 @@ read_core(struct corereader *r, struct input *in)
 }
 
 /*
- * Read a core, in, of which nothing has been skipped, as a snapshot of its
- * process and the threads of that.  Warnings of the options o tell what is
- * missing, or changed: a thread whose number another has gets another.  Return
- * it, or NULL with errstr.
+ * Read core "in", of which no byte was skipped, as a snapshot of its process
+ * and threads. o->warn is called for what is missing or changed; for example, a
+ * thread whose ID another thread has gets a new one.  Return the snapshot, or
+ * NULL with errstr set.
  */
 struct snap *
 core_load(struct input *in, const struct readopts *o)

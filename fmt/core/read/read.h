@@ -1,14 +1,14 @@
 /*
- * What the parts of the ELF core reader share.
+ * Shared by the files that read ELF cores:
  *
  *	parse.c	ELF file	-> struct elfcore
  *	maps.c	segments, names	-> mappings
  *	memory.c	segments	-> memory
- *	machine.c	the machines that we know
- *	facts.c	notes		-> struct facts
+ *	machine.c	machines whose cores can be read
+ *	facts.c	notes		-> struct facts; warnings
  *	task.c	facts		-> small files and the Linux record
- *	files.c	mapped files that are at hand: text, carried ones
- *	read.c	one after another, and warnings of what is missing
+ *	files.c	mapped files of this machine	-> text, embedded files
+ *	read.c	calls all the others
  */
 #ifndef COREREAD_H
 #define COREREAD_H
@@ -23,25 +23,25 @@
 
 struct coreseg {		/* a PT_LOAD */
 	uint64_t	 addr;
-	uint64_t	 len;	/* p_memsz, or p_filesz if that is more */
+	uint64_t	 len;	/* larger of p_memsz and p_filesz */
 	uint64_t	 off;
-	uint64_t	 there;	/* bytes of p_filesz that the file has */
+	uint64_t	 there;	/* bytes of p_filesz that are in the file */
 	uint64_t	 claim;	/* p_filesz */
 	uint32_t	 flags;	/* PF_* */
-	bool		 bare;	/* none: NT_FILE alone tells of it */
+	bool		 bare;	/* not a PT_LOAD, but known from NT_FILE only */
 };
 
 struct corenote {
 	uint32_t	 type;
-	const uint8_t	*data;	/* borrowed from libelf, as all below */
+	const uint8_t	*data;	/* borrowed from libelf */
 	size_t		 len;
 };
 
-enum { CORE_SETS = 24 };	/* register sets of a thread, at most */
+enum { CORE_SETS = 24 };	/* most register sets of a thread */
 
 struct corethread {
-	const uint8_t	*status; /* NT_PRSTATUS, of its full length */
-	const uint8_t	*siginfo; /* 128 bytes, or NULL */
+	const uint8_t	*status; /* borrowed; NT_PRSTATUS */
+	const uint8_t	*siginfo; /* borrowed; 128 bytes, or NULL */
 	struct corenote	 set[CORE_SETS];
 	size_t		 nset;
 };
@@ -49,57 +49,61 @@ struct corethread {
 struct elfcore {
 	Elf		*elf;	/* owned */
 	const struct machine *mach;
-	uint64_t	 size;	/* of the file */
+	uint64_t	 size;	/* file size in bytes */
 	struct coreseg	*load;	/* owned; ascending, without overlaps */
 	size_t		 nload;
 	struct corethread *thread; /* owned */
 	size_t		 nthread;
-	const uint8_t	*psinfo; /* NT_PRPSINFO, or NULL */
+	const uint8_t	*psinfo; /* borrowed; NT_PRPSINFO, or NULL */
 	int		 pid;
-	unsigned int	 uid;	/* of who ran it */
+	unsigned int	 uid;	/* user that ran the process */
 	unsigned int	 gid;
 	struct corenote	 auxv;
 	struct corenote	 files;	/* NT_FILE */
-	uint64_t	 notes;	/* bytes of them */
-	size_t		 ncut;	/* segments that end behind the file */
+	uint64_t	 notes;	/* bytes of all notes */
+	size_t		 ncut;	/* segments that extend past the end of the
+				   file */
 	bool		 cutnotes;
 };
 
-struct facts {			/* of a thread, from its notes */
-	const struct corethread *th; /* borrowed; NULL: it was gone */
-	struct task	 task;	/* borrows all it has */
-	struct taskstate st;	/* what task does not have */
+struct facts {			/* facts about a thread from its notes */
+	const struct corethread *th; /* borrowed; NULL: the thread had ended */
+	struct task	 task;	/* borrows all its pointers */
+	struct taskstate st;	/* facts that task does not have */
 };
 
-struct mapped {			/* a file of which mappings are */
+struct mapped {			/* a file that was mapped */
 	const char	*name;	/* borrowed from a mapping */
-	uint64_t	 addr;	/* where its first byte is mapped */
-	struct source	*src;	/* the same file, at hand; or NULL */
+	uint64_t	 addr;	/* address of its first byte */
+	struct source	*src;	/* borrowed; the same file on this machine,
+				   or NULL */
 };
 
 struct corereader {
 	struct snap	*snap;
 	const struct readopts *opts;
-	const char	*name;	/* borrowed; of the core */
+	const char	*name;	/* borrowed; name of the core */
 	struct source	*src;	/* borrowed; the core */
 	struct elfcore	 core;
 	struct vmas	 vma;	/* owned */
-	struct vmas	 files;	/* owned; of NT_FILE */
-	uint64_t	 stack;	/* an address in it */
-	uint64_t	 vdso;	/* where it begins, or 0 */
-	uint64_t	 page;	/* bytes of one */
-	struct mapped	*mapped; /* owned; by name */
+	struct vmas	 files;	/* owned; mappings listed in NT_FILE */
+	uint64_t	 stack;	/* an address in the stack */
+	uint64_t	 vdso;	/* address of the vdso, or 0 */
+	uint64_t	 page;	/* page size in bytes */
+	struct mapped	*mapped; /* owned; sorted by name */
 	size_t		 nmapped;
-	uint8_t		*head;	/* owned; of headsrc, what was read last */
+	uint8_t		*head;	/* owned; first nhead bytes of headsrc */
 	size_t		 nhead;
 	struct source	*headsrc; /* borrowed */
 	struct source	*text;	/* borrowed; the executable, or NULL */
-	const char	*exe;	/* borrowed; its path, or NULL */
+	const char	*exe;	/* borrowed; path of the executable, or NULL */
 	struct proc	*proc;
-	size_t		 nthread; /* threads of it, ended ones that lead too */
-	uint64_t	 vmbytes; /* of its mappings */
-	uint64_t	 membytes; /* of its memory */
-	uint64_t	 spare;	/* the next number for who has none */
+	size_t		 nthread; /* threads of the process, including a
+				     first one that had ended */
+	uint64_t	 vmbytes; /* size of its mappings */
+	uint64_t	 membytes; /* size of its memory */
+	uint64_t	 spare;	/* next number for a thread whose own is
+				   taken; 0: none used */
 };
 
 /* parse.c */

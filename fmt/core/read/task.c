@@ -1,7 +1,6 @@
 /*
- * The threads of a core as Plan 9's small files and as the files of the
- * Linux record, so that they look like those of a process that was taken
- * live.
+ * Write the threads of a core as Plan 9's small files and as files of the Linux
+ * record, so that they look like those of a live process that was captured.
  */
 #include "elf/elf.h"
 #include "read.h"
@@ -12,8 +11,9 @@
 #include <string.h>
 
 /*
- * Registers and signals.  The first thread of a core is the one that it was
- * made for; its signal is told even where there is no NT_SIGINFO.
+ * Add the registers and signals of a thread to rec.  The first thread in a core
+ * is the one that caused it; if it has no NT_SIGINFO, make one with just its
+ * signal.
  */
 static void
 core_regs(struct filelist *rec, const struct elfcore *c,
@@ -49,7 +49,7 @@ core_regs(struct filelist *rec, const struct elfcore *c,
 }
 
 /*
- * The arguments, as far as NT_PRPSINFO has them: it has blanks for the NULs
+ * Add the arguments from NT_PRPSINFO to rec; it has blanks in place of the NULs
  * between them.
  */
 static void
@@ -72,7 +72,7 @@ core_cmdline(struct filelist *rec, const struct elfcore *c)
 }
 
 /*
- * What only a whole process has.
+ * Add the files that only a process has, not a thread.
  */
 static void
 core_proc(struct filelist *rec, const struct corereader *r)
@@ -91,7 +91,7 @@ core_proc(struct filelist *rec, const struct corereader *r)
 }
 
 /*
- * Set in *st what all threads of a process have in common.
+ * Set in *st the facts that all threads of a process share.
  */
 static void
 core_state(const struct corereader *r, struct taskstate *st)
@@ -114,7 +114,7 @@ core_state(const struct corereader *r, struct taskstate *st)
 }
 
 /*
- * Give a process or thread of the snapshot its small files.
+ * Make the small files and the record of p, a process or a thread.
  */
 static int
 make_files(const struct corereader *r, struct proc *p, struct facts *f)
@@ -137,7 +137,8 @@ make_files(const struct corereader *r, struct proc *p, struct facts *f)
 }
 
 /*
- * Add a process under its number, or another one if that is taken.
+ * Add a process or thread numbered pid to the snapshot, or with another number
+ * if that is taken.
  */
 static struct proc *
 add_proc(struct corereader *r, int pid)
@@ -179,8 +180,8 @@ add_threads(struct corereader *r, const struct corethread *leader)
 }
 
 /*
- * Add the process of r to the snapshot; its memory, its text and its files come
- * later.  Return 0, or -1 with errstr.
+ * Add the process of r to the snapshot, as yet without memory, text and files.
+ * Return 0, or -1 with errstr set.
  */
 int
 core_process(struct corereader *r)
@@ -196,8 +197,8 @@ core_process(struct corereader *r)
 }
 
 /*
- * Give the process of r, which has its memory, its files, and add its threads.
- * Return 0, or -1 with errstr.
+ * Make the files of the process of r, whose memory is already read, and add its
+ * threads.  Return 0, or -1 with errstr set.
  */
 int
 core_tasks(struct corereader *r)

@@ -1,7 +1,7 @@
 /*
- * The machines whose cores we make, and the registers of a thread as Linux
- * has them in a core: those that the Linux record has, or those of Plan 9's
- * Ureg in Linux's order.
+ * Convert the registers of a thread to those in a Linux core: from the Linux
+ * record, or from Plan 9's Ureg, whose order differs.  Find the machine of a
+ * core.
  */
 #include "core.h"
 #include "plan9/plan9.h"
@@ -9,14 +9,14 @@
 #include <string.h>
 
 /*
- * Where the registers of a source are in that of a core: byte offsets.
+ * Byte offset of a register in a source, and in the core.
  */
 struct move {
 	uint8_t	 from;
 	uint8_t	 to;
 };
 
-/* a 32-bit thread of a 64-bit process: words into the same of amd64 */
+/* from a 32-bit thread of a 64-bit process: 386 words to amd64 */
 static const struct move narrow[] = {
 	{ 0, 40 }, { 4, 88 }, { 8, 96 }, { 12, 104 }, { 16, 112 }, { 20, 32 },
 	{ 24, 80 }, { 28, 184 }, { 32, 192 }, { 36, 200 }, { 40, 208 },
@@ -31,7 +31,7 @@ is(const struct machine *a, const char *name)
 }
 
 /*
- * Set the registers gp of amd64 to those of a thread of 32 bits.
+ * Set the amd64 registers gp from those of a 32-bit thread.
  */
 static void
 narrow_move(uint8_t *gp, const uint8_t *from)
@@ -41,18 +41,18 @@ narrow_move(uint8_t *gp, const uint8_t *from)
 
 	for (i = 0; i < sizeof narrow / sizeof *narrow; i++)
 		memcpy(gp + narrow[i].to, from + narrow[i].from, 4);
-	if (gp[ORIG + 3] & 0x80)	/* -1 stays -1 */
+	if (gp[ORIG + 3] & 0x80)	/* extend the sign */
 		num_put(gp + ORIG + 4, UINT32_MAX, 4);
 }
 
-/* where debuggers look for the features of the processor that are saved */
+/* offset at which debuggers look for the saved processor features */
 enum { XCR0 = 464 };
 
 /*
- * Plan 9's fpregs as floating point registers of a core: FXSAVE with or
- * without AVX on amd64; FXSAVE, FXSAVE and some more (Bell Labs), or
- * FSAVE on 386; and 9front's of arm64, whose last words Linux has the other
- * way round.
+ * Convert Plan 9's fpregs to the floating-point registers of a core.  On amd64
+ * it is FXSAVE with or without AVX; on 386 it is FXSAVE, FXSAVE with an
+ * appendix (Bell Labs), or FSAVE; on arm64 it is 9front's, whose last two words
+ * Linux has in reverse order.
  */
 static void
 fp_move(const struct machine *a, const struct file *f, struct coreregs *r)
@@ -84,10 +84,11 @@ fp_move(const struct machine *a, const struct file *f, struct coreregs *r)
 }
 
 /*
- * The XSAVE area of a Linux record.  Debuggers tell what is in it by its size,
- * and know none with tiles (AMX): gdb 13 warns of it, and later ones show no
- * AVX registers (i387_guess_xsave_layout).  So tiles, which lie at the end,
- * are left out where the thread does not use them, as gcore(1) does.
+ * Set the XSAVE area of r from that of a Linux record.  Debuggers derive the
+ * layout from its size and know none with AMX tiles: gdb 13 warns, and later
+ * versions show no AVX registers (i387_guess_xsave_layout).  So leave out the
+ * tiles, which are at the end, if the thread does not use them, as gcore(1)
+ * does.
  */
 static void
 xsave_move(const struct recfile *x, struct coreregs *r)
@@ -109,7 +110,7 @@ xsave_move(const struct recfile *x, struct coreregs *r)
 }
 
 /*
- * The registers that a Linux record has.
+ * Set r to the registers in a Linux record.
  */
 static void
 linux_regs(const struct machine *a, const struct taskstate *st,
@@ -135,16 +136,17 @@ linux_regs(const struct machine *a, const struct taskstate *st,
 		return;
 	xsave_move(x, r);
 	if (is(a, "386")) {
-		/* NT_PRXFPREG is the same but for what the kernel put in */
+		/* NT_PRXFPREG differs only in the bytes that the kernel
+		   reserves */
 		memcpy(r->xfp, x->data, SOFTWARE);
 		r->nxfp = FXSAVE;
 	}
 }
 
 /*
- * Set *r to the registers of thread p, whose state is st, as they stand in a
- * core of machine a.  Return false, and ngp 0, if the snapshot does not have
- * them.  What is in *r borrows from the state and from *r.
+ * Set *r to the registers of thread p, whose state is st, in the layout of a
+ * core of machine a.  Return false with r->ngp 0 if the snapshot does not have
+ * them.  Pointers in *r point into the state or into *r.
  */
 bool
 corearch_regs(const struct machine *a, const struct proc *p,
@@ -165,7 +167,8 @@ corearch_regs(const struct machine *a, const struct proc *p,
 }
 
 /*
- * Return whether a machine of that type can have processes of this one.
+ * Return whether a machine of the given type can run processes of machine a; an
+ * unknown type can run all.
  */
 static bool
 runs(const struct machine *type, const struct machine *a)
@@ -175,10 +178,10 @@ runs(const struct machine *type, const struct machine *a)
 }
 
 /*
- * Set *a to the machine of thread p of s, whose state is st, by its registers;
- * to NULL when it has none.  A snapshot that tells no machine that we have
- * heard of may be of any.  Return 0; or -1 with errstr when they are of a
- * machine that is not known.
+ * Set *a to the machine of thread p of s, whose state is st, according to the
+ * size of its registers, or to NULL if it has no registers.  If the snapshot
+ * names no known machine, all are tried.  Return 0, or -1 with errstr set if no
+ * machine fits.
  */
 int
 corearch_find(const struct snap *s, const struct proc *p,

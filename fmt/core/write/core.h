@@ -1,6 +1,6 @@
 /*
- * What the files that make an ELF core have in common: layout.c, load.c,
- * note.c, thread.c and arch.c.
+ * Shared by the files that write an ELF core: layout.c, load.c, note.c,
+ * thread.c and arch.c.
  */
 #ifndef CORE_H
 #define CORE_H
@@ -10,19 +10,22 @@
 #include "num.h"
 #include "state/state.h"
 
-enum { SIGINFO = 128 };		/* bytes of siginfo_t */
+enum { SIGINFO = 128 };		/* size of a siginfo_t in bytes */
 
 enum { GP_MAX = 272, FP_MAX = 528, FXSAVE = 512, AVX = 832, PKRU = 2696 };
 
-struct coreregs {		/* registers of a thread, as in a core */
+struct coreregs {		/* registers of a thread, in the layout of a
+				   core */
 	uint8_t		 gp[GP_MAX];
-	size_t		 ngp;	/* bytes of each; 0: not there */
+	size_t		 ngp;	/* bytes of gp; 0: not there; the other sizes
+				   likewise */
 	uint8_t		 fp[FP_MAX];
 	size_t		 nfp;
-	uint8_t		 xfp[FXSAVE]; /* of 386 */
+	uint8_t		 xfp[FXSAVE]; /* FXSAVE area of a 386 core */
 	size_t		 nxfp;
-	uint8_t		 xsave[PKRU]; /* what x points at, if it is made */
-	const uint8_t	*x;	/* XSAVE area; borrowed or in xsave */
+	uint8_t		 xsave[PKRU]; /* x points here if the XSAVE area was
+				         converted */
+	const uint8_t	*x;	/* XSAVE area; borrowed, or in xsave */
 	size_t		 nx;
 };
 
@@ -31,12 +34,12 @@ int		 corearch_find(const struct snap *s, const struct proc *p,
 bool		 corearch_regs(const struct machine *a, const struct proc *p,
 		    const struct taskstate *st, struct coreregs *r);
 
-struct corethreads {		/* those of a process that have registers */
+struct corethreads {		/* threads of a process that have registers */
 	struct proc	**p;	/* owned; in the order of the core */
 	size_t		 n;
-	size_t		 left;	/* alive, but without registers */
+	size_t		 left;	/* number of live threads without registers */
 	const struct machine *arch;
-	uint64_t	 page;	/* bytes of one */
+	uint64_t	 page;	/* page size in bytes */
 };
 
 const uint8_t	*state_signal(const struct taskstate *st);
@@ -46,18 +49,19 @@ int		 corethreads_find(struct corethreads *, struct snap *,
 int		 corenote_add(struct buf *b, const struct corethreads *t,
 		    struct proc *p, const struct vmas *v);
 
-struct coreload {		/* a PT_LOAD to be */
+struct coreload {		/* a PT_LOAD to be written */
 	uint64_t	 addr;
 	uint64_t	 memsz;
-	uint64_t	 filesz; /* 0: nothing of it is there */
+	uint64_t	 filesz; /* 0: none of it is in the file */
 	uint64_t	 off;
 	unsigned int	 flags;	/* of the mapping: enum vma_flag */
 };
 
-struct corepart {		/* captured memory, without a gap */
+struct corepart {		/* captured memory without a gap */
 	uint64_t	 addr;
 	uint64_t	 len;
-	uint64_t	 off;	/* in the core; first, the number of its load */
+	uint64_t	 off;	/* offset in the core; until core_place:
+				   index of its load */
 };
 
 struct coreloads {

@@ -1,16 +1,17 @@
 /*
- * A process as an ELF core (core(5), elf(5)), as the kernel writes it
- * (fs/binfmt_elf.c), made as it is read.
+ * Lay out a process as an ELF core (core(5), elf(5)) as the kernel writes it
+ * (fs/binfmt_elf.c), and make it while it is read.
  *
  *	ELF header
- *	program headers		PT_NOTE, then a PT_LOAD or more a mapping
+ *	program headers		PT_NOTE, then one or more PT_LOADs a mapping
  *	section header		only with 65535 program headers or more
  *	notes
- *	zeros			to a page of the process
- *	memory			where p_filesz is not 0
+ *	zeros			up to a page boundary
+ *	memory			segments whose p_filesz is not 0
  *
- * All but the memory is kept; of the memory a list tells where in the core
- * and at which address captured parts lie.  Between these are zeros.
+ * All but the memory is kept in a buffer.  For the memory there is a list of
+ * captured parts, with their offsets in the core and their addresses; zeros are
+ * between them.
  */
 #include "bisect.h"
 #include "core.h"
@@ -24,23 +25,23 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HOLE = HOLE_KB * KB };	/* shorter ones are not worth a seek */
+enum { HOLE = HOLE_KB * KB };	/* shorter holes are not worth a seek */
 
-struct hole {			/* zeros, which need not be read */
+struct hole {			/* zeros that need not be read */
 	uint64_t	 start;
 	uint64_t	 end;	/* exclusive */
 };
 
 struct core {
 	struct image	*mem;	/* borrowed from the process */
-	struct buf	 head;	/* owned; all up to the memory */
+	struct buf	 head;	/* owned; all bytes before the memory */
 	struct corepart	*part;	/* owned; by offset */
 	size_t		 npart;
 	struct hole	*hole;	/* owned; by offset */
 	size_t		 nhole;
 	uint64_t	 size;
-	uint64_t	 page;	/* bytes of one */
-	size_t		 left;	/* threads without registers */
+	uint64_t	 page;	/* page size in bytes */
+	size_t		 left;	/* number of live threads without registers */
 };
 
 static uint64_t
@@ -50,7 +51,7 @@ page_up(uint64_t v, uint64_t page)
 }
 
 /*
- * Return how long the headers are, the notes not counted.
+ * Return the size of the headers in bytes, without the notes.
  */
 static uint64_t
 headers_size(const struct machine *a, size_t nload)
@@ -112,7 +113,8 @@ program_header(struct buf *b, const struct machine *a, uint32_t type,
 }
 
 /*
- * The one section header of a core with many segments: how many there are.
+ * Append the section header of a core with too many segments for the ELF
+ * header; it has their number.
  */
 static void
 section_header(struct buf *b, const struct machine *a, size_t nload)
@@ -153,8 +155,9 @@ headers_add(struct buf *b, const struct corethreads *t,
 }
 
 /*
- * Give each segment its place behind the headers, which take off bytes.
- * Offsets and addresses are the same within a page, as elf(5) asks.
+ * Set the offset of each segment and part; off is the size of the headers and
+ * notes. An offset and its address are equal modulo the page size, as elf(5)
+ * requires.
  */
 static int
 core_place(struct core *c, const struct machine *a, struct coreloads *l,
@@ -189,7 +192,7 @@ core_place(struct core *c, const struct machine *a, struct coreloads *l,
 }
 
 /*
- * Note zeros from start to end, where they make a hole.
+ * Add the zeros from start to end to the holes of c, if they are long enough.
  */
 static int
 hole_add(struct core *c, uint64_t start, uint64_t end)
@@ -203,8 +206,9 @@ hole_add(struct core *c, uint64_t start, uint64_t end)
 }
 
 /*
- * Find the holes of a captured part.  *zero is where the zeros began in
- * which it begins, and is set to where those begin in which it ends.
+ * Find the holes of captured part p. *zero is the offset at which the zeros
+ * before p begin; set it to the offset at which the zeros at the end of p
+ * begin.
  */
 static int
 part_holes(struct core *c, const struct corepart *p, uint64_t *zero)
@@ -215,7 +219,8 @@ part_holes(struct core *c, const struct corepart *p, uint64_t *zero)
 	uint64_t at, first, end, tail, to;
 
 	s = image_find(c->mem, p->addr)->seg;
-	first = p->addr - s->base;	/* the part in its segment */
+	first = p->addr - s->base;	/* p covers bytes first to end of its
+					   segment */
 	end = first + p->len;
 	if ((e = segment_extent(s, (end - 1) / KB)) == NULL)
 		return -1;
@@ -248,7 +253,7 @@ core_holes(struct core *c)
 }
 
 /*
- * Lay out the core of a process with these threads and mappings.
+ * Lay out the core of process p with threads t and mappings v.
  */
 static int
 core_layout(struct core *c, const struct corethreads *t, struct proc *p,
@@ -287,11 +292,11 @@ out:
 }
 
 /*
- * Make the core of process p of s, which is not a thread and not a carried
- * file, with those of its threads that have registers.  It borrows from the
- * snapshot, which must stay as it is.  Several threads may read one core.
- * Return it; or NULL with errstr, as for a process without registers or of an
- * unknown machine.
+ * Make the core of process p of s, which must be neither a thread nor an
+ * embedded file, with those of its threads that have registers.  It borrows
+ * from the snapshot, which must not change.  Several threads may read one core
+ * at a time.  Return the core, or NULL with errstr set, for example if the
+ * process has no registers or is of an unknown machine.
  */
 struct core *
 core_new(struct snap *s, struct proc *p)
@@ -315,7 +320,7 @@ core_new(struct snap *s, struct proc *p)
 }
 
 /*
- * Free core c, or NULL.
+ * Free core c, which may be NULL.
  */
 void
 core_free(struct core *c)
@@ -338,8 +343,8 @@ core_size(const struct core *c)
 }
 
 /*
- * Return how many threads that were alive are not in core c, because the
- * snapshot does not have their registers.
+ * Return the number of live threads that are not in core c because the snapshot
+ * does not have their registers.
  */
 size_t
 core_left(const struct core *c)
@@ -348,7 +353,7 @@ core_left(const struct core *c)
 }
 
 /*
- * The first part that ends behind an offset: its number, or npart.
+ * Return the index of the first part that ends after offset off, or c->npart.
  */
 static size_t
 part_find(const struct core *c, uint64_t off)
@@ -358,9 +363,9 @@ part_find(const struct core *c, uint64_t off)
 }
 
 /*
- * Read len bytes of core c at offset off into buf.  Return how many these are,
- * fewer than asked for at the end and before what cannot be read; or -1 with
- * errstr where not even the first can be.
+ * Read len bytes of core c at offset off into buf.  Return the number of bytes
+ * read, which is smaller at the end and before bytes that cannot be read; or -1
+ * with errstr set if the first byte cannot be read.
  */
 ssize_t
 core_pread(struct core *c, void *buf, size_t len, uint64_t off)
@@ -404,9 +409,9 @@ core_pread(struct core *c, void *buf, size_t len, uint64_t off)
 }
 
 /*
- * Return where from offset off of core c on the next data is, or with whence
- * SEEK_HOLE and not SEEK_DATA the next hole, as lseek(2); -1 with errstr behind
- * the end, and for SEEK_DATA behind the last data.
+ * Return the offset of the next data in core c at or after off if whence is
+ * SEEK_DATA, or of the next hole if it is SEEK_HOLE, as lseek(2).  Return -1
+ * with errstr set at or after the end, and for SEEK_DATA after the last data.
  */
 int64_t
 core_seek(const struct core *c, uint64_t off, int whence)
@@ -417,7 +422,7 @@ core_seek(const struct core *c, uint64_t off, int whence)
 		return errstr_set("byte %ju is behind the end",
 		    (uintmax_t)off);
 	i = BISECT(c->hole, c->nhole, end, off);
-	/* hole i, if there is one, is the first that ends behind off */
+	/* hole i is the first that ends after off, or i == c->nhole */
 	if (whence == SEEK_HOLE) {
 		if (i == c->nhole)
 			return (int64_t)c->size;

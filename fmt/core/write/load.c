@@ -1,28 +1,27 @@
 /*
- * The segments of an ELF core: what is there of each mapping.
+ * Make the segments of an ELF core from the mappings and their captured memory.
  *
  *	mapping	|      captured  captured      captured   |
  *	PT_LOAD	| none | file ..........| mem | file .| mem |
  *
- * Memory that was never touched is zero.  Between captured pages it lies in
- * the core as a hole, if it is not too large; behind them p_memsz alone
- * tells of it.  Memory that is missing must not be taken for zeros: it has
- * segments of its own, with p_filesz 0.  gdb reads zeros there, unless it
- * finds the file that was mapped, and so what is missing of files that were
- * mapped to be read only has none: NT_FILE tells of it, as in cores of
- * gcore(1).
+ * Memory that was never touched is zero.  Between captured pages it is a hole
+ * in the core, if it is not too large; after them only p_memsz includes it.
+ * Missing memory must not be taken for zeros, so it gets segments of its own
+ * with p_filesz 0.  gdb reads these as zeros unless it finds the file that was
+ * mapped.  Therefore missing parts of files mapped read-only get no segment:
+ * NT_FILE lists them, as in cores of gcore(1).
  */
 #include "core.h"
 #include "vec.h"
 
 #include <stdlib.h>
 
-enum { GAP = 1024 * KB };	/* from here on a gap is not in the file */
+enum { GAP = 1024 * KB };	/* larger gaps are not in the file */
 
 enum kind { CAPTURED, MISSING, UNTOUCHED };
 
-struct walk {			/* along an image, by address */
-	struct piece	*piece;	/* the first that is not behind us */
+struct walk {			/* position in an image, by ascending address */
+	struct piece	*piece;	/* first piece that is not below the position */
 	const struct missing *miss;
 	const struct missing *end;
 };
@@ -42,7 +41,8 @@ part_add(struct coreloads *l, uint64_t addr, uint64_t len)
 }
 
 /*
- * What lies at an address, and up to where: end at the most.
+ * Return the kind of memory at address "at", and lower *end to where its kind
+ * changes.
  */
 static enum kind
 walk_look(struct walk *w, uint64_t at, uint64_t *end)
@@ -71,7 +71,8 @@ walk_look(struct walk *w, uint64_t at, uint64_t *end)
 }
 
 /*
- * Add captured memory to the segment that is open, or to a new one.
+ * Add captured memory from at to end to the last segment if that is open, or to
+ * a new segment.
  */
 static int
 captured_add(struct coreloads *l, uint64_t at, uint64_t end, bool open,
@@ -99,8 +100,8 @@ captured_add(struct coreloads *l, uint64_t at, uint64_t end, bool open,
 }
 
 /*
- * Return whether a mapping is one that NT_FILE alone tells of, with the
- * permissions that a reader assumes.
+ * Return whether v is a private read-only mapping of a file, which a reader
+ * assumes for a mapping that only NT_FILE lists.
  */
 static bool
 mapping_isfile(const struct vma *v)
@@ -110,7 +111,7 @@ mapping_isfile(const struct vma *v)
 }
 
 /*
- * The segments of one mapping.
+ * Add the segments of mapping v.
  */
 static int
 mapping_add(struct coreloads *l, struct walk *w, const struct vma *v)
@@ -134,7 +135,7 @@ mapping_add(struct coreloads *l, struct walk *w, const struct vma *v)
 			open = true;
 			continue;
 		}
-		/* what is missing is not the tail of what is there */
+		/* missing memory needs a segment of its own */
 		p = open ? &l->load[l->nload - 1] : NULL;
 		if (p == NULL || (p->filesz > 0 && kind == MISSING)) {
 			if (load_add(l, at, v->flags) == -1)
@@ -148,9 +149,9 @@ mapping_add(struct coreloads *l, struct walk *w, const struct vma *v)
 }
 
 /*
- * Set *l to the segments of a core and what is captured of them, of memory mem
- * (NULL: none) and the sorted mappings v.  *l is all zero; the caller frees it,
- * after a failure too.  Return 0, or -1 with errstr.
+ * Set *l to the segments of a core and their captured parts, from the memory
+ * mem (NULL: none) and the sorted mappings v.  *l must be all zero; the caller
+ * frees its lists, even on failure.  Return 0, or -1 with errstr set.
  */
 int
 coreloads_make(struct coreloads *l, struct image *mem, const struct vmas *v)

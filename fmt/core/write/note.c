@@ -1,12 +1,12 @@
 /*
- * The notes of an ELF core (core(5)): what the kernel writes, in its order
+ * Write the notes of an ELF core (core(5)) as the kernel does, in its order
  * (fs/binfmt_elf.c, include/linux/elfcore.h).
  *
  *	first thread	PRSTATUS PRPSINFO SIGINFO AUXV FILE FPREGSET XSTATE
  *	the others	PRSTATUS FPREGSET XSTATE
  *
- * There is no SIGINFO without a signal: lldb 21 waits for ever for a process
- * whose signal is 0 to stop.
+ * SIGINFO is left out if there was no signal: lldb 21 waits forever for a
+ * process with signal 0 to stop.
  */
 #include "core.h"
 #include "digits.h"
@@ -35,7 +35,7 @@ note_add(struct buf *b, const char *name, uint32_t type, const void *data,
 }
 
 /*
- * pr_pid, pr_ppid, pr_pgrp and pr_sid.
+ * Store pr_pid, pr_ppid, pr_pgrp and pr_sid at s.
  */
 static void
 pids_put(uint8_t *s, const struct taskstate *st, uint64_t ppid)
@@ -47,8 +47,9 @@ pids_put(uint8_t *s, const struct taskstate *st, uint64_t ppid)
 }
 
 /*
- * NT_PRSTATUS; core/read/facts.c draws it.  sig is the siginfo of what ended
- * the process, or NULL; ppid that of all its threads.
+ * Append NT_PRSTATUS of a thread; core/read/facts.c has its layout.  sig is the
+ * siginfo of the signal that ended the process, or NULL; ppid is the same for
+ * all threads.
  */
 static void
 prstatus_add(struct buf *b, const struct machine *a,
@@ -63,7 +64,7 @@ prstatus_add(struct buf *b, const struct machine *a,
 		num_put(s, num_get(sig, 4), 4);		/* si_signo */
 		num_put(s + 12, num_get(sig, 4), 2);	/* pr_cursig */
 	}
-	/* that of the core which the snapshot was made of */
+	/* signal in the core from which the snapshot was made */
 	if (st->has_cursig) {
 		num_put(s, st->cursig, 4);
 		num_put(s + 12, st->cursig, 2);
@@ -85,7 +86,7 @@ prstatus_add(struct buf *b, const struct machine *a,
 }
 
 /*
- * The name and the arguments of a process, as they stand in NT_PRPSINFO.
+ * Store the name and the arguments of a process as in NT_PRPSINFO.
  */
 static void
 names_put(const struct taskstate *st, uint8_t *fname, uint8_t *psargs)
@@ -105,7 +106,7 @@ names_put(const struct taskstate *st, uint8_t *fname, uint8_t *psargs)
 }
 
 /*
- * NT_PRPSINFO, as fill_psinfo of the kernel makes it.
+ * Append NT_PRPSINFO, made like the kernel's fill_psinfo.
  */
 static void
 prpsinfo_add(struct buf *b, const struct machine *a,
@@ -139,8 +140,8 @@ is_file(const struct vma *v)
 }
 
 /*
- * Add a name of maps, a NUL behind it: there a newline is "\012"
- * (proc_pid_maps(5)).
+ * Append file name s from /proc/PID/maps and a NUL; replace each "\012" in it
+ * by a newline (proc_pid_maps(5)).
  */
 static void
 name_add(struct buf *b, const char *s)
@@ -155,7 +156,7 @@ name_add(struct buf *b, const char *s)
 }
 
 /*
- * NT_FILE: which files are mapped where; offsets are in pages.
+ * Append NT_FILE: the mapped files with their addresses and offsets, in pages.
  */
 static int
 files_add(struct buf *b, const struct corethreads *t, const struct vmas *v)
@@ -190,7 +191,7 @@ files_add(struct buf *b, const struct corethreads *t, const struct vmas *v)
 }
 
 /*
- * The notes that tell of the process; lead is the state of its leader.
+ * Append the notes about the process; lead is the state of its first thread.
  */
 static int
 process_add(struct buf *b, const struct corethreads *t,
@@ -205,10 +206,10 @@ process_add(struct buf *b, const struct corethreads *t,
 }
 
 /*
- * Return the type of the note that a register set of a record stands for, whose
- * name tells it (snap(6), regset/HEX); 0 if it is none, or no type that
- * linux/elf.h has for register sets of a machine.  No two names are of one
- * type.
+ * Return the note type of f, a file of a record: regset/HEX has type HEX
+ * (snap(6)). Return 0 if it is not such a file, or if linux/elf.h has no
+ * machine's register set of that type.  Numbers with a leading zero are
+ * refused, so each type has one name.
  */
 static uint32_t
 set_type(const struct recfile *f)
@@ -227,10 +228,9 @@ set_type(const struct recfile *f)
 }
 
 /*
- * Add the register sets that are particular to a machine, as the record of a
- * thread has them: of arm64 that of thread-local storage, SVE, pointer
- * authentication and so on; none of those that regs has, which are there
- * already.
+ * Append the register sets specific to a machine from the record of thread p;
+ * on arm64 thread-local storage, SVE, pointer authentication and so on.  Skip
+ * those in regs, which are already appended.
  */
 static int
 sets_add(struct buf *b, struct proc *p, const struct coreregs *regs)
@@ -257,9 +257,8 @@ sets_add(struct buf *b, struct proc *p, const struct coreregs *regs)
 }
 
 /*
- * Add the notes of a core to b: of process p, its threads t, which are those
- * that corethreads_find has found, and its mappings v.  Return 0, or -1 with
- * errstr.
+ * Append the notes of a core to b: of process p, its threads t from
+ * corethreads_find, and its mappings v.  Return 0, or -1 with errstr set.
  */
 int
 corenote_add(struct buf *b, const struct corethreads *t, struct proc *p,

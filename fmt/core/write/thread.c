@@ -1,5 +1,5 @@
 /*
- * The threads of a process that go into its core.
+ * Choose the threads of a process that go into its core.
  */
 #include "core.h"
 #include "record/record.h"
@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * Return the siginfo of thread st, which got a signal: SIGINFO bytes.  NULL if
- * there is none, or it is of a stop for a tracer, whose si_code has the event
- * in its second byte (ptrace(2)): that of the snapshot itself.
+ * Return the siginfo of the signal that thread st got, SIGINFO bytes.  Return
+ * NULL if there is none, or if it reports a ptrace stop, which has the event in
+ * the second byte of si_code (ptrace(2)): that stop was caused by snap itself.
  */
 const uint8_t *
 state_signal(const struct taskstate *st)
@@ -34,7 +34,7 @@ has_ended(const struct taskstate *st)
 }
 
 /*
- * Why a process has no registers.
+ * Set errstr to the reason why a process has no registers.  Return -1.
  */
 static int
 no_registers(const struct taskstate *st)
@@ -48,8 +48,8 @@ no_registers(const struct taskstate *st)
 }
 
 /*
- * Add a thread, if it has registers; before all others, if it is the first
- * that got a signal.
+ * Add thread p to t if it has registers.  The first thread that got a signal
+ * goes before all others; *known says whether it was found.
  */
 static int
 thread_add(struct corethreads *t, const struct snap *s, struct proc *p,
@@ -64,7 +64,8 @@ thread_add(struct corethreads *t, const struct snap *s, struct proc *p,
 		t->left += !has_ended(st);
 		return 0;
 	}
-	/* where threads differ, the process is the wider */
+	/* If threads differ, the machine with wider words is that of the
+	   process. */
 	if (t->arch == NULL || a->word > t->arch->word)
 		t->arch = a;
 	if (VEC_ADD(t->p, t->n, p) == -1)
@@ -78,10 +79,10 @@ thread_add(struct corethreads *t, const struct snap *s, struct proc *p,
 }
 
 /*
- * Set *t to the threads of process p of s that have registers: its own first,
- * but before it one that got a signal.  It is an error if there are none.  The
- * caller frees t->p, after a failure too; *t is all zero.  Return 0, or -1 with
- * errstr.
+ * Set *t to the threads of process p of s that have registers: its first thread
+ * first, but before it a thread that got a signal.  Fail if there are none.  *t
+ * must be all zero; the caller frees t->p, even on failure.  Return 0, or -1
+ * with errstr set.
  */
 int
 corethreads_find(struct corethreads *t, struct snap *s, struct proc *p)
