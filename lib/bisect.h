@@ -78,9 +78,9 @@ bisect(const void *v, size_t n, size_t size, size_t at, uint64_t key)
 /*
  * Search an array that is sorted by something else than one number: return the
  * index of the first of n elements for which the expression before is false, or
- * n. The expression uses i as the index of an element, has no side effects, and
- * must be false for all elements after the first for which it is false.  For
- * example, the index of the first run that ends after addr:
+ * n.  The expression uses i as the index of an element, has no side effects,
+ * and must be false for all elements after the first for which it is false.
+ * For example, the index of the first run that ends after addr:
  *
  *	BISECT_WHILE(i, l->n, l->v[i].addr + l->v[i].len <= addr)
  */

@@ -75,7 +75,7 @@ carried_set(struct proc *p, uint64_t dev, uint64_t ino, const char *path)
 /*
  * Add the file that v maps to snapshot s as a carried file without bytes, with
  * the device, inode and name of v.  The caller still has to pack its Linux
- * record. Return the new entry, or NULL with errstr set.
+ * record.  Return the new entry, or NULL with errstr set.
  */
 struct proc *
 carried_new(struct snap *s, const struct vma *v)

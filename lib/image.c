@@ -83,7 +83,7 @@ segment_kblen(const struct segment *s, uint64_t kb)
 
 /*
  * Append n kilobytes to segment s: those at loc in src, or zeros if src is
- * NULL. Extend the last extent if they continue it.  Return 0, or -1 with
+ * NULL.  Extend the last extent if they continue it.  Return 0, or -1 with
  * errstr set.
  */
 int

@@ -85,7 +85,7 @@ jobs_thread(void *arg)
  * Make a ring of njob jobs of size bytes each, all zero, and up to threads
  * threads, as many as can be created.  They call work with arg and a job,
  * several at once.  If help is set, the caller does jobs while it would
- * otherwise wait. Return the ring, or NULL with errstr set if memory runs out.
+ * otherwise wait.  Return the ring, or NULL with errstr set if memory runs out.
  */
 struct jobs *
 jobs_new(size_t threads, size_t njob, size_t size,

@@ -177,7 +177,7 @@ CMP(range_cmp, struct missing, start)
 /*
  * Remove the n ranges r from image im, which may be NULL: their kilobytes
  * become zero in all segments, and missing for the reason of each range.  Sorts
- * r. Return 0, or -1 with errstr set.
+ * r.  Return 0, or -1 with errstr set.
  */
 int
 image_leave(struct image *im, struct missing *r, size_t n)

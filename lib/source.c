@@ -293,7 +293,7 @@ file_new(struct snap *s, int fd, const char *name, uint32_t pitch,
  * bytes apart: KB, or KB + 1 for a snap(6) stream.  Locations are byte offsets
  * in the file; name is for messages.  Later calls for the same unchanged file
  * return the same source.  The source takes over fd, which is closed on failure
- * also. Return NULL with errstr set on failure.
+ * also.  Return NULL with errstr set on failure.
  */
 struct source *
 source_file(struct snap *s, int fd, const char *name, uint32_t pitch)

@@ -1,7 +1,6 @@
 /*
- * Writing behind: a thread writes into files what is handed to it, while the
- * caller reads on.  Where there is no second processor for it, the caller
- * writes.
+ * Write-behind: a thread writes buffers into files while the caller continues.
+ * On a machine with one processor, the caller writes.
  */
 #include "full.h"
 #include "io.h"
@@ -15,11 +14,12 @@
 #include <stdlib.h>
 
 enum {
-	WAITING = 4,		/* buffers that wait to be written */
-	BEGIN = 8 * 1024 * 1024	/* bytes that a disk begins to write at once */
+	WAITING = 4,		/* buffers that may wait to be written */
+	BEGIN = 8 * 1024 * 1024	/* bytes after which disk_begin starts
+				   write-back */
 };
 
-struct waiting {		/* to be written */
+struct waiting {		/* buffer to write */
 	int		 fd;
 	uint8_t		*data;	/* owned; NULL before use */
 	size_t		 n;
@@ -27,19 +27,19 @@ struct waiting {		/* to be written */
 };
 
 struct behind {
-	struct jobs	*ring;	/* owned; of struct waiting */
-	size_t		 size;	/* bytes of a buffer */
+	struct jobs	*ring;	/* owned; jobs are struct waiting */
+	size_t		 size;	/* bytes of each buffer */
 	struct written	 written;
-	atomic_int	 error;	/* errno of the first that failed */
-	bool		 kept;	/* fsync(2) follows */
+	atomic_int	 error;	/* errno of the first failure, or 0 */
+	bool		 kept;	/* the files will be brought to the disk by
+				   fsync(2) */
 };
 
 /*
- * Have the disk begin to write what was written of a file, which is open as fd,
- * from its beginning to its end, so that fsync(2) finds little to do: n bytes
- * at offset at were written last.  *w has the range that the disk has not begun
- * with, and its holes; at first it is all zero.  A file system without a disk
- * does nothing.
+ * Start write-back of file fd, which is written sequentially, so that a later
+ * fsync(2) has little to do.  The last write was n bytes at offset at.  *w, at
+ * first all zero, accumulates the range, with holes, for which write-back has
+ * not started.  File systems without a disk do nothing.
  */
 void
 disk_begin(struct written *w, int fd, uint64_t at, size_t n)
@@ -58,7 +58,8 @@ disk_begin(struct written *w, int fd, uint64_t at, size_t n)
 }
 
 /*
- * Write a piece, unless one before it failed: a job of the ring.
+ * Write one buffer, unless an earlier write failed.  This is the job function
+ * of the ring.
  */
 static void
 piece_write(void *arg, void *job)
@@ -81,9 +82,9 @@ piece_free(void *job)
 }
 
 /*
- * Make what writes behind, for buffers of size bytes; with kept, into files
- * that will be brought to the disk.  Return it, which behind_end ends; or NULL
- * with errstr.
+ * Start write-behind with buffers of size bytes.  If kept is set, the files
+ * will be brought to the disk, and write-back is started early.  Return a
+ * handle that behind_end frees, or NULL with errstr set.
  */
 struct behind *
 behind_new(size_t size, bool kept)
@@ -104,10 +105,10 @@ behind_new(size_t size, bool kept)
 }
 
 /*
- * Have b write n bytes of *buf at offset at into the file fd, which stays open
- * until behind_end.  *buf, of malloc(3), is another buffer then, of the same
- * size.  Return 0; or -1 with errno if anything handed over before could not be
- * written.
+ * Write n bytes of *buf to file fd at offset at, in the background; fd must
+ * stay open until behind_end.  *buf, from malloc(3), is replaced by another
+ * buffer of the same size.  Return 0, or -1 with errno if an earlier write
+ * failed.
  */
 int
 behind_write(struct behind *b, int fd, uint8_t **buf, size_t n, uint64_t at)
@@ -130,8 +131,8 @@ behind_write(struct behind *b, int fd, uint8_t **buf, size_t n, uint64_t at)
 }
 
 /*
- * End b, when all that was handed over is in its files, and free it.  Return 0;
- * or -1 with errno if something could not be written.
+ * Wait until all buffers are written, and free b.  Return 0, or -1 with errno
+ * if a write failed.
  */
 int
 behind_end(struct behind *b)

@@ -1,7 +1,7 @@
 /*
- * Names that lead where they say.  A directory may belong to people whom
- * nobody trusts: a link in it leads elsewhere, and what has a name now may be
- * something else when it is opened.
+ * Open names without being misled.  A directory may belong to an untrusted
+ * user: a symbolic link in it can point elsewhere, and a name can be replaced
+ * between a check and an open.
  */
 #include "io.h"
 
@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 /*
- * Open path, below the directory that is open as dir, as openat2(2) does, with
- * its RESOLVE_ flags resolve and the flags of open(2), none of which makes a
- * file; close-on-exec.  Return a descriptor, the caller's, or -1 with errno:
- * ENOSYS where the kernel is older than 5.6.
+ * Open path below directory dir with openat2(2), its RESOLVE_ flags resolve,
+ * and flags of open(2), which must not create a file.  Sets close-on-exec.
+ * Return a descriptor that the caller owns, or -1 with errno: ENOSYS on kernels
+ * before 5.6.
  */
 int
 beneath_resolve(int dir, const char *path, int flags, uint64_t resolve)
@@ -33,8 +33,9 @@ beneath_resolve(int dir, const char *path, int flags, uint64_t resolve)
 }
 
 /*
- * Cut the first name off a path that goes on below, into name, of NAME_MAX +
- * 1 bytes.  Return the rest, "" at the end, or NULL with errno.
+ * Copy the first component of path to name, which has room for NAME_MAX + 1
+ * bytes.  Return the rest of path, "" at its end; or NULL with errno set if the
+ * component is empty, too long, or "..".
  */
 static const char *
 name_cut(const char *path, char *name)
@@ -52,7 +53,8 @@ name_cut(const char *path, char *name)
 }
 
 /*
- * Open a path name by name, each in the directory before.
+ * Open path below dir with O_PATH, one component at a time, without following
+ * symbolic links.
  */
 static int
 path_walk(int dir, const char *path)
@@ -77,11 +79,10 @@ path_walk(int dir, const char *path)
 }
 
 /*
- * Open with O_PATH what path names below the directory that is open as dir: no
- * symbolic link is followed on the way, nor at its end, where it is opened
- * itself, and neither "/" nor ".." leads out.  It is closed on exec.  Return a
- * descriptor, the caller's, or -1 with errno: ELOOP for a link, EXDEV for a way
- * out.
+ * Open path below directory dir with O_PATH and close-on-exec.  Symbolic links
+ * are not followed (a last one is opened itself), and neither "/" nor ".." can
+ * leave dir.  Return a descriptor that the caller owns, or -1 with errno: ELOOP
+ * for a link on the way, EXDEV for a path that leaves dir.
  */
 int
 beneath_open(int dir, const char *path)
@@ -90,16 +91,16 @@ beneath_open(int dir, const char *path)
 
 	fd = beneath_resolve(dir, path, O_PATH | O_NOFOLLOW, RESOLVE_BENEATH |
 	    RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
-	/* EPERM: so seccomp(2) answers for some to calls it does not know */
+	/* some seccomp(2) filters fail unknown calls with EPERM */
 	if (fd != -1 || (errno != ENOSYS && errno != EPERM))
 		return fd;
 	return path_walk(dir, path);
 }
 
 /*
- * Open with other flags, those of open(2), what is open as fd, perhaps with
- * O_PATH: this file and no other, whatever has its name now.  Return a
- * descriptor, the caller's, or -1 with errno.
+ * Open the file that fd refers to, which may be open with O_PATH, again with
+ * flags of open(2), whatever its name now refers to.  Return a descriptor that
+ * the caller owns, or -1 with errno.
  */
 int
 beneath_reopen(int fd, int flags)
@@ -111,10 +112,10 @@ beneath_reopen(int fd, int flags)
 }
 
 /*
- * Return true if the name in the directory dir, which was opened as fd, is no
- * symbolic link, or one that may be followed, as fs.protected_symlinks of
- * proc_sys_fs(5) has it: our own or root's, or of whom that belongs to which
- * it leads to.
+ * Return true if name in directory dir, which was opened as fd, is not a
+ * symbolic link, or is one that fs.protected_symlinks allows to follow
+ * (proc_sys_fs(5)): it belongs to us, to root, or to the owner of the file it
+ * points to.
  */
 bool
 link_istrusted(int dir, const char *name, int fd)

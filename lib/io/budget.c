@@ -1,8 +1,8 @@
 /*
- * How much memory a stream may have its reader take.  What a stream tells of
- * takes no more than ten times its bytes.  But a thousand bytes can come out
- * of one that was compressed, and any number from a file that has holes: who
- * makes a file of two megabytes could fill a machine.
+ * Limit the memory that a stream can make its reader use.  What a stream
+ * describes takes at most ten times its bytes.  But a compressed stream can
+ * expand a thousandfold, and a file with holes without limit, so that a file of
+ * two megabytes could fill a machine.
  */
 #include "io.h"
 #include "io/gzip/gzip.h"
@@ -12,10 +12,9 @@
 enum { MIN_ROOM = 256 * 1024 * KB, ROOM_TIMES = 64 };
 
 /*
- * Return how many bytes a regular file, of which nothing has been read, has on
- * the disk: it is open as fd at offset from, where it is left, and st tells of
- * it.  Where it has no holes these are all: some file systems know of their
- * blocks only later.
+ * Return the number of bytes that regular file fd, with status st, has on disk:
+ * its size if it has no holes, since some file systems count blocks late.
+ * Nothing has been read from fd; leave its offset at from.
  */
 uint64_t
 room_real(int fd, const struct stat *st, off_t from)
@@ -33,7 +32,7 @@ room_real(int fd, const struct stat *st, off_t from)
 }
 
 /*
- * Return how many bytes were read of stream in, compressed as it is.
+ * Return the number of bytes read from in, before decompression.
  */
 uint64_t
 input_taken(const struct input *in)
@@ -42,8 +41,8 @@ input_taken(const struct input *in)
 }
 
 /*
- * Return how many bytes of memory may be taken by what stream in tells of, as
- * far as it was read.
+ * Return the number of bytes of memory that may be used for what stream in has
+ * described so far.
  */
 uint64_t
 input_room(const struct input *in)

@@ -1,6 +1,6 @@
 /*
- * Bytes of which there may be very many, one piece after another: few are in
- * memory, many in a temporary file.
+ * Very long sequences of bytes, appended in pieces: kept in memory while they
+ * are short, then in a temporary file.
  */
 #include "full.h"
 #include "io.h"
@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 enum {
-	BULK_MANY = 8192 * KB,	/* before there is a file */
-	BULK_PIECE = 1024 * KB	/* that is written at once */
+	BULK_MANY = 8192 * KB,	/* bytes kept in memory before a file is made */
+	BULK_PIECE = 1024 * KB	/* bytes per write to the file */
 };
 
 /*
- * Write what is in memory to the file.  Where that has no room any more, all
- * the rest stays in memory.
+ * Append the bytes in memory to the file.  If that fails, set k->full, and keep
+ * all later bytes in memory.
  */
 static void
 bulk_write(struct bulk *k)
@@ -35,8 +35,7 @@ bulk_write(struct bulk *k)
 }
 
 /*
- * Add the n bytes at data to k.  What fails, for the want of memory,
- * bulk_finish tells.
+ * Append the n bytes at data to k.  bulk_finish reports errors.
  */
 void
 bulk_add(struct bulk *k, const void *data, size_t n)
@@ -47,7 +46,8 @@ bulk_add(struct bulk *k, const void *data, size_t n)
 }
 
 /*
- * Put all bytes into memory, as the file could not take them.
+ * Set *data to a new allocation with all bytes of k, from the file and from
+ * memory.
  */
 static int
 bulk_join(struct bulk *k, uint8_t **data)
@@ -64,8 +64,8 @@ bulk_join(struct bulk *k, uint8_t **data)
 }
 
 /*
- * Set *data to all bytes, to be freed by data_free, and *len to how many they
- * are: k is empty then.  Return 0; -1 with errstr, and k is empty, too.
+ * Set *data to all bytes of k, to be freed by data_free, and *len to their
+ * number.  Leave k empty, on failure also.  Return 0, or -1 with errstr set.
  */
 int
 bulk_finish(struct bulk *k, uint8_t **data, size_t *len)
@@ -88,7 +88,7 @@ bulk_finish(struct bulk *k, uint8_t **data, size_t *len)
 }
 
 /*
- * Free what k has gathered, and its file; it is empty then.
+ * Free the bytes of k and its file, and make it empty.
  */
 void
 bulk_free(struct bulk *k)

@@ -1,11 +1,12 @@
 /*
- * Reading a compressed stream from its beginning to its end.
+ * Decompress a gzip stream sequentially.
  *
- * Of a stream of ours (member.c) a member is read whole, and what it holds is
- * given only when it is right.  A stream of anybody else's is inflated as it
- * comes, by zlib, which checks the sum when the member ends.  The first
- * member tells whose the stream is, and all others must be like it: a stream
- * of ours whose first header was damaged is not taken for another's.
+ * In a stream that we wrote (member.c), each member is read completely, and its
+ * contents are passed on only if they are correct.  Any other stream is
+ * inflated as it comes; zlib checks the checksum at the end of a member.  The
+ * first member shows which kind the stream is, and all others must be of the
+ * same kind, so that a damaged first header of our own stream is not taken for
+ * the other kind.
  */
 #include "io.h"
 #include "io/gzip/gzip.h"
@@ -18,23 +19,25 @@
 
 struct gunzip {
 	struct input	*in;	/* borrowed; the compressed stream */
-	uint64_t	 member; /* the one being read, from 1 */
-	uint64_t	 begin;	/* where it begins */
+	uint64_t	 member; /* number of the current member, from 1 */
+	uint64_t	 begin;	/* where it begins, in the compressed stream */
 	bool		 ours;
-	uLong		 lens;	/* sum of the lengths of members so far */
-	bool		 partial; /* the last member was not full */
-	bool		 last;	/* the one that holds nothing was read */
-	bool		 inside; /* a member of another's */
+	uLong		 lens; /* CRC-32 of the lengths of our members so far */
+	bool		 partial; /* the last member had less than GZIP_RAW
+				     bytes */
+	bool		 last;	/* the empty member at the end was read */
+	bool		 inside; /* inside a member that we did not write */
 	z_stream	 z;
-	uint8_t		*raw;	/* owned; what a member of ours held */
+	uint8_t		*raw;	/* owned; contents of the current member of
+				   ours */
 	size_t		 nraw;
-	size_t		 given;	/* of it */
+	size_t		 given;	/* bytes of raw already passed on */
 	bool		 failed; /* the error is in why */
 	char		 why[512];
 };
 
 /*
- * Read a member of ours, of which the header is at hand.
+ * Read a member that we wrote, whose header h is in the buffer, into g->raw.
  */
 static int
 read_ours(struct gunzip *g, const struct gzhead *h)
@@ -72,7 +75,7 @@ read_ours(struct gunzip *g, const struct gzhead *h)
 }
 
 /*
- * There are n bytes behind the last member, GZIP_HEAD or fewer.
+ * Check the end of the stream: n bytes, at most GZIP_HEAD, remain in it.
  */
 static int
 read_end(struct gunzip *g, size_t n)
@@ -87,7 +90,8 @@ read_end(struct gunzip *g, size_t n)
 }
 
 /*
- * Begin with the next member.  1; 0 at the end; or -1.
+ * Begin the next member.  Return 1; 0 at the end of the stream; or -1 with
+ * errstr set.
  */
 static int
 read_member(struct gunzip *g)
@@ -125,9 +129,9 @@ read_member(struct gunzip *g)
 }
 
 /*
- * Inflate some of a member of another's: how many bytes, 0 if they are not
- * there yet or the member ended, or -1.  What came before an error is given
- * first: inflate(3) tells of it again.
+ * Inflate part of a member that we did not write.  Return the number of bytes;
+ * 0 if none are complete yet or the member ended; or -1 with errstr set.  Bytes
+ * before an error are returned first: inflate(3) reports the error again.
  */
 static ssize_t
 read_other(struct gunzip *g, void *buf, size_t most)
@@ -159,9 +163,8 @@ read_other(struct gunzip *g, void *buf, size_t most)
 }
 
 /*
- * Read the next bytes of what the members of packed hold, at most n and no more
- * than 1 gigabyte, into buf: struct inflater.  After an error each call returns
- * it.
+ * Decompress up to n bytes, at most 1 GiB, into buf, for struct inflater.
+ * After an error, every later call returns the same error.
  */
 static ssize_t
 gunzip_read(struct input *packed, void *state, void *buf, size_t n)
@@ -206,7 +209,8 @@ gunzip_free(void *state)
 }
 
 /*
- * Have stream in inflate in->packed.  Return 0, or -1 with errstr.
+ * Begin to decompress in->packed as stream in.  Return 0, or -1 with errstr
+ * set.
  */
 int
 gunzip_begin(struct input *in)

@@ -1,6 +1,6 @@
 /*
- * How a confined program asks its helper (confine/helperjob.c), through a
- * socket, for what it may not do itself.
+ * Requests of a confined program to its helper (confine/helperjob.c), which
+ * does over a socket what the program may not do itself.
  */
 #include "io.h"
 
@@ -16,13 +16,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static int asked = -1;		/* where the helper is asked; -1: none */
+static int asked = -1;		/* socket to the helper; -1: no helper */
 static pid_t helper;
-static volatile sig_atomic_t creating;	/* it may be waiting for long */
+static volatile sig_atomic_t creating;	/* a request that may block for long
+					   is pending */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Wait until the helper, which was asked to end, has ended.
+ * Tell the helper to end, and wait until it has.
  */
 static void
 helper_end(void)
@@ -33,8 +34,8 @@ helper_end(void)
 }
 
 /*
- * Ask the helper at the socket sock, the process pid, from here on, and have it
- * end when the program exits.
+ * Use the helper process pid at socket sock from now on; end it when the
+ * program exits.
  */
 void
 helper_set(int sock, pid_t pid)
@@ -45,7 +46,7 @@ helper_set(int sock, pid_t pid)
 }
 
 /*
- * Return true if this is a confined program, with a helper.
+ * Return true if this program is confined and has a helper.
  */
 bool
 helper_there(void)
@@ -69,9 +70,9 @@ answer_get(struct helper_answer *a)
 }
 
 /*
- * Have the helper do what a letter asks for (confine/helperjob.c), with path or
- * NULL, and set *rc to the result, -1 with errno and errstr.  Return the
- * descriptor that it passed, the caller's, or -1.
+ * Send request letter what (confine/helperjob.c) with path, or NULL, to the
+ * helper.  Set *rc to its result: -1 with errno and errstr set on failure.
+ * Return the descriptor that it passed, which the caller owns, or -1.
  */
 int
 helper_ask(char what, const char *path, int *rc)
@@ -104,8 +105,8 @@ helper_ask(char what, const char *path, int *rc)
 }
 
 /*
- * Have the helper end, and wait for that, unless it may be waiting itself, and
- * ends with us.  Signal handlers may call this.
+ * Tell the helper to end, and wait for it, unless it may be blocked in a
+ * request; then it ends when we do.  Safe in signal handlers.
  */
 void
 helper_quit(void)

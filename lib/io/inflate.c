@@ -1,6 +1,6 @@
 /*
- * Streams that are compressed: what tells that, and which way.  gunzip.c
- * and unzstd.c inflate in order, gzip/file.c at random.
+ * Detect compressed streams.  gunzip.c and unzstd.c decompress sequentially,
+ * gzip/file.c at random.
  */
 #include "io.h"
 #include "io/gzip/gzip.h"
@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Move what was read of a stream, and what comes behind it, to in->packed,
- * which begin inflates: in reads what comes of that, size bytes of it.
+ * Move the state of stream in, with the bytes read, to in->packed; in becomes
+ * the stream decompressed from it, of size bytes.  begin sets up in->inflater.
  */
 static int
 input_packed(struct input *in, uint64_t size, int (*begin)(struct input *))
@@ -41,11 +41,10 @@ input_packed(struct input *in, uint64_t size, int (*begin)(struct input *))
 
 /*
  * If stream in, of which nothing has been skipped, is compressed with gzip or
- * zstd, it is from here on what it was before, and its position and size are of
- * that.  The size is known of our own members in a regular file (snap(6)),
- * which can be read at random; what is wrong with the stream is told as it is
- * read.  With salvage, even a damaged file of our members can be.  Return 0, or
- * -1 with errstr.
+ * zstd, replace it by the decompressed stream.  The size of streams that we
+ * wrote (snap(6)) is known in regular files, and they can be read at random.
+ * With salvage, so can a damaged one; later reads report the damage.  Return 0,
+ * or -1 with errstr set.
  */
 int
 input_gunzip(struct input *in, bool salvage)
@@ -72,8 +71,7 @@ input_gunzip(struct input *in, bool salvage)
 }
 
 /*
- * Return true if the bytes of stream in are those of its descriptor, not
- * inflated.
+ * Return true if stream in is not compressed.
  */
 bool
 input_plain(const struct input *in)

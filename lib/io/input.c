@@ -1,8 +1,7 @@
 /*
- * Streams in, from a file or a pipe: a reader looks at the next bytes and
- * skips them.  Nothing is allocated for a length that a stream claims
- * until its bytes have come.  A compressed stream is inflated on the way:
- * inflate.c.
+ * Input streams from files or pipes: a reader looks at the next bytes and then
+ * skips them.  Nothing is allocated for a length that a stream claims until its
+ * bytes have been read.  Compressed streams are decompressed: inflate.c.
  */
 #include "full.h"
 #include "io.h"
@@ -17,8 +16,8 @@
 #include <unistd.h>
 
 /*
- * Open a stream: the file at path, or standard input if that is NULL or "-".
- * Return it, which input_close ends; or NULL with errstr.
+ * Open the file at path, or standard input if path is NULL or "-", as a stream.
+ * Return it, to be closed with input_close; or NULL with errstr set.
  */
 struct input *
 input_open(const char *path)
@@ -42,8 +41,8 @@ input_open(const char *path)
 }
 
 /*
- * Make a stream of that name of what is open as fd, which is closed with it,
- * and on failure too.  Return it, or NULL with errstr.
+ * Make a stream called name from descriptor fd, which it owns; fd is closed on
+ * failure also.  Return it, or NULL with errstr set.
  */
 struct input *
 input_fd(const char *name, int fd)
@@ -87,8 +86,8 @@ fail:
 }
 
 /*
- * Make a stream of that name of the len bytes at data, which are copied.
- * Return it, or NULL with errstr.
+ * Make a stream called name from a copy of the len bytes at data.  Return it,
+ * or NULL with errstr set.
  */
 struct input *
 input_memory(const char *name, const void *data, size_t len)
@@ -116,7 +115,7 @@ input_memory(const char *name, const void *data, size_t len)
 }
 
 /*
- * Free what inflates stream in, if anything does.
+ * Free the decompressor of stream in, if it has one.
  */
 void
 input_unpacked(struct input *in)
@@ -130,7 +129,7 @@ input_unpacked(struct input *in)
 }
 
 /*
- * Close stream in, or NULL, and free it.
+ * Close and free stream in, which may be NULL.
  */
 void
 input_close(struct input *in)
@@ -147,7 +146,7 @@ input_close(struct input *in)
 }
 
 /*
- * Add to the sums what was skipped and is still in the buffer.
+ * Add the skipped bytes that are still in the buffer to in->sums.
  */
 static void
 input_tally(struct input *in)
@@ -159,7 +158,7 @@ input_tally(struct input *in)
 }
 
 /*
- * Let the bytes at hand end where the stream is taken to end.
+ * Drop bytes in the buffer that are beyond in->most.
  */
 static void
 input_trim(struct input *in)
@@ -174,7 +173,8 @@ input_trim(struct input *in)
 }
 
 /*
- * Read up to n bytes that follow those in the buffer; 0 at the end.
+ * Read up to n bytes that follow those in the buffer into buf.  Return their
+ * number, 0 at the end, or -1 with errstr set.
  */
 static ssize_t
 input_read(struct input *in, uint8_t *buf, size_t n)
@@ -188,7 +188,7 @@ input_read(struct input *in, uint8_t *buf, size_t n)
 			return 0;
 		if (n > in->size - at)
 			n = (size_t)(in->size - at);
-		/* what is behind may be damaged, and not be asked for */
+		/* stay in one megabyte, since the next may be damaged */
 		if (n > SUM_BYTES - at % SUM_BYTES)
 			n = (size_t)(SUM_BYTES - at % SUM_BYTES);
 		return input_pread(in, buf, n, at) == -1 ? -1 : (ssize_t)n;
@@ -202,8 +202,8 @@ input_read(struct input *in, uint8_t *buf, size_t n)
 }
 
 /*
- * Read more behind the bytes at hand.  Return 0, also at the end; or -1 with
- * errstr.
+ * Read more bytes into the buffer.  Return 0, also at the end; or -1 with
+ * errstr set.
  */
 static int
 input_more(struct input *in)
@@ -229,9 +229,9 @@ input_more(struct input *in)
 }
 
 /*
- * Have at least n bytes at hand, if the stream has so many: they begin at
- * in->buf + in->start.  Return how many there are, less than n at the end of
- * the stream or before what cannot be read: input_end tells which.
+ * Read until at least n bytes, beginning at in->buf + in->start, are in the
+ * buffer.  Return the number of bytes there: less than n at the end of the
+ * stream or before an error, which input_end tells apart.
  */
 size_t
 input_fill(struct input *in, size_t n)
@@ -257,7 +257,7 @@ input_fill(struct input *in, size_t n)
 
 /*
  * Return the next n bytes of stream in, valid until the next call; or NULL if
- * there are not so many, and input_end tells why.
+ * there are fewer, for a reason that input_end returns.
  */
 const uint8_t *
 input_peek(struct input *in, size_t n)
@@ -266,8 +266,8 @@ input_peek(struct input *in, size_t n)
 }
 
 /*
- * Tell why input_fill had too few bytes of in.  Return 0 where the stream ends
- * behind them; or -1 with errstr where it cannot be read.
+ * Return 0 if input_fill had too few bytes because the stream ends; or -1 with
+ * errstr set if reading failed.
  */
 int
 input_end(const struct input *in)
@@ -276,7 +276,7 @@ input_end(const struct input *in)
 }
 
 /*
- * Skip n bytes of in, all of which have been looked at.
+ * Skip n bytes of in, all of which must be in the buffer.
  */
 void
 input_skip(struct input *in, size_t n)
@@ -286,9 +286,9 @@ input_skip(struct input *in, size_t n)
 }
 
 /*
- * Read n bytes at position pos of stream in, whose size is known, wherever it
- * has been read to, into buf.  There must be so many.  Return 0, or -1 with
- * errstr.
+ * Read n bytes at position pos of stream in, whose size must be known, into
+ * buf, without moving its position.  Fail if there are fewer.  Return 0, or -1
+ * with errstr set.
  */
 int
 input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
@@ -304,7 +304,7 @@ input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
 		return gzipfile_read(in->gzfile, buf, n,
 		    (uint64_t)in->origin + pos);
 	if (in->fd == -1) {
-		first = in->pos - in->start;	/* of what is in the buffer */
+		first = in->pos - in->start;	/* position of buf[0] */
 		if (pos < first || pos - first > in->end ||
 		    n > in->end - (pos - first))
 			return errstr_set("byte %ju cannot be gone to",
@@ -321,15 +321,15 @@ input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
 }
 
 /*
- * Go to byte pos of stream in, whose size is known, before or behind the
- * present one; from then on it is read at random.  Return 0, or -1 with errstr.
+ * Move to position pos of stream in, whose size must be known; read at random
+ * from then on.  Return 0, or -1 with errstr set.
  */
 int
 input_seek(struct input *in, uint64_t pos)
 {
 	uint64_t first;
 
-	first = in->pos - in->start;	/* of what is in the buffer */
+	first = in->pos - in->start;	/* position of buf[0] */
 	if (pos >= first && pos - first <= in->end) {
 		in->start = (size_t)(pos - first);
 		in->pos = pos;
@@ -346,8 +346,8 @@ input_seek(struct input *in, uint64_t pos)
 }
 
 /*
- * Have at hand what can be made of the first n bytes of a compressed stream in
- * a file whose size is known, though they may be damaged.
+ * Fill the buffer with the first n bytes, or fewer, that can be inflated from a
+ * compressed stream at random, even if damaged.
  */
 void
 input_guess(struct input *in, size_t n)
@@ -363,8 +363,8 @@ input_guess(struct input *in, size_t n)
 }
 
 /*
- * Keep no more than mib MiB unpacked of stream in, if it is a compressed one in
- * a file.
+ * Limit the decompressed data of stream in that is kept in memory to mib MiB;
+ * does nothing unless in is read at random from a compressed file.
  */
 void
 input_keep(struct input *in, size_t mib)
@@ -374,8 +374,8 @@ input_keep(struct input *in, size_t mib)
 }
 
 /*
- * Give in, a damaged compressed stream, the size in bytes that it is known to
- * have.  Return 0, or -1 with errstr where it cannot be that.
+ * Set the size of in, a damaged compressed stream, to size bytes, known from
+ * elsewhere.  Return 0, or -1 with errstr set if that size is impossible.
  */
 int
 input_widen(struct input *in, uint64_t size)
@@ -389,7 +389,7 @@ input_widen(struct input *in, uint64_t size)
 }
 
 /*
- * Take stream in to end at byte pos, at or behind the present one.
+ * Treat position pos, at or after the present one, as the end of stream in.
  */
 void
 input_cut(struct input *in, uint64_t pos)
@@ -401,8 +401,7 @@ input_cut(struct input *in, uint64_t pos)
 }
 
 /*
- * Have all that is skipped of in from here on added to sums, or, with NULL, no
- * more of it.
+ * Add all bytes of in skipped from now on to sums; if sums is NULL, stop.
  */
 void
 input_sum(struct input *in, struct sums *sums)

@@ -1,8 +1,8 @@
 /*
- * Streams in and out, files and directories that appear when they are whole,
- * spools, names that others choose, and the helper that a confined program has
- * outside.  Bytes of a stream are looked at, then skipped; io/gzip inflates
- * what is compressed.
+ * Input and output streams, files and directories that appear only when they
+ * are complete, spools, opening of untrusted names, and the helper process of a
+ * confined program.  Readers look at bytes of an input and then skip them;
+ * io/gzip decompresses.
  */
 #ifndef IO_H
 #define IO_H
@@ -12,7 +12,7 @@
 
 enum {
 	SUM_BYTES = 1024 * 1024,
-	INPUT_CHUNK = 256 * 1024 /* bytes of a stream read at once */
+	INPUT_CHUNK = 256 * 1024 /* bytes of a stream per read */
 };
 
 struct input;
@@ -20,15 +20,15 @@ struct input;
 struct sums {
 	uint64_t	*sum;	/* owned */
 	size_t		 n;
-	uint64_t	 bytes;	/* so far */
-	size_t		 part;	/* of these, in the megabyte begun */
-	struct XXH3_state_s *state; /* owned; of that megabyte */
-	bool		 failed; /* out of memory */
+	uint64_t	 bytes;	/* bytes of the stream so far */
+	size_t		 part;	/* bytes in the unfinished megabyte */
+	struct XXH3_state_s *state; /* owned; of the unfinished megabyte */
+	bool		 failed; /* memory ran out */
 };
 
 struct inflater {
 	ssize_t		(*read)(struct input *packed, void *state, void *buf,
-			    size_t n);	/* as read(2), but -1 with errstr */
+			    size_t n);	/* as read(2), but -1 with errstr set */
 	void		(*free)(void *state);
 };
 
@@ -37,30 +37,36 @@ struct input {
 	char		*name;	/* owned */
 	uint8_t		*buf;	/* owned */
 	size_t		 cap;
-	size_t		 start;	/* of what is not skipped yet */
+	size_t		 start;	/* index of the first byte not skipped */
 	size_t		 end;
-	uint64_t	 pos;	/* of buf[start] in the stream */
-	uint64_t	 size;	/* of the stream, or UINT64_MAX: a pipe */
-	uint64_t	 real;	/* bytes of the file on disk, or UINT64_MAX */
-	off_t		 origin; /* of the stream in a regular file, or in
-				   what gzfile holds */
-	struct stat	 st;	/* when it was opened */
+	uint64_t	 pos;	/* position of buf[start] in the stream */
+	uint64_t	 size;	/* bytes of the stream; UINT64_MAX: unknown,
+				   as for a pipe */
+	uint64_t	 real;	/* bytes the file occupies on disk;
+				   UINT64_MAX: not a regular file */
+	off_t		 origin; /* start of the stream in the regular file,
+				    or in the decompressed gzfile */
+	struct stat	 st;	/* from fstat(2) when it was opened */
 	bool		 eof;
-	bool		 failed; /* the next byte cannot be read: why */
+	bool		 failed; /* the next byte cannot be read; why has the
+				    error */
 	char		 why[512];
-	struct input	*packed; /* owned but for fd, which is the same; the
-				   compressed stream, or NULL */
-	const struct inflater *inflater; /* of that */
-	void		*state;	/* owned; what inflater has */
-	struct gzipfile	*gzfile; /* owned; NULL: not to be read at random */
-	bool		 random; /* read from where it is, not in order */
-	uint64_t	 most;	/* the stream is taken to end here */
-	struct sums	*sums;	/* borrowed; of what is skipped, or NULL */
-	size_t		 summed; /* buf as far as this is in them */
-	struct progress	*progress; /* borrowed; told what is read, or NULL */
+	struct input	*packed; /* owned, except fd, which is shared; the
+				    compressed stream, or NULL */
+	const struct inflater *inflater; /* decompresses packed */
+	void		*state;	/* owned by inflater */
+	struct gzipfile	*gzfile; /* owned; for reads at random; or NULL */
+	bool		 random; /* read with pread(2) at pos, not
+				    sequentially */
+	uint64_t	 most;	/* treat this position as the end of the
+				   stream */
+	struct sums	*sums;	/* borrowed; checksums of skipped bytes; or
+				   NULL */
+	size_t		 summed; /* buf up to this index is in sums */
+	struct progress	*progress; /* borrowed; counts bytes read; or NULL */
 };
 
-struct written {		/* of a file: disk_begin */
+struct written {		/* range of a file given to disk_begin */
 	int		 fd;
 	uint64_t	 at;
 	uint64_t	 n;
@@ -68,18 +74,21 @@ struct written {		/* of a file: disk_begin */
 
 struct newfile {
 	int		 fd;
-	char		*path;	/* owned; its own name */
-	const char	*name;	/* borrowed; the last of it */
-	int		 dir;	/* owned; where that is; -1: it has its name */
-	char		*tmp;	/* owned; in dir; NULL: it has no name yet */
-	bool		 outside; /* it is the helper's, but for fd */
-	bool		 isnew;	/* that one is: newfile_isnew */
+	char		*path;	/* owned; final path */
+	const char	*name;	/* borrowed; last component of path */
+	int		 dir;	/* owned; directory of path; -1: no renaming
+				   is needed */
+	char		*tmp;	/* owned; temporary name in dir; NULL: no
+				   name yet */
+	bool		 outside; /* created by the helper, which keeps
+				     everything except fd */
+	bool		 isnew;	/* newfile_isnew of the helper's file */
 };
 
 struct helper_answer {
 	int		 rc;
-	int		 error;		/* errno */
-	char		 why[512];	/* the error string */
+	int		 error;		/* errno of the call */
+	char		 why[512];	/* error string */
 };
 
 struct iovec;
@@ -173,10 +182,10 @@ int		 output_sum(struct output *o, struct sums *sums);
 
 /* bulk.c: bytes of which there may be very many */
 struct bulk {
-	struct buf	 b;	/* those that are not in the file */
-	size_t		 filed;	/* bytes that are */
-	int		 fd;	/* owned; of the file, if it has bytes */
-	bool		 full;	/* it can have no more */
+	struct buf	 b;	/* bytes that are not in the file */
+	size_t		 filed;	/* number of bytes in the file */
+	int		 fd;	/* owned if filed is not 0; temporary file */
+	bool		 full;	/* the file can take no more */
 };
 
 void		 bulk_add(struct bulk *k, const void *data, size_t n);

@@ -1,7 +1,6 @@
 /*
- * A file that is written without a name, or under a name beside its own where
- * the file system knows no other way, and gets its own name when it is whole
- * and on the disk.
+ * Files that get their name only when they are complete and on the disk.  Until
+ * then they have no name, or a temporary one if the file system cannot do that.
  */
 #include "io.h"
 #include "vec.h"
@@ -16,14 +15,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TRIES = 100 };		/* names that are taken may be guessed */
+enum { TRIES = 100 }; /* limit, since others may have guessed the names */
 
-/* the name beside its own that a file has just now; for signal handlers */
+/* temporary name of the unfinished file, for signal handlers */
 static const char *volatile unfinished;
 static volatile int unfinished_dir;
 
 /*
- * A name beside its own.
+ * Set f->tmp to a new temporary name in the same directory.
  */
 static int
 newfile_tmpname(struct newfile *f)
@@ -32,15 +31,15 @@ newfile_tmpname(struct newfile *f)
 
 	unfinished = NULL;
 	free(f->tmp);
-	/* 200 bytes of it leave room for the rest: a name has 255 */
+	/* a name has at most 255 bytes; 200 leave room for the rest */
 	f->tmp = str_printf(".%.200s.%ld.%u", f->name, (long)getpid(),
 	    serial++);
 	return f->tmp == NULL ? -1 : 0;
 }
 
 /*
- * Take away a file that will not be finished.  May be called by a signal
- * handler before it ends the program.
+ * Remove the unfinished file.  Signal handlers may call this before they end
+ * the program.
  */
 void
 output_cleanup(void)
@@ -51,7 +50,7 @@ output_cleanup(void)
 }
 
 /*
- * The file has a name beside its own now, and keeps it until newfile_unname.
+ * Record for output_cleanup that f now has a temporary name.
  */
 static void
 newfile_named(const struct newfile *f)
@@ -61,7 +60,7 @@ newfile_named(const struct newfile *f)
 }
 
 /*
- * The file has its own name now, or none.
+ * Record that f has its final name, or none; keeps errno.
  */
 static void
 newfile_unname(struct newfile *f)
@@ -76,8 +75,8 @@ newfile_unname(struct newfile *f)
 }
 
 /*
- * A file without a name vanishes by itself if we do.  Not all file systems
- * can make one.
+ * Create f without a name, so that it vanishes if we end, or with a temporary
+ * name if the file system does not support that.
  */
 static int
 newfile_create(struct newfile *f)
@@ -106,10 +105,11 @@ newfile_create(struct newfile *f)
 }
 
 /*
- * Return 1 if what a file's name leads to, found to be st, is replaced by the
- * file; 0 if it was opened, as f->fd; -1 with errstr if it is neither.  A link
- * is replaced and never followed, but who has one to something else than a file
- * would wait for us there.
+ * Decide what to do with the existing file that f->path refers to, open as at
+ * with status st.  Return 1 to replace it by the new file; 0 if it was opened
+ * as f->fd; or -1 with errstr set.  A symbolic link is replaced, never
+ * followed; but one to something other than a file is an error, since its user
+ * expects the output there.
  */
 static int
 newfile_find(struct newfile *f, int at, const struct stat *st)
@@ -134,13 +134,14 @@ newfile_find(struct newfile *f, int at, const struct stat *st)
 		errno = EISDIR;
 		return errstr_sys("%s", f->path);
 	default:
-		errno = ENXIO;	/* as open(2) of a socket */
+		errno = ENXIO;	/* as open(2) fails for a socket */
 		return errstr_sys("%s", f->path);
 	}
 }
 
 /*
- * Look at what has the name: likewise.
+ * Look at the existing file at f->path.  Return as newfile_find; 1 if there is
+ * none.
  */
 static int
 newfile_look(struct newfile *f)
@@ -161,8 +162,8 @@ newfile_look(struct newfile *f)
 }
 
 /*
- * A copy of a descriptor that who started us has opened: not one of ours,
- * which are all closed on exec.
+ * Set f->fd to a copy of descriptor fd, which our parent opened.  Our own
+ * descriptors, which are all close-on-exec, are rejected.
  */
 static int
 newfile_handed(struct newfile *f, int fd)
@@ -182,8 +183,8 @@ newfile_handed(struct newfile *f, int fd)
 }
 
 /*
- * Have the names in a directory on the disk, as far as it may be read and the
- * file system can.  Return 0, or -1 with errno.
+ * Sync directory dir to the disk, if it may be read and the file system
+ * supports it.  Return 0, or -1 with errno.
  */
 static int
 dir_sync(int dir)
@@ -201,8 +202,7 @@ dir_sync(int dir)
 }
 
 /*
- * Give the finished file its name, through one that tells that it is not
- * finished.
+ * Give the finished file its name, by renaming it from a temporary name.
  */
 static int
 newfile_link(struct newfile *f)
@@ -231,7 +231,8 @@ newfile_link(struct newfile *f)
 }
 
 /*
- * Have signals that end us wait: whoever cleans up must know what there is.
+ * Block signals that would end us, while the temporary name and its record for
+ * output_cleanup differ.
  */
 static void
 signals_hold(sigset_t *old)
@@ -246,10 +247,10 @@ signals_hold(sigset_t *old)
 }
 
 /*
- * Make a file f that will be called path, readable by its owner alone.  A
- * device or a fifo of that name that is ours or root's is opened instead, and
- * what we were handed is used as it is: outname.c.  A fifo is waited for, until
- * a signal ends us.  Return 0, or -1 with the error string set.
+ * Create file f, to be called path, readable only by its owner.  If path is a
+ * device or fifo of ours or root's, or a descriptor passed to us, open that
+ * instead (outname.c); wait for a fifo's reader, or until a signal ends us.
+ * Return 0, or -1 with errstr set.
  */
 int
 newfile_open(struct newfile *f, const char *path)
@@ -282,8 +283,7 @@ newfile_open(struct newfile *f, const char *path)
 }
 
 /*
- * Return true if nothing is left of what is written to f, unless it is
- * finished.
+ * Return true if closing f without newfile_finish leaves nothing of it.
  */
 bool
 newfile_isnew(const struct newfile *f)
@@ -292,8 +292,8 @@ newfile_isnew(const struct newfile *f)
 }
 
 /*
- * Give file f its name: all of it is written.  Return 0, or -1 with errno on
- * failure.
+ * Sync file f, which is completely written, and give it its name.  Return 0, or
+ * -1 with errno set.
  */
 int
 newfile_finish(struct newfile *f)
@@ -320,8 +320,8 @@ newfile_finish(struct newfile *f)
 }
 
 /*
- * Close file f; if it is not finished, nothing is left of it.  What close(2)
- * could tell, fsync(2) has told.
+ * Close file f; remove it if it is not finished.  Ignore errors of close(2),
+ * since fsync(2) has reported them.
  */
 void
 newfile_close(struct newfile *f)

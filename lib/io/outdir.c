@@ -1,6 +1,6 @@
 /*
- * A directory out: many files, of which one, written last, makes it whole.
- * What is not finished is taken away again.
+ * Output directories: many files, of which one, written last, marks the
+ * directory as complete.  Unfinished directories are removed.
  */
 #include "full.h"
 #include "io.h"
@@ -17,14 +17,15 @@
 
 struct outdir {
 	int		 fd;	/* owned */
-	int		 parent; /* owned; in which we made it; or -1 */
+	int		 parent; /* owned; parent directory if we created
+				    this one; or -1 */
 	char		*path;	/* owned */
-	char		**name;	/* owned; what was made in it */
+	char		**name;	/* owned; names of files created in it */
 	size_t		 n;
 };
 
 /*
- * Open a directory to be listed.
+ * Open directory fd for listing.
  */
 static DIR *
 dir_list(int fd)
@@ -40,7 +41,7 @@ dir_list(int fd)
 }
 
 /*
- * Return a path without slashes at its end, the caller's.
+ * Return a copy of path without trailing slashes, which the caller frees.
  */
 static char *
 path_trim(const char *path)
@@ -53,8 +54,7 @@ path_trim(const char *path)
 }
 
 /*
- * Look whether a directory, which is open, is one that may be written into.
- * Its path is for the error.
+ * Check that directory fd is empty, or force is set.  path is for the error.
  */
 static int
 dir_usable(int fd, const char *path, bool force)
@@ -75,8 +75,8 @@ dir_usable(int fd, const char *path, bool force)
 }
 
 /*
- * Make the directory path, or take an empty one; with force one that is not,
- * too.  Return it, or NULL with errstr.
+ * Create the directory path, or use an existing one, which must be empty unless
+ * force is set.  Return it, or NULL with errstr set.
  */
 static struct outdir *
 outdir_begin(const char *path, bool force)
@@ -96,9 +96,9 @@ outdir_begin(const char *path, bool force)
 }
 
 /*
- * Do the same with path and force, and remove the file named last at once:
- * without it nobody takes the directory for whole.  It will be readable by its
- * owner alone.  Return it, or NULL with errstr.
+ * Open the output directory path for its owner alone, as outdir_begin does, and
+ * remove the file called last, without which the directory is not taken for
+ * complete.  Return it, or NULL with errstr set.
  */
 struct outdir *
 outdir_open(const char *path, const char *last, bool force)
@@ -115,7 +115,7 @@ outdir_open(const char *path, const char *last, bool force)
 }
 
 /*
- * Remember a name, to take it away again.
+ * Record a name that outdir_abort is to remove.
  */
 static int
 outdir_note(struct outdir *o, const char *name)
@@ -130,8 +130,7 @@ outdir_note(struct outdir *o, const char *name)
 }
 
 /*
- * Return true if a name is that of a file in a directory, and not of another
- * place.
+ * Return true if s is the name of a file in the directory itself.
  */
 static bool
 plain_name(const char *s)
@@ -141,9 +140,9 @@ plain_name(const char *s)
 }
 
 /*
- * Make a file of that name in directory o, empty, to be read and written; with
- * a NULL name, one without a name, which vanishes when it is closed.  Return a
- * descriptor, the caller's, or -1 with errstr.
+ * Create an empty file called name in directory o, open for reading and
+ * writing; with NULL, a file without a name, which vanishes when it is closed.
+ * Return a descriptor that the caller owns, or -1 with errstr set.
  */
 int
 outdir_file(struct outdir *o, const char *name)
@@ -166,7 +165,7 @@ outdir_file(struct outdir *o, const char *name)
 	if (!plain_name(name))
 		return errstr_set("%s: not the name of a file in a directory",
 		    name);
-	/* what is there may be a link that leads elsewhere */
+	/* an existing name may be a link that points elsewhere */
 	if (unlinkat(o->fd, name, 0) == -1 && errno != ENOENT)
 		return errstr_sys("%s/%s", o->path, name);
 	fd = openat(o->fd, name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
@@ -181,9 +180,9 @@ outdir_file(struct outdir *o, const char *name)
 }
 
 /*
- * Look whether the directory path can be made, or taken, as outdir_open does it
- * with force, and be written into, by doing so: what was made for that is
- * removed.  Return 0, or -1 with errstr.
+ * Check that directory path can be created or used, as outdir_open does with
+ * force, and written to.  Try it, and remove what was created.  Return 0, or -1
+ * with errstr set.
  */
 int
 outdir_check(const char *path, bool force)
@@ -200,8 +199,8 @@ outdir_check(const char *path, bool force)
 }
 
 /*
- * Write a small file of that name, which has the len bytes at data, into
- * directory o.  Return 0, or -1 with errstr.
+ * Write a file called name, with the len bytes at data, into directory o.
+ * Return 0, or -1 with errstr set.
  */
 int
 outdir_put(struct outdir *o, const char *name, const void *data, size_t len)
@@ -221,8 +220,8 @@ outdir_put(struct outdir *o, const char *name, const void *data, size_t len)
 }
 
 /*
- * Remove the files that were in directory o and have a name of which match is
- * true, but no directories.  Return 0, or -1 with errstr.
+ * Remove existing files of directory o whose name satisfies match, but not
+ * directories.  Return 0, or -1 with errstr set.
  */
 int
 outdir_clear(struct outdir *o, bool (*match)(const char *))
@@ -242,8 +241,8 @@ outdir_clear(struct outdir *o, bool (*match)(const char *))
 }
 
 /*
- * Make a symbolic link of that name to target in directory o.  Return 0, or -1
- * with errstr.
+ * Create a symbolic link called name to target in directory o.  Return 0, or -1
+ * with errstr set.
  */
 int
 outdir_link(struct outdir *o, const char *name, const char *target)
@@ -271,7 +270,7 @@ outdir_free(struct outdir *o)
 }
 
 /*
- * Have a file that was written on the disk; a link is there already.
+ * Sync a file that was written to the disk; a symbolic link needs nothing.
  */
 static int
 file_sync(const struct outdir *o, const char *name)
@@ -286,11 +285,13 @@ file_sync(const struct outdir *o, const char *name)
 	return rc;
 }
 
-struct syncing {		/* files that are brought to the disk */
+struct syncing {		/* files to sync to the disk */
 	const struct outdir *o;	/* borrowed */
-	atomic_size_t	 next;	/* the first that no thread has taken */
-	atomic_size_t	 failed; /* one that could not be; else o->n */
-	atomic_int	 error;	/* the errno of that */
+	atomic_size_t	 next;	/* index of the first file that no thread has
+				   taken */
+	atomic_size_t	 failed; /* index of a file that could not be synced;
+				    else o->n */
+	atomic_int	 error;	/* errno of failed */
 };
 
 static void *
@@ -309,13 +310,13 @@ files_sync(void *arg)
 }
 
 /*
- * Have all files that were written on the disk.  One after another, each would
- * wait for a turn of the disk; several at once share one.
+ * Sync all files of directory o to the disk.  Several threads share each turn
+ * of the disk, which is faster than one file after another.
  */
 static int
 all_sync(const struct outdir *o)
 {
-	enum { FEW = 8 };	/* files for each thread but this one */
+	enum { FEW = 8 };	/* files for each further thread */
 	struct syncing s = { .o = o, .failed = o->n };
 	size_t bad;
 
@@ -327,10 +328,9 @@ all_sync(const struct outdir *o)
 }
 
 /*
- * Have all that was written to directory o on the disk, then write the file
- * that makes it whole: last, with the len bytes at data.  The directory is
- * ended with this or with outdir_abort; after a failure here, too, with the
- * latter.  Return 0, or -1 with errstr.
+ * Sync all files of directory o to the disk, then write the file called last,
+ * with the len bytes at data, which marks the directory as complete.  Free o on
+ * success; after a failure call outdir_abort.  Return 0, or -1 with errstr set.
  */
 int
 outdir_commit(struct outdir *o, const char *last, const void *data,
@@ -345,8 +345,8 @@ outdir_commit(struct outdir *o, const char *last, const void *data,
 }
 
 /*
- * Take away what was written to directory o, and the directory if it was made;
- * free o, which may be NULL.
+ * Remove the files written to directory o, and the directory if it was created.
+ * Free o, which may be NULL.
  */
 void
 outdir_abort(struct outdir *o)

@@ -1,7 +1,7 @@
 /*
- * Where something is to be written.  The directory may be one in which
- * everybody can make names, and who knows ours has made it before us: a link,
- * a fifo that he reads, a directory of his.
+ * Open output paths safely.  In a directory where everybody can create names,
+ * somebody who expects ours may have created it first: as a link, a fifo to
+ * read from, or a directory.
  */
 #include "io.h"
 
@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 /*
- * Open a directory, as path has it: links on the way are followed, except
- * those of proc(5), which lead where no path does.
+ * Open the directory path, relative to at, following symbolic links, except
+ * those of proc(5), which refer to files without a path.
  */
 static int
 dir_open(int at, const char *path, int flags)
@@ -43,9 +43,9 @@ dir_fail(const char *path)
 }
 
 /*
- * Open the directory that a path is in, with O_PATH, and set *name to what
- * comes after it, within path: not empty, nor "." or "..".  Return a
- * descriptor, the caller's, or -1 with the error string set.
+ * Open the directory that contains path with O_PATH, and set *name to the last
+ * component of path, which must not be empty, "." or "..".  Return a descriptor
+ * that the caller owns, or -1 with errstr set.
  */
 int
 outname_dir(const char *path, const char **name)
@@ -71,9 +71,9 @@ outname_dir(const char *path, const char **name)
 }
 
 /*
- * Return whether a name in a directory that everybody may write to was made by
- * somebody else than us, root, or who owns the directory.  The rule is that of
- * fs.protected_symlinks in proc_sys_fs(5).
+ * Return true if name, in a sticky directory that others can write to, belongs
+ * to somebody other than us, root, or the owner of the directory.  This is the
+ * rule of fs.protected_symlinks in proc_sys_fs(5).
  */
 static bool
 is_strange(int dir, const char *name)
@@ -88,11 +88,11 @@ is_strange(int dir, const char *name)
 }
 
 /*
- * Open the directory path to write files into, also through a link, and with
- * made, unless that is NULL, make it if there is none: *made is a descriptor of
- * the directory that it was made in, the caller's, or -1.  Return a descriptor,
- * the caller's, or -1 with the error string set and errno: ENOENT if there is
- * no such directory, although there could be.
+ * Open the directory path to create files in it; it may be a symbolic link.
+ * Unless made is NULL, create it if it is missing, and set *made to a
+ * descriptor of its parent, which the caller owns, or to -1 if it existed.
+ * Return a descriptor that the caller owns, or -1 with errstr set, and errno
+ * ENOENT if the directory is missing and could be created.
  */
 int
 outname_opendir(const char *path, int *made)
@@ -135,8 +135,8 @@ outname_opendir(const char *path, int *made)
 }
 
 /*
- * Return the number of the descriptor that a path means, one that who started
- * us has opened for us (/dev/stdout, /dev/fd/3), or -1 if it is no such path.
+ * Return the descriptor number that path refers to, passed by our parent
+ * (/dev/stdout, /dev/fd/3), or -1 if it is another path.
  */
 int
 outname_handed(const char *path)
@@ -163,8 +163,8 @@ outname_handed(const char *path)
 }
 
 /*
- * Return true if it swallows what is written, whoever owns it.  Where the user
- * numbers of a container have no root, nobody does.
+ * Return true if st is a device that discards output, whoever owns it: in a
+ * user namespace without root, its owner is unmapped.
  */
 static bool
 is_sink(const struct stat *st)
@@ -175,10 +175,10 @@ is_sink(const struct stat *st)
 }
 
 /*
- * Open for writing the fifo or device called path, which is open with O_PATH as
- * at and was found to be st: one that is ours or root's, and has no second
- * name, which somebody could have made.  Wait for a reader, or a signal.
- * Return a descriptor, the caller's, or -1 with the error string set.
+ * Open for writing the fifo or device path, which is open with O_PATH as at and
+ * has status st.  It must belong to us or root, and have no second link, which
+ * somebody else could have made.  Wait for a reader, or a signal.  Return a
+ * descriptor that the caller owns, or -1 with errstr set.
  */
 int
 outname_device(int at, const struct stat *st, const char *path)

@@ -1,8 +1,7 @@
 /*
- * Streams out, to a file or a pipe.  Small pieces are gathered, large ones
- * are written from where they lie, zeros may be left out of a file, as a hole.
- * newfile.c gives a file its name.  What is to be compressed goes through
- * io/gzip/out.c.
+ * Output streams to files or pipes.  Small pieces are collected in a buffer,
+ * large ones are written directly, and zeros can become holes of a file.
+ * newfile.c gives a file its name; io/gzip/out.c compresses.
  */
 #include "io.h"
 #include "io/gzip/gzip.h"
@@ -21,26 +20,28 @@ enum { SMALL = 288 * 1024 };
 
 struct output {
 	int		 fd;
-	struct newfile	 file;	/* without path: fd is standard output */
+	struct newfile	 file;	/* path is NULL for standard output */
 	uint64_t	 pos;
-	bool		 tail;	/* a hole is the last that was written */
-	bool		 failed; /* the error is in why */
+	bool		 tail;	/* the stream ends in a hole at present */
+	bool		 failed; /* an error occurred; why has it */
 	char		 why[256];
-	struct gzipout	*gz;	/* owned; NULL: nothing is compressed */
-	uint8_t		*small;	/* owned; gathered bytes */
+	struct gzipout	*gz;	/* owned; compressor; NULL: not compressed */
+	uint8_t		*small;	/* owned; buffer of small pieces */
 	size_t		 nsmall;
-	struct sums	*sums;	/* borrowed; of what is written, or NULL */
-	uint64_t	 written; /* bytes that were, compressed or not */
-	struct written	 unbegun; /* of them, those that no disk writes yet */
+	struct sums	*sums;	/* borrowed; checksums of bytes written; or
+				   NULL */
+	uint64_t	 written; /* bytes written to fd, after compression */
+	struct written	 unbegun; /* range for which write-back has not
+				     started */
 	bool		 ended;	/* output_end was called */
 	struct progress	*progress; /* borrowed; or NULL */
-	bool		 waits;	/* who reads it may keep it waiting */
+	bool		 waits;	/* writing may block until a reader reads */
 };
 
 /*
- * Open an output: a path, or NULL or "-" for standard output, which must not be
- * a terminal.  The file will be readable by its owner alone; newfile.c tells
- * what else a path may be.  Return it, or NULL with errstr.
+ * Open an output to path, or to standard output, which must not be a terminal,
+ * if path is NULL or "-".  A file is readable only by its owner; newfile.c
+ * describes other kinds of paths.  Return the output, or NULL with errstr set.
  */
 struct output *
 output_open(const char *path)
@@ -79,7 +80,7 @@ output_fail(struct output *o, const char *what)
 }
 
 /*
- * Write the n bytes at data, all of them.
+ * Write all n bytes at data to the descriptor; set o->failed on an error.
  */
 static void
 output_write(struct output *o, const uint8_t *data, size_t n)
@@ -107,7 +108,7 @@ output_write(struct output *o, const uint8_t *data, size_t n)
 }
 
 /*
- * Write what io/gzip/out.c has made.
+ * Write n compressed bytes at data, for io/gzip/out.c.
  */
 static int
 output_packed(void *arg, const void *data, size_t n)
@@ -119,7 +120,7 @@ output_packed(void *arg, const void *data, size_t n)
 }
 
 /*
- * Write the n bytes at data, compressed if they are to be.
+ * Write the n bytes at data, through the compressor if there is one.
  */
 static void
 output_pass(struct output *o, const void *data, size_t n)
@@ -133,9 +134,9 @@ output_pass(struct output *o, const void *data, size_t n)
 }
 
 /*
- * Have all that is written to o from here on compressed with gzip, by so many
- * threads, or by one for each processor where that is 0.  Nothing was written
- * before.  Return 0, or -1 with errstr.
+ * Compress with gzip everything written to o, using threads threads, or one for
+ * each processor if threads is 0.  Call it before anything is written.  Return
+ * 0, or -1 with errstr set.
  */
 int
 output_compress(struct output *o, int threads)
@@ -145,20 +146,21 @@ output_compress(struct output *o, int threads)
 }
 
 /*
- * Have a pipe hold more, if it may, so that who writes and who reads seldom
- * wait for one another.
+ * Enlarge the buffer of pipe fd, if permitted, so that writer and reader seldom
+ * wait for each other.
  */
 static void
 pipe_widen(int fd)
 {
-	enum { LARGE = 1 << 20 };	/* pipe-max-size: pipe(7) */
+	enum { LARGE = 1 << 20 };	/* default of pipe-max-size: pipe(7) */
 
 	if (fcntl(fd, F_GETPIPE_SZ) < LARGE)
 		(void)fcntl(fd, F_SETPIPE_SZ, LARGE);
 }
 
 /*
- * Have p told how far the writing to o is; much will be written.
+ * Record waits for the reader of o in p, and enlarge its pipe for a long
+ * stream.
  */
 static void
 output_watch(struct output *o, struct progress *p)
@@ -175,7 +177,7 @@ output_watch(struct output *o, struct progress *p)
 }
 
 /*
- * Return what output_watch was given for o, or NULL.
+ * Return the struct progress of o, or NULL.
  */
 struct progress *
 output_progress(const struct output *o)
@@ -184,9 +186,9 @@ output_progress(const struct output *o)
 }
 
 /*
- * Open an output to path as programs have it, as output_open: compressed, if
- * compress, by all processors, and p is told how far the writing is.  Return
- * it, or NULL with errstr.
+ * Open an output to path for a program, as output_open does.  If compress is
+ * set, compress with all processors.  p, unless it is NULL, records waits for
+ * the reader.  Return the output, or NULL with errstr set.
  */
 struct output *
 output_begin(const char *path, bool compress, struct progress *p)
@@ -204,7 +206,7 @@ output_begin(const char *path, bool compress, struct progress *p)
 }
 
 /*
- * Return 0; or -1 with errstr if any writing to o failed so far.
+ * Return 0, or -1 with errstr set if writing to o has failed.
  */
 int
 output_check(const struct output *o)
@@ -213,8 +215,8 @@ output_check(const struct output *o)
 }
 
 /*
- * Write all that was put to o; what is compressed may be kept back.  Return 0;
- * or -1 with errstr if that or any call before it failed.
+ * Write all that was put to o; the compressor may still hold some.  Return 0,
+ * or -1 with errstr set if this or any earlier call failed.
  */
 int
 output_flush(struct output *o)
@@ -225,8 +227,8 @@ output_flush(struct output *o)
 }
 
 /*
- * Return room to write into, for o: at least n bytes (a few hundred at the
- * most), *most in all.
+ * Return space in the buffer of o: at least n bytes, which must be a few
+ * hundred at most; *most bytes in all.
  */
 char *
 output_room(struct output *o, size_t n, size_t *most)
@@ -238,8 +240,8 @@ output_room(struct output *o, size_t n, size_t *most)
 }
 
 /*
- * Tell o that the writing into the room ended before end; nothing else was put
- * between.
+ * Commit to o the bytes written from the start of output_room's space up to
+ * end.  No other output may come between the two calls.
  */
 void
 output_filled(struct output *o, const char *end)
@@ -252,7 +254,7 @@ output_filled(struct output *o, const char *end)
 }
 
 /*
- * Write the n bytes at data to o; output_flush tells of errors.
+ * Write the n bytes at data to o; output_flush reports errors.
  */
 void
 output_put(struct output *o, const void *data, size_t n)
@@ -269,8 +271,8 @@ output_put(struct output *o, const void *data, size_t n)
 }
 
 /*
- * Return true if the next n bytes can be skipped instead of written: in a
- * regular file, where nothing lies yet.
+ * Return true if the next n bytes can be skipped as a hole: the output is at
+ * the end of a regular file, and not compressed.
  */
 static bool
 can_skip(const struct output *o, uint64_t n)
@@ -287,8 +289,8 @@ can_skip(const struct output *o, uint64_t n)
 }
 
 /*
- * Write n zeros to o; in a file they become a hole, if it can have one.
- * output_flush tells of errors.
+ * Write n zeros to o, as a hole if it is a file that can have one.
+ * output_flush reports errors.
  */
 void
 output_hole(struct output *o, uint64_t n)
@@ -313,7 +315,7 @@ output_hole(struct output *o, uint64_t n)
 }
 
 /*
- * Return how many bytes were written to o so far, before they were compressed.
+ * Return the number of bytes put to o so far, before compression.
  */
 uint64_t
 output_pos(const struct output *o)
@@ -322,7 +324,7 @@ output_pos(const struct output *o)
 }
 
 /*
- * Return how many bytes of o have left us so far, compressed if they are to be.
+ * Return the number of bytes of o written so far, after compression.
  */
 uint64_t
 output_written(const struct output *o)
@@ -331,8 +333,8 @@ output_written(const struct output *o)
 }
 
 /*
- * Write all that is left in o; nothing more will be put.  Return 0, or -1 with
- * errstr if that or any call before it failed.
+ * Write all that is left in o; nothing more may be put.  Return 0, or -1 with
+ * errstr set if this or any earlier call failed.
  */
 int
 output_end(struct output *o)
@@ -346,8 +348,8 @@ output_end(struct output *o)
 }
 
 /*
- * Have all that is put to o from here on, holes excepted, added to sums too,
- * or, with NULL, no more of it.  Return 0, or -1 with errstr.
+ * Add all bytes put to o from now on, except holes, to sums; if sums is NULL,
+ * stop.  Return 0, or -1 with errstr set.
  */
 int
 output_sum(struct output *o, struct sums *sums)
@@ -360,7 +362,7 @@ output_sum(struct output *o, struct sums *sums)
 }
 
 /*
- * Return true if nothing is left of what is written to o if it is given up.
+ * Return true if output_abort leaves nothing of o's file.
  */
 bool
 output_isnew(const struct output *o)
@@ -369,7 +371,7 @@ output_isnew(const struct output *o)
 }
 
 /*
- * Return the descriptor that o writes to; the output keeps it.
+ * Return the descriptor that o writes to; o still owns it.
  */
 int
 output_fd(const struct output *o)
@@ -388,8 +390,8 @@ output_free(struct output *o)
 }
 
 /*
- * Finish output o: all bytes are written, and a file gets its name.  The output
- * is freed; on failure nothing is left of a file.  Return 0, or -1 with errstr.
+ * Write all bytes of o, give its file its name, and free o, on failure also; a
+ * failure leaves nothing of the file.  Return 0, or -1 with errstr set.
  */
 int
 output_commit(struct output *o)
@@ -397,7 +399,7 @@ output_commit(struct output *o)
 	off_t at;
 
 	(void)output_end(o);
-	/* a file that ends in a hole has no length yet */
+	/* a final hole does not yet count in the file's size */
 	if (!o->failed && ((o->tail && ((at = lseek(o->fd, 0,
 	    SEEK_CUR)) == -1 || ftruncate(o->fd, at) == -1)) ||
 	    (o->file.path != NULL && newfile_finish(&o->file) == -1)))
@@ -412,7 +414,7 @@ output_commit(struct output *o)
 }
 
 /*
- * Give up output o, or NULL, and free it: nothing is left of a file.
+ * Free output o, which may be NULL, and leave nothing of its file.
  */
 void
 output_abort(struct output *o)

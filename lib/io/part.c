@@ -7,9 +7,8 @@
 #include <fcntl.h>
 
 /*
- * Make a stream of that name of n bytes, from pos on, of stream in, whose size
- * is known, and which has so many.  It may outlive that one.  Return it, or
- * NULL with errstr.
+ * Make a stream called name of the n bytes at position pos of stream in, whose
+ * size must be known.  It may outlive in.  Return it, or NULL with errstr set.
  */
 struct input *
 input_part(const struct input *in, const char *name, uint64_t pos, uint64_t n)

@@ -1,5 +1,5 @@
 /*
- * Messages that carry a descriptor, one at most: SCM_RIGHTS of unix(7).
+ * Messages that carry at most one file descriptor: SCM_RIGHTS of unix(7).
  */
 #include "io.h"
 
@@ -8,15 +8,14 @@
 #include <errno.h>
 #include <string.h>
 
-union room {			/* for a descriptor: cmsg(3) */
+union room {			/* space for one descriptor: cmsg(3) */
 	char		 buf[CMSG_SPACE(sizeof(int))];
 	struct cmsghdr	 align;
 };
 
 /*
- * Send the n parts v as one message through the socket sock, with the
- * descriptor fd or, if that is -1, none.  Return as sendmsg(2); who is not
- * there any more sends no SIGPIPE.
+ * Send the n parts v as one message through socket sock, with descriptor fd, or
+ * none if fd is -1.  Return as sendmsg(2); never raise SIGPIPE.
  */
 ssize_t
 passfd_send(int sock, const struct iovec *v, unsigned short n, int fd)
@@ -39,10 +38,9 @@ passfd_send(int sock, const struct iovec *v, unsigned short n, int fd)
 }
 
 /*
- * Receive one message through the socket sock into the n parts v.  Set *fd to
- * the descriptor that came with it, which is the caller's and closed on exec,
- * or to -1.  Return as recvmsg(2) does, which is called again where a signal
- * interrupts it.
+ * Receive one message from socket sock into the n parts v.  Set *fd to the
+ * descriptor in it, which the caller owns and which is close-on-exec, or to -1.
+ * Return as recvmsg(2), which is repeated if a signal interrupts it.
  */
 ssize_t
 passfd_receive(int sock, const struct iovec *v, unsigned short n, int *fd)

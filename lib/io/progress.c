@@ -1,13 +1,12 @@
 /*
- * How far long work is, in numbers that another thread may look at meanwhile.
- * All functions do nothing where p is NULL.
+ * Progress of long work, in counters that another thread may read at any time.
+ * All functions do nothing if p is NULL.
  */
 #include "io.h"
 #include "clock.h"
 
 /*
- * Begin work that reads total bytes, and is told to p, unless that is NULL; 0:
- * it is not known how many.
+ * Begin in p, which may be NULL, a phase that reads total bytes; 0: unknown.
  */
 void
 progress_phase(struct progress *p, uint64_t total)
@@ -20,7 +19,7 @@ progress_phase(struct progress *p, uint64_t total)
 }
 
 /*
- * Count n bytes that were read, in p, unless that is NULL.
+ * Count n bytes read in p, which may be NULL.
  */
 void
 progress_read(struct progress *p, uint64_t n)
@@ -30,15 +29,15 @@ progress_read(struct progress *p, uint64_t n)
 }
 
 /*
- * Count kilobytes of memory that turned out to be raw, zero, or the same as
- * others, in p, unless that is NULL.
+ * Count kilobytes of memory by kind (raw, zero, same as others) in p, which may
+ * be NULL.
  */
 void
 progress_count(struct progress *p, uint64_t raw, uint64_t zero, uint64_t same)
 {
 	if (p == NULL)
 		return;
-	/* one at a time, mostly: each takes as long as a few dozen others */
+	/* skip counts of 0: an atomic addition is expensive */
 	if (raw > 0)
 		p->raw += raw;
 	if (zero > 0)
@@ -48,8 +47,8 @@ progress_count(struct progress *p, uint64_t raw, uint64_t zero, uint64_t same)
 }
 
 /*
- * Note in p, unless that is NULL, that a write that may wait for a reader
- * begins, or ends.
+ * Record in p, which may be NULL, that a write that may wait for a reader
+ * begins or ends.
  */
 void
 progress_write(struct progress *p)

@@ -1,12 +1,12 @@
 /*
- * Opening a file for reading whose name another chooses: a target, or who
- * made a snapshot.  To open what is no regular file may do something: a
- * device rewinds or arms, a fifo wakes its writer.  And who chooses the name
- * can have it lead elsewhere between one look and the next.
+ * Open regular files whose names others choose: a target process, or the maker
+ * of a snapshot.  Opening anything else can have effects: a device may rewind,
+ * a fifo wakes its writer.  And a name can be made to refer to another file
+ * between two calls.
  *
- * So the name is looked up once, with O_PATH, which opens nothing
- * (openat(2)); what it led to is looked at; and that, no name, is opened
- * through the link that proc(5) has for the descriptor.
+ * So the name is resolved once, with O_PATH, which opens nothing (openat(2));
+ * the file found is checked; and that file is opened through its descriptor's
+ * link in proc(5), not by name.
  */
 #include "io.h"
 
@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 /*
- * Open what a descriptor, at, was opened for with O_PATH, if it is a regular
- * file, for reading, without waiting for a lease (fcntl(2)) to end, and without
- * touching its times where that is allowed. at stays open.  Return a
- * descriptor, or -1 with errno, which is 0 where it is no regular file.
+ * Open for reading the file that at was opened for with O_PATH, if it is a
+ * regular file, without waiting for a lease to end (fcntl(2)), and, if allowed,
+ * without changing its access time.  at stays open.  Return a descriptor, or -1
+ * with errno: 0 if it is not a regular file.
  */
 int
 regular_reopen(int at)
@@ -37,14 +37,14 @@ regular_reopen(int at)
 		return -1;
 	}
 	fd = beneath_reopen(at, flags | O_NOATIME);
-	if (fd == -1 && errno == EPERM)	/* it is not ours: open(2) */
+	if (fd == -1 && errno == EPERM)	/* not our file: open(2), O_NOATIME */
 		fd = beneath_reopen(at, flags);
 	return fd;
 }
 
 /*
- * Open the regular file of that path for reading, as regular_reopen.  Return a
- * descriptor, or -1 with errstr.
+ * Open the regular file path for reading, as regular_reopen does.  Return a
+ * descriptor, or -1 with errstr set.
  */
 int
 regular_open(const char *path)
@@ -64,8 +64,8 @@ regular_open(const char *path)
 }
 
 /*
- * Look whether the file that is open for reading as fd is an ELF file.  Return
- * 1 if it is; 0 if not; -1 with errno if it cannot be read.
+ * Return 1 if file fd, open for reading, is an ELF file; 0 if not; -1 with
+ * errno if it cannot be read.
  */
 int
 regular_iself(int fd)

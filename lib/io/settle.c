@@ -1,6 +1,6 @@
 /*
- * When is what was written someone else's?  Who kills a process because its
- * snapshot was written must know.
+ * Find out when written output has safely reached its reader or the disk.  A
+ * program that then kills the processes must know.
  */
 #include "calls.h"
 #include "clock.h"
@@ -19,8 +19,8 @@
 enum { NAP_US = 20000 };
 
 /*
- * Return 0 if output_settle can tell when output o is the reader's; else -1
- * with errstr.
+ * Return 0 if output_settle can determine when the reader of o has all bytes;
+ * else -1 with errstr set.
  */
 int
 output_cansettle(const struct output *o)
@@ -42,9 +42,9 @@ output_cansettle(const struct output *o)
 }
 
 /*
- * Wait until nothing is left in the pipe or socket fd of what was written; ask
- * is the request of ioctl(2) that tells how much is.  Return 0; -1 with errstr
- * if who reads has ended before.
+ * Wait until pipe or socket fd is empty; ask is the ioctl(2) request that
+ * counts its unread bytes.  Return 0, or -1 with errstr set if the reader ended
+ * before.
  */
 static int
 fd_drain(int fd, unsigned long ask)
@@ -68,11 +68,10 @@ fd_drain(int fd, unsigned long ask)
 }
 
 /*
- * Wait until what was put into output o has been taken: a file is on the disk
- * (fsync(2)), and who reads a pipe or a UNIX socket has read all and is still
- * there; of a socket of the internet, the other machine has received all.
- * Return 0; -1 with errstr if that cannot be known, or does not come to be.
- * output_end was called before.
+ * Wait until everything put to o has been taken: a file is on the disk
+ * (fsync(2)); the reader of a pipe or UNIX socket has read all and still runs;
+ * the peer of an internet socket has received all.  Call output_end before.
+ * Return 0, or -1 with errstr set if that fails or cannot be known.
  */
 int
 output_settle(struct output *o)

@@ -1,6 +1,6 @@
 /*
- * What is read as a source of pages (lib/source.c): a file by its name, and
- * streams, as they are or kept in a spool.
+ * Files and streams as sources of pages (lib/source.c), read in place or copied
+ * to a spool.
  */
 #include "source.h"
 #include "io.h"
@@ -10,10 +10,9 @@
 #include <unistd.h>
 
 /*
- * Make a source of snapshot s of a file by its path, with kilobytes one after
- * another.  Return NULL with errstr where it cannot be read or is no regular
- * file: whatever a path leads to, nothing happens to it.  A confined program
- * has ELF files alone.
+ * Make a source of snapshot s from the regular file path, with adjacent
+ * kilobytes.  Whatever path refers to, opening it has no effects; a confined
+ * program can only open ELF files.  Return it, or NULL with errstr set.
  */
 struct source *
 source_open(struct snap *s, const char *path)
@@ -25,9 +24,9 @@ source_open(struct snap *s, const char *path)
 }
 
 /*
- * Make a source of snapshot s of stream in, in a file whose size is known, with
- * kilobytes pitch bytes apart: locations are in->origin and the position.
- * Return it, or NULL with errstr.
+ * Make a source of snapshot s from stream in, a file of known size, with
+ * kilobytes pitch bytes apart.  Locations are in->origin plus the position.
+ * Return it, or NULL with errstr set.
  */
 struct source *
 input_source(struct snap *s, struct input *in, uint32_t pitch)
@@ -44,9 +43,9 @@ input_source(struct snap *s, struct input *in, uint32_t pitch)
 }
 
 /*
- * Make a source of snapshot s of all of stream in, of which nothing has been
- * skipped: the file that it is, or else a spool of it.  Return it, or NULL with
- * errstr.
+ * Make a source of snapshot s from the whole stream in, of which nothing has
+ * been skipped: its file, or a spool with a copy.  Return it, or NULL with
+ * errstr set.
  */
 struct source *
 source_input(struct snap *s, struct input *in)
@@ -77,7 +76,7 @@ source_input(struct snap *s, struct input *in)
 	}
 	if (spool_finish(src) == -1)
 		return NULL;
-	/* the last kilobyte was filled up */
+	/* drop the padding of the last kilobyte */
 	if (ftruncate(source_fd(src), (off_t)in->pos) == -1) {
 		errstr_sys("spool");
 		return NULL;
@@ -87,11 +86,10 @@ source_input(struct snap *s, struct input *in)
 }
 
 /*
- * Read all that is left of stream in, of which nothing has been skipped, into a
- * temporary file, which is the stream from here on: its size is known, and it
- * can be gone about in.  Return 1 if it could be read to its end; 0 if it ends
- * where it could not, and the error string tells why; -1 with errstr if it
- * cannot be kept.
+ * Copy the rest of stream in, of which nothing has been skipped, to a temporary
+ * file, and make in read that, so that its size is known and it can seek.
+ * Return 1 if it was read to its end; 0 with errstr set if reading stopped at
+ * an error; or -1 with errstr set if the copy cannot be written.
  */
 int
 input_spool(struct input *in)

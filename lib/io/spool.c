@@ -1,6 +1,6 @@
 /*
- * The spool: an unlinked temporary file, for what comes through a pipe or
- * will not be there any more when it is wanted.
+ * The spool: an unlinked temporary file for pages that come through a pipe, or
+ * that will be gone when they are needed.
  */
 #include "full.h"
 #include "io.h"
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL	8U	/* linux/memfd.h, 6.3 */
+#define MFD_NOEXEC_SEAL	8U	/* from linux/memfd.h; Linux 6.3 */
 #endif
 
 enum { SPOOLBUF = 256 * KB };
@@ -25,7 +25,7 @@ static const struct source_ops spool_ops = {
 };
 
 /*
- * Return where it is: TMPDIR, or /tmp.
+ * Return the directory for temporary files: TMPDIR, or /tmp.
  */
 static const char *
 spool_dir(void)
@@ -37,8 +37,8 @@ spool_dir(void)
 }
 
 /*
- * Make a temporary file without a name.  Return its descriptor, or -1 with
- * errstr.
+ * Create a temporary file without a name.  Return its descriptor, or -1 with
+ * errstr set.
  */
 int
 spool_file(void)
@@ -52,7 +52,7 @@ spool_file(void)
 	dir = spool_dir();
 	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd == -1 && asprintf(&name, "%s/snap.XXXXXX", dir) != -1) {
-		/* not all file systems know files without a name */
+		/* file system without O_TMPFILE */
 		if ((fd = mkostemp(name, O_CLOEXEC)) != -1)
 			(void)unlink(name);
 		free(name);
@@ -61,10 +61,10 @@ spool_file(void)
 }
 
 /*
- * Make a file in memory that /proc shows by name, with flags of
- * memfd_create(2), which nobody can execute: others may be forbidden
- * (vm.memfd_noexec; Documentation/userspace-api/mfd_noexec.rst of Linux).
- * Return its descriptor, or -1 with errno.
+ * Create a file in memory with memfd_create(2), its flags, and a name that
+ * /proc shows; never executable, since vm.memfd_noexec may forbid others
+ * (Documentation/userspace-api/mfd_noexec.rst of Linux).  Return its
+ * descriptor, or -1 with errno.
  */
 int
 spool_memory(const char *name, unsigned int flags)
@@ -79,8 +79,8 @@ spool_memory(const char *name, unsigned int flags)
 }
 
 /*
- * Make a source of snapshot s that is an empty spool.  Return it, or NULL with
- * errstr.
+ * Make an empty spool as a source of snapshot s.  Return it, or NULL with
+ * errstr set.
  */
 struct source *
 source_spool(struct snap *s)
@@ -103,8 +103,8 @@ source_spool(struct snap *s)
 }
 
 /*
- * Write the n bytes at p to the temporary file that is open as fd.  Return 0;
- * or -1 with errstr.
+ * Write the n bytes at p to temporary file fd.  Return 0, or -1 with errstr
+ * set.
  */
 int
 spool_write(int fd, const void *p, size_t n)
@@ -124,8 +124,9 @@ spool_flush(struct filesource *f)
 }
 
 /*
- * Append a page of len bytes, at most KB, to spool src, filled up with zeros.
- * Return where it lies, or -1 with errstr.  It can be read after spool_finish.
+ * Append a page of len bytes, at most KB, to spool src, padded with zeros to
+ * KB.  Return its location, or -1 with errstr set.  It can be read after
+ * spool_finish.
  */
 int64_t
 spool_add(struct source *src, const void *page, size_t len)
@@ -142,9 +143,9 @@ spool_add(struct source *src, const void *page, size_t len)
 }
 
 /*
- * Make room for len bytes at the end of spool src, to be written to its file by
- * the caller (source_fd), before spool_finish.  A spool is filled either so, or
- * by spool_add.  Return where the room lies.
+ * Reserve len bytes at the end of spool src, which the caller writes to its
+ * file (source_fd) before spool_finish.  Do not mix with spool_add.  Return the
+ * location of the bytes.
  */
 uint64_t
 spool_room(struct source *src, uint64_t len)
@@ -158,8 +159,8 @@ spool_room(struct source *src, uint64_t len)
 }
 
 /*
- * Write what is left of spool src, to which all has been added.  Return 0, or
- * -1 with errstr.
+ * Write the buffered bytes of spool src, which is complete.  Return 0, or -1
+ * with errstr set.
  */
 int
 spool_finish(struct source *src)

@@ -1,6 +1,6 @@
 /*
- * Sums of a stream: the XXH3 sum (64 bits, seed 0) of each of its megabytes
- * (MiB), the last of them perhaps short.
+ * Checksums of a stream: XXH3 (64 bits, seed 0) of each of its megabytes (MiB);
+ * the last may be short.
  */
 #include "io.h"
 #include "vec.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /*
- * Make sums of nothing so far, or return NULL.
+ * Return empty checksums, or NULL with errstr set.
  */
 struct sums *
 sums_new(void)
@@ -27,7 +27,7 @@ sums_new(void)
 }
 
 /*
- * Free s, or NULL.
+ * Free s, which may be NULL.
  */
 void
 sums_free(struct sums *s)
@@ -40,7 +40,7 @@ sums_free(struct sums *s)
 }
 
 /*
- * End a megabyte, which is full, or in which the stream ends.
+ * Finish the checksum of the current megabyte.
  */
 static void
 sums_next(struct sums *s)
@@ -52,8 +52,8 @@ sums_next(struct sums *s)
 }
 
 /*
- * Add the next n bytes of the stream, at data, to s.  A failed allocation is
- * remembered.
+ * Add the next n bytes of the stream, at data, to s.  sums_end reports a failed
+ * allocation.
  */
 void
 sums_add(struct sums *s, const void *data, size_t n)
@@ -72,7 +72,8 @@ sums_add(struct sums *s, const void *data, size_t n)
 }
 
 /*
- * End the stream: all sums are in s->sum.  Return 0, or -1 with errstr.
+ * End the stream, with all checksums in s->sum.  Return 0, or -1 with errstr
+ * set.
  */
 int
 sums_end(struct sums *s)
@@ -83,7 +84,7 @@ sums_end(struct sums *s)
 }
 
 /*
- * Return the sum of the n bytes at data.
+ * Return the checksum of the n bytes at data.
  */
 uint64_t
 sums_of(const void *data, size_t n)

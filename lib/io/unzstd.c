@@ -1,10 +1,9 @@
 /*
- * Reading a stream that zstd(1) compressed, from its beginning to its end:
- * frames one after another, as RFC 8878 has them.  libzstd inflates, and checks
- * the sum of a frame that has one.
+ * Decompress a stream of zstd(1) sequentially: consecutive frames as in RFC
+ * 8878.  libzstd inflates, and checks the checksum of frames that have one.
  *
- * Where the library was not there when this was built, such a stream is known,
- * and not read.
+ * If libzstd was missing at build time, such a stream is recognized, but not
+ * read.
  */
 #include "io.h"
 #include "vec.h"
@@ -15,8 +14,9 @@
 #include <zstd.h>
 
 struct unzstd {
-	bool		 inside; /* a frame */
-	bool		 more;	/* has come of what was read than was taken */
+	bool		 inside; /* inside a frame */
+	bool		 more;	/* libzstd may have more output without
+				   further input */
 	ZSTD_DStream	*z;	/* owned */
 };
 #endif
@@ -33,7 +33,7 @@ unzstd_free(void *state)
 }
 
 /*
- * Read the next bytes of what the frames of packed hold: struct inflater.
+ * Decompress up to n bytes into buf, for struct inflater.
  */
 static ssize_t
 unzstd_read(struct input *packed, void *state, void *buf, size_t n)
@@ -64,7 +64,8 @@ unzstd_read(struct input *packed, void *state, void *buf, size_t n)
 }
 
 /*
- * Have stream in inflate in->packed.  Return 0, or -1 with errstr.
+ * Begin to decompress in->packed as stream in.  Return 0, or -1 with errstr
+ * set.
  */
 int
 unzstd_begin(struct input *in)

@@ -1,15 +1,14 @@
 /*
- * Reading a compressed stream of ours (member.c) at random, from a regular
- * file: table.c tells where its members are; what they hold is kept in
- * slots, and several threads may read at once.
+ * Read a compressed stream that we wrote (member.c) at random, from a regular
+ * file: table.c finds its members; their contents are cached in slots, and
+ * several threads may read at once.  The states of a slot:
  *
- *	FREE		no member's
+ *	FREE		has no member
  *	FILLING		a thread reads a member into it
- *	FULL		it holds a member; with users, it stays
+ *	FULL		has a member, which stays while it has users
  *
- * There are a few slots, which do for who goes through the stream in order,
- * and one more, up to so many as may be, whenever a member must be read again
- * that had been given up.
+ * There are FEW slots, enough to read the stream sequentially, and one more, up
+ * to the maximum, whenever a member must be read again after it was dropped.
  */
 #include "gzip.h"
 #include "vec.h"
@@ -33,30 +32,33 @@ struct slot {
 	enum state	 state;
 	size_t		 member;
 	size_t		 users;
-	uint64_t	 used;	/* when, as clock tells */
+	uint64_t	 used;	/* time of last use, by clock */
 	uint8_t		*raw;	/* owned; GZIP_RAW bytes, NULL before use */
 };
 
 struct gzipfile {
 	int		 fd;	/* owned */
-	size_t		 refs;	/* locked */
+	size_t		 refs;	/* under lock */
 	struct gziptable t;	/* owned */
-	struct slot	**in;	/* owned; for each member the slot that has or
-				   will have it, or NULL; locked */
-	bool		*had;	/* owned; for each, whether it was in a slot
-				   before; locked */
-	bool		 damaged; /* its table was not whole */
-	struct slot	*slot;	/* owned; locked, but what FILLING or users
-				   reserve */
-	size_t		 nslot;	/* that are used, of most; locked */
-	size_t		 most;	/* of MOST */
-	uint64_t	 clock;	/* locked */
+	struct slot	**in;	/* owned; for each member, the slot that has
+				   it or is being filled with it, or NULL;
+				   under lock */
+	bool		*had;	/* owned; for each member, whether a slot had
+				   it before; under lock */
+	bool		 damaged; /* the table was built from a damaged
+				     stream */
+	struct slot	*slot;	/* owned; MOST slots; under lock, except
+				   those FILLING or with users */
+	size_t		 nslot;	/* number of slots in use, at most most;
+				   under lock */
+	size_t		 most;	/* limit for nslot, at most MOST */
+	uint64_t	 clock;	/* count of uses; under lock */
 	pthread_mutex_t	 lock;
 	pthread_cond_t	 change;
 };
 
 /*
- * Have no slot hold anything, of so many members.
+ * Make all slots free, for a stream with the given number of members.
  */
 static int
 slots_reset(struct gzipfile *f, size_t members)
@@ -82,11 +84,10 @@ slots_reset(struct gzipfile *f, size_t members)
 }
 
 /*
- * Open a regular file, open as fd, that has a whole compressed stream of ours
- * between its bytes start and end: no member of it is looked at but for its
- * header.  With salvage, the stream may be damaged: what is in members that are
- * not sound cannot be read.  Return 1, with *out set to it; 0 if it is anything
- * else; or -1 with errstr.
+ * Open the compressed stream of ours in bytes start to end of regular file fd;
+ * only the headers of members are read.  With salvage it may be damaged:
+ * contents of damaged members cannot be read.  Return 1 with *out set; 0 if it
+ * is not such a stream; or -1 with errstr set.
  */
 int
 gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
@@ -106,7 +107,7 @@ gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
 	if ((f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3)) == -1)
 		rc = errstr_sys("descriptor");
 	else {
-		/* reading ahead would read all between the headers */
+		/* avoid read-ahead between the headers */
 		(void)posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
 		rc = gziptable_read(&f->t, f->fd, start, end);
 		f->damaged = rc == 0;
@@ -125,7 +126,7 @@ gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
 }
 
 /*
- * Have f for another, too, who lets go of it with gzipfile_free.  Return f.
+ * Add a reference to f, to be dropped by gzipfile_free.  Return f.
  */
 struct gzipfile *
 gzipfile_share(struct gzipfile *f)
@@ -137,7 +138,7 @@ gzipfile_share(struct gzipfile *f)
 }
 
 /*
- * Let go of f, or of NULL: the last who does frees it.
+ * Drop a reference to f, which may be NULL; free it with the last one.
  */
 void
 gzipfile_free(struct gzipfile *f)
@@ -165,8 +166,8 @@ gzipfile_free(struct gzipfile *f)
 }
 
 /*
- * Keep no more than mib MiB of what members of f hold, but a few in any case.
- * Nobody reads the stream meanwhile.
+ * Limit the decompressed data of f kept in memory to mib MiB, but at least
+ * LEAST members.  No thread may be reading f.
  */
 void
 gzipfile_keep(struct gzipfile *f, size_t mib)
@@ -187,7 +188,7 @@ gzipfile_keep(struct gzipfile *f, size_t mib)
 }
 
 /*
- * Return how many bytes the stream f has when it is not compressed.
+ * Return the decompressed size of stream f in bytes.
  */
 uint64_t
 gzipfile_size(const struct gzipfile *f)
@@ -196,9 +197,9 @@ gzipfile_size(const struct gzipfile *f)
 }
 
 /*
- * Add bytes to the size of f, a damaged stream, which is known from elsewhere
- * to have so many more than its members seemed to hold: they are lost where it
- * is damaged.  Nobody reads it meanwhile.  Return 0, or -1 with errstr.
+ * Increase the size of f, a damaged stream, by bytes, which are known from
+ * elsewhere to be missing from its members; they cannot be read.  No thread may
+ * be reading f.  Return 0, or -1 with errstr set.
  */
 int
 gzipfile_widen(struct gzipfile *f, uint64_t bytes)
@@ -217,8 +218,8 @@ gzipfile_widen(struct gzipfile *f, uint64_t bytes)
 }
 
 /*
- * Read a member of f into raw, which has room for GZIP_RAW bytes.  Return 0, or
- * -1 with errstr.
+ * Decompress a member of f into raw, which has room for GZIP_RAW bytes.  Return
+ * 0, or -1 with errstr set.
  */
 int
 gzipfile_member(const struct gzipfile *f, size_t member, uint8_t *raw)
@@ -238,9 +239,9 @@ gzipfile_member(const struct gzipfile *f, size_t member, uint8_t *raw)
 }
 
 /*
- * Return a slot for a member that is in none: the one that is to be given up
- * for it, or a further one if the member was in one before.  NULL where all are
- * in use.
+ * Return a slot for a member that is in none: a free one or the least recently
+ * used; first allow one more slot if the member was dropped before.  Return
+ * NULL if all are in use.
  */
 static struct slot *
 slot_new(struct gzipfile *f, size_t member)
@@ -265,7 +266,8 @@ slot_new(struct gzipfile *f, size_t member)
 }
 
 /*
- * Have a member read into a slot.  The lock is held, but not while it is.
+ * Read slot s's member into it.  The caller holds the lock, which is released
+ * during the read.
  */
 static int
 slot_load(struct gzipfile *f, struct slot *s)
@@ -290,8 +292,8 @@ slot_load(struct gzipfile *f, struct slot *s)
 }
 
 /*
- * Return a slot with a member, which stays there until slot_put; or NULL with
- * errstr.
+ * Return a slot with the member, which stays there until slot_put; or NULL with
+ * errstr set.
  */
 static struct slot *
 slot_get(struct gzipfile *f, size_t member)
@@ -312,8 +314,7 @@ slot_get(struct gzipfile *f, size_t member)
 }
 
 /*
- * Let the member of f that slot s holds be given up, as far as the caller is
- * concerned.
+ * Drop one use of slot s of f; without users, its member may be replaced.
  */
 void
 slot_put(struct gzipfile *f, struct slot *s)
@@ -325,9 +326,9 @@ slot_put(struct gzipfile *f, struct slot *s)
 }
 
 /*
- * Read n bytes of the stream f, at byte pos of it, uncompressed, into buf, by
- * way of a slot that is *held, or NULL; another is held afterwards.  Return 0,
- * or -1 with errstr.
+ * Read n bytes at decompressed position pos of stream f into buf, with zeros
+ * beyond its end.  *held is a slot in use, or NULL; it is replaced by the last
+ * one needed.  Return 0, or -1 with errstr set.
  */
 int
 slots_read(struct gzipfile *f, struct slot **held, uint8_t *buf, size_t n,
@@ -355,8 +356,8 @@ slots_read(struct gzipfile *f, struct slot **held, uint8_t *buf, size_t n,
 }
 
 /*
- * Inflate the first bytes of the stream f, at most n of them, into buf, as far
- * as that can be done though their member may be damaged.  Return how many.
+ * Inflate up to n of the first bytes of stream f into buf, even if the first
+ * member is damaged.  Return the number of bytes.
  */
 size_t
 gzipfile_guess(struct gzipfile *f, void *buf, size_t n)

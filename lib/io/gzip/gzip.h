@@ -1,6 +1,6 @@
 /*
- * What the files for compressed streams share: member.c (a member),
- * out.c (writing), file.c, table.c, unpack.c and source.c (reading at random).
+ * Shared declarations for compressed streams: member.c (members), out.c
+ * (writing), file.c, table.c, unpack.c and source.c (reading at random).
  */
 #ifndef GZIP_H
 #define GZIP_H
@@ -11,23 +11,24 @@
 #include <zlib.h>
 
 enum {
-	GZIP_RAW = 1024 * KB,	/* bytes that a member of ours holds */
-	GZIP_HEAD = 24,		/* bytes of its header */
-	MIN_GZIP = 34,	/* bytes of the one that holds none */
-	GZIP_TABLE = 42,	/* of that with the lengths of n others, and 4 *
-				   n: there is one where n is */
-	GZIP_MANY = 16,		/* so many at least, and */
-	GZIP_LISTED = 16378,	/* so many at most: a field has 65535 bytes */
-	MAX_GZIP = 2048 * KB,	/* of any of them, in a file of ours */
-	GZIP_RATIO = 1032,	/* deflate: 258 bytes in two bits */
-	/* of one that is made: deflate adds an eighth at the worst */
+	GZIP_RAW = 1024 * KB,	/* bytes that a full member of ours contains */
+	GZIP_HEAD = 24,		/* bytes of a member's header */
+	MIN_GZIP = 34,	/* bytes of the empty member */
+	GZIP_TABLE = 42,	/* bytes of the list member, plus 4 for each
+				   length; it also contains its number */
+	GZIP_MANY = 16,		/* least number of lengths in a list */
+	GZIP_LISTED = 16378,	/* most lengths in a list: an extra field has
+				   65535 bytes */
+	MAX_GZIP = 2048 * KB,	/* most bytes of any member in a file of ours */
+	GZIP_RATIO = 1032, /* best ratio of deflate: 258 bytes in two bits */
+	/* buffer for one compressed member: deflate adds at most an eighth */
 	GZIP_ROOM = GZIP_RAW + GZIP_RAW / 8 + 32 * KB
 };
 
-struct gzhead {			/* what the header of a member tells */
-	size_t	 len;		/* of the whole member, compressed */
-	size_t	 raw;		/* of what it holds */
-	size_t	 head;		/* bytes of the header itself */
+struct gzhead {			/* values from a member's header */
+	size_t	 len;		/* bytes of the whole member, compressed */
+	size_t	 raw;		/* bytes that it contains */
+	size_t	 head;		/* bytes of the header */
 };
 
 /* member.c */
@@ -53,10 +54,11 @@ void		 gzipout_free(struct gzipout *g);
 
 /* table.c */
 struct gziptable {
-	uint64_t	*at;	/* owned; where members begin, and the end */
-	size_t		 n;	/* of members that hold anything */
-	uint64_t	 size;	/* of all that they hold */
-	size_t		 gap;	/* one that was damaged, where any was */
+	uint64_t	*at;	/* owned; offsets of the members, and of
+				   their end */
+	size_t		 n;	/* number of members that are not empty */
+	uint64_t	 size;	/* bytes that all members contain */
+	size_t		 gap;	/* index of the widest damaged member, if any */
 };
 
 int		 gzip_get(int fd, void *buf, size_t n, uint64_t off);
@@ -82,7 +84,7 @@ int		 gzipfile_widen(struct gzipfile *f, uint64_t bytes);
 size_t		 gzipfile_guess(struct gzipfile *f, void *buf, size_t n);
 struct gzipfile	*gzipfile_share(struct gzipfile *f);
 
-struct slot;			/* that holds a member for its users */
+struct slot;			/* cache slot with the contents of a member */
 
 int		 slots_read(struct gzipfile *f, struct slot **held,
 		    uint8_t *buf, size_t n, uint64_t pos);

@@ -1,21 +1,21 @@
 /*
- * Members of a compressed snapshot (snap(6)): each is a gzip file of its own
- * (RFC 1952) that holds a megabyte, the last of them less, and one that
- * holds nothing stands at the end.
+ * Members of a compressed snapshot (snap(6)): each is a complete gzip file (RFC
+ * 1952) that contains a megabyte; the last one may have less, and an empty
+ * member marks the end.
  *
  *	1f 8b 08 04 00 00 00 00 04 03	gzip, deflate, an extra field, no
  *					time, fastest, Unix
- *	0c 00				its length
- *	'S' 'N' 08 00			ours, of eight bytes
- *	len[4] raw[4]			of the whole member; of what it holds
+ *	0c 00				length of the extra field
+ *	'S' 'N' 08 00			our subfield, eight bytes
+ *	len[4] raw[4]			bytes of the member; of its contents
  *	...				deflate (RFC 1951)
- *	crc32[4] raw[4]			of what it holds
+ *	crc32[4] raw[4]			checksum and bytes of its contents
  *
- * That at the end has in its extra field, where there are many others, too,
+ * If there are enough members, the empty one has another subfield:
  *
  *	'S' 'T' length[2]
- *	len[4] ...			of each of the others
- *	len[4]				its own, found from the end
+ *	len[4] ...			bytes of each other member
+ *	len[4]				its own bytes, to find it from the end
  *
  * Numbers are little-endian.
  */
@@ -26,15 +26,15 @@
 #include <string.h>
 
 enum {
-	XLEN = 10,		/* where the numbers are */
+	XLEN = 10,		/* offsets of the numbers */
 	LEN = 16,
 	RAW = 20,
-	LIST = 28,		/* and the lengths of others */
+	LIST = 28,		/* offset of the other members' lengths */
 	TAIL = 8,
-	MEMLEVEL = 8,		/* of zlib.h: 9 is no faster, and 0.5% larger */
-	SLICE = 65536,		/* bytes judged together */
-	SAMPLE = 4096,		/* of them, at first */
-	FLAT = 4096		/* chi-squared below which they are noise */
+	MEMLEVEL = 8, /* zlib.h: 9 is no faster, and its output 0.5% larger */
+	SLICE = 65536,		/* bytes judged together as noise or not */
+	SAMPLE = 4096,		/* bytes judged first */
+	FLAT = 4096		/* chi-squared below which bytes are noise */
 };
 
 static const uint8_t fixed[LEN] = {
@@ -42,7 +42,7 @@ static const uint8_t fixed[LEN] = {
 };
 
 /*
- * Return whether the n bytes at p begin as a gzip file does (RFC 1952).
+ * Return true if the n bytes at p begin a gzip file (RFC 1952).
  */
 bool
 gzip_magic(const uint8_t *p, size_t n)
@@ -51,8 +51,9 @@ gzip_magic(const uint8_t *p, size_t n)
 }
 
 /*
- * Take the header of a member apart, GZIP_HEAD bytes at p, into h.  Return 1; 0
- * if it is not one of ours; -1 with errstr if it is, but its numbers cannot be.
+ * Parse the header of a member, GZIP_HEAD bytes at p, into h.  Return 1; 0 if
+ * we did not write it; or -1 with errstr set if we did, but its numbers are
+ * impossible.
  */
 int
 gzip_head(const uint8_t *p, struct gzhead *h)
@@ -83,8 +84,8 @@ gzip_head(const uint8_t *p, struct gzhead *h)
 }
 
 /*
- * Have z, all zero, ready for gzip_pack; deflateEnd frees it.  Return 0, or -1
- * with errstr.
+ * Set up z, which is all zero, for gzip_pack; deflateEnd frees it.  Return 0,
+ * or -1 with errstr set.
  */
 int
 gzip_packer(z_stream *z)
@@ -95,8 +96,8 @@ gzip_packer(z_stream *z)
 }
 
 /*
- * Pearson's chi-squared of n bytes, every step-th run of 64: how far they are
- * from being all as frequent as each other.
+ * Return Pearson's chi-squared of every step-th run of 64 of the n bytes at p:
+ * how much their frequencies differ from each other.
  */
 static uint64_t
 chi_squared(const uint8_t *p, size_t n, size_t step)
@@ -105,7 +106,8 @@ chi_squared(const uint8_t *p, size_t n, size_t step)
 	uint64_t c, sum;
 	size_t i, k;
 
-	/* in four tables: the same byte in a row must not wait for itself */
+	/* four tables, so that equal adjacent bytes do not wait for the same
+	   counter */
 	for (i = 0; i < n; i += 64 * step)
 		for (k = i; k < i + 64; k += 4) {
 			count[0][p[k]]++;
@@ -121,9 +123,8 @@ chi_squared(const uint8_t *p, size_t n, size_t step)
 }
 
 /*
- * Return whether bytes are noise, or encrypted, or compressed.  Then 0.6% could
- * be saved at the most if bytes are looked at one by one, and deflate would
- * take ten times as long as for other bytes, to find nothing.
+ * Return true if the n bytes at p are noise, encrypted or compressed.  Deflate
+ * would then save at most 0.6%, and take ten times as long as for other bytes.
  */
 static bool
 is_flat(const uint8_t *p, size_t n)
@@ -134,7 +135,7 @@ is_flat(const uint8_t *p, size_t n)
 }
 
 /*
- * Deflate n bytes, of which noise is stored as it is.
+ * Deflate the n bytes at raw, storing noise uncompressed.
  */
 static int
 deflate_slices(z_stream *z, const uint8_t *raw, size_t n)
@@ -160,9 +161,9 @@ deflate_slices(z_stream *z, const uint8_t *raw, size_t n)
 }
 
 /*
- * Make a member of the n bytes at raw, at most GZIP_RAW, at out, which has
- * GZIP_ROOM; z is one that gzip_deflate has set up.  Return its length, or 0 if
- * zlib cannot do it.
+ * Make a member of the n bytes at raw, at most GZIP_RAW, in out, which has
+ * GZIP_ROOM bytes.  gzip_packer has set up z.  Return its length, or 0 if zlib
+ * fails.
  */
 size_t
 gzip_pack(z_stream *z, const uint8_t *raw, size_t n, uint8_t *out)
@@ -184,9 +185,9 @@ gzip_pack(z_stream *z, const uint8_t *raw, size_t n, uint8_t *out)
 }
 
 /*
- * Make the member at the end that lists the lengths of those before it: lens
- * has 4 bytes for each, at most GZIP_LISTED of them.  out has room for
- * GZIP_TABLE and lens.  Return its length.
+ * Make the empty member that lists the lengths of the others: lens has 4 bytes
+ * for each, at most GZIP_LISTED.  out has room for GZIP_TABLE bytes and lens.
+ * Return its length.
  */
 size_t
 gzip_list(const struct buf *lens, uint8_t *out)
@@ -201,16 +202,15 @@ gzip_list(const struct buf *lens, uint8_t *out)
 	num_put(out + GZIP_HEAD + 2, lens->len + 4, 2);
 	memcpy(out + LIST, lens->data, lens->len);
 	num_put(out + head - 4, len, 4);
-	/* as deflate has nothing */
+	/* what deflate makes of no bytes */
 	num_put(out + head, 3, 2);
 	memset(out + head + 2, 0, TAIL);
 	return len;
 }
 
 /*
- * Return the lengths that the whole member at p, of which h is the header,
- * lists, 4 bytes each, and set *n to their number; NULL if it lists none, or is
- * damaged.
+ * Return the lengths, 4 bytes each, that the whole member at p with header h
+ * lists, and set *n to their number; NULL if it lists none, or is damaged.
  */
 const uint8_t *
 gzip_listed(const uint8_t *p, const struct gzhead *h, size_t *n)
@@ -224,9 +224,9 @@ gzip_listed(const uint8_t *p, const struct gzhead *h, size_t *n)
 }
 
 /*
- * Take out what the whole member at p, of which h is the header, holds: h->raw
- * bytes, into raw. z is one of inflateInit2, of any sort.  Return 0, or -1 with
- * errstr if anything is not as it should be.
+ * Decompress the whole member at p with header h into raw, which gets h->raw
+ * bytes.  z was set up by inflateInit2.  Return 0, or -1 with errstr set if
+ * anything is wrong with it.
  */
 int
 gzip_unpack(z_stream *z, const uint8_t *p, const struct gzhead *h,

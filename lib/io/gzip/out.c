@@ -1,6 +1,6 @@
 /*
- * Compressing a stream: a ring of members that threads pack.  The caller fills
- * the next one and writes those that are packed, in order.
+ * Compress a stream: threads compress a ring of members, while the caller fills
+ * the next one and writes finished ones, in order.
  */
 #include "gzip.h"
 #include "model.h"
@@ -16,18 +16,19 @@
 enum { THREADS = 256 };
 
 struct job {
-	z_stream	 z;	/* once there is out */
+	z_stream	 z;	/* valid if out is not NULL */
 	uint8_t		*raw;	/* owned; GZIP_RAW bytes, NULL before use */
 	size_t		 nraw;
-	uint8_t		*out;	/* owned; GZIP_ROOM bytes, the same */
+	uint8_t		*out;	/* owned; GZIP_ROOM bytes, NULL before use */
 	size_t		 nout;
 };
 
 struct gzipout {
 	int		(*write)(void *, const void *, size_t);
-	void		*arg;	/* its first argument */
-	struct buf	 lens;	/* owned; of members written, 4 bytes each */
-	struct jobs	*ring;	/* owned; of struct job */
+	void		*arg;	/* first argument of write */
+	struct buf	 lens;	/* owned; lengths of members written, 4 bytes
+				   each */
+	struct jobs	*ring;	/* owned; jobs are struct job */
 };
 
 static void
@@ -51,9 +52,10 @@ job_free(void *job)
 }
 
 /*
- * Compress with threads threads, or with one for each processor if that is 0.
- * What comes out goes to write, with arg before it, which returns 0 or -1 and
- * is called by the caller's thread only.  Return it, or NULL with errstr.
+ * Start to compress with threads threads, or one for each processor if threads
+ * is 0.  Compressed bytes go to write, with arg before them, which returns 0 or
+ * -1 and is called only by the caller's thread.  Return a handle, or NULL with
+ * errstr set.
  */
 struct gzipout *
 gzipout_new(int threads, int (*write)(void *, const void *, size_t),
@@ -69,7 +71,7 @@ gzipout_new(int threads, int (*write)(void *, const void *, size_t),
 		return NULL;
 	g->write = write;
 	g->arg = arg;
-	/* one being filled, one written, some that wait for an older one */
+	/* one to fill, one to write, others waiting for an older one */
 	g->ring = jobs_new(n, 2 * n + 2, sizeof(struct job), job_pack, NULL,
 	    false);
 	if (g->ring == NULL) {
@@ -80,7 +82,8 @@ gzipout_new(int threads, int (*write)(void *, const void *, size_t),
 }
 
 /*
- * End the threads of g, or of NULL, and free it: what is not written is lost.
+ * End the threads of g, which may be NULL, and free it; what is not written is
+ * lost.
  */
 void
 gzipout_free(struct gzipout *g)
@@ -93,8 +96,8 @@ gzipout_free(struct gzipout *g)
 }
 
 /*
- * Write the oldest members that are packed: all that are under way, or until
- * there is one to fill.
+ * Write the oldest finished members.  Wait for all submitted ones if all is
+ * set, otherwise only until there is one to fill.
  */
 static int
 gzipout_write(struct gzipout *g, bool all)
@@ -120,7 +123,7 @@ gzipout_write(struct gzipout *g, bool all)
 }
 
 /*
- * Have the member that is filled, or the last, compressed.
+ * Submit the current member for compression, and write finished ones.
  */
 static int
 gzipout_submit(struct gzipout *g)
@@ -130,7 +133,7 @@ gzipout_submit(struct gzipout *g)
 }
 
 /*
- * Return the member to be filled, with room for its bytes.
+ * Return the member to fill, with its buffers allocated.
  */
 static struct job *
 gzipout_job(struct gzipout *g)
@@ -152,9 +155,9 @@ gzipout_job(struct gzipout *g)
 }
 
 /*
- * Compress the n bytes at data, which are copied, with g.  Return 0; or -1 if
- * writing failed, or, with errno ENOMEM, for want of memory; after that g can
- * only be freed.
+ * Compress the n bytes at data, which are copied.  Return 0; or -1 if writing
+ * failed, or with errno ENOMEM if memory ran out.  After a failure g can only
+ * be freed.
  */
 int
 gzipout_put(struct gzipout *g, const void *data, size_t n)
@@ -178,7 +181,7 @@ gzipout_put(struct gzipout *g, const void *data, size_t n)
 }
 
 /*
- * Write the member at the end, with the lengths of those before.
+ * Write the empty member with the lengths of all others.
  */
 static int
 gzipout_list(struct gzipout *g)
@@ -196,7 +199,7 @@ gzipout_list(struct gzipout *g)
 }
 
 /*
- * Write all that is left in g, and the member that marks the end.  Return as
+ * Write all that is left in g, and the empty member at the end.  Return as
  * gzipout_put.
  */
 int

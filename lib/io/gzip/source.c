@@ -1,5 +1,5 @@
 /*
- * A compressed stream of ours (file.c) as a source of pages.
+ * A compressed stream that we wrote (file.c) as a source of pages.
  */
 #include "gzip.h"
 #include "source.h"
@@ -10,11 +10,12 @@
 
 struct gzipsource {
 	struct source	 src;
-	struct gzipfile	*file;	/* owned, with others */
+	struct gzipfile	*file;	/* owned; one of several references */
 };
 
 /*
- * Read a kilobyte; one of a snap(6) stream has an r before it.
+ * Read one kilobyte at loc into buf; if tagged, it must have an r before it, as
+ * in a snap(6) stream.
  */
 static int
 slots_page(struct gzipfile *f, struct slot **held, uint8_t *buf, uint64_t loc,
@@ -31,7 +32,7 @@ slots_page(struct gzipfile *f, struct slot **held, uint8_t *buf, uint64_t loc,
 }
 
 /*
- * source_ops: read runs.  What is damaged is lost.
+ * Read runs of kilobytes, for source_ops.  Damaged ones are SOURCE_LOST.
  */
 static int
 gzipsource_read(struct source *src, const struct run *r, size_t n,
@@ -64,9 +65,9 @@ static const struct source_ops gzipsource_ops = {
 };
 
 /*
- * Make a source of snapshot s that reads f, with kilobytes pitch bytes apart:
- * locations are places in the uncompressed stream; name is for messages.
- * Return it, or NULL with errstr.
+ * Make a source of snapshot s that reads f, with kilobytes pitch bytes apart.
+ * Locations are positions in the decompressed stream; name is for messages.
+ * Return it, or NULL with errstr set.
  */
 struct source *
 gzipfile_source(struct snap *s, struct gzipfile *f, const char *name,

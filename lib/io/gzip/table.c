@@ -1,7 +1,7 @@
 /*
- * Where the members of a compressed stream of ours (member.c) begin: the header
- * of each tells where the next one is.  Where one is damaged, the next that is
- * sound can be searched for.
+ * Find the members of a compressed stream that we wrote (member.c): the header
+ * of each has the offset of the next.  After a damaged one, search for the next
+ * sound one.
  */
 #include "full.h"
 #include "gzip.h"
@@ -15,14 +15,14 @@
 
 enum {
 	CHUNK = 256 * KB,
-	/* members that may be unpacked to see whether they are sound, and more
+	/* members that may be decompressed to check them, and how many more
 	   for each megabyte of the file */
 	LOOKS = 64, LOOKS_MORE = 8
 };
 
 /*
- * Read n bytes of the file that is open as fd, at offset off, into buf.  Return
- * 0; or -1 with errstr.
+ * Read n bytes at offset off of file fd into buf.  Return 0, or -1 with errstr
+ * set.
  */
 int
 gzip_get(int fd, void *buf, size_t n, uint64_t off)
@@ -37,10 +37,9 @@ gzip_get(int fd, void *buf, size_t n, uint64_t off)
 }
 
 /*
- * Read the member that has the len bytes at offset at of the file that is open
- * as fd, and no others, which is claimed by the place where the next one is:
- * into h what its header tells, and into raw, which has room for GZIP_RAW
- * bytes, what it holds.  Return 0, or -1 with errstr.
+ * Read the member of exactly len bytes at offset at of file fd: its header into
+ * h, and its contents into raw, which has room for GZIP_RAW bytes.  Return 0,
+ * or -1 with errstr set.
  */
 int
 gzip_read(int fd, uint64_t at, uint64_t len, struct gzhead *h, uint8_t *raw)
@@ -67,7 +66,7 @@ gzip_read(int fd, uint64_t at, uint64_t len, struct gzhead *h, uint8_t *raw)
 }
 
 /*
- * Note where a member begins; the first place behind them all, too.
+ * Append the offset of a member, or of the end of all.
  */
 static int
 table_add(struct gziptable *t, uint64_t at)
@@ -76,8 +75,8 @@ table_add(struct gziptable *t, uint64_t at)
 }
 
 /*
- * Return true if a whole member begins at a byte of the file, as its header
- * tells.
+ * Return true if a whole member begins at offset at of the file, by its header,
+ * which is read into h.
  */
 static bool
 member_at(int fd, uint64_t at, uint64_t end, struct gzhead *h)
@@ -90,8 +89,8 @@ member_at(int fd, uint64_t at, uint64_t end, struct gzhead *h)
 }
 
 /*
- * Return true if the member at a byte of the file is all that its header says.
- * Take one from *looks, as often as that may be asked; at 0 return false.
+ * Return true if the member with header h at offset at can be decompressed.
+ * Decrement *looks, which limits such tests; if it is 0 return false.
  */
 static bool
 member_sound(int fd, uint64_t at, struct gzhead *h, uint64_t *looks)
@@ -109,8 +108,8 @@ member_sound(int fd, uint64_t at, struct gzhead *h, uint64_t *looks)
 }
 
 /*
- * Return true if a member begins there of which the length is surely right:
- * another one or the end is behind it, or else it is sound.
+ * Return true if a member with a certainly right length begins at offset at:
+ * the next one or the end follows it, or it is sound.
  */
 static bool
 member_sure(int fd, uint64_t at, uint64_t end, uint64_t *looks,
@@ -124,8 +123,8 @@ member_sure(int fd, uint64_t at, uint64_t end, uint64_t *looks,
 }
 
 /*
- * Return the first member that begins behind a byte of the file; end if there
- * is none.  What looks like a header may be what another member holds.
+ * Return the offset of the first member after offset at, or end if there is
+ * none.  Bytes that look like a header may be contents of another member.
  */
 static uint64_t
 member_search(int fd, uint64_t at, uint64_t end, uint64_t *looks, uint8_t *buf)
@@ -152,8 +151,8 @@ member_search(int fd, uint64_t at, uint64_t end, uint64_t *looks, uint8_t *buf)
 }
 
 /*
- * Return where the member at the end begins that lists the others, as its last
- * bytes tell; end if it lists none.
+ * Return the offset of the member at the end that lists the others, from its
+ * last bytes; end if there is none.
  */
 static uint64_t
 list_at(int fd, uint64_t at, uint64_t end)
@@ -172,9 +171,9 @@ list_at(int fd, uint64_t at, uint64_t end)
 }
 
 /*
- * Have the table from the member that lists the others, n bytes at the end: it
- * takes two reads, wherever the file is, in place of one a megabyte.  Return 1;
- * 0 if it is damaged; -1 for want of memory.
+ * Build the table from the list in the last n bytes.  This takes two reads, in
+ * place of one for each member, which counts if the file is on another machine.
+ * Return 1; 0 if the list is damaged; -1 with errstr set if memory runs out.
  */
 static int
 list_read(struct gziptable *t, int fd, uint64_t at, uint64_t end, size_t n)
@@ -198,7 +197,7 @@ list_read(struct gziptable *t, int fd, uint64_t at, uint64_t end, size_t n)
 		rc = at == last && i == n ? 1 : 0;
 	if (rc == 1)
 		rc = table_add(t, at) == -1 ? -1 : 1;
-	/* all but the last are full */
+	/* all except the last are full */
 	if (rc == 1 && (!member_at(fd, t->at[n - 1], end, &h) || h.raw == 0 ||
 	    h.len != last - t->at[n - 1]))
 		rc = 0;
@@ -211,9 +210,8 @@ list_read(struct gziptable *t, int fd, uint64_t at, uint64_t end, size_t n)
 }
 
 /*
- * Have the table t of members of the file that is open as fd, from its byte at
- * up to end.  Return 1; 0 if they are not a whole stream of ours; -1 with
- * errstr for want of memory.
+ * Build table t of the members in bytes at to end of file fd.  Return 1; 0 if
+ * they are not a whole stream of ours; -1 with errstr set if memory runs out.
  */
 int
 gziptable_read(struct gziptable *t, int fd, uint64_t at, uint64_t end)
@@ -234,16 +232,15 @@ gziptable_read(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 		at += h.len;
 		t->size += h.raw;
 	} while (h.raw > 0);
-	t->n--;			/* the empty one; it is where the others end */
+	t->n--; /* drop the empty one, whose offset is the end */
 	return at == end;
 }
 
 /*
- * Have the table t of a damaged stream, which the file that is open as fd has
- * from its byte at up to end.  Its members are taken to hold a megabyte each:
- * one of which the header is wrong reaches to the next that is sound.  There
- * may have been more than one; t->gap is where that is most likely.  Return 1;
- * 0 if there is no member of ours; or -1 with errstr.
+ * Build table t of a damaged stream in bytes at to end of file fd.  Each member
+ * is assumed to contain a megabyte; one with a wrong header extends to the next
+ * sound one.  It may have been several; t->gap is the widest such member.
+ * Return 1; 0 if no member is ours; or -1 with errstr set.
  */
 int
 gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
@@ -274,7 +271,7 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 			continue;
 		}
 		if (end - at <= MIN_GZIP)
-			break;	/* the empty one */
+			break;	/* too short: only the empty member */
 		from = at;
 		rc = table_add(t, from);
 		raw = GZIP_RAW;
@@ -294,8 +291,8 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 }
 
 /*
- * Add so many more members to t where one was found to be damaged: they are,
- * too.  Return 0; or -1 for want of memory, and nothing has changed.
+ * Add more members, all damaged, to t after the widest damaged one.  Return 0;
+ * or -1 if memory runs out, with t unchanged.
  */
 int
 gziptable_widen(struct gziptable *t, uint64_t more)
@@ -304,7 +301,7 @@ gziptable_widen(struct gziptable *t, uint64_t more)
 	size_t i, n;
 	int rc;
 
-	n = t->n++;		/* the end is in the table, too */
+	n = t->n++;		/* include the entry for the end */
 	at = t->at[t->gap + 1];
 	for (i = 0, rc = 0; i < more && rc == 0; i++)
 		rc = table_add(t, 0);

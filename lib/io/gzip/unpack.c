@@ -1,7 +1,8 @@
 /*
- * Any part of a compressed stream of ours (file.c).  Of a long one, as an index
- * is, several threads inflate the members; those that lie in it as a whole go
- * to where they are wanted, and into no slot.
+ * Read any range of a compressed stream that we wrote (file.c).  Several
+ * threads decompress a long range, such as an index; members that lie in it
+ * completely are decompressed directly into the caller's buffer, not into
+ * slots.
  */
 #include "gzip.h"
 #include "model.h"
@@ -10,21 +11,23 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MANY = 3 };		/* members, for threads to pay */
+enum { MANY = 3 }; /* least number of members that makes threads worthwhile */
 
 struct unpacking {
 	struct gzipfile	*f;	/* borrowed */
-	uint8_t		*buf;	/* likewise */
-	uint64_t	 pos;	/* of the stream, uncompressed */
-	uint64_t	 end;	/* exclusive */
-	uint64_t	 nmember; /* that have some of it */
-	_Atomic uint64_t next;	/* of them, that no thread has begun */
-	atomic_bool	 failed; /* as why tells */
+	uint8_t		*buf;	/* borrowed; result */
+	uint64_t	 pos;	/* first position in the decompressed stream */
+	uint64_t	 end;	/* end position, exclusive */
+	uint64_t	 nmember; /* number of members that overlap the range */
+	_Atomic uint64_t next;	/* index of the first of these that no thread
+				   has taken */
+	atomic_bool	 failed; /* an error occurred; why has it */
 	char		 why[512];
 };
 
 /*
- * Read n bytes at byte pos of the stream f, as gzipfile_read, by one thread.
+ * Read n bytes at position pos of stream f into buf, as gzipfile_read, in this
+ * thread.
  */
 static int
 part_read(struct gzipfile *f, uint8_t *buf, size_t n, uint64_t pos)
@@ -40,7 +43,7 @@ part_read(struct gzipfile *f, uint8_t *buf, size_t n, uint64_t pos)
 }
 
 /*
- * Read what is wanted of a member, which is number i of those that have some.
+ * Read the part of the range that lies in the i-th member that overlaps it.
  */
 static int
 member_unpack(const struct unpacking *s, uint64_t i)
@@ -72,8 +75,8 @@ unpack_work(void *arg)
 }
 
 /*
- * Read n bytes of the stream f, at byte pos of it, uncompressed, into buf:
- * zeros where they lie beyond its end.  Return 0, or -1 with errstr.
+ * Read n bytes at decompressed position pos of stream f into buf, with zeros
+ * beyond its end.  Return 0, or -1 with errstr set.
  */
 int
 gzipfile_read(struct gzipfile *f, void *buf, size_t n, uint64_t pos)
