@@ -1,13 +1,13 @@
 /*
- * What was described before as the same bytes of the same source: processes
- * may have one memory in common, where it is known to be the same.
+ * Find memory that was described before as the same bytes of the same source:
+ * processes may share one memory, known to be the same.
  */
 #include "bisect.h"
 #include "engine.h"
 
 /*
- * Set d->again to image im, and to its first segment among those described.
- * Return true if it was described, all of it, as the segments are in order.
+ * Set d->again for image im.  Return true if all segments of im were described,
+ * in order.
  */
 static bool
 again_look(struct dedup *d, const struct image *im)
@@ -31,7 +31,7 @@ again_look(struct dedup *d, const struct image *im)
 }
 
 /*
- * Return of how many places from one on it is known what became of them.
+ * Return the number of places from place on whose outcome is known.
  */
 static uint64_t
 again_known(const struct dedup *d, uint64_t place)
@@ -46,9 +46,9 @@ again_known(const struct dedup *d, uint64_t place)
 }
 
 /*
- * Return how many kilobytes of an extent of segment seg, from kilobyte kb of
- * that on, were described in another image, with what became of them, and set
- * *place to where: 0 if the first was not.
+ * Return the number of kilobytes of extent e of segment seg, from kilobyte kb
+ * of the segment on, that were described in another image and whose outcome is
+ * known; set *place to the first.  Return 0 if the first was not.
  */
 uint64_t
 again_find(struct dedup *d, const struct segment *seg, const struct extent *e,
@@ -84,8 +84,8 @@ again_find(struct dedup *d, const struct segment *seg, const struct extent *e,
 }
 
 /*
- * Plan what a block takes of n kilobytes that were described from a place on:
- * all of many, as a block of their own.
+ * Plan for block b the n kilobytes described from place on.  If there are at
+ * least BLOCK, they become a block of their own, provided that b is empty.
  */
 void
 plan_again(struct block *b, uint64_t place, uint64_t n)

@@ -1,19 +1,19 @@
 /*
- * Suspects: places under the hash of a page, which may be the same.
+ * Candidates: places with the hash of a page, which may have the same contents.
  *
- * Hashes lead to suspects; bytes decide.  Suspects are read together, for most
- * of them are guilty.  Who fetches a block looks for what was described before
- * it, for reading that again takes as long as the block did; its judge looks
- * for what has been described meanwhile.
+ * A hash only suggests candidates; comparing bytes decides.  Candidates are
+ * read together, since most of them are equal.  The thread that fetches a block
+ * looks for pages described before the block, whose reading takes as long as
+ * the block's own; judging a block looks for pages described since.
  */
 #include "engine.h"
 
 #include <string.h>
 
-enum { TOGETHER = 64 };		/* kilobytes that are compared at once */
+enum { TOGETHER = 64 };		/* most kilobytes compared at once */
 
 /*
- * Return the bytes of page i of block b, which was read.
+ * Return the bytes of page i of block b, which must have been read.
  */
 const uint8_t *
 block_page(const struct block *b, size_t i)
@@ -22,9 +22,9 @@ block_page(const struct block *b, size_t i)
 }
 
 /*
- * Compare n pages of block b, or the first of them, with what lies at the
- * places in target, as far as one source has that: those that differ get no
- * place.  Return how many are done with; -1 with errstr.
+ * Compare the first of n pages of block b with the pages at their places in
+ * target, as many as one source has; set target to PLACE_NONE for those that
+ * differ.  Return the number compared, or -1 with errstr set.
  */
 static ssize_t
 check_some(const struct dedup *d, size_t *last, const struct block *b,
@@ -57,10 +57,10 @@ check_some(const struct dedup *d, size_t *last, const struct block *b,
 }
 
 /*
- * Compare the pages in l of block b of d with what lies at the places that
- * target has for them, which were described before the block.  Those that
- * differ, or where that cannot be read, get PLACE_NONE.  *last is of
- * place_segment.  Return 0; or -1 with errstr.
+ * Compare the pages l of block b with the pages at their places in target,
+ * which were described before the block.  Set target to PLACE_NONE for pages
+ * that differ or whose target cannot be read.  *last is as for place_segment.
+ * Return 0, or -1 with errstr set.
  */
 int
 candidates_check(const struct dedup *d, size_t *last, const struct block *b,
@@ -78,9 +78,8 @@ candidates_check(const struct dedup *d, size_t *last, const struct block *b,
 }
 
 /*
- * Find the pages of b, a block that was read, that are the same as what was
- * described before it to d.  None need be found, for the judge of the block
- * looks again; what cannot be read now is for it to tell.
+ * Find pages of b, which has been read, that equal pages described before it.
+ * Pages may be missed, since judging looks again; that also reports errors.
  */
 void
 block_find(struct dedup *d, struct block *b)

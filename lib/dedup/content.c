@@ -1,9 +1,9 @@
 /*
- * Judging a block that was fetched: which of its pages are new, and which
- * are the same as what was described before.
+ * Judge a fetched block: find out which of its pages are new, and which equal
+ * pages described earlier.
  *
- * Most of what was described long before has been found by the threads that
- * fetch (candidates.c).  What is left is what was described since.
+ * Threads that fetch (candidates.c) have found most equal pages that were
+ * described much earlier.  This file finds those described since.
  */
 #include "bisect.h"
 #include "engine.h"
@@ -12,7 +12,8 @@
 #include <string.h>
 
 /*
- * Return 1 if page i of a block is the same as what lies at a place.
+ * Return 1 if page i of block b equals the page at place, 0 if not or if that
+ * cannot be read, or -1 with errstr set.
  */
 static int
 page_equals(struct dedup *d, const struct block *b, size_t i, uint64_t place)
@@ -34,7 +35,7 @@ page_equals(struct dedup *d, const struct block *b, size_t i, uint64_t place)
 }
 
 /*
- * Page i is new: it gets an entry, so that others are found to be the same.
+ * Record page i of b as new, and add it to the index for later pages.
  */
 static int
 judge_raw(struct dedup *d, const struct block *b, size_t i)
@@ -47,8 +48,8 @@ judge_raw(struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * The place before page i that is the same, by comparing with all that have
- * its hash, PLACE_NONE if there is none: 0, or -1.
+ * Set *place to an earlier page that equals page i of b, among all with its
+ * hash, or to PLACE_NONE.  Return 0, or -1 with errstr set.
  */
 static int
 find_same(struct dedup *d, const struct block *b, size_t i, uint64_t *place)
@@ -59,7 +60,7 @@ find_same(struct dedup *d, const struct block *b, size_t i, uint64_t *place)
 	for (*place = index_first(&d->content, b->hash[i], &c);
 	    *place != PLACE_NONE; *place = index_next(&c)) {
 		if (*place > b->place + i)
-			continue;	/* known, but not written before */
+			continue; /* in the index, but not written earlier */
 		if ((rc = page_equals(d, b, i, *place)) != 0)
 			return rc == -1 ? -1 : 0;
 	}
@@ -67,7 +68,7 @@ find_same(struct dedup *d, const struct block *b, size_t i, uint64_t *place)
 }
 
 /*
- * Judge page i by all places under its hash.
+ * Judge page i of b by comparing it with all places of its hash.
  */
 static int
 judge_slowly(struct dedup *d, const struct block *b, size_t i)
@@ -84,8 +85,8 @@ judge_slowly(struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * Page i is written, new or not.  Others are found to be the same only
- * where it is whole and new.
+ * Record page i of b as written raw, new or not.  Later pages can refer to it
+ * only if it is whole and new.
  */
 static int
 judge_unshared(struct dedup *d, const struct block *b, size_t i)
@@ -101,9 +102,9 @@ judge_unshared(struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * First pass: pages without a place under their hash are new; the others,
- * but for those that were found, get the first place as a suspect.  Pages of
- * this block are compared at once.
+ * First pass: pages whose hash has no place are new; other pages that were read
+ * get its first place as a target, to be compared.  Targets in this block are
+ * compared at once.
  */
 static int
 judge_candidates(struct dedup *d, const struct block *b)
@@ -147,8 +148,8 @@ judge_candidates(struct dedup *d, const struct block *b)
 }
 
 /*
- * Second pass: compare the pages that have suspects with them, all in a
- * few reads; those that differ are judged one by one.
+ * Second pass: compare the pages with targets in earlier blocks, all in a few
+ * reads; judge those that differ one by one.
  */
 static int
 judge_checked(struct dedup *d, const struct block *b)
@@ -171,10 +172,10 @@ judge_checked(struct dedup *d, const struct block *b)
 }
 
 /*
- * Tell what became of the n places from place on, all of earlier blocks of d
- * and with identities: set *verdict, and *target, the place of the first that
- * it is the same as.  Those that were written are now the same as they were
- * then.  Return of how many of them, from the first on, that is so.
+ * Get the outcome of the n places from place on, which have identities and lie
+ * in earlier blocks of d.  Set *verdict, and *target to the place of the page
+ * that equals the first; for pages written raw that is place itself.  Return
+ * the number of these places, from the first on, that share the verdict.
  */
 uint64_t
 judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,
@@ -186,7 +187,7 @@ judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,
 
 	*verdict = VERDICT_SAME;
 	*target = place;
-	/* runs are asked for in order, mostly */
+	/* runs are mostly queried in order */
 	i = d->lastoutcome;
 	if (i >= d->noutcome ||
 	    d->outcome[i].place + d->outcome[i].n <= place ||
@@ -207,8 +208,8 @@ judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,
 }
 
 /*
- * Third pass: pages with an identity that was seen before share the fate
- * of the page that was.
+ * Third pass: pages with an identity seen before get the verdict of the page
+ * that had it.
  */
 static void
 judge_identical(struct dedup *d, const struct block *b)
@@ -237,8 +238,8 @@ judge_identical(struct dedup *d, const struct block *b)
 }
 
 /*
- * Remember what became of the pages whose identities may come back, where
- * they were not written.
+ * Record the outcome of pages whose identities may occur again, unless they
+ * were written raw.
  */
 static int
 outcomes_record(struct dedup *d, const struct block *b)
@@ -276,8 +277,8 @@ outcomes_record(struct dedup *d, const struct block *b)
 }
 
 /*
- * Judge all pages of block b; the judgement is in d->j.  Return 0, or -1 with
- * errstr.
+ * Judge all pages of block b and set d->j to the verdicts.  Return 0, or -1
+ * with errstr set.
  */
 int
 judge_block(struct dedup *d, const struct block *b)

@@ -1,6 +1,6 @@
 /*
- * What a snapshot would count, of one that was not read from a stream: which
- * of its kilobytes are raw, zero, and the same as others.
+ * Count which kilobytes of a snapshot that was not read from a stream are raw,
+ * zero, and equal to others, as in a stream of it.
  */
 #include "engine.h"
 
@@ -9,8 +9,9 @@
 
 struct counting {
 	struct dedup	*dedup;	/* owned */
-	struct kbcount	*count;	/* borrowed; the process's */
-	uint64_t	 lost;	/* kilobytes of it that cannot be read */
+	struct kbcount	*count;	/* borrowed; counts of the process */
+	uint64_t	 lost;	/* kilobytes of the process that cannot be
+				   read */
 	char		 why[256];
 };
 
@@ -39,8 +40,8 @@ count_finding(void *arg, const struct finding *f)
 }
 
 /*
- * Count an image.  Each segment of a text is a record of its own, those of
- * memory are one: snap(6).
+ * Count an image.  Each segment of a text is a record of its own, all of memory
+ * is one record: snap(6).
  */
 static int
 count_image(struct counting *c, const struct image *im)
@@ -58,9 +59,9 @@ count_image(struct counting *c, const struct image *im)
 }
 
 /*
- * Set the counts of all processes of s to what writing the snapshot would
- * count, for which all of it is read. warn (or NULL), with arg before the
- * sentence, is told of what cannot be read.  Return 0, or -1 with errstr.
+ * Set the counts of all processes of s to what writing s as a stream would
+ * count; this reads all of it.  Call warn, unless it is NULL, with arg and a
+ * sentence if some cannot be read.  Return 0, or -1 with errstr set.
  */
 int
 snap_count(struct snap *s, void (*warn)(void *, const char *), void *arg)
@@ -92,7 +93,7 @@ snap_count(struct snap *s, void (*warn)(void *, const char *), void *arg)
 }
 
 /*
- * Return true if s has memory or text that nobody has counted.
+ * Return true if s has memory or text that was not counted.
  */
 bool
 snap_uncounted(const struct snap *s)

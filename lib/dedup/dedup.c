@@ -1,20 +1,19 @@
 /*
- * The same kilobyte once.  Images are described one after another, and
- * each kilobyte turns out to be new, zero, or the same as one that was
- * described before.
+ * Deduplication.  Images are described one after another, and each kilobyte is
+ * found to be new, zero, or equal to one described earlier.
  *
- * Every kilobyte of the snapshot has a place, its number in the order of
- * description.  Two indexes lead from hashes to places: one of contents,
- * one of identities (a physical frame, a place in a file).  Neither is
- * believed: bytes are compared with the bytes at the place, an identity
- * with the identity at the place.  What has a known identity is neither
- * read nor hashed.
+ * Each kilobyte of a snapshot has a place: its number in the order of
+ * description.  Two indexes map hashes to places, one of contents and one of
+ * identities (a page frame, an offset in a file).  Both are only hints: bytes
+ * are compared with the bytes at the place, and an identity with the present
+ * identity of the place.  Pages whose identity was seen before are neither read
+ * nor hashed.
  *
  *	segment -> plan -> block -> fetch, find (threads) -> judge -> finding
  *
- * Memory: at most eleven bytes for a new kilobyte, eleven for an identity
- * that may come back, and what became of it where it was not written raw.
- * When the latter two get dear, no more are remembered.
+ * Memory: at most eleven bytes for each new kilobyte, eleven for each identity
+ * that may occur again, and the outcome of these identities if they were not
+ * written raw.  When the last two take too much memory, no more are recorded.
  */
 #include "engine.h"
 #include "vec.h"
@@ -26,9 +25,9 @@
 #include <string.h>
 
 /*
- * Make a deduplicator for one snapshot; found is called, with arg before it,
- * with each finding, in order, and returns -1 to stop.  Return it, or NULL with
- * errstr.
+ * Make a deduplicator for one snapshot.  found is called with arg and each
+ * finding, in order; it returns -1 to stop.  Return the deduplicator, or NULL
+ * with errstr set.
  */
 struct dedup *
 dedup_new(finding_fn found, void *arg)
@@ -62,7 +61,7 @@ fail:
 }
 
 /*
- * Free d, or NULL: nothing is asked of the segments any more.
+ * Free d, which may be NULL; the segments it was given are not used any more.
  */
 void
 dedup_free(struct dedup *d)
@@ -79,7 +78,7 @@ dedup_free(struct dedup *d)
 }
 
 /*
- * Return how many pages from i on are alike.
+ * Return the number of pages of b, from page i on, that one finding can report.
  */
 static size_t
 block_run(const struct dedup *d, const struct block *b, size_t i)
@@ -99,9 +98,9 @@ block_run(const struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * Tell f, of which verdict, n, data and why are set: the kilobytes from number
- * i of block b on.  Those that are the same as what was described at a place,
- * target, are told as far as that lies in one segment, and f->n is how many.
+ * Report finding f, with verdict, n, data and why set, for the kilobytes from
+ * number i of block b on.  If they equal those from place target on, shorten
+ * f->n to what lies in one segment there.
  */
 static int
 finding_report(struct dedup *d, const struct block *b, struct finding *f,
@@ -126,7 +125,7 @@ finding_report(struct dedup *d, const struct block *b, struct finding *f,
 }
 
 /*
- * Tell what the pages of a judged block are.
+ * Report the findings for a judged block.
  */
 static int
 block_report(struct dedup *d, const struct block *b)
@@ -146,7 +145,7 @@ block_report(struct dedup *d, const struct block *b)
 }
 
 /*
- * Tell what a block is that is one long run.
+ * Report the findings for a block that is one long run.
  */
 static int
 run_report(struct dedup *d, const struct block *b)
@@ -167,7 +166,7 @@ run_report(struct dedup *d, const struct block *b)
 }
 
 /*
- * Judge the oldest block and tell the findings.
+ * Judge the oldest block and report its findings.
  */
 static int
 dedup_judge(struct dedup *d)
@@ -188,8 +187,8 @@ dedup_judge(struct dedup *d)
 }
 
 /*
- * Plan and submit the blocks of a described segment; judge the oldest when all
- * are under way.
+ * Plan and submit the blocks of a described segment; when all blocks are in
+ * use, judge the oldest.
  */
 static int
 segment_submit(struct dedup *d, const struct described *at)
@@ -212,10 +211,10 @@ segment_submit(struct dedup *d, const struct described *at)
 }
 
 /*
- * Describe the n segments at seg, which must live as long as d: the findings
- * come in the order of their pages, all before this returns.  With last the
- * last page of all is never found to be the same as another: it is RAW, ZERO or
- * LOST.  Return 0, or -1 with errstr, also where found returned that.
+ * Describe the n segments at seg, which must live as long as d.  All findings
+ * are reported before this returns, in the order of the pages.  If last is set,
+ * the last page of all is reported as RAW, ZERO or LOST, never SAME.  Return 0,
+ * or -1 with errstr set, also if found returned -1.
  */
 int
 dedup_segments(struct dedup *d, struct segment *const *seg, size_t n, bool last)

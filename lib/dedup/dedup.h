@@ -1,6 +1,6 @@
 /*
- * The same kilobyte once: dedup.c, over the index of index.c and the readers of
- * fetch.c.
+ * Deduplication, by kilobyte: dedup.c, with the index of index.c and the
+ * readers of fetch.c.
  */
 #ifndef DEDUP_H
 #define DEDUP_H
@@ -8,23 +8,26 @@
 #include "model.h"
 
 enum verdict {
-	VERDICT_RAW,		/* seen for the first time */
+	VERDICT_RAW,		/* first page with these contents */
 	VERDICT_ZERO,
-	VERDICT_SAME,		/* seen before, at image and addr */
-	VERDICT_LOST		/* could not be read */
+	VERDICT_SAME,		/* equals an earlier page, at addr of image */
+	VERDICT_LOST		/* the page could not be read */
 };
 
-struct finding {		/* what a run of kilobytes turned out to be */
+struct finding {		/* result for a run of kilobytes; all
+				   pointers are borrowed */
 	enum verdict	 verdict;
-	const struct segment *seg;	/* borrowed, as all here */
-	uint64_t	 kb;	/* the first, from the segment's base */
+	const struct segment *seg;	/* segment of the run */
+	uint64_t	 kb;	/* first kilobyte, counted from the segment's
+				   base */
 	uint64_t	 n;
-	uint64_t	 place;	/* of the first in the order of description */
-	const uint8_t	*data;	/* RAW: n * KB bytes, until found returns */
-	const struct image *image; /* SAME: where it was described first */
+	uint64_t	 place;	/* place (dedup.c) of the first kilobyte */
+	const uint8_t	*data;	/* RAW: n * KB bytes, valid until found
+				   returns */
+	const struct image *image; /* SAME: image of the earlier page */
 	uint64_t	 addr;
-	uint64_t	 same;	/* SAME: the place of that */
-	const char	*why;	/* LOST: the reason */
+	uint64_t	 same;	/* SAME: place of the earlier page */
+	const char	*why;	/* LOST: the error */
 };
 
 typedef int	 (*finding_fn)(void *, const struct finding *);

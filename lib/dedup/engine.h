@@ -1,7 +1,7 @@
 /*
- * Deduplication, private to dedup.c (driving), fetch.c (blocks of pages on
- * their way from their sources), identity.c (what has a known identity),
- * candidates.c and content.c (what has known content).
+ * Deduplication, private to dedup.c (control), fetch.c (reads blocks of pages),
+ * identity.c (pages of known identity), candidates.c and content.c (pages of
+ * known content).
  */
 #ifndef ENGINE_H
 #define ENGINE_H
@@ -10,114 +10,134 @@
 #include "index.h"
 #include "jobs.h"
 
-enum { BLOCK = 256 };		/* kilobytes in a block */
+enum { BLOCK = 256 };		/* most kilobytes in a block */
 
 enum page_state {
-	PAGE_READ,		/* to be read; afterwards: was read */
+	PAGE_READ, /* must be read; after the fetch: has been read */
 	PAGE_ZERO,
-	PAGE_IDENTICAL,		/* has an identity that was seen before */
-	PAGE_FOUND,		/* was read, and is the same as one before */
+	PAGE_IDENTICAL,		/* its identity was seen before */
+	PAGE_FOUND,		/* read, and equal to an earlier page */
 	PAGE_LOST
 };
 
-struct want {			/* a run to be read into consecutive slots */
+struct want {			/* run to read into consecutive slots of data */
 	struct source	*src;	/* borrowed */
 	struct run	 run;
-	size_t		 kb;	/* the first, from the block's start */
+	size_t		 kb;	/* index in the block of the first kilobyte */
 };
 
 struct block {
 	const struct segment *seg; /* borrowed */
-	uint64_t	 kb;	/* the first, from the segment's base */
-	size_t		 n;	/* kilobytes, at most BLOCK */
-	uint64_t	 all;	/* instead of them: so many like the first */
-	uint64_t	 place;	/* of the first in the whole snapshot */
+	uint64_t	 kb;	/* first kilobyte, counted from the segment's
+				   base */
+	size_t		 n;	/* number of kilobytes, at most BLOCK */
+	uint64_t	 all;	/* if not 0, the block is one run of this
+				   many kilobytes, described by state[0] and
+				   same[0] */
+	uint64_t	 place;	/* place of the first kilobyte */
 	uint8_t		 state[BLOCK];	/* enum page_state */
-	uint16_t	 slot[BLOCK];	/* PAGE_READ: where in data */
-	uint64_t	 same[BLOCK];	/* PAGE_IDENTICAL, PAGE_FOUND: to this
-					   place */
-	uint64_t	 hash[BLOCK];	/* PAGE_READ */
-	bool		 recorded[BLOCK]; /* its identity is in the index */
+	uint16_t	 slot[BLOCK];	/* PAGE_READ: index into the slots of
+					   data */
+	uint64_t	 same[BLOCK];	/* PAGE_IDENTICAL, PAGE_FOUND: place
+					   of the earlier page */
+	uint64_t	 hash[BLOCK];	/* PAGE_READ: hash of the page */
+	bool		 recorded[BLOCK]; /* its identity was added to the
+					     index */
 	struct want	 want[BLOCK];
 	size_t		 nwant;
 	size_t		 nslot;
 	uint8_t		*data;	/* owned; BLOCK slots, NULL before use */
-	int		 rc;	/* -1: the fetch failed, and why */
-	char		 why[256]; /* also of the last page that was lost */
+	int		 rc;	/* -1: the fetch failed; why has the error */
+	char		 why[256]; /* error, also of the last page that was
+				      lost */
 };
 
 enum { SECRETSIZE = 192 };
 
-struct described {		/* a segment and its first place */
+struct described {		/* a segment and the place of its first
+				   kilobyte */
 	uint64_t		 place;
 	const struct segment	*seg;	/* borrowed */
 };
 
-struct outcome {		/* kilobytes with identity, not written raw */
+struct outcome {		/* what became of kilobytes with an identity,
+				   unless they were written raw */
 	uint64_t	 place : 38;
 	uint64_t	 n : 24;
 	uint64_t	 verdict : 2;
-	uint64_t	 target; /* SAME: the place of the first */
+	uint64_t	 target; /* SAME: place of the page that equals the
+				    first */
 };
 
-struct kept {			/* places whose identities are in the index */
+struct kept {			/* run of places whose identities are in the
+				   index */
 	uint64_t	 place;
 	uint64_t	 n;
 };
 
-enum { MAX_FATE = (1 << 24) - 1 };	/* kilobytes in one */
+enum { MAX_FATE = (1 << 24) - 1 };	/* most kilobytes in one outcome */
 
-struct judgement {		/* on the pages of a block */
+struct judgement {		/* verdicts on the pages of a block */
 	uint64_t	 target[BLOCK];
 	uint8_t		 verdict[BLOCK];
 };
 
-struct candidates {		/* pages of a block that have a target */
+struct candidates {		/* pages of a block that are to be compared
+				   with a target */
 	size_t		 n;
 	uint16_t	 page[BLOCK];
 };
 
-enum { WINDOW = 16384 };		/* groups */
+enum { WINDOW = 16384 };		/* number of groups of IDENTITY_KB */
 
-struct window {			/* identities of pages to come */
+struct window {			/* identities of the next pages */
 	const struct segment *seg;	/* borrowed */
 	const struct extent *ext;	/* borrowed */
-	uint64_t	 kb;	/* the first, from the segment's base */
-	size_t		 n;	/* groups of IDENTITY_KB; 0: none or failed */
+	uint64_t	 kb;	/* first kilobyte, counted from the segment's
+				   base */
+	size_t		 n; /* number of groups; 0: none, or identify failed */
 	uint64_t	 id[WINDOW];
 };
 
-struct again {			/* an image that was described before */
-	const struct image *image; /* borrowed; that was asked for last */
-	bool		 described; /* it was */
-	size_t		 first;	/* its first segment among those */
+struct again {			/* whether an image was described before;
+				   caches the last answer */
+	const struct image *image; /* borrowed; the image asked about last */
+	bool		 described; /* image was described completely */
+	size_t		 first;	/* index in desc of its first segment */
 };
 
 struct dedup {
 	finding_fn	 found;
 	void		*arg;
-	struct jobs	*ring;	/* owned; of struct block */
+	struct jobs	*ring;	/* owned; jobs are struct block */
 	struct index	 content;
 	struct index	 identity;
-	struct described *desc;		/* owned; ascending */
+	struct described *desc;		/* owned; in ascending order */
 	size_t		 ndesc;
 	struct again	 again;
-	size_t		 lastdesc;	/* where judge or plan found a place */
-	struct outcome	*outcome;		/* owned; ascending */
+	size_t		 lastdesc;	/* index in desc of the last place
+					   found by judge or plan */
+	struct outcome	*outcome;		/* owned; in ascending order */
 	size_t		 noutcome;
 	size_t		 capoutcome;
-	size_t		 lastoutcome;	/* asked for */
-	struct kept	*kept;		/* owned; ascending */
+	size_t		 lastoutcome;	/* index in outcome of the last one
+					   found */
+	struct kept	*kept;		/* owned; in ascending order */
 	size_t		 nkept;
 	size_t		 capkept;
-	uint64_t	 places;	/* given out so far */
-	uint64_t	 unique;	/* kilobytes found new */
-	const struct segment *last;	/* keep its last page unshared */
+	uint64_t	 places;	/* number of places assigned */
+	uint64_t	 unique;	/* number of new kilobytes */
+	const struct segment *last;	/* the last page of this segment must
+					   be written, even if it equals
+					   another */
 	uint8_t		 secret[SECRETSIZE];
 	struct judgement j;
 	struct window	 window;
-	uint64_t	 before[WINDOW]; /* places of the present one */
-	uint64_t	 now[WINDOW];	/* identities asked for again */
+	uint64_t	 before[WINDOW]; /* for each group of window, the
+					    place where it was described, or
+					    PLACE_NONE */
+	uint64_t	 now[WINDOW];	/* buffer for identities that are
+					   queried again */
 };
 
 /* place.c */

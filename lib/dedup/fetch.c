@@ -1,8 +1,8 @@
 /*
- * Fetching pages: blocks are the jobs of a ring.  dedup.c plans a block (what
- * to read, into which slot) and submits it; a thread reads it, finds the pages
- * that are zero, hashes the others and finds those that were described before;
- * and dedup.c takes the blocks back in order.
+ * Fetch pages: blocks are the jobs of a ring.  dedup.c plans a block (what to
+ * read, into which slots) and submits it; a thread reads it, detects zero
+ * pages, hashes the others and finds those described before; and dedup.c takes
+ * the blocks back in order.
  */
 #include "engine.h"
 #include "num.h"
@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Read the pages of a want one identity at a time, after reading them
- * together met some that cannot be read.
+ * Read the pages of w in smaller runs, of one identity each, after reading all
+ * of them failed for some.
  */
 static int
 want_salvage(struct block *b, const struct want *w)
@@ -41,7 +41,7 @@ want_salvage(struct block *b, const struct want *w)
 }
 
 /*
- * Read all wants of one source in one call, as far as they stand together.
+ * Read the pages of b, with one call for consecutive wants of one source.
  */
 static int
 block_read(struct block *b)
@@ -66,9 +66,9 @@ block_read(struct block *b)
 }
 
 /*
- * Read block job, find out which of its pages are zero, hash the others, and
- * find those that were described before to dedup, a struct dedup.  If that
- * fails, rc and why of the block say so.  It is the work of a ring.
+ * Read a block, detect its zero pages, hash the others, and find those
+ * described before.  dedup is a struct dedup and job a struct block; on failure
+ * rc and why of the block are set.  This is the work function of the ring.
  */
 void
 block_fetch(void *dedup, void *job)
@@ -91,7 +91,7 @@ block_fetch(void *dedup, void *job)
 		if (bytes_arezero(p, len))
 			b->state[i] = PAGE_ZERO;
 		else if (len == KB)
-			/* random bytes, or pages could be made to collide */
+			/* secret, so that nobody can construct collisions */
 			b->hash[i] = XXH3_64bits_withSecret(p, KB, d->secret,
 			    SECRETSIZE);
 	}
@@ -99,7 +99,7 @@ block_fetch(void *dedup, void *job)
 }
 
 /*
- * Free what block job has.
+ * Free the memory of job, a struct block.
  */
 void
 block_drop(void *job)

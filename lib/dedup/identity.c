@@ -1,9 +1,9 @@
 /*
- * Planning a block: which of its pages are to be read.  Zeros are not, nor
- * is what has an identity that was described before.
+ * Plan a block: which of its pages must be read.  Zero pages and pages whose
+ * identity was described before need not be.
  *
- * Identities are asked for a window of 64 MiB at a time: processes that were
- * forked from one share long runs, which are found and told as such.
+ * Identities are queried for a window of 64 MiB at a time: processes forked
+ * from one another share long runs, which are found and reported as runs.
  */
 #include "bisect.h"
 #include "engine.h"
@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * A bijection that spreads identities over all bits (the finalizer of
- * MurmurHash3).
+ * Return id with its bits mixed (the finalizer of MurmurHash3); different
+ * identities have different results.
  */
 static uint64_t
 identity_hash(uint64_t id)
@@ -26,7 +26,7 @@ identity_hash(uint64_t id)
 }
 
 /*
- * Note that the identity of the group at a place is in the index.
+ * Record that the identity of the group at place is in the index.
  */
 static int
 kept_add(struct dedup *d, uint64_t place)
@@ -52,7 +52,8 @@ kept_add(struct dedup *d, uint64_t place)
 }
 
 /*
- * Return how many places from one in the index on are in it one after another.
+ * Return the number of consecutive places, from place on, whose identities are
+ * in the index.
  */
 static uint64_t
 kept_run(const struct dedup *d, uint64_t place)
@@ -64,8 +65,8 @@ kept_run(const struct dedup *d, uint64_t place)
 }
 
 /*
- * Return how many groups from a place on still have these identities: a frame
- * may have moved since it was described.
+ * Return how many of the n groups from place on still have the identities id: a
+ * page frame may have moved since it was described.
  */
 static size_t
 identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
@@ -77,7 +78,8 @@ identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 	src = place_source(d, place, &d->lastdesc, &loc, &rest);
 	if (src == NULL || src->ops->identify == NULL)
 		return 0;
-	/* what is not in the index has no fate, and may not be written */
+	/* a place not in the index has no outcome, and may not have been
+	   written */
 	if (rest > kept_run(d, place))
 		rest = kept_run(d, place);
 	if (n > rest / IDENTITY_KB)
@@ -90,14 +92,14 @@ identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 }
 
 /*
- * Find the places where n groups were described before, PLACE_NONE where
- * there is none.  What follows a group that was is likely to follow it
- * again.
+ * Set place[i] to the place where the group with identity id[i] was described,
+ * or to PLACE_NONE, for n groups.  Groups that followed each other before are
+ * likely to do so again.
  */
 static void
 identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
 {
-	enum { AHEAD = 64 };	/* groups tried at first behind a hit */
+	enum { AHEAD = 64 };	/* groups compared at first after a hit */
 	struct cursor c;
 	uint64_t p;
 	size_t i, k, held, most;
@@ -117,7 +119,7 @@ identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
 		}
 		for (k = 0; k < held; k++)
 			place[i + k] = p + k * IDENTITY_KB;
-		/* long runs are looked for where runs were long */
+		/* after a long run, expect another */
 		most = held < most || held == 0 ? 1 : most * AHEAD;
 		if (held == 0)
 			held = 1;
@@ -125,8 +127,9 @@ identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
 }
 
 /*
- * May identities and fates take more memory?  The index of contents takes
- * up to 1.1% of the unique bytes; all together stay below 1.5% and 8 MiB.
+ * Return true if identities and outcomes may take more memory.  The index of
+ * contents takes up to 1.1% of the unique bytes; all together must stay below
+ * 1.5% plus 8 MiB.
  */
 static bool
 identity_affordable(const struct dedup *d)
@@ -137,9 +140,9 @@ identity_affordable(const struct dedup *d)
 }
 
 /*
- * Have the window contain kilobyte kb of a segment, which lies in extent e with
- * identities, at the beginning of a group: it goes to the end of the extent at
- * the most.
+ * Make the window contain kilobyte kb of segment seg, which begins a group in
+ * extent e of a source with identities.  The window ends at the end of e, or
+ * earlier.
  */
 static void
 window_open(struct dedup *d, const struct segment *seg,
@@ -166,8 +169,8 @@ window_open(struct dedup *d, const struct segment *seg,
 }
 
 /*
- * Return how many groups of the window from g on were described one after
- * another; 0 where group g was not described.
+ * Return the number of groups of the window, from g on, that were described one
+ * after another; 0 if group g was not described.
  */
 static size_t
 window_run(const struct dedup *d, size_t g)
@@ -208,8 +211,8 @@ plan_read(struct block *b, size_t n, struct source *src, uint64_t loc)
 }
 
 /*
- * Plan one group of the window: one that was described before, or one to be
- * read and remembered.
+ * Plan one group of the window: one described before, or one to read, whose
+ * identity is added to the index.
  */
 static int
 plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
@@ -238,9 +241,9 @@ plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
 }
 
 /*
- * Plan what a block takes of the window from group g on, which is at loc:
- * all groups that it has room for, up to a long run that was described
- * before, which is a block of its own.
+ * Plan for block b the groups of the window from g on, which are at loc in src:
+ * all that fit, up to a long run described before, which becomes a block of its
+ * own.
  */
 static int
 plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,
@@ -270,8 +273,8 @@ plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,
 }
 
 /*
- * Plan what a block takes of an extent from kilobyte kb on; nothing when
- * the block must end before it.
+ * Plan for block b the kilobytes of extent e from kb on; none if b must end
+ * before them.
  */
 static int
 plan_extent(struct dedup *d, struct block *b, const struct extent *e,
@@ -316,9 +319,9 @@ plan_extent(struct dedup *d, struct block *b, const struct extent *e,
 }
 
 /*
- * Plan a block from kilobyte kb of a described segment on.  What is one long
- * run, of zeros or of what was described before, is a block of its own, of any
- * length.  Return 0, or -1 with errstr.
+ * Plan block b, from kilobyte kb of a described segment on.  A long run of
+ * zeros or of pages described before becomes a block of its own, of any length.
+ * Return 0, or -1 with errstr set.
  */
 int
 plan_block(struct dedup *d, struct block *b, const struct described *at,

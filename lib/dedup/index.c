@@ -1,24 +1,25 @@
 /*
- * The index from hashes to places, eight bytes an entry:
+ * Index from hashes to places, eight bytes for each entry:
  *
  *	slot	tag: 26 bits of the hash | place: 38 bits
  *
- * Six other bits of the hash choose one of 64 shards, which grow one at a
- * time, and large ones by an eighth, so that the index never takes much more
- * than its entries.  In a shard the entries are kept in order of their tags (an
- * ordered hash table: Amble and Knuth, Ordered hash tables, The Computer
- * Journal 17, 1974): the home of a tag is tag * cap / 2^26, entries lie at
- * their home or in the next free slot behind it, and a search ends at the first
- * greater tag.  So a table four fifths full is searched in some three steps,
- * and grows in one pass, into memory that another shard has left.  Of equal
- * tags the one that was added first comes first.
+ * Six other bits of the hash choose one of 64 shards.  Shards grow one at a
+ * time, large ones by an eighth, so that the index never takes much more than
+ * its entries.  The entries of a shard are sorted by tag (an ordered hash
+ * table: Amble and Knuth, Ordered hash tables, The Computer Journal 17, 1974):
+ * the home of a tag is tag * cap / 2^26, an entry lies at its home or in the
+ * next free slot after it, and a search ends at the first greater tag.  Thus a
+ * search in a table that is four fifths full takes about three steps, and a
+ * shard grows in one pass, into memory that another shard has left.  Equal tags
+ * are in the order in which they were added.
  *
- * A tag is a hint: who asks compares what lies at the places.
+ * A tag is only a hint: the caller compares the contents of the places.
  *
- * One thread adds, and looks entries up as it likes.  Others look them up while
- * they hold the index, which keeps slots from moving elsewhere, but not entries
- * from moving in them, one slot up: so an entry that is being added, or that
- * one moves, may be missed, or be met twice, and no other is.
+ * One thread adds entries, and may look them up at any time.  Other threads
+ * look them up between index_hold and index_release, which keeps slots from
+ * being replaced, but not entries from moving up by one slot.  They may
+ * therefore miss, or see twice, an entry that is being added or moved, but not
+ * others.
  */
 #include "index.h"
 #include "snap.h"
@@ -32,16 +33,16 @@
 enum {
 	PLACEBITS = 38,
 	TAGBITS = 26,
-	SLACK = 64,		/* slots behind the last home */
+	SLACK = 64,		/* slots after the last home */
 	FIRSTCAP = 448,
-	LARGE = 4096,		/* below, a shard doubles */
-	ROOM = 256 * 1024	/* bytes of addresses for a small shard */
+	LARGE = 4096,		/* smaller shards double in size */
+	ROOM = 256 * 1024	/* least bytes of address space for a shard */
 };
 
 #define EMPTY		UINT64_MAX
 
 /*
- * Return the entry of a slot, which another thread may be setting.
+ * Return the entry in slot, which another thread may be setting.
  */
 static uint64_t
 slot_get(const uint64_t *slot)
@@ -74,7 +75,7 @@ shard_of(const struct index *ix, uint64_t hash)
 }
 
 /*
- * Make an index, of nothing.
+ * Initialize *ix as an empty index.
  */
 void
 index_init(struct index *ix)
@@ -84,7 +85,7 @@ index_init(struct index *ix)
 	memset(ix, 0, sizeof *ix);
 	pthread_rwlockattr_init(&attr);
 #ifdef __GLIBC__
-	/* who adds is not to wait for as long as anyone looks something up */
+	/* do not let lookups delay the thread that adds */
 	pthread_rwlockattr_setkind_np(&attr,
 	    PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
 #endif
@@ -101,7 +102,7 @@ shard_free(struct shard *sh)
 }
 
 /*
- * Free the memory of ix, which is all zero then.
+ * Free the memory of ix, and set it to zero.
  */
 void
 index_free(struct index *ix)
@@ -116,7 +117,7 @@ index_free(struct index *ix)
 }
 
 /*
- * Have entries looked up by another thread than the one that adds, until
+ * Allow this thread, other than the one that adds, to look entries up until
  * index_release.
  */
 void
@@ -132,7 +133,7 @@ index_release(struct index *ix)
 }
 
 /*
- * Return how many bytes the index takes.
+ * Return the number of bytes that the index takes.
  */
 size_t
 index_bytes(const struct index *ix)
@@ -145,7 +146,7 @@ index_bytes(const struct index *ix)
 }
 
 /*
- * Where an entry of this tag goes: behind those of smaller and equal tags.
+ * Return the slot for a new entry with this tag: after smaller and equal tags.
  */
 static size_t
 shard_place(const struct shard *sh, uint64_t tag)
@@ -159,9 +160,9 @@ shard_place(const struct shard *sh, uint64_t tag)
 }
 
 /*
- * Give a shard memory, of which nothing is written yet, for cap homes and the
- * slack behind them: that of the index that is spare, if it has room, or new,
- * with addresses for more.  Return 0; -1 with errstr.
+ * Set up shard sh with uninitialized memory for cap homes and the slack after
+ * them: the spare memory of ix if that is large enough, or new memory with
+ * extra address space.  Return 0, or -1 with errstr set.
  */
 static int
 shard_map(struct index *ix, struct shard *sh, size_t cap)
@@ -191,9 +192,8 @@ shard_map(struct index *ix, struct shard *sh, size_t cap)
 }
 
 /*
- * Put the entries of shard from into another, which has more homes, to their
- * homes there or behind them.  Return true; or false where the last would fill
- * the last slot, which is to stay empty.
+ * Move the entries of shard from to sh, which has more homes.  Return false if
+ * they would fill the last slot, which must stay empty.
  */
 static bool
 shard_spread(struct shard *sh, const struct shard *from)
@@ -221,8 +221,8 @@ shard_spread(struct shard *sh, const struct shard *from)
 }
 
 /*
- * Give a shard of an index room for more: other memory, and what it had is
- * spare for the next one.  Return 0; -1 with errstr.
+ * Enlarge shard sh of ix by moving it to other memory; its old memory becomes
+ * spare.  Return 0, or -1 with errstr set.
  */
 static int
 shard_grow(struct index *ix, struct shard *sh)
@@ -248,7 +248,8 @@ shard_grow(struct index *ix, struct shard *sh)
 }
 
 /*
- * Add a place, below MAX_PLACE, under a hash.
+ * Add place, which is below MAX_PLACE, under hash.  Return 0, or -1 with errstr
+ * set.
  */
 int
 index_add(struct index *ix, uint64_t hash, uint64_t place)
@@ -268,7 +269,7 @@ index_add(struct index *ix, uint64_t hash, uint64_t place)
 		i = shard_place(sh, tag);
 		for (end = i; sh->slot[end] != EMPTY; end++)
 			continue;
-		if (end < last)	/* the last slot stays empty: a sentinel */
+		if (end < last)	/* keep the last slot empty, as a sentinel */
 			break;
 		if (shard_grow(ix, sh) == -1)
 			return -1;
@@ -281,8 +282,8 @@ index_add(struct index *ix, uint64_t hash, uint64_t place)
 }
 
 /*
- * Return the first place under a hash, or PLACE_NONE; index_next gives the
- * others.  The cursor is good until the next index_add.
+ * Return the first place under hash, or PLACE_NONE; index_next returns the
+ * others.  The cursor is valid until the next index_add.
  */
 uint64_t
 index_first(const struct index *ix, uint64_t hash, struct cursor *c)
@@ -302,7 +303,7 @@ index_first(const struct index *ix, uint64_t hash, struct cursor *c)
 }
 
 /*
- * Return the next place of the hash that index_first was given, or PLACE_NONE.
+ * Return the next place of the hash given to index_first, or PLACE_NONE.
  */
 uint64_t
 index_next(struct cursor *c)
@@ -319,7 +320,7 @@ index_next(struct cursor *c)
 }
 
 /*
- * Have the memory of a hash's slots at hand soon.
+ * Prefetch the slots of hash into the cache.
  */
 void
 index_prefetch(const struct index *ix, uint64_t hash)

@@ -1,5 +1,5 @@
 /*
- * The index from hashes to places, private to dedup.
+ * Index from hashes to places, private to dedup.
  */
 #ifndef INDEX_H
 #define INDEX_H
@@ -11,24 +11,25 @@
 enum { SHARDS = 64 };
 
 struct shard {
-	uint64_t	*slot;	/* owned; mapped */
-	size_t		 cap;	/* home slots; a few more lie behind them */
+	uint64_t	*slot;	/* owned; from mmap(2) */
+	size_t		 cap; /* number of home slots; a few more follow them */
 	size_t		 n;
-	size_t		 size;	/* bytes that it takes */
-	size_t		 room;	/* bytes of addresses that it has */
+	size_t		 size;	/* bytes of slots in use as memory */
+	size_t		 room;	/* bytes of address space at slot */
 };
 
 struct index {
 	struct shard	 shard[SHARDS];
-	struct shard	 spare;	/* memory for the next that grows, or none */
-	pthread_rwlock_t moving; /* writes: slots get another place */
+	struct shard	 spare;	/* memory to be used by the next shard that
+				   grows, or empty */
+	pthread_rwlock_t moving; /* write-locked while slots are replaced */
 };
 
-/* places are below this: 2^38 kilobytes, 256 TiB */
+/* limit for places: 2^38 kilobytes, 256 TiB */
 #define MAX_PLACE	(((uint64_t)1 << 38) - 1)
 #define PLACE_NONE	UINT64_MAX
 
-struct cursor {			/* a walk over the places of one hash */
+struct cursor {			/* position among the places of one hash */
 	const struct shard *shard;
 	size_t		 i;
 	uint64_t	 tag;

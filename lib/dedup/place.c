@@ -1,5 +1,5 @@
 /*
- * Places: every kilobyte of a snapshot has one, its number in the order of
+ * Places: each kilobyte of a snapshot has one, its number in the order of
  * description.
  */
 #include "bisect.h"
@@ -7,7 +7,7 @@
 #include "vec.h"
 
 /*
- * Give a segment the next places.  Return 0; or -1 with errstr.
+ * Assign the next places to segment seg.  Return 0, or -1 with errstr set.
  */
 int
 place_give(struct dedup *d, const struct segment *seg)
@@ -24,15 +24,15 @@ place_give(struct dedup *d, const struct segment *seg)
 }
 
 /*
- * Return the segment that a place is in.  *last is where the one was that was
- * asked for before, at first 0; each thread has its own.
+ * Return the segment that contains place.  *last caches the index of the last
+ * answer; each thread has its own, at first 0.
  */
 const struct described *
 place_segment(const struct dedup *d, uint64_t place, size_t *last)
 {
 	const struct described *at;
 
-	at = &d->desc[*last];		/* it is the same for long */
+	at = &d->desc[*last];		/* mostly the same segment */
 	if (place >= at->place && place - at->place < segment_kb(at->seg))
 		return at;
 	*last = BISECT(d->desc, d->ndesc, place, place) - 1;
@@ -40,9 +40,9 @@ place_segment(const struct dedup *d, uint64_t place, size_t *last)
 }
 
 /*
- * Return the source that a place is read from, NULL for zeros; set *loc to
- * where in it, and *n to how many kilobytes follow in the same extent, itself
- * included.  *last is as above.
+ * Return the source of the kilobyte at place, NULL for zeros.  Set *loc to its
+ * location in the source, and *n to the number of kilobytes from it to the end
+ * of its extent.  *last is as for place_segment.
  */
 struct source *
 place_source(const struct dedup *d, uint64_t place, size_t *last,
@@ -61,9 +61,9 @@ place_source(const struct dedup *d, uint64_t place, size_t *last,
 }
 
 /*
- * Return true if the pages of a segment can be referred to: not where an
- * address may mean a page of another, nor those of a text of several, of which
- * the readers of Plan 9 know the last one alone.
+ * Return true if references may point to pages of s.  They may not if another
+ * segment has some of its addresses, or if it is one of several segments of a
+ * text, of which Plan 9's readers know only the last.
  */
 bool
 segment_referable(const struct segment *s)
@@ -73,8 +73,9 @@ segment_referable(const struct segment *s)
 }
 
 /*
- * Return true if a page must be written whatever else is like it: the last page
- * of a section, and a short one, whose like would have to be as short.
+ * Return true if page kb of seg must be written even if it equals another: the
+ * last page of a section, or a short page, since both pages would have to be
+ * short.
  */
 bool
 page_unshared(const struct dedup *d, const struct segment *seg, uint64_t kb)
