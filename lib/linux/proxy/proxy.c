@@ -38,7 +38,7 @@ static struct lane lanes[PROXY_LANES] = {
 static struct {
 	pid_t		 pid[MAX_LEFT];
 	size_t		 n;
-	pid_t		 keeper; /* one of them, which undoes what it did */
+	pid_t		 unlocker; /* one of them, which undoes what it did */
 } behind;			/* under proxies.lock */
 
 /*
@@ -195,7 +195,7 @@ lane_abandon(struct lane *p)
 	    behind.n < MAX_LEFT)
 		behind.pid[behind.n++] = p->pid;
 	if (p == &lanes[PROXY_UNLOCKER])
-		behind.keeper = p->pid;
+		behind.unlocker = p->pid;
 	pthread_mutex_unlock(&proxies.lock);
 	p->pid = 0;
 }
@@ -312,9 +312,9 @@ lanes_end(void)
 		now = now_ms();
 		child_await(behind.pid[i], now < until ? until - now : 0);
 	}
-	if (behind.keeper != 0)
-		child_await(behind.keeper, proxies.most / MS);
+	if (behind.unlocker != 0)
+		child_await(behind.unlocker, proxies.most / MS);
 	behind.n = 0;
-	behind.keeper = 0;
+	behind.unlocker = 0;
 	proxies.on = proxies.held = false;
 }

@@ -26,7 +26,7 @@ struct resource {
 					   epoll set of pid has; borrowed */
 	uint64_t	 id;	/* in the record */
 	bool		 unsure; /* it may be one with others */
-	bool		 told;	/* in the record of a process */
+	bool		 recorded;	/* in the record of a process */
 };
 
 RB_HEAD(resources, resource);

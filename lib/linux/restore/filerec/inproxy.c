@@ -84,7 +84,7 @@ static void
 reply_add(struct filerec *t, struct proxy_asked *q)
 {
 	struct files *f = t->live->files;
-	struct inproxy_reply told;
+	struct inproxy_reply reply;
 	struct bytes answer;
 
 	if (q->rc == -1 || bulk_finish(&q->to, &answer.data, &answer.len) ==
@@ -97,14 +97,14 @@ reply_add(struct filerec *t, struct proxy_asked *q)
 		    "no answer in time" : q->why);
 		return;
 	}
-	memcpy(&told, answer.data, sizeof told);
-	f->budget -= told.spent < f->budget ? told.spent : f->budget;
-	memcpy(t->why, told.why, sizeof t->why);
-	t->out.failed |= told.failed;
-	buf_add(&t->out, answer.data + sizeof told, told.len);
-	if (*told.name != '\0')
-		filelist_copy(t->data, told.name, answer.data + sizeof told +
-		    told.len, answer.len - sizeof told - told.len);
+	memcpy(&reply, answer.data, sizeof reply);
+	f->budget -= reply.spent < f->budget ? reply.spent : f->budget;
+	memcpy(t->why, reply.why, sizeof t->why);
+	t->out.failed |= reply.failed;
+	buf_add(&t->out, answer.data + sizeof reply, reply.len);
+	if (*reply.name != '\0')
+		filelist_copy(t->data, reply.name, answer.data + sizeof reply +
+		    reply.len, answer.len - sizeof reply - reply.len);
 	free(answer.data);
 }
 

@@ -141,14 +141,14 @@ dir_begin(struct cgrec *g, int dir, const char *path)
 	const int n = (int)(list->end - list->s);
 	struct stat st;
 	char *key;
-	bool told;
+	bool recorded;
 
 	if (g->left == 0 || g->text.len > MAX_TEXT || fstat(dir, &st) == -1 ||
 	    asprintf(&key, "cgroup %.*s %s", n, list->s, path) == -1)
 		return false;
-	told = space_recorded(g->l, key);
+	recorded = space_recorded(g->l, key);
 	free(key);
-	if (told)
+	if (recorded)
 		return false;
 	g->left--;
 	buf_printf(&g->text, "directory %.*s %o %u %u %s\n", n == 0 ? 1 : n,

@@ -119,15 +119,15 @@ directories_record(struct live *l, struct filelist *rec)
 	struct cgroupline line;
 	struct scan t;
 	char *all;
-	bool told;
+	bool recorded;
 
 	if ((f = filelist_find(rec, "cgroup")) == NULL || f->data == NULL ||
 	    asprintf(&all, "cgroups %.*s", (int)f->len,
 	    (const char *)f->data) == -1)
 		return;
-	told = space_recorded(l, all);
+	recorded = space_recorded(l, all);
 	free(all);
-	if (told)
+	if (recorded)
 		return;
 	if (proc_read(getpid(), 0, "mountinfo", &g.mounts) == -1) {
 		filelist_lose(rec, "cgroups/directories");

@@ -24,7 +24,7 @@ struct sysv {			/* of an IPC namespace */
 	struct buf	 limits; /* owned; lines of the record */
 	struct filelist	 rest;	/* owned; of one that is not the machine's,
 				   until a record has it: */
-	bool		 told;
+	bool		 recorded;
 };
 
 /*
@@ -188,7 +188,7 @@ sysv_record(struct live *l, const struct lproc *p, const struct task *t,
 	const struct vma *m;
 	const uint64_t ns = ns_number(p->mmtid, "ipc");
 	size_t i;
-	bool tell;
+	bool record;
 
 	/* in the machine's, what is not attached belongs to others, too */
 	if (p->core == NULL && ns != 0 && ns != SPACE_FIRST &&
@@ -196,9 +196,9 @@ sysv_record(struct live *l, const struct lproc *p, const struct task *t,
 		filelist_text(to, "sysvipc/why", "%s\n", snap_errstr());
 		return;
 	}
-	if ((tell = v != NULL && !v->told)) {
+	if ((record = v != NULL && !v->recorded)) {
 		filelist_join(to, &v->rest);
-		v->told = true;
+		v->recorded = true;
 	}
 	for (i = 0; i < t->vma.n; i++) {
 		m = &t->vma.v[i];
@@ -213,7 +213,7 @@ sysv_record(struct live *l, const struct lproc *p, const struct task *t,
 		    (unsigned int)g.o.key, g.o.mode, g.size, g.o.uid, g.o.gid,
 		    g.o.cuid, g.o.cgid, g.attached);
 	}
-	if (b.len > 0 || tell)
+	if (b.len > 0 || record)
 		filelist_copy(to, "sysvipc/limits", v->limits.data,
 		    v->limits.len);
 	if (b.len > 0)

@@ -208,7 +208,7 @@ static const struct {
 	const char *link;	/* behind "anon_inode:" */
 	const char *type;
 	bool dup;		/* its close has no effect */
-	void (*tell)(struct filerec *);
+	void (*record)(struct filerec *);
 } kinds[] = {
 	{ "[eventfd]", "eventfd", true, eventfd_record },
 	{ "[eventpoll]", "epoll", true, epoll_record },
@@ -238,7 +238,7 @@ anoninode_record(struct filerec *t)
 	    kinds[i].link[0] != '\0'; i++)
 		continue;
 	filerec_type(t, kinds[i].type);
-	kinds[i].tell(t);
+	kinds[i].record(t);
 	if (kinds[i].dup)
 		(void)filerec_dup(t);
 	return true;

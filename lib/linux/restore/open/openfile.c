@@ -186,7 +186,7 @@ batch_add(struct batch *b, const struct fdref *r, struct filelist *rec)
 	struct filerec *t;
 	char name[64];
 
-	if (r->file->told)
+	if (r->file->recorded)
 		return;
 	if (b->n == FILEREC_BATCH)
 		batch_end(b, rec);
@@ -195,8 +195,8 @@ batch_add(struct batch *b, const struct fdref *r, struct filelist *rec)
 	t->fd = r->fd;
 	t->file = r->file;
 	errno = 0;
-	r->file->told = file_record(t);
-	if (r->file->told) {
+	r->file->recorded = file_record(t);
+	if (r->file->recorded) {
 		b->n++;
 		return;
 	}

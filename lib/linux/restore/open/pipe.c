@@ -109,10 +109,10 @@ pipe_isread(struct filerec *t)
 {
 	struct resource *seen;
 
-	if ((seen = pipe_inode(t)) == NULL || seen->told ||
+	if ((seen = pipe_inode(t)) == NULL || seen->recorded ||
 	    (t->flags & ACCESS_MODE) == O_WRONLY)
 		return false;
-	seen->told = true;
+	seen->recorded = true;
 	return true;
 }
 

@@ -336,7 +336,7 @@ stream_whole(int fd, struct queue *q, uint64_t most)
  * Look at a socket, and set back its offset.  Return as struct queue has it.
  */
 static int
-queue_look(int fd, const struct order *o, int offset, struct queue *q)
+queue_look(int fd, const struct peek_request *o, int offset, struct queue *q)
 {
 	int done;
 
@@ -358,7 +358,7 @@ int
 queue_serve(struct serving *s)
 {
 	static struct queue *q;
-	struct order o;
+	struct peek_request o;
 	int offset;
 
 	memcpy(&o, s->arg, sizeof o);

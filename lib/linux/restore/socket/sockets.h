@@ -107,7 +107,7 @@ struct queue {
 	uint8_t	 data[MAX_QUEUE];
 };
 
-struct order {
+struct peek_request {
 	bool		 stream;
 	uint64_t	 most;	/* what it may cost */
 };
@@ -122,7 +122,7 @@ void		 passed_free(struct files *);
 bool		 tcphold_has(const struct files *f, uint64_t ino);
 
 /* tcplock.c: what locks connections, and unlocks them */
-struct held {			/* a connection, as the keeper has it */
+struct heldconn {			/* a connection, as the keeper has it */
 	int		 fd;	/* owned; a duplicate of its socket */
 	int		 reuse;	/* SO_REUSEADDR, which TCP_REPAIR resets */
 	struct sockaddr_in6 end[2]; /* of IPv4, too: its own, the other one */
@@ -130,7 +130,7 @@ struct held {			/* a connection, as the keeper has it */
 
 struct heldset {		/* those of a network namespace, as well */
 	uint64_t	 ns;	/* its inode */
-	struct held	*v;	/* owned */
+	struct heldconn	*v;	/* owned */
 	size_t		 n;
 };
 
@@ -152,8 +152,8 @@ int		 tcpunlock_lock(struct netspace *ns, enum tcplocker by);
 void		 tcpunlock_end(bool undo);
 
 /* tcpstate.c */
-bool		 repair_on(const struct held *v);
-void		 repair_off(const struct held *v);
+bool		 repair_on(const struct heldconn *v);
+void		 repair_off(const struct heldconn *v);
 void		 tcpstate_record(struct filerec *);
 
 #endif

@@ -24,7 +24,7 @@ struct ends {			/* of a connection, in words */
 };
 
 static void
-ends_set(struct ends *e, const struct held *v)
+ends_set(struct ends *e, const struct heldconn *v)
 {
 	const struct sockaddr_in6 *a;
 	const void *p;

@@ -38,7 +38,7 @@ struct stream {
  * TCP_REPAIR.  Return false if it cannot, or we may not.
  */
 bool
-repair_on(const struct held *v)
+repair_on(const struct heldconn *v)
 {
 	const int on = 1;
 
@@ -50,7 +50,7 @@ repair_on(const struct held *v)
  * not be in it.
  */
 void
-repair_off(const struct held *v)
+repair_off(const struct heldconn *v)
 {
 	const int off[2] = { REPAIR_OFF_NO_WP, 0 };
 
@@ -161,7 +161,7 @@ stream_record(struct filerec *t, struct stream *s)
 void
 tcpstate_record(struct filerec *t)
 {
-	struct held v = { .fd = t->dup };
+	struct heldconn v = { .fd = t->dup };
 	struct stream s = { 0 };
 	int offset, rc;
 

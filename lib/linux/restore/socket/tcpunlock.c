@@ -32,7 +32,7 @@ struct keptset {			/* in the keeper: a namespace */
 static struct {
 	struct keptset	*v;	/* owned */
 	size_t		 n;
-} keeper;
+} unlocker;
 
 /*
  * Return those of a namespace, or NULL with errstr.
@@ -43,12 +43,12 @@ kept_get(uint64_t ns)
 	struct keptset *k;
 	size_t i;
 
-	for (i = 0; i < keeper.n; i++)
-		if (keeper.v[i].set.ns == ns)
-			return &keeper.v[i];
-	if (VEC_ROOM(keeper.v, keeper.n) == -1)
+	for (i = 0; i < unlocker.n; i++)
+		if (unlocker.v[i].set.ns == ns)
+			return &unlocker.v[i];
+	if (VEC_ROOM(unlocker.v, unlocker.n) == -1)
 		return NULL;
-	k = &keeper.v[keeper.n++];
+	k = &unlocker.v[unlocker.n++];
 	memset(k, 0, sizeof *k);
 	k->set.ns = ns;
 	return k;
@@ -84,13 +84,13 @@ scripts_run(const struct keptset *k, size_t kind, int sock)
  * Undo all when the keeper ends.
  */
 static void
-keeper_undo(void)
+unlocker_undo(void)
 {
 	const struct keptset *k;
 	size_t i, c;
 
-	for (i = 0; i < keeper.n; i++) {
-		k = &keeper.v[i];
+	for (i = 0; i < unlocker.n; i++) {
+		k = &unlocker.v[i];
 		for (c = 0; c < k->set.n; c++)
 			repair_off(&k->set.v[c]);
 		(void)scripts_run(k, 1, -1);
@@ -102,7 +102,7 @@ keeper_undo(void)
  * is.
  */
 static bool
-held_set(struct held *v, int fd)
+heldconn_set(struct heldconn *v, int fd)
 {
 	struct tcp_info info;
 	socklen_t len;
@@ -138,18 +138,18 @@ static int
 look_serve(struct serving *s)
 {
 	struct keptset *k;
-	struct held v;
+	struct heldconn v;
 	uint64_t ns;
 	bool is;
 
 	memcpy(&ns, s->arg, sizeof ns);
-	if ((is = held_set(&v, s->fd))) {
+	if ((is = heldconn_set(&v, s->fd))) {
 		if ((k = kept_get(ns)) == NULL ||
 		    VEC_ROOM(k->set.v, k->set.n) == -1)
 			return -1;
 		k->set.v[k->set.n++] = v;
 		s->fd = -1;
-		serve_end(keeper_undo);
+		serve_end(unlocker_undo);
 	}
 	serve_put(s, &is, sizeof is);
 	return 0;
@@ -192,9 +192,9 @@ repair_serve(struct serving *s)
 	size_t i, c;
 
 	(void)s;
-	for (i = 0; i < keeper.n; i++)
-		for (c = 0; c < keeper.v[i].set.n; c++)
-			(void)repair_on(&keeper.v[i].set.v[c]);
+	for (i = 0; i < unlocker.n; i++)
+		for (c = 0; c < unlocker.v[i].set.n; c++)
+			(void)repair_on(&unlocker.v[i].set.v[c]);
 	return 0;
 }
 
@@ -205,7 +205,7 @@ static int
 leave_serve(struct serving *s)
 {
 	(void)s;
-	keeper.n = 0;
+	unlocker.n = 0;
 	return 0;
 }
 
@@ -215,7 +215,7 @@ leave_serve(struct serving *s)
  * or -1 with errstr.
  */
 static int
-keeper_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,
+unlocker_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,
     size_t size)
 {
 	static const struct proxy_key k = { KEY_SPACE, 0,
@@ -235,7 +235,7 @@ tcpunlock_add(const struct netspace *ns, int fd)
 {
 	bool is = false;
 
-	return keeper_ask(look_serve, &ns->ino, sizeof ns->ino, fd, &is,
+	return unlocker_ask(look_serve, &ns->ino, sizeof ns->ino, fd, &is,
 	    sizeof is) == -1 ? -1 : is;
 }
 
@@ -252,7 +252,7 @@ tcpunlock_lock(struct netspace *ns, enum tcplocker by)
 	if ((fd = proc_open(ns->first, 0, "ns/net", O_RDONLY)) == -1)
 		return errstr_set("their network namespace cannot be had");
 	ns->by = by;
-	ns->locked = keeper_ask(lock_serve, &q, sizeof q, fd, ns->table,
+	ns->locked = unlocker_ask(lock_serve, &q, sizeof q, fd, ns->table,
 	    sizeof ns->table) != -1;
 	close(fd);
 	return ns->locked ? 0 : -1;
@@ -266,7 +266,7 @@ void
 tcpunlock_repair(void)
 {
 	if (proxy_process(PROXY_UNLOCKER) != 0)
-		(void)keeper_ask(repair_serve, NULL, 0, -1, NULL, 0);
+		(void)unlocker_ask(repair_serve, NULL, 0, -1, NULL, 0);
 }
 
 /*
@@ -279,6 +279,6 @@ tcpunlock_end(bool undo)
 	if (proxy_process(PROXY_UNLOCKER) == 0)
 		return;
 	if (!undo)
-		(void)keeper_ask(leave_serve, NULL, 0, -1, NULL, 0);
+		(void)unlocker_ask(leave_serve, NULL, 0, -1, NULL, 0);
 	proxy_close(PROXY_UNLOCKER);
 }

@@ -105,7 +105,7 @@ int
 unixqueue_read(struct filerec *t, unsigned int type, struct buf *b)
 {
 	uint64_t *budget = &t->live->files->budget;
-	const struct order o = { .stream = type == SOCK_STREAM,
+	const struct peek_request o = { .stream = type == SOCK_STREAM,
 	    .most = *budget < MAX_QUEUE ? *budget : MAX_QUEUE };
 	struct pollfd p = { .fd = t->dup, .events = POLLIN | POLLRDHUP };
 	const struct queue *q;
