@@ -1,11 +1,12 @@
 /*
- * What all kinds of open files have in common: the lines that each may have,
- * what its fdinfo says, and a duplicate of it.
+ * Build the record of an open file: the lines that every kind of file may have,
+ * parsing of its fdinfo, and a duplicate of its descriptor.
  *
- * Some facts are told only to who has the file open.  They are asked of a
- * duplicate, pidfd_getfd(2), that is closed at once: never one of a device or
- * a regular file, whose close may have an effect, or wait for a server; but of
- * one that has a lease and lies on this machine.
+ * Some facts are available only through a descriptor.  They are read from a
+ * duplicate, pidfd_getfd(2), that is closed at once.  Devices and regular files
+ * are never duplicated, because closing one may have side effects or wait for a
+ * file server.  The exception is a regular file with a lease on a local file
+ * system.
  */
 #include "calls.h"
 #include "filerec.h"
@@ -21,13 +22,13 @@
 
 #define DELETED " (deleted)"
 
-/* as in linux/fcntl.h, which does not go with fcntl.h */
+/* from linux/fcntl.h, which conflicts with fcntl.h */
 enum { GETOWNER_UIDS = 17 };
 
 /*
- * Note why file t cannot be told of in full, in words for a user, made of fmt
- * as printf(3) does: they are the line "why", and only those of the first call
- * count.
+ * Set the reason why the record of t is incomplete: a message for the user,
+ * formatted as by printf(3), for the line "why".  Only the first call has an
+ * effect.
  */
 void
 tell_why(struct filerec *t, const char *fmt, ...)
@@ -42,7 +43,7 @@ tell_why(struct filerec *t, const char *fmt, ...)
 }
 
 /*
- * Write the line that file t begins with: of what type it is.
+ * Append the first line of the record of t, the type of the file.
  */
 void
 filerec_type(struct filerec *t, const char *type)
@@ -51,8 +52,8 @@ filerec_type(struct filerec *t, const char *type)
 }
 
 /*
- * Tell of t, as the line key, a number that an ioctl(2) of t->dup with that
- * request gives, unless it is 0.
+ * Append a line with key and the int that ioctl(2) request returns for t->dup,
+ * unless it is 0 or the call fails.
  */
 void
 filerec_ioctl(struct filerec *t, const char *key, unsigned long request)
@@ -64,8 +65,8 @@ filerec_ioctl(struct filerec *t, const char *key, unsigned long request)
 }
 
 /*
- * Find the first line of info, a text of fdinfo, that begins with key.  Return
- * what stands behind that, or NULL where there is none.
+ * Return the text after key on the first line of info, the text of fdinfo, that
+ * begins with key.  Return NULL if there is none, or if info is NULL.
  */
 const char *
 info_find(const char *info, const char *key)
@@ -83,8 +84,8 @@ info_find(const char *info, const char *key)
 }
 
 /*
- * Tell of the signals that a file was asked to send, by F_SETOWN and F_SETSIG
- * of fcntl(2).
+ * Record the owner and signal that F_SETOWN and F_SETSIG of fcntl(2) set for
+ * the file.
  */
 static void
 owner_record(struct filerec *t)
@@ -107,8 +108,8 @@ owner_record(struct filerec *t)
 }
 
 /*
- * Have a duplicate of a file in t->dup, and tell what only that tells of any
- * kind.  Return false, and say why, where there is none to be had.
+ * Duplicate the descriptor of t into t->dup, and record its F_SETOWN owner.
+ * Return false, and set the reason in t, if it cannot be duplicated.
  */
 bool
 filerec_dup(struct filerec *t)
@@ -132,13 +133,13 @@ filerec_dup(struct filerec *t)
 }
 
 /*
- * Return whom the proxy of a lane asks about file t: its words for a user are
- * in what, of size bytes.
+ * Return the key under which proxy number lane is asked about file t.  what, of
+ * size bytes, is set to a description of the file for messages.
  */
 struct proxy_key
 filerec_key(const struct filerec *t, size_t lane, char *what, size_t size)
 {
-	/* both ends of a pipe have one lock */
+	/* both ends of a pipe share one lock */
 	const struct proxy_key k = { KEY_OPEN, S_ISFIFO(t->mode) ?
 	    UINT64_C(1) << 63 | t->ino : t->file->id, what, lane };
 
@@ -147,15 +148,15 @@ filerec_key(const struct filerec *t, size_t lane, char *what, size_t size)
 }
 
 /*
- * Have the proxy of a lane run fn with len bytes of arg and a duplicate of fd,
- * unless that is -1, to find out something of file t.  *answer is the
- * caller's.  Return 0, or -1 with errstr.
+ * Have proxy number lane run fn with len bytes of arg, and a duplicate of fd
+ * unless that is -1, and wait for its answer about file t.  The caller frees
+ * answer->data.  Return 0, or -1 with errstr set.
  */
 int
 filerec_ask(struct filerec *t, size_t lane, proxy_fn fn, const void *arg,
     size_t len, int fd, struct bytes *answer)
 {
-	struct bulk b = { .full = true };	/* in memory */
+	struct bulk b = { .full = true };	/* kept in memory */
 	char what[256];
 	const struct proxy_key k = filerec_key(t, lane, what, sizeof what);
 	int rc;
@@ -169,8 +170,9 @@ filerec_ask(struct filerec *t, size_t lane, proxy_fn fn, const void *arg,
 }
 
 /*
- * Tell of t the path that the file has or had, from what its link below /proc
- * says.
+ * Append the path of the file, taken from link, the text of its link in /proc:
+ * as a line "path", or in hexadecimal as "pathbytes" if it has a newline.  The
+ * suffix " (deleted)" is removed.
  */
 void
 filerec_path(struct filerec *t, const char *link)

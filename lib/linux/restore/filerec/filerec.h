@@ -1,5 +1,5 @@
 /*
- * What is told of an open file description: what all kinds of them have.
+ * Records of open file descriptions: declarations for all kinds of files.
  */
 #ifndef FILEREC_H
 #define FILEREC_H
@@ -10,53 +10,59 @@
 #include <linux/kcmp.h>
 
 /*
- * A resource of the kernel that descriptors or processes have in common, as
- * kcmp(2) calls it: an open file description, a table of descriptors ...
+ * A kernel resource that descriptors or processes can share: an open file
+ * description, a descriptor table and other types of kcmp(2), or an inode.
  */
-enum { RESOURCE_INODE = 1000 };	/* kinds are these and those of kcmp(2) */
+enum { RESOURCE_INODE = 1000 };	/* a kind beyond the types of kcmp(2) */
 
 struct resource {
 	RB_ENTRY(resource)	 entry;
 	int		 kind;
-	uint64_t	 dev;	/* of a file or an inode; else 0 */
+	uint64_t	 dev;	/* device number of a file or inode; else 0 */
 	uint64_t	 ino;
-	pid_t		 pid;	/* a thread of whom has it, */
-	unsigned long	 fd;	/* and as which descriptor */
-	const struct kcmp_epoll_slot *slot; /* of a key: it is what this
-					   epoll set of pid has; borrowed */
-	uint64_t	 id;	/* in the record */
-	bool		 unsure; /* it may be one with others */
-	bool		 recorded;	/* in the record of a process */
+	pid_t		 pid;	/* a thread that has it open */
+	unsigned long	 fd;	/* descriptor number in pid */
+	const struct kcmp_epoll_slot *slot; /* borrowed; in a key only: the
+					       file that an epoll set of pid
+					       watches */
+	uint64_t	 id;	/* its number in the record */
+	bool		 unsure; /* kcmp(2) failed: may be identical to
+				    another */
+	bool		 recorded; /* already in the record of a process */
 };
 
 RB_HEAD(resources, resource);
 
 struct fdref {			/* a descriptor */
 	int		 fd;
-	unsigned int	 mode;	/* of stat(2) */
+	unsigned int	 mode;	/* st_mode of stat(2) */
 	struct resource	*file;	/* borrowed */
 };
 
-struct fdset {			/* those of a process, ascending */
-	pid_t		 pid;	/* a thread of it */
+struct fdset {			/* descriptors of a process, in ascending
+				   order */
+	pid_t		 pid;	/* a thread of the process */
 	struct fdref	*v;	/* owned */
 	size_t		 n;
 };
 
 struct files {
 	struct resources	 resources;
-	uint64_t	 budget; /* of MAX_QUEUES, what is left */
-	uint64_t	 nfile;	/* open file descriptions */
+	uint64_t	 budget; /* bytes of queues that may still be read;
+				    at first MAX_QUEUES */
+	uint64_t	 nfile;	/* number of open file descriptions */
 	struct fdset	*set;	/* owned */
 	size_t		 nset;
 	struct netspace	*net;	/* owned; network namespaces */
-	pid_t		 peeker; /* whose descriptors are told of; 0: none */
-	int		 peekerfd; /* owned; a pidfd of it, or -1 */
-	struct fdref	*passed; /* owned; of lookers, those that no process
-				    has; modes, and files, borrowed */
+	pid_t		 peeker; /* socket peeker whose descriptors are being
+				    recorded; 0: none */
+	int		 peekerfd; /* owned; pidfd of peeker, or -1 */
+	struct fdref	*passed; /* owned; open files received from sockets
+				    that no process has; fd is a descriptor
+				    of a socket peeker */
 	size_t		 npassed;
-	size_t		 npassedrec;	/* of them */
-	struct freshsock *freshsock;	/* owned */
+	size_t		 npassedrec; /* how many of passed are recorded */
+	struct freshsock *freshsock; /* owned */
 	size_t		 nfreshsock;
 };
 
@@ -68,46 +74,51 @@ struct resource	*resource_find(struct files *, struct resource *);
 bool		 resource_same(struct resource *, struct resource *);
 void		 resources_free(struct files *);
 
-enum { FILEREC_BATCH = 32 };		/* of whom the proxy is asked at once */
+enum { FILEREC_BATCH = 32 };	/* files sent to the proxy at once */
 
 struct filerec;
 typedef void	(*filerec_fn)(struct filerec *t);
 
 /*
- * An open file description that is being told of.
+ * The record of an open file description while it is built.
  */
 struct filerec {
-	struct live	*live;	/* borrowed, as all here but where marked */
+	struct live	*live;	/* pointers are borrowed unless marked */
 	struct snap	*snap;
 	const struct lproc *proc;
 	const struct fdset *set;
 	const struct resource *file;
-	pid_t		 pid;	/* a thread that has it open, */
-	int		 pidfd;	/* and a pidfd of that, borrowed; -1: none */
+	pid_t		 pid;	/* a thread that has the file open */
+	int		 pidfd;	/* borrowed; pidfd of pid; -1: none */
 	bool		 tagged; /* its sockets must not be duplicated */
-	int		 fd;	/* as which descriptor */
-	int		 dup;	/* owned; ours of the same, or -1 */
-	char		*link;	/* owned; where /proc/PID/fd/N leads */
-	char		*info;	/* owned; /proc/PID/fdinfo/N */
-	struct fdinfo	 fdinfo; /* the same, what all kinds have */
-	unsigned int	 flags;	/* of open(2) */
-	unsigned int	 mode;	/* these of stat(2) */
+	int		 fd;	/* descriptor number in pid */
+	int		 dup;	/* owned; our duplicate of the descriptor;
+				   -1: none */
+	char		*link;	/* owned; target of /proc/PID/fd/N */
+	char		*info;	/* owned; text of /proc/PID/fdinfo/N */
+	struct fdinfo	 fdinfo; /* info parsed: fields that all kinds have */
+	unsigned int	 flags;	/* open(2) flags */
+	unsigned int	 mode;	/* mode, dev and ino are of stat(2) */
 	uint64_t	 dev;
 	uint64_t	 ino;
-	unsigned int	 rmajor; /* of a device: which it is */
+	unsigned int	 rmajor; /* device number, if it is a device */
 	unsigned int	 rminor;
-	bool		 held;	/* a connection that goes along: tcphold.c */
-	bool		 reads;	/* a pipe of which the content is told */
-	filerec_fn	 proxyrec; /* what the proxy is to record, or NULL */
-	struct buf	 out;	/* owned; the lines so far */
-	char		 why[160]; /* the first reason; "": none */
-	struct filelist	*data;	/* pipe/INO and socket/INO */
+	bool		 held;	/* a TCP connection that moves with the
+				   process */
+	bool		 reads;	/* a pipe whose content is recorded */
+	filerec_fn	 proxyrec; /* function that the proxy runs for it, or
+				      NULL */
+	struct buf	 out;	/* owned; lines so far */
+	char		 why[160]; /* first reason why it is incomplete; "":
+				      none */
+	struct filelist	*data;	/* collects pipe/INO, socket/INO and
+				   stream/INO */
 };
 
-/* aside.c: what the proxy tells */
+/* inproxy.c: records made in the proxy */
 void		 filerec_viaproxy(struct filerec *v, size_t n);
 
-/* tell.c: what all kinds have */
+/* filerec.c: lines that all kinds of files have */
 void		 tell_why(struct filerec *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 void		 filerec_type(struct filerec *, const char *);

@@ -1,8 +1,8 @@
 /*
- * Telling of a file in the proxy: what is asked of a pipe, a socket or a
- * terminal may wait for a lock that a thread of a target has while it reads or
- * writes memory which nobody serves.  The proxy is asked of many files at once,
- * for to wait for an answer takes longer than to find it.
+ * Record open files in the proxy.  A call on a pipe, a socket or a terminal may
+ * wait for a lock that a thread of a target holds while it reads or writes
+ * memory whose pages never arrive.  Many files are sent to the proxy at once,
+ * because waiting for one answer takes longer than computing it.
  */
 #include "filerec.h"
 
@@ -11,24 +11,27 @@
 #include <string.h>
 #include <unistd.h>
 
-struct inproxy_request {			/* what is asked */
-	struct filerec	 t;	/* its pointers but aside mean nothing there */
-	pid_t		 pid;	/* these of its process */
-	pid_t		 mmtid;
-	bool		 move;	/* of the options */
+struct inproxy_request {	/* argument of inproxy_serve() */
+	struct filerec	 t;	/* only scalars and proxyrec are valid in the
+				   proxy */
+	pid_t		 pid;	/* of the process */
+	pid_t		 mmtid;	/* of the process */
+	bool		 move;	/* opts.move of the capture */
 	uint64_t	 budget;
 };
 
-struct inproxy_reply {		/* the lines of the file, */
-	uint64_t	 spent;	/* of the budget */
+struct inproxy_reply {		/* head of the answer */
+	uint64_t	 spent;	/* bytes taken from the budget */
 	char		 why[sizeof ((struct filerec *)NULL)->why];
 	bool		 failed; /* out of memory */
-	size_t		 len;	/* bytes of the lines */
-	char		 name[64]; /* and data that comes along; "": none */
+	size_t		 len;	/* size of the record's lines, which follow */
+	char		 name[64]; /* name of the data after the lines; "":
+				      none */
 };
 
 /*
- * Answer with what was told of t.
+ * Answer with the record of t: its lines, and the first file of t->data.  spent
+ * bytes were taken from the budget.
  */
 static void
 reply_put(struct serving *s, const struct filerec *t, uint64_t spent)
@@ -47,7 +50,8 @@ reply_put(struct serving *s, const struct filerec *t, uint64_t spent)
 }
 
 /*
- * Tell of a file for the proxy, which learns of sockets what we would.
+ * Run t->proxyrec for one file, in the proxy.  Network namespaces, and sockets
+ * to compare with, stay in files for the next request.
  */
 static int
 inproxy_serve(struct serving *s)
@@ -78,7 +82,8 @@ inproxy_serve(struct serving *s)
 }
 
 /*
- * Add the answer to q to what t has.
+ * Append the proxy's answer to q to the record t.  If there was none, set the
+ * reason in t.
  */
 static void
 reply_add(struct filerec *t, struct proxy_asked *q)
@@ -109,10 +114,10 @@ reply_add(struct filerec *t, struct proxy_asked *q)
 }
 
 /*
- * Have the proxy call aside of those of n files v, TELLINGS at the most, that
- * have one, and a duplicate.  What it tells is added to what each has.  The
- * proxy has t->dup, the numbers of t and its process, whether processes are
- * moved, and what it learned of other files.
+ * Have the proxy run proxyrec for each of the n files v (at most FILEREC_BATCH)
+ * that has one, on the duplicate t->dup, and append the lines that it returns
+ * to the record of the file.  The proxy gets the numbers in t, the process's
+ * pid and mmtid, opts.move and the budget; pointers in t are not valid there.
  */
 void
 filerec_viaproxy(struct filerec *v, size_t n)

@@ -1,6 +1,6 @@
 /*
- * Which resources of processes are one and the same: kcmp(2), which also has
- * an order of them, so that they can be kept in a tree.
+ * Find out which resources of processes are identical, with kcmp(2).  It also
+ * defines an order, so that the resources can be kept in a tree.
  */
 #include "filerec.h"
 #include "rbtree.h"
@@ -19,7 +19,7 @@ order(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-struct slots {			/* what is compared with a file */
+struct slots {			/* argument of slot_serve() */
 	pid_t		 pid[2];
 	unsigned long	 fd;
 	struct kcmp_epoll_slot slot;
@@ -39,8 +39,9 @@ slot_serve(struct serving *s)
 }
 
 /*
- * Compare file b with what is in an epoll set, which slot says: as kcmp(2).
- * The proxy does that: the kernel waits for the lock of the set.
+ * Compare file b with the file that process pid watches by the epoll set in
+ * slot, as kcmp(2) does.  The proxy makes the call, since the kernel waits for
+ * the lock of the epoll set.
  */
 static long
 slot_cmp(const struct resource *b, pid_t pid,
@@ -59,8 +60,8 @@ slot_cmp(const struct resource *b, pid_t pid,
 }
 
 /*
- * Compare a, a new resource or a key, with b, which is in the tree.  Where the
- * kernel does not tell, all are different, and count as unsure.
+ * Compare a, a new resource or a key, with b, which is in the tree.  If kcmp(2)
+ * fails they count as different, and both are marked unsure.
  */
 static int
 resource_cmp(struct resource *a, struct resource *b)
@@ -86,9 +87,9 @@ resource_cmp(struct resource *a, struct resource *b)
 TREE_GENERATE(resources, resource, entry, resource_cmp)
 
 /*
- * Return the resource of f that is the same as key, or else a copy of key,
- * which is added; it is marked as unsure where that cannot be known.  Return
- * NULL with errstr when memory runs out.
+ * Return the resource of f that is identical to key, or else add a copy of key
+ * and return that.  It is marked unsure if kcmp(2) could not compare it.
+ * Return NULL with errstr set if memory runs out.
  */
 struct resource *
 resource_get(struct files *f, const struct resource *key)
@@ -104,9 +105,9 @@ resource_get(struct files *f, const struct resource *key)
 }
 
 /*
- * Note in f the open file description that thread pid has as descriptor fd: set
- * *r to that.  Return 0; 1 if no other descriptor led to it before; or -1 with
- * errstr and errno.
+ * Add to f the open file description that thread pid has as descriptor fd, and
+ * set *r to it.  Return 0 if f already had it, 1 if it is new, or -1 with
+ * errstr and errno set.
  */
 int
 resource_fd(struct files *f, pid_t pid, int fd, struct fdref *r)
@@ -129,7 +130,7 @@ resource_fd(struct files *f, pid_t pid, int fd, struct fdref *r)
 }
 
 /*
- * Return the resource of f that is the same as key, or NULL.
+ * Return the resource of f that is identical to key, or NULL.
  */
 struct resource *
 resource_find(struct files *f, struct resource *key)
@@ -138,7 +139,7 @@ resource_find(struct files *f, struct resource *key)
 }
 
 /*
- * Return true if t is the same as the key, whatever it is.
+ * Return true if t and key are the same resource.
  */
 bool
 resource_same(struct resource *t, struct resource *key)

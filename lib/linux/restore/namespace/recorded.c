@@ -1,5 +1,6 @@
 /*
- * Namespaces of which a record tells what they have: once in a snapshot.
+ * Remember which namespaces are already in the record, so that each is recorded
+ * once in a snapshot.
  */
 #include "spaces.h"
 #include "vec.h"
@@ -9,12 +10,12 @@
 
 struct spacerec {
 	struct spacerec *next;	/* owned */
-	char		*ns;	/* owned; as its link tells */
+	char		*ns;	/* owned; the text of its link in /proc */
 };
 
 /*
- * Return true if a record of set l tells of the namespace whose link is ns, or
- * if memory runs out; if none did, note that one does now.
+ * Return true if l has already recorded the namespace with link ns, or if
+ * memory runs out.  Otherwise mark it as recorded and return false.
  */
 bool
 space_recorded(struct live *l, const char *ns)
@@ -35,7 +36,7 @@ space_recorded(struct live *l, const char *ns)
 }
 
 /*
- * Free what was noted of set l.
+ * Free the list of recorded namespaces of l.
  */
 void
 spaces_free(struct live *l)

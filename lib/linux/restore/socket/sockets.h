@@ -52,7 +52,7 @@ struct sockkind {		/* which a socket with such options is */
 	int		 protocol;
 };
 
-struct freshsock {			/* a new one of ours, to compare with */
+struct freshsock {		/* a new one of ours, to compare with */
 	struct sockkind	 what;
 	int		 fd;	/* owned; -1: it cannot be made */
 	int		*option; /* owned; as inetopt.c lists them */
