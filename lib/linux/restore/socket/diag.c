@@ -1,6 +1,6 @@
 /*
- * sock_diag(7), which tells of the sockets of a network namespace, asked in
- * that of a process.
+ * Query sock_diag(7), which describes the sockets of a network namespace, in
+ * the network namespace of a process.
  */
 #include "sockets.h"
 #include "vec.h"
@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * Return what f keeps of the network namespace of process pid, or NULL with
- * errstr.
+ * Return the entry of f for the network namespace of process pid, adding it if
+ * needed.  Return NULL with errstr set on error.
  */
 struct netspace *
 net_get(struct files *f, pid_t pid)
@@ -38,9 +38,9 @@ net_get(struct files *f, pid_t pid)
 }
 
 /*
- * Make a netlink socket in the network namespace of process pid, where this
- * thread goes for a moment if it is another than its own.  Return a
- * descriptor, or -1 with errstr.
+ * Open a sock_diag socket in the network namespace of process pid.  If it is
+ * not our own, this thread enters it and returns.  Return a descriptor, or -1
+ * with errstr set.
  */
 int
 diag_socket(pid_t pid)
@@ -52,14 +52,15 @@ diag_socket(pid_t pid)
 		return -1;
 	if ((fd = netlink_socket(NETLINK_SOCK_DIAG)) == -1)
 		errstr_sys("sock_diag");
-	/* where this fails, nothing here needs another network */
+	/* if it fails: nothing in this process needs another network
+	   namespace */
 	(void)visit_end(&v);
 	return fd;
 }
 
 /*
- * Return a socket in the network namespace of a process, which is kept until
- * another one is asked for; -1 with errstr.
+ * Return a sock_diag socket in the network namespace of the process of t, or -1
+ * with errstr set.  It stays open until one of another namespace is requested.
  */
 static int
 diag_get(struct filerec *t)
@@ -99,10 +100,10 @@ reply_take(void *arg, const struct netmessage *m)
 }
 
 /*
- * Send a request of sock_diag(7), of n bytes, in the namespace of t, and set *r
- * to what the answer has behind its head.  If place is not 0, all sockets of a
- * kind are asked for, and *r is the one that has the inode of t at that place.
- * Return false where there is none.
+ * Send request, n bytes of sock_diag(7), in the network namespace of t, and set
+ * *r to the body of the answer.  If place is not 0, dump all sockets of the
+ * kind and take the one with the inode of t at byte place.  Return false if
+ * there is no answer.
  */
 bool
 diag_ask(struct filerec *t, const void *request, size_t n, size_t place,
@@ -119,7 +120,7 @@ diag_ask(struct filerec *t, const void *request, size_t n, size_t place,
 }
 
 /*
- * Return the attributes of answer r, behind skip bytes of it.
+ * Return the netlink attributes of r, which follow its first skip bytes.
  */
 struct attributes
 diag_attributes(const struct diagreply *r, size_t skip)

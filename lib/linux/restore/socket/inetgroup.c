@@ -1,7 +1,7 @@
 /*
- * Multicast groups that a socket is a member of.  The kernel has no list of
- * them: each group that an interface of the network namespace is a member of
- * (/proc/PID/net/igmp and igmp6) is asked for.
+ * Record the multicast groups that a socket is a member of.  The kernel cannot
+ * list them, so the socket is asked about each group that an interface of its
+ * network namespace has joined (/proc/PID/net/igmp and igmp6).
  */
 #include "sockets.h"
 #include "vec.h"
@@ -36,7 +36,8 @@ group_add(struct netspace *l, const struct group *g)
 }
 
 /*
- * Take a line of igmp: an interface, or below it, behind blanks, a group.
+ * Parse a line of /proc/net/igmp: an interface, or, indented below it, one of
+ * its groups.  g keeps the interface for the next line.
  */
 static int
 igmp_line(struct netspace *l, struct group *g, const char *line)
@@ -56,7 +57,7 @@ igmp_line(struct netspace *l, struct group *g, const char *line)
 }
 
 /*
- * Take a line of igmp6: an interface, and a group of it.
+ * Parse a line of /proc/net/igmp6: an interface and one of its groups.
  */
 static int
 igmp6_line(struct netspace *l, struct group *g, const char *line)
@@ -100,7 +101,8 @@ groups_read(struct netspace *l, pid_t pid, const char *name,
 }
 
 /*
- * Return the network namespace that a process is in, with its groups; or NULL.
+ * Return the network namespace of the process of t, with its groups read, or
+ * NULL.
  */
 static const struct netspace *
 groups_get(struct filerec *t)
@@ -118,7 +120,7 @@ groups_get(struct filerec *t)
 }
 
 /*
- * Return whether socket fd is a member of group g.
+ * Return true if socket fd is a member of group g.
  */
 static bool
 is_member(int fd, const struct group *g)
@@ -142,7 +144,8 @@ is_member(int fd, const struct group *g)
 }
 
 /*
- * Tell which groups t, a socket of the internet, is a member of.
+ * Append a line "group" for each multicast group that the internet socket t is
+ * a member of.
  */
 void
 inetgroup_record(struct filerec *t)

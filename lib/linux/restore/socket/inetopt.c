@@ -1,7 +1,7 @@
 /*
- * Options of sockets of the internet, and of netlink and packet sockets:
- * socket(7), ip(7), ipv6(7), tcp(7), udp(7), netlink(7), packet(7).  All that a
- * duplicate tells and that is not as in a new socket.
+ * Record the options of internet, netlink and packet sockets: socket(7), ip(7),
+ * ipv6(7), tcp(7), udp(7), netlink(7), packet(7).  Options are read from a
+ * duplicate of the socket, and recorded if they differ from a new socket's.
  */
 #include "sockets.h"
 #include "vec.h"
@@ -22,21 +22,21 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {				/* which sockets have an option */
+enum {				/* kinds of sockets that have an option */
 	ALL = 0, V4 = 1, V6 = 2, TCP = 4, UDP = 8, LITE = 16, RAW = 32,
 	NETLINK = 64, PACKET = 128,
 	MULTICAST = UDP | LITE | RAW
 };
 
-enum {				/* when it is told */
+enum {				/* when an option is recorded */
 	SET,			/* if it is not 0 */
-	EVEN,			/* if it is known, even 0 */
-	OTHER			/* if it is not as a new socket has it */
+	EVEN,			/* if it can be read, even if it is 0 */
+	OTHER			/* if it differs from a new socket's */
 };
 
 /*
- * Numbers that the C library may not have: asm-generic/socket.h, linux/in.h,
- * linux/in6.h, linux/tcp.h, linux/udp.h and linux/if_packet.h.
+ * Option numbers that the C library may lack, from asm-generic/socket.h,
+ * linux/in.h, linux/in6.h, linux/tcp.h, linux/udp.h and linux/if_packet.h.
  */
 #define KNOWN(name, number) enum { NUMBER_##name = (number) }
 KNOWN(SO_BUF_LOCK, 72);
@@ -178,9 +178,8 @@ option_get(int fd, const struct option *o, int *v)
 }
 
 /*
- * Return the socket of ours that is new and of that kind, with its options:
- * made once for all of a snapshot, and closed at its end.  NULL if memory runs
- * out.
+ * Return a new socket of kind w with its options, for comparison.  It is
+ * created once for a snapshot and kept in f.  Return NULL if memory runs out.
  */
 static const struct freshsock *
 freshsock_get(struct files *f, const struct sockkind *w)
@@ -207,7 +206,7 @@ freshsock_get(struct files *f, const struct sockkind *w)
 }
 
 /*
- * Free the sockets of f that options are compared with.
+ * Close and free the sockets of f that options are compared with.
  */
 void
 freshsocks_free(struct files *f)
@@ -228,7 +227,8 @@ is_inet(const struct sockkind *w)
 }
 
 /*
- * Set *w to what a socket is.  Return 0, or -1 with errno.
+ * Set *w to the family, type and protocol of socket fd.  Return 0, or -1 with
+ * errno set.
  */
 int
 sockkind_get(int fd, struct sockkind *w)
@@ -240,7 +240,7 @@ sockkind_get(int fd, struct sockkind *w)
 }
 
 /*
- * Return which of the above a socket is.
+ * Return the kind of socket w as flags V4 to PACKET.
  */
 static unsigned int
 who_is(const struct sockkind *w)
@@ -260,7 +260,8 @@ who_is(const struct sockkind *w)
 }
 
 /*
- * Return whether all, or of protocols one, that an option asks for is so.
+ * Return true if a socket with flags who has option o.  If o names families,
+ * one must match; if it also names protocols, one of these must match as well.
  */
 static bool
 option_fits(const struct option *o, unsigned int who)
@@ -289,7 +290,8 @@ numbers_record(struct filerec *t, const struct freshsock *freshsock)
 }
 
 /*
- * Options that are words: one that is not as in a new socket is told.
+ * Record a text option of the TCP level under key, if it differs from the new
+ * socket's.
  */
 static void
 word_record(struct filerec *t, const struct freshsock *freshsock, int number,
@@ -307,8 +309,8 @@ word_record(struct filerec *t, const struct freshsock *freshsock, int number,
 }
 
 /*
- * The classic BPF filter, an instruction a line.  SO_GET_FILTER counts in
- * instructions, and gives none of a filter that is no classic one.
+ * Record the classic BPF filter, one instruction a line.  SO_GET_FILTER counts
+ * in instructions, and returns none for an eBPF filter.
  */
 static void
 filter_record(struct filerec *t)
@@ -339,12 +341,12 @@ filter_record(struct filerec *t)
 }
 
 /*
- * Which messages of ICMP a raw socket does not want: icmp(7).
+ * Record the ICMP messages that a raw socket filters out: icmp(7).
  */
 static void
 icmp_record(struct filerec *t, const struct sockkind *w)
 {
-	enum { FILTER = 1 };	/* ICMP_FILTER, ICMPV6_FILTER */
+	enum { FILTER = 1 };	/* ICMP_FILTER and ICMPV6_FILTER */
 	const bool v6 = w->family == AF_INET6;
 	const size_t n = v6 ? 8 : 1;
 	uint32_t v[8] = { 0 };
@@ -362,7 +364,7 @@ icmp_record(struct filerec *t, const struct sockkind *w)
 }
 
 /*
- * Tell the options of socket t that is no other than w says.
+ * Append the options of socket t, which is of kind w.
  */
 void
 inetopt_record(struct filerec *t, const struct sockkind *w)

@@ -1,6 +1,6 @@
 /*
- * Sockets of the internet, as a duplicate of one tells of it: family, state,
- * addresses.  Its options are in a file of their own.
+ * Record an internet socket from a duplicate of it: family, state, addresses.
+ * Its options are recorded by inetopt.c.
  */
 #include "sockets.h"
 
@@ -20,7 +20,7 @@
 #include <poll.h>
 #include <string.h>
 
-enum { MPTCP = 262 };		/* of uapi/linux/in.h */
+enum { MPTCP = 262 };		/* IPPROTO_MPTCP of uapi/linux/in.h */
 
 union address {
 	struct sockaddr		 any;
@@ -30,12 +30,16 @@ union address {
 
 struct inetsock {
 	struct sockkind	 what;
-	unsigned int	 state;	/* of include/net/tcp_states.h */
+	unsigned int	 state;	/* TCP_ESTABLISHED ... of
+				   include/net/tcp_states.h */
 	unsigned int	 backlog;
-	unsigned int	 waiting; /* connections, of one that listens */
-	unsigned int	 shutdown; /* RCV_SHUTDOWN 1, SEND_SHUTDOWN 2 */
-	int		 unread; /* bytes, where its connection has ended */
-	bool		 failed; /* an error waits there: SO_ERROR */
+	unsigned int	 waiting; /* connections not yet accepted, if it
+				     listens */
+	unsigned int	 shutdown; /* 1 if shut down for reading, plus 2 for
+				      writing */
+	int		 unread; /* bytes still readable after its connection
+				    ended */
+	bool		 failed; /* an error is pending (SO_ERROR) */
 	union address	 local;
 	union address	 remote;
 	bool		 connected;
@@ -61,7 +65,7 @@ address_record(struct filerec *t, const char *key, const union address *a)
 }
 
 /*
- * Look where it is bound and connected to.
+ * Get the address the socket is bound to and its peer's address.
  */
 static void
 addresses_get(struct filerec *t, struct inetsock *s)
@@ -71,8 +75,8 @@ addresses_get(struct filerec *t, struct inetsock *s)
 	len = sizeof s->local;
 	if (getsockname(t->dup, &s->local.any, &len) == -1)
 		tell_why(t, "its address cannot be had");
-	/* getpeername(2) does not tell of one that is being connected; more
-	   room than it takes is an error */
+	/* getpeername(2) fails while a connection is being made, and
+	   SO_PEERNAME fails if len is larger than the address */
 	len = s->what.family == AF_INET6 ? sizeof s->remote.v6 :
 	    sizeof s->remote.v4;
 	s->connected = sock_get(t->dup, SOL_SOCKET, SO_PEERNAME, &s->remote,
@@ -80,8 +84,8 @@ addresses_get(struct filerec *t, struct inetsock *s)
 }
 
 /*
- * Ask what inet_diag tells of a UDP socket: of those with its addresses there
- * may be others, which do not count.  Return false where it is not told.
+ * Get from inet_diag the directions in which a UDP socket was shut down.
+ * Return false if it does not say: another socket may have the same addresses.
  */
 static bool
 shutdown_diag(struct filerec *t, struct inetsock *s)
@@ -95,8 +99,8 @@ shutdown_diag(struct filerec *t, struct inetsock *s)
 	uint8_t value;
 	bool found;
 
-	/* udp_dump_one of the kernel's net/ipv4/udp_diag.c takes the two in
-	   the order in which a packet has them that comes in */
+	/* udp_dump_one of the kernel's net/ipv4/udp_diag.c takes the
+	   addresses in the order of a received packet: source is the peer */
 	q.id.idiag_dport = htons(address_port(&s->local));
 	if (s->connected)
 		q.id.idiag_sport = htons(address_port(&s->remote));
@@ -120,8 +124,8 @@ shutdown_diag(struct filerec *t, struct inetsock *s)
 }
 
 /*
- * Find out in which directions a socket without a state of TCP was shut down,
- * or one of TCP that is not connected.
+ * Find out in which directions a socket was shut down whose TCP state does not
+ * say so: one that is not TCP, or has TCP state CLOSE or ESTABLISHED.
  */
 static void
 shutdown_get(struct filerec *t, struct inetsock *s)
@@ -138,14 +142,15 @@ shutdown_get(struct filerec *t, struct inetsock *s)
 	if (udp)
 		s->shutdown = p.revents & POLLHUP ? 3 :
 		    p.revents & POLLRDHUP ? 1 : 0;
-	else	/* POLLHUP it has in any case */
+	else	/* POLLHUP is always set here */
 		s->shutdown = p.revents & POLLRDHUP ? 1 : 0;
 	s->failed = (p.revents & POLLERR) != 0;
 }
 
 /*
- * Look what waits in a TCP socket whose connection has ended.  That it is an
- * error is known, and not which: to be asked for takes it away.
+ * Get how many bytes can still be read from a TCP socket whose connection has
+ * ended, and whether an error is pending.  The error itself is not read:
+ * reading it clears it.
  */
 static void
 ended_get(struct filerec *t, struct inetsock *s)
@@ -156,8 +161,9 @@ ended_get(struct filerec *t, struct inetsock *s)
 }
 
 /*
- * Ask for the state of a TCP socket, and, if it listens, its queue: TCP_INFO
- * of tcp(7), which has the length of the queue in tcpi_unacked then.
+ * Get the state of a TCP socket from TCP_INFO of tcp(7), and the length and
+ * limit of its accept queue if it listens.  They are in tcpi_unacked and
+ * tcpi_sacked.
  */
 static void
 tcp_get(struct filerec *t, struct inetsock *s)
@@ -193,7 +199,7 @@ state_get(struct filerec *t, struct inetsock *s)
 }
 
 /*
- * Tell of t, a socket of the internet, of which there is a duplicate.
+ * Append the record of t, an internet socket that is duplicated in t->dup.
  */
 void
 inetsock_record(struct filerec *t)
@@ -221,7 +227,8 @@ inetsock_record(struct filerec *t)
 	if (s.state == TCP_CLOSE && s.what.type == SOCK_STREAM && s.failed)
 		buf_puts(&t->out, "failed 1\n");
 	sockopt_record(t);
-	/* one that will be closed needs none, and they may be many */
+	/* a connection that restore will close needs no options, and there
+	   may be many */
 	if (t->live->opts.move || s.what.type != SOCK_STREAM || !s.connected)
 		inetopt_record(t, &s.what);
 	if (s.what.type != SOCK_STREAM)

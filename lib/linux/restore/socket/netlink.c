@@ -1,5 +1,5 @@
 /*
- * Netlink sockets: netlink(7).
+ * Record netlink sockets: netlink(7).
  */
 #include "sockets.h"
 
@@ -12,7 +12,8 @@
 enum { MAX_GROUPS = 1024 };
 
 /*
- * Tell the groups that it is a member of.  Linux before 4.2 has no list.
+ * Append the multicast groups the socket is a member of.  Linux before 4.2
+ * cannot list them; there only groups 1 to 32 are known, from the mask first.
  */
 static void
 members_record(struct filerec *t, uint32_t first)
@@ -36,7 +37,7 @@ members_record(struct filerec *t, uint32_t first)
 }
 
 /*
- * Tell of t, a netlink socket, of which there is a duplicate.
+ * Append the record of t, a netlink socket that is duplicated in t->dup.
  */
 void
 netlink_record(struct filerec *t)

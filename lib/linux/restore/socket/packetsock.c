@@ -1,6 +1,7 @@
 /*
- * Packet sockets: packet(7).  What a duplicate does not tell of one, sock_diag
- * does: where it listens, and the rings that it shares with the kernel.
+ * Record packet sockets: packet(7).  Their bound interface, memberships and the
+ * rings that they share with the kernel come from sock_diag(7), since the
+ * socket itself does not return them.
  */
 #include "sockets.h"
 
@@ -14,11 +15,12 @@
 #include <stddef.h>
 #include <string.h>
 
-/* linux/if_packet.h, of Linux 6.4 and later */
+/* PACKET_VNET_HDR_SZ of linux/if_packet.h, since Linux 6.4 */
 enum { VNET_HDR_SZ = 24, VNET_HDR_LEN = 10 };
 
 /*
- * Ask sock_diag for a packet socket.  Return whether it tells of it.
+ * Ask sock_diag(7) about packet socket t, and set *r to its answer.  Return
+ * false if there is none.
  */
 static bool
 packet_ask(struct filerec *t, struct diagreply *r)
@@ -32,7 +34,8 @@ packet_ask(struct filerec *t, struct diagreply *r)
 }
 
 /*
- * Tell for which addresses it listens: packet_mreq of packet(7).
+ * Append the memberships of the socket, packet_mreq of packet(7): the addresses
+ * that it receives.
  */
 static void
 members_record(struct filerec *t, const struct diagreply *r)
@@ -71,7 +74,7 @@ ring_record(struct filerec *t, const struct diagreply *r, unsigned int type,
 }
 
 /*
- * Tell of t, a packet socket, of which there is a duplicate.
+ * Append the record of t, a packet socket that is duplicated in t->dup.
  */
 void
 packetsock_record(struct filerec *t)

@@ -1,8 +1,8 @@
 /*
- * Open file descriptions that descriptors lead to which wait in sockets
- * (SCM_RIGHTS of unix(7)), and perhaps no process has any more.  The looker has
- * them, by whose descriptors they are told of and compared, until the processes
- * go on.
+ * Open file descriptions whose descriptors wait in sockets (SCM_RIGHTS of
+ * unix(7)), and that perhaps no process has open any more.  The socket peeker
+ * (peek.c) holds descriptors of them until the processes resume; through these
+ * they are recorded and compared.
  */
 #include "sockets.h"
 #include "vec.h"
@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 /*
- * Note descriptor fd of the looker, which waited in socket t, and set *id to
- * the number of its open file.  Return 0, or -1 with errstr.
+ * Add the open file that the socket peeker received as descriptor fd from
+ * socket t to the list, unless it is known, and set *id to its number.  Return
+ * 0, or -1 with errstr set.
  */
 int
 passed_add(struct filerec *t, int fd, uint64_t *id)
@@ -41,7 +42,7 @@ peeker_forget(struct files *f)
 }
 
 /*
- * Free what f knows of what waited in sockets.
+ * Free the list of open files that waited in sockets.
  */
 void
 passed_free(struct files *f)
@@ -51,9 +52,9 @@ passed_free(struct files *f)
 }
 
 /*
- * Have t lead to the next open file that nobody has told of, which a process
- * has found in a socket, and set *r to its descriptor.  Return false when there
- * are no more.
+ * Set *r to the next open file received from a socket that is not yet recorded,
+ * and t->pid and t->pidfd to the socket peeker that has it open.  Return false
+ * when there are no more.
  */
 bool
 passed_next(struct filerec *t, struct fdref *r)
@@ -74,7 +75,8 @@ passed_next(struct filerec *t, struct fdref *r)
 }
 
 /*
- * Close all that waited in sockets of set l.  What is told of by then is told.
+ * End the socket peeker, which closes the descriptors that it received from
+ * sockets.  Call it when all files of l are recorded.
  */
 void
 passed_close(struct live *l)

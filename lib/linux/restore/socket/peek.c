@@ -1,29 +1,29 @@
 /*
- * What waits at a UNIX socket, looked at with MSG_PEEK, which leaves it there.
- * A proxy does that, the looker (proxy.h): while a thread of a target reads
- * from the socket into memory that nobody serves, it has the lock of the queue
- * (iolock of net/unix/af_unix.c), which MSG_DONTWAIT waits for.
+ * Read what waits in a UNIX socket with MSG_PEEK, which leaves it there.  A
+ * proxy does this, the socket peeker (proxy.h): while a thread of a target
+ * reads from the socket into memory whose pages never arrive, it holds the lock
+ * of the queue (iolock of net/unix/af_unix.c), and MSG_DONTWAIT waits for that
+ * lock.
  *
- * Of a stream one look shows all, if it is nothing but bytes.  Else one packet
- * after another is looked at, from the offset that is set with SO_PEEK_OFF
- * (socket(7)) and set back afterwards, whatever happens to us.  Descriptors
- * that are with a packet become the looker's own, so that they can be told of,
- * and stay so until it ends.  It closes them, not we: to close a file may be to
- * wait for who serves it, and is stopped by us.
+ * A stream that holds nothing but bytes is read in one call.  Otherwise packets
+ * are read one after another at the offset SO_PEEK_OFF (socket(7)), which is
+ * restored afterwards.  Descriptors sent with a packet become descriptors of
+ * the socket peeker, so that they can be recorded.  It closes them when it
+ * ends, not we: closing a file may wait for a file server that we have stopped.
  *
- * To look at a packet the kernel passes over all that come before it
- * (__skb_try_recv_from_queue of net/core/datagram.c), so that a queue takes
- * the square of its length, and a budget is kept.
+ * To peek at a packet the kernel walks all packets before it
+ * (__skb_try_recv_from_queue of net/core/datagram.c).  A queue therefore costs
+ * the square of its length, and a budget limits it.
  *
- * An empty packet that is not the first, and was looked at like this once, by
- * whomever, the kernel does not show again.  At the end of a SOCK_SEQPACKET
- * connection one reads 0 bytes forever, and 0 bytes is also what an empty
- * packet is: those before the end are no more than the end to who reads them.
+ * An empty packet that is not the first is shown only once: the kernel skips it
+ * after anyone has peeked at it.  At the end of a SOCK_SEQPACKET connection
+ * each read returns 0 bytes, as for an empty packet.  Empty packets just before
+ * the end are taken for the end; a reader cannot tell them apart either.
  *
- * A stream is looked at in pieces.  One ends with the bytes that descriptors
- * were sent with, and where SO_PASSCRED is set with those of a sender
- * (unix_stream_read_generic of net/unix/af_unix.c); but bytes that were sent
- * before the descriptors are in the same piece, and are told from those here.
+ * A stream is read in pieces.  A piece ends with bytes that descriptors were
+ * sent with and, if SO_PASSCRED is set, where the sender changes
+ * (unix_stream_read_generic of net/unix/af_unix.c).  Bytes sent before the
+ * descriptors are in the same piece; rights_place() finds where they end.
  */
 #include "sockets.h"
 
@@ -38,26 +38,26 @@
 #include <unistd.h>
 
 enum {
-	PASS = 64,	/* passing over a packet costs as much as these bytes */
+	PASS = 64,	/* cost of walking over a packet, as bytes */
 	RIGHTS = 253,	/* SCM_MAX_FD of linux/include/net/scm.h */
 	PEEK = MSG_PEEK | MSG_DONTWAIT | MSG_NOSIGNAL | MSG_CMSG_CLOEXEC
 };
 
-struct seen {			/* what is with a packet */
-	bool		 more;	/* and cannot be had */
-	struct ucred	 from;	/* pid -1: not told */
+struct seen {			/* control messages of a packet */
+	bool		 more;	/* some could not be received */
+	struct ucred	 from;	/* sender's credentials; pid -1: unknown */
 	size_t		 nright;
 	int		 right[RIGHTS];
 };
 
-union control {			/* room for it: cmsg(3) */
+union control {			/* buffer for control messages: cmsg(3) */
 	char		 buf[CMSG_SPACE(RIGHTS * sizeof(int)) + 512];
 	struct cmsghdr	 align;
 };
 
 /*
- * Return the control message behind c, or NULL: CMSG_NXTHDR of cmsg(3), which
- * mixes signs with some C libraries.
+ * Return the control message of m that follows c, or NULL.  This is CMSG_NXTHDR
+ * of cmsg(3), which compares signed with unsigned in some C libraries.
  */
 static struct cmsghdr *
 control_next(const struct msghdr *m, struct cmsghdr *c)
@@ -91,9 +91,9 @@ control_read(struct msghdr *m, struct seen *s)
 }
 
 /*
- * Look at what comes first, from where the socket looks: its length, which
- * may be more than len; -1 with errno.  What is with it is put to *s, as far
- * as room bytes for control messages take it.
+ * Peek at the next packet, at the socket's offset, with at most len bytes into
+ * buf and room bytes of control messages, which *s is set to.  Return the
+ * packet's length, which with MSG_TRUNC may exceed len, or -1 with errno set.
  */
 static ssize_t
 packet_peek(int fd, void *buf, size_t len, int flags, size_t room,
@@ -115,8 +115,8 @@ packet_peek(int fd, void *buf, size_t len, int flags, size_t room,
 }
 
 /*
- * Return how many bytes a packet can have for which there is room, and for
- * what may be with it.
+ * Return how many bytes the next packet may have so that it fits into q with
+ * its control messages.
  */
 static size_t
 queue_room(const struct queue *q)
@@ -127,7 +127,7 @@ queue_room(const struct queue *q)
 }
 
 /*
- * Return where the bytes of the next packet are to be.
+ * Return the address in q at which the bytes of the next packet are stored.
  */
 static uint8_t *
 queue_next(struct queue *q)
@@ -136,7 +136,8 @@ queue_next(struct queue *q)
 }
 
 /*
- * Add a packet of len bytes, which are where they are to be.
+ * Append to q a packet of len bytes, already stored at queue_next(q), and its
+ * control messages s.
  */
 static void
 packet_add(struct queue *q, size_t len, const struct seen *s)
@@ -155,9 +156,8 @@ packet_add(struct queue *q, size_t len, const struct seen *s)
 }
 
 /*
- * Return true if the other end of a connection has been closed or shut down,
- * and nothing is left of what it sent but what was seen: then one is told so
- * by 0 bytes.
+ * Return true if fd is a SOCK_SEQPACKET socket whose peer has closed or shut
+ * down, and nothing is left but what q has.  Then 0 bytes mean the end.
  */
 static bool
 packets_ended(int fd, const struct queue *q)
@@ -174,7 +174,8 @@ packets_ended(int fd, const struct queue *q)
 }
 
 /*
- * Look at one packet after another.  Return as struct queue has it.
+ * Read one packet after another into q until none is left or the cost exceeds
+ * most.  Return 1 when all were read, or an errno: see struct queue.
  */
 static int
 packets_look(int fd, struct queue *q, uint64_t most)
@@ -202,8 +203,9 @@ packets_look(int fd, struct queue *q, uint64_t most)
 }
 
 /*
- * The first packet, if it is empty: who looks from offset 0 does not see it
- * when it was looked at before.
+ * Add the first packet to q if it is empty: after anyone has peeked at it, a
+ * peek at offset 0 skips it.  Return 0 to go on, 1 if nothing waits, or an
+ * errno.
  */
 static int
 packets_first(int fd, struct queue *q)
@@ -234,10 +236,11 @@ offset_set(int fd, size_t at)
 }
 
 /*
- * Of n bytes of a stream, from byte at on, with whose end there are
- * descriptors: return how many were sent before these.  The kernel copies
- * what was sent at once whole, or not at all: there is room for one byte less,
- * and a page that nobody may write behind that.
+ * Find in the n bytes of a stream at offset at, which end with bytes that
+ * descriptors were sent with, how many bytes were sent before those.  The
+ * kernel copies each sent buffer whole or not at all.  So read into room for n
+ * - 1 bytes that ends at an inaccessible page: only the earlier buffers are
+ * copied.
  */
 static size_t
 rights_place(int fd, size_t at, size_t n)
@@ -261,8 +264,9 @@ rights_place(int fd, size_t at, size_t n)
 }
 
 /*
- * Add a piece of a stream, n bytes from byte at on, which are where they are
- * to be.
+ * Append to q the n bytes of a stream at offset at, already stored at
+ * queue_next(q), as one packet, or as two if bytes were sent before the
+ * descriptors s.
  */
 static void
 piece_add(int fd, struct queue *q, size_t at, size_t n, const struct seen *s)
@@ -304,8 +308,8 @@ stream_look(int fd, struct queue *q, uint64_t most)
 }
 
 /*
- * Look at a stream as a whole.  Return as struct queue has it; 0, if there is
- * more to it than bytes.
+ * Read a stream into q with one call.  Return 1 when all was read, 0 if it has
+ * control messages and must be read in pieces, or an errno: see struct queue.
  */
 static int
 stream_whole(int fd, struct queue *q, uint64_t most)
@@ -333,7 +337,8 @@ stream_whole(int fd, struct queue *q, uint64_t most)
 }
 
 /*
- * Look at a socket, and set back its offset.  Return as struct queue has it.
+ * Read what waits in socket fd into q, then set SO_PEEK_OFF back to offset.
+ * Return 1 when all was read, or an errno: see struct queue.
  */
 static int
 queue_look(int fd, const struct peek_request *o, int offset, struct queue *q)
@@ -351,8 +356,8 @@ queue_look(int fd, const struct peek_request *o, int offset, struct queue *q)
 }
 
 /*
- * Look at a socket for the looker: the answer is a struct queue, as far as it
- * has data.
+ * Read what waits in a UNIX socket, in the socket peeker.  The answer is a
+ * struct queue, of its data only the bytes in use.
  */
 int
 queue_serve(struct serving *s)

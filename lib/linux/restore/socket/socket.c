@@ -1,6 +1,6 @@
 /*
- * Sockets: which family one is of, and whether a duplicate of it may be had.
- * UNIX sockets and those of the internet are in files of their own.
+ * Record sockets: choose the function for the family, and find out whether the
+ * socket may be duplicated.
  */
 #include "sockets.h"
 
@@ -21,10 +21,10 @@ set_hassocket(const struct fdset *set)
 }
 
 /*
- * Return true if duplicates of the sockets of process p, with descriptors set,
- * must not be had.  To receive a socket puts it into the network class of who
- * receives it (cgroups v1, net_cls and net_prio), which therefore must be the
- * same as ours.
+ * Return true if sockets of process p, with descriptors set, must not be
+ * duplicated.  Receiving a socket moves it into the network class of the
+ * receiver (cgroups v1, net_cls and net_prio), so p must be in the same one as
+ * we.
  */
 bool
 sockets_tagged(const struct lproc *p, const struct fdset *set)
@@ -60,7 +60,8 @@ sockets_tagged(const struct lproc *p, const struct fdset *set)
 }
 
 /*
- * Tell of t, a socket, of whatever family it is.
+ * Record t, a socket of any family, or set t->proxyrec to the function that
+ * records it in the proxy.
  */
 void
 socket_record(struct filerec *t)
@@ -91,7 +92,7 @@ socket_record(struct filerec *t)
 }
 
 /*
- * Free what was learned of sockets, of all that f tells of.
+ * Free what f has learned of sockets and network namespaces.
  */
 void
 sockets_free(struct files *f)

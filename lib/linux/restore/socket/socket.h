@@ -1,5 +1,5 @@
 /*
- * Sockets of processes, and what waits in them.
+ * Record sockets and the data that waits in them.
  */
 #ifndef SOCKET_H
 #define SOCKET_H
@@ -12,9 +12,9 @@ void		 socket_record(struct filerec *);
 void		 sockets_free(struct files *);
 
 /*
- * How much is looked at of what waits in one pipe or socket, and in all of a
- * snapshot, in bytes: all are stopped meanwhile.  It takes some 10 ms, and
- * 100.
+ * Limits on the bytes read that wait in one pipe or socket, and in all of a
+ * snapshot.  Processes are stopped while they are read, which takes about 10 ms
+ * and 100 ms.
  */
 enum {
 	MAX_QUEUE = 32 * 1024 * 1024,
@@ -28,7 +28,7 @@ int		 queue_spend(uint64_t *, uint64_t);
 bool		 passed_next(struct filerec *, struct fdref *);
 void		 passed_close(struct live *l);
 
-/* tcphold.c: connections that go along with processes that are moved */
+/* tcphold.c: TCP connections that move with their processes */
 void		 tcphold_begin(struct live *);
 void		 tcphold_record(const struct files *, pid_t,
 		    struct filelist *);

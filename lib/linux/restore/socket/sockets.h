@@ -1,5 +1,5 @@
 /*
- * Sockets: what the files of this room share.
+ * Declarations that the files of this room share.
  */
 #ifndef SOCKETS_H
 #define SOCKETS_H
@@ -12,59 +12,60 @@
 
 enum tcplocker { LOCK_NFT, LOCK_IPTABLES, LOCKERS };
 
-enum { LOCK_NAME = 32 };	/* room for the name of a table of nft(8) */
+enum { LOCK_NAME = 32 };	/* size of a name of an nft(8) table */
 
-struct unixsock {		/* what sock_diag(7) tells of one */
+struct unixsock {		/* a UNIX socket, from sock_diag(7) */
 	uint64_t	 ino;
-	uint64_t	 peer;	/* its inode; 0: none */
+	uint64_t	 peer;	/* inode of its peer; 0: none */
 	unsigned int	 type;
 	unsigned int	 state;
 	unsigned int	 shutdown;
-	unsigned int	 waiting; /* connections, of one that listens */
+	unsigned int	 waiting; /* connections not yet accepted, if it
+				     listens */
 	unsigned int	 backlog;
-	uint32_t	 *caller; /* owned; inodes of who waits so; 0: it has
-				     closed its end */
+	uint32_t	 *caller; /* owned; inodes of sockets that wait to be
+				     accepted; 0: that socket was closed */
 	size_t		 ncaller;
 };
 
-struct netspace {		/* what is known of a network namespace */
+struct netspace {		/* a network namespace */
 	struct netspace	*next;	/* owned */
 	uint64_t	 ino;
-	pid_t		 first;	/* the first process that is in it */
-	int		 diag;	/* owned; a socket there: sock_diag(7); or -1 */
-	struct unixsock	*v;	/* owned; its UNIX sockets, by inode, */
+	pid_t		 first;	/* first process found in it */
+	int		 diag;	/* owned; a sock_diag(7) socket in it, or -1 */
+	struct unixsock	*v;	/* owned; its UNIX sockets, sorted by inode */
 	size_t		 n;
-	bool		 unixed; /* if they were asked for, */
-	char		*why;	/* owned; not NULL: they cannot be told */
-	struct group	*group;	/* owned; multicast groups: inetgroup.c, */
+	bool		 unixed; /* v was read, or reading it failed */
+	char		*why;	/* owned; why v could not be read, or NULL */
+	struct group	*group;	/* owned; its multicast groups: inetgroup.c */
 	size_t		 ngroup;
-	bool		 grouped; /* if they were read */
-	uint64_t	*held;	/* owned; inodes of what goes along: TCP, */
+	bool		 grouped; /* group was read */
+	uint64_t	*held;	/* owned; inodes of TCP connections that move */
 	size_t		 nheld;
-	bool		 locked; /* which are locked, */
-	enum tcplocker	 by;	/* by this, */
-	char		 table[LOCK_NAME]; /* and by the one of nft(8) */
+	bool		 locked; /* the connections in held are locked */
+	enum tcplocker	 by;	/* program that locked them */
+	char		 table[LOCK_NAME]; /* nft(8) table that locks them */
 };
 
-struct sockkind {		/* which a socket with such options is */
+struct sockkind {		/* kind of a socket */
 	int		 family; /* AF_INET, AF_INET6 ... */
 	int		 type;
 	int		 protocol;
 };
 
-struct freshsock {		/* a new one of ours, to compare with */
+struct freshsock {		/* a new socket, to compare options with */
 	struct sockkind	 what;
-	int		 fd;	/* owned; -1: it cannot be made */
-	int		*option; /* owned; as inetopt.c lists them */
+	int		 fd;	/* owned; -1: cannot be created */
+	int		*option; /* owned; values of inetopt.c's table */
 };
 
 /* sockopt.c: options that sockets of all families have */
 int		 sock_get(int fd, int level, int name, void *v, socklen_t len);
 void		 sockopt_record(struct filerec *);
 
-/* diag.c: network namespaces of processes, and sock_diag(7) there */
+/* diag.c: sock_diag(7) in network namespaces of processes */
 struct diagreply {
-	uint8_t		 data[4096]; /* of the first message */
+	uint8_t		 data[4096]; /* body of the first message */
 	size_t		 len;
 };
 
@@ -90,26 +91,26 @@ void		 unixsock_record(struct filerec *);
 const struct unixsock *unixdiag_find(struct filerec *);
 int		 unixqueue_read(struct filerec *, unsigned int, struct buf *);
 
-/* peek.c: what waits in a UNIX socket, which unixqueue.c has the looker see */
+/* peek.c: reading a UNIX socket's queue in the socket peeker */
 struct packet {			/* its bytes follow, then its descriptors */
 	uint64_t	 len;
-	size_t		 nright; /* so many ints: of the looker's own */
-	struct ucred	 from;	/* who sent it; pid -1: not told */
+	size_t		 nright; /* number of descriptors (int) of the peeker */
+	struct ucred	 from;	/* sender's credentials; pid -1: unknown */
 };
 
 struct queue {
-	int	 done;		/* 1: all is here; else errno */
-	bool	 more;		/* some packet has what cannot be had */
-	uint64_t cost;		/* in bytes */
+	int	 done;		/* 1: all was read; else an errno */
+	bool	 more;		/* part of a packet could not be received */
+	uint64_t cost;		/* what it took of the budget, in bytes */
 	size_t	 npacket;
-	size_t	 nbyte;		/* of all packets */
-	size_t	 n;		/* of data */
+	size_t	 nbyte;		/* bytes of all packets */
+	size_t	 n;		/* bytes used in data */
 	uint8_t	 data[MAX_QUEUE];
 };
 
 struct peek_request {
 	bool		 stream;
-	uint64_t	 most;	/* what it may cost */
+	uint64_t	 most;	/* limit of the cost, in bytes */
 };
 
 int		 queue_serve(struct serving *s);
@@ -118,35 +119,36 @@ int		 queue_serve(struct serving *s);
 int		 passed_add(struct filerec *, int, uint64_t *);
 void		 passed_free(struct files *);
 
-/* tcphold.c: connections that go along with processes that are moved */
+/* tcphold.c: TCP connections that move with their processes */
 bool		 tcphold_has(const struct files *f, uint64_t ino);
 
-/* tcplock.c: what locks connections, and unlocks them */
-struct heldconn {			/* a connection, as the keeper has it */
+/* tcplock.c: scripts that lock and unlock connections */
+struct heldconn {		/* a TCP connection, in the unlocker */
 	int		 fd;	/* owned; a duplicate of its socket */
 	int		 reuse;	/* SO_REUSEADDR, which TCP_REPAIR resets */
-	struct sockaddr_in6 end[2]; /* of IPv4, too: its own, the other one */
+	struct sockaddr_in6 end[2]; /* own and peer's address, or sockaddr_in */
 };
 
-struct heldset {		/* those of a network namespace, as well */
-	uint64_t	 ns;	/* its inode */
+struct heldset {		/* connections of a network namespace */
+	uint64_t	 ns;	/* inode of the namespace */
 	struct heldconn	*v;	/* owned */
 	size_t		 n;
 };
 
 struct tcplock {
-	const char	*program; /* NULL: nothing does */
-	struct buf	 script[2]; /* owned; to lock, to undo that */
+	const char	*program; /* program that runs the scripts; NULL:
+				     none */
+	struct buf	 script[2]; /* owned; [0] locks, [1] unlocks */
 };
 
-enum { TCPLOCKS = 2 };		/* programs that it takes */
+enum { TCPLOCKS = 2 };		/* nft, or iptables and ip6tables */
 
 int		 tcplock_make(struct tcplock lock[TCPLOCKS],
 		    const struct heldset *h, enum tcplocker by,
 		    char name[LOCK_NAME]);
 void		 tcplock_free(struct tcplock lock[TCPLOCKS]);
 
-/* tcpunlock.c: a proxy that undoes it all when we are gone */
+/* tcpunlock.c: a proxy that unlocks connections if we die */
 int		 tcpunlock_add(const struct netspace *ns, int fd);
 int		 tcpunlock_lock(struct netspace *ns, enum tcplocker by);
 void		 tcpunlock_end(bool undo);

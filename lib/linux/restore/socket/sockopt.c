@@ -1,13 +1,13 @@
 /*
- * Options that sockets of all families have.
+ * Record options that sockets of all families have.
  */
 #include "sockets.h"
 
 #include <sys/time.h>
 
 /*
- * Set v, of len bytes, to what getsockopt(2) gives of socket fd.  Return 0, or
- * -1 with errno.
+ * Read an option of socket fd with getsockopt(2) into the len bytes at v.
+ * Return 0, or -1 with errno set.
  */
 int
 sock_get(int fd, int level, int name, void *v, socklen_t len)
@@ -16,7 +16,7 @@ sock_get(int fd, int level, int name, void *v, socklen_t len)
 }
 
 /*
- * Return a number that getsockopt(2) gives, or 0.
+ * Return the int option name of level SOL_SOCKET, or 0 if it cannot be read.
  */
 static int
 option(const struct filerec *t, int name)
@@ -27,7 +27,8 @@ option(const struct filerec *t, int name)
 }
 
 /*
- * Return the same of a time, in microseconds.
+ * Return the time option name of level SOL_SOCKET in microseconds, or 0 if it
+ * cannot be read.
  */
 static intmax_t
 option_time(const struct filerec *t, int name)
@@ -39,7 +40,7 @@ option_time(const struct filerec *t, int name)
 }
 
 /*
- * Tell the options of t that sockets of all families have: socket(7).
+ * Append the options of t that sockets of all families have: socket(7).
  */
 void
 sockopt_record(struct filerec *t)

@@ -1,7 +1,7 @@
 /*
- * Connections of TCP that go along when their processes are moved: they are
- * locked before the first is read (tcplock.c), those of each network namespace
- * by themselves, so that the other end sees nothing until they are restored.
+ * Hold TCP connections of processes that are moved.  They are locked before any
+ * of them is read (tcplock.c), separately in each network namespace, so that
+ * the peers notice nothing until the connections are restored.
  */
 #include "sockets.h"
 #include "vec.h"
@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 /*
- * Add a socket of a process, if it is a connection, to those of its network
- * namespace that are held.  Return 0, or -1 with errstr.
+ * Add the socket r of the process pidfd to the held connections of s, its
+ * network namespace, if it is a TCP connection.  Return 0, or -1 with errstr
+ * set.
  */
 static int
 held_add(struct netspace *s, int pidfd, const struct fdref *r)
@@ -32,8 +33,7 @@ held_add(struct netspace *s, int pidfd, const struct fdref *r)
 }
 
 /*
- * Have the connections of the processes in what f keeps of their network
- * namespaces.
+ * Collect the TCP connections of all processes in the network namespaces of f.
  */
 static int
 held_gather(struct files *f)
@@ -65,8 +65,8 @@ held_gather(struct files *f)
 }
 
 /*
- * Lock the connections of a network namespace by what there is for that.
- * Return 0, or -1 with errstr.
+ * Lock the connections of network namespace s with nft, or with iptables if
+ * that fails.  Return 0, or -1 with errstr set.
  */
 static int
 held_lock(struct netspace *s)
@@ -80,9 +80,9 @@ held_lock(struct netspace *s)
 }
 
 /*
- * Lock all connections of TCP of the processes of set l, which are stopped and
- * whose descriptors were listed.  Where that cannot be done, say so: they are
- * closed then when they are restored.
+ * Lock all TCP connections of the processes of l, which are stopped and whose
+ * descriptors were listed.  If that fails, report it and unlock all: the
+ * connections will be closed on restore.
  */
 void
 tcphold_begin(struct live *l)
@@ -104,7 +104,7 @@ tcphold_begin(struct live *l)
 }
 
 /*
- * Return true if the socket with inode ino is a connection of f that is locked.
+ * Return true if the socket with inode ino is a locked connection of f.
  */
 bool
 tcphold_has(const struct files *f, uint64_t ino)
@@ -120,9 +120,8 @@ tcphold_has(const struct files *f, uint64_t ino)
 }
 
 /*
- * Tell by what connections of f are locked, in rec, the record of the process
- * that pid is a thread of, if it is the first that is in their network
- * namespace.
+ * Append to rec how the connections of a network namespace are locked, if pid
+ * is in the first process found in that namespace.
  */
 void
 tcphold_record(const struct files *f, pid_t pid, struct filelist *rec)
@@ -140,8 +139,9 @@ tcphold_record(const struct files *f, pid_t pid, struct filelist *rec)
 }
 
 /*
- * End the holding of connections of set l. moved: their processes were killed,
- * and they stay locked, which is said; else all is as before.
+ * Stop holding the connections of l.  If moved, their processes were killed:
+ * leave the connections locked, and report how to unlock them.  Otherwise
+ * unlock them.
  */
 void
 tcphold_end(struct live *l, bool moved)

@@ -1,11 +1,11 @@
 /*
- * How connections of TCP are locked, in the words of nft(8), or of iptables(8)
- * where that is not there: all of their packets are dropped but those that criu
- * sends, which have a mark (soccr/soccr.h).
+ * Write the scripts that lock TCP connections, for nft(8), or for iptables(8)
+ * if that is missing.  They drop all packets of a connection except those that
+ * criu sends, which have a mark (soccr/soccr.h).
  *
- * The table of nft has the name by which criu removes it when it restores them
- * in the same network namespace (nftables_get_table of its netfilter.c); the
- * rules of iptables are those that it removes there (IPTABLES_CONN_CMD).
+ * When criu restores in the same network namespace it removes the lock: it
+ * finds the nft table by its name (nftables_get_table of its netfilter.c), and
+ * deletes exactly these iptables rules (IPTABLES_CONN_CMD).
  */
 #include "sockets.h"
 
@@ -17,7 +17,7 @@
 
 #define CRIU_MARK "0xc114"
 
-struct ends {			/* of a connection, in words */
+struct ends {			/* both ends of a connection as text */
 	bool		 v6;
 	char		 address[2][INET6_ADDRSTRLEN];
 	unsigned int	 port[2];
@@ -49,8 +49,8 @@ ends_set(struct ends *e, const struct heldconn *v)
 }
 
 /*
- * Add to b the elements of the set of those of h that are of IPv6, or of the
- * others: each connection once in each direction.
+ * Append to b the set elements for those connections of h that are IPv6 if v6,
+ * else IPv4: two per connection, one for each direction.
  */
 static void
 elements_add(struct buf *b, const struct heldset *h, bool v6)
@@ -73,8 +73,8 @@ elements_add(struct buf *b, const struct heldset *h, bool v6)
 }
 
 /*
- * Write the scripts of nft for a table whose name is drawn: criu has room for
- * so long a one.
+ * Write the nft scripts to lock and unlock the connections of h, with a table
+ * of random name.  criu's buffer for the name is as long.
  */
 static int
 nft_make(struct tcplock *lock, const struct heldset *h, char name[LOCK_NAME])
@@ -109,8 +109,8 @@ nft_make(struct tcplock *lock, const struct heldset *h, char name[LOCK_NAME])
 }
 
 /*
- * Add to b, a script of iptables-restore(8), what does something with the two
- * rules for a connection.
+ * Append to b, a script for iptables-restore(8), the two rules for the
+ * connection e.  what is -I to insert them, or -D to delete them.
  */
 static void
 rules_add(struct buf *b, const struct ends *e, const char *what)
@@ -128,7 +128,7 @@ rules_add(struct buf *b, const struct ends *e, const char *what)
 }
 
 /*
- * Write the scripts of iptables, for IPv4 and for IPv6.
+ * Write the scripts for iptables: lock[0] for IPv4, lock[1] for IPv6.
  */
 static void
 iptables_make(struct tcplock lock[TCPLOCKS], const struct heldset *h)
@@ -150,9 +150,9 @@ iptables_make(struct tcplock lock[TCPLOCKS], const struct heldset *h)
 }
 
 /*
- * Set lock to the scripts that lock the connections of h, which has some, with
- * by, and name to the name of the table of nft.  Return 0, or -1 with
- * errstr; tcplock_free frees them in both cases.
+ * Set lock to the scripts that lock the connections of h, at least one, with
+ * program by, and name to the nft table's name.  Return 0, or -1 with errstr
+ * set; free lock with tcplock_free in both cases.
  */
 int
 tcplock_make(struct tcplock lock[TCPLOCKS], const struct heldset *h,

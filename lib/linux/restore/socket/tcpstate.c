@@ -1,6 +1,6 @@
 /*
- * The state of a connection of TCP: TCP_REPAIR lets it be read of a duplicate.
- * The socket is in that mode for as long as that takes, and then as it was.
+ * Record the state of a TCP connection, which a socket in TCP_REPAIR mode
+ * returns.  The mode is switched on in a duplicate, and off again afterwards.
  */
 #include "sockets.h"
 #include "vec.h"
@@ -16,26 +16,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPAIR_OFF_NO_WP = -1 };	/* without a packet that probes */
+enum { REPAIR_OFF_NO_WP = -1 };	/* without sending a window probe */
 
-enum {				/* of include/net/tcp_states.h */
+enum {				/* states of include/net/tcp_states.h */
 	FIN_WAIT1 = 4, FIN_WAIT2 = 5, CLOSE = 7, LAST_ACK = 9, CLOSING = 11
 };
 
 struct stream {
 	struct tcp_info	 info;
 	struct tcp_repair_window window;
-	uint32_t	 seq[2]; /* of what comes, and what goes */
-	int		 len[2]; /* bytes that wait there */
-	int		 unsent; /* of those that go */
+	uint32_t	 seq[2]; /* sequence number to receive, and to send */
+	int		 len[2]; /* bytes in the receive and the send queue */
+	int		 unsent; /* bytes of the send queue not yet sent */
 	int		 mss;
 	int		 timestamp;
-	uint8_t		*data;	/* owned; bytes of both */
+	uint8_t		*data;	/* owned; bytes of the receive, then the send
+				   queue */
 };
 
 /*
- * Have connection v tell what it has under way, and send nothing meanwhile:
- * TCP_REPAIR.  Return false if it cannot, or we may not.
+ * Switch the socket of v to TCP_REPAIR mode: its queues can be read, and it
+ * sends nothing.  Return false if that fails or is not permitted.
  */
 bool
 repair_on(const struct heldconn *v)
@@ -46,15 +47,15 @@ repair_on(const struct heldconn *v)
 }
 
 /*
- * End the mode of connection v, which leaves SO_REUSEADDR off.  The socket may
- * not be in it.
+ * End TCP_REPAIR mode, if the socket of v is in it, and restore SO_REUSEADDR,
+ * which the mode leaves off.
  */
 void
 repair_off(const struct heldconn *v)
 {
 	const int off[2] = { REPAIR_OFF_NO_WP, 0 };
 
-	/* Linux before 4.20 does not know the first */
+	/* Linux before 4.20 lacks REPAIR_OFF_NO_WP */
 	if (setsockopt(v->fd, IPPROTO_TCP, TCP_REPAIR, &off[0],
 	    sizeof *off) == -1)
 		(void)setsockopt(v->fd, IPPROTO_TCP, TCP_REPAIR, &off[1],
@@ -64,7 +65,8 @@ repair_off(const struct heldconn *v)
 }
 
 /*
- * Look at the sequence number and the bytes of a queue.
+ * Read the sequence number of a queue of fd into *seq, and its len bytes to to.
+ * Return 0, or -1.
  */
 static int
 queue_look(int fd, int queue, uint32_t *seq, uint8_t *to, int len)
@@ -87,8 +89,8 @@ queue_look(int fd, int queue, uint32_t *seq, uint8_t *to, int len)
 }
 
 /*
- * Find out how many bytes wait.  A FIN that waits to be sent counts there, and
- * is no byte.
+ * Get the number of bytes in both queues.  The kernel counts a queued FIN as
+ * one byte; leave it out.
  */
 static int
 lengths_get(int fd, struct stream *s)
@@ -99,7 +101,7 @@ lengths_get(int fd, struct stream *s)
 	    ioctl(fd, SIOCOUTQ, &s->len[1]) == -1 ||
 	    ioctl(fd, SIOCOUTQNSD, &s->unsent) == -1)
 		return -1;
-	if (state == CLOSE)	/* nobody gets that any more */
+	if (state == CLOSE)	/* these bytes will not be sent any more */
 		s->len[1] = s->unsent = 0;
 	else if (state == FIN_WAIT1 || state == FIN_WAIT2 || state == CLOSING ||
 	    state == LAST_ACK) {
@@ -156,7 +158,7 @@ stream_record(struct filerec *t, struct stream *s)
 }
 
 /*
- * Tell of the state of connection t, if it is one of those that go along.
+ * Append the state of connection t if it moves with its process.
  */
 void
 tcpstate_record(struct filerec *t)

@@ -1,9 +1,9 @@
 /*
- * The keeper: a proxy that locks connections (tcplock.c), and undoes that when
- * we close it, or are gone, whatever ended us.  It has duplicates of their
- * sockets, so that none is left in the state in which only TCP_REPAIR leaves
- * one; and it looks at them, for a thread that sends has the lock of its
- * socket.
+ * The unlocker: a proxy that locks TCP connections (tcplock.c), and unlocks
+ * them when we close it or die for any reason.  It holds duplicates of their
+ * sockets, so that it can end TCP_REPAIR mode, which nothing else ends.  It
+ * also inspects the sockets, since a thread that is sending holds the lock of
+ * its socket.
  */
 #include "sockets.h"
 #include "vec.h"
@@ -18,15 +18,17 @@
 #include <string.h>
 #include <unistd.h>
 
-struct lockask {		/* to lock those of a namespace */
+struct lockask {		/* argument of lock_serve(): a network
+				   namespace */
 	uint64_t	 ns;
 	enum tcplocker	 by;
 };
 
-struct keptset {			/* in the keeper: a namespace */
+struct keptset {			/* the connections of a network
+					   namespace */
 	struct heldset	 set;
 	struct tcplock	 lock[TCPLOCKS]; /* owned */
-	int		 fd;	/* owned; the namespace, if they are locked */
+	int		 fd;	/* owned; the namespace, once they are locked */
 };
 
 static struct {
@@ -35,7 +37,8 @@ static struct {
 } unlocker;
 
 /*
- * Return those of a namespace, or NULL with errstr.
+ * Return the connections of network namespace ns, adding an empty set if
+ * needed. Return NULL with errstr set on error.
  */
 static struct keptset *
 kept_get(uint64_t ns)
@@ -55,8 +58,9 @@ kept_get(uint64_t ns)
 }
 
 /*
- * Run the scripts of one kind, to lock or to undo that, as long as somebody is
- * at the other end of sock, unless that is -1.  Return whether each did all.
+ * Run the scripts to lock (kind 0) or unlock (kind 1) the connections k, while
+ * the other end of sock is open, unless sock is -1.  Return true if all
+ * succeeded.
  */
 static bool
 scripts_run(const struct keptset *k, size_t kind, int sock)
@@ -81,7 +85,7 @@ scripts_run(const struct keptset *k, size_t kind, int sock)
 }
 
 /*
- * Undo all when the keeper ends.
+ * End repair mode of all connections and unlock them, when the unlocker ends.
  */
 static void
 unlocker_undo(void)
@@ -98,8 +102,7 @@ unlocker_undo(void)
 }
 
 /*
- * Set *v to what the socket fd is, if it is a connection.  Return whether it
- * is.
+ * Set *v to the TCP connection of socket fd.  Return false if it is not one.
  */
 static bool
 heldconn_set(struct heldconn *v, int fd)
@@ -121,7 +124,7 @@ heldconn_set(struct heldconn *v, int fd)
 		return false;
 	len = v->end[0].sin6_family == AF_INET ? sizeof(struct sockaddr_in) :
 	    sizeof v->end[1];
-	/* one that is closed may have been a connection */
+	/* SO_PEERNAME may also work for a connection that has ended */
 	if (sock_get(fd, SOL_SOCKET, SO_PEERNAME, &v->end[1], len) == -1 ||
 	    v->end[1].sin6_port == 0)
 		return false;
@@ -132,7 +135,8 @@ heldconn_set(struct heldconn *v, int fd)
 }
 
 /*
- * Keep a socket, if it is a connection: the answer is whether it is.
+ * Keep the socket if it is a TCP connection.  The answer is a bool: whether it
+ * is.
  */
 static int
 look_serve(struct serving *s)
@@ -156,8 +160,8 @@ look_serve(struct serving *s)
 }
 
 /*
- * Lock the connections of a namespace, which comes with the question: the
- * answer is the name of the table of nft.
+ * Lock the connections of the namespace in struct lockask, whose descriptor
+ * comes with the request.  The answer is the name of the nft table.
  */
 static int
 lock_serve(struct serving *s)
@@ -199,7 +203,7 @@ repair_serve(struct serving *s)
 }
 
 /*
- * Leave all as it is when the keeper ends.
+ * Leave all connections locked when the unlocker ends.
  */
 static int
 leave_serve(struct serving *s)
@@ -210,9 +214,9 @@ leave_serve(struct serving *s)
 }
 
 /*
- * Have the keeper run fn with len bytes of arg and a duplicate of fd, unless
- * that is -1, and set the size bytes of answer to what it answers.  Return 0,
- * or -1 with errstr.
+ * Have the unlocker run fn with len bytes of arg, and a duplicate of fd unless
+ * that is -1, and store its answer in the size bytes at answer.  Return 0, or
+ * -1 with errstr set.
  */
 static int
 unlocker_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,
@@ -227,8 +231,9 @@ unlocker_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,
 }
 
 /*
- * Have the keeper keep a duplicate of the socket fd, if it is a connection, of
- * a network namespace.  Return 1 if it is, 0; or -1 with errstr.
+ * Have the unlocker keep a duplicate of socket fd, of network namespace ns, if
+ * it is a TCP connection.  Return 1 if it is one, 0 if not, or -1 with errstr
+ * set.
  */
 int
 tcpunlock_add(const struct netspace *ns, int fd)
@@ -240,8 +245,8 @@ tcpunlock_add(const struct netspace *ns, int fd)
 }
 
 /*
- * Lock the connections of a network namespace with by.  Return 0, or -1 with
- * errstr, where nothing is locked.
+ * Have the unlocker lock the connections of ns with program by.  Return 0, or
+ * -1 with errstr set, in which case nothing is locked.
  */
 int
 tcpunlock_lock(struct netspace *ns, enum tcplocker by)
@@ -259,8 +264,9 @@ tcpunlock_lock(struct netspace *ns, enum tcplocker by)
 }
 
 /*
- * Have all connections that are kept end without a word when their last
- * descriptor is closed: their processes are about to be killed.
+ * Put all kept connections into TCP_REPAIR mode, so that they end without
+ * sending anything when their processes, which are about to be killed, close
+ * them.
  */
 void
 tcpunlock_repair(void)
@@ -270,7 +276,7 @@ tcpunlock_repair(void)
 }
 
 /*
- * End the keeper, if there is one: have it undo all, or leave the connections
+ * End the unlocker if it runs: unlock the connections if undo, else leave them
  * locked.
  */
 void

@@ -1,6 +1,6 @@
 /*
- * What sock_diag(7) tells of the UNIX sockets of a network namespace: all of
- * them are asked for at once, when the first is looked up.
+ * Get what sock_diag(7) knows of the UNIX sockets of a network namespace.  All
+ * are requested at once when the first is looked up.
  */
 #include "bisect.h"
 #include "sockets.h"
@@ -20,7 +20,7 @@
 CMP(unixsock_cmp, struct unixsock, ino)
 
 /*
- * Set what the attributes a say of a socket.
+ * Set members of u from the netlink attributes a.
  */
 static void
 attributes_take(struct unixsock *u, struct attributes a)
@@ -47,7 +47,7 @@ attributes_take(struct unixsock *u, struct attributes a)
 }
 
 /*
- * Add the socket of message m.
+ * Add the UNIX socket in message m to the namespace arg.
  */
 static int
 socket_add(void *arg, const struct netmessage *m)
@@ -68,7 +68,7 @@ socket_add(void *arg, const struct netmessage *m)
 }
 
 /*
- * Ask for the sockets of namespace l, which process pid is in.
+ * Request all UNIX sockets of network namespace l, which process pid is in.
  */
 static int
 diag_read(struct netspace *l, pid_t pid)
@@ -90,8 +90,7 @@ diag_read(struct netspace *l, pid_t pid)
 }
 
 /*
- * Return what is known of t, a UNIX socket, or NULL with errstr where nothing
- * is.
+ * Return what sock_diag(7) knows of UNIX socket t, or NULL with errstr set.
  */
 const struct unixsock *
 unixdiag_find(struct filerec *t)

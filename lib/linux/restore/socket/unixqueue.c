@@ -1,10 +1,10 @@
 /*
- * What waits to be read at a UNIX socket: the looker (peek.c) looks at it, and
- * it stays there.  Whether anything waits is told by poll(2), which takes no
- * lock.
+ * Record the data that waits in a UNIX socket.  The socket peeker (peek.c)
+ * reads it and leaves it there.  Whether anything waits is found out by
+ * poll(2), which takes no lock.
  *
- * Where an error waits to be told by a socket, nothing looks at it: the first
- * call that does is the one that is told.
+ * A socket with a pending error is not read: the error is returned to the first
+ * call, and the process should get it.
  */
 #include "sockets.h"
 
@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * Take n bytes, those of a queue that is looked at as a whole, from the
- * budget.  Return 0, or -1 with errstr if they are too many.
+ * Take n bytes, the length of a queue that is read whole, from *budget.  Return
+ * 0, or -1 with errstr set if they are too many.
  */
 int
 queue_spend(uint64_t *budget, uint64_t n)
@@ -28,8 +28,9 @@ queue_spend(uint64_t *budget, uint64_t n)
 }
 
 /*
- * Tell a packet, the nth of a queue, with its bytes at data and its descriptors
- * behind them.  *from is who sent the one before.
+ * Append packet number nth of the queue to b, and its sender and descriptors to
+ * the record t.  data has its bytes, followed by its descriptors.  *from is the
+ * sender of the previous packet, and is updated.
  */
 static int
 packet_record(struct filerec *t, size_t nth, const struct packet *p,
@@ -56,7 +57,8 @@ packet_record(struct filerec *t, size_t nth, const struct packet *p,
 }
 
 /*
- * Tell what the looker saw.
+ * Append the packets of q to b, and their senders and descriptors to the record
+ * t. Return 0, or -1 with errstr set.
  */
 static int
 queue_record(struct filerec *t, const struct queue *q, struct buf *b)
@@ -79,7 +81,8 @@ queue_record(struct filerec *t, const struct queue *q, struct buf *b)
 }
 
 /*
- * Say in errstr why the looker has not seen all.  Return -1.
+ * Set errstr to why the socket peeker did not read all of the queue.  Return
+ * -1.
  */
 static int
 queue_failed(const struct queue *q)
@@ -95,11 +98,10 @@ queue_failed(const struct queue *q)
 }
 
 /*
- * Read what waits at t, a UNIX socket of that type, of which there is a
- * duplicate: for each packet, or for all of a stream, or a piece of it, add a
- * line with the number of bytes, and the bytes, to b; and what is with these,
- * to the lines of the file.  The budget of bytes that may be looked at in all
- * queues becomes less by what this one costs.  Return 0, or -1 with errstr.
+ * Read what waits in t, a UNIX socket of that type, duplicated in t->dup.
+ * Append to b, for each packet or piece of a stream, a line with its length,
+ * then its bytes; append senders and descriptors to the record of t.  The cost
+ * is taken from the budget for all queues.  Return 0, or -1 with errstr set.
  */
 int
 unixqueue_read(struct filerec *t, unsigned int type, struct buf *b)

@@ -1,5 +1,5 @@
 /*
- * UNIX sockets: what a duplicate tells of one, and sock_diag(7).
+ * Record UNIX sockets, from a duplicate and from sock_diag(7).
  */
 #include "sockets.h"
 
@@ -17,12 +17,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef SIOCUNIXFILE		/* linux/un.h does not go with sys/un.h */
+#ifndef SIOCUNIXFILE		/* linux/un.h conflicts with sys/un.h */
 #define SIOCUNIXFILE	(SIOCPROTOPRIVATE + 0)
 #endif
 
 /*
- * Tell an address of so many bytes as the line key, unless it is empty.
+ * Append the address a, of len bytes, in hexadecimal as line key, unless it is
+ * empty.
  */
 static void
 address_record(struct filerec *t, const char *key, const struct sockaddr_un *a,
@@ -59,7 +60,7 @@ names_record(struct filerec *t)
 }
 
 /*
- * The file that the name of a socket leads to, as far as we may see it.
+ * Append the file that the socket is bound to, if we can see it.
  */
 static void
 boundfile_record(struct filerec *t)
@@ -85,7 +86,7 @@ boundfile_record(struct filerec *t)
 }
 
 /*
- * Tell which connections wait to be accepted by a socket that listens.
+ * Append the connections that wait to be accepted by u, a listening socket.
  */
 static void
 callers_record(struct filerec *t, const struct unixsock *u)
@@ -125,7 +126,7 @@ queue_record(struct filerec *t, const struct unixsock *u)
 }
 
 /*
- * Tell of t, a UNIX socket, of which there is a duplicate.
+ * Append the record of t, a UNIX socket that is duplicated in t->dup.
  */
 void
 unixsock_record(struct filerec *t)
