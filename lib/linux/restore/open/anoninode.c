@@ -1,7 +1,7 @@
 /*
- * Open files without names, which the kernel makes of anonymous inodes:
- * eventfd(2), epoll(7), timerfd_create(2), signalfd(2) and their like.  What
- * they hold is in their fdinfo: proc_pid_fdinfo(5).
+ * Record open files of anonymous inodes: eventfd(2), epoll(7),
+ * timerfd_create(2), signalfd(2) and similar.  Their state is in fdinfo:
+ * proc_pid_fdinfo(5).
  */
 #include "bisect.h"
 #include "opened.h"
@@ -39,8 +39,8 @@ signalfd_record(struct filerec *t)
 }
 
 /*
- * Set *ns to the seconds and nanoseconds behind a key, in nanoseconds.  Return
- * false if there are none.
+ * Set *ns to the time after key in info, "(seconds, nanoseconds)", in
+ * nanoseconds. Return false if it is missing.
  */
 static bool
 info_time(const char *info, const char *key, unsigned long long *ns)
@@ -75,19 +75,19 @@ timerfd_record(struct filerec *t)
 	    strtoul(how, NULL, 8), interval, left, strtoull(ticks, NULL, 10));
 }
 
-struct target {			/* of an epoll set */
+struct target {			/* a file watched by an epoll set */
 	unsigned int	 fd;
 	unsigned int	 events;
 	unsigned long long data;
 	uint64_t	 ino;
 	uint64_t	 dev;
-	size_t		 place;	/* in the order of the kernel */
+	size_t		 place;	/* its position in the kernel's order */
 };
 
 static bool
 target_parse(const char *line, struct target *e)
 {
-	enum { MINORBITS = 20 };	/* linux/kdev_t.h */
+	enum { MINORBITS = 20 };	/* of linux/kdev_t.h */
 	unsigned long ino;
 	unsigned int dev;
 	long long pos;
@@ -103,8 +103,10 @@ target_parse(const char *line, struct target *e)
 CMP2(target_cmp, struct target, fd, place)
 
 /*
- * The targets of a set, by descriptor and, as one may have been closed since
- * and be another file's, in the order of the kernel: how many, or -1.
+ * Parse the files watched by an epoll set from info.  Set *out to them, sorted
+ * by descriptor.  A descriptor may appear twice, if it was closed and reused;
+ * these stay in the kernel's order.  Return their number, or -1 with errstr
+ * set.
  */
 static ssize_t
 targets_parse(const char *info, struct target **out)
@@ -141,9 +143,9 @@ fdref_find(const void *key, const void *v)
 }
 
 /*
- * The open file description that was added to a set, as the nth with its
- * descriptor.  Mostly that still leads to it; a socket has an inode of its
- * own, by which it is known.
+ * Return the open file description that e watches, or NULL.  e is number nth
+ * among those that the set has with this descriptor number.  Usually the
+ * descriptor still leads to the file, and for a socket equal inodes prove it.
  */
 static const struct resource *
 target_file(const struct filerec *t, const struct target *e, uint32_t nth)
@@ -205,9 +207,9 @@ foreign_record(struct filerec *t)
 }
 
 static const struct {
-	const char *link;	/* behind "anon_inode:" */
+	const char *link;	/* text after "anon_inode:" */
 	const char *type;
-	bool dup;		/* its close has no effect */
+	bool dup;		/* closing a duplicate has no effect */
 	void (*record)(struct filerec *);
 } kinds[] = {
 	{ "[eventfd]", "eventfd", true, eventfd_record },
@@ -222,7 +224,7 @@ static const struct {
 };
 
 /*
- * Tell of t if it is of an anonymous inode.  Return whether it is.
+ * Record t if it is an anonymous inode.  Return true if it is one.
  */
 bool
 anoninode_record(struct filerec *t)

@@ -1,7 +1,7 @@
 /*
- * What a group of fanotify(7) watches: files, mounts, whole file systems.  Its
- * fdinfo tells (proc_pid_fdinfo(5)), of mounts their numbers, which are those
- * of mountinfo.
+ * Record what a group of fanotify(7) watches: files, mounts, whole file
+ * systems. They are listed in its fdinfo (proc_pid_fdinfo(5)), mounts by their
+ * IDs in mountinfo.
  */
 #include "calls.h"
 #include "opened.h"
@@ -27,8 +27,8 @@ mark_parse(struct scan *t, struct mark *m)
 }
 
 /*
- * Set path to where a mount is that the process sees, if nothing is mounted
- * upon it.  Return whether it is known.
+ * Set path to the mount point of mount ID mount, as the process sees it.
+ * Return false if it cannot be found, or if something else is mounted over it.
  */
 static bool
 mount_path(const struct filerec *t, uint64_t mount, char path[PATH_MAX])
@@ -50,7 +50,8 @@ mount_path(const struct filerec *t, uint64_t mount, char path[PATH_MAX])
 }
 
 /*
- * Tell of a mark, by its line of fdinfo behind "fanotify ".
+ * Append the mark on line, the text after "fanotify " in fdinfo.  Return false
+ * if it cannot be parsed.
  */
 static bool
 mark_record(struct filerec *t, struct scan line)
@@ -87,8 +88,8 @@ mark_record(struct filerec *t, struct scan line)
 }
 
 /*
- * Tell what t, a fanotify group, watches, and how many bytes of events wait in
- * it.
+ * Append the marks of t, a fanotify group, and the number of bytes of events
+ * that wait in it.
  */
 void
 fanotify_record(struct filerec *t)

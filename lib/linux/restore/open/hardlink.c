@@ -1,7 +1,7 @@
 /*
- * Other names of open files whose names are deleted: they are looked for
- * before anything is stopped, as far as no server of a file system is asked,
- * and what was found is looked at again when all is stopped.
+ * Find other names of open files whose own name was deleted.  They are searched
+ * for before any process is stopped, and not on file systems that a server must
+ * answer for.  Names found are checked again when all processes are stopped.
  */
 #include "calls.h"
 #include "clock.h"
@@ -18,18 +18,19 @@
 #include <unistd.h>
 
 enum {
-	MAX_LINKS = 64,	/* files; each is a descriptor of ours */
-	MAX_LEVELS = 32,	/* directories above one */
-	LOOK_MS = 4000,		/* how long all are looked for, */
-	EACH_PART = 8		/* and one: this part of what is left */
+	MAX_LINKS = 64,	/* each uses a descriptor of ours */
+	MAX_LEVELS = 32,	/* parent directories searched for a file */
+	LOOK_MS = 4000,		/* time limit for all files */
+	EACH_PART = 8		/* one file gets at most 1/8 of the time left */
 };
 
-struct hardlink {		/* a file whose name is deleted */
+struct hardlink {		/* a file whose name was deleted */
 	uint64_t	 dev;
 	uint64_t	 ino;
 	char		*path;	/* owned; another name; NULL: not found */
-	const char	*name;	/* borrowed; the last part of it */
-	int		 dir;	/* owned; where that is; -1: not found */
+	const char	*name;	/* borrowed; last component of path */
+	int		 dir;	/* owned; descriptor of its directory; -1:
+				   not found */
 };
 
 struct hardlinks {
@@ -38,12 +39,12 @@ struct hardlinks {
 };
 
 struct looking {
-	struct live	*live;		/* borrowed, as the next */
+	struct live	*live;		/* borrowed */
 	const struct lproc *proc;
-	uint64_t	 until;		/* of now_ms */
+	uint64_t	 until;		/* time limit, in ms of now_ms() */
 	struct bytes	 mounts;	/* owned */
-	char		 from[32];	/* where paths begin */
-	int		 root;		/* owned; the same, or -1 */
+	char		 from[32]; /* root directory that paths begin with */
+	int		 root;		/* owned; descriptor of from, or -1 */
 };
 
 static const struct hardlink *
@@ -59,8 +60,8 @@ link_get(const struct live *l, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Return true if name in the directory that is open as dir is one of the file
- * with device dev and inode ino.
+ * Return true if name in directory dir is the file with device dev and inode
+ * ino.
  */
 static bool
 link_leads(int dir, const char *name, uint64_t dev, uint64_t ino)
@@ -79,8 +80,8 @@ link_leads(int dir, const char *name, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Open the directory path of the process, if it is on the mount of number
- * mount.  Return it, or -1.
+ * Open the directory path of the process if it is on the mount with ID mount.
+ * Return a descriptor, or -1.
  */
 static int
 dir_open(const struct looking *k, const char *path, uint64_t mount)
@@ -100,10 +101,9 @@ dir_open(const struct looking *k, const char *path, uint64_t mount)
 }
 
 /*
- * Have find(1) look for inode ino in the directory that the file with path was
- * in, then in those above, up to the root of its mount: no link is followed,
- * and no other file system entered.  Return what it prints, the caller's to
- * free; NULL if that is nothing.
+ * Run find(1) for inode ino in the directory of path, then in its parents up to
+ * the root of the mount.  It follows no links and stays on the file system.
+ * Return its output, for the caller to free, or NULL if it finds nothing.
  */
 static char *
 find_run(struct looking *k, const char *path, uint64_t mount, uint64_t ino)
@@ -137,8 +137,8 @@ find_run(struct looking *k, const char *path, uint64_t mount, uint64_t ino)
 		argv[n++] = level[nlevel++];
 	}
 	free(dir);
-	/* what directories say of inodes is not true in overlay: -links has
-	   find look at the file */
+	/* in overlayfs the inodes in directory entries are wrong: -links
+	   makes find stat the file */
 	argv[n++] = "-xdev";
 	argv[n++] = "-type";
 	argv[n++] = "f";
@@ -164,8 +164,8 @@ find_run(struct looking *k, const char *path, uint64_t mount, uint64_t ino)
 }
 
 /*
- * Look for another name of the file that had path, on the mount of number
- * mount, and note what was found.
+ * Search for another name of the deleted file path, which is on the mount with
+ * ID mount, and add the result to l->links.
  */
 static void
 link_look(struct looking *k, const char *path, uint64_t mount, uint64_t dev,
@@ -198,8 +198,8 @@ link_look(struct looking *k, const char *path, uint64_t mount, uint64_t dev,
 }
 
 /*
- * Find the mounts of the process, and where its paths begin.  Return whether
- * they can be had.
+ * Read the mountinfo of the process and open its root, once per process.
+ * Return false if that fails.
  */
 static bool
 looking_begin(struct looking *k)
@@ -209,7 +209,7 @@ looking_begin(struct looking *k)
 	if (proc_read(k->proc->pid, 0, "mountinfo", &k->mounts) == -1)
 		return false;
 	*k->from = '\0';
-	/* the paths of others begin elsewhere */
+	/* a process in another mount namespace has another root */
 	if (ns_number(k->proc->pid, "mnt") != ns_number(getpid(), "mnt"))
 		snprintf(k->from, sizeof k->from, "/proc/%d/root",
 		    k->proc->pid);
@@ -219,7 +219,8 @@ looking_begin(struct looking *k)
 }
 
 /*
- * A file whose name is deleted and that has another one is looked for.
+ * Search for another name of the file open as fd if it still has links.  link
+ * is its deleted name.
  */
 static void
 deleted_look(struct looking *k, long fd, const char *link)
@@ -258,9 +259,10 @@ fd_look(void *arg, long fd)
 }
 
 /*
- * Look for other names of what processes of set l have open.  None may be
- * stopped.  A process that dumps core cannot be restored, which is what a name
- * is for; and the name may be in a directory that its user cannot read.
+ * Search for other names of deleted files that the processes of l have open.
+ * No process may be stopped.  Processes that dump core are skipped: the names
+ * are needed only to restore, which they cannot be, and may be in a directory
+ * that their user cannot read.
  */
 void
 hardlinks_look(struct live *l)
@@ -279,8 +281,8 @@ hardlinks_look(struct live *l)
 }
 
 /*
- * Return another name of the file with device dev and inode ino, as set l has
- * found one, which still is one; or NULL.
+ * Return the other name that l has found of the file with device dev and inode
+ * ino, if it still leads to the file, or NULL.
  */
 const char *
 hardlink_find(const struct live *l, uint64_t dev, uint64_t ino)
@@ -293,7 +295,7 @@ hardlink_find(const struct live *l, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Free the names that set l has found.
+ * Free the names that l has found.
  */
 void
 hardlinks_free(struct live *l)

@@ -1,7 +1,7 @@
 /*
- * An open file description in the lines of file/ID: snap(6), "State that
- * restoring takes".  Here is which kind it is of, and what files with names
- * have.
+ * Write the record of an open file description, file/ID: snap(6), "State that
+ * restoring takes".  This file decides on its kind, and records files with
+ * names.
  */
 #include "linux/file/file.h"
 #include "opened.h"
@@ -39,8 +39,8 @@ stat_record(struct filerec *t, const struct statx *sx)
 }
 
 /*
- * Tell to whom signals go about a lease on a file, which only a duplicate of
- * it tells.  To close that has no effect on the files of this machine.
+ * If the file has a lease, record who gets the signal when it is broken, which
+ * only a duplicate tells.  Closing one has no effect on local file systems.
  */
 static void
 lease_record(struct filerec *t)
@@ -60,7 +60,7 @@ lease_record(struct filerec *t)
 }
 
 /*
- * A file that has or had a name.
+ * Record a file that has or had a name.
  */
 static void
 named_record(struct filerec *t, const struct statx *sx)
@@ -80,9 +80,9 @@ named_record(struct filerec *t, const struct statx *sx)
 }
 
 /*
- * Return whether a file is from memfd_create(2), or shared memory that was
- * opened by way of map_files (proc_pid_map_files(5)).  Such a one lies on a
- * mount of the kernel's own, which no process sees.
+ * Return true if the file is from memfd_create(2), or is shared memory opened
+ * through map_files (proc_pid_map_files(5)).  Such files are on an internal
+ * mount of the kernel, which is in no mountinfo.
  */
 static bool
 is_memfd(struct filerec *t)
@@ -123,8 +123,8 @@ memfd_record(struct filerec *t, const struct statx *sx)
 }
 
 /*
- * Tell of a POSIX message queue, which can be opened by path unless that is
- * empty: a file then as any other.
+ * Record a POSIX message queue.  path is a name that it can be opened by, so
+ * that it is recorded as a regular file, or "" if there is none.
  */
 static void
 mqueue_record(struct filerec *t, const struct statx *sx, const char *path)
@@ -137,8 +137,8 @@ mqueue_record(struct filerec *t, const struct statx *sx, const char *path)
 }
 
 /*
- * What a character device is: as in Documentation/admin-guide/devices.txt
- * of Linux.
+ * Return the type of a character device, by the numbers in
+ * Documentation/admin-guide/devices.txt of Linux.
  */
 static const char *
 device_type(const struct statx *sx)
@@ -153,8 +153,8 @@ device_type(const struct statx *sx)
 }
 
 /*
- * Tell of a file if it is a namespace, whose link is KIND:[INODE]:
- * namespaces(7).  Return whether it is.
+ * Record t if it is a namespace, whose link is KIND:[INODE]: namespaces(7).
+ * Return true if it is one.
  */
 static bool
 namespace_record(struct filerec *t)
@@ -174,7 +174,7 @@ namespace_record(struct filerec *t)
 }
 
 /*
- * Type and keys by the type of inode.
+ * Append the type of the file, and the lines that this type has.
  */
 static void
 inode_record(struct filerec *t, const struct statx *sx)
@@ -232,7 +232,8 @@ telling_free(struct filerec *t)
 }
 
 /*
- * Read what is told of a file without having it.  Return whether it is there.
+ * Read link, fdinfo and stat of the file, without a duplicate.  Return false if
+ * the descriptor no longer exists.
  */
 static bool
 file_look(struct filerec *t, struct statx *sx)
@@ -260,9 +261,10 @@ file_look(struct filerec *t, struct statx *sx)
 }
 
 /*
- * Begin to write the lines of a file into t->out, and note its content where
- * that is to be carried along.  What the proxy is to tell is left in t->aside:
- * file_end follows when it has.  Return false where the descriptor is gone.
+ * Begin the record of a file in t->out, and add its content to the snapshot if
+ * nothing else has it.  A function that the proxy must run first is left in
+ * t->proxyrec; call file_end after it.  Return false if the descriptor no
+ * longer exists.
  */
 bool
 file_record(struct filerec *t)
@@ -282,7 +284,7 @@ file_record(struct filerec *t)
 }
 
 /*
- * Write the last lines of a file into t->out, which is for the caller.
+ * Append the last lines of the record to t->out, which the caller frees.
  */
 void
 file_end(struct filerec *t)

@@ -1,7 +1,7 @@
 /*
- * POSIX message queues: mq_overview(7).  A descriptor of mq_open(3) leads to a
- * file on a mount that the kernel keeps for itself; where the same file system
- * is mounted, too, the queue can be opened by its name there.
+ * Find names of POSIX message queues: mq_overview(7).  A descriptor of
+ * mq_open(3) leads to a file on an internal mount of the kernel.  If a process
+ * has the same file system mounted, the queue can be opened there by its name.
  */
 #include "opened.h"
 
@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * Set *m to where the queues that are a device are mounted whole, as these
- * mounts tell.  Return whether they are.
+ * Set *m to the mount in mounts of the whole mqueue file system with device
+ * dev. Return false if there is none.
  */
 static bool
 queues_mounted(const struct bytes *mounts, uint64_t dev, struct mountinfo *m)
@@ -30,9 +30,9 @@ queues_mounted(const struct bytes *mounts, uint64_t dev, struct mountinfo *m)
 }
 
 /*
- * Return the path by which a message queue can be opened, for the caller to
- * free, if t is one, and it has a name; "" if it is one and has none that its
- * process sees.  NULL, if it is no queue, as far as is known.
+ * Return the path by which the message queue t can be opened, for the caller to
+ * free.  Return "" (allocated) if t is a queue without a name that its process
+ * can see, and NULL if it is not a queue or memory runs out.
  */
 char *
 mqueue_path(const struct filerec *t)

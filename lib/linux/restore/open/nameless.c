@@ -1,7 +1,7 @@
 /*
- * Files whose names are deleted: their content, which is carried along, and
- * what they have that a file which is made in their place would lack.  Their
- * file systems may be served by who does not answer, so the proxy asks them.
+ * Record files whose name was deleted: their content, which goes into the
+ * snapshot, and what a file created in their place would lack.  Calls that a
+ * file server may delay are made by the proxy.
  */
 #include "calls.h"
 #include "linux/file/file.h"
@@ -22,15 +22,17 @@
 #include <string.h>
 #include <unistd.h>
 
-struct nameless {		/* a file whose name is deleted */
-	bool		 attributes; /* it has some that would get lost */
-	bool		 huge;	/* and is on a hugetlbfs */
-	char		 leads[PATH_MAX]; /* of a link; "": not known */
+struct nameless {		/* a file whose name was deleted */
+	bool		 attributes; /* has extended attributes or ACLs that
+				        would be lost */
+	bool		 huge;	/* is on a hugetlbfs */
+	char		 leads[PATH_MAX]; /* target of a symbolic link; "":
+					     unknown */
 };
 
 /*
- * Return true if a file has what would get lost if it were made anew: rights
- * and attributes that xattr(7) tells of.
+ * Return true if the file has attributes that would be lost if it were created
+ * again: ACLs and extended attributes, xattr(7).
  */
 static bool
 has_attributes(const char *path)
@@ -54,9 +56,9 @@ has_attributes(const char *path)
 }
 
 /*
- * Look at a file for the proxy, as its file system may be served: the answer is
- * a struct nameless.  A symbolic link comes as a descriptor, any other file as
- * a path.
+ * Inspect a file in the proxy, since a file server may have to answer.  A
+ * symbolic link comes as a descriptor, any other file as a path.  The answer is
+ * a struct nameless.
  */
 static int
 nameless_serve(struct serving *s)
@@ -72,7 +74,7 @@ nameless_serve(struct serving *s)
 		n.leads[len] = '\0';
 	} else {
 		n.attributes = has_attributes(s->arg);
-		/* nothing can be written there */
+		/* write(2) does not work there */
 		n.huge = statfs(s->arg, &fs) == 0 && (uint32_t)fs.f_type ==
 		    HUGETLBFS_MAGIC;
 	}
@@ -81,8 +83,8 @@ nameless_serve(struct serving *s)
 }
 
 /*
- * Have the proxy look at t: *n is what it finds, nothing where it does not
- * answer, which is said.
+ * Have the proxy inspect t, and set *n to its answer.  fd is a symbolic link,
+ * or -1.  If there is no answer, zero *n and set the reason in t.
  */
 static void
 nameless_ask(struct filerec *t, int fd, struct nameless *n)
@@ -102,10 +104,11 @@ nameless_ask(struct filerec *t, int fd, struct nameless *n)
 }
 
 /*
- * Return true if the content of a file may be recorded.  A process that dumps
- * core may have got the descriptor from another user, and its own user may get
- * the snapshot: only what the process could read is recorded (open(2): O_PATH,
- * and access mode 3, which allows neither to read nor to write).
+ * Return true if the content of the file may be recorded.  A process that dumps
+ * core may have received the descriptor from another user, and its own user may
+ * get the snapshot.  So only content that the process itself could read is
+ * recorded (open(2): not O_PATH, and not access mode 3, which permits neither
+ * reading nor writing).
  */
 static bool
 content_isallowed(const struct filerec *t)
@@ -117,8 +120,8 @@ content_isallowed(const struct filerec *t)
 }
 
 /*
- * Carry along the content of t, a file of this machine that is nowhere else, or
- * say why it cannot be had.
+ * Add the content of t, a file on this machine that has no name, to the
+ * snapshot, or set the reason in t why it cannot be read.
  */
 void
 content_record(struct filerec *t)
@@ -139,8 +142,8 @@ content_record(struct filerec *t)
 }
 
 /*
- * Return true if file t can be read without asking a server, which may be
- * stopped by us.
+ * Return true if t can be read without a file server, which may be among the
+ * processes that we have stopped.
  */
 bool
 file_islocal(struct filerec *t)
@@ -150,7 +153,8 @@ file_islocal(struct filerec *t)
 }
 
 /*
- * A regular file whose name is deleted, and that has another one, or none.
+ * Record a regular file whose name was deleted: another name of it, or its
+ * content.
  */
 static void
 regular_record(struct filerec *t, const struct statx *sx)
@@ -182,8 +186,8 @@ regular_record(struct filerec *t, const struct statx *sx)
 }
 
 /*
- * Tell where a symbolic link leads whose name is deleted.  Such a thing can
- * only be open with O_PATH, and then to close a duplicate has no effect.
+ * Record the target of a symbolic link whose name was deleted.  It can only be
+ * open with O_PATH, and then closing a duplicate has no effect.
  */
 static void
 symlink_record(struct filerec *t)
@@ -204,8 +208,8 @@ symlink_record(struct filerec *t)
 }
 
 /*
- * Tell of t, a file whose name is deleted, what follows from that; sx is what
- * statx(2) told of it.
+ * Append to t, a file whose name was deleted, what is needed to create it
+ * again. sx is its statx(2) result.
  */
 void
 nameless_record(struct filerec *t, const struct statx *sx)

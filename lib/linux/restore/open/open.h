@@ -1,16 +1,16 @@
 /*
- * What processes have open.
+ * Record the open files of processes.
  */
 #ifndef OPEN_H
 #define OPEN_H
 
 #include "linux/set/set.h"
 
-/* hardlink.c: other names of files whose names are deleted */
+/* hardlink.c: other names of files whose name was deleted */
 void		 hardlinks_look(struct live *l);
 void		 hardlinks_free(struct live *l);
 
-/* openfile.c: what a process has open, and shares with others */
+/* openfile.c: open files of a process, and resources it shares */
 void		 files_record(struct live *l, struct snap *s,
 		    const struct lproc *p, struct filelist *rec);
 void		 files_free(struct live *l);

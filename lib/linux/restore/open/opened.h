@@ -1,5 +1,5 @@
 /*
- * What processes have open: what the files of this room share.
+ * Declarations that the files of this room share.
  */
 #ifndef OPENED_H
 #define OPENED_H
@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 
-/* kind.c: which kind, and files with names */
+/* kind.c: the kind of a file, and files with names */
 struct statx;
 struct statx_timestamp;
 
@@ -18,21 +18,21 @@ bool		 file_record(struct filerec *);
 void		 file_end(struct filerec *);
 intmax_t	 statx_ns(const struct statx_timestamp *);
 
-/* nameless.c: files whose names are deleted, and their content */
+/* nameless.c: files whose name was deleted, and their content */
 bool		 file_islocal(struct filerec *t);
 void		 content_record(struct filerec *t);
 void		 nameless_record(struct filerec *t, const struct statx *sx);
 
-/* anoninode.c: files without names */
+/* anoninode.c: anonymous inodes */
 bool		 anoninode_record(struct filerec *);
 
-/* watch.c: inotify; and what is watched */
-enum { MAX_WATCHES = 1000 };	/* of one: all are stopped meanwhile */
+/* watch.c: inotify, and watched files */
+enum { MAX_WATCHES = 1000 };	/* in one set; processes are stopped */
 
-struct watched {		/* a file */
+struct watched {		/* a watched file */
 	uint64_t	 dev;
 	uint64_t	 ino;
-	struct {		/* struct file_handle */
+	struct {		/* same layout as struct file_handle */
 		unsigned int	 len;
 		int		 type;
 		uint8_t		 bytes[MAX_HANDLE_SZ];
@@ -61,7 +61,7 @@ void		 pipe_record(struct filerec *);
 /* mqueue.c */
 char		*mqueue_path(const struct filerec *);
 
-/* hardlink.c: other names of files whose names are deleted */
+/* hardlink.c: other names of files whose name was deleted */
 const char	*hardlink_find(const struct live *, uint64_t, uint64_t);
 
 #endif

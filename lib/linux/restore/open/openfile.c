@@ -1,7 +1,7 @@
 /*
- * What a process has open, for its record: snap(6), "State that restoring
- * takes".  All descriptors of all processes are listed before the first is
- * told of, for an epoll set may lead to what a later process has.
+ * Record the open files of a process: snap(6), "State that restoring takes".
+ * The descriptors of all processes are listed before any is recorded, because
+ * an epoll set may watch a file that only a later process has open.
  */
 #include "bisect.h"
 #include "opened.h"
@@ -23,7 +23,7 @@ struct survey {
 };
 
 /*
- * Take down a descriptor.
+ * Add a descriptor to the set.
  */
 static int
 survey_fd(void *arg, long fd)
@@ -42,8 +42,8 @@ survey_fd(void *arg, long fd)
 CMP(fdref_cmp, struct fdref, fd)
 
 /*
- * List the descriptors of all processes.  A table of descriptors that
- * processes share is listed for each.
+ * List the descriptors of all processes.  A descriptor table shared by several
+ * processes is listed for each of them.
  */
 static int
 files_survey(struct live *l)
@@ -79,7 +79,8 @@ files_survey(struct live *l)
 }
 
 /*
- * End the holding of connections of set l, and free what is known of its files.
+ * Free what is known of the open files of l, and unlock its TCP connections if
+ * they are still locked.
  */
 void
 files_free(struct live *l)
@@ -100,7 +101,8 @@ files_free(struct live *l)
 }
 
 /*
- * Record with whom a process shares what clone(2) can share.
+ * Record with which process p shares memory, descriptors, fs and signal
+ * handlers.
  */
 static void
 shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
@@ -131,7 +133,7 @@ shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
 }
 
 /*
- * Record what a directory of a process is, cwd or root, whose name is deleted.
+ * Record stat of the directory name, "cwd" or "root", if it was deleted.
  */
 static void
 dir_record(const struct lproc *p, const char *name, struct filelist *rec)
@@ -151,14 +153,14 @@ dir_record(const struct lproc *p, const char *name, struct filelist *rec)
 	free(link);
 }
 
-struct batch {			/* files that are being told of */
-	struct filerec	 all;	/* what they have in common */
+struct batch {			/* files being recorded */
+	struct filerec	 all; /* the members that all of them have in common */
 	struct filerec	 v[FILEREC_BATCH];
 	size_t		 n;
 };
 
 /*
- * End to tell of the files of b, in record rec.
+ * Finish the files of b and add them to the record rec.
  */
 static void
 batch_end(struct batch *b, struct filelist *rec)
@@ -177,8 +179,8 @@ batch_end(struct batch *b, struct filelist *rec)
 }
 
 /*
- * Begin to tell of an open file description of which no process has told, with
- * those of b.
+ * Begin to record an open file description, as one more file of b, unless it is
+ * already in a record.  If b is full, finish its files first.
  */
 static void
 batch_add(struct batch *b, const struct fdref *r, struct filelist *rec)
@@ -205,9 +207,10 @@ batch_add(struct batch *b, const struct fdref *r, struct filelist *rec)
 }
 
 /*
- * Add to rec, the record of process p of set l, what it shares with others and
- * what it has open, and note what of that is to be carried along in s.  The
- * processes are stopped; it is called for them in their order.
+ * Add to rec, the record of process p, which resources it shares with others
+ * and which files it has open.  Contents that have to go into the snapshot are
+ * noted in s.  Processes are stopped; call it once for each, in the order of
+ * l->procs.
  */
 void
 files_record(struct live *l, struct snap *s, const struct lproc *p,

@@ -1,8 +1,8 @@
 /*
- * Pipes and FIFOs, and what is in them: tee(2) copies it without taking it
- * out.  The proxy asks for all of it: a thread of a target that reads from the
- * pipe into memory that nobody serves has the lock of the pipe, which these
- * calls wait for.
+ * Record pipes and FIFOs and the data in them, which tee(2) copies without
+ * consuming it.  The proxy does this: a thread of a target that reads from the
+ * pipe into memory whose pages never arrive holds the lock of the pipe, and
+ * these calls wait for it.
  */
 #include "calls.h"
 #include "opened.h"
@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /*
- * Copy the n bytes that are in a pipe of a capacity, without waiting.  Return
- * 0, or -1 with errstr.
+ * Append to b the n bytes that are in pipe fd, without waiting.  capacity is
+ * the pipe's size.  Return 0, or -1 with errstr set.
  */
 static int
 pipe_copy(int fd, int capacity, size_t n, struct buf *b)
@@ -64,8 +64,9 @@ out:
 }
 
 /*
- * Return the inode of a pipe as a resource, or NULL.  FIFOs of two file
- * systems may have the same number: the first has it in the record.
+ * Return the resource for the inode of a pipe, or NULL.  FIFOs of two file
+ * systems may have the same inode number; only the first is recorded, and the
+ * other gets a reason.
  */
 static struct resource *
 pipe_inode(struct filerec *t)
@@ -90,7 +91,7 @@ failed:
 }
 
 /*
- * Return true if nobody has the other end of a pipe any more.
+ * Return true if the other end of the pipe has been closed.
  */
 static bool
 pipe_isalone(int fd)
@@ -101,8 +102,8 @@ pipe_isalone(int fd)
 }
 
 /*
- * Return true if what is in the pipe t is to be told, which it is once, and for
- * a reading end.
+ * Return true if the data in pipe t is to be recorded: t is a reading end, and
+ * the first one of this pipe.
  */
 bool
 pipe_isread(struct filerec *t)
@@ -117,7 +118,7 @@ pipe_isread(struct filerec *t)
 }
 
 /*
- * Tell what is in pipe t, of that capacity.
+ * Record the data in pipe t, whose size is capacity, as pipe/INO.
  */
 static void
 pipe_data(struct filerec *t, int capacity)
@@ -139,7 +140,7 @@ pipe_data(struct filerec *t, int capacity)
 }
 
 /*
- * Tell of t, of which there is a duplicate, what only pipes have.
+ * Append the lines to t, duplicated in t->dup, that only pipes have.
  */
 void
 pipe_record(struct filerec *t)

@@ -1,7 +1,7 @@
 /*
- * Terminals: what a duplicate tells of one.  To close that has no effect, for
- * the process still has it open.  Who has it as his controlling terminal, and
- * which group is in its foreground, is in the stat of processes.
+ * Record terminals, from a duplicate.  Closing that has no effect, because the
+ * process still has the terminal open.  The controlling terminal and the
+ * foreground process group are in the stat of processes.
  */
 #include "calls.h"
 #include "opened.h"
@@ -23,8 +23,7 @@ struct modes {			/* struct termios of the kernel: TCGETS */
 };
 
 /*
- * Tell the modes of a terminal that an ioctl(2) gives, as the lines key and
- * keycc.
+ * Append the modes that ioctl(2) request returns, as the lines key and keycc.
  */
 static void
 modes_record(struct filerec *t, unsigned long request, const char *key)
@@ -44,7 +43,7 @@ modes_record(struct filerec *t, unsigned long request, const char *key)
 }
 
 /*
- * Tell which pseudo terminal it is, and which end.
+ * Append the number of a pseudo terminal, and whether this is the master.
  */
 static void
 ttyindex_record(struct filerec *t)
@@ -66,7 +65,7 @@ ttyindex_record(struct filerec *t)
 }
 
 /*
- * Tell of t, of which there is a duplicate, what only terminals have.
+ * Append the lines to t, duplicated in t->dup, that only terminals have.
  */
 void
 tty_record(struct filerec *t)

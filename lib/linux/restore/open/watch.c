@@ -1,8 +1,8 @@
 /*
- * What an inotify(7) set watches, and how files are found that it or a group of
- * fanotify(7) does.  Its fdinfo tells of files by their handles
- * (proc_pid_fdinfo(5)), which mean nothing elsewhere; the path of each is
- * found as long as the kernel has it at hand.
+ * Record what an inotify(7) set watches, and find the paths of files that it or
+ * a fanotify(7) group watches.  fdinfo identifies these files by handles
+ * (proc_pid_fdinfo(5)), which mean nothing on another machine.  A path can be
+ * found while the kernel has it cached.
  */
 #include "io/io.h"
 #include "linux/file/file.h"
@@ -20,11 +20,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MINORBITS = 20 };	/* linux/kdev_t.h */
+enum { MINORBITS = 20 };	/* of linux/kdev_t.h */
 
 /*
- * Set *v to the number (hexadecimal) behind the next word of line t, which is
- * to be key.  Return false if it is not.
+ * Skip blanks and key in line t, and set *v to the hexadecimal number that
+ * follows. Return false if key is not next.
  */
 bool
 watch_number(struct scan *t, const char *key, uint64_t *v)
@@ -38,8 +38,8 @@ watch_number(struct scan *t, const char *key, uint64_t *v)
 }
 
 /*
- * Set w->dev to the number (hexadecimal) behind sdev, the next word of line t.
- * Return false if that is not there.
+ * Set w->dev to the device number after "sdev:", the next word of line t.
+ * Return false if that is not next.
  */
 bool
 watched_device(struct scan *t, struct watched *w)
@@ -54,8 +54,8 @@ watched_device(struct scan *t, struct watched *w)
 }
 
 /*
- * Set w->handle to what the rest of line t tells: name_to_handle_at(2).  Return
- * false if it tells none.
+ * Set w->handle to the file handle in the rest of line t: name_to_handle_at(2).
+ * Return false if there is none.
  */
 bool
 watched_handle(struct scan *t, struct watched *w)
@@ -103,8 +103,8 @@ watch_open(const struct filerec *t, const char *path, int flags)
 }
 
 /*
- * Set path to where m is mounted, if the process of t can be followed there
- * without asking a server.  Return whether it can.
+ * Set path to the mount point of m, if it can be reached in the process of t
+ * without asking a file server.  Return false if not.
  */
 bool
 point_reach(const struct filerec *t, const struct mountinfo *m,
@@ -120,7 +120,7 @@ point_reach(const struct filerec *t, const struct mountinfo *m,
 }
 
 /*
- * Open the directory where a file system of this machine is mounted.  Return a
+ * Open the mount point of the local file system with device dev.  Return a
  * descriptor, or -1.
  */
 static int
@@ -148,8 +148,8 @@ mount_open(const struct filerec *t, uint64_t dev)
 }
 
 /*
- * Set path to that of the file of a watch, as the process sees it.  mount is
- * where its file system is mounted.  Return whether it is known.
+ * Set path to the path of the watched file w, as the process sees it.  mount is
+ * a descriptor on its file system.  Return false if the path is unknown.
  */
 static bool
 watched_path(const struct filerec *t, const struct watched *w, int mount,
@@ -182,9 +182,9 @@ watched_path(const struct filerec *t, const struct watched *w, int mount,
 }
 
 /*
- * Tell in t which file w is watched, to the end of a line.  The path of a file
- * that a process watches that dumps core is left out: the file may have been
- * moved to where the user of the process may not look.
+ * Append the watched file w to t, up to the end of the line.  Omit its path if
+ * the process dumps core: the file may have been moved to a directory that the
+ * user of the process cannot read.
  */
 void
 watched_record(struct filerec *t, const struct watched *w)
@@ -206,7 +206,8 @@ watched_record(struct filerec *t, const struct watched *w)
 }
 
 /*
- * Tell of a watch, by its line of fdinfo behind "inotify ".
+ * Append the watch on line, the text after "inotify " in fdinfo.  Return false
+ * if it cannot be parsed.
  */
 static bool
 watch_record(struct filerec *t, struct scan line)
@@ -227,8 +228,8 @@ watch_record(struct filerec *t, struct scan line)
 }
 
 /*
- * Tell what t, an inotify set, watches, and how many bytes of events wait in
- * it.
+ * Append the watches of t, an inotify set, and the number of bytes of events
+ * that wait in it.
  */
 void
 inotify_record(struct filerec *t)
