@@ -135,7 +135,8 @@ filerec_viaproxy(struct filerec *v, size_t n)
 		    t->proc->mmtid, t->live->opts.move,
 		    t->live->files->budget };
 		q[i] = (struct proxy_asked){ .q = { filerec_key(t, 0, what[i],
-		    sizeof what[i]), inproxy_serve, &a[i], sizeof a[i], t->dup },
+		    sizeof what[i]), inproxy_serve, &a[i], sizeof a[i],
+		    t->dup },
 		    .to = { .full = true } };	/* in memory */
 		i++;
 	}

@@ -1,7 +1,7 @@
 /*
- * Cgroups as directories with properties: cgroups(7) and, in Documentation of
- * Linux, admin-guide/cgroup-v2.rst and cgroup-v1.  Only those are read that
- * make a cgroup what it is; nothing is written.
+ * Record cgroups: their directories and the properties that configure them.
+ * See cgroups(7) and, in the kernel's Documentation, admin-guide/cgroup-v2.rst
+ * and cgroup-v1.  Nothing is written.
  */
 #include "full.h"
 #include "spaces.h"
@@ -17,19 +17,21 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {				/* most that is read */
-	MAX_VALUE = 4096,	/* bytes of a property, */
-	MAX_TEXT = 1024 * 1024, /* bytes of what is told of these, */
-	MAX_DEPTH = 32		/* directories below each other */
+enum {				/* limits */
+	MAX_VALUE = 4096,	/* bytes of a property's value */
+	MAX_TEXT = 1024 * 1024, /* bytes of the record of directories */
+	MAX_DEPTH = 32		/* levels of directories */
 };
 
 struct controller {
-	const char	*name;	/* "": of every hierarchy of version 1 */
-	const char	*property[12]; /* NULL behind them */
+	const char	*name;	/* "": every hierarchy of version 1 */
+	const char	*property[12]; /* ends with NULL */
 };
 
-/* in the order in which they can be set: limits of memory before those of it
-   and swap, those of a cgroup before what it lets its children have */
+/*
+ * in the order in which they must be set: memory limits before memory plus swap
+ * limits, a cgroup's own limits before the controllers of its children
+ */
 static const struct controller version1[] = {
 	{ "cpu", { "cpu.shares", "cpu.cfs_period_us", "cpu.cfs_quota_us",
 	    "cpu.rt_period_us", "cpu.rt_runtime_us" } },
@@ -64,7 +66,8 @@ static const char *const version2[] = {
 };
 
 /*
- * Add to b a value, on one line.
+ * Append to b the n bytes of a value on one line: newlines and backslashes in
+ * octal.
  */
 static void
 value_put(struct buf *b, const char *s, size_t n)
@@ -77,8 +80,8 @@ value_put(struct buf *b, const char *s, size_t n)
 }
 
 /*
- * Tell of a property of the cgroup whose directory is open as dir, if it has
- * such.  Those that list processes have no value.
+ * Append the property name of the cgroup open as dir: mode, owner and value.
+ * cgroup.procs and tasks get no value.  Do nothing if it cannot be read.
  */
 static void
 property_record(struct cgrec *g, int dir, const char *name)
@@ -131,8 +134,8 @@ properties_record(struct cgrec *g, int dir)
 }
 
 /*
- * Begin to tell of a cgroup, whose directory is open, if no record did and
- * there is room for it.  Return whether that is so.
+ * Begin the record of the cgroup open as dir: append its line "directory".
+ * Return false if it is already recorded or a limit is reached.
  */
 static bool
 dir_begin(struct cgrec *g, int dir, const char *path)
@@ -158,8 +161,8 @@ dir_begin(struct cgrec *g, int dir, const char *path)
 }
 
 /*
- * Tell of a cgroup, whose directory is open as dir, which is closed, and of
- * those below it.  path is its own, with room for PATH_MAX bytes.
+ * Record the cgroup open as dir, and those below it.  dir is closed.  path is
+ * the cgroup's path, in a buffer of PATH_MAX bytes.
  */
 static void
 dirs_record(struct cgrec *g, int dir, char *path, unsigned int depth)
@@ -193,9 +196,9 @@ dirs_record(struct cgrec *g, int dir, char *path, unsigned int depth)
 }
 
 /*
- * Tell which controllers those cgroups that one of version 2 is in let their
- * children have: of each whose directory is below the mount point, where path
- * goes on as below.
+ * Record cgroup.subtree_control of the version 2 cgroups above the recorded
+ * one, as far as their directories are below point.  path is the path of the
+ * recorded cgroup, and below the last part of path, relative to point.
  */
 static void
 above_record(struct cgrec *g, int point, const char *path,
@@ -221,9 +224,9 @@ above_record(struct cgrec *g, int point, const char *path,
 }
 
 /*
- * Tell g of the cgroup of that path, which goes on as below from a cgroup whose
- * directory is open as point; of those below it and, of version 2, above.
- * Return false if there is none.
+ * Record the cgroup path, those below it and, in version 2, those above.  point
+ * is the open directory of an ancestor, and below the rest of path from there.
+ * Return false if the cgroup cannot be opened.
  */
 bool
 cgroupdir_record(struct cgrec *g, int point, const char *path,

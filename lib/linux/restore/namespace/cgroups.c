@@ -1,8 +1,8 @@
 /*
- * The cgroups that processes are in, and where their cgroup namespaces begin.
+ * Record the cgroups of processes, and the roots of their cgroup namespaces.
  *
- * They belong to others as well, and change: what is told is what they are
- * shortly after the stop, once in a snapshot.
+ * Other processes are in these cgroups as well and may change them.  They are
+ * recorded as they are shortly after the stop, each once in a snapshot.
  */
 #include "spaces.h"
 
@@ -18,11 +18,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_DIRS = 256 };	/* directories that are read with a process */
+enum { MAX_DIRS = 256 };	/* directories recorded with one process */
 
 /*
- * Record the cgroup of a path, whose directory is dir: its first top bytes are
- * a mount point.  Return whether it could be opened.
+ * Record the cgroup path, whose directory is dir.  The first top bytes of dir
+ * are a mount point, and dir is cut there.  Return false if it cannot be
+ * opened.
  */
 static bool
 dir_record(struct cgrec *g, const char *path, char *dir, size_t top)
@@ -41,8 +42,9 @@ dir_record(struct cgrec *g, const char *path, char *dir, size_t top)
 }
 
 /*
- * Return the root of a hierarchy, as in a mount that nobody else sees, which
- * ends when that is closed; or -1.  There must be such a hierarchy.
+ * Open the root of the existing cgroup hierarchy with the controllers in list
+ * ("": version 2).  It is mounted where no process sees it, and unmounted when
+ * the descriptor is closed.  Return the descriptor, or -1.
  */
 static int
 hierarchy_open(const char *list)
@@ -72,9 +74,9 @@ hierarchy_open(const char *list)
 }
 
 /*
- * Tell of the cgroup of g->line, as the first mount that shows it has it, or
- * one of our own.  The root of a hierarchy is always there, and has no
- * properties to speak of.
+ * Record the cgroup of g->line, through the first mount that has its directory,
+ * or through a mount of our own.  Skip the root cgroup: it always exists and
+ * has no properties that matter.
  */
 static void
 line_print(struct cgrec *g)
@@ -108,8 +110,8 @@ line_print(struct cgrec *g)
 }
 
 /*
- * Add to a record, which has the cgroups of a process or thread, what they are,
- * as far as no record of set l tells of them.
+ * Add to rec, which has the file cgroup of a process or thread, the cgroups
+ * listed there, unless l has already recorded them.
  */
 static void
 directories_record(struct live *l, struct filelist *rec)
@@ -142,9 +144,10 @@ directories_record(struct live *l, struct filelist *rec)
 }
 
 /*
- * Add to rec, a record that has the cgroups of a process, what they are, where
- * no other record of set l tells it; and set *own, which is empty and the
- * caller's to free, to them, if it is in any.
+ * Add to rec, the record of a process, the cgroups that it is in, unless l has
+ * already recorded them.  If own is empty and the process is in a cgroup other
+ * than the root, set *own to the text of its file cgroup, which the caller
+ * frees.
  */
 void
 cgroups_record(struct live *l, struct filelist *rec, struct bytes *own)
@@ -166,10 +169,9 @@ cgroups_record(struct live *l, struct filelist *rec, struct bytes *own)
 }
 
 /*
- * Add to rec, the record of thread tid of process pid of set l, the cgroups
- * that it is in, and what they are, if they are others than own, those of the
- * process: a thread can be in others of version 1, and of version 2 where these
- * are threaded.
+ * Add to rec, the record of thread tid of process pid, the cgroups of the
+ * thread if they differ from own, those of the process.  Threads may differ in
+ * version 1, and in version 2 in threaded cgroups.
  */
 void
 cgroups_thread(struct live *l, struct filelist *rec, const struct bytes *own,
@@ -177,7 +179,8 @@ cgroups_thread(struct live *l, struct filelist *rec, const struct bytes *own,
 {
 	struct bytes b;
 
-	/* one that has ended meanwhile was where its process is */
+	/* a thread that has ended is recorded as if in the cgroups of its
+	   process */
 	if (proc_read(pid, tid, "cgroup", &b) == -1)
 		return;
 	if (b.len == 0 || (b.len == own->len && memcmp(b.data, own->data,
@@ -190,9 +193,10 @@ cgroups_thread(struct live *l, struct filelist *rec, const struct bytes *own,
 }
 
 /*
- * Add to text a line for each hierarchy of which a namespace has another root
- * than we see: its controllers, and the path of that.  outside and inside are
- * where a process is in all of them, as seen from here and from there.
+ * Append to text a line for each hierarchy in which the root of a cgroup
+ * namespace is not the root that we see: its controllers and the path of the
+ * root.  outside and inside are /proc/PID/cgroup of one process, read in our
+ * namespace and in the other one.
  */
 static void
 roots_put(struct buf *text, const struct bytes *outside,
@@ -211,7 +215,7 @@ roots_put(struct buf *text, const struct bytes *outside,
 				break;
 		n = (size_t)(in.path.end - in.path.s);
 		len = (size_t)(out.path.end - out.path.s);
-		n = n == 1 ? 0 : n;	/* it is the root itself */
+		n = n == 1 ? 0 : n;	/* it is in the namespace's root */
 		if (n > len || memcmp(out.path.end - n, in.path.s, n) != 0 ||
 		    memmem(out.path.s, len, "/..", 3) != NULL)
 			continue;
@@ -222,9 +226,9 @@ roots_put(struct buf *text, const struct bytes *outside,
 }
 
 /*
- * Add to rec, the record of process pid of set l, whose cgroup namespace is not
- * ours, where that has its roots: this thread goes there for a moment.  Where
- * it may not, nothing is told.
+ * Add to rec, the record of process pid, the roots of its cgroup namespace,
+ * which is not ours.  This thread enters that namespace and returns.  If it may
+ * not, nothing is recorded.
  */
 void
 cgroups_roots(struct live *l, struct filelist *rec, pid_t pid)

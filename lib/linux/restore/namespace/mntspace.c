@@ -1,8 +1,7 @@
 /*
- * Mount namespaces other than ours, as restoring needs them: all that is
- * mounted there, all that is mounted here, and the files of each tmpfs that is
- * mounted there only.  A proxy enters the namespace, reads that, and ends:
- * mount_namespaces(7).
+ * Record a mount namespace other than ours, for restoring it: the mounts there,
+ * our own mounts, and the files of each tmpfs that is mounted only there.  A
+ * proxy enters the namespace, reads its mounts, and ends: mount_namespaces(7).
  */
 #include "full.h"
 #include "linux/file/file.h"
@@ -27,27 +26,27 @@
 #include <unistd.h>
 
 #ifndef SYS_mount_setattr
-#define SYS_mount_setattr 442	/* since 5.12 */
+#define SYS_mount_setattr 442	/* since Linux 5.12 */
 #endif
 
-struct attr {			/* mount_setattr(2) */
+struct attr {			/* struct mount_attr of mount_setattr(2) */
 	uint64_t	 set;
 	uint64_t	 clear;
 	uint64_t	 propagation;
 	uint64_t	 userns;
 };
 
-enum { TAR_CHANGED = 1 };	/* exit status: GNU tar, "Return values" */
-enum { MAX_TMPFS = 16 * 1024 * 1024 }; /* bytes that are read: all are stopped
-				   meanwhile */
+enum { TAR_CHANGED = 1 };	/* exit status, see GNU tar, "Return values" */
+enum { MAX_TMPFS = 16 * 1024 * 1024 }; /* bytes of archives; processes are
+				          stopped */
 
-struct tmpfs {			/* that is not mounted where we are */
+struct tmpfs {			/* a tmpfs not mounted in our namespace */
 	uint64_t	 dev;
-	int		 dir;	/* owned; its root */
+	int		 dir;	/* owned; its root directory */
 };
 
 struct mntvisit {
-	struct filelist	 found;	/* owned */
+	struct filelist	 found;	/* owned; the answer */
 	struct tmpfs	*v;	/* owned */
 	size_t		 n;
 };
@@ -56,8 +55,8 @@ static const char *const inside = "mounts/inside";
 static const char *const why = "mounts/why";
 
 /*
- * Return the directory that a tmpfs is mounted on, without what is mounted
- * below; or -1.
+ * Open the root directory of the tmpfs mounted at point, without mounts below
+ * it. dev is its device.  Return a descriptor, or -1.
  */
 static int
 tmpfs_open(const char *point, dev_t dev)
@@ -71,7 +70,8 @@ tmpfs_open(const char *point, dev_t dev)
 	    OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
 	if (fd == -1)
 		fd = open(point, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	else	/* older kernels do without: times of access may change */
+	else	/* if this fails (older kernels), reading may change access
+		   times */
 		(void)syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH, &attr,
 		    sizeof attr);
 	if (fd == -1)
@@ -86,7 +86,7 @@ tmpfs_open(const char *point, dev_t dev)
 }
 
 /*
- * Return true if mounts, a text of mountinfo, has one of device dev.
+ * Return true if the mountinfo text mounts has a mount of device dev.
  */
 static bool
 device_find(const struct buf *mounts, uint64_t dev)
@@ -101,8 +101,8 @@ device_find(const struct buf *mounts, uint64_t dev)
 }
 
 /*
- * Open mount m of theirs, if it is a tmpfs as a whole that is not mounted where
- * we are, and was not opened yet.
+ * If mount m of the other namespace is a whole tmpfs that is not mounted in
+ * ours, open it and add it to v, once for each tmpfs.
  */
 static int
 tmpfs_add(struct mntvisit *v, const struct mountinfo *m,
@@ -134,9 +134,9 @@ tmpfs_add(struct mntvisit *v, const struct mountinfo *m,
 }
 
 /*
- * See what is mounted in the mount namespace that is open as ns, where the
- * proxy stays; ours is what we have mounted, proc our /proc.  Return 0, or -1
- * with errstr.
+ * Enter the mount namespace ns and open each tmpfs that only it has.  ours is
+ * the mountinfo of our namespace, proc our /proc.  The caller must leave the
+ * namespace. Return 0, or -1 with errstr set.
  */
 static int
 mntvisit_make(struct mntvisit *v, int ns, int proc, const struct buf *ours)
@@ -160,9 +160,9 @@ mntvisit_make(struct mntvisit *v, int ns, int proc, const struct buf *ours)
 }
 
 /*
- * Add the files of each tmpfs that was opened to what was found, as an archive
- * of tar(1), which runs in our own mount namespace.  Note where it fails; its
- * exit status is TAR_CHANGED where others change a file while it is read.
+ * Add an archive of each tmpfs of v to v->found.  tar(1) makes it, in our own
+ * mount namespace.  If it fails, add a file with the reason; exit status
+ * TAR_CHANGED means only that another process changed a file while it was read.
  */
 static void
 tmpfs_archive(struct mntvisit *v, int sock)
@@ -196,7 +196,8 @@ tmpfs_archive(struct mntvisit *v, int sock)
 }
 
 /*
- * Answer what is in the mount namespace of a process.
+ * Answer with the mounts of the process whose pid is the argument, in the
+ * proxy.
  */
 static int
 mntvisit_serve(struct serving *s)
@@ -224,9 +225,9 @@ mntvisit_serve(struct serving *s)
 }
 
 /*
- * Record in to what it takes to make the mount namespace of process p again,
- * the first of set l that is in it, which is stopped: snap(6), mounts.  Nothing
- * is recorded where it is ours.
+ * Add to to, the record of process p, what is needed to create its mount
+ * namespace again, if p is the first process of l in that namespace and it is
+ * not ours: snap(6), mounts.  p is stopped.
  */
 void
 mntspace_record(struct live *l, const struct lproc *p, struct filelist *to)

@@ -1,8 +1,8 @@
 /*
- * What processes have mounted.  It is shared, and changed by others who are
- * not stopped: so it is of the stop, and read once for all that are shown the
- * same, which are those of one mount namespace with one root directory
- * (show_mountinfo of fs/proc_namespace.c).
+ * Read mountinfo of processes.  Processes that are not stopped may change it,
+ * so it is read in the stop.  It is read once for all processes with the same
+ * mount namespace and root directory, which see the same text (show_mountinfo
+ * of fs/proc_namespace.c).
  */
 #include "calls.h"
 #include "spaces.h"
@@ -16,14 +16,14 @@
 
 struct mounted {
 	struct mounted	*next;	/* owned */
-	uint64_t	 ns;	/* the number of the namespace */
+	uint64_t	 ns;	/* number of the mount namespace */
 	struct rootid	 root;
 	struct bytes	 text;	/* owned; mountinfo */
 };
 
 /*
- * Set *w to where process pid looks files up.  Return false if that cannot be
- * seen.
+ * Set *w to the root directory of process pid.  Return false if it cannot be
+ * read.
  */
 static bool
 rootid_read(pid_t pid, struct rootid *w)
@@ -39,8 +39,8 @@ rootid_read(pid_t pid, struct rootid *w)
 }
 
 /*
- * Add to set l what process p has mounted, in the namespace of that number.
- * Return it, or NULL with errno.
+ * Read mountinfo of process p, in mount namespace number ns, and add it to l.
+ * Return it, or NULL with errno set.
  */
 static struct mounted *
 mounted_add(struct live *l, const struct lproc *p, uint64_t ns)
@@ -60,9 +60,8 @@ mounted_add(struct live *l, const struct lproc *p, uint64_t ns)
 }
 
 /*
- * See what process p of set l, which is stopped and has memory, has mounted,
- * and where it looks files up: p->mounts, which is empty if that cannot be
- * had, and p->root.
+ * Set p->mounts to mountinfo of process p, and p->root to its root directory.
+ * The process is stopped and has memory.  p->mounts stays NULL if that fails.
  */
 void
 mounted_see(struct live *l, struct lproc *p)
@@ -71,7 +70,7 @@ mounted_see(struct live *l, struct lproc *p)
 	const uint64_t ns = seen ? ns_number(p->mmtid, "mnt") : 0;
 	struct mounted *m;
 
-	/* where that is not told, it is shared with nobody */
+	/* if the namespace is unknown, share the text with no process */
 	for (m = ns == 0 ? NULL : l->mounted; m != NULL; m = m->next)
 		if (rootid_same(&m->root, &p->root) && m->ns == ns)
 			break;
@@ -85,7 +84,7 @@ mounted_see(struct live *l, struct lproc *p)
 }
 
 /*
- * Free what was seen of set l.
+ * Free the mountinfo texts of l.
  */
 void
 mounted_free(struct live *l)

@@ -1,8 +1,8 @@
 /*
- * POSIX message queues of an IPC namespace that processes have for themselves:
- * mq_overview(7).  This thread is in the namespace.  Their file system is
- * mounted where nobody sees it, and that leaves nothing; a queue tells how many
- * messages it has without any being read, or its times changed.
+ * Record POSIX message queues of an IPC namespace other than the initial one:
+ * mq_overview(7).  This thread has entered the namespace.  The file system is
+ * mounted where no process sees it, and no trace is left.  A queue reports its
+ * number of messages without reading one or changing its times.
  */
 #include "spaces.h"
 
@@ -19,7 +19,7 @@
 enum { MAX_QUEUES = 1024 };
 
 /*
- * Return a descriptor of the directory that has the queues, or -1.
+ * Open the directory with the queues.  Return a descriptor, or -1.
  */
 static int
 queues_open(void)
@@ -29,15 +29,15 @@ queues_open(void)
 	fs = (int)syscall(SYS_fsopen, "mqueue", FSOPEN_CLOEXEC);
 	if (fs == -1 || (top = unseen_mount(fs, 0)) == -1)
 		return -1;
-	/* that is one of O_PATH */
+	/* top is an O_PATH descriptor */
 	dir = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	close(top);
 	return dir;
 }
 
 /*
- * Add to b a line for a queue: how many messages it has, and its name, with
- * what is not a plain character there, and a backslash, in octal.
+ * Append to b a line for the queue name: the number of messages, and the name
+ * with blanks, control characters and backslashes in octal.
  */
 static void
 queue_line(struct buf *b, const char *name)
@@ -63,8 +63,8 @@ queue_line(struct buf *b, const char *name)
 }
 
 /*
- * Add to l the queues of the IPC namespace that this thread is in, as a file of
- * the record, if there are any: snap(6), mqueues.
+ * Add to l the POSIX message queues of the IPC namespace that this thread is
+ * in, if there are any: snap(6), mqueues.
  */
 void
 mqueues_read(struct filelist *l)

@@ -1,32 +1,32 @@
 /*
- * What the namespaces of processes have that are not ours: mounts, networks,
- * names, and what System V left in them.
+ * Record the contents of namespaces that are not ours: mounts, networks, host
+ * names, and System V IPC.
  */
 #ifndef NAMESPACE_H
 #define NAMESPACE_H
 
 #include "linux/set/set.h"
 
-/* namespaces.c: in which namespaces a process is and we are not */
+/* namespaces.c: namespaces of a process that are not ours */
 void		 namespaces_record(struct live *l, struct filelist *rec,
 		    const struct lproc *p);
 void		 spaces_free(struct live *l);
 
-/* cgroups.c: what the cgroups are that processes and threads are in */
+/* cgroups.c: the cgroups of processes and threads */
 void		 cgroups_record(struct live *l, struct filelist *rec,
 		    struct bytes *own);
 void		 cgroups_thread(struct live *l, struct filelist *rec,
 		    const struct bytes *own, pid_t pid, pid_t tid);
 
-/* mounted.c: what processes have mounted */
+/* mounted.c: mountinfo of processes */
 void		 mounted_see(struct live *l, struct lproc *p);
 void		 mounted_free(struct live *l);
 
-/* mntspace.c: mount namespaces that processes have for themselves */
+/* mntspace.c: mount namespaces that are not ours */
 void		 mntspace_record(struct live *l, const struct lproc *p,
 		    struct filelist *to);
 
-/* sysv.c: memory of System V */
+/* sysv.c: System V shared memory */
 void		 sysv_record(struct live *l, const struct lproc *p,
 		    const struct task *t, struct filelist *to);
 void		 sysv_free(struct live *l);

@@ -1,7 +1,6 @@
 /*
- * In which namespaces a process is and we are not, of which of them a record
- * tells what they have, and the names that it knows its machine by:
- * namespaces(7).
+ * Record which namespaces of a process are not ours, their contents once in a
+ * snapshot, and the host name in the process's UTS namespace: namespaces(7).
  */
 #include "spaces.h"
 
@@ -15,7 +14,8 @@ static const char *const kind[] = { "cgroup", "ipc", "mnt", "net", "pid",
     "time", "user", "uts" };
 
 /*
- * Return whether a namespace of a record, told by its link, is not ours.
+ * Return true if the record has a link for namespace name that differs from
+ * ours.
  */
 static bool
 is_other(const struct filelist *rec, const char *name)
@@ -32,8 +32,8 @@ is_other(const struct filelist *rec, const char *name)
 }
 
 /*
- * Return true if the namespace that record rec has by that name is not ours and
- * no other record of set l describes it; note that rec describes it now.
+ * Return true if the namespace name of the record rec is not ours and l has not
+ * yet recorded its contents.  It is then marked as recorded.
  */
 bool
 space_isnew(struct live *l, const struct filelist *rec, const char *name)
@@ -51,9 +51,10 @@ space_isnew(struct live *l, const struct filelist *rec, const char *name)
 }
 
 /*
- * Have the proxy answer by fn, which is asked with the number of process p,
- * what a namespace of that has, and add the files of the answer to rec; what is
- * for the user.  Return 0; or -1, and the file why tells the reason.
+ * Have the proxy run fn with the pid of process p, to read the contents of one
+ * of its namespaces, and add the files of its answer to rec.  what describes
+ * the namespace for messages.  Return 0, or -1 with the reason in file why of
+ * rec.
  */
 int
 space_ask(const struct lproc *p, proxy_fn fn, const char *what,
@@ -70,9 +71,9 @@ space_ask(const struct lproc *p, proxy_fn fn, const char *what,
 }
 
 /*
- * Add what the machine is called in the UTS namespace of process pid to a
- * record: this thread goes there for a moment.  Where it may not, it is not
- * told.
+ * Add host and domain name of the UTS namespace of process pid to rec.  This
+ * thread enters that namespace and returns.  If it may not, nothing is
+ * recorded.
  */
 static void
 names_add(struct filelist *rec, pid_t pid)
@@ -84,7 +85,7 @@ names_add(struct filelist *rec, pid_t pid)
 	if (visit_begin(&v, VISIT_UTS, pid) == -1)
 		return;
 	rc = uname(&u);
-	/* where this fails, nothing here needs the other names */
+	/* if it fails: nothing in this process needs our own host name */
 	(void)visit_end(&v);
 	if (rc == 0) {
 		filelist_text(rec, "hostname", "%s", u.nodename);
@@ -93,11 +94,11 @@ names_add(struct filelist *rec, pid_t pid)
 }
 
 /*
- * Add to rec, the record of process p, which has its namespaces: in which of
- * them we are not; the names of such a UTS namespace; what such a network
- * namespace has, and where such a cgroup namespace begins, if no other record
- * of set l has that.  The last two are not added to the record of a process
- * that dumps core: only a restore needs them, and root alone sees them.
+ * Add to rec, the record of process p, which already has its namespace links:
+ * the list of those that are not ours, the names of such a UTS namespace and,
+ * unless l has already recorded them, the contents of such a network namespace
+ * and the root of such a cgroup namespace.  The last two are left out if p
+ * dumps core: only restoring needs them, and only root may see them.
  */
 void
 namespaces_record(struct live *l, struct filelist *rec, const struct lproc *p)

@@ -1,8 +1,8 @@
 /*
- * Settings of a network namespace, where this thread is: those of its links
- * (conf of ipv4 and ipv6 below /proc/sys/net, Documentation/networking of the
- * kernel), and what else it has of its own that criu restores, or that is often
- * set where containers are.
+ * Record the settings of the network namespace that this thread is in: those of
+ * each link (conf of ipv4 and ipv6 in /proc/sys/net, Documentation/networking
+ * of the kernel), and other settings that criu restores or that containers
+ * often set.
  */
 #include "spaces.h"
 
@@ -12,14 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_LINES = 4 * 1024 * 1024 };	/* bytes */
+enum { MAX_LINES = 4 * 1024 * 1024 };	/* limit, in bytes */
 
 static const char below[] = "/proc/sys/net";
 
 /*
- * Add a line for a setting to b: its name below the directory dir, and what it
- * is set to, with a blank between two words of that.  Some cannot be read until
- * they are set: they have no line.
+ * Append a line for the setting name below directory dir to b: the name, and
+ * the words of its value, separated by blanks.  Append nothing if it cannot be
+ * read; some settings can be read only after they are set.
  */
 void
 setting_add(struct buf *b, const char *dir, const char *name)
@@ -44,8 +44,8 @@ setting_add(struct buf *b, const char *dir, const char *name)
 }
 
 /*
- * Add a line for each setting of a folder below /proc/sys/net, or of all that
- * are in it if levels is 2.
+ * Append a line for each setting in folder, which is below /proc/sys/net.  If
+ * levels is 2, take those of its subfolders.
  */
 static void
 folder_add(struct buf *b, const char *folder, int levels)
@@ -70,7 +70,7 @@ folder_add(struct buf *b, const char *folder, int levels)
 }
 
 /*
- * Record in to the settings of where this thread is.
+ * Record in to the settings of the network namespace that this thread is in.
  */
 void
 netconf_record(struct filelist *to)

@@ -1,6 +1,6 @@
 /*
- * Tables of packet filters of a network namespace, where the proxy is: those of
- * nft(8), and those that iptables(8) made without it, each as its own program
+ * Record the packet filters of the network namespace that the proxy is in:
+ * tables of nft(8) and legacy tables of iptables(8), each as its own program
  * lists them.
  */
 #include "spaces.h"
@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 /*
- * Record under a name what a program says.  Return whether it did, and said
- * something.
+ * Run the program argv and add its output to to as file name.  Return false if
+ * it fails or prints nothing.
  */
 static bool
 program_record(struct filelist *to, const char *name,
@@ -44,7 +44,7 @@ table_note(void *arg, const struct netmessage *m)
 }
 
 /*
- * Return whether nft(8) has a table here.
+ * Return true if the namespace has nft(8) tables.
  */
 static bool
 has_nft(void)
@@ -64,7 +64,8 @@ has_nft(void)
 }
 
 /*
- * Return whether iptables(8) has a table here, by a file that names them.
+ * Return true if the namespace has legacy iptables(8) tables.  path is the file
+ * in /proc that lists them.
  */
 static bool
 has_iptables(const char *path)
@@ -81,8 +82,8 @@ has_iptables(const char *path)
 }
 
 /*
- * Record in to the tables of where the proxy is.  Return 0, or -1 with errstr
- * if there are such that cannot be listed.
+ * Record in to the packet filters of the network namespace that the proxy is
+ * in. Return 0, or -1 with errstr set if there are any that cannot be listed.
  */
 int
 netfilter_record(struct filelist *to)

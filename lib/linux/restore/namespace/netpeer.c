@@ -1,6 +1,6 @@
 /*
- * Where links of a network namespace lead that are one end of a pair, veth(4):
- * to what link where we are, and in which bridge that is.
+ * Record the peers of veth(4) links of a network namespace, if they are in our
+ * own: the name of the peer, and of the bridge that it is attached to.
  */
 #include "spaces.h"
 
@@ -36,8 +36,8 @@ number_take(void *arg, const struct netmessage *m)
 }
 
 /*
- * Set *id to the number by which a namespace, which is open as ns, is known in
- * that of socket fd.  Return false if it has none.
+ * Set *id to the number (nsid) that the network namespace of socket fd has for
+ * the namespace ns.  Return false if it has none.
  */
 static bool
 space_number(int fd, int ns, unsigned int *id)
@@ -74,8 +74,8 @@ bridge_take(void *arg, const struct netmessage *m)
 }
 
 /*
- * Set name to that of the bridge that the link of an index is in, where socket
- * fd is and we are; it is empty if there is none.
+ * Set name to the bridge that the link with number index is attached to, or to
+ * "" if there is none.  The link and socket fd are in our namespace.
  */
 static void
 bridge_find(int fd, unsigned int index, char name[IF_NAMESIZE])
@@ -90,8 +90,9 @@ bridge_find(int fd, unsigned int index, char name[IF_NAMESIZE])
 }
 
 /*
- * Add to b where a link leads, message m of rtnetlink, if that is our
- * namespace, which has the number id there.  here is a socket in ours.
+ * Append to b the peer of the link in message m, if the peer is in our
+ * namespace, which has nsid id there.  here is an rtnetlink socket in our
+ * namespace.
  */
 static void
 peer_add(struct buf *b, const struct netmessage *m, unsigned int id, int here)
@@ -113,8 +114,8 @@ peer_add(struct buf *b, const struct netmessage *m, unsigned int id, int here)
 }
 
 /*
- * Record in to where links lead that net/links tells of.  there is a socket of
- * rtnetlink(7) in their namespace; this thread is in ours.
+ * Record in to the peers of the links in net/links.  there is an rtnetlink(7)
+ * socket in the namespace of the links; this thread is in our own.
  */
 void
 netpeers_record(struct filelist *to, int there)

@@ -1,9 +1,8 @@
 /*
- * What a network namespace has that is not ours: its links, addresses, routes
- * and rules, as rtnetlink(7) tells them, the settings of its links, and its
- * tables of nft(8) and iptables(8).  The proxy goes there for a moment, once
- * for all processes of a namespace: what is asked there waits for locks that
- * others have.  Nothing there is changed.
+ * Record a network namespace other than ours: links, addresses, routes and
+ * rules as rtnetlink(7) messages, settings, and tables of nft(8) and
+ * iptables(8).  The proxy enters it, once for all processes in it, because
+ * these requests wait for locks that other processes hold.  Nothing is changed.
  */
 #include "spaces.h"
 
@@ -14,16 +13,16 @@
 
 #include <string.h>
 
-enum { MOST = 16 * 1024 * 1024 };	/* bytes of an answer */
+enum { MOST = 16 * 1024 * 1024 };	/* limit of an answer, in bytes */
 
-struct asked {			/* a kind */
-	const char	*name;	/* of the file of the record */
+struct asked {			/* a kind of rtnetlink request */
+	const char	*name;	/* name of the file in the record */
 	uint16_t	 type;
 	uint8_t		 family;
 };
 
 /*
- * Add message m to a buffer.  Return 0, or -1 with errstr.
+ * Append message m to the buffer arg, padded.  Return 0, or -1 with errstr set.
  */
 static int
 message_add(void *arg, const struct netmessage *m)
@@ -31,7 +30,7 @@ message_add(void *arg, const struct netmessage *m)
 	static const uint8_t fill[NLMSG_ALIGNTO];
 	struct buf *b = arg;
 
-	/* it changed since then, or has more than is taken */
+	/* it changed during the dump, or is too large */
 	if (m->flags & NLM_F_DUMP_INTR || b->len > MOST)
 		return errstr_set("its network changes, or is too large");
 	buf_add(b, m->p, m->len);
@@ -40,13 +39,13 @@ message_add(void *arg, const struct netmessage *m)
 }
 
 /*
- * Record all messages that answer a request at socket fd.  Return 0, or -1 with
- * errstr.
+ * Send the dump request k on socket fd, and record all messages of the answer.
+ * Return 0, or -1 with errstr set.
  */
 static int
 messages_record(struct filelist *to, int fd, const struct asked *k)
 {
-	/* what of it counts is the family, which is the first byte */
+	/* only the family counts, which is the first byte */
 	const struct tcmsg body = { .tcm_family = k->family };
 	const struct netrequest q = { k->type, NLM_F_DUMP, &body,
 	    k->type == RTM_GETQDISC ? sizeof body : sizeof(struct rtmsg) };
@@ -62,8 +61,7 @@ messages_record(struct filelist *to, int fd, const struct asked *k)
 
 /*
  * Record links, addresses, routes, rules, neighbours and queueing disciplines
- * of where this thread is, as socket fd of rtnetlink(7) tells them.  Without
- * one of the last two, the others are worth having.
+ * from the rtnetlink(7) socket fd.  The last two are optional.
  */
 static int
 network_record(struct filelist *to, int fd)
@@ -91,8 +89,8 @@ network_record(struct filelist *to, int fd)
 }
 
 /*
- * Record in to what the network namespace of process pid has, where the proxy
- * goes for a moment.  Return 0, or -1 with errstr.
+ * Enter the network namespace of process pid, record in to what it has, and
+ * return.  Return 0, or -1 with errstr set.
  */
 static int
 space_visit(struct serving *s, pid_t pid, struct filelist *to)
@@ -117,7 +115,8 @@ space_visit(struct serving *s, pid_t pid, struct filelist *to)
 }
 
 /*
- * Answer with what the network namespace of a process has: snap(6), net.
+ * Answer with the contents of the network namespace of the process whose pid is
+ * the argument, in the proxy: snap(6), net.
  */
 int
 netspace_serve(struct serving *s)

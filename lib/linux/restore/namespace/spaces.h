@@ -1,5 +1,5 @@
 /*
- * Namespaces: what the files of this room share.
+ * Declarations that the files of this room share.
  */
 #ifndef SPACES_H
 #define SPACES_H
@@ -7,7 +7,7 @@
 #include "linux/proxy/proxy.h"
 #include "namespace.h"
 
-/* recorded.c: of which of them a record tells */
+/* recorded.c: namespaces whose contents are recorded */
 bool		 space_recorded(struct live *l, const char *ns);
 
 /* namespaces.c */
@@ -16,57 +16,57 @@ bool		 space_isnew(struct live *l, const struct filelist *rec,
 int		 space_ask(const struct lproc *p, proxy_fn fn, const char *what,
 		    const char *why, struct filelist *rec);
 
-/* cgroupdir.c: the directories of cgroups */
+/* cgroupdir.c: cgroup directories */
 struct cgrec {
-	struct live	*l;	/* borrowed, as the next */
-	const struct cgroupline *line; /* the hierarchy */
-	struct bytes	 mounts; /* owned; mountinfo; no data: not read yet */
+	struct live	*l;	/* borrowed */
+	const struct cgroupline *line; /* borrowed; the hierarchy and path */
+	struct bytes	 mounts; /* owned; our mountinfo */
 	struct buf	 text;	/* owned */
-	size_t		 left;	/* directories that may be told of */
+	size_t		 left;	/* how many more directories to record */
 };
 
 bool		 cgroupdir_record(struct cgrec *g, int point,
 		    const char *path, const char *below);
 
-/* cgroups.c: where a cgroup namespace begins */
+/* cgroups.c: roots of cgroup namespaces */
 void		 cgroups_roots(struct live *l, struct filelist *rec,
 		    pid_t pid);
 
-/* netspace.c: what a network namespace has */
+/* netspace.c: network namespaces */
 int		 netspace_serve(struct serving *s);
 
-/* netconf.c: settings, of a network namespace */
+/* netconf.c: settings of a network namespace */
 void		 setting_add(struct buf *b, const char *dir, const char *name);
 void		 netconf_record(struct filelist *to);
 
-/* netfilter.c: its tables of packet filters */
+/* netfilter.c: packet filters of a network namespace */
 int		 netfilter_record(struct filelist *to);
 
-/* netpeer.c: where its links lead */
+/* netpeer.c: peers of veth links */
 void		 netpeers_record(struct filelist *to, int there);
 
-/* sysvspace.c: semaphores and queues */
-struct owned {			/* what all of them have: struct ipc_perm */
+/* sysvspace.c: System V semaphores and message queues */
+struct owned {			/* common to all IPC objects: struct ipc_perm */
 	int		 key;
 	int		 id;
 	unsigned int	 mode;
 	unsigned int	 uid;
 	unsigned int	 gid;
-	unsigned int	 cuid;	/* of who created it */
+	unsigned int	 cuid;	/* creator's user */
 	unsigned int	 cgid;
 };
 
 struct ipcsegment {		/* a line of /proc/sysvipc/shm */
 	struct owned	 o;
 	uintmax_t	 size;	/* bytes */
-	uintmax_t	 attached; /* mappings of it, of all processes */
+	uintmax_t	 attached; /* mappings in all processes */
 };
 
 bool		 segment_parse(const char *line, struct ipcsegment *g);
 void		 sysvspace_read(struct filelist *l, const char *shm,
 		    const char *sem, const char *msg);
 
-/* mqueues.c: queues of POSIX */
+/* mqueues.c: POSIX message queues */
 void		 mqueues_read(struct filelist *l);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * Memory of System V that processes have attached.  /proc/sysvipc/shm tells of
- * it, and /proc/sys of the limits of its IPC namespace, to who is in that: this
- * thread goes there for a moment, once for all processes of a namespace.
+ * Record System V shared memory that processes have attached, and other System
+ * V objects.  /proc/sysvipc/shm and the limits in /proc/sys are those of the
+ * reader's IPC namespace.  So this thread enters the namespace and returns,
+ * once for all processes in it.
  */
 #include "full.h"
 #include "state/state.h"
@@ -14,21 +15,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/* PROC_IPC_INIT_INO of linux/proc_ns.h: the number of the machine's */
+/* number of the initial IPC namespace: PROC_IPC_INIT_INO of linux/proc_ns.h */
 #define SPACE_FIRST	UINT64_C(4026531839)
 
-struct sysv {			/* of an IPC namespace */
+struct sysv {			/* an IPC namespace */
 	struct sysv	*next;	/* owned */
-	uint64_t	 ns;	/* its number */
-	char		*shm;	/* owned; /proc/sysvipc/shm */
-	struct buf	 limits; /* owned; lines of the record */
-	struct filelist	 rest;	/* owned; of one that is not the machine's,
-				   until a record has it: */
+	uint64_t	 ns;	/* number of the namespace */
+	char		*shm;	/* owned; text of /proc/sysvipc/shm */
+	struct buf	 limits; /* owned; lines for sysvipc/limits */
+	struct filelist	 rest;	/* owned; other files of the record, until
+				   recorded; empty for the initial namespace */
 	bool		 recorded;
 };
 
 /*
- * Return all of the file of a path as a string, the caller's, or NULL.
+ * Read the file path as a string.  Return it, for the caller to free, or NULL.
  */
 static char *
 text_read(const char *path)
@@ -46,8 +47,8 @@ text_read(const char *path)
 }
 
 /*
- * Write to b the limits of the IPC namespace that this thread is in, a line for
- * each: its name below /proc/sys, and its numbers.
+ * Append to b a line for each limit of the IPC namespace that this thread is
+ * in: its name below /proc/sys, and its values.
  */
 static void
 limits_read(struct buf *b)
@@ -67,7 +68,7 @@ limits_read(struct buf *b)
 }
 
 /*
- * Read into v all that is in its namespace, where this thread is.
+ * Read into v all objects of its IPC namespace, which this thread is in.
  */
 static void
 rest_read(struct sysv *v)
@@ -83,8 +84,8 @@ rest_read(struct sysv *v)
 }
 
 /*
- * Read into v what is told in the IPC namespace of process p, and come back
- * from there.  Return 0, or -1 with errstr.
+ * Enter the IPC namespace of process p, read it into v, and return.  Return 0,
+ * or -1 with errstr set.
  */
 static int
 sysv_read(const struct lproc *p, struct sysv *v)
@@ -99,7 +100,7 @@ sysv_read(const struct lproc *p, struct sysv *v)
 	limits_read(&v->limits);
 	if (v->ns != SPACE_FIRST)
 		rest_read(v);
-	/* where this fails, nothing here needs another one */
+	/* if it fails: nothing in this process needs our own IPC namespace */
 	(void)visit_end(&there);
 	return rc;
 }
@@ -114,8 +115,8 @@ sysv_drop(struct sysv *v)
 }
 
 /*
- * Return what is told in the IPC namespace of process p, kept for all that are
- * in it; or NULL with errstr.
+ * Return what was read of the IPC namespace of process p, reading it if p is
+ * the first process in it.  Return NULL with errstr set on error.
  */
 static struct sysv *
 sysv_get(struct live *l, const struct lproc *p)
@@ -143,8 +144,8 @@ sysv_get(struct live *l, const struct lproc *p)
 }
 
 /*
- * Set *g to what a line of text, /proc/sysvipc/shm, tells of segment id.
- * Return false if it has none.
+ * Set *g to segment id from text, /proc/sysvipc/shm.  Return false if it is not
+ * there.
  */
 static bool
 segment_find(const char *text, int id, struct ipcsegment *g)
@@ -158,9 +159,9 @@ segment_find(const char *text, int id, struct ipcsegment *g)
 }
 
 /*
- * Return true if the segment is that of a mapping of this name.  Who goes to
- * another namespace keeps the memory of the one before; and one that is to be
- * removed with its last mapping has lost its key.
+ * Return true if o is the segment that a mapping called name is of.  It may not
+ * be: a process that moved to another IPC namespace keeps its mappings.  A
+ * segment marked for removal has lost its key, and is accepted.
  */
 static bool
 segment_isnamed(const struct owned *o, const char *name)
@@ -173,10 +174,10 @@ segment_isnamed(const struct owned *o, const char *name)
 }
 
 /*
- * Record in to the memory of System V that process p of set l has attached, as
- * the mappings of its task t tell; and with the first one of a namespace that
- * is not the machine's, all else that is there, or with each why that cannot be
- * had: snap(6), sysvipc.
+ * Add to to, the record of process p, the System V segments that the mappings
+ * of its task t are of.  If p is the first process of l in its IPC namespace,
+ * and that is not the initial one, add all other objects of the namespace as
+ * well, or the reason why they cannot be read: snap(6), sysvipc.
  */
 void
 sysv_record(struct live *l, const struct lproc *p, const struct task *t,
@@ -190,7 +191,7 @@ sysv_record(struct live *l, const struct lproc *p, const struct task *t,
 	size_t i;
 	bool record;
 
-	/* in the machine's, what is not attached belongs to others, too */
+	/* in the initial namespace, unattached objects may belong to anyone */
 	if (p->core == NULL && ns != 0 && ns != SPACE_FIRST &&
 	    (v = sysv_get(l, p)) == NULL) {
 		filelist_text(to, "sysvipc/why", "%s\n", snap_errstr());
@@ -221,7 +222,7 @@ sysv_record(struct live *l, const struct lproc *p, const struct task *t,
 }
 
 /*
- * Free what was read of set l.
+ * Free what was read of IPC namespaces for l.
  */
 void
 sysv_free(struct live *l)

@@ -1,8 +1,8 @@
 /*
- * Semaphores and message queues of System V, of an IPC namespace that processes
- * have for themselves: in that of the machine nothing tells whose they are.
- * This thread is in the namespace.  Nothing of what is read is changed thereby:
- * MSG_COPY of msgrcv(2) leaves a message, and the queue knows of no reader.
+ * Record System V semaphores and message queues, of an IPC namespace other than
+ * the initial one, where nothing shows whose they are.  This thread has entered
+ * the namespace.  Reading changes nothing: msgrcv(2) with MSG_COPY leaves the
+ * message, and does not update the queue's last reader.
  */
 #include "spaces.h"
 
@@ -15,27 +15,27 @@
 #include <string.h>
 
 #ifndef MSG_COPY
-enum { MSG_COPY = 040000 };	/* linux/msg.h */
+enum { MSG_COPY = 040000 };	/* of linux/msg.h */
 #endif
 
-enum {			/* most that is read; all are stopped meanwhile */
-	MAX_QUEUED = 8 * 1024 * 1024, /* bytes of messages, */
-	MAX_MESSAGES = 2048,	/* which the kernel counts each time, */
-	MAX_VALUES = 65536,	/* semaphores, */
-	MAX_SETS = 1024,	/* in sets, */
+enum {			/* limits; processes are stopped while this is read */
+	MAX_QUEUED = 8 * 1024 * 1024, /* bytes of messages */
+	MAX_MESSAGES = 2048, /* messages; the kernel walks the queue for each */
+	MAX_VALUES = 65536,	/* semaphores */
+	MAX_SETS = 1024,	/* sets of semaphores */
 	MAX_QUEUES = 1024
 };
 
-struct reading {		/* what is left of those */
+struct reading {		/* what is left of these limits */
 	size_t		 bytes;
 	size_t		 messages;
 	size_t		 values;
 	size_t		 sets;
 	size_t		 queues;
-	struct filelist	*to;	/* borrowed */
+	struct filelist	*to;	/* borrowed; where files are added */
 };
 
-union semun {			/* semctl(2) */
+union semun {			/* as semctl(2) describes it */
 	int		 val;
 	unsigned short	*array;
 };
@@ -48,7 +48,7 @@ owned_put(struct buf *b, const struct owned *o)
 }
 
 /*
- * Record the values of n semaphores of set id, if they can be had.
+ * Record the values of the n semaphores of set id, within the limits.
  */
 static void
 values_read(struct reading *r, int id, size_t n)
@@ -68,8 +68,8 @@ values_read(struct reading *r, int id, size_t n)
 }
 
 /*
- * Add to b a line for a set of semaphores that a line of /proc/sysvipc/sem
- * tells of, and record its values.
+ * Append to b a line for the semaphore set on line, of /proc/sysvipc/sem, and
+ * record its values.
  */
 static void
 semaphores_line(struct reading *r, struct buf *b, const char *line)
@@ -86,8 +86,8 @@ semaphores_line(struct reading *r, struct buf *b, const char *line)
 }
 
 /*
- * Record the messages of queue id, as many as that, if all of them can be had:
- * for each a line with its type and size, and the bytes.
+ * Record all count messages of queue id, or none if they exceed the limits: for
+ * each a line with its type and size, then its bytes.
  */
 static void
 messages_read(struct reading *r, int id, size_t count)
@@ -104,7 +104,7 @@ messages_read(struct reading *r, int id, size_t count)
 	r->queues--;
 	r->messages -= count;
 	for (i = 0; i < count; i++) {
-		/* one that is longer than what is left is an error */
+		/* a message longer than r->bytes is an error */
 		n = msgrcv(id, msg, r->bytes, (long)i, MSG_COPY | IPC_NOWAIT);
 		if (n == -1)
 			break;
@@ -122,7 +122,8 @@ messages_read(struct reading *r, int id, size_t count)
 }
 
 /*
- * The same as semaphores_line of a queue, of /proc/sysvipc/msg.
+ * Append to b a line for the message queue on line, of /proc/sysvipc/msg, and
+ * record its messages.
  */
 static void
 queue_line(struct reading *r, struct buf *b, const char *line)
@@ -142,8 +143,8 @@ queue_line(struct reading *r, struct buf *b, const char *line)
 }
 
 /*
- * Set *g to what a line of /proc/sysvipc/shm tells.  Return false if that is
- * none.
+ * Set *g to the segment on line, of /proc/sysvipc/shm.  Return false if line is
+ * not a segment.
  */
 bool
 segment_parse(const char *line, struct ipcsegment *g)
@@ -156,8 +157,8 @@ segment_parse(const char *line, struct ipcsegment *g)
 }
 
 /*
- * Add to b a line for each segment of /proc/sysvipc/shm that nobody has
- * attached: what is in it cannot be had without that.
+ * Append to b a line for the segment on line, of /proc/sysvipc/shm, if no
+ * process has it attached.  Its content cannot be read without attaching it.
  */
 static void
 segment_line(struct buf *b, const char *line)
@@ -178,9 +179,9 @@ line_behind(const char *s)
 }
 
 /*
- * Add to l what is in the IPC namespace that this thread is in, as files of the
- * record: snap(6), sysvipc. shm, sem and msg are what /proc/sysvipc tells, each
- * with a head line, or NULL.
+ * Add to l the System V objects of the IPC namespace that this thread is in, as
+ * files of the record: snap(6), sysvipc.  shm, sem and msg are texts of
+ * /proc/sysvipc with their header line, or NULL.
  */
 void
 sysvspace_read(struct filelist *l, const char *shm, const char *sem,

@@ -224,7 +224,7 @@ inode_record(struct filerec *t, const struct statx *sx)
 }
 
 static void
-telling_free(struct filerec *t)
+filerec_free(struct filerec *t)
 {
 	fd_drop(t->dup);
 	free(t->link);
@@ -272,7 +272,7 @@ file_record(struct filerec *t)
 	struct statx sx;
 
 	if (!file_look(t, &sx)) {
-		telling_free(t);
+		filerec_free(t);
 		return false;
 	}
 	if (t->file->unsure)
@@ -297,5 +297,5 @@ file_end(struct filerec *t)
 		buf_puts(&t->out, "lock 1\n");
 	if (t->why[0] != '\0')
 		buf_printf(&t->out, "why %s\n", t->why);
-	telling_free(t);
+	filerec_free(t);
 }
