@@ -39,16 +39,16 @@ enum {
 
 /*
  * Give this thread, the threads that it starts, and the proxy real-time
- * priority, if allowed (CAP_SYS_NICE or RLIMIT_RTPRIO), until live_unhurry().
+ * priority, if allowed (CAP_SYS_NICE or RLIMIT_RTPRIO), until live_unboost().
  * Otherwise the stop could last for seconds on a busy machine while we wait for
  * a processor. The thread should not work for long meanwhile.
  */
 void
-live_hurry(struct live *l)
+live_boost(struct live *l)
 {
 	const struct sched_param first = {
 	    .sched_priority = sched_get_priority_min(SCHED_RR) };
-	struct hurry *h = &l->hurry;
+	struct sched_boost *h = &l->sched_boost;
 
 	if (h->tid != 0)
 		return;
@@ -59,22 +59,22 @@ live_hurry(struct live *l)
 	    sched_setscheduler(h->tid, SCHED_RR, &first) == -1)
 		h->tid = 0;
 	else
-		proxy_hurry(true);
+		proxy_boost(true);
 }
 
 /*
- * Restore the scheduling policy that live_hurry() changed.
+ * Restore the scheduling policy that live_boost() changed.
  */
 void
-live_unhurry(struct live *l)
+live_unboost(struct live *l)
 {
 	const struct sched_param none = { 0 };
-	struct hurry *h = &l->hurry;
+	struct sched_boost *h = &l->sched_boost;
 
 	if (h->tid == 0)
 		return;
 	(void)sched_setscheduler(h->tid, h->policy, &none);
-	proxy_hurry(false);
+	proxy_boost(false);
 	h->tid = 0;
 }
 
@@ -114,9 +114,10 @@ live_await(struct live *l)
 		nap += nap < 1000 ? nap / 4 : 0;
 	TAILQ_FOREACH(p, &l->procs, entry)
 		TAILQ_FOREACH(t, &p->threads, entry)
-			if (t->hold == HOLD_ASKED && proc_died(p->pid, t->tid))
+			if (t->hold == HOLD_INTERRUPTED &&
+			    proc_died(p->pid, t->tid))
 				t->hold = HOLD_GONE;
-			else if (t->hold == HOLD_ASKED) {
+			else if (t->hold == HOLD_INTERRUPTED) {
 				t->hold = HOLD_BUSY;
 				if (p->skip)
 					continue;
@@ -355,7 +356,7 @@ live_stop(struct live *l)
 	rc = live_seize(&r);
 	live_mark(l, true);
 	if (l->opts.clone)
-		live_hurry(l);
+		live_boost(l);
 	start = now_ms();
 	live_halt(l);
 	for (r.grew = true; rc == 0 && r.grew && !live_overrun(l, start);) {
@@ -388,7 +389,7 @@ live_release(struct live *l)
 	passed_close(l);
 	TAILQ_FOREACH(p, &l->procs, entry)
 		threads_release(p);
-	live_unhurry(l);
+	live_unboost(l);
 	live_mark(l, false);
 }
 

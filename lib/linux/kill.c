@@ -54,7 +54,7 @@ lproc_kill(struct lproc *p)
 	(void)kill(p->pid, SIGKILL);
 	TAILQ_FOREACH(t, &p->threads, entry)
 		if (t->hold == HOLD_STOPPED)
-			t->hold = HOLD_ASKED;
+			t->hold = HOLD_INTERRUPTED;
 }
 
 /*

@@ -62,7 +62,7 @@ live_free(struct live *l)
 	files_free(l);
 	shmcopies_free(l);
 	prepared_free(l);
-	plains_free(l);
+	skippables_free(l);
 	setfiles_free(l);
 	headroom_free(l);
 	mounted_free(l);
@@ -105,7 +105,7 @@ live_take(struct live *l, struct snap *s, take_fn take, void *arg)
 	/* the copy of a shared file may have failed */
 	made = !told && l->opts.clone && clones_make(l, s);
 	if (!made)	/* captures of stopped processes take long */
-		live_unhurry(l);
+		live_unboost(l);
 	state_finish(l, false);
 	procs_finish(l);
 	if (made) {

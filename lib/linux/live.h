@@ -15,8 +15,8 @@ int		 live_members(struct live *l, bool *grew);
 void		 live_release(struct live *l);
 
 /* freeze.c: run at real-time priority while processes are stopped */
-void		 live_hurry(struct live *l);
-void		 live_unhurry(struct live *l);
+void		 live_boost(struct live *l);
+void		 live_unboost(struct live *l);
 
 /* settle.c: decide which of the stopped processes are taken */
 void		 live_settle(struct live *l);

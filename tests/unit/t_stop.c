@@ -105,7 +105,7 @@ held_is_known(void **state)
 	failing = 1000;
 	thread_release(&t);
 	failing = 0;
-	assert_int_equal(t.hold, HOLD_ASKED);
+	assert_int_equal(t.hold, HOLD_INTERRUPTED);
 	end(p.pid);
 	free(t.general.data);
 }

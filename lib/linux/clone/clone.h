@@ -43,7 +43,7 @@ const struct gap *gap_find(const struct lproc *p, uint64_t start,
 		    uint64_t end);
 
 /* plain.c: files of which nothing is to be kept */
-void		 plains_free(struct live *l);
+void		 skippables_free(struct live *l);
 
 /* make.c: the making of clones */
 bool		 clones_make(struct live *l, struct snap *s);

@@ -80,13 +80,13 @@ int		 gaps_keep(struct live *l, struct snap *s, struct lproc *p,
 		    const struct vmas *vma, const struct lacking *of);
 
 /* plain.c: files of which nothing is to be kept */
-void		 plain_add(struct live *l, const struct lproc *p,
+void		 skippable_add(struct live *l, const struct lproc *p,
 		    const struct vma *v);
-bool		 plain_has(struct live *l, const struct lproc *p,
+bool		 skippable_has(struct live *l, const struct lproc *p,
 		    const struct vma *v);
 
 /* reaper.c: the reaping of clones, by the guard */
-struct ward {			/* a process and its clone */
+struct clonepair {		/* a process and its clone */
 	pid_t		 target;
 	pid_t		 clone;	/* 0: will be made now; -1: was not, or is no
 				   more */
@@ -97,26 +97,26 @@ struct ward {			/* a process and its clone */
 	bool		 seen;	/* it, or what may be it */
 };
 
-enum { WARDS = 1 << 16 };	/* processes that can have a clone */
+enum { MAX_PAIRS = 1 << 16 };	/* processes that can have a clone */
 
 struct guard {			/* in memory that we and it share */
 	pid_t		 pid;
 	int		 fd;	/* ours, owned; to tell it to end */
 	size_t		 at;	/* the ward to be tried next */
 	size_t		 n;
-	struct ward	 v[WARDS];
+	struct clonepair v[MAX_PAIRS];
 };
 
-bool		 ward_isdone(const struct ward *w);
-bool		 ward_try(struct ward *w);
+bool		 pair_isdone(const struct clonepair *w);
+bool		 pair_try(struct clonepair *w);
 
 /* wards.c: which clones are to be reaped */
 int		 guard_send(struct guard *g, pid_t target, pid_t clone);
-int		 ward_owns(const struct ward *w, struct procstat *c);
-void		 wards_find(struct guard *g);
+int		 pair_owns(const struct clonepair *w, struct procstat *c);
+void		 pairs_find(struct guard *g);
 
 /* veiled.c: memory that a process may not read itself */
-int		 veiled_show(struct inject *calls, const struct vmas *vma,
+int		 ptraceonly_show(struct inject *calls, const struct vmas *vma,
 		    const bool *has);
 
 #endif

@@ -11,11 +11,11 @@
  * No page that is found to be the clone's, too, changes: it is mapped by two,
  * so that whoever writes to it gets a copy, and the clone does not run.
  */
-#include "alike.h"
 #include "bisect.h"
 #include "cloning.h"
 #include "linux/file/file.h"
 #include "linux/proxy/proxy.h"
+#include "sameframes.h"
 #include "state/state.h"
 #include "vec.h"
 #include "worker.h"

@@ -25,7 +25,7 @@
 
 enum {
 	PATIENCE_MS = 5000,	/* for the guard to end, */
-	WARD_MS = 20		/* and for each process that it goes to */
+	PAIR_MS = 20		/* and for each process that it goes to */
 };
 
 static const char guard_name[] = "snap-guard";
@@ -36,7 +36,7 @@ static const char guard_name[] = "snap-guard";
  * then.
  */
 static void
-wards_try(struct guard *g)
+pairs_try(struct guard *g)
 {
 	pid_t pid;
 
@@ -46,7 +46,7 @@ wards_try(struct guard *g)
 				continue;
 			continue;
 		}
-		while (g->at < g->n && !ward_try(&g->v[g->at++]) && pid == 0)
+		while (g->at < g->n && !pair_try(&g->v[g->at++]) && pid == 0)
 			continue;
 		if (pid == 0)
 			_exit(0);
@@ -57,21 +57,21 @@ wards_try(struct guard *g)
  * Reap the clones of all wards of guard g.
  */
 static void
-wards_reap(struct guard *g)
+pairs_reap(struct guard *g)
 {
 	enum { MOST_US = 500000 };
 	size_t i, left, unknown;
 	long nap;
 
-	wards_find(g);
+	pairs_find(g);
 	for (nap = 100;; nap += nap < MOST_US ? nap : 0) {
-		wards_try(g);
+		pairs_try(g);
 		for (unknown = i = 0; i < g->n; i++)
 			unknown += g->v[i].clone == 0;
 		if (unknown > 0)
-			wards_find(g);
+			pairs_find(g);
 		for (left = i = 0; i < g->n; i++)
-			left += !ward_isdone(&g->v[i]);
+			left += !pair_isdone(&g->v[i]);
 		if (left == 0)
 			return;
 		nap_us(nap);
@@ -95,7 +95,7 @@ guard_main(struct guard *g, pid_t parent)
 		nap_us(1000);
 	while (n != 1 && getppid() == parent)
 		nap_us(1000);
-	wards_reap(g);
+	pairs_reap(g);
 	_exit(0);
 }
 
@@ -168,7 +168,7 @@ guard_begin(void)
 static bool
 guard_stop(const struct guard *g, int *status)
 {
-	const long most = (PATIENCE_MS + WARD_MS * (long)g->n) * 1000;
+	const long most = (PATIENCE_MS + PAIR_MS * (long)g->n) * 1000;
 	long nap, waited;
 	pid_t pid;
 

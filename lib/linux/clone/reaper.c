@@ -41,7 +41,7 @@ clone_nspid(pid_t clone)
  * that makes its clone; 0 if not, or if that cannot be seen.
  */
 static int
-past_call(const struct ward *w, const struct lproc *p)
+past_call(const struct clonepair *w, const struct lproc *p)
 {
 	(void)w;
 	return TAILQ_FIRST(&p->threads)->hold == HOLD_STOPPED &&
@@ -54,7 +54,7 @@ past_call(const struct ward *w, const struct lproc *p)
  * the process is to be left alone.
  */
 static int
-reap_call(const struct ward *w, const struct lproc *p)
+reap_call(const struct clonepair *w, const struct lproc *p)
 {
 	uint64_t arg[6] = { 0, 0, WNOHANG | __WALL };
 	struct inject *in;
@@ -64,7 +64,7 @@ reap_call(const struct ward *w, const struct lproc *p)
 	int rc;
 
 	got = 0;
-	if ((rc = ward_owns(w, &c)) != 1)
+	if ((rc = pair_owns(w, &c)) != 1)
 		return rc == 0 ? 1 : -1;
 	if (lproc_stands(p) == -1)
 		return 0;
@@ -88,7 +88,7 @@ threads_kept(const struct lproc *p)
 	const struct lthread *t;
 
 	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == HOLD_ASKED || t->hold == HOLD_BUSY)
+		if (t->hold == HOLD_INTERRUPTED || t->hold == HOLD_BUSY)
 			return true;
 	return false;
 }
@@ -135,7 +135,7 @@ threads_hold(struct lproc *p)
  * have not stopped.
  */
 static int
-ward_hold(const struct ward *w, int (*fn)(const struct ward *,
+pair_hold(const struct clonepair *w, int (*fn)(const struct clonepair *,
     const struct lproc *), bool *kept)
 {
 	struct lproc p = { .pid = w->target };
@@ -158,17 +158,17 @@ ward_hold(const struct ward *w, int (*fn)(const struct ward *,
  * takes no CAP_KILL.
  */
 static void
-clone_kill(const struct ward *w)
+clone_kill(const struct clonepair *w)
 {
 	struct procstat c;
 	int fd;
 
 	if ((fd = (int)syscall(SYS_pidfd_open, w->clone, 0)) == -1)
 		return;
-	if (ward_owns(w, &c) == 1 && syscall(SYS_pidfd_send_signal, fd,
+	if (pair_owns(w, &c) == 1 && syscall(SYS_pidfd_send_signal, fd,
 	    SIGKILL, NULL, 0) == -1 && errno == EPERM &&
 	    ptrace(PTRACE_SEIZE, w->clone, NULL, NULL) == 0 &&
-	    ward_owns(w, &c) == 1)
+	    pair_owns(w, &c) == 1)
 		(void)ptrace(PTRACE_KILL, w->clone, NULL, NULL);
 	close(fd);
 }
@@ -179,15 +179,15 @@ clone_kill(const struct ward *w)
  * the clone, or it has another parent.
  */
 static int
-clone_reap(const struct ward *w, bool *kept)
+clone_reap(const struct clonepair *w, bool *kept)
 {
 	struct procstat c;
 	int rc;
 
-	if ((rc = ward_owns(w, &c)) != 1)
+	if ((rc = pair_owns(w, &c)) != 1)
 		return rc == 0 ? 1 : -1;
 	if (c.state == 'Z')
-		return ward_hold(w, reap_call, kept);
+		return pair_hold(w, reap_call, kept);
 	clone_kill(w);
 	return 0;
 }
@@ -197,7 +197,7 @@ clone_reap(const struct ward *w, bool *kept)
  * its number there.
  */
 bool
-ward_isdone(const struct ward *w)
+pair_isdone(const struct clonepair *w)
 {
 	return w->clone < 0 || (w->clone > 0 && w->tries >= TRIES);
 }
@@ -208,16 +208,16 @@ ward_isdone(const struct ward *w)
  * traced until this process ends.
  */
 bool
-ward_try(struct ward *w)
+pair_try(struct clonepair *w)
 {
 	bool kept;
 	int rc;
 
 	kept = false;
-	if (ward_isdone(w))
+	if (pair_isdone(w))
 		return false;
 	if (w->clone == 0) {
-		w->past = ward_hold(w, past_call, &kept) == 1 ||
+		w->past = pair_hold(w, past_call, &kept) == 1 ||
 		    proc_died(w->target, w->target);
 		return kept;
 	}

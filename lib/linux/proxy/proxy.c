@@ -107,7 +107,7 @@ proxy_hold(bool held)
  * waits for them does (linux/live.c).
  */
 void
-proxy_hurry(bool first)
+proxy_boost(bool first)
 {
 	const int policy = first ? SCHED_RR : SCHED_OTHER;
 	const struct sched_param sp = {

@@ -150,7 +150,7 @@ int		 proxy_files(const struct proxy_key *k, proxy_fn fn,
 void		 proxy_allow(unsigned int seconds);
 bool		 proxy_ison(void);
 void		 proxy_hold(bool held);
-void		 proxy_hurry(bool first);
+void		 proxy_boost(bool first);
 void		 proxy_ready(void);
 void		 proxy_forked(void);
 void		 proxy_end(void);

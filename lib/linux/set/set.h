@@ -19,7 +19,7 @@ struct smap;
 enum hold {			/* how we hold a thread */
 	HOLD_NONE,
 	HOLD_SEIZED,		/* traced by us and running */
-	HOLD_ASKED,		/* running, but PTRACE_INTERRUPT was sent */
+	HOLD_INTERRUPTED,	/* running, but PTRACE_INTERRUPT was sent */
 	HOLD_STOPPED,		/* stopped by us */
 	HOLD_FOREIGN,		/* traced by another process */
 	HOLD_BUSY,		/* did not stop in time */
@@ -31,7 +31,7 @@ enum rank {			/* order in which threads are seized and
 				   stopped: stop/threads.c */
 	RANK_IDLE,		/* sleeps */
 	RANK_RUNS,		/* does not sleep: it may have a child soon */
-	RANK_TOLD,		/* leads its process or has children: signals
+	RANK_SIGNALED,		/* leads its process or has children: signals
 				   are sent to it */
 	RANK_MAX
 };
@@ -221,7 +221,7 @@ struct steps {
 	uint64_t	 spent[NSTEP];	/* ns spent in each step */
 };
 
-struct hurry {			/* real-time scheduling in the stop:
+struct sched_boost {		/* real-time scheduling in the stop:
 				   linux/freeze.c */
 	pid_t		 tid;	/* thread that was given it; 0: none */
 	int		 policy; /* its scheduling policy before, sched(7) */
@@ -237,8 +237,8 @@ struct setfile {		/* a file that processes map: setfile.c */
 				     shared memory */
 	struct carry	*carry;	/* owned by file/carry.c; file embedded in
 				   the snapshot */
-	struct plain	*plain;	/* owned by clone/skippable.c; where this file
-				   needs no gaps */
+	struct skippable *skippable; /* owned by clone/skippable.c; root
+					directories in which it is skipped */
 };
 
 RB_HEAD(setfiles, setfile);
@@ -274,7 +274,7 @@ struct live {
 	uint64_t	 vdsolen;	/* bytes of our [vdso]; 0: not looked
 					   for yet */
 	struct liveopts	 opts;
-	struct hurry	 hurry;
+	struct sched_boost sched_boost;
 	pthread_t	 watcher; /* thread that waits for clones:
 				     clone/clone.c */
 	atomic_bool	 watched; /* that thread runs */

@@ -201,7 +201,7 @@ thread_judge(const struct lproc *p, struct lthread *t)
 		return errstr_set("process %d dumps core", p->pid);
 	/* it may have gained a child since */
 	if (leads || thread_haschild(p->pid, t->tid))
-		t->rank = RANK_TOLD;
+		t->rank = RANK_SIGNALED;
 	else
 		t->rank = t->state == 'S' ? RANK_IDLE : RANK_RUNS;
 	return 0;
@@ -259,7 +259,7 @@ thread_lost(struct lproc *p, struct lthread *t)
 	if (was != HOLD_SEIZED &&
 	    thread_ptrace(PTRACE_INTERRUPT, p->pid, 0) == -1)
 		return;
-	first->hold = was == HOLD_SEIZED ? HOLD_SEIZED : HOLD_ASKED;
+	first->hold = was == HOLD_SEIZED ? HOLD_SEIZED : HOLD_INTERRUPTED;
 	if (was != HOLD_SEIZED && p->since == 0)
 		p->since = now_ns();
 }
@@ -270,7 +270,7 @@ thread_lost(struct lproc *p, struct lthread *t)
 void
 thread_stop(struct lproc *p, struct lthread *t)
 {
-	t->hold = HOLD_ASKED;
+	t->hold = HOLD_INTERRUPTED;
 	if (thread_ptrace(PTRACE_INTERRUPT, t->tid, 0) == -1)
 		thread_lost(p, t);
 }
@@ -348,7 +348,7 @@ thread_release(struct lthread *t)
 			rc = waitpid(t->tid, &status, WNOHANG | __WALL);
 		while (rc == -1 && errno == EINTR);
 		if (rc == 0)
-			t->hold = HOLD_ASKED;
+			t->hold = HOLD_INTERRUPTED;
 		if (rc != t->tid || !WIFSTOPPED(status))
 			break;
 		/* it has resumed and stopped again */

@@ -200,7 +200,8 @@ threads_stop(struct lproc *p)
 	for (rank = 0; rank < RANK_MAX; rank++)
 		TAILQ_FOREACH(t, &p->threads, entry) {
 			if ((int)t->rank != rank || (t->hold != HOLD_SEIZED &&
-			    t->hold != HOLD_ASKED && t->hold != HOLD_STOPPED))
+			    t->hold != HOLD_INTERRUPTED &&
+			    t->hold != HOLD_STOPPED))
 				continue;
 			if (p->since == 0)
 				p->since = now_ns();
@@ -223,12 +224,12 @@ threads_poll(struct lproc *p, bool *asleep)
 	size_t left = 0;
 
 	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == HOLD_SEIZED || t->hold == HOLD_ASKED ||
+		if (t->hold == HOLD_SEIZED || t->hold == HOLD_INTERRUPTED ||
 		    t->hold == HOLD_BUSY)
 			thread_poll(p, t);
 	/* after execve(2), polling one thread may interrupt another */
 	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == HOLD_ASKED) {
+		if (t->hold == HOLD_INTERRUPTED) {
 			left++;
 			if (asleep != NULL && t->state != 'D')
 				*asleep = false;
@@ -248,7 +249,7 @@ threads_starve(const struct lproc *p)
 	char state;
 
 	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == HOLD_ASKED && ((state = proc_state(p->pid,
+		if (t->hold == HOLD_INTERRUPTED && ((state = proc_state(p->pid,
 		    t->tid)) == 'R' || state == 'S'))
 			return true;
 	return false;
@@ -289,9 +290,9 @@ threads_part(struct lproc *p)
 				continue;
 			if (t->hold == HOLD_STOPPED) {
 				thread_release(t);
-				left |= t->hold == HOLD_ASKED;
+				left |= t->hold == HOLD_INTERRUPTED;
 			}
-			if (t->hold != HOLD_ASKED && t->hold != HOLD_BUSY)
+			if (t->hold != HOLD_INTERRUPTED && t->hold != HOLD_BUSY)
 				t->hold = HOLD_NONE;
 		}
 	return left;

@@ -97,7 +97,7 @@ threads_seen(const struct live *l, struct lproc *p)
 	TAILQ_FOREACH(t, &p->threads, entry) {
 		if (t->hold != HOLD_STOPPED && t->hold != HOLD_DUMPED)
 			continue;
-		thread_outside(t, &t->seen);
+		thread_attrs(t, &t->seen);
 		if (!others)
 			continue;
 		if (t->tid != p->mmtid)

@@ -16,7 +16,7 @@ enum { NSPACES = 7 };		/* namespaces that a thread may have alone */
 void		 spaces_read(pid_t pid, pid_t tid, uint64_t space[NSPACES]);
 void		 thread_apart(pid_t pid, const struct lthread *t, pid_t with,
 		    const uint64_t space[NSPACES], struct filelist *to);
-void		 thread_outside(const struct lthread *t, struct filelist *to);
+void		 thread_attrs(const struct lthread *t, struct filelist *to);
 
 /* perfmap.c: names of code that processes made */
 void		 perfmap_record(const struct lproc *p, const struct task *t,

@@ -7,9 +7,9 @@
  * once more when they were: a frame may have moved meanwhile, and another page
  * have come to where it was.  All stand still.
  */
-#include "alike.h"
 #include "bisect.h"
 #include "cloning.h"
+#include "sameframes.h"
 #include "vec.h"
 
 #include <errno.h>

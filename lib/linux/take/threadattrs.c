@@ -127,7 +127,7 @@ thread_rseq(const struct lthread *t, struct filelist *to)
  * it is scheduled, set_robust_list(2), and rseq(2) if it is stopped by us.
  */
 void
-thread_outside(const struct lthread *t, struct filelist *to)
+thread_attrs(const struct lthread *t, struct filelist *to)
 {
 	struct sched_param sp = { 0 };
 	void *head;

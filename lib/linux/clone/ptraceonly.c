@@ -17,13 +17,13 @@
 #include <pthread.h>
 #include <unistd.h>
 
-static bool veiled;		/* such memory cannot be read by others */
+static bool ptraceonly;		/* such memory cannot be read by others */
 
 /*
  * Set veiled, by a page of ours.
  */
 static void
-veil_find(void)
+ptraceonly_find(void)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char c, *p;
@@ -36,7 +36,7 @@ veil_find(void)
 	*(volatile char *)p = 1;
 	fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 	if (fd != -1 && mprotect(p, page, PROT_NONE) == 0)
-		veiled = pread(fd, &c, 1, (off_t)(uintptr_t)p) == -1 &&
+		ptraceonly = pread(fd, &c, 1, (off_t)(uintptr_t)p) == -1 &&
 		    errno == EIO;
 	fd_drop(fd);
 	munmap(p, page);
@@ -49,14 +49,14 @@ veil_find(void)
  * What it may not allow itself is missing later, and told then.
  */
 int
-veiled_show(struct inject *calls, const struct vmas *vma, const bool *has)
+ptraceonly_show(struct inject *calls, const struct vmas *vma, const bool *has)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	const struct vma *v;
 	size_t i;
 
-	pthread_once(&once, veil_find);
-	if (!veiled)
+	pthread_once(&once, ptraceonly_find);
+	if (!ptraceonly)
 		return 0;
 	for (i = 0; i < vma->n; i++) {
 		v = &vma->v[i];

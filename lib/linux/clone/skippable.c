@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct plain {
-	struct plain	*next;	/* owned */
+struct skippable {
+	struct skippable *next;	/* owned */
 	char		*name;	/* owned */
 	struct rootid	 from;
 };
@@ -21,12 +21,12 @@ struct plain {
  * Return true if the file of mapping v of process p was added to set l before.
  */
 bool
-plain_has(struct live *l, const struct lproc *p, const struct vma *v)
+skippable_has(struct live *l, const struct lproc *p, const struct vma *v)
 {
 	const struct setfile *f = setfile_find(l, v->dev, v->ino);
-	const struct plain *n;
+	const struct skippable *n;
 
-	for (n = f == NULL ? NULL : f->plain; n != NULL; n = n->next)
+	for (n = f == NULL ? NULL : f->skippable; n != NULL; n = n->next)
 		if (rootid_same(&n->from, &p->root) &&
 		    strcmp(n->name, v->name) == 0)
 			return true;
@@ -38,18 +38,18 @@ plain_has(struct live *l, const struct lproc *p, const struct vma *v)
  * it is looked at again.
  */
 void
-plain_add(struct live *l, const struct lproc *p, const struct vma *v)
+skippable_add(struct live *l, const struct lproc *p, const struct vma *v)
 {
 	struct setfile *f;
-	struct plain *n;
+	struct skippable *n;
 
 	if (p->root.ino == 0 ||
 	    (f = setfile_get(l, v->dev, v->ino)) == NULL ||
 	    (n = mem_new(1, sizeof *n)) == NULL)
 		return;
-	*n = (struct plain){ f->plain, str_dup(v->name), p->root };
+	*n = (struct skippable){ f->skippable, str_dup(v->name), p->root };
 	if (n->name != NULL)
-		f->plain = n;
+		f->skippable = n;
 	else
 		free(n);
 }
@@ -58,14 +58,14 @@ plain_add(struct live *l, const struct lproc *p, const struct vma *v)
  * Free the files that plain_add has added to set l.
  */
 void
-plains_free(struct live *l)
+skippables_free(struct live *l)
 {
 	struct setfile *f;
-	struct plain *n;
+	struct skippable *n;
 
 	for (f = NULL; (f = setfile_next(l, f)) != NULL;)
-		while ((n = f->plain) != NULL) {
-			f->plain = n->next;
+		while ((n = f->skippable) != NULL) {
+			f->skippable = n->next;
 			free(n->name);
 			free(n);
 		}

@@ -1,8 +1,8 @@
 /*
  * Processes that have nearly all of their memory in common: alike.c, family.c
  */
-#ifndef ALIKE_H
-#define ALIKE_H
+#ifndef SAMEFRAMES_H
+#define SAMEFRAMES_H
 
 #include "linux/pages/pages.h"
 

@@ -21,12 +21,12 @@
  * None of this asks for flags, which could have changed since they were
  * read: the page maps of the two are compared.
  */
-#include "alike.h"
 #include "bisect.h"
 #include "cloning.h"
 #include "io/io.h"
 #include "linux/file/file.h"
 #include "linux/pages/pages.h"
+#include "sameframes.h"
 #include "state/state.h"
 #include "vec.h"
 #include "worker.h"
@@ -213,12 +213,12 @@ keep_file(struct keeping *k, const struct vma *v)
 	enum step before;
 	bool may;
 
-	if (!shared && plain_has(k->live, k->proc, v))
+	if (!shared && skippable_has(k->live, k->proc, v))
 		return LEAVE_FILE;
 	how = treatment_choose(k->live, k->proc, v, &f);
 	if (!shared && f.fd != -1 && f.unread == 0 && !file_isonly(v, &f.st) &&
 	    how != TAKE_MEMORY && how != TAKE_PRESENT)
-		plain_add(k->live, k->proc, v);
+		skippable_add(k->live, k->proc, v);
 	may = shared ? how == TAKE_DATA ||
 	    (how == TAKE_FILE && v->flags & VMA_WRITE) :
 	    how == TAKE_DATA && f.st.st_nlink == 0;
@@ -374,7 +374,7 @@ gaps_keep(struct live *l, struct snap *s, struct lproc *p,
 	if ((rc = keep_readclone(&k)) == 0)
 		rc = keep_compare(&k);
 	if (rc == 0 && of->alike == NULL)
-		rc = veiled_show(p->calls, vma, k.cloned);
+		rc = ptraceonly_show(p->calls, vma, k.cloned);
 	for (i = 0; i < vma->n && rc == 0; i++)
 		if ((rc = keep_mapping(&k, &vma->v[i])) == -1)
 			errstr_wrap("%jx-%jx %s", (uintmax_t)vma->v[i].start,

@@ -64,7 +64,7 @@ ticks_now(void)
  * another process by now, -1 if that cannot be told now.
  */
 int
-ward_owns(const struct ward *w, struct procstat *c)
+pair_owns(const struct clonepair *w, struct procstat *c)
 {
 	int rc;
 
@@ -90,10 +90,10 @@ clone_mark(pid_t clone)
  * may be killed on the way: a ward is there when all of it is.
  */
 static int
-ward_add(struct guard *g, const struct ward *w)
+pair_add(struct guard *g, const struct clonepair *w)
 {
-	if (g->n == WARDS)
-		return errstr_set("more than %d processes", WARDS);
+	if (g->n == MAX_PAIRS)
+		return errstr_set("more than %d processes", MAX_PAIRS);
 	g->v[g->n] = *w;
 	__atomic_store_n(&g->n, g->n + 1, __ATOMIC_RELEASE);
 	return 0;
@@ -108,7 +108,7 @@ int
 guard_send(struct guard *g, pid_t target, pid_t clone)
 {
 	struct procstat c = { 0 };
-	struct ward *w;
+	struct clonepair *w;
 	size_t i;
 
 	if (clone > 0) {
@@ -124,8 +124,8 @@ guard_send(struct guard *g, pid_t target, pid_t clone)
 		__atomic_store_n(&w->clone, clone, __ATOMIC_RELEASE);
 		return 0;
 	}
-	return ward_add(g, &(struct ward){ .target = target, .clone = clone,
-	    .since = ticks_now(), .start = c.v[STAT_START] });
+	return pair_add(g, &(struct clonepair){ .target = target,
+	    .clone = clone, .since = ticks_now(), .start = c.v[STAT_START] });
 }
 
 /*
@@ -142,7 +142,7 @@ is_left(pid_t pid, const struct procstat *c)
 }
 
 static bool
-is_ward(const struct guard *g, pid_t pid, uint64_t start)
+is_pair(const struct guard *g, pid_t pid, uint64_t start)
 {
 	size_t i;
 
@@ -170,7 +170,7 @@ find_pid(void *arg, long pid)
 	struct finding_clones *f = arg;
 	struct guard *g = f->guard;
 	struct procstat c;
-	struct ward *w;
+	struct clonepair *w;
 	const size_t n = g->n;
 	size_t i;
 	bool ends, ours;
@@ -187,9 +187,10 @@ find_pid(void *arg, long pid)
 		    c.v[STAT_START] <= f->until;
 		w->seen |= ours;
 		if (((ours && ends) || is_left((pid_t)pid, &c)) &&
-		    !is_ward(g, (pid_t)pid, c.v[STAT_START]))
-			(void)ward_add(g, &(struct ward){ .target = w->target,
-			    .clone = (pid_t)pid, .start = c.v[STAT_START] });
+		    !is_pair(g, (pid_t)pid, c.v[STAT_START]))
+			(void)pair_add(g, &(struct clonepair){
+			    .target = w->target, .clone = (pid_t)pid,
+			    .start = c.v[STAT_START] });
 	}
 	return 0;
 }
@@ -202,10 +203,10 @@ find_pid(void *arg, long pid)
  * found.
  */
 void
-wards_find(struct guard *g)
+pairs_find(struct guard *g)
 {
 	struct finding_clones f = { .guard = g, .until = ticks_now() };
-	struct ward *w;
+	struct clonepair *w;
 
 	for (w = g->v; w < g->v + g->n; w++)
 		w->seen = false;
