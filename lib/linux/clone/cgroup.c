@@ -1,14 +1,14 @@
 /*
- * The memory and the room for processes that a cgroup has left, and each cgroup
- * that it is in: version 2 (Documentation/admin-guide/cgroup-v2.rst of Linux)
- * and version 1 (.../cgroup-v1/memory.rst, pids.rst).
+ * How much memory, and how many more processes, the limits of a cgroup and of
+ * its ancestors allow: version 2 (Documentation/admin-guide/cgroup-v2.rst of
+ * Linux) and version 1 (.../cgroup-v1/memory.rst, pids.rst).
  *
- * Cache that was not used lately goes first when memory is wanted, and nobody
- * misses it: it counts as left.  At memory.high processes are slowed down
- * until they use less, which is as bad as a limit for those who serve others.
+ * Inactive page cache counts as free, since the kernel drops it first when
+ * memory is needed. memory.high counts as a limit: above it processes are
+ * slowed down until they use less, which is as bad for a server.
  *
  * A cgroup whose directory is not below our mount point counts as one without
- * limits, for these cannot be seen.
+ * limits, because they cannot be read.
  */
 #include "cloning.h"
 #include "full.h"
@@ -29,10 +29,12 @@ static const char *const controllers[CGROUP_KINDS] = {
 static const struct {
 	enum cgkind	 kind;
 	bool		 v1;
-	const char	*limit;	/* a file, and in it */
-	const char	*key;	/* the line of it; NULL: the first */
-	const char	*used;	/* a file */
-	const char	*cache;	/* line of memory.stat; NULL: none */
+	const char	*limit;	/* name of the file with the limit */
+	const char	*key;	/* key of its line in that file; NULL: the
+				   first line */
+	const char	*used;	/* name of the file with the current usage */
+	const char	*cache;	/* key of the page cache in memory.stat;
+				   NULL: none */
 } limits[] = {
 	{ CGROUP_MEMORY, true, "memory.limit_in_bytes", NULL,
 	    "memory.usage_in_bytes", "total_inactive_file" },
@@ -49,10 +51,9 @@ static const struct {
 };
 
 /*
- * Return the number in a file of directory dir: the one behind a key that
- * begins a line, or the first if key is NULL; none, if there is none or it is
- * "max".  Version 1 has for "max" what is left of the largest number when whole
- * pages are counted.
+ * Return the number in file name of directory dir: the one after key, which
+ * begins a line, or the first if key is NULL. Return none if there is no number
+ * or it is "max". Version 1 writes the largest number of whole pages for "max".
  */
 static uint64_t
 level_number(const char *dir, const char *name, const char *key, uint64_t none)
@@ -78,8 +79,8 @@ level_number(const char *dir, const char *name, const char *key, uint64_t none)
 }
 
 /*
- * Return how many bytes, or processes and threads, the cgroup c has left, and
- * set *limit to the limit that leaves so little; UINT64_MAX if there is none.
+ * Return how many bytes, or processes and threads, cgroup c has left, and set
+ * *limit to its tightest limit; both are UINT64_MAX if it has none.
  */
 uint64_t
 cgroup_left(const struct cglevel *c, uint64_t *limit)
@@ -109,9 +110,9 @@ cgroup_left(const struct cglevel *c, uint64_t *limit)
 }
 
 /*
- * Set *path to where a process is in the hierarchy of a controller, of version
- * 1, or in that of version 2, by text, its /proc/PID/cgroup.  Return false if
- * that does not list it.
+ * Find the cgroup path of a process in text, its /proc/PID/cgroup: in the
+ * version 1 hierarchy of controller if v1 is true, else in that of version 2.
+ * Set *path and return true, or return false if there is none.
  */
 static bool
 membership_find(struct scan text, const char *controller, bool v1,
@@ -129,11 +130,11 @@ membership_find(struct scan text, const char *controller, bool v1,
 }
 
 /*
- * Call fn for the cgroup that a process is in, of those with limits of a kind,
- * and for each that it is in up to the highest that can be seen, as long as fn
- * returns 0.  membership and mounts are the texts of its /proc/PID/cgroup and
- * of our mountinfo.  Return what fn did, 0 if there is no such cgroup, or -1
- * with errstr.
+ * Call fn for the cgroup of a process that has limits of this kind, and for
+ * each of its ancestors that can be seen, as long as fn returns 0. membership
+ * is the text of its /proc/PID/cgroup, mounts the text of our own mountinfo.
+ * Return the last result of fn, 0 if there is no such cgroup, or -1 with errstr
+ * set.
  */
 int
 cgroup_levels(enum cgkind kind, struct scan membership, struct scan mounts,

@@ -1,20 +1,21 @@
 /*
- * Clones of the address spaces of stopped processes, so that these can go on
- * before their memory is read, as snap(1) does without -s.
+ * Clones of the address spaces of stopped processes. With them, snap(1) can
+ * release processes before it reads their memory; -s makes none.
  *
- * A stopped process is made to clone itself without an exit signal; its
- * memory is then shared with the clone until one of them writes to it, and
- * the clone never runs.  What it lacks of the memory of the process is copied
- * meanwhile (lacks.c).  Clones are made of all processes or of none (make.c):
- * where one cannot be made, all stay stopped until their memory was read.
+ * A stopped process is made to clone itself by an injected clone(2) without an
+ * exit signal. Memory is then shared with the clone until one of the two writes
+ * to it; the clone never runs. Memory that a clone does not inherit is copied
+ * before the release (gaps.c). Clones are made of all processes or of none
+ * (make.c): if one cannot be made, all processes stay stopped until their
+ * memory was read.
  *
- * A clone is a child of the process, and would be its zombie in the end; it
- * is the guard (guard.c) that sees to that.
+ * A clone is a child of its process, which would be left with a zombie; the
+ * guard (guard.c) makes the process reap it.
  *
- * A clone that dies while it is read, as all processes of a container do when
- * the first of them dies, is waited for at once by a thread that does nothing
- * else: until its tracer has done that, its parent cannot, and the first
- * process of the container waits for both (zap_pid_ns_processes of
+ * A clone may be killed while it is read, as all processes of a container are
+ * when its first process dies. A thread of ours waits for such clones all the
+ * time: the parent cannot reap a clone before its tracer has waited for it, and
+ * the container's first process waits for both (zap_pid_ns_processes of
  * kernel/pid_namespace.c).
  */
 #include "clock.h"
@@ -33,8 +34,8 @@
 #include <unistd.h>
 
 /*
- * Kill a clone, if we trace it: its number is that of no other process then.
- * PTRACE_KILL takes no CAP_KILL.
+ * Kill a clone if we trace it, as otherwise its process ID may belong to
+ * another process. PTRACE_KILL is the fallback that needs no CAP_KILL.
  */
 static void
 clone_kill(pid_t clone)
@@ -48,8 +49,8 @@ clone_kill(pid_t clone)
 }
 
 /*
- * Wait, for five seconds at the most, until a clone that was killed has ended:
- * what is left of it then, the kernel kills when we end.
+ * Wait, for at most five seconds, until a clone that was killed has ended. One
+ * that has not is killed by the kernel when we exit.
  */
 static void
 clone_await(pid_t clone)
@@ -67,8 +68,8 @@ clone_await(pid_t clone)
 }
 
 /*
- * Wait for the clone of process p if it has ended.  A stop of it is left to
- * the thread that traces it.
+ * If the clone of process p has ended, wait for it, so that its parent can reap
+ * it. Its ptrace stops are left to the thread that traces it.
  */
 static void
 clone_reap(struct lproc *p)
@@ -98,8 +99,8 @@ clones_reap(void *arg)
 }
 
 /*
- * Wait for the clones of set l as they end, in a thread, up to clones_end.
- * Where no thread can be had, clones_end does.
+ * Start a thread that waits for clones of set l that end, until clones_end().
+ * If it cannot be started, clones_end() does the waiting.
  */
 void
 clones_watch(struct live *l)
@@ -109,7 +110,7 @@ clones_watch(struct live *l)
 }
 
 /*
- * End the thread of clones_watch.
+ * Stop the thread of clones_watch().
  */
 static void
 clones_unwatch(struct live *l)
@@ -121,9 +122,8 @@ clones_unwatch(struct live *l)
 }
 
 /*
- * Return true if the clone of process p still stands where it was stopped.  One
- * that cannot be looked at at all counts as killed: nothing that is read of it
- * is certain.
+ * Return true if the clone of process p is still stopped. If its state cannot
+ * be read, it counts as killed, as nothing read from it could be trusted.
  */
 static bool
 clone_stands(const struct lproc *p)
@@ -135,15 +135,15 @@ clone_stands(const struct lproc *p)
 
 	for (state = '\0', i = 0; state == '\0' && i < TRIES; i++)
 		state = proc_state(p->clone, p->clone);
-	/* once it has been waited for, another process may have its number */
+	/* after it was waited for, its number may be reused */
 	return state == 't' && !head->ended;
 }
 
 /*
- * Return true, with errstr, if the clone of process p was killed, by the
- * kernel most likely, for want of memory.  Its pages go as soon as it does not
- * stand still any more: what was read of it, or learnt of its pages, is right
- * if this returns false afterwards.
+ * Return true, with errstr set, if the clone of process p was killed, most
+ * likely by the kernel for lack of memory. Its pages vanish as it dies, so data
+ * read from it, or about its pages, are valid only if this returns false
+ * afterwards.
  */
 bool
 clone_lost(struct lproc *p)
@@ -157,8 +157,8 @@ clone_lost(struct lproc *p)
 }
 
 /*
- * Return true if a clone of set l was killed before all was read of it, or what
- * was copied in the stop could not be written.
+ * Return true if a clone of set l was killed before it was read completely, or
+ * if copies made in the stop could not be written.
  */
 bool
 live_lost(const struct live *l)
@@ -172,8 +172,8 @@ live_lost(const struct live *l)
 }
 
 /*
- * Kill all clones of set l, and have the processes themselves in their place.
- * As long as its process is stopped, each clone is a zombie.
+ * Kill all clones of set l, and use the processes themselves in their place.
+ * Each clone stays a zombie as long as its process is stopped.
  */
 void
 clones_kill(struct live *l)
@@ -195,8 +195,8 @@ clones_kill(struct live *l)
 }
 
 /*
- * Return how many bytes clone pid alone has: those that its process has
- * written to since, each of which was copied for that.  0 if that is not told:
+ * Return how many bytes only clone pid has: pages that its process has written
+ * to since, each of which the kernel copied. Return 0 if that cannot be read:
  * proc_pid_smaps(5).
  */
 static uint64_t
@@ -214,8 +214,8 @@ clone_own(pid_t pid)
 }
 
 /*
- * Kill all clones of set l and have the guard reap them; tell the user if
- * something of them is left.
+ * Kill all clones of set l and have the guard reap them. Warn the user if a
+ * clone is left.
  */
 void
 clones_end(struct live *l)

@@ -1,5 +1,6 @@
 /*
- * Clones of address spaces: they are read in place of processes that go on.
+ * Clones of address spaces, which are read in place of processes that have been
+ * released.
  */
 #ifndef CLONE_H
 #define CLONE_H
@@ -14,7 +15,7 @@ void		 clones_watch(struct live *l);
 /* family.c */
 void		 family_read(struct live *l);
 
-/* guard.c: the process that reaps clones, whatever becomes of us */
+/* guard.c: process of ours that reaps clones, even if we are killed */
 struct guard	*guard_begin(void);
 bool		 guard_is(pid_t pid);
 pid_t		 guard_pid(const struct guard *g);
@@ -23,29 +24,31 @@ pid_t		 guard_pid(const struct guard *g);
 void		 headroom_free(struct live *l);
 uint64_t	 headroom_ours(void);
 
-/* huge.c: huge pages that writing splits */
+/* huge.c: huge pages that writes have split */
 struct pagerun;
 
 void		 huge_note(struct lproc *p, const struct pagerun *r);
 
-/* lacks.c: what a clone lacks */
-struct gap {			/* a run of pages */
+/* gaps.c: memory that a clone does not inherit */
+struct gap {			/* a run of pages that the clone lacks */
 	uint64_t	 start;
 	uint64_t	 end;	/* exclusive */
-	unsigned int	 what;	/* as pagemap.c tells it */
-	struct source	*src;	/* borrowed; NULL: can be had all the same */
-	uint64_t	 loc;	/* in src */
+	unsigned int	 what;	/* PM_ flags of its pages
+				   (linux/pages/pages.h), or GAP_NOTHING */
+	struct source	*src;	/* borrowed; copy of the pages; NULL: not
+				   copied */
+	uint64_t	 loc;	/* offset of the copy in src */
 };
 
-enum { GAP_NOTHING = 1 << 16 }; /* instead: it has no page there */
+enum { GAP_NOTHING = 1 << 16 }; /* in gap.what: the process has no page there */
 
 const struct gap *gap_find(const struct lproc *p, uint64_t start,
 		    uint64_t end);
 
-/* plain.c: files of which nothing is to be kept */
+/* skippable.c: files of which a clone needs no copies */
 void		 skippables_free(struct live *l);
 
-/* make.c: the making of clones */
+/* make.c: make clones */
 bool		 clones_make(struct live *l, struct snap *s);
 
 #endif

@@ -1,12 +1,11 @@
 /*
- * Which clones are to be reaped (reaper.c): those that the guard is told of,
- * and those that it finds.
+ * The list of clones that the guard must reap (reaper.c): those that it was
+ * told of, and those that it finds.
  *
- * Of the last clones it may not have been told: who made them was killed on the
- * way.  Their process then goes on with the call that makes the clone, or has
- * made it, and the clone ends by itself; but on a busy machine that takes as
- * long as it takes.  So the process is stopped to see whether the call is
- * behind it.
+ * If we are killed while clones are made, the guard was not told of the last
+ * ones. Their processes still return from the call that makes the clone, and
+ * the clones end by themselves, but on a busy machine nobody knows when. So the
+ * guard stops such a process to see whether it has returned from the call.
  */
 #include "cloning.h"
 
@@ -16,13 +15,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOKS = 40 };		/* for a clone that is not known */
+enum { LOOKS = 40 };		/* maximum number of searches for a clone */
 
-/* "snap", which is nobody's limit of the size of files */
+/* "snap" in ASCII: a file size limit that nobody else sets */
 static const struct rlimit mark = { 0x736e6170, 0x736e6170 };
 
 /*
- * Look at process pid: 1; 0 if it is gone; -1 if that cannot be told now.
+ * Read the stat of process pid into *c. Return 1; 0 if the process is gone; -1
+ * if that cannot be decided now.
  */
 static int
 child_look(pid_t pid, struct procstat *c)
@@ -35,7 +35,8 @@ child_look(pid_t pid, struct procstat *c)
 }
 
 /*
- * Return whether c is the child of target that clone(2) makes without a signal.
+ * Return true if c is a child of target that was made by clone(2) without an
+ * exit signal.
  */
 static bool
 is_clone(const struct procstat *c, pid_t target)
@@ -45,7 +46,7 @@ is_clone(const struct procstat *c, pid_t target)
 }
 
 /*
- * Return how long this system runs, in ticks of proc_pid_stat(5).
+ * Return the time since boot in clock ticks, the unit of proc_pid_stat(5).
  */
 static uint64_t
 ticks_now(void)
@@ -60,8 +61,9 @@ ticks_now(void)
 }
 
 /*
- * Look at the clone of ward w: 1 if it is still there, 0 if it is gone or
- * another process by now, -1 if that cannot be told now.
+ * Read the stat of the clone of pair w into *c. Return 1 if the clone still
+ * exists, 0 if it is gone, even if its process ID was reused, -1 if that cannot
+ * be decided now.
  */
 int
 pair_owns(const struct clonepair *w, struct procstat *c)
@@ -74,10 +76,10 @@ pair_owns(const struct clonepair *w, struct procstat *c)
 }
 
 /*
- * Mark a clone as ours, for the guard of a later snapshot: should this guard be
- * killed together with us, the clone stays a zombie, and nothing else tells it
- * from a child that its process made itself, and waits for.  A clone writes no
- * files, so the limit changes nothing.  A zombie keeps it.
+ * Mark a clone as ours by its file size limit, for the guard of a later
+ * snapshot. If this guard is killed together with us, the clone stays a zombie,
+ * and nothing else distinguishes it from a child that its process made itself.
+ * A clone writes no files, so the limit is harmless; a zombie keeps it.
  */
 static void
 clone_mark(pid_t clone)
@@ -86,8 +88,9 @@ clone_mark(pid_t clone)
 }
 
 /*
- * Add ward w to those of guard g.  Return 0, or -1 with errstr.  Either of us
- * may be killed on the way: a ward is there when all of it is.
+ * Append pair w to the list of guard g. Either process may be killed at any
+ * time, so the count is raised only after the entry is complete. Return 0, or
+ * -1 with errstr set.
  */
 static int
 pair_add(struct guard *g, const struct clonepair *w)
@@ -100,9 +103,9 @@ pair_add(struct guard *g, const struct clonepair *w)
 }
 
 /*
- * Tell guard g that process target will be cloned now (clone is 0), then which
- * clone it has, which we trace, or that it has none (-1).  Return 0, or -1
- * with errstr.
+ * Tell guard g that process target is about to be cloned (clone is 0); then, in
+ * a second call, the process ID of its clone, which we trace, or -1 if none was
+ * made. Return 0, or -1 with errstr set.
  */
 int
 guard_send(struct guard *g, pid_t target, pid_t clone)
@@ -129,8 +132,8 @@ guard_send(struct guard *g, pid_t target, pid_t clone)
 }
 
 /*
- * Return true if process pid, of which c tells, is a clone that an earlier
- * snapshot left behind.
+ * Return true if process pid, whose stat is c, is a marked zombie that an
+ * earlier snapshot left behind.
  */
 static bool
 is_left(pid_t pid, const struct procstat *c)
@@ -154,15 +157,17 @@ is_pair(const struct guard *g, pid_t pid, uint64_t start)
 
 struct finding_clones {
 	struct guard	*guard;
-	uint64_t	 until;	/* in ticks */
+	uint64_t	 until;	/* latest start time of a clone, in ticks
+				   after boot */
 	bool		 failed;
 };
 
 /*
- * Add process pid to the wards if it is a clone of one of their processes which
- * an earlier snapshot left behind, or which we were not told of.  The latter
- * ends by itself; it was made while all threads of its process were stopped, or
- * when the one that makes it was let go by our death.
+ * Add process pid to the pairs of the guard if it is a clone of one of their
+ * processes: one that an earlier snapshot left behind, or one that the guard
+ * was not told of. The latter must be exiting, and have started after its pair
+ * was added. It cannot be a child that the process made itself: all of its
+ * threads were stopped until we died.
  */
 static int
 find_pid(void *arg, long pid)
@@ -196,11 +201,11 @@ find_pid(void *arg, long pid)
 }
 
 /*
- * Add to the wards of guard g the clones that are found by looking.  A clone
- * that is not known is looked for until its process is past the call that makes
- * it, and what may be the clone is reaped.  That may be the clone of another
- * who was killed, and whose guard found this one: all are reaped that are
- * found.
+ * Search all processes for clones and add them to the pairs of guard g. A clone
+ * that the guard was not told of is searched for until its process has returned
+ * from the call that makes it and no candidate is left; candidates are reaped.
+ * A candidate may belong to another snap that was killed and whose guard found
+ * this one: all are reaped.
  */
 void
 pairs_find(struct guard *g)

@@ -1,6 +1,7 @@
 /*
- * A process that clones itself, and its clone: each step waits until the one
- * before is done, so that many processes may be at theirs at once (make.c).
+ * The steps by which a process is made to clone itself. Each step only starts
+ * the next piece of work after waiting for the previous one, so that make.c can
+ * take many processes through the steps at once.
  */
 #include "cloning.h"
 #include "linux/inject/inject.h"
@@ -16,7 +17,7 @@
 #include <unistd.h>
 
 /*
- * Have the kernel kill a clone rather than others if memory gets scarce:
+ * Have the kernel kill a clone before other processes if memory runs out:
  * proc_pid_oom_score_adj(5).
  */
 static void
@@ -31,7 +32,7 @@ clone_expendable(pid_t clone)
 }
 
 /*
- * Return how many pages process pid has mapped; 0 if that is not told:
+ * Return how many pages process pid has mapped, or 0 if that cannot be read:
  * proc_pid_statm(5).
  */
 static unsigned long
@@ -50,9 +51,9 @@ pages_mapped(pid_t pid)
 }
 
 /*
- * Return true if the clone of process p, which is stopped, has all that p has
- * mapped: fork(2) takes from the size of the one what it leaves out of the
- * other (dup_mmap of mm/mmap.c), and nothing else.
+ * Return true if the clone of process p, which is stopped, has all mappings of
+ * p. Then both have the same size: fork(2) subtracts the mappings that it
+ * leaves out (dup_mmap of mm/mmap.c), and nothing else.
  */
 static bool
 clone_iswhole(const struct lproc *p)
@@ -76,17 +77,18 @@ step_clone(const struct live *l, struct cloning *c)
 	int rc;
 
 	rc = inject_clone(c->in, &p->clone);
-	/* of what it is not told now, it has to look for */
+	/* else the guard would have to search for the clone */
 	if (p->clone != 0 && guard_send(l->guard, p->pid, p->clone) == -1)
 		rc = -1;
 	return rc;
 }
 
 /*
- * The clone, which shares the descriptors of its process, has none from this
- * call on: what the process closes is closed all the same, but not what it has
- * when it ends, or runs another program.  Where there is no such call (before
- * Linux 5.9) the clone goes on sharing them.
+ * Arguments of close_range(2) that give the clone an empty descriptor table. A
+ * clone shares the table of its process. While it does, files that the process
+ * closes are closed, but those that are open when the process exits or runs
+ * another program would be kept open by the clone. Before Linux 5.9 there is no
+ * such call, and the clone keeps sharing the table.
  */
 static const uint64_t shed[6] = { 0, UINT32_MAX, CLOSE_RANGE_UNSHARE };
 
@@ -116,7 +118,7 @@ step_shed(const struct live *l, struct cloning *c)
 }
 
 /*
- * The process is as it was.
+ * Restore the process to its state before the injection.
  */
 static int
 step_end(const struct live *l, struct cloning *c)
@@ -135,7 +137,7 @@ step_settle(const struct live *l, struct cloning *c)
 
 	(void)l;
 	if (inject_callend(c->proc->calls, &ignored) == -1) {
-		errno = 0;	/* it is the clone that has died */
+		errno = 0;	/* it is the clone that died, not the process */
 		return -1;
 	}
 	c->proc->whole = clone_iswhole(c->proc);
@@ -144,9 +146,9 @@ step_settle(const struct live *l, struct cloning *c)
 }
 
 /*
- * Make a step with the process of c, of set l, or its clone: all are made, in
- * their order.  Return 0; -1 with errstr, and errno is ESRCH then if the
- * process has died.
+ * Take the process of c, or its clone, through one step. The steps of enum
+ * clonestep are made in their order. Return 0, or -1 with errstr set and, if
+ * the process has died, errno set to ESRCH.
  */
 int
 clone_step(const struct live *l, struct cloning *c, enum clonestep step)

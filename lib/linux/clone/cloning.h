@@ -1,5 +1,6 @@
 /*
- * What clones are made with, and reaped: what the files of this room share.
+ * Functions and structures with which the files of this room make and reap
+ * clones.
  */
 #ifndef CLONING_H
 #define CLONING_H
@@ -10,7 +11,7 @@
 /* clone.c */
 void		 clones_kill(struct live *l);
 
-/* cloning.c: a process that clones itself, step by step */
+/* cloning.c: make a process clone itself, step by step */
 struct inject;
 
 struct cloning {
@@ -27,7 +28,7 @@ enum clonestep {
 int		 clone_step(const struct live *l, struct cloning *c,
 		    enum clonestep step);
 
-/* family.c: processes that have one clone together */
+/* family.c: processes that share one clone */
 struct family;
 
 struct family	*family_new(void);
@@ -40,14 +41,14 @@ void		 family_free(struct family *f);
 int		 guard_end(struct guard *g);
 bool		 program_same(pid_t a, pid_t b);
 
-/* cgroup.c: the memory, and the room for processes, that cgroups have left */
-enum cgkind {			/* what a cgroup has a limit of */
+/* cgroup.c: memory and processes that the limits of cgroups still allow */
+enum cgkind {			/* resource that a cgroup limits */
 	CGROUP_MEMORY,		/* bytes */
 	CGROUP_TASKS,		/* processes and threads */
 	CGROUP_KINDS
 };
 
-struct cglevel {		/* a cgroup, or one that it is in */
+struct cglevel {		/* a cgroup, or an ancestor of one */
 	enum cgkind	 kind;
 	bool		 v1;
 	const char	*dir;	/* borrowed; its directory */
@@ -59,50 +60,60 @@ int		 cgroup_levels(enum cgkind kind, struct scan membership,
 		    struct scan mounts, cglevel_fn fn, void *arg);
 uint64_t	 cgroup_left(const struct cglevel *c, uint64_t *limit);
 
-/* headroom.c: the memory and the places that there are for clones */
+/*
+ * headroom.c: check that there is enough memory, and room for processes, for
+ * clones
+ */
 int		 headroom_claim(struct live *l, struct lproc *p, size_t nvma);
 
 /* huge.c */
 void		 huge_join(const struct live *l);
 
-/* lacks.c */
+/* gaps.c */
 struct likeness;
 
-struct lacking {		/* the clone that lacks something */
+struct lacking {		/* the clone to be compared with a process */
 	pid_t		 clone;
-	bool		 whole;	/* it has all that is mapped */
-	const struct likeness *alike; /* borrowed; of another process: what it
-				      has of private memory; else NULL */
+	bool		 whole;	/* it has all mappings of the process */
+	const struct likeness *alike; /* borrowed; if the clone is another
+				         process's: how the private memory
+				         compares; else NULL */
 };
 
 void		 gaps_drop(struct live *l);
 int		 gaps_keep(struct live *l, struct snap *s, struct lproc *p,
 		    const struct vmas *vma, const struct lacking *of);
 
-/* plain.c: files of which nothing is to be kept */
+/* skippable.c: files of which a clone needs no copies */
 void		 skippable_add(struct live *l, const struct lproc *p,
 		    const struct vma *v);
 bool		 skippable_has(struct live *l, const struct lproc *p,
 		    const struct vma *v);
 
-/* reaper.c: the reaping of clones, by the guard */
+/* reaper.c: how the guard reaps clones */
 struct clonepair {		/* a process and its clone */
 	pid_t		 target;
-	pid_t		 clone;	/* 0: will be made now; -1: was not, or is no
-				   more */
-	uint64_t	 since;	/* ticks since this system was started */
-	uint64_t	 start;	/* of the clone, likewise */
-	uint16_t	 tries;	/* that failed, or to find it */
-	bool		 past;	/* the process is, the call that makes it */
-	bool		 seen;	/* it, or what may be it */
+	pid_t		 clone;	/* 0: about to be made; -1: not made, or
+				   reaped */
+	uint64_t	 since;	/* when this entry was made, in ticks after
+				   boot */
+	uint64_t	 start;	/* start time of the clone, in ticks after
+				   boot */
+	uint16_t	 tries;	/* failed attempts to reap the clone, or to
+				   find it */
+	bool		 past;	/* the process has returned from the call
+				   that makes the clone */
+	bool		 seen;	/* the last search saw the clone, or a
+				   candidate for it */
 };
 
-enum { MAX_PAIRS = 1 << 16 };	/* processes that can have a clone */
+enum { MAX_PAIRS = 1 << 16 };	/* maximum number of processes that can have
+				   a clone */
 
-struct guard {			/* in memory that we and it share */
+struct guard {			/* in memory shared with the guard process */
 	pid_t		 pid;
-	int		 fd;	/* ours, owned; to tell it to end */
-	size_t		 at;	/* the ward to be tried next */
+	int		 fd; /* owned by us; socket to tell the guard to end */
+	size_t		 at;	/* index of the pair to be tried next */
 	size_t		 n;
 	struct clonepair v[MAX_PAIRS];
 };
@@ -110,12 +121,12 @@ struct guard {			/* in memory that we and it share */
 bool		 pair_isdone(const struct clonepair *w);
 bool		 pair_try(struct clonepair *w);
 
-/* wards.c: which clones are to be reaped */
+/* clonepair.c: which clones must be reaped */
 int		 guard_send(struct guard *g, pid_t target, pid_t clone);
 int		 pair_owns(const struct clonepair *w, struct procstat *c);
 void		 pairs_find(struct guard *g);
 
-/* veiled.c: memory that a process may not read itself */
+/* ptraceonly.c: memory that only a tracer can read */
 int		 ptraceonly_show(struct inject *calls, const struct vmas *vma,
 		    const bool *has);
 

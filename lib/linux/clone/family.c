@@ -1,15 +1,16 @@
 /*
- * Processes that have nearly all of their memory in common, as workers have
- * that were forked from one: the first of them is cloned (make.c), and its
- * clone is read for the others, too.  What such a one has alone is copied
- * while it is stopped, as is what clones lack (lacks.c).
+ * Families: processes that have nearly all of their memory in common, such as
+ * workers forked from one parent. The first of them, the head, is cloned
+ * (make.c), and its clone is read for the other members as well. Pages that
+ * only a member has are copied while it is stopped, as are the pages that
+ * clones lack (gaps.c).
  *
- * To clone a process takes as long as to look at each of its pages four times:
- * when the clone is made, when it is asked which pages it has, when these are
- * looked up, and when it ends.  Here that is done once.
+ * To clone a process costs four passes over its pages: to make the clone, to
+ * list its pages, to look them up, and to end it. For a family this is done
+ * once.
  *
- * No page that is found to be the clone's, too, changes: it is mapped by two,
- * so that whoever writes to it gets a copy, and the clone does not run.
+ * The shared pages cannot change: each is mapped by two processes, so a write
+ * to it makes a copy, and the clone does not run.
  */
 #include "bisect.h"
 #include "cloning.h"
@@ -27,37 +28,38 @@
 #include <unistd.h>
 
 enum {
-	MIN_COMMON = 16 * 1024,	/* kilobytes, for it to be worth it */
-	OWN_PART = 32,		/* of what it has in common, or */
-	MIN_OWN = 4096,	/* kilobytes, may be its own */
-	HEADS = 8,		/* processes that one is compared with */
-	SAMPLES = 32		/* pages */
+	MIN_COMMON = 16 * 1024,	/* minimum kilobytes in common to be worth it */
+	OWN_PART = 32,	/* a member may have 1/32 of its common memory alone */
+	MIN_OWN = 4096,		/* kilobytes that any member may have alone */
+	HEADS = 8,		/* processes that a process is compared with */
+	SAMPLES = 32		/* pages that are compared first */
 };
 
-struct member {			/* of a family, beside its head */
-	struct lproc	*proc;	/* borrowed, as the next */
+struct member {			/* a process that may share the clone of head */
+	struct lproc	*proc;	/* borrowed, as head is */
 	struct lproc	*head;
 	struct likeness	 alike;
 	int		 pagemap; /* owned; -1: not open */
-	bool		 is;	/* it has been found to be one */
+	bool		 is;	/* it shares the clone of head */
 };
 
 struct family {
-	struct lproc	*head[HEADS];	/* borrowed; found last */
+	struct lproc	*head[HEADS];	/* borrowed; the heads found last */
 	size_t		 nhead;
-	struct member	*v;	/* owned; one family after another */
+	struct member	*v;	/* owned; sorted by head */
 	size_t		 n;
 };
 
-struct matching {		/* members of one family, by several threads */
-	const struct pagetable *t;	/* borrowed, as the next */
+struct matching {		/* members of one family, compared by several
+				   threads */
+	const struct pagetable *t;	/* borrowed, as v is */
 	struct member	*v;
 	size_t		 n;
 	atomic_size_t	 next;
 };
 
 /*
- * Return how many kilobytes a member p of a family may have alone.
+ * Return how many kilobytes of memory a member p of a family may have alone.
  */
 static uint64_t
 own_most(const struct lproc *p)
@@ -68,8 +70,9 @@ own_most(const struct lproc *p)
 }
 
 /*
- * Return true if of the pages in the middle of what process p had in common
- * with others process head has most at the same addresses.
+ * Return true if most of 32 sampled pages of the mapping in which process p
+ * shares most memory have the same frames at the same addresses in process
+ * head.
  */
 static bool
 sample_alike(const struct lproc *p, const struct lproc *head)
@@ -98,7 +101,8 @@ sample_alike(const struct lproc *p, const struct lproc *head)
 }
 
 /*
- * Return true if a link below /proc leads to the same for two processes.
+ * Return true if the link name in /proc has the same target for processes a and
+ * b.
  */
 static bool
 link_same(pid_t a, pid_t b, const char *name)
@@ -115,8 +119,8 @@ link_same(pid_t a, pid_t b, const char *name)
 }
 
 /*
- * Return true if what is looked up in the clone of head after the stop, files
- * and namespaces, is what it would be in process p.
+ * Return true if files and namespaces that are looked up through the clone of
+ * head after the stop are the same as those of process p.
  */
 static bool
 places_same(const struct lproc *p, const struct lproc *head)
@@ -136,8 +140,9 @@ places_same(const struct lproc *p, const struct lproc *head)
 }
 
 /*
- * Return true if mapping v of process p can be taken of a clone that has the
- * mappings l: it is memory without a file, or l has it, too.
+ * Return true if mapping v of process p can be read from a clone with mappings
+ * l: it is private memory without a file, or l has the same mapping, and no
+ * file server is needed for it.
  */
 static bool
 mapping_fits(const struct lproc *p, const struct vma *v, const struct vmas *l)
@@ -157,8 +162,8 @@ mapping_fits(const struct lproc *p, const struct vma *v, const struct vmas *l)
 }
 
 /*
- * Return true if the clone of m->head can be read for m->proc, but for its
- * pages.
+ * Return true if the clone of m->head can be read for m->proc, as far as can be
+ * decided without comparing pages.
  */
 static bool
 member_fits(const struct live *l, const struct member *m)
@@ -177,8 +182,8 @@ member_fits(const struct live *l, const struct member *m)
 }
 
 /*
- * Of private memory of m->proc where m->head has mapped something else, nothing
- * is alike.  Return false if code of the kernel was changed in one of them.
+ * Mark private mappings of m->proc as different (ALIKE_NOT) where m->head has
+ * mapped something else. Return false if the [vdso] differs.
  */
 static bool
 member_doubt(struct member *m)
@@ -226,7 +231,8 @@ members_match(void *arg)
 }
 
 /*
- * Compare all members with the clone of their head, by as many threads as pay.
+ * Compare all members with the clone of their head, in as many threads as there
+ * are processors.
  */
 static void
 family_match(struct matching *g)
@@ -237,7 +243,8 @@ family_match(struct matching *g)
 }
 
 /*
- * Find which of n processes with one head are members of its family.
+ * Decide which of the n candidates v, which have the same head, are members of
+ * its family, and set v[i].is.
  */
 static void
 family_find(const struct live *l, struct member *v, size_t n)
@@ -252,7 +259,7 @@ family_find(const struct live *l, struct member *v, size_t n)
 	for (any = false, i = 0; i < n; i++)
 		any |= v[i].is = member_fits(l, &v[i]);
 	fd = any ? proc_open(head->clone, 0, "pagemap", O_RDONLY) : -1;
-	/* else it takes an entry for each page that is not there */
+	/* without PAGEMAP_SCAN it would cost an entry for each absent page */
 	if (fd != -1 && pagemap_scans(fd))
 		t = table_read(fd, &head->task.vma);
 	if (t != NULL) {
@@ -267,9 +274,9 @@ family_find(const struct live *l, struct member *v, size_t n)
 }
 
 /*
- * Put off process p, which could be cloned, if it may be of the family of one
- * that is cloned before: then return true.  Else it is to be cloned, and may
- * have a family itself.
+ * Decide whether process p is cloned at once. Return true if it is put off, as
+ * it may be a member of the family of a process before it; else false, and p
+ * may become the head of a family.
  */
 bool
 family_defers(struct family *f, struct lproc *p)
@@ -292,7 +299,8 @@ family_defers(struct family *f, struct lproc *p)
 CMP2(member_compare, struct member, head->pid, proc->pid)
 
 /*
- * Keep what m->proc has alone.  Return whether it needs no clone of its own.
+ * Copy the pages that only m->proc has. Return true if that worked, so that it
+ * needs no clone of its own.
  */
 static bool
 member_keep(struct live *l, struct snap *s, struct member *m)
@@ -311,9 +319,9 @@ member_keep(struct live *l, struct snap *s, struct member *m)
 }
 
 /*
- * Have those that were put off, and are of the family of one of set l that has
- * been cloned, read of that clone: they have a head then.  Sources are added to
- * snapshot s.
+ * For the processes that were put off: set p->head of those that are members of
+ * the family of a cloned process, whose clone is then read for them. Sources of
+ * copied pages are added to snapshot s.
  */
 void
 family_keep(struct live *l, struct snap *s, struct family *f)
@@ -331,8 +339,9 @@ family_keep(struct live *l, struct snap *s, struct family *f)
 }
 
 /*
- * Return the first process from number *i on that was put off and has no head,
- * so that it is to be cloned after all, or NULL; *i is behind it then.
+ * Return the next process at or after index *i that was put off but is not a
+ * member of a family, and so must be cloned; NULL if there is none. *i is
+ * advanced.
  */
 struct lproc *
 family_next(const struct family *f, size_t *i)
@@ -368,8 +377,8 @@ family_free(struct family *f)
 }
 
 /*
- * From here on read the clones of heads for the others of their families, which
- * are stopped, and of which all is known that only they tell.
+ * From here on, read the clones of heads for the members of their families. The
+ * members are still stopped, and everything that only they could give was read.
  */
 void
 family_read(struct live *l)

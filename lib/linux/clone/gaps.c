@@ -1,25 +1,23 @@
 /*
- * What the clone of a process lacks of its memory: it is kept while the
- * process is stopped.
+ * Memory of a process that its clone lacks. It is copied, or noted, while the
+ * process is stopped:
  *
- *	MADV_DONTFORK		mapped in the process only: its pages are
- *				copied
- *	MADV_WIPEONFORK		the clone has no page of it: likewise
- *	shared memory		never has a clone pages of it: its file is
- *				frozen, or its pages are copied
- *	private huge pages	are copied: the clone loses its own when none
- *				are left for the process to write to
- *	rings of io_setup(2)	are copied whole: the kernel writes to pages
- *				that the process has not in its page table.
- *				The clone has the mapping, and no page of
- *				it; they are read from there, so that the
- *				process gets none by that
- *	unmodified pages of	nor of these: if the file cannot be had, it is
- *	files			noted which they are; they can be read from
- *				the clone all the same
+ *	MADV_DONTFORK		mapped in the process only: its pages are copied
+ *	MADV_WIPEONFORK		no pages in the clone: its pages are copied
+ *	shared memory		a clone has no pages of it: its file is copied
+ *				(file/shared.c), or its pages are
+ *	private huge pages	are copied: the clone loses its own if none are
+ *				left for the process to write to
+ *	rings of io_setup(2)	are copied whole, as the kernel writes to pages
+ *				that are not in the page table of the process.
+ *				They are read through the clone, which has the
+ *				mapping but no pages: the process gains none
+ *	unmodified file pages	the clone does not have them: if the file cannot
+ *				be read, they are noted, and read through the
+ *				clone later
  *
- * None of this asks for flags, which could have changed since they were
- * read: the page maps of the two are compared.
+ * Flags of mappings are not used for this, as they may have changed since they
+ * were read: the page maps of process and clone are compared.
  */
 #include "bisect.h"
 #include "cloning.h"
@@ -40,26 +38,35 @@
 #include <unistd.h>
 
 struct keeping {
-	struct live	*live;	/* borrowed, as all here but where marked */
+	struct live	*live;	/* borrowed, as all pointers here not marked
+				   owned */
 	struct snap	*snap;
 	struct lproc	*proc;
-	const struct vmas *vma;	/* what is mapped in the process */
-	bool		*has;	/* owned; which of these have pages */
-	bool		*cloned; /* owned; and have in the clone */
-	struct lacking	 of;	/* what is known of the clone */
-	const struct likeness *split; /* where copies are made of parts alone */
-	struct vmas	 clone;	/* owned; else those that it has */
-	struct source	*spool;	/* NULL: not needed so far */
-	int		 mem;	/* owned, as these; of the process */
+	const struct vmas *vma;	/* mappings of the process */
+	bool		*has;	/* owned; for each mapping: the process has
+				   pages there */
+	bool		*cloned; /* owned; for each mapping: the clone has
+				    pages there */
+	struct lacking	 of;	/* the clone, and what is known of it */
+	const struct likeness *split; /* if not NULL: copy only the pages
+				         that it lists */
+	struct vmas	 clone;	/* owned; mappings of the clone, unless it
+				   has all */
+	struct source	*spool;	/* file of copied pages; NULL: not needed so
+				   far */
+	int		 mem;	/* owned, as pagemap and clonemap are; memory
+				   of the process */
 	int		 pagemap;
 	int		 clonemap;	/* pagemap of the clone */
-	bool		 copy;	/* what is there now may be gone later */
-	struct copyrun	*run;	/* owned; what is to be copied to the spool */
+	bool		 copy;	/* copy the pages of the current mapping */
+	struct copyrun	*run;	/* owned; runs to be copied to the spool */
 	size_t		 nrun;
-	int		 clonemem; /* owned; of the clone, and */
-	struct copyrun	*ring;	/* owned; what is to be copied of that */
+	int		 clonemem; /* owned; memory of the clone */
+	struct copyrun	*ring;	/* owned; runs of rings to be copied from
+				   clonemem */
 	size_t		 nring;
-	bool		 failed; /* to look at the process */
+	bool		 failed; /* the page map of the process could not be
+				    read */
 	char		 why[256];
 };
 
@@ -73,8 +80,8 @@ gap_add(struct lproc *p, const struct gap *k)
 }
 
 /*
- * Have the pages of start..end (exclusive) copied into the spool, and set *loc
- * to where they will be in it.
+ * Schedule the pages start..end (exclusive) to be copied into the spool, and
+ * set *loc to their offset in it.
  */
 static int
 keep_copy(struct keeping *k, uint64_t start, uint64_t end, uint64_t *loc)
@@ -96,7 +103,7 @@ keep_copy(struct keeping *k, uint64_t start, uint64_t end, uint64_t *loc)
 }
 
 /*
- * Copy all that is to be copied: the process still is stopped.
+ * Make all scheduled copies. The process is still stopped.
  */
 static int
 keep_copies(struct keeping *k)
@@ -144,7 +151,7 @@ keep_run(void *arg, const struct pagerun *r)
 }
 
 /*
- * Return true if mapping v is mapped in the clone, too.
+ * Return true if mapping v exists in the clone as well.
  */
 static bool
 is_cloned(const struct keeping *k, const struct vma *v)
@@ -153,8 +160,8 @@ is_cloned(const struct keeping *k, const struct vma *v)
 }
 
 /*
- * Keep the pages of mapping v that are there: which they are, and with copy
- * what is in them.
+ * Add gaps for the present pages of mapping v; if copy is true, schedule the
+ * pages to be copied.
  */
 static int
 keep_pages(struct keeping *k, const struct vma *v, bool copy)
@@ -167,8 +174,8 @@ keep_pages(struct keeping *k, const struct vma *v, bool copy)
 }
 
 /*
- * Keep all pages of mapping v that are there.  Where there are none, the clone
- * of another process may have some.
+ * Copy all present pages of mapping v. If there are none, add a gap that says
+ * so, as the clone may be another process's and have pages there.
  */
 static int
 keep_whole(struct keeping *k, const struct vma *v)
@@ -183,8 +190,8 @@ keep_whole(struct keeping *k, const struct vma *v)
 }
 
 /*
- * Keep what the clone of another process lacks of the private memory v, whose
- * file is taken so.
+ * Add gaps for private mapping v where the clone of another process differs;
+ * how is the way in which the file of v is taken.
  */
 static int
 keep_alike(struct keeping *k, const struct vma *v, enum treatment how)
@@ -201,8 +208,9 @@ keep_alike(struct keeping *k, const struct vma *v, enum treatment how)
 }
 
 /*
- * Return how the file of mapping v will be taken; freeze it if others may
- * write to it.
+ * Return how the file of mapping v will be taken, and copy it now if it is in
+ * memory and may be changed by others. Files that need no copy are remembered
+ * as skippable.
  */
 static enum treatment
 keep_file(struct keeping *k, const struct vma *v)
@@ -231,8 +239,9 @@ keep_file(struct keeping *k, const struct vma *v)
 }
 
 /*
- * Keep which pages are there of mapping v, whose file others serve.  Nothing
- * of it is opened or read before the process runs again.
+ * Add gaps for the present pages of mapping v, whose file is on a file server.
+ * The pages are not copied, as nothing that may wait for the server is opened
+ * or read in the stop.
  */
 static int
 keep_far(struct keeping *k, const struct vma *v)
@@ -243,7 +252,8 @@ keep_far(struct keeping *k, const struct vma *v)
 }
 
 /*
- * Keep all of a ring, which is mapped in the clone.
+ * Schedule all of mapping v, an io_setup(2) ring that the clone has as well, to
+ * be copied from the clone.
  */
 static int
 keep_ring(struct keeping *k, const struct vma *v)
@@ -261,6 +271,21 @@ keep_ring(struct keeping *k, const struct vma *v)
 	return gap_add(k->proc, &new);
 }
 
+/*
+ * Keep the pages of mapping v that the clone lacks, by the first line that is
+ * true for v:
+ *
+ *	of the kernel, device, secret	nothing
+ *	ring of io_setup(2)		copy all of it from the clone
+ *	file on a file server		add gaps, copy nothing
+ *	shared, in memory only		copy the present pages
+ *	shared, other			nothing: the file is read
+ *	not in the clone, hugetlb	copy the present pages
+ *	clone of another process	copy what differs: keep_alike()
+ *	file is read, clone has pages	nothing
+ *	other file			add gaps, copy nothing
+ *	anonymous			copy the present pages
+ */
 static int
 keep_mapping(struct keeping *k, const struct vma *v)
 {
@@ -281,7 +306,7 @@ keep_mapping(struct keeping *k, const struct vma *v)
 	if (v->flags & VMA_SHARED)
 		return how == TAKE_PRESENT || how == TAKE_MEMORY ?
 		    keep_whole(k, v) : 0;
-	/* what is anonymous and yet has a file are huge pages */
+	/* anonymous memory that has a file is huge pages */
 	if (!is_cloned(k, v) || (!anon && how == TAKE_MEMORY))
 		return keep_whole(k, v);
 	if (k->of.alike != NULL)
@@ -305,8 +330,8 @@ keep_look(void *arg)
 }
 
 /*
- * Look which mappings have pages, in the process and in the clone at once if
- * they are many.  Return 0, or -1 with errstr.
+ * Find out which mappings have pages, in the process and in the clone; in two
+ * threads if there are many mappings. Return 0, or -1 with errstr set.
  */
 static int
 keep_compare(struct keeping *k)
@@ -331,7 +356,7 @@ keep_compare(struct keeping *k)
 }
 
 /*
- * Read what is mapped in the clone, unless that is all.
+ * Read the mappings of the clone, unless it has all of the process.
  */
 static int
 keep_readclone(struct keeping *k)
@@ -349,8 +374,9 @@ keep_readclone(struct keeping *k)
 }
 
 /*
- * Keep what a clone lacks of process p, which is stopped and has the mappings
- * vma.  Sources for that are added to snapshot s.  Return 0, or -1 with errstr.
+ * Add the gaps between process p, which is stopped and has the mappings vma,
+ * and the clone in of, and copy pages that must be copied. Sources of copies
+ * are added to snapshot s. Return 0, or -1 with errstr set.
  */
 int
 gaps_keep(struct live *l, struct snap *s, struct lproc *p,
@@ -395,7 +421,8 @@ out:
 }
 
 /*
- * Forget what was kept of all processes of set l: they stay stopped.
+ * Drop the gaps of all processes of set l, which stay stopped and are read
+ * themselves.
  */
 void
 gaps_drop(struct live *l)
@@ -404,7 +431,7 @@ gaps_drop(struct live *l)
 	size_t i;
 
 	TAILQ_FOREACH(p, &l->procs, entry) {
-		/* all that was copied of one is in the same spool */
+		/* all copies of a process are in one spool */
 		for (i = 0; i < p->ngaps && p->gap[i].src == NULL; i++)
 			continue;
 		if (i < p->ngaps)
@@ -414,8 +441,8 @@ gaps_drop(struct live *l)
 }
 
 /*
- * Return the first run that was kept of start..end (exclusive) of process p,
- * or NULL; those behind it follow, up to lack + nlack.
+ * Return the first gap of process p in start..end (exclusive), or NULL. Later
+ * gaps follow it, up to p->gap + p->ngaps.
  */
 const struct gap *
 gap_find(const struct lproc *p, uint64_t start, uint64_t end)

@@ -1,9 +1,9 @@
 /*
- * The guard: a process of our own that reaps clones (reaper.c), whatever
- * becomes of us.  It does that when it is told to, or when the socket through
- * which we tell it ends, for whatever reason; the kernel has killed the clones
- * then, for we traced them (PTRACE_O_EXITKILL).  Which they are is in memory
- * that both have: to write there wakes nobody, while others are stopped.
+ * The guard: a process of ours that makes processes reap their clones
+ * (reaper.c), even if we are killed. It starts when we tell it to, or when the
+ * socket between us is closed for any reason; in that case the kernel has
+ * killed the clones, as we traced them (PTRACE_O_EXITKILL). The list of clones
+ * is in shared memory: to write there wakes nobody while processes are stopped.
  */
 #include "calls.h"
 #include "clock.h"
@@ -24,16 +24,16 @@
 #include <unistd.h>
 
 enum {
-	PATIENCE_MS = 5000,	/* for the guard to end, */
-	PAIR_MS = 20		/* and for each process that it goes to */
+	PATIENCE_MS = 5000,	/* time for the guard to end */
+	PAIR_MS = 20		/* additional time for each process that it visits */
 };
 
 static const char guard_name[] = "snap-guard";
 
 /*
- * Try all wards of guard g, in processes of their own: such a one ends where it
- * could not let a thread go, which is let go by that, in whatever state it is
- * then.
+ * Try to reap the clones of all pairs of guard g, in child processes. A child
+ * ends when it could not release a thread: its death releases it, in whatever
+ * state the thread is.
  */
 static void
 pairs_try(struct guard *g)
@@ -54,7 +54,7 @@ pairs_try(struct guard *g)
 }
 
 /*
- * Reap the clones of all wards of guard g.
+ * Reap the clones of all pairs of guard g.
  */
 static void
 pairs_reap(struct guard *g)
@@ -79,11 +79,13 @@ pairs_reap(struct guard *g)
 }
 
 /*
- * Be guard g of process parent, which tells it to end through descriptor 0.
+ * Run guard g of process parent, which sends a byte through descriptor 0 to end
+ * it.
  *
- * A process that dies closes its descriptors before it lets go of what it
- * traces (do_exit of kernel/exit.c: exit_files, then exit_notify), and its
- * children have another parent from then on only.
+ * If the socket is closed without that, wait until parent has gone: a process
+ * that dies closes its descriptors before it releases the threads it traces
+ * (do_exit of kernel/exit.c: exit_files, then exit_notify), and only then its
+ * children get another parent.
  */
 static void __attribute__((noreturn))
 guard_main(struct guard *g, pid_t parent)
@@ -100,7 +102,7 @@ guard_main(struct guard *g, pid_t parent)
 }
 
 /*
- * Start guard g.  Return 0, or -1 with errstr.
+ * Start guard g in a new process.
  */
 static int
 guard_start(struct guard *g)
@@ -115,9 +117,9 @@ guard_start(struct guard *g)
 	sigprocmask(SIG_SETMASK, &all, &old);
 	if ((pid = fork()) == 0) {
 		/*
-		 * not for SIGKILL to our group.  In a session of its own it
-		 * might not get a processor for seconds: sched_autogroup of
-		 * sched(7)
+		 * Leave our process group, so that a SIGKILL to it does not hit
+		 * the guard. A session of its own would make it wait for a
+		 * processor for seconds: sched_autogroup of sched(7).
 		 */
 		(void)setpgid(0, 0);
 		(void)prctl(PR_SET_NAME, guard_name);
@@ -139,9 +141,9 @@ guard_start(struct guard *g)
 }
 
 /*
- * Start a guard and return it; NULL with errstr.  Other threads that run
- * meanwhile are not in it: it needs no lock of ours, and those of the C
- * library are free in a forked process.
+ * Start a guard and return it, or NULL with errstr set. Threads that run now do
+ * not exist in the forked process; it needs none of our locks, and those of the
+ * C library are free after fork(2).
  */
 struct guard *
 guard_begin(void)
@@ -161,9 +163,9 @@ guard_begin(void)
 }
 
 /*
- * Have guard g reap its clones and end, and wait for that, for five seconds at
- * the most and twenty milliseconds more for each process that it goes to.  Set
- * *status as waitpid(2) does.  Return false if it has not ended.
+ * Tell guard g to reap the clones and end. Wait for that for at most five
+ * seconds, plus 20 ms for each process in its list. Set *status as waitpid(2)
+ * does. Return false if the guard has not ended.
  */
 static bool
 guard_stop(const struct guard *g, int *status)
@@ -184,9 +186,10 @@ guard_stop(const struct guard *g, int *status)
 }
 
 /*
- * Let guard g reap its clones, which have been killed, and end, and free it.
- * If it was killed itself, or failed, another does.  Return 1; 0 when it still
- * has to wait for something, -1 when it has given up, or cannot be had.
+ * Have guard g reap the clones, which have been killed, and free it. If the
+ * guard was killed or has failed, start another one. Return 1 if all was
+ * reaped, 0 if the guard is still waiting for something, -1 if it has given up
+ * or cannot be started.
  */
 int
 guard_end(struct guard *g)
@@ -207,8 +210,8 @@ guard_end(struct guard *g)
 }
 
 /*
- * Return true if processes a and b run the same executable.  No file server is
- * asked.
+ * Return true if processes a and b run the same executable file. No file server
+ * is asked (AT_STATX_DONT_SYNC).
  */
 bool
 program_same(pid_t a, pid_t b)
@@ -230,7 +233,7 @@ program_same(pid_t a, pid_t b)
 }
 
 /*
- * Return the number of guard g; 0 if g is NULL.
+ * Return the process ID of guard g; 0 if g is NULL.
  */
 pid_t
 guard_pid(const struct guard *g)
@@ -239,8 +242,8 @@ guard_pid(const struct guard *g)
 }
 
 /*
- * Return true if a process is a guard of the same program, of another who
- * takes a snapshot now, or took one and is gone.  It may have any parent.
+ * Return true if process pid is a guard of any snap of the same executable, one
+ * that runs now or one that has gone. Its parent is not checked, as it changes.
  */
 bool
 guard_is(pid_t pid)

@@ -1,31 +1,31 @@
 /*
- * Are there memory and a place for the clone of a process (clone.c)?  What a
- * clone takes counts for the cgroups that the process is in:
+ * Check whether there is enough memory, and room for one more process, for the
+ * clone of a process (clone.c). A clone is charged to the cgroups of its
+ * process:
  *
- *	tables		its page tables, as VmPTE has them; half a kilobyte
- *			for each mapping; 256 kilobytes for the task itself,
- *			its stack in the kernel, and what the kernel takes from
- *			the cgroup in advance
- *	copies		each page that the process writes to, before its clone
- *			has been read, is copied; all of its own pages, at the
- *			worst, and those in swap, which reading brings back
+ *	tables		its page tables, VmPTE; half a kilobyte for each
+ *			mapping; 256 kilobytes for the task, its kernel stack,
+ *			and memory that the kernel charges in advance
+ *	copies		each page that the process writes to before the clone
+ *			was read is copied: at worst all of its anonymous
+ *			pages, and those in swap, which reading brings back
  *
- * So much was measured (Linux 6.18): 0.2 MB for a python of 8 or 45 MB,
- * 1.0 MB for one of 400 MB, 0.4 MB for 524 mappings; and, of a process that
- * writes 100 MB all the time, 92 MB.  Room for all copies must be left.  It
- * would be the clone that the kernel kills first, but while the pages of that
- * are not free yet it kills once more, and then the process; that was seen,
- * with room for half.  It also kills all of a cgroup with memory.oom.group.
+ * This was measured (Linux 6.18): 0.2 MB for a python of 8 or 45 MB, 1.0 MB for
+ * one of 400 MB, 0.4 MB for 524 mappings; 92 MB for a process that keeps
+ * writing to 100 MB. There must be room for all copies. The kernel would kill
+ * the clone first, but while its pages are not free yet it kills once more, and
+ * that may be the process: this was seen with room for half. With
+ * memory.oom.group it kills the whole cgroup.
  *
  * A cgroup or a user may have a limit of processes and threads (RLIMIT_NPROC of
- * getrlimit(2)).  Clones take at most a quarter of what is left of it, for the
- * process may want to fork as long as its clone is there.
+ * getrlimit(2)). Clones take at most a quarter of what is left of it, since the
+ * process may want to fork while its clone exists.
  *
- * The user may have a limit as well (struct liveopts): of what all clones take,
- * and of the copies of shared memory.
+ * The user may set a limit as well (struct liveopts): for all that clones take,
+ * and for copies of shared memory.
  *
- * What is used is read when the first clone is to be made, and what clones were
- * promised is added to it.
+ * Usage is read when the first clone is made; what was promised to clones since
+ * is added to it.
  */
 #include "cloning.h"
 #include "full.h"
@@ -39,37 +39,41 @@
 #include <unistd.h>
 
 enum {
-	MAPPING = 512,		/* bytes */
+	MAPPING = 512,		/* bytes for each mapping */
 	TASK = 256 * 1024,
-	PART = 4		/* of the places left, for clones */
+	PART = 4 /* clones take at most 1/4 of the processes left */
 };
 
-struct room {			/* what some processes may have together */
+struct room {			/* a limit that several processes share */
 	struct room	*next;	/* owned */
 	enum cgkind	 kind;
-	char		*name;	/* owned; the directory of a cgroup, or whose */
-	uint64_t	 limit;	/* bytes, or processes and threads, as these;
-				   UINT64_MAX: none */
-	uint64_t	 used;	/* before the first clone */
-	uint64_t	 promised; /* to clones */
+	char		*name;	/* owned; directory of a cgroup, or name of a
+				   user */
+	uint64_t	 limit;	/* bytes, or processes and threads, as in
+				   used and promised; UINT64_MAX: no limit */
+	uint64_t	 used;	/* usage before the first clone */
+	uint64_t	 promised; /* amount promised to clones */
 };
 
 struct headroom {
 	struct bytes	 mounts; /* owned; our mountinfo */
 	struct room	*rooms;	/* owned */
-	uint64_t	 tasks;	/* of all users; 0: not read yet */
-	uint64_t	 clones; /* that were promised a place */
+	uint64_t	 tasks;	/* processes and threads of all users; 0: not
+				   read yet */
+	uint64_t	 clones; /* number of clones that were promised a
+				    place */
 };
 
-struct claim {			/* what the clone of a process is to have */
-	struct headroom	*head;	/* borrowed, as these */
-	const struct filelist *rec; /* of the process */
-	const struct room *least; /* of memory, which leaves least; or NULL */
+struct claim {			/* what the clone of a process needs */
+	struct headroom	*head;	/* borrowed, as rec and least are */
+	const struct filelist *rec; /* record of the process */
+	const struct room *least; /* memory limit with the least left, or
+				     NULL */
 	uint64_t	 bytes;
 };
 
 /*
- * Return the room of a kind and name, or NULL.
+ * Return the room of this kind and name, or NULL.
  */
 static struct room *
 room_find(const struct headroom *h, enum cgkind kind, const char *name)
@@ -83,7 +87,7 @@ room_find(const struct headroom *h, enum cgkind kind, const char *name)
 }
 
 /*
- * Add a room, of which this much is used.  Return it, or NULL with errstr.
+ * Add a room with this limit and usage. Return it, or NULL with errstr set.
  */
 static struct room *
 room_add(struct headroom *h, enum cgkind kind, const char *name,
@@ -112,8 +116,8 @@ room_left(const struct room *r, uint64_t used)
 }
 
 /*
- * Return true if this many clones take no more than their part of the places
- * that were left before them.
+ * Return true if this many clones take at most a quarter of left, the number of
+ * processes that were left before them.
  */
 static bool
 places_enough(uint64_t left, uint64_t clones)
@@ -122,8 +126,8 @@ places_enough(uint64_t left, uint64_t clones)
 }
 
 /*
- * Promise what claim c needs in room r: memory, or a place.  Return 0, or -1
- * with errstr where there is less.
+ * Promise claim c what it needs of room r: memory, or one process. Return 0, or
+ * -1 with errstr set if there is not enough.
  */
 static int
 room_take(struct room *r, const struct claim *c)
@@ -144,7 +148,7 @@ room_take(struct room *r, const struct claim *c)
 }
 
 /*
- * Promise what claim arg needs in cgroup c, if that has a limit.
+ * Promise the claim arg what it needs in cgroup c, if c has a limit.
  */
 static int
 level_take(void *arg, const struct cglevel *c)
@@ -168,7 +172,8 @@ level_take(void *arg, const struct cglevel *c)
 }
 
 /*
- * Return the text of a file of a record; it is empty if the record has none.
+ * Return the text of file name of a record, or an empty text if the record has
+ * no such file.
  */
 static struct scan
 record_text(const struct filelist *rec, const char *name)
@@ -179,7 +184,7 @@ record_text(const struct filelist *rec, const char *name)
 }
 
 /*
- * Return the number behind a key of status in a record.
+ * Return the number after key in the file status of a record.
  */
 static uint64_t
 record_number(const struct filelist *rec, const char *key)
@@ -190,8 +195,8 @@ record_number(const struct filelist *rec, const char *key)
 }
 
 /*
- * Return how many processes and threads there are, proc_loadavg(5); UINT64_MAX
- * if that cannot be read.
+ * Return the number of processes and threads on this system, proc_loadavg(5),
+ * or UINT64_MAX if it cannot be read.
  */
 static uint64_t
 tasks_all(void)
@@ -218,7 +223,8 @@ struct counting {
 };
 
 /*
- * Add the threads of process pid, if its user is that of arg.
+ * Add the number of threads of process pid to arg, if the process belongs to
+ * the user in arg.
  */
 static int
 tasks_add(void *arg, long pid)
@@ -235,11 +241,10 @@ tasks_add(void *arg, long pid)
 }
 
 /*
- * Promise a place among the processes and threads that the user of claim c may
- * have.  The kernel does not say how many it has: there are no more than all
- * users have, and they are counted only if the limit is not far above that.
- * The limit does not hold for root (copy_process of the kernel's
- * kernel/fork.c).  Return 0, or -1 with errstr.
+ * Promise claim c one of the processes and threads that its user may have. The
+ * kernel does not say how many the user has. The number for all users is an
+ * upper bound; only if that is near the limit, the user's are counted. Root has
+ * no limit (copy_process of kernel/fork.c). Return 0, or -1 with errstr set.
  */
 static int
 user_take(struct claim *c)
@@ -270,8 +275,9 @@ user_take(struct claim *c)
 }
 
 /*
- * Return what set l has left, with the user's limit, of which copies of shared
- * memory take a part, as the first room; NULL with errstr.
+ * Return the headroom of set l, made at the first call. Its first room is the
+ * user's limit of memory, of which copies of shared memory are already taken.
+ * Return NULL with errstr set if memory runs out.
  */
 static struct headroom *
 headroom_get(struct live *l)
@@ -291,11 +297,11 @@ headroom_get(struct live *l)
 }
 
 /*
- * Set aside memory and a place for a clone of process p, which is stopped and
- * has nvma mappings, in all cgroups that p is in, among what its user may have,
- * and within the user's limit: clones of other processes are yet to be made.
- * Note in p which limit of memory leaves least, in case its clone is killed.
- * Return 0; or -1 with errstr, which says where there is no room.
+ * Reserve memory and a process for a clone of process p, which is stopped and
+ * has nvma mappings: in all cgroups of p, within the process limit of its user,
+ * and within the memory limit given to snap. Set p->limit to the tightest
+ * memory limit, for the message if the clone is killed. Return 0, or -1 with
+ * errstr set, which names the limit.
  */
 int
 headroom_claim(struct live *l, struct lproc *p, size_t nvma)
@@ -345,7 +351,8 @@ headroom_free(struct live *l)
 }
 
 /*
- * Lessen the bytes at arg to what cgroup c has left.
+ * Set *arg, a number of bytes, to the number that cgroup c has left, if that is
+ * less.
  */
 static int
 room_lessen(void *arg, const struct cglevel *c)
@@ -359,8 +366,8 @@ room_lessen(void *arg, const struct cglevel *c)
 }
 
 /*
- * Return how many bytes this process may take: what the machine has available
- * without swap, proc_meminfo(5), and the cgroups that we are in; 0 if that
+ * Return how many bytes this process may take: the available memory without
+ * swap (proc_meminfo(5)), within the limits of our cgroups. Return 0 if that
  * cannot be read.
  */
 uint64_t

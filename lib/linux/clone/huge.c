@@ -1,15 +1,15 @@
 /*
  * Transparent huge pages of processes that were cloned (clone.c).
  *
- * Where a process writes to one that its clone has as well, the kernel copies
- * the small page alone and maps the others one by one (do_huge_pmd_wp_page of
- * mm/huge_memory.c).  They stay so until khugepaged comes to them, if ever.  So
+ * When a process writes to a huge page that its clone maps as well, the kernel
+ * copies one small page and maps the others one by one (do_huge_pmd_wp_page of
+ * mm/huge_memory.c). They stay split until khugepaged joins them, if ever. So
  * they are joined when the clone is gone: process_madvise(2) with
- * MADV_COLLAPSE, which takes Linux 6.1 and CAP_SYS_NICE.  For each of them the
- * process cannot map anything while it is copied, for less than a millisecond.
+ * MADV_COLLAPSE, which takes Linux 6.1 and CAP_SYS_NICE. While one is copied,
+ * less than a millisecond, the process cannot change its mappings.
  *
- * The memory of the process does not grow by that: only what is there as a
- * whole, and what no other process has, is joined.
+ * This does not make the process larger: a huge page is joined only if all of
+ * its small pages are present and no other process maps any of them.
  */
 #include "clock.h"
 #include "cloning.h"
@@ -25,21 +25,22 @@
 #include <unistd.h>
 
 #ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE	25	/* of <linux/mman.h> */
+#define MADV_COLLAPSE	25	/* from <linux/mman.h> */
 #endif
 
-struct joining {		/* the huge pages of a process */
+struct joining {		/* state while joining the pages of a process */
 	int		 pidfd;	/* owned */
 	int		 pagemap; /* owned */
-	uint64_t	 page;	/* bytes, as the next */
+	uint64_t	 page;	/* bytes of a page, and in huge those of a
+				   huge page */
 	uint64_t	 huge;
-	uint64_t	 until;	/* ms of now_ms */
+	uint64_t	 until;	/* time limit, in ms of now_ms() */
 };
 
 /*
- * Note that r, pages of process p, is mapped as huge pages, in p as in its
- * clone, which was made just now.  Runs ascend.  What cannot be noted for want
- * of memory is not joined.
+ * Note that the run r of process p is mapped as huge pages, in p and in its
+ * clone, which was just made. Runs must be noted in ascending order. If memory
+ * runs out, r is not joined later.
  */
 void
 huge_note(struct lproc *p, const struct pagerun *r)
@@ -53,8 +54,8 @@ huge_note(struct lproc *p, const struct pagerun *r)
 }
 
 /*
- * Return true if all small pages of the huge page at addr are there, and no
- * other process has one.
+ * Return true if all small pages of the huge page at addr are present, and no
+ * other process maps any of them.
  */
 static bool
 huge_isown(const struct joining *j, uint64_t addr)
@@ -75,7 +76,8 @@ huge_isown(const struct joining *j, uint64_t addr)
 }
 
 /*
- * Join what was split of run r.  Return false if no more can be joined.
+ * Join the huge pages of run r that were split. Return false if no more can be
+ * joined.
  */
 static bool
 run_join(const struct joining *j, const struct pagerun *r)
@@ -88,7 +90,7 @@ run_join(const struct joining *j, const struct pagerun *r)
 		if (now_ms() > j->until)
 			return false;
 		next = pagemap_huge(j->pagemap, addr, r->end);
-		if (next >= addr + j->huge)	/* they are not split */
+		if (next >= addr + j->huge)	/* still a huge page */
 			continue;
 		next = addr + j->huge;
 		iov.iov_base = (void *)(uintptr_t)addr;
@@ -101,8 +103,8 @@ run_join(const struct joining *j, const struct pagerun *r)
 }
 
 /*
- * Join what was split of the huge pages of process p, until a time in ms of
- * now_ms.
+ * Join the huge pages of process p that were split, until the time limit, in ms
+ * of now_ms().
  */
 static void
 lproc_join(const struct lproc *p, uint64_t until)
@@ -112,10 +114,11 @@ lproc_join(const struct lproc *p, uint64_t until)
 	size_t i;
 
 	j.page = (uint64_t)sysconf(_SC_PAGESIZE);
-	j.huge = j.page / sizeof(uint64_t) * j.page; /* all of a table */
+	/* bytes mapped by one page table */
+	j.huge = j.page / sizeof(uint64_t) * j.page;
 	j.pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
 	j.pagemap = proc_open(p->pid, 0, "pagemap", O_RDONLY);
-	/* its number may be another's by now */
+	/* its process ID may have been reused */
 	if (j.pidfd != -1 && j.pagemap != -1 &&
 	    proc_readstat(p->pid, 0, &st) >= STAT_START &&
 	    st.v[STAT_START] == p->start)
@@ -126,8 +129,8 @@ lproc_join(const struct lproc *p, uint64_t until)
 }
 
 /*
- * Join what was split of the huge pages of all processes of set l, whose clones
- * are gone: as much as can be within the time that snap(1) has with -t.
+ * Join the huge pages of all processes of set l that were split while they had
+ * clones, within the time that option -t of snap(1) allows.
  */
 void
 huge_join(const struct live *l)

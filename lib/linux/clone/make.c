@@ -1,11 +1,11 @@
 /*
- * The making of clones (clone.c).
+ * Make clones (clone.c).
  *
- * Most of the time that fork(2) takes is the kernel's, in the process that is
- * cloned, and each step takes a moment until the process has made it; so many
- * are cloned at once, step by step: none is waited for but by the others' step.
- * What clones lack is kept when none of those has anything of ours in its
- * memory any more: another may share a part of it.
+ * Most of the time of fork(2) is spent in the kernel by the process that is
+ * cloned, and each step of ours must wait for the process. So up to 32
+ * processes are taken through the steps together (cloning.c). Gaps are copied
+ * only when nothing of ours is left in the memory of any of them, since another
+ * process may share a part of it.
  */
 #include "cloning.h"
 #include "linux/inject/inject.h"
@@ -20,17 +20,18 @@
 enum { MOST = 32 };		/* processes that are cloned at once */
 
 struct making {
-	struct live	*live;	/* borrowed, as these */
+	struct live	*live;	/* borrowed, as snap is */
 	struct snap	*snap;
-	struct cloning	 v[MOST]; /* those of now */
+	struct cloning	 v[MOST]; /* processes that are being cloned */
 	size_t		 n;
 	struct family	*family; /* owned */
-	struct lproc	*failed; /* the first that could not, or NULL */
+	struct lproc	*failed; /* first process that could not be cloned,
+				    or NULL */
 	char		 why[256];
 };
 
 /*
- * Return true if process p has memory that is taken.
+ * Return true if process p has memory to be captured.
  */
 static bool
 clone_isneeded(const struct lproc *p)
@@ -39,9 +40,9 @@ clone_isneeded(const struct lproc *p)
 }
 
 /*
- * Return 1 if process p can be cloned; 0 if it is not one that we have
- * stopped; -1 with errstr if it is, but does not stand still or has lost the
- * thread that leads it.
+ * Return 1 if process p can be cloned; 0 if we have not stopped it; -1 with
+ * errstr set if we have, but a thread does not stop or the first thread has
+ * exited.
  */
 static int
 clone_ready(struct lproc *p)
@@ -54,7 +55,7 @@ clone_ready(struct lproc *p)
 		if (t->hold == HOLD_BUSY)
 			return errstr_set("thread %d does not stop", t->tid);
 		if (t->hold == HOLD_FOREIGN)
-			return 0;	/* that was told */
+			return 0;	/* the user was warned already */
 		if (t->hold == HOLD_STOPPED)
 			ours = true;
 	}
@@ -65,8 +66,8 @@ clone_ready(struct lproc *p)
 }
 
 /*
- * Return true if a process of set l has a descriptor of userfaultfd(2) open, as
- * the monitor of some memory has.
+ * Return true if a process of set l has a userfaultfd(2) descriptor open, so
+ * that it may monitor the memory of another.
  */
 static bool
 has_monitor(const struct live *l)
@@ -83,8 +84,9 @@ has_monitor(const struct live *l)
 }
 
 /*
- * Return 0 if process p has no memory under userfaultfd(2) now, whatever was
- * read before it was stopped; else -1 with errstr.
+ * Return 0 if process p has no memory under userfaultfd(2) at this moment, else
+ * -1 with errstr set. smaps is read again, as it may have changed since it was
+ * read.
  */
 static int
 memory_unwatched(const struct lproc *p)
@@ -105,10 +107,10 @@ memory_unwatched(const struct lproc *p)
 }
 
 /*
- * Return 0 if a clone of process p, which has the mappings vma, does no harm,
- * else -1 with errstr.  A monitor of userfaultfd(2) may be asked to agree to
- * it, and p waits for that: forever, if the monitor was stopped, too.  A child
- * in a new PID namespace is its init.
+ * Return 0 if cloning process p, which has the mappings vma, does no harm, else
+ * -1 with errstr set. A monitor of userfaultfd(2) may have to agree to the
+ * fork, and p would wait for it, forever if the monitor is stopped as well. In
+ * a new PID namespace the clone would become init.
  */
 static int
 clone_harmless(const struct live *l, const struct lproc *p,
@@ -131,9 +133,8 @@ clone_harmless(const struct live *l, const struct lproc *p,
 }
 
 /*
- * Return true if one of those that clone themselves now has the memory of
- * process p, or may have it: what is put on the stack of p would be in a clone
- * of that.
+ * Return true if a process that is being cloned shares the memory of process p,
+ * or may share it. The clone would then contain what we put on the stack of p.
  */
 static bool
 clone_shares(const struct making *m, const struct lproc *p)
@@ -147,9 +148,9 @@ clone_shares(const struct making *m, const struct lproc *p)
 }
 
 /*
- * Begin to clone process p, if it is one that we have stopped.  Return 0; 1 if
- * that is to be done when those are done that have begun; -1 with errstr, and
- * errno is ESRCH then if p has died.
+ * Begin to clone process p, if we have stopped it. Return 0; 1 if it must wait
+ * until the clones under way are finished; -1 with errstr set and, if p has
+ * died, errno set to ESRCH.
  */
 static int
 clone_begin(struct making *m, struct lproc *p)
@@ -178,7 +179,7 @@ clone_begin(struct making *m, struct lproc *p)
 }
 
 /*
- * Keep what the clone of c lacks.  Return 0, or -1 with errstr.
+ * Copy the memory that the clone of c lacks, and read the clone from then on.
  */
 static int
 clone_keep(struct making *m, const struct cloning *c)
@@ -196,8 +197,8 @@ clone_keep(struct making *m, const struct cloning *c)
 }
 
 /*
- * Process p could not be cloned, as errstr and errno tell: if it has died, it
- * is left out.
+ * Handle the failure to clone process p, with errstr and errno set. If p has
+ * died, leave it out of the set; else remember the reason.
  */
 static void
 clone_failed(struct making *m, struct lproc *p)
@@ -216,7 +217,7 @@ clone_failed(struct making *m, struct lproc *p)
 }
 
 /*
- * Have all clones that were begun make a step: those that did not fail so far.
+ * Take all clones that were begun, and have not failed, through one step.
  */
 static void
 clones_step(struct making *m, enum clonestep step)
@@ -252,7 +253,8 @@ clones_finish(struct making *m)
 }
 
 /*
- * Begin to clone process p, when there is room for one more.
+ * Begin to clone process p; finish the clones under way first if there are too
+ * many or one shares memory with p.
  */
 static void
 clone_next(struct making *m, struct lproc *p)
@@ -268,8 +270,8 @@ clone_next(struct making *m, struct lproc *p)
 }
 
 /*
- * Clone all processes of set l that can be, as clones_make.  Those that another
- * clone will do for are left.
+ * Clone all processes of the set that can be cloned, except those for which the
+ * clone of another process will do.
  */
 static void
 clones_begin(struct making *m)
@@ -295,9 +297,9 @@ clones_begin(struct making *m)
 }
 
 /*
- * Clone all processes of set l that are stopped by us, whose threads were
- * gathered.  Return true if they can go on; else there are no clones, and the
- * user is told why.
+ * Clone all processes of set l that are stopped by us and whose threads were
+ * recorded. Return true if the processes can be released; else there are no
+ * clones, and the user was told why.
  */
 bool
 clones_make(struct live *l, struct snap *s)
@@ -307,7 +309,7 @@ clones_make(struct live *l, struct snap *s)
 
 	(void)step_begin(&l->steps, STEP_CLONE);
 	l->monitor = has_monitor(l);
-	/* inject_end puts back what inject_begin has found */
+	/* inject_end() restores what inject_begin() has saved */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	if ((m.family = family_new()) != NULL)

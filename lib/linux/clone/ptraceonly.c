@@ -1,10 +1,11 @@
 /*
- * Memory that a process may not read itself, such as that of PROT_NONE.  Others
- * may, through /proc/PID/mem; but there are kernels that allow it only to the
- * thread that traces it (CONFIG_PROC_MEM_FORCE_PTRACE, which Debian's 7.3 has;
- * proc_mem.force_override of Documentation/admin-guide/kernel-parameters.txt),
- * and who reads a clone are several.  There the clone is made to allow itself
- * to read it.
+ * Memory that its own process may not read, such as that of PROT_NONE. Others
+ * may usually read it through /proc/PID/mem, but some kernels allow that only
+ * to the thread that traces the process (CONFIG_PROC_MEM_FORCE_PTRACE, which
+ * Debian's 7.3 has; proc_mem.force_override of
+ * Documentation/admin-guide/kernel-parameters.txt), and several threads of ours
+ * read a clone. On such a kernel the clone is made to change the protection of
+ * that memory with an injected mprotect(2).
  */
 #include "cloning.h"
 #include "linux/inject/inject.h"
@@ -17,10 +18,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
-static bool ptraceonly;		/* such memory cannot be read by others */
+static bool ptraceonly;		/* only the tracer can read such memory */
 
 /*
- * Set veiled, by a page of ours.
+ * Set ptraceonly, by trying to read a PROT_NONE page of our own.
  */
 static void
 ptraceonly_find(void)
@@ -43,10 +44,10 @@ ptraceonly_find(void)
 }
 
 /*
- * Have the clone that calls are made in be able to read those of the mappings
- * vma of which it has pages, where that takes it: has tells for each whether it
- * has some.  Return 0; -1 with errstr where the clone cannot be asked any more.
- * What it may not allow itself is missing later, and told then.
+ * Make the clone, in which calls are injected, allow reading of its mappings
+ * vma that have pages (has[i]) but are not readable, on kernels that need this.
+ * Return 0, or -1 with errstr set if no call can be injected any more. A
+ * mapping that cannot be made readable is reported as missing when it is read.
  */
 int
 ptraceonly_show(struct inject *calls, const struct vmas *vma, const bool *has)

@@ -1,9 +1,9 @@
 /*
- * The reaping of clones (clone.c), by the guard (guard.c).
+ * Reaping clones (clone.c), done by the guard (guard.c).
  *
- * A clone is a child of the process that it is of.  When it has ended it is a
- * zombie that only its parent can reap, so the parent is stopped once more
- * for an instant and made to.
+ * A clone is a child of the process that it was made from. When it has ended it
+ * is a zombie that only its parent can reap, so the parent is stopped once more
+ * for an instant and made to call wait4(2).
  */
 #include "cloning.h"
 #include "linux/inject/inject.h"
@@ -19,13 +19,13 @@
 #include <unistd.h>
 
 enum {
-	TRIES = 20,		/* to run something in a process, that fail */
+	TRIES = 20,		/* failed attempts to run a call in a process */
 	NEVER = -2
 };
 
 /*
- * Return the number of a clone as its parent knows it, the last that NSpid
- * lists; 0 if it cannot be had.
+ * Return the process ID of a clone in the PID namespace of its parent, the last
+ * number of NSpid; 0 if it cannot be read.
  */
 static pid_t
 clone_nspid(pid_t clone)
@@ -37,8 +37,8 @@ clone_nspid(pid_t clone)
 }
 
 /*
- * Return 1 if process p, whose first thread may be stopped, is past the call
- * that makes its clone; 0 if not, or if that cannot be seen.
+ * Return 1 if process p, whose first thread should be stopped, has returned
+ * from the call that makes its clone; 0 if not, or if that cannot be seen.
  */
 static int
 past_call(const struct clonepair *w, const struct lproc *p)
@@ -49,9 +49,9 @@ past_call(const struct clonepair *w, const struct lproc *p)
 }
 
 /*
- * Make process p of ward w reap its clone, if all threads of p are stopped.
- * Return 1 when it is done, 0 when it is to be tried again, -1, or NEVER if
- * the process is to be left alone.
+ * Make process p of pair w reap its clone, if all threads of p are stopped.
+ * Return 1 if the clone was reaped, 0 to try again, -1 if the attempt failed,
+ * or NEVER if the process must be left alone.
  */
 static int
 reap_call(const struct clonepair *w, const struct lproc *p)
@@ -79,8 +79,8 @@ reap_call(const struct clonepair *w, const struct lproc *p)
 }
 
 /*
- * Return true if a thread of process p is still traced by us: it has not
- * stopped, and until then it cannot be let go.
+ * Return true if we still trace a thread of process p: it has not stopped yet,
+ * and only a stopped thread can be released.
  */
 static bool
 threads_kept(const struct lproc *p)
@@ -94,8 +94,8 @@ threads_kept(const struct lproc *p)
 }
 
 /*
- * Return true if all threads of process p can be expected to stop at once: none
- * sleeps uninterruptibly, and p is not traced by another.
+ * Return true if all threads of process p will probably stop at once: none
+ * sleeps uninterruptibly, and p has no other tracer.
  */
 static bool
 threads_willstop(const struct lproc *p)
@@ -109,7 +109,7 @@ threads_willstop(const struct lproc *p)
 }
 
 /*
- * Stop the threads of process p, until there are no new ones.
+ * Stop the threads of process p, and list again until there are no new ones.
  */
 static void
 threads_hold(struct lproc *p)
@@ -129,10 +129,10 @@ threads_hold(struct lproc *p)
 }
 
 /*
- * Stop all threads of the process of ward w that stop within milliseconds, call
- * fn, and let them go.  Return what fn returned, -1 if they cannot be listed.
- * *kept tells whether threads are traced on until this process ends: those that
- * have not stopped.
+ * Stop all threads of the process of pair w that stop within milliseconds, call
+ * fn, and release them. Return the result of fn, or -1 if memory runs out. Set
+ * *kept to true if threads that have not stopped stay traced until this process
+ * exits.
  */
 static int
 pair_hold(const struct clonepair *w, int (*fn)(const struct clonepair *,
@@ -154,8 +154,9 @@ pair_hold(const struct clonepair *w, int (*fn)(const struct clonepair *,
 }
 
 /*
- * Kill the clone of ward w, and nobody else: as its tracer if need be, which
- * takes no CAP_KILL.
+ * Kill the clone of pair w, after checking that its process ID was not reused.
+ * If kill(2) is not permitted, become its tracer and use PTRACE_KILL, which
+ * needs no CAP_KILL.
  */
 static void
 clone_kill(const struct clonepair *w)
@@ -174,9 +175,9 @@ clone_kill(const struct clonepair *w)
 }
 
 /*
- * Reap the clone of ward w, if it has ended; else kill it.  Return as
- * reap_call; *kept is as ward_hold sets it.  When the process is gone, so is
- * the clone, or it has another parent.
+ * Reap the clone of pair w if it has ended, else kill it. Return as reap_call()
+ * does; set *kept as pair_hold() does. If the process has gone, nothing is left
+ * to do: the clone has gone or has another parent.
  */
 static int
 clone_reap(const struct clonepair *w, bool *kept)
@@ -193,8 +194,8 @@ clone_reap(const struct clonepair *w, bool *kept)
 }
 
 /*
- * Return true if nothing is left to be done for ward w.  A clone that stays has
- * its number there.
+ * Return true if nothing is left to do for pair w. If its clone could not be
+ * reaped, w->clone is still set.
  */
 bool
 pair_isdone(const struct clonepair *w)
@@ -203,9 +204,9 @@ pair_isdone(const struct clonepair *w)
 }
 
 /*
- * Try to reap the clone of ward w, or to see that its process is past the call
- * that makes it.  Return true if threads of the process, or the clone, stay
- * traced until this process ends.
+ * Try to reap the clone of pair w or, if it is not known yet, to see that its
+ * process has returned from the call that makes it. Return true if threads of
+ * the process, or the clone, stay traced until this process exits.
  */
 bool
 pair_try(struct clonepair *w)

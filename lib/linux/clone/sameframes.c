@@ -1,11 +1,12 @@
 /*
- * Which pages of a process are those that the clone of another has at the same
- * addresses, told by their frames: as many as two that were forked from one
- * have in common.
+ * Compare the page frames of a process with those of another process's clone,
+ * to find the pages that the two share at the same addresses: nearly all of
+ * them, if both processes were forked from one.
  *
- * The table of the clone is read once, for all that are compared with it, and
- * once more when they were: a frame may have moved meanwhile, and another page
- * have come to where it was.  All stand still.
+ * The page map of the clone is read once for all processes that are compared
+ * with it, and checked once more afterwards: a page may have moved to another
+ * frame meanwhile, and its old frame may hold another page. All processes are
+ * stopped.
  */
 #include "bisect.h"
 #include "cloning.h"
@@ -18,40 +19,43 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_ENTRIES = 1 << 22 };	/* of a table: 32 MB, for 16 GB */
+enum { MAX_ENTRIES = 1 << 22 };	/* maximum number of entries in a table: 32
+				   MB, for 16 GB of memory */
 
-struct stretch {		/* entries of pages one after another */
+struct stretch {		/* entries of consecutive pages */
 	uint64_t	 start;
 	uint64_t	 end;	/* exclusive */
-	size_t		 at;	/* of the first in the table */
+	size_t		 at;	/* index in the table of its first entry */
 };
 
 struct pagetable {
-	struct vmas	 vma;	/* those that it is of; names are borrowed */
-	struct stretch	*v;	/* owned; ascending */
+	struct vmas	 vma;	/* mappings that the table covers; names are
+				   borrowed */
+	struct stretch	*v;	/* owned; in ascending order */
 	size_t		 n;
-	uint64_t	*entry;	/* owned */
+	uint64_t	*entry;	/* owned; entries of all stretches */
 	size_t		 nentry;
 	size_t		 cap;
-	uint64_t	 page;	/* bytes */
+	uint64_t	 page;	/* bytes of a page */
 };
 
-/* what two entries of one page have alike */
+/* bits of pagemap entries that must be equal for a shared page */
 #define PME_ALIKE	(PME_PRESENT | PME_SWAPPED | PME_FILE | PME_GUARD | \
 			    PME_FRAME)
 
 struct comparing {
-	const struct pagetable *t;	/* borrowed, as these */
+	const struct pagetable *t;	/* borrowed, as vma and a are */
 	const struct vmas *vma;
 	struct likeness	*a;
-	size_t		 next;	/* the stretch that is looked at first */
-	size_t		 i;	/* the mapping of now */
-	size_t		 met[2]; /* pages of the table met in it: those of
-				   files, and others */
+	size_t		 next;	/* index of the stretch to be looked at first */
+	size_t		 i;	/* index of the current mapping in vma */
+	size_t		 met[2]; /* entries of the table for pages that the
+				    process has too, in mapping i: [0] of
+				    file pages, [1] of other pages */
 };
 
 /*
- * Return true if mapping v has private memory, of which a clone gets all, or is
+ * Return true if mapping v is private memory, all of which a clone inherits, or
  * the [vdso].
  */
 static bool
@@ -64,9 +68,9 @@ vma_isown(const struct vma *v)
 }
 
 /*
- * Set *own to those of the mappings l that have private memory, which the
- * caller frees, but not their names, and *place to their places in l.  Return
- * 0, or -1 with errstr.
+ * Set *own to the mappings of l that are private memory, and (*place)[i] to the
+ * index in l of own->v[i]. The caller frees own->v and *place; the names are
+ * borrowed. Return 0, or -1 with errstr set.
  */
 static int
 vmas_own(struct vmas *own, size_t **place, const struct vmas *l)
@@ -87,8 +91,8 @@ vmas_own(struct vmas *own, size_t **place, const struct vmas *l)
 }
 
 /*
- * Add entries to a table.  Pages of which no frame is told can be compared with
- * nothing.
+ * Append entries to the table arg. Fail if the kernel hides frame numbers, as
+ * the pages could not be compared.
  */
 static int
 table_add(void *arg, const struct entries *e)
@@ -136,8 +140,9 @@ table_free(struct pagetable *t)
 }
 
 /*
- * Return the table of the clone of a process that has the mappings vma, whose
- * pagemap is open as fd: of its private memory.  NULL with errstr.
+ * Read the entries of the private memory of a clone from fd, its open pagemap.
+ * vma are its mappings. Return the table, to be freed with table_free(), or
+ * NULL with errstr set.
  */
 struct pagetable *
 table_read(int fd, const struct vmas *vma)
@@ -159,7 +164,7 @@ table_read(int fd, const struct vmas *vma)
 }
 
 /*
- * Return true if an entry is of a page that is no file's.
+ * Return true if entry e is of a present page that does not belong to a file.
  */
 static bool
 entry_isown(uint64_t e)
@@ -168,7 +173,8 @@ entry_isown(uint64_t e)
 }
 
 /*
- * Note that the page at addr has to be copied.
+ * Add the page at addr to a->own, the pages that must be copied. Fail if there
+ * are more than a->most.
  */
 static int
 alike_own(struct likeness *a, uint64_t addr, uint64_t page)
@@ -191,8 +197,9 @@ alike_own(struct likeness *a, uint64_t addr, uint64_t page)
 }
 
 /*
- * Compare n entries e of pages from addr on with those of the table, there, or
- * with NULL, where that has none.
+ * Compare the entries e of n pages from addr on with there, the entries of the
+ * table for the same pages, or NULL if it has none. Set *how of the mapping,
+ * and add pages of e that differ to a->own.
  */
 static int
 compare_part(struct comparing *c, uint64_t addr, const uint64_t *e,
@@ -227,8 +234,9 @@ compare_part(struct comparing *c, uint64_t addr, const uint64_t *e,
 }
 
 /*
- * Count the pages of the table in a mapping: met tells which of them there are
- * in the other process, too.
+ * Finish mapping c->i: count the entries of the table in it, and compare the
+ * number with c->met. If they differ, the clone has pages that the process
+ * lacks.
  */
 static void
 mapping_end(struct comparing *c)
@@ -257,7 +265,7 @@ mapping_end(struct comparing *c)
 }
 
 /*
- * Compare entries of a mapping with those of the table.
+ * Compare entries of a mapping of the process with the table.
  */
 static int
 compare_entries(void *arg, const struct entries *e)
@@ -290,10 +298,10 @@ compare_entries(void *arg, const struct entries *e)
 }
 
 /*
- * Compare the private memory of a process that has the mappings vma, and whose
- * pagemap is open as fd, with a table: set a->how of each mapping, and a->own
- * to the pages that the other does not have, a->most at the most, which is
- * set.  Return 0, or -1 with errstr.  The caller frees it after a failure, too.
+ * Compare the private memory of a process, with mappings vma and its pagemap
+ * open as fd, with table t. Set a->how[i] for each mapping, and a->own to the
+ * pages that only the process has; a->most must be set to their maximum number.
+ * The caller frees a with alike_free(), also after a failure.
  */
 int
 alike_compare(struct likeness *a, const struct pagetable *t, int fd,
@@ -315,7 +323,7 @@ alike_compare(struct likeness *a, const struct pagetable *t, int fd,
 	}
 	for (; rc == 0 && c.i < own.n; c.i++)
 		mapping_end(&c);
-	/* to where they are among all */
+	/* move results from the index among own to that among vma */
 	for (i = own.n, how = a->how; rc == 0 && i-- > 0;)
 		if (place[i] != i) {
 			how[place[i]] = how[i];
@@ -327,7 +335,7 @@ alike_compare(struct likeness *a, const struct pagetable *t, int fd,
 }
 
 /*
- * Return true if a table still is as it was when it was read of fd.
+ * Return true if table t still is what fd, the pagemap it was read from, says.
  */
 bool
 table_holds(const struct pagetable *t, int fd)
@@ -344,8 +352,8 @@ table_holds(const struct pagetable *t, int fd)
 }
 
 /*
- * Return the end of the pages from addr on, before end, that are all to be
- * copied, or none of which is: *own tells which.
+ * Return the end of the run of pages from addr on, before end, that are either
+ * all in a->own or all not in it; *own is set to which.
  */
 uint64_t
 alike_until(const struct likeness *a, uint64_t addr, uint64_t end, bool *own)

@@ -1,24 +1,28 @@
 /*
- * Processes that have nearly all of their memory in common: alike.c, family.c
+ * Processes that have nearly all of their memory in common: sameframes.c,
+ * family.c
  */
 #ifndef SAMEFRAMES_H
 #define SAMEFRAMES_H
 
 #include "linux/pages/pages.h"
 
-enum alikeness {		/* of a mapping, and what a clone has there */
+enum alikeness {		/* how a mapping of a process compares with
+				   the clone of another */
 	ALIKE_ALL,
-	ALIKE_FILE,		/* but for which pages of its file are there */
+	ALIKE_FILE, /* equal, except for which pages of its file are present */
 	ALIKE_NOT
 };
 
-struct likeness {		/* a process, and the clone of another */
-	enum alikeness	*how;	/* owned; of each mapping; of memory that is
-				   not private, nothing */
-	struct pagespan	*own;	/* owned; ascending: what it has alone */
+struct likeness {		/* a process compared with the clone of
+				   another */
+	enum alikeness	*how;	/* owned; for each mapping; ALIKE_ALL for
+				   memory that is not private */
+	struct pagespan	*own;	/* owned; pages that only the process has, in
+				   ascending order */
 	size_t		 n;
-	size_t		 nown;	/* pages */
-	size_t		 most;	/* of them */
+	size_t		 nown;	/* number of pages in own */
+	size_t		 most;	/* maximum of nown */
 };
 
 struct pagetable;

@@ -1,9 +1,8 @@
 /*
- * Files that processes have mapped in private, and of which nothing is to be
- * kept for a clone (lacks.c): they can be had under their names or by the
- * kernel, now and when they are taken.  Of a thousand processes of one program
- * each has the same: so what was found of one is remembered for all that see
- * them in the same place.
+ * Mapped files of which nothing must be copied for a clone (gaps.c), because
+ * their contents can be read later, by name or from the kernel. A thousand
+ * processes of one program have the same files mapped, so a file that was found
+ * skippable in one process is remembered for all with the same root directory.
  */
 #include "cloning.h"
 #include "vec.h"
@@ -18,7 +17,8 @@ struct skippable {
 };
 
 /*
- * Return true if the file of mapping v of process p was added to set l before.
+ * Return true if the file of mapping v of process p was marked by
+ * skippable_add().
  */
 bool
 skippable_has(struct live *l, const struct lproc *p, const struct vma *v)
@@ -34,8 +34,8 @@ skippable_has(struct live *l, const struct lproc *p, const struct vma *v)
 }
 
 /*
- * Add the file of mapping v of process p to set l.  Where that does not work,
- * it is looked at again.
+ * Mark the file of mapping v of process p as skippable in set l. If that fails,
+ * the file is examined again next time.
  */
 void
 skippable_add(struct live *l, const struct lproc *p, const struct vma *v)
@@ -55,7 +55,7 @@ skippable_add(struct live *l, const struct lproc *p, const struct vma *v)
 }
 
 /*
- * Free the files that plain_add has added to set l.
+ * Free the marks that skippable_add() has made in set l.
  */
 void
 skippables_free(struct live *l)
