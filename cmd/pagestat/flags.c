@@ -1,5 +1,5 @@
 /*
- * A histogram of the flags of pages.
+ * Print a histogram of page flags.
  */
 #include "pagestat.h"
 #include "bisect.h"
@@ -22,8 +22,8 @@ CMP_BY(flags_cmp, struct flagcount, x->kb != y->kb ? ORDER(y->kb, x->kb) :
     ORDER(x->flags, y->flags))
 
 /*
- * Return an empty table of flags, as o has it, of several processes if many is
- * true.
+ * Return an empty table of flags with options o.  It has a column of process
+ * IDs if many is true.
  */
 struct table *
 flags_begin(const struct tableopts *o, bool many)
@@ -34,7 +34,8 @@ flags_begin(const struct tableopts *o, bool many)
 }
 
 /*
- * Put the names of flags into s, of size bytes.
+ * Put the names of the set bits of flags into s, of size bytes, separated by
+ * commas.
  */
 static void
 flags_text(uint64_t flags, char *s, size_t size)
@@ -67,9 +68,9 @@ flags_line(struct table *t, const struct space *sp, uint64_t kb,
 }
 
 /*
- * Add to t, which is as o has it, which flags the pages of sp, a live process,
- * have, by frames; set *hidden if it has more of them than can be seen.  Return
- * 0, or -1 with errstr.
+ * Add lines to t, a table with options o, for each combination of flags among
+ * the pages of live process sp, read from frames.  Set *hidden to true if some
+ * flags cannot be read without privilege.  Return 0, or -1 with errstr set.
  */
 int
 flags_add(struct table *t, const struct tableopts *o, const struct space *sp,

@@ -1,15 +1,15 @@
 /*
- * Which processes share how much with which others, and what it saves.
+ * Print how much memory each two processes share, and how much that saves.
  */
 #include "pagestat.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { M_PID, M_MEMORY, M_OTHER }; /* columns; NAME is the last one */
+enum { M_PID, M_MEMORY, M_OTHER }; /* columns; NAME is last */
 
 /*
- * Add process sp and its pages l to m.
+ * Add process sp with its pages l to m.
  */
 void
 matrix_add(struct matrix *m, const struct space *sp, const struct pagelist *l)
@@ -36,8 +36,8 @@ matrix_add(struct matrix *m, const struct space *sp, const struct pagelist *l)
 }
 
 /*
- * Return a table for m as o has it, of the columns in c, with room for M_OTHER
- * more than there are processes.
+ * Return a table for m with options o.  c has room for its columns, M_OTHER + 1
+ * more than there are processes, and head for the headings of processes.
  */
 static struct table *
 matrix_table(const struct matrix *m, const struct tableopts *o,
@@ -58,7 +58,8 @@ matrix_table(const struct matrix *m, const struct tableopts *o,
 }
 
 /*
- * Add the line of process i of m to t: common has how much it shares with each.
+ * Add the line of process i of m to t; common[k] is the kilobytes it shares
+ * with process k.
  */
 static void
 matrix_line(const struct matrix *m, struct table *t, size_t i,
@@ -88,8 +89,8 @@ matrix_line(const struct matrix *m, struct table *t, size_t i,
 }
 
 /*
- * Print a line for each process of m, as o has it: what it has in memory, and
- * how much of it each other has.
+ * Print a table with options o, one line per process of m: the memory it has,
+ * and how much of that each other process also has.
  */
 void
 matrix_show(const struct matrix *m, const struct tableopts *o)
@@ -125,7 +126,7 @@ matrix_show(const struct matrix *m, const struct tableopts *o)
 }
 
 /*
- * Free what m has.
+ * Free the members that m owns.
  */
 void
 matrix_free(struct matrix *m)

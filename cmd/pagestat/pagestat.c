@@ -1,5 +1,5 @@
 /*
- * pagestat: how much memory processes take, and share, by their pages.
+ * pagestat: count how much memory processes use and share, page by page.
  */
 #include "pagestat.h"
 
@@ -13,14 +13,15 @@ struct command {
 	struct sources	 sources;
 	struct usetable	 table;
 	struct matrix	 matrix;
-	struct table	*list;	/* owned; of flags */
+	struct table	*list;	/* owned; table of flags */
 	struct snap	*snap;	/* owned; NULL: live processes */
-	double		 seconds; /* of a window; 0: none */
+	double		 seconds; /* -w: seconds to wait; 0: none */
 	bool		 showflags;
 	bool		 showmatrix;
 	size_t		 shown;
-	size_t		 ended;	/* left out: found by name, gone meanwhile */
-	bool		 hidden; /* there is more than is told */
+	size_t		 ended;	/* processes found by name that have ended */
+	bool		 hidden; /* some flags cannot be read without
+				    privilege */
 };
 
 static struct command command;
@@ -54,7 +55,7 @@ static const struct cmdline cmdline = {
 };
 
 /*
- * Say what went wrong with one; the others are still to be shown.
+ * Print the error string as a warning and note that the result is incomplete.
  */
 static void
 complain(void)
@@ -64,8 +65,8 @@ complain(void)
 }
 
 /*
- * Say why one cannot be shown; but of one that was found by its name and has
- * ended since, nothing: it is none of that name any more.
+ * Print why process p cannot be shown.  If it was found by name and has ended,
+ * only count it, since it no longer matches the name.
  */
 static void
 complain_process(struct command *c, const struct process *p)
@@ -91,8 +92,8 @@ add_number(struct processes *p, uint64_t pid, bool named)
 }
 
 /*
- * Add a process by its number, or by that of a thread of it.  One that is not
- * there is complained of when it is its turn.
+ * Add process pid, or the process whose thread that is.  If it does not exist,
+ * the error is printed when it is shown.
  */
 static int
 add_process(void *arg, pid_t pid, bool named)
@@ -108,7 +109,7 @@ add_process(void *arg, pid_t pid, bool named)
 }
 
 /*
- * Add the processes of the snapshot that -p picks, or all that have memory.
+ * Add the processes of the snapshot that -p selects, or all that have memory.
  */
 static void
 add_snapped(struct command *c)
@@ -126,8 +127,8 @@ add_snapped(struct command *c)
 }
 
 /*
- * Begin the window of all processes and let it pass; those that cannot be
- * watched are dropped.
+ * Reset the record of touched pages of all processes and wait c->seconds.  Drop
+ * processes for which that fails.
  */
 static void
 let_pass(struct command *c)
@@ -154,7 +155,7 @@ show_sharing(struct command *c, const struct space *sp)
 	struct pagelist l = { 0 };
 	int rc;
 
-	/* of a snapshot space_snap has found it */
+	/* space_snap has found this process */
 	rc = c->snap == NULL ? pages_live(&l, sp) :
 	    pages_snap(&l, snap_process(c->snap, sp->pid)->mem);
 	if (rc == 0)
@@ -185,8 +186,8 @@ show_once(struct command *c, uint64_t pid)
 }
 
 /*
- * Show a process.  The memory of one that executes another program ends, but
- * not the process: it is looked at once more.
+ * Show process p.  If it executes another program in the meantime, reading it
+ * fails, and it is read again.
  */
 static void
 show(struct command *c, const struct process *p)
@@ -205,8 +206,7 @@ show(struct command *c, const struct process *p)
 }
 
 /*
- * What comes behind all processes, and what is missing for the want of
- * privilege.
+ * Print the end of the table, and warnings about data that requires privilege.
  */
 static void
 finish(struct command *c)
@@ -238,8 +238,7 @@ finish(struct command *c)
 }
 
 /*
- * Read the snapshot that was named, which may be a stranger's, and needs
- * nothing else.
+ * Confine the program, and read the snapshot, which is untrusted.
  */
 static void
 open_snap(struct command *c)

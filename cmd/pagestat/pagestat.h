@@ -1,5 +1,5 @@
 /*
- * What the files of pagestat share.
+ * Declarations shared by the files of pagestat.
  */
 #ifndef PAGESTAT_H
 #define PAGESTAT_H
@@ -8,46 +8,46 @@
 
 struct process {
 	uint64_t	 pid;
-	bool		 named;	/* by its name alone: it may end meanwhile */
+	bool		 named;	/* found by name only, so it may end without
+				   an error */
 };
 
-struct processes {		/* those to be looked at */
-	struct process	*v;	/* owned; none twice */
+struct processes {		/* processes to show */
+	struct process	*v;	/* owned; no duplicates */
 	size_t		 n;
 };
 
-struct usetable {		/* of processes, or of their mappings */
-	struct frames	*counts; /* owned; NULL: not told */
-	struct frames	*flags;	/* likewise */
+struct usetable {		/* table of processes, or of their mappings */
+	struct frames	*counts; /* owned; NULL: not readable */
+	struct frames	*flags;	/* owned; NULL: not readable */
 	struct tableopts opts;
 	struct table	*list;	/* owned */
-	bool		 mappings; /* a line for each */
-	bool		 touched; /* that column, too */
-	bool		 hidden; /* how much is shared out is not known */
-	struct pageuse	 sum;	/* of all processes */
-	uint64_t	 sumtouched; /* KB */
-	size_t		 n;	/* processes that were shown */
+	bool		 mappings; /* one line per mapping */
+	bool		 touched; /* show the column TOUCHED */
+	bool		 hidden; /* PSS cannot be determined */
+	struct pageuse	 sum;	/* sum over all processes */
+	uint64_t	 sumtouched; /* kilobytes */
+	size_t		 n;	/* number of processes shown */
 };
 
-/* table.c */
+/* table.c: lines of processes and mappings */
 void		 table_begin(struct usetable *, bool many);
 int		 table_add(struct usetable *, const struct space *);
 void		 table_end(struct usetable *);
 
-/* flags.c */
+/* flags.c: page flags */
 struct table	*flags_begin(const struct tableopts *, bool many);
 int		 flags_add(struct table *, const struct tableopts *,
 		    const struct space *, struct frames *, bool *);
 
-/* matrix.c */
+/* matrix.c: memory that processes share */
 struct matrix {
 	struct sharing	*sharing; /* owned */
-	uint64_t	*pid;	/* owned, as all here; of those that could be
-				   looked at */
-	uint64_t	*kb;	/* what each has in memory */
+	uint64_t	*pid;	/* owned; process IDs */
+	uint64_t	*kb;	/* owned; kilobytes of memory of each */
 	char		(*name)[64];
 	size_t		 n;
-	bool		 hidden; /* there are frames that are not told */
+	bool		 hidden; /* some page frame numbers cannot be read */
 };
 
 void		 matrix_add(struct matrix *, const struct space *,

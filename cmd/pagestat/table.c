@@ -1,5 +1,5 @@
 /*
- * A line for each process, or for each of its mappings, and totals.
+ * Print one line per process, or per mapping, and totals.
  */
 #include "pagestat.h"
 
@@ -26,7 +26,7 @@ static struct column columns[COLUMNS] = {
 	[P_NAME] = { "NAME", "name", CUT | SHOW }
 };
 
-/* of struct pageuse; in the order of the columns */
+/* offsets in struct pageuse, in the order of the columns */
 static const size_t uses[P_TOUCHED - P_USE] = {
 	offsetof(struct pageuse, rss), offsetof(struct pageuse, pss),
 	offsetof(struct pageuse, uss), offsetof(struct pageuse, shared),
@@ -42,7 +42,7 @@ use_member(struct pageuse *u, size_t i)
 }
 
 /*
- * Begin the table t, which is for several processes if many is true.
+ * Begin table t; many is true if it is for several processes.
  */
 void
 table_begin(struct usetable *t, bool many)
@@ -61,7 +61,7 @@ table_begin(struct usetable *t, bool many)
 }
 
 /*
- * Put use, and what was touched, into the line of t.
+ * Put use and the kilobytes touched into the current line of t.
  */
 static void
 line_numbers(struct usetable *t, const struct pageuse *use, uint64_t touched)
@@ -81,7 +81,7 @@ line_numbers(struct usetable *t, const struct pageuse *use, uint64_t touched)
 }
 
 /*
- * Add a line for each mapping of sp to t.
+ * Add a line for each mapping of sp to t; use[i] is the memory of mapping i.
  */
 static void
 table_mappings(struct usetable *t, const struct space *sp,
@@ -109,7 +109,8 @@ table_mappings(struct usetable *t, const struct space *sp,
 }
 
 /*
- * Add a line of sums to t: first is what it is, in the first column.
+ * Add a line with sum and touched to t, with first in the first column and name
+ * in the last.
  */
 static void
 table_sum(struct usetable *t, const char *first, const char *name,
@@ -124,7 +125,7 @@ table_sum(struct usetable *t, const char *first, const char *name,
 }
 
 /*
- * Add process sp, a live one, to t.  Return 0, or -1 with errstr.
+ * Add live process sp to t.  Return 0, or -1 with errstr set.
  */
 int
 table_add(struct usetable *t, const struct space *sp)
@@ -167,7 +168,7 @@ out:
 }
 
 /*
- * Print t, with the total of several processes.
+ * Print t, with a total if there are several processes.
  */
 void
 table_end(struct usetable *t)

@@ -1,6 +1,5 @@
 /*
- * What changed in processes from one snapshot to another: their mappings,
- * and their bytes.
+ * Compare the mappings and memory of processes in two snapshots.
  */
 #include "procmap.h"
 #include "bisect.h"
@@ -11,7 +10,8 @@
 #include <time.h>
 
 /*
- * Set note to what became of v, a mapping that was among old before.
+ * Set note, of size bytes, to what changed in mapping v of the new snapshot,
+ * compared with the mappings at old: "new", "was ...", "other" or "".
  */
 static void
 row_note(const struct vmas *old, const struct vma *v, char *note, size_t size)
@@ -34,7 +34,8 @@ row_note(const struct vmas *old, const struct vma *v, char *note, size_t size)
 }
 
 /*
- * Add what of an old mapping is in no new one.
+ * Add rows with note "gone" to f for the parts of old mapping v that no mapping
+ * of new covers.
  */
 static void
 rows_gone(struct figure *f, const struct vmas *new, struct vma v)
@@ -56,7 +57,7 @@ rows_gone(struct figure *f, const struct vmas *new, struct vma v)
 CMP(row_cmp, struct row, start)
 
 /*
- * The mappings of both, ascending.
+ * Add rows to f for all mappings of old and new, sorted by address.
  */
 static void
 rows_compare(struct figure *f, const struct vmas *old, const struct vmas *new)
@@ -74,8 +75,8 @@ rows_compare(struct figure *f, const struct vmas *old, const struct vmas *new)
 }
 
 /*
- * The number that a process had before: the same, or, where both snapshots
- * have but one process, that of the other.
+ * Return the ID in old of process pid in new: the same one; but if each
+ * snapshot has only one process, return the ID of the one in old.
  */
 static uint64_t
 pid_before(struct snap *old, struct snap *new, uint64_t pid)
@@ -97,7 +98,8 @@ pid_before(struct snap *old, struct snap *new, uint64_t pid)
 }
 
 /*
- * The address space of a process, empty where there is no such process.
+ * Read the address space of process pid of s into *sp; leave it empty if there
+ * is no such process.  Return 0, or -1 with errstr set.
  */
 static int
 space_or_none(struct space *sp, struct snap *s, uint64_t pid)
@@ -106,7 +108,8 @@ space_or_none(struct space *sp, struct snap *s, uint64_t pid)
 }
 
 /*
- * Note which mappings of a figure are the same, and have the same bytes.
+ * Set row.same in f for each mapping that is the same in both snapshots,
+ * contents included, and count these in f->nsame.
  */
 static void
 rows_same(struct figure *f)
@@ -156,7 +159,8 @@ out:
 }
 
 /*
- * Put when both were taken into s, of size bytes, if both tell it.
+ * Put a sentence into s, of size bytes, that says when both snapshots were
+ * taken; "" if one does not record it.
  */
 static void
 times_put(char *s, size_t size, const struct snap *old, const struct snap *new)
@@ -188,8 +192,8 @@ times_put(char *s, size_t size, const struct snap *old, const struct snap *new)
 }
 
 /*
- * Add to a the figures of what changed in the n processes sp from the snapshot
- * old to new.  Return 0, or -1 with errstr.
+ * Add a figure to a for each of the n processes at sp, showing what changed
+ * from snapshot old to snapshot new.  Return 0, or -1 with errstr set.
  */
 int
 album_compare(struct album *a, struct snap *old, struct snap *new,

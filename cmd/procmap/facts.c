@@ -1,13 +1,13 @@
 /*
- * What Linux tells of an address space in the words of OpenBSD's UVM.  Of its
- * structures, -D shows those members that Linux has something for.
+ * Express Linux's facts about an address space in terms of OpenBSD's UVM.  For
+ * -D, print those members of its structures that Linux has a counterpart for.
  */
 #include "procmap.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum {				/* entry types: uvm_map.h of OpenBSD */
+enum {				/* entry types from OpenBSD's uvm_map.h */
 	ET_OBJ = 1,
 	ET_COW = 4,
 	ET_NEEDSCOPY = 8,
@@ -17,8 +17,8 @@ enum {				/* entry types: uvm_map.h of OpenBSD */
 };
 
 /*
- * Put what may be done, of VMA_READ, VMA_WRITE and VMA_EXEC in flags, into s
- * as three letters; question marks where nothing is known.  Return s.
+ * Put the permissions VMA_READ, VMA_WRITE and VMA_EXEC in flags into s as three
+ * letters, or three question marks if they are not known.  Return s.
  */
 const char *
 prot_letters(unsigned int flags, bool known, char s[4])
@@ -31,8 +31,8 @@ prot_letters(unsigned int flags, bool known, char s[4])
 }
 
 /*
- * Put what may be done with a mapping that has flags, of enum vma_flag, into s,
- * in words.  Return s.
+ * Put the permissions of a mapping with flags, of enum vma_flag, into s in
+ * words. Return s.
  */
 const char *
 prot_words(unsigned int flags, char s[32])
@@ -54,8 +54,8 @@ prot_words(unsigned int flags, char s[32])
 }
 
 /*
- * Return the most that mprotect(2) may give to m as an octal digit; a question
- * mark where it is not known.
+ * Return the maximum protection that mprotect(2) can give m, as an octal digit;
+ * '?' if unknown.
  */
 char
 max_digit(const struct mapping *m)
@@ -64,7 +64,8 @@ max_digit(const struct mapping *m)
 }
 
 /*
- * Return true if entry i of sp is private, and nothing of it is copied yet.
+ * Return true if entry i of sp is private and no page of it has been copied
+ * yet.
  */
 bool
 entry_needscopy(const struct space *sp, size_t i)
@@ -76,8 +77,8 @@ entry_needscopy(const struct space *sp, size_t i)
 }
 
 /*
- * Return how many slots of the amap of entry i of sp are used: pages of its
- * own.
+ * Return the number of used slots in the amap of entry i of sp, that is, the
+ * pages of its own; 0 if it is shared.
  */
 uint64_t
 entry_slots(const struct space *sp, size_t i)
@@ -87,8 +88,8 @@ entry_slots(const struct space *sp, size_t i)
 }
 
 /*
- * Return what a child gets of entry i of sp: 0 it shares it, 1 a copy, 2
- * nothing, 3 zeros (MAP_INHERIT_ of sys/mman.h of OpenBSD).
+ * Return how a child inherits entry i of sp: 0 shared, 1 a copy, 2 not at all,
+ * 3 zero-filled (MAP_INHERIT_* in OpenBSD's sys/mman.h).
  */
 int
 entry_inherit(const struct space *sp, size_t i)
@@ -101,8 +102,8 @@ entry_inherit(const struct space *sp, size_t i)
 }
 
 /*
- * Return what madvise(2) was told of entry i of sp: 0 nothing, 1 random, 2
- * sequential access (MADV_ of sys/mman.h of OpenBSD).
+ * Return the advice given to madvise(2) for entry i of sp: 0 none, 1 random, 2
+ * sequential (MADV_* in OpenBSD's sys/mman.h).
  */
 int
 entry_advice(const struct space *sp, size_t i)
@@ -112,7 +113,7 @@ entry_advice(const struct space *sp, size_t i)
 }
 
 /*
- * Return the type of entry i of sp, bits of ET_: uvm_map.h of OpenBSD.
+ * Return the type of entry i of sp, ET_* flags (OpenBSD's uvm_map.h).
  */
 unsigned int
 entry_type(const struct space *sp, size_t i)
@@ -129,7 +130,7 @@ entry_type(const struct space *sp, size_t i)
 }
 
 /*
- * Return how many kilobytes v has.
+ * Return the size of v in kilobytes.
  */
 uint64_t
 entry_kb(const struct vma *v)
@@ -138,7 +139,7 @@ entry_kb(const struct vma *v)
 }
 
 /*
- * Return how many bytes are mapped in sp.
+ * Return the number of bytes mapped in sp.
  */
 uint64_t
 space_bytes(const struct space *sp)
@@ -152,8 +153,8 @@ space_bytes(const struct space *sp)
 }
 
 /*
- * Return where the addresses behind mapping i end that nothing has: at the
- * next mapping; behind the last one none are counted.
+ * Return the end of the unmapped addresses after mapping i, which is the start
+ * of the next one.  After the last mapping none are counted.
  */
 static uint64_t
 free_end(const struct space *sp, size_t i)
@@ -164,7 +165,7 @@ free_end(const struct space *sp, size_t i)
 }
 
 /*
- * Return how far down a stack may grow from top; 0 where that is not known.
+ * Return the lowest address to which a stack may grow from top; 0 if unknown.
  */
 static uint64_t
 stack_lowest(const struct space *sp, uint64_t top)
@@ -174,7 +175,7 @@ stack_lowest(const struct space *sp, uint64_t top)
 }
 
 /*
- * Print sp as the vmspace that procmap(1) of OpenBSD prints with -D 1.
+ * Print sp as a struct vmspace, as OpenBSD's procmap(1) does with -D 1.
  */
 void
 debug_vmspace(const struct space *sp)
@@ -192,8 +193,8 @@ debug_vmspace(const struct space *sp)
 }
 
 /*
- * Print sp as the vm_map of that.  The heap may grow as far as the next
- * mapping, the stack down to its limit.
+ * Print sp as a struct vm_map, as OpenBSD's procmap(1) does.  The heap may grow
+ * up to the next mapping, the stack down to its limit.
  */
 void
 debug_map(const struct space *sp)
@@ -220,7 +221,7 @@ debug_map(const struct space *sp)
 }
 
 /*
- * Print entry i of sp as the vm_map_entry of that.
+ * Print entry i of sp as a struct vm_map_entry, as OpenBSD's procmap(1) does.
  */
 void
 debug_entry(const struct space *sp, size_t i)

@@ -1,6 +1,6 @@
 /*
- * What a picture shows: a figure for each process, with its mappings, what
- * is known of their pages, and who shares them.
+ * Collect what a picture shows: a figure for each process, with its mappings,
+ * the kinds of their pages, and the processes that share them.
  */
 #include "procmap.h"
 #include "bisect.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Add mapping v to f, and a note: a word for what became of it.
+ * Add a row for mapping v to f; note says what changed, "" if nothing.
  */
 void
 row_add(struct figure *f, const struct vma *v, const char *note)
@@ -28,8 +28,8 @@ row_add(struct figure *f, const struct vma *v, const char *note)
 }
 
 /*
- * Return true if mapping r is to be drawn in a: of two snapshots what is the
- * same is not.
+ * Return true if row r is drawn: when two snapshots are compared, unchanged
+ * mappings are not, unless a->everything.
  */
 bool
 row_isshown(const struct album *a, const struct row *r)
@@ -38,7 +38,8 @@ row_isshown(const struct album *a, const struct row *r)
 }
 
 /*
- * Return true if process f is to be drawn in a, likewise.
+ * Return true if process f is drawn: unchanged processes are not, unless
+ * a->everything.
  */
 bool
 figure_isshown(const struct album *a, const struct figure *f)
@@ -47,7 +48,8 @@ figure_isshown(const struct album *a, const struct figure *f)
 }
 
 /*
- * Return how many mappings of f, from place i on, are not drawn in a.
+ * Return the number of consecutive rows of f, from index i on, that are not
+ * drawn.
  */
 size_t
 rows_hidden(const struct album *a, const struct figure *f, size_t i)
@@ -76,7 +78,7 @@ figure_add(struct album *a, const struct space *sp)
 }
 
 /*
- * Add a figure of process sp with all its mappings to a.
+ * Add a figure of process sp with all its mappings to a.  Return it.
  */
 static struct figure *
 figure_rows(struct album *a, const struct space *sp)
@@ -94,7 +96,8 @@ CMP_BY(partner_cmp, struct partner, x->kb != y->kb ? ORDER(y->kb, x->kb) :
     ORDER(x->pid, y->pid))
 
 /*
- * Add what a run shares to *n shares.
+ * Add the size of shared run p to the last of the *n elements of *v if it is of
+ * the same process, else to a new one.
  */
 static void
 share_add(struct partner **v, size_t *n, const struct pagespan *p)
@@ -110,8 +113,9 @@ share_add(struct partner **v, size_t *n, const struct pagespan *p)
 }
 
 /*
- * Set *v to all that figures share, one for each process, the most first.  *v
- * is from malloc(3).  Return how many there are.
+ * Set *v to the amounts that processes share with those in a, one element for
+ * each process, largest first; the caller frees *v.  Return the number of
+ * elements.
  */
 static size_t
 album_shares(const struct album *a, struct partner **v)
@@ -135,7 +139,8 @@ album_shares(const struct album *a, struct partner **v)
 }
 
 /*
- * Give those who share most a place of their own, and ask for their names.
+ * Give each of the processes that share most a class of its own in a->partner.
+ * Call name with arg, unless it is NULL, to set the name of each.
  */
 static void
 album_partners(struct album *a, void (*name)(void *, struct partner *),
@@ -160,7 +165,7 @@ album_partners(struct album *a, void (*name)(void *, struct partner *),
 }
 
 /*
- * Tell all figures who shares their pages.
+ * Record in the pages of all figures which process shares them.
  */
 static void
 album_share(struct album *a, struct sharing *s)
@@ -172,7 +177,7 @@ album_share(struct album *a, struct sharing *s)
 }
 
 /*
- * Nothing can be said of the pages of a process.
+ * Mark all pages of f as unknown.
  */
 static void
 figure_unknown(struct figure *f)
@@ -189,8 +194,8 @@ figure_unknown(struct figure *f)
 }
 
 /*
- * Add to a the figures of the n live processes sp.  Return 0; or 1 if there is
- * nothing known of the pages of one, which was said.
+ * Add figures of the n live processes at sp to a.  Return 0; or 1, after a
+ * message, if the pages of one could not be read.
  */
 int
 album_live(struct album *a, const struct space *sp, size_t n)
@@ -218,7 +223,7 @@ album_live(struct album *a, const struct space *sp, size_t n)
 }
 
 /*
- * The name of a process of a snapshot, or of a file that is carried along.
+ * Set the name of p, a process or an embedded file of snapshot arg.
  */
 static void
 name_partner(void *arg, struct partner *p)
@@ -243,7 +248,8 @@ name_partner(void *arg, struct partner *p)
 }
 
 /*
- * Note whose pages are where, of image im of process p.
+ * Add the pages of image im of process p to s.  Return 0, or -1 with errstr
+ * set.
  */
 static int
 sharing_image(struct sharing *s, const struct proc *p, struct image *im)
@@ -258,8 +264,8 @@ sharing_image(struct sharing *s, const struct proc *p, struct image *im)
 }
 
 /*
- * Add to a the figures of the n processes sp of a snapshot, snap.  Return 0, or
- * -1 with errstr.
+ * Add figures of the n processes at sp, which are from snapshot snap, to a.
+ * Return 0, or -1 with errstr set.
  */
 int
 album_snap(struct album *a, struct snap *snap, const struct space *sp,
@@ -296,7 +302,7 @@ album_snap(struct album *a, struct snap *snap, const struct space *sp,
 }
 
 /*
- * Free the figures of a, which is empty then.
+ * Free the figures of a, and empty it.
  */
 void
 album_free(struct album *a)

@@ -1,5 +1,5 @@
 /*
- * The names of mappings, and how they are made to fit a terminal.
+ * Format names of mappings, and shorten them to fit the terminal.
  */
 #include "procmap.h"
 
@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MIN_NAME = 12 };	/* columns that a name has at least */
+enum { MIN_NAME = 12 };	/* minimum columns for a name */
 
-static int columns;		/* of the terminal; 0: none */
+static int columns;		/* columns of the terminal; 0: not a terminal */
 
 /*
- * Find out how wide the standard output is.
+ * Determine the width of the terminal on standard output.
  */
 void
 name_terminal(void)
@@ -33,8 +33,8 @@ name_terminal(void)
 }
 
 /*
- * Put the name of mapping v into s, of size bytes, in the words of OpenBSD:
- * what is no file is in brackets behind two blanks.
+ * Put the name of mapping v into s, of size bytes, as OpenBSD shows it:
+ * anything but a file is in brackets after two blanks.
  */
 void
 name_make(char *s, size_t size, const struct vma *v)
@@ -57,8 +57,8 @@ name_make(char *s, size_t size, const struct vma *v)
 }
 
 /*
- * Return name, or as much of its end as fits into a line of the terminal in
- * which taken columns are used.  It is good until the next call.
+ * Return name, or if it does not fit into a line of the terminal after taken
+ * columns, "..." and its end.  The result is valid until the next call.
  */
 const char *
 name_fit(const char *name, int taken)

@@ -1,30 +1,30 @@
 /*
- * The picture of address spaces, as SVG without scripts.  For each process:
+ * Draw address spaces as SVG without scripts.  For each process:
  *
  *	process PID: NAME
  *	a bar of all its memory, and the legend with amounts
  *	ADDRESS PERM SIZE  a strip for each mapping   NAME
  *
- * How long a strip is tells the size on a logarithmic scale, so that a page
- * can be seen beside a gigabyte; within a strip it is linear.
+ * The length of a strip is the size of the mapping on a logarithmic scale, so
+ * that a page can be seen beside a gigabyte; within a strip it is linear.
  */
 #include "procmap.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum {				/* points */
+enum {				/* positions and sizes in points */
 	WIDTH = 1280,
 	MARGIN = 20,
 	X_PERM = 138,
-	X_SIZE = 216,		/* the right edge */
+	X_SIZE = 216,		/* right edge of the column */
 	X_STRIP = 232,
 	MIN_STRIP = 15,
 	MAX_STRIP = 540,
 	X_NAME = X_STRIP + MAX_STRIP + 14,
 	NAME_CHARS = 70,
 	ROW = 16,
-	HIDDEN = 15,		/* a line in place of rows */
+	HIDDEN = 15, /* height of a line that stands for hidden rows */
 	BAR = 18
 };
 
@@ -32,12 +32,13 @@ struct canvas {
 	struct buf	 b;
 	const struct album *album; /* borrowed */
 	int		 y;
-	int		 powers; /* of 16 pages in the largest mapping */
+	int		 powers; /* logarithm of the largest mapping, base
+				    16, in pages */
 };
 
 /*
- * Return how long the strip of a mapping is.  Its logarithm is a straight line
- * from one power of two to the next.
+ * Return the length of the strip of a mapping of that many bytes.  The
+ * logarithm is interpolated linearly between powers of two.
  */
 static int
 strip_width(const struct canvas *cv, uint64_t bytes)
@@ -72,7 +73,7 @@ find_powers(struct canvas *cv)
 }
 
 /*
- * Write what class c is called.
+ * Append the name of class c to the picture.
  */
 static void
 class_name(struct canvas *cv, unsigned int c)
@@ -104,7 +105,7 @@ class_name(struct canvas *cv, unsigned int c)
 }
 
 /*
- * The legend, in lines as they fit: a square, what it stands for, how much.
+ * Draw the legend: for each class a square, its name and its amount kb[c].
  */
 static void
 draw_legend(struct canvas *cv, const uint64_t kb[CLASSES])
@@ -137,8 +138,8 @@ draw_legend(struct canvas *cv, const uint64_t kb[CLASSES])
 }
 
 /*
- * All memory of a process as one bar, and the legend.  What is nothing is
- * left out, for it would be most of the bar.
+ * Draw all memory of process f as one bar, and the legend.  Addresses without
+ * pages are left out, because they would be most of the bar.
  */
 static void
 draw_summary(struct canvas *cv, const struct figure *f)
@@ -167,7 +168,7 @@ draw_summary(struct canvas *cv, const struct figure *f)
 }
 
 /*
- * The scale above strips, and its lines behind them, down to the bottom.
+ * Draw the scale above the strips, and its lines down to bottom.
  */
 static void
 draw_scale(struct canvas *cv, int bottom)
@@ -185,7 +186,7 @@ draw_scale(struct canvas *cv, int bottom)
 }
 
 /*
- * Addresses before a row that are not mapped; how high they are drawn.
+ * Return the height of the gap drawn for unmapped addresses before row i.
  */
 static int
 gap_height(const struct album *a, const struct figure *f, size_t i)
@@ -211,7 +212,7 @@ draw_gap(struct canvas *cv, const struct figure *f, size_t i)
 }
 
 /*
- * Tell of n mappings that are not drawn.
+ * Draw a line that stands for n hidden mappings at r.
  */
 static void
 draw_hidden(struct canvas *cv, const struct row *r, size_t n)
@@ -308,7 +309,7 @@ draw_figure(struct canvas *cv, const struct figure *f)
 }
 
 /*
- * Draw the processes, and tell how many of them are not drawn.
+ * Draw the processes, and a line with the number of those that are hidden.
  */
 static void
 draw_figures(struct canvas *cv)
@@ -331,8 +332,8 @@ draw_figures(struct canvas *cv)
 }
 
 /*
- * Draw all figures into the body, and put the head before it, which must
- * know how high that is.
+ * Draw all figures into cv, and then write the head of the picture, with title,
+ * which contains the height, to head.  Return 0, or -1 with errstr set.
  */
 static int
 draw(struct canvas *cv, const char *title, struct buf *head)
@@ -363,8 +364,8 @@ draw(struct canvas *cv, const char *title, struct buf *head)
 }
 
 /*
- * Write a picture of all figures of a, with a title, to the file path ("-":
- * standard output).  Return 0, or -1 with errstr.
+ * Write a picture of all figures of a, with a title, to file path, or to
+ * standard output if path is "-".  Return 0, or -1 with errstr set.
  */
 int
 picture_write(const struct album *a, const char *title, const char *path)

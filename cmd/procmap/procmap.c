@@ -1,5 +1,5 @@
 /*
- * procmap: the address spaces of processes, live or in a snapshot.
+ * procmap: show the address spaces of processes, live or in a snapshot.
  */
 #include "procmap.h"
 
@@ -8,31 +8,31 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SNAPS = 2 };		/* one, or two to be compared */
+enum { SNAPS = 2 }; /* maximum number of snapshots: two to compare */
 
 struct command {
 	struct options	 opts;
 	struct sources	 sources;
 	struct snap	*snap[SNAPS]; /* owned; NULL: live processes */
 	size_t		 nsnap;
-	uint64_t	*pid;	/* owned */
+	uint64_t	*pid;	/* owned; process IDs to show */
 	size_t		 npid;
-	struct space	*space;	/* owned; those that could be had */
+	struct space	*space;	/* owned; address spaces that were read */
 	size_t		 nspace;
 	struct slots	 total;
-	char		 title[256]; /* of a picture */
+	char		 title[256]; /* title of the picture */
 	bool		 failed;
 };
 
 static struct command command = { .sources.kernel = true };
 
 /*
- * Take option letter, which is that of a style, or -P.
+ * Handle option letter: -P, or a style.
  */
 static void
 parse(int letter, char *arg)
 {
-	static const char styles[] = "mldsaxr"; /* as enum style has them */
+	static const char styles[] = "mldsaxr"; /* in the order of enum style */
 	static char self[16];
 
 	if (letter == 'P') {
@@ -97,7 +97,7 @@ say_lost(void *arg, const char *text)
 }
 
 /*
- * What reads snapshots needs nothing but them, and the name of a picture.
+ * Confine the program to reading the snapshots and writing the picture.
  */
 static void
 confine_snaps(const struct command *c)
@@ -110,8 +110,8 @@ confine_snaps(const struct command *c)
 }
 
 /*
- * Open the snapshots; their pages are read only to compare them, and what is
- * missing of these matters only for a picture.
+ * Open the snapshots.  Their pages are read only if two are compared.  Missing
+ * pages are reported only if a picture is drawn.
  */
 static void
 open_snaps(struct command *c)
@@ -138,7 +138,7 @@ pid_add(struct command *c, uint64_t pid)
 }
 
 /*
- * Add a live process, once where it was found.
+ * Add live process pid; if it was found by name or cgroup, only once.
  */
 static int
 pid_found(void *arg, pid_t pid, bool found)
@@ -154,7 +154,7 @@ pid_found(void *arg, pid_t pid, bool found)
 }
 
 /*
- * Return true if p has mappings, captured or not.
+ * Return true if p is a process with mappings, whether captured or not.
  */
 static bool
 has_map(const struct proc *p)
@@ -170,7 +170,8 @@ has_map(const struct proc *p)
 }
 
 /*
- * All processes of a snapshot that have mappings and are not in another.
+ * Add all processes of s that have mappings and are not in snapshot but, which
+ * may be NULL.
  */
 static void
 pid_addall(struct command *c, const struct snap *s, struct snap *but)
@@ -205,7 +206,7 @@ space_get(struct command *c, uint64_t pid, struct space *sp)
 }
 
 /*
- * Say why a process has no map.
+ * Print why the address space of a process could not be read.
  */
 static void
 space_fail(struct command *c, const struct space *sp)
@@ -280,8 +281,8 @@ make_picture(struct command *c)
 }
 
 /*
- * Add the processes of the snapshots that word means: by its number, found or
- * not, or by its name.
+ * Add the processes of the snapshots that word means: one with that ID, whether
+ * it exists or not, or all with that name.
  */
 static void
 pid_pick(struct command *c, const char *word)
@@ -307,7 +308,8 @@ pid_pick(struct command *c, const char *word)
 }
 
 /*
- * Choose the processes to be shown: those named, or a default.
+ * Choose the processes to show: those named, or else all of a snapshot, or else
+ * the parent process.
  */
 static void
 choose(struct command *c)

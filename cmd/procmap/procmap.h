@@ -1,12 +1,12 @@
 /*
- * What the files of procmap share.
+ * Declarations shared by the files of procmap.
  */
 #ifndef PROCMAP_H
 #define PROCMAP_H
 
 #include "common/common.h"
 
-enum style {			/* any of them together */
+enum style {			/* may be combined */
 	STYLE_MAP = 1,		/* -m */
 	STYLE_LINUX = 2,	/* -l */
 	STYLE_DDB = 4,		/* -d */
@@ -14,7 +14,7 @@ enum style {			/* any of them together */
 	STYLE_ALL = 16,		/* -a */
 	STYLE_RESIDENT = 32,	/* -x */
 	STYLE_RESERVED = 64,	/* -r */
-	STYLE_LINES = 31	/* those that have a line for each mapping */
+	STYLE_LINES = 31 /* the styles that print a line for each mapping */
 };
 
 enum debug {			/* bits of -D */
@@ -24,29 +24,29 @@ enum debug {			/* bits of -D */
 	DEBUG_ALL = 31
 };
 
-enum { PAGE_KB = 4 };		/* kilobytes in a page, as these styles count */
+enum { PAGE_KB = 4 }; /* size of a page in these styles, in kilobytes */
 
-struct slots {			/* of amaps */
+struct slots {			/* totals of amaps */
 	uint64_t	 mapped;
 	uint64_t	 used;
 };
 
 struct options {
-	unsigned int	 styles; /* of enum style */
+	unsigned int	 styles; /* bits of enum style */
 	uint64_t	 debug;	/* bits of enum debug */
 	bool		 amap;
 	bool		 verbose;
 	bool		 everything;
 	bool		 json;
-	const char	*picture; /* a file to make, or NULL */
+	const char	*picture; /* borrowed; output file of -g, or NULL */
 };
 
-/* name.c: names of mappings in the words of OpenBSD, on a terminal */
+/* name.c: format names of mappings for a terminal, as OpenBSD does */
 void		 name_terminal(void);
 void		 name_make(char *s, size_t size, const struct vma *v);
 const char	*name_fit(const char *name, int taken);
 
-/* facts.c: what Linux tells, in the words of UVM */
+/* facts.c: express facts about mappings in terms of UVM */
 const char	*prot_letters(unsigned int flags, bool known, char s[4]);
 const char	*prot_words(unsigned int flags, char s[32]);
 char		 max_digit(const struct mapping *m);
@@ -69,26 +69,27 @@ void		 space_print(const struct space *, const struct options *,
 void		 resident_print(const struct space *);
 void		 reserved_print(const struct space *);
 
-/* figure.c: what a picture shows */
-struct row {			/* a mapping */
+/* figure.c: collect what a picture shows */
+struct row {			/* a mapping in a picture */
 	uint64_t	 start;
 	uint64_t	 end;	/* exclusive */
 	char		 perm[5];
 	char		*name;	/* owned */
 	char		 note[32];
-	bool		 same;	/* of two snapshots: nothing of it changed */
+	bool		 same;	/* unchanged between two snapshots */
 };
 
-struct figure {			/* a process */
+struct figure {			/* a process in a picture */
 	uint64_t	 pid;
 	char		 name[64];
-	struct row	*row;	/* owned; ascending */
+	struct row	*row;	/* owned; sorted by address */
 	size_t		 n;
 	struct pagelist	 pages;
-	size_t		 nsame;	/* rows that are the same */
+	size_t		 nsame;	/* number of rows with same set */
 };
 
-enum { PARTNERS = 8 };		/* sharers with a colour of their own */
+enum { PARTNERS = 8 };		/* number of sharing processes with a colour
+				   of their own */
 
 struct partner {
 	uint64_t	 pid;
@@ -96,14 +97,16 @@ struct partner {
 	char		 name[64];
 };
 
-struct album {			/* all figures of a picture */
+struct album {			/* contents of a picture */
 	struct figure	*fig;	/* owned */
 	size_t		 n;
 	struct partner	 partner[PARTNERS];
 	size_t		 npartner;
 	bool		 compare;
-	bool		 everything; /* what is the same, too */
-	char		 times[160]; /* of two snapshots; "": not told */
+	bool		 everything; /* also draw unchanged mappings and
+				        processes */
+	char		 times[160]; /* when two snapshots were taken; "":
+				        unknown */
 };
 
 int		 album_live(struct album *, const struct space *, size_t);
@@ -126,7 +129,7 @@ int		 picture_write(const struct album *, const char *,
 		    const char *);
 
 /* strip.c */
-enum { CLASSES = PAGES_KINDS + PARTNERS }; /* what has a colour */
+enum { CLASSES = PAGES_KINDS + PARTNERS }; /* number of colours */
 
 unsigned int	 strip_class(const struct album *, const struct pagespan *);
 void		 strip_count(const struct album *, const struct figure *,

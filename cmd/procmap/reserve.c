@@ -1,7 +1,7 @@
 /*
- * What OpenBSD's procmap(1) wishes for in its BUGS, after pmap(1) of
- * Solaris: -x, what is resident, shared and private; -r, which addresses
- * are reserved.
+ * Print the two styles that the BUGS of OpenBSD's procmap(1) ask for, modelled
+ * on pmap(1) of Solaris: -x, resident, shared and private memory; -r, reserved
+ * addresses.
  */
 #include "procmap.h"
 
@@ -9,11 +9,12 @@
 #include <limits.h>
 #include <string.h>
 
-enum { STACK_GAP = 1024 };	/* kilobytes that the kernel keeps free below
-				   a stack: stack_guard_gap */
+enum { STACK_GAP = 1024 };	/* stack_guard_gap, the kilobytes that the
+				   kernel keeps unmapped below a stack */
 
 /*
- * A number in a column: nothing is a dash, and what is not known a mark.
+ * Print kb in a column: "-" if it is 0, "?" if it is not known.  Return the
+ * number of characters.
  */
 static int
 print_kb(uint64_t kb, bool known)
@@ -24,7 +25,7 @@ print_kb(uint64_t kb, bool known)
 }
 
 /*
- * The last part of a path, but brackets as they are.
+ * Return the last component of a path; other names unchanged.
  */
 static const char *
 base(const char *name)
@@ -51,7 +52,7 @@ resident_entry(const struct vma *v, const struct mapping *m)
 }
 
 /*
- * Print sp as -x does: all of it is counted, also what cannot be accessed.
+ * Print sp in style -x.  All mappings are counted, even inaccessible ones.
  */
 void
 resident_print(const struct space *sp)
@@ -79,7 +80,8 @@ resident_print(const struct space *sp)
 }
 
 /*
- * A line of -r: the mark is for addresses that are taken, but not memory.
+ * Print a line of style -r; mark is '*' for reserved addresses without memory.
+ * Return the size in kilobytes.
  */
 static uint64_t
 reserved_line(uint64_t start, uint64_t end, unsigned int flags, char mark,
@@ -96,8 +98,9 @@ reserved_line(uint64_t start, uint64_t end, unsigned int flags, char mark,
 }
 
 /*
- * A stack down to its limit, where that is known, or to where others end;
- * below it is what the kernel keeps free.
+ * Print stack i of sp in style -r, extended down to its limit, if known, but
+ * not into the mapping below it.  Below it print the guard gap.  Return the
+ * size in kilobytes.
  */
 static uint64_t
 reserved_stack(const struct space *sp, size_t i, const char *name)
@@ -124,7 +127,8 @@ reserved_stack(const struct space *sp, size_t i, const char *name)
 }
 
 /*
- * Return where heap i could grow to: its limit, or the next mapping.
+ * Return the address up to which heap i may grow: its limit or the next
+ * mapping.
  */
 static uint64_t
 heap_end(const struct space *sp, size_t i)
@@ -147,8 +151,8 @@ heap_end(const struct space *sp, size_t i)
 }
 
 /*
- * Print sp as -r does: the heap and the stack as far as they may grow,
- * everything else as it is.
+ * Print sp in style -r: the heap and the stack as far as they may grow, other
+ * mappings as they are.
  */
 void
 reserved_print(const struct space *sp)

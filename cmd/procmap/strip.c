@@ -1,25 +1,27 @@
 /*
- * A mapping as a strip.  It is cut into columns of a few points; a column
- * that stands for pages of several kinds shows each as high as its share.
+ * Draw a mapping as a strip of columns a few points wide.  A column that stands
+ * for pages of several classes shows each with a height proportional to its
+ * share.
  */
 #include "procmap.h"
 #include "bisect.h"
 
 #include <string.h>
 
-enum { CELL = 3 };		/* points: a column */
+enum { CELL = 3 };		/* width of a column in points */
 
-struct bar {			/* of a class, not drawn yet */
+struct bar {			/* pending rectangle of a class */
 	int	 x, y, w, h;
 };
 
-struct strip {			/* what is to be drawn of each class */
+struct strip {			/* a strip being drawn, by class */
 	struct bar	 bar[CLASSES];
 	struct buf	 path[CLASSES]; /* owned */
 };
 
 /*
- * Return the class of the pages p in a: their kind, or the one who shares them.
+ * Return the class of pages p: the process that shares them if it has a class
+ * of its own in a, or else their kind.
  */
 unsigned int
 strip_class(const struct album *a, const struct pagespan *p)
@@ -34,7 +36,7 @@ strip_class(const struct album *a, const struct pagespan *p)
 }
 
 /*
- * Add up the bytes of each class from start to end.
+ * Add the bytes of each class between start and end to sum.
  */
 static void
 count_range(const struct album *a, const struct pagelist *l, uint64_t start,
@@ -54,7 +56,7 @@ count_range(const struct album *a, const struct pagelist *l, uint64_t start,
 }
 
 /*
- * Set kb to the kilobytes of each class of a in the mappings of f.
+ * Set kb to the kilobytes of each class in the mappings of f.
  */
 void
 strip_count(const struct album *a, const struct figure *f,
@@ -94,8 +96,8 @@ bar_add(struct strip *s, unsigned int class, int x, int y, int h)
 }
 
 /*
- * A column: the shares from the top down, so rounded that they fill it, and
- * that each is seen.
+ * Draw a column at x, y of height h: the classes of sum from top to bottom,
+ * rounded so that they fill the column and none vanishes.
  */
 static void
 draw_column(struct strip *s, const uint64_t sum[CLASSES], int x, int y, int h)
@@ -120,8 +122,8 @@ draw_column(struct strip *s, const uint64_t sum[CLASSES], int x, int y, int h)
 }
 
 /*
- * Draw mapping r of f, a figure of a, into b as a strip of width points, a
- * multiple of three, at point x, y.
+ * Draw mapping r of f, a figure of a, into b as a strip at point x, y.  Its
+ * width in points is a multiple of three.
  */
 void
 strip_draw(struct buf *b, const struct album *a, const struct figure *f,

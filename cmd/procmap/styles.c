@@ -1,5 +1,5 @@
 /*
- * The styles of OpenBSD's procmap(1), to the column:
+ * Print the styles of OpenBSD's procmap(1), column by column:
  *
  *	-m	0xSTART 0xEND rwxSI RWX COW NC I W A [MAJOR,MINOR INODE] [NAME]
  *	-l	0xSTART 0xEND rwxSIp OFFSET MAJOR:MINOR INODE     NAME
@@ -8,7 +8,7 @@
  *	-a	START-LAST SIZE OFFSET rwxSIpc (RWX) I/W/A MAJOR:MINOR
  *		INODE - NAME
  *
- * but for what Linux does not tell, which is left out.
+ * Columns that Linux has no data for are left out.
  */
 #include "procmap.h"
 
@@ -70,7 +70,7 @@ ddb_entry(const struct space *sp, size_t i, const char *name, bool verbose)
 {
 	const struct vma *v = &sp->vma.v[i];
 	const struct mapping *m = &sp->m[i];
-	enum { TAB = 7, BEHIND = 2 };	/* "])" */
+	enum { TAB = 7, BEHIND = 2 };	/* columns of "])" */
 	int n;
 
 	printf(" - 0x%" PRIx64 "->0x%" PRIx64 ": off=0x%" PRIx64 "\n"
@@ -182,7 +182,7 @@ print_heads(const struct space *sp, const struct options *o)
 }
 
 /*
- * Return how many kilobytes can be accessed at all.
+ * Return the kilobytes of sp that are accessible in any way.
  */
 static uint64_t
 space_total(const struct space *sp)
@@ -197,7 +197,7 @@ space_total(const struct space *sp)
 }
 
 /*
- * Print the mappings of sp as JSON, an object for each.
+ * Print the mappings of sp as JSON, one object each.
  */
 static void
 objects_print(const struct space *sp)
@@ -232,8 +232,8 @@ objects_print(const struct space *sp)
 }
 
 /*
- * Print address space sp in all styles that o wants, and add the slots of its
- * amaps to total.
+ * Print address space sp in all styles of o, and add the slots of its amaps to
+ * total.
  */
 void
 space_print(const struct space *sp, const struct options *o,

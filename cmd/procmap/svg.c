@@ -1,7 +1,7 @@
 /*
- * Pieces of SVG: texts that any reader takes, sizes, and the colours, which
- * can be told apart by who sees no red or no green (tests/procmap/picture.t
- * looks at them as these do).
+ * Write pieces of SVG: text, sizes and colours.  The colours can be
+ * distinguished by people who do not see red or green, which
+ * tests/procmap/picture.t simulates.
  */
 #include "procmap.h"
 
@@ -18,18 +18,18 @@ static const char style[] =
     ".line { stroke: #e4e9ec; stroke-width: 1 }\n"
     ".lead { stroke: #b0bec5; stroke-width: 1; stroke-dasharray: 1 5 }\n"
     ".edge { fill: none; stroke: #90a4ae; stroke-width: 0.6 }\n"
-    ".c0 { fill: #ffffff }\n"		/* nothing */
-    ".c1 { fill: #4492da }\n"		/* raw */
-    ".c2 { fill: #cfd8dc }\n"		/* zero */
-    ".c3 { fill: #b9a44c }\n"		/* shared, with others */
-    ".c4 { fill: #cd3525 }\n"		/* swapped */
-    ".c5 { fill: #2b3539 }\n"		/* guard */
+    ".c0 { fill: #ffffff }\n"		/* PAGES_NONE */
+    ".c1 { fill: #4492da }\n"		/* PAGES_RAW */
+    ".c2 { fill: #cfd8dc }\n"		/* PAGES_ZERO */
+    ".c3 { fill: #b9a44c }\n"		/* PAGES_SHARED */
+    ".c4 { fill: #cd3525 }\n"		/* PAGES_SWAPPED */
+    ".c5 { fill: #2b3539 }\n"		/* PAGES_GUARD */
     ".c6 { fill: url(#missing) }\n"
-    ".c7 { fill: #cfd8dc }\n"		/* unchanged */
-    ".c8 { fill: #d1470c }\n"		/* changed */
-    ".c9 { fill: #1565c0 }\n"		/* new */
-    ".c10 { fill: #3b1054 }\n"		/* gone */
-    ".c11 { fill: #ee920e }\n"		/* sharers */
+    ".c7 { fill: #cfd8dc }\n"		/* PAGES_SAME */
+    ".c8 { fill: #d1470c }\n"		/* PAGES_CHANGED */
+    ".c9 { fill: #1565c0 }\n"		/* PAGES_NEW */
+    ".c10 { fill: #3b1054 }\n"		/* PAGES_GONE */
+    ".c11 { fill: #ee920e }\n"		/* first of the PARTNERS */
     ".c12 { fill: #2f9e6f }\n"
     ".c13 { fill: #c85691 }\n"
     ".c14 { fill: #8cc8f5 }\n"
@@ -44,7 +44,7 @@ static const char style[] =
     "<rect width=\"2\" height=\"5\" fill=\"#a1887f\"/></pattern></defs>\n";
 
 /*
- * Add the style sheet of pictures to b.
+ * Append the style sheet of pictures to b.
  */
 void
 svg_style(struct buf *b)
@@ -53,8 +53,8 @@ svg_style(struct buf *b)
 }
 
 /*
- * Add a rectangle of class c to b, or an edge if c is CLASSES: w points wide
- * and h high, at point x, y.
+ * Append a rectangle of class c to b, or an outline if c is CLASSES: at point
+ * x, y, w points wide and h points high.
  */
 void
 svg_rect(struct buf *b, unsigned int c, int x, int y, int w, int h)
@@ -68,7 +68,7 @@ svg_rect(struct buf *b, unsigned int c, int x, int y, int w, int h)
 }
 
 /*
- * Begin a text of that class at point x, y, in b.
+ * Begin a text of the given CSS class at point x, y in b.
  */
 void
 svg_begin(struct buf *b, const char *class, int x, int y)
@@ -77,7 +77,7 @@ svg_begin(struct buf *b, const char *class, int x, int y)
 }
 
 /*
- * The length of the character at s, or 0 if it is none that XML has.
+ * Return the length of the character at s, or 0 if XML does not allow it.
  */
 static size_t
 xml_char(const char *s)
@@ -90,7 +90,7 @@ xml_char(const char *s)
 }
 
 /*
- * Add text s to b; what XML does not have becomes a question mark.
+ * Append text s to b; characters that XML does not allow become question marks.
  */
 void
 svg_text(struct buf *b, const char *s)
@@ -113,7 +113,7 @@ svg_text(struct buf *b, const char *s)
 }
 
 /*
- * Add s to b, a text of at most so many columns, or its end.
+ * Append s to b if it has at most most columns, else an ellipsis and its end.
  */
 void
 svg_end(struct buf *b, const char *s, int most)
@@ -134,7 +134,7 @@ svg_end(struct buf *b, const char *s, int most)
 }
 
 /*
- * Add kb, a number of kilobytes, to b as people write it.
+ * Append a number of kilobytes to b with a unit, as in 9.8M.
  */
 void
 svg_size(struct buf *b, uint64_t kb)

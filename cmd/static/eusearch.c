@@ -1,13 +1,13 @@
 /*
- * The libelf.a of Debian 13 (elfutils 0.192) lacks functions of its own, which
- * are in a library that is not installed.  Those here are weak: where libelf.a
- * has them, its own are linked.
+ * Define functions that libelf.a of Debian 13 (elfutils 0.192) uses, but which
+ * are in a library that is not installed.  They are weak: if libelf.a has them,
+ * its own are linked.
  */
 #include <search.h>
 #include <stddef.h>
 
 /*
- * elfutils, lib/eu-search.h: a tree, and a lock that is not needed here.
+ * from elfutils, lib/eu-search.h, without the lock, which is not needed here
  */
 struct search_tree {
 	void		*root;

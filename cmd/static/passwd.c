@@ -1,9 +1,8 @@
 /*
- * Names of users in programs without shared libraries ("make static").  The
- * C library's own functions load modules that /etc/nsswitch.conf names, and
- * with them the shared C library that they were made for: another one than
- * the program has, on a machine that it was dropped on.  These take their
- * place, and know /etc/passwd only.
+ * Look up users in programs without shared libraries ("make static").  The C
+ * library's functions load the modules that /etc/nsswitch.conf names, and with
+ * them a shared C library, which on another machine differs from the one linked
+ * here.  These replace them, and read only /etc/passwd.
  */
 #include <pwd.h>
 #include <stdio.h>
@@ -11,7 +10,7 @@
 
 /*
  * Return the first entry of /etc/passwd with that name or, if name is NULL,
- * that number; NULL if there is none.  It is valid until the next call.
+ * that user ID; NULL if there is none.  It is valid until the next call.
  */
 static struct passwd *
 passwd_find(const char *name, uid_t uid)

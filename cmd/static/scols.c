@@ -1,7 +1,7 @@
 /*
- * Tables in programs without shared libraries: Debian has no libsmartcols.a.
- * These take the place of the functions of libsmartcols that table.c calls, but
- * a line that is longer than the terminal is not cut.
+ * Print tables in programs without shared libraries, because Debian has no
+ * libsmartcols.a.  These functions replace those of libsmartcols that table.c
+ * calls, but they do not truncate lines that are longer than the terminal.
  */
 #include "snap.h"
 
@@ -10,7 +10,7 @@
 
 struct libscols_line {
 	struct libscols_line *next; /* owned */
-	char		*cell[]; /* owned; as many as there are columns */
+	char		*cell[]; /* owned; one for each column */
 };
 
 struct libscols_column {
@@ -23,7 +23,7 @@ struct libscols_table {
 	struct libscols_column *column; /* owned */
 	size_t		 n;
 	struct libscols_line *first; /* owned */
-	struct libscols_line **last; /* where the next one goes */
+	struct libscols_line **last; /* where to link the next line */
 	int		 bare;	/* no headings */
 };
 
@@ -99,7 +99,7 @@ scols_line_refer_data(struct libscols_line *l, size_t n, char *data)
 }
 
 /*
- * Print s in column i of tb: the last one has no blanks behind it.
+ * Print s in column i of tb.  The last column is not padded.
  */
 static void
 cell_print(const struct libscols_table *tb, size_t i, const char *s)

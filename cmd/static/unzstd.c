@@ -1,6 +1,6 @@
 /*
- * Programs without shared libraries do not read what zstd(1) compressed: its
- * library would be a fifth of them.
+ * Build lib/io/unzstd.c without zstd for programs without shared libraries: the
+ * library would be a fifth of their size.
  */
 #undef ZSTD
 #include "../../lib/io/unzstd.c"
