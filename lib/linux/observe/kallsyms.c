@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * Those of a text that consists of lines "ADDRESS TYPE NAME [MODULE]", which
- * may be changed and is owned now.  All are at 0 for whom they are hidden
- * from; such are left out.
+ * Parse text, lines "ADDRESS TYPE NAME [MODULE]", into k, which owns and
+ * modifies it. Symbols at address 0 are left out: the kernel hides addresses
+ * from unprivileged users that way. Return 0, or -1 with errstr set.
  */
 static int
 ksyms_parse(struct ksyms *k, char *text)
@@ -39,8 +39,8 @@ ksyms_parse(struct ksyms *k, char *text)
 CMP(ksym_cmp, struct ksym, addr)
 
 /*
- * Load the symbols k from the file path, such as /proc/kallsyms.  Return 0, or
- * -1 with errstr.  The caller frees them, after a failure too.
+ * Load the symbols k from the file path, such as /proc/kallsyms. The caller
+ * frees k, also after a failure. Return 0, or -1 with errstr set.
  */
 int
 ksyms_load(struct ksyms *k, const char *path)
@@ -75,7 +75,7 @@ ksyms_find(const struct ksyms *k, uint64_t addr)
 }
 
 /*
- * Free the symbols k.
+ * Free the symbols in k.
  */
 void
 ksyms_free(struct ksyms *k)

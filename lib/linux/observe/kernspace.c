@@ -1,8 +1,8 @@
 /*
- * The address space of the kernel, as far as it tells: its own parts by the
- * symbols at their ends (/proc/kallsyms), modules (/proc/modules), and what
- * is mapped by vmalloc and its like (/proc/vmallocinfo), which the kernel
- * shows with made-up addresses where kernel.kptr_restrict is 0.
+ * Read the address space of the kernel: its own sections from the symbols at
+ * their ends (/proc/kallsyms), modules (/proc/modules), and areas mapped by
+ * vmalloc and ioremap (/proc/vmallocinfo). Where kernel.kptr_restrict is 0, the
+ * kernel shows hashed addresses in vmallocinfo to unprivileged users.
  */
 #include "bisect.h"
 #include "state/state.h"
@@ -13,7 +13,7 @@
 #define KERNEL_HALF	((uint64_t)1 << 63)
 
 static const struct part {
-	const char	*first, *last;	/* symbols */
+	const char	*first, *last;	/* symbols at its start and end */
 	const char	*name;
 	unsigned int	 flags;
 } parts[] = {
@@ -26,8 +26,9 @@ static const struct part {
 enum { NPARTS = sizeof parts / sizeof *parts };
 
 /*
- * Add a piece of the kernel, of which there are no copies.  What is not in its
- * half of the addresses is no address.
+ * Append a part of the kernel to the mappings of sp. Ignore it if the addresses
+ * are not in the kernel's half of the address space, or the range is empty.
+ * Return 0, or -1 with errstr set.
  */
 static int
 kernel_add(struct space *sp, uint64_t start, uint64_t end, unsigned int flags,
@@ -73,7 +74,8 @@ kernel_parts(struct space *sp)
 }
 
 /*
- * A line of modules: NAME SIZE COUNT USERS STATE ADDRESS.
+ * Append the modules of the kernel to sp. Lines of /proc/modules are: NAME SIZE
+ * COUNT USERS STATE ADDRESS.
  */
 static int
 kernel_modules(struct space *sp)
@@ -98,8 +100,9 @@ kernel_modules(struct space *sp)
 }
 
 /*
- * A line of vmallocinfo: START-END SIZE CALLER ... KIND.  Where the
- * addresses do not agree with the size they are made up.
+ * Append the areas in /proc/vmallocinfo to sp. Its lines are: START-END SIZE
+ * CALLER ... KIND. Skip lines whose addresses do not match the size: they are
+ * hashed.
  */
 static int
 kernel_vmalloc(struct space *sp)
@@ -127,9 +130,9 @@ kernel_vmalloc(struct space *sp)
 CMP(vma_cmp, struct vma, start)
 
 /*
- * Fill in sp with the address space of the kernel.  The caller frees it, after
- * a failure too; then denied tells whether it may not be seen.  Return 0, or -1
- * with errstr.
+ * Fill in sp with the address space of the kernel. The caller frees it, also
+ * after a failure. On failure sp->denied says whether permission is missing.
+ * Return 0, or -1 with errstr set.
  */
 int
 space_kernel(struct space *sp)
@@ -146,7 +149,8 @@ space_kernel(struct space *sp)
 		return errstr_set("the kernel shows none of its addresses");
 	}
 	SORT(sp->vma.v, sp->vma.n, vma_cmp);
-	for (i = n = 1; i < sp->vma.n; i++)	/* modules are in both */
+	for (i = n = 1; i < sp->vma.n; i++)	/* modules are also in
+						   vmallocinfo */
 		if (sp->vma.v[i].start < sp->vma.v[n - 1].end)
 			free(sp->vma.v[i].name);
 		else

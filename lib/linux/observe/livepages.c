@@ -1,7 +1,7 @@
 /*
- * The pages of a live process: /proc/PID/pagemap (Linux,
- * Documentation/admin-guide/mm/pagemap.rst).  Pages that others map, too,
- * are told by their frames, which the kernel shows to root alone.
+ * List the pages of a live process from /proc/PID/pagemap (Linux,
+ * Documentation/admin-guide/mm/pagemap.rst). Pages shared with other processes
+ * are identified by their page frames, which the kernel shows to root only.
  */
 
 #include "linux/pages/pages.h"
@@ -11,8 +11,8 @@ enum { STORE_FRAMES = 1 };
 
 struct livepages {
 	struct pagelist	*list;	/* borrowed */
-	int		 fd;	/* pagemap */
-	uint64_t	 page;	/* bytes */
+	int		 fd;	/* pagemap of the process */
+	uint64_t	 page;	/* bytes of a page */
 };
 
 static int
@@ -32,8 +32,8 @@ pages_entry(const struct livepages *lp, uint64_t addr, uint64_t e, bool huge)
 }
 
 /*
- * Look at the entries of pages that are present.  Of huge ones PME_EXCLUSIVE
- * is not certain: entries.c.
+ * Append the present pages of run r to the list. For huge pages PME_EXCLUSIVE
+ * is not reliable (entries.c), so their frames are recorded.
  */
 static int
 pages_present(const struct livepages *lp, const struct pagerun *r)
@@ -69,8 +69,8 @@ pages_run(void *arg, const struct pagerun *r)
 }
 
 /*
- * List in l what is known of the pages of sp, a live process.  The caller frees
- * the list, after a failure too.  Return 0, or -1 with errstr.
+ * List the pages of sp, a live process, in l. The caller frees the list, also
+ * after a failure. Return 0, or -1 with errstr set.
  */
 int
 pages_live(struct pagelist *l, const struct space *sp)
@@ -85,7 +85,8 @@ pages_live(struct pagelist *l, const struct space *sp)
 		return errstr_wrap("%ld", (long)sp->pid);
 	for (rc = 0, i = 0; rc == 0 && i < sp->vma.n; i++) {
 		v = &sp->vma.v[i];
-		if (v->start < INT64_MAX)	/* [vsyscall] is not there */
+		if (v->start < INT64_MAX)	/* pagemap does not cover
+						   [vsyscall] */
 			rc = pagemap_walk(lp.fd, v->start, v->end, PM_HUGE,
 			    pages_run, &lp);
 	}

@@ -1,7 +1,7 @@
 /*
- * The address space of a live process, which goes on running: /proc/PID/maps
- * and smaps, and whether both tell the same; and what is known of one before it
- * is traced.
+ * Read the address space of a running process: /proc/PID/maps and smaps, until
+ * both agree. Also find what a tracer must know about a process before tracing
+ * it.
  */
 #include "calls.h"
 #include "linux/proc/proc.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TRIES = 5 };		/* to see mappings that do not change */
+enum { TRIES = 5 }; /* maximum attempts to read unchanging mappings */
 
 struct query {			/* struct procmap_query of linux/fs.h */
 	uint64_t	 size;
@@ -25,7 +25,7 @@ struct query {			/* struct procmap_query of linux/fs.h */
 	uint64_t	 start;
 	uint64_t	 end;
 	uint64_t	 perms;
-	uint64_t	 page;	/* bytes in one */
+	uint64_t	 page;	/* page size in bytes */
 	uint64_t	 off;
 	uint64_t	 ino;
 	uint32_t	 dev[2];
@@ -38,7 +38,8 @@ struct query {			/* struct procmap_query of linux/fs.h */
 #define QUERY_IOCTL	_IOWR('f', 17, struct query)	/* Linux 6.11 */
 
 /*
- * Tell why a file of a process cannot be read, from errno.
+ * Return -1 with errstr set because a file of the process of sp could not be
+ * read, from errno. Set sp->gone if the process does not exist.
  */
 static int
 space_refuse(struct space *sp)
@@ -57,7 +58,7 @@ space_refuse(struct space *sp)
 }
 
 /*
- * Forget the mappings, not the rest.
+ * Free the mappings of sp, and nothing else.
  */
 static void
 space_forget(struct space *sp)
@@ -68,8 +69,9 @@ space_forget(struct space *sp)
 }
 
 /*
- * Ask for a flag that maps does not tell, of the mappings that may have it:
- * those of files, on multiples of the smallest huge page.
+ * Set VMF_HUGETLB, which maps does not show, in the mappings of sp that are of
+ * huge pages. Only mappings of files, aligned to the smallest huge page, are
+ * queried. Return 0, or -1 with errno set.
  */
 static int
 space_hugetlb(struct space *sp, pid_t tid)
@@ -93,7 +95,7 @@ space_hugetlb(struct space *sp, pid_t tid)
 		rc = call_ioctl(fd, QUERY_IOCTL, &q);
 		if (rc == 0 && q.page > (uint64_t)sysconf(_SC_PAGESIZE))
 			sp->m[i].flags |= VMF_HUGETLB;
-		if (rc == -1 && errno == ENOENT)	/* gone meanwhile */
+		if (rc == -1 && errno == ENOENT)	/* unmapped since */
 			rc = 0;
 	}
 	fd_drop(fd);
@@ -101,8 +103,8 @@ space_hugetlb(struct space *sp, pid_t tid)
 }
 
 /*
- * Read the file name of a thread, smaps or maps.  Return 0; or -1 with errno,
- * or errno 0 and the error string set.
+ * Read the file name of a thread, smaps or maps, into sp. Return 0, or -1 with
+ * errno set; errno is 0 if errstr is set.
  */
 static int
 space_text(struct space *sp, pid_t tid, const char *name)
@@ -119,8 +121,8 @@ space_text(struct space *sp, pid_t tid, const char *name)
 }
 
 /*
- * Read maps of a thread, and smaps only where nothing else tells which
- * mappings are of huge pages: as space_try.
+ * Read maps of a thread, and query which mappings are of huge pages. Read smaps
+ * instead if the kernel has no such query. Return 1, or -1 as space_text does.
  */
 static int
 space_glance(struct space *sp, pid_t tid)
@@ -138,8 +140,8 @@ space_glance(struct space *sp, pid_t tid)
 }
 
 /*
- * Read smaps of a thread (or maps, where the kernel has none), then maps: 1
- * if both have the same mappings, 0 if not, -1 as space_text.
+ * Read smaps of a thread (or maps, if the kernel has no smaps), then maps.
+ * Return 1 if both have the same mappings, 0 if not, or -1 as space_text does.
  */
 static int
 space_try(struct space *sp, pid_t tid)
@@ -175,7 +177,8 @@ space_mappings(struct space *sp, pid_t tid)
 }
 
 /*
- * A thread other than the first, which may have ended before the others.
+ * Read the mappings from thread tid, if it is not the first thread and none
+ * were read yet: the first thread may have ended before the others. Return 0.
  */
 static int
 try_thread(void *arg, long tid)
@@ -191,7 +194,7 @@ try_thread(void *arg, long tid)
 }
 
 /*
- * Tell why a process has no mappings at all.
+ * Return -1 with errstr set to why the process of sp has no mappings.
  */
 static int
 space_empty(struct space *sp)
@@ -207,10 +210,10 @@ space_empty(struct space *sp)
 }
 
 /*
- * Fill in sp with the address space of live process pid; with brief, without
- * sizes, of which the kernel must look at each page, and of flags only
- * VMF_HUGETLB.  The caller frees sp, also after a failure; sp->gone says then
- * whether the process is gone.  Return 0, or -1 with errstr.
+ * Fill in sp with the address space of live process pid. brief: leave out
+ * sizes, for which the kernel must walk all pages, and all flags but
+ * VMF_HUGETLB. The caller frees sp, also after a failure; sp->gone then says
+ * whether the process is gone. Return 0, or -1 with errstr set.
  */
 int
 space_live(struct space *sp, pid_t pid, bool brief)
@@ -243,8 +246,9 @@ space_live(struct space *sp, pid_t pid, bool brief)
 }
 
 /*
- * Return the process that thread tid belongs to; -1 with errstr, if there is
- * none, or if it has nothing to trace.
+ * Return the process that thread tid belongs to. Return -1 with errstr set if
+ * it does not exist, or is a kernel thread or zombie, which has nothing to
+ * trace.
  */
 pid_t
 traced_process(pid_t tid)
@@ -262,9 +266,9 @@ traced_process(pid_t tid)
 }
 
 /*
- * Add the mappings that process pid has now to l, as /proc/PID/maps tells them:
- * it comes in pieces, and may have one twice.  Return 0, or -1 with errstr.
- * The caller frees l, after a failure too.
+ * Append the current mappings of process pid to l, from /proc/PID/maps. The
+ * file is read in pieces, so a changing mapping may appear twice. The caller
+ * frees l, also after a failure. Return 0, or -1 with errstr set.
  */
 int
 traced_maps(pid_t pid, struct vmas *l)

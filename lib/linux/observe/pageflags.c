@@ -1,7 +1,7 @@
 /*
- * A histogram of what the kernel thinks of the pages of a process: the flags
- * of /proc/kpageflags, and those of pagemap, which are told to everyone
- * (Linux, Documentation/admin-guide/mm/pagemap.rst).
+ * Count the pages of a process by their flags: those of /proc/kpageflags, which
+ * only root can read, and those of pagemap, which everyone can read (Linux,
+ * Documentation/admin-guide/mm/pagemap.rst).
  */
 #include "linux/pages/pages.h"
 #include "linux/proc/proc.h"
@@ -13,7 +13,9 @@
 #define PME_FLAGS	(PME_SWAPPED | PME_FILE | PME_GUARD | PME_UFFD | \
     PME_EXCLUSIVE | PME_SOFTDIRTY)
 
-/* by bit: those of kpageflags, 32 and up of its unstable ones, then pagemap */
+/*
+ * names by bit: up to 26 kpageflags, from 32 its unstable ones, from 55 pagemap
+ */
 static const char *const names[64] = {
 	[0] = "locked", [1] = "error", [2] = "referenced", [3] = "uptodate",
 	[4] = "dirty", [5] = "lru", [6] = "active", [7] = "slab",
@@ -31,15 +33,15 @@ static const char *const names[64] = {
 };
 
 struct tally {
-	struct flagcounts *to;	/* borrowed, as frames */
-	struct frames	*frames; /* NULL: not told */
-	uint64_t	 kb;	/* of a page */
-	uint64_t	 told;	/* flags of kpageflags that mean something */
+	struct flagcounts *to;	/* borrowed, as is frames */
+	struct frames	*frames; /* flags by page frame; NULL: not readable */
+	uint64_t	 kb;	/* KB of a page */
+	uint64_t	 told; /* mask of kpageflags bits that are valid here */
 	bool		 hidden;
 };
 
 /*
- * Return the name of the flag that has a bit, or NULL.
+ * Return the name of the flag in bit bit, or NULL.
  */
 const char *
 pageflag_name(unsigned int bit)
@@ -105,9 +107,10 @@ tally_entries(void *arg, const struct entries *es)
 }
 
 /*
- * Add the pages of sp, a live process, to c, a histogram by their flags. frames
- * are of kpageflags, or NULL; *hidden is set when there are pages of which they
- * are not told.  The caller frees c->v.  Return 0, or -1 with errstr.
+ * Add the pages of sp, a live process, to the histogram c, by their flags.
+ * frames has kpageflags, or is NULL. *hidden is set to true if the kpageflags
+ * of some pages cannot be read. The caller frees c->v. Return 0, or -1 with
+ * errstr set.
  */
 int
 pageflags_live(struct flagcounts *c, const struct space *sp,
@@ -118,7 +121,7 @@ pageflags_live(struct flagcounts *c, const struct space *sp,
 
 	t.kb = (uint64_t)sysconf(_SC_PAGESIZE) / KB;
 	t.told = (((uint64_t)1 << 43) - 1);
-	/* without this the flag is set of any page */
+	/* without idle tracking, the bit is set for every page */
 	if (access("/sys/kernel/mm/page_idle", F_OK) == -1)
 		t.told &= ~((uint64_t)1 << 25);
 	fd = space_pagemap(sp);

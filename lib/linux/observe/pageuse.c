@@ -1,8 +1,8 @@
 /*
- * How much memory the mappings of a process take, by its page tables: the
- * numbers that smaps has (Linux, fs/proc/task_mmu.c), without its walk of
- * what lies behind each page.  Only of pages that others map, too, the
- * kernel must be asked how often.
+ * Compute how much memory each mapping of a process uses, from its page tables:
+ * the numbers of smaps (Linux, fs/proc/task_mmu.c), but faster, because smaps
+ * examines every page. Only for pages that are shared, the kernel is asked how
+ * often they are mapped.
  */
 #include "linux/pages/pages.h"
 #include "linux/proc/proc.h"
@@ -13,28 +13,35 @@
 #include <unistd.h>
 
 enum {
-	SWAP_TYPES = 23,	/* areas of swap, at the least; what is behind
-				   them is no page (linux/swap.h) */
-	SWAP_BITS = 5		/* of an entry: which area */
+	SWAP_TYPES = 23,	/* minimum number of swap areas; entries with
+				   higher types are not swapped pages
+				   (linux/swap.h) */
+	SWAP_BITS = 5 /* low bits of a pagemap entry that have the swap area */
 };
 
 struct usage {
-	int		 fd;	/* pagemap */
-	uint64_t	 kb;	/* of a page */
-	uint64_t	 pss;	/* of a page that is mapped once */
-	struct pageuse	*use;	/* borrowed, as all here; by mapping */
+	int		 fd;	/* pagemap of the process */
+	uint64_t	 kb;	/* KB of a page */
+	uint64_t	 pss;	/* PSS of a page that is mapped once */
+	struct pageuse	*use;	/* borrowed, like the pointers below; index:
+				   mapping */
 	const struct space *sp;
-	struct frames	*counts; /* NULL: not told */
-	const struct frames *flags; /* likewise */
-	uint64_t	*vague;	/* owned; KB: shared, or the zero page */
-	struct tolds	 told;	/* none: pagemap tells all of it */
-	bool		 scans;	/* it does; known when asked is set */
+	struct frames	*counts; /* map counts by page frame; NULL: not
+				    readable */
+	const struct frames *flags; /* flags by page frame; NULL: not
+				       readable */
+	uint64_t	*vague;	/* owned; KB per mapping that are shared or
+				   the zero page */
+	struct tolds	 told;	/* counts of smaps; unused if scans is set */
+	bool		 scans;	/* pagemap shows zero and huge pages; valid
+				   if asked is set */
 	bool		 asked;
-	bool		 hidden; /* there are frames that are not told */
+	bool		 hidden; /* some page frames cannot be read */
 };
 
 /*
- * A page that is not mapped here alone, by its frame.
+ * Add a page with this page frame, which is not mapped exclusively, to the
+ * counts p. Return 0, or -1 with errstr set.
  */
 static int
 use_counted(struct usage *u, struct pageuse *p, uint64_t frame)
@@ -43,7 +50,7 @@ use_counted(struct usage *u, struct pageuse *p, uint64_t frame)
 
 	if (frames_get(u->counts, frame, &n) == -1)
 		return -1;
-	if (n == 0)		/* the zero page, or memory of a device */
+	if (n == 0)		/* the zero page, or device memory */
 		return 0;
 	p->pss += u->pss / n;
 	if (n == 1)
@@ -124,8 +131,8 @@ use_entries(void *arg, const struct entries *es)
 
 struct scanned {
 	struct pageuse	*use;	/* borrowed */
-	uint64_t	 there;	/* KB present, but for the zero page */
-	bool		 any;	/* something was told */
+	uint64_t	 there;	/* KB of present pages, without the zero page */
+	bool		 any;	/* at least one run was reported */
 };
 
 static int
@@ -147,8 +154,8 @@ scan_run(void *arg, const struct pagerun *r)
 }
 
 /*
- * Take from smaps what pagemap does not tell.  A mapping that changed meanwhile
- * keeps what is known of it.
+ * Correct the counts of mapping i with those of smaps, because pagemap does not
+ * show zero and huge pages. Leave them unchanged if the mapping changed.
  */
 static void
 use_told(const struct usage *u, size_t i, struct scanned *s)
@@ -166,8 +173,8 @@ use_told(const struct usage *u, size_t i, struct scanned *s)
 }
 
 /*
- * Find out who tells of zero pages and huge ones: smaps, where pagemap does
- * not.
+ * Find out whether pagemap shows zero and huge pages; if not, read smaps. Does
+ * this once only. Return 0, or -1 with errstr set.
  */
 static int
 use_ask(struct usage *u)
@@ -180,8 +187,9 @@ use_ask(struct usage *u)
 }
 
 /*
- * What entries do not tell: zero pages, and what is mapped as a huge one.
- * Where frames are hidden, this tells how much is shared.
+ * Count zero pages and huge mappings of mapping i, which pagemap entries do not
+ * show. If page frames are hidden, also compute how much is shared. Return 0,
+ * or -1 with errstr set.
  */
 static int
 use_scan(struct usage *u, size_t i)
@@ -218,11 +226,12 @@ use_all(struct usage *u, bool detail)
 }
 
 /*
- * Add to use, which has as many as sp has mappings, how much memory each of
- * these takes in a live process.  counts are of kpagecount and flags of
- * kpageflags; each may be NULL.  Set *hidden to whether pss is not known for
- * the want of counts; without flags uss of huge pages may be wrong.  What
- * detail asks for costs a second walk.  Return 0, or -1 with errstr.
+ * Add to use, which has one element per mapping of sp, how much memory each
+ * mapping of this live process uses. counts has kpagecount and flags
+ * kpageflags; each may be NULL. *hidden is set to true if pss is unknown
+ * because counts is missing. Without flags, uss of huge pages may be wrong.
+ * detail: also count zero pages and huge mappings, which takes a second walk.
+ * Return 0, or -1 with errstr set.
  */
 int
 pageuse_live(struct pageuse *use, const struct space *sp,
@@ -249,11 +258,10 @@ pageuse_live(struct pageuse *use, const struct space *sp,
 }
 
 /*
- * Have the kernel forget which pages process pid has touched: from now on the
- * member touched of a struct mapping tells those that were touched since
- * (proc_pid_clear_refs(5)).  Nothing of this is seen by the process, but the
- * kernel knows less of which pages to take away first when memory is short.
- * Return 0, or -1 with errstr.
+ * Clear the record of which pages process pid has touched. From now on member
+ * touched of struct mapping counts pages touched since this call
+ * (proc_pid_clear_refs(5)). The process does not notice, but the kernel knows
+ * less about which pages to reclaim first. Return 0, or -1 with errstr set.
  */
 int
 touched_forget(pid_t pid)

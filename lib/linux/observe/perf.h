@@ -1,5 +1,5 @@
 /*
- * What a tracer (trace.h) is made of: perf_event_open(2) and the tracepoints of
+ * The parts of a tracer (trace.h): perf_event_open(2) and the tracepoints of
  * the kernel.
  */
 #ifndef PERF_H
@@ -8,7 +8,7 @@
 #include "trace.h"
 
 /*
- * Records of a ring: perfrec.c
+ * perfrec.c: parse records of a ring.
  */
 enum perfrec_type {		/* linux/perf_event.h */
 	PERFREC_LOST = 2,
@@ -20,7 +20,8 @@ enum perfrec_type {		/* linux/perf_event.h */
 	PERFREC_LOSTSAMPLES = 13
 };
 
-enum { PERFREC_EXEC = 1 << 13 }; /* misc of COMM: by execve(2) */
+enum { PERFREC_EXEC = 1 << 13 }; /* flag in misc of a COMM record: caused by
+				    execve(2) */
 
 int		 perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len);
 uint64_t	 perfrec_time(const uint8_t *p, size_t len);
@@ -28,16 +29,18 @@ int		 ring_copy(struct buf *out, const uint8_t *data, size_t size,
 		    uint64_t tail, uint64_t head);
 
 /*
- * Records of several rings in the order of their times: perfrec.c
+ * perfrec.c: sort records of several rings by time.
  */
 struct perfslot {
 	uint64_t	 time;
-	size_t		 at;	/* in bytes of the buffer */
+	size_t		 at;	/* byte offset in perforder.bytes */
 };
 
 struct perforder {		/* zeroed before use */
-	struct buf	 bytes;	/* whole records; a ring is copied to it */
-	size_t		 seen;	/* of bytes; those behind have no slot yet */
+	struct buf	 bytes;	/* complete records; rings are copied to its
+				   end */
+	size_t		 seen;	/* bytes that have slots; records after them
+				   do not yet */
 	struct perfslot	*slot;	/* owned */
 	size_t		 n;
 };
@@ -48,13 +51,15 @@ int		 order_split(struct perforder *o, uint64_t until,
 void		 order_free(struct perforder *o);
 
 /*
- * Tracepoints: tracefs.c
+ * tracefs.c: read the format of tracepoints.
  */
-struct tpfield {		/* where a field of a tracepoint is */
-	size_t		 off;	/* bytes from the raw data */
-	size_t		 size;	/* 0: it has no such field */
+struct tpfield {		/* position of a field in the data of a
+				   tracepoint */
+	size_t		 off;	/* byte offset in the raw data */
+	size_t		 size;	/* bytes; 0: the tracepoint has no such field */
 	bool		 sign;
-	bool		 loc;	/* __data_loc: it tells where the string is */
+	bool		 loc;	/* __data_loc: the field has offset and
+				   length of a string */
 };
 
 int		 tracefs_open(void);
@@ -68,16 +73,16 @@ void		 field_string(const struct tpfield *f, const uint8_t *raw,
 		    size_t len, char *out, size_t size);
 
 /*
- * Names of flags, as tracepoints have them: tpflags.c
+ * tpflags.c: names of flags in the format of tracepoints.
  */
 enum { TPFLAGS = 64 };
 
 struct tpflag {
-	uint64_t	 value;	/* of one bit or several */
+	uint64_t	 value;	/* one bit or several */
 	char		 name[32];
 };
 
-struct tpflags {		/* zeroed before use; nothing is owned */
+struct tpflags {		/* zeroed before use; owns nothing */
 	struct tpflag	 v[TPFLAGS];
 	size_t		 n;
 };
@@ -85,32 +90,32 @@ struct tpflags {		/* zeroed before use; nothing is owned */
 void		 tpflags_parse(struct tpflags *f, const char *text);
 
 /*
- * The tracepoints that a tracer asks for: tracefs.c
+ * tracefs.c: the tracepoints that a tracer requests.
  */
-struct tracepoint {		/* one that is asked for */
+struct tracepoint {		/* a tracepoint to request */
 	const char	*event;	/* SUBSYSTEM/NAME */
-	const char	*filter; /* or NULL */
+	const char	*filter; /* filter expression, or NULL */
 	const char	*field[TRACE_ARGS];
-	bool		 slab;	/* only with allocations of the kernel */
+	bool		 slab;	/* used only if kernel allocations are traced */
 };
 
 extern const struct tracepoint tracepoints[TRACE_EVENTS];
 
-struct tpformat {		/* what tracefs tells of it */
+struct tpformat {		/* format of a tracepoint, from tracefs */
 	uint64_t	 id;
 	struct tpfield	 field[TRACE_ARGS];
 	struct tpflags	 flags;
 	bool		 known;
 };
 
-#define TRACE_POINT TRACE_USER	/* the first that is one */
+#define TRACE_POINT TRACE_USER	/* the first kind that is a tracepoint */
 
 int		 tracepoint_load(struct tpformat *f, enum trace_kind kind,
 		    int dir);
 void		 tracepoint_decode(struct trace *t, const struct tpformat *f);
 
 /*
- * What threads there are, and as whose child each is traced: threadset.c
+ * threadset.c: the traced threads, and whose events count for each.
  */
 RB_HEAD(threadset, member);	/* zeroed before use */
 
@@ -122,25 +127,27 @@ void		 threadset_drop(struct threadset *s, pid_t tid);
 void		 threadset_free(struct threadset *s);
 
 /*
- * Perf events: perfevent.c
+ * perfevent.c: open perf events and read their rings.
  */
-struct perflevel {		/* what the kernel lets us have */
-	bool	 user_only;	/* nothing that happens in system calls */
-	bool	 counts_lost;	/* PERF_FORMAT_LOST */
+struct perflevel {		/* what the kernel permits us to trace */
+	bool	 user_only; /* events within system calls are not permitted */
+	bool	 counts_lost;	/* PERF_FORMAT_LOST is supported */
 	bool	 has[TRACE_EVENTS];
-	int	 tracefs;	/* errno, where there is none; else 0 */
-	int	 denied;	/* errno, where tracepoints cannot be had */
+	int	 tracefs;	/* errno if tracefs is not available, else 0 */
+	int	 denied; /* errno if tracepoints are not permitted, else 0 */
 	struct tpformat	 format[TRACE_EVENTS];
-	int	 probe[TRACE_EVENTS]; /* owned; -1, or of ourselves, unused: the
-				   kernel takes long to end the last event of
-				   a tracepoint */
+	/* owned; an unused event of our own process, or -1. It is kept open
+	   because the kernel takes long to close the last event of a
+	   tracepoint */
+	int	 probe[TRACE_EVENTS];
 };
 
-struct ring {			/* one processor's */
+struct ring {			/* ring buffer of one processor */
 	int		 cpu;
-	int		 fd;	/* borrowed; an event that has it, or -1 */
-	void		*map;	/* owned; NULL: none yet */
-	size_t		 size;	/* of the data, bytes */
+	int		 fd;	/* borrowed; the event that the ring was
+				   mapped from, or -1 */
+	void		*map;	/* owned; NULL: not mapped yet */
+	size_t		 size;	/* bytes of data */
 };
 
 int		 perflevel_find(struct perflevel *l, bool slab);

@@ -1,6 +1,6 @@
 /*
- * Perf events of threads, what of them the kernel lets us have, and the
- * rings that they write to: perf_event_open(2).
+ * Perf events of threads, what the kernel permits, and the rings that events
+ * are written to: perf_event_open(2).
  */
 #include "linux/machine/machine.h"
 #include "linux/proc/proc.h"
@@ -21,7 +21,7 @@
 enum { MIN_RING = 8 };	/* pages */
 
 /*
- * Those of software that are no tracepoints.
+ * Software events that are not tracepoints.
  */
 static const uint64_t software[TRACE_POINT] = {
 	[TRACE_MINOR] = PERF_COUNT_SW_PAGE_FAULTS_MIN,
@@ -30,11 +30,12 @@ static const uint64_t software[TRACE_POINT] = {
 };
 
 /*
- * Open an event of that kind, as l has it, of thread tid on processor cpu (-1:
- * on all), from now on or, with on_exec, from its next execve(2) on; threads
- * and children that it makes have it, too.  Return a descriptor, or -1 with
- * errno.  Of minor faults, the records about mappings, threads and programs
- * come along.  The rings wake us when they are a quarter full.
+ * Open an event of this kind, in the form that l permits, for thread tid on
+ * processor cpu (-1: all). It starts now, or if on_exec is set, at its next
+ * execve(2). If cpu is given, threads and children made later inherit it. The
+ * event for minor faults also reports mappings, threads and programs. We are
+ * woken when 256 KB of a ring are used. Return a descriptor, or -1 with errno
+ * set.
  */
 int
 perfevent_open(const struct perflevel *l, enum trace_kind kind, pid_t tid,
@@ -72,7 +73,7 @@ perfevent_open(const struct perflevel *l, enum trace_kind kind, pid_t tid,
 }
 
 /*
- * Return true if we may have this event, of ourselves.
+ * Return true if we may open an event of this kind for ourselves.
  */
 static bool
 level_try(const struct perflevel *l, enum trace_kind kind)
@@ -100,8 +101,8 @@ paranoid(void)
 }
 
 /*
- * The least that we need: minor faults, with or without those in system
- * calls.
+ * Find out whether the minimum is permitted: minor faults, with or without
+ * those in system calls. Return 0, or -1 with errno and errstr set.
  */
 static int
 level_least(struct perflevel *l)
@@ -127,9 +128,9 @@ level_least(struct perflevel *l)
 }
 
 /*
- * Find out in l what we may have, with slab also allocations of the kernel.
- * Return 0, or -1 with errno and errstr if that is nothing.  The caller frees
- * it, after an error too.
+ * Find out which events we may open, and store them in l. slab: also those for
+ * allocations of the kernel. The caller frees l, also after an error. Return 0,
+ * or -1 with errno and errstr set if no event is permitted.
  */
 int
 perflevel_find(struct perflevel *l, bool slab)
@@ -169,7 +170,7 @@ perflevel_find(struct perflevel *l, bool slab)
 }
 
 /*
- * Close what l has open.
+ * Close the descriptors of l.
  */
 void
 perflevel_free(struct perflevel *l)
@@ -181,8 +182,8 @@ perflevel_free(struct perflevel *l)
 }
 
 /*
- * Put into s, of size bytes, what of l, with slab or without, cannot be had,
- * and why; "" if that is nothing.
+ * Write to s, size bytes, what cannot be traced according to l, and why; "" if
+ * everything can. slab: also consider allocations of the kernel.
  */
 void
 perflevel_lacks(const struct perflevel *l, bool slab, char *s, size_t size)
@@ -221,9 +222,9 @@ perflevel_lacks(const struct perflevel *l, bool slab, char *s, size_t size)
 }
 
 /*
- * Make a ring, without a place yet, for each of the *n processors that run,
- * which the kernel tells as "0-3,5".  Return 0, or -1 with errstr.  The caller
- * frees *ring, after an error too.
+ * Append a ring, not mapped yet, to *ring for each online processor, and count
+ * it in *n. The kernel lists processors as "0-3,5". The caller frees *ring,
+ * also after an error. Return 0, or -1 with errstr set.
  */
 int
 rings_online(struct ring **ring, size_t *n)
@@ -254,9 +255,9 @@ rings_online(struct ring **ring, size_t *n)
 }
 
 /*
- * Let the event that is open as fd write to r, the ring of its processor.  The
- * first one gets the ring a place, of size bytes or, where that is not allowed,
- * of less.  Return 0, or -1 with errstr.
+ * Make the event open as fd write to r, the ring of its processor. The first
+ * event of a ring maps it, with size bytes or, if that is not allowed, fewer.
+ * Return 0, or -1 with errstr set.
  */
 int
 ring_attach(struct ring *r, int fd, size_t size)
@@ -284,8 +285,8 @@ ring_attach(struct ring *r, int fd, size_t size)
 }
 
 /*
- * Add all that ring r has to b.  What is no record is thrown away, and an
- * error.  Return 0, or -1 with errstr.
+ * Move all records from ring r to the end of b. Bytes that are not records are
+ * dropped, and cause an error. Return 0, or -1 with errstr set.
  */
 int
 ring_drain(struct ring *r, struct buf *b)
@@ -305,7 +306,7 @@ ring_drain(struct ring *r, struct buf *b)
 }
 
 /*
- * Unmap the place of ring r.
+ * Unmap ring r.
  */
 void
 ring_free(struct ring *r)

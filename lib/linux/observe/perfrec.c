@@ -1,8 +1,8 @@
 /*
- * Records of perf_event_open(2), as tracer.c asks for them, and those of
- * several rings in the order of their times.  Each ring is in order, nearly;
- * what was made at one time on two processors is read at different ones.  All
- * numbers are the machine's own.
+ * Parse the records of perf_event_open(2), as tracer.c requests them, and sort
+ * those of several rings by time. Records of one ring are nearly sorted; those
+ * of one moment on two processors are read at different times. Numbers are in
+ * host byte order.
  *
  *	header	type[4] misc[2] size[2]
  *	SAMPLE	id[8] ip[8] pid[4] tid[4] time[8] addr[8] (rawlen[4] raw)
@@ -47,8 +47,8 @@ sample_parse(struct perfrec *r, const uint8_t *p, size_t len)
 }
 
 /*
- * A name that begins at an offset of a record and ends before the last
- * bytes.
+ * Set r->name to the string at offset at of the record p, len bytes. It must
+ * end before the last TAIL bytes. Return 0, or -1 with errstr set.
  */
 static int
 name_parse(struct perfrec *r, const uint8_t *p, size_t at, size_t len)
@@ -91,9 +91,9 @@ task_parse(struct perfrec *r, const uint8_t *p, size_t len)
 }
 
 /*
- * Take apart the record of len bytes at p, all of it, into r.  What it points
- * to are those bytes.  Records of other types have only what all have.  Return
- * 0, or -1 with errstr.
+ * Parse the record of len bytes at p into r. r points into those bytes. For
+ * records of other types, only the members that all records have are set.
+ * Return 0, or -1 with errstr set.
  */
 int
 perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len)
@@ -131,8 +131,8 @@ perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len)
 }
 
 /*
- * Return the time in ns of the record of len bytes at p; 0 if it is too short
- * to have one.
+ * Return the time, in ns, of the record of len bytes at p, or 0 if it is too
+ * short to have one.
  */
 uint64_t
 perfrec_time(const uint8_t *p, size_t len)
@@ -144,10 +144,10 @@ perfrec_time(const uint8_t *p, size_t len)
 }
 
 /*
- * Add the bytes of the ring data from tail to head, which count from when it
- * was made, to out, so that no record is in two pieces; size is that of the
- * ring, a power of two.  It is an error, and nothing is added, if these are no
- * whole records.  Return 0, or -1 with errstr.
+ * Append the bytes from tail to head of the ring data to out, joining a record
+ * that wraps around. tail and head count from the creation of the ring, and
+ * size, that of the ring, is a power of two. If the bytes are not complete
+ * records, append nothing and fail. Return 0, or -1 with errstr set.
  */
 int
 ring_copy(struct buf *out, const uint8_t *data, size_t size, uint64_t tail,
@@ -187,8 +187,8 @@ record_len(const struct perforder *o, size_t at)
 }
 
 /*
- * Take note of the records that were added to the bytes of o.  Return 0, or -1
- * with errstr.
+ * Make slots for the records that were appended to the bytes of o. Return 0, or
+ * -1 with errstr set.
  */
 int
 order_note(struct perforder *o)
@@ -208,13 +208,13 @@ order_note(struct perforder *o)
 }
 
 /*
- * Order by time, and what has the same time as it came.
+ * Compare two slots by time, then by position.
  */
 CMP2(slot_cmp, struct perfslot, time, at)
 
 /*
- * Give the records of o up to the time until, in ns, in order, to the empty one
- * old; what is later stays.  Return 0, or -1 with errstr.
+ * Move the records of o up to time until, in ns, to old, which must be empty,
+ * and sort them. Later records stay in o. Return 0, or -1 with errstr set.
  */
 int
 order_split(struct perforder *o, uint64_t until, struct perforder *old)
@@ -239,7 +239,7 @@ order_split(struct perforder *o, uint64_t until, struct perforder *old)
 }
 
 /*
- * Free the records of o, which is empty then.
+ * Free the records of o, which is empty afterwards.
  */
 void
 order_free(struct perforder *o)

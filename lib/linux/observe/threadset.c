@@ -1,7 +1,8 @@
 /*
- * The threads that are traced.  A thread that is opened itself, and whose
- * parent was opened before it, would be told of twice: of each thread, only
- * the events of one that was opened count, its owner.
+ * The traced threads. If the events of a thread are opened after it was created
+ * by a thread whose events were already open, it has two sets of events: its
+ * own, and those that it inherited. Only the events of its owner count, the
+ * thread for which they were opened.
  */
 #include "perf.h"
 #include "rbtree.h"
@@ -12,9 +13,10 @@ struct member {
 	RB_ENTRY(member) entry;
 	pid_t		 tid;
 	pid_t		 owner;
-	uint64_t	 told[TRACE_POINT]; /* the time of the last sample that
-				   counted, of each event of software */
-	uint64_t	 other[TRACE_POINT]; /* and of the last of another */
+	uint64_t	 told[TRACE_POINT]; /* time of the last sample that
+					       counted, by software event */
+	uint64_t	 other[TRACE_POINT]; /* time of the last sample that
+					        did not */
 };
 
 static int
@@ -34,7 +36,7 @@ member_find(struct threadset *s, pid_t tid)
 }
 
 /*
- * Return the owner of thread tid in s, or 0 if it is not known.
+ * Return the owner of thread tid in s, or 0 if it is unknown.
  */
 pid_t
 threadset_owner(struct threadset *s, pid_t tid)
@@ -46,8 +48,8 @@ threadset_owner(struct threadset *s, pid_t tid)
 }
 
 /*
- * Set the owner of thread tid in s, unless it is its own.  Return 0, or -1 with
- * errstr.
+ * Set the owner of thread tid in s, unless it owns itself. Return 0, or -1 with
+ * errstr set.
  */
 int
 threadset_add(struct threadset *s, pid_t tid, pid_t owner)
@@ -66,10 +68,10 @@ threadset_add(struct threadset *s, pid_t tid, pid_t owner)
 }
 
 /*
- * Return true if a sample of a thread of s at a time, in ns, counts, of an
- * event of that kind that was opened for tid.  If the thread has two such
- * events of software, Linux may give both samples the same id and the same
- * time: then one of them counts, whoever's id it is.
+ * Return true if a sample counts: one of a thread of s at a time in ns, of an
+ * event of this kind that was opened for tid. If a thread has a software event
+ * twice, Linux may give both samples the same ID and time; then one of them
+ * counts, whatever its ID.
  */
 bool
 threadset_counts(struct threadset *s, pid_t thread, pid_t tid,
@@ -91,7 +93,7 @@ threadset_counts(struct threadset *s, pid_t thread, pid_t tid,
 }
 
 /*
- * Forget thread tid of s, which has ended: its number may come again.
+ * Remove thread tid, which has ended, from s: its ID may be reused.
  */
 void
 threadset_drop(struct threadset *s, pid_t tid)
@@ -105,7 +107,7 @@ threadset_drop(struct threadset *s, pid_t tid)
 }
 
 /*
- * Forget all threads of s.
+ * Remove all threads from s.
  */
 void
 threadset_free(struct threadset *s)

@@ -1,12 +1,12 @@
 /*
- * Names of flags.  The format of a tracepoint says how it is printed, with a
- * table for its flags, whose values are expressions of C:
+ * Names of flags. The format file of a tracepoint shows how to print it, with a
+ * table of its flags whose values are C expressions:
  *
  *	__print_flags(REC->gfp_flags, "|", {( unsigned long)((( gfp_t)
  *	    ((((1UL))) << (6))) | ...), "GFP_NOFS"}, ..., { 0, 0 } )
  *
- * They have numbers, casts and the operators ~ << & |, and are evaluated
- * here; one that has more ends the table.
+ * They consist of numbers, casts and the operators ~ << & |, which are
+ * evaluated here. Any other expression ends the table.
  */
 #include "perf.h"
 
@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH = 100 };		/* of parentheses and operators */
+enum { DEPTH = 100 }; /* maximum nesting of parentheses and operators */
 
-struct expr {			/* one that is read */
-	const char	*s;	/* what is left of it; NULL: cannot be read */
+struct expr {			/* an expression that is being parsed */
+	const char	*s;	/* rest of the expression; NULL: syntax error */
 	int		 depth;
 };
 
@@ -37,7 +37,7 @@ expr_take(struct expr *e, const char *word)
 }
 
 /*
- * Skip what is left of a cast, "gfp_t)"; false: it is none.
+ * Skip the rest of a cast, "gfp_t)". Return false if it is not a cast.
  */
 static bool
 expr_cast(struct expr *e)
@@ -94,8 +94,8 @@ expr_value(struct expr *e)
 }
 
 /*
- * Read values with operators between them, from the one that binds least on:
- * the level-th of those below.
+ * Evaluate operands joined by binary operators. level is the index of the
+ * operator in op, 0 being the one with the lowest precedence.
  */
 static uint64_t
 expr_binary(struct expr *e, int level)
@@ -114,8 +114,8 @@ expr_binary(struct expr *e, int level)
 }
 
 /*
- * Set f to the names of flags in text, that of a format of tracefs; there may
- * be none.
+ * Set f to the names of flags in text, a format file of tracefs. f is empty if
+ * there are none.
  */
 void
 tpflags_parse(struct tpflags *f, const char *text)
@@ -146,9 +146,8 @@ tpflags_parse(struct tpflags *f, const char *text)
 }
 
 /*
- * Put flags into s, of size bytes, as "NAME|NAME|0xN", with names that stand
- * for many bits first if the table f has these first; NULL is no table.  Return
- * s.
+ * Write flags to s, size bytes, as "NAME|NAME|0xN", using the names in table f
+ * in its order. f may be NULL. Return s.
  */
 const char *
 tpflags_string(const struct tpflags *f, uint64_t flags, char *s, size_t size)

@@ -1,7 +1,7 @@
 /*
- * tracefs: the numbers of tracepoints and where their fields are; the
- * tracepoints that are asked for, and their records as struct trace.  Nothing
- * is ever written there, for it is the whole machine's.
+ * Read tracefs: IDs of tracepoints and the positions of their fields. Also the
+ * list of requested tracepoints, and decoding of their records to struct trace.
+ * Nothing is written to tracefs, because it belongs to the whole machine.
  */
 #include "full.h"
 #include "linux/proc/proc.h"
@@ -20,10 +20,10 @@
 #include <unistd.h>
 
 /*
- * Open the directory of tracefs: where it is mounted, or else one that has no
- * place in any tree of files, and is gone with the descriptor.  Return a
- * descriptor, or -1 with errno and errstr.  Of debugfs nothing is asked: to
- * look for "tracing" there would mount it.
+ * Open the directory of tracefs: where it is mounted, or else a detached mount
+ * that disappears with the descriptor. debugfs is not tried: looking up
+ * "tracing" there would mount it. Return a descriptor, or -1 with errno and
+ * errstr set.
  */
 int
 tracefs_open(void)
@@ -44,8 +44,8 @@ tracefs_open(void)
 }
 
 /*
- * Read the file path below tracefs, the directory dir, into b, with a NUL
- * behind it.  Return 0, or -1 with errstr.
+ * Read file path below tracefs, the directory dir, into b, and append a NUL.
+ * Return 0, or -1 with errstr set.
  */
 int
 tracefs_read(int dir, const char *path, struct buf *b)
@@ -57,8 +57,8 @@ tracefs_read(int dir, const char *path, struct buf *b)
 }
 
 /*
- * Set *id to the number of a tracepoint, from the text of its format.  Return
- * 0, or -1 with errstr.
+ * Set *id to the ID of a tracepoint, given the text of its format file. Return
+ * 0, or -1 with errstr set.
  */
 int
 format_id(const char *text, uint64_t *id)
@@ -76,7 +76,8 @@ format_id(const char *text, uint64_t *id)
 }
 
 /*
- * A number behind a key, up to a semicolon: "size:8;"
+ * Set *n to the number that follows key in line, up to a semicolon: "size:8;".
+ * Return false if there is none, or it is too large.
  */
 static bool
 format_number(const char *line, const char *key, size_t *n)
@@ -94,8 +95,8 @@ format_number(const char *line, const char *key, size_t *n)
 }
 
 /*
- * Return true if a declaration, up to a semicolon, declares a name, as an array
- * or not.
+ * Return true if s, a declaration that ends in a semicolon, declares name,
+ * possibly as an array.
  */
 static bool
 declares(const char *s, const char *name)
@@ -114,11 +115,13 @@ declares(const char *s, const char *name)
 }
 
 /*
- * Set f to the field of that name in text, a format, whose lines are
+ * Set f to the position of the field called name in text, a format file with
+ * lines
  *
  *	field:TYPE NAME;	offset:N;	size:N;	signed:N;
  *
- * Return 0; or -1 with errstr if there is none, or its line cannot be read.
+ * Return 0, or -1 with errstr set if there is none, or its line cannot be
+ * parsed.
  */
 int
 format_field(const char *text, const char *name, struct tpfield *f)
@@ -146,8 +149,8 @@ format_field(const char *text, const char *name, struct tpfield *f)
 }
 
 /*
- * Return the number that field f of raw is, data of len bytes, or that at place
- * i of an array of words; 0 where the data has none.
+ * Return the number in field f of raw, which has len bytes. If the field is an
+ * array of words, return element i. Return 0 if raw is too short.
  */
 uint64_t
 field_get(const struct tpfield *f, const uint8_t *raw, size_t len, size_t i)
@@ -167,8 +170,8 @@ field_get(const struct tpfield *f, const uint8_t *raw, size_t len, size_t i)
 }
 
 /*
- * Copy the string that field f of raw is, data of len bytes, to out, cut to
- * size; "" where the data has none.
+ * Copy the string in field f of raw, which has len bytes, to out, truncated to
+ * size bytes. Copy "" if raw is too short.
  */
 void
 field_string(const struct tpfield *f, const uint8_t *raw, size_t len,
@@ -194,7 +197,7 @@ field_string(const struct tpfield *f, const uint8_t *raw, size_t len,
 
 #define STRING(x) #x
 #define ID(call) "id == " STRING(call)
-/* the system calls that change mappings */
+/* filter for system calls that change mappings */
 #define CALLS ID(SYS_mmap) " || " ID(SYS_munmap) " || " ID(SYS_brk) " || " \
 	ID(SYS_mremap) " || " ID(SYS_mprotect) " || " ID(SYS_pkey_mprotect) \
 	" || " ID(SYS_shmat) " || " ID(SYS_shmdt)
@@ -226,8 +229,9 @@ const struct tracepoint tracepoints[TRACE_EVENTS] = {
 };
 
 /*
- * Look up the tracepoint of that kind in tracefs, the directory dir, into f.
- * Fields that it does not have stay unknown.  Return 0, or -1 with errstr.
+ * Read the format of the tracepoint of this kind from tracefs, the directory
+ * dir, into f. Fields that it does not have get size 0. Return 0, or -1 with
+ * errstr set.
  */
 int
 tracepoint_load(struct tpformat *f, enum trace_kind kind, int dir)
@@ -253,7 +257,7 @@ tracepoint_load(struct tpformat *f, enum trace_kind kind, int dir)
 }
 
 /*
- * Fill in the args of t, and the name, from the raw data of its record, by f.
+ * Set the args and name of t from the raw data of its record, using format f.
  */
 void
 tracepoint_decode(struct trace *t, const struct tpformat *f)

@@ -1,11 +1,11 @@
 /*
- * What happens to threads, from the events of perfevent.c.
+ * Trace threads with the events of perfevent.c.
  *
- * Each thread has an event of each kind on each processor, for only such
- * are both inherited by its children and have a ring.  All events of a
- * processor share one.  The rings are read one after the other, and what is
- * younger than the longest time that a record may take to be written is
- * held back, so that all come in the order of their times.
+ * Each thread has an event of each kind on each processor, because only such
+ * events can both be inherited by children and have a ring. All events of a
+ * processor share one ring. The rings are read one after the other. Records
+ * younger than HOLD_NS, the longest time that writing a record may take, are
+ * held back, so that all records can be reported in the order of their times.
  */
 #include "bisect.h"
 #include "calls.h"
@@ -25,15 +25,15 @@
 #include <unistd.h>
 
 enum {
-	MAX_RING = 4 << 20,	/* bytes, and */
-	MAX_RINGS = 128 << 20,	/* of all together */
-	MAX_HELD = 64 << 20,	/* bytes of records on our side */
-	HOLD_NS = 20000000,	/* records are held back for so long */
-	DRAIN_EACH = 2048,	/* records, between looks at the rings */
-	PASSES = 4		/* over the threads of a process */
+	MAX_RING = 4 << 20,	/* maximum bytes of a ring */
+	MAX_RINGS = 128 << 20,	/* maximum bytes of all rings together */
+	MAX_HELD = 64 << 20,	/* maximum bytes of records copied from rings */
+	HOLD_NS = 20000000,	/* time that records are held back */
+	DRAIN_EACH = 2048,	/* read the rings after this many records */
+	PASSES = 4 /* maximum passes over the threads of a process */
 };
 
-struct opened {			/* an event */
+struct opened {			/* an open event */
 	uint64_t	 id;
 	enum trace_kind	 kind;
 	pid_t		 tid;
@@ -43,24 +43,24 @@ struct opened {			/* an event */
 struct tracer {
 	struct perflevel level;
 	bool		 slab;
-	struct ring	*ring;	/* owned; of each processor */
+	struct ring	*ring;	/* owned; one per processor */
 	size_t		 ncpu;
 	size_t		 ringsize;
 	struct opened	*ev;	/* owned */
 	size_t		 nev;
-	bool		 sorted; /* by id */
-	struct pollfd	*poll;	/* owned; an event of each thread and
-				   processor */
+	bool		 sorted; /* ev is sorted by id */
+	struct pollfd	*poll;	/* owned; one event per thread and processor */
 	size_t		 npoll;
 	struct threadset threads;
 	struct perforder order;
-	uint64_t	 lost;	/* as records tell */
+	uint64_t	 lost;	/* number of lost records, according to
+				   records */
 };
 
 /*
- * Make a tracer of nothing yet, with slab also of allocations of the kernel.
- * Return NULL, with errno and errstr, if the kernel lets us trace nothing at
- * all.
+ * Return a new tracer that traces nothing yet. slab: it will also trace
+ * allocations of the kernel. Return NULL with errno and errstr set if the
+ * kernel permits no tracing at all.
  */
 struct tracer *
 tracer_new(bool slab)
@@ -82,8 +82,8 @@ tracer_new(bool slab)
 }
 
 /*
- * Put into s, of size bytes, what the kernel does not let t see, and why; "" if
- * that is nothing.
+ * Write to s, size bytes, what the kernel does not permit t to trace, and why;
+ * "" if everything is permitted.
  */
 void
 tracer_lacks(const struct tracer *t, char *s, size_t size)
@@ -92,7 +92,9 @@ tracer_lacks(const struct tracer *t, char *s, size_t size)
 }
 
 /*
- * Open an event of a thread on a processor, with its ring and its filter.
+ * Open an event of this kind for thread tid on the processor of ring r, with
+ * its filter, and attach it to the ring. Return 0, or -1 with errno and errstr
+ * set.
  */
 static int
 event_open(struct tracer *t, enum trace_kind kind, pid_t tid, struct ring *r,
@@ -108,7 +110,7 @@ event_open(struct tracer *t, enum trace_kind kind, pid_t tid, struct ring *r,
 		    "event of each thread and processor is an open file") :
 		    errstr_sys("perf_event_open");
 	if (filter != NULL)
-		/* what passes without it is of no harm */
+		/* without the filter, extra samples do no harm */
 		(void)ioctl(ev.fd, PERF_EVENT_IOC_SET_FILTER, filter);
 	if (call_ioctl(ev.fd, PERF_EVENT_IOC_ID, &ev.id) == -1) {
 		errstr_sys("perf event");
@@ -131,10 +133,10 @@ fail:
 }
 
 /*
- * Trace with t thread tid and all that it makes, from now on or, with on_exec,
- * from its next execve(2) on.  Return 0; or -1 with errno: ESRCH if there is
- * none, EACCES if it may not be traced.  After another failure the tracer is
- * only to be freed.
+ * Trace thread tid with t, and all threads and children that it creates, from
+ * now on, or if on_exec is set, from its next execve(2) on. Return 0, or -1
+ * with errno set: ESRCH if there is no such thread, EACCES if it may not be
+ * traced. After other errors the tracer can only be freed.
  */
 int
 tracer_add(struct tracer *t, pid_t tid, bool on_exec)
@@ -148,7 +150,7 @@ tracer_add(struct tracer *t, pid_t tid, bool on_exec)
 				continue;
 			if (event_open(t, k, tid, &t->ring[i], on_exec) == -1)
 				return -1;
-			/* it tells that the thread, and all it made, ended */
+			/* POLLHUP: the thread and all its children ended */
 			if (k == TRACE_MINOR &&
 			    VEC_ADD(t->poll, t->npoll, (struct pollfd){
 			    t->ev[t->nev - 1].fd, POLLIN, 0 }) == -1)
@@ -159,8 +161,8 @@ tracer_add(struct tracer *t, pid_t tid, bool on_exec)
 
 struct adding {
 	struct tracer	*t;
-	size_t		 n;	/* threads that were added */
-	bool		 known;	/* there are some that were earlier */
+	size_t		 n;	/* number of threads that were added */
+	bool		 known;	/* some threads were already traced */
 };
 
 static int
@@ -179,10 +181,10 @@ thread_add(void *arg, long tid)
 }
 
 /*
- * Trace with t process pid, with all threads it has and will have.  One that
- * comes while others are opened is opened, too, for the one that made it may
- * not have been; threadset.c has it told of once.  In the end all that come are
- * made by threads that are traced.  Return 0, or -1 with errno as tracer_add.
+ * Trace process pid with t, with all threads that it has and will have. The
+ * list of threads is read until it has no new ones: a new thread may have been
+ * created by one that was not traced yet. A thread that is then traced twice is
+ * reported once (threadset.c). Return 0, or -1 with errno set as by tracer_add.
  */
 int
 tracer_addprocess(struct tracer *t, pid_t pid)
@@ -204,8 +206,8 @@ tracer_addprocess(struct tracer *t, pid_t pid)
 }
 
 /*
- * Wait for records of t, for ms milliseconds at most, or for a signal.  Return
- * 1 when all threads have ended, else 0.
+ * Wait for records of t, for at most ms milliseconds, or for a signal. Return 1
+ * if all threads have ended, else 0.
  */
 int
 tracer_wait(struct tracer *t, int ms)
@@ -234,8 +236,8 @@ opened_find(struct tracer *t, uint64_t id)
 }
 
 /*
- * Set *kind to what a record that is no sample tells.  Return false if that is
- * nothing of use.
+ * Set *kind to the kind of record r, which is not a sample. Return false if it
+ * is of no use.
  */
 static bool
 record_kind(struct tracer *t, const struct perfrec *r, enum trace_kind *kind,
@@ -260,7 +262,8 @@ record_kind(struct tracer *t, const struct perfrec *r, enum trace_kind *kind,
 }
 
 /*
- * Tell of a record, unless another tells the same.
+ * Pass the record at p to fn, unless it is a duplicate. Return 0, or -1 if fn
+ * does, or with errstr set.
  */
 static int
 record_pass(struct tracer *t, const uint8_t *p, trace_fn fn, void *arg)
@@ -284,7 +287,7 @@ record_pass(struct tracer *t, const uint8_t *p, trace_fn fn, void *arg)
 	owner = threadset_owner(&t->threads, (pid_t)r.tid);
 	if (owner == 0) {
 		owner = ev->tid;
-		/* the end may be told twice */
+		/* an exit may be reported twice */
 		if (r.type == PERFREC_EXIT)
 			return 0;
 		if (threadset_add(&t->threads, (pid_t)r.tid, owner) == -1)
@@ -315,9 +318,9 @@ tracer_drain(struct tracer *t)
 }
 
 /*
- * Call fn, with arg before it, for what has happened to those that t traces, in
- * order: for all of it, or for what nothing older can follow any more.  Return
- * 0; -1 if fn did so, which ends it, or with errstr.
+ * Call fn, with arg, for each event of the threads that t traces, in order of
+ * time. all: for all events read; else only for those that no older event can
+ * follow. Return 0, or -1 if fn returns -1, which ends it, or with errstr set.
  */
 int
 tracer_read(struct tracer *t, bool all, trace_fn fn, void *arg)
@@ -342,7 +345,7 @@ tracer_read(struct tracer *t, bool all, trace_fn fn, void *arg)
 }
 
 /*
- * Let nothing more happen that t would tell; what has can still be read.
+ * Stop tracing with t. Events that already happened can still be read.
  */
 void
 tracer_stop(struct tracer *t)
@@ -354,7 +357,7 @@ tracer_stop(struct tracer *t)
 }
 
 /*
- * Return how many records of t were lost, because rings were full.
+ * Return the number of records of t that were lost because rings were full.
  */
 uint64_t
 tracer_lost(const struct tracer *t)
@@ -369,7 +372,7 @@ tracer_lost(const struct tracer *t)
 }
 
 /*
- * Free t, or NULL: nothing is traced any more.
+ * Stop tracing and free t, which may be NULL.
  */
 void
 tracer_free(struct tracer *t)
