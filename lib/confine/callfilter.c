@@ -1,12 +1,12 @@
 /*
- * A filter for system calls, of a table: those that reading, computing,
- * threads and writing to what is open take, and no others.  seccomp(2).
+ * Filter system calls by a table: only calls for reading, computing, threads
+ * and writing to open files are allowed.  seccomp(2).
  *
- * A call that is not in the table fails with ENOSYS, as if the kernel did not
- * have it: C libraries of any age then do it in another way (clone3(2), whose
- * flags a filter cannot see, becomes clone(2)) or fail and say so, while being
- * killed would be no use to anyone: to whom it is refused can do nothing.  One
- * that is in the table with other arguments fails with EPERM.
+ * A call missing from the table fails with ENOSYS, as on a kernel without it,
+ * so that C libraries of any age use another way (clone(2) in place of
+ * clone3(2), whose flags a filter cannot see), or fail with a message; a
+ * process that was killed could not report anything.  A call in the table with
+ * other arguments fails with EPERM.
  */
 #include "calls.h"
 #include "confine.h"
@@ -36,10 +36,11 @@ enum {
 
 struct call {
 	int		 nr;
-	unsigned int	 who;	/* CALLS_; ALL: every program */
-	int		 arg;	/* the number of an argument, or ANY: */
-	uint32_t	 mask;	/* these bits of it */
-	uint32_t	 value;	/* must be so */
+	unsigned int	 who;	/* bits of CALLS_: programs that need it;
+				   ALL: every program */
+	int		 arg;	/* number of the argument to check, or ANY */
+	uint32_t	 mask;	/* bits of the argument to check */
+	uint32_t	 value;	/* required value of these bits */
 };
 
 #define CALL(n)			{ SYS_##n, ALL, ANY, 0, 0 }
@@ -47,10 +48,10 @@ struct call {
 #define ARG(n, arg, value)	{ SYS_##n, ALL, arg, UINT32_MAX, value }
 #define MASK(n, arg, mask, value) { SYS_##n, ALL, arg, mask, value }
 
-/* 32-bit machines have another set */
+/* 32-bit machines have other calls */
 #if defined SYS_mmap && defined SYS_newfstatat
 static const struct call calls[] = {
-	/* the most frequent first */
+	/* most frequent calls first */
 	CALL(read), CALL(pread64), CALL(write), CALL(writev), CALL(futex),
 	CALL(preadv), CALL(readv), CALL(lseek), CALL(mmap), CALL(munmap),
 	CALL(brk), CALL(madvise), CALL(close), CALL(fstat),
@@ -58,7 +59,7 @@ static const struct call calls[] = {
 	/* memory */
 	CALL(mprotect), CALL(mremap),
 
-	/* files that are open, or may be */
+	/* files that are open, and files opened for reading */
 	CALL(newfstatat), CALL(pwrite64), CALL(pwritev), CALL(ftruncate),
 	CALL(fsync), CALL(fadvise64), CALL(getdents64), CALL(dup),
 	CALL(dup3), CALL(ppoll), CALL(faccessat), CALL(readlinkat),
@@ -69,7 +70,7 @@ static const struct call calls[] = {
 	ARG(fcntl, 1, F_GETFL),
 	ARG(ioctl, 1, TCGETS), ARG(ioctl, 1, TIOCGWINSZ),
 	ARG(ioctl, 1, TIOCGPGRP),
-#ifdef TCGETS2		/* glibc from 2.43 on, for isatty(3) */
+#ifdef TCGETS2		/* isatty(3) of glibc 2.43 and newer */
 	ARG(ioctl, 1, TCGETS2),
 #endif
 #ifdef SYS_statx
@@ -87,7 +88,7 @@ static const struct call calls[] = {
 	CALL(time),
 #endif
 
-	/* threads, signals among them, the clock, the end */
+	/* threads and their signals, clock, exit */
 	MASK(clone, 0, CLONE_THREAD | NEWSPACES, CLONE_THREAD),
 	CALL(set_robust_list), CALL(set_tid_address), CALL(sched_yield),
 	CALL(sched_getaffinity), CALL(gettid), CALL(getpid), CALL(getpgid),
@@ -120,7 +121,7 @@ static const struct call calls[] = {
 	WHO(setsid, CALLS_SERVE), WHO(chdir, CALLS_SERVE),
 	{ SYS_prctl, CALLS_SERVE, 0, UINT32_MAX, PR_SET_PDEATHSIG },
 #ifdef SANITIZED
-	/* what the sanitizers' own runtime does, at the end above all */
+	/* calls of the sanitizers' runtime, mostly at exit */
 	CALL(clone), CALL(ptrace), CALL(prctl), CALL(getppid), CALL(tgkill),
 	CALL(pipe2), CALL(tkill), CALL(kill), CALL(personality),
 	CALL(process_vm_readv),
@@ -158,7 +159,8 @@ put_return(struct program *p, uint32_t action)
 }
 
 /*
- * Allow a call.  The accumulator has its number before, and after.
+ * Append code that allows call c.  The accumulator has the number of the call
+ * before and after it.
  */
 static void
 put_call(struct program *p, const struct call *c)
@@ -185,8 +187,8 @@ put_call(struct program *p, const struct call *c)
 }
 
 /*
- * Refuse calls of another machine's table (32-bit ones, say), then those that
- * are not ours.
+ * Make the filter: fail calls of another machine's table (such as 32-bit ones),
+ * then allow those in the table for who.
  */
 static void
 make(struct program *p, unsigned int who, uint32_t machine)
@@ -212,11 +214,11 @@ make(struct program *p, unsigned int who, uint32_t machine)
 }
 
 /*
- * Let this process, which has one thread, make only the calls that every
- * program needs and those of who, bits of CALLS_, now and in all threads to
- * come.  It has no_new_privs.  Return 0; or -1 with errno where the kernel does
- * not do that, or on a machine where these have not been tried: clone(2) has
- * its flags elsewhere on some.
+ * Restrict this process, which has one thread and no_new_privs, and its later
+ * threads to the calls that every program needs and those of who, bits of
+ * CALLS_.  Return 0, or -1 with errno if the kernel does not support that, or
+ * on a machine where it is untested: on some, clone(2) has its flags in another
+ * argument.
  */
 int
 callfilter_apply(unsigned int who)

@@ -1,5 +1,5 @@
 /*
- * Capabilities (capabilities(7)) that a confined program and its helper keep.
+ * Drop capabilities(7) that a confined program and its helper do not need.
  */
 #include "confine.h"
 
@@ -21,8 +21,8 @@ caps_get(struct __user_cap_data_struct *d)
 }
 
 /*
- * Have those capabilities, of those that there are, and no others; unless
- * forget, they can be had back.
+ * Make effective only those permitted capabilities that are in keep.  If forget
+ * is set, drop the others for good.
  */
 static void
 caps_set(uint32_t keep, bool forget)
@@ -43,8 +43,9 @@ caps_set(uint32_t keep, bool forget)
 }
 
 /*
- * Return whether a path can be had without capabilities.  Files in a directory
- * that is another's may be anyone's.
+ * Return true if path can be accessed in mode how without capabilities, or does
+ * not exist.  A directory must also be our own: in another's, files may belong
+ * to anyone.
  */
 static bool
 can_have(const char *path, int how)
@@ -60,7 +61,7 @@ can_have(const char *path, int how)
 }
 
 /*
- * Give up all capabilities that c does not need.
+ * Drop all capabilities that c does not need.
  */
 void
 caps_drop(const struct confined *c)
@@ -84,8 +85,8 @@ caps_drop(const struct confined *c)
 }
 
 /*
- * What the helper may need: to read and to write in the directories of others
- * (in sticky ones, to replace a file).
+ * Drop all capabilities except those that the helper may need to read and write
+ * in the directories of others (in sticky ones, to replace a file).
  */
 void
 caps_drop_helper(void)

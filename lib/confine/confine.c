@@ -1,15 +1,15 @@
 /*
- * Confinement of a program that reads what strangers wrote: before it looks at
- * the first byte, it gives up all that it does not need, so that a bug in it
- * can do nothing but give a wrong answer.
+ * Confine a program that reads untrusted input: before it reads the first byte,
+ * it gives up everything that it does not need, so that a bug in it can do no
+ * worse than give a wrong answer.
  *
- *	capabilities	none, but for reading or writing what was named and
- *			cannot be had otherwise; never any again (caps.c)
- *	files		what was named can be opened (landlock.c)
- *	system calls	those of a table (callfilter.c)
+ *	capabilities	none, except to read or write files that were named
+ *			and are not accessible otherwise (caps.c)
+ *	files		only those that were named (landlock.c)
+ *	system calls	only those of a table (callfilter.c)
  *
- * Where something is needed from outside that only the input tells of, or that
- * has no name yet, a helper is asked (helperjob.c), which was there before.
+ * Needs that only the input shows, and files that have no name yet, are served
+ * by a helper process (helperjob.c), which is started before.
  */
 #include "confine.h"
 #include "io/io.h"
@@ -45,7 +45,7 @@ lack(const char *what)
 }
 
 /*
- * Make a directory to be written into, if there is none: was it made?
+ * Create the directory path, if it is missing.  Return true if it was created.
  */
 static bool
 dir_make(const char *path)
@@ -61,9 +61,9 @@ dir_make(const char *path)
 }
 
 /*
- * Confine this process, which has one thread, to what c needs.  What the kernel
- * does not know is left out: confine_lacks.  Return 0; or -1 with errstr where
- * it has no process for the helper.
+ * Confine this process, which has one thread, to the needs of c.  Skip what the
+ * kernel does not support; confine_lacks returns it.  Return 0, or -1 with
+ * errstr set if the helper cannot be started.
  */
 int
 confine(const struct confined *c)
@@ -88,8 +88,8 @@ confine(const struct confined *c)
 }
 
 /*
- * Return what the kernel would not do of what confine wanted, for a message; or
- * NULL.
+ * Return the parts of confinement that the kernel does not support, for a
+ * message, or NULL.
  */
 const char *
 confine_lacks(void)
@@ -98,9 +98,9 @@ confine_lacks(void)
 }
 
 /*
- * Have the helper do what the program was confined with as act.  Return 0 with
- * a descriptor in *fd, the caller's; 1 when act failed, which has told of it
- * itself; or -1 with errstr.
+ * Have the helper call act of struct confined.  Return 0 with *fd set to a
+ * descriptor that the caller owns; 1 if act failed, which has printed a
+ * message; or -1 with errstr set.
  */
 int
 confine_act(int *fd)

@@ -1,15 +1,15 @@
 /*
- * What the files share that confine a program: confine.c (what it needs),
+ * Shared declarations of confinement: confine.c (the needs of a program),
  * caps.c (capabilities), landlock.c (files), callfilter.c (system calls), and
- * helperjob.c (a process that does outside what the program may not do; it is
- * asked with io/helper.c).  Programs call what snap.h has of confine.c.
+ * helperjob.c (a process that does what the program may not; requests are in
+ * io/helper.c).  Programs call the functions of confine.c in snap.h.
  */
 #ifndef CONFINE_H
 #define CONFINE_H
 
 #include "snap.h"
 
-/* AddressSanitizer's own runtime needs more */
+/* AddressSanitizer's runtime needs more calls */
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
 #elif defined(__has_feature)
@@ -26,10 +26,10 @@ void		 caps_drop_helper(void);
 int		 landlock_apply(const struct confined *c);
 
 /* callfilter.c */
-enum {				/* calls beside those that all make */
-	CALLS_BENEATH = 1,	/* openat2(2): files below a directory */
-	CALLS_MAKE = 2,		/* files in a directory */
-	CALLS_SERVE = 4		/* what a server in the background does */
+enum {				/* system calls that only some programs need */
+	CALLS_BENEATH = 1,	/* openat2(2): open files below a directory */
+	CALLS_MAKE = 2,		/* create files in a directory */
+	CALLS_SERVE = 4		/* calls of a background server */
 };
 
 int		 callfilter_apply(unsigned int who);

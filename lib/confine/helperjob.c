@@ -1,20 +1,18 @@
 /*
- * The helper of a confined program: a process outside, which was made before
- * the first byte of input was looked at, and does the few things that are left
- * to be done there.  It is asked through a socket (io/helper.c); a letter tells
- * for what:
+ * The helper of a confined program: an unconfined process, started before the
+ * first byte of input is read, which does the few things that the program may
+ * not.  Requests come over a socket (io/helper.c); each begins with a letter:
  *
- *	E path	a regular file that is ELF (of a core: its executable), to be
- *		read
- *	S	a temporary file without a name
- *	N path	a new file under the name that the program was given for its
- *		output, to be written; one at a time
- *	F	it is whole: it gets its name
- *	D	it will not be: nothing is left of it
- *	A	what the program was confined with as act, once
+ *	E path	open a regular ELF file for reading (the executable of a core)
+ *	S	create a temporary file without a name
+ *	N path	create a file under the name given for the program's output,
+ *		for writing; one at a time
+ *	F	finish that file: give it its name
+ *	D	drop that file: leave nothing of it
+ *	A	call act of struct confined, once
  *
- * When the program ends, however that is, so does the helper, which removes
- * what is not whole.
+ * When the program ends in any way, so does the helper, which removes an
+ * unfinished file.
  */
 #include "confine.h"
 #include "io/io.h"
@@ -30,22 +28,22 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOOK = 100000 };		/* microseconds */
+enum { LOOK = 100000 }; /* microseconds between checks that the program runs */
 
 /*
- * In the helper: what it does, and what it has to remove.
+ * State of the helper.
  */
 static struct {
 	const struct confined *c;	/* borrowed */
 	pid_t		 program;
-	bool		 made;		/* c->outdir was, by us */
+	bool		 made; /* c->outdir was created for the program */
 	struct newfile	 file;
-	bool		 open;		/* that is */
+	bool		 open;		/* file is open */
 	bool		 acted;
 } job;
 
 /*
- * While it may be waited for someone, look whether the program is there.
+ * End if the program has ended; called while a request blocks.
  */
 static void
 on_alarm(int sig)
@@ -69,8 +67,8 @@ job_elf(const char *path)
 }
 
 /*
- * Return whether name is that of the output, or of one of several: NAME.812,
- * and NAME.812.2.
+ * Return true if path is the name of the output, or one of several: NAME.812 or
+ * NAME.812.2.
  */
 static bool
 is_output(const struct confined *c, const char *path)
@@ -94,8 +92,8 @@ job_drop(void)
 }
 
 /*
- * A fifo may have no reader yet: who waits for that in vain ends with the
- * program.
+ * Create the output file path.  A fifo may have no reader yet, so check during
+ * the wait that the program still runs.
  */
 static int
 job_create(const char *path)
@@ -121,8 +119,8 @@ job_act(void)
 }
 
 /*
- * Do what is asked for.  Return a descriptor, or -1; *rc is the result, -1
- * with errstr.
+ * Do request what.  Return a descriptor, or -1; set *rc to the result: -1 with
+ * errstr set on failure.
  */
 static int
 job_do(char what, const char *path, int *rc)
@@ -185,16 +183,16 @@ work(int sock)
 	}
 	job_drop();
 	if (job.made)
-		(void)rmdir(job.c->outdir);	/* if it is empty */
+		(void)rmdir(job.c->outdir);	/* fails unless it is empty */
 	if (job.acted && job.c->undo != NULL)
 		job.c->undo(job.c->arg);
 	_exit(0);
 }
 
 /*
- * What the helper has of the program, but for the socket, it lets go of:
- * whoever waits for the end of a pipe waits for the program alone.  Messages
- * of act go where they went.
+ * Run the helper.  Close all descriptors inherited from the program, except the
+ * socket, since readers of a pipe wait only for the program's end.  act keeps
+ * standard error for its messages.
  */
 static void __attribute__((noreturn))
 job_main(int sock)
@@ -224,9 +222,9 @@ job_main(int sock)
 }
 
 /*
- * Start the helper of a program that c confines, which ends with it; made is
- * true where c->outdir was made for it, and is to be removed if it stays empty.
- * Return 0; or -1 with errno.
+ * Start the helper of the program that c confines; it ends with the program.
+ * made is true if c->outdir was created for the program, and is to be removed
+ * if it stays empty.  Return 0, or -1 with errno.
  */
 int
 helperjob_start(const struct confined *c, bool made)

@@ -1,8 +1,7 @@
 /*
- * The files that this process may open from here on: landlock(7).  What the
- * kernel knows of it is told by a version; the numbers are those of
- * include/uapi/linux/landlock.h, which headers of the system may be too old
- * for.
+ * Restrict which files this process may open: landlock(7).  The kernel reports
+ * a version; constants are from include/uapi/linux/landlock.h, since the
+ * system's headers may be too old.
  */
 #include "io/io.h"
 #include "confine.h"
@@ -37,13 +36,13 @@ enum {
 	WRITE = READ | WRITE_FILE | REMOVE_FILE | MAKE_REG | MAKE_SYM |
 	    TRUNCATE,
 
-	PARENTS = 1000		/* stacked checkpoints */
+	PARENTS = 1000		/* most images stacked on one another */
 };
 
 struct ruleset {
 	uint64_t	 fs;
-	uint64_t	 net;		/* since version 4 */
-	uint64_t	 scoped;	/* since version 6 */
+	uint64_t	 net;		/* version 4 and newer */
+	uint64_t	 scoped;	/* version 6 and newer */
 };
 
 struct beneath {
@@ -52,7 +51,7 @@ struct beneath {
 } __attribute__((packed));
 
 /*
- * All rights to files that a version knows.
+ * Return all rights to files that a version supports.
  */
 static uint64_t
 rights_known(long version)
@@ -62,9 +61,9 @@ rights_known(long version)
 }
 
 /*
- * Allow some of what is done to a file, or to all below a directory.  What
- * cannot be allowed, opening it will tell: but what has no file system (a
- * pipe) need not be.
+ * Allow access to the file fd, or to everything below it if it is a directory.
+ * Ignore errors: a later open fails instead, and a file without a file system,
+ * such as a pipe, needs no rule.
  */
 static void
 rule_add(int rules, uint64_t known, int fd, uint64_t access)
@@ -78,8 +77,8 @@ rule_add(int rules, uint64_t known, int fd, uint64_t access)
 }
 
 /*
- * Images of CRIU are stacked on those of the directory that the link "parent"
- * leads to.
+ * Allow to read the directories on which CRIU images are stacked: those that
+ * the links "parent" lead to, one after another.
  */
 static void
 rule_parents(int rules, uint64_t known, int dir)
@@ -113,8 +112,8 @@ rule_path(int rules, uint64_t known, const char *path, uint64_t access)
 }
 
 /*
- * Let this thread, and those it makes, open nothing but what c needs.  Return
- * 0, or -1 where the kernel does not do that.
+ * Allow this thread, and threads it creates, to open only what c needs.  Return
+ * 0, or -1 if the kernel does not support that.
  */
 int
 landlock_apply(const struct confined *c)

@@ -1,15 +1,15 @@
 /*
- * The auxiliary vector: pairs of a type and a value, words of the process in
- * the byte order of its machine (getauxval(3)).  It tells how wide these words
- * are, and how large a page is.
+ * The auxiliary vector, getauxval(3): pairs of type and value, which are words
+ * of the process in the byte order of its machine.  It shows the size of these
+ * words, and of a page.
  */
 #include "state.h"
 
 #include <elf.h>
 
 /*
- * Return the value of type in auxv, an auxiliary vector of len bytes of machine
- * m with words of 4 or 8 bytes; 0 if it has none: getauxval(3).
+ * Return the value of type in auxv, an auxiliary vector of len bytes, with
+ * words of word bytes (4 or 8), of machine m; 0 if it has none: getauxval(3).
  */
 uint64_t
 auxv_get(const struct machine *m, const void *auxv, size_t len, size_t word,
@@ -28,9 +28,9 @@ auxv_get(const struct machine *m, const void *auxv, size_t len, size_t word,
 }
 
 /*
- * Return how many bytes the words of auxv have, an auxiliary vector of len
- * bytes of machine m, which are those of the process: the size of a program
- * header gives it away. 0 if it does not.
+ * Return the number of bytes of a word, 4 or 8, in auxv, an auxiliary vector of
+ * len bytes of machine m, as found from the size of a program header; 0 if
+ * unknown.
  */
 size_t
 auxv_word(const struct machine *m, const void *auxv, size_t len)
@@ -42,8 +42,8 @@ auxv_word(const struct machine *m, const void *auxv, size_t len)
 }
 
 /*
- * Return how many bytes a page has, as auxv tells, an auxiliary vector of len
- * bytes of machine m: AT_PAGESZ. 0 if it does not.
+ * Return the page size in bytes from auxv, an auxiliary vector of len bytes of
+ * machine m (AT_PAGESZ); 0 if it has none that is valid.
  */
 uint64_t
 auxv_page(const struct machine *m, const void *auxv, size_t len)

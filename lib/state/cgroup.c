@@ -1,6 +1,6 @@
 /*
- * Texts that tell of control groups, cgroups(7): which ones a process is in,
- * and where they can be seen.
+ * Parse the cgroup file of a process, and find the directories of its control
+ * groups (cgroups(7)) in mountinfo.
  */
 #include "state.h"
 
@@ -8,11 +8,11 @@
 #include <string.h>
 
 /*
- * Take the next line of text, of /proc/PID/cgroup, and set *l to what it has.
+ * Parse the next line of text, from /proc/PID/cgroup, into *l:
  *
  *	ID:CONTROLLERS:PATH
  *
- * In version 2 there are no controllers.  Return false at the end.
+ * The controllers are empty in version 2.  Return false at the end.
  */
 bool
 cgroup_next(struct scan *text, struct cgroupline *l)
@@ -42,7 +42,8 @@ cgroup_next(struct scan *text, struct cgroupline *l)
 }
 
 /*
- * Return true if a list divided by commas, of controllers or options, has s.
+ * Return true if list, a comma-separated list of controllers or options,
+ * contains s.
  */
 bool
 cgroup_lists(struct scan list, const char *s)
@@ -61,11 +62,10 @@ cgroup_lists(struct scan list, const char *s)
 }
 
 /*
- * Return which line of a text of /proc/PID/cgroup l is by how much it tells of
- * where a process belongs: the lowest number, of CGROUP_RANKS, tells most.
- * Version 2 has it all; in version 1, systemd and those who make containers
- * have a hierarchy of their own, and use those of controllers that few others
- * do.
+ * Return the rank of line l of /proc/PID/cgroup, below CGROUP_RANKS: the lower,
+ * the more its path shows of the process's unit and container.  Version 2 shows
+ * all of it.  In version 1, systemd and container managers have a hierarchy of
+ * their own, and use those of controllers that few other programs use.
  */
 unsigned int
 cgroup_rank(const struct cgroupline *l)
@@ -80,8 +80,8 @@ cgroup_rank(const struct cgroupline *l)
 }
 
 /*
- * Return true if a cgroup of that path is to be seen below mount m, and set
- * *below to its path from there.  A path with "/.." lies outside of our cgroup
+ * Return true if the cgroup path is visible below mount m, and set *below to
+ * its path from there.  A path that contains "/.." is outside of our cgroup
  * namespace: cgroup_namespaces(7).
  */
 static bool
@@ -101,11 +101,11 @@ mount_shows(const struct mountinfo *m, struct scan path, struct scan *below)
 }
 
 /*
- * Find the next mount in text, a mountinfo, that shows the cgroup of a path: in
- * the hierarchy of a controller, in that of version 2 if controller is "", or
- * in any if it is NULL.  Set *dir, which the caller frees, to the directory of
- * the cgroup, and *top to how many bytes of it are the mount point, escaped as
- * it is.  Return 1; 0 if there is no such mount; or -1 with errstr.
+ * Find the next mount in text, a mountinfo, where cgroup path is visible: in
+ * the hierarchy of controller, in version 2 if controller is "", or in any if
+ * it is NULL.  Set *dir, which the caller frees, to the directory of the
+ * cgroup, with octal escapes, and *top to the number of its bytes that are the
+ * mount point.  Return 1; 0 if there is no such mount; or -1 with errstr set.
  */
 int
 cgroup_locate(struct scan *text, const char *controller, struct scan path,

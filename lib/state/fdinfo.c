@@ -1,12 +1,12 @@
 /*
- * What fdinfo tells of every descriptor: proc_pid_fdinfo(5).
+ * Parse the lines of fdinfo common to all descriptors: proc_pid_fdinfo(5).
  */
 #include "state.h"
 
 #include <string.h>
 
 /*
- * Take text, len bytes of fdinfo, apart: *f is all zero but for what it tells.
+ * Parse text, len bytes of fdinfo, into *f; members not in it are zero.
  */
 void
 fdinfo_parse(struct fdinfo *f, const void *text, size_t len)
@@ -30,7 +30,7 @@ fdinfo_parse(struct fdinfo *f, const void *text, size_t len)
 }
 
 /*
- * Return which of n words the next one of a text is, or n.
+ * Return the index of the next word of t in words, or n if it is none of these.
  */
 static size_t
 word_which(struct scan *t, const char *const *words, size_t n)
@@ -45,9 +45,9 @@ word_which(struct scan *t, const char *const *words, size_t n)
 }
 
 /*
- * Take the next lock of a text of fdinfo, and set *l to it: a line of
- * proc_locks(5) behind "lock:".  Its kind is LOCK_OTHER if it cannot be
- * understood.  Return false at the end.
+ * Parse the next lock of text, an fdinfo, into *l: a line of proc_locks(5)
+ * after "lock:".  Its kind is LOCK_OTHER if the line is not understood.  Return
+ * false at the end.
  */
 bool
 filelock_next(struct scan *text, struct filelock *l)
@@ -69,7 +69,8 @@ filelock_next(struct scan *text, struct filelock *l)
 	kind = word_which(&t, kinds, 4);
 	state = word_which(&t, states, 3);
 	type = word_which(&t, types, 3);
-	(void)scan_word(&t, word, sizeof word);	/* the process, the inode */
+	(void)scan_word(&t, word, sizeof word);	/* skip the process and the
+						   inode */
 	(void)scan_word(&t, word, sizeof word);
 	if (kind == 4 || state == 3 || type == 3 ||
 	    !scan_number(&t, 10, &l->start))

@@ -1,12 +1,12 @@
 /*
- * Lines of limits: a name, a soft and a hard limit, in columns 1, 27 and 48
- * (proc_pid_limits(5), fs/proc/base.c of the kernel).
+ * Parse limits: each line has a name, a soft and a hard limit, in columns 1, 27
+ * and 48 (proc_pid_limits(5), fs/proc/base.c of the kernel).
  */
 #include "state.h"
 
 #include <string.h>
 
-enum { COLUMN = 25 };		/* where a name ends */
+enum { COLUMN = 25 };		/* end of the name */
 
 static bool
 limit_word(struct scan *t, uint64_t *v)
@@ -28,8 +28,8 @@ limit_word(struct scan *t, uint64_t *v)
 }
 
 /*
- * Take the next line of text, of /proc/PID/limits, and set *l to what it tells;
- * told is false if that are no limits.  Return false at the end.
+ * Parse the next line of text, from /proc/PID/limits, into *l; l->told is false
+ * if the line has no limits.  Return false at the end.
  */
 bool
 limits_next(struct scan *text, struct limit *l)

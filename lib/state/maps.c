@@ -1,6 +1,6 @@
 /*
- * Mappings, from the text of /proc/PID/maps or smaps (proc_pid_maps(5),
- * proc_pid_smaps(5)), of a live process or as a snapshot keeps it.
+ * Lists of mappings, from the text of /proc/PID/maps or smaps
+ * (proc_pid_maps(5), proc_pid_smaps(5)), live or in a snapshot.
  */
 #include "bisect.h"
 #include "state.h"
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MAPPINGS = 1 << 21 };	/* of one process */
+enum { MAX_MAPPINGS = 1 << 21 };	/* for one process */
 
 /*
- * Add mapping v, which is copied, to list l; its name is taken over, after a
- * failure too.  Return 0, or -1 with errstr.
+ * Append mapping v to list l, which takes over its name, on failure also.
+ * Return 0, or -1 with errstr set.
  */
 int
 vmas_add(struct vmas *l, const struct vma *v)
@@ -25,8 +25,7 @@ vmas_add(struct vmas *l, const struct vma *v)
 }
 
 /*
- * Add a mapping to list l as a text tells of it in m.  Return 0, or -1 with
- * errstr.
+ * Append to list l the mapping parsed as m.  Return 0, or -1 with errstr set.
  */
 int
 vmas_addsmap(struct vmas *l, const struct smap *m)
@@ -43,8 +42,8 @@ vmas_addsmap(struct vmas *l, const struct smap *m)
 }
 
 /*
- * Add to list l the mappings that text lists, len bytes of maps or smaps, as
- * smap_next tells of them.  Return 0, or -1 with errstr.
+ * Append to list l the mappings of text, len bytes of maps or smaps.  Return 0,
+ * or -1 with errstr set.
  */
 int
 vmas_parse(struct vmas *l, const void *text, size_t len)
@@ -60,7 +59,7 @@ vmas_parse(struct vmas *l, const void *text, size_t len)
 }
 
 /*
- * Return true if a text of maps has the mappings l, as smaps told of them.
+ * Return true if the text maps has the mappings l, which came from smaps.
  */
 bool
 vmas_match(const struct bytes *maps, const struct vmas *l)
@@ -81,10 +80,10 @@ vmas_match(const struct bytes *maps, const struct vmas *l)
 }
 
 /*
- * Give the mappings of now, as maps tells of them, the flags of those of a
- * moment ago, as smaps told of them: stacks may have grown and mappings gone.
- * Return 1; 0 if one was made, joined or parted since, or became another, of
- * which nothing is known: as smaps_refit of the texts.
+ * Copy to the mappings now, from maps, the flags of was, which came from smaps
+ * a moment earlier; a stack may have grown, and mappings may be gone.  Return
+ * 1; or 0 if a mapping of now was created, merged, split or replaced since, so
+ * that its flags are unknown.  smaps_refit does the same for the texts.
  */
 int
 vmas_refit(struct vmas *now, const struct vmas *was)
@@ -105,8 +104,8 @@ vmas_refit(struct vmas *now, const struct vmas *was)
 }
 
 /*
- * Set perm to the permissions of mapping v as maps shows them: "rwxp", or "s"
- * at the end.
+ * Set perm to the permissions of mapping v as in maps: "rwxp", or "rwxs" if it
+ * is shared.
  */
 void
 vma_perms(const struct vma *v, char perm[5])
@@ -121,8 +120,8 @@ vma_perms(const struct vma *v, char perm[5])
 CMP(vma_cmp, struct vma, start)
 
 /*
- * Bring the mappings of l into the order of their addresses; two that overlap
- * are an error.  Return 0, or -1 with errstr.
+ * Sort the mappings of l by address; overlaps are an error.  Return 0, or -1
+ * with errstr set.
  */
 int
 vmas_sort(struct vmas *l)
@@ -139,8 +138,8 @@ vmas_sort(struct vmas *l)
 }
 
 /*
- * Return the mapping of l, which is sorted, in which address addr lies, or else
- * the first behind it; NULL where there is none.
+ * Return the mapping of l, which is sorted, that contains addr, or else the
+ * first one after it; NULL if there is none.
  */
 const struct vma *
 vmas_next(const struct vmas *l, uint64_t addr)
@@ -152,8 +151,7 @@ vmas_next(const struct vmas *l, uint64_t addr)
 }
 
 /*
- * Return the mapping of l, which is sorted, in which address addr lies; or
- * NULL.
+ * Return the mapping of l, which is sorted, that contains addr, or NULL.
  */
 const struct vma *
 vmas_find(const struct vmas *l, uint64_t addr)
@@ -165,8 +163,8 @@ vmas_find(const struct vmas *l, uint64_t addr)
 }
 
 /*
- * Return whether mapping v is of code that the process made, as compilers do
- * that are part of it: it lies in memory, not in a file.
+ * Return true if mapping v has code that the process generated, as a JIT
+ * compiler does: executable memory, not a file.
  */
 bool
 vma_ismade(const struct vma *v)
@@ -184,8 +182,8 @@ vma_ismade(const struct vma *v)
 }
 
 /*
- * Return true if mapping v is a ring of io_setup(2): memory of the kernel and
- * the process, which that may have in its page table or not.
+ * Return true if mapping v is a ring of io_setup(2): memory shared by the
+ * kernel and the process, whose pages may be missing from the page table.
  */
 bool
 vma_isring(const struct vma *v)
@@ -195,7 +193,7 @@ vma_isring(const struct vma *v)
 }
 
 /*
- * Free the mappings of l, which is empty then.
+ * Free the mappings of l, and make it empty.
  */
 void
 vmas_free(struct vmas *l)

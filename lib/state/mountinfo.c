@@ -1,5 +1,5 @@
 /*
- * What is mounted: proc_pid_mountinfo(5).
+ * Parse mountinfo: proc_pid_mountinfo(5).
  */
 #include "state.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * Take a word and the blanks before it.  Return false at the end.
+ * Parse blanks and a word of line into *word.  Return false at the end.
  */
 static bool
 word_take(struct scan *line, struct scan *word)
@@ -22,7 +22,7 @@ word_take(struct scan *line, struct scan *word)
 }
 
 /*
- * Take the next line of text, a mountinfo, and set *m to it.
+ * Parse the next line of text, a mountinfo, into *m:
  *
  *	ID PARENT DEV ROOT POINT OPTIONS [OPTIONAL ...] - TYPE SOURCE OPTIONS
  *
@@ -56,8 +56,8 @@ mountinfo_next(struct scan *text, struct mountinfo *m)
 }
 
 /*
- * Set *m to the mount of number id in text, a mountinfo of len bytes.  Return
- * false if it has none.
+ * Set *m to the mount number id in text, a mountinfo of len bytes.  Return
+ * false if there is none.
  */
 bool
 mountinfo_find(const void *text, size_t len, uint64_t id, struct mountinfo *m)

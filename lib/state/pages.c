@@ -1,5 +1,5 @@
 /*
- * Runs of pages that are alike.
+ * Lists of runs of pages of one kind.
  */
 #include "state.h"
 #include "vec.h"
@@ -8,7 +8,8 @@
 #include <string.h>
 
 /*
- * Return how many kilobytes of its store run p takes; the last may be a part.
+ * Return the number of kilobytes that run p takes in its store, counting a
+ * partial last one.
  */
 uint64_t
 pagespan_kb(const struct pagespan *p)
@@ -26,8 +27,8 @@ pages_continue(const struct pagespan *a, const struct pagespan *b)
 }
 
 /*
- * Add run p behind the others of l; an empty one is none, and one that
- * continues the last becomes a part of it.  Return 0, or -1 with errstr.
+ * Append run p to l; ignore an empty one, and extend the last run if p
+ * continues it.  Return 0, or -1 with errstr set.
  */
 int
 pagelist_add(struct pagelist *l, const struct pagespan *p)
@@ -42,7 +43,7 @@ pagelist_add(struct pagelist *l, const struct pagespan *p)
 }
 
 /*
- * Free the runs of l, which is empty then.
+ * Free the runs of l, and make it empty.
  */
 void
 pagelist_free(struct pagelist *l)

@@ -1,6 +1,6 @@
 /*
- * Where a process belongs, in the words of who runs it: the unit of systemd,
- * the container and the pod, by the names of its control groups (cgroups(7)).
+ * Find the systemd unit, the container and the pod of a process from the names
+ * of its control groups (cgroups(7)).
  *
  *	/system.slice/nginx.service			unit
  *	/docker/ID, /system.slice/docker-ID.scope	container: Docker
@@ -11,9 +11,9 @@
  *	/lxc.payload.NAME, /lxc/NAME			LXC
  *
  * An ID has 64 hexadecimal digits.  libpod-conmon-ID, crio-conmon-ID and
- * lxc.monitor.NAME have who watches the container, and not what is in it.
- * The names are chosen by who makes the groups, which may be anyone who was
- * given a part of the tree.
+ * lxc.monitor.NAME contain the monitor of a container, not the container.
+ * Names are untrusted: anyone to whom part of the tree was delegated can choose
+ * them.
  */
 #include "state.h"
 
@@ -24,7 +24,7 @@ enum { IDLEN = 64 };
 static const char hex[] = "0123456789abcdef";
 
 /*
- * Return true if t begins with s, and take that.
+ * Return true if t begins with s, and advance t past it.
  */
 static bool
 part_begins(struct scan *t, const char *s)
@@ -38,7 +38,7 @@ part_begins(struct scan *t, const char *s)
 }
 
 /*
- * Return true if t ends in s, and take that.
+ * Return true if t ends in s, and remove that from t.
  */
 static bool
 part_ends(struct scan *t, const char *s)
@@ -69,7 +69,7 @@ part_isof(const struct scan *t, const char *set)
 }
 
 /*
- * Set a name, of PLACE_NAME bytes, to t.
+ * Copy t to name, which has PLACE_NAME bytes, truncated if necessary.
  */
 static void
 name_set(char *name, const struct scan *t)
@@ -82,8 +82,8 @@ name_set(char *name, const struct scan *t)
 }
 
 /*
- * Set *id to the ID that t ends in, and what stands before it, with its
- * separator, to *before.
+ * Return true if t ends in an ID, alone or after one of "-:_".  Set *id to the
+ * ID, and *before to the text before it with that separator.
  */
 static bool
 part_id(const struct scan *t, struct scan *id, struct scan *before)
@@ -97,7 +97,8 @@ part_id(const struct scan *t, struct scan *id, struct scan *before)
 }
 
 /*
- * Return true if an ID is that of a pod of Podman, by what stands before it.
+ * Return true if an ID is that of a Podman pod, from the text before it and the
+ * parent's name.
  */
 static bool
 is_podman(const struct scan *before, const struct scan *parent)
@@ -107,8 +108,9 @@ is_podman(const struct scan *before, const struct scan *parent)
 }
 
 /*
- * Set the pod that a part tells of, with underscores for the minuses of its
- * uid where it is a slice.
+ * Set pod to the pod named by t, a part of a path, and return true; false if it
+ * names none.  In the name of a slice, underscores stand for the hyphens of the
+ * UID.
  */
 static bool
 pod_find(struct scan t, bool slice, const struct scan *parent, char *pod)
@@ -120,7 +122,7 @@ pod_find(struct scan t, bool slice, const struct scan *parent, char *pod)
 		name_set(pod, &id);
 		return true;
 	}
-	/* containerd, where it should not ask systemd but does */
+	/* containerd with a wrong choice of the systemd driver */
 	if ((s = memmem(t.s, (size_t)(t.end - t.s), ".slice:", 7)) != NULL) {
 		t.end = s;
 		slice = true;
@@ -161,9 +163,9 @@ container_find(struct scan t, const struct scan *parent, char *container)
 }
 
 /*
- * Set in pl what one part of the path of a cgroup tells, between two slashes,
- * and leave the rest; parent is the part before it, empty if it is the first.
- * Return true if that is a unit, a container or a pod.
+ * Parse part, one component of a cgroup's path, and set the unit, container or
+ * pod of pl that it names.  parent is the component before it, empty for the
+ * first.  Return true if it names any of these.
  */
 bool
 place_part(struct place *pl, struct scan part, struct scan parent)
@@ -175,7 +177,7 @@ place_part(struct place *pl, struct scan part, struct scan parent)
 	bool found, slice;
 	size_t i;
 
-	/* systemd puts it before names that would be files of the kernel */
+	/* systemd prefixes it to names that would collide with kernel files */
 	(void)part_begins(&part, "_");
 	stem = part;
 	slice = part_ends(&stem, ".slice");
@@ -190,7 +192,7 @@ place_part(struct place *pl, struct scan part, struct scan parent)
 }
 
 /*
- * Take the next part of a path, behind its slash.  Return false at the end.
+ * Set *part to the next component of path.  Return false at the end.
  */
 bool
 place_next(struct scan *path, struct scan *part)
@@ -205,8 +207,8 @@ place_next(struct scan *path, struct scan *part)
 }
 
 /*
- * Set in pl what the path of a cgroup tells; of several containers, one in
- * the other, the innermost, and so of units and pods.
+ * Set in pl the unit, container and pod that a cgroup's path names; if there
+ * are several of a kind, the innermost.
  */
 static void
 place_path(struct place *pl, struct scan path)
@@ -219,9 +221,9 @@ place_path(struct place *pl, struct scan path)
 }
 
 /*
- * Set in pl what text tells, len bytes of /proc/PID/cgroup: the unit, the
- * container and the pod, each as the first hierarchy has it that has any; the
- * others are empty.
+ * Set in pl the unit, container and pod from text, len bytes of
+ * /proc/PID/cgroup, each from the hierarchy of the lowest rank that names one;
+ * "" if none does.
  */
 void
 place_cgroup(struct place *pl, const void *text, size_t len)

@@ -1,5 +1,5 @@
 /*
- * Texts that have no NUL at their end, piece by piece: lines, words, numbers.
+ * Scan texts without a NUL at their end: lines, words, numbers.
  */
 #include "state.h"
 #include "digits.h"
@@ -7,8 +7,7 @@
 #include <string.h>
 
 /*
- * Return the bytes of text, which are len, or none if it is NULL, to be
- * scanned.
+ * Return a scan of the len bytes at text, which may be NULL if len is 0.
  */
 struct scan
 scan_begin(const void *text, size_t len)
@@ -19,8 +18,8 @@ scan_begin(const void *text, size_t len)
 }
 
 /*
- * Take the next line of text, and set *line to it without its newline, which
- * the last one need not have.  Return false at the end.
+ * Set *line to the next line of text, without its newline, which the last one
+ * need not have.  Return false at the end.
  */
 bool
 scan_line(struct scan *text, struct scan *line)
@@ -37,9 +36,8 @@ scan_line(struct scan *text, struct scan *line)
 }
 
 /*
- * Take all of text up to and with the next line that begins with key, and set
- * *value to what stands behind key on that line.  Return false if there is
- * none.
+ * Advance text past the next line that begins with key, and set *value to the
+ * rest of that line.  Return false if there is none.
  */
 bool
 scan_key(struct scan *text, const char *key, struct scan *value)
@@ -57,7 +55,7 @@ scan_key(struct scan *text, const char *key, struct scan *value)
 }
 
 /*
- * Take blanks and tabs from t.
+ * Skip blanks and tabs in t.
  */
 void
 scan_blanks(struct scan *t)
@@ -67,7 +65,7 @@ scan_blanks(struct scan *t)
 }
 
 /*
- * Take one byte from t, if it is c.  Return whether it was.
+ * Return true if the next byte of t is c, and skip it.
  */
 bool
 scan_byte(struct scan *t, char c)
@@ -79,9 +77,9 @@ scan_byte(struct scan *t, char c)
 }
 
 /*
- * Take blanks and a number in base, at most 16, with or without a minus, from
- * t; set *v to it, or to UINT64_MAX if it has more than 64 bits.  Return false,
- * having taken nothing, if there is none.
+ * Parse blanks and a number in base, at most 16, with an optional minus, from
+ * t.  Set *v to it, or to UINT64_MAX if it has more than 64 bits.  Return
+ * false, with t unchanged, if there is none.
  */
 bool
 scan_number(struct scan *t, unsigned int base, uint64_t *v)
@@ -103,9 +101,9 @@ scan_number(struct scan *t, unsigned int base, uint64_t *v)
 }
 
 /*
- * Take blanks and a word of bytes that are no blanks from t, and set word, of
- * size bytes, to as much of it as fits, and a NUL.  Return the length of the
- * whole word; 0: there is none.
+ * Parse blanks and a word without blanks from t, and copy what fits of it, and
+ * a NUL, to word, which has size bytes.  Return the length of the whole word; 0
+ * if there is none.
  */
 size_t
 scan_word(struct scan *t, char *word, size_t size)
@@ -125,7 +123,7 @@ scan_word(struct scan *t, char *word, size_t size)
 }
 
 /*
- * Return true if t is the text s.
+ * Return true if the rest of t is s.
  */
 bool
 scan_is(const struct scan *t, const char *s)

@@ -1,6 +1,7 @@
 /*
- * Who else has the pages of a process: in lists of runs that tell where the
- * bytes are, what several processes have in the same place.
+ * Find pages that several processes share: from lists of runs with the store
+ * and position of their bytes, the ranges of stores that several processes
+ * have.
  */
 #include "bisect.h"
 #include "state.h"
@@ -9,30 +10,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct sharer {			/* pages of a process in a store */
+struct sharer {			/* range of a store that a process has */
 	uint64_t	 store;
-	uint64_t	 at;	/* the first kilobyte */
+	uint64_t	 at;	/* first kilobyte */
 	uint64_t	 end;	/* exclusive */
 	uint64_t	 pid;
 };
 
-struct cell {			/* a piece of a store: who has some has all */
+struct cell {			/* range of a store of which each process has
+				   all or nothing */
 	uint64_t	 store;
 	uint64_t	 at;
 	uint64_t	 end;	/* exclusive */
-	uint64_t	 pid[2]; /* the lowest that have it; 0: none */
+	uint64_t	 pid[2]; /* the two lowest pids that have it; 0: none */
 };
 
 struct sharing {
 	struct sharer	*v;	/* owned */
 	size_t		 n;
-	struct cell	*cell;	/* owned; ascending; made when first asked */
+	struct cell	*cell;	/* owned; in ascending order; NULL until
+				   first needed */
 	size_t		 ncell;
 };
 
 /*
- * Make a table of which pages processes share, empty.  Return it, which
- * sharing_free frees, or NULL with errstr.
+ * Return an empty table of the pages that processes share, to be freed with
+ * sharing_free; or NULL with errstr set.
  */
 struct sharing *
 sharing_new(void)
@@ -41,8 +44,8 @@ sharing_new(void)
 }
 
 /*
- * Note in s the pages in l of process pid whose bytes are in a known place.
- * Return 0, or -1 with errstr.
+ * Add the runs of l, the list of process pid, whose store is known to s.
+ * Return 0, or -1 with errstr set.
  */
 int
 sharing_add(struct sharing *s, const struct pagelist *l, uint64_t pid)
@@ -62,7 +65,7 @@ sharing_add(struct sharing *s, const struct pagelist *l, uint64_t pid)
 	return 0;
 }
 
-struct edge {			/* where a run of a process begins or ends */
+struct edge {			/* start or end of a range of a process */
 	uint64_t	 store;
 	uint64_t	 at;
 	size_t		 who;
@@ -71,14 +74,17 @@ struct edge {			/* where a run of a process begins or ends */
 
 CMP2(edge_cmp, struct edge, store, at)
 
-struct sweep {			/* over all edges of n processes, ascending */
-	struct edge	*e;	/* owned, as all here */
+struct sweep {			/* sweep over the edges of n processes, in
+				   ascending order */
+	struct edge	*e;	/* owned, as the other pointers */
 	size_t		 ne;
-	size_t		 i;	/* the edge where the piece at hand ends */
+	size_t		 i; /* index of the edge that ends the current range */
 	size_t		 n;
-	uint64_t	*depth;	/* how often each process has that piece */
-	uint64_t	*has;	/* a bit for each that has it */
-	uint64_t	 all;	/* the sum of depth */
+	uint64_t	*depth;	/* for each process, how often it has the
+				   current range */
+	uint64_t	*has;	/* bit set of processes that have the current
+				   range */
+	uint64_t	 all;	/* sum of depth */
 };
 
 static void
@@ -90,8 +96,8 @@ sweep_free(struct sweep *w)
 }
 
 /*
- * Begin w, a sweep over what s knows of the n processes pid, before the first
- * piece.  It is freed after a failure as well.
+ * Begin sweep w over the ranges in s of the n processes pid, before the first
+ * range.  The caller frees w, after a failure also.
  */
 static int
 sweep_begin(struct sweep *w, const struct sharing *s, const uint64_t *pid,
@@ -121,8 +127,7 @@ sweep_begin(struct sweep *w, const struct sharing *s, const uint64_t *pid,
 }
 
 /*
- * Go to the next piece of a store that some process has.  Return false at the
- * end.
+ * Go to the next range that some process has.  Return false at the end.
  */
 static bool
 sweep_next(struct sweep *w)
@@ -142,7 +147,8 @@ sweep_next(struct sweep *w)
 }
 
 /*
- * Return the first process from the k-th on that has the piece at hand, or n.
+ * Return the index of the first process, from k on, that has the current range,
+ * or n.
  */
 static size_t
 sweep_who(const struct sweep *w, size_t k)
@@ -158,8 +164,8 @@ sweep_who(const struct sweep *w, size_t k)
 CMP(sharer_cmp, struct sharer, pid)
 
 /*
- * Set pid, which has room for all, to the processes that have something,
- * ascending.  Return how many there are.
+ * Set pid, which has room for s->n entries, to the processes in s, ascending.
+ * Return their number.
  */
 static size_t
 sharing_pids(struct sharing *s, uint64_t *pid)
@@ -174,8 +180,8 @@ sharing_pids(struct sharing *s, uint64_t *pid)
 }
 
 /*
- * Cut the stores at all places where what someone has begins or ends, and note
- * in all pieces the two lowest processes that have them.
+ * Make the cells of s: cut the stores wherever a range begins or ends, and set
+ * the two lowest processes of each cell.
  */
 static int
 cells_make(struct sharing *s)
@@ -212,7 +218,8 @@ cells_make(struct sharing *s)
 }
 
 /*
- * The first cell of a store, or one behind it, that ends behind a kilobyte.
+ * Return the index of the first cell that is in store and ends after at, or in
+ * a later store.
  */
 static size_t
 cell_find(const struct sharing *s, uint64_t store, uint64_t at)
@@ -222,8 +229,8 @@ cell_find(const struct sharing *s, uint64_t store, uint64_t at)
 }
 
 /*
- * Which process but pid has a kilobyte, the lowest of them, or 0; *end is
- * set to how far that holds, at most as far as it was.
+ * Return the lowest process other than pid that has kilobyte at of store, or 0.
+ * Lower *end to where that answer ends.
  */
 static uint64_t
 sharing_find(const struct sharing *s, uint64_t store, uint64_t at,
@@ -244,8 +251,8 @@ sharing_find(const struct sharing *s, uint64_t store, uint64_t at,
 }
 
 /*
- * Tell in l, the list of process pid, which pages are shared, and with whom, by
- * what s knows.  Return 0, or -1 with errstr.
+ * Mark in l, the list of process pid, the pages that other processes in s
+ * share, with one of these processes.  Return 0, or -1 with errstr set.
  */
 int
 sharing_record(struct sharing *s, struct pagelist *l, uint64_t pid)
@@ -286,11 +293,11 @@ sharing_record(struct sharing *s, struct pagelist *l, uint64_t pid)
 }
 
 /*
- * Tell which of the n processes pid, which are different, have how many
- * kilobytes in common, by what s knows: kb[i * n + k] is set for i and k, and
- * with i = k to how many different ones there are of one.  *repeated is set to
- * how many there are more than once, by one process or several.  Return 0, or
- * -1 with errstr.
+ * Set kb[i * n + k] to the number of kilobytes that processes pid[i] and
+ * pid[k], of n different ones, have in common in s; for i = k, to the number of
+ * different ones that it has.  Set *repeated to the kilobytes beyond the first
+ * occurrence of each, in one process or several.  Return 0, or -1 with errstr
+ * set.
  */
 int
 sharing_matrix(const struct sharing *s, const uint64_t *pid, size_t n,
@@ -317,7 +324,7 @@ sharing_matrix(const struct sharing *s, const uint64_t *pid, size_t n,
 }
 
 /*
- * Free s, or NULL.
+ * Free s, which may be NULL.
  */
 void
 sharing_free(struct sharing *s)

@@ -1,9 +1,8 @@
 /*
- * A text of maps or smaps, mapping by mapping: proc_pid_maps(5),
- * proc_pid_smaps(5).
+ * Parse maps or smaps, mapping by mapping: proc_pid_maps(5), proc_pid_smaps(5).
  *
  *	START-END PERMS OFFSET MAJOR:MINOR INODE NAME
- *	KEY:	NUMBER kB		of smaps, as the last line
+ *	KEY:	NUMBER kB		smaps only, as the next line
  *	VmFlags: rd wr mr mw me ac
  */
 #include "io/io.h"
@@ -30,7 +29,7 @@ static const struct {
 };
 
 /*
- * What a line tells, as kilobytes that are added to a member.
+ * Lines with kilobytes, and the members to which these are added.
  */
 static const struct {
 	const char	*key;
@@ -68,7 +67,7 @@ vmflags_parse(struct scan *t, struct smap *m)
 }
 
 /*
- * A line of smaps behind the first of a mapping.
+ * Parse a line of smaps after the first one of a mapping.
  */
 static void
 line_parse(struct scan line, struct smap *m)
@@ -100,7 +99,7 @@ line_parse(struct scan line, struct smap *m)
 }
 
 /*
- * The first line of a mapping.
+ * Parse the first line of a mapping.
  */
 static int
 head_parse(struct scan line, struct smap *m)
@@ -137,10 +136,9 @@ is_head(const struct scan *t)
 }
 
 /*
- * Take the lines of the next mapping from text, of smaps or maps, and set *m to
- * what they tell.  Lines that tell nothing of use are passed over, as is a last
- * line without an end.  Return 1; 0 at the end; -1, with the error string set,
- * where a line should be the first of a mapping and is not.
+ * Parse the lines of the next mapping of text, from smaps or maps, into *m.
+ * Skip unknown lines, and a last line without newline.  Return 1; 0 at the end;
+ * or -1 with errstr set if the first line of a mapping is invalid.
  */
 int
 smap_next(struct scan *text, struct smap *m)
@@ -166,7 +164,7 @@ smap_next(struct scan *text, struct smap *m)
 }
 
 /*
- * Take the lines of the next mapping as smap_next does, and set *lines to them.
+ * Parse the next mapping as smap_next does, and set *lines to its lines.
  */
 static int
 smap_lines(struct scan *text, struct smap *m, struct scan *lines)
@@ -186,8 +184,8 @@ scan_len(const struct scan *t)
 }
 
 /*
- * Return true if maps tells the same of a mapping that was and of one that is
- * now, but for their names.
+ * Return true if mappings was and now are equal in maps, except for their
+ * names.
  */
 bool
 vma_stayed(const struct vma *was, const struct vma *now)
@@ -199,10 +197,9 @@ vma_stayed(const struct vma *was, const struct vma *now)
 }
 
 /*
- * Return true if was, a mapping of a moment ago, is one of now, or a stack that
- * has grown to it, but for their names.  Any other that has grown may be two
- * that were joined, or another one in the same place, of which the flags of
- * before tell nothing.
+ * Return true if mapping was is equal to now, or a stack that grew to it,
+ * except for their names.  Another mapping that grew may have been merged or
+ * replaced, so that its old flags say nothing.
  */
 bool
 vma_became(const struct vma *was, const struct vma *now)
@@ -223,8 +220,8 @@ smap_became(const struct smap *b, const struct smap *m)
 }
 
 /*
- * Add to b the lines of mapping m: its own first one, head, and behind that
- * those of smaps that were, but for its size.
+ * Append to b the lines of mapping m: head, its line of maps, and then its
+ * lines of smaps from a moment earlier, with the new size.
  */
 static void
 smap_add(struct buf *b, const struct smap *m, struct scan head,
@@ -241,17 +238,17 @@ smap_add(struct buf *b, const struct smap *m, struct scan head,
 			buf_printf(b, "%-16s%8ju kB\n", size, (uintmax_t)
 			    (m->vma.end - m->vma.start) / 1024);
 		else {
-			/* the last one may have no end */
+			/* the last one may lack its newline */
 			buf_add(b, line.s, scan_len(&line));
 			buf_add(b, "\n", 1);
 		}
 }
 
 /*
- * Add to *to what smaps would tell now of the mappings that maps tells of, by
- * smaps of a moment ago: stacks may have grown since, and mappings gone.
- * Return 1; 0 if one of them was made, joined or parted since, or became
- * another, of which the old text tells nothing; -1 with errstr.
+ * Append to *to the present contents of smaps for the mappings in maps, from
+ * the text of smaps of a moment earlier; a stack may have grown, and mappings
+ * may be gone.  Return 1; 0 if a mapping was created, merged, split or replaced
+ * since, so that the old text is wrong for it; or -1 with errstr set.
  */
 int
 smaps_refit(struct bulk *to, struct scan maps, struct scan smaps)

@@ -1,6 +1,6 @@
 /*
- * The address space of a process, from the texts of smaps, status, stat and
- * limits (proc(5)), of a live process or as a snapshot keeps them.
+ * The address space of a process from the texts of smaps, status, stat and
+ * limits (proc(5)), live or in a snapshot.
  */
 #include "state.h"
 #include "vec.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Guess whether mapping v is a stack.
+ * Set VMF_GROWSDOWN in m if v is a stack by its name or flags.
  */
 static void
 mapping_guess(const struct vma *v, struct mapping *m)
@@ -19,8 +19,8 @@ mapping_guess(const struct vma *v, struct mapping *m)
 }
 
 /*
- * Guess what is not known of the mappings in sp->vma.  sp->m is NULL.  Return
- * 0, or -1 with errstr.
+ * Allocate sp->m, which is NULL, for the mappings sp->vma, with guessed flags.
+ * Return 0, or -1 with errstr set.
  */
 int
 space_vmas(struct space *sp)
@@ -36,10 +36,10 @@ space_vmas(struct space *sp)
 }
 
 /*
- * Take the mappings from text, len bytes of smaps or maps.  *sp has none.
- * Those that begin before the last one ends are dropped: the kernel gives the
- * text in pieces, and mappings change between them.  Return 0, or -1 with
- * errstr.
+ * Set the mappings of *sp, which has none, from text, len bytes of smaps or
+ * maps.  Drop those that begin before the end of the last: mappings may change
+ * while the kernel produces the text in pieces.  Return 0, or -1 with errstr
+ * set.
  */
 int
 space_smaps(struct space *sp, const void *text, size_t len)
@@ -65,7 +65,7 @@ space_smaps(struct space *sp, const void *text, size_t len)
 }
 
 /*
- * The name in a text of status, which is its first line.
+ * Set sp->name from the first line of text, len bytes of status.
  */
 static void
 space_name(struct space *sp, const char *text, size_t len)
@@ -82,8 +82,8 @@ space_name(struct space *sp, const char *text, size_t len)
 }
 
 /*
- * Set in sp what text tells, len bytes of status; numbers that it does not have
- * are 0.
+ * Set in sp the name and numbers from text, len bytes of status; missing
+ * numbers are 0.
  */
 void
 space_status(struct space *sp, const void *text, size_t len)
@@ -98,7 +98,7 @@ space_status(struct space *sp, const void *text, size_t len)
 }
 
 /*
- * Set in sp what text tells, len bytes of stat.
+ * Set in sp the addresses from text, len bytes of stat.
  */
 void
 space_stat(struct space *sp, const void *text, size_t len)
@@ -113,7 +113,7 @@ space_stat(struct space *sp, const void *text, size_t len)
 }
 
 /*
- * Set in sp what text tells, len bytes of limits: the soft ones.
+ * Set in sp the soft limits from text, len bytes of limits.
  */
 void
 space_limits(struct space *sp, const void *text, size_t len)
@@ -130,7 +130,7 @@ space_limits(struct space *sp, const void *text, size_t len)
 }
 
 /*
- * Free what sp has, which is all zero then.
+ * Free the memory of sp, and set it to zero.
  */
 void
 space_free(struct space *sp)

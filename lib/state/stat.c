@@ -1,10 +1,10 @@
 /*
- * The line of stat: proc_pid_stat(5).
+ * Parse and print stat: proc_pid_stat(5).
  *
  *	PID (COMM) STATE PPID ... EXITCODE
  *
- * COMM is what the process likes, with any parentheses, blanks and newlines:
- * it goes from the first to the last parenthesis.
+ * The process chooses COMM, which may contain parentheses, blanks and newlines:
+ * it extends from the first to the last parenthesis.
  */
 #include "state.h"
 
@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * Take text, len bytes of stat, apart: *st is all zero but for what it tells.
- * Return the number of the last field that is there, of those without a gap:
- * 52, or less if the text is cut off or damaged; 0 if not even a name is.
+ * Parse text, len bytes of stat, into *st; fields not in it are zero.  Return
+ * the number of the last field before a missing one: 52, or less if the text is
+ * cut off or damaged; 0 if it has no name.
  */
 int
 stat_parse(struct procstat *st, const void *text, size_t len)
@@ -45,7 +45,7 @@ stat_parse(struct procstat *st, const void *text, size_t len)
 }
 
 /*
- * Return whether a field has a sign.
+ * Return true if field number field is signed.
  */
 static bool
 is_signed(int field)
@@ -58,7 +58,7 @@ is_signed(int field)
 }
 
 /*
- * Add a line of stat to b, of all fields of st: what stat_parse takes apart.
+ * Append a line of stat with all fields of st to b, as stat_parse reads it.
  */
 void
 stat_print(struct buf *b, const struct procstat *st)

@@ -1,8 +1,8 @@
 /*
- * What is known of a process: the texts of /proc taken apart (proc(5)).  A
- * text may come from a stranger: it has any bytes, ends anywhere, and has no
- * NUL behind it.  No parser here fails but where it says so; what a text does
- * not tell stays as it was, or is 0.
+ * Parsers of /proc files (proc(5)) and the state of a process that they
+ * contain.  A text may come from a stranger: it may contain any bytes, end
+ * anywhere, and has no NUL at its end.  Parsers do not fail unless their
+ * comment says so; values missing from a text stay unchanged, or are 0.
  */
 #ifndef STATE_H
 #define STATE_H
@@ -10,16 +10,17 @@
 #include "machine.h"
 #include "space.h"
 
-/* the link ns/ipc of the machine's own: PROC_IPC_INIT_INO of linux/proc_ns.h */
+/* link ns/ipc of the initial namespace: PROC_IPC_INIT_INO of linux/proc_ns.h */
 #define IPC_FIRST "ipc:[4026531839]"
 
 struct bulk;
 
 /*
- * A text, piece by piece: scan.c.  Each function moves s behind what it took.
+ * Scan a text piece by piece: scan.c.  Each function advances s past what it
+ * parsed.
  */
 struct scan {
-	const char	*s;	/* borrowed; what is not taken yet */
+	const char	*s;	/* borrowed; start of the unparsed rest */
 	const char	*end;
 };
 
@@ -34,12 +35,13 @@ size_t		 scan_word(struct scan *t, char *word, size_t size);
 bool		 scan_is(const struct scan *t, const char *s);
 
 /*
- * stat: stat.c.  Fields by their numbers in proc_pid_stat(5).
+ * stat: stat.c.  Fields are numbered as in proc_pid_stat(5).
  */
 enum {
 	STAT_PID = 1, STAT_PPID = 4, STAT_PGRP = 5, STAT_SESSION = 6,
 	STAT_TTY = 7, STAT_TPGID = 8, STAT_FLAGS = 9, STAT_CMINFLT = 11,
-	STAT_UTIME = 14, STAT_STIME, STAT_CUTIME, STAT_CSTIME, /* in ticks */
+	/* UTIME to CSTIME in clock ticks */
+	STAT_UTIME = 14, STAT_STIME, STAT_CUTIME, STAT_CSTIME,
 	STAT_PRIORITY = 18, STAT_NICE, STAT_THREADS, STAT_START = 22,
 	STAT_VSIZE, STAT_RSS, STAT_RSSLIM, STAT_STARTCODE, STAT_ENDCODE,
 	STAT_STARTSTACK, STAT_SP, STAT_PC, STAT_PENDING, STAT_BLOCKED,
@@ -48,7 +50,7 @@ enum {
 	STAT_FIELDS
 };
 
-enum {				/* of STAT_FLAGS: linux/sched.h */
+enum {				/* bits of STAT_FLAGS: linux/sched.h */
 	PF_EXITING = 0x4,
 	PF_IO_WORKER = 0x10,
 	PF_DUMPCORE = 0x200,
@@ -58,8 +60,8 @@ enum {				/* of STAT_FLAGS: linux/sched.h */
 
 struct procstat {
 	char		 comm[64];
-	char		 state;	/* '\0': not told */
-	uint64_t	 v[STAT_FIELDS]; /* negative ones as in 64 bits */
+	char		 state;	/* '\0': unknown */
+	uint64_t	 v[STAT_FIELDS]; /* negative values are sign-extended */
 };
 
 int		 stat_parse(struct procstat *st, const void *text, size_t len);
@@ -80,10 +82,11 @@ bool		 status_begins(const void *text, size_t len, const char *key,
 /*
  * maps and smaps: smaps.c
  */
-struct smap {			/* a mapping as the text has it */
+struct smap {			/* one mapping of the text */
 	struct vma	 vma;	/* without its name */
 	struct scan	 name;	/* borrowed */
-	uint64_t	 page;	/* bytes of one: KernelPageSize; 0: not told */
+	uint64_t	 page;	/* page size in bytes, from KernelPageSize;
+				   0: unknown */
 	struct mapping	 told;
 };
 
@@ -98,40 +101,42 @@ int		 smaps_refit(struct bulk *to, struct scan maps,
  * fdinfo: fdinfo.c, proc_pid_fdinfo(5)
  */
 struct fdinfo {
-	bool		 told;	/* flags are */
-	bool		 lock;	/* there are locks on the file */
-	unsigned int	 flags;	/* of open(2) */
+	bool		 told;	/* flags are known */
+	bool		 lock;	/* the process holds locks on the file */
+	unsigned int	 flags;	/* flags of open(2) */
 	int64_t		 pos;
-	uint64_t	 mount;	/* its number in mountinfo; 0: not told */
+	uint64_t	 mount;	/* number of the mount in mountinfo; 0:
+				   unknown */
 };
 
 void		 fdinfo_parse(struct fdinfo *f, const void *text, size_t len);
 
-enum filelock_kind {		/* who has it */
-	LOCK_OTHER,		/* none of these */
-	LOCK_POSIX,		/* a process: fcntl(2), F_SETLK */
-	LOCK_FLOCK,		/* an open file description: flock(2) */
-	LOCK_OFD,		/* the same: fcntl(2), F_OFD_SETLK */
-	LOCK_LEASE		/* the same: fcntl(2), F_SETLEASE */
+enum filelock_kind {		/* owner and kind of a lock */
+	LOCK_OTHER,		/* unknown kind */
+	LOCK_POSIX,		/* process: fcntl(2), F_SETLK */
+	LOCK_FLOCK,		/* open file description: flock(2) */
+	LOCK_OFD, /* open file description: fcntl(2), F_OFD_SETLK */
+	LOCK_LEASE /* open file description: fcntl(2), F_SETLEASE */
 };
 
 struct filelock {
 	enum filelock_kind kind;
-	enum { LOCKED_READ, LOCKED_WRITE, LOCKED_NOT } type; /* of a lease that
-				   is being broken, what it is to become */
-	bool		 breaking; /* of a lease */
-	uint64_t	 start;	/* bytes, as the next */
-	uint64_t	 len;	/* 0: to the end, wherever that will be */
+	/* for a lease being broken, the type that it is to become */
+	enum { LOCKED_READ, LOCKED_WRITE, LOCKED_NOT } type;
+	bool		 breaking; /* a lease that is being broken */
+	uint64_t	 start;	/* byte offset of the locked range */
+	uint64_t	 len;	/* bytes of the locked range; 0: to the end
+				   of the file */
 };
 
 bool		 filelock_next(struct scan *text, struct filelock *l);
 
 /*
- * limits: limits.c.  Lines in the order of RLIMIT_* of getrlimit(2).
+ * limits: limits.c.  Lines are in the order of RLIMIT_* of getrlimit(2).
  */
 struct limit {
 	char		 name[26];
-	uint64_t	 cur;	/* UINT64_MAX: unlimited; or not told */
+	uint64_t	 cur;	/* UINT64_MAX: unlimited or unknown */
 	uint64_t	 max;
 	bool		 told;
 };
@@ -139,11 +144,12 @@ struct limit {
 bool		 limits_next(struct scan *text, struct limit *l);
 
 /*
- * cgroup, cgroups(7), and what it tells of where a process belongs: cgroup.c,
- * place.c
+ * cgroup files, cgroups(7), and the unit, container and pod that they name:
+ * cgroup.c, place.c
  */
-struct cgroupline {		/* where it is in a hierarchy; it borrows */
-	struct scan	 list;	/* of its controllers; empty: version 2 */
+struct cgroupline {		/* one line of a cgroup file; both are
+				   borrowed */
+	struct scan	 list;	/* list of controllers; empty: version 2 */
 	struct scan	 path;
 };
 
@@ -162,15 +168,17 @@ void		 place_cgroup(struct place *pl, const void *text, size_t len);
 /*
  * mountinfo: mountinfo.c
  */
-struct mountinfo {		/* a mount; texts are borrowed and escaped */
+struct mountinfo {		/* a mount; texts are borrowed, with octal
+				   escapes */
 	uint64_t	 id;
 	uint64_t	 dev;
-	struct scan	 root;	/* what of its file system is there */
-	struct scan	 point;	/* where it is */
-	struct scan	 flags;	/* its options */
+	struct scan	 root;	/* directory of the file system that is
+				   mounted */
+	struct scan	 point;	/* mount point */
+	struct scan	 flags;	/* mount options */
 	struct scan	 type;
 	struct scan	 source;
-	struct scan	 opts;	/* of its file system */
+	struct scan	 opts;	/* options of the file system */
 };
 
 bool		 mountinfo_next(struct scan *text, struct mountinfo *m);
@@ -184,31 +192,34 @@ uint64_t	 auxv_page(const struct machine *m, const void *auxv,
 		    size_t len);
 
 /*
- * What is known of a process or thread, typed.  Readers of formats set it as
- * they go; where a snapshot has it as a Linux record, or as the small files of
- * Plan 9, it is made of these when it is first asked for: record/state.c.
+ * State of a process or thread, typed.  Readers of some formats set it; in a
+ * snapshot with a Linux record or Plan 9's small files, record/state.c makes it
+ * from these when it is first used.
  */
 struct taskstate {
-	struct procstat	 stat;	/* numbers of processes as we see them */
-	char		 name[28]; /* of the program */
-	char		 cputype[32]; /* in Plan 9's words; "": not told */
-	uint64_t	 page;	/* bytes of one; 0: not told */
-	uint64_t	 tgid;	/* these as we see them */
+	struct procstat	 stat;	/* with pids as in our namespace */
+	char		 name[28]; /* name of the program */
+	char		 cputype[32]; /* Plan 9's name of the machine; "":
+				         unknown */
+	uint64_t	 page;	/* page size in bytes; 0: unknown */
+	uint64_t	 tgid;	/* tgid and tracer as in our pid namespace */
 	uint64_t	 tracer;
-	uint64_t	 pid;	/* these as the process sees them itself */
+	uint64_t	 pid;	/* pid to session as in the process's own pid
+				   namespace */
 	uint64_t	 ppid;
 	uint64_t	 pgrp;
 	uint64_t	 session;
-	uint64_t	 uid[4]; /* real, effective, saved, file system */
+	uint64_t	 uid[4]; /* real, effective, saved, file system; gid
+				    likewise */
 	uint64_t	 gid[4];
 	bool		 has_umask;
 	unsigned int	 umask;
-	uint64_t	 pending; /* sets of signals */
+	uint64_t	 pending; /* bit sets of signals, as blocked */
 	uint64_t	 blocked;
 	bool		 has_cursig;
-	unsigned int	 cursig; /* of the core that it was read from */
-	struct recfile	 siginfo; /* these borrow from the record; data NULL:
-				   not told */
+	unsigned int	 cursig; /* signal of the core that it was read from */
+	struct recfile	 siginfo; /* borrowed from the record, as the next
+				     three; data is NULL if unknown */
 	struct recfile	 cmdline;
 	struct recfile	 auxv;
 	struct recfile	 reg[REGSET_MAX];

@@ -1,5 +1,5 @@
 /*
- * Lines of status: proc_pid_status(5).
+ * Parse lines of status: proc_pid_status(5).
  *
  *	KEY:	VALUE ...
  */
@@ -8,7 +8,8 @@
 #include <string.h>
 
 /*
- * Find what stands behind a key, once.
+ * Set *value to the text after key and its colon, where they first occur in
+ * text.  Return false if they do not.
  */
 static bool
 status_find(const void *text, size_t len, const char *key,
@@ -23,9 +24,9 @@ status_find(const void *text, size_t len, const char *key,
 }
 
 /*
- * Set v, of max numbers, to the first ones behind key, in base, in text, len
- * bytes of status.  Return how many stand there, which may be more than max; 0
- * if the text does not have the key.
+ * Set v to the first numbers, at most max, in base, after key in text, len
+ * bytes of status.  Return how many numbers the line has, which may be more
+ * than max; 0 if key is missing.
  */
 size_t
 status_list(const void *text, size_t len, const char *key, unsigned int base,
@@ -44,8 +45,7 @@ status_list(const void *text, size_t len, const char *key, unsigned int base,
 }
 
 /*
- * Return the first number behind key, in base, in text, len bytes of status, or
- * 0.
+ * Return the first number in base after key in text, len bytes of status, or 0.
  */
 uint64_t
 status_first(const void *text, size_t len, const char *key, unsigned int base)
@@ -56,10 +56,10 @@ status_first(const void *text, size_t len, const char *key, unsigned int base)
 }
 
 /*
- * Set *v to the last number behind key in text, len bytes of status: of NSpid,
- * NSpgid and NSsid that in the innermost pid namespace, which the process
- * itself sees (pid_namespaces(7)).  Return in how many it has a number; 0, *v
- * unchanged, if that is not told.
+ * Set *v to the last number after key in text, len bytes of status; for NSpid,
+ * NSpgid and NSsid that is the number in the innermost pid namespace, the
+ * process's own (pid_namespaces(7)).  Return the count of numbers, which is
+ * that of namespaces; 0, with *v unchanged, if key is missing.
  */
 size_t
 status_inner(const void *text, size_t len, const char *key, uint64_t *v)
@@ -75,8 +75,8 @@ status_inner(const void *text, size_t len, const char *key, uint64_t *v)
 }
 
 /*
- * Return whether value is what stands behind key in text, len bytes of status,
- * or the first words of it.
+ * Return true if the text after key in text, len bytes of status, is value, or
+ * begins with it and a blank.
  */
 bool
 status_begins(const void *text, size_t len, const char *key,

@@ -1,6 +1,6 @@
 /*
- * Mappings that change, as mmap(2), munmap(2), mprotect(2) and mremap(2)
- * change them.  The lists are sorted, and stay so.
+ * Edit lists of mappings as mmap(2), munmap(2), mprotect(2) and mremap(2) do.
+ * The lists are sorted, and stay so.
  */
 #include "state.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * The index of the first mapping that ends behind an address.
+ * Return the index of the first mapping that ends after addr.
  */
 static size_t
 vma_index(const struct vmas *l, uint64_t addr)
@@ -20,8 +20,8 @@ vma_index(const struct vmas *l, uint64_t addr)
 }
 
 /*
- * Put a copy of a mapping where it belongs, between those that it does not
- * overlap.
+ * Insert a copy of v, which must not overlap another mapping, at its place in
+ * l.
  */
 static int
 vma_insert(struct vmas *l, const struct vma *v)
@@ -40,7 +40,7 @@ vma_insert(struct vmas *l, const struct vma *v)
 }
 
 /*
- * Let no mapping lie across an address.
+ * Split the mapping that contains both addr and the byte before it, if any.
  */
 static int
 vma_split(struct vmas *l, uint64_t addr)
@@ -60,8 +60,8 @@ vma_split(struct vmas *l, uint64_t addr)
 }
 
 /*
- * Let nothing of l be mapped any more from start to end, exclusive.  Return 0,
- * or -1 with errstr.
+ * Remove the range from start to end (exclusive) from l.  Return 0, or -1 with
+ * errstr set.
  */
 int
 vmas_unmap(struct vmas *l, uint64_t start, uint64_t end)
@@ -83,8 +83,8 @@ vmas_unmap(struct vmas *l, uint64_t start, uint64_t end)
 }
 
 /*
- * Let mapping v, which is copied, take the place of what is there in l.  Return
- * 0, or -1 with errstr.
+ * Put a copy of mapping v into l, replacing what is mapped there.  Return 0, or
+ * -1 with errstr set.
  */
 int
 vmas_map(struct vmas *l, const struct vma *v)
@@ -95,8 +95,8 @@ vmas_map(struct vmas *l, const struct vma *v)
 }
 
 /*
- * Let what is mapped of l from start to end, exclusive, have the permissions
- * prot: VMA_READ, VMA_WRITE and VMA_EXEC.  Return 0, or -1 with errstr.
+ * Set the permissions of what is mapped in l from start to end (exclusive) to
+ * prot: VMA_READ, VMA_WRITE and VMA_EXEC.  Return 0, or -1 with errstr set.
  */
 int
 vmas_protect(struct vmas *l, uint64_t start, uint64_t end, unsigned int prot)
@@ -114,8 +114,8 @@ vmas_protect(struct vmas *l, uint64_t start, uint64_t end, unsigned int prot)
 }
 
 /*
- * Let what is mapped of l at start, len bytes, be at address to, with newlen
- * bytes there.  Return 0, or -1 with errstr.
+ * Move len bytes mapped in l at start to address to, with new length newlen.
+ * Return 0, or -1 with errstr set.
  */
 int
 vmas_move(struct vmas *l, uint64_t start, uint64_t len, uint64_t to,
@@ -144,8 +144,8 @@ vmas_move(struct vmas *l, uint64_t start, uint64_t len, uint64_t to,
 }
 
 /*
- * Copy the mappings of from to the empty list to.  After a failure, too, the
- * caller frees it.  Return 0, or -1 with errstr.
+ * Copy the mappings of from to the empty list to, which the caller frees, after
+ * a failure also.  Return 0, or -1 with errstr set.
  */
 int
 vmas_copy(struct vmas *to, const struct vmas *from)
