@@ -111,12 +111,12 @@ struct fdinfo {
 
 void		 fdinfo_parse(struct fdinfo *f, const void *text, size_t len);
 
-enum filelock_kind {		/* owner and kind of a lock */
+enum filelock_kind {		/* the call that sets a lock */
 	LOCK_OTHER,		/* unknown kind */
-	LOCK_POSIX,		/* process: fcntl(2), F_SETLK */
-	LOCK_FLOCK,		/* open file description: flock(2) */
-	LOCK_OFD, /* open file description: fcntl(2), F_OFD_SETLK */
-	LOCK_LEASE /* open file description: fcntl(2), F_SETLEASE */
+	LOCK_POSIX,		/* fcntl(2), F_SETLK; owned by a process */
+	LOCK_FLOCK,		/* flock(2) */
+	LOCK_OFD, /* fcntl(2), F_OFD_SETLK */
+	LOCK_LEASE /* fcntl(2), F_SETLEASE */
 };
 
 struct filelock {
@@ -147,8 +147,7 @@ bool		 limits_next(struct scan *text, struct limit *l);
  * cgroup files, cgroups(7), and the unit, container and pod that they name:
  * cgroup.c, place.c
  */
-struct cgroupline {		/* one line of a cgroup file; both are
-				   borrowed */
+struct cgroupline {		/* line of a cgroup file; borrowed */
 	struct scan	 list;	/* list of controllers; empty: version 2 */
 	struct scan	 path;
 };
@@ -209,17 +208,15 @@ struct taskstate {
 	uint64_t	 ppid;
 	uint64_t	 pgrp;
 	uint64_t	 session;
-	uint64_t	 uid[4]; /* real, effective, saved, file system; gid
-				    likewise */
+	uint64_t	 uid[4]; /* real, effective, saved, file system */
 	uint64_t	 gid[4];
 	bool		 has_umask;
 	unsigned int	 umask;
-	uint64_t	 pending; /* bit sets of signals, as blocked */
+	uint64_t	 pending; /* bit set of signals */
 	uint64_t	 blocked;
 	bool		 has_cursig;
 	unsigned int	 cursig; /* signal of the core that it was read from */
-	struct recfile	 siginfo; /* borrowed from the record, as the next
-				     three; data is NULL if unknown */
+	struct recfile	 siginfo; /* borrowed; data is NULL if unknown */
 	struct recfile	 cmdline;
 	struct recfile	 auxv;
 	struct recfile	 reg[REGSET_MAX];
