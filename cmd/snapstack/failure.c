@@ -1,7 +1,7 @@
 /*
- * ELF files and DWARF of strangers are read by libraries that were not made
- * for that.  Where they fail, the program, which is confined, ends with a
- * message that tells at which process, and with status 1.
+ * Handle crashes of libelf and libdw, which read untrusted ELF files and DWARF
+ * but were not made for that.  The program, which is confined, then exits with
+ * status 1 and a message that names the process.
  */
 #include "snapstack.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static char told[160];		/* the message */
+static char told[160];		/* message for on_fault */
 static size_t ntold;
 
 static void
@@ -23,8 +23,8 @@ on_fault(int sig)
 }
 
 /*
- * From here on, let a fault be of process pid of a snapshot.  What was printed
- * before is not lost with it.
+ * Set the process that a crash from now on is blamed on: pid of a snapshot.
+ * Flush standard output first, so that a crash does not lose it.
  */
 void
 failure_of(uint64_t pid)
@@ -39,7 +39,8 @@ failure_of(uint64_t pid)
 }
 
 /*
- * Let faults be told.
+ * Install on_fault as the handler of fatal signals, unless AddressSanitizer
+ * does so.
  */
 void
 failure_begin(void)

@@ -1,6 +1,6 @@
 /*
- * The signal by which a thread fell, of cores and of what was taken of a
- * process as it dumped one.
+ * Find the signal that ended a thread, in a core or in the snapshot of a
+ * process that was dumping one.
  */
 #include "num.h"
 #include "snapstack.h"
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 /*
- * Return whether a signal tells of an address, where the kernel sent it:
- * sigaction(2).  The kernel gives SI_KERNEL where it knows none.
+ * Return whether the siginfo of a signal has an address: sigaction(2).  The
+ * kernel uses SI_KERNEL as code if it knows no address.
  */
 static bool
 has_address(unsigned int sig, int code)
@@ -21,9 +21,9 @@ has_address(unsigned int sig, int code)
 }
 
 /*
- * Set the signal that thread st fell by, whose registers are known, if it did
- * by one.  All threads of a core have cursig; that is the one's which has a
- * siginfo of the same signal.
+ * Set the signal that ended thread st, if one did; its registers must be known.
+ * In a core all threads have cursig, so the thread is the one with a siginfo of
+ * that signal.
  */
 void
 fall_find(struct stack *st)
@@ -41,7 +41,8 @@ fall_find(struct stack *st)
 		st->signal = (unsigned int)sig;
 		st->faulted = has_address(st->signal,
 		    (int32_t)num_get(f.data + CODE, 4));
-		/* cores of 32 bits have no gap before it, which is 0 */
+		/* A 32-bit siginfo has si_addr at 12; in a 64-bit one bytes
+		   12 to 15 are 0. */
 		st->fault = num_get(f.data + WIDE, st->regs.word);
 		if (st->regs.word == 4 && num_get(f.data + NARROW, 4) != 0)
 			st->fault = num_get(f.data + NARROW, 4);
@@ -49,7 +50,7 @@ fall_find(struct stack *st)
 }
 
 /*
- * Put the name of the signal that thread st fell by into s, of size bytes.
+ * Store the name of the signal that ended thread st in s, size bytes large.
  */
 void
 fall_name(const struct stack *st, char *s, size_t size)

@@ -1,15 +1,15 @@
 /*
- * Live processes: stopped for as long as it takes to have their registers and
- * stacks, and what they wait for.  Nothing is run in them, and the rest is
- * found out when they run again.
+ * Read live processes.  They are stopped only while their registers, stacks and
+ * system calls are read, and no code is run in them; everything else is read
+ * after they were resumed.
  */
 #include "snapstack.h"
 
 #include <stdlib.h>
 
 /*
- * Make the record of a process or thread, or of a file that is carried along,
- * of the n files rec: the take function of live_take.
+ * Pack the n files rec as the record of process, thread or embedded file p.
+ * This is the function that live_take calls.
  */
 static int
 take(void *arg, struct proc *p, const struct task *t, const struct file *rec,
@@ -26,7 +26,7 @@ gather_all(struct living *l, const struct asked *asked)
 	struct snap *s = l->snap;
 	size_t i;
 
-	/* what they have points to them: they do not move */
+	/* their members have pointers to them, so the array must not move */
 	if ((l->ps = calloc(s->nproc + 1, sizeof *l->ps)) == NULL)
 		return errstr_set("out of memory");
 	for (i = 0; i < s->nproc; i++) {
@@ -43,8 +43,8 @@ gather_all(struct living *l, const struct asked *asked)
 }
 
 /*
- * Stop the live processes of from, gather what is asked of them in l, and let
- * them go.  Return 0, also where there are none; or -1 with errstr.
+ * Stop the live processes in from, gather what asked wants from them in l, and
+ * resume them.  Return 0, also if there are none, or -1 with errstr set.
  */
 int
 living_take(struct living *l, const struct sources *from,

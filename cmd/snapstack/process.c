@@ -1,6 +1,6 @@
 /*
- * A process from beginning to end: its threads, what they wait for, their
- * stacks; and how that is told.
+ * Handle one process: find its threads, what they wait for and their stacks,
+ * and print them.
  */
 #include "snapstack.h"
 #include "vec.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 /*
- * Set what is known of a thread beside its stack.
+ * Set the facts about thread st that do not need its stack.
  */
 static void
 thread_facts(struct stack *st)
@@ -55,7 +55,7 @@ thread_add(struct unwinder *u, struct proc *p)
 }
 
 /*
- * Find the threads of a process, its first one first.
+ * Add the threads of process p to u, its first thread first.
  */
 static int
 threads_find(struct unwinder *u, struct snap *s, struct proc *p)
@@ -74,7 +74,7 @@ threads_find(struct unwinder *u, struct snap *s, struct proc *p)
 }
 
 /*
- * Keep one thread alone.
+ * Drop all threads but tid.
  */
 static void
 threads_choose(struct unwinder *u, uint64_t tid)
@@ -90,10 +90,10 @@ threads_choose(struct unwinder *u, uint64_t tid)
 }
 
 /*
- * Gather in ps what is asked of the threads of process p of snapshot s, and, if
- * keep is true, the memory that unwinding takes, for that of the snapshot is
- * not to be had from then on.  Return 0; or -1 with errstr.  In both cases
- * process_close frees what it has.
+ * Gather in ps what asked wants about the threads of process p of snapshot s.
+ * If keep is true, also copy the memory needed for unwinding, because the
+ * snapshot's memory cannot be read afterwards.  Return 0, or -1 with errstr
+ * set; free ps with process_close in both cases.
  */
 int
 process_gather(struct process *ps, struct snap *s, struct proc *p,
@@ -136,8 +136,8 @@ process_gather(struct process *ps, struct snap *s, struct proc *p,
 }
 
 /*
- * Find the stacks of ps, a process, and tell them as asked; path is the name of
- * its snapshot.
+ * Unwind the stacks of process ps, and print them as asked wants; path is the
+ * name of its snapshot.
  */
 void
 process_print(struct process *ps, const struct asked *asked, const char *path)
@@ -171,7 +171,7 @@ process_print(struct process *ps, const struct asked *asked, const char *path)
 }
 
 /*
- * Free what ps has.
+ * Free what ps owns.
  */
 void
 process_close(struct process *ps)

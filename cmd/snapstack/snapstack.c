@@ -1,6 +1,6 @@
 /*
- * snapstack: what the processes of a snapshot were doing: the stack of each
- * thread, and what it waits for.
+ * snapstack: print the stack of each thread of a snapshot or of live processes,
+ * and what it waits for.
  */
 #include "snapstack.h"
 
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-	KEPT = 8		/* MiB: stacks are read here and there, once */
+	KEPT = 8 /* MiB; little, because stacks are read in places, and once */
 };
 
 static struct asked asked = { .tid = UINT64_MAX };
@@ -22,7 +22,7 @@ static struct sources sources;
 static struct progress progress;
 
 /*
- * Return whether the process p of snapshot s was asked for.
+ * Return whether the user asked for process p of snapshot s.
  */
 static bool
 is_asked(struct snap *s, const struct proc *p)
@@ -32,7 +32,7 @@ is_asked(struct snap *s, const struct proc *p)
 }
 
 /*
- * Tell the processes of a snapshot that were asked for.
+ * Print the processes of a snapshot that the user asked for.
  */
 static int
 tell_snap(struct snap *s, const char *path)
@@ -84,7 +84,7 @@ tell_file(const char *path)
 }
 
 /*
- * Tell the live processes that were taken.
+ * Print the live processes that were read.
  */
 static int
 tell_live(struct living *l)
@@ -108,7 +108,8 @@ tell_live(struct living *l)
 }
 
 /*
- * A directory that -d names must be there, lest one wonders about symbols.
+ * Add dir of option -d to the directories searched.  Exit if it cannot be read,
+ * so that the user does not wonder about missing symbols.
  */
 static void
 check_dir(int letter, char *dir)
@@ -162,8 +163,8 @@ static const struct cmdline cmdline = {
 };
 
 /*
- * Confine the program to the snapshots that it reads, file, and to debugging
- * information.
+ * Confine the program to the given snapshot files and to directories with
+ * debugging information.
  */
 static void
 confine_all(const struct words *file)
@@ -190,7 +191,7 @@ main(int argc, char *argv[])
 	size_t i;
 	int rc;
 
-	/* it asks others of ours how far they are */
+	/* other programs of ours send it to ask for progress */
 	signal(SIGUSR1, SIG_IGN);
 	program_descriptors();
 	argv = options_take(&cmdline, argc, argv);
@@ -199,9 +200,10 @@ main(int argc, char *argv[])
 	words_add(&debugfile_dirs, system_dir);
 	fetch_begin();
 	sources_operands(&sources, argv, SOURCES_FILES);
-	/* processes first, which takes rights that are given up then */
+	/* live processes first; they need privileges that are dropped
+	   afterwards */
 	rc = living_take(&live, &sources, &asked);
-	if (rc == -1 && !program_lost())	/* of what was not told */
+	if (rc == -1 && !program_lost())	/* unless already reported */
 		program_warn("%s", snap_errstr());
 	failure_begin();
 	confine_all(&sources.file);

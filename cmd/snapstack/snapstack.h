@@ -1,30 +1,30 @@
 /*
- * What the files of snapstack share: the stacks of the threads of a snapshot.
+ * Shared by the files of snapstack, which prints the stacks of threads.
  *
- *	target.c	a process: its mappings, its memory, what it had mapped
- *	symbols/	what its code is called:
- *	  elfimage.c	ELF files of the snapshot as libelf wants them
- *	  debugfile.c	files of this machine that have a build id
- *	  fetch.c	those of debuginfod servers
- *	  modules.c	what is mapped where, for libdwfl
+ *	target.c	a process: its mappings, memory and mapped files
+ *	symbols/	names of code:
+ *	  elfimage.c	ELF files in the snapshot, for libelf
+ *	  debugfile.c	files of this machine, by build ID
+ *	  fetch.c	files from debuginfod servers
+ *	  modules.c	mapped files, for libdwfl
  *	  dynsym.c	symbols that a module has in memory
- *	  location.c	functions, source lines, what was inlined
- *	  scopes.c	functions that an address lies in
- *	  jit.c		names of code that a process made
- *	  demangle.c	names of C++ and Rust
+ *	  location.c	functions, source lines, inlined functions
+ *	  scopes.c	functions that contain an address
+ *	  jit.c		names of code that a process generated
+ *	  demangle.c	C++ and Rust names
  *	unwind/		the frames of a thread, by unwind.c:
  *	  regs.c	registers by their DWARF numbers
- *	  sigframe.c	what was interrupted by a signal
- *	  scan.c	what may be frames where nothing tells
+ *	  sigframe.c	frames interrupted by a signal
+ *	  scan.c	guessed frames
  *	waits/		what a thread waits for: waits.h
- *	failure.c	what happens where libdw fails
- *	process.c	a process from beginning to end
+ *	failure.c	crashes of libdw
+ *	process.c	one process: gather, unwind, print
  *	living.c	live processes
  *	python/		Python: python.h
- *	  merge.c	its frames in place of the interpreter's
- *	threads.c	threads by their numbers
- *	fall.c		the signal by which a thread fell
- *	show/		all that for people, as JSON, and for flame graphs:
+ *	  merge.c	Python frames in place of the interpreter's
+ *	threads.c	threads by their IDs
+ *	fall.c		the signal that ended a thread
+ *	show/		output as text, as JSON, and for flame graphs:
  *			print.c, objects.c, folded.c
  *	  group.c	threads with the same stack
  */
@@ -36,32 +36,35 @@
 #include <elfutils/libdwfl.h>
 
 enum {
-	REGS_MAX = 32,		/* registers by DWARF numbers */
-	FRAMES_MAX = 4096,	/* of a thread */
-	CACHED = 64		/* blocks of memory */
+	REGS_MAX = 32,		/* most registers with a DWARF number */
+	FRAMES_MAX = 4096,	/* most frames of a thread */
+	CACHED = 64		/* blocks of memory in a cache */
 };
 
 /* target.c */
-struct block {			/* a piece of memory that was read */
+struct block {			/* a block of memory that was read */
 	uint64_t	 addr;
-	unsigned int	 valid;	/* a bit each kilobyte; 0: none */
+	unsigned int	 valid;	/* a bit for each kilobyte; 0: block is
+				   unused */
 	uint8_t		 data[4 * KB];
 };
 
-struct target {			/* a process of the snapshot */
-	struct snap	*snap;	/* borrowed, as the next */
+struct target {			/* a process */
+	struct snap	*snap;	/* borrowed; proc is borrowed as well */
 	struct proc	*proc;
 	struct vmas	 vma;	/* owned */
-	const struct linuxrec *rec; /* of proc, which owns it */
-	uint64_t	 exe_start; /* where it is, if no mapping tells; or 0 */
-	char		 exe[4096]; /* the path of the executable, or "" */
-	struct block	*cache;	/* owned; CACHED */
-	struct block	**kept;	/* owned, and what it points to; by address */
+	const struct linuxrec *rec; /* borrowed from proc */
+	uint64_t	 exe_start; /* address of the executable if no
+				       mapping has it, or 0 */
+	char		 exe[4096]; /* path of the executable, or "" */
+	struct block	*cache;	/* owned; CACHED blocks */
+	struct block	**kept;	/* owned, with its blocks; sorted by address */
 	size_t		 nkept;
-	uint64_t	 cost;	/* of reading it: look-ups, and bytes */
-	bool		 live;	/* it is stopped; no file of it is read */
-	bool		 left;	/* its memory is not to be had, but kept */
-	struct buf	 perfmap; /* of a live one: jit.c */
+	uint64_t	 cost;	/* cost of reading it so far: accesses, and
+				   bytes / 32 */
+	bool		 live;	/* it is live and stopped: read no files */
+	bool		 left;	/* only the kept memory can be read */
+	struct buf	 perfmap; /* perf map of a live process: jit.c */
 	struct jit	*jit;	/* owned; NULL: not read yet */
 };
 
@@ -103,16 +106,16 @@ bool		 module_id(Dwfl_Module *m, char *hex, size_t size);
 
 /* regs.c */
 struct registers {
-	uint64_t	 v[REGS_MAX]; /* by their DWARF numbers */
+	uint64_t	 v[REGS_MAX]; /* by DWARF number */
 	unsigned int	 n;
 	uint64_t	 pc;
 	uint64_t	 sp;
 	uint16_t	 machine; /* e_machine of elf(5) */
 	unsigned int	 word;	/* bytes of an address */
-	unsigned int	 spnum;	/* the DWARF number of the stack pointer */
-	unsigned int	 fpnum;	/* and of the frame pointer */
-	int64_t		 call;	/* a system call that it is in, or -1 */
-	uint64_t	 arg[6]; /* its arguments */
+	unsigned int	 spnum;	/* DWARF number of the stack pointer */
+	unsigned int	 fpnum;	/* DWARF number of the frame pointer */
+	int64_t		 call;	/* number of the current system call, or -1 */
+	uint64_t	 arg[6]; /* arguments of the system call */
 };
 
 bool		 registers_get(struct registers *r, struct proc *thread,
@@ -122,81 +125,93 @@ bool		 registers_get(struct registers *r, struct proc *thread,
 struct frame {
 	uint64_t	 pc;
 	uint64_t	 sp;	/* 0: not known */
-	bool		 exact;	/* pc is of the instruction that is next, not
-				   behind a call */
-	bool		 signal; /* the kernel made it to run a handler */
+	bool		 exact;	/* pc is the next instruction, not a return
+				   address */
+	bool		 signal; /* made by the kernel to run a signal
+				    handler */
 	bool		 guess;	/* found by a scan of the stack */
-	const struct pyframe *python; /* of the stack's; Python code that this
-				   frame interprets, the innermost first */
+	const struct pyframe *python; /* borrowed from the stack; the Python
+				         frames that this frame interprets,
+				         innermost first */
 	size_t		 npython;
-	bool		 within; /* it is the interpreter's, between such */
+	bool		 within; /* it is of the interpreter, between frames
+				    that have Python frames */
 };
 
 struct pyframe {		/* a frame of Python code */
-	char		*function; /* owned, as the next */
+	char		*function; /* owned; file is owned as well */
 	char		*file;
 	int64_t		 line;	/* 0: not known */
-	bool		 entry;	/* it was called from C */
-	uint64_t	 call;	/* where on the stack the innermost call of its
-				   interpreter is, or 0 */
-	struct pylocal	*local;	/* owned; if they are asked for */
+	bool		 entry;	/* called from C code */
+	uint64_t	 call;	/* stack address of the call of the
+				   interpreter that runs it, or 0 */
+	struct pylocal	*local;	/* owned; only if the user asked for locals */
 	size_t		 nlocal;
 };
 
 struct pylocal {		/* a local variable */
-	char		*name;	/* owned, as the next */
-	char		*value;	/* as far as it can be told */
+	char		*name;	/* owned; value is owned as well */
+	char		*value;	/* as repr() writes it, or shorter */
 };
 
-enum gil {			/* the global interpreter lock */
+enum gil {			/* relation to the global interpreter lock */
 	GIL_NONE, GIL_HELD, GIL_WANTED
 };
 
-struct stack {			/* of a thread */
+struct stack {			/* a thread and its stack */
 	struct proc	*thread; /* borrowed */
 	uint64_t	 tid;
-	uint64_t	 inner;	/* in its own PID namespace */
-	uint64_t	 clears; /* an address, when it ends; or 0 */
-	uint64_t	 robust; /* its list: get_robust_list(2); or 0 */
+	uint64_t	 inner;	/* tid in its own PID namespace */
+	uint64_t	 clears; /* address that the kernel clears when it
+				    ends, or 0 */
+	uint64_t	 robust; /* its robust mutex list,
+				    get_robust_list(2); or 0 */
 	char		 comm[64];
-	char		 state[16]; /* in the words of status; "": not told */
-	struct registers regs;	/* n is 0: not known */
-	struct frame	*frame;	/* owned; the innermost first */
+	char		 state[16]; /* word from "status"; "": not known */
+	struct registers regs;	/* regs.n is 0 if not known */
+	struct frame	*frame;	/* owned; innermost first */
 	size_t		 n;
 	bool		 whole;	/* the last frame is the outermost */
-	char		*why;	/* owned; why it is not; or NULL */
+	char		*why;	/* owned; why it is not whole, or NULL */
 	char		*wait;	/* owned; what it waits for, or NULL */
-	size_t		 bare;	/* how much of that comes before times */
-	unsigned int	 signal; /* it fell by it, or 0 */
-	bool		 faulted; /* by what it did at an address: */
+	size_t		 bare;	/* length of wait without times */
+	unsigned int	 signal; /* signal that ended it, or 0 */
+	bool		 faulted; /* the signal has an address, which is
+				     fault */
 	uint64_t	 fault;
-	uint64_t	 futex;	/* at which it waits, or 0 */
-	struct pyframe	*python; /* owned; all of them */
+	uint64_t	 futex;	/* address of the futex that it waits for, or
+				   0 */
+	struct pyframe	*python; /* owned; all Python frames */
 	size_t		 npython;
-	bool		 merged; /* they are told with the frames */
-	uint64_t	 interpreter; /* of Python: 0 is the main one */
+	bool		 merged; /* the Python frames are assigned to frames */
+	uint64_t	 interpreter; /* Python interpreter; 0: the main one */
 	enum gil	 gil;
-	bool		 collects; /* its garbage is being collected */
-	size_t		 same;	/* the number of the first one like it */
+	bool		 collects; /* its interpreter is collecting garbage */
+	size_t		 same;	/* index of the first thread with the same
+				   stack */
 };
 
-struct threadkey {		/* what a thread is found by */
+struct threadkey {		/* key for finding a thread */
 	uint64_t	 key;
-	size_t		 nth;	/* of the stacks */
+	size_t		 nth;	/* index in stack */
 };
 
 struct unwinder {
 	struct target	*target; /* borrowed */
 	Dwfl		*dwfl;	/* owned */
 	Elf		*head;	/* owned; names the machine */
-	struct stack	*stack;	/* owned; of all threads */
+	struct stack	*stack;	/* owned; all threads */
 	size_t		 n;
-	struct threadkey *inner; /* owned, as the next; n of them, sorted */
+	struct threadkey *inner; /* owned; n entries sorted by the thread's
+				    inner */
 	struct threadkey *clears;
-	bool		 locals; /* variables of Python are asked for, */
-	const char	*nolocals; /* and why there are none; or NULL */
-	struct registers now;	/* of the thread that is unwound */
-	bool		 unread; /* memory that its frame takes is missing */
+	bool		 locals; /* the user asked for local variables of
+				    Python */
+	const char	*nolocals; /* why there are no local variables, or
+				      NULL */
+	struct registers now;	/* registers of the thread being unwound */
+	bool		 unread; /* memory needed for its current frame is
+				    missing */
 };
 
 int		 unwinder_open(struct unwinder *u);
@@ -233,13 +248,13 @@ size_t		 scopes_find(const Dwarf_Die *cu, Dwarf_Addr pc, Dwarf_Die *in,
 /* location.c */
 struct location {
 	const char	*function; /* borrowed; NULL: not known */
-	uint64_t	 offset; /* from its beginning */
-	const char	*file;	/* borrowed; of the source, or NULL */
+	uint64_t	 offset; /* from the start of the function */
+	const char	*file;	/* borrowed; source file, or NULL */
 	int		 line;
-	bool		 inlined; /* into the next one */
-	bool		 jit;	/* the process made it, and told the name */
-	const char	*module; /* borrowed; what is mapped there, or NULL */
-	char		 id[130]; /* its build id, or "" */
+	bool		 inlined; /* into the function reported next */
+	bool		 jit;	/* generated by the process, which named it */
+	const char	*module; /* borrowed; name of the mapping, or NULL */
+	char		 id[130]; /* build ID of the module, or "" */
 };
 
 typedef void	 (*location_fn)(void *arg, const struct location *pl);
@@ -274,13 +289,14 @@ void		 fall_name(const struct stack *st, char *s, size_t size);
 void		 stacks_group(struct stack *st, size_t n, bool all);
 
 /* process.c */
-struct asked {			/* on the command line */
-	bool		 all;	/* threads with the same stack, too */
-	bool		 locals; /* variables of Python */
+struct asked {			/* options of the command line */
+	bool		 all;	/* also print threads with the same stack */
+	bool		 locals; /* print local variables of Python */
 	bool		 folded;
 	bool		 json;
-	uint64_t	 tid;	/* only this thread; UINT64_MAX: all */
-	uint64_t	 timeout; /* seconds, for file servers; 0: as usual */
+	uint64_t	 tid;	/* print only this thread; UINT64_MAX: all */
+	uint64_t	 timeout; /* seconds to wait for file servers; 0:
+				     default */
 };
 
 struct process {
@@ -295,8 +311,8 @@ void		 process_print(struct process *ps, const struct asked *asked,
 void		 process_close(struct process *ps);
 
 /* living.c */
-struct living {			/* live processes, until the program ends */
-	struct live	*live;	/* owned, as the others */
+struct living {			/* live processes, until the program exits */
+	struct live	*live;	/* owned; snap and ps are owned as well */
 	struct snap	*snap;
 	struct process	*ps;
 	size_t		 n;

@@ -1,7 +1,7 @@
 /*
- * A process of a snapshot: its mappings and its memory.  What is missing of
- * memory because it is as it is in the file that was mapped is read from that
- * file, if it is carried along.
+ * Read a process of a snapshot: its mappings and its memory.  Memory that was
+ * not captured because it equals the mapped file is read from that file, if the
+ * snapshot embeds it.
  */
 #include "num.h"
 #include "snapstack.h"
@@ -13,11 +13,11 @@
 
 enum {
 	BLOCK = 4 * KB, ALL_VALID = 15,
-	COSTLY = 32		/* bytes that cost as much as a look-up */
+	COSTLY = 32		/* bytes that cost as much as an access */
 };
 
 /*
- * Set the path of the executable, as maps has it.
+ * Set t->exe to the path of the executable, as in "maps".
  */
 static void
 exe_find(struct target *t)
@@ -33,8 +33,9 @@ exe_find(struct target *t)
 }
 
 /*
- * Open process p of snapshot s, both borrowed, as t; live: it is stopped.
- * Return 0; or -1 with errstr.  In both cases target_close frees what it has.
+ * Open process p of snapshot s as t; both are borrowed. live says that p is
+ * stopped. Return 0, or -1 with errstr set; free t with target_close in both
+ * cases.
  */
 int
 target_open(struct target *t, struct snap *s, struct proc *p, bool live)
@@ -52,7 +53,7 @@ target_open(struct target *t, struct snap *s, struct proc *p, bool live)
 }
 
 /*
- * Free what t has.
+ * Free what t owns.
  */
 void
 target_close(struct target *t)
@@ -66,8 +67,8 @@ target_close(struct target *t)
 }
 
 /*
- * Return the bytes of the file that v is a mapping of, if the snapshot of t has
- * it; or NULL.
+ * Return the content of the file mapped at v if the snapshot of t has it, or
+ * NULL.
  */
 struct image *
 target_file(const struct target *t, const struct vma *v)
@@ -76,7 +77,7 @@ target_file(const struct target *t, const struct vma *v)
 }
 
 /*
- * Return the mapping of code of t that addr lies in, or NULL.
+ * Return the executable mapping of t that contains addr, or NULL.
  */
 const struct vma *
 target_code(const struct target *t, uint64_t addr)
@@ -87,9 +88,9 @@ target_code(const struct target *t, uint64_t addr)
 }
 
 /*
- * Set *v to what the auxiliary vector of t has of that type: getauxval(3).
- * Return false if it has none.  Types are small, so that the first tells how
- * many bytes a word has.
+ * Set *v to the value of type in the auxiliary vector of t: getauxval(3).
+ * Return false if it is not there.  The word size is derived from the first
+ * type, because types are small numbers.
  */
 bool
 target_auxv(const struct target *t, uint64_t type, uint64_t *v)
@@ -109,7 +110,7 @@ target_auxv(const struct target *t, uint64_t type, uint64_t *v)
 }
 
 /*
- * Return why memory at addr was not captured, which is there; or NULL.
+ * Return why the memory at addr is missing from mem, or NULL if it is not.
  */
 static const char *
 missing_why(const struct image *mem, uint64_t addr)
@@ -121,9 +122,9 @@ missing_why(const struct image *mem, uint64_t addr)
 }
 
 /*
- * Return whether what is missing of the mapping v, for that reason or NULL, is
- * as it is in the file.  Cores leave out what is so, but also what was asked
- * for, and could have been written.
+ * Return whether memory missing from mapping v for reason why (or NULL) equals
+ * the mapped file.  Cores also leave out memory by the user's choice, so in a
+ * core this holds only for mappings that cannot be written.
  */
 static bool
 is_file(const struct vma *v, const char *why)
@@ -133,8 +134,8 @@ is_file(const struct vma *v, const char *why)
 }
 
 /*
- * Read a kilobyte at addr: of memory, of the file that is mapped there, or
- * zeros where nothing was ever written.
+ * Read the kilobyte at addr into buf: from memory, or from the mapped file, or
+ * as zeros if it was never touched.  Return false if it is missing.
  */
 static bool
 kb_read(struct target *t, uint64_t addr, uint8_t *buf)
@@ -185,7 +186,7 @@ block_get(struct target *t, uint64_t addr)
 
 /*
  * Read len bytes at addr of the memory of process t into buf.  Return false if
- * not all of them are there.
+ * one of them is missing.
  */
 bool
 target_read(struct target *t, uint64_t addr, void *buf, size_t len)
@@ -209,8 +210,8 @@ target_read(struct target *t, uint64_t addr, void *buf, size_t len)
 }
 
 /*
- * Read a number of word bytes, 8 at most, at addr of the memory of process t,
- * into *v.  Return false if it is not there.
+ * Read a number of word bytes, at most 8, at addr of the memory of process t
+ * into *v.  Return false if it is missing.
  */
 bool
 target_word(struct target *t, uint64_t addr, size_t word, uint64_t *v)
@@ -239,8 +240,8 @@ block_keep(struct target *t, uint64_t addr)
 }
 
 /*
- * Keep the stack of t whose pointer is sp, up to the end of its mapping, as far
- * as there is room.
+ * Keep a copy of the stack of t whose stack pointer is sp, up to the end of its
+ * mapping, within limits.
  */
 void
 target_keep(struct target *t, uint64_t sp)
@@ -258,7 +259,7 @@ target_keep(struct target *t, uint64_t sp)
 }
 
 /*
- * Have no memory of t from now on but that which was kept, and that of files.
+ * From now on read only memory of t that was kept, and mapped files.
  */
 void
 target_leave(struct target *t)

@@ -1,6 +1,5 @@
 /*
- * Threads by what they are found by: their numbers, and the addresses that the
- * kernel clears when they end.
+ * Find threads by ID, and by the address that the kernel clears when they end.
  */
 #include "snapstack.h"
 #include "bisect.h"
@@ -8,8 +7,8 @@
 CMP2(key_cmp, struct threadkey, key, nth)
 
 /*
- * Return the n threads by what each has at so many bytes from the beginning of
- * its stack, the caller's.
+ * Return the threads of u sorted by the 64-bit key at offset "at" of struct
+ * stack, or NULL.  The caller frees the list.
  */
 static struct threadkey *
 keys_make(const struct unwinder *u, size_t at)
@@ -29,8 +28,8 @@ keys_make(const struct unwinder *u, size_t at)
 }
 
 /*
- * Return the first thread that has the key among k, u->inner or u->clears; or
- * NULL.
+ * Return the first thread with the given key in k, which is u->inner or
+ * u->clears; or NULL.
  */
 const struct stack *
 thread_find(const struct unwinder *u, const struct threadkey *k, uint64_t key)
@@ -40,7 +39,8 @@ thread_find(const struct unwinder *u, const struct threadkey *k, uint64_t key)
 }
 
 /*
- * Sort the threads of u, which are all there.  Return 0; or -1 with errstr.
+ * Make u->inner and u->clears, after all threads were added.  Return 0, or -1
+ * with errstr set.
  */
 int
 threads_sort(struct unwinder *u)

@@ -1,6 +1,6 @@
 /*
- * What a code object of CPython tells: the names of function and file, and the
- * line of an instruction, by the location table of 3.11 and later
+ * Read a code object of CPython: the names of its function and file, and the
+ * line of an instruction from the location table of 3.11 and later
  * (Objects/locations.md, since 3.14 InternalDocs/code_objects.md).
  */
 #include "python.h"
@@ -9,7 +9,7 @@
 
 enum { MAX_LINES = 256 * KB };
 
-struct table {			/* a location table that is read */
+struct table {			/* position in a location table */
 	const uint8_t	*p;
 	const uint8_t	*end;
 };
@@ -39,8 +39,8 @@ signed_varint(struct table *t)
 }
 
 /*
- * Return the line of the code unit, or 0 if it has none; first is the line of
- * the function.
+ * Return the line of a code unit, or 0 if it has none; first is the line of the
+ * function.
  */
 static int64_t
 line_find(struct table *t, uint64_t unit, int64_t first)
@@ -53,7 +53,7 @@ line_find(struct table *t, uint64_t unit, int64_t first)
 	for (at = 0, line = first; t->p < t->end; at += n) {
 		code = *t->p >> 3 & 15;
 		n = (*t->p++ & 7) + 1U;
-		/* what is damaged may overflow */
+		/* unsigned, because damaged tables may overflow */
 		if (code == NO_COLUMNS || code == LONG)
 			line = (int64_t)((uint64_t)line +
 			    (uint64_t)signed_varint(t));
@@ -66,7 +66,7 @@ line_find(struct table *t, uint64_t unit, int64_t first)
 		}
 		if (unit >= at && unit < at + n)
 			return code == NONE ? 0 : line;
-		/* the rest of an entry has no bit 7 */
+		/* the other bytes of an entry have bit 7 clear */
 		while (t->p < t->end && (*t->p & 0x80) == 0)
 			t->p++;
 	}
@@ -100,9 +100,9 @@ code_line(struct target *t, const struct pyoffsets *o, uint64_t code,
 }
 
 /*
- * Set f to what the code object at address code of t tells of the instruction
- * at that address, by the offsets o.  Return false if there is no code object.
- * In any case the caller frees the strings in f.
+ * Set f to the function, file and line of the instruction at that address of t,
+ * whose code object is at code; o has the offsets.  Return false if there is no
+ * code object. The caller frees the strings in f in both cases.
  */
 bool
 pycode_get(struct pyframe *f, struct target *t, const struct pyoffsets *o,

@@ -1,8 +1,7 @@
 /*
- * Local variables of Python code, as far as their representation can be told
- * from memory: numbers, strings, and lists and tuples of such.  Of others, the
- * type and the address.  The layouts are those of Include/cpython of 3.11 to
- * 3.13.
+ * Read local variables of Python code, if memory is enough to represent them:
+ * numbers, strings, and lists and tuples of these.  For others print the type
+ * and the address.  The layouts are those of Include/cpython of 3.11 to 3.13.
  */
 #include "python.h"
 #include "vec.h"
@@ -12,13 +11,13 @@
 #include <string.h>
 
 enum {
-	TYPE = 8,		/* in PyObject */
-	SIZE = 16,		/* in PyVarObject */
-	VALUE = 24,		/* behind it: digits, and items */
-	TYPE_NAME = 24,		/* in PyTypeObject */
+	TYPE = 8,		/* offset in PyObject */
+	SIZE = 16,		/* offset in PyVarObject */
+	VALUE = 24, /* offset after PyVarObject: digits, and items */
+	TYPE_NAME = 24,		/* offset in PyTypeObject */
 	FLOAT_VALUE = 16, CELL_VALUE = 16,
 	DICT_USED = 16, SET_USED = 24,
-	DIGIT = 30,		/* bits of an int in 4 bytes */
+	DIGIT = 30,		/* bits of an int in four bytes */
 	MAX_LOCALS = 128, ITEMS = 5, DEEPEST = 2
 };
 
@@ -32,7 +31,7 @@ static void	 put_object(struct objects *w, uint64_t addr,
 		    unsigned int depth);
 
 /*
- * Set name to that of the type of an object.
+ * Set name to the name of the type of the object at addr.
  */
 static bool
 type_name(struct objects *w, uint64_t addr, char name[64])
@@ -51,8 +50,9 @@ type_name(struct objects *w, uint64_t addr, char name[64])
 }
 
 /*
- * An int: digits of 30 bits, the lowest first, and their number, which has the
- * sign in 3.11, and in its lowest bits later.
+ * Append an int, or a bool if truth is set.  It has 30-bit digits, lowest
+ * first.  In 3.11 its size is their number, negative for a negative int; later
+ * the size has the sign in its lowest bits.
  */
 static void
 put_int(struct objects *w, uint64_t addr, bool truth)
@@ -115,7 +115,7 @@ put_float(struct objects *w, uint64_t addr)
 }
 
 /*
- * The n items from at on, the first ones.
+ * Append the first of n items in the array at "at", in brackets.
  */
 static void
 put_items(struct objects *w, uint64_t at, uint64_t n, const char *brackets,
@@ -191,8 +191,8 @@ object_text(struct target *t, const struct pyoffsets *o, uint64_t addr)
 }
 
 /*
- * Take the local variables of the frame at addr of t, whose code object is
- * known, code, into f, by the offsets o.
+ * Add the local variables of the frame at addr of t, whose code object is at
+ * code, to f; o has the offsets.
  */
 void
 pylocals_get(struct pyframe *f, struct target *t, const struct pyoffsets *o,

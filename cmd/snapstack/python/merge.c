@@ -1,7 +1,7 @@
 /*
- * The frames of Python code in place of the interpreter's: each call of
- * _PyEval_EvalFrameDefault runs the frames from one that was called from C on
- * to the innermost that it has called.
+ * Assign Python frames to the interpreter's frames that run them.  Each call of
+ * _PyEval_EvalFrameDefault runs the Python frames from one that was called from
+ * C to the innermost one.
  */
 #include "snapstack/snapstack.h"
 
@@ -18,7 +18,7 @@ on_location(void *arg, const struct location *l)
 	static const char eval[] = "_PyEval_EvalFrameDefault";
 	struct naming *n = arg;
 
-	/* of GCC's parts of a function, too: NAME.cold and such */
+	/* or a part split off by GCC, such as NAME.cold */
 	n->eval |= l->function != NULL && strncmp(l->function, eval,
 	    sizeof eval - 1) == 0 && (l->function[sizeof eval - 1] == '\0' ||
 	    l->function[sizeof eval - 1] == '.');
@@ -36,8 +36,8 @@ entries(const struct stack *st)
 }
 
 /*
- * Give the frames of stack st of u the Python frames that they run, if there
- * are as many calls of the interpreter as its own frames tell.
+ * Assign the Python frames of stack st of u to its frames, if it has as many
+ * frames of the interpreter as there are calls from C.
  */
 void
 python_merge(struct unwinder *u, struct stack *st)

@@ -1,8 +1,7 @@
 /*
- * Where things are in CPython's structures: of 3.11 and 3.12, on machines of 64
- * bits, as its headers have them (Include/internal/pycore_*.h), and from 3.13
- * on as the process itself tells (struct _Py_DebugOffsets of
- * pycore_runtime.h).
+ * Offsets in CPython's structures on 64-bit machines: for 3.11 and 3.12 from
+ * its headers (Include/internal/pycore_*.h), and from 3.13 on from the process
+ * itself (struct _Py_DebugOffsets of pycore_runtime.h).
  */
 #include "num.h"
 #include "python.h"
@@ -30,7 +29,8 @@ static const struct pyoffsets known[] = {
 	    .code_code = 192, .ascii = 40, .compact = 56 },
 };
 
-enum {				/* the numbers of _Py_DebugOffsets of 3.13 */
+enum {				/* indexes of the numbers in _Py_DebugOffsets
+				   of 3.13 */
 	COOKIE, VERSION, FREE_THREADED,
 	RUNTIME_HEAD = 5,
 	INTERP_ID = 7, INTERP_NEXT, INTERP_THREADS, INTERP_GC,
@@ -45,7 +45,8 @@ enum {				/* the numbers of _Py_DebugOffsets of 3.13 */
 };
 
 /*
- * Take what the process tells at its runtime state.
+ * Read the offsets from _Py_DebugOffsets at runtime.  Return false if there are
+ * none, or those of an unknown version.
  */
 static bool
 offsets_told(struct pyoffsets *o, struct target *t, uint64_t runtime)
@@ -84,9 +85,9 @@ offsets_told(struct pyoffsets *o, struct target *t, uint64_t runtime)
 }
 
 /*
- * Set o to the offsets of the interpreter in t whose state lies at runtime, and
- * whose version is that of its Py_Version, PY_VERSION_HEX.  Return false if it
- * is not known.
+ * Set o to the offsets of the interpreter in t whose _PyRuntime is at runtime;
+ * version is its Py_Version, as PY_VERSION_HEX.  Return false if the version is
+ * not known.
  */
 bool
 pyoffsets_get(struct pyoffsets *o, struct target *t, uint64_t runtime,

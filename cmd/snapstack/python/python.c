@@ -1,6 +1,6 @@
 /*
- * The frames of Python code in the threads of a process, as far as CPython 3.11
- * to 3.13 has them in its memory, and who holds the global interpreter lock.
+ * Find the Python frames of the threads of a process that runs CPython 3.11 to
+ * 3.13, and the holder of the global interpreter lock.
  */
 #include "python.h"
 #include "vec.h"
@@ -9,31 +9,32 @@
 #include <string.h>
 
 enum {
-	INTERPRETERS = 256,	/* more are not believed */
-	SPARE = 1024,		/* states of threads beyond those there are */
-	MAX_COST = 4 * KB * KB, /* of a process: 128 MiB, or words */
-	OWNED_BY_C = 3,		/* of enum _frameowner, pycore_frame.h */
-	GIL_LAST = 8,		/* in struct _gil_runtime_state */
+	INTERPRETERS = 256,	/* most interpreters that are read */
+	SPARE = 1024, /* thread states allowed beyond four for each thread */
+	MAX_COST = 4 * KB * KB, /* most reads of a process: 128 MiB, or 4 Mi
+				   accesses */
+	OWNED_BY_C = 3,		/* value of enum _frameowner, pycore_frame.h */
+	GIL_LAST = 8,		/* offset in struct _gil_runtime_state */
 	GIL_LOCKED = 16,
-	GIL_SIZE = 256		/* its condition and mutex are in it */
+	GIL_SIZE = 256		/* its condition and mutex are within */
 };
 
 struct interpreter {
 	uint64_t	 id;
-	uint64_t	 gil;	/* where its lock is, or 0 */
-	uint64_t	 last;	/* the state of a thread that had it last */
-	bool		 locked; /* and has it still */
-	bool		 collects; /* garbage */
+	uint64_t	 gil;	/* address of its lock, or 0 */
+	uint64_t	 last;	/* state of the thread that had the lock last */
+	bool		 locked; /* the lock is still held */
+	bool		 collects; /* it is collecting garbage */
 };
 
-struct search {			/* for symbols */
+struct search {			/* addresses of symbols, or 0 */
 	uint64_t	 runtime;
 	uint64_t	 version;
 };
 
 /*
- * Return whether path is that of an interpreter, or its library, and not of
- * a module for it.
+ * Return whether path is a Python interpreter or its library, rather than an
+ * extension module.
  */
 bool
 python_is(const char *path)
@@ -48,7 +49,8 @@ python_is(const char *path)
 }
 
 /*
- * Look for the interpreter's state, and its version, in a module.
+ * Look up the symbols of the interpreter in a module; this is called by
+ * libdwfl.
  */
 static int
 on_module(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr start,
@@ -79,9 +81,9 @@ on_module(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr start,
 }
 
 /*
- * Look for the interpreter's state: in memory, and in the files of a snapshot.
- * Those of a live process are not read, for it is stopped, and the program is
- * not confined.
+ * Look up the symbols of the interpreter in memory, and then in files of the
+ * snapshot. Files of a live process are not read, because the process is
+ * stopped and the program not yet confined.
  */
 static void
 search(struct unwinder *u, struct search *f)
@@ -104,7 +106,7 @@ search(struct unwinder *u, struct search *f)
 }
 
 /*
- * Take what the frame at addr tells, if it has code.
+ * Add the Python frame at addr to st.  Return false if it has no code object.
  */
 static bool
 frame_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
@@ -135,8 +137,9 @@ frame_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
 }
 
 /*
- * Put the Python frames of a thread, from that at addr on, until they go in a
- * circle: one is met again of which the number is a power of two (Brent).
+ * Add the Python frames of a thread, from the one at addr.  Stop if they loop,
+ * that is, if the frame remembered at the last power of two comes again
+ * (Brent).
  */
 static void
 frames_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
@@ -165,9 +168,8 @@ frames_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
 }
 
 /*
- * Return where on a thread's stack the interpreter was called that runs the
- * frame at addr, or the innermost call that the state of a thread tells, of
- * which frame is what it has; 0: it tells none.
+ * Return the stack address of the innermost call of the interpreter by a
+ * thread, or 0 if it is not known; frame is what the thread's state points to.
  */
 static uint64_t
 call_find(struct target *t, const struct pyoffsets *o, uint64_t frame)
@@ -189,9 +191,9 @@ call_find(struct target *t, const struct pyoffsets *o, uint64_t frame)
 }
 
 /*
- * Return the thread that runs the code of a state: that on whose stack it
- * called the interpreter, for other threads than the one that made a state may
- * use it; else the one with the number tid.  NULL: there is none.
+ * Return the thread that runs the code of a thread state: the thread on whose
+ * stack the interpreter's call is, because threads other than its creator may
+ * use a state; or else thread tid, or NULL.
  */
 static struct stack *
 stack_of(struct unwinder *u, uint64_t call, uint64_t tid)
@@ -221,8 +223,8 @@ stack_of(struct unwinder *u, uint64_t call, uint64_t tid)
 }
 
 /*
- * Give a thread more frames, before those that were called earlier; they are
- * its own from then on.  Return false if there is no memory.
+ * Insert the frames of more into st, before those of earlier calls; st then
+ * owns them.  Return false if memory is short.
  */
 static bool
 frames_insert(struct stack *st, const struct stack *more)
@@ -244,8 +246,8 @@ frames_insert(struct stack *st, const struct stack *more)
 }
 
 /*
- * Return whether the frames of a call are there already; or, where it is not
- * known, any.
+ * Return whether st already has the frames of a call, or any frames if call is
+ * 0.
  */
 static bool
 call_known(const struct stack *st, uint64_t call)
@@ -259,8 +261,8 @@ call_known(const struct stack *st, uint64_t call)
 }
 
 /*
- * Take what the state at addr of a thread in an interpreter tells.  Return
- * false if it is not there.
+ * Read the thread state at addr of interpreter in, and add its frames to its
+ * thread. Return false if it cannot be read.
  */
 static bool
 state_take(struct unwinder *u, const struct pyoffsets *o,
@@ -300,8 +302,8 @@ state_take(struct unwinder *u, const struct pyoffsets *o,
 }
 
 /*
- * Take the threads of the interpreter at addr, whose lock is in->gil: *left
- * states of threads at most.
+ * Read the thread states of the interpreter at addr, whose lock is at in->gil;
+ * at most *left of them, which is lowered.
  */
 static void
 interpreter_take(struct unwinder *u, const struct pyoffsets *o, uint64_t addr,
@@ -325,7 +327,7 @@ interpreter_take(struct unwinder *u, const struct pyoffsets *o, uint64_t addr,
 }
 
 /*
- * Find the Python frames of all threads of u, a process, if Python runs in it.
+ * Find the Python frames of all threads of u, if the process runs Python.
  */
 void
 python_find(struct unwinder *u)

@@ -1,6 +1,6 @@
 /*
- * CPython's interpreters in the memory of a process: python.c (threads, and who
- * has the lock), offsets.c (where things are, by version), code.c
+ * Read CPython's interpreters in the memory of a process: python.c (threads,
+ * and the global interpreter lock), offsets.c (offsets by version), code.c
  * (functions, files and lines), locals.c (local variables), text.c (strings).
  */
 #ifndef PYTHON_H
@@ -8,36 +8,37 @@
 
 #include "snapstack/snapstack.h"
 
-struct pyoffsets {		/* bytes from the beginning of each struct */
+struct pyoffsets {		/* byte offsets in CPython's structures */
 	unsigned int	 version; /* 0x030b: 3.11 */
-	uint64_t	 runtime_head; /* the first interpreter */
+	uint64_t	 runtime_head; /* pointer to the first interpreter */
 	uint64_t	 interp_next;
 	uint64_t	 interp_id;
 	uint64_t	 interp_threads;
 	uint64_t	 interp_collecting;
-	uint64_t	 interp_gil; /* a pointer; UINT64_MAX: there is one for
-				   all, */
-	uint64_t	 runtime_gil; /* which lies there */
+	uint64_t	 interp_gil; /* pointer to its lock; UINT64_MAX: all
+				        share runtime_gil */
+	uint64_t	 runtime_gil; /* the lock that all interpreters share */
 	uint64_t	 thread_next;
 	uint64_t	 thread_native;
-	uint64_t	 thread_frame; /* of the innermost frame; or of a struct
-				   in which it is: */
-	uint64_t	 cframe_frame; /* UINT64_MAX: there is none */
+	uint64_t	 thread_frame; /* pointer to the innermost frame, or
+				          to a struct with cframe_frame */
+	uint64_t	 cframe_frame; /* pointer to the innermost frame;
+				          UINT64_MAX: there is no such struct */
 	uint64_t	 frame_code;
 	uint64_t	 frame_instruction;
 	uint64_t	 frame_previous;
-	uint64_t	 frame_entry; /* a byte: it was called from C; or
-				   UINT64_MAX: a frame without code is behind
-				   such a one */
+	uint64_t	 frame_entry; /* byte: called from C; UINT64_MAX: a
+				         frame without code follows one
+				         called from C */
 	uint64_t	 frame_owner;
 	uint64_t	 frame_locals;
-	uint64_t	 code_locals; /* the tuple of their names */
+	uint64_t	 code_locals; /* tuple of the variables' names */
 	uint64_t	 code_file;
 	uint64_t	 code_name;
 	uint64_t	 code_lines;
 	uint64_t	 code_first;
 	uint64_t	 code_code;
-	uint64_t	 ascii;	/* where the characters of a string are */
+	uint64_t	 ascii;	/* characters of an ASCII string */
 	uint64_t	 compact;
 };
 

@@ -1,5 +1,5 @@
 /*
- * Strings and bytes of CPython: as text, and as its repr() writes them.
+ * Read strings and bytes objects of CPython, as text and as repr() writes them.
  */
 #include "num.h"
 #include "python.h"
@@ -9,9 +9,9 @@
 enum { MAX_NAME = 4096, SHOWN = 60 };
 
 /*
- * Set at, number and width to where the characters of a string object are, how
- * many, and of how many bytes each: Include/cpython/unicodeobject.h.  Return
- * false if there is no such object at addr.
+ * Set *at, *number and *width to the address, number and size in bytes of the
+ * characters of the string object at addr: Include/cpython/unicodeobject.h.
+ * Return false if there is none.
  */
 static bool
 string_find(struct target *t, const struct pyoffsets *o, uint64_t addr,
@@ -30,8 +30,8 @@ string_find(struct target *t, const struct pyoffsets *o, uint64_t addr,
 }
 
 /*
- * Return the string object at addr of t as text, the caller's, cut where it is
- * long, by the offsets o; NULL if there is none.
+ * Return the string object at addr of t as UTF-8, cut if it is long, or NULL if
+ * there is none; o has the offsets.  The caller frees it.
  */
 char *
 pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
@@ -62,8 +62,8 @@ pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
 }
 
 /*
- * Return whether repr() writes a character beyond ASCII by its number:
- * controls, blanks, what has no form of its own, what is for private use.
+ * Return whether repr() escapes a character beyond ASCII: controls, blanks,
+ * format characters, surrogates and private use.
  */
 static bool
 is_formless(uint32_t c)
@@ -82,7 +82,7 @@ is_formless(uint32_t c)
 }
 
 /*
- * A character between quotes; of bytes, wide is false.
+ * Append a character between quotes; wide is false for bytes objects.
  */
 static void
 put_character(struct buf *b, uint32_t c, char quote, bool wide)
@@ -107,7 +107,8 @@ put_character(struct buf *b, uint32_t c, char quote, bool wide)
 }
 
 /*
- * Put n characters of so many bytes each, the first of all, as repr() does.
+ * Append n characters of width bytes each as repr() does; more says that some
+ * were cut off.
  */
 static void
 put_quoted(struct buf *b, const uint8_t *p, size_t n, size_t width,
@@ -132,8 +133,8 @@ put_quoted(struct buf *b, const uint8_t *p, size_t n, size_t width,
 }
 
 /*
- * Put the string object at addr of t into b as repr() writes it, its first 60
- * characters, by the offsets o.  Return false if there is none.
+ * Append the first 60 characters of the string object at addr of t to b as
+ * repr() writes them; o has the offsets.  Return false if there is none.
  */
 bool
 pystring_put(struct buf *b, struct target *t, const struct pyoffsets *o,
@@ -153,8 +154,8 @@ pystring_put(struct buf *b, struct target *t, const struct pyoffsets *o,
 }
 
 /*
- * Put the bytes object at addr of t into b, likewise.  Return false if there is
- * none.
+ * Append the first 60 bytes of the bytes object at addr of t to b as repr()
+ * writes them. Return false if there is none.
  */
 bool
 pybytes_put(struct buf *b, struct target *t, uint64_t addr)

@@ -1,7 +1,7 @@
 /*
- * Stacks as folded lines, which flame graphs are drawn of: the name of the
- * process, the functions, the outermost first, between semicolons, a blank, and
- * how many threads have that stack.
+ * Print stacks as folded lines, the input of flame graph tools: the name of the
+ * process and its functions, outermost first, separated by semicolons; then a
+ * blank and the number of threads with that stack.
  */
 #include "snapstack/snapstack.h"
 #include "vec.h"
@@ -10,12 +10,13 @@
 #include <string.h>
 
 struct names {
-	char		**v;	/* owned, and its strings */
+	char		**v;	/* owned, with its strings */
 	size_t		 n;
 };
 
 /*
- * Return a name that has none of what divides a line, the caller's.
+ * Return a copy of name s without separators of a line, or NULL.  The caller
+ * frees it.
  */
 static char *
 name_fold(const char *s)
@@ -57,8 +58,7 @@ name_add(void *arg, const struct location *pl)
 }
 
 /*
- * Print the stacks of u, a process, each once, as lines that flame graphs are
- * drawn of.
+ * Print the stacks of process u, each once, as folded lines.
  */
 void
 folded_process(struct unwinder *u)

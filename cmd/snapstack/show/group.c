@@ -1,5 +1,5 @@
 /*
- * Threads with the same stack, which are told once.
+ * Group threads with the same stack, which is printed only once.
  */
 #include "snapstack/snapstack.h"
 
@@ -13,7 +13,7 @@ text_cmp(const char *a, const char *b)
 }
 
 /*
- * Compare two stacks by what is told of them.
+ * Compare two stacks by what is printed of them.
  */
 static int
 stack_cmp(const struct stack *a, const struct stack *b)
@@ -54,8 +54,8 @@ sort_cmp(const void *a, const void *b)
 }
 
 /*
- * Tell each of the n stacks st the number of the first that is like it: its
- * own, if there is none before it, or if all are to be told.
+ * Set "same" of each of the n stacks st to the index of the first stack like
+ * it: its own if there is none before it, or if all is set.
  */
 void
 stacks_group(struct stack *st, size_t n, bool all)

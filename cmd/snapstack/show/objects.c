@@ -1,5 +1,5 @@
 /*
- * Stacks as JSON: an object for each thread.
+ * Print stacks as JSON, an object for each thread.
  */
 #include "snapstack/snapstack.h"
 
@@ -61,7 +61,7 @@ put_location(void *arg, const struct location *pl)
 }
 
 /*
- * Tell the signal that a thread fell by.
+ * Print the signal that ended a thread.
  */
 static void
 put_signal(const struct stack *st)
@@ -76,7 +76,7 @@ put_signal(const struct stack *st)
 }
 
 /*
- * Print each thread of u, a process, and the name path of the snapshot, or "-".
+ * Print each thread of process u; path is the name of its snapshot, or "-".
  */
 void
 objects_process(struct unwinder *u, const char *path)

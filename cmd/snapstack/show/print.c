@@ -1,5 +1,5 @@
 /*
- * Stacks for people: a paragraph for each, with the threads that have it.
+ * Print stacks as text: a paragraph for each, with the threads that have it.
  */
 #include "snapstack/snapstack.h"
 #include "vec.h"
@@ -8,21 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMED = 8, WIDTH = 78 };	/* threads that are named; columns */
+enum { NAMED = 8, WIDTH = 78 };	/* unused; output columns */
 
 struct printing {
 	const struct frame *f;
-	unsigned int	 nth;	/* the number of the next frame */
+	unsigned int	 nth;	/* number of the next frame */
 };
 
-static struct {			/* modules whose build ids were told */
+static struct {			/* modules whose build IDs were printed */
 	const char	**v;	/* owned; its strings are borrowed */
 	size_t		 n;
 } told;
 
 /*
- * Return whether the build id of a module of this process was told; from now
- * on it was.
+ * Return whether the build ID of a module of this process was already printed,
+ * and mark it as printed.
  */
 static bool
 id_told(const char *module)
@@ -83,7 +83,7 @@ put_location(void *arg, const struct location *pl)
 }
 
 /*
- * Print the signal that a thread fell by; return the columns that takes.
+ * Print the signal that ended a thread.  Return the number of columns printed.
  */
 static int
 put_signal(const struct stack *st)
@@ -101,8 +101,7 @@ put_signal(const struct stack *st)
 }
 
 /*
- * Print the numbers and names of the threads that have the stack of the one
- * with number first.
+ * Print the IDs and names of the threads that have the stack of thread first.
  */
 static void
 put_threads(const struct unwinder *u, size_t first)
@@ -139,7 +138,8 @@ put_threads(const struct unwinder *u, size_t first)
 }
 
 /*
- * Return whether two threads wait for the same; as long, too, if that counts.
+ * Return whether two threads wait for the same thing; if times is set, also for
+ * the same time.
  */
 static bool
 is_samewait(const struct stack *a, const struct stack *b, bool times)
@@ -165,8 +165,9 @@ put_wait(const struct stack *st, bool times)
 }
 
 /*
- * Print what the threads do that have one stack: once if all do the same, and
- * then without times, if they differ.
+ * Print what the threads with the stack of thread first wait for: once if it is
+ * the same for all, and without times if these differ; otherwise once for each
+ * thread.
  */
 static void
 put_waits(const struct unwinder *u, size_t first)
@@ -194,7 +195,7 @@ put_waits(const struct unwinder *u, size_t first)
 }
 
 /*
- * Print frames of Python code.
+ * Print n frames of Python code.
  */
 static void
 put_python(struct printing *p, const struct pyframe *f, size_t n)
@@ -218,8 +219,8 @@ put_python(struct printing *p, const struct pyframe *f, size_t n)
 }
 
 /*
- * Print what Python's lock has to do with the threads that have one stack, and
- * which interpreter they run, if it is not the main one.
+ * Print which threads with the stack of thread first hold or want the global
+ * interpreter lock, and which run an interpreter other than the main one.
  */
 static void
 put_interpreter(const struct unwinder *u, size_t first)
@@ -274,8 +275,8 @@ put_stack(struct unwinder *u, size_t first, bool all)
 }
 
 /*
- * Print the stacks of u, a process, each once, and if all is true, the
- * interpreter's frames between those of Python code, too.
+ * Print the stacks of process u, each once.  If all is true, also print the
+ * interpreter's frames between those of Python code.
  */
 void
 print_process(struct unwinder *u, bool all)

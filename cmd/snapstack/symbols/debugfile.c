@@ -1,7 +1,7 @@
 /*
- * Files of this machine that are taken because they have the build id of what
- * the snapshot has: those in directories that were named, those that a
- * distribution puts below /usr/lib/debug, and those that servers have.
+ * Find files of this machine by build ID: in directories given by the user,
+ * below /usr/lib/debug, where distributions install them, and from debuginfod
+ * servers.
  */
 #include "snapstack/snapstack.h"
 
@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-struct words debugfile_dirs;	/* are looked in, in this order */
+struct words debugfile_dirs;	/* searched in this order */
 
 /*
- * Return whether the ELF file fd has that build id.
+ * Return whether the ELF file fd has build ID id, len bytes long.
  */
 static bool
 has_id(int fd, const void *id, size_t len)
@@ -32,8 +32,8 @@ has_id(int fd, const void *id, size_t len)
 }
 
 /*
- * Open a file with that build id: its descriptor, and its path, the caller's;
- * or -1.
+ * Open path if it has build ID id.  Return the descriptor, with *found set to
+ * path, which the caller frees; or free path and return -1.
  */
 static int
 open_same(char *path, const void *id, size_t len, char **found)
@@ -54,8 +54,8 @@ open_same(char *path, const void *id, size_t len, char **found)
 }
 
 /*
- * The name of a file in dir by its build id, from malloc(3): gdb(1),
- * "Separate Debug Files".
+ * Return the path of a file in dir by its build ID, or NULL; the caller frees
+ * it: gdb(1), "Separate Debug Files".
  */
 static char *
 path_of(const char *dir, const uint8_t *id, size_t len, bool debug)
@@ -75,7 +75,8 @@ path_of(const char *dir, const uint8_t *id, size_t len, bool debug)
 }
 
 /*
- * The name of a file in dir by another's, without what leads there.
+ * Return a path in dir with the last component of name, and suffix; or NULL.
+ * The caller frees it.
  */
 static char *
 path_named(const char *dir, const char *name, const char *suffix)
@@ -91,9 +92,9 @@ path_named(const char *dir, const char *name, const char *suffix)
 }
 
 /*
- * Open the file with a build id of len bytes, its debugging information if
- * debug is true; name, or NULL, is what it may be called beside.  Return a
- * descriptor, and in *found the path, the caller's; or -1 if there is none.
+ * Open the file with build ID id of len bytes, or its debugging information if
+ * debug is true. name is a file name to try as well, or NULL.  Return a
+ * descriptor and set *found to its path, which the caller frees; or return -1.
  */
 int
 debugfile_open(const void *id, size_t len, bool debug, const char *name,

@@ -1,6 +1,5 @@
 /*
- * Names of C++ and Rust as they were written: libiberty knows both, as it does
- * for gdb(1).
+ * Demangle C++ and Rust names with libiberty, as gdb(1) does.
  */
 #include "snapstack/snapstack.h"
 
@@ -8,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST = 8 * KB };	/* of a name that is tried */
+enum { LONGEST = 8 * KB };	/* longest name that is tried */
 
-static char *last;		/* owned */
+static char *last;		/* owned; last result */
 
 /*
- * Return a symbol's name as it was written, without the version that a linker
- * added; valid until the next call.
+ * Return the demangled form of name without a symbol version, or name itself if
+ * it cannot be.  The result is valid until the next call.
  */
 const char *
 demangle(const char *name)

@@ -1,8 +1,7 @@
 /*
- * Symbols that a module exports, as the dynamic linker has them in the memory
- * of a process: the ELF header, PT_DYNAMIC, and the table of hashes that
- * DT_GNU_HASH names.  A stranger chose all of it; so little is read, and none
- * of it by a library.
+ * Find symbols that a module exports in the memory of a process, as the dynamic
+ * linker does: by the ELF header, PT_DYNAMIC and the hash table at DT_GNU_HASH.
+ * The data is untrusted, so only little is read, and without a library.
  */
 #include "snapstack/snapstack.h"
 
@@ -10,21 +9,22 @@
 #include <string.h>
 
 enum {
-	SEGMENTS = 64,		/* more are not believed */
-	ENTRIES = 256,		/* of the dynamic section */
-	CHAIN = 256		/* symbols of one bucket */
+	SEGMENTS = 64,		/* most program headers that are read */
+	ENTRIES = 256,		/* most entries of the dynamic section */
+	CHAIN = 256		/* most symbols of a hash bucket */
 };
 
 struct dynamic {
-	uint64_t	 start;	/* of the module */
-	uint64_t	 bias;	/* what is added to its addresses */
+	uint64_t	 start;	/* address of the module */
+	uint64_t	 bias;	/* added to its addresses */
 	uint64_t	 hash;
 	uint64_t	 symtab;
 	uint64_t	 strtab;
 };
 
 /*
- * Find the dynamic section of the module whose header lies at start.
+ * Set *at to the address of the dynamic section, and *bias to the load bias, of
+ * the module whose ELF header is at start.  Return false if there is none.
  */
 static bool
 section_find(struct target *t, uint64_t start, uint64_t *bias, uint64_t *at)
@@ -57,8 +57,8 @@ section_find(struct target *t, uint64_t start, uint64_t *bias, uint64_t *at)
 }
 
 /*
- * Return an address of the dynamic section, which glibc has relocated already
- * and others have not.
+ * Return address v of the dynamic section relocated: glibc has relocated it
+ * already, other C libraries have not.
  */
 static uint64_t
 address_of(const struct dynamic *d, uint64_t v)
@@ -92,8 +92,8 @@ section_read(struct dynamic *d, struct target *t, uint64_t start)
 }
 
 /*
- * Return whether symbol number i is called name and has an address, and that
- * in *addr.
+ * Return whether symbol i has the given name and is defined; if so, set *addr
+ * to its address.
  */
 static bool
 symbol_is(struct target *t, const struct dynamic *d, uint64_t i,
@@ -113,10 +113,10 @@ symbol_is(struct target *t, const struct dynamic *d, uint64_t i,
 }
 
 /*
- * Find the symbol name, of 31 bytes at most, that the module exports whose ELF
- * header lies at start in the memory of process t.  Return true with its
- * address in *addr, or false if there is none.  The table of hashes is that of
- * binutils, bfd/elflink.c.
+ * Find the symbol name, at most 31 bytes long, that is exported by the module
+ * whose ELF header is at start in the memory of process t.  Return true and set
+ * *addr to its address, or return false.  The hash table is that of binutils,
+ * bfd/elflink.c.
  */
 bool
 dynsym_find(struct target *t, uint64_t start, const char *name, uint64_t *addr)
@@ -145,7 +145,7 @@ dynsym_find(struct target *t, uint64_t start, const char *name, uint64_t *addr)
 			return false;
 		if ((h | 1) == (hash | 1) && symbol_is(t, &d, i, name, addr))
 			return true;
-		if ((h & 1) != 0)	/* the last one */
+		if ((h & 1) != 0)	/* last symbol of the bucket */
 			return false;
 	}
 	return false;

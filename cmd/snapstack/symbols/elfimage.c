@@ -1,6 +1,6 @@
 /*
- * ELF files of the snapshot as libelf wants them: in memory, each once,
- * whoever has it mapped.
+ * Give ELF files of the snapshot to libelf: in memory, and each only once,
+ * however many processes map it.
  */
 #include "snapstack/snapstack.h"
 #include "vec.h"
@@ -11,20 +11,20 @@
 
 enum { PIECE = 64 * KB };
 
-static const uint64_t most = UINT64_C(4) << 30;	/* bytes of all files */
+static const uint64_t most = UINT64_C(4) << 30;	/* most bytes of all files */
 
 struct elfbytes {
-	const struct image *im;	/* what they are of; borrowed */
-	void		*data;	/* owned, of mmap(2) */
+	const struct image *im;	/* borrowed; the image that was copied */
+	void		*data;	/* owned; from mmap(2) */
 	size_t		 size;
 };
 
 static struct elfbytes *all;	/* owned */
 static size_t nall;
-static uint64_t nbytes;		/* that they take */
+static uint64_t nbytes;		/* size of all files */
 
 /*
- * Forget the files of a snapshot, which is closed.
+ * Free the copies of all files, because their snapshot is about to be closed.
  */
 void
 elfimage_forget(void)
@@ -39,7 +39,8 @@ elfimage_forget(void)
 }
 
 /*
- * Forget them if they are many, between processes, of which none has any.
+ * Free the copies if they are large.  Call it between processes, when none uses
+ * one.
  */
 void
 elfimage_tidy(void)
@@ -61,8 +62,8 @@ image_size(struct image *im)
 }
 
 /*
- * Copy what is there of im to data.  What is zero is left alone, that it take
- * no memory, however much of it a stranger's snapshot claims.
+ * Copy im to data.  Blocks of zeros are not written, so that they take no
+ * memory however many an untrusted snapshot claims.
  */
 static void
 image_copy(struct image *im, uint8_t *data)
@@ -85,8 +86,8 @@ image_copy(struct image *im, uint8_t *data)
 }
 
 /*
- * Make room for size bytes of an ELF file, which is im, or NULL where it is in
- * none.  Return NULL if there is none.
+ * Allocate size bytes for the ELF file im, or NULL if it is not an image.
+ * Return NULL on failure.
  */
 static struct elfbytes *
 bytes_new(const struct image *im, uint64_t size)
@@ -122,7 +123,8 @@ bytes_get(struct image *im)
 }
 
 /*
- * Return the ELF file of those bytes, or NULL if it is none.
+ * Open bytes b, which may be NULL, as an ELF file.  Return NULL if it is not
+ * one.
  */
 static Elf *
 bytes_elf(const struct elfbytes *b)
@@ -138,7 +140,8 @@ bytes_elf(const struct elfbytes *b)
 }
 
 /*
- * Return the ELF file whose bytes are im, the caller's; NULL if it is none.
+ * Return image im as an ELF file, or NULL if it is not one.  The caller ends
+ * it.
  */
 Elf *
 elfimage_open(struct image *im)
@@ -147,8 +150,8 @@ elfimage_open(struct image *im)
 }
 
 /*
- * Return the ELF file that lies in the memory of process t from start to end,
- * as [vdso] does; the caller's.  NULL if there is none.
+ * Return the ELF file from start to end in the memory of process t, such as
+ * [vdso], or NULL if there is none.  The caller ends it.
  */
 Elf *
 elfimage_memory(struct target *t, uint64_t start, uint64_t end)

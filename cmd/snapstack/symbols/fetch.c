@@ -1,8 +1,9 @@
 /*
- * Debugging information of debuginfod(8) servers, if DEBUGINFOD_URLS names
- * some.  The client library is looked for when the program begins, and nothing
- * is linked with it.  It is asked by a process outside, which was made before
- * the program was confined: it is told a build id, and gives back a descriptor.
+ * Get debugging information from debuginfod(8) servers if DEBUGINFOD_URLS is
+ * set.  The client library is loaded at start, if it is installed; the program
+ * is not linked with it.  A helper process, forked before the program is
+ * confined, makes the requests: it receives a build ID and sends back a
+ * descriptor.
  */
 #include "passfd.h"
 #include "snapstack/snapstack.h"
@@ -18,7 +19,8 @@
 enum { MAX_ID = 64 };
 
 struct question {
-	uint8_t		 debug;	/* debugging information, or the file */
+	uint8_t		 debug;	/* request debugging information, not the
+				   file itself */
 	uint8_t		 len;
 	uint8_t		 id[MAX_ID];
 };
@@ -26,7 +28,7 @@ struct question {
 typedef void	*(*begin_fn)(void);
 typedef int	 (*find_fn)(void *, const unsigned char *, int, char **);
 
-static int sock = -1;		/* to who is asked */
+static int sock = -1;		/* to the helper process, or -1 */
 
 static void __attribute__((noreturn))
 serve(int s, void *client, find_fn debug, find_fn exe)
@@ -47,8 +49,7 @@ serve(int s, void *client, find_fn debug, find_fn exe)
 }
 
 /*
- * Make the process that is asked, if servers are named and the library is
- * there.
+ * Fork the helper process, if servers are set and the library is installed.
  */
 void
 fetch_begin(void)
@@ -74,7 +75,7 @@ fetch_begin(void)
 	switch (fork()) {
 	case 0:
 		close(s[0]);
-		/* who waits for our output does not wait for it */
+		/* do not keep the program's output open */
 		if ((null = open("/dev/null", O_RDWR | O_CLOEXEC)) != -1) {
 			(void)dup2(null, STDIN_FILENO);
 			(void)dup2(null, STDOUT_FILENO);
@@ -92,8 +93,8 @@ fetch_begin(void)
 }
 
 /*
- * Ask for the file with the build id of len bytes, its debugging information if
- * debug is true.  Return a descriptor, or -1.
+ * Request the file with build ID id of len bytes, or its debugging information
+ * if debug is true.  Return a descriptor, or -1.
  */
 int
 fetch_open(const void *id, size_t len, bool debug)

@@ -1,8 +1,8 @@
 /*
- * What the code is called that a process made itself: the map that compilers
- * write for perf(1), of lines of an address, a length, both in hexadecimal, and
- * a name.  Code that is made where other code was is told by a later line, so
- * of several lines for an address the last one counts.
+ * Look up names of code that a process generated, in the map that JIT compilers
+ * write for perf(1).  A line has an address and a length, both in hexadecimal,
+ * and a name.  If code replaces other code, the map gets another line, so of
+ * several lines for an address the last one counts.
  */
 #include "snapstack/snapstack.h"
 #include "bisect.h"
@@ -14,28 +14,29 @@
 
 enum {
 	MAX_LINES = 1 << 21,
-	MAX_LENGTH = 1 << 26,	/* of one function, bytes */
-	LOOKED_AT = 1 << 16,	/* lines, those nearest to an address */
+	MAX_LENGTH = 1 << 26,	/* longest function in bytes */
+	LOOKED_AT = 1 << 16,	/* most lines before an address that are
+				   searched */
 	MAX_NAME = 1024
 };
 
 struct line {
 	uint64_t	 start;
 	uint64_t	 end;
-	const char	*name;	/* borrowed, of the map */
+	const char	*name;	/* borrowed from the map */
 	size_t		 len;
 };
 
 struct jit {
-	struct line	*line;	/* owned; by their addresses */
+	struct line	*line;	/* owned; sorted by address */
 	size_t		 n;
-	uint64_t	 longest; /* of them */
-	char		 name[MAX_NAME]; /* that was told last */
+	uint64_t	 longest; /* length of the longest */
+	char		 name[MAX_NAME]; /* name returned last */
 };
 
 /*
- * Read a hexadecimal number of a line, of 16 digits at most, and the blanks
- * behind it.  Return false if either is missing.
+ * Parse a hexadecimal number of at most 16 digits at *p and the blanks after
+ * it, and advance *p.  Return false if either is missing.
  */
 static bool
 hex_read(const char **p, uint64_t *v)
@@ -51,7 +52,8 @@ hex_read(const char **p, uint64_t *v)
 }
 
 /*
- * Add a line, if it tells something.  Return -1 if there is no room for it.
+ * Add the line from s to end, if it is valid.  Return -1 if there is no room
+ * for it.
  */
 static int
 line_add(struct jit *j, const char *s, const char *end)
@@ -74,7 +76,7 @@ line_add(struct jit *j, const char *s, const char *end)
 CMP(line_cmp, struct line, start)
 
 /*
- * Return the last line of the map that has pc; NULL if there is none.
+ * Return the last line of the map that contains pc, or NULL.
  */
 static const struct line *
 line_find(const struct jit *j, uint64_t pc)
@@ -87,7 +89,7 @@ line_find(const struct jit *j, uint64_t pc)
 		l = &j->line[i - 1];
 		if (pc - l->start >= j->longest)
 			break;
-		/* a name lies where its line does */
+		/* name points into the map, so it shows which line is later */
 		if (pc < l->end && (last == NULL || l->name > last->name))
 			last = l;
 	}
@@ -95,7 +97,8 @@ line_find(const struct jit *j, uint64_t pc)
 }
 
 /*
- * Return the map of process t, which t owns; NULL if memory runs out.
+ * Return the map of process t, which t owns; read it on the first call.  Return
+ * NULL if memory is short.
  */
 static struct jit *
 jit_open(struct target *t)
@@ -122,9 +125,9 @@ jit_open(struct target *t)
 }
 
 /*
- * Return the name of the code of process t that pc lies in, as its map has it,
- * and set *start to where that begins; NULL if it has none.  It is valid until
- * the next call.
+ * Return the name of the generated code of process t that contains pc, and set
+ * *start to its first address.  Return NULL if the map has none.  The name is
+ * valid until the next call.
  */
 const char *
 jit_name(struct target *t, uint64_t pc, uint64_t *start)
@@ -146,7 +149,7 @@ jit_name(struct target *t, uint64_t pc, uint64_t *start)
 }
 
 /*
- * Free what t knows of code that its process made.
+ * Free the map of t.
  */
 void
 jit_close(struct target *t)

@@ -1,6 +1,6 @@
 /*
- * What is known of the place of a frame: the function, of symbols and of DWARF,
- * those inlined into it, and the source lines.
+ * Find the location of a frame: its function, from symbols and DWARF, the
+ * functions inlined into it, and source lines.
  */
 #include "snapstack/snapstack.h"
 
@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Put before a name of C++ or Rust what it is in: namespaces and classes.  What
- * is returned is valid until the next call.
+ * Return name, of C++ or Rust, with its namespaces and classes before it.  The
+ * result is valid until the next call.
  */
 static const char *
 name_qualify(const char *name, Dwarf_Die *die)
@@ -38,8 +38,8 @@ name_qualify(const char *name, Dwarf_Die *die)
 }
 
 /*
- * Return the DIE that a function was declared by: of what was inlined, its
- * origin; of a member, that in its class.
+ * Return the DIE that declares the function of die: its abstract origin if it
+ * is inlined, and the declaration in its class if it is a member.
  */
 static Dwarf_Die
 die_origin(Dwarf_Die *die)
@@ -72,8 +72,8 @@ has_namespaces(Dwarf_Die *cu)
 }
 
 /*
- * Return the name of the function that a DIE of a unit is of, as it was
- * written, or NULL if it has none; valid until the next call.
+ * Return the name of the function of die in unit cu, demangled or qualified, or
+ * NULL if it has none.  It is valid until the next call.
  */
 static const char *
 die_name(Dwarf_Die *die, Dwarf_Die *cu)
@@ -95,8 +95,8 @@ die_name(Dwarf_Die *die, Dwarf_Die *cu)
 }
 
 /*
- * Return the compilation unit that pc, as its DWARF has it, lies in: by its
- * table of addresses, or, as some compilers make none, by looking at all.
+ * Return the compilation unit that contains pc, or NULL.  Use the table of
+ * addresses, or search all units, because some compilers make no table.
  */
 static Dwarf_Die *
 unit_find(Dwfl_Module *m, uint64_t pc, Dwarf_Addr *bias)
@@ -131,15 +131,16 @@ caller_line(struct location *pl, Dwarf_Die *die, Dwarf_Die *cu)
 }
 
 /*
- * Tell of the functions that were inlined at pc, as the DWARF of unit cu has
- * it, the innermost first; pl is left at the function that they are in.  Return
- * its name if DWARF tells it, or NULL.
+ * Call fn(arg, pl) for each function inlined at pc (an address of unit cu's
+ * DWARF), innermost first, and leave pl at the function that contains them.
+ * Return the name of that function in DWARF, or NULL.
  */
 static const char *
 inlined_each(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc, location_fn fn,
     void *arg)
 {
-	enum { MOST = 256 };	/* in each other; the rest is left out */
+	enum { MOST = 256 };	/* deepest inlining; functions further in are
+				   left out */
 	static Dwarf_Die in[MOST];
 	const struct location whole = *pl;
 	size_t n;
@@ -159,9 +160,9 @@ inlined_each(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc, location_fn fn,
 }
 
 /*
- * Set the line of the source that pc, as the DWARF of unit cu has it, is of.
- * What lies behind the code of a unit is taken for its last line by libdw,
- * where that begins at the end of another.
+ * Set the source file and line of pc, an address of unit cu's DWARF.  Check
+ * first that the unit contains pc, because libdw assigns bytes after a unit to
+ * its last line.
  */
 static void
 line_find(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc)
@@ -176,7 +177,7 @@ line_find(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc)
 }
 
 /*
- * Set what is known of code that the process made.
+ * Set the function at pc if it is code that the process generated.
  */
 static void
 made_find(struct location *pl, struct target *t, const struct frame *f,
@@ -190,9 +191,9 @@ made_find(struct location *pl, struct target *t, const struct frame *f,
 }
 
 /*
- * Tell fn, with arg, of each function that frame f of u is of: those that were
- * inlined, the innermost first, and at last the one that they are in.  What fn
- * is told is valid while it runs.
+ * Call fn(arg, location) for each function of frame f of u: the inlined ones,
+ * innermost first, and then the one that contains them.  The location is valid
+ * only during the call.
  */
 void
 locations_each(struct unwinder *u, const struct frame *f, location_fn fn,
@@ -221,7 +222,8 @@ locations_each(struct unwinder *u, const struct frame *f, location_fn fn,
 	(void)module_id(m, pl.id, sizeof pl.id);
 	symbol = dwfl_module_addrinfo(m, pc, &off, &sym, NULL, NULL, NULL);
 	if (symbol != NULL && *symbol == '$')
-		symbol = NULL;	/* it tells code from data: ABI of arm64 */
+		symbol = NULL;	/* mapping symbol, which tells code from
+				   data: ABI of arm64 */
 	outer = NULL;
 	if ((cu = unit_find(m, pc, &bias)) != NULL) {
 		line_find(&pl, cu, pc - bias);

@@ -1,6 +1,6 @@
 /*
- * What a process had mapped, for libdwfl: the ELF files that the snapshot has,
- * and [vdso], which lies in its memory.
+ * Report the mapped files of a process to libdwfl: the ELF files in the
+ * snapshot, and [vdso], which is in its memory.
  */
 #include "snapstack/snapstack.h"
 
@@ -11,13 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PAGE = 4096 };		/* the least of any machine */
+enum { PAGE = 4096 };		/* smallest page size of any machine */
 
-static struct target *now;	/* whose modules are asked for */
+static struct target *now;	/* process that libdwfl's callbacks read */
 
 /*
- * The build id of the ELF file whose beginning lies at addr in memory: its
- * length, 0 if it is not there.
+ * Set id to the build ID of the ELF file whose start is at addr in memory.
+ * Return its length, or 0 if it is not there.
  */
 static size_t
 id_of_memory(struct target *t, uint64_t addr, uint8_t id[64])
@@ -92,8 +92,7 @@ static const Dwfl_Callbacks callbacks = {
 };
 
 /*
- * Return whether mappings a and b, which follow each other, are of one file
- * that was loaded.
+ * Return whether adjacent mappings a and b are of one loaded file.
  */
 static bool
 goes_on(const struct vma *a, const struct vma *b)
@@ -103,7 +102,8 @@ goes_on(const struct vma *a, const struct vma *b)
 }
 
 /*
- * Report the file that is mapped from v on; return the last of its mappings.
+ * Report the file mapped from mapping first to libdwfl.  Return the index of
+ * its last mapping.
  */
 static size_t
 module_add(Dwfl *d, const struct vmas *l, size_t first)
@@ -114,7 +114,7 @@ module_add(Dwfl *d, const struct vmas *l, size_t first)
 
 	code = (v[first].flags & VMA_EXEC) != 0;
 	for (i = last = first; i + 1 < l->n; i++) {
-		/* its zeros, and where it leaves a hole */
+		/* zeros after its data, or a gap within it */
 		if (v[i + 1].name[0] == '\0' && v[i + 1].start == v[i].end)
 			continue;
 		if (!goes_on(&v[last], &v[i + 1]))
@@ -129,9 +129,8 @@ module_add(Dwfl *d, const struct vmas *l, size_t first)
 }
 
 /*
- * Report the executable where the snapshot does not tell what was mapped, as
- * cores without NT_FILE do not: its first instruction is at AT_ENTRY of
- * getauxval(3).
+ * Report the executable, at the address that AT_ENTRY of getauxval(3) gives, if
+ * the snapshot has no mapping of it, as in cores without NT_FILE.
  */
 static void
 exe_add(Dwfl *d, struct target *t)
@@ -169,8 +168,8 @@ exe_add(Dwfl *d, struct target *t)
 }
 
 /*
- * Return the modules of process t, the caller's, to be ended with dwfl_end as
- * long as t is there; NULL with errstr.
+ * Return the modules of process t, or NULL with errstr set.  The caller ends
+ * them with dwfl_end before t is closed.
  */
 Dwfl *
 modules_open(struct target *t)
@@ -202,7 +201,7 @@ modules_open(struct target *t)
 }
 
 /*
- * Let the modules that are asked for from now on be those of process t.
+ * Let libdwfl's callbacks read process t from now on.
  */
 void
 modules_use(struct target *t)
@@ -211,8 +210,8 @@ modules_use(struct target *t)
 }
 
 /*
- * Put the build id of module m into hex, of size bytes.  Return false, and "",
- * if it is not known.
+ * Store the build ID of module m in hex, size bytes large.  Return false, with
+ * "" in hex, if it is not known.
  */
 bool
 module_id(Dwfl_Module *m, char *hex, size_t size)

@@ -1,13 +1,13 @@
 /*
- * The functions that an address lies in, as DWARF has them: one, and in it
- * those that were inlined there.  dwarf_getscopes of libdw looks into nothing
- * that has no addresses itself, as namespaces, where Rust has its functions.
+ * Find in DWARF the function that contains an address, and the functions
+ * inlined there.  dwarf_getscopes of libdw does not search DIEs without
+ * addresses, such as namespaces, in which Rust has its functions.
  */
 #include "snapstack/snapstack.h"
 
 #include <dwarf.h>
 
-enum { NESTED = 32 };		/* namespaces and types in each other */
+enum { NESTED = 32 };		/* deepest nesting of namespaces and types */
 
 static bool
 has_functions(int tag)
@@ -26,8 +26,8 @@ has_addresses(int tag)
 }
 
 /*
- * Set found to the DIE below parent, or below its namespaces and types, that
- * has code at pc.  Return false if there is none.  found may be parent.
+ * Set *found to the DIE below parent, or below its namespaces and types, whose
+ * code contains pc.  Return false if there is none. found may be parent.
  */
 static bool
 holder_find(const Dwarf_Die *parent, Dwarf_Addr pc, unsigned int depth,
@@ -49,15 +49,15 @@ holder_find(const Dwarf_Die *parent, Dwarf_Addr pc, unsigned int depth,
 		    holder_find(&die, pc, depth + 1, found))
 			return true;
 		at = dwarf_dieoffset(&die);
-		/* what is damaged may go back */
+		/* damaged DWARF could loop */
 	} while (dwarf_siblingof(&die, &die) == 0 &&
 	    dwarf_dieoffset(&die) > at);
 	return false;
 }
 
 /*
- * Set in, which has room for most, to the functions of the unit cu that pc, as
- * its DWARF has it, lies in, the outermost first.  Return how many there are.
+ * Store in in[], which has room for most, the functions of unit cu that contain
+ * pc (an address of its DWARF), outermost first.  Return their number.
  */
 size_t
 scopes_find(const Dwarf_Die *cu, Dwarf_Addr pc, Dwarf_Die *in, size_t most)
@@ -69,7 +69,7 @@ scopes_find(const Dwarf_Die *cu, Dwarf_Addr pc, Dwarf_Die *in, size_t most)
 	for (n = 0; n < most && holder_find(&die, pc, 0, &die);) {
 		tag = dwarf_tag(&die);
 		if (tag == DW_TAG_subprogram) {
-			/* one in another is a function by itself */
+			/* a nested subprogram is not inlined */
 			in[0] = die;
 			n = 1;
 		} else if (tag == DW_TAG_inlined_subroutine && n > 0)

@@ -1,7 +1,7 @@
 /*
- * The registers of a thread, which a snapshot has as the kernel lays them out
- * (struct user_regs_struct of asm/ptrace.h and of sys/user.h), by the numbers
- * that DWARF gives them: the processor supplements of the System V ABI.
+ * Read the registers of a thread, which the snapshot has in the kernel's layout
+ * (struct user_regs_struct of asm/ptrace.h and of sys/user.h), and number them
+ * as DWARF does: the processor supplements of the System V ABI.
  */
 #include "num.h"
 #include "snapstack/snapstack.h"
@@ -11,17 +11,18 @@
 
 struct layout {
 	uint16_t	 machine;
-	const char	*cputype; /* in Plan 9's words, of the 64-bit system */
+	const char	*cputype; /* Plan 9's name of the 64-bit system */
 	unsigned int	 word;
 	size_t		 bytes;
-	unsigned int	 n;	/* registers by DWARF numbers */
-	uint8_t		 at[REGS_MAX]; /* word numbers */
-	unsigned int	 pc;	/* word numbers, as the next */
+	unsigned int	 n;	/* registers with DWARF numbers */
+	uint8_t		 at[REGS_MAX]; /* index of each in the kernel's
+				          layout, in words */
+	unsigned int	 pc;	/* word index; sp is one as well */
 	unsigned int	 sp;
-	unsigned int	 spnum;	/* DWARF numbers, as the next */
+	unsigned int	 spnum;	/* DWARF number; fpnum is one as well */
 	unsigned int	 fpnum;
-	int		 call;	/* the word with the number of a system call;
-				   -1: it is not told */
+	int		 call;	/* word index of the system call's number;
+				   -1: there is none */
 	uint8_t		 arg[6];
 };
 
@@ -57,9 +58,9 @@ layout_find(const char *cputype, size_t len)
 }
 
 /*
- * Take the registers r of a thread of a machine, cputype in Plan 9's words.
- * Return false, and n is 0, if the snapshot does not have them, or does not
- * tell them in a way that is known here.
+ * Read the registers of a thread into r; cputype is Plan 9's name of the
+ * machine. Return false, with r->n 0, if the snapshot does not have them or
+ * their layout is not known.
  */
 bool
 registers_get(struct registers *r, struct proc *thread, const char *cputype)

@@ -1,16 +1,16 @@
 /*
- * Where nothing tells how a function is left: what on the stack looks like
- * the address behind a call.  It may be one that was left there by a call that
- * is over.
+ * Guess the next frame where no unwind information leads to it: search the
+ * stack for what looks like a return address.  It may be left over from an
+ * earlier call.
  */
 #include "snapstack/snapstack.h"
 
 #include <elf.h>
 
-enum { FAR = 64 * KB };		/* bytes of stack that are looked at */
+enum { FAR = 64 * KB };		/* bytes of stack that are searched */
 
 /*
- * Return whether a call of amd64 or 386 ends at the end of p, of 7 bytes:
+ * Return whether the 7 bytes at p end with a call instruction of amd64 or 386:
  * Intel's manual, volume 2, CALL.
  */
 static bool
@@ -20,7 +20,7 @@ is_x86_call(const uint8_t *p)
 	const uint8_t *q;
 	size_t i;
 
-	if (p[2] == 0xe8)	/* a displacement of 32 bits */
+	if (p[2] == 0xe8)	/* with a 32-bit displacement */
 		return true;
 	for (i = 0; i < sizeof len; i++) {
 		q = p + 7 - len[i];
@@ -44,7 +44,7 @@ is_call(struct target *t, uint16_t machine, uint64_t pc)
 	case EM_386:
 		return target_read(t, pc - sizeof p, p, sizeof p) &&
 		    is_x86_call(p);
-	case EM_AARCH64:	/* BL and BLR of the Arm Architecture Manual */
+	case EM_AARCH64: /* BL and BLR: Arm Architecture Reference Manual */
 		return pc % 4 == 0 && target_word(t, pc - 4, 4, &v) &&
 		    ((v & 0xfc000000) == 0x94000000 ||
 		    (v & 0xfffffc1f) == 0xd63f0000);
@@ -53,9 +53,9 @@ is_call(struct target *t, uint16_t machine, uint64_t pc)
 }
 
 /*
- * Look from *sp of a stack of t on for an address behind a call, on the machine
- * of r.  Return true with it in *pc, and in *sp what the stack pointer is when
- * it was returned to.
+ * Search the stack of t from *sp for a return address, on the machine of r.
+ * Return true with the address in *pc, and with *sp set to the stack pointer
+ * after the return.
  */
 bool
 scan_next(struct target *t, const struct registers *r, uint64_t *sp,

@@ -1,9 +1,9 @@
 /*
- * What the kernel leaves on the stack when it calls a signal handler, of
- * amd64: struct rt_sigframe of arch/x86/include/asm/sigframe.h.  libdwfl reads
- * it by the tables of the C library, which that of musl and Go's runtime do not
- * have; and it takes a jump to nowhere, which is what many a handler is called
- * for, for the end of the stack.
+ * Unwind through the frame that the kernel makes for a signal handler on amd64:
+ * struct rt_sigframe of arch/x86/include/asm/sigframe.h.  libdwfl does this by
+ * unwind tables of the C library, which musl and Go's runtime do not have.  It
+ * also takes a jump to an invalid address, a common reason for a signal, for
+ * the end of the stack.
  */
 #include "snapstack/snapstack.h"
 
@@ -11,13 +11,13 @@
 #include <string.h>
 
 /*
- * Return whether the code at pc of t is what a handler of a signal returns to,
- * on that machine, e_machine of elf(5).
+ * Return whether the code at pc of t is what signal handlers return to, on
+ * machine, e_machine of elf(5).
  */
 bool
 sigframe_is(struct target *t, uint16_t machine, uint64_t pc)
 {
-	/* mov $15,%rax (rt_sigreturn), or to %eax; syscall */
+	/* mov $15,%rax or mov $15,%eax (rt_sigreturn); syscall */
 	static const uint8_t wide[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0,
 	    0x0f, 0x05 }, narrow[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 	uint8_t found[sizeof wide];
@@ -29,13 +29,13 @@ sigframe_is(struct target *t, uint16_t machine, uint64_t pc)
 }
 
 /*
- * Let r be the registers that the handler of a signal in t returns to.  Return
- * false if that is not what the code at frame f does.
+ * Set r to the registers that a signal handler of t returns to.  Return false
+ * if frame f is not the code that handlers return to.
  */
 bool
 sigframe_step(struct target *t, const struct frame *f, struct registers *r)
 {
-	/* where registers are in struct sigcontext, by their DWARF numbers */
+	/* words of struct sigcontext, by DWARF number */
 	static const uint8_t at[] = { 13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2,
 	    3, 4, 5, 6, 7, 16 };
 	enum { CONTEXT = 40, SP = 7, PC = 16 };
@@ -53,10 +53,10 @@ sigframe_step(struct target *t, const struct frame *f, struct registers *r)
 }
 
 /*
- * Return the stack pointer of what a signal interrupted, if its handler runs on
- * an alternate stack, sigaltstack(2), in a thread of t with registers r: by
- * what the kernel put there, a struct ucontext that tells of that stack. 0:
- * none does, as far as can be seen.
+ * Return the stack pointer that a signal interrupted, if a thread of t with
+ * registers r runs the handler on an alternate stack, sigaltstack(2).  Search
+ * that stack for the kernel's struct ucontext, which describes it.  Return 0 if
+ * none is found.
  */
 uint64_t
 sigframe_interrupted(struct target *t, const struct registers *r)

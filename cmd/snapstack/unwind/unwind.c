@@ -1,8 +1,8 @@
 /*
- * The frames of a thread: libdwfl's, by the tables that tell how a function
- * is left (.eh_frame, .debug_frame), or by frame pointers where there are none.
- * Where that leads nowhere the stack is searched for what looks like the
- * address behind a call, and it goes on from there; such frames are marked.
+ * Find the frames of a thread with libdwfl, which uses unwind tables
+ * (.eh_frame, .debug_frame), or frame pointers if there are none.  If that
+ * fails, search the stack for what looks like a return address, and continue
+ * from there; such frames are marked as guesses.
  */
 #include "snapstack/snapstack.h"
 #include "vec.h"
@@ -14,14 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 64 };		/* guesses, and handlers of signals */
+enum { STEPS = 64 };		/* most guesses and signal handlers */
 
-struct walk {			/* of one thread */
+struct walk {			/* state while one thread is unwound */
 	struct unwinder	*u;
 	struct stack	*st;
 	bool		 begun;	/* the first frame was seen */
-	bool		 astray; /* what was found is no code */
-	bool		 told;	/* the first frame is there already */
+	bool		 astray; /* the next frame is not in code */
+	bool		 told;	/* the first frame is already in the stack */
 };
 
 static pid_t
@@ -81,7 +81,8 @@ static const Dwfl_Thread_Callbacks callbacks = {
 };
 
 /*
- * Return an ELF file of nothing but a header, which tells libdwfl the machine.
+ * Return an ELF file that is only a header, by which libdwfl learns the
+ * machine.
  */
 static Elf *
 head_make(uint16_t machine, unsigned int word)
@@ -108,8 +109,8 @@ head_make(uint16_t machine, unsigned int word)
 }
 
 /*
- * Make the modules of process u->target known.  Return 0; or -1 with errstr.
- * unwinder_close frees what u has, but for the target, which is borrowed.
+ * Report the modules of process u->target to libdwfl.  Return 0, or -1 with
+ * errstr set.  unwinder_close frees what u owns; the target is borrowed.
  */
 int
 unwinder_open(struct unwinder *u)
@@ -130,7 +131,7 @@ attach(struct unwinder *u)
 }
 
 /*
- * Free what st has.
+ * Free what st owns.
  */
 void
 stack_free(struct stack *st)
@@ -156,7 +157,7 @@ stack_free(struct stack *st)
 }
 
 /*
- * Free what u has.
+ * Free what u owns.
  */
 void
 unwinder_close(struct unwinder *u)
@@ -188,8 +189,9 @@ frame_add(struct stack *st, uint64_t pc)
 }
 
 /*
- * Take one frame.  One that lies in no code is none, unless it is the first:
- * a jump to nowhere.
+ * Add a frame to the stack; this is called by libdwfl.  A frame that is not in
+ * code ends the stack, unless it is the first, which may have jumped to an
+ * invalid address.
  */
 static int
 on_frame(Dwfl_Frame *state, void *arg)
@@ -215,7 +217,7 @@ on_frame(Dwfl_Frame *state, void *arg)
 		w->begun = true;
 		return DWARF_CB_OK;
 	}
-	/* so are the frame that returns from a handler, and the next one */
+	/* two exact frames in a row: the first returns from a signal handler */
 	if (exact && st->n > 1 && st->frame[st->n - 1].exact)
 		st->frame[st->n - 1].signal = true;
 	if ((f = frame_add(st, pc)) == NULL)
@@ -229,16 +231,17 @@ on_frame(Dwfl_Frame *state, void *arg)
 	(void)sp;
 	f->sp = st->n == 1 ? w->u->now.sp : 0;
 #endif
-	/* a stack that does not end goes in circles */
+	/* a stack that loops would never end */
 	if (st->n > 1 && f->sp != 0 && f->sp == f[-1].sp && f->pc == f[-1].pc)
 		return DWARF_CB_ABORT;
-	/* signal_add goes on there */
+	/* signal_add continues from here */
 	return st->n > 1 && sigframe_is(w->u->target, w->u->now.machine, pc) ?
 	    DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
 /*
- * Let the thread stand behind the call that scan_next found.
+ * Add the frame that scan_next finds from *sp on, and set the registers to
+ * continue there.
  */
 static bool
 guess_add(struct unwinder *u, struct stack *st, uint64_t *sp)
@@ -251,7 +254,8 @@ guess_add(struct unwinder *u, struct stack *st, uint64_t *sp)
 		return false;
 	f->guess = true;
 	f->sp = *sp;
-	/* libdwfl takes the first frame for one that goes on at pc itself */
+	/* libdwfl takes the first pc for the next instruction, not a return
+	   address */
 	u->now.pc = pc - 1;
 	u->now.sp = *sp;
 	u->now.v[u->now.spnum] = *sp;
@@ -262,8 +266,8 @@ guess_add(struct unwinder *u, struct stack *st, uint64_t *sp)
 }
 
 /*
- * The stack pointer of the last frame; that of the thread where it is not
- * known.
+ * Return the stack pointer of the last frame, or that of the thread if it is
+ * not known.
  */
 static uint64_t
 last_sp(const struct unwinder *u, const struct stack *st)
@@ -273,8 +277,8 @@ last_sp(const struct unwinder *u, const struct stack *st)
 }
 
 /*
- * Go on with what the handler of a signal interrupted, if the last frame is
- * where that returns to.
+ * If the last frame is where a signal handler returns to, add the frame that
+ * the signal interrupted, and set the registers to continue there.
  */
 static bool
 signal_add(struct unwinder *u, struct stack *st)
@@ -290,8 +294,8 @@ signal_add(struct unwinder *u, struct stack *st)
 }
 
 /*
- * Return whether the last frame is where the program begins, which nothing
- * calls and which may have no tables.
+ * Return whether the last frame is the entry point of the program, which
+ * nothing calls and which may have no unwind tables.
  */
 static bool
 is_entry(const struct unwinder *u, const struct stack *st)
@@ -304,9 +308,9 @@ is_entry(const struct unwinder *u, const struct stack *st)
 }
 
 /*
- * Let libdwfl find frames from the registers on; told: the first is there.
- * Return NULL if it found the outermost; else why not, valid until the next
- * call.
+ * Add the frames that libdwfl finds from the registers u->now; told says that
+ * the first of them is already there.  Return NULL if the outermost frame was
+ * reached, or else why not; the text is valid until the next call.
  */
 static const char *
 frames_find(struct unwinder *u, struct stack *st, bool told)
@@ -332,8 +336,8 @@ frames_find(struct unwinder *u, struct stack *st, bool told)
 }
 
 /*
- * Find the frames of st, a thread of u, whose registers are known.  What keeps
- * its last one from being the outermost is told in why.
+ * Find the frames of thread st of u, whose registers are known.  If the
+ * outermost frame is not reached, set st->why to the reason.
  */
 void
 stack_unwind(struct unwinder *u, struct stack *st)

@@ -1,5 +1,5 @@
 /*
- * System calls by their numbers, which libseccomp knows of many machines.
+ * Name system calls by number with libseccomp, which knows several machines.
  */
 #include "waits.h"
 
@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Those from 424 on, which are the same on all machines (asm/unistd.h): an
- * older libseccomp does not know the last ones.
+ * System calls from 424 on have the same numbers on all machines
+ * (asm/unistd.h).  Older versions of libseccomp do not know the latest.
  */
 enum { FIRST = 424 };
 
@@ -29,8 +29,8 @@ static const char since_424[] =
     "open_tree_attr file_getattr file_setattr";
 
 /*
- * Return the name of system call nr of a machine, e_machine of elf(5), valid
- * until the next call; NULL if it is not known.
+ * Return the name of system call nr on machine, e_machine of elf(5), or NULL if
+ * it is not known.  It is valid until the next call.
  */
 const char *
 call_name(uint16_t machine, int64_t nr)

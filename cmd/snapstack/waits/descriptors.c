@@ -1,6 +1,6 @@
 /*
- * The descriptors that a system call is asked for: what they lead to, and of
- * some what they wait for themselves.
+ * Describe the descriptors on which a system call waits: the files they lead
+ * to, and for some what these wait for.
  */
 #include "waits.h"
 
@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN = 4 };		/* of many descriptors */
+enum { SHOWN = 4 };		/* most descriptors that are listed */
 
 /*
- * Tell in c a time, s seconds and ns nanoseconds, behind what else is told:
- * with a word before it, for, in or until.
+ * Append a time of s seconds and ns nanoseconds to the text of c, after the
+ * word "for", "in" or "until".
  */
 void
 put_seconds(struct call *c, const char *word, uint64_t s, uint64_t ns)
@@ -24,8 +24,8 @@ put_seconds(struct call *c, const char *word, uint64_t s, uint64_t ns)
 }
 
 /*
- * Tell of an open file description by its number: its addresses, if it is a
- * socket.
+ * Append the socket addresses or the path of the open file description numbered
+ * id.
  */
 static void
 put_description(struct call *c, uint64_t id)
@@ -43,7 +43,7 @@ put_description(struct call *c, uint64_t id)
 	size_t i, len;
 
 	snprintf(name, sizeof name, "file/%" PRIu64, id);
-	/* the first process that has it tells of it */
+	/* it is in the record of the first process that has it */
 	known = linuxrec_find(t->rec, name, &f);
 	for (i = 0; !known && i < t->snap->nproc; i++)
 		known = proc_isprocess(t->snap->proc[i]) &&
@@ -60,8 +60,8 @@ put_description(struct call *c, uint64_t id)
 }
 
 /*
- * Tell which file a descriptor is of, and of a socket its addresses.  Return
- * false if that is not known.
+ * Append the number of descriptor fd and its file, with addresses if it is a
+ * socket. Return false if the file is not known.
  */
 static bool
 put_leads(struct call *c, int fd)
@@ -84,9 +84,9 @@ put_leads(struct call *c, int fd)
 }
 
 /*
- * Tell what is known of a descriptor beside where it leads to, by the lines of
- * proc_pid_fdinfo(5): which descriptors an epoll(7) watches, and when a timer
- * of timerfd_create(2) expires.
+ * Append what fdinfo says about descriptor fd (proc_pid_fdinfo(5)): which
+ * descriptors an epoll(7) set watches, and when a timerfd_create(2) timer
+ * expires.
  */
 static void
 put_info(struct call *c, int fd)
@@ -116,8 +116,8 @@ put_info(struct call *c, int fd)
 }
 
 /*
- * Tell in c which file descriptor fd is of, of a socket its addresses, and what
- * it waits for itself.
+ * Append descriptor fd to the text of c: its file, addresses if it is a socket,
+ * and what it waits for itself.
  */
 void
 put_descriptor(struct call *c, int fd)
@@ -127,7 +127,7 @@ put_descriptor(struct call *c, int fd)
 }
 
 /*
- * Tell in c of the descriptors that poll(2) is asked for.
+ * Append the descriptors of a poll(2) call to the text of c.
  */
 void
 put_poll(struct call *c)
@@ -150,7 +150,7 @@ put_poll(struct call *c)
 }
 
 /*
- * Tell in c of the descriptors that select(2) is asked for.
+ * Append the descriptors of a select(2) call to the text of c.
  */
 void
 put_select(struct call *c)
@@ -178,8 +178,8 @@ put_select(struct call *c)
 }
 
 /*
- * Tell in c the same of the select(2) that 386 had first: its arguments are in
- * memory.
+ * Append the descriptors of 386's old select(2) call, whose arguments are in
+ * memory, to the text of c.
  */
 void
 put_oldselect(struct call *c)

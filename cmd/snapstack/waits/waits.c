@@ -1,5 +1,5 @@
 /*
- * The system call that a thread is in, by name, and what it waits for: a
+ * Describe the system call that a thread is in, and what it waits for: a
  * descriptor, a futex and its owner, a child, a time.
  */
 #include "num.h"
@@ -11,9 +11,10 @@
 #include <string.h>
 
 /*
- * Set the call as the thread's record tells it, if the thread still stands
- * there: proc_pid_syscall(5), which was read before it was stopped, and wchan,
- * of size bytes, to where it slept in the kernel: proc_pid_wchan(5).
+ * Set *nr and arg to the call in the thread's record (proc_pid_syscall(5)),
+ * which was read before the thread was stopped; return false if the thread has
+ * moved since.  Set wchan, of size bytes, to the kernel function in which it
+ * slept: proc_pid_wchan(5).
  */
 static bool
 call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6],
@@ -35,8 +36,9 @@ call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6],
 }
 
 /*
- * Set the call as the registers tell it, if it was broken off by the stop, and
- * will be made again: ERESTARTSYS and its like of linux/errno.h, or EINTR.
+ * Set *nr and arg from the registers, if the stop interrupted a call that will
+ * be restarted: ERESTARTSYS and similar codes of linux/errno.h, or EINTR.
+ * Return false if not.
  */
 static bool
 call_interrupted(const struct registers *r, int64_t *nr, uint64_t arg[6])
@@ -66,10 +68,10 @@ is_one(const char *name, const char *list)
 }
 
 /*
- * Return the name of the call that a thread which was stopped before goes on
- * with, and which waits for a time, by the instruction that loads its number in
- * front of that which enters the kernel, of amd64.  NULL, where that does not
- * tell.
+ * Return the name of the call with a timeout that a thread resumes by
+ * restart_syscall(2) after an earlier stop.  On amd64 it is read from the code:
+ * the instruction before the syscall loads its number.  Return NULL if it is
+ * not known.
  */
 static const char *
 code_name(struct target *t, const struct registers *r)
@@ -87,8 +89,9 @@ code_name(struct target *t, const struct registers *r)
 }
 
 /*
- * Return the name of call nr of c, or, if that is restart_syscall(2), of the
- * one that it goes on with: as wchan tells, or the code.  NULL if it has none.
+ * Return the name of call nr of c.  If it is restart_syscall(2), return the
+ * name of the call that is resumed, found by wchan or by the code.  Return NULL
+ * if nr has no name.
  */
 static const char *
 call_first(const struct call *c, int64_t nr, const char *wchan)
@@ -116,11 +119,10 @@ put_thread(struct call *c, uint64_t tid)
 }
 
 /*
- * Print which thread's end the call waits for, if its futex at addr, which is
- * word, is the one that the kernel clears when a thread ends: pthread_join(3).
- * Return whether it is.  Where a snapshot has no such address, it is known by
- * what glibc has in struct pthread: the thread's number, and the head of its
- * list of robust mutexes behind it.
+ * If the futex at addr, whose value is word, is one that the kernel clears when
+ * a thread ends (pthread_join(3)), append that thread.  Return whether it is.
+ * If the snapshot has no such address, recognize glibc's struct pthread: the
+ * thread ID, followed by the head of its robust mutex list.
  */
 static bool
 put_join(struct call *c, uint64_t addr, uint64_t word)
@@ -140,9 +142,10 @@ put_join(struct call *c, uint64_t addr, uint64_t word)
 }
 
 /*
- * Tell who has the futex: futex(2).  A mutex of glibc has its owner two words
- * behind (struct __pthread_mutex_s); one that inherits priority, or is robust,
- * in itself, and so have those of musl.
+ * Append the owner of the futex that the call waits for: futex(2).  A glibc
+ * mutex has its owner two words after the futex (struct __pthread_mutex_s).  A
+ * mutex that inherits priority or is robust has it in the futex, as have
+ * musl's.
  */
 static void
 put_futex(struct call *c)
@@ -174,8 +177,8 @@ put_futex(struct call *c)
 }
 
 /*
- * Tell a struct timespec of the thread's; of calls whose names end in time64,
- * that of 64-bit systems.
+ * Append the struct timespec at addr; calls named *time64 have that of 64-bit
+ * systems.
  */
 static void
 put_time(struct call *c, uint64_t addr, bool until)
@@ -191,8 +194,8 @@ put_time(struct call *c, uint64_t addr, bool until)
 }
 
 /*
- * Tell after which time a call gives up: where that is, of those that have a
- * struct timespec, or milliseconds.
+ * Append the timeout of a call, a struct timespec or milliseconds, if it has
+ * one.
  */
 static void
 put_limit(struct call *c)
@@ -220,7 +223,7 @@ put_limit(struct call *c)
 }
 
 /*
- * Tell the path at addr of the thread's memory.
+ * Append the path at addr of the thread's memory.
  */
 static void
 put_path(struct call *c, uint64_t addr)
@@ -250,7 +253,7 @@ put_child(struct call *c, int64_t pid)
 		return;
 	}
 	buf_printf(c->b, ", for child %" PRId64, pid);
-	/* it is a number of its own PID namespace */
+	/* pid is in the thread's own PID namespace */
 	if (c->st->inner != c->st->tid)
 		return;
 	p = snap_find(c->u->target->snap, (uint64_t)pid);
@@ -260,7 +263,7 @@ put_child(struct call *c, int64_t pid)
 }
 
 /*
- * Tell what a call waits for, as far as its arguments tell.
+ * Append what a call waits for, according to its arguments.
  */
 static void
 put_what(struct call *c)
@@ -309,8 +312,8 @@ put_what(struct call *c)
 }
 
 /*
- * Set what st, a thread of u, waits for, a line of text, if it is in a system
- * call.
+ * Set st->wait to a line that says what thread st of u waits for, if it is in a
+ * system call.
  */
 void
 wait_find(struct unwinder *u, struct stack *st)

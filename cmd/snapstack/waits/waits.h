@@ -1,21 +1,22 @@
 /*
- * System calls that threads wait in: waits.c (which, and for what), calls.c
- * (their names), descriptors.c (what they are asked for).
+ * System calls in which threads wait: waits.c (what a thread waits for),
+ * calls.c (names), descriptors.c (descriptors).
  */
 #ifndef WAITS_H
 #define WAITS_H
 
 #include "snapstack/snapstack.h"
 
-struct call {			/* that a thread is in */
-	struct unwinder	*u;	/* borrowed, as the next */
+struct call {			/* the system call that a thread is in */
+	struct unwinder	*u;	/* borrowed; st is borrowed as well */
 	const struct stack *st;
 	const char	*name;
 	uint64_t	 arg[6];
-	uint64_t	 futex;	/* at which it waits, or 0 */
-	struct buf	*b;	/* what is told of it */
-	size_t		 bare;	/* how much of that comes before times; 0: there
-				   are none */
+	uint64_t	 futex;	/* address of the futex that it waits for, or
+				   0 */
+	struct buf	*b;	/* description of the wait */
+	size_t		 bare;	/* length of the description without times;
+				   0: it has none */
 };
 
 /* calls.c */
