@@ -1,7 +1,7 @@
 /*
- * One question to stopped processes: a system call that they are made to run.
- * Most of the time that it takes one of them is that of switching to it and
- * back; so it is put to several at once, and none is waited for alone.
+ * Make stopped processes run one system call. Most of the time for one process
+ * is spent switching to it and back, so several are asked at once, and none is
+ * waited for alone.
  */
 #include "taking.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 /*
- * Note that something has failed in a, as errstr tells.
+ * Record in a that asking has failed, with errstr as the reason.
  */
 void
 asking_failed(struct asking *a)
@@ -20,7 +20,7 @@ asking_failed(struct asking *a)
 }
 
 /*
- * Return 0; or -1 with errstr if something has failed in a.
+ * Return 0, or -1 with errstr set if asking has failed in a.
  */
 int
 asking_result(const struct asking *a)
@@ -29,9 +29,9 @@ asking_result(const struct asking *a)
 }
 
 /*
- * Make call nr with arguments arg in n processes v; argument number room is
- * where each has scratch memory, unless room is 0.  The ret of each is what it
- * returned.
+ * Make call nr with arguments arg in n processes v, and set the member ret of
+ * each to its result. If room is not 0, argument number room is replaced by the
+ * address of scratch memory in each process.
  */
 void
 ask_each(struct asking *v, size_t n, long nr, const uint64_t arg[6],
@@ -55,8 +55,9 @@ ask_each(struct asking *v, size_t n, long nr, const uint64_t arg[6],
 }
 
 /*
- * Read into buf the len bytes that the last call of ask_each left in scratch
- * memory of a.  Return true; false if that call was not made, or failed.
+ * Read into buf the len bytes that the last call of ask_each() left in the
+ * scratch memory of a. Return true, or false if that call was not made or
+ * failed.
  */
 bool
 asking_got(struct asking *a, void *buf, size_t len)
@@ -69,7 +70,8 @@ asking_got(struct asking *a, void *buf, size_t len)
 }
 
 /*
- * Record as that name what n processes v told.
+ * Move the answers collected in the member told of n processes v to their
+ * records, as file name.
  */
 void
 asking_told(struct asking *v, size_t n, const char *name)
@@ -84,9 +86,9 @@ asking_told(struct asking *v, size_t n, const char *name)
 }
 
 /*
- * Record as that name, in hexadecimal with hex, the number that prctl(2) leaves
- * for an option in memory of n processes v, of size bytes, or, if that is 0,
- * returns.
+ * Record as file name a value that prctl(2) gives for option in n processes v:
+ * the size bytes that it stores, or the result of the call if size is 0. hex:
+ * write it in hexadecimal.
  */
 void
 ask_prctl(struct asking *v, size_t n, const char *name, long option,

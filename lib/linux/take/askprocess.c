@@ -1,6 +1,6 @@
 /*
- * What a process and its threads are asked, of which /proc and ptrace(2) tell
- * nothing: signal actions, timers, keyrings(7) and settings.
+ * State that /proc and ptrace(2) do not show and a process must be asked for by
+ * injected system calls: signal actions, timers, keyrings(7) and settings.
  */
 #include "clock.h"
 #include "taking.h"
@@ -20,15 +20,15 @@
 
 enum {
 	NSIGNALS = 64,
-	ROOM = 448,			/* bytes that inject_scratch has at the
-					   least */
+	ROOM = 448,			/* minimum bytes of inject_scratch() */
 	MAX_KEYS = ROOM / 4,
 	GET_TID_ADDRESS = 40,		/* of prctl(2), since Linux 3.5 */
 	GET_REGISTRATIONS = 1 << 9	/* of membarrier(2), since Linux 6.3 */
 };
 
 /*
- * Record signal actions, as rt_sigaction(2) has them without the C library.
+ * Record the signal actions of n processes v, as the kernel's rt_sigaction(2)
+ * returns them.
  */
 static void
 ask_sigactions(struct asking *v, size_t n)
@@ -75,8 +75,8 @@ ask_itimers(struct asking *v, size_t n)
 }
 
 /*
- * Add to what a told a timer that /proc/PID/timers tells of, with what only the
- * process knows: the time that is left, and the overruns.
+ * Add a POSIX timer to the answers of a: text is its entry in /proc/PID/timers;
+ * the time left and the overruns are asked of the process.
  */
 static void
 ask_timer(struct asking *a, long id, const char *text)
@@ -129,7 +129,7 @@ ask_timers(struct asking *a)
 	}
 	for (s = text; a->rc == 0 && (s = strstr(s, "ID: ")) != NULL; s += n) {
 		n = 4;
-		/* not that of "ClockID: " */
+		/* skip the "ID: " in "ClockID: " */
 		if ((s == text || s[-1] == '\n') &&
 		    sscanf(s, "ID: %ld\n%n", &id, &n) == 1)
 			ask_timer(a, id, s + n);
@@ -140,8 +140,8 @@ ask_timers(struct asking *a)
 }
 
 /*
- * Return true if a key is none that sessions have anyway, which is the keyring
- * of the user.
+ * Return true unless the key is the user keyring, which every session has
+ * anyway.
  */
 static bool
 key_counts(struct asking *a, int32_t key)
@@ -160,8 +160,9 @@ key_counts(struct asking *a, int32_t key)
 }
 
 /*
- * Record how many keys the keyring of each of n processes v has, if it has one
- * that is not empty.  That of a process is not made by being looked for.
+ * Record the number of keys in the process keyring of each of n processes v,
+ * unless there is no keyring or it is empty. To look for a process keyring does
+ * not create it.
  */
 static void
 ask_processkeys(struct asking *v, size_t n)
@@ -179,9 +180,9 @@ ask_processkeys(struct asking *v, size_t n)
 }
 
 /*
- * Record the same of the session keyring.  The clone is asked, by a, and not
- * the process: asking makes a session keyring where there is none.  If the
- * keyring has more than MAX_KEYS keys, all of them are counted.
+ * Record the number of keys in the session keyring, except the user keyring. a
+ * is a clone, not the process, because the call creates a session keyring if
+ * there is none. If there are more than MAX_KEYS keys, all are counted.
  */
 void
 ask_sessionkeys(struct asking *a)
@@ -205,9 +206,9 @@ ask_sessionkeys(struct asking *a)
 }
 
 /*
- * Ask the threads that lead n processes v what is of the process as a whole,
- * and what no clone of it has (copy_signal of kernel/fork.c, and copy_creds of
- * kernel/cred.c): timers, keys, and that it is who orphans come to.
+ * Ask the first threads of n processes v for the state of the process that a
+ * clone does not inherit (copy_signal of kernel/fork.c, copy_creds of
+ * kernel/cred.c): timers, keys, and whether it adopts orphans.
  */
 void
 ask_process(struct asking *v, size_t n)
@@ -223,7 +224,7 @@ ask_process(struct asking *v, size_t n)
 }
 
 /*
- * Ask the threads that n processes v are in.
+ * Ask the threads that v injects calls into, n of them, for their own state.
  */
 void
 ask_thread(struct asking *v, size_t n)
@@ -244,8 +245,8 @@ ask_thread(struct asking *v, size_t n)
 }
 
 /*
- * Ask n processes v, or their clones, what both have alike: signal actions
- * (copy_sighand of kernel/fork.c), and what belongs to the memory (dup_mm).
+ * Ask n processes v, or their clones, for state that both have: signal actions
+ * (copy_sighand of kernel/fork.c), and state of the memory (dup_mm).
  */
 void
 ask_memory(struct asking *v, size_t n)

@@ -1,6 +1,6 @@
 /*
- * What /proc and ptrace tell of a process and its threads while they are
- * stopped, kept with each thread until it is taken (take.c).
+ * Read what /proc and ptrace(2) show of a process and its threads while they
+ * are stopped, and keep it in the thread until it is taken (take.c).
  */
 #include "clock.h"
 #include "linux/clone/clone.h"
@@ -12,8 +12,9 @@
 #include <string.h>
 
 /*
- * Have all of the record of thread th, and tell the user what could not be
- * read of it.  That of a clone is read when it is taken.
+ * Complete the record of thread th, and warn the user about files that could
+ * not be read. For a process with a clone this is called after the release, and
+ * reads the clone.
  */
 void
 thread_finish(struct live *l, struct lproc *lp, struct lthread *th)
@@ -25,7 +26,7 @@ thread_finish(struct live *l, struct lproc *lp, struct lthread *th)
 		task_finish(l, lp, rec);
 	else if (lp->cgroup.data != NULL)
 		cgroups_thread(l, rec, &lp->cgroup, lp->pid, th->tid);
-	/* the files of one that was killed may be empty */
+	/* drop files read from a clone that was killed: they may be empty */
 	for (; rec->n > n && clone_lost(lp); rec->n--) {
 		free(rec->file[rec->n - 1].name);
 		free(rec->file[rec->n - 1].data);
@@ -37,8 +38,9 @@ thread_finish(struct live *l, struct lproc *lp, struct lthread *th)
 }
 
 /*
- * Gather what is told of process lp, which leader leads, in its task and in the
- * record of that.  Return 0; or -1 with errstr when memory runs out.
+ * Read the facts about process lp, whose first thread is leader, into lp->task
+ * and into the record of leader. If the process has gone or cannot be read,
+ * leave it out and return 0. Return -1 with errstr set if memory runs out.
  */
 static int
 leader_gather(struct live *l, struct snap *s, struct lproc *lp,
@@ -61,9 +63,9 @@ leader_gather(struct live *l, struct snap *s, struct lproc *lp,
 }
 
 /*
- * Gather what is told of process lp, all threads of which are stopped, and
- * choose those that are taken with it.  Without what is told of the first one,
- * lp is left out.  Return 0, or -1 with errstr.
+ * Read the facts about process lp, all threads of which are stopped, and mark
+ * the threads that are taken later. If the first thread cannot be read, lp is
+ * left out. Return 0, or -1 with errstr set.
  */
 int
 proc_gather(struct live *l, struct snap *s, struct lproc *lp)
@@ -83,9 +85,9 @@ proc_gather(struct live *l, struct snap *s, struct lproc *lp)
 }
 
 /*
- * Have all of the records of those processes of set l that have no clone: they
- * are read of themselves, while they are stopped.  Of those that will have that
- * of another, only what is not the same of both.
+ * Complete the records of the processes of set l that have no clone, from
+ * themselves, while they are stopped. If a process will be read from the clone
+ * of another one, complete only the parts in which the two may differ.
  */
 void
 procs_finish(struct live *l)

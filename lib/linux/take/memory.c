@@ -1,21 +1,20 @@
 /*
- * The text and the memory of a stopped process, or of its clone, as images.
- * Nothing is read here but what the kernel knows about pages; extents tell
- * where the bytes are.
+ * Make images of the text and the memory of a stopped process, or of its clone.
+ * Only the page map is read here, no contents: extents say where the bytes are.
  *
- * For each mapping, page by page:
+ * Each page of a mapping is taken by its kind:
  *
- *	present or swapped, anonymous	the process's memory
- *	the shared zero page		zeros
- *	of a file, unmodified		the file, if it is one to be taken;
+ *	anonymous, present or in swap	the memory of the process
+ *	shared zero page		zeros
+ *	of a file, unmodified		the file, if it is to be taken;
  *					shared memory is a file of tmpfs
- *	a guard, a device, secret,
+ *	guard, device, secret,
  *	of the kernel ([vvar])		missing
- *	of a ring of io_setup(2)	the process's memory, all of it
- *	never touched			nothing; of a file that is not
- *					taken, missing
+ *	of a ring of io_setup(2)	the memory of the process, all of it
+ *	never touched			nothing; missing, if of a file that is
+ *					not taken
  *
- * treatment.c tells which files are to be taken.
+ * treatment.c decides which files are taken.
  */
 #include "linux/clone/clone.h"
 #include "linux/file/file.h"
@@ -34,29 +33,34 @@
 struct taking {
 	struct builder	 build;
 	struct lproc	*proc;	/* borrowed */
-	struct source	*mem;	/* borrowed */
-	struct source	*alone;	/* borrowed; pages that it has alone, or NULL */
-	struct source	*far;	/* borrowed; the same through the proxy, or
-				   NULL */
-	struct source	*from;	/* borrowed; where the vma's pages are */
-	uint64_t	 shift;	/* from addresses to places in from */
-	struct source	*text;	/* borrowed; the executable's, or NULL */
-	const struct vma *vma;	/* borrowed */
+	struct source	*mem;	/* borrowed; memory of the process or of its
+				   clone */
+	struct source	*alone;	/* borrowed; pages that no other process
+				   maps, or NULL */
+	struct source	*far;	/* borrowed; mem, but read through the proxy,
+				   or NULL */
+	struct source	*from;	/* borrowed; source of the pages of vma */
+	uint64_t	 shift;	/* add this to an address to get the offset
+				   in from */
+	struct source	*text;	/* borrowed; the executable, or NULL */
+	const struct vma *vma;	/* borrowed; the current mapping */
 	const struct vma *vdso;	/* borrowed; taken whole */
-	struct source	*file;	/* borrowed; the vma's, or NULL */
-	int		 fd;	/* borrowed; the file's, or -1: not to be asked
-				   where its data are */
+	struct source	*file;	/* borrowed; file of vma, or NULL */
+	int		 fd;	/* borrowed; descriptor of file; -1: do not
+				   look for holes */
 	uint64_t	 filesize;
 	uint64_t	 page;
-	uint64_t	 done;	/* addresses below are taken */
+	uint64_t	 done;	/* addresses below this one are taken */
 	enum treatment	 how;
-	struct buf	*pages;	/* borrowed; the pages of record */
-	uint64_t	 ownstart;	/* the run of those that is not told */
-	uint64_t	 ownend;	/* yet; exclusive, 0: none */
+	struct buf	*pages;	/* borrowed; the file pages of the record */
+	uint64_t	 ownstart;	/* start of the last run of own
+					   pages, not yet written to pages */
+	uint64_t	 ownend; /* its end (exclusive); 0: no such run */
 };
 
 /*
- * Take start..end of the mapping from its file, up to the file's last page.
+ * Take start..end of the mapping from its file, up to the last page of the
+ * file.
  */
 static int
 take_file(struct taking *k, uint64_t start, uint64_t end)
@@ -74,7 +78,7 @@ take_file(struct taking *k, uint64_t start, uint64_t end)
 }
 
 /*
- * Take start..end of the mapping from its file, without the holes of that.
+ * Take start..end of the mapping from its file, without the holes of the file.
  */
 static int
 take_data(struct taking *k, uint64_t start, uint64_t end)
@@ -104,8 +108,8 @@ take_data(struct taking *k, uint64_t start, uint64_t end)
 }
 
 /*
- * Take what lies between runs of pages, up to end: never touched by the
- * process, but there if it is of a file.
+ * Take the addresses from k->done to end, in which the process has no pages of
+ * its own: they are missing, or read from the file, as k->how says.
  */
 static int
 take_gap(struct taking *k, uint64_t end)
@@ -136,8 +140,8 @@ own_flush(struct taking *k)
 }
 
 /*
- * Note that the pages of start..end (exclusive) are the process's own:
- * snap(6), pages.
+ * Add start..end (exclusive) to the list of pages that belong to the process
+ * itself: snap(6), pages.
  */
 static void
 own_add(struct taking *k, uint64_t start, uint64_t end)
@@ -172,7 +176,7 @@ take_run(void *arg, const struct pagerun *r)
 	    !(r->what & PM_GUARD) &&
 	    (v->flags & VMA_SHARED || r->what & PM_FILE);
 	if (unmodified && (k->how == TAKE_FILE || k->how == LEAVE_FILE))
-		return 0;	/* a later take_gap has it */
+		return 0;	/* a later take_gap() takes it */
 	if (take_gap(k, start) == -1)
 		return -1;
 	k->done = end;
@@ -191,7 +195,8 @@ take_run(void *arg, const struct pagerun *r)
 }
 
 /*
- * Return how to take a mapping of a file, and make a source of the file.
+ * Return how to take the mapping of a file, and make a source of the file if it
+ * is to be read.
  */
 static enum treatment
 file_treatment(struct live *l, struct lproc *p, struct snap *s,
@@ -232,7 +237,7 @@ vma_treatment(struct live *l, struct lproc *p, struct snap *s,
 		return LEAVE_DEVICE;
 	if (strcmp(v->name, "/secretmem (deleted)") == 0)
 		return LEAVE_SECRET;
-	/* code of the kernel's, which a process has whole, touched or not */
+	/* kernel code, which a process has completely, touched or not */
 	if (strcmp(v->name, "[vdso]") == 0) {
 		k->vdso = v;
 		own_add(k, v->start, v->end);
@@ -247,7 +252,8 @@ vma_treatment(struct live *l, struct lproc *p, struct snap *s,
 }
 
 /*
- * Leave out a whole mapping.
+ * Mark a whole mapping as missing, and warn the user unless it is of the
+ * kernel.
  */
 static int
 vma_leave(struct live *l, struct lproc *p, struct taking *k)
@@ -267,7 +273,8 @@ vma_leave(struct live *l, struct lproc *p, struct taking *k)
 }
 
 /*
- * Take the pages of the mapping that its clone lacks, from run r on.
+ * Take the pages of the mapping from the gaps of its clone, beginning with gap
+ * r.
  */
 static int
 take_lacking(struct taking *k, const struct lproc *p, const struct gap *r)
@@ -295,9 +302,9 @@ take_lacking(struct taking *k, const struct lproc *p, const struct gap *r)
 }
 
 /*
- * Choose from where to read the memory of the mapping.  Where others serve its
- * file, a page that is there now may be gone when it is read, and may never
- * come.
+ * Set k->from to the source of the memory of the mapping. If its file is on a
+ * file server, use the proxy: a page that is present now may be gone when it is
+ * read, and may then never arrive.
  */
 static int
 vma_source(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
@@ -335,7 +342,7 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 		if (take_lacking(k, p, gap) == -1)
 			return -1;
 	} else if (vma_isring(v)) {
-		/* to read it maps pages that are there, and makes none */
+		/* reading it maps present pages, and creates none */
 		if (take_run(k, &ring) == -1)
 			return -1;
 	} else if (pagemap_walk(source_live_pagemap(k->mem), v->start, v->end,
@@ -348,10 +355,10 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 }
 
 /*
- * Give process p of snapshot s the memory of the stopped process lp, whose
- * task t has been read: every present page of every mapping that can be read,
- * and the whole of mapped ELF files.  Write to own which of its pages are its
- * own, as the file pages of the record has them.  Return 0, or -1 with errstr.
+ * Give process p of snapshot s the memory of process lp, or of its clone; t are
+ * the facts about lp. Take every present page of every readable mapping, and
+ * mapped ELF files whole. Write the ranges of its own pages to own, in the
+ * format of the file pages of the record. Return 0, or -1 with errstr set.
  */
 int
 memory_image(struct live *l, struct lproc *lp, struct snap *s,
@@ -385,9 +392,9 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 }
 
 /*
- * Give process p of snapshot s the executable of the stopped process lp as its
- * text: the whole file, also when it has no name any more.  Return 0, or -1
- * with errstr.
+ * Give process p of snapshot s the executable of process lp as its text: the
+ * whole file, even if it was deleted. If it cannot be read, warn the user.
+ * Return 0, or -1 with errstr set.
  */
 int
 text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p)
@@ -402,7 +409,7 @@ text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p)
 	failed = false;
 	if (file_open(l, lp, "exe", &f, &failed) == -1 || f.st.st_size == 0 ||
 	    clone_lost(lp)) {
-		/* of a clone that was killed, memory_image tells */
+		/* memory_take() reports a clone that was killed */
 		strlcpy(why, f.fd == -1 ? snap_errstr() : "it is empty",
 		    sizeof why);
 		if (!clone_lost(lp))

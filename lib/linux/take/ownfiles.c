@@ -1,6 +1,7 @@
 /*
- * What is read below /proc of a process alone, in the stop: by any thread of
- * ours, so of many processes by several at once.
+ * Files of a process's record that are read in /proc during the stop. Any
+ * thread of ours may do that, so several threads read several processes at
+ * once.
  */
 #include "bisect.h"
 #include "linux/restore/open/open.h"
@@ -19,10 +20,10 @@
 #include <string.h>
 
 /*
- * Files that a record has of a process only, and its clone has not as it has
- * them.  That has no timers, is made in the namespaces for children, and has
- * another oom_score_adj and another limit from us (clone/reaper.c); others may
- * move what is at the end of a path, and it into another cgroup.
+ * Files and links that must be read from the process, because its clone
+ * differs. A clone has no timers, is made in the namespaces for children, and
+ * gets its oom_score_adj and a file size limit from us (clone/clonepair.c).
+ * Others may rename the target of a link, or move the clone to another cgroup.
  */
 static const char *const files[] = {
 	"timers", "oom_score_adj", "cgroup", "limits"
@@ -33,8 +34,8 @@ static const char *const links[] = {
 };
 
 /*
- * Take down a descriptor.  Nothing is asked of a file server, which may be
- * dead, or stopped by us.
+ * Add descriptor fd of process arg to its task, and its files to p->fds. No
+ * file server is asked, as it may be dead, or stopped by us.
  */
 static int
 open_read(void *arg, long fd)
@@ -79,8 +80,8 @@ open_read(void *arg, long fd)
 CMP(open_cmp, struct openfile, fd)
 
 /*
- * Read what the record has of process p alone, which stands still: files and
- * links, descriptors, maps.
+ * Read the parts of the record that only process p has, which stands still:
+ * files and links, descriptors, maps.
  */
 static void
 proc_peek(struct lproc *p)
@@ -111,7 +112,7 @@ peek_work(void *arg)
 }
 
 /*
- * Do the same with all processes of set l.
+ * Read these parts of all processes of set l, in up to four threads.
  */
 void
 procs_peek(struct live *l)

@@ -1,11 +1,11 @@
 /*
- * What the code is called that a process made itself: the map of it that
- * compilers such as those of Java and Node write for perf(1),
- * /tmp/perf-PID.map, with the process's own number and where it sees that.
+ * Names of code that a process generated itself: the map that compilers such as
+ * those of Java and Node write for perf(1), /tmp/perf-PID.map, where PID and
+ * /tmp are as the process sees them.
  *
- * The directory is everybody's, and a process may have others of its own
- * mounted there: so a file is taken only of whom it is believed, and only if
- * the process could read it itself.
+ * Anybody may write to /tmp, and a process may have another directory mounted
+ * there. So a map is taken only if its owner is trusted and the process could
+ * read it.
  */
 #include "linux/file/file.h"
 #include "taking.h"
@@ -16,11 +16,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST = 64 * 1024 * KB };	/* bytes that are taken of a map */
+enum { MOST = 64 * 1024 * KB };	/* maximum bytes of a map */
 
 /*
- * Return whether a process with the user uid, that of its files, is believed
- * to have written a file; or root, and then it can read it.
+ * Return true if a file with status st is trusted as written by a process with
+ * user ID uid: it belongs to that user, or to root and everybody can read it.
  */
 static bool
 is_believed(const struct stat *st, uint64_t uid)
@@ -30,7 +30,7 @@ is_believed(const struct stat *st, uint64_t uid)
 }
 
 /*
- * Read the lines that a file has, those that are whole, of its first bytes.
+ * Read at most MOST bytes of file f into *map, cut after the last whole line.
  */
 static bool
 lines_read(const struct targetfile *f, const char *name, struct bytes *map)
@@ -49,9 +49,9 @@ lines_read(const struct targetfile *f, const char *name, struct bytes *map)
 }
 
 /*
- * Read the map of process p, with that status, into *map, whose data the caller
- * frees with data_free; ask: also from a server, who may not answer.  Return
- * false if there is none.
+ * Read the map of process p, whose /proc/PID/status is given, into *map, which
+ * the caller frees with data_free(). ask: read it even from a file server,
+ * which may not answer. Return false if there is none.
  */
 static bool
 map_read(const struct lproc *p, const void *status, size_t len, bool ask,
@@ -74,8 +74,8 @@ map_read(const struct lproc *p, const void *status, size_t len, bool ask,
 }
 
 /*
- * Add the map to the record of process p, which tells its status, if task t has
- * code that it made.  While p is stopped no server is asked for it.
+ * Add the map of process p to its record to, if task t has generated code.
+ * While p is stopped, no file server is asked.
  */
 void
 perfmap_record(const struct lproc *p, const struct task *t,
@@ -93,8 +93,8 @@ perfmap_record(const struct lproc *p, const struct task *t,
 }
 
 /*
- * Add the map of process pid of set l, which was let go, to what map has.
- * Return false if there is none, or the process has ended.
+ * Append the map of process pid of set l, which was released, to map. Return
+ * false if there is none, or if the process has ended.
  */
 bool
 live_perfmap(struct live *l, pid_t pid, struct buf *map)

@@ -1,7 +1,8 @@
 /*
- * Who is asked what, with others at once, and what becomes of those that cannot
- * be: all threads of a process that is stopped; and then, of its clone, or of
- * itself where it has none, what both tell alike.
+ * Ask many processes at once, and handle those that cannot be asked. While a
+ * process is stopped, all its threads are asked for state that a clone does not
+ * inherit. The rest is asked of its clone, or of the process itself if it has
+ * none.
  */
 #include "linux/clone/clone.h"
 #include "linux/proc/proc.h"
@@ -11,9 +12,9 @@
 #include <pthread.h>
 
 /*
- * Return true if process p can be asked at once with those of r: no two with
- * the same memory, of which one would find on its stack what is the other's.  A
- * clone has memory of its own.
+ * Return true if process p can join the round r. Two processes that share
+ * memory cannot be asked at once, as each would find the other's call on its
+ * stack. A clone has memory of its own.
  */
 static bool
 round_fits(const struct round *r, const struct lproc *p)
@@ -27,7 +28,7 @@ round_fits(const struct round *r, const struct lproc *p)
 }
 
 /*
- * Let those of r that nothing more is asked of begin to be as they were.
+ * Start to restore the processes of r that are not asked for more.
  */
 static void
 round_ending(struct round *r)
@@ -40,9 +41,10 @@ round_ending(struct round *r)
 }
 
 /*
- * Nothing can be asked of process p: write why into the record to, and warn the
- * user.  If p does not stand still the user was warned of that; then say what
- * follows from it, unless p is traced, or its first thread does not stop.
+ * Handle a process p in which no call can be injected: write the reason to the
+ * record to, and warn the user. If p does not stand still, the user was warned
+ * of that already; then only say that it cannot be cloned, unless it is traced
+ * or its first thread does not stop.
  */
 static void
 observe(struct live *l, struct lproc *p, struct filelist *to)
@@ -61,8 +63,9 @@ observe(struct live *l, struct lproc *p, struct filelist *to)
 }
 
 /*
- * Return 1 if thread t runs what process p makes it run, 0 if not: the
- * kernel's workers in a process do not. -1 with errstr if that cannot be seen.
+ * Return 1 if thread t of process p can run injected calls, 0 if not: a worker
+ * thread of the kernel, or a thread that is not stopped. Return -1 with errstr
+ * set if its stat cannot be read.
  */
 static int
 thread_runs(const struct lproc *p, const struct lthread *t)
@@ -78,7 +81,7 @@ thread_runs(const struct lproc *p, const struct lthread *t)
 }
 
 /*
- * Return true if process p has threads that can be asked beside the first.
+ * Return true if a thread of process p other than the first can be asked.
  */
 static bool
 others_stopped(const struct lproc *p)
@@ -92,7 +95,7 @@ others_stopped(const struct lproc *p)
 }
 
 /*
- * Ask the threads of a process beside the one that leads it, which a is in.
+ * Ask all threads of the process of a except the first.
  */
 static void
 others_ask(struct asking *a)
@@ -114,8 +117,8 @@ others_ask(struct asking *a)
 }
 
 /*
- * Begin to run calls in process p, whose leader is to be asked.  NULL with
- * errstr where that cannot be; errno is ESRCH then if p has died.
+ * Begin to inject calls into process p, first into its thread leader. Return
+ * NULL with errstr set if that is not possible; errno is ESRCH if p has died.
  */
 static struct inject *
 all_enter(struct lproc *p, struct lthread *leader)
@@ -134,9 +137,9 @@ all_enter(struct lproc *p, struct lthread *leader)
 }
 
 /*
- * Begin to run calls in the clone of process p, or in p itself, which is
- * stopped, where it has none.  NULL with errstr where that cannot be; errno is
- * ESRCH then if it has died.
+ * Begin to inject calls into the clone of process p, or into p itself, which is
+ * stopped, if it has none. Return NULL with errstr set if that is not possible;
+ * errno is ESRCH if it has died.
  */
 static struct inject *
 rest_enter(struct lproc *p)
@@ -155,8 +158,9 @@ rest_enter(struct lproc *p)
 }
 
 /*
- * End to ask by a.  With rest, a clone may be asked something more.  Return 0,
- * or -1 with errstr; errno is ESRCH then if it has died.
+ * Stop injecting calls through a. If rest is true and a is a clone, ask it for
+ * its session keyring first. Return 0, or -1 with errstr set; errno is ESRCH if
+ * it has died.
  */
 static int
 asking_end(struct asking *a, bool rest)
@@ -173,9 +177,8 @@ asking_end(struct asking *a, bool rest)
 }
 
 /*
- * Process p, or its clone, could not be asked with those of r, as errstr and
- * errno tell: if it has died before what is told of it was gathered, it is left
- * out.
+ * Handle the failure to ask process p or its clone, with errstr and errno set.
+ * A process that died before it was recorded is left out; else see observe().
  */
 static void
 ask_failed(struct live *l, const struct round *r, struct lproc *p)
@@ -191,7 +194,7 @@ ask_failed(struct live *l, const struct round *r, struct lproc *p)
 }
 
 /*
- * Ask all of r.  Then r has none.
+ * Ask all processes of r, and empty it.
  */
 static void
 round_ask(struct live *l, struct round *r)
@@ -214,7 +217,8 @@ round_ask(struct live *l, struct round *r)
 }
 
 /*
- * Begin to ask by r, until ask_end.  With rest, clones are asked.
+ * Begin a series of rounds that ask_end() ends. rest: ask clones, if there are
+ * any.
  */
 void
 ask_begin(struct round *r, bool rest)
@@ -223,13 +227,13 @@ ask_begin(struct round *r, bool rest)
 
 	r->n = 0;
 	r->rest = rest;
-	/* inject_end puts back what inject_begin has found */
+	/* inject_end() restores what inject_begin() has saved */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &r->ours);
 }
 
 /*
- * Ask those of r that were not asked yet.
+ * Ask the processes that are still in r, and restore the signal mask.
  */
 void
 ask_end(struct live *l, struct round *r)
@@ -239,10 +243,10 @@ ask_end(struct live *l, struct round *r)
 }
 
 /*
- * Have process p asked.  With r->rest, its clone, or p itself, which is
- * stopped, where it has none, what both have alike; else all its threads, which
- * are stopped, and the one that leads it for the process.  That is done at once
- * with those of r, or when these were, and by ask_end at the latest.
+ * Add process p to the round r. If r->rest is true, its clone, or p itself if
+ * it has none, is asked for state that both have; else all its threads are
+ * asked, which are stopped, and the first one for the process. The round is
+ * asked when p does not fit in, or by ask_end().
  */
 void
 ask(struct live *l, struct round *r, struct lproc *p)

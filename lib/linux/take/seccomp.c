@@ -1,9 +1,9 @@
 /*
- * Filters of seccomp(2) that threads have: snap(6), "State that restoring
- * takes".  Most threads have the same ones, and each is recorded once.
+ * Record the seccomp(2) filters of threads: snap(6), "State that restoring
+ * takes". Most threads have the same filters, and each filter is recorded once.
  *
- * The kernel tells of them only who has CAP_SYS_ADMIN and no filter himself
- * (seccomp_get_filter of kernel/seccomp.c).
+ * The kernel shows filters only to a tracer that has CAP_SYS_ADMIN and no
+ * filter itself (seccomp_get_filter of kernel/seccomp.c).
  */
 #include "taking.h"
 #include "vec.h"
@@ -17,14 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct filters {		/* of all threads so far */
-	struct bytes	*v;	/* owned, and what they have */
+struct filters {		/* all different filters found so far */
+	struct bytes	*v;	/* owned, and the data of each as well */
 	size_t		 n;
 };
 
 /*
- * Set *id to the number of a filter of len bytes, which is added, and put into
- * the record to, where none is like it.  Return 0, or -1 with errstr.
+ * Set *id to the number of a filter of len bytes. A new filter is added to set
+ * l and to the record to.
  */
 static int
 filter_number(struct live *l, const void *data, size_t len,
@@ -55,8 +55,8 @@ filter_number(struct live *l, const void *data, size_t len,
 }
 
 /*
- * Record in to which filters of seccomp(2) thread tid of set l has, which is
- * stopped: the oldest first.
+ * Record in to the seccomp(2) filters of thread tid of set l, which is stopped:
+ * the oldest first.
  */
 void
 filters_record(struct live *l, pid_t tid, struct filelist *to)
@@ -91,7 +91,7 @@ filters_record(struct live *l, pid_t tid, struct filelist *to)
 }
 
 /*
- * Free the filters that set l knows.
+ * Free the filters that set l remembers.
  */
 void
 filters_free(struct live *l)

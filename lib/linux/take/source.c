@@ -1,23 +1,23 @@
 /*
- * The memory of a stopped process as sources, whose locations are addresses:
+ * Sources that read the memory of a stopped process; locations are addresses.
+ * There are three ways:
  *
- *	/proc/PID/mem	which only looks, and also at what the process itself
- *			may not read
- *	the proxy	for mappings of files that others serve, who may not
+ *	/proc/PID/mem	has no side effects, and reads pages that the process
+ *			itself may not read
+ *	the proxy	for mappings of files on a file server, which may not
  *			answer
  *	process_vm_readv(2)
  *			for pages that no other process maps: many runs with
- *			one call, which takes little more than half the time
+ *			one call, in little more than half the time
  *
- * The last pins pages, and the kernel gives a process a copy of its own of a
- * page of memory that it shares, as after fork(2), before it lets anyone pin it
- * (gup_must_unshare in mm/internal.h, since Linux 5.19).  To take eight workers
- * so that share a gigabyte would cost them seven more.  A page of a file, and
- * one that pagemap tells to be mapped once (PM_MMAP_EXCLUSIVE), it does not
- * copy.  What is left out all the same: what one entry maps with others, for
- * that may be split; and kernels before Linux 6.15, which copy a part of a
- * huge page that has been split, and keep the whole (wp_can_reuse_anon_folio
- * in mm/memory.c).
+ * The last one pins pages. Before the kernel pins an anonymous page that is
+ * shared, as after fork(2), it gives the process a copy of its own
+ * (gup_must_unshare in mm/internal.h, since Linux 5.19): to capture eight
+ * workers that share a gigabyte would cost seven more. It makes no copy of a
+ * page of a file, or of one that pagemap shows to be mapped once
+ * (PM_MMAP_EXCLUSIVE). Two more cases are excluded: huge pages, as they may be
+ * split; and kernels before Linux 6.15, which copy a part of a huge page that
+ * was split but keep the whole page (wp_can_reuse_anon_folio in mm/memory.c).
  */
 #include "linux/clone/clone.h"
 #include "linux/pages/pages.h"
@@ -34,17 +34,18 @@
 
 enum {
 	TOGETHER = 256,		/* runs that are read with one call */
-	LEAST_KB = 64		/* in a run that is told to be alone */
+	LEAST_KB = 64 /* minimum size of a run read by process_vm_readv(2) */
 };
 
 struct livesource {
 	struct source	 src;
 	struct lproc	*proc;		/* borrowed */
-	bool		 again;		/* as liveopts has it */
-	bool		 far;		/* pages may never come */
+	bool		 again;		/* liveopts.again */
+	bool		 far;		/* read through the proxy, as pages
+					   may never arrive */
 	pid_t		 tid;
-	int		 mem;		/* owned; -1: cannot be had */
-	int		 pagemap;	/* owned; -1 likewise */
+	int		 mem;		/* owned; -1: not open */
+	int		 pagemap;	/* owned; -1: not open */
 };
 
 static bool
@@ -54,8 +55,9 @@ entry_isfile(uint64_t e)
 }
 
 /*
- * Read pages of one kind of a mapping whose file others serve: either of the
- * file, or of the process.  Return how many bytes, or -1 with errno.
+ * Read memory of a mapping whose file is on a file server, up to the next
+ * change between pages of the file and pages of the process. Return the number
+ * of bytes, or -1 with errno set.
  */
 static ssize_t
 far_pread(const struct livesource *l, void *buf, size_t len, uint64_t addr)
@@ -109,9 +111,9 @@ live_read(struct source *src, const struct run *r, uint8_t *buf)
 }
 
 /*
- * Read n runs together into buf, whose length len is that of all.  Return
- * false if that cannot be done so: what may not be read by the process itself
- * cannot.
+ * Read n runs with one call into buf, which has their total length len. Return
+ * false if that fails, as it does for memory that the process itself may not
+ * read.
  */
 static bool
 read_together(const struct livesource *l, const struct run *r, size_t n,
@@ -170,14 +172,18 @@ static const struct source_ops live_ops = {
 };
 
 /*
- * Of a process that is alone in the set: its frames are those of no other, and
- * to look for them would cost more than to compare what it maps twice.
+ * For a process that is alone in the set: it shares frames with no other
+ * process, and looking up frame numbers would cost more than comparing pages
+ * that it maps twice.
  */
 static const struct source_ops single_ops = {
 	.read = live_read, .free = live_srcfree
 };
 
-/* no identities: no other process has these pages; and nothing owned */
+/*
+ * without identify, as no other process maps these pages, and without free, as
+ * it owns nothing
+ */
 static const struct source_ops alone_ops = { .many = alone_many };
 
 /*
@@ -195,10 +201,11 @@ lproc_isalone(const struct live *l, const struct lproc *p)
 }
 
 /*
- * Make a source of snapshot s of the memory of process p, or of its clone;
- * with far, for mappings of files that others serve, who may not answer.  Of a
- * process that has the clone of another it is that of the other.  The process
- * must stay stopped as long as the source is read.  NULL with errstr.
+ * Make a source of snapshot s that reads the memory of process p, or of its
+ * clone. far: it is for mappings of files on a file server, which may not
+ * answer. If p is read from the clone of another process, return that process's
+ * source. The process must stay stopped until the source was read. Return NULL
+ * with errstr set on failure.
  */
 struct source *
 source_live(struct live *live, struct snap *s, struct lproc *p, bool far)
@@ -231,8 +238,7 @@ source_live(struct live *live, struct snap *s, struct lproc *p, bool far)
 }
 
 /*
- * Return a descriptor of the pagemap of the process behind a live source,
- * which owns it.
+ * Return the pagemap descriptor of a live source, which owns it.
  */
 int
 source_live_pagemap(const struct source *src)
@@ -241,9 +247,10 @@ source_live_pagemap(const struct source *src)
 }
 
 /*
- * Make a source of snapshot s of pages that process p has alone, beside the
- * source all of its whole memory.  Return 0; or -1 with errstr.  *alone is NULL
- * where none are to be read so.
+ * Make a second source of the memory of process p, for pages that no other
+ * process maps, beside all, the source of its whole memory. Set *alone to it,
+ * or to NULL if process_vm_readv(2) should not be used. Return 0, or -1 with
+ * errstr set.
  */
 int
 alone_source(struct snap *s, const struct lproc *p, struct source *all,
@@ -253,7 +260,7 @@ alone_source(struct snap *s, const struct lproc *p, struct source *all,
 	struct source src;
 
 	*alone = NULL;
-	/* while all its threads are stopped it does not fork */
+	/* with all threads stopped it cannot fork */
 	if (p->clone != 0 || lproc_stands(p) == -1 ||
 	    !pagemap_guards(source_live_pagemap(all)))
 		return 0;
@@ -274,8 +281,8 @@ entry_isalone(uint64_t e)
 }
 
 /*
- * Add start..end (exclusive) to what is built: pages of alone, if is and if
- * they are worth an extent of their own; else of all.
+ * Add start..end (exclusive) to b, as pages of alone if is is true and they are
+ * worth an extent of their own, else as pages of all.
  */
 static int
 part_add(struct builder *b, uint64_t start, uint64_t end, struct source *all,
@@ -288,9 +295,9 @@ part_add(struct builder *b, uint64_t start, uint64_t end, struct source *all,
 }
 
 /*
- * Add start..end (exclusive) of mapping v, which are present, to what is built:
- * pages that the process has alone, in runs that are long enough, as pages of
- * alone; the others as pages of all.  Return 0, or -1 with errstr.
+ * Add start..end (exclusive) of mapping v, which are present, to b: long runs
+ * of pages that no other process maps as pages of alone, the others as pages of
+ * all. Return 0, or -1 with errstr set.
  */
 int
 alone_run(struct builder *b, const struct vma *v, uint64_t start, uint64_t end,
@@ -302,7 +309,7 @@ alone_run(struct builder *b, const struct vma *v, uint64_t start, uint64_t end,
 	ssize_t i, n;
 	bool is;
 
-	/* of all of its pages smaps has told that, which looks at each, too */
+	/* smaps, read in the stop, has shown this for all of its pages */
 	if (v->flags & VMA_ALONE)
 		return part_add(b, start, end, all, alone, true);
 	is = false;

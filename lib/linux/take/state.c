@@ -1,8 +1,8 @@
 /*
- * What it takes to start a process again and /proc does not tell: some of it
- * the kernel tells us, the rest only the process itself, which is made to
- * ask.  It becomes files of the Linux record; snap(6), "State that restoring
- * takes", describes them.
+ * Read state that is needed to restore a process and that /proc does not show:
+ * some of it comes from the kernel, the rest from the process itself, which is
+ * made to run system calls. It becomes files of the Linux record; snap(6),
+ * "State that restoring takes", describes them.
  */
 #include "clock.h"
 #include "linux/stop/stop.h"
@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * Return what a clock of ours shows a process, in ns: it may be in another
- * time namespace, time_namespaces(7).
+ * Return the time, in ns, that a process reads from a clock of ours: it may be
+ * in another time namespace, time_namespaces(7).
  */
 static intmax_t
 clock_seen(clockid_t clock, const char *name, const struct bytes *ours,
@@ -59,7 +59,7 @@ add_clocks(struct filelist *l, pid_t pid)
 }
 
 /*
- * Read what ptrace(2) tells of all threads of process p that are stopped.
+ * Read what ptrace(2) shows of all stopped threads of process p.
  */
 static void
 threads_traced(struct live *l, struct lproc *p)
@@ -79,9 +79,9 @@ threads_traced(struct live *l, struct lproc *p)
 }
 
 /*
- * Read what can be told from outside of all threads of process p that stand
- * still; of those beside the first, what only restoring takes where that is
- * wanted.
+ * Read the attributes of all threads of process p that stand still. For threads
+ * other than the first, also read which resources they do not share and their
+ * personality, if the process is to be restored.
  */
 static void
 threads_seen(const struct live *l, struct lproc *p)
@@ -109,8 +109,8 @@ threads_seen(const struct live *l, struct lproc *p)
 }
 
 /*
- * Read the state of process p, which is stopped: what it has to be asked, with
- * those of r.
+ * Read the state of process p, which is stopped, and add it to the round r if
+ * it is to be asked by injected calls.
  */
 static void
 proc_state_read(struct live *l, struct round *r, struct lproc *p)
@@ -134,9 +134,9 @@ proc_state_read(struct live *l, struct round *r, struct lproc *p)
 }
 
 /*
- * Read the state of all processes of a set, which are stopped.  In those in
- * which nothing is to be run, or can be, only what is seen from outside.  With
- * clones, state_finish reads the rest.
+ * Read the state of all processes of set l, which are stopped. Processes in
+ * which no call is to be injected, or can be, are only looked at.
+ * state_finish() reads the rest, if there are clones from these.
  */
 void
 state_read(struct live *l)
@@ -154,8 +154,8 @@ state_read(struct live *l)
 }
 
 /*
- * Have processes that are read of the clone of another have what that told of
- * the keyring of its session.
+ * Copy the number of session keys from each head of a family, whose clone was
+ * asked, to the members of the family.
  */
 static void
 keys_share(struct live *l)
@@ -175,11 +175,11 @@ keys_share(struct live *l)
 }
 
 /*
- * Read what state_read has left of the state of those processes of a set,
- * which were gathered, that have a clone: of that, while they run again; or,
- * if not cloned, of those that have none and are stopped, or have that of
- * another later, which is asked for what no process can be asked.  One without
- * a clone is asked only what restoring takes.
+ * Ask for the state that state_read() has left, of recorded processes. If
+ * cloned is true, ask the clones, while the processes run again. Else ask
+ * stopped processes that have no clone: those that stay stopped, if they are to
+ * be restored, and those that will be read from the clone of another process,
+ * which cannot be asked for them.
  */
 void
 state_finish(struct live *l, bool cloned)

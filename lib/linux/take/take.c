@@ -1,10 +1,10 @@
 /*
- * Taking what was stopped, process by process, in a thread of its own, so
- * that one process is looked at while another is written.
+ * Capture stopped processes one by one, in a thread of its own, so that one
+ * process is read while another is written.
  *
- * What /proc and ptrace tell of all processes was gathered before (gather.c),
- * for which they must be stopped; then their memory is looked at, for which an
- * address space is enough: their own, or that of a clone (clone.c).
+ * Facts from /proc and ptrace(2) were read before, while all processes were
+ * stopped (gather.c). Here their memory is read, which takes only an address
+ * space: that of the process or of its clone (clone.c).
  */
 #include "clock.h"
 #include "linux/clone/clone.h"
@@ -20,20 +20,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AHEAD = 64 };	/* processes and threads that wait to be written */
+enum { AHEAD = 64 };	/* maximum number of processes and threads that wait
+			   to be written */
 
-struct taker {			/* the thread that takes what is stopped */
-	struct live	*live;		/* borrowed, as all here */
+struct taker {			/* the thread that captures stopped processes */
+	struct live	*live;		/* borrowed, as all pointers here are */
 	struct snap	*snap;
 	take_fn		 take;
 	void		*arg;
 	pthread_t	 thread;
 	bool		 threaded;
 	atomic_bool	 quit;
-	pthread_mutex_t	 lock;		/* also of snap while it grows */
+	pthread_mutex_t	 lock;		/* also protects snap while it grows */
 	pthread_cond_t	 ready;
 	pthread_cond_t	 wanted;
-	size_t		 ngiven;	/* these five are locked */
+	size_t		 ngiven;	/* protected by lock, as are nready,
+					   done, failed and why */
 	size_t		 nready;
 	bool		 done;
 	bool		 failed;
@@ -41,8 +43,8 @@ struct taker {			/* the thread that takes what is stopped */
 };
 
 /*
- * Wait until so much of what was taken has been given away that more can be
- * held.
+ * Wait until fewer than AHEAD captured processes and threads wait to be
+ * written.
  */
 static void
 take_room(struct taker *k)
@@ -54,7 +56,7 @@ take_room(struct taker *k)
 }
 
 /*
- * Tell live_next that all that the snapshot has now can be written.
+ * Wake live_next(): all that the snapshot has now can be written.
  */
 static void
 take_ready(struct taker *k)
@@ -66,7 +68,7 @@ take_ready(struct taker *k)
 }
 
 /*
- * Record how the process was taken.
+ * Record for how long the process was stopped, if it was cloned.
  */
 static void
 record_live(const struct lproc *lp, struct filelist *rec)
@@ -76,7 +78,8 @@ record_live(const struct lproc *lp, struct filelist *rec)
 }
 
 /*
- * Have the record tell smaps of the stop, where lp has that of before.
+ * Correct smaps in the record of process lp to the mappings in the stop, if it
+ * was read before the stop.
  */
 static int
 record_refit(const struct lproc *lp, struct filelist *rec)
@@ -98,9 +101,9 @@ record_refit(const struct lproc *lp, struct filelist *rec)
 }
 
 /*
- * Take the memory of a process.  Where its clone was killed meanwhile it fails
- * or, as the options say, is missing as a whole: which pages there were is
- * not known for sure.
+ * Capture the memory of process lp as that of p. If its clone was killed
+ * meanwhile, fail if the options say so; else mark all of its memory as
+ * missing, since it is not certain which pages there were.
  */
 static int
 memory_take(struct taker *k, struct lproc *lp, struct proc *p,
@@ -129,9 +132,9 @@ memory_take(struct taker *k, struct lproc *lp, struct proc *p,
 }
 
 /*
- * Take one thread that was gathered in t, which is freed: what take makes of it
- * goes into a process of the snapshot, with text and memory where it leads its
- * process.
+ * Capture thread th, whose facts are in t: add a process to the snapshot and
+ * have the callback take fill it. The first thread of a process gets text and
+ * memory. t is freed.
  */
 static int
 thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
@@ -145,7 +148,7 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
 	if (!leads || lp->clone != 0)
 		thread_finish(k->live, lp, th);
 	take_room(k);
-	pthread_mutex_lock(&k->lock);	/* live_next looks at what is there */
+	pthread_mutex_lock(&k->lock); /* live_next() may be reading the array */
 	p = snap_add(k->snap, (uint64_t)th->tid);
 	pthread_mutex_unlock(&k->lock);
 	if (p == NULL)
@@ -177,8 +180,8 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
 }
 
 /*
- * Take a thread that does not lead its process, if it had not ended before it
- * was looked at.
+ * Capture a thread other than the first of its process, unless it had ended
+ * before it was looked at.
  */
 static int
 later_take(struct taker *k, struct lproc *lp, struct lthread *th)
@@ -198,7 +201,7 @@ proc_take(struct taker *k, struct lproc *lp)
 	struct lthread *th;
 	int rc;
 
-	/* killed while it was held, its memory is gone */
+	/* it was killed while it was stopped, and has no memory */
 	if (!lp->skip && lp->clone == 0 && lp->mmtid != 0 &&
 	    proc_died(lp->pid, lp->mmtid))
 		lproc_leave(k->live, lp);
@@ -217,7 +220,8 @@ proc_take(struct taker *k, struct lproc *lp)
 }
 
 /*
- * Record what is to be known of a file that may have to be made anew.
+ * Record the attributes of a file that may have to be created again when the
+ * snapshot is restored.
  */
 static void
 record_inode(const struct carry *c, struct filelist *rec)
@@ -236,7 +240,7 @@ record_inode(const struct carry *c, struct filelist *rec)
 }
 
 /*
- * Take a file that is carried along.
+ * Add an embedded file to the snapshot.
  */
 static int
 carry_take(struct taker *k, const struct carry *c)
@@ -287,7 +291,8 @@ take_all(void *arg)
 }
 
 /*
- * Begin to take the processes of set l into snapshot s: live_take.
+ * Start the thread that captures the processes of set l into snapshot s: see
+ * live_take().
  */
 int
 take_begin(struct live *l, struct snap *s, take_fn take, void *arg)
@@ -313,9 +318,9 @@ take_begin(struct live *l, struct snap *s, take_fn take, void *arg)
 }
 
 /*
- * Wait for the next process or thread of set l that was taken, each process
- * before its threads.  Return 1 with *p set; 0 when there are no more; -1 with
- * errstr.
+ * Wait for the next captured process or thread of set l; a process comes before
+ * its threads. Return 1 with *p set; 0 if there are no more; -1 with errstr
+ * set.
  */
 int
 live_next(struct live *l, struct proc **p)
@@ -341,7 +346,8 @@ live_next(struct live *l, struct proc **p)
 }
 
 /*
- * Stop the taking of set l, wherever it is.  What was taken stays.
+ * Stop the thread that captures set l, at whatever point it is. What was
+ * captured stays in the snapshot.
  */
 void
 take_finish(struct live *l)

@@ -1,13 +1,13 @@
 /*
- * Taking what is stopped: what a process tells of itself, and then all of it,
- * in a thread of its own.
+ * Capture stopped processes: first their state, then their memory, in a thread
+ * of its own.
  */
 #ifndef TAKE_H
 #define TAKE_H
 
 #include "linux/set/set.h"
 
-/* state.c: what only a process itself can tell */
+/* state.c: state that injected calls must read */
 void		 state_read(struct live *l);
 void		 state_finish(struct live *l, bool cloned);
 

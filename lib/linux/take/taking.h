@@ -1,5 +1,5 @@
 /*
- * What a process is taken with: what the files of this room share.
+ * Functions and structures with which the files of this room capture a process.
  */
 #ifndef TAKING_H
 #define TAKING_H
@@ -10,7 +10,7 @@
 
 #include <signal.h>
 
-/* outside.c: what of a thread can be told from outside */
+/* threadattrs.c: attributes of a thread that need no injected call */
 enum { NSPACES = 7 };		/* namespaces that a thread may have alone */
 
 void		 spaces_read(pid_t pid, pid_t tid, uint64_t space[NSPACES]);
@@ -18,18 +18,18 @@ void		 thread_apart(pid_t pid, const struct lthread *t, pid_t with,
 		    const uint64_t space[NSPACES], struct filelist *to);
 void		 thread_attrs(const struct lthread *t, struct filelist *to);
 
-/* perfmap.c: names of code that processes made */
+/* perfmap.c: names of code that processes generated */
 void		 perfmap_record(const struct lproc *p, const struct task *t,
 		    struct filelist *to);
 
-/* seccomp.c: filters that threads have */
+/* seccomp.c: filters of threads */
 void		 filters_record(struct live *l, pid_t tid,
 		    struct filelist *to);
 
-/* ownfiles.c: what is read of a process alone, by any thread */
+/* ownfiles.c: files that are read of each process by several threads */
 void		 procs_peek(struct live *l);
 
-/* task.c: what /proc gives of a stopped process, and of a thread */
+/* task.c: facts from /proc about a stopped process and its threads */
 int		 task_read(struct live *l, struct lproc *p,
 		    const struct lthread *leader);
 bool		 thread_gather(struct live *l, const struct lproc *p,
@@ -40,7 +40,7 @@ void		 task_own(const struct lproc *p, struct filelist *to);
 void		 task_finish(struct live *l, struct lproc *p,
 		    struct filelist *to);
 
-/* gather.c: what is told of a thread in the stop */
+/* gather.c: complete the record of a thread */
 void		 thread_finish(struct live *l, struct lproc *lp,
 		    struct lthread *th);
 
@@ -54,7 +54,7 @@ int		 alone_run(struct builder *b, const struct vma *v,
 		    uint64_t start, uint64_t end, struct source *all,
 		    struct source *alone);
 
-/* vdso.c: what a process has not touched of its [vdso] */
+/* vdso.c: pages of the [vdso] that a process has not touched */
 struct source	*vdso_source(struct live *l, struct snap *s,
 		    struct source *mem, const struct vma *v, bool clone);
 
@@ -66,19 +66,23 @@ int		 text_image(struct live *l, struct lproc *lp, struct snap *s,
 		    struct proc *p);
 
 /*
- * To have stopped processes run system calls, several at once, and record what
- * these return.  Functions that take n of them, v, skip those in which a call
- * has failed.  No two may share memory, and all signals must be blocked.
+ * Make stopped processes run system calls, several processes at once, and
+ * record the results. Functions that take an array v of n of them skip those in
+ * which a call has failed. No two may share memory, and all signals must be
+ * blocked.
  */
-struct asking {			/* a process that is asked, or a thread */
+struct asking {			/* a process or thread in which calls are
+				   injected */
 	struct inject	*in;
-	struct lproc	*proc;	/* borrowed; whose it is */
-	struct filelist	*to;	/* the record that the answers go to */
-	int		 rc;	/* 0; -1, with why: it is asked no more */
+	struct lproc	*proc;	/* borrowed; process of the thread */
+	struct filelist	*to;	/* borrowed; record that receives the answers */
+	int		 rc;	/* 0; or -1, with why set: no more calls are
+				   made in it */
 	char		 why[256];
-	uint64_t	 arg[6]; /* of the last call, */
-	int64_t		 ret;	/* and what it returned */
-	struct buf	 told;	/* owned; what becomes a file */
+	uint64_t	 arg[6]; /* arguments of the last call */
+	int64_t		 ret;	/* result of the last call */
+	struct buf	 told;	/* owned; text that becomes a file of the
+				   record */
 };
 
 enum { MAX_ASKED = 32 };
@@ -86,8 +90,9 @@ enum { MAX_ASKED = 32 };
 struct round {			/* processes that are asked at once */
 	struct asking	 v[MAX_ASKED];
 	size_t		 n;
-	bool		 rest;	/* what a clone has as its process has it */
-	sigset_t	 ours;	/* the mask of our signals, before */
+	bool		 rest;	/* asked for state that clone and process
+				   share */
+	sigset_t	 ours;	/* our signal mask before */
 };
 
 /* asking.c */
@@ -106,7 +111,7 @@ void		 ask_process(struct asking *v, size_t n);
 void		 ask_memory(struct asking *v, size_t n);
 void		 ask_sessionkeys(struct asking *a);
 
-/* rounds.c: who is asked what, by the functions above */
+/* rounds.c: which processes are asked, and for what */
 void		 ask_begin(struct round *r, bool rest);
 void		 ask(struct live *l, struct round *r, struct lproc *p);
 void		 ask_end(struct live *l, struct round *r);

@@ -1,6 +1,6 @@
 /*
- * What /proc tells of a stopped thread: as a struct task, and as the named
- * files of the Linux record.
+ * Facts from /proc about a stopped thread: as a struct task, and as files of
+ * the Linux record.
  */
 #include "clock.h"
 #include "linux/restore/open/open.h"
@@ -14,9 +14,9 @@
 #include <string.h>
 
 /*
- * What a clone has of its process (kernel/fork.c: copy_mm, copy_signal,
- * copy_creds, copy_namespaces), of files that a record has of a process only:
- * it is read of that.  ownfiles.c has the others.
+ * Files and links of a process's record that can be read from its clone, which
+ * inherits them (kernel/fork.c: copy_mm, copy_signal, copy_creds,
+ * copy_namespaces). ownfiles.c has the others.
  */
 static const char *const clone_files[] = {
 	"cmdline", "environ", "auxv", "coredump_filter", "loginuid",
@@ -29,8 +29,8 @@ static const char *const clone_links[] = {
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
 
 /*
- * Return which mappings a process wants to have in its cores, as
- * coredump_filter in its record has it: core(5).
+ * Return the bits of the file coredump_filter in the record l, which say what
+ * the process wants in its cores: core(5).
  */
 static unsigned int
 record_dumped(const struct filelist *l)
@@ -46,8 +46,8 @@ record_dumped(const struct filelist *l)
 }
 
 /*
- * Read what /proc tells of process p, which leader leads, in its task.  Return
- * 0, or -1 with errstr.
+ * Read facts about process p, whose first thread is leader, into p->task.
+ * Return 0, or -1 with errstr set.
  */
 int
 task_read(struct live *l, struct lproc *p, const struct lthread *leader)
@@ -72,10 +72,11 @@ task_read(struct live *l, struct lproc *p, const struct lthread *leader)
 }
 
 /*
- * Gather in t, which is empty, and in its record what was seen of thread th of
- * process p, which it does not lead, before it was stopped: it may run again by
- * now.  Its age is that when p was gathered.  Return false if it had ended
- * then, or if its stat could not be read, of which the user is told.
+ * Put together the task t, which is empty, and the record of thread th of
+ * process p, from what was read before the stop and in it; th is not the first
+ * thread, and may run again by now. Its age is corrected to the moment when p
+ * was recorded. Return false if it had ended by then, or if its stat could not
+ * be read, of which the user is warned.
  */
 bool
 thread_gather(struct live *l, const struct lproc *p, struct lthread *th,
@@ -107,8 +108,8 @@ thread_gather(struct live *l, const struct lproc *p, struct lthread *th,
 }
 
 /*
- * Return in how many pid namespaces we see the process of a record, and set
- * *num to its number in the innermost of them: pid_namespaces(7).
+ * Return in how many nested PID namespaces we see the process of record l, and
+ * set *num to its process ID in the innermost one: pid_namespaces(7).
  */
 static size_t
 record_innermost(const struct filelist *l, uint64_t *num)
@@ -120,8 +121,8 @@ record_innermost(const struct filelist *l, uint64_t *num)
 }
 
 /*
- * Return true if the process of a record is the init of a pid namespace that is
- * not ours.
+ * Return true if the process of record l is init of a PID namespace that is not
+ * ours.
  */
 static bool
 record_isinit(const struct filelist *l)
@@ -132,8 +133,8 @@ record_isinit(const struct filelist *l)
 }
 
 /*
- * Record what a process in another pid namespace sees as its parent; one
- * outside it is 0 to it.
+ * If the process is in another PID namespace, record the process ID of its
+ * parent there, which is 0 if the parent is outside.
  */
 static void
 record_parent(const struct task *t, struct filelist *l)
@@ -149,8 +150,9 @@ record_parent(const struct task *t, struct filelist *l)
 }
 
 /*
- * Record where a process belongs: its number in its own pid namespace, if it
- * is in one, and the unit, the container and the pod that its cgroup tells of.
+ * Record where a process belongs: its process ID in its own PID namespace, if
+ * that is not ours, and the unit, the container and the pod found in its cgroup
+ * path.
  */
 static void
 record_place(struct filelist *l)
@@ -171,8 +173,8 @@ record_place(struct filelist *l)
 }
 
 /*
- * Gather the Linux record of process p, which leader leads, but for what
- * task_finish adds to it.  It takes over what was read already.
+ * Build the Linux record of process p, whose first thread is leader, from what
+ * was read already; task_finish() adds the rest.
  */
 void
 task_record(struct live *l, struct snap *s, struct lproc *p,
@@ -211,8 +213,8 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 }
 
 /*
- * Add to the record of the thread that leads process p what a clone of p has as
- * p has it: it is read of that, or of p, which is stopped.
+ * Add to the record of process p the files and links that a clone of p has
+ * unchanged; read them from the clone, or from p, which is stopped.
  */
 void
 task_own(const struct lproc *p, struct filelist *to)
@@ -227,9 +229,10 @@ task_own(const struct lproc *p, struct filelist *to)
 }
 
 /*
- * Add the rest to the record of the thread that leads process p, and to its
- * task.  It is read of the clone of p, or of p, which is stopped, where it has
- * none.  Of one that has the clone of another, a part was read before.
+ * Add the last parts to the record to of process p, and to its task. They are
+ * read from the clone of p or, if there is none, from p, which is stopped. If p
+ * is read from the clone of another process, task_own() was called before the
+ * release.
  */
 void
 task_finish(struct live *l, struct lproc *p, struct filelist *to)

@@ -1,6 +1,6 @@
 /*
- * What it takes to start a thread again and can be told from outside:
- * snap(6), "State that restoring takes".
+ * Attributes of a thread that are needed to restore it and can be read without
+ * running code in it: snap(6), "State that restoring takes".
  */
 #include "linux/stop/stop.h"
 #include "taking.h"
@@ -18,9 +18,10 @@
 #include <unistd.h>
 
 /*
- * What a thread may have of its own, though threads mostly share it.
+ * Resources that threads usually share, but may have separately after
+ * unshare(2) or setns(2).
  */
-enum { NKCMP = 2 };		/* kcmp(2) tells of the first ones */
+enum { NKCMP = 2 };		/* kcmp(2) compares the first two */
 
 static const char *const apart[] = { "files", "fs", "ns/cgroup", "ns/ipc",
 	"ns/mnt", "ns/net", "ns/pid_for_children", "ns/time_for_children",
@@ -30,8 +31,8 @@ _Static_assert(sizeof apart / sizeof *apart == NKCMP + NSPACES,
     "a number for each namespace");
 
 /*
- * Return the number of a namespace that thread tid of process pid is in; 0 if
- * it is not told.
+ * Return the inode number of namespace link name of thread tid of process pid,
+ * or 0 if it cannot be read.
  */
 static uint64_t
 space_number(pid_t pid, pid_t tid, const char *name)
@@ -47,7 +48,8 @@ space_number(pid_t pid, pid_t tid, const char *name)
 }
 
 /*
- * Set space to the namespaces that thread tid of process pid is in.
+ * Set space to the inode numbers of the namespaces of thread tid of process
+ * pid.
  */
 void
 spaces_read(pid_t pid, pid_t tid, uint64_t space[NSPACES])
@@ -59,7 +61,8 @@ spaces_read(pid_t pid, pid_t tid, uint64_t space[NSPACES])
 }
 
 /*
- * Return whether two threads have a thing of their own that kcmp(2) tells of.
+ * Return true if threads a and b do not share resource i of the array apart,
+ * one of those that kcmp(2) compares.
  */
 static bool
 kcmp_differs(pid_t a, pid_t b, size_t i)
@@ -70,9 +73,9 @@ kcmp_differs(pid_t a, pid_t b, size_t i)
 }
 
 /*
- * Record in to what thread t of process pid has of its own, where another one
- * has the number with and is in the namespaces space: unshare(2), setns(2).
- * What the kernel does not tell they have together.
+ * Record in to the resources that thread t of process pid does not share with
+ * thread with, whose namespaces are space. A resource that cannot be compared
+ * counts as shared.
  */
 void
 thread_apart(pid_t pid, const struct lthread *t, pid_t with,
@@ -101,8 +104,8 @@ thread_apart(pid_t pid, const struct lthread *t, pid_t with,
 }
 
 /*
- * Record in to where the rseq(2) of thread t is, which is stopped.  A kernel
- * that tells nobody (before Linux 5.13) fails with EIO each time.
+ * Record in to the rseq(2) area of thread t, which is stopped. Kernels before
+ * Linux 5.13 do not have the request; it fails with EIO each time.
  */
 static void
 thread_rseq(const struct lthread *t, struct filelist *to)
@@ -123,8 +126,8 @@ thread_rseq(const struct lthread *t, struct filelist *to)
 }
 
 /*
- * Record in to what is seen from outside of thread t, which stands still: how
- * it is scheduled, set_robust_list(2), and rseq(2) if it is stopped by us.
+ * Record in to the scheduling and set_robust_list(2) of thread t, which stands
+ * still, and its rseq(2) if it is stopped by us.
  */
 void
 thread_attrs(const struct lthread *t, struct filelist *to)

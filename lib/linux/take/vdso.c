@@ -1,6 +1,6 @@
 /*
- * The [vdso] of other processes is ours, where what they have touched of
- * it is equal: all of it can be captured without touching more.
+ * Use our own [vdso] for those of other processes, if it equals the pages that
+ * they have touched. So all of it is captured without touching more pages.
  */
 #include "io/io.h"
 #include "linux/pages/pages.h"
@@ -15,8 +15,8 @@
 
 struct comparing {
 	struct source	*mem;	/* borrowed */
-	uint64_t	 start;	/* of the [vdso] of the process */
-	bool		 seen;	/* something was there to compare */
+	uint64_t	 start;	/* start of the [vdso] of the process */
+	bool		 seen;	/* there was a page to compare */
 	bool		 same;
 };
 
@@ -41,7 +41,7 @@ compare_run(void *arg, const struct pagerun *p)
 }
 
 /*
- * Return how long our own [vdso] is, in bytes; 0 if there is none.
+ * Return the size of our own [vdso] in bytes; 0 if there is none.
  */
 static uint64_t
 own_length(void)
@@ -63,8 +63,8 @@ own_length(void)
 }
 
 /*
- * Return a copy of our own [vdso] as a source, one for a snapshot; NULL if it
- * cannot be had.
+ * Return a copy of our own [vdso] as a source of s, made once for each
+ * snapshot; NULL if that fails.
  */
 static struct source *
 vdso_copy(struct live *l, struct snap *s)
@@ -86,12 +86,12 @@ vdso_copy(struct live *l, struct snap *s)
 }
 
 /*
- * Return where all of the [vdso] v of a process of set l, whose memory is mem,
- * a source of s, can be read, at 0 and on.  NULL when it is not like ours: that
- * of a 32-bit process, or of one that was restored from another kernel.  One of
- * which no page was touched, as in a child that has done little yet, is the
- * kernel's, and where no 32-bit process has its own.  A clone has touched
- * nothing of it, and may be made to.
+ * Return a source, with offsets from 0, for all of the [vdso] v of a process of
+ * set l, whose memory is mem. Return NULL if it differs from ours, as for a
+ * 32-bit process or one restored from another kernel. If no page was touched,
+ * as in a child that has done little yet, it must be the kernel's, provided
+ * that it lies where no 32-bit process has one. clone: mem is a clone, which
+ * has touched nothing, and whose pages may be touched.
  */
 struct source *
 vdso_source(struct live *l, struct snap *s, struct source *mem,
