@@ -1,7 +1,7 @@
 /*
- * Mappings that are made, changed and unmade: the system calls that do it,
- * and what the kernel says of the mapping that comes of it, which is joined
- * to what lies beside it.
+ * Track mappings that are created, changed and removed: from the system calls
+ * that do it, and from the kernel's records of new mappings, which already
+ * include neighbours that they were merged with.
  */
 #include "vmtrace.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_ERRNO = 4095 };	/* system calls return -1 .. -4095 */
+enum { MAX_ERRNO = 4095 };	/* system calls return -1 to -4095 for errors */
 
 static uint64_t
 page_up(uint64_t n)
@@ -31,8 +31,8 @@ prot_flags(uint64_t prot)
 }
 
 /*
- * A line of what is done with len bytes at an address; v is a mapping of
- * them, or NULL.
+ * Add a line for an event on len bytes at addr; v is the mapping there, or
+ * NULL.
  */
 static void
 map_line(struct stream *s, const struct thread *th, const struct trace *t,
@@ -54,7 +54,7 @@ map_line(struct stream *s, const struct thread *th, const struct trace *t,
 }
 
 /*
- * Return true if p is of 32 bits: its system calls have other numbers.
+ * Return true if p is a 32-bit process, whose system calls have other numbers.
  */
 static bool
 is_compat(const struct process *p)
@@ -66,7 +66,7 @@ is_compat(const struct process *p)
 }
 
 /*
- * Note that thread th has begun the system call that t tells of.
+ * Record that thread th has begun the system call in t.
  */
 void
 call_begin(struct thread *th, const struct trace *t)
@@ -84,7 +84,7 @@ brk_end(struct stream *s, struct thread *th, const struct trace *t,
 	struct line *l;
 
 	p->brk = brk;
-	/* asked for where it is, or told that it stays there */
+	/* it only asked for the break, or the break did not move */
 	if (th->call[1] == 0 || brk != th->call[1] || brk == old)
 		return;
 	l = line_add(&s->out, t->rec->time, p->pid, th->tid);
@@ -146,7 +146,7 @@ remap_end(struct stream *s, struct thread *th, const struct trace *t,
 	uint64_t len = page_up(th->call[3]);
 	char event[64];
 
-	/* DONTUNMAP: what was there is empty now, but mapped */
+	/* MREMAP_DONTUNMAP: the old range stays mapped, but empty */
 	if (late)
 		must_do(vmas_move(map, addr,
 		    th->call[4] & MREMAP_DONTUNMAP ? 0 : old, to, len));
@@ -169,7 +169,8 @@ map_end(struct stream *s, struct thread *th, const struct trace *t,
 }
 
 /*
- * Tell s that a system call of thread th has returned, as t tells.
+ * Process the return of a system call of thread th, reported in t: print its
+ * line, and update the mappings unless they were read later.
  */
 void
 call_end(struct stream *s, struct thread *th, const struct trace *t)
@@ -206,8 +207,9 @@ call_end(struct stream *s, struct thread *th, const struct trace *t)
 }
 
 /*
- * Tell s of a mapping of thread th that the kernel tells of in t.  In a system
- * call, its end has the line.
+ * Process a new mapping of thread th, reported in t: update the mappings unless
+ * they were read later.  Print a line only outside a system call; in one,
+ * call_end prints it.
  */
 void
 mapping_made(struct stream *s, struct thread *th, const struct trace *t)

@@ -1,6 +1,6 @@
 /*
- * A command that is started to be traced.  It waits until its events are
- * there, and if we die before that, it does not start at all.
+ * Start a command to be traced.  It waits until its events have been set up; if
+ * we die before that, the command is not started.
  */
 #include "vmtrace.h"
 
@@ -13,11 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { END_MS = 500 };		/* events end before their process does */
+enum { END_MS = 500 }; /* milliseconds: events end before the process does */
 
 /*
- * Start the command argv as far as to where it waits for us, as c.  Exit with 1
- * if it cannot be.
+ * Fork a child for the command argv, which waits for command_go, and store it
+ * in c. Exit with 1 on failure.
  */
 void
 command_begin(struct command *c, char **argv)
@@ -45,7 +45,7 @@ command_begin(struct command *c, char **argv)
 }
 
 /*
- * Let command c, called name, start; exit with 1 if there is none.
+ * Let command c, called name, start.  Exit with 1 if it cannot be executed.
  */
 void
 command_go(struct command *c, const char *name)
@@ -63,10 +63,10 @@ command_go(struct command *c, const char *name)
 }
 
 /*
- * Report how command c, called name, ended, if it ended with an error.  A
- * command whose trace is over is about to end.  Return its exit status; 128
- * plus the signal if one killed it; 0 if it runs on; -1 if it runs on although
- * its trace is over, because it may do what we may not see.
+ * Print how command c, called name, ended, if it failed.  over says that its
+ * trace has ended, so that it is about to end.  Return its exit status; 128 + N
+ * if signal N killed it; 0 if it runs on; -1 if it runs on although its trace
+ * has ended, because it executed a program that we may not trace.
  */
 int
 command_end(const struct command *c, const char *name, bool over)

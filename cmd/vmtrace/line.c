@@ -1,18 +1,21 @@
 /*
- * Lines of output.  A fault is told when it is over, but in the order of
- * when it began; so lines wait for those before them, though not for long.
+ * Order and print lines of output.  A fault is complete only when it ends, but
+ * is printed in the order of its beginning.  So lines wait for earlier open
+ * faults, but not for long.
  */
 #include "vmtrace.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATIENCE = 250000000 };	/* ns that lines wait for a fault */
+enum { PATIENCE = 250000000 };	/* nanoseconds that lines wait for an open
+				   fault */
 
-enum { MAX_HELD = 65536 };	/* lines */
+enum { MAX_HELD = 65536 };	/* maximum number of waiting lines */
 
 /*
- * Begin with lines in o, by opts, of which the times count from start, in ns.
+ * Initialize o with options opts; times of lines count from start, in
+ * nanoseconds.
  */
 void
 lines_begin(struct output_state *o, const struct options *opts,
@@ -24,8 +27,8 @@ lines_begin(struct output_state *o, const struct options *opts,
 }
 
 /*
- * Add to o a line of thread tid of process pid at that time, in ns, behind all
- * others, without a text.  Return it.
+ * Append a line without text to o, for thread tid of process pid at the given
+ * time, in nanoseconds.  Return it.
  */
 struct line *
 line_add(struct output_state *o, uint64_t time, pid_t pid, pid_t tid)
@@ -42,7 +45,7 @@ line_add(struct output_state *o, uint64_t time, pid_t pid, pid_t tid)
 }
 
 /*
- * Set the text of line l, made of fmt as printf(3) does.
+ * Set the text of line l, formatted as by printf(3).
  */
 void
 line_text(struct line *l, const char *fmt, ...)
@@ -66,7 +69,7 @@ line_free(struct line *l)
 }
 
 /*
- * Print the heading of the columns of lines.
+ * Print the column headings.
  */
 void
 lines_heading(void)
@@ -104,7 +107,8 @@ fault_print(struct line *l)
 }
 
 /*
- * Tell of a line, or count it.
+ * Print a line, or with -s count it.  Set o->full when the limit of faults is
+ * reached.
  */
 static void
 line_print(struct output_state *o, struct line *l)
@@ -129,8 +133,9 @@ line_print(struct output_state *o, struct line *l)
 }
 
 /*
- * Tell o that the fault of line l is over, with that result, at a time in ns
- * (0: it is not known when).
+ * Complete the fault of line l of o with its result and time, in nanoseconds;
+ * time is 0 if it is not known.  If other lines were printed before it, print
+ * it now.
  */
 void
 line_close(struct output_state *o, struct line *l, enum result result,
@@ -146,8 +151,8 @@ line_close(struct output_state *o, struct line *l, enum result result,
 }
 
 /*
- * Tell of the lines of o that need not wait any more at the time now, in ns; at
- * UINT64_MAX, all.
+ * Print the lines of o that need not wait any longer at time now, in
+ * nanoseconds; UINT64_MAX prints all.
  */
 void
 lines_flush(struct output_state *o, uint64_t now)
@@ -170,7 +175,7 @@ lines_flush(struct output_state *o, uint64_t now)
 }
 
 /*
- * Free the lines and sums of o.
+ * Free the lines, counts and symbols of o.
  */
 void
 lines_end(struct output_state *o)

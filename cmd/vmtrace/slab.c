@@ -1,12 +1,12 @@
 /*
- * Pages and slab objects that the kernel allocates and frees while a thread
- * runs, be they for it or not.
+ * Report pages and slab objects that the kernel allocates and frees while a
+ * traced thread runs, whether for that thread or not.
  */
 #include "vmtrace.h"
 
 #include <unistd.h>
 
-enum { MAX_ORDER = 40 };	/* pages are allocated as 2^order */
+enum { MAX_ORDER = 40 };	/* an allocation has 2^order pages */
 
 static void
 page_take(struct stream *s, const struct trace *t, struct line *l)
@@ -30,8 +30,8 @@ page_take(struct stream *s, const struct trace *t, struct line *l)
 }
 
 /*
- * Return the name of the cache that an object is of; kernels before 6.1 do not
- * tell it of all.
+ * Return the name of the slab cache of an object; kernels before 6.1 do not
+ * report it for all.
  */
 static const char *
 cache_name(const struct trace *t)
@@ -68,14 +68,14 @@ object_take(struct stream *s, const struct trace *t, struct line *l)
 }
 
 /*
- * Tell s of the allocation t, or count it.
+ * Add a line for allocation t to s, or with -s count it.
  */
 void
 slab_take(struct stream *s, const struct trace *t)
 {
 	struct line *l = NULL;
 
-	/* a failed one, and free(NULL) */
+	/* failed allocations, and frees of NULL */
 	if ((t->kind == TRACE_PAGEALLOC && t->arg[0] == UINT64_MAX) ||
 	    (t->kind >= TRACE_KMALLOC && t->arg[1] == 0))
 		return;

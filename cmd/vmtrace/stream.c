@@ -1,8 +1,8 @@
 /*
- * What happens, as lines: faults, and what becomes of threads.  A fault
- * begins with a tracepoint (or, without these, as an event of its own), and
- * ends with an event that says minor or major, with a signal, or with none
- * of these when the thread does something else.
+ * Turn events into lines: faults, and changes of threads.  A fault begins with
+ * a tracepoint (or if there are none, with a sampled event).  It ends with an
+ * event that says minor or major, with a signal, or when the thread does
+ * something else.
  */
 #include "vmtrace.h"
 #include "clock.h"
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {				/* the error code: asm/trap_pf.h of x86 */
+enum {				/* bits of the error code: asm/trap_pf.h of
+				   x86 */
 	CODE_PRESENT = 1,
 	CODE_WRITE = 2,
 	CODE_EXEC = 16
@@ -20,7 +21,7 @@ enum {				/* the error code: asm/trap_pf.h of x86 */
 enum { MISC_MODE = 7, MISC_KERNEL = 1, MIN_PAGE = 4096 };
 
 /*
- * Copy a mapping, or none.
+ * Copy mapping v to *to, with a copy of its name, unless v is NULL.
  */
 static void
 vma_keep(struct vma *to, const struct vma *v)
@@ -32,7 +33,7 @@ vma_keep(struct vma *to, const struct vma *v)
 }
 
 /*
- * Whatever became of the fault of a thread, it is over.
+ * End the fault of thread th, if it has one, with no result known.
  */
 static void
 fault_drop(struct stream *s, struct thread *th)
@@ -63,8 +64,8 @@ fault_begin(struct stream *s, struct thread *th, const struct trace *t,
 }
 
 /*
- * Return how memory was accessed.  A write to a page that is there is one to a
- * page that is shared still, if the mapping is private and allows it.
+ * Return the kind of access for error code code.  A write to a present page is
+ * a copy on write if the mapping is private and writable.
  */
 static enum access
 fault_access(const struct line *l, uint64_t code)
@@ -83,7 +84,7 @@ fault_point(struct stream *s, struct thread *th, const struct trace *t)
 {
 	struct line *l;
 
-	/* the kernel's own memory */
+	/* address in the kernel's own memory */
 	if (t->kind == TRACE_KERNEL && t->arg[0] >> 63 != 0)
 		return;
 	l = fault_begin(s, th, t, t->arg[0], t->arg[1],
@@ -110,7 +111,7 @@ fault_end(struct stream *s, struct thread *th, const struct trace *t,
 {
 	struct line *l = th->fault;
 
-	/* one that began before we came */
+	/* its beginning was not seen */
 	if (l == NULL || l->addr / MIN_PAGE != t->rec->addr / MIN_PAGE)
 		l = fault_sample(s, th, t);
 	line_close(&s->out, l, result, t->rec->time);
@@ -120,7 +121,7 @@ fault_end(struct stream *s, struct thread *th, const struct trace *t,
 static void
 fault_signal(struct stream *s, struct thread *th, const struct trace *t)
 {
-	/* by kill(2), it is of no fault, and likely another's */
+	/* sent by kill(2), so it does not belong to a fault */
 	if (th->fault == NULL || (int64_t)t->arg[1] <= 0)
 		return;
 	line_close(&s->out, th->fault, t->arg[0] == SIGBUS ? RESULT_BUS :
@@ -142,7 +143,8 @@ say(struct stream *s, const struct thread *th, const struct trace *t,
 }
 
 /*
- * The thread of a number, which may have been that of another one.
+ * Return thread tid of process pid.  If another process had a thread with this
+ * ID before, end that one's fault.
  */
 static struct thread *
 thread_of(struct stream *s, uint32_t pid, uint32_t tid)
@@ -156,7 +158,7 @@ thread_of(struct stream *s, uint32_t pid, uint32_t tid)
 }
 
 /*
- * A new thread, or a process that has what its parent has.
+ * Add a new thread, or a process with a copy of its parent's mappings.
  */
 static void
 task_fork(struct stream *s, struct thread *th, const struct trace *t)
@@ -239,8 +241,8 @@ dispatch(struct stream *s, struct thread *th, const struct trace *t)
 }
 
 /*
- * Take what a tracer tells: a trace_fn.  It ends the trace when as many
- * faults were told as are wanted.
+ * Process event t: a trace_fn.  Return 0, or -1 to end the trace when the limit
+ * of faults is reached.
  */
 static int
 stream_take(void *arg, const struct trace *t)
@@ -259,8 +261,8 @@ stream_take(void *arg, const struct trace *t)
 }
 
 /*
- * Tell s of what tracer t has: of all, or of what is old enough to be in order.
- * Return 0, or -1: this is the end.
+ * Process the events of tracer t: all of them, or only those old enough to be
+ * sorted.  Return 0, or -1 to end the trace.
  */
 int
 stream_read(struct stream *s, struct tracer *t, bool all)
@@ -269,7 +271,7 @@ stream_read(struct stream *s, struct tracer *t, bool all)
 
 	if (tracer_read(t, all, stream_take, s) == -1)
 		return -1;
-	/* lines do not wait long for a fault even if nothing else happens */
+	/* print waiting lines even if no other event arrives */
 	lines_flush(&s->out, now);
 	return s->out.full ? -1 : 0;
 }
@@ -281,7 +283,7 @@ thread_end(void *arg, struct thread *th)
 }
 
 /*
- * Tell s that nothing more will come: faults that are not over stay so.
+ * End all open faults without a result, and print all lines.
  */
 void
 stream_end(struct stream *s)

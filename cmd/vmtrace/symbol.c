@@ -1,7 +1,7 @@
 /*
- * The names of mappings, and of instructions: those of the kernel from
- * /proc/kallsyms, others from the ELF files that they are in, if those are
- * still what was mapped.
+ * Find names of mappings and instructions: symbols of the kernel from
+ * /proc/kallsyms, others from the ELF files mapped, if these are still the same
+ * files.
  */
 #include "vmtrace.h"
 
@@ -14,7 +14,7 @@ struct symfile {
 	struct elfsyms	*syms;	/* owned; NULL: none */
 };
 
-static struct symfile *file;	/* owned */
+static struct symfile *file;	/* owned array of files opened so far */
 static size_t nfile;
 static struct ksyms ksyms;
 static bool ksyms_tried;
@@ -29,8 +29,8 @@ vma_label(const struct vma *v)
 }
 
 /*
- * Put the address addr of the kernel into s, of size bytes, as "NAME+0xN", or
- * "" where its names are hidden.  Return s.
+ * Format address addr of the kernel in s, of size bytes, as "NAME+0xN"; "" if
+ * the kernel's symbols are hidden.  Return s.
  */
 const char *
 kernel_name(uint64_t addr, char *s, size_t size)
@@ -66,8 +66,8 @@ syms_get(const struct row *r)
 }
 
 /*
- * Put the instruction at the offset r->num of the file r->name into s, of
- * size bytes, as "NAME+0xN", or "-" where it has no name.  Return s.
+ * Format the instruction at offset r->num of file r->name in s, of size bytes,
+ * as "NAME+0xN"; "-" if there is no symbol.  Return s.
  */
 const char *
 symbol_name(const struct row *r, char *s, size_t size)

@@ -1,6 +1,6 @@
 /*
- * Counts of what has the same process, number, flags and name.  There is an
- * end to how many are kept: what comes then is counted as "others".
+ * Count events by process, number, flags and name.  The number of rows is
+ * limited; keys beyond it are counted in one row called "others".
  */
 #include "vmtrace.h"
 #include "rbtree.h"
@@ -25,8 +25,8 @@ row_cmp(const struct row *a, const struct row *b)
 TREE_GENERATE(rows, row, entry, row_cmp)
 
 /*
- * Return the row of t with that key; a new one is a copy of it, or the one of
- * others.
+ * Return the row of t with the given key.  If there is none, add it with zero
+ * counts, or if the limit is reached, return the row "others".
  */
 struct row *
 tally_get(struct tally *t, const struct row *key)
@@ -52,7 +52,7 @@ tally_get(struct tally *t, const struct row *key)
 }
 
 /*
- * Return all rows of t in the order of their keys, and in *n how many; the
+ * Return an array of all rows of t, sorted by key, and its length in *n.  The
  * caller frees the array.
  */
 struct row **

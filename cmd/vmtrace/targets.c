@@ -1,9 +1,9 @@
 /*
- * What is to be traced: a command, or processes that live.
+ * Determine what to trace: a command, or live processes.
  *
- * strace(1) and perf(1) take what lives by -p, and the rest as a command.  A
- * number is no name of a command, and so is a process without -p, too; but the
- * name of a process that lives may be meant for either, and is asked about.
+ * As in strace(1) and perf(1), -p selects live processes, and operands are a
+ * command.  But a number is always a process ID, since it is not the name of a
+ * command; and if all operands are names of live processes, ask which is meant.
  */
 #include "vmtrace.h"
 
@@ -19,8 +19,7 @@ name_found(void *arg, pid_t pid)
 }
 
 /*
- * Exit 2 with a question where operands are nothing but names of processes
- * that live.
+ * Exit with 2 and a question if all operands are names of live processes.
  */
 static void
 names_ask(char **operand)
@@ -40,9 +39,9 @@ names_ask(char **operand)
 }
 
 /*
- * Find out what the operands at operand mean, which end in NULL, and add it to
- * to; command: they can be nothing else.  Return 0, or -1 if nothing is to be
- * traced, or both processes and a command.
+ * Add to *to what the operands mean, an array that ends with NULL.  command is
+ * true after "--": then they are a command.  Return 0, or -1 if there is
+ * nothing to trace, or both processes and a command.
  */
 int
 targets_settle(struct targets *to, char **operand, bool command)
@@ -71,13 +70,13 @@ targets_settle(struct targets *to, char **operand, bool command)
 struct adding {
 	struct tracer	*t;
 	struct stream	*s;
-	size_t		 n;	/* so many are traced */
+	size_t		 n;	/* number of processes being traced */
 	bool		 failed;
 };
 
 /*
- * Trace a process, or the one that a thread belongs to.  Return 0, or -1 with
- * errstr.
+ * Trace process pid, or the process whose thread that is.  Return 0, or -1 with
+ * errstr set.
  */
 static int
 process_add(struct adding *a, pid_t pid)
@@ -101,7 +100,8 @@ process_add(struct adding *a, pid_t pid)
 }
 
 /*
- * Trace process pid, unless it was found and has ended since.
+ * Trace process pid.  If it was found by name or cgroup and has ended, do
+ * nothing.
  */
 static int
 target_add(void *arg, pid_t pid, bool found)
@@ -116,8 +116,8 @@ target_add(void *arg, pid_t pid, bool found)
 }
 
 /*
- * Trace with t all processes of to that are to be, and tell s of them; *failed:
- * one could not be, which is told.  Return how many are traced.
+ * Trace the live processes of to with t, and add them to s.  Set *failed after
+ * a message if one cannot be traced.  Return the number that are traced.
  */
 size_t
 targets_add(const struct targets *to, struct tracer *t, struct stream *s,

@@ -1,6 +1,6 @@
 /*
- * The processes that are traced, their threads, and what is mapped in them:
- * what /proc/PID/maps told once, and all changes since.
+ * Keep the traced processes, their threads and their mappings: what
+ * /proc/PID/maps said at one time, and all changes since.
  */
 #include "vmtrace.h"
 #include "clock.h"
@@ -33,8 +33,7 @@ process_find(struct tasks *t, pid_t pid)
 }
 
 /*
- * Return a process of t with that pid of which nothing is known, instead of
- * what was known of it.
+ * Return an empty process of t with that ID, replacing one that exists.
  */
 struct process *
 process_new(struct tasks *t, pid_t pid)
@@ -52,8 +51,8 @@ process_new(struct tasks *t, pid_t pid)
 }
 
 /*
- * Return the process of t with that pid as it is known, or else as /proc has
- * it.
+ * Return the process of t with that ID.  If there is none, add it and read its
+ * mappings from /proc.
  */
 static struct process *
 process_get(struct tasks *t, pid_t pid)
@@ -68,7 +67,7 @@ process_get(struct tasks *t, pid_t pid)
 }
 
 /*
- * Forget what is mapped of p.
+ * Remove the mappings of p.
  */
 void
 process_forget(struct process *p)
@@ -80,8 +79,8 @@ process_forget(struct process *p)
 }
 
 /*
- * Find out what is mapped of p now.  Where that cannot be read, what is known
- * stays.  Return 0, or -1 with errstr.
+ * Replace the mappings of p by those in /proc.  If they cannot be read, keep
+ * the old ones.  Return 0, or -1 with errstr set.
  */
 int
 process_read(struct process *p)
@@ -109,7 +108,7 @@ process_read(struct process *p)
 }
 
 /*
- * Return the thread of t with that tid, or NULL.
+ * Return the thread of t with that ID, or NULL.
  */
 struct thread *
 thread_find(struct tasks *t, pid_t tid)
@@ -120,7 +119,7 @@ thread_find(struct tasks *t, pid_t tid)
 }
 
 /*
- * Return the thread of t with that tid, of process pid.
+ * Return the thread of t with ID tid and process pid; add it if there is none.
  */
 struct thread *
 thread_get(struct tasks *t, pid_t pid, pid_t tid)
@@ -151,9 +150,9 @@ process_drop(struct tasks *t, struct process *p)
 }
 
 /*
- * Remove thread th, which has ended, from t, and its process with the last one.
- * Threads of which nothing was heard yet are not known: as long as the one that
- * leads the process has not ended, it is not the last.
+ * Remove thread th, which has ended, from t, and also its process if this was
+ * its last thread.  Threads without events are not in t, so a process is kept
+ * until its leader has ended.
  */
 void
 thread_drop(struct tasks *t, struct thread *th)
@@ -168,7 +167,7 @@ thread_drop(struct tasks *t, struct thread *th)
 }
 
 /*
- * Call fn, with arg, for each thread of t.
+ * Call fn with arg for each thread of t.
  */
 void
 threads_each(struct tasks *t, void (*fn)(void *, struct thread *), void *arg)
@@ -180,8 +179,8 @@ threads_each(struct tasks *t, void (*fn)(void *, struct thread *), void *arg)
 }
 
 /*
- * Look at what is mapped of the processes of t again: something may have been
- * missed.
+ * Read the mappings of all processes of t again, because events may have been
+ * lost.
  */
 void
 tasks_reread(struct tasks *t)

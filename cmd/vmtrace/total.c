@@ -1,6 +1,6 @@
 /*
- * Totals: faults by mapping and by instruction, allocations of the kernel by
- * what is allocated and by whom.
+ * Print totals: faults by mapping and by instruction, and allocations of the
+ * kernel by kind and caller.
  */
 #include "vmtrace.h"
 #include "bisect.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {				/* the counts of a mapping */
+enum {				/* counts of a mapping */
 	FAULTS,
 	MINOR,
 	MAJOR,
@@ -19,7 +19,7 @@ enum {				/* the counts of a mapping */
 	COWS
 };
 
-enum { ALLOCS, FREES, BYTES };	/* of allocations */
+enum { ALLOCS, FREES, BYTES };	/* counts of allocations */
 
 /*
  * Count the fault of line l in o.
@@ -57,8 +57,8 @@ total_fault(struct output_state *o, const struct line *l)
 }
 
 /*
- * Count in o an allocation (alloc) of so many bytes, or a free, of that name at
- * address site.
+ * Count in o an allocation of bytes (if alloc is true) or a free, of objects
+ * called name, by the code at address site.
  */
 void
 total_slab(struct output_state *o, const char *name, uint64_t site,
@@ -74,7 +74,7 @@ total_slab(struct output_state *o, const char *name, uint64_t site,
 		r->count[BYTES] += bytes;
 }
 
-/* most first */
+/* largest count first */
 CMP_BY(count_cmp, struct row *const,
     (*x)->count[0] != (*y)->count[0] ?
     ORDER((*y)->count[0], (*x)->count[0]) :
@@ -82,8 +82,9 @@ CMP_BY(count_cmp, struct row *const,
     ORDER((*x)->num, (*y)->num))
 
 /*
- * A mapping may have grown while faults were counted: then it has several
- * rows, which touch.  The counts go to the first; the others have none.
+ * Join rows of one mapping that grew while faults were counted: the n rows at v
+ * are sorted, and its rows overlap.  Add their counts to the first and zero the
+ * rest.
  */
 static void
 rows_join(struct row **v, size_t n)
@@ -107,8 +108,8 @@ rows_join(struct row **v, size_t n)
 }
 
 /*
- * Return the rows of t, most first, and in *n how many; the caller frees the
- * array.
+ * Return an array of the rows of t, largest count first, and its length in *n.
+ * The caller frees the array.
  */
 static struct row **
 rows_sorted(const struct tally *t, size_t *n)
@@ -151,7 +152,7 @@ maps_print(const struct tally *t, const struct tableopts *o)
 			table_number(tb, j, v[i]->count[j]);
 		table_number(tb, PID, (uint64_t)v[i]->pid);
 		if (v[i]->end == 0)
-			continue;	/* in no mapping */
+			continue;	/* address in no mapping */
 		m.flags = v[i]->flags;
 		m.name = v[i]->name;
 		vma_perms(&m, perm);
@@ -228,8 +229,7 @@ slab_print(const struct tally *t, const struct tableopts *o)
 }
 
 /*
- * Print the sums of o: tables, with an empty line between them, or objects of
- * JSON.
+ * Print the totals of o: tables separated by empty lines, or JSON objects.
  */
 void
 total_print(struct output_state *o)

@@ -1,5 +1,5 @@
 /*
- * vmtrace: page faults and changes of mappings, as they happen.
+ * vmtrace: print page faults and changes of mappings as they happen.
  */
 #include "clock.h"
 #include "vmtrace.h"
@@ -12,15 +12,16 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WAIT_MS = 50 };		/* what happens is told this late at most */
+enum { WAIT_MS = 50 };		/* maximum delay of output in milliseconds */
 
 static volatile sig_atomic_t ended;
-static const char *where = "standard output";	/* we print to */
+static const char *where = "standard output";	/* name of the output for
+						   messages */
 
 static struct options options;
 static struct targets targets;
-static const char *path;	/* of the output, or NULL */
-static double seconds;		/* until the end; 0: no limit */
+static const char *path;	/* output file, or NULL */
+static double seconds;		/* -t: time limit; 0: none */
 
 static const struct opt opts[] = {
 	LIVE_OPTIONS,
@@ -62,8 +63,8 @@ on_signal(int sig)
 }
 
 /*
- * A signal ends the trace, and a second one us: output may wait for whoever
- * reads it.  Those that are ignored stay so.
+ * Let a signal end the trace, and a second one kill us, because output may wait
+ * for its reader.  Signals that are ignored stay ignored.
  */
 static void
 signals_begin(void)
@@ -80,7 +81,8 @@ signals_begin(void)
 }
 
 /*
- * Return how many ms to wait for what happens; 0 if the time is over.
+ * Return how many milliseconds to wait for events; 0 if the time limit is
+ * reached.
  */
 static int
 patience(const struct output_state *out)
@@ -93,8 +95,8 @@ patience(const struct output_state *out)
 }
 
 /*
- * Open file path, or make it, for what is printed; NULL: standard output.
- * Return a descriptor.
+ * Create or truncate file path for the output.  Return its descriptor, or -1 if
+ * path is NULL, which means standard output.
  */
 static int
 out_open(void)
@@ -111,8 +113,8 @@ out_open(void)
 }
 
 /*
- * Tell of what happens until it is over; *over: all that is traced has
- * ended.
+ * Process events until the trace ends: all processes have ended (*over is set
+ * to true), a signal or a limit.  Return 0, or -1 with errstr set.
  */
 static int
 trace(struct tracer *t, struct stream *s, bool *over)
@@ -149,7 +151,7 @@ say_lacks(const struct tracer *t)
 }
 
 /*
- * Print what was counted, and say what was not seen.
+ * Print the totals, and a message if events were lost.
  */
 static void
 finish(struct tracer *t, struct stream *s, bool *failed)
@@ -167,10 +169,10 @@ finish(struct tracer *t, struct stream *s, bool *failed)
 }
 
 /*
- * Trace all processes of to, as o has it, and print to descriptor out, unless
- * that is -1: a command has the standard output that we had.  Set *failed if
- * something of them was not traced.  Return the exit status of the command, if
- * there is one and it has ended.
+ * Trace the processes or the command of to with options o.  Print to descriptor
+ * out unless it is -1; a command keeps our original standard output.  Set
+ * *failed after a message if something was not traced.  Return the exit status
+ * of the command if it has ended, else 0.
  */
 static int
 run(const struct options *o, const struct targets *to, int out, bool *failed)

@@ -1,5 +1,5 @@
 /*
- * vmtrace: what its files share.
+ * Declarations shared by the files of vmtrace.
  */
 #ifndef VMTRACE_H
 #define VMTRACE_H
@@ -10,15 +10,15 @@
 #include <sys/queue.h>
 
 struct options {
-	bool	 totals;	/* -c */
+	bool	 totals;	/* -s */
 	bool	 kernel;	/* -k */
-	struct tableopts table;	/* of totals */
+	struct tableopts table;	/* options for tables of totals */
 	uint64_t count;		/* -n; 0: no limit */
 	uint64_t ns;		/* -t; 0: no limit */
 };
 
 /*
- * Lines, in the order in which what they tell began: line.c
+ * line.c: print lines in the order in which their events began
  */
 enum access { ACCESS_UNKNOWN, ACCESS_READ, ACCESS_WRITE, ACCESS_EXEC,
 	ACCESS_COW, ACCESSES };
@@ -28,40 +28,43 @@ enum result { RESULT_MINOR, RESULT_MAJOR, RESULT_NONE, RESULT_SEGV,
 
 struct line {
 	TAILQ_ENTRY(line) entry;
-	uint64_t	 time;	/* ns of CLOCK_MONOTONIC */
+	uint64_t	 time;	/* nanoseconds of CLOCK_MONOTONIC */
 	pid_t		 pid;
 	pid_t		 tid;
 	char		*text;	/* owned; NULL: a fault */
-	bool		 open;	/* a fault that is not over */
-	bool		 passed; /* while it was open others went ahead */
-	uint64_t	 ns;	/* it took so long; 0: not known */
+	bool		 open;	/* a fault that has not ended */
+	bool		 passed; /* lines after it were printed while it was
+				    open */
+	uint64_t	 ns;	/* duration of the fault; 0: unknown */
 	uint64_t	 addr;
 	uint64_t	 ip;
 	bool		 kernel; /* ip is in the kernel */
 	enum access	 access;
 	enum result	 result;
-	struct vma	 where;	/* the mapping at that time; name owned, NULL:
-				   none */
-	struct vma	 code;	/* that of the instruction, likewise */
+	struct vma	 where;	/* copy of the mapping of addr; where.name is
+				   owned, NULL: none */
+	struct vma	 code;	/* copy of the mapping of ip; code.name is
+				   owned, NULL: none */
 };
 
 TAILQ_HEAD(lines, line);
 
 RB_HEAD(rows, row);
 
-struct tally {			/* counts: tally.c; zeroed before use */
+struct tally {			/* table of counts, by tally.c; zeroed before
+				   use */
 	struct rows	 all;
 	size_t		 n;
 };
 
-struct output_state {		/* where lines go to; zeroed before use */
+struct output_state {		/* destination of lines; zeroed before use */
 	const struct options *opts; /* borrowed */
-	uint64_t	 start;	/* the time that is 0 */
-	struct lines	 held;	/* in order */
+	uint64_t	 start;	/* nanoseconds; printed times count from here */
+	struct lines	 held;	/* lines not yet printed */
 	size_t		 nheld;
-	uint64_t	 faults; /* so many were told */
-	bool		 full;	/* as many as wanted */
-	struct tally	 maps;	/* these: totals */
+	uint64_t	 faults; /* number of faults printed or counted */
+	bool		 full;	/* the limit of faults was reached */
+	struct tally	 maps;	/* totals, if opts->totals */
 	struct tally	 code;
 	struct tally	 slab;
 };
@@ -78,24 +81,26 @@ void		 lines_heading(void);
 void		 lines_end(struct output_state *);
 
 /*
- * Processes, their threads and mappings: task.c
+ * task.c: processes, their threads and mappings
  */
 struct process {
 	RB_ENTRY(process) entry;
 	pid_t		 pid;
 	size_t		 nthread;
 	struct vmas	 map;
-	uint64_t	 since;	/* what was earlier is in map already */
-	uint64_t	 brk;	/* where the heap ends; 0: not known */
-	bool		 left;	/* the thread that leads it has ended */
+	uint64_t	 since;	/* time when map was read; earlier events are
+				   already in it */
+	uint64_t	 brk;	/* end of the heap; 0: unknown */
+	bool		 left;	/* its leader thread has ended */
 };
 
 struct thread {
 	RB_ENTRY(thread) entry;
 	pid_t		 tid;
 	struct process	*process; /* borrowed */
-	struct line	*fault;	/* borrowed; one that is open, or NULL */
-	uint64_t	 call[TRACE_ARGS]; /* the system call it is in */
+	struct line	*fault;	/* borrowed; open fault, or NULL */
+	uint64_t	 call[TRACE_ARGS]; /* arguments of the current system
+					      call */
 	bool		 calling;
 };
 
@@ -119,13 +124,13 @@ void		 tasks_reread(struct tasks *);
 void		 tasks_free(struct tasks *);
 
 /*
- * What happens, as lines: stream.c; calls.c for mappings, slab.c for
- * allocations of the kernel
+ * stream.c: turn events into lines; calls.c: mappings; slab.c: allocations of
+ * the kernel
  */
 struct stream {
 	struct tasks	 tasks;
 	struct output_state out;
-	uint64_t	 last;	/* the latest time that was seen */
+	uint64_t	 last;	/* time of the latest event */
 };
 
 int		 stream_read(struct stream *, struct tracer *, bool);
@@ -138,15 +143,15 @@ void		 mapping_made(struct stream *, struct thread *,
 void		 slab_take(struct stream *, const struct trace *);
 
 /*
- * Counts: tally.c, total.c
+ * tally.c, total.c: counts
  */
 enum { COUNTS = 8 };
 
 struct row {
 	RB_ENTRY(row)	 entry;
 	pid_t		 pid;
-	uint64_t	 num;	/* an address, or an offset in a file */
-	uint64_t	 end;	/* of mappings */
+	uint64_t	 num;	/* address, or offset in a file */
+	uint64_t	 end;	/* end address, of mappings only */
 	unsigned int	 flags;
 	uint64_t	 dev;
 	uint64_t	 ino;
@@ -164,12 +169,12 @@ void		 total_slab(struct output_state *, const char *, uint64_t, bool,
 void		 total_print(struct output_state *);
 
 /*
- * A command that is started: command.c
+ * command.c: start a command
  */
 struct command {
 	pid_t	 pid;		/* 0: none */
-	int	 go;		/* it starts when a byte comes from here */
-	int	 why;		/* errno comes from here, if it does not */
+	int	 go;		/* pipe: a byte starts the command */
+	int	 why; /* pipe: errno arrives here if execution fails */
 };
 
 void		 command_begin(struct command *, char **);
@@ -177,7 +182,7 @@ void		 command_go(struct command *, const char *);
 int		 command_end(const struct command *, const char *, bool);
 
 /*
- * Names of mappings and instructions: symbol.c
+ * symbol.c: names of mappings and instructions
  */
 const char	*vma_label(const struct vma *v);
 const char	*kernel_name(uint64_t addr, char *s, size_t size);
@@ -185,7 +190,7 @@ const char	*symbol_name(const struct row *r, char *s, size_t size);
 void		 symbols_free(void);
 
 /*
- * What is to be traced: targets.c
+ * targets.c: determine what to trace
  */
 struct targets {		/* zeroed before use */
 	struct sources	 sources; /* live processes */
