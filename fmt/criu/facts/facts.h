@@ -1,18 +1,19 @@
 /*
- * What records of processes that snap(1) took tell, of which CRIU images are
- * made: processes, threads, open files and descriptors; and what of it cannot
- * be restored.  What is told of open files is in opens.h.
+ * Facts that CRIU images are made from, taken from the records that snap(1)
+ * made of processes: processes, threads, open files and descriptors, and the
+ * reasons why some of them cannot be restored.  Open files are declared in
+ * opens.h.
  *
- * The lowest first:
+ * Each file needs only those above it:
  *
- *	images.c	the images in the making
- *	why.c		what cannot be restored, and is left out or not
+ *	images.c	the images being made
+ *	why.c		reasons why something cannot be restored or is left out
  *	task.c		processes and threads
- *	users.c		users and groups, where they have others
- *	mountread.c	lists of what is mounted
- *	mounts.c	what becomes of that
+ *	users.c		user and group IDs of user namespaces
+ *	mountread.c	lists of mounts, parsed
+ *	mounts.c	how each mount is restored
  *	find.c		open files by number, inode and descriptor
- *	keyread.c	keys of open files that have no form in that table
+ *	keyread.c	parsers for keys of open files with an irregular form
  *	keys.c		the table of all keys
  *	open.c		open files and descriptors
  */
@@ -23,8 +24,9 @@
 #include "record/record.h"
 
 enum {
-	MAKESHARES = 4,		/* what processes can share */
-	USEC = 1000000, NSEC = 1000000000 /* in a second */
+	MAKESHARES = 4, /* number of resources that processes can share */
+	USEC = 1000000, NSEC = 1000000000 /* microseconds and nanoseconds in
+					     a second */
 };
 
 struct makereason {		/* why something cannot be restored */
@@ -35,82 +37,89 @@ struct makereason {		/* why something cannot be restored */
 struct maketask {		/* a process or a thread */
 	struct proc	*proc;	/* borrowed */
 	struct linuxrec	 rec;	/* owned */
-	struct recfile	 status; /* borrowed, of rec; len 0: not told */
+	struct recfile	 status; /* borrowed from rec; len 0: not in the
+				    record */
 	struct procstat	 stat;
-	uint64_t	 part;	/* of the snapshot: what was taken at once */
-	uint32_t	 pid;	/* these as it sees them itself */
+	uint64_t	 part;	/* number of the group captured together */
+	uint32_t	 pid;	/* pid, pgid and sid are those of its pid
+				   namespace */
 	uint32_t	 pgid;
 	uint32_t	 sid;
-	struct maketask	*parent; /* borrowed, as the next; NULL: of the root */
-	struct maketask	*child;	/* the first */
-	struct maketask	*sibling; /* the next */
-	struct maketask	*thread; /* the first but that which leads the process;
-				    of that, the next */
-	struct maketask	*files;	/* borrowed; whose descriptors it has */
-	struct maketask	*first[MAKESHARES]; /* borrowed; of those chosen that
-					share something with this one */
-	size_t		 place;	/* in order */
-	uint32_t	 cgset;	/* its number in cgroup.img; 0: it is in none,
-				   or a thread in that of its process */
+	struct maketask	*parent; /* borrowed; NULL: the root of the tree */
+	struct maketask	*child;	/* borrowed; first child */
+	struct maketask	*sibling; /* borrowed; next sibling */
+	struct maketask	*thread; /* borrowed; of a process: its first other
+				    thread; of a thread: the next one */
+	struct maketask	*files;	/* borrowed; process whose descriptors it
+				   shares */
+	struct maketask	*first[MAKESHARES]; /* borrowed; first chosen process
+					       that shares each resource with
+					       it */
+	size_t		 place;	/* index in order of struct criumake */
+	uint32_t	 cgset;	/* ID of its set in cgroup.img; 0: none, or a
+				   thread in the set of its process */
 	bool		 chosen;
-	bool		 ring;	/* it was told that it has one of io_uring */
-	struct makefd	*fd;	/* owned; ascending */
+	bool		 ring;	/* an io_uring of it was already reported */
+	struct makefd	*fd;	/* owned; in ascending order */
 	size_t		 nfd;
-	struct makefd	**byopen; /* owned; the same by what they lead to */
-	struct vmas	 maps;	/* owned; while its images are made, as is the
-				   next */
-	unsigned int	*pages;	/* owned; one for each: flags of its pages
-				   (enum criu_page), 0: none are restored as
-				   private memory */
+	struct makefd	**byopen; /* owned; descriptors sorted by the file
+				     they lead to */
+	struct vmas	 maps;	/* owned; only while its images are made */
+	/* owned; only while its images are made; for each mapping, flags of
+	   its pages (enum criu_page); 0: no pages restored as private memory */
+	unsigned int	*pages;
 };
 
-struct maketext {		/* a file that has a name, in files.img */
+struct maketext {		/* a mapped file with a name, in files.img */
 	uint32_t	 id;
 	uint64_t	 dev;
 	uint64_t	 ino;
 	char		*path;	/* owned */
 };
 
-struct makeghost {		/* a deleted file; the first has number 1 */
+struct makeghost {		/* a deleted file; IDs count from 1 */
 	uint64_t	 dev;
 	uint64_t	 ino;
 };
 
-struct makefilter {		/* of system calls, as one thread has it */
-	const uint8_t	*code;	/* borrowed, of a record */
+struct makefilter {		/* a seccomp filter of a thread */
+	const uint8_t	*code;	/* borrowed from a record */
 	size_t		 len;	/* bytes */
 	uint32_t	 flags;
-	bool		 chained; /* the one before it in the image was set
-				   behind it */
+	bool		 chained; /* the previous filter in the image was
+				     installed after it */
 };
 
 struct makeshm {		/* shared memory */
-	struct proc	*proc;	/* borrowed; carried along */
-	uint32_t	 file;	/* the id it is mapped by; 0: not mapped */
-	uint64_t	 huge;	/* bytes of a page of it; 0: small ones */
-	const struct makeopen *open; /* borrowed; one that is open, or NULL */
-	const struct maketask *user; /* borrowed; the first that has it */
+	struct proc	*proc;	/* borrowed; its content in the snapshot */
+	uint32_t	 file;	/* ID of the file it is mapped from; 0: not
+				   mapped */
+	uint64_t	 huge;	/* bytes of a huge page; 0: normal pages */
+	const struct makeopen *open; /* borrowed; an open file of it, or NULL */
+	const struct maketask *user; /* borrowed; first process that has it */
 };
 
-enum {				/* numbers of struct makesysv */
+enum {				/* indexes of v in struct makesysv */
 	SYSV_ID, SYSV_KEY, SYSV_MODE, SYSV_SIZE, SYSV_UID, SYSV_GID, SYSV_CUID,
 	SYSV_CGID, SYSV_ATTACHED, SYSV_NUMBERS
 };
 
-enum { MADE_ID = 2 };		/* of a namespace that criu makes */
+enum { MADE_ID = 2 };		/* ID of each namespace that criu creates */
 
-struct makesysv {		/* memory of System V */
+struct makesysv {		/* a System V shared memory segment */
 	uint64_t	 v[SYSV_NUMBERS];
-	struct proc	*proc;	/* borrowed; carried along; or NULL */
-	uint64_t	 mapped; /* mappings of those chosen */
-	bool		 used;	/* by one that is restored */
-	const struct maketask *whole; /* borrowed; who has all of it mapped, */
-	uint64_t	 wholeend; /* up to this address */
+	struct proc	*proc;	/* borrowed; its content in the snapshot, or
+				   NULL */
+	uint64_t	 mapped; /* number of mappings in restored processes */
+	bool		 used;	/* mapped by a restored process */
+	const struct maketask *whole; /* borrowed; process that maps all of
+				         it, in order */
+	uint64_t	 wholeend; /* end address of that mapping */
 };
 
-struct makeidmap {		/* of user_namespaces(7) */
-	uint32_t	 first;	/* in the namespace */
-	uint32_t	 lower;	/* as snap knew it */
+struct makeidmap {		/* a range of user_namespaces(7) */
+	uint32_t	 first;	/* first ID in the namespace */
+	uint32_t	 lower;	/* first ID as snap saw it */
 	uint32_t	 count;
 };
 
@@ -121,68 +130,74 @@ struct makeids {
 
 struct makeaccept {		/* a connection that waits to be accepted */
 	uint64_t	 caller; /* its inode */
-	struct makeopen	*open;	/* borrowed; the socket at which it waits */
+	struct makeopen	*open;	/* borrowed; the listening socket */
 };
 
-enum {				/* of struct makemount */
-	MAKETMPFS = 5,		/* code: a tmpfs, and one of POSIX message */
-	MAKEMQUEUE = 14,	/* queues */
-	MAKEFORBID = 15,	/* flags: ro, nosuid, nodev, noexec */
-	MAKESLAVE = 1 << 19	/* flags: it gets to know of others' mounts */
+enum {				/* values of code and flags in struct
+				   makemount */
+	MAKETMPFS = 5,		/* code of tmpfs */
+	MAKEMQUEUE = 14,	/* code of mqueue, POSIX message queues */
+	MAKEFORBID = 15, /* flags MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC */
+	MAKESLAVE = 1 << 19 /* flag MS_SLAVE: receives mounts from its master */
 };
 
-struct makemount {		/* what is mounted somewhere */
+struct makemount {		/* a mount */
 	uint32_t	 id;
-	uint32_t	 parent; /* the id of what it is mounted on */
-	uint64_t	 dev;	/* as the kernel has it: 20 bits are the
-				   minor number */
-	char		*root;	/* borrowed from the list, as the next */
+	uint32_t	 parent; /* ID of the mount that it is on */
+	uint64_t	 dev;	/* as in the kernel: the minor number has 20
+				   bits */
+	char		*root;	/* root to options: borrowed from the list's
+				   text */
 	char		*point;
 	char		*type;
 	char		*source;
-	char		*options; /* of its file system, but for its flags */
-	char		 archive[40]; /* the file of the record that would have
-				   its files */
-	uint32_t	 flags;	/* of mount(2) */
-	uint32_t	 system; /* those of its file system */
-	uint32_t	 shared; /* groups that it is in: 0 none */
+	char		*options; /* options of its file system, without
+				     flags */
+	char		 archive[40]; /* file of the record with its
+				         contents, if a tmpfs */
+	uint32_t	 flags;	/* flags of mount(2) */
+	uint32_t	 system; /* mount(2) flags of its file system */
+	uint32_t	 shared; /* shared and master: peer groups; 0: none */
 	uint32_t	 master;
-	unsigned int	 code;	/* of its type, in images; 0: criu does not
-				   make it */
-	bool		 mapped; /* its users are */
-	bool		 left;	/* it is not restored */
-	char		*outside; /* owned; where else it is; or NULL */
-	uint32_t	 there;	/* flags that it has there */
-	uint32_t	 on;	/* the id of what is mounted there */
-	bool		 external; /* criu binds it from there */
+	unsigned int	 code;	/* code of its type in images; 0: criu cannot
+				   create it */
+	bool		 mapped; /* it is ID-mapped */
+	bool		 left;	/* it is left out */
+	char		*outside; /* owned; path of the same file system in
+				     snap's namespace, or NULL */
+	uint32_t	 there;	/* flags of the mount at outside */
+	uint32_t	 on;	/* ID of the mount at outside */
+	bool		 external; /* criu binds it from outside */
 };
 
-struct makemounts {		/* all that is mounted in a namespace */
+struct makemounts {		/* all mounts of a namespace */
 	char		*text;	/* owned */
 	struct makemount *v;	/* owned */
 	size_t		 n;
-	struct makemount *top;	/* borrowed; that on /, or NULL */
-	size_t		 looked; /* at so many, for who covers another */
+	struct makemount *top;	/* borrowed; the mount on /, or NULL */
+	size_t		 looked; /* mounts compared so far to find covered
+				    ones */
 };
 
 enum makelsm { LSM_NONE, LSM_SELINUX, LSM_APPARMOR };
 
 struct criumake {
-	struct snap	*snap;	/* borrowed, as all pointers here but where it
-				   says so */
+	struct snap	*snap;	/* pointers are borrowed unless marked */
 	const struct criuopts *opts;
 	struct mades	*out;
-	struct maketask	**task;	/* owned; one for each of snap's, NULL for
-				   what is carried along */
-	struct maketask	**bypid; /* owned; those that are not NULL */
+	struct maketask	**task;	/* owned; one for each process of snap; NULL
+				   for an embedded file */
+	struct maketask	**bypid; /* owned; members of task that are not NULL,
+				    sorted by pid */
 	size_t		 nbypid;
 	struct maketask	*root;
-	struct maketask	**order; /* owned; processes, parents first */
+	struct maketask	**order; /* owned; processes to restore, parents
+				    first */
 	size_t		 norder;
-	struct makeopen	**open;	/* owned; by key */
-	struct makeopen	**byino; /* owned; the same by type and inode */
+	struct makeopen	**open;	/* owned; sorted by key */
+	struct makeopen	**byino; /* owned; open, sorted by type and inode */
 	size_t		 nopen;
-	struct makeaccept *accept; /* owned; ascending */
+	struct makeaccept *accept; /* owned; sorted by caller */
 	size_t		 naccept;
 	struct maketext	*text;	/* owned; mapped files */
 	size_t		 ntext;
@@ -192,43 +207,48 @@ struct criumake {
 	size_t		 nshm;
 	struct makesysv	*sysv;	/* owned */
 	size_t		 nsysv;
-	uint32_t	 lastsysv; /* the greatest number of those used */
-	struct makemounts inside; /* if a mount namespace is made */
-	struct makemounts outside; /* where snap was */
-	struct maketask	*space;	/* that tells of the IPC namespace; or NULL */
-	struct maketask	*net;	/* that tells of the network namespace that is
-				   made; or NULL */
-	struct makecgroups *cgroups; /* owned; cgroups.c; NULL: none are
-				   restored */
-	bool		 users;	/* a user namespace is made, with these: */
+	uint32_t	 lastsysv; /* greatest ID of the segments used */
+	struct makemounts inside; /* mounts of the namespace, if one is
+				     created */
+	struct makemounts outside; /* mounts in snap's namespace */
+	struct maketask	*space;	/* process whose record describes the IPC
+				   namespace, or NULL */
+	struct maketask	*net;	/* process whose record describes the network
+				   namespace to create, or NULL */
+	struct makecgroups *cgroups; /* owned; NULL: cgroups are not restored */
+	bool		 users;	/* a user namespace is created, with uids and
+				   gids */
 	struct makeids	 uids;
 	struct makeids	 gids;
-	uint64_t	 queued; /* bytes of messages, of the fullest queue */
-	struct makefilter *filter; /* owned; in seccomp.img */
+	uint64_t	 queued; /* bytes of messages in the fullest System V
+				    queue */
+	struct makefilter *filter; /* owned; filters in seccomp.img */
 	size_t		 nfilter;
-	struct makeopen	**turn;	/* owned; in which descriptors wait, by turn */
+	struct makeopen	**turn;	/* owned; sockets with queued descriptors, in
+				   the order in which they are restored */
 	size_t		 nturn;
-	uint32_t	 *tty;	/* owned; those in tty-info.img */
+	uint32_t	 *tty; /* owned; indexes of terminals in tty-info.img */
 	size_t		 ntty;
-	struct buf	*files;	/* files.img */
-	struct msgs	 msgs;	/* owned; of the entry that is made */
-	struct made	*common[16]; /* borrowed; images there is one of */
+	struct buf	*files;	/* content of files.img */
+	struct msgs	 msgs;	/* owned; parts of the message being made */
+	struct made	*common[16]; /* borrowed; images that exist once */
 	size_t		 ncommon;
-	uint32_t	 lastid; /* of files */
+	uint32_t	 lastid; /* last ID given to a file */
 	struct makereason *reason; /* owned */
 	size_t		 nreason;
-	bool		 fatal;	/* one of them is about a process as a whole */
-	char		**note;	/* owned; what is not quite as it was */
+	bool		 fatal;	/* a reason concerns a process as a whole */
+	char		**note;	/* owned; what will differ after restoring */
 	size_t		 nnote;
 	unsigned int	 since;	/* bits of enum makesince */
-	enum makelsm	 lsm;	/* whose profiles the processes have */
-	size_t		 nclosed; /* connections that are not restored */
-	char		*lock;	/* owned; of the table of nft(8) by which
-				   connections are locked; empty: iptables(8)
-				   does; NULL: they are not */
-	unsigned int	 made;	/* namespaces that are made: CLONE_NEWNET ... */
-	unsigned int	 spaces; /* those that are open, and not made */
-	unsigned int	 need;	/* enum criu_need: what restoring takes */
+	enum makelsm	 lsm;	/* module of the processes' security profiles */
+	size_t		 nclosed; /* connections that will be closed */
+	char		*lock;	/* owned; nft(8) table that locks
+				   connections; "": iptables(8) locks them;
+				   NULL: they are not locked */
+	unsigned int	 made;	/* namespaces that criu creates: CLONE_NEWNET
+				   ... */
+	unsigned int	 spaces; /* open namespaces that criu does not create */
+	unsigned int	 need;	/* bits of enum criu_need */
 };
 
 /* images.c */

@@ -1,5 +1,6 @@
 /*
- * Open files and descriptors by their numbers, inodes, and what they lead to.
+ * Find open files and descriptors by number, by inode, and by the file that a
+ * descriptor leads to.
  */
 #include "facts.h"
 #include "bisect.h"
@@ -12,8 +13,8 @@
 PCMP(open_cmp, struct makeopen, key)
 
 /*
- * Compare open files a and b by type and inode: return less than 0, 0 or more,
- * as strcmp(3) does.
+ * Compare open files a and b by type and inode.  Return less than, equal to, or
+ * greater than 0, as strcmp(3) does.
  */
 int
 makefind_inodecmp(const struct makeopen *a, const struct makeopen *b)
@@ -26,7 +27,7 @@ CMP_BY(byino_cmp, struct makeopen *const, makefind_inodecmp(*x, *y) != 0 ?
     makefind_inodecmp(*x, *y) : ORDER((*x)->key, (*y)->key))
 
 /*
- * Return the first open file description of type kind and inode ino, or NULL.
+ * Return the first open file with this type and inode ino, or NULL.
  */
 struct makeopen *
 makefind_inode(const struct criumake *m, enum openkind type, uint64_t ino)
@@ -42,8 +43,8 @@ makefind_inode(const struct criumake *m, enum openkind type, uint64_t ino)
 }
 
 /*
- * Return the UNIX socket that f is connected to; NULL, if that is none, or not
- * known.
+ * Return the UNIX socket that f is connected to, or NULL if there is none or it
+ * is not in the snapshot.
  */
 struct makeopen *
 makefind_peer(const struct criumake *m, const struct makeopen *f)
@@ -54,8 +55,8 @@ makefind_peer(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return the UNIX socket at which f, a connection, waits to be accepted; NULL
- * if there is none.
+ * Return the listening UNIX socket at which f, a connection, waits to be
+ * accepted, or NULL.
  */
 struct makeopen *
 makefind_accepter(const struct criumake *m, const struct makeopen *f)
@@ -71,7 +72,7 @@ makefind_accepter(const struct criumake *m, const struct makeopen *f)
 CMP2(accept_cmp, struct makeaccept, caller, open->key)
 
 /*
- * Sort for makefind_accepter what waits to be accepted.
+ * Fill m->accept from all open files and sort it, for makefind_accepter.
  */
 static int
 accepts_sort(struct criumake *m)
@@ -92,8 +93,8 @@ accepts_sort(struct criumake *m)
 }
 
 /*
- * Sort m->open, which is whole now, so that the functions here find what they
- * are asked for.  Return 0, or -1 with errstr.
+ * Sort m->open, which is complete, and build m->byino and m->accept for the
+ * functions here.  Return 0, or -1 with errstr set.
  */
 int
 makefind_opens(struct criumake *m)
@@ -115,7 +116,7 @@ makefind_opens(struct criumake *m)
 }
 
 /*
- * Return the open file description whose number in the record is key, or NULL.
+ * Return the open file with number key in the record, or NULL.
  */
 struct makeopen *
 makefind_open(const struct criumake *m, uint64_t key)
@@ -128,8 +129,8 @@ CMP_BY(byopen_cmp, struct makefd *const,
     ORDER((*x)->fd, (*y)->fd))
 
 /*
- * Sort the descriptors of t, which are all there now, by what they lead to, for
- * makefind_fd.  Return 0, or -1 with errstr.
+ * Build t->byopen for makefind_fd, when t->fd is complete.  Return 0, or -1
+ * with errstr set.
  */
 int
 makefind_fds(struct maketask *t)
@@ -146,8 +147,8 @@ makefind_fds(struct maketask *t)
 }
 
 /*
- * Return the first descriptor of t, from number from on, that leads to the open
- * file whose number in the record is key; or NULL.
+ * Return the first descriptor of t, not below number from, that leads to the
+ * open file with number key in the record, or NULL.
  */
 const struct makefd *
 makefind_fd(const struct maketask *t, uint64_t key, uint64_t from)
@@ -161,8 +162,8 @@ makefind_fd(const struct maketask *t, uint64_t key, uint64_t from)
 }
 
 /*
- * Find file dir/ino in the record of the first process that has it, as f.
- * Return false, with no bytes, if none has.
+ * Find file dir/ino in the record of the first process that has it, and set *f
+ * to it.  Return false, with f->len 0, if there is none.
  */
 bool
 makefind_data(const struct criumake *m, const char *dir, uint64_t ino,

@@ -1,5 +1,6 @@
 /*
- * The images that are made, in memory: all of a directory.
+ * Keep the images that are being made in memory: all files of an image
+ * directory.
  */
 #include "facts.h"
 #include "num.h"
@@ -9,8 +10,8 @@
 #include <string.h>
 
 /*
- * Return a new image whose name is made of fmt and ap, with the head that a
- * magic number makes; or NULL with errstr.
+ * Add an image to m->out with the name formatted from fmt and ap, beginning
+ * with the magic number magic.  Return it, or NULL with errstr set.
  */
 static struct made *
 made_new(struct criumake *m, uint32_t magic, const char *fmt, va_list ap)
@@ -26,7 +27,8 @@ made_new(struct criumake *m, uint32_t magic, const char *fmt, va_list ap)
 		errstr_set("out of memory");
 		return NULL;
 	}
-	if (magic == CRIU_INVENTORY)	/* it has no first word */
+	if (magic == CRIU_INVENTORY)	/* the inventory lacks the common
+					   first magic number */
 		num_add(&im->b, magic, 4);
 	else if (magic != CRIU_RAW)
 		criuimg_begin(&im->b, magic);
@@ -35,9 +37,8 @@ made_new(struct criumake *m, uint32_t magic, const char *fmt, va_list ap)
 }
 
 /*
- * Return a new image whose name is made of fmt as printf(3) does, with the head
- * that a magic number makes, which is among those of m->out; or NULL with
- * errstr.
+ * Add an image to m->out with a name formatted as by printf(3), beginning with
+ * the magic number magic.  Return it, or NULL with errstr set.
  */
 struct made *
 make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
@@ -52,8 +53,9 @@ make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
 }
 
 /*
- * Make such an image of the one message e, and free m->msgs, what hangs from
- * it.  Return 0, or -1 with errstr.
+ * Add an image that consists of the one message e, named and begun as by
+ * make_image, and free m->msgs, the parts of e.  Return 0, or -1 with errstr
+ * set.
  */
 int
 make_message(struct criumake *m, uint32_t magic, const ProtobufCMessage *e,
@@ -72,9 +74,8 @@ make_message(struct criumake *m, uint32_t magic, const ProtobufCMessage *e,
 }
 
 /*
- * Return what is in the one image of that name, with the head that a magic
- * number makes, which is made when it is first asked for; or NULL with errstr.
- * Such images are few.
+ * Return the content of the image name, which exists once.  It is created with
+ * the magic number magic on first use.  Return NULL with errstr set on error.
  */
 struct buf *
 make_common(struct criumake *m, uint32_t magic, const char *name)

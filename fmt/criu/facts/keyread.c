@@ -1,7 +1,7 @@
 /*
- * Keys of file/ID whose lines have no form in keys.c.  Each function here takes
- * the line at hand of w into open file f.  It returns 0; 1 if the line is not
- * as it should be; or -1 with errstr.
+ * Parse keys of file/ID whose lines do not fit a form of keys.c.  Each function
+ * takes the current line of w into open file f.  It returns 0, 1 if the line is
+ * malformed, or -1 with errstr set.
  */
 #include "facts.h"
 #include "vec.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * Set f->path to the bytes of which a line has two digits each.
+ * Set f->path to bytes written in hexadecimal, two digits each.
  */
 int
 makekey_path(struct makeopen *f, struct words *w)
@@ -32,7 +32,8 @@ makekey_path(struct makeopen *f, struct words *w)
 }
 
 /*
- * Set a to an address and a port.
+ * Set *a to an address and a port.  Return 0, 1 if malformed, or -1 with errstr
+ * set.
  */
 static int
 address_read(struct makeaddress *a, struct words *w)

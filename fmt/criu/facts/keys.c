@@ -1,6 +1,6 @@
 /*
- * The keys of file/ID, as snap(6) has them, and what is kept of each.  A file
- * has some ten of these keys, and snapshots have fifty thousand files.
+ * Parse the keys of file/ID, defined in snap(6), and keep their values.  A file
+ * has about ten of these keys, and a snapshot may have fifty thousand files.
  */
 #include "facts.h"
 #include "bisect.h"
@@ -42,21 +42,24 @@ static const char *const kind_name[KIND_MAX] = {
 #define MODES		"c_iflag c_oflag c_cflag c_lflag c_line"
 
 /*
- * A form has a letter for each word: those of number_parse, f the number of an
- * open file, b bytes of two digits each, w text, s the rest of the line; or a
- * dot, for what read takes itself.  On a line of a key that may have many, "-"
- * is none of f, b or s.
+ * A form has one letter for each word of the line: those of number_parse; f,
+ * the number of an open file; b, bytes of two hexadecimal digits each; w, text;
+ * s, the rest of the line; or a dot if the function read parses the line.  For
+ * a key that may be repeated, "-" stands for a missing f, b or s.
  */
 static const struct key {
 	const char	*name;
 	const char	*form;
-	uint32_t	 kinds;	/* bits: which may have it */
-	size_t		 at;	/* offset of the pointer to what is kept, */
-	size_t		 len;	/* and of its length */
-	bool		 inet;	/* it is one in struct makeinet */
+	uint32_t	 kinds;	/* bits of enum openkind: types that may have
+				   it */
+	size_t		 at;	/* offset of the member for its value */
+	size_t		 len;	/* offset of the member for its length */
+	bool		 inet;	/* at is an offset in struct makeinet */
 	int		(*read)(struct makeopen *, struct words *);
-	const char	*want;	/* the line in words; NULL: form says it */
-	const char	*fields; /* its numbers in messages that have these */
+	const char	*want;	/* the line described for messages; NULL:
+				   derived from form */
+	const char	*fields; /* fields of a CRIU message that take its
+				    numbers, in order */
 } keys[] = {
 	[OK_FLAGS] = { "flags", "o", ANY, FIELDS("flags") },
 	[OK_POS] = { "pos", "i", ANY, FIELDS("pos") },
@@ -177,7 +180,7 @@ static const struct key {
 enum { KEYS = sizeof keys / sizeof *keys };
 
 /*
- * Return whether the record has key k of open file f, so that f->v[k] counts.
+ * Return whether f has key k in the record, so that f->v[k] is valid.
  */
 bool
 makeopen_has(const struct makeopen *f, enum openkey k)
@@ -186,7 +189,7 @@ makeopen_has(const struct makeopen *f, enum openkey k)
 }
 
 /*
- * Let f have no keys.
+ * Set f to have no keys.
  */
 void
 makekeys_begin(struct makeopen *f)
@@ -200,8 +203,7 @@ makekeys_begin(struct makeopen *f)
 }
 
 /*
- * Set the error string to that the line at hand of w is not one of key k.
- * Return -1.
+ * Set errstr: the current line of w does not fit key k.  Return -1.
  */
 static int
 key_bad(const struct words *w, const struct key *k)
@@ -215,8 +217,8 @@ key_bad(const struct words *w, const struct key *k)
 }
 
 /*
- * Set *l, which is all zero, to what the line at hand of w has for key k.
- * Return 0, or -1 with errstr.
+ * Parse the current line of w, of key k, into *l, which is zeroed.  Return 0,
+ * or -1 with errstr set.
  */
 static int
 line_take(const struct words *w, const struct key *k, struct openline *l)
@@ -252,7 +254,7 @@ line_take(const struct words *w, const struct key *k, struct openline *l)
 }
 
 /*
- * Keep the n numbers at v of key k of f.
+ * Copy the n numbers at v into f as the value of key k.
  */
 static int
 numbers_keep(struct makeopen *f, enum openkey k, const uint64_t *v, size_t n)
@@ -267,7 +269,8 @@ numbers_keep(struct makeopen *f, enum openkey k, const uint64_t *v, size_t n)
 }
 
 /*
- * Return where f has what is kept of key k, as a string or bytes.
+ * Return the address of the member of f that has the value of key k, a string
+ * or bytes.
  */
 static void *
 key_place(struct makeopen *f, const struct key *k)
@@ -276,8 +279,8 @@ key_place(struct makeopen *f, const struct key *k)
 }
 
 /*
- * Keep in f what l, a line of key k, has, in place of what was; or, of a key
- * that may have many, beside that.
+ * Move the value in l, a line of key k, into f.  It replaces a former value;
+ * for a key that may be repeated it is added.
  */
 static int
 line_keep(struct makeopen *f, const struct key *k, struct openline *l)
@@ -310,9 +313,8 @@ line_free(struct openline *l)
 }
 
 /*
- * Set the type of f, on which depends which keys it may have, to the one that
- * file r, which describes f, tells, wherever that line stands.  Return false if
- * it has none.
+ * Set f->type from the "type" line of r, wherever in the file it is, since the
+ * type decides which keys are valid.  Return false if r has no such line.
  */
 bool
 makekeys_type(struct makeopen *f, const struct recfile *r)
@@ -331,9 +333,9 @@ makekeys_type(struct makeopen *f, const struct recfile *r)
 }
 
 /*
- * Take the line at hand of w, another of file/ID, into f.  A key that is not
- * known is passed over, and one that f's kind does not have is an error.
- * Return 0, or -1 with errstr.
+ * Parse the current line of w, of file/ID, into f.  An unknown key is skipped;
+ * a key that the type of f may not have is an error.  Return 0, or -1 with
+ * errstr set.
  */
 int
 makekeys_read(struct makeopen *f, struct words *w)
@@ -367,7 +369,7 @@ makekeys_read(struct makeopen *f, struct words *w)
 CMP2(line_cmp, struct openline, key, line)
 
 /*
- * Sort what makekeys_read has put into f, all lines, for makekeys_lines.
+ * Sort the lines of f for makekeys_lines, after the last makekeys_read.
  */
 void
 makekeys_end(struct makeopen *f)
@@ -376,8 +378,8 @@ makekeys_end(struct makeopen *f)
 }
 
 /*
- * Return the lines of f that have the key k, in the order of the record, and
- * set *n to how many they are.
+ * Return the lines of f with key k in the order of the record, and set *n to
+ * their number.
  */
 struct openline *
 makekeys_lines(const struct makeopen *f, enum openkey k, size_t *n)
@@ -390,7 +392,7 @@ makekeys_lines(const struct makeopen *f, enum openkey k, size_t *n)
 }
 
 /*
- * Set the fields of message e to the numbers of line l.
+ * Set fields of message e from the numbers of line l.
  */
 void
 makeline_fill(const struct openline *l, ProtobufCMessage *e)
@@ -399,7 +401,7 @@ makeline_fill(const struct openline *l, ProtobufCMessage *e)
 }
 
 /*
- * Set the fields of message e to the numbers of key k, if f has it.
+ * Set fields of message e from the numbers of key k, if f has it.
  */
 void
 makekey_fill(const struct makeopen *f, enum openkey k, ProtobufCMessage *e)
@@ -409,8 +411,7 @@ makekey_fill(const struct makeopen *f, enum openkey k, ProtobufCMessage *e)
 }
 
 /*
- * Set the fields of message e, an entry of f's kind, to the numbers of all keys
- * that f has.
+ * Set fields of message e, the CRIU entry of f, from all keys that f has.
  */
 void
 makekeys_fill(const struct makeopen *f, ProtobufCMessage *e)
@@ -422,7 +423,7 @@ makekeys_fill(const struct makeopen *f, ProtobufCMessage *e)
 }
 
 /*
- * Free what makekeys_read has put into f.
+ * Free the keys and lines of f.
  */
 void
 makekeys_free(struct makeopen *f)

@@ -1,5 +1,5 @@
 /*
- * Lists of what is mounted, as records have them: proc_pid_mountinfo(5).
+ * Parse the lists of mounts in records: proc_pid_mountinfo(5).
  */
 #include "facts.h"
 #include "vec.h"
@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MOUNTS = 8192 };	/* of a list; each is compared with all */
+enum { MAX_MOUNTS = 8192 };	/* limit of a list, since each is compared
+				   with all */
 
 /*
- * File systems that criu mounts, and their numbers: images/mnt.proto and
- * criu/filesystems.c.
+ * File systems that criu can mount, with their codes in images:
+ * images/mnt.proto and criu/filesystems.c.
  */
 static const struct {
 	const char	*name;
@@ -26,7 +27,7 @@ static const struct {
 };
 
 /*
- * Options of a mount, or of its file system, that are flags of mount(2).
+ * Options of a mount or a file system that are flags of mount(2).
  */
 static const struct {
 	const char	*name;
@@ -39,13 +40,13 @@ static const struct {
 	{ "sync", 0, 16 }, { "dirsync", 0, 128 }, { "mand", 0, 64 }
 };
 
-enum {				/* of mount(2), too */
+enum {				/* more flags of mount(2) */
 	NOATIME = 1 << 10, UNBINDABLE = 1 << 17,
 	SHARED = 1 << 20, RELATIME = 1 << 21, STRICTATIME = 1 << 24
 };
 
 /*
- * Set *flags to the options of a mount, a list.
+ * Set flags of t from list, the options of the mount.
  */
 static void
 flags_set(struct makemount *t, char *list)
@@ -64,8 +65,8 @@ flags_set(struct makemount *t, char *list)
 }
 
 /*
- * Set t->system to those of its file system, and leave the rest of them in the
- * list, in place.
+ * Set t->system from list, the options of its file system, and t->options to
+ * the others, which are moved to the front of list.
  */
 static void
 system_set(struct makemount *t, char *list)
@@ -93,9 +94,9 @@ system_set(struct makemount *t, char *list)
 }
 
 /*
- * Set t to what a line of mountinfo tells, which it borrows and changes: all
- * fields, then perhaps others up to a hyphen, then three.  Return false if it
- * is not such a line.
+ * Parse line, of mountinfo, into t, which borrows from it; line is changed.  It
+ * has six fields, optional ones up to a hyphen, and three more.  Return false
+ * if it is malformed.
  */
 static bool
 line_parse(struct makemount *t, char *line)
@@ -138,8 +139,8 @@ line_parse(struct makemount *t, char *line)
 }
 
 /*
- * Read file name of t's record, a list of mounts, to *l, which is empty.
- * Return 0, or -1 with errstr; it is freed with makemounts_free in both cases.
+ * Read file name of t's record, a list of mounts, into *l, which is empty.
+ * Return 0, or -1 with errstr set; free l with makemounts_free in both cases.
  */
 int
 makemounts_read(struct makemounts *l, const struct maketask *t,
@@ -164,7 +165,7 @@ makemounts_read(struct makemounts *l, const struct maketask *t,
 }
 
 /*
- * Free what is in l.
+ * Free the members of l.
  */
 void
 makemounts_free(struct makemounts *l)

@@ -1,8 +1,8 @@
 /*
- * What is mounted in the mount namespace of processes that have one for
- * themselves, and what becomes of it.  criu gets the root by its option --root;
- * what is mounted outside, too, it binds from there (--external); what it knows
- * how to make is made; and what else there is cannot be restored.
+ * Decide how each mount is restored, if the processes have a mount namespace of
+ * their own.  criu takes the root directory from its option --root.  It binds
+ * mounts that snap's namespace has as well from there (--external).  It creates
+ * other mounts of file systems it knows.  The rest cannot be restored.
  */
 #include "facts.h"
 
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LOOKS = 1 << 27 };	/* at mounts: a second or two */
+enum { MAX_LOOKS = 1 << 27 };	/* limit of comparisons, one or two seconds */
 
 /*
- * Return whether path is that of directory dir, or below it.
+ * Return whether path is dir or below it.
  */
 bool
 path_isbelow(const char *path, const char *dir)
@@ -25,8 +25,7 @@ path_isbelow(const char *path, const char *dir)
 }
 
 /*
- * Return whether the path of something on mount o leads to what is mounted
- * there instead.
+ * Return whether path, on mount o, is hidden by another mount.
  */
 static bool
 is_covered(const struct makemounts *l, const struct makemount *o,
@@ -46,8 +45,9 @@ is_covered(const struct makemounts *l, const struct makemount *o,
 }
 
 /*
- * Set t->outside to the path by which a mount is seen in a list of others, if
- * it is, and that was found before MAX_LOOKS.  Return whether that is so.
+ * Find a path in the mount list l where the root of t can be seen.  Set
+ * t->outside to it, and t->there and t->on to the flags and ID of the mount
+ * there.  Return false if there is none or MAX_LOOKS is reached.
  */
 static bool
 outside_find(struct makemounts *l, struct makemount *t)
@@ -80,7 +80,7 @@ outside_find(struct makemounts *l, struct makemount *t)
 }
 
 /*
- * Return the mount of a number of a list, or NULL.
+ * Return the mount of l with this ID, or NULL.
  */
 static struct makemount *
 mount_find(const struct makemounts *l, uint64_t id)
@@ -100,7 +100,8 @@ is_whole(const struct makemount *t)
 }
 
 /*
- * Return why mount t, which is not outside, cannot be made, or NULL.
+ * Return why mount t, which cannot be bound from outside, cannot be created, or
+ * NULL.
  */
 static const char *
 made_obstacle(const struct criumake *m, const struct makemount *t)
@@ -125,8 +126,8 @@ made_obstacle(const struct criumake *m, const struct makemount *t)
 }
 
 /*
- * Leave out mount t if another covers all of it, which then takes its place.
- * Return 1 if so; 0, or -1.
+ * If another mount covers mount t completely, leave out t: mounts on t are
+ * moved to its parent.  Return 1 if so, 0 if not, or -1.
  */
 static int
 covered_leave(struct criumake *m, struct makemount *t)
@@ -151,8 +152,8 @@ covered_leave(struct criumake *m, struct makemount *t)
 }
 
 /*
- * Find out what becomes of mount t, and note if it cannot be restored, or if it
- * will no longer get to know of others'.
+ * Decide how mount t is restored.  Record a reason if it cannot be, and a note
+ * if it will no longer receive mounts from its master.
  */
 static int
 mount_judge(struct criumake *m, struct makemount *t)
@@ -197,7 +198,8 @@ mount_judge(struct criumake *m, struct makemount *t)
 }
 
 /*
- * Set the top of the mounts that are inside: that on /, and the only one.
+ * Set l->top of the inside mounts to the mount on /.  There must be exactly
+ * one.
  */
 static int
 top_find(struct criumake *m)
@@ -219,9 +221,10 @@ top_find(struct criumake *m)
 }
 
 /*
- * Choose those that criu binds from outside.  It binds the others from them,
- * where they are parts of the same: it would not set the flags of two that it
- * gets there, if they have the same (do_bind_mount_v2 of its mount-v2.c).
+ * Choose the mounts that criu binds from outside.  Of several that are parts of
+ * one tree, only the topmost is external, and criu binds the others from it.
+ * If two were external with the same flags, it would not set the flags of one
+ * (do_bind_mount_v2 of its mount-v2.c).
  */
 static void
 externals_choose(struct makemounts *l)
@@ -240,7 +243,8 @@ externals_choose(struct makemounts *l)
 }
 
 /*
- * Find the root of the namespace outside.  criu binds it as it is there.
+ * Find the root of the namespace outside, and note if its mount options differ
+ * there, since criu binds it with those.
  */
 static int
 top_judge(struct criumake *m)
@@ -259,9 +263,9 @@ top_judge(struct criumake *m)
 }
 
 /*
- * Read what is mounted in the namespace of the root of the tree, and judge what
- * becomes of it.  Return 1; 0 if it is noted that it cannot be restored, or
- * nothing is told of it; or -1 with errstr.
+ * Read the mounts of the root process, and decide how each is restored.  Return
+ * 1 if done, 0 if they are not in the record or a reason why nothing can be
+ * restored was recorded, or -1 with errstr set.
  */
 int
 makemount_read(struct criumake *m)
@@ -277,7 +281,8 @@ makemount_read(struct criumake *m)
 		return -1;
 	if (m->fatal)
 		return 0;
-	/* those of a whole file system first: others are bound from them */
+	/* mounts of whole file systems first, since others are bound from
+	   them */
 	for (i = 0; i < 2 * m->inside.n; i++)
 		if (is_whole(&m->inside.v[i % m->inside.n]) ==
 		    (i < m->inside.n) && mount_judge(m,
@@ -292,7 +297,7 @@ makemount_read(struct criumake *m)
 }
 
 /*
- * Return whether a mount namespace is made for the processes.
+ * Return whether criu creates a mount namespace.
  */
 bool
 makemount_space(const struct criumake *m)
@@ -301,8 +306,8 @@ makemount_space(const struct criumake *m)
 }
 
 /*
- * Return where something is mounted, outside, below the directory that the root
- * of the mount namespace is; or NULL.
+ * Return a mount point, in snap's namespace, below the directory that is the
+ * root of the created mount namespace, or NULL.
  */
 const char *
 makemount_below(const struct criumake *m)
@@ -319,8 +324,9 @@ makemount_below(const struct criumake *m)
 }
 
 /*
- * Return whether nothing is mounted there by number id of a mount, which is
- * told (0: it is not): then it is of another namespace.
+ * Return whether the created mount namespace lacks the mount with this ID, so
+ * that the mount was in another namespace.  ID 0 means unknown; return false
+ * for it.
  */
 bool
 makemount_lacks(const struct criumake *m, uint64_t id)
@@ -334,7 +340,7 @@ makemount_lacks(const struct criumake *m, uint64_t id)
 }
 
 /*
- * Return the mount that a path leads to, or NULL if no mount namespace is made.
+ * Return the mount that path is on, or NULL if no mount namespace is created.
  */
 static const struct makemount *
 path_mount(const struct criumake *m, const char *path)
@@ -353,7 +359,7 @@ path_mount(const struct criumake *m, const char *path)
 }
 
 /*
- * Return whether a path leads to where POSIX message queues are mounted.
+ * Return whether path is on a file system of POSIX message queues.
  */
 bool
 makemount_isqueues(const struct criumake *m, const char *path)
@@ -364,8 +370,8 @@ makemount_isqueues(const struct criumake *m, const char *path)
 }
 
 /*
- * Set *has and *id to the number of the mount that a path leads to, if a mount
- * namespace is made.
+ * Set *id to the ID of the mount that path is on, and *has to true, if a mount
+ * namespace is created; otherwise set *has to false.
  */
 void
 makemount_path(const struct criumake *m, const char *path,

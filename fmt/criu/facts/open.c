@@ -1,6 +1,6 @@
 /*
- * Open files of the processes of a snapshot, as their Linux records have
- * them: file/ID and files.
+ * Read the open files of processes from their Linux records: the files file/ID
+ * and files.
  */
 #include "facts.h"
 #include "vec.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 /*
- * Return whether f is restored, as far as is known.
+ * Return whether f is restored, as far as is known by now.
  */
 bool
 makeopen_written(const struct makeopen *f)
@@ -20,9 +20,9 @@ makeopen_written(const struct makeopen *f)
 }
 
 /*
- * Set dir, of size bytes, to the directory that the name of socket f leads
- * from: its path without that name. dir is empty if the name is not a relative
- * path.  Return false if it is one and the directory is not known.
+ * Set dir, of size bytes, to the directory that the name of socket f is
+ * relative to: its path without that name.  Set it to "" if the name is not a
+ * relative path. Return false if it is relative and the directory is unknown.
  */
 bool
 makeopen_dir(const struct makeopen *f, char *dir, size_t size)
@@ -43,7 +43,7 @@ makeopen_dir(const struct makeopen *f, char *dir, size_t size)
 }
 
 /*
- * Let f, whose name is deleted, be the file of its other name.
+ * Use the other name of f, whose own name was deleted, as its path.
  */
 static void
 link_use(struct makeopen *f)
@@ -57,8 +57,8 @@ link_use(struct makeopen *f)
 }
 
 /*
- * Add to m->open the open file description of number key, which file r, of that
- * name in t's record, describes.  Return 0, or -1 with errstr.
+ * Parse file r, called name in t's record, as open file number key, and add it
+ * to m->open.  Return 0, or -1 with errstr set.
  */
 static int
 open_read(struct criumake *m, const struct maketask *t,
@@ -88,9 +88,9 @@ open_read(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Read all open file descriptions of the snapshot to m->open.  Each is in the
- * record of the first process that has it, chosen or not.  Return 0, or -1 with
- * errstr.
+ * Read all open files of the snapshot into m->open, of chosen processes or not.
+ * Each is in the record of the first process that has it.  Return 0, or -1 with
+ * errstr set.
  */
 int
 makeopen_read(struct criumake *m)
@@ -120,7 +120,7 @@ makeopen_read(struct criumake *m)
 }
 
 /*
- * Set *info to what fdinfo tells of a descriptor of t.
+ * Set *info from fdinfo of descriptor fd of t.
  */
 static void
 info_read(const struct maketask *t, uint64_t fd, struct fdinfo *info)
@@ -134,7 +134,7 @@ info_read(const struct maketask *t, uint64_t fd, struct fdinfo *info)
 }
 
 /*
- * Add descriptor fd of t, which leads to the open file of number id.
+ * Add descriptor fd of t, which leads to open file number id.
  */
 static int
 fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
@@ -161,9 +161,9 @@ fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
 }
 
 /*
- * Read the descriptors of t, a process chosen by m, to t->fd, but those that
- * are another's, too.  Open files that they lead to are used from here on.
- * Return 0, or -1 with errstr; what cannot be restored is noted.
+ * Read the descriptors of t, a chosen process, into t->fd, unless it shares
+ * those of another process.  Open files that they lead to are marked as used.
+ * What cannot be restored gets a reason.  Return 0, or -1 with errstr set.
  */
 int
 makeopen_fds(struct criumake *m, struct maketask *t)
@@ -190,8 +190,8 @@ makeopen_fds(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Set o to the one to whom f sends signals: to nobody, if f is NULL, does not
- * tell, or if that one is not chosen.  fcntl(2), F_SETOWN.
+ * Set *o to the process or group that signals of f go to (fcntl(2), F_SETOWN),
+ * or to none if f is NULL, has no owner, or the owner is not chosen.
  */
 static void
 fown_set(const struct criumake *m, const struct makeopen *f, Criu__Fown *o)
@@ -219,9 +219,9 @@ fown_set(const struct criumake *m, const struct makeopen *f, Criu__Fown *o)
 }
 
 /*
- * Add to files.img an entry of that type and number, whose field at an offset
- * is message e, with the number and, if it has a place for that, whom signals
- * of f, which may be NULL, go to.
+ * Add an entry with this type and id to files.img.  Its message e is stored in
+ * the field at offset at, with its id and, if it has such a field, the owner of
+ * signals of f.  f may be NULL.
  */
 void
 makeopen_entry(struct criumake *m, const struct makeopen *f,

@@ -1,15 +1,14 @@
 /*
- * Open files, as records have them: find.c, keys.c, keyread.c and open.c fill
- * these.
+ * Open files as read from records by find.c, keys.c, keyread.c and open.c.
  */
 #ifndef CRIUOPENS_H
 #define CRIUOPENS_H
 
 #include "criu/img/img.h"
 
-enum makewhy {			/* kinds of what cannot be restored */
-	WHY_NEVER,		/* and cannot be left out */
-	WHY_CGROUPS,		/* they always are, asked or not */
+enum makewhy {			/* kinds of things that cannot be restored */
+	WHY_NEVER, /* a process as a whole; it cannot be left out */
+	WHY_CGROUPS,		/* always left out */
 	WHY_AIO, WHY_CREDENTIALS, WHY_DELETED, WHY_DEVICE, WHY_EPOLL,
 	WHY_EVENTFD, WHY_FANOTIFY, WHY_GUARD, WHY_HUGETLB, WHY_INOTIFY,
 	WHY_IO_URING,
@@ -21,8 +20,8 @@ enum makewhy {			/* kinds of what cannot be restored */
 	WHY_KINDS
 };
 
-enum openkind {			/* types of snap(6); less than 32 */
-	KIND_OTHER,		/* and what is not known */
+enum openkind {			/* types in snap(6); fewer than 32 */
+	KIND_OTHER,		/* also any unknown type */
 	KIND_CHR, KIND_DEVICE, KIND_DIR, KIND_EPOLL, KIND_EVENTFD,
 	KIND_FANOTIFY, KIND_FIFO, KIND_INET, KIND_INOTIFY, KIND_IO_URING,
 	KIND_LINK, KIND_MEMFD, KIND_MQUEUE, KIND_NAMESPACE, KIND_NETLINK,
@@ -30,33 +29,35 @@ enum openkind {			/* types of snap(6); less than 32 */
 	KIND_TIMERFD, KIND_TTY, KIND_UNIX, KIND_MAX
 };
 
-enum makesince {		/* what criu reads since 3.18 or later: why.c */
-	SINCE_LONG,		/* and what it has read for long */
+enum makesince {		/* features that criu reads only since 3.18
+				   or later: why.c */
+	SINCE_LONG,		/* every version since 3.17 reads it */
 	SINCE_GUARD, SINCE_AMBIENT, SINCE_ITIMER, SINCE_PAC, SINCE_PIDFD,
 	SINCE_PING, SINCE_RESET, SINCE_TTL, SINCE_NODELAY, SINCE_MEMBARRIER,
 	SINCE_MODE, SINCE_PRIVS, SINCE_TOS, SINCE_CGROUP, SINCE_PKTINFO,
 	SINCE_STOP, SINCE_MAX
 };
 
-enum { MAKEICMP = 8 };		/* numbers of ICMPV6_FILTER */
+enum { MAKEICMP = 8 };		/* numbers in ICMPV6_FILTER */
 
 struct makeaddress {
-	uint32_t	 word[4]; /* as the network has it; of IPv4, one */
+	uint32_t	 word[4]; /* in network byte order; IPv4: only
+				     word[0] */
 	uint32_t	 port;	/* 0: none */
 	char		 text[64]; /* for messages */
 };
 
-struct makeinet {		/* of a socket of the internet */
+struct makeinet {		/* members for an internet socket only */
 	struct makeaddress local;
 	struct makeaddress remote;
 	uint32_t	 icmp[MAKEICMP];
 	size_t		 nicmp;
-	char		*device; /* owned, as the next; or NULL */
+	char		*device; /* device to ulp: owned, or NULL */
 	char		*congestion;
 	char		*ulp;
 };
 
-enum openkey {			/* keys of file/ID: those with numbers */
+enum openkey {			/* keys of file/ID that have numbers */
 	OK_FLAGS, OK_POS, OK_MODE, OK_UID, OK_GID, OK_SIZE, OK_NLINK, OK_INO,
 	OK_DEV, OK_RDEV, OK_DELETED, OK_OWNER, OK_CAPACITY, OK_ALONE, OK_SEALS,
 	OK_COUNT, OK_SEMAPHORE, OK_MASK, OK_CLOCK, OK_SETTIME, OK_INTERVAL,
@@ -66,86 +67,97 @@ enum openkey {			/* keys of file/ID: those with numbers */
 	OK_PROTOCOL, OK_FAMILY, OK_STREAM, OK_AGREED, OK_WINDOW,
 	OK_LOCK, OK_NETLINK, OK_BOUND, OK_FRAMES, OK_RXRING, OK_TXRING,
 	OK_FANOUT, OK_HUGEPAGES, OK_GROUP, OK_FAILED, OK_MAX,
-	/* and those that may have many lines */
-	OK_CALLER = OK_MAX,	/* inodes of connections that wait to be
-				   accepted by a socket */
-	OK_PASSED,		/* descriptors that wait in a socket */
-	OK_SENDER,		/* and who sent what waits */
+	/* keys that may be repeated follow */
+	OK_CALLER = OK_MAX, /* inodes of connections that wait to be accepted */
+	OK_PASSED,		/* descriptors queued in a socket */
+	OK_SENDER,		/* senders of the queued packets */
 	OK_MEMBER,		/* groups of a netlink socket */
-	OK_LISTENS,		/* for what a packet socket does */
-	OK_TARGET,		/* of an epoll set */
-	OK_WATCH,		/* of an inotify set */
-	OK_MARK, OK_MOUNTMARK,	/* of a fanotify group */
-	OK_OPTION,		/* of a socket, that are not as in a new one */
-	OK_FILTER,		/* instructions of BPF */
-	OK_MULTICAST,		/* groups: address and interface */
+	OK_LISTENS,		/* memberships of a packet socket */
+	OK_TARGET,		/* files watched by an epoll set */
+	OK_WATCH,		/* watches of an inotify set */
+	OK_MARK, OK_MOUNTMARK,	/* marks of a fanotify group */
+	OK_OPTION, /* socket options that differ from a new socket's */
+	OK_FILTER,		/* BPF instructions */
+	OK_MULTICAST,		/* multicast groups: address and interface */
 	OK_KEYS
 };
 
-enum { OPEN_NUMBERS = 7 };	/* most that a key has */
+enum { OPEN_NUMBERS = 7 };	/* maximum of numbers for a key */
 
-enum {				/* numbers of OK_SOCKET */
+enum {				/* indexes of v for OK_SOCKET */
 	SOCK_TYPE, SOCK_STATE, SOCK_PEER, SOCK_BACKLOG, SOCK_SHUTDOWN
 };
 
-enum {				/* and of those that may have many lines */
-	PASSED_PACKET = 0, PASSED_ID, /* with which it waits, from 0 */
-	LISTENS_COUNT = 1, LISTENS_TYPE, /* packet_mreq of packet(7) */
-	TARGET_FD = 0, TARGET_ID = 3, /* NOFILE: not in the record */
-	WATCH_TYPE = 4,		/* of its handle */
+enum {				/* indexes of v in struct openline */
+	PASSED_PACKET = 0, PASSED_ID, /* OK_PASSED: index of the packet, from
+				         0; file */
+	LISTENS_COUNT = 1, LISTENS_TYPE, /* OK_LISTENS: packet_mreq of
+					    packet(7) */
+	TARGET_FD = 0, TARGET_ID = 3, /* OK_TARGET; ID is NOFILE if not in
+				         the record */
+	WATCH_TYPE = 4,		/* OK_WATCH: type of the file handle */
 	MARK_FLAGS = 0, MARK_MASK, MARK_IGNORED, MARK_TYPE = 5
 };
 
 #define NOFILE	UINT64_MAX
 
-struct openline {		/* a line of a key that may have many */
+struct openline {		/* a line of a key that may be repeated */
 	enum openkey	 key;
-	size_t		 line;	/* its number in the file */
+	size_t		 line;	/* line number in the file */
 	uint64_t	 v[OPEN_NUMBERS];
 	uint8_t		*bytes;	/* owned; or NULL */
-	size_t		 len;	/* of these */
-	char		*text[2]; /* owned; its words, or NULL */
+	size_t		 len;	/* size of bytes */
+	char		*text[2]; /* owned; words or NULL */
 };
 
 struct makeopen {		/* an open file description */
 	uint64_t	 key;	/* its number in the record */
-	uint32_t	 id;	/* and in files.img; 0: not written */
+	uint32_t	 id;	/* its ID in files.img; 0: not written */
 	enum openkind	 type;
-	char		*path;	/* owned, as all pointers here */
-	char		*link;	/* another path of it; or NULL */
-	char		*leads;	/* where a deleted symbolic link leads */
-	char		*space;	/* which kind of a namespace it is */
-	char		*why;	/* it cannot be told in full, or restored; or
-				   NULL */
-	enum makewhy	 kind;	/* of why */
-	uint8_t		*name;	/* of a socket */
+	char		*path;	/* pointers are owned unless marked */
+	char		*link;	/* another path of the file, or NULL */
+	char		*leads;	/* target of a deleted symbolic link */
+	char		*space;	/* kind of the namespace, such as "net" */
+	char		*why;	/* why it is incomplete or cannot be
+				   restored; NULL: it can */
+	enum makewhy	 kind;	/* kind of the reason in why */
+	uint8_t		*name;	/* address of a UNIX socket */
 	size_t		 namelen;
-	uint8_t		*peer;	/* the name of the one it is connected to */
+	uint8_t		*peer;	/* address of the socket it is connected to */
 	size_t		 peerlen;
-	uint8_t		*cc[2];	/* of a terminal: OK_TERMIOS, OK_TERMLOCK */
+	uint8_t		*cc[2];	/* control characters of a terminal: [0] of
+				   OK_TERMIOS, [1] of OK_TERMLOCK */
 	size_t		 cclen[2];
-	uint64_t	*v[OK_MAX]; /* numbers of each key; zeros that are not
-				   its own where it is not told */
-	uint64_t	 has;	/* a bit for each key that is */
-	struct makeinet	*inet;	/* of a socket of the internet; or NULL */
-	struct openline	*line;	/* by key, then in the order of the record */
+	uint64_t	*v[OK_MAX]; /* numbers of each key; shared zeros if
+				       it has no such key */
+	uint64_t	 has;	/* bit for each key in v that it has */
+	struct makeinet	*inet;	/* of an internet socket, or NULL */
+	struct openline	*line;	/* sorted by key, then in the order of the
+				   record */
 	size_t		 nline;
-	bool		 passing; /* no process has it: it waits in a socket */
-	bool		 there;	/* criu has it, of those that wait */
-	bool		 turn;	/* it is among those of struct criumake */
-	size_t		 senders; /* sockets that are connected to it */
-	size_t		 awaited; /* those of them that are to be there first */
-	unsigned int	 ends;	/* of its inode that are restored: bits, */
-	unsigned int	 given;	/* 1 and the descriptor of criu that these
-				   become; 0: none, */
-	bool		 told;	/* as was said: of the first */
-	bool		 data;	/* of its inode is written, of the first */
-	bool		 locked; /* its own locks are written */
-	bool		 linked; /* path is another than it was opened by */
-	bool		 used;	/* by a chosen process */
-	bool		 noted;	/* that it is not quite as it was */
-	uint64_t	 mount;	/* that it was opened on; 0: not told */
-	const struct maketask *user; /* borrowed; the first that has it */
+	bool		 passing; /* no process has it: it is queued in a
+				     socket */
+	bool		 there;	/* while ordering queues: criu has it open by
+				   then */
+	bool		 turn;	/* it is in turn of struct criumake */
+	size_t		 senders; /* number of sockets connected to it */
+	size_t		 awaited; /* number of senders that are not yet there */
+	unsigned int	 ends;	/* bits: ends of its inode that are restored */
+	unsigned int	 given;	/* in the first file of an inode: 1 + the
+				   standard descriptor of criu that replaces
+				   it; 0: none */
+	bool		 told;	/* in the first file of an inode: given was
+				   reported */
+	bool		 data;	/* in the first file of an inode: its data
+				   was written */
+	bool		 locked; /* its own locks were written */
+	bool		 linked; /* path is another name than it was opened
+				    by */
+	bool		 used;	/* a chosen process has it */
+	bool		 noted;	/* a note on it was made */
+	uint64_t	 mount;	/* ID of the mount it was opened on; 0:
+				   unknown */
+	const struct maketask *user; /* borrowed; first process that has it */
 };
 
 struct makefd {			/* a descriptor */

@@ -1,6 +1,6 @@
 /*
- * Processes and threads of a snapshot, as their Linux records have them, and
- * what the other files ask of one.
+ * Read processes and threads of a snapshot from their Linux records, and answer
+ * questions on them.
  */
 #include "facts.h"
 #include "bisect.h"
@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ID = 2 };		/* of processes; criu itself has 1 */
+enum { FIRST_ID = 2 }; /* first process ID in images; criu itself has 1 */
 
 /*
- * Set v, of max numbers, to the first ones behind a key of the status of t, in
- * base.  Return how many stand there, which may be more; 0 if it has no such
- * key.
+ * Set v to the first max numbers after key in the status of t, parsed in this
+ * base. Return how many numbers there are, which may exceed max; 0 if there is
+ * no such key.
  */
 size_t
 maketask_status(const struct maketask *t, const char *key, unsigned int base,
@@ -25,7 +25,8 @@ maketask_status(const struct maketask *t, const char *key, unsigned int base,
 }
 
 /*
- * Set *out to the number behind a key of status in the innermost namespace.
+ * Set *out to the last number after key in status: the value in the innermost
+ * pid namespace.
  */
 static int
 inner_number(const struct maketask *t, const char *key, uint32_t *out)
@@ -80,10 +81,10 @@ threads_link(struct criumake *m)
 }
 
 /*
- * Read the records of all processes and threads to m->task and m->bypid; where
- * one process was asked for, of those that were taken with it, for the others'
- * numbers of processes and inodes are not its own.  Return 0, or -1 with
- * errstr.
+ * Read the records of all processes and threads into m->task and m->bypid.  If
+ * one process was selected, read only those captured together with it: the pids
+ * and inodes of others may belong to another machine.  Return 0, or -1 with
+ * errstr set.
  */
 int
 maketask_read(struct criumake *m)
@@ -124,8 +125,7 @@ maketask_read(struct criumake *m)
 }
 
 /*
- * Return the process or thread of m whose number in the snapshot is pid, or
- * NULL.
+ * Return the process or thread of m with this pid in the snapshot, or NULL.
  */
 struct maketask *
 maketask_find(const struct criumake *m, uint64_t pid)
@@ -138,8 +138,8 @@ maketask_find(const struct criumake *m, uint64_t pid)
 }
 
 /*
- * Return the process of m whose number in the snapshot is pid, or that of the
- * thread which has that number; or NULL.
+ * Return the process of m with this pid in the snapshot or, if it is the ID of
+ * a thread, that thread's process.  Return NULL if there is none.
  */
 struct maketask *
 maketask_process(const struct criumake *m, uint64_t pid)
@@ -153,7 +153,7 @@ maketask_process(const struct criumake *m, uint64_t pid)
 }
 
 /*
- * Return whether t is a zombie, or a thread that is about to be gone.
+ * Return whether t is a zombie, or a thread that is ending.
  */
 bool
 maketask_ended(const struct maketask *t)
@@ -172,8 +172,8 @@ maketask_isinit(const struct maketask *t)
 }
 
 /*
- * Return whether t was in another namespace than snap of a kind, such as "ipc",
- * as its record tells: snap(6), namespaces.
+ * Return whether the namespace of t of this kind, such as "ipc", was not the
+ * one of snap: snap(6), namespaces.
  */
 bool
 maketask_isapart(const struct maketask *t, const char *kind)
@@ -190,9 +190,9 @@ maketask_isapart(const struct maketask *t, const char *kind)
 }
 
 /*
- * Return whether thread t runs what the process has it run.  One that has ended
- * does not, nor does a worker of the kernel, which is there for io_uring(7) or
- * a device, and comes again with it.
+ * Return whether thread t runs code of its process.  A thread that has ended
+ * does not, nor does a kernel worker for io_uring(7) or a device, which the
+ * kernel creates again.
  */
 bool
 maketask_runs(const struct maketask *t)
@@ -202,8 +202,8 @@ maketask_runs(const struct maketask *t)
 }
 
 /*
- * Return the number that images give to what process t has for itself; two have
- * one number for what they share.
+ * Return the ID that images use for resources of process t that it does not
+ * share. Processes that share a resource use one ID.
  */
 uint32_t
 maketask_id(const struct maketask *t)
@@ -212,7 +212,7 @@ maketask_id(const struct maketask *t)
 }
 
 /*
- * Return the leader of session sid, if that is restored; or NULL.
+ * Return the leader of session sid, or NULL if it is not restored.
  */
 const struct maketask *
 maketask_leader(const struct criumake *m, uint32_t sid)
@@ -226,9 +226,9 @@ maketask_leader(const struct criumake *m, uint32_t sid)
 }
 
 /*
- * Set v to the numbers that the file of that name, of one line, has in the
- * record of t, as form has them (words_form). what is such a line in words, for
- * the error string.  Return 1; 0, if there is no such file; or -1 with errstr.
+ * Parse file name of t's record, which has one line, into the numbers v as form
+ * says (words_form).  what describes the line for errstr.  Return 1, 0 if there
+ * is no such file, or -1 with errstr set.
  */
 int
 maketask_one(const struct maketask *t, const char *name, const char *form,
@@ -238,8 +238,8 @@ maketask_one(const struct maketask *t, const char *name, const char *form,
 }
 
 /*
- * Do the same, with t, name, form, what and v, of a file that must be there:
- * when it is not, that is noted in m, and 0 returned.
+ * Parse file name of t's record as maketask_one does.  The file must exist: if
+ * it does not, record in m that t cannot be restored, and return 0.
  */
 int
 maketask_must(struct criumake *m, const struct maketask *t, const char *name,
@@ -253,7 +253,7 @@ maketask_must(struct criumake *m, const struct maketask *t, const char *name,
 }
 
 /*
- * Return whether the records of t and u have the same in the file of that name.
+ * Return whether file name exists in the records of t and u with equal content.
  */
 bool
 maketask_same(const struct maketask *t, const struct maketask *u,
@@ -267,9 +267,9 @@ maketask_same(const struct maketask *t, const struct maketask *u,
 }
 
 /*
- * Return the first process or thread that was taken with t, whose record has
- * the file of that name, and is in the namespace ns, such as "ns/net", that t
- * is in, or in any if that is NULL.  Return NULL if there is none.
+ * Return the first process or thread captured together with t whose record has
+ * file name and which is in the same namespace ns, such as "ns/net", as t.  ns
+ * NULL matches all.  Return NULL if there is none.
  */
 struct maketask *
 maketask_beside(const struct criumake *m, const struct maketask *t,

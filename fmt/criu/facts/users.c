@@ -1,6 +1,6 @@
 /*
- * Users and groups in the user namespace that is made for processes: CRIU
- * images have them as they are known there, a record as snap(1) knew them.
+ * Map user and group IDs for the user namespace that criu creates: CRIU images
+ * have the IDs inside it, a record those that snap(1) saw.
  */
 #include "facts.h"
 #include "vec.h"
@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOBODY = 65534 };	/* who is not known there: overflowuid */
+enum { NOBODY = 65534 };	/* overflowuid: an ID that is not mapped */
 
 /*
- * Read a map of proc_pid_uid_map(5) of the root, in lines of three numbers.
+ * Read file name of the root's record, a map of proc_pid_uid_map(5), into ids.
  */
 static int
 map_read(struct criumake *m, const char *name, struct makeids *ids)
@@ -35,9 +35,10 @@ map_read(struct criumake *m, const char *name, struct makeids *ids)
 }
 
 /*
- * Find out whether a user namespace is made: for an init that was not in that
- * of snap, and has a mount namespace that is made, too, without which criu has
- * no right to show it /proc.  Return 0, with m->users set to that, or -1.
+ * Set m->users to whether criu creates a user namespace.  It does if the root
+ * is an init that was not in snap's user namespace and a mount namespace is
+ * created for it, which criu needs for the right to mount /proc.  Return 0, or
+ * -1.
  */
 int
 makeusers_read(struct criumake *m)
@@ -74,7 +75,7 @@ id_map(const struct criumake *m, const struct makeids *ids, uint64_t id)
 }
 
 /*
- * Return the number by which user id of a record is known to the processes.
+ * Return the ID inside the created user namespace for user id of a record.
  */
 uint32_t
 makeusers_uid(const struct criumake *m, uint64_t id)
@@ -83,8 +84,7 @@ makeusers_uid(const struct criumake *m, uint64_t id)
 }
 
 /*
- * Return the number by which group id of a record is known to the processes of
- * m.
+ * Return the ID inside the created user namespace for group id of a record.
  */
 uint32_t
 makeusers_gid(const struct criumake *m, uint64_t id)
@@ -93,7 +93,7 @@ makeusers_gid(const struct criumake *m, uint64_t id)
 }
 
 /*
- * Free what m knows of users and groups.
+ * Free the ID maps of m.
  */
 void
 makeusers_free(struct criumake *m)

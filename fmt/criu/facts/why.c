@@ -1,6 +1,7 @@
 /*
- * Why something cannot be restored from CRIU images, and whether it is left
- * out of them: only what is of a kind that was named is.
+ * Keep the reasons why things cannot be restored from CRIU images, and decide
+ * whether these are left out.  Only things of kinds that the user named are
+ * left out.
  */
 #include "facts.h"
 #include "bisect.h"
@@ -11,8 +12,8 @@
 #include <string.h>
 
 /*
- * What snapload(1) calls the kinds.  A process as a whole has none, for it
- * cannot be left out, nor have cgroups, which nobody needs to go on.
+ * Names of the kinds in snapload(1).  WHY_NEVER has none, since a process
+ * cannot be left out, and cgroups have none, since processes run without them.
  */
 static const char *const word[WHY_KINDS] = {
 	[WHY_AIO] = "aio", [WHY_CREDENTIALS] = "credentials",
@@ -33,8 +34,8 @@ static const char *const word[WHY_KINDS] = {
 };
 
 /*
- * What images have that criu reads only since a version, the newest first.  All
- * else it reads since 3.17 or longer.
+ * Features in images that criu reads only since a version, newest first.
+ * Everything else is read since 3.17 or longer.
  */
 static const struct {
 	const char	*version;
@@ -59,7 +60,7 @@ static const struct {
 };
 
 /*
- * Add the words of the kinds that are in a set, with a string between two.
+ * Append the names of the kinds in the set kinds, separated by between.
  */
 static void
 words_add(struct buf *b, uint64_t kinds, const char *between)
@@ -76,7 +77,7 @@ words_add(struct buf *b, uint64_t kinds, const char *between)
 }
 
 /*
- * Return the set of the one kind whose word s, of n bytes, is; 0 if none is.
+ * Return the set with the one kind whose name is the n bytes at s, or 0.
  */
 static uint64_t
 word_kind(const char *s, size_t n)
@@ -91,8 +92,8 @@ word_kind(const char *s, size_t n)
 }
 
 /*
- * Add to *leave, the set of struct criuopts, the kinds of a list of words with
- * commas between them.  Return 0, or -1 with an error that lists all words.
+ * Add the kinds in list, names separated by commas, to the set *leave.  Return
+ * 0, or -1 with errstr set to a message that lists all names.
  */
 int
 criu_leave(const char *list, uint64_t *leave)
@@ -120,9 +121,9 @@ criu_leave(const char *list, uint64_t *leave)
 }
 
 /*
- * Return a sentence made of fmt as printf(3) does, behind whom it is about:
- * process t, or its descriptor fd; each may be NULL.  The caller frees it; NULL
- * with errstr if there is no memory.
+ * Return a sentence formatted as by vprintf(3), which begins with process t and
+ * its descriptor fd; each may be NULL.  The caller frees it.  Return NULL with
+ * errstr set if memory runs out.
  */
 static char *
 sentence(const struct maketask *t, const struct makefd *fd, const char *fmt,
@@ -160,11 +161,11 @@ reason_add(struct criumake *m, enum makewhy kind, char *text)
 }
 
 /*
- * Note in m why something of that kind cannot be restored: of process t, or of
- * its descriptor fd, each of which may be NULL.  The caller leaves it out.  The
- * reason, made of fmt as printf(3) does, is a sentence to which ": cannot be
- * restored" is added, or, of WHY_NEVER, a whole one.  Return 0, or -1 with
- * errstr if there is no memory.
+ * Record in m why something of this kind cannot be restored: a thing of process
+ * t, or its descriptor fd; each may be NULL.  The caller leaves it out.  The
+ * reason is formatted as by printf(3); ": cannot be restored" is added to it
+ * later, except for WHY_NEVER.  Return 0, or -1 with errstr set if memory runs
+ * out.
  */
 int
 make_refuse(struct criumake *m, const struct maketask *t,
@@ -180,8 +181,8 @@ make_refuse(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Note in m why mapping v of process t, which is of that kind, cannot be
- * restored.  Return as make_refuse.
+ * Record in m why mapping v of process t, which is of this kind, cannot be
+ * restored. Return 0, or -1 with errstr set if memory runs out.
  */
 int
 make_unmapped(struct criumake *m, const struct maketask *t,
@@ -192,10 +193,10 @@ make_unmapped(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Note in m why process t as a whole, which cannot be left out, cannot be
- * restored: a whole sentence, made of fmt as printf(3) does, in which t may be
- * NULL if it names the process.  Nothing is made then, and open files are not
- * looked at.  Return 0, or -1 with errstr if there is no memory.
+ * Record in m why process t cannot be restored, so that no images are written
+ * and open files are not examined.  The reason is a complete sentence,
+ * formatted as by printf(3); t may be NULL if it names the process.  Return 0,
+ * or -1 with errstr set if memory runs out.
  */
 int
 make_never(struct criumake *m, const struct maketask *t, const char *fmt, ...)
@@ -211,10 +212,9 @@ make_never(struct criumake *m, const struct maketask *t, const char *fmt, ...)
 }
 
 /*
- * Note in m, in a whole sentence, made of fmt as printf(3) does, what of
- * process t, or of its descriptor fd, each of which may be NULL, will not be as
- * it was though it is restored.  Return 0, or -1 with errstr if there is no
- * memory.
+ * Record in m how process t, or its descriptor fd, will differ after restoring;
+ * each may be NULL.  The note is a complete sentence, formatted as by
+ * printf(3). Return 0, or -1 with errstr set if memory runs out.
  */
 int
 make_note(struct criumake *m, const struct maketask *t,
@@ -233,7 +233,7 @@ make_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Note in m that the images have what.
+ * Record in m that the images have the feature what.
  */
 void
 make_since(struct criumake *m, enum makesince what)
@@ -242,8 +242,8 @@ make_since(struct criumake *m, enum makesince what)
 }
 
 /*
- * Tell o->note in a line which versions of criu the images need, if not all
- * since 3.17 read them.  Return 0, or -1 with errstr.
+ * Report through o->note which versions of criu the images need, if some need a
+ * newer one than 3.17.  Return 0, or -1 with errstr set.
  */
 static int
 since_print(const struct criumake *m)
@@ -274,8 +274,8 @@ since_print(const struct criumake *m)
 }
 
 /*
- * Add an option and its value to those of criu's command that the caller of m
- * is told, if it asked.
+ * Append an option and its value to the criu command line that is shown to the
+ * user, if the caller of m asked for it.
  */
 void
 make_word(const struct criumake *m, const char *option, const char *value)
@@ -287,9 +287,9 @@ make_word(const struct criumake *m, const char *option, const char *value)
 }
 
 /*
- * Tell reason r.  hinder is the set of kinds for which nothing is written:
- * other reasons are not told then.  If it is empty, all that there is a
- * reason for is left out.
+ * Report reason r.  hinder is the set of kinds because of which nothing is
+ * written; if it is not empty, reasons of other kinds are not reported.  If it
+ * is empty, what r concerns is left out.
  */
 static int
 reason_print(const struct criuopts *o, const struct makereason *r,
@@ -315,8 +315,8 @@ reason_print(const struct criuopts *o, const struct makereason *r,
 }
 
 /*
- * Set the error string to that nothing is written, or to be restored, and how
- * all but these kinds would be.  Return -1.
+ * Set errstr to say that nothing is written (or cannot be restored), and which
+ * option leaves out these kinds.  Return -1.
  */
 static int
 refuse_all(const struct criuopts *o, uint64_t kinds)
@@ -334,9 +334,9 @@ refuse_all(const struct criuopts *o, uint64_t kinds)
 }
 
 /*
- * Tell o->warn the reasons, which are all known now, each a line.  Return 0
- * if all that there is one for is of kinds that are left out; else -1, and
- * only what hinders is told.
+ * Report all reasons to o->warn, one line each.  Return 0 if everything
+ * concerned is of kinds that are left out.  Otherwise report only what prevents
+ * writing, and return -1.
  */
 int
 makewhy_judge(const struct criumake *m)
@@ -377,9 +377,9 @@ makewhy_free(struct criumake *m)
 }
 
 /*
- * Note in m pages of im, which may be NULL, from start up to end, that were to
- * be there but could not be read. whose and pid say whose they are.  Return 0,
- * or -1 with errstr.
+ * Record in m the pages of im, from start up to end, that should be in the
+ * snapshot but could not be read.  im may be NULL.  whose and pid name their
+ * owner.  Return 0, or -1 with errstr set.
  */
 int
 make_missing(struct criumake *m, const struct image *im, const char *whose,
