@@ -1,5 +1,5 @@
 /*
- * What records tell of cgroups: cgroups/directories of snap(6).
+ * Read the cgroups in records: cgroups/directories of snap(6).
  */
 #include "cgroups.h"
 #include "vec.h"
@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Return whether path is one that a cgroup can have, and not too long for criu:
- * no component is empty, or leads upward.
+ * Return whether path can be the path of a cgroup and is short enough for criu:
+ * it is absolute, and no component is empty, "." or "..".
  */
 bool
 cgpath_sound(const char *path)
@@ -29,8 +29,8 @@ cgpath_sound(const char *path)
 }
 
 /*
- * Take mode (octal), user and group, a blank behind each, from *s, which is
- * then behind them.  Return whether they are there.
+ * Parse mode (octal), user and group, each followed by a blank, at *s, and
+ * advance *s past them.  Return false if they are malformed.
  */
 static bool
 perms_take(char **s, uint64_t perm[3])
@@ -51,7 +51,7 @@ perms_take(char **s, uint64_t perm[3])
 }
 
 /*
- * Take a line that begins a cgroup.
+ * Parse a line "directory", which begins a cgroup, and add the cgroup to d.
  */
 static int
 dir_take(struct cgdirs *d, struct words *w)
@@ -77,7 +77,7 @@ dir_take(struct cgdirs *d, struct words *w)
 }
 
 /*
- * Take a line of a property, of the cgroup that was taken last.
+ * Parse a line with a property, and add it to the last cgroup of d.
  */
 static int
 prop_take(struct cgdirs *d, struct words *w)
@@ -99,7 +99,8 @@ prop_take(struct cgdirs *d, struct words *w)
 }
 
 /*
- * Read the cgroups that the record of t tells of, if it does.
+ * Read the cgroups in t's record into d.  Return 0, also if it has none, or -1
+ * with errstr set.
  */
 static int
 record_read(struct cgdirs *d, const struct maketask *t)
@@ -121,8 +122,8 @@ record_read(struct cgdirs *d, const struct maketask *t)
 }
 
 /*
- * Read into d the cgroups that the records tell of that were made with the
- * root's.  Return 0, or -1 with errstr.
+ * Read into d the cgroups in the records of all processes captured together
+ * with the root.  Return 0, or -1 with errstr set.
  */
 int
 cgdirs_read(struct cgdirs *d, const struct criumake *m)

@@ -1,15 +1,17 @@
 /*
- * Cgroups of processes as a CRIU image: cgroup.img, of
+ * Write the cgroups of processes as a CRIU image, cgroup.img.  It has two
+ * parts:
  *
- *	sets		what processes are in: by a number, in each hierarchy a
- *			path, and how much of that is the root of the cgroup
- *			namespace, if one is made; each core has such a number
- *	controllers	each hierarchy, and below it the cgroups that are
- *			made, if need be, with their properties
+ *	sets		combinations of cgroups that processes are in: an ID,
+ *			and for each hierarchy a path and how much of it is the
+ *			root of the cgroup namespace, if one is created; each
+ *			core image has the ID of a set
+ *	controllers	each hierarchy and the cgroups in it, with their
+ *			properties, which criu creates if they are missing
  *
- * Those are the cgroups of processes and all below them and, of version 2,
- * those above: what they let their children have decides on which properties
- * there are.  Above all is the root of the hierarchy, which is always there.
+ * These are the cgroups of processes, all below them and, in version 2, all
+ * above them, because cgroup.subtree_control above decides which properties
+ * exist.  The root of a hierarchy always exists.
  */
 #include "cgroups.h"
 #include "vec.h"
@@ -25,8 +27,9 @@ static const char *const mode_word[] = {
 };
 
 /*
- * Set *mode to that of enum criu_cgroups which a word means, as it does for
- * criu's --manage-cgroups.  Return 0; or -1 with an error that lists all.
+ * Set *mode to the value of enum criu_cgroups for word, as criu's
+ * --manage-cgroups does.  Return 0, or -1 with errstr set to a message that
+ * lists all words.
  */
 int
 criu_cgroups(const char *word, unsigned int *mode)
@@ -43,8 +46,8 @@ criu_cgroups(const char *word, unsigned int *mode)
 }
 
 /*
- * Set the prefixes of all paths that are below the root that their namespace
- * has in that hierarchy, a line of cgroups/roots.
+ * Set the prefix of all paths in hierarchy list that are below root, the root
+ * of the cgroup namespace, as given by a line of cgroups/roots.
  */
 static void
 prefix_set(struct makecgroups *c, const char *list, const char *root)
@@ -66,8 +69,8 @@ prefix_set(struct makecgroups *c, const char *list, const char *root)
 }
 
 /*
- * Read where the cgroup namespace of the processes has its roots, from the
- * record that tells it.  Return 1; 0 if none does; or -1.
+ * Read the roots of the processes' cgroup namespace from the record that has
+ * them. Return 1, 0 if no record has them, or -1 with errstr set.
  */
 static int
 roots_read(struct criumake *m)
@@ -91,8 +94,9 @@ roots_read(struct criumake *m)
 }
 
 /*
- * Find the cgroup namespace that is made, if the processes were in another one
- * than snap; and note what of that is not restored.  criu knows one for all.
+ * Find out which cgroup namespace criu creates, if the processes were in
+ * another one than snap.  Make a note if its roots are unknown, or if processes
+ * are in several, since criu creates only one for all.
  */
 static int
 space_read(struct criumake *m)
@@ -117,7 +121,7 @@ space_read(struct criumake *m)
 }
 
 /*
- * Leave out all cgroups: the processes are restored in those that criu is in.
+ * Leave out all cgroups, so that the processes are restored in those of criu.
  */
 static void
 cgroups_drop(struct criumake *m)
@@ -130,9 +134,9 @@ cgroups_drop(struct criumake *m)
 }
 
 /*
- * Read the cgroups of the processes, if they are to be restored: m->cgroups.
- * If those of one cannot be, none are, which is noted.  Return 0, or -1 with
- * errstr.
+ * Read the cgroups of the processes into m->cgroups, if they are to be
+ * restored.  If those of one process cannot be, record a reason and restore
+ * none.  Return 0, or -1 with errstr set.
  */
 int
 makecgroup_read(struct criumake *m)
@@ -153,7 +157,7 @@ makecgroup_read(struct criumake *m)
 }
 
 /*
- * Return whether a cgroup namespace is made.
+ * Return whether criu creates a cgroup namespace.
  */
 bool
 makecgroup_space(const struct criumake *m)
@@ -176,7 +180,7 @@ makecgroup_free(struct criumake *m)
 }
 
 /*
- * Set the sets of e, a message of m's.
+ * Set the sets of e, whose parts belong to m->msgs.
  */
 static int
 sets_put(struct criumake *m, Criu__Cgroup *e)
@@ -205,7 +209,8 @@ sets_put(struct criumake *m, Criu__Cgroup *e)
 }
 
 /*
- * Make cgroup.img, and tell the command of it.  Return 0, or -1 with errstr.
+ * Write cgroup.img, and add --manage-cgroups to criu's command line.  Return 0,
+ * or -1 with errstr set.
  */
 int
 makecgroup_write(struct criumake *m)

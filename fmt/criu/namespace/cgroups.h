@@ -1,6 +1,6 @@
 /*
- * The cgroups of processes in CRIU images: what cgroups.c, cgroupread.c,
- * cgroupset.c and cgrouptree.c share.
+ * Cgroups of processes in CRIU images: declarations shared by cgroups.c,
+ * cgroupread.c, cgroupset.c and cgrouptree.c.
  */
 #ifndef CGROUPS_H
 #define CGROUPS_H
@@ -8,53 +8,55 @@
 #include "namespace.h"
 
 enum {
-	CGROUP_CRIUS = CRIUS_IDS, /* number of the set that criu itself is in */
-	CGROUP_PATH = 2048	/* bytes: criu has room for twice that */
+	CGROUP_CRIUS = CRIUS_IDS, /* ID of the set that criu itself is in */
+	CGROUP_PATH = 2048	/* bytes; criu has buffers of twice that size */
 };
 
-struct cgprop {			/* a property */
-	const char	*name;	/* borrowed, as the next */
+struct cgprop {			/* a property of a cgroup */
+	const char	*name;	/* name and value are borrowed */
 	char		*value;
-	uint64_t	 perm[3]; /* of its file: mode, user and group */
+	uint64_t	 perm[3]; /* mode, user and group of its file */
 };
 
 struct cgdir {			/* a cgroup */
-	const char	*list;	/* borrowed; its hierarchy: "" version 2 */
+	const char	*list;	/* borrowed; controllers of its hierarchy;
+				   "": version 2 */
 	const char	*path;	/* borrowed */
-	bool		 told;	/* a record tells of it: of these */
-	uint64_t	 perm[3]; /* of its directory: mode, user and group */
+	bool		 told;	/* a record describes it: perm and prop are
+				   set */
+	uint64_t	 perm[3]; /* mode, user and group of its directory */
 	struct cgprop	*prop;	/* owned */
 	size_t		 nprop;
 };
 
-struct cgdirs {			/* what records tell of cgroups */
+struct cgdirs {			/* the cgroups in records */
 	struct cgdir	*v;	/* owned */
 	size_t		 n;
-	struct words	*file;	/* owned; what they borrow from */
+	struct words	*file;	/* owned; records that v borrows from */
 	size_t		 nfile;
 };
 
-struct cgmember {		/* where processes are in a hierarchy */
-	const char	*list;	/* borrowed, as the next */
+struct cgmember {		/* a cgroup of processes in one hierarchy */
+	const char	*list;	/* list and path are borrowed */
 	const char	*path;
-	size_t		 prefix; /* bytes of it that are the root of their
-				   namespace */
+	size_t		 prefix; /* length of the namespace's root in path;
+				    0: none */
 };
 
-struct cgset {			/* the cgroups of processes that share all */
-	struct recfile	 from;	/* borrowed, as a record tells them */
-	const struct maketask *first; /* borrowed; the first that is in it */
-	char		*text;	/* owned; what the members borrow from */
-	struct cgmember	*v;	/* owned; ascending */
+struct cgset {			/* a combination of cgroups that processes
+				   share */
+	struct recfile	 from;	/* borrowed; file cgroup of a record */
+	const struct maketask *first; /* borrowed; first process in the set */
+	char		*text;	/* owned; text that v borrows from */
+	struct cgmember	*v;	/* owned; sorted by list */
 	size_t		 n;
 };
 
 struct makecgroups {
-	struct cgset	*set;	/* owned; the first has the number behind
-				   CGROUP_CRIUS */
+	struct cgset	*set;	/* owned; the first has ID CGROUP_CRIUS + 1 */
 	size_t		 nset;
 	struct cgdirs	 dirs;
-	bool		 space;	/* a cgroup namespace is made */
+	bool		 space;	/* criu creates a cgroup namespace */
 };
 
 /* cgroupread.c */

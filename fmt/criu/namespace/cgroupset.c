@@ -1,6 +1,6 @@
 /*
- * Which cgroups processes are in: those that are in the same ones of all
- * hierarchies are in one set.
+ * Find the cgroups of processes.  Processes with the same cgroups in all
+ * hierarchies belong to one set.
  */
 #include "cgroups.h"
 #include "state/state.h"
@@ -14,7 +14,7 @@
 CMP_BY(member_cmp, struct cgmember, strcmp(x->list, y->list))
 
 /*
- * Take the members of a set from what its record tells, into its text.
+ * Parse the file cgroup of s->from into s->v and s->text.
  */
 static int
 members_take(struct cgset *s)
@@ -25,7 +25,8 @@ members_take(struct cgset *s)
 	char *at;
 	size_t n;
 
-	/* each has a colon and a newline more than that in its line */
+	/* each line has two characters that become terminators, a colon and
+	   a newline */
 	if ((at = s->text = mem_new(1, s->from.len + 2)) == NULL)
 		return -1;
 	while (cgroup_next(&t, &l)) {
@@ -45,8 +46,8 @@ members_take(struct cgset *s)
 }
 
 /*
- * Return whether some process is in a cgroup of a hierarchy that is not its
- * root.
+ * Return whether any process is in a cgroup other than the root of hierarchy
+ * list.
  */
 static bool
 list_used(const struct makecgroups *c, const char *list)
@@ -62,9 +63,9 @@ list_used(const struct makecgroups *c, const char *list)
 }
 
 /*
- * Take hierarchies without a controller out of all sets, if nobody is in a
- * cgroup there: they come and go with those who use them, and criu would make
- * them.
+ * Remove hierarchies without a controller from all sets if no process is in a
+ * cgroup there.  Such hierarchies exist only while programs use them, and criu
+ * would create them.
  */
 static void
 sets_lessen(struct makecgroups *c)
@@ -83,8 +84,8 @@ sets_lessen(struct makecgroups *c)
 }
 
 /*
- * Note if the processes of a set cannot be put into its cgroups: criu takes it
- * that all sets are of the same hierarchies.
+ * Record a reason if processes of set s cannot be put into its cgroups.  criu
+ * assumes that all sets have the same hierarchies.
  */
 static int
 set_check(struct criumake *m, const struct cgset *s)
@@ -108,8 +109,7 @@ set_check(struct criumake *m, const struct cgset *s)
 }
 
 /*
- * Set t->cgset to the number of the set of process t, a new one if it is in
- * none of the others.
+ * Set t->cgset to the ID of the set of t, adding a set if needed.
  */
 static int
 set_find(struct criumake *m, struct maketask *t)
@@ -122,7 +122,7 @@ set_find(struct criumake *m, struct maketask *t)
 	if (!linuxrec_find(&t->rec, "cgroup", &f))
 		return make_refuse(m, NULL, NULL, WHY_CGROUPS, "cgroups: "
 		    "nothing tells of those of process %" PRIu64, t->proc->pid);
-	/* of a child, that of its parent as a rule */
+	/* usually the set of its parent */
 	i = t->parent == NULL || t->parent->cgset == 0 ? 0 :
 	    t->parent->cgset - CGROUP_CRIUS - 1;
 	for (; i < c->nset; i++)
@@ -144,8 +144,8 @@ set_find(struct criumake *m, struct maketask *t)
 }
 
 /*
- * The same for those threads of process p that are in others than it is: their
- * records tell that.
+ * Set cgset of those threads of p whose cgroups differ from those of p, which
+ * have a file cgroup in their records.
  */
 static int
 threads_find(struct criumake *m, const struct maketask *p)
@@ -161,8 +161,8 @@ threads_find(struct criumake *m, const struct maketask *p)
 }
 
 /*
- * Read the sets of the processes that are restored.  One that has ended is in
- * none.  Return 0, or -1 with errstr.
+ * Read the sets of all processes to restore.  A process that has ended is in
+ * none. Return 0, or -1 with errstr set.
  */
 int
 cgsets_read(struct criumake *m)

@@ -1,6 +1,6 @@
 /*
- * Hierarchies of cgroups in CRIU images: the cgroups that are made in each, as
- * a tree, with their properties.
+ * Write cgroup hierarchies into CRIU images: the cgroups of each as a tree,
+ * with their properties.
  */
 #include "cgroups.h"
 #include "vec.h"
@@ -12,20 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CONTROL = 400 };	/* bytes of cgroup.subtree_control: criu has
-				   room for 1024, and adds signs */
+enum { MAX_CONTROL = 400 };	/* limit of cgroup.subtree_control in bytes:
+				   criu's buffer has 1024, and it adds signs */
 
-struct tree {			/* a hierarchy in the making */
-	struct criumake	*m;	/* borrowed, as the next */
+struct tree {			/* a hierarchy while it is written */
+	struct criumake	*m;	/* m and list are borrowed */
 	const char	*list;
-	size_t		 at;	/* its place among the members of each set */
-	struct cgdir	*dir;	/* owned; ascending */
+	size_t		 at;	/* index of the hierarchy in v of each set */
+	struct cgdir	*dir;	/* owned; sorted by path */
 	size_t		 n;
 };
 
 /*
- * Compare cgroups by path: one comes before those below it, and these before
- * all others.
+ * Compare cgroups by path, so that a cgroup comes just before those below it.
  */
 static int
 dir_cmp(const void *a, const void *b)
@@ -38,7 +37,8 @@ dir_cmp(const void *a, const void *b)
 		s++;
 		t++;
 	}
-	if (*s == *t)	/* of two, that which more is told of */
+	if (*s == *t)	/* equal paths: the one with more properties comes
+			   first */
 		return x->nprop > y->nprop ? -1 : x->nprop < y->nprop;
 	c = *s == '\0' ? 0 : *s == '/' ? 1 : 2 + (unsigned char)*s;
 	d = *t == '\0' ? 0 : *t == '/' ? 1 : 2 + (unsigned char)*t;
@@ -46,11 +46,11 @@ dir_cmp(const void *a, const void *b)
 }
 
 /*
- * Return whether a cgroup is among those that are made: that of a process, one
- * below such or, of version 2, above it.  Those above are only there to be made
- * where they are missing: not with modes that want none or all to be there, or
- * that change them (criu 4.1 fails if one has controllers for its children).
- * If criu is told another root, that is in place of what is above.
+ * Return whether cgroup d is written: it is the cgroup of a process, or below
+ * one or, in version 2, above one.  Cgroups above are written only to be
+ * created if missing. So they are left out in modes that require them all to
+ * exist or none, or that change their properties (criu 4.1 fails if one has
+ * cgroup.subtree_control), and if criu gets another root with --cgroup-root.
  */
 static bool
 dir_needed(const struct tree *t, const struct cgdir *d)
@@ -71,8 +71,8 @@ dir_needed(const struct tree *t, const struct cgdir *d)
 }
 
 /*
- * Add the cgroups of processes that no record tells of, so that criu makes
- * them if need be, and note each.
+ * Add the cgroups of processes that no record describes, so that criu creates
+ * them if needed, and make a note for each.
  */
 static int
 untold_add(struct tree *t)
@@ -100,7 +100,7 @@ untold_add(struct tree *t)
 }
 
 /*
- * Set t->dir to the cgroups that are made, each once.
+ * Set t->dir to the cgroups that are written, each once.
  */
 static int
 dirs_choose(struct tree *t)
@@ -126,8 +126,7 @@ dirs_choose(struct tree *t)
 }
 
 /*
- * Return whether a property of version 2 has the value that it has in a new
- * cgroup.
+ * Return whether a version 2 property has the value it has in a new cgroup.
  */
 static bool
 is_initial(const struct cgprop *p)
@@ -155,10 +154,11 @@ is_initial(const struct cgprop *p)
 }
 
 /*
- * Return whether a property is written.  Of those of version 2 that criu does
- * not know by itself, one that is as in any new cgroup is not where only new
- * ones get properties: the kernel there may be one that has no such.  A weight
- * of 0 is cpu.idle, and of several lines criu would write but the first.
+ * Return whether a property is written.  A version 2 property with its initial
+ * value is left out if criu sets properties only of cgroups that it creates,
+ * since the kernel there may lack the property.  A cpu.weight of 0 means that
+ * cpu.idle is set. Values of several lines are left out, since criu would write
+ * only the first.
  */
 static bool
 prop_written(const struct tree *t, const struct cgprop *p)
@@ -179,8 +179,8 @@ prop_written(const struct tree *t, const struct cgprop *p)
 }
 
 /*
- * Return the value of a property as criu has it: no limit is -1, and of
- * memory.oom_control it is the first number.
+ * Return the value of a property as criu writes it: -1 for no limit, and for
+ * memory.oom_control only the first number.
  */
 static const char *
 prop_value(const struct cgprop *p)
@@ -204,7 +204,7 @@ perms_set(Criu__CgroupPerms *p, uint32_t type, const uint64_t perm[3])
 }
 
 /*
- * Set e to cgroup d, whose path goes on with name behind that of the one it is
+ * Set e to cgroup d.  name is the part of its path below the cgroup that e is
  * in.
  */
 static int
@@ -236,8 +236,7 @@ dir_put(const struct tree *t, Criu__CgroupDir *e, const struct cgdir *d,
 }
 
 /*
- * Set the directories of hierarchy c to those of t, each in the lowest that it
- * is below.
+ * Add the cgroups of t to hierarchy c as a tree.
  */
 static int
 tree_put(const struct tree *t, Criu__CgController *c)
@@ -247,7 +246,8 @@ tree_put(const struct tree *t, Criu__CgController *c)
 	size_t *in, i, k;
 
 	e = msgs_get(a, t->n, sizeof *e);
-	in = msgs_get(a, t->n, sizeof *in);	/* its place and 1; 0: none */
+	in = msgs_get(a, t->n, sizeof *in);	/* index of its parent in
+						   t->dir, plus 1; 0: none */
 	if (e == NULL || in == NULL)
 		return -1;
 	for (i = 0; i < t->n; i++) {
@@ -266,8 +266,8 @@ tree_put(const struct tree *t, Criu__CgController *c)
 }
 
 /*
- * Set the names of hierarchy c to the controllers of t->list, and whether
- * threads can be in several of its cgroups.
+ * Set the names of hierarchy c to the controllers in t->list, and is_threaded
+ * to whether threads of a process can be in different cgroups of it.
  */
 static int
 names_put(const struct tree *t, Criu__CgController *c)
@@ -296,8 +296,8 @@ names_put(const struct tree *t, Criu__CgController *c)
 }
 
 /*
- * Set the hierarchies of e, a message of m's, to those that the processes are
- * in.  Return 0, or -1 with errstr.
+ * Add the hierarchies that the processes are in to e, whose parts belong to
+ * m->msgs. Return 0, or -1 with errstr set.
  */
 int
 cgtrees_make(struct criumake *m, Criu__Cgroup *e)

@@ -1,7 +1,7 @@
 /*
- * What is mounted as CRIU images: mountpoints-N.img, and tmpfs-dev-N.tar.gz.img
- * of each tmpfs that is made, with its files; and what the command of criu is
- * told of that.
+ * Write mounts as CRIU images: mountpoints-N.img, and tmpfs-dev-N.tar.gz.img
+ * with the files of each tmpfs that criu creates.  Add options for mounts to
+ * criu's command line.
  */
 #include "namespace.h"
 #include "vec.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * Add n bytes to an image, compressed: a row of members, as gzip(1) takes them.
+ * Append n bytes of data to b, compressed as a series of gzip(1) members.
  */
 static int
 packed_add(struct buf *b, const uint8_t *data, size_t n)
@@ -34,7 +34,7 @@ packed_add(struct buf *b, const uint8_t *data, size_t n)
 }
 
 /*
- * Make the image of the files of a tmpfs, unless it is there.
+ * Write the image with the files of tmpfs t, unless it exists.
  */
 static int
 files_write(struct criumake *m, const struct makemount *t)
@@ -57,7 +57,8 @@ files_write(struct criumake *m, const struct makemount *t)
 }
 
 /*
- * Tell the command how criu gets at what is mounted outside.
+ * Add options to criu's command line for the root directory and for mounts that
+ * are bound from outside.
  */
 static int
 command_report(struct criumake *m)
@@ -81,7 +82,7 @@ command_report(struct criumake *m)
 }
 
 /*
- * Make the images of all that is mounted.  Return 0, or -1 with errstr.
+ * Write the images of all mounts.  Return 0, or -1 with errstr set.
  */
 int
 makemount_write(struct criumake *m)

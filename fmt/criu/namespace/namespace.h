@@ -1,20 +1,21 @@
 /*
- * Namespaces as CRIU images, and what is in them.
+ * Write namespaces and their contents as CRIU images.
  *
- * The lowest first:
+ * Each file needs only those above it:
  *
- *	sysvspace.c	semaphores and queues of System V
- *	sysv.c		and its memory
- *	rtnetlink.c	messages of the kernel about networks
+ *	sysvspace.c	System V semaphores and message queues
+ *	sysv.c		System V shared memory
+ *	rtnetlink.c	parsing of rtnetlink(7) messages
  *	netconf.c	settings of a network namespace
- *	netlinks.c	its links
- *	netspace.c	and all of it
- *	mounts.c	what is mounted
- *	cgroupread.c	what records tell of cgroups
- *	cgroupset.c	which of them processes are in
- *	cgrouptree.c	and what they are
- *	cgroups.c	and all of that
- *	spaces.c	namespaces: which of them are made
+ *	netlinks.c	links of a network namespace
+ *	netlost.c	notes on what a network namespace loses
+ *	netspace.c	network namespaces
+ *	mounts.c	mounts
+ *	cgroupread.c	cgroups in records
+ *	cgroupset.c	sets of cgroups that processes are in
+ *	cgrouptree.c	cgroups and their properties
+ *	cgroups.c	cgroup.img
+ *	spaces.c	which namespaces criu creates
  */
 #ifndef CRIUNAMESPACE_H
 #define CRIUNAMESPACE_H
@@ -49,7 +50,7 @@ int		 makecgroup_write(struct criumake *);
 void		 makecgroup_free(struct criumake *);
 
 /* spaces.c */
-enum { CRIUS_IDS = 1 };		/* of criu itself */
+enum { CRIUS_IDS = 1 }; /* ID of the namespaces and cgroups of criu itself */
 
 int		 makespaces_check(struct criumake *);
 void		 makespaces_ids(const struct criumake *, Criu__Ids *, bool);

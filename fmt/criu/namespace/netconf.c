@@ -1,7 +1,7 @@
 /*
- * Settings of a network namespace in CRIU images, which have no names there:
- * each has its place in a list of criu's (devconfs4 and devconfs6 of its
- * criu/net.c).
+ * Write the settings of a network namespace into CRIU images.  They have no
+ * names there, but a position in one of criu's lists (devconfs4 and devconfs6
+ * of its criu/net.c).
  */
 #include "netspace.h"
 #include "vec.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SYSCTL_TEXT = 5, SYSCTL_NUMBER = 6 };	/* sysctl.proto of criu */
+enum { SYSCTL_TEXT = 5, SYSCTL_NUMBER = 6 }; /* types in sysctl.proto of criu */
 
 static const char *const conf4[] = {
 	"accept_local", "accept_redirects", "accept_source_route", "arp_accept",
@@ -46,8 +46,8 @@ static const char *const conf6[] = {
 CMP_BY(setting_cmp, struct setting, strcmp(x->name, y->name))
 
 /*
- * Read the lines of a name, a blank and a value that the record of t has in a
- * file.  Return 0, or -1 with errstr; settings_free frees them in both cases.
+ * Read lines of a name, a blank and a value from a file of t's record into *s.
+ * Return 0, or -1 with errstr set; free them with settings_free in both cases.
  */
 int
 settings_read(struct settings *s, const struct maketask *t, const char *file)
@@ -78,8 +78,7 @@ settings_free(struct settings *s)
 }
 
 /*
- * Return what the setting of that name is set to in s, or NULL if that is not
- * known.
+ * Return the value of setting name in s, or NULL if it is unknown.
  */
 const char *
 setting_find(const struct settings *s, const char *name)
@@ -91,7 +90,8 @@ setting_find(const struct settings *s, const char *name)
 }
 
 /*
- * Set c to the setting of that name in s, which may be not there.
+ * Set c to the setting name of s, as a number or as text.  c has no value if it
+ * is unknown.
  */
 static void
 sysctl_set(Criu__Sysctl *c, const struct settings *s, const char *name,
@@ -111,8 +111,8 @@ sysctl_set(Criu__Sysctl *c, const struct settings *s, const char *name,
 }
 
 /*
- * Set the field of message e, one of m's, at an offset to the settings in s of
- * a link for a version of IP, 4 or 6.  Return 0, or -1 with errstr.
+ * Set the field at offset at of e, whose parts belong to m->msgs, to the
+ * settings of a link for IP version 4 or 6.  Return 0, or -1 with errstr set.
  */
 int
 sysctls_conf(struct criumake *m, ProtobufCMessage *e, size_t at,
@@ -137,9 +137,9 @@ sysctls_conf(struct criumake *m, ProtobufCMessage *e, size_t at,
 }
 
 /*
- * Add to the field of message e, one of m's, at an offset the one setting of
- * that name in s, a number or not, if it is there.  Return 0, or -1 with
- * errstr.
+ * Append the setting name of s, a number or text, to the field at offset at of
+ * e, whose parts belong to m->msgs, if it is known.  Return 0, or -1 with
+ * errstr set.
  */
 int
 sysctls_one(struct criumake *m, ProtobufCMessage *e, size_t at,

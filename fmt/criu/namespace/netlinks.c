@@ -1,6 +1,6 @@
 /*
- * Links of the network namespace that is made: netdev-N.img, and what criu is
- * to be told of those that lead out of it.
+ * Write the links of the network namespace that criu creates as netdev-N.img,
+ * and add options for links to other namespaces to criu's command line.
  */
 #include "netspace.h"
 #include "num.h"
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum {				/* of linux/if_link.h, if_arp.h */
+enum {				/* of linux/if_link.h and linux/if_arp.h */
 	IFLA_ADDRESS = 1, IFLA_IFNAME = 3, IFLA_MTU = 4, IFLA_LINK = 5,
 	IFLA_MASTER = 10, IFLA_LINKINFO = 18, IFLA_LINK_NETNSID = 37,
 	IFLA_INFO_KIND = 1,
@@ -16,11 +16,12 @@ enum {				/* of linux/if_link.h, if_arp.h */
 	LINK_BODY = 16
 };
 
-enum { TYPE_LOOPBACK = 1, TYPE_VETH = 2, TYPE_BRIDGE = 6 }; /* netdev.proto */
+/* of netdev.proto */
+enum { TYPE_LOOPBACK = 1, TYPE_VETH = 2, TYPE_BRIDGE = 6 };
 
 /*
- * Set *l to the next link of file f of a record.  Return false if there is
- * none.
+ * Set *l to the next link in file f of a record, and advance f.  Return false
+ * if there is none.
  */
 bool
 link_next(struct recfile *f, struct link *l)
@@ -47,8 +48,8 @@ link_next(struct recfile *f, struct link *l)
 }
 
 /*
- * Return whether a link is one that is there in each namespace where its module
- * is loaded, which criu leaves out, too.
+ * Return whether every new namespace has link l because its module is loaded.
+ * criu leaves out such links as well.
  */
 static bool
 link_isgiven(const struct link *l)
@@ -64,7 +65,7 @@ link_isgiven(const struct link *l)
 }
 
 /*
- * Return whether the other one of a pair is in another namespace.
+ * Return whether l is a veth link whose peer is in another namespace.
  */
 static bool
 link_leaves(const struct link *l)
@@ -76,8 +77,9 @@ link_leaves(const struct link *l)
 }
 
 /*
- * Tell the command of criu where link l leads, as peers have it: a link where
- * snap was, and the bridge that this is in.  Note what that has not then.
+ * Add an option for link l, whose peer was in snap's namespace, to criu's
+ * command line: the peer's name in peers and its bridge, if any.  Without a
+ * bridge, note that the peer has no address and is not up.
  */
 static int
 peer_report(struct criumake *m, const struct settings *peers,
@@ -99,8 +101,8 @@ peer_report(struct criumake *m, const struct settings *peers,
 }
 
 /*
- * Note what hinders that links of the namespace that t tells of are made.  Set
- * *all to whether nothing does.  Return 0, or -1 with errstr.
+ * Record reasons why links in t's record cannot be created.  Set *all to
+ * whether all can be.  Return 0, or -1 with errstr set.
  */
 int
 netlinks_check(struct criumake *m, const struct maketask *t, bool *all)
@@ -130,7 +132,7 @@ netlinks_check(struct criumake *m, const struct maketask *t, bool *all)
 }
 
 /*
- * Add a link to netdev-N.img, with its settings.
+ * Append link l to b, netdev-N.img, with its settings from s.
  */
 static int
 link_write(struct criumake *m, struct buf *b, const struct link *l,
@@ -171,8 +173,8 @@ link_write(struct criumake *m, struct buf *b, const struct link *l,
 }
 
 /*
- * Make netdev-N.img: all links that are not there anyway, with their settings
- * s.  Return 0, or -1 with errstr.
+ * Write netdev-N.img: all links that a new namespace does not have, with their
+ * settings from s.  Return 0, or -1 with errstr set.
  */
 int
 netlinks_write(struct criumake *m, const struct settings *s)

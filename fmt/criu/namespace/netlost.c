@@ -1,6 +1,6 @@
 /*
- * What criu does not restore of the network namespace that it makes, and what
- * is in it can go on without: each is noted.
+ * Make notes on what criu does not restore of a network namespace that it
+ * creates, and that processes can do without.
  */
 #include "netspace.h"
 #include "num.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * Note something that has a name, and is not restored.
+ * Note that something called name is not restored.
  */
 static int
 lost_note(struct criumake *m, const char *what, const char *name)
@@ -22,15 +22,15 @@ lost_note(struct criumake *m, const char *what, const char *name)
 }
 
 /*
- * Note the options of bridge l that are not those of a new one.  data has them,
- * of len bytes.
+ * Note the options of bridge l that differ from those of a new bridge.  The len
+ * bytes at data are its IFLA_INFO_DATA.
  */
 static int
 bridge_note(struct criumake *m, const struct link *l, const uint8_t *data,
     size_t len)
 {
-	/* IFLA_BR_ of linux/if_link.h, and br_dev_setup of the kernel's
-	   net/bridge/br_device.c */
+	/* IFLA_BR_ of linux/if_link.h; initial values of br_dev_setup in the
+	   kernel's net/bridge/br_device.c */
 	static const struct {
 		unsigned int	 type;
 		size_t		 size;
@@ -63,8 +63,7 @@ bridge_note(struct criumake *m, const struct link *l, const uint8_t *data,
 }
 
 /*
- * Note what is lost of links: options of bridges, and programs that packets go
- * through.
+ * Note what links lose: options of bridges, and XDP programs.
  */
 static int
 links_note(struct criumake *m)
@@ -96,7 +95,8 @@ links_note(struct criumake *m)
 }
 
 /*
- * Note neighbours that were told, and not found out: ndmsg of rtnetlink(7).
+ * Note permanent neighbours, those not learned by the kernel: ndmsg of
+ * rtnetlink(7).
  */
 static int
 neighbours_note(struct criumake *m)
@@ -115,7 +115,7 @@ neighbours_note(struct criumake *m)
 	    count == 1 ? "" : "s");
 }
 
-struct name {			/* of a link */
+struct name {			/* name of a link */
 	uint32_t	 index;
 	char		 name[16];
 };
@@ -123,9 +123,8 @@ struct name {			/* of a link */
 CMP(name_cmp, struct name, index)
 
 /*
- * Set *v to the names of all links, ascending by their numbers, and *n to how
- * many they are.  Return 0, or -1 with errstr; the caller frees *v in both
- * cases.
+ * Set *v to the names of all links, sorted by index, and *n to their number.
+ * Return 0, or -1 with errstr set; the caller frees *v in both cases.
  */
 static int
 names_read(const struct criumake *m, struct name **v, size_t *n)
@@ -148,8 +147,8 @@ names_read(const struct criumake *m, struct name **v, size_t *n)
 }
 
 /*
- * Note queueing disciplines that were set: tcmsg of rtnetlink(7).  Those that
- * the kernel gives to a link have no number.
+ * Note queueing disciplines that were set by a user: tcmsg of rtnetlink(7).
+ * Default ones have handle 0.
  */
 static int
 queueing_note(struct criumake *m)
@@ -182,13 +181,13 @@ queueing_note(struct criumake *m)
 }
 
 /*
- * Note settings of a namespace that are not those of a new one, and what of
- * connections its packet filters know.
+ * Note settings of the namespace that differ from those of a new one, and the
+ * connections that its packet filters track.
  */
 static int
 settings_note(struct criumake *m, const struct settings *s)
 {
-	/* of the kernel's net/ipv4/tcp_ipv4.c, af_inet.c */
+	/* initial values in the kernel's net/ipv4/tcp_ipv4.c and af_inet.c */
 	static const struct {
 		const char	*name;
 		const char	*of_new;
@@ -226,8 +225,8 @@ settings_note(struct criumake *m, const struct settings *s)
 }
 
 /*
- * Note all that is lost. s has the settings of the namespace.  Return 0, or -1
- * with errstr.
+ * Note all that is lost.  s has the settings of the namespace.  Return 0, or -1
+ * with errstr set.
  */
 int
 netlost_note(struct criumake *m, const struct settings *s)

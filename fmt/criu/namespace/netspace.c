@@ -1,7 +1,7 @@
 /*
- * The network namespace that is made for the processes of CRIU images: its
- * links (netlinks.c), settings (netns-N.img), addresses, routes and rules, as
- * ip(8) saves them, and packet filters, as their programs list them.
+ * Write the network namespace that criu creates as images: its links
+ * (netlinks.c), settings (netns-N.img), addresses, routes and rules as ip(8)
+ * saves them, and packet filters as their own programs list them.
  */
 #include "netspace.h"
 #include "num.h"
@@ -10,17 +10,17 @@
 #include <stddef.h>
 #include <string.h>
 
-enum {				/* of linux/rtnetlink.h, fib_rules.h */
+enum {				/* of linux/rtnetlink.h and linux/fib_rules.h */
 	TABLE_LOCAL = 255, BY_KERNEL = 2, CLONED = 0x200,
 	FRA_PRIORITY = 6, V6 = 10,
-	RTA_NH_ID = 30,		/* beside which a route tells all of it */
+	RTA_NH_ID = 30, /* repeats what other attributes of a route say */
 	ADDRESS_BODY = 8, ROUTE_BODY = 12
 };
 
 /*
- * Find out whether the network namespace of the root, which is an init and in
- * another one than snap was, is made: m->net.  Note what hinders that.  Return
- * 0, or -1 with errstr.
+ * Set m->net if criu can create the network namespace of the root process,
+ * which is an init and in another one than snap was.  Otherwise record the
+ * reasons.  Return 0, or -1 with errstr set.
  */
 int
 makenet_check(struct criumake *m)
@@ -48,13 +48,13 @@ makenet_check(struct criumake *m)
 }
 
 /*
- * Make netns-N.img: settings that are of no one link.
+ * Write netns-N.img: settings that do not belong to one link.
  */
 static int
 settings_write(struct criumake *m, const struct settings *s)
 {
 	static const struct {
-		size_t		 at;	/* the field */
+		size_t		 at;	/* offset of the field */
 		int		 version; /* of IP */
 		const char	*link;
 	} conf[] = {
@@ -75,7 +75,8 @@ settings_write(struct criumake *m, const struct settings *s)
 	    sysctls_one(m, &e.base, offsetof(Criu__Netns, ipv4_sysctl), s,
 	    "ipv4/ping_group_range", false) == -1)
 		return -1;
-	/* what it is if nobody may: 4.2 of criu leaves it out, too */
+	/* initial value, which permits no group; criu 4.2 leaves it out as
+	   well */
 	if (e.n_ipv4_sysctl > 0 && strcmp(e.ipv4_sysctl[0]->sarg, "1 0") == 0)
 		e.n_ipv4_sysctl = 0;
 	if (e.n_ipv4_sysctl > 0)
@@ -84,8 +85,8 @@ settings_write(struct criumake *m, const struct settings *s)
 }
 
 /*
- * Return whether a route is none that the kernel makes for an address, or has
- * made of another route.
+ * Return whether a route is written: not if the kernel adds it for an address
+ * or cloned it from another route.
  */
 static bool
 route_counts(const struct message *msg)
@@ -95,8 +96,8 @@ route_counts(const struct message *msg)
 }
 
 /*
- * Return whether a rule is none of those that each namespace has: criu removes
- * those of version 4 before it restores all, those of version 6 it leaves there
+ * Return whether a rule is written: not if every namespace has it.  criu
+ * removes the IPv4 rules before it restores, but leaves the IPv6 rules
  * (restore_ip_dump of its criu/net.c).
  */
 static bool
@@ -110,8 +111,8 @@ rule_counts(const struct message *msg)
 }
 
 /*
- * Add a message to b, filled up to a multiple of four bytes, without the
- * attribute of a type, if that is not 0.  Head and body have multiples of four
+ * Append a message to b, padded to a multiple of four bytes, without the
+ * attribute of type without, unless that is 0.  The header and body are padded
  * already.
  */
 static void
@@ -124,7 +125,7 @@ message_add(struct buf *b, const struct message *msg, unsigned int without)
 	    without, &n);
 	cut = p == NULL ? msg->size : (size_t)(p - 4 - msg->whole);
 	skip = p == NULL ? 0 : (4 + n + 3) & ~(size_t)3;
-	if (skip > msg->size - cut)	/* the last one */
+	if (skip > msg->size - cut)	/* it is the last attribute */
 		skip = msg->size - cut;
 	num_add(b, msg->size - skip, 4);
 	buf_add(b, msg->whole + 4, cut - 4);
@@ -133,9 +134,9 @@ message_add(struct buf *b, const struct message *msg, unsigned int without)
 }
 
 /*
- * Make an image that ip(8) restores: a number, and messages of a file of the
- * record that has bodies of that many bytes; only those that count, if there is
- * a function that tells.
+ * Write an image that ip(8) can restore: magic, then the messages of file name
+ * of the record, whose bodies have body bytes.  If counts is not NULL, write
+ * only those for which it returns true.
  */
 static int
 saved_write(struct criumake *m, const char *name, const char *image,
@@ -159,8 +160,8 @@ saved_write(struct criumake *m, const char *name, const char *image,
 }
 
 /*
- * Make an image that is a file of the record, if there is one, but for lines
- * that have words, unless these are NULL.
+ * Write file name of the record, if there is one, as an image.  Leave out lines
+ * that contain words, unless that is NULL.
  */
 static int
 listed_write(struct criumake *m, const char *name, const char *image,
@@ -187,17 +188,19 @@ listed_write(struct criumake *m, const char *name, const char *image,
 }
 
 /*
- * Make all images of the network namespace, if one is made.  Return 0, or -1
- * with errstr.
+ * Write all images of the network namespace, if one is created.  Return 0, or
+ * -1 with errstr set.
  */
 int
 makenet_write(struct criumake *m)
 {
-	enum {			/* of iproute2: ip/ipaddress.c, and so on */
+	enum {			/* of iproute2: ip/ipaddress.c, iproute.c and
+				   iprule.c */
 		ADDRESSES = 0x47361222, ROUTES = 0x45311224,
 		RULES = 0x71706986
 	};
-	/* what locks connections, of criu or us, which nobody undoes there */
+	/* rules of criu or snap that lock connections; nothing would remove
+	   them */
 	static const char locks[] = "! --mark 0xc114 ";
 	struct settings s;
 	int rc;

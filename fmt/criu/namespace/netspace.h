@@ -1,37 +1,38 @@
 /*
- * Network namespaces of CRIU images: what netspace.c, netlinks.c, netlost.c,
- * netconf.c and rtnetlink.c share.
+ * Network namespaces in CRIU images: declarations shared by netspace.c,
+ * netlinks.c, netlost.c, netconf.c and rtnetlink.c.
  */
 #ifndef NETSPACE_H
 #define NETSPACE_H
 
 #include "namespace.h"
 
-struct message {		/* of rtnetlink(7); borrows all */
+struct message {		/* a message of rtnetlink(7); pointers are
+				   borrowed */
 	const uint8_t	*whole;
 	size_t		 size;
 	const uint8_t	*body;
 	const uint8_t	*attributes;
-	size_t		 len;	/* of those */
+	size_t		 len;	/* size of attributes */
 };
 
 struct link {			/* a message of net/links */
 	struct message	 message;
-	uint32_t	 type;	/* in images; 0: criu has none */
+	uint32_t	 type;	/* type in images; 0: criu cannot create it */
 	uint32_t	 index;
 	uint32_t	 flags;
 	char		 name[16];
 	char		 kind[16];
 };
 
-struct setting {		/* a line of net/settings, or net/peers */
-	const char	*name;	/* borrowed, as the next */
+struct setting {		/* a line of net/settings or net/peers */
+	const char	*name;	/* name and value are borrowed */
 	char		*value;
 };
 
 struct settings {
 	char		*text;	/* owned */
-	struct setting	*v;	/* owned; ascending */
+	struct setting	*v;	/* owned; sorted by name */
 	size_t		 n;
 };
 

@@ -1,8 +1,9 @@
 /*
- * Messages of rtnetlink(7), of which files of a record consist: a head (length
- * in 4 bytes, type in 2, 8 that do not count), a body of a fixed size, and
- * attributes (length and type, 2 bytes each, and a value), all at multiples of
- * four.  Numbers are little-endian, as on the machines that criu restores on.
+ * Parse rtnetlink(7) messages, which some files of a record consist of.  A
+ * message has a header (length in 4 bytes, type in 2, 10 unused ones), a body
+ * of fixed size, and attributes (length and type in 2 bytes each, and a value),
+ * all aligned to four bytes.  Numbers are little-endian, as on all machines
+ * that criu supports here.
  */
 #include "netspace.h"
 #include "num.h"
@@ -16,8 +17,8 @@ aligned(size_t n)
 }
 
 /*
- * Set *m to the first message of file f that has a body of that many bytes, and
- * f to what is behind it.  Return false if there is none.
+ * Set *m to the next message of file f whose body has at least body bytes, and
+ * advance f past it.  Return false if there is none.
  */
 bool
 message_next(struct recfile *f, size_t body, struct message *m)
@@ -30,7 +31,8 @@ message_next(struct recfile *f, size_t body, struct message *m)
 		len = (size_t)num_get(f->data, 4);
 		if (len < HEAD || len > f->len)
 			return false;
-		if (aligned(len) > f->len)	/* the last one */
+		if (aligned(len) > f->len)	/* the last message may lack
+						   its padding */
 			f->len = aligned(len);
 		if (len < HEAD + body)
 			continue;
@@ -47,8 +49,8 @@ message_next(struct recfile *f, size_t body, struct message *m)
 }
 
 /*
- * Return the value of the attribute of that type (rtnetlink(7)) that is among
- * the len bytes at p, and set *n to how long it is; NULL if there is none.
+ * Return the value of the attribute of this type (rtnetlink(7)) in the len
+ * bytes at p, and set *n to its size.  Return NULL if there is none.
  */
 const uint8_t *
 attribute_find(const uint8_t *p, size_t len, unsigned int type, size_t *n)
@@ -71,8 +73,8 @@ attribute_find(const uint8_t *p, size_t len, unsigned int type, size_t *n)
 }
 
 /*
- * Set *v to the attribute of a type of message m that is a number of 4 bytes.
- * Return false if it has none.
+ * Set *v to the attribute of this type of message m, a number of 4 bytes.
+ * Return false if there is none.
  */
 bool
 message_number(const struct message *m, unsigned int type, uint32_t *v)
@@ -88,8 +90,8 @@ message_number(const struct message *m, unsigned int type, uint32_t *v)
 }
 
 /*
- * Copy the attribute of that type among the len bytes at p, which is a string,
- * to text, of size bytes, which is empty if there is none or it is longer.
+ * Copy the attribute of this type in the len bytes at p, a string, to text, of
+ * size bytes.  Set text to "" if there is none or it is too long.
  */
 void
 attribute_text(const uint8_t *p, size_t len, unsigned int type, char *text,

@@ -1,20 +1,22 @@
 /*
- * The namespaces that are made for the processes of CRIU images; in all others
- * they are where criu is.  criu makes those of which the processes have another
- * number than it has itself: prepare_pstree_kobj_ids of its criu/pstree.c.
+ * Decide which namespaces criu creates for the processes; in all other kinds of
+ * namespaces they are restored in those of criu.  criu creates a namespace if
+ * its ID for the processes differs from that for criu itself:
+ * prepare_pstree_kobj_ids of its criu/pstree.c.
  *
- *	pid	where the first process is the init of its own
- *	uts	where the record has names that are not the host's
- *	ipc	where they have memory of System V (sysv.c), or one of their own
- *		with semaphores or queues, or whose init the first process is
- *	user	where the first process is an init, was in another one than
- *		snap, and has a mount namespace that is made, too (users.c)
- *	net	where the first process is an init, and was in another one than
- *		snap (netspace.c)
- *	cgroup	where they were in another one than snap, and cgroups are
- *		restored (cgroups.c)
- *	mnt	where the first process is the init, and the record has what is
- *		mounted there (mounts.c)
+ *	pid	if the root process is the init of a pid namespace
+ *	uts	if the record has a host name and a domain name
+ *	ipc	if they use System V shared memory (sysv.c), or are in an IPC
+ *		namespace other than the initial one that has semaphores or
+ *		queues, or whose root process is an init
+ *	user	if the root process is an init, was in another one than snap,
+ *		and a mount namespace is created (users.c)
+ *	net	if the root process is an init and was in another one than snap
+ *		(netspace.c)
+ *	cgroup	if they were in another one than snap, and cgroups are restored
+ *		(cgroups.c)
+ *	mnt	if the root process is an init, and the record has its mounts
+ *		(mounts.c)
  */
 #include "namespace.h"
 
@@ -33,8 +35,7 @@ has_uts(const struct criumake *m)
 }
 
 /*
- * Return whether the root's number in its own pid namespace is not that by
- * which it was taken, from outside.
+ * Return whether the root process was captured from outside its pid namespace.
  */
 static bool
 is_nested(const struct criumake *m)
@@ -46,9 +47,10 @@ is_nested(const struct criumake *m)
 }
 
 /*
- * Note if the user namespace is not made: in one, criu may not bind a directory
- * without what is mounted below it (has_locked_children of the kernel's
- * fs/namespace.c), and it binds that of --root so (do_mount_root_v2 of its
+ * Record a reason, and do not create the user namespace, if something is
+ * mounted below the directory of --root.  In a user namespace criu may not bind
+ * a directory without the mounts below it (has_locked_children of the kernel's
+ * fs/namespace.c), but it binds this one so (do_mount_root_v2 of its
  * mount-v2.c).
  */
 static int
@@ -65,10 +67,10 @@ users_check(struct criumake *m)
 }
 
 /*
- * Note the namespaces of an init that are not made, where they are not those of
- * snap: without them it would be in criu's, with other files than it had.  Of
- * who is no init they may be made before, and criu be started there.  Return 0,
- * or -1 with errstr.
+ * Record reasons for namespaces of an init that differ from those of snap but
+ * cannot be created: the init would be restored in those of criu, with other
+ * files.  For a root that is not an init the user can create namespaces and
+ * start criu in them. Return 0, or -1 with errstr set.
  */
 int
 makespaces_check(struct criumake *m)
@@ -106,8 +108,8 @@ makespaces_check(struct criumake *m)
 }
 
 /*
- * Set the numbers of namespaces in ids: those of processes, or where own is
- * true of criu itself.
+ * Set the namespace IDs in ids: those of the processes, or of criu itself if
+ * own.
  */
 void
 makespaces_ids(const struct criumake *m, Criu__Ids *ids, bool own)
@@ -133,7 +135,7 @@ makespaces_ids(const struct criumake *m, Criu__Ids *ids, bool own)
 }
 
 /*
- * Set m->made to the kinds of namespaces that are made.
+ * Set m->made to the kinds of namespaces that criu creates.
  */
 void
 makespaces_made(struct criumake *m)
@@ -148,7 +150,8 @@ makespaces_made(struct criumake *m)
 }
 
 /*
- * Set the field of e, a message of m's, at an offset to the entries of a map.
+ * Set the field at offset at of e, whose parts belong to m->msgs, to the ID map
+ * ids.
  */
 static int
 map_put(struct criumake *m, Criu__Userns *e, size_t at,
@@ -168,7 +171,8 @@ map_put(struct criumake *m, Criu__Userns *e, size_t at,
 }
 
 /*
- * Note as whom criu reads some of the images, once it is in the user namespace.
+ * Note that criu, once in the user namespace, reads some images as the
+ * namespace's root user.
  */
 static int
 reader_note(struct criumake *m)
@@ -185,7 +189,7 @@ reader_note(struct criumake *m)
 }
 
 /*
- * Make userns-N.img: the users and groups of the namespace, if one is made.
+ * Write userns-N.img, the ID maps of the user namespace, if one is created.
  */
 static int
 users_write(struct criumake *m)
@@ -202,8 +206,8 @@ users_write(struct criumake *m)
 }
 
 /*
- * Make the images of namespaces: those of the network, and utsns-N.img, what
- * the machine is called there.  Return 0, or -1 with errstr.
+ * Write the images of the network and user namespaces, and utsns-N.img with the
+ * host name.  Return 0, or -1 with errstr set.
  */
 int
 makespaces_write(struct criumake *m)

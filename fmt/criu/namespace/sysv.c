@@ -1,11 +1,11 @@
 /*
- * Memory of System V as CRIU images: ipcns-var-N.img and ipcns-shm-N.img, and
- * pagemap-shmem-ID.img of each segment.
+ * Write System V shared memory as CRIU images: ipcns-var-N.img and
+ * ipcns-shm-N.img, and pagemap-shmem-ID.img for each segment.
  *
- * criu makes such memory in an IPC namespace that it has made, and in no other:
- * what processes have attached they have there again, by the same numbers and
- * keys.  So nobody else may have it, and it is all of the namespace that they
- * have then.
+ * criu restores such memory only in an IPC namespace that it creates, where
+ * segments get their old IDs and keys.  So a process outside the snapshot
+ * cannot share a segment, and the new namespace has nothing but the segments of
+ * the processes.
  */
 #include "namespace.h"
 #include "vec.h"
@@ -18,7 +18,7 @@
 enum { MAX_SEGMENTS = 4096 };	/* SHMMNI of linux/shm.h */
 
 /*
- * Return whether mapping v is of memory of System V.
+ * Return whether mapping v is of System V shared memory.
  */
 bool
 makesysv_is(const struct vma *v)
@@ -38,8 +38,7 @@ sysv_find(const struct criumake *m, uint64_t id)
 }
 
 /*
- * Return what is carried along of segment id of the IPC namespace of t, or
- * NULL.
+ * Return the embedded content of segment id in the IPC namespace of t, or NULL.
  */
 static struct proc *
 sysv_content(const struct criumake *m, const struct maketask *t, uint64_t id)
@@ -70,7 +69,7 @@ sysv_content(const struct criumake *m, const struct maketask *t, uint64_t id)
 }
 
 /*
- * Count the mappings of t that are of memory of System V.
+ * Count the mappings of t for each segment.
  */
 static int
 sysv_count(struct criumake *m, const struct maketask *t)
@@ -91,7 +90,7 @@ sysv_count(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Read what the record of t tells of the segments that it has.
+ * Read the segments in t's record.
  */
 static int
 sysv_task(struct criumake *m, const struct maketask *t)
@@ -132,8 +131,8 @@ sysv_task(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Read what is told of memory of System V, of all that are restored.  Return 0,
- * or -1 with errstr.
+ * Read the segments of all processes to restore.  Return 0, or -1 with errstr
+ * set.
  */
 int
 makesysv_read(struct criumake *m)
@@ -147,8 +146,9 @@ makesysv_read(struct criumake *m)
 }
 
 /*
- * Return whether mapping v is a part of one that has all of a segment of len
- * bytes, in order, as shmat(2) made it.  The first part was asked for before.
+ * Return whether mapping v is part of mappings of t that cover a whole segment
+ * of len bytes in order, as shmat(2) made them.  Call it for the first part
+ * first, which sets o->whole.
  */
 static bool
 is_whole(struct makesysv *o, const struct maketask *t, const struct vma *v,
@@ -169,7 +169,7 @@ is_whole(struct makesysv *o, const struct maketask *t, const struct vma *v,
 }
 
 /*
- * Return why segment o, or NULL, cannot be restored, or NULL.
+ * Return why segment o cannot be restored, or NULL if it can.  o may be NULL.
  */
 static const char *
 segment_obstacle(const struct makesysv *o)
@@ -181,8 +181,9 @@ segment_obstacle(const struct makesysv *o)
 }
 
 /*
- * Set in e, which mapping v of t is to be, that it maps memory of System V.
- * Return 1; 0 when it is noted that it cannot be restored; or -1 with errstr.
+ * Set e, the entry for mapping v of t, to map System V shared memory.  Return
+ * 1, 0 if it cannot be restored and a reason was recorded, or -1 with errstr
+ * set.
  */
 int
 makesysv_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -209,7 +210,7 @@ makesysv_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Return whether an IPC namespace is made.
+ * Return whether criu creates an IPC namespace.
  */
 bool
 makesysv_space(const struct criumake *m)
@@ -222,14 +223,14 @@ makesysv_space(const struct criumake *m)
 	return m->space != NULL;
 }
 
-/* ULONG_MAX - (1UL << 24): SHMMAX of linux/shm.h */
+/* SHMMAX of linux/shm.h: ULONG_MAX - (1UL << 24) */
 #define MAX_SHM	(UINT64_MAX - (1 << 24))
 
 static const struct {		/* limits of an IPC namespace */
-	const char	*name;	/* below /proc/sys */
+	const char	*name;	/* name below /proc/sys */
 	const char	*field;
-	uint64_t	 of_new; /* as it is in a new one */
-	bool		 wide;	/* it has 64 bits */
+	uint64_t	 of_new; /* value in a new namespace */
+	bool		 wide;	/* has 64 bits */
 } limit[] = {
 	{ "kernel/msgmax", "msg_ctlmax", 8192, false },
 	{ "kernel/msgmnb", "msg_ctlmnb", 16384, false },
@@ -247,7 +248,7 @@ static const struct {		/* limits of an IPC namespace */
 };
 
 /*
- * Set one limit in e to what a line tells.
+ * Set the field of e for the limit on the current line of w.
  */
 static int
 limit_line(const struct words *w, Criu__IpcVar *e)
@@ -274,7 +275,7 @@ limit_line(const struct words *w, Criu__IpcVar *e)
 }
 
 /*
- * Set the limits of the namespace in e to what the record of t tells.
+ * Set the limits in e from t's record.
  */
 static int
 limits_read(const struct maketask *t, Criu__IpcVar *e)
@@ -290,8 +291,8 @@ limits_read(const struct maketask *t, Criu__IpcVar *e)
 }
 
 /*
- * Make ipcns-var-N.img: the limits of the namespace.  What the record does not
- * tell is as in a new one.
+ * Write ipcns-var-N.img, the limits of the namespace.  Limits that no record
+ * has are as in a new namespace.
  */
 static int
 limits_write(struct criumake *m)
@@ -309,7 +310,7 @@ limits_write(struct criumake *m)
 			return -1;
 	if (m->space != NULL && limits_read(m->space, &e) == -1)
 		return -1;
-	/* a queue may have been given more than others */
+	/* the limit of a single queue may have been raised above the default */
 	if (e.msg_ctlmnb < m->queued)
 		e.msg_ctlmnb = (uint32_t)m->queued;
 	return make_message(m, CRIU_IPC_VAR, &e.base, "ipcns-var-%d.img",
@@ -317,7 +318,7 @@ limits_write(struct criumake *m)
 }
 
 /*
- * Add a segment to ipcns-shm-N.img, and make its pages.
+ * Append segment o to ipcns-shm-N.img, and write its pages.
  */
 static int
 segment_write(struct criumake *m, const struct makesysv *o, struct made *im)
@@ -334,8 +335,8 @@ segment_write(struct criumake *m, const struct makesysv *o, struct made *im)
 }
 
 /*
- * Make the images of the IPC namespace that the processes have then, if they
- * have one.  Return 0, or -1 with errstr.
+ * Write the images of the IPC namespace, if one is created.  Return 0, or -1
+ * with errstr set.
  */
 int
 makesysv_write(struct criumake *m)

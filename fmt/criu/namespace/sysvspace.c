@@ -1,7 +1,8 @@
 /*
- * Semaphores and message queues of System V as CRIU images: ipcns-sem-N.img and
- * ipcns-msg-N.img.  Behind the entry of a set come the values, and behind that
- * of a queue its messages, each with its bytes, filled up to eight.
+ * Write System V semaphores and message queues as CRIU images: ipcns-sem-N.img
+ * and ipcns-msg-N.img.  The entry of a set is followed by its values, the entry
+ * of a queue by its messages, each with its bytes padded to a multiple of
+ * eight.
  */
 #include "namespace.h"
 
@@ -9,15 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {				/* numbers of a line of sysvipc/sem and msg */
+enum {				/* indexes of numbers on lines of sysvipc/sem
+				   and sysvipc/msg */
 	OWNED_ID, OWNED_KEY, OWNED_MODE, OWNED_UID, OWNED_GID, OWNED_CUID,
 	OWNED_CGID, OWNED_SIZE, OWNED_COUNT, OWNED_MAX,
-	MAX_MESSAGE = 8192	/* bytes; MSGMAX, of which criu has an array */
+	MAX_MESSAGE = 8192	/* bytes; MSGMAX, the size of criu's buffer */
 };
 
 /*
- * Set d to what all of System V have: v is id, key and mode, owner the user and
- * group that have it, and those that made it.
+ * Set d to the members common to all System V objects.  v has id, key and mode;
+ * owner has user and group of the owner and of the creator.
  */
 void
 makespace_desc(const struct criumake *m, Criu__IpcDesc *d, const uint64_t *v,
@@ -32,7 +34,7 @@ makespace_desc(const struct criumake *m, Criu__IpcDesc *d, const uint64_t *v,
 }
 
 /*
- * Add bytes to an image, and zeros up to a multiple of eight.
+ * Append len bytes to b, padded with zeros to a multiple of eight.
  */
 static void
 filled_add(struct buf *b, const uint8_t *data, size_t len)
@@ -44,7 +46,8 @@ filled_add(struct buf *b, const uint8_t *data, size_t len)
 }
 
 /*
- * Find a file of the record of t that has the number of a line in its name.
+ * Find the file in folder of t's record for the object v, and set *f to it;
+ * f->len is 0 if there is none.
  */
 static void
 content_find(const struct maketask *t, const char *folder,
@@ -58,7 +61,7 @@ content_find(const struct maketask *t, const char *folder,
 }
 
 /*
- * Note that something of the namespace of t cannot be restored.
+ * Record a reason why object id of t's IPC namespace cannot be restored.
  */
 static int
 space_refuse(struct criumake *m, const struct maketask *t, const char *what,
@@ -69,7 +72,8 @@ space_refuse(struct criumake *m, const struct maketask *t, const char *what,
 }
 
 /*
- * Take a line of sysvipc/detached.
+ * Parse a line of sysvipc/detached, and record that the segment cannot be
+ * restored.
  */
 static int
 detached_line(struct criumake *m, const struct maketask *t, struct words *w,
@@ -86,7 +90,7 @@ detached_line(struct criumake *m, const struct maketask *t, struct words *w,
 }
 
 /*
- * Take a line of sysvipc/sem: the entry of a set, and the values.
+ * Parse a line of sysvipc/sem, and append the set and its values to b.
  */
 static int
 semaphores_line(struct criumake *m, const struct maketask *t, struct words *w,
@@ -113,8 +117,8 @@ semaphores_line(struct criumake *m, const struct maketask *t, struct words *w,
 }
 
 /*
- * Read a message of what is left of file f, which is then behind it: set e to
- * its type and size, and *data to its bytes.  Return false if there is none.
+ * Read the next message of f and advance f past it: set e to its type and size,
+ * and *data to its bytes.  Return false if there is none or it is malformed.
  */
 static bool
 message_next(struct recfile *f, Criu__IpcMsg *e, const uint8_t **data)
@@ -145,8 +149,8 @@ message_next(struct recfile *f, Criu__IpcMsg *e, const uint8_t **data)
 }
 
 /*
- * Return why the messages of a file of the record, as many as that, cannot be
- * restored, or NULL; set *bytes to how long they are.
+ * Return why the count messages in f cannot be restored, or NULL if they can,
+ * and set *bytes to their total size.
  */
 static const char *
 messages_hinder(struct recfile f, uint64_t count, uint64_t *bytes)
@@ -165,7 +169,7 @@ messages_hinder(struct recfile f, uint64_t count, uint64_t *bytes)
 }
 
 /*
- * Take a line of sysvipc/msg: the entry of a queue, and its messages.
+ * Parse a line of sysvipc/msg, and append the queue and its messages to b.
  */
 static int
 queue_line(struct criumake *m, const struct maketask *t, struct words *w,
@@ -200,8 +204,8 @@ queue_line(struct criumake *m, const struct maketask *t, struct words *w,
 }
 
 /*
- * Return whether t is the init of a pid namespace, and in an IPC namespace that
- * snap was not in.
+ * Return whether t is the init of a pid namespace and in another IPC namespace
+ * than snap was.
  */
 static bool
 is_inits(const struct maketask *t)
@@ -210,9 +214,9 @@ is_inits(const struct maketask *t)
 }
 
 /*
- * Take a line of mqueues: a queue of POSIX.  criu makes none, and mounts their
- * file system empty.  One that no init has may still be reached where it is
- * mounted.
+ * Parse a line of mqueues, and record that the POSIX message queue cannot be
+ * restored: criu mounts their file system empty.  If the root is not an init,
+ * the queue may still exist in the namespace that criu runs in.
  */
 static int
 mqueue_line(struct criumake *m, const struct maketask *t, struct words *w,
@@ -231,9 +235,9 @@ mqueue_line(struct criumake *m, const struct maketask *t, struct words *w,
 }
 
 /*
- * Make the images of semaphores and queues, and note what else was in the
- * namespace, as the record of m->space tells, or, if that is NULL, of none.
- * Return 0, or -1 with errstr.
+ * Write the images of semaphores and queues of m->space's record, empty ones if
+ * that is NULL, and record reasons for objects that cannot be restored.  Return
+ * 0, or -1 with errstr set.
  */
 int
 makespace_write(struct criumake *m)
@@ -273,8 +277,9 @@ makespace_write(struct criumake *m)
 }
 
 /*
- * Set m->space to the process whose record tells of the namespace, or NULL.
- * Note if nothing could be had of it.  Return 0, or -1 with errstr.
+ * Set m->space to the process whose record describes the IPC namespace, or
+ * NULL. Record a reason if the namespace could not be read.  Return 0, or -1
+ * with errstr set.
  */
 int
 makespace_read(struct criumake *m)
@@ -287,7 +292,7 @@ makespace_read(struct criumake *m)
 	char *why;
 	int rc;
 
-	/* that it has one, perhaps with nothing in it, counts for an init */
+	/* for an init an IPC namespace counts even if it is empty */
 	n = is_inits(m->root) ? NAMES : NAMES - 1;
 	for (i = 0; i < n && m->space == NULL; i++)
 		m->space = maketask_beside(m, m->root, "ns/ipc", name[i]);
