@@ -1,11 +1,12 @@
 /*
- * The entries of /proc/PID/pagemap for all mappings of a process, in as few
- * calls as will do: large ones, across the borders of mappings, and none for
- * what is empty; one entry of a huge page, if that will do.
+ * Read the entries of /proc/PID/pagemap for all mappings of a process in as few
+ * calls as possible: with large reads that span several mappings, none for
+ * empty ranges and, where it suffices, one entry per huge page.
  *
- * Of a page that is mapped by an entry a level higher, Linux 6.18 tells as
- * PME_EXCLUSIVE of all its parts what holds for the first, but others may
- * map some of them (fs/proc/task_mmu.c).  The flags of its frame tell better.
+ * For a page that is mapped by an entry one level up, Linux 6.18 sets
+ * PME_EXCLUSIVE of all parts as for the first, although other processes may map
+ * some of the parts (fs/proc/task_mmu.c). The flags of its page frame are more
+ * reliable.
  */
 #include "pages.h"
 
@@ -13,36 +14,38 @@
 #include <unistd.h>
 
 enum {
-	LEAST = 64,		/* entries of a call: behind a hole */
-	MOST = 8192		/* and while there is no end, at the least
-				   those of a huge page */
+	LEAST = 64,		/* entries of the first read after a hole */
+	MOST = 8192 /* maximum entries of a read, if not more for a huge page */
 };
 
-/* of kpageflags: linux/kernel-page-flags.h */
+/* bits of kpageflags: linux/kernel-page-flags.h */
 #define KPF_ANON		((uint64_t)1 << 12)
 #define KPF_COMPOUND_HEAD	((uint64_t)1 << 15)
 #define KPF_THP			((uint64_t)1 << 22)
-#define KPF_ANON_EXCLUSIVE	((uint64_t)1 << 34) /* owner_2 of anon */
+/* PG_owner_2 of an anonymous page */
+#define KPF_ANON_EXCLUSIVE	((uint64_t)1 << 34)
 
 struct walk {
-	int		 fd;	/* pagemap */
+	int		 fd;	/* pagemap of the process */
 	const struct vmas *l;	/* borrowed */
-	size_t		 n;	/* mappings that pagemap has */
-	size_t		 i;	/* the one that is next */
-	uint64_t	 addr;	/* the page that is next */
-	uint64_t	 page;	/* bytes */
-	uint64_t	 huge;	/* bytes that an entry a level higher maps */
-	const struct frames *flags; /* NULL: not told */
-	uint64_t	*v;	/* owned */
-	size_t		 most;	/* entries of v */
+	size_t		 n;	/* number of mappings that pagemap covers */
+	size_t		 i;	/* index of the mapping that contains addr */
+	uint64_t	 addr;	/* address of the page to read next */
+	uint64_t	 page;	/* bytes of a page */
+	uint64_t	 huge;	/* bytes that an entry one level up maps */
+	const struct frames *flags; /* flags by page frame; NULL: not
+				       readable */
+	uint64_t	*v;	/* owned; entries that were read */
+	size_t		 most;	/* size of v, in entries */
 	size_t		 want;
-	bool		 hole;	/* nothing may be at addr */
+	bool		 hole;	/* there may be a hole at addr */
 	entries_fn	 fn;
 	void		*arg;	/* borrowed */
 };
 
 /*
- * Go to the next mapping, and over a hole.  Return 1, 0 at the end, or -1.
+ * Advance to the next mapping, and skip a hole. Return 1, 0 at the end, or -1
+ * with errstr set.
  */
 static int
 walk_seek(struct walk *w)
@@ -59,13 +62,13 @@ walk_seek(struct walk *w)
 		return 1;
 	w->hole = false;
 	rc = pagemap_first(w->fd, &w->addr, w->l->v[w->n - 1].end);
-	/* what was found may be of a mapping that is new */
+	/* the page found may be in a mapping that is new */
 	return rc == 1 ? walk_seek(w) : rc;
 }
 
 /*
- * Read entries from w->addr on, no more than are in mappings.  Return how
- * many, or -1.
+ * Read entries from w->addr on, none of them after a mapping. Return their
+ * number, or -1 with errstr set.
  */
 static ssize_t
 walk_read(struct walk *w)
@@ -86,7 +89,8 @@ walk_read(struct walk *w)
 }
 
 /*
- * Hand out n entries, a mapping at a time.
+ * Pass the n entries that were read to w->fn, one mapping at a time. Return 0,
+ * or -1 if it does.
  */
 static int
 walk_give(struct walk *w, size_t n)
@@ -115,8 +119,8 @@ walk_give(struct walk *w, size_t n)
 }
 
 /*
- * Return 1 if the huge page whose first entry is e is of this process alone, 0
- * if not, or -1; with all, 1 also for what is no huge page.
+ * Return 1 if only this process maps the huge page whose first entry is e, 0 if
+ * not, or -1 with errstr set. all: also return 1 for a page that is not huge.
  */
 static int
 huge_alone(const struct walk *w, uint64_t e, bool all)
@@ -131,8 +135,9 @@ huge_alone(const struct walk *w, uint64_t e, bool all)
 }
 
 /*
- * Hand out the first entry of each huge page from w->addr on, until one is
- * none, or is not of this process alone.
+ * Pass the first entry of each huge page from w->addr on to w->fn. Stop at a
+ * page that is not huge, or not mapped by this process only. Return 0, or -1 on
+ * an error or if fn returns -1.
  */
 static int
 walk_huge(struct walk *w)
@@ -164,8 +169,9 @@ walk_huge(struct walk *w)
 }
 
 /*
- * Take away what is told as PME_EXCLUSIVE, of n entries that were read, where
- * they look like those of a huge page that is not of this process alone.
+ * Clear PME_EXCLUSIVE in the n entries that were read, where they look like
+ * those of a huge page that other processes map as well. Return 0, or -1 with
+ * errstr set.
  */
 static int
 walk_doubt(struct walk *w, size_t n)
@@ -191,11 +197,12 @@ walk_doubt(struct walk *w, size_t n)
 }
 
 /*
- * Call fn, with arg, for the entries of the mappings l, ascending, until it
- * returns -1; those of pages that are not there may be left out. fd is the
- * process's pagemap; an error, too, is its end before the last.  With flags, of
- * kpageflags, PME_EXCLUSIVE is told where it is certain, and of huge pages that
- * have it one entry.  Return 0, or -1 with errstr.
+ * Call fn, with arg, for the entries of the mappings l, in ascending order,
+ * until it returns -1. Entries of absent pages may be left out. fd is the
+ * pagemap of the process; if it ends before the last mapping, that is an error.
+ * If flags is given, with kpageflags, PME_EXCLUSIVE is set only where it is
+ * certain, and a huge page that has it is one entry. Return 0, or -1 with
+ * errstr set.
  */
 int
 pagemap_entries(int fd, const struct vmas *l, const struct frames *flags,
@@ -207,10 +214,10 @@ pagemap_entries(int fd, const struct vmas *l, const struct frames *flags,
 	int rc;
 
 	w.page = (uint64_t)sysconf(_SC_PAGESIZE);
-	/* a table of entries takes a page */
+	/* a page table fills a page */
 	w.huge = w.page / sizeof *w.v * w.page;
 	for (w.n = l->n; w.n > 0 && l->v[w.n - 1].start > INT64_MAX; w.n--)
-		continue;		/* [vsyscall] is not there */
+		continue;		/* [vsyscall] has no entries */
 	w.most = (size_t)(w.huge / w.page);
 	if (w.most < MOST)
 		w.most = MOST;

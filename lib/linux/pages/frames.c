@@ -1,7 +1,7 @@
 /*
- * What /proc/kpagecount or /proc/kpageflags tell of frames, kept: those that
- * are wanted and lie near each other are asked for together, and those of
- * several processes once.
+ * Read and cache values of page frames from /proc/kpagecount or
+ * /proc/kpageflags. Requested frames that are near each other are read
+ * together, and frames that several processes map are read once.
  */
 #include "pages.h"
 #include "vec.h"
@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 enum {
-	BLOCK = 4096,		/* frames */
-	BLOCKS_MAX = 1 << 24,	/* 2^36 frames */
-	BRIDGE = 2		/* a call costs as much as reading so many */
+	BLOCK = 4096,		/* page frames per block */
+	BLOCKS_MAX = 1 << 24,	/* 2^36 page frames */
+	BRIDGE = 2 /* maximum unrequested frames that are read to save a call */
 };
 
-enum { WANTED = 1, KNOWN };	/* states of a frame; 0: neither */
+enum { WANTED = 1, KNOWN };	/* states of a page frame; 0: neither */
 
 struct block {
 	uint8_t		 state[BLOCK];
@@ -27,13 +27,15 @@ struct block {
 struct frames {
 	int		 fd;
 	char		 name[24];
-	struct block	**block; /* owned; NULL: nothing is known */
+	struct block	**block; /* owned; NULL: nothing is known of its
+				    frames */
 	size_t		 n;
 };
 
 /*
- * Open the file of that name below /proc, which has 64 bits for each frame.
- * Return what the caller frees, or NULL with errno and errstr.
+ * Open the file name below /proc, which has 64 bits for each page frame. Return
+ * a structure that the caller frees with frames_free, or NULL with errno and
+ * errstr set.
  */
 struct frames *
 frames_open(const char *name)
@@ -79,7 +81,8 @@ frames_block(struct frames *f, uint64_t i)
 }
 
 /*
- * Return the first frame from i on that is wanted of a block, or BLOCK.
+ * Return the index of the first requested page frame of block b from i on, or
+ * BLOCK.
  */
 static size_t
 wanted_next(const struct block *b, size_t i)
@@ -90,8 +93,8 @@ wanted_next(const struct block *b, size_t i)
 }
 
 /*
- * Note that a frame will be asked for of f, with others.  Return 0, or -1 with
- * errstr.
+ * Request a page frame of f, so that it is read together with others. Return 0,
+ * or -1 with errstr set.
  */
 int
 frames_want(struct frames *f, uint64_t frame)
@@ -106,7 +109,8 @@ frames_want(struct frames *f, uint64_t frame)
 }
 
 /*
- * Read what is wanted of a block, which begins at a frame.
+ * Read the requested page frames of block b, which begins at page frame first.
+ * Return 0, or -1 with errstr set.
  */
 static int
 block_read(const struct frames *f, struct block *b, uint64_t first)
@@ -126,8 +130,8 @@ block_read(const struct frames *f, struct block *b, uint64_t first)
 }
 
 /*
- * Set *value to what f tells of a frame: 0 beyond the end of memory.  Return 0,
- * or -1 with errstr.
+ * Set *value to the value of a page frame in f, 0 if it is beyond the end of
+ * memory. Return 0, or -1 with errstr set.
  */
 int
 frames_get(struct frames *f, uint64_t frame, uint64_t *value)
@@ -146,8 +150,8 @@ frames_get(struct frames *f, uint64_t frame, uint64_t *value)
 }
 
 /*
- * Do the same with f and value for a frame that will not be asked for again.
- * Return 0, or -1 with errstr.
+ * Set *value to the value of a page frame in f, like frames_get, but do not
+ * cache it. Return 0, or -1 with errstr set.
  */
 int
 frames_once(const struct frames *f, uint64_t frame, uint64_t *value)
@@ -159,7 +163,7 @@ frames_once(const struct frames *f, uint64_t frame, uint64_t *value)
 }
 
 /*
- * Close f, or NULL, and free it.
+ * Close and free f, which may be NULL.
  */
 void
 frames_free(struct frames *f)

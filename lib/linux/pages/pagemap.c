@@ -1,7 +1,7 @@
 /*
- * Which pages of a process are there, without touching them: the ioctl
- * PAGEMAP_SCAN of /proc/PID/pagemap where the kernel has it (6.7), its
- * entries elsewhere.  Linux, Documentation/admin-guide/mm/pagemap.rst.
+ * Find out which pages of a process exist, without touching them: with ioctl
+ * PAGEMAP_SCAN of /proc/PID/pagemap if the kernel has it (6.7), else from its
+ * entries. Linux, Documentation/admin-guide/mm/pagemap.rst.
  */
 #include "calls.h"
 #include "linux/proc/proc.h"
@@ -49,17 +49,16 @@ enum {
 	SCAN_GUARD = 0x100,	/* Linux 6.15 */
 	SCAN_ANY = SCAN_PRESENT | SCAN_SWAPPED | SCAN_GUARD,
 	/*
-	 * With more than 512 regions in one call the kernel leaves a stale
-	 * walk_end behind, so that one cannot go on from there.
+	 * maximum regions of a call: with more than 512 the kernel returns a
+	 * stale walk_end, so that one cannot continue from there.
 	 */
 	REGIONS = 512
 };
 
 /*
- * Set the error string to what errno and n tell of a pagemap of which a call
- * returned n: -1, or 0 at its end.  The memory that it is of has no users any
- * more where that is ESRCH or the end (pagemap_read and do_pagemap_scan of
- * fs/proc/task_mmu.c).  Return -1.
+ * Set errstr to the reason why a call on a pagemap returned n: -1 with errno,
+ * or 0 at its end. ESRCH, or the end, means that no process has the memory any
+ * more (pagemap_read and do_pagemap_scan of fs/proc/task_mmu.c). Return -1.
  */
 int
 pagemap_fail(ssize_t n)
@@ -70,10 +69,10 @@ pagemap_fail(ssize_t n)
 }
 
 /*
- * Read the entries of the pages in addr..end (exclusive), but no more than
- * most, from the pagemap that is open as fd: into v, whose bits are PME_*.
- * Return how many there were, of which the last may be before the end; -1,
- * as pagemap_fail, where there was none.
+ * Read into v the entries, of PME_* bits, of the pages in addr..end
+ * (exclusive), at most most of them. fd is the pagemap. Return the number of
+ * entries, possibly fewer than requested, or -1 with errstr set if there are
+ * none.
  */
 ssize_t
 pagemap_read(int fd, uint64_t addr, uint64_t end, uint64_t *v, size_t most)
@@ -88,8 +87,8 @@ pagemap_read(int fd, uint64_t addr, uint64_t end, uint64_t *v, size_t most)
 }
 
 /*
- * Open the pagemap of sp, a live process.  Return a descriptor, or -1 as
- * pagemap_fail.
+ * Open the pagemap of sp, a live process. Return a descriptor, or -1 with
+ * errstr set.
  */
 int
 space_pagemap(const struct space *sp)
@@ -101,9 +100,9 @@ space_pagemap(const struct space *sp)
 }
 
 /*
- * Return what asks for the pages in start..end (exclusive) that have any of
- * some categories, and has n regions at v set to those and what of wanted they
- * have.
+ * Return the argument for a scan of start..end (exclusive). It finds pages that
+ * have any of the categories in any, and writes up to n regions to v, with
+ * those categories in wanted that they have.
  */
 static struct scan_arg
 scan_make(uint64_t start, uint64_t end, uint64_t any, uint64_t wanted,
@@ -126,9 +125,9 @@ what_of_categories(uint64_t c)
 }
 
 /*
- * Ask the kernel for pages of any of a's categories, SCAN_GUARD among them: a
- * kernel that does not know that is asked without it, from then on.  Return as
- * ioctl(2).
+ * Scan fd for pages with any of a's categories, SCAN_GUARD among them. If the
+ * kernel does not know SCAN_GUARD, leave it out, now and in all later calls.
+ * Return as ioctl(2) does.
  */
 static long
 scan_any(int fd, struct scan_arg *a)
@@ -150,8 +149,8 @@ scan_any(int fd, struct scan_arg *a)
 }
 
 /*
- * Do what pagemap_walk does by PAGEMAP_SCAN.  Return 1 when the kernel does
- * not know that, else as pagemap_walk.
+ * Do the work of pagemap_walk with PAGEMAP_SCAN. Return 1 if the kernel does
+ * not support it, else as pagemap_walk does.
  */
 static int
 walk_scan(int fd, uint64_t start, uint64_t end, unsigned int more,
@@ -183,11 +182,11 @@ walk_scan(int fd, uint64_t start, uint64_t end, unsigned int more,
 	return 0;
 }
 
-static uint64_t zero_frame;	/* 0: not told */
+static uint64_t zero_frame;	/* page frame of the zero page; 0: unknown */
 
 /*
- * Set zero_frame to that of the page that memory has which was only read: one
- * of ours is mapped for that.
+ * Set zero_frame to the page frame of the zero page, which backs memory that
+ * was only read, by mapping and reading a page.
  */
 static void
 zero_find(void)
@@ -223,8 +222,8 @@ what_of_entry(uint64_t e)
 }
 
 /*
- * Return PM_HUGE if each entries look like those of a page that one entry a
- * level higher maps, which they are not certain to be, else 0.
+ * Return PM_HUGE if each entries at v look like those of a huge page, which is
+ * not certain, else 0.
  */
 static unsigned int
 huge_of_entries(const uint64_t *v, size_t each)
@@ -236,8 +235,8 @@ huge_of_entries(const uint64_t *v, size_t each)
 }
 
 /*
- * Return where a read of entries from addr on ends: no more than most, and no
- * part of a huge page if others are read with it.
+ * Return the end of a read of entries from addr on: at most most entries, and
+ * no partial huge page unless the read begins within one.
  */
 static uint64_t
 entries_end(uint64_t addr, uint64_t end, uint64_t page, size_t most)
@@ -252,8 +251,8 @@ entries_end(uint64_t addr, uint64_t end, uint64_t page, size_t most)
 }
 
 /*
- * Do what pagemap_walk does by the entries, which tell of zero pages and of
- * huge ones only to who is told of frames (CAP_SYS_ADMIN).
+ * Do the work of pagemap_walk with entries. They identify zero pages and huge
+ * pages only if we may see page frames (CAP_SYS_ADMIN).
  */
 static int
 walk_entries(int fd, uint64_t start, uint64_t end, unsigned int more,
@@ -268,7 +267,7 @@ walk_entries(int fd, uint64_t start, uint64_t end, unsigned int more,
 
 	pthread_once(&once, zero_find);
 	page = (uint64_t)sysconf(_SC_PAGESIZE);
-	each = (ssize_t)(page / sizeof *v);	/* as many as a table has */
+	each = (ssize_t)(page / sizeof *v);	/* entries of a page table */
 	for (addr = start; addr < end;) {
 		n = pagemap_read(fd, addr, entries_end(addr, end, page, MOST),
 		    v, MOST);
@@ -295,11 +294,11 @@ walk_entries(int fd, uint64_t start, uint64_t end, unsigned int more,
 
 /*
  * Call fn, with arg, for each run of pages in start..end (exclusive) that are
- * present, in swap, or guards, ascending, until it returns -1.  The range may
- * have several mappings and gaps between them: a run may go on from one mapping
- * into the next. fd is the process's pagemap.  PM_FILE, for which the kernel
- * must look at each page, and PM_HUGE are told if more has them.  Return 0, or
- * -1 with errstr.
+ * present, in swap, or guards, in ascending order, until it returns -1. The
+ * range may contain several mappings and gaps; a run may extend from one
+ * mapping into the next. fd is the pagemap of the process. more: PM_FILE and
+ * PM_HUGE to report as well; for PM_FILE the kernel must examine each page.
+ * Return 0, or -1 with errstr set.
  */
 int
 pagemap_walk(int fd, uint64_t start, uint64_t end, unsigned int more,
@@ -313,8 +312,8 @@ pagemap_walk(int fd, uint64_t start, uint64_t end, unsigned int more,
 }
 
 /*
- * Find the first page in start..end (exclusive) that is present, in swap, or a
- * guard.  Return 1 with its address, 0, or -1 with errno.
+ * Set *addr to the first page in start..end (exclusive) that is present, in
+ * swap, or a guard. Return 1, 0 if there is none, or -1 with errno set.
  */
 static int
 scan_first(int fd, uint64_t start, uint64_t end, uint64_t *addr)
@@ -330,8 +329,8 @@ scan_first(int fd, uint64_t start, uint64_t end, uint64_t *addr)
 }
 
 /*
- * Return true if the kernel has PAGEMAP_SCAN for the pagemap that is open as
- * fd, so that pagemap_walk tells of zero pages and of huge ones.
+ * Return true if the kernel supports PAGEMAP_SCAN on the pagemap fd, so that
+ * pagemap_walk reports zero pages and huge pages.
  */
 bool
 pagemap_scans(int fd)
@@ -343,8 +342,8 @@ pagemap_scans(int fd)
 }
 
 /*
- * Return true if PAGEMAP_SCAN for the pagemap that is open as fd tells of
- * guards: the kernel is Linux 6.15, or later.
+ * Return true if PAGEMAP_SCAN on the pagemap fd reports guards (Linux 6.15 and
+ * later).
  */
 bool
 pagemap_guards(int fd)
@@ -357,9 +356,10 @@ pagemap_guards(int fd)
 }
 
 /*
- * Move *addr on to the first page of the pagemap that is open as fd from there
- * on and before end that is present, in swap, or a guard.  Return 1; 0 if there
- * is none; -1 as pagemap_fail.  Where the kernel cannot tell, *addr stays.
+ * Advance *addr to the first page before end that is present, in swap, or a
+ * guard, according to the pagemap fd. Return 1, 0 if there is none, or -1 with
+ * errstr set. If the kernel does not support that, return 1 and leave *addr
+ * unchanged.
  */
 int
 pagemap_first(int fd, uint64_t *addr, uint64_t end)
@@ -373,9 +373,9 @@ pagemap_first(int fd, uint64_t *addr, uint64_t end)
 }
 
 /*
- * Return how far pages of the pagemap that is open as fd from addr on, but not
- * behind end, are present and mapped by entries of many each, as an address:
- * addr if the first is not, or if the kernel does not tell.
+ * Return the end of the huge pages from addr on, at most end, according to the
+ * pagemap fd. Return addr if the page there is not huge, or the kernel does not
+ * report it.
  */
 uint64_t
 pagemap_huge(int fd, uint64_t addr, uint64_t end)
@@ -386,7 +386,7 @@ pagemap_huge(int fd, uint64_t addr, uint64_t end)
 
 	if (call_ioctl(fd, SCAN_IOCTL, &a) != 1 || !(v.categories & SCAN_HUGE))
 		return addr;
-	a.end = end;		/* it stops where they are no more alike */
+	a.end = end;		/* it stops where the category changes */
 	return call_ioctl(fd, SCAN_IOCTL, &a) == 1 && v.start == addr &&
 	    v.categories & SCAN_HUGE ? v.end : addr;
 }
@@ -402,9 +402,9 @@ run_found(void *arg, const struct pagerun *r)
 }
 
 /*
- * Return 1 if the pagemap that is open as fd has a page in start..end
- * (exclusive) that is present, in swap, or a guard, 0 if not, or -1 as
- * pagemap_fail.  What comes behind the first is not looked at.
+ * Return 1 if the pagemap fd has a page in start..end (exclusive) that is
+ * present, in swap, or a guard, 0 if not, or -1 with errstr set. Nothing after
+ * the first such page is read.
  */
 int
 pagemap_any(int fd, uint64_t start, uint64_t end)
@@ -422,15 +422,15 @@ pagemap_any(int fd, uint64_t start, uint64_t end)
 }
 
 /*
- * Set frame to the physical frames of n pages of 4 KiB at addr of the pagemap
- * that is open as fd, counted in these: 0 where there is none, where no one
- * else maps it, or where the kernel does not tell (without CAP_SYS_ADMIN).
- * Return 0, or -1 as pagemap_fail.
+ * Set frame to the page frames of n pages of 4 KiB at addr, according to the
+ * pagemap fd, counted in units of 4 KiB. An element is 0 if the page is absent,
+ * mapped by no other process, or the kernel hides its frame (without
+ * CAP_SYS_ADMIN). Return 0, or -1 with errstr set.
  */
 int
 pagemap_frames(int fd, uint64_t addr, size_t n, uint64_t *frame)
 {
-	enum { MOST = 512 };	/* what the kernel copies at once */
+	enum { MOST = 512 };	/* entries that the kernel copies at once */
 	uint64_t v[MOST], page, per, i, k, want;
 	ssize_t got;
 

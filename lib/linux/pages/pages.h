@@ -6,16 +6,15 @@
 
 #include "space.h"
 
-/* frames.c */
+/* frames.c: values of page frames */
 int		 frames_want(struct frames *f, uint64_t frame);
 int		 frames_get(struct frames *f, uint64_t frame, uint64_t *value);
 int		 frames_once(const struct frames *f, uint64_t frame,
 		    uint64_t *value);
 
 /*
- * Bits of an entry of pagemap: Linux,
- * Documentation/admin-guide/mm/pagemap.rst.  What is no page but a guard, a
- * marker, or on its way elsewhere, is told as swapped, too.
+ * Bits of a pagemap entry: Linux, Documentation/admin-guide/mm/pagemap.rst.
+ * PME_SWAPPED is also set for guards, markers and pages under migration.
  */
 #define PME_PRESENT	((uint64_t)1 << 63)
 #define PME_SWAPPED	((uint64_t)1 << 62)
@@ -25,24 +24,24 @@ int		 frames_once(const struct frames *f, uint64_t frame,
 #define PME_EXCLUSIVE	((uint64_t)1 << 56)
 #define PME_FRAME	(((uint64_t)1 << 55) - 1)
 
-/* pagemap.c: which pages are there */
+/* pagemap.c: find out which pages exist */
 enum {
 	PM_PRESENT = 1,
 	PM_SWAPPED = 2,
-	PM_FILE = 4,		/* of a file or shared memory, unmodified */
+	PM_FILE = 4,		/* unmodified page of a file or shared memory */
 	PM_ZERO = 8,
 	PM_GUARD = 16,
-	PM_HUGE = 32		/* mapped with others by one entry */
+	PM_HUGE = 32		/* part of a huge page, mapped by one entry */
 };
 
 /*
- * A run of pages of a process that lie one after another and are alike: what
- * an interval in page tables is called, here and in the rooms above.
+ * Consecutive pages of a process with the same properties. "Run" is used for
+ * such ranges here and in all code that uses it.
  */
 struct pagerun {
 	uint64_t	 start;	/* addresses */
 	uint64_t	 end;	/* exclusive */
-	unsigned int	 what;	/* PM_PRESENT and others */
+	unsigned int	 what;	/* mask of PM_ bits */
 };
 
 typedef int	(*pagerun_fn)(void *, const struct pagerun *);
@@ -61,17 +60,17 @@ int		 pagemap_any(int fd, uint64_t start, uint64_t end);
 int		 pagemap_frames(int fd, uint64_t addr, size_t n,
 		    uint64_t *frame);
 
-/* told.c: what smaps tells of pages */
-struct told {			/* of a mapping; kilobytes */
+/* told.c: page counts of mappings in smaps */
+struct told {			/* counts of a mapping, in KB */
 	uint64_t	 start;	/* addresses */
 	uint64_t	 end;
-	uint64_t	 rss;	/* no zero page */
+	uint64_t	 rss;	/* resident, without zero pages */
 	uint64_t	 swap;
-	uint64_t	 huge;	/* of rss, mapped with others by one entry */
-	bool		 device; /* what is there is no page */
+	uint64_t	 huge;	/* part of rss in huge pages */
+	bool		 device; /* device memory, which has no pages */
 };
 
-struct tolds {			/* ascending */
+struct tolds {			/* sorted by address */
 	struct told	*v;	/* owned */
 	size_t		 n;
 };
@@ -80,17 +79,17 @@ int		 told_read(struct tolds *l, pid_t tid);
 const struct told *told_find(const struct tolds *l, const struct vma *v);
 void		 told_free(struct tolds *l);
 
-/* touched.c */
+/* touched.c: find the mappings that have pages */
 int		 pagemap_touched(pid_t tid, int fd, const struct vmas *l,
 		    bool *has);
 
-/* entries.c: pagemap of all mappings */
-struct entries {		/* that lie one after another in a mapping */
-	size_t		 vma;	/* its place */
-	uint64_t	 addr;	/* of the first */
+/* entries.c: read pagemap for all mappings */
+struct entries {		/* consecutive entries of one mapping */
+	size_t		 vma;	/* index of the mapping */
+	uint64_t	 addr;	/* address of the first page */
 	const uint64_t	*v;	/* borrowed */
 	size_t		 n;
-	size_t		 each;	/* pages of one: 1, or all of a huge page */
+	size_t		 each;	/* pages per entry: 1, or all of a huge page */
 };
 
 typedef int	(*entries_fn)(void *, const struct entries *);

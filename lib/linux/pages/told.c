@@ -1,8 +1,8 @@
 /*
- * What smaps tells of pages: how many are there, and how many are mapped as
- * huge ones, where the kernel has no PAGEMAP_SCAN that tells that (before
- * Linux 6.7).  What pagemap has and smaps does not count is the zero page, but
- * in memory of a device (proc_pid_smaps(5)).
+ * Page counts of mappings in smaps: how many pages are present, and how many
+ * are mapped as huge pages. Used if the kernel has no PAGEMAP_SCAN (before
+ * Linux 6.7). Pages that pagemap shows and smaps does not count are zero pages,
+ * except in device memory (proc_pid_smaps(5)).
  */
 #include "bisect.h"
 #include "linux/proc/proc.h"
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 /*
- * Read smaps of thread tid into l.  The caller frees the list, after a failure
- * too.  Return 0, or -1 with errstr.
+ * Read smaps of thread tid into l. The caller frees l, also after a failure.
+ * Return 0, or -1 with errstr set.
  */
 int
 told_read(struct tolds *l, pid_t tid)
@@ -39,8 +39,8 @@ told_read(struct tolds *l, pid_t tid)
 }
 
 /*
- * Return what l tells of mapping v, or NULL if there is none that begins and
- * ends where it does.
+ * Return the counts in l of the mapping with the start and end of v, or NULL if
+ * there is none.
  */
 const struct told *
 told_find(const struct tolds *l, const struct vma *v)
@@ -52,7 +52,7 @@ told_find(const struct tolds *l, const struct vma *v)
 }
 
 /*
- * Free what l has, which is empty then.
+ * Free the counts in l, which is empty afterwards.
  */
 void
 told_free(struct tolds *l)

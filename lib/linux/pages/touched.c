@@ -1,6 +1,7 @@
 /*
- * Which mappings of a process have pages, of many mappings at once: to ask for
- * each takes longer than to look at the pages of several.
+ * Find the mappings of a process that have pages. Several mappings are examined
+ * at once, because a call for each takes longer than reading the pages of
+ * several.
  */
 #include "bisect.h"
 #include "linux/proc/proc.h"
@@ -11,19 +12,20 @@
 
 enum {
 	TOUCHED_SMALL = 2 * 1024 * KB,	/* bytes that one page table maps */
-	LOOKED_AT = 16384,	/* pages of a mapping that pagemap is asked of
-				   at first where it has an entry for each */
-	SMAPS_TAKES = 16	/* smaps takes as long for a page that is there
-				   as pagemap for so many that are not */
+	LOOKED_AT = 16384,	/* pages at the start of a mapping that are
+				   examined first, if the kernel has no
+				   PAGEMAP_SCAN */
+	SMAPS_TAKES = 16	/* smaps takes as long for a present page as
+				   pagemap for this many absent ones */
 };
 
 struct touching {
 	const struct vmas *vma;		/* borrowed */
-	bool		*has;		/* borrowed; of each */
-	int		 fd;		/* pagemap */
-	uint64_t	 page;		/* bytes */
-	bool		 scans;		/* it finds pages by itself */
-	uint64_t	 left;		/* pages that were not looked at */
+	bool		*has;		/* borrowed; result, by mapping */
+	int		 fd;		/* pagemap of the process */
+	uint64_t	 page;		/* bytes of a page */
+	bool		 scans;		/* the kernel supports PAGEMAP_SCAN */
+	uint64_t	 left;		/* pages not examined yet */
 };
 
 static int
@@ -46,7 +48,7 @@ is_small(const struct vma *v)
 }
 
 /*
- * Return how much of mapping v is looked at first, as its end.
+ * Return the end of the part of mapping v that is examined first.
  */
 static uint64_t
 look_end(const struct touching *t, const struct vma *v)
@@ -70,8 +72,9 @@ touch_one(struct touching *t, size_t i)
 }
 
 /*
- * Look at what is left of mappings in whose first pages nothing was: by smaps,
- * which passes over empty page tables, or by pagemap, whichever is faster.
+ * Examine the rest of mappings in whose first part no page was found: with
+ * smaps, which skips empty page tables, or with pagemap, whichever is faster.
+ * Return 0, or -1 with errstr set.
  */
 static int
 touch_rest(struct touching *t, pid_t tid)
@@ -103,11 +106,11 @@ touch_rest(struct touching *t, pid_t tid)
 }
 
 /*
- * Set has, of as many members as there are mappings l, sorted, to whether each
- * has a page that is present or in swap, or a guard; of a large mapping none
- * may be told that has but the zero page, where the kernel has no PAGEMAP_SCAN
- * (before Linux 6.7).  The process is that of thread tid, and fd its pagemap.
- * Return 0, or -1 as pagemap_fail.
+ * Set has[i] for each mapping i of l, which is sorted, to whether it has a page
+ * that is present, in swap, or a guard. tid is a thread of the process, and fd
+ * its pagemap. If the kernel has no PAGEMAP_SCAN (before Linux 6.7), a large
+ * mapping with only zero pages may count as having none. Return 0, or -1 with
+ * errstr set.
  */
 int
 pagemap_touched(pid_t tid, int fd, const struct vmas *l, bool *has)

@@ -14,9 +14,9 @@
 #include <string.h>
 
 /*
- * Make a socket of a netlink protocol, in the network namespace where this
- * thread is; who reads from it waits no longer than two seconds.  Return a
- * descriptor, the caller's, or -1 with errno.
+ * Return a socket of a netlink protocol, in the network namespace of the
+ * calling thread, owned by the caller; or -1 with errno set. Reads from it time
+ * out after two seconds.
  */
 int
 netlink_socket(int protocol)
@@ -32,8 +32,8 @@ netlink_socket(int protocol)
 }
 
 /*
- * Take the next message from in, and set *m to it.  Return false at the end, or
- * where it is cut.
+ * Remove the next message from in, and set *m to it. Return false at the end,
+ * or if the message is truncated.
  */
 bool
 netmessage_next(struct attributes *in, struct netmessage *m)
@@ -55,8 +55,8 @@ netmessage_next(struct attributes *in, struct netmessage *m)
 }
 
 /*
- * Copy len bytes of message m, behind its head, to body, and set *a to the
- * attributes behind those.  Return false if it is shorter.
+ * Copy len bytes of message m, after its header, to body, and set *a to the
+ * attributes that follow. Return false if m is shorter.
  */
 bool
 netmessage_body(const struct netmessage *m, void *body, size_t len,
@@ -73,7 +73,7 @@ netmessage_body(const struct netmessage *m, void *body, size_t len,
 }
 
 /*
- * Return -1 with errstr, which has the error that message m is.
+ * Return -1 with errstr set to the error in message m.
  */
 static int
 message_error(const struct netmessage *m)
@@ -87,10 +87,10 @@ message_error(const struct netmessage *m)
 }
 
 /*
- * Send request r, of 128 bytes at the most, to netlink socket fd, and call fn,
- * with arg before it, for each message of the answer: that is one, or with
- * NLM_F_DUMP any number.  The answer is read to its end, even if fn fails.
- * Return 0, or -1 with errstr.
+ * Send request r, at most 128 bytes, to netlink socket fd, and call fn, with
+ * arg, for each message of the answer. There is one, or any number with
+ * NLM_F_DUMP. The answer is read to its end even if fn returns -1. Return 0, or
+ * -1 with errstr set.
  */
 int
 netlink_ask(int fd, const struct netrequest *r, netmessage_fn fn, void *arg)
@@ -135,8 +135,8 @@ netlink_ask(int fd, const struct netrequest *r, netmessage_fn fn, void *arg)
 }
 
 /*
- * Set *v to the value of the first attribute of a type.  Return false if there
- * is none.
+ * Set *v to the value of the first attribute of this type in a. Return false if
+ * there is none.
  */
 bool
 attribute_get(struct attributes a, unsigned int type, struct attributes *v)
@@ -161,8 +161,8 @@ attribute_get(struct attributes a, unsigned int type, struct attributes *v)
 }
 
 /*
- * Copy the first len bytes of the first attribute of a type to to.  Return
- * false if there is none, or it is shorter.
+ * Copy the first len bytes of the first attribute of this type in a to to.
+ * Return false if there is none, or it is shorter.
  */
 bool
 attribute_copy(struct attributes a, unsigned int type, void *to, size_t len)

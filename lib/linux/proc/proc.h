@@ -1,6 +1,6 @@
 /*
- * What the kernel tells who asks: files below /proc, netlink(7), and
- * namespaces that one goes to for that.
+ * Ask the kernel about processes: files below /proc, netlink(7), and namespaces
+ * that we enter to ask there.
  */
 #ifndef PROC_H
 #define PROC_H
@@ -10,7 +10,7 @@
 
 #include <sys/stat.h>
 
-/* procfs.c: files below /proc */
+/* procfs.c: links, lists, stat and status below /proc */
 char		*proc_link(pid_t, pid_t, const char *);
 bool		 path_isdeleted(const char *);
 int		 proc_list(pid_t, const char *, int (*)(void *, long), void *);
@@ -28,7 +28,7 @@ void		 filelist_lose(struct filelist *l, const char *name);
 void		 filelist_link(struct filelist *l, pid_t pid, pid_t tid,
 		    const char *name);
 
-/* read.c: opening files below /proc, and reading whole ones */
+/* read.c: open and read files below /proc */
 int		 proc_open(pid_t, pid_t, const char *, int);
 void		 proc_path(char *path, size_t size, pid_t pid, pid_t tid,
 		    const char *name);
@@ -41,12 +41,13 @@ uint64_t	 statx_dev(const struct statx *sx);
 int		 unseen_mount(int fs, unsigned int attributes);
 int		 proc_readmany(pid_t, pid_t, const char *, struct bytes *);
 
-/* refused.c: why a process may not be looked at */
+/* refused.c: why access to a process is denied */
 bool		 proc_ismighty(void);
 int		 proc_refused(pid_t pid);
 
 /* netlink.c: sockets of netlink(7), and the attributes of its messages */
-struct attributes {		/* one behind another; or the value of one */
+struct attributes {		/* consecutive attributes, or the value of
+				   one */
 	const uint8_t	*p;	/* borrowed */
 	size_t		 len;	/* bytes */
 };
@@ -54,14 +55,14 @@ struct attributes {		/* one behind another; or the value of one */
 struct netmessage {
 	unsigned int	 type;
 	unsigned int	 flags;
-	const uint8_t	*p;	/* borrowed; all of it, with its head */
+	const uint8_t	*p;	/* borrowed; complete message with its header */
 	size_t		 len;	/* bytes */
 };
 
 struct netrequest {
 	uint16_t	 type;
-	uint16_t	 flags;	/* NLM_F_DUMP: for all of a kind */
-	const void	*body;	/* borrowed; behind the head */
+	uint16_t	 flags;	/* NLM_F_DUMP: request all objects of a kind */
+	const void	*body;	/* borrowed; contents after the header */
 	size_t		 len;	/* bytes */
 };
 
@@ -78,14 +79,15 @@ bool		 attribute_get(struct attributes a, unsigned int type,
 bool		 attribute_copy(struct attributes a, unsigned int type,
 		    void *to, size_t len);
 
-/* visit.c: going to a namespace of another process */
+/* visit.c: enter a namespace of another process */
 uint64_t	 ns_number(pid_t pid, const char *link);
 
 enum visit_kind { VISIT_CGROUP, VISIT_IPC, VISIT_NET, VISIT_UTS };
 
 struct visit {
 	enum visit_kind	 kind;
-	int		 own;	/* owned; where the thread was, -1: there */
+	int		 own;	/* owned; the original namespace; -1: it is
+				   the same */
 };
 
 int		 visit_begin(struct visit *v, enum visit_kind k,

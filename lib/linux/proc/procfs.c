@@ -1,5 +1,5 @@
 /*
- * Files below /proc: links, lists of numbers, stat and status (proc(5)).
+ * Read files below /proc: links, lists of numbers, stat and status (proc(5)).
  */
 #include "clock.h"
 #include "proc.h"
@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * Return the target of a link of process pid (tid 0) or of its thread tid, by
- * its name below /proc, or NULL with errno.  The caller frees it.
+ * Return the target of the link name of process pid (tid 0) or its thread tid,
+ * or NULL with errno set. The caller frees it.
  */
 char *
 proc_link(pid_t pid, pid_t tid, const char *name)
@@ -28,8 +28,8 @@ proc_link(pid_t pid, pid_t tid, const char *name)
 }
 
 /*
- * Return whether the kernel says that the name path of a file is deleted.
- * Others may lead to it: it may have links.
+ * Return true if the kernel marks path as deleted. The file may still have
+ * other links.
  */
 bool
 path_isdeleted(const char *path)
@@ -43,8 +43,8 @@ path_isdeleted(const char *path)
 }
 
 /*
- * Return 1 if a directory of process pid is gone, as errno tells; else -1 with
- * errstr.
+ * Return 1 if errno says that a directory of process pid does not exist any
+ * more, else -1 with errstr set.
  */
 static int
 list_failed(pid_t pid, const char *path)
@@ -54,10 +54,10 @@ list_failed(pid_t pid, const char *path)
 }
 
 /*
- * Call fn, with arg before it, for each number that the directory name of
- * process pid (or /proc itself, with pid 0) has as a name, until it returns -1.
- * Return 0; 1 if the directory is gone; -1 with errstr, also where fn returned
- * that.
+ * Call fn, with arg, for each number that is a name in the directory name of
+ * process pid (or in /proc itself, if pid is 0), until it returns -1. Return 0;
+ * 1 if the directory does not exist any more; or -1 with errstr set, or if fn
+ * returned -1.
  */
 int
 proc_list(pid_t pid, const char *name, int (*fn)(void *, long), void *arg)
@@ -86,8 +86,8 @@ proc_list(pid_t pid, const char *name, int (*fn)(void *, long), void *arg)
 }
 
 /*
- * Return the number behind key in the status of process pid (tid 0) or of its
- * thread tid, or -1 with errno, which is 0 where there is no such key.
+ * Return the number after key in status of process pid (tid 0) or its thread
+ * tid. Return -1 with errno set, to 0 if there is no such key.
  */
 long
 proc_status(pid_t pid, pid_t tid, const char *key)
@@ -105,9 +105,9 @@ proc_status(pid_t pid, pid_t tid, const char *key)
 }
 
 /*
- * Return in how many pid namespaces we see process pid (tid 0) or its thread
- * tid, and set *num to its number in the innermost of them: pid_namespaces(7).
- * Return 0, with *num as it was, if that is not told.
+ * Return the number of pid namespaces in which we see process pid (tid 0) or
+ * its thread tid, and set *num to its ID in the innermost of them:
+ * pid_namespaces(7). Return 0 with *num unchanged if that is unknown.
  */
 size_t
 proc_inner(pid_t pid, pid_t tid, uint64_t *num)
@@ -123,9 +123,9 @@ proc_inner(pid_t pid, pid_t tid, uint64_t *num)
 }
 
 /*
- * Set *st to what stat tells of process pid (tid 0) or of its thread tid.
- * Return the number of the last field that is told, as stat_parse does; -1 with
- * errno if it cannot be read, ESRCH when it is gone.
+ * Parse stat of process pid (tid 0) or its thread tid into *st. Return the
+ * number of the last field, as stat_parse does; or -1 with errno set, to ESRCH
+ * if the process is gone.
  */
 int
 proc_readstat(pid_t pid, pid_t tid, struct procstat *st)
@@ -150,7 +150,7 @@ ticks_ms(uint64_t ticks)
 }
 
 /*
- * Since this system was started: what start times are told in.
+ * Return the ms since boot, the clock that start times use.
  */
 static uint64_t
 uptime_ms(void)
@@ -185,9 +185,8 @@ task_fill(struct task *t, const struct procstat *st)
 }
 
 /*
- * Fill in t what text tells of a process or thread, len bytes of stat:
- * proc_pid_stat(5).  Return 0, or -1 with errno ESRCH where it tells too
- * little.
+ * Parse text, len bytes of stat, into t: proc_pid_stat(5). Return 0, or -1 with
+ * errno ESRCH if fields are missing.
  */
 int
 task_stat(struct task *t, const void *text, size_t len)
@@ -203,8 +202,8 @@ task_stat(struct task *t, const void *text, size_t len)
 }
 
 /*
- * Fill in t what stat tells of process pid (tid 0) or of its thread tid now.
- * Return 0, or -1 with errno, ESRCH when it is gone.
+ * Read stat of process pid (tid 0) or its thread tid into t. Return 0, or -1
+ * with errno set, to ESRCH if it is gone.
  */
 int
 proc_stat(pid_t pid, pid_t tid, struct task *t)
@@ -221,8 +220,8 @@ proc_stat(pid_t pid, pid_t tid, struct task *t)
 }
 
 /*
- * Return the state of process pid (tid 0) or of its thread tid: a letter of
- * proc_pid_stat(5), or '\0' with errno, ESRCH when it is gone.
+ * Return the state of process pid (tid 0) or its thread tid, a letter of
+ * proc_pid_stat(5); or '\0' with errno set, to ESRCH if it is gone.
  */
 char
 proc_state(pid_t pid, pid_t tid)
@@ -235,8 +234,8 @@ proc_state(pid_t pid, pid_t tid)
 }
 
 /*
- * Return true if process pid has died (tid 0), or its thread tid; false also if
- * it cannot be looked at for another reason.
+ * Return true if process pid (tid 0) or its thread tid has died. Return false
+ * if that cannot be determined.
  */
 bool
 proc_died(pid_t pid, pid_t tid)
@@ -249,8 +248,8 @@ proc_died(pid_t pid, pid_t tid)
 }
 
 /*
- * Return true if the errno e is that of a file which is there, and ours to
- * read, but cannot be had now.
+ * Return true if errno e means that an existing and readable file could not be
+ * read at this moment.
  */
 bool
 proc_islost(int e)
@@ -260,8 +259,8 @@ proc_islost(int e)
 }
 
 /*
- * Note in l that the file of that name below /proc could not be read, with
- * errno, if it is there: proc_islost.
+ * Record in l that the file name below /proc could not be read because of
+ * errno, if it exists and is readable (proc_islost).
  */
 void
 filelist_lose(struct filelist *l, const char *name)
@@ -273,8 +272,8 @@ filelist_lose(struct filelist *l, const char *name)
 }
 
 /*
- * Add to l the file of that name of process pid (tid 0) or of its thread tid,
- * if it is there, and ours to read.
+ * Append to l the file name of process pid (tid 0) or its thread tid, if it
+ * exists and is readable.
  */
 void
 filelist_read(struct filelist *l, pid_t pid, pid_t tid, const char *name)
@@ -288,7 +287,8 @@ filelist_read(struct filelist *l, pid_t pid, pid_t tid, const char *name)
 }
 
 /*
- * Add to l the target of a link of that name, likewise.
+ * Append to l the target of the link name of process pid (tid 0) or its thread
+ * tid, if it exists and is readable.
  */
 void
 filelist_link(struct filelist *l, pid_t pid, pid_t tid, const char *name)
@@ -302,8 +302,7 @@ filelist_link(struct filelist *l, pid_t pid, pid_t tid, const char *name)
 }
 
 /*
- * Return the number of the process that thread tid belongs to, or -1 if there
- * is none.
+ * Return the process that thread tid belongs to, or -1 if there is none.
  */
 pid_t
 proc_leader(pid_t tid)
@@ -312,8 +311,8 @@ proc_leader(pid_t tid)
 }
 
 /*
- * Return true if process pid has ended: there is none of that number, or it is
- * a zombie whose last thread has gone.
+ * Return true if process pid has ended: it does not exist, or it is a zombie
+ * whose last thread has exited.
  */
 bool
 proc_ended(pid_t pid)

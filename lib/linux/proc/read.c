@@ -1,5 +1,5 @@
 /*
- * Opening files below /proc, and reading whole ones (proc(5)).
+ * Open and read files below /proc (proc(5)).
  */
 #include "linux/proxy/proxy.h"
 #include "proc.h"
@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * Put into path, of size bytes, that of the file name of process pid (tid 0) or
- * of its thread tid.
+ * Write to path, size bytes, the path of file name of process pid (tid 0) or
+ * its thread tid.
  */
 void
 proc_path(char *path, size_t size, pid_t pid, pid_t tid, const char *name)
@@ -30,8 +30,8 @@ proc_path(char *path, size_t size, pid_t pid, pid_t tid, const char *name)
 }
 
 /*
- * Open the file name of process pid (tid 0) or of its thread tid with flags of
- * open(2).  Return a descriptor, the caller's, or -1 with errno.
+ * Open file name of process pid (tid 0) or its thread tid with flags of
+ * open(2). Return a descriptor owned by the caller, or -1 with errno set.
  */
 int
 proc_open(pid_t pid, pid_t tid, const char *name, int flags)
@@ -43,9 +43,9 @@ proc_open(pid_t pid, pid_t tid, const char *name, int flags)
 }
 
 /*
- * Return true if the read of a file may never end.  For some, the kernel reads
- * memory of the process, which chooses where that is, or waits while one of
- * its threads changes the mappings: proc_pid_cmdline(5).
+ * Return true if a read of the file name may block forever: the kernel then
+ * reads memory at an address that the process chooses, or waits while a thread
+ * changes the mappings (proc_pid_cmdline(5)).
  */
 static bool
 proc_waits(const char *name)
@@ -62,7 +62,7 @@ proc_waits(const char *name)
 }
 
 /*
- * Add to k what a file has that is left of it.  Return 0, or -1 with errno.
+ * Append the rest of file fd to k. Return 0, or -1 with errno set.
  */
 static int
 read_bulk(int fd, struct bulk *k)
@@ -75,13 +75,13 @@ read_bulk(int fd, struct bulk *k)
 			bulk_add(k, piece, (size_t)n);
 		else if (errno != EINTR)
 			return -1;
-	bulk_add(k, "", 0);	/* data is never NULL */
+	bulk_add(k, "", 0);	/* data must not be NULL */
 	return 0;
 }
 
 /*
- * Set *out to what was added to k, unless rc is -1.  Return rc, with errno; -1
- * if it cannot be had.
+ * Set *out to the bytes in k, unless rc is -1. Return rc with errno unchanged,
+ * or -1 with errno set on failure.
  */
 static int
 bulk_give(struct bulk *k, int rc, struct bytes *out)
@@ -99,8 +99,8 @@ bulk_give(struct bulk *k, int rc, struct bytes *out)
 }
 
 /*
- * Read into out the whole file name of process pid (tid 0) or of its thread
- * tid, by way of k.  Return 0, or -1 with errno.
+ * Read the whole file name of process pid (tid 0) or its thread tid into out,
+ * using k. Return 0, or -1 with errno set.
  */
 static int
 read_by(struct bulk *k, pid_t pid, pid_t tid, const char *name,
@@ -121,8 +121,8 @@ read_by(struct bulk *k, pid_t pid, pid_t tid, const char *name,
 }
 
 /*
- * Read into out a whole file that may have very many bytes, as proc_read; the
- * caller frees what comes with data_free.  Return 0, or -1 with errno.
+ * Read a file into out, as proc_read does, where the file may be very large.
+ * The caller frees the data with data_free. Return 0, or -1 with errno set.
  */
 int
 proc_readmany(pid_t pid, pid_t tid, const char *name, struct bytes *out)
@@ -133,25 +133,25 @@ proc_readmany(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 }
 
 /*
- * Read into out the whole file name of process pid (tid 0) or of its thread
- * tid.  The caller frees what comes.  Return 0; -1 with errno when it cannot be
- * read, ETIMEDOUT where that takes too long.
+ * Read the whole file name of process pid (tid 0) or its thread tid into out;
+ * the caller frees its data. Return 0, or -1 with errno set, to ETIMEDOUT if
+ * that takes too long.
  */
 int
 proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 {
-	struct bulk k = { .full = true };	/* in memory */
+	struct bulk k = { .full = true };	/* keep it in memory */
 
 	return read_by(&k, pid, tid, name, out);
 }
 
 /*
  * Read fdinfo of descriptor fd of process pid into *out, as proc_read does:
- * proc_pid_fdinfo(5). link, mode and major are where its link leads, st_mode
- * and the major number of the device that it is.  The kernel shows most kinds
- * of files without a lock; but that of an epoll set a thread may hold that
- * writes to memory which nobody serves, and a device may wait for whatever it
- * likes: these are read by the proxy.
+ * proc_pid_fdinfo(5). link is the target of its link, mode its st_mode, and
+ * major the major number if it is a device. For most files the kernel takes no
+ * lock. The proxy reads those that may block: an epoll set, whose lock a thread
+ * may hold while it writes to memory that nobody provides, and devices, which
+ * may wait for anything.
  */
 int
 proc_fdinfo(pid_t pid, int fd, const char *link, unsigned int mode,
@@ -159,7 +159,7 @@ proc_fdinfo(pid_t pid, int fd, const char *link, unsigned int mode,
 {
 	enum { MEM_MAJOR = 1, TTY_MAJOR = 4, TTYAUX_MAJOR = 5,
 	    PTS_FIRST = 136, PTS_LAST = 143 }; /* linux/major.h */
-	struct bulk b = { .full = true };	/* in memory */
+	struct bulk b = { .full = true };	/* keep it in memory */
 	char name[32], what[64];
 	bool waits;
 
@@ -174,7 +174,7 @@ proc_fdinfo(pid_t pid, int fd, const char *link, unsigned int mode,
 }
 
 /*
- * Close fd, unless it is -1, and keep errno.
+ * Close fd, unless it is -1, and leave errno unchanged.
  */
 void
 fd_drop(int fd)
@@ -187,9 +187,9 @@ fd_drop(int fd)
 }
 
 /*
- * Set *sx to what statx(2) tells of the file that process pid has open as fd.
- * Nothing is asked of a file server, which may be dead, or stopped by us.
- * Return 0, or -1 with errno.
+ * Set *sx to the statx(2) result for the file that process pid has open as fd.
+ * This does not ask a file server, which may be dead, or stopped by us. Return
+ * 0, or -1 with errno set.
  */
 int
 fd_see(pid_t pid, long fd, struct statx *sx)
@@ -202,7 +202,7 @@ fd_see(pid_t pid, long fd, struct statx *sx)
 }
 
 /*
- * Return the device that the file of sx is on.
+ * Return the device number in sx.
  */
 uint64_t
 statx_dev(const struct statx *sx)
@@ -211,9 +211,10 @@ statx_dev(const struct statx *sx)
 }
 
 /*
- * Mount the file system that fs, of fsopen(2) (since Linux 5.2), was set up
- * for where nobody sees it, with attributes of mount_setattr(2); fs is closed.
- * Return its root, of O_PATH, which ends when that is closed; or -1 with errno.
+ * Mount the file system configured in fs, a descriptor of fsopen(2) (since
+ * Linux 5.2), detached, so that nobody sees it, with attributes of
+ * mount_setattr(2). fs is closed. Return an O_PATH descriptor of its root,
+ * which unmounts it when closed, or -1 with errno set.
  */
 int
 unseen_mount(int fs, unsigned int attributes)

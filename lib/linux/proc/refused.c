@@ -1,5 +1,5 @@
 /*
- * Why a process may not be looked at or traced: ptrace(2), "Ptrace access mode
+ * Explain why access to a process is denied: ptrace(2), "Ptrace access mode
  * checking".
  */
 #include "proc.h"
@@ -13,7 +13,7 @@
 enum { CAP_SYS_PTRACE = 19 };	/* linux/capability.h */
 
 #define USERS_FIRST UINT64_C(4026531837) /* PROC_USER_INIT_INO of
-					   linux/proc_ns.h */
+					    linux/proc_ns.h */
 
 /*
  * Return true if we have CAP_SYS_PTRACE in our user namespace.
@@ -32,8 +32,8 @@ proc_ismighty(void)
 }
 
 /*
- * Return what Yama (Documentation/admin-guide/LSM/Yama.rst) allows to those
- * without privilege: 0 is all.
+ * Return the Yama ptrace_scope (Documentation/admin-guide/LSM/Yama.rst); 0 is
+ * unrestricted.
  */
 static int
 yama_scope(void)
@@ -50,7 +50,7 @@ yama_scope(void)
 }
 
 /*
- * Return true if we are in a user namespace that is not the machine's, and
+ * Return true if we are in a user namespace other than the initial one, and
  * process pid is not in it.
  */
 static bool
@@ -63,9 +63,9 @@ is_outside(pid_t pid)
 }
 
 /*
- * Set errstr to why the kernel refused that process pid is looked at or traced
- * (EPERM or EACCES), and to who may.  Names of users are not looked up: whoever
- * knows them may be stopped by us.  Return -1.
+ * Set errstr to why the kernel denied access to process pid (EPERM or EACCES),
+ * and how to get it. User names are not looked up, because the name server may
+ * be stopped by us. Return -1.
  */
 int
 proc_refused(pid_t pid)

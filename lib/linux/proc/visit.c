@@ -1,6 +1,6 @@
 /*
- * Namespaces of another process: their numbers, and going to one for a moment,
- * setns(2).
+ * Namespaces of another process: read their numbers, and enter one for a moment
+ * with setns(2).
  */
 #include "proc.h"
 
@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 static const struct {
-	const char	*link;	/* below /proc/PID/ns */
-	int		 flag;	/* of setns(2) */
+	const char	*link;	/* name below /proc/PID/ns */
+	int		 flag;	/* CLONE_NEW flag for setns(2) */
 	const char	*what;
 } kind[] = {
 	[VISIT_CGROUP] = { "cgroup", CLONE_NEWCGROUP,
@@ -24,8 +24,8 @@ static const struct {
 };
 
 /*
- * Return the number of a namespace of process pid, by its link below
- * /proc/PID/ns; 0 where that cannot be seen.
+ * Return the number of the namespace of process pid with this link below
+ * /proc/PID/ns, or 0 if it is not readable.
  */
 uint64_t
 ns_number(pid_t pid, const char *link)
@@ -38,9 +38,9 @@ ns_number(pid_t pid, const char *link)
 }
 
 /*
- * Have this thread go to the namespace of kind k that process pid is in, if it
- * is in another; v is to come back with.  Return 0: visit_end is called then;
- * or -1 with errstr.
+ * Move this thread to the namespace of kind k of process pid, if it is another
+ * one, and record in v how to return. Return 0, after which visit_end must be
+ * called, or -1 with errstr set.
  */
 int
 visit_begin(struct visit *v, enum visit_kind k, pid_t pid)
@@ -70,8 +70,8 @@ visit_begin(struct visit *v, enum visit_kind k, pid_t pid)
 }
 
 /*
- * Have this thread come back from where visit_begin led it with v.  Return 0,
- * or -1 if it is still there.
+ * Move this thread back to the namespace it was in before visit_begin. Return
+ * 0, or -1 if that fails.
  */
 int
 visit_end(struct visit *v)

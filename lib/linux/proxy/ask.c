@@ -1,8 +1,8 @@
 /*
- * What the proxy is asked for wherever targets are read, as it may never come
- * back: a file or a page that another process or machine serves, the path to a
- * file, and those files of /proc for which the kernel reads the memory of a
- * target, or waits until its mappings do not change.
+ * Questions for the proxy that are needed wherever targets are read. Each may
+ * block: reading a file or page that another process or machine serves, looking
+ * up a path, and reading files of /proc for which the kernel reads the memory
+ * of a target, or waits for its mappings.
  */
 #include "model.h"
 #include "proxy.h"
@@ -16,24 +16,25 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FILES = 16 };		/* that the proxy keeps open */
+enum { FILES = 16 };		/* files that the proxy keeps open */
 
-struct range {			/* that is asked for */
-	uint64_t	 file;	/* its number, never used for another; 0: it
-				   is of what comes with the question, or */
-	pid_t		 pid;	/* of this process, if that is not 0 */
+struct range {			/* a range to read */
+	uint64_t	 file;	/* number of an open file, never reused; 0:
+				   read the descriptor of the question, or
+				   pid */
+	pid_t		 pid;	/* process whose memory is read; 0: none */
 	uint64_t	 at;
 	uint64_t	 len;
 };
 
 /*
- * Read a whole file of /proc, of which the path is asked.  A read gives no more
- * than a page of some files, of which many go into a message.
+ * Answer with the whole file of /proc whose path is the argument. For some
+ * files a read returns at most a page; several fit into a message.
  */
 static int
 proc_serve(struct serving *s)
 {
-	enum { LEAST = 4096 };	/* room that is worth a read */
+	enum { LEAST = 4096 };	/* minimum room for a read */
 	uint8_t *to;
 	size_t room;
 	ssize_t n;
@@ -50,8 +51,8 @@ proc_serve(struct serving *s)
 }
 
 /*
- * Read the whole file path, of process pid, and add what it has to *out.
- * Return 0, or -1 with errno when it cannot be read.
+ * Append the contents of file path, of process pid, to *out. Return 0, or -1
+ * with errno set.
  */
 int
 proxy_proc(pid_t pid, const char *path, struct bulk *out)
@@ -62,8 +63,8 @@ proxy_proc(pid_t pid, const char *path, struct bulk *out)
 }
 
 /*
- * Read fdinfo of descriptor fd of process pid, and add what it has to *out;
- * what is for the user.  Return 0, or -1 with errno when it cannot be read.
+ * Append fdinfo of descriptor fd of process pid to *out. what describes it for
+ * the user. Return 0, or -1 with errno set.
  */
 int
 proxy_fdinfo(pid_t pid, int fd, const char *what, struct bulk *out)
@@ -106,8 +107,8 @@ ask_walk(proxy_fn fn, int root, const char *path)
 }
 
 /*
- * Look up a path as a process does whose root is the directory root.  Return a
- * descriptor with O_PATH, the caller's, or -1 with errno.
+ * Look up path as a process does whose root directory is root. Return an O_PATH
+ * descriptor owned by the caller, or -1 with errno set.
  */
 int
 proxy_walk(int root, const char *path)
@@ -116,9 +117,9 @@ proxy_walk(int root, const char *path)
 }
 
 /*
- * Do the same with name in the directory that is open as dir, which fails if it
- * is a link or something is mounted there.  Return a descriptor, or -1 with
- * errno.
+ * Look up name in the directory open as dir, which fails if it is a link or a
+ * mount point. Return an O_PATH descriptor owned by the caller, or -1 with
+ * errno set.
  */
 int
 proxy_step(int dir, const char *name)
@@ -127,14 +128,15 @@ proxy_step(int dir, const char *name)
 }
 
 /*
- * Return the descriptor of the file with that number: one that was opened
- * before, or that is opened now.
+ * Return a descriptor of the file with this number: the one kept open, or else
+ * that of the question, reopened for reading. Return -1 with errno set on
+ * failure.
  */
 static int
 kept_get(const struct serving *s, uint64_t number)
 {
 	static struct kept {
-		uint64_t file;	/* 0: none */
+		uint64_t file;	/* number of the file; 0: none */
 		int	 fd;
 	} kept[FILES];
 	struct kept *k = &kept[number % FILES];
@@ -151,7 +153,8 @@ kept_get(const struct serving *s, uint64_t number)
 }
 
 /*
- * Open a file, of which the number is asked, and look at it.
+ * Open the file with the number in the argument, and answer with a struct
+ * proxy_file.
  */
 static int
 open_serve(struct serving *s)
@@ -173,10 +176,9 @@ open_serve(struct serving *s)
 }
 
 /*
- * Have the proxy open the file that at, a descriptor with O_PATH, leads to,
- * and set *f to what it finds.  number is the file's from now on, which no
- * other has; dev is that of its file system; name is for the user.  Return 0,
- * or -1 with errno.
+ * Make the proxy open the file that at, an O_PATH descriptor, refers to, and
+ * set *f. The file gets number, which must be unique. dev is the device of its
+ * file system; name describes it for the user. Return 0, or -1 with errno set.
  */
 int
 proxy_open(int at, uint64_t number, uint64_t dev, const char *name,
@@ -189,11 +191,11 @@ proxy_open(int at, uint64_t number, uint64_t dev, const char *name,
 }
 
 /*
- * Answer with a range of a file that was opened, or of the memory of a process.
- * That of a mapped file is read by process_vm_readv(2): other than through
- * /proc/PID/mem, the kernel lets go of the address space as it waits for a
- * page, and does not wait when we are killed (process_vm_rw_single_vec of
- * mm/process_vm_access.c); and of such pages it makes no copies.
+ * Answer with a range of an open file, or of the memory of a process. Memory
+ * mapped from a file is read with process_vm_readv(2). Unlike a read of
+ * /proc/PID/mem, this releases the address space while it waits for a page,
+ * stops waiting when we are killed (process_vm_rw_single_vec of
+ * mm/process_vm_access.c), and does not copy such pages.
  */
 static int
 range_serve(struct serving *s)
@@ -220,10 +222,10 @@ range_serve(struct serving *s)
 }
 
 /*
- * Read up to len bytes, MAX_PROXY at the most, at off of the file number that
- * proxy_open opened through at into buf. dev and name are its device and its
- * name, for who does not answer.  Return how many, 0 at its end, or -1 with
- * errno.
+ * Read up to len bytes, at most MAX_PROXY, at offset off of the file that
+ * proxy_open opened as number into buf. at is its O_PATH descriptor; dev and
+ * name are its device and description, for the case that there is no answer.
+ * Return the number of bytes, 0 at end of file, or -1 with errno set.
  */
 ssize_t
 proxy_read(int at, uint64_t number, uint64_t dev, const char *name, void *buf,
@@ -236,8 +238,8 @@ proxy_read(int at, uint64_t number, uint64_t dev, const char *name, void *buf,
 }
 
 /*
- * Return how many of len bytes at addr one answer has room for, which end with
- * a page if they are not all.  page is how many bytes one has.
+ * Return how many of len bytes at addr fit into one answer. If not all do, the
+ * part ends at a page boundary. page: bytes per page.
  */
 size_t
 proxy_fits(size_t len, uint64_t addr, uint64_t page)
@@ -249,10 +251,10 @@ proxy_fits(size_t len, uint64_t addr, uint64_t page)
 }
 
 /*
- * Read up to len bytes, MAX_PROXY at the most, at addr of the memory of a
- * process into buf. mem is open as that, pid is a thread of the process; file
- * tells that the bytes are of a mapped file, and unmodified.  Return how many,
- * or -1 with errno.
+ * Read up to len bytes, at most MAX_PROXY, at addr of the memory of a process
+ * into buf. mem is open on its memory, and pid is one of its threads. file: the
+ * bytes are unmodified and mapped from a file. Return the number of bytes, or
+ * -1 with errno set.
  */
 ssize_t
 proxy_memory(int mem, pid_t pid, bool file, void *buf, size_t len,

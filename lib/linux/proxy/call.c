@@ -1,9 +1,8 @@
 /*
- * To ask a proxy, and to wait for its answer.
- *
- * All answers together may take so long while anything is stopped; while
- * nothing is, each may.  Who has not answered then is not asked again, and the
- * user is told of it.
+ * Ask a proxy, and wait for its answer. There is a time limit: for each answer,
+ * or for all answers together while processes are stopped. An object whose
+ * answer did not come in time is not asked about again, and is reported to the
+ * user.
  */
 #include "proxying.h"
 #include "clock.h"
@@ -20,13 +19,14 @@
 #include <unistd.h>
 
 enum {
-	GRACE_MS = 500,		/* for a file of /proc when time is up */
-	GRACE_LATE_MS = 20,	/* likewise, when many have not answered */
+	GRACE_MS = 500,		/* for a file of /proc after the time limit */
+	GRACE_LATE_MS = 20, /* for a file of /proc after LATE missed answers */
 	LATE = 8,
-	SLICE_MS = 16		/* after which the proxy is looked at */
+	SLICE_MS = 16		/* time between checks of the proxy */
 };
 
-struct missed {			/* who did not answer */
+struct missed {			/* an object whose answer did not come in
+				   time */
 	enum proxy_kind	 kind;
 	uint64_t	 id;
 	char		 what[256];
@@ -35,10 +35,11 @@ struct missed {			/* who did not answer */
 static struct {
 	struct missed	*v;	/* owned */
 	size_t		 n;
-} missed;			/* under proxies.lock */
+} missed;			/* protected by proxies.lock */
 
 /*
- * Return true if who k tells of is one of them; proxies.lock is held.
+ * Return true if the object of k is in the list of missed ones. proxies.lock is
+ * held.
  */
 static bool
 missed_find(const struct proxy_key *k)
@@ -52,8 +53,8 @@ missed_find(const struct proxy_key *k)
 }
 
 /*
- * Note that who is asked as k says does not answer in time, and is not to be
- * asked again.  Return -1 with errno ETIMEDOUT.
+ * Record that the answer about the object of k did not come in time, so that it
+ * is not asked about again. Return -1 with errno ETIMEDOUT.
  */
 static int
 missed_add(const struct proxy_key *k)
@@ -73,8 +74,8 @@ missed_add(const struct proxy_key *k)
 }
 
 /*
- * Copy what the nth was that did not answer in time, in words for a user, to
- * what, of size bytes.  Return false if there is none.
+ * Copy to what, size bytes, the description of the nth object whose answer did
+ * not come in time. Return false if there is none.
  */
 bool
 proxy_missed(size_t n, char *what, size_t size)
@@ -89,7 +90,7 @@ proxy_missed(size_t n, char *what, size_t size)
 }
 
 /*
- * End all proxies, and forget who did not answer: lanes_end.
+ * End all proxies, and clear the list of objects that did not answer.
  */
 void
 proxy_end(void)
@@ -103,9 +104,9 @@ proxy_end(void)
 }
 
 /*
- * Return how long to wait for an answer, in nanoseconds; 0: not at all, for the
- * time is up, or this one has not answered before.  When the time is up, what
- * is asked once of each process is still asked for.
+ * Return how long to wait for an answer, in ns; 0 if the time is up, or this
+ * object did not answer before. Files of /proc, read once per process, get a
+ * short time even after the limit.
  */
 static uint64_t
 time_allowed(const struct proxy_key *k)
@@ -120,7 +121,8 @@ time_allowed(const struct proxy_key *k)
 	pthread_mutex_unlock(&proxies.lock);
 	if (has || !proxies.held)
 		return has ? 0 : proxies.most;
-	if (k->kind == KEY_OPEN)	/* there are many, and others wait */
+	if (k->kind == KEY_OPEN)	/* there are many, and other
+					   questions need time as well */
 		return proxies.left / 2;
 	if (k->kind != KEY_PROC)
 		return proxies.left;
@@ -129,7 +131,7 @@ time_allowed(const struct proxy_key *k)
 }
 
 /*
- * Wait for an answer for so many nanoseconds.  Return whether there is one.
+ * Wait at most ns nanoseconds for an answer. Return true if there is one.
  */
 static bool
 answer_within(const struct lane *p, uint64_t ns)
@@ -143,7 +145,7 @@ answer_within(const struct lane *p, uint64_t ns)
 }
 
 /*
- * Return true if the proxy runs, or could: then its state is 'R' in
+ * Return true if the proxy is running or runnable: its state is 'R' in
  * proc_pid_stat(5).
  */
 static bool
@@ -164,10 +166,9 @@ lane_runs(const struct lane *p)
 }
 
 /*
- * Wait until there is an answer.  Return false if there is none in *allowed
- * nanoseconds, from which those are taken that it took.  Time in which the
- * proxy runs, or could, does not count, and does not end it: this machine is
- * busy.
+ * Wait for an answer. Return false if there is none within *allowed
+ * nanoseconds; subtract the time taken from it. Time during which the proxy is
+ * runnable does not count, because it means that this machine is busy.
  */
 static bool
 answer_await(const struct lane *p, uint64_t *allowed)
@@ -194,8 +195,8 @@ answer_await(const struct lane *p, uint64_t *allowed)
 }
 
 /*
- * Send question q to proxy p.  Return 0; or -1 with errno, ETIMEDOUT where the
- * answer may take no time any more.
+ * Send question q to proxy p. Return 0, or -1 with errno set, to ETIMEDOUT if
+ * no time is left for the answer.
  */
 static int
 lane_ask(struct lane *p, const struct proxy_question *q)
@@ -220,9 +221,9 @@ lane_ask(struct lane *p, const struct proxy_question *q)
 }
 
 /*
- * Wait for the next answer of proxy p, which is the one to q, and add its bytes
- * to *to.  If a descriptor came with it, that becomes *out, the caller's.
- * Return 0, or -1 with errno, and with errstr where it has a sentence.
+ * Receive the answer of proxy p to q, and append its bytes to *to. If a
+ * descriptor comes with it, it becomes *out, owned by the caller. Return 0, or
+ * -1 with errno set, and with errstr set if the answer has a message.
  */
 static int
 answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *to,
@@ -241,7 +242,7 @@ answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *to,
 		}
 		n = passfd_receive(p->sock, v, 2, out) - (ssize_t)sizeof a;
 		if (n < 0) {
-			lane_abandon(p);	/* someone has killed it */
+			lane_abandon(p);	/* the proxy was killed */
 			errno = EIO;
 			return -1;
 		}
@@ -259,8 +260,8 @@ answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *to,
 }
 
 /*
- * Have the proxy answer question q, as answer_fetch; *out is -1 if no
- * descriptor came, and may be NULL.
+ * Ask the proxy q, and return as answer_fetch does. *out is -1 if no descriptor
+ * came; out may be NULL.
  */
 static int
 lane_call(const struct proxy_question *q, struct bulk *to, int *out)
@@ -280,10 +281,10 @@ lane_call(const struct proxy_question *q, struct bulk *to, int *out)
 }
 
 /*
- * Have the proxy answer a question: it runs fn with len bytes of arg and with
- * a duplicate of fd, unless that is -1. k says who is asked.  All bytes of the
- * answer are added to *to.  Return 0; or -1 with errno, ETIMEDOUT where it took
- * too long, and with errstr where the failure has a sentence.
+ * Ask the proxy to run fn, with len bytes of arg and a duplicate of fd unless
+ * that is -1. k says what the question is about. All bytes of the answer are
+ * appended to *to. Return 0, or -1 with errno set, to ETIMEDOUT if it took too
+ * long; errstr is set if the failure has a message.
  */
 int
 proxy_fetch(const struct proxy_key *k, proxy_fn fn, const void *arg,
@@ -295,8 +296,8 @@ proxy_fetch(const struct proxy_key *k, proxy_fn fn, const void *arg,
 }
 
 /*
- * Send n questions v to proxy p.  If it has been sent some of them before, it
- * is another process afterwards, so that no answer to these comes.
+ * Send n questions v to proxy p. If some were sent to it before, replace its
+ * process first, so that their answers cannot come.
  */
 static void
 lane_askall(struct lane *p, struct proxy_asked *v, size_t n)
@@ -313,10 +314,10 @@ lane_askall(struct lane *p, struct proxy_asked *v, size_t n)
 }
 
 /*
- * Have the proxy of one lane answer n questions v, as proxy_fetch does each: it
- * is sent all of them before the first answer is waited for.  Where it does not
- * answer one in time, another proxy is sent those that follow.  The rc of each,
- * its error, an errno, and its why, errstr or "", are what proxy_fetch gives.
+ * Ask the proxy of one lane n questions v. All are sent before the first answer
+ * is awaited. After an answer that does not come in time, a new proxy gets the
+ * questions that follow. Set rc, error and why of each question to the result,
+ * errno and errstr (or "") of proxy_fetch.
  */
 void
 proxy_fetchall(struct proxy_asked *v, size_t n)
@@ -345,17 +346,17 @@ proxy_fetchall(struct proxy_asked *v, size_t n)
 }
 
 /*
- * Have the proxy answer a question as proxy_fetch does, with up to size bytes,
- * which are put into buf.  *out becomes the descriptor that came with them,
- * which is the caller's, or -1; out may be NULL.  Return how many bytes came,
- * or -1 with errno.
+ * Ask the proxy as proxy_fetch does, and copy up to size bytes of the answer to
+ * buf. If out is not NULL, *out is set to the descriptor that came with it,
+ * owned by the caller, or -1. Return the number of bytes copied, or -1 with
+ * errno set.
  */
 ssize_t
 proxy_call(const struct proxy_key *k, proxy_fn fn, const void *arg,
     size_t len, int fd, void *buf, size_t size, int *out)
 {
 	const struct proxy_question q = { *k, fn, arg, len, fd };
-	struct bulk b = { .full = true };	/* in memory */
+	struct bulk b = { .full = true };	/* keep it in memory */
 	ssize_t n;
 
 	n = lane_call(&q, &b, out);

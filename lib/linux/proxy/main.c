@@ -1,7 +1,7 @@
 /*
- * The life of the proxy.  It has no descriptor but its socket and those that
- * it is sent, and traces no one: whatever it waits for, no one waits for it
- * but who asked, for as long as that wants to.
+ * The main loop of the proxy. It has only its socket and the descriptors sent
+ * to it, and traces nothing. If it blocks, only the thread that asked waits for
+ * it, up to a time limit.
  */
 #include "proxying.h"
 
@@ -15,7 +15,7 @@
 static void (*at_end)(void);
 
 /*
- * Have the proxy call end when nobody can ask it any more.
+ * Set a function that the proxy calls before it exits.
  */
 void
 serve_end(void (*end)(void))
@@ -24,7 +24,7 @@ serve_end(void (*end)(void))
 }
 
 /*
- * Send what s has of an answer.
+ * Send the bytes in s as a message of the answer.
  */
 static void
 answer_send(struct serving *s, const struct proxy_answer *a)
@@ -39,8 +39,8 @@ answer_send(struct serving *s, const struct proxy_answer *a)
 }
 
 /*
- * Return where the next bytes of answer s go, and set *room to how many have
- * room there, which are not less than least.
+ * Return where the next bytes of answer s go, and set *room to the free bytes
+ * there, at least least.
  */
 uint8_t *
 serve_room(struct serving *s, size_t least, size_t *room)
@@ -54,7 +54,7 @@ serve_room(struct serving *s, size_t least, size_t *room)
 }
 
 /*
- * Add n bytes to answer s.
+ * Append n bytes to answer s.
  */
 void
 serve_put(struct serving *s, const void *data, size_t n)
@@ -72,7 +72,7 @@ serve_put(struct serving *s, const void *data, size_t n)
 }
 
 /*
- * Answer a question with what fn does.
+ * Answer a question by calling fn.
  */
 static void
 ask_serve(struct serving *s, proxy_fn fn)
@@ -97,8 +97,7 @@ ask_serve(struct serving *s, proxy_fn fn)
 }
 
 /*
- * Serve questions, which come through the socket sock, until its other end is
- * closed.
+ * Answer the questions that come through sock, until its other end is closed.
  */
 void
 proxy_main(int sock)

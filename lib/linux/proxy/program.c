@@ -1,5 +1,5 @@
 /*
- * Programs of others that the proxy runs, and lists of files as answers.
+ * Run other programs in the proxy, and return lists of files as answers.
  */
 #include "calls.h"
 #include "proxy.h"
@@ -18,11 +18,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_OUTPUT = 16 * 1024 * 1024 };	/* bytes that one prints */
+enum { MAX_OUTPUT = 16 * 1024 * 1024 };	/* maximum output of a program in
+					   bytes */
 
 /*
- * Become the program argv, with nothing of ours but its standard input in and
- * its standard output out, in the network namespace ns unless that is -1.
+ * Execute the program argv with standard input in and standard output out, no
+ * other descriptors of ours, and in the network namespace ns unless that is -1.
  */
 static void __attribute__((noreturn))
 program_become(const char *const argv[], int ns, int in, int out)
@@ -51,9 +52,8 @@ program_become(const char *const argv[], int ns, int in, int out)
 }
 
 /*
- * Add to b what comes from fd until its end.  Return whether that is all: it is
- * not where it is too much, or where nobody is at the other end of sock any
- * more.
+ * Append output from fd to b, up to its end. Return false if that is not all:
+ * there is too much, or the other end of sock was closed.
  */
 static bool
 output_read(int fd, int sock, struct buf *b)
@@ -77,7 +77,7 @@ output_read(int fd, int sock, struct buf *b)
 }
 
 /*
- * Return a file without a name that has these bytes and is read from the
+ * Return an unnamed file that contains len bytes of data, positioned at its
  * start, or -1.
  */
 static int
@@ -95,11 +95,11 @@ input_file(const void *data, size_t len)
 }
 
 /*
- * Run the program argv, ended by NULL, in the proxy: it has the len bytes at in
- * for its standard input, and is in the network namespace that is open as ns,
- * unless that is -1.  What it prints is added to *out.  It is killed when
- * nobody is at the other end of sock any more, unless that is -1, and when the
- * proxy is.  Return its exit status, or -1 if not all came or it did not exit.
+ * Run the program argv, which ends with NULL, in the proxy, with the len bytes
+ * at in as its standard input, and in the network namespace ns unless that is
+ * -1. Append its output to *out. It is killed with the proxy, and when the
+ * other end of sock is closed, unless sock is -1. Return its exit status, or -1
+ * if it did not exit or output is missing.
  */
 int
 program_run(const char *const argv[], int ns, int sock, const void *in,
@@ -132,8 +132,9 @@ program_run(const char *const argv[], int ns, int sock, const void *in,
 }
 
 /*
- * Answer with the files of l: of each its name and a zero byte, how many bytes
- * it has, and these.  Return 0, or -1 with errstr if l is not whole.
+ * Answer with the files of l: for each its name with a zero byte, its length in
+ * 8 bytes, and its contents. Return 0, or -1 with errstr set if l is
+ * incomplete.
  */
 int
 serve_files(struct serving *s, const struct filelist *l)
@@ -153,14 +154,14 @@ serve_files(struct serving *s, const struct filelist *l)
 }
 
 /*
- * Have the proxy answer a question as proxy_fetch does, with serve_files, and
- * add these files to *to.  Return 0, or -1 with errstr.
+ * Ask the proxy as proxy_fetch does, where fn answers with serve_files, and
+ * append the files to *to. Return 0, or -1 with errstr set.
  */
 int
 proxy_files(const struct proxy_key *k, proxy_fn fn, const void *arg,
     size_t n, int fd, struct filelist *to)
 {
-	struct bulk b = { .full = true };	/* in memory */
+	struct bulk b = { .full = true };	/* keep it in memory */
 	const uint8_t *p, *data;
 	const char *name;
 	uint64_t len;

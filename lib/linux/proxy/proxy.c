@@ -1,13 +1,12 @@
 /*
- * Our side of the proxy: to start it, and to end it.  ask.c and others have it
- * asked (call.c).
+ * Start and end proxies. call.c asks them, for ask.c and others.
  *
- * The proxy is killed when it does not answer, and left behind where that does
- * not end it: another is started for the next question.
+ * A proxy that does not answer is killed. If that does not end it, it is
+ * abandoned, and another is started for the next question.
  *
- * Two proxies change what is not ours, and undo that before they end, also when
- * we are killed: these are not killed with us, nor by us.  They end when their
- * socket is closed.
+ * Two of the proxies change things outside of our process, and undo that before
+ * they end, even if we are killed. They are therefore not killed with us, nor
+ * by us, but end when their socket is closed.
  */
 #include "proxying.h"
 #include "calls.h"
@@ -25,8 +24,8 @@
 #include <unistd.h>
 
 enum {
-	MAX_LEFT = 64,		/* proxies that are left behind */
-	ENDING_MS = 100		/* for those that are closed to end */
+	MAX_LEFT = 64,		/* maximum number of abandoned proxies */
+	ENDING_MS = 100		/* time for closed proxies to end */
 };
 
 struct proxies proxies = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -38,12 +37,13 @@ static struct lane lanes[PROXY_LANES] = {
 static struct {
 	pid_t		 pid[MAX_LEFT];
 	size_t		 n;
-	pid_t		 unlocker; /* one of them, which undoes what it did */
-} behind;			/* under proxies.lock */
+	pid_t		 unlocker; /* the abandoned one that unlocks
+				      connections; 0: none */
+} behind;			/* protected by proxies.lock */
 
 /*
- * Have a proxy from here on, and let nothing wait longer for it than so many
- * seconds: for each answer, and for all together while something is stopped.
+ * Enable proxies, and limit the time for each answer, and for all answers
+ * together during a stop, to seconds.
  */
 void
 proxy_allow(unsigned int seconds)
@@ -53,7 +53,7 @@ proxy_allow(unsigned int seconds)
 }
 
 /*
- * Let others ask proxy p again; errno stays.
+ * Let other threads ask proxy p again. errno is unchanged.
  */
 void
 lane_unlock(struct lane *p)
@@ -65,7 +65,7 @@ lane_unlock(struct lane *p)
 }
 
 /*
- * Return true if a proxy undoes something before it ends.
+ * Return true if p is a proxy that undoes something before it ends.
  */
 static bool
 lane_undoes(const struct lane *p)
@@ -74,7 +74,7 @@ lane_undoes(const struct lane *p)
 }
 
 /*
- * Return the proxy that is asked as k says.
+ * Return the proxy that k selects.
  */
 struct lane *
 lane_of(const struct proxy_key *k)
@@ -83,7 +83,7 @@ lane_of(const struct proxy_key *k)
 }
 
 /*
- * Return true if there is a proxy to be asked.
+ * Return true if proxies are enabled.
  */
 bool
 proxy_ison(void)
@@ -92,7 +92,7 @@ proxy_ison(void)
 }
 
 /*
- * Note whether something is stopped from here on, which held tells.
+ * Record whether processes are stopped from now on.
  */
 void
 proxy_hold(bool held)
@@ -103,8 +103,9 @@ proxy_hold(bool held)
 }
 
 /*
- * Let proxies go before others with first, else as others do, where we may: who
- * waits for them does (linux/live.c).
+ * Give the proxies real-time priority if first is set, else normal priority,
+ * where that is permitted: the tracer that waits for them has it as well
+ * (linux/live.c).
  */
 void
 proxy_boost(bool first)
@@ -123,8 +124,8 @@ proxy_boost(bool first)
 }
 
 /*
- * Be a proxy: have nothing but the socket sock, and wait for children as a
- * process does, whatever our caller ignores.
+ * Run as a proxy: keep only the socket sock, and restore the default for
+ * SIGCHLD, which our caller may ignore.
  */
 static void __attribute__((noreturn))
 lane_main(const struct lane *p, int sock, pid_t us)
@@ -134,7 +135,8 @@ lane_main(const struct lane *p, int sock, pid_t us)
 	if (!lane_undoes(p))
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)prctl(PR_SET_NAME, "snap-proxy");
-	/* a session would be sched(7)'s, too, and wait for its turn */
+	/* a session would also be a scheduling group, see sched(7), and
+	   could delay it */
 	(void)setpgid(0, 0);
 	(void)signal(SIGCHLD, SIG_DFL);
 	(void)dup2(sock, 0);
@@ -149,8 +151,8 @@ lane_main(const struct lane *p, int sock, pid_t us)
 }
 
 /*
- * Start a proxy.  Other threads that run meanwhile are not in it: it needs no
- * lock of theirs.  Return 0, or -1 with errno.
+ * Start a proxy process for p. Threads that run now are not in it, so it must
+ * not need a lock that they may hold. Return 0, or -1 with errno set.
  */
 int
 lane_fork(struct lane *p)
@@ -177,7 +179,8 @@ lane_fork(struct lane *p)
 }
 
 /*
- * Let a proxy end, which what it waits for may keep for as long as it likes.
+ * Close proxy p and kill it, unless it has to undo something. It may take any
+ * time to end.
  */
 void
 lane_abandon(struct lane *p)
@@ -201,8 +204,7 @@ lane_abandon(struct lane *p)
 }
 
 /*
- * Wait until process pid, a child, has ended, for so many milliseconds at the
- * most.
+ * Wait at most ms milliseconds until the child pid has ended.
  */
 static void
 child_await(pid_t pid, uint64_t ms)
@@ -215,8 +217,7 @@ child_await(pid_t pid, uint64_t ms)
 }
 
 /*
- * Have a proxy, while there is time for it.  If there is no process to be had,
- * what every process has is read without one.
+ * Start the first proxy in advance. If that fails, disable proxies.
  */
 void
 proxy_ready(void)
@@ -228,7 +229,7 @@ proxy_ready(void)
 }
 
 /*
- * Return the process that is the proxy of a lane, or 0 where there is none.
+ * Return the process ID of the proxy of a lane, or 0 if there is none.
  */
 pid_t
 proxy_process(size_t lane)
@@ -237,8 +238,7 @@ proxy_process(size_t lane)
 }
 
 /*
- * Have the proxy of a lane end, if there is one, and wait for that for a
- * moment.
+ * End the proxy of a lane, if there is one, and wait a moment for that.
  */
 void
 proxy_close(size_t lane)
@@ -255,8 +255,8 @@ proxy_close(size_t lane)
 }
 
 /*
- * Forget the proxy, in a process that was forked by the one that has it: there
- * is none for this one.
+ * Forget all proxies, in a process forked from ours, because they belong to its
+ * parent.
  */
 void
 proxy_forked(void)
@@ -295,9 +295,9 @@ proxy_isours(pid_t pid)
 }
 
 /*
- * End all proxies.  Who was left behind ends when what it waits for comes, or
- * never can; the keeper is given as long as all answers, so that connections
- * are not locked any more when we end.
+ * End all proxies. An abandoned one ends when the call that blocks it returns,
+ * if ever. The one that unlocks connections gets the time limit of an answer,
+ * so that they are unlocked when we exit.
  */
 void
 lanes_end(void)

@@ -1,23 +1,22 @@
 /*
- * The proxy: a process of ours that does in our place what may never come
- * back.  The process that traces makes no call that can sleep on what a target,
- * a file server or another machine controls: it has the proxy run a function
- * that makes it, and goes on without an answer where none comes in time.
+ * The proxy: a process of ours that makes calls that may never return. The
+ * tracer makes no call that can block on something that a target, a file server
+ * or another machine controls. Instead the proxy runs a function that makes it,
+ * and the tracer continues without an answer if none comes in time.
  *
- * proxy.c is our side, main.c the process, and ask.c what it is asked for
- * wherever targets are read; other functions that it runs stand beside those
- * who ask for them.
+ * proxy.c is the tracer's side, main.c the process, and ask.c has the functions
+ * needed wherever targets are read. Other functions that the proxy runs are
+ * beside their callers.
  */
 /*
- * CALLS IN THE STOP: what the process that traces may call from when the first
- * thread stands still until the last goes on (tests/live/calls.t).  Each ends
- * by itself, or waits for a proxy, for as long as -t says, or is a nap.  Files
- * are the kernel's, or of file systems of this machine alone: those that are
- * opened by way of /proc/PID and are not, a proxy opens (file/target.c), and of
- * /proc itself those that may wait (proc/read.c).  A path begins with a word of
- * the line "paths", where - is an empty one, . any that does not begin with a
- * slash, and /tmp is for spools; of calls that have a line, an argument is a
- * word of it.
+ * CALLS IN THE STOP: what the tracing process may call while threads are
+ * stopped (tests/live/calls.t). Each call returns without help from outside,
+ * waits for a proxy, for as long as -t says, or is a short sleep. Files are the
+ * kernel's, or on local file systems. Others that are reached through /proc/PID
+ * are opened by a proxy (file/target.c), and it reads files of /proc that may
+ * block (proc/read.c). A path must begin with a word of the line "paths", where
+ * - is the empty path, . any relative one, and /tmp is for temporary files. If
+ * a call has a line of its own, one argument must be a word of that line.
  *
  *	memory:	brk madvise mmap mprotect mremap munmap
  *	ours:	clock_gettime clock_nanosleep clone clone3 exit futex getcpu
@@ -59,78 +58,82 @@
 
 #include <limits.h>
 
-/* how a name is looked up that must be no link and no mount: openat2(2) */
+/* openat2(2) flags to look up a name that must not be a link or mount point */
 #define PROXY_PLAIN	(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | \
 			    RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 
-/* bytes of a question, and of a message of an answer */
+/* maximum bytes of a question, and of each message of an answer */
 enum { MAX_PROXY = 64 * 1024 };
 _Static_assert(MAX_PROXY % MAX_MACHINE_PAGE == 0, "pages fit into answers");
 
 /*
- * A question, for the function that answers it in the proxy.
+ * A question, as passed to the function that answers it in the proxy.
  */
 struct serving {
-	const void	*arg;	/* borrowed; what came with it */
-	size_t		 len;	/* bytes of that */
-	int		 fd;	/* the same, closed afterwards; -1: none, or
-				   the function keeps it */
-	int		 out;	/* what goes with the answer, closed
-				   afterwards; -1: nothing */
-	bool		 last;	/* no other can be answered afterwards */
+	const void	*arg;	/* borrowed; argument of the question */
+	size_t		 len;	/* bytes of arg */
+	int		 fd;	/* descriptor of the question, closed
+				   afterwards; -1: none, or kept by the
+				   function */
+	int		 out;	/* descriptor to return, closed afterwards;
+				   -1: none */
+	bool		 last;	/* set to end the proxy after this answer */
 	int		 sock;
-	size_t		 n;	/* bytes of buf */
-	uint8_t		 buf[MAX_PROXY]; /* of the answer, not sent yet */
+	size_t		 n;	/* bytes in buf */
+	uint8_t		 buf[MAX_PROXY]; /* part of the answer that is not
+					    sent yet */
 };
 
 /*
- * What answers a question.  It returns 0; or -1 with errno, and with errstr if
- * it has a sentence for it.
+ * A function that answers a question. It returns 0, or -1 with errno set, and
+ * with errstr set if it has a message.
  */
 typedef int	(*proxy_fn)(struct serving *s);
 
-enum proxy_kind {		/* who is asked */
+enum proxy_kind {		/* kind of object that may block the proxy */
 	KEY_DEVICE,
 	KEY_PROC,
 	KEY_WALK,
 	KEY_MEMORY,
-	KEY_OPEN,		/* what one open file is */
+	KEY_OPEN,		/* an open file */
 	KEY_SPACE		/* a namespace */
 };
 
 /*
- * Proxies at once.  Each answers one question at a time.
+ * The proxies, which run at the same time. Each answers one question at a time.
  */
 enum {
-	PROXY_FIRST,		/* asked where no other is named */
-	PROXY_PEEKER,		/* looks into queues: socket/peek.c */
-	PROXY_UNLOCKER,		/* locks connections: socket/tcpunlock.c */
+	PROXY_FIRST,		/* used for all other questions */
+	PROXY_PEEKER,		/* peeks at socket queues: socket/peek.c */
+	PROXY_UNLOCKER, /* locks and unlocks connections: socket/tcpunlock.c */
 	PROXY_LANES
 };
 
-struct proxy_key {		/* who is asked */
+struct proxy_key {		/* object that may block the proxy */
 	enum proxy_kind	 kind;
-	uint64_t	 id;	/* of the device, process, file ... */
-	const char	*what;	/* borrowed; for the user */
-	size_t		 lane;	/* which proxy is asked */
+	uint64_t	 id;	/* number of the device, process, file ... */
+	const char	*what;	/* borrowed; description for the user */
+	size_t		 lane;	/* index of the proxy to ask */
 };
 
 struct proxy_question {
 	struct proxy_key key;
-	proxy_fn	 fn;	/* that the proxy runs, with these: */
+	proxy_fn	 fn;	/* function that the proxy runs, with the
+				   members below */
 	const void	*arg;	/* borrowed */
 	size_t		 len;
 	int		 fd;	/* borrowed; -1: none */
 };
 
-struct proxy_asked {		/* one of many questions: proxy_fetchall */
+struct proxy_asked {		/* one of several questions for
+				   proxy_fetchall */
 	struct proxy_question q;
 	struct bulk	 to;	/* owned; the answer */
 	int		 rc;
 	int		 error;
 	char		 why[160];
-	pid_t		 asked;	/* the process that was sent it; -1: none can
-				   be; 0: not yet */
+	pid_t		 asked;	/* process that the question was sent to; -1:
+				   none could be started; 0: not sent yet */
 };
 
 /* main.c: for functions that run in the proxy */
@@ -139,14 +142,14 @@ void		 serve_end(void (*end)(void));
 void		 serve_put(struct serving *s, const void *data, size_t n);
 uint8_t		*serve_room(struct serving *s, size_t least, size_t *room);
 
-/* program.c: programs that it runs, and lists of files */
+/* program.c: run other programs in the proxy, and return lists of files */
 int		 program_run(const char *const argv[], int ns, int sock,
 		    const void *in, size_t len, struct buf *out);
 int		 serve_files(struct serving *s, const struct filelist *l);
 int		 proxy_files(const struct proxy_key *k, proxy_fn fn,
 		    const void *arg, size_t n, int fd, struct filelist *to);
 
-/* proxy.c */
+/* proxy.c: start and end proxies */
 void		 proxy_allow(unsigned int seconds);
 bool		 proxy_ison(void);
 void		 proxy_hold(bool held);
@@ -158,7 +161,7 @@ bool		 proxy_isours(pid_t pid);
 pid_t		 proxy_process(size_t lane);
 void		 proxy_close(size_t lane);
 
-/* call.c */
+/* call.c: ask a proxy */
 bool		 proxy_missed(size_t n, char *what, size_t size);
 int		 proxy_fetch(const struct proxy_key *k, proxy_fn fn,
 		    const void *arg, size_t len, int fd, struct bulk *to);
@@ -167,11 +170,12 @@ ssize_t		 proxy_call(const struct proxy_key *k, proxy_fn fn,
 		    const void *arg, size_t len, int fd, void *buf,
 		    size_t size, int *out);
 
-/* ask.c */
-struct proxy_file {		/* a file that was opened */
-	bool		 elf;	/* it begins as an ELF file */
-	int		 unread; /* an errno: whether it does is not known */
-	long		 type;	/* of its file system: statfs(2) */
+/* ask.c: questions about files and memory of targets */
+struct proxy_file {		/* a file opened by the proxy */
+	bool		 elf;	/* starts with an ELF header */
+	int		 unread; /* errno of the failed read of its start; 0:
+				    none */
+	long		 type;	/* statfs(2) type of its file system */
 	struct stat	 st;
 };
 

@@ -1,5 +1,5 @@
 /*
- * What the files of the proxy share.
+ * Declarations shared by the files of the proxy.
  */
 #ifndef PROXYING_H
 #define PROXYING_H
@@ -8,34 +8,38 @@
 
 #include <pthread.h>
 
-#define MS		((uint64_t)1000000)	/* in nanoseconds */
+#define MS		((uint64_t)1000000) /* nanoseconds per millisecond */
 
 /*
- * A question is one message, with or without a descriptor: a proxy_fn, whose
- * address is the same in the process that was forked, and its argument.  An
- * answer is as many messages as it takes, each this and bytes.
+ * A question is one message, with or without a descriptor: the address of a
+ * proxy_fn, which is the same in the forked process, and its argument. An
+ * answer consists of one or more messages; each has this header and bytes.
  */
 struct proxy_answer {
-	int		 error;	/* an errno, and the bytes are a sentence */
-	bool		 more;	/* another one follows */
-	bool		 last;	/* the proxy ends */
+	int		 error;	/* an errno, or 0; if not 0, the bytes are a
+				   message for the user */
+	bool		 more;	/* another message of this answer follows */
+	bool		 last;	/* the proxy exits after this answer */
 };
 
 struct proxies {
-	pthread_mutex_t	 lock;	/* of who was left behind, or missed */
+	pthread_mutex_t	 lock;	/* protects the lists of abandoned proxies
+				   and of objects that blocked */
 	bool		 on;
-	bool		 held;	/* something is stopped */
-	uint64_t	 most;	/* ns for an answer, or all of them */
-	uint64_t	 left;	/* of that, while something is stopped */
+	bool		 held;	/* processes are stopped */
+	uint64_t	 most;	/* time limit in ns: for one answer, or for
+				   all during a stop */
+	uint64_t	 left;	/* rest of that time in ns during a stop */
 };
 
-struct lane {			/* a proxy, which one thread asks at a time */
-	pthread_mutex_t	 lock;	/* of the others, and of a question */
+struct lane {			/* a proxy; one thread at a time asks it */
+	pthread_mutex_t	 lock;	/* protects the other members; held from a
+				   question to its answer */
 	pid_t		 pid;	/* 0: none */
 	int		 sock;
 };
 
-/* proxy.c */
+/* proxy.c: start and end proxies */
 extern struct proxies proxies;
 
 void		 lane_abandon(struct lane *p);
