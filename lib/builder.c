@@ -11,12 +11,12 @@
 #include <stdlib.h>
 
 enum {
-	SEGMENTS = 16,		/* maximum that 9front accepts */
-	SMALLGAP = 24 * KB,	/* fill gaps up to this always: costs less
-				   than a segment */
-	CHEAP_KB = 64 * 1024	/* fill at most this many kilobytes in larger
-				   gaps, or 1%; each takes one byte in a
-				   stream */
+	SEGMENTS = 16, /* most segments in a mem record that 9front accepts */
+	SMALLGAP = 24 * KB,	/* gaps up to this size are always filled:
+				   cheaper than a segment */
+	CHEAP_KB = 64 * 1024	/* limit on kilobytes of zeros to fill in
+				   larger gaps, unless 1% of the image is
+				   more */
 };
 
 static const uint64_t segment_most = ((uint64_t)1 << 39) - KB;
@@ -86,7 +86,7 @@ builder_run(struct builder *b, uint64_t addr, uint64_t n, struct source *src,
 }
 
 struct gap {
-	size_t	 i;		/* the gap is between segments i and i + 1 */
+	size_t	 i;		/* number of the segment before the gap */
 	uint64_t kb;
 };
 

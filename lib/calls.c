@@ -28,7 +28,7 @@ struct found {
 	uint16_t	 skip2;
 	uint64_t	 ino;
 	uint64_t	 skip3[12];
-	uint32_t	 major, minor;	/* device of the file system */
+	uint32_t	 major, minor;	/* device number of the file system */
 	uint64_t	 mount;
 	uint64_t	 more[13];
 };
@@ -37,7 +37,7 @@ _Static_assert(sizeof(struct found) == 256, "size of struct statx");
 
 /*
  * Close all descriptors from first up with close_range(2); safe in a child of a
- * process with threads.  Return 0, or -1 with errno, always before Linux 5.9.
+ * process with threads.  Return 0, or -1 with errno; fails before Linux 5.9.
  */
 int
 call_closefrom(unsigned int first)

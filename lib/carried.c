@@ -26,7 +26,7 @@ carried_find(struct snap *s, const struct vma *v)
 		return NULL;
 	n = BISECT_WHILE(i, s->nfile,
 	    carried_cmp(s->proc[s->file[i]]->carried, &key) <= 0);
-	if (n == 0)		/* use the last of equal ones */
+	if (n == 0)		/* n is one past the last equal entry */
 		return NULL;
 	c = s->proc[s->file[n - 1]]->carried;
 	return carried_cmp(c, &key) == 0 ? s->proc[s->file[n - 1]] : NULL;

@@ -26,8 +26,9 @@ struct machine {
 	/* The next three describe the general registers of a core
 	   (elf_gregset_t), as in NT_PRSTATUS; if regs is 0 they are unknown. */
 	uint16_t	 regs;	/* bytes of the general registers */
-	uint16_t	 pc;	/* offset of the program counter in them */
-	uint16_t	 sp;	/* offset of the stack pointer in them */
+	uint16_t	 pc;	/* offset of the program counter in the
+				   registers */
+	uint16_t	 sp; /* offset of the stack pointer in the registers */
 	uint16_t	 fpregs; /* bytes of elf_fpregset_t */
 	uint16_t	 ureg;	/* bytes of Plan 9's Ureg */
 };

@@ -14,8 +14,8 @@
 struct source {
 	const struct source_ops	*ops;
 	char			*name;	/* owned; for messages */
-	uint32_t		 pitch;	/* bytes from one kilobyte to the
-					   next */
+	uint32_t		 pitch;	/* bytes from the start of one
+					   kilobyte to that of the next */
 	uint32_t		 id;	/* number within the snapshot, from 1 */
 	struct source		*next;	/* owned by the list in struct snap */
 	const struct image	*image;	/* borrowed; image whose addresses
@@ -49,9 +49,10 @@ struct segment {		/* range of an image without holes */
 	uint64_t	 kb;	/* kilobytes described so far */
 	struct outline	*outline; /* makes the extents on demand (ext is
 				     unused), or NULL */
-	size_t		 nth;	/* number of this segment in the outline */
+	size_t		 nth;	/* index of this segment in the outline */
 	struct image	*image;	/* borrowed; image that contains the segment */
-	uint64_t	 section; /* section of the image (image_section) */
+	uint64_t	 section; /* number of the image's section
+				     (image_section) */
 	bool		 hidden;	/* another segment covers some of it */
 };
 
@@ -59,9 +60,9 @@ struct span {			/* properties of a range that begins at an
 				   address */
 	uint64_t	 last;	/* last address of the range */
 	bool		 mapped;
-	bool		 data;	/* neither unmapped nor HOLE_KB or more of
+	bool		 data;	/* false if unmapped or at least HOLE_KB of
 				   zeros */
-	bool		 zero;	/* unmapped, or all zero, however short */
+	bool		 zero; /* true if unmapped or all zero, however short */
 };
 
 /*
@@ -70,7 +71,8 @@ struct span {			/* properties of a range that begins at an
  * image form a span (above), in page tables a pagerun (linux/pages/pages.h).
  */
 struct run {
-	uint64_t	 loc;	/* offset in bytes, or an address */
+	uint64_t	 loc;	/* location in the source: a byte offset or
+				   an address */
 	uint64_t	 n;	/* number of kilobytes */
 };
 

@@ -124,11 +124,12 @@ struct file {			/* small file of a process */
 	size_t		 len;
 };
 
-struct kbcount {		/* numbers of kilobytes, by their record in a
-				   stream */
+struct kbcount {		/* kilobytes of images, by how a stream
+				   stores them */
 	uint64_t	 raw;
 	uint64_t	 zero;
-	uint64_t	 same;	/* kilobytes that are references to others */
+	uint64_t	 same;	/* kilobytes stored as references to earlier
+				   ones */
 };
 
 struct carried {		/* identity of a mapped file, as in maps */
@@ -142,9 +143,9 @@ struct proc {			/* process, thread or carried file */
 	uint64_t	 pid;
 	uint64_t	 leader; /* process that a thread belongs to; 0: not
 				    a thread */
-	struct carried	*carried; /* owned; NULL, or the file that this entry
-				     carries: its bytes are text; those of
-				     shared memory are mem */
+	struct carried	*carried; /* owned; file that this entry carries,
+				     with its bytes as text, or as mem for
+				     shared memory; NULL: not a carried file */
 	struct file	*file;	/* owned; in the order in which they were
 				   added */
 	size_t		 nfile;
@@ -175,11 +176,12 @@ struct snap {
 	size_t		*file;	/* owned; indices into proc of carried files,
 				   sorted by file */
 	size_t		 nfile;
-	size_t		 indexed; /* number of entries of proc that thread
-				     and file cover */
+	size_t		 indexed; /* number of entries of proc that the
+				     arrays thread and file cover */
 	struct source	*sources; /* owned */
 	uint32_t	 nsource;
-	struct stat	 st; /* of the file it was read from; st_mode 0: none */
+	struct stat	 st; /* status of the input file; st_mode is 0 if
+			        there is none */
 	bool		 summed; /* all bytes were read and match the sums in
 				    the trailer */
 	bool		 hasindex; /* the verified trailer includes an index */
@@ -188,7 +190,7 @@ struct snap {
 	char		*unsummed; /* owned; why the bytes that look like a
 				      trailer are not one; NULL: no such
 				      error */
-	bool		 damaged; /* unsummed can be explained by damage only */
+	bool		 damaged; /* only damage can explain unsummed */
 };
 
 /*
@@ -199,7 +201,7 @@ struct header {
 	bool		 timed;	/* the line has a time */
 	unsigned long long time; /* when the snapshot was taken, as in
 				    time(2) */
-	char		 cputype[16]; /* Plan 9's name of the machine; "":
+	char		 cputype[16]; /* Plan 9's name of the machine; "" if
 				         not recorded */
 };
 
@@ -231,8 +233,8 @@ struct progress {
 	atomic_ullong	 zero;
 	atomic_ullong	 same;
 	atomic_ullong	 began;	/* milliseconds of CLOCK_MONOTONIC */
-	atomic_uint	 writes; /* odd while a write is under way, which may
-				    wait for a reader */
+	atomic_uint	 writes; /* odd during a write that may wait for a
+				    reader */
 	atomic_bool	 held;	/* processes stay stopped until the work ends */
 };
 
@@ -294,7 +296,8 @@ int		 confine_act(int *fd);
  */
 struct readopts {
 	bool	 nodata;	/* page bytes will not be read */
-	bool	 brief;		/* nor is it needed which pages are the same */
+	bool	 brief;		/* as nodata; references between pages are
+				   not resolved either */
 	const char *const *files; /* names of the small files, and of the
 				     files of Linux records, to keep; ends
 				     with NULL; or NULL: keep all */
@@ -429,8 +432,8 @@ enum subject {
 struct fact {
 	enum subject	 subject;
 	uint64_t	 order;	/* sort key among facts of one subject */
-	uint64_t	 id;	/* identity of the described thing: facts of
-				   different id are not compared */
+	uint64_t	 id;	/* number of the described thing; another
+				   number under the same key is another thing */
 	char		*key;	/* owned; "": the subject has only one fact */
 	char		*value;	/* owned */
 	char		*more;	/* owned; shown but not compared; or NULL */
@@ -439,8 +442,8 @@ struct fact {
 struct factlist {
 	struct fact	*v;	/* owned; sorted by subject, order and key */
 	size_t		 n;
-	unsigned int	 told;	/* bit set of 1 << subject: subjects that the
-				   snapshot records */
+	unsigned int	 told;	/* subjects that the snapshot records: bits 1
+				   << subject */
 };
 
 enum how {			/* kind of a change */
@@ -509,17 +512,19 @@ enum criu_need {		/* bits: options that criu restore needs */
 	CRIU_TCP_ESTABLISHED = 8,
 	CRIU_FILE_LOCKS = 16,
 	CRIU_EXT_UNIX_SK = 32,
-	CRIU_TERMINAL = 64	/* stay on the present terminal, which the
-				   processes share */
+	CRIU_TERMINAL = 64	/* restore in the foreground: the processes
+				   use the terminal of criu */
 };
 
 enum criu_cgroups {		/* how to restore cgroups */
-	CGROUPS_IGNORE,		/* restore none: stay in the cgroups of criu */
-	CGROUPS_NONE,		/* record the cgroups, which must exist */
-	CGROUPS_PROPS,		/* record the cgroups, which must exist, and
-				   set their properties */
-	CGROUPS_SOFT, /* create missing cgroups, with their properties */
-	CGROUPS_FULL, /* create missing cgroups; set the properties of all */
+	CGROUPS_IGNORE,		/* restore no cgroups: use those of criu */
+	CGROUPS_NONE,		/* use existing cgroups unchanged; fail if
+				   one is missing */
+	CGROUPS_PROPS, /* use existing cgroups and set their properties */
+	CGROUPS_SOFT, /* create missing cgroups with their properties; do not
+		         change others */
+	CGROUPS_FULL, /* create missing cgroups, and set the properties of
+		         all */
 	CGROUPS_STRICT		/* create all cgroups; fail if one exists */
 };
 
@@ -630,8 +635,7 @@ int		 proc_grouped(const char *what, const uid_t *user,
  * linux/freeze.c, linux/kill.c
  */
 struct liveopts {
-	int	 out;		/* leave out the process that reads from this
-				   descriptor */
+	int	 out; /* leave out processes that read from this descriptor */
 	const uid_t *user;	/* restrict names and cgroups to processes of
 				   this user; NULL: any user, or the caller's
 				   own if it is not root */

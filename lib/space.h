@@ -49,7 +49,7 @@ enum vmflag {			/* flags of VmFlags, proc_pid_smaps(5) */
 	VMF_SIZES = 1 << 22	/* the sizes are known */
 };
 
-enum {				/* masks of two flags */
+enum {				/* masks of two flags each */
 	VMF_STACK = VMF_GROWSDOWN | VMF_SHADOW,
 	VMF_WIRED = VMF_LOCKED | VMF_LOCKONFAULT
 };
@@ -61,8 +61,10 @@ struct mapping {		/* what smaps shows for a mapping */
 	uint64_t	 private;
 	uint64_t	 anon;
 	uint64_t	 swap;
-	uint64_t	 touched; /* since touched_forget was called */
-	uint64_t	 huge;	/* part of rss that is mapped by huge entries */
+	uint64_t	 touched; /* kilobytes accessed since touched_forget
+				     was called */
+	uint64_t	 huge;	/* part of rss that is mapped by huge
+				   page-table entries */
 };
 
 struct space {
@@ -77,8 +79,8 @@ struct space {
 	uint64_t	 stacklimit, datalimit; /* bytes; 0: unknown,
 						   UINT64_MAX: unlimited */
 	bool		 gone;	/* failed because the process does not exist */
-	bool		 denied; /* kernel space: the addresses may not be
-				    read */
+	bool		 denied; /* not permitted to see the kernel's address
+				    space */
 	bool		 moving; /* failed because the mappings kept changing */
 	bool		 brief;	/* do not read sizes and most flags */
 };
@@ -93,7 +95,7 @@ void		 space_free(struct space *sp);
  * linux/observe/livepages.c, record/pages.c
  */
 enum pagekind {
-	PAGES_NONE,		/* nothing is mapped there */
+	PAGES_NONE,		/* no page is present */
 	PAGES_RAW,
 	PAGES_ZERO,
 	PAGES_SHARED,		/* shared with another process */
@@ -115,7 +117,7 @@ struct pagespan {			/* run of pages of one kind */
 				   unknown */
 	uint64_t	 store;	/* identity of the store that has the bytes;
 				   0: unknown */
-	uint64_t	 at;	/* number of the first kilobyte in that store */
+	uint64_t	 at;	/* index in that store of the first kilobyte */
 };
 
 struct pagelist {
@@ -155,11 +157,11 @@ struct pageuse {		/* kilobytes, except for pss */
 	uint64_t	 pss;	/* unit 1/4096 byte, as in the kernel's sum */
 	uint64_t	 swap;
 	uint64_t	 huge;	/* pages of hugetlbfs */
-	uint64_t	 zero;	/* zero pages; this and the next two only in
-				   detail */
+	uint64_t	 zero;	/* zero pages; set only with detail, like the
+				   next two */
 	uint64_t	 guard;	/* guard pages, MADV_GUARD_INSTALL of
 				   madvise(2) */
-	uint64_t	 thp;	/* pages mapped by huge entries */
+	uint64_t	 thp;	/* pages mapped by huge page-table entries */
 };
 
 enum { PSS_KB = 4096 * KB };	/* pss of one kilobyte */

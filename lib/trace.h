@@ -15,7 +15,8 @@ struct perfrec {		/* parsed perf record; pointers are borrowed */
 	uint32_t	 pid;	/* process in whose context it happened */
 	uint32_t	 tid;
 	uint64_t	 ip;	/* SAMPLE: address of the instruction */
-	uint64_t	 addr;	/* SAMPLE, MMAP2 */
+	uint64_t	 addr;	/* SAMPLE: address accessed; MMAP2: start of
+				   the mapping */
 	const uint8_t	*raw;	/* SAMPLE of a tracepoint: its data; or NULL */
 	size_t		 rawlen;
 	uint64_t	 len; /* MMAP2: bytes; so are the members up to flags */
@@ -26,34 +27,34 @@ struct perfrec {		/* parsed perf record; pointers are borrowed */
 	uint32_t	 prot;	/* MMAP2: PROT_READ and others */
 	uint32_t	 flags;	/* MMAP2: MAP_SHARED and others */
 	const char	*name;	/* MMAP2, COMM: NUL-terminated */
-	uint32_t	 child;	/* FORK, EXIT: process */
+	uint32_t	 child;	/* FORK, EXIT: process created or ended */
 	uint32_t	 ctid;
-	uint32_t	 parent; /* FORK, EXIT: parent process */
+	uint32_t	 parent; /* FORK, EXIT: its parent process */
 	uint32_t	 ptid;
 	uint64_t	 lost;	/* LOST, LOSTSAMPLES: number of events */
 };
 
-enum trace_kind {		/* comments list the arguments */
-	TRACE_MINOR,		/* fault handled without I/O */
+enum trace_kind {		/* kinds of events, with their arguments */
+	TRACE_MINOR,		/* page fault handled without I/O */
 	TRACE_MAJOR,
-	TRACE_FAULT, /* fault begun; used if there is no tracepoint */
-	TRACE_USER,		/* address, instruction, x86 error code */
-	TRACE_KERNEL,		/* fault in the kernel: as USER */
-	TRACE_SIGNAL,		/* number, code; SIGBUS or SIGSEGV only */
-	TRACE_CALL,		/* number of the system call, six arguments */
-	TRACE_RETURN,		/* number of the system call, its result */
-	TRACE_PAGEALLOC,	/* frame, order, gfp flags */
-	TRACE_PAGEFREE,		/* frame, order */
-	TRACE_PAGEFREES,	/* frame */
-	TRACE_KMALLOC,		/* call site, address, bytes requested, bytes
-				   allocated, gfp flags */
-	TRACE_KFREE,		/* call site, address */
-	TRACE_CACHEALLOC,	/* call site, address, bytes requested, bytes
-				   allocated, gfp flags; and name */
-	TRACE_CACHEFREE,	/* call site, address; and name */
+	TRACE_FAULT, /* page fault begun; used if there is no tracepoint */
+	TRACE_USER,		/* fault in user mode: address, instruction,
+				   x86 error code */
+	TRACE_KERNEL, /* fault in kernel mode: arguments as for USER */
+	TRACE_SIGNAL,		/* SIGBUS or SIGSEGV: number, code */
+	TRACE_CALL,		/* system call: its number, six arguments */
+	TRACE_RETURN,		/* system call returned: its number, result */
+	TRACE_PAGEALLOC,	/* args: frame, order, gfp flags */
+	TRACE_PAGEFREE,		/* args: frame, order */
+	TRACE_PAGEFREES,	/* args: frame */
+	TRACE_KMALLOC,		/* args: call site, address, bytes requested,
+				   bytes allocated, gfp flags */
+	TRACE_KFREE,		/* args: call site, address */
+	TRACE_CACHEALLOC,	/* as KMALLOC; name has the cache */
+	TRACE_CACHEFREE,	/* as KFREE; name has the cache */
 	TRACE_EVENTS,		/* number of kinds that are perf events */
-	TRACE_MMAP = TRACE_EVENTS, /* new mapping; its range includes merged
-				      neighbors */
+	TRACE_MMAP = TRACE_EVENTS, /* mapping created; its range includes
+				      merged neighbors */
 	TRACE_COMM,
 	TRACE_EXEC,		/* execve(2): the address space is new */
 	TRACE_FORK,

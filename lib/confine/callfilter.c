@@ -36,11 +36,11 @@ enum {
 
 struct call {
 	int		 nr;
-	unsigned int	 who;	/* bits of CALLS_: programs that need it;
-				   ALL: every program */
+	unsigned int	 who;	/* programs that may make the call: bits of
+				   CALLS_, or ALL */
 	int		 arg;	/* number of the argument to check, or ANY */
 	uint32_t	 mask;	/* bits of the argument to check */
-	uint32_t	 value;	/* required value of these bits */
+	uint32_t	 value;	/* value that these bits must have */
 };
 
 #define CALL(n)			{ SYS_##n, ALL, ANY, 0, 0 }

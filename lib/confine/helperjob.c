@@ -38,7 +38,7 @@ static struct {
 	pid_t		 program;
 	bool		 made; /* c->outdir was created for the program */
 	struct newfile	 file;
-	bool		 open;		/* file is open */
+	bool		 open;		/* file is in use */
 	bool		 acted;
 } job;
 
@@ -191,8 +191,8 @@ work(int sock)
 
 /*
  * Run the helper.  Close all descriptors inherited from the program, except the
- * socket, since readers of a pipe wait only for the program's end.  act keeps
- * standard error for its messages.
+ * socket, so that readers of the program's pipes see their end when the program
+ * ends.  act keeps standard error for its messages.
  */
 static void __attribute__((noreturn))
 job_main(int sock)

@@ -29,20 +29,20 @@ enum {
 	MAKE_SYM = 1 << 12,
 	TRUNCATE = 1 << 14,
 
-	NET_ALL = 3,		/* bind and connect */
-	SCOPE_ALL = 3,		/* abstract sockets and signals */
+	NET_ALL = 3,		/* TCP bind and connect */
+	SCOPE_ALL = 3,		/* abstract UNIX sockets, and signals */
 
 	READ = READ_FILE | READ_DIR,
 	WRITE = READ | WRITE_FILE | REMOVE_FILE | MAKE_REG | MAKE_SYM |
 	    TRUNCATE,
 
-	PARENTS = 1000		/* most images stacked on one another */
+	PARENTS = 1000		/* limit on the depth of stacked CRIU images */
 };
 
 struct ruleset {
 	uint64_t	 fs;
-	uint64_t	 net;		/* version 4 and newer */
-	uint64_t	 scoped;	/* version 6 and newer */
+	uint64_t	 net;		/* since Landlock version 4 */
+	uint64_t	 scoped;	/* since Landlock version 6 */
 };
 
 struct beneath {

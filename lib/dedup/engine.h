@@ -20,7 +20,8 @@ enum page_state {
 	PAGE_LOST
 };
 
-struct want {			/* run to read into consecutive slots of data */
+struct want {			/* run to read into consecutive slots of the
+				   block's data */
 	struct source	*src;	/* borrowed */
 	struct run	 run;
 	size_t		 kb;	/* index in the block of the first kilobyte */
@@ -69,8 +70,8 @@ struct outcome {		/* what became of kilobytes with an identity,
 				    first */
 };
 
-struct kept {			/* run of places whose identities are in the
-				   index */
+struct kept {			/* consecutive places whose identities are in
+				   the index */
 	uint64_t	 place;
 	uint64_t	 n;
 };

@@ -20,9 +20,10 @@ struct input;
 struct sums {
 	uint64_t	*sum;	/* owned */
 	size_t		 n;
-	uint64_t	 bytes;	/* bytes of the stream so far */
-	size_t		 part;	/* bytes in the unfinished megabyte */
-	struct XXH3_state_s *state; /* owned; of the unfinished megabyte */
+	uint64_t	 bytes;	/* number of bytes added so far */
+	size_t		 part;	/* number of bytes added to the unfinished
+				   megabyte */
+	struct XXH3_state_s *state; /* owned; hash of the unfinished megabyte */
 	bool		 failed; /* memory ran out */
 };
 
@@ -55,7 +56,8 @@ struct input {
 				    compressed stream, or NULL */
 	const struct inflater *inflater; /* decompresses packed */
 	void		*state;	/* owned by inflater */
-	struct gzipfile	*gzfile; /* owned; for reads at random; or NULL */
+	struct gzipfile	*gzfile; /* owned; compressed file to read at random,
+				    or NULL */
 	bool		 random; /* read with pread(2) at pos, not
 				    sequentially */
 	uint64_t	 most;	/* treat this position as the end of the
@@ -76,8 +78,8 @@ struct newfile {
 	int		 fd;
 	char		*path;	/* owned; final path */
 	const char	*name;	/* borrowed; last component of path */
-	int		 dir;	/* owned; directory of path; -1: no renaming
-				   is needed */
+	int		 dir;	/* owned; directory of path; -1: the file
+				   keeps its name */
 	char		*tmp;	/* owned; temporary name in dir; NULL: no
 				   name yet */
 	bool		 outside; /* created by the helper, which keeps
@@ -87,8 +89,8 @@ struct newfile {
 
 struct helper_answer {
 	int		 rc;
-	int		 error;		/* errno of the call */
-	char		 why[512];	/* error string */
+	int		 error;		/* errno of the request */
+	char		 why[512];	/* error string of the request */
 };
 
 struct iovec;

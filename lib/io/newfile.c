@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TRIES = 100 }; /* limit, since others may have guessed the names */
+enum { TRIES = 100 }; /* attempts to find an unused temporary name */
 
 /* temporary name of the unfinished file, for signal handlers */
 static const char *volatile unfinished;
@@ -134,7 +134,7 @@ newfile_find(struct newfile *f, int at, const struct stat *st)
 		errno = EISDIR;
 		return errstr_sys("%s", f->path);
 	default:
-		errno = ENXIO;	/* as open(2) fails for a socket */
+		errno = ENXIO;	/* as open(2) of a socket does */
 		return errstr_sys("%s", f->path);
 	}
 }

@@ -316,7 +316,7 @@ files_sync(void *arg)
 static int
 all_sync(const struct outdir *o)
 {
-	enum { FEW = 8 };	/* files for each further thread */
+	enum { FEW = 8 };	/* start a further thread for this many files */
 	struct syncing s = { .o = o, .failed = o->n };
 	size_t bad;
 

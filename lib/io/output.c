@@ -20,7 +20,8 @@ enum { SMALL = 288 * 1024 };
 
 struct output {
 	int		 fd;
-	struct newfile	 file;	/* path is NULL for standard output */
+	struct newfile	 file;	/* output file; path is NULL for standard
+				   output */
 	uint64_t	 pos;
 	bool		 tail;	/* the stream ends in a hole at present */
 	bool		 failed; /* an error occurred; why has it */

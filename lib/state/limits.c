@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { COLUMN = 25 };		/* end of the name */
+enum { COLUMN = 25 };		/* column where the name ends */
 
 static bool
 limit_word(struct scan *t, uint64_t *v)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MAPPINGS = 1 << 21 };	/* for one process */
+enum { MAX_MAPPINGS = 1 << 21 };	/* limit for one process */
 
 /*
  * Append mapping v to list l, which takes over its name, on failure also.

@@ -44,7 +44,7 @@ sharing_new(void)
 }
 
 /*
- * Add the runs of l, the list of process pid, whose store is known to s.
+ * Add to s the runs of l, the list of process pid, whose store is known.
  * Return 0, or -1 with errstr set.
  */
 int

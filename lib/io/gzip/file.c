@@ -32,13 +32,13 @@ struct slot {
 	enum state	 state;
 	size_t		 member;
 	size_t		 users;
-	uint64_t	 used;	/* time of last use, by clock */
+	uint64_t	 used;	/* value of clock at the last use */
 	uint8_t		*raw;	/* owned; GZIP_RAW bytes, NULL before use */
 };
 
 struct gzipfile {
 	int		 fd;	/* owned */
-	size_t		 refs;	/* under lock */
+	size_t		 refs;	/* number of references; under lock */
 	struct gziptable t;	/* owned */
 	struct slot	**in;	/* owned; for each member, the slot that has
 				   it or is being filled with it, or NULL;

@@ -11,23 +11,23 @@
 #include <zlib.h>
 
 enum {
-	GZIP_RAW = 1024 * KB,	/* bytes that a full member of ours contains */
+	GZIP_RAW = 1024 * KB,	/* bytes of data in a full member */
 	GZIP_HEAD = 24,		/* bytes of a member's header */
 	MIN_GZIP = 34,	/* bytes of the empty member */
-	GZIP_TABLE = 42,	/* bytes of the list member, plus 4 for each
-				   length; it also contains its number */
+	GZIP_TABLE = 42,	/* bytes of the member with the list, without
+				   the lengths (4 bytes each) */
 	GZIP_MANY = 16,		/* least number of lengths in a list */
 	GZIP_LISTED = 16378,	/* most lengths in a list: an extra field has
 				   65535 bytes */
 	MAX_GZIP = 2048 * KB,	/* most bytes of any member in a file of ours */
-	GZIP_RATIO = 1032, /* best ratio of deflate: 258 bytes in two bits */
+	GZIP_RATIO = 1032, /* best compression ratio of deflate */
 	/* buffer for one compressed member: deflate adds at most an eighth */
 	GZIP_ROOM = GZIP_RAW + GZIP_RAW / 8 + 32 * KB
 };
 
 struct gzhead {			/* values from a member's header */
 	size_t	 len;		/* bytes of the whole member, compressed */
-	size_t	 raw;		/* bytes that it contains */
+	size_t	 raw;		/* bytes of its decompressed contents */
 	size_t	 head;		/* bytes of the header */
 };
 

@@ -26,14 +26,14 @@
 #include <string.h>
 
 enum {
-	XLEN = 10,		/* offsets of the numbers */
+	XLEN = 10, /* offsets of the numbers in a member's header */
 	LEN = 16,
 	RAW = 20,
-	LIST = 28,		/* offset of the other members' lengths */
+	LIST = 28,		/* offset of the list of lengths */
 	TAIL = 8,
-	MEMLEVEL = 8, /* zlib.h: 9 is no faster, and its output 0.5% larger */
+	MEMLEVEL = 8, /* memLevel of zlib: 9 is no faster, and 0.5% larger */
 	SLICE = 65536,		/* bytes judged together as noise or not */
-	SAMPLE = 4096,		/* bytes judged first */
+	SAMPLE = 4096,		/* bytes of a slice judged first */
 	FLAT = 4096		/* chi-squared below which bytes are noise */
 };
 

@@ -10,7 +10,7 @@
 
 struct gzipsource {
 	struct source	 src;
-	struct gzipfile	*file;	/* owned; one of several references */
+	struct gzipfile	*file;	/* owned reference */
 };
 
 /*

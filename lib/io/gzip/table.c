@@ -171,9 +171,9 @@ list_at(int fd, uint64_t at, uint64_t end)
 }
 
 /*
- * Build the table from the list in the last n bytes.  This takes two reads, in
- * place of one for each member, which counts if the file is on another machine.
- * Return 1; 0 if the list is damaged; -1 with errstr set if memory runs out.
+ * Build the table from the list in the last n bytes.  This takes two reads
+ * instead of one for each member, which matters if the file is remote.  Return
+ * 1; 0 if the list is damaged; -1 with errstr set if memory runs out.
  */
 static int
 list_read(struct gziptable *t, int fd, uint64_t at, uint64_t end, size_t n)
@@ -232,7 +232,7 @@ gziptable_read(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 		at += h.len;
 		t->size += h.raw;
 	} while (h.raw > 0);
-	t->n--; /* drop the empty one, whose offset is the end */
+	t->n--; /* do not count the empty member, whose offset is the end */
 	return at == end;
 }
 
@@ -271,7 +271,7 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 			continue;
 		}
 		if (end - at <= MIN_GZIP)
-			break;	/* too short: only the empty member */
+			break;	/* the rest can only be the empty member */
 		from = at;
 		rc = table_add(t, from);
 		raw = GZIP_RAW;
@@ -301,7 +301,7 @@ gziptable_widen(struct gziptable *t, uint64_t more)
 	size_t i, n;
 	int rc;
 
-	n = t->n++;		/* include the entry for the end */
+	n = t->n++;		/* count the entry for the end also */
 	at = t->at[t->gap + 1];
 	for (i = 0, rc = 0; i < more && rc == 0; i++)
 		rc = table_add(t, 0);

@@ -15,7 +15,7 @@ enum { MANY = 3 }; /* least number of members that makes threads worthwhile */
 
 struct unpacking {
 	struct gzipfile	*f;	/* borrowed */
-	uint8_t		*buf;	/* borrowed; result */
+	uint8_t		*buf;	/* borrowed; result buffer */
 	uint64_t	 pos;	/* first position in the decompressed stream */
 	uint64_t	 end;	/* end position, exclusive */
 	uint64_t	 nmember; /* number of members that overlap the range */
