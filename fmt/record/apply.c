@@ -1,5 +1,6 @@
 /*
- * What a Linux record tells of its process, made true in the model.
+ * Read the files of a Linux record that concern the model, and apply them to
+ * the process.
  */
 #include "record.h"
 #include "digits.h"
@@ -10,10 +11,11 @@
 #include <limits.h>
 #include <string.h>
 
-enum { MAX_MISSING = 1 << 21 };	/* ranges of an image */
+enum { MAX_MISSING = 1 << 21 };	/* maximum ranges of an image */
 
 /*
- * Whose thread a process is: a decimal number and a newline.
+ * Set the leader of thread p, read from the file thread: a decimal number and a
+ * newline.
  */
 static int
 thread_apply(struct proc *p, const struct recfile *f)
@@ -29,8 +31,8 @@ thread_apply(struct proc *p, const struct recfile *f)
 }
 
 /*
- * Read a number of at most 16 hexadecimal digits at s, which a certain byte
- * ends.  Return where that is, or NULL.
+ * Read a number of at most 16 hexadecimal digits at s, which must be followed
+ * by the byte end. Return a pointer to that byte, or NULL.
  */
 static const char *
 parse_hex(const char *s, char end, uint64_t *num)
@@ -42,7 +44,8 @@ parse_hex(const char *s, char end, uint64_t *num)
 }
 
 /*
- * Take what is listed as missing out of an image.
+ * Mark the ranges listed in f as missing from an image, and remove them from
+ * it.
  */
 static int
 missing_apply(struct image *im, const char *name,
@@ -73,7 +76,7 @@ missing_apply(struct image *im, const char *name,
 }
 
 /*
- * Which file is carried along: MAJOR:MINOR INODE PATH.
+ * Mark p as an embedded file, described by f: MAJOR:MINOR INODE PATH.
  */
 static int
 carried_apply(struct proc *p, const struct recfile *f)
@@ -94,7 +97,7 @@ carried_apply(struct proc *p, const struct recfile *f)
 }
 
 /*
- * Return true if linuxrec_apply reads the file of that name.
+ * Return true if linuxrec_apply() reads the file called name.
  */
 bool
 linuxrec_applies(const char *name)
@@ -104,9 +107,9 @@ linuxrec_applies(const char *name)
 }
 
 /*
- * Let process p know what its Linux record, if it has one, tells of it: whose
- * thread it is or which file, and what of its memory is missing.  Return 0, or
- * -1 with errstr.
+ * Apply the Linux record of process p, if it has one, to the model: which
+ * process a thread belongs to, which file is embedded, and which memory is
+ * missing. Return 0, or -1 with errstr set.
  */
 int
 linuxrec_apply(struct proc *p)

@@ -1,14 +1,14 @@
 /*
- * The Linux record: a small archive of named files, which travels in a
- * process's proc record.
+ * The Linux record: a small archive of named files, stored as the proc record
+ * of a process.
  *
  *	linux CPUTYPE 1\n
  *	NAME\n NUM bytes
  *	NAME\n NUM bytes
  *	...
  *
- * NAME is a relative path, each once; NUM is as in snap(6).  What the names
- * mean is told in man6/snap.6.
+ * NAME is a relative path and occurs once; NUM is as in snap(6). man6/snap.6
+ * describes the files.
  */
 #include "record.h"
 #include "bisect.h"
@@ -21,12 +21,12 @@
 
 enum {
 	MAX_FILES = 1 << 22,	/* in one record */
-	NUM_BYTES = 12		/* of a length */
+	NUM_BYTES = 12		/* bytes of a length */
 };
 
 /*
- * Put the beginning of a record for a machine, cputype in Plan 9's words
- * ("amd64"), into b.
+ * Append the first line of a record to b. cputype is Plan 9's word for the
+ * machine ("amd64").
  */
 void
 linuxrec_begin(struct buf *b, const char *cputype)
@@ -35,8 +35,8 @@ linuxrec_begin(struct buf *b, const char *cputype)
 }
 
 /*
- * Put what stands before the len bytes of a file, whose name has n bytes, into
- * b.
+ * Append the header of a file with a name of n bytes and len bytes of contents
+ * to b.
  */
 void
 linuxrec_head(struct buf *b, const char *name, size_t n, size_t len)
@@ -46,8 +46,8 @@ linuxrec_head(struct buf *b, const char *name, size_t n, size_t len)
 }
 
 /*
- * Put a file of that name with the len bytes at data into b, which is a record
- * that was begun.
+ * Append a file called name with the len bytes at data to b, which contains the
+ * beginning of a record.
  */
 void
 linuxrec_add(struct buf *b, const char *name, const void *data, size_t len)
@@ -57,9 +57,9 @@ linuxrec_add(struct buf *b, const char *name, const void *data, size_t len)
 }
 
 /*
- * Return whether a name of n bytes is a path that can be shown as one:
- * relative, no longer than paths may be, harmless, without empty, . or ..
- * components.
+ * Return true if the n bytes at s are a relative path that can be used as a
+ * file name: not longer than PATH_MAX, without control characters, and without
+ * empty, "." or ".." components.
  */
 static bool
 name_ok(const char *s, size_t n)
@@ -86,9 +86,9 @@ name_ok(const char *s, size_t n)
 }
 
 /*
- * Compare path a, of na bytes, with b, of nb, for an order in which all that is
- * below a directory stands behind its name and before all other names: a slash
- * comes before all bytes.  Return less than 0, 0 or more, as strcmp(3).
+ * Compare path a, of na bytes, with path b, of nb bytes. A slash sorts before
+ * all other bytes, so that the files below a directory come directly after its
+ * name. Return less than 0, 0 or more, as strcmp(3) does.
  */
 int
 path_cmp(const char *a, size_t na, const char *b, size_t nb)
@@ -105,8 +105,8 @@ path_cmp(const char *a, size_t na, const char *b, size_t nb)
 }
 
 /*
- * The number at p, of which 12 bytes are there: as in snap(6), but never
- * wider, for no record is that long.
+ * Parse the number in the 12 bytes at p: the form of snap(6), except that it is
+ * never wider, as no record is that long.
  */
 static int
 parse_num(const uint8_t *p, size_t *num)
@@ -128,8 +128,8 @@ parse_num(const uint8_t *p, size_t *num)
 }
 
 /*
- * The file at p, with left bytes to the end of the record: how many bytes
- * it takes, or 0.
+ * Parse the file at p, where left bytes remain to the end of the record, into
+ * *f. Return how many bytes the file takes, or 0 with errstr set.
  */
 static size_t
 parse_file(const uint8_t *p, size_t left, struct recfile *f)
@@ -166,7 +166,7 @@ parse_file(const uint8_t *p, size_t left, struct recfile *f)
 }
 
 /*
- * Return true if rec, which may be NULL, is a proc record of Linux.
+ * Return true if rec, which may be NULL, is a Linux record.
  */
 bool
 linuxrec_is(const struct file *rec)
@@ -176,7 +176,7 @@ linuxrec_is(const struct file *rec)
 }
 
 /*
- * Set *f to the file at place i of record r, in the order of path_cmp.
+ * Set *f to file i of record r, in the order of path_cmp().
  */
 void
 linuxrec_get(const struct linuxrec *r, size_t i, struct recfile *f)
@@ -185,7 +185,7 @@ linuxrec_get(const struct linuxrec *r, size_t i, struct recfile *f)
 }
 
 /*
- * Compare the name of the file at byte at of a record with that of n bytes.
+ * Compare the name of the file at offset at of record r with name, of n bytes.
  */
 static int
 name_cmp(const struct linuxrec *r, size_t at, const char *name, size_t n)
@@ -205,8 +205,8 @@ at_cmp(const void *a, const void *b, void *arg)
 }
 
 /*
- * Sort the files.  A name may be there once, and not be a directory that
- * another is in.
+ * Sort the files. Fail if a name occurs twice, or is also a directory of
+ * another name.
  */
 static int
 linuxrec_sort(struct linuxrec *r)
@@ -234,7 +234,7 @@ linuxrec_sort(struct linuxrec *r)
 }
 
 /*
- * Free what linuxrec_open made of r.
+ * Free what linuxrec_open() has allocated for r.
  */
 void
 linuxrec_close(struct linuxrec *r)
@@ -245,7 +245,8 @@ linuxrec_close(struct linuxrec *r)
 }
 
 /*
- * Find the files of r, whose bytes begin at off.  Return 0, or -1 with errstr.
+ * Find the files of r, the first of which is at offset off. Return 0, or -1
+ * with errstr set.
  */
 static int
 files_find(struct linuxrec *r, size_t off)
@@ -267,9 +268,10 @@ files_find(struct linuxrec *r, size_t off)
 }
 
 /*
- * Take rec, a Linux record, apart into r: files that borrow their names and
- * bytes from it; none if rec is NULL or no record of Linux.  Return 0, and
- * linuxrec_close must follow; or -1 with errstr, and r has nothing to be freed.
+ * Parse rec, a Linux record, into r. The files borrow their names and bytes
+ * from rec. If rec is NULL or not a Linux record, r has no files. Return 0,
+ * after which linuxrec_close() must be called, or -1 with errstr set and
+ * nothing to free.
  */
 int
 linuxrec_open(struct linuxrec *r, const struct file *rec)
@@ -292,9 +294,9 @@ linuxrec_open(struct linuxrec *r, const struct file *rec)
 }
 
 /*
- * Return the Linux record of process or thread p taken apart, which p owns
- * until its small files change; without files where it has none that can be
- * read.
+ * Return the parsed Linux record of process or thread p, which owns it until
+ * its small files change. If it has none, or a damaged one, the result has no
+ * files.
  */
 const struct linuxrec *
 proc_record(struct proc *p)
@@ -310,8 +312,8 @@ proc_record(struct proc *p)
 }
 
 /*
- * Set *f to the file of that name in r.  Return false, with a file without
- * bytes, where there is none.
+ * Set *f to the file called name in r. If there is none, return false and set
+ * *f to an empty file.
  */
 bool
 linuxrec_find(const struct linuxrec *r, const char *name, struct recfile *f)
@@ -328,9 +330,9 @@ linuxrec_find(const struct linuxrec *r, const char *name, struct recfile *f)
 }
 
 /*
- * Set s, of size bytes, to the file of that name in r, which is a line, without
- * its newline, and cut if it is longer.  Return false, with s as it was, if
- * there is none, or it is empty.
+ * Copy the first line of the file called name in r to s, of size bytes, without
+ * the newline; it is cut if it is too long. If there is no such file or it is
+ * empty, return false and leave s as it was.
  */
 bool
 linuxrec_line(const struct linuxrec *r, const char *name, char *s, size_t size)
@@ -348,8 +350,8 @@ linuxrec_line(const struct linuxrec *r, const char *name, char *s, size_t size)
 }
 
 /*
- * Set word, of n bytes, to the machine type that rec, a Linux record, names, in
- * Plan 9's words; "" where there is no record of Linux.  Return word.
+ * Copy the machine type in the first line of rec, a Linux record, to word, of n
+ * bytes; "" if rec is not a Linux record. Return word.
  */
 const char *
 linuxrec_cputype(const struct file *rec, char *word, size_t n)
@@ -364,9 +366,9 @@ linuxrec_cputype(const struct file *rec, char *word, size_t n)
 }
 
 /*
- * Return what stands behind key, which ends in a blank, on the first line of
- * file f that begins with it, and set *len to its bytes.  Return NULL if no
- * line does.
+ * Return the text after key on the first line of file f that begins with key,
+ * which ends in a blank, and set *len to its length. Return NULL if there is no
+ * such line.
  */
 const char *
 recfile_value(const struct recfile *f, const char *key, size_t *len)

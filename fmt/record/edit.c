@@ -1,5 +1,5 @@
 /*
- * Changing the files of a Linux record.
+ * Edit the files of a Linux record.
  */
 #include "record.h"
 #include "bisect.h"
@@ -10,7 +10,7 @@
 CMP_BY(at_cmp, size_t, ORDER(*x, *y))
 
 /*
- * Put a file as the editor wants it.
+ * Append file f to b as the callback edit wants it: kept, changed or dropped.
  */
 static int
 edit_file(struct buf *b, const struct recfile *f, recedit_fn edit, void *arg)
@@ -34,9 +34,9 @@ edit_file(struct buf *b, const struct recfile *f, recedit_fn edit, void *arg)
 }
 
 /*
- * Put the first line of rec, a record, into b, and its files, in their own
- * order, as edit, with arg before them, wants them. r is that record taken
- * apart, and is only to be closed afterwards.  Return 0, or -1 with errstr.
+ * Append to b the first line of rec, a Linux record, and its files, in their
+ * order in rec, each as edit(arg, ...) wants it. r is rec, parsed; afterwards
+ * it can only be closed. Return 0, or -1 with errstr set.
  */
 int
 linuxrec_copy(struct buf *b, const struct file *rec, struct linuxrec *r,
@@ -59,10 +59,10 @@ linuxrec_copy(struct buf *b, const struct file *rec, struct linuxrec *r,
 }
 
 /*
- * Let edit, with arg, change the files of the Linux record of process p, and
- * put those n of more behind them whose names none has.  Where there is no proc
- * record, one for the machine cputype is made.  Return 1; 0, with nothing done,
- * where the proc record is not of Linux; or -1 with errstr.
+ * Let edit(arg, ...) change the files of the Linux record of process p, and
+ * append those of the n files at more whose names it does not have. If p has no
+ * proc record, make one for the machine cputype. Return 1; 0 with nothing done
+ * if its proc record is not a Linux record; or -1 with errstr set.
  */
 int
 linuxrec_edit(struct proc *p, const char *cputype, recedit_fn edit, void *arg,

@@ -1,7 +1,7 @@
 /*
- * Values of the environment that are left out: x for each of their bytes, in
- * the file environ of the Linux record, and in the memory that the kernel has
- * read it from: proc_pid_environ(5).
+ * Exclude values of environment variables: replace each of their bytes by x, in
+ * the file environ of the Linux record and in the memory from which the kernel
+ * has read it: proc_pid_environ(5).
  */
 #include "exclude.h"
 
@@ -9,19 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NAME = 200 };	/* bytes of a name that are noted */
+enum { MAX_NAME = 200 };	/* bytes of a name that are written to the
+				   file excluded */
 
 struct environment {
-	uint64_t	 start;	/* its address; 0: not told */
-	const uint8_t	*old;	/* borrowed, or NULL: there is none */
-	uint8_t		*new;	/* owned; as it is to be */
+	uint64_t	 start;	/* its address in memory; 0: unknown */
+	const uint8_t	*old;	/* borrowed; contents of the file environ, or
+				   NULL */
+	uint8_t		*new;	/* owned; its changed contents */
 	size_t		 len;
-	bool		 empty;	/* it has none: that is told */
-	struct buf	 note;	/* the file excluded */
+	bool		 empty;	/* the file exists but is empty */
+	struct buf	 note;	/* lines for the file excluded */
 };
 
 /*
- * Return true if x tells to leave out the value of a variable.
+ * Return true if the value of the variable name is to be excluded by x.
  */
 static bool
 is_excluded(const struct exclude *x, const char *name)
@@ -35,7 +37,8 @@ is_excluded(const struct exclude *x, const char *name)
 }
 
 /*
- * Leave out the value of a string NAME=VALUE, of n bytes, if it is to be.
+ * Overwrite the value in the string NAME=VALUE of n bytes at s, if the name
+ * matches.
  */
 static void
 string_exclude(const struct exclude *x, struct environment *e, uint8_t *s,
@@ -59,7 +62,8 @@ string_exclude(const struct exclude *x, struct environment *e, uint8_t *s,
 }
 
 /*
- * Change what memory has of the environment: for image_rewrite.
+ * Change the part of the environment that lies in the n bytes at buf, which
+ * were read from address addr: a callback for image_rewrite().
  */
 static void
 memory_edit(void *arg, uint64_t addr, uint8_t *buf, size_t n)
@@ -95,7 +99,8 @@ record_edit(void *arg, const struct recfile *f, char *name, struct buf *data)
 }
 
 /*
- * Find the environment in a record, and leave values out of a copy of it.
+ * Find the environment in record r, and make a copy of it without the excluded
+ * values.
  */
 static int
 environ_make(const struct exclude *x, struct environment *e,
@@ -126,9 +131,9 @@ environ_make(const struct exclude *x, struct environment *e,
 }
 
 /*
- * Leave the values that x tells of out of process p of s, and note in its
- * record all that x leaves out of it.  Return 1; 0 if nothing tells where in
- * memory they lie; or -1.
+ * Exclude the values that x names from process p of s, and note in its record
+ * all that x excludes from it. Return 1; 0 if the address of the environment in
+ * memory is unknown; or -1 with errstr set.
  */
 int
 environ_exclude(struct exclude *x, struct snap *s, struct proc *p)

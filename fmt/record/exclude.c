@@ -1,15 +1,14 @@
 /*
- * Secrets that are left out of a snapshot: memory, and values of the
- * environment.
+ * Exclude secrets from a snapshot: memory, and values of environment variables.
  *
- *	dontdump	what a program asked to keep out of dumps
+ *	dontdump	memory that a program asked to keep out of dumps
  *	env=PATTERN	values of variables whose names match
  *	START-END	addresses, in whole pages
- *	secrets		dontdump, and variables that are called like secrets
+ *	secrets		dontdump, and variables whose names suggest a secret
  *
- * Memory is missing then, in the processes that have it and in what is carried
- * along of memory that they share.  Values become x, in the file environ of
- * the record and where the process has got them, on its stack.
+ * Excluded memory is missing from all processes that map it, and from embedded
+ * files of memory that they share. Excluded values are overwritten with x, in
+ * the file environ of the record and on the stack of the process.
  */
 #include "digits.h"
 #include "exclude.h"
@@ -20,7 +19,7 @@
 #include <string.h>
 
 /*
- * Return what leaves nothing out; NULL with errstr.
+ * Return a set of exclusions that is empty, or NULL with errstr set.
  */
 struct exclude *
 exclude_new(void)
@@ -29,7 +28,7 @@ exclude_new(void)
 }
 
 /*
- * Free x, or NULL.
+ * Free x, which may be NULL.
  */
 void
 exclude_free(struct exclude *x)
@@ -63,8 +62,8 @@ env_add(struct exclude *x, const char *pattern)
 }
 
 /*
- * Read an address in hexadecimal, with or without 0x.  Return what is behind
- * it, or NULL.
+ * Parse an address in hexadecimal, with or without 0x. Return a pointer to the
+ * byte after it, or NULL.
  */
 static const char *
 address_parse(const char *s, uint64_t *v)
@@ -78,7 +77,7 @@ address_parse(const char *s, uint64_t *v)
 }
 
 /*
- * Add the addresses START-END, in hexadecimal.
+ * Add the address range START-END, in hexadecimal.
  */
 static int
 range_add(struct exclude *x, const char *s)
@@ -120,8 +119,8 @@ word_add(struct exclude *x, const char *s)
 }
 
 /*
- * Have x leave out what words tell, which are divided by commas.  Return 0, or
- * -1 with errstr.
+ * Add the exclusions in words, separated by commas, to x. Return 0, or -1 with
+ * errstr set.
  */
 int
 exclude_add(struct exclude *x, const char *words)
@@ -139,8 +138,8 @@ exclude_add(struct exclude *x, const char *words)
 }
 
 /*
- * Note that of the file or memory that v maps, which it shares, start..end is
- * left out.
+ * Note that start..end of the file or shared memory that v maps is excluded, to
+ * exclude it from the embedded file later.
  */
 static int
 shared_add(struct exclude *x, const struct vma *v, uint64_t start,
@@ -158,7 +157,7 @@ shared_add(struct exclude *x, const struct vma *v, uint64_t start,
 }
 
 /*
- * Add a range to those of a process that are left out.
+ * Add a range to those that are excluded from the current process.
  */
 static int
 leaving_add(struct exclude *x, uint64_t start, uint64_t end,
@@ -176,8 +175,8 @@ leaving_add(struct exclude *x, uint64_t start, uint64_t end,
 }
 
 /*
- * Add start..end, and note what of it may be carried along as a file's, in
- * mappings l.
+ * Exclude start..end from the current process. For the mappings in l that have
+ * a file, note the range of the file as well, since the file may be embedded.
  */
 static int
 leave_mapped(struct exclude *x, const struct vmas *l, uint64_t start,
@@ -195,8 +194,8 @@ leave_mapped(struct exclude *x, const struct vmas *l, uint64_t start,
 }
 
 /*
- * Return 1 if each mapping of p is in l, which its smaps told; 0 if one was
- * made since; or -1.
+ * Return 1 if l, parsed from smaps, covers all mappings of p; 0 if a mapping is
+ * newer; or -1 with errstr set.
  */
 static int
 smaps_covers(const struct vmas *l, const struct proc *p)
@@ -219,8 +218,8 @@ smaps_covers(const struct vmas *l, const struct proc *p)
 }
 
 /*
- * Add the mappings that are not to be in dumps, by smaps of a record.
- * Return 1; 0 where that does not tell it; or -1.
+ * Exclude the mappings of p that must not be dumped, according to smaps in its
+ * record. Return 1; 0 if smaps does not say; or -1 with errstr set.
  */
 static int
 leave_dontdump(struct exclude *x, const struct proc *p,
@@ -248,7 +247,8 @@ leave_dontdump(struct exclude *x, const struct proc *p,
 }
 
 /*
- * Add the ranges that were asked for, of process p of s: whole pages.
+ * Exclude the address ranges that the user asked for from process p of s,
+ * rounded to whole pages.
  */
 static int
 leave_ranges(struct exclude *x, struct snap *s, struct proc *p)
@@ -270,8 +270,8 @@ leave_ranges(struct exclude *x, struct snap *s, struct proc *p)
 }
 
 /*
- * Leave out of shared memory that is carried along what was left out of those
- * who share it.
+ * Exclude from p, an embedded file of shared memory, the ranges that were
+ * excluded from the processes that share it.
  */
 static int
 leave_carried(struct exclude *x, struct proc *p)
@@ -289,10 +289,10 @@ leave_carried(struct exclude *x, struct proc *p)
 }
 
 /*
- * Leave the secrets that x tells of out of p, a process of s, or a file that is
- * carried along: after all processes that may have it mapped. warn is told,
- * with arg before the sentence, what cannot be known.  Return 0, or -1 with
- * errstr.
+ * Exclude the secrets that x names from p, a process of s or an embedded file.
+ * Embedded files must come after all processes that may map them. If it is
+ * unknown where some secrets are, warn(arg, sentence) is called. Return 0, or
+ * -1 with errstr set.
  */
 int
 exclude_proc(struct exclude *x, struct snap *s, struct proc *p,
@@ -330,8 +330,8 @@ exclude_proc(struct exclude *x, struct snap *s, struct proc *p,
 }
 
 /*
- * Leave the secrets that x tells of out of all of s, as exclude_proc, which
- * tells of warn and arg.  Return 0, or -1 with errstr.
+ * Exclude the secrets that x names from all processes and embedded files of s,
+ * as exclude_proc() does. Return 0, or -1 with errstr set.
  */
 int
 exclude_snap(struct exclude *x, struct snap *s,

@@ -1,32 +1,35 @@
 /*
- * What is left out of a snapshot: exclude.c (memory) and environ.c.
+ * Exclusions from a snapshot: exclude.c (memory) and environ.c (environment).
  */
 #ifndef EXCLUDE_H
 #define EXCLUDE_H
 
 #include "record.h"
 
-struct sharedrange {		/* of memory that processes share */
+struct sharedrange {		/* an excluded range of shared memory or of a
+				   file */
 	struct carried	 file;	/* owns its path */
-	uint64_t	 start;	/* offsets */
+	uint64_t	 start;	/* byte offset in the file */
 	uint64_t	 end;	/* exclusive */
-	const char	*reason; /* static */
+	const char	*reason; /* a static string */
 };
 
 struct exclude {
 	bool		 dontdump;
-	char		**env;	/* owned; patterns */
+	char		**env;	/* owned; patterns for names of variables */
 	size_t		 nenv;
 	struct excluderange {
 		uint64_t start;
 		uint64_t end;	/* exclusive */
 	}		*range;	/* owned */
 	size_t		 nrange;
-	struct sharedrange *shared; /* owned; of processes so far */
+	struct sharedrange *shared; /* owned; ranges excluded from the
+				       processes so far */
 	size_t		 nshared;
-	struct missing	*leaving; /* owned; of the process at hand */
+	struct missing	*leaving; /* owned; ranges to be excluded from the
+				     current process */
 	size_t		 nleaving;
-	struct buf	 asked;	/* lines of the file excluded */
+	struct buf	 asked;	/* lines for the file excluded */
 };
 
 /* environ.c */

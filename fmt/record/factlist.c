@@ -1,6 +1,6 @@
 /*
- * Lists of facts, each with a subject, a key and a value, and how two of them
- * differ.
+ * Lists of facts about a process, each with a subject, a key and a value; and
+ * the differences between two lists.
  */
 #include "bisect.h"
 #include "facts.h"
@@ -38,10 +38,9 @@ subject_word(enum subject subject)
 }
 
 /*
- * Add a fact to l, with its subject, its place in the order of these, and its
- * key; its value has n bytes: those that are NUL become blanks, and blanks and
- * newlines at its end are left out.  All are copied.  Return 0, or -1 with
- * errstr.
+ * Add a fact to l. order is its place among the facts of its subject. key and
+ * value, of n bytes, are copied; NUL bytes in value become blanks, and trailing
+ * blanks and newlines are dropped. Return 0, or -1 with errstr set.
  */
 int
 factlist_add(struct factlist *l, enum subject subject, uint64_t order,
@@ -90,7 +89,7 @@ CMP_BY(fact_cmp, struct fact, fact_order(x, y) != 0 ? fact_order(x, y) :
     x->id != y->id ? ORDER(x->id, y->id) : strcmp(x->value, y->value))
 
 /*
- * Bring the facts of l into the order in which lists are compared.
+ * Sort the facts of l into the order that factlist_diff() needs.
  */
 void
 factlist_sort(struct factlist *l)
@@ -99,7 +98,7 @@ factlist_sort(struct factlist *l)
 }
 
 /*
- * Free the facts of l, which is empty then.
+ * Free the facts of l, and empty it.
  */
 void
 factlist_free(struct factlist *l)
@@ -116,7 +115,7 @@ factlist_free(struct factlist *l)
 }
 
 /*
- * Add a change of a fact, from one value to another.
+ * Add a change of fact f from value was to value is, of which one may be NULL.
  */
 static int
 change_add(struct changes *l, const struct fact *f, const char *was,
@@ -129,8 +128,8 @@ change_add(struct changes *l, const struct fact *f, const char *was,
 }
 
 /*
- * Add that a fact is in one list only; was tells in which.  Details of a
- * descriptor are not: that is told itself.
+ * Add a change for a fact that only one list has, the old one if was is true.
+ * Skip details of a descriptor, since the descriptor itself is reported.
  */
 static int
 change_one(struct changes *l, const struct fact *f, bool was)
@@ -141,7 +140,7 @@ change_one(struct changes *l, const struct fact *f, bool was)
 }
 
 /*
- * Add what became of a fact that is in both lists.
+ * Add the changes between facts a and b, which have the same subject and key.
  */
 static int
 change_both(struct changes *l, const struct fact *a, const struct fact *b)
@@ -154,8 +153,9 @@ change_both(struct changes *l, const struct fact *a, const struct fact *b)
 }
 
 /*
- * List in l what differs from one list of facts, was, to another, is, of what
- * both tell; the caller frees the array.  Return 0, or -1 with errstr.
+ * Add to l the differences between the lists of facts was and is, for subjects
+ * that both lists cover. Both must be sorted. The caller frees the array.
+ * Return 0, or -1 with errstr set.
  */
 int
 factlist_diff(struct changes *l, const struct factlist *was,
@@ -167,7 +167,8 @@ factlist_diff(struct changes *l, const struct factlist *was,
 	int order, rc;
 
 	both = was->told & is->told;
-	if (both & 1U << SUBJECT_SIGNAL)	/* which tell more */
+	if (both & 1U << SUBJECT_SIGNAL)	/* signal actions say more
+						   than the bit masks */
 		both &= ~(1U << SUBJECT_SIGNALS);
 	for (rc = 0, i = k = 0; rc == 0 && (i < was->n || k < is->n);) {
 		order = i == was->n ? 1 : k == is->n ? -1 :

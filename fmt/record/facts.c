@@ -1,6 +1,7 @@
 /*
- * What is known of a process beside its memory, as a list of facts; and who it
- * was when it was taken.  Any of it may be a stranger's.
+ * List the facts that are known about a process, except its memory; and
+ * identify the process at the time of its capture. Records may come from an
+ * untrusted snapshot.
  */
 #include "facts.h"
 
@@ -8,7 +9,7 @@
 #include <string.h>
 
 /*
- * Add files of a record that are one value each.
+ * Add facts from files of a record that have a single value each.
  */
 static int
 facts_files(struct factlist *l, const struct linuxrec *r)
@@ -34,7 +35,7 @@ facts_files(struct factlist *l, const struct linuxrec *r)
 			continue;
 		memcpy(key, f.name + 3, f.namelen - 3);
 		key[f.namelen - 3] = '\0';
-		/* the kernel has these while somebody is in them */
+		/* these exist only while a process is in the namespace */
 		if (strstr(key, "_for_children") == NULL &&
 		    factlist_add(l, SUBJECT_NAMESPACE, 0, key,
 		    (const char *)f.data, f.len) == -1)
@@ -44,7 +45,7 @@ facts_files(struct factlist *l, const struct linuxrec *r)
 }
 
 /*
- * Add the threads of a process, but the first: that is the process.
+ * Add the threads of process of, except the first, which is the process.
  */
 static int
 facts_threads(struct factlist *l, struct snap *s, const struct proc *of)
@@ -76,7 +77,7 @@ facts_threads(struct factlist *l, struct snap *s, const struct proc *of)
 }
 
 /*
- * Add all that a record tells of a process.
+ * Add all facts in the record r of a process, whose state is st.
  */
 static int
 facts_record(struct factlist *l, const struct linuxrec *r,
@@ -100,9 +101,9 @@ facts_record(struct factlist *l, const struct linuxrec *r,
 }
 
 /*
- * Set *l, which is all zero, to what is known of process p of s, beside its
- * memory.  Return 0, or -1 with errstr.  The caller frees it, after a failure
- * too.
+ * Set *l, which is all zero, to the facts about process p of s, except its
+ * memory. Return 0, or -1 with errstr set. The caller frees *l, also after a
+ * failure.
  */
 int
 proc_facts(struct factlist *l, struct snap *s, struct proc *p)
@@ -121,9 +122,9 @@ proc_facts(struct factlist *l, struct snap *s, struct proc *p)
 }
 
 /*
- * Set *o to who p, a process or thread, was when it was taken: in a snapshot of
- * several it may have another number.  Return 0, or -1 with errstr if its
- * record is damaged.
+ * Set *o to the identity that p, a process or thread, had when it was captured:
+ * in a merged snapshot it may have another process ID. Return 0, or -1 with
+ * errstr set if its record is damaged.
  */
 int
 proc_identity(struct identity *o, struct proc *p)

@@ -1,7 +1,7 @@
 /*
- * What the files of facts share: factlist.c (lists of them), factstate.c (those
- * that texts of a record tell) and facts.c (all of a process).  snap.h has what
- * programs do.
+ * Functions that the files of facts share: factlist.c (lists), factstate.c
+ * (facts from single texts of a record) and facts.c (all facts about a
+ * process). snap.h has the functions for programs.
  */
 #ifndef FACTS_H
 #define FACTS_H

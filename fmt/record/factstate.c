@@ -1,7 +1,7 @@
 /*
- * Facts that texts of the Linux record tell (snap(6)): descriptors,
- * environment, limits, credentials, signal actions.  Any of it may be a
- * stranger's.
+ * Facts from texts of the Linux record (snap(6)): descriptors, environment,
+ * limits, credentials, signal actions. Records may come from an untrusted
+ * snapshot.
  */
 #include "bisect.h"
 #include "facts.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 /*
- * Return a number for len bytes, the same for the same ones: FNV-1a.
+ * Return a hash of the len bytes at p: FNV-1a.
  */
 static uint64_t
 bytes_hash(const uint8_t *p, size_t len)
@@ -26,14 +26,14 @@ bytes_hash(const uint8_t *p, size_t len)
 	return h;
 }
 
-struct opened {			/* a line of files of the record */
+struct opened {			/* a line of the file files of the record */
 	uint64_t	 fd;
-	uint64_t	 id;	/* of the open file description */
+	uint64_t	 id;	/* number of the open file description */
 };
 
 /*
- * Take lines of files until one tells of a descriptor, and set *o to that.
- * Return false if there is no more.
+ * Read lines of the file files up to the next one that is about a descriptor,
+ * and set *o to it. Return false if there are no more.
  */
 static bool
 opened_next(struct scan *files, struct opened *o)
@@ -48,8 +48,8 @@ opened_next(struct scan *files, struct opened *o)
 }
 
 /*
- * Set *id to the number of the open file description that descriptor fd of a
- * process leads to, as its record r tells.  Return false if it does not.
+ * Set *id to the number of the open file description of descriptor fd,
+ * according to record r. Return false if r does not have it.
  */
 bool
 linuxrec_opened(const struct linuxrec *r, uint64_t fd, uint64_t *id)
@@ -76,8 +76,8 @@ struct openings {
 CMP(opening_cmp, struct opened, fd)
 
 /*
- * Set *l, which is all zero, to which descriptor leads where; the caller frees
- * the array, after a failure too.
+ * Set *l, which is all zero, to the descriptors of record r with their open
+ * file descriptions, sorted. The caller frees the array, also after a failure.
  */
 static int
 openings_get(struct openings *l, const struct linuxrec *r)
@@ -96,8 +96,8 @@ openings_get(struct openings *l, const struct linuxrec *r)
 }
 
 /*
- * Return what is known of the socket of a descriptor, its addresses, as a text
- * that the caller frees; NULL where nothing is.
+ * Return the type and the addresses of the socket of descriptor fd as a text
+ * that the caller frees, or NULL if they are unknown.
  */
 static char *
 socket_text(const struct openings *l, const struct linuxrec *r, uint64_t fd)
@@ -132,7 +132,7 @@ socket_text(const struct openings *l, const struct linuxrec *r, uint64_t fd)
 }
 
 /*
- * Add where a descriptor stands in its file, and how that was opened.
+ * Add the file position and the open flags of descriptor fd to l.
  */
 static int
 facts_fdinfo(struct factlist *l, const struct linuxrec *r, const char *fd,
@@ -161,7 +161,7 @@ facts_fdinfo(struct factlist *l, const struct linuxrec *r, const char *fd,
 }
 
 /*
- * Add a descriptor, of which f is the file in fd of the record.
+ * Add a descriptor to l, if f is a file in the directory fd of the record.
  */
 static int
 facts_descriptor(struct factlist *l, const struct linuxrec *r,
@@ -185,8 +185,7 @@ facts_descriptor(struct factlist *l, const struct linuxrec *r,
 }
 
 /*
- * Add the descriptors of a process to l, as its record r tells.  Return 0, or
- * -1 with errstr.
+ * Add the descriptors in record r to l. Return 0, or -1 with errstr set.
  */
 int
 facts_descriptors(struct factlist *l, const struct linuxrec *r)
@@ -196,7 +195,7 @@ facts_descriptors(struct factlist *l, const struct linuxrec *r)
 	size_t i;
 	int rc;
 
-	/* a process without descriptors has no files in fd */
+	/* a process may have no descriptors, and so no files fd/N */
 	if (linuxrec_find(r, "files", &f) || linuxrec_find(r, "limits", &f))
 		l->told |= 1U << SUBJECT_DESCRIPTOR;
 	rc = openings_get(&open, r);
@@ -209,8 +208,8 @@ facts_descriptors(struct factlist *l, const struct linuxrec *r)
 }
 
 /*
- * Add to l the environment that a process was given, as the kernel tells it:
- * environ of proc(5), in its record r.  Return 0, or -1 with errstr.
+ * Add the initial environment of the process to l, from the file environ of
+ * record r (proc(5)). Return 0, or -1 with errstr set.
  */
 int
 facts_environ(struct factlist *l, const struct linuxrec *r)
@@ -244,7 +243,7 @@ facts_environ(struct factlist *l, const struct linuxrec *r)
 }
 
 /*
- * Put a limit into s, of size bytes.
+ * Write limit v to s, of size bytes.
  */
 static void
 limit_text(char *s, size_t size, uint64_t v)
@@ -256,8 +255,8 @@ limit_text(char *s, size_t size, uint64_t v)
 }
 
 /*
- * Add to l the resource limits of record r, the soft one and the hard one.
- * Return 0, or -1 with errstr.
+ * Add the soft and hard resource limits in record r to l. Return 0, or -1 with
+ * errstr set.
  */
 int
 facts_limits(struct factlist *l, const struct linuxrec *r)
@@ -286,8 +285,8 @@ facts_limits(struct factlist *l, const struct linuxrec *r)
 }
 
 /*
- * Add to l what status of record r tells: credentials, and which signals are
- * ignored or caught.  Return 0, or -1 with errstr.
+ * Add credentials, and the masks of ignored and caught signals, from the file
+ * status of record r to l. Return 0, or -1 with errstr set.
  */
 int
 facts_status(struct factlist *l, const struct linuxrec *r)
@@ -330,8 +329,8 @@ facts_status(struct factlist *l, const struct linuxrec *r)
 }
 
 /*
- * Add to l what is done at each signal: sigaction of record r.  Return 0, or -1
- * with errstr.
+ * Add the action for each signal, from the file sigaction of record r, to l.
+ * Return 0, or -1 with errstr set.
  */
 int
 facts_signals(struct factlist *l, const struct linuxrec *r)

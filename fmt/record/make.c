@@ -1,6 +1,6 @@
 /*
- * Files of a Linux record, made of what another format tells, so that its
- * processes look like those that were taken live.
+ * Make files of a Linux record from the data of another format, so that its
+ * processes look as if they were captured live.
  */
 #include "record.h"
 
@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Set what a task tells, and what is the same for all processes that are
- * made of another format.
+ * Set the members of st that come from task t, and those that are the same for
+ * all processes of another format.
  */
 static void
 state_task(struct taskstate *st, const struct task *t)
@@ -25,7 +25,7 @@ state_task(struct taskstate *st, const struct task *t)
 	st->pgrp = v[STAT_PGRP] = (uint64_t)t->pgrp;
 	st->session = v[STAT_SESSION];
 	v[STAT_TPGID] = UINT64_MAX;	/* -1: no terminal */
-	v[STAT_UTIME] = t->utime / TICK; /* of milliseconds */
+	v[STAT_UTIME] = t->utime / TICK; /* ms to clock ticks */
 	v[STAT_STIME] = t->stime / TICK;
 	v[STAT_CUTIME] = t->cutime / TICK;
 	v[STAT_CSTIME] = t->cstime / TICK;
@@ -41,7 +41,7 @@ state_task(struct taskstate *st, const struct task *t)
 }
 
 /*
- * Four numbers of a line of status.
+ * Append a line of status with four numbers.
  */
 static void
 ids_print(struct buf *b, const char *key, const uint64_t *v)
@@ -51,7 +51,8 @@ ids_print(struct buf *b, const char *key, const uint64_t *v)
 }
 
 /*
- * status, as much of proc_pid_status(5) as is known.
+ * Append the text of status, with the lines of proc_pid_status(5) that are
+ * known.
  */
 static void
 status_print(struct buf *b, const struct taskstate *st)
@@ -70,8 +71,8 @@ status_print(struct buf *b, const struct taskstate *st)
 }
 
 /*
- * Add to r the files that tell the state of p, a process or thread, which is
- * *st and, put into it here, what *t tells.
+ * Add to r the files that describe the state st of p, a process or thread. The
+ * members of st that come from task t are set first.
  */
 void
 record_state(struct filelist *r, const struct proc *p, const struct task *t,
@@ -90,12 +91,13 @@ record_state(struct filelist *r, const struct proc *p, const struct task *t,
 }
 
 /*
- * Add to r maps of the mappings l, as proc_pid_maps(5) has it.
+ * Add to r the file maps with the mappings l, in the format of
+ * proc_pid_maps(5).
  */
 void
 record_maps(struct filelist *r, const struct vmas *l)
 {
-	enum { COLUMN = 73 };	/* of names: fs/proc/task_mmu.c */
+	enum { COLUMN = 73 };	/* column of names: fs/proc/task_mmu.c */
 	struct buf b = { 0 };
 	const struct vma *v;
 	char perm[5];
@@ -122,9 +124,9 @@ record_maps(struct filelist *r, const struct vmas *l)
 }
 
 /*
- * Give process or thread p the record r, the small files of Plan 9, made of
- * task t, whose registers are those of the record, and its state st.  Return 0,
- * or -1 with errstr.
+ * Give process or thread p the record r, the small files of Plan 9 made from
+ * task t, and the state st. The registers of t are set from the record. Return
+ * 0, or -1 with errstr set.
  */
 int
 record_pack(struct filelist *r, struct proc *p, const struct taskstate *st,

@@ -1,7 +1,7 @@
 /*
- * The mappings of a process in a snapshot: those that its Linux record
- * lists, or that its segment file tells of (Plan 9's proc(3)), or else the
- * segments of its memory; and its address space.
+ * Get the mappings of a process in a snapshot: from its Linux record, or from
+ * its segment file (Plan 9's proc(3)), or else from the segments of its memory;
+ * and get its address space.
  */
 #include "digits.h"
 #include "state/state.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * A line of a segment file: TYPE in columns 0-5, flags in 7 and 8, start
- * and end in hexadecimal from column 10.
+ * Parse a line of a segment file into a mapping: the type is in columns 0-5,
+ * flags in 7 and 8, start and end in hexadecimal from column 10.
  */
 static int
 segment_line(struct vmas *l, const char *line)
@@ -64,7 +64,8 @@ segment_lines(struct vmas *l, const struct file *f)
 }
 
 /*
- * What is known of memory that nothing is told of: that it is there.
+ * Make mappings of the pieces of an image, if nothing else is known about the
+ * memory.
  */
 static int
 segments(struct vmas *l, struct image *mem)
@@ -74,7 +75,7 @@ segments(struct vmas *l, struct image *mem)
 
 	for (p = image_first(mem); p != NULL; p = piece_next(p)) {
 		v.start = p->first;
-		if ((v.end = p->last + 1) == 0)	/* 2^64 is no address */
+		if ((v.end = p->last + 1) == 0)	/* 2^64 is not an address */
 			continue;
 		v.flags = VMA_READ | VMA_WRITE | VMA_EXEC;
 		if ((v.name = strdup("")) == NULL)
@@ -86,9 +87,9 @@ segments(struct vmas *l, struct image *mem)
 }
 
 /*
- * Set *l, which is all zero, to the mappings of process p, in the order of
- * their addresses and without overlaps.  Return 0, or -1 with errstr; the
- * caller frees them, after a failure too.
+ * Set *l, which is all zero, to the mappings of process p, in ascending order
+ * and without overlaps. Return 0, or -1 with errstr set. The caller frees them,
+ * also after a failure.
  */
 int
 proc_vmas(const struct proc *p, struct vmas *l)
@@ -126,10 +127,9 @@ space_record(struct space *sp, const struct proc *p, const struct linuxrec *r)
 }
 
 /*
- * Fill in sp with the address space of process pid of s, or of that which
- * thread pid belongs to.  Return 0, or -1 with errstr.  The caller frees it,
- * after a failure too; then gone tells whether the snapshot has no such
- * process.
+ * Fill sp with the address space of process pid of s, or of the process of
+ * thread pid. Return 0, or -1 with errstr set; sp->gone is then true if the
+ * snapshot has no such process. The caller frees sp, also after a failure.
  */
 int
 space_snap(struct space *sp, struct snap *s, uint64_t pid)

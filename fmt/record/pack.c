@@ -1,6 +1,6 @@
 /*
- * Linux records made of named files and of what the model knows, which is of
- * which file a process is and what of its memory is missing: apply.c reads it.
+ * Make Linux records from named files and from facts of the model: which file
+ * is embedded and which memory is missing. apply.c reads these.
  */
 #include "record.h"
 #include "io/io.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Add the list of what is missing from an image, if something is: lines
- * START-END REASON, in hexadecimal.
+ * Append a file with the missing ranges of an image to b, if there are any:
+ * lines START-END REASON, in hexadecimal.
  */
 static void
 add_missing(struct buf *b, const char *name, const struct image *im)
@@ -32,8 +32,8 @@ add_missing(struct buf *b, const char *name, const struct image *im)
 }
 
 /*
- * Put the file carried of a record into b, for c: device and inode as maps has
- * them, and the path.
+ * Append the contents of the file carried of a record to b: device and inode of
+ * the embedded file c in the format of maps, and its path.
  */
 void
 carried_put(struct buf *b, const struct carried *c)
@@ -43,12 +43,12 @@ carried_put(struct buf *b, const struct carried *c)
 }
 
 enum {
-	HEADS = 64,		/* bytes of a head and a name, mostly */
-	ROOM = 4096 * KB	/* that a record has at once, at most */
+	HEADS = 64, /* estimate for the header of a file, with its name */
+	ROOM = 4096 * KB	/* maximum bytes to allocate at once */
 };
 
 /*
- * Move what is in b to the end of k.
+ * Move the contents of b to the end of k.
  */
 static void
 add_buf(struct bulk *k, struct buf *b)
@@ -59,7 +59,8 @@ add_buf(struct bulk *k, struct buf *b)
 }
 
 /*
- * Add a file to a record, of which there may be very much; b is empty.
+ * Append file f, which may be very large, to a record. b is an empty buffer to
+ * use.
  */
 static void
 add_file(struct bulk *k, const struct file *f, struct buf *b)
@@ -77,10 +78,10 @@ add_file(struct bulk *k, const struct file *f, struct buf *b)
 }
 
 /*
- * Make a Linux record of the n files at file, of which file is carried along
- * and of what is missing from the memory of process p, and give it to p.  The
- * machine cputype is in Plan 9's words; names are good paths, each once.
- * Return 0, or -1 with errstr.
+ * Make a Linux record of the n files at file, of the embedded file that p is,
+ * if any, and of the memory that is missing from process p, and give it to p.
+ * cputype is Plan 9's word for the machine; the names must be valid paths, each
+ * once. Return 0, or -1 with errstr set.
  */
 int
 linuxrec_pack(struct proc *p, const char *cputype, const struct file *file,
@@ -93,7 +94,7 @@ linuxrec_pack(struct proc *p, const char *cputype, const struct file *file,
 
 	for (sum = 0, i = 0; i < n; i++)
 		sum += file[i].len + HEADS;
-	(void)buf_room(&k.b, sum < ROOM ? sum : ROOM);	/* it grows once */
+	(void)buf_room(&k.b, sum < ROOM ? sum : ROOM);	/* allocate once */
 	linuxrec_begin(&b, cputype);
 	add_buf(&k, &b);
 	for (i = 0; i < n; i++)
@@ -122,9 +123,9 @@ drop_missing(void *arg, const struct recfile *f, char *name, struct buf *b)
 }
 
 /*
- * Put what is missing now into the Linux record of process p, behind its other
- * files.  Return 1; 0 if the process has no such record; -1 with errstr on an
- * error.
+ * Replace the list of missing memory in the Linux record of process p by the
+ * current one, after its other files. Return 1; 0 if the process has no Linux
+ * record; -1 with errstr set on an error.
  */
 int
 linuxrec_update(struct proc *p)

@@ -1,6 +1,6 @@
 /*
- * The pages of an image of a snapshot: what is there, where its bytes are,
- * and what changed between two.
+ * The pages of an image of a snapshot: which are present, where their bytes
+ * are, and which have changed between two images.
  */
 #include "bisect.h"
 #include "model.h"
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 4 * KB };	/* what is compared at once */
+enum { BLOCK = 4 * KB };	/* bytes compared at once */
 
 /*
- * A place in a source as one in a store: a source whose kilobytes do not lie
- * on multiples of its pitch is several stores.
+ * Set the store of p and its place in the store from offset loc in source src.
+ * Offsets that are not multiples of the source's pitch count as other stores.
  */
 static void
 pages_place(struct pagespan *p, const struct source *src, uint64_t loc)
@@ -46,8 +46,8 @@ pages_without(struct pagelist *l, struct pagespan p, const struct image *im)
 }
 
 /*
- * List the extents of a segment that are visible in a piece of image im, but
- * for what is missing of them.
+ * Add the extents that are visible in piece pc of image im to l, without the
+ * ranges that are missing.
  */
 static int
 pages_piece(struct pagelist *l, const struct piece *pc, const struct image *im)
@@ -65,7 +65,7 @@ pages_piece(struct pagelist *l, const struct piece *pc, const struct image *im)
 		p.end = seg->base + (e->kb + e->n) * KB;
 		if (p.end - 1 > pc->last || p.end <= addr)
 			p.end = pc->last + 1;
-		if (p.end == 0)		/* 2^64: all but the last */
+		if (p.end == 0)		/* 2^64: leave out the last kilobyte */
 			p.end -= KB;
 		p.kind = e->src == NULL ? PAGES_ZERO : PAGES_RAW;
 		p.store = p.at = 0;
@@ -83,8 +83,8 @@ pages_piece(struct pagelist *l, const struct piece *pc, const struct image *im)
 CMP(pages_cmp, struct pagespan, start)
 
 /*
- * List in l what is known of the pages of im, which may be NULL.  Return 0, or
- * -1 with errstr.  The caller frees the list, after a failure too.
+ * Set l to the runs of pages of im, which may be NULL. Return 0, or -1 with
+ * errstr set. The caller frees the list, also after a failure.
  */
 int
 pages_snap(struct pagelist *l, struct image *im)
@@ -110,8 +110,8 @@ pages_snap(struct pagelist *l, struct image *im)
 }
 
 /*
- * List the pages of an image that are in mappings: readers and writers of
- * snapshots fill small gaps between these with zeros.
+ * List the pages of an image that are in mappings. Pages between mappings are
+ * ignored, because readers and writers of snapshots fill small gaps with zeros.
  */
 static int
 pages_mapped(struct pagelist *l, struct image *im, const struct vmas *vma)
@@ -141,8 +141,8 @@ pages_mapped(struct pagelist *l, struct image *im, const struct vmas *vma)
 }
 
 /*
- * What two runs of the same addresses tell without a look at their bytes;
- * PAGES_KINDS: nothing.
+ * Return the result of comparing two runs of the same addresses with kinds a
+ * and b, or PAGES_KINDS if their bytes must be compared.
  */
 static enum pagekind
 pages_verdict(enum pagekind a, enum pagekind b)
@@ -157,7 +157,7 @@ pages_verdict(enum pagekind a, enum pagekind b)
 }
 
 /*
- * Compare the bytes of a run in two images.
+ * Compare the bytes of run p in images a and b, and add the results to out.
  */
 static int
 pages_bytes(struct pagelist *out, struct pagespan p, struct image *a,
@@ -185,8 +185,8 @@ pages_bytes(struct pagelist *out, struct pagespan p, struct image *a,
 }
 
 /*
- * The kind of the page at an address, and in *end how far that goes, at most
- * as far as it was.  *i is the first run that may be it.
+ * Return the kind of the page at addr, and lower *end to the end of the pages
+ * of that kind. *i is the index of the run to begin with, and is advanced.
  */
 static enum pagekind
 pages_at(const struct pagelist *l, size_t *i, uint64_t addr, uint64_t *end)
@@ -204,9 +204,9 @@ pages_at(const struct pagelist *l, size_t *i, uint64_t addr, uint64_t *end)
 }
 
 /*
- * List in out what changed from the image old, and its mappings was, to the
- * image new, and its mappings is; each image may be NULL.  Return 0, or -1 with
- * errstr.  The caller frees the list, after a failure too.
+ * List in out the changes from image old, with mappings was, to image new, with
+ * mappings is; each image may be NULL. Return 0, or -1 with errstr set. The
+ * caller frees the list, also after a failure.
  */
 int
 pages_compare(struct pagelist *out, struct image *old, const struct vmas *was,

@@ -1,5 +1,6 @@
 /*
- * Where a process belongs, as its Linux record tells: snap(6).
+ * The unit, container and pod that a process belongs to, from its Linux record:
+ * snap(6).
  */
 #include "record.h"
 #include "digits.h"
@@ -7,10 +8,10 @@
 #include <string.h>
 
 /*
- * Set in pl what the record of process p tells: where it does not name unit,
- * container and pod, as its cgroup has them, and where it does not have the
- * number that p has itself, as its status has that.  What is not told is
- * empty, and pid that of p.
+ * Set *pl to the unit, container and pod of process p, and to its process ID in
+ * its own PID namespace. They are taken from files of the record; if these are
+ * missing, from its cgroup and status. Unknown names are empty; an unknown
+ * process ID is that of p.
  */
 void
 proc_place(struct place *pl, const struct proc *p)

@@ -1,6 +1,7 @@
 /*
- * The Linux record, a small archive of named files that is a process's proc
- * record: what of it rooms above this one use.  snap.h has what programs do.
+ * The Linux record, a small archive of named files that is stored as the proc
+ * record of a process: the functions for rooms above this one. snap.h has the
+ * functions for programs.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -22,7 +23,8 @@ void		 linuxrec_add(struct buf *b, const char *name,
 		    const void *data, size_t len);
 
 /*
- * What a record tells of the model: pack.c writes it, apply.c reads it
+ * Files of the record that concern the model: pack.c writes them, apply.c reads
+ * them
  */
 #define MEM_MISSING	"missing"
 #define TEXT_MISSING	"missing-text"
@@ -34,20 +36,21 @@ int		 linuxrec_apply(struct proc *p);
 bool		 linuxrec_applies(const char *name);
 
 /*
- * Changing the files of a record: edit.c
+ * Editing the files of a record: edit.c
  */
-enum {				/* what is to become of a file; -1: error */
+enum {				/* results of a recedit_fn; -1 is an error */
 	EDIT_KEEP,
-	EDIT_CHANGE,		/* to what is in data, and of that name */
+	EDIT_CHANGE,		/* replaced by data, under the name in name */
 	EDIT_DROP
 };
 
-enum { RECNAME = 256 };		/* bytes of the name of a file that is edited */
+enum { RECNAME = 256 }; /* maximum bytes of the name of a file that is edited */
 
 /*
- * Called with a file and its name, which has room for RECNAME bytes: tell which
- * of the above, with new bytes in data and another name, if it is to have one,
- * in place of its own.
+ * Callback that is called with a file f and its name, which has room for
+ * RECNAME bytes. It returns EDIT_KEEP, EDIT_CHANGE or EDIT_DROP. For
+ * EDIT_CHANGE it puts the new contents into data, and may put a new name into
+ * name.
  */
 typedef int	 (*recedit_fn)(void *arg, const struct recfile *f, char *name,
 		    struct buf *data);
@@ -59,8 +62,8 @@ int		 linuxrec_edit(struct proc *p, const char *cputype,
 		    size_t n);
 
 /*
- * Files as /proc would have them, made of what another format tells, so that
- * its processes look like those that were taken live: make.c
+ * Make the files that /proc would have from the data of another format, so that
+ * its processes look as if they were captured live: make.c
  */
 void		 record_state(struct filelist *r, const struct proc *p,
 		    const struct task *t, struct taskstate *st);
@@ -69,18 +72,19 @@ int		 record_pack(struct filelist *r, struct proc *p,
 		    const struct taskstate *st, struct task *t);
 
 /*
- * Files as lines of words, snap(6), "State that restoring takes": words.c
+ * Files that are lines of words, snap(6), "State that restoring takes": words.c
  */
 enum { WORDS_MAX = 16, WORDS_NAME = 64 };
 
 struct words {			/* a file that is read line by line */
-	uint64_t	 pid;	/* whose record it is in; for messages */
+	uint64_t	 pid;	/* process of the record, for messages */
 	char		 name[WORDS_NAME];
 	char		*text;	/* owned */
-	char		*next;	/* in it, the next line; NULL: none is left */
-	size_t		 line;	/* number of the one at hand */
-	char		*rest;	/* in text; all behind its first blank, or "" */
-	char		*word[WORDS_MAX]; /* in text */
+	char		*next;	/* next line in text; NULL: none is left */
+	size_t		 line;	/* number of the current line */
+	char		*rest;	/* pointer into text after the first blank of
+				   the line, or "" */
+	char		*word[WORDS_MAX]; /* pointers into text */
 	size_t		 n;
 };
 
@@ -102,9 +106,10 @@ int		 proc_part(const struct proc *, uint64_t *);
 bool		 number_parse(const char *, char, uint64_t *);
 
 /*
- * What is known of a process or thread, typed, from its record: state.c
+ * State of a process or thread from its record, in a typed structure: state.c
  */
-extern const char *const regset_file[REGSET_MAX]; /* names of those files */
+extern const char *const regset_file[REGSET_MAX]; /* names of register files
+						     in a record */
 
 const struct taskstate *state_get(struct proc *p);
 int		 state_give(struct proc *p, const struct taskstate *st);

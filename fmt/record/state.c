@@ -1,6 +1,6 @@
 /*
- * What is known of a process, from its Linux record, or for a process of Plan
- * 9 from its small files.
+ * The state of a process, from its Linux record or, for a process of Plan 9,
+ * from its small files.
  */
 #include "record.h"
 #include "vec.h"
@@ -16,7 +16,7 @@ const char *const regset_file[REGSET_MAX] = {
 };
 
 /*
- * Set what borrows from a record.
+ * Set the members of st that borrow from record r.
  */
 static void
 state_borrow(struct taskstate *st, const struct linuxrec *r)
@@ -33,7 +33,8 @@ state_borrow(struct taskstate *st, const struct linuxrec *r)
 }
 
 /*
- * The number that a file of a record is: false if there is none.
+ * Set *v to the number in the file called name of record r. Return false if
+ * there is no such file.
  */
 static bool
 file_number(const struct linuxrec *r, const char *name, uint64_t *v)
@@ -50,9 +51,9 @@ file_number(const struct linuxrec *r, const char *name, uint64_t *v)
 }
 
 /*
- * Make the numbers of a process those that it sees itself, as the kernel does
- * for a core (fill_prstatus of fs/binfmt_elf.c): the C library has them in
- * memory, and debuggers compare.
+ * Replace the process IDs in st by those that the process itself sees, as the
+ * kernel does in a core (fill_prstatus of fs/binfmt_elf.c): the C library keeps
+ * its own in memory, and debuggers compare the two.
  */
 static void
 state_inside(struct taskstate *st, const struct linuxrec *r,
@@ -66,8 +67,8 @@ state_inside(struct taskstate *st, const struct linuxrec *r,
 }
 
 /*
- * Return the set of signals that 8 bytes are on a machine: its words have the
- * first signals first, whatever its byte order (sigset_t of the kernel).
+ * Return the signal set in the 8 bytes at p, from machine m: its words come in
+ * the order of signals, whatever the byte order (sigset_t of the kernel).
  */
 static uint64_t
 state_signals(const struct machine *m, const uint8_t *p)
@@ -78,7 +79,9 @@ state_signals(const struct machine *m, const uint8_t *p)
 }
 
 /*
- * What status tells, and sigmask: SigBlk may be that of a call that waits.
+ * Set the members of st that are in the files status and sigmask. SigBlk in
+ * status may be a temporary mask of a system call that waits, so sigmask is
+ * preferred.
  */
 static void
 state_status(struct taskstate *st, const struct linuxrec *r)
@@ -103,7 +106,7 @@ state_status(struct taskstate *st, const struct linuxrec *r)
 }
 
 /*
- * What the small files of Plan 9 tell: proc(3) there.
+ * Set the members of st that are in the small files of Plan 9: proc(3) there.
  */
 static void
 state_plan9(struct taskstate *st, const struct proc *p)
@@ -122,7 +125,7 @@ state_plan9(struct taskstate *st, const struct proc *p)
 }
 
 /*
- * The name of the program: comm, or the first word of Plan 9's status.
+ * Set the name of the program: from comm, or the first word of Plan 9's status.
  */
 static void
 state_name(struct taskstate *st, const struct proc *p,
@@ -179,11 +182,11 @@ state_set(struct taskstate *st, const struct proc *p,
 }
 
 /*
- * Return the state of p, a process or thread, as its record has it.  It is
- * owned by p, and is valid until one of p's files changes.  Return NULL, with
- * the error string set, if the record is damaged.  Several threads may call
- * this for one p: snapfs reads the cores of two processes at once, and each
- * asks all processes how large a page is.
+ * Return the state of p, a process or thread, from its record. It is owned by
+ * p, and is valid until one of p's files changes. Return NULL, with errstr set,
+ * if the record is damaged. Several threads may call this for the same p:
+ * snapfs reads the cores of two processes at once, and for each needs the page
+ * size of all processes.
  */
 const struct taskstate *
 state_get(struct proc *p)
@@ -203,10 +206,10 @@ state_get(struct proc *p)
 }
 
 /*
- * Return how many bytes a page has, on the machine on which p, a process of s
- * or a file that is carried along, was: as its auxiliary vector tells, or that
- * of another process; else the least that such a machine has.  One whose record
- * is damaged does not tell.
+ * Return the page size in bytes of the machine on which p was, a process of s
+ * or an embedded file: from its auxiliary vector, or that of another process of
+ * the same machine type; else the smallest page of that type. Processes with a
+ * damaged record are skipped.
  */
 uint64_t
 snap_page(struct snap *s, struct proc *p)
@@ -231,8 +234,9 @@ snap_page(struct snap *s, struct proc *p)
 }
 
 /*
- * Give process p what its reader knows of it, st, which is copied.  The record
- * is there, and what borrows is set from it here.  Return 0, or -1 with errstr.
+ * Give process p a copy of the state st, which its reader has set. The record
+ * of p must exist; members of the state that borrow are set from it. Return 0,
+ * or -1 with errstr set.
  */
 int
 state_give(struct proc *p, const struct taskstate *st)

@@ -1,6 +1,6 @@
 /*
- * Files of a Linux record as lines of words, which are divided by one blank.
- * What is not as snap(6) has it is an error that names process, file and
+ * Read files of a Linux record as lines of words separated by one blank. A line
+ * that violates snap(6) is an error that names the process, the file and the
  * line.
  */
 #include "record.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Return the bytes of the file of that name in record r as a string, the
- * caller's; NULL if there is none or no memory for it.
+ * Return the contents of the file called name in record r as a string that the
+ * caller frees; NULL if there is no such file or memory runs out.
  */
 char *
 words_text(const struct linuxrec *r, const char *name)
@@ -28,9 +28,9 @@ words_text(const struct linuxrec *r, const char *name)
 }
 
 /*
- * Begin to read by w the file of that name in r, the record of process pid.
- * Return 1; 0 if it has none; or -1 with errstr.  It is ended with words_close
- * in all cases.
+ * Open the file called name in r, the record of process pid, for reading with
+ * w. Return 1; 0 if there is no such file; or -1 with errstr set. words_close()
+ * must be called in all cases.
  */
 int
 words_open(struct words *w, const struct linuxrec *r, uint64_t pid,
@@ -54,7 +54,7 @@ words_open(struct words *w, const struct linuxrec *r, uint64_t pid,
 }
 
 /*
- * Free what words_open made of w.
+ * Free what words_open() has allocated for w.
  */
 void
 words_close(struct words *w)
@@ -64,8 +64,8 @@ words_close(struct words *w)
 }
 
 /*
- * Set the error string: the line at hand of w is not what it should be, which
- * want tells.  Return -1.
+ * Set errstr to the message that the current line of w should have the form
+ * want, and return -1.
  */
 int
 words_bad(const struct words *w, const char *want)
@@ -75,8 +75,8 @@ words_bad(const struct words *w, const char *want)
 }
 
 /*
- * Divide s, the rest of a line, into words of w.  Return 0, or -1 with errstr
- * if they are too many or one is empty.
+ * Split s, the rest of a line, into words of w. Return 0, or -1 with errstr set
+ * if there are too many or one is empty.
  */
 int
 words_split(struct words *w, char *s)
@@ -96,8 +96,8 @@ words_split(struct words *w, char *s)
 }
 
 /*
- * Go to the next line of w, whose first word is w->word[0], and whose others
- * are w->rest.  Return 1, or 0 at the end.
+ * Go to the next line of w: set w->word[0] to its first word and w->rest to the
+ * rest. Return 1, or 0 at the end.
  */
 int
 words_key(struct words *w)
@@ -121,8 +121,8 @@ words_key(struct words *w)
 }
 
 /*
- * Go to the next line of w, in words.  Return 1; 0 at the end; or -1 with
- * errstr.
+ * Go to the next line of w and split it into words. Return 1; 0 at the end; or
+ * -1 with errstr set.
  */
 int
 words_next(struct words *w)
@@ -139,10 +139,10 @@ words_next(struct words *w)
 }
 
 /*
- * Return true if all of s is a number below 2^64 of that kind, and set *v to
- * it: 'd' decimal, 'o' octal, 'x' hexadecimal in small letters, 'i' decimal
- * with a sign before it or none (modulo 2^64), 'm' MAJOR:MINOR of a device in
- * hexadecimal, as makedev(3) has it.
+ * Parse all of s as a number below 2^64 of this kind, and set *v: 'd' decimal,
+ * 'o' octal, 'x' hexadecimal in lower case, 'i' decimal with an optional minus
+ * sign (modulo 2^64), 'm' a device number MAJOR:MINOR in hexadecimal, converted
+ * as by makedev(3). Return false if s is not such a number.
  */
 bool
 number_parse(const char *s, char kind, uint64_t *v)
@@ -162,9 +162,9 @@ number_parse(const char *s, char kind, uint64_t *v)
 }
 
 /*
- * Return true if the words of w from number skip on, which count from 0, are
- * numbers as form has them, a letter of number_parse each, and no more.  They
- * go to v.
+ * Parse the words of w from index skip on into v. form has the number_parse()
+ * kind of each. Return false if one is not a number of its kind, or if the
+ * number of words differs.
  */
 bool
 words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
@@ -180,9 +180,9 @@ words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
 }
 
 /*
- * Set *bytes, in place of what it was, which is freed, to the *len bytes of
- * which hex, in a line of w that begins with a key, has two digits each.
- * Return 0, or -1 with errstr.
+ * Set *bytes and *len to the bytes that are written in hex with two hexadecimal
+ * digits each; the previous *bytes is freed. w is at the line, for messages.
+ * Return 0, or -1 with errstr set.
  */
 int
 words_bytes(const struct words *w, const char *hex, uint8_t **bytes,
@@ -209,9 +209,9 @@ words_bytes(const struct words *w, const char *hex, uint8_t **bytes,
 }
 
 /*
- * Read the file of that name in r, the record of process pid, which is one line
- * of numbers, as form has them, into v.  Return 1; 0 if there is none; or -1
- * with errstr, for which what is such a line in words.
+ * Read the file called name in r, the record of process pid, into v. It must be
+ * one line of numbers of the kinds in form. Return 1; 0 if there is no such
+ * file; or -1 with errstr set, in which what describes the line.
  */
 int
 words_one(const struct linuxrec *r, uint64_t pid, const char *name,
@@ -229,8 +229,9 @@ words_one(const struct linuxrec *r, uint64_t pid, const char *name,
 }
 
 /*
- * Set *part to the part of a snapshot that process p is of: what was taken at
- * once.  Return 0, or -1 with errstr.
+ * Set *part to the number of the part of the snapshot that process p belongs
+ * to: a part is a set of processes captured at one instant. Return 0, or -1
+ * with errstr set.
  */
 int
 proc_part(const struct proc *p, uint64_t *part)

@@ -1,12 +1,13 @@
 /*
- * Which control group is meant: by a path, or by the name of a unit, the id of
- * a container or of a pod, or the beginning of one.
+ * Find the control group that the user means: by a path, by the name of a unit,
+ * or by the ID of a container or a pod or the beginning of one.
  *
- * Names are looked for in the paths of all processes (state/place.c), and the
- * groups found there in the mounts that we see.  Of one name, that in the
- * fewest units and containers is meant, as systemctl(1) means nginx.service of
- * the system, and not that of a user or in a container: who was given a part
- * of the tree cannot put a group of his in the place of another.
+ * Names are searched for in the cgroup paths of all processes (state/place.c),
+ * and the groups found are located in the mounts that we see. If several groups
+ * have the name, the one nested in the fewest units and containers is chosen,
+ * as systemctl(1) takes nginx.service for the system's and not for a user's or
+ * a container's. So nobody who was given a part of the tree can make us choose
+ * a group of theirs instead.
  */
 #include "choose.h"
 #include "vec.h"
@@ -20,32 +21,35 @@
 #include <unistd.h>
 
 enum {
-	MIN_PREFIX = 4,	/* digits that begin an id */
-	MAX_TOLD = 6		/* of those that may be meant */
+	MIN_PREFIX = 4,	/* minimum digits of an abbreviated ID */
+	MAX_TOLD = 6		/* maximum number of candidates named in an
+				   error message */
 };
 
 struct found {			/* a group that may be meant */
 	const char	*kind;
 	char		 name[PLACE_NAME];
-	char		*list;	/* owned; the hierarchy, as in struct
-				   cgroupline */
+	char		*list;	/* owned; list of controllers, as in struct
+				   cgroupline, which identifies the hierarchy */
 	char		*path;	/* owned */
-	unsigned int	 depth;	/* units and so on that it is in */
+	unsigned int	 depth;	/* number of units, containers and pods that
+				   it is nested in */
 };
 
 struct seek {
 	const char	*what;
-	bool		 prefix; /* it may begin an id */
-	char		 unit[PLACE_NAME]; /* as the name of a unit */
-	char		 pod[PLACE_NAME]; /* as that of a pod */
-	char		 near[PLACE_NAME]; /* an instance of it; "": none */
+	bool		 prefix; /* what may be the beginning of an ID */
+	char		 unit[PLACE_NAME]; /* what as the name of a unit */
+	char		 pod[PLACE_NAME]; /* what as the name of a pod */
+	char		 near[PLACE_NAME]; /* an instance of the unit that
+					      was found; "": none */
 	struct found	*v;	/* owned */
 	size_t		 n;
 };
 
 /*
- * Add a directory to c, which takes it over, if it is there and no group that
- * was added for the same name: it may be mounted twice.
+ * Add directory dir to c, which takes it over, if it exists and is not yet
+ * among the groups of the same name: a hierarchy may be mounted twice.
  */
 static int
 group_add(struct cgroups *c, char *dir)
@@ -72,9 +76,9 @@ group_add(struct cgroups *c, char *dir)
 }
 
 /*
- * Add the directory of a group to c, in each mount of ours that shows it: of
- * one hierarchy, as list has it in a struct cgroupline, or of any, where that
- * is NULL, if there is such a directory.
+ * Add the directory of the group path to c, for each mount of ours in which it
+ * exists. list, as in struct cgroupline, selects a hierarchy; if it is NULL,
+ * all mounts are tried.
  */
 static int
 group_locate(struct cgroups *c, const char *list, const char *path)
@@ -100,8 +104,8 @@ group_locate(struct cgroups *c, const char *list, const char *path)
 }
 
 /*
- * Add the group of a path: a directory of cgroups, or as /proc/PID/cgroup has
- * it.
+ * Add the group of a path, which is either a directory of a cgroup mount, or a
+ * path as in /proc/PID/cgroup.
  */
 static int
 group_bypath(struct cgroups *c, const char *path)
@@ -131,8 +135,9 @@ id_matches(const struct seek *s, const char *want, const char *id)
 }
 
 /*
- * Return what a part of a path is, if it is meant, and set name to its name;
- * else NULL.  *named: it is a unit and so on, meant or not.
+ * If a component of a path is what the user means, return its kind and set name
+ * to its name; else return NULL. *named is set to true if it is a unit,
+ * container or pod, meant or not.
  */
 static const char *
 part_match(struct seek *s, struct scan part, struct scan parent, char *name,
@@ -190,8 +195,8 @@ found_add(struct seek *s, const struct found *f, const struct cgroupline *l,
 }
 
 /*
- * Look at a line for a group that is meant.  Return 1 if there is one, 0 if
- * not; -1 with errstr.
+ * Search the path of a line for a component that the user means. Return 1 if
+ * there is one, 0 if not, or -1 with errstr set.
  */
 static int
 seek_line(struct seek *s, const struct cgroupline *l)
@@ -211,7 +216,8 @@ seek_line(struct seek *s, const struct cgroupline *l)
 }
 
 /*
- * Look at a process: at all lines of the first rank that has such a group.
+ * Search the cgroups of process pid: all lines of the highest-ranked hierarchy
+ * in which one matches.
  */
 static int
 seek_process(void *arg, long pid)
@@ -244,8 +250,9 @@ found_same(const struct found *a, const struct found *b)
 }
 
 /*
- * Set errstr: which of several, of that depth, or 0 of any, is meant?  byname:
- * they have different names.
+ * Set errstr to the question which group of several is meant, and return -1.
+ * Only groups of this depth are named, or all if depth is 0. byname: they have
+ * different names, so names are printed, else paths.
  */
 static int
 seek_ask(const struct seek *s, unsigned int depth, bool byname)
@@ -276,7 +283,7 @@ seek_ask(const struct seek *s, unsigned int depth, bool byname)
 }
 
 /*
- * Add to c what was found, if it is one.
+ * Add the group that was found to c, if it is unambiguous.
  */
 static int
 seek_settle(const struct seek *s, struct cgroups *c)
@@ -297,7 +304,7 @@ seek_settle(const struct seek *s, struct cgroups *c)
 		if (s->v[i].depth < best->depth)
 			best = &s->v[i];
 	}
-	/* of whole names, who is deeper must not be in the way */
+	/* do not let deeper groups make a full name ambiguous */
 	for (i = 0; i < s->n; i++) {
 		if (s->v[i].depth != best->depth)
 			continue;
@@ -313,7 +320,7 @@ seek_settle(const struct seek *s, struct cgroups *c)
 }
 
 /*
- * Add the group that a name means.
+ * Add the group called what.
  */
 static int
 group_byname(struct cgroups *c, const char *what)
@@ -344,8 +351,8 @@ group_byname(struct cgroups *c, const char *what)
 }
 
 /*
- * Add to *c the cgroup that what means: a path, if there is a slash in it, or
- * a name; *c is NULL for none.  Return 0, or -1 with errstr and nothing added.
+ * Add the cgroup what to *c: a path if it contains a slash, else a name. *c is
+ * allocated if it is NULL. Return 0, or -1 with errstr set and nothing added.
  */
 int
 cgroups_add(struct cgroups **c, const char *what)
@@ -367,7 +374,7 @@ cgroups_add(struct cgroups **c, const char *what)
 }
 
 /*
- * Free the groups c, or NULL.
+ * Free the groups c, which may be NULL.
  */
 void
 cgroups_free(struct cgroups *c)

@@ -1,5 +1,5 @@
 /*
- * Which processes are meant, by a name, a user or a cgroup.
+ * Choose processes by a name, a user or a cgroup.
  */
 #ifndef CHOOSE_H
 #define CHOOSE_H
@@ -7,21 +7,23 @@
 #include "linux/set/set.h"
 
 /* name.c */
-struct whose {			/* processes of whom */
-	bool		 all;	/* of everybody */
-	bool		 asked;	/* the user was told */
-	uid_t		 uid;	/* else of this one */
+struct whose {			/* users whose processes are chosen */
+	bool		 all;	/* all users */
+	bool		 asked;	/* the user was given explicitly */
+	uid_t		 uid;	/* the user, unless all is true */
 };
 
 struct whose	 whose_begin(const uid_t *user);
 int		 whose_has(const struct whose *w, pid_t pid);
 
-struct chosen {			/* who is told of processes, and of how many */
+struct chosen {			/* callback for chosen processes, and
+				   counters */
 	struct whose	 whose;
 	choose_fn	 fn;
-	void		*arg;	/* fn's first argument */
+	void		*arg;	/* first argument of fn */
 	size_t		 found;
-	size_t		 foreign; /* of other users, which are not told */
+	size_t		 foreign; /* number of processes of other users,
+				     which were skipped */
 };
 
 int		 chosen_found(void *chosen, pid_t pid);
@@ -29,16 +31,17 @@ int		 chosen_none(const struct chosen *c, const char *does,
 		    const char *what);
 
 /* cgroup.c */
-struct group {			/* a directory */
+struct group {			/* directory of a cgroup */
 	char		*dir;	/* owned */
-	dev_t		 dev;	/* of the hierarchy */
+	dev_t		 dev;	/* device number of the hierarchy */
 	ino_t		 ino;
 };
 
 struct cgroups {
 	struct group	*v;	/* owned */
 	size_t		 n;
-	size_t		 last;	/* the first of what was added last */
+	size_t		 last;	/* index of the first group that was added by
+				   the last call */
 };
 
 int		 cgroups_add(struct cgroups **c, const char *what);

@@ -1,7 +1,7 @@
 /*
- * The processes in a control group and in those below it, by the files that
- * its directory has: cgroup.procs, and cgroup.threads of a threaded group of
- * version 2, for which the other cannot be read (cgroups(7)).
+ * List the processes in a control group and in the groups below it, from the
+ * files in its directory: cgroup.procs, or cgroup.threads for a threaded group
+ * of version 2, whose cgroup.procs cannot be read (cgroups(7)).
  */
 #include "choose.h"
 #include "full.h"
@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 enum {
-	LEVELS = 128,		/* each takes a descriptor */
-	GROUPS = 20000		/* in a walk: who stands still waits for it */
+	LEVELS = 128, /* maximum depth; each level takes a descriptor */
+	GROUPS = 20000		/* maximum number of groups, since stopped
+				   processes wait for the walk */
 };
 
 struct walk {
@@ -24,7 +25,7 @@ struct walk {
 };
 
 /*
- * Return true if the errno e is that of a group which is gone.
+ * Return true if errno value e means that the group is gone.
  */
 static bool
 group_isgone(int e)
@@ -33,8 +34,8 @@ group_isgone(int e)
 }
 
 /*
- * Call fn for the processes of one group.  Numbers that are 0 are of processes
- * outside our pid namespace.
+ * Call the callback of w for the processes of the group with directory dir. A
+ * process ID of 0 is skipped: that process is outside our PID namespace.
  */
 static int
 group_record(struct walk *w, int dir)
@@ -64,7 +65,8 @@ group_record(struct walk *w, int dir)
 }
 
 /*
- * Walk a group, whose directory fd is closed then, and those below it.
+ * Walk the group whose directory is open as fd, which is closed here, and all
+ * groups below it.
  */
 static int
 group_walk(struct walk *w, int fd, unsigned int level)
@@ -100,7 +102,7 @@ group_walk(struct walk *w, int fd, unsigned int level)
 }
 
 /*
- * Walk the groups c, from the one of that number on.
+ * Walk the groups of c, beginning with the one with index from.
  */
 static int
 groups_walk(const struct cgroups *c, size_t from, choose_fn fn, void *arg)
@@ -120,9 +122,9 @@ groups_walk(const struct cgroups *c, size_t from, choose_fn fn, void *arg)
 }
 
 /*
- * Call fn, with arg before it, for each process in the groups c and below, some
- * perhaps more than once, until it returns -1.  Return 0, or -1 with errstr.  A
- * group that is gone has none.
+ * Call fn(arg, pid) for each process in the groups c and below, until it
+ * returns -1. A process may be passed more than once. A group that no longer
+ * exists counts as empty. Return 0, or -1 with errstr set.
  */
 int
 cgroups_list(const struct cgroups *c, choose_fn fn, void *arg)
@@ -131,9 +133,10 @@ cgroups_list(const struct cgroups *c, choose_fn fn, void *arg)
 }
 
 /*
- * Call fn, with arg before it, for each process in what was last added to the
- * groups c, as what, if proc_named would call it for that, of user.  Return 0;
- * -1 with errstr, also if there is none.
+ * Call fn(arg, pid) for each process in the groups last added to c, and below,
+ * that belongs to user, as proc_named() does. what is the name of the groups,
+ * for messages. Return 0, or -1 with errstr set, also if there is no such
+ * process.
  */
 int
 cgroups_choose(const struct cgroups *c, const char *what, const uid_t *user,
@@ -147,10 +150,10 @@ cgroups_choose(const struct cgroups *c, const char *what, const uid_t *user,
 }
 
 /*
- * Call fn, with arg before it, for each process in the cgroup that what means,
- * and below, but for this one and threads of the kernel, until it returns -1;
- * some perhaps more than once. user is as in proc_named.  Return 0; -1 with
- * errstr, also if there is none.
+ * Call fn(arg, pid) for each process in the cgroup what and below, except this
+ * process and kernel threads, until it returns -1. A process may be passed more
+ * than once. user is as in proc_named(). Return 0, or -1 with errstr set, also
+ * if there is no such process.
  */
 int
 proc_grouped(const char *what, const uid_t *user, choose_fn fn, void *arg)

@@ -1,5 +1,5 @@
 /*
- * Processes by their names, as ps(1) shows them, and by their users.
+ * Choose processes by their names, as ps(1) shows them, and by their users.
  */
 #include "choose.h"
 #include "linux/proxy/proxy.h"
@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 struct byname {
-	const char	*name;		/* NULL: any */
+	const char	*name;		/* NULL: any name */
 	struct chosen	 to;
 };
 
 /*
- * Set *uid to the user that s names, or is the number of.  Return 0, or -1
- * with errstr.
+ * Set *uid to the user ID for s, the name or the number of a user. Return 0, or
+ * -1 with errstr set.
  */
 int
 user_parse(const char *s, uid_t *uid)
@@ -34,8 +34,8 @@ user_parse(const char *s, uid_t *uid)
 }
 
 /*
- * Return whose processes are meant: those of *user, or where user is NULL,
- * those that we may look at.
+ * Return the choice of processes for *user or, if user is NULL, of the
+ * processes that we may look at: all if we are root, else our own.
  */
 struct whose
 whose_begin(const uid_t *user)
@@ -48,8 +48,8 @@ whose_begin(const uid_t *user)
 }
 
 /*
- * Return 1 if process pid is of whom w tells, by its effective user, and 0 if
- * not; -1 if there is none, or it is a thread of the kernel.
+ * Return 1 if process pid belongs to a user in w, by its effective user ID, 0
+ * if not, or -1 if there is no such process or it is a kernel thread.
  */
 int
 whose_has(const struct whose *w, pid_t pid)
@@ -71,9 +71,9 @@ whose_has(const struct whose *w, pid_t pid)
 }
 
 /*
- * Tell fn of chosen, a struct chosen, of process pid, and count it as found,
- * or, if that does not mean it, count it as foreign; pass over this process and
- * its own.  Return what fn returned, or 0.
+ * If process pid belongs to a chosen user, count it as found and return the
+ * result of the callback. If it belongs to another user, count it as foreign
+ * and return 0. Skip this process and its helpers. chosen is a struct chosen.
  */
 int
 chosen_found(void *chosen, pid_t pid)
@@ -93,8 +93,9 @@ chosen_found(void *chosen, pid_t pid)
 }
 
 /*
- * Set errstr: there is no process of those that c means, though of others;
- * does is what it would do, "is called", and what its name.  Return -1.
+ * Set errstr to the message that no process was found, with the number of
+ * processes of other users, and return -1. does is a verb such as "is called",
+ * what its object.
  */
 int
 chosen_none(const struct chosen *c, const char *does, const char *what)
@@ -115,8 +116,8 @@ chosen_none(const struct chosen *c, const char *does, const char *what)
 }
 
 /*
- * Return true if a process has a name.  The kernel keeps 15 bytes of it; a
- * longer one is compared with what the process was started as.
+ * Return true if process pid is called name. The kernel keeps 15 bytes of a
+ * name; a longer one is compared with the command line.
  */
 static bool
 is_called(pid_t pid, const char *name)
@@ -154,10 +155,10 @@ byname_pid(void *arg, long pid)
 }
 
 /*
- * Call fn, with arg before it, for each process of that name, or of any if it
- * is NULL, but for this one and threads of the kernel, until it returns -1:
- * those of *user, or where user is NULL, all for root and for others their own.
- * Return 0; -1 with errstr, also if there is none.
+ * Call fn(arg, pid) for each process called name, or with any name if it is
+ * NULL, except this process and kernel threads, until it returns -1. Only
+ * processes of *user are passed; if user is NULL, all for root, else our own.
+ * Return 0, or -1 with errstr set, also if there is no such process.
  */
 int
 proc_named(const char *name, const uid_t *user, choose_fn fn, void *arg)
