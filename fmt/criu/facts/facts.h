@@ -70,7 +70,7 @@ struct maketask {		/* a process or a thread */
 	unsigned int	*pages;
 };
 
-struct maketext {		/* a mapped file with a name, in files.img */
+struct makeregfile {		/* a mapped file with a name, in files.img */
 	uint32_t	 id;
 	uint64_t	 dev;
 	uint64_t	 ino;
@@ -199,8 +199,8 @@ struct criumake {
 	size_t		 nopen;
 	struct makeaccept *accept; /* owned; sorted by caller */
 	size_t		 naccept;
-	struct maketext	*text;	/* owned; mapped files */
-	size_t		 ntext;
+	struct makeregfile *regfile; /* owned; mapped files */
+	size_t		 nregfile;
 	struct makeghost *ghost; /* owned */
 	size_t		 nghost;
 	struct makeshm	*shm;	/* owned */

@@ -18,9 +18,9 @@ make_free(struct criumake *m)
 {
 	size_t i;
 
-	for (i = 0; i < m->ntext; i++)
-		free(m->text[i].path);
-	free(m->text);
+	for (i = 0; i < m->nregfile; i++)
+		free(m->regfile[i].path);
+	free(m->regfile);
 	free(m->order);
 	free(m->ghost);
 	free(m->shm);

@@ -29,16 +29,16 @@ static const struct {
 #define HUGE_NAME "/anon_hugepage"	/* prefix of a file name:
 					   mm/hugetlb.c of Linux */
 
-struct told {			/* facts about a mapping from smaps */
+struct smapfacts {		/* facts about a mapping from smaps */
 	unsigned int	 flag;	/* bits of enum vmflag */
 	uint64_t	 page;	/* page size in bytes; 0: not known */
 };
 
 /*
- * Set told[i] to what smaps says about mapping i of t.
+ * Set facts[i] to what smaps says about mapping i of t.
  */
 static int
-smaps_read(struct maketask *t, struct told *told)
+smaps_read(struct maketask *t, struct smapfacts *facts)
 {
 	const struct vma *v;
 	struct recfile f;
@@ -51,8 +51,8 @@ smaps_read(struct maketask *t, struct told *told)
 	while ((rc = smap_next(&text, &sm)) == 1) {
 		v = vmas_find(&t->maps, sm.vma.start);
 		if (v != NULL && v->start == sm.vma.start)
-			told[v - t->maps.v] = (struct told){ sm.told.flags,
-			    sm.page };
+			facts[v - t->maps.v] = (struct smapfacts){
+			    sm.told.flags, sm.page };
 	}
 	return rc;
 }
@@ -105,7 +105,8 @@ is_shm(const struct vma *v)
  * reason; return NULL if it can.
  */
 static const char *
-vma_obstacle(const struct vma *v, const struct told *told, enum makewhy *kind)
+vma_obstacle(const struct vma *v, const struct smapfacts *facts,
+    enum makewhy *kind)
 {
 	static const struct {
 		const char	*name;	/* prefix of the mapping's name, or
@@ -126,7 +127,7 @@ vma_obstacle(const struct vma *v, const struct told *told, enum makewhy *kind)
 		    "memory under userfaultfd" },
 		{ NULL, VMF_DEVICE, WHY_DEVICE, "a device" }
 	};
-	const unsigned int flag = told->flag;
+	const unsigned int flag = facts->flag;
 	size_t i;
 
 	for (i = 0; i < sizeof never / sizeof *never; i++)
@@ -139,7 +140,7 @@ vma_obstacle(const struct vma *v, const struct told *told, enum makewhy *kind)
 	if (is_device(v))
 		return "a device";
 	*kind = WHY_HUGETLB;
-	if (flag & VMF_HUGETLB && (!is_shm(v) || told->page == 0))
+	if (flag & VMF_HUGETLB && (!is_shm(v) || facts->page == 0))
 		return name_begins(v, "/SYSV") ?
 		    "huge pages of memory of System V" :
 		    "huge pages of a file of hugetlbfs";
@@ -164,7 +165,7 @@ is_kernels(const struct vma *v)
  */
 static int
 vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
-    const struct told *told, Criu__Vma *e)
+    const struct smapfacts *facts, Criu__Vma *e)
 {
 	struct makeshm *o;
 	uint32_t id;
@@ -172,7 +173,7 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 
 	e->pgoff = v->off;
 	e->has_fdflags = true;
-	e->fdflags = v->flags & VMA_SHARED && (told->flag & VMF_MAYWRITE ||
+	e->fdflags = v->flags & VMA_SHARED && (facts->flag & VMF_MAYWRITE ||
 	    v->flags & VMA_WRITE) ? O_RDWR : O_RDONLY;
 	if (makesysv_is(v))
 		return makesysv_mapped(m, t, v, e);
@@ -181,8 +182,8 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 			return make_refuse(m, t, NULL, WHY_SHM, "mapping at %"
 			    PRIx64 ": what is in %s is not in the snapshot",
 			    v->start, v->name);
-		if (told->flag & VMF_HUGETLB)
-			o->huge = told->page;
+		if (facts->flag & VMF_HUGETLB)
+			o->huge = facts->page;
 		rc = makeshm_mapped(m, o, &id);
 		e->status |= CRIU_MAPS_MEMFD;
 	} else
@@ -218,9 +219,9 @@ vma_socket(struct criumake *m, struct maketask *t, const struct vma *v,
  */
 static int
 vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
-    const struct told *told, Criu__Mm *mm, Criu__Vma *e)
+    const struct smapfacts *facts, Criu__Mm *mm, Criu__Vma *e)
 {
-	const unsigned int flag = told->flag;
+	const unsigned int flag = facts->flag;
 	enum makewhy kind;
 	const char *why;
 
@@ -246,7 +247,7 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 		e->status = CRIU_AIORING;
 		return makering_add(m, t, v, mm);
 	}
-	if ((why = vma_obstacle(v, told, &kind)) != NULL) {
+	if ((why = vma_obstacle(v, facts, &kind)) != NULL) {
 		if (kind == WHY_IO_URING && t->ring)
 			return 0;	/* already recorded */
 		t->ring |= kind == WHY_IO_URING;
@@ -255,12 +256,12 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 	e->flags |= (flag & VMF_GROWSDOWN ? MAP_GROWSDOWN : 0U) |
 	    (flag & VMF_LOCKED ? MAP_LOCKED : 0U) |
 	    (flag & VMF_NORESERVE ? MAP_NORESERVE : 0U) |
-	    (flag & VMF_HUGETLB ? MAP_HUGETLB | makeshm_huge(told->page) : 0U);
+	    (flag & VMF_HUGETLB ? MAP_HUGETLB | makeshm_huge(facts->page) : 0U);
 	/* shared memory may have a name given by prctl(2): [anon_shmem:NAME] */
 	if (v->flags & VMA_SHARED ||
 	    (*v->name == '/' && !name_begins(v, HUGE_NAME) &&
 	    (is_shm(v) || !name_begins(v, "/dev/zero"))))
-		return vma_file(m, t, v, told, e);
+		return vma_file(m, t, v, facts, e);
 	e->flags |= MAP_ANONYMOUS;
 	if (flag & VMF_DROPPABLE)
 		e->flags = (e->flags & ~(unsigned int)MAP_PRIVATE) |
@@ -332,12 +333,12 @@ guards_add(struct criumake *m, const struct maketask *t, Criu__Mm *mm)
 }
 
 /*
- * Set all mappings of mm and t->pages; told has the facts from smaps, one for
+ * Set all mappings of mm and t->pages; facts has those from smaps, one for
  * each mapping.  criu takes [vvar] and [vvar_vclock] as one mapping, and
  * ignores [vsyscall].
  */
 static int
-vmas_set(struct criumake *m, struct maketask *t, const struct told *told,
+vmas_set(struct criumake *m, struct maketask *t, const struct smapfacts *facts,
     Criu__Mm *mm)
 {
 	const struct vma *v;
@@ -357,12 +358,12 @@ vmas_set(struct criumake *m, struct maketask *t, const struct told *told,
 			continue;
 		}
 		criu__vma__init(&e);
-		if ((rc = vma_set(m, t, v, &told[i], mm, &e)) == -1)
+		if ((rc = vma_set(m, t, v, &facts[i], mm, &e)) == -1)
 			return -1;
 		if (rc == 0)
 			continue;
 		t->pages[i] = pages_flags(v, &e);
-		e.madv = advice_get(told[i].flag);
+		e.madv = advice_get(facts[i].flag);
 		e.has_madv = e.madv != 0;
 		if ((last = MSG_PUSH(&m->msgs, mm, vmas)) == NULL)
 			return -1;
@@ -448,16 +449,16 @@ static int
 mm_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 {
 	size_t most = makeregs_auxv(t);
-	struct told *told;
+	struct smapfacts *facts;
 	struct recfile f;
 
-	if (proc_vmas(t->proc, &t->maps) == -1 || (told = msgs_get(&m->msgs,
-	    t->maps.n, sizeof *told)) == NULL || smaps_read(t, told) == -1)
+	if (proc_vmas(t->proc, &t->maps) == -1 || (facts = msgs_get(&m->msgs,
+	    t->maps.n, sizeof *facts)) == NULL || smaps_read(t, facts) == -1)
 		return errstr_wrap("process %" PRIu64, t->proc->pid);
 	linuxrec_find(&t->rec, "auxv", &f);
 	return MSG_BYTES(&m->msgs, mm, mm_saved_auxv, f.data,
 	    f.len / 8 < most ? f.len / 8 : most) == -1 ||
-	    vmas_set(m, t, told, mm) == -1 || bounds_set(m, t, mm) == -1 ||
+	    vmas_set(m, t, facts, mm) == -1 || bounds_set(m, t, mm) == -1 ||
 	    prctls_set(t, mm) == -1 || exe_set(m, t, mm) == -1 ? -1 : 0;
 }
 

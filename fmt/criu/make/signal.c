@@ -25,7 +25,7 @@ enum {			/* numbers of amd64 and arm64 */
 	DEFAULT = 0, IGNORE = 1		/* SIG_DFL and SIG_IGN as handlers */
 };
 
-struct waits {			/* pending signals of a process or a thread */
+struct pending {		/* pending signals of a process or a thread */
 	struct maketask	*proc;	/* borrowed; first thread of the process */
 	struct maketask	*task;	/* borrowed; the thread for which they are
 				   pending */
@@ -61,7 +61,7 @@ makecore_blocked(const struct maketask *t)
  * because any thread can take a signal that is pending for the process.
  */
 static void
-blocked_by_all(struct waits *w)
+blocked_by_all(struct pending *w)
 {
 	const struct maketask *t;
 
@@ -74,7 +74,7 @@ blocked_by_all(struct waits *w)
  * Set w->handler from the signal actions of its process.
  */
 static int
-handlers_read(struct waits *w)
+handlers_read(struct pending *w)
 {
 	struct words l;
 	uint64_t v[5];
@@ -94,7 +94,8 @@ handlers_read(struct waits *w)
  * those pending for process p, with t == p.
  */
 static int
-waits_read(struct waits *w, struct maketask *p, struct maketask *t, bool whole)
+pending_read(struct pending *w, struct maketask *p, struct maketask *t,
+    bool whole)
 {
 	const char *name;
 
@@ -116,13 +117,13 @@ waits_read(struct waits *w, struct maketask *p, struct maketask *t, bool whole)
 }
 
 static uint64_t
-waits_signal(const struct waits *w, size_t i)
+pending_signal(const struct pending *w, size_t i)
 {
 	return num_get(w->f.data + i * SIGINFO, 4);
 }
 
 static uint64_t
-waits_handler(const struct waits *w, uint64_t sig)
+pending_handler(const struct pending *w, uint64_t sig)
 {
 	return sig >= 1 && sig <= SIGNALS ? w->handler[sig - 1] : IGNORE;
 }
@@ -131,12 +132,12 @@ waits_handler(const struct waits *w, uint64_t sig)
  * Return whether SIGSTOP is pending.
  */
 static bool
-waits_stop(const struct waits *w)
+pending_stop(const struct pending *w)
 {
 	size_t i;
 
 	for (i = 0; i < w->n; i++)
-		if (waits_signal(w, i) == SIG_STOP)
+		if (pending_signal(w, i) == SIG_STOP)
 			return true;
 	return false;
 }
@@ -149,16 +150,16 @@ int
 makecore_stops(struct maketask *p)
 {
 	struct maketask *t;
-	struct waits w;
+	struct pending w;
 	bool stops;
 
-	if (waits_read(&w, p, p, true) == -1)
+	if (pending_read(&w, p, p, true) == -1)
 		return -1;
-	for (t = p, stops = waits_stop(&w); t != NULL && !stops;
+	for (t = p, stops = pending_stop(&w); t != NULL && !stops;
 	    t = t->thread) {
-		if (waits_read(&w, p, t, false) == -1)
+		if (pending_read(&w, p, t, false) == -1)
 			return -1;
-		stops = waits_stop(&w);
+		stops = pending_stop(&w);
 	}
 	return stops;
 }
@@ -169,10 +170,10 @@ makecore_stops(struct maketask *p)
  * only after signals pending for the thread and after lower numbers.
  */
 static bool
-is_end(const struct waits *w, uint64_t sig)
+is_end(const struct pending *w, uint64_t sig)
 {
 	if (w->proc->stat.state != 'T' || in_set(w->blocked, sig) ||
-	    waits_handler(w, sig) != DEFAULT)
+	    pending_handler(w, sig) != DEFAULT)
 		return false;
 	return sig < SIG_STOP ? sig != SIG_CHLD && sig != SIG_CONT :
 	    !w->whole && sig > SIG_TTOU && sig != SIG_URG && sig != SIG_WINCH;
@@ -183,14 +184,14 @@ is_end(const struct waits *w, uint64_t sig)
  * file.
  */
 static int
-signal_check(struct criumake *m, const struct waits *w, uint64_t sig)
+signal_check(struct criumake *m, const struct pending *w, uint64_t sig)
 {
 	const char *why;
 
 	if (sig == SIG_TRAP)
 		why = "criu takes it for its own";
 	else if (sig == SIG_CHLD && !w->whole && w->task != w->proc &&
-	    waits_handler(w, sig) <= IGNORE)
+	    pending_handler(w, sig) <= IGNORE)
 		why = "criu loses it";
 	else if (is_end(w, sig))
 		why = "stopped as it is, it would end at once";
@@ -210,14 +211,14 @@ makecore_pending(struct criumake *m, Criu__SignalQueue *q, struct maketask *p,
     struct maketask *t, bool whole)
 {
 	Criu__Siginfo *si;
-	struct waits w;
+	struct pending w;
 	uint64_t sig;
 	size_t i;
 
-	if (waits_read(&w, p, t, whole) == -1)
+	if (pending_read(&w, p, t, whole) == -1)
 		return -1;
 	for (i = 0; i < w.n; i++) {
-		sig = waits_signal(&w, i);
+		sig = pending_signal(&w, i);
 		if (signal_check(m, &w, sig) == -1)
 			return -1;
 		if (sig == SIG_STOP)

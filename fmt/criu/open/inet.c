@@ -18,7 +18,7 @@ enum {
 	MPTCP = 262			/* value of uapi/linux/in.h */
 };
 
-enum { MOST = 16 };		/* connections that are reported one by one */
+enum { MAX_REPORTED = 16 };	/* connections that are reported one by one */
 
 static unsigned int
 protocol_of(const struct makeopen *f)
@@ -41,7 +41,8 @@ ended_note(struct criumake *m, const struct maketask *t,
     const struct makefd *fd)
 {
 	const struct makeopen *f = fd->open;
-	const uint64_t unread = maketcp_goes(m, f) ? 0 : f->v[OK_UNREAD][0];
+	const uint64_t unread = maketcp_isrestored(m, f) ? 0 :
+	    f->v[OK_UNREAD][0];
 
 	if (unread > 0 && make_note(m, t, fd, "%" PRIu64 " byte%s of the ended "
 	    "connection with %s, not read yet: not restored", unread,
@@ -69,7 +70,7 @@ protocol_obstacle(const struct makeopen *f)
 {
 	switch (f->v[OK_SOCKET][SOCK_TYPE]) {
 	case TYPE_STREAM:
-		if (protocol_of(f) == MPTCP && maketcp_is(f))
+		if (protocol_of(f) == MPTCP && maketcp_isconnected(f))
 			return "a connection of MPTCP";
 		return protocol_of(f) == IPPROTO_TCP ||
 		    protocol_of(f) == MPTCP ? NULL :
@@ -122,7 +123,7 @@ makeinet_obstacle(struct criumake *m, const struct makeopen *f)
 		return "with a protocol upon TCP, such as TLS of the kernel";
 	if (is_linklocal(f, &n->local) && n->device == NULL)
 		return "of a link that is not known";
-	if (n->remote.port == 0 || maketcp_is(f))
+	if (n->remote.port == 0 || maketcp_isconnected(f))
 		return NULL;
 	if (is_linklocal(f, &n->remote) && !is_linklocal(f, &n->local))
 		return "connected on a link that is not known";
@@ -169,9 +170,9 @@ makeinet_note(struct criumake *m, const struct maketask *t,
 	const struct makeopen *f = fd->open;
 	const uint64_t waiting = f->v[OK_WAITING][0];
 
-	if (maketcp_is(f) && !maketcp_goes(m, f)) {
+	if (maketcp_isconnected(f) && !maketcp_isrestored(m, f)) {
 		m->need |= CRIU_TCP_CLOSE;
-		if (!m->opts->along && m->nclosed++ < MOST &&
+		if (!m->opts->along && m->nclosed++ < MAX_REPORTED &&
 		    make_note(m, t, fd, "the connection of %s to %s is closed "
 		    "when it is restored", f->inet->local.text,
 		    f->inet->remote.text) == -1)
@@ -196,8 +197,9 @@ makeinet_note(struct criumake *m, const struct maketask *t,
 int
 makeinet_rest(struct criumake *m)
 {
-	return m->nclosed <= MOST ? 0 : make_note(m, NULL, NULL, "%zu more "
-	    "connections are closed when they are restored", m->nclosed - MOST);
+	return m->nclosed <= MAX_REPORTED ? 0 : make_note(m, NULL, NULL,
+	    "%zu more connections are closed when they are restored",
+	    m->nclosed - MAX_REPORTED);
 }
 
 /*
@@ -214,7 +216,7 @@ address_put(const struct criumake *m, const struct makeopen *f,
 
 	/* Of a connection that has ended, restore only that it was shut
 	   down, without its addresses. */
-	ended = maketcp_ended(f) && !maketcp_goes(m, f);
+	ended = maketcp_ended(f) && !maketcp_isrestored(m, f);
 	p->family = is_v6(f) ? FAMILY_V6 : FAMILY_V4;
 	p->proto = protocol_of(f) == MPTCP ? IPPROTO_TCP : protocol_of(f);
 	if (ended)
@@ -264,7 +266,7 @@ makeinet_write(struct criumake *m, const struct makeopen *f, void *msg)
 	address_put(m, f, p);
 	if (makesocket_set(m, f, part) == -1)
 		return -1;
-	if (maketcp_goes(m, f))
+	if (maketcp_isrestored(m, f))
 		return maketcp_write(m, f, p->tcp_opts);
 	if (p->tcp_opts->nodelay || p->tcp_opts->cork)
 		make_since(m, SINCE_NODELAY);

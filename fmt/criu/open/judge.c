@@ -114,7 +114,7 @@ open_obstacle(struct criumake *m, const struct makeopen *f)
 		return k->never;
 	if (f->passing && f->v[OK_LOCK][0] != 0)
 		return "a file with a lock, which no process has open";
-	return k->hinders == NULL ? NULL : k->hinders(m, f);
+	return k->obstacle == NULL ? NULL : k->obstacle(m, f);
 }
 
 /*
@@ -127,7 +127,7 @@ open_kind(const struct criumake *m, const struct makeopen *f)
 
 	if (k->fd == FD_INETSK)
 		return makeinet_kind(f);
-	if (k->fd == FD_REG && makehinders_queue(m, f))
+	if (k->fd == FD_REG && makeobstacle_isqueue(m, f))
 		return WHY_MQUEUE;
 	if ((k->fd == FD_REG || k->fd == FD_FIFO) &&
 	    f->v[OK_DELETED][0] != 0)
@@ -169,8 +169,8 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 	if (fd->open->noted)
 		return 0;
 	fd->open->noted = true;
-	if (makestandard_leaves(m, fd->open))
-		return makestandard_note(m, t, fd);
+	if (makestdio_isoutside(m, fd->open))
+		return makestdio_note(m, t, fd);
 	note = makekind_get(fd->open)->note;
 	return note == NULL ? 0 : note(m, t, fd);
 }
@@ -193,7 +193,7 @@ makejudge_opens(struct criumake *m)
 	for (i = 0; i < m->nopen; i++)
 		if (m->open[i]->why != NULL)
 			m->open[i]->kind = open_kind(m, m->open[i]);
-	makestandard_find(m);
+	makestdio_find(m);
 	round = 0;
 	do {
 		if (++round > ROUNDS)

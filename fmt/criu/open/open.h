@@ -10,7 +10,7 @@
  *	queue.c		data queued in UNIX sockets
  *	sockopt.c	socket options
  *	unix.c		UNIX sockets
- *	standard.c	standard input, output and error from outside
+ *	stdio.c		standard input, output and error from outside
  *	tty.c		terminals
  *	watch.c		inotify and fanotify
  *	nsfile.c	namespaces
@@ -18,7 +18,7 @@
  *	packet.c	packet sockets
  *	tcp.c		TCP connections
  *	inet.c		IPv4 and IPv6 sockets
- *	hinders.c	why files of other kinds cannot be restored
+ *	obstacle.c	why files of other kinds cannot be restored
  *	entry.c		entries of those kinds in files.img
  *	judge.c		table of all kinds; decides which files are restored
  *	file.c		files.img, with an entry for each open file
@@ -92,7 +92,7 @@ typedef int	 makewrite_fn(struct criumake *, const struct makeopen *,
 struct makekind {
 	enum criu_fdtype fd;	/* 0: criu cannot restore this kind */
 	enum makewhy	 why;	/* class of the reason, if it is not restored */
-	makeobstacle_fn	*hinders; /* NULL: it can always be restored */
+	makeobstacle_fn	*obstacle; /* NULL: it can always be restored */
 	makenote_fn	*note;	/* records what is lost in the restored
 				   descriptor; NULL: nothing is */
 	size_t		 entry;	/* offset of its message in FileEntry; 0: a
@@ -138,16 +138,16 @@ int		 makeinet_options(struct criumake *, const struct maketask *,
 		    const struct makefd *);
 
 /* unix.c */
-bool		 makeunix_leaves(const struct criumake *,
+bool		 makeunix_isoutside(const struct criumake *,
 		    const struct makeopen *);
 bool		 makeunix_external(const struct criumake *,
 		    const struct makeopen *);
 
-/* standard.c */
-void		 makestandard_find(struct criumake *);
-bool		 makestandard_leaves(const struct criumake *,
+/* stdio.c */
+void		 makestdio_find(struct criumake *);
+bool		 makestdio_isoutside(const struct criumake *,
 		    const struct makeopen *);
-int		 makestandard_note(struct criumake *, const struct maketask *,
+int		 makestdio_note(struct criumake *, const struct maketask *,
 		    const struct makefd *);
 
 /* nsfile.c: namespaces */
@@ -161,16 +161,17 @@ int		 makepacket_mapped(struct criumake *, struct maketask *,
 int		 maketcp_judge(struct criumake *);
 int		 maketcp_write(struct criumake *, const struct makeopen *,
 		    const Criu__TcpOptions *);
-bool		 maketcp_is(const struct makeopen *);
+bool		 maketcp_isconnected(const struct makeopen *);
 bool		 maketcp_ended(const struct makeopen *);
-bool		 maketcp_goes(const struct criumake *, const struct makeopen *);
+bool		 maketcp_isrestored(const struct criumake *,
+		    const struct makeopen *);
 
 /* inet.c */
 enum makewhy	 makeinet_kind(const struct makeopen *);
 int		 makeinet_rest(struct criumake *);
 
-/* hinders.c */
-bool		 makehinders_queue(const struct criumake *,
+/* obstacle.c */
+bool		 makeobstacle_isqueue(const struct criumake *,
 		    const struct makeopen *);
 
 /* judge.c */

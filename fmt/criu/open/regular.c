@@ -177,7 +177,7 @@ newlines_put(char *path)
  */
 static int
 mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
-    struct maketext *x)
+    struct makeregfile *x)
 {
 	Criu__RegFile r = CRIU__REG_FILE__INIT;
 	const struct makeopen *linked;
@@ -229,28 +229,28 @@ int
 makereg_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
     uint32_t *id)
 {
-	struct maketext *x;
+	struct makeregfile *x;
 	size_t i;
 	int rc;
 
 	*id = 0;
-	for (i = 0; i < m->ntext; i++) {
-		x = &m->text[i];
+	for (i = 0; i < m->nregfile; i++) {
+		x = &m->regfile[i];
 		if (x->dev == v->dev && x->ino == v->ino &&
 		    strcmp(x->path, v->name) == 0) {
 			*id = x->id;
 			return x->id != 0;
 		}
 	}
-	if (VEC_ROOM(m->text, m->ntext) == -1)
+	if (VEC_ROOM(m->regfile, m->nregfile) == -1)
 		return -1;
-	x = &m->text[m->ntext];
+	x = &m->regfile[m->nregfile];
 	x->dev = v->dev;
 	x->ino = v->ino;
 	x->id = 0;
 	if ((x->path = strdup(v->name)) == NULL)
 		return errstr_set("out of memory");
-	m->ntext++;
+	m->nregfile++;
 	if ((rc = mapped_add(m, t, v, x)) == 1)
 		*id = x->id;
 	return rc;

@@ -17,7 +17,7 @@ enum { OPT_TIMESTAMPS = 1, OPT_WSCALE = 4 }; /* bits TCPI_OPT_ of linux/tcp.h */
  * Return whether f is a TCP socket that is connected or connecting.
  */
 bool
-maketcp_is(const struct makeopen *f)
+maketcp_isconnected(const struct makeopen *f)
 {
 	return f->type == KIND_INET && f->inet != NULL &&
 	    f->v[OK_SOCKET][SOCK_TYPE] == TYPE_STREAM &&
@@ -41,9 +41,9 @@ maketcp_ended(const struct makeopen *f)
  * Return whether f is restored with the state of its connection.
  */
 bool
-maketcp_goes(const struct criumake *m, const struct makeopen *f)
+maketcp_isrestored(const struct criumake *m, const struct makeopen *f)
 {
-	return m->need & CRIU_TCP_ESTABLISHED && (maketcp_is(f) ||
+	return m->need & CRIU_TCP_ESTABLISHED && (maketcp_isconnected(f) ||
 	    (maketcp_ended(f) && makeopen_has(f, OK_STREAM)));
 }
 
@@ -91,7 +91,7 @@ maketcp_judge(struct criumake *m)
 		return -1;
 	for (any = false, i = 0; i < m->nopen; i++) {
 		f = m->open[i];
-		if (!f->used || f->why != NULL || (!maketcp_is(f) &&
+		if (!f->used || f->why != NULL || (!maketcp_isconnected(f) &&
 		    !(maketcp_ended(f) && makeopen_has(f, OK_STREAM))))
 			continue;
 		any = true;

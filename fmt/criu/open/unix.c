@@ -39,7 +39,7 @@ socket_file(struct criumake *m, const struct makeopen *f, Criu__UnixSocket *p)
  * Return whether f is connected to a socket that is not in the snapshot.
  */
 bool
-makeunix_leaves(const struct criumake *m, const struct makeopen *f)
+makeunix_isoutside(const struct criumake *m, const struct makeopen *f)
 {
 	const struct makeopen *peer = makefind_peer(m, f);
 
@@ -56,7 +56,8 @@ bool
 makeunix_external(const struct criumake *m, const struct makeopen *f)
 {
 	return f->v[OK_SOCKET][SOCK_TYPE] == TYPE_DGRAM && f->peerlen > 1 &&
-	    (f->peer[0] == '/' || f->peer[0] == '\0') && makeunix_leaves(m, f);
+	    (f->peer[0] == '/' || f->peer[0] == '\0') &&
+	    makeunix_isoutside(m, f);
 }
 
 /*
@@ -122,7 +123,7 @@ makeunix_write(struct criumake *m, const struct makeopen *f, void *msg)
 	Criu__UnixSocket *p = msg;
 	const struct makeopen *accepter;
 
-	if (makeunix_leaves(m, f))
+	if (makeunix_isoutside(m, f))
 		external_write(m, f);
 	p->has_uflags = p->has_name = true;
 	/* criu connects f to the listening socket again */

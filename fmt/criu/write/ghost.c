@@ -37,7 +37,7 @@ static bool
 body_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
     uint64_t *end)
 {
-	enum { BLOCK = 4096 };	/* at most the block size of a file system */
+	enum { BLOCK = 4096 };	/* block size of most file systems */
 	uint64_t from, first, last;
 
 	for (from = at; from < len; from = last) {

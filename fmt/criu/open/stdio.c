@@ -26,7 +26,7 @@ inode_first(const struct criumake *m, const struct makeopen *f)
  * descriptor number; the first process that has the inode decides.
  */
 void
-makestandard_find(struct criumake *m)
+makestdio_find(struct criumake *m)
 {
 	const struct maketask *t;
 	struct makeopen *f;
@@ -51,13 +51,13 @@ makestandard_find(struct criumake *m)
  * and that criu can replace by its own standard input, output or error.
  */
 bool
-makestandard_leaves(const struct criumake *m, const struct makeopen *f)
+makestdio_isoutside(const struct criumake *m, const struct makeopen *f)
 {
 	if (!makeopen_has(f, OK_INO) || inode_first(m, f)->given == 0)
 		return false;
 	if (f->type == KIND_PIPE)
 		return f->v[OK_ALONE][0] == 0 && f->ends != PIPE_BOTH;
-	return f->type == KIND_UNIX && makeunix_leaves(m, f) &&
+	return f->type == KIND_UNIX && makeunix_isoutside(m, f) &&
 	    !makeunix_external(m, f);
 }
 
@@ -80,7 +80,7 @@ waiting(const struct criumake *m, const struct makeopen *f)
  * Return 0, or -1 with errstr set.
  */
 int
-makestandard_note(struct criumake *m, const struct maketask *t,
+makestdio_note(struct criumake *m, const struct maketask *t,
     const struct makefd *fd)
 {
 	static const char *const name[STANDARD] = { "input", "output",

@@ -13,7 +13,7 @@
 const char *
 makepipe_obstacle(struct criumake *m, const struct makeopen *f)
 {
-	if (f->v[OK_ALONE][0] != 0 || makestandard_leaves(m, f))
+	if (f->v[OK_ALONE][0] != 0 || makestdio_isoutside(m, f))
 		return NULL;
 	if (!(f->ends & PIPE_READ))
 		return "a pipe that is read by who is not in the snapshot";
@@ -80,7 +80,7 @@ makeunix_obstacle(struct criumake *m, const struct makeopen *f)
 	peer = makefind_peer(m, f);
 	if (peer != NULL && peer->used && peer->why != NULL)
 		return "a socket whose other end cannot be restored";
-	if (makeunix_external(m, f) || makestandard_leaves(m, f))
+	if (makeunix_external(m, f) || makestdio_isoutside(m, f))
 		return NULL;
 	if (peer == NULL || !makeopen_written(peer))
 		return "a socket whose other end is not in the snapshot";
@@ -140,7 +140,7 @@ makeepoll_obstacle(struct criumake *m, const struct makeopen *f)
  * them on a mount of its own.
  */
 bool
-makehinders_queue(const struct criumake *m, const struct makeopen *f)
+makeobstacle_isqueue(const struct criumake *m, const struct makeopen *f)
 {
 	return f->path != NULL && makemount_lacks(m, f->mount) &&
 	    makemount_isqueues(m, f->path);
@@ -154,7 +154,7 @@ makenamed_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	if (f->path == NULL || *f->path != '/')
 		return "a file whose path is not known";
-	if (makehinders_queue(m, f))
+	if (makeobstacle_isqueue(m, f))
 		return "a POSIX message queue in an IPC namespace that is made";
 	if (makemount_lacks(m, f->mount))
 		return "a file of another mount namespace";
