@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static char told[160];		/* message for on_fault */
-static size_t ntold;
+static char message[160];		/* message for on_fault */
+static size_t message_len;
 
 static void
 on_fault(int sig)
 {
 	(void)sig;
-	if (write(STDERR_FILENO, told, ntold) != (ssize_t)ntold)
+	if (write(STDERR_FILENO, message, message_len) != (ssize_t)message_len)
 		_exit(1);
 	_exit(1);
 }
@@ -27,15 +27,15 @@ on_fault(int sig)
  * Flush standard output first, so that a crash does not lose it.
  */
 void
-failure_of(uint64_t pid)
+failure_blame(uint64_t pid)
 {
 	int n;
 
 	fflush(stdout);
-	n = snprintf(told, sizeof told, "%s: process %" PRIu64 ": libdw "
+	n = snprintf(message, sizeof message, "%s: process %" PRIu64 ": libdw "
 	    "fails: what the snapshot has of it is damaged\n",
 	    getprogname(), pid);
-	ntold = n < 0 ? 0 : (size_t)n;
+	message_len = n < 0 ? 0 : (size_t)n;
 }
 
 /*

@@ -127,11 +127,11 @@ process_gather(struct process *ps, struct snap *s, struct proc *p,
 		}
 		wait_find(u, st);
 		if (!keep)
-			fall_find(st);
+			fatal_find(st);
 	}
 	python_find(u);
 	if (keep)
-		target_leave(&ps->t);
+		target_release(&ps->t);
 	return 0;
 }
 
@@ -146,7 +146,7 @@ process_print(struct process *ps, const struct asked *asked, const char *path)
 	char why[128];
 	size_t i;
 
-	failure_of(ps->t.proc->pid);
+	failure_blame(ps->t.proc->pid);
 	if (u->locals && u->nolocals != NULL) {
 		snprintf(why, sizeof why, "process %" PRIu64 ": no local "
 		    "variables: %s", ps->t.proc->pid, u->nolocals);

@@ -35,7 +35,7 @@ is_asked(struct snap *s, const struct proc *p)
  * Print the processes of a snapshot that the user asked for.
  */
 static int
-tell_snap(struct snap *s, const char *path)
+print_snap(struct snap *s, const char *path)
 {
 	struct process ps;
 	size_t i, n;
@@ -46,7 +46,7 @@ tell_snap(struct snap *s, const char *path)
 			continue;
 		if (n++ > 0 && !asked.json && !asked.folded)
 			printf("\n");
-		failure_of(s->proc[i]->pid);
+		failure_blame(s->proc[i]->pid);
 		if (process_gather(&ps, s, s->proc[i], &asked,
 		    false) == -1) {
 			program_warn("%s", snap_errstr());
@@ -66,7 +66,7 @@ tell_snap(struct snap *s, const char *path)
 }
 
 static int
-tell_file(const char *path)
+print_file(const char *path)
 {
 	struct readopts o = { .warn = program_lose, .progress = &progress,
 	    .unpacked = KEPT };
@@ -77,7 +77,7 @@ tell_file(const char *path)
 		program_warn("%s", snap_errstr());
 		return -1;
 	}
-	rc = tell_snap(s, path);
+	rc = print_snap(s, path);
 	elfimage_forget();
 	snap_free(s);
 	return rc;
@@ -87,7 +87,7 @@ tell_file(const char *path)
  * Print the live processes that were read.
  */
 static int
-tell_live(struct living *l)
+print_live(struct living *l)
 {
 	size_t i, n;
 
@@ -208,10 +208,10 @@ main(int argc, char *argv[])
 	failure_begin();
 	confine_all(&sources.file);
 	progress_show(&progress, getprogname());
-	if (tell_live(&live) == -1)
+	if (print_live(&live) == -1)
 		rc = -1;
 	for (i = 0; i < sources.file.n; i++)
-		if (tell_file(sources.file.v[i]) == -1)
+		if (print_file(sources.file.v[i]) == -1)
 			rc = -1;
 	progress_hide();
 	sources_check(&sources);

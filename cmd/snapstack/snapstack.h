@@ -23,7 +23,7 @@
  *	python/		Python: python.h
  *	  merge.c	Python frames in place of the interpreter's
  *	threads.c	threads by their IDs
- *	fall.c		the signal that ended a thread
+ *	fatal.c		the signal that ended a thread
  *	show/		output as text, as JSON, and for flame graphs:
  *			print.c, objects.c, folded.c
  *	  group.c	threads with the same stack
@@ -63,7 +63,7 @@ struct target {			/* a process */
 	uint64_t	 cost;	/* cost of reading it so far: accesses, and
 				   bytes / 32 */
 	bool		 live;	/* it is live and stopped: read no files */
-	bool		 left;	/* only the kept memory can be read */
+	bool		 released; /* only the kept memory can be read */
 	struct buf	 perfmap; /* perf map of a live process: jit.c */
 	struct jit	*jit;	/* owned; NULL: not read yet */
 };
@@ -78,7 +78,7 @@ bool		 target_word(struct target *t, uint64_t addr, size_t word,
 bool		 target_auxv(const struct target *t, uint64_t type,
 		    uint64_t *v);
 void		 target_keep(struct target *t, uint64_t sp);
-void		 target_leave(struct target *t);
+void		 target_release(struct target *t);
 struct image	*target_file(const struct target *t, const struct vma *v);
 const struct vma *target_code(const struct target *t, uint64_t addr);
 
@@ -274,16 +274,16 @@ void		 wait_find(struct unwinder *u, struct stack *st);
 
 /* failure.c */
 void		 failure_begin(void);
-void		 failure_of(uint64_t pid);
+void		 failure_blame(uint64_t pid);
 
 /* threads.c */
 int		 threads_sort(struct unwinder *u);
 const struct stack *thread_find(const struct unwinder *u,
 		    const struct threadkey *k, uint64_t key);
 
-/* fall.c */
-void		 fall_find(struct stack *st);
-void		 fall_name(const struct stack *st, char *s, size_t size);
+/* fatal.c */
+void		 fatal_find(struct stack *st);
+void		 fatal_name(const struct stack *st, char *s, size_t size);
 
 /* group.c */
 void		 stacks_group(struct stack *st, size_t n, bool all);

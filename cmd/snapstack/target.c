@@ -145,14 +145,14 @@ kb_read(struct target *t, uint64_t addr, uint8_t *buf)
 	const char *why;
 	struct image *im;
 
-	if (mem != NULL && !t->left && image_read(mem, addr, buf, KB) == 0)
+	if (mem != NULL && !t->released && image_read(mem, addr, buf, KB) == 0)
 		return true;
 	why = mem == NULL ? NULL : missing_why(mem, addr);
 	if ((v = vmas_find(&t->vma, addr)) == NULL || !is_file(v, why))
 		return false;
 	if ((im = target_file(t, v)) != NULL)
 		return image_read(im, addr - v->start + v->off, buf, KB) == 0;
-	if (mem == NULL || t->left || v->ino != 0 || v->name[0] == '/' ||
+	if (mem == NULL || t->released || v->ino != 0 || v->name[0] == '/' ||
 	    why != NULL)
 		return false;
 	memset(buf, 0, KB);
@@ -169,11 +169,12 @@ block_get(struct target *t, uint64_t addr)
 
 	if (b->valid != 0 && b->addr == addr)
 		return b;
-	if (t->left && (kept = PFIND(t->kept, t->nkept, addr, addr)) != NULL)
+	if (t->released &&
+	    (kept = PFIND(t->kept, t->nkept, addr, addr)) != NULL)
 		return kept;
 	b->addr = addr;
 	b->valid = 0;
-	if (mem != NULL && !t->left &&
+	if (mem != NULL && !t->released &&
 	    image_read(mem, addr, b->data, BLOCK) == 0) {
 		b->valid = ALL_VALID;
 		return b;
@@ -246,7 +247,8 @@ block_keep(struct target *t, uint64_t addr)
 void
 target_keep(struct target *t, uint64_t sp)
 {
-	enum { MAX_STACK = 1024 * KB, MOST = 64 * 1024 * KB, REDZONE = 128 };
+	enum { MAX_STACK = 1024 * KB, MAX_KEPT = 64 * 1024 * KB,
+	    REDZONE = 128 };
 	const struct vma *v = vmas_find(&t->vma, sp);
 	uint64_t at, end;
 
@@ -254,7 +256,7 @@ target_keep(struct target *t, uint64_t sp)
 		return;
 	end = v->end - sp > MAX_STACK ? sp + MAX_STACK : v->end;
 	for (at = (sp - REDZONE) / BLOCK * BLOCK; at < end &&
-	    t->nkept < MOST / BLOCK; at += BLOCK)
+	    t->nkept < MAX_KEPT / BLOCK; at += BLOCK)
 		block_keep(t, at);
 }
 
@@ -262,7 +264,7 @@ target_keep(struct target *t, uint64_t sp)
  * From now on read only memory of t that was kept, and mapped files.
  */
 void
-target_leave(struct target *t)
+target_release(struct target *t)
 {
 	size_t i;
 
@@ -270,7 +272,7 @@ target_leave(struct target *t)
 		if (strcmp(t->vma.v[i].name, "[vdso]") == 0)
 			target_keep(t, t->vma.v[i].start);
 	SORT(t->kept, t->nkept, block_cmp);
-	t->left = true;
+	t->released = true;
 	t->live = false;
 	memset(t->cache, 0, CACHED * sizeof *t->cache);
 }

@@ -75,7 +75,7 @@ roots_free(struct fstree *t)
 	free(t->roots);
 }
 
-struct said {			/* messages collected while images are made */
+struct messages {		/* collected while images are made */
 	struct buf	 warned; /* lines */
 	struct buf	 noted;
 	struct buf	 words;	/* further arguments of the criu command */
@@ -99,29 +99,29 @@ line_add(struct buf *b, const char *prefix, const char *text)
 }
 
 static void
-said_warn(void *arg, const char *text)
+on_warn(void *arg, const char *text)
 {
-	line_add(&((struct said *)arg)->warned, "", text);
+	line_add(&((struct messages *)arg)->warned, "", text);
 }
 
 static void
-said_note(void *arg, const char *text)
+on_note(void *arg, const char *text)
 {
-	line_add(&((struct said *)arg)->noted, "# ", text);
+	line_add(&((struct messages *)arg)->noted, "# ", text);
 }
 
 /*
  * Return a directory without images that has only the file "refused", or NULL.
  */
 static struct criuview *
-refused_make(struct said *said)
+refused_make(struct messages *messages)
 {
 	struct criuview *v;
 
-	line_add(&said->warned, "", snap_errstr());
+	line_add(&messages->warned, "", snap_errstr());
 	if ((v = mem_new(1, sizeof *v)) == NULL)
 		return NULL;
-	if (criuview_add(v, "refused", &said->warned) == 0)
+	if (criuview_add(v, "refused", &messages->warned) == 0)
 		return v;
 	criuview_free(v);
 	return NULL;
@@ -133,14 +133,15 @@ refused_make(struct said *said)
  * added.
  */
 static int
-command_add(struct criuview *v, const struct said *said, unsigned int need)
+command_add(struct criuview *v, const struct messages *messages,
+    unsigned int need)
 {
 	struct buf b = { 0 };
 
 	if (!(need & CRIU_MADE))
 		return 0;
-	buf_add(&b, said->noted.data, said->noted.len);
-	criu_command(&b, ".", need, &said->words);
+	buf_add(&b, messages->noted.data, messages->noted.len);
+	criu_command(&b, ".", need, &messages->words);
 	buf_puts(&b, "\n");
 	return criuview_add(v, "command", &b);
 }
@@ -152,21 +153,21 @@ command_add(struct criuview *v, const struct said *said, unsigned int need)
 struct criuview *
 images_new(struct member *m)
 {
-	struct said said = { 0 };
+	struct messages messages = { 0 };
 	unsigned int need = 0;
 	struct criuopts o = { .root = m->proc->pid, .check = true,
-	    .warn = said_warn, .note = said_note, .arg = &said,
-	    .need = &need, .words = &said.words };
+	    .warn = on_warn, .note = on_note, .arg = &messages,
+	    .need = &need, .words = &messages.words };
 	struct criuview *v;
 
 	if ((v = criuview_new(m->snap, &o)) == NULL)
-		v = refused_make(&said);
-	else if (command_add(v, &said, need) == -1) {
+		v = refused_make(&messages);
+	else if (command_add(v, &messages, need) == -1) {
 		criuview_free(v);
 		v = NULL;
 	}
-	buf_free(&said.warned);
-	buf_free(&said.noted);
-	buf_free(&said.words);
+	buf_free(&messages.warned);
+	buf_free(&messages.noted);
+	buf_free(&messages.words);
 	return v;
 }

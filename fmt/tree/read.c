@@ -41,11 +41,11 @@ body_file(struct body *b, const struct fsnode *n)
 	case FILE_CTL:
 		break;
 	case FILE_TEXT:
-		body_image(b, n->m->of->proc->text);
+		body_image(b, n->m->leader->proc->text);
 		break;
 	case FILE_MEM:
-		member_need(n->m->of, PART_MAPS);
-		b->m = n->m->of;
+		member_need(n->m->leader, PART_MAPS);
+		b->m = n->m->leader;
 		body_image(b, b->m->proc->mem);
 		break;
 	case FILE_CORE:
@@ -163,7 +163,7 @@ fstree_attr(struct fstree *t, uint64_t ino, struct fsattr *a)
 	if (!a->memory || n.class == FS_MAP)
 		a->data = body_data(&b);
 	else {
-		known = &n.m->of->data[n.index == FILE_CORE];
+		known = &n.m->leader->data[n.index == FILE_CORE];
 		if ((a->data = atomic_load(known)) == 0)
 			atomic_store(known, a->data = body_data(&b));
 	}

@@ -103,7 +103,7 @@ member_add(struct fstree *t, struct snap *s, struct proc *p, void *tag)
 	m->tag = tag;
 	m->seq = t->n;
 	m->thread = proc_isthread(p);
-	m->of = m;
+	m->leader = m;
 	t->m[t->n++] = m;
 	return 0;
 }
@@ -158,7 +158,7 @@ members_number(struct fstree *t, const struct snap *s)
 static void
 members_join(struct fstree *t, const struct snap *s)
 {
-	struct member *m, *of;
+	struct member *m, *leader;
 	size_t i, k;
 
 	for (i = 0; i < t->n; i++) {
@@ -166,11 +166,11 @@ members_join(struct fstree *t, const struct snap *s)
 		if (m->snap != s || !m->thread)
 			continue;
 		for (k = fstree_index(t, m->proc->leader, 1); k < t->n; k++) {
-			of = t->m[k];
-			if (of->proc->pid != m->proc->leader)
+			leader = t->m[k];
+			if (leader->proc->pid != m->proc->leader)
 				break;
-			if (of->snap == s && !of->thread)
-				m->of = of;
+			if (leader->snap == s && !leader->thread)
+				m->leader = leader;
 		}
 	}
 }
@@ -233,7 +233,7 @@ member_hasfile(struct member *m, size_t i)
 	case FILE_MEM:
 		return true;
 	case FILE_TEXT:
-		return m->of->proc->text != NULL;
+		return m->leader->proc->text != NULL;
 	case FILE_CORE:
 		if (m->thread)
 			return false;

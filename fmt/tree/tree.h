@@ -74,7 +74,7 @@ struct member {
 	struct fstree	*tree;	/* borrowed, like the next four pointers */
 	struct snap	*snap;
 	struct proc	*proc;
-	struct member	*of;	/* process of a thread; a process itself */
+	struct member	*leader; /* process of a thread; a process itself */
 	void		*tag;
 	bool		 thread;
 	unsigned int	 serial; /* among members with the same pid, from 1 */

@@ -69,7 +69,7 @@ put_signal(const struct stack *st)
 	char name[32];
 
 	if (st->signal != 0)
-		fall_name(st, name, sizeof name);
+		fatal_name(st, name, sizeof name);
 	json_text("signal", st->signal != 0 ? name : NULL);
 	if (st->signal != 0 && st->faulted)
 		put_address("fault", st->fault);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMED = 8, WIDTH = 78 };	/* unused; output columns */
+enum { WIDTH = 78 };		/* columns */
 
 struct printing {
 	const struct frame *f;
@@ -18,22 +18,22 @@ struct printing {
 static struct {			/* modules whose build IDs were printed */
 	const char	**v;	/* owned; its strings are borrowed */
 	size_t		 n;
-} told;
+} printed_ids;
 
 /*
  * Return whether the build ID of a module of this process was already printed,
  * and mark it as printed.
  */
 static bool
-id_told(const char *module)
+id_printed(const char *module)
 {
 	size_t i;
 
-	for (i = 0; i < told.n; i++)
-		if (strcmp(told.v[i], module) == 0)
+	for (i = 0; i < printed_ids.n; i++)
+		if (strcmp(printed_ids.v[i], module) == 0)
 			return true;
-	if (VEC_ROOM(told.v, told.n) == 0)
-		told.v[told.n++] = module;
+	if (VEC_ROOM(printed_ids.v, printed_ids.n) == 0)
+		printed_ids.v[printed_ids.n++] = module;
 	return false;
 }
 
@@ -74,7 +74,7 @@ put_location(void *arg, const struct location *pl)
 	else if (pl->file == NULL) {
 		printf(" in ");
 		text_put(base_name(pl->module));
-		if (*pl->id != '\0' && !id_told(pl->module))
+		if (*pl->id != '\0' && !id_printed(pl->module))
 			printf(" [%s]", pl->id);
 	}
 	if (p->f->signal && !pl->inlined)
@@ -93,7 +93,7 @@ put_signal(const struct stack *st)
 
 	if (st->signal == 0)
 		return 0;
-	fall_name(st, name, sizeof name);
+	fatal_name(st, name, sizeof name);
 	n = printf(", %s", name);
 	if (st->faulted)
 		n += printf(" at 0x%" PRIx64, st->fault);
@@ -306,7 +306,7 @@ print_process(struct unwinder *u, bool all)
 			any = true;
 			put_stack(u, i, all);
 		}
-	free(told.v);
-	told.v = NULL;
-	told.n = 0;
+	free(printed_ids.v);
+	printed_ids.v = NULL;
+	printed_ids.n = 0;
 }

@@ -11,7 +11,7 @@
 
 enum { PIECE = 64 * KB };
 
-static const uint64_t most = UINT64_C(4) << 30;	/* most bytes of all files */
+static const uint64_t max_bytes = UINT64_C(4) << 30;	/* of all files */
 
 struct elfbytes {
 	const struct image *im;	/* borrowed; the image that was copied */
@@ -45,7 +45,7 @@ elfimage_forget(void)
 void
 elfimage_tidy(void)
 {
-	if (nbytes > most / 4)
+	if (nbytes > max_bytes / 4)
 		elfimage_forget();
 }
 
@@ -94,7 +94,7 @@ bytes_new(const struct image *im, uint64_t size)
 {
 	struct elfbytes *b;
 
-	if (size == 0 || size > most - nbytes || VEC_ROOM(all, nall) == -1)
+	if (size == 0 || size > max_bytes - nbytes || VEC_ROOM(all, nall) == -1)
 		return NULL;
 	b = &all[nall];
 	b->im = im;

@@ -139,13 +139,12 @@ static const char *
 inlined_each(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc, location_fn fn,
     void *arg)
 {
-	enum { MOST = 256 };	/* deepest inlining; functions further in are
-				   left out */
-	static Dwarf_Die in[MOST];
+	enum { MAX_INLINED = 256 };	/* deeper ones are left out */
+	static Dwarf_Die in[MAX_INLINED];
 	const struct location whole = *pl;
 	size_t n;
 
-	if ((n = scopes_find(cu, pc, in, MOST)) == 0)
+	if ((n = scopes_find(cu, pc, in, MAX_INLINED)) == 0)
 		return NULL;
 	while (--n > 0) {
 		pl->inlined = true;

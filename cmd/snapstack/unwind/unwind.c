@@ -21,7 +21,7 @@ struct walk {			/* state while one thread is unwound */
 	struct stack	*st;
 	bool		 begun;	/* the first frame was seen */
 	bool		 astray; /* the next frame is not in code */
-	bool		 told;	/* the first frame is already in the stack */
+	bool		 skip_first; /* it is already in the stack */
 };
 
 static pid_t
@@ -213,7 +213,7 @@ on_frame(Dwfl_Frame *state, void *arg)
 		w->astray = true;
 		return DWARF_CB_ABORT;
 	}
-	if (w->told && !w->begun) {
+	if (w->skip_first && !w->begun) {
 		w->begun = true;
 		return DWARF_CB_OK;
 	}
@@ -308,14 +308,14 @@ is_entry(const struct unwinder *u, const struct stack *st)
 }
 
 /*
- * Add the frames that libdwfl finds from the registers u->now; told says that
- * the first of them is already there.  Return NULL if the outermost frame was
- * reached, or else why not; the text is valid until the next call.
+ * Add the frames that libdwfl finds from the registers u->now; skip_first says
+ * that the first of them is already there.  Return NULL if the outermost frame
+ * was reached, or else why not; the text is valid until the next call.
  */
 static const char *
-frames_find(struct unwinder *u, struct stack *st, bool told)
+frames_find(struct unwinder *u, struct stack *st, bool skip_first)
 {
-	struct walk w = { .u = u, .st = st, .told = told };
+	struct walk w = { .u = u, .st = st, .skip_first = skip_first };
 	const char *why;
 	int rc;
 

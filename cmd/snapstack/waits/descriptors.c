@@ -132,12 +132,12 @@ put_descriptor(struct call *c, int fd)
 void
 put_poll(struct call *c)
 {
-	enum { MOST = 4 * KB };
+	enum { MAX_FDS = 4 * KB };
 	uint64_t i, n, fd;
 	unsigned int asked;
 
 	n = (uint32_t)c->arg[1];
-	for (i = 0, asked = 0; i < n && i < MOST; i++) {
+	for (i = 0, asked = 0; i < n && i < MAX_FDS; i++) {
 		if (!target_word(c->u->target, c->arg[0] + 8 * i, 4, &fd))
 			return;
 		if ((int)fd < 0 || asked++ >= SHOWN)
@@ -155,11 +155,11 @@ put_poll(struct call *c)
 void
 put_select(struct call *c)
 {
-	enum { MOST = 4 * KB };
-	uint8_t set[MOST / 8], any[MOST / 8] = { 0 };
+	enum { MAX_FDS = 4 * KB };
+	uint8_t set[MAX_FDS / 8], any[MAX_FDS / 8] = { 0 };
 	unsigned int i, k, n, fd, shown;
 
-	n = (uint32_t)c->arg[0] < MOST ? (unsigned int)c->arg[0] : MOST;
+	n = (uint32_t)c->arg[0] < MAX_FDS ? (unsigned int)c->arg[0] : MAX_FDS;
 	for (i = 1; i <= 3; i++)
 		if (c->arg[i] != 0 && target_read(c->u->target, c->arg[i],
 		    set, (n + 7) / 8))

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 /* no core has more bytes of notes: 60,000 threads with 16 KB each */
-static const uint64_t notes_most = (uint64_t)1 << 30;
+static const uint64_t max_notes = (uint64_t)1 << 30;
 
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
 
@@ -213,7 +213,7 @@ read_notes(struct elfcore *c, const GElf_Phdr *ph)
 		return 0;
 	/* Count each byte once, because libelf keeps a copy of it. */
 	c->notes += len;
-	if (c->notes > c->size || c->notes > notes_most)
+	if (c->notes > c->size || c->notes > max_notes)
 		return errstr_set("too many notes: %ju bytes",
 		    (uintmax_t)c->notes);
 	d = elf_getdata_rawchunk(c->elf, (int64_t)ph->p_offset, (size_t)len,

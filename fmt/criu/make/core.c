@@ -72,7 +72,7 @@ groups_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
 static int
 profile_set(struct criumake *m, Criu__Creds *k, const struct maketask *p)
 {
-	enum { MOST = 4096 };	/* bytes for which criu has room */
+	enum { MAX_LABEL = 4096 };	/* bytes for which criu has room */
 	char *text, *mode;
 	size_t n;
 
@@ -81,7 +81,7 @@ profile_set(struct criumake *m, Criu__Creds *k, const struct maketask *p)
 	n = strcspn(text, "\n");
 	text[n] = '\0';
 	mode = strstr(text, " (");
-	if (n >= MOST || (mode == NULL && strchr(text, ':') == NULL)) {
+	if (n >= MAX_LABEL || (mode == NULL && strchr(text, ':') == NULL)) {
 		free(text);
 		return 0;
 	}

@@ -26,9 +26,9 @@ has_address(unsigned int sig, int code)
  * that signal.
  */
 void
-fall_find(struct stack *st)
+fatal_find(struct stack *st)
 {
-	enum { CODE = 8, NARROW = 12, WIDE = 16, LEAST = 24 };
+	enum { CODE = 8, NARROW = 12, WIDE = 16, MIN_SIZE = 24 };
 	const struct linuxrec *rec = proc_record(st->thread);
 	struct recfile f;
 	char line[32];
@@ -36,7 +36,7 @@ fall_find(struct stack *st)
 
 	if (linuxrec_line(rec, "cursig", line, sizeof line) &&
 	    (sig = strtoul(line, NULL, 10)) > 0 && sig <= 64 &&
-	    linuxrec_find(rec, "siginfo", &f) && f.len >= LEAST &&
+	    linuxrec_find(rec, "siginfo", &f) && f.len >= MIN_SIZE &&
 	    num_get(f.data, 4) == sig) {
 		st->signal = (unsigned int)sig;
 		st->faulted = has_address(st->signal,
@@ -53,7 +53,7 @@ fall_find(struct stack *st)
  * Store the name of the signal that ended thread st in s, size bytes large.
  */
 void
-fall_name(const struct stack *st, char *s, size_t size)
+fatal_name(const struct stack *st, char *s, size_t size)
 {
 	const char *name = signal_name(st->signal);
 
