@@ -1,15 +1,17 @@
 /*
- * What is searched, and once only: bodies, of which stretches have parts.
+ * Plan the search so that bytes shared by several processes are searched once.
+ * A stretch is contiguous memory of one process; its parts refer to bodies, the
+ * bytes that are searched.
  *
  *	process 12	[ a b c d e f g ]	body 0: a b c d e f g
  *	process 13	[ a b c X e f g ]	of body 0 | body 1: X | of 0
  *
- * A body has bytes in the order of their addresses in the first process that
- * has them, so that what lies across the borders of pages is found in it.  What
- * follows one another there is likely to do so again.
+ * A body has its bytes in the order of their addresses in the first process
+ * that has them, so a match across the border of two pages is found in it.
+ * Bytes that are adjacent in one process are likely to be so in another.
  *
- * A part that is small would cost more than to search it once more (walk.c
- * looks at both its borders), and becomes one of the body around it.
+ * A small part would cost more than searching its bytes again, because walk.c
+ * searches both its borders; so it is copied into the body around it.
  */
 #include "snapgrep.h"
 #include "bisect.h"
@@ -21,8 +23,8 @@
 enum { SMALL = 4 * ACROSS };
 
 /*
- * Set *loc and *skip to where the byte is that is off behind the first of s.
- * Return false of zeros.
+ * Set *loc and *skip to the place in its source of the byte at offset off of s.
+ * Return false if s is zeros.
  */
 bool
 stored_place(const struct stored *s, uint64_t off, uint64_t *loc, size_t *skip)
@@ -38,7 +40,7 @@ stored_place(const struct stored *s, uint64_t off, uint64_t *loc, size_t *skip)
 }
 
 /*
- * Return what is stored of a body at a byte of it.
+ * Return the element of stored that contains the byte at offset at of a body.
  */
 const struct stored *
 plan_stored(const struct plan *p, size_t body, uint64_t at)
@@ -50,8 +52,9 @@ plan_stored(const struct plan *p, size_t body, uint64_t at)
 }
 
 /*
- * Return whether x, from xo on, and y, from yo on, are the same bytes, as far
- * as the shorter of them.
+ * Return true if x from offset xo on and y from offset yo on are stored at the
+ * same place, or are both zeros, and so are the same bytes up to the end of the
+ * shorter.
  */
 static bool
 stored_same(const struct stored *x, uint64_t xo, const struct stored *y,
@@ -67,8 +70,8 @@ stored_same(const struct stored *x, uint64_t xo, const struct stored *y,
 }
 
 /*
- * Return how many bytes of what is fresh, from off of number i on, are in a
- * body one after another, from a byte of it on.
+ * Return the number of contiguous bytes from offset off of p->fresh[i] on that
+ * are equal to those of body from offset at on.
  */
 static uint64_t
 plan_common(const struct plan *p, size_t i, uint64_t off, size_t body,
@@ -114,8 +117,8 @@ plan_part(struct plan *p, struct stretch *st, size_t body, uint64_t at,
 }
 
 /*
- * Add len bytes of s, from off on, to the last body, of which the stretch has
- * all.
+ * Append the len bytes of s from offset off on to the last body, and to stretch
+ * st. known says that the bytes are already in p->knowns.
  */
 static void
 plan_append(struct plan *p, struct stretch *st, const struct stored *s,
@@ -141,8 +144,8 @@ plan_append(struct plan *p, struct stretch *st, const struct stored *s,
 }
 
 /*
- * Return whether a byte of a body has its pointers where they are at an
- * address, too; true for other patterns.
+ * Return true if the pattern is not a pointer, or if offset at of body has the
+ * same alignment to pointers as address addr.
  */
 static bool
 plan_aligned(const struct plan *p, size_t body, uint64_t at, uint64_t addr)
@@ -152,9 +155,10 @@ plan_aligned(const struct plan *p, size_t body, uint64_t at, uint64_t addr)
 }
 
 /*
- * Return how many bytes of what is fresh, from off of number i on, the last
- * ones of a stretch that are left, need not be searched again, with where they
- * are in *body and *at; 0 for none, or for so few that it is not worth it.
+ * Return how many bytes from offset off of p->fresh[i] on are already in a
+ * body, and set *body and *at to their place.  left bytes of stretch st remain.
+ * Return 0 if there are none, or too few to be worth a part of their own; open
+ * says that a body is being appended to.
  */
 static uint64_t
 plan_again(struct plan *p, const struct stretch *st, size_t i, uint64_t off,
@@ -176,7 +180,7 @@ plan_again(struct plan *p, const struct stretch *st, size_t i, uint64_t off,
 }
 
 /*
- * Part what is fresh, all of a stretch.
+ * Divide stretch st, whose bytes are p->fresh, into parts.
  */
 static void
 plan_stretch(struct plan *p, struct stretch *st)
@@ -214,7 +218,8 @@ plan_stretch(struct plan *p, struct stretch *st)
 }
 
 /*
- * Gather where first..last is stored, all of it in one piece of an image.
+ * Append to p->fresh where the bytes from first to last, all in piece pc of an
+ * image, are stored.  Return 0, or -1 with errstr set.
  */
 static int
 plan_gather(struct plan *p, const struct piece *pc, uint64_t first,
@@ -246,7 +251,8 @@ plan_gather(struct plan *p, const struct piece *pc, uint64_t first,
 }
 
 /*
- * Add what was gathered, which ends before an address.
+ * Add p->fresh, bytes of mapping v that end before address end, to p as a
+ * stretch.
  */
 static void
 plan_add(struct plan *p, const struct vma *v, uint64_t end)
@@ -267,7 +273,8 @@ plan_add(struct plan *p, const struct vma *v, uint64_t end)
 }
 
 /*
- * Add what there is of a mapping, in stretches.
+ * Add the captured memory of mapping v, within the addresses of c, as
+ * stretches.
  */
 static int
 plan_vma(struct plan *p, const struct vma *v, const struct chosen *c)
@@ -294,8 +301,8 @@ plan_vma(struct plan *p, const struct vma *v, const struct chosen *c)
 }
 
 /*
- * Add what is chosen of a process; one whose mappings cannot be read is told,
- * and not searched.
+ * Add the memory of process proc that c selects.  If its mappings cannot be
+ * read, print that and skip it.  Return 0, or -1 with errstr set.
  */
 static int
 plan_proc(struct plan *p, struct proc *proc, const struct chosen *c)
@@ -326,7 +333,7 @@ plan_proc(struct plan *p, struct proc *proc, const struct chosen *c)
 }
 
 /*
- * Return how many jobs a body is.
+ * Return the number of jobs that body b is divided into.
  */
 size_t
 jobs_of(const struct body *b)
@@ -335,8 +342,8 @@ jobs_of(const struct body *b)
 }
 
 /*
- * Plan the search of a snapshot, as far as it is chosen.  The caller frees the
- * plan, after a failure too.
+ * Plan the search of snapshot s for pattern in what c selects.  Return 0, or -1
+ * with errstr set.  In both cases the caller calls plan_free.
  */
 int
 plan_make(struct plan *p, struct snap *s, struct chosen *c,
@@ -364,7 +371,7 @@ plan_make(struct plan *p, struct snap *s, struct chosen *c,
 }
 
 /*
- * Free what p has.
+ * Free the members that p owns.
  */
 void
 plan_free(struct plan *p)

@@ -1,6 +1,6 @@
 /*
- * Which processes and mappings are looked at, and what the pointers of a
- * process are.
+ * Select the processes and mappings to search, and determine the size and byte
+ * order of a process's pointers.
  */
 #include "machine.h"
 #include "snapgrep.h"
@@ -10,7 +10,8 @@
 #include <string.h>
 
 /*
- * Take a number of an address from *s: hexadecimal, with or without 0x.
+ * Parse an address at *s, in hexadecimal with or without 0x, into *v, and
+ * advance *s past it.  Return false if there is none.
  */
 static bool
 take_address(const char **s, uint64_t *v)
@@ -28,9 +29,9 @@ take_address(const char **s, uint64_t *v)
 }
 
 /*
- * Set *first and *last to a range of addresses, s: START-END in hexadecimal,
- * without END itself, as maps has them; or one address.  Return 0, or -1 with
- * errstr.
+ * Parse s, a range of addresses START-END in hexadecimal as in /proc/PID/maps,
+ * or one address, into *first and *last, which is END - 1.  Return 0, or -1
+ * with errstr set.
  */
 int
 chosen_range(const char *s, uint64_t *first, uint64_t *last)
@@ -50,7 +51,7 @@ chosen_range(const char *s, uint64_t *first, uint64_t *last)
 }
 
 /*
- * Return true if s has the form of the permissions in maps, with ? for any.
+ * Return true if s looks like permissions in /proc/PID/maps, with '?' for any.
  */
 static bool
 is_perms(const char *s)
@@ -61,7 +62,7 @@ is_perms(const char *s)
 }
 
 /*
- * Choose for c mappings by s, a class, a name or permissions; s is borrowed.
+ * Select mappings with s, a class, a name or permissions; s is borrowed by c.
  */
 void
 chosen_mapping(struct chosen *c, char *s)
@@ -82,8 +83,8 @@ perm_is(const struct vma *v, const char *want)
 }
 
 /*
- * Return whether a mapping is of a class, or has a name or the last part of
- * one, of which want may be a pattern of fnmatch(3).
+ * Return true if mapping v is of the class called want, or if its name or the
+ * last component of its name matches want, a pattern of fnmatch(3).
  */
 static bool
 name_is(const struct vma *v, const char *want)
@@ -102,7 +103,7 @@ name_is(const struct vma *v, const char *want)
 }
 
 /*
- * Return whether c chooses anything of mapping v.
+ * Return true if c selects mapping v or part of it.
  */
 bool
 chosen_vma(const struct chosen *c, const struct vma *v)
@@ -119,8 +120,8 @@ chosen_vma(const struct chosen *c, const struct vma *v)
 }
 
 /*
- * Set *word to the bytes of a pointer of p, a process of s, and *big to whether
- * they are big-endian.
+ * Set *word to the size in bytes of a pointer in process p of s, and *big to
+ * true if pointers are big-endian.
  */
 void
 pointer_of(const struct snap *s, struct proc *p, size_t *word, bool *big)
@@ -139,14 +140,14 @@ pointer_of(const struct snap *s, struct proc *p, size_t *word, bool *big)
 	m = machine_named(name);
 	*word = m->word;
 	*big = m->big;
-	/* a machine of 64 bits may have processes of 32 */
+	/* a 64-bit machine may have 32-bit processes */
 	if (m->narrow != NULL && linuxrec_find(proc_record(p), "auxv", &f) &&
 	    auxv_word(m, f.data, f.len) == 4)
 		*word = 4;
 }
 
 /*
- * Free what c has.
+ * Free the members that c owns.
  */
 void
 chosen_free(struct chosen *c)

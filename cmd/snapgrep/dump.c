@@ -1,6 +1,6 @@
 /*
- * A match and bytes around it, as "hexdump -C" shows them, with their
- * addresses.
+ * Print a match and the bytes around it with their addresses, as "hexdump -C"
+ * does.
  */
 #include "snapgrep.h"
 
@@ -9,7 +9,7 @@
 enum { LINE = 16 };
 
 /*
- * Print what a byte is shown as, coloured if that is asked for.
+ * Print shown, the text for a byte, in colour if color is true.
  */
 static void
 put_shown(const char *shown, bool color)
@@ -19,8 +19,8 @@ put_shown(const char *shown, bool color)
 }
 
 /*
- * Print n bytes at an address, of which those from first on, before end, are
- * the match.
+ * Print the n bytes at s, whose address is addr, as a line.  The bytes from
+ * address first to end (exclusive) are the match.
  */
 static void
 put_line(uint64_t addr, const uint8_t *s, size_t n, uint64_t first,
@@ -48,8 +48,8 @@ put_line(uint64_t addr, const uint8_t *s, size_t n, uint64_t first,
 }
 
 /*
- * Print, as r wants it, a match in start..end (exclusive) of stretch st of p
- * and what is around it in the stretch; s reads it.
+ * Print the match in start..end (exclusive) of stretch st of p, with the
+ * context that r asks for, as far as the stretch has it.  s reads the bytes.
  */
 void
 dump_match(const struct report *r, struct search *s, const struct plan *p,

@@ -1,13 +1,15 @@
 /*
- * Bodies searched by several threads, in the order in which they are asked for:
- * a megabyte is a job.  A match belongs to the job in which it begins.
+ * Search bodies with several threads, in the order in which results are asked
+ * for. A job is a megabyte of a body.  A match belongs to the job in which it
+ * begins.
  *
- * When a job is asked for that is not done, all threads do a round: that job
- * and those behind it, more in each round, so that little is done in vain if
- * the first matches are enough.  A thread takes several that follow one another
- * at once: what it reads and checks beyond the end of one is at hand for the
- * next.  Of a job that has very many matches none are kept: it is done again
- * when it is asked for.
+ * When the results of a job are asked for that has not been done, all threads
+ * do a round: that job and those that follow it.  Each round is larger than the
+ * one before, so that little work is wasted if the first matches suffice.  A
+ * thread takes several adjacent jobs at once, because the bytes that it reads
+ * beyond the end of one are then cached for the next.  If a job has very many
+ * matches, they are not kept, and it is done again when its results are asked
+ * for.
  */
 #include "snapgrep.h"
 #include "worker.h"
@@ -18,41 +20,46 @@
 #include <string.h>
 
 enum {
-	TOGETHER = 16,		/* jobs that are taken at once, at most */
-	SHARES = 4,		/* of a round, that a thread takes at least */
-	GROWTH = 4,		/* of a round, from the one before */
-	MANY = 8192		/* matches that are kept of a job */
+	TOGETHER = 16,		/* maximum number of jobs taken at once */
+	SHARES = 4,		/* a thread takes at most 1/SHARES of its
+				   part of a round at once */
+	GROWTH = 4,		/* factor by which rounds grow */
+	MANY = 8192		/* maximum number of matches kept for a job */
 };
 
 struct job {
 	size_t		 body;
-	uint64_t	 at;	/* of its first byte, in the body */
+	uint64_t	 at;	/* offset of its first byte in the body */
 	bool		 done;
 	bool		 many;	/* more matches than are kept */
 	struct found	*v;	/* owned */
 	size_t		 n;
 };
 
-struct worker {			/* a thread's */
+struct worker {			/* state of a thread */
 	struct matcher	 m;	/* owned */
-	uint8_t		*buf;	/* owned */
+	uint8_t		*buf;	/* owned; search.most bytes */
 };
 
 struct search {
 	const struct plan *p;	/* borrowed */
 	struct job	*job;	/* owned */
-	size_t		 most;	/* bytes to read for one */
-	struct job	 again;	/* one of very many matches, done again */
-	struct worker	*w;	/* owned; the first is also that of who asks */
+	size_t		 most;	/* maximum bytes to read for one job */
+	struct job	 again;	/* results of a job with very many matches,
+				   done again */
+	struct worker	*w;	/* owned; the first is also used by the main
+				   thread */
 	size_t		 nw;
-	size_t		 round;	/* jobs of the next round */
-	size_t		 end;	/* of the present one; exclusive */
-	size_t		 together; /* jobs that are taken at once */
-	atomic_size_t	 next;	/* job of the round that nobody has taken */
-	atomic_size_t	 begun;	/* workers that have a thread in the round */
-	pthread_mutex_t	 lock;	/* of these: */
-	uint64_t	 lost;	/* kilobytes that could not be read */
-	char		 why[512]; /* the first could not */
+	size_t		 round;	/* number of jobs in the next round */
+	size_t		 end;	/* end of the current round; exclusive */
+	size_t		 together; /* number of jobs taken at once */
+	atomic_size_t	 next;	/* next job of the round to be taken */
+	atomic_size_t	 begun;	/* number of workers taken by threads of the
+				   round */
+	pthread_mutex_t	 lock;	/* protects lost and why */
+	uint64_t	 lost;	/* number of kilobytes that could not be read */
+	char		 why[512]; /* error of the first that could not be
+				      read */
 };
 
 static void
@@ -65,7 +72,8 @@ search_lose(struct search *s)
 }
 
 /*
- * Read n kilobytes, those that cannot be read as zeros.
+ * Read n kilobytes of src from loc on into buf; those that are unreadable
+ * become zeros and are counted in s.
  */
 static void
 read_run(struct search *s, struct source *src, uint64_t loc, uint64_t n,
@@ -83,7 +91,7 @@ read_run(struct search *s, struct source *src, uint64_t loc, uint64_t n,
 }
 
 /*
- * Read len bytes of a body, which has them, from a byte of it on.
+ * Read len bytes of body from offset at on into buf.  The body must have them.
  */
 void
 search_read(struct search *s, size_t body, uint64_t at, uint8_t *buf,
@@ -116,7 +124,7 @@ search_read(struct search *s, size_t body, uint64_t at, uint8_t *buf,
 }
 
 /*
- * Do a job of s as worker w.
+ * Do job j of s as worker w: search it and store its matches.
  */
 static void
 job_do(struct search *s, struct worker *w, struct job *j)
@@ -150,7 +158,8 @@ job_drop(struct job *j)
 }
 
 /*
- * Do jobs of the round that others have not taken.
+ * Do jobs of the current round until all are taken: the main function of a
+ * thread.
  */
 static void *
 worker_main(void *arg)
@@ -174,7 +183,7 @@ worker_main(void *arg)
 }
 
 /*
- * Do job i and those of a round behind it.
+ * Do a round of jobs that begins with job i.
  */
 static void
 search_round(struct search *s, size_t i)
@@ -195,9 +204,8 @@ search_round(struct search *s, size_t i)
 }
 
 /*
- * Begin to search what is planned, by a thread for each processor, or fewer
- * where there is not so much work.  Return NULL, with errstr, if that is more
- * than there is memory for.
+ * Return a new search of plan p with one thread per processor, or fewer if
+ * there is little work; NULL with errstr set if memory for the jobs is lacking.
  */
 struct search *
 search_new(const struct plan *p)
@@ -255,8 +263,8 @@ search_free(struct search *s)
 }
 
 /*
- * Return the matches that begin in job i of a body, *n of them, good until the
- * next call.
+ * Return the matches that begin in job i of body, and their number in *n.  They
+ * are valid until the next call.
  */
 const struct found *
 search_job(struct search *s, size_t body, size_t i, size_t *n)
@@ -277,7 +285,7 @@ search_job(struct search *s, size_t body, size_t i, size_t *n)
 }
 
 /*
- * Return the matcher of who asks.
+ * Return the matcher of the main thread.
  */
 struct matcher *
 search_matcher(struct search *s)
@@ -286,7 +294,8 @@ search_matcher(struct search *s)
 }
 
 /*
- * Return how many kilobytes could not be read, and why the first could not.
+ * Return the number of kilobytes that could not be read, and the error of the
+ * first in *why.
  */
 uint64_t
 search_lost(const struct search *s, const char **why)
@@ -296,7 +305,8 @@ search_lost(const struct search *s, const char **why)
 }
 
 /*
- * Return whether somewhere the search was given up, as it would take too long.
+ * Return true if the search was abandoned in some places because it took too
+ * long.
  */
 bool
 search_costly(const struct search *s)

@@ -1,7 +1,7 @@
 /*
- * Which bytes of sources are in which body: runs of kilobytes, none of them
- * twice.  Kilobytes of a source lie its pitch apart; those of another phase are
- * others.
+ * Keep track of which bytes of sources are in which body: runs of kilobytes,
+ * which do not overlap.  The kilobytes of a source are pitch bytes apart; runs
+ * with a different offset modulo pitch (phase) are separate.
  */
 #include "snapgrep.h"
 #include "rbtree.h"
@@ -21,8 +21,8 @@ known_cmp(struct known *a, struct known *b)
 TREE_GENERATE(knowns, known, entry, known_cmp)
 
 /*
- * Set *k to the kilobyte that is off bytes behind the first of s.  Return
- * false where none begins there, or of zeros.
+ * Set *k to the key of the kilobyte at offset off of s.  Return false if no
+ * kilobyte begins there, or if s is zeros.
  */
 static bool
 known_key(const struct stored *s, uint64_t off, struct known *k)
@@ -36,7 +36,7 @@ known_key(const struct stored *s, uint64_t off, struct known *k)
 }
 
 /*
- * Return the run with the greatest key that is at most that of k, or NULL.
+ * Return the run with the greatest key that is not greater than k, or NULL.
  */
 static struct known *
 known_below(struct knowns *t, struct known *k)
@@ -61,8 +61,7 @@ known_holds(const struct known *n, const struct known *k)
 }
 
 /*
- * Note in t that the whole kilobytes of s, none of which is known, are in a
- * body.
+ * Record that the whole kilobytes of s, which are not in t yet, are in body.
  */
 void
 known_add(struct knowns *t, const struct stored *s, size_t body)
@@ -89,8 +88,8 @@ known_add(struct knowns *t, const struct stored *s, size_t body)
 }
 
 /*
- * Find the body in t that has the kilobyte off bytes behind the first of s, and
- * where in it: *body and *at.  Return false if there is none.
+ * Look up the kilobyte at offset off of s in t, and set *body and *at to its
+ * place. Return false if it is not there.
  */
 bool
 known_find(struct knowns *t, const struct stored *s, uint64_t off,
@@ -109,8 +108,8 @@ known_find(struct knowns *t, const struct stored *s, uint64_t off,
 }
 
 /*
- * Return how many bytes of s, from off on, where none are known in t, there are
- * up to the next that are; or up to its end.
+ * Return the number of bytes of s from offset off on, which are not in t, up to
+ * the next kilobyte that is in t, or to the end of s.
  */
 uint64_t
 known_until(struct knowns *t, const struct stored *s, uint64_t off)
@@ -132,7 +131,7 @@ known_until(struct knowns *t, const struct stored *s, uint64_t off)
 }
 
 /*
- * Free what t knows.
+ * Free the runs of t.
  */
 void
 known_free(struct knowns *t)

@@ -1,5 +1,5 @@
 /*
- * Where a pattern is in some bytes.  Each thread has a matcher of its own.
+ * Search a buffer for a pattern.  Each thread has its own matcher.
  */
 #include "snapgrep.h"
 #include "num.h"
@@ -7,10 +7,10 @@
 #include <endian.h>
 #include <string.h>
 
-enum { STEPS = 1000000 };	/* that a match may take */
+enum { STEPS = 1000000 };	/* match limit of PCRE2 */
 
 /*
- * Make m a matcher of pattern p, for one thread.
+ * Initialize m as a matcher of pattern p, for one thread.
  */
 void
 matcher_open(struct matcher *m, const struct pattern *p)
@@ -28,7 +28,7 @@ matcher_open(struct matcher *m, const struct pattern *p)
 }
 
 /*
- * Free what m has.
+ * Free the members that m owns.
  */
 void
 matcher_close(struct matcher *m)
@@ -40,9 +40,9 @@ matcher_close(struct matcher *m)
 }
 
 /*
- * Return where the first number of eight bytes, in little-endian order, from
- * lo on with span behind it is, of those at from and every eight bytes; or a
- * place behind the last of them.
+ * Return the offset of the first little-endian 8-byte number in lo..lo + span
+ * among those at from, from + 8 and so on in s; if there is none, an offset
+ * after the last of them.
  */
 static size_t
 word_next(const uint8_t *s, size_t len, size_t from, uint64_t lo,
@@ -59,7 +59,7 @@ word_next(const uint8_t *s, size_t len, size_t from, uint64_t lo,
 }
 
 /*
- * Find the first pointer from a byte on, where one may lie.
+ * Find the first aligned pointer that matches at offset from of s or later.
  */
 static enum match
 pointer_next(const struct matcher *m, const uint8_t *s, size_t len,
@@ -84,12 +84,12 @@ pointer_next(const struct matcher *m, const uint8_t *s, size_t len,
 }
 
 /*
- * Find with m the first match that begins at byte from of the len bytes at s or
- * behind it: *start and *end (exclusive).  With partial, what comes behind s is
- * not there yet: MATCH_PARTIAL, from *start on, if it may matter.  Where it
- * takes too long is not told: from there on ever more is searched at a time,
- * and then ever less, until all but a kilobyte with that place in it was
- * searched.  Return MATCH_FOUND, MATCH_NONE or that.
+ * Find with m the first match that begins at offset from of the len bytes at s
+ * or later, and set *start and *end (exclusive).  With partial, more bytes
+ * follow s: return MATCH_PARTIAL and set *start if they may matter.  If PCRE2
+ * reaches its limit, set m->costly, retry with fewer possible beginnings, and
+ * skip the kilobyte where the limit is still reached.  Return MATCH_FOUND,
+ * MATCH_NONE or MATCH_PARTIAL.
  */
 enum match
 matcher_next(struct matcher *m, const uint8_t *s, size_t len, size_t from,

@@ -1,6 +1,7 @@
 /*
- * What is looked for.  All but pointers becomes one regular expression of
- * PCRE2, for bytes: its characters are bytes, and its lines end with \n.
+ * Compile the pattern.  All but pointers and YARA rules become one regular
+ * expression of PCRE2 on bytes: its characters are bytes, and its lines end
+ * with \n.
  */
 #include "snapgrep.h"
 #include "num.h"
@@ -35,7 +36,7 @@ compile(const void *s, size_t len, uint32_t more)
 }
 
 /*
- * Add a byte that stands for itself.
+ * Append byte c as a literal to the expression.
  */
 static void
 source_byte(struct pattern *p, uint8_t c)
@@ -54,8 +55,8 @@ source_unit(struct pattern *p, uint32_t unit)
 }
 
 /*
- * Add a string, in UTF-16 if that is asked for.  Return the length of what it
- * matches; or -1.
+ * Append string s as a literal, as UTF-16 if p->utf16.  Return the number of
+ * bytes that it matches, or -1 with errstr set.
  */
 static ssize_t
 source_string(struct pattern *p, const char *s)
@@ -84,8 +85,9 @@ source_string(struct pattern *p, const char *s)
 }
 
 /*
- * Add bytes: two hexadecimal digits each, or ?? for any, and ? for any digit;
- * blanks between them.
+ * Append bytes given as two hexadecimal digits each; ?? is any byte, a second
+ * digit ? is any digit; blanks may separate bytes.  Return their number, or -1
+ * with errstr set.
  */
 static ssize_t
 source_hex(struct pattern *p, const char *s)
@@ -134,7 +136,7 @@ source_number(struct pattern *p, const char *s)
 }
 
 /*
- * Return whether s and end are an expression.
+ * Return true if s followed by end is a valid expression; else set errstr.
  */
 static bool
 compiles(const char *s, const char *end)
@@ -150,8 +152,9 @@ compiles(const char *s, const char *end)
 }
 
 /*
- * Add an expression, which may end within \Q or, with (?x), in a comment: end
- * that, too.
+ * Append regular expression s.  It may end inside \Q or, with (?x), inside a
+ * comment; end that as well.  Return ACROSS, or the length of a literal, or -1
+ * with errstr set.
  */
 static ssize_t
 source_regex(struct pattern *p, const char *s)
@@ -160,14 +163,14 @@ source_regex(struct pattern *p, const char *s)
 		return source_string(p, s);
 	if (!compiles(s, ""))
 		return -1;
-	/* one parenthesis too many is none in a comment */
+	/* an unmatched ")" is valid only in a comment */
 	buf_printf(&p->source, "%s%s", s, compiles(s, "\\E)") ? "\n" : "\\E");
 	return ACROSS;
 }
 
 /*
- * Look with p for s, too; what it means is told by the kind.  Return 0, or -1
- * with errstr.
+ * Add alternative s to p, interpreted by p->kind.  Return 0, or -1 with errstr
+ * set.
  */
 int
 pattern_add(struct pattern *p, const char *s)
@@ -199,8 +202,8 @@ pattern_add(struct pattern *p, const char *s)
 }
 
 /*
- * Look with p for pointers into a range of addresses, or to one, which s is.
- * Return 0, or -1 with errstr.
+ * Make p search for pointers to the address or into the range of addresses s.
+ * Return 0, or -1 with errstr set.
  */
 int
 pattern_pointer(struct pattern *p, const char *s)
@@ -211,8 +214,8 @@ pattern_pointer(struct pattern *p, const char *s)
 }
 
 /*
- * Look with p for numbers of a type: how many bytes, and le or be.  Return 0,
- * or -1 with errstr.
+ * Make p search for numbers of a type: 1, 2, 4 or 8 bytes, followed by "le",
+ * "be" or nothing.  Return 0, or -1 with errstr set.
  */
 int
 pattern_number(struct pattern *p, const char *type)
@@ -229,8 +232,8 @@ pattern_number(struct pattern *p, const char *type)
 }
 
 /*
- * Join what was added, each with groups of its own, from 1 on; with -w, put it
- * between the borders of words.
+ * Join the alternatives, each with groups numbered from 1; with -w, require
+ * word boundaries around them.
  */
 static int
 pattern_join(struct pattern *p)
@@ -253,7 +256,7 @@ pattern_join(struct pattern *p)
 }
 
 /*
- * Find out whether it may match where all is zero.
+ * Set p->zeros if the pattern matches in zeros.
  */
 static void
 pattern_zeros(struct pattern *p)
@@ -270,7 +273,7 @@ pattern_zeros(struct pattern *p)
 }
 
 /*
- * Have pattern p ready to be looked for.  Return 0, or -1 with errstr.
+ * Compile pattern p.  Return 0, or -1 with errstr set.
  */
 int
 pattern_finish(struct pattern *p)
@@ -294,14 +297,14 @@ pattern_finish(struct pattern *p)
 	(void)pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE |
 	    PCRE2_JIT_PARTIAL_HARD);
 	(void)pcre2_pattern_info(p->code, PCRE2_INFO_MAXLOOKBEHIND, &before);
-	/* a line begins behind the byte before it */
+	/* ^ depends on the byte before */
 	p->before = before > 0 ? before : p->reach == ACROSS;
 	pattern_zeros(p);
 	return 0;
 }
 
 /*
- * Free what p has.
+ * Free the members that p owns.
  */
 void
 pattern_free(struct pattern *p)

@@ -1,7 +1,7 @@
 /*
- * What is printed of the matches: a line each, the first of those that are the
- * same bytes with the number of the others and whose they are; or all; or
- * counts; or processes.
+ * Print matches: one line for each, but only the first of those that are the
+ * same stored bytes, with the number and processes of the others; or with
+ * options, all matches, counts, or processes.
  */
 #include "snapgrep.h"
 #include "bisect.h"
@@ -11,8 +11,9 @@
 #include <string.h>
 
 enum {
-	HELD = 512 * KB,	/* matches that are compared with each other */
-	OWNERS = 8		/* processes that are told beside a match */
+	HELD = 512 * KB,	/* maximum number of matches held back to
+				   find equal ones */
+	OWNERS = 8 /* maximum number of processes printed after a match */
 };
 
 struct origin {			/* where a byte is stored */
@@ -27,21 +28,21 @@ struct held {
 	size_t		 number;
 	uint64_t	 start;
 	uint64_t	 end;
-	struct origin	 first;	/* of its bytes, */
+	struct origin	 first;	/* where its first byte is stored */
 	struct origin	 last;
-	bool		 apart;	/* they are not one after another */
+	bool		 apart;	/* its bytes are not stored contiguously */
 };
 
 struct reporting {
-	struct report	*r;	/* borrowed, as these */
+	struct report	*r;	/* borrowed */
 	struct search	*s;
 	const struct plan *p;
-	uint64_t	 n;	/* matches of the process */
-	struct held	*v;	/* owned; that are held */
+	uint64_t	 n;	/* matches of the current process */
+	struct held	*v;	/* owned; matches held back */
 	size_t		 nv;
 };
 
-struct others {			/* matches that are the same; borrowed */
+struct others {			/* equal matches; borrowed */
 	const struct held **v;
 	size_t		 n;
 };
@@ -58,8 +59,8 @@ place_cmp(const struct origin *a, const struct origin *b)
 }
 
 /*
- * Set *at to where a byte of a stretch is stored.  Return how many bytes from
- * it on are stored one after another.
+ * Set *at to where the byte at offset off of stretch st is stored.  Return the
+ * number of bytes from there on that are stored contiguously.
  */
 static uint64_t
 place_set(const struct plan *p, const struct stretch *st, uint64_t off,
@@ -83,7 +84,7 @@ place_set(const struct plan *p, const struct stretch *st, uint64_t off,
 }
 
 /*
- * Compare where the bytes of two matches, of the same length, are stored.
+ * Compare the places where the bytes of two matches of equal length are stored.
  */
 static int
 places_cmp(const struct held *a, const struct held *b)
@@ -103,7 +104,7 @@ places_cmp(const struct held *a, const struct held *b)
 }
 
 /*
- * Compare what two matches are: 0 if they are the same bytes of a source.
+ * Compare two matches; return 0 if they are the same stored bytes.
  */
 static int
 match_cmp(const struct held *a, const struct held *b)
@@ -118,7 +119,7 @@ match_cmp(const struct held *a, const struct held *b)
 		return x < y ? -1 : 1;
 	if ((a->apart || b->apart) && (rc = places_cmp(a, b)) != 0)
 		return rc;
-	/* zeros are not the same */
+	/* zeros never count as the same */
 	return a->first.src != NULL && a->last.src != NULL ? 0 :
 	    a->number < b->number ? -1 : a->number > b->number;
 }
@@ -136,7 +137,7 @@ sort_cmp(const void *a, const void *b)
 }
 
 /*
- * Print how many others there are beside the first of o, and whose they are.
+ * Print the number of matches in o after the first, and their processes.
  */
 static void
 print_others(const struct plan *p, const struct others *o)
@@ -162,8 +163,8 @@ print_others(const struct plan *p, const struct others *o)
 }
 
 /*
- * Print, as r wants it, a match in start..end (exclusive) of stretch st of p,
- * which s reads, and, unless o is NULL, which others are the same.
+ * Print the match in start..end (exclusive) of stretch st of p as r says, and
+ * unless o is NULL, which others are equal.  s reads the bytes.
  */
 void
 report_one(struct report *r, struct search *s, const struct plan *p,
@@ -189,8 +190,8 @@ report_one(struct report *r, struct search *s, const struct plan *p,
 }
 
 /*
- * Print the matches that are held, in the order in which they were found, each
- * of those that are the same with the first of them.
+ * Print the matches held back in the order in which they were found, with equal
+ * ones joined to the first of them.
  */
 static void
 print_held(struct reporting *rp)
@@ -202,7 +203,8 @@ print_held(struct reporting *rp)
 	if (rp->nv == 0)
 		return;
 	v = must(calloc(rp->nv, sizeof *v));
-	/* of the first of those that are the same: where in v, from 1 on */
+	/* by number: 1 + index in v of the first of equal matches; 0 for the
+	   others */
 	count = must(calloc(rp->nv, sizeof *count));
 	for (i = 0; i < rp->nv; i++)
 		v[i] = &rp->v[i];
@@ -247,7 +249,7 @@ hold(struct reporting *rp, const struct stretch *st, uint64_t start,
 }
 
 /*
- * A match was found: a walk_fn.
+ * Handle a match: a walk_fn.
  */
 static bool
 found(void *arg, const struct stretch *st, uint64_t start, uint64_t end)
@@ -271,7 +273,7 @@ found(void *arg, const struct stretch *st, uint64_t start, uint64_t end)
 }
 
 /*
- * Print, as r wants it, what is told of process o in all, which has n matches.
+ * Print the line of process o with n matches for -c or -l in r.
  */
 void
 report_process(const struct report *r, const struct owner *o, uint64_t n)
@@ -289,7 +291,7 @@ report_process(const struct report *r, const struct owner *o, uint64_t n)
 }
 
 /*
- * Report, as r wants it, the matches of search s in p.
+ * Print the matches of search s in p as r says.
  */
 void
 report(struct report *r, struct search *s, const struct plan *p)

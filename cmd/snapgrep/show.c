@@ -1,6 +1,6 @@
 /*
- * A match in a line: whose it is, where, and the text around it.  Nothing of
- * it may control a terminal.
+ * Print a match in one line: the process, the place, and the text around it,
+ * with control characters escaped.
  */
 #include "snapgrep.h"
 #include "num.h"
@@ -9,15 +9,16 @@
 #include <string.h>
 
 enum {
-	LEAD = 24,		/* characters in front of a match */
-	WIDTH = 72,		/* bytes of a match and behind it */
-	HEXES = 16		/* bytes shown as numbers */
+	LEAD = 24,		/* maximum bytes of text before a match */
+	WIDTH = 72, /* maximum bytes of a match and the text after it */
+	HEXES = 16		/* maximum bytes shown in hexadecimal */
 };
 
 static const char color_on[] = "\033[1;31m", color_off[] = "\033[m";
 
 /*
- * Print, as r wants it, whose byte off of stretch st of p is, and where.
+ * Print the file, process, address and mapping of the byte at offset off of
+ * stretch st of p.
  */
 void
 show_prefix(const struct report *r, const struct plan *p,
@@ -39,8 +40,8 @@ show_prefix(const struct report *r, const struct plan *p,
 }
 
 /*
- * Set *c to the character at s, of n bytes.  Return how many bytes it takes; 0
- * if it is none.  s ends in two zeros behind the n.
+ * Set *c to the character at s, of n bytes.  Return its length in bytes; 0 if
+ * it is not a character.  s is followed by two zero bytes.
  */
 static size_t
 character(const uint8_t *s, size_t n, bool utf16, uint32_t *c)
@@ -63,7 +64,8 @@ character(const uint8_t *s, size_t n, bool utf16, uint32_t *c)
 }
 
 /*
- * Print n bytes as text, what is none as in C; or, with stop, up to that.
+ * Print n bytes as text, with escapes as in C for other bytes; or with stop,
+ * stop at the first of these.
  */
 static void
 put_text(const uint8_t *s, size_t n, bool utf16, bool stop)
@@ -93,7 +95,7 @@ put_text(const uint8_t *s, size_t n, bool utf16, bool stop)
 }
 
 /*
- * Return how many of the n bytes at s, the last ones, are text.
+ * Return how many of the n bytes at s, counted from the end, are text.
  */
 static size_t
 text_before(const uint8_t *s, size_t n, bool utf16)
@@ -103,7 +105,7 @@ text_before(const uint8_t *s, size_t n, bool utf16)
 	uint32_t c;
 
 	for (len = 0; len + step <= n; len += k) {
-		/* a character of UTF-8 may have up to four */
+		/* a character of UTF-8 has at most four bytes */
 		for (k = step; k <= 4 && len + k <= n; k += step)
 			if (character(s + n - len - k, k, utf16, &c) == k)
 				break;
@@ -123,8 +125,8 @@ put_hex(const uint8_t *s, size_t n)
 }
 
 /*
- * Print len bytes of a stretch that were found, as the kind of the pattern
- * asks for.
+ * Print the len bytes at s, which match, in the form that suits pattern pt, and
+ * "..." if more bytes follow.
  */
 static void
 put_found(const struct report *r, const struct pattern *pt, const uint8_t *s,
@@ -147,8 +149,8 @@ put_found(const struct report *r, const struct pattern *pt, const uint8_t *s,
 }
 
 /*
- * Print, as r wants it, a match in start..end (exclusive) of stretch st of p,
- * which s reads, and the text around it.
+ * Print the match in start..end (exclusive) of stretch st of p, and the text
+ * around it.  s reads the bytes.
  */
 void
 show_match(const struct report *r, struct search *s, const struct plan *p,
@@ -178,9 +180,9 @@ show_match(const struct report *r, struct search *s, const struct plan *p,
 }
 
 /*
- * Print, as r wants it, the bytes of a match in start..end (exclusive) of
- * stretch st of p, which s reads, and nothing else; as they are, if that is not
- * to a terminal.
+ * Print only the bytes of the match in start..end (exclusive) of stretch st of
+ * p: as they are, or readable if standard output is a terminal.  s reads the
+ * bytes.
  */
 void
 show_only(const struct report *r, struct search *s, const struct plan *p,

@@ -1,6 +1,5 @@
 /*
- * snapgrep: find what is somewhere in the memory of the processes of a
- * snapshot.
+ * snapgrep: search the memory of the processes of a snapshot.
  */
 #include "snapgrep.h"
 
@@ -11,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct command {		/* what the command line asks for */
+struct command {		/* options of the command line */
 	struct pattern	 pattern;
 	struct chosen	 chosen;
 	struct report	 report;
@@ -19,8 +18,8 @@ struct command {		/* what the command line asks for */
 	bool		 fixed;
 	bool		 hex;
 	bool		 number;
-	size_t		 others; /* what is looked for and is no pattern */
-	struct words	 e;	/* of -e */
+	size_t		 others; /* number of options -P, -R and -Y */
+	struct words	 e;	/* arguments of -e */
 };
 
 static struct command command = { .chosen.last = UINT64_MAX,
@@ -34,7 +33,7 @@ fail(void)
 }
 
 /*
- * Take option letter with its argument.
+ * Handle option letter with its argument arg.
  */
 static void
 parse(int letter, char *arg)
@@ -71,7 +70,7 @@ parse(int letter, char *arg)
 }
 
 /*
- * Take option letter, bytes of context: at most as many as one wants to see.
+ * Handle -A, -B and -C, bytes of context, limited to a megabyte.
  */
 static void
 context(int letter, char *arg)
@@ -144,8 +143,8 @@ static const struct cmdline cmdline = {
 };
 
 /*
- * Search the processes of a snapshot that have pointers like the pattern, or
- * all for any other pattern.
+ * Search snapshot s; for a pointer, only processes whose pointers have its size
+ * and byte order.  Return 0, or -1 with errstr set.
  */
 static int
 search(struct command *cmd, struct snap *s)
@@ -173,7 +172,8 @@ search(struct command *cmd, struct snap *s)
 }
 
 /*
- * Search for pointers of each length and order that a snapshot has.
+ * Search for pointers of each size and byte order in s.  Return 0, or -1 with
+ * errstr set.
  */
 static int
 search_pointers(struct command *cmd, struct snap *s)
@@ -218,8 +218,8 @@ grep_file(struct command *cmd, const char *path, bool named)
 }
 
 /*
- * Have the patterns of the command line, which are of the kind that it tells.
- * Return the operands after them.
+ * Compile the patterns of the command line.  Return the operands that follow
+ * them.
  */
 static char **
 patterns(struct command *cmd, char *argv[])
@@ -265,7 +265,7 @@ main(int argc, char *argv[])
 	size_t i;
 	int rc;
 
-	/* it asks others of ours how far they are */
+	/* SIGUSR1 asks other programs of snap for their progress */
 	signal(SIGUSR1, SIG_IGN);
 	argv = patterns(cmd, options_take(&cmdline, argc, argv));
 	cmd->report.terminal = isatty(STDOUT_FILENO) == 1;
@@ -274,7 +274,7 @@ main(int argc, char *argv[])
 	sources_capture(from);
 	need.in = from->file.v;
 	need.nin = from->file.n;
-	program_files();	/* of images, each process's stay open */
+	program_files(); /* of CRIU images, one file per process stays open */
 	if (confine(&need) == -1)
 		fail();
 	rc = 0;

@@ -1,15 +1,15 @@
 /*
- * What the files of snapgrep share.
+ * Declarations shared by the files of snapgrep.
  *
- *	pattern.c	what is looked for
- *	matcher.c	where it is in some bytes
- *	choose.c	which processes and mappings are looked at
- *	body.c		what of them is the same, and is searched once
- *	job.c		that is searched, by all processors
- *	walk.c		and told of each mapping, with what lies across borders
- *	report.c	lines, counts
- *	show.c, dump.c	how bytes are shown
- *	yara.c		in place of all from job.c on: rules
+ *	pattern.c	compile the pattern
+ *	matcher.c	search a buffer for it
+ *	choose.c	select processes and mappings
+ *	body.c		plan the search so that equal bytes are searched once
+ *	job.c		search the planned bodies with all processors
+ *	walk.c		find the matches of each mapping, also across borders
+ *	report.c	print lines and counts
+ *	show.c, dump.c	print bytes
+ *	yara.c		match YARA rules, in place of job.c and what follows
  */
 #ifndef SNAPGREP_H
 #define SNAPGREP_H
@@ -22,19 +22,20 @@
 #include <pcre2.h>
 
 enum {
-	LONGEST = 64 * KB,	/* bytes that a match has room for at least */
-	ACROSS = 4 * KB		/* of which so many may lie before a border */
+	LONGEST = 64 * KB,	/* minimum size that a match may have */
+	ACROSS = 4 * KB		/* maximum bytes of a regular-expression
+				   match before a border */
 };
 
 /*
- * pattern.c
+ * pattern.c: compile patterns
  */
 enum pattern_kind {
-	PATTERN_REGEX,		/* of Perl's kind */
+	PATTERN_REGEX,		/* Perl-compatible */
 	PATTERN_FIXED,		/* a string */
-	PATTERN_HEX,		/* bytes, as hexadecimal digits */
+	PATTERN_HEX,		/* bytes in hexadecimal */
 	PATTERN_NUMBER,
-	PATTERN_POINTER,	/* into a range of addresses */
+	PATTERN_POINTER,	/* pointer into a range of addresses */
 	PATTERN_YARA		/* rules: yara.c */
 };
 
@@ -42,18 +43,20 @@ struct pattern {
 	enum pattern_kind kind;
 	bool		 nocase;
 	bool		 word;
-	bool		 utf16;	/* little-endian */
-	unsigned int	 width;	/* of a number, in bytes */
-	bool		 big;	/* it, or the pointers, are big-endian */
-	uint64_t	 lo;	/* where pointers lead to: first */
-	uint64_t	 hi;	/* and last address */
-	size_t		 pointer; /* bytes of one */
-	struct buf	 source; /* owned; what was given, for PCRE */
+	bool		 utf16;	/* little-endian UTF-16 */
+	unsigned int	 width;	/* bytes of a number */
+	bool		 big;	/* numbers or pointers are big-endian */
+	uint64_t	 lo;	/* first address of the pointers' targets */
+	uint64_t	 hi;	/* last address of the pointers' targets */
+	size_t		 pointer; /* bytes of a pointer */
+	struct buf	 source; /* owned; expression for PCRE2 */
 	pcre2_code	*code;	/* owned */
-	void		*rules;	/* owned; of YARA */
-	size_t		 before; /* bytes in front of a match that matter */
-	size_t		 reach;	/* and of it, with those behind; at most */
-	bool		 zeros;	/* where all is zero it may match */
+	void		*rules;	/* owned; YARA rules */
+	size_t		 before; /* maximum bytes before a match that can
+				    matter (look-behind) */
+	size_t		 reach;	/* maximum bytes of a match including
+				   look-ahead */
+	bool		 zeros;	/* it may match in zeros */
 };
 
 int		 pattern_add(struct pattern *p, const char *s);
@@ -63,15 +66,16 @@ int		 pattern_finish(struct pattern *p);
 void		 pattern_free(struct pattern *p);
 
 /*
- * matcher.c
+ * matcher.c: search a buffer
  */
-struct matcher {		/* a thread's */
+struct matcher {		/* state of a thread */
 	const struct pattern *p; /* borrowed */
-	pcre2_match_data *data;	/* owned, as all here */
+	pcre2_match_data *data;	/* owned */
 	pcre2_match_context *context;
 	pcre2_jit_stack	*stack;
-	uint64_t	 base;	/* address of the first byte, for pointers */
-	bool		 costly; /* somewhere it was given up */
+	uint64_t	 base;	/* address of the first byte of the buffer,
+				   to align pointers */
+	bool		 costly; /* the search was abandoned somewhere */
 };
 
 enum match { MATCH_NONE, MATCH_FOUND, MATCH_PARTIAL };
@@ -82,13 +86,13 @@ enum match	 matcher_next(struct matcher *m, const uint8_t *s, size_t len,
 		    size_t from, bool partial, size_t *start, size_t *end);
 
 /*
- * choose.c
+ * choose.c: select processes and mappings
  */
-struct chosen {			/* of the command line */
+struct chosen {			/* selection by the command line */
 	struct sources	 sources; /* processes */
-	struct words	 name;	/* none: all */
-	struct words	 perm;	/* likewise */
-	uint64_t	 first;	/* addresses */
+	struct words	 name;	/* names of mappings; none: all */
+	struct words	 perm;	/* permissions of mappings; none: all */
+	uint64_t	 first;	/* first address to search */
 	uint64_t	 last;
 };
 
@@ -100,40 +104,43 @@ void		 pointer_of(const struct snap *s, struct proc *p,
 		    size_t *word, bool *big);
 
 /*
- * body.c: what is searched
+ * body.c: plan the search
  */
-struct stored {			/* bytes one after another in a source */
+struct stored {			/* bytes stored contiguously in a source */
 	struct source	*src;	/* borrowed; NULL: zeros */
-	uint64_t	 loc;	/* of the kilobyte in which they begin, */
-	size_t		 skip;	/* and these in front of them */
+	uint64_t	 loc;	/* place of the kilobyte that contains the
+				   first byte */
+	size_t		 skip;	/* offset of the first byte in its kilobyte */
 	uint64_t	 len;
-	uint64_t	 at;	/* of the first, in its body */
+	uint64_t	 at;	/* offset of the first byte in its body */
 };
 
 struct body {			/* bytes that are searched once */
-	size_t		 first;	/* of stored */
+	size_t		 first;	/* index of the first element of plan.stored */
 	size_t		 n;
 	uint64_t	 len;
-	uint64_t	 addr;	/* of its first byte, in the first process */
-	size_t		 job;	/* the first */
+	uint64_t	 addr;	/* address of its first byte in the first
+				   process */
+	size_t		 job;	/* index of its first job */
 };
 
-/* where bytes are zero that are not searched */
+/* a part of zeros that is not searched */
 #define BODY_ZERO	SIZE_MAX
 
-struct part {			/* of a stretch: where its bytes are */
+struct part {			/* part of a stretch: bytes that are in one
+				   body */
 	size_t		 body;
-	uint64_t	 at;	/* of the first, in the body */
-	uint64_t	 from;	/* of it, in the stretch */
+	uint64_t	 at;	/* offset in the body */
+	uint64_t	 from;	/* offset in the stretch */
 	uint64_t	 len;
 };
 
-struct stretch {		/* bytes of one mapping, without a gap */
+struct stretch {		/* contiguous bytes of one mapping */
 	size_t		 owner;
 	const struct vma *vma;	/* borrowed */
 	uint64_t	 addr;
 	uint64_t	 len;
-	size_t		 first;	/* of parts */
+	size_t		 first;	/* index of its first part */
 	size_t		 n;
 };
 
@@ -148,7 +155,7 @@ RB_HEAD(knowns, known);
 struct plan {
 	struct snap	*snap;	/* borrowed */
 	const struct pattern *pattern; /* borrowed */
-	struct owner	*owner;	/* owned, as all arrays here */
+	struct owner	*owner;	/* owned, as are the arrays below */
 	size_t		 nowner;
 	struct stretch	*stretch;
 	size_t		 nstretch;
@@ -156,11 +163,12 @@ struct plan {
 	size_t		 npart;
 	struct body	*body;
 	size_t		 nbody;
-	size_t		 njob;	/* of all bodies */
+	size_t		 njob;	/* number of jobs of all bodies */
 	struct stored	*stored;
 	size_t		 nstored;
-	struct knowns	 knowns; /* owned; what of sources is in which body */
-	struct stored	*fresh;	/* of the stretch that is being added */
+	struct knowns	 knowns; /* owned; which bytes of sources are in
+				    which body */
+	struct stored	*fresh;	/* stored bytes of the stretch being added */
 	size_t		 nfresh;
 };
 
@@ -174,13 +182,13 @@ bool		 stored_place(const struct stored *s, uint64_t off,
 		    uint64_t *loc, size_t *skip);
 
 /*
- * body.c's other half, known.c: where bytes were seen first
+ * known.c: where bytes were first seen
  */
 struct known {
 	RB_ENTRY(known)	 entry;
 	const struct source *src; /* borrowed */
-	uint64_t	 phase;	/* of places, modulo their pitch */
-	uint64_t	 kb;	/* and divided by it */
+	uint64_t	 phase;	/* place in the source modulo pitch */
+	uint64_t	 kb;	/* place in the source divided by pitch */
 	uint64_t	 n;
 	size_t		 body;
 	uint64_t	 at;
@@ -195,11 +203,11 @@ uint64_t	 known_until(struct knowns *t, const struct stored *s,
 void		 known_free(struct knowns *t);
 
 /*
- * job.c: bodies searched by several threads
+ * job.c: search bodies with several threads
  */
-enum { JOB = 1024 * KB };	/* bytes of one */
+enum { JOB = 1024 * KB };	/* bytes of a job */
 
-struct found {			/* in the bytes of a job */
+struct found {			/* a match in a job */
 	uint32_t	 at;
 	uint32_t	 len;
 };
@@ -217,7 +225,7 @@ void		 search_read(struct search *s, size_t body, uint64_t at,
 		    uint8_t *buf, size_t len);
 
 /*
- * walk.c: the matches of a stretch, in order; fn returns false to end
+ * walk.c: find the matches of a stretch in order; fn returns false to stop
  */
 typedef bool	 (*walk_fn)(void *arg, const struct stretch *st,
 		    uint64_t start, uint64_t end);
@@ -229,24 +237,26 @@ void		 walk_read(struct search *s, const struct plan *p,
 		    size_t len);
 
 /*
- * report.c
+ * report.c: print matches
  */
-struct report {			/* what the command line asks for */
-	const char	*path;	/* of the file, borrowed; NULL: not told */
+struct report {			/* options of the command line */
+	const char	*path;	/* borrowed; name of the file; NULL: not
+				   printed */
 	bool		 all;
 	bool		 count;
 	bool		 list;
 	bool		 only;
 	bool		 quiet;
-	bool		 dump;	/* as hexdump -C */
+	bool		 dump;	/* print context as hexdump -C */
 	bool		 color;
 	bool		 terminal;
-	uint64_t	 most;	/* matches of a process, at most */
-	size_t		 before; /* bytes around a match */
+	uint64_t	 most;	/* maximum number of matches of a process */
+	size_t		 before; /* bytes of context before a match */
 	size_t		 behind;
-	const char	*label;	/* before each match, borrowed; or NULL */
-	bool		 printed; /* something was; set, as this: */
-	bool		 found;	/* there was a match */
+	const char	*label;	/* borrowed; printed before each match; or
+				   NULL */
+	bool		 printed; /* set by report_one: a match was printed */
+	bool		 found;	/* set if there was a match */
 };
 
 struct others;
@@ -259,7 +269,7 @@ void		 report_one(struct report *r, struct search *s,
 void		 report_process(const struct report *r, const struct owner *o,
 		    uint64_t n);
 
-/* show.c */
+/* show.c: print a match in a line */
 void		 show_prefix(const struct report *r, const struct plan *p,
 		    const struct stretch *st, uint64_t off);
 void		 show_match(const struct report *r, struct search *s,
@@ -269,12 +279,12 @@ void		 show_only(const struct report *r, struct search *s,
 		    const struct plan *p, const struct stretch *st,
 		    uint64_t start, uint64_t end);
 
-/* dump.c */
+/* dump.c: print a match as hexdump -C */
 void		 dump_match(const struct report *r, struct search *s,
 		    const struct plan *p, const struct stretch *st,
 		    uint64_t start, uint64_t end);
 
-/* yara.c */
+/* yara.c: match YARA rules */
 int		 yara_open(struct pattern *p, const char *path);
 void		 yara_close(struct pattern *p);
 int		 yara_report(struct report *r, struct search *s,

@@ -1,15 +1,15 @@
 /*
- * The matches of a stretch, in order: those of the bodies that it has parts of,
- * but for what lies at the borders of parts.  There its own bytes are searched,
- * from where a match could reach across the border to where the bytes in front
- * of it do not matter any more.
+ * Find the matches of a stretch in order: those of the bodies that its parts
+ * refer to, except near the borders of parts.  There the bytes of the stretch
+ * itself are searched, from where a match could reach across the border to
+ * where bytes before the border no longer matter.
  *
  *	part of body 0      | part of body 1
  *	  from the body  ###|##  from the body
  *		    searched here
  *
- * A match may begin where one in the body has begun already, as the two do not
- * begin at the same place: then this is searched here until they agree.
+ * A match found here may end inside a match of the body, which began earlier.
+ * Then the stretch is searched here until both agree.
  */
 #include "snapgrep.h"
 #include "bisect.h"
@@ -17,20 +17,21 @@
 #include <stdlib.h>
 
 struct walking {
-	struct search		*s;	/* borrowed, as all but buf */
+	struct search		*s; /* borrowed, as are all others but buf */
 	const struct plan	*p;
 	const struct stretch	*st;
 	walk_fn			 fn;
 	void			*arg;
-	uint64_t		 x;	/* what begins before it was told */
+	uint64_t		 x;	/* matches that begin before this
+					   offset were reported */
 	uint8_t			*buf;	/* owned */
 	size_t			 cap;
 	bool			 stop;
 };
 
 /*
- * Read len bytes of stretch st of p, which has them, from off on, into buf, for
- * s.
+ * Read the len bytes at offset off of stretch st of p into buf for s.  The
+ * stretch must have them.
  */
 void
 walk_read(struct search *s, const struct plan *p, const struct stretch *st,
@@ -57,7 +58,8 @@ walk_print(struct walking *w, uint64_t start, uint64_t end)
 }
 
 /*
- * Search what begins before an offset, at most a job, from where all was told.
+ * Report matches that begin from offset w->x to before offset to, at most JOB
+ * bytes, by searching the stretch itself and reach bytes after to.
  */
 static void
 walk_some(struct walking *w, uint64_t to, size_t reach)
@@ -83,7 +85,7 @@ walk_some(struct walking *w, uint64_t to, size_t reach)
 		if (found == MATCH_NONE || base + start >= to)
 			break;
 		if (found == MATCH_PARTIAL) {
-			/* more of it is to be seen */
+			/* the match may go on after the buffer */
 			w->x = base + start;
 			walk_some(w, to, LONGEST);
 			return;
@@ -146,7 +148,8 @@ walk_job(struct walking *w, const struct part *pt, size_t i, bool whole,
 }
 
 /*
- * Tell the matches of a part.
+ * Report the matches of part pt; first and last say whether it is the first or
+ * last part of the stretch.
  */
 static void
 walk_part(struct walking *w, const struct part *pt, bool first, bool last)
@@ -169,7 +172,7 @@ walk_part(struct walking *w, const struct part *pt, bool first, bool last)
 	walk_here(w, from);
 	if (pt->body != BODY_ZERO && w->x < to) {
 		at = pt->at + (w->x - pt->from);
-		/* a match of the job before may reach into this one */
+		/* a match of the previous job may reach into this one */
 		i = (size_t)(at / JOB);
 		for (i -= i > 0; !w->stop && (uint64_t)i * JOB <
 		    pt->at + (to - pt->from); i++)
@@ -181,7 +184,7 @@ walk_part(struct walking *w, const struct part *pt, bool first, bool last)
 }
 
 /*
- * Tell fn, with arg, the matches of stretch st of p that s finds.
+ * Call fn with arg for each match of stretch st of p that s finds.
  */
 void
 walk(struct search *s, const struct plan *p, const struct stretch *st,

@@ -1,7 +1,7 @@
 /*
- * Rules of YARA.  A rule is about a process as a whole, so each process is
- * given to libyara, a stretch at a time; what it has that is all zero, and
- * long, is not.
+ * Match YARA rules.  A rule applies to a process as a whole, so the memory of
+ * each process is passed to libyara block by block, except for long runs of
+ * zeros.
  */
 #include "snapgrep.h"
 #include "bisect.h"
@@ -14,28 +14,30 @@
 #include <stdlib.h>
 
 enum {
-	BLOCK = 64 * KB * KB,	/* bytes given at once */
-	ZEROS = 1024 * KB	/* from so many on they are not */
+	BLOCK = 64 * KB * KB,	/* maximum bytes of a block */
+	ZEROS = 1024 * KB /* runs of at least this many zeros are skipped */
 };
 
-struct scanning {		/* a process, with rules */
-	struct report	*r;	/* borrowed, as these */
+struct scanning {		/* a process being scanned */
+	struct report	*r;	/* borrowed */
 	struct search	*s;
 	const struct plan *p;
 	size_t		 owner;
-	const struct stretch *st; /* of the present block; */
-	size_t		 part;	/* of it, the present one */
-	uint64_t	 off;	/* in the stretch, behind the block */
+	const struct stretch *st; /* stretch of the current block */
+	size_t		 part;	/* index of the current part in st */
+	uint64_t	 off;	/* offset in the stretch after the current
+				   block */
 	YR_MEMORY_BLOCK	 block;
 	YR_MEMORY_BLOCK_ITERATOR it;
-	uint64_t	 at;	/* of the block, in its stretch */
-	const uint8_t	*have;	/* what buf holds: a block's context; or NULL */
-	uint8_t		*buf;	/* owned */
-	uint64_t	 n;	/* matches */
+	uint64_t	 at;	/* offset of the block in its stretch */
+	const uint8_t	*have;	/* contents of the block, in buf; NULL: not
+				   read */
+	uint8_t		*buf;	/* owned; BLOCK bytes */
+	uint64_t	 n;	/* number of matches */
 };
 
 /*
- * The bytes of a block: what libyara calls for.
+ * Return the bytes of block b: the fetch_data callback of libyara.
  */
 static const uint8_t *
 block_data(YR_MEMORY_BLOCK *b)
@@ -55,7 +57,7 @@ is_left_out(const struct part *pt)
 }
 
 /*
- * Return the next block, or NULL behind the last.
+ * Return the next block, or NULL after the last: the next callback of libyara.
  */
 static YR_MEMORY_BLOCK *
 block_next(YR_MEMORY_BLOCK_ITERATOR *it)
@@ -116,7 +118,7 @@ block_first(YR_MEMORY_BLOCK_ITERATOR *it)
 }
 
 /*
- * Tell of a string of a rule that is at an address of a block.
+ * Report a string of a rule that is at address addr.
  */
 static void
 tell_string(struct scanning *sc, uint64_t addr, uint64_t len)
@@ -135,8 +137,8 @@ tell_string(struct scanning *sc, uint64_t addr, uint64_t len)
 }
 
 /*
- * Tell of a rule that a process fits, with its strings.  Libyara puts matches
- * where a compiler would not.
+ * Report a rule that the process matches, with its strings.  libyara does not
+ * align its struct YR_MATCH, so alignment is not checked here.
  */
 static void __attribute__((no_sanitize("alignment")))
 tell_rule(struct scanning *sc, YR_SCAN_CONTEXT *context, YR_RULE *rule)
@@ -171,7 +173,7 @@ tell_rule(struct scanning *sc, YR_SCAN_CONTEXT *context, YR_RULE *rule)
 }
 
 /*
- * What libyara calls with what it has found.
+ * Handle a message of libyara about a scan.
  */
 static int
 scanned(YR_SCAN_CONTEXT *context, int message, void *data, void *arg)
@@ -194,7 +196,7 @@ scanned(YR_SCAN_CONTEXT *context, int message, void *data, void *arg)
 }
 
 /*
- * What is wrong with a rule, of which the last is told.
+ * Set errstr to an error in the rules; the last one stays.
  */
 static void
 complain(int level, const char *path, int line, const YR_RULE *rule,
@@ -207,7 +209,7 @@ complain(int level, const char *path, int line, const YR_RULE *rule,
 }
 
 /*
- * Look with p for rules, of the file path.  Return 0, or -1 with errstr.
+ * Make p match the YARA rules in file path.  Return 0, or -1 with errstr set.
  */
 int
 yara_open(struct pattern *p, const char *path)
@@ -249,8 +251,8 @@ yara_close(struct pattern *p)
 }
 
 /*
- * Report, as r wants it, which processes of p fit the rules; s reads them.
- * Return 0, or -1 with errstr.
+ * Report which processes of p match the rules as r says; s reads their memory.
+ * Return 0, or -1 with errstr set.
  */
 int
 yara_report(struct report *r, struct search *s, const struct plan *p)
