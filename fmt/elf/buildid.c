@@ -1,7 +1,7 @@
 /*
- * What the head of an ELF file tells, whether read from the file or from
- * memory that it was mapped into: its build id, a note of the linker's
- * (ld(1), --build-id), and the permissions of its segments.  elf(5).
+ * The build ID of an ELF file, a note written by the linker (ld(1),
+ * --build-id), and the permissions of its segments. Both are read from the
+ * beginning of the file, or of memory that it was mapped into. elf(5).
  */
 #include "elf.h"
 #include "num.h"
@@ -10,7 +10,8 @@
 #include <string.h>
 
 /*
- * Look for the build id among notes: elf(5), "Notes (Nhdr)".
+ * Find the build ID among the notes in the n bytes at p: elf(5), "Notes
+ * (Nhdr)". Return true with *b set, or false.
  */
 static bool
 find_note(struct buildid *b, const uint8_t *p, size_t n, bool big)
@@ -43,9 +44,9 @@ find_note(struct buildid *b, const uint8_t *p, size_t n, bool big)
 }
 
 /*
- * Find the build id b in the n bytes at p, the first of an ELF file: its length
- * is 0 if it is not there.  Return 0, or -1 with errstr where that is no ELF
- * file.
+ * Set *b to the build ID in the n bytes at p, the first of an ELF file; its
+ * length is 0 if there is none. Return 0, or -1 with errstr set if this is not
+ * an ELF file.
  */
 int
 buildid_parse(struct buildid *b, const uint8_t *p, size_t n)
@@ -69,7 +70,7 @@ buildid_parse(struct buildid *b, const uint8_t *p, size_t n)
 }
 
 /*
- * Return whether build ids a and b are there and the same.
+ * Return true if build IDs a and b exist and are equal.
  */
 bool
 buildid_same(const struct buildid *a, const struct buildid *b)
@@ -79,9 +80,9 @@ buildid_same(const struct buildid *a, const struct buildid *b)
 }
 
 /*
- * Return the permissions, of enum vma_flag, with which the page, of so many
- * bytes, at offset off of an ELF file is mapped when it is run, by the n bytes
- * at p, its first; 0 if it is not.
+ * Return the permissions, bits of enum vma_flag, with which the page at offset
+ * off of an ELF file is mapped when it is run; 0 if it is not mapped. p are the
+ * first n bytes of the file, page is the page size in bytes.
  */
 unsigned int
 elf_perms(const uint8_t *p, size_t n, uint64_t page, uint64_t off)

@@ -1,6 +1,6 @@
 /*
- * ELF files: what tells two of them apart, what is mapped how, what a process
- * has linked, and the names in them.
+ * ELF files: their build IDs, the permissions of their segments, the shared
+ * objects that a process has loaded, and symbols.
  */
 #ifndef ELFROOM_H
 #define ELFROOM_H
@@ -8,18 +8,18 @@
 #include "machine.h"
 #include "snap.h"
 
-struct buildid {		/* NT_GNU_BUILD_ID; len 0: none */
+struct buildid {		/* note NT_GNU_BUILD_ID; len 0: none */
 	uint8_t	 id[64];
 	size_t	 len;
 };
 
 /*
- * The head of an ELF file, and its program headers: head.c
+ * The ELF header and program headers: head.c
  */
 struct elfhead {
-	const uint8_t	*p;	/* borrowed; its first n bytes */
+	const uint8_t	*p;	/* borrowed; first n bytes of the file */
 	size_t		 n;
-	bool		 wide;	/* 64 bits */
+	bool		 wide;	/* 64-bit */
 	bool		 big;	/* big-endian */
 	uint64_t	 phoff;
 	size_t		 phnum;

@@ -1,5 +1,5 @@
 /*
- * The head of an ELF file, whether read from the file or from memory that it
+ * The ELF header and program headers, read from a file or from memory that it
  * was mapped into: elf(5).
  */
 #include "elf.h"
@@ -9,7 +9,8 @@
 #include <string.h>
 
 /*
- * Return the bytes of a program header, of 64 bits if wide, else of 32.
+ * Return the size of a program header in bytes: that of a 64-bit file if wide,
+ * else of a 32-bit file.
  */
 size_t
 elfphdr_size(bool wide)
@@ -18,8 +19,8 @@ elfphdr_size(bool wide)
 }
 
 /*
- * Set *ph to the program header at p, of 64 bits if wide, else of 32, with the
- * highest byte first if big.
+ * Set *ph to the program header at p, which is 64-bit if wide, else 32-bit, and
+ * big-endian if big.
  */
 void
 elfphdr_get(struct elfphdr *ph, const uint8_t *p, bool wide, bool big)
@@ -44,8 +45,8 @@ elfphdr_get(struct elfphdr *ph, const uint8_t *p, bool wide, bool big)
 }
 
 /*
- * Look at the n bytes at p, the first of a file, which stay the caller's, with
- * h.  Return false if they are not those of an ELF file that we know.
+ * Set *h to the ELF header in the n bytes at p, which h borrows. Return false
+ * if they are not the beginning of an ELF file of a known kind.
  */
 bool
 elfhead_open(struct elfhead *h, const uint8_t *p, size_t n)
@@ -78,8 +79,8 @@ elfhead_open(struct elfhead *h, const uint8_t *p, size_t n)
 }
 
 /*
- * Set *ph to the program header at place i of h.  Return false if the head does
- * not have it.
+ * Set *ph to program header i of h. Return false if it is not in the bytes of
+ * h.
  */
 bool
 elfhead_phdr(const struct elfhead *h, size_t i, struct elfphdr *ph)

@@ -1,14 +1,14 @@
 /*
- * The link map of a process: under which names its dynamic linker has
- * loaded what, read from its memory as a debugger reads it.
+ * The link map of a process: the names and addresses of the objects that its
+ * dynamic linker has loaded, read from its memory as a debugger does.
  *
  *	auxv: AT_PHDR, AT_PHNUM	-> program headers of the executable
  *	PT_DYNAMIC		-> DT_DEBUG -> struct r_debug
  *	r_debug.r_map		-> struct link_map -> ... (link.h)
- *	PT_INTERP		-> the name of what lies at AT_BASE
+ *	PT_INTERP		-> the name of the object at AT_BASE
  *
- * All of it may be damaged, or made to do damage: whatever is not there
- * ends the walk, and is no error.
+ * The memory may be damaged or malicious. If anything is missing, the walk ends
+ * without an error.
  */
 #include "elf.h"
 #include "model.h"
@@ -18,16 +18,17 @@
 #include <limits.h>
 #include <string.h>
 
-enum { ENTRIES_MAX = 65536 };	/* of any list */
+enum { ENTRIES_MAX = 65536 };	/* maximum length of a list */
 
 struct linkmap {
 	struct image	*mem;
 	const struct machine *machine;
-	bool		 wide;	/* 64 bits */
+	bool		 wide;	/* 64-bit */
 	uint64_t	 phdr;
 	uint64_t	 phnum;
-	uint64_t	 base;	/* of the dynamic linker; 0: none */
-	uint64_t	 bias;	/* of the executable */
+	uint64_t	 base;	/* address of the dynamic linker; 0: none */
+	uint64_t	 bias;	/* load address of the executable minus its
+				   link address */
 	uint64_t	 dynamic;
 	uint64_t	 interp;
 	linkmap_fn	 fn;
@@ -35,7 +36,7 @@ struct linkmap {
 };
 
 /*
- * Read the i-th word of a table in memory.
+ * Read word i of the table at addr into *v. Return false if it is not there.
  */
 static bool
 get_word(const struct linkmap *l, uint64_t addr, size_t i, uint64_t *v)
@@ -52,7 +53,8 @@ get_word(const struct linkmap *l, uint64_t addr, size_t i, uint64_t *v)
 }
 
 /*
- * What the auxiliary vector tells.
+ * Set the members of l that come from the auxiliary vector. Return false if it
+ * is missing.
  */
 static bool
 linkmap_auxv(struct linkmap *l, const struct linuxrec *rec)
@@ -72,8 +74,9 @@ linkmap_auxv(struct linkmap *l, const struct linuxrec *rec)
 }
 
 /*
- * The program headers: where the executable was put, and what it says of
- * dynamic linking.
+ * Read the program headers: set the bias of the executable and the addresses of
+ * its dynamic section and interpreter name. Return false if it is not
+ * dynamically linked.
  */
 static bool
 linkmap_phdrs(struct linkmap *l)
@@ -105,7 +108,7 @@ linkmap_phdrs(struct linkmap *l)
 }
 
 /*
- * Read a name, which ends in a NUL and is shorter than PATH_MAX.
+ * Read the name at addr, which must end in a NUL and be shorter than PATH_MAX.
  */
 static bool
 get_name(const struct linkmap *l, uint64_t addr, char name[PATH_MAX])
@@ -137,10 +140,10 @@ linkmap_head(const struct linkmap *l)
 }
 
 /*
- * Call fn, with arg before them, with each name of the link map in mem and an
- * address in what was loaded under it, until it returns -1, which is then
- * returned; else return 0.  The dynamic linker is told under the name that the
- * executable has for it. m is the machine of the process, rec its record.
+ * Call fn(arg, name, address) for each object in the link map in mem; the
+ * address is inside the object. Stop and return -1 when fn returns -1; else
+ * return 0. The dynamic linker is passed with the name that the executable has
+ * for it. m is the machine of the process, rec its record.
  */
 int
 linkmap_walk(struct image *mem, const struct machine *m,

@@ -1,6 +1,6 @@
 /*
- * Names of what is in an ELF file, by the offset in the file, as mappings
- * of it have it.
+ * Symbols of an ELF file, found by offset in the file, which is what mappings
+ * of the file give.
  */
 #include "elf.h"
 #include "bisect.h"
@@ -16,17 +16,18 @@
 #include <unistd.h>
 
 enum {
-	MAX_NAME = 255,	/* bytes that are kept of a name */
-	MAX_TABLE = 1 << 28	/* bytes of a table that is read */
+	MAX_NAME = 255,	/* maximum bytes kept of a name */
+	MAX_TABLE = 1 << 28	/* maximum bytes of a table */
 };
 
 struct elfsym {
 	uint64_t	 start;	/* offset in the file */
-	uint64_t	 end;	/* exclusive; start: the file does not tell */
+	uint64_t	 end;	/* exclusive; equal to start: size unknown */
 	char		*name;	/* owned */
 };
 
-struct elfload {		/* what of the file is where */
+struct elfload {		/* a segment: where part of the file is
+				   loaded */
 	uint64_t	 addr;
 	uint64_t	 off;
 	uint64_t	 size;
@@ -35,7 +36,7 @@ struct elfload {		/* what of the file is where */
 struct elfsyms {
 	struct elfload	*load;	/* owned */
 	size_t		 nload;
-	struct elfsym	*sym;	/* owned; ascending */
+	struct elfsym	*sym;	/* owned; in ascending order */
 	size_t		 n;
 };
 
@@ -60,7 +61,8 @@ loads_read(struct elfsyms *s, Elf *elf)
 }
 
 /*
- * Where in the file an address is; false: nowhere.
+ * Set *off to the offset in the file of address addr. Return false if the file
+ * does not have it.
  */
 static bool
 addr_offset(const struct elfsyms *s, uint64_t addr, uint64_t *off)
@@ -100,8 +102,8 @@ sym_add(struct elfsyms *s, const GElf_Sym *sym, const char *name)
 }
 
 /*
- * The functions of a table of symbols.  One that is too large, or whose names
- * are, has none.
+ * Add the functions of a symbol table. If the table or its names are too large,
+ * add none.
  */
 static int
 table_read(struct elfsyms *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
@@ -134,7 +136,8 @@ table_read(struct elfsyms *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
 }
 
 /*
- * All functions: of .symtab, or else of .dynsym.
+ * Read all functions, from .symtab, or from .dynsym if that is missing or
+ * empty.
  */
 static int
 syms_read(struct elfsyms *s, Elf *elf)
@@ -154,16 +157,16 @@ syms_read(struct elfsyms *s, Elf *elf)
 }
 
 /*
- * Of several with one address the last is told: the longest, and of its
- * names the first by alphabet.
+ * Sort by start address. elfsyms_find() takes the last of several symbols with
+ * the same start: the longest, and of its names the alphabetically first.
  */
 CMP_BY(sym_cmp, struct elfsym, ORDER(x->start, y->start) != 0 ?
     ORDER(x->start, y->start) : ORDER(x->end, y->end) != 0 ?
     ORDER(x->end, y->end) : strcmp(y->name, x->name))
 
 /*
- * Return the names of the functions of the file fd, which stays the caller's,
- * or NULL with errstr, if it is no ELF file.
+ * Return the function symbols of the open file fd, which the caller keeps, or
+ * NULL with errstr set if it is not an ELF file.
  */
 struct elfsyms *
 elfsyms_read(int fd)
@@ -190,8 +193,9 @@ elfsyms_read(int fd)
 }
 
 /*
- * Return the same as elfsyms_read of the file path; NULL with errstr also if it
- * is no regular file, or not the one that has the inode number ino.
+ * Return the function symbols of the file path, as elfsyms_read() does. Return
+ * NULL with errstr set also if it is not a regular file, or if its inode number
+ * is not ino.
  */
 struct elfsyms *
 elfsyms_open(const char *path, uint64_t ino)
@@ -211,8 +215,9 @@ elfsyms_open(const char *path, uint64_t ino)
 }
 
 /*
- * Return the name of the function of s that has the byte off of the file, and
- * set *into to how many bytes into it that is; NULL if there is none.
+ * Return the name of the function of s that contains offset off of the file,
+ * and set *into to the offset within the function. Return NULL if there is
+ * none.
  */
 const char *
 elfsyms_find(const struct elfsyms *s, uint64_t off, uint64_t *into)
@@ -231,7 +236,7 @@ elfsyms_find(const struct elfsyms *s, uint64_t off, uint64_t *into)
 }
 
 /*
- * Free s, or NULL.
+ * Free s, which may be NULL.
  */
 void
 elfsyms_free(struct elfsyms *s)

@@ -1,6 +1,7 @@
 /*
- * What processes have in common lies in the record of the first of them.  If
- * that one is left out, it moves to the record of the first that is kept.
+ * State that several processes share is in the record of the first of them. If
+ * that process is left out, the files are moved to the record of the first that
+ * is kept.
  */
 #include "merge.h"
 #include "bisect.h"
@@ -13,7 +14,7 @@
 
 static const size_t nobody = SIZE_MAX;
 
-/* files whose names end in a number by which processes have them */
+/* files whose names end in a number by which other files refer to them */
 enum kind { KIND_FILE, KIND_INODE, KIND_FILTER };
 
 static const struct {
@@ -27,8 +28,11 @@ static const struct {
 	{ "seccomp/", KIND_FILTER }
 };
 
-/* other files: processes have them in common that are the same in another file;
- * NULL: all of a part */
+/*
+ * Other shared files: processes share the files that begin with prefix if their
+ * files called same are equal; if same is NULL, all processes of a part share
+ * them.
+ */
 static const struct {
 	const char	*prefix;
 	const char	*same;
@@ -48,29 +52,33 @@ enum {
 	COMMON = sizeof common / sizeof *common
 };
 
-struct shared {			/* a file of numbered */
+struct shared {			/* a file of a kind in numbered */
 	uint64_t	 part;
 	enum kind	 kind;
 	uint64_t	 num;
-	size_t		 proc;	/* whose record it is in */
-	size_t		 user;	/* the first kept one that has it; or nobody */
+	size_t		 proc;	/* index of the process whose record it is in */
+	size_t		 user;	/* index of the first kept process that uses
+				   it, or nobody */
 	struct recfile	 f;
 };
 
-struct moved {			/* a file for the record of another process */
+struct moved {			/* a file to be added to the record of
+				   another process */
 	size_t		 to;
 	struct file	 file;	/* its name is owned, its data borrowed */
 };
 
 struct moving {
 	const struct keeping *k; /* borrowed */
-	struct shared	*v;	/* owned, as the others; sorted */
+	struct shared	*v;	/* owned, as todo and move are; sorted */
 	size_t		 n;
-	size_t		*todo;	/* in v: what these refer to is to be found */
+	size_t		*todo;	/* indices in v of files whose references
+				   must still be followed */
 	size_t		 ntodo;
 	struct moved	*move;
 	size_t		 nmove;
-	size_t		 now;	/* the process whose record is changed */
+	size_t		 now;	/* index of the process whose record is being
+				   changed */
 };
 
 CMP_BY(shared_cmp, struct shared, x->part != y->part ?
@@ -78,7 +86,7 @@ CMP_BY(shared_cmp, struct shared, x->part != y->part ?
     ORDER(x->num, y->num))
 
 /*
- * Add the numbered files of process i to m.  Return 0, or -1 with errstr.
+ * Add the numbered files of process i to m. Return 0, or -1 with errstr set.
  */
 static int
 shared_add(struct moving *m, size_t i)
@@ -102,8 +110,8 @@ shared_add(struct moving *m, size_t i)
 }
 
 /*
- * Note that process user, which is kept, has the files of that kind and number.
- * Return 0, or -1 with errstr.
+ * Note that process user, which is kept, uses the files of this kind and
+ * number. Return 0, or -1 with errstr set.
  */
 static int
 shared_use(struct moving *m, size_t user, enum kind kind, uint64_t num)
@@ -124,8 +132,8 @@ shared_use(struct moving *m, size_t user, enum kind kind, uint64_t num)
 }
 
 /*
- * Note that process i, which is kept, has the files of that kind whose numbers
- * are a word, counted from 0, of each line of its file name.
+ * Note that process i, which is kept, uses the files of this kind whose numbers
+ * are in the lines of its file name, at this word, counted from 0.
  */
 static int
 lines_use(struct moving *m, size_t i, const char *name, size_t word,
@@ -145,8 +153,8 @@ lines_use(struct moving *m, size_t i, const char *name, size_t word,
 }
 
 /*
- * Note that the process that has the open file e has what that refers to: other
- * open files, and what waits in a pipe or at a socket.
+ * Note that the process that uses the open file e also uses the files it refers
+ * to: other open files, and the data waiting in a pipe or socket.
  */
 static int
 open_use(struct moving *m, struct shared e)
@@ -165,7 +173,8 @@ open_use(struct moving *m, struct shared e)
 }
 
 /*
- * Let file f of a process that is left out move to the record of process to.
+ * Schedule file f, of a process that is left out, to be moved to the record of
+ * process to.
  */
 static int
 move_file(struct moving *m, size_t to, const struct recfile *f)
@@ -181,8 +190,8 @@ move_file(struct moving *m, size_t to, const struct recfile *f)
 }
 
 /*
- * Return true if name is NULL, or processes a and b have the same in their
- * files of that name.
+ * Return true if name is NULL, or if the files called name of processes a and b
+ * are equal.
  */
 static bool
 file_same(const struct keeping *k, size_t a, size_t b, const char *name)
@@ -203,7 +212,8 @@ begins(const struct recfile *f, const char *s)
 }
 
 /*
- * Let what process i, which is left out, has in common with others move.
+ * Schedule the shared files of process i, which is left out, to be moved to a
+ * process that is kept.
  */
 static int
 move_common(struct moving *m, size_t i)
@@ -216,7 +226,7 @@ move_common(struct moving *m, size_t i)
 		linuxrec_get(&k->rec[i], j, &f);
 		for (w = 0; w < COMMON && !begins(&f, common[w].prefix);)
 			w++;
-		/* what it has attached of System V is its own */
+		/* attached System V segments belong to the process alone */
 		if (w == COMMON || begins(&f, "sysvipc/shm"))
 			continue;
 		for (to = 0; to < k->n && (!k->keep[to] ||
@@ -233,7 +243,7 @@ CMP_BY(moved_cmp, struct moved, x->to != y->to ? ORDER(x->to, y->to) :
     strcmp(x->file.name, y->file.name))
 
 /*
- * Find which files move.  Return 0, or -1 with errstr.
+ * Find the files to be moved. Return 0, or -1 with errstr set.
  */
 static int
 moves_find(struct moving *m)
@@ -265,9 +275,9 @@ moves_find(struct moving *m)
 }
 
 /*
- * Return the number of the first process that is kept of those that share what
- * key is with process num, of n digits, as the one does whose record is
- * changed.
+ * Return the process ID of the first kept process that shares the resource key
+ * with process num, a number of n digits, up to the process whose record is
+ * being changed.
  */
 static uint64_t
 shares_first(const struct moving *m, const char *key, const char *num,
@@ -287,9 +297,9 @@ shares_first(const struct moving *m, const char *key, const char *num,
 }
 
 /*
- * Drop images of CRIU, which are of all processes or of none, and let nothing
- * be shared with a process that is left out: a recedit_fn, with a struct moving
- * as arg.
+ * Drop CRIU images, which are for all processes or for none, and remove
+ * references to processes that are left out from the file shares: a recedit_fn,
+ * with a struct moving as arg.
  */
 static int
 record_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
@@ -325,8 +335,9 @@ part_cut(const struct keeping *k, size_t i)
 }
 
 /*
- * Change the records of the processes that are kept, the last one first, for
- * those before it are read.  Return 0, or -1 with errstr.
+ * Change the records of the processes that are kept, from last to first,
+ * because a record is read while later ones are changed. Return 0, or -1 with
+ * errstr set.
  */
 static int
 records_change(struct moving *m)
@@ -355,8 +366,8 @@ records_change(struct moving *m)
 }
 
 /*
- * Change the records of the processes that k keeps to what they are without
- * those that it leaves out.  Return 0, or -1 with errstr.
+ * Change the records of the processes that k keeps so that they do not depend
+ * on those that it leaves out. Return 0, or -1 with errstr set.
  */
 int
 common_move(const struct keeping *k)

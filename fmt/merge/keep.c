@@ -1,5 +1,5 @@
 /*
- * Some processes of a snapshot, with all that is theirs, as a snapshot.
+ * Reduce a snapshot to some of its processes, with everything that they use.
  */
 #include "merge.h"
 #include "model.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Keep the file that key is of, if it is carried along.
+ * Keep the embedded file that key maps, if there is one.
  */
 static void
 keep_carried(struct keeping *k, const struct vma *key)
@@ -22,8 +22,8 @@ keep_carried(struct keeping *k, const struct vma *key)
 }
 
 /*
- * Keep the carried files that process p has mapped.  Return 0, or -1 with
- * errstr.
+ * Keep the embedded files that process p has mapped. Return 0, or -1 with
+ * errstr set.
  */
 static int
 keep_mapped(struct keeping *k, const struct proc *p)
@@ -35,7 +35,7 @@ keep_mapped(struct keeping *k, const struct proc *p)
 
 	rc = proc_vmas(p, &l);
 	for (i = 0, v = NULL; rc == 0 && i < l.n; v = &l.v[i++])
-		/* a file has mappings that lie one after another */
+		/* skip adjacent mappings of the same file */
 		if (v == NULL || v->ino != l.v[i].ino ||
 		    v->dev != l.v[i].dev || strcmp(v->name, l.v[i].name) != 0)
 			keep_carried(k, &l.v[i]);
@@ -44,7 +44,7 @@ keep_mapped(struct keeping *k, const struct proc *p)
 }
 
 /*
- * Keep the carried files that a process has open, as its record r tells.
+ * Keep the embedded files that a process has open, according to its record r.
  */
 static void
 keep_open(struct keeping *k, const struct linuxrec *r)
@@ -68,9 +68,10 @@ keep_open(struct keeping *k, const struct linuxrec *r)
 }
 
 /*
- * Set what k has of each process, and which are kept: those that want, with
- * arg, returns 1 for, with their threads.  Carried files are of no part.  Set
- * *left to how many processes are not kept.  Return 0, or -1 with errstr.
+ * Fill k for each process, and choose the processes to keep: those for which
+ * want(arg, ...) returns 1, with their threads. Embedded files belong to no
+ * part. Set *left to the number of processes that are not kept. Return 0, or -1
+ * with errstr set.
  */
 static int
 keep_choose(struct keeping *k, snap_want want, void *arg, size_t *left)
@@ -97,8 +98,8 @@ keep_choose(struct keeping *k, snap_want want, void *arg, size_t *left)
 }
 
 /*
- * Keep what want, with arg, wants, and what that needs.  Return 0, or -1 with
- * errstr.
+ * Keep the processes that want(arg, ...) chooses, and the files that they need.
+ * Return 0, or -1 with errstr set.
  */
 static int
 keep_find(struct keeping *k, snap_want want, void *arg)
@@ -119,8 +120,8 @@ keep_find(struct keeping *k, snap_want want, void *arg)
 }
 
 /*
- * Give a snapshot the first line that it had before its first process became
- * one of another: origin has it.
+ * If the first process came from another snapshot by a merge, restore the first
+ * line of that snapshot, which its file origin has.
  */
 static int
 header_restore(struct snap *s)
@@ -136,8 +137,8 @@ header_restore(struct snap *s)
 }
 
 /*
- * Move what is kept into a new snapshot.  Return NULL with errstr if there is
- * no memory.
+ * Move the processes that are kept into a new snapshot. Return NULL with errstr
+ * set if memory runs out.
  */
 static struct snap *
 keep_move(struct snap *s, const bool *keep)
@@ -156,11 +157,11 @@ keep_move(struct snap *s, const bool *keep)
 }
 
 /*
- * Return a snapshot that has only those processes of s for which want, called
- * with arg, s and the process, returns 1, with their threads, the files that
- * they have mapped or open, and what else they have in common with others.  The
- * caller owns it; s is freed.  Return NULL with errstr if nothing is left, or
- * on another failure.
+ * Return a snapshot with only those processes of s for which want(arg, s,
+ * process) returns 1, with their threads, the embedded files that they have
+ * mapped or open, and the state that they share with others. The caller owns
+ * it; s is freed. Return NULL with errstr set if nothing is left, or on another
+ * failure.
  */
 struct snap *
 snap_keep(struct snap *s, snap_want want, void *arg)

@@ -1,8 +1,8 @@
 /*
- * Two snapshots as one.  Numbers mean something within one snapshot only:
- * a process whose number is taken gets another one, and so do open file
- * descriptions; files that are carried along twice are kept once, or, where
- * only their device and inode are the same, told apart by another device.
+ * Merge two snapshots into one. Numbers are valid within one snapshot only: a
+ * process whose ID is taken gets another one, and so do open file descriptions.
+ * Embedded files that are in both snapshots are kept once; if only their device
+ * and inode are equal, one of them gets another device number.
  */
 #include "merge.h"
 #include "vec.h"
@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEV_MAJOR = 0xfff };	/* no device of Linux has it */
+enum { DEV_MAJOR = 0xfff };	/* a major number that Linux does not use */
 
 static char origin[] = "origin", part[] = "part";
 
 /*
- * Have two texts the same bytes?  One that cannot be read has not.
+ * Return true if two texts have the same bytes; false if one cannot be read.
  */
 static bool
 text_same(struct image *a, struct image *b)
@@ -43,7 +43,7 @@ text_same(struct image *a, struct image *b)
 }
 
 /*
- * The first of the devices that no file of both has, by its minor number.
+ * Find the first minor number of DEV_MAJOR that no file of either snapshot has.
  */
 static void
 merge_minor(struct merge *m)
@@ -62,7 +62,8 @@ merge_minor(struct merge *m)
 }
 
 /*
- * A file that b carries along: have it once, or under a device of its own.
+ * Handle embedded file i of b: drop it if a has the same, or give it a device
+ * number of its own if another file of a has its number.
  */
 static int
 merge_carried(struct merge *m, size_t i)
@@ -86,7 +87,7 @@ merge_carried(struct merge *m, size_t i)
 }
 
 /*
- * The first numbers of open file descriptions and of parts that are free.
+ * Find the first free numbers of open file descriptions and of parts in a.
  */
 static void
 merge_free(struct merge *m)
@@ -112,8 +113,8 @@ merge_free(struct merge *m)
 }
 
 /*
- * A process of b becomes one of a; its Linux record keeps where it is from:
- * its old number and the first line of b.
+ * Turn process p of b into a process of a. Its Linux record gets the file
+ * origin, with its old process ID and the first line of b.
  */
 static int
 merge_proc(struct merge *m, struct proc *p)
@@ -144,8 +145,8 @@ merge_proc(struct merge *m, struct proc *p)
 }
 
 /*
- * Move all that is in b into a; of b an empty snapshot is left.  Return 0; or
- * -1 with errstr, and both are good for nothing but snap_free.
+ * Move all processes of b into a, and leave b empty. Return 0, or -1 with
+ * errstr set; then both can only be freed.
  */
 int
 snap_merge(struct snap *a, struct snap *b)

@@ -1,7 +1,7 @@
 /*
- * What the parts of merging share: number.c (processes), merge.c (files) and
- * record.c (their Linux records); and those of the contrary: keep.c (processes
- * and files) and common.c (what processes have in common).
+ * Functions that the files of this room share. Merging two snapshots: number.c
+ * (process IDs), merge.c (files) and record.c (Linux records). Keeping some
+ * processes of one: keep.c (processes and files) and common.c (shared state).
  */
 #ifndef MERGE_H
 #define MERGE_H
@@ -14,33 +14,38 @@ struct newpid {
 	uint64_t	 pid;
 };
 
-struct newdev {			/* a file that is to have another device */
-	struct carried	 file;	/* as it was; its path is borrowed */
+struct newdev {			/* a file that gets another device number */
+	struct carried	 file;	/* the file with its old number; its path is
+				   borrowed */
 	uint64_t	 to;
 };
 
 struct merge {
-	struct snap	*a;	/* into which */
-	struct snap	*b;	/* comes this */
-	struct newpid	*pid;	/* owned; of all of b, and of leaders that are
-				   not in it, by old number */
+	struct snap	*a;	/* destination */
+	struct snap	*b;	/* source */
+	struct newpid	*pid;	/* owned, sorted by old ID; IDs of all
+				   processes of b, and of leaders that are
+				   not in b */
 	size_t		 npid;
-	bool		*keep;	/* owned; of each of b: not in a already */
+	bool		*keep;	/* owned; for each process of b: a does not
+				   have it already */
 	struct newdev	*dev;	/* owned */
 	size_t		 ndev;
-	uint64_t	 file;	/* added to numbers of open files of b, */
-	uint64_t	 part;	/* and to those of its parts */
-	uint64_t	 next;	/* number for a process, and */
-	uint64_t	 nextfile; /* for a file that is carried along */
-	unsigned int	 minor_no; /* of the next device that none has */
-	struct header	 header; /* of b; cputype "unknown": not told */
+	uint64_t	 file;	/* added to the numbers of open files of b */
+	uint64_t	 part;	/* added to the part numbers of b */
+	uint64_t	 next;	/* next free process ID */
+	uint64_t	 nextfile; /* next free ID of an embedded file */
+	unsigned int	 minor_no; /* next free minor number of DEV_MAJOR */
+	struct header	 header; /* first line of b; cputype is "unknown" if
+				    it has none */
 };
 
 struct keeping {
-	struct snap	*s;	/* borrowed; the other members are owned */
-	size_t		 n;	/* processes, threads and files of s: of each */
+	struct snap	*s;	/* borrowed; the other pointers are owned */
+	size_t		 n;	/* length of the arrays: processes, threads
+				   and files of s */
 	bool		*keep;
-	uint64_t	*part;	/* of s, that it is in */
+	uint64_t	*part;	/* part of s that each process is in */
 	struct linuxrec	*rec;
 };
 

@@ -1,6 +1,6 @@
 /*
- * Numbers for the processes of a snapshot that becomes a part of another: one
- * that is taken there is replaced.
+ * Give new process IDs to the processes of a snapshot that is merged into
+ * another, where their IDs are taken.
  */
 #include "bisect.h"
 #include "merge.h"
@@ -10,8 +10,8 @@
 CMP(newpid_cmp, struct newpid, old)
 
 /*
- * Return the new number in m of the process of b that had the number old, or
- * old where b has no such process.
+ * Return the new ID in m of the process of b that had the ID old, or old if b
+ * has no such process.
  */
 uint64_t
 merge_pid(const struct merge *m, uint64_t old)
@@ -22,8 +22,8 @@ merge_pid(const struct merge *m, uint64_t old)
 }
 
 /*
- * Let numbers to be given out begin above pid: those of files that are carried
- * along stand above all that processes can have.
+ * Raise the next free IDs above pid. Embedded files have IDs above all possible
+ * process IDs.
  */
 static void
 number_above(struct merge *m, uint64_t pid)
@@ -35,8 +35,8 @@ number_above(struct merge *m, uint64_t pid)
 }
 
 /*
- * Give the process (or file) of b with the number old one that is free in both
- * snapshots; it keeps its own where a does not have it.
+ * Give the process (or embedded file) with the ID old of b an ID that is free
+ * in both snapshots; it keeps its own if a does not use it.
  */
 static void
 number_give(struct merge *m, uint64_t old, bool file)
@@ -58,9 +58,9 @@ number_give(struct merge *m, uint64_t old, bool file)
 CMP_BY(number_cmp, uint64_t, ORDER(*x, *y))
 
 /*
- * Find numbers for all processes of b, in m->pid.  A thread's process that is
- * not in b gets one, too, or it would be taken for one of a.  Return 0, or -1
- * with errstr.
+ * Set m->pid to the new IDs of all processes of b. A leader that is not in b
+ * itself gets one as well, as otherwise its threads would be assigned to a
+ * process of a. Return 0, or -1 with errstr set.
  */
 int
 merge_number(struct merge *m)

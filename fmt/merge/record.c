@@ -1,6 +1,6 @@
 /*
- * The Linux records of a snapshot that becomes a part of another: numbers of
- * processes and open files, and devices, are those that merge.c gave out.
+ * Change the Linux records of a snapshot that is merged into another: numbers
+ * of processes, open files and devices become those that merge.c has assigned.
  */
 #include "merge.h"
 #include "bisect.h"
@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * Return word number word, counted from 0, of the line s of n bytes, and set
- * *len to its bytes; or NULL if it has fewer words.
+ * Return a pointer to a word of the line s of n bytes, and set *len to its
+ * length. word counts from 0. Return NULL if the line has fewer words.
  */
 static const char *
 line_word(const char *s, size_t n, size_t word, size_t *len)
@@ -33,9 +33,9 @@ line_word(const char *s, size_t n, size_t word, size_t *len)
 }
 
 /*
- * Set *num to the number that is word number word, counted from 0, of the line
- * s of n bytes, and *len to its digits.  Return where it is, or NULL if that
- * word is not a number.
+ * Set *num to the number in a word of the line s of n bytes, and *len to its
+ * number of digits. word counts from 0. Return a pointer to it, or NULL if it
+ * is not a number.
  */
 const char *
 line_number(const char *s, size_t n, size_t word, uint64_t *num, size_t *len)
@@ -45,8 +45,8 @@ line_number(const char *s, size_t n, size_t word, uint64_t *num, size_t *len)
 }
 
 /*
- * Return true if file f has a name that begins with prefix and goes on with a
- * decimal number, and set *num to that.
+ * Return true if the name of file f is prefix followed by a decimal number, and
+ * set *num to the number.
  */
 bool
 recfile_number(const struct recfile *f, const char *prefix, uint64_t *num)
@@ -72,7 +72,7 @@ recfile_part(const struct recfile *f, uint64_t *num)
 enum number { NUMBER_PID, NUMBER_FILE, NUMBER_PART };
 
 /*
- * Where numbers stand: in a word, counted from 0, of each line of a file, or of
+ * Where numbers are: in a word, counted from 0, of each line of a file, or of
  * the lines of file/ID that begin with key.
  */
 static const struct numbered {
@@ -96,7 +96,8 @@ static const struct numbered {
 enum { NUMBERED = sizeof numbered / sizeof *numbered };
 
 /*
- * Put a line of n bytes, with the number that w says changed.
+ * Append the line s, of n bytes, to b, with the number that w describes
+ * changed.
  */
 static void
 line_put(struct merge *m, const char *s, size_t n, const struct numbered *w,
@@ -120,7 +121,7 @@ CMP_BY(newdev_sortcmp, struct newdev, carried_cmp(&x->file, &y->file) != 0 ?
     carried_cmp(&x->file, &y->file) : ORDER(x->to, y->to))
 
 /*
- * Sort the files of m that are to have another device, when all are known.
+ * Sort the files of m that get another device number, once all are known.
  */
 void
 merge_sort(struct merge *m)
@@ -129,7 +130,8 @@ merge_sort(struct merge *m)
 }
 
 /*
- * The file that is to have another device, of several the first; or NULL.
+ * Return the entry of a file that gets another device number, the first if
+ * there are several; or NULL.
  */
 static const struct newdev *
 newdev_find(const struct merge *m, const struct carried *file)
@@ -148,7 +150,8 @@ put_dev(struct buf *b, uint64_t dev)
 }
 
 /*
- * Put a line of maps, with the device of its file changed if that is to be.
+ * Append a line of maps to b, with the device number of its file changed if
+ * necessary.
  */
 static void
 line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
@@ -176,8 +179,8 @@ line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
 }
 
 /*
- * Return the row for the line s, of n bytes, of the file of that name, or if
- * that is NULL, of file/ID; or NULL if there is none.
+ * Return the row of numbered for the line s, of n bytes, of file; file is NULL
+ * for file/ID. Return NULL if there is none.
  */
 static const struct numbered *
 numbered_find(const char *file, const char *s, size_t n)
@@ -197,7 +200,7 @@ numbered_find(const char *file, const char *s, size_t n)
 
 /*
  * Return true if the line s, of n bytes, of a file/ID refers to another open
- * file, and set *id to the number of that.
+ * file, and set *id to the number of that file.
  */
 bool
 line_refers(const char *s, size_t n, uint64_t *id)
@@ -210,8 +213,8 @@ line_refers(const char *s, size_t n, uint64_t *id)
 }
 
 /*
- * Set dev and ino of *file to those of the open file that f is about.  Return
- * whether it has both.
+ * Set dev and ino of *file to those of the open file that f describes. Return
+ * true if f has both.
  */
 bool
 recfile_open(const struct recfile *f, struct carried *file)
@@ -226,8 +229,8 @@ recfile_open(const struct recfile *f, struct carried *file)
 }
 
 /*
- * Put f, the file of that name or, if that is NULL, a file/ID, with its numbers
- * and its devices changed.
+ * Append file f to b with its numbers and device numbers changed. file is its
+ * name, or NULL for a file/ID.
  */
 static void
 edit_lines(struct merge *m, const struct recfile *f, const char *file,
@@ -258,8 +261,8 @@ edit_lines(struct merge *m, const struct recfile *f, const char *file,
 }
 
 /*
- * Change the numbers in file f of the Linux record that are others now: a
- * recedit_fn, with a struct merge as arg.
+ * Change the numbers in file f of a Linux record: a recedit_fn, with a struct
+ * merge as arg.
  */
 int
 merge_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
@@ -279,9 +282,8 @@ merge_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
 }
 
 /*
- * Change the file carried, where its device was changed: a recedit_fn, with a
- * struct carried as arg, of which f, name, b and what is returned are told
- * there.
+ * Update the file carried of a record after the device number has changed: a
+ * recedit_fn, with a struct carried as arg.
  */
 int
 carried_edit(void *arg, const struct recfile *f, char *name, struct buf *b)

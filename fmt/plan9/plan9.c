@@ -1,7 +1,7 @@
 /*
- * The small files of a process as Plan 9's proc(3) shows them, written from
- * what Linux tells: segment, fd, noteid, ns, status; the registers are in
- * regs.c.  Column by column as man6/snap.6 has it.
+ * Write the small files of Plan 9's proc(3) for a process, from what is known
+ * of it on Linux: segment, fd, noteid, ns, status; regs.c has the registers.
+ * man6/snap.6 describes each column.
  */
 #include "bisect.h"
 #include "calls.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 
 /*
- * Return the name that Plan 9 has for the machine we were compiled for.
+ * Return Plan 9's name for the machine that this program was compiled for.
  */
 const char *
 plan9_cputype(void)
@@ -38,8 +38,8 @@ segment_type(const struct vma *v)
 }
 
 /*
- * A line for each mapping.  Debuggers read the first one only, and want it
- * to be the stack, without flags.
+ * Write a line for each mapping. Debuggers read the first one only, and expect
+ * it to be the stack, without flags.
  */
 static void
 segment_file(struct buf *b, const struct task *t)
@@ -64,7 +64,7 @@ segment_file(struct buf *b, const struct task *t)
 }
 
 /*
- * Plan 9's letter for what a descriptor is open on.
+ * Return Plan 9's device letter for the file path of a descriptor.
  */
 static char
 device_letter(const char *path)
@@ -79,7 +79,7 @@ device_letter(const char *path)
 }
 
 /*
- * Add a name that stays on its line.
+ * Append a name, with control characters replaced so that it stays on its line.
  */
 static void
 add_name(struct buf *b, const char *s)
@@ -115,7 +115,8 @@ fd_file(struct buf *b, const struct task *t)
 }
 
 /*
- * Add a name, escaped as in mountinfo, in Plan 9's quotes where it needs them.
+ * Append a name, which is escaped as in mountinfo, in Plan 9's quotes if it
+ * needs them.
  */
 static void
 add_quoted(struct buf *b, struct scan name)
@@ -145,7 +146,7 @@ add_quoted(struct buf *b, struct scan name)
 CMP(mount_cmp, struct mountinfo, id)
 
 /*
- * Add a line "mount FLAGS SOURCE POINT [ROOT]" for each mount, then a line
+ * Write a line "mount FLAGS SOURCE POINT [ROOT]" for each mount, then a line
  * "cd DIRECTORY".
  */
 static void
@@ -197,8 +198,9 @@ state_word(char state)
 }
 
 /*
- * A word of a status file: programs split it at blanks, so a name has none.
- * It is cut to fit, but not within a character of UTF-8.
+ * Append a word of a status file, padded to width. Programs split the file at
+ * blanks, so blanks are replaced. A long name is cut, but not within a UTF-8
+ * character.
  */
 static void
 status_word(struct buf *b, const char *s, int width)
@@ -248,10 +250,10 @@ noteid_file(struct buf *b, const struct task *t)
 }
 
 /*
- * Give process p the small files of Plan 9's proc(3) that can be made of task
- * t; its other files stay.  Registers are those of the machine cputype, in Plan
- * 9's words; of one that Plan 9 does not have they are left out, and are in the
- * Linux record alone.  Return 0, or -1 with errstr.
+ * Give process p the small files of Plan 9's proc(3) that can be made from task
+ * t; its other files stay. cputype is Plan 9's word for the machine of the
+ * registers. If Plan 9 does not support it, the registers are only in the Linux
+ * record. Return 0, or -1 with errstr set.
  */
 int
 plan9_files(struct proc *p, const char *cputype, const struct task *t)

@@ -1,5 +1,5 @@
 /*
- * A process of Linux as a process of Plan 9, and its registers back.
+ * Convert a process of Linux to the files of Plan 9, and its registers back.
  */
 #ifndef PLAN9_H
 #define PLAN9_H

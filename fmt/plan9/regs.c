@@ -1,7 +1,7 @@
 /*
- * Registers as Plan 9 has them, from those of Linux, and back.  A Ureg is that
- * of /MACHINE/include/ureg.h there, of arm64 that of 9legacy; floating point
- * registers are as 9front has them.
+ * Convert the registers of Linux to those of Plan 9, and back. A Ureg is the
+ * one of Plan 9's /MACHINE/include/ureg.h, for arm64 that of 9legacy; floating
+ * point registers are as in 9front.
  */
 #include "num.h"
 #include "plan9.h"
@@ -9,13 +9,12 @@
 #include <string.h>
 
 /*
- * Registers that follow one another in a Ureg as they do in Linux's
- * elf_gregset_t.
+ * Registers that have the same order in a Ureg and in Linux's elf_gregset_t.
  */
 struct uregpart {
-	uint16_t	 ureg;	/* byte offsets of the first */
-	uint16_t	 linux;
-	uint8_t		 width;	/* bytes of one */
+	uint16_t	 ureg;	/* byte offset of the first register */
+	uint16_t	 linux;	/* its byte offset in elf_gregset_t */
+	uint8_t		 width;	/* bytes of one register */
 	uint8_t		 n;
 };
 
@@ -110,8 +109,8 @@ static const struct uregpart arm[] = {
 };
 
 /*
- * Add the FXSAVE image, 512 bytes, and with AVX the header and the upper halves
- * of the YMM registers, as 9front has them.
+ * Append the FXSAVE image, 512 bytes, and with AVX also the XSAVE header and
+ * the upper halves of the YMM registers, as in 9front.
  */
 static void
 amd64_fpregs(struct buf *b, const struct task *t)
@@ -119,7 +118,7 @@ amd64_fpregs(struct buf *b, const struct task *t)
 	enum {
 		FXSAVE = 512,
 		AVX_SIZE = 832,
-		SOFTWARE = 464,	/* bytes the kernel uses: 464..511 */
+		SOFTWARE = 464,	/* bytes 464 to 511 are used by the kernel */
 		HEADER = 512,	/* of XSAVE: which parts are in use */
 		YMM = 576,
 		X87_SSE_AVX = 7,
@@ -143,8 +142,8 @@ amd64_fpregs(struct buf *b, const struct task *t)
 }
 
 /*
- * Add what FXSAVE stores, without what the kernel puts there; where there is
- * none, what FSAVE does.
+ * Append the FXSAVE image with the kernel's bytes zeroed, or the FSAVE image if
+ * there is no FXSAVE image.
  */
 static void
 ia32_fpregs(struct buf *b, const struct task *t)
@@ -162,8 +161,8 @@ ia32_fpregs(struct buf *b, const struct task *t)
 }
 
 /*
- * Add the 32 registers of 16 bytes, then control and status, which Linux has
- * the other way round: struct user_fpsimd_state of asm/ptrace.h.
+ * Append the 32 registers of 16 bytes, then control and status, which Linux has
+ * in the opposite order: struct user_fpsimd_state of asm/ptrace.h.
  */
 static void
 arm64_fpregs(struct buf *b, const struct task *t)
@@ -180,26 +179,27 @@ arm64_fpregs(struct buf *b, const struct task *t)
 
 #define PARTS(v)	v, sizeof(v) / sizeof *(v)
 
-static const struct uregs {	/* Plan 9's registers of a machine */
+static const struct uregs {	/* registers of a machine in Plan 9 */
 	const char	*machine;
 	const struct uregpart *part;
 	size_t		 npart;
-	const struct uregpart *narrow; /* those of a 32-bit process there */
+	const struct uregpart *narrow; /* those of a 32-bit process on it */
 	size_t		 nnarrow;
-	uint16_t	 orig;	/* where Linux has the number of the system
-				   call, or -1; 0: nowhere */
-	uint16_t	 type;	/* where a Ureg has the number of the trap, */
-	uint8_t		 trap;	/* that of a system call; 0: not told */
+	uint16_t	 orig;	/* offset of the system call number in
+				   Linux's registers (-1 if none); 0: not
+				   there */
+	uint16_t	 type;	/* offset of the trap number in a Ureg */
+	uint8_t		 trap;	/* trap number of a system call; 0: unknown */
 
-	/* adds the floating point registers of a thread, if it has them; NULL:
-	   what Plan 9 has depends on the coprocessor */
+	/* append the floating point registers of thread t, if there are any;
+	   NULL: in Plan 9 they depend on the coprocessor */
 	void		(*fpregs)(struct buf *b, const struct task *t);
 } known[] = {
 	{ "amd64", PARTS(amd64), PARTS(amd64_narrow), 120, 128, 64,
 	    amd64_fpregs },
 	{ "386", PARTS(ia32), NULL, 0, 44, 48, 64, ia32_fpregs },
-	/* type has what ESR_EL1 tells of an exception, which Linux does not
-	   say */
+	/* type is the value of ESR_EL1 for an exception, which Linux does
+	   not give */
 	{ "arm64", PARTS(arm64), PARTS(arm64_narrow), 0, 0, 0, arm64_fpregs },
 	{ "arm", PARTS(arm), NULL, 0, 68, 0, 0, NULL },
 };
@@ -219,7 +219,7 @@ uregs_find(const struct machine *m)
 }
 
 /*
- * Set the registers of a Ureg, n parts, from the bytes gp of Linux's.
+ * Set the n parts of a Ureg from Linux's registers gp.
  */
 static void
 ureg_set(uint8_t *ureg, const uint8_t *gp, const struct uregpart *part,
@@ -231,9 +231,9 @@ ureg_set(uint8_t *ureg, const uint8_t *gp, const struct uregpart *part,
 }
 
 /*
- * Add the registers of t, a thread, to b, as a Ureg of the machine cputype that
- * its snapshot is of, in Plan 9's words.  Nothing is added when they could not
- * be had.  Return 0; -1 with errstr if Plan 9 has no such machine.
+ * Append the registers of thread t to b as a Ureg; cputype is Plan 9's word for
+ * the machine. Append nothing if they could not be read. Return 0, or -1 with
+ * errstr set if Plan 9 does not support the machine.
  */
 int
 plan9_regs(struct buf *b, const char *cputype, const struct task *t)
@@ -258,7 +258,7 @@ plan9_regs(struct buf *b, const char *cputype, const struct task *t)
 		orig = uregs_find(narrow)->orig + narrow->word - 1U;
 	} else
 		return 0;
-	/* the top byte of -1 and of any system call's number differ */
+	/* the top byte is 0xff in -1, and never in a system call number */
 	if (u->trap != 0 && r->data[orig] != 0xff)
 		ureg[u->type] = u->trap;
 	buf_add(b, ureg, m->ureg);
@@ -266,9 +266,9 @@ plan9_regs(struct buf *b, const char *cputype, const struct task *t)
 }
 
 /*
- * Add the floating point registers of t, a thread, to b, as Plan 9 has them on
- * the machine cputype; nothing when they could not be had.  Return 0; -1 with
- * errstr if Plan 9 has no such machine.
+ * Append the floating point registers of thread t to b as Plan 9 has them on
+ * the machine cputype; nothing if they could not be read. Return 0, or -1 with
+ * errstr set if Plan 9 does not support the machine.
  */
 int
 plan9_fpregs(struct buf *b, const char *cputype, const struct task *t)
@@ -283,9 +283,9 @@ plan9_fpregs(struct buf *b, const char *cputype, const struct task *t)
 }
 
 /*
- * Set the general registers gp as Linux has them in a core, m->regs bytes that
- * are 0, to those of a Ureg, m->ureg bytes.  A machine that Plan 9 does not
- * have has no Ureg.  There is no system call.
+ * Set gp, the general registers in Linux's layout for a core (m->regs bytes,
+ * zero on entry), from a Ureg of m->ureg bytes. The system call number becomes
+ * -1: none. Do nothing if Plan 9 does not support the machine.
  */
 void
 ureg_linux(const struct machine *m, const uint8_t *ureg, uint8_t *gp)

@@ -1,18 +1,18 @@
 /*
- * A header of an archive, of TAR_BLOCK bytes: tar(5) of libarchive, and
- * pax(1) of POSIX.
+ * A header of an archive, of TAR_BLOCK bytes: tar(5) of libarchive, and pax(1)
+ * of POSIX.
  *
  *	offset	bytes
- *	0	100	name, up to a NUL or to its end
- *	124	12	size in bytes, octal; or, with the high bit of its
- *			first byte set, a number of 95 bits, the highest first
- *	136	12	when it was modified, likewise
- *	148	8	the sum of all bytes, these as blanks
+ *	0	100	name, up to a NUL or the end of the field
+ *	124	12	size in bytes, octal; or, if the high bit of the first
+ *			byte is set, a big-endian number of 95 bits
+ *	136	12	modification time, in the same form
+ *	148	8	sum of all bytes, with these as blanks
  *	156	1	type
- *	157	100	where a link leads to
+ *	157	100	target of a link
  *	257	8	"ustar", a NUL, "00"; or, of GNU, "ustar", two blanks,
  *			a NUL
- *	345	155	what comes before the name and a "/"; not of GNU
+ *	345	155	prefix of the name, without the "/" between; not in GNU
  */
 #include "tar.h"
 #include "num.h"
@@ -28,8 +28,8 @@ enum {
 };
 
 /*
- * Read a number of n bytes.  -1, without errstr, where it is none or has more
- * than 63 bits.
+ * Read a number of n bytes. Return -1, without errstr, if it is malformed or
+ * has more than 63 bits.
  */
 static int
 number_read(const uint8_t *p, size_t n, uint64_t *num)
@@ -69,8 +69,8 @@ sum_isright(const uint8_t *p)
 }
 
 /*
- * Return whether an archive begins with the n bytes at p: a header of ustar
- * (pax(1)), of which the sum is right.
+ * Return true if the n bytes at p begin with a header of an ustar archive
+ * (pax(1)) whose checksum is right.
  */
 bool
 tar_magic(const uint8_t *p, size_t n)
@@ -80,8 +80,8 @@ tar_magic(const uint8_t *p, size_t n)
 }
 
 /*
- * Have the text at p, up to a NUL or n bytes, as a string of its own in *out,
- * and what was there freed.  Return 0, or -1 with errstr.
+ * Set *out to a copy of the text at p, which ends at a NUL or after n bytes;
+ * the previous *out is freed. Return 0, or -1 with errstr set.
  */
 int
 tar_text(char **out, const uint8_t *p, size_t n)
@@ -100,7 +100,7 @@ name_read(const uint8_t *p, char **name)
 {
 	const char *prefix = (const char *)p + PREFIX;
 
-	/* GNU has other things there */
+	/* GNU tar uses this field differently */
 	if (p[MAGIC + 5] != '\0' || *prefix == '\0')
 		return tar_text(name, p, NAME_BYTES);
 	*name = str_printf("%.*s/%.*s", PREFIX_BYTES, prefix, NAME_BYTES,
@@ -109,8 +109,8 @@ name_read(const uint8_t *p, char **name)
 }
 
 /*
- * Read the header at p, of TAR_BLOCK bytes, into m, which has nothing yet and
- * gets all but its place.  Return 0, or -1 with errstr.
+ * Read the header at p, of TAR_BLOCK bytes, into m, which must be empty. All
+ * members but pos are set. Return 0, or -1 with errstr set.
  */
 int
 tar_header(const uint8_t *p, struct tarmember *m)
@@ -121,7 +121,7 @@ tar_header(const uint8_t *p, struct tarmember *m)
 		return errstr_set("no header of a member");
 	if (number_read(p + SIZE, NUMBER_BYTES, &m->size) == -1)
 		return errstr_set("the size of a member is none");
-	/* a time before 1970, or none, is nothing to anyone */
+	/* a time before 1970 or a malformed one becomes 0 */
 	m->time = number_read(p + TIME, NUMBER_BYTES, &t) == -1 ? 0 :
 	    (int64_t)t;
 	m->type = (char)p[TYPE];
@@ -134,7 +134,7 @@ tar_header(const uint8_t *p, struct tarmember *m)
 }
 
 /*
- * Free what member m owns, and make it none.
+ * Free the strings that member m owns, and clear it.
  */
 void
 tarmember_clear(struct tarmember *m)

@@ -1,10 +1,10 @@
 /*
- * What pax(1) has before a header, for names and numbers that do not fit
- * there: lines, each with its length, which is of all of it.
+ * Extended headers of pax(1), which precede a header and have names and numbers
+ * that do not fit there. They are lines, each beginning with its total length,
  *
  *	30 path=checkpoint/files.img
  *
- * ending in a newline.  Those that are of no use are skipped.
+ * and ending in a newline. Unknown keys are skipped.
  */
 #include "tar.h"
 #include "digits.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * Take a line: a key, of n bytes, and a value, of len.
+ * Apply a line with a key of n bytes and a value of len bytes to m.
  */
 static int
 key_take(const uint8_t *key, size_t n, const uint8_t *value, size_t len,
@@ -34,9 +34,10 @@ key_take(const uint8_t *key, size_t n, const uint8_t *value, size_t len,
 }
 
 /*
- * Take the n bytes at p, of lines that tell of the next member, into m: its
- * name, its link, its size, which *sized tells then, and with TAR_SPARSE as its
- * type that its bytes are not all there.  Return 0, or -1 with errstr.
+ * Read the extended header of n bytes at p into m, the next member: its name,
+ * link and size. *sized is set to true if it has the size; the type is set to
+ * TAR_SPARSE if the member is stored without its holes. Return 0, or -1 with
+ * errstr set.
  */
 int
 tar_pax(const uint8_t *p, size_t n, struct tarmember *m, bool *sized)
@@ -52,7 +53,7 @@ tar_pax(const uint8_t *p, size_t n, struct tarmember *m, bool *sized)
 		if (rest == NULL || len > n)
 			break;
 		head = (size_t)(rest - (const char *)p);
-		/* a blank, and a newline at the end */
+		/* there must be a blank, and a newline at the end */
 		if (len < head + 2 || p[head] != ' ' || p[len - 1] != '\n')
 			break;
 		key = p + head + 1;

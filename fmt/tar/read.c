@@ -1,9 +1,9 @@
 /*
- * The members of an archive: headers, each before its bytes, which are filled
- * up to a multiple of TAR_BLOCK; two blocks of zeros mark the end.
+ * Read the members of an archive: each is a header followed by its bytes,
+ * padded to a multiple of TAR_BLOCK; two blocks of zeros mark the end.
  *
- * Nothing of it is trusted: a member must end before the archive does, and a
- * name is but a key, which no file is opened by.
+ * The archive is not trusted: a member must end before the archive does, and
+ * its name is only a key; no file is opened by it.
  */
 #include "tar.h"
 #include "bisect.h"
@@ -13,19 +13,22 @@
 #include <string.h>
 
 enum {
-	MAX_EXTRA = 1024 * KB,	/* bytes of what comes before a header */
-	SPARSE_MORE = 482,	/* in a header of GNU's: a block follows that
-				   tells where the bytes belong */
-	SPARSE_STILL = 504	/* in such a block: so does another */
+	MAX_EXTRA = 1024 * KB,	/* maximum bytes of an extended header or
+				   long name */
+	SPARSE_MORE = 482,	/* offset in a GNU header: if not 0, a block
+				   with the positions of the data follows */
+	SPARSE_STILL = 504	/* offset in such a block: if not 0, another
+				   one follows */
 };
 
-struct walk {			/* along an archive */
+struct walk {			/* a position in an archive */
 	struct tar	*tar;	/* borrowed */
-	uint64_t	 pos;	/* in the stream */
-	struct tarmember next;	/* owned; what is known of the next before its
-				   header: name, link, type, size */
-	bool		 sized;	/* its size is */
-	uint64_t	 taken;	/* bytes of memory, by the table */
+	uint64_t	 pos;	/* offset in the stream */
+	struct tarmember next;	/* owned; name, link, type and size of the
+				   next member, as far as they precede its
+				   header */
+	bool		 sized;	/* next.size is set */
+	uint64_t	 taken;	/* bytes of memory that the table takes */
 };
 
 static int
@@ -43,7 +46,8 @@ block_read(struct walk *w, uint8_t *p)
 }
 
 /*
- * Take what comes before a header, of m->size bytes, of the next member.
+ * Read what precedes the header of the next member, of m->size bytes: an
+ * extended header or a long name.
  */
 static int
 extra_take(struct walk *w, const struct tarmember *m)
@@ -68,8 +72,8 @@ extra_take(struct walk *w, const struct tarmember *m)
 }
 
 /*
- * Cut off a name what means nothing: "./" before it, "/" before it, at its end
- * and where there are two, "." between.
+ * Normalize a path: remove leading, trailing and repeated slashes, and
+ * components ".".
  */
 static void
 name_tidy(char *name)
@@ -91,7 +95,8 @@ name_tidy(char *name)
 }
 
 /*
- * Give a member what was known of it before its header.
+ * Set the name, link, size and type of member m to those that preceded its
+ * header.
  */
 static void
 member_complete(struct walk *w, struct tarmember *m)
@@ -116,8 +121,8 @@ member_complete(struct walk *w, struct tarmember *m)
 }
 
 /*
- * Go behind the bytes of a member.  Links, devices, directories and FIFOs have
- * none, whatever their size is said to be.
+ * Skip the bytes of a member. Links, devices, directories and FIFOs have none,
+ * whatever size the header gives.
  */
 static int
 bytes_skip(struct walk *w, const struct tarmember *m)
@@ -137,8 +142,8 @@ bytes_skip(struct walk *w, const struct tarmember *m)
 }
 
 /*
- * Put a member in the table, whose bytes have been skipped.  What was
- * compressed well must not fill the memory.
+ * Add member m to the table. Limit the memory that the table takes, as a small
+ * compressed archive may expand to very many members.
  */
 static int
 member_keep(struct walk *w, struct tarmember *m)
@@ -157,7 +162,7 @@ member_keep(struct walk *w, struct tarmember *m)
 }
 
 /*
- * Take a member whose header is at hand; m is it, so far.
+ * Read the member whose header is in block; m is empty.
  */
 static int
 member_take(struct walk *w, uint8_t *block, struct tarmember *m)
@@ -180,7 +185,7 @@ member_take(struct walk *w, uint8_t *block, struct tarmember *m)
 }
 
 /*
- * Go to the end of an archive, and take all members.
+ * Read all members up to the end of the archive.
  */
 static int
 members_take(struct walk *w)
@@ -207,16 +212,16 @@ members_take(struct walk *w)
 }
 
 /*
- * By name, and of one name the later one last.
+ * Sort by name; members with the same name by position.
  */
 CMP_BY(member_cmp, struct tarmember, strcmp(x->name, y->name) != 0 ?
     strcmp(x->name, y->name) : ORDER(x->pos, y->pos))
 
 /*
- * Read the table of the archive in, of which nothing has been skipped; a pipe,
- * or what is compressed otherwise than by us, is kept in a temporary file,
- * which the stream is from here on.  It must outlive the table.  Return the
- * table, or NULL with errstr.
+ * Read the table of members of the archive in, which must be at its beginning.
+ * A pipe, or a stream compressed by another program, is copied to a temporary
+ * file, from which in reads afterwards. in must outlive the table. Return the
+ * table, or NULL with errstr set.
  */
 struct tar *
 tar_read(struct input *in)
@@ -245,8 +250,8 @@ tar_read(struct input *in)
 }
 
 /*
- * Return the member of t with that name: of several, the last, as who unpacks
- * it has; or NULL.
+ * Return the member of t called name, or NULL. If there are several, return the
+ * last, which would overwrite the others when unpacked.
  */
 const struct tarmember *
 tar_find(const struct tar *t, const char *name)
@@ -259,8 +264,8 @@ tar_find(const struct tar *t, const char *name)
 }
 
 /*
- * Make a stream of that name of m, a member of t that is a TAR_FILE.  Return
- * it, or NULL with errstr.
+ * Return a stream called name that reads m, a member of t of type TAR_FILE, or
+ * NULL with errstr set.
  */
 struct input *
 tar_input(const struct tar *t, const struct tarmember *m, const char *name)
@@ -274,9 +279,9 @@ tar_input(const struct tar *t, const struct tarmember *m, const char *name)
 }
 
 /*
- * Return the source of snapshot s that has the bytes of all members of t, which
- * are at t->in->origin and their place; it is made when it is first asked for.
- * Return NULL with errstr if it cannot be.
+ * Return the source of snapshot s that has the bytes of all members of t, at
+ * t->in->origin plus their position; it is made by the first call. Return NULL
+ * with errstr set on failure.
  */
 struct source *
 tar_source(struct tar *t, struct snap *s)
@@ -287,7 +292,7 @@ tar_source(struct tar *t, struct snap *s)
 }
 
 /*
- * Free table t, or NULL; its stream stays open.
+ * Free table t, which may be NULL; its stream stays open.
  */
 void
 tar_free(struct tar *t)

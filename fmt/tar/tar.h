@@ -1,9 +1,9 @@
 /*
- * Archives of tar(1), read where they are: a table of their members, each with
- * the place of its bytes.
+ * Archives of tar(1), read in place: a table of their members, each with the
+ * position of its bytes.
  *
  *	header.c	a header: ustar, and GNU's
- *	pax.c		what pax has before a header
+ *	pax.c		an extended header of pax
  *	read.c		all members
  */
 #ifndef TAR_H
@@ -12,32 +12,33 @@
 #include "io/io.h"
 
 enum {
-	TAR_BLOCK = 512,	/* headers are one, and all is made of them */
-	TAR_FILE = '0',		/* types: a file, as also '\0' and '7' */
+	TAR_BLOCK = 512,	/* bytes of a header; an archive consists of
+				   such blocks */
+	TAR_FILE = '0',		/* types: a file, as are '\0' and '7' */
 	TAR_LINK = '2',		/* a symbolic link */
 	TAR_DIR = '5',
-	TAR_LONGLINK = 'K',	/* GNU's: of the next member */
+	TAR_LONGLINK = 'K',	/* of GNU: link target of the next member */
 	TAR_LONGNAME = 'L',
-	TAR_SPARSE = 'S',	/* GNU's */
-	TAR_GLOBAL = 'g',	/* pax's: of all that follow */
-	TAR_PAX = 'x'		/* of the next */
+	TAR_SPARSE = 'S',	/* of GNU: a file without its holes */
+	TAR_GLOBAL = 'g',	/* of pax: applies to all members that follow */
+	TAR_PAX = 'x'		/* of pax: applies to the next member */
 };
 
 struct tarmember {
-	char		*name;	/* owned; no "./" before it, no "/" at its
-				   end */
-	char		*link;	/* owned; where a TAR_LINK leads to; or NULL */
+	char		*name;	/* owned; without "./" before it and "/"
+				   after it */
+	char		*link;	/* owned; target of a TAR_LINK, or NULL */
 	char		 type;
-	uint64_t	 pos;	/* of its bytes in the stream */
+	uint64_t	 pos;	/* offset of its bytes in the stream */
 	uint64_t	 size;	/* in bytes */
-	int64_t		 time;	/* when it was modified, in seconds */
+	int64_t		 time;	/* modification time, in seconds */
 };
 
 struct tar {
-	struct input	*in;	/* borrowed; it can be read anywhere */
-	struct tarmember *v;	/* owned; by name */
+	struct input	*in;	/* borrowed; can be read at any offset */
+	struct tarmember *v;	/* owned; sorted by name */
 	size_t		 n;
-	struct source	*src;	/* borrowed; see tar_source */
+	struct source	*src;	/* borrowed; see tar_source() */
 };
 
 /* header.c */
