@@ -9,6 +9,7 @@ PROGS = pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs snapgre
 
 MAN3 = lib/libsnap.3
 MAN6 = man6/snap.6
+MAN7 = $(wildcard cmd/*/*.7)
 # what a packager sets; CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS as well
 PKG_CONFIG ?= pkg-config
 INSTALL ?= install
@@ -183,7 +184,7 @@ named = sed -e 's/\<snap\>/$(SNAP)/g' -e 's/\<_snap\>/_$(SNAP)/g'
 ##          symbols; and with another name of snap: SNAP=psnap
 install: all
 	mkdir -p $(BIN) $(LIB)/pkgconfig $(INCLUDE) $(SHARE) $(COMPLETE) \
-	    $(dir $(FUNCTION)) $(MAN)/man1 $(MAN)/man3 $(MAN)/man6
+	    $(dir $(FUNCTION)) $(MAN)/man1 $(MAN)/man3 $(MAN)/man6 $(MAN)/man7
 	$(INSTALLBIN) -m 755 $(OTHERS:%=$O/%) $(BIN)
 	$(INSTALLBIN) -m 755 $O/snap $(BIN)/$(SNAP)
 	$(INSTALL) -m 644 $O/libsnap.a $(LIB)
@@ -199,6 +200,7 @@ install: all
 	    cmd/snap/snap.1 >$(MAN)/man1/$(SNAP).1
 	$(INSTALL) -m 644 $(MAN3) $(MAN)/man3
 	$(INSTALL) -m 644 $(MAN6) $(MAN)/man6
+	$(INSTALL) -m 644 $(MAN7) $(MAN)/man7
 	$(INSTALL) -m 644 fmt/snap6/magic $(SHARE)
 	$(named) cmd/common/complete.zsh >$(FUNCTION)
 	$(named) cmd/common/complete.bash >$(COMPLETE)/$(SNAP)
@@ -217,7 +219,7 @@ uninstall:
 	    $(NAMES:%=$(COMPLETE)/%) $(FUNCTION) $(LIB)/libsnap.a \
 	    $(LIB)/libsnap.so $(LIB)/$(SONAME) $(LIB)/$(SO) \
 	    $(LIB)/pkgconfig/libsnap.pc $(MAN3:lib/%=$(MAN)/man3/%) \
-	    $(MAN6:man6/%=$(MAN)/man6/%) \
+	    $(MAN6:man6/%=$(MAN)/man6/%) $(addprefix $(MAN)/man7/,$(notdir $(MAN7))) \
 	    $(PUBLIC:lib/%=$(INCLUDE)/%) $(SHARE)/magic
 	@rmdir $(INCLUDE) $(SHARE) 2>/dev/null || :
 	@case '$(DESTDIR)$(PREFIX)' in /usr | /usr/local) ldconfig || :;; esac

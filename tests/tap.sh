@@ -9,6 +9,8 @@
 #	skip_all WHY ...	skip all of the file
 #	needs PROGRAM ...	skip all of the file without those of ours that
 #				are not built for want of a library
+#	page_commands PAGE	the commands in the displays of a manual page, and
+#				an empty line after each display
 #	finish N		at the end: the test that N tests were run; who is
 #				not root may have run fewer
 #
@@ -81,6 +83,21 @@ on_disk() {
 	if [ "$(stat -f -c %T "$tmp")" = tmpfs ]; then
 		disk=$(mktemp -d /var/tmp/live.XXXXXX) || exit 1
 	fi
+}
+
+# In a display, a command follows "$ " or "# ", or a name of a machine and "$ ",
+# which is kept.  It continues on the next line if it ends in a backslash.
+page_commands() {
+	awk '/^\.Bd -literal/ { shown = 1; next }
+	    /^\.Ed/ { if (shown) print ""; shown = 0; next }
+	    !shown { next }
+	    more || /^([#$]|near\$|far\$) / {
+		if (!more)
+			sub(/^[#$] /, "")
+		more = /\\e$/
+		gsub(/\\e/, "\\")
+		print
+	    }' "$1"
 }
 
 ok() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Go's own debugger reads our cores of a Go program: the README's recipe. It
+# Go's own debugger reads our cores of a Go program: the recipe of snap(7). It
 # finds all goroutines, who called whom, and variables.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -53,7 +53,7 @@ target "$tmp/deep/deep"
 snap -o "$tmp/snap" "$pid"
 is "$rc $err" "0 " "taken"
 "$BUILD/snapfs" "$tmp/snap" "$tmp/mnt"
-recipe=$(sed -n 's/^	\(dlv core .*\)/\1/p' "$tests/../README")
+recipe=$(page_commands "$tests/../cmd/snap/snap.7" | grep '^dlv core ')
 cat >"$tmp/commands" <<'END'
 goroutines
 goroutine 1

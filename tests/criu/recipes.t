@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The recipes of README that end with "criu restore", as they are printed
+# The recipes of snap(7) that end with "criu restore", as they are printed
 # there: 4711 is a program that runs, and far is another directory.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
@@ -17,16 +17,17 @@ chmod 755 "$tmp/path/ssh" "$tmp/path/criu"
 PATH=$tmp/path:$BUILD:$PATH
 cd "$tmp" || exit 1
 
+page=$tests/../cmd/snap/snap.7
+
 # The commands of a recipe that come before the restore, a line each.
 before() {
-	awk -v n="$1" 'BEGIN { RS = ""; FS = "\n" }
-	    /\tssh far criu restore/ && ++i == n {
+	page_commands "$page" | awk -v n="$1" 'BEGIN { RS = ""; FS = "\n" }
+	    /\nssh far criu restore/ && ++i == n {
 		for (f = 1; f <= NF; f++)
-			if ($f ~ /^\t/ && $f !~ /criu restore/) print $f }' \
-	    "$tests/../README" | sed "s/\<4711\>/$pid/g"
+			if ($f !~ /criu restore/) print $f }' | sed "s/\<4711\>/$pid/g"
 }
 
-restoring=$(grep -P '^\tssh far criu restore' "$tests/../README" | sort -u)
+restoring=$(page_commands "$page" | grep '^ssh far criu restore' | sort -u)
 is "$(wc -l <<<"$restoring")" 1 "one way to restore"
 for i in 1 2; do
 	start counter 2
@@ -36,7 +37,7 @@ for i in 1 2; do
 	cp "$log" "$tmp/log.before"
 	what=$(before "$i")
 	ok $((${#what} == 0)) "recipe $i: is there"
-	try "$(sed "s/\<$pid\>/4711/g;s/\t//" <<<"$what" | tr '\n' ';')" \
+	try "$(sed "s/\<$pid\>/4711/g" <<<"$what" | tr '\n' ';')" \
 	    timeout 60 bash -ec "$what"
 	case $what in
 	*"snap -k"*)
@@ -48,7 +49,7 @@ for i in 1 2; do
 		end_taken
 		;;
 	esac
-	try "${restoring##*	}" timeout 60 bash -c "$restoring"
+	try "$restoring" timeout 60 bash -c "$restoring"
 	case $what in
 	*"snap -k"*) counts_on "recipe $i: nothing is done twice" "$was" ;;
 	*) goes_on "recipe $i" ;;

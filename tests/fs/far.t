@@ -48,7 +48,7 @@ export RCLONE_CONFIG_STORE_TYPE=webdav RCLONE_CONFIG_STORE_VENDOR=other
 RCLONE_CONFIG_STORE_URL=http://127.0.0.1:$(cat "$tmp/relay")
 export RCLONE_CONFIG_STORE_URL
 
-# the command of the administrator's that snapcrash runs: README
+# the command of the administrator's that snapcrash runs: snap(7)
 sh -c 'exec rclone copy "$1" store:crashes' hook "$tmp/far.snap.gz" \
     2>"$tmp/err"
 is "$? $(stat -c %s "$tmp/server/crashes/far.snap.gz")" "0 $size" "it is sent"

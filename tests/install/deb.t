@@ -67,7 +67,7 @@ step list 'PATH=/usr/lib/process-snap/bin:$PATH; snap -r $$ | snapls -no USER,CO
 step file 'psnap $$ >/tmp/x.snap && file -b /tmp/x.snap'
 step pc "test -e \"\$(ls /usr/lib/*/pkgconfig/libsnap.pc)\" &&
     ldconfig -p | grep -c 'libsnap\\.so\\.0 '"
-step manual 'dpkg -L process-snap libsnap-dev | grep -c "/man[136]/.*\.gz"'
+step manual 'dpkg -L process-snap libsnap-dev | grep -c "/man[1367]/.*\.gz"'
 # snap, _snap and snap.1 are names of others
 step names 'dpkg -L process-snap | grep -E "/_?snap(\.[0-9](\.gz)?)?$" |
     while read -r f; do [ -d "$f" ] || echo "$f"; done
@@ -96,11 +96,13 @@ is "$(awk '$2 == "bash" { print $2, $1; exit }' "$said/list")" "bash root" \
 is "$(sed 's/ of .*//' "$said/file")" "Plan 9/Linux process snapshot" \
     "and file(1) knows"
 is "$(cat "$said/pc")" 1 "the library is found"
-is "$(cat "$said/manual")" 16 "the manual is there"
+pages=(cmd/*/*.[17] lib/*.3 man6/*.6)	# and a link to psnap.1
+is "$(cat "$said/manual")" $((${#pages[@]} + 1)) "the manual is there"
 is "$(sort "$said/names")" "/usr/include/snap
 /usr/lib/process-snap/bin/snap
 /usr/lib/process-snap/share/man/man1/snap.1.gz
 /usr/share/man/man6/snap.6.gz
+/usr/share/man/man7/snap.7.gz
 psnap" "elsewhere nothing has the name of snapd, and it conflicts with nothing"
 well purge "they are removed"
 is "$(diff "$said/before" "$said/after")" "" "without a trace"

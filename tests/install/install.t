@@ -17,6 +17,9 @@ is "$(cd "$d" && find . ! -type d | LC_ALL=C sort)" "$({
 		echo "./usr/share/bash-completion/completions/$p"
 		echo "./usr/share/man/man1/$p.1"
 	done
+	for f in cmd/*/*.7; do
+		echo "./usr/share/man/man7/${f##*/}"
+	done
 	cat <<-END
 	./usr/include/snap/snap.h
 	./usr/include/snap/space.h

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The README's recipe for a container: one of Podman's, where there is one that
+# The recipe of snap(7) for a container: one of Podman's, where there is one that
 # runs, and one made by hand.  All of it is taken, and nothing else.
 # beside: apart
 # shellcheck source=tests/tap.sh disable=SC2016,SC2317 # scripts, traps
@@ -11,7 +11,8 @@ if ! is_root; then
 fi
 app=$targets/nolibc
 [ -x "$app" ] || skip_all "no program without a library"
-recipe=$(sed -n 's/^	\(snap .* -c 3f2a51\)$/\1/p' "$tests/../README")
+recipe=$(page_commands "$tests/../cmd/snap/snap.7" |
+    grep '^snap .* -c 3f2a51$')
 groups=()
 # Podman leaves empty groups behind
 parents=$(find /sys/fs/cgroup -maxdepth 2 -name libpod_parent)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The README's recipe for one job on many hosts, word for word: two hosts, each
+# The recipe of snap(7) for one job on many hosts, word for word: two hosts, each
 # with its network, processes, name and sshd.
 # beside: live
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, trap
@@ -109,7 +109,8 @@ for i in 1 2; do
 	}
 done
 
-sed -n '/^	at=@/,/^	snapcat/s/^	//p' "$tests/../README" >"$tmp/recipe"
+page_commands "$tests/../cmd/snap/snap.7" | sed -n '/^at=@/,/^snapcat/p' \
+    >"$tmp/recipe"
 is "$(wc -l <"$tmp/recipe")" 4 "there is a recipe"
 sed -e 's/node\[1-8\]/node[1-2]/' -e "s,/tmp/job,$tmp/job/job," \
     -e '$s/$/; echo $at/' "$tmp/recipe" >"$tmp/here.sh"

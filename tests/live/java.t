@@ -36,10 +36,11 @@ jstack() {
 	    grep -oE '^"[^"]*"| - [^ ]*\(.*\) @bci.*|.*(Exception|Error).*'
 }
 
-# recipe WORD: that line of the README, in the directory of the process
+# recipe WORD: that line of snap(7), in the directory of the process
 recipe() {
 	(cd "$tmp/mnt.$gc/$pid" && PATH=${java%/java}:$PATH timeout 60 bash -c \
-	    "$(sed -n "s/^	\(jhsdb .*$1.*\)/\1/p" "$tests/../README")") 2>&1
+	    "$(page_commands "$tests/../cmd/snap/snap.7" |
+	    grep "^jhsdb .*$1")") 2>&1
 }
 # objects FILE: how many strings and their bytes a histogram has
 objects() {
@@ -67,16 +68,16 @@ for gc in UseG1GC UseZGC; do
 		"$BUILD/snapfs" "$tmp/snap" "$tmp/mnt.$gc"
 		recipe stack >"$tmp/dead"
 		is "$(grep -c 'Deep.deep(int) @bci' "$tmp/dead")" 10 \
-		    "$gc, README: jhsdb jstack"
+		    "$gc, snap(7): jhsdb jstack"
 		recipe jmap >"$tmp/dead"
 		timeout 60 "${java%java}jhsdb" jmap --histo --pid "$pid" \
 		    >"$tmp/live.histo" 2>&1
 		if [ -n "$(objects "$tmp/live.histo")" ]; then
 			is "$(objects "$tmp/dead")" \
 			    "$(objects "$tmp/live.histo")" \
-			    "$gc, README: jhsdb jmap"
+			    "$gc, snap(7): jhsdb jmap"
 		else
-			skip "$gc, README: jhsdb jmap" \
+			skip "$gc, snap(7): jhsdb jmap" \
 			    'it finds none in the live process, either'
 		fi
 		jstack --exe "$java" --core "$tmp/mnt.$gc/$pid/core" \

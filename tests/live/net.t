@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The README's recipes for networks, word for word, between two network
+# The recipes of snap(7) for networks, word for word, between two network
 # namespaces that a pair of veth devices joins: near, and far.  There, ssh is
 # a TCP connection, and so is nc where there is none.
 # beside: apart
@@ -45,7 +45,7 @@ exec python3 "$tests/criu/tcp.py" \$how 192.0.2.2 "\$port"
 EOF
 chmod +x "$tmp/bin/ssh" "$tmp/bin/nc"
 
-# at WHERE COMMAND: a line of the README, near or far, with our process in it
+# at WHERE COMMAND: a command of snap(7), near or far, with our process in it
 at() {
 	local where=$1 ns=$1
 
@@ -55,9 +55,9 @@ at() {
 	    --net="/run/netns/$ns" bash -o pipefail -c "${2//4711/$pid}")
 }
 
-# The lines of the README that have some words in them.
+# The commands of snap(7) that have some words in them.
 recipe() {
-	sed -n 's/^	//p' "$tests/../README" | grep -F -- "$1"
+	page_commands "$tests/../cmd/snap/snap.7" | grep -F -- "$1"
 }
 
 target "$targets/anon"
