@@ -68,7 +68,7 @@ paths() {
 		print base $i }' "$1"
 	grep -oE '\<(cmd|lib|fmt|man6|tests)/[A-Za-z0-9_./]*[a-z0-9/]' "$1"
 }
-for f in README lib/README tests/README; do
+for f in README lib/README tests/README .github/CONTRIBUTING.md; do
 	check "the files that $f names are there" '' "$(paths "$f" | sort -u |
 	    grep -v -e NAME -e /unit/t_ -e ^lib/x86 -e '^lib/process$' | while read -r p; do
 		[ -e "$p" ] || echo "$p"
