@@ -1,9 +1,10 @@
 /*
- * Pages of a snap(6) stream that was opened by its index: a megabyte is read
- * whole and compared with its sum before the first of its pages is used.
+ * A source of pages for a snap(6) stream that is read with its index. Before
+ * the first page of a megabyte is used, the whole megabyte is read and compared
+ * with its sum.
  *
- * Who reads one megabyte mostly reads the next, which begins within a page: the
- * last few that were compared are kept, so that their other pages need not be
+ * Readers mostly read the next megabyte next, and it begins within a page. The
+ * last few megabytes are therefore kept, so that their other pages need not be
  * read again.
  */
 #include "read.h"
@@ -22,25 +23,29 @@ enum { KEPT = 4 };
 enum { UNKNOWN, SOUND, DAMAGED };
 
 struct megabyte {
-	uint64_t	 mb;	/* its number */
-	uint8_t		*data;	/* owned; NULL: it is not at hand */
+	uint64_t	 mb;	/* number of the megabyte */
+	uint8_t		*data;	/* owned; its bytes; NULL: not available */
 };
 
 struct checked {
 	struct source	 src;
-	struct source	*page;	/* borrowed; the stream's pages, and */
-	struct source	*all;	/* all its bytes, locations being the same */
-	uint64_t	 origin; /* where it begins there */
-	uint64_t	 bytes;	/* of it, that have sums */
+	struct source	*page;	/* borrowed; source of the stream's pages */
+	struct source	*all;	/* borrowed; source of all bytes of the
+				   stream, with the same locations */
+	uint64_t	 origin; /* location of the start of the stream */
+	uint64_t	 bytes;	/* bytes of the stream that sums cover */
 	uint8_t		*sums;	/* owned; as in the trailer */
-	atomic_uchar	*state;	/* owned; of each megabyte */
+	atomic_uchar	*state;	/* owned; UNKNOWN, SOUND or DAMAGED, by
+				   megabyte */
 	pthread_mutex_t	 lock;
-	struct megabyte	 kept[KEPT]; /* locked */
-	size_t		 next;	/* to be given up; locked */
+	struct megabyte	 kept[KEPT]; /* protected by lock */
+	size_t		 next;	/* index in kept to replace next; protected
+				   by lock */
 };
 
 /*
- * Take megabyte mb, if it is kept; or any, for its memory, if any is true.
+ * Remove megabyte mb from the kept ones and return its bytes, or NULL if it is
+ * not kept. any: remove any megabyte, to reuse its memory.
  */
 static uint8_t *
 kept_take(struct checked *z, uint64_t mb, bool any)
@@ -60,7 +65,8 @@ kept_take(struct checked *z, uint64_t mb, bool any)
 }
 
 /*
- * Keep a megabyte, in place of the one that has been kept for longest.
+ * Keep the bytes of megabyte m, replacing the one that was kept longest.
+ * m->data becomes NULL.
  */
 static void
 kept_give(struct checked *z, struct megabyte *m)
@@ -83,8 +89,8 @@ kept_give(struct checked *z, struct megabyte *m)
 }
 
 /*
- * Read megabyte mb into data.  Return SOURCE_OK if it is as its sum tells;
- * SOURCE_LOST if it is not, or cannot be read; or -1.
+ * Read megabyte mb into data. Return SOURCE_OK if it matches its sum,
+ * SOURCE_LOST if it does not or cannot be read, or -1 with errstr set.
  */
 static int
 check_megabyte(struct checked *z, uint64_t mb, uint8_t *data)
@@ -104,8 +110,9 @@ check_megabyte(struct checked *z, uint64_t mb, uint8_t *data)
 }
 
 /*
- * Have m hold megabyte mb, which is as its sum tells; without data if that was
- * seen before.
+ * Make m refer to megabyte mb, after checking it against its sum. If it was
+ * checked before, m->data may be NULL. Return SOURCE_OK, SOURCE_LOST if it is
+ * damaged, or -1 with errstr set.
  */
 static int
 megabyte_need(struct checked *z, struct megabyte *m, uint64_t mb)
@@ -141,7 +148,7 @@ megabyte_need(struct checked *z, struct megabyte *m, uint64_t mb)
 }
 
 /*
- * Copy n pages, which begin at a byte of a megabyte.  Return whether they are
+ * Copy n pages with tags from data to buf. Return false if they are not raw
  * pages.
  */
 static bool
@@ -153,9 +160,9 @@ pages_copy(const uint8_t *data, size_t n, uint8_t *buf)
 }
 
 /*
- * Read a run by way of m: pages that are in one megabyte from what is at hand
- * of it, if it is, and those that begin in one and end in the next from the
- * stream.
+ * Read a run of pages into buf, using m. Copy pages within one megabyte from
+ * its bytes, if available; read others, and those that cross into the next
+ * megabyte, from the stream. Return as megabyte_need does.
  */
 static int
 checked_run(struct checked *z, struct megabyte *m, const struct run *run,
@@ -220,9 +227,9 @@ static const struct source_ops checked_ops = {
 };
 
 /*
- * Make a source of the pages of r's stream, which has a trailer, from page, the
- * source of its pages, and all, that of all its bytes; each may be NULL, which
- * is a failure.  Return it, or NULL with errstr.
+ * Return a source of the pages of r's stream, which has a trailer, or NULL with
+ * errstr set. page is the source of its pages, all the source of all its bytes.
+ * If one of them is NULL, fail with its error.
  */
 struct source *
 source_checked(struct reader *r, struct source *page, struct source *all)
@@ -249,8 +256,9 @@ source_checked(struct reader *r, struct source *page, struct source *all)
 }
 
 /*
- * Return 0 if bytes from..to (exclusive) of the stream of r are as the sums of
- * its trailer tell, or nothing tells; else -1 with errstr.
+ * Check bytes from..to (exclusive) of the stream of r against the sums in its
+ * trailer. Return 0 if they match, or there are no sums; else -1 with errstr
+ * set.
  */
 int
 reader_check(struct reader *r, uint64_t from, uint64_t to)

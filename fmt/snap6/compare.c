@@ -1,5 +1,5 @@
 /*
- * Comparing two models of one snap(6) stream, that of a scan and that of its
+ * Compare two models of one snap(6) stream, one from a scan and one from its
  * index.
  */
 #include "model.h"
@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Return 1 if two segments lead to the same bytes of the stream, 0 if not; or
- * -1 with errstr.
+ * Return 1 if the extents of two segments refer to the same bytes of the
+ * stream, 0 if not, or -1 with errstr set.
  */
 static int
 segment_same(const struct segment *a, const struct segment *b)
@@ -74,8 +74,8 @@ proc_compare(const struct proc *p, const struct proc *q)
 }
 
 /*
- * Return 0 if models a and b are the same, process for process and page for
- * page; else -1, and errstr tells where they differ first.
+ * Compare models a and b, every process and every page. Return 0 if they are
+ * equal, else -1 with errstr set to the first difference.
  */
 int
 snap_compare(struct snap *a, struct snap *b)

@@ -1,7 +1,7 @@
 /*
- * What is known of a damaged stream before it is read.  Where there is a
- * trailer, its sums tell which megabytes are damaged, and its index what lies
- * in them; without an index, all that is behind the first damage is lost.
+ * Find damage in a stream before reading it. If it has a trailer, the sums in
+ * it show which megabytes are damaged, and the index what they contain. Without
+ * an index, everything after the first damage is lost.
  */
 #include "read.h"
 #include "num.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Tell o->warn of r, in a sentence made of fmt as printf(3) does, what is lost
- * or what is wrong.
+ * Pass a message, formatted as by printf(3), about lost or wrong data to
+ * o->warn of r.
  */
 void
 salvage_say(const struct reader *r, const char *fmt, ...)
@@ -25,8 +25,8 @@ salvage_say(const struct reader *r, const char *fmt, ...)
 }
 
 /*
- * Read the whole of a stream that has a trailer, see in r->damage which
- * megabytes are damaged or cannot be read, and warn of them.  0 or -1.
+ * Read all of a stream that has a trailer, record in r->damage which megabytes
+ * are damaged or unreadable, and warn of them. Return 0, or -1 with errstr set.
  */
 static int
 damage_find(struct reader *r)
@@ -68,8 +68,8 @@ damage_find(struct reader *r)
 
 /*
  * Return true if one of the bytes from..to (exclusive) of the stream is in a
- * megabyte that d has as damaged; *bad is set to the first such, if bad is not
- * NULL.
+ * damaged megabyte according to d. If bad is not NULL, set *bad to the first
+ * such megabyte.
  */
 bool
 damage_in(const struct damage *d, uint64_t from, uint64_t to, uint64_t *bad)
@@ -89,7 +89,7 @@ damage_in(const struct damage *d, uint64_t from, uint64_t to, uint64_t *bad)
 }
 
 /*
- * Free what d has: nothing is damaged then.
+ * Free the list in d, which then has no damage.
  */
 void
 damage_free(struct damage *d)
@@ -99,9 +99,10 @@ damage_free(struct damage *d)
 }
 
 /*
- * Find what is damaged of a stream that has a trailer; without an index, let
- * it end where the first damage is.  The first line has no other place: it is
- * taken as it is.
+ * Find the damage in a stream that has a trailer. Without an index, cut the
+ * stream at the first damage. If the first megabyte is damaged, still use the
+ * first line as it is, because there is no copy of it. Return 0, or -1 with
+ * errstr set.
  */
 static int
 damage_limit(struct reader *r)
@@ -120,8 +121,8 @@ damage_limit(struct reader *r)
 }
 
 /*
- * Have the stream where one can go to its end before it is read, for there are
- * its sums and its index.
+ * Spool a stream that cannot seek, because its sums and index are at its end.
+ * Return 0, or -1 with errstr set.
  */
 static int
 damage_spool(struct reader *r)
@@ -137,10 +138,10 @@ damage_spool(struct reader *r)
 }
 
 /*
- * Look for the trailer of the stream of r, of which what is whole is to be
- * read.  One is good for something, too, that is not where it should be because
- * bytes before it are gone; without any, and if it cannot be read, the stream
- * is scanned.  Return 0, or -1 with errstr.
+ * Look for the trailer of the damaged stream of r. A trailer is used even if it
+ * is not at the offset that it states because bytes before it are missing. If
+ * there is none, or it cannot be read, the stream will be scanned. Return 0, or
+ * -1 with errstr set.
  */
 int
 damage_trailer(struct reader *r)

@@ -1,10 +1,9 @@
 /*
- * Reading a snap(6) stream by its index, from which the model is made that
- * a scan would make: the records follow one another without gaps from the
- * first line to the trailer, the pages fill their records, and references
- * lead to raw pages before them (run.c).  The small files are read from
- * their places, pages are not; when they are, that each has its r before it
- * is seen, and the sum of their megabyte (checked.c).
+ * Read a snap(6) stream with its index, and make the same model as a scan
+ * would. Records follow one another without gaps from the first line to the
+ * trailer, their pages fill them, and references lead to earlier raw pages
+ * (run.c). The small files are read from the stream; pages are not. When a page
+ * is read later, its tag r and the sum of its megabyte are checked (checked.c).
  */
 #include "index.h"
 
@@ -12,7 +11,7 @@
 #include <string.h>
 
 /*
- * Return how many bytes of the stream a number takes.
+ * Return the number of bytes of number v in a stream.
  */
 static uint64_t
 num_bytes(uint64_t v)
@@ -25,7 +24,7 @@ num_bytes(uint64_t v)
 }
 
 /*
- * Pass n bytes of the stream.
+ * Advance by n bytes in the stream. Return 0, or -1 with errstr set.
  */
 static int
 advance(struct ixreader *x, uint64_t n)
@@ -34,9 +33,10 @@ advance(struct ixreader *x, uint64_t n)
 }
 
 /*
- * See that a number is what stands next in the stream.  Where that is damaged,
- * nobody can tell, and where it would have to be inflated it is not looked at:
- * a stream may have thousands of segments in as many megabytes.
+ * Check that number num is next in the stream, and skip it. Do not check it in
+ * a damaged megabyte, nor in a compressed stream: it may have thousands of
+ * segments in as many megabytes, which would all be decompressed. Return 0, or
+ * -1 with errstr set.
  */
 static int
 check_num(struct ixreader *x, const char *what, uint64_t num)
@@ -62,8 +62,8 @@ check_num(struct ixreader *x, const char *what, uint64_t num)
 }
 
 /*
- * In brief, describe the pages of a run so that all that are not zero are one
- * extent.
+ * Describe the pages of run p in segment s for a brief read: all that are not
+ * zero become one extent. Return 0, or -1 with errstr set.
  */
 static int
 run_brief(struct ixreader *x, struct segment *s, const struct pagesrun *p)
@@ -80,7 +80,8 @@ run_brief(struct ixreader *x, struct segment *s, const struct pagesrun *p)
 }
 
 /*
- * Read the runs of pages that fill a segment.
+ * Read the runs of pages that fill segment s from the index. Return 0, or -1
+ * with errstr set.
  */
 static int
 index_pages(struct ixreader *x, struct segment *s)
@@ -139,7 +140,8 @@ index_segment(struct ixreader *x, struct image *im)
 }
 
 /*
- * The segments of a text or mem record, behind its header.
+ * Read the segments of a text or mem record from the index. Return 0, or -1
+ * with errstr set.
  */
 static int
 index_image(struct ixreader *x, enum image_kind kind)
@@ -160,7 +162,8 @@ index_image(struct ixreader *x, enum image_kind kind)
 }
 
 /*
- * The type of a record.
+ * Read the type of a record from the index into *type, and its name. Return 0,
+ * or -1 with errstr set.
  */
 static int
 index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
@@ -188,7 +191,8 @@ index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
 }
 
 /*
- * See that the record of a process stands where it is said to begin.
+ * Check that the stream has, at the current offset, the header of record name
+ * of process x->pid. Return 0, or -1 with errstr set.
  */
 static int
 check_head(struct ixreader *x, const char *name)
@@ -271,7 +275,8 @@ index_record(struct ixreader *x)
 }
 
 /*
- * Read what the index tells of; the first line has been read.
+ * Read all records listed in the index, after the first line has been read.
+ * Return 0, or -1 with errstr set.
  */
 int
 read_index(struct reader *r)

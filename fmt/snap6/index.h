@@ -1,27 +1,29 @@
 /*
- * What the parts of the reader of an index share: index.c (records and
- * segments), run.c (runs of pages) and outline.c (extents that are made of
- * them when they are asked for).
+ * Declarations shared by the parts of the index reader: index.c (records and
+ * segments), run.c (runs of pages) and outline.c (extents made from runs on
+ * demand).
  */
 #ifndef SNAP6INDEX_H
 #define SNAP6INDEX_H
 
 #include "read.h"
 
-struct cursor {			/* how far an index is read */
-	const uint8_t	*p;	/* what is left */
+struct cursor {			/* reading position in an index and its
+				   stream */
+	const uint8_t	*p;	/* rest of the index */
 	size_t		 left;
-	uint64_t	 at;	/* in the stream */
-	uint64_t	 same;	/* behind the last raw page referred to */
-	uint64_t	 ordinal; /* raw pages so far */
+	uint64_t	 at;	/* byte offset in the stream */
+	uint64_t	 same;	/* end of the raw pages that the last
+				   reference means */
+	uint64_t	 ordinal; /* number of raw pages so far */
 };
 
-struct pagesrun {		/* pages of one kind */
+struct pagesrun {		/* consecutive pages of one kind */
 	enum page_kind	 kind;
 	uint64_t	 n;
-	uint64_t	 at;	/* in the stream */
-	uint64_t	 first;	/* RAW, SAME: as the raw pages from this on */
-	uint64_t	 before; /* it: how many raw pages */
+	uint64_t	 at;	/* byte offset in the stream */
+	uint64_t	 first;	/* RAW, SAME: number of the first raw page */
+	uint64_t	 before; /* number of raw pages before this run */
 };
 
 struct indexed;			/* outline.c */
@@ -31,18 +33,18 @@ struct ixreader {
 	struct cursor	 c;
 	uint64_t	 pid;
 	uint64_t	 segend;
-	struct indexed	*told;	/* used, as by segments */
+	struct indexed	*told;	/* the segments read so far; shared with them */
 };
 
-/* run.c */
+/* run.c: numbers and runs of pages in an index */
 int		 get_num(struct cursor *, uint64_t *);
 int		 get_diff(struct cursor *, uint64_t, uint64_t *);
 int		 cursor_advance(struct cursor *, uint64_t, uint64_t);
 int		 runs_get(struct cursor *, uint64_t, uint64_t, size_t,
 		    struct pagesrun *, int);
 
-/* outline.c */
-enum { RUNS = 64 };		/* of pages between two marks, at most */
+/* outline.c: extents made from runs on demand */
+enum { RUNS = 64 };		/* maximum runs between two marks */
 
 struct indexed	*indexed_new(struct reader *);
 int		 indexed_begin(struct ixreader *, struct segment *);

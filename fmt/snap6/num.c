@@ -1,6 +1,5 @@
 /*
- * What snap(6) streams are made of: numbers, lines and runs of bytes, and the
- * names of records.
+ * Numbers, lines and bytes of snap(6) streams, and the names of record types.
  */
 #include "read.h"
 #include "digits.h"
@@ -28,7 +27,7 @@ static const char pair[] =
     "8081828384858687888990919293949596979899";
 
 /*
- * Put the four digits of v, a number below 10^4, at s.
+ * Write the four digits of v, which is below 10^4, to s.
  */
 void
 num_last(char *s, uint32_t v)
@@ -38,7 +37,7 @@ num_last(char *s, uint32_t v)
 }
 
 /*
- * Put the eight digits of v, a number below 10^8, at s.
+ * Write the eight digits of v, which is below 10^8, to s.
  */
 void
 num_low(char *s, uint32_t v)
@@ -48,8 +47,8 @@ num_low(char *s, uint32_t v)
 }
 
 /*
- * Put number v at s: 11 columns, right-justified, and a blank.  Return where it
- * ends, SNAP6_NUMMOST bytes behind s at the most.
+ * Write number v to s: right-justified in 11 columns, then a blank. Return its
+ * end, at most SNAP6_NUMMOST bytes after s.
  */
 char *
 num_format(char *s, uint64_t v)
@@ -73,7 +72,7 @@ num_format(char *s, uint64_t v)
 }
 
 /*
- * Return whether name is the type of a record that snap(6) has.
+ * Return true if name is a record type of snap(6).
  */
 bool
 snap6_known(const char *name)
@@ -87,8 +86,8 @@ snap6_known(const char *name)
 }
 
 /*
- * Tell that the stream of r has fewer bytes than it should, in what was being
- * read.  Return -1 with errstr.
+ * Return -1 with errstr set because the stream of r ends within what, the thing
+ * being read.
  */
 int
 reader_short(struct reader *r, const char *what)
@@ -101,9 +100,9 @@ reader_short(struct reader *r, const char *what)
 }
 
 /*
- * Read a number into *num: 12 bytes, and one more while the last is a digit;
- * blanks, digits, blanks, the last byte a blank. what is its name, for errors.
- * Return 0, or -1 with errstr.
+ * Read a number into *num: 12 bytes, and one more while the last is a digit,
+ * consisting of blanks, digits and blanks, the last byte a blank. what is its
+ * name for error messages. Return 0, or -1 with errstr set.
  */
 int
 read_num(struct reader *r, const char *what, uint64_t *num)
@@ -141,9 +140,9 @@ read_num(struct reader *r, const char *what, uint64_t *num)
 }
 
 /*
- * Read a line, of which so many bytes have been read before, without its
- * newline into line (SNAP6_LINE bytes), with nul for a NUL. what is its name,
- * for errors.  Return 0, or -1 with errstr.
+ * Read the rest of a line, of which before bytes were read already, into line
+ * (SNAP6_LINE bytes), without its newline, and with NUL bytes replaced by nul.
+ * what is its name for error messages. Return 0, or -1 with errstr set.
  */
 int
 read_line(struct reader *r, const char *what, size_t before, char nul,
@@ -173,8 +172,8 @@ read_line(struct reader *r, const char *what, size_t before, char nul,
 }
 
 /*
- * Add n bytes of the stream of r to b; memory grows as they come.  Return 0, or
- * -1 with errstr.
+ * Append n bytes of the stream of r to b, allocating memory only as they
+ * arrive. Return 0, or -1 with errstr set.
  */
 int
 read_bytes(struct reader *r, struct buf *b, uint64_t n)
@@ -199,8 +198,8 @@ read_bytes(struct reader *r, struct buf *b, uint64_t n)
 }
 
 /*
- * Return how many bytes of the stream of r are left; UINT64_MAX if nobody
- * knows.
+ * Return the number of bytes left in the stream of r, or UINT64_MAX if that is
+ * unknown.
  */
 uint64_t
 reader_rest(const struct reader *r)
@@ -211,9 +210,9 @@ reader_rest(const struct reader *r)
 }
 
 /*
- * Return whether r copies raw pages as they come, for which the stream is read
- * in order: those of a pipe; and of a compressed file if there is a store for
- * them, where they need not be inflated again.
+ * Return true if r copies raw pages while it reads the stream in order: if the
+ * stream is a pipe, or a compressed file with a store for pages, so that they
+ * need not be decompressed again.
  */
 bool
 reader_copies(const struct reader *r)
@@ -223,9 +222,9 @@ reader_copies(const struct reader *r)
 }
 
 /*
- * Return true if r may go to the end of the stream, and a trailer there, before
- * it reads the rest.  Where pages are copied as they come, all is read in
- * order, once.
+ * Return true if r may seek to a trailer at the end of the stream before it
+ * reads the rest. It may not if the stream is scanned, or its pages are copied
+ * while it is read in order.
  */
 bool
 reader_seeks(const struct reader *r)
@@ -234,8 +233,8 @@ reader_seeks(const struct reader *r)
 }
 
 /*
- * Count n bytes of memory more that are taken by what the stream of r tells of.
- * Return 0; -1 with errstr if that is too much for what it really has.
+ * Count n more bytes of memory in use for the stream of r. Return 0, or -1 with
+ * errstr set if that is too much for the size of the stream.
  */
 int
 reader_hold(struct reader *r, uint64_t n)

@@ -1,15 +1,15 @@
 /*
- * Extents that are made of the runs of an index when they are asked for.
+ * Extents that are made from the runs of an index on demand.
  *
- * When the index is opened all of it is looked through, and what it tells is
- * judged, but nothing is kept of a run.  At every few of them there is a mark,
- * from which they can be read once more:
+ * When an index is opened, all of it is read and checked, but its runs are not
+ * stored. Before every few runs a mark is set, from which they can be read
+ * again:
  *
  *	runs	r z r z = = r z | = z = r z = r z | r z = r	segment
  *	marks	^                 ^                 ^
  *
- * References lead to raw pages by their numbers.  Where such a page is is read
- * from the last mark before it on.
+ * References use the numbers of raw pages. The offset of such a page is found
+ * by reading runs from the last mark before it on.
  */
 #include "index.h"
 #include "bisect.h"
@@ -20,47 +20,49 @@
 #include <stdlib.h>
 
 struct raws {			/* a run of raw pages */
-	uint64_t	 ordinal; /* the number of the first */
+	uint64_t	 ordinal; /* number of the first page */
 	uint64_t	 n;
-	uint64_t	 at;	/* in the stream */
+	uint64_t	 at;	/* byte offset in the stream */
 };
 
 struct mark {
-	uint64_t	 kb;	/* of the segment, where the runs begin */
-	uint64_t	 ordinal; /* raw pages before them */
-	uint64_t	 at;	/* in the stream */
-	uint64_t	 same;	/* as in a cursor */
-	const uint8_t	*p;	/* in the index */
+	uint64_t	 kb; /* kilobyte of the segment where the runs begin */
+	uint64_t	 ordinal; /* number of raw pages before them */
+	uint64_t	 at;	/* byte offset in the stream */
+	uint64_t	 same;	/* as in struct cursor */
+	const uint8_t	*p;	/* position in the index */
 	unsigned int	 runs;
-	atomic_uint	 next;	/* how many extents; set before they are */
-	_Atomic(struct extent *) ext; /* owned; NULL: nobody asked yet */
-	_Atomic(struct raws *) raws; /* owned; all of it, and an empty one;
-				   NULL: likewise, for a few of them */
+	atomic_uint	 next;	/* number of extents; set before ext */
+	_Atomic(struct extent *) ext; /* owned; NULL: not made yet */
+	_Atomic(struct raws *) raws; /* owned; its raw runs, ended by an
+				        empty one; NULL: not made yet */
 };
 
-struct range {			/* what is of a segment in arrays of all */
-	size_t		 mark;	/* the first, */
-	size_t		 nmark;	/* and how many */
+struct range {			/* the parts of the shared arrays that belong
+				   to a segment */
+	size_t		 mark;	/* index of the first mark */
+	size_t		 nmark;	/* number of marks */
 	size_t		 hole;
 	size_t		 nhole;
 };
 
 struct indexed {
 	struct outline	 o;
-	uint8_t		*data;	/* owned; the trailer, */
-	const uint8_t	*end;	/* and where the index in it ends */
-	struct source	*src;	/* borrowed; of pages */
-	uint64_t	 origin; /* where the stream begins there */
-	struct mark	*mark;	/* owned; by place in the stream */
+	uint8_t		*data;	/* owned; the trailer */
+	const uint8_t	*end;	/* end of the index in data */
+	struct source	*src;	/* borrowed; source of pages */
+	uint64_t	 origin; /* location of the start of the stream in
+				    src */
+	struct mark	*mark;	/* owned; sorted by offset in the stream */
 	size_t		 nmark;
-	struct zeros	*hole;	/* owned; likewise */
+	struct zeros	*hole;	/* owned; sorted by offset in the stream */
 	size_t		 nhole;
-	struct range	*range;	/* owned; by a segment's number */
+	struct range	*range;	/* owned; by number of the segment */
 	size_t		 nrange;
-	uint64_t	*cut;	/* owned; ascending: numbers of raw pages that
-				   are short */
+	uint64_t	*cut;	/* owned; sorted numbers of raw pages shorter
+				   than a kilobyte */
 	size_t		 ncut;
-	atomic_ullong	 held;	/* bytes of memory, of most */
+	atomic_ullong	 held;	/* bytes of memory in use; limited by most */
 	uint64_t	 most;
 };
 
@@ -72,7 +74,8 @@ mark_cursor(const struct indexed *x, const struct mark *m)
 }
 
 /*
- * Take the next run behind a mark, which was judged before.
+ * Read the next run after a mark, which was checked before. Return 0, or -1
+ * with errstr set.
  */
 static int
 run_again(struct cursor *c, struct pagesrun *r)
@@ -81,8 +84,8 @@ run_again(struct cursor *c, struct pagesrun *r)
 }
 
 /*
- * Count n bytes of memory more.  Return 0; or -1 with errstr if that is too
- * much for what the file really has.
+ * Count n more bytes of memory in use. Return 0, or -1 with errstr set if that
+ * is too much for the size of the file.
  */
 static int
 memory_hold(struct indexed *x, uint64_t n)
@@ -95,7 +98,8 @@ memory_hold(struct indexed *x, uint64_t n)
 }
 
 /*
- * Describe the next n pages of d, as segment_append.
+ * Append the next n pages of d, as segment_append does, and count their memory.
+ * Return 0, or -1 with errstr set.
  */
 static int
 pages_describe(struct indexed *x, struct segment *d, uint64_t n,
@@ -109,7 +113,8 @@ pages_describe(struct indexed *x, struct segment *d, uint64_t n,
 }
 
 /*
- * Return the raw pages of a mark, the last of them none; NULL with errstr.
+ * Return the raw runs of mark m, ended by an empty one, or NULL with errstr
+ * set.
  */
 static const struct raws *
 mark_raws(struct indexed *x, struct mark *m)
@@ -144,8 +149,8 @@ mark_raws(struct indexed *x, struct mark *m)
 }
 
 /*
- * Describe the next n pages of d, which are the same as the raw pages from one
- * on.
+ * Describe the next n pages of d, which equal the raw pages from number first
+ * on. Return 0, or -1 with errstr set.
  */
 static int
 same_describe(struct indexed *x, struct segment *d, uint64_t n, uint64_t first)
@@ -174,8 +179,8 @@ same_describe(struct indexed *x, struct segment *d, uint64_t n, uint64_t first)
 }
 
 /*
- * Describe in d, which is empty, the kilobytes of a mark.  Return 0, or -1 with
- * errstr.
+ * Describe in d, which is empty, the pages after mark m. Return 0, or -1 with
+ * errstr set.
  */
 static int
 mark_describe(struct indexed *x, const struct mark *m, struct segment *d)
@@ -202,8 +207,8 @@ mark_describe(struct indexed *x, const struct mark *m, struct segment *d)
 }
 
 /*
- * Have the extents of a mark at hand: outline_ops.  Of several threads that
- * make them at once, those of one are taken.
+ * Return the extents of mark m, made on first use, or NULL with errstr set. If
+ * several threads make them at the same time, those of the first are used.
  */
 static const struct extent *
 mark_extents(struct indexed *x, struct mark *m)
@@ -227,7 +232,8 @@ mark_extents(struct indexed *x, struct mark *m)
 }
 
 /*
- * The extent in which a kilobyte of a segment lies: outline_ops.
+ * Return the extent that contains kilobyte kb of segment s. Implements
+ * outline_ops.
  */
 static const struct extent *
 indexed_extent(struct outline *o, const struct segment *s, uint64_t kb)
@@ -245,7 +251,8 @@ indexed_extent(struct outline *o, const struct segment *s, uint64_t kb)
 }
 
 /*
- * The first hole that ends behind a kilobyte: outline_ops.
+ * Set *h to the first hole of segment s that ends after kilobyte kb. Return
+ * false if there is none. Implements outline_ops.
  */
 static bool
 indexed_hole(const struct outline *o, const struct segment *s, uint64_t kb,
@@ -281,9 +288,10 @@ indexed_free(struct outline *o)
 }
 
 /*
- * Make what tells of extents of a stream that is read by its index, of which it
- * takes the trailer over.  It is used by the caller, too, who ends that with
- * indexed_end.  NULL with errstr for want of memory.
+ * Return a new outline for the segments of a stream that is read with its
+ * index, or NULL with errstr set if memory runs out. It takes over the trailer
+ * of r. The caller shares it with the segments, and ends its use with
+ * indexed_end.
  */
 struct indexed *
 indexed_new(struct reader *r)
@@ -307,8 +315,8 @@ indexed_new(struct reader *r)
 }
 
 /*
- * No more is read: held bytes of memory are taken by the snapshot so far.  What
- * is told of it later is counted with them.
+ * End the caller's use of x after the index is read. held is the memory in use
+ * by the snapshot so far; memory that is used later is added to it.
  */
 void
 indexed_end(struct indexed *x, uint64_t held)
@@ -319,7 +327,8 @@ indexed_end(struct indexed *x, uint64_t held)
 }
 
 /*
- * Set a mark where the next runs of a segment begin.
+ * Set a mark before the next runs of segment s. Return 0, or -1 with errstr
+ * set.
  */
 int
 indexed_mark(struct ixreader *r, const struct segment *s)
@@ -336,7 +345,8 @@ indexed_mark(struct ixreader *r, const struct segment *s)
 }
 
 /*
- * Have the pages of a segment told of from here on.
+ * Begin to record the pages of segment s in the outline. Return 0, or -1 with
+ * errstr set.
  */
 int
 indexed_begin(struct ixreader *r, struct segment *s)
@@ -351,8 +361,8 @@ indexed_begin(struct ixreader *r, struct segment *s)
 }
 
 /*
- * Note zeros of a segment, the n kilobytes that were told of last.  A run may
- * go on where the one before it ends.
+ * Record the last n kilobytes of segment s as a hole, joining it with a hole
+ * that ends where it begins. Return 0, or -1 with errstr set.
  */
 static int
 hole_note(struct ixreader *r, const struct segment *s, uint64_t n)
@@ -372,8 +382,9 @@ hole_note(struct ixreader *r, const struct segment *s, uint64_t n)
 }
 
 /*
- * Return 0 if n raw pages from a number on can be referred to where there are
- * so many in all; or -1 with errstr.
+ * Return 0 if a reference to n raw pages from number first on is valid when
+ * there are all raw pages so far; else -1 with errstr set. Short pages cannot
+ * be referred to.
  */
 static int
 same_check(const struct indexed *x, uint64_t first, uint64_t n, uint64_t all)
@@ -396,8 +407,8 @@ same_check(const struct indexed *x, uint64_t first, uint64_t n, uint64_t all)
 }
 
 /*
- * Judge a run, the last of the pages that a segment has so far, which is short
- * by cut bytes.
+ * Check run p, with which segment s ends so far; its last page is short by cut
+ * bytes. Return 0, or -1 with errstr set.
  */
 static int
 indexed_run(struct ixreader *r, const struct segment *s,
@@ -415,8 +426,8 @@ indexed_run(struct ixreader *r, const struct segment *s,
 }
 
 /*
- * Judge n runs, the next of a segment behind the last mark; its last page is
- * short by cut bytes.
+ * Check the n runs that follow the last mark of segment s; the last page of the
+ * segment is short by cut bytes. Return 0, or -1 with errstr set.
  */
 int
 indexed_runs(struct ixreader *r, struct segment *s, const struct pagesrun *p,

@@ -1,9 +1,9 @@
 /*
- * Reading snap(6) streams, as man6/snap.6 tells: both
- * justifications, records in any order, sections that repeat.
+ * Read snap(6) streams as described in man6/snap.6: numbers justified left or
+ * right, records in any order, repeated sections.
  *
- * The reader is a loop over records, which records.c reads.  A file that has
- * an index is read by it: index.c.
+ * The reader is a loop over records, which records.c reads. A file that has an
+ * index is read with it: index.c.
  */
 #include "read.h"
 #include "vec.h"
@@ -14,7 +14,8 @@
 #include <string.h>
 
 /*
- * Read all records, and the trailer if there is one.
+ * Read all records, and the trailer if there is one. Return 0, or -1 with
+ * errstr set.
  */
 static int
 read_records(struct reader *r)
@@ -67,14 +68,16 @@ read_first(struct reader *r)
 }
 
 /*
- * See that the stream is a snapshot, and look for its trailer.
+ * Check that the stream is a snapshot, and look for its trailer. Return 0, or
+ * -1 with errstr set.
  */
 static int
 stream_begin(struct reader *r)
 {
 	int rc;
 
-	if (r->o->salvage)	/* the first bytes may be damaged: that first */
+	if (r->o->salvage)	/* look for damage first: the first bytes may
+				   be damaged */
 		return damage_trailer(r) == -1 ? -1 : read_magic(r);
 	if (read_magic(r) == -1)
 		return -1;
@@ -86,7 +89,8 @@ stream_begin(struct reader *r)
 }
 
 /*
- * Read a stream record by record to its end, and a trailer as it comes.
+ * Read a stream record by record to its end, and its trailer when it comes.
+ * Return 0, or -1 with errstr set.
  */
 static int
 stream_scan(struct reader *r)
@@ -100,7 +104,7 @@ stream_scan(struct reader *r)
 }
 
 /*
- * Read what the index in the trailer tells of.
+ * Read a stream with the index in its trailer. Return 0, or -1 with errstr set.
  */
 static int
 stream_index(struct reader *r)
@@ -114,7 +118,7 @@ stream_index(struct reader *r)
 }
 
 /*
- * Tell what is wrong, and where.
+ * Prepend the name of the stream and the position of the error to errstr.
  */
 static void
 reader_fail(const struct reader *r)
@@ -130,8 +134,8 @@ reader_fail(const struct reader *r)
 }
 
 /*
- * Read a stream: a file by its index, if it has one, anything else by
- * scanning.
+ * Read a stream: with its index, if it is a file that has one, else by
+ * scanning. Return 0, or -1 with errstr set.
  */
 static int
 read_stream(struct reader *r)
@@ -148,7 +152,8 @@ read_stream(struct reader *r)
 }
 
 /*
- * Let all processes know what their Linux records tell of them.
+ * Apply the Linux records of all processes to them. Return 0, or -1 with errstr
+ * set.
  */
 static int
 reader_apply(struct reader *r)
@@ -169,7 +174,7 @@ reader_apply(struct reader *r)
 }
 
 /*
- * Reading has failed: warn of that, and go on with what was read before.
+ * Warn that reading failed, before continuing with what was read until then.
  */
 static void
 salvage_begun(const struct reader *r)
@@ -181,19 +186,18 @@ salvage_begun(const struct reader *r)
 }
 
 /*
- * Read a snap(6) stream.  Page data stays in the file, or goes to a spool
- * when it comes from a pipe; with o->nodata it is not kept at all.  A file
- * that has an index is read by it, unless o->scan is set; all others are
- * read to the end, and compared with the sums of their trailer if they have
- * one.  o->record is called for each record that was read: its process,
- * type, position and length.  Return NULL on an error, with the name of the
- * input and the byte in the error string; the last whole record too when the
- * stream was cut.
+ * Read a snap(6) stream. Page data stays in the file, or is copied to a spool
+ * when it comes from a pipe; with o->nodata it is not kept. A file that has an
+ * index is read with it, unless o->scan is set. Other streams are read to the
+ * end, and compared with the sums of their trailer if they have one. o->record
+ * is called for each record that was read, with its process, type, position and
+ * length. Return NULL on an error, with the input's name and the byte offset in
+ * errstr, and the last complete record if the stream was truncated.
  *
- * With o->salvage, what is whole of a damaged stream is read, and o->warn
- * is told what is not: it is missing from its process.  With o->partial, the
- * snapshot has the processes that were read before an error, and the error as
- * broken, if there is such a process.
+ * With o->salvage, a damaged stream is read as far as possible: damaged parts
+ * are reported to o->warn and missing from their process. With o->partial, the
+ * snapshot has the processes that were read before an error, if any, and member
+ * broken has the error.
  */
 struct snap *
 snap6_read(struct input *in, const struct readopts *o)
@@ -218,7 +222,7 @@ snap6_read(struct input *in, const struct readopts *o)
 	if (failed && r.o->salvage) {
 		salvage_begun(&r);
 		rc = 0;
-	} else if (failed) {	/* what is left is salvaged, in silence */
+	} else if (failed) {	/* salvage what was read, without warnings */
 		rest.salvage = true;
 		rest.warn = NULL;
 		r.o = &rest;

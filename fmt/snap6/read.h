@@ -1,9 +1,8 @@
 /*
- * What the parts of the snap(6) reader share: what streams are made of, in
- * num.c, records, in records.c, the segments and pages in them, in
- * segment.c, a trailer, in trailscan.c, what an index tells of them, in
- * index.c, run.c and outline.c, what is damaged of it, in damage.c, and what is
- * left of it then, in salvage.c.
+ * Declarations shared by the parts of the snap(6) reader: numbers, lines and
+ * bytes (num.c), records (records.c), segments and pages (segment.c), trailers
+ * (trailscan.c), the index (index.c, run.c, outline.c), damage in a stream
+ * (damage.c), and what remains of a damaged one (salvage.c).
  */
 #ifndef SNAP6READ_H
 #define SNAP6READ_H
@@ -11,49 +10,53 @@
 #include "trailer.h"
 
 enum {
-	HELD_RECORD = 128,	/* bytes of memory, but for the data */
+	HELD_RECORD = 128,	/* bytes of memory counted for a record,
+				   without its data */
 	HELD_PROC = 384,
-	HELD_SEGMENT = 288	/* with its pieces of the view */
+	HELD_SEGMENT = 288	/* bytes for a segment and its pieces in the
+				   view of its image */
 };
 
-struct damage {			/* which megabytes of a stream are damaged */
-	bool		*bad;	/* owned; NULL: none */
+struct damage {			/* damaged megabytes of a stream */
+	bool		*bad;	/* owned; by megabyte; NULL: none is damaged */
 	uint64_t	 n;
-	uint64_t	 first;	/* the first bad one; n: none */
+	uint64_t	 first;	/* the first damaged megabyte; n: none */
 };
 
-struct fault {			/* where an error is, for its message */
-	uint64_t	 at;	/* the byte */
-	bool		 cut;	/* there: the stream ended too early */
-	char		 last[128]; /* the last whole record; "": none */
+struct fault {			/* position of an error, for its message */
+	uint64_t	 at;	/* byte offset in the stream */
+	bool		 cut;	/* the stream ends there too early */
+	char		 last[128]; /* description of the last complete
+				       record, or "" */
 };
 
 /*
- * A stream is scanned, which takes sums of what comes, or read by the index
- * of its trailer, which was read before; a scan takes a trailer as the last
- * record.  With o->salvage, damage is looked for first, and an error is no
- * end.
+ * State of reading a stream. It is either scanned, which computes its sums, or
+ * read with the index in its trailer, which is read first. A scan accepts a
+ * trailer only as the last record. With o->salvage, damage is searched for
+ * first, and reading continues after an error.
  */
 struct reader {
 	struct input	*in;	/* borrowed, as are the options */
 	const struct readopts *o;
 	struct snap	*snap;
-	struct source	*src;	/* where page data is; NULL: none yet */
-	bool		 spool;	/* page data is put there as it comes */
-	struct proc	*proc;	/* of the record being read */
-	struct image	*image;	/* that it is of, */
-	struct segment	*seg;	/* and what of it is being read */
-	uint64_t	 memend; /* the mem record begun tells of memory as far
-				   as this; UINT64_MAX: none is begun */
-	struct trailer	 trailer; /* bytes 0: none was found */
-	struct sums	*sums;	/* owned; of what was scanned */
+	struct source	*src;	/* source of page data; NULL: none yet */
+	bool		 spool;	/* src is a spool that page data is copied to */
+	struct proc	*proc;	/* process of the record being read */
+	struct image	*image;	/* image of the record being read */
+	struct segment	*seg;	/* segment being read */
+	uint64_t	 memend; /* end of the memory described so far by the
+				    current mem record; UINT64_MAX: there is
+				    none */
+	struct trailer	 trailer; /* bytes is 0 if none was found */
+	struct sums	*sums;	/* owned; sums of the scanned bytes */
 	struct damage	 damage;
-	uint64_t	 records; /* so far */
-	uint64_t	 held;	/* bytes of memory that are taken */
+	uint64_t	 records; /* number of records read */
+	uint64_t	 held;	/* estimated bytes of memory in use */
 	struct fault	 fault;
 };
 
-/* num.c */
+/* num.c: numbers, lines and bytes */
 int		 reader_short(struct reader *, const char *);
 uint64_t	 reader_rest(const struct reader *);
 bool		 reader_copies(const struct reader *);
@@ -64,7 +67,7 @@ int		 read_line(struct reader *, const char *, size_t, char,
 int		 read_bytes(struct reader *, struct buf *, uint64_t);
 int		 reader_hold(struct reader *, uint64_t);
 
-/* records.c */
+/* records.c: records and their headers */
 int		 read_head(struct reader *, uint64_t *, char [SNAP6_LINE]);
 int		 read_data(struct reader *, const char *);
 int		 reader_proc(struct reader *, uint64_t);
@@ -73,25 +76,25 @@ void		 reader_done(struct reader *, const char *, uint64_t,
 		    uint64_t);
 int		 read_record(struct reader *);
 
-/* segment.c */
+/* segment.c: segments and their pages */
 int		 reader_source(struct reader *);
 int		 read_segment(struct reader *, struct image *);
 
-/* wanted.c */
+/* wanted.c: which files are kept */
 int		 reader_keep(struct reader *, const char *, struct buf *);
 
-/* trailscan.c */
+/* trailscan.c: a trailer met by a scan */
 int		 read_trailer(struct reader *, enum trailer_kind);
 
-/* index.c */
+/* index.c: read a stream with its index */
 int		 read_index(struct reader *);
 
-/* checked.c */
+/* checked.c: pages whose megabyte is checked before use */
 struct source	*source_checked(struct reader *, struct source *,
 		    struct source *);
 int		 reader_check(struct reader *, uint64_t, uint64_t);
 
-/* damage.c */
+/* damage.c: find damaged megabytes */
 int		 damage_trailer(struct reader *);
 bool		 damage_in(const struct damage *, uint64_t, uint64_t,
 		    uint64_t *);
@@ -99,7 +102,7 @@ void		 damage_free(struct damage *);
 void		 salvage_say(const struct reader *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 
-/* salvage.c */
+/* salvage.c: keep what is not damaged */
 int		 salvage_segment(struct reader *, struct image *);
 int		 salvage_snap(struct reader *, bool);
 

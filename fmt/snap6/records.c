@@ -1,17 +1,17 @@
 /*
- * Reading the records of snap(6) streams: headers, small files, text and
- * memory, whose segments are read in segment.c.
+ * Read the records of snap(6) streams: headers, small files, text and memory.
+ * segment.c reads their segments.
  */
 #include "read.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { MAX_FILES = 1000 };	/* data records of a process, by type */
+enum { MAX_FILES = 1000 };	/* maximum types of data records of a process */
 
 /*
- * Return whether the stream goes on as after a data record: with a header, or
- * not at all.
+ * Return true if the stream continues as after a data record: with a header, or
+ * with its end.
  */
 static bool
 at_record(struct reader *r)
@@ -32,8 +32,8 @@ at_record(struct reader *r)
 }
 
 /*
- * Read the length of a data record, and its data, from r into b.  Return 0, or
- * -1 with errstr.
+ * Read the length and the data of a data record from r into b. Return 0, or -1
+ * with errstr set.
  */
 static int
 read_body(struct reader *r, struct buf *b)
@@ -54,8 +54,8 @@ read_body(struct reader *r, struct buf *b)
 }
 
 /*
- * Read the rest of a data record of that name of r->proc.  Return 0, or -1 with
- * errstr.
+ * Read the rest of a data record of type name of r->proc. Return 0, or -1 with
+ * errstr set.
  */
 int
 read_data(struct reader *r, const char *name)
@@ -90,8 +90,8 @@ fail:
 }
 
 /*
- * Return the text or memory, which kind is, of r->proc for another record of
- * it, made when there is none; NULL with errstr.
+ * Return the text or memory of r->proc, as kind says, made if there is none,
+ * for another record of it. Return NULL with errstr set on failure.
  */
 struct image *
 reader_image(struct reader *r, enum image_kind kind)
@@ -129,7 +129,7 @@ read_mem(struct reader *r)
 }
 
 /*
- * A record type is one word of ASCII.
+ * Return true if s is valid as a record type: one word of ASCII.
  */
 static bool
 name_ok(const char *s)
@@ -142,7 +142,7 @@ name_ok(const char *s)
 }
 
 /*
- * Was another snapshot appended?
+ * Return true if another snapshot begins here, appended to the first.
  */
 static bool
 another_begins(struct input *in)
@@ -157,8 +157,8 @@ another_begins(struct input *in)
 }
 
 /*
- * Read the header of a record from r: the process id into *pid, and the type
- * into name.  Return 0, or -1 with errstr.
+ * Read the header of a record from r: its process ID into *pid, and its type
+ * into name. Return 0, or -1 with errstr set.
  */
 int
 read_head(struct reader *r, uint64_t *pid, char name[SNAP6_LINE])
@@ -180,8 +180,8 @@ read_head(struct reader *r, uint64_t *pid, char name[SNAP6_LINE])
 }
 
 /*
- * Let r->proc be the process with number pid, which is made when there is none.
- * Return 0, or -1 with errstr.
+ * Set r->proc to the process with ID pid, created if there is none. Return 0,
+ * or -1 with errstr set.
  */
 int
 reader_proc(struct reader *r, uint64_t pid)
@@ -195,8 +195,8 @@ reader_proc(struct reader *r, uint64_t pid)
 }
 
 /*
- * Note that a record of r->proc, with that name, has been read, of len bytes
- * from byte start of the stream on.
+ * Count a record of r->proc of type name that was read, len bytes from offset
+ * start of the stream on, and report it to o->record.
  */
 void
 reader_done(struct reader *r, const char *name, uint64_t start, uint64_t len)
@@ -209,7 +209,7 @@ reader_done(struct reader *r, const char *name, uint64_t start, uint64_t len)
 }
 
 /*
- * Read one record from r.  Return 0, or -1 with errstr.
+ * Read one record from r. Return 0, or -1 with errstr set.
  */
 int
 read_record(struct reader *r)

@@ -1,17 +1,18 @@
 /*
- * References to pages that a stream has already: m or t, the process and the
- * address.  They come by the million; each is a copy of the first but for its
- * last four digits, and of eight where there is one to carry.
+ * Write references to pages that are already in the stream: m or t, process and
+ * address. There are millions of them. Each is a copy of the first in which
+ * only the last four digits are replaced, or the last eight if there is a
+ * carry.
  */
 #include "snap6.h"
 #include "model.h"
 
 #include <string.h>
 
-enum { REFMOST = 1 + 2 * SNAP6_NUMMOST };	/* bytes of a reference */
+enum { REFMOST = 1 + 2 * SNAP6_NUMMOST }; /* maximum bytes of a reference */
 
 /*
- * Set r to how references to image im begin.
+ * Set r to the start of references to image im.
  */
 static void
 refer_begin(struct referred *r, const struct image *im)
@@ -24,9 +25,9 @@ refer_begin(struct referred *r, const struct image *im)
 }
 
 /*
- * Put a reference to address addr at room, and into first, for those that
- * follow; *n is how many bytes that has, or 0 where it has none.  Return where
- * it ends.
+ * Write a reference to address addr to room. Copy it to first, for the
+ * references that follow, and set *n to its length, or to 0 if it cannot be
+ * reused. Return its end.
  */
 static char *
 refer_first(const struct referred *r, char *room, uint64_t addr,
@@ -48,9 +49,9 @@ refer_first(const struct referred *r, char *room, uint64_t addr,
 }
 
 /*
- * Write references to n pages of image im that follow one another, the first
- * of them at address addr, to out, which tells of errors when it is flushed.
- * r is what the last call left, or all zero.
+ * Write references to n consecutive pages of image im, the first at address
+ * addr, to out. Write errors are reported when out is flushed. r is the state
+ * left by the last call, or zero.
  */
 void
 refer_put(struct referred *r, struct output *out, const struct image *im,

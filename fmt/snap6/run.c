@@ -1,18 +1,18 @@
 /*
- * The numbers of an index, and the runs of pages in it: where in the stream
- * each page is follows from the sizes of all that is before it.
+ * Read the numbers of an index, and its runs of pages. The offset of each page
+ * in the stream follows from the sizes of everything before it.
  */
 #include "index.h"
 
 #include <inttypes.h>
 
 /*
- * All of this is inlined into runs_get, where a cursor is in registers: an
- * index has millions of runs.
+ * All of these functions are inlined into runs_get, so that a cursor is in
+ * registers: an index has millions of runs.
  */
 
 /*
- * Take the next number of the index into *num.  Return 0, or -1 with errstr.
+ * Read the next number of the index into *num. Return 0, or -1 with errstr set.
  */
 inline int
 get_num(struct cursor *c, uint64_t *num)
@@ -39,8 +39,8 @@ get_num(struct cursor *c, uint64_t *num)
 }
 
 /*
- * Take the next number of c into *num, which is told by its difference from
- * another, from.  Return 0, or -1 with errstr.
+ * Read the next number of c, stored as difference from from, into *num. Return
+ * 0, or -1 with errstr set.
  */
 inline int
 get_diff(struct cursor *c, uint64_t from, uint64_t *num)
@@ -54,8 +54,8 @@ get_diff(struct cursor *c, uint64_t from, uint64_t *num)
 }
 
 /*
- * Pass n bytes of the stream, which are of what was told, and end before a
- * byte.  Return 0; -1 with errstr if it has fewer.
+ * Advance by n bytes in the stream, whose part that the index describes ends at
+ * byte end. Return 0, or -1 with errstr set if fewer are left.
  */
 inline int
 cursor_advance(struct cursor *c, uint64_t n, uint64_t end)
@@ -127,9 +127,9 @@ run_take(struct cursor *c, uint64_t end, uint64_t left, uint64_t cut,
 }
 
 /*
- * Take the next runs of pages of a segment that has so many pages left, the
- * last of which is short by cut bytes, in a stream that goes to byte end: into
- * v, most of them at the most.  Return how many; or -1 with errstr.
+ * Read up to most runs of pages of a segment from c into v. The segment has
+ * left pages left, the last of which is short by cut bytes; the stream ends at
+ * byte end. Return the number of runs, or -1 with errstr set.
  */
 int
 runs_get(struct cursor *c, uint64_t end, uint64_t left, size_t cut,

@@ -1,8 +1,7 @@
 /*
- * What is whole of a damaged stream is kept, and what is lost of an image
- * becomes missing from it: pages in damaged megabytes (damage.c), the rest of a
- * segment that is cut short, and what is mapped behind the place where reading
- * failed.
+ * Keep what is not damaged of a stream. Lost parts of an image become missing:
+ * pages in damaged megabytes (damage.c), the rest of a truncated segment, and
+ * everything mapped after the place where reading failed.
  */
 #include "read.h"
 #include "bisect.h"
@@ -14,25 +13,26 @@
 
 #define DAMAGED		"damaged"
 
-struct lost {			/* pages of a mapping, with one megabyte */
+struct lost {			/* lost pages of a mapping in one damaged
+				   megabyte */
 	uint64_t	 start;	/* addresses */
 	uint64_t	 end;
-	uint64_t	 kb;	/* 0: none */
+	uint64_t	 kb;	/* kilobytes; 0: none */
 };
 
-struct tell {			/* lost pages, to be told of */
+struct tell {			/* lost pages to report */
 	const struct reader *r;
 	const struct image *im;
 	const struct vmas *l;
-	const struct vma *v;	/* the mapping they are in, or NULL */
-	struct lost	*lost;	/* owned; for each megabyte */
-	uint64_t	 nlost;	/* of them, that have any */
+	const struct vma *v;	/* mapping that contains them, or NULL */
+	struct lost	*lost;	/* owned; by megabyte */
+	uint64_t	 nlost;	/* number of elements with lost pages */
 };
 
 /*
- * Keep what was described of the segment that r is reading into im, which is
- * cut short, and note that the rest is missing.  Return 0, with errstr as it
- * was, or -1 with errstr.
+ * Keep the part that was read of the truncated segment that r is reading into
+ * im, and mark the rest as missing. Return 0 with errstr unchanged, or -1 with
+ * errstr set.
  */
 int
 salvage_segment(struct reader *r, struct image *im)
@@ -61,7 +61,7 @@ salvage_segment(struct reader *r, struct image *im)
 }
 
 /*
- * Say what is lost of a mapping, a line for each megabyte.
+ * Report the lost pages of a mapping, a line for each megabyte.
  */
 static void
 tell_end(struct tell *t)
@@ -87,7 +87,7 @@ tell_end(struct tell *t)
 }
 
 /*
- * A page at start..end (exclusive) is lost with a megabyte.
+ * Record that the page at start..end (exclusive) was lost with megabyte mb.
  */
 static void
 tell_page(struct tell *t, uint64_t start, uint64_t end, uint64_t mb)
@@ -109,7 +109,8 @@ tell_page(struct tell *t, uint64_t start, uint64_t end, uint64_t mb)
 }
 
 /*
- * Describe a segment anew: what lies in damaged megabytes is missing.
+ * Describe segment s again, with pages in damaged megabytes as missing. Set
+ * *lost if there are any. Return 0, or -1 with errstr set.
  */
 static int
 segment_salvage(struct reader *r, struct segment *s, struct tell *t,
@@ -176,8 +177,8 @@ image_salvage(struct reader *r, struct image *im, const struct vmas *l,
 }
 
 /*
- * Note start..end (exclusive) as damaged, but for what is missing anyway: the
- * first had entries.
+ * Mark start..end (exclusive) of im as damaged, except parts in the first had
+ * entries of its missing list. Return 0, or -1 with errstr set.
  */
 static int
 rest_miss(struct image *im, size_t had, uint64_t start, uint64_t end)
@@ -197,8 +198,8 @@ rest_miss(struct image *im, size_t had, uint64_t start, uint64_t end)
 }
 
 /*
- * Reading failed before all memory of a process was described: what is mapped
- * behind that is lost, as far as its mappings tell.
+ * Mark all mapped memory as lost that was not read because reading failed, as
+ * far as the mappings are known. Return 0, or -1 with errstr set.
  */
 static int
 proc_rest(struct reader *r, struct proc *p, const struct vmas *l, bool *lost)
@@ -225,8 +226,8 @@ proc_rest(struct reader *r, struct proc *p, const struct vmas *l, bool *lost)
 }
 
 /*
- * The Linux record of a process that lost some memory lists it, and is made
- * when there is none.
+ * Update the list of missing memory in the Linux record of a process, which is
+ * created if there is none. Return 0, or -1 with errstr set.
  */
 static int
 proc_list(struct reader *r, struct proc *p)
@@ -247,9 +248,9 @@ proc_list(struct reader *r, struct proc *p)
 }
 
 /*
- * Take what is damaged out of the snapshot that r read in spite of it, and, if
- * that failed, the process that was begun where it could not be read, if
- * nothing is known of it but a number.  Return 0, or -1 with errstr.
+ * Remove what is damaged from the snapshot that r read. If reading failed, also
+ * remove the last process if nothing but its number is known. Return 0, or -1
+ * with errstr set.
  */
 int
 salvage_snap(struct reader *r, bool failed)

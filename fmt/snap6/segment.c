@@ -1,11 +1,10 @@
 /*
- * Reading the segments of snap(6) streams, page by page.
+ * Read the segments of snap(6) streams, page by page.
  *
- * Page data is not kept: from a file, extents point at it where it lies in
- * the stream (a kilobyte each 1025 bytes), a compressed one of ours too;
- * from a pipe it goes to a spool.
- * References are resolved as they are read, so that extents always point
- * at bytes.
+ * Page data is not kept in memory. For a file, extents point into the stream,
+ * where a kilobyte takes 1025 bytes; this includes files compressed by snap.
+ * For a pipe, it is copied to a spool. References are resolved while they are
+ * read, so that extents always point at bytes.
  */
 #include "read.h"
 
@@ -13,8 +12,8 @@
 #include <string.h>
 
 /*
- * Set r->src to where the bytes of raw pages will be read from.  Return 0, or
- * -1 with errstr.
+ * Set r->src to the source from which raw pages will be read. Return 0, or -1
+ * with errstr set.
  */
 int
 reader_source(struct reader *r)
@@ -34,8 +33,8 @@ reader_source(struct reader *r)
 }
 
 /*
- * Copy a page of len bytes to the store, or, if it does not keep it, to the
- * spool: its place is left in *src and *loc.
+ * Copy a page of len bytes to the store, or, if it does not accept it, to the
+ * spool. Set *src and *loc to its location. Return 0, or -1 with errstr set.
  */
 static int
 copy_page(struct reader *r, const uint8_t *page, size_t len,
@@ -58,7 +57,8 @@ copy_page(struct reader *r, const uint8_t *page, size_t len,
 }
 
 /*
- * Raw pages: as many as follow one another in what is at hand.
+ * Read raw pages, as many as follow one another in the input buffer. Return 0,
+ * or -1 with errstr set.
  */
 static int
 read_raw(struct reader *r)
@@ -114,9 +114,9 @@ read_zero(struct reader *r)
 }
 
 /*
- * The address in an image that a reference to addr means, in *addr.  The
- * offsets in a text count from its first segment, which may be the one that
- * is being read.
+ * Change *addr from the address in a reference of this type to an address in
+ * image im. Addresses in a text are relative to its first segment, which may be
+ * the one being read. Return 0, or -1 with errstr set.
  */
 static int
 refer_address(const struct reader *r, const struct image *im, char type,
@@ -133,10 +133,11 @@ refer_address(const struct reader *r, const struct image *im, char type,
 }
 
 /*
- * The segment and the kilobyte in it that a reference means: of what is seen
- * at the address so far.  The segment being read is there as far as it is
- * described, under those before it in its record.  *more is set to how many
- * kilobytes behind it are of the same segment for sure.
+ * Return the segment that a reference means, and set *kb to the kilobyte in it,
+ * or return NULL with errstr set. If segments overlap, the one visible at the
+ * address so far counts. The segment being read counts as far as it was read,
+ * but is below earlier segments of its record. *more is set to how many
+ * kilobytes after it are certainly in the same segment.
  */
 static struct segment *
 refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,
@@ -174,9 +175,8 @@ refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,
 }
 
 /*
- * Skip the references behind one to addr that go on where it ends, as far as
- * they are written as this writes them and have arrived: n at most.  Return how
- * many.
+ * Skip up to n references that continue the one to addr, as far as they are in
+ * the input buffer and formatted as snap writes them. Return their number.
  */
 static uint64_t
 refer_more(struct reader *r, char type, uint64_t pid, uint64_t addr, uint64_t n)
@@ -200,8 +200,8 @@ refer_more(struct reader *r, char type, uint64_t pid, uint64_t addr, uint64_t n)
 }
 
 /*
- * Return the least of how many kilobytes are behind kilobyte kb of an extent,
- * and behind that of a segment, the last of which may be short.
+ * Return how many kilobytes after kb are in both extent e and segment s. The
+ * last one of s does not count, because it may be short.
  */
 static uint64_t
 least_behind(const struct extent *e, const struct segment *s, uint64_t kb)
@@ -215,7 +215,8 @@ least_behind(const struct extent *e, const struct segment *s, uint64_t kb)
 }
 
 /*
- * Read a reference, and those that go on where it ends: they are a run.
+ * Read a reference, and those that continue it, as one run. Return 0, or -1
+ * with errstr set.
  */
 static int
 read_refer(struct reader *r, char type)
@@ -289,7 +290,7 @@ read_pages(struct reader *r)
 }
 
 /*
- * Read one segment from r into im.  Return 0, or -1 with errstr.
+ * Read one segment from r into im. Return 0, or -1 with errstr set.
  */
 int
 read_segment(struct reader *r, struct image *im)

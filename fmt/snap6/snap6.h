@@ -1,24 +1,25 @@
 /*
- * What reader and writer of snap(6) have in common.
+ * Declarations shared by the reader and writer of snap(6).
  *
  *	process snapshot TIME USER@HOST CPUTYPE KERNELTIME "TERMINAL"\n
  *	record ...
  *
- *	record   NUM name \n body		the process id, the type
+ *	record   NUM name \n body		process ID and type
  *	data     NUM bytes			one of the small files
  *	text     seg
  *	mem      NUM seg ...			the count, then that many
  *	seg      NUM NUM page ...		base, length in bytes
  *	page     r bytes | z | m NUM NUM | t NUM NUM
  *
- * A NUM is decimal, blank-padded to 11 columns and followed by a blank.
+ * A NUM is decimal, padded with blanks to 11 columns and followed by a blank.
  */
 #ifndef SNAP6_H
 #define SNAP6_H
 
 #include "io/io.h"
 
-enum snap6_field {		/* in the order in which they are written */
+enum snap6_field {		/* types of small files, in the order in
+				   which they are written */
 	F_SEGMENT,
 	F_FD,
 	F_FPREGS,
@@ -36,32 +37,33 @@ extern const char *const snap6_field[F_MAX];
 #define SNAP6_MAGIC	"process snapshot"
 
 enum {
-	SNAP6_NUM = 12,		/* bytes of a number, at least */
-	SNAP6_NUMMOST = 22,	/* and at the most */
-	SNAP6_LOWDIGITS = 8,	/* of a number, put together: num_low */
+	SNAP6_NUM = 12,		/* minimum bytes of a number */
+	SNAP6_NUMMOST = 22,	/* maximum bytes of a number */
+	SNAP6_LOWDIGITS = 8,	/* digits of a number that num_low writes */
 	SNAP6_LOW = 100000000,	/* 10^SNAP6_LOWDIGITS */
-	SNAP6_LASTDIGITS = 4,	/* likewise: num_last */
+	SNAP6_LASTDIGITS = 4,	/* digits of a number that num_last writes */
 	SNAP6_LAST = 10000,
-	SNAP6_LINE = 8192,	/* bytes of a header line, at most */
-	SNAP6_DATA = 1 << 30	/* bytes of data in a record, at most */
+	SNAP6_LINE = 8192,	/* maximum bytes of a header line */
+	SNAP6_DATA = 1 << 30	/* maximum bytes of data in a record */
 };
 
-/* num.c */
+/* num.c: write numbers */
 char		*num_format(char *, uint64_t);
 void		 num_last(char *, uint32_t);
 void		 num_low(char *, uint32_t);
 
-/* refer.c */
-struct referred {		/* how references to an image begin */
-	const struct image *image; /* borrowed; NULL: there was none */
-	char		 begin[1 + SNAP6_NUMMOST]; /* the letter and the pid */
-	size_t		 n;	/* bytes of that */
+/* refer.c: write references to pages */
+struct referred {		/* start of all references to one image */
+	const struct image *image; /* borrowed; NULL: no reference yet */
+	/* the letter and the process ID */
+	char		 begin[1 + SNAP6_NUMMOST];
+	size_t		 n;	/* bytes in begin */
 };
 
 void		 refer_put(struct referred *r, struct output *out,
 		    const struct image *im, uint64_t addr, uint64_t n);
 
-/* read.c */
+/* read.c: read a stream */
 struct snap	*snap6_read(struct input *, const struct readopts *);
 
 #endif

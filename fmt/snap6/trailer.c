@@ -1,9 +1,9 @@
 /*
- * The trailer, made while a stream is written: the index of its records and
+ * Make the trailer while a stream is written: the index of its records and
  * pages, and its sums.
  *
- * Where raw pages lie is not written down: the sizes of all that stands
- * before them tell.  References lead to raw pages, which are counted
+ * The offsets of raw pages are not stored; they follow from the sizes of
+ * everything before them. References lead to raw pages, which are numbered
  * through the stream.
  */
 #include "trailer.h"
@@ -17,16 +17,17 @@
 #include <string.h>
 
 enum {
-	SLACK = 4 * 1024 * KB,	/* bytes that the index may always take so
-				   far; at the end it is 1% */
-	REFER = 1 + 2 * SNAP6_NUM, /* bytes of a short reference */
-	HEADER = 2 * SNAP6_NUM + 5, /* before the first line of the trailer */
-	PLACE_BITS = 38,	/* of the members of struct rawrun */
+	SLACK = 4 * 1024 * KB,	/* bytes that the index may always use while
+				   it is made; in the end it is limited to 1% */
+	REFER = 1 + 2 * SNAP6_NUM, /* bytes of a reference with short numbers */
+	HEADER = 2 * SNAP6_NUM + 5, /* bytes before the first line of the
+				       trailer */
+	PLACE_BITS = 38,	/* bits of rawrun.place */
 	MAX_RAWRUN = (1 << 26) - 1
 };
 
 /*
- * Free what x has made: there will be no index.
+ * Free the index in x: none will be written.
  */
 void
 indexer_free(struct indexer *x)
@@ -51,7 +52,8 @@ put_num(struct indexer *x, uint64_t v)
 }
 
 /*
- * The difference of two numbers modulo 2^64, small if it is near 0.
+ * Append the difference of v and from modulo 2^64, in a form that is small if
+ * it is near 0.
  */
 static void
 put_diff(struct indexer *x, uint64_t v, uint64_t from)
@@ -63,7 +65,7 @@ put_diff(struct indexer *x, uint64_t v, uint64_t from)
 }
 
 /*
- * Put the run of pages that was begun.
+ * Append the current run of pages, if there is one.
  */
 static void
 run_end(struct indexer *x)
@@ -80,7 +82,7 @@ run_end(struct indexer *x)
 }
 
 /*
- * Note in x that a record of process pid, with that name, begins.
+ * Add the start of a record of process pid and type name to the index x.
  */
 void
 indexer_record(struct indexer *x, uint64_t pid, const char *name)
@@ -107,7 +109,7 @@ indexer_record(struct indexer *x, uint64_t pid, const char *name)
 }
 
 /*
- * Note in x that a mem record has n segments.
+ * Add the number of segments, n, of a mem record to the index x.
  */
 void
 indexer_segments(struct indexer *x, uint64_t n)
@@ -117,7 +119,8 @@ indexer_segments(struct indexer *x, uint64_t n)
 }
 
 /*
- * Note in x that a segment begins: its base, and its length len in bytes.
+ * Add the start of a segment to the index x: its base, and its length len in
+ * bytes.
  */
 void
 indexer_segment(struct indexer *x, uint64_t base, uint64_t len)
@@ -140,8 +143,8 @@ run_add(struct indexer *x, enum page_kind kind, uint64_t n)
 }
 
 /*
- * Remember raw pages, for they may be referred to.  -1 if there is no memory
- * or no number for them.
+ * Remember n raw pages, so that later references to them can be found. Return
+ * 0, or -1 if memory runs out or place is too large.
  */
 static int
 raw_add(struct indexer *x, uint64_t place, uint64_t n)
@@ -162,8 +165,8 @@ raw_add(struct indexer *x, uint64_t place, uint64_t n)
 }
 
 /*
- * Note in x that n raw pages follow, with the place of the first in the order
- * of description; few enough to have been one finding.
+ * Add n raw pages to the index x. place is the position of the first among all
+ * pages described. n must not be larger than a finding.
  */
 void
 indexer_raw(struct indexer *x, uint64_t place, uint64_t n)
@@ -177,7 +180,7 @@ indexer_raw(struct indexer *x, uint64_t place, uint64_t n)
 }
 
 /*
- * Note in x that n kilobytes follow that are all zero.
+ * Add n zero kilobytes to the index x.
  */
 void
 indexer_zero(struct indexer *x, uint64_t n)
@@ -187,9 +190,9 @@ indexer_zero(struct indexer *x, uint64_t n)
 }
 
 /*
- * Return how many runs begin at or before a place.  Runs come about evenly, so
- * that it is looked for from a guess on, in steps that double: to bisect all
- * would wait for memory at most steps.
+ * Return how many raw runs begin at or before a place. Runs are spread evenly,
+ * so search from an estimate in steps that double: bisecting all would cause a
+ * cache miss at most steps.
  */
 static size_t
 raw_before(const struct indexer *x, uint64_t place)
@@ -216,7 +219,7 @@ raw_before(const struct indexer *x, uint64_t place)
 }
 
 /*
- * The raw pages in which a place lies.
+ * Return the run of raw pages that contains a place, or NULL.
  */
 static const struct rawrun *
 raw_find(struct indexer *x, uint64_t place)
@@ -225,7 +228,8 @@ raw_find(struct indexer *x, uint64_t place)
 	size_t n;
 
 	if (x->found < x->nraw) {
-		r = &x->raw[x->found];	/* it is the same for long */
+		r = &x->raw[x->found];	/* consecutive searches mostly have
+					   the same result */
 		if (place >= r->place && place - r->place < r->n)
 			return r;
 	}
@@ -237,8 +241,8 @@ raw_find(struct indexer *x, uint64_t place)
 }
 
 /*
- * Note in x that references follow to n raw pages from a place on, which took
- * so many bytes.
+ * Add references to n raw pages from a place on to the index x; they take bytes
+ * bytes in the stream.
  */
 void
 indexer_same(struct indexer *x, uint64_t place, uint64_t n, uint64_t bytes)
@@ -268,8 +272,9 @@ indexer_same(struct indexer *x, uint64_t place, uint64_t n, uint64_t bytes)
 }
 
 /*
- * Note in x that the record has ended: its length len in bytes, and at which
- * byte of the stream, pos.  An index that gets too dear is given up.
+ * Add the end of a record to the index x: its length len, and pos, the offset
+ * in the stream where it ends, in bytes. An index that becomes too large is
+ * dropped.
  */
 void
 indexer_length(struct indexer *x, uint64_t len, uint64_t pos)
@@ -284,7 +289,8 @@ indexer_length(struct indexer *x, uint64_t len, uint64_t pos)
 }
 
 /*
- * The files before, sums and, if it is there, index.
+ * Append the header lines and files of the trailer to b: before, sums and, if
+ * index is set, index; end without its contents.
  */
 static void
 trailer_files(struct buf *b, const struct indexer *x, const struct sums *s,
@@ -309,9 +315,9 @@ trailer_files(struct buf *b, const struct indexer *x, const struct sums *s,
 }
 
 /*
- * Make the whole trailer into b, which is empty: with the index x, unless it
- * would take more than 1% of the stream, and the sums s.  Return 0, or -1 with
- * errstr.
+ * Build the whole trailer in b, which is empty, from the sums s and the index
+ * x. The index is left out if it would take more than 1% of the stream. Return
+ * 0, or -1 with errstr set.
  */
 int
 trailer_make(struct buf *b, const struct indexer *x, const struct sums *s)

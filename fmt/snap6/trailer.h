@@ -1,14 +1,14 @@
 /*
- * The trailer of a snap(6) stream: its last record, of process 0.  It has
- * the form of a Linux record, with these files:
+ * The trailer of a snap(6) stream: its last record, of process 0. It has the
+ * form of a Linux record, with these files:
  *
- *	before	records and bytes before it, decimal
+ *	before	number of records and bytes before it, decimal
  *	sums	8 bytes for each megabyte of those bytes
  *	index	what a scan of the records would find; may be absent
  *	end	24 bytes: length of the trailer, its sum, TRAILER_MAGIC
  *
- * man6/snap.6 describes them to the byte.  Numbers are little-endian, those
- * of the index of variable length (LEB128).
+ * man6/snap.6 describes them to the byte. Numbers are little-endian, those in
+ * the index of variable length (LEB128).
  */
 #ifndef TRAILER_H
 #define TRAILER_H
@@ -19,45 +19,50 @@
 #define TRAILER_MAGIC	"SNAPEND\n"
 
 enum {
-	TRAILER_HEAD = SNAP6_NUM + 5, /* bytes of the line that begins it */
+	TRAILER_HEAD = SNAP6_NUM + 5, /* bytes of its header line */
 	TRAILER_END = 24,	/* bytes of the file end */
-	TRAILER_SUMMED = 16,	/* of these, not in the sum */
-	TYPE_TEXT = F_MAX,	/* record types in the index: enum snap6_field
-				   and these */
+	TRAILER_SUMMED = 16,	/* bytes of end that the sum does not cover */
+	TYPE_TEXT = F_MAX,	/* record types in the index: enum
+				   snap6_field, then these */
 	TYPE_MEM,
 	TYPE_OTHER		/* the name follows */
 };
 
-enum page_kind {		/* of a run of pages in the index */
+enum page_kind {		/* kind of a run of pages in the index */
 	KIND_RAW,
 	KIND_ZERO,
 	KIND_SAME
 };
 
 /*
- * The index in the making: trailer.c
+ * trailer.c: build the index
  */
-struct rawrun {			/* raw pages that follow one another */
-	uint64_t	 place : 38; /* of the first, in order of description */
+struct rawrun {			/* consecutive raw pages */
+	uint64_t	 place : 38; /* position of the first among all pages
+				        described */
 	uint64_t	 n : 26;
-	uint64_t	 ordinal; /* of the first among all raw pages */
+	uint64_t	 ordinal; /* number of the first among all raw pages */
 };
 
 struct indexer {
-	struct buf	 b;	/* what is made of it */
-	bool		 off;	/* too dear, or out of memory: there is none */
+	struct buf	 b;	/* the index so far */
+	bool		 off;	/* no index is made: it would be too large,
+				   or memory ran out */
 	uint64_t	 records;
-	uint64_t	 pid;	/* of the last record */
-	uint64_t	 segend; /* of the last segment */
-	struct rawrun	*raw;	/* owned; ascending */
+	uint64_t	 pid;	/* process of the last record */
+	uint64_t	 segend; /* end of the last segment */
+	struct rawrun	*raw;	/* owned; sorted by place */
 	size_t		 nraw;
-	size_t		 found;	/* where one was found last */
-	uint64_t	 ordinal; /* raw pages so far */
-	enum page_kind	 kind;	/* of the run begun, */
-	uint64_t	 n;	/* of so many pages; 0: none */
-	uint64_t	 first;	/* SAME: as the raw pages from this on */
-	uint64_t	 bytes;	/* and so many in the stream */
-	uint64_t	 same;	/* behind the last that was referred to */
+	size_t		 found;	/* index in raw of the last search result */
+	uint64_t	 ordinal; /* number of raw pages so far */
+	enum page_kind	 kind;	/* kind of the current run */
+	uint64_t	 n;	/* pages in the current run; 0: there is none */
+	uint64_t	 first;	/* SAME: number of the first raw page that it
+				   equals */
+	uint64_t	 bytes;	/* SAME: bytes of the references in the
+				   stream */
+	uint64_t	 same;	/* end of the raw pages that the last run
+				   referred to */
 };
 
 void		 indexer_free(struct indexer *);
@@ -72,25 +77,26 @@ int		 trailer_make(struct buf *, const struct indexer *,
 		    const struct sums *);
 
 /*
- * The trailer that was read: trailread.c
+ * trailread.c: a trailer that was read
  */
 struct trailer {
-	uint64_t	 pos;	/* where it begins in the stream */
-	bool		 moved;	/* not where it says, and else in order */
+	uint64_t	 pos;	/* byte offset in the stream */
+	bool		 moved;	/* valid, but not at the offset that it
+				   states */
 	uint8_t		*data;	/* owned; the whole record */
 	size_t		 len;
-	uint64_t	 records; /* before it */
-	uint64_t	 bytes;
-	const uint8_t	*sums;	/* in data: 8 bytes each */
+	uint64_t	 records; /* number of records before it */
+	uint64_t	 bytes;	/* bytes before it */
+	const uint8_t	*sums;	/* in data; 8 bytes each */
 	size_t		 nsums;
 	const uint8_t	*index;	/* in data; NULL: none */
 	size_t		 nindex;
 };
 
-enum trailer_kind {		/* a record that begins as a trailer */
-	TRAILER_NONE,		/* or does not */
+enum trailer_kind {		/* kind of record, by its first bytes */
+	TRAILER_NONE,		/* not a trailer */
 	TRAILER_LIKELY,
-	TRAILER_REWRITTEN,	/* by a program of Plan 9 */
+	TRAILER_REWRITTEN,	/* a trailer rewritten by a program of Plan 9 */
 	TRAILER_DAMAGED
 };
 

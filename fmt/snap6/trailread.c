@@ -1,7 +1,6 @@
 /*
- * Finding a trailer, and taking it apart: trailer.h.  All of it is under a
- * sum of its own, so that what is wrong in it is told from what is wrong in
- * the stream.
+ * Find a trailer, and parse it: trailer.h. It has a sum of its own, so that
+ * damage in it can be distinguished from damage in the stream.
  */
 #include "record/record.h"
 #include "trailer.h"
@@ -15,14 +14,14 @@
 #define REWRITTEN	"0           proc\n"	/* as Plan 9 writes it */
 
 enum {
-	FIXED = 4 * KB		/* bytes of a trailer that are no sums and no
-				   index, at most */
+	FIXED = 4 * KB		/* maximum bytes of a trailer apart from sums
+				   and index */
 };
 
 /*
- * Return whether the stream in goes on with a trailer, or what was one, as far
- * as its first bytes tell.  Of what only was one they may be another spelling
- * of them.
+ * Return whether a trailer is next in the stream in, according to its first
+ * bytes. They may be spelled differently if the trailer was rewritten or
+ * damaged.
  */
 enum trailer_kind
 trailer_here(struct input *in)
@@ -47,8 +46,8 @@ trailer_here(struct input *in)
 }
 
 /*
- * Return true if the n bytes at p are those of a record that process 0 cannot
- * have, for a trailer begins so.
+ * Return true if the n bytes at p begin as a trailer does; no other record of
+ * process 0 may begin like that.
  */
 bool
 trailer_begins(const uint8_t *p, size_t n)
@@ -58,8 +57,8 @@ trailer_begins(const uint8_t *p, size_t n)
 }
 
 /*
- * Return true if the n bytes at p, at the end of a stream, say that they end a
- * trailer.
+ * Return true if the n bytes at p, at the end of a stream, end as a trailer
+ * does.
  */
 bool
 trailer_ends(const uint8_t *p, size_t n)
@@ -68,7 +67,8 @@ trailer_ends(const uint8_t *p, size_t n)
 }
 
 /*
- * before: two numbers, divided by a blank and ended by a newline.
+ * Parse file before of a trailer: two numbers, separated by a blank and ended
+ * by a newline. Return 0, or -1 with errstr set.
  */
 static int
 parse_before(struct trailer *t, const struct recfile *f)
@@ -117,7 +117,8 @@ parse_files(struct trailer *t)
 }
 
 /*
- * Take the record apart that is in t->data; it begins at byte pos.
+ * Parse the record in t->data, which begins at byte pos. Return 0, or -1 with
+ * errstr set.
  */
 static int
 trailer_parse(struct trailer *t, uint64_t pos)
@@ -151,10 +152,10 @@ trailer_parse(struct trailer *t, uint64_t pos)
 }
 
 /*
- * Take the record b as trailer t, which begins at byte pos of its stream.
- * Return 0; or -1 with errstr if it is none: then t->pos tells where it begins,
- * and t->moved, that it is in order but for its place.  Ended with
- * trailer_free, after a failure too; it owns what is in b.
+ * Set t to the trailer in the record b, which begins at byte pos of its stream.
+ * Return 0, or -1 with errstr set if it is not a trailer; then t->pos is its
+ * offset, and t->moved says whether it is valid except for its offset. t owns
+ * the data of b, and is freed with trailer_free, also after a failure.
  */
 int
 trailer_take(struct trailer *t, const struct buf *b, uint64_t pos)
@@ -167,8 +168,8 @@ trailer_take(struct trailer *t, const struct buf *b, uint64_t pos)
 }
 
 /*
- * Return how many bytes a trailer that begins at byte pos of stream in has at
- * most.
+ * Return the maximum size in bytes of a trailer that begins at byte pos of
+ * stream in.
  */
 uint64_t
 trailer_most(const struct input *in, uint64_t pos)
@@ -181,7 +182,8 @@ trailer_most(const struct input *in, uint64_t pos)
 }
 
 /*
- * Read the last len bytes of stream in as a trailer: 1, or 0 if it is none.
+ * Read the last len bytes of stream in as a trailer. Return 1, 0 with errstr
+ * set if they are not one, or -1 with errstr set on a read error.
  */
 static int
 trailer_read(struct trailer *t, struct input *in, uint64_t len)
@@ -189,7 +191,8 @@ trailer_read(struct trailer *t, struct input *in, uint64_t len)
 	const uint64_t pos = in->size - len, most = trailer_most(in, pos);
 	struct buf b = { 0 };
 
-	/* of one that is too long, too little is read to be one */
+	/* if it is too long to be a trailer, the part that is read is
+	   rejected */
 	b.len = (size_t)(len < most ? len : most);
 	if ((b.data = malloc(b.len + 1)) == NULL)
 		return errstr_set("out of memory");
@@ -200,10 +203,10 @@ trailer_read(struct trailer *t, struct input *in, uint64_t len)
 }
 
 /*
- * Look for a trailer at the end of stream in, which is a file, and read it into
- * t.  Return 1; 0 if there is none, with why in the error string and t as
- * trailer_take leaves it; -1 with errstr if it cannot be read.  Afterwards the
- * stream is at its beginning.  Ended with trailer_free.
+ * Find and read a trailer at the end of stream in, which is a file, into t.
+ * Return 1; 0 with errstr set if there is none, and t as trailer_take leaves
+ * it; or -1 with errstr set on a read error. The stream is then at its start. t
+ * is freed with trailer_free.
  */
 int
 trailer_find(struct trailer *t, struct input *in)

@@ -1,8 +1,8 @@
 /*
- * A trailer that a scan meets, as any record: it is one if it is the last,
- * and tells what was read.  What only looks like one is no record of a
- * process either, for no other record of process 0 begins so: the stream is
- * read as one without a trailer, and is noted to have no sums.
+ * Handle a trailer that a scan meets among the records. It is a trailer if it
+ * is the last record and matches what was read. Otherwise it is not a record of
+ * a process either, because no other record of process 0 begins like that: the
+ * stream is then read as one without a trailer, and marked as having no sums.
  */
 #include "read.h"
 #include "num.h"
@@ -13,8 +13,9 @@
 #include <stdlib.h>
 
 /*
- * Read the record, as it stands, header and all; of one that is too large for
- * a trailer, the header alone.
+ * Append the whole record with its header to b. If it is too large for a
+ * trailer, append only the header, and skip the rest. Return 0, or -1 with
+ * errstr set.
  */
 static int
 trailer_bytes(struct reader *r, struct buf *b)
@@ -42,8 +43,8 @@ trailer_bytes(struct reader *r, struct buf *b)
 }
 
 /*
- * Return 1 if the stream is what its trailer tells of; 0 if the trailer is
- * none; -1 if the stream is damaged.
+ * Return 1 if the stream matches its trailer, 0 with errstr set if the trailer
+ * is not valid, or -1 with errstr set if the stream is damaged.
  */
 static int
 trailer_compare(struct reader *r)
@@ -65,8 +66,9 @@ trailer_compare(struct reader *r)
 }
 
 /*
- * Return 1 if a record, which began at a byte, is the trailer; 0 or -1 as
- * above.  What is in b is taken over.
+ * Return 1 if the record in b, which began at byte at, is the valid trailer; 0
+ * with errstr set if it is not; or -1 with errstr set if the stream is damaged.
+ * Take over the data of b.
  */
 static int
 trailer_judge(struct reader *r, enum trailer_kind kind, const struct buf *b,
@@ -94,8 +96,8 @@ trailer_judge(struct reader *r, enum trailer_kind kind, const struct buf *b,
 }
 
 /*
- * Note why there are no sums, though there was a trailer: the error string
- * tells.  Of several the first is noted.
+ * Record in the snapshot why it has no sums although there was a trailer, from
+ * errstr. Only the first reason is recorded. Return 0, or -1 with errstr set.
  */
 static int
 trailer_refuse(struct reader *r, uint64_t at)
@@ -114,8 +116,8 @@ trailer_refuse(struct reader *r, uint64_t at)
 }
 
 /*
- * Read from r a record that begins as a trailer of that kind does.  The sums
- * end where the first one begins.  Return 0, or -1 with errstr.
+ * Read from r a record that begins as a trailer does, of this kind. The sums
+ * end before the first such record. Return 0, or -1 with errstr set.
  */
 int
 read_trailer(struct reader *r, enum trailer_kind kind)

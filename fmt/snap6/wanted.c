@@ -1,7 +1,7 @@
 /*
- * What is kept of the small files and Linux records that a stream has, where
- * only some of them will be asked for: a thousand processes have forty
- * megabytes, and a list of them shows a few kilobytes.
+ * Select which small files and Linux records of a stream are kept, if only some
+ * will be used: a thousand processes have forty megabytes of them, and a list
+ * shows a few kilobytes.
  */
 #include "read.h"
 #include "record/record.h"
@@ -18,7 +18,7 @@ is_among(const char *const *names, const char *name)
 }
 
 /*
- * Return whether a file of that name is to be kept.
+ * Return true if file name is to be kept.
  */
 static bool
 is_wanted(const struct readopts *o, const char *name)
@@ -28,7 +28,8 @@ is_wanted(const struct readopts *o, const char *name)
 }
 
 /*
- * Return whether a line is a key and a number of kB, but for the size of pages.
+ * Return true if a line consists of a key and a number of kB, except the size
+ * of pages.
  */
 static bool
 is_size(struct scan line)
@@ -50,7 +51,7 @@ is_size(struct scan line)
 }
 
 /*
- * Add the lines of f to b, but for those that are sizes.
+ * Append the lines of f to b, except those with sizes.
  */
 static void
 sizes_drop(struct buf *b, const struct recfile *f)
@@ -81,7 +82,7 @@ drop_unwanted(void *arg, const struct recfile *f, char *name, struct buf *data)
 }
 
 /*
- * Note the bytes of a file in the sum of those that process p was read with.
+ * Add a file to the checksum of the files that process p was read with.
  */
 static void
 sum_add(struct proc *p, const char *name, const struct buf *b)
@@ -93,10 +94,10 @@ sum_add(struct proc *p, const char *name, const struct buf *b)
 }
 
 /*
- * Give the data of a record of that name to the process that r is reading, and
- * of a Linux record what is wanted; another record is empty, or is none if it
- * was said to be of no use.  What is in b is taken over.  Return 0, or -1 with
- * errstr.
+ * Store a record of type name in the process that r is reading, and of a Linux
+ * record the wanted files. An unwanted record is stored empty, or not at all if
+ * o->unused names it. Takes over the data of b. Return 0, or -1 with errstr
+ * set.
  */
 int
 reader_keep(struct reader *r, const char *name, struct buf *b)
@@ -115,7 +116,7 @@ reader_keep(struct reader *r, const char *name, struct buf *b)
 	}
 	if (proc_setfile(p, name, b->data, b->len) == -1)
 		return -1;
-	/* what is wrong with a record is told when it is applied */
+	/* errors in the record are reported when it is applied */
 	if (strcmp(name, "proc") == 0)
 		(void)linuxrec_edit(p, linuxrec_cputype(proc_file(p, name),
 		    word, sizeof word), drop_unwanted, (void *)(uintptr_t)o,

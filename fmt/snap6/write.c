@@ -1,8 +1,8 @@
 /*
- * Writing snap(6) streams that the manual page allows and both Plan 9
- * readers take as they are (man6/snap.6): numbers right-justified, no
- * section that ends in a reference, one mem record for a process, behind
- * its text, references straight to raw pages.
+ * Write snap(6) streams as the manual page allows and both Plan 9 readers
+ * accept (man6/snap.6): numbers right-justified, no section that ends in a
+ * reference, one mem record per process, after its text, and references
+ * directly to raw pages.
  */
 #include "vec.h"
 #include "dedup/dedup.h"
@@ -16,22 +16,22 @@
 
 struct snap6 {
 	struct output	*out;		/* borrowed */
-	const char	*header;	/* borrowed; NULL: it is put */
+	const char	*header;	/* borrowed; NULL: already written */
 	struct dedup	*dedup;		/* owned */
-	struct sums	*sums;		/* owned; of all that is written */
-	struct indexer	 index;		/* of it */
-	uint64_t	 start;		/* of the stream in the output */
+	struct sums	*sums;		/* owned; sums of all bytes written */
+	struct indexer	 index;		/* index of the stream */
+	uint64_t	 start; /* position of the stream in the output */
 	bool		 zero;		/* there is a process 0 */
-	bool		 feigned;	/* the last record ends as a trailer */
+	bool		 feigned; /* the last record ends as a trailer does */
 	void		(*warn)(void *, const char *);
-	void		*arg;		/* warn's */
-	struct progress	*progress;	/* borrowed; or NULL */
-	struct proc	*proc;		/* being written */
-	const struct segment *seg;	/* whose header is written */
-	struct referred	 ref;		/* last */
-	bool		 lost;		/* of proc, since its proc record */
+	void		*arg;		/* first argument of warn */
+	struct progress	*progress;	/* borrowed, or NULL */
+	struct proc	*proc;		/* process being written */
+	const struct segment *seg; /* segment whose header was written last */
+	struct referred	 ref;		/* state of the last reference */
+	bool		 lost; /* data of proc was lost since its proc record */
 	char		 why[256];
-	uint64_t	 nlost;		/* kilobytes of proc */
+	uint64_t	 nlost;		/* lost kilobytes of proc */
 };
 
 static void
@@ -53,7 +53,7 @@ write_header(struct snap6 *w, const char *name)
 }
 
 /*
- * A record that began at byte pos of the output has ended.
+ * Add the end of a record, which began at byte pos of the output, to the index.
  */
 static void
 write_end(struct snap6 *w, uint64_t pos)
@@ -95,8 +95,8 @@ write_fill(struct snap6 *w, char c, uint64_t n)
 }
 
 /*
- * Each page with its r before it.  They are copied: what is in one piece is
- * summed and written sooner than thousands of pieces.
+ * Write raw pages, each after a tag r. They are copied into one buffer: summing
+ * and writing it is faster than thousands of pieces.
  */
 static void
 write_raw(struct snap6 *w, const struct finding *f)
@@ -120,8 +120,9 @@ write_raw(struct snap6 *w, const struct finding *f)
 }
 
 /*
- * What cannot be read at the last moment stands as zeros in the stream, and
- * is listed as missing in a second proc record, which replaces the first.
+ * Write zeros for pages that could not be read, and add them to the missing
+ * memory of the image; snap6_put writes a second proc record with it, which
+ * replaces the first. Return 0, or -1 with errstr set.
  */
 static int
 write_lost(struct snap6 *w, const struct finding *f)
@@ -185,8 +186,9 @@ write_finding(void *arg, const struct finding *f)
 }
 
 /*
- * The small files of a process.  One that has nothing at all is there by its
- * first record: it gets an empty list of segments.
+ * Write the small files of a process. If it has nothing at all, write an empty
+ * list of segments, so that the stream mentions it. Return 0, or -1 with errstr
+ * set.
  */
 static int
 write_files(struct snap6 *w)
@@ -235,7 +237,9 @@ write_text(struct snap6 *w, const struct image *im)
 }
 
 /*
- * One record for all segments, those in front first.
+ * Write one mem record with all segments of im. The segments of later sections
+ * come first, because within a record the first segment at an address counts.
+ * Return 0, or -1 with errstr set.
  */
 static int
 write_mem(struct snap6 *w, const struct image *im)
@@ -262,8 +266,8 @@ write_mem(struct snap6 *w, const struct image *im)
 }
 
 /*
- * Put the header line, unless it is put: what has neither a process nor a
- * trailer is no snapshot, and has not the header of one.
+ * Write the header line, unless it was written. It is written late, so that
+ * output with neither a process nor a trailer does not look like a snapshot.
  */
 static void
 header_put(struct snap6 *w)
@@ -276,9 +280,9 @@ header_put(struct snap6 *w)
 }
 
 /*
- * Write one process or thread, p, with w.  Its counts are set to what was
- * written; what cannot be read is told to warn, or is an error where the
- * process has no Linux record to note it in.  Return 0, or -1 with errstr.
+ * Write one process or thread, p, with w. Its counts are set to what was
+ * written. Data that cannot be read is reported to warn, or is an error if the
+ * process has no Linux record to list it in. Return 0, or -1 with errstr set.
  */
 int
 snap6_put(struct snap6 *w, struct proc *p)
@@ -318,11 +322,11 @@ snap6_free(struct snap6 *w)
 }
 
 /*
- * Begin to write a snapshot with the first line header to out; warn (with arg
- * before the sentence) is told of what cannot be read, which makes it
- * incomplete.  Processes are put into it one by one, and their texts and
- * memories stay as they are until snap6_end, for what comes later may be the
- * same.  Return the writer, or NULL with errstr.
+ * Begin to write a snapshot with first line header to out. warn is called with
+ * arg and a message about data that cannot be read, which makes the snapshot
+ * incomplete. Processes are added with snap6_put. Their texts and memories must
+ * not change until snap6_end, because later pages are compared with them.
+ * Return the writer, or NULL with errstr set.
  */
 struct snap6 *
 snap6_begin(struct output *out, const char *header,
@@ -348,8 +352,8 @@ snap6_begin(struct output *out, const char *header,
 }
 
 /*
- * Write the trailer, which is of process 0: there is none where that number
- * is taken.
+ * Write the trailer. It is a record of process 0, so there is none if the
+ * snapshot has a process with that number. Return 0, or -1 with errstr set.
  */
 static int
 write_trailer(struct snap6 *w)
@@ -373,8 +377,9 @@ write_trailer(struct snap6 *w)
 }
 
 /*
- * Free the writer w.  If all is put, the snapshot is whole, and a trailer says
- * so.  The output is the caller's to commit.  Return 0, or -1 with errstr.
+ * Free the writer w. whole: all processes were written; finish the snapshot
+ * with a trailer. The caller commits the output. Return 0, or -1 with errstr
+ * set.
  */
 int
 snap6_end(struct snap6 *w, bool whole)
@@ -391,8 +396,8 @@ snap6_end(struct snap6 *w, bool whole)
 }
 
 /*
- * Write a whole snapshot, s, to out, as with snap6_begin, which tells of warn
- * and arg, snap6_put and snap6_end.  Return 0, or -1 with errstr.
+ * Write the whole snapshot s to out: snap6_begin with warn and arg, snap6_put
+ * and snap6_end. Return 0, or -1 with errstr set.
  */
 int
 snap6_write(struct snap *s, struct output *out,
