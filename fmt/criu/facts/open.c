@@ -22,7 +22,7 @@ makeopen_written(const struct makeopen *f)
 /*
  * Set dir, of size bytes, to the directory that the name of socket f is
  * relative to: its path without that name.  Set it to "" if the name is not a
- * relative path. Return false if it is relative and the directory is unknown.
+ * relative path.  Return false if it is relative and the directory is unknown.
  */
 bool
 makeopen_dir(const struct makeopen *f, char *dir, size_t size)

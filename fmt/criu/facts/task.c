@@ -14,7 +14,7 @@ enum { FIRST_ID = 2 }; /* first process ID in images; criu itself has 1 */
 
 /*
  * Set v to the first max numbers after key in the status of t, parsed in this
- * base. Return how many numbers there are, which may exceed max; 0 if there is
+ * base.  Return how many numbers there are, which may exceed max; 0 if there is
  * no such key.
  */
 size_t
@@ -203,7 +203,7 @@ maketask_runs(const struct maketask *t)
 
 /*
  * Return the ID that images use for resources of process t that it does not
- * share. Processes that share a resource use one ID.
+ * share.  Processes that share a resource use one ID.
  */
 uint32_t
 maketask_id(const struct maketask *t)

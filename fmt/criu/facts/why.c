@@ -182,7 +182,7 @@ make_refuse(struct criumake *m, const struct maketask *t,
 
 /*
  * Record in m why mapping v of process t, which is of this kind, cannot be
- * restored. Return 0, or -1 with errstr set if memory runs out.
+ * restored.  Return 0, or -1 with errstr set if memory runs out.
  */
 int
 make_unmapped(struct criumake *m, const struct maketask *t,
@@ -214,7 +214,7 @@ make_never(struct criumake *m, const struct maketask *t, const char *fmt, ...)
 /*
  * Record in m how process t, or its descriptor fd, will differ after restoring;
  * each may be NULL.  The note is a complete sentence, formatted as by
- * printf(3). Return 0, or -1 with errstr set if memory runs out.
+ * printf(3).  Return 0, or -1 with errstr set if memory runs out.
  */
 int
 make_note(struct criumake *m, const struct maketask *t,

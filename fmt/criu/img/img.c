@@ -1,6 +1,7 @@
 /*
- * The frames of CRIU images: messages in and out; and the images of a directory
- * that is made, in memory until it is written.
+ * Read and write the framing of CRIU images, that is, sequences of messages,
+ * and check and free the images of a directory, which are kept in memory until
+ * they are written.
  */
 #include "img.h"
 #include "vec.h"
@@ -12,9 +13,8 @@
 enum { MAX_MESSAGE = 256 * 1024 * KB };	/* bytes */
 
 /*
- * Set the error string for what is wrong with image im, a sentence made of fmt
- * as printf(3) does: its name and the entry, counted from 1, come before.
- * Return -1.
+ * Set errstr to a message formatted as by printf(3), which begins with the name
+ * of image im and the number of the current entry, counted from 1.  Return -1.
  */
 int
 criuimg_error(const struct criuimg *im, const char *fmt, ...)
@@ -31,7 +31,7 @@ criuimg_error(const struct criuimg *im, const char *fmt, ...)
 }
 
 /*
- * Go behind the words that an image begins with.
+ * Check the magic numbers at the beginning of im, and skip them.
  */
 static int
 criuimg_magic(struct criuimg *im, uint32_t magic)
@@ -54,9 +54,9 @@ criuimg_magic(struct criuimg *im, uint32_t magic)
 }
 
 /*
- * Open as im the image of that name, with that magic number, in directory dir.
- * Return 1; 0 if there is no such file; or -1 with errstr.  It is closed in all
- * cases, with criuimg_close.
+ * Open image name with this magic number in directory dir as im.  Return 1, 0
+ * if there is no such file, or -1 with errstr set.  Close im with criuimg_close
+ * in all cases.
  */
 int
 criuimg_open(struct criuimg *im, const struct imgdir *dir, const char *name,
@@ -71,9 +71,8 @@ criuimg_open(struct criuimg *im, const struct imgdir *dir, const char *name,
 }
 
 /*
- * Open as im an image of that name, with that magic number, that lies in
- * memory: the len bytes at data, which are copied.  Return 0, or -1 with
- * errstr.
+ * Open the len bytes at data, which are copied, as image im with this name and
+ * magic number.  Return 0, or -1 with errstr set.
  */
 int
 criuimg_memory(struct criuimg *im, const char *name, const void *data,
@@ -86,9 +85,9 @@ criuimg_memory(struct criuimg *im, const char *name, const void *data,
 }
 
 /*
- * Read the next message of im, of the type d.  Return 1, with *m set to it,
- * which is freed with protobuf_c_message_free_unpacked; 0 at the end; or -1
- * with errstr.
+ * Read the next message of im, of type d.  Return 1 with *m set to it, which is
+ * freed with protobuf_c_message_free_unpacked; 0 at the end; or -1 with errstr
+ * set.
  */
 int
 criuimg_next(struct criuimg *im, const ProtobufCMessageDescriptor *d, void *m)
@@ -118,7 +117,7 @@ criuimg_next(struct criuimg *im, const ProtobufCMessageDescriptor *d, void *m)
 }
 
 /*
- * Close im, which was opened, or not.
+ * Close im if it is open.
  */
 void
 criuimg_close(struct criuimg *im)
@@ -128,10 +127,10 @@ criuimg_close(struct criuimg *im)
 }
 
 /*
- * Call fn(arg, im, message) for each message of the image of that name, with
- * that magic number, in directory dir: of the type d, in their order.  It
- * returns 0; 1 if it keeps the message, which is freed else; or -1.  Return 1;
- * 0 if there is no such file; or -1 with errstr.
+ * Call fn(arg, im, message) for each message, of type d, of image name with
+ * this magic number in directory dir.  fn returns 0, 1 if it keeps the message,
+ * which is freed otherwise, or -1.  Return 1, 0 if there is no such file, or -1
+ * with errstr set.
  */
 int
 criuimg_each(const struct imgdir *dir, const char *name, uint32_t magic,
@@ -153,7 +152,7 @@ criuimg_each(const struct imgdir *dir, const char *name, uint32_t magic,
 }
 
 /*
- * Begin an image (not the inventory) in memory, in b, with that magic number.
+ * Begin an image other than the inventory in b with the magic number magic.
  */
 void
 criuimg_begin(struct buf *b, uint32_t magic)
@@ -163,7 +162,7 @@ criuimg_begin(struct buf *b, uint32_t magic)
 }
 
 /*
- * Add message m to b, an image that was begun.
+ * Append message m to b, an image that was begun.
  */
 void
 criuimg_add(struct buf *b, const ProtobufCMessage *m)
@@ -180,8 +179,9 @@ criuimg_add(struct buf *b, const ProtobufCMessage *m)
 CMP_BY(name_cmp, struct made *const, strcmp((*x)->name, (*y)->name))
 
 /*
- * Return 0; or -1 with errstr if memory for an image of l ran out, or if two
- * have one name: then two processes or threads have one number where they run.
+ * Check that no memory ran out for an image of l and that all names differ.
+ * Equal names mean that two processes or threads have one pid in their
+ * namespace.  Return 0, or -1 with errstr set.
  */
 int
 mades_check(struct mades *l)
@@ -204,7 +204,7 @@ mades_check(struct mades *l)
 }
 
 /*
- * Free all images; l is empty then.
+ * Free all images of l, and set l to empty.
  */
 void
 mades_free(struct mades *l)

@@ -2,11 +2,12 @@
  * CRIU images, as protobuf messages one after another:
  *
  *	u32 0x54564319	(not in inventory.img)
- *	u32 magic	which image
+ *	u32 magic	the kind of image
  *	u32 length, message
  *	...
  *
- * All numbers are little-endian.  pages-N.img has pages, and nothing else.
+ * All numbers are little-endian.  pages-N.img has only pages, without any
+ * framing.
  */
 #ifndef CRIUIMG_H
 #define CRIUIMG_H
@@ -43,7 +44,7 @@ enum criu_magic {		/* include/magic.h of criu */
 	CRIU_USERNS = 0x55474906,
 	CRIU_NETNS = 0x55933752,
 	CRIU_NETDEV = 0x57373951,
-	CRIU_RAW = 0,		/* it has no head */
+	CRIU_RAW = 0,		/* image without a magic number */
 	CRIU_MNTS = 0x55563928,
 	CRIU_TCP_STREAM = 0x51465506,
 	CRIU_CGROUP = 0x59383330,
@@ -70,7 +71,8 @@ enum criu_page {		/* flags of a pagemap entry */
 	PE_PRESENT = 4
 };
 
-enum criu_status {		/* of a mapping: include/image.h of criu */
+enum criu_status {		/* status of a mapping: include/image.h of
+				   criu */
 	CRIU_REGULAR = 1 << 0,
 	CRIU_VSYSCALL = 1 << 2,
 	CRIU_VDSO = 1 << 3,
@@ -97,20 +99,23 @@ enum criu_fdtype {		/* images/fdinfo.proto of criu */
 /* imgstack.c */
 struct imgdir {			/* a directory of images */
 	int		 fd;	/* owned; -1: it is in an archive */
-	char		*path;	/* owned; as it was named, for messages */
-	struct imgdir	*parent; /* owned; which it is stacked on, or NULL: */
-	char		*why;	/* owned; it cannot be had; NULL: none */
-	struct tar	*tar;	/* borrowed; the archive, or NULL */
-	char		*at;	/* owned; where it is in that: "a/b/", or "" */
+	char		*path;	/* owned; path as the user gave it, for
+				   messages */
+	struct imgdir	*parent; /* owned; directory it is stacked on, or
+				    NULL */
+	char		*why;	/* owned; why its parent cannot be opened, or
+				   NULL */
+	struct tar	*tar;	/* borrowed; the archive it is in, or NULL */
+	char		*at; /* owned; its path in the archive: "a/b/", or "" */
 };
 
 struct imgsource {		/* a file of a directory as a source */
 	struct source	*src;	/* borrowed */
-	uint64_t	 loc;	/* of its first byte there */
+	uint64_t	 loc;	/* offset of its first byte in src */
 	uint64_t	 size;	/* in bytes */
 };
 
-enum { MAX_STACK = 256 };	/* directories upon one another */
+enum { MAX_STACK = 256 };	/* limit of directories stacked on each other */
 
 typedef int	(*imgdir_fn)(void *, const char *);
 
@@ -134,7 +139,7 @@ int		 imgtar_input(const struct imgdir *d, const char *name,
 int		 imgtar_source(const struct imgdir *d, const char *name,
 		    struct snap *s, struct imgsource *src);
 
-struct criuimg {		/* one that is read */
+struct criuimg {		/* an image being read */
 	struct input	*in;	/* owned */
 	size_t		 entry;	/* messages read so far */
 };
@@ -158,16 +163,16 @@ void		 criuimg_add(struct buf *b, const ProtobufCMessage *m);
 
 struct made {			/* an image to be written */
 	char		*name;	/* owned */
-	struct buf	 b;	/* owned, unless it is */
-	bool		 lent;	/* by the snapshot, with which it came */
-	struct proc	*pages;	/* borrowed; whose pagemap it is; or NULL */
-	struct proc	*body;	/* borrowed; a file that is carried along, what
-				   of which is no hole comes behind b; or
+	struct buf	 b;	/* owned, unless lent */
+	bool		 lent;	/* data of b is borrowed from the snapshot */
+	struct proc	*pages;	/* borrowed; process whose pagemap it is, or
 				   NULL */
-	uint64_t	 bodylen; /* of that, holes and all */
+	struct proc	*body;	/* borrowed; embedded file whose content,
+				   without holes, is written after b; or NULL */
+	uint64_t	 bodylen; /* size of that file with holes */
 };
 
-struct mades {			/* all of a directory */
+struct mades {			/* the images of a directory */
 	struct made	**v;	/* owned */
 	size_t		 n;
 };
@@ -176,12 +181,14 @@ int		 mades_check(struct mades *l);
 void		 mades_free(struct mades *l);
 
 /* message.c */
-struct msgs {			/* memory of messages that are made */
-	void		**v;	/* owned, as what they point to */
+struct msgs {			/* memory for messages being made */
+	void		**v;	/* owned; allocations */
 	size_t		 n;
 };
 
-/* part: a field that is a message; many, push, bytes: one that is repeated */
+/*
+ * PART is for a field that is a message; MANY, PUSH, BYTES for a repeated one
+ */
 #define MSG_PART(a, m, field) \
 	msg_part((a), &(m)->base, offsetof(__typeof__(*(m)), field))
 #define MSG_MANY(a, m, field, n) \
@@ -207,10 +214,11 @@ size_t		 msg_take(const ProtobufCMessage *m, const char *fields,
 		    uint64_t *v);
 
 /*
- * Fields of registers in the order of the sets of ptrace(2): struct
- * user_regs_struct of amd64, and user_regs_struct32 of the kernel's
- * asm/user32.h; what FXSAVE stores first, and bytes of each; keys that sign
- * pointers on arm64.
+ * Names of register fields, in the order of the register sets of ptrace(2).
+ * GPREGS is struct user_regs_struct of amd64, GPREGS32 user_regs_struct32 of
+ * the kernel's asm/user32.h.  FXSAVE has what that instruction stores first,
+ * and FXBYTES the size of each field.  PACA and PACG are pointer authentication
+ * keys of arm64.
  */
 #define CRIU_GPREGS "r15 r14 r13 r12 bp bx r11 r10 r9 r8 ax cx dx si di " \
 	"orig_ax ip cs flags sp ss fs_base gs_base ds es fs gs"
@@ -223,9 +231,9 @@ size_t		 msg_take(const ProtobufCMessage *m, const char *fields,
 #define CRIU_PACG "apgakey_lo apgakey_hi"
 
 /*
- * Fields of credentials, in the order of /proc/PID/status; and the addresses of
- * code, data, stack, arguments and environment, with the fields of
- * /proc/PID/stat that have the same values.
+ * Names of fields.  UIDS and GIDS are in the order of /proc/PID/status.  BOUNDS
+ * are addresses of code, data, stack, arguments and environment, and STATS are
+ * the fields of /proc/PID/stat with the same values.
  */
 #define CRIU_UIDS "uid euid suid fsuid"
 #define CRIU_GIDS "gid egid sgid fsgid"
@@ -238,21 +246,21 @@ size_t		 msg_take(const ProtobufCMessage *m, const char *fields,
 /* pages.c */
 struct pages {			/* an entry of a pagemap */
 	uint64_t	 addr;	/* in bytes */
-	uint64_t	 len;	/* bytes: whole pages of the machine */
-	uint64_t	 off;	/* of PE_PRESENT: in the pages image, or where
-				   that is in its source (pagemap_open) */
-	unsigned int	 flags;	/* of enum criu_page */
+	uint64_t	 len;	/* bytes, a multiple of the page size */
+	uint64_t	 off;	/* if PE_PRESENT: offset in the pages image,
+				   or in its source (pagemap_open) */
+	unsigned int	 flags;	/* bits of enum criu_page */
 };
 
-struct pagemap {		/* one image, and those it is stacked on */
-	const struct imgdir *dir; /* borrowed; where it is */
-	char		*name;	/* owned; of the image */
-	uint64_t	 page;	/* bytes of one */
+struct pagemap {		/* a pagemap image and those it is stacked on */
+	const struct imgdir *dir; /* borrowed; directory of the image */
+	char		*name;	/* owned; name of the image */
+	uint64_t	 page;	/* bytes of a page */
 	uint32_t	 id;	/* N of pages-N.img */
 	struct pages	*v;	/* owned; ascending, without overlaps */
 	size_t		 n;
 	struct source	*src;	/* borrowed; NULL: no page is present */
-	struct pagemap	*parent; /* owned; NULL: there is none */
+	struct pagemap	*parent; /* owned; NULL: none */
 };
 
 typedef int	(*pages_fn)(void *, const struct pages *, struct source *);

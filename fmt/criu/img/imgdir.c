@@ -1,13 +1,13 @@
 /*
- * A directory of images, which may come from anyone: what is in it is read
- * only if it is a regular file that lies there itself.  A symbolic link would
- * lead to a file that is ours to read and not theirs; a FIFO blocks, and a
- * device may do something when it is opened.
+ * Read a directory of images, which may be untrusted.  Only regular files in
+ * the directory itself are read.  A symbolic link might lead to a file that we
+ * may read and its owner may not, a FIFO blocks, and opening a device may have
+ * side effects.
  *
- * One link has a meaning: "parent", which criu makes in images that are
- * stacked on others.  It is followed if it can be trusted (link_istrusted).
+ * The link "parent" is an exception: criu makes it in a directory that is
+ * stacked on another.  It is followed if it can be trusted (link_istrusted).
  *
- * All directories of a stack are opened at once, before anything is read.
+ * All directories of a stack are opened first, before any file is read.
  */
 #include "img.h"
 
@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 /*
- * Return whether a directory, opened as fd, is one of those stacked on it.
+ * Return whether directory fd is one of those from top down to last, its
+ * parents.
  */
 static bool
 is_above(const struct imgdir *top, const struct imgdir *last, int fd)
@@ -38,8 +39,9 @@ is_above(const struct imgdir *top, const struct imgdir *last, int fd)
 }
 
 /*
- * Open the parent of the last directory of a stack: 1; 0 where there is
- * none, or none that can be had, which d->why tells then; or -1.
+ * Open the parent of d, the last directory of the stack top, which is depth
+ * high. Return 1, 0 if there is none or it cannot be opened, with the reason in
+ * d->why, or -1.
  */
 static int
 parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
@@ -74,9 +76,9 @@ parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
 }
 
 /*
- * Open the directory path, which was named to us, and those that it is stacked
- * on.  Return it; or NULL with errstr on an error, but not where a parent
- * cannot be had: who needs it is told by d->why.
+ * Open the directory path, given by the user, and those that it is stacked on.
+ * Return it, or NULL with errstr set.  A parent that cannot be opened is not an
+ * error; d->why has the reason.
  */
 struct imgdir *
 imgdir_open(const char *path)
@@ -103,8 +105,8 @@ imgdir_open(const char *path)
 
 /*
  * Call fn(arg, name) for all regular files of directory d, until it returns -1.
- * What has a name of an image and is something else is an error: it would be
- * missing.  Return 0, or -1 with errstr.
+ * If something with the name of an image is not a regular file, fail, since it
+ * would be missing.  Return 0, or -1 with errstr set.
  */
 int
 imgdir_list(const struct imgdir *d, imgdir_fn fn, void *arg)
@@ -137,8 +139,9 @@ imgdir_list(const struct imgdir *d, imgdir_fn fn, void *arg)
 }
 
 /*
- * Open a regular file of a directory, to be read: 1; 0 where there is none;
- * or -1.  *fd is the caller's.
+ * Open regular file name of directory d for reading.  Return 1 with *fd set,
+ * which the caller closes, 0 if it does not exist, or -1, with errstr set in
+ * the last two cases.
  */
 static int
 file_open(const struct imgdir *d, const char *name, int *fd)
@@ -162,8 +165,8 @@ file_open(const struct imgdir *d, const char *name, int *fd)
 }
 
 /*
- * Open the file of that name in directory d as a stream, which is the caller's.
- * Return 1, with *in set to it; 0 where there is none; or -1 with errstr.
+ * Open file name in directory d as a stream.  Return 1 with *in set to it,
+ * which the caller closes, 0 if it does not exist, or -1 with errstr set.
  */
 int
 imgdir_input(const struct imgdir *d, const char *name, struct input **in)
@@ -185,8 +188,8 @@ imgdir_input(const struct imgdir *d, const char *name, struct input **in)
 }
 
 /*
- * Have the file of that name in directory d as a source of snapshot s, or as a
- * part of one, in *src.  Return as imgdir_input.
+ * Add file name in directory d to snapshot s as a source, or part of one, and
+ * set *src to it.  Return 1, 0 if it does not exist, or -1 with errstr set.
  */
 int
 imgdir_source(const struct imgdir *d, const char *name, struct snap *s,

@@ -1,6 +1,6 @@
 /*
- * What directories of images on a disk (imgdir.c) and those in an archive
- * (imgtar.c) have in common: they may be stacked on others.
+ * Functions common to image directories on disk (imgdir.c) and in an archive
+ * (imgtar.c), which may be stacked on others.
  */
 #include "img.h"
 
@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 /*
- * Make a directory of images of the descriptor fd, or of -1, and a path, which
- * are the directory's, and closed and freed on failure.  A path of NULL is that
- * memory has run out.  Return it, or NULL with errstr.
+ * Create an image directory with descriptor fd, or -1, and path.  It takes
+ * ownership of both, which are released on failure.  path NULL means that
+ * memory ran out.  Return it, or NULL with errstr set.
  */
 struct imgdir *
 imgdir_new(int fd, char *path)
@@ -31,7 +31,7 @@ imgdir_new(int fd, char *path)
 }
 
 /*
- * Free directory d, and those that it is stacked on; NULL does nothing.
+ * Free directory d and its parents; d may be NULL.
  */
 void
 imgdir_free(struct imgdir *d)
@@ -50,7 +50,7 @@ imgdir_free(struct imgdir *d)
 }
 
 /*
- * Return whether the name of a file is that of an image.
+ * Return whether a file of this name is an image.
  */
 bool
 img_isname(const char *name)

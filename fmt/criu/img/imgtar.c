@@ -1,15 +1,15 @@
 /*
- * A directory of images that lies in an archive, as containers' engines write
- * them: podman, and those that a kubelet asks (CRI-O, containerd).
+ * Read an image directory in an archive, as container engines write them:
+ * podman, and those that a kubelet uses (CRI-O, containerd).
  *
- *	config.dump, spec.dump	what the container is
+ *	config.dump, spec.dump	description of the container
  *	checkpoint/		the images
- *	pre-checkpoint/		those that they are stacked on; checkpoint/
+ *	pre-checkpoint/		images that they are stacked on; checkpoint/
  *				has a link "parent" to it
- *	rootfs-diff.tar, ...	its files
+ *	rootfs-diff.tar, ...	files of the container
  *
- * containerd's own have the images at the top, and one that was made by hand
- * may have them in a directory of any name.
+ * containerd's own archives have the images at the top.  One made by hand may
+ * have them in a directory of any name.
  */
 #include "img.h"
 #include "vec.h"
@@ -37,7 +37,7 @@ imgtar_new(struct tar *t, const char *at, size_t n)
 }
 
 /*
- * Return the member that a file of a directory is, or NULL.
+ * Return the member of the archive that is file name of d, or NULL.
  */
 static const struct tarmember *
 member_find(const struct imgdir *d, const char *name)
@@ -53,8 +53,8 @@ member_find(const struct imgdir *d, const char *name)
 }
 
 /*
- * Return how long the path of the directory is, with a "/" behind it, in which
- * a member is that has the name of an inventory; or -1.
+ * Return the length of the path before the name of m, with its "/", if m is
+ * called inventory.img, or -1.
  */
 static ssize_t
 inventory_dir(const struct tarmember *m)
@@ -67,8 +67,8 @@ inventory_dir(const struct tarmember *m)
 }
 
 /*
- * Find the directory of the images: that of a container, that at the top, or
- * the only one there is.
+ * Find the image directory of t: that of a container, that at the top, or the
+ * only one.  Return it, or NULL with errstr set.
  */
 static struct imgdir *
 images_find(struct tar *t)
@@ -100,8 +100,8 @@ images_find(struct tar *t)
 }
 
 /*
- * Put together where a link in a directory of an archive leads to, with a "/"
- * at its end: 0; -1 where that is not in the archive.
+ * Append to to the path that a link in directory at leads to, ending in "/".
+ * Return 0, or -1 if it is outside the archive.
  */
 static int
 link_follow(const char *at, const char *link, struct buf *to)
@@ -129,9 +129,8 @@ link_follow(const char *at, const char *link, struct buf *to)
 }
 
 /*
- * Open the parent of a directory, which is the last one of a stack of depth:
- * 1; 0 where there is none, or none that can be had, which d->why tells then;
- * or -1.
+ * Open the parent of d, the last directory of a stack depth high.  Return 1, 0
+ * if there is none or it cannot be opened, with the reason in d->why, or -1.
  */
 static int
 parent_find(struct imgdir *d, size_t depth)
@@ -160,8 +159,8 @@ parent_find(struct imgdir *d, size_t depth)
 }
 
 /*
- * Open the images in archive t, which must outlive them, and those that they
- * are stacked on.  Return their directory, or NULL with errstr.
+ * Open the image directory in archive t, which must outlive it, and those that
+ * it is stacked on.  Return it, or NULL with errstr set.
  */
 struct imgdir *
 imgtar_open(struct tar *t)
@@ -191,7 +190,7 @@ notfile_error(const struct imgdir *d, const struct tarmember *m,
 }
 
 /*
- * Do what imgdir_list does with d, fn and arg, and return as that.
+ * Do for a directory in an archive what imgdir_list does.
  */
 int
 imgtar_list(const struct imgdir *d, imgdir_fn fn, void *arg)
@@ -216,7 +215,8 @@ imgtar_list(const struct imgdir *d, imgdir_fn fn, void *arg)
 }
 
 /*
- * Find a regular file: 1; 0 where there is none; or -1.
+ * Find regular file name of d.  Return 1 with *m set, 0 if it does not exist,
+ * or -1, with errstr set in the last two cases.
  */
 static int
 file_find(const struct imgdir *d, const char *name,
@@ -230,8 +230,8 @@ file_find(const struct imgdir *d, const char *name,
 }
 
 /*
- * Do what imgdir_input does with d, name and in, and return as that; path is
- * that of the file, for messages.
+ * Do for a directory in an archive what imgdir_input does.  path is the path of
+ * the file for messages.
  */
 int
 imgtar_input(const struct imgdir *d, const char *name, const char *path,
@@ -247,7 +247,7 @@ imgtar_input(const struct imgdir *d, const char *name, const char *path,
 }
 
 /*
- * Do what imgdir_source does with d, name, s and src, and return as that.
+ * Do for a directory in an archive what imgdir_source does.
  */
 int
 imgtar_source(const struct imgdir *d, const char *name, struct snap *s,

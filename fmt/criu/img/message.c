@@ -1,7 +1,6 @@
 /*
- * Messages of CRIU images by their descriptors: made, with what hangs from
- * them, in memory that is freed at once, and filled in by the names of their
- * fields.
+ * Build messages of CRIU images from their descriptors.  Their parts are in
+ * memory that is freed all at once, and fields are set by name.
  */
 #include "img.h"
 #include "num.h"
@@ -11,8 +10,8 @@
 #include <string.h>
 
 /*
- * Return memory of a for n elements of size bytes, all zero; or NULL with
- * errstr.
+ * Allocate n zeroed elements of size bytes, owned by a.  Return them, or NULL
+ * with errstr set.
  */
 void *
 msgs_get(struct msgs *a, size_t n, size_t size)
@@ -25,7 +24,7 @@ msgs_get(struct msgs *a, size_t n, size_t size)
 }
 
 /*
- * Return a copy of string s in a; or NULL with errstr.
+ * Return a copy of string s, owned by a, or NULL with errstr set.
  */
 char *
 msgs_string(struct msgs *a, const char *s)
@@ -38,7 +37,7 @@ msgs_string(struct msgs *a, const char *s)
 }
 
 /*
- * Free all that is in a.
+ * Free everything that a owns.
  */
 void
 msgs_free(struct msgs *a)
@@ -50,7 +49,8 @@ msgs_free(struct msgs *a)
 }
 
 /*
- * Return n messages of the type d, in a row in a; or NULL with errstr.
+ * Allocate n consecutive messages of type d, owned by a.  Return them, or NULL
+ * with errstr set.
  */
 static void *
 msgs_new(struct msgs *a, const ProtobufCMessageDescriptor *d, size_t n)
@@ -66,7 +66,7 @@ msgs_new(struct msgs *a, const ProtobufCMessageDescriptor *d, size_t n)
 }
 
 /*
- * Return the field of message m that lies at an offset of it.
+ * Return the field of message m at offset at.
  */
 static const ProtobufCFieldDescriptor *
 field_at(const ProtobufCMessage *m, size_t at)
@@ -79,8 +79,8 @@ field_at(const ProtobufCMessage *m, size_t at)
 }
 
 /*
- * Let the field of message m at an offset, which is a message, be a new one, in
- * a.  Return that, or NULL with errstr.
+ * Set the field of m at offset at, a message, to a new one, owned by a.  Return
+ * the new message, or NULL with errstr set.
  */
 void *
 msg_part(struct msgs *a, ProtobufCMessage *m, size_t at)
@@ -93,7 +93,7 @@ msg_part(struct msgs *a, ProtobufCMessage *m, size_t at)
 }
 
 /*
- * Return the bytes that an element of a repeated field takes.
+ * Return the size in bytes of an element of the repeated field f.
  */
 static size_t
 field_width(const ProtobufCFieldDescriptor *f)
@@ -113,9 +113,8 @@ field_width(const ProtobufCFieldDescriptor *f)
 }
 
 /*
- * Let the field of message m at an offset, which is repeated, be n new
- * messages, or numbers that are 0, in a.  Return them, in a row, or NULL with
- * errstr.
+ * Set the repeated field of m at offset at to n new messages, or n zeros, owned
+ * by a.  Return them as an array, or NULL with errstr set.
  */
 void *
 msg_many(struct msgs *a, ProtobufCMessage *m, size_t at, size_t n)
@@ -141,9 +140,9 @@ msg_many(struct msgs *a, ProtobufCMessage *m, size_t at, size_t n)
 }
 
 /*
- * Add a new message, in a, to the field of message m at an offset, which is
- * repeated messages and was filled by this function alone.  Return it, or NULL
- * with errstr.
+ * Append a new message, owned by a, to the repeated field of m at offset at,
+ * which must have been filled by this function only.  Return the new message,
+ * or NULL with errstr set.
  */
 void *
 msg_push(struct msgs *a, ProtobufCMessage *m, size_t at)
@@ -156,7 +155,8 @@ msg_push(struct msgs *a, ProtobufCMessage *m, size_t at)
 	memcpy(&n, (char *)m + f->quantifier_offset, sizeof n);
 	if ((p = msgs_new(a, f->descriptor, 1)) == NULL)
 		return NULL;
-	if ((n & (n - 1)) == 0) {	/* it is full: lib/vec.h */
+	if ((n & (n - 1)) == 0) {	/* a power of two: the array is full
+					   (lib/vec.h) */
 		if ((more = msgs_get(a, n == 0 ? 1 : n * 2, sizeof *v)) == NULL)
 			return NULL;
 		if (n > 0)
@@ -170,8 +170,8 @@ msg_push(struct msgs *a, ProtobufCMessage *m, size_t at)
 }
 
 /*
- * Let the field of message m at an offset, which is repeated numbers, be n
- * little-endian ones that lie at p, in a.  Return 0, or -1 with errstr.
+ * Set the repeated field of m at offset at to the n little-endian numbers at p.
+ * Their memory is owned by a.  Return 0, or -1 with errstr set.
  */
 int
 msg_bytes(struct msgs *a, ProtobufCMessage *m, size_t at, const uint8_t *p,
@@ -193,7 +193,7 @@ msg_bytes(struct msgs *a, ProtobufCMessage *m, size_t at, const uint8_t *p,
 }
 
 /*
- * Set the field f of message m, which is a number, to v, or to its low bits.
+ * Set the number field f of message m to v, cut to the width of the field.
  */
 static void
 number_set(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, uint64_t v)
@@ -211,8 +211,8 @@ number_set(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, uint64_t v)
 }
 
 /*
- * Return the field of message m whose name is the first word of *fields, or
- * NULL if it has none, and go behind that word.
+ * Return the field of message m named by the first word of *fields, or NULL if
+ * m has none, and advance *fields past that word.
  */
 static const ProtobufCFieldDescriptor *
 field_next(const ProtobufCMessage *m, const char **fields)
@@ -228,9 +228,9 @@ field_next(const ProtobufCMessage *m, const char **fields)
 }
 
 /*
- * Set the fields of message m whose names are the words of fields, each a
- * number, to the numbers at v, one for each word, or to their low bits.  A word
- * that m has no field of is passed over with its number.
+ * Set the number fields of m named by the words of fields to the numbers at v,
+ * one for each word, cut to the width of the field.  A word that is not a field
+ * of m is skipped together with its number.
  */
 void
 msg_fill(ProtobufCMessage *m, const char *fields, const uint64_t *v)
@@ -243,8 +243,8 @@ msg_fill(ProtobufCMessage *m, const char *fields, const uint64_t *v)
 }
 
 /*
- * Set the numbers at v to the fields of message m whose names are the words of
- * fields.  Return how many.
+ * Set the numbers at v to the fields of m named by the words of fields.  Return
+ * the number of words.
  */
 size_t
 msg_take(const ProtobufCMessage *m, const char *fields, uint64_t *v)

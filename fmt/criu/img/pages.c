@@ -1,5 +1,6 @@
 /*
- * pagemap and pages images: which pages there are, and where their bytes lie.
+ * Read and write pagemap images, which say which pages exist, and find the
+ * pages in pages images.
  *
  *	pagemap-812.img		pages-3.img	parent/pagemap-812.img
  *	pages_id 3
@@ -8,10 +9,10 @@
  *						44000, 5, in parent ...
  *	90000, 1, present	4096 bytes
  *
- * An entry does not tell where its bytes are: those of all present ones
- * follow one another.  What is in the parent is looked up in the pagemap of
- * the same name in the directory that the link "parent" leads to, which may
- * have divided it otherwise, and refer to its own parent.
+ * An entry does not give the offset of its bytes: those of all present entries
+ * follow one another.  Pages in the parent are looked up in the pagemap of the
+ * same name in the directory that the link "parent" leads to.  That one may
+ * divide the range differently, and refer to its own parent.
  */
 #include "img.h"
 #include "bisect.h"
@@ -20,8 +21,8 @@
 #include <stdlib.h>
 
 /*
- * Take an entry: what is said of it must make sense, and it must lie behind
- * the others.
+ * Add entry e to m.  It must be consistent, and after all others.  *off is the
+ * offset of its pages, and is advanced.
  */
 static int
 pagemap_add(struct pagemap *m, struct criuimg *im,
@@ -47,7 +48,7 @@ pagemap_add(struct pagemap *m, struct criuimg *im,
 		return criuimg_error(im, "both present and in the parent");
 	if (p->flags == 0)
 		return criuimg_error(im, "neither present nor in the parent");
-	if (n == 0)		/* means nothing, and is in no one's way */
+	if (n == 0)		/* no meaning and no harm */
 		return 0;
 	if (p->addr % m->page != 0)
 		return criuimg_error(im, "%jx is no address of a page",
@@ -68,7 +69,8 @@ pagemap_add(struct pagemap *m, struct criuimg *im,
 }
 
 /*
- * Read all entries; *bytes is how many the pages image must have.
+ * Read all entries of im, and set *bytes to the size that the pages image must
+ * have.
  */
 static int
 pagemap_entries(struct pagemap *m, struct criuimg *im, uint64_t *bytes)
@@ -96,10 +98,9 @@ pagemap_entries(struct pagemap *m, struct criuimg *im, uint64_t *bytes)
 }
 
 /*
- * Read a pagemap image of that name that lies in memory, the len bytes at data,
- * into *out, and into *bytes how many its pages image has; page is the bytes of
- * one.  Return 0, or -1 with errstr.  *out is freed with pagemap_free in all
- * cases.
+ * Parse the len bytes at data, pagemap image name, into *out, and set *bytes to
+ * the size of its pages image.  page is the size of a page in bytes.  Return 0,
+ * or -1 with errstr set.  Free *out with pagemap_free in both cases.
  */
 int
 pagemap_parse(struct pagemap **out, const char *name, const void *data,
@@ -119,8 +120,8 @@ pagemap_parse(struct pagemap **out, const char *name, const void *data,
 }
 
 /*
- * Tell which entry ends behind a pages image of so many bytes.  Entries are
- * counted as frames are: the head is the first.
+ * Set errstr to name the entry of m that ends beyond a pages image of size
+ * bytes.  Entries are counted as messages are: the head is the first.
  */
 static void
 pages_short(const struct pagemap *m, uint64_t size)
@@ -139,8 +140,8 @@ pages_short(const struct pagemap *m, uint64_t size)
 }
 
 /*
- * Open the pages that a pagemap tells of.  A pages image that is too short
- * would make criu spin, and one that is cut within a page is damaged.
+ * Open the pages image of m.  One that is too short would make criu loop
+ * forever, and one whose size is not a multiple of the page size is damaged.
  */
 static int
 pages_open(struct pagemap *m, struct snap *s, uint64_t bytes)
@@ -168,8 +169,8 @@ pages_open(struct pagemap *m, struct snap *s, uint64_t bytes)
 }
 
 /*
- * Read one pagemap; what is in its parent is not looked at.  1; 0 if there
- * is none; or -1.
+ * Read the pagemap called name in directory dir into m, without its parents.
+ * Return 1, 0 if there is none, or -1 with errstr set.
  */
 static int
 pagemap_load(struct pagemap *m, struct snap *s, const struct imgdir *dir,
@@ -191,7 +192,7 @@ pagemap_load(struct pagemap *m, struct snap *s, const struct imgdir *dir,
 }
 
 /*
- * The first entry that is in the parent, or m->n.
+ * Return the index of the first entry that is in the parent, or m->n.
  */
 static size_t
 first_inherited(const struct pagemap *m)
@@ -205,11 +206,11 @@ first_inherited(const struct pagemap *m)
 }
 
 /*
- * Read the pagemap image of a process, or of a shared memory object, by its
- * name ("812", "shmem-ID"), in directory dir, and those of its parents as far
- * as they are needed; page is the bytes of one.  Their pages are sources of s.
- * Return 1, with *out set to it; 0 if there is no such image; or -1 with
- * errstr.  *out is freed with pagemap_free in all cases.
+ * Read the pagemap image of a process or shared memory object, called name
+ * ("812", "shmem-ID"), in directory dir, and those of its parents as far as
+ * needed.  page is the size of a page in bytes.  Their pages images become
+ * sources of s.  Return 1 with *out set, 0 if there is no such image, or -1
+ * with errstr set.  Free *out with pagemap_free in all cases.
  */
 int
 pagemap_open(struct pagemap **out, struct snap *s, const struct imgdir *dir,
@@ -241,7 +242,7 @@ pagemap_open(struct pagemap **out, struct snap *s, const struct imgdir *dir,
 }
 
 /*
- * Free m, or NULL, and its parents.
+ * Free m and its parents; m may be NULL.
  */
 void
 pagemap_free(struct pagemap *m)
@@ -257,8 +258,7 @@ pagemap_free(struct pagemap *m)
 }
 
 /*
- * Return the place of the first entry of m that ends behind address addr, or
- * how many there are.
+ * Return the index of the first entry of m that ends after addr, or m->n.
  */
 size_t
 pagemap_behind(const struct pagemap *m, uint64_t addr)
@@ -267,10 +267,10 @@ pagemap_behind(const struct pagemap *m, uint64_t addr)
 }
 
 /*
- * Look up where the page at addr, which is the address of a page, lies, down
- * the stack from m.  Return 1, with *w set, of which what is found is true of
- * w->len bytes from there, and *src to its source; 0 if m has no entry for it;
- * or -1 with errstr, if it should be in a parent and is not.
+ * Look up the page at addr, a multiple of the page size, in m and its parents.
+ * Return 1 with *w and *src set: *w describes the w->len bytes from addr, and
+ * *src is their source.  Return 0 if m has no entry for it, or -1 with errstr
+ * set if it should be in a parent and is not.
  */
 int
 pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
@@ -305,10 +305,10 @@ pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
 }
 
 /*
- * Call fn(arg, pages, source) for all that pagemap m tells of, in ascending
- * order, until it returns -1.  What is in a parent is found there: no flags
- * have PE_PARENT, and those without PE_PRESENT have no source.  Return 0, or -1
- * with errstr.
+ * Call fn(arg, pages, source) for all pages of m in ascending order, until it
+ * returns -1.  Pages in a parent are looked up there, so PE_PARENT is never
+ * set; source is NULL if PE_PRESENT is not set.  Return 0, or -1 with errstr
+ * set.
  */
 int
 pagemap_each(const struct pagemap *m, pages_fn fn, void *arg)
@@ -332,7 +332,7 @@ pagemap_each(const struct pagemap *m, pages_fn fn, void *arg)
 }
 
 /*
- * Begin a pagemap image in memory, in b, of pages-ID.img, with that id.
+ * Begin a pagemap image in b, for pages-ID.img with this id.
  */
 void
 pagemap_begin(struct buf *b, uint32_t id)
@@ -345,9 +345,9 @@ pagemap_begin(struct buf *b, uint32_t id)
 }
 
 /*
- * Add entry p to b, a pagemap image that was begun, in a form that all versions
- * of criu read: the newer count pages in nr_pages, the older in
- * compat_nr_pages. page is the bytes of one.
+ * Append entry p to b, a pagemap image that was begun, in a form that all
+ * versions of criu read: newer ones use nr_pages, older ones compat_nr_pages.
+ * page is the size of a page in bytes.
  */
 void
 pagemap_put(struct buf *b, const struct pages *p, uint64_t page)
@@ -365,8 +365,7 @@ pagemap_put(struct buf *b, const struct pages *p, uint64_t page)
 }
 
 /*
- * Make in b a pagemap image of m, one that was read, of pages-ID.img, with that
- * id.
+ * Write pagemap m to b, as a pagemap image for pages-ID.img with this id.
  */
 void
 pagemap_copy(struct buf *b, const struct pagemap *m, uint32_t id)

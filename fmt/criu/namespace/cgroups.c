@@ -70,7 +70,7 @@ prefix_set(struct makecgroups *c, const char *list, const char *root)
 
 /*
  * Read the roots of the processes' cgroup namespace from the record that has
- * them. Return 1, 0 if no record has them, or -1 with errstr set.
+ * them.  Return 1, 0 if no record has them, or -1 with errstr set.
  */
 static int
 roots_read(struct criumake *m)

@@ -162,7 +162,7 @@ threads_find(struct criumake *m, const struct maketask *p)
 
 /*
  * Read the sets of all processes to restore.  A process that has ended is in
- * none. Return 0, or -1 with errstr set.
+ * none.  Return 0, or -1 with errstr set.
  */
 int
 cgsets_read(struct criumake *m)

@@ -48,7 +48,7 @@ dir_cmp(const void *a, const void *b)
 /*
  * Return whether cgroup d is written: it is the cgroup of a process, or below
  * one or, in version 2, above one.  Cgroups above are written only to be
- * created if missing. So they are left out in modes that require them all to
+ * created if missing.  So they are left out in modes that require them all to
  * exist or none, or that change their properties (criu 4.1 fails if one has
  * cgroup.subtree_control), and if criu gets another root with --cgroup-root.
  */
@@ -297,7 +297,7 @@ names_put(const struct tree *t, Criu__CgController *c)
 
 /*
  * Add the hierarchies that the processes are in to e, whose parts belong to
- * m->msgs. Return 0, or -1 with errstr set.
+ * m->msgs.  Return 0, or -1 with errstr set.
  */
 int
 cgtrees_make(struct criumake *m, Criu__Cgroup *e)

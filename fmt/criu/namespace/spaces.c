@@ -70,7 +70,7 @@ users_check(struct criumake *m)
  * Record reasons for namespaces of an init that differ from those of snap but
  * cannot be created: the init would be restored in those of criu, with other
  * files.  For a root that is not an init the user can create namespaces and
- * start criu in them. Return 0, or -1 with errstr set.
+ * start criu in them.  Return 0, or -1 with errstr set.
  */
 int
 makespaces_check(struct criumake *m)

@@ -136,7 +136,7 @@ tmpfs_add(struct mntvisit *v, const struct mountinfo *m,
 /*
  * Enter the mount namespace ns and open each tmpfs that only it has.  ours is
  * the mountinfo of our namespace, proc our /proc.  The caller must leave the
- * namespace. Return 0, or -1 with errstr set.
+ * namespace.  Return 0, or -1 with errstr set.
  */
 static int
 mntvisit_make(struct mntvisit *v, int ns, int proc, const struct buf *ours)

@@ -40,7 +40,7 @@ signalfd_record(struct filerec *t)
 
 /*
  * Set *ns to the time after key in info, "(seconds, nanoseconds)", in
- * nanoseconds. Return false if it is missing.
+ * nanoseconds.  Return false if it is missing.
  */
 static bool
 info_time(const char *info, const char *key, unsigned long long *ns)

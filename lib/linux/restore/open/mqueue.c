@@ -14,7 +14,7 @@
 
 /*
  * Set *m to the mount in mounts of the whole mqueue file system with device
- * dev. Return false if there is none.
+ * dev.  Return false if there is none.
  */
 static bool
 queues_mounted(const struct bytes *mounts, uint64_t dev, struct mountinfo *m)

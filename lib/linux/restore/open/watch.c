@@ -24,7 +24,7 @@ enum { MINORBITS = 20 };	/* of linux/kdev_t.h */
 
 /*
  * Skip blanks and key in line t, and set *v to the hexadecimal number that
- * follows. Return false if key is not next.
+ * follows.  Return false if key is not next.
  */
 bool
 watch_number(struct scan *t, const char *key, uint64_t *v)

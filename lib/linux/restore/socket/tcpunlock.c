@@ -38,7 +38,7 @@ static struct {
 
 /*
  * Return the connections of network namespace ns, adding an empty set if
- * needed. Return NULL with errstr set on error.
+ * needed.  Return NULL with errstr set on error.
  */
 static struct keptset *
 kept_get(uint64_t ns)

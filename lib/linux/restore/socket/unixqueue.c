@@ -58,7 +58,7 @@ packet_record(struct filerec *t, size_t nth, const struct packet *p,
 
 /*
  * Append the packets of q to b, and their senders and descriptors to the record
- * t. Return 0, or -1 with errstr set.
+ * t.  Return 0, or -1 with errstr set.
  */
 static int
 queue_record(struct filerec *t, const struct queue *q, struct buf *b)
