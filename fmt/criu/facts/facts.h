@@ -40,7 +40,8 @@ struct maketask {		/* a process or a thread */
 	struct recfile	 status; /* borrowed from rec; len 0: not in the
 				    record */
 	struct procstat	 stat;
-	uint64_t	 part;	/* number of the group captured together */
+	uint64_t	 part;	/* equal for processes that were captured
+				   together */
 	uint32_t	 pid;	/* pid, pgid and sid are those of its pid
 				   namespace */
 	uint32_t	 pgid;
@@ -52,12 +53,13 @@ struct maketask {		/* a process or a thread */
 				    thread; of a thread: the next one */
 	struct maketask	*files;	/* borrowed; process whose descriptors it
 				   shares */
-	struct maketask	*first[MAKESHARES]; /* borrowed; first chosen process
-					       that shares each resource with
-					       it */
+	struct maketask	*first[MAKESHARES]; /* borrowed; for each resource,
+					       first chosen process that
+					       shares it */
 	size_t		 place;	/* index in order of struct criumake */
-	uint32_t	 cgset;	/* ID of its set in cgroup.img; 0: none, or a
-				   thread in the set of its process */
+	uint32_t	 cgset;	/* ID of its cgroup set in cgroup.img; 0:
+				   none, or a thread in the set of its
+				   process */
 	bool		 chosen;
 	bool		 ring;	/* an io_uring of it was already reported */
 	struct makefd	*fd;	/* owned; in ascending order */
@@ -84,7 +86,7 @@ struct makeghost {		/* a deleted file; IDs count from 1 */
 
 struct makefilter {		/* a seccomp filter of a thread */
 	const uint8_t	*code;	/* borrowed from a record */
-	size_t		 len;	/* bytes */
+	size_t		 len;	/* size of code in bytes */
 	uint32_t	 flags;
 	bool		 chained; /* the previous filter in the image was
 				     installed after it */
@@ -112,9 +114,9 @@ struct makesysv {		/* a System V shared memory segment */
 				   NULL */
 	uint64_t	 mapped; /* number of mappings in restored processes */
 	bool		 used;	/* mapped by a restored process */
-	const struct maketask *whole; /* borrowed; process that maps all of
-				         it, in order */
-	uint64_t	 wholeend; /* end address of that mapping */
+	const struct maketask *whole; /* borrowed; process that maps the
+				         whole segment, in order */
+	uint64_t	 wholeend; /* end address of that mapping in whole */
 };
 
 struct makeidmap {		/* a range of user_namespaces(7) */
@@ -129,7 +131,7 @@ struct makeids {
 };
 
 struct makeaccept {		/* a connection that waits to be accepted */
-	uint64_t	 caller; /* its inode */
+	uint64_t	 caller; /* inode of the connection */
 	struct makeopen	*open;	/* borrowed; the listening socket */
 };
 
@@ -144,17 +146,17 @@ enum {				/* values of code and flags in struct
 struct makemount {		/* a mount */
 	uint32_t	 id;
 	uint32_t	 parent; /* ID of the mount that it is on */
-	uint64_t	 dev;	/* as in the kernel: the minor number has 20
-				   bits */
-	char		*root;	/* root to options: borrowed from the list's
-				   text */
+	uint64_t	 dev;	/* device number as in the kernel, with a
+				   minor number of 20 bits */
+	char		*root;	/* root, point, type, source and options are
+				   borrowed from the list */
 	char		*point;
 	char		*type;
 	char		*source;
 	char		*options; /* options of its file system, without
 				     flags */
-	char		 archive[40]; /* file of the record with its
-				         contents, if a tmpfs */
+	char		 archive[40]; /* record file with the contents of a
+				         tmpfs */
 	uint32_t	 flags;	/* flags of mount(2) */
 	uint32_t	 system; /* mount(2) flags of its file system */
 	uint32_t	 shared; /* shared and master: peer groups; 0: none */
@@ -167,7 +169,7 @@ struct makemount {		/* a mount */
 				     snap's namespace, or NULL */
 	uint32_t	 there;	/* flags of the mount at outside */
 	uint32_t	 on;	/* ID of the mount at outside */
-	bool		 external; /* criu binds it from outside */
+	bool		 external; /* criu binds it from snap's namespace */
 };
 
 struct makemounts {		/* all mounts of a namespace */
@@ -175,8 +177,8 @@ struct makemounts {		/* all mounts of a namespace */
 	struct makemount *v;	/* owned */
 	size_t		 n;
 	struct makemount *top;	/* borrowed; the mount on /, or NULL */
-	size_t		 looked; /* mounts compared so far to find covered
-				    ones */
+	size_t		 looked; /* mounts compared so far, limited by
+				    MAX_LOOKS */
 };
 
 enum makelsm { LSM_NONE, LSM_SELINUX, LSM_APPARMOR };
@@ -231,16 +233,19 @@ struct criumake {
 	size_t		 ntty;
 	struct buf	*files;	/* content of files.img */
 	struct msgs	 msgs;	/* owned; parts of the message being made */
-	struct made	*common[16]; /* borrowed; images that exist once */
+	struct made	*common[16]; /* borrowed; images that processes have
+				        in common */
 	size_t		 ncommon;
 	uint32_t	 lastid; /* last ID given to a file */
 	struct makereason *reason; /* owned */
 	size_t		 nreason;
-	bool		 fatal;	/* a reason concerns a process as a whole */
-	char		**note;	/* owned; what will differ after restoring */
+	bool		 fatal;	/* some process as a whole cannot be restored */
+	char		**note;	/* owned; sentences on what will differ after
+				   restoring */
 	size_t		 nnote;
 	unsigned int	 since;	/* bits of enum makesince */
-	enum makelsm	 lsm;	/* module of the processes' security profiles */
+	enum makelsm	 lsm;	/* security module (LSM) of the processes'
+				   profiles */
 	size_t		 nclosed; /* connections that will be closed */
 	char		*lock;	/* owned; nft(8) table that locks
 				   connections; "": iptables(8) locks them;

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LOOKS = 1 << 27 };	/* limit of comparisons, one or two seconds */
+enum { MAX_LOOKS = 1 << 27 };	/* limit of comparisons of mounts; takes a
+				   second or two */
 
 /*
  * Return whether path is dir or below it.

@@ -31,7 +31,7 @@ enum openkind {			/* types in snap(6); fewer than 32 */
 
 enum makesince {		/* features that criu reads only since 3.18
 				   or later: why.c */
-	SINCE_LONG,		/* every version since 3.17 reads it */
+	SINCE_LONG,		/* read by every version since 3.17 */
 	SINCE_GUARD, SINCE_AMBIENT, SINCE_ITIMER, SINCE_PAC, SINCE_PIDFD,
 	SINCE_PING, SINCE_RESET, SINCE_TTL, SINCE_NODELAY, SINCE_MEMBARRIER,
 	SINCE_MODE, SINCE_PRIVS, SINCE_TOS, SINCE_CGROUP, SINCE_PKTINFO,
@@ -52,7 +52,8 @@ struct makeinet {		/* members for an internet socket only */
 	struct makeaddress remote;
 	uint32_t	 icmp[MAKEICMP];
 	size_t		 nicmp;
-	char		*device; /* device to ulp: owned, or NULL */
+	char		*device; /* device, congestion and ulp are owned, or
+				    NULL */
 	char		*congestion;
 	char		*ulp;
 };
@@ -82,15 +83,15 @@ enum openkey {			/* keys of file/ID that have numbers */
 	OK_KEYS
 };
 
-enum { OPEN_NUMBERS = 7 };	/* maximum of numbers for a key */
+enum { OPEN_NUMBERS = 7 };	/* most numbers that a key has */
 
 enum {				/* indexes of v for OK_SOCKET */
 	SOCK_TYPE, SOCK_STATE, SOCK_PEER, SOCK_BACKLOG, SOCK_SHUTDOWN
 };
 
 enum {				/* indexes of v in struct openline */
-	PASSED_PACKET = 0, PASSED_ID, /* OK_PASSED: index of the packet, from
-				         0; file */
+	PASSED_PACKET = 0, PASSED_ID, /* OK_PASSED: index of the packet,
+				         number of the file */
 	LISTENS_COUNT = 1, LISTENS_TYPE, /* OK_LISTENS: packet_mreq of
 					    packet(7) */
 	TARGET_FD = 0, TARGET_ID = 3, /* OK_TARGET; ID is NOFILE if not in
@@ -118,8 +119,8 @@ struct makeopen {		/* an open file description */
 	char		*link;	/* another path of the file, or NULL */
 	char		*leads;	/* target of a deleted symbolic link */
 	char		*space;	/* kind of the namespace, such as "net" */
-	char		*why;	/* why it is incomplete or cannot be
-				   restored; NULL: it can */
+	char		*why;	/* why it cannot be recorded in full or
+				   restored, or NULL */
 	enum makewhy	 kind;	/* kind of the reason in why */
 	uint8_t		*name;	/* address of a UNIX socket */
 	size_t		 namelen;
@@ -137,11 +138,12 @@ struct makeopen {		/* an open file description */
 	size_t		 nline;
 	bool		 passing; /* no process has it: it is queued in a
 				     socket */
-	bool		 there;	/* while ordering queues: criu has it open by
-				   then */
+	bool		 there;	/* used by makequeue_order(): criu already
+				   has it */
 	bool		 turn;	/* it is in turn of struct criumake */
 	size_t		 senders; /* number of sockets connected to it */
-	size_t		 awaited; /* number of senders that are not yet there */
+	size_t		 awaited; /* senders that do not exist yet:
+				     makequeue_order() */
 	unsigned int	 ends;	/* bits: ends of its inode that are restored */
 	unsigned int	 given;	/* in the first file of an inode: 1 + the
 				   standard descriptor of criu that replaces
@@ -150,7 +152,7 @@ struct makeopen {		/* an open file description */
 				   reported */
 	bool		 data;	/* in the first file of an inode: its data
 				   was written */
-	bool		 locked; /* its own locks were written */
+	bool		 locked; /* its file locks were written */
 	bool		 linked; /* path is another name than it was opened
 				    by */
 	bool		 used;	/* a chosen process has it */

@@ -287,9 +287,9 @@ make_word(const struct criumake *m, const char *option, const char *value)
 }
 
 /*
- * Report reason r.  hinder is the set of kinds because of which nothing is
- * written; if it is not empty, reasons of other kinds are not reported.  If it
- * is empty, what r concerns is left out.
+ * Report reason r.  hinder is the set of kinds that prevent writing: if it is
+ * not empty, report only reasons of these kinds.  If it is empty, report that
+ * the thing in question is left out.
  */
 static int
 reason_print(const struct criuopts *o, const struct makereason *r,

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { MAX_MESSAGE = 256 * 1024 * KB };	/* bytes */
+enum { MAX_MESSAGE = 256 * 1024 * KB };	/* limit in bytes */
 
 /*
  * Set errstr to a message formatted as by printf(3), which begins with the name

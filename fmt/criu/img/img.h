@@ -169,7 +169,7 @@ struct made {			/* an image to be written */
 				   NULL */
 	struct proc	*body;	/* borrowed; embedded file whose content,
 				   without holes, is written after b; or NULL */
-	uint64_t	 bodylen; /* size of that file with holes */
+	uint64_t	 bodylen; /* size of body, with its holes */
 };
 
 struct mades {			/* the images of a directory */
@@ -252,7 +252,8 @@ struct pages {			/* an entry of a pagemap */
 	unsigned int	 flags;	/* bits of enum criu_page */
 };
 
-struct pagemap {		/* a pagemap image and those it is stacked on */
+struct pagemap {		/* a pagemap image, with the images it is
+				   stacked on */
 	const struct imgdir *dir; /* borrowed; directory of the image */
 	char		*name;	/* owned; name of the image */
 	uint64_t	 page;	/* bytes of a page */

@@ -40,8 +40,8 @@ is_above(const struct imgdir *top, const struct imgdir *last, int fd)
 
 /*
  * Open the parent of d, the last directory of the stack top, which is depth
- * high. Return 1, 0 if there is none or it cannot be opened, with the reason in
- * d->why, or -1.
+ * high.  Return 1, 0 if there is none or it cannot be opened, with the reason
+ * in d->why, or -1.
  */
 static int
 parent_open(struct imgdir *top, struct imgdir *d, size_t depth)

@@ -100,8 +100,9 @@ images_find(struct tar *t)
 }
 
 /*
- * Append to to the path that a link in directory at leads to, ending in "/".
- * Return 0, or -1 if it is outside the archive.
+ * Resolve link, a symbolic link in directory at, and append the path that it
+ * leads to to buffer to, ending in "/".  Return 0, or -1 if that is outside the
+ * archive.
  */
 static int
 link_follow(const char *at, const char *link, struct buf *to)
@@ -190,7 +191,8 @@ notfile_error(const struct imgdir *d, const struct tarmember *m,
 }
 
 /*
- * Do for a directory in an archive what imgdir_list does.
+ * Call fn(arg, name) for all regular files of directory d in an archive, as
+ * imgdir_list does.
  */
 int
 imgtar_list(const struct imgdir *d, imgdir_fn fn, void *arg)
@@ -230,8 +232,8 @@ file_find(const struct imgdir *d, const char *name,
 }
 
 /*
- * Do for a directory in an archive what imgdir_input does.  path is the path of
- * the file for messages.
+ * Open file name in directory d of an archive as a stream, as imgdir_input
+ * does. path is the path of the file for messages.
  */
 int
 imgtar_input(const struct imgdir *d, const char *name, const char *path,
@@ -247,7 +249,7 @@ imgtar_input(const struct imgdir *d, const char *name, const char *path,
 }
 
 /*
- * Do for a directory in an archive what imgdir_source does.
+ * Set *src to file name in directory d of an archive, as imgdir_source does.
  */
 int
 imgtar_source(const struct imgdir *d, const char *name, struct snap *s,

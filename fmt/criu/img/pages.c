@@ -48,7 +48,7 @@ pagemap_add(struct pagemap *m, struct criuimg *im,
 		return criuimg_error(im, "both present and in the parent");
 	if (p->flags == 0)
 		return criuimg_error(im, "neither present nor in the parent");
-	if (n == 0)		/* no meaning and no harm */
+	if (n == 0)		/* an entry without pages has no meaning */
 		return 0;
 	if (p->addr % m->page != 0)
 		return criuimg_error(im, "%jx is no address of a page",

@@ -157,8 +157,8 @@ is_initial(const struct cgprop *p)
  * Return whether a property is written.  A version 2 property with its initial
  * value is left out if criu sets properties only of cgroups that it creates,
  * since the kernel there may lack the property.  A cpu.weight of 0 means that
- * cpu.idle is set. Values of several lines are left out, since criu would write
- * only the first.
+ * cpu.idle is set.  Values of several lines are left out, since criu would
+ * write only the first.
  */
 static bool
 prop_written(const struct tree *t, const struct cgprop *p)

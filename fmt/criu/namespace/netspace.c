@@ -13,7 +13,7 @@
 enum {				/* of linux/rtnetlink.h and linux/fib_rules.h */
 	TABLE_LOCAL = 255, BY_KERNEL = 2, CLONED = 0x200,
 	FRA_PRIORITY = 6, V6 = 10,
-	RTA_NH_ID = 30, /* repeats what other attributes of a route say */
+	RTA_NH_ID = 30, /* this attribute repeats what others of a route say */
 	ADDRESS_BODY = 8, ROUTE_BODY = 12
 };
 
@@ -55,7 +55,7 @@ settings_write(struct criumake *m, const struct settings *s)
 {
 	static const struct {
 		size_t		 at;	/* offset of the field */
-		int		 version; /* of IP */
+		int		 version; /* IP version */
 		const char	*link;
 	} conf[] = {
 		{ offsetof(Criu__Netns, def_conf4), 4, "default" },

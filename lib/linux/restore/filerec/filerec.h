@@ -20,7 +20,7 @@ struct resource {
 	int		 kind;
 	uint64_t	 dev;	/* device number of a file or inode; else 0 */
 	uint64_t	 ino;
-	pid_t		 pid;	/* a thread that has it open */
+	pid_t		 pid;	/* a thread that has the resource */
 	unsigned long	 fd;	/* descriptor number in pid */
 	const struct kcmp_epoll_slot *slot; /* borrowed; in a key only: the
 					       file that an epoll set of pid
@@ -48,8 +48,8 @@ struct fdset {			/* descriptors of a process, in ascending
 
 struct files {
 	struct resources	 resources;
-	uint64_t	 budget; /* bytes of queues that may still be read;
-				    at first MAX_QUEUES */
+	uint64_t	 budget; /* bytes of pipes and sockets that may still
+				    be read; at first MAX_QUEUES */
 	uint64_t	 nfile;	/* number of open file descriptions */
 	struct fdset	*set;	/* owned */
 	size_t		 nset;

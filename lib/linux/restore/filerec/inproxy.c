@@ -14,9 +14,9 @@
 struct inproxy_request {	/* argument of inproxy_serve() */
 	struct filerec	 t;	/* only scalars and proxyrec are valid in the
 				   proxy */
-	pid_t		 pid;	/* of the process */
-	pid_t		 mmtid;	/* of the process */
-	bool		 move;	/* opts.move of the capture */
+	pid_t		 pid;	/* ID of the process */
+	pid_t		 mmtid;	/* ID of a thread that has its memory */
+	bool		 move;	/* live->opts.move */
 	uint64_t	 budget;
 };
 

@@ -37,8 +37,8 @@ struct attr {			/* struct mount_attr of mount_setattr(2) */
 };
 
 enum { TAR_CHANGED = 1 };	/* exit status, see GNU tar, "Return values" */
-enum { MAX_TMPFS = 16 * 1024 * 1024 }; /* bytes of archives; processes are
-				          stopped */
+enum { MAX_TMPFS = 16 * 1024 * 1024 }; /* limit of archives in bytes, since
+				          processes are stopped */
 
 struct tmpfs {			/* a tmpfs not mounted in our namespace */
 	uint64_t	 dev;
@@ -46,7 +46,7 @@ struct tmpfs {			/* a tmpfs not mounted in our namespace */
 };
 
 struct mntvisit {
-	struct filelist	 found;	/* owned; the answer */
+	struct filelist	 found;	/* owned; files of the answer */
 	struct tmpfs	*v;	/* owned */
 	size_t		 n;
 };

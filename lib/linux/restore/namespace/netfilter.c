@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 /*
- * Run the program argv and add its output to to as file name.  Return false if
- * it fails or prints nothing.
+ * Run the program argv and record its output in to, as file name.  Return false
+ * if it fails or prints nothing.
  */
 static bool
 program_record(struct filelist *to, const char *name,

@@ -142,7 +142,7 @@ shutdown_get(struct filerec *t, struct inetsock *s)
 	if (udp)
 		s->shutdown = p.revents & POLLHUP ? 3 :
 		    p.revents & POLLRDHUP ? 1 : 0;
-	else	/* POLLHUP is always set here */
+	else	/* POLLHUP is always set for these sockets */
 		s->shutdown = p.revents & POLLRDHUP ? 1 : 0;
 	s->failed = (p.revents & POLLERR) != 0;
 }

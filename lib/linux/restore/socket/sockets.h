@@ -94,7 +94,7 @@ int		 unixqueue_read(struct filerec *, unsigned int, struct buf *);
 /* peek.c: reading a UNIX socket's queue in the socket peeker */
 struct packet {			/* its bytes follow, then its descriptors */
 	uint64_t	 len;
-	size_t		 nright; /* number of descriptors (int) of the peeker */
+	size_t		 nright; /* number of descriptors (int) that follow */
 	struct ucred	 from;	/* sender's credentials; pid -1: unknown */
 };
 

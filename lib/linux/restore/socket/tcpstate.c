@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPAIR_OFF_NO_WP = -1 };	/* without sending a window probe */
+enum { REPAIR_OFF_NO_WP = -1 };	/* end repair mode without a window probe */
 
 enum {				/* states of include/net/tcp_states.h */
 	FIN_WAIT1 = 4, FIN_WAIT2 = 5, CLOSE = 7, LAST_ACK = 9, CLOSING = 11

@@ -18,8 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct lockask {		/* argument of lock_serve(): a network
-				   namespace */
+struct lockask {		/* argument of lock_serve() */
 	uint64_t	 ns;
 	enum tcplocker	 by;
 };
