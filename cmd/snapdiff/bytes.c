@@ -1,16 +1,16 @@
 /*
- * The bytes of what changed in a mapping, side by side.
+ * Print the bytes that changed in a mapping, old and new side by side.
  */
 #include "snapdiff.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { WIDTH = 8 };		/* bytes of a line, of either side */
+enum { WIDTH = 8 };		/* bytes per line, of each side */
 
 /*
- * Read what is at an address of a memory: zeros, where nothing is.  Return
- * false if that is not known.
+ * Read n bytes of m at address addr into buf; unmapped memory is zeros.  Return
+ * false if they are not known.
  */
 static bool
 bytes_at(const struct memory *m, uint64_t addr, uint8_t *buf, size_t n)
@@ -22,7 +22,8 @@ bytes_at(const struct memory *m, uint64_t addr, uint8_t *buf, size_t n)
 }
 
 /*
- * Print one side of a line.
+ * Print one side of a line: the n bytes at p, or question marks if they are not
+ * known.
  */
 static void
 put_side(const uint8_t *p, size_t n, bool known)
@@ -43,7 +44,8 @@ put_side(const uint8_t *p, size_t n, bool known)
 }
 
 /*
- * Print the lines that differ from start to end, which are in one kilobyte.
+ * Print the lines that differ between addresses start and end, which are in one
+ * kilobyte.
  */
 static void
 put_kb(const struct result *res, uint64_t start, uint64_t end)
@@ -67,8 +69,7 @@ put_kb(const struct result *res, uint64_t start, uint64_t end)
 }
 
 /*
- * Print what was at the runs of addresses of res that changed in mapping r, and
- * what is there now.
+ * Print the old and new bytes of all address ranges of mapping r that changed.
  */
 void
 print_bytes(const struct result *res, const struct row *r)

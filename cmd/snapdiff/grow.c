@@ -1,6 +1,5 @@
 /*
- * What only ever grows: measures of a process that are greater at each moment
- * than at the one before.
+ * Find measures of a process that grow at each moment from the one before.
  */
 #include "snapdiff.h"
 
@@ -20,7 +19,8 @@ value_grows(const uint64_t *v, size_t n)
 }
 
 /*
- * Add the measures of the last moment that grew, or all of them.
+ * Add to g the measures of the last moment that grew, or all of them if all is
+ * true.  l has the measures of each moment.
  */
 static void
 growth_join(struct growth *g, const struct measures *l, bool all)
@@ -48,8 +48,9 @@ growth_join(struct growth *g, const struct measures *l, bool all)
 }
 
 /*
- * Measure a process at each moment, and tell fn, with arg, what grew; or tell
- * that it cannot be read.
+ * Measure one process, side[i] at each of the n moments, and call fn with arg
+ * for what grew, or for all measures if all is true.  If the process cannot be
+ * read, print the error.
  */
 static void
 growth_print(const struct side *const *side, size_t n, bool all,
@@ -84,7 +85,8 @@ growth_print(const struct side *const *side, size_t n, bool all,
 }
 
 /*
- * Tell of what moments process pid, which is meant alone, is not there.
+ * Set errstr to a message about the first moment in which process pid of the
+ * last moment does not exist.  Return -1.
  */
 static int
 growth_lacks(const struct moments *l, uint64_t pid)
@@ -104,10 +106,10 @@ growth_lacks(const struct moments *l, uint64_t pid)
 }
 
 /*
- * Tell fn, with arg, of each process that was there at all moments of l, or of
- * the one with number pid, if that is not 0, what grew from each of them to the
- * next; with all true, all that is measured, of one moment too.  Return 0, or
- * -1 with errstr.
+ * Call fn with arg for each process that exists at all moments of l, with the
+ * measures that grew from each moment to the next, or all measures if all is
+ * true. If pid is not 0, consider only that process.  Return 0, or -1 with
+ * errstr set if it is missing at a moment.
  */
 int
 growth_each(const struct moments *l, uint64_t pid, bool all,

@@ -1,12 +1,12 @@
 /*
- * The chunks of glibc's malloc in a process: every one of every heap, in use or
- * free.  They lie one behind the other:
+ * Count the chunks of glibc's malloc in a process: all chunks of all heaps, in
+ * use or free.  Chunks are adjacent:
  *
  *	[ size before | size, flags | ... ] [ size before | size, flags | ...
  *
- * and the flags tell whether the one before is in use.  The memory may be a
- * stranger's, or be damaged by its program: where a size is none, counting ends
- * with a warning.
+ * and the flags of a chunk say whether the one before it is in use.  The memory
+ * is untrusted, or may have been damaged by its program: at an invalid size,
+ * counting ends with a warning.
  */
 #include "heap.h"
 
@@ -15,17 +15,20 @@
 #include <string.h>
 
 enum {
-	HEAP_SPACE = 64 * KB * KB, /* addresses of a heap that is not main */
-	MAX_OTHERS = 16 * KB * KB, /* what may be in front of chunks */
+	HEAP_SPACE = 64 * KB * KB, /* address space of a heap of other
+				      arenas; also its alignment */
+	MAX_OTHERS = 16 * KB * KB, /* maximum bytes of foreign memory before
+				      the chunks */
 	START_TRIES = 64,
 	MAX_CACHES = 1 << 16
 };
 
 struct walk {
-	struct heap	*h;	/* NULL: nothing is counted */
+	struct heap	*h;	/* borrowed; NULL: do not count */
 	struct heapread	 read;
-	struct addresses cache;	/* owned; chunks that may be a cache */
-	struct addresses seen;	/* owned; heaps that were counted */
+	struct addresses cache;	/* owned; addresses of chunks that may hold a
+				   tcache */
+	struct addresses seen;	/* owned; addresses of heaps already counted */
 };
 
 static void
@@ -36,7 +39,8 @@ address_add(struct addresses *l, uint64_t addr)
 }
 
 /*
- * Count a chunk that is no top; used: the one behind it says so.
+ * Count the chunk at addr, which is not a top.  used is the flag in the chunk
+ * after it.
  */
 static void
 walk_count(struct walk *w, uint64_t addr, uint64_t size, bool used)
@@ -50,9 +54,9 @@ walk_count(struct walk *w, uint64_t addr, uint64_t size, bool used)
 }
 
 /*
- * Go from a chunk to the last one below end, which is the top, or one that
- * marks the end of a heap.  Return the address of the first that is none; 0 if
- * all are chunks.
+ * Walk the chunks from addr to the last one below end, which is the chunk top
+ * or a mark at the end of a heap.  Return 0, or the address where the chunks
+ * become invalid.
  */
 static uint64_t
 walk_chunks(struct walk *w, uint64_t addr, uint64_t end, uint64_t top)
@@ -79,9 +83,10 @@ walk_chunks(struct walk *w, uint64_t addr, uint64_t end, uint64_t top)
 }
 
 /*
- * Return where from an address on chunks lead to the top, though memory of
- * others lies in front of them; 0 if nowhere.  Where first is true, the first
- * chunk of all is meant, the cache of the first thread.
+ * Return the first address from from on where a walk of chunks leads to top,
+ * since other memory may precede the chunks; 0 if there is none.  If first is
+ * true, look for the first chunk of the heap, which is the tcache of the first
+ * thread.
  */
 static uint64_t
 main_start(struct walk *w, uint64_t from, uint64_t end, uint64_t top,
@@ -106,9 +111,10 @@ main_start(struct walk *w, uint64_t from, uint64_t end, uint64_t top,
 }
 
 /*
- * Count the chunks of the main arena: those of the heap that brk(2) has, if its
- * top is there.  Two chunks of 16 bytes stand where somebody else has called
- * it, too.
+ * Count the chunks of main arena a, which are in the brk(2) heap.  If another
+ * caller moved the break in between, two chunks of 16 bytes mark that place,
+ * and chunks go on after it.  Return 0, or the address where chunks are
+ * invalid.
  */
 static uint64_t
 walk_main(struct walk *w, const struct arena *a)
@@ -118,7 +124,7 @@ walk_main(struct walk *w, const struct arena *a)
 
 	if (a->system == 0)	/* nothing was allocated */
 		return 0;
-	/* which cores do not name */
+	/* cores do not name the heap */
 	if ((v = vmas_find(&w->read.m->vma, a->top)) == NULL ||
 	    (class_of(v) != CLASS_HEAP && class_of(v) != CLASS_ANONYMOUS))
 		return a->top;
@@ -132,14 +138,15 @@ walk_main(struct walk *w, const struct arena *a)
 }
 
 /*
- * Count the chunks of another arena, which has heaps of 64 MB at multiples of
- * that; the first begins with the arena.
+ * Count the chunks of another arena.  Its heaps are aligned to their maximum
+ * size of 64 MB; the first contains the arena.  Return 0, or the address where
+ * something is invalid.
  */
 static uint64_t
 walk_other(struct walk *w, const struct arena *a)
 {
 	const uint64_t mask = ~(uint64_t)(HEAP_SPACE - 1);
-	/* to the end of the arena, behind its lists */
+	/* bytes from the lists to the end of the arena */
 	const uint64_t rest = HEAP_BINS * 16 + 16 + 40;
 	uint64_t at, start, bad, heap = a->top & mask, first = a->addr & mask;
 	const struct vma *v;
@@ -161,7 +168,7 @@ walk_other(struct walk *w, const struct arena *a)
 		    v->end : heap + HEAP_SPACE, a->top);
 		if (bad != 0)
 			return bad;
-		/* the one before it: heap_info of malloc/arena.c */
+		/* heap_info.prev of malloc/arena.c */
 		if (!heap_word(&w->read, heap + 8, &at))
 			return heap;
 	}
@@ -180,8 +187,8 @@ heap_warn(const struct memory *m, uint64_t addr)
 }
 
 /*
- * Warn that the heap of m, a process with glibc, is not counted: it is of a
- * version that is not known, or of another malloc(3).
+ * Warn if m, a process with glibc and a heap, has a heap that is not
+ * recognized, because it is of an unknown version or another malloc(3).
  */
 static void
 heap_unknown(const struct memory *m)
@@ -203,8 +210,7 @@ heap_unknown(const struct memory *m)
 }
 
 /*
- * Return true if the machine of a process has words of 64 bits, least byte
- * first.
+ * Return true if the process's machine is 64-bit and little-endian.
  */
 static bool
 machine_isknown(const struct memory *m)
@@ -222,8 +228,8 @@ machine_isknown(const struct memory *m)
 }
 
 /*
- * Set *h to what is in the heaps of m, a process; arenas is 0 where there are
- * none of glibc's.  Warn at nonsense.
+ * Count the contents of the heaps of m, a process, in *h.  h->arenas is 0 if no
+ * heap of glibc was found.  Print a warning where data is invalid.
  */
 void
 heap_get(struct heap *h, const struct memory *m)

@@ -1,8 +1,8 @@
 /*
- * What the files of heaps share: heapread.c (words of a memory), heapfind.c
- * (where arenas are), heapfree.c (chunks that are free and do not look so) and
- * heap.c (all chunks).  Layouts are those of malloc/malloc.c and malloc/arena.c
- * of glibc, from 2.26 on, on machines of 64 bits.
+ * Declarations shared by the files about heaps: heapread.c (read words of a
+ * memory), heapfind.c (find arenas), heapfree.c (free chunks marked as used)
+ * and heap.c (count chunks).  The layouts are those of malloc/malloc.c and
+ * malloc/arena.c of glibc 2.26 and later on 64-bit machines.
  */
 #ifndef HEAP_H
 #define HEAP_H
@@ -11,17 +11,18 @@
 
 enum {
 	HEAP_BINS = 127,	/* pairs of pointers in an arena */
-	MAX_HEAP = 4096,	/* arenas, and heaps, that are believed */
-	CHUNK_HEAD = 16,	/* from a chunk to what its owner has */
+	MAX_HEAP = 4096,	/* maximum arenas or heaps; more are taken
+				   for damage */
+	CHUNK_HEAD = 16,	/* bytes from a chunk to its user data */
 	MIN_CHUNK = 32
 };
 
-/* of the second word of a chunk */
+/* flags in the second word of a chunk */
 enum { CHUNK_PREV_USED = 1, CHUNK_FLAGS = 7 };
 
-struct heapread {		/* words of a memory, one near the other */
+struct heapread {		/* cache of words of a memory */
 	const struct memory *m;	/* borrowed */
-	uint64_t	 addr;	/* of buf */
+	uint64_t	 addr;	/* address of buf */
 	size_t		 len;
 	uint8_t		 buf[64 * KB];
 };
@@ -29,13 +30,13 @@ struct heapread {		/* words of a memory, one near the other */
 struct arena {
 	uint64_t	 addr;
 	uint64_t	 bins;	/* address of the first pair */
-	uint64_t	 top;	/* chunk that the rest is cut from */
-	uint64_t	 system; /* bytes it has from the kernel */
+	uint64_t	 top;	/* chunk that new chunks are cut from */
+	uint64_t	 system; /* bytes obtained from the kernel */
 	bool		 main;
 };
 
 struct arenas {
-	struct arena	*v;	/* owned; the main one first */
+	struct arena	*v;	/* owned; the main arena first */
 	size_t		 n;
 };
 
@@ -44,18 +45,18 @@ struct addresses {
 	size_t		 n;
 };
 
-/* heapread.c */
+/* heapread.c: read words and chunks */
 bool		 heap_word(struct heapread *, uint64_t, uint64_t *);
 bool		 heap_chunk(struct heapread *, uint64_t, uint64_t *);
 
-/* heapfind.c */
+/* heapfind.c: find arenas */
 void		 arenas_find(struct arenas *, struct heapread *);
 
-/* heapclass.c */
+/* heapclass.c: classes of chunk sizes */
 size_t		 heap_class(uint64_t);
 void		 heap_count(struct heap *, uint64_t, bool);
 
-/* heapfree.c */
+/* heapfree.c: free chunks that are marked as used */
 bool		 heap_fastbins(struct heap *, struct heapread *,
 		    const struct arena *);
 uint64_t	 heap_caches(struct heap *, struct heapread *,

@@ -1,15 +1,15 @@
 /*
- * Chunks by their size: each size has a class, but large ones share those of a
- * power of two.
+ * Classify chunks by size: small sizes have a class each; large ones share a
+ * class for each power of two.
  */
 #include "heap.h"
 
-enum { EXACT = 4096 };		/* classes of one size, 16 bytes apart */
+enum { EXACT = 4096 }; /* number of classes of one size, 16 bytes apart */
 
 _Static_assert(EXACT + 64 - 16 == HEAP_CLASSES, "64 bits have that many");
 
 /*
- * Return the class of chunks of a size in bytes.
+ * Return the class of chunks of the given size in bytes.
  */
 size_t
 heap_class(uint64_t size)
@@ -20,7 +20,7 @@ heap_class(uint64_t size)
 }
 
 /*
- * Return the least size in a class.
+ * Return the smallest size in a class.
  */
 uint64_t
 heapclass_size(size_t class)
@@ -31,7 +31,7 @@ heapclass_size(size_t class)
 }
 
 /*
- * Count in h a chunk of size bytes, used or not.
+ * Count a chunk of size bytes, used or free, in h.
  */
 void
 heap_count(struct heap *h, uint64_t size, bool used)

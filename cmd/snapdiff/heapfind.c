@@ -1,9 +1,9 @@
 /*
- * Where the arenas of glibc's malloc are, without symbols.  An arena has 127
- * pairs of pointers, the ends of lists of free chunks; a list that is empty
- * points to itself, which nothing else does so often.  The main arena is among
- * the data of the C library or of a static program; each has the next one, in a
- * circle.
+ * Find the arenas of glibc's malloc without symbols.  An arena has 127 pairs of
+ * pointers, the heads of lists of free chunks.  An empty list points to itself,
+ * and nothing else has so many of these in a row.  The main arena is in the
+ * data of the C library or of a static program; each arena points to the next,
+ * in a circle.
  *
  *	[ lock ... fast bins | top | last remainder | 127 pairs | binmap (16) |
  *	  next | next free | threads | bytes of the system | most of them ]
@@ -11,16 +11,17 @@
 #include "heap.h"
 
 enum {
-	TRIES = 64,		/* places that are looked at closely */
-	MIN_EMPTY = 16,	/* lists, of which most are empty */
-	MAX_DATA = 64 * KB * KB, /* of a mapping that is searched */
-	TOP = -16,		/* from bins to these */
+	TRIES = 64,		/* maximum number of places examined closely */
+	MIN_EMPTY = 16,	/* minimum number of empty lists in an arena */
+	MAX_DATA = 64 * KB * KB, /* maximum bytes of a mapping that is
+				    searched */
+	TOP = -16,		/* offsets of members from the first list */
 	NEXT = HEAP_BINS * 16 + 16,
 	SYSTEM = NEXT + 24
 };
 
 /*
- * Return true if the list at an address of an arena is empty.
+ * Return true if there is the head of an empty list at address at.
  */
 static bool
 list_empty(struct heapread *r, uint64_t at)
@@ -32,8 +33,8 @@ list_empty(struct heapread *r, uint64_t at)
 }
 
 /*
- * Return true if 127 lists begin at an address: most are empty, and the others
- * have chunks.
+ * Return true if the heads of 127 lists begin at address bins: enough of them
+ * are empty, and the others point to mapped memory.
  */
 static bool
 lists_are(struct heapread *r, uint64_t bins)
@@ -73,8 +74,8 @@ arena_add(struct arenas *l, struct heapread *r, uint64_t addr, uint64_t bins)
 }
 
 /*
- * Add the arenas of a circle, of which the first has its lists at bins and
- * begins off bytes before.  Return false if it is no circle.
+ * Set *l to the arenas of the circle through the arena with its lists at bins,
+ * which begins off bytes before bins.  Return false if there is no circle.
  */
 static bool
 circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)
@@ -98,14 +99,15 @@ circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)
 }
 
 /*
- * Look for the main arena where a list is empty, which may be any of its lists.
+ * Try each list of an arena as the empty list at address list.  If one fits,
+ * set *l to its circle of arenas and return true.
  */
 static bool
 arenas_at(struct arenas *l, struct heapread *r, uint64_t list)
 {
 	/*
-	 * from the beginning of an arena to its lists: from 2.27 on; before;
-	 * and from 2.43 on, without fast bins
+	 * offset of the lists in an arena: since 2.27; before; and since 2.43,
+	 * without fast bins
 	 */
 	static const uint64_t offs[] = { 112, 104, 24 };
 	uint64_t bins;
@@ -124,8 +126,8 @@ arenas_at(struct arenas *l, struct heapread *r, uint64_t list)
 }
 
 /*
- * Return true if a mapping may have the data of the C library: a file's that is
- * written to, or what is behind it.
+ * Return true if mapping i may contain the data of the C library: a writable
+ * private mapping of a file, or anonymous memory directly after one.
  */
 static bool
 vma_hasdata(const struct vmas *l, size_t i)
@@ -141,8 +143,8 @@ vma_hasdata(const struct vmas *l, size_t i)
 }
 
 /*
- * Set *l, which is all zero, to the arenas of the process that r reads; none,
- * where there are none.  The caller frees the array.
+ * Set *l, which is all zero, to the arenas of the process read by r; leave it
+ * empty if there are none.  The caller frees l->v.
  */
 void
 arenas_find(struct arenas *l, struct heapread *r)

@@ -1,12 +1,12 @@
 /*
- * Chunks that are free though the one behind them says that they are in use:
- * those in fast bins, and in caches of threads.
+ * Count free chunks that look used to the chunk after them: those in fast bins
+ * and in thread caches (tcache).
  */
 #include "heap.h"
 
 /*
- * Count a chunk of a list as free that was counted as in use.  Return false if
- * there is none, so that no list is followed without an end.
+ * Count one chunk of a free list as free that was counted as used.  Return
+ * false if no such chunk is left, which also ends lists that are circular.
  */
 static bool
 chunk_free(struct heap *h, uint64_t size)
@@ -23,10 +23,10 @@ chunk_free(struct heap *h, uint64_t size)
 }
 
 /*
- * Set *next to where the pointer at an address leads, which since 2.32 is
- * exclusive-ored with the upper bits of that address (PROTECT_PTR).  Of the two
- * readings that one is right which is 0 or leads to a chunk of the size, head
- * bytes before it.
+ * Read the pointer at address at in a free list into *next.  glibc 2.32 and
+ * newer XORs it with at >> 12 (PROTECT_PTR).  Try both decodings; accept NULL,
+ * or a pointer head bytes into a chunk of the given size.  Return false if
+ * neither fits.
  */
 static bool
 list_next(struct heapread *r, uint64_t at, uint64_t head, uint64_t size,
@@ -48,9 +48,9 @@ list_next(struct heapread *r, uint64_t at, uint64_t head, uint64_t size,
 }
 
 /*
- * Count in h the chunks in fast bins, which arena a that r reads has in front
- * of its top, as free.  From glibc 2.43 on it has none.  Return false at
- * nonsense.
+ * Count in h as free the chunks in the fast bins of arena a, which are stored
+ * before its top.  Since glibc 2.43 there are none.  Return false if a list is
+ * invalid.
  */
 bool
 heap_fastbins(struct heap *h, struct heapread *r, const struct arena *a)
@@ -77,16 +77,16 @@ heap_fastbins(struct heap *h, struct heapread *r, const struct arena *a)
 	return true;
 }
 
-struct cache {			/* of a thread: tcache_perthread_struct */
-	uint64_t	 chunk;	/* bytes of the chunk that it is in */
+struct cache {			/* layout of a tcache_perthread_struct */
+	uint64_t	 chunk;	/* size of the chunk that contains it */
 	uint64_t	 width;	/* bytes of a count */
 };
 
-enum { LISTS = 64 };		/* of a cache */
+enum { LISTS = 64 };		/* number of lists in a tcache */
 
 /*
- * Set *n to how many chunks list i of the cache at an address has, and *first
- * to the first one, as its owner has it.
+ * Set *n to the length of list i of the tcache at address at, and *first to the
+ * user address of its first chunk.
  */
 static bool
 cache_list(struct heapread *r, uint64_t at, const struct cache *t, size_t i,
@@ -101,7 +101,7 @@ cache_list(struct heapread *r, uint64_t at, const struct cache *t, size_t i,
 }
 
 /*
- * Return true if there is a cache at an address.
+ * Return true if there is a valid tcache at address at.
  */
 static bool
 cache_is(struct heapread *r, uint64_t at, const struct cache *t)
@@ -143,14 +143,14 @@ cache_count(struct heap *h, struct heapread *r, uint64_t at,
 }
 
 /*
- * Count in h the chunks in caches of threads that r reads as free; a cache is
- * in one of the chunks at l.  Return the address of one that makes no sense, or
+ * Count in h as free the chunks in thread caches.  l has the addresses of
+ * chunks that may contain one.  Return the address of one that is invalid, or
  * 0.
  */
 uint64_t
 heap_caches(struct heap *h, struct heapread *r, const struct addresses *l)
 {
-	/* from 2.30 on, and before */
+	/* since 2.30, and before */
 	static const struct cache caches[] = { { 0x290, 2 }, { 0x250, 1 } };
 	uint64_t size, at;
 	size_t i, k;

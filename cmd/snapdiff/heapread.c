@@ -1,11 +1,12 @@
 /*
- * Words of a memory, read where they are near one another.
+ * Read words of a memory through a buffer.
  */
 #include "heap.h"
 #include "num.h"
 
 /*
- * Have at least 8 bytes of an address, which is aligned to that, in r->buf.
+ * Make r->buf contain at least 8 bytes at addr, which is aligned to 8.  Return
+ * false if they cannot be read.
  */
 static bool
 heap_fill(struct heapread *r, uint64_t addr)
@@ -17,7 +18,8 @@ heap_fill(struct heapread *r, uint64_t addr)
 	if (addr >= r->addr && addr - r->addr < r->len &&
 	    r->len - (addr - r->addr) >= 8)
 		return true;
-	/* lists lead anywhere, chunks to the next one */
+	/* read less after a jump: lists lead anywhere, chunks to the next
+	   one */
 	most = addr - r->addr <= 2 * sizeof r->buf ? sizeof r->buf : KB;
 	r->len = 0;
 	r->addr = addr;
@@ -33,8 +35,7 @@ heap_fill(struct heapread *r, uint64_t addr)
 }
 
 /*
- * Set *v to the word that r reads at address addr; return false if there is
- * none.
+ * Set *v to the word at address addr.  Return false if it cannot be read.
  */
 bool
 heap_word(struct heapread *r, uint64_t addr, uint64_t *v)
@@ -47,8 +48,8 @@ heap_word(struct heapread *r, uint64_t addr, uint64_t *v)
 }
 
 /*
- * Set *size to the size of the chunk that r reads at address addr, without its
- * flags; return false if that is none.
+ * Set *size to the size of the chunk at address addr, without its flags.
+ * Return false if there is no valid chunk.
  */
 bool
 heap_chunk(struct heapread *r, uint64_t addr, uint64_t *size)

@@ -1,7 +1,6 @@
 /*
- * Which process is which: moments, the processes of each, and who of one is who
- * of another.  A number is given anew when a process has ended, so a process is
- * the same if it has the number and began at the same time.
+ * Find the same process in several snapshots.  Process IDs are reused, so a
+ * process is the same only if ID and start time are equal.
  */
 #include "snapdiff.h"
 #include "bisect.h"
@@ -10,7 +9,7 @@
 #include <string.h>
 
 /*
- * Compare by part and number, which are what a user means.
+ * Compare two processes by part and process ID, as users name them.
  */
 static int
 side_order(const struct side *a, const struct side *b)
@@ -25,8 +24,9 @@ CMP_BY(side_cmp, struct side, side_order(x, y) != 0 ? side_order(x, y) :
     ORDER(x->proc->pid, y->proc->pid))
 
 /*
- * Return the moment for a process: of snapshots whose parts are moments, that
- * of its part, which is made if there is none.
+ * Return the moment of l for a process read from path, appended if there is
+ * none.  If parts is true, each part of the snapshot is a moment of its own.
+ * first is the index of its first moment.
  */
 static struct moment *
 moment_for(struct moments *l, size_t first, const char *path, bool parts,
@@ -47,8 +47,8 @@ moment_for(struct moments *l, size_t first, const char *path, bool parts,
 }
 
 /*
- * Set when a moment was: of the first snapshot its header tells it, of others
- * that of which a process is.
+ * Set the time of moment m.  It is in the header of s; but for a part that
+ * snapcat(1) joined to it, in the origin of its process p.
  */
 static void
 moment_time(struct moment *m, const struct snap *s, struct proc *p)
@@ -76,9 +76,8 @@ moment_time(struct moment *m, const struct snap *s, struct proc *p)
 CMP(moment_cmp, struct moment, part)
 
 /*
- * Add to l the moments that are in s, a snapshot that was read from path: one,
- * or with parts true one for each part of it, in their order.  Return 0, or -1
- * with errstr.
+ * Add the moments of snapshot s, read from path, to l: one, or if parts is true
+ * one for each of its parts, in their order.  Return 0, or -1 with errstr set.
  */
 int
 moments_add(struct moments *l, struct snap *s, const char *path, bool parts)
@@ -123,7 +122,8 @@ moments_free(struct moments *l)
 }
 
 /*
- * Return true if two processes of one number may be the same.
+ * Return true if two processes with equal IDs may be the same; an unknown start
+ * time matches any.
  */
 static bool
 side_same(const struct side *a, const struct side *b)
@@ -133,7 +133,8 @@ side_same(const struct side *a, const struct side *b)
 }
 
 /*
- * Tell fn, with arg, each process of two moments, was and is, by number.
+ * Call fn with arg for each process of two moments, was and is, in order of
+ * process ID, with the same processes paired.
  */
 void
 couples_each(const struct moment *was, const struct moment *is, couple_fn fn,
@@ -159,8 +160,8 @@ couples_each(const struct moment *was, const struct moment *is, couple_fn fn,
 }
 
 /*
- * Return the process of m that is the same as d, one of another moment; or
- * NULL.
+ * Return the process of m that is the same as d, which is from another moment;
+ * or NULL.
  */
 const struct side *
 moment_same(const struct moment *m, const struct side *d)
@@ -175,7 +176,7 @@ moment_same(const struct moment *m, const struct side *d)
 }
 
 /*
- * Return the first process of m that has number pid; or NULL.
+ * Return the first process of m with process ID pid; or NULL.
  */
 const struct side *
 moment_find(const struct moment *m, uint64_t pid)
@@ -189,9 +190,8 @@ moment_find(const struct moment *m, uint64_t pid)
 }
 
 /*
- * Set *c to the process of was that had the number before, and the one of is
- * that has the number pid, whenever they began.  Return 0, or -1 with errstr if
- * one is missing.
+ * Pair process before of was with process pid of is in *c, whatever their start
+ * times.  Return 0, or -1 with errstr set if one is missing.
  */
 int
 couple_pids(const struct moment *was, const struct moment *is, uint64_t before,

@@ -1,6 +1,6 @@
 /*
- * Numbers that tell how much a process has at a moment: threads, descriptors,
- * memory by class and by mapping, and the chunks of its heaps by size.
+ * Measure what a process has at a moment: threads, descriptors, memory by class
+ * and by mapping, and chunks of its heaps by size.
  */
 #include "snapdiff.h"
 #include "bisect.h"
@@ -16,7 +16,8 @@ enum order {
 };
 
 /*
- * Return true if more of m at each moment is no leak: what a heap has ready.
+ * Return true if growth of m is not a leak, because m is memory that malloc
+ * keeps ready.
  */
 bool
 measure_isready(const struct measure *m)
@@ -25,7 +26,7 @@ measure_isready(const struct measure *m)
 }
 
 /*
- * Add a measure of which fmt tells what it is.
+ * Append a measure to l; its text is formatted as by printf(3).
  */
 static void __attribute__((format(printf, 6, 7)))
 measure_add(struct measures *l, enum order order, uint64_t rank, enum unit unit,
@@ -53,7 +54,7 @@ CMP_BY(measure_cmp, struct measure,
     x->rank != y->rank ? ORDER(x->rank, y->rank) : strcmp(x->text, y->text))
 
 /*
- * Return the value of what is measured in l, 0 if it is not there.
+ * Return the value in l of the measure what, or 0 if it is not there.
  */
 uint64_t
 measure_value(const struct measures *l, const struct measure *what)
@@ -64,7 +65,7 @@ measure_value(const struct measures *l, const struct measure *what)
 }
 
 /*
- * Add up measures of the same.
+ * Sort the measures of l, and add up those with equal order, rank and text.
  */
 static void
 measures_join(struct measures *l)
@@ -82,8 +83,8 @@ measures_join(struct measures *l)
 }
 
 /*
- * Add how many threads and descriptors there are, and how many of these lead to
- * one file, or are of one kind.
+ * Add the numbers of threads and descriptors of d, and the number of
+ * descriptors for each file or kind.  Return 0, or -1 with errstr set.
  */
 static int
 measure_facts(struct measures *l, const struct side *d)
@@ -102,7 +103,7 @@ measure_facts(struct measures *l, const struct side *d)
 		if (f->subject != SUBJECT_DESCRIPTOR)
 			continue;
 		fds++;
-		/* socket:[12345] */
+		/* cut socket:[12345] to its kind */
 		n = strcspn(f->value, ":");
 		if (f->value[n] != ':' || f->value[n + 1] != '[' ||
 		    strspn(f->value + n + 2, "0123456789") == 0)
@@ -121,8 +122,8 @@ out:
 }
 
 /*
- * Return how many kilobytes from start to end, which is in mapping v, the
- * process has of its own.
+ * Return the number of bytes between start and end, all in mapping v, that are
+ * pages of the process's own.
  */
 static uint64_t
 memory_held(const struct memory *m, const struct vma *v, uint64_t start,
@@ -162,7 +163,7 @@ measure_classes(struct measures *l, const struct memory *m)
 }
 
 /*
- * Add what there is now in the addresses of a mapping of the last moment.
+ * Add the current size of the address range of w, a mapping of the last moment.
  */
 static void
 measure_range(struct measures *l, const struct memory *m, const struct vma *w)
@@ -189,7 +190,7 @@ measure_range(struct measures *l, const struct memory *m, const struct vma *w)
 }
 
 /*
- * Add how many chunks a class has.
+ * Add the numbers of used and free chunks of a class.
  */
 static void
 measure_class(struct measures *l, const struct heap *h, size_t class)
@@ -242,9 +243,9 @@ measure_heap(struct measures *l, const struct memory *m)
 }
 
 /*
- * Set *l, which is all zero, to the measures of m, a process; last are the
- * mappings that it has at the last moment.  The caller frees it, after a
- * failure too.  Return 0, or -1 with errstr.
+ * Set *l, which is all zero, to the measures of m, a process; last has its
+ * mappings at the last moment.  The caller calls measures_free even on failure.
+ * Return 0, or -1 with errstr set.
  */
 int
 measures_get(struct measures *l, const struct memory *m,
@@ -263,7 +264,7 @@ measures_get(struct measures *l, const struct memory *m,
 }
 
 /*
- * Free the measures of l, which is empty then.
+ * Free the measures of l, and empty it.
  */
 void
 measures_free(struct measures *l)

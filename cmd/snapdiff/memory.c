@@ -1,7 +1,7 @@
 /*
- * What an address of a process held at a moment: bytes of its own, a page of a
- * file that it has not modified, nothing (zeros, or never touched), or what the
- * snapshot does not tell.
+ * Determine what an address of a process held at a moment: bytes of its own, an
+ * unmodified page of a file, nothing (zeros, or never touched), or something
+ * not captured.
  */
 #include "snapdiff.h"
 #include "bisect.h"
@@ -12,7 +12,8 @@
 #include <string.h>
 
 /*
- * Read which private pages are the process's own: pages of the record.
+ * Read the ranges of private pages of the process's own into m->own: file
+ * "pages" of the record.  Return 0, or -1 with errstr set.
  */
 static int
 own_get(struct memory *m, const struct linuxrec *r)
@@ -40,8 +41,8 @@ own_get(struct memory *m, const struct linuxrec *r)
 }
 
 /*
- * Set *m to the memory of d, a process; of none, one that has nothing.  The
- * caller closes it, after a failure too.  Return 0, or -1 with errstr.
+ * Set *m to the memory of process d; it is empty if d has no process.  The
+ * caller calls memory_close even on failure.  Return 0, or -1 with errstr set.
  */
 int
 memory_open(struct memory *m, const struct side *d)
@@ -67,7 +68,7 @@ memory_open(struct memory *m, const struct side *d)
 }
 
 /*
- * Free what memory_open made of m.
+ * Free the members that m owns.
  */
 void
 memory_close(struct memory *m)
@@ -78,8 +79,8 @@ memory_close(struct memory *m)
 }
 
 /*
- * Return the run that has an address, or NULL, and cut *end to where that
- * changes.
+ * Return the range of l that contains addr, or NULL.  Lower *end to the address
+ * where the result changes.
  */
 static const struct pagespan *
 span_find(const struct pagelist *l, uint64_t addr, uint64_t *end)
@@ -102,7 +103,7 @@ span_find(const struct pagelist *l, uint64_t addr, uint64_t *end)
 }
 
 /*
- * Return why the pages from an address on were not captured: "" if they were.
+ * Return the reason why the page at addr was not captured; "" if it was.
  */
 static const char *
 missing_reason(const struct image *im, uint64_t addr)
@@ -115,8 +116,9 @@ missing_reason(const struct image *im, uint64_t addr)
 }
 
 /*
- * Set *h to what m has at address addr of mapping v, of which h->end is the end
- * or less; v is NULL where nothing is mapped.
+ * Set *h to what m has at address addr of mapping v, and lower h->end to where
+ * that changes; before the call it is at most the end of v.  v is NULL if
+ * nothing is mapped.
  */
 void
 memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
@@ -128,9 +130,9 @@ memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
 	h->content = CONTENT_NOTHING;
 	h->data = false;
 	h->span = NULL;
-	if (v == NULL)		/* zeros may be there, snap(6) */
+	if (v == NULL) /* images may contain zeros between mappings: snap(6) */
 		return;
-	/* whose pages are its own until they are modified */
+	/* other pages than its own are those of the file */
 	isfile = class_of(v) == CLASS_FILE;
 	own = isfile && m->owntold && span_find(&m->own, addr, &h->end) != NULL;
 	h->span = span_find(&m->page, addr, &h->end);
@@ -154,8 +156,8 @@ memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Return true if what is at address addr of two memories, x of a and y of b, is
- * stored once: the same without a look at it.
+ * Return true if the bytes at addr in memory a, described by x, and in b,
+ * described by y, are stored at the same place, and so are equal.
  */
 bool
 memory_stored(const struct memory *a, const struct here *x,
@@ -170,7 +172,7 @@ memory_stored(const struct memory *a, const struct here *x,
 }
 
 /*
- * Return the text that has the bytes of the file of a mapping, or NULL.
+ * Return the image with the contents of the file mapped at v, or NULL.
  */
 static struct image *
 file_image(const struct memory *m, const struct vma *v)
@@ -179,9 +181,8 @@ file_image(const struct memory *m, const struct vma *v)
 }
 
 /*
- * Set *pc to the bytes of the file of mapping v, whose first address is that of
- * the file's first byte, and *off to where in the file addr is.  Return false
- * if they are not there.
+ * Set *pc to the contents of the file mapped at v, and *off to the offset of
+ * addr in the file.  Return false if the contents are not in the snapshot.
  */
 static bool
 file_piece(const struct memory *m, const struct vma *v, uint64_t addr,
@@ -196,9 +197,10 @@ file_piece(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Where *h, what m has at address addr of mapping v, is a page of a file: cut
- * h->end to where that ends or its bytes are zeros, and have h tell of zeros
- * there.  Return false if the bytes of the file are not there.
+ * If *h, what m has at address addr of mapping v, is a page of a file, lower
+ * h->end to where the file ends or its bytes become zeros, or cease to be; set
+ * h->content to CONTENT_NOTHING for zeros.  Return false if the file is not in
+ * the snapshot.
  */
 bool
 memory_file(const struct memory *m, const struct vma *v, uint64_t addr,
@@ -230,9 +232,9 @@ memory_file(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Read n bytes of m at address addr of mapping v, all within what memory_at has
- * told of, into buf.  Return 0; 1 if they are of a file that is not there; or
- * -1 with errstr.
+ * Read n bytes of m at address addr of mapping v, within one range of
+ * memory_at, into buf.  Return 0; 1 if they are of a file that is not in the
+ * snapshot; or -1 with errstr set.
  */
 int
 memory_read(const struct memory *m, const struct vma *v, uint64_t addr,
@@ -252,7 +254,7 @@ memory_read(const struct memory *m, const struct vma *v, uint64_t addr,
 		return 0;
 	if (!file_piece(m, v, addr, &pc, &off))
 		return 1;
-	/* zeros are behind its end */
+	/* zeros follow the end of the file */
 	if (off > pc->last - pc->first)
 		return 0;
 	if (n - 1 > pc->last - pc->first - off)

@@ -1,6 +1,6 @@
 /*
- * What changed, for programs: JSON, an object a line.  snapdiff(1) has the
- * names, which stay as they are.
+ * Print changes as JSON, one object per line.  The names are documented in
+ * snapdiff(1), and must not change.
  */
 #include "snapdiff.h"
 
@@ -19,7 +19,7 @@ put_moment(const char *key, const struct moment *m)
 }
 
 /*
- * Put which moments are compared, was and is.
+ * Print an object for the two moments that are compared.
  */
 void
 objects_head(const struct moment *was, const struct moment *is)
@@ -54,7 +54,7 @@ put_changes(const struct changes *l)
 }
 
 /*
- * Put res, what became of a process, as o wants it.
+ * Print an object for the changes res of a process, as o says.
  */
 void
 objects_result(const struct result *res, const struct options *o)
@@ -80,7 +80,7 @@ objects_result(const struct result *res, const struct options *o)
 }
 
 /*
- * Put which moments are compared, l.
+ * Print an object for the moments l that are compared.
  */
 void
 objects_moments(const struct moments *l)
@@ -98,7 +98,7 @@ objects_moments(const struct moments *l)
 }
 
 /*
- * Put g, what grew in a process.
+ * Print an object for the growth g of a process.
  */
 void
 objects_growth(const struct growth *g)

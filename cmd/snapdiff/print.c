@@ -1,6 +1,6 @@
 /*
- * What changed, for people: a line a change, + for what is new, - for what is
- * gone, ! for what is another.
+ * Print changes for people, one per line, marked + for new, - for gone and !
+ * for changed.
  */
 #include "snapdiff.h"
 
@@ -9,7 +9,7 @@
 #include <time.h>
 
 /*
- * Print a string that may be a stranger's, behind one that is ours.
+ * Print string before, and then s with control characters replaced.
  */
 static void
 put_harmless(const char *before, const char *s)
@@ -60,7 +60,7 @@ put_process(const char *mark, const struct side *d)
 }
 
 /*
- * Print res, what became of a process, as o wants it.
+ * Print the changes res of a process, as o says.
  */
 void
 print_result(const struct result *res, const struct options *o)
@@ -83,7 +83,7 @@ print_result(const struct result *res, const struct options *o)
 }
 
 /*
- * Print which moments are compared, l, as diff(1) does.
+ * Print the moments l that are compared, as diff(1) does.
  */
 void
 print_moments(const struct moments *l)
@@ -95,8 +95,8 @@ print_moments(const struct moments *l)
 }
 
 /*
- * Print g, what grew in a process: what it is, and how much it was at each
- * moment; sizes exactly if bytes is true.
+ * Print the growth g of a process: for each measure its value at each moment,
+ * and its name.  Sizes are exact if bytes is true.
  */
 void
 print_growth(const struct growth *g, bool bytes)

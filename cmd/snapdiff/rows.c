@@ -1,6 +1,7 @@
 /*
- * The mappings of a process at two moments, and how many kilobytes of each
- * changed.  What is stored once is the same, and is not read.
+ * Compare the mappings of a process at two moments, and count how many
+ * kilobytes of each changed.  Bytes stored at the same place are equal, and are
+ * not read.
  */
 #include "snapdiff.h"
 #include "bisect.h"
@@ -8,10 +9,11 @@
 
 #include <string.h>
 
-enum { BLOCK = 64 * KB };	/* what is read at once */
+enum { BLOCK = 64 * KB };	/* bytes read at once */
 
 /*
- * Add a run of a kind to a row.
+ * Add the range from start to end, whose kind of change is kind, to the counts
+ * of r, and if runs is true to its ranges.
  */
 static void
 row_count(struct row *r, uint64_t start, uint64_t end, enum pagekind kind,
@@ -35,7 +37,7 @@ row_count(struct row *r, uint64_t start, uint64_t end, enum pagekind kind,
 }
 
 /*
- * Add kb to another, to.
+ * Add the counts of kb to to.
  */
 void
 kbchange_add(struct kbchange *to, const struct kbchange *kb)
@@ -47,7 +49,7 @@ kbchange_add(struct kbchange *to, const struct kbchange *kb)
 }
 
 /*
- * Return what became of n bytes, a kilobyte or less.
+ * Return how n bytes, at most a kilobyte, changed from x to y.
  */
 static enum pagekind
 bytes_verdict(const uint8_t *x, const uint8_t *y, size_t n)
@@ -59,17 +61,17 @@ bytes_verdict(const uint8_t *x, const uint8_t *y, size_t n)
 	return bytes_arezero(y, n) ? PAGES_GONE : PAGES_CHANGED;
 }
 
-struct pairing {		/* of mappings, at the addresses of both */
+struct pairing {		/* a pair of mappings that share addresses */
 	const struct memory *was;
 	const struct memory *is;
-	const struct vma *v;	/* in was; NULL: nothing is mapped there */
-	const struct vma *w;	/* in is; likewise */
-	struct row	*row;	/* what is found is added to */
+	const struct vma *v;	/* mapping in was; NULL: not mapped */
+	const struct vma *w;	/* mapping in is; NULL: not mapped */
+	struct row	*row;	/* results are added here */
 	bool		 runs;
 };
 
 /*
- * Compare the bytes from start to end, of which something is at either moment.
+ * Compare the bytes from start to end by reading them.
  */
 static void
 pairing_read(const struct pairing *p, uint64_t start, uint64_t end)
@@ -85,7 +87,8 @@ pairing_read(const struct pairing *p, uint64_t start, uint64_t end)
 		a = memory_read(p->was, p->v, start, x, n);
 		b = memory_read(p->is, p->w, start, y, n);
 		if (a != 0 || b != 0) {
-			/* modified since it came from a file, or lost */
+			/* one side is a file that is not at hand, or was not
+			   captured */
 			row_count(p->row, start, start + n, a == -1 ||
 			    b == -1 ? PAGES_MISSING : PAGES_CHANGED, p->runs);
 			continue;
@@ -103,8 +106,8 @@ pairing_read(const struct pairing *p, uint64_t start, uint64_t end)
 }
 
 /*
- * Return what became of a run that holds a at one moment and b at the other, or
- * PAGES_KINDS if only its bytes tell.
+ * Return how a range changed that holds a at one moment and b at the other, or
+ * PAGES_KINDS if its bytes must be compared.
  */
 static enum pagekind
 content_verdict(const struct here *a, const struct here *b)
@@ -117,9 +120,10 @@ content_verdict(const struct here *a, const struct here *b)
 }
 
 /*
- * Return the same of a run that only bytes tell of, from start to b->end, which
- * is cut to where what is known of that changes.  What the image does not have
- * may go on for as long as addresses do, and is not read.
+ * Return how a range changed whose bytes must be compared, if neither image has
+ * them: it may be very long, and need not be read.  The range is from start to
+ * b->end, which is lowered to where the answer changes.  Return PAGES_KINDS if
+ * its bytes must be read.
  */
 static enum pagekind
 unread_verdict(const struct pairing *p, struct here *a, struct here *b,
@@ -138,8 +142,8 @@ unread_verdict(const struct pairing *p, struct here *a, struct here *b,
 }
 
 /*
- * Compare the addresses from start to end, which are in one mapping, or in
- * none, at each moment.
+ * Compare the addresses from start to end, which at each moment are in one
+ * mapping or in none.
  */
 static void
 pairing_compare(const struct pairing *p, uint64_t start, uint64_t end)
@@ -153,7 +157,8 @@ pairing_compare(const struct pairing *p, uint64_t start, uint64_t end)
 		b.end = a.end;
 		memory_at(p->is, p->w, start, &b);
 		kind = content_verdict(&a, &b);
-		/* nobody has pages of a file alone that is not mapped */
+		/* mapping or unmapping unmodified pages of a file changes no
+		   memory */
 		if ((p->v == NULL && b.content == CONTENT_FILE) ||
 		    (p->w == NULL && a.content == CONTENT_FILE))
 			kind = PAGES_SAME;
@@ -169,7 +174,7 @@ pairing_compare(const struct pairing *p, uint64_t start, uint64_t end)
 }
 
 /*
- * Compare a mapping as it is with what was at its addresses.
+ * Compare mapping i of is with the memory at the same addresses in was.
  */
 static void
 row_compare(struct rows *l, size_t i, const struct memory *was,
@@ -193,8 +198,8 @@ row_compare(struct rows *l, size_t i, const struct memory *was,
 }
 
 /*
- * Add what of a mapping that was is mapped no more: to the row of that which is
- * at its addresses, or to one of its own.
+ * Add the parts of old mapping v that are no longer mapped to the row of the
+ * mapping that is now at its addresses, or if there is none, to a new row.
  */
 static void
 row_gone(struct rows *l, const struct vma *v, const struct memory *was,
@@ -224,7 +229,7 @@ row_gone(struct rows *l, const struct vma *v, const struct memory *was,
 }
 
 /*
- * Return what became of mapping was, if w is at its addresses.
+ * Return how mapping was changed into w, which is at the same addresses.
  */
 static enum how
 vma_how(const struct vma *was, const struct vma *w)
@@ -237,7 +242,7 @@ vma_how(const struct vma *was, const struct vma *w)
 }
 
 /*
- * Return the mapping that row r tells of: as it is, or as it was.
+ * Return the mapping of row r: the new one, or the old one if it is gone.
  */
 const struct vma *
 row_vma(const struct row *r)
@@ -248,7 +253,7 @@ row_vma(const struct row *r)
 CMP_BY(row_cmp, struct row, ORDER(row_vma(x)->start, row_vma(y)->start))
 
 /*
- * Return true if r tells of something that changed.
+ * Return true if something changed in r.
  */
 bool
 row_differs(const struct row *r)
@@ -258,9 +263,9 @@ row_differs(const struct row *r)
 }
 
 /*
- * Set *l, which is all zero, to the mappings of two moments, was and is.  If
- * runs is true, add to each mapping the address ranges that changed.  The
- * caller frees *l before closing was and is.
+ * Set *l, which is all zero, to the mappings of two moments, was and is, and
+ * what changed in them.  If runs is true, include the address ranges that
+ * changed.  The caller frees *l before closing was and is.
  */
 void
 rows_get(struct rows *l, const struct memory *was, const struct memory *is,
@@ -290,7 +295,7 @@ rows_get(struct rows *l, const struct memory *was, const struct memory *is,
 }
 
 /*
- * Free the rows of l, which is empty then.
+ * Free the rows of l, and empty it.
  */
 void
 rows_free(struct rows *l)

@@ -1,5 +1,5 @@
 /*
- * snapdiff: what changed in processes from one snapshot to another.
+ * snapdiff: show what changed in processes from one snapshot to another.
  */
 #include "snapdiff.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {				/* as diff(1) */
+enum {				/* as in diff(1) */
 	EXIT_SAME,
 	EXIT_DIFFER,
 	EXIT_TROUBLE
@@ -17,20 +17,20 @@ enum {				/* as diff(1) */
 
 struct command {
 	struct options	 opts;
-	struct snap	**snap;	/* owned, as what it points to */
+	struct snap	**snap;	/* owned, with its elements */
 	size_t		 nsnap;
 	struct moments	 moments;
 	struct sources	 sources;
-	uint64_t	 pid;	/* this process only; 0: all */
-	uint64_t	 before; /* that was this one */
-	bool		 headed; /* it was printed what is compared */
+	uint64_t	 pid;	/* ID of the only process to compare; 0: all */
+	uint64_t	 before; /* ID of that process in the old snapshot */
+	bool		 headed; /* the moments were printed */
 	bool		 differs;
 };
 
 static struct command command;
 
 /*
- * Set which process is meant: "pid", or "before:pid".
+ * Handle -p: set the process to compare, "pid" or "before:pid".
  */
 static void
 parse_pids(int letter, char *s)
@@ -84,7 +84,7 @@ trouble(void)
 }
 
 /*
- * Compare a process, and tell what changed, or that it cannot be read: a
+ * Compare a process and print what changed, or an error if it cannot be read: a
  * couple_fn.
  */
 static void
@@ -131,7 +131,7 @@ compare(void *arg, const struct couple *c)
 }
 
 /*
- * Compare the two moments of a command.
+ * Compare the two moments of cmd.
  */
 static void
 compare_all(struct command *cmd)
@@ -150,7 +150,7 @@ compare_all(struct command *cmd)
 }
 
 /*
- * Tell what grew in a process.
+ * Print the growth of a process: the callback of growth_each.
  */
 static void
 tell_growth(void *arg, const struct growth *g)
@@ -169,7 +169,7 @@ tell_growth(void *arg, const struct growth *g)
 }
 
 /*
- * Find what grew at all of the moments of a command.
+ * Find and print what grew from each moment of cmd to the next.
  */
 static void
 grow_all(struct command *cmd)
@@ -187,8 +187,8 @@ grow_all(struct command *cmd)
 }
 
 /*
- * Read the snapshots, and find what moments they are: with one file only, its
- * parts.
+ * Read the n snapshots at path into cmd and find their moments; with only one
+ * file, its parts.
  */
 static void
 read_all(struct command *cmd, char *const *path, size_t n)
@@ -208,7 +208,7 @@ read_all(struct command *cmd, char *const *path, size_t n)
 }
 
 /*
- * Standard input is there once.
+ * Exit with EXIT_TROUBLE if standard input is named more than once.
  */
 static void
 check_input(char *const *path)
@@ -239,7 +239,7 @@ main(int argc, char *argv[])
 	sources_capture(&cmd->sources);
 	need.in = cmd->sources.file.v;
 	need.nin = cmd->sources.file.n;
-	program_files();	/* of images, each process's stay open */
+	program_files(); /* of CRIU images, one file per process stays open */
 	if (confine(&need) == -1)
 		trouble();
 	read_all(cmd, need.in, need.nin);

@@ -1,5 +1,5 @@
 /*
- * What the files of snapdiff share.
+ * Declarations shared by the files of snapdiff.
  */
 #ifndef SNAPDIFF_H
 #define SNAPDIFF_H
@@ -7,36 +7,37 @@
 #include "common/common.h"
 
 struct options {
-	bool	 runs;		/* -l: addresses of what changed */
-	bool	 bytes;		/* -x: the bytes, too */
-	bool	 sums;		/* -s: a line a class in place of a mapping */
+	bool	 runs;		/* -l: print changed address ranges */
+	bool	 bytes;		/* -x: also print their bytes */
+	bool	 sums;		/* -s: one line per class of mappings */
 	bool	 all;		/* -a: all measures */
 	struct tableopts table;
 };
 
-/* match.c: which process is which */
+/* match.c: find the same process in several snapshots */
 struct side {			/* a process at one moment */
-	struct snap	*snap;	/* borrowed, as proc */
-	struct proc	*proc;	/* NULL: there was none */
-	struct identity	 who;	/* part: 0, if parts are moments */
+	struct snap	*snap;	/* borrowed */
+	struct proc	*proc;	/* borrowed; NULL: it did not exist */
+	struct identity	 who;	/* its part is 0 if parts are moments */
 };
 
 struct moment {
-	const char	*path;	/* borrowed */
-	uint64_t	 part;	/* of the snapshot in path, if several of
-				   these are moments */
+	const char	*path;	/* borrowed; file it was read from */
+	uint64_t	 part;	/* part of the snapshot, if its parts are
+				   moments; else 0 */
 	bool		 timed;
-	uint64_t	 time;	/* as time(2) */
-	struct side	*side;	/* owned; by part, number and start */
+	uint64_t	 time;	/* seconds since the Epoch */
+	struct side	*side;	/* owned; sorted by part, process ID and
+				   start time */
 	size_t		 n;
 };
 
 struct moments {
-	struct moment	*v;	/* owned; in order */
+	struct moment	*v;	/* owned; in chronological order */
 	size_t		 n;
 };
 
-struct couple {			/* a process as it was, and as it is */
+struct couple {			/* a process at two moments */
 	struct side	 was;
 	struct side	 is;
 };
@@ -56,8 +57,8 @@ int		 couple_pids(const struct moment *, const struct moment *,
 /* memory.c: what an address holds at a moment */
 enum content {
 	CONTENT_NOTHING,	/* zeros, or never touched */
-	CONTENT_FILE,		/* a page of a file, not modified */
-	CONTENT_BYTES,		/* of the process */
+	CONTENT_FILE,		/* unmodified page of a file */
+	CONTENT_BYTES,		/* bytes of the process's own */
 	CONTENT_LOST		/* not captured */
 };
 
@@ -68,13 +69,13 @@ struct memory {
 	struct pagelist	 page;	/* owned */
 	struct pagelist	 own;	/* owned; private pages of the process */
 	bool		 owntold;
-	char		 exe[4096]; /* the name of its executable */
+	char		 exe[4096]; /* path of its executable */
 };
 
 struct here {			/* what is at an address */
 	enum content	 content;
 	bool		 data;	/* the image has its bytes */
-	uint64_t	 end;	/* as far as this it is alike */
+	uint64_t	 end;	/* address where this description ends */
 	const struct pagespan *span; /* borrowed; NULL: none */
 };
 
@@ -90,19 +91,20 @@ bool		 memory_stored(const struct memory *, const struct here *,
 		    const struct memory *, const struct here *, uint64_t);
 
 /* rows.c: mappings, and how many kilobytes of each changed */
-struct kbchange {		/* kilobytes */
+struct kbchange {		/* numbers of kilobytes */
 	uint64_t	 changed;
-	uint64_t	 added;	/* that held nothing before */
-	uint64_t	 removed; /* that hold nothing now */
-	uint64_t	 unknown; /* that one of both does not tell */
+	uint64_t	 added;	/* held nothing before */
+	uint64_t	 removed; /* hold nothing now */
+	uint64_t	 unknown; /* not captured at one of the moments */
 };
 
 struct row {			/* a mapping */
 	enum how	 how;
-	struct vma	 was;	/* borrows its name; end 0: it was not there */
-	struct vma	 is;	/* likewise */
+	struct vma	 was;	/* borrows its name; end is 0 if it did not
+				   exist */
+	struct vma	 is;	/* borrows its name; end is 0 if it is gone */
 	struct kbchange	 kb;
-	struct pagelist	 run;	/* owned; if they are wanted */
+	struct pagelist	 run;	/* owned; changed ranges, if asked for */
 };
 
 struct rows {
@@ -117,31 +119,32 @@ void		 kbchange_add(struct kbchange *, const struct kbchange *);
 const struct vma *row_vma(const struct row *);
 void		 rows_free(struct rows *);
 
-/* heap.c: chunks of glibc's malloc; heapclass.c: by their size */
+/* heap.c: chunks of glibc's malloc; heapclass.c: classes of chunk sizes */
 enum { HEAP_CLASSES = 4096 + 48 };
 
-struct heapclass {		/* chunks */
+struct heapclass {		/* numbers of chunks */
 	uint64_t	 used;
 	uint64_t	 free;
 };
 
-struct heap {			/* of all arenas; chunks, and bytes */
+struct heap {			/* sums over all arenas, in bytes unless said
+				   otherwise */
 	size_t		 arenas;
 	uint64_t	 chunks;
-	uint64_t	 system; /* from the kernel */
+	uint64_t	 system; /* obtained from the kernel */
 	uint64_t	 used;
-	uint64_t	 free;	/* but for the tops */
-	uint64_t	 cached; /* of these, by threads */
-	uint64_t	 top;	/* the rest of each arena */
+	uint64_t	 free;	/* free chunks, without the tops */
+	uint64_t	 cached; /* part of free in thread caches */
+	uint64_t	 top;	/* tops of the arenas */
 	struct heapclass class[HEAP_CLASSES];
 };
 
 void		 heap_get(struct heap *, const struct memory *);
 uint64_t	 heapclass_size(size_t);
 
-/* what is known of how a process changed */
+/* how a process changed */
 struct result {
-	const struct couple *couple; /* borrowed, as all here */
+	const struct couple *couple; /* borrowed, as are the pointers below */
 	const struct changes *changes;
 	const struct rows *rows;
 	const struct memory *was;
@@ -149,7 +152,7 @@ struct result {
 	bool		 differs;
 };
 
-/* measure.c: numbers of a process at a moment; grow.c: those that only grow */
+/* measure.c: measure a process at a moment; grow.c: find what only grows */
 enum unit {
 	UNIT_COUNT,
 	UNIT_BYTES
@@ -157,28 +160,28 @@ enum unit {
 
 struct measure {
 	unsigned int	 order;
-	uint64_t	 rank;	/* among those of one order */
-	char		*text;	/* owned; what is measured */
+	uint64_t	 rank;	/* sort key among measures of the same order */
+	char		*text;	/* owned; name of the measure */
 	enum unit	 unit;
 	uint64_t	 value;
 };
 
 struct measures {
-	struct measure	*v;	/* owned; by order, rank and text */
+	struct measure	*v;	/* owned; sorted by order, rank and text */
 	size_t		 n;
 };
 
 struct series {			/* a measure at all moments */
 	const struct measure *what; /* borrowed */
-	uint64_t	*value;	/* owned; as many as there are moments */
+	uint64_t	*value;	/* owned; one value for each moment */
 };
 
 struct growth {
-	const struct side *side; /* borrowed; at the last moment */
+	const struct side *side; /* borrowed; the process at the last moment */
 	size_t		 moments;
 	struct series	*v;	/* owned */
 	size_t		 n;
-	bool		 grew;	/* any of them */
+	bool		 grew;	/* at least one measure grew */
 };
 
 int		 measures_get(struct measures *, const struct memory *,
@@ -190,19 +193,19 @@ void		 measures_free(struct measures *);
 int		 growth_each(const struct moments *, uint64_t pid, bool all,
 		    void (*fn)(void *, const struct growth *), void *);
 
-/* print.c: for people; bytes.c: what changed */
+/* print.c: print for people; bytes.c: print changed bytes */
 void		 print_result(const struct result *, const struct options *);
 void		 print_moments(const struct moments *);
 void		 print_growth(const struct growth *, bool bytes);
 void		 print_bytes(const struct result *, const struct row *);
 
-/* table.c */
+/* table.c: tables of mappings */
 const char	*how_text(enum how, bool json);
 void		 mappings_print(const struct result *,
 		    const struct options *);
 void		 classes_print(const struct result *, const struct options *);
 
-/* objects.c: for programs */
+/* objects.c: print JSON */
 void		 objects_head(const struct moment *, const struct moment *);
 void		 objects_moments(const struct moments *);
 void		 objects_growth(const struct growth *);

@@ -1,15 +1,15 @@
 /*
- * Mappings that changed, or their classes, in lines for people and for
- * programs.
+ * Print tables of changed mappings, or of classes of mappings, for people or as
+ * JSON.
  */
 #include "snapdiff.h"
 
 #include <string.h>
 
-struct classum {		/* of the mappings of one class */
-	size_t		 nwas;	/* how many */
+struct classum {		/* sums over the mappings of a class */
+	size_t		 nwas;	/* number of mappings before */
 	size_t		 nis;
-	uint64_t	 was;	/* bytes */
+	uint64_t	 was;	/* bytes before */
 	uint64_t	 is;
 	struct kbchange	 kb;
 };
@@ -52,7 +52,7 @@ static const char *const run_words[PAGES_KINDS] = {
 };
 
 /*
- * Return the word of how, or, if it is for people, its mark.
+ * Return the word for how in JSON, or its mark for people.
  */
 const char *
 how_text(enum how how, bool json)
@@ -62,7 +62,7 @@ how_text(enum how how, bool json)
 		[HOW_CHANGED] = "!"
 	};
 	static const char *const words[] = {
-		[HOW_SAME] = "changed",	/* its bytes */
+		[HOW_SAME] = "changed",	/* only its contents */
 		[HOW_ADDED] = "new",
 		[HOW_REMOVED] = "gone",
 		[HOW_CHANGED] = "changed"
@@ -72,7 +72,7 @@ how_text(enum how how, bool json)
 }
 
 /*
- * Put kb into the line of t, from column first on.
+ * Put the sizes in kb into the current line of t, from column first on.
  */
 static void
 put_counts(struct table *t, size_t first, const struct kbchange *kb)
@@ -84,9 +84,9 @@ put_counts(struct table *t, size_t first, const struct kbchange *kb)
 }
 
 /*
- * Begin a table of the n columns, as o has it, in JSON an array under key.
- * Column counts of it, and those behind it, are counts; unknown is true if what
- * is unknown is to be seen.
+ * Begin a table of the n columns with options o; as JSON it is an array under
+ * key. The counts begin at column counts.  If unknown is true, show the column
+ * UNKNOWN.
  */
 static struct table *
 table_begin(const struct column *columns, size_t n, size_t counts,
@@ -137,7 +137,7 @@ put_runs(const struct pagelist *l)
 }
 
 /*
- * Add the lines of runs l to t.
+ * Add a line to t for each range of l.
  */
 static void
 add_runs(struct table *t, const struct pagelist *l)
@@ -153,8 +153,8 @@ add_runs(struct table *t, const struct pagelist *l)
 }
 
 /*
- * Put what the mapping of r is, and what of that it was not, into the line of
- * t.
+ * Put the mapping of r into the current line of t, with its old size,
+ * permissions and name if they changed.
  */
 static void
 put_mapping(struct table *t, const struct row *r)
@@ -186,7 +186,7 @@ put_mapping(struct table *t, const struct row *r)
 }
 
 /*
- * Print the mappings of res that changed, as o has it.
+ * Print the mappings of res that changed, as o says.
  */
 void
 mappings_print(const struct result *res, const struct options *o)
@@ -222,8 +222,7 @@ mappings_print(const struct result *res, const struct options *o)
 }
 
 /*
- * Set sum, one of each class, to what the mappings of the process of res have
- * together, and what changed in them: rows.
+ * Set sum to the sizes and changes of each class of mappings of res.
  */
 static void
 class_sums(struct classum sum[CLASS_COUNT], const struct result *res)
@@ -251,8 +250,8 @@ class_sums(struct classum sum[CLASS_COUNT], const struct result *res)
 }
 
 /*
- * Print the classes of mappings of res, as o has it; for people those that
- * differ.
+ * Print the classes of mappings of res, as o says; for people only those that
+ * changed.
  */
 void
 classes_print(const struct result *res, const struct options *o)
