@@ -8,7 +8,8 @@
 #include "machine.h"
 #include "snap.h"
 
-struct buildid {		/* note NT_GNU_BUILD_ID; len 0: none */
+struct buildid {		/* build ID (NT_GNU_BUILD_ID); len is 0 if
+				   there is none */
 	uint8_t	 id[64];
 	size_t	 len;
 };
@@ -19,8 +20,8 @@ struct buildid {		/* note NT_GNU_BUILD_ID; len 0: none */
 struct elfhead {
 	const uint8_t	*p;	/* borrowed; first n bytes of the file */
 	size_t		 n;
-	bool		 wide;	/* 64-bit */
-	bool		 big;	/* big-endian */
+	bool		 wide;	/* 64-bit file */
+	bool		 big;	/* big-endian file */
 	uint64_t	 phoff;
 	size_t		 phnum;
 };

@@ -23,7 +23,7 @@ enum { ENTRIES_MAX = 65536 };	/* maximum length of a list */
 struct linkmap {
 	struct image	*mem;
 	const struct machine *machine;
-	bool		 wide;	/* 64-bit */
+	bool		 wide;	/* 64-bit process */
 	uint64_t	 phdr;
 	uint64_t	 phnum;
 	uint64_t	 base;	/* address of the dynamic linker; 0: none */

@@ -52,7 +52,7 @@ enum {
 	COMMON = sizeof common / sizeof *common
 };
 
-struct shared {			/* a file of a kind in numbered */
+struct shared {			/* a record file whose name ends in a number */
 	uint64_t	 part;
 	enum kind	 kind;
 	uint64_t	 num;
@@ -77,8 +77,8 @@ struct moving {
 	size_t		 ntodo;
 	struct moved	*move;
 	size_t		 nmove;
-	size_t		 now;	/* index of the process whose record is being
-				   changed */
+	size_t		 now;	/* index of the process whose record is
+				   changed now */
 };
 
 CMP_BY(shared_cmp, struct shared, x->part != y->part ?

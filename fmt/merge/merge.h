@@ -21,18 +21,17 @@ struct newdev {			/* a file that gets another device number */
 };
 
 struct merge {
-	struct snap	*a;	/* destination */
-	struct snap	*b;	/* source */
+	struct snap	*a;	/* snapshot that is merged into */
+	struct snap	*b;	/* snapshot that is merged into a */
 	struct newpid	*pid;	/* owned, sorted by old ID; IDs of all
 				   processes of b, and of leaders that are
 				   not in b */
 	size_t		 npid;
-	bool		*keep;	/* owned; for each process of b: a does not
-				   have it already */
+	bool		*keep;	/* owned; for each process of b: move it to a */
 	struct newdev	*dev;	/* owned */
 	size_t		 ndev;
-	uint64_t	 file;	/* added to the numbers of open files of b */
-	uint64_t	 part;	/* added to the part numbers of b */
+	uint64_t	 file;	/* offset for the numbers of open files of b */
+	uint64_t	 part;	/* offset for the part numbers of b */
 	uint64_t	 next;	/* next free process ID */
 	uint64_t	 nextfile; /* next free ID of an embedded file */
 	unsigned int	 minor_no; /* next free minor number of DEV_MAJOR */
@@ -42,8 +41,7 @@ struct merge {
 
 struct keeping {
 	struct snap	*s;	/* borrowed; the other pointers are owned */
-	size_t		 n;	/* length of the arrays: processes, threads
-				   and files of s */
+	size_t		 n;	/* length of the arrays, s->nproc */
 	bool		*keep;
 	uint64_t	*part;	/* part of s that each process is in */
 	struct linuxrec	*rec;

@@ -11,7 +11,8 @@
 #include <limits.h>
 #include <string.h>
 
-enum { MAX_MISSING = 1 << 21 };	/* maximum ranges of an image */
+enum { MAX_MISSING = 1 << 21 };	/* maximum number of missing ranges of an
+				   image */
 
 /*
  * Set the leader of thread p, read from the file thread: a decimal number and a

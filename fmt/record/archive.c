@@ -20,8 +20,8 @@
 #include <string.h>
 
 enum {
-	MAX_FILES = 1 << 22,	/* in one record */
-	NUM_BYTES = 12		/* bytes of a length */
+	MAX_FILES = 1 << 22,	/* maximum number of files in a record */
+	NUM_BYTES = 12		/* bytes of the length of a file */
 };
 
 /*

@@ -9,17 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NAME = 200 };	/* bytes of a name that are written to the
-				   file excluded */
+enum { MAX_NAME = 200 }; /* maximum bytes of a name in the file "excluded" */
 
 struct environment {
-	uint64_t	 start;	/* its address in memory; 0: unknown */
-	const uint8_t	*old;	/* borrowed; contents of the file environ, or
+	uint64_t	 start;	/* address of the environment; 0: unknown */
+	const uint8_t	*old;	/* borrowed; the record's file "environ", or
 				   NULL */
-	uint8_t		*new;	/* owned; its changed contents */
+	uint8_t		*new;	/* owned; old with values overwritten */
 	size_t		 len;
-	bool		 empty;	/* the file exists but is empty */
-	struct buf	 note;	/* lines for the file excluded */
+	bool		 empty;	/* true if the file "environ" is empty */
+	struct buf	 note;	/* lines for the record's file "excluded" */
 };
 
 /*

@@ -29,7 +29,7 @@ struct exclude {
 	struct missing	*leaving; /* owned; ranges to be excluded from the
 				     current process */
 	size_t		 nleaving;
-	struct buf	 asked;	/* lines for the file excluded */
+	struct buf	 asked;	/* lines for the record's file "excluded" */
 };
 
 /* environ.c */

@@ -167,8 +167,8 @@ factlist_diff(struct changes *l, const struct factlist *was,
 	int order, rc;
 
 	both = was->told & is->told;
-	if (both & 1U << SUBJECT_SIGNAL)	/* signal actions say more
-						   than the bit masks */
+	if (both & 1U << SUBJECT_SIGNAL)	/* SUBJECT_SIGNAL has all
+						   that SUBJECT_SIGNALS has */
 		both &= ~(1U << SUBJECT_SIGNALS);
 	for (rc = 0, i = k = 0; rc == 0 && (i < was->n || k < is->n);) {
 		order = i == was->n ? 1 : k == is->n ? -1 :

@@ -26,7 +26,7 @@ bytes_hash(const uint8_t *p, size_t len)
 	return h;
 }
 
-struct opened {			/* a line of the file files of the record */
+struct opened {			/* a line of the record's file "files" */
 	uint64_t	 fd;
 	uint64_t	 id;	/* number of the open file description */
 };

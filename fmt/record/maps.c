@@ -75,7 +75,7 @@ segments(struct vmas *l, struct image *mem)
 
 	for (p = image_first(mem); p != NULL; p = piece_next(p)) {
 		v.start = p->first;
-		if ((v.end = p->last + 1) == 0)	/* 2^64 is not an address */
+		if ((v.end = p->last + 1) == 0)	/* 2^64 does not fit in v.end */
 			continue;
 		v.flags = VMA_READ | VMA_WRITE | VMA_EXEC;
 		if ((v.name = strdup("")) == NULL)

@@ -43,7 +43,7 @@ carried_put(struct buf *b, const struct carried *c)
 }
 
 enum {
-	HEADS = 64, /* estimate for the header of a file, with its name */
+	HEADS = 64, /* estimated bytes of a file's header with its name */
 	ROOM = 4096 * KB	/* maximum bytes to allocate at once */
 };
 
@@ -94,7 +94,8 @@ linuxrec_pack(struct proc *p, const char *cputype, const struct file *file,
 
 	for (sum = 0, i = 0; i < n; i++)
 		sum += file[i].len + HEADS;
-	(void)buf_room(&k.b, sum < ROOM ? sum : ROOM);	/* allocate once */
+	/* avoid growing the buffer step by step */
+	(void)buf_room(&k.b, sum < ROOM ? sum : ROOM);
 	linuxrec_begin(&b, cputype);
 	add_buf(&k, &b);
 	for (i = 0; i < n; i++)

@@ -65,7 +65,7 @@ pages_piece(struct pagelist *l, const struct piece *pc, const struct image *im)
 		p.end = seg->base + (e->kb + e->n) * KB;
 		if (p.end - 1 > pc->last || p.end <= addr)
 			p.end = pc->last + 1;
-		if (p.end == 0)		/* 2^64: leave out the last kilobyte */
+		if (p.end == 0) /* 2^64 does not fit: leave out the last KB */
 			p.end -= KB;
 		p.kind = e->src == NULL ? PAGES_ZERO : PAGES_RAW;
 		p.store = p.at = 0;

@@ -38,9 +38,9 @@ bool		 linuxrec_applies(const char *name);
 /*
  * Editing the files of a record: edit.c
  */
-enum {				/* results of a recedit_fn; -1 is an error */
+enum {				/* what a recedit_fn returns; -1 is an error */
 	EDIT_KEEP,
-	EDIT_CHANGE,		/* replaced by data, under the name in name */
+	EDIT_CHANGE,		/* replace the file: new contents are in data */
 	EDIT_DROP
 };
 
@@ -77,14 +77,15 @@ int		 record_pack(struct filelist *r, struct proc *p,
 enum { WORDS_MAX = 16, WORDS_NAME = 64 };
 
 struct words {			/* a file that is read line by line */
-	uint64_t	 pid;	/* process of the record, for messages */
+	uint64_t	 pid;	/* process ID for messages */
 	char		 name[WORDS_NAME];
 	char		*text;	/* owned */
 	char		*next;	/* next line in text; NULL: none is left */
 	size_t		 line;	/* number of the current line */
 	char		*rest;	/* pointer into text after the first blank of
 				   the line, or "" */
-	char		*word[WORDS_MAX]; /* pointers into text */
+	char		*word[WORDS_MAX]; /* pointers into text, one for each
+					     word */
 	size_t		 n;
 };
 

@@ -17,17 +17,17 @@ enum {
 				   long name */
 	SPARSE_MORE = 482,	/* offset in a GNU header: if not 0, a block
 				   with the positions of the data follows */
-	SPARSE_STILL = 504	/* offset in such a block: if not 0, another
-				   one follows */
+	SPARSE_STILL = 504	/* offset in a block with positions: if not
+				   0, another one follows */
 };
 
 struct walk {			/* a position in an archive */
 	struct tar	*tar;	/* borrowed */
-	uint64_t	 pos;	/* offset in the stream */
+	uint64_t	 pos;	/* current offset in the stream */
 	struct tarmember next;	/* owned; name, link, type and size of the
 				   next member, as far as they precede its
 				   header */
-	bool		 sized;	/* next.size is set */
+	bool		 sized;	/* true if next.size is set */
 	uint64_t	 taken;	/* bytes of memory that the table takes */
 };
 

@@ -14,14 +14,14 @@
 enum {
 	TAR_BLOCK = 512,	/* bytes of a header; an archive consists of
 				   such blocks */
-	TAR_FILE = '0',		/* types: a file, as are '\0' and '7' */
-	TAR_LINK = '2',		/* a symbolic link */
+	TAR_FILE = '0', /* type of a regular file, as are '\0' and '7' */
+	TAR_LINK = '2',		/* type of a symbolic link */
 	TAR_DIR = '5',
-	TAR_LONGLINK = 'K',	/* of GNU: link target of the next member */
+	TAR_LONGLINK = 'K',	/* GNU: link target of the next member */
 	TAR_LONGNAME = 'L',
-	TAR_SPARSE = 'S',	/* of GNU: a file without its holes */
-	TAR_GLOBAL = 'g',	/* of pax: applies to all members that follow */
-	TAR_PAX = 'x'		/* of pax: applies to the next member */
+	TAR_SPARSE = 'S',	/* GNU: a file stored without its holes */
+	TAR_GLOBAL = 'g',	/* pax: header for all members that follow */
+	TAR_PAX = 'x'		/* pax: header for the next member */
 };
 
 struct tarmember {
@@ -30,7 +30,7 @@ struct tarmember {
 	char		*link;	/* owned; target of a TAR_LINK, or NULL */
 	char		 type;
 	uint64_t	 pos;	/* offset of its bytes in the stream */
-	uint64_t	 size;	/* in bytes */
+	uint64_t	 size;	/* bytes of contents */
 	int64_t		 time;	/* modification time, in seconds */
 };
 

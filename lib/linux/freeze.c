@@ -28,11 +28,9 @@ enum {
 	PATIENCE_MS = 3000,	/* time limit of one round of stopping */
 	COMING_MS = 5000,	/* time limit for processes that keep
 				   entering a cgroup */
-	LOOKS = 8,		/* maximum rounds of looking before the first
-				   thread is seized; and of seizing before
-				   the first is stopped */
-	SLEEPER_MS = 300,	/* time limit if only threads in state D have
-				   not stopped */
+	LOOKS = 8,		/* maximum rounds of looking, and of seizing */
+	SLEEPER_MS = 300,	/* time limit if all that have not stopped
+				   were in state D */
 	PREPARED_PART = 4	/* prepared copies take at most a fourth of
 				   the memory we may use */
 };
@@ -135,8 +133,8 @@ struct round {			/* one round of listing processes and looking
 	uint64_t	 until;	/* time limit for a process inside execve(2),
 				   in ms of now_ms() */
 	bool		 grew;
-	bool		 waits;	/* a process is inside execve(2): seize it
-				   later */
+	bool		 waits;	/* true if a process is inside execve(2) and
+				   must be seized later */
 };
 
 /*

@@ -36,8 +36,8 @@ live_new(const struct liveopts *o)
 	if ((l = mem_new(1, sizeof *l)) == NULL)
 		return NULL;
 	l->opts = *o;
-	if (l->opts.observe)	/* a process makes its own clone, by an
-				   injected call */
+	if (l->opts.observe)	/* without injected calls no process can be
+				   cloned */
 		l->opts.clone = false;
 	if (l->opts.patience == 0)
 		l->opts.patience = PATIENCE;
@@ -104,7 +104,8 @@ live_take(struct live *l, struct snap *s, take_fn take, void *arg)
 	}
 	/* the copy of a shared file may have failed */
 	made = !told && l->opts.clone && clones_make(l, s);
-	if (!made)	/* captures of stopped processes take long */
+	if (!made)	/* without clones the stop takes too long for
+			   real-time priority */
 		live_unboost(l);
 	state_finish(l, false);
 	procs_finish(l);

@@ -26,7 +26,7 @@ enum {
 				   error message */
 };
 
-struct found {			/* a group that may be meant */
+struct found {			/* a cgroup that matches the user's string */
 	const char	*kind;
 	char		 name[PLACE_NAME];
 	char		*list;	/* owned; list of controllers, as in struct
@@ -38,11 +38,14 @@ struct found {			/* a group that may be meant */
 
 struct seek {
 	const char	*what;
-	bool		 prefix; /* what may be the beginning of an ID */
-	char		 unit[PLACE_NAME]; /* what as the name of a unit */
-	char		 pod[PLACE_NAME]; /* what as the name of a pod */
-	char		 near[PLACE_NAME]; /* an instance of the unit that
-					      was found; "": none */
+	bool		 prefix; /* true if what may be the beginning of an
+				    ID */
+	char		 unit[PLACE_NAME]; /* the string what, completed to
+					      the name of a unit */
+	char		 pod[PLACE_NAME]; /* the string what, in the form of
+					     a pod ID */
+	char		 near[PLACE_NAME]; /* name of an instance (unit@...)
+					      that was found; "": none */
 	struct found	*v;	/* owned */
 	size_t		 n;
 };

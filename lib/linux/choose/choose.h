@@ -10,7 +10,7 @@
 struct whose {			/* users whose processes are chosen */
 	bool		 all;	/* all users */
 	bool		 asked;	/* the user was given explicitly */
-	uid_t		 uid;	/* the user, unless all is true */
+	uid_t		 uid;	/* effective user ID, unless all is true */
 };
 
 struct whose	 whose_begin(const uid_t *user);
@@ -33,15 +33,15 @@ int		 chosen_none(const struct chosen *c, const char *does,
 /* cgroup.c */
 struct group {			/* directory of a cgroup */
 	char		*dir;	/* owned */
-	dev_t		 dev;	/* device number of the hierarchy */
+	dev_t		 dev;	/* device number of dir */
 	ino_t		 ino;
 };
 
 struct cgroups {
 	struct group	*v;	/* owned */
 	size_t		 n;
-	size_t		 last;	/* index of the first group that was added by
-				   the last call */
+	size_t		 last;	/* index of the first group added by the last
+				   cgroups_add() */
 };
 
 int		 cgroups_add(struct cgroups **c, const char *what);

@@ -14,8 +14,8 @@
 
 enum {
 	LEVELS = 128, /* maximum depth; each level takes a descriptor */
-	GROUPS = 20000		/* maximum number of groups, since stopped
-				   processes wait for the walk */
+	GROUPS = 20000		/* maximum number of groups visited, as
+				   processes are stopped meanwhile */
 };
 
 struct walk {

@@ -157,8 +157,8 @@ is_pair(const struct guard *g, pid_t pid, uint64_t start)
 
 struct finding_clones {
 	struct guard	*guard;
-	uint64_t	 until;	/* latest start time of a clone, in ticks
-				   after boot */
+	uint64_t	 until;	/* clones must have started before this, in
+				   ticks after boot */
 	bool		 failed;
 };
 

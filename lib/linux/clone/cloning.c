@@ -137,7 +137,8 @@ step_settle(const struct live *l, struct cloning *c)
 
 	(void)l;
 	if (inject_callend(c->proc->calls, &ignored) == -1) {
-		errno = 0;	/* it is the clone that died, not the process */
+		errno = 0;	/* not ESRCH: only the clone has died, not
+				   the process */
 		return -1;
 	}
 	c->proc->whole = clone_iswhole(c->proc);

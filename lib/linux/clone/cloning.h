@@ -48,7 +48,7 @@ enum cgkind {			/* resource that a cgroup limits */
 	CGROUP_KINDS
 };
 
-struct cglevel {		/* a cgroup, or an ancestor of one */
+struct cglevel {		/* a cgroup whose limits count */
 	enum cgkind	 kind;
 	bool		 v1;
 	const char	*dir;	/* borrowed; its directory */
@@ -72,12 +72,13 @@ void		 huge_join(const struct live *l);
 /* gaps.c */
 struct likeness;
 
-struct lacking {		/* the clone to be compared with a process */
+struct lacking {		/* the clone from which a process will be
+				   read */
 	pid_t		 clone;
 	bool		 whole;	/* it has all mappings of the process */
-	const struct likeness *alike; /* borrowed; if the clone is another
-				         process's: how the private memory
-				         compares; else NULL */
+	const struct likeness *alike; /* borrowed; differences in private
+				         memory, if the clone is of another
+				         process; else NULL */
 };
 
 void		 gaps_drop(struct live *l);
@@ -99,8 +100,8 @@ struct clonepair {		/* a process and its clone */
 				   boot */
 	uint64_t	 start;	/* start time of the clone, in ticks after
 				   boot */
-	uint16_t	 tries;	/* failed attempts to reap the clone, or to
-				   find it */
+	uint16_t	 tries;	/* number of failed attempts to reap or find
+				   the clone */
 	bool		 past;	/* the process has returned from the call
 				   that makes the clone */
 	bool		 seen;	/* the last search saw the clone, or a
@@ -110,7 +111,8 @@ struct clonepair {		/* a process and its clone */
 enum { MAX_PAIRS = 1 << 16 };	/* maximum number of processes that can have
 				   a clone */
 
-struct guard {			/* in memory shared with the guard process */
+struct guard {			/* state of the guard, in memory shared with
+				   it */
 	pid_t		 pid;
 	int		 fd; /* owned by us; socket to tell the guard to end */
 	size_t		 at;	/* index of the pair to be tried next */

@@ -28,11 +28,14 @@
 #include <unistd.h>
 
 enum {
-	MIN_COMMON = 16 * 1024,	/* minimum kilobytes in common to be worth it */
-	OWN_PART = 32,	/* a member may have 1/32 of its common memory alone */
-	MIN_OWN = 4096,		/* kilobytes that any member may have alone */
-	HEADS = 8,		/* processes that a process is compared with */
-	SAMPLES = 32		/* pages that are compared first */
+	MIN_COMMON = 16 * 1024,	/* minimum kilobytes of shared memory for a
+				   family */
+	OWN_PART = 32,	/* unshared memory is at most 1/32 of the shared
+			   memory */
+	MIN_OWN = 4096,		/* kilobytes of unshared memory that are
+				   always allowed */
+	HEADS = 8,		/* heads that a process is compared with */
+	SAMPLES = 32		/* pages compared before all others */
 };
 
 struct member {			/* a process that may share the clone of head */
@@ -40,11 +43,13 @@ struct member {			/* a process that may share the clone of head */
 	struct lproc	*head;
 	struct likeness	 alike;
 	int		 pagemap; /* owned; -1: not open */
-	bool		 is;	/* it shares the clone of head */
+	bool		 is;	/* true if proc will be read from the clone
+				   of head */
 };
 
 struct family {
-	struct lproc	*head[HEADS];	/* borrowed; the heads found last */
+	struct lproc	*head[HEADS];	/* borrowed; ring of the last heads
+					   found */
 	size_t		 nhead;
 	struct member	*v;	/* owned; sorted by head */
 	size_t		 n;

@@ -52,13 +52,14 @@ struct keeping {
 				         that it lists */
 	struct vmas	 clone;	/* owned; mappings of the clone, unless it
 				   has all */
-	struct source	*spool;	/* file of copied pages; NULL: not needed so
-				   far */
+	struct source	*spool;	/* temporary file of copied pages; NULL: not
+				   needed so far */
 	int		 mem;	/* owned, as pagemap and clonemap are; memory
 				   of the process */
 	int		 pagemap;
 	int		 clonemap;	/* pagemap of the clone */
-	bool		 copy;	/* copy the pages of the current mapping */
+	bool		 copy;	/* true if the pages of the current mapping
+				   are copied */
 	struct copyrun	*run;	/* owned; runs to be copied to the spool */
 	size_t		 nrun;
 	int		 clonemem; /* owned; memory of the clone */

@@ -25,7 +25,7 @@
 
 enum {
 	PATIENCE_MS = 5000,	/* time for the guard to end */
-	PAIR_MS = 20		/* more time for each process it visits */
+	PAIR_MS = 20		/* additional time for each process */
 };
 
 static const char guard_name[] = "snap-guard";

@@ -39,9 +39,9 @@
 #include <unistd.h>
 
 enum {
-	MAPPING = 512,		/* bytes for each mapping */
+	MAPPING = 512,		/* bytes that a clone takes for each mapping */
 	TASK = 256 * 1024,
-	PART = 4 /* clones take at most 1/4 of the processes left */
+	PART = 4 /* clones take at most 1/4 of the remaining process limit */
 };
 
 struct room {			/* a limit that several processes share */
@@ -58,8 +58,8 @@ struct room {			/* a limit that several processes share */
 struct headroom {
 	struct bytes	 mounts; /* owned; our mountinfo */
 	struct room	*rooms;	/* owned */
-	uint64_t	 tasks;	/* processes and threads of all users; 0: not
-				   read yet */
+	uint64_t	 tasks;	/* number of processes and threads of all
+				   users; 0: not read yet */
 	uint64_t	 clones; /* number of clones that were promised a
 				    place */
 };

@@ -28,7 +28,8 @@
 #define MADV_COLLAPSE	25	/* from <linux/mman.h> */
 #endif
 
-struct joining {		/* state while joining the pages of a process */
+struct joining {		/* state while joining the huge pages of a
+				   process */
 	int		 pidfd;	/* owned */
 	int		 pagemap; /* owned */
 	uint64_t	 page;	/* bytes of a page, and in huge those of a

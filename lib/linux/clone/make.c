@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST = 32 };		/* processes that are cloned at once */
+enum { MOST = 32 };		/* maximum number of processes cloned at once */
 
 struct making {
 	struct live	*live;	/* borrowed, as snap is */

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 enum {
-	TRIES = 20,		/* failed attempts to run a call in a process */
+	TRIES = 20,		/* maximum failed attempts to inject the call */
 	NEVER = -2
 };
 

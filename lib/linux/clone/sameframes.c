@@ -47,11 +47,11 @@ struct comparing {
 	const struct pagetable *t;	/* borrowed, as vma and a are */
 	const struct vmas *vma;
 	struct likeness	*a;
-	size_t		 next;	/* index of the stretch to be looked at first */
+	size_t		 next;	/* index of the stretch at which to continue */
 	size_t		 i;	/* index of the current mapping in vma */
-	size_t		 met[2]; /* entries of the table for pages that the
-				    process has too, in mapping i: [0] of
-				    file pages, [1] of other pages */
+	size_t		 met[2]; /* number of entries of t for pages that the
+				    process has as well, in mapping i: [0]
+				    file pages, [1] others */
 };
 
 /*

@@ -16,8 +16,8 @@ enum alikeness {		/* how a mapping of a process compares with
 
 struct likeness {		/* a process compared with the clone of
 				   another */
-	enum alikeness	*how;	/* owned; for each mapping; ALIKE_ALL for
-				   memory that is not private */
+	enum alikeness	*how;	/* owned; result for each mapping; ALIKE_ALL
+				   if it is not private */
 	struct pagespan	*own;	/* owned; pages that only the process has, in
 				   ascending order */
 	size_t		 n;

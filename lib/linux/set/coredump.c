@@ -208,7 +208,7 @@ coredump_find(const struct coredump *c, pid_t inner, struct dumpthread *d)
 	d->signal = sig;
 	if (l == layouts)
 		memcpy(&d->blocked, n.data + l->blocked, sizeof d->blocked);
-	else {		/* a 32-bit core has 32 signals */
+	else {		/* a 32-bit core has only signals 1 to 32 */
 		memcpy(half, n.data + l->blocked, sizeof *half);
 		d->blocked = half[0];
 	}

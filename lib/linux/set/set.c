@@ -149,7 +149,7 @@ lproc_isthere(const struct lproc *p)
 static bool
 lproc_ended(const struct lproc *p)
 {
-	enum { TRIES = 100 };	/* milliseconds */
+	enum { TRIES = 100 };	/* attempts, one each millisecond */
 	int i;
 
 	for (i = 0; i < TRIES; i++) {

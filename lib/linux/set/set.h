@@ -16,7 +16,7 @@
 
 struct smap;
 
-enum hold {			/* how we hold a thread */
+enum hold {			/* whether we trace or have stopped a thread */
 	HOLD_NONE,
 	HOLD_SEIZED,		/* traced by us and running */
 	HOLD_INTERRUPTED,	/* running, but PTRACE_INTERRUPT was sent */
@@ -29,10 +29,10 @@ enum hold {			/* how we hold a thread */
 
 enum rank {			/* order in which threads are seized and
 				   stopped: stop/threads.c */
-	RANK_IDLE,		/* sleeps */
-	RANK_RUNS,		/* does not sleep: it may have a child soon */
-	RANK_SIGNALED,		/* leads its process or has children: signals
-				   are sent to it */
+	RANK_IDLE,		/* the thread sleeps */
+	RANK_RUNS, /* the thread runs, so it may have a child soon */
+	RANK_SIGNALED,		/* first thread of a process, or one with
+				   children: signals are sent to it */
 	RANK_MAX
 };
 
@@ -46,8 +46,8 @@ struct lthread {
 					   hold is HOLD_FOREIGN */
 	char		 state;		/* state letter of proc_pid_stat(5)
 					   before we stopped it */
-	struct filelist	 seen;	/* owned; files of its record that were read
-				   before it was stopped or by ptrace(2) */
+	struct filelist	 seen;	/* owned; files for rec, read before it was
+				   stopped or with ptrace(2) */
 	struct seencall	 seencall;	/* system call that it was in before
 					   we stopped it */
 	bool		 regs;		/* its registers were read */
@@ -67,7 +67,7 @@ struct rootid {			/* identity of the root directory of a
 	uint64_t	 ino;	/* inode of the directory; 0: unknown */
 	uint64_t	 mount;	/* mount ID of the mount that the directory
 				   is on */
-	uint64_t	 dev;	/* device number; one btrfs mount may have
+	uint64_t	 dev;	/* device number, since a btrfs mount has
 				   several */
 };
 
@@ -83,8 +83,8 @@ rootid_same(const struct rootid *a, const struct rootid *b)
 struct common {			/* sizes of private memory without a file, in
 				   kilobytes, as smaps gave them before the
 				   stop */
-	uint64_t	 kb;	/* memory that other processes map as well */
-	uint64_t	 own;	/* memory that no other process maps */
+	uint64_t	 kb;	/* kilobytes that other processes map as well */
+	uint64_t	 own;	/* kilobytes that no other process maps */
 	uint64_t	 start;	/* start of the mapping with the most shared
 				   memory */
 	uint64_t	 end;
@@ -95,10 +95,11 @@ struct common {			/* sizes of private memory without a file, in
 struct dumpthread {		/* a thread, as the notes of a core describe
 				   it */
 	struct bytes	 general; /* borrowed; general registers */
-	int		 signal; /* last signal that it handled; 0: none */
+	int		 signal; /* pr_cursig, the last signal it received;
+				    0: none */
 	uint64_t	 blocked; /* signal mask; a 32-bit core has only
 				     signals 1 to 32 */
-	size_t		 at;	/* offset in the notes of its next note */
+	size_t		 at;	/* offset of its next note */
 };
 
 struct dumpnote {
@@ -125,27 +126,24 @@ struct lproc {
 	uint64_t	 start;	/* start time in ticks after boot; 0: unknown */
 	long		 tracer; /* process ID of another tracer of its first
 				    thread; 0: none */
-	pid_t		 sharer; /* process outside the set that shares its
-				    memory and runs on; 0: none */
-	pid_t		 mmtid;	/* thread ID to read its memory by: its
-				   clone's, or that of a live thread of it;
-				   0: it has no memory */
+	pid_t		 sharer; /* process ID of a running process outside
+				    the set that shares its memory; 0: none */
+	pid_t		 mmtid;	/* thread ID by which its memory is read: of
+				   its clone or of a thread of it that is
+				   alive; 0: it has no memory */
 	struct lthreads	 threads;
-	struct tids	 tids;	/* the threads of the list threads, by thread
-				   ID */
+	struct tids	 tids;	/* tree of its threads, by thread ID */
 	bool		 found;	/* found by name, cgroup or -r, not given by
 				   process ID */
 	bool		 kernel; /* a kernel thread */
-	struct coredump	*core;	/* owned; registers of a process that dumps
-				   core; NULL: it does not */
+	struct coredump	*core;	/* owned; its registers, if it dumps core;
+				   else NULL */
 	bool		 skip;	/* left out of the snapshot */
 	bool		 inert;	/* system calls cannot be injected; the user
 				   was warned */
-	uint64_t	 when;	/* time when it was gathered, in ms of
-				   now_ms() */
-	struct filelist	 files;	/* owned; files of its record that only it
-				   has and its clone has not, read in the
-				   stop */
+	uint64_t	 when; /* when its record was read, in ms of now_ms() */
+	struct filelist	 files;	/* owned; files of its record that must not
+				   be read from its clone */
 	struct filelist	 links;	/* owned; links of its record, such as cwd
 				   and ns/mnt, read in the stop */
 	struct filelist	 fds;	/* owned; descriptor files of its record
@@ -158,28 +156,30 @@ struct lproc {
 	unsigned int	 dumped; /* bits of its coredump_filter: core(5) */
 	uint64_t	 since;	/* when it was stopped, in ns of
 				   CLOCK_MONOTONIC; 0: it is not stopped */
-	uint64_t	 held;	/* microseconds that it was stopped */
+	uint64_t	 held;	/* how long it was stopped, in microseconds */
 	struct task	 task;	/* facts about its first thread */
 	enum mapstate	 maps;
 	pid_t		 clone;	/* process ID of the clone that is read for
 				   it; 0: none */
-	pid_t		 origin; /* one of its own threads, by which its
-				    memory can be read */
+	pid_t		 origin; /* thread of its own by which its memory can
+				    be read */
 	bool		 whole;	/* its clone has all of its mappings */
 	struct common	 common; /* memory that it shares with other
 				    processes */
 	struct lproc	*head;	/* borrowed; process whose clone is read for
 				   this one as well, or NULL: clone/family.c */
 	struct source	*memory; /* borrowed; source of its memory, or NULL */
-	struct inject	*calls;	/* owned; system calls injected into its
+	struct inject	*calls;	/* owned; state of calls injected into its
 				   clone, or NULL */
-	struct bytes	 cgroup; /* owned; cgroup file of its first thread,
-				    which other threads are compared with;
-				    without data: not in a cgroup */
+	struct bytes	 cgroup; /* owned; text of its /proc/PID/cgroup, to
+				    compare its threads with; empty if it is
+				    in no cgroup */
 	char		*limit;	/* owned; sentence with the tightest memory
 				   limit that its clone is under, or NULL */
-	atomic_bool	 ended;	/* its clone has ended and was reaped by us */
-	atomic_bool	 lost;	/* its clone was killed before all was read */
+	atomic_bool	 ended;	/* its clone has ended, and we have waited
+				   for it */
+	atomic_bool	 lost;	/* its clone was killed before it was read
+				   completely */
 	struct pagerun	*huge;	/* owned; runs of huge pages that it and its
 				   clone share, in ascending order */
 	size_t		 nhuge;
@@ -223,8 +223,9 @@ struct steps {
 
 struct sched_boost {		/* real-time scheduling in the stop:
 				   linux/freeze.c */
-	pid_t		 tid;	/* thread that was given it; 0: none */
-	int		 policy; /* its scheduling policy before, sched(7) */
+	pid_t		 tid;	/* thread with real-time priority; 0: none */
+	int		 policy; /* scheduling policy to be restored,
+				    sched(7) */
 };
 
 struct setfile {		/* a file that processes map: setfile.c */
@@ -245,8 +246,7 @@ RB_HEAD(setfiles, setfile);
 
 struct live {
 	struct lprocs	 procs;
-	struct pids	 pids;	/* the processes of the list procs, by
-				   process ID */
+	struct pids	 pids;	/* tree of the processes, by process ID */
 
 	/* Each of these is owned by the file named beside it, and NULL until
 	   that has made it. */
@@ -277,10 +277,9 @@ struct live {
 	struct sched_boost sched_boost;
 	pthread_t	 watcher; /* thread that waits for clones:
 				     clone/clone.c */
-	atomic_bool	 watched; /* that thread runs */
+	atomic_bool	 watched; /* the thread watcher runs */
 	bool		 incomplete;
-	bool		 parted; /* incomplete for another reason than
-				    zombies */
+	bool		 parted; /* as incomplete, but zombies do not count */
 	bool		 lost;	/* copies made in the stop could not be
 				   written */
 	bool		 monitor; /* a process has userfaultfd(2) open */

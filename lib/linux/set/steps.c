@@ -30,7 +30,7 @@ step_begin(struct steps *s, enum step next)
 
 static const struct {
 	const char	*name;
-	const char	*words;	/* follow the word "to" */
+	const char	*words;	/* verb phrase for messages, without "to" */
 } step[NSTEP] = {
 	[STEP_STOP] = { "stop", "stop all threads" },
 	[STEP_REGS] = { "registers", "wait for all threads to stop" },

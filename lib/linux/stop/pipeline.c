@@ -28,16 +28,16 @@ struct fifo {
 	uint64_t	 ino;
 };
 
-struct pipeline {		/* processes that read our output */
+struct pipeline {		/* how our output reaches other processes */
 	struct fifo	*fifo;		/* owned: pipes and fifos that carry
 					   our output */
 	size_t		 nfifo;
 	pid_t		 peer;		/* process at the other end of our
 					   socket; or 0 */
 	bool		 grew;
-	pid_t		 pid;		/* process that is being searched */
-	bool		 reads; /* it has such a pipe open for reading */
-	bool		 filters;	/* such a pipe is its standard input */
+	pid_t		 pid; /* process whose descriptors are searched */
+	bool		 reads; /* pid reads one of these pipes */
+	bool		 filters; /* pid reads one as its standard input */
 };
 
 static bool

@@ -294,7 +294,7 @@ is_stop(int sig)
 void
 thread_poll(struct lproc *p, struct lthread *t)
 {
-	enum { CALL = 0x80 };	/* flag of a stop in an injected system call */
+	enum { CALL = 0x80 };	/* bit in the signal of a system call stop */
 	uintptr_t sig;
 	int status;
 	pid_t rc;

@@ -21,7 +21,8 @@
 #include <unistd.h>
 
 enum {
-	SPAWNING_MS = 200, /* time for a child of vfork(2) to call execve(2) */
+	SPAWNING_MS = 200, /* time allowed for a child of vfork(2) to call
+			      execve(2) */
 	MAX_TELL = 20		/* maximum number of warnings */
 };
 

@@ -23,12 +23,13 @@
 
 #include <elf.h>
 
-enum {				/* how long to wait for threads to stop */
+enum {				/* time limits for threads to stop */
 	AWAIT_US = 10000,
-	STARVED_US = 3000000	/* threads that lack nothing but a processor */
+	STARVED_US = 3000000	/* limit while a thread only waits for a
+				   processor */
 };
 
-enum { SIGINFO = 128 };		/* sizeof(siginfo_t) */
+enum { SIGINFO = 128 };		/* bytes of a siginfo_t */
 
 CMP(lthread_cmp, struct lthread, tid)
 TREE_GENERATE(tids, lthread, bytid, lthread_cmp)

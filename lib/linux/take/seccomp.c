@@ -17,8 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct filters {		/* all different filters found so far */
-	struct bytes	*v;	/* owned, and the data of each as well */
+struct filters {		/* the different filters of all threads so
+				   far */
+	struct bytes	*v;	/* owned; so is the data of each */
 	size_t		 n;
 };
 

@@ -33,8 +33,8 @@
 #include <unistd.h>
 
 enum {
-	TOGETHER = 256,		/* runs that are read with one call */
-	LEAST_KB = 64 /* minimum size of a run read by process_vm_readv(2) */
+	TOGETHER = 256,		/* maximum number of runs read with one call */
+	LEAST_KB = 64 /* kilobytes that make process_vm_readv(2) worthwhile */
 };
 
 struct livesource {

@@ -21,7 +21,7 @@
  * Resources that threads usually share, but may have separately after
  * unshare(2) or setns(2).
  */
-enum { NKCMP = 2 };		/* kcmp(2) compares the first two */
+enum { NKCMP = 2 };		/* kcmp(2) compares the first two of apart */
 
 static const char *const apart[] = { "files", "fs", "ns/cgroup", "ns/ipc",
 	"ns/mnt", "ns/net", "ns/pid_for_children", "ns/time_for_children",

@@ -16,7 +16,7 @@
 struct comparing {
 	struct source	*mem;	/* borrowed */
 	uint64_t	 start;	/* start of the [vdso] of the process */
-	bool		 seen;	/* there was a page to compare */
+	bool		 seen;	/* a page was compared */
 	bool		 same;
 };
 
