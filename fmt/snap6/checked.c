@@ -31,8 +31,10 @@ struct checked {
 	struct source	 src;
 	struct source	*page;	/* borrowed; source of the stream's pages */
 	struct source	*all;	/* borrowed; source of all bytes of the
-				   stream, with the same locations */
-	uint64_t	 origin; /* location of the start of the stream */
+				   stream; locations are equal to those of
+				   page */
+	uint64_t	 origin; /* location of the start of the stream in
+				    both sources */
 	uint64_t	 bytes;	/* bytes of the stream that sums cover */
 	uint8_t		*sums;	/* owned; as in the trailer */
 	atomic_uchar	*state;	/* owned; UNKNOWN, SOUND or DAMAGED, by

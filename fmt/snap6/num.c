@@ -86,8 +86,8 @@ snap6_known(const char *name)
 }
 
 /*
- * Return -1 with errstr set because the stream of r ends within what, the thing
- * being read.
+ * Return -1 with errstr set because the stream of r ends early. what names the
+ * thing being read, for the message.
  */
 int
 reader_short(struct reader *r, const char *what)
@@ -101,8 +101,8 @@ reader_short(struct reader *r, const char *what)
 
 /*
  * Read a number into *num: 12 bytes, and one more while the last is a digit,
- * consisting of blanks, digits and blanks, the last byte a blank. what is its
- * name for error messages. Return 0, or -1 with errstr set.
+ * consisting of blanks, digits and blanks, the last byte a blank. Error
+ * messages use what as its name. Return 0, or -1 with errstr set.
  */
 int
 read_num(struct reader *r, const char *what, uint64_t *num)
@@ -140,9 +140,10 @@ read_num(struct reader *r, const char *what, uint64_t *num)
 }
 
 /*
- * Read the rest of a line, of which before bytes were read already, into line
- * (SNAP6_LINE bytes), without its newline, and with NUL bytes replaced by nul.
- * what is its name for error messages. Return 0, or -1 with errstr set.
+ * Read the rest of a line into line (SNAP6_LINE bytes), without its newline,
+ * and with nul in place of NUL bytes. before is the number of its bytes that
+ * were already read. Error messages use what as its name. Return 0, or -1 with
+ * errstr set.
  */
 int
 read_line(struct reader *r, const char *what, size_t before, char nul,

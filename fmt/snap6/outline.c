@@ -29,7 +29,7 @@ struct mark {
 	uint64_t	 kb; /* kilobyte of the segment where the runs begin */
 	uint64_t	 ordinal; /* number of raw pages before them */
 	uint64_t	 at;	/* byte offset in the stream */
-	uint64_t	 same;	/* as in struct cursor */
+	uint64_t	 same;	/* value of cursor.same before them */
 	const uint8_t	*p;	/* position in the index */
 	unsigned int	 runs;
 	atomic_uint	 next;	/* number of extents; set before ext */
@@ -208,7 +208,8 @@ mark_describe(struct indexed *x, const struct mark *m, struct segment *d)
 
 /*
  * Return the extents of mark m, made on first use, or NULL with errstr set. If
- * several threads make them at the same time, those of the first are used.
+ * several threads make them at the same time, one result is kept and the others
+ * are freed.
  */
 static const struct extent *
 mark_extents(struct indexed *x, struct mark *m)

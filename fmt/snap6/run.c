@@ -127,9 +127,10 @@ run_take(struct cursor *c, uint64_t end, uint64_t left, uint64_t cut,
 }
 
 /*
- * Read up to most runs of pages of a segment from c into v. The segment has
- * left pages left, the last of which is short by cut bytes; the stream ends at
- * byte end. Return the number of runs, or -1 with errstr set.
+ * Read up to most runs of pages of a segment from c into v. left is the number
+ * of pages that the segment still lacks; its last page is short by cut bytes.
+ * The stream ends at byte end. Return the number of runs, or -1 with errstr
+ * set.
  */
 int
 runs_get(struct cursor *c, uint64_t end, uint64_t left, size_t cut,

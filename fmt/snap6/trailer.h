@@ -3,7 +3,7 @@
  * form of a Linux record, with these files:
  *
  *	before	number of records and bytes before it, decimal
- *	sums	8 bytes for each megabyte of those bytes
+ *	sums	8 bytes for each megabyte before it
  *	index	what a scan of the records would find; may be absent
  *	end	24 bytes: length of the trailer, its sum, TRAILER_MAGIC
  *

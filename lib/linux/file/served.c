@@ -141,8 +141,8 @@ local_addpid(pid_t pid, bool ours)
 }
 
 /*
- * Record the file systems that are not mounted anywhere: those of shared memory
- * and memfd_create(2), with small and huge pages.
+ * Record the file systems that are not mounted anywhere: the ones of shared
+ * memory and memfd_create(2), with small and huge pages.
  */
 static void
 local_addmemory(void)
@@ -192,7 +192,7 @@ served_not(pid_t pid, uint64_t dev)
 /*
  * Return true if the mount with ID id, as process pid sees it, is served only
  * by the kernel of this machine. This is needed where the device number of a
- * file differs from that of its file system, as with overlayfs.
+ * file differs from the one of its file system, as with overlayfs.
  */
 bool
 served_notmount(pid_t pid, uint64_t id)
@@ -201,7 +201,7 @@ served_notmount(pid_t pid, uint64_t id)
 }
 
 /*
- * Return true if type, the statfs(2) type of an opened file, is that of a file
+ * Return true if type, the statfs(2) type of an opened file, belongs to a file
  * system that only the kernel of this machine serves. If so, record device dev
  * as local.
  */

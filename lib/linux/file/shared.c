@@ -26,7 +26,7 @@ struct shmcopy {
 };
 
 /*
- * Return the number of the IPC namespace of process p if path is that of System
+ * Return the number of the IPC namespace of process p if path belongs to System
  * V shared memory. Return 0 for other paths, and for NULL.
  */
 uint64_t

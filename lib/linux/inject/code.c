@@ -106,10 +106,10 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 
 /*
  * Return true if mapping v has code that does not change: the [vdso], or a
- * private mapping of a file without write permission. Whoever can write to the
- * file can still change it. That is harmless: each call is checked at its entry
- * (step.c), and a thread that runs the changed code after we died does only
- * what the writer could make it do before.
+ * private mapping of a file without write permission. A process that can write
+ * to the file can still change it. That is harmless: each call is checked at
+ * its entry (step.c), and a thread that runs the changed code after we died
+ * does only what the writer could make it do before.
  */
 static bool
 is_code(const struct vma *v)

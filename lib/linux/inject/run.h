@@ -71,7 +71,8 @@ struct inject {
 					   interrupted */
 	struct kept	 kept;		/* owned; original extended state */
 	uint64_t	 mask;		/* original signal mask */
-	sigset_t	 ours; /* original signal mask of our own thread */
+	sigset_t	 ours; /* signal mask of our own thread before
+			          inject_begin */
 	bool		 told;		/* a SIGCHLD sent to us was consumed */
 	siginfo_t	 child;		/* details of that SIGCHLD */
 	uint64_t	 until;		/* deadline for beginning a call, in

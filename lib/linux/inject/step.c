@@ -43,7 +43,7 @@ inject_load(struct inject *in, long nr, const uint64_t arg[6])
 		return 0;
 	/*
 	 * Block its signals, now that the return frame would restore its mask.
-	 * Do not block those of faults: if one of them is blocked, the kernel
+	 * Do not block signals of faults: if one of them is blocked, the kernel
 	 * resets its handler (force_sig_info_to_task of kernel/signal.c).
 	 */
 	most = ~SIG_FAULTS;

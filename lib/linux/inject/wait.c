@@ -32,7 +32,7 @@ inject_gone(struct inject *in)
 
 /*
  * Return -1 with errstr set because a ptrace(2) request to the thread of in
- * failed with errno; what says what it was about.
+ * failed with errno. what names the request in the message.
  */
 int
 inject_refused(struct inject *in, const char *what)

@@ -74,8 +74,8 @@ extern const struct isa	 isa;
 /*
  * regs.c: read and write general registers.
  */
-struct gregs {			/* in a layout that only the machine's files
-				   know */
+struct gregs {			/* general registers, in a layout that only
+				   the machine's files know */
 	uint64_t	 word[48];
 };
 
@@ -258,9 +258,8 @@ enum {				/* bytes */
 
 struct stacks {			/* stack pointers of a thread, for running
 				   calls */
-	uint64_t	 call;	/* for all calls; the return frame unmaps our
-				   memory */
-	uint64_t	 last;	/* for the call that unmaps our memory */
+	uint64_t	 call;	/* for all calls while our memory is mapped */
+	uint64_t	 last;	/* for munmap(2) of our memory */
 };
 
 struct way {

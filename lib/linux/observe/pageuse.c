@@ -154,8 +154,8 @@ scan_run(void *arg, const struct pagerun *r)
 }
 
 /*
- * Correct the counts of mapping i with those of smaps, because pagemap does not
- * show zero and huge pages. Leave them unchanged if the mapping changed.
+ * Correct the counts of mapping i with counts from smaps, because pagemap does
+ * not show zero and huge pages. Leave them unchanged if the mapping changed.
  */
 static void
 use_told(const struct usage *u, size_t i, struct scanned *s)

@@ -129,7 +129,7 @@ void		 threadset_free(struct threadset *s);
 /*
  * perfevent.c: open perf events and read their rings.
  */
-struct perflevel {		/* what the kernel permits us to trace */
+struct perflevel {		/* events that the kernel permits us to trace */
 	bool	 user_only; /* events within system calls are not permitted */
 	bool	 counts_lost;	/* PERF_FORMAT_LOST is supported */
 	bool	 has[TRACE_EVENTS];

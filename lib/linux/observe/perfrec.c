@@ -145,9 +145,9 @@ perfrec_time(const uint8_t *p, size_t len)
 
 /*
  * Append the bytes from tail to head of the ring data to out, joining a record
- * that wraps around. tail and head count from the creation of the ring, and
- * size, that of the ring, is a power of two. If the bytes are not complete
- * records, append nothing and fail. Return 0, or -1 with errstr set.
+ * that wraps around. tail and head count from the creation of the ring. size is
+ * the size of the ring, a power of two. If the bytes are not complete records,
+ * append nothing and fail. Return 0, or -1 with errstr set.
  */
 int
 ring_copy(struct buf *out, const uint8_t *data, size_t size, uint64_t tail,

@@ -53,8 +53,8 @@ struct tracer {
 	size_t		 npoll;
 	struct threadset threads;
 	struct perforder order;
-	uint64_t	 lost;	/* number of lost records, according to
-				   records */
+	uint64_t	 lost;	/* sum of the losses that PERFREC_LOST
+				   records report */
 };
 
 /*

@@ -15,7 +15,7 @@
 
 enum {
 	LEAST = 64,		/* entries of the first read after a hole */
-	MOST = 8192 /* maximum entries of a read, if not more for a huge page */
+	MOST = 8192 /* minimum size of walk.v, in entries */
 };
 
 /* bits of kpageflags: linux/kernel-page-flags.h */
@@ -170,7 +170,7 @@ walk_huge(struct walk *w)
 
 /*
  * Clear PME_EXCLUSIVE in the n entries that were read, where they look like
- * those of a huge page that other processes map as well. Return 0, or -1 with
+ * entries of a huge page that other processes map as well. Return 0, or -1 with
  * errstr set.
  */
 static int

@@ -222,8 +222,8 @@ what_of_entry(uint64_t e)
 }
 
 /*
- * Return PM_HUGE if each entries at v look like those of a huge page, which is
- * not certain, else 0.
+ * Return PM_HUGE if the each entries at v look like entries of a huge page,
+ * which is not certain, else 0.
  */
 static unsigned int
 huge_of_entries(const uint64_t *v, size_t each)

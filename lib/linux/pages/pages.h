@@ -35,8 +35,8 @@ enum {
 };
 
 /*
- * Consecutive pages of a process with the same properties. "Run" is used for
- * such ranges here and in all code that uses it.
+ * Consecutive pages of a process with the same properties, called a run here
+ * and by all callers.
  */
 struct pagerun {
 	uint64_t	 start;	/* addresses */

@@ -19,9 +19,8 @@
 enum { FILES = 16 };		/* files that the proxy keeps open */
 
 struct range {			/* a range to read */
-	uint64_t	 file;	/* number of an open file, never reused; 0:
-				   read the descriptor of the question, or
-				   pid */
+	uint64_t	 file;	/* number of a file that the proxy opened; 0:
+				   use the descriptor that was sent, or pid */
 	pid_t		 pid;	/* process whose memory is read; 0: none */
 	uint64_t	 at;
 	uint64_t	 len;
@@ -63,8 +62,8 @@ proxy_proc(pid_t pid, const char *path, struct bulk *out)
 }
 
 /*
- * Append fdinfo of descriptor fd of process pid to *out. what describes it for
- * the user. Return 0, or -1 with errno set.
+ * Append fdinfo of descriptor fd of process pid to *out. Messages to the user
+ * call it what. Return 0, or -1 with errno set.
  */
 int
 proxy_fdinfo(pid_t pid, int fd, const char *what, struct bulk *out)
@@ -128,9 +127,8 @@ proxy_step(int dir, const char *name)
 }
 
 /*
- * Return a descriptor of the file with this number: the one kept open, or else
- * that of the question, reopened for reading. Return -1 with errno set on
- * failure.
+ * Return a descriptor of the file with this number: one kept open from before,
+ * or else s->fd reopened for reading. Return -1 with errno set on failure.
  */
 static int
 kept_get(const struct serving *s, uint64_t number)

@@ -66,7 +66,7 @@ enum {
 
 	/* arch/x86/include/uapi/asm/sigcontext.h */
 	SW_BYTES = 464,
-	XSTATE_BV = 512,	/* header: mask of the features in use */
+	XSTATE_BV = 512, /* byte offset of the mask of the features in use */
 	FP_XSTATE_MAGIC1_ = 0x46505853,
 	FP_XSTATE_MAGIC2_ = 0x46505845,
 	UC_FP_XSTATE_ = 1,
@@ -151,13 +151,13 @@ has_tiles(pid_t tid, uint8_t *x, size_t len)
 }
 
 /*
- * Turn the extended state x, of len bytes, into that of a signal frame: write
- * struct _fpx_sw_bytes to its software bytes, and a magic number after it.
- * Features not in use are left out, so the kernel resets them; it would reject
- * tile data from a thread that may not use tiles. The kernel expects the magic
- * number after the features that are present. If the thread has tiles, write
- * another after all possible features, for kernels that look there. Return its
- * length.
+ * Turn the extended state x, of len bytes, into the form that a signal frame
+ * requires: write struct _fpx_sw_bytes to its software bytes, and a magic
+ * number after it. Features not in use are left out, so the kernel resets them;
+ * it would reject tile data from a thread that may not use tiles. The kernel
+ * expects the magic number after the features that are present. If the thread
+ * has tiles, write another after all possible features, for kernels that look
+ * there. Return its length.
  */
 static size_t
 xstate_seal(uint8_t *x, size_t len, bool tiles)

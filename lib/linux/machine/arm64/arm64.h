@@ -7,7 +7,7 @@
 #include "linux/machine/machine.h"
 
 enum {				/* indices of struct gregs.word; up to PSTATE
-				   those of struct user_pt_regs in
+				   as in struct user_pt_regs of
 				   arch/arm64/include/uapi/asm/ptrace.h */
 	X0 = 0,
 	X8 = 8,			/* number of a system call */
