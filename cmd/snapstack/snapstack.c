@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 enum {
-	KEPT = 8 /* MiB; little, because stacks are read in places, and once */
+	KEPT = 8 /* MiB of unpacked data kept: little, because most stacks
+		    are read only once */
 };
 
 static struct asked asked = { .tid = UINT64_MAX };
@@ -203,7 +204,7 @@ main(int argc, char *argv[])
 	/* live processes first; they need privileges that are dropped
 	   afterwards */
 	rc = living_take(&live, &sources, &asked);
-	if (rc == -1 && !program_lost())	/* unless already reported */
+	if (rc == -1 && !program_lost())	/* it was not yet reported */
 		program_warn("%s", snap_errstr());
 	failure_begin();
 	confine_all(&sources.file);

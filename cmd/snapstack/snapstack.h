@@ -36,20 +36,20 @@
 #include <elfutils/libdwfl.h>
 
 enum {
-	REGS_MAX = 32,		/* most registers with a DWARF number */
-	FRAMES_MAX = 4096,	/* most frames of a thread */
-	CACHED = 64		/* blocks of memory in a cache */
+	REGS_MAX = 32,		/* maximum number of registers */
+	FRAMES_MAX = 4096,	/* maximum number of frames of a thread */
+	CACHED = 64		/* number of blocks in a cache of memory */
 };
 
 /* target.c */
 struct block {			/* a block of memory that was read */
 	uint64_t	 addr;
-	unsigned int	 valid;	/* a bit for each kilobyte; 0: block is
-				   unused */
+	unsigned int	 valid;	/* a bit for each kilobyte that was read; 0:
+				   the block is unused */
 	uint8_t		 data[4 * KB];
 };
 
-struct target {			/* a process */
+struct target {			/* a process and its memory */
 	struct snap	*snap;	/* borrowed; proc is borrowed as well */
 	struct proc	*proc;
 	struct vmas	 vma;	/* owned */
@@ -60,11 +60,13 @@ struct target {			/* a process */
 	struct block	*cache;	/* owned; CACHED blocks */
 	struct block	**kept;	/* owned, with its blocks; sorted by address */
 	size_t		 nkept;
-	uint64_t	 cost;	/* cost of reading it so far: accesses, and
-				   bytes / 32 */
-	bool		 live;	/* it is live and stopped: read no files */
+	uint64_t	 cost;	/* cost of reading its memory so far: one for
+				   an access and for each 32 bytes */
+	bool		 live;	/* the process is live and stopped, so no
+				   files are read */
 	bool		 released; /* only the kept memory can be read */
-	struct buf	 perfmap; /* perf map of a live process: jit.c */
+	struct buf	 perfmap; /* names of generated code of a live
+				     process: jit.c */
 	struct jit	*jit;	/* owned; NULL: not read yet */
 };
 
@@ -106,12 +108,12 @@ bool		 module_id(Dwfl_Module *m, char *hex, size_t size);
 
 /* regs.c */
 struct registers {
-	uint64_t	 v[REGS_MAX]; /* by DWARF number */
+	uint64_t	 v[REGS_MAX]; /* registers by DWARF number */
 	unsigned int	 n;
 	uint64_t	 pc;
 	uint64_t	 sp;
 	uint16_t	 machine; /* e_machine of elf(5) */
-	unsigned int	 word;	/* bytes of an address */
+	unsigned int	 word;	/* size of an address in bytes */
 	unsigned int	 spnum;	/* DWARF number of the stack pointer */
 	unsigned int	 fpnum;	/* DWARF number of the frame pointer */
 	int64_t		 call;	/* number of the current system call, or -1 */
@@ -127,34 +129,35 @@ struct frame {
 	uint64_t	 sp;	/* 0: not known */
 	bool		 exact;	/* pc is the next instruction, not a return
 				   address */
-	bool		 signal; /* made by the kernel to run a signal
+	bool		 signal; /* frame made by the kernel to run a signal
 				    handler */
-	bool		 guess;	/* found by a scan of the stack */
+	bool		 guess;	/* guessed by a scan of the stack */
 	const struct pyframe *python; /* borrowed from the stack; the Python
 				         frames that this frame interprets,
 				         innermost first */
 	size_t		 npython;
-	bool		 within; /* it is of the interpreter, between frames
-				    that have Python frames */
+	bool		 within; /* a frame of the interpreter, between
+				    frames that run Python code */
 };
 
 struct pyframe {		/* a frame of Python code */
 	char		*function; /* owned; file is owned as well */
 	char		*file;
 	int64_t		 line;	/* 0: not known */
-	bool		 entry;	/* called from C code */
-	uint64_t	 call;	/* stack address of the call of the
-				   interpreter that runs it, or 0 */
+	bool		 entry;	/* called from C code, not from Python */
+	uint64_t	 call;	/* stack address of the interpreter call that
+				   runs this frame, or 0 */
 	struct pylocal	*local;	/* owned; only if the user asked for locals */
 	size_t		 nlocal;
 };
 
 struct pylocal {		/* a local variable */
 	char		*name;	/* owned; value is owned as well */
-	char		*value;	/* as repr() writes it, or shorter */
+	char		*value;	/* value as repr() writes it, or shorter */
 };
 
-enum gil {			/* relation to the global interpreter lock */
+enum gil {			/* relation of a thread to Python's global
+				   interpreter lock */
 	GIL_NONE, GIL_HELD, GIL_WANTED
 };
 
@@ -164,45 +167,47 @@ struct stack {			/* a thread and its stack */
 	uint64_t	 inner;	/* tid in its own PID namespace */
 	uint64_t	 clears; /* address that the kernel clears when it
 				    ends, or 0 */
-	uint64_t	 robust; /* its robust mutex list,
-				    get_robust_list(2); or 0 */
+	uint64_t	 robust; /* address of its robust mutex list, or 0:
+				    get_robust_list(2) */
 	char		 comm[64];
-	char		 state[16]; /* word from "status"; "": not known */
+	char		 state[16]; /* state in words, from /proc/TID/status;
+				       "" if not known */
 	struct registers regs;	/* regs.n is 0 if not known */
 	struct frame	*frame;	/* owned; innermost first */
 	size_t		 n;
 	bool		 whole;	/* the last frame is the outermost */
 	char		*why;	/* owned; why it is not whole, or NULL */
 	char		*wait;	/* owned; what it waits for, or NULL */
-	size_t		 bare;	/* length of wait without times */
-	unsigned int	 signal; /* signal that ended it, or 0 */
-	bool		 faulted; /* the signal has an address, which is
-				     fault */
+	size_t		 bare;	/* length of wait up to the first time in it */
+	unsigned int	 signal; /* signal that ended the thread, or 0 */
+	bool		 faulted; /* fault is valid: the address of the
+				     signal */
 	uint64_t	 fault;
 	uint64_t	 futex;	/* address of the futex that it waits for, or
 				   0 */
 	struct pyframe	*python; /* owned; all Python frames */
 	size_t		 npython;
-	bool		 merged; /* the Python frames are assigned to frames */
+	bool		 merged; /* each Python frame is assigned to a frame */
 	uint64_t	 interpreter; /* Python interpreter; 0: the main one */
 	enum gil	 gil;
-	bool		 collects; /* its interpreter is collecting garbage */
+	bool		 collects; /* its Python interpreter is collecting
+				      garbage */
 	size_t		 same;	/* index of the first thread with the same
 				   stack */
 };
 
-struct threadkey {		/* key for finding a thread */
+struct threadkey {		/* an entry for finding a thread by a key */
 	uint64_t	 key;
-	size_t		 nth;	/* index in stack */
+	size_t		 nth;	/* index of the thread in stack[] */
 };
 
 struct unwinder {
 	struct target	*target; /* borrowed */
 	Dwfl		*dwfl;	/* owned */
-	Elf		*head;	/* owned; names the machine */
+	Elf		*head; /* owned; an ELF header that names the machine */
 	struct stack	*stack;	/* owned; all threads */
 	size_t		 n;
-	struct threadkey *inner; /* owned; n entries sorted by the thread's
+	struct threadkey *inner; /* owned; n threads sorted by their member
 				    inner */
 	struct threadkey *clears;
 	bool		 locals; /* the user asked for local variables of
@@ -210,8 +215,8 @@ struct unwinder {
 	const char	*nolocals; /* why there are no local variables, or
 				      NULL */
 	struct registers now;	/* registers of the thread being unwound */
-	bool		 unread; /* memory needed for its current frame is
-				    missing */
+	bool		 unread; /* memory needed to unwind the current frame
+				    is missing */
 };
 
 int		 unwinder_open(struct unwinder *u);
@@ -248,11 +253,13 @@ size_t		 scopes_find(const Dwarf_Die *cu, Dwarf_Addr pc, Dwarf_Die *in,
 /* location.c */
 struct location {
 	const char	*function; /* borrowed; NULL: not known */
-	uint64_t	 offset; /* from the start of the function */
+	uint64_t	 offset; /* offset from the start of the function */
 	const char	*file;	/* borrowed; source file, or NULL */
 	int		 line;
-	bool		 inlined; /* into the function reported next */
-	bool		 jit;	/* generated by the process, which named it */
+	bool		 inlined; /* the function is inlined into the one
+				     reported next */
+	bool		 jit;	/* code generated by the process, which gave
+				   its name */
 	const char	*module; /* borrowed; name of the mapping, or NULL */
 	char		 id[130]; /* build ID of the module, or "" */
 };
@@ -289,13 +296,13 @@ void		 fatal_name(const struct stack *st, char *s, size_t size);
 void		 stacks_group(struct stack *st, size_t n, bool all);
 
 /* process.c */
-struct asked {			/* options of the command line */
+struct asked {			/* options given on the command line */
 	bool		 all;	/* also print threads with the same stack */
 	bool		 locals; /* print local variables of Python */
 	bool		 folded;
 	bool		 json;
 	uint64_t	 tid;	/* print only this thread; UINT64_MAX: all */
-	uint64_t	 timeout; /* seconds to wait for file servers; 0:
+	uint64_t	 timeout; /* seconds to wait for file servers; 0: the
 				     default */
 };
 

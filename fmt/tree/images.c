@@ -76,7 +76,7 @@ roots_free(struct fstree *t)
 }
 
 struct messages {		/* collected while images are made */
-	struct buf	 warned; /* lines */
+	struct buf	 warned; /* lines of warnings */
 	struct buf	 noted;
 	struct buf	 words;	/* further arguments of the criu command */
 };

@@ -56,7 +56,8 @@ member_paths(struct member *m, enum fsclass class)
 		ps.n = m->sysroot.n;
 	}
 	if (ps.n > FS_INDEX_MAX)
-		ps.n = FS_INDEX_MAX; /* further names have no inode numbers */
+		ps.n = FS_INDEX_MAX; /* there are no inode numbers for more
+				        names */
 	return ps;
 }
 

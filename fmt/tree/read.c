@@ -15,11 +15,11 @@ struct body {			/* source of a file's bytes */
 	struct image	*image;	/* image of a sparse file, or NULL */
 	uint64_t	 base;	/* address in the image at which the file
 				   begins */
-	const struct member *m;	/* process of the memory, or NULL */
+	const struct member *m;	/* process whose memory it is, or NULL */
 	const struct vma *vma;	/* mapping in map/, or NULL */
-	struct core	*core;	/* core, or NULL */
-	const struct criuview *view; /* CRIU images, or NULL */
-	size_t		 number; /* index in view */
+	struct core	*core;	/* core to be read, or NULL */
+	const struct criuview *view; /* directory of the CRIU image, or NULL */
+	size_t		 number; /* index of the image in view */
 };
 
 static void

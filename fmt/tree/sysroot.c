@@ -83,7 +83,7 @@ sysroot_add(struct sysroot *root, const char *name, size_t len,
 	bool ok;
 
 	if (root->bytes + len > BYTES_MAX)
-		return 0;	/* a cyclic link map */
+		return 0;	/* the link map is probably cyclic */
 	if ((path = path_clean(name, len, &ok)) == NULL)
 		return ok ? 0 : -1;
 	root->bytes += len;

@@ -18,7 +18,7 @@
  * so a directory is a range of names: paths.c
  */
 struct paths {
-	const void	*arg;	/* borrowed; passed to name */
+	const void	*arg;	/* borrowed; first argument of name */
 	const char	*(*name)(const void *, size_t, size_t *);
 	size_t		 n;
 };
@@ -45,13 +45,14 @@ size_t		 paths_parent(const struct paths *, size_t, size_t);
 struct sysfile {
 	char		*path;	/* owned; without the leading slash */
 	struct image	*image;	/* borrowed; NULL: not in the snapshot */
-	size_t		 seq;	/* of equal paths the lowest is kept */
+	size_t		 seq;	/* order of addition; of equal paths the
+				   lowest is kept */
 };
 
 struct sysroot {
 	struct sysfile	*f;	/* owned */
 	size_t		 n;
-	size_t		 bytes;	/* of all paths */
+	size_t		 bytes;	/* length of all paths */
 };
 
 int		 sysroot_open(struct sysroot *, struct snap *, struct proc *,
@@ -63,21 +64,23 @@ void		 sysroot_close(struct sysroot *);
  * file that needs it is used.
  */
 enum member_part {
-	PART_RECORD = 1,	/* record */
-	PART_MAPS = 2,		/* vmas */
-	PART_CORE = 4,		/* core */
-	PART_ROOT = 8,		/* sysroot */
-	PART_IMAGES = 16	/* view */
+	PART_RECORD = 1,	/* the member "record" is filled in */
+	PART_MAPS = 2,		/* the member "vmas" is filled in */
+	PART_CORE = 4,		/* the member "core" is filled in */
+	PART_ROOT = 8,		/* the member "sysroot" is filled in */
+	PART_IMAGES = 16	/* the member "view" is filled in */
 };
 
 struct member {
 	struct fstree	*tree;	/* borrowed, like the next four pointers */
 	struct snap	*snap;
 	struct proc	*proc;
-	struct member	*leader; /* process of a thread; a process itself */
+	struct member	*leader; /* the process of a thread, or the process
+				    itself */
 	void		*tag;
 	bool		 thread;
-	unsigned int	 serial; /* among members with the same pid, from 1 */
+	unsigned int	 serial; /* number among members with the same pid,
+				    from 1 */
 	size_t		 seq;	/* order of addition */
 
 	pthread_mutex_t	 lock;
@@ -124,11 +127,11 @@ enum fsfile {
 	FILE_TEXT,
 	FILE_MEM,
 	FILE_CORE,
-	FILE_SMALL		/* and up: the small files in their order */
+	FILE_SMALL		/* first small file; the others follow */
 };
 
 enum {
-	FSOWN_MAX = 8,		/* entries of fsown */
+	FSOWN_MAX = 8,		/* number of entries of fsown */
 	FS_INDEX_BITS = 26,
 	FS_INDEX_MAX = 1 << FS_INDEX_BITS,
 	FS_DEPTH_BITS = 12,
@@ -147,7 +150,7 @@ struct fsnode {
 	struct member	*m;	/* NULL for the root */
 	enum fsclass	 class;
 	bool		 dir;
-	size_t		 depth;	/* of a directory below linux/ or root/ */
+	size_t		 depth;	/* depth of a directory below linux/ or root/ */
 	size_t		 index;
 };
 

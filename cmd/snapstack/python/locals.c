@@ -11,13 +11,13 @@
 #include <string.h>
 
 enum {
-	TYPE = 8,		/* offset in PyObject */
-	SIZE = 16,		/* offset in PyVarObject */
-	VALUE = 24, /* offset after PyVarObject: digits, and items */
-	TYPE_NAME = 24,		/* offset in PyTypeObject */
+	TYPE = 8,		/* offset of the type in PyObject */
+	SIZE = 16,		/* offset of the size in PyVarObject */
+	VALUE = 24, /* offset of digits or items, after PyVarObject */
+	TYPE_NAME = 24,		/* offset of the name in PyTypeObject */
 	FLOAT_VALUE = 16, CELL_VALUE = 16,
 	DICT_USED = 16, SET_USED = 24,
-	DIGIT = 30,		/* bits of an int in four bytes */
+	DIGIT = 30,		/* bits of an int that four bytes hold */
 	MAX_LOCALS = 128, ITEMS = 5, DEEPEST = 2
 };
 

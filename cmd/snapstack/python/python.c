@@ -9,25 +9,26 @@
 #include <string.h>
 
 enum {
-	INTERPRETERS = 256,	/* most interpreters that are read */
-	SPARE = 1024, /* thread states allowed beyond four for each thread */
-	MAX_COST = 4 * KB * KB, /* most reads of a process: 128 MiB, or 4 Mi
-				   accesses */
-	OWNED_BY_C = 3,		/* value of enum _frameowner, pycore_frame.h */
-	GIL_LAST = 8,		/* offset in struct _gil_runtime_state */
+	INTERPRETERS = 256,	/* maximum number of interpreters */
+	SPARE = 1024, /* thread states read beyond four a thread */
+	MAX_COST = 4 * KB * KB, /* limit on reads from a process: 4 Mi
+				   accesses, or 128 MiB */
+	OWNED_BY_C = 3, /* a value of enum _frameowner, pycore_frame.h */
+	GIL_LAST = 8, /* offset of last_holder in struct _gil_runtime_state */
 	GIL_LOCKED = 16,
-	GIL_SIZE = 256		/* its condition and mutex are within */
+	GIL_SIZE = 256 /* size of the lock with its condition and mutex */
 };
 
 struct interpreter {
 	uint64_t	 id;
-	uint64_t	 gil;	/* address of its lock, or 0 */
-	uint64_t	 last;	/* state of the thread that had the lock last */
+	uint64_t	 gil;	/* address of the interpreter's lock, or 0 */
+	uint64_t	 last;	/* address of the thread state that had the
+				   lock last */
 	bool		 locked; /* the lock is still held */
-	bool		 collects; /* it is collecting garbage */
+	bool		 collects; /* the interpreter is collecting garbage */
 };
 
-struct search {			/* addresses of symbols, or 0 */
+struct search {			/* addresses of two symbols of CPython, or 0 */
 	uint64_t	 runtime;
 	uint64_t	 version;
 };

@@ -9,36 +9,43 @@
 #include "snapstack/snapstack.h"
 
 struct pyoffsets {		/* byte offsets in CPython's structures */
-	unsigned int	 version; /* 0x030b: 3.11 */
-	uint64_t	 runtime_head; /* pointer to the first interpreter */
+	unsigned int	 version; /* version of CPython; 0x030b is 3.11 */
+	uint64_t	 runtime_head; /* offset of the pointer to the first
+				          interpreter */
 	uint64_t	 interp_next;
 	uint64_t	 interp_id;
 	uint64_t	 interp_threads;
 	uint64_t	 interp_collecting;
-	uint64_t	 interp_gil; /* pointer to its lock; UINT64_MAX: all
-				        share runtime_gil */
-	uint64_t	 runtime_gil; /* the lock that all interpreters share */
+	uint64_t	 interp_gil; /* offset of the pointer to its lock;
+				        UINT64_MAX: all interpreters share
+				        runtime_gil */
+	uint64_t	 runtime_gil; /* offset of the lock that all
+				         interpreters share */
 	uint64_t	 thread_next;
 	uint64_t	 thread_native;
-	uint64_t	 thread_frame; /* pointer to the innermost frame, or
-				          to a struct with cframe_frame */
-	uint64_t	 cframe_frame; /* pointer to the innermost frame;
-				          UINT64_MAX: there is no such struct */
+	uint64_t	 thread_frame; /* offset of the pointer to the
+				          innermost frame, or to a struct
+				          that has it at cframe_frame */
+	uint64_t	 cframe_frame; /* offset of the pointer to the
+				          innermost frame; UINT64_MAX: there
+				          is no such struct */
 	uint64_t	 frame_code;
 	uint64_t	 frame_instruction;
 	uint64_t	 frame_previous;
-	uint64_t	 frame_entry; /* byte: called from C; UINT64_MAX: a
-				         frame without code follows one
-				         called from C */
+	/* offset of the byte that says whether the frame was called from C;
+	   UINT64_MAX: a frame without code object follows such a frame */
+	uint64_t	 frame_entry;
 	uint64_t	 frame_owner;
 	uint64_t	 frame_locals;
-	uint64_t	 code_locals; /* tuple of the variables' names */
+	uint64_t	 code_locals; /* offset of the tuple of variable
+				         names */
 	uint64_t	 code_file;
 	uint64_t	 code_name;
 	uint64_t	 code_lines;
 	uint64_t	 code_first;
 	uint64_t	 code_code;
-	uint64_t	 ascii;	/* characters of an ASCII string */
+	uint64_t	 ascii;	/* offset of the characters of an ASCII
+				   string */
 	uint64_t	 compact;
 };
 

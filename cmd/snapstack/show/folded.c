@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct names {
-	char		**v;	/* owned, with its strings */
+	char		**v;	/* owned, as are its strings */
 	size_t		 n;
 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 78 };		/* columns */
+enum { WIDTH = 78 };		/* columns of a line */
 
 struct printing {
 	const struct frame *f;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct words debugfile_dirs;	/* searched in this order */
+struct words debugfile_dirs;	/* directories, searched in this order */
 
 /*
  * Return whether the ELF file fd has build ID id, len bytes long.

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST = 8 * KB };	/* longest name that is tried */
+enum { LONGEST = 8 * KB };	/* maximum length of a name that is demangled */
 
-static char *last;		/* owned; last result */
+static char *last;		/* owned; the name returned last */
 
 /*
  * Return the demangled form of name without a symbol version, or name itself if

@@ -9,14 +9,14 @@
 #include <string.h>
 
 enum {
-	SEGMENTS = 64,		/* most program headers that are read */
-	ENTRIES = 256,		/* most entries of the dynamic section */
-	CHAIN = 256		/* most symbols of a hash bucket */
+	SEGMENTS = 64,		/* maximum number of program headers */
+	ENTRIES = 256, /* maximum number of entries of a dynamic section */
+	CHAIN = 256		/* maximum number of symbols in a hash bucket */
 };
 
 struct dynamic {
 	uint64_t	 start;	/* address of the module */
-	uint64_t	 bias;	/* added to its addresses */
+	uint64_t	 bias;	/* load bias, which is added to its addresses */
 	uint64_t	 hash;
 	uint64_t	 symtab;
 	uint64_t	 strtab;

@@ -11,7 +11,8 @@
 
 enum { PIECE = 64 * KB };
 
-static const uint64_t max_bytes = UINT64_C(4) << 30;	/* of all files */
+/* limit on the size of all files together */
+static const uint64_t max_bytes = UINT64_C(4) << 30;
 
 struct elfbytes {
 	const struct image *im;	/* borrowed; the image that was copied */
@@ -21,7 +22,7 @@ struct elfbytes {
 
 static struct elfbytes *all;	/* owned */
 static size_t nall;
-static uint64_t nbytes;		/* size of all files */
+static uint64_t nbytes;		/* size of all files together */
 
 /*
  * Free the copies of all files, because their snapshot is about to be closed.

@@ -28,7 +28,7 @@ struct question {
 typedef void	*(*begin_fn)(void);
 typedef int	 (*find_fn)(void *, const unsigned char *, int, char **);
 
-static int sock = -1;		/* to the helper process, or -1 */
+static int sock = -1;		/* socket to the helper process, or -1 */
 
 static void __attribute__((noreturn))
 serve(int s, void *client, find_fn debug, find_fn exe)

@@ -14,9 +14,8 @@
 
 enum {
 	MAX_LINES = 1 << 21,
-	MAX_LENGTH = 1 << 26,	/* longest function in bytes */
-	LOOKED_AT = 1 << 16,	/* most lines before an address that are
-				   searched */
+	MAX_LENGTH = 1 << 26,	/* maximum size of a function in bytes */
+	LOOKED_AT = 1 << 16,	/* number of lines searched before an address */
 	MAX_NAME = 1024
 };
 
@@ -30,7 +29,7 @@ struct line {
 struct jit {
 	struct line	*line;	/* owned; sorted by address */
 	size_t		 n;
-	uint64_t	 longest; /* length of the longest */
+	uint64_t	 longest; /* size of the longest function in bytes */
 	char		 name[MAX_NAME]; /* name returned last */
 };
 

@@ -139,7 +139,7 @@ static const char *
 inlined_each(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc, location_fn fn,
     void *arg)
 {
-	enum { MAX_INLINED = 256 };	/* deeper ones are left out */
+	enum { MAX_INLINED = 256 }; /* maximum nesting of inlined functions */
 	static Dwarf_Die in[MAX_INLINED];
 	const struct location whole = *pl;
 	size_t n;
@@ -221,7 +221,7 @@ locations_each(struct unwinder *u, const struct frame *f, location_fn fn,
 	(void)module_id(m, pl.id, sizeof pl.id);
 	symbol = dwfl_module_addrinfo(m, pc, &off, &sym, NULL, NULL, NULL);
 	if (symbol != NULL && *symbol == '$')
-		symbol = NULL;	/* mapping symbol, which tells code from
+		symbol = NULL;	/* a mapping symbol, which only marks code or
 				   data: ABI of arm64 */
 	outer = NULL;
 	if ((cu = unit_find(m, pc, &bias)) != NULL) {

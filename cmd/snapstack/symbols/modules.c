@@ -13,7 +13,7 @@
 
 enum { PAGE = 4096 };		/* smallest page size of any machine */
 
-static struct target *now;	/* process that libdwfl's callbacks read */
+static struct target *now;	/* process that the callbacks of libdwfl read */
 
 /*
  * Set id to the build ID of the ELF file whose start is at addr in memory.

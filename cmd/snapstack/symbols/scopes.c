@@ -7,7 +7,7 @@
 
 #include <dwarf.h>
 
-enum { NESTED = 32 };		/* deepest nesting of namespaces and types */
+enum { NESTED = 32 };		/* maximum nesting of namespaces and types */
 
 static bool
 has_functions(int tag)

@@ -14,15 +14,15 @@ struct layout {
 	const char	*cputype; /* Plan 9's name of the 64-bit system */
 	unsigned int	 word;
 	size_t		 bytes;
-	unsigned int	 n;	/* registers with DWARF numbers */
+	unsigned int	 n;	/* number of registers that DWARF numbers */
 	uint8_t		 at[REGS_MAX]; /* index of each in the kernel's
 				          layout, in words */
-	unsigned int	 pc;	/* word index; sp is one as well */
+	unsigned int	 pc;	/* index of the program counter in words */
 	unsigned int	 sp;
-	unsigned int	 spnum;	/* DWARF number; fpnum is one as well */
+	unsigned int	 spnum;	/* DWARF number of the stack pointer */
 	unsigned int	 fpnum;
-	int		 call;	/* word index of the system call's number;
-				   -1: there is none */
+	int		 call;	/* index of the system call number in words;
+				   -1: not there */
 	uint8_t		 arg[6];
 };
 

@@ -14,14 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 64 };		/* most guesses and signal handlers */
+enum { STEPS = 64 }; /* maximum number of guesses and signal handlers */
 
 struct walk {			/* state while one thread is unwound */
 	struct unwinder	*u;
 	struct stack	*st;
 	bool		 begun;	/* the first frame was seen */
 	bool		 astray; /* the next frame is not in code */
-	bool		 skip_first; /* it is already in the stack */
+	bool		 skip_first; /* the stack already has the first frame */
 };
 
 static pid_t

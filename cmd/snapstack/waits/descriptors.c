@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN = 4 };		/* most descriptors that are listed */
+enum { SHOWN = 4 };		/* maximum number of descriptors listed */
 
 /*
  * Append a time of s seconds and ns nanoseconds to the text of c, after the

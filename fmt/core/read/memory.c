@@ -23,7 +23,7 @@ struct memory {			/* state while the image is built */
 	struct tail	*tail;	/* owned */
 	size_t		 ntail;
 	uint64_t	 looked; /* offset in the core up to which holes were
-				    looked for */
+				    searched */
 };
 
 /*

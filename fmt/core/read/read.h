@@ -27,7 +27,7 @@ struct coreseg {		/* a PT_LOAD */
 	uint64_t	 off;
 	uint64_t	 there;	/* bytes of p_filesz that are in the file */
 	uint64_t	 claim;	/* p_filesz */
-	uint32_t	 flags;	/* PF_* */
+	uint32_t	 flags;	/* bits PF_R, PF_W and PF_X */
 	bool		 bare;	/* not a PT_LOAD, but known from NT_FILE only */
 };
 
@@ -37,7 +37,7 @@ struct corenote {
 	size_t		 len;
 };
 
-enum { CORE_SETS = 24 };	/* most register sets of a thread */
+enum { CORE_SETS = 24 }; /* maximum number of register sets of a thread */
 
 struct corethread {
 	const uint8_t	*status; /* borrowed; NT_PRSTATUS */
@@ -56,11 +56,11 @@ struct elfcore {
 	size_t		 nthread;
 	const uint8_t	*psinfo; /* borrowed; NT_PRPSINFO, or NULL */
 	int		 pid;
-	unsigned int	 uid;	/* user that ran the process */
+	unsigned int	 uid;	/* user ID of the process */
 	unsigned int	 gid;
 	struct corenote	 auxv;
 	struct corenote	 files;	/* NT_FILE */
-	uint64_t	 notes;	/* bytes of all notes */
+	uint64_t	 notes;	/* size of all notes in bytes */
 	size_t		 ncut;	/* segments that extend past the end of the
 				   file */
 	bool		 cutnotes;
@@ -74,7 +74,8 @@ struct facts {			/* facts about a thread from its notes */
 
 struct mapped {			/* a file that was mapped */
 	const char	*name;	/* borrowed from a mapping */
-	uint64_t	 addr;	/* address of its first byte */
+	uint64_t	 addr;	/* address at which the first byte of the
+				   file is mapped */
 	struct source	*src;	/* borrowed; the same file on this machine,
 				   or NULL */
 };
@@ -100,10 +101,10 @@ struct corereader {
 	struct proc	*proc;
 	size_t		 nthread; /* threads of the process, including a
 				     first one that had ended */
-	uint64_t	 vmbytes; /* size of its mappings */
-	uint64_t	 membytes; /* size of its memory */
+	uint64_t	 vmbytes; /* size of all mappings in bytes */
+	uint64_t	 membytes; /* size of the captured memory in bytes */
 	uint64_t	 spare;	/* next number for a thread whose own is
-				   taken; 0: none used */
+				   taken; 0: not used yet */
 };
 
 /* parse.c */

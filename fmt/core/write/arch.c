@@ -41,7 +41,7 @@ narrow_move(uint8_t *gp, const uint8_t *from)
 
 	for (i = 0; i < sizeof narrow / sizeof *narrow; i++)
 		memcpy(gp + narrow[i].to, from + narrow[i].from, 4);
-	if (gp[ORIG + 3] & 0x80)	/* extend the sign */
+	if (gp[ORIG + 3] & 0x80)	/* extend the sign of orig_ax */
 		num_put(gp + ORIG + 4, UINT32_MAX, 4);
 }
 

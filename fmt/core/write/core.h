@@ -17,8 +17,7 @@ enum { GP_MAX = 272, FP_MAX = 528, FXSAVE = 512, AVX = 832, PKRU = 2696 };
 struct coreregs {		/* registers of a thread, in the layout of a
 				   core */
 	uint8_t		 gp[GP_MAX];
-	size_t		 ngp;	/* bytes of gp; 0: not there; the other sizes
-				   likewise */
+	size_t		 ngp; /* size of gp in bytes; 0: no general registers */
 	uint8_t		 fp[FP_MAX];
 	size_t		 nfp;
 	uint8_t		 xfp[FXSAVE]; /* FXSAVE area of a 386 core */
@@ -54,7 +53,7 @@ struct coreload {		/* a PT_LOAD to be written */
 	uint64_t	 memsz;
 	uint64_t	 filesz; /* 0: none of it is in the file */
 	uint64_t	 off;
-	unsigned int	 flags;	/* of the mapping: enum vma_flag */
+	unsigned int	 flags;	/* flags of the mapping: enum vma_flag */
 };
 
 struct corepart {		/* captured memory without a gap */
@@ -65,9 +64,9 @@ struct corepart {		/* captured memory without a gap */
 };
 
 struct coreloads {
-	struct coreload	*load;	/* owned; by address */
+	struct coreload	*load;	/* owned; sorted by address */
 	size_t		 nload;
-	struct corepart	*part;	/* owned; by address */
+	struct corepart	*part;	/* owned; sorted by address */
 	size_t		 npart;
 };
 

@@ -29,15 +29,15 @@ enum { HOLE = HOLE_KB * KB };	/* shorter holes are not worth a seek */
 
 struct hole {			/* zeros that need not be read */
 	uint64_t	 start;
-	uint64_t	 end;	/* exclusive */
+	uint64_t	 end;	/* first byte after the hole */
 };
 
 struct core {
 	struct image	*mem;	/* borrowed from the process */
 	struct buf	 head;	/* owned; all bytes before the memory */
-	struct corepart	*part;	/* owned; by offset */
+	struct corepart	*part;	/* owned; sorted by offset */
 	size_t		 npart;
-	struct hole	*hole;	/* owned; by offset */
+	struct hole	*hole;	/* owned; sorted by offset */
 	size_t		 nhole;
 	uint64_t	 size;
 	uint64_t	 page;	/* page size in bytes */

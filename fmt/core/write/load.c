@@ -16,7 +16,8 @@
 
 #include <stdlib.h>
 
-enum { GAP = 1024 * KB };	/* larger gaps are not in the file */
+enum { GAP = 1024 * KB };	/* gaps of this size or more are not in the
+				   core file */
 
 enum kind { CAPTURED, MISSING, UNTOUCHED };
 

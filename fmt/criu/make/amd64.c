@@ -13,7 +13,7 @@ enum {
 	GPREGS = 27,		/* 64-bit words of struct user_regs_struct */
 	FPREGS = sizeof CRIU_FXBYTES - 1,
 	R_AX = 10, R_ORIG_AX = 15, R_IP = 16, R_CS = 17,
-	FXSAVE = 512,		/* bytes */
+	FXSAVE = 512,		/* size of an FXSAVE area in bytes */
 	XFEATURES = 512, /* offset of XSTATE_BV, the bits of the parts in use */
 	CS64 = 0x33
 };
@@ -30,11 +30,11 @@ enum {
 
 /* parts of xstate that criu restores, with their offsets in both layouts */
 static const struct part {
-	unsigned int	 bit;	/* in XSTATE_BV */
-	size_t		 intel;	/* offset in Intel's layout; amd: in AMD's */
+	unsigned int	 bit;	/* bit number in XSTATE_BV */
+	size_t		 intel;	/* offset in the layout of Intel processors */
 	size_t		 amd;
 	size_t		 bytes;
-	size_t		 n;	/* numbers in its field */
+	size_t		 n;	/* number of elements of the field */
 	size_t		 field;
 } parts[] = {
 	{ 2, 576, 576, 256, 64, offsetof(Criu__Xsave, ymmh_space) },

@@ -116,7 +116,8 @@ shares_check(struct criumake *m, struct maketask *t)
 {
 	static const struct {
 		const char	*key;
-		const char	*what;	/* NULL: descriptors */
+		const char	*what;	/* name in messages; NULL: file
+					   descriptors */
 	} share[MAKESHARES] = {
 		{ "vm", "memory" }, { "files", NULL },
 		{ "fs", "current directory" }, { "sighand", "signal handlers" }

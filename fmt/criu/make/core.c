@@ -15,8 +15,8 @@ static int
 caps_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
 {
 	static const struct {
-		const char	*key;	/* in status */
-		size_t		 at;	/* offset of the field */
+		const char	*key;	/* key in /proc/PID/status */
+		size_t		 at;	/* offset of the field in the message */
 	} caps[] = {
 		{ "CapInh", offsetof(Criu__Creds, cap_inh) },
 		{ "CapPrm", offsetof(Criu__Creds, cap_prm) },
@@ -72,7 +72,7 @@ groups_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
 static int
 profile_set(struct criumake *m, Criu__Creds *k, const struct maketask *p)
 {
-	enum { MAX_LABEL = 4096 };	/* bytes for which criu has room */
+	enum { MAX_LABEL = 4096 };	/* maximum length of a label for criu */
 	char *text, *mode;
 	size_t n;
 

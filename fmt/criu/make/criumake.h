@@ -63,7 +63,8 @@ enum {
 	SIGINFO = 128,			/* size of a siginfo_t in bytes */
 	LIMITS = 16,
 	GROUPS = 65536,			/* NGROUPS_MAX */
-	ALIVE = 1, ENDED = 2, STOPPED = 3	/* task_state */
+	ALIVE = 1, ENDED = 2, STOPPED = 3	/* values of task_state in
+						   core images */
 };
 
 uint64_t	 makecore_blocked(const struct maketask *);

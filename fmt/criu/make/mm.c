@@ -13,7 +13,7 @@
 #include <string.h>
 
 #ifndef MAP_DROPPABLE
-enum { MAP_DROPPABLE = 8 };	/* uapi/linux/mman.h */
+enum { MAP_DROPPABLE = 8 };	/* value of uapi/linux/mman.h */
 #endif
 
 static const struct {
@@ -111,8 +111,8 @@ vma_obstacle(const struct vma *v, const struct smapfacts *facts,
 	static const struct {
 		const char	*name;	/* prefix of the mapping's name, or
 					   NULL */
-		unsigned int	 flag;	/* bits of enum vmflag; any of them
-					   suffices */
+		unsigned int	 flag;	/* bits of enum vmflag: the mapping
+					   has one of them */
 		enum makewhy	 kind;
 		const char	*why;
 	} never[] = {
@@ -249,7 +249,7 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 	}
 	if ((why = vma_obstacle(v, facts, &kind)) != NULL) {
 		if (kind == WHY_IO_URING && t->ring)
-			return 0;	/* already recorded */
+			return 0;	/* the io_uring is already recorded */
 		t->ring |= kind == WHY_IO_URING;
 		return make_unmapped(m, t, v, kind, why);
 	}

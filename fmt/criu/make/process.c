@@ -85,7 +85,7 @@ itimers_set(struct criumake *m, Criu__Timers *c, struct maketask *t)
 {
 	static const struct {
 		const char	*name;
-		size_t		 at;	/* offset of the field */
+		size_t		 at;	/* offset of the field in the message */
 	} timer[3] = {
 		{ "real", offsetof(Criu__Timers, real) },
 		{ "virtual", offsetof(Criu__Timers, virt) },

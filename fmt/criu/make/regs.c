@@ -7,11 +7,11 @@
 #include <string.h>
 
 static const struct {
-	const char	*name;	/* of the machine */
-	uint32_t	 mtype;	/* in core */
+	const char	*name;	/* name of the machine */
+	uint32_t	 mtype;	/* mtype of core images */
 	makeregs_fn	*get;
-	size_t		 auxv;	/* words of the auxiliary vector that criu
-				   accepts: its AT_VECTOR_SIZE */
+	size_t		 auxv;	/* maximum number of words of the auxiliary
+				   vector: AT_VECTOR_SIZE of criu */
 } known[] = {
 	{ "amd64", CRIU_AMD64, makeregs_amd64, MAX_AUXV },
 	{ "arm64", CRIU_ARM64, makeregs_arm64, 40 },

@@ -26,7 +26,7 @@ enum {
 static bool
 asks_another(const struct recfile *code)
 {
-	enum { RETURN = 0x06, ACTION = 0x7fc0 };	/* BPF_RET | BPF_K */
+	enum { RETURN = 0x06, ACTION = 0x7fc0 }; /* RETURN is BPF_RET | BPF_K */
 	size_t at;
 
 	for (at = 0; at + INSTRUCTION <= code->len; at += INSTRUCTION)

@@ -19,7 +19,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum {			/* numbers of amd64 and arm64 */
+enum {			/* signal numbers of amd64 and arm64 */
 	SIG_TRAP = 5, SIG_CHLD = 17, SIG_CONT = 18, SIG_STOP = 19,
 	SIG_TTOU = 22, SIG_URG = 23, SIG_WINCH = 28,
 	DEFAULT = 0, IGNORE = 1		/* SIG_DFL and SIG_IGN as handlers */
@@ -27,9 +27,10 @@ enum {			/* numbers of amd64 and arm64 */
 
 struct pending {		/* pending signals of a process or a thread */
 	struct maketask	*proc;	/* borrowed; first thread of the process */
-	struct maketask	*task;	/* borrowed; the thread for which they are
+	struct maketask	*task;	/* borrowed; thread for which the signals are
 				   pending */
-	bool		 whole;	/* they are pending for the whole process */
+	bool		 whole;	/* the signals are pending for the whole
+				   process */
 	struct recfile	 f;
 	size_t		 n;
 	uint64_t	 blocked;

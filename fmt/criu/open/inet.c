@@ -18,7 +18,8 @@ enum {
 	MPTCP = 262			/* value of uapi/linux/in.h */
 };
 
-enum { MAX_REPORTED = 16 };	/* connections that are reported one by one */
+enum { MAX_REPORTED = 16 };	/* maximum number of connections reported one
+				   by one */
 
 static unsigned int
 protocol_of(const struct makeopen *f)

@@ -183,8 +183,8 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 int
 makejudge_opens(struct criumake *m)
 {
-	enum { ROUNDS = 64 };	/* more than the kernel allows epoll sets to
-				   nest */
+	enum { ROUNDS = 64 };	/* greater than the nesting of epoll sets
+				   that the kernel allows */
 	struct maketask *t;
 	const char *why;
 	size_t i, k, round;

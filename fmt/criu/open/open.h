@@ -91,14 +91,16 @@ typedef int	 makewrite_fn(struct criumake *, const struct makeopen *,
 
 struct makekind {
 	enum criu_fdtype fd;	/* 0: criu cannot restore this kind */
-	enum makewhy	 why;	/* class of the reason, if it is not restored */
-	makeobstacle_fn	*obstacle; /* NULL: it can always be restored */
+	enum makewhy	 why;	/* class of the reason if a file is not
+				   restored */
+	makeobstacle_fn	*obstacle; /* returns why a file cannot be restored,
+				      or NULL; NULL: every file can */
 	makenote_fn	*note;	/* records what is lost in the restored
 				   descriptor; NULL: nothing is */
-	size_t		 entry;	/* offset of its message in FileEntry; 0: a
+	size_t		 entry;	/* offset of the message in FileEntry; 0: a
 				   file with a name */
-	makewrite_fn	*write;	/* sets the fields that no key supplies;
-				   NULL: there are none */
+	makewrite_fn	*write;	/* sets message fields that no key of the
+				   record supplies; NULL: there are none */
 	const char	*never;	/* if fd is 0: why it cannot be restored */
 };
 

@@ -5,8 +5,9 @@
 
 #include <arpa/inet.h>
 
-enum { BOUND_PROTOCOL = 1, FRAMES_FLAGS = 4 };	/* indexes of numbers of
-						   OK_BOUND and OK_FRAMES */
+enum { BOUND_PROTOCOL = 1, FRAMES_FLAGS = 4 };	/* indexes of numbers in the
+						   keys OK_BOUND and
+						   OK_FRAMES */
 
 enum {				/* bits in the number FRAMES_FLAGS:
 				   linux/packet_diag.h */
@@ -19,7 +20,8 @@ enum {				/* bits in the number FRAMES_FLAGS:
 const char *
 makepacket_obstacle(struct criumake *m, const struct makeopen *f)
 {
-	enum { LAST = 3 };	/* PACKET_MR_UNICAST */
+	enum { LAST = 3 };	/* PACKET_MR_UNICAST, the last type that criu
+				   knows */
 	const struct openline *l;
 	size_t n;
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 enum {
-	PIECE = 32768, /* most bytes of a stream in one packet of the image */
+	PIECE = 32768, /* maximum number of bytes of a stream in one packet */
 	RIGHTS = 1		/* SCM_RIGHTS */
 };
 

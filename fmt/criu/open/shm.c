@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-	SEAL_SEAL = 1,		/* F_SEAL_SEAL: no more seals */
+	SEAL_SEAL = 1,		/* F_SEAL_SEAL: no seals may be added */
 	HUGE_SHIFT = 26		/* MAP_HUGE_SHIFT of linux/mman.h */
 };
 

@@ -112,8 +112,8 @@ int
 makeinet_options(struct criumake *m, const struct maketask *t,
     const struct makefd *fd)
 {
-	enum { DEFAULT_TTL = 64 };	/* set by criu versions that ignore
-					   the field: ip(7) */
+	enum { DEFAULT_TTL = 64 };	/* TTL left by versions of criu that
+					   ignore the field: ip(7) */
 	const struct makeopen *f = fd->open;
 	const struct optplace *p;
 	const struct openline *l;

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-enum { STANDARD = 3 };		/* number of standard descriptors: stdin(3) */
+enum { STANDARD = 3 };		/* number of standard streams: stdin(3) */
 
 /*
  * Return the first of the open files that have the inode of f.  What is

@@ -11,7 +11,8 @@
 #include <string.h>
 
 
-enum { OPT_TIMESTAMPS = 1, OPT_WSCALE = 4 }; /* bits TCPI_OPT_ of linux/tcp.h */
+enum { OPT_TIMESTAMPS = 1, OPT_WSCALE = 4 }; /* bits TCPI_OPT_* of
+					        linux/tcp.h */
 
 /*
  * Return whether f is a TCP socket that is connected or connecting.

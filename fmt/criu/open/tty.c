@@ -19,10 +19,10 @@ enum { CONTROLLING = 4 };	/* criu's type of /dev/tty */
  */
 static const struct kind {
 	unsigned int	 major;
-	unsigned int	 first;	/* range of minor numbers */
+	unsigned int	 first;	/* first minor number */
 	unsigned int	 last;
 	uint32_t	 type;
-	uint32_t	 index;	/* 0: the terminal has its own */
+	uint32_t	 index;	/* fixed index; 0: each terminal has its own */
 } kinds[] = {
 	{ 5, 2, 2, 1, 0 },		/* master of a pseudoterminal */
 	{ 136, 0, 255, 1, 0 },		/* the other end of a pseudoterminal */

@@ -13,7 +13,7 @@
 #include "read.h"
 
 enum {
-	NGPREGS = 27,		/* most general registers */
+	NGPREGS = 27,		/* maximum number of general registers */
 	FXSAVE = 512,
 	ST = 32, NST = 32,	/* offset in FXSAVE, and number of words */
 	XMM = 160, NXMM = 64,

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLOEXEC = 1 };		/* flag in fdinfo */
+enum { CLOEXEC = 1 };		/* flag of a descriptor in fdinfo-N.img */
 
 /* targets of /proc/PID/fd links that are not paths */
 static const char *const fixed[FD_TYPES] = {
@@ -285,7 +285,9 @@ fdinfo_add(void *arg, const struct criuimg *im, void *m)
 	(void)im;
 	if (VEC_ROOM(l->v, l->n) == -1)
 		return -1;
-	l->v[l->n++] = *(Criu__Fdinfo *)m;	/* it has no pointers */
+	l->v[l->n++] = *(Criu__Fdinfo *)m;	/* a shallow copy will do:
+						   the message has no
+						   pointers */
 	return 0;
 }
 

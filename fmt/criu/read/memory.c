@@ -21,8 +21,8 @@ struct piecer {
 		uint64_t	 end;
 		struct source	*src;
 		uint64_t	 loc;
-		const char	*why;	/* reason if it is missing; NULL: it
-					   has pages */
+		const char	*why;	/* reason why the piece is missing;
+					   NULL: it has pages */
 	}		*v;	/* owned */
 	size_t		 n;
 	uint64_t	 lazy;	/* number of lazy pages */

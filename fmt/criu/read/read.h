@@ -22,7 +22,7 @@
 
 struct criuname {		/* a file of the directory */
 	char		*name;	/* owned */
-	bool		 used;	/* by one process only */
+	bool		 used;	/* the file was used by one process */
 };
 
 struct criufile {		/* an open or mapped file */
@@ -31,7 +31,7 @@ struct criufile {		/* an open or mapped file */
 	uint32_t	 named;	/* id of the FD_REG entry that has its path,
 				   or 0 */
 	char		*name;	/* owned; as /proc shows it */
-	unsigned int	 flags;	/* flags of open(2) */
+	unsigned int	 flags;	/* flags as in open(2) */
 	uint64_t	 pos;
 	uint64_t	 dev;	/* device of shared memory; otherwise 0 */
 	uint64_t	 ino;
@@ -40,7 +40,7 @@ struct criufile {		/* an open or mapped file */
 	uint64_t	 size;
 	struct buildid	 buildid; /* padded with zeros to a multiple of four
 				     bytes */
-	bool		 looked; /* src was already looked for */
+	bool		 looked; /* src has already been looked for */
 	struct source	*src; /* borrowed; the file on this machine, or NULL */
 };
 

@@ -22,7 +22,8 @@ struct stacking {		/* an object written on top of a parent */
 	uint64_t	 page;	/* page size in bytes */
 	int		 fd;
 	struct buf	 img;	/* new pagemap image */
-	struct pages	 run;	/* pages with equal flags, not yet in img */
+	struct pages	 run;	/* pages with the same flags that are not yet
+				   in img */
 	uint8_t		 mine[BATCH];
 	uint8_t		 theirs[BATCH];
 };
@@ -104,7 +105,8 @@ stack_some(struct stacking *k, const struct pages *p, uint64_t skip,
 	    pagemap_where(k->parent, addr, &w, &src);
 	if (there == -1)
 		return -1;
-	if (src == NULL)	/* the parent may have the next page */
+	if (src == NULL)	/* compare page by page, because the parent
+				   may have the next one */
 		*len = k->parent == NULL ? *len : k->page;
 	else if (w.len < *len)
 		*len = w.len;

@@ -21,16 +21,16 @@
 enum { WRITEBUF = 256 * 1024 };	/* bytes written at once */
 
 struct object {			/* pages of a process or of shared memory */
-	RB_ENTRY(object) entry;	/* by number of the process */
+	RB_ENTRY(object) entry;	/* tree of objects by process ID */
 	struct proc	*proc;	/* borrowed; its mem has the pages */
 	char		*name;	/* owned; name of its pagemap image */
-	struct pagemap	*map;	/* owned; as it came */
+	struct pagemap	*map;	/* owned; the pagemap as it came */
 	uint64_t	 bytes;	/* size of all pages that are present */
-	uint32_t	 id;	/* N of pages-N.img */
+	uint32_t	 id;	/* N of the object's pages-N.img */
 	struct source	*src;	/* borrowed; file with its pages */
-	int		 fd;	/* borrowed from src */
+	int		 fd;	/* borrowed from src; its descriptor */
 	size_t		 hint;	/* index of the entry found last */
-	uint64_t	 done;	/* addresses below are written */
+	uint64_t	 done;	/* pages below this address are written */
 };
 
 RB_HEAD(objecttree, object);
@@ -38,7 +38,8 @@ RB_HEAD(objecttree, object);
 struct criuout {
 	struct pagestore store;	/* for readopts; must be the first member */
 	struct outdir	*out;	/* owned; NULL: not created yet */
-	struct behind	*behind; /* owned; set while pages are put in place */
+	struct behind	*behind; /* owned; writer thread, while pages are put
+				    in place */
 	const char	*dir;	/* borrowed; path of the directory */
 	const struct criuopts *opts; /* borrowed */
 	struct criustat	*stat;	/* borrowed from criu_write */
@@ -107,20 +108,20 @@ int		 stack_object(struct criuout *out, struct object *o);
  * addresses in an image of the snapshot.
  */
 struct viewpart {
-	uint64_t	 off;	/* offset in the file */
+	uint64_t	 off;	/* offset of the part in the file */
 	uint64_t	 len;	/* bytes */
 	const uint8_t	*bytes;	/* borrowed; NULL: the part is at addr in the
 				   image */
 	uint64_t	 addr;
 };
 
-struct viewed {			/* one such image */
+struct viewed {			/* an image that is made as it is read */
 	char		*name;	/* owned */
 	struct image	*image;	/* borrowed; NULL: all parts are bytes */
 	struct viewpart	*part;	/* owned; without gaps */
 	size_t		 npart;
 	uint64_t	 size;	/* size of all parts in bytes */
-	struct buf	*own;	/* owned; bytes of parts */
+	struct buf	*own; /* owned; the bytes of parts that are in memory */
 	size_t		 nown;
 };
 
