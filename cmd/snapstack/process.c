@@ -90,10 +90,10 @@ threads_choose(struct unwinder *u, uint64_t tid)
 }
 
 /*
- * Gather in ps what asked wants about the threads of process p of snapshot s.
- * If keep is true, also copy the memory needed for unwinding, because the
- * snapshot's memory cannot be read afterwards.  Return 0, or -1 with errstr
- * set; free ps with process_close in both cases.
+ * Gather in ps what the options in asked require about the threads of process p
+ * of snapshot s. If keep is true, also copy the memory needed for unwinding,
+ * because the snapshot's memory cannot be read afterwards. Return 0, or -1 with
+ * errstr set; free ps with process_close in both cases.
  */
 int
 process_gather(struct process *ps, struct snap *s, struct proc *p,
@@ -136,8 +136,8 @@ process_gather(struct process *ps, struct snap *s, struct proc *p,
 }
 
 /*
- * Unwind the stacks of process ps, and print them as asked wants; path is the
- * name of its snapshot.
+ * Unwind the stacks of process ps, and print them according to the options in
+ * asked; path is the name of its snapshot.
  */
 void
 process_print(struct process *ps, const struct asked *asked, const char *path)

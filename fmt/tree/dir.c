@@ -52,8 +52,8 @@ member_name(const struct member *m, char *name, size_t n)
 }
 
 /*
- * Set *ino to the inode number of the process directory name, PID or PID.SERIAL
- * as made by member_name.  Return false if there is none.
+ * Set *ino to the inode number of the process directory with the given name,
+ * PID or PID.SERIAL as made by member_name. Return false if there is none.
  */
 static bool
 find_member(const struct fstree *t, const char *name, uint64_t *ino)

@@ -97,7 +97,7 @@ sysroot_add(struct sysroot *root, const char *name, size_t len,
 }
 
 /*
- * Add file name of the link map; addr is an address in its mapping.
+ * Add a file in the link map by its name; addr is an address in its mapping.
  */
 static int
 add_linked(void *arg, const char *name, uint64_t addr)

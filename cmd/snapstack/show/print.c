@@ -101,7 +101,8 @@ put_signal(const struct stack *st)
 }
 
 /*
- * Print the IDs and names of the threads that have the stack of thread first.
+ * Print the IDs and names of the threads that have the same stack as thread
+ * number first.
  */
 static void
 put_threads(const struct unwinder *u, size_t first)
@@ -165,9 +166,9 @@ put_wait(const struct stack *st, bool times)
 }
 
 /*
- * Print what the threads with the stack of thread first wait for: once if it is
- * the same for all, and without times if these differ; otherwise once for each
- * thread.
+ * Print what the threads with the same stack as thread number first wait for:
+ * once if it is the same for all, and without times if these differ; otherwise
+ * once for each thread.
  */
 static void
 put_waits(const struct unwinder *u, size_t first)
@@ -219,8 +220,9 @@ put_python(struct printing *p, const struct pyframe *f, size_t n)
 }
 
 /*
- * Print which threads with the stack of thread first hold or want the global
- * interpreter lock, and which run an interpreter other than the main one.
+ * Print which of the threads with the same stack as thread number first hold or
+ * want the global interpreter lock, and which run an interpreter other than the
+ * main one.
  */
 static void
 put_interpreter(const struct unwinder *u, size_t first)

@@ -102,8 +102,8 @@ goes_on(const struct vma *a, const struct vma *b)
 }
 
 /*
- * Report the file mapped from mapping first to libdwfl.  Return the index of
- * its last mapping.
+ * Report the file mapped at l->v[first] to libdwfl. Return the index of its
+ * last mapping.
  */
 static size_t
 module_add(Dwfl *d, const struct vmas *l, size_t first)

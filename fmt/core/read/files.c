@@ -81,8 +81,8 @@ id_of_file(struct corereader *r, struct source *src, struct buildid *id)
 }
 
 /*
- * Open the file path if its build ID is mem.  Return NULL with errstr set if it
- * is not, or if the file cannot be opened.
+ * Open the file at path if its build ID is mem. Return NULL with errstr set if
+ * it is not, or if the file cannot be opened.
  */
 static struct source *
 open_same(struct corereader *r, const char *path, const struct buildid *mem)
@@ -104,7 +104,7 @@ open_same(struct corereader *r, const char *path, const struct buildid *mem)
 }
 
 /*
- * List in r->mapped, once each, the ELF files whose first byte is mapped.
+ * List in r->mapped the ELF files whose first byte is mapped, each once.
  */
 static int
 list_mapped(struct corereader *r)

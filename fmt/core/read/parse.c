@@ -122,7 +122,8 @@ add_load(struct elfcore *c, const GElf_Phdr *ph)
 }
 
 /*
- * Add register set n to thread t, unless the thread has one of that type.
+ * Add register set n to thread t, unless the thread already has a set of that
+ * type.
  */
 static void
 add_set(struct corethread *t, const struct corenote *n)

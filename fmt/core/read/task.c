@@ -114,7 +114,7 @@ core_state(const struct corereader *r, struct taskstate *st)
 }
 
 /*
- * Make the small files and the record of p, a process or a thread.
+ * Make the small files and the Linux record of p, a process or a thread.
  */
 static int
 make_files(const struct corereader *r, struct proc *p, struct facts *f)

@@ -157,8 +157,9 @@ regs_set(struct criumake *m, Criu__Core *core, const uint64_t *r,
 }
 
 /*
- * Do the work of makeregs_get for thread t of process p on amd64, whose general
- * registers are *regs; rseq as there.  Return what makeregs_get returns.
+ * Set in core the registers of amd64 thread t of process p, whose general
+ * registers are *regs. The parameter rseq and the result are those of
+ * makeregs_get.
  */
 int
 makeregs_amd64(struct criumake *m, struct maketask *p, struct maketask *t,

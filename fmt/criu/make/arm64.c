@@ -16,9 +16,9 @@
 enum { REGS = 31, PC = REGS + 1, PSTATE, GPREGS, VREGS = 64, FPSIMD = 528 };
 
 /*
- * Copy the first n 64-bit words of register set name of t to "to"; later
- * kernels append words to some sets.  Return false if the set is missing or
- * shorter.
+ * Copy the first n 64-bit words of the register set with the given name from t
+ * to "to". Later kernels append words to some sets. Return false if the set is
+ * missing or shorter.
  */
 static bool
 set_get(const struct maketask *t, const char *name, uint64_t *to, size_t n)
@@ -34,9 +34,9 @@ set_get(const struct maketask *t, const char *name, uint64_t *to, size_t n)
 }
 
 /*
- * Return whether register set name of t, which begins with struct
- * user_sve_header, holds vectors wider than the floating-point registers: its
- * flags then have SVE_PT_REGS_SVE.
+ * Return whether the register set of t with the given name, which begins with
+ * struct user_sve_header, holds vectors wider than the floating-point
+ * registers: its flags then have SVE_PT_REGS_SVE.
  */
 static bool
 has_sve(const struct maketask *t, const char *name)
@@ -124,8 +124,9 @@ regs_set(struct criumake *m, Criu__Core *core, const uint8_t *gp,
 }
 
 /*
- * Do the work of makeregs_get for thread t of process p on arm64, whose general
- * registers are *regs; rseq as there.  Return what makeregs_get returns.
+ * Set in core the registers of arm64 thread t of process p, whose general
+ * registers are *regs. The parameter rseq and the result are those of
+ * makeregs_get.
  */
 int
 makeregs_arm64(struct criumake *m, struct maketask *p, struct maketask *t,

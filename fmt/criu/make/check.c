@@ -12,8 +12,9 @@
 #include <string.h>
 
 /*
- * Record it if the leader of t's session is not restored.  If that is the
- * session of the root process, the processes join the session of criu itself.
+ * Record an obstacle if the leader of t's session is not restored. If that is
+ * the session of the root process, only note that its processes join the
+ * session of criu.
  */
 static int
 session_check(struct criumake *m, const struct maketask *t)
@@ -64,8 +65,8 @@ namespaces_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Record it if children of t would be in other namespaces than t.  The link
- * ns/pid_for_children cannot be read if the next child would be the first
+ * Record an obstacle if children of t would be in other namespaces than t. The
+ * link ns/pid_for_children cannot be read if the next child would be the first
  * process of a pid namespace; that counts as different.
  */
 static int
@@ -153,10 +154,10 @@ shares_check(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Record it if t, the root process, is in a user namespace other than the
- * initial one that criu does not create again, because its privileges differ
- * elsewhere.  The initial namespace has a fixed inode, PROC_USER_INIT_INO of
- * the kernel.
+ * Record an obstacle if t, the root process, is in a user namespace that criu
+ * does not create again, unless it is the initial one: its privileges would
+ * differ. The initial namespace has a fixed inode, PROC_USER_INIT_INO of the
+ * kernel.
  */
 static int
 user_check(struct criumake *m, const struct maketask *t)
@@ -205,7 +206,7 @@ status_obstacle(const struct maketask *t)
 }
 
 /*
- * Record why thread t of process p cannot be restored, if so; t may be p.
+ * Record an obstacle if thread t of process p cannot be restored; t may be p.
  */
 static int
 thread_check(struct criumake *m, const struct maketask *p,
@@ -231,7 +232,7 @@ thread_check(struct criumake *m, const struct maketask *p,
 }
 
 /*
- * Record why threads of process p cannot be restored, if so.
+ * Record an obstacle for each thread of process p that cannot be restored.
  */
 static int
 threads_check(struct criumake *m, const struct maketask *p)
@@ -247,8 +248,8 @@ threads_check(struct criumake *m, const struct maketask *p)
 }
 
 /*
- * Record it if values of t's environment were excluded with snap(1) -x, because
- * the snapshot has other bytes in their place.
+ * Record an obstacle if values of t's environment were excluded with snap(1)
+ * -x, because the snapshot has other bytes in their place.
  */
 static int
 environ_check(struct criumake *m, struct maketask *t)
@@ -266,8 +267,8 @@ environ_check(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Record why process t as a whole cannot be restored, if so.  Needs m->root,
- * and the processes before t in m->order to be checked already.
+ * Record an obstacle if process t as a whole cannot be restored. m->root must
+ * be set, and the processes before t in m->order must be checked already.
  */
 int
 makecheck_process(struct criumake *m, struct maketask *t)

@@ -160,8 +160,9 @@ is_kernels(const struct vma *v)
 }
 
 /*
- * Set in e what v, a mapping of a file or of shared memory, maps.  Return 1, 0
- * if it cannot be restored, with the reason recorded, or -1 with errstr set.
+ * Set in e what v, a mapping of a file or of shared memory, maps. Return 1 on
+ * success, 0 if it cannot be restored (the reason is recorded), or -1 with
+ * errstr set.
  */
 static int
 vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -197,8 +198,8 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Set in e the packet socket that v maps.  Return 1, 0 if it cannot be
- * restored, with the reason recorded, or -1 with errstr set.
+ * Set in e the packet socket that v maps. Return 1 on success, 0 if it cannot
+ * be restored (the reason is recorded), or -1 with errstr set.
  */
 static int
 vma_socket(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -214,8 +215,8 @@ vma_socket(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Set entry e for mapping v.  Return 1, 0 if it cannot be restored, with the
- * reason recorded, or -1 with errstr set.
+ * Set entry e for mapping v. Return 1 on success, 0 if it cannot be restored
+ * (the reason is recorded), or -1 with errstr set.
  */
 static int
 vma_set(struct criumake *m, struct maketask *t, const struct vma *v,

@@ -195,8 +195,8 @@ stop_signal(const struct maketask *t)
 }
 
 /*
- * Set the login UID of t, unless the kernel has none: a number without a
- * newline. A process in a user namespace may not set it, so skip it there.
+ * Set the login UID of t if it is recorded, as a number without a newline. A
+ * process in a user namespace may not set it, so skip it there.
  */
 static void
 loginuid_set(const struct criumake *m, Criu__TaskCore *c,

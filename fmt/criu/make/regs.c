@@ -39,8 +39,8 @@ machine_of(const struct maketask *t)
 /*
  * Set in core the registers with which thread t of process p is to go on.
  * rseq[0] is the address of its rseq(2) area; rseq is NULL if it has none.
- * Return 1, 0 if there are no usable registers, with the reason recorded, or -1
- * with errstr set.
+ * Return 1 on success, 0 if there are no usable registers (the reason is
+ * recorded), or -1 with errstr set.
  */
 int
 makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
@@ -59,8 +59,8 @@ makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
 }
 
 /*
- * Return the most words of an auxiliary vector that criu accepts on the machine
- * of process t; it refuses an image with more.
+ * Return the maximum number of words that criu accepts in the auxiliary vector
+ * of process t, which depends on the machine; it refuses an image with more.
  */
 size_t
 makeregs_auxv(const struct maketask *t)

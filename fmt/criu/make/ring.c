@@ -45,8 +45,8 @@ ring_obstacle(const struct maketask *t, const struct vma *v)
 }
 
 /*
- * Append the ring that process t has mapped at v to mm.  Return 1, 0 if it
- * cannot be restored, with the reason recorded, or -1 with errstr set.
+ * Append the ring that process t has mapped at v to mm. Return 1 on success, 0
+ * if it cannot be restored (the reason is recorded), or -1 with errstr set.
  */
 int
 makering_add(struct criumake *m, const struct maketask *t, const struct vma *v,

@@ -75,8 +75,8 @@ is_common(const struct maketask *p)
 
 /*
  * Append the filters of thread t to m->filter, newest first, each with flags
- * added. Return 1, 0 if they cannot be restored, with the reason recorded, or
- * -1 with errstr set.
+ * added. Return 1 on success, 0 if they cannot be restored (the reason is
+ * recorded), or -1 with errstr set.
  */
 static int
 filters_add(struct criumake *m, const struct maketask *p, struct maketask *t,

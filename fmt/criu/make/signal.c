@@ -181,8 +181,8 @@ is_end(const struct pending *w, uint64_t sig)
 }
 
 /*
- * Record it if pending signal sig cannot be restored: see the head of this
- * file.
+ * Record an obstacle if pending signal sig cannot be restored: see the head of
+ * this file.
  */
 static int
 signal_check(struct criumake *m, const struct pending *w, uint64_t sig)

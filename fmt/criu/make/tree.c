@@ -55,8 +55,8 @@ parents_link(struct criumake *m)
 
 /*
  * Set *pid to the *n processes of m's snapshot that have no parent in it; the
- * caller frees *pid.  Call it after maketask_read.  Return 0, or -1 with errstr
- * set.
+ * caller frees *pid. It is called after maketask_read. Return 0, or -1 with
+ * errstr set.
  */
 int
 maketree_roots(struct criumake *m, uint64_t **pid, size_t *n)
@@ -138,8 +138,8 @@ order_make(struct criumake *m)
 
 /*
  * Choose the processes to restore, that is, set m->root and m->order, and
- * record for each process why it cannot be restored, if so.  Return 0, or -1
- * with errstr set.
+ * record an obstacle for each that cannot be restored. Return 0, or -1 with
+ * errstr set.
  */
 int
 maketree_choose(struct criumake *m)

@@ -10,7 +10,7 @@
 
 /*
  * Append the buffered bytes and the capacity of pipe or FIFO f to the image
- * name, once for all its ends.
+ * called name, once for all its ends.
  */
 static int
 pipe_data(struct criumake *m, const struct makeopen *f, uint32_t magic,

@@ -20,9 +20,9 @@ makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Parse the file name in the record of embedded file p, whose numbers have the
- * given form (words_form), and store them in v.  Return whether the file is
- * there and valid.
+ * Parse the numbers in file "name" of the record of embedded file p into v;
+ * form is their format (words_form). Return whether the file exists and is
+ * valid.
  */
 static bool
 content_numbers(const struct proc *p, const char *name, const char *form,
@@ -51,8 +51,9 @@ makereg_size(const struct proc *p)
 }
 
 /*
- * Record if part of the content of a deleted file is missing. p is its embedded
- * file, or the process whose executable it is, or NULL for an empty file.
+ * Record an obstacle if part of the content of a deleted file is missing. p is
+ * its embedded file, or the process whose executable it is, or NULL for an
+ * empty file.
  */
 static int
 content_check(struct criumake *m, const struct proc *p)

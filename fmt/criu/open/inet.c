@@ -204,8 +204,7 @@ makeinet_rest(struct criumake *m)
 }
 
 /*
- * Set the family, protocol and addresses of f in p, and how far it is shut
- * down.
+ * Set the family, protocol and addresses of f in p, and its shutdown state.
  */
 static void
 address_put(const struct criumake *m, const struct makeopen *f,
@@ -238,8 +237,8 @@ address_put(const struct criumake *m, const struct makeopen *f,
 }
 
 /*
- * Set msg, the message of IPv4 or IPv6 socket f, and write the state of its
- * connection.  Return 0, or -1 with errstr set.
+ * Fill in msg, the protobuf message of IPv4 or IPv6 socket f, and write the
+ * state of its connection. Return 0, or -1 with errstr set.
  */
 int
 makeinet_write(struct criumake *m, const struct makeopen *f, void *msg)

@@ -51,7 +51,8 @@ makenetlink_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set msg, the message of netlink socket f.  Return 0, or -1 with errstr set.
+ * Fill in msg, the protobuf message of netlink socket f. Return 0, or -1 with
+ * errstr set.
  */
 int
 makenetlink_write(struct criumake *m, const struct makeopen *f, void *msg)

@@ -37,7 +37,8 @@ makepacket_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set msg, the message of packet socket f.  Return 0, or -1 with errstr set.
+ * Fill in msg, the protobuf message of packet socket f. Return 0, or -1 with
+ * errstr set.
  */
 int
 makepacket_write(struct criumake *m, const struct makeopen *f, void *msg)
@@ -74,8 +75,8 @@ makepacket_write(struct criumake *m, const struct makeopen *f, void *msg)
 
 /*
  * Set *id to the number of the packet socket whose rings t has mapped at v.
- * Return 1, 0 if the mapping cannot be restored, with the reason recorded, or
- * -1 with errstr set.
+ * Return 1 on success, 0 if the mapping cannot be restored (the reason is
+ * recorded), or -1 with errstr set.
  */
 int
 makepacket_mapped(struct criumake *m, struct maketask *t, const struct vma *v,

@@ -136,7 +136,7 @@ mapped_content(struct criumake *m, struct maketask *t, const struct vma *v)
 
 /*
  * Return 1 if the deleted file that t has mapped at v can be created again, 0
- * if not, with the reason recorded, or -1 with errstr set.
+ * if not (the reason is recorded), or -1 with errstr set.
  */
 static int
 gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
@@ -172,8 +172,8 @@ newlines_put(char *path)
 
 /*
  * Add the file that t has mapped at v to files.img, and set x->id to its
- * number. Return 1, 0 if it cannot be restored, with the reason recorded, or -1
- * with errstr set.
+ * number. Return 1 on success, 0 if it cannot be restored (the reason is
+ * recorded), or -1 with errstr set.
  */
 static int
 mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -222,8 +222,9 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 
 /*
  * Set *id to the number in files.img of the file that process t has mapped at
- * v; add the file first if this is its first mapping.  Return 1, 0 with *id 0
- * if it cannot be restored, with the reason recorded, or -1 with errstr set.
+ * v; add the file first if this is its first mapping. Return 1 on success, 0
+ * with *id 0 if it cannot be restored (the reason is recorded), or -1 with
+ * errstr set.
  */
 int
 makereg_mapped(struct criumake *m, struct maketask *t, const struct vma *v,

@@ -114,8 +114,8 @@ external_write(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set msg, the message of UNIX socket f.  If its peer is not in the snapshot,
- * first add the peer to files.img.  Return 0, or -1 with errstr set.
+ * Fill in msg, the protobuf message of UNIX socket f. If its peer is not in the
+ * snapshot, first add the peer to files.img. Return 0, or -1 with errstr set.
  */
 int
 makeunix_write(struct criumake *m, const struct makeopen *f, void *msg)

@@ -60,9 +60,9 @@ handle_set(struct criumake *m, Criu__FileHandle *h, const struct openline *l)
 PCMP(wd_cmp, Criu__InotifyWatch, wd)
 
 /*
- * Set msg, the message of inotify set f. criu adds watches in the order of the
- * image, so sort them by watch descriptor to get the same numbers.  Return 0,
- * or -1 with errstr set.
+ * Fill in msg, the protobuf message of inotify set f. criu adds watches in the
+ * order of the image, so sort them by watch descriptor to get the same numbers.
+ * Return 0, or -1 with errstr set.
  */
 int
 makeinotify_write(struct criumake *m, const struct makeopen *f, void *msg)
@@ -166,7 +166,8 @@ mark_set(struct criumake *m, Criu__FanotifyMark *e, const struct openline *l)
 }
 
 /*
- * Set msg, the message of fanotify group f.  Return 0, or -1 with errstr set.
+ * Fill in msg, the protobuf message of fanotify group f. Return 0, or -1 with
+ * errstr set.
  */
 int
 makefanotify_write(struct criumake *m, const struct makeopen *f, void *msg)

@@ -59,8 +59,8 @@ task_word(const char *s, char *word, size_t size)
 }
 
 /*
- * Add pending signals q to the record of t as file name, one siginfo_t after
- * another. Return them as a set of bits.
+ * Add pending signals q to the record of t as a file with the given name, one
+ * siginfo_t after another. Return them as a set of bits.
  */
 static uint64_t
 add_pending(struct criutask *t, const char *name, const Criu__SignalQueue *q)
@@ -254,8 +254,8 @@ read_fs(struct criureader *r, struct criutask *t)
 }
 
 /*
- * Add the bytes of t's memory from start to end to its record as file name;
- * stop at the first byte that is missing.
+ * Add the bytes of t's memory from start to end to its record as a file with
+ * the given name; stop at the first byte that is missing.
  */
 static void
 add_memory(struct criutask *t, const char *name, uint64_t start,

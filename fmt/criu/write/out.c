@@ -55,7 +55,8 @@ criuout_dir(struct criuout *out)
 }
 
 /*
- * Write b as image name, and free its bytes.  Return 0, or -1 with errstr set.
+ * Write b as an image with the given name, and free its bytes. Return 0, or -1
+ * with errstr set.
  */
 int
 criuout_put(struct criuout *out, const char *name, struct buf *b)

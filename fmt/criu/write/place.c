@@ -21,8 +21,8 @@
 
 /*
  * Set *o to the object of process p, whose record may be read only in part;
- * create it if needed.  Return 1, 0 if the record has no pagemap, or -1 with
- * errstr set.
+ * create it if needed. Return 1 on success, 0 if the record has no pagemap, or
+ * -1 with errstr set.
  */
 static int
 object_came(struct criuout *out, struct proc *p, struct object **o)
@@ -44,8 +44,8 @@ object_came(struct criuout *out, struct proc *p, struct object **o)
 }
 
 /*
- * Write a raw page of memory to its offset in a pages image, if it has one;
- * this is put of struct pagestore.
+ * Write a raw page of memory to its offset in a pages image, if it has one.
+ * This is the function put of struct pagestore.
  */
 static int
 place_put(struct pagestore *st, const struct image *im, uint64_t addr,

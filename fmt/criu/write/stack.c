@@ -62,8 +62,8 @@ stack_write(struct stacking *k, const uint8_t *p, size_t len)
 }
 
 /*
- * Compare len bytes, at most BATCH, in mine and theirs, and write the pages
- * that differ.
+ * Compare len bytes, at most BATCH, in k->mine and k->theirs, and write the
+ * pages that differ.
  */
 static int
 stack_compare(struct stacking *k, uint64_t addr, uint64_t len,
@@ -84,8 +84,8 @@ stack_compare(struct stacking *k, uint64_t addr, uint64_t len,
 }
 
 /*
- * Handle pages of entry p from byte skip on, at most *len bytes; set *len to
- * the number of bytes done.
+ * Write or compare the pages of entry p from byte skip on, at most *len bytes;
+ * set *len to the number of bytes done.
  */
 static int
 stack_some(struct stacking *k, const struct pages *p, uint64_t skip,
