@@ -44,8 +44,8 @@ gather_all(struct living *l, const struct asked *asked)
 
 /*
  * Stop the live processes in from, gather in l what the options in asked
- * require, and resume them. Return 0, also if there are none, or -1 with errstr
- * set.
+ * require, and resume them.  Return 0, also if there are none, or -1 with
+ * errstr set.
  */
 int
 living_take(struct living *l, const struct sources *from,

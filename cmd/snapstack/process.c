@@ -91,9 +91,9 @@ threads_choose(struct unwinder *u, uint64_t tid)
 
 /*
  * Gather in ps what the options in asked require about the threads of process p
- * of snapshot s. If keep is true, also copy the memory needed for unwinding,
- * because the snapshot's memory cannot be read afterwards. Return 0, or -1 with
- * errstr set; free ps with process_close in both cases.
+ * of snapshot s.  If keep is true, also copy the memory needed for unwinding,
+ * because the snapshot's memory cannot be read afterwards.  Return 0, or -1
+ * with errstr set; free ps with process_close in both cases.
  */
 int
 process_gather(struct process *ps, struct snap *s, struct proc *p,

@@ -33,8 +33,8 @@ exe_find(struct target *t)
 }
 
 /*
- * Open process p of snapshot s as t; both are borrowed. live says that p is
- * stopped. Return 0, or -1 with errstr set; free t with target_close in both
+ * Open process p of snapshot s as t; both are borrowed.  live says that p is
+ * stopped.  Return 0, or -1 with errstr set; free t with target_close in both
  * cases.
  */
 int

@@ -53,7 +53,7 @@ member_name(const struct member *m, char *name, size_t n)
 
 /*
  * Set *ino to the inode number of the process directory with the given name,
- * PID or PID.SERIAL as made by member_name. Return false if there is none.
+ * PID or PID.SERIAL as made by member_name.  Return false if there is none.
  */
 static bool
 find_member(const struct fstree *t, const char *name, uint64_t *ino)
@@ -201,7 +201,7 @@ parent_ino(uint64_t dir, const struct fsnode *n)
 
 /*
  * Set *e to the entry at position "at" of a directory, or to the next that
- * exists. Return false after the last. buf has room for a name.
+ * exists.  Return false after the last.  buf has room for a name.
  */
 static bool
 entry_at(struct fstree *t, uint64_t dir, const struct fsnode *n, size_t at,

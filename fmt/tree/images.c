@@ -128,7 +128,7 @@ refused_make(struct messages *messages)
 }
 
 /*
- * Add the file "command" to v; the command is to be run in the directory. need
+ * Add the file "command" to v; the command is to be run in the directory.  need
  * has its options; without CRIU_MADE there they are unknown, and no file is
  * added.
  */

@@ -45,7 +45,7 @@ const struct fsown fsown[FSOWN_MAX] = {
 };
 
 /*
- * Make a tree without snapshots. warn(arg, sentence) is called, by any thread
+ * Make a tree without snapshots.  warn(arg, sentence) is called, by any thread
  * that uses the tree, if something cannot be shown completely; it may be NULL.
  * Return the tree, or NULL with errstr set.
  */

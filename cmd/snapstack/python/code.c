@@ -102,7 +102,7 @@ code_line(struct target *t, const struct pyoffsets *o, uint64_t code,
 /*
  * Set f to the function, file and line of the instruction at that address of t,
  * whose code object is at code; o has the offsets.  Return false if there is no
- * code object. The caller frees the strings in f in both cases.
+ * code object.  The caller frees the strings in f in both cases.
  */
 bool
 pycode_get(struct pyframe *f, struct target *t, const struct pyoffsets *o,

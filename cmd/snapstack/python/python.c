@@ -83,7 +83,7 @@ on_module(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr start,
 
 /*
  * Look up the symbols of the interpreter in memory, and then in files of the
- * snapshot. Files of a live process are not read, because the process is
+ * snapshot.  Files of a live process are not read, because the process is
  * stopped and the program not yet confined.
  */
 static void
@@ -263,7 +263,7 @@ call_known(const struct stack *st, uint64_t call)
 
 /*
  * Read the thread state at addr of interpreter in, and add its frames to its
- * thread. Return false if it cannot be read.
+ * thread.  Return false if it cannot be read.
  */
 static bool
 state_take(struct unwinder *u, const struct pyoffsets *o,

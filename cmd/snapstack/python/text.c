@@ -155,7 +155,7 @@ pystring_put(struct buf *b, struct target *t, const struct pyoffsets *o,
 
 /*
  * Append the first 60 bytes of the bytes object at addr of t to b as repr()
- * writes them. Return false if there is none.
+ * writes them.  Return false if there is none.
  */
 bool
 pybytes_put(struct buf *b, struct target *t, uint64_t addr)

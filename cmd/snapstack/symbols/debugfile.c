@@ -93,7 +93,7 @@ path_named(const char *dir, const char *name, const char *suffix)
 
 /*
  * Open the file with build ID id of len bytes, or its debugging information if
- * debug is true. name is a file name to try as well, or NULL.  Return a
+ * debug is true.  name is a file name to try as well, or NULL.  Return a
  * descriptor and set *found to its path, which the caller frees; or return -1.
  */
 int

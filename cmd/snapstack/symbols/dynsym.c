@@ -114,9 +114,9 @@ symbol_is(struct target *t, const struct dynamic *d, uint64_t i,
 
 /*
  * Find the symbol with the given name, at most 31 bytes long, that is exported
- * by the module whose ELF header is at start in the memory of process t. Return
- * true and set *addr to its address, or return false. The hash table is that of
- * binutils, bfd/elflink.c.
+ * by the module whose ELF header is at start in the memory of process t.
+ * Return true and set *addr to its address, or return false.  The hash table is
+ * that of binutils, bfd/elflink.c.
  */
 bool
 dynsym_find(struct target *t, uint64_t start, const char *name, uint64_t *addr)

@@ -102,7 +102,7 @@ goes_on(const struct vma *a, const struct vma *b)
 }
 
 /*
- * Report the file mapped at l->v[first] to libdwfl. Return the index of its
+ * Report the file mapped at l->v[first] to libdwfl.  Return the index of its
  * last mapping.
  */
 static size_t

@@ -27,7 +27,7 @@ has_addresses(int tag)
 
 /*
  * Set *found to the DIE below parent, or below its namespaces and types, whose
- * code contains pc.  Return false if there is none. found may be parent.
+ * code contains pc.  Return false if there is none.  found may be parent.
  */
 static bool
 holder_find(const Dwarf_Die *parent, Dwarf_Addr pc, unsigned int depth,

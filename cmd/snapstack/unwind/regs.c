@@ -59,7 +59,7 @@ layout_find(const char *cputype, size_t len)
 
 /*
  * Read the registers of a thread into r; cputype is Plan 9's name of the
- * machine. Return false, with r->n 0, if the snapshot does not have them or
+ * machine.  Return false, with r->n 0, if the snapshot does not have them or
  * their layout is not known.
  */
 bool

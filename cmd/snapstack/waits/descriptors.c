@@ -61,7 +61,7 @@ put_description(struct call *c, uint64_t id)
 
 /*
  * Append the number of descriptor fd and its file, with addresses if it is a
- * socket. Return false if the file is not known.
+ * socket.  Return false if the file is not known.
  */
 static bool
 put_leads(struct call *c, int fd)

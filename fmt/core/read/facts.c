@@ -156,7 +156,7 @@ state_letter(const struct elfcore *c, const struct facts *f, bool leads)
 
 /*
  * Set *f to all that r knows about thread th; leads says whether th is the
- * first thread of its process. th is NULL for a process whose first thread had
+ * first thread of its process.  th is NULL for a process whose first thread had
  * ended.
  */
 void

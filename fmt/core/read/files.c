@@ -43,7 +43,7 @@ core_mapped(const struct corereader *r, const char *name)
 
 /*
  * Set *id to the build ID of the file mapped at addr, read from the core's
- * memory. Return false if it is not an ELF file.
+ * memory.  Return false if it is not an ELF file.
  */
 static bool
 id_of_memory(const struct corereader *r, uint64_t addr, struct buildid *id)
@@ -81,7 +81,7 @@ id_of_file(struct corereader *r, struct source *src, struct buildid *id)
 }
 
 /*
- * Open the file at path if its build ID is mem. Return NULL with errstr set if
+ * Open the file at path if its build ID is mem.  Return NULL with errstr set if
  * it is not, or if the file cannot be opened.
  */
 static struct source *

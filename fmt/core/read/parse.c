@@ -321,7 +321,7 @@ elfcore_open(struct elfcore *c, int fd, uint64_t size)
 
 /*
  * Read up to n bytes at address addr from the segment that contains it into
- * buf. Return the number of bytes read, 0 if the core has none.
+ * buf.  Return the number of bytes read, 0 if the core has none.
  */
 size_t
 elfcore_peek(const struct corereader *r, uint64_t addr, uint8_t *buf,

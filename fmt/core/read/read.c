@@ -36,8 +36,8 @@ read_core(struct corereader *r, struct input *in)
 
 /*
  * Read core "in", of which no byte was skipped, as a snapshot of its process
- * and threads. o->warn is called for what is missing or changed; for example, a
- * thread whose ID another thread has gets a new one.  Return the snapshot, or
+ * and threads.  o->warn is called for what is missing or changed; for example,
+ * a thread whose ID another thread has gets a new one.  Return the snapshot, or
  * NULL with errstr set.
  */
 struct snap *

@@ -156,7 +156,7 @@ headers_add(struct buf *b, const struct corethreads *t,
 
 /*
  * Set the offset of each segment and part; off is the size of the headers and
- * notes. An offset and its address are equal modulo the page size, as elf(5)
+ * notes.  An offset and its address are equal modulo the page size, as elf(5)
  * requires.
  */
 static int
@@ -206,7 +206,7 @@ hole_add(struct core *c, uint64_t start, uint64_t end)
 }
 
 /*
- * Find the holes of captured part p. *zero is the offset at which the zeros
+ * Find the holes of captured part p.  *zero is the offset at which the zeros
  * before p begin; set it to the offset at which the zeros at the end of p
  * begin.
  */

@@ -207,7 +207,7 @@ process_add(struct buf *b, const struct corethreads *t,
 
 /*
  * Return the note type of f, a file of a record: regset/HEX has type HEX
- * (snap(6)). Return 0 if it is not such a file, or if linux/elf.h has no
+ * (snap(6)).  Return 0 if it is not such a file, or if linux/elf.h has no
  * machine's register set of that type.  Numbers with a leading zero are
  * refused, so each type has one name.
  */

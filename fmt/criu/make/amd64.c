@@ -158,7 +158,7 @@ regs_set(struct criumake *m, Criu__Core *core, const uint64_t *r,
 
 /*
  * Set in core the registers of amd64 thread t of process p, whose general
- * registers are *regs. The parameter rseq and the result are those of
+ * registers are *regs.  The parameter rseq and the result are those of
  * makeregs_get.
  */
 int

@@ -17,8 +17,8 @@ enum { REGS = 31, PC = REGS + 1, PSTATE, GPREGS, VREGS = 64, FPSIMD = 528 };
 
 /*
  * Copy the first n 64-bit words of the register set with the given name from t
- * to "to". Later kernels append words to some sets. Return false if the set is
- * missing or shorter.
+ * to "to".  Later kernels append words to some sets.  Return false if the set
+ * is missing or shorter.
  */
 static bool
 set_get(const struct maketask *t, const char *name, uint64_t *to, size_t n)
@@ -125,7 +125,7 @@ regs_set(struct criumake *m, Criu__Core *core, const uint8_t *gp,
 
 /*
  * Set in core the registers of arm64 thread t of process p, whose general
- * registers are *regs. The parameter rseq and the result are those of
+ * registers are *regs.  The parameter rseq and the result are those of
  * makeregs_get.
  */
 int

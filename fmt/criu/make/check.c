@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * Record an obstacle if the leader of t's session is not restored. If that is
+ * Record an obstacle if the leader of t's session is not restored.  If that is
  * the session of the root process, only note that its processes join the
  * session of criu.
  */
@@ -65,7 +65,7 @@ namespaces_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Record an obstacle if children of t would be in other namespaces than t. The
+ * Record an obstacle if children of t would be in other namespaces than t.  The
  * link ns/pid_for_children cannot be read if the next child would be the first
  * process of a pid namespace; that counts as different.
  */
@@ -156,7 +156,7 @@ shares_check(struct criumake *m, struct maketask *t)
 /*
  * Record an obstacle if t, the root process, is in a user namespace that criu
  * does not create again, unless it is the initial one: its privileges would
- * differ. The initial namespace has a fixed inode, PROC_USER_INIT_INO of the
+ * differ.  The initial namespace has a fixed inode, PROC_USER_INIT_INO of the
  * kernel.
  */
 static int
@@ -267,7 +267,7 @@ environ_check(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Record an obstacle if process t as a whole cannot be restored. m->root must
+ * Record an obstacle if process t as a whole cannot be restored.  m->root must
  * be set, and the processes before t in m->order must be checked already.
  */
 int

@@ -136,8 +136,8 @@ creds_set(struct criumake *m, Criu__Creds *k, const struct maketask *p,
 
 /*
  * Set the scheduling policy, priority and nice value of thread t in th, if they
- * are recorded. Note that the parameters of SCHED_DEADLINE are lost, if that is
- * the policy.
+ * are recorded.  Note that the parameters of SCHED_DEADLINE are lost, if that
+ * is the policy.
  */
 static int
 sched_set(struct criumake *m, Criu__ThreadCore *th, const struct maketask *t)
@@ -158,7 +158,7 @@ sched_set(struct criumake *m, Criu__ThreadCore *th, const struct maketask *t)
 
 /*
  * Set the rseq(2) area of thread t of process p, and its registers, which
- * depend on that. Return 1 on success, 0 if it has no registers (the reason is
+ * depend on that.  Return 1 on success, 0 if it has no registers (the reason is
  * recorded), or -1 with errstr set.
  */
 static int
@@ -211,7 +211,7 @@ addresses_set(struct criumake *m, Criu__Core *c, struct maketask *t)
 
 /*
  * Set in c the state that every thread has, for thread t of process p, named
- * comm. Return 0, even if something is missing (the reason is recorded), or -1
+ * comm.  Return 0, even if something is missing (the reason is recorded), or -1
  * with errstr set.
  */
 static int

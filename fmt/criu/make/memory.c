@@ -7,7 +7,7 @@
 
 /*
  * Append the pages of im from start up to end to pagemap image b, with these
- * flags. im may be NULL; page is the page size in bytes.
+ * flags.  im may be NULL; page is the page size in bytes.
  */
 static void
 pages_add(struct buf *b, struct image *im, uint64_t page, unsigned int flags,

@@ -160,7 +160,7 @@ is_kernels(const struct vma *v)
 }
 
 /*
- * Set in e what v, a mapping of a file or of shared memory, maps. Return 1 on
+ * Set in e what v, a mapping of a file or of shared memory, maps.  Return 1 on
  * success, 0 if it cannot be restored (the reason is recorded), or -1 with
  * errstr set.
  */
@@ -198,7 +198,7 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Set in e the packet socket that v maps. Return 1 on success, 0 if it cannot
+ * Set in e the packet socket that v maps.  Return 1 on success, 0 if it cannot
  * be restored (the reason is recorded), or -1 with errstr set.
  */
 static int
@@ -215,7 +215,7 @@ vma_socket(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Set entry e for mapping v. Return 1 on success, 0 if it cannot be restored
+ * Set entry e for mapping v.  Return 1 on success, 0 if it cannot be restored
  * (the reason is recorded), or -1 with errstr set.
  */
 static int
@@ -275,7 +275,7 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 
 /*
  * Return the pagemap flags for pages of mapping v, 0 if they are not in the
- * pagemap. Pages that criu(8) may restore lazily are chosen as criu does
+ * pagemap.  Pages that criu(8) may restore lazily are chosen as criu does
  * (vma_entry_can_be_lazy), except that those of the stack are needed at once.
  */
 static unsigned int

@@ -195,7 +195,7 @@ stop_signal(const struct maketask *t)
 }
 
 /*
- * Set the login UID of t if it is recorded, as a number without a newline. A
+ * Set the login UID of t if it is recorded, as a number without a newline.  A
  * process in a user namespace may not set it, so skip it there.
  */
 static void

@@ -45,7 +45,7 @@ ring_obstacle(const struct maketask *t, const struct vma *v)
 }
 
 /*
- * Append the ring that process t has mapped at v to mm. Return 1 on success, 0
+ * Append the ring that process t has mapped at v to mm.  Return 1 on success, 0
  * if it cannot be restored (the reason is recorded), or -1 with errstr set.
  */
 int

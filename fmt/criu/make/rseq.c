@@ -6,7 +6,7 @@
 
 /*
  * If *pc is in a restartable sequence, set it to the sequence's abort handler,
- * as the kernel does on an interruption. mem is the thread's memory, or NULL;
+ * as the kernel does on an interruption.  mem is the thread's memory, or NULL;
  * rseq[0] is the address of its rseq(2) area, or rseq is NULL.
  */
 void

@@ -55,7 +55,7 @@ code_find(const struct criumake *m, const struct maketask *t, uint64_t id,
 
 /*
  * Return whether all threads of process p have the same filters as its first
- * thread. False if there is only one thread.
+ * thread.  False if there is only one thread.
  */
 static bool
 is_common(const struct maketask *p)
@@ -75,7 +75,7 @@ is_common(const struct maketask *p)
 
 /*
  * Append the filters of thread t to m->filter, newest first, each with flags
- * added. Return 1 on success, 0 if they cannot be restored (the reason is
+ * added.  Return 1 on success, 0 if they cannot be restored (the reason is
  * recorded), or -1 with errstr set.
  */
 static int

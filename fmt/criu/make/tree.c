@@ -55,7 +55,7 @@ parents_link(struct criumake *m)
 
 /*
  * Set *pid to the *n processes of m's snapshot that have no parent in it; the
- * caller frees *pid. It is called after maketask_read. Return 0, or -1 with
+ * caller frees *pid.  It is called after maketask_read.  Return 0, or -1 with
  * errstr set.
  */
 int
@@ -112,7 +112,7 @@ root_find(struct criumake *m)
 
 /*
  * Set m->order to the root process and its descendants, parents before
- * children. A process that is its own ancestor is listed once.
+ * children.  A process that is its own ancestor is listed once.
  */
 static int
 order_make(struct criumake *m)
@@ -138,7 +138,7 @@ order_make(struct criumake *m)
 
 /*
  * Choose the processes to restore, that is, set m->root and m->order, and
- * record an obstacle for each that cannot be restored. Return 0, or -1 with
+ * record an obstacle for each that cannot be restored.  Return 0, or -1 with
  * errstr set.
  */
 int

@@ -114,7 +114,7 @@ locks_write(struct criumake *m, struct maketask *t)
 
 /*
  * Add a deleted directory, to which the link "name" of the record of t leads,
- * to files.img and set *id to its number. Return 1 on success, 0 if too little
+ * to files.img and set *id to its number.  Return 1 on success, 0 if too little
  * is recorded about it, or -1 with errstr set.
  */
 static int

@@ -21,7 +21,7 @@ makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
 
 /*
  * Parse the numbers in file "name" of the record of embedded file p into v;
- * form is their format (words_form). Return whether the file exists and is
+ * form is their format (words_form).  Return whether the file exists and is
  * valid.
  */
 static bool
@@ -51,7 +51,7 @@ makereg_size(const struct proc *p)
 }
 
 /*
- * Record an obstacle if part of the content of a deleted file is missing. p is
+ * Record an obstacle if part of the content of a deleted file is missing.  p is
  * its embedded file, or the process whose executable it is, or NULL for an
  * empty file.
  */
@@ -203,8 +203,8 @@ ghost_get(struct criumake *m, struct proc *content, const struct makeinode *n,
 
 /*
  * Mark file id of files.img, with inode n, as deleted, so that criu creates it
- * from content. content is NULL if the file is empty or of a type without
- * content. Return 0, or -1 with errstr set.
+ * from content.  content is NULL if the file is empty or of a type without
+ * content.  Return 0, or -1 with errstr set.
  */
 int
 makeghost_add(struct criumake *m, uint32_t id, struct proc *content,

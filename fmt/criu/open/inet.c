@@ -238,7 +238,7 @@ address_put(const struct criumake *m, const struct makeopen *f,
 
 /*
  * Fill in msg, the protobuf message of IPv4 or IPv6 socket f, and write the
- * state of its connection. Return 0, or -1 with errstr set.
+ * state of its connection.  Return 0, or -1 with errstr set.
  */
 int
 makeinet_write(struct criumake *m, const struct makeopen *f, void *msg)

@@ -70,7 +70,7 @@ makens_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Fill in msg, the protobuf message of open namespace f. Return 0.
+ * Fill in msg, the protobuf message of open namespace f.  Return 0.
  */
 int
 makens_write(struct criumake *m, const struct makeopen *f, void *msg)

@@ -57,7 +57,7 @@ sent_to(const struct criumake *m, const struct makeopen *o)
 /*
  * Return the socket whose turn must wait for o.  When criu restores the data
  * queued in a socket, it sends the data from a connected socket, which must
- * exist by then. If two sockets are connected to each other, only these two
+ * exist by then.  If two sockets are connected to each other, only these two
  * count.
  */
 static struct makeopen *
@@ -238,7 +238,7 @@ makequeue_refuse(struct criumake *m)
 
 /*
  * Append packet number nth of the queue of socket f, n bytes at data, to image
- * b. *next is the index of the first descriptor that is not yet written.  All
+ * b.  *next is the index of the first descriptor that is not yet written.  All
  * files must already have their numbers.
  */
 static int

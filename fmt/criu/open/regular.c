@@ -172,7 +172,7 @@ newlines_put(char *path)
 
 /*
  * Add the file that t has mapped at v to files.img, and set x->id to its
- * number. Return 1 on success, 0 if it cannot be restored (the reason is
+ * number.  Return 1 on success, 0 if it cannot be restored (the reason is
  * recorded), or -1 with errstr set.
  */
 static int
@@ -222,7 +222,7 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 
 /*
  * Set *id to the number in files.img of the file that process t has mapped at
- * v; add the file first if this is its first mapping. Return 1 on success, 0
+ * v; add the file first if this is its first mapping.  Return 1 on success, 0
  * with *id 0 if it cannot be restored (the reason is recorded), or -1 with
  * errstr set.
  */

@@ -92,7 +92,7 @@ shm_name(const struct makeshm *o)
 }
 
 /*
- * Append the pages of im that are not all zero to pagemap image b. page is the
+ * Append the pages of im that are not all zero to pagemap image b.  page is the
  * page size in bytes; extents are in kilobytes and may cover parts of a page.
  */
 static void

@@ -51,7 +51,7 @@ maketcp_isrestored(const struct criumake *m, const struct makeopen *f)
 /*
  * Set m->lock from the record of a process: to the name of the nft(8) table
  * that locks connections, without the prefix "CRIU-", or to "" if iptables(8)
- * locks them. Leave it NULL if no record mentions a lock.
+ * locks them.  Leave it NULL if no record mentions a lock.
  */
 static int
 lock_find(struct criumake *m)

@@ -297,7 +297,7 @@ info_add(struct criumake *m, const struct makeopen *f, const struct kind *k,
 
 /*
  * Fill in msg, the protobuf message of terminal f, and add its end to
- * tty-info.img unless that is already there. Return 0, or -1 with errstr set.
+ * tty-info.img unless that is already there.  Return 0, or -1 with errstr set.
  */
 int
 maketty_write(struct criumake *m, const struct makeopen *f, void *msg)

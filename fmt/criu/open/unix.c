@@ -114,8 +114,9 @@ external_write(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Fill in msg, the protobuf message of UNIX socket f. If its peer is not in the
- * snapshot, first add the peer to files.img. Return 0, or -1 with errstr set.
+ * Fill in msg, the protobuf message of UNIX socket f.  If its peer is not in
+ * the snapshot, first add the peer to files.img.  Return 0, or -1 with errstr
+ * set.
  */
 int
 makeunix_write(struct criumake *m, const struct makeopen *f, void *msg)

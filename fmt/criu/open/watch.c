@@ -60,7 +60,7 @@ handle_set(struct criumake *m, Criu__FileHandle *h, const struct openline *l)
 PCMP(wd_cmp, Criu__InotifyWatch, wd)
 
 /*
- * Fill in msg, the protobuf message of inotify set f. criu adds watches in the
+ * Fill in msg, the protobuf message of inotify set f.  criu adds watches in the
  * order of the image, so sort them by watch descriptor to get the same numbers.
  * Return 0, or -1 with errstr set.
  */
@@ -133,8 +133,8 @@ makefanotify_obstacle(struct criumake *m, const struct makeopen *f)
 
 /*
  * Record that events queued in the fanotify group of descriptor fd of t are
- * lost. A mark on a mount usually has some, because snap itself causes an event
- * when it looks at the group.  Return 0, or -1 with errstr set.
+ * lost.  A mark on a mount usually has some, because snap itself causes an
+ * event when it looks at the group.  Return 0, or -1 with errstr set.
  */
 int
 makefanotify_note(struct criumake *m, const struct maketask *t,
@@ -166,7 +166,7 @@ mark_set(struct criumake *m, Criu__FanotifyMark *e, const struct openline *l)
 }
 
 /*
- * Fill in msg, the protobuf message of fanotify group f. Return 0, or -1 with
+ * Fill in msg, the protobuf message of fanotify group f.  Return 0, or -1 with
  * errstr set.
  */
 int

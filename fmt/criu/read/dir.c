@@ -137,9 +137,9 @@ criudir_keep(struct filelist *rec, const char *name, struct buf *b)
 
 /*
  * Read the image file called name, which must exist, have that magic number and
- * begin with a message of type d; ignore the rest of it. Set *msg to the
+ * begin with a message of type d; ignore the rest of it.  Set *msg to the
  * message, which the caller frees, and add the file to rec, the record of its
- * process. Return 0, or -1 with errstr set.
+ * process.  Return 0, or -1 with errstr set.
  */
 int
 criudir_message(struct criureader *r, struct filelist *rec, const char *name,

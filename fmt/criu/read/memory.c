@@ -112,7 +112,7 @@ piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
 }
 
 /*
- * Append the ranges of mapping v that the pagemap does not cover. *next is the
+ * Append the ranges of mapping v that the pagemap does not cover.  *next is the
  * index of the first run in l that does not end below v; it is advanced.
  */
 static int

@@ -60,7 +60,7 @@ task_word(const char *s, char *word, size_t size)
 
 /*
  * Add pending signals q to the record of t as a file with the given name, one
- * siginfo_t after another. Return them as a set of bits.
+ * siginfo_t after another.  Return them as a set of bits.
  */
 static uint64_t
 add_pending(struct criutask *t, const char *name, const Criu__SignalQueue *q)
@@ -334,7 +334,7 @@ read_process(struct criureader *r, struct criutask *t,
 
 /*
  * Read the process of msg, an entry of pstree.img, into arg, a struct
- * criureader. Return 0, or -1 with errstr set.
+ * criureader.  Return 0, or -1 with errstr set.
  */
 int
 criutask_process(void *arg, const struct criuimg *im, void *msg)

@@ -61,10 +61,10 @@ trees_note(const struct criuopts *o, const uint64_t *root, size_t n)
 /*
  * Check whether all processes of snapshot s can be restored, or only o->root
  * and its descendants; each process tree is checked by itself.  o->leave counts
- * as in criu_write. o->warn is called with a line for each thing that cannot be
- * restored.  If there are several trees, report it by o->note and leave
- * CRIU_MADE out of *o->need. Return 0 if all can be restored, or -1 with errstr
- * set.
+ * as in criu_write.  o->warn is called with a line for each thing that cannot
+ * be restored.  If there are several trees, report it by o->note and leave
+ * CRIU_MADE out of *o->need.  Return 0 if all can be restored, or -1 with
+ * errstr set.
  */
 int
 criu_check(struct snap *s, const struct criuopts *o)

@@ -7,7 +7,7 @@
 
 /*
  * Open the parent directory, which must exist and differ from the output
- * directory. Return 0, or -1 with errstr set.
+ * directory.  Return 0, or -1 with errstr set.
  */
 int
 criuout_parent(struct criuout *out)
@@ -55,7 +55,7 @@ criuout_dir(struct criuout *out)
 }
 
 /*
- * Write b as an image with the given name, and free its bytes. Return 0, or -1
+ * Write b as an image with the given name, and free its bytes.  Return 0, or -1
  * with errstr set.
  */
 int

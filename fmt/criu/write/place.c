@@ -21,7 +21,7 @@
 
 /*
  * Set *o to the object of process p, whose record may be read only in part;
- * create it if needed. Return 1 on success, 0 if the record has no pagemap, or
+ * create it if needed.  Return 1 on success, 0 if the record has no pagemap, or
  * -1 with errstr set.
  */
 static int

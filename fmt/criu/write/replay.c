@@ -86,7 +86,7 @@ replay_pagemap(const struct linuxrec *r, struct recfile *f)
 }
 
 /*
- * Append to l image f, whose bytes are borrowed from the record. pages is the
+ * Append to l image f, whose bytes are borrowed from the record.  pages is the
  * process if it is a pagemap, or NULL.
  */
 static int
@@ -139,7 +139,7 @@ proc_imgs(struct proc *p, struct mades *l)
 
 /*
  * Append to l all images that came with snapshot s; their bytes are borrowed
- * from it. Return 0, or -1 with errstr set.
+ * from it.  Return 0, or -1 with errstr set.
  */
 int
 replay_imgs(struct snap *s, struct mades *l)
@@ -155,7 +155,7 @@ replay_imgs(struct snap *s, struct mades *l)
 /*
  * Collect in l, which must be empty, all images of a directory: those that came
  * with snapshot s, or for live processes those made from their records with
- * options o. Return 0, or -1 with errstr set.
+ * options o.  Return 0, or -1 with errstr set.
  */
 int
 criu_images(struct snap *s, const struct criuopts *o, struct mades *l)

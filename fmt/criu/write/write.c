@@ -161,7 +161,7 @@ write_all(struct criuout *out, const struct mades *l)
  * Write snapshot s as dir, a directory of CRIU images.  It must be new or
  * empty, unless o->overwrite is set, which removes the images in it.  With
  * o->parent, leave out pages that the parent has.  The directory is not touched
- * if something cannot be restored. o->store is the store with which the
+ * if something cannot be restored.  o->store is the store with which the
  * snapshot was read, made by criu_store for the same directory and options, or
  * NULL.  *st must be all zero and gets the counts.  Return 0, or -1 with errstr
  * set and nothing left in dir.
