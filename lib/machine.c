@@ -109,10 +109,10 @@ machine_audit(const struct machine *m)
  * one.
  */
 uint64_t
-machine_page(const struct machine *m, uint64_t told)
+machine_page(const struct machine *m, uint64_t recorded)
 {
-	if ((told & (told - 1)) == 0 && (told & m->pages) != 0)
-		return told;
+	if ((recorded & (recorded - 1)) == 0 && (recorded & m->pages) != 0)
+		return recorded;
 	return m->pages & ~(m->pages - 1);
 }
 

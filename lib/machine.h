@@ -38,7 +38,7 @@ const struct machine *machine_next(const struct machine *m);
 const struct machine *machine_named(const char *name);
 const struct machine *machine_here(void);
 uint32_t	 machine_audit(const struct machine *m);
-uint64_t	 machine_page(const struct machine *m, uint64_t told);
+uint64_t	 machine_page(const struct machine *m, uint64_t recorded);
 uint64_t	 machine_get(const struct machine *m, const void *p, size_t n);
 
 /* state/auxv.c: entries of an auxiliary vector, and the size of its words */

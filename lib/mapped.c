@@ -88,7 +88,7 @@ data_free(uint8_t *data)
 void
 data_forget(const uint8_t *data, size_t upto)
 {
-	enum { LEAST = 1024 * KB };
+	enum { MIN_DISCARD = 1024 * KB };
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct mapped *m;
 
@@ -96,7 +96,7 @@ data_forget(const uint8_t *data, size_t upto)
 	m = *mapped_find(data);
 	if (m != NULL && upto < m->left)	/* reading began again */
 		m->left = 0;
-	if (m != NULL && upto - m->left >= LEAST) {
+	if (m != NULL && upto - m->left >= MIN_DISCARD) {
 		upto = upto / page * page;
 		(void)madvise(m->data + m->left, upto - m->left,
 		    MADV_DONTNEED);

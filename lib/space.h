@@ -45,8 +45,8 @@ enum vmflag {			/* flags of VmFlags, proc_pid_smaps(5) */
 	VMF_NOHUGEPAGE = 1 << 18,
 	VMF_NORESERVE = 1 << 19, /* MAP_NORESERVE of mmap(2) */
 	VMF_HUGETLB = 1 << 20,	/* MAP_HUGETLB, or a file of hugetlbfs */
-	VMF_TOLD = 1 << 21,	/* the flags are known */
-	VMF_SIZES = 1 << 22	/* the sizes are known */
+	VMF_FLAGS_KNOWN = 1 << 21,
+	VMF_SIZES_KNOWN = 1 << 22
 };
 
 enum {				/* masks of two flags each */

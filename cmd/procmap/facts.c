@@ -60,7 +60,7 @@ prot_words(unsigned int flags, char s[32])
 char
 max_digit(const struct mapping *m)
 {
-	return m->flags & VMF_TOLD ? (char)('0' + (m->flags & 7)) : '?';
+	return m->flags & VMF_FLAGS_KNOWN ? (char)('0' + (m->flags & 7)) : '?';
 }
 
 /*
@@ -73,7 +73,7 @@ entry_needscopy(const struct space *sp, size_t i)
 	const struct mapping *m = &sp->m[i];
 
 	return !(sp->vma.v[i].flags & VMA_SHARED) &&
-	    m->flags & VMF_SIZES && m->anon + m->swap == 0;
+	    m->flags & VMF_SIZES_KNOWN && m->anon + m->swap == 0;
 }
 
 /*

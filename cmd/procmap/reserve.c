@@ -40,7 +40,7 @@ static void
 resident_entry(const struct vma *v, const struct mapping *m)
 {
 	char prot[32], name[PATH_MAX + 16];
-	bool known = (m->flags & VMF_SIZES) != 0;
+	bool known = (m->flags & VMF_SIZES_KNOWN) != 0;
 	int n;
 
 	name_make(name, sizeof name, v);
@@ -65,7 +65,7 @@ resident_print(const struct space *sp)
 	    "       Mapped File\n");
 	for (i = 0; i < sp->vma.n; i++) {
 		resident_entry(&sp->vma.v[i], &sp->m[i]);
-		known = known && sp->m[i].flags & VMF_SIZES;
+		known = known && sp->m[i].flags & VMF_SIZES_KNOWN;
 		sum.rss += sp->m[i].rss;
 		sum.shared += sp->m[i].shared;
 		sum.private += sp->m[i].private;

@@ -35,7 +35,7 @@ map_entry(const struct space *sp, size_t i, const char *name, bool verbose)
 	    "%d", v->start, v->end, prot_letters(v->flags, true, have),
 	    letter(m->flags & VMF_STACK, 'S'),
 	    letter(m->flags & VMF_SEALED, 'I'),
-	    prot_letters(m->flags, m->flags & VMF_TOLD, may),
+	    prot_letters(m->flags, m->flags & VMF_FLAGS_KNOWN, may),
 	    v->flags & VMA_SHARED ? "NCOW" : "COW",
 	    entry_needscopy(sp, i) ? "NC" : "NNC", entry_inherit(sp, i),
 	    (m->flags & VMF_WIRED) != 0, entry_advice(sp, i));
@@ -122,7 +122,7 @@ all_entry(const struct space *sp, size_t i, const char *name, bool verbose)
 	    letter(m->flags & VMF_SEALED, 'I'),
 	    v->flags & VMA_SHARED ? 's' : 'p',
 	    entry_needscopy(sp, i) ? '+' : '-',
-	    prot_letters(m->flags, m->flags & VMF_TOLD, may),
+	    prot_letters(m->flags, m->flags & VMF_FLAGS_KNOWN, may),
 	    entry_inherit(sp, i), (m->flags & VMF_WIRED) != 0,
 	    entry_advice(sp, i),
 	    major(v->dev), minor(v->dev), v->ino);
@@ -221,7 +221,7 @@ objects_print(const struct space *sp)
 		json_address("offset", v->off, false);
 		json_number("inode", v->ino);
 		json_text("name", v->name);
-		if (m->flags & VMF_SIZES) {
+		if (m->flags & VMF_SIZES_KNOWN) {
 			json_number("rss", m->rss * KB);
 			json_number("shared", m->shared * KB);
 			json_number("private", m->private * KB);

@@ -235,7 +235,7 @@ leave_dontdump(struct exclude *x, const struct proc *p,
 	rc = space_smaps(&sp, f.data, f.len) == -1 ? -1 :
 	    smaps_covers(&sp.vma, p);
 	for (i = 0; i < sp.vma.n && rc != -1; i++) {
-		if ((sp.m[i].flags & VMF_TOLD) == 0)
+		if ((sp.m[i].flags & VMF_FLAGS_KNOWN) == 0)
 			rc = 0;
 		else if (sp.m[i].flags & VMF_DONTDUMP &&
 		    leave_mapped(x, &sp.vma, sp.vma.v[i].start,

@@ -147,7 +147,7 @@ facts_fdinfo(struct factlist *l, const struct linuxrec *r, const char *fd,
 	if (!linuxrec_find(r, name, &f))
 		return 0;
 	fdinfo_parse(&info, f.data, f.len);
-	if (!info.told)
+	if (!info.has_flags)
 		return 0;
 	n = snprintf(value, sizeof value, "%" PRId64, info.pos);
 	if (factlist_add(l, SUBJECT_POSITION, num, fd, value, (size_t)n) == -1)
@@ -272,7 +272,7 @@ facts_limits(struct factlist *l, const struct linuxrec *r)
 		return 0;
 	t = scan_begin(f.data, f.len);
 	for (order = 0; limits_next(&t, &lim); order++) {
-		if (!lim.told)
+		if (!lim.valid)
 			continue;
 		limit_text(cur, sizeof cur, lim.cur);
 		limit_text(max, sizeof max, lim.max);

@@ -36,15 +36,15 @@ enum {
 
 struct call {
 	int		 nr;
-	unsigned int	 who;	/* programs that may make the call: bits of
-				   CALLS_, or ALL */
+	unsigned int	 programs; /* programs that may make the call: bits
+				      of CALLS_, or ALL */
 	int		 arg;	/* number of the argument to check, or ANY */
 	uint32_t	 mask;	/* bits of the argument to check */
 	uint32_t	 value;	/* value that these bits must have */
 };
 
 #define CALL(n)			{ SYS_##n, ALL, ANY, 0, 0 }
-#define WHO(n, who)		{ SYS_##n, who, ANY, 0, 0 }
+#define FOR(n, programs)	{ SYS_##n, programs, ANY, 0, 0 }
 #define ARG(n, arg, value)	{ SYS_##n, ALL, arg, UINT32_MAX, value }
 #define MASK(n, arg, mask, value) { SYS_##n, ALL, arg, mask, value }
 
@@ -110,15 +110,15 @@ static const struct call calls[] = {
 	CALL(recvmsg), CALL(shutdown), CALL(wait4),
 
 #ifdef SYS_openat2
-	WHO(openat2, CALLS_BENEATH | CALLS_MAKE),
+	FOR(openat2, CALLS_BENEATH | CALLS_MAKE),
 #endif
-	WHO(openat, CALLS_MAKE), WHO(mkdirat, CALLS_MAKE),
-	WHO(unlinkat, CALLS_MAKE), WHO(symlinkat, CALLS_MAKE),
+	FOR(openat, CALLS_MAKE), FOR(mkdirat, CALLS_MAKE),
+	FOR(unlinkat, CALLS_MAKE), FOR(symlinkat, CALLS_MAKE),
 #ifdef SYS_open
-	WHO(open, CALLS_MAKE), WHO(mkdir, CALLS_MAKE),
-	WHO(rmdir, CALLS_MAKE),
+	FOR(open, CALLS_MAKE), FOR(mkdir, CALLS_MAKE),
+	FOR(rmdir, CALLS_MAKE),
 #endif
-	WHO(setsid, CALLS_SERVE), WHO(chdir, CALLS_SERVE),
+	FOR(setsid, CALLS_SERVE), FOR(chdir, CALLS_SERVE),
 	{ SYS_prctl, CALLS_SERVE, 0, UINT32_MAX, PR_SET_PDEATHSIG },
 #ifdef SANITIZED
 	/* calls of the sanitizers' runtime, mostly at exit */
@@ -187,11 +187,11 @@ put_call(struct program *p, const struct call *c)
 }
 
 /*
- * Make the filter: fail calls of another machine's table (such as 32-bit ones),
- * then allow those in the table for who.
+ * Make filter p: fail calls of another machine's table (such as 32-bit ones),
+ * then allow those of our table for programs, bits of CALLS_.
  */
 static void
-make(struct program *p, unsigned int who, uint32_t machine)
+make(struct program *p, unsigned int programs, uint32_t machine)
 {
 	const struct call own = ARG(tgkill, 0, (uint32_t)getpid());
 	size_t i;
@@ -201,7 +201,8 @@ make(struct program *p, unsigned int who, uint32_t machine)
 	put_return(p, SECCOMP_RET_ERRNO | ENOSYS);
 	put_load(p, offsetof(struct seccomp_data, nr));
 	for (i = 0; i < NCALLS; i++)
-		if (calls[i].who == ALL || (calls[i].who & who) != 0)
+		if (calls[i].programs == ALL ||
+		    (calls[i].programs & programs) != 0)
 			put_call(p, &calls[i]);
 	put_call(p, &own);
 	for (i = 0; i < NCALLS; i++)
@@ -215,13 +216,13 @@ make(struct program *p, unsigned int who, uint32_t machine)
 
 /*
  * Restrict this process, which has one thread and no_new_privs, and its later
- * threads to the calls that every program needs and those of who, bits of
- * CALLS_.  Return 0, or -1 with errno if the kernel does not support that, or
- * on a machine where it is untested: on some, clone(2) has its flags in another
- * argument.
+ * threads to the calls that every program needs and those that programs, bits
+ * of CALLS_, selects.  Return 0, or -1 with errno if the kernel does not
+ * support that, or on a machine where it is untested: on some, clone(2) has its
+ * flags in another argument.
  */
 int
-callfilter_apply(unsigned int who)
+callfilter_apply(unsigned int programs)
 {
 	const struct machine *here = machine_here();
 	struct program p;
@@ -233,15 +234,15 @@ callfilter_apply(unsigned int who)
 		return -1;
 	}
 	p.n = 0;
-	make(&p, who, machine_audit(here));
+	make(&p, programs, machine_audit(here));
 	prog.len = p.n;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0);
 }
 #else
 int
-callfilter_apply(unsigned int who)
+callfilter_apply(unsigned int programs)
 {
-	(void)who;
+	(void)programs;
 	errno = ENOSYS;
 	return -1;
 }

@@ -25,15 +25,15 @@ static unsigned int
 calls_needed(const struct confined *c)
 {
 	struct stat st;
-	unsigned int who;
+	unsigned int programs;
 	size_t i;
 
-	who = c->outdir != NULL ? CALLS_MAKE : 0;
+	programs = c->outdir != NULL ? CALLS_MAKE : 0;
 	for (i = 0; i < c->nin; i++)
 		if (c->in[i] != NULL && stat(c->in[i], &st) == 0 &&
 		    S_ISDIR(st.st_mode))
-			who |= CALLS_BENEATH;
-	return c->act != NULL ? who | CALLS_SERVE : who;
+			programs |= CALLS_BENEATH;
+	return c->act != NULL ? programs | CALLS_SERVE : programs;
 }
 
 static void

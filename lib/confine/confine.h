@@ -32,7 +32,7 @@ enum {				/* system calls that only some programs need */
 	CALLS_SERVE = 4		/* calls of a background server */
 };
 
-int		 callfilter_apply(unsigned int who);
+int		 callfilter_apply(unsigned int programs);
 
 /* helperjob.c */
 int		 helperjob_start(const struct confined *c, bool made);

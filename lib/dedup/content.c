@@ -254,7 +254,7 @@ outcomes_record(struct dedup *d, const struct block *b)
 			continue;
 		f = d->noutcome > 0 ? &d->outcome[d->noutcome - 1] : NULL;
 		if (f != NULL && f->place + f->n == b->place + i &&
-		    f->verdict == j->verdict[i] && f->n < MAX_FATE &&
+		    f->verdict == j->verdict[i] && f->n < MAX_OUTCOME &&
 		    (f->verdict != VERDICT_SAME ||
 		    f->target + f->n == j->target[i])) {
 			f->n++;

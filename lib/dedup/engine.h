@@ -76,7 +76,7 @@ struct kept {			/* consecutive places whose identities are in
 	uint64_t	 n;
 };
 
-enum { MAX_FATE = (1 << 24) - 1 };	/* most kilobytes in one outcome */
+enum { MAX_OUTCOME = (1 << 24) - 1 };	/* most kilobytes in one outcome */
 
 struct judgement {		/* verdicts on the pages of a block */
 	uint64_t	 target[BLOCK];

@@ -82,7 +82,7 @@ struct newfile {
 				   keeps its name */
 	char		*tmp;	/* owned; temporary name in dir; NULL: no
 				   name yet */
-	bool		 outside; /* created by the helper, which keeps
+	bool		 by_helper; /* created by the helper, which keeps
 				     everything except fd */
 	bool		 isnew;	/* newfile_isnew of the helper's file */
 };
@@ -170,7 +170,7 @@ void		 outdir_abort(struct outdir *o);
 /* outname.c */
 int		 outname_dir(const char *path, const char **name);
 int		 outname_opendir(const char *path, int *made);
-int		 outname_handed(const char *path);
+int		 outname_inherited(const char *path);
 int		 outname_device(int at, const struct stat *st,
 		    const char *path);
 

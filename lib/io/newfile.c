@@ -166,7 +166,7 @@ newfile_look(struct newfile *f)
  * descriptors, which are all close-on-exec, are rejected.
  */
 static int
-newfile_handed(struct newfile *f, int fd)
+newfile_inherited(struct newfile *f, int fd)
 {
 	int flags;
 
@@ -256,19 +256,19 @@ int
 newfile_open(struct newfile *f, const char *path)
 {
 	sigset_t old;
-	int handed, rc;
+	int inherited, rc;
 
 	memset(f, 0, sizeof *f);
 	f->fd = f->dir = -1;
 	if ((f->path = strdup(path)) == NULL)
 		rc = errstr_set("out of memory");
-	else if ((handed = outname_handed(path)) != -1)
-		rc = newfile_handed(f, handed);
+	else if ((inherited = outname_inherited(path)) != -1)
+		rc = newfile_inherited(f, inherited);
 	else if (helper_there()) {
 		f->fd = helper_ask('N', path, &rc);
 		f->isnew = rc == 1;
-		f->outside = f->fd != -1;
-		rc = f->outside ? 0 : -1;
+		f->by_helper = f->fd != -1;
+		rc = f->by_helper ? 0 : -1;
 	} else if ((rc = newfile_look(f)) == 1) {
 		signals_hold(&old);
 		rc = newfile_create(f);
@@ -288,7 +288,7 @@ newfile_open(struct newfile *f, const char *path)
 bool
 newfile_isnew(const struct newfile *f)
 {
-	return f->outside ? f->isnew : f->dir != -1;
+	return f->by_helper ? f->isnew : f->dir != -1;
 }
 
 /*
@@ -301,7 +301,7 @@ newfile_finish(struct newfile *f)
 	sigset_t old;
 	int e, rc;
 
-	if (f->outside) {
+	if (f->by_helper) {
 		(void)helper_ask('F', NULL, &rc);
 		return rc;
 	}
@@ -333,7 +333,7 @@ newfile_close(struct newfile *f)
 	newfile_unname(f);
 	if (f->fd != -1)
 		(void)close(f->fd);
-	if (f->outside)
+	if (f->by_helper)
 		(void)helper_ask('D', NULL, &rc);
 	if (f->dir != -1)
 		(void)close(f->dir);

@@ -139,7 +139,7 @@ outname_opendir(const char *path, int *made)
  * (/dev/stdout, /dev/fd/3), or -1 if it is another path.
  */
 int
-outname_handed(const char *path)
+outname_inherited(const char *path)
 {
 	static const char *const dir[] = { "/dev/fd/", "/proc/self/fd/" };
 	const char *bad;

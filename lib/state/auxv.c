@@ -48,10 +48,10 @@ auxv_word(const struct machine *m, const void *auxv, size_t len)
 uint64_t
 auxv_page(const struct machine *m, const void *auxv, size_t len)
 {
-	uint64_t told;
+	uint64_t size;
 	size_t w;
 
 	w = auxv_word(m, auxv, len);
-	told = auxv_get(m, auxv, len, w == 0 ? m->word : w, AT_PAGESZ);
-	return told != 0 && machine_page(m, told) == told ? told : 0;
+	size = auxv_get(m, auxv, len, w == 0 ? m->word : w, AT_PAGESZ);
+	return size != 0 && machine_page(m, size) == size ? size : 0;
 }

@@ -19,7 +19,7 @@ fdinfo_parse(struct fdinfo *f, const void *text, size_t len)
 		f->pos = (int64_t)v;
 	t = scan_begin(text, len);
 	if (scan_key(&t, "flags:", &value) && scan_number(&value, 8, &v)) {
-		f->told = true;
+		f->has_flags = true;
 		f->flags = (unsigned int)v;
 	}
 	t = scan_begin(text, len);

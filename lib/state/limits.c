@@ -28,8 +28,8 @@ limit_word(struct scan *t, uint64_t *v)
 }
 
 /*
- * Parse the next line of text, from /proc/PID/limits, into *l; l->told is false
- * if the line has no limits.  Return false at the end.
+ * Parse the next line of text, from /proc/PID/limits, into *l; l->valid is
+ * false if the line has no limits.  Return false at the end.
  */
 bool
 limits_next(struct scan *text, struct limit *l)
@@ -47,6 +47,6 @@ limits_next(struct scan *text, struct limit *l)
 		continue;
 	memcpy(l->name, t.s, n);
 	t.s += COLUMN;
-	l->told = limit_word(&t, &l->cur) && limit_word(&t, &l->max);
+	l->valid = limit_word(&t, &l->cur) && limit_word(&t, &l->max);
 	return true;
 }

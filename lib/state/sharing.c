@@ -68,7 +68,7 @@ sharing_add(struct sharing *s, const struct pagelist *l, uint64_t pid)
 struct edge {			/* start or end of a range of a process */
 	uint64_t	 store;
 	uint64_t	 at;
-	size_t		 who;
+	size_t		 proc;
 	bool		 begins;
 };
 
@@ -136,9 +136,9 @@ sweep_next(struct sweep *w)
 
 	while (w->i + 1 < w->ne) {
 		e = &w->e[w->i++];
-		if (e->begins ? w->depth[e->who]++ == 0 :
-		    --w->depth[e->who] == 0)
-			w->has[e->who / 64] ^= (uint64_t)1 << e->who % 64;
+		if (e->begins ? w->depth[e->proc]++ == 0 :
+		    --w->depth[e->proc] == 0)
+			w->has[e->proc / 64] ^= (uint64_t)1 << e->proc % 64;
 		w->all = e->begins ? w->all + 1 : w->all - 1;
 		if (w->all > 0 && e[1].at > e->at)
 			return true;
@@ -151,7 +151,7 @@ sweep_next(struct sweep *w)
  * or n.
  */
 static size_t
-sweep_who(const struct sweep *w, size_t k)
+sweep_proc(const struct sweep *w, size_t k)
 {
 	uint64_t has;
 
@@ -207,9 +207,9 @@ cells_make(struct sharing *s)
 		c->store = w.e[w.i].store;
 		c->at = w.e[w.i - 1].at;
 		c->end = w.e[w.i].at;
-		k = sweep_who(&w, 0);
+		k = sweep_proc(&w, 0);
 		c->pid[0] = pid[k];
-		if ((k = sweep_who(&w, k + 1)) < n)
+		if ((k = sweep_proc(&w, k + 1)) < n)
 			c->pid[1] = pid[k];
 	}
 	sweep_free(&w);
@@ -314,9 +314,9 @@ sharing_matrix(const struct sharing *s, const uint64_t *pid, size_t n,
 	while (rc == 0 && sweep_next(&w)) {
 		len = w.e[w.i].at - w.e[w.i - 1].at;
 		*repeated += (w.all - 1) * len;
-		for (j = sweep_who(&w, 0); j < n; j = sweep_who(&w, j + 1))
-			for (k = sweep_who(&w, 0); k < n;
-			    k = sweep_who(&w, k + 1))
+		for (j = sweep_proc(&w, 0); j < n; j = sweep_proc(&w, j + 1))
+			for (k = sweep_proc(&w, 0); k < n;
+			    k = sweep_proc(&w, k + 1))
 				kb[j * n + k] += len;
 	}
 	sweep_free(&w);

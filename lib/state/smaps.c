@@ -58,12 +58,12 @@ vmflags_parse(struct scan *t, struct smap *m)
 	char word[4];
 	size_t i;
 
-	m->told.flags |= VMF_TOLD;
+	m->mapping.flags |= VMF_FLAGS_KNOWN;
 	while (scan_word(t, word, sizeof word) > 0)
 		for (i = 0; i < sizeof vmflags / sizeof *vmflags; i++)
 			if (strcmp(word, vmflags[i].word) == 0)
-				m->told.flags |= vmflags[i].flag;
-	m->vma.flags |= m->told.flags & VMA_SMAPS;
+				m->mapping.flags |= vmflags[i].flag;
+	m->vma.flags |= m->mapping.flags & VMA_SMAPS;
 }
 
 /*
@@ -91,8 +91,8 @@ line_parse(struct scan line, struct smap *m)
 		t = line;
 		if (!scan_key(&t, sizes[i].key, &value))
 			continue;
-		m->told.flags |= VMF_SIZES;
-		member = (uint64_t *)(void *)((char *)&m->told +
+		m->mapping.flags |= VMF_SIZES_KNOWN;
+		member = (uint64_t *)(void *)((char *)&m->mapping +
 		    sizes[i].member);
 		*member += scan_number(&value, 10, &kb) ? kb : 0;
 	}

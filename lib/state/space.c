@@ -58,7 +58,7 @@ space_smaps(struct space *sp, const void *text, size_t len)
 			return -1;
 		if (vmas_addsmap(l, &s) == -1)
 			return -1;
-		sp->m[n] = s.told;
+		sp->m[n] = s.mapping;
 		mapping_guess(&l->v[n], &sp->m[n]);
 	}
 	return rc;

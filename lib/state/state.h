@@ -87,7 +87,7 @@ struct smap {			/* one mapping of the text */
 	struct scan	 name;	/* borrowed */
 	uint64_t	 page;	/* page size in bytes, from KernelPageSize;
 				   0: unknown */
-	struct mapping	 told;
+	struct mapping	 mapping;
 };
 
 int		 smap_next(struct scan *text, struct smap *m);
@@ -101,7 +101,7 @@ int		 smaps_refit(struct bulk *to, struct scan maps,
  * fdinfo: fdinfo.c, proc_pid_fdinfo(5)
  */
 struct fdinfo {
-	bool		 told;	/* flags are known */
+	bool		 has_flags;
 	bool		 lock;	/* the process holds locks on the file */
 	unsigned int	 flags;	/* flags of open(2) */
 	int64_t		 pos;
@@ -138,7 +138,7 @@ struct limit {
 	char		 name[26];
 	uint64_t	 cur;	/* UINT64_MAX: unlimited or unknown */
 	uint64_t	 max;
-	bool		 told;
+	bool		 valid;
 };
 
 bool		 limits_next(struct scan *text, struct limit *l);

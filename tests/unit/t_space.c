@@ -41,8 +41,8 @@ test_smaps(void **state)
 	assert_int_equal(sp.m[0].shared, 3);
 	assert_int_equal(sp.m[0].private, 2048);
 	assert_int_equal(sp.m[0].swap, 0);
-	assert_int_equal(sp.m[0].flags, VMF_TOLD | VMF_SIZES | VMF_SEALED |
-	    VMF_LOCKED | VMF_MAYREAD | VMF_MAYEXEC);
+	assert_int_equal(sp.m[0].flags, VMF_FLAGS_KNOWN | VMF_SIZES_KNOWN |
+	    VMF_SEALED | VMF_LOCKED | VMF_MAYREAD | VMF_MAYEXEC);
 	assert_int_equal(sp.m[1].flags, VMF_GROWSDOWN);
 	space_free(&sp);
 }

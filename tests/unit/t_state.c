@@ -224,14 +224,14 @@ test_fdinfo(void **state)
 
 	(void)state;
 	fdinfo_parse(&f, TEXT(fdinfo_text));
-	assert_true(f.told && f.lock);
+	assert_true(f.has_flags && f.lock);
 	assert_int_equal(f.pos, -5);
 	assert_int_equal(f.flags, 02100002);
 	assert_int_equal(f.mount, 15);
 	fdinfo_parse(&f, TEXT("xpos: 3\nflags:\t9\nmnt_id\n lock:\n"));
-	assert_true(!f.told && !f.lock && f.pos == 0 && f.mount == 0);
+	assert_true(!f.has_flags && !f.lock && f.pos == 0 && f.mount == 0);
 	fdinfo_parse(&f, NULL, 0);
-	assert_false(f.told);
+	assert_false(f.has_flags);
 }
 
 static void
@@ -280,18 +280,18 @@ test_limits(void **state)
 	size_t i;
 
 	(void)state;
-	assert_true(limits_next(&t, &l) && !l.told);
-	assert_true(limits_next(&t, &l) && l.told);
+	assert_true(limits_next(&t, &l) && !l.valid);
+	assert_true(limits_next(&t, &l) && l.valid);
 	assert_string_equal(l.name, "Max cpu time");
 	assert_true(l.cur == UINT64_MAX && l.max == UINT64_MAX);
-	assert_true(limits_next(&t, &l) && l.told);
+	assert_true(limits_next(&t, &l) && l.valid);
 	assert_string_equal(l.name, "Max stack size");
 	assert_int_equal(l.cur, 8388608);
 	assert_false(limits_next(&t, &l));
 	for (i = 0; i < sizeof odd / sizeof *odd; i++) {
 		t = scan_begin(odd[i], strlen(odd[i]));
 		assert_int_equal(limits_next(&t, &l), *odd[i] != '\0');
-		assert_false(l.told);
+		assert_false(l.valid);
 	}
 }
 
@@ -319,13 +319,13 @@ test_smaps(void **state)
 	assert_int_equal(m.vma.flags, VMA_READ | VMA_WRITE | VMA_SHARED |
 	    VMA_DEVICE | VMA_GROWSDOWN | VMA_DONTDUMP);
 	assert_int_equal(m.name.end - m.name.s, 14);
-	assert_int_equal(m.told.flags, VMF_TOLD | VMF_SIZES | VMF_MAYWRITE |
-	    VMF_GROWSDOWN | VMF_DEVICE | VMF_DONTDUMP);
-	assert_int_equal(m.told.rss, 2052);
-	assert_int_equal(m.told.shared, 2048);
-	assert_int_equal(m.told.swap, 0);
+	assert_int_equal(m.mapping.flags, VMF_FLAGS_KNOWN | VMF_SIZES_KNOWN |
+	    VMF_MAYWRITE | VMF_GROWSDOWN | VMF_DEVICE | VMF_DONTDUMP);
+	assert_int_equal(m.mapping.rss, 2052);
+	assert_int_equal(m.mapping.shared, 2048);
+	assert_int_equal(m.mapping.swap, 0);
 	assert_int_equal(smap_next(&t, &m), 1);
-	assert_true(m.told.flags == 0 && m.name.s == m.name.end);
+	assert_true(m.mapping.flags == 0 && m.name.s == m.name.end);
 	assert_int_equal(smap_next(&t, &m), 0);
 	assert_int_equal(vmas_parse(&l, TEXT(smaps_text)), 0);
 	assert_int_equal(l.n, 2);

@@ -52,7 +52,7 @@ smaps_read(struct maketask *t, struct smapfacts *facts)
 		v = vmas_find(&t->maps, sm.vma.start);
 		if (v != NULL && v->start == sm.vma.start)
 			facts[v - t->maps.v] = (struct smapfacts){
-			    sm.told.flags, sm.page };
+			    sm.mapping.flags, sm.page };
 	}
 	return rc;
 }

@@ -34,7 +34,7 @@ limits_set(struct criumake *m, Criu__TaskCore *c, const struct maketask *t)
 	text = scan_begin(f.data, f.len);
 	(void)limits_next(&text, &l);
 	for (i = 0; i < LIMITS; i++) {
-		if (!limits_next(&text, &l) || !l.told)
+		if (!limits_next(&text, &l) || !l.valid)
 			return errstr_set("process %" PRIu64 ": limits: line "
 			    "%zu: no limit", t->proc->pid, i + 2);
 		to[i].cur = l.cur;

@@ -7,8 +7,9 @@
  *	FILLING		a thread reads a member into it
  *	FULL		has a member, which stays while it has users
  *
- * There are FEW slots, enough to read the stream sequentially, and one more, up
- * to the maximum, whenever a member must be read again after it was dropped.
+ * There are FIRST_SLOTS slots, enough to read the stream sequentially, and one
+ * more, up to the maximum, whenever a member must be read again after it was
+ * dropped.
  */
 #include "gzip.h"
 #include "vec.h"
@@ -21,9 +22,9 @@
 #include <unistd.h>
 
 enum {
-	LEAST = 4,
-	FEW = 16,
-	MOST = 256
+	MIN_SLOTS = 4,
+	FIRST_SLOTS = 16,
+	MAX_SLOTS = 256
 };
 
 enum state { FREE, FILLING, FULL };
@@ -47,11 +48,10 @@ struct gzipfile {
 				   it before; under lock */
 	bool		 damaged; /* the table was built from a damaged
 				     stream */
-	struct slot	*slot;	/* owned; MOST slots; under lock, except
+	struct slot	*slot;	/* owned; MAX_SLOTS slots; under lock, except
 				   those FILLING or with users */
-	size_t		 nslot;	/* number of slots in use, at most most;
-				   under lock */
-	size_t		 most;	/* limit for nslot, at most MOST */
+	size_t		 nslot;	/* number of slots in use; under lock */
+	size_t		 maxslot; /* limit for nslot, at most MAX_SLOTS */
 	uint64_t	 clock;	/* count of uses; under lock */
 	pthread_mutex_t	 lock;
 	pthread_cond_t	 change;
@@ -74,7 +74,7 @@ slots_reset(struct gzipfile *f, size_t members)
 		free(had);
 		return -1;
 	}
-	for (i = 0; i < MOST; i++)
+	for (i = 0; i < MAX_SLOTS; i++)
 		f->slot[i].state = FREE;
 	free(f->in);
 	free(f->had);
@@ -100,8 +100,8 @@ gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
 	if ((f = mem_new(1, sizeof *f)) == NULL)
 		return -1;
 	f->refs = 1;
-	f->nslot = FEW;
-	f->most = MOST;
+	f->nslot = FIRST_SLOTS;
+	f->maxslot = MAX_SLOTS;
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->change, NULL);
 	if ((f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3)) == -1)
@@ -115,7 +115,7 @@ gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
 			rc = gziptable_salvage(&f->t, f->fd, start, end);
 		(void)posix_fadvise(fd, 0, 0, POSIX_FADV_NORMAL);
 	}
-	f->slot = calloc(MOST, sizeof *f->slot);
+	f->slot = calloc(MAX_SLOTS, sizeof *f->slot);
 	if (rc == 1 && (f->slot == NULL || slots_reset(f, f->t.n) == -1))
 		rc = errstr_set("out of memory");
 	if (rc == 1)
@@ -152,7 +152,7 @@ gzipfile_free(struct gzipfile *f)
 	pthread_mutex_unlock(&f->lock);
 	if (refs > 0)
 		return;
-	for (i = 0; f->slot != NULL && i < MOST; i++)
+	for (i = 0; f->slot != NULL && i < MAX_SLOTS; i++)
 		free(f->slot[i].raw);
 	if (f->fd != -1)
 		close(f->fd);
@@ -167,7 +167,7 @@ gzipfile_free(struct gzipfile *f)
 
 /*
  * Limit the decompressed data of f kept in memory to mib MiB, but at least
- * LEAST members.  No thread may be reading f.
+ * MIN_SLOTS members.  No thread may be reading f.
  */
 void
 gzipfile_keep(struct gzipfile *f, size_t mib)
@@ -175,10 +175,10 @@ gzipfile_keep(struct gzipfile *f, size_t mib)
 	const size_t n = mib * KB * KB / GZIP_RAW;
 	size_t i;
 
-	f->most = n < LEAST ? LEAST : n < MOST ? n : MOST;
-	if (f->nslot > f->most)
-		f->nslot = f->most;
-	for (i = f->most; i < MOST; i++) {
+	f->maxslot = n < MIN_SLOTS ? MIN_SLOTS : n < MAX_SLOTS ? n : MAX_SLOTS;
+	if (f->nslot > f->maxslot)
+		f->nslot = f->maxslot;
+	for (i = f->maxslot; i < MAX_SLOTS; i++) {
 		if (f->slot[i].state == FULL)
 			f->in[f->slot[i].member] = NULL;
 		f->slot[i].state = FREE;
@@ -248,7 +248,7 @@ slot_new(struct gzipfile *f, size_t member)
 {
 	struct slot *s, *old;
 
-	if (f->had[member] && f->nslot < f->most)
+	if (f->had[member] && f->nslot < f->maxslot)
 		f->nslot++;
 	old = NULL;
 	for (s = f->slot; s < f->slot + f->nslot; s++)

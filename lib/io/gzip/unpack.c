@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MANY = 3 }; /* least number of members that makes threads worthwhile */
+enum { MIN_MEMBERS = 3 };	/* fewer are not worth starting threads */
 
 struct unpacking {
 	struct gzipfile	*f;	/* borrowed */
@@ -85,7 +85,7 @@ gzipfile_read(struct gzipfile *f, void *buf, size_t n, uint64_t pos)
 	struct unpacking s = { .f = f, .buf = buf, .pos = pos, .end = pos + n };
 
 	s.nmember = (pos % GZIP_RAW + n + GZIP_RAW - 1) / GZIP_RAW;
-	if (s.nmember < MANY)
+	if (s.nmember < MIN_MEMBERS)
 		return part_read(f, buf, n, pos);
 	workers_run((size_t)(threads < s.nmember ? threads : s.nmember),
 	    unpack_work, &s);

@@ -99,7 +99,7 @@ memory_unwatched(const struct lproc *p)
 	if (proc_read(p->mmtid, 0, "smaps", &b) == -1)
 		return errstr_sys("/proc/%d/smaps", p->mmtid);
 	for (t = scan_begin(b.data, b.len); (rc = smap_next(&t, &m)) == 1;)
-		if (m.told.flags & VMF_UFFD)
+		if (m.mapping.flags & VMF_UFFD)
 			break;
 	free(b.data);
 	return rc == 1 ? errstr_set("its memory is under userfaultfd(2)") :

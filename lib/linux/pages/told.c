@@ -31,8 +31,8 @@ told_read(struct tolds *l, pid_t tid)
 		if ((rc = VEC_ROOM(l->v, l->n)) == -1)
 			break;
 		l->v[l->n++] = (struct told){ m.vma.start, m.vma.end,
-		    m.told.rss, m.told.swap, m.told.huge,
-		    (m.told.flags & VMF_DEVICE) != 0 };
+		    m.mapping.rss, m.mapping.swap, m.mapping.huge,
+		    (m.mapping.flags & VMF_DEVICE) != 0 };
 	}
 	free(b.data);
 	return rc;

@@ -29,7 +29,7 @@ bytes_drop(struct bytes *b)
 static void
 common_note(struct common *c, const struct smap *m)
 {
-	const struct mapping *z = &m->told;
+	const struct mapping *z = &m->mapping;
 
 	if (m->vma.flags & VMA_SHARED || m->vma.ino != 0 || m->vma.dev != 0)
 		return;
@@ -125,7 +125,7 @@ vmas_now(struct lproc *p)
 		if (vmas_addsmap(&p->task.vma, &m) == -1)
 			return -1;
 		/* not valid if read before the stop: fork(2) may share it */
-		if (m.told.flags & VMF_SIZES && m.told.shared == 0)
+		if (m.mapping.flags & VMF_SIZES_KNOWN && m.mapping.shared == 0)
 			p->task.vma.v[p->task.vma.n - 1].flags |= VMA_ALONE;
 	}
 	return rc;

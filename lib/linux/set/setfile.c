@@ -84,10 +84,10 @@ void
 shmems_note(struct live *l, const struct smap *m)
 {
 	const unsigned int own = VMF_DONTFORK | VMF_WIPEONFORK | VMF_HUGETLB;
-	const uint64_t bytes = m->told.rss * KB;
+	const uint64_t bytes = m->mapping.rss * KB;
 	struct setfile *f;
 
-	if (bytes == 0 || !(smap_isshmem(m) || m->told.flags & own))
+	if (bytes == 0 || !(smap_isshmem(m) || m->mapping.flags & own))
 		return;
 	if (!(m->vma.flags & VMA_SHARED))
 		l->shmem += bytes;

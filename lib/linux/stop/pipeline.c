@@ -79,7 +79,7 @@ fd_mode(pid_t pid, long fd)
 		return -1;
 	fdinfo_parse(&f, b.data, b.len);
 	free(b.data);
-	return f.told ? (int)(f.flags & ACCESS_MODE) : -1;
+	return f.has_flags ? (int)(f.flags & ACCESS_MODE) : -1;
 }
 
 static bool

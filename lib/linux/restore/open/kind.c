@@ -257,7 +257,7 @@ file_look(struct filerec *t, struct statx *sx)
 	t->info = strndup(b.data == NULL ? "" : (const char *)b.data, b.len);
 	free(b.data);
 	t->flags = t->fdinfo.flags & ~(unsigned)O_CLOEXEC;
-	return t->info != NULL && t->fdinfo.told;
+	return t->info != NULL && t->fdinfo.has_flags;
 }
 
 /*
