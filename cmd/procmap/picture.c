@@ -17,7 +17,7 @@ enum {				/* positions and sizes in points */
 	WIDTH = 1280,
 	MARGIN = 20,
 	X_PERM = 138,
-	X_SIZE = 216,		/* right edge of the column */
+	X_SIZE = 216,		/* right edge of the sizes */
 	X_STRIP = 232,
 	MIN_STRIP = 15,
 	MAX_STRIP = 540,

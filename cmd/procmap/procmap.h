@@ -6,7 +6,7 @@
 
 #include "common/common.h"
 
-enum style {			/* may be combined */
+enum style {			/* styles; may be combined */
 	STYLE_MAP = 1,		/* -m */
 	STYLE_LINUX = 2,	/* -l */
 	STYLE_DDB = 4,		/* -d */

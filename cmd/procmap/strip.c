@@ -14,7 +14,7 @@ struct bar {			/* pending rectangle of a class */
 	int	 x, y, w, h;
 };
 
-struct strip {			/* a strip being drawn, by class */
+struct strip {			/* pending parts of a strip, by class */
 	struct bar	 bar[CLASSES];
 	struct buf	 path[CLASSES]; /* owned */
 };

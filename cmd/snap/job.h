@@ -21,11 +21,10 @@ struct job {			/* what the command line asks for */
 	struct liveopts	 live;
 	bool		 stop;	/* -s: keep processes stopped until all is
 				   written */
-	bool		 core;	/* --core: standard input is the core of
-				   process dumps */
-	pid_t		 dumps;	/* process that is dumping core */
+	bool		 core;	/* --core: standard input is a core */
+	pid_t		 dumps;	/* ID of the process that writes the core */
 	uint64_t	 most;	/* maximum bytes of its memory; 0: all */
-	struct sources	 who;	/* live processes, without process dumps */
+	struct sources	 who;	/* live processes to capture */
 	struct move	 move;
 	struct exclude	*exclude; /* owned; secrets to leave out; or NULL */
 	const char	*note;	/* borrowed; reason for the snapshot (-m); or

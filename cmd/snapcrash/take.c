@@ -201,7 +201,7 @@ snapcat_run(int spool, int file, uint64_t room)
 	if ((argv[0] = program_beside("snapcat")) == NULL)
 		return errstr_set("there is no snapcat beside it");
 	rc = -1;
-	(void)!nice(10);	/* a restarted service goes first */
+	(void)!nice(10);	/* let a restarted service go first */
 	files_limit(room);
 	if (lseek(spool, 0, SEEK_SET) == -1)
 		(void)errstr_sys("spool");

@@ -18,13 +18,13 @@ struct options {
 struct side {			/* a process at one moment */
 	struct snap	*snap;	/* borrowed */
 	struct proc	*proc;	/* borrowed; NULL: it did not exist */
-	struct identity	 who;	/* its part is 0 if parts are moments */
+	struct identity	 who;	/* who.part is 0 if parts are compared */
 };
 
 struct moment {
 	const char	*path;	/* borrowed; file it was read from */
-	uint64_t	 part;	/* part of the snapshot, if its parts are
-				   moments; else 0 */
+	uint64_t	 part;	/* number of the part if parts of a snapshot
+				   are compared; else 0 */
 	bool		 timed;
 	uint64_t	 time;	/* seconds since the Epoch */
 	struct side	*side;	/* owned; sorted by part, process ID and
@@ -33,7 +33,7 @@ struct moment {
 };
 
 struct moments {
-	struct moment	*v;	/* owned; in chronological order */
+	struct moment	*v;	/* owned; in the order of the command line */
 	size_t		 n;
 };
 

@@ -37,8 +37,7 @@ struct mount {
 	const char	*mtpt;
 	struct options	*opts;	/* borrowed */
 	const bool	*told;	/* borrowed; libfuse has printed an error */
-	struct fuse_session *session; /* session in the helper; NULL in the
-				         program */
+	struct fuse_session *session; /* owned; NULL outside the helper */
 	bool		 mounted;
 };
 

@@ -22,9 +22,9 @@
 #include <pcre2.h>
 
 enum {
-	LONGEST = 64 * KB,	/* minimum size that a match may have */
-	ACROSS = 4 * KB		/* maximum bytes of a regular-expression
-				   match before a border */
+	LONGEST = 64 * KB,	/* matches of up to this size are found */
+	ACROSS = 4 * KB		/* bytes before a border in which a match
+				   across it may begin */
 };
 
 /*

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { END_MS = 500 }; /* milliseconds: events end before the process does */
+enum { END_MS = 500 }; /* ms that a process may live after its events */
 
 /*
  * Fork a child for the command argv, which waits for command_go, and store it
