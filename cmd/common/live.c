@@ -18,15 +18,15 @@
 
 extern char **environ;
 
-struct telling {
+struct relay {
 	sources_fn	 fn;
 	void		*arg;
 };
 
 static int
-tell(void *arg, pid_t pid)
+relay_found(void *arg, pid_t pid)
 {
-	const struct telling *t = arg;
+	const struct relay *t = arg;
 
 	return t->fn(t->arg, pid, true);
 }
@@ -40,14 +40,14 @@ int
 sources_one(const struct sources *s, const char *word, sources_fn fn,
     void *arg)
 {
-	struct telling t = { fn, arg };
+	struct relay t = { fn, arg };
 	const char *why;
 	pid_t pid;
 
 	if (*word == '\0')
 		return errstr_set("an empty name");
 	if (!program_isnumber(word))
-		return proc_named(word, sources_whose(s), tell, &t);
+		return proc_named(word, sources_whose(s), relay_found, &t);
 	pid = (pid_t)strtonum(word, s->kernel ? 0 : 1, INT32_MAX, &why);
 	return why != NULL ? errstr_set("%s is not a process id", word) :
 	    fn(arg, pid, false);
@@ -75,16 +75,17 @@ bool
 sources_each(const struct sources *s, sources_fn fn, void *arg)
 {
 	const uid_t *user = sources_whose(s);
-	struct telling t = { fn, arg };
+	struct relay t = { fn, arg };
 	bool good = true;
 	size_t i;
 
 	for (i = 0; i < s->live.n; i++)
 		good &= is_good(sources_one(s, s->live.v[i], fn, arg));
 	for (i = 0; i < s->cgroup.n; i++)
-		good &= is_good(proc_grouped(s->cgroup.v[i], user, tell, &t));
+		good &= is_good(proc_grouped(s->cgroup.v[i], user,
+		    relay_found, &t));
 	if (s->user && s->live.n + s->cgroup.n == 0)
-		good &= is_good(proc_named(NULL, user, tell, &t));
+		good &= is_good(proc_named(NULL, user, relay_found, &t));
 	return good;
 }
 

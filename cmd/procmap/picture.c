@@ -32,8 +32,8 @@ struct canvas {
 	struct buf	 b;
 	const struct album *album; /* borrowed */
 	int		 y;
-	int		 powers; /* logarithm of the largest mapping, base
-				    16, in pages */
+	int		 powers; /* base-16 logarithm of the largest
+				    mapping in pages */
 };
 
 /*

@@ -75,9 +75,9 @@ take(void *taking, struct proc *p, const struct task *t,
 		return -1;
 	/* no registers: print it if this is because the architecture is
 	   unsupported */
-	if (!k->told && proc_file(p, "regs") == NULL &&
+	if (!k->regs_warned && proc_file(p, "regs") == NULL &&
 	    plan9_regs(&b, plan9_cputype(), t) == -1) {
-		k->told = true;
+		k->regs_warned = true;
 		say(NULL, snap_errstr());
 	}
 	buf_free(&b);

@@ -11,8 +11,7 @@
 
 enum {
 	HEAP_BINS = 127,	/* pairs of pointers in an arena */
-	MAX_HEAP = 4096,	/* maximum arenas or heaps; more are taken
-				   for damage */
+	MAX_HEAP = 4096,	/* arenas or heaps; more mean damaged memory */
 	CHUNK_HEAD = 16,	/* bytes from a chunk to its user data */
 	MIN_CHUNK = 32
 };

@@ -25,7 +25,7 @@ own_get(struct memory *m, const struct linuxrec *r)
 
 	if (!linuxrec_find(r, "pages", &f))
 		return 0;
-	m->owntold = true;
+	m->own_known = true;
 	for (off = 0; line_next(f.data, f.len, &off, &s, &n);) {
 		end = s + n;
 		s = digits_read(s, end, 16, &p.start);
@@ -134,12 +134,13 @@ memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
 		return;
 	/* other pages than its own are those of the file */
 	isfile = class_of(v) == CLASS_FILE;
-	own = isfile && m->owntold && span_find(&m->own, addr, &h->end) != NULL;
+	own = isfile && m->own_known &&
+	    span_find(&m->own, addr, &h->end) != NULL;
 	h->span = span_find(&m->page, addr, &h->end);
 	switch (h->span == NULL ? PAGES_NONE : h->span->kind) {
 	case PAGES_RAW:
 		h->data = true;
-		h->content = isfile && m->owntold && !own ?
+		h->content = isfile && m->own_known && !own ?
 		    CONTENT_FILE : CONTENT_BYTES;
 		break;
 	case PAGES_MISSING:

@@ -68,7 +68,7 @@ struct memory {
 	struct vmas	 vma;	/* owned */
 	struct pagelist	 page;	/* owned */
 	struct pagelist	 own;	/* owned; private pages of the process */
-	bool		 owntold;
+	bool		 own_known;
 	char		 exe[4096]; /* path of its executable */
 };
 

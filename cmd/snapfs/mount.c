@@ -141,7 +141,7 @@ mount_make(void *arg)
 	}
 	close(fd);
 	if (fuse_session_mount(m->session, m->mtpt) != 0) {
-		if (!*m->told)
+		if (!*m->reported)
 			program_warn("%s: cannot mount there", m->mtpt);
 		return -1;
 	}

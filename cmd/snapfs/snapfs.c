@@ -62,7 +62,7 @@ static const struct cmdline cmdline = {
 	.sources = &sources
 };
 
-static bool told;		/* libfuse has printed an error */
+static bool reported;		/* libfuse has printed an error */
 
 /*
  * Print a message of libfuse, which comes in parts of lines and from any
@@ -77,7 +77,7 @@ fuse_message(enum fuse_log_level level, const char *fmt, va_list ap)
 	char *s;
 
 	pthread_mutex_lock(&lock);
-	told |= level <= FUSE_LOG_ERR;
+	reported |= level <= FUSE_LOG_ERR;
 	vsnprintf(line + n, sizeof line - n, fmt, ap);
 	n = strlen(line);
 	if (n + 1 == sizeof line || (n > 0 && line[n - 1] == '\n')) {
@@ -195,7 +195,7 @@ static int
 serve_files(char **file, size_t n, const char *mtpt, struct options *o)
 {
 	struct mount m = { .name = file[0], .mtpt = mtpt, .opts = o,
-	    .told = &told };
+	    .reported = &reported };
 	struct served sv = { 0 };
 	struct origin *origin;
 	size_t i;

@@ -36,7 +36,7 @@ struct mount {
 	const char	*name;	/* borrowed; shown as the source of the mount */
 	const char	*mtpt;
 	struct options	*opts;	/* borrowed */
-	const bool	*told;	/* borrowed; libfuse has printed an error */
+	const bool	*reported; /* borrowed; libfuse has printed an error */
 	struct fuse_session *session; /* owned; NULL outside the helper */
 	bool		 mounted;
 };

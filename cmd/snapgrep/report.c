@@ -143,16 +143,16 @@ static void
 print_others(const struct plan *p, const struct others *o)
 {
 	uint64_t pid, last;
-	size_t i, told;
+	size_t i, shown;
 
 	if (o->n < 2)
 		return;
 	printf("  (+%zu:", o->n - 1);
-	for (i = 1, told = 0, last = 0; i < o->n; i++) {
+	for (i = 1, shown = 0, last = 0; i < o->n; i++) {
 		pid = p->owner[p->stretch[o->v[i]->stretch].owner].proc->pid;
 		if (i > 1 && pid == last)
 			continue;
-		if (told++ == OWNERS) {
+		if (shown++ == OWNERS) {
 			printf(" ...");
 			break;
 		}

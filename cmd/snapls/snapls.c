@@ -86,11 +86,12 @@ static const struct cmdline cmdline = {
 struct damage {			/* damage of a file */
 	const char	*path;
 	bool		 check;	/* -c: report all damage */
-	char		 told[700];	/* damage reported by the caller */
+	char		 reported[700];	/* damage reported by the caller */
 };
 
 /*
- * Print text, which describes damage, unless -c was not given or it is d->told.
+ * Print text, which describes damage, unless -c was not given or it is
+ * d->reported.
  * arg is a struct damage: a warn callback.
  */
 static void
@@ -101,7 +102,7 @@ say(void *arg, const char *text)
 	char line[700];
 
 	strlcpy(line, text, sizeof line);
-	if (!d->check || strcmp(line, d->told) == 0)
+	if (!d->check || strcmp(line, d->reported) == 0)
 		return;
 	if (strncmp(line, d->path, len) == 0 && line[len] == ':')
 		program_warn("%s", line);
@@ -170,7 +171,8 @@ list_damaged(const char *path, const struct listing *ls, struct snap *s)
 	struct readopts o = { .nodata = true, .salvage = true,
 	    .files = shown_by(ls), .warn = say, .arg = &d };
 
-	strlcpy(d.told, s != NULL ? s->broken : snap_errstr(), sizeof d.told);
+	strlcpy(d.reported, s != NULL ? s->broken : snap_errstr(),
+	    sizeof d.reported);
 	if (!is_stdin(path))
 		s = snap_open(path, &o);
 	if (s != NULL && s->nproc > 0) {
@@ -178,7 +180,7 @@ list_damaged(const char *path, const struct listing *ls, struct snap *s)
 		list_snap(s, path, &damaged);
 		fflush(stdout);
 	}
-	program_warn("%s%s", d.told, s != NULL && s->nproc > 0 ?
+	program_warn("%s%s", d.reported, s != NULL && s->nproc > 0 ?
 	    "; snapcat -s saves what is before" : "");
 	snap_free(s);
 }
