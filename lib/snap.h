@@ -627,7 +627,7 @@ typedef int	 (*choose_fn)(void *arg, pid_t pid);
 int		 user_parse(const char *s, uid_t *uid);
 int		 proc_named(const char *name, const uid_t *user, choose_fn fn,
 		    void *arg);
-int		 proc_grouped(const char *what, const uid_t *user,
+int		 proc_grouped(const char *name, const uid_t *user,
 		    choose_fn fn, void *arg);
 
 /*
@@ -679,7 +679,7 @@ int		 live_addcore(struct live *l, pid_t pid, int core);
 void		 live_coreregs(struct live *l, pid_t pid,
 		    void (*fn)(void *, uint64_t, bool), void *arg);
 int		 live_addname(struct live *l, const char *name);
-int		 live_addcgroup(struct live *l, const char *what);
+int		 live_addcgroup(struct live *l, const char *name);
 int		 live_stop(struct live *l);
 int		 live_take(struct live *l, struct snap *s, take_fn take,
 		    void *arg);

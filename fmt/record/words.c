@@ -211,11 +211,12 @@ words_bytes(const struct words *w, const char *hex, uint8_t **bytes,
 /*
  * Read the file called name in r, the record of process pid, into v. It must be
  * one line of numbers of the kinds in form. Return 1; 0 if there is no such
- * file; or -1 with errstr set, in which what describes the line.
+ * file; or -1 with errstr set, whose message says that a line like expected
+ * should be there.
  */
 int
 words_one(const struct linuxrec *r, uint64_t pid, const char *name,
-    const char *form, const char *what, uint64_t *v)
+    const char *form, const char *expected, uint64_t *v)
 {
 	struct words w;
 	int rc;
@@ -223,7 +224,7 @@ words_one(const struct linuxrec *r, uint64_t pid, const char *name,
 	rc = words_open(&w, r, pid, name);
 	if (rc == 1 && (words_next(&w) != 1 || !words_form(&w, 0, form, v) ||
 	    *w.next != '\0'))
-		rc = words_bad(&w, what);
+		rc = words_bad(&w, expected);
 	words_close(&w);
 	return rc;
 }

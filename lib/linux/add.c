@@ -143,16 +143,16 @@ live_addname(struct live *l, const char *name)
 }
 
 /*
- * Add to set l all processes of l->opts.user in the cgroup what and below it.
- * Processes that enter the cgroup are added until all are stopped. Return -1
- * also if there are none.
+ * Add to set l all processes of l->opts.user in the cgroup called name and
+ * below it. Processes that enter the cgroup are added until all are stopped.
+ * Return -1 also if there are none.
  */
 int
-live_addcgroup(struct live *l, const char *what)
+live_addcgroup(struct live *l, const char *name)
 {
-	if (cgroups_add(&l->cgroups, what) == -1)
+	if (cgroups_add(&l->cgroups, name) == -1)
 		return -1;
-	return cgroups_choose(l->cgroups, what, l->opts.user, chosen_add, l);
+	return cgroups_choose(l->cgroups, name, l->opts.user, chosen_add, l);
 }
 
 struct members {

@@ -37,13 +37,12 @@ struct found {			/* a cgroup that matches the user's string */
 };
 
 struct seek {
-	const char	*what;
-	bool		 prefix; /* true if what may be the beginning of an
+	const char	*wanted;
+	bool		 prefix; /* true if wanted may be the beginning of an
 				    ID */
-	char		 unit[PLACE_NAME]; /* the string what, completed to
-					      the name of a unit */
-	char		 pod[PLACE_NAME]; /* the string what, in the form of
-					     a pod ID */
+	char		 unit[PLACE_NAME]; /* wanted, completed to the name
+					      of a unit */
+	char		 pod[PLACE_NAME]; /* wanted, in the form of a pod ID */
 	char		 near[PLACE_NAME]; /* name of an instance (unit@...)
 					      that was found; "": none */
 	struct found	*v;	/* owned */
@@ -138,9 +137,9 @@ id_matches(const struct seek *s, const char *want, const char *id)
 }
 
 /*
- * If a component of a path is what the user means, return its kind and set name
- * to its name; else return NULL. *named is set to true if it is a unit,
- * container or pod, meant or not.
+ * If a component of a path matches s->wanted, return its kind and copy its name
+ * to name; else return NULL. *named is set to true if the component is a unit,
+ * container or pod, whether it matches or not.
  */
 static const char *
 part_match(struct seek *s, struct scan part, struct scan parent, char *name,
@@ -155,7 +154,7 @@ part_match(struct seek *s, struct scan part, struct scan parent, char *name,
 		strlcpy(name, s->unit, PLACE_NAME);
 		return "unit";
 	}
-	if (id_matches(s, s->what, pl.container)) {
+	if (id_matches(s, s->wanted, pl.container)) {
 		strlcpy(name, pl.container, PLACE_NAME);
 		return "container";
 	}
@@ -163,8 +162,8 @@ part_match(struct seek *s, struct scan part, struct scan parent, char *name,
 		strlcpy(name, pl.pod, PLACE_NAME);
 		return "pod";
 	}
-	if (n == strlen(s->what) && memcmp(part.s, s->what, n) == 0) {
-		strlcpy(name, s->what, PLACE_NAME);
+	if (n == strlen(s->wanted) && memcmp(part.s, s->wanted, n) == 0) {
+		strlcpy(name, s->wanted, PLACE_NAME);
 		return "cgroup";
 	}
 	len = strcspn(s->unit, ".");
@@ -198,8 +197,8 @@ found_add(struct seek *s, const struct found *f, const struct cgroupline *l,
 }
 
 /*
- * Search the path of a line for a component that the user means. Return 1 if
- * there is one, 0 if not, or -1 with errstr set.
+ * Search the path of line l for a component that matches. Return 1 if there is
+ * one, 0 if not, or -1 with errstr set.
  */
 static int
 seek_line(struct seek *s, const struct cgroupline *l)
@@ -279,7 +278,7 @@ seek_ask(const struct seek *s, unsigned int depth, bool byname)
 	}
 	if (n > MAX_TOLD)
 		buf_printf(&b, " and %zu more", n - MAX_TOLD);
-	errstr_set("%s: which one?%.*s", s->what, (int)b.len,
+	errstr_set("%s: which one?%.*s", s->wanted, (int)b.len,
 	    b.data == NULL ? "" : (const char *)b.data);
 	buf_free(&b);
 	return -1;
@@ -299,7 +298,7 @@ seek_settle(const struct seek *s, struct cgroups *c)
 		    s->unit, s->near);
 	if (s->n == 0)
 		return errstr_set("%s: no process is in a unit, a "
-		    "container, a pod or a cgroup of that name", s->what);
+		    "container, a pod or a cgroup of that name", s->wanted);
 	best = &s->v[0];
 	for (i = 1; i < s->n; i++) {
 		if (s->prefix && !found_same(best, &s->v[i]))
@@ -319,25 +318,25 @@ seek_settle(const struct seek *s, struct cgroups *c)
 			return -1;
 	}
 	return c->n > before ? 0 : errstr_set("%s: its cgroup %s is not below "
-	    "a mount point of ours", s->what, best->path);
+	    "a mount point of ours", s->wanted, best->path);
 }
 
 /*
- * Add the group called what.
+ * Add the group with the name or ID wanted to c.
  */
 static int
-group_byname(struct cgroups *c, const char *what)
+group_byname(struct cgroups *c, const char *wanted)
 {
-	struct seek s = { .what = what };
+	struct seek s = { .wanted = wanted };
 	size_t i;
 	char *p;
 	int rc;
 
-	s.prefix = strlen(what) >= MIN_PREFIX &&
-	    what[strspn(what, "0123456789abcdef-_")] == '\0';
-	snprintf(s.unit, sizeof s.unit, "%s%s", what,
-	    strchr(what, '.') == NULL ? ".service" : "");
-	strlcpy(s.pod, strncmp(what, "pod", 3) == 0 ? what + 3 : what,
+	s.prefix = strlen(wanted) >= MIN_PREFIX &&
+	    wanted[strspn(wanted, "0123456789abcdef-_")] == '\0';
+	snprintf(s.unit, sizeof s.unit, "%s%s", wanted,
+	    strchr(wanted, '.') == NULL ? ".service" : "");
+	strlcpy(s.pod, strncmp(wanted, "pod", 3) == 0 ? wanted + 3 : wanted,
 	    sizeof s.pod);
 	for (p = s.pod; *p != '\0'; p++)
 		if (*p == '_')
@@ -354,22 +353,23 @@ group_byname(struct cgroups *c, const char *what)
 }
 
 /*
- * Add the cgroup what to *c: a path if it contains a slash, else a name. *c is
- * allocated if it is NULL. Return 0, or -1 with errstr set and nothing added.
+ * Add the cgroup wanted to *c: it is a path if it contains a slash, else a name
+ * or an ID. *c is allocated if it is NULL. Return 0, or -1 with errstr set and
+ * nothing added.
  */
 int
-cgroups_add(struct cgroups **c, const char *what)
+cgroups_add(struct cgroups **c, const char *wanted)
 {
 	struct cgroups *g = *c;
 
-	if (*what == '\0')
+	if (*wanted == '\0')
 		return errstr_set("an empty name of a cgroup");
 	if (g == NULL && (g = mem_new(1, sizeof *g)) == NULL)
 		return -1;
 	*c = g;
 	g->last = g->n;
-	if ((strchr(what, '/') != NULL ? group_bypath(g, what) :
-	    group_byname(g, what)) == 0)
+	if ((strchr(wanted, '/') != NULL ? group_bypath(g, wanted) :
+	    group_byname(g, wanted)) == 0)
 		return 0;
 	while (g->n > g->last)
 		free(g->v[--g->n].dir);

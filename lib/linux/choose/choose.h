@@ -27,8 +27,8 @@ struct chosen {			/* callback for chosen processes, and
 };
 
 int		 chosen_found(void *chosen, pid_t pid);
-int		 chosen_none(const struct chosen *c, const char *does,
-		    const char *what);
+int		 chosen_none(const struct chosen *c, const char *verb,
+		    const char *object);
 
 /* cgroup.c */
 struct group {			/* directory of a cgroup */
@@ -44,13 +44,13 @@ struct cgroups {
 				   cgroups_add() */
 };
 
-int		 cgroups_add(struct cgroups **c, const char *what);
+int		 cgroups_add(struct cgroups **c, const char *wanted);
 void		 cgroups_free(struct cgroups *c);
 
 /* members.c */
 int		 cgroups_list(const struct cgroups *c, choose_fn fn,
 		    void *arg);
-int		 cgroups_choose(const struct cgroups *c, const char *what,
+int		 cgroups_choose(const struct cgroups *c, const char *name,
 		    const uid_t *user, choose_fn fn, void *arg);
 
 #endif

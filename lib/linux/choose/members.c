@@ -134,36 +134,36 @@ cgroups_list(const struct cgroups *c, choose_fn fn, void *arg)
 
 /*
  * Call fn(arg, pid) for each process in the groups last added to c, and below,
- * that belongs to user, as proc_named() does. what is the name of the groups,
- * for messages. Return 0, or -1 with errstr set, also if there is no such
+ * that belongs to user, chosen as by proc_named(). name is what the groups are
+ * called in messages. Return 0, or -1 with errstr set, also if there is no such
  * process.
  */
 int
-cgroups_choose(const struct cgroups *c, const char *what, const uid_t *user,
+cgroups_choose(const struct cgroups *c, const char *name, const uid_t *user,
     choose_fn fn, void *arg)
 {
 	struct chosen g = { whose_begin(user), fn, arg, 0, 0 };
 
 	if (groups_walk(c, c->last, chosen_found, &g) == -1)
 		return -1;
-	return g.found > 0 ? 0 : chosen_none(&g, "is in", what);
+	return g.found > 0 ? 0 : chosen_none(&g, "is in", name);
 }
 
 /*
- * Call fn(arg, pid) for each process in the cgroup what and below, except this
- * process and kernel threads, until it returns -1. A process may be passed more
- * than once. user is as in proc_named(). Return 0, or -1 with errstr set, also
- * if there is no such process.
+ * Call fn(arg, pid) for each process in the cgroup called name and below,
+ * except this process and kernel threads, until it returns -1. A process may be
+ * passed more than once. user is as in proc_named(). Return 0, or -1 with
+ * errstr set, also if there is no such process.
  */
 int
-proc_grouped(const char *what, const uid_t *user, choose_fn fn, void *arg)
+proc_grouped(const char *name, const uid_t *user, choose_fn fn, void *arg)
 {
 	struct cgroups *c = NULL;
 	int rc;
 
-	rc = cgroups_add(&c, what);
+	rc = cgroups_add(&c, name);
 	if (rc == 0)
-		rc = cgroups_choose(c, what, user, fn, arg);
+		rc = cgroups_choose(c, name, user, fn, arg);
 	cgroups_free(c);
 	return rc;
 }

@@ -94,11 +94,11 @@ chosen_found(void *chosen, pid_t pid)
 
 /*
  * Set errstr to the message that no process was found, with the number of
- * processes of other users, and return -1. does is a verb such as "is called",
- * what its object.
+ * processes of other users, and return -1. verb and object complete the
+ * sentence, as in "is called", "nginx".
  */
 int
-chosen_none(const struct chosen *c, const char *does, const char *what)
+chosen_none(const struct chosen *c, const char *verb, const char *object)
 {
 	char user[32], others[64];
 
@@ -108,11 +108,11 @@ chosen_none(const struct chosen *c, const char *does, const char *what)
 		    c->foreign);
 	if (c->whose.asked) {
 		user_name(c->whose.uid, user, sizeof user);
-		return errstr_set("no process of %s %s %s%s", user, does, what,
-		    others);
+		return errstr_set("no process of %s %s %s%s", user, verb,
+		    object, others);
 	}
 	return errstr_set("no process %s%s %s%s", c->foreign > 0 ? "of yours " :
-	    "", does, what, others);
+	    "", verb, object, others);
 }
 
 /*

@@ -273,19 +273,19 @@ keep_ring(struct keeping *k, const struct vma *v)
 }
 
 /*
- * Keep the pages of mapping v that the clone lacks, by the first line that is
- * true for v:
+ * Copy the pages of mapping v that the clone lacks, or add gaps for them.  The
+ * first of these rules that fits v is applied.
  *
- *	of the kernel, device, secret	nothing
- *	ring of io_setup(2)		copy all of it from the clone
- *	file on a file server		add gaps, copy nothing
- *	shared, in memory only		copy the present pages
- *	shared, other			nothing: the file is read
- *	not in the clone, hugetlb	copy the present pages
- *	clone of another process	copy what differs: keep_alike()
- *	file is read, clone has pages	nothing
- *	other file			add gaps, copy nothing
- *	anonymous			copy the present pages
+ *	kernel, device or secret memory: nothing is kept;
+ *	ring of io_setup(2): all of it is copied from the clone;
+ *	file on a file server: gaps are added, nothing is copied;
+ *	shared, with a file that will be read: nothing is kept;
+ *	shared, other: the present pages are copied;
+ *	not in the clone, or huge pages: the present pages are copied;
+ *	clone of another process: pages that differ are copied;
+ *	file that will be read, or clone has pages: nothing is kept;
+ *	other file: gaps are added, nothing is copied;
+ *	anonymous: the present pages are copied.
  */
 static int
 keep_mapping(struct keeping *k, const struct vma *v)

@@ -208,18 +208,18 @@ thread_judge(const struct lproc *p, struct lthread *t)
 }
 
 /*
- * Make the ptrace(2) request what with data for thread tid, one that resumes or
- * interrupts it. If it fails, but the thread exists, try again, since otherwise
- * the thread would stay as it is. Return 0, or -1 with errno set.
+ * Make a ptrace(2) request, with data, that resumes or interrupts thread tid.
+ * If it fails, but the thread exists, try again, since otherwise the thread
+ * would stay as it is. Return 0, or -1 with errno set.
  */
 int
-thread_ptrace(int what, pid_t tid, uintptr_t data)
+thread_ptrace(int request, pid_t tid, uintptr_t data)
 {
 	enum { TRIES = 3 };
 	int i, rc;
 
 	for (rc = -1, i = 0; rc == -1 && i < TRIES; i++) {
-		rc = (int)ptrace(what, tid, NULL, (void *)data);
+		rc = (int)ptrace(request, tid, NULL, (void *)data);
 		if (rc == -1 && errno == ESRCH)
 			break;
 	}
