@@ -1,5 +1,5 @@
-# snap, for mk(1).  The lists are those of Makefile; tests and everything
-# else are there.
+# snap, for mk(1).  Makefile has the same lists, and the targets for tests and
+# installation.
 
 PROGS=pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs snapgrep \
 	snapload snapls snapstack vmtrace
@@ -7,8 +7,7 @@ PROGS=pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs snapgrep 
 PKGS=libbsd-overlay libelf libprotobuf-c libxxhash zlib
 ZSTD=`pkg-config --exists libzstd && echo libzstd`
 CMDPKGS=smartcols
-# libraries that a program needs beside those, without which it is left out, or
-# makes use of where they are (NAME_MAY), as in Makefile
+# libraries that one program needs, and optional ones (NAME_MAY), as in Makefile
 snapfs_PKGS=fuse3
 snapgrep_PKGS=libpcre2-8
 snapgrep_MAY=yara

@@ -1,5 +1,5 @@
-# What tests, measurements and fuzzing are made of and how they are run: a part
-# of Makefile.
+# Rules that build and run tests, measurements and fuzzing.  Makefile includes
+# this file.
 
 # unit tests and targets are one C file each
 UNIT = $(patsubst %.c,$O/%,$(wildcard tests/unit/t_*.c))
@@ -64,13 +64,14 @@ $O/tests/confine/probe.so: tests/confine/probe.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O1 -fPIC -shared -o $@ $< -ldl
 
-## demo     set up, build, take a snapshot of real processes, show it
+## demo     install packages, build, and show snapshots of real processes
 demo:
 	@tests/setup build
 	@$(MAKE) -s all
 	@BUILD=$O tests/demo
 
-## test     set up, build, run every test: twelve minutes on two processors
+## test     install packages, build, and run all tests: twelve minutes on
+##          two processors
 test:
 	@echo 'Every test, in about twelve minutes; make check: the fast ones.'
 	@echo 'One, when this has built them: tests/run tests/live/memory.t' \
@@ -79,11 +80,11 @@ test:
 	@$(MAKE) -s tests
 	@$(MAKE) -s run
 
-## check    the fast tests only
+## check    run the fast tests
 check: tests
 	@BUILD=$O tests/run -j $(FAST)
 
-## tests    what tests need; then one of them:
+## tests    build everything that tests need; then run one test:
 ##          tests/run tests/live/memory.t (tests/README)
 tests: all $O/tests/snap6/dump $O/tests/confine/probe.so $(UNIT) \
 	$(FUZZ:%=$O/tests/fuzz/%) $(TARGET)
@@ -92,43 +93,43 @@ tests: all $O/tests/snap6/dump $O/tests/confine/probe.so $(UNIT) \
 run:
 	@BUILD=$O tests/run $(RUN)
 
-## fresh    demo and some of the tests on a fresh Debian; all: FRESH=-a;
-##          on another suite than this one is of: SUITE=trixie
+## fresh    run the demo and some tests on a new Debian machine; all tests
+##          with FRESH=-a; another release with SUITE=trixie
 fresh:
 	@BUILD=$O tests/fresh $(if $(SUITE),-s $(SUITE)) $(FRESH)
 
-## vm       some of the tests on a kernel of Debian, in a virtual machine:
-##          ARCH=amd64 KERNEL=6.1; all of them: VM_ALL=1, which takes some
-##          hours where the machine is emulated
+## vm       run some tests on a Debian kernel in a virtual machine:
+##          ARCH=amd64 KERNEL=6.1; all tests with VM_ALL=1, which takes hours
+##          if the machine is emulated
 vm: tests
 	@BUILD=$O $(if $(VM_ALL),VM_SECONDS=$${VM_SECONDS:-36000}) \
 	    tests/vm/run -a $(ARCH) -k $(KERNEL) -- \
 	    $(if $(VM_ALL),$(RUN:$O/%=build/%)) || [ $$? -eq 77 ]
 
-## asan     tests with AddressSanitizer and UBSan
+## asan     run the tests with AddressSanitizer and UBSan
 asan:
 	@$(MAKE) -s O=$O-asan CFLAGS='$(SANITIZE)' tests
 	@SNAPSHOTS=50 $(MAKE) -s O=$O-asan HOWRUN=-js run
 
-## lint     what can be said about the sources without running them
+## lint     check the sources without running them
 lint: all
 	@BUILD=$O tests/lint
 
-## fuzz     hostile input, FUZZTIME=120 seconds for each target;
-##          some only: FUZZ="fstree merge" (needs clang)
+## fuzz     run hostile input, FUZZTIME=120 seconds for each target;
+##          some targets with FUZZ="fstree merge" (needs clang)
 fuzz:
 	@tests/setup fuzz
 	@$(MAKE) -s O=$O-fuzz CC=clang WARN=-w CFLAGS='$(FUZZFLAGS)' \
 	    FUZZER='-DLIBFUZZER -fsanitize=fuzzer' $(FUZZ:%=$O-fuzz/tests/fuzz/%)
 	@BUILD=$O-fuzz FUZZTIME=$(FUZZTIME) tests/fuzz/run $(FUZZ)
 
-## bench    speed, beside that of others in the same run
+## bench    measure the speed, and that of similar tools
 bench:
 	@tests/setup bench
 	@$(MAKE) -s all $(BENCH) $O/tests/targets/faults $O/tests/targets/thp
 	@BUILD=$O tests/bench/run
 
-## cover    how much of the library the tests reach
+## cover    print how much of the library the tests reach
 cover:
 	@$(MAKE) -s O=$O-cover CFLAGS='-O0 -g --coverage -DUNCONFINED' tests
 	@BUILD=$O-cover tests/run $(FAST:$O/%=$O-cover/%) $(SLOW)
