@@ -167,8 +167,8 @@ struct makemount {		/* a mount */
 	bool		 left;	/* it is left out */
 	char		*outside; /* owned; path of the same file system in
 				     snap's namespace, or NULL */
-	uint32_t	 there;	/* flags of the mount at outside */
-	uint32_t	 on;	/* ID of the mount at outside */
+	uint32_t	 outside_flags; /* flags of the mount at outside */
+	uint32_t	 outside_id; /* ID of the mount at outside */
 	bool		 external; /* criu binds it from snap's namespace */
 };
 
@@ -177,8 +177,8 @@ struct makemounts {		/* all mounts of a namespace */
 	struct makemount *v;	/* owned */
 	size_t		 n;
 	struct makemount *top;	/* borrowed; the mount on /, or NULL */
-	size_t		 looked; /* mounts compared so far, limited by
-				    MAX_LOOKS */
+	size_t		 ncompared; /* mounts compared so far, limited by
+				       MAX_LOOKS */
 };
 
 enum makelsm { LSM_NONE, LSM_SELINUX, LSM_APPARMOR };

@@ -57,7 +57,7 @@ outside_find(struct makemounts *l, struct makemount *t)
 	const char *rest;
 	char *path;
 
-	for (o = l->v; o < l->v + l->n && l->looked < MAX_LOOKS; o++) {
+	for (o = l->v; o < l->v + l->n && l->ncompared < MAX_LOOKS; o++) {
 		if (o->dev != t->dev || strcmp(o->type, t->type) != 0 ||
 		    !path_isbelow(t->root, o->root))
 			continue;
@@ -68,11 +68,11 @@ outside_find(struct makemounts *l, struct makemount *t)
 		if (asprintf(&path, "%s%s", strcmp(o->point, "/") == 0 &&
 		    *rest != '\0' ? "" : o->point, rest) == -1)
 			return false;
-		l->looked += l->n;
+		l->ncompared += l->n;
 		if (!is_covered(l, o, path)) {
 			t->outside = path;
-			t->there = o->flags;
-			t->on = o->id;
+			t->outside_flags = o->flags;
+			t->outside_id = o->id;
 			return true;
 		}
 		free(path);
@@ -256,7 +256,7 @@ top_judge(struct criumake *m)
 		return make_note(m, m->root, NULL, "the root of its mount "
 		    "namespace, of type %s, is mounted nowhere else: criu is "
 		    "to be told with --root where it is", t->type);
-	if (((t->flags ^ t->there) & MAKEFORBID) == 0)
+	if (((t->flags ^ t->outside_flags) & MAKEFORBID) == 0)
 		return 0;
 	return make_note(m, m->root, NULL, "the root of its mount namespace is "
 	    "restored with the options that %s has, not with its own (ro, "
@@ -292,7 +292,7 @@ makemount_read(struct criumake *m)
 	externals_choose(&m->inside);
 	if (top_judge(m) == -1)
 		return -1;
-	return m->outside.looked < MAX_LOOKS ? 1 : errstr_set("process %"
+	return m->outside.ncompared < MAX_LOOKS ? 1 : errstr_set("process %"
 	    PRIu64 ": mounts/outside: too many are mounted upon others",
 	    m->root->proc->pid);
 }
@@ -318,7 +318,7 @@ makemount_below(const struct criumake *m)
 	if (top == NULL || top->outside == NULL)
 		return NULL;
 	for (o = m->outside.v; o < m->outside.v + m->outside.n; o++)
-		if (o->parent == top->on && o->id != top->on &&
+		if (o->parent == top->outside_id && o->id != top->outside_id &&
 		    path_isbelow(o->point, top->outside))
 			return o->point;
 	return NULL;

@@ -229,13 +229,13 @@ makeopen_entry(struct criumake *m, const struct makeopen *f,
 {
 	Criu__FileEntry entry = CRIU__FILE_ENTRY__INIT;
 	const ProtobufCFieldDescriptor *to;
-	Criu__Fown fown, *whom = &fown;
+	Criu__Fown fown, *owner = &fown;
 
 	fown_set(m, f, &fown);
 	to = protobuf_c_message_descriptor_get_field_by_name(e->descriptor,
 	    "fown");
 	if (to != NULL)
-		memcpy((char *)e + to->offset, &whom, sizeof whom);
+		memcpy((char *)e + to->offset, &owner, sizeof owner);
 	msg_fill(e, "id", (uint64_t[]){ id });
 	entry.id = id;
 	entry.type = type;

@@ -138,18 +138,18 @@ struct makeopen {		/* an open file description */
 	size_t		 nline;
 	bool		 passing; /* no process has it: it is queued in a
 				     socket */
-	bool		 there;	/* used by makequeue_order(): criu already
-				   has it */
+	bool		 present; /* used by makequeue_order(): criu already
+				    has it */
 	bool		 turn;	/* it is in turn of struct criumake */
 	size_t		 senders; /* number of sockets connected to it */
 	size_t		 awaited; /* senders that do not exist yet:
 				     makequeue_order() */
 	unsigned int	 ends;	/* bits: ends of its inode that are restored */
-	unsigned int	 given;	/* in the first file of an inode: 1 + the
+	unsigned int	 stdio;	/* in the first file of an inode: 1 + the
 				   standard descriptor of criu that replaces
 				   it; 0: none */
-	bool		 told;	/* in the first file of an inode: given was
-				   reported */
+	bool		 stdio_noted; /* in the first file of an inode: stdio
+					was reported */
 	bool		 data;	/* in the first file of an inode: its data
 				   was written */
 	bool		 locked; /* its file locks were written */

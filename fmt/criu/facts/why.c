@@ -287,21 +287,21 @@ make_word(const struct criumake *m, const char *option, const char *value)
 }
 
 /*
- * Report reason r.  hinder is the set of kinds that prevent writing: if it is
- * not empty, report only reasons of these kinds.  If it is empty, report that
- * the thing in question is left out.
+ * Report reason r.  obstacles is the set of kinds that prevent writing: if it
+ * is not empty, report only reasons of these kinds.  If it is empty, report
+ * that the thing in question is left out.
  */
 static int
 reason_print(const struct criuopts *o, const struct makereason *r,
-    uint64_t hinder)
+    uint64_t obstacles)
 {
 	struct buf b = { 0 };
 	int rc;
 
-	if (hinder != 0 && !(hinder >> r->kind & 1))
+	if (obstacles != 0 && !(obstacles >> r->kind & 1))
 		return 0;
 	buf_puts(&b, r->text);
-	if (hinder == 0)
+	if (obstacles == 0)
 		buf_puts(&b, ": left out");
 	else if (r->kind != WHY_NEVER)
 		buf_printf(&b, ": cannot be restored (%s-f %s leaves it out)",
@@ -341,21 +341,22 @@ refuse_all(const struct criuopts *o, uint64_t kinds)
 int
 makewhy_judge(const struct criumake *m)
 {
-	uint64_t kinds, hinder;
+	uint64_t kinds, obstacles;
 	size_t i;
 
 	for (kinds = 0, i = 0; i < m->nreason; i++)
 		kinds |= (uint64_t)1 << m->reason[i].kind;
-	hinder = kinds & (~m->opts->leave | (uint64_t)1 << WHY_NEVER) &
+	obstacles = kinds & (~m->opts->leave | (uint64_t)1 << WHY_NEVER) &
 	    ~((uint64_t)1 << WHY_CGROUPS);
 	for (i = 0; i < m->nreason; i++)
-		if (reason_print(m->opts, &m->reason[i], hinder) == -1)
+		if (reason_print(m->opts, &m->reason[i], obstacles) == -1)
 			return -1;
-	for (i = 0; i < m->nnote && hinder == 0 && m->opts->note != NULL; i++)
+	for (i = 0; i < m->nnote && obstacles == 0 &&
+	    m->opts->note != NULL; i++)
 		m->opts->note(m->opts->arg, m->note[i]);
-	if (hinder == 0)
+	if (obstacles == 0)
 		return since_print(m);
-	return !(hinder >> WHY_NEVER & 1) ? refuse_all(m->opts, kinds) :
+	return !(obstacles >> WHY_NEVER & 1) ? refuse_all(m->opts, kinds) :
 	    errstr_set(m->opts->check ? "not all can be restored" :
 	    "nothing is written");
 }

@@ -66,7 +66,7 @@ dir_take(struct cgdirs *d, struct words *w)
 	if ((blank = strchr(s, ' ')) != NULL)
 		*blank++ = '\0';
 	c->list = strcmp(s, "-") == 0 ? "" : s;
-	c->told = true;
+	c->recorded = true;
 	if (blank == NULL || !perms_take(&blank, c->perm) ||
 	    !cgpath_sound(blank))
 		return words_bad(w, "directory hierarchy mode (octal) uid gid "

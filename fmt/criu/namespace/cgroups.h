@@ -22,8 +22,7 @@ struct cgdir {			/* a cgroup */
 	const char	*list;	/* borrowed; controllers of its hierarchy;
 				   "": version 2 */
 	const char	*path;	/* borrowed */
-	bool		 told;	/* a record describes it: perm and prop are
-				   set */
+	bool		 recorded; /* perm and prop are from a record */
 	uint64_t	 perm[3]; /* mode, user and group of its directory */
 	struct cgprop	*prop;	/* owned */
 	size_t		 nprop;

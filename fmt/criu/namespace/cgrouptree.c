@@ -75,7 +75,7 @@ dir_needed(const struct tree *t, const struct cgdir *d)
  * them if needed, and make a note for each.
  */
 static int
-untold_add(struct tree *t)
+unrecorded_add(struct tree *t)
 {
 	struct criumake *m = t->m;
 	const struct makecgroups *c = m->cgroups;
@@ -115,7 +115,7 @@ dirs_choose(struct tree *t)
 		if (VEC_ADD(t->dir, t->n, l->v[i]) == -1)
 			return -1;
 	}
-	if (untold_add(t) == -1)
+	if (unrecorded_add(t) == -1)
 		return -1;
 	SORT(t->dir, t->n, dir_cmp);
 	for (n = i = 0; i < t->n; i++)
@@ -217,7 +217,7 @@ dir_put(const struct tree *t, Criu__CgroupDir *e, const struct cgdir *d,
 	size_t i;
 
 	e->dir_name = (char *)(uintptr_t)name;
-	if (!d->told)
+	if (!d->recorded)
 		return 0;
 	if (perms_set(MSG_PART(a, e, dir_perms), S_IFDIR, d->perm) == -1)
 		return -1;

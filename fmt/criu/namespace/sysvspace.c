@@ -153,7 +153,7 @@ message_next(struct recfile *f, Criu__IpcMsg *e, const uint8_t **data)
  * and set *bytes to their total size.
  */
 static const char *
-messages_hinder(struct recfile f, uint64_t count, uint64_t *bytes)
+messages_obstacle(struct recfile f, uint64_t count, uint64_t *bytes)
 {
 	const uint8_t *data;
 	Criu__IpcMsg e;
@@ -187,7 +187,7 @@ queue_line(struct criumake *m, const struct maketask *t, struct words *w,
 		return words_bad(w, "id key (x) mode (octal) uid gid cuid cgid "
 		    "bytes count");
 	content_find(t, "sysvipc/messages", v, &f);
-	if ((why = messages_hinder(f, v[OWNED_COUNT], &bytes)) != NULL)
+	if ((why = messages_obstacle(f, v[OWNED_COUNT], &bytes)) != NULL)
 		return space_refuse(m, t, "queue", v[OWNED_ID], why);
 	if (m->queued < bytes)
 		m->queued = bytes;

@@ -84,7 +84,7 @@ turn_take(struct criumake *m, struct makeopen *f)
 	size_t n;
 
 	(void)makekeys_lines(f, OK_PASSED, &n);
-	if (n == 0 || f->turn || !f->there || f->awaited > 0 ||
+	if (n == 0 || f->turn || !f->present || f->awaited > 0 ||
 	    !makeopen_written(f))
 		return 0;
 	if (VEC_ADD(m->turn, m->nturn, f) == -1)
@@ -98,11 +98,11 @@ turn_take(struct criumake *m, struct makeopen *f)
  * waited for o, if they are ready.
  */
 static int
-there_set(struct criumake *m, struct makeopen *o)
+present_set(struct criumake *m, struct makeopen *o)
 {
 	struct makeopen *f;
 
-	o->there = true;
+	o->present = true;
 	if ((f = waits_for(m, o)) != NULL) {
 		f->awaited--;
 		if (turn_take(m, f) == -1)
@@ -128,14 +128,14 @@ makequeue_order(struct criumake *m)
 	for (i = 0; i < m->nopen; i++) {
 		f = m->open[i];
 		f->turn = false;
-		f->there = !f->passing;
+		f->present = !f->passing;
 		f->awaited = f->senders = 0;
 	}
 	for (i = 0; i < m->nopen; i++) {
 		o = m->open[i];
 		if ((f = sent_to(m, o)) != NULL)
 			f->senders++;
-		if (!o->there && (f = waits_for(m, o)) != NULL)
+		if (!o->present && (f = waits_for(m, o)) != NULL)
 			f->awaited++;
 	}
 	for (i = 0; i < m->nopen; i++)
@@ -145,7 +145,7 @@ makequeue_order(struct criumake *m)
 		l = makekeys_lines(m->turn[i], OK_PASSED, &n);
 		for (; n > 0; n--, l++) {
 			o = makefind_open(m, l->v[PASSED_ID]);
-			if (o != NULL && !o->there && there_set(m, o) == -1)
+			if (o != NULL && !o->present && present_set(m, o) == -1)
 				return -1;
 		}
 	}

@@ -22,7 +22,7 @@ inode_first(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Find the pipes and UNIX sockets that are standard input, output or error of a
- * process.  Set "given" of the first open file of each inode to 1 plus the
+ * process.  Set "stdio" of the first open file of each inode to 1 plus the
  * descriptor number; the first process that has the inode decides.
  */
 void
@@ -41,8 +41,8 @@ makestdio_find(struct criumake *m)
 			    f->type == KIND_UNIX))
 				continue;
 			f = inode_first(m, f);
-			if (f->given == 0)
-				f->given = (unsigned int)t->fd[k].fd + 1;
+			if (f->stdio == 0)
+				f->stdio = (unsigned int)t->fd[k].fd + 1;
 		}
 }
 
@@ -53,7 +53,7 @@ makestdio_find(struct criumake *m)
 bool
 makestdio_isoutside(const struct criumake *m, const struct makeopen *f)
 {
-	if (!makeopen_has(f, OK_INO) || inode_first(m, f)->given == 0)
+	if (!makeopen_has(f, OK_INO) || inode_first(m, f)->stdio == 0)
 		return false;
 	if (f->type == KIND_PIPE)
 		return f->v[OK_ALONE][0] == 0 && f->ends != PIPE_BOTH;
@@ -90,16 +90,16 @@ makestdio_note(struct criumake *m, const struct maketask *t,
 	char word[64];
 	uint64_t lost;
 
-	if (first->told)
+	if (first->stdio_noted)
 		return 0;
-	first->told = true;
+	first->stdio_noted = true;
 	snprintf(word, sizeof word, "fd[%u]:%s:[%" PRIu32 "]",
-	    first->given - 1, f->type == KIND_PIPE ? "pipe" : "socket",
+	    first->stdio - 1, f->type == KIND_PIPE ? "pipe" : "socket",
 	    (uint32_t)f->v[OK_INO][0]);
 	make_word(m, "--inherit-fd", word);
 	if ((lost = waiting(m, f)) > 0 && make_note(m, t, fd, "%" PRIu64 " "
 	    "bytes that wait in it are lost when it is restored", lost) == -1)
 		return -1;
 	return make_note(m, t, fd, "is the standard %s of criu when it is "
-	    "restored", name[first->given - 1]);
+	    "restored", name[first->stdio - 1]);
 }

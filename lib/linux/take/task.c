@@ -202,7 +202,7 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 	filelist_join(to, &p->links);
 	if ((f = filelist_find(to, "cwd")) != NULL)
 		t->cwd = strndup((const char *)f->data, f->len);
-	mounted_see(l, p);
+	mounted_read(l, p);
 	sysv_record(l, p, t, to);
 	if (record_isinit(to) && !l->opts.observe && p->core == NULL)
 		mntspace_record(l, p, to);

@@ -79,7 +79,7 @@ hierarchy_open(const char *list)
  * has no properties that matter.
  */
 static void
-line_print(struct cgrec *g)
+line_record(struct cgrec *g)
 {
 	const struct cgroupline *line = g->line;
 	char list[256], first[64], path[PATH_MAX], *dir;
@@ -137,7 +137,7 @@ directories_record(struct live *l, struct filelist *rec)
 	}
 	g.line = &line;
 	for (t = scan_begin(f->data, f->len); cgroup_next(&t, &line);)
-		line_print(&g);
+		line_record(&g);
 	if (g.text.len > 0)
 		filelist_buf(rec, "cgroups/directories", &g.text);
 	free(g.mounts.data);

@@ -64,7 +64,7 @@ mounted_add(struct live *l, const struct lproc *p, uint64_t ns)
  * The process is stopped and has memory.  p->mounts stays NULL if that fails.
  */
 void
-mounted_see(struct live *l, struct lproc *p)
+mounted_read(struct live *l, struct lproc *p)
 {
 	const bool seen = rootid_read(p->mmtid, &p->root);
 	const uint64_t ns = seen ? ns_number(p->mmtid, "mnt") : 0;

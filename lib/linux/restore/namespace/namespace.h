@@ -19,7 +19,7 @@ void		 cgroups_thread(struct live *l, struct filelist *rec,
 		    const struct bytes *own, pid_t pid, pid_t tid);
 
 /* mounted.c: mountinfo of processes */
-void		 mounted_see(struct live *l, struct lproc *p);
+void		 mounted_read(struct live *l, struct lproc *p);
 void		 mounted_free(struct live *l);
 
 /* mntspace.c: mount namespaces that are not ours */

@@ -38,7 +38,7 @@ struct hardlinks {
 	size_t		 n;
 };
 
-struct looking {
+struct search {
 	struct live	*live;		/* borrowed */
 	const struct lproc *proc;
 	uint64_t	 until;		/* time limit, in ms of now_ms() */
@@ -84,7 +84,7 @@ link_leads(int dir, const char *name, uint64_t dev, uint64_t ino)
  * Return a descriptor, or -1.
  */
 static int
-dir_open(const struct looking *k, const char *path, uint64_t mount)
+dir_open(const struct search *k, const char *path, uint64_t mount)
 {
 	struct filemount f;
 	int fd;
@@ -106,7 +106,7 @@ dir_open(const struct looking *k, const char *path, uint64_t mount)
  * Return its output, for the caller to free, or NULL if it finds nothing.
  */
 static char *
-find_run(struct looking *k, const char *path, uint64_t mount, uint64_t ino)
+find_run(struct search *k, const char *path, uint64_t mount, uint64_t ino)
 {
 	const char *argv[MAX_LEVELS + 16] = { "timeout", "-s", "KILL" };
 	char *level[MAX_LEVELS] = { NULL }, seconds[32], number[32], *dir;
@@ -168,7 +168,7 @@ find_run(struct looking *k, const char *path, uint64_t mount, uint64_t ino)
  * ID mount, and add the result to l->links.
  */
 static void
-link_look(struct looking *k, const char *path, uint64_t mount, uint64_t dev,
+link_search(struct search *k, const char *path, uint64_t mount, uint64_t dev,
     uint64_t ino)
 {
 	struct live *l = k->live;
@@ -202,7 +202,7 @@ link_look(struct looking *k, const char *path, uint64_t mount, uint64_t dev,
  * Return false if that fails.
  */
 static bool
-looking_begin(struct looking *k)
+search_begin(struct search *k)
 {
 	if (k->mounts.data != NULL)
 		return k->root != -1;
@@ -223,7 +223,7 @@ looking_begin(struct looking *k)
  * is its deleted name.
  */
 static void
-deleted_look(struct looking *k, long fd, const char *link)
+deleted_search(struct search *k, long fd, const char *link)
 {
 	struct fdinfo info;
 	char path[64];
@@ -234,26 +234,26 @@ deleted_look(struct looking *k, long fd, const char *link)
 	    sx.stx_nlink == 0)
 		return;
 	snprintf(path, sizeof path, "fdinfo/%ld", fd);
-	if (!looking_begin(k) ||
+	if (!search_begin(k) ||
 	    proc_read(k->proc->pid, 0, path, &b) == -1)
 		return;
 	fdinfo_parse(&info, b.data, b.len);
 	free(b.data);
 	if (served_notmount(k->proc->pid, info.mount) &&
 	    served_notway(&k->mounts, link))
-		link_look(k, link, info.mount, statx_dev(&sx), sx.stx_ino);
+		link_search(k, link, info.mount, statx_dev(&sx), sx.stx_ino);
 }
 
 static int
-fd_look(void *arg, long fd)
+fd_search(void *arg, long fd)
 {
-	struct looking *k = arg;
+	struct search *k = arg;
 	char name[64], *link;
 
 	snprintf(name, sizeof name, "fd/%ld", fd);
 	link = proc_link(k->proc->pid, 0, name);
 	if (link != NULL && link[0] == '/' && path_isdeleted(link))
-		deleted_look(k, fd, link);
+		deleted_search(k, fd, link);
 	free(link);
 	return 0;
 }
@@ -267,13 +267,13 @@ fd_look(void *arg, long fd)
 void
 hardlinks_look(struct live *l)
 {
-	struct looking k = { .live = l, .until = now_ms() + LOOK_MS };
+	struct search k = { .live = l, .until = now_ms() + LOOK_MS };
 
 	TAILQ_FOREACH(k.proc, &l->procs, entry) {
 		if (!lproc_istaken(k.proc) || k.proc->core != NULL)
 			continue;
 		k.root = -1;
-		(void)proc_list(k.proc->pid, "fd", fd_look, &k);
+		(void)proc_list(k.proc->pid, "fd", fd_search, &k);
 		fd_drop(k.root);
 		free(k.mounts.data);
 		memset(&k.mounts, 0, sizeof k.mounts);

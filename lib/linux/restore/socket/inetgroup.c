@@ -110,9 +110,9 @@ groups_get(struct filerec *t)
 	const pid_t pid = t->proc->mmtid;
 	struct netspace *l = net_get(t->live->files, pid);
 
-	if (l == NULL || l->grouped)
+	if (l == NULL || l->have_groups)
 		return l;
-	l->grouped = true;
+	l->have_groups = true;
 	if (groups_read(l, pid, "net/igmp", igmp_line) == -1 ||
 	    groups_read(l, pid, "net/igmp6", igmp6_line) == -1)
 		t->out.failed = true;

@@ -243,7 +243,7 @@ sockkind_get(int fd, struct sockkind *w)
  * Return the kind of socket w as flags V4 to PACKET.
  */
 static unsigned int
-who_is(const struct sockkind *w)
+sockkind_flags(const struct sockkind *w)
 {
 	unsigned int who;
 
@@ -274,7 +274,7 @@ option_fits(const struct option *o, unsigned int who)
 static void
 numbers_record(struct filerec *t, const struct freshsock *freshsock)
 {
-	unsigned int who = who_is(&freshsock->what);
+	unsigned int who = sockkind_flags(&freshsock->what);
 	int v, fresh;
 	size_t i;
 

@@ -35,11 +35,11 @@ struct netspace {		/* a network namespace */
 	int		 diag;	/* owned; a sock_diag(7) socket in it, or -1 */
 	struct unixsock	*v;	/* owned; its UNIX sockets, sorted by inode */
 	size_t		 n;
-	bool		 unixed; /* v was read, or reading it failed */
+	bool		 have_unix; /* v was read, or reading it failed */
 	char		*why;	/* owned; why v could not be read, or NULL */
 	struct group	*group;	/* owned; its multicast groups: inetgroup.c */
 	size_t		 ngroup;
-	bool		 grouped; /* group was read */
+	bool		 have_groups; /* group was read */
 	uint64_t	*held;	/* owned; inodes of TCP connections that move */
 	size_t		 nheld;
 	bool		 locked; /* the connections in held are locked */

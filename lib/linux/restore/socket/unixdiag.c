@@ -80,7 +80,7 @@ diag_read(struct netspace *l, pid_t pid)
 	    sizeof req };
 	int fd, rc;
 
-	l->unixed = true;
+	l->have_unix = true;
 	if ((fd = diag_socket(pid)) == -1)
 		return -1;
 	rc = netlink_ask(fd, &q, socket_add, l);
@@ -100,7 +100,7 @@ unixdiag_find(struct filerec *t)
 
 	if (l == NULL)
 		return NULL;
-	if (!l->unixed && diag_read(l, t->proc->mmtid) == -1)
+	if (!l->have_unix && diag_read(l, t->proc->mmtid) == -1)
 		l->why = strdup(snap_errstr());
 	if (l->why != NULL) {
 		errstr_set("%s", l->why);
