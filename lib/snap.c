@@ -232,7 +232,7 @@ snap_add(struct snap *s, uint64_t pid)
 	p->pid = pid;
 	if (RB_INSERT(proctree, &s->bypid, p) != NULL) {
 		free(p);
-		errstr_set("process %ju is there already", (uintmax_t)pid);
+		errstr_set("duplicate process %ju", (uintmax_t)pid);
 		return NULL;
 	}
 	s->proc[s->nproc++] = p;

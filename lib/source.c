@@ -186,7 +186,7 @@ read_tagged(struct filesource *f, uint64_t loc, uint8_t *buf)
 
 	rc = file_pread(f, &tag, 1, loc - 1);
 	if (rc == SOURCE_OK && (loc == 0 || tag != PAGE_TAG)) {
-		errstr_set("byte %ju: 0x%02x, where a page should begin",
+		errstr_set("byte %ju: expected a page, found 0x%02x",
 		    (uintmax_t)(loc - 1), tag);
 		rc = SOURCE_LOST;
 	}

@@ -74,7 +74,7 @@ confine(const struct confined *c)
 	if (helperjob_start(c, made) == -1) {
 		if (made)
 			(void)rmdir(c->outdir);
-		return errstr_sys("cannot start a process");
+		return errstr_sys("cannot start the helper process");
 	}
 #ifndef UNCONFINED
 	caps_drop(c);

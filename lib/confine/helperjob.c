@@ -102,7 +102,7 @@ job_create(const char *path)
 	const struct itimerval never = { { 0, 0 }, { 0, 0 } };
 
 	if (job.open || !is_output(job.c, path))
-		return errstr_set("%s: not a name that was given", path);
+		return errstr_set("%s: not the output that was named", path);
 	setitimer(ITIMER_REAL, &look, NULL);
 	job.open = newfile_open(&job.file, path) == 0;
 	setitimer(ITIMER_REAL, &never, NULL);

@@ -47,13 +47,13 @@ read_ours(struct gunzip *g, const struct gzhead *h)
 	size_t n;
 
 	if (g->partial && h->raw > 0)
-		return errstr_set("it should be the empty one that marks the "
-		    "end: the one before it is not full");
+		return errstr_set("expected the empty end member: the previous "
+		    "one is short");
 	if ((n = input_fill(g->in, h->len)) < h->len && input_end(g->in) == -1)
 		return -1;
 	if (n < h->len)
-		return errstr_set("the file ends in it, at byte %" PRIu64
-		    "; it has %zu bytes", g->in->pos + n, h->len);
+		return errstr_set("cut off at byte %" PRIu64 "; the member has "
+		    "%zu bytes", g->in->pos + n, h->len);
 	if (g->raw == NULL && (g->raw = malloc(GZIP_RAW)) == NULL)
 		return errstr_set("out of memory");
 	if (gzip_unpack(&g->z, g->in->buf + g->in->start, h, g->raw) == -1)
@@ -65,7 +65,7 @@ read_ours(struct gunzip *g, const struct gzhead *h)
 	    &n)) == NULL ||
 	    n != g->member - 1 || crc32(crc32(0, NULL, 0), lens,
 	    (uInt)(4 * n)) != g->lens)
-		return errstr_set("it lists other members than there are");
+		return errstr_set("its list does not match the members");
 	g->nraw = h->raw;
 	g->given = 0;
 	g->partial = h->raw < GZIP_RAW;
@@ -81,11 +81,10 @@ static int
 read_end(struct gunzip *g, size_t n)
 {
 	if (n > 0)
-		return errstr_set("these bytes behind the last member are "
-		    "none");
+		return errstr_set("trailing garbage after the last member");
 	if (g->ours && !g->last)
-		return errstr_set("the file ends where it should begin: it is "
-		    "cut, for an empty member marks the end");
+		return errstr_set("missing: the file was cut off before the "
+		    "empty end member");
 	return 0;
 }
 
@@ -115,11 +114,11 @@ read_member(struct gunzip *g)
 	if (g->member == 1)
 		g->ours = rc == 1;
 	if (g->ours && n < GZIP_HEAD)
-		return errstr_set("the file ends in its header, at byte %"
+		return errstr_set("its header is cut off at byte %"
 		    PRIu64, g->in->pos + n);
 	if (g->ours != (rc == 1))
-		return errstr_set("its header is %s the field SN, unlike that "
-		    "of the first", rc == 1 ? "with" : "without");
+		return errstr_set("its header %s the field SN, unlike the "
+		    "first one's", rc == 1 ? "has" : "lacks");
 	if (g->ours)
 		return read_ours(g, &h) == -1 ? -1 : 1;
 	if (inflateReset2(&g->z, MAX_WBITS + 16) != Z_OK)
@@ -143,7 +142,7 @@ read_other(struct gunzip *g, void *buf, size_t most)
 	if ((n = input_fill(g->in, 1)) == 0 && input_end(g->in) == -1)
 		return -1;
 	if (n == 0 && z->msg == NULL)
-		return errstr_set("the file ends in it, at byte %" PRIu64,
+		return errstr_set("cut off at byte %" PRIu64,
 		    g->in->pos);
 	z->next_in = g->in->buf + g->in->start;
 	z->avail_in = (uInt)n;

@@ -297,8 +297,8 @@ input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
 	size_t got;
 
 	if (pos > in->size || n > in->size - pos)
-		return errstr_set("byte %ju: %zu bytes are wanted, but the "
-		    "stream ends at byte %ju", (uintmax_t)pos, n,
+		return errstr_set("byte %ju: need %zu bytes, but the stream "
+		    "ends at byte %ju", (uintmax_t)pos, n,
 		    (uintmax_t)in->size);
 	if (in->gzfile != NULL)
 		return gzipfile_read(in->gzfile, buf, n,
@@ -307,7 +307,7 @@ input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
 		first = in->pos - in->start;	/* position of buf[0] */
 		if (pos < first || pos - first > in->end ||
 		    n > in->end - (pos - first))
-			return errstr_set("byte %ju cannot be gone to",
+			return errstr_set("cannot seek to byte %ju",
 			    (uintmax_t)pos);
 		memcpy(buf, in->buf + (size_t)(pos - first), n);
 		return 0;
@@ -336,7 +336,7 @@ input_seek(struct input *in, uint64_t pos)
 		return 0;
 	}
 	if (in->fd == -1 || pos > in->size)
-		return errstr_set("byte %ju cannot be gone to",
+		return errstr_set("cannot seek to byte %ju",
 		    (uintmax_t)pos);
 	in->random = true;
 	in->start = in->end = in->summed = 0;
@@ -382,7 +382,7 @@ input_widen(struct input *in, uint64_t size)
 {
 	if (in->gzfile == NULL || size <= in->size || gzipfile_widen(
 	    in->gzfile, size - in->size) == -1)
-		return errstr_set("the stream should have %ju bytes",
+		return errstr_set("the stream cannot have %ju bytes",
 		    (uintmax_t)size);
 	in->size = size;
 	return 0;

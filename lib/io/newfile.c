@@ -123,8 +123,8 @@ newfile_find(struct newfile *f, int at, const struct stat *st)
 		if (fstatat(f->dir, f->name, &to, 0) == 0 ?
 		    S_ISREG(to.st_mode) : errno == ENOENT)
 			return 1;
-		return errstr_set("%s: a symbolic link to something else than "
-		    "a file is not followed", f->path);
+		return errstr_set("%s: symbolic link to something other than "
+		    "a file; not followed", f->path);
 	case S_IFIFO:
 	case S_IFCHR:
 	case S_IFBLK:
@@ -177,7 +177,7 @@ newfile_inherited(struct newfile *f, int fd)
 		return errstr_sys("%s", f->path);
 	}
 	if (isatty(fd))
-		return errstr_set("%s: a terminal is not written to", f->path);
+		return errstr_set("%s: is a terminal; not written to", f->path);
 	f->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	return f->fd == -1 ? errstr_sys("%s", f->path) : 0;
 }

@@ -70,8 +70,8 @@ dir_usable(int fd, const char *path, bool force)
 		    strcmp(e->d_name, "..") != 0)
 			empty = false;
 	closedir(d);
-	return empty || force ? 0 : errstr_set("%s: the directory is not "
-	    "empty; -O writes into it", path);
+	return empty || force ? 0 : errstr_set("%s: directory is not empty; "
+	    "use -O to write into it", path);
 }
 
 /*

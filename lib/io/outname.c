@@ -38,8 +38,8 @@ dir_fail(const char *path)
 {
 	if (errno != ELOOP)
 		return errstr_sys("%s", path);
-	return errstr_set("%s: the way there leads through a link of proc(5), "
-	    "or through too many links", path);
+	return errstr_set("%s: path contains a link of proc(5), or too many "
+	    "symbolic links", path);
 }
 
 /*
@@ -117,8 +117,8 @@ outname_opendir(const char *path, int *made)
 	is_new = made != NULL && mkdirat(at, name, 0700) == 0;
 	errno = EACCES;
 	if (!is_new && is_strange(at, name)) {
-		fd = errstr_set("%s: another user has made it, in a directory "
-		    "that all may write to: not written to", path);
+		fd = errstr_set("%s: created by another user in a directory "
+		    "that everybody can write to; not written to", path);
 	} else {
 		fd = dir_open(at, name, is_new ? O_RDONLY | O_NOFOLLOW :
 		    O_RDONLY);
@@ -188,12 +188,12 @@ outname_device(int at, const struct stat *st, const char *path)
 
 	what = S_ISFIFO(st->st_mode) ? "fifo" : "device";
 	if (st->st_uid != geteuid() && st->st_uid != 0 && !is_sink(st))
-		return errstr_set("%s: a %s that belongs to another user is "
-		    "not written to (to do it all the same: > %s)", path,
+		return errstr_set("%s: this %s belongs to another user; not "
+		    "written to (to write anyway: > %s)", path,
 		    what, path);
 	if (st->st_nlink > 1)
-		return errstr_set("%s: a %s that has another name, too, is "
-		    "not written to", path, what);
+		return errstr_set("%s: this %s has another hard link; not "
+		    "written to", path, what);
 	if ((fd = beneath_reopen(at, O_WRONLY | O_NOCTTY)) == -1)
 		return errstr_sys("%s", path);
 	return fd;

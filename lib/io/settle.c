@@ -34,11 +34,11 @@ output_cansettle(const struct output *o)
 	if (S_ISSOCK(st.st_mode) && (getsockopt(output_fd(o), SOL_SOCKET,
 	    SO_TYPE, &type, &len) == -1 || type != SOCK_STREAM ||
 	    ioctl(output_fd(o), SIOCOUTQ, &left) == -1))
-		return errstr_set("the output is a socket of which nobody can "
-		    "tell whether its other end has the snapshot");
+		return errstr_set("the output is a socket: cannot determine "
+		    "whether its peer receives the snapshot");
 	return S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) ||
 	    S_ISSOCK(st.st_mode) ? 0 : errstr_set("the output is a device: "
-	    "nobody can tell whether it keeps the snapshot");
+	    "cannot determine whether it keeps the snapshot");
 }
 
 /*
@@ -60,8 +60,8 @@ fd_drain(int fd, unsigned long ask)
 		if (poll(&p, 1, 0) == -1 && errno != EINTR)
 			return errstr_sys("output");
 		if (p.revents & (POLLERR | POLLHUP | POLLNVAL))
-			return errstr_set("who reads the output has ended, "
-			    "and had not waited for its end");
+			return errstr_set("the reader of the output exited "
+			    "before its end; it may lack data");
 		if (n == 0)
 			return 0;
 	}

@@ -29,7 +29,7 @@ is "$rc $err $(stat -c %a "$tmp/new")" "0  700" "a snapshot to images"
 try "they are what they were" \
     python3 "$tests/criu/criuasm.py" same "$tmp/large" "$tmp/new"
 load -D "$tmp/new" "$tmp/snap"
-is "$rc $err" "1 $tmp/new: the directory is not empty; -O writes into it" \
+is "$rc $err" "1 $tmp/new: directory is not empty; use -O to write into it" \
     "not into a directory with something in it"
 : >"$tmp/new/core-99.img"
 load -O -D "$tmp/new" "$tmp/snap"
@@ -104,7 +104,7 @@ early() {
 }
 early "none/images: No such file or directory" -D "$tmp/none/images"
 early "full/file: Not a directory" -D "$tmp/full/file"
-early "full: the directory is not empty; -O writes into it" -D "$tmp/full"
+early "full: directory is not empty; use -O to write into it" -D "$tmp/full"
 early "absent: No such file or directory" --parent "$tmp/absent" -D "$tmp/none"
 early "part: a directory cannot be its own parent" --parent "$tmp/part" \
     -D "$tmp/part"

@@ -61,7 +61,7 @@ case $BUILD in
 *-asan) skip "who cannot confine itself" "the sanitizers take descriptors" ;;
 *)
 	is "$(ulimit -n 4; "$grep" border "$s" 2>&1; echo ": $?")" \
-	    $'snapgrep: cannot start a process: Too many open files\n: 2' \
+	    $'snapgrep: cannot start the helper process: Too many open files\n: 2' \
 	    "status 2 where it cannot be confined"
 	;;
 esac

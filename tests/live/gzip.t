@@ -92,11 +92,11 @@ for n in 1 2 30 1000 $((size / 2)) $((size - 34)) $((size - 1)); do
 	    "cut behind $n bytes"
 done
 is "$(head -c $((size - 34)) "$tmp/z" | "$BUILD/snapls" 2>&1 >/dev/null |
-    grep -c 'gzip member [0-9]*, at byte [0-9]*: .*it is cut')" 1 \
+    grep -c 'gzip member [0-9]*, at byte [0-9]*: .*was cut off')" 1 \
     "cut between members: the message"
 (cat "$tmp/z"; echo) >"$tmp/junk"
 is "$("$BUILD/snapls" "$tmp/junk" 2>&1 >/dev/null |
-    grep -c "at byte $size: these bytes behind the last member")" 1 \
+    grep -c "at byte $size: trailing garbage after the last member")" 1 \
     "junk behind the end"
 
 # A disk that is full, and a reader that goes away.

@@ -128,12 +128,12 @@ for sig in KILL TERM; do
 done
 snap -k -o /dev/null "$pid"
 is "$rc $err" \
-    "1 snap: the output is a device: nobody can tell whether it keeps the snapshot" \
+    "1 snap: the output is a device: cannot determine whether it keeps the snapshot" \
     "to a device: refused"
 
 "$BUILD/snap" -k "$pid" 2>"$tmp/err" >/dev/udp/127.0.0.1/9
-is "$? $(apart_from_criu)" "1 snap: the output is a socket of which nobody can \
-tell whether its other end has the snapshot" "to a socket of datagrams: refused"
+is "$? $(apart_from_criu)" "1 snap: the output is a socket: cannot determine \
+whether its peer receives the snapshot" "to a socket of datagrams: refused"
 
 # What cannot be restored, or not be taken.
 exec 8> >(cat >/dev/null)

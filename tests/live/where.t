@@ -35,18 +35,18 @@ if is_root; then
 		*) set -- "$tmp/snap" ;;
 		esac
 		snap=$BUILD/$how snap -o "$tmp/all/fifo" "$@"
-		is "$rc $err $(got "$how")" "1 $how: TMP/all/fifo: a fifo that belongs to another user is not written to (to do it all the same: > TMP/all/fifo) 0" \
+		is "$rc $err $(got "$how")" "1 $how: TMP/all/fifo: this fifo belongs to another user; not written to (to write anyway: > TMP/all/fifo) 0" \
 		    "$how: the fifo of another, in a directory for all"
 	done
 	"${nobody[@]}" ln -s "$tmp/all/fifo" "$tmp/all/link"
 	waits link "$tmp/all/fifo"
 	snap -o "$tmp/all/link" "$pid"
-	is "$rc $err $(got link)" "1 snap: TMP/all/link: a symbolic link to something else than a file is not followed 0" \
+	is "$rc $err $(got link)" "1 snap: TMP/all/link: symbolic link to something other than a file; not followed 0" \
 	    "a link to it"
 	mkfifo -m 600 "$tmp/mine"
 	ln "$tmp/mine" "$tmp/all/second"
 	snap -o "$tmp/all/second" "$pid"
-	is "$rc $err" "1 snap: TMP/all/second: a fifo that has another name, too, is not written to" \
+	is "$rc $err" "1 snap: TMP/all/second: this fifo has another hard link; not written to" \
 	    "a second name of a fifo"
 	rm "$tmp/mine" "$tmp/all/second"
 	"${nobody[@]}" sh -c "umask 0; : >'$tmp/all/old'"
@@ -60,7 +60,7 @@ if is_root; then
 	"${nobody[@]}" ln -s "$tmp/pub/dir" "$tmp/all/dirlink"
 	for d in dir dirlink dir/; do
 		snap=$BUILD/snapload snap -D "$tmp/all/$d" "$tmp/snap"
-		is "$rc $err" "1 snapload: TMP/all/${d%/}: another user has made it, in a directory that all may write to: not written to" \
+		is "$rc $err" "1 snapload: TMP/all/${d%/}: created by another user in a directory that everybody can write to; not written to" \
 		    "images into $d of another"
 	done
 else
@@ -75,7 +75,7 @@ is "$rc $(cat "$tmp/file") $(stat -c %F "$tmp/link")" "0 old regular file" \
     "a link to a file is replaced"
 ln -s /dev/null "$tmp/null"
 snap -o "$tmp/null" "$pid"
-is "$rc $err" "1 snap: TMP/null: a symbolic link to something else than a file is not followed" \
+is "$rc $err" "1 snap: TMP/null: symbolic link to something other than a file; not followed" \
     "a link to a device"
 snap -o /dev/null "$pid"
 is "$rc $err $(stat -c %F /dev/null)" "0  character special file" "/dev/null"

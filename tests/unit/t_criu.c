@@ -722,8 +722,8 @@ test_directory(void **state)
 	assert_int_equal(run("mkdir %s && echo x >%s && echo y >%s/kept && "
 	    "ln -s /no/such %s/parent", dir, file, dir, dir), 0);
 	assert_int_equal(to_images(s, false, dir, NULL, &st), -1);
-	assert_contains(snap_errstr(), "/both.f: the directory is not empty; "
-	    "-O writes into it");
+	assert_contains(snap_errstr(), "/both.f: directory is not empty; "
+	    "use -O to write into it");
 	assert_int_equal(images_write(make("both"), dir, &o, &st), 0);
 	assert_int_equal(access(file, F_OK), -1);
 	assert_int_equal(run("rm %s/kept", dir), 0);

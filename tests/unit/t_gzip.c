@@ -382,7 +382,7 @@ test_cut(void **state)
 		assert_int_equal(unpack(b.data, i, i % 2, &got, NULL), -1);
 		assert_contains(snap_errstr(), i < b.len - 34 ?
 		    "gzip member 1, at byte 0: " : "gzip member 2, at byte ");
-		assert_contains(snap_errstr(), "the file ends ");
+		assert_contains(snap_errstr(), "cut off ");
 		buf_free(&got);
 	}
 	buf_free(&b);
@@ -398,7 +398,7 @@ test_cut(void **state)
 	assert_int_equal(n, 5);
 	for (i = 1; i < n; i++) {
 		assert_int_equal(unpack(b.data, at[i], i % 2, &got, NULL), -1);
-		assert_contains(snap_errstr(), "it is cut");
+		assert_contains(snap_errstr(), "was cut off");
 		/* what is whole was given */
 		assert_int_equal(got.len, i == 4 ? SIZE : i * MIB);
 		buf_free(&got);
@@ -507,47 +507,47 @@ test_lies(void **state)
 	memset(&x, 0, sizeof x);	/* bytes behind the end */
 	buf_add(&x, small.data, small.len);
 	buf_add(&x, "\0", 1);
-	assert_refused(&x, "behind the last member");
+	assert_refused(&x, "after the last member");
 	x.len--;
 	buf_add(&x, b.data, b.len);
-	assert_refused(&x, "behind the last member");
+	assert_refused(&x, "after the last member");
 	buf_free(&x);
 
 	memset(&x, 0, sizeof x);	/* one that is not full, then more */
 	buf_add(&x, small.data, small.len - 34);
 	buf_add(&x, b.data, b.len);
-	assert_refused(&x, "the one before it is not full");
+	assert_refused(&x, "the previous one is short");
 	buf_free(&x);
 
 	memset(&x, 0, sizeof x);	/* another's, then ours, and back */
 	pack_other(data, 300, NULL, &x);
 	buf_add(&x, b.data, b.len);
-	assert_refused(&x, "with the field SN");
+	assert_refused(&x, "has the field SN");
 	buf_free(&x);
 	memset(&x, 0, sizeof x);
 	buf_add(&x, b.data, at[2]);
 	pack_other(data, 300, NULL, &x);
-	assert_refused(&x, "without the field SN");
+	assert_refused(&x, "lacks the field SN");
 	buf_free(&x);
 
 	b.data[at[1] + 16] ^= 1;	/* the length of the second */
 	assert_refused(&b, "gzip member 2, at byte ");
 	b.data[at[1] + 19] = 0x7f;
-	assert_refused(&b, "says its header; 34 to 2097152 are possible");
+	assert_refused(&b, "bytes; 34 to 2097152 are possible");
 	b.data[at[1] + 19] = 0;
 	b.data[at[1] + 16] ^= 1;
 	b.data[at[1] + 23] = 1;		/* how much it holds */
-	assert_refused(&b, "says its header; 1048576 at the most");
+	assert_refused(&b, "at most 1048576 are possible");
 	b.data[at[1] + 23] = 0;
 	b.data[at[1] + 22] = 0xf;
 	b.data[at[1] + 21] = 0xff;
-	assert_refused(&b, "as its header says");
+	assert_refused(&b, "as its header claims");
 	b.data[at[1] + 22] = 0;		/* nothing, as if it were the end */
 	b.data[at[1] + 21] = 0;
-	assert_refused(&b, "no deflate does that");
+	assert_refused(&b, "which deflate cannot do");
 	buf_free(&b);
 	small.data[small.len - 34 + 22] = 1; /* the last: 65536 bytes in 34 */
-	assert_refused(&small, "no deflate does that");
+	assert_refused(&small, "which deflate cannot do");
 	buf_free(&small);
 }
 
@@ -715,7 +715,7 @@ check_tags(struct snap *snap, struct input *in)
 			assert_int_equal(source_read(src, &run, 1, buf),
 			    SOURCE_LOST);
 			assert_contains(snap_errstr(),
-			    "where a page should begin");
+			    "expected a page, found");
 		}
 	}
 }

@@ -248,7 +248,8 @@ test_filesource(void **state)
 	data[17 + 3 * (KB + 1) - 1] = 'z';
 	src = file_source(s, 250 * KB + 11, KB + 1);
 	assert_int_equal(source_read(src, run, 1, got), SOURCE_LOST);
-	assert_contains(snap_errstr(), "byte 3091: 0x7a, where a page");
+	assert_contains(snap_errstr(),
+	    "byte 3091: expected a page, found 0x7a");
 	snap_free(s);
 }
 

@@ -71,15 +71,15 @@ gzip_head(const uint8_t *p, struct gzhead *h)
 		return 1;
 	}
 	if (h->len < MIN_GZIP || h->len > MAX_GZIP)
-		return errstr_set("%zu bytes long, says its header; %d to %d "
-		    "are possible", h->len, MIN_GZIP, MAX_GZIP);
+		return errstr_set("its header claims %zu bytes; %d to %d are "
+		    "possible", h->len, MIN_GZIP, MAX_GZIP);
 	if (h->raw > GZIP_RAW)
-		return errstr_set("holds %zu bytes, says its header; %d at "
-		    "the most are possible", h->raw, GZIP_RAW);
+		return errstr_set("its header claims %zu bytes of contents; "
+		    "at most %d are possible", h->raw, GZIP_RAW);
 	if ((h->raw == 0) != (h->len == MIN_GZIP) ||
 	    h->raw / GZIP_RATIO > h->len)
-		return errstr_set("%zu bytes that hold %zu, says its header; "
-		    "no deflate does that", h->len, h->raw);
+		return errstr_set("its header claims %zu bytes that contain "
+		    "%zu, which deflate cannot do", h->len, h->raw);
 	return 1;
 }
 
@@ -249,14 +249,14 @@ gzip_unpack(z_stream *z, const uint8_t *p, const struct gzhead *h,
 	if (rc == Z_DATA_ERROR || rc == Z_NEED_DICT)
 		return errstr_set("%s", z->msg == NULL ? "damaged" : z->msg);
 	if (rc != Z_STREAM_END || z->avail_in != 0 || z->avail_out != 0)
-		return errstr_set("not the %zu bytes that hold %zu, as its "
-		    "header says", h->len, h->raw);
+		return errstr_set("does not consist of %zu bytes that contain "
+		    "%zu, as its header claims", h->len, h->raw);
 	sum = crc32(0, raw, (uInt)h->raw);
 	if (sum != num_get(tail, 4))
-		return errstr_set("the sum of what it holds is %08lx, and "
-		    "should be %08lx", sum, (uLong)num_get(tail, 4));
+		return errstr_set("the checksum of its contents is %08lx; "
+		    "expected %08lx", sum, (uLong)num_get(tail, 4));
 	if (h->raw != num_get(tail + 4, 4))
-		return errstr_set("holds %zu bytes, but ends as if there were "
+		return errstr_set("contains %zu bytes, but its end claims "
 		    "%ju", h->raw, (uintmax_t)num_get(tail + 4, 4));
 	return 0;
 }

@@ -26,8 +26,8 @@ slots_page(struct gzipfile *f, struct slot **held, uint8_t *buf, uint64_t loc,
 	if (tagged && slots_read(f, held, &tag, 1, loc - 1) == -1)
 		return -1;
 	if (tagged && tag != PAGE_TAG)
-		return errstr_set("byte %" PRIu64 ": 0x%02x, where a page "
-		    "should begin", loc - 1, tag);
+		return errstr_set("byte %" PRIu64 ": expected a page, found "
+		    "0x%02x", loc - 1, tag);
 	return slots_read(f, held, buf, KB, loc);
 }
 
