@@ -74,7 +74,7 @@ live_free(struct live *l)
 	users_free(l);
 	free(l);
 	proxy_end();
-	served_forget();
+	localfs_forget();
 }
 
 /*

@@ -163,7 +163,7 @@ mapping_fits(const struct lproc *p, const struct vma *v, const struct vmas *l)
 	return w != NULL && w->start == v->start && w->end == v->end &&
 	    w->off == v->off && w->dev == v->dev && w->ino == v->ino &&
 	    w->flags == v->flags && strcmp(w->name, v->name) == 0 &&
-	    ((v->ino == 0 && v->dev == 0) || served_not(p->pid, v->dev));
+	    ((v->ino == 0 && v->dev == 0) || localfs_hasdevice(p->pid, v->dev));
 }
 
 /*

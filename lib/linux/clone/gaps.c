@@ -225,8 +225,9 @@ keep_file(struct keeping *k, const struct vma *v)
 	if (!shared && skippable_has(k->live, k->proc, v))
 		return LEAVE_FILE;
 	how = treatment_choose(k->live, k->proc, v, &f);
-	if (!shared && f.fd != -1 && f.unread == 0 && !file_isonly(v, &f.st) &&
-	    how != TAKE_MEMORY && how != TAKE_PRESENT)
+	if (!shared && f.fd != -1 && f.unread == 0 &&
+	    !file_isunlinked(v, &f.st) && how != TAKE_MEMORY &&
+	    how != TAKE_PRESENT)
 		skippable_add(k->live, k->proc, v);
 	may = shared ? how == TAKE_DATA ||
 	    (how == TAKE_FILE && v->flags & VMA_WRITE) :
@@ -299,7 +300,7 @@ keep_mapping(struct keeping *k, const struct vma *v)
 	if (vma_isring(v) && is_cloned(k, v))
 		return keep_ring(k, v);
 	anon = v->ino == 0 && v->dev == 0;
-	if (!anon && !served_not(k->proc->pid, v->dev))
+	if (!anon && !localfs_hasdevice(k->proc->pid, v->dev))
 		return keep_far(k, v);
 	how = anon ? TAKE_MEMORY : keep_file(k, v);
 	if (how == TAKE_FAILED)

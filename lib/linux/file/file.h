@@ -39,12 +39,12 @@ void		 file_lookelf(struct targetfile *f, int fd);
 struct source	*source_far(struct snap *s, const struct targetfile *t,
 		    const char *name);
 
-/* served.c: find file systems whose server may not answer */
-bool		 served_not(pid_t pid, uint64_t dev);
-bool		 served_notmount(pid_t pid, uint64_t id);
-bool		 served_notway(const struct bytes *text, const char *path);
-bool		 served_nottype(uint64_t dev, long type);
-void		 served_forget(void);
+/* localfs.c: file systems that only the kernel of this machine serves */
+bool		 localfs_hasdevice(pid_t pid, uint64_t dev);
+bool		 localfs_hasmount(pid_t pid, uint64_t id);
+bool		 localfs_haspath(const struct bytes *text, const char *path);
+bool		 localfs_hastype(uint64_t dev, long type);
+void		 localfs_forget(void);
 
 /* copy.c: copy bytes while processes are stopped */
 struct copyrun {
@@ -122,6 +122,6 @@ enum treatment {
 
 enum treatment	 treatment_choose(struct live *l, const struct lproc *p,
 		    const struct vma *v, struct targetfile *f);
-bool		 file_isonly(const struct vma *v, const struct stat *st);
+bool		 file_isunlinked(const struct vma *v, const struct stat *st);
 
 #endif

@@ -71,7 +71,7 @@ far_open(struct targetfile *f, uint64_t dev, const char *name)
 	f->dev = dev;
 	if (proxy_open(f->fd, f->number, dev, name, &a) == -1)
 		return -1;
-	f->far = !served_nottype(dev, a.type);
+	f->far = !localfs_hastype(dev, a.type);
 	f->st = a.st;
 	f->type = a.type;
 	f->elf = a.elf;
@@ -106,8 +106,8 @@ near_open(struct targetfile *f)
 static bool
 is_near(const struct lproc *p, const struct filemount *m)
 {
-	return served_not(p->pid, m->dev) || (m->mount != -1 &&
-	    served_notmount(p->pid, (uint64_t)m->mount));
+	return localfs_hasdevice(p->pid, m->dev) || (m->mount != -1 &&
+	    localfs_hasmount(p->pid, (uint64_t)m->mount));
 }
 
 /*

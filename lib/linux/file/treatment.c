@@ -69,7 +69,7 @@ vma_open(struct live *l, const struct lproc *p, const struct vma *v,
  * it cannot be read by name.
  */
 bool
-file_isonly(const struct vma *v, const struct stat *st)
+file_isunlinked(const struct vma *v, const struct stat *st)
 {
 	return st->st_nlink == 0 || path_isdeleted(v->name);
 }
@@ -119,11 +119,11 @@ treatment_choose(struct live *l, const struct lproc *p, const struct vma *v,
 	/* a clone shares pages with the file, but has no private ones of its
 	   own */
 	if (f->type == (long)HUGETLBFS_MAGIC)
-		return v->flags & VMA_SHARED && file_isonly(v, &f->st) ?
+		return v->flags & VMA_SHARED && file_isunlinked(v, &f->st) ?
 		    TAKE_DATA : TAKE_MEMORY;
 	if (f->elf)
 		return TAKE_FILE;
-	if (l->opts.datafiles || file_isonly(v, &f->st) ||
+	if (l->opts.datafiles || file_isunlinked(v, &f->st) ||
 	    (v->flags & VMA_SHARED && (shmcopy || f->type == TMPFS_MAGIC)))
 		return TAKE_DATA;
 	if (!f->far && file_isdumped(l, p, v, f->fd))

@@ -38,7 +38,7 @@ struct seeking {
 static bool
 is_far(const struct seeking *s, const struct vma *v)
 {
-	return v->ino != 0 && !served_not(s->pid, v->dev);
+	return v->ino != 0 && !localfs_hasdevice(s->pid, v->dev);
 }
 
 static uint64_t *

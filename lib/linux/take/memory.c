@@ -215,7 +215,7 @@ file_treatment(struct live *l, struct lproc *p, struct snap *s,
 		if (k->file == NULL)
 			return TAKE_FAILED;
 		if ((how == TAKE_FILE ? k->file != k->text :
-		    file_isonly(v, &f.st)) &&
+		    file_isunlinked(v, &f.st)) &&
 		    carry_note(l, p, v, k->file, &f.st, how == TAKE_DATA) ==
 		    -1)
 			return TAKE_FAILED;
@@ -313,7 +313,7 @@ vma_source(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 
 	k->from = k->mem;
 	if ((v->ino == 0 && v->dev == 0) || vma_isring(v) ||
-	    served_not(p->pid, v->dev))
+	    localfs_hasdevice(p->pid, v->dev))
 		return 0;
 	if (k->far == NULL && (k->far = source_live(l, s, p, true)) == NULL)
 		return -1;

@@ -122,7 +122,7 @@ tmpfs_add(struct mntvisit *v, const struct mountinfo *m,
 		if (v->v[i].dev == m->dev)
 			return 0;
 	snprintf(point, sizeof point, "%.*s", (int)n, m->point.s);
-	if (!served_notway(&mounts, point) ||
+	if (!localfs_haspath(&mounts, point) ||
 	    (dir = tmpfs_open(point, m->dev)) == -1)
 		return 0;
 	if (VEC_ROOM(v->v, v->n) == -1) {

@@ -239,8 +239,8 @@ deleted_search(struct search *k, long fd, const char *link)
 		return;
 	fdinfo_parse(&info, b.data, b.len);
 	free(b.data);
-	if (served_notmount(k->proc->pid, info.mount) &&
-	    served_notway(&k->mounts, link))
+	if (localfs_hasmount(k->proc->pid, info.mount) &&
+	    localfs_haspath(&k->mounts, link))
 		link_search(k, link, info.mount, statx_dev(&sx), sx.stx_ino);
 }
 

@@ -92,7 +92,7 @@ is_memfd(struct filerec *t)
 
 	return S_ISREG(t->mode) && (strncmp(t->link, "/memfd:", 7) == 0 ||
 	    strcmp(t->link, "/dev/zero (deleted)") == 0) &&
-	    served_not(t->proc->pid, t->dev) &&
+	    localfs_hasdevice(t->proc->pid, t->dev) &&
 	    (mounts == NULL || !mountinfo_find(mounts->data, mounts->len,
 	    t->fdinfo.mount, &m));
 }

@@ -148,8 +148,8 @@ content_record(struct filerec *t)
 bool
 file_islocal(struct filerec *t)
 {
-	return served_notmount(t->proc->pid, t->fdinfo.mount) ||
-	    served_not(t->proc->pid, t->dev);
+	return localfs_hasmount(t->proc->pid, t->fdinfo.mount) ||
+	    localfs_hasdevice(t->proc->pid, t->dev);
 }
 
 /*

@@ -113,10 +113,10 @@ point_reach(const struct filerec *t, const struct mountinfo *m,
 	const size_t n = (size_t)(m->point.end - m->point.s);
 
 	if (n >= PATH_MAX || memchr(m->point.s, '\\', n) != NULL ||
-	    !served_notmount(t->proc->pid, m->id))
+	    !localfs_hasmount(t->proc->pid, m->id))
 		return false;
 	snprintf(path, PATH_MAX, "%.*s", (int)n, m->point.s);
-	return served_notway(t->proc->mounts, path);
+	return localfs_haspath(t->proc->mounts, path);
 }
 
 /*
@@ -172,7 +172,7 @@ watched_path(const struct filerec *t, const struct watched *w, int mount,
 		return false;
 	path[n] = '\0';
 	if (*path != '/' || strchr(path, '\n') != NULL ||
-	    !served_notway(t->proc->mounts, path) ||
+	    !localfs_haspath(t->proc->mounts, path) ||
 	    (fd = watch_open(t, path, O_PATH)) == -1)
 		return false;
 	found = statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,

@@ -94,7 +94,7 @@ mount_islocal(const struct mountinfo *m)
  * on their directories may.
  */
 bool
-served_notway(const struct bytes *text, const char *path)
+localfs_haspath(const struct bytes *text, const char *path)
 {
 	static const char *const kernels[] = { "cgroup", "cgroup2", "proc",
 	    "securityfs", "sysfs" };
@@ -184,7 +184,7 @@ local_ask(void *const *set, pid_t pid, uint64_t n)
  * machine. Process pid has a file of it mapped or open.
  */
 bool
-served_not(pid_t pid, uint64_t dev)
+localfs_hasdevice(pid_t pid, uint64_t dev)
 {
 	return local_ask(&local, pid, dev);
 }
@@ -195,7 +195,7 @@ served_not(pid_t pid, uint64_t dev)
  * file differs from the one of its file system, as with overlayfs.
  */
 bool
-served_notmount(pid_t pid, uint64_t id)
+localfs_hasmount(pid_t pid, uint64_t id)
 {
 	return local_ask(&mounts, pid, id);
 }
@@ -206,7 +206,7 @@ served_notmount(pid_t pid, uint64_t id)
  * as local.
  */
 bool
-served_nottype(uint64_t dev, long type)
+localfs_hastype(uint64_t dev, long type)
 {
 	static const unsigned int types[] = { BCACHEFS_MAGIC,
 	    BTRFS_SUPER_MAGIC, EXT4_SUPER_MAGIC, F2FS_SUPER_MAGIC,
@@ -226,7 +226,7 @@ served_nottype(uint64_t dev, long type)
  * Forget all devices, because their numbers may soon be reused.
  */
 void
-served_forget(void)
+localfs_forget(void)
 {
 	tdestroy(local, free);
 	tdestroy(mounts, free);
