@@ -36,7 +36,7 @@ struct tally {
 	struct flagcounts *to;	/* borrowed, as is frames */
 	struct frames	*frames; /* flags by page frame; NULL: not readable */
 	uint64_t	 kb;	/* KB of a page */
-	uint64_t	 told; /* mask of kpageflags bits that are valid here */
+	uint64_t	 valid; /* mask of kpageflags bits that are valid here */
 	bool		 hidden;
 };
 
@@ -86,7 +86,7 @@ tally_entry(struct tally *t, uint64_t e)
 	else if (frames_get(t->frames, e & PME_FRAME, &of) == -1)
 		return -1;
 	else
-		flags |= of & t->told;
+		flags |= of & t->valid;
 	return tally_add(t->to, flags, t->kb);
 }
 
@@ -120,10 +120,10 @@ pageflags_live(struct flagcounts *c, const struct space *sp,
 	int fd, rc;
 
 	t.kb = (uint64_t)sysconf(_SC_PAGESIZE) / KB;
-	t.told = (((uint64_t)1 << 43) - 1);
+	t.valid = (((uint64_t)1 << 43) - 1);
 	/* without idle tracking, the bit is set for every page */
 	if (access("/sys/kernel/mm/page_idle", F_OK) == -1)
-		t.told &= ~((uint64_t)1 << 25);
+		t.valid &= ~((uint64_t)1 << 25);
 	fd = space_pagemap(sp);
 	rc = fd == -1 ? -1 : pagemap_entries(fd, &sp->vma, NULL, tally_entries,
 	    &t);

@@ -32,7 +32,7 @@ struct usage {
 				       readable */
 	uint64_t	*vague;	/* owned; KB per mapping that are shared or
 				   the zero page */
-	struct tolds	 told;	/* counts of smaps; unused if scans is set */
+	struct smapsizes sizes;	/* counts of smaps; unused if scans is set */
 	bool		 scans;	/* pagemap shows zero and huge pages; valid
 				   if asked is set */
 	bool		 asked;
@@ -158,11 +158,11 @@ scan_run(void *arg, const struct pagerun *r)
  * not show zero and huge pages. Leave them unchanged if the mapping changed.
  */
 static void
-use_told(const struct usage *u, size_t i, struct scanned *s)
+use_smaps(const struct usage *u, size_t i, struct scanned *s)
 {
-	const struct told *t;
+	const struct smapsize *t;
 
-	t = told_find(&u->told, &u->sp->vma.v[i]);
+	t = smapsizes_find(&u->sizes, &u->sp->vma.v[i]);
 	if (t == NULL)
 		return;
 	if (s->there > t->rss) {
@@ -183,7 +183,7 @@ use_ask(struct usage *u)
 		return 0;
 	u->asked = true;
 	u->scans = pagemap_scans(u->fd);
-	return u->scans ? 0 : told_read(&u->told, (pid_t)u->sp->tid);
+	return u->scans ? 0 : smapsizes_read(&u->sizes, (pid_t)u->sp->tid);
 }
 
 /*
@@ -203,7 +203,7 @@ use_scan(struct usage *u, size_t i)
 	    scan_run, &s) == -1)
 		return -1;
 	if (!u->scans)
-		use_told(u, i, &s);
+		use_smaps(u, i, &s);
 	if (u->vague[i] > 0 && s.there > u->use[i].uss)
 		u->use[i].shared += s.there - u->use[i].uss;
 	return 0;
@@ -252,7 +252,7 @@ pageuse_live(struct pageuse *use, const struct space *sp,
 	rc = u.fd == -1 ? -1 : use_all(&u, detail);
 	fd_drop(u.fd);
 	free(u.vague);
-	told_free(&u.told);
+	smapsizes_free(&u.sizes);
 	*hidden = u.hidden;
 	return rc == -1 ? errstr_wrap("%ld", (long)sp->pid) : 0;
 }

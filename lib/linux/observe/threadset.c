@@ -13,10 +13,10 @@ struct member {
 	RB_ENTRY(member) entry;
 	pid_t		 tid;
 	pid_t		 owner;
-	uint64_t	 told[TRACE_POINT]; /* time of the last sample that
-					       counted, by software event */
-	uint64_t	 other[TRACE_POINT]; /* time of the last sample that
-					        did not */
+	/* by software event: time of the last sample that counted, and of the
+	   last one that did not */
+	uint64_t	 counted[TRACE_POINT];
+	uint64_t	 uncounted[TRACE_POINT];
 };
 
 static int
@@ -82,13 +82,13 @@ threadset_counts(struct threadset *s, pid_t thread, pid_t tid,
 	m = member_find(s, thread);
 	if (m == NULL || kind >= TRACE_POINT)
 		return m != NULL && m->owner == tid;
-	if (time == m->told[kind])
+	if (time == m->counted[kind])
 		return false;
-	if (m->owner != tid && time != m->other[kind]) {
-		m->other[kind] = time;
+	if (m->owner != tid && time != m->uncounted[kind]) {
+		m->uncounted[kind] = time;
 		return false;
 	}
-	m->told[kind] = time;
+	m->counted[kind] = time;
 	return true;
 }
 

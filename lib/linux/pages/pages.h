@@ -60,8 +60,8 @@ int		 pagemap_any(int fd, uint64_t start, uint64_t end);
 int		 pagemap_frames(int fd, uint64_t addr, size_t n,
 		    uint64_t *frame);
 
-/* told.c: page counts of mappings in smaps */
-struct told {			/* counts of a mapping, in KB */
+/* smapsizes.c: page counts of mappings in smaps */
+struct smapsize {		/* counts of a mapping, in KB */
 	uint64_t	 start;	/* addresses */
 	uint64_t	 end;
 	uint64_t	 rss;	/* resident, without zero pages */
@@ -70,14 +70,15 @@ struct told {			/* counts of a mapping, in KB */
 	bool		 device; /* device memory, which has no pages */
 };
 
-struct tolds {			/* sorted by address */
-	struct told	*v;	/* owned */
+struct smapsizes {		/* sorted by address */
+	struct smapsize	*v;	/* owned */
 	size_t		 n;
 };
 
-int		 told_read(struct tolds *l, pid_t tid);
-const struct told *told_find(const struct tolds *l, const struct vma *v);
-void		 told_free(struct tolds *l);
+int		 smapsizes_read(struct smapsizes *l, pid_t tid);
+const struct smapsize *smapsizes_find(const struct smapsizes *l,
+		    const struct vma *v);
+void		 smapsizes_free(struct smapsizes *l);
 
 /* touched.c: find the mappings that have pages */
 int		 pagemap_touched(pid_t tid, int fd, const struct vmas *l,

@@ -79,8 +79,8 @@ touch_one(struct touching *t, size_t i)
 static int
 touch_rest(struct touching *t, pid_t tid)
 {
-	struct tolds l = { 0 };
-	const struct told *told;
+	struct smapsizes l = { 0 };
+	const struct smapsize *size;
 	struct procstat st;
 	const struct vma *v;
 	uint64_t end;
@@ -90,18 +90,18 @@ touch_rest(struct touching *t, pid_t tid)
 	if (t->left == 0)
 		return 0;
 	rc = proc_readstat(tid, 0, &st) >= STAT_RSS &&
-	    t->left / SMAPS_TAKES > st.v[STAT_RSS] ? told_read(&l, tid) : 0;
+	    t->left / SMAPS_TAKES > st.v[STAT_RSS] ? smapsizes_read(&l, tid) : 0;
 	for (i = 0; i < t->vma->n && rc != -1; i++) {
 		v = &t->vma->v[i];
 		if (t->has[i] || v->start > INT64_MAX ||
 		    (end = look_end(t, v)) == v->end)
 			continue;
-		told = told_find(&l, v);
-		rc = told != NULL && !told->device ? told->rss > 0 ||
-		    told->swap > 0 : pagemap_any(t->fd, end, v->end);
+		size = smapsizes_find(&l, v);
+		rc = size != NULL && !size->device ? size->rss > 0 ||
+		    size->swap > 0 : pagemap_any(t->fd, end, v->end);
 		t->has[i] = rc == 1;
 	}
-	told_free(&l);
+	smapsizes_free(&l);
 	return rc;
 }
 

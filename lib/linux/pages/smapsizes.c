@@ -17,7 +17,7 @@
  * Return 0, or -1 with errstr set.
  */
 int
-told_read(struct tolds *l, pid_t tid)
+smapsizes_read(struct smapsizes *l, pid_t tid)
 {
 	struct bytes b;
 	struct scan t;
@@ -30,7 +30,7 @@ told_read(struct tolds *l, pid_t tid)
 	for (t = scan_begin(b.data, b.len); (rc = smap_next(&t, &m)) == 1;) {
 		if ((rc = VEC_ROOM(l->v, l->n)) == -1)
 			break;
-		l->v[l->n++] = (struct told){ m.vma.start, m.vma.end,
+		l->v[l->n++] = (struct smapsize){ m.vma.start, m.vma.end,
 		    m.mapping.rss, m.mapping.swap, m.mapping.huge,
 		    (m.mapping.flags & VMF_DEVICE) != 0 };
 	}
@@ -42,10 +42,10 @@ told_read(struct tolds *l, pid_t tid)
  * Return the counts in l of the mapping with the start and end of v, or NULL if
  * there is none.
  */
-const struct told *
-told_find(const struct tolds *l, const struct vma *v)
+const struct smapsize *
+smapsizes_find(const struct smapsizes *l, const struct vma *v)
 {
-	const struct told *t;
+	const struct smapsize *t;
 
 	t = FIND(l->v, l->n, start, v->start);
 	return t != NULL && t->end == v->end ? t : NULL;
@@ -55,8 +55,8 @@ told_find(const struct tolds *l, const struct vma *v)
  * Free the counts in l, which is empty afterwards.
  */
 void
-told_free(struct tolds *l)
+smapsizes_free(struct smapsizes *l)
 {
 	free(l->v);
-	*l = (struct tolds){ 0 };
+	*l = (struct smapsizes){ 0 };
 }
