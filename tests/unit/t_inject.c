@@ -371,9 +371,9 @@ static int
 clone_make(struct inject *in, pid_t *pid)
 {
 	*pid = 0;
-	return inject_cloning(in) == -1 || inject_clonestart(in) == -1 ||
-	    inject_clone(in, pid) == -1 || inject_cloned(in, pid) == -1 ? -1 :
-	    0;
+	return inject_clonebegin(in) == -1 || inject_clonestart(in) == -1 ||
+	    inject_cloneawait(in, pid) == -1 ||
+	    inject_cloneend(in, pid) == -1 ? -1 : 0;
 }
 
 /*

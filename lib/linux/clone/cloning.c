@@ -76,7 +76,7 @@ step_clone(const struct live *l, struct cloning *c)
 	struct lproc *p = c->proc;
 	int rc;
 
-	rc = inject_clone(c->in, &p->clone);
+	rc = inject_cloneawait(c->in, &p->clone);
 	/* else the guard would have to search for the clone */
 	if (p->clone != 0 && guard_send(l->guard, p->pid, p->clone) == -1)
 		rc = -1;
@@ -99,7 +99,7 @@ step_entrust(const struct live *l, struct cloning *c)
 	const pid_t told = p->clone;
 	int rc;
 
-	rc = inject_cloned(c->in, &p->clone);
+	rc = inject_cloneend(c->in, &p->clone);
 	if (p->clone != told &&
 	    guard_send(l->guard, p->pid, p->clone) == -1)
 		rc = -1;

@@ -172,7 +172,8 @@ clone_begin(struct making *m, struct lproc *p)
 		return -1;
 	if ((in = inject_begin(p, false, vma)) == NULL)
 		return -1;
-	if (guard_send(l->guard, p->pid, 0) == -1 || inject_cloning(in) == -1)
+	if (guard_send(l->guard, p->pid, 0) == -1 ||
+	    inject_clonebegin(in) == -1)
 		return inject_end(in, -1);
 	m->v[m->n++] = (struct cloning){ .proc = p, .in = in };
 	return 0;

@@ -24,8 +24,8 @@ enum {
 
 /*
  * Return 1 if the stopped thread tid, when resumed, would make the clone(2)
- * call of inject_clone: it is at its entry, or is about to restart it. Return 0
- * if not, or -1 if that cannot be determined.
+ * call of inject_clonestart: it is at its entry, or is about to restart it.
+ * Return 0 if not, or -1 if that cannot be determined.
  */
 int
 inject_willclone(pid_t tid)
@@ -45,17 +45,17 @@ clone_enter(struct inject *c, const struct inject *in, pid_t pid)
 	c->pid = c->tid = pid;
 	c->options |= PTRACE_O_EXITKILL;
 	c->mem = -1;
-	c->was = c->buf = NULL;
+	c->saved = c->buf = NULL;
 	c->stops = NULL;
 	c->nstops = 0;
 	c->map = 0;
 	c->len = 0;
 	c->entered = false;
 	c->halting = false;
-	c->told = false;	/* in sends this SIGCHLD again itself */
+	c->sigchld = false;	/* in sends this SIGCHLD again itself */
 	c->until = now_ms() + ALL_MS;
-	c->kept = (struct kept){ 0 };
-	c->again = (struct again){ 0 };
+	c->ext = (struct extstate){ 0 };
+	c->restart = (struct restartinfo){ 0 };
 	if (gregs_read(pid, &c->regs) == -1)
 		return errstr_sys("clone %d", pid);
 	c->stack.call = gregs_sp(&c->regs);
@@ -75,7 +75,7 @@ clone_keep(struct inject *in, pid_t pid)
 	    (void *)(in->options | PTRACE_O_EXITKILL)) == -1)
 		return errstr_set("process %d: its clone did not live",
 		    in->pid);
-	return inject_put(pid, in->was, in->len, in->dead);
+	return inject_put(pid, in->saved, in->len, in->unused);
 }
 
 /*
@@ -85,7 +85,7 @@ clone_keep(struct inject *in, pid_t pid)
 static void
 clone_args(const struct inject *in, uint8_t *stack, uint64_t arg[6])
 {
-	const struct way w = { .tid = in->tid, .gadget = &in->gadget,
+	const struct frame w = { .tid = in->tid, .gadget = &in->gadget,
 	    .regs = &in->regs };
 
 	memset(arg, 0, 6 * sizeof *arg);
@@ -95,12 +95,12 @@ clone_args(const struct inject *in, uint8_t *stack, uint64_t arg[6])
 
 /*
  * Begin to make a clone of the process. This is the first of four steps,
- * followed by inject_clonestart, inject_clone and inject_cloned. Each waits for
- * the step before, so that several processes can be cloned at the same time.
- * Return 0, or -1 with errstr set.
+ * followed by inject_clonestart, inject_cloneawait and inject_cloneend. Each
+ * waits for the step before, so that several processes can be cloned at the
+ * same time. Return 0, or -1 with errstr set.
  */
 int
-inject_cloning(struct inject *in)
+inject_clonebegin(struct inject *in)
 {
 	uint64_t arg[6];
 	uint8_t stack[MAX_STAGE];
@@ -132,15 +132,15 @@ inject_clonestart(struct inject *in)
  * unchanged if there will be none. Return 0, or -1 with errstr set.
  */
 int
-inject_clone(struct inject *in, pid_t *pid)
+inject_cloneawait(struct inject *in, pid_t *pid)
 {
 	unsigned long child;
 	int rc;
 
 	if ((rc = inject_step(in, PTRACE_EVENT_CLONE, CALL_MS)) == -1)
 		return -1;
-	in->makes = rc == 1;
-	if (!in->makes)
+	in->cloned = rc == 1;
+	if (!in->cloned)
 		return 0;
 	if (ptrace(PTRACE_GETEVENTMSG, in->tid, NULL, &child) == -1)
 		return inject_refused(in, "its clone");
@@ -155,15 +155,15 @@ inject_clone(struct inject *in, pid_t *pid)
 static int
 clone_await(struct inject *in, pid_t pid, int64_t *ret)
 {
-	const bool made = in->makes;
-	int kept;
+	const bool made = in->cloned;
+	int alive;
 
-	in->makes = false;
-	kept = made ? clone_keep(in, pid) : -1;
+	in->cloned = false;
+	alive = made ? clone_keep(in, pid) : -1;
 	if ((made ? inject_leave(in) : inject_options(in, 0)) == -1 ||
 	    inject_result(in, ret) == -1)
 		return -1;
-	return kept;
+	return alive;
 }
 
 /*
@@ -175,26 +175,26 @@ clone_await(struct inject *in, pid_t pid, int64_t *ret)
  * none. Return 0, or -1 with errstr set.
  */
 int
-inject_cloned(struct inject *in, pid_t *pid)
+inject_cloneend(struct inject *in, pid_t *pid)
 {
 	int64_t ret;
-	int kept, tries;
+	int alive, tries;
 
 	ret = 0;
-	kept = clone_await(in, *pid, &ret);
+	alive = clone_await(in, *pid, &ret);
 	/* clone(2) fails with -ERESTARTNOINTR if a signal arrives; try again */
 	for (tries = 0; ret == -ERESTARTNOINTR && tries < 10; tries++) {
 		ret = 0;
-		kept = inject_cloning(in) == -1 ||
+		alive = inject_clonebegin(in) == -1 ||
 		    inject_clonestart(in) == -1 ||
-		    inject_clone(in, pid) == -1 ? -1 :
+		    inject_cloneawait(in, pid) == -1 ? -1 :
 		    clone_await(in, *pid, &ret);
 	}
 	if (ret < 0) {
 		*pid = -1;
 		return errstr_set("clone: %s", strerror((int)-ret));
 	}
-	return kept;
+	return alive;
 }
 
 /*
@@ -242,12 +242,12 @@ int
 inject_resume(struct inject *c)
 {
 	c->until = now_ms() + ALL_MS;
-	c->was = malloc(isa.stage);
+	c->saved = malloc(isa.stage);
 	c->mem = proc_open(c->pid, 0, "mem", O_RDONLY);
-	if (c->was == NULL)
+	if (c->saved == NULL)
 		return errstr_set("out of memory");
-	if (c->mem == -1 || pread(c->mem, c->was, isa.stage,
-	    (off_t)c->dead) != (ssize_t)isa.stage)
+	if (c->mem == -1 || pread(c->mem, c->saved, isa.stage,
+	    (off_t)c->unused) != (ssize_t)isa.stage)
 		return errstr_sys("/proc/%d/mem", c->pid);
 	c->len = isa.stage;
 	return 0;
@@ -263,14 +263,15 @@ inject_relinquish(struct inject *c, int rc)
 {
 	if (c == NULL)
 		return rc;
-	if (c->len != 0 && inject_put(c->pid, c->was, c->len, c->dead) == -1) {
+	if (c->len != 0 &&
+	    inject_put(c->pid, c->saved, c->len, c->unused) == -1) {
 		(void)ptrace(PTRACE_KILL, c->pid, NULL, NULL);
 		rc = -1;
 	}
-	inject_retell(c);
+	inject_resignal(c);
 	if (c->mem != -1)
 		close(c->mem);
-	free(c->was);
+	free(c->saved);
 	free(c);
 	return rc;
 }

@@ -81,7 +81,7 @@ inject_thread_enter(struct inject *in, const struct lthread *t)
 
 	in->tid = tid;
 	in->seen = &t->seencall;
-	in->again = (struct again){ 0 };
+	in->restart = (struct restartinfo){ 0 };
 	in->options = PTRACE_O_TRACESYSGOOD;
 	if (gregs_read(tid, &in->regs) == -1 || ptrace(PTRACE_GETSIGMASK, tid,
 	    (void *)sizeof in->mask, &in->mask) == -1)
@@ -90,7 +90,7 @@ inject_thread_enter(struct inject *in, const struct lthread *t)
 		return errstr_set("%s", why);
 	if (is_dispatched(tid))
 		return errstr_set(INJECT_DISPATCHED);
-	if (kept_read(tid, &in->kept) == -1)
+	if (extstate_read(tid, &in->ext) == -1)
 		return inject_refused(in, "extended state");
 	return seccomp_look(in) == -1 ? -1 : stops_note(in);
 }
@@ -110,7 +110,7 @@ inject_thread_leave(struct inject *in)
 		return -1;
 	if (in->entered && (ptrace(PTRACE_SETSIGMASK, in->tid,
 	    (void *)sizeof in->mask, &in->mask) == -1 ||
-	    kept_write(in->tid, &in->kept) == -1 ||
+	    extstate_write(in->tid, &in->ext) == -1 ||
 	    gregs_write(in->tid, &in->regs) == -1))
 		return inject_refused(in, "what it was");
 	in->entered = false;

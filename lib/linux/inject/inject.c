@@ -39,12 +39,12 @@ map_size(void)
 int
 inject_frame(struct inject *in, bool unmap)
 {
-	struct way w = { .tid = in->tid, .gadget = &in->gadget,
+	struct frame w = { .tid = in->tid, .gadget = &in->gadget,
 	    .regs = &in->regs, .seen = in->seen, .mask = in->mask };
 	uint64_t at;
 	int len;
 
-	at = in->tid == in->pid ? in->dead : in->map + INJECT_ROOM;
+	at = in->tid == in->pid ? in->unused : in->map + INJECT_ROOM;
 	if (unmap) {
 		memcpy(&w.mapped.iov_base, &in->map, sizeof in->map);
 		w.mapped.iov_len = map_size();
@@ -83,7 +83,7 @@ find_hole(const struct vmas *l)
 static int
 inject_survey(struct inject *in, const struct vmas *l)
 {
-	if (dead_find(in, l) == -1 ||
+	if (unusedstack_find(in, l) == -1 ||
 	    gadgets_find(&in->gadget, in->pid, in->mem, l) == -1)
 		return -1;
 	in->hole = find_hole(l);
@@ -130,7 +130,7 @@ inject_map(struct inject *in)
 	if (inject_frame(in, true) == -1 ||
 	    inject_enter(in, isa.mmap, arg, 0) == -1) {
 		/* after other errors the kernel may still map it */
-		if (in->odd)
+		if (in->unexpected)
 			in->map = 0;
 		return -1;
 	}
@@ -176,10 +176,10 @@ inject_free(struct inject *in)
 		return;
 	if (in->mem != -1)
 		close(in->mem);
-	free(in->was);
+	free(in->saved);
 	free(in->buf);
 	free(in->stops);
-	free(in->kept.buf);
+	free(in->ext.buf);
 	free(in);
 }
 
@@ -202,10 +202,10 @@ inject_new(pid_t pid)
 		return NULL;
 	}
 	in->pid = pid;
-	in->was = malloc(isa.frame);
+	in->saved = malloc(isa.frame);
 	in->buf = malloc(isa.frame);
 	in->mem = proc_open(pid, 0, "mem", O_RDONLY);
-	if (in->was == NULL || in->buf == NULL)
+	if (in->saved == NULL || in->buf == NULL)
 		errstr_set("out of memory");
 	else if (in->mem == -1)
 		errstr_sys("/proc/%d/mem", pid);
@@ -235,7 +235,7 @@ inject_begin(const struct lproc *p, bool room, const struct vmas *l)
 	in->tid = p->pid;
 	in->until = now_ms() + ALL_MS;
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &in->ours);
+	pthread_sigmask(SIG_SETMASK, &all, &in->oldmask);
 	if (inject_thread_enter(in, in->leader) == -1 ||
 	    (l != NULL ? inject_survey(in, l) : inject_look(in)) == -1)
 		goto fail;
@@ -291,10 +291,10 @@ restore_step(struct inject *in, int (*step)(struct inject *))
  * errstr set.
  */
 static int
-dead_restore(struct inject *in)
+unused_restore(struct inject *in)
 {
-	return in->dead == 0 ? 0 : inject_put(in->pid, in->was, in->len,
-	    in->dead);
+	return in->unused == 0 ? 0 : inject_put(in->pid, in->saved, in->len,
+	    in->unused);
 }
 
 /*
@@ -310,7 +310,7 @@ inject_restore(struct inject *in)
 	if (restore_step(in, inject_thread_leave) == -1)
 		return -1;
 	stops_send(in);
-	return restore_step(in, dead_restore) == -1 ? -1 : rc;
+	return restore_step(in, unused_restore) == -1 ? -1 : rc;
 }
 
 /*
@@ -320,8 +320,8 @@ inject_restore(struct inject *in)
 void
 inject_ending(struct inject *in)
 {
-	if (in->entered && !in->gone && !in->lost && !in->odd &&
-	    in->map == 0 && in->again.code == 0)
+	if (in->entered && !in->gone && !in->lost && !in->unexpected &&
+	    in->map == 0 && in->restart.code == 0)
 		inject_halting(in);
 }
 
@@ -344,9 +344,9 @@ inject_end(struct inject *in, int rc)
 		rc = -1;
 	else if (rc == -1)
 		errstr_set("%s", why);
-	inject_retell(in);
-	pthread_sigmask(SIG_SETMASK, &in->ours, NULL);
-	e = in->gone ? ESRCH : in->odd ? EPROTO : 0;
+	inject_resignal(in);
+	pthread_sigmask(SIG_SETMASK, &in->oldmask, NULL);
+	e = in->gone ? ESRCH : in->unexpected ? EPROTO : 0;
 	inject_free(in);
 	errno = e;
 	return rc;

@@ -37,10 +37,10 @@ int		 inject_callend(struct inject *in, int64_t *ret);
 uint64_t	 inject_scratch(const struct inject *in);
 int		 inject_read(struct inject *in, void *buf, size_t len);
 int		 inject_write(struct inject *in, const void *buf, size_t len);
-int		 inject_cloning(struct inject *in);
+int		 inject_clonebegin(struct inject *in);
 int		 inject_clonestart(struct inject *in);
-int		 inject_clone(struct inject *in, pid_t *pid);
-int		 inject_cloned(struct inject *in, pid_t *pid);
+int		 inject_cloneawait(struct inject *in, pid_t *pid);
+int		 inject_cloneend(struct inject *in, pid_t *pid);
 int		 inject_willclone(pid_t tid);
 struct inject	*inject_entrust(const struct inject *in, pid_t clone);
 int		 inject_allow(struct inject *c, uint64_t start, uint64_t len,

@@ -31,7 +31,7 @@ repeat_ask(struct inject *in)
 		return inject_refused(in, "system call");
 	if (!in->entered && (si.op != PTRACE_SYSCALL_INFO_ENTRY ||
 	    si.entry.nr != SYS_restart_syscall))
-		in->again.code = 0;
+		in->restart.code = 0;
 	if (inject_load(in, SYS_getppid, none) == -1 ||
 	    inject_options(in, in->suspend) == -1)
 		return -1;
@@ -48,8 +48,8 @@ repeat_learn(struct inject *in)
 {
 	if (in->entered)
 		return 0;
-	in->again = again_look(in->tid, &in->regs);
-	return in->again.ask ? repeat_ask(in) : 0;
+	in->restart = restartinfo_read(in->tid, &in->regs);
+	return in->restart.ask ? repeat_ask(in) : 0;
 }
 
 /*
@@ -61,17 +61,17 @@ repeat_learn(struct inject *in)
 int
 repeat_restore(struct inject *in)
 {
-	const int code = in->again.code;
-	const uint64_t arg[6] = { again_first(&in->regs) };
+	const int code = in->restart.code;
+	const uint64_t arg[6] = { restartinfo_arg(&in->regs) };
 	struct gregs r = in->regs;
 
-	if (code == 0 || in->odd)
+	if (code == 0 || in->unexpected)
 		return 0;
-	in->again.code = 0;	/* do not try again if this fails */
+	in->restart.code = 0;	/* do not try again if this fails */
 	if (inject_start(in, SYS_getppid, arg, 0) == -1 ||
 	    inject_leave(in) == -1)
 		return -1;
-	again_load(&r, code);
+	restartinfo_load(&r, code);
 	if (ptrace(PTRACE_SETSIGMASK, in->tid, (void *)sizeof in->mask,
 	    &in->mask) == -1 || gregs_write(in->tid, &r) == -1)
 		return inject_refused(in, "what it was");

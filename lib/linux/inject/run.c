@@ -67,8 +67,8 @@ inject_make(struct inject *in, int64_t *ret, long nr, const uint64_t arg[6])
 int
 inject_trust(const struct inject *in)
 {
-	return !in->odd ? 0 : errstr_set("process %d: it did not make the "
-	    "system call that it was to make", in->pid);
+	return !in->unexpected ? 0 : errstr_set("process %d: it did not make "
+	    "the system call that it was to make", in->pid);
 }
 
 /*

@@ -4,9 +4,9 @@
  * thread), code.c (find instructions), repeat.c (the call that the thread was
  * interrupted in), run.c (one call), step.c (run to the entry or exit of a
  * call), wait.c (wait for the thread), scratch.c (arguments and results in
- * memory), clone.c (make a clone), dead.c (find unused stack for the return
- * frame), sigstop.c (pending SIGSTOP). Registers, instructions and return
- * frames depend on the machine: linux/machine/machine.h.
+ * memory), clone.c (make a clone), unusedstack.c (find unused stack for the
+ * return frame), sigstop.c (pending SIGSTOP). Registers, instructions and
+ * return frames depend on the machine: linux/machine/machine.h.
  */
 #ifndef INJECTRUN_H
 #define INJECTRUN_H
@@ -36,10 +36,10 @@ struct inject {
 	uint64_t	 hole; /* free address range for our mapping; 0: none */
 	uint64_t	 map;		/* address of our mapping; 0: none */
 	struct stacks	 stack;
-	uint64_t	 dead; /* address of the unused stack that we use */
+	uint64_t	 unused; /* address of the unused stack that we use */
 	size_t		 len;		/* bytes of that stack overwritten by
 					   the return frame */
-	uint8_t		*was; /* owned; original contents of that stack */
+	uint8_t		*saved; /* owned; original contents of that stack */
 	uint8_t		*buf; /* owned; buffer for building a return frame */
 	bool		 ready;		/* the thread's state is saved and
 					   its return frame written */
@@ -49,13 +49,13 @@ struct inject {
 	uint64_t	 since; /* when going was set, in ms of now_ms */
 	bool		 halting;	/* PTRACE_INTERRUPT was sent; not yet
 					   waited for */
-	bool		 makes;		/* a clone exists; the thread has yet
+	bool		 cloned;	/* a clone exists; the thread has yet
 					   to leave clone(2) */
 	bool		 gone;		/* the process has died */
 	bool		 lost;		/* the thread could not be stopped
 					   again; it will return by its
 					   return frame */
-	bool		 odd;		/* the thread did something other
+	bool		 unexpected;	/* the thread did something other
 					   than our calls */
 	bool		 stopped;	/* the process was in a group-stop at
 					   the thread's last stop */
@@ -67,13 +67,13 @@ struct inject {
 	struct gregs	 regs;		/* original registers */
 	const struct seencall *seen;	/* borrowed; the call that the thread
 					   was seen in before it was stopped */
-	struct again	 again;		/* how to restart the call that was
-					   interrupted */
-	struct kept	 kept;		/* owned; original extended state */
+	struct restartinfo restart;	/* how to restart the interrupted
+					   call */
+	struct extstate	 ext;		/* owned; original extended state */
 	uint64_t	 mask;		/* original signal mask */
-	sigset_t	 ours; /* signal mask of our own thread before
-			          inject_begin */
-	bool		 told;		/* a SIGCHLD sent to us was consumed */
+	sigset_t	 oldmask; /* signal mask of our own thread before
+				     inject_begin */
+	bool		 sigchld;	/* a SIGCHLD sent to us was consumed */
 	siginfo_t	 child;		/* details of that SIGCHLD */
 	uint64_t	 until;		/* deadline for beginning a call, in
 					   ms of now_ms */
@@ -102,7 +102,7 @@ int		 inject_put(pid_t pid, const void *buf, size_t len,
 int		 inject_await(struct inject *in, uint64_t until);
 int		 inject_gone(struct inject *in);
 int		 inject_refused(struct inject *in, const char *what);
-void		 inject_retell(struct inject *in);
+void		 inject_resignal(struct inject *in);
 int		 inject_stuck(struct inject *in);
 int		 inject_wait(struct inject *in, pid_t tid, uint64_t ms);
 
@@ -132,8 +132,8 @@ int		 inject_may(const struct inject *in);
 int		 inject_make(struct inject *in, int64_t *ret, long nr,
 		    const uint64_t arg[6]);
 
-/* dead.c: find unused stack */
-int		 dead_find(struct inject *in, const struct vmas *l);
+/* unusedstack.c: find unused stack */
+int		 unusedstack_find(struct inject *in, const struct vmas *l);
 
 /* sigstop.c: keep a SIGSTOP pending in a stopped process */
 int		 stops_note(struct inject *in);

@@ -36,7 +36,7 @@ inject_put(pid_t pid, const void *buf, size_t len, uint64_t at)
 uint64_t
 inject_scratch(const struct inject *in)
 {
-	return in->map != 0 ? in->map : in->dead;
+	return in->map != 0 ? in->map : in->unused;
 }
 
 /*

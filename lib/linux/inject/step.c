@@ -146,7 +146,7 @@ inject_pass(const struct inject *in, int status)
  * on a fault, or with errstr set.
  */
 static int
-inject_putoff(struct inject *in, int status)
+inject_defer(struct inject *in, int status)
 {
 	static const uint64_t none[6];
 	const int sig = WSTOPSIG(status);
@@ -168,12 +168,12 @@ inject_putoff(struct inject *in, int status)
  * redirects its system calls (is_dispatched of enter.c).
  */
 static int
-inject_odd(struct inject *in, int sig)
+inject_unexpected(struct inject *in, int sig)
 {
 	enum { USER_DISPATCH = 2 };	/* asm-generic/siginfo.h */
 	siginfo_t si;
 
-	in->odd = true;
+	in->unexpected = true;
 	if (sig == SIGSYS && ptrace(PTRACE_GETSIGINFO, in->tid, NULL, &si) ==
 	    0 && si.si_code == USER_DISPATCH)
 		return errstr_set(INJECT_DISPATCHED);
@@ -236,10 +236,10 @@ inject_step(struct inject *in, int event, uint64_t ms)
 		if (event != 0 && status >> 16 == event)
 			return 1;
 		sig = in->entered ? inject_pass(in, status) :
-		    inject_putoff(in, status);
+		    inject_defer(in, status);
 		if (sig != -1)
 			continue;
-		return inject_odd(in, WSTOPSIG(status));
+		return inject_unexpected(in, WSTOPSIG(status));
 	}
 }
 
@@ -341,9 +341,9 @@ inject_isours(const struct inject *in, const struct __ptrace_syscall_info *si,
  * a cancelled call.
  */
 static int
-inject_astray(struct inject *in, const struct __ptrace_syscall_info *si)
+inject_cancel(struct inject *in, const struct __ptrace_syscall_info *si)
 {
-	in->odd = true;
+	in->unexpected = true;
 	if (si->op != PTRACE_SYSCALL_INFO_ENTRY)
 		return errstr_set("thread %d: in no system call, where it was "
 		    "to make one", in->tid);
@@ -370,7 +370,7 @@ inject_start(struct inject *in, long nr, const uint64_t arg[6], uintptr_t with)
 	    inject_reach(in, &si) == -1)
 		return -1;
 	if (!inject_isours(in, &si, nr, arg))
-		return inject_astray(in, &si);
+		return inject_cancel(in, &si);
 	with |= in->suspend;
 	return with == 0 ? 0 : inject_options(in, with);
 }

@@ -57,7 +57,7 @@ inject_over(struct inject *in, pid_t tid)
  * tenth of a millisecond; return at once if SIGCHLD is not blocked.
  * sched_yield(2) instead would cost milliseconds when others want the
  * processor. A SIGCHLD that may be about another process is kept for
- * inject_retell.
+ * inject_resignal.
  */
 static void
 stop_await(struct inject *in)
@@ -70,9 +70,9 @@ stop_await(struct inject *in)
 	sigaddset(&set, SIGCHLD);
 	if (sigtimedwait(&set, &si, &most) == -1)
 		return;
-	if (!in->told || si.si_pid != in->tid)
+	if (!in->sigchld || si.si_pid != in->tid)
 		in->child = si;
-	in->told = true;
+	in->sigchld = true;
 }
 
 /*
@@ -81,12 +81,12 @@ stop_await(struct inject *in)
  * time.
  */
 void
-inject_retell(struct inject *in)
+inject_resignal(struct inject *in)
 {
-	if (in->told)
+	if (in->sigchld)
 		(void)syscall(SYS_rt_sigqueueinfo, getpid(), SIGCHLD,
 		    &in->child);
-	in->told = false;
+	in->sigchld = false;
 }
 
 /*

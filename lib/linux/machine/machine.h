@@ -19,8 +19,8 @@
  * now, below the used part of its stack (frame_build), and loads registers that
  * make the call (call_load). If we die from then on, the thread returns from
  * the call into that frame, which restores it. Otherwise inject/ reads the
- * result (call_result) and restores the thread (gregs_write, kept_write,
- * again_load).
+ * result (call_result) and restores the thread (gregs_write, extstate_write,
+ * restartinfo_load).
  *
  * Functions that return -1 set errno, to that of ptrace(2) where they asked a
  * thread. All threads are stopped and traced by us.
@@ -174,7 +174,7 @@ void		 gadgets_seek(struct gadgets *g, const uint8_t *buf,
 /*
  * call.c: make a thread run a system call.
  */
-struct kept {			/* state of a thread, apart from general
+struct extstate {			/* state of a thread, apart from general
 				   registers, that system calls change */
 	size_t		 len;	/* bytes in buf; 0: none */
 	uint8_t		*buf;	/* owned */
@@ -214,15 +214,15 @@ int		 call_pending(pid_t tid, long nr, uint64_t first);
 /*
  * Save in k the state that calls change, or restore it. Return 0, or -1.
  */
-int		 kept_read(pid_t tid, struct kept *k);
-int		 kept_write(pid_t tid, const struct kept *k);
+int		 extstate_read(pid_t tid, struct extstate *k);
+int		 extstate_write(pid_t tid, const struct extstate *k);
 
 /*
- * restart.c, functions again_*: the call that a thread was interrupted in. On
- * some machines the kernel keeps part of how to restart it until the thread
- * resumes, and calls of ours overwrite that.
+ * restart.c, functions restartinfo_*: the call that a thread was interrupted
+ * in. On some machines the kernel keeps part of how to restart it until the
+ * thread resumes, and calls of ours overwrite that.
  */
-struct again {
+struct restartinfo {
 	/* ERESTART code of include/linux/errno.h with which the interrupted
 	   call ended, if the kernel keeps it outside of registers; 0:
 	   registers are enough */
@@ -234,19 +234,19 @@ struct again {
 /*
  * Return how the interrupted call of thread tid with registers *r is restarted.
  */
-struct again	 again_look(pid_t tid, const struct gregs *r);
+struct restartinfo	 restartinfo_read(pid_t tid, const struct gregs *r);
 
 /*
  * Return the first argument of the call that is to be restarted.
  */
-uint64_t	 again_first(const struct gregs *r);
+uint64_t	 restartinfo_arg(const struct gregs *r);
 
 /*
  * Change the registers *r, of a thread that is to restart a call, to those at
  * the exit of that call when it returned -code. The thread must be at the exit
  * of a call of ours with the same first argument.
  */
-void		 again_load(struct gregs *r, int code);
+void		 restartinfo_load(struct gregs *r, int code);
 
 /*
  * frame.c: return frames, which a thread runs into if we die.
@@ -262,7 +262,7 @@ struct stacks {			/* stack pointers of a thread, for running
 	uint64_t	 last;	/* for munmap(2) of our memory */
 };
 
-struct way {
+struct frame {
 	pid_t		 tid;
 	const struct gadgets *gadget;
 	const struct gregs *regs; /* registers to restore */
@@ -278,14 +278,14 @@ struct way {
  * w->mapped is empty, the first isa.stage bytes of the frame are free for other
  * use. Return its length, or -1.
  */
-int		 frame_build(uint8_t *buf, uint64_t at, const struct way *w,
+int		 frame_build(uint8_t *buf, uint64_t at, const struct frame *w,
 		    struct stacks *s);
 
 /*
  * Build in buf, of isa.stage bytes, a stack for a clone, for address at. A
  * clone that runs on it exits at once. Return its stack pointer.
  */
-uint64_t	 frame_exit(uint8_t *buf, uint64_t at, const struct way *w);
+uint64_t	 frame_exit(uint8_t *buf, uint64_t at, const struct frame *w);
 
 /*
  * If isa.injects is false, these functions are not defined, and not called.
@@ -299,11 +299,11 @@ uint64_t	 frame_exit(uint8_t *buf, uint64_t at, const struct way *w);
 #pragma weak call_cancel
 #pragma weak call_result
 #pragma weak call_pending
-#pragma weak kept_read
-#pragma weak kept_write
-#pragma weak again_look
-#pragma weak again_first
-#pragma weak again_load
+#pragma weak extstate_read
+#pragma weak extstate_write
+#pragma weak restartinfo_read
+#pragma weak restartinfo_arg
+#pragma weak restartinfo_load
 #pragma weak frame_build
 #pragma weak frame_exit
 #endif

@@ -36,7 +36,7 @@ struct tally {
 	struct flagcounts *to;	/* borrowed, as is frames */
 	struct frames	*frames; /* flags by page frame; NULL: not readable */
 	uint64_t	 kb;	/* KB of a page */
-	uint64_t	 valid; /* mask of kpageflags bits that are valid here */
+	uint64_t	 valid;	/* mask of the kpageflags bits that are valid */
 	bool		 hidden;
 };
 

@@ -90,7 +90,8 @@ touch_rest(struct touching *t, pid_t tid)
 	if (t->left == 0)
 		return 0;
 	rc = proc_readstat(tid, 0, &st) >= STAT_RSS &&
-	    t->left / SMAPS_TAKES > st.v[STAT_RSS] ? smapsizes_read(&l, tid) : 0;
+	    t->left / SMAPS_TAKES > st.v[STAT_RSS] ?
+	    smapsizes_read(&l, tid) : 0;
 	for (i = 0; i < t->vma->n && rc != -1; i++) {
 		v = &t->vma->v[i];
 		if (t->has[i] || v->start > INT64_MAX ||

@@ -100,7 +100,7 @@ call_pending(pid_t tid, long nr, uint64_t first)
  * Return 0.
  */
 int
-kept_read(pid_t tid, struct kept *k)
+extstate_read(pid_t tid, struct extstate *k)
 {
 	(void)tid;
 	k->len = 0;
@@ -108,7 +108,7 @@ kept_read(pid_t tid, struct kept *k)
 }
 
 int
-kept_write(pid_t tid, const struct kept *k)
+extstate_write(pid_t tid, const struct extstate *k)
 {
 	(void)tid;
 	(void)k;

@@ -210,7 +210,7 @@ call_restarted(const struct seencall *seen, const struct user_regs_struct *r)
  */
 static void
 frame_regs(mcontext_t *m, const struct user_regs_struct *r,
-    const struct way *w)
+    const struct frame *w)
 {
 	greg_t *g = m->gregs, nr;
 	int64_t result;
@@ -269,7 +269,7 @@ stage_put(uint8_t *buf, uint64_t at, const struct gadgets *g,
  * use with it.
  */
 static uint64_t
-stage_call(uint8_t *buf, uint64_t at, const struct way *w, uint64_t stack,
+stage_call(uint8_t *buf, uint64_t at, const struct frame *w, uint64_t stack,
     uint64_t nr, const struct iovec *arg)
 {
 	struct user_regs_struct r;
@@ -291,7 +291,7 @@ stage_call(uint8_t *buf, uint64_t at, const struct way *w, uint64_t stack,
 }
 
 int
-frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
+frame_build(uint8_t *buf, uint64_t at, const struct frame *w, struct stacks *s)
 {
 	struct user_regs_struct r;
 	ucontext_t uc;
@@ -327,7 +327,7 @@ frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
 }
 
 uint64_t
-frame_exit(uint8_t *buf, uint64_t at, const struct way *w)
+frame_exit(uint8_t *buf, uint64_t at, const struct frame *w)
 {
 	const struct iovec none = { 0 };
 

@@ -104,23 +104,23 @@ restart_due(const void *now, size_t len)
 /*
  * Return that registers say all about the interrupted call.
  */
-struct again
-again_look(pid_t tid, const struct gregs *r)
+struct restartinfo
+restartinfo_read(pid_t tid, const struct gregs *r)
 {
 	(void)tid;
 	(void)r;
-	return (struct again){ 0, false };
+	return (struct restartinfo){ 0, false };
 }
 
 uint64_t
-again_first(const struct gregs *r)
+restartinfo_arg(const struct gregs *r)
 {
 	(void)r;
 	return 0;
 }
 
 void
-again_load(struct gregs *r, int code)
+restartinfo_load(struct gregs *r, int code)
 {
 	(void)r;
 	(void)code;

@@ -154,7 +154,7 @@ vectors_read(pid_t tid, uint8_t *buf, size_t len)
  * arch/arm64/kernel/entry-common.c, or sve_user_discard). Return 0, or -1.
  */
 int
-kept_read(pid_t tid, struct kept *k)
+extstate_read(pid_t tid, struct extstate *k)
 {
 	if (k->buf == NULL && (k->buf = malloc(MAX_VECTORS)) == NULL)
 		return -1;
@@ -163,7 +163,7 @@ kept_read(pid_t tid, struct kept *k)
 }
 
 int
-kept_write(pid_t tid, const struct kept *k)
+extstate_write(pid_t tid, const struct extstate *k)
 {
 	return k->len == 0 ? 0 : note_write(tid, NOTE_SVE, k->buf, k->len);
 }

@@ -164,7 +164,7 @@ frame_put(uint8_t *buf, uint64_t at, const struct gregs *r, const uint8_t *fp,
  * call nr with two arguments, a, with the stack pointer set to stack.
  */
 static void
-frame_call(uint8_t *buf, uint64_t at, const struct way *w, uint64_t stack,
+frame_call(uint8_t *buf, uint64_t at, const struct frame *w, uint64_t stack,
     long nr, const struct iovec *a)
 {
 	static const uint8_t fp[FPSIMD_SIZE];
@@ -194,7 +194,7 @@ regs_unrestart(struct gregs *r, const struct seencall *seen)
 }
 
 int
-frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
+frame_build(uint8_t *buf, uint64_t at, const struct frame *w, struct stacks *s)
 {
 	uint8_t fp[FPSIMD_SIZE], vector[MAX_VECTORS];
 	struct gregs r = *w->regs;
@@ -217,7 +217,7 @@ frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
 }
 
 uint64_t
-frame_exit(uint8_t *buf, uint64_t at, const struct way *w)
+frame_exit(uint8_t *buf, uint64_t at, const struct frame *w)
 {
 	const struct iovec none = { 0 };
 

@@ -269,35 +269,35 @@ restart_call(pid_t tid, const struct seencall *seen)
  * be used. The code follows from the call; for one with a timeout only the next
  * call shows whether it had begun.
  */
-struct again
-again_look(pid_t tid, const struct gregs *r)
+struct restartinfo
+restartinfo_read(pid_t tid, const struct gregs *r)
 {
 	enum { ABSTIME = 1 };	/* TIMER_ABSTIME */
 	const uint64_t nr = r->word[X8];
 	const struct call *c;
 
 	if (code_at(tid, r->word[PC]) != (uint32_t)SVC)
-		return (struct again){ 0, false };
+		return (struct restartinfo){ 0, false };
 	if (nr == SYS_restart_syscall)
-		return (struct again){ ERESTART_RESTARTBLOCK, false };
+		return (struct restartinfo){ ERESTART_RESTARTBLOCK, false };
 	if (nr == SYS_nanosleep ||
 	    (nr == SYS_clock_nanosleep && !(r->word[X0 + 1] & ABSTIME)) ||
 	    (nr == SYS_futex && r->word[X0 + 3] != 0))
-		return (struct again){ ERESTART_RESTARTBLOCK, true };
+		return (struct restartinfo){ ERESTART_RESTARTBLOCK, true };
 	if ((c = call_find(nr)) != NULL)
-		return (struct again){ c->always ? ERESTARTNOHAND :
+		return (struct restartinfo){ c->always ? ERESTARTNOHAND :
 		    ERESTARTSYS, false };
-	return (struct again){ 0, false };
+	return (struct restartinfo){ 0, false };
 }
 
 uint64_t
-again_first(const struct gregs *r)
+restartinfo_arg(const struct gregs *r)
 {
 	return r->word[X0];
 }
 
 void
-again_load(struct gregs *r, int code)
+restartinfo_load(struct gregs *r, int code)
 {
 	r->word[NUMBER] = r->word[X8];
 	r->word[PC] += BYTES;

@@ -149,13 +149,13 @@ find_pages(const struct inject *in, uint64_t lower, uint64_t at, size_t len)
 }
 
 /*
- * Choose len unused bytes of stack v and save them in in->was. Choose them
+ * Choose len unused bytes of stack v and save them in in->saved. Choose them
  * below the stack pointer where pages exist, in one page if they fit. If the
  * main thread is on another stack, choose the lowest bytes of v, provided that
  * they are zero and so were never used. Return false if there is no room.
  */
 static bool
-take_dead(struct inject *in, const struct vma *v, size_t len)
+take_unused(struct inject *in, const struct vma *v, size_t len)
 {
 	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t at;
@@ -169,10 +169,10 @@ take_dead(struct inject *in, const struct vma *v, size_t len)
 	if (below && at < v->start)
 		return false;
 	at = below ? find_pages(in, v->start, at, len) : v->start;
-	if (pread(in->mem, in->was, len, (off_t)at) != (ssize_t)len ||
-	    (!below && !bytes_arezero(in->was, len)))
+	if (pread(in->mem, in->saved, len, (off_t)at) != (ssize_t)len ||
+	    (!below && !bytes_arezero(in->saved, len)))
 		return false;
-	in->dead = at;
+	in->unused = at;
 	in->len = len;
 	return true;
 }
@@ -187,9 +187,9 @@ take_dead(struct inject *in, const struct vma *v, size_t len)
  * with errstr set.
  */
 int
-dead_find(struct inject *in, const struct vmas *l)
+unusedstack_find(struct inject *in, const struct vmas *l)
 {
-	const struct way w = { .tid = in->tid, .gadget = &in->gadget,
+	const struct frame w = { .tid = in->tid, .gadget = &in->gadget,
 	    .regs = &in->regs, .mapped.iov_len = 1 };
 	const struct vma *v;
 	struct vma other;
@@ -207,8 +207,8 @@ dead_find(struct inject *in, const struct vmas *l)
 	has = thread_stack(in, l, &other);
 	if (v == NULL && !has)
 		return errstr_set("it has no stack");
-	if ((v != NULL && take_dead(in, v, (size_t)len)) ||
-	    (has && take_dead(in, &other, (size_t)len)))
+	if ((v != NULL && take_unused(in, v, (size_t)len)) ||
+	    (has && take_unused(in, &other, (size_t)len)))
 		return 0;
 	return errstr_set("no room on its stack");
 }
