@@ -15,8 +15,8 @@
 /*
  * Define name as a static comparison function for qsort(3).  CMP: elements of
  * type are sorted by member, a number.  CMP2: by first, and where that is equal
- * by second.  PCMP: the elements are pointers to type, sorted by member of what
- * they point to.
+ * by second.  PCMP: the elements are pointers to type, and their targets are
+ * sorted by member.
  */
 #define CMP(name, type, member) \
 	CMP_BY(name, type, ORDER(x->member, y->member))

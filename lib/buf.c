@@ -100,8 +100,8 @@ buf_check(const struct buf *b)
 }
 
 /*
- * Shrink the allocation of b to its length, for bytes that are kept and grow no
- * more.
+ * Shrink the allocation of b to its length, for bytes that stay in memory and
+ * will not grow.
  */
 void
 buf_trim(struct buf *b)

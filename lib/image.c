@@ -120,8 +120,8 @@ segment_append(struct segment *s, uint64_t n, struct source *src, uint64_t loc)
 }
 
 /*
- * Let outline o make the extents of segment s, which has none, as those of its
- * segment number nth.
+ * Let outline o make the extents of segment s, which has none.  nth is the
+ * number of s in o.
  */
 void
 segment_outline(struct segment *s, struct outline *o, size_t nth)
@@ -188,7 +188,8 @@ segment_describe(const struct segment *s)
 }
 
 /*
- * Replace the extents of segment s by those of from, which must cover all of s.
+ * Replace the extents of segment s by the extents of from, which must cover all
+ * of s.
  */
 void
 segment_take(struct segment *s, struct segment *from)

@@ -72,8 +72,8 @@ extents_copy(struct segment *new, const struct segment *s, uint64_t from,
 }
 
 /*
- * Replace the extents of s by those of new, which cover all of s; but if rc is
- * -1, free those of new.  Return rc.
+ * Replace the extents of s by the extents of new, which cover all of s; but if
+ * rc is -1, only free the extents of new.  Return rc.
  */
 static int
 extents_take(struct segment *s, struct segment *new, int rc)

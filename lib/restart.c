@@ -19,12 +19,12 @@ has_word(const char *name, const char *const *word)
 
 /*
  * Return the name of the system call that a thread in restart_syscall(2)
- * continues: it sleeps in kernel function wchan, as in proc_pid_wchan(5), and
+ * continues.  It sleeps in kernel function wchan, as in proc_pid_wchan(5), and
  * first is the first argument of its call.  Return NULL if wchan does not show
  * it.  The calls are those that use set_restart_fn of linux/thread_info.h.
  * wchan omits functions of the scheduler, so that a thread in a timed sleep may
- * show the system call's entry function; then first tells the calls apart,
- * since an address is never as low as the number of a clock.
+ * show the system call's entry function; then first decides, since an address
+ * is never as low as the number of a clock.
  */
 const char *
 restart_name(const char *wchan, uint64_t first)

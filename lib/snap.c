@@ -204,8 +204,8 @@ snap_find(struct snap *s, uint64_t pid)
 }
 
 /*
- * Return the process of s with number pid, or that of the thread with number
- * pid; or NULL (which is not an error).
+ * Return the process of s with number pid, or the process of the thread with
+ * number pid; or NULL (which is not an error).
  */
 struct proc *
 snap_process(struct snap *s, uint64_t pid)

@@ -309,8 +309,9 @@ struct readopts {
 	bool	 scan;		/* read and check the whole stream, even if
 				   it has an index */
 	bool	 salvage; /* read the undamaged parts of a damaged stream */
-	bool	 partial;	/* after an error, return what was read
-				   before it, with the error in snap.broken */
+	bool	 partial;	/* after an error, return the processes read
+				   before it, and put the error in broken of
+				   struct snap */
 	size_t	 unpacked;	/* MiB of a compressed file to keep
 				   decompressed in memory; 0: choose */
 	void	(*record)(void *, uint64_t, const char *, uint64_t, uint64_t);
@@ -406,8 +407,8 @@ void		 proc_place(struct place *pl, const struct proc *p);
  * Identity of a process or thread when it was captured: record/facts.c
  */
 struct identity {
-	uint64_t	 pid;	/* original number; snap_merge may have
-				   changed that of struct proc */
+	uint64_t	 pid;	/* number before snap_merge, which may change
+				   the pid of struct proc */
 	uint64_t	 part;	/* index of the part in a merged snapshot; 0:
 				   the first */
 	uint64_t	 start;	/* start time in ticks since boot; 0: not
@@ -517,7 +518,7 @@ enum criu_need {		/* bits: options that criu restore needs */
 };
 
 enum criu_cgroups {		/* how to restore cgroups */
-	CGROUPS_IGNORE,		/* restore no cgroups: use those of criu */
+	CGROUPS_IGNORE, /* restore no cgroups: use the cgroups of criu */
 	CGROUPS_NONE,		/* use existing cgroups unchanged; fail if
 				   one is missing */
 	CGROUPS_PROPS, /* use existing cgroups and set their properties */
@@ -541,8 +542,8 @@ struct criuopts {
 				   report them to note */
 	unsigned int	 cgroups; /* live processes: one of enum criu_cgroups */
 	bool		 cgroup_root; /* another cgroup root will be given to
-				         criu: write no cgroup above those of
-				         the processes */
+				         criu: write no cgroups above the
+				         processes' own */
 	bool		 check;	/* only check, write nothing; set by
 				   criu_check */
 	/* called with a sentence for each error; or NULL */
@@ -641,7 +642,8 @@ struct liveopts {
 				   own if it is not root */
 	bool	 descendants;	/* also capture the descendants of all named
 				   processes */
-	bool	 restore;	/* record in the stop what restoring needs */
+	bool	 restore;	/* record state that restoring needs, during
+				   the stop */
 	bool	 datafiles;	/* also save unmodified pages of mapped data
 				   files */
 	bool	 observe;	/* inject no calls into a process */

@@ -1,7 +1,7 @@
 /*
- * Sources: where the bytes of pages are read from.  This file has those in
- * files (a snapshot or any other regular file), and one whose bytes were not
- * kept.
+ * Sources: places from which the bytes of pages are read.  This file has
+ * sources that are files (a snapshot or any other regular file), and one whose
+ * bytes were not kept.
  */
 #include "full.h"
 #include "source.h"
@@ -121,9 +121,9 @@ source_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 }
 
 /*
- * Finish a read of len bytes at off into buf that got n, from a file that had
- * size bytes when it was opened: zero the bytes beyond its end.  Return
- * SOURCE_OK; or SOURCE_LOST with errstr set from errno, as full_pread left it.
+ * Finish a read that got n of len bytes at off into buf, from a file of size
+ * bytes when it was opened: zero the bytes beyond its end.  Return SOURCE_OK;
+ * or SOURCE_LOST with errstr set from errno, as full_pread left it.
  */
 int
 source_rest(uint8_t *buf, size_t n, size_t len, uint64_t off, uint64_t size)

@@ -15,8 +15,8 @@ struct filesource {
 	uint64_t	 size;	/* size when opened; bytes beyond it are zero */
 	dev_t		 dev;
 	ino_t		 ino;
-	struct timespec	 changed; /* ctime, which alone tells System V
-				     segments of two IPC namespaces apart */
+	struct timespec	 changed; /* ctime: the only difference between
+				     System V segments of two IPC namespaces */
 	uint8_t		*buf;	/* owned; buffer of a spool being filled */
 	size_t		 nbuf;
 };

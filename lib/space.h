@@ -54,7 +54,7 @@ enum {				/* masks of two flags each */
 	VMF_WIRED = VMF_LOCKED | VMF_LOCKONFAULT
 };
 
-struct mapping {		/* what smaps shows for a mapping */
+struct mapping {		/* flags and sizes of a mapping, from smaps */
 	unsigned int	 flags;	/* bits of enum vmflag */
 	uint64_t	 rss;	/* sizes in kilobytes */
 	uint64_t	 shared;

@@ -188,7 +188,7 @@ put_call(struct program *p, const struct call *c)
 
 /*
  * Make filter p: fail calls of another machine's table (such as 32-bit ones),
- * then allow those of our table for programs, bits of CALLS_.
+ * then allow the calls of our table for programs, bits of CALLS_.
  */
 static void
 make(struct program *p, unsigned int programs, uint32_t machine)

@@ -1,7 +1,7 @@
 /*
  * Shared declarations of confinement: confine.c (the needs of a program),
  * caps.c (capabilities), landlock.c (files), callfilter.c (system calls), and
- * helperjob.c (a process that does what the program may not; requests are in
+ * helperjob.c (the process that acts for the confined program; requests are in
  * io/helper.c).  Programs call the functions of confine.c in snap.h.
  */
 #ifndef CONFINE_H

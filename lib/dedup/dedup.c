@@ -99,8 +99,8 @@ block_run(const struct dedup *d, const struct block *b, size_t i)
 
 /*
  * Report finding f, with verdict, n, data and why set, for the kilobytes from
- * number i of block b on.  If they equal those from place target on, shorten
- * f->n to what lies in one segment there.
+ * number i of block b on.  If they equal those from place target on, limit f->n
+ * to the segment that contains target.
  */
 static int
 finding_report(struct dedup *d, const struct block *b, struct finding *f,

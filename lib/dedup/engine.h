@@ -61,7 +61,7 @@ struct described {		/* a segment and the place of its first
 	const struct segment	*seg;	/* borrowed */
 };
 
-struct outcome {		/* what became of kilobytes with an identity,
+struct outcome {		/* outcome for kilobytes with an identity,
 				   unless they were written raw */
 	uint64_t	 place : 38;
 	uint64_t	 n : 24;

@@ -63,7 +63,7 @@ place_source(const struct dedup *d, uint64_t place, size_t *last,
 /*
  * Return true if references may point to pages of s.  They may not if another
  * segment has some of its addresses, or if it is one of several segments of a
- * text, of which Plan 9's readers know only the last.
+ * text: Plan 9's readers know only the last of these.
  */
 bool
 segment_referable(const struct segment *s)

@@ -231,7 +231,7 @@ input_more(struct input *in)
 /*
  * Read until at least n bytes, beginning at in->buf + in->start, are in the
  * buffer.  Return the number of bytes there: less than n at the end of the
- * stream or before an error, which input_end tells apart.
+ * stream or before an error; input_end returns which.
  */
 size_t
 input_fill(struct input *in, size_t n)

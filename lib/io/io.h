@@ -182,7 +182,7 @@ char		*output_room(struct output *o, size_t n, size_t *most);
 void		 output_filled(struct output *o, const char *end);
 int		 output_sum(struct output *o, struct sums *sums);
 
-/* bulk.c: bytes of which there may be very many */
+/* bulk.c: very long sequences of bytes */
 struct bulk {
 	struct buf	 b;	/* bytes that are not in the file */
 	size_t		 filed;	/* number of bytes in the file */

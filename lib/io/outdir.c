@@ -1,5 +1,5 @@
 /*
- * Output directories: many files, of which one, written last, marks the
+ * Output directories of many files; one of them, written last, marks the
  * directory as complete.  Unfinished directories are removed.
  */
 #include "full.h"

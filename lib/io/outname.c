@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 /*
- * Open the directory path, relative to at, following symbolic links, except
- * those of proc(5), which refer to files without a path.
+ * Open the directory path, relative to at, following symbolic links, except the
+ * links of proc(5), which refer to files without a path.
  */
 static int
 dir_open(int at, const char *path, int flags)

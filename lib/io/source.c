@@ -87,8 +87,8 @@ source_input(struct snap *s, struct input *in)
 
 /*
  * Copy the rest of stream in, of which nothing has been skipped, to a temporary
- * file, and make in read that, so that its size is known and it can seek.
- * Return 1 if it was read to its end; 0 with errstr set if reading stopped at
+ * file, and continue to read from that: its size is known, and it can seek.
+ * Return 1 if in was copied to its end; 0 with errstr set if reading stopped at
  * an error; or -1 with errstr set if the copy cannot be written.
  */
 int

@@ -65,7 +65,8 @@ cgroup_lists(struct scan list, const char *s)
  * Return the rank of line l of /proc/PID/cgroup, below CGROUP_RANKS: the lower,
  * the more its path shows of the process's unit and container.  Version 2 shows
  * all of it.  In version 1, systemd and container managers have a hierarchy of
- * their own, and use those of controllers that few other programs use.
+ * their own, and use the hierarchies of controllers that few other programs
+ * use.
  */
 unsigned int
 cgroup_rank(const struct cgroupline *l)

@@ -17,8 +17,8 @@ struct sharer {			/* range of a store that a process has */
 	uint64_t	 pid;
 };
 
-struct cell {			/* range of a store of which each process has
-				   all or nothing */
+struct cell {			/* range of a store that is not divided: each
+				   process has all of it or nothing */
 	uint64_t	 store;
 	uint64_t	 at;
 	uint64_t	 end;	/* exclusive */

@@ -16,8 +16,8 @@
 struct bulk;
 
 /*
- * Scan a text piece by piece: scan.c.  Each function advances s past what it
- * parsed.
+ * Scan a text piece by piece: scan.c.  Each function advances s past the piece
+ * that it parsed.
  */
 struct scan {
 	const char	*s;	/* borrowed; start of the unparsed rest */
@@ -68,7 +68,7 @@ int		 stat_parse(struct procstat *st, const void *text, size_t len);
 void		 stat_print(struct buf *b, const struct procstat *st);
 
 /*
- * status: status.c.  Keys are those of proc_pid_status(5), without the colon.
+ * status: status.c.  Keys are as in proc_pid_status(5), without the colon.
  */
 size_t		 status_list(const void *text, size_t len, const char *key,
 		    unsigned int base, uint64_t *v, size_t max);

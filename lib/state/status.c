@@ -57,8 +57,8 @@ status_first(const void *text, size_t len, const char *key, unsigned int base)
 
 /*
  * Set *v to the last number after key in text, len bytes of status; for NSpid,
- * NSpgid and NSsid that is the number in the innermost pid namespace, the
- * process's own (pid_namespaces(7)).  Return the count of numbers, which is
+ * NSpgid and NSsid that is the number in the process's own pid namespace, the
+ * innermost one (pid_namespaces(7)).  Return the count of numbers, which is
  * that of namespaces; 0, with *v unchanged, if key is missing.
  */
 size_t

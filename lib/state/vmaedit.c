@@ -83,8 +83,8 @@ vmas_unmap(struct vmas *l, uint64_t start, uint64_t end)
 }
 
 /*
- * Put a copy of mapping v into l, replacing what is mapped there.  Return 0, or
- * -1 with errstr set.
+ * Put a copy of mapping v into l, replacing existing mappings in its range.
+ * Return 0, or -1 with errstr set.
  */
 int
 vmas_map(struct vmas *l, const struct vma *v)
@@ -95,8 +95,8 @@ vmas_map(struct vmas *l, const struct vma *v)
 }
 
 /*
- * Set the permissions of what is mapped in l from start to end (exclusive) to
- * prot: VMA_READ, VMA_WRITE and VMA_EXEC.  Return 0, or -1 with errstr set.
+ * Set the permissions of mappings in l from start to end (exclusive) to prot:
+ * VMA_READ, VMA_WRITE and VMA_EXEC.  Return 0, or -1 with errstr set.
  */
 int
 vmas_protect(struct vmas *l, uint64_t start, uint64_t end, unsigned int prot)

@@ -202,7 +202,7 @@ gzip_list(const struct buf *lens, uint8_t *out)
 	num_put(out + GZIP_HEAD + 2, lens->len + 4, 2);
 	memcpy(out + LIST, lens->data, lens->len);
 	num_put(out + head - 4, len, 4);
-	/* what deflate makes of no bytes */
+	/* the output of deflate for no bytes */
 	num_put(out + head, 3, 2);
 	memset(out + head + 2, 0, TAIL);
 	return len;
