@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The capabilities that snap(1) names are enough for another user's process,
-# and none of them can be done without.
+# The capabilities that snap-security(7) names are enough for processes of
+# another user, and none of them can be done without.
 # beside: apart
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"

@@ -162,7 +162,7 @@ class Run:
         stays = 0
         for i in range(100):    # it may just wake up, and sleep again
             now = state(self.pid)
-            # our memory in it may stay, as snap(1) says in BUGS
+            # our memory in it may stay, as snap-internals(7) says
             if error == 'kill' and role == 'm' and added(
                     self.was['maps'], now['maps']):
                 stays += 1

@@ -21,7 +21,7 @@ one() {
 }
 
 # where only a tracer reads what a process may not read itself, threads of it
-# are none (CONFIG_PROC_MEM_FORCE_PTRACE): snap(1), BUGS
+# are none (CONFIG_PROC_MEM_FORCE_PTRACE): snap-internals(7), BUGS
 veils() {
 	python3 - <<'END'
 import ctypes, sys

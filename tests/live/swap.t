@@ -64,7 +64,7 @@ lacks softdirty || {
 }
 unnoticed "$pid" "nothing was brought back, and every note is as it was"
 
-# Stopped, they are read through the process: snap(1), BUGS.
+# Stopped, they are read through the process: snap-internals(7), BUGS.
 target "$targets/paged"
 if lacks swap; then
 	skip "swap, -s" "there is none" 1

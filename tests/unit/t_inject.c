@@ -281,7 +281,7 @@ target_end(void)
 		usleep(1000);
 	assert_int_not_equal(i, patience(5000));
 	assert_int_equal(seen->wrong, 0);
-	/* snap(1), BUGS: some may be told of EINTR */
+	/* snap-internals(7), BUGS: some may be told of EINTR */
 	assert_between(seen->returned, 0, KILLS / 50);
 	kill(target, SIGKILL);
 	assert_int_equal(waitpid(target, &i, 0), target);
