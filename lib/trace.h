@@ -19,7 +19,7 @@ struct perfrec {		/* parsed perf record; pointers are borrowed */
 				   the mapping */
 	const uint8_t	*raw;	/* SAMPLE of a tracepoint: its data; or NULL */
 	size_t		 rawlen;
-	uint64_t	 len; /* MMAP2: bytes; so are the members up to flags */
+	uint64_t	 len; /* MMAP2: length in bytes */
 	uint64_t	 off;
 	uint32_t	 major;
 	uint32_t	 minor;

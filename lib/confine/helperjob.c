@@ -43,7 +43,8 @@ static struct {
 } job;
 
 /*
- * End if the program has ended; called while a request blocks.
+ * Exit if the confined program has ended; called by a timer while a request may
+ * block.
  */
 static void
 on_alarm(int sig)
@@ -92,8 +93,8 @@ job_drop(void)
 }
 
 /*
- * Create the output file path.  A fifo may have no reader yet, so check during
- * the wait that the program still runs.
+ * Create the output file path.  Opening a fifo waits for a reader, and a timer
+ * checks that the confined program still runs.
  */
 static int
 job_create(const char *path)

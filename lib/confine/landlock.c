@@ -51,7 +51,7 @@ struct beneath {
 } __attribute__((packed));
 
 /*
- * Return all rights to files that a version supports.
+ * Return all access rights to files that a version of Landlock supports.
  */
 static uint64_t
 rights_known(long version)
@@ -61,9 +61,9 @@ rights_known(long version)
 }
 
 /*
- * Allow access to the file fd, or to everything below it if it is a directory.
- * Ignore errors: a later open fails instead, and a file without a file system,
- * such as a pipe, needs no rule.
+ * Add a rule that allows access to file fd, or to everything below it if it is
+ * a directory.  Ignore errors: a later open fails instead, and a file without a
+ * file system, such as a pipe, needs no rule.
  */
 static void
 rule_add(int rules, uint64_t known, int fd, uint64_t access)

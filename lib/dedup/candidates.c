@@ -78,8 +78,9 @@ candidates_check(const struct dedup *d, size_t *last, const struct block *b,
 }
 
 /*
- * Find pages of b, which has been read, that equal pages described before it.
- * Pages may be missed, since judging looks again; that also reports errors.
+ * Find pages of b, which has been read, that equal pages described before it,
+ * and set their state to PAGE_FOUND.  Pages may be missed, also on errors:
+ * judge_block looks again.
  */
 void
 block_find(struct dedup *d, struct block *b)

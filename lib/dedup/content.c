@@ -103,9 +103,9 @@ judge_unshared(struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * First pass: pages whose hash has no place are new; other pages that were read
- * get its first place as a target, to be compared.  Targets in this block are
- * compared at once.
+ * Judge block b, first pass: pages whose hash has no place are new; other pages
+ * that were read get its first place as a target, to be compared.  Targets in
+ * this block are compared at once.
  */
 static int
 judge_candidates(struct dedup *d, const struct block *b)
@@ -149,8 +149,8 @@ judge_candidates(struct dedup *d, const struct block *b)
 }
 
 /*
- * Second pass: compare the pages with targets in earlier blocks, all in a few
- * reads; judge those that differ one by one.
+ * Judge block b, second pass: compare the pages with targets in earlier blocks,
+ * all in a few reads; judge those that differ one by one.
  */
 static int
 judge_checked(struct dedup *d, const struct block *b)
@@ -209,8 +209,8 @@ judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,
 }
 
 /*
- * Third pass: pages with an identity seen before get the verdict of the page
- * that had it.
+ * Judge block b, third pass: pages with an identity seen before get the verdict
+ * of the page that had it.
  */
 static void
 judge_identical(struct dedup *d, const struct block *b)

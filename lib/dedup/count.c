@@ -40,8 +40,8 @@ count_finding(void *arg, const struct finding *f)
 }
 
 /*
- * Count an image.  Each segment of a text is a record of its own, all of memory
- * is one record: snap(6).
+ * Count the kilobytes of image im in c->count.  Each segment of a text is a
+ * record of its own, all of memory is one record: snap(6).
  */
 static int
 count_image(struct counting *c, const struct image *im)

@@ -84,8 +84,8 @@ slots_reset(struct gzipfile *f, size_t members)
 }
 
 /*
- * Open the compressed stream of ours in bytes start to end of regular file fd;
- * only the headers of members are read.  With salvage it may be damaged:
+ * Open the gzip stream, written by us, in bytes start to end of regular file
+ * fd; only the headers of members are read.  With salvage it may be damaged:
  * contents of damaged members cannot be read.  Return 1 with *out set; 0 if it
  * is not such a stream; or -1 with errstr set.
  */
