@@ -54,9 +54,9 @@ bulk_join(struct bulk *k, uint8_t **data)
 {
 	if ((*data = malloc(k->filed + k->b.len)) == NULL)
 		return errstr_set("out of memory");
-	errno = EIO;
 	if (full_pread(k->fd, *data, k->filed, 0) < k->filed) {
 		free(*data);
+		errno = errno == 0 ? EIO : errno;
 		return errstr_sys("temporary file");
 	}
 	memcpy(*data + k->filed, k->b.data, k->b.len);
