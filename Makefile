@@ -2,7 +2,7 @@
 # has the same lists (tests/lists.t compares them).  "make help" lists the
 # targets.  tests/rules.mk has the targets for tests.
 
-VERSION := $(shell sed -n 's/^\#define SNAP_VERSION "\(.*\)"/\1/p' lib/snap.h)
+VERSION := $(shell sed -n 's/^\#define SNAP_VERSION "\(.*\)"/\1/p' lib/snap/snap.h)
 
 PROGS = pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs snapgrep \
 	snapload snapls snapstack vmtrace
@@ -58,10 +58,10 @@ SNAP = snap
 INSTALLBIN = $(INSTALL)
 
 # the shared library; programs need SONAME, which changes with the ABI
-ABI = 0
+ABI = 1
 SO = libsnap.so.$(VERSION)
 SONAME = libsnap.so.$(ABI)
-PUBLIC = lib/snap.h lib/space.h lib/task.h lib/trace.h
+PUBLIC = lib/snap/snap.h lib/snap/snap_capture.h lib/snap/snap_write.h
 
 CFLAGS ?= -O2 -g
 CPPFLAGS ?= -D_FORTIFY_SOURCE=3

@@ -41,7 +41,7 @@ read_any(struct input *in, const struct readopts *o)
  * them.  Return the snapshot, or NULL with errstr set.
  */
 struct snap *
-snap_open(const char *path, const struct readopts *o)
+snap_load(const char *path, const struct readopts *o)
 {
 	static const struct readopts none;
 	struct input *in;

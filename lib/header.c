@@ -3,7 +3,7 @@
  *
  *	process snapshot TIME USER@HOST CPUTYPE KERNELTIME "TERMINAL"
  */
-#include "snap.h"
+#include "library.h"
 
 #include <stdio.h>
 #include <string.h>

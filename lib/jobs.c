@@ -13,7 +13,7 @@
  * back.
  */
 #include "jobs.h"
-#include "snap.h"
+#include "library.h"
 #include "vec.h"
 #include "worker.h"
 

@@ -5,7 +5,7 @@
 #ifndef MODEL_H
 #define MODEL_H
 
-#include "snap.h"
+#include "library.h"
 
 /*
  * Place from which the bytes of pages are read: a file, a spool, a stopped

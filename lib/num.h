@@ -5,7 +5,7 @@
 #ifndef NUM_H
 #define NUM_H
 
-#include "snap.h"
+#include "library.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifndef SPACE_H
 #define SPACE_H
 
-#include "snap.h"
+#include "library.h"
 
 /*
  * Edit a list of mappings: state/vmaedit.c

@@ -5,7 +5,7 @@
 #ifndef TRACE_H
 #define TRACE_H
 
-#include "snap.h"
+#include "library.h"
 
 struct perfrec {		/* parsed perf record; pointers are borrowed */
 	uint32_t	 type;	/* enum perfrec_type, or an unknown type */

@@ -14,7 +14,7 @@
 #ifndef VEC_H
 #define VEC_H
 
-#include "snap.h"
+#include "library.h"
 
 #include <stdlib.h>
 #include <string.h>

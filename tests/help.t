@@ -25,7 +25,7 @@ help_options() {
 	sed -nE 's/^  (-., --[a-z-]+).*/\1/p; s/^      (--[a-z-]+).*/\1/p' "$1"
 }
 
-version=$(sed -n 's/^#define SNAP_VERSION "\(.*\)"/\1/p' lib/snap.h)
+version=$(sed -n 's/^#define SNAP_VERSION "\(.*\)"/\1/p' lib/snap/snap.h)
 n=0
 for dir in cmd/*/; do
 	p=$(basename "$dir")

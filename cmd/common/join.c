@@ -25,10 +25,10 @@ join_read(const struct joining *j)
 	size_t i;
 	int rc;
 
-	if ((s = snap_open(file->v[0], &o)) == NULL)
+	if ((s = snap_load(file->v[0], &o)) == NULL)
 		return NULL;
 	for (i = 1, rc = 0; i < file->n && rc == 0; i++) {
-		if ((t = snap_open(file->v[i], &o)) == NULL)
+		if ((t = snap_load(file->v[i], &o)) == NULL)
 			rc = -1;
 		else if ((rc = snap_merge(s, t)) == -1)
 			errstr_wrap("%s", file->v[i]);

@@ -3,6 +3,7 @@
  * set, and print --help, all from one table.
  */
 #include "common.h"
+#include "snap/snap.h"
 
 #include <err.h>
 #include <errno.h>

@@ -247,7 +247,7 @@ open_snap(struct command *c)
 	struct confined need = { .in = c->sources.file.v, .nin = 1 };
 
 	program_confine(&need, false);
-	if ((c->snap = snap_open(need.in[0], &o)) == NULL)
+	if ((c->snap = snap_load(need.in[0], &o)) == NULL)
 		errx(1, "%s", snap_errstr());
 }
 

@@ -122,7 +122,7 @@ open_snaps(struct command *c)
 	size_t i;
 
 	for (i = 0; i < c->nsnap; i++) {
-		c->snap[i] = snap_open(path[i], &o);
+		c->snap[i] = snap_load(path[i], &o);
 		if (c->snap[i] == NULL)
 			errx(1, "%s", snap_errstr());
 		strlcat(c->title, i == 0 ? "" : " to ", sizeof c->title);

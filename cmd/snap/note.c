@@ -3,6 +3,7 @@
  * reason of the snapshot.
  */
 #include "job.h"
+#include "snap/snap.h"
 
 #include <sys/utsname.h>
 

@@ -132,7 +132,7 @@ cores_of_snaps(const char *path)
 	int rc;
 
 	for (i = 0, rc = 0; i < n && rc == 0; i++)
-		rc = (s[i] = snap_open(sources.file.v[i], &o)) == NULL ? -1 :
+		rc = (s[i] = snap_load(sources.file.v[i], &o)) == NULL ? -1 :
 		    0;
 	if (rc == 0 && n > 0)
 		rc = write_cores(s, n, path);

@@ -176,7 +176,7 @@ crash_facts(struct crash *c)
 
 	if (c->facts != NULL)
 		return 0;
-	if ((s = snap_open(c->file, &o)) == NULL)
+	if ((s = snap_load(c->file, &o)) == NULL)
 		return -1;
 	if ((c->facts = calloc(1, sizeof *c->facts)) == NULL)
 		err(1, NULL);

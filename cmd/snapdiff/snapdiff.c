@@ -198,7 +198,7 @@ read_all(struct command *cmd, char *const *path, size_t n)
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		if ((s = snap_open(path[i], &o)) == NULL)
+		if ((s = snap_load(path[i], &o)) == NULL)
 			trouble();
 		MUST_ROOM(cmd->snap, cmd->nsnap);
 		cmd->snap[cmd->nsnap++] = s;

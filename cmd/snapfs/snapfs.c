@@ -134,7 +134,7 @@ origin_open(struct origin *o, const char *path)
 	const struct stat *st;
 	mode_t r;
 
-	if ((o->snap = snap_open(path, &ro)) == NULL ||
+	if ((o->snap = snap_load(path, &ro)) == NULL ||
 	    (o->snap = sources_keep(&sources, o->snap)) == NULL)
 		return -1;
 	st = &o->snap->st;

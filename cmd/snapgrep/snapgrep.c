@@ -205,7 +205,7 @@ grep_file(struct command *cmd, const char *path, bool named)
 	int rc;
 
 	cmd->report.path = named ? path : NULL;
-	if ((s = snap_open(path, &o)) == NULL) {
+	if ((s = snap_load(path, &o)) == NULL) {
 		program_warn("%s", snap_errstr());
 		return -1;
 	}

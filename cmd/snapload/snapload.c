@@ -74,7 +74,7 @@ check(const char *file, const char *dir, struct criuopts *o)
 	int rc;
 
 	criu_readopts(&ro);
-	if ((s = snap_open(file, &ro)) == NULL)
+	if ((s = snap_load(file, &ro)) == NULL)
 		return -1;
 	rc = criu_check(s, o);
 	snap_free(s);
@@ -96,7 +96,7 @@ load(const char *file, const char *dir, struct criuopts *o)
 	if ((o->store = ro.store = criu_store(dir, o)) == NULL)
 		return -1;
 	criu_readopts(&ro);
-	s = snap_open(file, &ro);
+	s = snap_load(file, &ro);
 	rc = s == NULL ? -1 : criu_write(s, dir, o, &st);
 	criu_storefree(o->store);
 	snap_free(s);

@@ -137,7 +137,7 @@ check_index(const char *path, struct snap *s, const struct listing *ls)
 		return s->damaged ? -1 : 0;
 	if (is_stdin(path) || !s->hasindex)
 		return 0;
-	if ((t = snap_open(path, &o)) == NULL) {
+	if ((t = snap_load(path, &o)) == NULL) {
 		program_warn("%s", snap_errstr());
 		return -1;
 	}
@@ -174,7 +174,7 @@ list_damaged(const char *path, const struct listing *ls, struct snap *s)
 	strlcpy(d.reported, s != NULL ? s->broken : snap_errstr(),
 	    sizeof d.reported);
 	if (!is_stdin(path))
-		s = snap_open(path, &o);
+		s = snap_load(path, &o);
 	if (s != NULL && s->nproc > 0) {
 		damaged.damaged = true;
 		list_snap(s, path, &damaged);
@@ -198,7 +198,7 @@ list_file(const char *path, const struct listing *ls, bool named)
 	headed = false;
 	if (named && !ls->table.json)
 		head_file(path);
-	if ((s = snap_open(path, &o)) == NULL || s->broken != NULL) {
+	if ((s = snap_load(path, &o)) == NULL || s->broken != NULL) {
 		list_damaged(path, ls, s);
 		return -1;
 	}

@@ -74,7 +74,7 @@ print_file(const char *path)
 	struct snap *s;
 	int rc;
 
-	if ((s = snap_open(path, &o)) == NULL) {
+	if ((s = snap_load(path, &o)) == NULL) {
 		program_warn("%s", snap_errstr());
 		return -1;
 	}

@@ -3,7 +3,7 @@
  * libsmartcols.a.  These functions replace those of libsmartcols that table.c
  * calls, but they do not truncate lines that are longer than the terminal.
  */
-#include "snap.h"
+#include "library.h"
 
 #include <libsmartcols/libsmartcols.h>
 #include <stdlib.h>

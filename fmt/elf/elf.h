@@ -6,7 +6,7 @@
 #define ELFROOM_H
 
 #include "machine.h"
-#include "snap.h"
+#include "library.h"
 
 struct buildid {		/* build ID (NT_GNU_BUILD_ID); len is 0 if
 				   there is none */

@@ -5,7 +5,7 @@
 #define PLAN9_H
 
 #include "machine.h"
-#include "snap.h"
+#include "library.h"
 
 /* regs.c */
 int		 plan9_fpregs(struct buf *b, const char *cputype,

@@ -7,7 +7,7 @@
 #ifndef CONFINE_H
 #define CONFINE_H
 
-#include "snap.h"
+#include "library.h"
 
 /* AddressSanitizer's runtime needs more calls */
 #if defined(__SANITIZE_ADDRESS__)

@@ -22,7 +22,7 @@
  * others.
  */
 #include "index.h"
-#include "snap.h"
+#include "library.h"
 
 #include <sys/mman.h>
 

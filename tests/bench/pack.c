@@ -2,7 +2,7 @@
  * What -z does to a stream: pack THREADS < file > file.gz
  */
 #include "io/io.h"
-#include "snap.h"
+#include "library.h"
 
 #include <err.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
-#include "snap.h"
+#include "library.h"
 
 #include <err.h>
 #include <stdlib.h>

@@ -129,7 +129,7 @@ read_images(const char *d)
 	static const struct readopts opts = { .warn = ignore };
 	struct snap *s;
 
-	s = snap_open(d, &opts);
+	s = snap_load(d, &opts);
 	MUST(s != NULL || *snap_errstr() != '\0');
 	return s;
 }

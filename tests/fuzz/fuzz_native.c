@@ -300,7 +300,7 @@ images_check(void)
 
 	if (out_size() >= READBACK)
 		return;
-	if ((s = snap_open(out, &opts)) == NULL)
+	if ((s = snap_load(out, &opts)) == NULL)
 		MUST(*snap_errstr() != '\0');
 	else
 		check_snap(s);
@@ -318,7 +318,7 @@ images_make(int fd, struct criuopts *o)
 	struct snap *s;
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	if ((s = snap_open(path, NULL)) == NULL) {
+	if ((s = snap_load(path, NULL)) == NULL) {
 		MUST(*snap_errstr() != '\0');
 		return;
 	}

@@ -37,7 +37,7 @@ read_fd(int fd, const struct readopts *o)
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	s = snap_open(path, o);
+	s = snap_load(path, o);
 	MUST(s != NULL || *snap_errstr() != '\0');
 	close(fd);
 	return s;

@@ -74,7 +74,7 @@ step names 'dpkg -L process-snap | grep -E "/_?snap(\.[0-9](\.gz)?)?$" |
     dpkg -L libsnap-dev | grep "/snap$"; zcat \
     /usr/lib/process-snap/share/man/man1/snap.1.gz | sed -n "s/^.Nm //p;5q"
     dpkg -s process-snap | grep -E "^(Conflicts|Breaks|Replaces)"'
-step purge "$apt purge --autoremove process-snap libsnap0 libsnap-dev"
+step purge "$apt purge --autoremove process-snap libsnap1 libsnap-dev"
 step after "$files"
 E2
 export tmp said base deb="$BUILD/deb"

@@ -22,14 +22,13 @@ is "$(cd "$d" && find . ! -type d | LC_ALL=C sort)" "$({
 	done
 	cat <<-END
 	./usr/include/snap/snap.h
-	./usr/include/snap/space.h
-	./usr/include/snap/task.h
-	./usr/include/snap/trace.h
+	./usr/include/snap/snap_capture.h
+	./usr/include/snap/snap_write.h
 	./usr/lib/libsnap.a
 	./usr/lib/libsnap.so
-	./usr/lib/libsnap.so.0
+	./usr/lib/libsnap.so.1
 	./usr/lib/libsnap.so.$(sed -n \
-	    's/^#define SNAP_VERSION "\(.*\)"/\1/p' lib/snap.h)
+	    's/^#define SNAP_VERSION "\(.*\)"/\1/p' lib/snap/snap.h)
 	./usr/lib/pkgconfig/libsnap.pc
 	./usr/share/man/man3/libsnap.3
 	./usr/share/man/man6/snap.6

@@ -3,7 +3,7 @@
  * dump [file].
  */
 #include "model.h"
-#include "snap.h"
+#include "library.h"
 
 #include <err.h>
 #include <inttypes.h>
@@ -69,7 +69,7 @@ main(int argc, char *argv[])
 	struct file *f;
 	size_t i, k;
 
-	if ((s = snap_open(argc > 1 ? argv[1] : NULL, NULL)) == NULL)
+	if ((s = snap_load(argc > 1 ? argv[1] : NULL, NULL)) == NULL)
 		errx(1, "%s", snap_errstr());
 	printf("header %s\n", s->header);
 	for (i = 0; i < s->nproc; i++) {

@@ -162,7 +162,7 @@ try_read(void *arg)
 	else
 		stream_file(&st, b->data, b->len);
 	armed = true;
-	s = snap_open(st.path, NULL);
+	s = snap_load(st.path, NULL);
 	armed = false;
 	stream_close(&st);
 	if (s == NULL)
@@ -328,7 +328,7 @@ try_core(void *arg)
 
 	(void)arg;
 	armed = true;
-	s = snap_open("tests/fuzz/corpus/core/full", NULL);
+	s = snap_load("tests/fuzz/corpus/core/full", NULL);
 	armed = false;
 	if (s == NULL)
 		return -1;

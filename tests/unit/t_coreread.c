@@ -58,7 +58,7 @@ fixture(const char *name, struct buf *b)
 }
 
 /*
- * Read a core: what snap_open returns.
+ * Read a core: what snap_load returns.
  */
 static struct snap *
 try_read(const struct buf *b)
@@ -69,7 +69,7 @@ try_read(const struct buf *b)
 	warned[0] = '\0';
 	nwarned = 0;
 	stream_file(&st, b->data, b->len);
-	s = snap_open(st.path, &opts);
+	s = snap_load(st.path, &opts);
 	stream_close(&st);
 	return s;
 }
@@ -310,7 +310,7 @@ test_refused(void **state)
 		assert_refused(&b, bad[i].why);
 		buf_free(&b);
 	}
-	assert_null(snap_open("/proc/self/exe", NULL));
+	assert_null(snap_load("/proc/self/exe", NULL));
 	assert_contains(snap_errstr(), "an ELF file, but no core");
 }
 
@@ -694,7 +694,7 @@ test_sparse(void **state)
 		at = data + (i + 1) * (size / 11) / 4096 * 4096;
 		assert_int_equal(pwrite(st.fd, "abc", 3, (off_t)at), 3);
 	}
-	s = snap_open(st.path, NULL);
+	s = snap_load(st.path, NULL);
 	if (s == NULL)
 		fail_msg("%s", snap_errstr());
 	im = s->proc[0]->mem;

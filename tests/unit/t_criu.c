@@ -67,7 +67,7 @@ try_read(const char *dir)
 	static const struct readopts opts = { .warn = note_warning };
 
 	*warned = '\0';
-	return snap_open(dir, &opts);
+	return snap_load(dir, &opts);
 }
 
 static struct snap *
@@ -336,7 +336,7 @@ test_read(void **state)
 		check_memory(s);
 		snap_free(s);
 	}
-	assert_non_null(s = snap_open(make("both"), NULL));
+	assert_non_null(s = snap_load(make("both"), NULL));
 	check_memory(s);
 	snap_free(s);
 }

@@ -142,7 +142,7 @@ test_snaporigin(void **state)
 	save = dup(STDIN_FILENO);
 	assert_true(lseek(st.fd, 777, SEEK_SET) == 777);
 	assert_int_equal(dup2(st.fd, STDIN_FILENO), STDIN_FILENO);
-	t = snap_open(NULL, NULL);
+	t = snap_load(NULL, NULL);
 	dup2(save, STDIN_FILENO);
 	close(save);
 	assert_non_null(t);
@@ -170,7 +170,7 @@ test_cannot(void **state)
 	assert_int_equal(input_fill(in, 1), 0);
 	assert_contains(snap_errstr(), strerror(EIO));
 	input_close(in);
-	assert_null(snap_open("/proc/self/mem", NULL));
+	assert_null(snap_load("/proc/self/mem", NULL));
 	assert_contains(snap_errstr(), strerror(EIO));
 }
 

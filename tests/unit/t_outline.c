@@ -58,7 +58,7 @@ read_runs(struct stream *st, const struct buf *b, bool scan)
 	struct snap *s;
 
 	stream_file(st, b->data, b->len);
-	s = snap_open(st->path, &o);
+	s = snap_load(st->path, &o);
 	assert_non_null(s);
 	return s;
 }

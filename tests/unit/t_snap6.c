@@ -726,7 +726,7 @@ test_records(void **state)
 	(void)state;
 	make_small(&b, end, &nend);
 	stream_pipe(&st, b.data, b.len, 1000);
-	s = snap_open(st.path, &o);
+	s = snap_load(st.path, &o);
 	stream_close(&st);
 	assert_non_null(s);
 	snprintf(want, sizeof want, "0 process snapshot 0+%zu\n12 status "
@@ -788,7 +788,7 @@ test_lost(void **state)
 	buf_add(&warning, "", 1);
 	assert_contains((char *)warning.data, "process 9: 4 kilobytes");
 	assert_contains((char *)warning.data, "is lost");
-	t = snap_open(path, NULL);
+	t = snap_load(path, NULL);
 	unlink(path);
 	assert_non_null(t);
 	p = snap_find(t, 9);

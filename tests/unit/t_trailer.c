@@ -125,7 +125,7 @@ read_scan(const struct buf *b, bool scan)
 	struct snap *s;
 
 	stream_file(&st, b->data, b->len);
-	s = snap_open(st.path, &o);
+	s = snap_load(st.path, &o);
 	stream_close(&st);
 	return s;
 }
@@ -433,7 +433,7 @@ check_unsummed(const struct buf *b, const char *why, bool damaged,
 		stream_file(&st, b->data, b->len);
 		s = way == 0 ? read_scan(b, true) : way == 1 ?
 		    read_scan(b, false) : way == 2 ?
-		    stream_read(b->data, b->len, true) : snap_open(st.path, &o);
+		    stream_read(b->data, b->len, true) : snap_load(st.path, &o);
 		stream_close(&st);
 		if (s == NULL)
 			fail_msg("way %d: %s", way, snap_errstr());
@@ -609,7 +609,7 @@ test_salvage(void **state)
 	assert_non_null(t = read_scan(&b, true));
 	b.data[SUM_BYTES + 1000] ^= 1;
 	stream_file(&st, b.data, b.len);
-	assert_non_null(s = snap_open(st.path, &o));
+	assert_non_null(s = snap_load(st.path, &o));
 	buf_add(&log, "", 1);
 	assert_contains((char *)log.data, "megabyte 1 (from byte 1048576) is "
 	    "damaged\n");
@@ -669,7 +669,7 @@ test_border(void **state)
 		b.data[k] ^= 1;
 		stream_file(&st, b.data, b.len);
 		b.data[k] ^= 1;
-		assert_non_null(t = snap_open(st.path, NULL));
+		assert_non_null(t = snap_load(st.path, NULL));
 		for (k = lost = 0; k < LEN; k += (size_t)n) {
 			n = image_readsome(snap_find(t, 12)->mem, k, x,
 			    step[i / 2]);

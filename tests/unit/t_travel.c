@@ -123,7 +123,7 @@ setup(void **state)
 	snap_bytes(s, &plain);
 	snap_free(s);
 	stream_file(&st, plain.data, plain.len);
-	whole = snap_open(st.path, &o);
+	whole = snap_load(st.path, &o);
 	stream_close(&st);
 	pack();
 	return whole == NULL;
@@ -238,7 +238,7 @@ test_cut(void **state)
 		for (i = 0; i < CUTS; i++) {
 			n = rng_below(&r, b[kind]->len);
 			stream_pipe(&st, b[kind]->data, n, 65536);
-			s = snap_open(st.path, NULL);
+			s = snap_load(st.path, NULL);
 			if (s == NULL)
 				check_error();
 			else {
@@ -269,7 +269,7 @@ read_damaged(const struct buf *b, enum way way)
 		stream_pipe(&st, b->data, b->len, 65536);
 	else
 		stream_file(&st, b->data, b->len);
-	s = snap_open(st.path, &o);
+	s = snap_load(st.path, &o);
 	read = s != NULL;
 	if (read)
 		check_right(s, way == WAY_SALVAGE);

@@ -69,7 +69,7 @@ wanted_read(const struct buf *b, bool scan, bool brief,
 	struct snap *s;
 
 	stream_file(&st, b->data, b->len);
-	if ((s = snap_open(st.path, &o)) == NULL)
+	if ((s = snap_load(st.path, &o)) == NULL)
 		fail_msg("%s", snap_errstr());
 	stream_close(&st);
 	return s;
@@ -157,7 +157,7 @@ test_unused(void **state)
 	for (scan = 0; scan < 2; scan++) {
 		o.scan = scan == 1;
 		stream_file(&st, b.data, b.len);
-		if ((s = snap_open(st.path, &o)) == NULL)
+		if ((s = snap_load(st.path, &o)) == NULL)
 			fail_msg("%s", snap_errstr());
 		stream_close(&st);
 		assert_non_null(p = snap_find(s, 7));

@@ -213,7 +213,7 @@ stream_read(const void *data, size_t len, bool pipe)
 		stream_pipe(&st, data, len, 65536);
 	else
 		stream_file(&st, data, len);
-	s = snap_open(st.path, NULL);
+	s = snap_load(st.path, NULL);
 	stream_close(&st);
 	return s;
 }
@@ -574,7 +574,7 @@ images_write(const char *path, const char *dir, struct criuopts *o,
 
 	if ((o->store = ro.store = criu_store(dir, o)) == NULL)
 		return -1;
-	s = snap_open(path, &ro);
+	s = snap_load(path, &ro);
 	rc = s == NULL ? -1 : criu_write(s, dir, o, st);
 	criu_storefree(o->store);
 	o->store = NULL;

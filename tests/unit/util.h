@@ -7,7 +7,7 @@
 
 #include "machine.h"
 #include "model.h"
-#include "snap.h"
+#include "library.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -5,7 +5,7 @@
 #ifndef GZIP_H
 #define GZIP_H
 
-#include "snap.h"
+#include "library.h"
 
 #define ZLIB_CONST
 #include <zlib.h>

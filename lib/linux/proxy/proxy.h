@@ -50,7 +50,7 @@
 
 #include "io/io.h"
 #include "machine.h"
-#include "snap.h"
+#include "library.h"
 
 #include <sys/stat.h>
 

@@ -1,15 +1,15 @@
 /*
- * Snapshots of processes: the public header of libsnap, in the order in which a
- * newcomer wants to read it.  libsnap(3) describes each function; the comment
- * above a group names the files that implement it, below lib or fmt.  More is
- * in task.h, space.h and trace.h.
+ * Functions and types of the library that the programs of this project use, in
+ * the order in which a newcomer wants to read them; other programs use
+ * snap/snap.h.  The comment above a group names the files that implement it,
+ * below lib or fmt.  More is in task.h, space.h and trace.h.
  *
  * A snapshot is a set of processes as they stood at one instant.  Readers make
  * a struct snap from live processes, from a snap(6) stream or from another
  * format; writers turn a struct snap into any of these.
  */
-#ifndef SNAP_H
-#define SNAP_H
+#ifndef LIBRARY_H
+#define LIBRARY_H
 
 #include <sys/types.h>
 #include <sys/stat.h>
@@ -23,8 +23,6 @@
 #include <stdio.h>
 
 #include "task.h"
-
-#define SNAP_VERSION "0.1"
 
 /*
  * The unit of a snapshot: snap(6) describes memory in pages of 1024 bytes.
@@ -333,7 +331,7 @@ struct readopts {
 /* return 1 to keep process p, 0 to drop it, or -1 with errstr set */
 typedef int	 (*snap_want)(void *arg, struct snap *s, struct proc *p);
 
-struct snap	*snap_open(const char *path, const struct readopts *o);
+struct snap	*snap_load(const char *path, const struct readopts *o);
 int		 snap_compare(struct snap *a, struct snap *b);
 int		 snap_merge(struct snap *a, struct snap *b);
 struct snap	*snap_keep(struct snap *s, snap_want want, void *arg);
@@ -490,7 +488,8 @@ int		 exclude_snap(struct exclude *x, struct snap *s,
 void		 exclude_free(struct exclude *x);
 
 /*
- * Present a process as an ELF core, built as it is read: core/write/layout.c
+ * Present a process as an ELF core, built as it is read: core/write/layout.c,
+ * core/write/copy.c
  */
 struct core;
 
@@ -501,6 +500,8 @@ size_t		 core_left(const struct core *c);
 ssize_t		 core_pread(struct core *c, void *buf, size_t len,
 		    uint64_t off);
 int64_t		 core_seek(const struct core *c, uint64_t off, int whence);
+int		 core_copy(struct core *c, struct output *out,
+		    struct progress *p, uint64_t *data);
 
 /*
  * CRIU images: criu/read/read.c, criu/write/write.c, criu/write/place.c and,

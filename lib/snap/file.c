@@ -1,0 +1,171 @@
+/*
+ * Open a snapshot, and list its processes and threads.
+ */
+#include "handle.h"
+#include "record/record.h"
+
+#include <stdlib.h>
+
+/*
+ * Append to the tasks of f one for p, which belongs to process leader, or is a
+ * process itself if leader is NULL.
+ */
+static struct snap_task *
+task_add(struct snap_file *f, struct proc *p, struct snap_task *leader)
+{
+	struct snap_task *t = &f->task[f->ntask++];
+
+	*t = (struct snap_task){ .of = f, .proc = p, .process = leader };
+	if (leader == NULL)
+		t->process = t;
+	return t;
+}
+
+/*
+ * List the processes of f and their threads.
+ */
+static int
+tasks_list(struct snap_file *f)
+{
+	struct snap *s = f->snap;
+	struct snap_task *leader;
+	const size_t *at;
+	size_t i, k, n;
+
+	f->task = calloc(s->nproc + 1, sizeof *f->task);
+	if (f->task == NULL)
+		return errstr_set("out of memory");
+	for (i = 0; i < s->nproc; i++) {
+		if (!proc_isprocess(s->proc[i]))
+			continue;
+		leader = task_add(f, s->proc[i], NULL);
+		if (snap_threads(s, leader->proc->pid, &at, &n) == -1)
+			return -1;
+		for (k = 0; k < n; k++)
+			(void)task_add(f, s->proc[at[k]], leader);
+	}
+	return 0;
+}
+
+struct snap_file *
+snap_open(const char *path)
+{
+	struct snap_file *f;
+
+	if ((f = calloc(1, sizeof *f)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	f->snap = snap_load(path, NULL);
+	if (f->snap == NULL || tasks_list(f) == -1) {
+		snap_close(f);
+		return NULL;
+	}
+	return f;
+}
+
+void
+snap_close(struct snap_file *f)
+{
+	struct snap_task *t;
+	size_t i;
+
+	if (f == NULL)
+		return;
+	for (t = f->task; t < f->task + f->ntask; t++) {
+		for (i = 0; i < t->nmapping; i++)
+			free(t->mapping[i].vma.name);
+		for (i = 0; i < t->nrecord; i++)
+			free(t->record[i].name);
+		free(t->mapping);
+		free(t->record);
+	}
+	free(f->task);
+	snap_free(f->snap);
+	free(f);
+}
+
+int64_t
+snap_time(const struct snap_file *f)
+{
+	struct header h;
+
+	header_parse(&h, f->snap->header);
+	return h.timed && h.time <= INT64_MAX ? (int64_t)h.time : -1;
+}
+
+const char *
+snap_header(const struct snap_file *f)
+{
+	return f->snap->header;
+}
+
+struct snap_task *
+snap_process_next(struct snap_file *f, const struct snap_task *prev)
+{
+	size_t i;
+
+	for (i = prev == NULL ? 0 : (size_t)(prev - f->task) + 1; i < f->ntask;
+	    i++)
+		if (f->task[i].process == &f->task[i])
+			return &f->task[i];
+	return NULL;
+}
+
+struct snap_task *
+snap_thread_next(struct snap_task *process, const struct snap_task *prev)
+{
+	const struct snap_file *f = process->of;
+	const size_t i = prev == NULL ? (size_t)(process - f->task) :
+	    (size_t)(prev - f->task) + 1;
+
+	return i < f->ntask && f->task[i].process == process ? &f->task[i] :
+	    NULL;
+}
+
+struct snap_task *
+snap_task_find(struct snap_file *f, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < f->ntask; i++)
+		if (f->task[i].proc->pid == id)
+			return &f->task[i];
+	return NULL;
+}
+
+uint64_t
+snap_task_id(const struct snap_task *t)
+{
+	return t->proc->pid;
+}
+
+struct snap_task *
+snap_task_process(struct snap_task *t)
+{
+	return t->process;
+}
+
+const char *
+snap_task_name(struct snap_task *t)
+{
+	const struct taskstate *st = state_get(t->proc);
+
+	return st == NULL ? "" : st->name;
+}
+
+int
+snap_task_state(struct snap_task *t)
+{
+	const struct taskstate *st = state_get(t->proc);
+
+	return st == NULL ? 0 : st->stat.state;
+}
+
+const char *
+snap_task_machine(struct snap_task *t)
+{
+	const struct taskstate *st = state_get(t->proc);
+
+	return st == NULL ? "" : st->cputype;
+}

@@ -1,0 +1,43 @@
+/*
+ * What the handles of the public interface stand for.
+ */
+#ifndef HANDLE_H
+#define HANDLE_H
+
+#include "library.h"
+#include "snap.h"
+#include "snap_write.h"
+
+enum { MAX_REGS = 512 };	/* bytes of general registers of any machine */
+
+struct snap_mapping {
+	struct vma	 vma;	/* its name is owned */
+	char		 perms[5];
+};
+
+struct snap_record {
+	char		*name;	/* owned */
+	struct recfile	 file;	/* borrowed from the process */
+};
+
+struct snap_task {
+	struct snap_file *of;	/* borrowed */
+	struct snap_task *process; /* borrowed; itself for a process */
+	struct proc	*proc;	/* borrowed */
+	uint8_t		 ureg[MAX_REGS]; /* registers made from Plan 9's */
+
+	/* owned; NULL until they are first used */
+	struct snap_mapping *mapping;
+	size_t		 nmapping;
+	struct snap_record *record;
+	size_t		 nrecord;
+};
+
+struct snap_file {
+	struct snap	*snap;	/* owned */
+	struct snap_task *task;	/* owned; processes in the order of the
+				   snapshot, each followed by its threads */
+	size_t		 ntask;
+};
+
+#endif

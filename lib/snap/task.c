@@ -1,0 +1,269 @@
+/*
+ * Registers, mappings, memory and records of a task.
+ */
+#include "handle.h"
+#include "machine.h"
+#include "plan9/plan9.h"
+#include "record/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Names of the words of the general registers, as NT_PRSTATUS has them:
+ * struct user_regs_struct of asm/ptrace.h and sys/user.h.
+ */
+static const struct regnames {
+	const char	*machine;
+	const char	*pc;
+	const char	*sp;
+	const char	*const name[36]; /* ends with NULL */
+} machines[] = {
+	{ "amd64", "rip", "rsp",
+	    { "r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10", "r9",
+	    "r8", "rax", "rcx", "rdx", "rsi", "rdi", "orig_rax", "rip", "cs",
+	    "eflags", "rsp", "ss", "fs_base", "gs_base", "ds", "es", "fs",
+	    "gs", NULL } },
+	{ "386", "eip", "esp",
+	    { "ebx", "ecx", "edx", "esi", "edi", "ebp", "eax", "ds", "es",
+	    "fs", "gs", "orig_eax", "eip", "cs", "eflags", "esp", "ss",
+	    NULL } },
+	{ "arm64", "pc", "sp",
+	    { "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9",
+	    "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18",
+	    "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27",
+	    "x28", "x29", "x30", "sp", "pc", "pstate", NULL } },
+	{ "arm", "r15", "r13",
+	    { "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9",
+	    "r10", "r11", "r12", "r13", "r14", "r15", "cpsr", "orig_r0",
+	    NULL } }
+};
+
+/*
+ * Return the general registers of thread t in the layout of machine m, or NULL
+ * if it has none in this layout.  Those of Plan 9 are converted.
+ */
+static const uint8_t *
+registers_of(struct snap_task *t, const struct machine *m)
+{
+	const struct taskstate *st = state_get(t->proc);
+	const struct file *f = proc_file(t->proc, "regs");
+	const struct recfile *r;
+
+	if (st == NULL)
+		return NULL;
+	r = &st->reg[REGSET_PRSTATUS];
+	if (r->data != NULL)
+		return r->len == m->regs ? r->data : NULL;
+	if (f == NULL || m->ureg == 0 || f->len != m->ureg ||
+	    m->regs > sizeof t->ureg)
+		return NULL;
+	ureg_linux(m, f->data, t->ureg);
+	return t->ureg;
+}
+
+/*
+ * Set *data to the general registers of thread t and *word to the size of each,
+ * and return their names; or return NULL with errstr set.  A 32-bit process may
+ * have run on a 64-bit machine; of an unknown machine, the size decides.
+ */
+static const struct regnames *
+registers_get(struct snap_task *t, const uint8_t **data, size_t *word)
+{
+	const struct machine *m, *type;
+	struct header h;
+	size_t i;
+
+	header_parse(&h, t->of->snap->header);
+	type = machine_named(*snap_task_machine(t) == '\0' ? h.cputype :
+	    snap_task_machine(t));
+	for (i = 0; i < sizeof machines / sizeof *machines; i++) {
+		m = machine_named(machines[i].machine);
+		if ((type->elf == 0 || type == m || (type->narrow != NULL &&
+		    strcmp(type->narrow, m->name) == 0)) &&
+		    (*data = registers_of(t, m)) != NULL) {
+			*word = m->word;
+			return &machines[i];
+		}
+	}
+	errstr_set("task %ju: no registers", (uintmax_t)t->proc->pid);
+	return NULL;
+}
+
+int
+snap_register(struct snap_task *t, const char *name, uint64_t *value)
+{
+	const struct regnames *r;
+	const uint8_t *data;
+	size_t i, word;
+
+	if ((r = registers_get(t, &data, &word)) == NULL)
+		return -1;
+	if (strcmp(name, "pc") == 0)
+		name = r->pc;
+	else if (strcmp(name, "sp") == 0)
+		name = r->sp;
+	for (i = 0; r->name[i] != NULL; i++)
+		if (strcmp(r->name[i], name) == 0) {
+			*value = machine_get(machine_named(r->machine),
+			    data + i * word, word);
+			return 0;
+		}
+	return errstr_set("%s: no such register of %s", name, r->machine);
+}
+
+const char *
+snap_register_name(struct snap_task *t, size_t i)
+{
+	const struct regnames *r;
+	const uint8_t *data;
+	size_t k, word;
+
+	if ((r = registers_get(t, &data, &word)) == NULL)
+		return NULL;
+	for (k = 0; r->name[k] != NULL && k < i; k++)
+		continue;
+	return r->name[k];
+}
+
+/*
+ * List the mappings of the process of t, unless that was done.  After an error
+ * it has none.
+ */
+static void
+mappings_list(struct snap_task *t)
+{
+	struct vmas l = { 0 };
+	size_t i;
+
+	if (t->mapping != NULL)
+		return;
+	if (proc_vmas(t->proc, &l) == 0 &&
+	    (t->mapping = calloc(l.n + 1, sizeof *t->mapping)) != NULL)
+		for (i = 0; i < l.n; i++) {
+			t->mapping[i].vma = l.v[i];
+			vma_perms(&l.v[i], t->mapping[i].perms);
+			l.v[i].name = NULL;
+			t->nmapping++;
+		}
+	vmas_free(&l);
+}
+
+struct snap_mapping *
+snap_mapping_next(struct snap_task *t, const struct snap_mapping *prev)
+{
+	struct snap_task *p = t->process;
+	size_t i;
+
+	mappings_list(p);
+	i = prev == NULL ? 0 : (size_t)(prev - p->mapping) + 1;
+	return i < p->nmapping ? &p->mapping[i] : NULL;
+}
+
+struct snap_mapping *
+snap_mapping_find(struct snap_task *t, uint64_t addr)
+{
+	struct snap_mapping *m = NULL;
+
+	while ((m = snap_mapping_next(t, m)) != NULL)
+		if (addr >= m->vma.start && addr < m->vma.end)
+			return m;
+	return NULL;
+}
+
+uint64_t
+snap_mapping_start(const struct snap_mapping *m)
+{
+	return m->vma.start;
+}
+
+uint64_t
+snap_mapping_end(const struct snap_mapping *m)
+{
+	return m->vma.end;
+}
+
+uint64_t
+snap_mapping_offset(const struct snap_mapping *m)
+{
+	return m->vma.off;
+}
+
+const char *
+snap_mapping_perms(const struct snap_mapping *m)
+{
+	return m->perms;
+}
+
+const char *
+snap_mapping_name(const struct snap_mapping *m)
+{
+	return m->vma.name;
+}
+
+ssize_t
+snap_read(struct snap_task *t, uint64_t addr, void *buf, size_t size)
+{
+	const struct proc *p = t->process->proc;
+
+	if (p->mem == NULL)
+		return errstr_set("process %ju: no memory",
+		    (uintmax_t)p->pid);
+	return image_readsome(p->mem, addr, buf, size);
+}
+
+/*
+ * List the records of t, unless that was done.  After an error it has none.
+ */
+static void
+records_list(struct snap_task *t)
+{
+	const struct linuxrec *r;
+	struct snap_record *v;
+	size_t i;
+
+	if (t->record != NULL || (r = proc_record(t->proc)) == NULL ||
+	    (v = t->record = calloc(r->n + 1, sizeof *v)) == NULL)
+		return;
+	for (i = 0; i < r->n; i++) {
+		linuxrec_get(r, i, &v[i].file);
+		v[i].name = strndup(v[i].file.name, v[i].file.namelen);
+		if (v[i].name == NULL)
+			return;
+		t->nrecord++;
+	}
+}
+
+struct snap_record *
+snap_record_next(struct snap_task *t, const struct snap_record *prev)
+{
+	size_t i;
+
+	records_list(t);
+	i = prev == NULL ? 0 : (size_t)(prev - t->record) + 1;
+	return i < t->nrecord ? &t->record[i] : NULL;
+}
+
+struct snap_record *
+snap_record_find(struct snap_task *t, const char *name)
+{
+	struct snap_record *r = NULL;
+
+	while ((r = snap_record_next(t, r)) != NULL)
+		if (strcmp(r->name, name) == 0)
+			return r;
+	return NULL;
+}
+
+const char *
+snap_record_name(const struct snap_record *r)
+{
+	return r->name;
+}
+
+const void *
+snap_record_data(const struct snap_record *r, size_t *size)
+{
+	*size = r->file.len;
+	return r->file.data;
+}
