@@ -10,7 +10,7 @@ changes=$(find "$BUILD/deb" -maxdepth 1 -name '*.changes' 2>/dev/null)
 [ -n "$changes" ] || skip_all 'no packages: "make deb" makes them'
 is_root || skip_all "only root can make a machine and enter it"
 # they take minutes to make
-[ -z "$(find Makefile cmd lib fmt man6 .debian -newer "$changes")" ] ||
+[ -z "$(find Makefile .github cmd lib fmt man6 .debian -newer "$changes")" ] ||
     skip_all 'the packages are older than the sources: "make deb" makes them'
 if command -v lintian >/dev/null; then
 	# who answers for them is asked of who makes them
