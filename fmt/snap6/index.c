@@ -290,7 +290,7 @@ read_index(struct reader *r)
 		rc = reader_check(r, 0, x.c.at);
 	if (rc == 0 && x.c.at > r->trailer.bytes)
 		rc = errstr_set("the first line is longer than the stream");
-	if (rc == 0 && (x.told = indexed_new(r)) == NULL)
+	if (rc == 0 && (x.indexed = indexed_new(r)) == NULL)
 		rc = -1;
 	while (rc == 0 && x.c.left > 0)
 		rc = index_record(&x);
@@ -300,7 +300,7 @@ read_index(struct reader *r)
 		rc = errstr_set("it tells of %" PRIu64 " records, to byte %"
 		    PRIu64, r->records, x.c.at);
 	}
-	if (x.told != NULL)
-		indexed_end(x.told, r->held);
+	if (x.indexed != NULL)
+		indexed_end(x.indexed, r->held);
 	return rc == 0 ? 0 : errstr_wrap("index");
 }

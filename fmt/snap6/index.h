@@ -33,7 +33,7 @@ struct ixreader {
 	struct cursor	 c;
 	uint64_t	 pid;
 	uint64_t	 segend;
-	struct indexed	*told;	/* the segments read so far; shared with them */
+	struct indexed	*indexed; /* segments read so far; shared with them */
 };
 
 /* run.c: numbers and runs of pages in an index */

@@ -335,7 +335,7 @@ int
 indexed_mark(struct ixreader *r, const struct segment *s)
 {
 	const struct cursor *c = &r->c;
-	struct indexed *x = r->told;
+	struct indexed *x = r->indexed;
 
 	if (VEC_ADD(x->mark, x->nmark, (struct mark){ .kb = s->kb,
 	    .ordinal = c->ordinal, .at = c->at, .same = c->same,
@@ -352,7 +352,7 @@ indexed_mark(struct ixreader *r, const struct segment *s)
 int
 indexed_begin(struct ixreader *r, struct segment *s)
 {
-	struct indexed *x = r->told;
+	struct indexed *x = r->indexed;
 
 	if (VEC_ADD(x->range, x->nrange, (struct range){ .mark = x->nmark,
 	    .hole = x->nhole }) == -1)
@@ -368,7 +368,7 @@ indexed_begin(struct ixreader *r, struct segment *s)
 static int
 hole_note(struct ixreader *r, const struct segment *s, uint64_t n)
 {
-	struct indexed *x = r->told;
+	struct indexed *x = r->indexed;
 	struct range *of = &x->range[s->nth];
 
 	if (of->nhole > 0 && x->hole[x->nhole - 1].end == s->kb - n) {
@@ -415,7 +415,7 @@ static int
 indexed_run(struct ixreader *r, const struct segment *s,
     const struct pagesrun *p, size_t cut)
 {
-	struct indexed *x = r->told;
+	struct indexed *x = r->indexed;
 
 	if (p->kind == KIND_SAME)
 		return same_check(x, p->first, p->n, p->before);
@@ -437,7 +437,7 @@ indexed_runs(struct ixreader *r, struct segment *s, const struct pagesrun *p,
 	const uint64_t kb = segment_kb(s);
 	int i, rc;
 
-	r->told->mark[r->told->nmark - 1].runs = (unsigned int)n;
+	r->indexed->mark[r->indexed->nmark - 1].runs = (unsigned int)n;
 	for (i = 0, rc = 0; i < n && rc == 0; i++) {
 		s->kb += p[i].n;
 		rc = indexed_run(r, s, &p[i], s->kb == kb ? cut : 0);

@@ -20,7 +20,7 @@ struct lost {			/* lost pages of a mapping in one damaged
 	uint64_t	 kb;	/* kilobytes; 0: none */
 };
 
-struct tell {			/* lost pages to report */
+struct lossreport {			/* lost pages to report */
 	const struct reader *r;
 	const struct image *im;
 	const struct vmas *l;
@@ -64,7 +64,7 @@ salvage_segment(struct reader *r, struct image *im)
  * Report the lost pages of a mapping, a line for each megabyte.
  */
 static void
-tell_end(struct tell *t)
+loss_report(struct lossreport *t)
 {
 	const struct carried *c = t->im->proc->carried;
 	const char *name;
@@ -90,14 +90,14 @@ tell_end(struct tell *t)
  * Record that the page at start..end (exclusive) was lost with megabyte mb.
  */
 static void
-tell_page(struct tell *t, uint64_t start, uint64_t end, uint64_t mb)
+loss_add(struct lossreport *t, uint64_t start, uint64_t end, uint64_t mb)
 {
 	const struct vma *v;
 	struct lost *l;
 
 	v = t->im->kind == IMAGE_MEM ? vmas_find(t->l, start) : NULL;
 	if (t->v != v) {
-		tell_end(t);
+		loss_report(t);
 		t->v = v;
 	}
 	l = &t->lost[mb];
@@ -113,7 +113,7 @@ tell_page(struct tell *t, uint64_t start, uint64_t end, uint64_t mb)
  * *lost if there are any. Return 0, or -1 with errstr set.
  */
 static int
-segment_salvage(struct reader *r, struct segment *s, struct tell *t,
+segment_salvage(struct reader *r, struct segment *s, struct lossreport *t,
     bool *lost)
 {
 	struct segment d = { .base = s->base, .len = s->len };
@@ -138,7 +138,7 @@ segment_salvage(struct reader *r, struct segment *s, struct tell *t,
 			if (!bad || rc == -1)
 				continue;
 			*lost = true;
-			tell_page(t, addr, memory_end(addr, len), mb);
+			loss_add(t, addr, memory_end(addr, len), mb);
 			rc = image_miss(s->image, addr, memory_end(addr, len),
 			    DAMAGED);
 		}
@@ -155,7 +155,7 @@ static int
 image_salvage(struct reader *r, struct image *im, const struct vmas *l,
     bool *lost)
 {
-	struct tell t = { .r = r, .im = im, .l = l };
+	struct lossreport t = { .r = r, .im = im, .l = l };
 	size_t i, had;
 	int rc;
 
@@ -168,7 +168,7 @@ image_salvage(struct reader *r, struct image *im, const struct vmas *l,
 	for (i = 0, rc = 0; i < im->nseg && rc == 0 &&
 	    r->damage.bad != NULL; i++)
 		rc = segment_salvage(r, im->seg[i], &t, lost);
-	tell_end(&t);
+	loss_report(&t);
 	free(t.lost);
 	for (i = had; i < im->nmissing && rc == 0; i++)
 		rc = image_punch(im, im->missing[i].start,
