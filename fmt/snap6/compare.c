@@ -41,7 +41,7 @@ image_compare(const char *kind, const struct image *a, const struct image *b)
 
 	n = a == NULL ? 0 : a->nseg;
 	if (n != (b == NULL ? 0 : b->nseg))
-		return errstr_set("%s: not as many segments", kind);
+		return errstr_set("%s: different numbers of segments", kind);
 	for (i = 0; i < n; i++) {
 		if ((rc = segment_same(a->seg[i], b->seg[i])) == 0)
 			errstr_set("%s: the segment at %" PRIx64, kind,

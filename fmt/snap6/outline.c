@@ -93,7 +93,7 @@ memory_hold(struct indexed *x, uint64_t n)
 	n += atomic_fetch_add(&x->held, n);
 	if (n <= x->most)
 		return 0;
-	return errstr_set("what it tells of would take %" PRIu64 " megabytes "
+	return errstr_set("it would take %" PRIu64 " megabytes "
 	    "of memory, too much for so small a file", n / (KB * KB));
 }
 
@@ -404,7 +404,7 @@ same_check(const struct indexed *x, uint64_t first, uint64_t n, uint64_t all)
 	if (bad == UINT64_MAX)
 		return 0;
 	return errstr_set("a reference to raw page %" PRIu64
-	    ", which was not before it", bad);
+	    ", which does not precede it", bad);
 }
 
 /*

@@ -45,7 +45,7 @@ read_magic(struct reader *r)
 	if (p == NULL && input_end(r->in) == -1)
 		return -1;
 	if (p == NULL && r->in->end == r->in->start)
-		return errstr_set("no snapshot: it is empty");
+		return errstr_set("not a snapshot: it is empty");
 	if (p == NULL || memcmp(p, SNAP6_MAGIC, magic) != 0)
 		return errstr_set("not a snapshot: it does not begin with "
 		    "\"%s\"", SNAP6_MAGIC);

@@ -75,7 +75,8 @@ read_data(struct reader *r, const char *name)
 	}
 	if (r->proc->pid == 0 && strcmp(name, "proc") == 0 &&
 	    trailer_begins(b.data, b.len)) {
-		errstr_set("it begins as a trailer, but its header does not");
+		errstr_set("data looks like a trailer, but its header does "
+		    "not");
 		goto fail;
 	}
 	if (!snap6_known(name) && !at_record(r)) {

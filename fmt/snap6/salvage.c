@@ -220,7 +220,7 @@ proc_rest(struct reader *r, struct proc *p, const struct vmas *l, bool *lost)
 			return -1;
 	}
 	*lost = true;
-	salvage_say(r, "process %" PRIu64 ": lost: all that is mapped from %"
+	salvage_say(r, "process %" PRIu64 ": lost: all mapped memory from %"
 	    PRIx64 " on", p->pid, from);
 	return 0;
 }

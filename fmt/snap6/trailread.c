@@ -134,7 +134,7 @@ trailer_parse(struct trailer *t, uint64_t pos)
 		return errstr_set("%zu bytes, but it says %" PRIu64, t->len,
 		    num_get(end, 8));
 	if (num_get(end + 8, 8) != sums_of(t->data, t->len - TRAILER_SUMMED))
-		return errstr_set("its sum is not that of its bytes");
+		return errstr_set("its sum does not match its bytes");
 	snprintf(want, sizeof want, "%11zu ",
 	    t->len - TRAILER_HEAD - SNAP6_NUM);
 	if (memcmp(t->data, HEADER, TRAILER_HEAD) != 0 ||

@@ -85,7 +85,7 @@ trailer_judge(struct reader *r, enum trailer_kind kind, const struct buf *b,
 	sound = trailer_take(&r->trailer, b, at) == 0;
 	r->snap->damaged = false;
 	if (kind == TRAILER_REWRITTEN)
-		errstr_set("another program has written it anew");
+		errstr_set("another program has rewritten it");
 	else if (more)
 		errstr_set("records follow it");
 	else {

@@ -19,7 +19,7 @@ for how in "" -l; do
 	prlimit --nofile=1024:1024 "$BUILD/snap" ${how:+"$how"} \
 	    -o "$tmp/snap" "$pid" 2>"$tmp/err"
 	is "$? $(sed 's/[0-9][0-9]*/N/g' "$tmp/err")" \
-	    "1 snap: process N has too many open files that no name leads to: the contents of N are taken, others are missing" \
+	    "1 snap: process N has too many unlinked files open: the contents of N are saved, others are missing" \
 	    "files without names${how:+ ($how)}: said what is left out"
 	"$BUILD/snapls" -c "$tmp/snap" >"$tmp/out" 2>&1
 	ok $? "files without names${how:+ ($how)}: the snapshot is whole" ||
@@ -52,7 +52,7 @@ EOF
 target python3 "$tmp/shared.py"
 prlimit --nofile=512:512 "$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err"
 is "$? $(sed 's/\<[0-9][0-9a-f]*\>/N/g' "$tmp/err")" \
-    "0 snap: process N cannot be cloned: N-N /dev/zero (deleted): more files are shared than a third of RLIMIT_NOFILE (N): all stay stopped while they are written" \
+    "0 snap: process N cannot be cloned: N-N /dev/zero (deleted): cannot copy more shared files than a third of RLIMIT_NOFILE (N): all stay stopped while they are written" \
     "shared mappings: stopped where that takes fewer descriptors"
 is "$(PYTHONPATH="$tests/live" python3 "$tmp/numbers.py" "$tmp/snap" "$pid" \
     "$lines")" "250 numbers, 0 of them wrong" "shared mappings: all are there"

@@ -235,7 +235,7 @@ is "$(message -m "$pid" | sed 's/[0-9]*$//') $(($(column "$pid" RSS) > 100))" \
     "0   1" "a process whose first thread has ended"
 if grep -q kthreadd /proc/2/comm 2>/dev/null; then
 	is "$(message 2)" \
-	    "1 2: no user address space: it is a thread of the kernel 0" \
+	    "1 2: no user address space: it is a kernel thread 0" \
 	    "a thread of the kernel"
 else
 	skip "a thread of the kernel" "process 2 is not one here"
@@ -265,7 +265,7 @@ for flag in "" -m -f; do
 		"0 "*" 0") bad=$((bad + 1)) ;;
 		"0 "* | "1 $p: No such process 0" | \
 		    "1 $p: no user address space"*" 0" | \
-		    "1 $p: it ended meanwhile 0") ;;
+		    "1 $p: it ended before it was read 0") ;;
 		*) bad=$((bad + 1)); diag <"$tmp/err" ;;
 		esac
 		wait "$p"

@@ -204,7 +204,7 @@ is "$? $(cat "$tmp/err")$(grep -c leader "$tmp/out" | sed 's/[1-9].*/some/')" \
     "0 some" "a process whose first thread has ended"
 if grep -q kthreadd /proc/2/comm 2>/dev/null; then
 	"$procmap" 2 >"$tmp/out" 2>"$tmp/err"
-	is "$? $(cat "$tmp/err")" "1 procmap: 2: no user address space: it is a thread of the kernel" \
+	is "$? $(cat "$tmp/err")" "1 procmap: 2: no user address space: it is a kernel thread" \
 	    "a thread of the kernel"
 else
 	skip "a thread of the kernel" "process 2 is not one here"

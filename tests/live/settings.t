@@ -64,7 +64,7 @@ cp "$programs/vmtrace" "$programs/snapfs" "$tmp/bin"
 if have kernel/perf_event_paranoid 3; then
 	timeout 20 "${as[@]}" "$tmp/bin/vmtrace" -n 1 true >"$tmp/out" 2>&1
 	is "$? $(cat "$tmp/out")" "1 vmtrace: perf_event_open: Permission \
-denied: perf_event_paranoid is 3: CAP_PERFMON is needed, or 2 there" \
+denied: perf_event_paranoid is 3: CAP_PERFMON or a value of 2 is needed" \
 	    "perf_event_paranoid 3: says what helps"
 else
 	skip "perf_event_paranoid 3" "this machine has another"

@@ -342,7 +342,7 @@ refused 2 '-t: "0x1" is not a number of seconds' -t 0x1 true
 refused 2 '-t: "-1" is not a number of seconds' -t -1 true
 refused 2 'true: not a process id' "$sleeper" true
 if grep -q kthreadd /proc/2/comm 2>/dev/null; then
-	refused 1 '2: a thread of the kernel has no page faults' 2
+	refused 1 '2: a kernel thread has no page faults' 2
 else
 	skip 'refused: a thread of the kernel' 'process 2 is not one here'
 fi

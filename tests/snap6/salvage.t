@@ -123,7 +123,7 @@ def top():
     done = run('snapcat', '-s', '-', data=data[:-1500])
     return b'\nfffffffffffff800-ffffffffffffffff damaged\n' in \
         b'\n' + done.stdout.partition(b'missing\n')[2][12:] and \
-        b'all that is mapped' not in done.stderr
+        b'all mapped memory' not in done.stderr
 
 
 def claims(n):

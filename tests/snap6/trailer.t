@@ -155,9 +155,9 @@ def nottrailers(snap, file, out):
             (snap + other[other.index(b'\n') + 1:], 'records follow it', 0,
                 'records behind the trailer'),
             (snap[:at] + snap[at:].replace(b'          0 proc\n',
-                b'0           proc\n'), 'another program has written it anew',
+                b'0           proc\n'), 'another program has rewritten it',
                 0, 'a trailer that was written anew'),
-            (bytes(bad), 'its sum is not that of its bytes', 1,
+            (bytes(bad), 'its sum does not match its bytes', 1,
                 'a trailer that is damaged')):
         with open(file, 'wb') as f:
             f.write(data)

@@ -217,7 +217,7 @@ test_malformed(void **state)
 	b.len = 0;
 	mmap2(&b, 1, "12345678");
 	assert_int_equal(perfrec_parse(&r, b.data, b.len), -1);
-	assert_contains(snap_errstr(), "without an end");
+	assert_contains(snap_errstr(), "unterminated name");
 	assert_int_equal(perfrec_parse(&r, b.data, b.len - 1), -1);
 	assert_contains(snap_errstr(), "another length");
 	buf_free(&b);

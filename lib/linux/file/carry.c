@@ -133,11 +133,11 @@ static int
 carry_refuse(struct live *l, const struct lproc *p)
 {
 	if (!l->carries->full)
-		live_warn(l, "process %d has too many open files that no name "
-		    "leads to: the contents of %zu are taken, others are "
-		    "missing", p->pid, l->carries->nopened);
+		live_warn(l, "process %d has too many unlinked files open: the "
+		    "contents of %zu are saved, others are missing", p->pid,
+		    l->carries->nopened);
 	l->carries->full = true;
-	return errstr_set("too many files are like it");
+	return errstr_set("too many unlinked files are open");
 }
 
 /*

@@ -195,7 +195,7 @@ shmcopy_hasroom(const struct live *l)
 
 	if (getrlimit(RLIMIT_NOFILE, &rl) == -1 || l->nshm < rl.rlim_cur / 3)
 		return 0;
-	return errstr_set("more files are shared than a third of "
+	return errstr_set("cannot copy more shared files than a third of "
 	    "RLIMIT_NOFILE (%ju)", (uintmax_t)rl.rlim_cur);
 }
 

@@ -113,8 +113,8 @@ treatment_choose(struct live *l, const struct lproc *p, const struct vma *v,
 	if (vma_open(l, p, v, f, &failed) == -1)
 		return failed ? TAKE_FAILED : TAKE_PRESENT;
 	if (f->unread != 0 && v->off == 0)	/* warn for one mapping only */
-		live_warn(l, "process %d: %s: %s: what is not in memory is "
-		    "missing", p->pid, v->name, strerror(f->unread));
+		live_warn(l, "process %d: cannot read %s: %s; only resident "
+		    "pages are saved", p->pid, v->name, strerror(f->unread));
 	shmcopy = shmcopy_has(l, p, &f->st);
 	/* a clone shares pages with the file, but has no private ones of its
 	   own */

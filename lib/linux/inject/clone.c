@@ -73,7 +73,7 @@ clone_keep(struct inject *in, pid_t pid)
 	if (inject_wait(in, pid, CALL_MS) <= 0 ||
 	    ptrace(PTRACE_SETOPTIONS, pid, NULL,
 	    (void *)(in->options | PTRACE_O_EXITKILL)) == -1)
-		return errstr_set("process %d: its clone did not live",
+		return errstr_set("process %d: its clone died at once",
 		    in->pid);
 	return inject_put(pid, in->saved, in->len, in->unused);
 }

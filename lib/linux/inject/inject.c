@@ -194,7 +194,8 @@ inject_new(pid_t pid)
 	struct inject *in;
 
 	if (!isa.injects) {
-		errstr_set("on this machine that is not known how");
+		errstr_set("system-call injection is not supported on this "
+		    "architecture");
 		return NULL;
 	}
 	if ((in = calloc(1, sizeof *in)) == NULL) {

@@ -68,7 +68,7 @@ int
 inject_trust(const struct inject *in)
 {
 	return !in->unexpected ? 0 : errstr_set("process %d: it did not make "
-	    "the system call that it was to make", in->pid);
+	    "the injected system call", in->pid);
 }
 
 /*

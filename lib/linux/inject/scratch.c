@@ -47,8 +47,8 @@ scratch_fits(const struct inject *in, size_t len)
 {
 	const size_t room = in->map != 0 ? INJECT_ROOM : isa.stage;
 
-	return len <= room ? 0 : errstr_set("process %d: %zu bytes of scratch "
-	    "memory, not %zu", in->pid, room, len);
+	return len <= room ? 0 : errstr_set("process %d: scratch memory has "
+	    "%zu bytes, but %zu are needed", in->pid, room, len);
 }
 
 /*

@@ -177,7 +177,7 @@ inject_unexpected(struct inject *in, int sig)
 	if (sig == SIGSYS && ptrace(PTRACE_GETSIGINFO, in->tid, NULL, &si) ==
 	    0 && si.si_code == USER_DISPATCH)
 		return errstr_set(INJECT_DISPATCHED);
-	return errstr_set("thread %d: signal %d in a system call of ours",
+	return errstr_set("thread %d: signal %d during an injected system call",
 	    in->tid, sig);
 }
 
@@ -345,14 +345,14 @@ inject_cancel(struct inject *in, const struct __ptrace_syscall_info *si)
 {
 	in->unexpected = true;
 	if (si->op != PTRACE_SYSCALL_INFO_ENTRY)
-		return errstr_set("thread %d: in no system call, where it was "
-		    "to make one", in->tid);
+		return errstr_set("thread %d: not in a system call, although "
+		    "one was injected", in->tid);
 	if (call_cancel(in->tid) == -1)
 		return inject_refused(in, "system call");
 	if (inject_options(in, in->suspend) == -1 || inject_leave(in) == -1)
 		return -1;
-	return errstr_set("thread %d: in another system call than it was to "
-	    "make", in->tid);
+	return errstr_set("thread %d: in a system call other than the injected "
+	    "one", in->tid);
 }
 
 /*

@@ -144,7 +144,7 @@ inject_stuck(struct inject *in)
 		return -1;
 	case 0:
 		in->lost = true;
-		return errstr_set("thread %d does not come back from a system "
+		return errstr_set("thread %d does not return from a system "
 		    "call", in->tid);
 	}
 	return errstr_set("it does not run: is its cgroup frozen?");

@@ -146,7 +146,7 @@ space_kernel(struct space *sp)
 		return -1;
 	if (sp->vma.n == 0) {
 		sp->denied = true;
-		return errstr_set("the kernel shows none of its addresses");
+		return errstr_set("the kernel hides its addresses");
 	}
 	SORT(sp->vma.v, sp->vma.n, vma_cmp);
 	for (i = n = 1; i < sp->vma.n; i++)	/* modules are also in

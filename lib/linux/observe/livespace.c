@@ -204,9 +204,9 @@ space_empty(struct space *sp)
 	if (proc_stat((pid_t)sp->pid, 0, &t) == -1)
 		return space_refuse(sp);
 	return errstr_set("%ld: no user address space: it is a %s",
-	    (long)sp->pid, t.kernel ? "thread of the kernel" :
+	    (long)sp->pid, t.kernel ? "kernel thread" :
 	    t.state == 'Z' || t.state == 'X' ? "zombie" :
-	    "process that ends");
+	    "process that is exiting");
 }
 
 /*
@@ -259,7 +259,7 @@ traced_process(pid_t tid)
 	if (proc_stat(tid, 0, &t) == -1)
 		return errstr_set("No such process");
 	if (t.kernel)
-		return errstr_set("a thread of the kernel has no page faults");
+		return errstr_set("a kernel thread has no page faults");
 	if (t.state == 'Z' || t.state == 'X')
 		return errstr_set("a zombie has no page faults");
 	return (pid = proc_status(tid, 0, "Tgid")) > 0 ? (pid_t)pid : tid;

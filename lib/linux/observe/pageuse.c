@@ -272,8 +272,8 @@ touched_forget(pid_t pid)
 		return errno == ENOENT && proc_died(pid, 0) ?
 		    errstr_set("%d: No such process", pid) :
 		    errno == ENOENT ?
-		    errstr_set("%d: this kernel cannot tell which pages are "
-		    "touched: it has no clear_refs", pid) :
+		    errstr_set("%d: cannot find touched pages: this kernel has "
+		    "no clear_refs", pid) :
 		    errno == EACCES ? proc_refused(pid) :
 		    errstr_sys("%d: clear_refs", pid);
 	rc = write(fd, "1", 1) == -1 ? errstr_sys("%d: clear_refs", pid) : 0;

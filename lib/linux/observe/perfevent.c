@@ -123,7 +123,7 @@ level_least(struct perflevel *l)
 	if (errno == EACCES || errno == EPERM)
 		(void)errstr_set("%s: perf_event_paranoid is %d%s",
 		    snap_errstr(), paranoid(), paranoid() > 2 ?
-		    ": CAP_PERFMON is needed, or 2 there" : "");
+		    ": CAP_PERFMON or a value of 2 is needed" : "");
 	return -1;
 }
 

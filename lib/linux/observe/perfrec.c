@@ -55,8 +55,8 @@ name_parse(struct perfrec *r, const uint8_t *p, size_t at, size_t len)
 {
 	if (len < at + TAIL + 1 ||
 	    memchr(p + at, '\0', len - TAIL - at) == NULL)
-		return errstr_set("perf: a record of %zu bytes has a name "
-		    "without an end", len);
+		return errstr_set("perf: a record of %zu bytes has an "
+		    "unterminated name", len);
 	r->name = (const char *)p + at;
 	return 0;
 }
@@ -100,7 +100,7 @@ perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len)
 {
 	memset(r, 0, sizeof *r);
 	if (len < HEAD || num_here(p + 6, 2) != len)
-		return errstr_set("perf: a record of %zu bytes has another "
+		return errstr_set("perf: a record of %zu bytes states another "
 		    "length", len);
 	r->type = get32(p);
 	r->misc = (uint32_t)num_here(p + 4, 2);
@@ -124,7 +124,7 @@ perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len)
 	case PERFREC_LOSTSAMPLES:
 		if (len < HEAD + TAIL + 8)
 			return errstr_set("perf: a record of %zu bytes about "
-			    "what is lost", len);
+			    "lost records", len);
 		r->lost = num_here(p + len - TAIL - 8, 8);
 	}
 	return 0;

@@ -71,8 +71,8 @@ format_id(const char *text, uint64_t *id)
 		return errstr_set("a format without an ID");
 	s = strchr(s, ':') + 1;
 	*id = strtoull(s, &end, 10);
-	return end == s || *end != '\n' ? errstr_set("a format with an ID "
-	    "that is no number") : 0;
+	return end == s || *end != '\n' ? errstr_set("a format with an ID that "
+	    "is not a number") : 0;
 }
 
 /*

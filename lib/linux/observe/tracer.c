@@ -106,8 +106,8 @@ event_open(struct tracer *t, enum trace_kind kind, pid_t tid, struct ring *r,
 
 	ev.fd = perfevent_open(&t->level, kind, tid, r->cpu, on_exec);
 	if (ev.fd == -1)
-		return errno == EMFILE ? errstr_set("too many threads: an "
-		    "event of each thread and processor is an open file") :
+		return errno == EMFILE ? errstr_set("too many threads: each "
+		    "needs open files for every processor") :
 		    errstr_sys("perf_event_open");
 	if (filter != NULL)
 		/* without the filter, extra samples do no harm */

@@ -62,7 +62,7 @@ frames_block(struct frames *f, uint64_t i)
 	size_t n;
 
 	if (i >= BLOCKS_MAX) {
-		(void)errstr_set("%s: a frame beyond all memory", f->name);
+		(void)errstr_set("%s: page frame number out of range", f->name);
 		return NULL;
 	}
 	if (i >= f->n) {

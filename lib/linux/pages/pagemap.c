@@ -64,7 +64,7 @@ int
 pagemap_fail(ssize_t n)
 {
 	if (n == 0 || errno == ESRCH || errno == ENOENT)
-		return errstr_set("it ended meanwhile");
+		return errstr_set("it ended before it was read");
 	return errstr_sys("pagemap");
 }
 

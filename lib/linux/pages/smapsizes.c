@@ -26,7 +26,8 @@ smapsizes_read(struct smapsizes *l, pid_t tid)
 
 	if (proc_read(tid, 0, "smaps", &b) == -1)
 		return errno == ESRCH || errno == ENOENT ?
-		    errstr_set("it ended meanwhile") : errstr_sys("smaps");
+		    errstr_set("it ended before it was read") :
+		    errstr_sys("smaps");
 	for (t = scan_begin(b.data, b.len); (rc = smap_next(&t, &m)) == 1;) {
 		if ((rc = VEC_ROOM(l->v, l->n)) == -1)
 			break;

@@ -77,8 +77,8 @@ proc_refused(pid_t pid)
 
 	if (scope > 2)
 		return errstr_set("process %d: kernel.yama.ptrace_scope is %d: "
-		    "nobody can trace it until the machine is booted with "
-		    "another", pid, scope);
+		    "nobody can trace it until a reboot with a lower value",
+		    pid, scope);
 	if (geteuid() == 0 && is_outside(pid))
 		return errstr_set("process %d is outside of the user namespace "
 		    "that you are root of: run as root outside of it, or as "
