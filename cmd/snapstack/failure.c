@@ -33,7 +33,7 @@ failure_blame(uint64_t pid)
 
 	fflush(stdout);
 	n = snprintf(message, sizeof message, "%s: process %" PRIu64 ": libdw "
-	    "fails: what the snapshot has of it is damaged\n",
+	    "crashed: its files in the snapshot are damaged\n",
 	    getprogname(), pid);
 	message_len = n < 0 ? 0 : (size_t)n;
 }

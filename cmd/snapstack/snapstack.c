@@ -103,8 +103,7 @@ print_live(struct living *l)
 	elfimage_forget();
 	if (n > 0 || l->n == 0)
 		return 0;
-	program_warn("none of the live processes is, or has, what is asked "
-	    "for");
+	program_warn("no live process matches -p or -T");
 	return -1;
 }
 
@@ -127,33 +126,32 @@ check_dir(int letter, char *dir)
 }
 
 static const struct opt opts[] = {
-	{ 'a', "all", NULL, "threads with the same stack one by one",
+	{ 'a', "all", NULL, "print threads with the same stack one by one",
 	    .flag = &asked.all },
 	{ 'c', "cgroup", "group",
 	    "live: a unit, container, pod or cgroup",
 	    .source = sources_cgroup },
-	{ 'd', "debug", "dir", "look for debugging information there, too",
+	{ 'd', "debug", "dir", "also look for debugging information there",
 	    .call = check_dir },
-	{ 'f', "folded", NULL, "a line a stack, to draw flame graphs of",
+	{ 'f', "folded", NULL, "one line for each stack, for flame graphs",
 	    .flag = &asked.folded },
 	{ 'J', "json", NULL, NULL, .flag = &asked.json },
-	{ 'j', "json", NULL, "as JSON, an object a thread, for programs",
+	{ 'j', "json", NULL, "print JSON, one object for each thread",
 	    .flag = &asked.json },
-	{ 'l', "locals", NULL, "local variables of Python, too",
+	{ 'l', "locals", NULL, "also print local variables of Python",
 	    .flag = &asked.locals },
-	{ 'p', "pid", "pid|name", "of this process only; without file, live",
+	{ 'p', "pid", "pid|name", "only this process; without file, live",
 	    .source = sources_pick },
 	{ 't', "timeout", "seconds",
-	    "live: wait so long for file servers, not 5 seconds",
+	    "live: seconds to wait for file servers (default 5)",
 	    .number = &asked.timeout, 1, 86400 },
-	{ 'T', "thread", "tid", "of this thread only", .number = &asked.tid,
+	{ 'T', "thread", "tid", "only this thread", .number = &asked.tid,
 	    0, INT64_MAX },
 	{ 0 }
 };
 
 static const struct cmdline cmdline = {
-	.about = "Tell what processes were doing, in a snapshot or live: their "
-	    "stacks.",
+	.about = "Print the stacks of processes, in a snapshot or live.",
 	.synopsis = (const char *const[]){
 		"[-a | -f | -j] [-l] [-c group] [-d dir] [-p pid|name]",
 		"         [-t seconds] [-T tid] [file | pid | name ...]",

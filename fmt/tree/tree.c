@@ -144,7 +144,7 @@ members_number(struct fstree *t, const struct snap *s)
 	if (n == 0 || t->warn == NULL)
 		return;
 	snprintf(line, sizeof line, "process %" PRIu64 " is in another "
-	    "snapshot too: here it is %" PRIu64 ".%u", clash->proc->pid,
+	    "snapshot as well: here it is %" PRIu64 ".%u", clash->proc->pid,
 	    clash->proc->pid, clash->serial);
 	if (n > 1)
 		snprintf(line + strlen(line), sizeof line - strlen(line),
@@ -349,5 +349,5 @@ fsnode_get(struct fstree *t, uint64_t ino, struct fsnode *n)
 		if (node_exists(n->m, n))
 			return 0;
 	}
-	return errstr_set("no file has the number %jx", (uintmax_t)ino);
+	return errstr_set("no file has inode number %jx", (uintmax_t)ino);
 }

@@ -119,7 +119,7 @@ is "$rc $(head -c 4 "$tmp/out" | tail -c 3)" "1 ELF" \
 head -c 5000 "$tmp/core.8" >"$tmp/cut"
 core "$tmp/cut"
 is "$rc" 1 "of a core that was cut off"
-grep -q "$tmp/cut: cut off: 1 segments are not all there" "$tmp/err"
+grep -q "$tmp/cut: truncated: 1 segments are incomplete" "$tmp/err"
 ok $? "which is told"
 if command -v script >/dev/null; then
 	is "$(script -qec "$BUILD/snapcore -p 7 $snap" /dev/null </dev/null |

@@ -82,7 +82,7 @@ case $leader in
 esac
 sleeps 3
 load -OD "$tmp/job" "$tmp/live"
-is "$rc $err" "0 process $!: is in the session of criu when it is \
+is "$rc $err" "0 process $!: joins the session of criu when it is \
 restored: the leader of its own$leader" "leads no session: it is told"
 is "$(cat "$tmp/out")" "criu restore -d -D $tmp/job --shell-job" \
     "leads no session: the command"

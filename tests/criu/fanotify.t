@@ -38,7 +38,7 @@ while read -r what why; do
 	end
 	umount "$log.dir"
 done <<'EOL'
-ask a fanotify group that is asked for permission
+ask a fanotify group with permission events
 all it watches a whole file system
 EOL
 finish 7

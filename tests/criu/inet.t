@@ -53,9 +53,9 @@ start "$here/inet.py" reset
 "$BUILD/snap" -r "$pid" | "$BUILD/snapload" -c 2>&1 >/dev/null |
     sed -E 's/.*descriptor [0-9]+/it/;s/:[0-9]+//' >"$tmp/told"
 is "$(cat "$tmp/told")" "it: 3 bytes of the ended connection with 127.0.0.1, \
-not read yet: not restored
-it: the error that ended the connection with 127.0.0.1 is not restored: it was \
-closed then" 'a connection that was reset'
+not yet read: not restored
+it: the error that ended the connection with 127.0.0.1 is not restored: it just \
+appears closed" 'a connection that was reset'
 end
 
 # multicast groups, which criu does not join

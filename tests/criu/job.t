@@ -65,9 +65,9 @@ setsid bash -c "$job.script' </dev/null 2>/dev/null | cat >/dev/null &
     wait" </dev/null >/dev/null 2>&1 &
 disown $!
 begun script
-moved 'of a script' "process $pid: is in the session of criu when it is \
+moved 'of a script' "process $pid: joins the session of criu when it is \
 restored: $other, $leader, is not in the snapshot
-process $pid, descriptor 1: is the standard output of criu when it is restored" \
+process $pid, descriptor 1: becomes the standard output of criu when it is restored" \
     "criu restore -d -D $dir --shell-job --inherit-fd 'fd[1]:pipe:[INODE]'"
 setsid sh -c "sh '$tmp/command' </dev/null | cat >'$tmp/shown.script'" &
 disown $!
@@ -82,10 +82,10 @@ kill -KILL "$pid"
 disown $!
 begun shell
 terminal=/dev/$(ps -o tty= -p "$pid")
-moved 'of a shell' "process $pid: is in the session of criu when it is \
+moved 'of a shell' "process $pid: joins the session of criu when it is \
 restored: $other, $leader, is not in the snapshot
-process $pid, descriptor 0: $terminal is the terminal that criu has for its \
-standard input when it is restored" "criu restore -D $dir --shell-job"
+process $pid, descriptor 0: $terminal becomes the terminal on criu's standard \
+input when it is restored" "criu restore -D $dir --shell-job"
 timeout 60 setsid sh "$tmp/command" </dev/null >"$tmp/criu.out" 2>&1
 ok $(($? == 0)) 'of a shell: not restored without a terminal'
 "$here/onpty.py" "$tmp/shown.shell" sh "$tmp/command" </dev/null &
@@ -100,8 +100,8 @@ kill -KILL "$pid"
 disown $!
 begun leader
 terminal=/dev/$(ps -o tty= -p "$pid")
-moved 'a leader' "process $pid, descriptor 0: $terminal is the terminal that \
-criu has for its standard input when it is restored
+moved 'a leader' "process $pid, descriptor 0: $terminal becomes the terminal \
+on criu's standard input when it is restored
 process $pid: its session has no controlling terminal when it is restored" \
     "criu restore -D $dir --shell-job"
 "$here/onpty.py" "$tmp/shown.leader" sh "$tmp/command" </dev/null &
@@ -117,10 +117,10 @@ kill -KILL "$pid"
 disown $!
 begun tty
 until_true grep -q more "$tmp/first"
-moved '/dev/tty' "process $pid: is in the session of criu when it is \
+moved '/dev/tty' "process $pid: joins the session of criu when it is \
 restored: $other, $leader, is not in the snapshot
-process $pid, descriptor 4: /dev/tty is the terminal of the session that criu \
-is in when it is restored" "criu restore -D $dir --shell-job"
+process $pid, descriptor 4: /dev/tty becomes the terminal of criu's session \
+when it is restored" "criu restore -D $dir --shell-job"
 "$here/onpty.py" "$tmp/shown.tty" sh "$tmp/command" </dev/null &
 disown $!
 counts_on '/dev/tty' "$was"
@@ -153,10 +153,10 @@ until_true asleep
 disown $!
 begun two
 refused 'two terminals' \
-    'one of several terminals of who is not in the snapshot: TTY'
+    'one of several terminals whose masters are outside the snapshot: TTY'
 "$here/onpty.py" "$tmp/first" sh -c "exec $job.own' /dev/tty" </dev/null &
 disown $!
 begun own
 refused '/dev/tty of a leader' \
-    'the terminal of a session that is not open otherwise: /dev/tty'
+    'the terminal of a session, which is not open by its own name: /dev/tty'
 finish 33

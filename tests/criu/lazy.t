@@ -110,7 +110,7 @@ start "$tmp/child.py"
 leader=$pid
 pid=$(sed -n '1s/child //p' "$log")
 shown
-is "$(tail -n 2 "$dir/command")" "# process $pid: is in the session of criu \
+is "$(tail -n 2 "$dir/command")" "# process $pid: joins the session of criu \
 when it is restored: the leader of its own, $leader, is not in the snapshot
 criu restore -d -D . --shell-job" "a session of others: criu's"
 unserve

@@ -20,8 +20,8 @@ grep -q '^eventfd-semaphore' "/proc/$pid/fdinfo"/* ||
 "$BUILD/snap" -r -o "$tmp/snap" "$pid" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' 'snap'
 netlink='it: a netlink socket that is connected to another'
-pidfd='it: a pidfd of who is not in the snapshot'
-eventfd='it: an eventfd that is a semaphore, which criu does not know'
+pidfd='it: a pidfd of a process outside the snapshot'
+eventfd='it: an eventfd with EFD_SEMAPHORE, which criu does not support'
 load_leaving
 is "$rc $err" "1 snapload: $netlink: cannot be restored (-f netlink leaves it out)
 snapload: $pidfd: cannot be restored (-f pidfd leaves it out)

@@ -25,11 +25,11 @@ refused() {
 	end
 }
 
-refused waiting "a netlink socket in which something waits to be read: cannot \
+refused waiting "a netlink socket with unread data: cannot \
 be restored (-f netlink leaves it out)"
 refused connected "a netlink socket that is connected to another: cannot be \
 restored (-f netlink leaves it out)"
-refused many "a netlink socket of a group above 32: cannot be restored (-f \
+refused many "a netlink socket in a group above 32: cannot be restored (-f \
 netlink leaves it out)"
 refused strict "the option NETLINK_GET_STRICT_CHK of a socket: cannot be \
 restored (-f sockopt leaves it out)"

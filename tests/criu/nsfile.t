@@ -13,7 +13,7 @@ end
 start "$here/nsfile.py" other
 "$BUILD/snap" -ro "$tmp/snap" "$pid"
 "$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
-is "$? $(grep -c 'a namespace of a kind that is made anew' "$tmp/err")" '1 1' \
+is "$? $(grep -c 'a namespace of a kind that is newly created' "$tmp/err")" '1 1' \
     'one that is not its own: refused'
 end
 finish 6

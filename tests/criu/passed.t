@@ -23,7 +23,7 @@ start "$here/passed.py" credentials
 until_true longer 10
 "$BUILD/snap" -ro "$tmp/snap" "$pid"
 "$BUILD/snapload" -D "$tmp/sent" "$tmp/snap" >"$tmp/err" 2>&1
-is "$? $(sed 's/^.*descriptor [0-9]*: //' "$tmp/err")" '1 the credentials of who sent what waits in a socket: cannot be restored (-f credentials leaves it out)
+is "$? $(sed 's/^.*descriptor [0-9]*: //' "$tmp/err")" '1 the sender's credentials of data queued in a socket: cannot be restored (-f credentials leaves it out)
 snapload: nothing is written (-f credentials writes the rest)' \
     'credentials: refused'
 "$BUILD/snapload" -f credentials -D "$tmp/sent" "$tmp/snap" >/dev/null 2>&1
@@ -43,8 +43,8 @@ for how in pidfd deserted; do
 	"$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
 	rc=$?
 	case $how in
-	pidfd) want='a pidfd of who is not in the snapshot' ;;
-	deserted) want='a socket without another end, which no process has' ;;
+	pidfd) want='a pidfd of a process outside the snapshot' ;;
+	deserted) want='a queued socket without another end' ;;
 	esac
 	is "$rc $(grep -c "waits in a socket: $want" "$tmp/err")" '1 1' \
 	    "$how: refused"

@@ -52,11 +52,11 @@ goes_on stopped
 end
 
 start pending trap
-refused SIGTRAP "signal 5 waits in it: criu takes it for its own"
+refused SIGTRAP "signal 5 is pending: criu would take it for its own"
 start pending chld
-refused "SIGCHLD of a thread" "signal 17 waits in it: criu loses it"
+refused "SIGCHLD of a thread" "signal 17 is pending: criu loses it"
 start counter
 stop_and TERM
 refused "stopped, and killed" \
-    "signal 15 waits in it: stopped as it is, it would end at once"
+    "signal 15 is pending: it would end the stopped process at once"
 finish 20

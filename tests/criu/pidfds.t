@@ -44,7 +44,7 @@ start "$tmp/others.py"
 "$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
 is "$(sed -n 's/.*descriptor 4: \(.*\): anon.*/\1/p
     s/.*descriptor 4: \(.*\): cannot.*/\1/p' "$tmp/err")" \
-    'a pidfd of who is not in the snapshot' 'of another: refused'
+    'a pidfd of a process outside the snapshot' 'of another: refused'
 if grep -q none "$log"; then
 	skip 'of a thread: refused' 'Linux before 6.9'
 else

@@ -19,11 +19,11 @@ pid=$(pgrep -P "$copier")
 cp "$log" "$tmp/log.before"
 "$BUILD/snap" -ro "$tmp/snap" "$pid"
 "$BUILD/snapload" -D "$tmp/there" "$tmp/snap" >"$tmp/command" 2>"$tmp/err"
-is "$? $(sed 's/.*descriptor //' "$tmp/err")" "0 0: 5 bytes that wait in it \
+is "$? $(sed 's/.*descriptor //' "$tmp/err")" "0 0: 5 unread bytes in it \
 are lost when it is restored
-0: is the standard input of criu when it is restored
-1: is the standard output of criu when it is restored
-2: is the standard error of criu when it is restored" 'it is said'
+0: becomes the standard input of criu when it is restored
+1: becomes the standard output of criu when it is restored
+2: becomes the standard error of criu when it is restored" 'it is said'
 is "$(sed 's/:\[[0-9]*\]/:[INODE]/g' "$tmp/command")" "criu restore -d -D \
 $tmp/there --inherit-fd 'fd[0]:pipe:[INODE]' --inherit-fd \
 'fd[1]:pipe:[INODE]' --inherit-fd 'fd[2]:socket:[INODE]'" \

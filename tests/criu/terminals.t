@@ -42,8 +42,8 @@ chmod +x "$tmp/waits.py"
 start "$tmp/waits.py"
 "$BUILD/snap" -ro "$tmp/snap" "$pid"
 "$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
-is "$? $(grep -m 1 -o 'a terminal in which bytes wait to be read' "$tmp/err")" \
-    '1 a terminal in which bytes wait to be read' 'bytes that wait: refused'
+is "$? $(grep -m 1 -o 'a terminal with unread bytes' "$tmp/err")" \
+    '1 a terminal with unread bytes' 'bytes that wait: refused'
 end
 
 # the terminal of a session whose leader is not in the snapshot

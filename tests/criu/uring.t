@@ -33,7 +33,7 @@ taken "taken, with no other warning"
 is "$? $(ls "$tmp/img" 2>/dev/null)" "1 " "no images"
 # the test itself holds a pipe to it
 is "$(sed -e "s/\<$pid\>/PID/; s/descriptor [0-9]*/descriptor N/" \
-    -e '/a pipe that is read by who is not/d; /nothing is written/d' \
+    -e '/a pipe whose reader is not/d; /nothing is written/d' \
     "$tmp/err")" \
     "snapload: process PID, descriptor N: io_uring: anon_inode:[io_uring]: cannot be restored (-f io_uring leaves it out)" "one line says why"
 taken "cloned, with no other warning" -l

@@ -23,8 +23,8 @@ for how in closed bytes; do
 	"$BUILD/snap" -ro "$tmp/snap" "$pid"
 	"$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
 	case $how in
-	closed) want='a connection that was closed waits to be accepted' ;;
-	bytes) want='waits to be accepted, with bytes to be read' ;;
+	closed) want='a pending connection that was already closed' ;;
+	bytes) want='a connection not yet accepted that has unread bytes' ;;
 	esac
 	is "$(grep -c "$want" "$tmp/err")" 1 \
 	    "$how: refused"

@@ -139,7 +139,7 @@ is "$(grep -o 'stopped for' "$tmp/err" | wc -l) $(grep -c \
     "zombie: its parent alone was stopped"
 "$BUILD/snapload" -D "$tmp/images" "$tmp/snap" 2>"$tmp/err"
 is "$? $(sed 's/process [0-9]*/process N/' "$tmp/err")" \
-    "1 snapload: process N: it has ended, a zombie, of which its parent is not in the snapshot: cannot be restored
+    "1 snapload: process N: it is a zombie whose parent is not in the snapshot: cannot be restored
 snapload: nothing is written" "zombie: snapload says what it is"
 unnoticed "$pid" "zombie: not noticed by its parent"
 

@@ -91,7 +91,7 @@ is "$("$BUILD/snapls" -c "$tmp/mixed" | tail -n 1 | awk '{ print $2 }')" \
     "images of CRIU and a core as one"
 
 try "the images of a merged snapshot are refused" \
-    grep -q 'images of CRIU in several snapshots' <(
+    grep -q 'CRIU images in a merged snapshot' <(
 	"$BUILD/snapload" -D "$tmp/none" "$tmp/mixed" 2>&1)
 
 # The images of each of two moments are those of that moment alone.

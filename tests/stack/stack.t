@@ -70,8 +70,8 @@ let_go "$pid" "it goes on"
 "$BUILD/snapstack" "$pid" "$tmp/signal.snap" >"$tmp/out"
 is "$(grep -c '^process' "$tmp/out")" 2 "a live one beside a snapshot"
 "$BUILD/snapstack" -T 1 "$pid" >"$tmp/out" 2>"$tmp/err"
-is "$? $(cat "$tmp/out" "$tmp/err")" "1 snapstack: none of the live \
-processes is, or has, what is asked for" "-t: no such live thread"
+is "$? $(cat "$tmp/out" "$tmp/err")" "1 snapstack: no live process \
+matches -p or -T" "-t: no such live thread"
 "$BUILD/snapstack" -p "$pid" </dev/null >"$tmp/out"
 is "$(head -n 1 "$tmp/out" | cut -d ' ' -f 1,2)" "process $pid" \
     "-p without a file: a live process"
@@ -92,7 +92,7 @@ is "$(frames "$pid")" "$(frames "$tmp/once.snap")" \
 stack=$(sed -n 's/ .*\[stack\]$//p' "/proc/$pid/maps")
 "$BUILD/snap" -x "$stack" -o "$tmp/once.snap" "$pid" 2>"$tmp/err"
 is "$("$BUILD/snapstack" "$tmp/once.snap" | sed -n '$p')" \
-    "  what called it is not known: its stack is not there" \
+    "  the caller is not known: its stack is missing" \
     "a stack that was left out"
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null

@@ -283,18 +283,18 @@ test_refused(void **state)
 		uint8_t		 byte;
 		const char	*why;
 	} bad[] = {
-		{ "amd64", 16, ET_EXEC, "but no core: an executable" },
-		{ "amd64", 16, ET_DYN, "but no core: an executable or" },
-		{ "amd64", 16, ET_REL, "but no core: a relocatable file" },
-		{ "amd64", 16, 77, "but no core" },
+		{ "amd64", 16, ET_EXEC, "but not a core: an executable" },
+		{ "amd64", 16, ET_DYN, "but not a core: an executable or" },
+		{ "amd64", 16, ET_REL, "but not a core: a relocatable file" },
+		{ "amd64", 16, 77, "but not a core" },
 		{ "amd64", 18, EM_PPC64, "a core of 64-bit PowerPC cannot" },
 		{ "amd64", 18, EM_RISCV, "a core of RISC-V cannot" },
 		{ "amd64", 18, 199, "a core of machine 199 cannot" },
 		{ "amd64", 18, EM_386, "a core of 386 in its other form" },
 		{ "386", 18, EM_X86_64, "a core of amd64 in its other form" },
 		{ "amd64", 54, 55, "program headers of 55 bytes" },
-		{ "amd64", 57, 0x70, "cut off within its program headers" },
-		{ "xnum", 40, 0xff, "cut off, and with it the number" },
+		{ "amd64", 57, 0x70, "truncated within its program headers" },
+		{ "xnum", 40, 0xff, "truncated: the number of its" },
 		{ "overlap", 0, 0x7f, "at 10400 overlaps the one at 10000" },
 		{ "threadless", 0, 0x7f, "no thread in it" },
 	};
@@ -311,7 +311,7 @@ test_refused(void **state)
 		buf_free(&b);
 	}
 	assert_null(snap_load("/proc/self/exe", NULL));
-	assert_contains(snap_errstr(), "an ELF file, but no core");
+	assert_contains(snap_errstr(), "an ELF file, but not a core");
 }
 
 /*
@@ -332,7 +332,7 @@ test_cut(void **state)
 		for (b.len = 0; b.len < len; b.len++) {
 			if ((s = try_read(&b)) == NULL)
 				continue;
-			if (strstr(warned, "cut off: ") == NULL)
+			if (strstr(warned, "truncated: ") == NULL)
 				fail_msg("%s: %zu bytes are enough", name[i],
 				    b.len);
 			assert_contains(rec_string(s->proc[0], "missing"),
@@ -399,7 +399,7 @@ test_odd(void **state)
 	assert_string_equal(rec_string(s->proc[0], "missing"),
 	    "205dd-20bb9 core\n30000-10000030000 core\n"
 	    "7fffffffffff000a-7fffffffffff1388 truncated\n");
-	assert_contains(warned, "cut off: 1 segments");
+	assert_contains(warned, "truncated: 1 segments");
 	snap_free(s);
 }
 
@@ -447,7 +447,7 @@ test_numbers(void **state)
 	assert_int_equal(s->proc[3]->pid, 4194306);
 	assert_int_equal(s->proc[3]->leader, 9);
 	assert_contains(rec_string(s->proc[2], "stat"), "7 (prog) ");
-	assert_contains(warned, "2 threads have other numbers");
+	assert_contains(warned, "2 threads have new numbers");
 	snap_free(s);
 }
 
@@ -642,7 +642,7 @@ test_claims(void **state)
 
 	(void)state;
 	put_head(&b, 0, (uint64_t)1 << 50, 0);
-	assert_refused(&b, "cut off within its notes");
+	assert_refused(&b, "truncated within its notes");
 	b.len = 0;
 	put_head(&b, 5000, THREAD_NOTE, 0);
 	for (i = 0; i < 5000; i++)
@@ -843,7 +843,7 @@ test_files(void **state)
 	note[0] ^= 1;
 	assert_non_null(s = try_read(&b));
 	assert_contains(warned, "is not the executable that was run");
-	assert_contains(warned, "a library is not here");
+	assert_contains(warned, "a library is missing here");
 	assert_non_null(s->proc[0]->text);
 	assert_int_equal(image_read(s->proc[0]->mem, 0x402000, command, 1),
 	    -1);
@@ -852,7 +852,7 @@ test_files(void **state)
 
 	opts.exe = NULL;
 	assert_non_null(s = try_read(&b));
-	assert_contains(warned, "its build id is another one; name it");
+	assert_contains(warned, "its build ID differs; name it");
 	assert_null(s->proc[0]->text);
 	assert_int_equal(image_read(s->proc[0]->mem, 0x401000, command, 1),
 	    -1);

@@ -417,7 +417,7 @@ test_missing(void **state)
 	(void)state;
 	s = read_dir(make("lazy"));
 	assert_string_equal(warned, "process 7: 10 pages are not in the "
-	    "images, for they were to be fetched later (lazy pages)\n");
+	    "images: they were to be fetched later (lazy pages)\n");
 	assert_contains(rec_string(s->proc[0], "missing"),
 	    "\n601000-60b000 lazy\n");
 	assert_null(page_at(s->proc[0], ANON + 3 * PAGE));
@@ -629,7 +629,7 @@ test_refused(void **state)
 		const char	*name;
 		const char	*why;
 	} bad[] = {
-		{ "no-inventory", "no checkpoint of criu: " },
+		{ "no-inventory", "not a checkpoint of criu: " },
 		{ "no-inventory", "/inventory.img: No such file" },
 		{ "no-pstree", "/pstree.img: No such file" },
 		{ "no-files", "/files.img: No such file" },
@@ -641,11 +641,11 @@ test_refused(void **state)
 		{ "no-fs-7", "/fs-7.img: No such file" },
 		{ "no-pagemap-7", "/pagemap-7.img: No such file" },
 		{ "no-pages-3", "/pages-3.img: No such file" },
-		{ "no-pagemap-shmem-62", "mm-7.img: mapping 5 at 700000: no "
-		    "pagemap-shmem-62.img, which is mapped" },
+		{ "no-pagemap-shmem-62", "mm-7.img: mapping 5 at 700000: "
+		    "pagemap-shmem-62.img is mapped, but missing" },
 		{ "version-0", "/inventory.img: entry 1: a pre-dump" },
 		{ "version-1", "the layout of criu 1" },
-		{ "version-3", "compressed pages are not read yet" },
+		{ "version-3", "compressed pages are not supported yet" },
 		{ "version-9", "version 9" },
 		{ "magic", "/mm-7.img: begins with 54564319 00000000, not "
 		    "with 57492820" },
@@ -660,17 +660,17 @@ test_refused(void **state)
 		    "90112 of pages-3.img, which has 86016" },
 		{ "odd", "/pages-3.img: 90111 bytes are not a multiple of a "
 		    "page" },
-		{ "machine", "/core-7.img: of machine 4" },
-		{ "no-tc", "/core-7.img: not of a process" },
+		{ "machine", "/core-7.img: machine 4" },
+		{ "no-tc", "/core-7.img: not the core image of a" },
 		{ "no-regs", "/core-8.img: no registers" },
-		{ "state", "/core-7.img: a process of state 6" },
+		{ "state", "/core-7.img: a process in unknown state 6" },
 		{ "st", "/core-7.img: st_space: 31 words" },
 		{ "twice", "/pstree.img: process or thread 8 is there "
 		    "twice" },
 		{ "zero-pid", "/pstree.img: process or thread 0" },
 		{ "no-process", "/pstree.img: no process" },
 		{ "no-file", "/fdinfo-70.img: descriptor 1: no file 444" },
-		{ "file-twice", "/files.img: file 3 of type 1 a second time" },
+		{ "file-twice", "/files.img: duplicate file 3 of type 1" },
 		{ "no-parent", "/pagemap-7.img: entry 3: in the parent, but "
 		    "there is no " },
 		{ "loop", "its parents lead back to itself" },
@@ -683,14 +683,13 @@ test_refused(void **state)
 		{ "overlapping", "entry 3: 401000 comes behind 400000" },
 		{ "huge", "entry 2: 1152921504606846976 pages at 400000 end "
 		    "beyond 2^64" },
-		{ "vma-order", "/mm-7.img: mapping 2 at 400000: comes behind "
-		    "403000" },
-		{ "vma-empty", "mapping 1 at 400000: not of whole pages" },
-		{ "vma-unaligned", "mapping 1 at 400000: not of whole" },
+		{ "vma-order", "/mm-7.img: mapping 2 at 400000: is not "
+		    "above the mapping at 403000" },
+		{ "vma-empty", "mapping 1 at 400000: not aligned to pages" },
+		{ "vma-unaligned", "mapping 1 at 400000: not aligned" },
 		{ "vma-file", "mapping 1 at 400000: no file 999" },
-		{ "vma-shm", "mapping 1 at 400000: no pagemap-shmem-999" },
-		{ "no-exe", "/mm-7.img: no file 999 in files.img, which is "
-		    "the executable" },
+		{ "vma-shm", "mapping 1 at 400000: pagemap-shmem-999" },
+		{ "no-exe", "/mm-7.img: the executable, file 999, is not in" },
 	};
 	size_t i;
 
@@ -741,8 +740,7 @@ test_directory(void **state)
 	file_set(live->proc[0], "noteid", "          1 ", 12);
 	snprintf(dir, sizeof dir, "%s/fresh", top);
 	assert_int_equal(to_images(live, true, dir, NULL, &st), -1);
-	assert_contains(snap_errstr(), "no images of CRIU came with this "
-	    "snapshot");
+	assert_contains(snap_errstr(), "neither CRIU images nor the records");
 	assert_int_equal(access(dir, F_OK), -1);
 	snap_free(live);
 
@@ -751,7 +749,7 @@ test_directory(void **state)
 	s->proc[0]->mem = NULL;
 	assert_int_equal(to_images(s, true, dir, NULL, &st), -1);
 	assert_contains(snap_errstr(), "process 7: pagemap-7.img: 400000 is "
-	    "said to be present, but is not in the memory");
+	    "marked as present, but is not in the snapshot");
 	assert_int_equal(access(dir, F_OK), -1);
 	snap_free(s);
 }

@@ -529,7 +529,7 @@ test_stopped(void **state)
 	set_bytes(name[0], b, SIGINFO - 1);
 	assert_int_equal(load_one(&o), -1);
 	assert_string_equal(snap_errstr(), "process 7: sigpending/process: "
-	    "127 bytes, not of 128 each");
+	    "127 bytes, not a multiple of 128");
 }
 
 static void
@@ -759,96 +759,92 @@ test_refused(void **state)
 	} cases[] = {
 		{ "tcp", "type inet\nino 5\nflags 2\nwhy connected to "
 		    "1.2.3.4:5\n",
-		    "a socket of the internet: connected to 1.2.3.4:5" },
+		    "an IP socket: connected to 1.2.3.4:5" },
 		{ "tcp", "type inet\nprotocol 6\n",
-		    "a socket of the internet: little is known of it" },
+		    "an IP socket: it is not fully recorded" },
 		{ "udp", "type inet\nprotocol 17\n",
-		    "a socket of the internet: little is known of it" },
+		    "an IP socket: it is not fully recorded" },
 		{ "raw", "type inet\nprotocol 1\n",
-		    "a socket of the internet: little is known of it" },
+		    "an IP socket: it is not fully recorded" },
 		{ "tcp", INET "protocol 6\nsocket 1 1 0 0 0\nulp tls\n",
-		    "a socket of the internet: with a protocol upon TCP, such "
-		    "as TLS of the kernel" },
+		    "an IP socket: with a protocol on top of TCP, such as "
+		    "kernel TLS" },
 		{ "tcp", INET "protocol 262\nsocket 1 1 0 0 0\n"
 		    "local 1.2.3.4 5\n",
-		    "a socket of the internet: a connection of MPTCP" },
+		    "an IP socket: an MPTCP connection" },
 		{ "raw", INET "protocol 132\nsocket 1 10 0 5 0\n",
-		    "a socket of the internet: of a protocol that criu does "
-		    "not know" },
+		    "an IP socket: of a protocol that criu does not support" },
 		{ "raw", INET "protocol 6\nsocket 3 1 0 0 0\n"
 		    "remote 1.2.3.4 5\n",
-		    "a socket of the internet: raw, and connected" },
+		    "an IP socket: raw, and connected" },
 		{ "udp", INET "protocol 17\nsocket 2 1 0 0 0\n"
 		    "remote 255.255.255.255 5\n",
-		    "a socket of the internet: connected to a broadcast "
-		    "address" },
+		    "an IP socket: connected to a broadcast address" },
 		{ "udp", INET "protocol 17\nsocket 2 7 0 0 0\n"
 		    "option UDP_CORK 1\n",
-		    "a socket of the internet: with a packet that is in the "
-		    "making (UDP_CORK)" },
+		    "an IP socket: with an unsent packet (UDP_CORK)" },
 		{ "udp", INET6 "protocol 17\nsocket 2 7 0 0 0\n"
 		    "local fe80::1 5\n",
-		    "a socket of the internet: of a link that is not known" },
+		    "an IP socket: on an unknown link" },
 		{ "udp", INET6 "protocol 17\nsocket 2 1 0 0 0\n"
 		    "local :: 5\nremote fe80::1 5\n",
-		    "a socket of the internet: connected on a link that is "
-		    "not known" },
+		    "an IP socket: connected on an unknown link" },
 		{ "tty", "type tty\npath /dev/pts/3\nflags 2\npos 0\n",
-		    "a terminal of a kind that is not known: /dev/pts/3" },
+		    "a terminal of an unknown kind: /dev/pts/3" },
 		{ "tty", "type tty\npath /dev/pts/3\nrdev 88:03\nindex 3\n",
-		    "a terminal that little is known of: /dev/pts/3" },
+		    "a terminal that is not fully recorded: /dev/pts/3" },
 		{ "tty", "type tty\npath /dev/ptmx\nrdev 05:02\nindex 3\n"
 		    "master 1\nwaiting 2\n" MODES,
-		    "a terminal in which bytes wait to be read: /dev/ptmx" },
+		    "a terminal with unread bytes: /dev/ptmx" },
 		{ "tty", "type tty\npath /dev/tty\nrdev 05:00\n" MODES,
-		    "the terminal of a session that is not open otherwise: "
-		    "/dev/tty" },
+		    "the terminal of a session, which is not open by its own "
+		    "name: /dev/tty" },
 		{ "netlink", "type netlink\nflags 2\n",
-		    "a netlink socket of which little is known" },
+		    "a netlink socket that is not fully recorded" },
 		{ "netlink", "type netlink\nflags 2\nino 5\n"
 		    "netlink 3 15 0 0 0\nmember 2\n",
-		    "a netlink socket of a group, without an address" },
+		    "a netlink socket in a group, without an address" },
 		{ "packet", "type packet\nflags 2\n",
-		    "a packet socket of which little is known" },
+		    "a packet socket that is not fully recorded" },
 		{ "packet", "type packet\nflags 2\nino 5\nbound 3 3 1\n"
 		    "frames 0 0 0 0 1\nlistens 1 2 1 -\n",
-		    "a packet socket that listens twice for the same, or for "
-		    "what criu does not know" },
+		    "a packet socket with a repeated membership, or one that "
+		    "criu does not support" },
 		{ "inotify", "type inotify\nflags 2\nwaiting 16\n",
-		    "an inotify set in which events wait to be read" },
+		    "an inotify set with unread events" },
 		{ "inotify", "type inotify\nflags 2\n"
 		    "watch 1 2 08:01 9 1 0102 -\n", "an inotify set that "
 		    "watches a file whose path is not known" },
 		{ "fanotify", "type fanotify\nflags 2\n",
-		    "a fanotify group that little is known of" },
+		    "a fanotify group that is not fully recorded" },
 		{ "namespaces", "type namespace\nspace mnt\nino 5\nflags 0\n",
-		    "a namespace of a kind that is not opened again" },
+		    "a namespace of a kind that cannot be opened again" },
 		{ "namespaces", "type namespace\nspace net\nino 5\nflags 0\n",
 		    "a namespace that the process is not in" },
 		{ "pidfd", "type pidfd\nflags 2\n",
-		    "a pidfd of who is not known" },
+		    "a pidfd of an unknown process" },
 		{ "pidfd", "type pidfd\nflags 2\npid 9\n",
-		    "a pidfd of who is not in the snapshot" },
+		    "a pidfd of a process outside the snapshot" },
 		{ "pidfd", "type pidfd\nflags 202\npid 7\n",
 		    "a pidfd of a thread" },
 		{ "io_uring", "type io_uring\nflags 2\n", "io_uring" },
 		{ "device", "type device\npath /dev/fuse\n",
 		    "a device: /dev/fuse" },
 		{ "pipe", "type pipe\nino 9\nflags 1\n",
-		    "a pipe that is read by who is not in the snapshot" },
+		    "a pipe whose reader is not in the snapshot" },
 		{ "unix", "type unix\nino 9\nflags 2\nsocket 1 1 10 0 0\n",
 		    "a socket whose other end is not in the snapshot" },
 		{ "unix", "type unix\nino 9\nflags 2\nsocket 1 7 0 0 0\n"
-		    "passed 0 8\n", "a socket in which a descriptor waits "
-		    "that nothing is known of" },
+		    "passed 0 8\n", "a socket with a queued descriptor that is "
+		    "not recorded" },
 		{ "unix", "type unix\nino 9\nwhy it is shy\n",
 		    "it is shy" },
 		{ "epoll", "type epoll\nflags 2\ntarget 5 1 2 -\n",
-		    "an epoll set with a file that the process has no "
-		    "descriptor of" },
+		    "an epoll set with a file for which the process has no "
+		    "descriptor" },
 		{ "eventfd", "type eventfd\nflags 2\ncount 1\n"
-		    "semaphore 1\n", "an eventfd that is a semaphore, which "
-		    "criu does not know" },
+		    "semaphore 1\n", "an eventfd with EFD_SEMAPHORE, which "
+		    "criu does not support" },
 		{ "deleted", "type reg\npath /x\nflags 2\ndeleted 1\n",
 		    "a deleted file whose content is not in the snapshot: "
 		    "/x" },
@@ -856,7 +852,8 @@ test_refused(void **state)
 		    "why it is deleted\n", "it is deleted: /x" },
 		{ "shm", "type memfd\npath /memfd:x\nflags 2\n",
 		    "a memfd whose content is not in the snapshot: /memfd:x" },
-		{ "other", "type unheard\n", "nothing that criu could open" },
+		{ "other", "type unheard\n", "a file of a kind that criu "
+		    "cannot open" },
 		{ "other", "type other\nwhy a file of no known kind\n",
 		    "a file of no known kind" },
 		{ "deleted", "type reg\npathbytes 2f0a78\nflags 2\ndeleted 1\n",
@@ -933,15 +930,16 @@ test_unmapped(void **state)
 		{ "secretmem", "/secretmem (deleted)", "rd sh",
 		    "memory that only the process can read" },
 		{ "hugetlb", "/huge/some", "rd ht",
-		    "huge pages of a file of hugetlbfs" },
+		    "huge pages of a hugetlbfs file" },
 		{ "shstk", "", "rd wr ss", "a shadow stack" },
-		{ "userfaultfd", "", "rd wr um", "memory under userfaultfd" },
+		{ "userfaultfd", "", "rd wr um", "memory registered with "
+		    "userfaultfd" },
 		{ "device", "/some/where", "rd wr pf", "a device" },
 		{ "device", "/dev/mem", "rd wr", "a device" },
 		{ "packet", "socket:[7]", "rd wr",
-		    "a socket that the process has no descriptor of, or no "
-		    "packet socket" },
-		{ "other", "pipe:[7]", "rd wr", "nothing that criu could map" }
+		    "not a packet socket for which the process has a "
+		    "descriptor" },
+		{ "other", "pipe:[7]", "rd wr", "a file that criu cannot map" }
 	};
 	char why[256], line[256], text[1024];
 	size_t i;
@@ -1453,8 +1451,8 @@ test_terminals(void **state)
 	set("file/2", "type tty\npath /dev/pts/3\nrdev 88:03\nindex 3\n"
 	    MODES);
 	assert_int_equal(load_one(&o), 0);
-	assert_string_equal(warned, "process 7, descriptor 3: /dev/pts/3 is "
-	    "the terminal that criu has for its standard input when it is "
+	assert_string_equal(warned, "process 7, descriptor 3: /dev/pts/3 "
+	    "becomes the terminal on criu's standard input when it is "
 	    "restored\n");
 	assert_int_equal(need, CRIU_MADE | CRIU_SHELL_JOB | CRIU_TERMINAL);
 	/* its own terminal is not that of its session any more */
@@ -1471,16 +1469,16 @@ test_terminals(void **state)
 	    MODES);
 	set("file/2", "type tty\npath /dev/tty\nrdev 05:00\n" MODES);
 	assert_int_equal(load_one(&o), -1);
-	assert_contains(warned, "descriptor 4: the terminal of a session that "
-	    "is not open otherwise: /dev/tty");
+	assert_contains(warned, "descriptor 4: the terminal of a session, "
+	    "which is not open by its own name: /dev/tty");
 	/* and what is that of the session of criu can be opened */
 	on_terminal("5");
 	set("files", "4 2\n");
 	set("file/2", "type tty\npath /dev/tty\nrdev 05:00\n" MODES);
 	need = 0;
 	assert_int_equal(load_one(&o), 0);
-	assert_contains(warned, "process 7, descriptor 4: /dev/tty is the "
-	    "terminal of the session that criu is in when it is restored\n");
+	assert_contains(warned, "process 7, descriptor 4: /dev/tty becomes the "
+	    "terminal of criu's session when it is restored\n");
 	assert_int_equal(need, CRIU_MADE | CRIU_SHELL_JOB | CRIU_TERMINAL);
 	process_record(7);
 	set("files", "3 1\n4 2\n");
@@ -1489,7 +1487,7 @@ test_terminals(void **state)
 	set("file/2", "type tty\npath /dev/pts/4\nrdev 88:04\nindex 4\n"
 	    MODES);
 	assert_int_equal(load_one(&o), -1);
-	assert_contains(warned, "one of several terminals of who");
+	assert_contains(warned, "one of several terminals whose");
 }
 
 /*
@@ -1542,7 +1540,7 @@ test_locks(void **state)
 		set("file/1", "type reg\npath /x\nflags 2\nlock 1\n");
 		set("fdinfo/3", "lock:\t1: DELEG ACTIVE READ 7 1:1:9 0 EOF\n");
 		if (load_leaving("locks", "process 7, descriptor 3: a lock of "
-		    "a kind that criu does not know", (int)i) == 0)
+		    "a kind that criu does not support", (int)i) == 0)
 			assert_int_equal(number(frame("fdinfo-2.img", 0), "4"),
 			    3);
 	}
@@ -1578,7 +1576,7 @@ test_kinds(void **state)
 		set("file/2", "type inet\nflags 2\n");
 		assert_int_equal(load_one(&o), i == 2 ? 0 : -1);
 		assert_int_equal(strstr(warned, "a terminal") != NULL, i != 1);
-		assert_contains(warned, "a socket of the internet");
+		assert_contains(warned, "an IP socket");
 		if (i < 2)
 			assert_string_equal(snap_errstr(), "nothing is "
 			    "written (-f tcp,tty writes the rest)");
@@ -1702,7 +1700,7 @@ test_sockets(void **state)
 	set("files", "3 1\n");
 	set("file/1", text);
 	assert_int_equal(load_one(&o), -1);
-	assert_contains(warned, "whose name leads from who knows where");
+	assert_contains(warned, "bound to a path relative to an unknown");
 }
 
 /*
@@ -2105,12 +2103,11 @@ test_connections(void **state)
 	assert_string_equal(warned, "");
 	assert_string_equal(noted,
 	    "process 7, descriptor 3: the connection of 1.2.3.4:5 to "
-	    "6.7.8.9:10 is closed when it is restored\n"
-	    "process 7, descriptor 6: 2 connections not accepted yet: not "
-	    "restored\n"
-	    "process 7, descriptor 6: a socket of MPTCP becomes one of TCP\n"
-	    "process 7, descriptor 6: TCP_CONGESTION dctcp is not restored\n"
-	    "process 7, descriptor 6: TCP_FASTOPEN is not restored\n");
+	    "6.7.8.9:10 is closed when it is restored\nprocess 7, descriptor "
+	    "6: 2 connections not yet accepted: not restored\nprocess 7, "
+	    "descriptor 6: an MPTCP socket becomes a TCP socket\nprocess 7, "
+	    "descriptor 6: TCP_CONGESTION dctcp is not restored\nprocess 7, "
+	    "descriptor 6: TCP_FASTOPEN is not restored\n");
 	assert_int_equal(need, CRIU_MADE | CRIU_TCP_CLOSE);
 	assert_int_equal(number(frame("inventory.img", 0), "10"), 1);
 	assert_int_equal(number(frame("files.img", 0), "4.8"), 10);
@@ -2178,9 +2175,9 @@ test_peers(void **state)
 		}
 		assert_int_equal(load_one(&o), *cases[i].order == 0 ? -1 : 0);
 		if (*cases[i].order == 0) {
-			assert_contains(warned, "a socket that is connected "
-			    "to one that is connected to another: cannot be "
-			    "restored (-f unix leaves it out)");
+			assert_contains(warned, "a socket whose other end is "
+			    "connected to a third socket: cannot be restored "
+			    "(-f unix leaves it out)");
 			continue;
 		}
 		for (k = 0; k < 4; k++)
@@ -2433,8 +2430,8 @@ test_trees(void **state)
 		assert_int_equal(load(s, &o), i == 1 ? 0 : -1);
 		if (i != 1)
 			assert_string_equal(snap_errstr(), i == 0 ?
-			    "several trees of processes, and one can be "
-			    "restored: -t with one of 7, 9" :
+			    "several process trees, but only one can be "
+			    "restored; use -p with one of 7, 9" :
 			    "no process 8 in the snapshot");
 	}
 	/* the session of another */
@@ -2443,7 +2440,7 @@ test_trees(void **state)
 	process_record(9);
 	finish(s, 9);
 	assert_int_equal(load(s, &o), 0);
-	assert_string_equal(warned, "process 9: is in the session of criu when "
+	assert_string_equal(warned, "process 9: joins the session of criu when "
 	    "it is restored: the leader of its own, 7, is not in the "
 	    "snapshot\n");
 	assert_int_equal(need, CRIU_MADE | CRIU_SHELL_JOB);

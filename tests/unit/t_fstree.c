@@ -241,10 +241,9 @@ test_clashes(void **state)
 		if (i == 0)
 			assert_string_equal(warned, "");
 	}
-	assert_string_equal(warned, "process 10 is in another snapshot too: "
-	    "here it is 10.2; and 1 others"
-	    "process 10 is in another snapshot too: here it is 10.3; "
-	    "and 1 others");
+	assert_string_equal(warned, "process 10 is in another snapshot as "
+	    "well: here it is 10.2; and 1 othersprocess 10 is in another "
+	    "snapshot as well: here it is 10.3; and 1 others");
 	assert_names(t, FSTREE_ROOT, FSTREE_ROOT,
 	    "10/ 10.2/ 10.3/ 11/ 11.2/ 11.3/ ");
 	assert_int_equal(fstree_attr(t, at(t, "10.2/mem"), &a), 0);

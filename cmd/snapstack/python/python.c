@@ -97,7 +97,7 @@ search(struct unwinder *u, struct search *f)
 		v = &t->vma.v[i];
 		if (v->name[0] != '/' || v->off != 0 || !python_is(v->name))
 			continue;
-		u->nolocals = "the state of Python is not found";
+		u->nolocals = "the state of Python was not found";
 		if (dynsym_find(t, v->start, "_PyRuntime", &f->runtime))
 			(void)dynsym_find(t, v->start, "Py_Version",
 			    &f->version);

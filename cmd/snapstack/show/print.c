@@ -270,7 +270,7 @@ put_stack(struct unwinder *u, size_t first, bool all)
 		printf("  no registers%s%s\n", *st->state != '\0' ?
 		    ": it was " : "", st->state);
 	else if (!st->whole) {
-		printf("  what called it is not known: ");
+		printf("  the caller is not known: ");
 		text_put(st->why == NULL ? "" : st->why);
 		printf("\n");
 	}

@@ -328,9 +328,9 @@ frames_find(struct unwinder *u, struct stack *st, bool skip_first)
 	if ((rc == 0 && !w.astray && !u->unread) || is_entry(u, st))
 		return NULL;
 	if (rc == 0 && u->unread)
-		return "its stack is not there";
+		return "its stack is missing";
 	if (w.astray)
-		return "what it returns to is no code";
+		return "the return address is not in code";
 	why = dwfl_errmsg(-1);
 	return why == NULL ? "it ends there" : why;
 }
@@ -356,7 +356,7 @@ stack_unwind(struct unwinder *u, struct stack *st)
 		if (signal_add(u, st)) {
 			if (target_code(u->target, u->now.pc) != NULL)
 				continue;
-			why = "it called nowhere";
+			why = "it jumped to an invalid address";
 		} else if (why == NULL)
 			break;
 		sp = last_sp(u, st);

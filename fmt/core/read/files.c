@@ -96,7 +96,7 @@ open_same(struct corereader *r, const char *path, const struct buildid *mem)
 		return NULL;
 	if (id_of_file(r, src, &file) && buildid_same(mem, &file))
 		return src;
-	errstr_set("%s: its build id is another one", path);
+	errstr_set("%s: its build ID differs", path);
 	r->headsrc = NULL;
 	if (r->snap->nsource > n)
 		source_drop(r->snap);
@@ -194,11 +194,11 @@ take_named(struct corereader *r)
 		if (m != NULL)
 			m->src = r->text;
 	} else if (mem.len > 0)
-		core_warn(r, "%s is not the executable that was run: its "
-		    "build id is another one", path);
+		core_warn(r, "%s is not the executable that was run: its build "
+		    "ID differs", path);
 	else
-		core_warn(r, "%s: whether it is the executable that was run "
-		    "cannot be told: the core has no build id of it", path);
+		core_warn(r, "%s: cannot check that this executable was run: "
+		    "its build ID is not in the core", path);
 	return 0;
 }
 
@@ -214,18 +214,18 @@ take_found(struct corereader *r)
 	struct mapped *m;
 
 	if (r->exe == NULL) {
-		core_warn(r, "the core does not tell which executable was "
-		    "run; %s", name_it);
+		core_warn(r, "the core does not name the executable; "
+		    "%s", name_it);
 		return 0;
 	}
 	id_of_exe(r, &mem);
 	if (mem.len == 0) {
-		core_warn(r, "the core has no build id of the executable %s; "
-		    "%s", r->exe, name_it);
+		core_warn(r, "the build ID of the executable %s is not in the "
+		    "core; %s", r->exe, name_it);
 		return 0;
 	}
 	if ((src = open_same(r, r->exe, &mem)) == NULL) {
-		core_warn(r, "the executable is not taken along: %s; %s",
+		core_warn(r, "the executable is not included: %s; %s",
 		    snap_errstr(), name_it);
 		return 0;
 	}
@@ -265,10 +265,9 @@ core_files(struct corereader *r)
 			first = m->name;
 	}
 	if (n > 0)
-		core_warn(r, "%s%s not here as the process had %s mapped, "
-		    "and not taken along: %s%s", n == 1 ? "a library" :
-		    "libraries", n == 1 ? " is" : " are", n == 1 ? "it" :
-		    "them", first, n == 1 ? "" : " and others");
+		core_warn(r, "%s missing here or changed, and not included: "
+		    "%s%s", n == 1 ? "a library is" : "libraries are", first,
+		    n == 1 ? "" : " and others");
 	return 0;
 }
 

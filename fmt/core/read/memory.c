@@ -175,10 +175,10 @@ core_memory(struct corereader *r)
 		rc = add_tails(&m);
 	free(m.tail);
 	if (r->core.cutnotes)
-		core_warn(r, "it is cut off within its notes: threads and "
-		    "mappings may be missing");
+		core_warn(r, "truncated within its notes: threads and mappings "
+		    "may be missing");
 	if (r->core.ncut > 0)
-		core_warn(r, "cut off: %zu segments are not all there",
+		core_warn(r, "truncated: %zu segments are incomplete",
 		    r->core.ncut);
 	return rc;
 }

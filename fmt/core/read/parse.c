@@ -37,7 +37,7 @@ no_core(unsigned int type)
 		[ET_DYN] = "an executable or a library",
 	};
 
-	return errstr_set("an ELF file, but no core: %s", type < NITEMS(word)
+	return errstr_set("an ELF file, but not a core: %s", type < NITEMS(word)
 	    && word[type] != NULL ? word[type] : "of a type without a name");
 }
 
@@ -53,7 +53,7 @@ check_sections(int fd, uint64_t size)
 	size_t w, size_s;
 
 	if (pread(fd, h, sizeof h, 0) != sizeof h)
-		return errstr_set("an ELF header that is cut off");
+		return errstr_set("a truncated ELF header");
 	w = h[EI_CLASS] == ELFCLASS64 ? 8 : 4;
 	if (h[EI_DATA] != ELFDATA2LSB)
 		return 0;
@@ -67,8 +67,8 @@ check_sections(int fd, uint64_t size)
 		return 0;
 	n = num_get(s + (w == 8 ? offsetof(Elf64_Shdr, sh_size) :
 	    offsetof(Elf32_Shdr, sh_size)), w);
-	return n <= UINT16_MAX ? 0 : errstr_set("%ju section headers: not "
-	    "those of a core", (uintmax_t)n);
+	return n <= UINT16_MAX ? 0 : errstr_set("too many section headers for "
+	    "a core: %ju", (uintmax_t)n);
 }
 
 /*
@@ -83,7 +83,7 @@ open_elf(struct elfcore *c, int fd, GElf_Ehdr *h)
 		return -1;
 	if ((c->elf = elf_begin(fd, ELF_C_READ, NULL)) == NULL ||
 	    elf_kind(c->elf) != ELF_K_ELF || gelf_getehdr(c->elf, h) == NULL)
-		return errstr_set("not a good ELF file: %s", elf_errmsg(-1));
+		return errstr_set("not a valid ELF file: %s", elf_errmsg(-1));
 	if (h->e_type != ET_CORE)
 		return no_core(h->e_type);
 	return (c->mach = coremach_find(h)) == NULL ? -1 : 0;
@@ -275,14 +275,14 @@ count_headers(struct elfcore *c, const GElf_Ehdr *h, size_t *n)
 	if (elf_getphdrnum(c->elf, n) == -1 || *n == 0)
 		return errstr_set("no program headers");
 	if (h->e_phnum != PN_XNUM && *n < h->e_phnum)
-		return errstr_set("cut off within its program headers");
+		return errstr_set("truncated within its program headers");
 	/* With PN_XNUM the number is in a section header at the end of the
 	   core. */
 	if (h->e_phnum == PN_XNUM && (h->e_shoff > c->size ||
 	    c->size - h->e_shoff < gelf_fsize(c->elf, ELF_T_SHDR, 1,
 	    EV_CURRENT)))
-		return errstr_set("cut off, and with it the number of its "
-		    "program headers (65535 or more)");
+		return errstr_set("truncated: the number of its program "
+		    "headers (65535 or more) is missing");
 	return 0;
 }
 
@@ -312,9 +312,9 @@ elfcore_open(struct elfcore *c, int fd, uint64_t size)
 			return -1;
 	}
 	if (c->nthread == 0)
-		return errstr_set("%s", c->cutnotes ? "cut off within its "
-		    "notes" : "no thread in it (NT_PRSTATUS): not a core of "
-		    "Linux");
+		return errstr_set("%s", c->cutnotes ? "truncated within its "
+		    "notes" : "no thread in it (NT_PRSTATUS): not a Linux "
+		    "core");
 	elfcore_identify(c);
 	return elfcore_sort(c);
 }

@@ -174,7 +174,7 @@ add_threads(struct corereader *r, const struct corethread *leader)
 			return -1;
 	}
 	if (moved > 0)
-		core_warn(r, "%zu threads have other numbers: theirs are "
+		core_warn(r, "%zu threads have new numbers: their own are "
 		    "taken", moved);
 	return 0;
 }

@@ -179,8 +179,8 @@ core_place(struct core *c, const struct machine *a, struct coreloads *l,
 			return errstr_set("its core would be larger than "
 			    "%ju bytes", (uintmax_t)most);
 		if (a->word == 4 && p->addr + (p->memsz - 1) > UINT32_MAX)
-			return errstr_set("a mapping at %jx, and registers "
-			    "of 32 bits", (uintmax_t)p->addr);
+			return errstr_set("a mapping at %jx, but 32-bit "
+			    "registers", (uintmax_t)p->addr);
 		if (p->filesz > 0)
 			off = c->size = end;
 	}
@@ -269,7 +269,7 @@ core_layout(struct core *c, const struct corethreads *t, struct proc *p,
 	    corenote_add(&notes, t, p, v) == -1)
 		goto out;
 	if (l.nload >= UINT32_MAX - 1) {
-		errstr_set("%zu segments", l.nload);
+		errstr_set("too many segments: %zu", l.nload);
 		goto out;
 	}
 	if (core_place(c, t->arch, &l, headers_size(t->arch, l.nload) +
@@ -419,7 +419,7 @@ core_seek(const struct core *c, uint64_t off, int whence)
 	size_t i;
 
 	if (off >= c->size)
-		return errstr_set("byte %ju is behind the end",
+		return errstr_set("byte %ju is past the end",
 		    (uintmax_t)off);
 	i = BISECT(c->hole, c->nhole, end, off);
 	/* hole i is the first that ends after off, or i == c->nhole */
@@ -432,6 +432,6 @@ core_seek(const struct core *c, uint64_t off, int whence)
 	if (i == c->nhole || off < c->hole[i].start)
 		return (int64_t)off;
 	if (c->hole[i].end == c->size)
-		return errstr_set("no data behind byte %ju", (uintmax_t)off);
+		return errstr_set("no data after byte %ju", (uintmax_t)off);
 	return (int64_t)c->hole[i].end;
 }

@@ -183,7 +183,7 @@ files_add(struct buf *b, const struct corethreads *t, const struct vmas *v)
 			name_add(&s, v->v[i].name);
 	rc = buf_check(&s);
 	if (rc == 0 && s.len > UINT32_MAX)
-		rc = errstr_set("%zu bytes of names of files", s.len);
+		rc = errstr_set("too many bytes of file names: %zu", s.len);
 	if (rc == 0)
 		note_add(b, "CORE", NT_FILE, s.data, s.len);
 	buf_free(&s);

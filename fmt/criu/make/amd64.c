@@ -173,7 +173,8 @@ makeregs_amd64(struct criumake *m, struct maketask *p, struct maketask *t,
 		for (i = 0; i < GPREGS; i++)
 			r[i] = num_get(regs->data + i * 8, 8);
 	if (regs->len != GPREGS * 8 || r[R_CS] != CS64)
-		return make_never(m, t, "not of x86-64: cannot be restored");
+		return make_never(m, t, "not a 64-bit x86 process: cannot be "
+		    "restored");
 	linuxrec_find(&t->rec, "regset/fpregs", &fp);
 	linuxrec_find(&t->rec, "regset/xstate", &xs);
 	if (fp.len < FXSAVE && xs.len < FXSAVE)

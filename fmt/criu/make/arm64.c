@@ -137,7 +137,8 @@ makeregs_arm64(struct criumake *m, struct maketask *p, struct maketask *t,
 	uint64_t tls, pc;
 
 	if (regs->len != GPREGS * 8)
-		return make_never(m, t, "not of 64 bits: cannot be restored");
+		return make_never(m, t, "not a 64-bit process: cannot be "
+		    "restored");
 	if (!linuxrec_find(&t->rec, "regset/fpregs", &fp) || fp.len != FPSIMD)
 		return make_never(m, t, "its floating point registers are not "
 		    "in the snapshot");

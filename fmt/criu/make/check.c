@@ -31,10 +31,10 @@ session_check(struct criumake *m, const struct maketask *t)
 		return 0;
 	m->need |= CRIU_SHELL_JOB;
 	if (t->sid == 0)	/* the leader is outside the pid namespace */
-		return make_note(m, t, NULL, "is in the session of criu when "
+		return make_note(m, t, NULL, "joins the session of criu when "
 		    "it is restored: the leader of its own is not in its pid "
 		    "namespace");
-	return make_note(m, t, NULL, "is in the session of criu when it is "
+	return make_note(m, t, NULL, "joins the session of criu when it is "
 	    "restored: the leader of its own, %u, is not in the snapshot",
 	    t->sid);
 }
@@ -187,13 +187,13 @@ status_obstacle(const struct maketask *t)
 		const char	*why;
 	} never[] = {
 		{ "Speculation_Store_Bypass", "thread mitigated",
-		    "it has had its speculation limited" },
+		    "its speculation is restricted" },
 		{ "Speculation_Store_Bypass", "thread force mitigated",
-		    "it has had its speculation limited" },
+		    "its speculation is restricted" },
 		{ "SpeculationIndirectBranch", "conditional disabled",
-		    "it has had its speculation limited" },
+		    "its speculation is restricted" },
 		{ "SpeculationIndirectBranch", "conditional force disabled",
-		    "it has had its speculation limited" },
+		    "its speculation is restricted" },
 		{ "x86_Thread_features", "shstk", "a shadow stack" }
 	};
 	size_t i;
@@ -225,7 +225,7 @@ thread_check(struct criumake *m, const struct maketask *p,
 	if ((own = words_text(&t->rec, "apart")) == NULL)
 		return 0;
 	own[strcspn(own, "\n")] = '\0';
-	rc = make_never(m, NULL, "process %" PRIu64 "%s: not that of its "
+	rc = make_never(m, NULL, "process %" PRIu64 "%s: not shared with its "
 	    "process: %s: cannot be restored", p->proc->pid, who, own);
 	free(own);
 	return rc;
@@ -279,11 +279,11 @@ makecheck_process(struct criumake *m, struct maketask *t)
 	if (session_check(m, t) == -1)
 		return -1;
 	if (maketask_ended(t) && t == m->root)
-		return make_never(m, t, "it has ended, a zombie, of which its "
-		    "parent is not in the snapshot: cannot be restored");
+		return make_never(m, t, "it is a zombie whose parent is not in "
+		    "the snapshot: cannot be restored");
 	if (maketask_ended(t))
 		return t->stat.v[STAT_THREADS] <= 1 ? 0 : make_never(m, t,
-		    "its first thread has ended, and others have not: cannot "
+		    "its first thread has ended, but others have not: cannot "
 		    "be restored");
 	if (namespaces_check(m, t) == -1 || children_check(m, t) == -1 ||
 	    shares_check(m, t) == -1 ||

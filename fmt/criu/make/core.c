@@ -86,7 +86,7 @@ profile_set(struct criumake *m, Criu__Creds *k, const struct maketask *p)
 		return 0;
 	}
 	if (mode != NULL && strchr(text, ':') != NULL) {
-		n = make_note(m, p, NULL, "its AppArmor profile is of a "
+		n = make_note(m, p, NULL, "its AppArmor profile is in a policy "
 		    "namespace, and is not restored: %s", text) == -1;
 		free(text);
 		return n ? -1 : 0;

@@ -50,8 +50,8 @@ worker_refuse(struct criumake *m, struct maketask *t,
 	if (t->ring)
 		return 0;
 	t->ring = true;
-	return make_refuse(m, t, NULL, WHY_IO_URING, "thread %" PRIu64 " works "
-	    "in the kernel, as for io_uring", worker->proc->pid);
+	return make_refuse(m, t, NULL, WHY_IO_URING, "thread %" PRIu64 " is a "
+	    "worker of the kernel, as for io_uring", worker->proc->pid);
 }
 
 /*

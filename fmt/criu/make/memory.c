@@ -87,8 +87,8 @@ makemem_pages(struct criumake *m, struct maketask *t)
 	last = 0;
 	rc = words_open(&w, &t->rec, t->proc->pid, "pages");
 	if (rc == 0)
-		rc = make_never(m, t, "the snapshot does not tell which pages "
-		    "are its own");
+		rc = make_never(m, t, "the snapshot does not record which "
+		    "pages are its own");
 	else
 		while (rc != -1 && (rc = words_next(&w)) == 1) {
 			if (!words_form(&w, 0, "xx", v) || v[0] >= v[1] ||

@@ -124,7 +124,7 @@ vma_obstacle(const struct vma *v, const struct smapfacts *facts,
 		    "memory that only the process can read" },
 		{ NULL, VMF_SHADOW, WHY_SHSTK, "a shadow stack" },
 		{ NULL, VMF_UFFD, WHY_USERFAULTFD,
-		    "memory under userfaultfd" },
+		    "memory registered with userfaultfd" },
 		{ NULL, VMF_DEVICE, WHY_DEVICE, "a device" }
 	};
 	const unsigned int flag = facts->flag;
@@ -142,11 +142,11 @@ vma_obstacle(const struct vma *v, const struct smapfacts *facts,
 	*kind = WHY_HUGETLB;
 	if (flag & VMF_HUGETLB && (!is_shm(v) || facts->page == 0))
 		return name_begins(v, "/SYSV") ?
-		    "huge pages of memory of System V" :
-		    "huge pages of a file of hugetlbfs";
+		    "huge pages of System V shared memory" :
+		    "huge pages of a hugetlbfs file";
 	*kind = WHY_OTHER;
 	return *v->name != '/' && *v->name != '[' && *v->name != '\0' ?
-	    "nothing that criu could map" : NULL;
+	    "a file that criu cannot map" : NULL;
 }
 
 /*
@@ -181,7 +181,8 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 	if (is_shm(v)) {
 		if ((o = makeshm_get(m, v->dev, v->ino, t)) == NULL)
 			return make_refuse(m, t, NULL, WHY_SHM, "mapping at %"
-			    PRIx64 ": what is in %s is not in the snapshot",
+			    PRIx64 ": the content of %s is not in the "
+			    "snapshot",
 			    v->start, v->name);
 		if (facts->flag & VMF_HUGETLB)
 			o->huge = facts->page;

@@ -26,8 +26,8 @@ limits_set(struct criumake *m, Criu__TaskCore *c, const struct maketask *t)
 	size_t i;
 
 	if (!linuxrec_find(&t->rec, "limits", &f))
-		return errstr_set("process %" PRIu64 ": the snapshot has no "
-		    "limits of it", t->proc->pid);
+		return errstr_set("process %" PRIu64 ": its limits are not in "
+		    "the snapshot", t->proc->pid);
 	if (MSG_PART(&m->msgs, c, rlimits) == NULL ||
 	    (to = MSG_MANY(&m->msgs, c->rlimits, rlimits, LIMITS)) == NULL)
 		return -1;
@@ -36,7 +36,7 @@ limits_set(struct criumake *m, Criu__TaskCore *c, const struct maketask *t)
 	for (i = 0; i < LIMITS; i++) {
 		if (!limits_next(&text, &l) || !l.valid)
 			return errstr_set("process %" PRIu64 ": limits: line "
-			    "%zu: no limit", t->proc->pid, i + 2);
+			    "%zu: not a limit", t->proc->pid, i + 2);
 		to[i].cur = l.cur;
 		to[i].max = l.max;
 	}
@@ -59,8 +59,8 @@ sigactions_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 		return -1;
 	rc = words_open(&w, &t->rec, t->proc->pid, "sigaction");
 	if (rc == 0)
-		rc = make_never(m, t, "the snapshot has no signal actions of "
-		    "it");
+		rc = make_never(m, t, "its signal actions are not in the "
+		    "snapshot");
 	else if (rc == 1)
 		for (i = 0, want = 1; i < SIGACTIONS; i++, want++) {
 			want += want == 9 || want == 19;
@@ -103,8 +103,8 @@ itimers_set(struct criumake *m, Criu__Timers *c, struct maketask *t)
 			return -1;
 	rc = words_open(&w, &t->rec, t->proc->pid, "itimers");
 	if (rc == 0)
-		rc = make_never(m, t, "the snapshot has no interval timers of "
-		    "it");
+		rc = make_never(m, t, "its interval timers are not in the "
+		    "snapshot");
 	for (i = 0; i < 3 && rc == 1; i++) {
 		rc = words_next(&w);
 		if (rc != 1 || !words_form(&w, 1, "dd", v) ||

@@ -50,11 +50,11 @@ makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
 	size_t i;
 
 	if (!linuxrec_find(&t->rec, "regset/prstatus", &regs))
-		return make_never(m, t, "it has no registers here, for another "
-		    "traces it, or it did not stop");
+		return make_never(m, t, "its registers are not in the "
+		    "snapshot: another process traces it, or it did not stop");
 	if ((i = machine_of(t)) == NKNOWN)
-		return make_never(m, t, "neither of x86-64 nor of arm64: "
-		    "cannot be restored");
+		return make_never(m, t, "neither x86-64 nor arm64: cannot be "
+		    "restored");
 	return known[i].get(m, p, t, &regs, rseq, core);
 }
 

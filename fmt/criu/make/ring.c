@@ -40,7 +40,7 @@ ring_obstacle(const struct maketask *t, const struct vma *v)
 	if (w[RING_MAGIC] != magic || w[RING_ROOM] != room ||
 	    w[RING_WORDS - 1] != HEAD_SIZE || w[RING_HEAD] >= room ||
 	    w[RING_TAIL] >= room || v->end - v->start > UINT32_MAX)
-		return "a ring of io_setup(2) that is not as it should be";
+		return "an invalid ring of io_setup(2)";
 	return NULL;
 }
 
@@ -57,8 +57,8 @@ makering_add(struct criumake *m, const struct maketask *t, const struct vma *v,
 
 	if ((why = ring_obstacle(t, v)) != NULL)
 		return make_unmapped(m, t, v, WHY_AIO, why);
-	if (mm->n_aios == 0 && make_note(m, t, NULL, "requests of io_submit(2) "
-	    "that are under way are not known, and never end") == -1)
+	if (mm->n_aios == 0 && make_note(m, t, NULL, "pending requests of "
+	    "io_submit(2) are not recorded, and never complete") == -1)
 		return -1;
 	if ((e = MSG_PUSH(&m->msgs, mm, aios)) == NULL)
 		return -1;

@@ -108,8 +108,8 @@ pending_read(struct pending *w, struct maketask *p, struct maketask *t,
 	if (!linuxrec_find(&t->rec, name, &w->f) || w->f.len == 0)
 		return 0;
 	if (w->f.len % SIGINFO != 0)
-		return errstr_set("process %" PRIu64 ": %s: %zu bytes, not "
-		    "of %d each", t->proc->pid, name, w->f.len, SIGINFO);
+		return errstr_set("process %" PRIu64 ": %s: %zu bytes, not a "
+		    "multiple of %d", t->proc->pid, name, w->f.len, SIGINFO);
 	w->n = w->f.len / SIGINFO;
 	w->blocked = makecore_blocked(t);
 	if (whole)
@@ -190,15 +190,15 @@ signal_check(struct criumake *m, const struct pending *w, uint64_t sig)
 	const char *why;
 
 	if (sig == SIG_TRAP)
-		why = "criu takes it for its own";
+		why = "criu would take it for its own";
 	else if (sig == SIG_CHLD && !w->whole && w->task != w->proc &&
 	    pending_handler(w, sig) <= IGNORE)
 		why = "criu loses it";
 	else if (is_end(w, sig))
-		why = "stopped as it is, it would end at once";
+		why = "it would end the stopped process at once";
 	else
 		return 0;
-	return make_never(m, w->task, "signal %" PRIu64 " waits in it: %s: "
+	return make_never(m, w->task, "signal %" PRIu64 " is pending: %s: "
 	    "cannot be restored", sig, why);
 }
 

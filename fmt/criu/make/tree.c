@@ -98,8 +98,8 @@ root_find(struct criumake *m)
 	if (rc == 0 && root == 0 && n == 0)
 		rc = errstr_set("no process without a parent in the snapshot");
 	else if (rc == 0 && root == 0 && n > 1)
-		rc = errstr_set("several trees of processes, and one can be "
-		    "restored: -t with one of %s", (char *)names.data);
+		rc = errstr_set("several process trees, but only one can be "
+		    "restored; use -p with one of %s", (char *)names.data);
 	else if (rc == 0 && root == 0)
 		root = pid[0];
 	buf_free(&names);

@@ -84,7 +84,7 @@ fd_locks(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 	for (rc = 0; rc == 0 && filelock_next(&text, &l);)
 		if (l.kind == LOCK_OTHER)
 			rc = make_refuse(m, t, fd, WHY_LOCKS, "a lock of a "
-			    "kind that criu does not know");
+			    "kind that criu does not support");
 		else if (l.kind == LOCK_POSIX || !fd->open->locked)
 			rc = lock_add(m, t, fd->fd, &l);
 	fd->open->locked = true;

@@ -46,12 +46,12 @@ ended_note(struct criumake *m, const struct maketask *t,
 	    f->v[OK_UNREAD][0];
 
 	if (unread > 0 && make_note(m, t, fd, "%" PRIu64 " byte%s of the ended "
-	    "connection with %s, not read yet: not restored", unread,
+	    "connection with %s, not yet read: not restored", unread,
 	    unread == 1 ? "" : "s", f->inet->remote.text) == -1)
 		return -1;
 	return f->v[OK_FAILED][0] == 0 ? 0 : make_note(m, t, fd, "the error "
-	    "that ended the connection with %s is not restored: it was closed "
-	    "then", f->inet->remote.text);
+	    "that ended the connection with %s is not restored: it just "
+	    "appears closed", f->inet->remote.text);
 }
 
 /*
@@ -72,20 +72,20 @@ protocol_obstacle(const struct makeopen *f)
 	switch (f->v[OK_SOCKET][SOCK_TYPE]) {
 	case TYPE_STREAM:
 		if (protocol_of(f) == MPTCP && maketcp_isconnected(f))
-			return "a connection of MPTCP";
+			return "an MPTCP connection";
 		return protocol_of(f) == IPPROTO_TCP ||
 		    protocol_of(f) == MPTCP ? NULL :
-		    "of a protocol that criu does not know";
+		    "of a protocol that criu does not support";
 	case TYPE_DGRAM:
 		return protocol_of(f) == IPPROTO_UDP ||
 		    protocol_of(f) == IPPROTO_UDPLITE ||
 		    protocol_of(f) == IPPROTO_ICMP ||
 		    protocol_of(f) == IPPROTO_ICMPV6 ? NULL :
-		    "of a protocol that criu does not know";
+		    "of a protocol that criu does not support";
 	case TYPE_RAW:
 		return NULL;
 	default:
-		return "of a type that criu does not know";
+		return "of a type that criu does not support";
 	}
 }
 
@@ -113,21 +113,21 @@ makeinet_obstacle(struct criumake *m, const struct makeopen *f)
 	(void)m;
 	if (!makeopen_has(f, OK_FAMILY) || !makeopen_has(f, OK_PROTOCOL) ||
 	    !makeopen_has(f, OK_SOCKET) || !makeopen_has(f, OK_INO))
-		return "little is known of it";
+		return "it is not fully recorded";
 	if ((why = protocol_obstacle(f)) != NULL)
 		return why;
 	if (option_is(f, "UDP_CORK"))
-		return "with a packet that is in the making (UDP_CORK)";
+		return "with an unsent packet (UDP_CORK)";
 	if (n == NULL)
 		return NULL;
 	if (n->ulp != NULL)
-		return "with a protocol upon TCP, such as TLS of the kernel";
+		return "with a protocol on top of TCP, such as kernel TLS";
 	if (is_linklocal(f, &n->local) && n->device == NULL)
-		return "of a link that is not known";
+		return "on an unknown link";
 	if (n->remote.port == 0 || maketcp_isconnected(f))
 		return NULL;
 	if (is_linklocal(f, &n->remote) && !is_linklocal(f, &n->local))
-		return "connected on a link that is not known";
+		return "connected on an unknown link";
 	/* criu sets SO_BROADCAST only after it has connected the socket */
 	if (!is_v6(f) && n->remote.word[0] == UINT32_MAX)
 		return "connected to a broadcast address";
@@ -182,11 +182,11 @@ makeinet_note(struct criumake *m, const struct maketask *t,
 	if (maketcp_ended(f) && ended_note(m, t, fd) == -1)
 		return -1;
 	if (waiting > 0 && make_note(m, t, fd, "%" PRIu64 " connection%s not "
-	    "accepted yet: not restored", waiting, waiting == 1 ? "" : "s") ==
+	    "yet accepted: not restored", waiting, waiting == 1 ? "" : "s") ==
 	    -1)
 		return -1;
 	if (protocol_of(f) == MPTCP &&
-	    make_note(m, t, fd, "a socket of MPTCP becomes one of TCP") == -1)
+	    make_note(m, t, fd, "an MPTCP socket becomes a TCP socket") == -1)
 		return -1;
 	return makeinet_options(m, t, fd);
 }

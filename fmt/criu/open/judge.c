@@ -14,7 +14,7 @@
 
 static const struct makekind kinds[KIND_MAX] = {
 	[KIND_OTHER] = { 0, WHY_OTHER,
-	    .never = "nothing that criu could open" },
+	    .never = "a file of a kind that criu cannot open" },
 	[KIND_DEVICE] = { 0, WHY_DEVICE, .never = "a device" },
 	[KIND_IO_URING] = { 0, WHY_IO_URING, .never = "io_uring" },
 	[KIND_MQUEUE] = { 0, WHY_MQUEUE, .never = "a POSIX message queue" },
@@ -113,7 +113,7 @@ open_obstacle(struct criumake *m, const struct makeopen *f)
 	if (k->never != NULL)
 		return k->never;
 	if (f->passing && f->v[OK_LOCK][0] != 0)
-		return "a file with a lock, which no process has open";
+		return "a file with a lock that no process has open";
 	return k->obstacle == NULL ? NULL : k->obstacle(m, f);
 }
 
@@ -147,7 +147,7 @@ fd_refuse(struct criumake *m, struct maketask *t,
 	const struct makekind *k = makekind_get(f);
 	const char *what;
 
-	what = f->type == KIND_INET ? "a socket of the internet" :
+	what = f->type == KIND_INET ? "an IP socket" :
 	    k->why == WHY_OTHER ? NULL : k->never;
 	if (what != NULL && strcmp(what, f->why) == 0)
 		what = NULL;
@@ -197,8 +197,8 @@ makejudge_opens(struct criumake *m)
 	round = 0;
 	do {
 		if (++round > ROUNDS)
-			return errstr_set("files that need each other, in too "
-			    "long a row");
+			return errstr_set("too long a chain of files that need "
+			    "each other");
 		ends_find(m);
 		if (makequeue_order(m) == -1)
 			return -1;

@@ -37,13 +37,13 @@ makenetlink_obstacle(struct criumake *m, const struct makeopen *f)
 
 	(void)m;
 	if (!makeopen_has(f, OK_NETLINK) || !makeopen_has(f, OK_INO))
-		return "a netlink socket of which little is known";
+		return "a netlink socket that is not fully recorded";
 	if (f->v[OK_WAITING][0] != 0)
-		return "a netlink socket in which something waits to be read";
+		return "a netlink socket with unread data";
 	if (members_of(f) > UINT32_MAX)
-		return "a netlink socket of a group above 32";
+		return "a netlink socket in a group above 32";
 	if (members_of(f) != 0 && v[NETLINK_PORT] == 0)
-		return "a netlink socket of a group, without an address";
+		return "a netlink socket in a group, without an address";
 	/* criu would connect it to a multicast group as well, even if it has
 	   none */
 	return v[NETLINK_TOPORT] != 0 && v[NETLINK_TOGROUPS] == 0 ?

@@ -62,9 +62,9 @@ makens_obstacle(struct criumake *m, const struct makeopen *f)
 	const struct nskind *s;
 
 	if ((s = space_find(f->space)) == NULL)
-		return "a namespace of a kind that is not opened again";
+		return "a namespace of a kind that cannot be opened again";
 	if (m->made & s->flag)
-		return "a namespace of a kind that is made anew";
+		return "a namespace of a kind that is newly created";
 	return is_inside(f->user, f) ? NULL :
 	    "a namespace that the process is not in";
 }

@@ -16,9 +16,9 @@ makepipe_obstacle(struct criumake *m, const struct makeopen *f)
 	if (f->v[OK_ALONE][0] != 0 || makestdio_isoutside(m, f))
 		return NULL;
 	if (!(f->ends & PIPE_READ))
-		return "a pipe that is read by who is not in the snapshot";
+		return "a pipe whose reader is not in the snapshot";
 	if (!(f->ends & PIPE_WRITE))
-		return "a pipe that is written by who is not in the snapshot";
+		return "a pipe whose writer is not in the snapshot";
 	return NULL;
 }
 
@@ -37,25 +37,22 @@ single_obstacle(const struct criumake *m, const struct makeopen *f)
 	caller = makekeys_lines(f, OK_CALLER, &n);
 	for (; n > 0; n--, caller++) {
 		if (caller->v[0] == 0)
-			return "a connection that was closed waits to be "
-			    "accepted";
+			return "a pending connection that was already closed";
 		o = makefind_inode(m, KIND_UNIX, caller->v[0]);
 		if (o == NULL || !o->used)
-			return "a connection of who is not in the snapshot "
-			    "waits to be accepted";
+			return "a pending connection from outside the snapshot";
 		if (o->why != NULL)
-			return "a connection that cannot be restored waits to "
-			    "be accepted";
+			return "a pending connection that cannot be restored";
 	}
 	if (s[SOCK_STATE] != STATE_ESTABLISHED ||
 	    s[SOCK_TYPE] == TYPE_DGRAM || s[SOCK_SHUTDOWN] == SHUT_BOTH)
 		return NULL;
 	o = makefind_accepter(m, f);
 	if (o == NULL || !makeopen_written(o))
-		return "a connection that waits to be accepted by who is not "
-		    "in the snapshot";
+		return "a connection not yet accepted by a listener outside "
+		    "the snapshot";
 	return f->v[OK_UNREAD][0] == 0 ? NULL :
-	    "a connection that waits to be accepted, with bytes to be read";
+	    "a connection not yet accepted that has unread bytes";
 }
 
 /*
@@ -70,9 +67,10 @@ makeunix_obstacle(struct criumake *m, const struct makeopen *f)
 	const char *why;
 
 	if (!makeopen_has(f, OK_SOCKET) || !makeopen_has(f, OK_INO))
-		return "a socket that little is known of";
+		return "a socket that is not fully recorded";
 	if (!makeopen_dir(f, dir, sizeof dir))
-		return "a socket whose name leads from who knows where";
+		return "a socket bound to a path relative to an unknown "
+		    "directory";
 	if ((why = makequeue_obstacle(m, f)) != NULL)
 		return why;
 	if (s[SOCK_PEER] == 0)
@@ -91,7 +89,7 @@ makeunix_obstacle(struct criumake *m, const struct makeopen *f)
 	/* The kernel lets nobody else connect to the peer: unix_may_send of
 	   its net/unix/af_unix.c. */
 	return peer->v[OK_SOCKET][SOCK_PEER] == 0 ? NULL :
-	    "a socket that is connected to one that is connected to another";
+	    "a socket whose other end is connected to a third socket";
 }
 
 /*
@@ -124,8 +122,8 @@ makeepoll_obstacle(struct criumake *m, const struct makeopen *f)
 		fd = t->v[TARGET_ID] == NOFILE ? NULL : fd_find(f->user,
 		    t->v[TARGET_ID], t->v[TARGET_FD]);
 		if (fd == NULL)
-			return "an epoll set with a file that the process has "
-			    "no descriptor of";
+			return "an epoll set with a file for which the process "
+			    "has no descriptor";
 		if (fd->open->why != NULL)
 			return "an epoll set with a file that cannot be "
 			    "restored";
@@ -155,13 +153,14 @@ makenamed_obstacle(struct criumake *m, const struct makeopen *f)
 	if (f->path == NULL || *f->path != '/')
 		return "a file whose path is not known";
 	if (makeobstacle_isqueue(m, f))
-		return "a POSIX message queue in an IPC namespace that is made";
+		return "a POSIX message queue in an IPC namespace that is "
+		    "newly created";
 	if (makemount_lacks(m, f->mount))
 		return "a file of another mount namespace";
 	if (f->v[OK_DELETED][0] == 0)
 		return NULL;
 	if (f->type == KIND_LINK && f->leads == NULL)
-		return "a deleted symbolic link that leads to who knows where";
+		return "a deleted symbolic link with an unknown target";
 	if (f->type != KIND_REG)
 		return NULL;
 	return makereg_content(m, f->v[OK_DEV][0], f->v[OK_INO][0]) != NULL ?
@@ -176,7 +175,7 @@ makeeventfd_obstacle(struct criumake *m, const struct makeopen *f)
 {
 	(void)m;
 	return f->v[OK_SEMAPHORE][0] == 0 ? NULL :
-	    "an eventfd that is a semaphore, which criu does not know";
+	    "an eventfd with EFD_SEMAPHORE, which criu does not support";
 }
 
 /*
@@ -199,7 +198,7 @@ makepidfd_obstacle(struct criumake *m, const struct makeopen *f)
 	const struct maketask *t;
 
 	if (!makeopen_has(f, OK_PID) || f->v[OK_PID][0] == 0)
-		return "a pidfd of who is not known";
+		return "a pidfd of an unknown process";
 	if ((int64_t)f->v[OK_PID][0] == -1)	/* the process has ended */
 		return NULL;
 	t = maketask_find(m, f->v[OK_PID][0]);
@@ -207,5 +206,5 @@ makepidfd_obstacle(struct criumake *m, const struct makeopen *f)
 	    maketask_process(m, f->v[OK_PID][0]) != t))
 		return "a pidfd of a thread";
 	return t != NULL && t->chosen ? NULL :
-	    "a pidfd of who is not in the snapshot";
+	    "a pidfd of a process outside the snapshot";
 }

@@ -28,11 +28,11 @@ makepacket_obstacle(struct criumake *m, const struct makeopen *f)
 	(void)m;
 	if (!makeopen_has(f, OK_BOUND) || !makeopen_has(f, OK_FRAMES) ||
 	    !makeopen_has(f, OK_INO))
-		return "a packet socket of which little is known";
+		return "a packet socket that is not fully recorded";
 	for (l = makekeys_lines(f, OK_LISTENS, &n); n > 0; n--, l++)
 		if (l->v[LISTENS_COUNT] != 1 || l->v[LISTENS_TYPE] > LAST)
-			return "a packet socket that listens twice for the "
-			    "same, or for what criu does not know";
+			return "a packet socket with a repeated membership, or "
+			    "one that criu does not support";
 	return NULL;
 }
 
@@ -87,8 +87,8 @@ makepacket_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
 	f = makefind_inode(m, KIND_PACKET, v->ino);
 	if (f == NULL || !makeopen_written(f) ||
 	    makefind_fd(t->files, f->key, 0) == NULL)
-		return make_unmapped(m, t, v, WHY_PACKET, "a socket that the "
-		    "process has no descriptor of, or no packet socket");
+		return make_unmapped(m, t, v, WHY_PACKET, "not a packet socket "
+		    "for which the process has a descriptor");
 	*id = f->id;
 	return 1;
 }

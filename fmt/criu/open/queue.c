@@ -178,20 +178,20 @@ makequeue_obstacle(const struct criumake *m, const struct makeopen *f)
 	size_t i, n;
 
 	if (f->passing && is_deserted(f))
-		return "a socket without another end, which no process has";
+		return "a queued socket without another end";
 	l = makekeys_lines(f, OK_PASSED, &n);
 	for (i = 0; i < n; i++) {
 		o = makefind_open(m, l[i].v[PASSED_ID]);
 		if (o == NULL)
-			return "a socket in which a descriptor waits that "
-			    "nothing is known of";
+			return "a socket with a queued descriptor that is not "
+			    "recorded";
 		if (o->why != NULL)
-			return "a socket in which a descriptor waits that "
-			    "cannot be restored";
+			return "a socket with a queued descriptor that cannot "
+			    "be restored";
 	}
 	if (n > 0 && !f->turn)
-		return "a socket in which a descriptor waits, and whose other "
-		    "end waits likewise";
+		return "a socket with a queued descriptor, whose other end is "
+		    "queued as well";
 	return NULL;
 }
 
@@ -212,7 +212,7 @@ makequeue_note(struct criumake *m, const struct maketask *t,
 	for (l = makekeys_lines(fd->open, OK_SENDER, &n); n > 0; n--, l++)
 		if (l->v[1] != NOBODY || l->v[2] != NOBODY || l->v[3] != 0)
 			return make_refuse(m, t, fd, WHY_CREDENTIALS, "the "
-			    "credentials of who sent what waits in a socket");
+			    "sender's credentials of data queued in a socket");
 	return 0;
 }
 
@@ -229,7 +229,7 @@ makequeue_refuse(struct criumake *m)
 	for (i = 0; i < m->nopen; i++) {
 		f = m->open[i];
 		if (f->passing && f->why != NULL && make_refuse(m, f->user,
-		    NULL, f->kind, "a descriptor that waits in a socket: %s",
+		    NULL, f->kind, "a descriptor queued in a socket: %s",
 		    f->why) == -1)
 			return -1;
 	}
@@ -306,8 +306,8 @@ queue_write(struct criumake *m, const struct makeopen *f)
 		line[len] = '\0';
 		if (off++ >= d.len || !number_parse(line, 'd', &n) ||
 		    n > d.len - off)
-			return errstr_set("socket/%" PRIu64 ": byte %zu: not "
-			    "a length, a newline and so many bytes",
+			return errstr_set("socket/%" PRIu64 ": byte %zu: "
+			    "expected a length, a newline and that many bytes",
 			    f->v[OK_INO][0], off - 1);
 		if (packet_write(m, f, nth, d.data + off, n, &next, b) == -1)
 			return -1;
@@ -315,7 +315,7 @@ queue_write(struct criumake *m, const struct makeopen *f)
 	}
 	l = makekeys_lines(f, OK_PASSED, &passed);
 	return next == passed ? 0 : errstr_set("socket/%" PRIu64 ": %"
-	    PRIu64 " packets, and descriptors with packet %" PRIu64,
+	    PRIu64 " packets, but descriptors for packet %" PRIu64,
 	    f->v[OK_INO][0], nth, l[next].v[PASSED_PACKET]);
 }
 

@@ -148,7 +148,7 @@ gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
 	if (content == NULL)
 		why = "whose content is not in the snapshot";
 	else if (v->flags & VMA_SHARED && makeghost_names(content) > 0)
-		why = "which has another name that is not known";
+		why = "which has another, unknown name";
 	return why == NULL ? 1 : make_refuse(m, t, NULL, WHY_DELETED, "mapping "
 	    "at %" PRIx64 " of %s, %s", v->start, v->name, why);
 }

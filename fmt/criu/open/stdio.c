@@ -98,8 +98,8 @@ makestdio_note(struct criumake *m, const struct maketask *t,
 	    (uint32_t)f->v[OK_INO][0]);
 	make_word(m, "--inherit-fd", word);
 	if ((lost = waiting(m, f)) > 0 && make_note(m, t, fd, "%" PRIu64 " "
-	    "bytes that wait in it are lost when it is restored", lost) == -1)
+	    "unread bytes in it are lost when it is restored", lost) == -1)
 		return -1;
-	return make_note(m, t, fd, "is the standard %s of criu when it is "
+	return make_note(m, t, fd, "becomes the standard %s of criu when it is "
 	    "restored", name[first->stdio - 1]);
 }

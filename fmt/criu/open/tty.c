@@ -112,7 +112,7 @@ outer_obstacle(const struct criumake *m, const struct makeopen *f)
 
 	return first == NULL || first == f ||
 	    first->v[OK_INDEX][0] == f->v[OK_INDEX][0] ? NULL :
-	    "one of several terminals of who is not in the snapshot";
+	    "one of several terminals whose masters are outside the snapshot";
 }
 
 /*
@@ -180,7 +180,7 @@ own_obstacle(const struct criumake *m, const struct makeopen *f)
 		    leader->sid == f->user->sid))
 			return NULL;
 	}
-	return "the terminal of a session that is not open otherwise";
+	return "the terminal of a session, which is not open by its own name";
 }
 
 /*
@@ -193,14 +193,14 @@ maketty_obstacle(struct criumake *m, const struct makeopen *f)
 
 	if (k == NULL || f->path == NULL || *f->path != '/' ||
 	    (k->index == 0 && !makeopen_has(f, OK_INDEX)))
-		return "a terminal of a kind that is not known";
+		return "a terminal of an unknown kind";
 	if (f->v[OK_HUNGUP][0] != 0)
 		return f->v[OK_MASTER][0] == 0 && k->index == 0 ? NULL :
 		    "a terminal that was hung up";
 	if (!makeopen_has(f, OK_TERMIOS) || !makeopen_has(f, OK_TERMLOCK) ||
 	    !makeopen_has(f, OK_WINSIZE) || f->cclen[0] != CCS ||
 	    f->cclen[1] != CCS)
-		return "a terminal that little is known of";
+		return "a terminal that is not fully recorded";
 	if (k->type == CONTROLLING)
 		return own_obstacle(m, f);
 	if (k->index != 0)
@@ -208,7 +208,7 @@ maketty_obstacle(struct criumake *m, const struct makeopen *f)
 	if (f->v[OK_MASTER][0] == 0 && end_find(m, f, true) == NULL)
 		return outer_obstacle(m, f);
 	return f->v[OK_WAITING][0] == 0 ? NULL :
-	    "a terminal in which bytes wait to be read";
+	    "a terminal with unread bytes";
 }
 
 /*
@@ -338,10 +338,10 @@ maketty_note(struct criumake *m, const struct maketask *t,
 		return 0;
 	m->need |= CRIU_SHELL_JOB | CRIU_TERMINAL;
 	if (own)
-		return make_note(m, t, fd, "%s is the terminal of the session "
-		    "that criu is in when it is restored", f->path);
-	if (make_note(m, t, fd, "%s is the terminal that criu has for its "
-	    "standard input when it is restored", f->path) == -1)
+		return make_note(m, t, fd, "%s becomes the terminal of criu's "
+		    "session when it is restored", f->path);
+	if (make_note(m, t, fd, "%s becomes the terminal on criu's standard "
+	    "input when it is restored", f->path) == -1)
 		return -1;
 	leader = leader_find(m, f);
 	return leader == NULL ? 0 : make_note(m, leader, NULL, "its session "

@@ -34,7 +34,7 @@ makeinotify_obstacle(struct criumake *m, const struct makeopen *f)
 			return "an inotify set that watches a file whose path "
 			    "is not known";
 	return f->v[OK_WAITING][0] == 0 ? NULL :
-	    "an inotify set in which events wait to be read";
+	    "an inotify set with unread events";
 }
 
 /*
@@ -108,9 +108,9 @@ mark_obstacle(const struct openline *l)
 		    "known" : "a fanotify group that watches a file whose "
 		    "path is not known";
 	if (events & ask)
-		return "a fanotify group that is asked for permission";
+		return "a fanotify group with permission events";
 	return (l->v[MARK_FLAGS] & ~flags) != 0 || events > UINT32_MAX ?
-	    "a fanotify group with a mark that criu does not know" : NULL;
+	    "a fanotify group with a mark that criu does not support" : NULL;
 }
 
 /*
@@ -124,7 +124,7 @@ makefanotify_obstacle(struct criumake *m, const struct makeopen *f)
 
 	(void)m;
 	if (!makeopen_has(f, OK_GROUP))
-		return "a fanotify group that little is known of";
+		return "a fanotify group that is not fully recorded";
 	for (i = 0; i < f->nline; i++)
 		if ((why = mark_obstacle(&f->line[i])) != NULL)
 			return why;
@@ -140,8 +140,8 @@ int
 makefanotify_note(struct criumake *m, const struct maketask *t,
     const struct makefd *fd)
 {
-	return fd->open->v[OK_WAITING][0] == 0 ? 0 : make_note(m, t, fd, "the "
-	    "events that wait in it are lost when it is restored");
+	return fd->open->v[OK_WAITING][0] == 0 ? 0 : make_note(m, t, fd, "its "
+	    "unread events are lost when it is restored");
 }
 
 /*

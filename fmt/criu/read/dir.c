@@ -99,8 +99,8 @@ criudir_slurp(struct criureader *r, const char *name, struct buf *b)
 	if (imgdir_input(r->images, name, &in) != 1)
 		return -1;
 	if (in->size > SNAP6_DATA || in->size > input_room(in)) {
-		errstr_set("%s: %ju bytes: too large an image to be carried "
-		    "along", in->name, (uintmax_t)in->size);
+		errstr_set("%s: %ju bytes: an image too large to be "
+		    "embedded", in->name, (uintmax_t)in->size);
 		input_close(in);
 		return -1;
 	}
@@ -184,8 +184,8 @@ criudir_rest(struct criureader *r, struct filelist *rec)
 		    strncmp(v->name, "pages-", 6) == 0)
 			continue;
 		if (strchr(v->name, '\n') != NULL)
-			return errstr_set("%s: a name of a file has a "
-			    "newline, which a snapshot cannot hold", r->dir);
+			return errstr_set("%s: a file name with a newline, "
+			    "which a snapshot cannot hold", r->dir);
 		if (criudir_slurp(r, v->name, &b) == -1 ||
 		    criudir_keep(rec, v->name, &b) == -1)
 			return -1;

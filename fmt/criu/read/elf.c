@@ -72,8 +72,8 @@ criuelf_text(struct criureader *r, struct criutask *t)
 	struct source *src;
 
 	if ((f = criufile_find(r, FD_REG, t->mm->exe_file_id)) == NULL)
-		return errstr_set("%s/mm-%ju.img: no file %u in files.img, "
-		    "which is the executable", r->dir, (uintmax_t)p->pid,
+		return errstr_set("%s/mm-%ju.img: the executable, file %u, is "
+		    "not in files.img", r->dir, (uintmax_t)p->pid,
 		    t->mm->exe_file_id);
 	filelist_copy(&t->rec, "exe", f->name, strlen(f->name));
 	if ((src = criuelf_source(r, f)) == NULL || source_size(src) == 0)

@@ -215,8 +215,8 @@ criufiles_read(struct criureader *r)
 	SORT(r->file, r->nfile, file_cmp);
 	for (i = 1; i < r->nfile; i++)
 		if (file_cmp(&r->file[i], &r->file[i - 1]) == 0)
-			return errstr_set("%s/files.img: file %u of type %u a "
-			    "second time", r->dir, r->file[i].id,
+			return errstr_set("%s/files.img: duplicate file %u of "
+			    "type %u", r->dir, r->file[i].id,
 			    r->file[i].type);
 	return resolve_names(r);
 }
@@ -304,8 +304,8 @@ add_fds(struct criureader *r, struct criutask *t, const char *name,
 
 	for (d = l->v; d < l->v + l->n; d++) {
 		if (d->fd > INT32_MAX || (d > l->v && d->fd == d[-1].fd))
-			return errstr_set("%s/%s: descriptor %u a second "
-			    "time", r->dir, name, d->fd);
+			return errstr_set("%s/%s: duplicate descriptor "
+			    "%u", r->dir, name, d->fd);
 		if ((f = criufile_find(r, d->type, d->id)) == NULL)
 			return errstr_set("%s/%s: descriptor %u: no file %u "
 			    "of type %u in files.img", r->dir, name, d->fd,

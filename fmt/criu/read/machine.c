@@ -112,11 +112,12 @@ criuregs_add(struct criureader *r, struct criutask *t, const Criu__Core *c)
 		if (known[i].mtype == c->mtype)
 			break;
 	if (i == NKNOWN)
-		return errstr_set("of machine %u; only those of x86-64 (%d) "
-		    "and arm64 (%d) are read", c->mtype, CRIU_AMD64,
+		return errstr_set("machine %u is not supported; only x86-64 "
+		    "(%d) and arm64 (%d) are", c->mtype, CRIU_AMD64,
 		    CRIU_ARM64);
 	if (strcmp(r->machine->name, known[i].name) != 0)
-		return errstr_set("of %s, and others of %s", known[i].name,
+		return errstr_set("machine %s, but other images are of "
+		    "%s", known[i].name,
 		    r->machine->name);
 	return known[i].regs(t, c);
 }

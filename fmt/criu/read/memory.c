@@ -82,7 +82,7 @@ piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
 	uint64_t off, size, id;
 
 	if (__builtin_add_overflow(v->pgoff, end - v->start, &off))
-		return errstr_set("beyond 2^64 in its file");
+		return errstr_set("it ends beyond 2^64 in its file");
 	off = v->pgoff + (addr - v->start);
 	f = v->status & (CRIU_FILE_PRIVATE | CRIU_FILE_SHARED) ?
 	    criufile_mapped(k->r, v) : NULL;
@@ -90,8 +90,8 @@ piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
 	    (f != NULL && f->dev != 0)) {
 		id = f != NULL && f->dev != 0 ? f->ino : v->shmid;
 		if ((shm = criushm_find(k->r, id)) == NULL)
-			return errstr_set("no pagemap-shmem-%" PRIu64 ".img, "
-			    "which is mapped", id);
+			return errstr_set("pagemap-shmem-%" PRIu64 ".img is "
+			    "mapped, but missing", id);
 		return piece_runs(k, &shm->runs, off, off + (end - addr),
 		    addr);
 	}
@@ -160,7 +160,8 @@ pieces_image(struct piecer *k, struct image *im)
 			if (addr < p->end)
 				rc = image_miss(im, addr, p->end, p->why);
 		} else if (p->addr < at)
-			rc = errstr_set("%" PRIx64 " is there twice", p->addr);
+			rc = errstr_set("%" PRIx64 " is in the images "
+			    "twice", p->addr);
 		else
 			rc = builder_run(&b, p->addr, (p->end - p->addr) / KB,
 			    p->src, p->loc);
@@ -174,9 +175,9 @@ static void
 tell_lazy(const struct piecer *k)
 {
 	if (k->lazy != 0)
-		warn_tell(k->r->warn, k->r->arg, "process %" PRIu64 ": %" PRIu64
-		    " pages are not in the images, for they were to be fetched "
-		    "later (lazy pages)", k->t->proc->pid, k->lazy);
+		warn_tell(k->r->warn, k->r->arg, "process %" PRIu64 ": %"
+		    PRIu64 " pages are not in the images: they were to be "
+		    "fetched later (lazy pages)", k->t->proc->pid, k->lazy);
 }
 
 /*

@@ -19,17 +19,17 @@ inventory_check(const struct criuimg *im, uint32_t version)
 	case CURRENT:
 		return 0;
 	case PREDUMP:
-		return criuimg_error(im, "a pre-dump: it has pages, and no "
+		return criuimg_error(im, "a pre-dump: it has pages, but no "
 		    "processes");
 	case OLD:
 		return criuimg_error(im, "images in the layout of criu 1 "
-		    "(version 1) are not read");
+		    "(version 1) are not supported");
 	case COMPRESSED:
 		return criuimg_error(im, "images of version 3: compressed "
-		    "pages are not read yet");
+		    "pages are not supported yet");
 	default:
-		return criuimg_error(im, "images of version %u, which is not "
-		    "known", version);
+		return criuimg_error(im, "images of unknown version "
+		    "%u", version);
 	}
 }
 
@@ -42,12 +42,12 @@ read_inventory(struct criureader *r)
 
 	rc = criuimg_open(&im, r->images, "inventory.img", CRIU_INVENTORY);
 	if (rc == 0)
-		rc = errstr_wrap("no checkpoint of criu");
+		rc = errstr_wrap("not a checkpoint of criu");
 	if (rc == 1) {
 		r->time = im.in->st.st_mtime;
 		rc = criuimg_next(&im, &criu__inventory__descriptor, &inv);
 		if (rc == 0)
-			rc = criuimg_error(&im, "nothing in it");
+			rc = criuimg_error(&im, "the image is empty");
 	}
 	if (rc == 1) {
 		rc = inventory_check(&im, inv->img_version);

@@ -175,7 +175,7 @@ leader_facts(struct criureader *r, struct criutask *t,
 	const Criu__TaskCore *tc = c->tc;
 
 	if (tc == NULL)
-		return errstr_set("not of a process (no tc)");
+		return errstr_set("not the core image of a process (no tc)");
 	t->task.state = tc->task_state == DEAD ? 'Z' :
 	    tc->task_state == STOPPED ? 'T' : 'R';
 	t->state.stat.v[STAT_FLAGS] = tc->flags;
@@ -186,7 +186,8 @@ leader_facts(struct criureader *r, struct criutask *t,
 		return 0;
 	}
 	if (tc->task_state != ALIVE && tc->task_state != STOPPED)
-		return errstr_set("a process of state %u", tc->task_state);
+		return errstr_set("a process in unknown state "
+		    "%u", tc->task_state);
 	t->state.stat.v[STAT_THREADS] = e->n_threads;
 	if (thread_facts(r, t, c, tc->blk_sigset) == -1)
 		return -1;

@@ -47,8 +47,8 @@ trees_note(const struct criuopts *o, const uint64_t *root, size_t n)
 	size_t i;
 	int rc;
 
-	buf_printf(&b, "%zu trees of processes, of which each is restored by "
-	    "itself: snapload -p with", n);
+	buf_printf(&b, "%zu process trees, each restored by itself: use "
+	    "snapload -p with", n);
 	for (i = 0; i < n; i++)
 		buf_printf(&b, "%s %" PRIu64, i == 0 ? "" : ",", root[i]);
 	buf_add(&b, "", 1);
@@ -80,13 +80,13 @@ criu_check(struct snap *s, const struct criuopts *o)
 	if (came)
 		return 0;
 	if (!criumake_can(s))
-		return errstr_set("the snapshot does not tell what it takes to "
-		    "restore processes");
+		return errstr_set("the snapshot lacks the records that "
+		    "restoring processes needs");
 	if (o->root != 0)
 		return tree_check(s, &each);
 	if (criumake_roots(s, &root, &n) == -1)
 		return -1;
-	rc = n > 0 ? 0 : errstr_set("no process to be restored");
+	rc = n > 0 ? 0 : errstr_set("no process to restore");
 	for (i = 0; i < n; i++) {
 		each.root = root[i];
 		if (tree_check(s, &each) == -1)

@@ -45,8 +45,8 @@ replay_can(struct snap *s, uint64_t root)
 		}
 	}
 	if (rc == 0 && has && merged)
-		rc = errstr_set("images of CRIU in several snapshots that "
-		    "were made one (snapcat): restore them from their own");
+		rc = errstr_set("CRIU images in a merged snapshot (snapcat) "
+		    "cannot be restored; use the original snapshots");
 	return rc == -1 ? -1 : has;
 }
 
@@ -167,7 +167,7 @@ criu_images(struct snap *s, const struct criuopts *o, struct mades *l)
 	if (came)
 		return replay_imgs(s, l);
 	if (!criumake_can(s))
-		return errstr_set("no images of CRIU came with this snapshot, "
-		    "of which a checkpoint could be made");
+		return errstr_set("the snapshot has neither CRIU images nor "
+		    "the records to make them from");
 	return criumake(s, o, l);
 }

@@ -58,7 +58,7 @@ part_add(struct viewed *f, const uint8_t *bytes, uint64_t addr, uint64_t len)
 	if (len == 0)
 		return 0;
 	if (len > INT64_MAX - off)
-		return errstr_set("%s: it would be too large", f->name);
+		return errstr_set("%s: the file would be too large", f->name);
 	f->size += len;
 	return VEC_ADD(f->part, f->npart, (struct viewpart){ off, len, bytes,
 	    addr });
