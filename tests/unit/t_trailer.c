@@ -370,8 +370,8 @@ test_ahead(void **state)
 	p[4] = 2 * 28;
 	sum_again(&b, trailer);
 	assert_null(read_scan(&b, false));
-	assert_contains(snap_errstr(), "a reference to raw page 32, which was "
-	    "not before it");
+	assert_contains(snap_errstr(), "a reference to raw page 32, which "
+	    "does not precede it");
 	buf_free(&b);
 }
 
@@ -474,7 +474,7 @@ test_none(void **state)
 	check_unsummed(&b, "no trailer: its sum", true, want);
 	b.data[b.len - 12] ^= 1;
 	memcpy(b.data + at, "0           proc", 16);
-	check_unsummed(&b, "another program has written it", false, want);
+	check_unsummed(&b, "another program has rewritten it", false, want);
 	memcpy(b.data + at, "        000 proc", 16);
 	check_unsummed(&b, "no trailer: its sum", true, want);
 
