@@ -7,9 +7,8 @@ VERSION := $(shell sed -n 's/^\#define SNAP_VERSION "\(.*\)"/\1/p' lib/snap/snap
 PROGS = pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs snapgrep \
 	snapload snapls snapstack vmtrace
 
-MAN3 = lib/libsnap.3
-MAN6 = man6/snap.6
-MAN7 = $(wildcard cmd/*/*.7)
+# manual pages other than those of programs
+PAGES = lib/libsnap.3 $(wildcard cmd/*/*.5 man6/*.6 cmd/*/*.7)
 # Packagers set these, and CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS.
 PKG_CONFIG ?= pkg-config
 INSTALL ?= install
@@ -184,7 +183,7 @@ named = sed -e 's/\<snap\>/$(SNAP)/g' -e 's/\<_snap\>/_$(SNAP)/g'
 ##          installs snap under that name; install-strip removes symbols
 install: all
 	mkdir -p $(BIN) $(LIB)/pkgconfig $(INCLUDE) $(SHARE) $(COMPLETE) \
-	    $(dir $(FUNCTION)) $(MAN)/man1 $(MAN)/man3 $(MAN)/man6 $(MAN)/man7
+	    $(dir $(FUNCTION)) $(addprefix $(MAN)/man,1 3 5 6 7)
 	$(INSTALLBIN) -m 755 $(OTHERS:%=$O/%) $(BIN)
 	$(INSTALLBIN) -m 755 $O/snap $(BIN)/$(SNAP)
 	$(INSTALL) -m 644 $O/libsnap.a $(LIB)
@@ -198,9 +197,7 @@ install: all
 	$(INSTALL) -m 644 $(OTHERS:%=cmd/%/*.1) $(MAN)/man1
 	sed -e '/^\.Dt /s/SNAP/\U$(SNAP)/' -e '/^\.Nm /s/snap/$(SNAP)/' \
 	    cmd/snap/snap.1 >$(MAN)/man1/$(SNAP).1
-	$(INSTALL) -m 644 $(MAN3) $(MAN)/man3
-	$(INSTALL) -m 644 $(MAN6) $(MAN)/man6
-	$(INSTALL) -m 644 $(MAN7) $(MAN)/man7
+	for f in $(PAGES); do $(INSTALL) -m 644 $$f $(MAN)/man$${f##*.}; done
 	$(INSTALL) -m 644 fmt/snap6/magic $(SHARE)
 	$(named) cmd/common/complete.zsh >$(FUNCTION)
 	$(named) cmd/common/complete.bash >$(COMPLETE)/$(SNAP)
@@ -218,9 +215,9 @@ uninstall:
 	rm -f $(NAMES:%=$(BIN)/%) $(NAMES:%=$(MAN)/man1/%.1) \
 	    $(NAMES:%=$(COMPLETE)/%) $(FUNCTION) $(LIB)/libsnap.a \
 	    $(LIB)/libsnap.so $(LIB)/$(SONAME) $(LIB)/$(SO) \
-	    $(LIB)/pkgconfig/libsnap.pc $(MAN3:lib/%=$(MAN)/man3/%) \
-	    $(MAN6:man6/%=$(MAN)/man6/%) $(addprefix $(MAN)/man7/,$(notdir $(MAN7))) \
-	    $(PUBLIC:lib/%=$(INCLUDE)/%) $(SHARE)/magic
+	    $(LIB)/pkgconfig/libsnap.pc $(SHARE)/magic \
+	    $(foreach f,$(PAGES),$(MAN)/man$(subst .,,$(suffix $f))/$(notdir $f)) \
+	    $(PUBLIC:lib/snap/%=$(INCLUDE)/%)
 	@rmdir $(INCLUDE) $(SHARE) 2>/dev/null || :
 	@case '$(DESTDIR)$(PREFIX)' in /usr | /usr/local) ldconfig || :;; esac
 

@@ -126,7 +126,8 @@ turn_await(const struct config *c, const char *kind, const char *queue,
 		return fd;
 	if ((waiting = file_lock(queue, c->waiting)) == -1)
 		(void)errstr_set("%ju others are before it, and %ju wait: "
-		    "at-once, waiting in snapcrash(1)", (uintmax_t)c->atonce,
+		    "at-once, waiting in snapcrash.conf(5)",
+		    (uintmax_t)c->atonce,
 		    (uintmax_t)c->waiting);
 	if (waiting < 0)
 		return waiting;

@@ -27,7 +27,7 @@ struct room {			/* space on a disk */
 };
 
 struct config {			/* settings of /etc/snapcrash.conf, explained
-				   in snapcrash(1) */
+				   in snapcrash.conf(5) */
 	char		 directory[PATH_MAX];
 	unsigned int	 companions;	/* enum companions */
 	uint64_t	 atonce; /* maximum crashes captured at once */

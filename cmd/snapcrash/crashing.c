@@ -254,7 +254,7 @@ crashing_allowed(const struct crashing *f)
 		return errstr_sys("its limits");
 	if (rl.rlim_cur < (rlim_t)sysconf(_SC_PAGESIZE))
 		return errstr_set("its limit of cores is %ju: ulimit -c, and "
-		    "core-limit in snapcrash(1)", (uintmax_t)rl.rlim_cur);
+		    "core-limit in snapcrash.conf(5)", (uintmax_t)rl.rlim_cur);
 	return 0;
 }
 

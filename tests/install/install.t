@@ -17,8 +17,8 @@ is "$(cd "$d" && find . ! -type d | LC_ALL=C sort)" "$({
 		echo "./usr/share/bash-completion/completions/$p"
 		echo "./usr/share/man/man1/$p.1"
 	done
-	for f in cmd/*/*.7; do
-		echo "./usr/share/man/man7/${f##*/}"
+	for f in cmd/*/*.[57] man6/*.6; do
+		echo "./usr/share/man/man${f##*.}/${f##*/}"
 	done
 	cat <<-END
 	./usr/include/snap/snap.h
@@ -31,7 +31,6 @@ is "$(cd "$d" && find . ! -type d | LC_ALL=C sort)" "$({
 	    's/^#define SNAP_VERSION "\(.*\)"/\1/p' lib/snap/snap.h)
 	./usr/lib/pkgconfig/libsnap.pc
 	./usr/share/man/man3/libsnap.3
-	./usr/share/man/man6/snap.6
 	./usr/share/snap/magic
 	./usr/share/zsh/site-functions/_snap
 	END
