@@ -177,7 +177,7 @@ elfsyms_read(int fd)
 	elf_version(EV_CURRENT);
 	if ((elf = elf_begin(fd, ELF_C_READ, NULL)) == NULL ||
 	    elf_kind(elf) != ELF_K_ELF) {
-		errstr_set("no ELF file");
+		errstr_set("not an ELF file");
 		elf_end(elf);
 		return NULL;
 	}
@@ -207,7 +207,7 @@ elfsyms_open(const char *path, uint64_t ino)
 	if ((fd = regular_open(path)) == -1)
 		return NULL;
 	if (fstat(fd, &st) == -1 || (uint64_t)st.st_ino != ino)
-		errstr_set("%s is another file now", path);
+		errstr_set("%s was replaced by another file", path);
 	else
 		s = elfsyms_read(fd);
 	close(fd);

@@ -94,7 +94,7 @@ keep_choose(struct keeping *k, snap_want want, void *arg, size_t *left)
 		found += k->keep[i];
 		*left += !k->keep[i];
 	}
-	return found == 0 ? errstr_set("no such process in it") : 0;
+	return found == 0 ? errstr_set("no such process in the snapshot") : 0;
 }
 
 /*

@@ -214,7 +214,7 @@ uregs_find(const struct machine *m)
 	for (i = 0; i < sizeof known / sizeof *known; i++)
 		if (strcmp(known[i].machine, m->name) == 0)
 			return &known[i];
-	(void)errstr_set("Plan 9's registers of %s are not known", m->name);
+	(void)errstr_set("no Plan 9 register format for %s", m->name);
 	return NULL;
 }
 

@@ -25,7 +25,7 @@ thread_apply(struct proc *p, const struct recfile *f)
 
 	if (f->len == 0 || f->data[f->len - 1] != '\n' ||
 	    !digits_number((const char *)f->data, f->len - 1, 10, &v))
-		return errstr_set("proc: thread: not a process id and a "
+		return errstr_set("proc: thread: expected a process ID and a "
 		    "newline");
 	p->leader = v;
 	return 0;
@@ -67,7 +67,7 @@ missing_apply(struct image *im, const char *name,
 		    (reason = parse_hex(reason + 1, ' ', &end)) == NULL ||
 		    *++reason == '\0' || start >= end)
 			return errstr_set("proc: %s: %s: "
-			    "not START-END REASON", name, line);
+			    "expected START-END REASON", name, line);
 		if (image_miss(im, start, end, reason) == -1 ||
 		    image_punch(im, start, end) == -1)
 			return -1;

@@ -138,20 +138,20 @@ parse_file(const uint8_t *p, size_t left, struct recfile *f)
 	size_t n, len;
 
 	if ((nl = memchr(p, '\n', left)) == NULL) {
-		errstr_set("a name without an end");
+		errstr_set("name without a newline");
 		return 0;
 	}
 	n = (size_t)(nl - p);
 	f->name = (const char *)p;
 	f->namelen = n;
 	if (!name_ok(f->name, n)) {
-		errstr_set("%.*s: a name that is not a relative path",
+		errstr_set("%.*s: name is not a relative path",
 		    (int)(n < 64 ? n : 64), f->name);
 		return 0;
 	}
 	left -= n + 1;
 	if (left < NUM_BYTES || parse_num(nl + 1, &len) == -1) {
-		errstr_set("%.*s: no length behind the name",
+		errstr_set("%.*s: no length after the name",
 		    (int)(n < 64 ? n : 64), f->name);
 		return 0;
 	}
@@ -224,11 +224,11 @@ linuxrec_sort(struct linuxrec *r)
 		    memcmp(f.name, g.name, f.namelen) != 0)
 			continue;
 		if (f.namelen == g.namelen)
-			return errstr_set("%.*s: a second time",
+			return errstr_set("%.*s: duplicate name",
 			    (int)g.namelen, g.name);
 		if (g.name[f.namelen] == '/')
-			return errstr_set("%.*s: in a file, not in a "
-			    "directory", (int)g.namelen, g.name);
+			return errstr_set("%.*s: its directory is a file as "
+			    "well", (int)g.namelen, g.name);
 	}
 	return 0;
 }

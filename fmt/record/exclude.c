@@ -314,19 +314,20 @@ exclude_proc(struct exclude *x, struct snap *s, struct proc *p,
 		rc = told = leave_dontdump(x, p, &r);
 	linuxrec_close(&r);
 	if (told == 0)
-		warn_tell(warn, arg, "process %" PRIu64 ": nothing tells what "
-		    "it wants to keep out of dumps", p->pid);
+		warn_tell(warn, arg, "process %" PRIu64 ": the snapshot does "
+		    "not say what it keeps out of dumps", p->pid);
 	if (rc == -1 || leave_ranges(x, s, p) == -1 ||
 	    image_leave(p->mem, x->leaving, x->nleaving) == -1 ||
 	    (told = environ_exclude(x, s, p)) == -1 ||
 	    (rc = linuxrec_update(p)) == -1)
 		return errstr_wrap("process %" PRIu64, p->pid);
 	if (told == 0)
-		warn_tell(warn, arg, "process %" PRIu64 ": nothing tells where "
-		    "its environment lies: it is in its memory", p->pid);
+		warn_tell(warn, arg, "process %" PRIu64 ": the address of its "
+		    "environment is unknown: it is still in its memory",
+		    p->pid);
 	return rc == 1 || p->mem->nmissing == missing ? 0 :
-	    errstr_set("process %" PRIu64 ": it has no Linux record to note "
-	    "in what is left out", p->pid);
+	    errstr_set("process %" PRIu64 ": it has no Linux record in which "
+	    "to list what is left out", p->pid);
 }
 
 /*

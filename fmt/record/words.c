@@ -87,12 +87,12 @@ words_split(struct words *w, char *s)
 		w->word[w->n++] = s;
 		blank = strchr(s, ' ');
 		if (*s == '\0' || blank == s)
-			return words_bad(w, "words, one blank between two");
+			return words_bad(w, "words separated by one blank");
 		if (blank == NULL)
 			return 0;
 		*blank = '\0';
 	}
-	return words_bad(w, "so few words");
+	return words_bad(w, "at most 16 words");
 }
 
 /*

@@ -118,9 +118,9 @@ tar_header(const uint8_t *p, struct tarmember *m)
 	uint64_t t;
 
 	if (!tar_magic(p, TAR_BLOCK))
-		return errstr_set("no header of a member");
+		return errstr_set("not the header of a member");
 	if (number_read(p + SIZE, NUMBER_BYTES, &m->size) == -1)
-		return errstr_set("the size of a member is none");
+		return errstr_set("a member has a malformed size");
 	/* a time before 1970 or a malformed one becomes 0 */
 	m->time = number_read(p + TIME, NUMBER_BYTES, &t) == -1 ? 0 :
 	    (int64_t)t;

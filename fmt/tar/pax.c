@@ -26,7 +26,7 @@ key_take(const uint8_t *key, size_t n, const uint8_t *value, size_t len,
 		*sized = true;
 		if (!digits_number((const char *)value, len, 10, &m->size) ||
 		    m->size > INT64_MAX)
-			return errstr_set("the size of a member is none");
+			return errstr_set("a member has a malformed size");
 	}
 	if (n > 11 && memcmp(key, "GNU.sparse.", 11) == 0)
 		m->type = TAR_SPARSE;
@@ -64,6 +64,6 @@ tar_pax(const uint8_t *p, size_t n, struct tarmember *m, bool *sized)
 		    (size_t)(p + len - 1 - (is + 1)), m, sized) == -1)
 			return -1;
 	}
-	return n == 0 ? 0 : errstr_set("what pax has before a member is no "
-	    "line: byte %zu before its end", n);
+	return n == 0 ? 0 : errstr_set("malformed extended header, %zu bytes "
+	    "before its end", n);
 }

@@ -37,7 +37,8 @@ block_read(struct walk *w, uint8_t *p)
 	struct input *in = w->tar->in;
 
 	if (in->size - w->pos < TAR_BLOCK)
-		return errstr_set("the archive is cut: it ends at byte %ju",
+		return errstr_set("the archive is truncated: it ends at "
+		    "byte %ju",
 		    (uintmax_t)in->size);
 	if (input_pread(in, p, TAR_BLOCK, w->pos) == -1)
 		return -1;
@@ -57,7 +58,8 @@ extra_take(struct walk *w, const struct tarmember *m)
 	int rc;
 
 	if (m->size > MAX_EXTRA || m->size > w->tar->in->size - w->pos)
-		return errstr_set("%ju bytes before a member",
+		return errstr_set("%ju bytes before a member: too many, or "
+		    "truncated",
 		    (uintmax_t)m->size);
 	n = (size_t)m->size;
 	if ((p = malloc(n + 1)) == NULL)
@@ -134,8 +136,8 @@ bytes_skip(struct walk *w, const struct tarmember *m)
 	left = w->tar->in->size - w->pos;
 	n = m->size / TAR_BLOCK + (m->size % TAR_BLOCK != 0);
 	if (n > left / TAR_BLOCK)
-		return errstr_set("%s: %ju bytes, but the archive is cut: it "
-		    "ends after %ju of them", m->name, (uintmax_t)m->size,
+		return errstr_set("%s: %ju bytes, but the archive is "
+		    "truncated: it ends after %ju of them", m->name, (uintmax_t)m->size,
 		    (uintmax_t)(left < m->size ? left : m->size));
 	w->pos += n * TAR_BLOCK;
 	return 0;

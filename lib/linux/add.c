@@ -19,7 +19,8 @@ static bool
 live_isown(struct live *l, const struct lproc *p)
 {
 	if (p->pid == getpid())
-		live_warn(l, "process %d is this one: left out", p->pid);
+		live_warn(l, "process %d is this program itself: "
+		    "left out", p->pid);
 	else if (p->pid == guard_pid(l->guard))
 		return true;
 	else if (!guard_is(p->pid))
@@ -48,7 +49,7 @@ live_add(struct live *l, pid_t pid, bool found)
 	p->found = found;
 	p->skip = live_isown(l, p);
 	if (!p->skip && pipeline_reads(l, pid)) {
-		live_warn(l, "process %d reads what this one writes: "
+		live_warn(l, "process %d reads the output of this program: "
 		    "left out", pid);
 		p->skip = true;
 	}

@@ -120,7 +120,7 @@ live_await(struct live *l)
 				if (p->skip)
 					continue;
 				live_warn(l, "thread %d of process %d does "
-				    "not stop (it was in state %c): taken "
+				    "not stop (it was in state %c): captured "
 				    "without its registers", t->tid, p->pid,
 				    t->state);
 			}
@@ -189,8 +189,8 @@ round_proc(struct round *r, struct lproc *p)
 		rc = round_seize(r, p);
 	if (p->tracer != 0)
 		live_warn(r->live, "process %d is traced by process %ld: "
-		    "taken without stopping it, and without the registers "
-		    "that only its tracer sees", p->pid, p->tracer);
+		    "captured without stopping it, and without its "
+		    "registers", p->pid, p->tracer);
 	p->tracer = 0;
 	if (rc == -1)
 		lproc_refuse(r->live, p);
@@ -266,7 +266,7 @@ live_look(struct live *l)
 		prepared_make(l, most);
 		return 0;
 	}
-	live_say(l, "%s: all stay stopped while they are written",
+	live_say(l, "%s: all stay stopped until they are written",
 	    snap_errstr());
 	l->opts.clone = false;
 	return 0;
@@ -331,7 +331,7 @@ live_overrun(struct live *l, uint64_t start)
 {
 	if (l->cgroups == NULL || now_ms() - start <= COMING_MS)
 		return false;
-	live_warn(l, "processes keep coming into the cgroup: the last ones "
+	live_warn(l, "processes keep entering the cgroup: the last ones "
 	    "are left out");
 	return true;
 }

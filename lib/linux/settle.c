@@ -57,8 +57,8 @@ live_tellforeign(struct live *l, const struct lproc *p)
 	if (n == 0)
 		return;
 	live_warn(l, "thread %d of process %d is traced by process %ld%s: "
-	    "taken without stopping it, and without the registers that only "
-	    "its tracer sees", first->tid, p->pid, first->tracer,
+	    "captured without stopping it, and without its registers",
+	    first->tid, p->pid, first->tracer,
 	    n > 1 ? ", and so are others" : "");
 }
 

@@ -27,7 +27,7 @@ live_tellmissed(struct live *l)
 			    "missing (-t waits longer)", what,
 			    l->opts.patience);
 	if (n > MAX_MISSED && n > l->nmissed)
-		live_warn(l, "%zu more give no answer: they are missing",
+		live_warn(l, "%zu more did not answer: they are missing",
 		    n - MAX_MISSED);
 	l->nmissed = n;
 }

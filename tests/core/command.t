@@ -112,7 +112,7 @@ is "$rc" 2 "-z without -r"
 core a b
 is "$rc" 1 "two snapshots that are not there"
 core -r -p 77 "$snap"
-is "$rc $err" "1 -p 77: no such process in it" "-r -p: no such process"
+is "$rc $err" "1 -p 77: no such process in the snapshot" "-r -p: no such process"
 core "$tmp/core.8"
 is "$rc $(head -c 4 "$tmp/out" | tail -c 3)" "1 ELF" \
     "of a core, without its executable: incomplete"

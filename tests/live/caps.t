@@ -45,7 +45,7 @@ for what in pair hidden; do
 	is "$(cat "/proc/$pid/task/$pid/children")" "" "$what: no clone is left"
 
 	with sys_ptrace -l "$pid"
-	is "$rc $err" "1 snap: process N belongs to another user, or is not dumpable: beside CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH is needed: left out
+	is "$rc $err" "1 snap: process N belongs to another user, or is not dumpable: CAP_DAC_READ_SEARCH is needed in addition to CAP_SYS_PTRACE: left out
 snap: nothing to take a snapshot of" "$what: without CAP_DAC_READ_SEARCH"
 	with dac_read_search -l "$pid"
 	is "$rc $(tail -n 1 <<<"$err")" \
@@ -60,7 +60,7 @@ daemon "$targets/jailed"
 with "$smallest sys_admin" -l "$pid"
 is "$rc $err" "0 " "seccomp, with CAP_SYS_ADMIN: a whole snapshot"
 with "$smallest" -l "$pid"
-is "$rc $err" "0 snap: process N cannot be cloned: it is under seccomp(N): all stay stopped while they are written" \
+is "$rc $err" "0 snap: process N cannot be cloned: it is under seccomp(N): all stay stopped until they are written" \
     "seccomp, without: said so"
 check snap "$pid" "seccomp, without: memory"
 unnoticed "$pid" "seccomp: not noticed"

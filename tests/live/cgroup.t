@@ -66,7 +66,7 @@ if make_group; then
 	snap -l -o "$tmp/snap" "$pid"
 	is "$rc ${err/ [T\/]*.N/ GROUP} $(killed)" "0 snap: process N cannot be \
 cloned: it may take N kilobytes, and GROUP has N left of its limit of N: all \
-stay stopped while they are written 0" "no room for a clone: taken"
+stay stopped until they are written 0" "no room for a clone: taken"
 	one_instant "no room for a clone: one instant"
 	unnoticed "$pid" "no room for a clone: not noticed"
 else

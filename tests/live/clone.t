@@ -93,7 +93,7 @@ for what in anon shared lacking cow filemap leader threads manymaps fds; do
 	snap -lr -o "$tmp/snap" "$pid"
 	want="0 "
 	[ "$what" != leader ] || want="1 snap: process N cannot be restored, \
-nor let go at once: nothing can be run in it: its first thread has ended"
+nor released at once: no system call can be injected: its first thread has ended"
 	is "$rc $err" "$want" "$what: taken"
 	[ "$what" = fds ] || check "$tmp/snap" "$pid" "$what: memory"
 	let_go "$pid" "$what: let go"
@@ -247,7 +247,7 @@ rm "$tmp/fifo"
 
 # The target is killed meanwhile.
 cp "$targets/sweep" "$tmp/dies"
-away='process [0-9]+ exited|no such process|is a zombie|the process went away|executable cannot'
+away='process [0-9]+ exited|no such process|is a zombie|the process is gone|executable cannot'
 mkfifo "$tmp/fifo"
 exec 3<>"$tmp/fifo"
 bad=0
@@ -278,7 +278,7 @@ for ((i = 0; i < 12; i++)); do
 	snap -l -o "$tmp/snap" "$pid"
 	wait $!
 	case "$rc $err" in
-	"0 " | "1 snap: process N is traced by process N: taken without "* | \
+	"0 " | "1 snap: process N is traced by process N: captured without "* | \
 	    "1 snap: thread N of process N is traced by process N"*) ;;
 	*)
 		bad=$((bad + 1))

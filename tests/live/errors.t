@@ -31,9 +31,9 @@ refused 1 'snap: no process is called "no such name"' -o "$o" \
 refused 1 'snap: an empty name' -o "$o" ""
 refused 1 "snap: no-such-unit: no process is in a unit, a container, a pod \
 or a cgroup of that name" -o "$o" -c no-such-unit
-refused 1 "snap: /no/such/group: there is no such cgroup" -o "$o" \
+refused 1 "snap: /no/such/group: no such cgroup" -o "$o" \
     -c /no/such/group
-refused 1 "snap: an empty name of a cgroup" -o "$o" -c ""
+refused 1 "snap: empty cgroup name" -o "$o" -c ""
 numbers() {
 	sed 's/\<[1-9][0-9]*\>/N/g' <<<"$1"
 }
@@ -93,12 +93,12 @@ rm "$o"
 # Itself: a warning, and the others are taken.
 sh -c 'exec "$1" -o "$2" $$' sh "$BUILD/snap" "$o" 2>"$tmp/err"
 is "$? $(sed 's/[1-9][0-9]*/N/' "$tmp/err")" \
-    "1 snap: process N is this one: left out
+    "1 snap: process N is this program itself: left out
 snap: nothing to take a snapshot of" "itself alone"
 is "$(ls -A "$tmp/dir")" "" "itself alone: no file"
 sh -c 'exec "$1" -o "$2" $$ "$3"' sh "$BUILD/snap" "$o" "$pid" 2>"$tmp/err"
 is "$? $(sed 's/[1-9][0-9]*/N/' "$tmp/err")" \
-    "1 snap: process N is this one: left out" "itself and another"
+    "1 snap: process N is this program itself: left out" "itself and another"
 check "$o" "$pid" "itself and another: the other is taken"
 
 # By name: all of them.

@@ -53,7 +53,7 @@ caught "another call: not made" \
     "cannot be restored: .* in another system call than it was to make"
 let_go "$pid" "another call: let go"
 caught "another call: nor is a clone made" \
-    "nor let go at once: .* in another system call than it was to make" -l
+    "nor released at once: .* in another system call than it was to make" -l
 # One that was made before may stay: its code changes when it is to reap, too.
 [ "$(wc -w <"/proc/$pid/task/$pid/children")" -le \
     $((1 + $(grep -c "a clone could not be reaped" "$tmp/told"))) ]

@@ -45,7 +45,7 @@ for ((i = 0; i < 12; i++)); do
 	    "1 snap: no such process: N" | "1 snap: process N is a zombie: "*)
 		[ -e "$o" ] && "$BUILD/snapls" "$o" >/dev/null ;;
 	# when its memory is being written
-	"1 snap: "*"the process went away" | "1 snap: "*"No such process")
+	"1 snap: "*"the process is gone" | "1 snap: "*"No such process")
 		[ ! -e "$o" ] ;;
 	*) false ;;
 	esac || {

@@ -26,7 +26,7 @@ for i in 1 2 3 4 5; do
 	sleep 0.1
 done | sort -u'
 is "$(bash -c "$ancestor" "$tmp/snap" "$tmp")" \
-    "1 snap: process N is this one: left out" "ancestor: taken"
+    "1 snap: process N is this program itself: left out" "ancestor: taken"
 until_true nothing_left
 ok $? "ancestor: no guard is left"
 is "$("$BUILD/snapls" "$tmp/out" | grep -c snap-guard)" 0 \
@@ -36,7 +36,7 @@ is "$("$BUILD/snapls" "$tmp/out" | grep -c snap-guard)" 0 \
 if is_root && unshare -pf --mount-proc true 2>/dev/null; then
 	is "$(timeout 60 unshare -pf --mount-proc --kill-child bash -c \
 	    "$ancestor" "$tmp/snap" "$tmp")" \
-	    "1 snap: process N is this one: left out" "init: taken"
+	    "1 snap: process N is this program itself: left out" "init: taken"
 	until_true nothing_left
 	ok $? "init: no guard is left"
 else

@@ -5,8 +5,8 @@
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
 
-cannot="snap: process N cannot be restored, nor let go at once: nothing can be run in it:"
-cannots="snap: process N cannot be restored: nothing can be run in it:"
+cannot="snap: process N cannot be restored, nor released at once: no system call can be injected:"
+cannots="snap: process N cannot be restored: no system call can be injected:"
 
 # What the record of the last snapshot says of why nothing was run.
 observed() {

@@ -146,7 +146,7 @@ for ((i = 0; i < 5; i++)); do
 	wait "$cat" "$pid" 2>/dev/null
 	drain
 	is "$rc $(sed 's/[0-9][0-9]*/N/g' "$tmp/err")" \
-	    "1 snap: memory of N: the process went away" \
+	    "1 snap: memory of N: the process is gone" \
 	    "the target is killed"
 done
 

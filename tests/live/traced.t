@@ -5,7 +5,7 @@
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-warning="snap: process N is traced by process N: taken without stopping it, and without the registers that only its tracer sees"
+warning="snap: process N is traced by process N: captured without stopping it, and without its registers"
 
 # A test that one process is traced and that it still is taken.
 traced() {
@@ -131,9 +131,9 @@ fi
 target "$targets/vforker"
 parent=$pid
 snap -o "$tmp/snap" "$parent"
-is "$rc $err" "1 snap: process N shares the memory of process N and is not taken: it goes on, and may change that while it is read
-snap: thread N of process N does not stop (it was in state D): taken without its registers
-snap: process N cannot be cloned: thread N does not stop: all stay stopped while they are written" \
+is "$rc $err" "1 snap: process N shares the memory of process N but is not captured: it keeps running, and may change the memory while it is read
+snap: thread N of process N does not stop (it was in state D): captured without its registers
+snap: process N cannot be cloned: thread N does not stop: all stay stopped until they are written" \
     "vfork: the parent is taken"
 snap -r -o "$tmp/snap" "$parent"
 is "$rc" 1 "vfork: both are taken"
@@ -145,12 +145,12 @@ unnoticed "$pid" "vfork: not noticed"
 target "$targets/sharer"
 child=$(sed -n 's/^child //p' "$lines")
 snap -o "$tmp/snap" "$pid"
-is "$rc $(cat "$tmp/err")" "1 snap: process $child shares the memory of process $pid and is not taken: it goes on, and may change that while it is read
-snap: process $pid cannot be cloned: process $child shares its memory, and is not stopped: all stay stopped while they are written" \
+is "$rc $(cat "$tmp/err")" "1 snap: process $child shares the memory of process $pid but is not captured: it keeps running, and may change the memory while it is read
+snap: process $pid cannot be cloned: process $child shares its memory, and is not stopped: all stay stopped until they are written" \
     "who shares the memory, and runs"
 snap -l -o "$tmp/snap" "$child"
-is "$rc $(cat "$tmp/err")" "1 snap: process $pid shares the memory of process $child and is not taken: it goes on, and may change that while it is read
-snap: process $child cannot be cloned: process $pid shares its memory, and is not stopped: all stay stopped while they are written" \
+is "$rc $(cat "$tmp/err")" "1 snap: process $pid shares the memory of process $child but is not captured: it keeps running, and may change the memory while it is read
+snap: process $child cannot be cloned: process $pid shares its memory, and is not stopped: all stay stopped until they are written" \
     "the other way round, with clones"
 snap -o "$tmp/snap" "$pid" "$child"
 is "$rc $err" "0 " "both are named"

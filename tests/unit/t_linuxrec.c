@@ -190,7 +190,7 @@ test_duplicates(void **state)
 	(void)state;
 	assert_int_equal(PARSE("linux amd64 1\na\n          0 "
 	    "b\n          0 a\n          0 "), -1);
-	assert_contains(snap_errstr(), "a: a second time");
+	assert_contains(snap_errstr(), "a: duplicate name");
 	buf_puts(&b, "linux amd64 1\n");
 	for (i = 0; i < 5000; i++)
 		buf_printf(&b, "fd/%d\n%11d %d", i, i < 10 ? 1 : i < 100 ? 2 :
@@ -198,7 +198,7 @@ test_duplicates(void **state)
 	assert_int_equal(parse((char *)b.data, b.len), 0);
 	buf_puts(&b, "fd/1234\n          0 ");
 	assert_int_equal(parse((char *)b.data, b.len), -1);
-	assert_contains(snap_errstr(), "fd/1234: a second time");
+	assert_contains(snap_errstr(), "fd/1234: duplicate name");
 	buf_free(&b);
 }
 

@@ -125,7 +125,7 @@ group_bypath(struct cgroups *c, const char *path)
 	rc = group_locate(c, NULL, abs);
 	free(abs);
 	if (rc == 0 && c->n == before)
-		return errstr_set("%s: there is no such cgroup", path);
+		return errstr_set("%s: no such cgroup", path);
 	return rc;
 }
 
@@ -278,7 +278,7 @@ seek_ask(const struct seek *s, unsigned int depth, bool byname)
 	}
 	if (n > MAX_TOLD)
 		buf_printf(&b, " and %zu more", n - MAX_TOLD);
-	errstr_set("%s: which one?%.*s", s->wanted, (int)b.len,
+	errstr_set("%s is ambiguous:%.*s", s->wanted, (int)b.len,
 	    b.data == NULL ? "" : (const char *)b.data);
 	buf_free(&b);
 	return -1;
@@ -294,7 +294,8 @@ seek_settle(const struct seek *s, struct cgroups *c)
 	size_t before = c->n, i;
 
 	if (s->n == 0 && *s->near != '\0')
-		return errstr_set("%s: no process is in it; did you mean %s?",
+		return errstr_set("%s: no process is in this unit; did "
+		    "you mean %s?",
 		    s->unit, s->near);
 	if (s->n == 0)
 		return errstr_set("%s: no process is in a unit, a "
@@ -318,7 +319,7 @@ seek_settle(const struct seek *s, struct cgroups *c)
 			return -1;
 	}
 	return c->n > before ? 0 : errstr_set("%s: its cgroup %s is not below "
-	    "a mount point of ours", s->wanted, best->path);
+	    "any mount point here", s->wanted, best->path);
 }
 
 /*
@@ -363,7 +364,7 @@ cgroups_add(struct cgroups **c, const char *wanted)
 	struct cgroups *g = *c;
 
 	if (*wanted == '\0')
-		return errstr_set("an empty name of a cgroup");
+		return errstr_set("empty cgroup name");
 	if (g == NULL && (g = mem_new(1, sizeof *g)) == NULL)
 		return -1;
 	*c = g;

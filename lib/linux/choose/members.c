@@ -79,8 +79,8 @@ group_walk(struct walk *w, int fd, unsigned int level)
 		close(fd);
 		return errstr_sys("cgroup");
 	}
-	rc = ++w->n > GROUPS ? errstr_set("there are more than %d cgroups in "
-	    "it", GROUPS) : group_record(w, fd);
+	rc = ++w->n > GROUPS ? errstr_set("it contains more than %d "
+	    "cgroups", GROUPS) : group_record(w, fd);
 	while (rc == 0 && (e = readdir(d)) != NULL) {
 		if (e->d_type != DT_DIR || strcmp(e->d_name, ".") == 0 ||
 		    strcmp(e->d_name, "..") == 0)
@@ -92,8 +92,8 @@ group_walk(struct walk *w, int fd, unsigned int level)
 			    e->d_name);
 		else if (level == LEVELS) {
 			close(sub);
-			rc = errstr_set("cgroup %s: it is in more than %d "
-			    "others", e->d_name, LEVELS);
+			rc = errstr_set("cgroup %s: nested more than %d levels "
+			    "deep", e->d_name, LEVELS);
 		} else
 			rc = group_walk(w, sub, level + 1);
 	}

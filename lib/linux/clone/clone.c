@@ -233,11 +233,11 @@ clones_end(struct live *l)
 	switch (guard_end(l->guard)) {
 	case 0:
 		live_warn(l, "a clone could not be reaped yet: process "
-		    "snap-guard sees to it");
+		    "snap-guard keeps trying");
 		break;
 	case -1:
-		live_warn(l, "a clone could not be reaped: it is a zombie as "
-		    "long as its process runs");
+		live_warn(l, "a clone could not be reaped: it stays a zombie "
+		    "as long as its process runs");
 	}
 	l->guard = NULL;
 	huge_join(l);

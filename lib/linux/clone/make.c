@@ -325,7 +325,7 @@ clones_make(struct live *l, struct snap *s)
 		return true;
 	clones_kill(l);
 	(void)step_begin(&l->steps, STEP_MEMORY);
-	live_say(l, "process %d cannot be cloned: %s: all stay stopped while "
+	live_say(l, "process %d cannot be cloned: %s: all stay stopped until "
 	    "they are written", m.failed->pid, m.why);
 	gaps_drop(l);
 	return false;

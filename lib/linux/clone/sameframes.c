@@ -104,7 +104,7 @@ table_add(void *arg, const struct entries *e)
 
 	for (i = 0; i < e->n; i++)
 		if (e->v[i] & PME_PRESENT && (e->v[i] & PME_FRAME) == 0)
-			return errstr_set("its frames are not told");
+			return errstr_set("its page frame numbers are hidden");
 	if (t->nentry + e->n > t->cap) {
 		t->cap = (t->nentry + e->n) * 2;
 		if (t->nentry + e->n > MAX_ENTRIES)
@@ -182,7 +182,7 @@ alike_own(struct likeness *a, uint64_t addr, uint64_t page)
 	struct pagespan *s;
 
 	if (a->nown == a->most)
-		return errstr_set("it has too much of its own");
+		return errstr_set("too many of its pages are its own");
 	a->nown++;
 	s = a->n == 0 ? NULL : &a->own[a->n - 1];
 	if (s != NULL && s->end == addr) {

@@ -54,7 +54,7 @@ pipe_read(int fd, uint8_t *buf, size_t len)
 		if (n == -1)
 			return errstr_sys("core");
 		if (n == 0)
-			return errstr_set("core: it ends in its notes");
+			return errstr_set("core: truncated in its notes");
 		buf = buf == NULL ? NULL : buf + n;
 		len -= (size_t)n;
 	}
@@ -85,14 +85,14 @@ head_read(struct coredump *c, int fd, size_t *skip, size_t *len)
 	wide = h.ident[EI_CLASS] == ELFCLASS64;
 	if (memcmp(h.ident, ELFMAG, SELFMAG) != 0 ||
 	    (!wide && h.ident[EI_CLASS] != ELFCLASS32))
-		return errstr_set("core: that is no ELF file");
+		return errstr_set("core: not an ELF file");
 	c->layout = &layouts[!wide];
 	at = wide ? sizeof h.e64 : sizeof h.e32;
 	if (pipe_read(fd, h.ident + EI_NIDENT, at - EI_NIDENT) == -1)
 		return -1;
 	seg = wide ? h.e64.e_phoff : h.e32.e_phoff;
 	if ((wide ? h.e64.e_type : h.e32.e_type) != ET_CORE || seg != at)
-		return errstr_set("core: the kernel did not write that");
+		return errstr_set("core: not written by the kernel");
 	if (pipe_read(fd, wide ? (uint8_t *)&p64 : (uint8_t *)&p32,
 	    wide ? sizeof p64 : sizeof p32) == -1)
 		return -1;
@@ -103,8 +103,7 @@ head_read(struct coredump *c, int fd, size_t *skip, size_t *len)
 	*skip = (size_t)off;
 	*len = (size_t)size;
 	return type == PT_NOTE && off <= MAX_GAP && size <= MAX_NOTES ?
-	    0 : errstr_set("core: there are no notes where the kernel has "
-	    "them");
+	    0 : errstr_set("core: notes not where the kernel writes them");
 }
 
 /*

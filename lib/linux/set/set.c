@@ -170,7 +170,7 @@ lproc_leave(struct live *l, struct lproc *p)
 {
 	p->skip = true;
 	if (!lproc_ended(p))
-		live_warn(l, "process %d could not be looked at: left out",
+		live_warn(l, "process %d could not be examined: left out",
 		    p->pid);
 	else if (!p->found || p->mmtid != 0)
 		live_warn(l, "process %d exited: left out", p->pid);

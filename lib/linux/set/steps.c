@@ -34,8 +34,8 @@ static const struct {
 } step[NSTEP] = {
 	[STEP_STOP] = { "stop", "stop all threads" },
 	[STEP_REGS] = { "registers", "wait for all threads to stop" },
-	[STEP_ASK] = { "asking", "have them tell what only they know" },
-	[STEP_RECORD] = { "records", "read what proc tells of them" },
+	[STEP_ASK] = { "asking", "ask them for state that only they know" },
+	[STEP_RECORD] = { "records", "read about them in /proc" },
 	[STEP_FILES] = { "files", "look at open files and sockets" },
 	[STEP_CLONE] = { "clones", "clone them" },
 	[STEP_SHARED] = { "shared memory", "copy memory that they share" },

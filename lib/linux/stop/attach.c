@@ -135,8 +135,8 @@ mem_refused(pid_t pid)
 	if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0)
 		return 0;
 	return errno != EACCES ? 0 : errstr_set("process %d belongs to "
-	    "another user, or is not dumpable: beside CAP_SYS_PTRACE, "
-	    "CAP_DAC_READ_SEARCH is needed", pid);
+	    "another user, or is not dumpable: CAP_DAC_READ_SEARCH is needed "
+	    "in addition to CAP_SYS_PTRACE", pid);
 }
 
 /*

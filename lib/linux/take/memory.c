@@ -414,7 +414,7 @@ text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p)
 		    sizeof why);
 		if (!clone_lost(lp))
 			live_warn(l, "process %d: its executable cannot be "
-			    "had: %s", lp->pid, why);
+			    "read: %s", lp->pid, why);
 		file_close(&f);
 		return 0;
 	}

@@ -53,13 +53,14 @@ observe(struct live *l, struct lproc *p, struct filelist *to)
 		filelist_text(to, "observed", "%s\n", snap_errstr());
 	p->inert = true;
 	if (p->clone > 0 || lproc_stands(p) == 0)
-		live_warn(l, "process %d cannot be restored%s: nothing can be "
-		    "run in it: %s", p->pid, l->opts.clone && p->clone == 0 ?
-		    ", nor let go at once" : "", snap_errstr());
+		live_warn(l, "process %d cannot be restored%s: no system call "
+		    "can be injected: %s", p->pid, l->opts.clone &&
+		    p->clone == 0 ? ", nor released at once" : "",
+		    snap_errstr());
 	else if (l->opts.clone && !lproc_has(p, HOLD_FOREIGN) &&
 	    TAILQ_FIRST(&p->threads)->hold == HOLD_STOPPED)
 		live_say(l, "process %d cannot be cloned: %s: all stay stopped "
-		    "while they are written", p->pid, snap_errstr());
+		    "until they are written", p->pid, snap_errstr());
 }
 
 /*

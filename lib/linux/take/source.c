@@ -102,7 +102,7 @@ live_read(struct source *src, const struct run *r, uint8_t *buf)
 			if (clone_lost(l->proc))
 				return l->again ? -1 : SOURCE_LOST;
 			return n == -1 ? SOURCE_LOST :
-			    errstr_set("the process went away");
+			    errstr_set("the process is gone");
 		}
 		buf += n;
 		addr += (uint64_t)n;

@@ -117,7 +117,7 @@ memory_take(struct taker *k, struct lproc *lp, struct proc *p,
 		return rc;
 	if (k->live->opts.again)
 		return errstr_wrap("memory of %d", lp->pid);
-	live_warn(k->live, "process %d: its memory could not be had: %s",
+	live_warn(k->live, "process %d: its memory could not be read: %s",
 	    lp->pid, snap_errstr());
 	buf_free(pages);
 	if (lp->memory != NULL)
