@@ -133,7 +133,7 @@ shared_use(struct moving *m, size_t user, enum kind kind, uint64_t num)
 
 /*
  * Note that process i, which is kept, uses the files of this kind whose numbers
- * are in the lines of its file name, at this word, counted from 0.
+ * are in its file called name: the given word, counted from 0, of each line.
  */
 static int
 lines_use(struct moving *m, size_t i, const char *name, size_t word,
@@ -297,9 +297,9 @@ shares_first(const struct moving *m, const char *key, const char *num,
 }
 
 /*
- * Drop CRIU images, which are for all processes or for none, and remove
- * references to processes that are left out from the file shares: a recedit_fn,
- * with a struct moving as arg.
+ * Drop CRIU images, which are for all processes or for none. In the file
+ * "shares", replace processes that are left out. This is a recedit_fn, with a
+ * struct moving as arg.
  */
 static int
 record_edit(void *arg, const struct recfile *f, char *name, struct buf *b)

@@ -121,7 +121,7 @@ keep_find(struct keeping *k, snap_want want, void *arg)
 
 /*
  * If the first process came from another snapshot by a merge, restore the first
- * line of that snapshot, which its file origin has.
+ * line of that snapshot from the file "origin" of its record.
  */
 static int
 header_restore(struct snap *s)

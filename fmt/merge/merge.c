@@ -114,7 +114,8 @@ merge_free(struct merge *m)
 
 /*
  * Turn process p of b into a process of a. Its Linux record gets the file
- * origin, with its old process ID and the first line of b.
+ * "origin", with its old process ID and the first line of b, and the file
+ * "part".
  */
 static int
 merge_proc(struct merge *m, struct proc *p)

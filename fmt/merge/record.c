@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * Return a pointer to a word of the line s of n bytes, and set *len to its
- * length. word counts from 0. Return NULL if the line has fewer words.
+ * Return a pointer to word number word (the first is 0) of the line s of n
+ * bytes, and set *len to its length. Return NULL if the line has fewer words.
  */
 static const char *
 line_word(const char *s, size_t n, size_t word, size_t *len)
@@ -33,8 +33,8 @@ line_word(const char *s, size_t n, size_t word, size_t *len)
 }
 
 /*
- * Set *num to the number in a word of the line s of n bytes, and *len to its
- * number of digits. word counts from 0. Return a pointer to it, or NULL if it
+ * Set *num to the number that is word number word (the first is 0) of the line
+ * s of n bytes, and *len to its digits. Return a pointer to it, or NULL if it
  * is not a number.
  */
 const char *
@@ -59,7 +59,7 @@ recfile_number(const struct recfile *f, const char *prefix, uint64_t *num)
 }
 
 /*
- * Return true if f is the file part, and set *num to its number.
+ * Return true if f is the file "part" of a record, and set *num to its number.
  */
 bool
 recfile_part(const struct recfile *f, uint64_t *num)
@@ -282,7 +282,7 @@ merge_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
 }
 
 /*
- * Update the file carried of a record after the device number has changed: a
+ * Update the file "carried" of a record after the device number has changed: a
  * recedit_fn, with a struct carried as arg.
  */
 int

@@ -15,8 +15,8 @@ enum { MAX_MISSING = 1 << 21 };	/* maximum number of missing ranges of an
 				   image */
 
 /*
- * Set the leader of thread p, read from the file thread: a decimal number and a
- * newline.
+ * Set p->leader, the process of thread p, from the file "thread": a decimal
+ * number and a newline.
  */
 static int
 thread_apply(struct proc *p, const struct recfile *f)

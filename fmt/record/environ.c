@@ -80,7 +80,8 @@ memory_edit(void *arg, uint64_t addr, uint8_t *buf, size_t n)
 }
 
 /*
- * Change the files of a record: a recedit_fn.
+ * Replace the contents of "environ" and extend "excluded" in a record: a
+ * recedit_fn.
  */
 static int
 record_edit(void *arg, const struct recfile *f, char *name, struct buf *data)

@@ -32,8 +32,8 @@ struct opened {			/* a line of the record's file "files" */
 };
 
 /*
- * Read lines of the file files up to the next one that is about a descriptor,
- * and set *o to it. Return false if there are no more.
+ * Read lines of the record's file "files" up to the next one about a
+ * descriptor, and set *o to it. Return false if there are no more.
  */
 static bool
 opened_next(struct scan *files, struct opened *o)
@@ -161,7 +161,7 @@ facts_fdinfo(struct factlist *l, const struct linuxrec *r, const char *fd,
 }
 
 /*
- * Add a descriptor to l, if f is a file in the directory fd of the record.
+ * Add a descriptor to l, if the name of file f is fd/NUMBER.
  */
 static int
 facts_descriptor(struct factlist *l, const struct linuxrec *r,

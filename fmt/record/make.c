@@ -41,7 +41,7 @@ state_task(struct taskstate *st, const struct task *t)
 }
 
 /*
- * Append a line of status with four numbers.
+ * Append a line of /proc/PID/status with four numbers.
  */
 static void
 ids_print(struct buf *b, const char *key, const uint64_t *v)
@@ -51,8 +51,8 @@ ids_print(struct buf *b, const char *key, const uint64_t *v)
 }
 
 /*
- * Append the text of status, with the lines of proc_pid_status(5) that are
- * known.
+ * Append the text of /proc/PID/status, with the lines of proc_pid_status(5)
+ * that are known.
  */
 static void
 status_print(struct buf *b, const struct taskstate *st)
@@ -91,7 +91,7 @@ record_state(struct filelist *r, const struct proc *p, const struct task *t,
 }
 
 /*
- * Add to r the file maps with the mappings l, in the format of
+ * Add to r the file "maps" with the mappings l, in the format of
  * proc_pid_maps(5).
  */
 void

@@ -32,7 +32,7 @@ add_missing(struct buf *b, const char *name, const struct image *im)
 }
 
 /*
- * Append the contents of the file carried of a record to b: device and inode of
+ * Append the contents of a record's file "carried" to b: device and inode of
  * the embedded file c in the format of maps, and its path.
  */
 void

@@ -137,7 +137,8 @@ bytes_skip(struct walk *w, const struct tarmember *m)
 	n = m->size / TAR_BLOCK + (m->size % TAR_BLOCK != 0);
 	if (n > left / TAR_BLOCK)
 		return errstr_set("%s: %ju bytes, but the archive is "
-		    "truncated: it ends after %ju of them", m->name, (uintmax_t)m->size,
+		    "truncated: it ends after %ju of them", m->name,
+		    (uintmax_t)m->size,
 		    (uintmax_t)(left < m->size ? left : m->size));
 	w->pos += n * TAR_BLOCK;
 	return 0;

@@ -33,8 +33,8 @@ live_isown(struct live *l, const struct lproc *p)
 }
 
 /*
- * Add process pid to set l. It is added with skip set if it must be left out.
- * found: the user did not give its process ID.
+ * Add process pid to set l, with p->skip set if it must be left out. found is
+ * true if the user did not give its process ID.
  */
 static int
 live_add(struct live *l, pid_t pid, bool found)
@@ -107,7 +107,8 @@ live_addcore(struct live *l, pid_t pid, int core)
 
 /*
  * Call fn with arg for each general register of each thread of process pid,
- * which live_addcore() added to set l; the bool is true for the stack pointer.
+ * which live_addcore() added to set l. The last argument of fn is true for the
+ * stack pointer.
  */
 void
 live_coreregs(struct live *l, pid_t pid, void (*fn)(void *, uint64_t, bool),

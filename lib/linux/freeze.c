@@ -138,8 +138,8 @@ struct round {			/* one round of listing processes and looking
 };
 
 /*
- * Seize the new threads of process p. Return as threads_seize() does, but -1 if
- * p is inside execve(2) and the time limit has passed.
+ * Seize the new threads of process p. Return as threads_seize() does, but -1
+ * instead of SEIZE_WAITS if the time limit for execve(2) has passed.
  */
 static int
 round_seize(struct round *r, struct lproc *p)

@@ -63,9 +63,9 @@ live_tellforeign(struct live *l, const struct lproc *p)
 }
 
 /*
- * Now that all processes are stopped, choose the thread of each by which its
- * memory can be read, and leave out processes that are gone. Processes that are
- * left out are released.
+ * Decide which of the stopped processes are taken, and choose the thread of
+ * each by which its memory can be read. Leave out processes that are gone.
+ * Processes that are left out are released.
  */
 void
 live_settle(struct live *l)

@@ -52,8 +52,9 @@ static const struct {
 
 /*
  * Return the number in file name of directory dir: the one after key, which
- * begins a line, or the first if key is NULL. Return none if there is no number
- * or it is "max". Version 1 writes the largest number of whole pages for "max".
+ * begins a line, or the first if key is NULL. If there is no number or it is
+ * "max", return the argument none. Version 1 writes the largest number of whole
+ * pages for "max".
  */
 static uint64_t
 level_number(const char *dir, const char *name, const char *key, uint64_t none)

@@ -118,7 +118,7 @@ step_shed(const struct live *l, struct cloning *c)
 }
 
 /*
- * Restore the process to its state before the injection.
+ * Restore the process of c to its state before the injection.
  */
 static int
 step_end(const struct live *l, struct cloning *c)

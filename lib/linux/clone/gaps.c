@@ -175,8 +175,9 @@ keep_pages(struct keeping *k, const struct vma *v, bool copy)
 }
 
 /*
- * Copy all present pages of mapping v. If there are none, add a gap that says
- * so, as the clone may be another process's and have pages there.
+ * Schedule all present pages of mapping v to be copied. If there are none, but
+ * the clone is of another process and may have pages there, add a gap that says
+ * so.
  */
 static int
 keep_whole(struct keeping *k, const struct vma *v)

@@ -335,7 +335,8 @@ alike_compare(struct likeness *a, const struct pagetable *t, int fd,
 }
 
 /*
- * Return true if table t still is what fd, the pagemap it was read from, says.
+ * Return true if the pagemap fd, from which table t was read, still has the
+ * entries of t.
  */
 bool
 table_holds(const struct pagetable *t, int fd)
@@ -352,8 +353,8 @@ table_holds(const struct pagetable *t, int fd)
 }
 
 /*
- * Return the end of the run of pages from addr on, before end, that are either
- * all in a->own or all not in it; *own is set to which.
+ * Set *own to true if the page at addr is in a->own. Return the end of the run
+ * of pages from addr on, up to end, for which that is the same.
  */
 uint64_t
 alike_until(const struct likeness *a, uint64_t addr, uint64_t end, bool *own)

@@ -227,8 +227,8 @@ coredump_note(const struct coredump *c, struct dumpthread *d,
 }
 
 /*
- * Call fn with arg for each general register of each thread in c; the bool is
- * true for the stack pointer.
+ * Call fn with arg for each general register of each thread in c. The last
+ * argument of fn is true for the stack pointer.
  */
 void
 coredump_regs(const struct coredump *c, void (*fn)(void *, uint64_t, bool),

@@ -66,7 +66,7 @@ smaps_parse(struct live *l, struct lproc *p)
 
 /*
  * Read smaps and then maps of process p, which is running. If one of them
- * cannot be read, or they do not match, it is read again in the stop.
+ * cannot be read, or if they do not match, mappings_read() does it in the stop.
  */
 void
 mappings_look(struct live *l, struct lproc *p)
@@ -85,9 +85,9 @@ mappings_look(struct live *l, struct lproc *p)
 }
 
 /*
- * Try to keep the smaps that was read before the stop: parse the maps of now,
- * and carry over what smaps said about each mapping. Return 1 if that works, 0
- * if smaps must be read again, or -1 with errstr set.
+ * Try to keep the smaps of process p that was read before the stop: parse the
+ * current maps, and carry over what smaps said about each mapping. Return 1 if
+ * that works, 0 if smaps must be read again, or -1 with errstr set.
  */
 static int
 smaps_keep(struct lproc *p)
@@ -174,8 +174,9 @@ mappings_read(struct lproc *p)
 }
 
 /*
- * Fill b with a replacement for an smaps that no longer fits the mappings: the
- * smaps of now if p is still stopped, else maps, as on a kernel without smaps.
+ * Fill b with a replacement for an smaps of process p that no longer fits its
+ * mappings: the current smaps if p is still stopped, else maps, as on a kernel
+ * without smaps.
  */
 static void
 smaps_replace(const struct lproc *p, const struct bytes *maps, struct bulk *b)

@@ -96,10 +96,9 @@ attach(pid_t tid)
 
 /*
  * Seize thread tid of process p. Return 0, or -1 with errno set, and set
- * *tracer to the thread ID of its other tracer, or 0 if there is none. A tracer
- * may let go before its ID was read, as another snap does; then try again, up
- * to five times. Do not wait for a zombie, because other threads may be
- * stopped.
+ * *tracer to the ID of its other tracer, or 0 if none is seen. That tracer,
+ * perhaps another snap, may have let go before its ID was read; then try again,
+ * up to five times. Do not wait for a zombie, as other threads may be stopped.
  */
 static int
 seize_patiently(const struct lproc *p, pid_t tid, long *tracer)

@@ -113,8 +113,8 @@ regs_abort(pid_t tid)
 
 /*
  * Prepare thread t, which has just stopped, to resume correctly, and keep its
- * general registers. restart: our interrupt has stopped it, so a system call
- * that it interrupted must be restarted.
+ * general registers. If restart is true, it was our interrupt that stopped it,
+ * and a system call that this interrupted is restarted.
  */
 void
 regs_settle(struct lthread *t, bool restart)

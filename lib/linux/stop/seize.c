@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 /*
- * Return the number of voluntary context switches in the text status of a
- * thread.
+ * Return the number of voluntary context switches in status, the len bytes of
+ * /proc/TID/status.
  */
 static uint64_t
 sleeps_told(const void *status, size_t len)
@@ -32,10 +32,10 @@ sleeps_told(const void *status, size_t len)
 }
 
 /*
- * Return the number of the system call that a thread waits in: nr, from
- * /proc/TID/syscall; or, if that is restart_syscall(2), the call that it
- * resumes, guessed from wchan, which was read just after, and the first
- * argument.
+ * Return the number of the system call that a thread waits in. That is nr, from
+ * /proc/TID/syscall, unless nr is restart_syscall(2): then it is the call that
+ * this resumes, deduced from wchan, which was read just after, and from the
+ * first argument.
  */
 static int64_t
 call_first(int64_t nr, const struct file *wchan, uint64_t first)
@@ -241,9 +241,9 @@ thread_stands(const struct lthread *t)
 }
 
 /*
- * Thread t of process p, which was seized, does not exist any more. If it
+ * Handle the disappearance of thread t of process p, which was seized. If it
  * called execve(2), it has taken over the thread ID of the first thread and is
- * still traced by us. Then mark the first thread as seized and, if t was
+ * still traced by us: mark the first thread as seized and, if t was
  * interrupted, interrupt it.
  */
 static void

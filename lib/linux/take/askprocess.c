@@ -225,7 +225,9 @@ ask_process(struct asking *v, size_t n)
 }
 
 /*
- * Ask the threads that v injects calls into, n of them, for their own state.
+ * Ask the threads in which v injects calls, one for each of its n elements, for
+ * their own state: alternate signal stack, TID address, parent death signal,
+ * securebits.
  */
 void
 ask_thread(struct asking *v, size_t n)

@@ -112,7 +112,8 @@ peek_work(void *arg)
 }
 
 /*
- * Read these parts of all processes of set l, in up to four threads.
+ * Read the parts of the record that only a process has, for all processes of
+ * set l, in up to four threads.
  */
 void
 procs_peek(struct live *l)

@@ -179,7 +179,8 @@ asking_end(struct asking *a, bool rest)
 
 /*
  * Handle the failure to ask process p or its clone, with errstr and errno set.
- * A process that died before it was recorded is left out; else see observe().
+ * Leave out a process that died before it was recorded; otherwise write the
+ * reason to its record.
  */
 static void
 ask_failed(struct live *l, const struct round *r, struct lproc *p)
@@ -218,8 +219,9 @@ round_ask(struct live *l, struct round *r)
 }
 
 /*
- * Begin a series of rounds that ask_end() ends. rest: ask clones, if there are
- * any.
+ * Begin a series of rounds, which ask_end() ends. If rest is true, state is
+ * asked for that a clone shares with its process, and clones are asked if there
+ * are any.
  */
 void
 ask_begin(struct round *r, bool rest)

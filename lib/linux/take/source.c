@@ -281,8 +281,8 @@ entry_isalone(uint64_t e)
 }
 
 /*
- * Add start..end (exclusive) to b, as pages of alone if is is true and they are
- * worth an extent of their own, else as pages of all.
+ * Add start..end (exclusive) to b: as pages of source alone if is is true and
+ * there are at least LEAST_KB, else as pages of source all.
  */
 static int
 part_add(struct builder *b, uint64_t start, uint64_t end, struct source *all,

@@ -134,9 +134,9 @@ proc_state_read(struct live *l, struct round *r, struct lproc *p)
 }
 
 /*
- * Read the state of all processes of set l, which are stopped. Processes in
- * which no call is to be injected, or can be, are only looked at.
- * state_finish() reads the rest, if there are clones from these.
+ * Read the state of all processes of set l, which are stopped. Inject calls
+ * only where the user wants it and it is possible. state_finish() asks for the
+ * rest, in clones if there are any.
  */
 void
 state_read(struct live *l)
