@@ -50,8 +50,8 @@ struct block {			/* a block of memory that was read */
 };
 
 struct target {			/* a process and its memory */
-	struct snap	*snap;	/* borrowed; proc is borrowed as well */
-	struct proc	*proc;
+	struct snap	*snap;	/* borrowed */
+	struct proc	*proc;	/* borrowed */
 	struct vmas	 vma;	/* owned */
 	const struct linuxrec *rec; /* borrowed from proc */
 	uint64_t	 exe_start; /* address of the executable if no
@@ -126,7 +126,7 @@ bool		 registers_get(struct registers *r, struct proc *thread,
 /* unwind.c */
 struct frame {
 	uint64_t	 pc;
-	uint64_t	 sp;	/* 0: not known */
+	uint64_t	 sp;	/* stack pointer; 0: not known */
 	bool		 exact;	/* pc is the next instruction, not a return
 				   address */
 	bool		 signal; /* frame made by the kernel to run a signal
@@ -141,19 +141,21 @@ struct frame {
 };
 
 struct pyframe {		/* a frame of Python code */
-	char		*function; /* owned; file is owned as well */
-	char		*file;
-	int64_t		 line;	/* 0: not known */
+	char		*function; /* owned */
+	char		*file;	/* owned */
+	int64_t		 line;	/* line number; 0: not known */
 	bool		 entry;	/* called from C code, not from Python */
 	uint64_t	 call;	/* stack address of the interpreter call that
 				   runs this frame, or 0 */
-	struct pylocal	*local;	/* owned; only if the user asked for locals */
+	struct pylocal	*local;	/* owned; local variables, if the user asked
+				   for them */
 	size_t		 nlocal;
 };
 
 struct pylocal {		/* a local variable */
-	char		*name;	/* owned; value is owned as well */
-	char		*value;	/* value as repr() writes it, or shorter */
+	char		*name;	/* owned */
+	char		*value;	/* owned; the value as repr() writes it, or
+				   shorter */
 };
 
 enum gil {			/* relation of a thread to Python's global
@@ -164,31 +166,33 @@ enum gil {			/* relation of a thread to Python's global
 struct stack {			/* a thread and its stack */
 	struct proc	*thread; /* borrowed */
 	uint64_t	 tid;
-	uint64_t	 inner;	/* tid in its own PID namespace */
-	uint64_t	 clears; /* address that the kernel clears when it
-				    ends, or 0 */
+	uint64_t	 inner;	/* ID of the thread in its own PID namespace */
+	uint64_t	 clears; /* address that the kernel clears when the
+				    thread ends, or 0 */
 	uint64_t	 robust; /* address of its robust mutex list, or 0:
 				    get_robust_list(2) */
 	char		 comm[64];
 	char		 state[16]; /* state in words, from /proc/TID/status;
 				       "" if not known */
-	struct registers regs;	/* regs.n is 0 if not known */
+	struct registers regs;	/* registers; n is 0 if they are not known */
 	struct frame	*frame;	/* owned; innermost first */
 	size_t		 n;
 	bool		 whole;	/* the last frame is the outermost */
-	char		*why;	/* owned; why it is not whole, or NULL */
-	char		*wait;	/* owned; what it waits for, or NULL */
+	char		*why;	/* owned; why the outermost frame was not
+				   reached, or NULL */
+	char		*wait;	/* owned; what the thread waits for, or NULL */
 	size_t		 bare;	/* length of wait up to the first time in it */
 	unsigned int	 signal; /* signal that ended the thread, or 0 */
 	bool		 faulted; /* fault is valid: the address of the
 				     signal */
 	uint64_t	 fault;
-	uint64_t	 futex;	/* address of the futex that it waits for, or
-				   0 */
-	struct pyframe	*python; /* owned; all Python frames */
+	uint64_t	 futex;	/* address of the futex that the thread waits
+				   for, or 0 */
+	struct pyframe	*python; /* owned; all Python frames of the thread */
 	size_t		 npython;
 	bool		 merged; /* each Python frame is assigned to a frame */
-	uint64_t	 interpreter; /* Python interpreter; 0: the main one */
+	uint64_t	 interpreter; /* number of its Python interpreter; 0:
+				         the main one */
 	enum gil	 gil;
 	bool		 collects; /* its Python interpreter is collecting
 				      garbage */
@@ -205,7 +209,7 @@ struct unwinder {
 	struct target	*target; /* borrowed */
 	Dwfl		*dwfl;	/* owned */
 	Elf		*head; /* owned; an ELF header that names the machine */
-	struct stack	*stack;	/* owned; all threads */
+	struct stack	*stack;	/* owned; the threads of the process */
 	size_t		 n;
 	struct threadkey *inner; /* owned; n threads sorted by their member
 				    inner */
@@ -252,7 +256,7 @@ size_t		 scopes_find(const Dwarf_Die *cu, Dwarf_Addr pc, Dwarf_Die *in,
 
 /* location.c */
 struct location {
-	const char	*function; /* borrowed; NULL: not known */
+	const char	*function; /* borrowed; name of the function, or NULL */
 	uint64_t	 offset; /* offset from the start of the function */
 	const char	*file;	/* borrowed; source file, or NULL */
 	int		 line;
@@ -319,9 +323,9 @@ void		 process_close(struct process *ps);
 
 /* living.c */
 struct living {			/* live processes, until the program exits */
-	struct live	*live;	/* owned; snap and ps are owned as well */
-	struct snap	*snap;
-	struct process	*ps;
+	struct live	*live;	/* owned */
+	struct snap	*snap;	/* owned */
+	struct process	*ps;	/* owned */
 	size_t		 n;
 };
 

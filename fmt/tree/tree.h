@@ -72,12 +72,12 @@ enum member_part {
 };
 
 struct member {
-	struct fstree	*tree;	/* borrowed, like the next four pointers */
-	struct snap	*snap;
-	struct proc	*proc;
-	struct member	*leader; /* the process of a thread, or the process
-				    itself */
-	void		*tag;
+	struct fstree	*tree;	/* borrowed */
+	struct snap	*snap;	/* borrowed */
+	struct proc	*proc;	/* borrowed */
+	struct member	*leader; /* borrowed; the process of a thread, or the
+				    process itself */
+	void		*tag;	/* borrowed; given to fstree_add */
 	bool		 thread;
 	unsigned int	 serial; /* number among members with the same pid,
 				    from 1 */
@@ -89,9 +89,9 @@ struct member {
 	struct linuxrec	 record;
 	struct vmas	 vmas;
 	bool		 linux;	/* vmas come from a Linux record */
-	struct core	*core;	/* NULL: none */
+	struct core	*core;	/* owned; NULL: there is no core */
 	struct sysroot	 sysroot;
-	struct criuview	*view;	/* NULL: none */
+	struct criuview	*view;	/* owned; NULL: there are no images */
 	atomic_ullong	 data[2]; /* bytes of mem and core that are not in
 				     holes; 0: not counted yet */
 };
@@ -160,7 +160,7 @@ struct fstree {
 	void		(*warn)(void *, const char *);
 	void		*arg;
 	pthread_mutex_t	 lock;
-	struct fsroots	*roots;	/* owned; one for each snapshot; under the
+	struct fsroots	*roots;	/* owned; one for each snapshot; protected by
 				   lock */
 	size_t		 nroots;
 };

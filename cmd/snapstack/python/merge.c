@@ -18,7 +18,7 @@ on_location(void *arg, const struct location *l)
 	static const char eval[] = "_PyEval_EvalFrameDefault";
 	struct naming *n = arg;
 
-	/* or a part split off by GCC, such as NAME.cold */
+	/* the function, or a part of it split off by GCC, such as NAME.cold */
 	n->eval |= l->function != NULL && strncmp(l->function, eval,
 	    sizeof eval - 1) == 0 && (l->function[sizeof eval - 1] == '\0' ||
 	    l->function[sizeof eval - 1] == '.');

@@ -253,7 +253,8 @@ put_child(struct call *c, int64_t pid)
 		return;
 	}
 	buf_printf(c->b, ", for child %" PRId64, pid);
-	/* pid is in the thread's own PID namespace */
+	/* pid is a number of the thread's own PID namespace, not of the
+	   snapshot */
 	if (c->st->inner != c->st->tid)
 		return;
 	p = snap_find(c->u->target->snap, (uint64_t)pid);

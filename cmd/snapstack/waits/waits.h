@@ -8,12 +8,12 @@
 #include "snapstack/snapstack.h"
 
 struct call {			/* the system call that a thread is in */
-	struct unwinder	*u;	/* borrowed; st is borrowed as well */
-	const struct stack *st;
+	struct unwinder	*u;	/* borrowed */
+	const struct stack *st;	/* borrowed */
 	const char	*name;
 	uint64_t	 arg[6];
-	uint64_t	 futex;	/* address of the futex that it waits for, or
-				   0 */
+	uint64_t	 futex;	/* address of the futex that the thread waits
+				   for, or 0 */
 	struct buf	*b;	/* description of the wait */
 	size_t		 bare;	/* length of the description up to the first
 				   time; 0: there is no time in it */

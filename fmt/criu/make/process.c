@@ -132,7 +132,7 @@ posix_timer(struct criumake *m, Criu__Timers *c, struct maketask *t,
 	Criu__PosixTimer *p;
 	struct maketask *who;
 
-	/* thread that is notified, if it is only one; use its pid in the
+	/* a timer that notifies one thread names it by its ID in its PID
 	   namespace */
 	who = v[5] == 0 ? NULL : maketask_find(m, v[5]);
 	if (v[5] != 0 && who == NULL)

@@ -214,8 +214,8 @@ address_put(const struct criumake *m, const struct makeopen *f,
 	struct makeinet *n = f->inet;
 	bool ended;
 
-	/* Of a connection that has ended, restore only that it was shut
-	   down, without its addresses. */
+	/* An ended connection is restored only as shut down, without its
+	   addresses. */
 	ended = maketcp_ended(f) && !maketcp_isrestored(m, f);
 	p->family = is_v6(f) ? FAMILY_V6 : FAMILY_V4;
 	p->proto = protocol_of(f) == MPTCP ? IPPROTO_TCP : protocol_of(f);

@@ -44,8 +44,7 @@ makenetlink_obstacle(struct criumake *m, const struct makeopen *f)
 		return "a netlink socket in a group above 32";
 	if (members_of(f) != 0 && v[NETLINK_PORT] == 0)
 		return "a netlink socket in a group, without an address";
-	/* criu would connect it to a multicast group as well, even if it has
-	   none */
+	/* criu would also connect it to some multicast group */
 	return v[NETLINK_TOPORT] != 0 && v[NETLINK_TOGROUPS] == 0 ?
 	    "a netlink socket that is connected to another" : NULL;
 }

@@ -86,8 +86,8 @@ makeunix_obstacle(struct criumake *m, const struct makeopen *f)
 		return NULL;
 	if (s[SOCK_TYPE] != TYPE_DGRAM || peer->namelen == 0)
 		return "a socket whose other end is not in the snapshot";
-	/* The kernel lets nobody else connect to the peer: unix_may_send of
-	   its net/unix/af_unix.c. */
+	/* The kernel would not let f connect to the peer again:
+	   unix_may_send of its net/unix/af_unix.c. */
 	return peer->v[OK_SOCKET][SOCK_PEER] == 0 ? NULL :
 	    "a socket whose other end is connected to a third socket";
 }

@@ -180,7 +180,7 @@ makesocket_set(struct criumake *m, const struct makeopen *f,
 	for (i = 0; i < n; i++)
 		o->so_filter[i] = l[i].v[0];
 	makesocket_options(f, o);
-	/* even if false: criu does not read a missing field as false */
+	/* set even if false: criu does not read a missing field as false */
 	o->has_reuseaddr = o->has_so_reuseport = true;
 	if (f->inet != NULL)
 		o->so_bound_dev = f->inet->device;

@@ -63,8 +63,8 @@ place_put(struct pagestore *st, const struct image *im, uint64_t addr,
 		out->nothing = p;
 		return rc;
 	}
-	/* Write each place only once, because later references mean the
-	   first bytes. */
+	/* Write each place only once: later references in the stream mean
+	   the bytes written first. */
 	if (len != KB || addr % KB != 0 || addr < out->last->done ||
 	    (e = object_entry(out->last, addr)) == NULL ||
 	    !(e->flags & PE_PRESENT))

@@ -16,8 +16,8 @@ enum { BATCH = 256 * 1024 };	/* bytes that are compared at once */
 _Static_assert(BATCH % MAX_MACHINE_PAGE == 0, "pages are compared whole");
 
 struct stacking {		/* an object written on top of a parent */
-	struct criuout	*out;	/* borrowed; object is borrowed as well */
-	struct object	*object;
+	struct criuout	*out;	/* borrowed */
+	struct object	*object; /* borrowed */
 	struct pagemap	*parent; /* owned; NULL: the parent lacks the object */
 	uint64_t	 page;	/* page size in bytes */
 	int		 fd;
