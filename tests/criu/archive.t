@@ -91,7 +91,7 @@ refused() {
 	is "$? $(sed "s,$tmp/,,g; s/after [0-9]*/after N/" "$tmp/err")" \
 	    "1 snapls: $1.tar$2" "$1 is refused"
 }
-refused none ": an archive, but not of a checkpoint of criu: no inventory.img"
+refused none ": an archive without a criu checkpoint: no inventory.img"
 refused two ": an archive with several checkpoints: a/inventory.img, \
 b/inventory.img"
 refused huge ": byte 3072: rootfs-diff.tar: 4611686018427387904 bytes, but the \

@@ -37,7 +37,7 @@ comes_back() {
 	is "$? $(cat "$tmp/err")" '0 ' "$1: snap"
 	timeout 60 "$BUILD/snapload" -D "$tmp/there" "$tmp/snap" \
 	    >"$tmp/command" 2>"$tmp/err"
-	is "$? $(grep -v 'covered by' "$tmp/err")" '0 ' "$1: snapload"
+	is "$? $(grep -v 'another mount covers' "$tmp/err")" '0 ' "$1: snapload"
 	over
 	cp "$log" "$tmp/log.was"
 	: >"$log"
@@ -68,15 +68,15 @@ begin readonly "$tmp/own"
 "$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"
 "$BUILD/snapload" -c "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
 is "$? $(sed -n 's/.*process [0-9]*: \(the root.*\)/\1/p' "$tmp/err")" \
-    "0 the root of its mount namespace is restored with the options that \
-$tmp/own has, not with its own (ro, nosuid, nodev, noexec)" \
+    "0 the root of its mount namespace is restored with the mount options \
+of $tmp/own, not its own (ro, nosuid, nodev, noexec)" \
     'the options of a root are told'
 over
 begin alone "$tmp/own"
 "$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"
 "$BUILD/snapload" -c "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
 is "$? $(grep -c -- '--root ROOT' "$tmp/out") $(grep -c \
-    'is mounted nowhere else: criu is to be told with --root' "$tmp/err")" \
+    'is mounted nowhere else: give criu its directory with --root' "$tmp/err")" \
     '0 1 1' 'where nobody else has it, who restores tells where it is'
 over
 
@@ -86,19 +86,19 @@ refused() {
 	"$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"
 	rm -rf "$tmp/none"
 	"$BUILD/snapload" -D "$tmp/none" "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
-	echo "$? $(sed '/covered by/d; s/.*process [0-9]*//; s/-f [a-z]* writes.*//' \
+	echo "$? $(sed '/another mount covers/d; s/.*process [0-9]*//; s/-f [a-z]* writes.*//' \
 	    "$tmp/err" | head -n 1)"
 }
 refused here ramfs >"$tmp/refused"
-is "$(cat "$tmp/refused")" '1 : ram, of type ramfs, which is mounted on '\
-'/mnt/ram: it is mounted nowhere else, and criu cannot make it: cannot be '\
+is "$(cat "$tmp/refused")" '1 : mount of ram, of type ramfs, on '\
+'/mnt/ram: it is mounted nowhere else, and criu cannot create it: cannot be '\
 'restored (-f mount leaves it out)' 'one that criu cannot make is refused'
 "$BUILD/snapload" -f mount -D "$tmp/none" "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
 is "$? $(grep -c '^criu restore' "$tmp/out")" '1 1' 'but can be left out' ||
     diag <"$tmp/err"
 over
 refused here large >"$tmp/refused"
-is "$(cat "$tmp/refused")" '1 : own, of type tmpfs, which is mounted on /mnt: '\
+is "$(cat "$tmp/refused")" '1 : mount of own, of type tmpfs, on /mnt: '\
 'its files are not in the snapshot: cannot be restored (-f mount leaves it out)' \
     'a tmpfs of more than 16 megabytes is refused'
 over

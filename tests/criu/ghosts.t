@@ -46,7 +46,7 @@ start "$tmp/attr.py"
 if grep -q none "$log"; then
 	skip 'attributes: refused' 'no extended attributes here'
 else
-	is "$(sed -n 's/.*descriptor [0-9]*: \(it is\)/\1/p' "$tmp/err")" "it is deleted, \
+	is "$(sed -n 's/.*descriptor [0-9]*: \(it is\)/\1/p' "$tmp/err")" "it is deleted \
 and has extended attributes: $log.attr: cannot be restored (-f deleted leaves it out)" \
 	    'attributes: refused'
 fi

@@ -38,7 +38,7 @@ start "$tmp/other.py"
 "$BUILD/snap" -ro "$tmp/snap" "$pid"
 "$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
 is "$? $(sed -n 's/.*descriptor [0-9]*: \(it.*\): \/.*/\1/p' "$tmp/err")" \
-    '1 it is deleted, and another name that it has was not found' \
+    '1 it is deleted, and its other name was not found' \
     'a FIFO with another name: refused'
 end
 finish 15

@@ -30,7 +30,7 @@ if mount -t hugetlbfs none "$tmp/mnt" 2>"$tmp/err"; then
 	read -r fd at <"$log"
 	"$BUILD/snap" -r "$pid" | "$BUILD/snapload" -D "$tmp/no" 2>"$tmp/err"
 	is "$(cat "$tmp/err")" "snapload: process $pid, descriptor $fd: it is \
-deleted, and was on a hugetlbfs, where criu cannot write it: $tmp/mnt/gone: \
+deleted and was on a hugetlbfs, where criu cannot write: $tmp/mnt/gone: \
 cannot be restored (-f deleted leaves it out)
 snapload: process $pid: mapping at $at of /SYSV00000000 (deleted): huge pages of \
 memory of System V: cannot be restored (-f hugetlb leaves it out)

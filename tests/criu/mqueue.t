@@ -21,7 +21,7 @@ start "$here/mqueue.py" gone
 "$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
 is "$? $(sed -n 's/.*, descriptor [0-9]*: //p' "$tmp/err" |
     sed "s/snap-test-[0-9]*/NAME/")" "1 a POSIX message queue: it has no name \
-that leads to it: /NAME: cannot be restored (-f mqueue leaves it out)" \
+by which it can be opened: /NAME: cannot be restored (-f mqueue leaves it out)" \
     'deleted: refused'
 end
 umount "$tmp/queues"

@@ -157,7 +157,7 @@ pid=$(only_child "$outside")
 "$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"
 if nsenter -t "$pid" -n ip link show odd0 >/dev/null 2>&1; then
 	"$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
-	is "$? $(grep -c "process $pid: its net namespace, for link odd0 of it \
+	is "$? $(grep -c "process $pid: its net namespace: link odd0 \
 is of kind [a-z]*: cannot be restored (-f namespaces leaves it out)" \
 	    "$tmp/err")" "1 1" "a link that criu does not make: refused" ||
 	    diag <"$tmp/err"

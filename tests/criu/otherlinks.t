@@ -24,7 +24,7 @@ mount --bind "$tmp/other" "$log.d/a/x"
 is "$(sed -n 's/.*descriptor [0-9]*: //p' "$tmp/err" |
     sed "s,$log.d,D,;s/#[0-9]*/#N/" | sort -u)" "$(
     for file in '#N' gone/old old; do
-	echo "it is deleted, and another name that it has was not found:" \
+	echo "it is deleted, and its other name was not found:" \
 	    "D/a/$file: cannot be restored (-f deleted leaves it out)"
     done)" 'hidden names: refused'
 umount "$log.d/a/x"

@@ -78,8 +78,8 @@ outside=$pid
 pid=$(only_child "$outside")
 "$BUILD/snap" -k -r "$pid" 2>"$tmp/err" >"$tmp/snap"
 is "$? $(sed -n "s/.*process $pid: //p" "$tmp/err" | sort -u | tr '\n' ';')" \
-    "1 ram, of type ramfs, which is mounted on /mnt: it is mounted nowhere else, \
-and criu cannot make it: cannot be restored (snapload -f mount leaves it out);" \
+    "1 mount of ram, of type ramfs, on /mnt: it is mounted nowhere else, \
+and criu cannot create it: cannot be restored (snapload -f mount leaves it out);" \
     "other mounts of an init: snap -k refuses"
 try "and leaves it alive" kill -0 "$pid"
 "$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"

@@ -87,9 +87,9 @@ before=$(segments)
 is "$(wc -l <<<"$before")" 1 'it has a segment'
 were=$(family)
 timeout 60 "$BUILD/snap" -k -r -o "$tmp/snap" "$pid" 2>"$tmp/err"
-is "$? $(sed '/: needs criu /d; s/CRIU-[0-9a-f]*/NAME/' "$tmp/err")" "0 snap: connections of TCP \
-are locked here until they are restored here, or until \"nft delete table inet \
-NAME\"" 'moved'
+is "$? $(sed '/: needs criu /d; s/CRIU-[0-9a-f]*/NAME/' "$tmp/err")" "0 snap: TCP connections \
+stay locked here until they are restored here or \"nft delete table inet \
+NAME\" is run" 'moved'
 until_true all_gone
 try 'snapload' timeout 60 "$BUILD/snapload" -D "$tmp/there" "$tmp/snap"
 cp "$tmp/try" "$tmp/command"

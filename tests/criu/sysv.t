@@ -75,8 +75,8 @@ until_true test -s "$tmp/at"
 snap -r -o "$tmp/snap" "$pid"
 is "$rc $err" '0 ' 'snap where another has it'
 timeout 60 "$BUILD/snapload" -D "$tmp/none" "$tmp/snap" 2>"$tmp/err"
-is "$? $(grep -c 'of /SYSV00007e57 (deleted): memory of System V that a process'\
-' has which is not in the snapshot: cannot be restored (-f sysv leaves it out)' \
+is "$? $(grep -c 'of /SYSV00007e57 (deleted): System V shared memory that a'\
+' process outside the snapshot has: cannot be restored (-f sysv leaves it out)' \
     "$tmp/err") $(wc -l <"$tmp/err")" '1 6 7' 'it is not restored'
 kill "$other"
 end

@@ -31,7 +31,7 @@ mkdir "$tmp/own/data"
 mount --bind "$tmp/own/data" "$tmp/own/data"
 "$BUILD/snap" -r "$pid" | "$BUILD/snapload" -D "$tmp/there" 2>"$tmp/err"
 is "$(cat "$tmp/err")" "snapload: process $pid: its user namespace, which criu \
-does not make with --root $tmp/own, because $tmp/own/data is mounted there: \
+cannot create with --root $tmp/own because $tmp/own/data is mounted there: \
 cannot be restored (-f userns leaves it out)
 snapload: nothing is written (-f userns writes the rest)" \
     "something is mounted below the root: refused"

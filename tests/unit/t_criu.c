@@ -653,9 +653,10 @@ test_refused(void **state)
 		{ "inventory-common", "/inventory.img: begins with" },
 		{ "cut-frame", "/files.img: entry 14: 29 bytes, but the image "
 		    "ends after 26 of them" },
-		{ "cut-length", "/pstree.img: entry 3: the image ends in its "
+		{ "cut-length", "/pstree.img: entry 3: the image ends in the "
 		    "length" },
-		{ "cut-message", "/core-7.img: entry 1: not a message Core" },
+		{ "cut-message", "/core-7.img: entry 1: cannot parse a message "
+		    "Core" },
 		{ "short", "/pagemap-7.img: entry 8: its pages end at byte "
 		    "90112 of pages-3.img, which has 86016" },
 		{ "odd", "/pages-3.img: 90111 bytes are not a multiple of a "
@@ -676,11 +677,11 @@ test_refused(void **state)
 		{ "loop", "its parents lead back to itself" },
 		{ "both-flags", "/pagemap-7.img: entry 2: both present" },
 		{ "no-flags", "/pagemap-7.img: entry 2: neither present" },
-		{ "high-flags", "entry 2: pages in a form that is not read" },
-		{ "blocks", "entry 2: pages in a form that is not read" },
-		{ "unaligned", "entry 2: 400001 is no address of a page" },
-		{ "descending", "entry 3: 400000 comes behind 403000" },
-		{ "overlapping", "entry 3: 401000 comes behind 400000" },
+		{ "high-flags", "entry 2: unsupported form of pages" },
+		{ "blocks", "entry 2: unsupported form of pages" },
+		{ "unaligned", "entry 2: address 400001 is not a multiple" },
+		{ "descending", "entry 3: address 400000 follows 403000" },
+		{ "overlapping", "entry 3: address 401000 follows 400000" },
 		{ "huge", "entry 2: 1152921504606846976 pages at 400000 end "
 		    "beyond 2^64" },
 		{ "vma-order", "/mm-7.img: mapping 2 at 400000: is not "

@@ -922,7 +922,7 @@ test_unmapped(void **state)
 		const char *word, *name, *flags, *why;
 	} cases[] = {
 		{ "sysv", "/SYSV00000001 (deleted)", "rd sh",
-		    "memory of System V of which too little is known" },
+		    "System V shared memory that is not in the record" },
 		{ "io_uring", "anon_inode:[io_uring]", "rd sh",
 		    "a ring of io_uring" },
 		{ "aio", "/[aio] (deleted)", "rd sh",
@@ -1082,16 +1082,16 @@ test_sysv(void **state)
 	static const struct {
 		const char	*maps, *shm, *ns, *why;
 	} cases[] = {
-		{ SYSV, SEGMENT "3\n", SPACE, "memory of System V that a "
-		    "process has which is not in the snapshot" },
-		{ SYSV, SEGMENT "2\n", "ipc:[1]", "memory of System V that is "
+		{ SYSV, SEGMENT "3\n", SPACE, "System V shared memory "
+		    "that a process outside the snapshot has" },
+		{ SYSV, SEGMENT "2\n", "ipc:[1]", "System V shared memory "
+		    "that is not in the snapshot" },
+		{ SYSV, SEGMENT "2\n", NULL, "System V shared memory that is "
 		    "not in the snapshot" },
-		{ SYSV, SEGMENT "2\n", NULL, "memory of System V that is not "
-		    "in the snapshot" },
-		{ SYSV, "6 7 1640 8000 11 12 13 14 2\n", SPACE, "memory of "
-		    "System V of which too little is known" },
-		{ SYSV, "5 7 1640 8200 11 12 13 14 2\n", SPACE, "memory of "
-		    "System V of which a part is not mapped" }
+		{ SYSV, "6 7 1640 8000 11 12 13 14 2\n", SPACE, "System V "
+		    "shared memory that is not in the record" },
+		{ SYSV, "5 7 1640 8200 11 12 13 14 2\n", SPACE, "System V "
+		    "shared memory that is mapped only in part" }
 	};
 	struct criuopts o = { .note = note_warning };
 	struct part m;
@@ -1101,8 +1101,8 @@ test_sysv(void **state)
 	(void)state;
 	assert_int_equal(load_sysv(&o, SYSV, SEGMENT "2\n", SPACE), 0);
 	assert_string_equal(warned, "process 7: it is restored in an IPC "
-	    "namespace of its own, with its memory of System V; semaphores and "
-	    "queues that it may have are not there\n");
+	    "namespace of its own, with its System V shared memory, but "
+	    "without semaphores and queues\n");
 	m = frame("mm-7.img", 0);
 	assert_int_equal(number(m, "14#1.4"), 5);
 	assert_int_equal(number(m, "14#1.7"), 0x501);
@@ -1162,20 +1162,20 @@ load_space(struct criuopts *o, const char *detached, const char *sem,
 static void
 test_space(void **state)
 {
-#define OF "process 7: %s of System V in its IPC namespace: %s"
+#define OF "process 7: System V %s in its IPC namespace: %s"
 	static const struct {
 		const char	*detached, *sem, *msg, *what, *why;
 	} cases[] = {
-		{ "4 7 600 1 2 3 4 99\n", NULL, NULL, "memory 4",
+		{ "4 7 600 1 2 3 4 99\n", NULL, NULL, "segment 4",
 		    "no process has it attached" },
-		{ NULL, "5 7 600 1 2 3 4 3\n", NULL, "set of semaphores 5",
+		{ NULL, "5 7 600 1 2 3 4 3\n", NULL, "semaphore set 5",
 		    "its values are not in the snapshot" },
 		{ NULL, NULL, "6 7 600 1 2 3 4 99 2\n", "queue 6",
 		    "its messages are not in the snapshot" },
 		{ NULL, NULL, "7 7 600 1 2 3 4 99 1\n", "queue 7",
 		    "its messages are not in the snapshot" },
 		{ NULL, NULL, "8 7 600 1 2 3 4 99 1\n", "queue 8",
-		    "its messages are not as they should be" }
+		    "its messages are malformed" }
 	};
 	struct criuopts o = { .note = note_warning };
 	char want[512];
@@ -1216,8 +1216,8 @@ test_space(void **state)
 	set("ns/ipc", "ipc:[7]");
 	set("sysvipc/why", "its IPC namespace: not allowed\n");
 	assert_int_equal(load_one(&o), -1);
-	assert_string_equal(warned, "process 7: what of System V it has cannot "
-	    "be had: its IPC namespace: not allowed: cannot be restored (-f "
+	assert_string_equal(warned, "process 7: its System V objects cannot "
+	    "be read: its IPC namespace: not allowed: cannot be restored (-f "
 	    "sysv leaves it out)\n");
 }
 
@@ -1643,7 +1643,7 @@ test_malformed(void **state)
 		{ "file/1", "type inet\nicmp 1 2\n", "process 7: file/1: "
 		    "line 2: not \"icmp, one or eight numbers (x)\"" },
 		{ "file/1", "path /x\n",
-		    "process 7: file/1: no line of type" },
+		    "process 7: file/1: no type line" },
 		{ "file/x", "type reg\n", "process 7: file/x: not a number" },
 		{ "limits", "Limit\nMax\n", "process 7: limits: line 2" },
 		{ "stat", "7 (x) S 1 2\n", "process 7: stat: not 52 fields" },
@@ -2265,8 +2265,8 @@ test_names(void **state)
 	set("thread", "7\n");
 	finish(s, 9)->leader = 7;
 	assert_int_equal(load(s, &o), -1);
-	assert_string_equal(snap_errstr(), "two processes or threads of one "
-	    "number: core-8.img");
+	assert_string_equal(snap_errstr(), "two processes or threads have "
+	    "one ID: core-8.img");
 }
 
 /*
@@ -2328,7 +2328,7 @@ test_covered(void **state)
 	assert_int_equal(load_mounted(&o, (char *)inside.data,
 	    (char *)outside.data), -1);
 	assert_string_equal(snap_errstr(), "process 1: mounts/outside: too "
-	    "many are mounted upon others");
+	    "many mounts cover others");
 	buf_free(&inside);
 	buf_free(&outside);
 }
@@ -2343,24 +2343,24 @@ test_mounts(void **state)
 	static const struct {
 		const char	*inside, *why;
 	} cases[] = {
-		{ "11 10 0:30 / /proc rw - proc proc rw\n", "process 1: of the "
-		    "root of its mount namespace nothing is told" },
-		{ TOP TOP, "process 1: something is mounted over the root" },
-		{ TOP "11 10 0:33 / /t rw - tmpfs own rw\n", "process 1: own, "
-		    "of type tmpfs, which is mounted on /t: its files are not "
-		    "in the snapshot" },
+		{ "11 10 0:30 / /proc rw - proc proc rw\n", "process 1: the "
+		    "root of its mount namespace is not in the snapshot" },
+		{ TOP TOP, "process 1: another mount covers the root" },
+		{ TOP "11 10 0:33 / /t rw - tmpfs own rw\n", "process 1: mount "
+		    "of own, of type tmpfs, on /t: its files are not in the "
+		    "snapshot" },
 		{ TOP "11 10 0:31 / /t rw,idmapped - sysfs s rw\n",
-		    "process 1: s, of type sysfs, which is mounted on /t: its "
-		    "users are mapped to others" },
+		    "process 1: mount of s, of type sysfs, on /t: it is "
+		    "ID-mapped" },
 		{ TOP "11 10 0:31 /x//deleted /t rw - sysfs s rw\n",
-		    "process 1: s, of type sysfs, which is mounted on /t: its "
+		    "process 1: mount of s, of type sysfs, on /t: its "
 		    "directory is deleted" },
-		{ TOP "11 10 0:30 /x /t rw - proc s rw\n", "process 1: s, of "
-		    "type proc, which is mounted on /t: only a part of what is "
+		{ TOP "11 10 0:30 /x /t rw - proc s rw\n", "process 1: mount "
+		    "of s, of type proc, on /t: part of a file system that is "
 		    "mounted nowhere else" },
-		{ TOP "11 10 0:40 / /t rw - ext4 s rw\n", "process 1: s, of "
-		    "type ext4, which is mounted on /t: it is mounted nowhere "
-		    "else, and criu cannot make it" }
+		{ TOP "11 10 0:40 / /t rw - ext4 s rw\n", "process 1: mount of "
+		    "s, of type ext4, on /t: it is mounted nowhere else, and "
+		    "criu cannot create it" }
 	};
 	static const char *const bad[] = { "x\n", TOP "11 10 0:30 / /proc rw\n",
 	    "11 10 0:30 a / rw - proc proc rw\n" };
@@ -2377,8 +2377,8 @@ test_mounts(void **state)
 	    "13 10 0:31 /a /two ro - sysfs sysfs rw\n"
 	    "14 10 0:32 / /t\\040mp rw master:9 - tmpfs t "
 	    "rw,size=1k,mode=700\n"), 0);
-	assert_string_equal(warned, "process 1: what is mounted outside of its "
-	    "mount namespace no longer comes to /t mp when it is restored\n");
+	assert_string_equal(warned, "process 1: new mounts outside its mount "
+	    "namespace no longer appear on /t mp when it is restored\n");
 	buf_add(&words, "", 1);
 	assert_string_equal((char *)words.data, " --root /srv/c --external "
 	    "'mnt[/sys]:/host/sys'");
@@ -2533,8 +2533,8 @@ test_cgroups(void **state)
 
 	/* one that is not told of; none at all; not asked for */
 	assert_int_equal(load_cgroups(CGROUPS_SOFT, "0::/z\n", told), 0);
-	assert_string_equal(warned, "process 7: of its cgroup /z no properties "
-	    "are known: they are not restored\n");
+	assert_string_equal(warned, "process 7: properties of its cgroup /z "
+	    "are unknown and not restored\n");
 	m = frame("cgroup.img", 0);
 	assert_text(m, "2.2.1", "z");
 	assert_int_equal(load_cgroups(CGROUPS_SOFT, "0::/\n", ""), 0);
@@ -2571,13 +2571,13 @@ test_badcgroups(void **state)
 	}
 	/* what snap could not see is left out, and the rest restored */
 	assert_int_equal(load_cgroups(CGROUPS_SOFT, "0::/../a\n", ""), 0);
-	assert_string_equal(warned, "cgroups: /../a, of process 7, is not "
-	    "below the root that snap saw: left out\n");
+	assert_string_equal(warned, "cgroups: /../a, of process 7, is "
+	    "outside the root that snap saw: left out\n");
 	snprintf(path, sizeof path, "%s/cgroup.img", dir);
 	assert_int_equal(access(path, F_OK), -1);
 	assert_int_equal(load_cgroups(CGROUPS_SOFT, NULL, ""), 0);
-	assert_string_equal(warned, "cgroups: nothing tells of those of "
-	    "process 7: left out\n");
+	assert_string_equal(warned, "cgroups: those of process 7 are not in "
+	    "the snapshot: left out\n");
 	assert_int_equal(load_cgroups(CGROUPS_SOFT, "", ""), 0);
 	memset(path, 'a', sizeof path);
 	memcpy(path, "0::/", 4);
@@ -2609,8 +2609,8 @@ test_cgroupspace(void **state)
 		if (i == 1)
 			continue;
 		assert_string_equal(warned, i == 0 ? "" : "process 7: it is "
-		    "restored in criu's cgroup namespace: where its own begins "
-		    "is not told\n");
+		    "restored in criu's cgroup namespace: the root of its own "
+		    "is unknown\n");
 		m = frame("cgroup.img", 0);
 		assert_int_equal(count(inner(m, "1.2"), 3), i == 0);
 		assert_int_equal(count(inner(m, "1.2#1"), 3), 0);

@@ -104,8 +104,8 @@ makefind_opens(struct criumake *m)
 	SORT(m->open, m->nopen, open_cmp);
 	for (i = 1; i < m->nopen; i++)
 		if (m->open[i - 1]->key == m->open[i]->key)
-			return errstr_set("file/%" PRIu64 ": two processes "
-			    "have it", m->open[i]->key);
+			return errstr_set("file/%" PRIu64 ": recorded "
+			    "twice", m->open[i]->key);
 	m->byino = mem_new(m->nopen, sizeof(*m->byino));
 	if (m->byino == NULL)
 		return -1;

@@ -116,10 +116,10 @@ made_obstacle(const struct criumake *m, const struct makemount *t)
 			if (l->v[i].dev == t->dev && is_whole(&l->v[i]) &&
 			    l->v[i].outside == NULL && !l->v[i].left)
 				return NULL;
-		return "only a part of what is mounted nowhere else";
+		return "part of a file system that is mounted nowhere else";
 	}
 	if (t->code == 0)
-		return "it is mounted nowhere else, and criu cannot make it";
+		return "it is mounted nowhere else, and criu cannot create it";
 	if (t->code == MAKETMPFS && !linuxrec_find(&m->root->rec, t->archive,
 	    &f))
 		return "its files are not in the snapshot";
@@ -146,10 +146,9 @@ covered_leave(struct criumake *m, struct makemount *t)
 		if (l->v[i].parent == t->id)
 			l->v[i].parent = t->parent;
 	t->left = true;
-	return make_note(m, m->root, NULL, "what is mounted on %s and covered "
-	    "by what is mounted upon it, of type %s, is not there when it is "
-	    "restored", t->point, t->type) == -1 ?
-	    -1 : 1;
+	return make_note(m, m->root, NULL, "the mount on %s, of type %s, "
+	    "which another mount covers, is not restored", t->point, t->type) ==
+	    -1 ? -1 : 1;
 }
 
 /*
@@ -173,7 +172,7 @@ mount_judge(struct criumake *m, struct makemount *t)
 	else if (n > 9 && strcmp(t->root + n - 9, "//deleted") == 0)
 		why = "its directory is deleted";
 	else if (t->mapped)
-		why = "its users are mapped to others";
+		why = "it is ID-mapped";
 	else if (t != l->top && (t->dev != l->top->dev ||
 	    !path_isbelow(t->root, l->top->root)) &&
 	    !outside_find(&m->outside, t))
@@ -182,8 +181,8 @@ mount_judge(struct criumake *m, struct makemount *t)
 		return rc == -1 ? -1 : 0;
 	if (why != NULL) {
 		t->left = true;
-		return make_refuse(m, m->root, NULL, WHY_MOUNT, "%s, of type "
-		    "%s, which is mounted on %s: %s", t->source, t->type,
+		return make_refuse(m, m->root, NULL, WHY_MOUNT, "mount of "
+		    "%s, of type %s, on %s: %s", t->source, t->type,
 		    t->point, why);
 	}
 	for (i = 0; t->master != 0 && i < l->n; i++)
@@ -193,8 +192,8 @@ mount_judge(struct criumake *m, struct makemount *t)
 		return 0;
 	t->master = 0;
 	t->flags &= ~(uint32_t)MAKESLAVE;
-	return make_note(m, m->root, NULL, "what is mounted outside of its "
-	    "mount namespace no longer comes to %s when it is restored",
+	return make_note(m, m->root, NULL, "new mounts outside its mount "
+	    "namespace no longer appear on %s when it is restored",
 	    t->point);
 }
 
@@ -214,11 +213,11 @@ top_find(struct criumake *m)
 		else if (l->top == NULL)
 			l->top = &l->v[i];
 		else
-			return make_never(m, m->root, "something is mounted "
-			    "over the root of its mount namespace: cannot be "
+			return make_never(m, m->root, "another mount covers "
+			    "the root of its mount namespace: cannot be "
 			    "restored");
-	return l->top != NULL ? 0 : make_never(m, m->root, "of the root of its "
-	    "mount namespace nothing is told: cannot be restored");
+	return l->top != NULL ? 0 : make_never(m, m->root, "the root of its "
+	    "mount namespace is not in the snapshot: cannot be restored");
 }
 
 /*
@@ -254,13 +253,13 @@ top_judge(struct criumake *m)
 
 	if (!outside_find(&m->outside, t))
 		return make_note(m, m->root, NULL, "the root of its mount "
-		    "namespace, of type %s, is mounted nowhere else: criu is "
-		    "to be told with --root where it is", t->type);
+		    "namespace, of type %s, is mounted nowhere else: give "
+		    "criu its directory with --root", t->type);
 	if (((t->flags ^ t->outside_flags) & MAKEFORBID) == 0)
 		return 0;
 	return make_note(m, m->root, NULL, "the root of its mount namespace is "
-	    "restored with the options that %s has, not with its own (ro, "
-	    "nosuid, nodev, noexec)", t->outside);
+	    "restored with the mount options of %s, not its own (ro, nosuid, "
+	    "nodev, noexec)", t->outside);
 }
 
 /*
@@ -293,7 +292,7 @@ makemount_read(struct criumake *m)
 	if (top_judge(m) == -1)
 		return -1;
 	return m->outside.ncompared < MAX_LOOKS ? 1 : errstr_set("process %"
-	    PRIu64 ": mounts/outside: too many are mounted upon others",
+	    PRIu64 ": mounts/outside: too many mounts cover others",
 	    m->root->proc->pid);
 }
 

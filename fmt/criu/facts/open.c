@@ -76,7 +76,7 @@ open_read(struct criumake *m, const struct maketask *t,
 	f->key = key;
 	rc = words_open(&w, &t->rec, t->proc->pid, name);
 	if (rc == 1 && !makekeys_type(f, r))
-		rc = errstr_set("process %" PRIu64 ": %s: no line of type",
+		rc = errstr_set("process %" PRIu64 ": %s: no type line",
 		    t->proc->pid, name);
 	while (rc != -1 && (rc = words_key(&w)) == 1)
 		rc = makekeys_read(f, &w);
@@ -145,7 +145,7 @@ fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
 
 	if ((f = makefind_open(m, id)) == NULL)
 		return make_refuse(m, t, &(struct makefd){ .fd = fd },
-		    WHY_OTHER, "nothing is known of it");
+		    WHY_OTHER, "its open file is not in the snapshot");
 	if (VEC_ROOM(t->fd, t->nfd) == -1)
 		return -1;
 	v = &t->fd[t->nfd++];
@@ -176,8 +176,8 @@ makeopen_fds(struct criumake *m, struct maketask *t)
 		return 0;
 	rc = words_open(&w, &t->rec, t->proc->pid, "files");
 	if (rc == 0)
-		rc = make_never(m, t, "the snapshot does not tell what it has "
-		    "open");
+		rc = make_never(m, t, "the snapshot does not list its open "
+		    "files");
 	for (next = 0; rc != -1 && (rc = words_next(&w)) == 1;
 	    next = n[0] + 1)
 		if (!words_form(&w, 0, "dd", n) || n[0] < next ||

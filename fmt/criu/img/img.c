@@ -42,13 +42,13 @@ criuimg_magic(struct criuimg *im, uint32_t magic)
 
 	skip = magic == CRIU_INVENTORY ? 0 : 4;
 	if ((p = input_peek(im->in, skip + 4)) == NULL)
-		return criuimg_error(im, "too short for an image of CRIU");
+		return criuimg_error(im, "too short for a CRIU image");
 	first = (uint32_t)num_get(p, 4);
 	second = (uint32_t)num_get(p + skip, 4);
 	if ((skip != 0 && first != CRIU_COMMON) || second != magic)
 		return criuimg_error(im, "begins with %08x %08x, not with "
-		    "%08x: not that image of CRIU", first, skip == 0 ? 0 :
-		    second, magic);
+		    "%08x: not a CRIU image of this kind", first,
+		    skip == 0 ? 0 : second, magic);
 	input_skip(im->in, skip + 4);
 	return 0;
 }
@@ -102,16 +102,17 @@ criuimg_next(struct criuimg *im, const ProtobufCMessageDescriptor *d, void *m)
 		    im->in->name) : 0;
 	im->entry++;
 	if ((p = input_peek(im->in, 4)) == NULL)
-		return criuimg_error(im, "the image ends in its length");
+		return criuimg_error(im, "the image ends in the length");
 	len = (uint32_t)num_get(p, 4);
 	if (len > MAX_MESSAGE || len > input_room(im->in))
-		return criuimg_error(im, "a message of %u bytes", len);
+		return criuimg_error(im, "message too long: %u bytes", len);
 	if ((p = input_peek(im->in, 4 + (size_t)len)) == NULL)
 		return criuimg_error(im, "%u bytes, but the image ends after "
 		    "%zu of them", len, im->in->end - im->in->start - 4);
 	*out = protobuf_c_message_unpack(d, NULL, len, p + 4);
 	if (*out == NULL)
-		return criuimg_error(im, "not a message %s", d->short_name);
+		return criuimg_error(im, "cannot parse a message %s",
+		    d->short_name);
 	input_skip(im->in, 4 + (size_t)len);
 	return 1;
 }
@@ -197,7 +198,7 @@ mades_check(struct mades *l)
 	SORT(v, l->n, name_cmp);
 	for (rc = 0, i = 0; rc == 0 && i < l->n; i++)
 		rc = i > 0 && strcmp(v[i - 1]->name, v[i]->name) == 0 ?
-		    errstr_set("two processes or threads of one number: %s",
+		    errstr_set("two processes or threads have one ID: %s",
 		    v[i]->name) : buf_check(&v[i]->b);
 	free(v);
 	return rc;

@@ -94,7 +94,7 @@ images_find(struct tar *t)
 	if (found != NULL)
 		return imgtar_new(t, found->name,
 		    (size_t)inventory_dir(found));
-	errstr_set("%s: an archive, but not of a checkpoint of criu: no %s",
+	errstr_set("%s: an archive without a criu checkpoint: no %s",
 	    t->in->name, inventory);
 	return NULL;
 }

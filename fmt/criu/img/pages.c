@@ -42,8 +42,8 @@ pagemap_add(struct pagemap *m, struct criuimg *im,
 		p->flags |= PE_PARENT;
 	p->off = *off;
 	if (e->has_blocks || p->flags > (PE_PARENT | PE_LAZY | PE_PRESENT))
-		return criuimg_error(im, "pages in a form that is not read "
-		    "yet: compressed ones? (flags %x)", p->flags);
+		return criuimg_error(im, "unsupported form of pages, "
+		    "perhaps compressed (flags %x)", p->flags);
 	if ((p->flags & (PE_PARENT | PE_PRESENT)) == (PE_PARENT | PE_PRESENT))
 		return criuimg_error(im, "both present and in the parent");
 	if (p->flags == 0)
@@ -51,15 +51,15 @@ pagemap_add(struct pagemap *m, struct criuimg *im,
 	if (n == 0)		/* an entry without pages has no meaning */
 		return 0;
 	if (p->addr % m->page != 0)
-		return criuimg_error(im, "%jx is no address of a page",
-		    (uintmax_t)p->addr);
+		return criuimg_error(im, "address %jx is not a multiple of a "
+		    "page", (uintmax_t)p->addr);
 	if (__builtin_mul_overflow(n, m->page, &p->len) ||
 	    __builtin_add_overflow(p->addr, p->len, &end))
 		return criuimg_error(im, "%ju pages at %jx end beyond 2^64",
 		    (uintmax_t)n, (uintmax_t)p->addr);
 	last = m->n == 0 ? NULL : p - 1;
 	if (last != NULL && p->addr < last->addr + last->len)
-		return criuimg_error(im, "%jx comes behind %jx",
+		return criuimg_error(im, "address %jx follows %jx",
 		    (uintmax_t)p->addr, (uintmax_t)last->addr);
 	if (p->flags & PE_PRESENT &&
 	    __builtin_add_overflow(*off, p->len, off))
@@ -82,7 +82,7 @@ pagemap_entries(struct pagemap *m, struct criuimg *im, uint64_t *bytes)
 	*bytes = 0;
 	rc = criuimg_next(im, &criu__pagemap_head__descriptor, &head);
 	if (rc == 0)
-		return criuimg_error(im, "no head");
+		return criuimg_error(im, "no head entry");
 	if (rc == -1)
 		return -1;
 	m->id = head->pages_id;
@@ -285,8 +285,8 @@ pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
 		if (p == m->v + m->n || p->addr > addr) {
 			if (m == top)
 				return 0;
-			return errstr_set("%s/%s: no entry for %jx, which is "
-			    "said to be there", m->dir->path, m->name,
+			return errstr_set("%s/%s: no entry for %jx, although "
+			    "it is said to be here", m->dir->path, m->name,
 			    (uintmax_t)addr);
 		}
 		left = p->len - (addr - p->addr);

@@ -90,7 +90,7 @@ prop_take(struct cgdirs *d, struct words *w)
 	p = c == NULL ? NULL : &c->prop[c->nprop];
 	if (p == NULL || strchr(w->word[0], '/') != NULL ||
 	    !perms_take(&w->rest, p->perm))
-		return words_bad(w, "name mode (octal) uid gid value, behind a "
+		return words_bad(w, "name mode (octal) uid gid value, after a "
 		    "directory");
 	p->name = w->word[0];
 	p->value = text_unescape(w->rest);

@@ -110,7 +110,7 @@ space_read(struct criumake *m)
 	rc = maketask_isapart(m->root, "cgroup") ? roots_read(m) : 1;
 	if (rc == 0)
 		rc = make_note(m, m->root, NULL, "it is restored in criu's "
-		    "cgroup namespace: where its own begins is not told");
+		    "cgroup namespace: the root of its own is unknown");
 	for (i = 1; i < m->norder && rc != -1; i++)
 		if (linuxrec_find(&m->order[i]->rec, "ns/cgroup", &f) &&
 		    !maketask_same(m->root, m->order[i], "ns/cgroup"))

@@ -97,7 +97,7 @@ set_check(struct criumake *m, const struct cgset *s)
 	for (i = 0; i < s->n; i++)
 		if (!cgpath_sound(s->v[i].path))
 			return make_refuse(m, NULL, NULL, WHY_CGROUPS,
-			    "cgroups: %s, of process %" PRIu64 ", is not below "
+			    "cgroups: %s, of process %" PRIu64 ", is outside "
 			    "the root that snap saw", s->v[i].path,
 			    t->proc->pid);
 	for (i = 0; i < s->n && s->n == first->n &&
@@ -121,7 +121,8 @@ set_find(struct criumake *m, struct maketask *t)
 
 	if (!linuxrec_find(&t->rec, "cgroup", &f))
 		return make_refuse(m, NULL, NULL, WHY_CGROUPS, "cgroups: "
-		    "nothing tells of those of process %" PRIu64, t->proc->pid);
+		    "those of process %" PRIu64 " are not in the snapshot",
+		    t->proc->pid);
 	/* usually the set of its parent */
 	i = t->parent == NULL || t->parent->cgset == 0 ? 0 :
 	    t->parent->cgset - CGROUP_CRIUS - 1;

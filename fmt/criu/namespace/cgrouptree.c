@@ -91,8 +91,8 @@ unrecorded_add(struct tree *t)
 		if (VEC_ADD(t->dir, t->n,
 		    (struct cgdir){ .list = t->list, .path = path }) == -1)
 			return -1;
-		if (make_note(m, c->set[i].first, NULL, "of its cgroup %s%s%s "
-		    "no properties are known: they are not restored", t->list,
+		if (make_note(m, c->set[i].first, NULL, "properties of its "
+		    "cgroup %s%s%s are unknown and not restored", t->list,
 		    *t->list == '\0' ? "" : ":", path) == -1)
 			return -1;
 	}

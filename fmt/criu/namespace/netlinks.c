@@ -96,8 +96,8 @@ peer_report(struct criumake *m, const struct settings *peers,
 		*bridge = '@';
 	make_word(m, "--external", text);
 	return bridge != NULL ? 0 : make_note(m, m->root, NULL, "link %s of "
-	    "its net namespace leads to %s again, which has no address and is "
-	    "not up", l->name, strchr(text, ':') + 1);
+	    "its net namespace is restored with peer %s, which has no address "
+	    "and is not up", l->name, strchr(text, ':') + 1);
 }
 
 /*
@@ -122,10 +122,9 @@ netlinks_check(struct criumake *m, const struct maketask *t, bool *all)
 			continue;
 		*all = false;
 		rc = make_refuse(m, m->root, NULL, WHY_NAMESPACES, "its net "
-		    "namespace, for link %s of it%s%s%s", l.name,
-		    l.type != 0 || *l.kind == '\0' ? "" : " is of kind ",
-		    l.type != 0 ? "" : l.kind, l.type != 0 ?
-		    " leads to another one" : "");
+		    "namespace: link %s%s%s", l.name, l.type != 0 ?
+		    " has its peer in another namespace" : *l.kind == '\0' ?
+		    "" : " is of kind ", l.type != 0 ? "" : l.kind);
 	}
 	settings_free(&peers);
 	return rc;

@@ -219,8 +219,8 @@ settings_note(struct criumake *m, const struct settings *s)
 	value = setting_find(s, "netfilter/nf_conntrack_count");
 	if (rc == -1 || value == NULL || strcmp(value, "0") == 0)
 		return rc;
-	return make_note(m, m->root, NULL, "%s connection%s that the packet "
-	    "filters of its net namespace know of: not restored", value,
+	return make_note(m, m->root, NULL, "%s connection%s tracked by the "
+	    "packet filters of its net namespace: not restored", value,
 	    strcmp(value, "1") == 0 ? "" : "s");
 }
 

@@ -62,7 +62,7 @@ users_check(struct criumake *m)
 		return 0;
 	m->users = false;
 	return make_refuse(m, m->root, NULL, WHY_USERNS, "its user namespace, "
-	    "which criu does not make with --root %s, because %s is mounted "
+	    "which criu cannot create with --root %s because %s is mounted "
 	    "there", m->inside.top->outside, point);
 }
 
@@ -83,8 +83,8 @@ makespaces_check(struct criumake *m)
 		return 0;
 	text = words_text(&m->root->rec, "namespaces");
 	if (text == NULL)
-		return make_refuse(m, m->root, NULL, WHY_NAMESPACES, "the init "
-		    "of its pid namespace, of whose others nothing is told");
+		return make_refuse(m, m->root, NULL, WHY_NAMESPACES, "it is "
+		    "an init whose namespaces are not in the snapshot");
 	rc = strstr(text, "mnt") != NULL && makemount_read(m) == -1 ? -1 :
 	    users_check(m);
 	for (name = strtok_r(text, " \n", &rest); name != NULL && rc == 0;
@@ -183,9 +183,9 @@ reader_note(struct criumake *m)
 	for (i = 0; i < m->uids.n; i++)
 		if (m->uids.v[i].first == 0)
 			uid = m->uids.v[i].lower;
-	return uid == 0 ? 0 : make_note(m, m->root, NULL, "criu reads images "
-	    "as user %u, too, the root of its user namespace: chown -R %u, "
-	    "chmod -R g+rX", uid, uid);
+	return uid == 0 ? 0 : make_note(m, m->root, NULL, "criu also reads "
+	    "images as user %u, the root of its user namespace: run chown -R "
+	    "%u and chmod -R g+rX", uid, uid);
 }
 
 /*

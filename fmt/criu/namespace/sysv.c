@@ -115,8 +115,8 @@ sysv_task(struct criumake *m, const struct maketask *t)
 		if (sysv_find(m, v[SYSV_ID]) != NULL)
 			continue;
 		if (m->nsysv == MAX_SEGMENTS) {
-			rc = errstr_set("more than %d segments of memory of "
-			    "System V", MAX_SEGMENTS);
+			rc = errstr_set("more than %d segments of System V "
+			    "shared memory", MAX_SEGMENTS);
 			break;
 		}
 		if ((rc = VEC_ROOM(m->sysv, m->nsysv)) == -1)
@@ -174,10 +174,11 @@ is_whole(struct makesysv *o, const struct maketask *t, const struct vma *v,
 static const char *
 segment_obstacle(const struct makesysv *o)
 {
-	return o == NULL ? "memory of System V of which too little is known" :
-	    o->proc == NULL ? "memory of System V that is not in the snapshot" :
-	    o->v[SYSV_ATTACHED] > o->mapped ? "memory of System V that a "
-	    "process has which is not in the snapshot" : NULL;
+	return o == NULL ? "System V shared memory that is not in the record" :
+	    o->proc == NULL ?
+	    "System V shared memory that is not in the snapshot" :
+	    o->v[SYSV_ATTACHED] > o->mapped ? "System V shared memory "
+	    "that a process outside the snapshot has" : NULL;
 }
 
 /*
@@ -197,7 +198,7 @@ makesysv_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
 	why = segment_obstacle(o);
 	if (why == NULL &&
 	    !is_whole(o, t, v, (o->v[SYSV_SIZE] + page - 1) / page * page))
-		why = "memory of System V of which a part is not mapped";
+		why = "System V shared memory that is mapped only in part";
 	if (why != NULL)
 		return make_unmapped(m, t, v, WHY_SYSV, why);
 	o->used = true;
@@ -360,8 +361,8 @@ makesysv_write(struct criumake *m)
 	ns = words_text(&m->root->rec, "ns/ipc");
 	rc = ns == NULL || strcmp(ns, IPC_FIRST) != 0 ? 0 : make_note(m,
 	    m->root, NULL, "it is restored in an IPC namespace of its own, "
-	    "with its memory of System V; semaphores and queues that it may "
-	    "have are not there");
+	    "with its System V shared memory, but without semaphores and "
+	    "queues");
 	free(ns);
 	return rc;
 }

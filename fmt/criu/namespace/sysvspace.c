@@ -67,7 +67,7 @@ static int
 space_refuse(struct criumake *m, const struct maketask *t, const char *what,
     uint64_t id, const char *why)
 {
-	return make_refuse(m, t, NULL, WHY_SYSV, "%s %" PRIu64 " of System V "
+	return make_refuse(m, t, NULL, WHY_SYSV, "System V %s %" PRIu64 " "
 	    "in its IPC namespace: %s", what, id, why);
 }
 
@@ -85,7 +85,7 @@ detached_line(struct criumake *m, const struct maketask *t, struct words *w,
 	if (!words_form(w, 0, "dxoddddd", v))
 		return words_bad(w, "id key (x) mode (octal) uid gid cuid cgid "
 		    "size");
-	return space_refuse(m, t, "memory", v[OWNED_ID],
+	return space_refuse(m, t, "segment", v[OWNED_ID],
 	    "no process has it attached");
 }
 
@@ -106,7 +106,7 @@ semaphores_line(struct criumake *m, const struct maketask *t, struct words *w,
 		    "count");
 	content_find(t, "sysvipc/semaphores", v, &f);
 	if (f.len != v[OWNED_SIZE] * 2)
-		return space_refuse(m, t, "set of semaphores", v[OWNED_ID],
+		return space_refuse(m, t, "semaphore set", v[OWNED_ID],
 		    "its values are not in the snapshot");
 	makespace_desc(m, &d, v, v + OWNED_UID);
 	e.desc = &d;
@@ -161,7 +161,7 @@ messages_obstacle(struct recfile f, uint64_t count, uint64_t *bytes)
 
 	for (*bytes = i = 0; f.len > 0; i++, *bytes += e.msize) {
 		if (!message_next(&f, &e, &data))
-			return "its messages are not as they should be";
+			return "its messages are malformed";
 		if (e.msize > MAX_MESSAGE)
 			return "a message is longer than criu restores";
 	}
@@ -302,8 +302,8 @@ makespace_read(struct criumake *m)
 	if ((why = words_text(&t->rec, "sysvipc/why")) == NULL)
 		return errstr_set("out of memory");
 	why[strcspn(why, "\n")] = '\0';
-	rc = make_refuse(m, t, NULL, WHY_SYSV, "what of System V it has cannot "
-	    "be had: %s", why);
+	rc = make_refuse(m, t, NULL, WHY_SYSV, "its System V objects cannot be "
+	    "read: %s", why);
 	free(why);
 	return rc;
 }

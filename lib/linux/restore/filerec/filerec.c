@@ -101,7 +101,7 @@ owner_record(struct filerec *t)
 		return;
 	if (fcntl(t->dup, GETOWNER_UIDS, uid) == -1) {
 		memset(uid, 0, sizeof uid);
-		tell_why(t, "the kernel does not tell the user of its owner");
+		tell_why(t, "cannot read the user IDs of its signals");
 	}
 	buf_printf(&t->out, "owner %d %d %d %u %u\n", o.type, o.pid, sig,
 	    uid[0], uid[1]);
@@ -119,13 +119,13 @@ filerec_dup(struct filerec *t)
 		return false;
 	}
 	if (S_ISSOCK(t->mode) && t->tagged) {
-		tell_why(t, "its network class would change when looked at");
+		tell_why(t, "reading it would change its network class");
 		return false;
 	}
 	t->dup = t->pidfd == -1 ? -1 : (int)syscall(SYS_pidfd_getfd, t->pidfd,
 	    t->fd, 0);
 	if (t->dup == -1) {
-		tell_why(t, "no duplicate of it can be had");
+		tell_why(t, "its descriptor cannot be duplicated");
 		return false;
 	}
 	owner_record(t);

@@ -98,7 +98,7 @@ reply_add(struct filerec *t, struct proxy_asked *q)
 			bulk_free(&q->to);
 		if (t->out.len == 0)
 			filerec_type(t, "other");
-		tell_why(t, "it is not told of: %s", q->error == ETIMEDOUT ?
+		tell_why(t, "cannot be read: %s", q->error == ETIMEDOUT ?
 		    "no answer in time" : q->why);
 		return;
 	}

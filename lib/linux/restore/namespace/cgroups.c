@@ -241,8 +241,9 @@ cgroups_roots(struct live *l, struct filelist *rec, pid_t pid)
 	    visit_begin(&v, VISIT_CGROUP, pid) == 0) {
 		(void)proc_read(pid, 0, "cgroup", &inside);
 		if (visit_end(&v) == -1)
-			live_warn(l, "process %d: the cgroups of those behind "
-			    "it are told as it sees them: %s", pid,
+			live_warn(l, "process %d: cannot leave its cgroup "
+			    "namespace, so cgroups of later processes are "
+			    "recorded as seen from there: %s", pid,
 			    strerror(errno));
 		roots_put(&text, &outside, &inside);
 	}

@@ -103,13 +103,13 @@ netfilter_record(struct filelist *to)
 	size_t i;
 
 	if (has_nft() && !program_record(to, "net/nft", nft))
-		return errstr_set("its tables of nft(8), which is not there "
-		    "or fails");
+		return errstr_set("cannot list its nft(8) tables: nft(8) is "
+		    "missing or fails");
 	for (i = 0; i < sizeof xt / sizeof *xt; i++)
 		if (has_iptables(xt[i].names) &&
 		    !program_record(to, xt[i].name, xt[i].legacy) &&
 		    !program_record(to, xt[i].name, xt[i].plain))
-			return errstr_set("its tables of iptables(8), which "
-			    "is not there or fails");
+			return errstr_set("cannot list its iptables(8) tables: "
+			    "iptables(8) is missing or fails");
 	return 0;
 }

@@ -32,7 +32,8 @@ message_add(void *arg, const struct netmessage *m)
 
 	/* it changed during the dump, or is too large */
 	if (m->flags & NLM_F_DUMP_INTR || b->len > MOST)
-		return errstr_set("its network changes, or is too large");
+		return errstr_set("its network changed while it was read, or "
+		    "is too large");
 	buf_add(b, m->p, m->len);
 	buf_add(b, fill, NLMSG_ALIGN(m->len) - m->len);
 	return 0;

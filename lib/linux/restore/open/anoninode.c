@@ -22,7 +22,7 @@ eventfd_record(struct filerec *t)
 	if ((s = info_find(t->info, "eventfd-count:")) != NULL)
 		buf_printf(&t->out, "count %llu\n", strtoull(s, NULL, 16));
 	else
-		tell_why(t, "the kernel does not tell its count");
+		tell_why(t, "its fdinfo has no count");
 	if ((s = info_find(t->info, "eventfd-semaphore:")) != NULL)
 		buf_printf(&t->out, "semaphore %lu\n", strtoul(s, NULL, 10));
 }
@@ -35,7 +35,7 @@ signalfd_record(struct filerec *t)
 	if ((s = info_find(t->info, "sigmask:")) != NULL)
 		buf_printf(&t->out, "mask %llx\n", strtoull(s, NULL, 16));
 	else
-		tell_why(t, "the kernel does not tell its signals");
+		tell_why(t, "its fdinfo has no signals");
 }
 
 /*
@@ -67,7 +67,7 @@ timerfd_record(struct filerec *t)
 	if (clock == NULL || ticks == NULL || how == NULL ||
 	    !info_time(t->info, "it_value:", &left) ||
 	    !info_time(t->info, "it_interval:", &interval)) {
-		tell_why(t, "the kernel does not tell its time");
+		tell_why(t, "its fdinfo has no times");
 		return;
 	}
 	buf_printf(&t->out, "clock %ld\nsettime %lx\ninterval %llu\n"
@@ -124,8 +124,8 @@ targets_parse(const char *info, struct target **out)
 		e->place = n;
 		if (!target_parse(s, e)) {
 			free(v);
-			return errstr_set("the kernel does not tell what it "
-			    "has");
+			return errstr_set("its fdinfo does not list what it "
+			    "watches");
 		}
 	}
 	SORT(v, n, target_cmp);

@@ -105,8 +105,9 @@ fanotify_record(struct filerec *t)
 			buf_printf(&t->out, "created %jx %jx\n",
 			    (uintmax_t)flags, (uintmax_t)events);
 		} else if (n > MAX_WATCHES || !mark_record(t, line)) {
-			tell_why(t, n > MAX_WATCHES ? "it watches too much" :
-			    "the kernel does not tell what it watches");
+			tell_why(t, n > MAX_WATCHES ?
+			    "it watches too many files" :
+			    "its fdinfo does not list what it watches");
 			return;
 		}
 	}

@@ -151,8 +151,8 @@ find_run(struct search *k, const char *path, uint64_t mount, uint64_t ino)
 	if (nlevel > 0 && program_run(argv, -1, -1, NULL, 0, &b) != 0 &&
 	    access("/usr/bin/find", X_OK) == -1 &&
 	    access("/bin/find", X_OK) == -1)
-		live_warn(k->live, "find(1) is not installed: another name of "
-		    "%s was not looked for", path);
+		live_warn(k->live, "find(1) is not installed: no search for "
+		    "another name of %s", path);
 	for (i = 0; i < nlevel; i++)
 		free(level[i]);
 	buf_add(&b, "", 1);

@@ -56,7 +56,7 @@ lease_record(struct filerec *t)
 	if (file_islocal(t))
 		(void)filerec_dup(t);
 	else
-		tell_why(t, "who is told of its lease is not known");
+		tell_why(t, "cannot determine the owner of its lease");
 }
 
 /*
@@ -109,12 +109,12 @@ memfd_record(struct filerec *t, const struct statx *sx)
 	if (filerec_dup(t)) {
 		seals = fcntl(t->dup, F_GET_SEALS);
 		if (seals == -1)
-			tell_why(t, "the kernel does not tell its seals");
+			tell_why(t, "cannot read its seals");
 		else
 			buf_printf(&t->out, "seals %x\n",
 			    (unsigned int)seals);
 		if (fstatfs(t->dup, &fs) == -1)
-			tell_why(t, "the kernel does not tell its pages");
+			tell_why(t, "cannot read its page size");
 		else if ((uint32_t)fs.f_type == HUGETLBFS_MAGIC)
 			buf_printf(&t->out, "hugepages %ju\n",
 			    (uintmax_t)fs.f_bsize);
@@ -130,7 +130,7 @@ static void
 mqueue_record(struct filerec *t, const struct statx *sx, const char *path)
 {
 	if (*path == '\0')
-		tell_why(t, "it has no name that leads to it");
+		tell_why(t, "it has no name by which it can be opened");
 	filerec_type(t, *path != '\0' ? "reg" : "mqueue");
 	filerec_path(t, *path != '\0' ? path : t->link);
 	stat_record(t, sx);
@@ -198,7 +198,7 @@ inode_record(struct filerec *t, const struct statx *sx)
 		;
 	} else if (t->link[0] != '/') {
 		filerec_type(t, "other");
-		tell_why(t, "a file of no known kind");
+		tell_why(t, "a file of an unknown kind");
 	} else if (is_memfd(t)) {
 		memfd_record(t, sx);
 	} else if (S_ISREG(t->mode) && (path = mqueue_path(t)) != NULL) {
@@ -276,8 +276,8 @@ file_record(struct filerec *t)
 		return false;
 	}
 	if (t->file->unsure)
-		tell_why(t, "who else has it open is not known: kcmp(2) "
-		    "failed");
+		tell_why(t, "kcmp(2) failed: cannot determine which other "
+		    "processes have it open");
 	if (!anoninode_record(t))
 		inode_record(t, &sx);
 	return true;

@@ -96,7 +96,8 @@ nameless_ask(struct filerec *t, int fd, struct nameless *n)
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", t->pid, t->fd);
 	if (filerec_ask(t, 0, nameless_serve, path, strlen(path) + 1, fd,
 	    &answer) == -1) {
-		tell_why(t, "it is deleted: %s", snap_errstr());
+		tell_why(t, "it is deleted, and cannot be examined: %s",
+		    snap_errstr());
 		return;
 	}
 	memcpy(n, answer.data, sizeof *n);
@@ -131,14 +132,14 @@ content_record(struct filerec *t)
 	char name[32];
 
 	if (!content_isallowed(t)) {
-		tell_why(t, "it is not open for reading: its content is left "
-		    "out");
+		tell_why(t, "it is not open for reading, so its content is "
+		    "left out");
 		return;
 	}
 	has.mmtid = t->pid;
 	snprintf(name, sizeof name, "fd/%d", t->fd);
 	if (carry_open(t->live, t->snap, &has, &v, name) == -1)
-		tell_why(t, "its content cannot be had: %s", snap_errstr());
+		tell_why(t, "cannot read its content: %s", snap_errstr());
 }
 
 /*
@@ -166,22 +167,21 @@ regular_record(struct filerec *t, const struct statx *sx)
 	if (link != NULL)
 		buf_printf(&t->out, "link %s\n", link);
 	else if (sx->stx_nlink > 0)
-		tell_why(t, "it is deleted, and another name that it has was "
-		    "not found");
+		tell_why(t, "it is deleted, and its other name was not found");
 	else if (t->flags & O_PATH)
-		tell_why(t, "it was opened with O_PATH, and is deleted");
+		tell_why(t, "it was opened with O_PATH and is deleted");
 	else if (!file_islocal(t))
-		tell_why(t, "it is deleted, and its content not on this "
+		tell_why(t, "it is deleted, and its content is not on this "
 		    "machine");
 	else {
 		content_record(t);
 		nameless_ask(t, -1, &n);
 		if (n.attributes)
-			tell_why(t, "it is deleted, and has extended "
+			tell_why(t, "it is deleted and has extended "
 			    "attributes");
 		else if (n.huge)
-			tell_why(t, "it is deleted, and was on a hugetlbfs, "
-			    "where criu cannot write it");
+			tell_why(t, "it is deleted and was on a hugetlbfs, "
+			    "where criu cannot write");
 	}
 }
 
@@ -202,7 +202,7 @@ symlink_record(struct filerec *t)
 		close(fd);
 	}
 	if (*n.leads == '\0' || strchr(n.leads, '\n') != NULL)
-		tell_why(t, "it is deleted, and where it leads is not known");
+		tell_why(t, "it is deleted, and its target is unknown");
 	else
 		buf_printf(&t->out, "leads %s\n", n.leads);
 }
@@ -223,9 +223,8 @@ nameless_record(struct filerec *t, const struct statx *sx)
 	else if (S_ISDIR(t->mode) || sx->stx_nlink == 0) {
 		nameless_ask(t, -1, &n);
 		if (n.attributes)
-			tell_why(t, "it is deleted, and has extended "
+			tell_why(t, "it is deleted and has extended "
 			    "attributes");
 	} else
-		tell_why(t, "it is deleted, and another name that it has was "
-		    "not found");
+		tell_why(t, "it is deleted, and its other name was not found");
 }

@@ -131,7 +131,7 @@ pipe_data(struct filerec *t, int capacity)
 		return;
 	if (queue_spend(&t->live->files->budget, (uint64_t)n) == -1 ||
 	    pipe_copy(t->dup, capacity, (size_t)n, &b) == -1) {
-		tell_why(t, "what is in it cannot be had: %s", snap_errstr());
+		tell_why(t, "cannot read the data in it: %s", snap_errstr());
 		buf_free(&b);
 		return;
 	}
@@ -148,7 +148,7 @@ pipe_record(struct filerec *t)
 	int capacity;
 
 	if ((capacity = fcntl(t->dup, F_GETPIPE_SZ)) == -1) {
-		tell_why(t, "the kernel does not tell its capacity");
+		tell_why(t, "cannot read its capacity");
 		return;
 	}
 	buf_printf(&t->out, "capacity %d\n", capacity);

@@ -32,7 +32,7 @@ modes_record(struct filerec *t, unsigned long request, const char *key)
 	size_t i;
 
 	if (call_ioctl(t->dup, request, &m) == -1) {
-		tell_why(t, "the kernel does not tell its modes");
+		tell_why(t, "cannot read its modes");
 		return;
 	}
 	buf_printf(&t->out, "%s %x %x %x %x %u\n%scc ", key, m.flags[0],
@@ -53,7 +53,7 @@ ttyindex_record(struct filerec *t)
 	index = t->rminor;
 	if (t->rmajor == MAJOR_AUX && t->rminor == MINOR_PTMX) {
 		if (call_ioctl(t->dup, TIOCGPTN, &index) == -1) {
-			tell_why(t, "the kernel does not tell its number");
+			tell_why(t, "cannot read its number");
 			return;
 		}
 		buf_puts(&t->out, "master 1\n");

@@ -239,8 +239,9 @@ inotify_record(struct filerec *t)
 
 	for (n = 0; scan_key(&text, "inotify ", &line); n++)
 		if (n == MAX_WATCHES || !watch_record(t, line)) {
-			tell_why(t, n == MAX_WATCHES ? "it watches too much" :
-			    "the kernel does not tell what it watches");
+			tell_why(t, n == MAX_WATCHES ?
+			    "it watches too many files" :
+			    "its fdinfo does not list what it watches");
 			return;
 		}
 	if (filerec_dup(t))

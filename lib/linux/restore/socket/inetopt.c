@@ -321,8 +321,8 @@ filter_record(struct filerec *t)
 	n = 0;
 	if (getsockopt(t->dup, SOL_SOCKET, SO_GET_FILTER, NULL, &n) == -1) {
 		if (errno == EACCES)
-			tell_why(t, "it has a filter that the kernel does not "
-			    "tell");
+			tell_why(t, "it has an eBPF filter, which cannot be "
+			    "read");
 		return;
 	}
 	if (n == 0)
@@ -332,7 +332,7 @@ filter_record(struct filerec *t)
 		return;
 	}
 	if (getsockopt(t->dup, SOL_SOCKET, SO_GET_FILTER, f, &n) == -1)
-		tell_why(t, "its filter cannot be had");
+		tell_why(t, "cannot read its filter");
 	else
 		for (i = 0; i < n; i++)
 			buf_printf(&t->out, "filter %04x%02x%02x%08x\n",

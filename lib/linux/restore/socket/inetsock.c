@@ -74,7 +74,7 @@ addresses_get(struct filerec *t, struct inetsock *s)
 
 	len = sizeof s->local;
 	if (getsockname(t->dup, &s->local.any, &len) == -1)
-		tell_why(t, "its address cannot be had");
+		tell_why(t, "cannot read its address");
 	/* getpeername(2) fails while a connection is being made, and
 	   SO_PEERNAME fails if len is larger than the address */
 	len = s->what.family == AF_INET6 ? sizeof s->remote.v6 :
@@ -172,7 +172,7 @@ tcp_get(struct filerec *t, struct inetsock *s)
 
 	if (sock_get(t->dup, IPPROTO_TCP, TCP_INFO, &info, sizeof info) ==
 	    -1) {
-		tell_why(t, "its state cannot be had");
+		tell_why(t, "cannot read its state");
 		return;
 	}
 	s->state = info.tcpi_state;
@@ -208,7 +208,7 @@ inetsock_record(struct filerec *t)
 
 	filerec_type(t, "inet");
 	if (sockkind_get(t->dup, &s.what) == -1) {
-		tell_why(t, "its protocol cannot be had");
+		tell_why(t, "cannot read its protocol");
 		return;
 	}
 	addresses_get(t, &s);

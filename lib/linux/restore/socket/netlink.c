@@ -51,7 +51,7 @@ netlink_record(struct filerec *t)
 	if (sockkind_get(t->dup, &w) == -1 ||
 	    getsockname(t->dup, (struct sockaddr *)&here, &size) == -1 ||
 	    getpeername(t->dup, (struct sockaddr *)&there, &size) == -1) {
-		tell_why(t, "its address cannot be had");
+		tell_why(t, "cannot read its address");
 		return;
 	}
 	buf_printf(&t->out, "netlink %d %d %u %u %x\n", w.type, w.protocol,

@@ -46,7 +46,7 @@ members_record(struct filerec *t, const struct diagreply *r)
 
 	if (!attribute_get(diag_attributes(r, sizeof(struct packet_diag_msg)),
 	    PACKET_DIAG_MCLIST, &a)) {
-		tell_why(t, "where it listens is not known");
+		tell_why(t, "its memberships are unknown");
 		return;
 	}
 	for (i = 0; a.len - i >= sizeof l; i += sizeof l) {
@@ -90,7 +90,7 @@ packetsock_record(struct filerec *t)
 	if (!packet_ask(t, &r) || r.len < sizeof m ||
 	    !attribute_copy(diag_attributes(&r, sizeof m), PACKET_DIAG_INFO,
 	    &info, sizeof info)) {
-		tell_why(t, "it is not told of");
+		tell_why(t, "sock_diag(7) does not describe it");
 		return;
 	}
 	memcpy(&m, r.data, sizeof m);

@@ -371,7 +371,7 @@ queue_serve(struct serving *s)
 		q = mmap(NULL, sizeof *q, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 		    MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (q == MAP_FAILED)
-		return errstr_sys("a process that looks at packets");
+		return errstr_sys("memory for waiting packets");
 	memset(q, 0, offsetof(struct queue, data));
 	if (sock_get(s->fd, SOL_SOCKET, SO_PEEK_OFF, &offset, sizeof offset) ==
 	    -1)

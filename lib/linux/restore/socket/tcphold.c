@@ -50,8 +50,8 @@ held_gather(struct files *f)
 		if (pidfd == -1)
 			continue;
 		if ((s = net_get(f, set->pid)) == NULL)
-			rc = errstr_set("their network namespace cannot be "
-			    "had");
+			rc = errstr_set("cannot read their network "
+			    "namespace");
 		for (last = NULL, k = 0; k < set->n && rc == 0; k++) {
 			if (!S_ISSOCK(set->v[k].mode) ||
 			    set->v[k].file == last)
@@ -97,7 +97,7 @@ tcphold_begin(struct live *l)
 			rc = held_lock(s);
 	if (rc == 0)
 		return;
-	live_say(l, "connections of TCP do not go along: %s", snap_errstr());
+	live_say(l, "TCP connections will not be moved: %s", snap_errstr());
 	tcpunlock_end(true);
 	for (s = f->net; s != NULL; s = s->next)
 		s->locked = false;
@@ -151,14 +151,13 @@ tcphold_end(struct live *l, bool moved)
 	tcpunlock_end(!moved);
 	for (; s != NULL; s = s->next) {
 		if (s->locked && moved && s->by == LOCK_NFT)
-			live_say(l, "connections of TCP are locked here until "
-			    "they are restored here, or until \"nft delete "
-			    "table inet %s\"", s->table);
+			live_say(l, "TCP connections stay locked here until "
+			    "they are restored here or \"nft delete table "
+			    "inet %s\" is run", s->table);
 		else if (s->locked && moved)
-			live_say(l, "connections of TCP are locked here until "
-			    "they are restored here, or until the rules of "
-			    "iptables(8) are deleted that have the mark "
-			    "0xc114");
+			live_say(l, "TCP connections stay locked here until "
+			    "they are restored here or the iptables(8) rules "
+			    "with mark 0xc114 are deleted");
 		s->locked = false;
 	}
 }

@@ -133,7 +133,7 @@ stream_look(int fd, uint64_t *budget, struct stream *s)
 	if (queue_look(fd, TCP_RECV_QUEUE, &s->seq[0], s->data, s->len[0]) ==
 	    -1 || queue_look(fd, TCP_SEND_QUEUE, &s->seq[1], s->data +
 	    s->len[0], s->len[1]) == -1)
-		return errstr_sys("what waits in it");
+		return errstr_sys("data that waits in it");
 	return 0;
 }
 
@@ -182,7 +182,7 @@ tcpstate_record(struct filerec *t)
 	rc = stream_look(t->dup, &t->live->files->budget, &s);
 	repair_off(&v);
 	if (rc == -1)
-		tell_why(t, "the state of its connection cannot be had: %s",
+		tell_why(t, "cannot read the state of its connection: %s",
 		    snap_errstr());
 	else
 		stream_record(t, &s);

@@ -182,8 +182,8 @@ lock_serve(struct serving *s)
 	if (!scripts_run(k, 0, s->sock)) {
 		(void)scripts_run(k, 1, s->sock);
 		tcplock_free(k->lock);
-		return errstr_set("nft(8) or iptables(8) is needed to lock "
-		    "them, and is not there or fails");
+		return errstr_set("to lock them, nft(8) or iptables(8) is "
+		    "needed, but both are missing or fail");
 	}
 	serve_put(s, name, sizeof name);
 	return 0;
@@ -254,7 +254,7 @@ tcpunlock_lock(struct netspace *ns, enum tcplocker by)
 	int fd;
 
 	if ((fd = proc_open(ns->first, 0, "ns/net", O_RDONLY)) == -1)
-		return errstr_set("their network namespace cannot be had");
+		return errstr_set("cannot open their network namespace");
 	ns->by = by;
 	ns->locked = unlocker_ask(lock_serve, &q, sizeof q, fd, ns->table,
 	    sizeof ns->table) != -1;

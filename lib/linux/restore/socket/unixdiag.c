@@ -107,7 +107,7 @@ unixdiag_find(struct filerec *t)
 		return NULL;
 	}
 	if ((u = FIND(l->v, l->n, ino, t->ino)) == NULL)
-		errstr_set("it is not of the network namespace of its "
+		errstr_set("it is in another network namespace than its "
 		    "process");
 	return u;
 }

@@ -21,7 +21,7 @@ int
 queue_spend(uint64_t *budget, uint64_t n)
 {
 	if (n > MAX_QUEUE || n > *budget)
-		return errstr_set("%ju bytes are too many to be looked at",
+		return errstr_set("%ju waiting bytes are too many to read",
 		    (uintmax_t)n);
 	*budget -= n;
 	return 0;
@@ -69,8 +69,8 @@ queue_record(struct filerec *t, const struct queue *q, struct buf *b)
 	int rc;
 
 	if (q->more)
-		return errstr_set("more is with it than bytes, descriptors "
-		    "and credentials, or more than can be had");
+		return errstr_set("a packet has control messages other than "
+		    "descriptors and credentials, or was truncated");
 	for (rc = 0, at = 0, i = 0; rc == 0 && at < q->n; i++) {
 		memcpy(&p, q->data + at, sizeof p);
 		at += sizeof p;
@@ -88,10 +88,10 @@ static int
 queue_failed(const struct queue *q)
 {
 	if (q->done == EFBIG)
-		return errstr_set("%zu bytes are too many to be looked at",
+		return errstr_set("%zu waiting bytes are too many to read",
 		    q->nbyte);
 	if (q->done == EMSGSIZE)
-		return errstr_set("more than %zu packets, %zu bytes",
+		return errstr_set("more than %zu packets with %zu bytes",
 		    q->npacket, q->nbyte);
 	errno = q->done;
 	return errstr_sys("recv");
@@ -117,8 +117,8 @@ unixqueue_read(struct filerec *t, unsigned int type, struct buf *b)
 	if (poll(&p, 1, 0) == -1)
 		return errstr_sys("poll");
 	if (p.revents & POLLERR)
-		return errstr_set("an error comes first, which is told but "
-		    "once");
+		return errstr_set("an error is pending, which only one read "
+		    "returns");
 	if (!(p.revents & POLLIN))
 		return 0;
 	if (filerec_ask(t, PROXY_PEEKER, queue_serve, &o, sizeof o, t->dup,

@@ -50,7 +50,7 @@ names_record(struct filerec *t)
 	len = sizeof a;
 	memset(&a, 0, sizeof a);
 	if (getsockname(t->dup, (struct sockaddr *)&a, &len) == -1)
-		tell_why(t, "its name cannot be had");
+		tell_why(t, "cannot read its name");
 	else
 		address_record(t, "name", &a, len);
 	len = sizeof a;
@@ -112,7 +112,7 @@ queue_record(struct filerec *t, const struct unixsock *u)
 	if (u->state == TCP_ESTABLISHED && u->peer == 0)
 		filerec_ioctl(t, "unread", SIOCOUTQ);
 	if (unixqueue_read(t, u->type, &b) == -1) {
-		tell_why(t, "what waits in it cannot be had: %s",
+		tell_why(t, "cannot read what waits in it: %s",
 		    snap_errstr());
 		b.len = 0;
 	}
