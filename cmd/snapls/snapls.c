@@ -91,8 +91,7 @@ struct damage {			/* damage of a file */
 
 /*
  * Print text, which describes damage, unless -c was not given or it is
- * d->reported.
- * arg is a struct damage: a warn callback.
+ * d->reported.  arg is a struct damage: a warn callback.
  */
 static void
 say(void *arg, const char *text)
