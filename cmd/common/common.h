@@ -136,10 +136,11 @@ struct sources {
 	{ 'c', "cgroup", "group",					\
 	    "processes of a unit, container, pod or cgroup",		\
 	    .source = sources_cgroup },					\
-	{ 'p', "pid", "pid|name", "this process, or those of that name", \
+	{ 'p', "pid", "pid|name",					\
+	    "process with this ID, or all of this name",		\
 	    .source = sources_pick },					\
 	{ 'u', "user", "user",						\
-	    "only processes of user; alone: all of them",		\
+	    "only this user's processes; alone: all of them",		\
 	    .source = sources_user }
 
 enum sources_kind {		/* how to interpret an operand */
@@ -231,13 +232,15 @@ struct tableopts {		/* options for tables; all zero: the defaults */
 
 /* options that fill in t, a struct tableopts */
 #define TABLE_OPTIONS(t)						\
-	{ 'b', "bytes", NULL, "sizes in bytes", .flag = &(t).bytes },	\
+	{ 'b', "bytes", NULL, "print sizes in bytes",			\
+	    .flag = &(t).bytes },					\
 	{ 'J', "json", NULL, NULL, .flag = &(t).json },			\
-	{ 'j', "json", NULL, "as JSON, an object a line, for programs",	\
+	{ 'j', "json", NULL, "print JSON, one object per line",		\
 	    .flag = &(t).json },					\
-	{ 'n', "noheadings", NULL, "no headings and totals",		\
+	{ 'n', "noheadings", NULL, "omit headings and totals",		\
 	    .flag = &(t).bare },					\
-	{ 'o', "columns", "list", "these columns; +list: more",		\
+	{ 'o', "columns", "list",					\
+	    "print these columns; +list: also these",			\
 	    .word = &(t).list }
 
 struct table;

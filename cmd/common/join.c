@@ -65,8 +65,8 @@ say_absent(struct snap *s, struct proc *p)
 		if (*l.v[i].name == '/' && l.v[i].ino == 0 &&
 		    strcmp(l.v[i].name, last) != 0 &&
 		    mapped_file(s, p, exe, &l.v[i]) == NULL)
-			program_warn("process %" PRIu64 ": not taken along: %s",
-			    p->pid, l.v[i].name);
+			program_warn("process %" PRIu64 ": file missing or "
+			    "changed: %s", p->pid, l.v[i].name);
 	vmas_free(&l);
 }
 

@@ -45,11 +45,11 @@ sources_one(const struct sources *s, const char *word, sources_fn fn,
 	pid_t pid;
 
 	if (*word == '\0')
-		return errstr_set("an empty name");
+		return errstr_set("empty process name");
 	if (!program_isnumber(word))
 		return proc_named(word, sources_whose(s), relay_found, &t);
 	pid = (pid_t)strtonum(word, s->kernel ? 0 : 1, INT32_MAX, &why);
-	return why != NULL ? errstr_set("%s is not a process id", word) :
+	return why != NULL ? errstr_set("%s: not a process ID", word) :
 	    fn(arg, pid, false);
 }
 
@@ -136,7 +136,8 @@ snap_run(const struct sources *s, int fd)
 
 	if ((snap = program_beside("psnap")) == NULL &&
 	    (snap = program_beside("snap")) == NULL)
-		return errstr_set("there is no snap beside this program");
+		return errstr_set(
+		    "cannot find snap in the directory of this program");
 	words_add(&w, snap);
 	for (i = 0; i < s->cgroup.n; i++) {
 		words_add(&w, cgroup);
@@ -178,14 +179,15 @@ sources_capture(struct sources *s)
 		return;
 	for (i = 0; i < s->file.n; i++)
 		if (strcmp(s->file.v[i], "-") == 0)
-			errx(2, "live processes and standard input do not go "
-			    "together");
+			errx(2, "cannot combine live processes with standard "
+			    "input");
 	if ((fd = spool_file()) == -1 || (rc = snap_run(s, fd)) == -1) {
 		program_lose(NULL, snap_errstr());
 		return;
 	}
 	if (rc != 0)
-		program_lose(NULL, "not all that was named could be captured");
+		program_lose(NULL,
+		    "some of the processes could not be captured");
 	if (lseek(fd, 0, SEEK_END) > 0 && lseek(fd, 0, SEEK_SET) == 0 &&
 	    dup2(fd, STDIN_FILENO) == STDIN_FILENO)
 		sources_input(s);

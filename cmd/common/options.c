@@ -21,7 +21,7 @@ enum {
 };
 
 static const struct opt always[] = {
-	{ OPT_HELP, "help", NULL, "print this", .flag = NULL },
+	{ OPT_HELP, "help", NULL, "print this help", .flag = NULL },
 	{ OPT_VERSION, "version", NULL, "print the version", .flag = NULL },
 	{ 0 }
 };
@@ -181,12 +181,12 @@ outfile(const struct cmdline *u, int letter, const char *s, const char *arg)
 	if (strcmp(s, "-") == 0)
 		return s;
 	if (is_living(s))
-		errx(2, "-%c %s: that is a process: which file? (a file of "
-		    "that name: ./%s)", letter, s, s);
+		errx(2, "-%c %s: missing file name? this is the ID of a "
+		    "process (for a file of that name use ./%s)", letter, s, s);
 	if (*s == '-' || (attached && are_letters(u->opts, s)))
-		errx(2, "-%c %s: did you mean -%s and -%c with a file? (a "
-		    "file of that name: ./%s)", letter, s, s + (*s == '-'),
-		    letter, s);
+		errx(2, "-%c %s: did you mean -%s, and -%c with a file name? "
+		    "(for a file of that name use ./%s)", letter, s,
+		    s + (*s == '-'), letter, s);
 	return s;
 }
 

@@ -58,7 +58,7 @@ sources_pick(struct sources *s, char *arg)
 
 	while ((word = strsep(&arg, ",")) != NULL) {
 		if (*word == '\0')
-			errx(2, "-p: an empty name");
+			errx(2, "-p: empty process name");
 		words_add(&s->pick, word);
 	}
 }

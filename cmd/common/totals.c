@@ -26,9 +26,10 @@ totals_plan9(const struct snap *s, char *text, size_t n)
 	}
 	if (many == 0)
 		return false;
-	snprintf(text, n, "not for 9front's snapfs, which takes %d segments "
-	    "of memory: %zu process%s with more, up to %zu; Bell Labs' takes "
-	    "them", SEGMENTS, many, many == 1 ? "" : "es", most);
+	snprintf(text, n, "9front's snapfs cannot read it: it takes %d memory "
+	    "segments, and %zu process%s more, up to %zu; Bell Labs' snapfs "
+	    "can", SEGMENTS, many, many == 1 ? " has" : "es have",
+	    most);
 	return true;
 }
 

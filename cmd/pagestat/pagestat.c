@@ -29,21 +29,21 @@ static struct command command;
 static const struct opt opts[] = {
 	TABLE_OPTIONS(command.table.opts),
 	LIVE_OPTIONS,
-	{ 'f', "flags", NULL, "how many pages have which flags of the kernel",
+	{ 'f', "flags", NULL, "count pages by their kernel flags",
 	    .flag = &command.showflags },
-	{ 'M', "snapshot", "file", "read this file, as an operand",
+	{ 'M', "snapshot", "file", "read this snapshot, as with an operand",
 	    .source = sources_file },
-	{ 'm', "mappings", NULL, "a line for each mapping, too",
+	{ 'm', "mappings", NULL, "also print one line per mapping",
 	    .flag = &command.table.mappings },
-	{ 's', "shared", NULL, "how much each two processes share",
+	{ 's', "shared", NULL, "print how much each pair of processes shares",
 	    .flag = &command.showmatrix },
-	{ 'w', "wait", "seconds", "what is touched meanwhile, too",
+	{ 'w', "wait", "seconds", "also count pages touched within this time",
 	    .seconds = &command.seconds },
 	{ 0 }
 };
 
 static const struct cmdline cmdline = {
-	.about = "Tell how much memory processes take, and what they share.",
+	.about = "Print how much memory processes use and share.",
 	.synopsis = (const char *const[]){
 		"[-bjn] [-f | -m | -s] [-o list] [-w seconds] [-c group]",
 		"         [-p pid|name] [-u user] [pid|name ...]",
@@ -212,8 +212,8 @@ static void
 finish(struct command *c)
 {
 	if (c->showmatrix && c->matrix.hidden) {
-		(void)errstr_set("which pages are the same is told to "
-		    "root alone (CAP_SYS_ADMIN)");
+		(void)errstr_set("only root (CAP_SYS_ADMIN) may see which "
+		    "pages are the same");
 		complain();
 	} else if (c->showmatrix)
 		matrix_show(&c->matrix, &c->table.opts);
@@ -224,11 +224,11 @@ finish(struct command *c)
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(1, "standard output");
 	if (c->table.hidden)
-		program_warn("PSS is missing: who else has a page is told to "
-		    "root alone (CAP_SYS_ADMIN)");
+		program_warn("PSS is missing: only root (CAP_SYS_ADMIN) may "
+		    "see who shares a page");
 	if (c->hidden)
-		program_warn("most flags are missing: they are told to root "
-		    "alone (CAP_SYS_ADMIN)");
+		program_warn("most flags are missing: only root "
+		    "(CAP_SYS_ADMIN) may see them");
 	frames_free(c->table.counts);
 	frames_free(c->table.flags);
 	matrix_free(&c->matrix);
@@ -288,7 +288,7 @@ main(int argc, char *argv[])
 	for (i = 0; i < c->procs.n; i++)
 		show(c, &c->procs.v[i]);
 	if (c->ended > 0 && c->shown == 0 && !missed && !program_lost()) {
-		(void)errstr_set("all processes of that name ended meanwhile");
+		(void)errstr_set("all processes of that name have ended");
 		complain();
 	}
 	finish(c);

@@ -357,8 +357,8 @@ draw(struct canvas *cv, const char *title, struct buf *head)
 		buf_printf(head, "%s</text>\n", cv->album->times);
 	}
 	svg_begin(head, "sub", MARGIN, *cv->album->times == '\0' ? 54 : 74);
-	buf_puts(head, "Each strip is a mapping: its length tells the size, "
-	    "on the scale above the strips; its colours tell of the pages, by "
+	buf_puts(head, "Each strip is a mapping: its length shows the size, on "
+	    "the scale above the strips; its colours show the pages, by "
 	    "address from left to right.</text>\n");
 	return buf_check(head) == -1 ? -1 : buf_check(&cv->b);
 }

@@ -45,39 +45,42 @@ parse(int letter, char *arg)
 
 static const struct opt opts[] = {
 	LIVE_OPTIONS,
-	{ 'A', "amap", NULL, "behind each mapping, how many pages it owns",
+	{ 'A', "amap", NULL, "print the number of own pages of each mapping",
 	    .flag = &command.opts.amap },
-	{ 'a', "all", NULL, "all of a mapping in a line: the default",
+	{ 'a', "all", NULL, "print one line per mapping (default)",
 	    .call = parse },
 	{ 'D', "uvm", "number",
-	    "structures of OpenBSD's UVM: 1, 2, 8, or a sum",
+	    "print structures of OpenBSD's UVM: 1, 2, 8, or a sum",
 	    .number = &command.opts.debug, 0, DEBUG_ALL },
-	{ 'd', "ddb", NULL, "the style of OpenBSD's ddb(4)", .call = parse },
-	{ 'e', "everything", NULL, "with -g of two snapshots: what did not "
-	    "change", .flag = &command.opts.everything },
-	{ 'g', "picture", "file.svg", "make a picture; of two snapshots: "
-	    "what changed", .outfile = &command.opts.picture },
+	{ 'd', "ddb", NULL,
+	    "print in the style of OpenBSD's ddb(4)", .call = parse },
+	{ 'e', "everything", NULL, "with -g and two files: also draw "
+	    "unchanged mappings", .flag = &command.opts.everything },
+	{ 'g', "picture", "file.svg", "draw a picture; with two files: what "
+	    "changed", .outfile = &command.opts.picture },
 	{ 'J', "json", NULL, NULL, .flag = &command.opts.json },
-	{ 'j', "json", NULL, "as JSON, an object a mapping, for programs",
+	{ 'j', "json", NULL, "print JSON, one object per mapping",
 	    .flag = &command.opts.json },
-	{ 'l', "linux", NULL, "the style of /proc/PID/maps", .call = parse },
-	{ 'M', "snapshot", "file", "read this file, as an operand",
+	{ 'l', "linux", NULL,
+	    "print in the style of /proc/PID/maps", .call = parse },
+	{ 'M', "snapshot", "file", "read this snapshot, as with an operand",
 	    .source = sources_file },
-	{ 'm', "map", NULL, "the map as UVM has it", .call = parse },
+	{ 'm', "map", NULL, "print in the style of UVM's map", .call = parse },
 	{ 'N', "system", "file", NULL, .flag = NULL },
-	{ 'P', "self", NULL, "procmap itself", .call = parse },
-	{ 'r', "reserved", NULL, "how far heap and stack may grow",
+	{ 'P', "self", NULL, "show procmap itself", .call = parse },
+	{ 'r', "reserved", NULL, "print how far heap and stack may grow",
 	    .call = parse },
-	{ 's', "solaris", NULL, "the style of Solaris", .call = parse },
-	{ 'v', "verbose", NULL, "more, in the styles -a, -m and -d",
+	{ 's', "solaris", NULL,
+	    "print in the style of Solaris", .call = parse },
+	{ 'v', "verbose", NULL, "print more in styles -a, -m and -d",
 	    .flag = &command.opts.verbose },
-	{ 'x', "resident", NULL, "what is resident, shared and private",
+	{ 'x', "resident", NULL, "print resident, shared and private sizes",
 	    .call = parse },
 	{ 0 }
 };
 
 static const struct cmdline cmdline = {
-	.about = "Show the mappings of processes, and what of them is there.",
+	.about = "Show the mappings of processes and their memory.",
 	.synopsis = (const char *const[]){
 		"[-AadejlmPrsvx] [-c group] [-D number] [-g picture] [-M file]",
 		"        [-N system] [-p pid|name] [-u user] "
@@ -243,7 +246,7 @@ show_process(struct command *c, uint64_t pid)
 	}
 	if (sp.moving) {
 		fflush(stdout);
-		program_warn("%ju: its mappings changed while they were read",
+		program_warn("%ju: mappings changed while they were read",
 		    (uintmax_t)pid);
 	}
 	if (text || c->opts.json)
@@ -258,7 +261,7 @@ make_picture(struct command *c)
 	int rc;
 
 	if (c->nspace == 0) {
-		program_warn("nothing to make a picture of");
+		program_warn("no mappings to draw");
 		c->failed = true;
 		return;
 	}
@@ -367,11 +370,11 @@ main(int argc, char *argv[])
 	if (c->nsnap > 0)
 		sources_inside(&c->sources);
 	if (c->nsnap == SNAPS && c->opts.picture == NULL)
-		errx(2, "two files to compare, but no -g");
+		errx(2, "comparing two files requires -g");
 	if (c->nsnap > 0 && sources_live(&c->sources))
 		options_misuse(&cmdline);
 	if (c->nsnap < SNAPS && c->opts.everything)
-		errx(2, "-e, but no two files to compare");
+		errx(2, "-e requires two files to compare");
 	if (c->opts.json && (c->opts.amap || c->opts.styles != 0 ||
 	    c->opts.debug != 0))
 		options_misuse(&cmdline);

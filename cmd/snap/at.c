@@ -58,11 +58,11 @@ at_parse(time_t *at, const char *s)
 	else if (day_parse(at, s, now) == -1)
 		bad = "";
 	if (bad != NULL)
-		return errstr_set("\"%s\" is no time: HH:MM:SS, or @ and "
-		    "seconds since the Epoch", s);
+		return errstr_set("\"%s\" is not a time: use HH:MM:SS, or @ "
+		    "and seconds since the Epoch", s);
 	if (*at >= now)
 		return 0;
-	(void)errstr_set("%s has passed, %lld seconds ago", s,
+	(void)errstr_set("%s has already passed, %lld seconds ago", s,
 	    (long long)(now - *at));
 	return 1;
 }

@@ -26,53 +26,55 @@ parse(int letter, char *arg)
 		errx(rc == 1 ? 1 : 2, "--at: %s", snap_errstr());
 	if (letter == OPT_MEMORY && (!amount_bytes(arg, &job.live.memory) ||
 	    job.live.memory == 0))
-		errx(2, "--memory %s: not a size, as 2G", arg);
+		errx(2, "--memory %s: not a size (such as 2G)", arg);
 }
 
 static const struct opt opts[] = {
-	{ 'a', "all", NULL, "unmodified pages of mapped data files, too",
+	{ 'a', "all", NULL, "include unmodified pages of mapped data files",
 	    .flag = &job.live.datafiles },
 	{ 'c', "cgroup", "group",
 	    "processes of a unit, container, pod or cgroup",
 	    .source = sources_cgroup },
 	{ 'd', "dry-run", NULL,
-	    "tell what cannot be restored, and write nothing",
+	    "print what cannot be restored; write nothing",
 	    .flag = &job.move.dry },
-	{ 'f', "force", NULL, "kill in spite of what cannot be restored",
+	{ 'f', "force", NULL,
+	    "with -k: kill even if something cannot be restored",
 	    .flag = &job.move.force },
 	{ 'k', "kill", NULL,
-	    "kill them when all is written, to go on elsewhere",
+	    "kill the processes when all is written",
 	    .flag = &job.move.kill },
 	{ 'l', "let-go", NULL, NULL, .flag = NULL },
-	{ 'm', "message", "text", "note why it was taken", .call = parse },
-	{ 'n', "no-inject", NULL, "run nothing in the processes",
+	{ 'm', "message", "text",
+	    "record a reason in the snapshot", .call = parse },
+	{ 'n', "no-inject", NULL, "execute nothing inside the processes",
 	    .flag = &job.live.observe },
-	{ 'o', "output", "file", "write to file, when the snapshot is whole",
+	{ 'o', "output", "file", "write to file, which appears when complete",
 	    .outfile = &job.path },
 	{ 'r', "descendants", NULL,
-	    "all descendants, too, and what restoring takes",
+	    "include descendants and all data to restore them",
 	    .flag = &job.live.descendants },
-	{ 's', "stop", NULL, "keep them stopped until all is written",
+	{ 's', "stop", NULL, "keep processes stopped until all is written",
 	    .flag = &job.stop },
 	{ 't', "timeout", "seconds",
-	    "wait so long for file servers, not 5 seconds",
+	    "maximum wait for file servers (default 5)",
 	    .number = &patience, 1, 86400 },
-	{ 'u', "user", "user", "only processes of user; alone: all of them",
+	{ 'u', "user", "user", "only this user's processes; alone: all of them",
 	    .source = sources_user },
 	{ 'v', "verbose", NULL,
-	    "tell what was written, and what was stopped how long",
+	    "print totals and how long processes were stopped",
 	    .flag = &job.live.verbose },
 	{ 'x', "exclude", "what", "leave out secrets, dontdump, "
 	    "env=PATTERN, START-END", .exclude = &job.exclude },
 	{ 'z', "compress", NULL, "compress, as gzip(1) does",
 	    .flag = &job.compress },
-	{ OPT_AT, "at", "time", "take it at that time of day",
+	{ OPT_AT, "at", "time", "take the snapshot at this time of day",
 	    .call = parse },
 	{ OPT_CORE, "core", NULL,
-	    "the first process dumps core to standard input",
+	    "standard input is the core of the first process",
 	    .flag = &job.core },
 	{ OPT_MEMORY, "memory", "size",
-	    "keep them stopped if clones may take more, as 2G",
+	    "keep them stopped if clones may need more than this",
 	    .call = parse },
 	{ OPT_LONG, "most", "bytes", NULL, .number = &job.most, 1, INT64_MAX },
 	{ 0 }
@@ -114,15 +116,17 @@ job_parse(int argc, char *argv[])
 		options_misuse(&cmdline);
 	if (j->live.observe && (j->move.dry || (j->move.kill &&
 	    !j->move.force)))
-		errx(2, "-n: what was only looked at cannot be restored");
+		errx(2, "-n cannot be combined with -d, or with -k without -f: "
+		    "the processes could not be restored");
 	if (j->exclude != NULL && (j->move.dry || (j->move.kill &&
 	    !j->move.force)))
-		errx(2, "-x: what is left out cannot be restored");
+		errx(2, "-x cannot be combined with -d, or with -k without -f: "
+		    "the processes could not be restored");
 	if (j->most != 0 && !j->core)
-		errx(2, "--most: only with --core");
+		errx(2, "--most requires --core");
 	if (j->core && (j->move.dry || j->move.kill || j->dumps == 0))
-		errx(2, "--core: the first operand is the number of a process "
-		    "that dumps core; it cannot be restored");
+		errx(2, "--core requires the ID of the dumping process as "
+		    "first operand, and excludes -d and -k");
 	/* a child that is not moved would get another parent */
 	if (j->move.kill || j->move.dry)
 		j->live.descendants = true;

@@ -50,17 +50,18 @@ move_check(const struct move *m, struct live *l, struct snap *s,
 
 	rc = criu_check(s, &o);
 	if (rc == 0 && !(need & CRIU_MADE) && m->kill && !is_file(out))
-		rc = errstr_set("a pipe is read once, and snapload restores "
-		    "one tree of processes: write to a file (-o)");
+		rc = errstr_set("several process trees cannot go through a "
+		    "pipe; use -o file");
 	if (rc == 0 && !live_whole(l))
-		rc = errstr_set("not all that was asked for was taken");
+		rc = errstr_set(
+		    "some of the processes could not be captured completely");
 	if (live_cankill(l) == -1)
 		return m->dry ? -1 :
-		    errstr_wrap("nothing is written, and nothing killed");
+		    errstr_wrap("nothing written, no process killed");
 	if (rc == -1 && m->dry)
 		return -1;
 	if (rc == -1 && !m->force)
-		return errstr_wrap("nothing is written, and nothing killed");
+		return errstr_wrap("nothing written, no process killed");
 	return 0;
 }
 
@@ -92,13 +93,13 @@ move_end(struct live *l, struct output **out)
 
 	if (output_end(o) == -1 ||
 	    (!output_isnew(o) && output_settle(o) == -1))
-		return errstr_wrap("nothing is killed");
+		return errstr_wrap("no process killed");
 	signals_hold(&old);
 	rc = 0;
 	if (output_isnew(o)) {
 		*out = NULL;
 		if ((rc = output_commit(o)) == -1)
-			errstr_wrap("nothing is killed");
+			errstr_wrap("no process killed");
 	}
 	if (rc == 0)
 		rc = live_kill(l) == -1 ? -1 : 0;

@@ -90,7 +90,7 @@ note_check(const char *text)
 	bool same;
 
 	if (strlen(text) > MAX_NOTE) {
-		(void)errstr_set("more than %d bytes", MAX_NOTE);
+		(void)errstr_set("longer than %d bytes", MAX_NOTE);
 		return NULL;
 	}
 	if ((copy = strdup(text)) == NULL) {
@@ -100,8 +100,8 @@ note_check(const char *text)
 	same = strcmp(text_harmless(copy), text) == 0;
 	free(copy);
 	if (!same)
-		(void)errstr_set("a control character, or no UTF-8: one line "
-		    "of text is noted");
+		(void)errstr_set("contains a control character or invalid "
+		    "UTF-8; must be one line of text");
 	return same ? text : NULL;
 }
 

@@ -25,7 +25,7 @@ check_live(struct taking *k)
 	    say) == -1)
 		return -1;
 	if (k->job->move.dry)
-		say(NULL, "all can be restored");
+		say(NULL, "all processes can be restored");
 	return 0;
 }
 
@@ -77,8 +77,7 @@ write_live(struct taking *k)
 	if (m->kill)
 		live_tellmissed(k->live);
 	if (rc == 0 && m->kill && k->incomplete && !m->force)
-		rc = errstr_set("nothing is killed: some of the memory is "
-		    "missing");
+		rc = errstr_set("no process killed: some memory is missing");
 	return snap6_end(w, rc == 0) == -1 ? -1 : rc;
 }
 
@@ -181,8 +180,8 @@ snap_all(struct taking *k)
 		return 0;
 	if (!is_again(k))
 		return -1;
-	snprintf(text, sizeof text, "%s: all are taken again, and stay "
-	    "stopped while they are written", snap_errstr());
+	snprintf(text, sizeof text, "%s: taking all processes again, stopped "
+	    "until they are written", snap_errstr());
 	say(NULL, text);
 	live_free(k->live);
 	output_abort(k->out);

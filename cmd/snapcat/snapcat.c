@@ -9,17 +9,17 @@ static struct joining joining = { .from = &sources };
 
 static const struct opt opts[] = {
 	{ 'c', "cgroup", "group",
-	    "live: a unit, container, pod or cgroup",
+	    "live processes of a unit, container, pod or cgroup",
 	    .source = sources_cgroup },
-	{ 'e', "executable", "exe", "the program that cores are of",
+	{ 'e', "executable", "exe", "executable of cores",
 	    .word = &joining.exe },
-	{ 'o', "output", "file", "write to file, not to standard output",
+	{ 'o', "output", "file", "write to file instead of standard output",
 	    .outfile = &joining.path },
-	{ 'p', "pid", "pid|name", "this process only; without file, live",
+	{ 'p', "pid", "pid|name", "only this process; without file: a live one",
 	    .source = sources_pick },
-	{ 's', "salvage", NULL, "save what is whole of damaged files",
+	{ 's', "salvage", NULL, "save the intact part of damaged files",
 	    .flag = &joining.salvage },
-	{ 'v', "verbose", NULL, "tell what was written",
+	{ 'v', "verbose", NULL, "print what was written",
 	    .flag = &joining.verbose },
 	{ 'x', "exclude", "what", "leave out secrets, dontdump, "
 	    "env=PATTERN, START-END", .exclude = &joining.exclude },
@@ -29,7 +29,7 @@ static const struct opt opts[] = {
 };
 
 static const struct cmdline cmdline = {
-	.about = "Make one snapshot of several, or of some processes of one.",
+	.about = "Join snapshots, or extract processes from one.",
 	.synopsis = (const char *const[]){
 		"[-svz] [-c group] [-e exe] [-o file] [-p pid|name] [-x what]",
 		"        [file | pid | name ...]",

@@ -46,8 +46,8 @@ core_write(struct snap *s, struct proc *p, const char *path, bool verbose,
 	if ((rc = output_commit(out)) == -1)
 		goto out;
 	if (core_left(c) > 0) {
-		errstr_set("process %" PRIu64 ": %zu thread%s without "
-		    "registers left out", p->pid, core_left(c),
+		errstr_set("process %" PRIu64 ": left out %zu thread%s "
+		    "without registers", p->pid, core_left(c),
 		    core_left(c) == 1 ? "" : "s");
 		program_lose(NULL, snap_errstr());
 	}

@@ -32,7 +32,7 @@ fail_process(const struct chosen *all, size_t n)
 	for (i = 0; i < n && i < 10; i++)
 		buf_printf(&b, "%s%" PRIu64, i == 0 ? "" : ", ",
 		    all[i].proc->pid);
-	errstr_set("process %s is not in the snapshot, which has "
+	errstr_set("no process %s in the snapshot, which contains "
 	    "%.*s%s", sources.pick.v[0], (int)b.len, b.len == 0 ? "" :
 	    (const char *)b.data, n == 0 ? "none" : n > 10 ? ", ..." : "");
 	buf_free(&b);
@@ -108,7 +108,7 @@ write_cores(struct snap *const s[], size_t nsnap, const char *path)
 		rc = core_write(one->snap, one->proc, path, joining.verbose,
 		    &progress);
 	else if (path != NULL && strcmp(path, "-") == 0)
-		rc = errstr_set("%zu processes, but one standard output; "
+		rc = errstr_set("cannot write %zu cores to standard output; "
 		    "use -p pid%s", n, n == nall ? "" : " and one file");
 	else
 		write_all(one, n, path);
@@ -144,17 +144,17 @@ cores_of_snaps(const char *path)
 
 static const struct opt opts[] = {
 	{ 'c', "cgroup", "group",
-	    "live: a unit, container, pod or cgroup",
+	    "live processes of a unit, container, pod or cgroup",
 	    .source = sources_cgroup },
-	{ 'e', "executable", "exe", "the program that the cores are of",
+	{ 'e', "executable", "exe", "executable of the cores",
 	    .word = &joining.exe },
-	{ 'o', "output", "file", "write to file, not to core or core.PID",
+	{ 'o', "output", "file", "write to file instead of core or core.PID",
 	    .outfile = &joining.path },
-	{ 'p', "pid", "pid|name", "of this process only; without file, live",
+	{ 'p', "pid", "pid|name", "only this process; without file: a live one",
 	    .source = sources_pick },
-	{ 'r', "reverse", NULL, "make a snapshot, as snapcat does",
+	{ 'r', "reverse", NULL, "convert cores to a snapshot, as snapcat does",
 	    .flag = &reverse },
-	{ 'v', "verbose", NULL, "tell what was written",
+	{ 'v', "verbose", NULL, "print what was written",
 	    .flag = &joining.verbose },
 	{ 'z', "compress", NULL, "compress the snapshot, as gzip(1) does",
 	    .flag = &joining.compress },
@@ -162,7 +162,7 @@ static const struct opt opts[] = {
 };
 
 static const struct cmdline cmdline = {
-	.about = "Make ELF cores of a snapshot, or a snapshot of ELF cores.",
+	.about = "Convert a snapshot to ELF cores, or back.",
 	.synopsis = (const char *const[]){
 		"[-v] [-c group] [-o core] [-p pid|name] "
 		    "[file | pid | name ...]",

@@ -154,7 +154,7 @@ owner_allow(const char *name, uid_t uid)
 
 	if (setxattr(name, "system.posix_acl_access", &acl, sizeof acl,
 	    0) == -1)
-		syslog(LOG_WARNING, "%s: user %u cannot be let read it: %m",
+		syslog(LOG_WARNING, "%s: cannot give user %u read access: %m",
 		    name, uid);
 }
 
@@ -172,14 +172,15 @@ hook_run(const struct config *c, const char *name)
 	int rc, claim;
 
 	if ((claim = claim_hook(c)) < 0) {
-		syslog(LOG_WARNING, "%s: not run for %s: %s", c->hook, name + 2,
+		syslog(LOG_WARNING,
+		    "hook %s not run for %s: %s", c->hook, name + 2,
 		    snap_errstr());
 		return;
 	}
 	snprintf(path, sizeof path, "%s/%s", c->directory, name + 2);
 	if ((pid = program_start(argv, NULL)) != -1 &&
 	    (rc = program_wait(pid, HOOK_SECONDS)) != 0)
-		syslog(LOG_WARNING, "%s: exit status %d", c->hook, rc);
+		syslog(LOG_WARNING, "hook %s: exit status %d", c->hook, rc);
 	close(claim);
 }
 

@@ -106,8 +106,8 @@ file_await(const char *kind, uint64_t n, time_t seconds)
 	while ((fd = file_lock(kind, n)) == -1 && time(NULL) < end)
 		(void)nanosleep(&look, NULL);
 	if (fd == -1)
-		return errstr_set("%jd seconds were not enough for those "
-		    "before it", (intmax_t)seconds);
+		return errstr_set("no free slot after waiting for %jd "
+		    "seconds", (intmax_t)seconds);
 	return fd;
 }
 
@@ -125,10 +125,9 @@ turn_await(const struct config *c, const char *kind, const char *queue,
 	if ((fd = file_lock(kind, c->atonce)) != -1)
 		return fd;
 	if ((waiting = file_lock(queue, c->waiting)) == -1)
-		(void)errstr_set("%ju others are before it, and %ju wait: "
-		    "at-once, waiting in snapcrash.conf(5)",
-		    (uintmax_t)c->atonce,
-		    (uintmax_t)c->waiting);
+		(void)errstr_set("too many crashes at once: %ju captured, %ju "
+		    "waiting (see at-once and waiting in snapcrash.conf(5))",
+		    (uintmax_t)c->atonce, (uintmax_t)c->waiting);
 	if (waiting < 0)
 		return waiting;
 	fd = file_await(kind, c->atonce, seconds);

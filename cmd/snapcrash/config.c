@@ -128,7 +128,7 @@ config_set(struct config *c, char *key, char *value)
 		i++;
 	if (i < NKEYS)
 		return keys[i].set(&keys[i], (char *)c + keys[i].at, value) ?
-		    0 : errstr_set("%s cannot be \"%s\"", key,
+		    0 : errstr_set("%s: invalid value \"%s\"", key,
 		    text_harmless(value));
 	/* suggest a key that differs in case or underscores */
 	text_harmless(key);
@@ -137,7 +137,7 @@ config_set(struct config *c, char *key, char *value)
 	for (i = 0; i < NKEYS; i++)
 		if (strcasecmp(key, keys[i].name) == 0)
 			return errstr_set("did you mean %s?", keys[i].name);
-	return errstr_set("no key \"%s\": see snapcrash(1)", key);
+	return errstr_set("unknown key \"%s\"; see snapcrash.conf(5)", key);
 }
 
 /*
@@ -198,8 +198,8 @@ config_read(struct config *c, const char *path)
 		return errstr_sys("%s", path);
 	rc = 0;
 	if (!config_istrusted(f))
-		rc = errstr_set("%s: others than root may write it: nothing of "
-		    "it holds", path);
+		rc = errstr_set(
+		    "%s: writable by users other than root; ignored", path);
 	for (n = 1; rc != -1 && getline(&line, &size, f) != -1; n++)
 		if (line_divide(line, &key, &value) &&
 		    config_set(c, key, value) == -1) {

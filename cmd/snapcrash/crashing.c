@@ -251,10 +251,11 @@ crashing_allowed(const struct crashing *f)
 	struct rlimit rl;
 
 	if (prlimit(f->pid, RLIMIT_CORE, NULL, &rl) == -1)
-		return errstr_sys("its limits");
+		return errstr_sys("cannot read its limits");
 	if (rl.rlim_cur < (rlim_t)sysconf(_SC_PAGESIZE))
-		return errstr_set("its limit of cores is %ju: ulimit -c, and "
-		    "core-limit in snapcrash.conf(5)", (uintmax_t)rl.rlim_cur);
+		return errstr_set("its core size limit is %ju (see ulimit -c, "
+		    "and core-limit in snapcrash.conf(5))",
+		    (uintmax_t)rl.rlim_cur);
 	return 0;
 }
 
@@ -270,7 +271,7 @@ crashing_check(struct crashing *f)
 	(void)fcntl(f->pidfd, F_SETFD, FD_CLOEXEC);
 	if (!crashing_same(f) || !status_line(f->pid, "CoreDumping", line,
 	    sizeof line) || strtol(line, NULL, 10) != 1)
-		return errstr_set("process %d does not dump core", f->pid);
+		return errstr_set("process %d is not dumping core", f->pid);
 	f->plain = f->dumpable == 1 && status_alike(f->pid, "Uid") &&
 	    status_alike(f->pid, "Gid") && rights_plain(f) &&
 	    program_isplain(f->pid);
@@ -295,7 +296,7 @@ crashing_learn(struct crashing *f, char *const words[])
 
 	for (i = 0; i < 5; i++)
 		if (words[i] == NULL)
-			return errstr_set("take: that is for the kernel: "
+			return errstr_set("take is run by the kernel only; use "
 			    "snapcrash install");
 	for (i = 0; i < 4; i++)
 		if (number(words[i], to[i]) == -1)

@@ -41,12 +41,12 @@ pattern_make(char *s, size_t size, const char *path)
 	len = snprintf(s, size, "|%s%s%s take %%P %%I %%s %%d %%u %%F", self,
 	    usual ? "" : " -c", usual ? "" : path);
 	if (len >= MAX_PATTERN || (size_t)len >= size)
-		return errstr_set("%s: the kernel takes no more than %d bytes "
-		    "of core_pattern", self, MAX_PATTERN - 1);
+		return errstr_set("%s: path too long: core_pattern is limited "
+		    "to %d bytes", self, MAX_PATTERN - 1);
 	if (strpbrk(self, " \t\n%") != NULL ||
 	    strpbrk(path, " \t\n%") != NULL)
-		return errstr_set("the kernel divides core_pattern at blanks, "
-		    "and has a meaning for %%");
+		return errstr_set(
+		    "paths in core_pattern cannot contain blanks or %%");
 	return 0;
 }
 
@@ -85,8 +85,9 @@ pattern_set(char *pattern, size_t size, const struct config *c, bool by_socket)
 	snprintf(pattern, size, "@%s", c->socket);
 	if (file_write(PATTERN, "%s\n", pattern) == 0)
 		return 0;
-	return errno != EINVAL ? -1 : errstr_set("%s: the kernel takes a "
-	    "socket from who is in no mount namespace of his own", PATTERN);
+	return errno != EINVAL ? -1 : errstr_set("%s: the kernel accepts a "
+	    "socket only from the initial mount namespace; run this there",
+	    PATTERN);
 }
 
 /*
@@ -141,8 +142,8 @@ handler_install(const struct config *c, const char *path, bool by_socket)
 	char full[PATH_MAX];
 
 	if (by_socket && !sockets_can())
-		errx(1, "the kernel sends cores to sockets since Linux 6.16; "
-		    "without -s it runs snapcrash");
+		errx(1, "-s requires Linux 6.16 or newer; without -s the "
+		    "kernel runs snapcrash");
 	/* the handler's current directory is another one */
 	if (strcmp(path, CONFIG) != 0) {
 		if (realpath(path, full) == NULL)
@@ -162,8 +163,8 @@ handler_install(const struct config *c, const char *path, bool by_socket)
 	if (!by_socket)
 		units_remove();
 	else if (!units_install(c, path) && !served(c))
-		program_warn("nobody listens at %s yet: have snapcrash serve "
-		    "run, now and from each boot on", c->socket);
+		program_warn("nobody listens at %s yet: start snapcrash serve "
+		    "now and at each boot", c->socket);
 	(void)mkdir("/etc/sysctl.d", 0755);
 	if (pattern_set(pattern, sizeof pattern, c, by_socket) == -1) {
 		units_remove();
@@ -197,8 +198,8 @@ handler_remove(const struct config *c)
 		fclose(f);
 	}
 	if (!pattern_isours(c, now))
-		program_warn("cores are not ours to handle: "
-		    "kernel.core_pattern is \"%s\", and stays",
+		program_warn("snapcrash is not the core handler "
+		    "(kernel.core_pattern is \"%s\"); left unchanged",
 		    text_harmless(now));
 	else if (file_write(PATTERN, "%s\n", was) == -1 ||
 	    file_write(LIMIT, "%s\n", limit) == -1)
@@ -228,11 +229,12 @@ handler_status(const struct config *c)
 	for (sum = 0, i = 0; i < l.n; i++)
 		sum += l.v[i].size;
 	if (pattern_isserved(c, now) && !served(c))
-		printf("cores are sent to the socket %s, and nobody listens: "
-		    "snapcrash serve\n", c->socket);
+		printf("cores are sent to the socket %s, but nobody listens: "
+		    "start snapcrash serve\n", c->socket);
 	else if (pattern_isours(c, now))
-		printf("cores are taken by snapcrash, %ju at once, and %ju "
-		    "wait\n", (uintmax_t)c->atonce, (uintmax_t)c->waiting);
+		printf("cores are handled by snapcrash: at most %ju at once, "
+		    "%ju waiting\n", (uintmax_t)c->atonce,
+		    (uintmax_t)c->waiting);
 	else if (*now == '|')
 		printf("cores are piped to %.*s\n",
 		    (int)strcspn(text_harmless(now) + 1, " "), now + 1);
@@ -246,7 +248,8 @@ handler_status(const struct config *c)
 	    l.n, (uintmax_t)c->count, (uintmax_t)(sum >> 20),
 	    (uintmax_t)(c->bytes >> 20));
 	if ((dropped = claim_dropped(c)) > 0)
-		printf("%ju crash%s let go without one: too many at once\n",
+		printf("%ju crash%s dropped without a snapshot: too many at "
+		    "once\n",
 		    (uintmax_t)dropped, dropped == 1 ? " was" : "es were");
 	store_free(&l);
 	return pattern_isours(c, now) && (!pattern_isserved(c, now) ||

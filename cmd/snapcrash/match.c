@@ -102,9 +102,9 @@ crash_find(struct crashes *l, const char *word)
 	if (k == NULL && word != NULL && *word == '/')
 		k = crash_ofexe(l, word);
 	if (k == NULL && word == NULL)
-		errx(1, "nothing has crashed");
+		errx(1, "no crashes are recorded");
 	if (k == NULL)
-		errx(1, "%s: no such crash (snapcrash list)", word);
+		errx(1, "%s: no such crash; see snapcrash list", word);
 	return k;
 }
 

@@ -66,20 +66,21 @@ core_ask(int fd)
 	uint32_t mark;
 
 	if (recv(fd, &q, sizeof q, MSG_PEEK | MSG_WAITALL) != sizeof q)
-		return errstr_set("the kernel sends no core");
+		return errstr_set("received no core from the kernel");
 	if (memcmp(&q, ELFMAG, SELFMAG) == 0)
 		return 0;
 	if (q.size < sizeof q || q.size > 4096 || q.answer < sizeof a ||
 	    (q.mask & a.mask) != a.mask)
-		return errstr_set("the kernel sends cores in a way that is "
-		    "not known here");
+		return errstr_set(
+		    "the kernel's coredump protocol is not supported");
 	for (; q.size > 0; q.size--)
 		if (recv(fd, &(char){ 0 }, 1, 0) != 1)
 			return errstr_sys("socket");
 	if (send(fd, &a, sizeof a, MSG_NOSIGNAL) != sizeof a ||
 	    recv(fd, &mark, sizeof mark, MSG_WAITALL) != sizeof mark)
 		return errstr_sys("socket");
-	return mark == 0 ? 0 : errstr_set("the kernel refuses: %u", mark);
+	return mark == 0 ? 0 : errstr_set(
+	    "the kernel rejected the coredump request (%u)", mark);
 }
 
 /*
@@ -96,13 +97,13 @@ crashing_receive(struct crashing *f, int fd)
 
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &f->pidfd, &len) == -1)
-		return errstr_sys("socket: who has connected");
+		return errstr_sys("cannot identify the connecting process");
 	if (ioctl(f->pidfd, GET_INFO, &info) == -1)
-		return errstr_sys("socket: what has connected");
+		return errstr_sys("cannot query the connecting process");
 	f->pid = (pid_t)info.tgid;
 	if ((info.mask & INFO_DUMP) == 0 || (info.dump & DUMP_DONE) == 0)
-		return errstr_set("process %d has connected, and does not dump "
-		    "core", f->pid);
+		return errstr_set(
+		    "process %d connected, but is not dumping core", f->pid);
 	f->dumpable = (info.dump & DUMP_ROOT) != 0 ? 2 : 1;
 	f->signal = (info.mask & INFO_SIGNAL) != 0 ? (int)info.signal : 0;
 	f->uid = info.ruid;
@@ -110,6 +111,6 @@ crashing_receive(struct crashing *f, int fd)
 	if (crashing_check(f) == -1)
 		return -1;
 	if (crashing_descends(f, getppid()))
-		return errstr_set("it is one of snapcrash itself");
+		return errstr_set("it is a process of snapcrash itself");
 	return core_ask(fd);
 }

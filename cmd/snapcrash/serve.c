@@ -45,7 +45,7 @@ socket_new(const char *path)
 	int fd;
 
 	if (strlcpy(a.sun_path, path, sizeof a.sun_path) >= sizeof a.sun_path)
-		errx(1, "%s: too long for a socket", path);
+		errx(1, "%s: path too long for a socket", path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd == -1)
 		err(1, "socket");
@@ -53,7 +53,8 @@ socket_new(const char *path)
 		if (errno != EADDRINUSE)
 			err(1, "%s", path);
 		if (connect(fd, to, sizeof a) == 0)
-			errx(1, "%s: somebody listens there already", path);
+			errx(1,
+			    "%s: another process listens there already", path);
 		/* nobody listens there: it is a leftover */
 		if (errno != ECONNREFUSED || unlink(path) == -1 ||
 		    bind(fd, to, sizeof a) == -1)
@@ -77,7 +78,7 @@ socket_given(void)
 	if (pid == NULL || n == NULL || strtol(pid, NULL, 10) != getpid())
 		return -1;
 	if (strcmp(n, "1") != 0)
-		errx(1, "%s sockets are given, not one", n);
+		errx(1, "service manager passed %s sockets instead of one", n);
 	(void)fcntl(GIVEN_FD, F_SETFD, FD_CLOEXEC);
 	return GIVEN_FD;
 }
@@ -132,7 +133,7 @@ connections_take(int fd, const struct config *c, const char *path,
 			connection_take(to, path, mask);
 		}
 		if (pid == -1)
-			syslog(LOG_CRIT, "a crash is not taken: fork: %m");
+			syslog(LOG_CRIT, "crash dropped: fork: %m");
 		else
 			n++;
 		close(to);

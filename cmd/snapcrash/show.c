@@ -104,7 +104,7 @@ show_list(const struct crashes *l, const struct listing *how)
 			chosen[n++] = i;
 	}
 	if (n == 0 && *how->words != NULL)
-		errx(1, "%s: no such crash (snapcrash list)", *how->words);
+		errx(1, "%s: no such crash; see snapcrash list", *how->words);
 	t = table_new(columns, COLUMNS, &how->table, "crash");
 	for (i = 0; i < n; i++)
 		crash_line(t, &l->v[chosen[how->reverse ? i : n - 1 - i]],
@@ -174,8 +174,8 @@ facts_print(struct crash *c, bool json)
 		printf("    beside  %zu other process%s\n", f->others,
 		    f->others == 1 ? "" : "es");
 	if (f->missing > 0)
-		printf("     lacks  %" PRIu64 " MiB of its memory: there was "
-		    "no room (snapls -l)\n",
+		printf("     lacks  %" PRIu64 " MiB of its memory, for lack "
+		    "of space (see snapls -l)\n",
 		    (f->missing + (1 << 20) - 1) >> 20);
 }
 
@@ -203,8 +203,8 @@ show_info(const struct crash *c, bool json)
 		return rc;
 	printf("\n");
 	if (stack_run(c, own) == 127)
-		printf("Its stacks: there is no snapstack; snapcrash debug "
-		    "shows them in gdb.\n");
+		printf("Cannot find snapstack to print the stacks; use "
+		    "snapcrash debug.\n");
 	return 0;
 }
 
@@ -218,7 +218,8 @@ show_stack(const struct crash *c, char *const more[])
 	int rc;
 
 	if ((rc = stack_run(c, more)) == 127)
-		errx(1, "there is no snapstack beside this program");
+		errx(1,
+		    "cannot find snapstack in the directory of this program");
 	return rc;
 }
 
@@ -269,7 +270,7 @@ show_debug(const struct crash *c, char *const more[])
 	int rc;
 
 	if ((mount[0] = program_beside("snapfs")) == NULL)
-		errx(1, "there is no snapfs beside this program");
+		errx(1, "cannot find snapfs in the directory of this program");
 	if (mkdtemp(dir) == NULL)
 		err(1, "%s", dir);
 	/* Ctrl-C is meant for gdb */
@@ -279,7 +280,7 @@ show_debug(const struct crash *c, char *const more[])
 	    program_wait(pid, 0);
 	if (rc != 0) {
 		(void)rmdir(dir);
-		errx(1, "%s: it cannot be mounted", c->file);
+		errx(1, "%s: cannot mount it", c->file);
 	}
 	snprintf(where, sizeof where, "%s/%" PRIu64, dir, crash_pid(c));
 	rc = gdb_run(where, more);
@@ -304,7 +305,7 @@ show_dump(const struct crash *c, const char *path)
 	pid_t pid;
 
 	if (argv[0] == NULL)
-		errx(1, "there is no snapcat beside this program");
+		errx(1, "cannot find snapcat in the directory of this program");
 	if ((pid = program_start(argv, NULL)) == -1)
 		errx(1, "%s", snap_errstr());
 	free(argv[0]);

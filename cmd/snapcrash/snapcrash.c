@@ -20,29 +20,30 @@ static void
 moment(int letter, char *arg)
 {
 	if (!time_parse(arg, letter == 'S' ? &since : &until))
-		errx(2, "-%c %s: that is no time", letter, arg);
+		errx(2, "-%c %s: not a valid time", letter, arg);
 }
 
 static const struct opt opts[] = {
-	{ '1', "last", NULL, "list the last one only", .flag = &last },
-	{ 'c', "config", "file", "not /etc/snapcrash.conf", .word = &config },
-	{ OPT_LONG, "columns", "list", "list these columns; +list: more",
+	{ '1', "last", NULL, "list only the last crash", .flag = &last },
+	{ 'c', "config", "file",
+	    "read this instead of /etc/snapcrash.conf", .word = &config },
+	{ OPT_LONG, "columns", "list", "list these columns; +list: also these",
 	    .word = &how.table.list },
 	{ 'J', "json", NULL, NULL, .flag = &how.table.json },
-	{ 'j', "json", NULL, "as JSON, an object a crash, for programs",
+	{ 'j', "json", NULL, "print JSON, one object per crash",
 	    .flag = &how.table.json },
-	{ 'n', "lines", "number", "list so many, the last ones",
+	{ 'n', "lines", "number", "list only the last number of crashes",
 	    .number = &how.most, 1, INT_MAX },
-	{ OPT_LONG + 1, "noheadings", NULL, "no headings",
+	{ OPT_LONG + 1, "noheadings", NULL, "omit headings",
 	    .flag = &how.table.bare },
-	{ 'o', "output", "file", "dump to file, not to standard output",
+	{ 'o', "output", "file", "dump to file instead of standard output",
 	    .outfile = &out },
 	{ 'r', "reverse", NULL, "list the newest first", .flag = &how.reverse },
 	{ 's', "socket", NULL, "have the kernel send cores to a socket",
 	    .flag = &by_socket },
-	{ 'S', "since", "time", "only what crashed since then: -2h, 14:30, "
-	    "2026-11-23", .call = moment },
-	{ 'U', "until", "time", "or until then", .call = moment },
+	{ 'S', "since", "time",
+	    "only crashes since time: -2h, 14:30, 2026-11-23", .call = moment },
+	{ 'U', "until", "time", "only crashes until time", .call = moment },
 	{ 0 }
 };
 
@@ -139,7 +140,7 @@ main(int argc, char *argv[])
 	if (strcmp(*argv, "serve") == 0 && argv[1] == NULL)
 		return crash_serve(&c, config);
 	if (strcmp(*argv, "install") == 0 && argv[1] == NULL && wrong != 0)
-		errx(1, "nothing is installed: %s is wrong", config);
+		errx(1, "not installed: %s contains errors", config);
 	if (strcmp(*argv, "install") == 0 && argv[1] == NULL)
 		return handler_install(&c, config, by_socket);
 	if (strcmp(*argv, "remove") == 0 && argv[1] == NULL)

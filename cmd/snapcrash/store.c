@@ -42,7 +42,7 @@ store_open(const struct config *c)
 	}
 	close(fd);
 	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-		return errstr_set("%s: others than root may write there",
+		return errstr_set("%s: writable by users other than root",
 		    c->directory);
 	return 0;
 }

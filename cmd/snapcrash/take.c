@@ -76,7 +76,7 @@ room_choose(struct taking *t, const struct reserved *others)
 	t->spool = t->room + MARGIN < disk - t->room ? t->room + MARGIN :
 	    disk - t->room;
 	return t->room >= room_least ? 0 :
-	    errstr_set("there is no room in %s", t->c->directory);
+	    errstr_set("not enough space in %s", t->c->directory);
 }
 
 /*
@@ -117,7 +117,7 @@ snap_run(const struct taking *t, const struct crashing *f, int spool)
 	/* Debian calls it psnap, because snap is the client of snapd */
 	if ((*word = program_beside("psnap")) == NULL &&
 	    (*word = program_beside("snap")) == NULL)
-		errx(1, "there is no snap beside it");
+		errx(1, "cannot find snap in the directory of this program");
 	*++word = (char *)(uintptr_t)"--core";
 	snprintf(signum, sizeof signum, "-msignal %d", f->signal);
 	if (f->signal != 0)
@@ -143,10 +143,10 @@ snap_run(const struct taking *t, const struct crashing *f, int spool)
 	if ((pid = program_start(v, fd)) == -1)
 		rc = -1;
 	else if ((rc = program_wait(pid, TAKE_SECONDS)) > 1)
-		rc = errstr_set("snap failed: %d", rc);
+		rc = errstr_set("snap exited with status %d", rc);
 	/* status 1: something is missing, perhaps everything */
 	else if (lseek(spool, 0, SEEK_END) <= 0)
-		rc = errstr_set("nothing could be taken");
+		rc = errstr_set("nothing could be captured");
 	else
 		rc = 0;
 	free(v[0]);
@@ -178,7 +178,7 @@ spool_take(const struct config *c, struct crashing *f, int spool,
 	if (rc == 0)
 		rc = snap_run(&t, f, spool);
 	if (rc == 0 && !crashing_same(f))
-		rc = errstr_set("it was killed meanwhile");
+		rc = errstr_set("the process was killed while it was captured");
 	*room = t.room;
 	store_free(&l);
 	space_free(&sp);
@@ -199,7 +199,8 @@ snapcat_run(int spool, int file, uint64_t room)
 	int rc;
 
 	if ((argv[0] = program_beside("snapcat")) == NULL)
-		return errstr_set("there is no snapcat beside it");
+		return errstr_set(
+		    "cannot find snapcat in the directory of this program");
 	rc = -1;
 	(void)!nice(10);	/* let a restarted service go first */
 	files_limit(room);
@@ -207,7 +208,7 @@ snapcat_run(int spool, int file, uint64_t room)
 		(void)errstr_sys("spool");
 	else if ((pid = program_read(argv, fd)) != -1)
 		rc = (rc = program_wait(pid, PACK_SECONDS)) == 0 ? 0 :
-		    errstr_set("snapcat failed: %d", rc);
+		    errstr_set("snapcat exited with status %d", rc);
 	files_limit(UINT64_MAX);
 	free(argv[0]);
 	return rc;

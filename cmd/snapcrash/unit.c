@@ -96,10 +96,12 @@ units_install(const struct config *c, const char *path)
 		return false;
 	for (i = 0; i < 2; i++)
 		if (access(names[i], F_OK) == 0 && !unit_isours(names[i]))
-			errx(1, "%s: that is another's", names[i]);
+			errx(1, "%s: exists, not created by snapcrash; not "
+			    "overwritten", names[i]);
 	if (strpbrk(c->socket, " \t%\\\"'") != NULL ||
 	    strpbrk(c->directory, " \t%\\\"'") != NULL)
-		errx(1, "%s, %s: no unit may have such names", c->socket,
+		errx(1, "%s, %s: path contains characters invalid in a systemd "
+		    "unit", c->socket,
 		    c->directory);
 	if (program_self(self) == -1 ||
 	    file_write(names[0], listens, c->socket) == -1 ||

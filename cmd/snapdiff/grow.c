@@ -101,7 +101,7 @@ growth_lacks(const struct moments *l, uint64_t pid)
 	d = moment_find(last, pid);
 	for (m = l->v; m < last && moment_same(m, d) != NULL; m++)
 		continue;
-	return errstr_set("%s: process %" PRIu64 " is another one than in %s",
+	return errstr_set("%s: process %" PRIu64 " is not the same as in %s",
 	    m->path, pid, last->path);
 }
 

@@ -180,8 +180,8 @@ heap_warn(const struct memory *m, uint64_t addr)
 {
 	char text[120];
 
-	snprintf(text, sizeof text, "process %" PRIu64 ": the heap makes no "
-	    "sense at %" PRIx64 ": not all of it is counted",
+	snprintf(text, sizeof text, "process %" PRIu64 ": invalid heap data "
+	    "at %" PRIx64 "; not all of the heap is counted",
 	    m->side->who.pid, addr);
 	program_lose(NULL, text);
 }
@@ -205,8 +205,8 @@ heap_unknown(const struct memory *m)
 		    strcmp(l->v[i].name + n - (sizeof libc - 1), libc) == 0;
 	}
 	if (heap && glibc)
-		program_warn("process %" PRIu64 ": its heap has no layout of a "
-		    "known glibc: it is not counted", m->side->who.pid);
+		program_warn("process %" PRIu64 ": its heap is not of a known "
+		    "glibc; not counted", m->side->who.pid);
 }
 
 /*

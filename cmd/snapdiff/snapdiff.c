@@ -46,24 +46,24 @@ parse_pids(int letter, char *s)
 
 static const struct opt opts[] = {
 	TABLE_OPTIONS(command.opts.table),
-	{ 'a', "all", NULL, "how much there is of all, if it grew or not",
+	{ 'a', "all", NULL, "print all measures, even if they did not grow",
 	    .flag = &command.opts.all },
 	{ 'c', "cgroup", "group",
-	    "live: a unit, container, pod or cgroup",
+	    "live processes of a unit, container, pod or cgroup",
 	    .source = sources_cgroup },
-	{ 'l', "long", NULL, "the addresses of what changed, too",
+	{ 'l', "long", NULL, "also print the address ranges that changed",
 	    .flag = &command.opts.runs },
-	{ 'p', "pid", "pid[:pid]", "this process only; or what one was "
-	    "before", .call = parse_pids },
-	{ 's', "sums", NULL, "a line a class of mappings, not a mapping",
+	{ 'p', "pid", "pid[:pid]", "only this process; old:new if its ID "
+	    "changed", .call = parse_pids },
+	{ 's', "sums", NULL, "print one line per class of mappings",
 	    .flag = &command.opts.sums },
-	{ 'x', "hex", NULL, "the bytes of what changed, too",
+	{ 'x', "hex", NULL, "also print the bytes that changed",
 	    .flag = &command.opts.bytes },
 	{ 0 }
 };
 
 static const struct cmdline cmdline = {
-	.about = "Tell what changed in processes from one snapshot to another.",
+	.about = "Show what changed in processes between snapshots.",
 	.synopsis = (const char *const[]){
 		"[-bn] [-lx | -s] [-c group] [-o list] [-p pid[:pid]] old new",
 		"[-bn] [-lx | -s] [-o list] [-p pid[:pid]] file",
@@ -177,8 +177,8 @@ grow_all(struct command *cmd)
 	const struct options *o = &cmd->opts;
 
 	if (o->runs || o->sums || o->bytes || cmd->before != cmd->pid)
-		errx(EXIT_TROUBLE, "-l, -s, -x and two numbers are for two "
-		    "moments");
+		errx(EXIT_TROUBLE,
+		    "-l, -s, -x and -p pid:pid require exactly two moments");
 	if (cmd->opts.table.json)
 		objects_moments(&cmd->moments);
 	if (growth_each(&cmd->moments, cmd->pid, cmd->opts.all, tell_growth,
@@ -218,7 +218,7 @@ check_input(char *const *path)
 	for (n = 0; *path != NULL; path++)
 		n += strcmp(*path, "-") == 0;
 	if (n > 1)
-		errx(EXIT_TROUBLE, "standard input can be read once only");
+		errx(EXIT_TROUBLE, "standard input can be read only once");
 }
 
 int
@@ -244,7 +244,8 @@ main(int argc, char *argv[])
 		trouble();
 	read_all(cmd, need.in, need.nin);
 	if (cmd->moments.n < 2 && !cmd->opts.all)
-		errx(EXIT_TROUBLE, "one moment only: another file is needed");
+		errx(EXIT_TROUBLE,
+		    "only one moment to compare; name another file");
 	if (cmd->moments.n > 2 || cmd->opts.all)
 		grow_all(cmd);
 	else

@@ -52,7 +52,7 @@ daemon_begin(void)
 	parent = getpid();
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (pipe2(fd, O_CLOEXEC) == -1 || (pid = fork()) == -1)
-		err(1, "cannot go to the background");
+		err(1, "cannot run in the background");
 	if (pid != 0) {
 		close(fd[1]);
 		daemon_await(pid, fd[0]);

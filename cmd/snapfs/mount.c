@@ -55,10 +55,11 @@ mount_point(const char *path, bool over)
 	if (stat(up, &above) == -1)
 		err(1, "%s", up);
 	if (!over && st.st_dev != above.st_dev)
-		errx(1, "%s: busy: something is mounted there "
-		    "(-a covers it)", path);
+		errx(1, "%s: busy: a file system is mounted there (use -a to "
+		    "cover it)", path);
 	if (!over && !dir_empty(real))
-		errx(1, "%s: busy: it is not empty (-a covers it)", path);
+		errx(1, "%s: busy: directory is not empty (use -a to cover "
+		    "it)", path);
 	return strdup(real);
 }
 
@@ -136,7 +137,8 @@ mount_make(void *arg)
 
 	m->session = session_new(m->name, m->opts, &unused);
 	if ((fd = open("/dev/fuse", O_RDWR | O_CLOEXEC)) == -1) {
-		program_warn("/dev/fuse: %s; is FUSE there?", strerror(errno));
+		program_warn(
+		    "/dev/fuse: %s (is FUSE available?)", strerror(errno));
 		return -1;
 	}
 	close(fd);
@@ -181,7 +183,7 @@ threads_prepare(void)
 	pthread_t t;
 
 	if (worker_start(&t, thread_wait, NULL) != 0)
-		errx(1, "cannot make threads");
+		errx(1, "cannot create threads");
 	pthread_cancel(t);
 	pthread_join(t, NULL);
 }
@@ -206,7 +208,7 @@ mount_serve(const struct mount *m, struct served *sv)
 		exit(1);
 	snprintf(path, sizeof path, "/dev/fd/%d", fd);
 	if (fuse_session_mount(se, path) != 0)
-		errx(1, "%s: cannot serve it", m->mtpt);
+		errx(1, "%s: cannot serve the mount", m->mtpt);
 	daemon_ready();
 	rc = serve_loop(se);
 	streams_end();

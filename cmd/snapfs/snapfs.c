@@ -34,17 +34,18 @@ static const struct opt opts[] = {
 	{ 'a', "over", NULL, "mount over a directory that is not empty",
 	    .flag = &options.over },
 	{ 'c', "cgroup", "group",
-	    "live: a unit, container, pod or cgroup",
+	    "live processes of a unit, container, pod or cgroup",
 	    .source = sources_cgroup },
 	{ 'd', "debug", NULL, "print each request, in the foreground",
 	    .flag = &options.debug },
 	{ 'f', "foreground", NULL, "stay in the foreground",
 	    .flag = &options.foreground },
-	{ 'm', "mount", "mtpt", "mount there, so that all operands are files",
+	{ 'm', "mount", "mtpt", "mount on mtpt; all operands are files",
 	    .word = &mountpoint },
-	{ 'o', "option", "opt", "of mount.fuse3(8), as allow_other",
+	{ 'o', "option", "opt",
+	    "mount option, such as allow_other: mount.fuse3(8)",
 	    .call = add_option },
-	{ 'p', "pid", "pid|name", "this process only; without file, live",
+	{ 'p', "pid", "pid|name", "only this process; without file: a live one",
 	    .source = sources_pick },
 	{ 0 }
 };
@@ -259,8 +260,8 @@ main(int argc, char *argv[])
 	}
 	sources_operands(&sources, argv, SOURCES_FILES);
 	if (has_option(options.opts, "allow_other") && !others_allowed())
-		errx(1, "allow_other: /etc/fuse.conf has no "
-		    "user_allow_other");
+		errx(1, "allow_other: not permitted without user_allow_other "
+		    "in /etc/fuse.conf");
 	mtpt = mount_point(mountpoint, options.over);
 	if (mtpt == NULL)
 		err(1, NULL);

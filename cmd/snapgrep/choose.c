@@ -39,13 +39,13 @@ chosen_range(const char *s, uint64_t *first, uint64_t *last)
 	const char *t = s;
 
 	if (!take_address(&t, first))
-		return errstr_set("%s: no address", s);
+		return errstr_set("%s: not an address", s);
 	*last = *first;
 	if (*t == '\0')
 		return 0;
 	if (*t++ != '-' || !take_address(&t, last) || *t != '\0' ||
 	    *last <= *first)
-		return errstr_set("%s: no range of addresses", s);
+		return errstr_set("%s: not a range of addresses", s);
 	--*last;
 	return 0;
 }

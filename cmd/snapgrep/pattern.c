@@ -73,7 +73,7 @@ source_string(struct pattern *p, const char *s)
 			continue;
 		}
 		if ((n = text_utf8(s, &c)) == 0)
-			return errstr_set("-u: the pattern is no UTF-8");
+			return errstr_set("-u: the pattern is not valid UTF-8");
 		len += c < 0x10000 ? 2 : 4;
 		if (c >= 0x10000) {
 			source_unit(p, 0xd800 + ((c - 0x10000) >> 10));
@@ -100,15 +100,15 @@ source_hex(struct pattern *p, const char *s)
 			return len;
 		if ((!isxdigit((uint8_t)s[0]) && s[0] != '?') ||
 		    (!isxdigit((uint8_t)s[1]) && s[1] != '?'))
-			return errstr_set("-x: two hexadecimal digits or ?? "
-			    "for a byte, and not \"%s\"", s);
+			return errstr_set("-x: expected two hexadecimal digits "
+			    "or ?? for each byte, not \"%s\"", s);
 		if (s[0] == '?' && s[1] == '?')
 			buf_puts(&p->source, "[\\x00-\\xff]");
 		else if (s[1] == '?')
 			buf_printf(&p->source, "[\\x%c0-\\x%cf]", s[0], s[0]);
 		else if (s[0] == '?')
-			return errstr_set("-x: %.2s: the first digit of a "
-			    "byte is wanted", s);
+			return errstr_set("-x: %.2s: the first digit of a byte "
+			    "cannot be ? alone", s);
 		else
 			buf_printf(&p->source, "\\x%.2s", s);
 	}
@@ -126,9 +126,9 @@ source_number(struct pattern *p, const char *s)
 	errno = 0;
 	v = strtoull(s, &end, 0);
 	if (*s == '\0' || *end != '\0' || isspace((uint8_t)*s))
-		return errstr_set("%s: no number", s);
+		return errstr_set("%s: not a number", s);
 	if (errno != 0 || (*s == '-' ? -v > most / 2 + 1 : v > most))
-		return errstr_set("%s: not in %u bytes", s, p->width);
+		return errstr_set("%s: out of range for %u bytes", s, p->width);
 	num_put(b, v, p->width);
 	for (i = 0; i < p->width; i++)
 		source_byte(p, b[p->big ? p->width - 1 - i : i]);
@@ -195,7 +195,7 @@ pattern_add(struct pattern *p, const char *s)
 	if (n == -1)
 		return -1;
 	if (n == 0)
-		return errstr_set("an empty pattern");
+		return errstr_set("empty pattern");
 	if ((size_t)n > p->reach)
 		p->reach = (size_t)n;
 	return buf_check(&p->source);
@@ -225,8 +225,8 @@ pattern_number(struct pattern *p, const char *type)
 	if (*type == '\0' || strchr("1248", *type) == NULL ||
 	    (type[1] != '\0' && strcmp(type + 1, "le") != 0 &&
 	    strcmp(type + 1, "be") != 0))
-		return errstr_set("-n: 1, 2, 4 or 8 bytes, with le or be, and "
-		    "not \"%s\"", type);
+		return errstr_set("-n: expected 1, 2, 4 or 8, optionally with "
+		    "le or be, not \"%s\"", type);
 	p->big = strcmp(type + 1, "be") == 0;
 	return 0;
 }

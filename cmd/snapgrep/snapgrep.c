@@ -87,50 +87,53 @@ context(int letter, char *arg)
 }
 
 static const struct opt opts[] = {
-	{ 'a', "all", NULL, "each place, also those of the same page",
+	{ 'a', "all", NULL, "print every match, even in shared pages",
 	    .flag = &command.report.all },
 	{ 'A', "after-context", "n", NULL, .call = context },
 	{ 'B', "before-context", "n", NULL, .call = context },
-	{ 'c', "count", NULL, "how many matches each process has",
+	{ 'c', "count", NULL, "print the number of matches of each process",
 	    .flag = &command.report.count },
 	{ OPT_LONG, "cgroup", "group", NULL, .source = sources_cgroup },
-	{ 'C', "context", "n", "n bytes around, too, as of hexdump -C",
+	{ 'C', "context", "n", "also print n bytes around, as hexdump -C does",
 	    .call = context },
-	{ 'e', "regexp", "pattern", "look for this, and others of -e",
+	{ 'e', "regexp", "pattern", "search for pattern; may be repeated",
 	    .call = parse },
 	{ 'E', "extended-regexp", NULL, NULL, .flag = &command.regexp },
-	{ 'F', "fixed-strings", NULL, "a pattern is a string",
+	{ 'F', "fixed-strings", NULL, "patterns are strings",
 	    .flag = &command.fixed },
-	{ 'i', "ignore-case", NULL, "a and A are the same",
+	{ 'i', "ignore-case", NULL, "ignore case",
 	    .flag = &command.pattern.nocase },
-	{ 'l', "list", NULL, "the processes that have a match",
+	{ 'l', "list", NULL, "list the processes that have a match",
 	    .flag = &command.report.list },
-	{ 'm', "max-count", "n", "n matches of each process",
+	{ 'm', "max-count", "n", "at most n matches of each process",
 	    .number = &command.report.most, 0, INT64_MAX },
-	{ 'M', "mapping", "what", "heap, stack, anon, file, a name, rw-p",
+	{ 'M', "mapping", "what", "only heap, stack, anon, file, a name, rw-p",
 	    .call = parse },
-	{ 'n', "number", "type", "a number of 1, 2, 4, 8 bytes, 4be",
+	{ 'n', "number", "type", "search for a number of 1, 2, 4, 8 bytes, 4be",
 	    .call = parse },
-	{ 'o', "only-matching", NULL, "nothing but what matches",
+	{ 'o', "only-matching", NULL, "print only the matching bytes",
 	    .flag = &command.report.only },
-	{ 'p', "pid", "pids", "in these processes; without file, live",
+	{ 'p', "pid", "pids", "only these processes; without file: live ones",
 	    .source = sources_pick },
-	{ 'P', "pointer", "address", "who points there, or into a-b",
+	{ 'P', "pointer", "address",
+	    "search for pointers to address, or into a-b",
 	    .call = parse },
 	{ 'q', "quiet", NULL, NULL, .flag = &command.report.quiet },
-	{ 'r', "range", "a-b", "at these addresses", .call = parse },
+	{ 'r', "range", "a-b", "only at these addresses", .call = parse },
 	{ 'R', "pointer-range", "a-b", NULL, .call = parse },
-	{ 'u', "wide", NULL, "a string in UTF-16",
+	{ 'u', "wide", NULL, "search for a string in UTF-16",
 	    .flag = &command.pattern.utf16 },
-	{ 'w', "word-regexp", NULL, "whole words",
+	{ 'w', "word-regexp", NULL, "match only whole words",
 	    .flag = &command.pattern.word },
-	{ 'x', "hex", NULL, "bytes, as de ad ?? ef", .flag = &command.hex },
-	{ 'Y', "yara", "file", "who fits rules of YARA", .call = parse },
+	{ 'x', "hex", NULL,
+	    "search for bytes, such as de ad ?? ef", .flag = &command.hex },
+	{ 'Y', "yara", "file",
+	    "find processes that match YARA rules", .call = parse },
 	{ 0 }
 };
 
 static const struct cmdline cmdline = {
-	.about = "Find what is in the memory of processes in snapshots.",
+	.about = "Search the memory of processes in snapshots.",
 	.synopsis = (const char *const[]){
 		"[-acEFiloquwx] [-ABCm n] [-M what] [-n type] [-p pids] "
 		    "[-r a-b]",
@@ -164,8 +167,8 @@ search(struct command *cmd, struct snap *s)
 	if (se != NULL && search_lost(se, &why) > 0)
 		program_lose(NULL, why);
 	if (se != NULL && search_costly(se))
-		program_lose(NULL, "what matches the pattern would take too "
-		    "long in some places, which were left out");
+		program_lose(NULL, "matching took too long in some places, "
+		    "which were skipped");
 	search_free(se);
 	plan_free(&p);
 	return rc;

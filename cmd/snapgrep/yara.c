@@ -181,7 +181,8 @@ scanned(YR_SCAN_CONTEXT *context, int message, void *data, void *arg)
 	struct scanning *sc = arg;
 
 	if (message == CALLBACK_MSG_TOO_MANY_MATCHES) {
-		program_lose(NULL, "a string of a rule has too many matches");
+		program_lose(NULL,
+		    "a string of a YARA rule has too many matches");
 		return CALLBACK_CONTINUE;
 	}
 	if (message != CALLBACK_MSG_RULE_MATCHING)
@@ -221,7 +222,7 @@ yara_open(struct pattern *p, const char *path)
 
 	if ((f = fopen(path, "re")) == NULL)
 		return errstr_sys("%s", path);
-	(void)errstr_set("%s: libyara fails", path);
+	(void)errstr_set("%s: libyara failed", path);
 	rc = -1;
 	if (yr_initialize() == ERROR_SUCCESS &&
 	    yr_compiler_create(&c) == ERROR_SUCCESS) {
@@ -274,7 +275,7 @@ yara_report(struct report *r, struct search *s, const struct plan *p)
 		    .first = block_first, .next = block_next };
 		rc = yr_scanner_scan_mem_blocks(scanner, &sc.it);
 		if (rc != ERROR_SUCCESS)
-			rc = errstr_set("process %" PRIu64 ": libyara fails "
+			rc = errstr_set("process %" PRIu64 ": libyara failed "
 			    "with error %d", p->owner[sc.owner].proc->pid, rc);
 		report_process(r, &p->owner[sc.owner], sc.n);
 	}
@@ -290,7 +291,7 @@ yara_open(struct pattern *p, const char *path)
 {
 	(void)p;
 	(void)path;
-	return errstr_set("-Y: it was built without libyara");
+	return errstr_set("-Y is not supported: built without libyara");
 }
 
 void
@@ -305,7 +306,7 @@ yara_report(struct report *r, struct search *s, const struct plan *p)
 	(void)r;
 	(void)s;
 	(void)p;
-	return errstr_set("-Y: it was built without libyara");
+	return errstr_set("-Y is not supported: built without libyara");
 }
 
 #endif

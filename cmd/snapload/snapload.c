@@ -145,7 +145,7 @@ root_add(const char *where)
 	const char *colon = strchr(where, ':');
 
 	if (*(colon == NULL ? where : colon + 1) != '/')
-		errx(2, "--cgroup-root %s: no path", where);
+		errx(2, "--cgroup-root %s: not an absolute path", where);
 	co.cgroup_root = true;
 	buf_puts(co.words, " --cgroup-root ");
 	shell_word(co.words, where);
@@ -167,36 +167,37 @@ parse(int letter, char *arg)
 }
 
 static const struct opt opts[] = {
-	{ 'c', "check", NULL, "only tell what cannot be restored",
+	{ 'c', "check", NULL, "only print what cannot be restored",
 	    .flag = &job.check },
-	{ 'D', "images-dir", "dir", "the directory of the images",
+	{ 'D', "images-dir", "dir", "directory of the images",
 	    .word = &job.dir },
 	{ 'f', "force", "kind,...",
-	    "leave out of these kinds what is not restored", .call = parse },
-	{ 'O', "overwrite", NULL, "replace images that are there",
+	    "omit objects of these kinds that cannot be restored",
+	    .call = parse },
+	{ 'O', "overwrite", NULL, "replace existing images",
 	    .flag = &co.overwrite },
-	{ 'o', "output", "file", "write to file, not to standard output",
+	{ 'o', "output", "file", "write to file instead of standard output",
 	    .outfile = &job.path },
-	{ 'p', "pid", "pid", "this process and its descendants only",
+	{ 'p', "pid", "pid", "only this process and its descendants",
 	    .number = &co.root, 1, INT32_MAX },
 	{ 't', "tree", "pid", NULL, .number = &co.root, 1, INT32_MAX },
-	{ 'u', "unload", NULL, "make a snapshot of images, as snapcat does",
+	{ 'u', "unload", NULL, "convert images to a snapshot, as snapcat does",
 	    .flag = &job.reverse },
-	{ 'v', "verbose", NULL, "tell what was written", .flag = &verbose },
+	{ 'v', "verbose", NULL, "print what was written", .flag = &verbose },
 	{ 'z', "compress", NULL, "compress the snapshot, as gzip(1) does",
 	    .flag = &job.compress },
 	{ OPT_PARENT, "parent", "dir",
-	    "the images hold what changed since those there",
+	    "write only changes since the images in dir",
 	    .word = &job.parent },
 	{ OPT_CGROUP_ROOT, "cgroup-root", "[name:]path",
-	    "another root of their cgroups", .call = parse },
+	    "restore cgroups below another root", .call = parse },
 	{ OPT_CGROUPS, "manage-cgroups", "mode",
 	    "restore cgroups: soft, full, ...", .call = parse },
 	{ 0 }
 };
 
 static const struct cmdline cmdline = {
-	.about = "Make images of criu(8) of a snapshot, or a snapshot of such.",
+	.about = "Convert a snapshot to images of criu(8), or back.",
 	.synopsis = (const char *const[]){
 		"[-Ov] [-f kind,...] [-p pid] [--parent dir]",
 		"         [--manage-cgroups=mode] [--cgroup-root=[name:]path]",

@@ -38,8 +38,8 @@ list_record(void *arg, uint64_t pid, const char *name, uint64_t at,
 	char *s;
 
 	if (at > 0 && !snap6_known(name))
-		program_warn("process %" PRIu64 ": %s: a record of an unknown "
-		    "type, of %" PRIu64 " bytes", pid, name, len);
+		program_warn("process %" PRIu64 ": %s: record of unknown type, "
+		    "%" PRIu64 " bytes", pid, name, len);
 	if (!ls->records)
 		return;
 	s = must(strdup(name));
@@ -55,22 +55,22 @@ list_record(void *arg, uint64_t pid, const char *name, uint64_t at,
 
 static const struct opt opts[] = {
 	TABLE_OPTIONS(listing.table),
-	{ 'c', "check", NULL, "read all of it, and tell what is damaged",
+	{ 'c', "check", NULL, "read everything and report damage",
 	    .flag = &listing.check },
 	{ OPT_LONG, "cgroup", "group",
-	    "live: a unit, container, pod or cgroup",
+	    "live processes of a unit, container, pod or cgroup",
 	    .source = sources_cgroup },
-	{ 'l', "long", NULL, "what each is, its files and its mappings, too",
+	{ 'l', "long", NULL, "also print details, open files and mappings",
 	    .flag = &listing.segments },
-	{ 'p', "pid", "pid|name", "this process only; without file, live",
+	{ 'p', "pid", "pid|name", "only this process; without file: a live one",
 	    .source = sources_pick },
-	{ 'v', "verbose", NULL, "the first line and all records, too",
+	{ 'v', "verbose", NULL, "also print the header line and all records",
 	    .flag = &listing.records },
 	{ 0 }
 };
 
 static const struct cmdline cmdline = {
-	.about = "List what snapshots hold, by default a line a process.",
+	.about = "List the contents of snapshots, one line per process.",
 	.synopsis = (const char *const[]){
 		"[-bclnv] [--cgroup group] [-o list] [-p pid|name]",
 		"       [file | pid | name ...]",
@@ -128,10 +128,10 @@ check_index(const char *path, struct snap *s, const struct listing *ls)
 	int rc;
 
 	if (s->unsummed != NULL)
-		program_warn("%s: %s; there are no sums (snapcat makes new "
+		program_warn("%s: %s; no checksums (snapcat adds new "
 		    "ones)", path, s->unsummed);
 	else if (!s->summed)
-		program_warn("%s: it has no sums", path);
+		program_warn("%s: no checksums", path);
 	if (!s->summed)
 		return s->damaged ? -1 : 0;
 	if (is_stdin(path) || !s->hasindex)
@@ -141,8 +141,8 @@ check_index(const char *path, struct snap *s, const struct listing *ls)
 		return -1;
 	}
 	if ((rc = snap_compare(s, t)) == -1)
-		program_warn("%s: the index tells something else than the "
-		    "snapshot: %s", path, snap_errstr());
+		program_warn("%s: index does not match the data: %s", path,
+		    snap_errstr());
 	snap_free(t);
 	return rc;
 }
@@ -180,7 +180,7 @@ list_damaged(const char *path, const struct listing *ls, struct snap *s)
 		fflush(stdout);
 	}
 	program_warn("%s%s", d.reported, s != NULL && s->nproc > 0 ?
-	    "; snapcat -s saves what is before" : "");
+	    "; snapcat -s saves what precedes it" : "");
 	snap_free(s);
 }
 

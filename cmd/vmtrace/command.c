@@ -80,8 +80,8 @@ command_end(const struct command *c, const char *name, bool over)
 		(void)nanosleep(&nap, NULL);
 	if (pid != c->pid) {
 		if (over)
-			program_warn("%s: goes on with other rights, and "
-			    "is not ours to trace any more", name);
+			program_warn("%s: changed credentials; still running, "
+			    "no longer traceable", name);
 		return over ? -1 : 0;
 	}
 	if (WIFSIGNALED(status)) {

@@ -33,9 +33,9 @@ names_ask(char **operand)
 		    -1 || !living)
 			return;
 	}
-	errx(2, "%s: trace the process of that name: %s -p %s; or start the "
-	    "command: %s -- %s", text_harmless(*operand), getprogname(),
-	    *operand, getprogname(), *operand);
+	errx(2, "%s: a process has this name: use %s -p %s to trace it, or %s "
+	    "-- %s to start the command", text_harmless(*operand),
+	    getprogname(), *operand, getprogname(), *operand);
 }
 
 /*
@@ -63,7 +63,7 @@ targets_settle(struct targets *to, char **operand, bool command)
 	sources_operands(s, operand, SOURCES_LIVE);
 	for (; *operand != NULL; operand++)
 		if (!program_isnumber(*operand))
-			errx(2, "%s: not a process id", *operand);
+			errx(2, "%s: not a process ID", *operand);
 	return 0;
 }
 
@@ -94,7 +94,8 @@ process_add(struct adding *a, pid_t pid)
 	}
 	p = process_new(&a->s->tasks, pid);
 	if (process_read(p) == -1)
-		program_warn("%s: mappings have no names", snap_errstr());
+		program_warn(
+		    "%s: mappings are shown without names", snap_errstr());
 	a->n++;
 	return 0;
 }

@@ -25,24 +25,25 @@ static double seconds;		/* -t: time limit; 0: none */
 
 static const struct opt opts[] = {
 	LIVE_OPTIONS,
-	{ 'j', "json", NULL, "with -s, as JSON, for programs",
+	{ 'j', "json", NULL, "with -s: print JSON",
 	    .flag = &options.table.json },
 	{ 'J', "json", NULL, NULL, .flag = &options.table.json },
-	{ 'k', "kernel", NULL, "pages and slab objects of the kernel, too",
+	{ 'k', "kernel", NULL,
+	    "also trace pages and slab objects of the kernel",
 	    .flag = &options.kernel },
-	{ 'n', "lines", "count", "end after so many faults",
+	{ 'n', "lines", "count", "exit after count faults",
 	    .number = &options.count, 1, INT64_MAX },
-	{ 'o', "output", "file", "write to file, not to standard output",
+	{ 'o', "output", "file", "write to file instead of standard output",
 	    .outfile = &path },
-	{ 's', "sums", NULL, "at the end, totals; no lines",
+	{ 's', "sums", NULL, "print only totals at the end",
 	    .flag = &options.totals },
-	{ 't', "time", "seconds", "end after that time",
+	{ 't', "time", "seconds", "exit after this time",
 	    .seconds = &seconds },
 	{ 0 }
 };
 
 static const struct cmdline cmdline = {
-	.about = "Show page faults of processes, and mappings, as they happen.",
+	.about = "Print page faults and mapping changes as they happen.",
 	.synopsis = (const char *const[]){
 		"[-k] [-s [-j]] [-n count] [-o file] [-t seconds] [-c group]",
 		"        [-p pid|name] [-u user]",
@@ -196,7 +197,8 @@ run(const struct options *o, const struct targets *to, int out, bool *failed)
 	if (c.pid == 0) {
 		if (targets_add(to, t, &s, failed) == 0) {
 			if (!*failed)
-				program_warn("all that was found has ended");
+				program_warn(
+				    "all matching processes have ended");
 			exit(1);
 		}
 	} else if (tracer_add(t, c.pid, true) == -1)

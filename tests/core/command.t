@@ -72,7 +72,7 @@ core "$snap"
 is "$rc $err" "1 core.7: process 7
 core.9: process 9
 process 10: no registers: it is a zombie
-process 11: 1 thread without registers left out
+process 11: left out 1 thread without registers
 core.11: process 11" "several: a core each"
 is "$(files)" "core.11 core.7 core.9 " "several: their names"
 core -o a/b "$snap"
@@ -82,7 +82,7 @@ core -o x "$snap"
 is "$(files)" "x.11 x.7 x.9 " "several: names from -o"
 core -o - "$snap"
 is "$rc $err $(files)" \
-    "1 4 processes, but one standard output; use -p pid " \
+    "1 cannot write 4 cores to standard output; use -p pid " \
     "several: not to standard output"
 core -p 8 "$snap"
 is "$rc $err $(head -c 4 "$tmp/out" | tail -c 3)" "0  ELF" \
@@ -97,13 +97,13 @@ is "$(cat "$tmp/err")" \
 try "from a pipe" cmp "$tmp/dir/core" "$tmp/core.8"
 is "$(stat -c %a "$tmp/dir/core") $(files)" "600 core " "its owner's alone"
 core -p 77 "$snap"
-is "$rc $err" "1 process 77 is not in the snapshot, which has 7, 9, 10, 11" \
+is "$rc $err" "1 no process 77 in the snapshot, which contains 7, 9, 10, 11" \
     "a process that is not there"
 core -p 10 -o core "$snap"
 is "$rc $err $(files)" "1 process 10: no registers: it is a zombie " \
     "a zombie"
 core -p x "$snap"
-is "$rc $err" "1 process x is not in the snapshot, which has 7, 9, 10, 11" \
+is "$rc $err" "1 no process x in the snapshot, which contains 7, 9, 10, 11" \
     "a name that no process has"
 core -e x "$snap"
 is "$rc" 2 "-e without -r"

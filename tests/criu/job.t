@@ -134,7 +134,7 @@ refused() {
 	is "$? $(sed "s,/dev/pts/.*: cannot,TTY: cannot," "$tmp/err")" "1 $(
 	    )snap: process $pid, descriptor 4: $2: cannot be restored \
 (snapload -f tty leaves it out)
-snap: nothing is written, and nothing killed: not all can be restored \
+snap: nothing written, no process killed: not all can be restored \
 (snapload -f tty restores the rest)" "$1: snap -k refuses"
 	is "$(stat -c %s "$tmp/snap")" 0 "$1: nothing is written"
 	counts_on "$1" "$(lines)"

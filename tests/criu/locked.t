@@ -67,8 +67,8 @@ is "$? $(grep -c ': its network: no answer in 1 seconds' "$tmp/err")" "1 1" \
     'nft does not end: what it would list is missing' || diag <"$tmp/err"
 timeout 60 "$BUILD/snap" -k -t 1 "${server[one]}" 2>"$tmp/err" >"$tmp/snap"
 is "$? $(grep -c 'connections of TCP: no answer in 1 seconds' "$tmp/err") $(
-    grep -c 'nothing is written, and nothing killed' "$tmp/err")" "1 1 1" \
-    'nft does not end: nothing is killed' || diag <"$tmp/err"
+    grep -c 'nothing written, no process killed' "$tmp/err")" "1 1 1" \
+    'nft does not end: no process killed' || diag <"$tmp/err"
 served "${client[one]}" 'as before'
 for f in "${nft[@]}"; do
 	[ ! -e "$f" ] || umount "$f"
@@ -113,7 +113,7 @@ else
 	timeout 60 "$BUILD/snap" -k -r -t 1 "${server[one]}" $holder \
 	    2>"$tmp/err" >"$tmp/snap"
 	is "$? $(grep -c 'connections of TCP: no answer in 1 seconds' "$tmp/err")" \
-	    "1 1" 'a stopped process has xtables.lock: nothing is killed' ||
+	    "1 1" 'a stopped process has xtables.lock: no process killed' ||
 	    diag <"$tmp/err"
 	umount "$restore"
 	pkill -P $holder

@@ -45,7 +45,7 @@ peer=$pid pid=$serving log=$server
 served "$client" 'before'
 
 timeout 60 "$BUILD/snap" -d "$pid" 2>"$tmp/err"
-is "$? $(apart_from_criu)" '0 snap: all can be restored' 'so -d says'
+is "$? $(apart_from_criu)" '0 snap: all processes can be restored' 'so -d says'
 timeout 60 "$BUILD/snap" -k -r "$pid" 2>"$tmp/err" >/dev/full
 is "$? $(tables here)" '1 ' 'no room: not moved, nothing is locked'
 served "$client" 'no room'

@@ -133,15 +133,15 @@ refused "no mount point" "1 snapfs: TMP/none: No such file or directory" \
 refused "a file" "1 snapfs: TMP/two: not a directory" "$tmp/snap" "$tmp/two"
 mkdir "$tmp/full"
 touch "$tmp/full/x"
-refused "not empty" "1 snapfs: TMP/full: busy: it is not empty (-a covers it)"\
-    "$tmp/snap" "$tmp/full"
+refused "not empty" "1 snapfs: TMP/full: busy: directory is not empty \
+(use -a to cover it)" "$tmp/snap" "$tmp/full"
 snapfs -a "$tmp/snap" "$tmp/full"
 is "$rc $err $(ls "$tmp/full")" "0  $one" "-a covers it"
 fusermount3 -u "$tmp/full"
 is "$(ls "$tmp/full")" x "it is there again"
 serve "$tmp/snap"
 refused "something is mounted there" "1 snapfs: TMP/mnt$mounts: busy: \
-something is mounted there (-a covers it)" "$tmp/snap" "$mnt"
+a file system is mounted there (use -a to cover it)" "$tmp/snap" "$mnt"
 unserve
 usage=$'2 usage: snapfs [-adf] [-c group] [-o opt] [-p pid|name] [file|pid|name ...] mtpt
        snapfs [-adf] [-c group] [-o opt] [-p pid|name] -m mtpt
@@ -175,7 +175,7 @@ if is_root; then
 	unshare -m sh -c "mount --bind '$tmp/nodev' /dev &&
 	    '$BUILD/snapfs' '$tmp/snap' '$tmp/mnt'" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err")" "1 snapfs: /dev/fuse: No such file or \
-directory; is FUSE there?" "no FUSE"
+directory (is FUSE available?)" "no FUSE"
 else
 	skip "no FUSE" "needs root"
 fi

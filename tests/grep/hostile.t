@@ -70,7 +70,7 @@ snapgrep: process 7: segment: cannot read "nonsense"' \
 # An expression that takes as long as one likes.
 "$BUILD/snapgrep" -c '^(([^\n]*)*)*\nq!q$' "$tmp/whole" >"$tmp/out" 2>"$tmp/err"
 rc=$?
-is "$rc $(cat "$tmp/err")" "2 snapgrep: what matches the pattern would take too long in some places, which were left out" \
+is "$rc $(cat "$tmp/err")" "2 snapgrep: matching took too long in some places, which were skipped" \
     "an expression that takes too long is given up, and told"
 
 # Two megabytes are searched by two threads where there are two processors, and

@@ -209,18 +209,18 @@ while IFS='|' read -r args want; do
 	is "$? $(head -n 1 "$tmp/out")" "2 snapgrep: $want" "$args"
 done <<'END'
 'a('|pattern: missing closing parenthesis, at character 3
--x 'd'|-x: two hexadecimal digits or ?? for a byte, and not "d"
--n 3 4|-n: 1, 2, 4 or 8 bytes, with le or be, and not "3"
--n 1 256|256: not in 1 bytes
--n 8 -- -99999999999999999999|-99999999999999999999: not in 8 bytes
--n 1 12x|12x: no number
--P xyz|xyz: no address
--r 20-10 a|20-10: no range of addresses
--r 20-20 a|20-20: no range of addresses
--p 1,,2 a|-p: an empty name
+-x 'd'|-x: expected two hexadecimal digits or ?? for each byte, not "d"
+-n 3 4|-n: expected 1, 2, 4 or 8, optionally with le or be, not "3"
+-n 1 256|256: out of range for 1 bytes
+-n 8 -- -99999999999999999999|-99999999999999999999: out of range for 8 bytes
+-n 1 12x|12x: not a number
+-P xyz|xyz: not an address
+-r 20-10 a|20-10: not a range of addresses
+-r 20-20 a|20-20: not a range of addresses
+-p 1,,2 a|-p: empty process name
 -p 4194305 a|-p: no process 4194305
 -m 1k a|-m 1k: the number is invalid
-''|an empty pattern
+''|empty pattern
 END
 while read -r args; do
 	eval "\"$grep\" $args \"$s\"" >"$tmp/out" 2>&1

@@ -104,8 +104,8 @@ for ((i = 0; i < 50; i++)); do
 	fi
 done
 is "$rc $(sed "s/\<$pid\>/N/g" "$tmp/err")" \
-    "0 snap: memory of N: its clone was killed: all are taken again, and stay \
-stopped while they are written" "a clone is killed: all are taken again"
+    "0 snap: memory of N: its clone was killed: taking all processes \
+again, stopped until they are written" "a clone is killed: all are taken again"
 one_instant "a clone is killed: one instant"
 unnoticed "$pid" "a clone is killed: not noticed"
 

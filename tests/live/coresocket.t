@@ -12,27 +12,27 @@ socket=$tmp/s
 config "socket $socket" "readable-by user"
 if ! grep -qx socket "$proc/core_modes" 2>/dev/null; then
 	crash -s install
-	is "$rc $err" "1 snapcrash: the kernel sends cores to sockets since \
-Linux 6.16; without -s it runs snapcrash" "this kernel cannot"
+	is "$rc $err" "1 snapcrash: -s requires Linux 6.16 or newer; \
+without -s the kernel runs snapcrash" "this kernel cannot"
 	finish 1
 	exit 0
 fi
 
 crash -s install
-is "$rc $err" "1 snapcrash: nobody listens at $socket yet: have snapcrash serve run, now and from each boot on
-snapcrash: $proc/core_pattern: the kernel takes a socket from who is in no mount namespace of his own" \
+is "$rc $err" "1 snapcrash: nobody listens at $socket yet: start snapcrash serve now and at each boot
+snapcrash: $proc/core_pattern: the kernel accepts a socket only from the initial mount namespace; run this there" \
     "not from another mount namespace"
 cp "$proc/core_pattern" "$tmp/pattern"
 crash -s install
-is "$rc $err" "0 snapcrash: nobody listens at $socket yet: have snapcrash serve \
-run, now and from each boot on" "installed, and nobody serves"
+is "$rc $err" "0 snapcrash: nobody listens at $socket yet: start snapcrash serve \
+now and at each boot" "installed, and nobody serves"
 pattern=$(cat "$tmp/pattern")
 is "$pattern" "@@$socket" "the kernel is to send cores there"
 try "after the next boot, too" grep -qxF "kernel.core_pattern=$pattern" \
     "$tmp/sysctl/50-snapcrash.conf"
 crash status
-is "$rc $(head -1 "$tmp/out")" "1 cores are sent to the socket $socket, and \
-nobody listens: snapcrash serve" "it says so"
+is "$rc $(head -1 "$tmp/out")" "1 cores are sent to the socket $socket, but \
+nobody listens: start snapcrash serve" "it says so"
 if [ -d /etc/systemd/system ] && command -v systemd-analyze >/dev/null; then
 	# it looks for what the machine lacks, too: only what is said of these
 	systemd-analyze verify "$tmp/units/snapcrash.socket" 2>&1 |
@@ -64,12 +64,12 @@ listens() {
 	[ "$rc" -eq 0 ]
 }
 until_true listens
-is "$rc $(head -1 "$tmp/out")" "0 cores are taken by snapcrash, 4 at once, and \
-16 wait" "it serves"
+is "$rc $(head -1 "$tmp/out")" "0 cores are handled by snapcrash: at most 4 at once, \
+16 waiting" "it serves"
 is "$(stat -c %a "$socket")" 600 "nobody but root may connect"
 timeout 20 "$BUILD/snapcrash" -c "$conf" serve >"$tmp/out" 2>&1
 is "$? $(cat "$tmp/out")" \
-    "1 snapcrash: $socket: somebody listens there already" "it does so once"
+    "1 snapcrash: $socket: another process listens there already" "it does so once"
 
 falls "$targets/fall" overflow 3
 "$BUILD/snapls" -cno PID,THREADS "$store/$id" >"$tmp/out" 2>&1
@@ -116,7 +116,7 @@ except OSError:
     pass
 END
 refused() {
-	grep -q "has connected, and does not dump core" "$tmp/log"
+	grep -q "connected, but is not dumping core" "$tmp/log"
 }
 until_true refused
 try "who does not dump core is refused" refused
@@ -179,12 +179,12 @@ target "$targets/fall" segv 0
 printf f >&"${ask_fd[$pid]}"
 wait "$pid" 2>/dev/null
 ours() {
-	grep -q "it is one of snapcrash itself" "$tmp/log" &&
-	    grep -q "process $pid (fall) crashed: .*: snap failed: 139" \
+	grep -q "it is a process of snapcrash itself" "$tmp/log" &&
+	    grep -q "process $pid (fall) crashed: .*: snap exited with status 139" \
 	    "$tmp/log"
 }
 until_true ours
-is "$(grep -c "it is one of snapcrash itself" "$tmp/log") $(
+is "$(grep -c "it is a process of snapcrash itself" "$tmp/log") $(
     find "$store" -name '*.snap.gz' | wc -l)" "1 $n" \
     "what snapcrash runs is not taken when it crashes" || diag <"$tmp/log"
 # nor it

@@ -42,7 +42,7 @@ is "$(find "$store" -name "fall.$pid.*")" "" \
     "another one is gone, without a snapshot"
 crash status
 is "$(sed -n 3p "$tmp/out")" \
-    "1 crash was let go without one: too many at once" "and is counted"
+    "1 crash was dropped without a snapshot: too many at once" "and is counted"
 is "$(sed -n 's/^CoreDumping:[[:blank:]]*//p' "/proc/$waits/status")" 1 \
     "who waits is still there"
 ends "$first"

@@ -53,7 +53,7 @@ crash list "$targets/fall"
 is "$rc $(files)" "0 other.12.$days fall.11.$hours fall.$pid.$now " \
     "all of a program"
 crash list "$targets/fail"
-is "$rc $err" "1 snapcrash: $targets/fail: no such crash (snapcrash list)" \
+is "$rc $err" "1 snapcrash: $targets/fail: no such crash; see snapcrash list" \
     "none"
 got=
 for t in "--since -2h" "--since @$hours" "-U -1d" "-S 2001-01-01 -U $day"; do
@@ -70,7 +70,7 @@ is "$rc $(python3 -c 'import json, sys
 print(json.load(sys.stdin)["id"])' <"$tmp/out")" "0 fall.11.$hours.snap.gz" \
     "the last one until then"
 crash -S tomorrow list
-is "$rc $err" "2 snapcrash: -S tomorrow: that is no time" "no time"
+is "$rc $err" "2 snapcrash: -S tomorrow: not a valid time" "no time"
 crash -n 0 list
 is "$rc $err" "2 snapcrash: -n 0: the number is too small" "no number"
 crash -j info "$targets/fall"
@@ -89,7 +89,7 @@ try "it is the same" cmp "$tmp/file" "$tmp/dumped"
 is "$("$BUILD/snapls" "$tmp/file")" "$(cat "$tmp/want")" \
     "and has what the crash has"
 crash -U -1d rm fall
-is "$rc $err" "1 snapcrash: fall: no such crash (snapcrash list)" \
+is "$rc $err" "1 snapcrash: fall: no such crash; see snapcrash list" \
     "none of that time is removed"
 crash -U -1h rm fall
 is "$rc $(find "$store" -name 'fall.*')" "0 $store/fall.$pid.$now.snap.gz" \

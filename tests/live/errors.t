@@ -24,11 +24,11 @@ o=$tmp/dir/snap
 
 refused 1 "snap: no such process: N
 snap: nothing to take a snapshot of" -o "$o" 2147483647
-refused 1 "snap: 0 is not a process id" -o "$o" 0
-refused 1 "snap: N is not a process id" -o "$o" 99999999999999999999
+refused 1 "snap: 0: not a process ID" -o "$o" 0
+refused 1 "snap: N: not a process ID" -o "$o" 99999999999999999999
 refused 1 'snap: no process is called "no such name"' -o "$o" \
     "no such name"
-refused 1 'snap: an empty name' -o "$o" ""
+refused 1 'snap: empty process name' -o "$o" ""
 refused 1 "snap: no-such-unit: no process is in a unit, a container, a pod \
 or a cgroup of that name" -o "$o" -c no-such-unit
 refused 1 "snap: /no/such/group: no such cgroup" -o "$o" \
@@ -38,11 +38,11 @@ numbers() {
 	sed 's/\<[1-9][0-9]*\>/N/g' <<<"$1"
 }
 for at in 24:00 12:60 1:2:61 12 12: 12:00:00x now @ @x -1:00; do
-	refused 2 "snap: --at: \"$(numbers "$at")\" is no time: HH:MM:SS, or \
-@ and seconds since the Epoch" -o "$o" --at "$at" "$pid"
+	refused 2 "snap: --at: \"$(numbers "$at")\" is not a time: use \
+HH:MM:SS, or @ and seconds since the Epoch" -o "$o" --at "$at" "$pid"
 done
 for at in "@$(($(date +%s) - 60))" "$(date -d '-1 minute' +%T)"; do
-	refused 1 "snap: --at: $(numbers "$at") has passed, N seconds ago" \
+	refused 1 "snap: --at: $(numbers "$at") has already passed, N seconds ago" \
 	    -o "$o" --at "$at" "$pid"
 done
 refused 2 'snap: -u: there is no user "no such user"' -o "$o" \
@@ -57,23 +57,23 @@ refused 2 "$BUILD/snap: invalid option -- '?'
 $usage" -'?' "$pid"
 refused 2 "$BUILD/snap: option requires an argument -- 'o'
 $usage" "$pid" -o
-refused 2 "snap: -o v: did you mean -v and -o with a file?\
- (a file of that name: ./v)" -ov "$pid"
-refused 2 "snap: -o -rv: did you mean -rv and -o with a file?\
- (a file of that name: ./-rv)" -o -rv "$pid"
-refused 2 "snap: -o N: that is a process: which file?\
- (a file of that name: ./N)" -o "$pid"
+refused 2 "snap: -o v: did you mean -v, and -o with a file name?\
+ (for a file of that name use ./v)" -ov "$pid"
+refused 2 "snap: -o -rv: did you mean -rv, and -o with a file name?\
+ (for a file of that name use ./-rv)" -o -rv "$pid"
+refused 2 "snap: -o N: missing file name? this is the ID of a process\
+ (for a file of that name use ./N)" -o "$pid"
 for p in "procmap -g" "snapcore -o" "snapcat -o" "snapload -uD $tmp/none -o"; do
 	# shellcheck disable=SC2027,SC2086 # words
 	(cd "$tmp/pub" && "$BUILD/"${p/ / }"$pid" 2>&1; echo "$?") >"$tmp/out"
-	is "$(sed 's/.*which file?.*/asks/' "$tmp/out" | tr '\n' ' ')$(
+	is "$(sed 's/.*missing file name?.*/asks/' "$tmp/out" | tr '\n' ' ')$(
 	    ls "$tmp/pub")" "asks 2 " "$p: a process for a file"
 done
 if is_root; then
 	install -m 755 "$BUILD/snapcat" "$tmp/theirs"
 	is "$(setpriv --reuid=65534 --clear-groups "$tmp/theirs" -o 1 2>&1)" \
-	    "theirs: -o 1: that is a process: which file? (a file of that\
- name: ./1)" "a process of another user for a file"
+	    "theirs: -o 1: missing file name? this is the ID of a process\
+ (for a file of that name use ./1)" "a process of another user for a file"
 	rm "$tmp/theirs"
 else
 	skip "a process of another user for a file" "not root"
@@ -128,7 +128,7 @@ is "$? $(wc -l <"$tmp/err")" "1 1" "snapls: a cut snapshot is an error"
 head -c $(($(stat -c %s "$tmp/old") - 1)) "$tmp/old" >"$tmp/cut"
 "$BUILD/snapls" "$tmp/old" >"$tmp/list"
 "$BUILD/snapls" "$tmp/cut" >"$tmp/out" 2>"$tmp/err"
-is "$? $(grep -c "^snapls: $tmp/cut: byte .*; snapcat -s saves what is before\$" \
+is "$? $(grep -c "^snapls: $tmp/cut: byte .*; snapcat -s saves what precedes it\$" \
     "$tmp/err")" "1 1" "snapls: how to save what a cut snapshot has"
 try "snapls: a cut snapshot is listed" cmp "$tmp/list" "$tmp/out"
 "$BUILD/snapls" <"$tmp/cut" >"$tmp/out" 2>"$tmp/err"

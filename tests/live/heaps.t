@@ -119,7 +119,7 @@ is "$("$BUILD/snapdiff" -a "$tmp/core" 2>/dev/null | grep -c ' chunks ')" \
 is "$? $(grep -c '[0-9] threads$' "$tmp/out")" "1 1" "-a: it grew from one to another"
 "$BUILD/snapdiff" -ax "$tmp/4.snap" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/out" "$tmp/err")" \
-    "2 snapdiff: -l, -s, -x and two numbers are for two moments" "-a with -x"
+    "2 snapdiff: -l, -s, -x and -p pid:pid require exactly two moments" "-a with -x"
 
 target "$targets/leaking" brk
 step 1
@@ -128,8 +128,8 @@ is "$(compare 1.snap 1 100000)" "$right$known" "others have a piece of the heap"
 target "$targets/leaking" damaged
 step 1
 timeout 60 "$BUILD/snapdiff" -a "$tmp/1.snap" >"$tmp/out" 2>"$tmp/err"
-is "$? $(sed 's/[0-9a-f]*: not all/X: not all/; s/[0-9][0-9]*/N/' "$tmp/err")" \
-    "2 snapdiff: process N: the heap makes no sense at X: not all of it is counted" \
+is "$? $(sed 's/[0-9a-f]*; not all/X; not all/; s/[0-9][0-9]*/N/' "$tmp/err")" \
+    "2 snapdiff: process N: invalid heap data at X; not all of the heap is counted" \
     "a heap that was written over: a warning, and status 2"
 
 # one that calls brk(2) itself, and never malloc(3)
@@ -153,7 +153,7 @@ if grep -q 'heap arenas' "$tmp/out"; then
 	skip "a heap that is not of glibc's malloc" "glibc has made its own"
 else
 	is "$rc $(sed 's/[0-9][0-9]*/N/' "$tmp/err")" \
-	    "0 snapdiff: process N: its heap has no layout of a known glibc: it is not counted" \
+	    "0 snapdiff: process N: its heap is not of a known glibc; not counted" \
 	    "a heap that is not of glibc's malloc: that is said"
 fi
 finish 27

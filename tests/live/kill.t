@@ -61,11 +61,11 @@ ended() {
 # To a file.
 two
 snap -d -r "$pid"
-is "$rc $err" "0 snap: all can be restored" "-d: all can be restored"
+is "$rc $err" "0 snap: all processes can be restored" "-d: all can be restored"
 running "$pid" "$child"
 ok $? "-d: they run on"
 snap -d -k -f "$pid"
-is "$rc $err" "0 snap: all can be restored" "-d -k -f: the same"
+is "$rc $err" "0 snap: all processes can be restored" "-d -k -f: the same"
 running "$pid" "$child"
 ok $? "-d -k -f: they run on"
 snap -k -o "$tmp/snap" "$pid"
@@ -144,10 +144,10 @@ told=$err
 is "$rc $(grep -c 'process N, descriptor N: .*: cannot be restored' <<<"$err")" \
     "1 $(($(wc -l <"$tmp/err") - 1))" "-d: names process and reason"
 snap -k -o "$tmp/none" "$pid"
-is "$rc $err" "1 ${told//snap: not all/snap: nothing is written, and nothing killed: not all}" \
+is "$rc $err" "1 ${told//snap: not all/snap: nothing written, no process killed: not all}" \
     "-k: says the same"
 snap -k -o "$tmp/none" "$pid" 99999999
-grep -q 'nothing is written, and nothing killed' "$tmp/err"
+grep -q 'nothing written, no process killed' "$tmp/err"
 is "$? $rc $([ -e "$tmp/none" ] || echo none)" "0 1 none" \
     "refused: there is no file"
 let_go "$pid" "refused: let go"
@@ -155,15 +155,18 @@ unnoticed "$pid" "refused: not noticed"
 two
 snap -kr -o "$tmp/none" "$pid" 99999999
 is "$rc $err" "1 snap: no such process: N
-snap: nothing is written, and nothing killed: not all that was asked for was taken" \
+snap: nothing written, no process killed: some of the processes could \
+not be captured completely" \
     "one of them is not there: refused"
 running "$pid" "$child"
 ok $? "one of them is not there: the others run on"
 snap -kn "$pid"
-is "$rc $err" "2 snap: -n: what was only looked at cannot be restored" \
+is "$rc $err" "2 snap: -n cannot be combined with -d, or with -k \
+without -f: the processes could not be restored" \
     "-kn: refused before anything is stopped"
 snap -k -x secrets "$pid"
-is "$rc $err" "2 snap: -x: what is left out cannot be restored" \
+is "$rc $err" "2 snap: -x cannot be combined with -d, or with -k \
+without -f: the processes could not be restored" \
     "-kx: refused before anything is stopped"
 snap -f "$pid"
 is "$rc" 2 "-f without -k: wrong usage"
@@ -193,11 +196,11 @@ trees="snap: 2 trees of processes, of which each is restored by itself: \
 snapload -p with $one, $pid"
 "$BUILD/snap" -d "$one" "$pid" 2>"$tmp/err"
 is "$? $(apart_from_criu)" "0 $trees
-snap: all can be restored" "two trees: -d tells"
+snap: all processes can be restored" "two trees: -d tells"
 "$BUILD/snap" -k "$one" "$pid" 2>"$tmp/err" > >(cat >"$tmp/piped")
 is "$? $(apart_from_criu)" "1 $trees
-snap: nothing is written, and nothing killed: a pipe is read once, and \
-snapload restores one tree of processes: write to a file (-o)" \
+snap: nothing written, no process killed: several process trees cannot go \
+through a pipe; use -o file" \
     "two trees: refused to a pipe"
 running "$one" "$pid" "$child"
 ok $? "two trees: they run on"

@@ -220,11 +220,11 @@ is "$(message -w 0.01 2147483647 "$few")" \
     "1 2147483647: No such process 2" "likewise in a window"
 is "$(message -s 2147483647)" "1 2147483647: No such process 0" \
     "sharing of one that is missing"
-is "$(message 99999999999)" "1 99999999999 is not a process id 0" \
+is "$(message 99999999999)" "1 99999999999: not a process ID 0" \
     "a number that is too large"
 is "$(message "no such name")" \
     '1 no process is called "no such name" 0' "no such name"
-is "$(message "")" '1 an empty name 0' "an empty name"
+is "$(message "")" '1 empty process name 0' "an empty name"
 target "$targets/zombie"
 zombie=$(grep -l "^PPid:.$pid$" /proc/[0-9]*/status 2>/dev/null |
     tr -dc '0-9\n' | head -1)
@@ -324,8 +324,7 @@ if is_root && command -v setpriv >/dev/null; then
 		echo "$? $(sed 's/^pagestat: //' "$tmp/err") $(
 		    wc -l <"$tmp/out")"
 	}
-	pss="PSS is missing: who else has a page is told to root alone\
- (CAP_SYS_ADMIN)"
+	pss="PSS is missing: only root (CAP_SYS_ADMIN) may see who shares a page"
 	target "$targets/pages" "$tmp/pub/file" 100
 	his=$pid
 	kid=$(awk '/^child/ { print $2 }' "$lines")
@@ -338,11 +337,10 @@ if is_root && command -v setpriv >/dev/null; then
 $pss 2" "nobody: his own and that of another"
 	is "$(nobody -j "$his") $(jq -c .pss "$tmp/out")" "0 $pss 1 null" \
 	    "nobody: PSS in JSON"
-	is "$(nobody -s "$his" "$kid")" "1 which pages are the same is told\
- to root alone (CAP_SYS_ADMIN) 0" "nobody: sharing"
+	is "$(nobody -s "$his" "$kid")" "1 only root (CAP_SYS_ADMIN) may see\
+ which pages are the same 0" "nobody: sharing"
 	is "$(nobody -fb "$his" | sed 's/ [0-9]*$//')" \
-	    "0 most flags are missing: they are told to root alone\
- (CAP_SYS_ADMIN)" "nobody: flags"
+	    "0 most flags are missing: only root (CAP_SYS_ADMIN) may see them" "nobody: flags"
 	is "$(awk '/exclusive$/ { n = $2 } END { print (n >= 15000 * 1024) }' \
 	    "$tmp/out")" 1 "nobody: flags of pagemap"
 	kill -CONT "$his"

@@ -111,7 +111,7 @@ limited "shared memory: too little" 1 $((kb + 16384))K
 limited "shared memory: enough" 0 $((kb + 40960))K
 for size in 0 -1 2X x 99999999999T; do
 	snap --memory "$size" "$pid"
-	is "$rc $(cat "$tmp/err")" "2 snap: --memory $size: not a size, as 2G" \
+	is "$rc $(cat "$tmp/err")" "2 snap: --memory $size: not a size (such as 2G)" \
 	    "--memory $size"
 done
 finish 31

@@ -23,10 +23,11 @@ is "$rc $(head -1 "$tmp/out")" \
 crash list
 is "$rc $(cat "$tmp/out")$err" "0 " "an empty list"
 crash info
-is "$rc $err" "1 snapcrash: nothing has crashed" "nothing to tell of"
+is "$rc $err" "1 snapcrash: no crashes are recorded" "nothing to tell of"
 crash remove
-is "$rc $err" "0 snapcrash: cores are not ours to handle: kernel.core_pattern \
-is \"$was\", and stays" "removed without being there"
+is "$rc $err" "0 snapcrash: snapcrash is not the core handler \
+(kernel.core_pattern is \
+\"$was\"); left unchanged" "removed without being there"
 crash install
 is "$rc $err" "0 " "installed"
 is "$(cat "$proc/core_pattern" "$proc/core_pipe_limit")" \
@@ -35,12 +36,12 @@ is "$(cat "$proc/core_pattern" "$proc/core_pipe_limit")" \
 is "$(grep -c "^kernel.core_p" "$tmp/sysctl/50-snapcrash.conf")" 2 \
     "after the next boot, too"
 crash status
-is "$rc $(head -1 "$tmp/out")" "0 cores are taken by snapcrash, 3 at once, \
-and 16 wait" "it says so"
+is "$rc $(head -1 "$tmp/out")" "0 cores are handled by snapcrash: at most 3 at \
+once, 16 waiting" "it says so"
 
 # a kernel before Linux 6.16 has nothing for the last word
 crash take $$ $$ 11 1 0 ""
-is "$rc $(sed 's/.*: //' "$tmp/err")" "1 process $$ does not dump core" \
+is "$rc $(sed 's/.*: //' "$tmp/err")" "1 process $$ is not dumping core" \
     "who does not dump core is not taken"
 
 falls "$targets/fall" segv 3
@@ -157,7 +158,7 @@ is "$(find "$store" -name '*.snap.gz' | wc -l) $(find "$store" -name "$id")" \
 crash rm "$pid"
 is "$rc $err $(find "$store" -name "$id")" "0  " "removed"
 crash rm "$pid"
-is "$rc $err" "1 snapcrash: $pid: no such crash (snapcrash list)" "once"
+is "$rc $err" "1 snapcrash: $pid: no such crash; see snapcrash list" "once"
 
 # a disk that is full: no file, and no part of one
 mkdir "$tmp/mnt"
@@ -212,25 +213,25 @@ is "$rc $err $(cat "$proc/core_pattern" "$proc/core_pipe_limit" | tr '\n' ' ')" 
 is "$(find "$tmp/sysctl" "$tmp/lib" -type f)" "" "no file is left"
 echo "keep-count none" >"$conf"
 crash status
-is "$err" "snapcrash: $conf:1: keep-count cannot be \"none\"" \
+is "$err" "snapcrash: $conf:1: keep-count: invalid value \"none\"" \
     "a wrong value is told"
 printf '%s\n' "keep_age 7d" "Hook /bin/true" "colour_ red" >"$conf"
 crash install
 is "$rc $err $(cat "$proc/core_pattern")" \
     "1 snapcrash: $conf:1: did you mean keep-age?
 snapcrash: $conf:2: did you mean hook?
-snapcrash: $conf:3: no key \"colour-\": see snapcrash(1)
-snapcrash: nothing is installed: $conf is wrong $was" \
+snapcrash: $conf:3: unknown key \"colour-\"; see snapcrash.conf(5)
+snapcrash: not installed: $conf contains errors $was" \
     "which key is meant, and it is not installed so"
 config "hook $tmp/hook"
 chmod 664 "$conf"
 crash install
-is "$rc $err" "1 snapcrash: $conf: others than root may write it: nothing of \
-it holds" "a configuration that a group may write is none"
+is "$rc $err" "1 snapcrash: $conf: writable by users other than root; \
+ignored" "a configuration that a group may write is none"
 chown 65534 "$conf"
 chmod 644 "$conf"
 crash status
-is "$rc $err" "1 snapcrash: $conf: others than root may write it: nothing of \
-it holds" "nor is another user's"
+is "$rc $err" "1 snapcrash: $conf: writable by users other than root; \
+ignored" "nor is another user's"
 rm -rf "$disk/store"
 finish 39

@@ -63,8 +63,8 @@ is "$state $("$BUILD/snapls" "$live" >/dev/null; sed -n \
     's/^TracerPid:\t//p' "/proc/$live/status")" "S 0" "it goes on"
 
 "$BUILD/snapls" - "$live" <web.snap >out 2>err
-is "$? $(cat err)" "2 snapls: live processes and standard input do not go \
-together" "not with standard input"
+is "$? $(cat err)" "2 snapls: cannot combine live processes with standard \
+input" "not with standard input"
 "$BUILD/snapls" 4194304 >out 2>err
 is "$? $(head -n 1 err)" "1 snap: no such process: 4194304" \
     "a process that is not there"

@@ -77,7 +77,7 @@ snapcore: chosen.N.2: process N" "-p of a process that is in both"
 "$BUILD/snapcore" -p "$anon" -o - "$tmp/ten.gz" "$tmp/more.gz" \
     >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" \
-    "1 snapcore: 2 processes, but one standard output; use -p pid and one file" \
+    "1 snapcore: cannot write 2 cores to standard output; use -p pid and one file" \
     "-p of a process that is in both, to one output"
 
 # Cores and images are merged as snapshots are.

@@ -330,8 +330,8 @@ refused() {
 	    "$status vmtrace: $want 0" "refused: $*"
 }
 refused 1 '999999999: No such process' 999999999
-refused 1 '99999999999999999999 is not a process id' 99999999999999999999
-refused 1 '0 is not a process id' 0
+refused 1 '99999999999999999999: not a process ID' 99999999999999999999
+refused 1 '0: not a process ID' 0
 refused 1 "$tmp/none: No such file or directory" "$tmp/none"
 refused 1 "$tmp: Permission denied" "$tmp"
 refused 2 '-n 0: the number is too small' -n 0 true
@@ -340,7 +340,7 @@ refused 2 '-t: "x" is not a number of seconds' -t x true
 refused 2 '-t: "nan" is not a number of seconds' -t nan true
 refused 2 '-t: "0x1" is not a number of seconds' -t 0x1 true
 refused 2 '-t: "-1" is not a number of seconds' -t -1 true
-refused 2 'true: not a process id' "$sleeper" true
+refused 2 'true: not a process ID' "$sleeper" true
 if grep -q kthreadd /proc/2/comm 2>/dev/null; then
 	refused 1 '2: a kernel thread has no page faults' 2
 else
@@ -363,8 +363,8 @@ target "$tmp/$name"
 printf '#!/bin/sh\ntouch "%s/started"\n' "$tmp" >"$tmp/pub/$name"
 chmod 755 "$tmp/pub/$name"
 PATH=$PATH:$tmp/pub
-refused 2 "$name: trace the process of that name: vmtrace -p $name; or start \
-the command: vmtrace -- $name" "$name"
+refused 2 "$name: a process has this name: use vmtrace -p $name to trace it, \
+or vmtrace -- $name to start the command" "$name"
 try 'a name that is meant for a process starts no command' \
     test ! -e "$tmp/started"
 trace -n 1 -- "$name"
@@ -434,7 +434,7 @@ if is_root && command -v setpriv >/dev/null; then
 	    stat -c %u "/proc/$!")" = 0 ]; then
 		trace "$tmp/pub/sleep" 2
 		is "$rc $(tail -1 "$tmp/err")" "1 vmtrace: $tmp/pub/sleep: \
-goes on with other rights, and is not ours to trace any more" \
+changed credentials; still running, no longer traceable" \
 		    'as nobody: a program with other rights'
 	else
 		skip 'a program with other rights' 'a set-user-ID bit is of \

@@ -67,7 +67,7 @@ is "$("$snapls" -n -o cwd,pid -p "$pid" all.snap)" "$tmp/work7 $pid" \
 is "$("$snapls" -o +exe all.snap | head -n 1 | awk '{ print $NF, NF }')" \
     "EXE 8" "-o +: more columns"
 "$snapls" -o pid,nothing all.snap >out 2>err
-is "$? $(cat out; sed 's/;.*//' err)" "2 snapls: -o: no column \"nothing\"" \
+is "$? $(cat out; sed 's/;.*//' err)" "2 snapls: -o: unknown column \"nothing\"" \
     "a column that is not there"
 is "$("$snapls" -nbo memory -p "$pid" all.snap)" "$("$snapls" -j -p "$pid" \
     all.snap | sed -n 's/.*"memory":\([0-9]*\),.*"mappings".*/\1/p')" \

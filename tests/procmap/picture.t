@@ -178,6 +178,6 @@ refused() {
 }
 refused 1 "none/x.svg: No such file or directory" -g none/x.svg -M all.snap
 refused 1 "4242: No such process
-procmap: nothing to make a picture of" -g y.svg -M all.snap 4242
+procmap: no mappings to draw" -g y.svg -M all.snap 4242
 is "$(find . -name 'y.svg*')" "" "no file"
 finish 49

@@ -189,7 +189,7 @@ for o in -p8 '-ap8'; do
 done
 make c start=100
 timeout 20 "$BUILD/snapdiff" -p 7 a b c >out 2>err
-is "$? $(cat out err)" "2 snapdiff: a: process 7 is another one than in c" \
+is "$? $(cat out err)" "2 snapdiff: a: process 7 is not the same as in c" \
     "nor is one that was started again"
 
 # what is asked by mistake
@@ -200,8 +200,8 @@ while IFS='|' read -r args want; do
 done <<'END'
 -p 7x a b|snapdiff: -p 7x: the number is invalid
 -p 7: a b|snapdiff: -p : the number is invalid
-- -|snapdiff: standard input can be read once only
--o nothing a b|snapdiff: -o: no column "nothing"; there are HOW, ADDRESSES, SIZE, CHANGED, NEW, GONE, UNKNOWN, PERMS, MAPPING
+- -|snapdiff: standard input can be read only once
+-o nothing a b|snapdiff: -o: unknown column "nothing"; the columns are HOW, ADDRESSES, SIZE, CHANGED, NEW, GONE, UNKNOWN, PERMS, MAPPING
 -sx a b|usage: snapdiff 
 -sl a b|usage: snapdiff 
 -jx a b|usage: snapdiff 

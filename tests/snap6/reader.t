@@ -53,7 +53,7 @@ def error(path, stream):
     if pipe.returncode != 1:
         return b'from a pipe: exit status %d\n' % pipe.returncode
     said = file.stderr.replace(path.encode(), b'FILE')
-    return said.replace(b'; snapcat -s saves what is before', b'')
+    return said.replace(b'; snapcat -s saves what precedes it', b'')
 
 
 def main():

@@ -162,8 +162,8 @@ def nottrailers(snap, file, out):
         with open(file, 'wb') as f:
             f.write(data)
         done = run('snapls', '-c', file)
-        ok(done[1:] == ('snapls: %s: byte %d: no trailer: %s; there are no '
-           'sums (snapcat makes new ones)\n' % (file, at, why), want),
+        ok(done[1:] == ('snapls: %s: byte %d: no trailer: %s; no '
+           'checksums (snapcat adds new ones)\n' % (file, at, why), want),
            'snapls -c: ' + name, done[1:])
         ok(run('snapls', file)[1:] == ('', 0), 'snapls: it is read')
         ok(run('snapcat', '-o', out, file)[1:] == ('', 0) and
@@ -175,8 +175,9 @@ def nottrailers(snap, file, out):
 def ninefront(out):
     """That 9front takes 16 segments, and no more."""
     for name, want in ('sixteen', []), ('seventeen', [
-            "snapcat: not for 9front's snapfs, which takes 16 segments of "
-            "memory: 1 process with more, up to 17; Bell Labs' takes them"]):
+            "snapcat: 9front's snapfs cannot read it: it takes 16 memory "
+            "segments, and 1 process has more, up to 17; Bell Labs' snapfs "
+            "can"]):
         path = os.path.join(HERE, 'good', name + '.s')
         with open(path, encoding='utf-8') as file:
             snap = assemble(file.read(), path)
@@ -211,7 +212,7 @@ def commands(snap, tmp):
     body = snap[:Reader(snap).read().trailer]
     put(body)
     ok(run('snapls', '-c', file)[1:] ==
-       ('snapls: %s: it has no sums\n' % file, 0), 'snapls -c: no trailer')
+       ('snapls: %s: no checksums\n' % file, 0), 'snapls -c: no trailer')
 
     bad = bytearray(snap)
     bad[MB + 5000] ^= 1
