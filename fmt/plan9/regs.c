@@ -80,7 +80,7 @@ static const struct uregpart arm64[] = {
 	{ 0, 0, 8, 34 },	/* r0 to r30, sp, pc, psr */
 };
 
-/* those of a 32-bit process: r0 to r15 and psr of arm */
+/* registers of a 32-bit process: r0 to r15 and psr of arm */
 static const struct uregpart arm64_narrow[] = {
 	{   0,  0, 4, 1 },
 	{   8,  4, 4, 1 },
@@ -119,7 +119,8 @@ amd64_fpregs(struct buf *b, const struct task *t)
 		FXSAVE = 512,
 		AVX_SIZE = 832,
 		SOFTWARE = 464,	/* bytes 464 to 511 are used by the kernel */
-		HEADER = 512,	/* of XSAVE: which parts are in use */
+		HEADER = 512,	/* offset of the XSAVE header: its first byte
+				   says which parts are in use */
 		YMM = 576,
 		X87_SSE_AVX = 7,
 		AVX = 4
@@ -179,11 +180,12 @@ arm64_fpregs(struct buf *b, const struct task *t)
 
 #define PARTS(v)	v, sizeof(v) / sizeof *(v)
 
-static const struct uregs {	/* registers of a machine in Plan 9 */
+static const struct uregs {	/* layout of a machine's registers in Plan 9 */
 	const char	*machine;
 	const struct uregpart *part;
 	size_t		 npart;
-	const struct uregpart *narrow; /* those of a 32-bit process on it */
+	const struct uregpart *narrow; /* registers of a 32-bit process on
+				          that machine */
 	size_t		 nnarrow;
 	uint16_t	 orig;	/* offset of the system call number in
 				   Linux's registers (-1 if none); 0: not
@@ -204,7 +206,7 @@ static const struct uregs {	/* registers of a machine in Plan 9 */
 	{ "arm", PARTS(arm), NULL, 0, 68, 0, 0, NULL },
 };
 
-enum { MAX_UREG = 280 };	/* bytes of a Ureg: that of arm64 */
+enum { MAX_UREG = 280 };	/* bytes of the largest Ureg, that of arm64 */
 
 static const struct uregs *
 uregs_find(const struct machine *m)

@@ -103,9 +103,9 @@ pair_add(struct guard *g, const struct clonepair *w)
 }
 
 /*
- * Tell guard g that process target is about to be cloned (clone is 0); then, in
- * a second call, the process ID of its clone, which we trace, or -1 if none was
- * made. Return 0, or -1 with errstr set.
+ * Record for guard g that process target is about to be cloned (clone is 0);
+ * or, in a second call, the process ID of its clone, which we trace, or -1 if
+ * none was made. Return 0, or -1 with errstr set.
  */
 int
 guard_send(struct guard *g, pid_t target, pid_t clone)
@@ -164,9 +164,9 @@ struct finding_clones {
 
 /*
  * Add process pid to the pairs of the guard if it is a clone of one of their
- * processes: one that an earlier snapshot left behind, or one that the guard
- * was not told of. The latter must be exiting, and have started after its pair
- * was added. It cannot be a child that the process made itself: all of its
+ * processes: a marked zombie of an earlier snapshot, or a clone that we had no
+ * time to record. The latter must be exiting, and have started after its pair
+ * was added. It cannot be a child that the process made itself, as all of its
  * threads were stopped until we died.
  */
 static int
@@ -202,9 +202,9 @@ find_pid(void *arg, long pid)
 
 /*
  * Search all processes for clones and add them to the pairs of guard g. A clone
- * that the guard was not told of is searched for until its process has returned
- * from the call that makes it and no candidate is left; candidates are reaped.
- * A candidate may belong to another snap that was killed and whose guard found
+ * that was not recorded is searched for until its process has returned from the
+ * call that makes it and no candidate is left; candidates are reaped. A
+ * candidate may belong to another snap that was killed and whose guard found
  * this one: all are reaped.
  */
 void

@@ -276,8 +276,8 @@ user_take(struct claim *c)
 
 /*
  * Return the headroom of set l, made at the first call. Its first room is the
- * user's limit of memory, of which copies of shared memory are already taken.
- * Return NULL with errstr set if memory runs out.
+ * memory limit that the user gave, minus the copies of shared memory. Return
+ * NULL with errstr set if memory runs out.
  */
 static struct headroom *
 headroom_get(struct live *l)

@@ -32,8 +32,7 @@ struct joining {		/* state while joining the huge pages of a
 				   process */
 	int		 pidfd;	/* owned */
 	int		 pagemap; /* owned */
-	uint64_t	 page;	/* bytes of a page, and in huge those of a
-				   huge page */
+	uint64_t	 page; /* bytes of a page; huge: bytes of a huge page */
 	uint64_t	 huge;
 	uint64_t	 until;	/* time limit, in ms of now_ms() */
 };

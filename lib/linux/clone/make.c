@@ -299,8 +299,8 @@ clones_begin(struct making *m)
 
 /*
  * Clone all processes of set l that are stopped by us and whose threads were
- * recorded. Return true if the processes can be released; else there are no
- * clones, and the user was told why.
+ * recorded. Return true if the processes can be released. Otherwise there are
+ * no clones, and a message has said why.
  */
 bool
 clones_make(struct live *l, struct snap *s)

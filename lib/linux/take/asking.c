@@ -70,8 +70,8 @@ asking_got(struct asking *a, void *buf, size_t len)
 }
 
 /*
- * Move the answers collected in the member told of n processes v to their
- * records, as file name.
+ * Move the answers that were collected in n processes v (member told) to their
+ * records, as a file called name.
  */
 void
 asking_told(struct asking *v, size_t n, const char *name)

@@ -63,9 +63,9 @@ leader_gather(struct live *l, struct snap *s, struct lproc *lp,
 }
 
 /*
- * Read the facts about process lp, all threads of which are stopped, and mark
- * the threads that are taken later. If the first thread cannot be read, lp is
- * left out. Return 0, or -1 with errstr set.
+ * Read the facts about process lp, which is stopped, and mark the threads that
+ * will be taken later. If the first thread cannot be read, leave lp out. Return
+ * 0, or -1 with errstr set.
  */
 int
 proc_gather(struct live *l, struct snap *s, struct lproc *lp)

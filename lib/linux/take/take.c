@@ -101,7 +101,7 @@ record_refit(const struct lproc *lp, struct filelist *rec)
 }
 
 /*
- * Capture the memory of process lp as that of p. If its clone was killed
+ * Capture the memory of process lp as the memory of p. If its clone was killed
  * meanwhile, fail if the options say so; else mark all of its memory as
  * missing, since it is not certain which pages there were.
  */

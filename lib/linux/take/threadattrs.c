@@ -62,7 +62,7 @@ spaces_read(pid_t pid, pid_t tid, uint64_t space[NSPACES])
 
 /*
  * Return true if threads a and b do not share resource i of the array apart,
- * one of those that kcmp(2) compares.
+ * which must be one that kcmp(2) compares.
  */
 static bool
 kcmp_differs(pid_t a, pid_t b, size_t i)

@@ -1,6 +1,6 @@
 /*
- * Use our own [vdso] for those of other processes, if it equals the pages that
- * they have touched. So all of it is captured without touching more pages.
+ * Use our own [vdso] as the source for other processes, if it equals the pages
+ * that they have touched. So all of it is captured without touching more pages.
  */
 #include "io/io.h"
 #include "linux/pages/pages.h"
