@@ -36,7 +36,7 @@ struct checked {
 	uint64_t	 origin; /* location of the start of the stream in
 				    both sources */
 	uint64_t	 bytes;	/* bytes of the stream that sums cover */
-	uint8_t		*sums;	/* owned; as in the trailer */
+	uint8_t		*sums;	/* owned; copy of the sums in the trailer */
 	atomic_uchar	*state;	/* owned; UNKNOWN, SOUND or DAMAGED, by
 				   megabyte */
 	pthread_mutex_t	 lock;

@@ -13,8 +13,8 @@ struct cursor {			/* reading position in an index and its
 	const uint8_t	*p;	/* rest of the index */
 	size_t		 left;
 	uint64_t	 at;	/* byte offset in the stream */
-	uint64_t	 same;	/* end of the raw pages that the last
-				   reference means */
+	uint64_t	 same;	/* number after the last raw page that the
+				   last reference means */
 	uint64_t	 ordinal; /* number of raw pages so far */
 };
 

@@ -32,10 +32,11 @@ struct mark {
 	uint64_t	 same;	/* value of cursor.same before them */
 	const uint8_t	*p;	/* position in the index */
 	unsigned int	 runs;
-	atomic_uint	 next;	/* number of extents; set before ext */
+	atomic_uint	 next;	/* number of elements of ext; set before ext */
 	_Atomic(struct extent *) ext; /* owned; NULL: not made yet */
-	_Atomic(struct raws *) raws; /* owned; its raw runs, ended by an
-				        empty one; NULL: not made yet */
+	_Atomic(struct raws *) raws; /* owned; runs of raw pages after the
+				        mark, ended by an empty one; NULL:
+				        not made yet */
 };
 
 struct range {			/* the parts of the shared arrays that belong

@@ -48,7 +48,7 @@ struct reader {
 	uint64_t	 memend; /* end of the memory described so far by the
 				    current mem record; UINT64_MAX: there is
 				    none */
-	struct trailer	 trailer; /* bytes is 0 if none was found */
+	struct trailer	 trailer; /* trailer.bytes is 0 if there is none */
 	struct sums	*sums;	/* owned; sums of the scanned bytes */
 	struct damage	 damage;
 	uint64_t	 records; /* number of records read */

@@ -19,13 +19,15 @@
 #define TRAILER_MAGIC	"SNAPEND\n"
 
 enum {
-	TRAILER_HEAD = SNAP6_NUM + 5, /* bytes of its header line */
+	TRAILER_HEAD = SNAP6_NUM + 5, /* bytes of the header line of a
+				         trailer */
 	TRAILER_END = 24,	/* bytes of the file end */
-	TRAILER_SUMMED = 16,	/* bytes of end that the sum does not cover */
+	TRAILER_SUMMED = 16,	/* bytes of the file end that the sum does
+				   not cover */
 	TYPE_TEXT = F_MAX,	/* record types in the index: enum
 				   snap6_field, then these */
 	TYPE_MEM,
-	TYPE_OTHER		/* the name follows */
+	TYPE_OTHER		/* any other type; its name follows */
 };
 
 enum page_kind {		/* kind of a run of pages in the index */
@@ -50,19 +52,19 @@ struct indexer {
 				   or memory ran out */
 	uint64_t	 records;
 	uint64_t	 pid;	/* process of the last record */
-	uint64_t	 segend; /* end of the last segment */
+	uint64_t	 segend; /* end address of the last segment */
 	struct rawrun	*raw;	/* owned; sorted by place */
 	size_t		 nraw;
 	size_t		 found;	/* index in raw of the last search result */
 	uint64_t	 ordinal; /* number of raw pages so far */
 	enum page_kind	 kind;	/* kind of the current run */
 	uint64_t	 n;	/* pages in the current run; 0: there is none */
-	uint64_t	 first;	/* SAME: number of the first raw page that it
-				   equals */
+	uint64_t	 first;	/* SAME: number of the first raw page
+				   referred to */
 	uint64_t	 bytes;	/* SAME: bytes of the references in the
 				   stream */
-	uint64_t	 same;	/* end of the raw pages that the last run
-				   referred to */
+	uint64_t	 same;	/* number after the last raw page that the
+				   last run referred to */
 };
 
 void		 indexer_free(struct indexer *);
@@ -85,11 +87,11 @@ struct trailer {
 				   states */
 	uint8_t		*data;	/* owned; the whole record */
 	size_t		 len;
-	uint64_t	 records; /* number of records before it */
-	uint64_t	 bytes;	/* bytes before it */
-	const uint8_t	*sums;	/* in data; 8 bytes each */
+	uint64_t	 records; /* number of records before the trailer */
+	uint64_t	 bytes;	/* number of bytes before the trailer */
+	const uint8_t	*sums;	/* points into data; 8 bytes each */
 	size_t		 nsums;
-	const uint8_t	*index;	/* in data; NULL: none */
+	const uint8_t	*index;	/* points into data; NULL: there is none */
 	size_t		 nindex;
 };
 

@@ -29,9 +29,10 @@ struct snap6 {
 	struct proc	*proc;		/* process being written */
 	const struct segment *seg; /* segment whose header was written last */
 	struct referred	 ref;		/* state of the last reference */
-	bool		 lost; /* data of proc was lost since its proc record */
+	bool		 lost; /* data of proc was lost after its proc record
+			          was written */
 	char		 why[256];
-	uint64_t	 nlost;		/* lost kilobytes of proc */
+	uint64_t	 nlost;		/* number of lost kilobytes of proc */
 };
 
 static void

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CARRY = 4096 };	/* open files; taking them adds about 200 ms */
+enum { MAX_CARRY = 4096 }; /* maximum open files; that many take about 200 ms */
 
 struct carries {
 	struct carry	*first; /* borrowed; head of the list of entries */

@@ -17,8 +17,8 @@
 enum {
 	BLOCK = 256 * KB,	/* bytes per read and write; fits in a cache */
 	PIECE = 2048 * KB,	/* bytes that a thread claims at once */
-	THREADS = 4, /* a file takes one writer at a time, so few help */
-	THREADS_MEMORY = 16	/* enough to use the memory bandwidth */
+	THREADS = 4, /* when writing to a file: it takes one writer at a time */
+	THREADS_MEMORY = 16	/* when copying to memory: uses its bandwidth */
 };
 
 struct copying {

@@ -54,7 +54,7 @@ struct copyrun {
 };
 
 struct copyjob {
-	int		 in;	/* borrowed, like every member below */
+	int		 in;	/* borrowed, like out, memory and run */
 	int		 out;
 	uint8_t		*memory; /* destination; NULL: copy to out */
 	bool		 shorter; /* the input may end within a run */
@@ -107,14 +107,14 @@ void		 carry_free(struct live *l);
 
 /* treatment.c: choose how to take a file mapping */
 enum treatment {
-	TAKE_MEMORY,	/* all pages of the process */
-	TAKE_FILE,	/* unmodified pages come from the file */
+	TAKE_MEMORY,	/* take all pages from the process */
+	TAKE_FILE,	/* take unmodified pages from the file */
 	TAKE_DATA,	/* like TAKE_FILE, but skip holes of the file */
 	TAKE_DUMPED, /* like TAKE_DATA; the file may change while it is read */
 	TAKE_PRESENT,	/* take resident pages only: the file cannot be
 			   opened, or is a [vdso] that differs from ours */
 	LEAVE_FILE,	/* leave out unmodified pages */
-	LEAVE_KERNEL,	/* leave out all: the pages belong to the kernel */
+	LEAVE_KERNEL,	/* leave out all pages: they belong to the kernel */
 	LEAVE_DEVICE,
 	LEAVE_SECRET,
 	TAKE_FAILED	/* an error occurred; errstr says which */

@@ -101,7 +101,7 @@ file_hasroom(const struct prepared *k, int fd, uint64_t len)
 
 	if (fstatvfs(fd, &v) == -1)
 		return false;
-	return v.f_blocks == 0 ||	/* a tmpfs without a limit */
+	return v.f_blocks == 0 ||	/* a tmpfs without a size limit */
 	    (uint64_t)v.f_bavail * v.f_frsize >= k->used + len;
 }
 

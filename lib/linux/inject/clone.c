@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 enum {
-	CLONE_FLAGS = CLONE_FILES /* exit signal 0: the parent gets no signal */
+	CLONE_FLAGS = CLONE_FILES /* without an exit signal */
 };
 
 /*
@@ -52,7 +52,7 @@ clone_enter(struct inject *c, const struct inject *in, pid_t pid)
 	c->len = 0;
 	c->entered = false;
 	c->halting = false;
-	c->sigchld = false;	/* in sends this SIGCHLD again itself */
+	c->sigchld = false;	/* inject_end(in) sends it again */
 	c->until = now_ms() + ALL_MS;
 	c->ext = (struct extstate){ 0 };
 	c->restart = (struct restartinfo){ 0 };

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CODE_STEP = 4096 }; /* bytes read at once; the page size is a multiple */
+enum { CODE_STEP = 4096 }; /* bytes read at once; divides the page size */
 
 enum want { WANT_CALL, WANT_BACK, NWANT };
 
@@ -83,7 +83,7 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 	ssize_t n;
 
 	absent = absent && !is_far(s, v);
-	before = 0;		/* bytes of the page before that are in buf */
+	before = 0;		/* bytes of the last read that buf still has */
 	from = v->start;	/* address of the first entry */
 	for (at = from; at < v->end && !gadgets_whole(s->found);
 	    at += CODE_STEP) {

@@ -15,7 +15,7 @@
 #include "space.h"
 
 enum {				/* bytes of scratch memory */
-	INJECT_ROOM = 4096	/* if begun with room; else isa.stage */
+	INJECT_ROOM = 4096 /* with the argument room; without it isa.stage */
 };
 
 struct inject;

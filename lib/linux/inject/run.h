@@ -81,9 +81,10 @@ struct inject {
 
 enum {
 	START_MS = 500,		/* maximum time for a thread to start or stop */
-	CALL_MS = 60000,	/* maximum time for a call; cloning a
+	CALL_MS = 60000,	/* maximum time for one call; cloning a
 				   terabyte takes long */
-	ALL_MS = 10000 /* maximum time for beginning all calls in a process */
+	ALL_MS = 10000 /* maximum time until the last call in a process is
+		          begun */
 };
 
 /* enter.c: begin and end calls in a thread */

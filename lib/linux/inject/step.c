@@ -204,7 +204,8 @@ inject_go(struct inject *in, int sig)
 static uint64_t
 inject_until(const struct inject *in, uint64_t ms)
 {
-	enum { LEAST_MS = 20 };	/* time for us to notice that it has stopped */
+	enum { LEAST_MS = 20 };	/* minimum time for us to notice that it
+				   stopped */
 	const uint64_t now = now_ms();
 
 	if (!in->going)

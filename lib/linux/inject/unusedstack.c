@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 enum {
-	NEAR = 64,		/* maximum pages searched for unshared ones */
-	FAR = 1024		/* maximum pages searched for existing ones */
+	NEAR = 64,		/* maximum pages searched for unshared pages */
+	FAR = 1024		/* maximum pages searched for existing pages */
 };
 
 /*

@@ -66,7 +66,7 @@ struct isa {
 	   of a frame that unmaps nothing is scratch memory; MIN_STAGE or
 	   more */
 	size_t		 stage;
-	size_t		 frame;	/* maximum bytes of frame_build */
+	size_t		 frame;	/* maximum bytes that frame_build writes */
 };
 
 extern const struct isa	 isa;
@@ -139,16 +139,16 @@ bool		 restart_call(pid_t tid, const struct seencall *seen);
  * code.c: find instructions in a process, in its C library or [vdso].
  */
 enum {				/* bytes */
-	MAX_CODE = 32,		/* maximum code that identifies a gadget */
-	MAX_SKIP = 96		/* maximum of gadgets.skip */
+	MAX_CODE = 32,		/* maximum bytes of code of a gadget */
+	MAX_SKIP = 96		/* maximum value of gadgets.skip */
 };
 
 struct gadgets {			/* addresses of instructions; 0: not
 					   found */
-	uint64_t	 call;	/* makes a system call, and returns */
+	uint64_t	 call;	/* code that makes a system call and returns */
 	size_t		 skip;	/* bytes that it pops between the call and
 				   the return */
-	uint64_t	 back;	/* does rt_sigreturn(2) */
+	uint64_t	 back;	/* code that does rt_sigreturn(2) */
 	bool		 pops;	/* back only pops the number of
 				   rt_sigreturn(2) from the stack, and must
 				   return to call */
@@ -227,8 +227,9 @@ struct restartinfo {
 	   call ended, if the kernel keeps it outside of registers; 0:
 	   registers are enough */
 	int		 code;
-	bool		 ask;	/* code applies only if the next call of the
-				   thread is restart_syscall(2) */
+	bool		 ask;	/* only the thread's next call shows whether
+				   code applies: it must be
+				   restart_syscall(2) */
 };
 
 /*
@@ -252,14 +253,15 @@ void		 restartinfo_load(struct gregs *r, int code);
  * frame.c: return frames, which a thread runs into if we die.
  */
 enum {				/* bytes */
-	MIN_STAGE = 448,	/* minimum of isa.stage */
-	MAX_STAGE = 2048	/* maximum of isa.stage */
+	MIN_STAGE = 448,	/* minimum value of isa.stage */
+	MAX_STAGE = 2048	/* maximum value of isa.stage */
 };
 
 struct stacks {			/* stack pointers of a thread, for running
 				   calls */
 	uint64_t	 call;	/* for all calls while our memory is mapped */
-	uint64_t	 last;	/* for munmap(2) of our memory */
+	uint64_t	 last;	/* for munmap(2) of our memory, which is the
+				   last call */
 };
 
 struct frame {
@@ -269,7 +271,7 @@ struct frame {
 	const struct seencall *seen; /* call that the thread was seen in
 				        before it was stopped, or NULL */
 	uint64_t	 mask;		/* signal mask to restore */
-	struct iovec	 mapped; /* memory to unmap before; length 0: none */
+	struct iovec	 mapped; /* memory to unmap first; length 0: none */
 };
 
 /*

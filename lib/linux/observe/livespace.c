@@ -95,7 +95,7 @@ space_hugetlb(struct space *sp, pid_t tid)
 		rc = call_ioctl(fd, QUERY_IOCTL, &q);
 		if (rc == 0 && q.page > (uint64_t)sysconf(_SC_PAGESIZE))
 			sp->m[i].flags |= VMF_HUGETLB;
-		if (rc == -1 && errno == ENOENT)	/* unmapped since */
+		if (rc == -1 && errno == ENOENT) /* the mapping is gone */
 			rc = 0;
 	}
 	fd_drop(fd);

@@ -23,15 +23,14 @@ struct usage {
 	int		 fd;	/* pagemap of the process */
 	uint64_t	 kb;	/* KB of a page */
 	uint64_t	 pss;	/* PSS of a page that is mapped once */
-	struct pageuse	*use;	/* borrowed, like the pointers below; index:
-				   mapping */
+	struct pageuse	*use;	/* borrowed; one element per mapping */
 	const struct space *sp;
-	struct frames	*counts; /* map counts by page frame; NULL: not
-				    readable */
-	const struct frames *flags; /* flags by page frame; NULL: not
-				       readable */
-	uint64_t	*vague;	/* owned; KB per mapping that are shared or
-				   the zero page */
+	struct frames	*counts; /* borrowed; map counts by page frame; NULL:
+				    not readable */
+	const struct frames *flags; /* borrowed; flags by page frame; NULL:
+				       not readable */
+	uint64_t	*vague;	/* owned; KB per mapping of pages that are
+				   shared or the zero page */
 	struct smapsizes sizes;	/* counts of smaps; unused if scans is set */
 	bool		 scans;	/* pagemap shows zero and huge pages; valid
 				   if asked is set */

@@ -386,7 +386,7 @@ pagemap_huge(int fd, uint64_t addr, uint64_t end)
 
 	if (call_ioctl(fd, SCAN_IOCTL, &a) != 1 || !(v.categories & SCAN_HUGE))
 		return addr;
-	a.end = end;		/* it stops where the category changes */
+	a.end = end;		/* the scan stops where the category changes */
 	return call_ioctl(fd, SCAN_IOCTL, &a) == 1 && v.start == addr &&
 	    v.categories & SCAN_HUGE ? v.end : addr;
 }

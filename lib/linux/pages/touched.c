@@ -21,7 +21,7 @@ enum {
 
 struct touching {
 	const struct vmas *vma;		/* borrowed */
-	bool		*has;		/* borrowed; result, by mapping */
+	bool		*has;		/* borrowed; result, one per mapping */
 	int		 fd;		/* pagemap of the process */
 	uint64_t	 page;		/* bytes of a page */
 	bool		 scans;		/* the kernel supports PAGEMAP_SCAN */

@@ -33,7 +33,7 @@ struct range {			/* a range to read */
 static int
 proc_serve(struct serving *s)
 {
-	enum { LEAST = 4096 };	/* minimum room for a read */
+	enum { LEAST = 4096 };	/* minimum free bytes for a read */
 	uint8_t *to;
 	size_t room;
 	ssize_t n;

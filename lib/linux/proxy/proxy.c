@@ -25,7 +25,7 @@
 
 enum {
 	MAX_LEFT = 64,		/* maximum number of abandoned proxies */
-	ENDING_MS = 100		/* time for closed proxies to end */
+	ENDING_MS = 100		/* time for closed proxies to exit */
 };
 
 struct proxies proxies = { .lock = PTHREAD_MUTEX_INITIALIZER };

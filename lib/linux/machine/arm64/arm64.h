@@ -43,16 +43,17 @@ enum {				/* NT_ARM_ numbers, as in <elf.h>, which may
 enum {				/* instructions */
 	SVC = (int)0xd4000001U,
 	RET = (int)0xd65f03c0U,
-	MOV_X8 = (int)0xd2800008U, /* the immediate operand begins at bit 5 */
+	MOV_X8 = (int)0xd2800008U, /* plus the number to load, shifted left
+				      by 5 */
 	BYTES = 4		/* length of every instruction */
 };
 
 enum {				/* bytes */
-	MAX_VECTOR = 256,	/* maximum of an SVE vector */
-	MAX_VECTORS = 16 + MAX_VECTOR * 35,	/* maximum of NT_ARM_SVE: 32
-						   vectors, and 17 predicates
-						   of an eighth of that size */
-	HEADER = 16,		/* header of NT_ARM_SVE */
+	MAX_VECTOR = 256,	/* maximum size of an SVE vector */
+	/* maximum size of NT_ARM_SVE: 32 vectors, and 17 predicates of an
+	   eighth of their size */
+	MAX_VECTORS = 16 + MAX_VECTOR * 35,
+	HEADER = 16,		/* size of the header of NT_ARM_SVE */
 	STAGE_SIZE = 1152,	/* size of a stage: frame.c */
 	FRAME_SIZE = STAGE_SIZE + STAGE_SIZE + MAX_VECTORS
 };

@@ -47,7 +47,7 @@ enum {				/* byte offsets */
 	MASK = CONTEXT + 40,
 	REGS = CONTEXT + 176 + 8,	/* x0 to x30, sp, pc, pstate */
 	RECORDS = CONTEXT + 176 + 288,
-	RESERVED = 4096,	/* bytes for records there */
+	RESERVED = 4096,	/* bytes for records after that */
 
 	/* invalid flags for a signal stack: rt_sigreturn keeps the current
 	   one */
