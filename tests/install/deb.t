@@ -66,8 +66,8 @@ step version 'psnap --version'
 step list 'PATH=/usr/lib/process-snap/bin:$PATH; snap -r $$ | snapls -no USER,COMMAND'
 step file 'psnap $$ >/tmp/x.snap && file -b /tmp/x.snap'
 step pc "test -e \"\$(ls /usr/lib/*/pkgconfig/libsnap.pc)\" &&
-    ldconfig -p | grep -c 'libsnap\\.so\\.0 '"
-step manual 'dpkg -L process-snap libsnap-dev | grep -c "/man[1367]/.*\.gz"'
+    ldconfig -p | grep -c 'libsnap\\.so\\.1 '"
+step manual 'dpkg -L process-snap libsnap-dev | grep -c "/man[13567]/.*\.gz"'
 # snap, _snap and snap.1 are names of others
 step names 'dpkg -L process-snap | grep -E "/_?snap(\.[0-9](\.gz)?)?$" |
     while read -r f; do [ -d "$f" ] || echo "$f"; done
@@ -96,7 +96,7 @@ is "$(awk '$2 == "bash" { print $2, $1; exit }' "$said/list")" "bash root" \
 is "$(sed 's/ of .*//' "$said/file")" "Plan 9/Linux process snapshot" \
     "and file(1) knows"
 is "$(cat "$said/pc")" 1 "the library is found"
-pages=(cmd/*/*.[17] lib/*.3 man6/*.6)	# and a link to psnap.1
+pages=(cmd/*/*.[157] lib/*.3 man6/*.6)	# and a link to psnap.1
 is "$(cat "$said/manual")" $((${#pages[@]} + 1)) "the manual is there"
 is "$(sort "$said/names")" "/usr/include/snap
 /usr/lib/process-snap/bin/snap
