@@ -53,9 +53,9 @@ make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
 }
 
 /*
- * Add an image that consists of the one message e, named and begun as by
- * make_image, and free m->msgs, the parts of e.  Return 0, or -1 with errstr
- * set.
+ * Add an image with the one message e, with a name formatted as by printf(3)
+ * and beginning with the magic number magic, and free m->msgs, the parts of e.
+ * Return 0, or -1 with errstr set.
  */
 int
 make_message(struct criumake *m, uint32_t magic, const ProtobufCMessage *e,

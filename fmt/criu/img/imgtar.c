@@ -100,31 +100,32 @@ images_find(struct tar *t)
 }
 
 /*
- * Resolve link, a symbolic link in directory at, and append the path that it
- * leads to to buffer to, ending in "/".  Return 0, or -1 if that is outside the
+ * Resolve link, a symbolic link in directory at, and append the path of its
+ * target to out, ending in "/".  Return 0, or -1 if that is outside the
  * archive.
  */
 static int
-link_follow(const char *at, const char *link, struct buf *to)
+link_follow(const char *at, const char *link, struct buf *out)
 {
 	size_t n;
 
 	if (*link == '/')
 		return -1;
-	for (buf_puts(to, at); *link != '\0'; link += n) {
+	for (buf_puts(out, at); *link != '\0'; link += n) {
 		link += strspn(link, "/");
 		n = strcspn(link, "/");
 		if (n == 0 || (n == 1 && *link == '.'))
 			continue;
 		if (n != 2 || strncmp(link, "..", 2) != 0) {
-			buf_add(to, link, n);
-			buf_puts(to, "/");
+			buf_add(out, link, n);
+			buf_puts(out, "/");
 			continue;
 		}
-		if (to->len == 0)
+		if (out->len == 0)
 			return -1;
-		for (to->len--; to->len > 0 && to->data[to->len - 1] != '/';)
-			to->len--;
+		for (out->len--; out->len > 0 &&
+		    out->data[out->len - 1] != '/';)
+			out->len--;
 	}
 	return 0;
 }
@@ -137,23 +138,23 @@ static int
 parent_find(struct imgdir *d, size_t depth)
 {
 	const struct tarmember *m;
-	struct buf to = { 0 };
+	struct buf out = { 0 };
 	const char *why;
 
 	if ((m = member_find(d, "parent")) == NULL || m->type != TAR_LINK)
 		return 0;
 	why = NULL;
-	if (link_follow(d->at, m->link, &to) == -1)
+	if (link_follow(d->at, m->link, &out) == -1)
 		why = "leads out of the archive";
 	else if (depth >= MAX_STACK)
 		why = "has too many parents, or leads back to itself";
-	if (buf_check(&to) == 0 && why == NULL)
-		d->parent = imgtar_new(d->tar, to.len == 0 ? "" :
-		    (const char *)to.data, to.len);
+	if (buf_check(&out) == 0 && why == NULL)
+		d->parent = imgtar_new(d->tar, out.len == 0 ? "" :
+		    (const char *)out.data, out.len);
 	else if (why != NULL && asprintf(&d->why, "%s/parent %s", d->path,
 	    why) == -1)
 		d->why = NULL;
-	buf_free(&to);
+	buf_free(&out);
 	if (d->parent == NULL && d->why == NULL)
 		return errstr_set("out of memory");
 	return d->parent != NULL;

@@ -180,7 +180,7 @@ makecgroup_free(struct criumake *m)
 }
 
 /*
- * Set the sets of e, whose parts belong to m->msgs.
+ * Add the cgroup sets of m to e, whose parts belong to m->msgs.
  */
 static int
 sets_put(struct criumake *m, Criu__Cgroup *e)

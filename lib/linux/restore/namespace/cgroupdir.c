@@ -66,8 +66,8 @@ static const char *const version2[] = {
 };
 
 /*
- * Append to b the n bytes of a value on one line: newlines and backslashes in
- * octal.
+ * Append the n bytes at s to b as one line, with newlines and backslashes as
+ * octal escapes.
  */
 static void
 value_put(struct buf *b, const char *s, size_t n)
@@ -161,8 +161,8 @@ dir_begin(struct cgrec *g, int dir, const char *path)
 }
 
 /*
- * Record the cgroup open as dir, and those below it.  dir is closed.  path is
- * the cgroup's path, in a buffer of PATH_MAX bytes.
+ * Record the cgroup whose directory is open as dir, and those below it, and
+ * close dir.  path is the cgroup's path, in a buffer of PATH_MAX bytes.
  */
 static void
 dirs_record(struct cgrec *g, int dir, char *path, unsigned int depth)

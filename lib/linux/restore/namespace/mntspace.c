@@ -225,17 +225,18 @@ mntvisit_serve(struct serving *s)
 }
 
 /*
- * Add to to, the record of process p, what is needed to create its mount
+ * Add to rec, the record of process p, what is needed to create its mount
  * namespace again, if p is the first process of l in that namespace and it is
  * not ours: snap(6), mounts.  p is stopped.
  */
 void
-mntspace_record(struct live *l, const struct lproc *p, struct filelist *to)
+mntspace_record(struct live *l, const struct lproc *p, struct filelist *rec)
 {
 	const struct file *f;
 
-	if (space_isnew(l, to, "mnt") && space_ask(p, mntvisit_serve,
-	    "its mounts", why, to) == 0 && (f = filelist_find(to, why)) != NULL)
+	if (space_isnew(l, rec, "mnt") && space_ask(p, mntvisit_serve,
+	    "its mounts", why, rec) == 0 &&
+	    (f = filelist_find(rec, why)) != NULL)
 		live_warn(l, "process %d: %.*s are missing", p->pid,
 		    (int)f->len - 1, (const char *)f->data);
 }

@@ -24,11 +24,11 @@ void		 mounted_free(struct live *l);
 
 /* mntspace.c: mount namespaces that are not ours */
 void		 mntspace_record(struct live *l, const struct lproc *p,
-		    struct filelist *to);
+		    struct filelist *rec);
 
 /* sysv.c: System V shared memory */
 void		 sysv_record(struct live *l, const struct lproc *p,
-		    const struct task *t, struct filelist *to);
+		    const struct task *t, struct filelist *rec);
 void		 sysv_free(struct live *l);
 
 #endif

@@ -94,11 +94,12 @@ names_add(struct filelist *rec, pid_t pid)
 }
 
 /*
- * Add to rec, the record of process p, which already has its namespace links:
- * the list of those that are not ours, the names of such a UTS namespace and,
- * unless l has already recorded them, the contents of such a network namespace
- * and the root of such a cgroup namespace.  The last two are left out if p
- * dumps core: only restoring needs them, and only root may see them.
+ * Add to rec, the record of process p, which of its namespaces are not ours,
+ * and the host name if its UTS namespace is not.  If its network or cgroup
+ * namespace is not ours and l has not yet recorded it, add the contents of the
+ * network namespace and the root of the cgroup namespace; but not if p dumps
+ * core, since only restoring needs them, and only root may see them.  rec
+ * already has the links of the namespaces.
  */
 void
 namespaces_record(struct live *l, struct filelist *rec, const struct lproc *p)

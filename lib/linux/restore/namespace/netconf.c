@@ -70,10 +70,10 @@ folder_add(struct buf *b, const char *folder, int levels)
 }
 
 /*
- * Record in to the settings of the network namespace that this thread is in.
+ * Record the settings of the network namespace that this thread is in.
  */
 void
-netconf_record(struct filelist *to)
+netconf_record(struct filelist *rec)
 {
 	static const char *const one[] = { "unix/max_dgram_qlen",
 	    "ipv4/ping_group_range", "ipv4/ip_unprivileged_port_start",
@@ -89,5 +89,5 @@ netconf_record(struct filelist *to)
 		setting_add(&b, below, one[i]);
 	folder_add(&b, "ipv4/conf", 2);
 	folder_add(&b, "ipv6/conf", 2);
-	filelist_buf(to, "net/settings", &b);
+	filelist_buf(rec, "net/settings", &b);
 }

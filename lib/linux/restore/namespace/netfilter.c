@@ -16,17 +16,17 @@
 #include <unistd.h>
 
 /*
- * Run the program argv and record its output in to, as file name.  Return false
- * if it fails or prints nothing.
+ * Run the program argv and record its output in rec, as file name.  Return
+ * false if it fails or prints nothing.
  */
 static bool
-program_record(struct filelist *to, const char *name,
+program_record(struct filelist *rec, const char *name,
     const char *const argv[4])
 {
 	struct buf b = { 0 };
 
 	if (program_run(argv, -1, -1, NULL, 0, &b) == 0 && b.len > 0) {
-		filelist_buf(to, name, &b);
+		filelist_buf(rec, name, &b);
 		return true;
 	}
 	buf_free(&b);
@@ -82,11 +82,11 @@ has_iptables(const char *path)
 }
 
 /*
- * Record in to the packet filters of the network namespace that the proxy is
- * in.  Return 0, or -1 with errstr set if there are any that cannot be listed.
+ * Record the packet filters of the network namespace that the proxy is in.
+ * Return 0, or -1 with errstr set if there are any that cannot be listed.
  */
 int
-netfilter_record(struct filelist *to)
+netfilter_record(struct filelist *rec)
 {
 	static const char *const nft[4] = { "nft", "list", "ruleset", NULL };
 	static const struct {
@@ -102,13 +102,13 @@ netfilter_record(struct filelist *to)
 	};
 	size_t i;
 
-	if (has_nft() && !program_record(to, "net/nft", nft))
+	if (has_nft() && !program_record(rec, "net/nft", nft))
 		return errstr_set("cannot list its nft(8) tables: nft(8) is "
 		    "missing or fails");
 	for (i = 0; i < sizeof xt / sizeof *xt; i++)
 		if (has_iptables(xt[i].names) &&
-		    !program_record(to, xt[i].name, xt[i].legacy) &&
-		    !program_record(to, xt[i].name, xt[i].plain))
+		    !program_record(rec, xt[i].name, xt[i].legacy) &&
+		    !program_record(rec, xt[i].name, xt[i].plain))
 			return errstr_set("cannot list its iptables(8) tables: "
 			    "iptables(8) is missing or fails");
 	return 0;

@@ -114,13 +114,13 @@ peer_add(struct buf *b, const struct netmessage *m, unsigned int id, int here)
 }
 
 /*
- * Record in to the peers of the links in net/links.  there is an rtnetlink(7)
- * socket in the namespace of the links; this thread is in our own.
+ * Record the peers of the links that net/links of rec lists.  there is an
+ * rtnetlink(7) socket in the namespace of the links; this thread is in our own.
  */
 void
-netpeers_record(struct filelist *to, int there)
+netpeers_record(struct filelist *rec, int there)
 {
-	const struct file *f = filelist_find(to, "net/links");
+	const struct file *f = filelist_find(rec, "net/links");
 	struct attributes in;
 	struct buf b = { 0 };
 	struct netmessage m;
@@ -137,7 +137,7 @@ netpeers_record(struct filelist *to, int there)
 	while (netmessage_next(&in, &m))
 		peer_add(&b, &m, id, here);
 	if (b.len > 0)
-		filelist_buf(to, "net/peers", &b);
+		filelist_buf(rec, "net/peers", &b);
 out:
 	fd_drop(here);
 	fd_drop(own);

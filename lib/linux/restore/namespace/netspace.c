@@ -44,7 +44,7 @@ message_add(void *arg, const struct netmessage *m)
  * Return 0, or -1 with errstr set.
  */
 static int
-messages_record(struct filelist *to, int fd, const struct asked *k)
+messages_record(struct filelist *rec, int fd, const struct asked *k)
 {
 	/* only the family counts, which is the first byte */
 	const struct tcmsg body = { .tcm_family = k->family };
@@ -56,7 +56,7 @@ messages_record(struct filelist *to, int fd, const struct asked *k)
 		buf_free(&b);
 		return -1;
 	}
-	filelist_buf(to, k->name, &b);
+	filelist_buf(rec, k->name, &b);
 	return 0;
 }
 
@@ -65,7 +65,7 @@ messages_record(struct filelist *to, int fd, const struct asked *k)
  * from the rtnetlink(7) socket fd.  The last two are optional.
  */
 static int
-network_record(struct filelist *to, int fd)
+network_record(struct filelist *rec, int fd)
 {
 	static const struct asked kind[] = {
 		{ "net/links", RTM_GETLINK, AF_UNSPEC },
@@ -83,18 +83,18 @@ network_record(struct filelist *to, int fd)
 	if (fd == -1)
 		return errstr_sys("rtnetlink");
 	for (rc = 0, i = 0; i < sizeof kind / sizeof *kind && rc == 0; i++)
-		rc = messages_record(to, fd, &kind[i]);
+		rc = messages_record(rec, fd, &kind[i]);
 	for (i = 0; i < sizeof more / sizeof *more && rc == 0; i++)
-		(void)messages_record(to, fd, &more[i]);
+		(void)messages_record(rec, fd, &more[i]);
 	return rc;
 }
 
 /*
- * Enter the network namespace of process pid, record in to what it has, and
- * return.  Return 0, or -1 with errstr set.
+ * Enter the network namespace of process pid, record its contents, and return.
+ * Return 0, or -1 with errstr set.
  */
 static int
-space_visit(struct serving *s, pid_t pid, struct filelist *to)
+space_visit(struct serving *s, pid_t pid, struct filelist *rec)
 {
 	struct visit v;
 	int fd, rc;
@@ -102,15 +102,15 @@ space_visit(struct serving *s, pid_t pid, struct filelist *to)
 	if (visit_begin(&v, VISIT_NET, pid) == -1)
 		return -1;
 	fd = netlink_socket(NETLINK_ROUTE);
-	rc = network_record(to, fd);
+	rc = network_record(rec, fd);
 	if (rc == 0)
-		netconf_record(to);
+		netconf_record(rec);
 	if (rc == 0)
-		rc = netfilter_record(to);
+		rc = netfilter_record(rec);
 	if (visit_end(&v) == -1)
 		s->last = true;
 	else if (rc == 0)
-		netpeers_record(to, fd);
+		netpeers_record(rec, fd);
 	fd_drop(fd);
 	return rc;
 }

@@ -37,13 +37,13 @@ int		 netspace_serve(struct serving *s);
 
 /* netconf.c: settings of a network namespace */
 void		 setting_add(struct buf *b, const char *dir, const char *name);
-void		 netconf_record(struct filelist *to);
+void		 netconf_record(struct filelist *rec);
 
 /* netfilter.c: packet filters of a network namespace */
-int		 netfilter_record(struct filelist *to);
+int		 netfilter_record(struct filelist *rec);
 
 /* netpeer.c: peers of veth links */
-void		 netpeers_record(struct filelist *to, int there);
+void		 netpeers_record(struct filelist *rec, int there);
 
 /* sysvspace.c: System V semaphores and message queues */
 struct owned {			/* common to all IPC objects: struct ipc_perm */

@@ -159,9 +159,9 @@ segment_find(const char *text, int id, struct ipcsegment *g)
 }
 
 /*
- * Return true if o is the segment that a mapping called name is of.  It may not
- * be: a process that moved to another IPC namespace keeps its mappings.  A
- * segment marked for removal has lost its key, and is accepted.
+ * Return true if a mapping called name is of segment o.  Equal IDs do not prove
+ * it, since a process that moved to another IPC namespace keeps its mappings.
+ * A segment marked for removal has lost its key, and is accepted.
  */
 static bool
 segment_isnamed(const struct owned *o, const char *name)
@@ -174,14 +174,14 @@ segment_isnamed(const struct owned *o, const char *name)
 }
 
 /*
- * Add to to, the record of process p, the System V segments that the mappings
- * of its task t are of.  If p is the first process of l in its IPC namespace,
- * and that is not the initial one, add all other objects of the namespace as
- * well, or the reason why they cannot be read: snap(6), sysvipc.
+ * Add to rec, the record of process p, the System V segments that its task t
+ * has mapped.  If p is the first process of l in its IPC namespace, and that is
+ * not the initial one, add all other objects of the namespace as well, or the
+ * reason why they cannot be read: snap(6), sysvipc.
  */
 void
 sysv_record(struct live *l, const struct lproc *p, const struct task *t,
-    struct filelist *to)
+    struct filelist *rec)
 {
 	struct sysv *v = NULL;
 	struct ipcsegment g;
@@ -194,11 +194,11 @@ sysv_record(struct live *l, const struct lproc *p, const struct task *t,
 	/* in the initial namespace, unattached objects may belong to anyone */
 	if (p->core == NULL && ns != 0 && ns != SPACE_FIRST &&
 	    (v = sysv_get(l, p)) == NULL) {
-		filelist_text(to, "sysvipc/why", "%s\n", snap_errstr());
+		filelist_text(rec, "sysvipc/why", "%s\n", snap_errstr());
 		return;
 	}
 	if ((record = v != NULL && !v->recorded)) {
-		filelist_join(to, &v->rest);
+		filelist_join(rec, &v->rest);
 		v->recorded = true;
 	}
 	for (i = 0; i < t->vma.n; i++) {
@@ -215,10 +215,10 @@ sysv_record(struct live *l, const struct lproc *p, const struct task *t,
 		    g.o.cuid, g.o.cgid, g.attached);
 	}
 	if (b.len > 0 || record)
-		filelist_copy(to, "sysvipc/limits", v->limits.data,
+		filelist_copy(rec, "sysvipc/limits", v->limits.data,
 		    v->limits.len);
 	if (b.len > 0)
-		filelist_buf(to, "sysvipc/shm", &b);
+		filelist_buf(rec, "sysvipc/shm", &b);
 }
 
 /*

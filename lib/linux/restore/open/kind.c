@@ -123,8 +123,8 @@ memfd_record(struct filerec *t, const struct statx *sx)
 }
 
 /*
- * Record a POSIX message queue.  path is a name that it can be opened by, so
- * that it is recorded as a regular file, or "" if there is none.
+ * Record a POSIX message queue.  If it can be opened by path, record it as a
+ * regular file with that path; path is "" if it cannot.
  */
 static void
 mqueue_record(struct filerec *t, const struct statx *sx, const char *path)

@@ -12,8 +12,9 @@
 enum { MAX_GROUPS = 1024 };
 
 /*
- * Append the multicast groups the socket is a member of.  Linux before 4.2
- * cannot list them; there only groups 1 to 32 are known, from the mask first.
+ * Append the multicast groups that the socket is a member of.  Linux before 4.2
+ * cannot list them: then only groups 1 to 32 are recorded, from their mask
+ * first.
  */
 static void
 members_record(struct filerec *t, uint32_t first)

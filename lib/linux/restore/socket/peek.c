@@ -91,9 +91,10 @@ control_read(struct msghdr *m, struct seen *s)
 }
 
 /*
- * Peek at the next packet, at the socket's offset, with at most len bytes into
- * buf and room bytes of control messages, which *s is set to.  Return the
- * packet's length, which with MSG_TRUNC may exceed len, or -1 with errno set.
+ * Peek at the next packet, at the socket's offset.  Store at most len of its
+ * bytes in buf, and set *s to its control messages, as far as room bytes hold
+ * them.  Return the packet's length, which with MSG_TRUNC may exceed len, or -1
+ * with errno set.
  */
 static ssize_t
 packet_peek(int fd, void *buf, size_t len, int flags, size_t room,

@@ -73,8 +73,9 @@ elements_add(struct buf *b, const struct heldset *h, bool v6)
 }
 
 /*
- * Write the nft scripts to lock and unlock the connections of h, with a table
- * of random name.  criu's buffer for the name is as long.
+ * Write the nft scripts to lock and unlock the connections of h, and set name
+ * to a random name for the table, which fits into criu's buffer.  Return 0, or
+ * -1 with errstr set.
  */
 static int
 nft_make(struct tcplock *lock, const struct heldset *h, char name[LOCK_NAME])

@@ -65,8 +65,8 @@ repair_off(const struct heldconn *v)
 }
 
 /*
- * Read the sequence number of a queue of fd into *seq, and its len bytes to to.
- * Return 0, or -1.
+ * Read the sequence number of a queue of fd into *seq, and copy the len bytes
+ * in the queue to the buffer to.  Return 0, or -1.
  */
 static int
 queue_look(int fd, int queue, uint32_t *seq, uint8_t *to, int len)
