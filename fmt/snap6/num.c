@@ -86,8 +86,8 @@ snap6_known(const char *name)
 }
 
 /*
- * Return -1 with errstr set because the stream of r ends early. what names the
- * thing being read, for the message.
+ * Return -1 with errstr set because the stream of r ends early. The message
+ * calls the part that was being read what.
  */
 int
 reader_short(struct reader *r, const char *what)

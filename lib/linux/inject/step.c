@@ -115,10 +115,10 @@ is_sent(const struct inject *in, int sig)
 /*
  * Return the signal with which to resume a thread that stopped, with this wait
  * status, before it reached the entry or exit of a call; 0 for no signal; or -1
- * if the thread caused a fault. A fault signal that was sent by a process is
- * deferred: all signals are blocked here, and the kernel queues a signal again
- * if it is blocked by the time of the resume (ptrace_signal of
- * kernel/signal.c).
+ * for any other stop, such as a fault of the thread. A fault signal that was
+ * sent by a process is deferred: all signals are blocked here, and the kernel
+ * queues a signal again if it is blocked by the time of the resume
+ * (ptrace_signal of kernel/signal.c).
  */
 static int
 inject_pass(const struct inject *in, int status)

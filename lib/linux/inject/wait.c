@@ -32,7 +32,7 @@ inject_gone(struct inject *in)
 
 /*
  * Return -1 with errstr set because a ptrace(2) request to the thread of in
- * failed with errno. what names the request in the message.
+ * failed with errno. The message calls the request what.
  */
 int
 inject_refused(struct inject *in, const char *what)
@@ -53,11 +53,10 @@ inject_over(struct inject *in, pid_t tid)
 }
 
 /*
- * Sleep until a thread that we trace stops, which raises SIGCHLD, or for a
- * tenth of a millisecond; return at once if SIGCHLD is not blocked.
- * sched_yield(2) instead would cost milliseconds when others want the
- * processor. A SIGCHLD that may be about another process is kept for
- * inject_resignal.
+ * Sleep until a thread that we trace stops, which raises SIGCHLD, but at most a
+ * tenth of a millisecond; that long if SIGCHLD is not blocked. sched_yield(2)
+ * instead would cost milliseconds when others want the processor. A SIGCHLD
+ * that may be about another process is kept for inject_resignal.
  */
 static void
 stop_await(struct inject *in)

@@ -2,7 +2,7 @@
  * Read the address space of the kernel: its own sections from the symbols at
  * their ends (/proc/kallsyms), modules (/proc/modules), and areas mapped by
  * vmalloc and ioremap (/proc/vmallocinfo). Where kernel.kptr_restrict is 0, the
- * kernel shows hashed addresses in vmallocinfo to unprivileged users.
+ * addresses in vmallocinfo are hashed.
  */
 #include "bisect.h"
 #include "state/state.h"

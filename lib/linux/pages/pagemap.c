@@ -69,10 +69,9 @@ pagemap_fail(ssize_t n)
 }
 
 /*
- * Read into v the entries, of PME_* bits, of the pages in addr..end
- * (exclusive), at most most of them. fd is the pagemap. Return the number of
- * entries, possibly fewer than requested, or -1 with errstr set if there are
- * none.
+ * Read at most most entries, whose bits are PME_*, of the pages in addr..end
+ * (exclusive) into v. fd is the pagemap. Return the number of entries, possibly
+ * fewer than requested, or -1 with errstr set if there are none.
  */
 ssize_t
 pagemap_read(int fd, uint64_t addr, uint64_t end, uint64_t *v, size_t most)
