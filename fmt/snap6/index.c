@@ -11,7 +11,7 @@
 #include <string.h>
 
 /*
- * Return the number of bytes of number v in a stream.
+ * Return the number of bytes that number v takes in a stream.
  */
 static uint64_t
 num_bytes(uint64_t v)

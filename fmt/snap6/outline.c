@@ -384,9 +384,9 @@ hole_note(struct ixreader *r, const struct segment *s, uint64_t n)
 }
 
 /*
- * Return 0 if a reference to n raw pages from number first on is valid when
- * there are all raw pages so far; else -1 with errstr set. Short pages cannot
- * be referred to.
+ * Return 0 if a reference to n raw pages from number first on is valid, where
+ * all is the number of raw pages before it; else -1 with errstr set. Short
+ * pages cannot be referred to.
  */
 static int
 same_check(const struct indexed *x, uint64_t first, uint64_t n, uint64_t all)

@@ -190,9 +190,9 @@ indexer_zero(struct indexer *x, uint64_t n)
 }
 
 /*
- * Return how many raw runs begin at or before a place. Runs are spread evenly,
- * so search from an estimate in steps that double: bisecting all would cause a
- * cache miss at most steps.
+ * Return how many runs of raw pages begin at or before place, a position among
+ * all pages described. Runs are spread evenly, so search from an estimate in
+ * steps that double: bisecting all would cause a cache miss at most steps.
  */
 static size_t
 raw_before(const struct indexer *x, uint64_t place)
@@ -219,7 +219,8 @@ raw_before(const struct indexer *x, uint64_t place)
 }
 
 /*
- * Return the run of raw pages that contains a place, or NULL.
+ * Return the run of raw pages that contains place, a position among all pages
+ * described, or NULL.
  */
 static const struct rawrun *
 raw_find(struct indexer *x, uint64_t place)
@@ -241,8 +242,8 @@ raw_find(struct indexer *x, uint64_t place)
 }
 
 /*
- * Add references to n raw pages from a place on to the index x; they take bytes
- * bytes in the stream.
+ * Add n references, which take bytes bytes in the stream, to the index x. They
+ * lead to raw pages from position place on among all pages described.
  */
 void
 indexer_same(struct indexer *x, uint64_t place, uint64_t n, uint64_t bytes)

@@ -19,9 +19,8 @@ enum {
 };
 
 /*
- * Return whether a trailer is next in the stream in, according to its first
- * bytes. They may be spelled differently if the trailer was rewritten or
- * damaged.
+ * Return whether a trailer is next in stream in, by its first bytes. They may
+ * be spelled differently if the trailer was rewritten or damaged.
  */
 enum trailer_kind
 trailer_here(struct input *in)

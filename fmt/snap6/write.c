@@ -188,8 +188,8 @@ write_finding(void *arg, const struct finding *f)
 
 /*
  * Write the small files of a process. If it has nothing at all, write an empty
- * list of segments, so that the stream mentions it. Return 0, or -1 with errstr
- * set.
+ * record of type segment, so that the stream mentions it. Return 0, or -1 with
+ * errstr set.
  */
 static int
 write_files(struct snap6 *w)
