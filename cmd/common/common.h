@@ -158,7 +158,7 @@ void		 sources_cgroup(struct sources *s, char *arg);
 void		 sources_pick(struct sources *s, char *arg);
 void		 sources_file(struct sources *s, char *path);
 void		 sources_inside(struct sources *s);
-const uid_t	*sources_whose(const struct sources *s);
+const uid_t	*sources_uid(const struct sources *s);
 void		 sources_operands(struct sources *s, char *const operand[],
 		    enum sources_kind kind);
 void		 sources_input(struct sources *s);

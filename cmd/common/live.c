@@ -47,7 +47,7 @@ sources_one(const struct sources *s, const char *word, sources_fn fn,
 	if (*word == '\0')
 		return errstr_set("empty process name");
 	if (!program_isnumber(word))
-		return proc_named(word, sources_whose(s), relay_found, &t);
+		return proc_named(word, sources_uid(s), relay_found, &t);
 	pid = (pid_t)strtonum(word, s->kernel ? 0 : 1, INT32_MAX, &why);
 	return why != NULL ? errstr_set("%s: not a process ID", word) :
 	    fn(arg, pid, false);
@@ -74,7 +74,7 @@ is_good(int rc)
 bool
 sources_each(const struct sources *s, sources_fn fn, void *arg)
 {
-	const uid_t *user = sources_whose(s);
+	const uid_t *user = sources_uid(s);
 	struct relay t = { fn, arg };
 	bool good = true;
 	size_t i;

@@ -67,7 +67,7 @@ sources_pick(struct sources *s, char *arg)
  * Return the user selected with -u in s, or NULL.
  */
 const uid_t *
-sources_whose(const struct sources *s)
+sources_uid(const struct sources *s)
 {
 	return s->user ? &s->uid : NULL;
 }
@@ -105,7 +105,7 @@ is_live(const struct sources *s, const char *operand, enum sources_kind kind)
 	if (program_isnumber(operand) || (kind == SOURCES_MAPS &&
 	    strchr(operand, '/') == NULL))
 		return true;
-	return *operand != '\0' && proc_named(operand, sources_whose(s),
+	return *operand != '\0' && proc_named(operand, sources_uid(s),
 	    name_found, &found) == 0 && found;
 }
 

@@ -89,7 +89,7 @@ static const struct cmdline cmdline = {
 		NULL
 	},
 	.opts = opts,
-	.sources = &job.who
+	.sources = &job.sources
 };
 
 /*
@@ -104,14 +104,14 @@ job_parse(int argc, char *argv[])
 
 	argv = options_take(&cmdline, argc, argv);
 	j->live.patience = (unsigned int)patience;
-	j->live.user = sources_whose(&j->who);
+	j->live.user = sources_uid(&j->sources);
 	if (j->most != 0 && j->exclude == NULL)
 		j->exclude = must(exclude_new());
 	j->live.flags = j->exclude != NULL;
 	if (j->core && *argv != NULL && program_isnumber(*argv))
 		j->dumps = (pid_t)strtol(*argv++, NULL, 10);
-	sources_operands(&j->who, argv, SOURCES_LIVE);
-	if ((!j->core && !sources_live(&j->who)) ||
+	sources_operands(&j->sources, argv, SOURCES_LIVE);
+	if ((!j->core && !sources_live(&j->sources)) ||
 	    (j->move.force && !j->move.kill))
 		options_misuse(&cmdline);
 	if (j->live.observe && (j->move.dry || (j->move.kill &&
@@ -148,5 +148,5 @@ job_free(struct job *j)
 {
 	exclude_free(j->exclude);
 	buf_free(&j->taken);
-	sources_free(&j->who);
+	sources_free(&j->sources);
 }

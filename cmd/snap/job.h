@@ -24,7 +24,7 @@ struct job {			/* what the command line asks for */
 	bool		 core;	/* --core: standard input is a core */
 	pid_t		 dumps;	/* ID of the process that writes the core */
 	uint64_t	 most;	/* maximum bytes of its memory; 0: all */
-	struct sources	 who;	/* live processes to capture */
+	struct sources	 sources;	/* live processes to capture */
 	struct move	 move;
 	struct exclude	*exclude; /* owned; secrets to leave out; or NULL */
 	const char	*note;	/* borrowed; reason for the snapshot (-m); or

@@ -159,7 +159,7 @@ snap_once(struct taking *k, bool clone)
 	k->again = o.again;
 	if ((k->live = live_new(&o)) == NULL || (k->job->core &&
 	    live_addcore(k->live, k->job->dumps, STDIN_FILENO) == -1) ||
-	    sources_add(&k->job->who, k->live) == -1)
+	    sources_add(&k->job->sources, k->live) == -1)
 		return -1;
 	if (k->job->most != 0)
 		leave_choose(k->live, k->job->dumps, k->job->most,

@@ -85,10 +85,10 @@ struct crashing {		/* a process that is dumping core */
 	int		 signal; /* 0: not known yet */
 	int		 dumpable; /* %d in core_pattern: core(5) */
 	uid_t		 uid;
-	uid_t		 whose;	/* user whose share of the disk it uses */
+	uid_t		 charged; /* user whose share of the disk it uses */
 	bool		 plain;	/* it has only the rights of its user */
 	char		 name[17];
-	char		 id[64]; /* name of the snapshot: NAME.PID.TIME.WHOSE */
+	char		 id[64]; /* name of the snapshot: NAME.PID.TIME.UID */
 	int		 pidfd;
 	bool		 given;	/* pidfd is from the kernel, so surely of
 				   this process */
@@ -195,9 +195,9 @@ int		 store_open(const struct config *c);
 int		 store_read(const struct config *c, struct crashes *l);
 void		 store_free(struct crashes *l);
 uint64_t	 crash_pid(const struct crash *c);
-uint64_t	 crash_whose(const struct crash *c);
+uint64_t	 crash_charged(const struct crash *c);
 uint64_t	 store_room(const struct config *c, struct crashes *l,
-		    uint64_t whose, uint64_t need,
+		    uint64_t uid, uint64_t need,
 		    const struct reserved *others, uint64_t *disk);
 
 /* take.c */

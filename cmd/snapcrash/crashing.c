@@ -157,7 +157,7 @@ program_isplain(pid_t pid)
  * may use many user IDs in it (subuid(5)), unless the owner is root.
  */
 static uid_t
-user_whose(pid_t pid, uid_t uid)
+user_charged(pid_t pid, uid_t uid)
 {
 	struct stat ours, st;
 	uid_t owner = uid;
@@ -277,9 +277,9 @@ crashing_check(struct crashing *f)
 	    program_isplain(f->pid);
 	if (crashing_name(f) == -1)
 		return -1;
-	f->whose = user_whose(f->pid, f->uid);
+	f->charged = user_charged(f->pid, f->uid);
 	snprintf(f->id, sizeof f->id, "%s.%d.%jd.%u", f->name, f->pid,
-	    (intmax_t)time(NULL), f->whose);
+	    (intmax_t)time(NULL), f->charged);
 	return 0;
 }
 

@@ -198,24 +198,24 @@ crashes_bytes(const struct crashes *l)
 }
 
 struct share {			/* disk space used by one user */
-	uint64_t	 whose;
+	uint64_t	 uid;
 	uint64_t	 sum;	/* number or bytes of crashes */
 	size_t		 first;	/* oldest removable crash; l->n: none */
 };
 
 /*
- * Return the element for user whose of the n shares at v, an array with room
- * for one more.  Append one if there is none, with first set to none.
+ * Return the share of user uid among the n shares at v, an array with room for
+ * one more.  If there is none, append one with first set to none.
  */
 static struct share *
-share_get(struct share *v, size_t *n, uint64_t whose, size_t none)
+share_get(struct share *v, size_t *n, uint64_t uid, size_t none)
 {
 	size_t i;
 
-	for (i = 0; i < *n && v[i].whose != whose;)
+	for (i = 0; i < *n && v[i].uid != uid;)
 		i++;
 	if (i == *n)
-		v[(*n)++] = (struct share){ whose, 0, none };
+		v[(*n)++] = (struct share){ uid, 0, none };
 	return &v[i];
 }
 
@@ -223,10 +223,11 @@ share_get(struct share *v, size_t *n, uint64_t whose, size_t none)
  * Return the index of the crash in l to remove next: the oldest of the user
  * with the most crashes or, if bytes is true, the most bytes, so that a user
  * whose programs crash often displaces nobody else's snapshots.  The new crash,
- * of need bytes and user whose, is counted.  Return l->n if there is none.
+ * of need bytes and charged to user uid, is counted.  Return l->n if there is
+ * none.
  */
 static size_t
-store_victim(const struct crashes *l, uint64_t whose, uint64_t need,
+store_victim(const struct crashes *l, uint64_t uid, uint64_t need,
     bool bytes)
 {
 	struct share *v, *s;
@@ -235,11 +236,11 @@ store_victim(const struct crashes *l, uint64_t whose, uint64_t need,
 
 	if ((v = calloc(l->n + 1, sizeof *v)) == NULL)
 		err(1, NULL);
-	share_get(v, &n, whose, l->n)->sum = bytes ? need : 1;
+	share_get(v, &n, uid, l->n)->sum = bytes ? need : 1;
 	for (i = 0; i < l->n; i++) {
 		if (l->v[i].gone)
 			continue;
-		s = share_get(v, &n, crash_whose(&l->v[i]), l->n);
+		s = share_get(v, &n, crash_charged(&l->v[i]), l->n);
 		s->sum += bytes ? l->v[i].size : 1;
 		if (s->first == l->n)
 			s->first = i;
@@ -255,16 +256,16 @@ store_victim(const struct crashes *l, uint64_t whose, uint64_t need,
 }
 
 /*
- * Make room for a new snapshot of need bytes and user whose by removing crashes
- * of l, which are in the current directory: first those that are too old, then
- * the excess over the maximum count, then others that store_victim chooses
- * until need bytes fit.  For this last step, at most half of c->bytes is freed,
- * and nothing if that would not be enough.  others is what other handlers
- * reserve.  Return the bytes available for the final snapshot, and set *disk to
- * those available for it and its spool together.
+ * Make room for a new snapshot of need bytes, charged to user uid, by removing
+ * crashes of l, which are in the current directory: first those that are too
+ * old, then the excess over the maximum count, then others that store_victim
+ * chooses until need bytes fit.  For this last step, at most half of c->bytes
+ * is freed, and nothing if that would not be enough.  others is what other
+ * handlers reserve. Return the bytes available for the final snapshot, and set
+ * *disk to those available for it and its spool together.
  */
 uint64_t
-store_room(const struct config *c, struct crashes *l, uint64_t whose,
+store_room(const struct config *c, struct crashes *l, uint64_t uid,
     uint64_t need, const struct reserved *others, uint64_t *disk)
 {
 	const uint64_t want = need < c->bytes / 2 ? need : c->bytes / 2;
@@ -277,13 +278,13 @@ store_room(const struct config *c, struct crashes *l, uint64_t whose,
 			crash_remove(&l->v[i]);
 		n += !l->v[i].gone;
 	}
-	for (; n >= c->count && (i = store_victim(l, whose, need, false)) <
+	for (; n >= c->count && (i = store_victim(l, uid, need, false)) <
 	    l->n; n--)
 		crash_remove(&l->v[i]);
 	sum = crashes_bytes(l) + others->kept;
 	helps = disk_room(c, others) + sum - others->kept >= 2 * want;
 	while ((sum + want > c->bytes || (disk_room(c, others) < 2 * want &&
-	    helps)) && (i = store_victim(l, whose, need, true)) < l->n) {
+	    helps)) && (i = store_victim(l, uid, need, true)) < l->n) {
 		crash_remove(&l->v[i]);
 		sum = crashes_bytes(l) + others->kept;
 	}
@@ -306,15 +307,15 @@ crash_pid(const struct crash *c)
 }
 
 /*
- * Return the user in the name of crash c, to whom it is charged; UINT64_MAX if
- * there is none.
+ * Return the ID of the user that crash c is charged to, from its name;
+ * UINT64_MAX if there is none.
  */
 uint64_t
-crash_whose(const struct crash *c)
+crash_charged(const struct crash *c)
 {
-	unsigned int whose;
+	unsigned int uid;
 	char dot;
 
-	return sscanf(c->id, "%*[^.].%*[0-9].%*[0-9].%u%c", &whose,
-	    &dot) == 2 && dot == '.' ? whose : UINT64_MAX;
+	return sscanf(c->id, "%*[^.].%*[0-9].%*[0-9].%u%c", &uid,
+	    &dot) == 2 && dot == '.' ? uid : UINT64_MAX;
 }

@@ -47,7 +47,7 @@ struct taking {			/* a process being captured into the spool */
 	const struct config *c;
 	struct crashes	*l;	/* borrowed; existing snapshots */
 	const struct space *sp;	/* borrowed; its memory; NULL: unknown */
-	uint64_t	 whose;	/* user that it is charged to */
+	uint64_t	 charged;	/* user that it is charged to */
 	uint64_t	 room;	/* maximum bytes of the final snapshot */
 	uint64_t	 spool;	/* maximum bytes of the spool */
 };
@@ -67,7 +67,7 @@ room_choose(struct taking *t, const struct reserved *others)
 	if (store_read(t->c, t->l) == -1)
 		return -1;
 	need = t->sp == NULL ? 0 : space_takes(t->sp);
-	t->room = store_room(t->c, t->l, t->whose, need, others, &disk);
+	t->room = store_room(t->c, t->l, t->charged, need, others, &disk);
 	most = need + need / 8 + MARGIN;
 	if (t->sp == NULL || t->c->companions != WITH_NONE)
 		most = most > t->room / 2 ? most : t->room / 2;
@@ -164,7 +164,7 @@ spool_take(const struct config *c, struct crashing *f, int spool,
 {
 	struct crashes l = { 0 };
 	struct space sp = { 0 };
-	struct taking t = { .c = c, .l = &l, .whose = f->whose };
+	struct taking t = { .c = c, .l = &l, .charged = f->charged };
 	struct reserved others;
 	int lock, rc = -1;
 

@@ -122,7 +122,7 @@ growth_each(const struct moments *l, uint64_t pid, bool all,
 
 	side = must(calloc(l->n, sizeof *side));
 	for (i = 0; i < last->n; i++) {
-		if (pid != 0 && last->side[i].who.pid != pid)
+		if (pid != 0 && last->side[i].id.pid != pid)
 			continue;
 		for (k = 0; k < l->n; k++)
 			if ((side[k] = moment_same(&l->v[k],

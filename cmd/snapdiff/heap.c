@@ -182,7 +182,7 @@ heap_warn(const struct memory *m, uint64_t addr)
 
 	snprintf(text, sizeof text, "process %" PRIu64 ": invalid heap data "
 	    "at %" PRIx64 "; not all of the heap is counted",
-	    m->side->who.pid, addr);
+	    m->side->id.pid, addr);
 	program_lose(NULL, text);
 }
 
@@ -206,7 +206,7 @@ heap_unknown(const struct memory *m)
 	}
 	if (heap && glibc)
 		program_warn("process %" PRIu64 ": its heap is not of a known "
-		    "glibc; not counted", m->side->who.pid);
+		    "glibc; not counted", m->side->id.pid);
 }
 
 /*

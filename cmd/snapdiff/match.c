@@ -14,13 +14,13 @@
 static int
 side_order(const struct side *a, const struct side *b)
 {
-	if (a->who.part != b->who.part)
-		return a->who.part < b->who.part ? -1 : 1;
-	return a->who.pid < b->who.pid ? -1 : a->who.pid > b->who.pid;
+	if (a->id.part != b->id.part)
+		return a->id.part < b->id.part ? -1 : 1;
+	return a->id.pid < b->id.pid ? -1 : a->id.pid > b->id.pid;
 }
 
 CMP_BY(side_cmp, struct side, side_order(x, y) != 0 ? side_order(x, y) :
-    x->who.start != y->who.start ? ORDER(x->who.start, y->who.start) :
+    x->id.start != y->id.start ? ORDER(x->id.start, y->id.start) :
     ORDER(x->proc->pid, y->proc->pid))
 
 /*
@@ -90,11 +90,11 @@ moments_add(struct moments *l, struct snap *s, const char *path, bool parts)
 		if (!proc_isprocess(s->proc[i]))
 			continue;
 		d.proc = s->proc[i];
-		if (proc_identity(&d.who, d.proc) == -1)
+		if (proc_identity(&d.id, d.proc) == -1)
 			return -1;
-		m = moment_for(l, first, path, parts, d.who.part);
+		m = moment_for(l, first, path, parts, d.id.part);
 		if (parts)
-			d.who.part = 0;
+			d.id.part = 0;
 		if (m->n == 0)
 			moment_time(m, s, d.proc);
 		MUST_ROOM(m->side, m->n);
@@ -128,8 +128,8 @@ moments_free(struct moments *l)
 static bool
 side_same(const struct side *a, const struct side *b)
 {
-	return a->who.start == b->who.start || a->who.start == 0 ||
-	    b->who.start == 0;
+	return a->id.start == b->id.start || a->id.start == 0 ||
+	    b->id.start == 0;
 }
 
 /*
@@ -184,7 +184,7 @@ moment_find(const struct moment *m, uint64_t pid)
 	size_t i;
 
 	for (i = 0; i < m->n; i++)
-		if (m->side[i].who.pid == pid)
+		if (m->side[i].id.pid == pid)
 			return &m->side[i];
 	return NULL;
 }

@@ -64,7 +64,7 @@ memory_open(struct memory *m, const struct side *d)
 	if (rc == 0 && ((rc = proc_vmas(d->proc, &m->vma)) == -1 ||
 	    (rc = pages_snap(&m->page, m->im)) == -1))
 		rc = -1;
-	return rc == -1 ? errstr_wrap("process %" PRIu64, d->who.pid) : 0;
+	return rc == -1 ? errstr_wrap("process %" PRIu64, d->id.pid) : 0;
 }
 
 /*
@@ -132,7 +132,7 @@ memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
 	h->span = NULL;
 	if (v == NULL) /* images may contain zeros between mappings: snap(6) */
 		return;
-	/* other pages than its own are those of the file */
+	/* pages that are not its own are pages of the file */
 	isfile = class_of(v) == CLASS_FILE;
 	own = isfile && m->own_known &&
 	    span_find(&m->own, addr, &h->end) != NULL;

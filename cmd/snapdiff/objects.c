@@ -65,13 +65,13 @@ objects_result(const struct result *res, const struct options *o)
 
 	json_open(NULL, '{');
 	json_text("type", "process");
-	json_number("pid", d->who.pid);
-	json_number("part", d->who.part);
-	json_text("name", d->who.name);
+	json_number("pid", d->id.pid);
+	json_number("part", d->id.part);
+	json_text("name", d->id.name);
 	json_text("how", c->was.proc == NULL ? "new" : c->is.proc == NULL ?
 	    "gone" : "changed");
 	if (both) {
-		json_number("was_pid", c->was.who.pid);
+		json_number("was_pid", c->was.id.pid);
 		put_changes(res->changes);
 		(o->sums ? classes_print : mappings_print)(res, o);
 	}
@@ -107,9 +107,9 @@ objects_growth(const struct growth *g)
 
 	json_open(NULL, '{');
 	json_text("type", "growth");
-	json_number("pid", g->side->who.pid);
-	json_number("part", g->side->who.part);
-	json_text("name", g->side->who.name);
+	json_number("pid", g->side->id.pid);
+	json_number("part", g->side->id.part);
+	json_text("name", g->side->id.name);
 	json_open("measures", '[');
 	for (i = 0; i < g->n; i++) {
 		json_open(NULL, '{');

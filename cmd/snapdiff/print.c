@@ -54,8 +54,8 @@ put_change(const struct change *c)
 static void
 put_process(const char *mark, const struct side *d)
 {
-	printf("%s%" PRIu64, mark, d->who.pid);
-	put_harmless(" ", d->who.name);
+	printf("%s%" PRIu64, mark, d->id.pid);
+	put_harmless(" ", d->id.name);
 	putchar('\n');
 }
 

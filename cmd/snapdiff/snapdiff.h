@@ -18,7 +18,7 @@ struct options {
 struct side {			/* a process at one moment */
 	struct snap	*snap;	/* borrowed */
 	struct proc	*proc;	/* borrowed; NULL: it did not exist */
-	struct identity	 who;	/* who.part is 0 if parts are compared */
+	struct identity	 id;	/* id.part is 0 if parts are compared */
 };
 
 struct moment {

@@ -41,7 +41,7 @@ static const struct column ranges[RANGES] = {
 	[R_NAME] = { "MAPPING", "name", SHOW | CUT }
 };
 
-/* columns of missing ranges in JSON; tables for people use those of ranges */
+/* columns of missing ranges in JSON; tables for people use ranges[] */
 static const struct column holes[RANGES] = {
 	[R_ADDRESSES] = { NULL, "start", 0 },
 	[R_SIZE] = { NULL, "size", 0 },
