@@ -101,10 +101,10 @@ add_bare(struct corereader *r)
 }
 
 /*
- * Return whether segment l continues mapping v, the last one.  file and
- * lastfile are the files of l and of the segment before it, or NULL.  The
- * kernel writes a segment for each mapping; gcore(1) may split one where
- * captured bytes end.
+ * Return whether segment l continues mapping v, the last one. file and lastfile
+ * are the files of l and of the segment before it, or NULL. The kernel writes
+ * one segment for each mapping.  Other writers, such as snapcore(1), may split
+ * a mapping where its bytes in the file end.
  */
 static bool
 continues(const struct corereader *r, const struct vma *v,
