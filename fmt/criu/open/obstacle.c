@@ -134,7 +134,7 @@ makeepoll_obstacle(struct criumake *m, const struct makeopen *f)
 
 /*
  * Return whether f is a POSIX message queue of the mount namespace that criu
- * creates anew.  The new namespace has no such queues, because the kernel keeps
+ * newly creates.  The new namespace has no such queues, because the kernel keeps
  * them on a mount of its own.
  */
 bool
