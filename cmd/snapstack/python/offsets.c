@@ -49,7 +49,7 @@ enum {				/* indexes of the numbers in _Py_DebugOffsets
  * none, or those of an unknown version.
  */
 static bool
-offsets_told(struct pyoffsets *o, struct target *t, uint64_t runtime)
+offsets_read(struct pyoffsets *o, struct target *t, uint64_t runtime)
 {
 	uint8_t raw[NUMBERS * 8];
 	uint64_t v[NUMBERS];
@@ -100,5 +100,5 @@ pyoffsets_get(struct pyoffsets *o, struct target *t, uint64_t runtime,
 			*o = known[i];
 			return true;
 		}
-	return offsets_told(o, t, runtime);
+	return offsets_read(o, t, runtime);
 }

@@ -95,7 +95,7 @@ static const Dwfl_Callbacks callbacks = {
  * Return whether adjacent mappings a and b are of one loaded file.
  */
 static bool
-goes_on(const struct vma *a, const struct vma *b)
+is_continued(const struct vma *a, const struct vma *b)
 {
 	return b->dev == a->dev && b->ino == a->ino &&
 	    strcmp(a->name, b->name) == 0 && b->off >= a->off;
@@ -117,7 +117,7 @@ module_add(Dwfl *d, const struct vmas *l, size_t first)
 		/* zeros after its data, or a gap within it */
 		if (v[i + 1].name[0] == '\0' && v[i + 1].start == v[i].end)
 			continue;
-		if (!goes_on(&v[last], &v[i + 1]))
+		if (!is_continued(&v[last], &v[i + 1]))
 			break;
 		last = i + 1;
 		code |= (v[last].flags & VMA_EXEC) != 0;

@@ -20,7 +20,7 @@ struct walk {			/* state while one thread is unwound */
 	struct unwinder	*u;
 	struct stack	*st;
 	bool		 begun;	/* the first frame was seen */
-	bool		 astray; /* the next frame is not in code */
+	bool		 left_code; /* the next frame is not in code */
 	bool		 skip_first; /* the stack already has the first frame */
 };
 
@@ -210,7 +210,7 @@ on_frame(Dwfl_Frame *state, void *arg)
 		return DWARF_CB_ABORT;
 	if (w->begun && target_code(w->u->target,
 	    exact ? pc : pc - 1) == NULL) {
-		w->astray = true;
+		w->left_code = true;
 		return DWARF_CB_ABORT;
 	}
 	if (w->skip_first && !w->begun) {
@@ -325,11 +325,11 @@ frames_find(struct unwinder *u, struct stack *st, bool skip_first)
 	rc = dwfl_getthread_frames(u->dwfl, 1, on_frame, &w);
 	if (st->n >= FRAMES_MAX)
 		return "there are more";
-	if ((rc == 0 && !w.astray && !u->unread) || is_entry(u, st))
+	if ((rc == 0 && !w.left_code && !u->unread) || is_entry(u, st))
 		return NULL;
 	if (rc == 0 && u->unread)
 		return "its stack is missing";
-	if (w.astray)
+	if (w.left_code)
 		return "the return address is not in code";
 	why = dwfl_errmsg(-1);
 	return why == NULL ? "it ends there" : why;

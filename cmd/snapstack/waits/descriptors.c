@@ -33,7 +33,7 @@ put_description(struct call *c, uint64_t id)
 	static const struct {
 		const char	*key;
 		const char	*before;
-	} told[] = { { "local ", ", " }, { "remote ", " to " },
+	} shown_keys[] = { { "local ", ", " }, { "remote ", " to " },
 	    { "path ", ", " } };
 	const struct target *t = c->u->target;
 	bool known;
@@ -50,11 +50,11 @@ put_description(struct call *c, uint64_t id)
 		    linuxrec_find(proc_record(t->snap->proc[i]), name, &f);
 	if (!known)
 		return;
-	for (i = 0; i < sizeof told / sizeof *told; i++) {
-		value = recfile_value(&f, told[i].key, &len);
+	for (i = 0; i < sizeof shown_keys / sizeof *shown_keys; i++) {
+		value = recfile_value(&f, shown_keys[i].key, &len);
 		if (value == NULL)
 			continue;
-		buf_puts(c->b, told[i].before);
+		buf_puts(c->b, shown_keys[i].before);
 		buf_add(c->b, value, len);
 	}
 }

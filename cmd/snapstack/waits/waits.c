@@ -23,16 +23,16 @@ call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6],
 	const struct linuxrec *rec = proc_record(st->thread);
 	uint64_t sp, pc;
 	char line[256];
-	bool told;
+	bool recorded;
 
-	told = linuxrec_line(rec, "syscall", line, sizeof line) &&
+	recorded = linuxrec_line(rec, "syscall", line, sizeof line) &&
 	    sscanf(line, "%" SCNd64 " %" SCNx64 " %" SCNx64 " %" SCNx64
 	    " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, nr,
 	    &arg[0], &arg[1], &arg[2], &arg[3], &arg[4], &arg[5], &sp,
 	    &pc) == 9 && sp == st->regs.sp && pc == st->regs.pc;
-	if (told && !linuxrec_line(rec, "wchan", wchan, size))
+	if (recorded && !linuxrec_line(rec, "wchan", wchan, size))
 		wchan[0] = '\0';
-	return told;
+	return recorded;
 }
 
 /*

@@ -160,13 +160,13 @@ gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
 static void
 newlines_put(char *path)
 {
-	static const char told[] = "\\012";
+	static const char escaped[] = "\\012";
 	char *s;
 
-	for (s = path; (s = strstr(s, told)) != NULL; s++) {
+	for (s = path; (s = strstr(s, escaped)) != NULL; s++) {
 		*s = '\n';
-		memmove(s + 1, s + sizeof told - 1,
-		    strlen(s + sizeof told - 1) + 1);
+		memmove(s + 1, s + sizeof escaped - 1,
+		    strlen(s + sizeof escaped - 1) + 1);
 	}
 }
 

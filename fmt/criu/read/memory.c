@@ -52,7 +52,7 @@ piece_runs(struct piecer *k, const struct criuruns *l, uint64_t first,
 	uint64_t from, to;
 	size_t i;
 
-	for (i = criuruns_behind(l, first); i < l->n; i++) {
+	for (i = criuruns_above(l, first); i < l->n; i++) {
 		p = &l->v[i].pages;
 		if (p->addr >= last)
 			break;
@@ -172,7 +172,7 @@ pieces_image(struct piecer *k, struct image *im)
 }
 
 static void
-tell_lazy(const struct piecer *k)
+warn_lazy(const struct piecer *k)
 {
 	if (k->lazy != 0)
 		warn_tell(k->r->warn, k->r->arg, "process %" PRIu64 ": %"
@@ -214,7 +214,7 @@ criumem_read(struct criureader *r, struct criutask *t)
 		rc = errstr_wrap("pagemap-%s.img", name);
 	if (rc == -1)
 		errstr_wrap("%s", r->dir);
-	tell_lazy(&k);
+	warn_lazy(&k);
 	criuruns_img(&l, r->page, &b);
 	snprintf(name, sizeof name, "criu/pagemap-%" PRIu64 ".img",
 	    t->proc->pid);

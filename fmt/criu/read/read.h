@@ -128,7 +128,7 @@ int		 criumaps_make(struct criureader *, struct criutask *);
 int		 criuruns_read(struct criureader *, struct criuruns *,
 		    const char *);
 void		 criuruns_img(const struct criuruns *, uint64_t, struct buf *);
-size_t		 criuruns_behind(const struct criuruns *, uint64_t);
+size_t		 criuruns_above(const struct criuruns *, uint64_t);
 
 /* memory.c */
 int		 criumem_read(struct criureader *, struct criutask *);

@@ -66,7 +66,7 @@ criuruns_img(const struct criuruns *l, uint64_t page, struct buf *b)
  * Return the index of the first run of l that ends above addr, or l->n.
  */
 size_t
-criuruns_behind(const struct criuruns *l, uint64_t addr)
+criuruns_above(const struct criuruns *l, uint64_t addr)
 {
 	return BISECT_WHILE(i, l->n, l->v[i].pages.addr +
 	    l->v[i].pages.len <= addr);
