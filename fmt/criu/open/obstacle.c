@@ -134,8 +134,8 @@ makeepoll_obstacle(struct criumake *m, const struct makeopen *f)
 
 /*
  * Return whether f is a POSIX message queue of the mount namespace that criu
- * newly creates.  The new namespace has no such queues, because the kernel keeps
- * them on a mount of its own.
+ * newly creates.  The new namespace has no such queues, because the kernel
+ * keeps them on a mount of its own.
  */
 bool
 makeobstacle_isqueue(const struct criumake *m, const struct makeopen *f)
