@@ -74,8 +74,9 @@ make_message(struct criumake *m, uint32_t magic, const ProtobufCMessage *e,
 }
 
 /*
- * Return the content of the image name, which exists once.  It is created with
- * the magic number magic on first use.  Return NULL with errstr set on error.
+ * Return the content of the image called name, which processes have in common.
+ * It is created with the magic number magic on first use.  Return NULL with
+ * errstr set on error.
  */
 struct buf *
 make_common(struct criumake *m, uint32_t magic, const char *name)

@@ -47,8 +47,8 @@ is_covered(const struct makemounts *l, const struct makemount *o,
 
 /*
  * Find a path in the mount list l where the root of t can be seen.  Set
- * t->outside to it, and t->there and t->on to the flags and ID of the mount
- * there.  Return false if there is none or MAX_LOOKS is reached.
+ * t->outside to it, and t->outside_flags and t->outside_id to the flags and ID
+ * of the mount there.  Return false if there is none or MAX_LOOKS is reached.
  */
 static bool
 outside_find(struct makemounts *l, struct makemount *t)

@@ -80,8 +80,9 @@ value_put(struct buf *b, const char *s, size_t n)
 }
 
 /*
- * Append the property name of the cgroup open as dir: mode, owner and value.
- * cgroup.procs and tasks get no value.  Do nothing if it cannot be read.
+ * Append the property called name of the cgroup open as dir: its mode, owner
+ * and value.  cgroup.procs and tasks get no value.  Do nothing if it cannot be
+ * read.
  */
 static void
 property_record(struct cgrec *g, int dir, const char *name)

@@ -110,8 +110,8 @@ line_record(struct cgrec *g)
 }
 
 /*
- * Add to rec, which has the file cgroup of a process or thread, the cgroups
- * listed there, unless l has already recorded them.
+ * Record the cgroups of a process or thread, listed in the file cgroup of rec,
+ * its record, unless l has already recorded them.
  */
 static void
 directories_record(struct live *l, struct filelist *rec)

@@ -134,9 +134,9 @@ tmpfs_add(struct mntvisit *v, const struct mountinfo *m,
 }
 
 /*
- * Enter the mount namespace ns and open each tmpfs that only it has.  ours is
- * the mountinfo of our namespace, proc our /proc.  The caller must leave the
- * namespace.  Return 0, or -1 with errstr set.
+ * Enter the mount namespace ns, without returning, and open each tmpfs that
+ * only it has.  ours is the mountinfo of our namespace, proc our /proc.  Return
+ * 0, or -1 with errstr set.
  */
 static int
 mntvisit_make(struct mntvisit *v, int ns, int proc, const struct buf *ours)
@@ -196,8 +196,8 @@ tmpfs_archive(struct mntvisit *v, int sock)
 }
 
 /*
- * Answer with the mounts of the process whose pid is the argument, in the
- * proxy.
+ * Read the mount namespace of the process whose pid is the argument, in the
+ * proxy, and answer with its mounts and tmpfs archives.
  */
 static int
 mntvisit_serve(struct serving *s)

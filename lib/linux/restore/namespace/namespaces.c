@@ -33,7 +33,7 @@ is_other(const struct filelist *rec, const char *name)
 
 /*
  * Return true if the namespace name of the record rec is not ours and l has not
- * yet recorded its contents.  It is then marked as recorded.
+ * yet recorded its contents.  In that case mark them as recorded.
  */
 bool
 space_isnew(struct live *l, const struct filelist *rec, const char *name)

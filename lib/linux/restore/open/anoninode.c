@@ -143,9 +143,10 @@ fdref_find(const void *key, const void *v)
 }
 
 /*
- * Return the open file description that e watches, or NULL.  e is number nth
- * among those that the set has with this descriptor number.  Usually the
- * descriptor still leads to the file, and for a socket equal inodes prove it.
+ * Return the open file description that e watches, or NULL.  nth is how many
+ * other files that the set has under this descriptor number precede it.
+ * Usually the descriptor still leads to the file, and for a socket equal inodes
+ * prove it.
  */
 static const struct resource *
 target_file(const struct filerec *t, const struct target *e, uint32_t nth)

@@ -358,7 +358,7 @@ queue_look(int fd, const struct peek_request *o, int offset, struct queue *q)
 
 /*
  * Read what waits in a UNIX socket, in the socket peeker.  The answer is a
- * struct queue, of its data only the bytes in use.
+ * struct queue without the unused end of its data.
  */
 int
 queue_serve(struct serving *s)

@@ -23,8 +23,7 @@ set_hassocket(const struct fdset *set)
 /*
  * Return true if sockets of process p, with descriptors set, must not be
  * duplicated.  Receiving a socket moves it into the network class of the
- * receiver (cgroups v1, net_cls and net_prio), so p must be in the same one as
- * we.
+ * receiver (cgroups v1, net_cls and net_prio), so p must be in our class.
  */
 bool
 sockets_tagged(const struct lproc *p, const struct fdset *set)

@@ -134,8 +134,8 @@ heldconn_set(struct heldconn *v, int fd)
 }
 
 /*
- * Keep the socket if it is a TCP connection.  The answer is a bool: whether it
- * is.
+ * Keep the socket of the request if it is a TCP connection.  The answer is a
+ * bool that says whether it is.
  */
 static int
 look_serve(struct serving *s)

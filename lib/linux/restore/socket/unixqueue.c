@@ -81,8 +81,8 @@ queue_record(struct filerec *t, const struct queue *q, struct buf *b)
 }
 
 /*
- * Set errstr to why the socket peeker did not read all of the queue.  Return
- * -1.
+ * Set errstr to the reason why the socket peeker did not read all of the queue.
+ * Return -1.
  */
 static int
 queue_failed(const struct queue *q)
