@@ -34,14 +34,14 @@ inject_willclone(pid_t tid)
 }
 
 /*
- * Set up c to make calls in clone pid of the process of in. The clone is
+ * Set up c to make calls in clone pid of the process of inj. The clone is
  * stopped. It never continues as the process would, so it needs no return
  * frame.
  */
 static int
-clone_enter(struct inject *c, const struct inject *in, pid_t pid)
+clone_enter(struct inject *c, const struct inject *inj, pid_t pid)
 {
-	*c = *in;
+	*c = *inj;
 	c->pid = c->tid = pid;
 	c->options |= PTRACE_O_EXITKILL;
 	c->mem = -1;
@@ -52,7 +52,7 @@ clone_enter(struct inject *c, const struct inject *in, pid_t pid)
 	c->len = 0;
 	c->entered = false;
 	c->halting = false;
-	c->sigchld = false;	/* inject_end(in) sends it again */
+	c->sigchld = false;	/* inject_end(inj) sends it again */
 	c->until = now_ms() + ALL_MS;
 	c->ext = (struct extstate){ 0 };
 	c->restart = (struct restartinfo){ 0 };
@@ -68,14 +68,14 @@ clone_enter(struct inject *c, const struct inject *in, pid_t pid)
  * exit_group(2) if it runs.
  */
 static int
-clone_keep(struct inject *in, pid_t pid)
+clone_keep(struct inject *inj, pid_t pid)
 {
-	if (inject_wait(in, pid, CALL_MS) <= 0 ||
+	if (inject_wait(inj, pid, CALL_MS) <= 0 ||
 	    ptrace(PTRACE_SETOPTIONS, pid, NULL,
-	    (void *)(in->options | PTRACE_O_EXITKILL)) == -1)
+	    (void *)(inj->options | PTRACE_O_EXITKILL)) == -1)
 		return errstr_set("process %d: its clone died at once",
-		    in->pid);
-	return inject_put(pid, in->saved, in->len, in->unused);
+		    inj->pid);
+	return inject_put(pid, inj->saved, inj->len, inj->unused);
 }
 
 /*
@@ -83,14 +83,14 @@ clone_keep(struct inject *in, pid_t pid)
  * stack on which the clone exits as soon as it runs.
  */
 static void
-clone_args(const struct inject *in, uint8_t *stack, uint64_t arg[6])
+clone_args(const struct inject *inj, uint8_t *stack, uint64_t arg[6])
 {
-	const struct frame w = { .tid = in->tid, .gadget = &in->gadget,
-	    .regs = &in->regs };
+	const struct frame w = { .tid = inj->tid, .gadget = &inj->gadget,
+	    .regs = &inj->regs };
 
 	memset(arg, 0, 6 * sizeof *arg);
 	arg[0] = CLONE_FLAGS;
-	arg[1] = frame_exit(stack, inject_scratch(in), &w);
+	arg[1] = frame_exit(stack, inject_scratch(inj), &w);
 }
 
 /*
@@ -100,31 +100,31 @@ clone_args(const struct inject *in, uint8_t *stack, uint64_t arg[6])
  * same time. Return 0, or -1 with errstr set.
  */
 int
-inject_clonebegin(struct inject *in)
+inject_clonebegin(struct inject *inj)
 {
 	uint64_t arg[6];
 	uint8_t stack[MAX_STAGE];
 
-	clone_args(in, stack, arg);
-	if (inject_trust(in) == -1 ||
-	    inject_write(in, stack, isa.stage) == -1)
+	clone_args(inj, stack, arg);
+	if (inject_trust(inj) == -1 ||
+	    inject_write(inj, stack, isa.stage) == -1)
 		return -1;
-	return inject_begincall(in, SYS_clone, arg);
+	return inject_begincall(inj, SYS_clone, arg);
 }
 
 /*
  * Let the process enter clone(2). Return 0, or -1 with errstr set.
  */
 int
-inject_clonestart(struct inject *in)
+inject_clonestart(struct inject *inj)
 {
 	uint64_t arg[6];
 	uint8_t stack[MAX_STAGE];
 
-	clone_args(in, stack, arg);
-	if (inject_enter(in, SYS_clone, arg, PTRACE_O_TRACECLONE) == -1)
+	clone_args(inj, stack, arg);
+	if (inject_enter(inj, SYS_clone, arg, PTRACE_O_TRACECLONE) == -1)
 		return -1;
-	return inject_go(in, 0);
+	return inject_go(inj, 0);
 }
 
 /*
@@ -132,20 +132,20 @@ inject_clonestart(struct inject *in)
  * unchanged if there will be none. Return 0, or -1 with errstr set.
  */
 int
-inject_cloneawait(struct inject *in, pid_t *pid)
+inject_cloneawait(struct inject *inj, pid_t *pid)
 {
 	unsigned long child;
 	int rc;
 
-	if ((rc = inject_step(in, PTRACE_EVENT_CLONE, CALL_MS)) == -1)
+	if ((rc = inject_step(inj, PTRACE_EVENT_CLONE, CALL_MS)) == -1)
 		return -1;
-	in->cloned = rc == 1;
-	if (!in->cloned)
+	inj->cloned = rc == 1;
+	if (!inj->cloned)
 		return 0;
-	if (ptrace(PTRACE_GETEVENTMSG, in->tid, NULL, &child) == -1)
-		return inject_refused(in, "its clone");
+	if (ptrace(PTRACE_GETEVENTMSG, inj->tid, NULL, &child) == -1)
+		return inject_refused(inj, "its clone");
 	*pid = (pid_t)child;
-	return inject_go(in, 0);
+	return inject_go(inj, 0);
 }
 
 /*
@@ -153,15 +153,15 @@ inject_cloneawait(struct inject *in, pid_t *pid)
  * 0 if the clone exists and is stopped, or -1 if not.
  */
 static int
-clone_await(struct inject *in, pid_t pid, int64_t *ret)
+clone_await(struct inject *inj, pid_t pid, int64_t *ret)
 {
-	const bool made = in->cloned;
+	const bool made = inj->cloned;
 	int alive;
 
-	in->cloned = false;
-	alive = made ? clone_keep(in, pid) : -1;
-	if ((made ? inject_leave(in) : inject_options(in, 0)) == -1 ||
-	    inject_result(in, ret) == -1)
+	inj->cloned = false;
+	alive = made ? clone_keep(inj, pid) : -1;
+	if ((made ? inject_leave(inj) : inject_options(inj, 0)) == -1 ||
+	    inject_result(inj, ret) == -1)
 		return -1;
 	return alive;
 }
@@ -175,20 +175,20 @@ clone_await(struct inject *in, pid_t pid, int64_t *ret)
  * none. Return 0, or -1 with errstr set.
  */
 int
-inject_cloneend(struct inject *in, pid_t *pid)
+inject_cloneend(struct inject *inj, pid_t *pid)
 {
 	int64_t ret;
 	int alive, tries;
 
 	ret = 0;
-	alive = clone_await(in, *pid, &ret);
+	alive = clone_await(inj, *pid, &ret);
 	/* clone(2) fails with -ERESTARTNOINTR if a signal arrives; try again */
 	for (tries = 0; ret == -ERESTARTNOINTR && tries < 10; tries++) {
 		ret = 0;
-		alive = inject_clonebegin(in) == -1 ||
-		    inject_clonestart(in) == -1 ||
-		    inject_cloneawait(in, pid) == -1 ? -1 :
-		    clone_await(in, *pid, &ret);
+		alive = inject_clonebegin(inj) == -1 ||
+		    inject_clonestart(inj) == -1 ||
+		    inject_cloneawait(inj, pid) == -1 ? -1 :
+		    clone_await(inj, *pid, &ret);
 	}
 	if (ret < 0) {
 		*pid = -1;
@@ -198,13 +198,13 @@ inject_cloneend(struct inject *in, pid_t *pid)
 }
 
 /*
- * Return a structure for making calls in clone, which in has made, after
- * inject_end(in): inject_call, with isa.stage bytes of scratch memory. The
+ * Return a structure for making calls in clone, which inj has made, after
+ * inject_end(inj): inject_call, with isa.stage bytes of scratch memory. The
  * caller frees it with inject_relinquish. Return NULL with errstr set on
  * failure.
  */
 struct inject *
-inject_entrust(const struct inject *in, pid_t clone)
+inject_entrust(const struct inject *inj, pid_t clone)
 {
 	struct inject *c;
 
@@ -212,7 +212,7 @@ inject_entrust(const struct inject *in, pid_t clone)
 		errstr_set("out of memory");
 		return NULL;
 	}
-	if (clone_enter(c, in, clone) == 0)
+	if (clone_enter(c, inj, clone) == 0)
 		return c;
 	free(c);
 	return NULL;

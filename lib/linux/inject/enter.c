@@ -19,35 +19,35 @@ enum {
  * determined.
  */
 static bool
-is_filtered(const struct inject *in)
+is_filtered(const struct inject *inj)
 {
 	long mode;
 
-	mode = proc_status(in->pid, in->tid, "Seccomp");
+	mode = proc_status(inj->pid, inj->tid, "Seccomp");
 	/* kernels without seccomp have no Seccomp line */
 	return mode == -1 ? proc_status(getpid(), 0, "Seccomp") != -1 :
 	    mode != SECCOMP_NONE;
 }
 
 /*
- * Set in->suspend if filters of seccomp(2) can be suspended during our calls.
+ * Set inj->suspend if filters of seccomp(2) can be suspended during our calls.
  * They are suspended even if the thread has none yet, because another thread
  * that is not stopped may install some. Return -1 with errstr set if the thread
  * has filters that cannot be suspended.
  */
 static int
-seccomp_look(struct inject *in)
+seccomp_look(struct inject *inj)
 {
-	in->suspend = 0;
-	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL,
-	    (void *)(in->options | PTRACE_O_SUSPEND_SECCOMP)) == 0)
-		in->suspend = PTRACE_O_SUSPEND_SECCOMP;
+	inj->suspend = 0;
+	if (ptrace(PTRACE_SETOPTIONS, inj->tid, NULL,
+	    (void *)(inj->options | PTRACE_O_SUSPEND_SECCOMP)) == 0)
+		inj->suspend = PTRACE_O_SUSPEND_SECCOMP;
 	else if (errno == ESRCH)
-		return inject_refused(in, "options");
-	else if (is_filtered(in))
+		return inject_refused(inj, "options");
+	else if (is_filtered(inj))
 		return errstr_set("it is under seccomp(2)");
 	/* filters apply again before the thread can run */
-	return inject_options(in, 0);
+	return inject_options(inj, 0);
 }
 
 /*
@@ -70,52 +70,52 @@ is_dispatched(pid_t tid)
 }
 
 /*
- * Make t the thread of in that runs calls, and save its state. Return 0, or -1
+ * Make t the thread of inj that runs calls, and save its state. Return 0, or -1
  * with errstr set.
  */
 int
-inject_thread_enter(struct inject *in, const struct lthread *t)
+inject_thread_enter(struct inject *inj, const struct lthread *t)
 {
 	const pid_t tid = t->tid;
 	const char *why;
 
-	in->tid = tid;
-	in->seen = &t->seencall;
-	in->restart = (struct restartinfo){ 0 };
-	in->options = PTRACE_O_TRACESYSGOOD;
-	if (gregs_read(tid, &in->regs) == -1 || ptrace(PTRACE_GETSIGMASK, tid,
-	    (void *)sizeof in->mask, &in->mask) == -1)
-		return inject_refused(in, "registers");
-	if ((why = call_refused(tid, &in->regs)) != NULL)
+	inj->tid = tid;
+	inj->seen = &t->seencall;
+	inj->restart = (struct restartinfo){ 0 };
+	inj->options = PTRACE_O_TRACESYSGOOD;
+	if (gregs_read(tid, &inj->regs) == -1 || ptrace(PTRACE_GETSIGMASK, tid,
+	    (void *)sizeof inj->mask, &inj->mask) == -1)
+		return inject_refused(inj, "registers");
+	if ((why = call_refused(tid, &inj->regs)) != NULL)
 		return errstr_set("%s", why);
 	if (is_dispatched(tid))
 		return errstr_set(INJECT_DISPATCHED);
-	if (extstate_read(tid, &in->ext) == -1)
-		return inject_refused(in, "extended state");
-	return seccomp_look(in) == -1 ? -1 : stops_note(in);
+	if (extstate_read(tid, &inj->ext) == -1)
+		return inject_refused(inj, "extended state");
+	return seccomp_look(inj) == -1 ? -1 : stops_note(inj);
 }
 
 /*
- * Restore the state of the thread of in, and leave it stopped as before. Its
+ * Restore the state of the thread of inj, and leave it stopped as before. Its
  * registers are restored last: until then its return frame would restore
  * everything else. Return 0, or -1 with errstr set.
  */
 int
-inject_thread_leave(struct inject *in)
+inject_thread_leave(struct inject *inj)
 {
-	if (in->gone)
-		return inject_gone(in);
-	if (in->lost || (in->entered && repeat_restore(in) == -1) ||
-	    (in->entered && inject_halt(in) == -1))
+	if (inj->gone)
+		return inject_gone(inj);
+	if (inj->lost || (inj->entered && repeat_restore(inj) == -1) ||
+	    (inj->entered && inject_halt(inj) == -1))
 		return -1;
-	if (in->entered && (ptrace(PTRACE_SETSIGMASK, in->tid,
-	    (void *)sizeof in->mask, &in->mask) == -1 ||
-	    extstate_write(in->tid, &in->ext) == -1 ||
-	    gregs_write(in->tid, &in->regs) == -1))
-		return inject_refused(in, "what it was");
-	in->entered = false;
-	in->ready = false;
-	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL, NULL) == -1)
-		return inject_refused(in, "options");
+	if (inj->entered && (ptrace(PTRACE_SETSIGMASK, inj->tid,
+	    (void *)sizeof inj->mask, &inj->mask) == -1 ||
+	    extstate_write(inj->tid, &inj->ext) == -1 ||
+	    gregs_write(inj->tid, &inj->regs) == -1))
+		return inject_refused(inj, "what it was");
+	inj->entered = false;
+	inj->ready = false;
+	if (ptrace(PTRACE_SETOPTIONS, inj->tid, NULL, NULL) == -1)
+		return inject_refused(inj, "options");
 	return 0;
 }

@@ -33,25 +33,25 @@ map_size(void)
 }
 
 /*
- * Write the return frame of the thread of in. If unmap is set, the frame first
+ * Write the return frame of the thread of inj. If unmap is set, the frame first
  * unmaps our memory. Return 0, or -1 with errstr set.
  */
 int
-inject_frame(struct inject *in, bool unmap)
+inject_frame(struct inject *inj, bool unmap)
 {
-	struct frame w = { .tid = in->tid, .gadget = &in->gadget,
-	    .regs = &in->regs, .seen = in->seen, .mask = in->mask };
+	struct frame w = { .tid = inj->tid, .gadget = &inj->gadget,
+	    .regs = &inj->regs, .seen = inj->seen, .mask = inj->mask };
 	uint64_t at;
 	int len;
 
-	at = in->tid == in->pid ? in->unused : in->map + INJECT_ROOM;
+	at = inj->tid == inj->pid ? inj->unused : inj->map + INJECT_ROOM;
 	if (unmap) {
-		memcpy(&w.mapped.iov_base, &in->map, sizeof in->map);
+		memcpy(&w.mapped.iov_base, &inj->map, sizeof inj->map);
 		w.mapped.iov_len = map_size();
 	}
-	if ((len = frame_build(in->buf, at, &w, &in->stack)) == -1)
-		return inject_refused(in, "extended state");
-	return inject_put(in->pid, in->buf, (size_t)len, at);
+	if ((len = frame_build(inj->buf, at, &w, &inj->stack)) == -1)
+		return inject_refused(inj, "extended state");
+	return inject_put(inj->pid, inj->buf, (size_t)len, at);
 }
 
 /*
@@ -81,12 +81,12 @@ find_hole(const struct vmas *l)
  * whose mappings are l. Return 0, or -1 with errstr set.
  */
 static int
-inject_survey(struct inject *in, const struct vmas *l)
+inject_survey(struct inject *inj, const struct vmas *l)
 {
-	if (unusedstack_find(in, l) == -1 ||
-	    gadgets_find(&in->gadget, in->pid, in->mem, l) == -1)
+	if (unusedstack_find(inj, l) == -1 ||
+	    gadgets_find(&inj->gadget, inj->pid, inj->mem, l) == -1)
 		return -1;
-	in->hole = find_hole(l);
+	inj->hole = find_hole(l);
 	return 0;
 }
 
@@ -95,18 +95,18 @@ inject_survey(struct inject *in, const struct vmas *l)
  * or -1 with errstr set.
  */
 static int
-inject_look(struct inject *in)
+inject_look(struct inject *inj)
 {
 	struct vmas l = { 0 };
 	struct bytes b;
 	int rc;
 
-	if (proc_read(in->pid, in->tid, "maps", &b) == -1)
-		return errstr_sys("/proc/%d/maps", in->pid);
+	if (proc_read(inj->pid, inj->tid, "maps", &b) == -1)
+		return errstr_sys("/proc/%d/maps", inj->pid);
 	rc = vmas_parse(&l, b.data, b.len);
 	free(b.data);
 	if (rc == 0)
-		rc = inject_survey(in, &l);
+		rc = inject_survey(inj, &l);
 	vmas_free(&l);
 	return rc;
 }
@@ -118,29 +118,29 @@ inject_look(struct inject *in)
  * or -1 with errstr set.
  */
 static int
-inject_map(struct inject *in)
+inject_map(struct inject *inj)
 {
-	const uint64_t arg[6] = { in->hole, map_size(), PROT_READ | PROT_WRITE,
+	const uint64_t arg[6] = { inj->hole, map_size(), PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, UINT64_MAX, 0 };
 	int64_t ret;
 
-	if (in->hole == 0)
+	if (inj->hole == 0)
 		return errstr_set("no room in its address space");
-	in->map = in->hole;
-	if (inject_frame(in, true) == -1 ||
-	    inject_enter(in, isa.mmap, arg, 0) == -1) {
+	inj->map = inj->hole;
+	if (inject_frame(inj, true) == -1 ||
+	    inject_enter(inj, isa.mmap, arg, 0) == -1) {
 		/* after other errors the kernel may still map it */
-		if (in->unexpected)
-			in->map = 0;
+		if (inj->unexpected)
+			inj->map = 0;
 		return -1;
 	}
-	if (inject_leave(in) == -1 || inject_result(in, &ret) == -1)
+	if (inject_leave(inj) == -1 || inject_result(inj, &ret) == -1)
 		return -1;
-	in->map = ret < 0 && ret > -4096 ? 0 : (uint64_t)ret;
-	if (in->map == 0)
+	inj->map = ret < 0 && ret > -4096 ? 0 : (uint64_t)ret;
+	if (inj->map == 0)
 		return errstr_set("no memory for its system calls: %s",
 		    strerror((int)-ret));
-	return in->map == in->hole ? 0 : inject_frame(in, true);
+	return inj->map == inj->hole ? 0 : inject_frame(inj, true);
 }
 
 /*
@@ -149,38 +149,38 @@ inject_map(struct inject *in)
  * it is checked at its entry. Return 0, or -1 with errstr set.
  */
 static int
-inject_unmap(struct inject *in)
+inject_unmap(struct inject *inj)
 {
-	const uint64_t arg[6] = { in->map, map_size() };
+	const uint64_t arg[6] = { inj->map, map_size() };
 	int64_t ret;
 
-	if (in->map == 0)
+	if (inj->map == 0)
 		return 0;
-	if (inject_thread(in, in->leader) == -1)
+	if (inject_thread(inj, inj->leader) == -1)
 		return -1;
-	in->stack.call = in->stack.last;
-	if (inject_make(in, &ret, SYS_munmap, arg) == -1)
+	inj->stack.call = inj->stack.last;
+	if (inject_make(inj, &ret, SYS_munmap, arg) == -1)
 		return -1;
-	in->map = 0;
-	return ret == 0 ? 0 : errstr_set("process %d: munmap: %s", in->pid,
+	inj->map = 0;
+	return ret == 0 ? 0 : errstr_set("process %d: munmap: %s", inj->pid,
 	    strerror((int)-ret));
 }
 
 /*
- * Free in, which may be NULL, and what it owns. The process is not touched.
+ * Free inj, which may be NULL, and what it owns. The process is not touched.
  */
 static void
-inject_free(struct inject *in)
+inject_free(struct inject *inj)
 {
-	if (in == NULL)
+	if (inj == NULL)
 		return;
-	if (in->mem != -1)
-		close(in->mem);
-	free(in->saved);
-	free(in->buf);
-	free(in->stops);
-	free(in->ext.buf);
-	free(in);
+	if (inj->mem != -1)
+		close(inj->mem);
+	free(inj->saved);
+	free(inj->buf);
+	free(inj->stops);
+	free(inj->ext.buf);
+	free(inj);
 }
 
 /*
@@ -191,28 +191,28 @@ inject_free(struct inject *in)
 static struct inject *
 inject_new(pid_t pid)
 {
-	struct inject *in;
+	struct inject *inj;
 
 	if (!isa.injects) {
 		errstr_set("system-call injection is not supported on this "
 		    "architecture");
 		return NULL;
 	}
-	if ((in = calloc(1, sizeof *in)) == NULL) {
+	if ((inj = calloc(1, sizeof *inj)) == NULL) {
 		errstr_set("out of memory");
 		return NULL;
 	}
-	in->pid = pid;
-	in->saved = malloc(isa.frame);
-	in->buf = malloc(isa.frame);
-	in->mem = proc_open(pid, 0, "mem", O_RDONLY);
-	if (in->saved == NULL || in->buf == NULL)
+	inj->pid = pid;
+	inj->saved = malloc(isa.frame);
+	inj->buf = malloc(isa.frame);
+	inj->mem = proc_open(pid, 0, "mem", O_RDONLY);
+	if (inj->saved == NULL || inj->buf == NULL)
 		errstr_set("out of memory");
-	else if (in->mem == -1)
+	else if (inj->mem == -1)
 		errstr_sys("/proc/%d/mem", pid);
 	else
-		return in;
-	inject_free(in);
+		return inj;
+	inject_free(inj);
 	return NULL;
 }
 
@@ -227,45 +227,45 @@ inject_new(pid_t pid)
 struct inject *
 inject_begin(const struct lproc *p, bool room, const struct vmas *l)
 {
-	struct inject *in;
+	struct inject *inj;
 	sigset_t all;
 
-	if (lproc_stands(p) == -1 || (in = inject_new(p->pid)) == NULL)
+	if (lproc_stands(p) == -1 || (inj = inject_new(p->pid)) == NULL)
 		return NULL;
-	in->leader = TAILQ_FIRST(&p->threads);
-	in->tid = p->pid;
-	in->until = now_ms() + ALL_MS;
+	inj->leader = TAILQ_FIRST(&p->threads);
+	inj->tid = p->pid;
+	inj->until = now_ms() + ALL_MS;
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &in->oldmask);
-	if (inject_thread_enter(in, in->leader) == -1 ||
-	    (l != NULL ? inject_survey(in, l) : inject_look(in)) == -1)
+	pthread_sigmask(SIG_SETMASK, &all, &inj->oldmask);
+	if (inject_thread_enter(inj, inj->leader) == -1 ||
+	    (l != NULL ? inject_survey(inj, l) : inject_look(inj)) == -1)
 		goto fail;
-	in->ready = true;
-	if ((room ? inject_map(in) : inject_frame(in, false)) == -1)
+	inj->ready = true;
+	if ((room ? inject_map(inj) : inject_frame(inj, false)) == -1)
 		goto fail;
-	return in;
+	return inj;
 fail:
-	(void)inject_end(in, -1);
+	(void)inject_end(inj, -1);
 	return NULL;
 }
 
 /*
- * Run further calls of in in t, another stopped thread of the process. The
+ * Run further calls of inj in t, another stopped thread of the process. The
  * thread before it is restored. Return 0, or -1 with errstr set.
  */
 int
-inject_thread(struct inject *in, const struct lthread *t)
+inject_thread(struct inject *inj, const struct lthread *t)
 {
-	if (t->tid == in->tid && in->ready)
+	if (t->tid == inj->tid && inj->ready)
 		return 0;
 	/* always enter the main thread: it has to be restored */
-	if (t != in->leader && inject_may(in) == -1)
+	if (t != inj->leader && inject_may(inj) == -1)
 		return -1;
-	if ((in->ready && inject_thread_leave(in) == -1) ||
-	    inject_thread_enter(in, t) == -1 ||
-	    inject_frame(in, t == in->leader) == -1)
+	if ((inj->ready && inject_thread_leave(inj) == -1) ||
+	    inject_thread_enter(inj, t) == -1 ||
+	    inject_frame(inj, t == inj->leader) == -1)
 		return -1;
-	in->ready = true;
+	inj->ready = true;
 	return 0;
 }
 
@@ -275,14 +275,14 @@ inject_thread(struct inject *in, const struct lthread *t)
  * trying again. Return 0, or -1.
  */
 static int
-restore_step(struct inject *in, int (*step)(struct inject *))
+restore_step(struct inject *inj, int (*step)(struct inject *))
 {
 	enum { TRIES = 4 };
 	int i;
 
-	for (i = 0; i < TRIES && !in->gone && !in->lost; i++)
-		if ((i == 0 || !in->entered || inject_halt(in) == 0) &&
-		    step(in) == 0)
+	for (i = 0; i < TRIES && !inj->gone && !inj->lost; i++)
+		if ((i == 0 || !inj->entered || inject_halt(inj) == 0) &&
+		    step(inj) == 0)
 			return 0;
 	return -1;
 }
@@ -292,10 +292,10 @@ restore_step(struct inject *in, int (*step)(struct inject *))
  * errstr set.
  */
 static int
-unused_restore(struct inject *in)
+unused_restore(struct inject *inj)
 {
-	return in->unused == 0 ? 0 : inject_put(in->pid, in->saved, in->len,
-	    in->unused);
+	return inj->unused == 0 ? 0 : inject_put(inj->pid, inj->saved, inj->len,
+	    inj->unused);
 }
 
 /*
@@ -303,15 +303,15 @@ unused_restore(struct inject *in)
  * thread could not be restored, its return frame is left in place.
  */
 static int
-inject_restore(struct inject *in)
+inject_restore(struct inject *inj)
 {
 	int rc;
 
-	rc = restore_step(in, inject_unmap);
-	if (restore_step(in, inject_thread_leave) == -1)
+	rc = restore_step(inj, inject_unmap);
+	if (restore_step(inj, inject_thread_leave) == -1)
 		return -1;
-	stops_send(in);
-	return restore_step(in, unused_restore) == -1 ? -1 : rc;
+	stops_send(inj);
+	return restore_step(inj, unused_restore) == -1 ? -1 : rc;
 }
 
 /*
@@ -319,36 +319,36 @@ inject_restore(struct inject *in)
  * inject_end waits for it.
  */
 void
-inject_ending(struct inject *in)
+inject_ending(struct inject *inj)
 {
-	if (in->entered && !in->gone && !in->lost && !in->unexpected &&
-	    in->map == 0 && in->restart.code == 0)
-		inject_halting(in);
+	if (inj->entered && !inj->gone && !inj->lost && !inj->unexpected &&
+	    inj->map == 0 && inj->restart.code == 0)
+		inject_halting(inj);
 }
 
 /*
- * Restore the process of in and free in. rc is 0, or -1 if the caller failed.
+ * Restore the process of inj and free inj. rc is 0, or -1 if the caller failed.
  * Return 0, or -1 if rc is -1 or restoring failed, with the first error in
  * errstr. Then errno is ESRCH if the process has died, EPROTO if it did
  * something other than our calls and should be left alone, else 0.
  */
 int
-inject_end(struct inject *in, int rc)
+inject_end(struct inject *inj, int rc)
 {
 	char why[256];
 	int e;
 
 	strlcpy(why, snap_errstr(), sizeof why);
-	if (rc == -1 && in->entered)
-		(void)inject_halt(in);	/* the thread may be within a call */
-	if (inject_restore(in) == -1 && rc == 0)
+	if (rc == -1 && inj->entered)
+		(void)inject_halt(inj);	/* the thread may be within a call */
+	if (inject_restore(inj) == -1 && rc == 0)
 		rc = -1;
 	else if (rc == -1)
 		errstr_set("%s", why);
-	inject_resignal(in);
-	pthread_sigmask(SIG_SETMASK, &in->oldmask, NULL);
-	e = in->gone ? ESRCH : in->unexpected ? EPROTO : 0;
-	inject_free(in);
+	inject_resignal(inj);
+	pthread_sigmask(SIG_SETMASK, &inj->oldmask, NULL);
+	e = inj->gone ? ESRCH : inj->unexpected ? EPROTO : 0;
+	inject_free(inj);
 	errno = e;
 	return rc;
 }

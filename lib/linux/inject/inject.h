@@ -26,28 +26,28 @@ struct vmas;
 void		 inject_learn(pid_t pid, const struct vmas *l);
 struct inject	*inject_begin(const struct lproc *p, bool room,
 		    const struct vmas *l);
-int		 inject_thread(struct inject *in, const struct lthread *t);
-int		 inject_call(struct inject *in, int64_t *ret, long nr,
+int		 inject_thread(struct inject *inj, const struct lthread *t);
+int		 inject_call(struct inject *inj, int64_t *ret, long nr,
 		    const uint64_t arg[6]);
-int		 inject_callbegin(struct inject *in, long nr,
+int		 inject_callbegin(struct inject *inj, long nr,
 		    const uint64_t arg[6]);
-int		 inject_callstart(struct inject *in, long nr,
+int		 inject_callstart(struct inject *inj, long nr,
 		    const uint64_t arg[6]);
-int		 inject_callend(struct inject *in, int64_t *ret);
-uint64_t	 inject_scratch(const struct inject *in);
-int		 inject_read(struct inject *in, void *buf, size_t len);
-int		 inject_write(struct inject *in, const void *buf, size_t len);
-int		 inject_clonebegin(struct inject *in);
-int		 inject_clonestart(struct inject *in);
-int		 inject_cloneawait(struct inject *in, pid_t *pid);
-int		 inject_cloneend(struct inject *in, pid_t *pid);
+int		 inject_callend(struct inject *inj, int64_t *ret);
+uint64_t	 inject_scratch(const struct inject *inj);
+int		 inject_read(struct inject *inj, void *buf, size_t len);
+int		 inject_write(struct inject *inj, const void *buf, size_t len);
+int		 inject_clonebegin(struct inject *inj);
+int		 inject_clonestart(struct inject *inj);
+int		 inject_cloneawait(struct inject *inj, pid_t *pid);
+int		 inject_cloneend(struct inject *inj, pid_t *pid);
 int		 inject_willclone(pid_t tid);
-struct inject	*inject_entrust(const struct inject *in, pid_t clone);
+struct inject	*inject_entrust(const struct inject *inj, pid_t clone);
 int		 inject_allow(struct inject *c, uint64_t start, uint64_t len,
 		    bool exec);
 int		 inject_resume(struct inject *c);
-int		 inject_relinquish(struct inject *in, int rc);
-void		 inject_ending(struct inject *in);
-int		 inject_end(struct inject *in, int rc);
+int		 inject_relinquish(struct inject *inj, int rc);
+void		 inject_ending(struct inject *inj);
+int		 inject_end(struct inject *inj, int rc);
 
 #endif

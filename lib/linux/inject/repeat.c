@@ -19,62 +19,62 @@
  * or -1 with errstr set.
  */
 static int
-repeat_ask(struct inject *in)
+repeat_ask(struct inject *inj)
 {
 	static const uint64_t none[6];
 	struct __ptrace_syscall_info si;
 
-	if (inject_step(in, 0, START_MS) == -1)
+	if (inject_step(inj, 0, START_MS) == -1)
 		return -1;
-	if (ptrace(PTRACE_GET_SYSCALL_INFO, in->tid, (void *)sizeof si, &si) ==
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, inj->tid, (void *)sizeof si, &si) ==
 	    -1)
-		return inject_refused(in, "system call");
-	if (!in->entered && (si.op != PTRACE_SYSCALL_INFO_ENTRY ||
+		return inject_refused(inj, "system call");
+	if (!inj->entered && (si.op != PTRACE_SYSCALL_INFO_ENTRY ||
 	    si.entry.nr != SYS_restart_syscall))
-		in->restart.code = 0;
-	if (inject_load(in, SYS_getppid, none) == -1 ||
-	    inject_options(in, in->suspend) == -1)
+		inj->restart.code = 0;
+	if (inject_load(inj, SYS_getppid, none) == -1 ||
+	    inject_options(inj, inj->suspend) == -1)
 		return -1;
-	return inject_leave(in);
+	return inject_leave(inj);
 }
 
 /*
- * Determine how the call that the thread of in was interrupted in is restarted.
- * Called before each call of ours; only the first does anything. Return 0, or
- * -1 with errstr set.
+ * Determine how the call that the thread of inj was interrupted in is
+ * restarted. Called before each call of ours; only the first does anything.
+ * Return 0, or -1 with errstr set.
  */
 int
-repeat_learn(struct inject *in)
+repeat_learn(struct inject *inj)
 {
-	if (in->entered)
+	if (inj->entered)
 		return 0;
-	in->restart = restartinfo_read(in->tid, &in->regs);
-	return in->restart.ask ? repeat_ask(in) : 0;
+	inj->restart = restartinfo_read(inj->tid, &inj->regs);
+	return inj->restart.ask ? repeat_ask(inj) : 0;
 }
 
 /*
- * Stop the thread of in at the exit of a call, as if the kernel were about to
+ * Stop the thread of inj at the exit of a call, as if the kernel were about to
  * restart the call that it was interrupted in. Its signal mask and other state
  * are restored as well. Return 1 if that was done, 0 if restoring its registers
  * is enough, or -1 with errstr set.
  */
 int
-repeat_restore(struct inject *in)
+repeat_restore(struct inject *inj)
 {
-	const int code = in->restart.code;
-	const uint64_t arg[6] = { restartinfo_arg(&in->regs) };
-	struct gregs r = in->regs;
+	const int code = inj->restart.code;
+	const uint64_t arg[6] = { restartinfo_arg(&inj->regs) };
+	struct gregs r = inj->regs;
 
-	if (code == 0 || in->unexpected)
+	if (code == 0 || inj->unexpected)
 		return 0;
-	in->restart.code = 0;	/* do not try again if this fails */
-	if (inject_start(in, SYS_getppid, arg, 0) == -1 ||
-	    inject_leave(in) == -1)
+	inj->restart.code = 0;	/* do not try again if this fails */
+	if (inject_start(inj, SYS_getppid, arg, 0) == -1 ||
+	    inject_leave(inj) == -1)
 		return -1;
 	restartinfo_load(&r, code);
-	if (ptrace(PTRACE_SETSIGMASK, in->tid, (void *)sizeof in->mask,
-	    &in->mask) == -1 || gregs_write(in->tid, &r) == -1)
-		return inject_refused(in, "what it was");
-	in->entered = false;
-	return inject_halt(in) == -1 ? -1 : 1;
+	if (ptrace(PTRACE_SETSIGMASK, inj->tid, (void *)sizeof inj->mask,
+	    &inj->mask) == -1 || gregs_write(inj->tid, &r) == -1)
+		return inject_refused(inj, "what it was");
+	inj->entered = false;
+	return inject_halt(inj) == -1 ? -1 : 1;
 }

@@ -10,14 +10,14 @@
 #include "run.h"
 
 /*
- * Bring the thread of in to the entry of system call nr with arguments arg,
+ * Bring the thread of inj to the entry of system call nr with arguments arg,
  * after reading how its interrupted call is restarted. with: additional
  * ptrace(2) options, as for inject_start. Return 0, or -1 with errstr set.
  */
 int
-inject_enter(struct inject *in, long nr, const uint64_t arg[6], uintptr_t with)
+inject_enter(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t with)
 {
-	return repeat_learn(in) == -1 ? -1 : inject_start(in, nr, arg, with);
+	return repeat_learn(inj) == -1 ? -1 : inject_start(inj, nr, arg, with);
 }
 
 /*
@@ -26,87 +26,87 @@ inject_enter(struct inject *in, long nr, const uint64_t arg[6], uintptr_t with)
  * Return 0, or -1 with errstr set.
  */
 int
-inject_begincall(struct inject *in, long nr, const uint64_t arg[6])
+inject_begincall(struct inject *inj, long nr, const uint64_t arg[6])
 {
-	return repeat_learn(in) == -1 || inject_load(in, nr, arg) == -1 ? -1 :
-	    inject_go(in, 0);
+	return repeat_learn(inj) == -1 || inject_load(inj, nr, arg) == -1 ? -1 :
+	    inject_go(inj, 0);
 }
 
 /*
- * Set *ret to the result of the system call at whose exit the thread of in is
+ * Set *ret to the result of the system call at whose exit the thread of inj is
  * stopped. Return 0, or -1 with errstr set.
  */
 int
-inject_result(struct inject *in, int64_t *ret)
+inject_result(struct inject *inj, int64_t *ret)
 {
 	struct gregs r;
 
-	if (gregs_read(in->tid, &r) == -1)
-		return inject_refused(in, "registers");
+	if (gregs_read(inj->tid, &r) == -1)
+		return inject_refused(inj, "registers");
 	*ret = call_result(&r);
 	return 0;
 }
 
 /*
- * Run system call nr with the six arguments arg in the thread of in, even past
+ * Run system call nr with the six arguments arg in the thread of inj, even past
  * the deadline. Set *ret to its result; -4095 to -1 is an error. Return 0, or
  * -1 with errstr set if it could not be run.
  */
 int
-inject_make(struct inject *in, int64_t *ret, long nr, const uint64_t arg[6])
+inject_make(struct inject *inj, int64_t *ret, long nr, const uint64_t arg[6])
 {
-	if (inject_enter(in, nr, arg, 0) == -1 || inject_leave(in) == -1)
+	if (inject_enter(inj, nr, arg, 0) == -1 || inject_leave(inj) == -1)
 		return -1;
-	return inject_result(in, ret);
+	return inject_result(inj, ret);
 }
 
 /*
- * Return 0, or -1 with errstr set if the process of in did something other than
- * our calls before, and must not be used any more.
+ * Return 0, or -1 with errstr set if the process of inj did something other
+ * than our calls before, and must not be used any more.
  */
 int
-inject_trust(const struct inject *in)
+inject_trust(const struct inject *inj)
 {
-	return !in->unexpected ? 0 : errstr_set("process %d: it did not make "
-	    "the injected system call", in->pid);
+	return !inj->unexpected ? 0 : errstr_set("process %d: it did not make "
+	    "the injected system call", inj->pid);
 }
 
 /*
- * Return 0 if the process of in can be used for more calls. Return -1 with
+ * Return 0 if the process of inj can be used for more calls. Return -1 with
  * errstr set if it did something unexpected, or its time is over. Without this
  * limit, a process that rarely gets a processor, because of its cgroup, could
  * take long for each of thousands of calls.
  */
 int
-inject_may(const struct inject *in)
+inject_may(const struct inject *inj)
 {
-	if (inject_trust(in) == -1)
+	if (inject_trust(inj) == -1)
 		return -1;
-	return now_ms() < in->until ? 0 : errstr_set("process %d: it takes too "
-	    "long to make system calls: is its cgroup limited?", in->pid);
+	return now_ms() < inj->until ? 0 : errstr_set("process %d: it takes "
+	    "too long to make system calls: is its cgroup limited?", inj->pid);
 }
 
 /*
- * Run system call nr with arguments arg in the thread of in, unless inject_may
+ * Run system call nr with arguments arg in the thread of inj, unless inject_may
  * refuses it. Set *ret to its result. Return 0, or -1 with errstr set.
  */
 int
-inject_call(struct inject *in, int64_t *ret, long nr, const uint64_t arg[6])
+inject_call(struct inject *inj, int64_t *ret, long nr, const uint64_t arg[6])
 {
-	return inject_may(in) == -1 ? -1 : inject_make(in, ret, nr, arg);
+	return inject_may(inj) == -1 ? -1 : inject_make(inj, ret, nr, arg);
 }
 
 /*
- * Begin to run system call nr with arguments arg in the thread of in. This is
+ * Begin to run system call nr with arguments arg in the thread of inj. This is
  * the first of three steps, followed by inject_callstart with the same
  * arguments and inject_callend. Each waits for the step before, so that several
  * processes can make calls at the same time. All signals must be blocked in
  * each of them. Return 0, or -1 with errstr set.
  */
 int
-inject_callbegin(struct inject *in, long nr, const uint64_t arg[6])
+inject_callbegin(struct inject *inj, long nr, const uint64_t arg[6])
 {
-	return inject_may(in) == -1 ? -1 : inject_begincall(in, nr, arg);
+	return inject_may(inj) == -1 ? -1 : inject_begincall(inj, nr, arg);
 }
 
 /*
@@ -114,9 +114,9 @@ inject_callbegin(struct inject *in, long nr, const uint64_t arg[6])
  * for it. Return 0, or -1 with errstr set.
  */
 int
-inject_callstart(struct inject *in, long nr, const uint64_t arg[6])
+inject_callstart(struct inject *inj, long nr, const uint64_t arg[6])
 {
-	return inject_start(in, nr, arg, 0) == -1 ? -1 : inject_go(in, 0);
+	return inject_start(inj, nr, arg, 0) == -1 ? -1 : inject_go(inj, 0);
 }
 
 /*
@@ -124,7 +124,7 @@ inject_callstart(struct inject *in, long nr, const uint64_t arg[6])
  * with errstr set.
  */
 int
-inject_callend(struct inject *in, int64_t *ret)
+inject_callend(struct inject *inj, int64_t *ret)
 {
-	return inject_leave(in) == -1 ? -1 : inject_result(in, ret);
+	return inject_leave(inj) == -1 ? -1 : inject_result(inj, ret);
 }

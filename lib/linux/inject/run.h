@@ -88,57 +88,58 @@ enum {
 };
 
 /* enter.c: begin and end calls in a thread */
-int		 inject_thread_enter(struct inject *in,
+int		 inject_thread_enter(struct inject *inj,
 		    const struct lthread *t);
-int		 inject_thread_leave(struct inject *in);
+int		 inject_thread_leave(struct inject *inj);
 
 /* inject.c: write the return frame */
-int		 inject_frame(struct inject *in, bool unmap);
+int		 inject_frame(struct inject *inj, bool unmap);
 
 /* scratch.c: write to the memory of a process */
 int		 inject_put(pid_t pid, const void *buf, size_t len,
 		    uint64_t at);
 
 /* wait.c: wait for the thread, and report why it failed */
-int		 inject_await(struct inject *in, uint64_t until);
-int		 inject_gone(struct inject *in);
-int		 inject_refused(struct inject *in, const char *what);
-void		 inject_resignal(struct inject *in);
-int		 inject_stuck(struct inject *in);
-int		 inject_wait(struct inject *in, pid_t tid, uint64_t ms);
+int		 inject_await(struct inject *inj, uint64_t until);
+int		 inject_gone(struct inject *inj);
+int		 inject_refused(struct inject *inj, const char *what);
+void		 inject_resignal(struct inject *inj);
+int		 inject_stuck(struct inject *inj);
+int		 inject_wait(struct inject *inj, pid_t tid, uint64_t ms);
 
 /* step.c: run the thread to the entry or exit of a call */
-int		 inject_halt(struct inject *in);
-void		 inject_halting(struct inject *in);
-int		 inject_leave(struct inject *in);
-int		 inject_load(struct inject *in, long nr, const uint64_t arg[6]);
-int		 inject_options(struct inject *in, uintptr_t more);
-int		 inject_start(struct inject *in, long nr, const uint64_t arg[6],
-		    uintptr_t with);
-int		 inject_go(struct inject *in, int sig);
-int		 inject_step(struct inject *in, int event, uint64_t ms);
+int		 inject_halt(struct inject *inj);
+void		 inject_halting(struct inject *inj);
+int		 inject_leave(struct inject *inj);
+int		 inject_load(struct inject *inj, long nr,
+		    const uint64_t arg[6]);
+int		 inject_options(struct inject *inj, uintptr_t more);
+int		 inject_start(struct inject *inj, long nr,
+		    const uint64_t arg[6], uintptr_t with);
+int		 inject_go(struct inject *inj, int sig);
+int		 inject_step(struct inject *inj, int event, uint64_t ms);
 
 /* repeat.c: restart the call that was interrupted */
-int		 repeat_learn(struct inject *in);
-int		 repeat_restore(struct inject *in);
+int		 repeat_learn(struct inject *inj);
+int		 repeat_restore(struct inject *inj);
 
 /* run.c: run one system call */
-int		 inject_begincall(struct inject *in, long nr,
+int		 inject_begincall(struct inject *inj, long nr,
 		    const uint64_t arg[6]);
-int		 inject_enter(struct inject *in, long nr, const uint64_t arg[6],
-		    uintptr_t with);
-int		 inject_result(struct inject *in, int64_t *ret);
-int		 inject_trust(const struct inject *in);
-int		 inject_may(const struct inject *in);
-int		 inject_make(struct inject *in, int64_t *ret, long nr,
+int		 inject_enter(struct inject *inj, long nr,
+		    const uint64_t arg[6], uintptr_t with);
+int		 inject_result(struct inject *inj, int64_t *ret);
+int		 inject_trust(const struct inject *inj);
+int		 inject_may(const struct inject *inj);
+int		 inject_make(struct inject *inj, int64_t *ret, long nr,
 		    const uint64_t arg[6]);
 
 /* unusedstack.c: find unused stack */
-int		 unusedstack_find(struct inject *in, const struct vmas *l);
+int		 unusedstack_find(struct inject *inj, const struct vmas *l);
 
 /* sigstop.c: keep a SIGSTOP pending in a stopped process */
-int		 stops_note(struct inject *in);
-void		 stops_send(struct inject *in);
+int		 stops_note(struct inject *inj);
+void		 stops_send(struct inject *inj);
 
 /* code.c: find instructions */
 int		 gadgets_find(struct gadgets *g, pid_t pid, int mem,

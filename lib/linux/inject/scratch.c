@@ -28,27 +28,27 @@ inject_put(pid_t pid, const void *buf, size_t len, uint64_t at)
 }
 
 /*
- * Return the address of scratch memory in the process of in: INJECT_ROOM bytes
+ * Return the address of scratch memory in the process of inj: INJECT_ROOM bytes
  * of our mapping. Without a mapping, the first isa.stage bytes of the unused
  * stack; they are free because the return frame does not have to unmap
  * anything.
  */
 uint64_t
-inject_scratch(const struct inject *in)
+inject_scratch(const struct inject *inj)
 {
-	return in->map != 0 ? in->map : in->unused;
+	return inj->map != 0 ? inj->map : inj->unused;
 }
 
 /*
  * Return 0 if len bytes fit into the scratch memory, else -1 with errstr set.
  */
 static int
-scratch_fits(const struct inject *in, size_t len)
+scratch_fits(const struct inject *inj, size_t len)
 {
-	const size_t room = in->map != 0 ? INJECT_ROOM : isa.stage;
+	const size_t room = inj->map != 0 ? INJECT_ROOM : isa.stage;
 
 	return len <= room ? 0 : errstr_set("process %d: scratch memory has "
-	    "%zu bytes, but %zu are needed", in->pid, room, len);
+	    "%zu bytes, but %zu are needed", inj->pid, room, len);
 }
 
 /*
@@ -56,13 +56,13 @@ scratch_fits(const struct inject *in, size_t len)
  * -1 with errstr set.
  */
 int
-inject_read(struct inject *in, void *buf, size_t len)
+inject_read(struct inject *inj, void *buf, size_t len)
 {
-	if (scratch_fits(in, len) == -1)
+	if (scratch_fits(inj, len) == -1)
 		return -1;
-	if (pread(in->mem, buf, len, (off_t)inject_scratch(in)) !=
+	if (pread(inj->mem, buf, len, (off_t)inject_scratch(inj)) !=
 	    (ssize_t)len)
-		return errstr_sys("/proc/%d/mem", in->pid);
+		return errstr_sys("/proc/%d/mem", inj->pid);
 	return 0;
 }
 
@@ -71,8 +71,8 @@ inject_read(struct inject *in, void *buf, size_t len)
  * 0, or -1 with errstr set.
  */
 int
-inject_write(struct inject *in, const void *buf, size_t len)
+inject_write(struct inject *inj, const void *buf, size_t len)
 {
-	return scratch_fits(in, len) == -1 ? -1 :
-	    inject_put(in->pid, buf, len, inject_scratch(in));
+	return scratch_fits(inj, len) == -1 ? -1 :
+	    inject_put(inj->pid, buf, len, inject_scratch(inj));
 }

@@ -40,65 +40,65 @@ stop_peek(pid_t tid, bool shared, siginfo_t *si)
 }
 
 static int
-stop_note(struct inject *in, pid_t tid)
+stop_note(struct inject *inj, pid_t tid)
 {
 	struct waiting new = { .tid = tid };
 	size_t i;
 
-	for (i = 0; i < in->nstops; i++)
-		if (in->stops[i].tid == tid)
+	for (i = 0; i < inj->nstops; i++)
+		if (inj->stops[i].tid == tid)
 			return 0;
-	if (!stop_peek(in->tid, tid == 0, &new.info))
+	if (!stop_peek(inj->tid, tid == 0, &new.info))
 		return 0;
-	if (VEC_ROOM(in->stops, in->nstops) == -1)
+	if (VEC_ROOM(inj->stops, inj->nstops) == -1)
 		return -1;
-	in->stops[in->nstops++] = new;
+	inj->stops[inj->nstops++] = new;
 	return 0;
 }
 
 /*
- * Record the SIGSTOPs that the thread of in is about to consume, if its process
- * is stopped. If it is not, a SIGSTOP that has just arrived stops it when we
- * leave. Return 0, or -1 with errstr set.
+ * Record the SIGSTOPs that the thread of inj is about to consume, if its
+ * process is stopped. If it is not, a SIGSTOP that has just arrived stops it
+ * when we leave. Return 0, or -1 with errstr set.
  */
 int
-stops_note(struct inject *in)
+stops_note(struct inject *inj)
 {
 	siginfo_t si;
 
-	if (ptrace(PTRACE_GETSIGINFO, in->tid, NULL, &si) == -1)
-		return inject_refused(in, "siginfo");
-	in->stopped = si.si_code >> 8 == PTRACE_EVENT_STOP &&
+	if (ptrace(PTRACE_GETSIGINFO, inj->tid, NULL, &si) == -1)
+		return inject_refused(inj, "siginfo");
+	inj->stopped = si.si_code >> 8 == PTRACE_EVENT_STOP &&
 	    si.si_signo != SIGTRAP;
-	if (!in->stopped || stop_note(in, in->tid) == -1)
-		return in->stopped ? -1 : 0;
-	return in->tid == in->pid ? stop_note(in, 0) : 0;
+	if (!inj->stopped || stop_note(inj, inj->tid) == -1)
+		return inj->stopped ? -1 : 0;
+	return inj->tid == inj->pid ? stop_note(inj, 0) : 0;
 }
 
 /*
- * Send again the SIGSTOPs that the threads of in consumed; all threads are
+ * Send again the SIGSTOPs that the threads of inj consumed; all threads are
  * stopped. If the process was continued in between, which discards pending stop
  * signals, continue it again.
  */
 void
-stops_send(struct inject *in)
+stops_send(struct inject *inj)
 {
 	struct waiting *w;
 	bool queued;
 
-	if (in->nstops == 0 || !in->stopped)
+	if (inj->nstops == 0 || !inj->stopped)
 		return;
-	for (w = in->stops; w < in->stops + in->nstops; w++) {
+	for (w = inj->stops; w < inj->stops + inj->nstops; w++) {
 		queued = w->info.si_code < 0 && w->info.si_code != SI_TKILL;
 		if (w->tid == 0)
 			(void)(queued ? (int)syscall(SYS_rt_sigqueueinfo,
-			    in->pid, SIGSTOP, &w->info) :
-			    kill(in->pid, SIGSTOP));
+			    inj->pid, SIGSTOP, &w->info) :
+			    kill(inj->pid, SIGSTOP));
 		else
 			(void)(queued ? syscall(SYS_rt_tgsigqueueinfo,
-			    in->pid, w->tid, SIGSTOP, &w->info) :
-			    syscall(SYS_tgkill, in->pid, w->tid, SIGSTOP));
+			    inj->pid, w->tid, SIGSTOP, &w->info) :
+			    syscall(SYS_tgkill, inj->pid, w->tid, SIGSTOP));
 	}
-	if (inject_halt(in) == 0 && !in->stopped)
-		(void)kill(in->pid, SIGCONT);
+	if (inject_halt(inj) == 0 && !inj->stopped)
+		(void)kill(inj->pid, SIGCONT);
 }

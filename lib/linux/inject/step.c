@@ -27,19 +27,19 @@
 
 /*
  * Load the registers for system call nr with arguments arg into the thread of
- * in. Return 0, or -1 with errstr set.
+ * inj. Return 0, or -1 with errstr set.
  */
 int
-inject_load(struct inject *in, long nr, const uint64_t arg[6])
+inject_load(struct inject *inj, long nr, const uint64_t arg[6])
 {
 	struct gregs r;
 	uint64_t most;
 
-	r = in->regs;
-	call_load(&r, &in->gadget, in->stack.call, nr, arg);
-	if (gregs_write(in->tid, &r) == -1)
-		return inject_refused(in, "registers");
-	if (in->entered)
+	r = inj->regs;
+	call_load(&r, &inj->gadget, inj->stack.call, nr, arg);
+	if (gregs_write(inj->tid, &r) == -1)
+		return inject_refused(inj, "registers");
+	if (inj->entered)
 		return 0;
 	/*
 	 * Block its signals, now that the return frame would restore its mask.
@@ -47,23 +47,23 @@ inject_load(struct inject *in, long nr, const uint64_t arg[6])
 	 * resets its handler (force_sig_info_to_task of kernel/signal.c).
 	 */
 	most = ~SIG_FAULTS;
-	in->entered = true;
-	if (ptrace(PTRACE_SETSIGMASK, in->tid, (void *)sizeof most, &most) ==
+	inj->entered = true;
+	if (ptrace(PTRACE_SETSIGMASK, inj->tid, (void *)sizeof most, &most) ==
 	    -1)
-		return inject_refused(in, "signal mask");
+		return inject_refused(inj, "signal mask");
 	return 0;
 }
 
 /*
- * Set the ptrace(2) options of the thread of in to its usual ones and those in
+ * Set the ptrace(2) options of the thread of inj to its usual ones and those in
  * more. Return 0, or -1 with errstr set.
  */
 int
-inject_options(struct inject *in, uintptr_t more)
+inject_options(struct inject *inj, uintptr_t more)
 {
-	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL,
-	    (void *)(in->options | more)) == -1)
-		return inject_refused(in, "options");
+	if (ptrace(PTRACE_SETOPTIONS, inj->tid, NULL,
+	    (void *)(inj->options | more)) == -1)
+		return inject_refused(inj, "options");
 	return 0;
 }
 
@@ -71,7 +71,7 @@ inject_options(struct inject *in, uintptr_t more)
  * Return true if signal sig would have no effect on the process.
  */
 static bool
-is_ignored(const struct inject *in, int sig)
+is_ignored(const struct inject *inj, int sig)
 {
 	const uint64_t nothing = SIG_BIT(SIGCHLD) | SIG_BIT(SIGCONT) |
 	    SIG_BIT(SIGURG) | SIG_BIT(SIGWINCH);
@@ -79,7 +79,7 @@ is_ignored(const struct inject *in, int sig)
 	struct bytes b;
 	bool yes;
 
-	if (proc_read(in->pid, in->tid, "status", &b) == -1)
+	if (proc_read(inj->pid, inj->tid, "status", &b) == -1)
 		return false;
 	yes = status_list(b.data, b.len, "SigCgt", 16, &caught, 1) == 1 &&
 	    status_list(b.data, b.len, "SigIgn", 16, &ignored, 1) == 1 &&
@@ -103,11 +103,11 @@ is_fault(int sig)
  * that can be handled later.
  */
 static bool
-is_sent(const struct inject *in, int sig)
+is_sent(const struct inject *inj, int sig)
 {
 	siginfo_t si;
 
-	return ptrace(PTRACE_GETSIGINFO, in->tid, NULL, &si) == 0 &&
+	return ptrace(PTRACE_GETSIGINFO, inj->tid, NULL, &si) == 0 &&
 	    (si.si_code <= 0 ||
 	    (sig == SIGBUS && si.si_code == BUS_MCEERR_AO));
 }
@@ -121,7 +121,7 @@ is_sent(const struct inject *in, int sig)
  * (ptrace_signal of kernel/signal.c).
  */
 static int
-inject_pass(const struct inject *in, int status)
+inject_pass(const struct inject *inj, int status)
 {
 	const uint64_t all = UINT64_MAX;
 	const int sig = WSTOPSIG(status);
@@ -130,8 +130,8 @@ inject_pass(const struct inject *in, int status)
 		return status >> 16 == PTRACE_EVENT_STOP ? 0 : -1;
 	if (sig == SIGSTOP)
 		return sig;
-	if (!is_fault(sig) || !is_sent(in, sig) ||
-	    ptrace(PTRACE_SETSIGMASK, in->tid, (void *)sizeof all, &all) == -1)
+	if (!is_fault(sig) || !is_sent(inj, sig) ||
+	    ptrace(PTRACE_SETSIGMASK, inj->tid, (void *)sizeof all, &all) == -1)
 		return -1;
 	return sig;
 }
@@ -146,20 +146,20 @@ inject_pass(const struct inject *in, int status)
  * on a fault, or with errstr set.
  */
 static int
-inject_defer(struct inject *in, int status)
+inject_defer(struct inject *inj, int status)
 {
 	static const uint64_t none[6];
 	const int sig = WSTOPSIG(status);
 
 	if (status >> 16 != 0 || sig == SIGSTOP)
-		return inject_pass(in, status);
-	if (is_fault(sig) && !is_sent(in, sig))
+		return inject_pass(inj, status);
+	if (is_fault(sig) && !is_sent(inj, sig))
 		return -1;
-	if (is_ignored(in, sig))
+	if (is_ignored(inj, sig))
 		return 0;
-	if (inject_load(in, SYS_getppid, none) == -1)
+	if (inject_load(inj, SYS_getppid, none) == -1)
 		return -1;
-	return is_fault(sig) ? inject_pass(in, status) : sig;
+	return is_fault(sig) ? inject_pass(inj, status) : sig;
 }
 
 /*
@@ -168,31 +168,31 @@ inject_defer(struct inject *in, int status)
  * redirects its system calls (is_dispatched of enter.c).
  */
 static int
-inject_unexpected(struct inject *in, int sig)
+inject_unexpected(struct inject *inj, int sig)
 {
 	enum { USER_DISPATCH = 2 };	/* asm-generic/siginfo.h */
 	siginfo_t si;
 
-	in->unexpected = true;
-	if (sig == SIGSYS && ptrace(PTRACE_GETSIGINFO, in->tid, NULL, &si) ==
+	inj->unexpected = true;
+	if (sig == SIGSYS && ptrace(PTRACE_GETSIGINFO, inj->tid, NULL, &si) ==
 	    0 && si.si_code == USER_DISPATCH)
 		return errstr_set(INJECT_DISPATCHED);
 	return errstr_set("thread %d: signal %d during an injected system call",
-	    in->tid, sig);
+	    inj->tid, sig);
 }
 
 /*
- * Resume the thread of in with signal sig, or 0, to the next entry or exit of a
- * system call; inject_step waits for that. Return 0, or -1 with errstr set.
+ * Resume the thread of inj with signal sig, or 0, to the next entry or exit of
+ * a system call; inject_step waits for that. Return 0, or -1 with errstr set.
  */
 int
-inject_go(struct inject *in, int sig)
+inject_go(struct inject *inj, int sig)
 {
-	if (ptrace(PTRACE_SYSCALL, in->tid, NULL, (void *)(uintptr_t)sig) ==
+	if (ptrace(PTRACE_SYSCALL, inj->tid, NULL, (void *)(uintptr_t)sig) ==
 	    -1)
-		return inject_refused(in, "to go on");
-	in->going = true;
-	in->since = now_ms();
+		return inject_refused(inj, "to go on");
+	inj->going = true;
+	inj->since = now_ms();
 	return 0;
 }
 
@@ -202,45 +202,45 @@ inject_go(struct inject *in, int sig)
  * threads were waited for.
  */
 static uint64_t
-inject_until(const struct inject *in, uint64_t ms)
+inject_until(const struct inject *inj, uint64_t ms)
 {
 	enum { LEAST_MS = 20 };	/* minimum time for us to notice that it
 				   stopped */
 	const uint64_t now = now_ms();
 
-	if (!in->going)
+	if (!inj->going)
 		return now + ms;
-	return in->since + ms > now + LEAST_MS ? in->since + ms :
+	return inj->since + ms > now + LEAST_MS ? inj->since + ms :
 	    now + LEAST_MS;
 }
 
 /*
- * Let the thread of in run to the next entry or exit of a system call, for at
+ * Let the thread of inj run to the next entry or exit of a system call, for at
  * most ms milliseconds. Resume it after other stops; a group-stop takes effect
  * when we leave. Return 1 if it stopped with ptrace(2) event event, 0 at the
  * entry or exit, or -1 with errstr set.
  */
 int
-inject_step(struct inject *in, int event, uint64_t ms)
+inject_step(struct inject *inj, int event, uint64_t ms)
 {
-	const uint64_t until = inject_until(in, ms);
+	const uint64_t until = inject_until(inj, ms);
 	int sig, status;
 
 	for (sig = 0;;) {
-		if (!in->going && inject_go(in, sig) == -1)
+		if (!inj->going && inject_go(inj, sig) == -1)
 			return -1;
-		in->going = false;
-		if ((status = inject_await(in, until)) <= 0)
-			return status == 0 ? inject_stuck(in) : -1;
+		inj->going = false;
+		if ((status = inject_await(inj, until)) <= 0)
+			return status == 0 ? inject_stuck(inj) : -1;
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
 			return 0;
 		if (event != 0 && status >> 16 == event)
 			return 1;
-		sig = in->entered ? inject_pass(in, status) :
-		    inject_defer(in, status);
+		sig = inj->entered ? inject_pass(inj, status) :
+		    inject_defer(inj, status);
 		if (sig != -1)
 			continue;
-		return inject_unexpected(in, WSTOPSIG(status));
+		return inject_unexpected(inj, WSTOPSIG(status));
 	}
 }
 
@@ -248,52 +248,52 @@ inject_step(struct inject *in, int event, uint64_t ms)
  * Begin to stop the thread; inject_halt waits for that and reports errors.
  */
 void
-inject_halting(struct inject *in)
+inject_halting(struct inject *inj)
 {
-	in->halting = ptrace(PTRACE_INTERRUPT, in->tid, NULL, NULL) == 0 &&
-	    ptrace(PTRACE_CONT, in->tid, NULL, NULL) == 0;
+	inj->halting = ptrace(PTRACE_INTERRUPT, inj->tid, NULL, NULL) == 0 &&
+	    ptrace(PTRACE_CONT, inj->tid, NULL, NULL) == 0;
 }
 
 /*
- * Stop the thread of in as live_halt does, before it runs code of its own.
+ * Stop the thread of inj as live_halt does, before it runs code of its own.
  * Return 0, or -1 with errstr set.
  */
 int
-inject_halt(struct inject *in)
+inject_halt(struct inject *inj)
 {
 	const uint64_t until = now_ms() + START_MS;
 	int sig, status;
 
-	if (!in->halting &&
-	    ptrace(PTRACE_INTERRUPT, in->tid, NULL, NULL) == -1)
-		return inject_refused(in, "to stop");
+	if (!inj->halting &&
+	    ptrace(PTRACE_INTERRUPT, inj->tid, NULL, NULL) == -1)
+		return inject_refused(inj, "to stop");
 	for (sig = 0;; sig = sig == -1 ? 0 : sig) {
-		if (!in->halting && ptrace(PTRACE_CONT, in->tid, NULL,
+		if (!inj->halting && ptrace(PTRACE_CONT, inj->tid, NULL,
 		    (void *)(uintptr_t)sig) == -1)
-			return inject_refused(in, "to stop");
-		in->halting = false;
-		if ((status = inject_await(in, until)) <= 0)
-			return status == 0 ? inject_stuck(in) : -1;
+			return inject_refused(inj, "to stop");
+		inj->halting = false;
+		if ((status = inject_await(inj, until)) <= 0)
+			return status == 0 ? inject_stuck(inj) : -1;
 		if (status >> 16 == PTRACE_EVENT_STOP) {
-			in->stopped = WSTOPSIG(status) != SIGTRAP;
+			inj->stopped = WSTOPSIG(status) != SIGTRAP;
 			return 0;
 		}
-		sig = inject_pass(in, status);
+		sig = inject_pass(inj, status);
 	}
 }
 
 /*
- * Let the thread of in run to the exit of the system call that it is in. Return
- * 0, or -1 with errstr set.
+ * Let the thread of inj run to the exit of the system call that it is in.
+ * Return 0, or -1 with errstr set.
  */
 int
-inject_leave(struct inject *in)
+inject_leave(struct inject *inj)
 {
 	int rc;
 
-	rc = inject_step(in, 0, CALL_MS);
+	rc = inject_step(inj, 0, CALL_MS);
 	/* a lost thread keeps the options, but makes no further call */
-	if (!in->gone && !in->lost && inject_options(in, 0) == -1)
+	if (!inj->gone && !inj->lost && inject_options(inj, 0) == -1)
 		rc = -1;
 	return rc;
 }
@@ -304,18 +304,18 @@ inject_leave(struct inject *in)
  * errstr set.
  */
 static int
-inject_reach(struct inject *in, struct __ptrace_syscall_info *si)
+inject_reach(struct inject *inj, struct __ptrace_syscall_info *si)
 {
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		if (inject_step(in, 0, START_MS) == -1)
+		if (inject_step(inj, 0, START_MS) == -1)
 			return -1;
-		if (ptrace(PTRACE_GET_SYSCALL_INFO, in->tid,
+		if (ptrace(PTRACE_GET_SYSCALL_INFO, inj->tid,
 		    (void *)sizeof *si, si) == -1)
-			return inject_refused(in, "system call");
+			return inject_refused(inj, "system call");
 		if (si->op != PTRACE_SYSCALL_INFO_EXIT ||
-		    si->instruction_pointer != in->gadget.call)
+		    si->instruction_pointer != inj->gadget.call)
 			break;
 	}
 	return 0;
@@ -325,13 +325,13 @@ inject_reach(struct inject *in, struct __ptrace_syscall_info *si)
  * Return true if the thread is about to make the system call that was loaded.
  */
 static bool
-inject_isours(const struct inject *in, const struct __ptrace_syscall_info *si,
+inject_isours(const struct inject *inj, const struct __ptrace_syscall_info *si,
     long nr, const uint64_t arg[6])
 {
 	return si->op == PTRACE_SYSCALL_INFO_ENTRY &&
 	    si->arch == isa.audit && si->entry.nr == (uint64_t)nr &&
-	    si->instruction_pointer == in->gadget.call + isa.call &&
-	    si->stack_pointer == in->stack.call &&
+	    si->instruction_pointer == inj->gadget.call + isa.call &&
+	    si->stack_pointer == inj->stack.call &&
 	    memcmp(si->entry.args, arg, sizeof si->entry.args) == 0;
 }
 
@@ -342,36 +342,36 @@ inject_isours(const struct inject *in, const struct __ptrace_syscall_info *si,
  * a cancelled call.
  */
 static int
-inject_cancel(struct inject *in, const struct __ptrace_syscall_info *si)
+inject_cancel(struct inject *inj, const struct __ptrace_syscall_info *si)
 {
-	in->unexpected = true;
+	inj->unexpected = true;
 	if (si->op != PTRACE_SYSCALL_INFO_ENTRY)
 		return errstr_set("thread %d: not in a system call, although "
-		    "one was injected", in->tid);
-	if (call_cancel(in->tid) == -1)
-		return inject_refused(in, "system call");
-	if (inject_options(in, in->suspend) == -1 || inject_leave(in) == -1)
+		    "one was injected", inj->tid);
+	if (call_cancel(inj->tid) == -1)
+		return inject_refused(inj, "system call");
+	if (inject_options(inj, inj->suspend) == -1 || inject_leave(inj) == -1)
 		return -1;
 	return errstr_set("thread %d: in a system call other than the injected "
-	    "one", in->tid);
+	    "one", inj->tid);
 }
 
 /*
- * Bring the thread of in to the entry of system call nr with arguments arg.
+ * Bring the thread of inj to the entry of system call nr with arguments arg.
  * Until its exit the ptrace(2) options in with are set as well. If
  * inject_begincall already loaded the call, only wait. Return 0, or -1 with
  * errstr set, also if the thread reached another call, which is then cancelled.
  */
 int
-inject_start(struct inject *in, long nr, const uint64_t arg[6], uintptr_t with)
+inject_start(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t with)
 {
 	struct __ptrace_syscall_info si;
 
-	if ((!in->going && inject_load(in, nr, arg) == -1) ||
-	    inject_reach(in, &si) == -1)
+	if ((!inj->going && inject_load(inj, nr, arg) == -1) ||
+	    inject_reach(inj, &si) == -1)
 		return -1;
-	if (!inject_isours(in, &si, nr, arg))
-		return inject_cancel(in, &si);
-	with |= in->suspend;
-	return with == 0 ? 0 : inject_options(in, with);
+	if (!inject_isours(inj, &si, nr, arg))
+		return inject_cancel(inj, &si);
+	with |= inj->suspend;
+	return with == 0 ? 0 : inject_options(inj, with);
 }

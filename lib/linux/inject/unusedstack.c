@@ -66,14 +66,14 @@ guarded_from(const struct vmas *l, const struct vma *v)
  * Return 0 if there is none, or the kernel does not report guards.
  */
 static uint64_t
-guard_below(const struct inject *in, uint64_t start, uint64_t sp)
+guard_below(const struct inject *inj, uint64_t start, uint64_t sp)
 {
 	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t at, end, entry[FAR], found;
 	size_t n;
 	int fd;
 
-	if ((fd = proc_open(in->pid, in->tid, "pagemap", O_RDONLY)) == -1)
+	if ((fd = proc_open(inj->pid, inj->tid, "pagemap", O_RDONLY)) == -1)
 		return 0;
 	found = 0;
 	for (end = sp - sp % size; found == 0 && end > start; end = at) {
@@ -97,16 +97,16 @@ guard_below(const struct inject *in, uint64_t start, uint64_t sp)
  * the mapping itself. Return false if the main thread runs on something else.
  */
 static bool
-thread_stack(const struct inject *in, const struct vmas *l, struct vma *stack)
+thread_stack(const struct inject *inj, const struct vmas *l, struct vma *stack)
 {
-	const uint64_t sp = gregs_sp(&in->regs);
+	const uint64_t sp = gregs_sp(&inj->regs);
 	const struct vma *v;
 	uint64_t low;
 
 	if ((v = vmas_find(l, sp)) == NULL || !is_stack(v))
 		return false;
 	*stack = *v;
-	if ((low = guard_below(in, v->start, sp)) != 0)
+	if ((low = guard_below(inj, v->start, sp)) != 0)
 		stack->start = low;
 	return low != 0 || guarded_from(l, v) < v->start;
 }
@@ -117,7 +117,7 @@ thread_stack(const struct inject *in, const struct vmas *l, struct vma *stack)
  * pages that exist. If there are none, return at.
  */
 static uint64_t
-find_pages(const struct inject *in, uint64_t lower, uint64_t at, size_t len)
+find_pages(const struct inject *inj, uint64_t lower, uint64_t at, size_t len)
 {
 	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
 	const uint64_t end = (at + len + size - 1) / size * size;
@@ -129,7 +129,7 @@ find_pages(const struct inject *in, uint64_t lower, uint64_t at, size_t len)
 
 	n = (end - lower) / size < FAR ? (size_t)((end - lower) / size) : FAR;
 	start = end - n * size;
-	if ((fd = proc_open(in->pid, in->tid, "pagemap", O_RDONLY)) == -1)
+	if ((fd = proc_open(inj->pid, inj->tid, "pagemap", O_RDONLY)) == -1)
 		return at;
 	got = pagemap_read(fd, start, end, entry, n);
 	close(fd);
@@ -149,36 +149,37 @@ find_pages(const struct inject *in, uint64_t lower, uint64_t at, size_t len)
 }
 
 /*
- * Choose len unused bytes of stack v and save them in in->saved. Choose them
+ * Choose len unused bytes of stack v and save them in inj->saved. Choose them
  * below the stack pointer where pages exist, in one page if they fit. If the
  * main thread is on another stack, choose the lowest bytes of v, provided that
  * they are zero and so were never used. Return false if there is no room.
  */
 static bool
-take_unused(struct inject *in, const struct vma *v, size_t len)
+take_unused(struct inject *inj, const struct vma *v, size_t len)
 {
 	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t at;
 	bool below;
 
-	at = gregs_sp(&in->regs) - (uint64_t)(isa.redzone + len);
+	at = gregs_sp(&inj->regs) - (uint64_t)(isa.redzone + len);
 	at -= at % 64;
 	if (len <= size && at / size != (at + len - 1) / size)
 		at -= at % size;
-	below = gregs_sp(&in->regs) >= v->start && gregs_sp(&in->regs) < v->end;
+	below = gregs_sp(&inj->regs) >= v->start &&
+	    gregs_sp(&inj->regs) < v->end;
 	if (below && at < v->start)
 		return false;
-	at = below ? find_pages(in, v->start, at, len) : v->start;
-	if (pread(in->mem, in->saved, len, (off_t)at) != (ssize_t)len ||
-	    (!below && !bytes_arezero(in->saved, len)))
+	at = below ? find_pages(inj, v->start, at, len) : v->start;
+	if (pread(inj->mem, inj->saved, len, (off_t)at) != (ssize_t)len ||
+	    (!below && !bytes_arezero(inj->saved, len)))
 		return false;
-	in->unused = at;
-	in->len = len;
+	inj->unused = at;
+	inj->len = len;
 	return true;
 }
 
 /*
- * Find an unused part of the stack of the main thread of in, for the return
+ * Find an unused part of the stack of the main thread of inj, for the return
  * frame, in the mappings l of the process. Use the [stack] mapping. If the
  * thread runs on another stack (of a thread, a coroutine or a signal handler)
  * and [stack] was used to its end, use that thread stack. Pages are added to
@@ -187,10 +188,10 @@ take_unused(struct inject *in, const struct vma *v, size_t len)
  * with errstr set.
  */
 int
-unusedstack_find(struct inject *in, const struct vmas *l)
+unusedstack_find(struct inject *inj, const struct vmas *l)
 {
-	const struct frame w = { .tid = in->tid, .gadget = &in->gadget,
-	    .regs = &in->regs, .mapped.iov_len = 1 };
+	const struct frame w = { .tid = inj->tid, .gadget = &inj->gadget,
+	    .regs = &inj->regs, .mapped.iov_len = 1 };
 	const struct vma *v;
 	struct vma other;
 	struct stacks none;
@@ -201,14 +202,14 @@ unusedstack_find(struct inject *in, const struct vmas *l)
 	for (v = NULL, i = 0; i < l->n; i++)
 		if (strcmp(l->v[i].name, "[stack]") == 0)
 			v = &l->v[i];
-	len = frame_build(in->buf, 0, &w, &none);
+	len = frame_build(inj->buf, 0, &w, &none);
 	if (len == -1)
-		return inject_refused(in, "extended state");
-	has = thread_stack(in, l, &other);
+		return inject_refused(inj, "extended state");
+	has = thread_stack(inj, l, &other);
 	if (v == NULL && !has)
 		return errstr_set("it has no stack");
-	if ((v != NULL && take_unused(in, v, (size_t)len)) ||
-	    (has && take_unused(in, &other, (size_t)len)))
+	if ((v != NULL && take_unused(inj, v, (size_t)len)) ||
+	    (has && take_unused(inj, &other, (size_t)len)))
 		return 0;
 	return errstr_set("no room on its stack");
 }

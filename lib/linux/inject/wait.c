@@ -21,35 +21,35 @@ enum {				/* iterations of inject_wait */
 };
 
 /*
- * Record that the process of in has died. Return -1 with errstr set.
+ * Record that the process of inj has died. Return -1 with errstr set.
  */
 int
-inject_gone(struct inject *in)
+inject_gone(struct inject *inj)
 {
-	in->gone = true;
-	return errstr_set("process %d exited", in->pid);
+	inj->gone = true;
+	return errstr_set("process %d exited", inj->pid);
 }
 
 /*
- * Return -1 with errstr set because a ptrace(2) request to the thread of in
+ * Return -1 with errstr set because a ptrace(2) request to the thread of inj
  * failed with errno. The message calls the request what.
  */
 int
-inject_refused(struct inject *in, const char *what)
+inject_refused(struct inject *inj, const char *what)
 {
 	if (errno == ESRCH)
-		return inject_gone(in);
-	return errstr_sys("thread %d: %s", in->tid, what);
+		return inject_gone(inj);
+	return errstr_sys("thread %d: %s", inj->tid, what);
 }
 
 /*
- * Return -1 with errstr set because thread tid, of in or its clone, has died.
+ * Return -1 with errstr set because thread tid, of inj or its clone, has died.
  */
 static int
-inject_over(struct inject *in, pid_t tid)
+inject_over(struct inject *inj, pid_t tid)
 {
-	return tid == in->tid ? inject_gone(in) : errstr_set("process %d: its "
-	    "clone was killed", in->pid);
+	return tid == inj->tid ? inject_gone(inj) : errstr_set("process %d: "
+	    "its clone was killed", inj->pid);
 }
 
 /*
@@ -59,7 +59,7 @@ inject_over(struct inject *in, pid_t tid)
  * that may be about another process is kept for inject_resignal.
  */
 static void
-stop_await(struct inject *in)
+stop_await(struct inject *inj)
 {
 	const struct timespec most = { 0, 100000 };
 	siginfo_t si;
@@ -69,9 +69,9 @@ stop_await(struct inject *in)
 	sigaddset(&set, SIGCHLD);
 	if (sigtimedwait(&set, &si, &most) == -1)
 		return;
-	if (!in->sigchld || si.si_pid != in->tid)
-		in->child = si;
-	in->sigchld = true;
+	if (!inj->sigchld || si.si_pid != inj->tid)
+		inj->child = si;
+	inj->sigchld = true;
 }
 
 /*
@@ -80,21 +80,21 @@ stop_await(struct inject *in)
  * time.
  */
 void
-inject_resignal(struct inject *in)
+inject_resignal(struct inject *inj)
 {
-	if (in->sigchld)
+	if (inj->sigchld)
 		(void)syscall(SYS_rt_sigqueueinfo, getpid(), SIGCHLD,
-		    &in->child);
-	in->sigchld = false;
+		    &inj->child);
+	inj->sigchld = false;
 }
 
 /*
- * Wait until thread tid of in stops, and return its status as of waitpid(2).
+ * Wait until thread tid of inj stops, and return its status as of waitpid(2).
  * Return 0 if that takes longer than ms milliseconds, or longer than CALL_MS if
  * the thread is running or runnable; or -1 with errstr set if it is gone.
  */
 int
-inject_wait(struct inject *in, pid_t tid, uint64_t ms)
+inject_wait(struct inject *inj, pid_t tid, uint64_t ms)
 {
 	uint64_t start, took;
 	bool late = false;
@@ -105,60 +105,60 @@ inject_wait(struct inject *in, pid_t tid, uint64_t ms)
 		rc = waitpid(tid, &status, __WALL | WNOHANG);
 		if (rc == tid)
 			return WIFSTOPPED(status) ? status :
-			    inject_over(in, tid);
+			    inject_over(inj, tid);
 		if (rc == -1 && errno != EINTR)
-			return inject_over(in, tid);
+			return inject_over(inj, tid);
 		if (late)
 			return 0;
 		if (i >= SPINS)
-			stop_await(in);
+			stop_await(inj);
 		if (i < WAITS || i % WAITS_LOOK != 0)
 			continue;
 		/*
 		 * waitpid(2) does not report the death of a main thread before
 		 * all other threads that we trace have been waited for
 		 */
-		if (proc_died(in->pid, in->tid))
-			return inject_gone(in);
+		if (proc_died(inj->pid, inj->tid))
+			return inject_gone(inj);
 		/* check once more: we may not have run ourselves */
 		took = now_ms() - start;
 		late = took > CALL_MS || (took > ms && proc_state(tid ==
-		    in->tid ? in->pid : tid, tid) != 'R');
+		    inj->tid ? inj->pid : tid, tid) != 'R');
 	}
 }
 
 /*
- * Return -1 with errstr set because the thread of in did not stop in time. If
+ * Return -1 with errstr set because the thread of inj did not stop in time. If
  * it did not run at all, because its cgroup is frozen, stop it again. If it
  * hangs in a system call, mark it lost: it returns by its return frame after we
  * are gone.
  */
 int
-inject_stuck(struct inject *in)
+inject_stuck(struct inject *inj)
 {
-	if (ptrace(PTRACE_INTERRUPT, in->tid, NULL, NULL) == -1)
-		return inject_refused(in, "to stop");
-	switch (inject_wait(in, in->tid, START_MS)) {
+	if (ptrace(PTRACE_INTERRUPT, inj->tid, NULL, NULL) == -1)
+		return inject_refused(inj, "to stop");
+	switch (inject_wait(inj, inj->tid, START_MS)) {
 	case -1:
 		return -1;
 	case 0:
-		in->lost = true;
+		inj->lost = true;
 		return errstr_set("thread %d does not return from a system "
-		    "call", in->tid);
+		    "call", inj->tid);
 	}
 	return errstr_set("it does not run: is its cgroup frozen?");
 }
 
 /*
- * Wait until the running thread of in stops, up to the time until, in ms of
+ * Wait until the running thread of inj stops, up to the time until, in ms of
  * now_ms. Return as inject_wait does. Return 0 once that time is over, even if
  * the thread has stopped: one that receives signals without end would stop
  * forever.
  */
 int
-inject_await(struct inject *in, uint64_t until)
+inject_await(struct inject *inj, uint64_t until)
 {
 	const uint64_t now = now_ms();
 
-	return now >= until ? 0 : inject_wait(in, in->tid, until - now);
+	return now >= until ? 0 : inject_wait(inj, inj->tid, until - now);
 }
