@@ -139,8 +139,9 @@ album_shares(const struct album *a, struct partner **v)
 }
 
 /*
- * Give each of the processes that share most a class of its own in a->partner.
- * Call name with arg, unless it is NULL, to set the name of each.
+ * Choose the processes that share most memory with those in a, to be drawn in
+ * colours of their own, and store them in a->partner. Call name with arg,
+ * unless it is NULL, to set the name of each.
  */
 static void
 album_partners(struct album *a, void (*name)(void *, struct partner *),

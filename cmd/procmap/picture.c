@@ -332,8 +332,8 @@ draw_figures(struct canvas *cv)
 }
 
 /*
- * Draw all figures into cv, and then write the head of the picture, with title,
- * which contains the height, to head.  Return 0, or -1 with errstr set.
+ * Draw all figures into cv, and then write the start of the picture, with title
+ * and the resulting height, to head.  Return 0, or -1 with errstr set.
  */
 static int
 draw(struct canvas *cv, const char *title, struct buf *head)

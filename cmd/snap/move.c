@@ -11,9 +11,9 @@
 #include <signal.h>
 
 /*
- * Check, before anything is stopped, that it can be determined when the reader
- * of out has received the snapshot, if m wants processes killed.  Return 0, or
- * -1 with errstr set.
+ * If m kills processes, check, before anything is stopped, that we can
+ * determine when the reader of out has received the whole snapshot.  Return 0,
+ * or -1 with errstr set.
  */
 int
 move_ready(const struct move *m, const struct output *out)

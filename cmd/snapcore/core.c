@@ -23,7 +23,8 @@ say_size(const char *path, uint64_t pid, uint64_t size, uint64_t holes)
 /*
  * Write the core of process p of snapshot s to path, or to standard output if
  * path is NULL, and print its size if verbose.  Print how many threads were
- * left out. Count in progress.  Return 0, or -1 with errstr set.
+ * left out, if any. Count the bytes in progress.  Return 0, or -1 with errstr
+ * set.
  */
 int
 core_write(struct snap *s, struct proc *p, const char *path, bool verbose,

@@ -80,7 +80,7 @@ write_all(struct chosen *all, size_t n, const char *path)
 
 /*
  * Write the cores of the processes of the nsnap snapshots at s, or of those
- * that -p selects.  With several, path is a prefix.
+ * that -p selects.  If there are several, path is the prefix of their names.
  */
 static int
 write_cores(struct snap *const s[], size_t nsnap, const char *path)

@@ -44,8 +44,8 @@ file_write(const char *path, const char *fmt, ...)
 }
 
 /*
- * Find the line "KEY:VALUE" with the given key in file path, and copy its
- * value, to value, of size bytes.  Return false if there is none.
+ * Find the line "KEY:VALUE" with the given key in file path, and copy the text
+ * after the colon to value, of size bytes.  Return false if there is none.
  */
 bool
 file_line(const char *path, const char *key, char *value, size_t size)
