@@ -153,7 +153,7 @@ compare_all(struct command *cmd)
  * Print the growth of a process: the callback of growth_each.
  */
 static void
-tell_growth(void *arg, const struct growth *g)
+growth_show(void *arg, const struct growth *g)
 {
 	struct command *cmd = arg;
 
@@ -181,7 +181,7 @@ grow_all(struct command *cmd)
 		    "-l, -s, -x and -p pid:pid require exactly two moments");
 	if (cmd->opts.table.json)
 		objects_moments(&cmd->moments);
-	if (growth_each(&cmd->moments, cmd->pid, cmd->opts.all, tell_growth,
+	if (growth_each(&cmd->moments, cmd->pid, cmd->opts.all, growth_show,
 	    cmd) == -1)
 		trouble();
 }

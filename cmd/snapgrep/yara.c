@@ -121,7 +121,7 @@ block_first(YR_MEMORY_BLOCK_ITERATOR *it)
  * Report a string of a rule that is at address addr.
  */
 static void
-tell_string(struct scanning *sc, uint64_t addr, uint64_t len)
+string_report(struct scanning *sc, uint64_t addr, uint64_t len)
 {
 	const struct plan *p = sc->p;
 	const struct stretch *st;
@@ -141,7 +141,7 @@ tell_string(struct scanning *sc, uint64_t addr, uint64_t len)
  * align its struct YR_MATCH, so alignment is not checked here.
  */
 static void __attribute__((no_sanitize("alignment")))
-tell_rule(struct scanning *sc, YR_SCAN_CONTEXT *context, YR_RULE *rule)
+rule_report(struct scanning *sc, YR_SCAN_CONTEXT *context, YR_RULE *rule)
 {
 	YR_STRING *string;
 	YR_MATCH *m;
@@ -159,7 +159,7 @@ tell_rule(struct scanning *sc, YR_SCAN_CONTEXT *context, YR_RULE *rule)
 				continue;
 			sc->n++;
 			if (!sc->r->count)
-				tell_string(sc, (uint64_t)(m->base +
+				string_report(sc, (uint64_t)(m->base +
 				    m->offset), (uint64_t)m->match_length);
 		}
 	}
@@ -192,7 +192,7 @@ scanned(YR_SCAN_CONTEXT *context, int message, void *data, void *arg)
 		sc->n = 1;
 		return CALLBACK_ABORT;
 	}
-	tell_rule(sc, context, data);
+	rule_report(sc, context, data);
 	return CALLBACK_CONTINUE;
 }
 
