@@ -202,11 +202,11 @@ call_restarted(const struct seencall *seen, const struct user_regs_struct *r)
 }
 
 /*
- * Set m, the registers in a signal frame, to those with which thread r of w
- * continues. If it was stopped in a system call, it makes that call again. A
- * call with a timeout then starts with the full timeout, because
- * restart_syscall(2) fails with EINTR after rt_sigreturn(2). If the call is
- * unknown, it fails with EINTR as well.
+ * Set m, the registers in a signal frame, to those with which the thread of w,
+ * whose registers are r, continues. If it was stopped in a system call, it
+ * makes that call again. A call with a timeout then starts with the full
+ * timeout, because restart_syscall(2) fails with EINTR after rt_sigreturn(2).
+ * If the call is unknown, it fails with EINTR as well.
  */
 static void
 frame_regs(mcontext_t *m, const struct user_regs_struct *r,
