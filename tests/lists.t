@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makefile and mkfile build the same programs with the same libraries, and
-# tests/rooms has all rooms; libsnap(3) has what the library has, and snap(6) the
-# keys that are read of open files.
+# tests/rooms has all rooms; libsnap(3) has what the library has, and
+# snap-linux(6) the keys that are read of open files.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
@@ -53,13 +53,14 @@ check 'the files that headers of the library name are there' '' \
 keys=$(sed -n '/^} keys\[\] = {/,/^};/s/.*{ "\([a-z]*\)", .*/\1/p' \
     fmt/criu/facts/keys.c | sort -u)
 listed() {
-	sed -n '/^\.It Cm type$/,/^\.It Cm why$/p' man6/snap.6 |
-	    sed -n "s/^\.$1Cm //p" | sed 's/ Ns .*//' | tr ' ' '\n' |
-	    grep '^[a-z]' | grep -v '^type$' | sort -u
+	sed -n '/^\.It Cm type /,/^\.It Cm why /p' man6/snap-linux.6 |
+	    sed -n "s/^\.$1Cm //p" | sed 's/ \(Ar\|Pq\) .*//' |
+	    tr ' ' '\n' |
+	    grep '^[a-z]' | grep -vx -e type -e mtime | sort -u
 }
-check 'each key of file/ID that snap(6) lists is read' '' \
+check 'each key of file/ID that snap-linux(6) lists is read' '' \
     "$(listed 'It ' | grep -vxF "$keys")"
-check 'snap(6) names each key of file/ID that is read' '' \
+check 'snap-linux(6) names each key of file/ID that is read' '' \
     "$(echo "$keys" | grep -vxF "$(listed '\(It \)*')")"
 
 # paths FILE: those it names from here, and the rooms of its map

@@ -1,7 +1,7 @@
 /*
- * Facts from texts of the Linux record (snap(6)): descriptors, environment,
- * limits, credentials, signal actions. Records may come from an untrusted
- * snapshot.
+ * Facts from texts of the Linux record (snap-linux(6)): descriptors,
+ * environment, limits, credentials, signal actions. Records may come from an
+ * untrusted snapshot.
  */
 #include "bisect.h"
 #include "facts.h"

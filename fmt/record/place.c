@@ -1,6 +1,6 @@
 /*
  * The unit, container and pod that a process belongs to, from its Linux record:
- * snap(6).
+ * snap-linux(6).
  */
 #include "record.h"
 #include "digits.h"

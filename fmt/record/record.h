@@ -72,7 +72,7 @@ int		 record_pack(struct filelist *r, struct proc *p,
 		    const struct taskstate *st, struct task *t);
 
 /*
- * Files that are lines of words, snap(6), "State that restoring takes": words.c
+ * Files that are lines of words, snap-linux(6): words.c
  */
 enum { WORDS_MAX = 16, WORDS_NAME = 64 };
 

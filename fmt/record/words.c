@@ -1,7 +1,7 @@
 /*
  * Read files of a Linux record as lines of words separated by one blank. A line
- * that violates snap(6) is an error that names the process, the file and the
- * line.
+ * that violates snap-linux(6) is an error that names the process, the file and
+ * the line.
  */
 #include "record.h"
 #include "digits.h"

@@ -136,7 +136,7 @@ ssize_t			 snap_read(struct snap_task *t, uint64_t addr,
 
 /*
  * Return the record after prev of task t, or the first one if prev is NULL; or
- * NULL if there are no more.  snap(6) lists them.
+ * NULL if there are no more.  snap-linux(6) lists them.
  */
 struct snap_record	*snap_record_next(struct snap_task *t,
 			    const struct snap_record *prev);

@@ -1,6 +1,7 @@
 /*
- * Parse the keys of file/ID, defined in snap(6), and keep their values.  A file
- * has about ten of these keys, and a snapshot may have fifty thousand files.
+ * Parse the keys of file/ID, defined in snap-linux(6), and keep their values.
+ * A file has about ten of these keys, and a snapshot may have fifty thousand
+ * files.
  */
 #include "facts.h"
 #include "bisect.h"

@@ -20,7 +20,7 @@ enum makewhy {			/* kinds of things that cannot be restored */
 	WHY_KINDS
 };
 
-enum openkind {			/* types in snap(6); fewer than 32 */
+enum openkind {			/* types in snap-linux(6); fewer than 32 */
 	KIND_OTHER,		/* also any unknown type */
 	KIND_CHR, KIND_DEVICE, KIND_DIR, KIND_EPOLL, KIND_EVENTFD,
 	KIND_FANOTIFY, KIND_FIFO, KIND_INET, KIND_INOTIFY, KIND_IO_URING,

@@ -173,7 +173,7 @@ maketask_isinit(const struct maketask *t)
 
 /*
  * Return whether the namespace of t of this kind, such as "ipc", was not the
- * one of snap: snap(6), namespaces.
+ * one of snap: snap-linux(6), namespaces.
  */
 bool
 maketask_isapart(const struct maketask *t, const char *kind)

@@ -1,5 +1,5 @@
 /*
- * Read the cgroups in records: cgroups/directories of snap(6).
+ * Read the cgroups in records: cgroups/directories of snap-linux(6).
  */
 #include "cgroups.h"
 #include "vec.h"

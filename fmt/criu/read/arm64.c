@@ -1,7 +1,7 @@
 /*
  * Convert the registers of an arm64 thread from its core image to the register
  * sets of ptrace(2): asm/ptrace.h of the kernel.  A set without a name in
- * snap(6) is known by its number in linux/elf.h.
+ * snap-linux(6) is known by its number in linux/elf.h.
  *
  *	regset/prstatus	struct user_pt_regs
  *	regset/fpregs	struct user_fpsimd_state

@@ -141,7 +141,7 @@ own_flush(struct taking *k)
 
 /*
  * Add start..end (exclusive) to the list of pages that belong to the process
- * itself: see snap(6), file "pages".
+ * itself: see snap-linux(6), file "pages".
  */
 static void
 own_add(struct taking *k, uint64_t start, uint64_t end)

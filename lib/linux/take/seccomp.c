@@ -1,6 +1,6 @@
 /*
- * Record the seccomp(2) filters of threads: snap(6), "State that restoring
- * takes". Most threads have the same filters, and each filter is recorded once.
+ * Record the seccomp(2) filters of threads: snap-linux(6). Most threads have
+ * the same filters, and each filter is recorded once.
  *
  * The kernel shows filters only to a tracer that has CAP_SYS_ADMIN and no
  * filter itself (seccomp_get_filter of kernel/seccomp.c).

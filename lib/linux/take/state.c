@@ -1,8 +1,8 @@
 /*
  * Read state that is needed to restore a process and that /proc does not show:
  * some of it comes from the kernel, the rest from the process itself, which is
- * made to run system calls. It becomes files of the Linux record; snap(6),
- * "State that restoring takes", describes them.
+ * made to run system calls. It becomes files of the Linux record; snap-linux(6)
+ * describes them.
  */
 #include "clock.h"
 #include "linux/stop/stop.h"

@@ -1,6 +1,6 @@
 /*
  * Attributes of a thread that are needed to restore it and can be read without
- * running code in it: snap(6), "State that restoring takes".
+ * running code in it: snap-linux(6).
  */
 #include "linux/stop/stop.h"
 #include "taking.h"

@@ -227,7 +227,7 @@ mntvisit_serve(struct serving *s)
 /*
  * Add to rec, the record of process p, what is needed to create its mount
  * namespace again, if p is the first process of l in that namespace and it is
- * not ours: snap(6), mounts.  p is stopped.
+ * not ours: snap-linux(6), mounts.  p is stopped.
  */
 void
 mntspace_record(struct live *l, const struct lproc *p, struct filelist *rec)

@@ -64,7 +64,7 @@ queue_line(struct buf *b, const char *name)
 
 /*
  * Add to l the POSIX message queues of the IPC namespace that this thread is
- * in, if there are any: snap(6), mqueues.
+ * in, if there are any: snap-linux(6), mqueues.
  */
 void
 mqueues_read(struct filelist *l)

@@ -117,7 +117,7 @@ space_visit(struct serving *s, pid_t pid, struct filelist *rec)
 
 /*
  * Answer with the contents of the network namespace of the process whose pid is
- * the argument, in the proxy: snap(6), net.
+ * the argument, in the proxy: snap-linux(6), net.
  */
 int
 netspace_serve(struct serving *s)

@@ -177,7 +177,7 @@ segment_isnamed(const struct owned *o, const char *name)
  * Add to rec, the record of process p, the System V segments that its task t
  * has mapped.  If p is the first process of l in its IPC namespace, and that is
  * not the initial one, add all other objects of the namespace as well, or the
- * reason why they cannot be read: snap(6), sysvipc.
+ * reason why they cannot be read: snap-linux(6), sysvipc.
  */
 void
 sysv_record(struct live *l, const struct lproc *p, const struct task *t,

@@ -180,7 +180,7 @@ line_behind(const char *s)
 
 /*
  * Add to l the System V objects of the IPC namespace that this thread is in, as
- * files of the record: snap(6), sysvipc.  shm, sem and msg are texts of
+ * files of the record: snap-linux(6), sysvipc.  shm, sem and msg are texts of
  * /proc/sysvipc with their header line, or NULL.
  */
 void

@@ -1,7 +1,6 @@
 /*
- * Write the record of an open file description, file/ID: snap(6), "State that
- * restoring takes".  This file decides on its kind, and records files with
- * names.
+ * Write the record of an open file description, file/ID: snap-linux(6).  This
+ * file decides on its kind, and records files with names.
  */
 #include "linux/file/file.h"
 #include "opened.h"

@@ -1,5 +1,5 @@
 /*
- * Record the open files of a process: snap(6), "State that restoring takes".
+ * Record the open files of a process: snap-linux(6).
  * The descriptors of all processes are listed before any is recorded, because
  * an epoll set may watch a file that only a later process has open.
  */
