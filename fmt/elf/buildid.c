@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Find the build ID among the notes in the n bytes at p: elf(5), "Notes
- * (Nhdr)". Return true with *b set, or false.
+ * Set *b to the build ID among the notes in the n bytes at p (see "Notes
+ * (Nhdr)" in elf(5)). Return false if there is none.
  */
 static bool
 find_note(struct buildid *b, const uint8_t *p, size_t n, bool big)
@@ -44,8 +44,8 @@ find_note(struct buildid *b, const uint8_t *p, size_t n, bool big)
 }
 
 /*
- * Set *b to the build ID in the n bytes at p, the first of an ELF file; its
- * length is 0 if there is none. Return 0, or -1 with errstr set if this is not
+ * Set *b to the build ID of the ELF file whose first n bytes are at p. Set its
+ * length to 0 if there is none. Return 0, or -1 with errstr set if this is not
  * an ELF file.
  */
 int
@@ -80,9 +80,9 @@ buildid_same(const struct buildid *a, const struct buildid *b)
 }
 
 /*
- * Return the permissions, bits of enum vma_flag, with which the page at offset
- * off of an ELF file is mapped when it is run; 0 if it is not mapped. p are the
- * first n bytes of the file, page is the page size in bytes.
+ * Return the permissions, bits of enum vma_flag, that the page at offset off of
+ * an ELF file has when the file is run. Return 0 if that page is not mapped. p
+ * points to the first n bytes of the file; page is the page size in bytes.
  */
 unsigned int
 elf_perms(const uint8_t *p, size_t n, uint64_t page, uint64_t off)

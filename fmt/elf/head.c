@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Return the size of a program header in bytes: that of a 64-bit file if wide,
- * else of a 32-bit file.
+ * Return the size in bytes of a program header: of a 64-bit file if wide is
+ * true, else of a 32-bit file.
  */
 size_t
 elfphdr_size(bool wide)
@@ -19,8 +19,8 @@ elfphdr_size(bool wide)
 }
 
 /*
- * Set *ph to the program header at p, which is 64-bit if wide, else 32-bit, and
- * big-endian if big.
+ * Set *ph to the program header at p. The header is 64-bit if wide is true,
+ * else 32-bit, and big-endian if big is true.
  */
 void
 elfphdr_get(struct elfphdr *ph, const uint8_t *p, bool wide, bool big)
@@ -45,8 +45,8 @@ elfphdr_get(struct elfphdr *ph, const uint8_t *p, bool wide, bool big)
 }
 
 /*
- * Set *h to the ELF header in the n bytes at p, which h borrows. Return false
- * if they are not the beginning of an ELF file of a known kind.
+ * Set *h to the ELF header in the n bytes at p; h borrows them. Return false if
+ * they are not the beginning of an ELF file of a known kind.
  */
 bool
 elfhead_open(struct elfhead *h, const uint8_t *p, size_t n)
@@ -79,8 +79,8 @@ elfhead_open(struct elfhead *h, const uint8_t *p, size_t n)
 }
 
 /*
- * Set *ph to program header i of h. Return false if it is not in the bytes of
- * h.
+ * Set *ph to program header i of h. Return false if the bytes of h do not
+ * contain it.
  */
 bool
 elfhead_phdr(const struct elfhead *h, size_t i, struct elfphdr *ph)

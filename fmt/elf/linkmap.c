@@ -36,7 +36,8 @@ struct linkmap {
 };
 
 /*
- * Read word i of the table at addr into *v. Return false if it is not there.
+ * Read word i of the table at addr into *v. Return false if that memory cannot
+ * be read.
  */
 static bool
 get_word(const struct linkmap *l, uint64_t addr, size_t i, uint64_t *v)
@@ -74,7 +75,7 @@ linkmap_auxv(struct linkmap *l, const struct linuxrec *rec)
 }
 
 /*
- * Read the program headers: set the bias of the executable and the addresses of
+ * Read the program headers. Set the bias of the executable and the addresses of
  * its dynamic section and interpreter name. Return false if it is not
  * dynamically linked.
  */
@@ -108,7 +109,8 @@ linkmap_phdrs(struct linkmap *l)
 }
 
 /*
- * Read the name at addr, which must end in a NUL and be shorter than PATH_MAX.
+ * Read the name at addr. Return false if it does not end in a NUL, or is not
+ * shorter than PATH_MAX.
  */
 static bool
 get_name(const struct linkmap *l, uint64_t addr, char name[PATH_MAX])
@@ -141,9 +143,9 @@ linkmap_head(const struct linkmap *l)
 
 /*
  * Call fn(arg, name, address) for each object in the link map in mem; the
- * address is inside the object. Stop and return -1 when fn returns -1; else
- * return 0. The dynamic linker is passed with the name that the executable has
- * for it. m is the machine of the process, rec its record.
+ * address is inside the object. The dynamic linker gets the name that the
+ * executable has for it. m is the machine of the process, rec its Linux record.
+ * Return -1 as soon as fn returns -1; otherwise return 0.
  */
 int
 linkmap_walk(struct image *mem, const struct machine *m,

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-	MAX_NAME = 255,	/* maximum bytes kept of a name */
+	MAX_NAME = 255,	/* maximum bytes of a name to keep */
 	MAX_TABLE = 1 << 28	/* maximum bytes of a table */
 };
 
@@ -26,8 +26,8 @@ struct elfsym {
 	char		*name;	/* owned */
 };
 
-struct elfload {		/* a segment: where part of the file is
-				   loaded */
+struct elfload {		/* a segment: part of the file and where it
+				   is loaded */
 	uint64_t	 addr;
 	uint64_t	 off;
 	uint64_t	 size;
@@ -61,8 +61,8 @@ loads_read(struct elfsyms *s, Elf *elf)
 }
 
 /*
- * Set *off to the offset in the file of address addr. Return false if the file
- * does not have it.
+ * Set *off to the offset in the file of the byte loaded at addr. Return false
+ * if the file does not have that byte.
  */
 static bool
 addr_offset(const struct elfsyms *s, uint64_t addr, uint64_t *off)
@@ -102,8 +102,8 @@ sym_add(struct elfsyms *s, const GElf_Sym *sym, const char *name)
 }
 
 /*
- * Add the functions of a symbol table. If the table or its names are too large,
- * add none.
+ * Add the functions of a symbol table to s. If the table or its names are too
+ * large, add none.
  */
 static int
 table_read(struct elfsyms *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
@@ -136,7 +136,7 @@ table_read(struct elfsyms *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
 }
 
 /*
- * Read all functions, from .symtab, or from .dynsym if that is missing or
+ * Read all functions from .symtab into s; from .dynsym if .symtab is missing or
  * empty.
  */
 static int
@@ -165,8 +165,9 @@ CMP_BY(sym_cmp, struct elfsym, ORDER(x->start, y->start) != 0 ?
     ORDER(x->end, y->end) : strcmp(y->name, x->name))
 
 /*
- * Return the function symbols of the open file fd, which the caller keeps, or
- * NULL with errstr set if it is not an ELF file.
+ * Return the function symbols of the ELF file open as descriptor fd, which
+ * stays open. Return NULL with errstr set if it is not an ELF file, or on
+ * another failure.
  */
 struct elfsyms *
 elfsyms_read(int fd)
@@ -193,9 +194,9 @@ elfsyms_read(int fd)
 }
 
 /*
- * Return the function symbols of the file path, as elfsyms_read() does. Return
- * NULL with errstr set also if it is not a regular file, or if its inode number
- * is not ino.
+ * Return the function symbols of the file at path, as elfsyms_read() does.
+ * Return NULL with errstr set also if the file is not regular, or if its inode
+ * number is not ino.
  */
 struct elfsyms *
 elfsyms_open(const char *path, uint64_t ino)
@@ -215,9 +216,9 @@ elfsyms_open(const char *path, uint64_t ino)
 }
 
 /*
- * Return the name of the function of s that contains offset off of the file,
- * and set *into to the offset within the function. Return NULL if there is
- * none.
+ * Return the name of the function of s that contains offset off of the file.
+ * Set *into to the offset within the function. Return NULL if no function
+ * contains off.
  */
 const char *
 elfsyms_find(const struct elfsyms *s, uint64_t off, uint64_t *into)

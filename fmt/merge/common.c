@@ -110,8 +110,8 @@ shared_add(struct moving *m, size_t i)
 }
 
 /*
- * Note that process user, which is kept, uses the files of this kind and
- * number. Return 0, or -1 with errstr set.
+ * Record that the kept process user uses the files of this kind with number
+ * num. Return 0, or -1 with errstr set.
  */
 static int
 shared_use(struct moving *m, size_t user, enum kind kind, uint64_t num)
@@ -132,8 +132,9 @@ shared_use(struct moving *m, size_t user, enum kind kind, uint64_t num)
 }
 
 /*
- * Note that process i, which is kept, uses the files of this kind whose numbers
- * are in its file called name: the given word, counted from 0, of each line.
+ * Record that the kept process i uses the files of this kind whose numbers are
+ * in its file called name. Each line of that file has a number as word number
+ * word, counted from 0. Return 0, or -1 with errstr set.
  */
 static int
 lines_use(struct moving *m, size_t i, const char *name, size_t word,
@@ -153,8 +154,8 @@ lines_use(struct moving *m, size_t i, const char *name, size_t word,
 }
 
 /*
- * Note that the process that uses the open file e also uses the files it refers
- * to: other open files, and the data waiting in a pipe or socket.
+ * Record that the process that uses the open file e also uses what e refers to:
+ * other open files, and the data waiting in a pipe or socket.
  */
 static int
 open_use(struct moving *m, struct shared e)
@@ -173,8 +174,8 @@ open_use(struct moving *m, struct shared e)
 }
 
 /*
- * Schedule file f, of a process that is left out, to be moved to the record of
- * process to.
+ * Schedule file f of a dropped process to be moved to the record of process
+ * number to.
  */
 static int
 move_file(struct moving *m, size_t to, const struct recfile *f)
@@ -190,8 +191,8 @@ move_file(struct moving *m, size_t to, const struct recfile *f)
 }
 
 /*
- * Return true if name is NULL, or if the files called name of processes a and b
- * are equal.
+ * Return true if name is NULL, or if processes a and b have equal files called
+ * name.
  */
 static bool
 file_same(const struct keeping *k, size_t a, size_t b, const char *name)
@@ -212,8 +213,8 @@ begins(const struct recfile *f, const char *s)
 }
 
 /*
- * Schedule the shared files of process i, which is left out, to be moved to a
- * process that is kept.
+ * Schedule the shared files of the dropped process i to be moved to a kept
+ * process.
  */
 static int
 move_common(struct moving *m, size_t i)
@@ -243,7 +244,7 @@ CMP_BY(moved_cmp, struct moved, x->to != y->to ? ORDER(x->to, y->to) :
     strcmp(x->file.name, y->file.name))
 
 /*
- * Find the files to be moved. Return 0, or -1 with errstr set.
+ * Find the files to move. Return 0, or -1 with errstr set.
  */
 static int
 moves_find(struct moving *m)
@@ -275,9 +276,9 @@ moves_find(struct moving *m)
 }
 
 /*
- * Return the process ID of the first kept process that shares the resource key
- * with process num, a number of n digits, up to the process whose record is
- * being changed.
+ * Return the process ID of the first kept process, up to the one whose record
+ * is being changed, that shares the resource key with process num. num consists
+ * of n digits.
  */
 static uint64_t
 shares_first(const struct moving *m, const char *key, const char *num,
@@ -297,9 +298,9 @@ shares_first(const struct moving *m, const char *key, const char *num,
 }
 
 /*
- * Drop CRIU images, which are for all processes or for none. In the file
- * "shares", replace processes that are left out. This is a recedit_fn, with a
- * struct moving as arg.
+ * Drop CRIU images, which are either for all processes or for none. In the file
+ * "shares", replace processes that are dropped. This is a recedit_fn; its arg
+ * is a struct moving.
  */
 static int
 record_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
@@ -322,7 +323,7 @@ record_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
 }
 
 /*
- * Return true if a process of the same part as process i is left out.
+ * Return true if a process in the same part as process i is dropped.
  */
 static bool
 part_cut(const struct keeping *k, size_t i)
@@ -335,9 +336,9 @@ part_cut(const struct keeping *k, size_t i)
 }
 
 /*
- * Change the records of the processes that are kept, from last to first,
- * because a record is read while later ones are changed. Return 0, or -1 with
- * errstr set.
+ * Change the records of the kept processes. Start with the last process,
+ * because changing a record can require reading those before it. Return 0, or
+ * -1 with errstr set.
  */
 static int
 records_change(struct moving *m)
@@ -366,8 +367,8 @@ records_change(struct moving *m)
 }
 
 /*
- * Change the records of the processes that k keeps so that they do not depend
- * on those that it leaves out. Return 0, or -1 with errstr set.
+ * Change the records of the processes that k keeps, so that they do not depend
+ * on processes that it drops. Return 0, or -1 with errstr set.
  */
 int
 common_move(const struct keeping *k)

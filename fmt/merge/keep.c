@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Keep the embedded file that key maps, if there is one.
+ * Keep the embedded file that mapping key refers to, if there is one.
  */
 static void
 keep_carried(struct keeping *k, const struct vma *key)
@@ -44,7 +44,7 @@ keep_mapped(struct keeping *k, const struct proc *p)
 }
 
 /*
- * Keep the embedded files that a process has open, according to its record r.
+ * Keep the embedded files that a process has open according to its record r.
  */
 static void
 keep_open(struct keeping *k, const struct linuxrec *r)
@@ -69,9 +69,9 @@ keep_open(struct keeping *k, const struct linuxrec *r)
 
 /*
  * Fill k for each process, and choose the processes to keep: those for which
- * want(arg, ...) returns 1, with their threads. Embedded files belong to no
- * part. Set *left to the number of processes that are not kept. Return 0, or -1
- * with errstr set.
+ * want(arg, ...) returns 1, and their threads. Set *left to the number of
+ * dropped processes. Embedded files belong to no part. Return 0, or -1 with
+ * errstr set.
  */
 static int
 keep_choose(struct keeping *k, snap_want want, void *arg, size_t *left)
@@ -98,7 +98,7 @@ keep_choose(struct keeping *k, snap_want want, void *arg, size_t *left)
 }
 
 /*
- * Keep the processes that want(arg, ...) chooses, and the files that they need.
+ * Keep the processes that want(arg, ...) chooses and the files that they need.
  * Return 0, or -1 with errstr set.
  */
 static int
@@ -120,8 +120,8 @@ keep_find(struct keeping *k, snap_want want, void *arg)
 }
 
 /*
- * If the first process came from another snapshot by a merge, restore the first
- * line of that snapshot from the file "origin" of its record.
+ * If the first process was merged from another snapshot, restore the first line
+ * of that snapshot from the file "origin" of its record.
  */
 static int
 header_restore(struct snap *s)
@@ -137,8 +137,8 @@ header_restore(struct snap *s)
 }
 
 /*
- * Move the processes that are kept into a new snapshot. Return NULL with errstr
- * set if memory runs out.
+ * Move the kept processes into a new snapshot, and return it. Return NULL with
+ * errstr set if memory runs out.
  */
 static struct snap *
 keep_move(struct snap *s, const bool *keep)
@@ -158,10 +158,10 @@ keep_move(struct snap *s, const bool *keep)
 
 /*
  * Return a snapshot with only those processes of s for which want(arg, s,
- * process) returns 1, with their threads, the embedded files that they have
- * mapped or open, and the state that they share with others. The caller owns
- * it; s is freed. Return NULL with errstr set if nothing is left, or on another
- * failure.
+ * process) returns 1, and their threads. It also has the embedded files that
+ * they map or have open, and the state that they share with others. The caller
+ * owns the new snapshot; s is freed. Return NULL with errstr set if nothing is
+ * left, or on another failure.
  */
 struct snap *
 snap_keep(struct snap *s, snap_want want, void *arg)

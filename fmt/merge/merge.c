@@ -18,7 +18,8 @@ enum { DEV_MAJOR = 0xfff };	/* a major number that Linux does not use */
 static char origin[] = "origin", part[] = "part";
 
 /*
- * Return true if two texts have the same bytes; false if one cannot be read.
+ * Return true if texts a and b have the same bytes. Return false if one of them
+ * cannot be read.
  */
 static bool
 text_same(struct image *a, struct image *b)
@@ -43,7 +44,8 @@ text_same(struct image *a, struct image *b)
 }
 
 /*
- * Find the first minor number of DEV_MAJOR that no file of either snapshot has.
+ * Set m->minor_no to the first minor number of DEV_MAJOR after those that files
+ * of either snapshot have.
  */
 static void
 merge_minor(struct merge *m)
@@ -62,8 +64,8 @@ merge_minor(struct merge *m)
 }
 
 /*
- * Handle embedded file i of b: drop it if a has the same, or give it a device
- * number of its own if another file of a has its number.
+ * Drop embedded file i of b if a has the same file. Give it a device number of
+ * its own if another file of a has its number.
  */
 static int
 merge_carried(struct merge *m, size_t i)
@@ -87,7 +89,8 @@ merge_carried(struct merge *m, size_t i)
 }
 
 /*
- * Find the first free numbers of open file descriptions and of parts in a.
+ * Find the first free number of an open file description, and the first free
+ * number of a part, in a.
  */
 static void
 merge_free(struct merge *m)
@@ -113,7 +116,7 @@ merge_free(struct merge *m)
 }
 
 /*
- * Turn process p of b into a process of a. Its Linux record gets the file
+ * Turn process p of b into a process of a. Add to its Linux record the file
  * "origin", with its old process ID and the first line of b, and the file
  * "part".
  */
@@ -146,8 +149,8 @@ merge_proc(struct merge *m, struct proc *p)
 }
 
 /*
- * Move all processes of b into a, and leave b empty. Return 0, or -1 with
- * errstr set; then both can only be freed.
+ * Move all processes of b into a, leaving b empty. Return 0, or -1 with errstr
+ * set; after that a and b can only be freed.
  */
 int
 snap_merge(struct snap *a, struct snap *b)

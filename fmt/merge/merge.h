@@ -43,7 +43,8 @@ struct keeping {
 	struct snap	*s;	/* borrowed; the other pointers are owned */
 	size_t		 n;	/* length of the arrays, s->nproc */
 	bool		*keep;
-	uint64_t	*part;	/* part of s that each process is in */
+	uint64_t	*part;	/* owned; for each process: the part of s
+				   that contains it */
 	struct linuxrec	*rec;
 };
 

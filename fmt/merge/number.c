@@ -10,8 +10,8 @@
 CMP(newpid_cmp, struct newpid, old)
 
 /*
- * Return the new ID in m of the process of b that had the ID old, or old if b
- * has no such process.
+ * Return the ID that m gives the process of b with ID old. Return old if b has
+ * no such process.
  */
 uint64_t
 merge_pid(const struct merge *m, uint64_t old)
@@ -22,8 +22,8 @@ merge_pid(const struct merge *m, uint64_t old)
 }
 
 /*
- * Raise the next free IDs above pid. Embedded files have IDs above all possible
- * process IDs.
+ * Raise the next free IDs above pid. IDs of embedded files are above all
+ * possible process IDs.
  */
 static void
 number_above(struct merge *m, uint64_t pid)
@@ -35,8 +35,8 @@ number_above(struct merge *m, uint64_t pid)
 }
 
 /*
- * Give the process (or embedded file) with the ID old of b an ID that is free
- * in both snapshots; it keeps its own if a does not use it.
+ * Give the process, or embedded file, of b with ID old an ID that is free in
+ * both snapshots. It keeps its own ID if a does not use it.
  */
 static void
 number_give(struct merge *m, uint64_t old, bool file)
@@ -58,8 +58,8 @@ number_give(struct merge *m, uint64_t old, bool file)
 CMP_BY(number_cmp, uint64_t, ORDER(*x, *y))
 
 /*
- * Set m->pid to the new IDs of all processes of b. A leader that is not in b
- * itself gets one as well, as otherwise its threads would be assigned to a
+ * Set m->pid to the new IDs of all processes of b. Give a leader that is
+ * missing in b a new ID as well; otherwise its threads would become those of a
  * process of a. Return 0, or -1 with errstr set.
  */
 int

@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * Return a pointer to word number word (the first is 0) of the line s of n
- * bytes, and set *len to its length. Return NULL if the line has fewer words.
+ * Return a pointer to word number word, counted from 0, of the line s of n
+ * bytes. Set *len to its length. Return NULL if the line has fewer words.
  */
 static const char *
 line_word(const char *s, size_t n, size_t word, size_t *len)
@@ -33,9 +33,9 @@ line_word(const char *s, size_t n, size_t word, size_t *len)
 }
 
 /*
- * Set *num to the number that is word number word (the first is 0) of the line
- * s of n bytes, and *len to its digits. Return a pointer to it, or NULL if it
- * is not a number.
+ * Set *num to the value of word number word, counted from 0, of the line s of n
+ * bytes, and *len to the length of its digits. Return a pointer to the digits,
+ * or NULL if the word is not a number or is missing.
  */
 const char *
 line_number(const char *s, size_t n, size_t word, uint64_t *num, size_t *len)
@@ -45,8 +45,8 @@ line_number(const char *s, size_t n, size_t word, uint64_t *num, size_t *len)
 }
 
 /*
- * Return true if the name of file f is prefix followed by a decimal number, and
- * set *num to the number.
+ * Set *num to the decimal number that follows prefix in the name of file f.
+ * Return false if the name is anything else.
  */
 bool
 recfile_number(const struct recfile *f, const char *prefix, uint64_t *num)
@@ -59,7 +59,8 @@ recfile_number(const struct recfile *f, const char *prefix, uint64_t *num)
 }
 
 /*
- * Return true if f is the file "part" of a record, and set *num to its number.
+ * Set *num to the number in file f if f is the file "part" of a record. Return
+ * false if f is another file.
  */
 bool
 recfile_part(const struct recfile *f, uint64_t *num)
@@ -96,8 +97,7 @@ static const struct numbered {
 enum { NUMBERED = sizeof numbered / sizeof *numbered };
 
 /*
- * Append the line s, of n bytes, to b, with the number that w describes
- * changed.
+ * Append the line s of n bytes to b, changing the number that w describes.
  */
 static void
 line_put(struct merge *m, const char *s, size_t n, const struct numbered *w,
@@ -121,7 +121,8 @@ CMP_BY(newdev_sortcmp, struct newdev, carried_cmp(&x->file, &y->file) != 0 ?
     carried_cmp(&x->file, &y->file) : ORDER(x->to, y->to))
 
 /*
- * Sort the files of m that get another device number, once all are known.
+ * Sort the files of m that get another device number. Call this once all are
+ * known.
  */
 void
 merge_sort(struct merge *m)
@@ -130,8 +131,8 @@ merge_sort(struct merge *m)
 }
 
 /*
- * Return the entry of a file that gets another device number, the first if
- * there are several; or NULL.
+ * Return the entry of m for a file that gets another device number; the first
+ * if there are several. Return NULL if there is none.
  */
 static const struct newdev *
 newdev_find(const struct merge *m, const struct carried *file)
@@ -150,8 +151,8 @@ put_dev(struct buf *b, uint64_t dev)
 }
 
 /*
- * Append a line of maps to b, with the device number of its file changed if
- * necessary.
+ * Append the line s of maps, of n bytes, to b. Change the device number of its
+ * file if necessary.
  */
 static void
 line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
@@ -179,8 +180,8 @@ line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
 }
 
 /*
- * Return the row of numbered for the line s, of n bytes, of file; file is NULL
- * for file/ID. Return NULL if there is none.
+ * Return the row of numbered for the line s, of n bytes, of the file called
+ * file, or of a file/ID if file is NULL. Return NULL if there is none.
  */
 static const struct numbered *
 numbered_find(const char *file, const char *s, size_t n)
@@ -199,8 +200,8 @@ numbered_find(const char *file, const char *s, size_t n)
 }
 
 /*
- * Return true if the line s, of n bytes, of a file/ID refers to another open
- * file, and set *id to the number of that file.
+ * Set *id to the number of the open file that the line s, of n bytes, of a
+ * file/ID refers to. Return false if the line refers to none.
  */
 bool
 line_refers(const char *s, size_t n, uint64_t *id)
@@ -214,7 +215,7 @@ line_refers(const char *s, size_t n, uint64_t *id)
 
 /*
  * Set dev and ino of *file to those of the open file that f describes. Return
- * true if f has both.
+ * false if f lacks either.
  */
 bool
 recfile_open(const struct recfile *f, struct carried *file)
@@ -229,8 +230,8 @@ recfile_open(const struct recfile *f, struct carried *file)
 }
 
 /*
- * Append file f to b with its numbers and device numbers changed. file is its
- * name, or NULL for a file/ID.
+ * Append file f to b, with its numbers and device numbers changed. file is the
+ * name of f, or NULL for a file/ID.
  */
 static void
 edit_lines(struct merge *m, const struct recfile *f, const char *file,
@@ -261,8 +262,8 @@ edit_lines(struct merge *m, const struct recfile *f, const char *file,
 }
 
 /*
- * Change the numbers in file f of a Linux record: a recedit_fn, with a struct
- * merge as arg.
+ * Change the numbers in file f of a Linux record. This is a recedit_fn; its arg
+ * is a struct merge.
  */
 int
 merge_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
@@ -282,8 +283,8 @@ merge_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
 }
 
 /*
- * Update the file "carried" of a record after the device number has changed: a
- * recedit_fn, with a struct carried as arg.
+ * Update the file "carried" of a record after the device number has changed.
+ * This is a recedit_fn; its arg is a struct carried.
  */
 int
 carried_edit(void *arg, const struct recfile *f, char *name, struct buf *b)

@@ -15,8 +15,8 @@ enum { MAX_MISSING = 1 << 21 };	/* maximum number of missing ranges of an
 				   image */
 
 /*
- * Set p->leader, the process of thread p, from the file "thread": a decimal
- * number and a newline.
+ * Set p->leader, the process of thread p, from f, the file "thread": a decimal
+ * number and a newline. Return 0, or -1 with errstr set.
  */
 static int
 thread_apply(struct proc *p, const struct recfile *f)
@@ -32,8 +32,8 @@ thread_apply(struct proc *p, const struct recfile *f)
 }
 
 /*
- * Read a number of at most 16 hexadecimal digits at s, which must be followed
- * by the byte end. Return a pointer to that byte, or NULL.
+ * Read at most 16 hexadecimal digits at s into *num. The byte end must follow
+ * them. Return a pointer to that byte, or NULL.
  */
 static const char *
 parse_hex(const char *s, char end, uint64_t *num)
@@ -45,8 +45,8 @@ parse_hex(const char *s, char end, uint64_t *num)
 }
 
 /*
- * Mark the ranges listed in f as missing from an image, and remove them from
- * it.
+ * Mark as missing from image im the ranges listed in f, and remove their memory
+ * from im. Return 0, or -1 with errstr set.
  */
 static int
 missing_apply(struct image *im, const char *name,
@@ -77,7 +77,7 @@ missing_apply(struct image *im, const char *name,
 }
 
 /*
- * Mark p as an embedded file, described by f: MAJOR:MINOR INODE PATH.
+ * Mark p as the embedded file described by f: MAJOR:MINOR INODE PATH.
  */
 static int
 carried_apply(struct proc *p, const struct recfile *f)
@@ -108,9 +108,9 @@ linuxrec_applies(const char *name)
 }
 
 /*
- * Apply the Linux record of process p, if it has one, to the model: which
- * process a thread belongs to, which file is embedded, and which memory is
- * missing. Return 0, or -1 with errstr set.
+ * Apply the Linux record of process p, if it has one, to the model. The record
+ * says which process a thread belongs to, which file is embedded, and which
+ * memory is missing. Return 0, or -1 with errstr set.
  */
 int
 linuxrec_apply(struct proc *p)

@@ -21,12 +21,12 @@
 
 enum {
 	MAX_FILES = 1 << 22,	/* maximum number of files in a record */
-	NUM_BYTES = 12		/* bytes of the length of a file */
+	NUM_BYTES = 12 /* bytes of the number that is the length of a file */
 };
 
 /*
- * Append the first line of a record to b. cputype is Plan 9's word for the
- * machine ("amd64").
+ * Append to b the first line of a record. cputype is Plan 9's word for the
+ * machine, such as "amd64".
  */
 void
 linuxrec_begin(struct buf *b, const char *cputype)
@@ -35,8 +35,8 @@ linuxrec_begin(struct buf *b, const char *cputype)
 }
 
 /*
- * Append the header of a file with a name of n bytes and len bytes of contents
- * to b.
+ * Append to b the header of a file with a name of n bytes and a content of len
+ * bytes.
  */
 void
 linuxrec_head(struct buf *b, const char *name, size_t n, size_t len)
@@ -46,8 +46,8 @@ linuxrec_head(struct buf *b, const char *name, size_t n, size_t len)
 }
 
 /*
- * Append a file called name with the len bytes at data to b, which contains the
- * beginning of a record.
+ * Append to b, which already has the beginning of a record, a file called name
+ * with the len bytes at data.
  */
 void
 linuxrec_add(struct buf *b, const char *name, const void *data, size_t len)
@@ -58,8 +58,8 @@ linuxrec_add(struct buf *b, const char *name, const void *data, size_t len)
 
 /*
  * Return true if the n bytes at s are a relative path that can be used as a
- * file name: not longer than PATH_MAX, without control characters, and without
- * empty, "." or ".." components.
+ * file name. It must be shorter than PATH_MAX, and have no control characters
+ * and no empty, "." or ".." components.
  */
 static bool
 name_ok(const char *s, size_t n)
@@ -86,9 +86,9 @@ name_ok(const char *s, size_t n)
 }
 
 /*
- * Compare path a, of na bytes, with path b, of nb bytes. A slash sorts before
- * all other bytes, so that the files below a directory come directly after its
- * name. Return less than 0, 0 or more, as strcmp(3) does.
+ * Compare path a of na bytes with path b of nb bytes. A slash sorts before all
+ * other bytes, so that the files in a directory come directly after its name.
+ * Return a value less than, equal to or greater than 0, as strcmp(3) does.
  */
 int
 path_cmp(const char *a, size_t na, const char *b, size_t nb)
@@ -105,8 +105,8 @@ path_cmp(const char *a, size_t na, const char *b, size_t nb)
 }
 
 /*
- * Parse the number in the 12 bytes at p: the form of snap(6), except that it is
- * never wider, as no record is that long.
+ * Parse the 12 bytes at p into *num. The number has the form given in snap(6),
+ * but is never wider, because no record is that long. Return 0 or -1.
  */
 static int
 parse_num(const uint8_t *p, size_t *num)
@@ -128,8 +128,9 @@ parse_num(const uint8_t *p, size_t *num)
 }
 
 /*
- * Parse the file at p, where left bytes remain to the end of the record, into
- * *f. Return how many bytes the file takes, or 0 with errstr set.
+ * Parse the file at p into *f. left is the number of bytes from p to the end of
+ * the record. Return the number of bytes that the file takes, or 0 with errstr
+ * set.
  */
 static size_t
 parse_file(const uint8_t *p, size_t left, struct recfile *f)
@@ -176,7 +177,7 @@ linuxrec_is(const struct file *rec)
 }
 
 /*
- * Set *f to file i of record r, in the order of path_cmp().
+ * Set *f to file number i of record r, in the order of path_cmp().
  */
 void
 linuxrec_get(const struct linuxrec *r, size_t i, struct recfile *f)
@@ -185,7 +186,8 @@ linuxrec_get(const struct linuxrec *r, size_t i, struct recfile *f)
 }
 
 /*
- * Compare the name of the file at offset at of record r with name, of n bytes.
+ * Compare the name of the file at offset at of record r with the n bytes at
+ * name.
  */
 static int
 name_cmp(const struct linuxrec *r, size_t at, const char *name, size_t n)
@@ -205,8 +207,8 @@ at_cmp(const void *a, const void *b, void *arg)
 }
 
 /*
- * Sort the files. Fail if a name occurs twice, or is also a directory of
- * another name.
+ * Sort the files of r by name. Return 0, or -1 with errstr set if a name occurs
+ * twice or is also a directory in another name.
  */
 static int
 linuxrec_sort(struct linuxrec *r)
@@ -234,7 +236,7 @@ linuxrec_sort(struct linuxrec *r)
 }
 
 /*
- * Free what linuxrec_open() has allocated for r.
+ * Free what linuxrec_open() allocated for r.
  */
 void
 linuxrec_close(struct linuxrec *r)
@@ -245,8 +247,8 @@ linuxrec_close(struct linuxrec *r)
 }
 
 /*
- * Find the files of r, the first of which is at offset off. Return 0, or -1
- * with errstr set.
+ * Find the files of r; the first is at offset off. Return 0, or -1 with errstr
+ * set.
  */
 static int
 files_find(struct linuxrec *r, size_t off)
@@ -268,10 +270,10 @@ files_find(struct linuxrec *r, size_t off)
 }
 
 /*
- * Parse rec, a Linux record, into r. The files borrow their names and bytes
- * from rec. If rec is NULL or not a Linux record, r has no files. Return 0,
- * after which linuxrec_close() must be called, or -1 with errstr set and
- * nothing to free.
+ * Parse the Linux record rec into r. The files of r borrow their names and
+ * bytes from rec. If rec is NULL or not a Linux record, r has no files. Return
+ * 0, after which linuxrec_close() must be called. On failure return -1 with
+ * errstr set; then there is nothing to free.
  */
 int
 linuxrec_open(struct linuxrec *r, const struct file *rec)
@@ -294,9 +296,9 @@ linuxrec_open(struct linuxrec *r, const struct file *rec)
 }
 
 /*
- * Return the parsed Linux record of process or thread p, which owns it until
- * its small files change. If it has none, or a damaged one, the result has no
- * files.
+ * Return the parsed Linux record of p, which is a process or thread. p owns the
+ * result until its small files change. If p has no Linux record, or a damaged
+ * one, the result has no files.
  */
 const struct linuxrec *
 proc_record(struct proc *p)
@@ -312,8 +314,8 @@ proc_record(struct proc *p)
 }
 
 /*
- * Set *f to the file called name in r. If there is none, return false and set
- * *f to an empty file.
+ * Set *f to the file called name in r. If there is none, set *f to an empty
+ * file and return false.
  */
 bool
 linuxrec_find(const struct linuxrec *r, const char *name, struct recfile *f)
@@ -330,9 +332,9 @@ linuxrec_find(const struct linuxrec *r, const char *name, struct recfile *f)
 }
 
 /*
- * Copy the first line of the file called name in r to s, of size bytes, without
- * the newline; it is cut if it is too long. If there is no such file or it is
- * empty, return false and leave s as it was.
+ * Copy the file called name in r, which has one line, to s without the newline.
+ * s has size bytes; a longer line is cut. Return false with s unchanged if
+ * there is no such file or it is empty.
  */
 bool
 linuxrec_line(const struct linuxrec *r, const char *name, char *s, size_t size)
@@ -350,8 +352,8 @@ linuxrec_line(const struct linuxrec *r, const char *name, char *s, size_t size)
 }
 
 /*
- * Copy the machine type in the first line of rec, a Linux record, to word, of n
- * bytes; "" if rec is not a Linux record. Return word.
+ * Copy the machine type from the first line of the Linux record rec to word, of
+ * n bytes. Set word to "" if rec is not a Linux record. Return word.
  */
 const char *
 linuxrec_cputype(const struct file *rec, char *word, size_t n)
@@ -366,9 +368,9 @@ linuxrec_cputype(const struct file *rec, char *word, size_t n)
 }
 
 /*
- * Return the text after key on the first line of file f that begins with key,
- * which ends in a blank, and set *len to its length. Return NULL if there is no
- * such line.
+ * Return the rest of the first line of file f that begins with key, and set
+ * *len to its length. key ends in a blank. Return NULL if there is no such
+ * line.
  */
 const char *
 recfile_value(const struct recfile *f, const char *key, size_t *len)

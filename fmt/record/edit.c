@@ -10,7 +10,8 @@
 CMP_BY(at_cmp, size_t, ORDER(*x, *y))
 
 /*
- * Append file f to b as the callback edit wants it: kept, changed or dropped.
+ * Append file f to b, unchanged or changed, or drop it, as the callback edit
+ * decides. Return 0, or -1 with errstr set.
  */
 static int
 edit_file(struct buf *b, const struct recfile *f, recedit_fn edit, void *arg)
@@ -34,9 +35,10 @@ edit_file(struct buf *b, const struct recfile *f, recedit_fn edit, void *arg)
 }
 
 /*
- * Append to b the first line of rec, a Linux record, and its files, in their
- * order in rec, each as edit(arg, ...) wants it. r is rec, parsed; afterwards
- * it can only be closed. Return 0, or -1 with errstr set.
+ * Append the first line and the files of the Linux record rec to b, in their
+ * order in rec. edit(arg, ...) decides for each file whether to keep, change or
+ * drop it. r is the parsed rec; afterwards r can only be closed. Return 0, or
+ * -1 with errstr set.
  */
 int
 linuxrec_copy(struct buf *b, const struct file *rec, struct linuxrec *r,
@@ -59,10 +61,10 @@ linuxrec_copy(struct buf *b, const struct file *rec, struct linuxrec *r,
 }
 
 /*
- * Let edit(arg, ...) change the files of the Linux record of process p, and
- * append those of the n files at more whose names it does not have. If p has no
- * proc record, make one for the machine cputype. Return 1; 0 with nothing done
- * if its proc record is not a Linux record; or -1 with errstr set.
+ * Let edit(arg, ...) change the files of the Linux record of process p. Then
+ * append those of the n files at more whose names the record does not have. If
+ * p has no proc record, make one for machine cputype. Return 1; 0 with nothing
+ * done if the proc record is not a Linux record; or -1 with errstr set.
  */
 int
 linuxrec_edit(struct proc *p, const char *cputype, recedit_fn edit, void *arg,

@@ -22,7 +22,7 @@ struct environment {
 };
 
 /*
- * Return true if the value of the variable name is to be excluded by x.
+ * Return true if x excludes the value of the variable called name.
  */
 static bool
 is_excluded(const struct exclude *x, const char *name)
@@ -36,8 +36,8 @@ is_excluded(const struct exclude *x, const char *name)
 }
 
 /*
- * Overwrite the value in the string NAME=VALUE of n bytes at s, if the name
- * matches.
+ * Overwrite the value in the string at s, NAME=VALUE of n bytes, if x excludes
+ * it.
  */
 static void
 string_exclude(const struct exclude *x, struct environment *e, uint8_t *s,
@@ -61,8 +61,8 @@ string_exclude(const struct exclude *x, struct environment *e, uint8_t *s,
 }
 
 /*
- * Change the part of the environment that lies in the n bytes at buf, which
- * were read from address addr: a callback for image_rewrite().
+ * Change the part of the environment in the n bytes at buf, which were read
+ * from address addr. This is a callback for image_rewrite().
  */
 static void
 memory_edit(void *arg, uint64_t addr, uint8_t *buf, size_t n)
@@ -80,8 +80,8 @@ memory_edit(void *arg, uint64_t addr, uint8_t *buf, size_t n)
 }
 
 /*
- * Replace the contents of "environ" and extend "excluded" in a record: a
- * recedit_fn.
+ * Replace the contents of "environ" and extend "excluded" in a record. This is
+ * a recedit_fn; its arg is a struct environment.
  */
 static int
 record_edit(void *arg, const struct recfile *f, char *name, struct buf *data)
@@ -99,8 +99,8 @@ record_edit(void *arg, const struct recfile *f, char *name, struct buf *data)
 }
 
 /*
- * Find the environment in record r, and make a copy of it without the excluded
- * values.
+ * Find the environment in record r, and make a copy of it in e without the
+ * values that x excludes. Return 0, or -1 with errstr set.
  */
 static int
 environ_make(const struct exclude *x, struct environment *e,
@@ -131,9 +131,9 @@ environ_make(const struct exclude *x, struct environment *e,
 }
 
 /*
- * Exclude the values that x names from process p of s, and note in its record
- * all that x excludes from it. Return 1; 0 if the address of the environment in
- * memory is unknown; or -1 with errstr set.
+ * Exclude from process p of s the values that x names, and list in its record
+ * all that x excludes. Return 1; 0 if the address of the environment in memory
+ * is unknown; or -1 with errstr set.
  */
 int
 environ_exclude(struct exclude *x, struct snap *s, struct proc *p)

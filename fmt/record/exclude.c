@@ -19,7 +19,7 @@
 #include <string.h>
 
 /*
- * Return a set of exclusions that is empty, or NULL with errstr set.
+ * Return an empty set of exclusions, or NULL with errstr set.
  */
 struct exclude *
 exclude_new(void)
@@ -62,8 +62,8 @@ env_add(struct exclude *x, const char *pattern)
 }
 
 /*
- * Parse an address in hexadecimal, with or without 0x. Return a pointer to the
- * byte after it, or NULL.
+ * Parse the hexadecimal address at s, with or without 0x, into *v. Return a
+ * pointer to the byte after it, or NULL.
  */
 static const char *
 address_parse(const char *s, uint64_t *v)
@@ -77,7 +77,7 @@ address_parse(const char *s, uint64_t *v)
 }
 
 /*
- * Add the address range START-END, in hexadecimal.
+ * Add the address range s to x: START-END, in hexadecimal.
  */
 static int
 range_add(struct exclude *x, const char *s)
@@ -119,8 +119,8 @@ word_add(struct exclude *x, const char *s)
 }
 
 /*
- * Add the exclusions in words, separated by commas, to x. Return 0, or -1 with
- * errstr set.
+ * Add to x the exclusions in words, which are separated by commas. Return 0, or
+ * -1 with errstr set.
  */
 int
 exclude_add(struct exclude *x, const char *words)
@@ -138,8 +138,8 @@ exclude_add(struct exclude *x, const char *words)
 }
 
 /*
- * Note that start..end of the file or shared memory that v maps is excluded, to
- * exclude it from the embedded file later.
+ * Record that the range start to end of the file or shared memory mapped by v
+ * is excluded, so that it can be excluded from the embedded file later.
  */
 static int
 shared_add(struct exclude *x, const struct vma *v, uint64_t start,
@@ -157,7 +157,7 @@ shared_add(struct exclude *x, const struct vma *v, uint64_t start,
 }
 
 /*
- * Add a range to those that are excluded from the current process.
+ * Add the range start to end to those excluded from the current process.
  */
 static int
 leaving_add(struct exclude *x, uint64_t start, uint64_t end,
@@ -175,8 +175,9 @@ leaving_add(struct exclude *x, uint64_t start, uint64_t end,
 }
 
 /*
- * Exclude start..end from the current process. For the mappings in l that have
- * a file, note the range of the file as well, since the file may be embedded.
+ * Exclude the range start to end from the current process. For mappings in l
+ * that have a file, also record the range of the file, because it may be
+ * embedded.
  */
 static int
 leave_mapped(struct exclude *x, const struct vmas *l, uint64_t start,
@@ -194,8 +195,8 @@ leave_mapped(struct exclude *x, const struct vmas *l, uint64_t start,
 }
 
 /*
- * Return 1 if l, parsed from smaps, covers all mappings of p; 0 if a mapping is
- * newer; or -1 with errstr set.
+ * Return 1 if l, parsed from smaps, covers all mappings of p. Return 0 if a
+ * mapping of p is newer, or -1 with errstr set.
  */
 static int
 smaps_covers(const struct vmas *l, const struct proc *p)
@@ -218,8 +219,8 @@ smaps_covers(const struct vmas *l, const struct proc *p)
 }
 
 /*
- * Exclude the mappings of p that must not be dumped, according to smaps in its
- * record. Return 1; 0 if smaps does not say; or -1 with errstr set.
+ * Exclude the mappings of p that must not be dumped according to smaps in its
+ * record r. Return 1; 0 if smaps does not say; or -1 with errstr set.
  */
 static int
 leave_dontdump(struct exclude *x, const struct proc *p,
@@ -247,8 +248,8 @@ leave_dontdump(struct exclude *x, const struct proc *p,
 }
 
 /*
- * Exclude the address ranges that the user asked for from process p of s,
- * rounded to whole pages.
+ * Exclude from process p of s the address ranges that the user asked for,
+ * rounded outwards to whole pages.
  */
 static int
 leave_ranges(struct exclude *x, struct snap *s, struct proc *p)
@@ -270,8 +271,8 @@ leave_ranges(struct exclude *x, struct snap *s, struct proc *p)
 }
 
 /*
- * Exclude from p, an embedded file of shared memory, the ranges that were
- * excluded from the processes that share it.
+ * Exclude from p, an embedded file, the ranges that were excluded from the
+ * processes that map it.
  */
 static int
 leave_carried(struct exclude *x, struct proc *p)
@@ -289,10 +290,10 @@ leave_carried(struct exclude *x, struct proc *p)
 }
 
 /*
- * Exclude the secrets that x names from p, a process of s or an embedded file.
- * Embedded files must come after all processes that may map them. If it is
- * unknown where some secrets are, warn(arg, sentence) is called. Return 0, or
- * -1 with errstr set.
+ * Exclude from p the secrets that x names. p is a process of s or an embedded
+ * file; an embedded file must come after all processes that may map it. Call
+ * warn(arg, sentence) if it is unknown where some secrets are. Return 0, or -1
+ * with errstr set.
  */
 int
 exclude_proc(struct exclude *x, struct snap *s, struct proc *p,

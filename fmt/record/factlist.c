@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Return the word for a subject.
+ * Return the word for the given subject.
  */
 const char *
 subject_word(enum subject subject)
@@ -39,8 +39,8 @@ subject_word(enum subject subject)
 
 /*
  * Add a fact to l. order is its place among the facts of its subject. key and
- * value, of n bytes, are copied; NUL bytes in value become blanks, and trailing
- * blanks and newlines are dropped. Return 0, or -1 with errstr set.
+ * value are copied. value has n bytes; NUL bytes in it become blanks, and
+ * trailing blanks and newlines are dropped. Return 0, or -1 with errstr set.
  */
 int
 factlist_add(struct factlist *l, enum subject subject, uint64_t order,
@@ -98,7 +98,7 @@ factlist_sort(struct factlist *l)
 }
 
 /*
- * Free the facts of l, and empty it.
+ * Free the facts of l, and leave l empty.
  */
 void
 factlist_free(struct factlist *l)
@@ -115,7 +115,8 @@ factlist_free(struct factlist *l)
 }
 
 /*
- * Add a change of fact f from value was to value is, of which one may be NULL.
+ * Add to l a change of fact f from value was to value is. One of them may be
+ * NULL.
  */
 static int
 change_add(struct changes *l, const struct fact *f, const char *was,
@@ -128,8 +129,9 @@ change_add(struct changes *l, const struct fact *f, const char *was,
 }
 
 /*
- * Add a change for a fact that only one list has, the old one if was is true.
- * Skip details of a descriptor, since the descriptor itself is reported.
+ * Add to l a change for a fact that only one list has: the old list if was is
+ * true, else the new one. Skip details of a descriptor, because the descriptor
+ * itself is reported.
  */
 static int
 change_one(struct changes *l, const struct fact *f, bool was)
@@ -140,7 +142,8 @@ change_one(struct changes *l, const struct fact *f, bool was)
 }
 
 /*
- * Add the changes between facts a and b, which have the same subject and key.
+ * Add to l the changes between facts a and b, which have the same subject and
+ * key.
  */
 static int
 change_both(struct changes *l, const struct fact *a, const struct fact *b)
@@ -153,8 +156,8 @@ change_both(struct changes *l, const struct fact *a, const struct fact *b)
 }
 
 /*
- * Add to l the differences between the lists of facts was and is, for subjects
- * that both lists cover. Both must be sorted. The caller frees the array.
+ * Add to l the differences between the fact lists was and is, for the subjects
+ * that both cover. Both lists must be sorted. The caller frees the array of l.
  * Return 0, or -1 with errstr set.
  */
 int

@@ -9,7 +9,8 @@
 #include <string.h>
 
 /*
- * Add facts from files of a record that have a single value each.
+ * Add to l the facts from those files of record r that have a single value
+ * each.
  */
 static int
 facts_files(struct factlist *l, const struct linuxrec *r)
@@ -45,7 +46,8 @@ facts_files(struct factlist *l, const struct linuxrec *r)
 }
 
 /*
- * Add the threads of process of, except the first, which is the process.
+ * Add to l the threads of process of, except the first, which is the process
+ * itself.
  */
 static int
 facts_threads(struct factlist *l, struct snap *s, const struct proc *of)
@@ -77,7 +79,7 @@ facts_threads(struct factlist *l, struct snap *s, const struct proc *of)
 }
 
 /*
- * Add all facts in the record r of a process, whose state is st.
+ * Add to l all facts in r, the record of a process with state st.
  */
 static int
 facts_record(struct factlist *l, const struct linuxrec *r,
@@ -101,9 +103,9 @@ facts_record(struct factlist *l, const struct linuxrec *r,
 }
 
 /*
- * Set *l, which is all zero, to the facts about process p of s, except its
- * memory. Return 0, or -1 with errstr set. The caller frees *l, also after a
- * failure.
+ * Set *l, which must be all zero, to the facts about process p of s, without
+ * its memory. The caller frees *l, even after a failure. Return 0, or -1 with
+ * errstr set.
  */
 int
 proc_facts(struct factlist *l, struct snap *s, struct proc *p)
@@ -122,9 +124,9 @@ proc_facts(struct factlist *l, struct snap *s, struct proc *p)
 }
 
 /*
- * Set *o to the identity that p, a process or thread, had when it was captured:
- * in a merged snapshot it may have another process ID. Return 0, or -1 with
- * errstr set if its record is damaged.
+ * Set *o to the identity that process or thread p had when it was captured; in
+ * a merged snapshot p may have another process ID. Return 0, or -1 with errstr
+ * set if its record is damaged.
  */
 int
 proc_identity(struct identity *o, struct proc *p)

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /*
- * Return a hash of the len bytes at p: FNV-1a.
+ * Return the FNV-1a hash of the len bytes at p.
  */
 static uint64_t
 bytes_hash(const uint8_t *p, size_t len)
@@ -32,8 +32,8 @@ struct opened {			/* a line of the record's file "files" */
 };
 
 /*
- * Read lines of the record's file "files" up to the next one about a
- * descriptor, and set *o to it. Return false if there are no more.
+ * Set *o to the next descriptor in files, the record's file "files", skipping
+ * all other lines. Return false if there are no more.
  */
 static bool
 opened_next(struct scan *files, struct opened *o)
@@ -48,8 +48,8 @@ opened_next(struct scan *files, struct opened *o)
 }
 
 /*
- * Set *id to the number of the open file description of descriptor fd,
- * according to record r. Return false if r does not have it.
+ * Set *id to the number of the open file description that descriptor fd has in
+ * record r. Return false if r does not have fd.
  */
 bool
 linuxrec_opened(const struct linuxrec *r, uint64_t fd, uint64_t *id)
@@ -76,8 +76,9 @@ struct openings {
 CMP(opening_cmp, struct opened, fd)
 
 /*
- * Set *l, which is all zero, to the descriptors of record r with their open
- * file descriptions, sorted. The caller frees the array, also after a failure.
+ * Set *l, which must be all zero, to the descriptors in record r with their
+ * open file descriptions, sorted. The caller frees the array, even after a
+ * failure. Return 0, or -1 with errstr set.
  */
 static int
 openings_get(struct openings *l, const struct linuxrec *r)
@@ -96,8 +97,8 @@ openings_get(struct openings *l, const struct linuxrec *r)
 }
 
 /*
- * Return the type and the addresses of the socket of descriptor fd as a text
- * that the caller frees, or NULL if they are unknown.
+ * Return the type and the addresses of the socket open as descriptor fd as a
+ * string that the caller frees. Return NULL if they are unknown.
  */
 static char *
 socket_text(const struct openings *l, const struct linuxrec *r, uint64_t fd)
@@ -161,7 +162,7 @@ facts_fdinfo(struct factlist *l, const struct linuxrec *r, const char *fd,
 }
 
 /*
- * Add a descriptor to l, if the name of file f is fd/NUMBER.
+ * Add a descriptor to l if the name of file f is fd/NUMBER.
  */
 static int
 facts_descriptor(struct factlist *l, const struct linuxrec *r,
@@ -185,7 +186,7 @@ facts_descriptor(struct factlist *l, const struct linuxrec *r,
 }
 
 /*
- * Add the descriptors in record r to l. Return 0, or -1 with errstr set.
+ * Add to l the descriptors in record r. Return 0, or -1 with errstr set.
  */
 int
 facts_descriptors(struct factlist *l, const struct linuxrec *r)
@@ -208,8 +209,8 @@ facts_descriptors(struct factlist *l, const struct linuxrec *r)
 }
 
 /*
- * Add the initial environment of the process to l, from the file environ of
- * record r (proc(5)). Return 0, or -1 with errstr set.
+ * Add to l the initial environment of the process, from the file environ of
+ * record r (see proc(5)). Return 0, or -1 with errstr set.
  */
 int
 facts_environ(struct factlist *l, const struct linuxrec *r)
@@ -243,7 +244,7 @@ facts_environ(struct factlist *l, const struct linuxrec *r)
 }
 
 /*
- * Write limit v to s, of size bytes.
+ * Write limit v as text to s, of size bytes.
  */
 static void
 limit_text(char *s, size_t size, uint64_t v)
@@ -255,7 +256,7 @@ limit_text(char *s, size_t size, uint64_t v)
 }
 
 /*
- * Add the soft and hard resource limits in record r to l. Return 0, or -1 with
+ * Add to l the soft and hard resource limits in record r. Return 0, or -1 with
  * errstr set.
  */
 int
@@ -285,8 +286,8 @@ facts_limits(struct factlist *l, const struct linuxrec *r)
 }
 
 /*
- * Add credentials, and the masks of ignored and caught signals, from the file
- * status of record r to l. Return 0, or -1 with errstr set.
+ * Add to l the credentials, and the masks of ignored and caught signals, from
+ * the file status of record r. Return 0, or -1 with errstr set.
  */
 int
 facts_status(struct factlist *l, const struct linuxrec *r)
@@ -329,7 +330,7 @@ facts_status(struct factlist *l, const struct linuxrec *r)
 }
 
 /*
- * Add the action for each signal, from the file sigaction of record r, to l.
+ * Add to l the action for each signal, from the file sigaction of record r.
  * Return 0, or -1 with errstr set.
  */
 int

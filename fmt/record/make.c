@@ -11,7 +11,7 @@
 
 /*
  * Set the members of st that come from task t, and those that are the same for
- * all processes of another format.
+ * all processes read from another format.
  */
 static void
 state_task(struct taskstate *st, const struct task *t)
@@ -41,7 +41,7 @@ state_task(struct taskstate *st, const struct task *t)
 }
 
 /*
- * Append a line of /proc/PID/status with four numbers.
+ * Append to b a line of /proc/PID/status with key and the four numbers at v.
  */
 static void
 ids_print(struct buf *b, const char *key, const uint64_t *v)
@@ -51,8 +51,8 @@ ids_print(struct buf *b, const char *key, const uint64_t *v)
 }
 
 /*
- * Append the text of /proc/PID/status, with the lines of proc_pid_status(5)
- * that are known.
+ * Append to b the text of /proc/PID/status, with those lines of
+ * proc_pid_status(5) that are known.
  */
 static void
 status_print(struct buf *b, const struct taskstate *st)
@@ -71,8 +71,8 @@ status_print(struct buf *b, const struct taskstate *st)
 }
 
 /*
- * Add to r the files that describe the state st of p, a process or thread. The
- * members of st that come from task t are set first.
+ * Set the members of st that come from task t. Then add to r the files that
+ * describe the state st of p, a process or thread.
  */
 void
 record_state(struct filelist *r, const struct proc *p, const struct task *t,
@@ -91,7 +91,7 @@ record_state(struct filelist *r, const struct proc *p, const struct task *t,
 }
 
 /*
- * Add to r the file "maps" with the mappings l, in the format of
+ * Add to r the file "maps", which lists the mappings l in the format of
  * proc_pid_maps(5).
  */
 void
@@ -125,8 +125,8 @@ record_maps(struct filelist *r, const struct vmas *l)
 }
 
 /*
- * Give process or thread p the record r, the small files of Plan 9 made from
- * task t, and the state st. The registers of t are set from the record. Return
+ * Give p, a process or thread, the record r, the state st, and the small files
+ * of Plan 9 made from task t. The registers of t are first set from r. Return
  * 0, or -1 with errstr set.
  */
 int

@@ -11,8 +11,9 @@
 #include <string.h>
 
 /*
- * Parse a line of a segment file into a mapping: the type is in columns 0-5,
- * flags in 7 and 8, start and end in hexadecimal from column 10.
+ * Add to l the mapping in line, which is from a segment file. Its type is in
+ * columns 0-5, flags in 7 and 8, start and end in hexadecimal from column 10.
+ * Return 0, or -1 with errstr set.
  */
 static int
 segment_line(struct vmas *l, const char *line)
@@ -64,8 +65,8 @@ segment_lines(struct vmas *l, const struct file *f)
 }
 
 /*
- * Make mappings of the pieces of an image, if nothing else is known about the
- * memory.
+ * Add to l a mapping for each piece of image mem. This is for memory about
+ * which nothing else is known.
  */
 static int
 segments(struct vmas *l, struct image *mem)
@@ -87,9 +88,9 @@ segments(struct vmas *l, struct image *mem)
 }
 
 /*
- * Set *l, which is all zero, to the mappings of process p, in ascending order
- * and without overlaps. Return 0, or -1 with errstr set. The caller frees them,
- * also after a failure.
+ * Set *l, which must be all zero, to the mappings of process p, in ascending
+ * order and without overlaps. The caller frees them, even after a failure.
+ * Return 0, or -1 with errstr set.
  */
 int
 proc_vmas(const struct proc *p, struct vmas *l)
@@ -127,9 +128,10 @@ space_record(struct space *sp, const struct proc *p, const struct linuxrec *r)
 }
 
 /*
- * Fill sp with the address space of process pid of s, or of the process of
- * thread pid. Return 0, or -1 with errstr set; sp->gone is then true if the
- * snapshot has no such process. The caller frees sp, also after a failure.
+ * Fill sp with the address space of process pid of s; if pid is a thread, with
+ * that of its process. The caller frees sp, even after a failure. Return 0, or
+ * -1 with errstr set; then sp->gone is true if the snapshot has no such
+ * process.
  */
 int
 space_snap(struct space *sp, struct snap *s, uint64_t pid)

@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Append a file with the missing ranges of an image to b, if there are any:
- * lines START-END REASON, in hexadecimal.
+ * Append to b a file called name that lists the missing ranges of image im, if
+ * there are any, in lines START-END REASON with hexadecimal addresses.
  */
 static void
 add_missing(struct buf *b, const char *name, const struct image *im)
@@ -32,8 +32,8 @@ add_missing(struct buf *b, const char *name, const struct image *im)
 }
 
 /*
- * Append the contents of a record's file "carried" to b: device and inode of
- * the embedded file c in the format of maps, and its path.
+ * Append to b the contents of a record's file "carried" for the embedded file
+ * c: its device and inode number in the format of maps, and its path.
  */
 void
 carried_put(struct buf *b, const struct carried *c)
@@ -48,7 +48,7 @@ enum {
 };
 
 /*
- * Move the contents of b to the end of k.
+ * Move the contents of b to the end of k, leaving b empty.
  */
 static void
 add_buf(struct bulk *k, struct buf *b)
@@ -59,8 +59,8 @@ add_buf(struct bulk *k, struct buf *b)
 }
 
 /*
- * Append file f, which may be very large, to a record. b is an empty buffer to
- * use.
+ * Append file f, which may be very large, to the record in k. b is an empty
+ * buffer for temporary use.
  */
 static void
 add_file(struct bulk *k, const struct file *f, struct buf *b)
@@ -78,10 +78,10 @@ add_file(struct bulk *k, const struct file *f, struct buf *b)
 }
 
 /*
- * Make a Linux record of the n files at file, of the embedded file that p is,
- * if any, and of the memory that is missing from process p, and give it to p.
- * cputype is Plan 9's word for the machine; the names must be valid paths, each
- * once. Return 0, or -1 with errstr set.
+ * Make a Linux record of the n files at file, and give it to process p. The
+ * record also describes the embedded file, if p is one, and the memory missing
+ * from p. cputype is Plan 9's word for the machine. The file names must be
+ * valid paths without duplicates. Return 0, or -1 with errstr set.
  */
 int
 linuxrec_pack(struct proc *p, const char *cputype, const struct file *file,
@@ -124,9 +124,9 @@ drop_missing(void *arg, const struct recfile *f, char *name, struct buf *b)
 }
 
 /*
- * Replace the list of missing memory in the Linux record of process p by the
- * current one, after its other files. Return 1; 0 if the process has no Linux
- * record; -1 with errstr set on an error.
+ * Write the current list of missing memory to the Linux record of process p as
+ * its last file, replacing the old list. Return 1; 0 if p has no Linux record;
+ * or -1 with errstr set.
  */
 int
 linuxrec_update(struct proc *p)

@@ -12,8 +12,8 @@
 enum { BLOCK = 4 * KB };	/* bytes compared at once */
 
 /*
- * Set the store of p and its place in the store from offset loc in source src.
- * Offsets that are not multiples of the source's pitch count as other stores.
+ * Set the store and the place in it of p to those of offset loc in src. Offsets
+ * that are not multiples of the source's pitch count as other stores.
  */
 static void
 pages_place(struct pagespan *p, const struct source *src, uint64_t loc)
@@ -23,7 +23,8 @@ pages_place(struct pagespan *p, const struct source *src, uint64_t loc)
 }
 
 /*
- * Add run p to l, without the ranges that are missing from image im.
+ * Add run p to l, without the ranges missing from image im. Return 0, or -1
+ * with errstr set.
  */
 static int
 pages_without(struct pagelist *l, struct pagespan p, const struct image *im)
@@ -46,8 +47,8 @@ pages_without(struct pagelist *l, struct pagespan p, const struct image *im)
 }
 
 /*
- * Add the extents that are visible in piece pc of image im to l, without the
- * ranges that are missing.
+ * Add to l the extents visible in piece pc of image im, without the ranges that
+ * are missing. Return 0, or -1 with errstr set.
  */
 static int
 pages_piece(struct pagelist *l, const struct piece *pc, const struct image *im)
@@ -83,8 +84,8 @@ pages_piece(struct pagelist *l, const struct piece *pc, const struct image *im)
 CMP(pages_cmp, struct pagespan, start)
 
 /*
- * Set l to the runs of pages of im, which may be NULL. Return 0, or -1 with
- * errstr set. The caller frees the list, also after a failure.
+ * Set *l to the runs of pages of image im, which may be NULL. The caller frees
+ * the list, even after a failure. Return 0, or -1 with errstr set.
  */
 int
 pages_snap(struct pagelist *l, struct image *im)
@@ -110,8 +111,9 @@ pages_snap(struct pagelist *l, struct image *im)
 }
 
 /*
- * List the pages of an image that are in mappings. Pages between mappings are
- * ignored, because readers and writers of snapshots fill small gaps with zeros.
+ * Add to l the pages of image im that are in the mappings vma. Ignore pages
+ * between mappings, because readers and writers of snapshots fill small gaps
+ * with zeros.
  */
 static int
 pages_mapped(struct pagelist *l, struct image *im, const struct vmas *vma)
@@ -141,8 +143,8 @@ pages_mapped(struct pagelist *l, struct image *im, const struct vmas *vma)
 }
 
 /*
- * Return the result of comparing two runs of the same addresses with kinds a
- * and b, or PAGES_KINDS if their bytes must be compared.
+ * Return the result of comparing two runs at the same addresses, whose kinds
+ * are a and b. Return PAGES_KINDS if their bytes must be compared.
  */
 static enum pagekind
 pages_verdict(enum pagekind a, enum pagekind b)
@@ -185,8 +187,9 @@ pages_bytes(struct pagelist *out, struct pagespan p, struct image *a,
 }
 
 /*
- * Return the kind of the page at addr, and lower *end to the end of the pages
- * of that kind. *i is the index of the run to begin with, and is advanced.
+ * Return the kind of the page at addr. Lower *end to the end of the pages of
+ * that kind. *i is the index of the run at which the search begins; it is
+ * advanced.
  */
 static enum pagekind
 pages_at(const struct pagelist *l, size_t *i, uint64_t addr, uint64_t *end)
@@ -204,9 +207,9 @@ pages_at(const struct pagelist *l, size_t *i, uint64_t addr, uint64_t *end)
 }
 
 /*
- * List in out the changes from image old, with mappings was, to image new, with
- * mappings is; each image may be NULL. Return 0, or -1 with errstr set. The
- * caller frees the list, also after a failure.
+ * Set *out to the changes from image old, with mappings was, to image new, with
+ * mappings is. Each image may be NULL. The caller frees the list, even after a
+ * failure. Return 0, or -1 with errstr set.
  */
 int
 pages_compare(struct pagelist *out, struct image *old, const struct vmas *was,

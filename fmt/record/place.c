@@ -9,9 +9,9 @@
 
 /*
  * Set *pl to the unit, container and pod of process p, and to its process ID in
- * its own PID namespace. They are taken from files of the record; if these are
- * missing, from its cgroup and status. Unknown names are empty; an unknown
- * process ID is that of p.
+ * its own PID namespace. Take them from files of the record or, if these are
+ * missing, from its cgroup and status. A name that is unknown is empty; an
+ * unknown process ID is that of p.
  */
 void
 proc_place(struct place *pl, const struct proc *p)

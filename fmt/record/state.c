@@ -33,8 +33,8 @@ state_borrow(struct taskstate *st, const struct linuxrec *r)
 }
 
 /*
- * Set *v to the number in the file called name of record r. Return false if
- * there is no such file.
+ * Set *v to the number in the file called name of record r, or to 0 if the file
+ * does not begin with one. Return false if there is no such file.
  */
 static bool
 file_number(const struct linuxrec *r, const char *name, uint64_t *v)
@@ -52,8 +52,8 @@ file_number(const struct linuxrec *r, const char *name, uint64_t *v)
 
 /*
  * Replace the process IDs in st by those that the process itself sees, as the
- * kernel does in a core (fill_prstatus of fs/binfmt_elf.c): the C library keeps
- * its own in memory, and debuggers compare the two.
+ * kernel does in a core (see fill_prstatus() in fs/binfmt_elf.c). The C library
+ * keeps its own process ID in memory, and debuggers compare the two.
  */
 static void
 state_inside(struct taskstate *st, const struct linuxrec *r,
@@ -67,8 +67,9 @@ state_inside(struct taskstate *st, const struct linuxrec *r,
 }
 
 /*
- * Return the signal set in the 8 bytes at p, from machine m: its words come in
- * the order of signals, whatever the byte order (sigset_t of the kernel).
+ * Return the signal set in the 8 bytes at p, from a process of machine m. The
+ * words of a set (the kernel's sigset_t) are in the order of signals on any
+ * machine.
  */
 static uint64_t
 state_signals(const struct machine *m, const uint8_t *p)
@@ -79,9 +80,9 @@ state_signals(const struct machine *m, const uint8_t *p)
 }
 
 /*
- * Set the members of st that are in the files status and sigmask. SigBlk in
- * status may be a temporary mask of a system call that waits, so sigmask is
- * preferred.
+ * Set the members of st that are in the files status and sigmask. Prefer
+ * sigmask to SigBlk in status, which may be the temporary mask of a system call
+ * that waits.
  */
 static void
 state_status(struct taskstate *st, const struct linuxrec *r)
@@ -106,7 +107,8 @@ state_status(struct taskstate *st, const struct linuxrec *r)
 }
 
 /*
- * Set the members of st that are in the small files of Plan 9: proc(3) there.
+ * Set the members of st that are in the small files of Plan 9 (see Plan 9's
+ * proc(3)).
  */
 static void
 state_plan9(struct taskstate *st, const struct proc *p)
@@ -125,7 +127,8 @@ state_plan9(struct taskstate *st, const struct proc *p)
 }
 
 /*
- * Set the name of the program: from comm, or the first word of Plan 9's status.
+ * Set the name of the program from comm, or else from the first word of Plan
+ * 9's status.
  */
 static void
 state_name(struct taskstate *st, const struct proc *p,
@@ -182,10 +185,10 @@ state_set(struct taskstate *st, const struct proc *p,
 }
 
 /*
- * Return the state of p, a process or thread, from its record. It is owned by
- * p, and is valid until one of p's files changes. Return NULL, with errstr set,
+ * Return the state of p, a process or thread, from its record. p owns the
+ * state, which is valid until a file of p changes. Return NULL with errstr set
  * if the record is damaged. Several threads may call this for the same p:
- * snapfs reads the cores of two processes at once, and for each needs the page
+ * snapfs reads the cores of two processes at once, and each read needs the page
  * size of all processes.
  */
 const struct taskstate *
@@ -206,10 +209,10 @@ state_get(struct proc *p)
 }
 
 /*
- * Return the page size in bytes of the machine on which p was, a process of s
- * or an embedded file: from its auxiliary vector, or that of another process of
- * the same machine type; else the smallest page of that type. Processes with a
- * damaged record are skipped.
+ * Return the page size in bytes of the machine on which p ran, a process of s
+ * or an embedded file. Take it from the auxiliary vector of p, or of another
+ * process of the same machine type; else return the smallest page size of that
+ * type. Skip processes with a damaged record.
  */
 uint64_t
 snap_page(struct snap *s, struct proc *p)
@@ -234,9 +237,9 @@ snap_page(struct snap *s, struct proc *p)
 }
 
 /*
- * Give process p a copy of the state st, which its reader has set. The record
- * of p must exist; members of the state that borrow are set from it. Return 0,
- * or -1 with errstr set.
+ * Give process p a copy of the state st, which its reader has filled in. p must
+ * have its record already; members of the state that borrow are set from it.
+ * Return 0, or -1 with errstr set.
  */
 int
 state_give(struct proc *p, const struct taskstate *st)

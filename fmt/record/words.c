@@ -12,7 +12,7 @@
 
 /*
  * Return the contents of the file called name in record r as a string that the
- * caller frees; NULL if there is no such file or memory runs out.
+ * caller frees. Return NULL if there is no such file, or if memory runs out.
  */
 char *
 words_text(const struct linuxrec *r, const char *name)
@@ -29,8 +29,8 @@ words_text(const struct linuxrec *r, const char *name)
 
 /*
  * Open the file called name in r, the record of process pid, for reading with
- * w. Return 1; 0 if there is no such file; or -1 with errstr set. words_close()
- * must be called in all cases.
+ * w. Return 1; 0 if there is no such file; or -1 with errstr set. In all cases
+ * the caller must call words_close().
  */
 int
 words_open(struct words *w, const struct linuxrec *r, uint64_t pid,
@@ -54,7 +54,7 @@ words_open(struct words *w, const struct linuxrec *r, uint64_t pid,
 }
 
 /*
- * Free what words_open() has allocated for w.
+ * Free what words_open() allocated for w.
  */
 void
 words_close(struct words *w)
@@ -64,8 +64,8 @@ words_close(struct words *w)
 }
 
 /*
- * Set errstr to the message that the current line of w should have the form
- * want, and return -1.
+ * Set errstr to say that the current line of w does not have the form want.
+ * Return -1.
  */
 int
 words_bad(const struct words *w, const char *want)
@@ -76,7 +76,7 @@ words_bad(const struct words *w, const char *want)
 
 /*
  * Split s, the rest of a line, into words of w. Return 0, or -1 with errstr set
- * if there are too many or one is empty.
+ * if there are too many words or one is empty.
  */
 int
 words_split(struct words *w, char *s)
@@ -96,7 +96,7 @@ words_split(struct words *w, char *s)
 }
 
 /*
- * Go to the next line of w: set w->word[0] to its first word and w->rest to the
+ * Go to the next line of w. Set w->word[0] to its first word and w->rest to the
  * rest. Return 1, or 0 at the end.
  */
 int
@@ -121,7 +121,7 @@ words_key(struct words *w)
 }
 
 /*
- * Go to the next line of w and split it into words. Return 1; 0 at the end; or
+ * Go to the next line of w, and split it into words. Return 1; 0 at the end; or
  * -1 with errstr set.
  */
 int
@@ -139,10 +139,11 @@ words_next(struct words *w)
 }
 
 /*
- * Parse all of s as a number below 2^64 of this kind, and set *v: 'd' decimal,
- * 'o' octal, 'x' hexadecimal in lower case, 'i' decimal with an optional minus
- * sign (modulo 2^64), 'm' a device number MAJOR:MINOR in hexadecimal, converted
- * as by makedev(3). Return false if s is not such a number.
+ * Set *v to the number below 2^64 that is all of s. kind is its form: 'd'
+ * decimal, 'o' octal, 'x' hexadecimal in lower case, 'i' decimal with an
+ * optional minus sign (modulo 2^64), 'm' a device number MAJOR:MINOR in
+ * hexadecimal, converted as by makedev(3). Return false if s is not such a
+ * number.
  */
 bool
 number_parse(const char *s, char kind, uint64_t *v)
@@ -162,9 +163,9 @@ number_parse(const char *s, char kind, uint64_t *v)
 }
 
 /*
- * Parse the words of w from index skip on into v. form has the number_parse()
- * kind of each. Return false if one is not a number of its kind, or if the
- * number of words differs.
+ * Parse the words of w from index skip on into v. form has a letter for each:
+ * its kind, as in number_parse(). Return false if a word is not a number of its
+ * kind, or if the number of words differs.
  */
 bool
 words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
@@ -180,8 +181,8 @@ words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
 }
 
 /*
- * Set *bytes and *len to the bytes that are written in hex with two hexadecimal
- * digits each; the previous *bytes is freed. w is at the line, for messages.
+ * Set *bytes and *len to the bytes that hex gives as two hexadecimal digits
+ * each. The previous *bytes is freed. w is at the line of hex, for messages.
  * Return 0, or -1 with errstr set.
  */
 int
@@ -209,10 +210,10 @@ words_bytes(const struct words *w, const char *hex, uint8_t **bytes,
 }
 
 /*
- * Read the file called name in r, the record of process pid, into v. It must be
- * one line of numbers of the kinds in form. Return 1; 0 if there is no such
- * file; or -1 with errstr set, whose message says that a line like expected
- * should be there.
+ * Read the file called name in r, the record of process pid, into v. The file
+ * must be one line of numbers of the kinds in form. Return 1; 0 if there is no
+ * such file; or -1 with errstr set to say that a line like expected should be
+ * there.
  */
 int
 words_one(const struct linuxrec *r, uint64_t pid, const char *name,
@@ -231,7 +232,7 @@ words_one(const struct linuxrec *r, uint64_t pid, const char *name,
 
 /*
  * Set *part to the number of the part of the snapshot that process p belongs
- * to: a part is a set of processes captured at one instant. Return 0, or -1
+ * to. A part is a set of processes captured at one instant. Return 0, or -1
  * with errstr set.
  */
 int

@@ -24,8 +24,8 @@
 #include <string.h>
 
 /*
- * Return the offset in bytes of the registers in an NT_PRSTATUS of machine m:
- * struct elf_prstatus of linux/elfcore.h.
+ * Return the offset in bytes of the registers in an NT_PRSTATUS note of machine
+ * m (struct elf_prstatus of linux/elfcore.h).
  */
 size_t
 prstatus_regs(const struct machine *m)
@@ -34,7 +34,7 @@ prstatus_regs(const struct machine *m)
 }
 
 /*
- * Return the smallest valid size in bytes of an NT_PRSTATUS of machine m.
+ * Return the minimum size in bytes of an NT_PRSTATUS note of machine m.
  */
 size_t
 prstatus_size(const struct machine *m)
@@ -58,7 +58,8 @@ corethread_pid(const struct elfcore *c, const struct corethread *t)
 }
 
 /*
- * Return the value of type in the auxiliary vector of c, getauxval(3), or 0.
+ * Return the value of type in the auxiliary vector of c (see getauxval(3)), or
+ * 0 if it is missing.
  */
 uint64_t
 elfcore_auxv(const struct elfcore *c, uint64_t type)
@@ -68,8 +69,9 @@ elfcore_auxv(const struct elfcore *c, uint64_t type)
 }
 
 /*
- * Set the pid, UID and GID of c: from NT_PRPSINFO, or else from the first
- * thread and the auxiliary vector, getauxval(3).
+ * Set the pid, UID and GID of c from NT_PRPSINFO. If that is missing, take the
+ * pid from the first thread, and the IDs from the auxiliary vector (see
+ * getauxval(3)).
  */
 void
 elfcore_identify(struct elfcore *c)
@@ -86,7 +88,7 @@ elfcore_identify(struct elfcore *c)
 }
 
 /*
- * Return the first thread of the process, or NULL if it had ended.
+ * Return the first thread of the process, or NULL if that thread had ended.
  */
 const struct corethread *
 core_leader(const struct elfcore *c)
@@ -100,7 +102,8 @@ core_leader(const struct elfcore *c)
 }
 
 /*
- * Return the struct timeval at p, of two w-byte numbers, in milliseconds.
+ * Return the struct timeval at p in milliseconds; it consists of two w-byte
+ * numbers.
  */
 static uint64_t
 get_time(const uint8_t *p, size_t w)
@@ -110,7 +113,7 @@ get_time(const uint8_t *p, size_t w)
 }
 
 /*
- * Set in *f what NT_PRSTATUS says about a thread.
+ * Set in *f the facts that NT_PRSTATUS has about thread f->th.
  */
 static void
 thread_facts(const struct elfcore *c, struct facts *f)
@@ -138,8 +141,8 @@ thread_facts(const struct elfcore *c, struct facts *f)
 }
 
 /*
- * Return a letter for the state of a thread; NT_PRPSINFO has only that of the
- * process's first thread.
+ * Return the state letter of the thread of f. The core has the state only of
+ * the process's first thread (leads), in NT_PRPSINFO.
  */
 static char
 state_letter(const struct elfcore *c, const struct facts *f, bool leads)
@@ -155,9 +158,8 @@ state_letter(const struct elfcore *c, const struct facts *f, bool leads)
 }
 
 /*
- * Set *f to all that r knows about thread th; leads says whether th is the
- * first thread of its process.  th is NULL for a process whose first thread had
- * ended.
+ * Set *f to all that r knows about thread th. leads is true if th is the first
+ * thread of its process. th is NULL for a process whose first thread had ended.
  */
 void
 corefacts_find(const struct corereader *r, const struct corethread *th,
@@ -196,7 +198,7 @@ corefacts_find(const struct corereader *r, const struct corethread *th,
 }
 
 /*
- * Warn the caller of r that something is missing from the result; fmt as in
+ * Warn the caller of r that something is missing from the result. fmt is as in
  * printf(3).
  */
 void

@@ -29,7 +29,7 @@ mapped_find(const struct corereader *r, const char *name)
 }
 
 /*
- * Return the mapped file with that name if this machine has it unchanged, or
+ * Return the mapped file called name if this machine has it unchanged, else
  * NULL.
  */
 struct source *
@@ -42,8 +42,8 @@ core_mapped(const struct corereader *r, const char *name)
 }
 
 /*
- * Set *id to the build ID of the file mapped at addr, read from the core's
- * memory.  Return false if it is not an ELF file.
+ * Set *id to the build ID of the file mapped at addr, read from the memory in
+ * the core. Return false if it is not an ELF file.
  */
 static bool
 id_of_memory(const struct corereader *r, uint64_t addr, struct buildid *id)
@@ -56,7 +56,8 @@ id_of_memory(const struct corereader *r, uint64_t addr, struct buildid *id)
 }
 
 /*
- * Read the first bytes of file src into r->head.
+ * Read the first bytes of file src, at most HEAD, into r->head. Return 0, or -1
+ * with errstr set.
  */
 static int
 read_head(struct corereader *r, struct source *src)
@@ -81,8 +82,8 @@ id_of_file(struct corereader *r, struct source *src, struct buildid *id)
 }
 
 /*
- * Open the file at path if its build ID is mem.  Return NULL with errstr set if
- * it is not, or if the file cannot be opened.
+ * Open the file at path if its build ID is mem. Return NULL with errstr set if
+ * the ID differs or the file cannot be opened.
  */
 static struct source *
 open_same(struct corereader *r, const char *path, const struct buildid *mem)
@@ -104,7 +105,7 @@ open_same(struct corereader *r, const char *path, const struct buildid *mem)
 }
 
 /*
- * List in r->mapped the ELF files whose first byte is mapped, each once.
+ * Set r->mapped to the ELF files whose first byte is mapped, each once.
  */
 static int
 list_mapped(struct corereader *r)
@@ -136,7 +137,8 @@ list_mapped(struct corereader *r)
 
 /*
  * Set r->exe to the path of the executable: the file whose mapping contains the
- * program headers or the first instruction; getauxval(3).
+ * program headers (AT_PHDR) or the first instruction (AT_ENTRY); see
+ * getauxval(3).
  */
 static void
 find_exe(struct corereader *r)
@@ -151,8 +153,8 @@ find_exe(struct corereader *r)
 }
 
 /*
- * Set *id to the build ID of the executable in memory, with len 0 if there is
- * none.
+ * Set *id to the build ID that the executable has in memory. Set its length to
+ * 0 if there is none.
  */
 static void
 id_of_exe(const struct corereader *r, struct buildid *id)
@@ -175,7 +177,8 @@ id_of_exe(const struct corereader *r, struct buildid *id)
 }
 
 /*
- * Use the executable given by the user, with a warning if its build ID differs.
+ * Use the executable named by the user. Warn if its build ID differs or cannot
+ * be compared.
  */
 static int
 take_named(struct corereader *r)
@@ -236,8 +239,8 @@ take_found(struct corereader *r)
 }
 
 /*
- * Find the files that the process of r had mapped.  Return 0, or -1 with errstr
- * set.
+ * Find the files on this machine that the process of r had mapped. Return 0, or
+ * -1 with errstr set.
  */
 int
 core_files(struct corereader *r)
@@ -272,8 +275,8 @@ core_files(struct corereader *r)
 }
 
 /*
- * Set the permissions of the mapping of l, which is known only from NT_FILE, to
- * those that the program headers of src give offset off.
+ * Set the permissions of the mapping of segment l, which is known only from
+ * NT_FILE. Take them from the program headers of src, for offset off.
  */
 void
 core_perms(struct corereader *r, const struct coreseg *l,
@@ -290,7 +293,7 @@ core_perms(struct corereader *r, const struct coreseg *l,
 }
 
 /*
- * Make the whole executable of r, if found, the text image of its process.
+ * Use the whole executable of r, if found, as the text image of its process.
  * Return 0, or -1 with errstr set.
  */
 int
@@ -304,8 +307,8 @@ core_text(struct corereader *r)
 }
 
 /*
- * Embed the other mapped files of r that were found.  Return 0, or -1 with
- * errstr set.
+ * Embed in the snapshot the other mapped files of r that were found. Return 0,
+ * or -1 with errstr set.
  */
 int
 core_carry(struct corereader *r)

@@ -18,7 +18,8 @@
 enum { MAX_NAMES = 64 * 1024 * 1024 };
 
 /*
- * Parse NT_FILE into r->files: fill_files_note of the kernel's fs/binfmt_elf.c.
+ * Parse NT_FILE into r->files. For its format see fill_files_note() in the
+ * kernel's fs/binfmt_elf.c.
  */
 static int
 parse_files(struct corereader *r)
@@ -63,7 +64,7 @@ parse_files(struct corereader *r)
 }
 
 /*
- * Add a segment for each range that NT_FILE lists and no PT_LOAD covers.
+ * Add a segment for each range that NT_FILE lists but no PT_LOAD covers.
  */
 static int
 add_bare(struct corereader *r)
@@ -101,10 +102,10 @@ add_bare(struct corereader *r)
 }
 
 /*
- * Return whether segment l continues mapping v, the last one. file and lastfile
- * are the files of l and of the segment before it, or NULL. The kernel writes
- * one segment for each mapping.  Other writers, such as snapcore(1), may split
- * a mapping where its bytes in the file end.
+ * Return true if segment l continues v, the last mapping so far. file is the
+ * file of l and lastfile that of the segment before l; either may be NULL. The
+ * kernel writes one segment for each mapping. Other writers, such as
+ * snapcore(1), may split a mapping where its bytes in the file end.
  */
 static bool
 continues(const struct corereader *r, const struct vma *v,
@@ -120,8 +121,8 @@ continues(const struct corereader *r, const struct vma *v,
 }
 
 /*
- * Return the name of a mapping without a file: "[stack]", "[vdso]",
- * "[vsyscall]" or "", according to the addresses in it.
+ * Return the name for segment l if it is not mapped from a file: "[stack]",
+ * "[vdso]", "[vsyscall]" or "", according to the addresses in it.
  */
 static const char *
 special_name(const struct corereader *r, const struct coreseg *l)
@@ -137,7 +138,8 @@ special_name(const struct corereader *r, const struct coreseg *l)
 }
 
 /*
- * Find the addresses of the stack and the vdso: getauxval(3).
+ * Set r->vdso and r->stack from the auxiliary vector (see getauxval(3)). If it
+ * has no address in the stack, use the stack pointer.
  */
 static void
 find_special(struct corereader *r)
@@ -176,8 +178,8 @@ add_mapping(struct corereader *r, const struct coreseg *l,
 }
 
 /*
- * Set r->vma to the mappings of the process, ascending.  Return 0, or -1 with
- * errstr set.
+ * Set r->vma to the mappings of the process, in ascending order. Return 0, or
+ * -1 with errstr set.
  */
 int
 core_maps(struct corereader *r)

@@ -22,13 +22,14 @@ struct memory {			/* state while the image is built */
 	struct builder	 b;
 	struct tail	*tail;	/* owned */
 	size_t		 ntail;
-	uint64_t	 looked; /* offset in the core up to which holes were
-				    searched */
+	uint64_t	 looked; /* holes have been searched for up to this
+				    offset in the core */
 };
 
 /*
- * Add len bytes at addr, which are at loc in src; src is NULL for zeros.  A
- * last part shorter than a kilobyte is kept in m->tail until add_tails.
+ * Add len bytes for address addr to the image: from offset loc of src, or zeros
+ * if src is NULL. Keep a last part shorter than a kilobyte in m->tail until
+ * add_tails().
  */
 static int
 add_bytes(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
@@ -45,9 +46,9 @@ add_bytes(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
 }
 
 /*
- * Add len bytes at offset off of the core, with holes as zeros.  Holes are
- * looked for only once in each part of the file, which bounds the work by the
- * file's size.
+ * Add len bytes for address addr from offset off of the core, with holes as
+ * zeros. Search each part of the core for holes only once, so that the work is
+ * bounded by the size of the file.
  */
 static int
 add_sparse(struct memory *m, uint64_t addr, uint64_t len, uint64_t off)
@@ -77,9 +78,9 @@ add_sparse(struct memory *m, uint64_t addr, uint64_t len, uint64_t off)
 }
 
 /*
- * Add up to len bytes of file src from offset off, mapped at addr, and set *n
- * to the number added.  The last page is padded with zeros after the end of the
- * file: mmap(2).
+ * Add up to len bytes of file src from offset off, mapped at addr. Set *n to
+ * the number of bytes added. The last page is padded with zeros after the end
+ * of the file, as by mmap(2).
  */
 static int
 add_file(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
@@ -93,8 +94,8 @@ add_file(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
 }
 
 /*
- * Add segment l.  Bytes that the core lacks are taken from the mapped file, or
- * are recorded as missing.
+ * Add segment l to the image. Take bytes that the core lacks from the mapped
+ * file, or record them as missing.
  */
 static int
 add_segment(struct memory *m, const struct coreseg *l)

@@ -26,7 +26,7 @@ static const uint64_t max_notes = (uint64_t)1 << 30;
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
 
 /*
- * Set errstr to the kind of an ELF file that is not a core.  Return -1.
+ * Set errstr to say that an ELF file of this type is not a core. Return -1.
  */
 static int
 no_core(unsigned int type)
@@ -42,8 +42,8 @@ no_core(unsigned int type)
 }
 
 /*
- * Refuse a file with too many section headers.  If their number is in the first
- * one, libelf allocates that many without a check.  A core has one, or a few.
+ * Refuse a file with too many section headers. If the first of them gives their
+ * number, libelf allocates that many without a check. A core has one or a few.
  */
 static int
 check_sections(int fd, uint64_t size)
@@ -72,7 +72,8 @@ check_sections(int fd, uint64_t size)
 }
 
 /*
- * Open the ELF file fd, and check that it is a core of a known machine.
+ * Open the ELF file with descriptor fd, and check that it is a core of a known
+ * machine.
  */
 static int
 open_elf(struct elfcore *c, int fd, GElf_Ehdr *h)
@@ -90,7 +91,7 @@ open_elf(struct elfcore *c, int fd, GElf_Ehdr *h)
 }
 
 /*
- * Add PT_LOAD ph to c->load, unless it is empty.
+ * Add the PT_LOAD header ph to c->load, unless the segment is empty.
  */
 static int
 add_load(struct elfcore *c, const GElf_Phdr *ph)
@@ -138,8 +139,9 @@ add_set(struct corethread *t, const struct corenote *n)
 }
 
 /*
- * Add a note of owner CORE or LINUX to c.  Notes after an NT_PRSTATUS belong to
- * its thread.  If a note of the whole process is repeated, the first is used.
+ * Add note n, whose owner is CORE or LINUX, to c. Notes after an NT_PRSTATUS
+ * belong to its thread. If a note about the whole process is repeated, use the
+ * first.
  */
 static int
 add_note(struct elfcore *c, const struct corenote *n)
@@ -193,7 +195,7 @@ owner_is(const char *name, size_t len, const char *want)
 }
 
 /*
- * Read the complete notes of a PT_NOTE.
+ * Read the notes of PT_NOTE ph that are complete.
  */
 static int
 read_notes(struct elfcore *c, const GElf_Phdr *ph)
@@ -240,8 +242,8 @@ read_notes(struct elfcore *c, const GElf_Phdr *ph)
 CMP(load_cmp, struct coreseg, addr)
 
 /*
- * Sort the segments of c by address; fail if two overlap.  Return 0, or -1 with
- * errstr set.
+ * Sort the segments of c by address. Return 0, or -1 with errstr set, for
+ * example if two segments overlap.
  */
 int
 elfcore_sort(struct elfcore *c)
@@ -261,7 +263,7 @@ elfcore_sort(struct elfcore *c)
 }
 
 /*
- * Set *n to the number of program headers: elf(5), e_phnum and PN_XNUM.
+ * Set *n to the number of program headers (see e_phnum and PN_XNUM in elf(5)).
  */
 static int
 count_headers(struct elfcore *c, const GElf_Ehdr *h, size_t *n)
@@ -287,8 +289,8 @@ count_headers(struct elfcore *c, const GElf_Ehdr *h, size_t *n)
 }
 
 /*
- * Parse into c the core that is open as fd and has size bytes.  Call
- * elfcore_close afterwards, even on failure; fd is borrowed until then.  Return
+ * Parse into c the core that is open as descriptor fd and has size bytes. c
+ * borrows fd until elfcore_close, which must be called even on failure. Return
  * 0, or -1 with errstr set.
  */
 int
@@ -320,8 +322,8 @@ elfcore_open(struct elfcore *c, int fd, uint64_t size)
 }
 
 /*
- * Read up to n bytes at address addr from the segment that contains it into
- * buf.  Return the number of bytes read, 0 if the core has none.
+ * Read up to n bytes at address addr into buf, from the segment that contains
+ * addr. Return the number of bytes read, or 0 if the core has none.
  */
 size_t
 elfcore_peek(const struct corereader *r, uint64_t addr, uint8_t *buf,
@@ -344,7 +346,7 @@ elfcore_peek(const struct corereader *r, uint64_t addr, uint8_t *buf,
 }
 
 /*
- * Free what elfcore_open has allocated in c.
+ * Free what elfcore_open allocated in c.
  */
 void
 elfcore_close(struct elfcore *c)

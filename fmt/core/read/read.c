@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * Make the first line of the snapshot: man6/snap.6.  The boot time in it is 0,
- * because a core does not have it.
+ * Make the first line of the snapshot (see man6/snap.6). Its boot time is 0,
+ * because a core does not record one.
  */
 static int
 set_header(struct corereader *r, int64_t mtime)
@@ -35,10 +35,10 @@ read_core(struct corereader *r, struct input *in)
 }
 
 /*
- * Read core "in", of which no byte was skipped, as a snapshot of its process
- * and threads.  o->warn is called for what is missing or changed; for example,
- * a thread whose ID another thread has gets a new one.  Return the snapshot, or
- * NULL with errstr set.
+ * Read a core from input in, of which no byte was skipped, as a snapshot of its
+ * process and threads. Call o->warn for everything that is missing or changed;
+ * for example, a thread gets a new ID if its own is taken. Return the snapshot,
+ * or NULL with errstr set.
  */
 struct snap *
 core_load(struct input *in, const struct readopts *o)

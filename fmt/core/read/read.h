@@ -28,7 +28,7 @@ struct coreseg {		/* a PT_LOAD */
 	uint64_t	 there;	/* bytes of p_filesz that are in the file */
 	uint64_t	 claim;	/* p_filesz */
 	uint32_t	 flags;	/* bits PF_R, PF_W and PF_X */
-	bool		 bare;	/* not a PT_LOAD, but known from NT_FILE only */
+	bool		 bare; /* not from a PT_LOAD: known only from NT_FILE */
 };
 
 struct corenote {
@@ -99,12 +99,12 @@ struct corereader {
 	struct source	*text;	/* borrowed; the executable, or NULL */
 	const char	*exe;	/* borrowed; path of the executable, or NULL */
 	struct proc	*proc;
-	size_t		 nthread; /* threads of the process, including a
-				     first one that had ended */
+	size_t		 nthread; /* number of threads of the process,
+				     including a first one that had ended */
 	uint64_t	 vmbytes; /* size of all mappings in bytes */
 	uint64_t	 membytes; /* size of the captured memory in bytes */
-	uint64_t	 spare;	/* next number for a thread whose own is
-				   taken; 0: not used yet */
+	uint64_t	 spare;	/* next ID for a process or thread whose own
+				   is taken; 0: not used yet */
 };
 
 /* parse.c */

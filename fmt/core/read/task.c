@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * Add the registers and signals of a thread to rec.  The first thread in a core
- * is the one that caused it; if it has no NT_SIGINFO, make one with just its
- * signal.
+ * Add to rec the registers and signals of the thread of f. The first thread in
+ * a core is the one that caused it; if it has no NT_SIGINFO, make a siginfo
+ * with just its signal.
  */
 static void
 core_regs(struct filelist *rec, const struct elfcore *c,
@@ -49,8 +49,8 @@ core_regs(struct filelist *rec, const struct elfcore *c,
 }
 
 /*
- * Add the arguments from NT_PRPSINFO to rec; it has blanks in place of the NULs
- * between them.
+ * Add to rec the command line from NT_PRPSINFO, which has blanks in place of
+ * the NULs between arguments.
  */
 static void
 core_cmdline(struct filelist *rec, const struct elfcore *c)
@@ -72,7 +72,7 @@ core_cmdline(struct filelist *rec, const struct elfcore *c)
 }
 
 /*
- * Add the files that only a process has, not a thread.
+ * Add to rec the files that only a process has, not a thread.
  */
 static void
 core_proc(struct filelist *rec, const struct corereader *r)
@@ -91,7 +91,7 @@ core_proc(struct filelist *rec, const struct corereader *r)
 }
 
 /*
- * Set in *st the facts that all threads of a process share.
+ * Set in *st the facts that all threads of the process share.
  */
 static void
 core_state(const struct corereader *r, struct taskstate *st)
@@ -114,7 +114,8 @@ core_state(const struct corereader *r, struct taskstate *st)
 }
 
 /*
- * Make the small files and the Linux record of p, a process or a thread.
+ * Make the small files and the Linux record of p, which is a process or a
+ * thread.
  */
 static int
 make_files(const struct corereader *r, struct proc *p, struct facts *f)
@@ -137,8 +138,8 @@ make_files(const struct corereader *r, struct proc *p, struct facts *f)
 }
 
 /*
- * Add a process or thread numbered pid to the snapshot, or with another number
- * if that is taken.
+ * Add a process or thread to the snapshot with ID pid, or with another ID if
+ * pid is taken or not positive.
  */
 static struct proc *
 add_proc(struct corereader *r, int pid)
@@ -180,8 +181,8 @@ add_threads(struct corereader *r, const struct corethread *leader)
 }
 
 /*
- * Add the process of r to the snapshot, as yet without memory, text and files.
- * Return 0, or -1 with errstr set.
+ * Add the process of r to the snapshot, without its memory, text and files for
+ * now. Return 0, or -1 with errstr set.
  */
 int
 core_process(struct corereader *r)
@@ -197,8 +198,8 @@ core_process(struct corereader *r)
 }
 
 /*
- * Make the files of the process of r, whose memory is already read, and add its
- * threads.  Return 0, or -1 with errstr set.
+ * Make the files of the process of r, whose memory has already been read, and
+ * add its threads. Return 0, or -1 with errstr set.
  */
 int
 core_tasks(struct corereader *r)

@@ -31,7 +31,7 @@ is(const struct machine *a, const char *name)
 }
 
 /*
- * Set the amd64 registers gp from those of a 32-bit thread.
+ * Set the amd64 registers gp from the registers of a 32-bit thread.
  */
 static void
 narrow_move(uint8_t *gp, const uint8_t *from)
@@ -49,10 +49,10 @@ narrow_move(uint8_t *gp, const uint8_t *from)
 enum { XCR0 = 464 };
 
 /*
- * Convert Plan 9's fpregs to the floating-point registers of a core.  On amd64
- * it is FXSAVE with or without AVX; on 386 it is FXSAVE, FXSAVE with an
- * appendix (Bell Labs), or FSAVE; on arm64 it is 9front's, whose last two words
- * Linux has in reverse order.
+ * Convert f, Plan 9's fpregs, to the floating-point registers of a core of
+ * machine a. On amd64 f is FXSAVE with or without AVX; on 386 it is FXSAVE,
+ * FXSAVE with an appendix (Bell Labs), or FSAVE; on arm64 it is in 9front's
+ * format, which has the last two words in the reverse order of Linux's.
  */
 static void
 fp_move(const struct machine *a, const struct file *f, struct coreregs *r)
@@ -84,10 +84,10 @@ fp_move(const struct machine *a, const struct file *f, struct coreregs *r)
 }
 
 /*
- * Set the XSAVE area of r from that of a Linux record.  Debuggers derive the
- * layout from its size and know none with AMX tiles: gdb 13 warns, and later
- * versions show no AVX registers (i387_guess_xsave_layout).  So leave out the
- * tiles, which are at the end, if the thread does not use them, as gcore(1)
+ * Set the XSAVE area of r from x, that of a Linux record. Debuggers derive its
+ * layout from its size, but know no layout with AMX tiles: gdb 13 warns, and
+ * later versions show no AVX registers (i387_guess_xsave_layout). So leave out
+ * the tiles, which are at the end, if the thread does not use them, as gcore(1)
  * does.
  */
 static void
@@ -110,7 +110,7 @@ xsave_move(const struct recfile *x, struct coreregs *r)
 }
 
 /*
- * Set r to the registers in a Linux record.
+ * Set r to the registers that the Linux record has for machine a, if any.
  */
 static void
 linux_regs(const struct machine *a, const struct taskstate *st,
@@ -144,9 +144,9 @@ linux_regs(const struct machine *a, const struct taskstate *st,
 }
 
 /*
- * Set *r to the registers of thread p, whose state is st, in the layout of a
- * core of machine a.  Return false with r->ngp 0 if the snapshot does not have
- * them.  Pointers in *r point into the state or into *r.
+ * Set *r to the registers of thread p, whose state is st, in the core layout of
+ * machine a. Return false, with r->ngp 0, if the snapshot does not have them.
+ * Pointers in *r point into the state or into *r.
  */
 bool
 corearch_regs(const struct machine *a, const struct proc *p,
@@ -167,7 +167,7 @@ corearch_regs(const struct machine *a, const struct proc *p,
 }
 
 /*
- * Return whether a machine of the given type can run processes of machine a; an
+ * Return true if a machine of the given type can run processes of machine a. An
  * unknown type can run all.
  */
 static bool
@@ -179,8 +179,8 @@ runs(const struct machine *type, const struct machine *a)
 
 /*
  * Set *a to the machine of thread p of s, whose state is st, according to the
- * size of its registers, or to NULL if it has no registers.  If the snapshot
- * names no known machine, all are tried.  Return 0, or -1 with errstr set if no
+ * size of its registers. Set *a to NULL if it has no registers. If the snapshot
+ * does not name a known machine, try all. Return 0, or -1 with errstr set if no
  * machine fits.
  */
 int

@@ -8,7 +8,8 @@
 enum { PIECE = 1024 * KB };
 
 /*
- * Copy the bytes of c from offset off to end to out, and count them in p.
+ * Copy to out the bytes of core c from offset off up to end, and count them in
+ * p.
  */
 static int
 copy_data(struct core *c, struct output *out, uint64_t off, uint64_t end,
@@ -43,8 +44,9 @@ copy_hole(struct output *out, uint64_t n, struct progress *p)
 }
 
 /*
- * Write core c with its holes to out, and count in p, which may be NULL.  Set
- * *data to the number of bytes outside of holes.
+ * Write core c to out with its holes, and count progress in p, which may be
+ * NULL. Set *data to the number of bytes outside of holes. Return 0, or -1 with
+ * errstr set.
  */
 int
 core_copy(struct core *c, struct output *out, struct progress *p,

@@ -59,7 +59,7 @@ struct coreload {		/* a PT_LOAD to be written */
 struct corepart {		/* captured memory without a gap */
 	uint64_t	 addr;
 	uint64_t	 len;
-	uint64_t	 off;	/* offset in the core; until core_place:
+	uint64_t	 off;	/* offset in the core; before core_place:
 				   index of its load */
 };
 

@@ -113,8 +113,8 @@ program_header(struct buf *b, const struct machine *a, uint32_t type,
 }
 
 /*
- * Append the section header of a core with too many segments for the ELF
- * header; it has their number.
+ * Append a section header that holds the number of segments, for a core with
+ * too many of them for the ELF header.
  */
 static void
 section_header(struct buf *b, const struct machine *a, size_t nload)
@@ -155,9 +155,9 @@ headers_add(struct buf *b, const struct corethreads *t,
 }
 
 /*
- * Set the offset of each segment and part; off is the size of the headers and
- * notes.  An offset and its address are equal modulo the page size, as elf(5)
- * requires.
+ * Set the offset in the core of each segment and part. off is the size of the
+ * headers and notes. Each offset equals its address modulo the page size, as
+ * elf(5) requires.
  */
 static int
 core_place(struct core *c, const struct machine *a, struct coreloads *l,
@@ -192,7 +192,7 @@ core_place(struct core *c, const struct machine *a, struct coreloads *l,
 }
 
 /*
- * Add the zeros from start to end to the holes of c, if they are long enough.
+ * Add the zeros from start to end to the holes of c if they are long enough.
  */
 static int
 hole_add(struct core *c, uint64_t start, uint64_t end)
@@ -206,7 +206,7 @@ hole_add(struct core *c, uint64_t start, uint64_t end)
 }
 
 /*
- * Find the holes of captured part p.  *zero is the offset at which the zeros
+ * Add the holes of captured part p to c. *zero is the offset at which the zeros
  * before p begin; set it to the offset at which the zeros at the end of p
  * begin.
  */
@@ -292,11 +292,11 @@ out:
 }
 
 /*
- * Make the core of process p of s, which must be neither a thread nor an
- * embedded file, with those of its threads that have registers.  It borrows
- * from the snapshot, which must not change.  Several threads may read one core
- * at a time.  Return the core, or NULL with errstr set, for example if the
- * process has no registers or is of an unknown machine.
+ * Make the core of process p of s, with those of its threads that have
+ * registers. p must not be a thread or an embedded file. The core borrows from
+ * the snapshot, which must not change. Several threads may read one core at a
+ * time. Return the core, or NULL with errstr set, for example if p has no
+ * registers or its machine is unknown.
  */
 struct core *
 core_new(struct snap *s, struct proc *p)
@@ -363,9 +363,9 @@ part_find(const struct core *c, uint64_t off)
 }
 
 /*
- * Read len bytes of core c at offset off into buf.  Return the number of bytes
- * read, which is smaller at the end and before bytes that cannot be read; or -1
- * with errstr set if the first byte cannot be read.
+ * Read len bytes of core c at offset off into buf. Return the number of bytes
+ * read, which is smaller at the end and before bytes that cannot be read.
+ * Return -1 with errstr set if the first byte cannot be read.
  */
 ssize_t
 core_pread(struct core *c, void *buf, size_t len, uint64_t off)
@@ -409,9 +409,10 @@ core_pread(struct core *c, void *buf, size_t len, uint64_t off)
 }
 
 /*
- * Return the offset of the next data in core c at or after off if whence is
- * SEEK_DATA, or of the next hole if it is SEEK_HOLE, as lseek(2).  Return -1
- * with errstr set at or after the end, and for SEEK_DATA after the last data.
+ * Like lseek(2), return the offset of the next data of core c at or after off
+ * if whence is SEEK_DATA, or of the next hole if it is SEEK_HOLE. Return -1
+ * with errstr set if off is not before the end, or if SEEK_DATA finds no more
+ * data.
  */
 int64_t
 core_seek(const struct core *c, uint64_t off, int whence)

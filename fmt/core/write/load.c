@@ -21,8 +21,10 @@ enum { GAP = 1024 * KB };	/* gaps of this size or more are not in the
 
 enum kind { CAPTURED, MISSING, UNTOUCHED };
 
-struct walk {			/* position in an image, by ascending address */
-	struct piece	*piece;	/* first piece that is not below the position */
+struct walk {			/* position in an image; it moves to
+				   ascending addresses */
+	struct piece	*piece;	/* first piece that does not end before the
+				   position */
 	const struct missing *miss;
 	const struct missing *end;
 };
@@ -42,8 +44,8 @@ part_add(struct coreloads *l, uint64_t addr, uint64_t len)
 }
 
 /*
- * Return the kind of memory at address "at", and lower *end to where its kind
- * changes.
+ * Return the kind of memory at address at. Lower *end to the address where the
+ * kind changes, if that is smaller.
  */
 static enum kind
 walk_look(struct walk *w, uint64_t at, uint64_t *end)
@@ -72,8 +74,9 @@ walk_look(struct walk *w, uint64_t at, uint64_t *end)
 }
 
 /*
- * Add captured memory from at to end to the last segment if that is open, or to
- * a new segment.
+ * Add captured memory from address at up to end: to the last segment if open is
+ * true, else to a new segment. A gap of GAP bytes or more also begins a new
+ * one.
  */
 static int
 captured_add(struct coreloads *l, uint64_t at, uint64_t end, bool open,
@@ -101,8 +104,8 @@ captured_add(struct coreloads *l, uint64_t at, uint64_t end, bool open,
 }
 
 /*
- * Return whether v is a private read-only mapping of a file, which a reader
- * assumes for a mapping that only NT_FILE lists.
+ * Return true if v is a private read-only mapping of a file. A reader assumes
+ * this of a mapping that only NT_FILE lists.
  */
 static bool
 mapping_isfile(const struct vma *v)
@@ -112,7 +115,7 @@ mapping_isfile(const struct vma *v)
 }
 
 /*
- * Add the segments of mapping v.
+ * Add to l the segments of mapping v.
  */
 static int
 mapping_add(struct coreloads *l, struct walk *w, const struct vma *v)
@@ -151,8 +154,8 @@ mapping_add(struct coreloads *l, struct walk *w, const struct vma *v)
 
 /*
  * Set *l to the segments of a core and their captured parts, from the memory
- * mem (NULL: none) and the sorted mappings v.  *l must be all zero; the caller
- * frees its lists, even on failure.  Return 0, or -1 with errstr set.
+ * mem, which may be NULL, and from v, the sorted mappings. *l must be all zero.
+ * The caller frees its lists, even on failure. Return 0, or -1 with errstr set.
  */
 int
 coreloads_make(struct coreloads *l, struct image *mem, const struct vmas *v)

@@ -47,9 +47,9 @@ pids_put(uint8_t *s, const struct taskstate *st, uint64_t ppid)
 }
 
 /*
- * Append NT_PRSTATUS of a thread; core/read/facts.c has its layout.  sig is the
- * siginfo of the signal that ended the process, or NULL; ppid is the same for
- * all threads.
+ * Append the NT_PRSTATUS note of a thread; for its layout see
+ * core/read/facts.c. sig is the siginfo of the signal that the thread or its
+ * process got, or NULL. ppid is the same for all threads.
  */
 static void
 prstatus_add(struct buf *b, const struct machine *a,
@@ -86,7 +86,7 @@ prstatus_add(struct buf *b, const struct machine *a,
 }
 
 /*
- * Store the name and the arguments of a process as in NT_PRPSINFO.
+ * Store the name and the arguments of a process in the format of NT_PRPSINFO.
  */
 static void
 names_put(const struct taskstate *st, uint8_t *fname, uint8_t *psargs)
@@ -106,7 +106,7 @@ names_put(const struct taskstate *st, uint8_t *fname, uint8_t *psargs)
 }
 
 /*
- * Append NT_PRPSINFO, made like the kernel's fill_psinfo.
+ * Append the NT_PRPSINFO note, made like that of the kernel's fill_psinfo().
  */
 static void
 prpsinfo_add(struct buf *b, const struct machine *a,
@@ -140,8 +140,8 @@ is_file(const struct vma *v)
 }
 
 /*
- * Append file name s from /proc/PID/maps and a NUL; replace each "\012" in it
- * by a newline (proc_pid_maps(5)).
+ * Append to b the file name s, from /proc/PID/maps, and a NUL. Replace each
+ * "\012" in s by a newline (see proc_pid_maps(5)).
  */
 static void
 name_add(struct buf *b, const char *s)
@@ -156,7 +156,8 @@ name_add(struct buf *b, const char *s)
 }
 
 /*
- * Append NT_FILE: the mapped files with their addresses and offsets, in pages.
+ * Append the NT_FILE note: the mapped files with their addresses, and their
+ * offsets in pages.
  */
 static int
 files_add(struct buf *b, const struct corethreads *t, const struct vmas *v)
@@ -191,7 +192,8 @@ files_add(struct buf *b, const struct corethreads *t, const struct vmas *v)
 }
 
 /*
- * Append the notes about the process; lead is the state of its first thread.
+ * Append the notes about the whole process. lead is the state of its first
+ * thread.
  */
 static int
 process_add(struct buf *b, const struct corethreads *t,
@@ -206,10 +208,10 @@ process_add(struct buf *b, const struct corethreads *t,
 }
 
 /*
- * Return the note type of f, a file of a record: regset/HEX has type HEX
- * (snap(6)).  Return 0 if it is not such a file, or if linux/elf.h has no
- * machine's register set of that type.  Numbers with a leading zero are
- * refused, so each type has one name.
+ * Return the note type of f, a file of a record: regset/HEX has type HEX (see
+ * snap(6)). Return 0 if f is not such a file, or if the type is not that of a
+ * machine's register set in linux/elf.h. Refuse numbers with a leading zero, so
+ * that each type has one name.
  */
 static uint32_t
 set_type(const struct recfile *f)
@@ -228,9 +230,9 @@ set_type(const struct recfile *f)
 }
 
 /*
- * Append the register sets specific to a machine from the record of thread p;
- * on arm64 thread-local storage, SVE, pointer authentication and so on.  Skip
- * those in regs, which are already appended.
+ * Append the machine-specific register sets in the record of thread p: on
+ * arm64, thread-local storage, SVE, pointer authentication and so on. Skip the
+ * sets in regs, which are already appended.
  */
 static int
 sets_add(struct buf *b, struct proc *p, const struct coreregs *regs)
@@ -257,8 +259,8 @@ sets_add(struct buf *b, struct proc *p, const struct coreregs *regs)
 }
 
 /*
- * Append the notes of a core to b: of process p, its threads t from
- * corethreads_find, and its mappings v.  Return 0, or -1 with errstr set.
+ * Append to b the core notes of process p, its threads t (from
+ * corethreads_find) and its mappings v. Return 0, or -1 with errstr set.
  */
 int
 corenote_add(struct buf *b, const struct corethreads *t, struct proc *p,

@@ -9,9 +9,10 @@
 #include <string.h>
 
 /*
- * Return the siginfo of the signal that thread st got, SIGINFO bytes.  Return
- * NULL if there is none, or if it reports a ptrace stop, which has the event in
- * the second byte of si_code (ptrace(2)): that stop was caused by snap itself.
+ * Return the siginfo, SIGINFO bytes, of the signal that the thread with state
+ * st got. Return NULL if it got none, or if the siginfo reports a ptrace stop,
+ * with the event in the second byte of si_code (see ptrace(2)): snap itself
+ * caused that stop.
  */
 const uint8_t *
 state_signal(const struct taskstate *st)
@@ -48,8 +49,8 @@ no_registers(const struct taskstate *st)
 }
 
 /*
- * Add thread p to t if it has registers.  The first thread that got a signal
- * goes before all others; *known says whether it was found.
+ * Add thread p to t if it has registers. Put the first thread that got a signal
+ * before all others. *known is true once that thread has been found.
  */
 static int
 thread_add(struct corethreads *t, const struct snap *s, struct proc *p,
@@ -79,10 +80,10 @@ thread_add(struct corethreads *t, const struct snap *s, struct proc *p,
 }
 
 /*
- * Set *t to the threads of process p of s that have registers: its first thread
- * first, but before it a thread that got a signal.  Fail if there are none.  *t
- * must be all zero; the caller frees t->p, even on failure.  Return 0, or -1
- * with errstr set.
+ * Set *t to the threads of process p of s that have registers. A thread that
+ * got a signal comes first, then the first thread of p. Fail if no thread has
+ * registers. *t must be all zero. The caller frees t->p, even on failure.
+ * Return 0, or -1 with errstr set.
  */
 int
 corethreads_find(struct corethreads *t, struct snap *s, struct proc *p)
