@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * Make room for n more bytes after the last byte of b.  Return a pointer to the
- * room, or NULL if memory runs out, which sets b->failed.  The caller adds to
- * b->len the number of bytes that it used.
+ * Make room for n more bytes at the end of b. Return a pointer to the room, or
+ * NULL if memory runs out, which also sets b->failed. The caller adds to b->len
+ * the number of bytes it used.
  */
 uint8_t *
 buf_room(struct buf *b, size_t n)
@@ -56,7 +56,7 @@ buf_add(struct buf *b, const void *data, size_t n)
 }
 
 /*
- * Append string s to b, without its NUL; errors as for buf_add.
+ * Append string s, without its NUL, to b. Errors are reported as by buf_add.
  */
 void
 buf_puts(struct buf *b, const char *s)
@@ -65,8 +65,8 @@ buf_puts(struct buf *b, const char *s)
 }
 
 /*
- * Append text formatted as by printf(3) to b, without a NUL; errors as for
- * buf_add.
+ * Append text formatted as by printf(3), without a NUL, to b. Errors are
+ * reported as by buf_add.
  */
 void
 buf_printf(struct buf *b, const char *fmt, ...)
@@ -100,8 +100,8 @@ buf_check(const struct buf *b)
 }
 
 /*
- * Shrink the allocation of b to its length, for bytes that stay in memory and
- * will not grow.
+ * Shrink the allocation of b to its length. Use it for bytes that stay in
+ * memory and will not grow.
  */
 void
 buf_trim(struct buf *b)
@@ -126,8 +126,8 @@ buf_free(struct buf *b)
 }
 
 /*
- * Return a string formatted as by printf(3), which the caller frees; or NULL
- * with errstr set.
+ * Return a string formatted as by printf(3), or NULL with errstr set. The
+ * caller frees it.
  */
 char *
 str_printf(const char *fmt, ...)

@@ -48,9 +48,10 @@ builder_segment(struct builder *b, uint64_t addr)
 }
 
 /*
- * Append n kilobytes to b, at address addr: those at loc in src, or zeros if
- * src is NULL.  Addresses must ascend, and image_miss must have recorded what
- * is missing below addr.  Return 0, or -1 with errstr set.
+ * Append n kilobytes at address addr to b: those at location loc in src, or
+ * zeros if src is NULL. Addresses must ascend. Ranges below addr that are
+ * missing must have been recorded with image_miss. Return 0, or -1 with errstr
+ * set.
  */
 int
 builder_run(struct builder *b, uint64_t addr, uint64_t n, struct source *src,
@@ -93,8 +94,10 @@ struct gap {
 CMP2(gap_cmp, struct gap, kb, i)
 
 /*
- * Set join[i] for gaps to fill, smallest first, until at most SEGMENTS segments
- * are left or the zeros exceed their limit.  join is all false before.
+ * Set join[i] if the gap after segment i is to be filled with zeros. Choose the
+ * smallest gaps first, until at most SEGMENTS segments are left or the zeros
+ * would exceed their limit. All of join is false at first. Return 0, or -1 with
+ * errstr set.
  */
 static int
 gaps_choose(struct builder *b, bool *join)
@@ -135,7 +138,7 @@ gaps_choose(struct builder *b, bool *join)
 }
 
 /*
- * Append zeros up to the base of y, and then y, to x.
+ * Append to segment x zeros up to the base of y, and then y.
  */
 static int
 segment_join(struct segment *x, const struct segment *y)
@@ -182,10 +185,10 @@ builder_coalesce(struct builder *b)
 }
 
 /*
- * Insert the segments built with b into its image.  Reduce them to 16 if that
- * takes few enough zeros: at most 65536 kilobytes, which take one byte each in
- * a stream, or 1% of the captured kilobytes.  Leave b empty, on failure also.
- * Return 0, or -1 with errstr set.
+ * Insert the segments of b into its image, and leave b empty. First reduce them
+ * to 16 if that takes few enough zeros: at most 65536 kilobytes, each of which
+ * takes one byte in a stream, or 1% of the captured kilobytes. Return 0, or -1
+ * with errstr set; b is empty on failure also.
  */
 int
 builder_finish(struct builder *b)

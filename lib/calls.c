@@ -36,8 +36,9 @@ struct found {
 _Static_assert(sizeof(struct found) == 256, "size of struct statx");
 
 /*
- * Close all descriptors from first up with close_range(2); safe in a child of a
- * process with threads.  Return 0, or -1 with errno; fails before Linux 5.9.
+ * Close all descriptors from number first up, with close_range(2). This is safe
+ * in a child of a process with threads. Return 0, or -1 with errno set; it
+ * fails before Linux 5.9.
  */
 int
 call_closefrom(unsigned int first)
@@ -46,8 +47,8 @@ call_closefrom(unsigned int first)
 }
 
 /*
- * Call ioctl(2) and return its result.  POSIX and musl declare request as int,
- * which cannot hold the 32-bit numbers of Linux headers.
+ * Call ioctl(2) and return its result. POSIX and musl declare its request as
+ * int, which cannot hold the 32-bit numbers of Linux headers.
  */
 int
 call_ioctl(int fd, unsigned long request, void *arg)
@@ -56,9 +57,9 @@ call_ioctl(int fd, unsigned long request, void *arg)
 }
 
 /*
- * Set *f to the file at path, relative to descriptor dir; if path is empty, to
- * the file open as dir.  The mount is known from Linux 5.8 on.  Return 0, or -1
- * with errno set.
+ * Set *f to describe the file at path, relative to descriptor dir, or the file
+ * open as dir if path is empty. Linux before 5.8 does not report the mount.
+ * Return 0, or -1 with errno set.
  */
 int
 call_filemount(int dir, const char *path, struct filemount *f)

@@ -12,8 +12,8 @@
 
 /*
  * Return the carried file of s that mapping v maps; its text has the bytes.
- * Return NULL if s does not carry it (which is not an error), or if memory runs
- * out.
+ * Return NULL if s does not carry that file (which is not an error), or if
+ * memory runs out.
  */
 struct proc *
 carried_find(struct snap *s, const struct vma *v)
@@ -33,10 +33,10 @@ carried_find(struct snap *s, const struct vma *v)
 }
 
 /*
- * Return the image of the file that mapping v of process p maps: the text of a
- * carried file of s or, if the file is exe (the path of p's executable, or
- * NULL), the text of p.  Return NULL if the snapshot has neither (which is not
- * an error).
+ * Return the image of the file that mapping v of process p maps. This is the
+ * text of a carried file of s; or the text of p, if the file is its executable,
+ * whose path is exe (or NULL). Return NULL if the snapshot has neither, which
+ * is not an error.
  */
 struct image *
 mapped_file(struct snap *s, struct proc *p, const char *exe,
@@ -52,8 +52,8 @@ mapped_file(struct snap *s, struct proc *p, const char *exe,
 }
 
 /*
- * Make p a carried file with device number dev (as in maps), inode ino and name
- * path, which is copied.  Return 0, or -1 with errstr set.
+ * Make p a carried file with device number dev (as in maps), inode number ino
+ * and a copy of path. Return 0, or -1 with errstr set.
  */
 int
 carried_set(struct proc *p, uint64_t dev, uint64_t ino, const char *path)
@@ -73,9 +73,9 @@ carried_set(struct proc *p, uint64_t dev, uint64_t ino, const char *path)
 }
 
 /*
- * Add the file that v maps to snapshot s as a carried file without bytes, with
- * the device, inode and name of v.  The caller still has to pack its Linux
- * record.  Return the new entry, or NULL with errstr set.
+ * Add to snapshot s a carried file without bytes for the file that v maps, with
+ * the device, inode and name of v. The caller still has to pack its Linux
+ * record. Return the new entry, or NULL with errstr set.
  */
 struct proc *
 carried_new(struct snap *s, const struct vma *v)
@@ -95,8 +95,8 @@ carried_new(struct snap *s, const struct vma *v)
 }
 
 /*
- * Add the file that v maps to snapshot s as a carried file: the first size
- * bytes of src become its text.  Return the new entry, or NULL with errstr set.
+ * Add to snapshot s a carried file for the file that v maps. Its text is the
+ * first size bytes of src. Return the new entry, or NULL with errstr set.
  */
 struct proc *
 carried_add(struct snap *s, const struct vma *v, struct source *src,
@@ -111,10 +111,9 @@ carried_add(struct snap *s, const struct vma *v, struct source *src,
 }
 
 /*
- * Add shared memory or a deleted file that v maps to snapshot s as a carried
- * file of size bytes.  The bytes of src, which is a file, become its mem,
- * without holes, in whole pages.  Return the new entry, or NULL with errstr
- * set.
+ * Add to snapshot s a carried file of size bytes for the shared memory or
+ * deleted file that v maps. Its mem gets the bytes of src, a file source, in
+ * whole pages and without holes. Return the new entry, or NULL with errstr set.
  */
 struct proc *
 carried_addmem(struct snap *s, const struct vma *v, struct source *src,

@@ -6,7 +6,7 @@
 #include <time.h>
 
 /*
- * Return CLOCK_MONOTONIC in nanoseconds.
+ * Return the time of CLOCK_MONOTONIC in nanoseconds.
  */
 uint64_t
 now_ns(void)
@@ -18,7 +18,7 @@ now_ns(void)
 }
 
 /*
- * Return CLOCK_MONOTONIC in milliseconds.
+ * Return the time of CLOCK_MONOTONIC in milliseconds.
  */
 uint64_t
 now_ms(void)
@@ -27,7 +27,7 @@ now_ms(void)
 }
 
 /*
- * Sleep for us microseconds, or until a signal handler has run.
+ * Sleep for us microseconds, or until a signal handler runs.
  */
 void
 nap_us(long us)
@@ -38,7 +38,7 @@ nap_us(long us)
 }
 
 /*
- * Return t in nanoseconds; times before the epoch are negative.
+ * Return time t in nanoseconds; a time before the epoch is negative.
  */
 intmax_t
 timespec_ns(const struct timespec *t)

@@ -10,10 +10,10 @@
 enum { SAFE = 15 }; /* this many digits of base 16 or less are below 2^60 */
 
 /*
- * Parse the digits at s, up to end or the first byte that is not a digit, into
- * *num.  base is at most 16, with lower-case letters.  Return a pointer to the
- * end of the digits; if there are none, it is s and *num is 0.  If the number
- * is 2^64 or more, set *over to true and *num to UINT64_MAX.
+ * Parse digits at s into *num, up to end or the first byte that is not a digit.
+ * base is at most 16; letters are lower-case. If the number is 2^64 or more,
+ * set *over to true and *num to UINT64_MAX. Return a pointer to the end of the
+ * digits; if there are none, return s with *num 0.
  */
 const char *
 digits_clip(const char *s, const char *end, unsigned int base, uint64_t *num,
@@ -43,7 +43,8 @@ digits_clip(const char *s, const char *end, unsigned int base, uint64_t *num,
 }
 
 /*
- * As digits_clip, but return NULL if the number is 2^64 or more.
+ * Parse digits as digits_clip does, but return NULL if the number is 2^64 or
+ * more.
  */
 const char *
 digits_read(const char *s, const char *end, unsigned int base, uint64_t *num)
@@ -55,8 +56,8 @@ digits_read(const char *s, const char *end, unsigned int base, uint64_t *num)
 }
 
 /*
- * Return true, with *num set, if all n bytes at s are one number in base, below
- * 2^64.
+ * Return true and set *num if the n bytes at s are a number in base that is
+ * below 2^64, and nothing else.
  */
 bool
 digits_number(const char *s, size_t n, unsigned int base, uint64_t *num)
@@ -65,8 +66,9 @@ digits_number(const char *s, size_t n, unsigned int base, uint64_t *num)
 }
 
 /*
- * Return true if the n bytes at s are a device number MAJOR:MINOR, hexadecimal,
- * each below 2^32.  Set *dev to it, as by makedev(3).
+ * Parse the n bytes at s as a device number MAJOR:MINOR, both hexadecimal and
+ * below 2^32. Return true and set *dev to the number, as from makedev(3), if
+ * they are one.
  */
 bool
 digits_device(const char *s, size_t n, uint64_t *dev)
@@ -84,10 +86,10 @@ digits_device(const char *s, size_t n, uint64_t *dev)
 }
 
 /*
- * Get the line that begins at byte *off of the len bytes at text.  Set *line
- * and *n to it, without its newline, and *off to the start of the next line:
- * len + 1 after a last line without newline.  Return false if *off is at the
- * end.
+ * Get the line that begins at offset *off of text, len bytes. Set *line to it
+ * and *n to its length without the newline. Set *off to the start of the next
+ * line: len + 1 after a last line without a newline. Return false if *off is at
+ * the end.
  */
 bool
 line_next(const void *text, size_t len, size_t *off, const char **line,

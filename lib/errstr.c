@@ -16,8 +16,8 @@ enum { ERRMAX = 1024 };
 static _Thread_local char text[ERRMAX];
 
 /*
- * Set the error string to s.  Make it safe for a terminal, since it may quote
- * text from anyone.
+ * Set the error string to s, and make it safe for a terminal, since it may
+ * quote untrusted text.
  */
 static void
 text_set(const char *s)
@@ -27,7 +27,7 @@ text_set(const char *s)
 }
 
 /*
- * Return the error string: the sentence of the last failure in this thread.
+ * Return the error string: a sentence about the last failure in this thread.
  */
 const char *
 snap_errstr(void)
@@ -36,8 +36,8 @@ snap_errstr(void)
 }
 
 /*
- * Set the error string, formatted as by printf(3).  Always return -1, so that
- * callers can return its result.
+ * Set the error string to text formatted as by printf(3). Always return -1, so
+ * that callers can return its result.
  */
 int
 errstr_set(const char *fmt, ...)
@@ -53,8 +53,8 @@ errstr_set(const char *fmt, ...)
 }
 
 /*
- * Set the error string, formatted as by printf(3), followed by a colon and
- * strerror(3) of errno.  Leave errno unchanged and return -1.
+ * Set the error string to text formatted as by printf(3), a colon, and
+ * strerror(3) of errno. Leave errno unchanged and return -1.
  */
 int
 errstr_sys(const char *fmt, ...)
@@ -77,7 +77,7 @@ errstr_sys(const char *fmt, ...)
 }
 
 /*
- * Put context, formatted as by printf(3), and a colon before the error string.
+ * Prefix the error string with text formatted as by printf(3) and a colon.
  * Return -1.
  */
 int

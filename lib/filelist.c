@@ -11,8 +11,9 @@
 #include <string.h>
 
 /*
- * Add a file called name to list l, which takes over its len bytes, data, from
- * malloc(3) or data_map.  Set l->failed if memory runs out.
+ * Add to list l a file called name with the len bytes at data, from malloc(3)
+ * or data_map. The list takes ownership of data, on failure also. Set l->failed
+ * if memory runs out.
  */
 void
 filelist_add(struct filelist *l, const char *name, uint8_t *data, size_t len)
@@ -28,7 +29,7 @@ filelist_add(struct filelist *l, const char *name, uint8_t *data, size_t len)
 }
 
 /*
- * Add a file called name to list l, with text formatted as by printf(3).  Set
+ * Add to list l a file called name with text formatted as by printf(3). Set
  * l->failed if memory runs out.
  */
 void
@@ -48,8 +49,8 @@ filelist_text(struct filelist *l, const char *name, const char *fmt, ...)
 }
 
 /*
- * Add a file called name to list l; move the bytes of b into it, and leave b
- * empty.  Set l->failed if memory runs out, or if b has failed.
+ * Add to list l a file called name with the bytes of b, and leave b empty. Set
+ * l->failed if memory runs out, or if b has failed.
  */
 void
 filelist_buf(struct filelist *l, const char *name, struct buf *b)
@@ -63,7 +64,7 @@ filelist_buf(struct filelist *l, const char *name, struct buf *b)
 }
 
 /*
- * Add a file called name to list l, with a copy of the n bytes at data.  Set
+ * Add to list l a file called name with a copy of the n bytes at data. Set
  * l->failed if memory runs out.
  */
 void
@@ -76,7 +77,7 @@ filelist_copy(struct filelist *l, const char *name, const void *data, size_t n)
 }
 
 /*
- * Return the first file of list l called name, or NULL.
+ * Return the first file called name in list l, or NULL.
  */
 struct file *
 filelist_find(const struct filelist *l, const char *name)
@@ -90,7 +91,7 @@ filelist_find(const struct filelist *l, const char *name)
 }
 
 /*
- * Append all files of list from to list l, and leave from empty.
+ * Append all files of the list from to list l, and leave from empty.
  */
 void
 filelist_join(struct filelist *l, struct filelist *from)
@@ -111,8 +112,8 @@ filelist_join(struct filelist *l, struct filelist *from)
 }
 
 /*
- * Add a file called name to list l that contains the n numbers at v, 8 bytes
- * each, little-endian.
+ * Add to list l a file called name with the n numbers at v, 8 bytes each,
+ * little-endian.
  */
 void
 filelist_nums(struct filelist *l, const char *name, const uint64_t *v, size_t n)

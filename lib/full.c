@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 /*
- * Read len bytes at offset off of file fd into buf.  Return the number of bytes
- * read; if it is less than len, errno is 0 at the end of the file, or the error
- * of the next byte.
+ * Read len bytes at offset off of file fd into buf. Return the number of bytes
+ * read. If it is less than len, errno is 0 at the end of the file, and
+ * otherwise the error that stopped the reading.
  */
 size_t
 full_pread(int fd, void *buf, size_t len, uint64_t off)
@@ -33,8 +33,8 @@ full_pread(int fd, void *buf, size_t len, uint64_t off)
 }
 
 /*
- * Append the rest of file fd to b.  Return 0, or -1 with errno set; the caller
- * frees b in both cases.
+ * Append the rest of file fd to b. Return 0, or -1 with errno set. The caller
+ * frees b, on failure also.
  */
 int
 full_read(int fd, struct buf *b)
@@ -59,8 +59,9 @@ full_read(int fd, struct buf *b)
 }
 
 /*
- * Append the contents of the file at path, relative to dir as in openat(2), to
- * b.  Return 0, or -1 with errno set; the caller frees b in both cases.
+ * Append to b the contents of the file at path, relative to dir as in
+ * openat(2). Return 0, or -1 with errno set. The caller frees b, on failure
+ * also.
  */
 int
 full_readfile(int dir, const char *path, struct buf *b)

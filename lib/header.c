@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Parse line, the first line of a snapshot, or NULL, into *h, which borrows
- * from it.
+ * Parse the first line of a snapshot, which may be NULL, into *h. *h borrows
+ * from line.
  */
 void
 header_parse(struct header *h, const char *line)

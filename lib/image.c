@@ -18,8 +18,9 @@
 #include <string.h>
 
 /*
- * Return a new segment of len bytes (at least 1) at base, without extents; or
- * NULL with errstr set if it would end beyond 2^64 or memory runs out.
+ * Return a new segment of len bytes (at least 1) at address base, without
+ * extents. Return NULL with errstr set if it would end beyond 2^64 or if memory
+ * runs out.
  */
 struct segment *
 segment_new(uint64_t base, uint64_t len)
@@ -60,7 +61,7 @@ segment_free(struct segment *s)
 }
 
 /*
- * Return the number of kilobytes of segment s, counting a short last one.
+ * Return the size of segment s in kilobytes, rounded up.
  */
 uint64_t
 segment_kb(const struct segment *s)
@@ -69,8 +70,8 @@ segment_kb(const struct segment *s)
 }
 
 /*
- * Return the length in bytes of kilobyte kb of segment s: KB, except for a
- * short last one.
+ * Return the length in bytes of kilobyte kb of segment s: KB, or less if it is
+ * the last.
  */
 size_t
 segment_kblen(const struct segment *s, uint64_t kb)
@@ -82,8 +83,8 @@ segment_kblen(const struct segment *s, uint64_t kb)
 }
 
 /*
- * Append n kilobytes to segment s: those at loc in src, or zeros if src is
- * NULL.  Extend the last extent if they continue it.  Return 0, or -1 with
+ * Append n kilobytes to segment s: those at location loc in src, or zeros if
+ * src is NULL. Extend the last extent if they continue it. Return 0, or -1 with
  * errstr set.
  */
 int
@@ -120,8 +121,8 @@ segment_append(struct segment *s, uint64_t n, struct source *src, uint64_t loc)
 }
 
 /*
- * Let outline o make the extents of segment s, which has none.  nth is the
- * number of s in o.
+ * Make outline o provide the extents of segment s, which has none yet. s is
+ * number nth in o.
  */
 void
 segment_outline(struct segment *s, struct outline *o, size_t nth)
@@ -132,8 +133,8 @@ segment_outline(struct segment *s, struct outline *o, size_t nth)
 }
 
 /*
- * Return the extent of segment s that contains kilobyte kb; or NULL with errstr
- * set if kb is not described, or if memory runs out.
+ * Return the extent of segment s that contains kilobyte kb. Return NULL with
+ * errstr set if kb is not described or memory runs out.
  */
 const struct extent *
 segment_extent(const struct segment *s, uint64_t kb)
@@ -188,8 +189,8 @@ segment_describe(const struct segment *s)
 }
 
 /*
- * Replace the extents of segment s by the extents of from, which must cover all
- * of s.
+ * Replace the extents of segment s by those of the segment from, which must
+ * cover all of s.
  */
 void
 segment_take(struct segment *s, struct segment *from)
@@ -202,8 +203,8 @@ segment_take(struct segment *s, struct segment *from)
 }
 
 /*
- * Return a new empty image of process p, or NULL with errstr set.  The caller
- * stores it in p->text or p->mem, according to kind, and then p owns it.
+ * Return a new empty image of process p, or NULL with errstr set. The caller
+ * stores it in p->text or p->mem, as kind says; p then owns it.
  */
 struct image *
 image_new(struct proc *p, enum image_kind kind)
@@ -221,8 +222,8 @@ image_new(struct proc *p, enum image_kind kind)
 
 /*
  * Return a new image of process p with one segment at address 0: the first size
- * bytes (at least 1) of src.  kind says whether it is text or memory.  The
- * caller owns it; NULL with errstr set on failure.
+ * bytes (at least 1) of src. kind selects text or memory. The caller owns the
+ * image. Return NULL with errstr set on failure.
  */
 struct image *
 image_whole(struct proc *p, enum image_kind kind, struct source *src,
@@ -266,7 +267,8 @@ image_free(struct image *im)
 
 /*
  * Begin a new section of image im: segments inserted from now on cover all
- * earlier ones.  Call it when a record begins that describes the image again.
+ * earlier ones. Call it at the start of each record that describes the image
+ * again.
  */
 void
 image_section(struct image *im)
@@ -276,10 +278,9 @@ image_section(struct image *im)
 }
 
 /*
- * Insert segment s, which is fully described, into image im, which takes it
- * over, on failure also.  It covers segments of earlier sections, and is
- * covered by earlier segments of its own section.  Return 0, or -1 with errstr
- * set.
+ * Insert segment s, which is fully described, into image im. It covers segments
+ * of earlier sections, and is covered by earlier segments of its own section.
+ * im takes ownership of s, on failure also. Return 0, or -1 with errstr set.
  */
 int
 image_insert(struct image *im, struct segment *s)
@@ -294,10 +295,10 @@ image_insert(struct image *im, struct segment *s)
 }
 
 /*
- * Record that start..end (exclusive) of image im was mapped and present but not
- * captured, and the reason, a few words, which are copied.  Extend the last
- * range if this one continues it for the same reason.  After calls out of
- * order, call image_sortmissing.  Return 0, or -1 with errstr set.
+ * Record that the range from start to end (exclusive) of image im was mapped
+ * and present but not captured. reason, a few words, is copied. Extend the last
+ * range if this one continues it for the same reason. After calls out of order,
+ * call image_sortmissing. Return 0, or -1 with errstr set.
  */
 int
 image_miss(struct image *im, uint64_t start, uint64_t end, const char *reason)
@@ -324,7 +325,7 @@ CMP(missing_cmp, struct missing, start)
 
 /*
  * Sort the missing ranges of im, which may be NULL, and remove overlaps: an
- * address keeps the reason of the range that begins first.
+ * address in several ranges keeps the reason of the one that begins first.
  */
 void
 image_sortmissing(struct image *im)
@@ -350,9 +351,9 @@ image_sortmissing(struct image *im)
 }
 
 /*
- * Remove start..end (exclusive; start below end; as from memory_end) from the
- * view of image im, so that it reads as unmapped.  Return 0, or -1 with errstr
- * set.
+ * Remove the range from start to end (exclusive, above start; from memory_end)
+ * from the view of image im, so that it reads as unmapped. Return 0, or -1 with
+ * errstr set.
  */
 int
 image_punch(struct image *im, uint64_t start, uint64_t end)
@@ -364,8 +365,8 @@ image_punch(struct image *im, uint64_t start, uint64_t end)
 }
 
 /*
- * Return the address from which references to image im count: the base of the
- * first segment of a text; 0 for memory.
+ * Return the address from which references to image im are counted: the base of
+ * the first segment of a text, or 0 for memory.
  */
 uint64_t
 image_origin(const struct image *im)
@@ -374,7 +375,7 @@ image_origin(const struct image *im)
 }
 
 /*
- * Return the number of bytes in all segments of image im; 0 if im is NULL.
+ * Return the number of bytes in all segments of image im, which may be NULL.
  */
 uint64_t
 image_bytes(const struct image *im)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Read up to len bytes at offset off of segment s into buf, at most to the end
- * of one extent.  Return the number of bytes read, or -1 with errstr set.
+ * Read up to len bytes at offset off of segment s into buf, not beyond the end
+ * of an extent. Return the number of bytes read, or -1 with errstr set.
  */
 static ssize_t
 segment_readsome(const struct segment *s, uint64_t off, uint8_t *buf,
@@ -48,8 +48,8 @@ segment_readsome(const struct segment *s, uint64_t off, uint8_t *buf,
 
 /*
  * Read up to len bytes of im at address addr into buf, stopping before the
- * first that cannot be read.  Return the number of bytes read, or -1 with
- * errstr set if len is not 0 and there are none.
+ * first byte that cannot be read. Return the number of bytes read. If that is 0
+ * and len is not, return -1 with errstr set.
  */
 ssize_t
 image_readsome(struct image *im, uint64_t addr, void *buf, size_t len)
@@ -79,8 +79,8 @@ image_readsome(struct image *im, uint64_t addr, void *buf, size_t len)
 }
 
 /*
- * Read all len bytes of im at address addr into buf.  Unmapped addresses are an
- * error, not zeros.  Return 0, or -1 with errstr set.
+ * Read all len bytes of im at address addr into buf. Unmapped addresses do not
+ * read as zeros; they are an error. Return 0, or -1 with errstr set.
  */
 int
 image_read(struct image *im, uint64_t addr, void *buf, size_t len)
@@ -92,8 +92,8 @@ image_read(struct image *im, uint64_t addr, void *buf, size_t len)
 }
 
 /*
- * If addr is unmapped in im, set *sp to the unmapped range and return true;
- * otherwise set *piece to the piece that contains addr.
+ * If addr is unmapped in im, set *sp to the unmapped range and return true.
+ * Otherwise set *piece to the piece that contains addr and return false.
  */
 static bool
 span_unmapped(struct image *im, uint64_t addr, struct span *sp,
@@ -111,8 +111,8 @@ span_unmapped(struct image *im, uint64_t addr, struct span *sp,
 }
 
 /*
- * Set *first and *last to the addresses of kilobytes kb to kb + n - 1 of the
- * segment of piece p, limited to the piece.
+ * Set *first and *last to the first and last address of kilobytes kb to kb + n
+ * - 1 of the segment of piece p, limited to the piece.
  */
 static void
 span_limit(const struct piece *p, uint64_t kb, uint64_t n, uint64_t *first,
@@ -128,9 +128,8 @@ span_limit(const struct piece *p, uint64_t kb, uint64_t n, uint64_t *first,
 }
 
 /*
- * Set *sp to the properties of address addr of im, and to the last address that
- * shares them.  Zeros are a hole if there are at least HOLE_KB kilobytes of
- * them.
+ * Set *sp to the properties of address addr of im and to the last address that
+ * shares them. A run of at least HOLE_KB zero kilobytes is a hole.
  */
 void
 image_span(struct image *im, uint64_t addr, struct span *sp)
@@ -153,7 +152,8 @@ image_span(struct image *im, uint64_t addr, struct span *sp)
 }
 
 /*
- * As image_span, but shorter runs of zeros are joined to the data around them.
+ * Set *sp as image_span does, but join runs of zeros that are too short for a
+ * hole to the data around them.
  */
 void
 image_holes(struct image *im, uint64_t addr, struct span *sp)

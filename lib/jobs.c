@@ -45,8 +45,8 @@ struct jobs {
 };
 
 /*
- * Do the next submitted job.  The caller holds the lock, which is released
- * during the job.
+ * Do the next submitted job. The caller holds the lock; it is released during
+ * the job.
  */
 static void
 jobs_work(struct jobs *r)
@@ -82,10 +82,11 @@ jobs_thread(void *arg)
 }
 
 /*
- * Make a ring of njob jobs of size bytes each, all zero, and up to threads
- * threads, as many as can be created.  They call work with arg and a job,
- * several at once.  If help is set, the caller does jobs while it would
- * otherwise wait.  Return the ring, or NULL with errstr set if memory runs out.
+ * Make a ring of njob jobs of size bytes each, all zero, and start up to
+ * threads threads, as many as can be created. They call work with arg and a
+ * job, several at once. If help is set, the caller also does jobs while it
+ * would otherwise wait. Return the ring, or NULL with errstr set if memory runs
+ * out.
  */
 struct jobs *
 jobs_new(size_t threads, size_t njob, size_t size,
@@ -117,8 +118,8 @@ jobs_new(size_t threads, size_t njob, size_t size,
 }
 
 /*
- * End the threads of r, which may be NULL, and free it; call drop, unless it is
- * NULL, for each job.  Jobs that no thread has begun are not done.
+ * End the threads of r and free r, which may be NULL. Call drop, unless it is
+ * NULL, for each job. Jobs that no thread has begun are not done.
  */
 void
 jobs_free(struct jobs *r, void (*drop)(void *job))
@@ -145,8 +146,8 @@ jobs_free(struct jobs *r, void (*drop)(void *job))
 }
 
 /*
- * Return the job of r to fill next, with the contents it had when it was
- * retired; or NULL if all are submitted.
+ * Return the next job of r to fill, with the contents it had when it was
+ * retired. Return NULL if all jobs are submitted.
  */
 void *
 jobs_idle(const struct jobs *r)
@@ -156,8 +157,8 @@ jobs_idle(const struct jobs *r)
 }
 
 /*
- * Submit the job that jobs_idle returned.  If easy is set the job is short, and
- * the caller does it at once if all earlier ones are begun.
+ * Submit the job that jobs_idle returned. easy says that the job is short: the
+ * caller then does it at once if all earlier jobs have begun.
  */
 void
 jobs_submit(struct jobs *r, bool easy)
@@ -174,8 +175,8 @@ jobs_submit(struct jobs *r, bool easy)
 }
 
 /*
- * Do a job in the caller's thread, and keep its error string, since it may be
- * returning an error.  The caller holds the lock, as for jobs_work.
+ * Do a job in the caller's thread. Keep its error string, since it may be about
+ * to return an error. The caller holds the lock, as for jobs_work.
  */
 static void
 jobs_help(struct jobs *r)
@@ -188,8 +189,8 @@ jobs_help(struct jobs *r)
 }
 
 /*
- * Return the oldest job submitted to r when it is done; NULL if there is none
- * or, without wait, if it is not yet done.
+ * Return the oldest submitted job of r when it is done. Return NULL if there is
+ * none, or if wait is false and the job is not done yet.
  */
 void *
 jobs_oldest(struct jobs *r, bool wait)
@@ -214,7 +215,7 @@ jobs_oldest(struct jobs *r, bool wait)
 }
 
 /*
- * Retire the oldest job of r, which jobs_oldest returned.
+ * Retire the oldest job of r, the one that jobs_oldest returned.
  */
 void
 jobs_retire(struct jobs *r)

@@ -47,8 +47,8 @@ static const struct machine machines[] = {
 enum { NMACHINE = sizeof machines / sizeof *machines };
 
 /*
- * Return the machine after m in the table, the first one if m is NULL; NULL
- * after the last, which is the unknown one.
+ * Return the machine after m in the table, or the first if m is NULL. The last
+ * is the unknown machine; after it return NULL.
  */
 const struct machine *
 machine_next(const struct machine *m)
@@ -58,8 +58,8 @@ machine_next(const struct machine *m)
 }
 
 /*
- * Return the machine that Plan 9 calls name, as in the first line of a
- * snapshot, or the unknown one.
+ * Return the machine with Plan 9's name, as in the first line of a snapshot, or
+ * the unknown machine.
  */
 const struct machine *
 machine_named(const char *name)
@@ -73,8 +73,8 @@ machine_named(const char *name)
 }
 
 /*
- * Return the machine that this program was compiled for, or the unknown one.
- * __ehdr_start is the program's ELF header, defined by ld(1).
+ * Return the machine that this program was compiled for, or the unknown
+ * machine. ld(1) defines __ehdr_start as the program's ELF header.
  */
 const struct machine *
 machine_here(void)
@@ -93,7 +93,7 @@ machine_here(void)
 }
 
 /*
- * Return the AUDIT_ARCH_* constant (linux/audit.h) of machine m, for audit(7)
+ * Return the AUDIT_ARCH_ constant (linux/audit.h) of machine m, for audit(7)
  * and seccomp(2).
  */
 uint32_t
@@ -104,9 +104,8 @@ machine_audit(const struct machine *m)
 }
 
 /*
- * Return the page size to use for a process of machine m: recorded if it is a
- * possible page size of m, otherwise (also if it is 0) the smallest possible
- * one.
+ * Return the page size to use for a process of machine m: the recorded one if m
+ * can have it, otherwise (also if recorded is 0) the smallest that m can have.
  */
 uint64_t
 machine_page(const struct machine *m, uint64_t recorded)
@@ -117,7 +116,8 @@ machine_page(const struct machine *m, uint64_t recorded)
 }
 
 /*
- * Return the n-byte number at p, n at most 8, in the byte order of machine m.
+ * Return the number in the n bytes (at most 8) at p, in the byte order of
+ * machine m.
  */
 uint64_t
 machine_get(const struct machine *m, const void *p, size_t n)

@@ -23,8 +23,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mapped *all;	/* under lock; a short list */
 
 /*
- * Map len bytes of file fd, which the caller may then close.  Return their
- * address, to be freed with data_free, or NULL with errstr set.
+ * Map len bytes of file fd, which the caller may then close. Return their
+ * address, or NULL with errstr set. Free them with data_free.
  */
 uint8_t *
 data_map(int fd, size_t len)
@@ -48,8 +48,8 @@ data_map(int fd, size_t len)
 }
 
 /*
- * Return the address of the list link to the mapping at data; it contains NULL
- * if there is none.
+ * Return the address of the link to the mapping at data in the list, or of the
+ * NULL at the end of the list if there is no such mapping.
  */
 static struct mapped **
 mapped_find(const uint8_t *data)
@@ -62,7 +62,7 @@ mapped_find(const uint8_t *data)
 }
 
 /*
- * Free data, from malloc(3) or data_map, or NULL.
+ * Free data, which is from malloc(3) or data_map, or NULL.
  */
 void
 data_free(uint8_t *data)
@@ -82,8 +82,8 @@ data_free(uint8_t *data)
 }
 
 /*
- * Discard from memory the first upto bytes of data, if it is mapped, after they
- * were read; they are read from the file again when needed.
+ * If data is mapped, discard its first upto bytes, which were read, from
+ * memory. The kernel reads them from the file again when they are needed.
  */
 void
 data_forget(const uint8_t *data, size_t upto)

@@ -33,8 +33,8 @@ static const struct source_ops kept_ops = {
 };
 
 /*
- * Return a new source of s with the kilobytes at data, which it takes over, on
- * failure also; or NULL with errstr set.
+ * Return a new source of s with the kilobytes at data, or NULL with errstr set.
+ * It takes ownership of data, on failure also.
  */
 static struct source *
 kept_new(struct snap *s, uint8_t *data)
@@ -51,7 +51,8 @@ kept_new(struct snap *s, uint8_t *data)
 }
 
 /*
- * Append the extents of kilobytes from to to - 1 of segment s to new.
+ * Append to segment new the extents of kilobytes from up to, but not including,
+ * to of segment s.
  */
 static int
 extents_copy(struct segment *new, const struct segment *s, uint64_t from,
@@ -72,8 +73,8 @@ extents_copy(struct segment *new, const struct segment *s, uint64_t from,
 }
 
 /*
- * Replace the extents of s by the extents of new, which cover all of s; but if
- * rc is -1, only free the extents of new.  Return rc.
+ * If rc is 0, replace the extents of s by those of new, which cover all of s.
+ * If rc is -1, only free the extents of new. Return rc.
  */
 static int
 extents_take(struct segment *s, struct segment *new, int rc)
@@ -87,8 +88,8 @@ extents_take(struct segment *s, struct segment *new, int rc)
 }
 
 /*
- * Replace n kilobytes of segment s, from number kb on, by those at loc in src.
- * All of them must be described.
+ * Replace n kilobytes of segment s, from number kb on, by those at location loc
+ * in src. All kilobytes of s must be described.
  */
 static int
 segment_replace(struct segment *s, uint64_t kb, uint64_t n, struct source *src,
@@ -106,8 +107,9 @@ segment_replace(struct segment *s, uint64_t kb, uint64_t n, struct source *src,
 }
 
 /*
- * Set *kb to the first kilobyte of segment s that overlaps start..last, and *n
- * to the number of such kilobytes.  Return false if there are none.
+ * Set *kb to the first kilobyte of segment s that overlaps addresses start to
+ * last, and *n to the number of kilobytes that do. Return false if there are
+ * none.
  */
 static bool
 segment_overlap(const struct segment *s, uint64_t start, uint64_t last,
@@ -128,7 +130,7 @@ segment_overlap(const struct segment *s, uint64_t start, uint64_t last,
 }
 
 /*
- * Record n kilobytes of segment s, from number kb on, as missing, for reason.
+ * Record n kilobytes of segment s, from number kb on, as missing for reason.
  */
 static int
 segment_miss(struct segment *s, uint64_t kb, uint64_t n, const char *reason)
@@ -143,8 +145,8 @@ segment_miss(struct segment *s, uint64_t kb, uint64_t n, const char *reason)
 }
 
 /*
- * Replace the n ranges r, which ascend, by zeros in segment s, and record them
- * as missing.
+ * Replace the n ranges r, which are sorted, by zeros in segment s, and record
+ * them as missing.
  */
 static int
 segment_leave(struct segment *s, const struct missing *r, size_t n)
@@ -175,9 +177,9 @@ segment_leave(struct segment *s, const struct missing *r, size_t n)
 CMP(range_cmp, struct missing, start)
 
 /*
- * Remove the n ranges r from image im, which may be NULL: their kilobytes
- * become zero in all segments, and missing for the reason of each range.  Sorts
- * r.  Return 0, or -1 with errstr set.
+ * Remove the n ranges r from image im, which may be NULL. Their kilobytes
+ * become zero in all segments, and are recorded as missing for the reason of
+ * their range. Sorts r. Return 0, or -1 with errstr set.
  */
 int
 image_leave(struct image *im, struct missing *r, size_t n)
@@ -195,8 +197,8 @@ image_leave(struct image *im, struct missing *r, size_t n)
 }
 
 /*
- * Read n kilobytes of segment s, from number kb on, into buf.  Those that
- * cannot be read become zero, and are recorded as missing.
+ * Read n kilobytes of segment s, from number kb on, into buf. Zero those that
+ * cannot be read, and record them as missing.
  */
 static int
 segment_read(struct segment *s, uint64_t kb, uint64_t n, uint8_t *buf)
@@ -229,11 +231,11 @@ segment_read(struct segment *s, uint64_t kb, uint64_t n, uint8_t *buf)
 }
 
 /*
- * Call edit to change the bytes start to start + len - 1 of image im of
- * snapshot s.  It gets arg, and the address, bytes and length of each run of
- * whole kilobytes that overlaps them.  The image then has what edit left in the
- * buffer, and no longer refers to the old bytes.  Return 0, or -1 with errstr
- * set.
+ * Call edit to change len bytes at address start of image im of snapshot s.
+ * edit gets arg and, for each segment with some of these bytes, the address,
+ * contents and length of the kilobytes that have them. What edit leaves in the
+ * buffer replaces these kilobytes, and the image no longer refers to the old
+ * ones. Return 0, or -1 with errstr set.
  */
 int
 image_rewrite(struct snap *s, struct image *im, uint64_t start, size_t len,

@@ -19,12 +19,12 @@ has_word(const char *name, const char *const *word)
 
 /*
  * Return the name of the system call that a thread in restart_syscall(2)
- * continues.  It sleeps in kernel function wchan, as in proc_pid_wchan(5), and
- * first is the first argument of its call.  Return NULL if wchan does not show
- * it.  The calls are those that use set_restart_fn of linux/thread_info.h.
- * wchan omits functions of the scheduler, so that a thread in a timed sleep may
- * show the system call's entry function; then first decides, since an address
- * is never as low as the number of a clock.
+ * resumes, or NULL if it cannot be determined. wchan is the kernel function
+ * where the thread sleeps, as in proc_pid_wchan(5); first is the first argument
+ * of its call. The possible calls are those that use set_restart_fn of
+ * linux/thread_info.h. wchan omits functions of the scheduler, and may be the
+ * entry function of the system call if the thread is in a timed sleep. Then
+ * first decides: an address is never as low as the number of a clock.
  */
 const char *
 restart_name(const char *wchan, uint64_t first)

@@ -19,7 +19,7 @@ proc_cmp(struct proc *a, struct proc *b)
 TREE_GENERATE(proctree, proc, entry, proc_cmp)
 
 /*
- * Return true if carried file c is System V shared memory, by its path.
+ * Return true if the path of carried file c is that of System V shared memory.
  */
 static bool
 carried_issysv(const struct carried *c)
@@ -28,10 +28,11 @@ carried_issysv(const struct carried *c)
 }
 
 /*
- * Compare carried files a and b by device and inode, or by path if these are
- * unknown (both 0).  For System V shared memory the inode is the segment's ID,
- * which other shared memory may also have, so compare that property last.
- * Return less than 0, 0 or more, as strcmp(3).
+ * Compare carried files a and b by device and inode, or by path if both numbers
+ * are 0 (unknown). The inode number of System V shared memory is the segment's
+ * ID, which other shared memory may have as its inode number; therefore compare
+ * last whether they are System V. Return a number less than, equal to or
+ * greater than 0, as strcmp(3).
  */
 int
 carried_cmp(const struct carried *a, const struct carried *b)
@@ -45,7 +46,7 @@ carried_cmp(const struct carried *a, const struct carried *b)
 }
 
 /*
- * Free c, which may be NULL.
+ * Free carried file c, which may be NULL.
  */
 void
 carried_free(struct carried *c)
@@ -72,7 +73,7 @@ snap_new(void)
 }
 
 /*
- * Free parsed data of p that borrows from its small files.
+ * Free the parsed data of p that borrows from its small files.
  */
 static void
 borrowed_drop(struct proc *p)
@@ -114,7 +115,8 @@ proc_free(struct proc *p)
 }
 
 /*
- * Free snapshot s, which may be NULL, with all that it owns; close its sources.
+ * Free snapshot s, which may be NULL, and all that it owns, and close its
+ * sources.
  */
 void
 snap_free(struct snap *s)
@@ -138,7 +140,8 @@ snap_free(struct snap *s)
 
 /*
  * Return true if p is only a thread of another process, without text or memory
- * of its own.  An entry with a leader that has some is shown as a process.
+ * of its own. An entry that has some is shown as a process even if it has a
+ * leader.
  */
 bool
 proc_isthread(const struct proc *p)
@@ -193,7 +196,8 @@ snap_kb(const struct snap *s)
 }
 
 /*
- * Return the entry of s with number pid, or NULL (which is not an error).
+ * Return the entry of s with number pid, or NULL if there is none (which is not
+ * an error).
  */
 struct proc *
 snap_find(struct snap *s, uint64_t pid)
@@ -204,8 +208,8 @@ snap_find(struct snap *s, uint64_t pid)
 }
 
 /*
- * Return the process of s with number pid, or the process of the thread with
- * number pid; or NULL (which is not an error).
+ * Return the process of s whose own number, or the number of one of whose
+ * threads, is pid; or NULL if there is none (which is not an error).
  */
 struct proc *
 snap_process(struct snap *s, uint64_t pid)
@@ -217,8 +221,8 @@ snap_process(struct snap *s, uint64_t pid)
 }
 
 /*
- * Append a process with number pid, which must be new, to snapshot s, which
- * owns it.  Return it, or NULL with errstr set.
+ * Append a process with number pid, which must not be in use, to snapshot s,
+ * which owns the process. Return it, or NULL with errstr set.
  */
 struct proc *
 snap_add(struct snap *s, uint64_t pid)
@@ -252,10 +256,10 @@ snap_drop(struct snap *s)
 }
 
 /*
- * Move the processes of b with keep[i] set (i is the index in b->proc), and all
- * sources, into a, which has none of their numbers; free the other processes.
- * Order carried files after all processes.  Leave b empty.  Return 0, or -1
- * with errstr set.
+ * Move from b to a all sources, and the processes b->proc[i] for which keep[i]
+ * is set; free the other processes. a must have none of the numbers of the
+ * moved processes. Sort carried files after all processes. Leave b empty.
+ * Return 0, or -1 with errstr set.
  */
 int
 snap_move(struct snap *a, struct snap *b, const bool *keep)
@@ -354,9 +358,9 @@ index_make(struct snap *s)
 }
 
 /*
- * Update the index of threads and carried files of s.  Entries that it covers
- * must not change later, but more may be added.  Threads may call this
- * concurrently while none adds.  Return 0, or -1 with errstr set.
+ * Update the index of threads and carried files of s. Entries that it covers
+ * must not change later, but entries may be added. Several threads may call
+ * this at once while none adds entries. Return 0, or -1 with errstr set.
  */
 int
 snap_index(struct snap *s)
@@ -371,8 +375,9 @@ snap_index(struct snap *s)
 }
 
 /*
- * Find the threads of process pid, except its leader: set *at to an array of
- * their *n indices into s->proc, in order.  Return 0, or -1 with errstr set.
+ * Find the threads of process pid, except its leader. Set *at to an array of
+ * their indices in s->proc, in ascending order, and *n to their number. Return
+ * 0, or -1 with errstr set.
  */
 int
 snap_threads(struct snap *s, uint64_t pid, const size_t **at, size_t *n)
@@ -391,8 +396,8 @@ snap_threads(struct snap *s, uint64_t pid, const size_t **at, size_t *n)
 }
 
 /*
- * Return the small file called name of process p, or NULL (which is not an
- * error).
+ * Return the small file called name of process p, or NULL if there is none
+ * (which is not an error).
  */
 struct file *
 proc_file(const struct proc *p, const char *name)
@@ -407,8 +412,8 @@ proc_file(const struct proc *p, const char *name)
 
 /*
  * Set the small file called name of process p to the len bytes at data, from
- * malloc(3) or data_map, which p takes over, on failure also.  It replaces an
- * existing one.  Return 0, or -1 with errstr set.
+ * malloc(3) or data_map, replacing an existing one. p takes ownership of data,
+ * on failure also. Return 0, or -1 with errstr set.
  */
 int
 proc_setfile(struct proc *p, const char *name, uint8_t *data, size_t len)

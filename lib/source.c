@@ -31,10 +31,10 @@ source_add(struct snap *s, struct source *src)
 }
 
 /*
- * Make a source of snapshot s, which owns it, in a struct of size bytes whose
- * first member is a struct source and whose rest is zero.  ops reads it, its
- * kilobytes are pitch bytes apart, and name, which is copied, is for messages.
- * Return the struct, or NULL with errstr set.
+ * Make a source of snapshot s, which owns it: a struct of size bytes whose
+ * first member is a struct source, and whose other bytes are zero. It is read
+ * with ops, and its kilobytes are pitch bytes apart. name is for messages, and
+ * is copied. Return the struct, or NULL with errstr set.
  */
 void *
 source_new(struct snap *s, size_t size, const struct source_ops *ops,
@@ -73,7 +73,7 @@ source_drop(struct snap *s)
 }
 
 /*
- * Move all sources of b to a, which renumbers them.
+ * Move all sources of b to a, and renumber them.
  */
 void
 source_move(struct snap *a, struct snap *b)
@@ -88,7 +88,7 @@ source_move(struct snap *a, struct snap *b)
 }
 
 /*
- * Read as source_read does, without the name of src in errstr.
+ * Read runs as source_read does, but do not prefix errstr with the name of src.
  */
 int
 source_runs(struct source *src, const struct run *r, size_t n, uint8_t *buf)
@@ -105,9 +105,9 @@ source_runs(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 }
 
 /*
- * Read the n runs r of kilobytes from src, one after another, into buf (KB
- * bytes each).  Return SOURCE_OK; SOURCE_LOST with errstr set if some cannot be
- * read but the source still exists; or -1 with errstr set.
+ * Read the n runs r of kilobytes from src into buf, one after another. Return
+ * SOURCE_OK; SOURCE_LOST with errstr set if some kilobytes cannot be read but
+ * the source still works; or -1 with errstr set.
  */
 int
 source_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
@@ -121,9 +121,10 @@ source_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 }
 
 /*
- * Finish a read that got n of len bytes at off into buf, from a file of size
- * bytes when it was opened: zero the bytes beyond its end.  Return SOURCE_OK;
- * or SOURCE_LOST with errstr set from errno, as full_pread left it.
+ * Finish a read of len bytes at offset off into buf, of which the first n were
+ * read. The file had size bytes when it was opened; zero the bytes beyond that.
+ * Return SOURCE_OK; or SOURCE_LOST, with errstr set from the errno of
+ * full_pread, if bytes of the file are missing.
  */
 int
 source_rest(uint8_t *buf, size_t n, size_t len, uint64_t off, uint64_t size)
@@ -142,7 +143,7 @@ source_rest(uint8_t *buf, size_t n, size_t len, uint64_t off, uint64_t size)
 }
 
 /*
- * Read len bytes of file f at off, with zeros beyond its end.
+ * Read len bytes at offset off of file f into buf, with zeros beyond its end.
  */
 static int
 file_pread(const struct filesource *f, uint8_t *buf, size_t len, uint64_t off)
@@ -154,10 +155,10 @@ file_pread(const struct filesource *f, uint8_t *buf, size_t len, uint64_t off)
 }
 
 /*
- * Read n kilobytes, at most STRIDED, from a snap(6) stream, each of which has
- * an r before it.  One pread(2) reads all, and the kilobytes are copied to
- * their places, which is faster than preadv(2) with one buffer for each.
- * Return false if that failed or an r is missing.
+ * Read n kilobytes, at most STRIDED, of a snap(6) stream, where an r precedes
+ * each. Read all with one pread(2) and copy them to their places, which is
+ * faster than preadv(2) with a buffer for each. Return false if the read fails
+ * or an r is missing.
  */
 static bool
 read_strided(const struct filesource *f, uint64_t loc, size_t n, uint8_t *buf)
@@ -175,7 +176,7 @@ read_strided(const struct filesource *f, uint64_t loc, size_t n, uint8_t *buf)
 }
 
 /*
- * Read one kilobyte of a snap(6) stream into buf; a short last one is filled
+ * Read one kilobyte of a snap(6) stream into buf, and fill a short last one
  * with zeros.
  */
 static int
@@ -194,7 +195,7 @@ read_tagged(struct filesource *f, uint64_t loc, uint8_t *buf)
 }
 
 /*
- * Read run r of file src into buf, for source_ops.
+ * Read run r of file source src into buf, for source_ops.
  */
 int
 file_read(struct source *src, const struct run *r, uint8_t *buf)
@@ -223,10 +224,10 @@ file_read(struct source *src, const struct run *r, uint8_t *buf)
 }
 
 /*
- * Set id[0] to id[n-1] to the identities of n parts, of IDENTITY_KB kilobytes
- * each, of file src of size bytes, from byte loc on.  Parts at the same offset
- * have the same identity: the source's number and the offset, never 0.  A part
- * that is not whole or aligned gets 0.
+ * Set id[0] to id[n-1] to the identities of n parts of src, a file of size
+ * bytes, from byte loc on. Each part has IDENTITY_KB kilobytes. The identity
+ * combines the number of the source and the offset, and is never 0 unless the
+ * part is short or not aligned, or the number exceeds 16 bits.
  */
 void
 source_identify(const struct source *src, uint64_t size, uint64_t loc,
@@ -244,7 +245,8 @@ source_identify(const struct source *src, uint64_t size, uint64_t loc,
 }
 
 /*
- * Identify parts of file src, for source_ops.
+ * Set id[0] to id[n-1] to the identities of n parts of file source src, for
+ * source_ops.
  */
 static int
 file_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
@@ -256,7 +258,7 @@ file_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
 }
 
 /*
- * Close file src, for source_ops.
+ * Close file source src, for source_ops.
  */
 void
 file_free(struct source *src)
@@ -272,9 +274,10 @@ static const struct source_ops file_ops = {
 };
 
 /*
- * Make a source of snapshot s that reads file fd with ops, kilobytes pitch
- * bytes apart; name, which is copied, is for messages.  Return it, and it owns
- * fd; or NULL with errstr set if memory runs out, and the caller still owns fd.
+ * Make a source of snapshot s that reads file fd with ops, with kilobytes pitch
+ * bytes apart. name is for messages, and is copied. Return the source, which
+ * then owns fd. If memory runs out, return NULL with errstr set; the caller
+ * then still owns fd.
  */
 struct source *
 file_new(struct snap *s, int fd, const char *name, uint32_t pitch,
@@ -290,10 +293,10 @@ file_new(struct snap *s, int fd, const char *name, uint32_t pitch,
 
 /*
  * Return a source of snapshot s for the regular file fd, with kilobytes pitch
- * bytes apart: KB, or KB + 1 for a snap(6) stream.  Locations are byte offsets
- * in the file; name is for messages.  Later calls for the same unchanged file
- * return the same source.  The source takes over fd, which is closed on failure
- * also.  Return NULL with errstr set on failure.
+ * bytes apart: KB, or KB + 1 for a snap(6) stream. Locations are byte offsets
+ * in the file; name is for messages. Calls for the same unchanged file return
+ * the same source. The source takes ownership of fd, which is closed on failure
+ * also. Return NULL with errstr set on failure.
  */
 struct source *
 source_file(struct snap *s, int fd, const char *name, uint32_t pitch)
@@ -349,9 +352,9 @@ source_size(const struct source *src)
 }
 
 /*
- * Find data of file src at or after byte at: set *start and *end (exclusive) to
- * a run outside of holes (lseek(2), SEEK_DATA).  Return false if only a hole
- * follows.
+ * Find data of file source src at or after offset at. Set *start and *end
+ * (exclusive) to a run of it outside of holes (SEEK_DATA of lseek(2)). Return
+ * false if there is no more data.
  */
 bool
 source_data(const struct source *src, uint64_t at, uint64_t *start,
@@ -385,8 +388,8 @@ nothing_read(struct source *src, const struct run *r, uint8_t *buf)
 static const struct source_ops nothing_ops = { .read = nothing_read };
 
 /*
- * Return a new source of snapshot s whose bytes were not kept, so that every
- * read fails; or NULL with errstr set.
+ * Return a new source of snapshot s for bytes that were not kept, so that every
+ * read fails. Return NULL with errstr set if memory runs out.
  */
 struct source *
 source_nothing(struct snap *s)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Return the number of bytes of the UTF-8 character at s, and set *c to its
- * code point; return 0 if there is no valid character.
+ * Return the length in bytes of the UTF-8 character at s, and set *c to its
+ * code point. Return 0 if there is no valid character.
  */
 size_t
 text_utf8(const char *s, uint32_t *c)
@@ -33,7 +33,7 @@ text_utf8(const char *s, uint32_t *c)
 
 /*
  * Return the number of columns of the character at *s, and advance *s past it.
- * Wide characters are from Unicode's EastAsianWidth.txt, in coarse ranges.
+ * Wide characters are those of Unicode's EastAsianWidth.txt, in coarse ranges.
  */
 int
 text_columns(const char **s)
@@ -54,8 +54,8 @@ text_columns(const char **s)
 }
 
 /*
- * Return true if character c could mislead a terminal or its reader: control
- * characters, also those from 0x80 to 0x9f, and characters that change the
+ * Return true if character c could mislead a terminal or its reader. These are
+ * control characters, including 0x80 to 0x9f, and characters that change the
  * direction of text or begin a new line (Unicode, chapter 23).
  */
 bool
@@ -67,8 +67,8 @@ text_iscontrol(uint32_t c)
 }
 
 /*
- * Set *len to the bytes of the character at s, or to 1 for a byte that is not
- * UTF-8.  Return *len if it is unsafe for a terminal, otherwise 0.
+ * Set *len to the length of the character at s, or to 1 for a byte that is not
+ * UTF-8. Return *len if it is unsafe for a terminal, otherwise 0.
  */
 static size_t
 harm_len(const char *s, size_t *len)
@@ -98,7 +98,7 @@ text_isharmful(const char *s)
 
 /*
  * Replace each byte of s that is not UTF-8, or is part of a control character,
- * by the byte with.  Return s.
+ * by the byte with. Return s.
  */
 char *
 text_clean(char *s, char with)
@@ -112,9 +112,10 @@ text_clean(char *s, char with)
 }
 
 /*
- * Make s safe for a terminal, in place, and return it: names come from
- * strangers' snapshots, and processes choose their own.  Bytes from 0x80 to
- * 0x9f that are not UTF-8 are control characters for a terminal without UTF-8.
+ * Make s safe for a terminal, in place, and return it. Names may come from
+ * snapshots made by strangers, and processes choose their own names. For a
+ * terminal without UTF-8, bytes from 0x80 to 0x9f that are not UTF-8 are
+ * control characters.
  */
 char *
 text_harmless(char *s)
@@ -123,7 +124,7 @@ text_harmless(char *s)
 }
 
 /*
- * Format a number of bytes into s, of size n, in a fitting unit: "812 bytes",
+ * Format a number of bytes with a suitable unit into s, of size n: "812 bytes",
  * "1.2 GiB", "340 MiB".
  */
 void
@@ -145,7 +146,7 @@ text_bytes(char *s, size_t n, uint64_t bytes)
 }
 
 /*
- * Format a time of us microseconds into s, of size n, in a fitting unit: "348
+ * Format a time of us microseconds with a suitable unit into s, of size n: "348
  * ms", "5.4 s", "12 min 5 s".
  */
 void
@@ -169,8 +170,8 @@ text_time(char *s, size_t n, uint64_t us)
 }
 
 /*
- * Decode octal escapes, as in proc_pid_mountinfo(5) (a backslash and three
- * digits), in place.  Return s.
+ * Decode the octal escapes of proc_pid_mountinfo(5), a backslash and three
+ * digits, in s. Return s.
  */
 char *
 text_unescape(char *s)
@@ -191,9 +192,9 @@ text_unescape(char *s)
 }
 
 /*
- * Return the name of signal sig as in kill(1), without SIG, or NULL.  Numbers
- * are those of most machines, including x86 and ARM: signal(7), "Signal
- * numbering for standard signals".
+ * Return the name of signal sig without SIG, as in kill(1), or NULL if it has
+ * none. The numbers are those of most machines, including x86 and ARM:
+ * signal(7), "Signal numbering for standard signals".
  */
 const char *
 signal_name(uint64_t sig)

@@ -28,7 +28,7 @@ piece_cmp(struct piece *a, struct piece *b)
 TREE_GENERATE(view, piece, entry, piece_cmp)
 
 /*
- * Remove all pieces from view v, and free them.
+ * Free all pieces of view v, and leave it empty.
  */
 void
 view_free(struct view *v)
@@ -68,8 +68,8 @@ image_find(struct image *im, uint64_t addr)
 }
 
 /*
- * Return the piece of im that contains addr, or else the first one after it;
- * NULL if there is none.
+ * Return the piece of im that contains addr, or else the first one after addr.
+ * Return NULL if there is none.
  */
 struct piece *
 image_next(struct image *im, uint64_t addr)
@@ -82,8 +82,8 @@ image_next(struct image *im, uint64_t addr)
 }
 
 /*
- * Return the piece of im with the lowest addresses; NULL if there is none or im
- * is NULL.
+ * Return the piece of im with the lowest addresses. Return NULL if there is
+ * none or im is NULL.
  */
 struct piece *
 image_first(struct image *im)
@@ -92,8 +92,8 @@ image_first(struct image *im)
 }
 
 /*
- * Return the piece of im with the highest addresses; NULL if there is none or
- * im is NULL.
+ * Return the piece of im with the highest addresses. Return NULL if there is
+ * none or im is NULL.
  */
 struct piece *
 image_last(struct image *im)
@@ -102,7 +102,8 @@ image_last(struct image *im)
 }
 
 /*
- * Return the piece after p in the order of addresses; NULL after the last.
+ * Return the piece that follows p in the order of addresses, or NULL if p is
+ * the last.
  */
 struct piece *
 piece_next(struct piece *p)
@@ -125,8 +126,8 @@ piece_add(struct view *v, uint64_t first, uint64_t last, struct segment *s)
 }
 
 /*
- * Remove the addresses first..last (inclusive) from view v.  Return 0, or -1
- * with errstr set.
+ * Remove addresses first to last (inclusive) from view v. Return 0, or -1 with
+ * errstr set.
  */
 int
 view_cut(struct view *v, uint64_t first, uint64_t last)
@@ -161,7 +162,8 @@ view_cut(struct view *v, uint64_t first, uint64_t last)
 }
 
 /*
- * Make segment s visible at first..last (inclusive), in front of all others.
+ * Make segment s visible at addresses first to last (inclusive), in front of
+ * all other segments.
  */
 static int
 view_lay(struct image *im, uint64_t first, uint64_t last, struct segment *s)
@@ -179,8 +181,8 @@ view_lay(struct image *im, uint64_t first, uint64_t last, struct segment *s)
 }
 
 /*
- * Make segment s of im visible where no other segment of the present section
- * is.  Return 0, or -1 with errstr set.
+ * Make segment s of im visible at those of its addresses that no other segment
+ * of the present section covers. Return 0, or -1 with errstr set.
  */
 int
 view_insert(struct image *im, struct segment *s)

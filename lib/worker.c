@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /*
- * Return the number of processors this process may use.
+ * Return the number of processors that this process may use.
  */
 int
 processors_count(void)
@@ -23,8 +23,8 @@ processors_count(void)
 }
 
 /*
- * Start a thread that runs fn with arg and blocks all signals.  Return 0, with
- * *t set; or an error number.
+ * Start a thread that blocks all signals and calls fn with arg. Return 0 with
+ * *t set, or an error number.
  */
 int
 worker_start(pthread_t *t, void *(*fn)(void *), void *arg)
@@ -40,8 +40,9 @@ worker_start(pthread_t *t, void *(*fn)(void *), void *arg)
 }
 
 /*
- * Run fn with arg in n threads at once, including the caller: at most
- * MAX_WORKERS, and as many as can be created.  Return when all have returned.
+ * Run fn with arg in n threads at once, at most MAX_WORKERS; one of them is the
+ * caller. If fewer can be created, use fewer. Return when fn has returned in
+ * all of them.
  */
 void
 workers_run(size_t n, void *(*fn)(void *), void *arg)
