@@ -159,8 +159,8 @@ put_return(struct program *p, uint32_t action)
 }
 
 /*
- * Append code that allows call c.  The accumulator has the number of the call
- * before and after it.
+ * Append code that allows call c. The accumulator contains the number of the
+ * call both before and after this code.
  */
 static void
 put_call(struct program *p, const struct call *c)
@@ -187,8 +187,9 @@ put_call(struct program *p, const struct call *c)
 }
 
 /*
- * Make filter p: fail calls of another machine's table (such as 32-bit ones),
- * then allow the calls of our table for programs, bits of CALLS_.
+ * Make filter p. It makes calls of another machine's table (such as 32-bit
+ * ones) fail, and allows those calls of our table that programs, bits of
+ * CALLS_, needs.
  */
 static void
 make(struct program *p, unsigned int programs, uint32_t machine)
@@ -215,11 +216,11 @@ make(struct program *p, unsigned int programs, uint32_t machine)
 }
 
 /*
- * Restrict this process, which has one thread and no_new_privs, and its later
- * threads to the calls that every program needs and those that programs, bits
- * of CALLS_, selects.  Return 0, or -1 with errno if the kernel does not
- * support that, or on a machine where it is untested: on some, clone(2) has its
- * flags in another argument.
+ * Restrict this process, which must have one thread and no_new_privs, and its
+ * later threads to the calls that every program needs and those that programs,
+ * bits of CALLS_, selects. Return 0, or -1 with errno set if the kernel does
+ * not support that, or if this machine is untested; on some machines the flags
+ * of clone(2) are in another argument.
  */
 int
 callfilter_apply(unsigned int programs)

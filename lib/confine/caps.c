@@ -21,7 +21,7 @@ caps_get(struct __user_cap_data_struct *d)
 }
 
 /*
- * Make effective only those permitted capabilities that are in keep.  If forget
+ * Make the permitted capabilities in keep effective, and no others. If forget
  * is set, drop the others for good.
  */
 static void
@@ -43,9 +43,9 @@ caps_set(uint32_t keep, bool forget)
 }
 
 /*
- * Return true if path can be accessed in mode how without capabilities, or does
- * not exist.  A directory must also be our own: in another's, files may belong
- * to anyone.
+ * Return true if path does not exist or can be accessed in mode how without
+ * capabilities. A directory must also be our own, since files in another user's
+ * directory may belong to anyone.
  */
 static bool
 can_have(const char *path, int how)
@@ -86,7 +86,7 @@ caps_drop(const struct confined *c)
 
 /*
  * Drop all capabilities except those that the helper may need to read and write
- * in the directories of others (in sticky ones, to replace a file).
+ * in other users' directories, and to replace files in sticky ones.
  */
 void
 caps_drop_helper(void)

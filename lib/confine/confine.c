@@ -45,7 +45,8 @@ lack(const char *what)
 }
 
 /*
- * Create the directory path, if it is missing.  Return true if it was created.
+ * Create the directory path if it does not exist. Return true if it was
+ * created.
  */
 static bool
 dir_make(const char *path)
@@ -61,9 +62,10 @@ dir_make(const char *path)
 }
 
 /*
- * Confine this process, which has one thread, to the needs of c.  Skip what the
- * kernel does not support; confine_lacks returns it.  Return 0, or -1 with
- * errstr set if the helper cannot be started.
+ * Confine this process, which must have one thread, to the needs of c. Skip
+ * each kind of confinement that the kernel does not support; confine_lacks
+ * returns these. Return 0, or -1 with errstr set if the helper cannot be
+ * started.
  */
 int
 confine(const struct confined *c)
@@ -88,8 +90,8 @@ confine(const struct confined *c)
 }
 
 /*
- * Return the parts of confinement that the kernel does not support, for a
- * message, or NULL.
+ * Return, for a message, the kinds of confinement that the kernel does not
+ * support, or NULL if it supports all.
  */
 const char *
 confine_lacks(void)
@@ -98,8 +100,8 @@ confine_lacks(void)
 }
 
 /*
- * Have the helper call act of struct confined.  Return 0 with *fd set to a
- * descriptor that the caller owns; 1 if act failed, which has printed a
+ * Have the helper call act of struct confined. Return 0 with *fd set to a
+ * descriptor that the caller owns; 1 if act failed, after act has printed a
  * message; or -1 with errstr set.
  */
 int

@@ -43,8 +43,8 @@ static struct {
 } job;
 
 /*
- * Exit if the confined program has ended; called by a timer while a request may
- * block.
+ * Exit if the confined program has ended. A timer calls this while a request
+ * may block.
  */
 static void
 on_alarm(int sig)
@@ -68,8 +68,8 @@ job_elf(const char *path)
 }
 
 /*
- * Return true if path is the name of the output, or one of several: NAME.812 or
- * NAME.812.2.
+ * Return true if path is the name of the output or, if there may be several,
+ * one of their names: NAME.812 or NAME.812.2.
  */
 static bool
 is_output(const struct confined *c, const char *path)
@@ -93,8 +93,8 @@ job_drop(void)
 }
 
 /*
- * Create the output file path.  Opening a fifo waits for a reader, and a timer
- * checks that the confined program still runs.
+ * Create the output file path. Opening a fifo waits for a reader; meanwhile a
+ * timer checks that the confined program still runs.
  */
 static int
 job_create(const char *path)
@@ -120,8 +120,8 @@ job_act(void)
 }
 
 /*
- * Do request what.  Return a descriptor, or -1; set *rc to the result: -1 with
- * errstr set on failure.
+ * Do request what. Return a descriptor, or -1 if there is none. Set *rc to the
+ * result of the request; on failure this is -1, with errstr set.
  */
 static int
 job_do(char what, const char *path, int *rc)
@@ -191,9 +191,9 @@ work(int sock)
 }
 
 /*
- * Run the helper.  Close all descriptors inherited from the program, except the
- * socket, so that readers of the program's pipes see their end when the program
- * ends.  act keeps standard error for its messages.
+ * Run the helper. Close all descriptors inherited from the program except the
+ * socket, so that readers of the program's pipes see end of file when the
+ * program ends. Keep standard error if there is an act, for its messages.
  */
 static void __attribute__((noreturn))
 job_main(int sock)
@@ -223,9 +223,9 @@ job_main(int sock)
 }
 
 /*
- * Start the helper of the program that c confines; it ends with the program.
- * made is true if c->outdir was created for the program, and is to be removed
- * if it stays empty.  Return 0, or -1 with errno.
+ * Start the helper of the program that c confines; the helper ends when the
+ * program does. Set made if c->outdir was created for the program and is to be
+ * removed if it stays empty. Return 0, or -1 with errno set.
  */
 int
 helperjob_start(const struct confined *c, bool made)

@@ -51,7 +51,7 @@ struct beneath {
 } __attribute__((packed));
 
 /*
- * Return all access rights to files that a version of Landlock supports.
+ * Return all access rights to files that this version of Landlock supports.
  */
 static uint64_t
 rights_known(long version)
@@ -62,8 +62,8 @@ rights_known(long version)
 
 /*
  * Add a rule that allows access to file fd, or to everything below it if it is
- * a directory.  Ignore errors: a later open fails instead, and a file without a
- * file system, such as a pipe, needs no rule.
+ * a directory. Ignore errors: if a rule was needed, opening the file fails
+ * later; a file outside of file systems, such as a pipe, needs no rule.
  */
 static void
 rule_add(int rules, uint64_t known, int fd, uint64_t access)
@@ -77,8 +77,8 @@ rule_add(int rules, uint64_t known, int fd, uint64_t access)
 }
 
 /*
- * Allow to read the directories on which CRIU images are stacked: those that
- * the links "parent" lead to, one after another.
+ * Allow reading the parent directories of the CRIU images in directory dir:
+ * follow the links "parent" from one directory to the next.
  */
 static void
 rule_parents(int rules, uint64_t known, int dir)
@@ -112,8 +112,8 @@ rule_path(int rules, uint64_t known, const char *path, uint64_t access)
 }
 
 /*
- * Allow this thread, and threads it creates, to open only what c needs.  Return
- * 0, or -1 if the kernel does not support that.
+ * Allow this thread, and threads it creates, to open only the files that c
+ * needs. Return 0, or -1 if the kernel does not support that.
  */
 int
 landlock_apply(const struct confined *c)

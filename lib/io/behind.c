@@ -37,9 +37,9 @@ struct behind {
 
 /*
  * Start write-back of file fd, which is written sequentially, so that a later
- * fsync(2) has little to do.  The last write was n bytes at offset at.  *w, at
- * first all zero, accumulates the range, with holes, for which write-back has
- * not started.  File systems without a disk do nothing.
+ * fsync(2) has little to do. The last write was n bytes at offset at. *w, zero
+ * at first, holds the range, including holes, whose write-back has not started.
+ * On file systems without a disk this has no effect.
  */
 void
 disk_begin(struct written *w, int fd, uint64_t at, size_t n)
@@ -58,8 +58,7 @@ disk_begin(struct written *w, int fd, uint64_t at, size_t n)
 }
 
 /*
- * Write one buffer, unless an earlier write failed.  This is the job function
- * of the ring.
+ * Write one buffer, unless an earlier write failed: job function of the ring.
  */
 static void
 piece_write(void *arg, void *job)
@@ -82,9 +81,9 @@ piece_free(void *job)
 }
 
 /*
- * Start write-behind with buffers of size bytes.  If kept is set, the files
- * will be brought to the disk, and write-back is started early.  Return a
- * handle that behind_end frees, or NULL with errstr set.
+ * Start write-behind with buffers of size bytes. If kept is set, the files will
+ * be synced, and write-back starts early. Return a handle, or NULL with errstr
+ * set. The caller frees the handle with behind_end.
  */
 struct behind *
 behind_new(size_t size, bool kept)
@@ -105,10 +104,10 @@ behind_new(size_t size, bool kept)
 }
 
 /*
- * Write n bytes of *buf to file fd at offset at, in the background; fd must
- * stay open until behind_end.  *buf, from malloc(3), is replaced by another
- * buffer of the same size.  Return 0, or -1 with errno if an earlier write
- * failed.
+ * Write the first n bytes of *buf to file fd at offset at, in the background.
+ * *buf must be from malloc(3); it is replaced by another buffer of the same
+ * size. fd must stay open until behind_end. Return 0, or -1 with errno set if
+ * an earlier write failed.
  */
 int
 behind_write(struct behind *b, int fd, uint8_t **buf, size_t n, uint64_t at)
@@ -131,8 +130,8 @@ behind_write(struct behind *b, int fd, uint8_t **buf, size_t n, uint64_t at)
 }
 
 /*
- * Wait until all buffers are written, and free b.  Return 0, or -1 with errno
- * if a write failed.
+ * Wait until all buffers are written, and free b. Return 0, or -1 with errno
+ * set if a write failed.
  */
 int
 behind_end(struct behind *b)

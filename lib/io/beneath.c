@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 /*
- * Open path below directory dir with openat2(2), its RESOLVE_ flags resolve,
- * and flags of open(2), which must not create a file.  Sets close-on-exec.
- * Return a descriptor that the caller owns, or -1 with errno: ENOSYS on kernels
- * before 5.6.
+ * Open path below directory dir with openat2(2). resolve is its RESOLVE_ flags;
+ * flags are those of open(2) and must not create a file. The descriptor is
+ * close-on-exec, and the caller owns it. Return it, or -1 with errno set:
+ * ENOSYS before Linux 5.6.
  */
 int
 beneath_resolve(int dir, const char *path, int flags, uint64_t resolve)
@@ -34,8 +34,8 @@ beneath_resolve(int dir, const char *path, int flags, uint64_t resolve)
 
 /*
  * Copy the first component of path to name, which has room for NAME_MAX + 1
- * bytes.  Return the rest of path, "" at its end; or NULL with errno set if the
- * component is empty, too long, or "..".
+ * bytes. Return the rest of path, which is "" at its end. Return NULL with
+ * errno set if the component is empty, too long, or "..".
  */
 static const char *
 name_cut(const char *path, char *name)
@@ -53,8 +53,8 @@ name_cut(const char *path, char *name)
 }
 
 /*
- * Open path below dir with O_PATH, one component at a time, without following
- * symbolic links.
+ * Open path below directory dir with O_PATH, component by component, without
+ * following symbolic links.
  */
 static int
 path_walk(int dir, const char *path)
@@ -79,10 +79,11 @@ path_walk(int dir, const char *path)
 }
 
 /*
- * Open path below directory dir with O_PATH and close-on-exec.  Symbolic links
- * are not followed (a last one is opened itself), and neither "/" nor ".." can
- * leave dir.  Return a descriptor that the caller owns, or -1 with errno: ELOOP
- * for a link on the way, EXDEV for a path that leaves dir.
+ * Open path below directory dir with O_PATH and close-on-exec. Symbolic links
+ * are not followed; if the last component is one, open the link itself. Neither
+ * "/" nor ".." can leave dir. Return a descriptor that the caller owns, or -1
+ * with errno set: ELOOP for a link on the way, EXDEV for a path that leaves
+ * dir.
  */
 int
 beneath_open(int dir, const char *path)
@@ -98,9 +99,9 @@ beneath_open(int dir, const char *path)
 }
 
 /*
- * Open the file that fd refers to, which may be open with O_PATH, again with
- * flags of open(2), whatever its name now refers to.  Return a descriptor that
- * the caller owns, or -1 with errno.
+ * Open again the file that is open as fd, possibly with O_PATH, with flags of
+ * open(2), whatever its name now refers to. Return a descriptor that the caller
+ * owns, or -1 with errno set.
  */
 int
 beneath_reopen(int fd, int flags)
@@ -113,9 +114,9 @@ beneath_reopen(int fd, int flags)
 
 /*
  * Return true if name in directory dir, which was opened as fd, is not a
- * symbolic link, or is one that fs.protected_symlinks allows to follow
- * (proc_sys_fs(5)): it belongs to us, to root, or to the owner of the file it
- * points to.
+ * symbolic link, or is a link that fs.protected_symlinks (proc_sys_fs(5))
+ * allows following: one that belongs to us, to root, or to the owner of its
+ * target.
  */
 bool
 link_istrusted(int dir, const char *name, int fd)

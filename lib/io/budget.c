@@ -12,9 +12,9 @@
 enum { MIN_ROOM = 256 * 1024 * KB, ROOM_TIMES = 64 };
 
 /*
- * Return the number of bytes that regular file fd, with status st, has on disk:
- * its size if it has no holes, since some file systems count blocks late.
- * Nothing has been read from fd; leave its offset at from.
+ * Return the number of bytes that regular file fd with status st has on disk.
+ * Return its size if it has no holes, since some file systems update the count
+ * of blocks late. Nothing has been read from fd; restore its offset to from.
  */
 uint64_t
 room_real(int fd, const struct stat *st, off_t from)
@@ -32,7 +32,7 @@ room_real(int fd, const struct stat *st, off_t from)
 }
 
 /*
- * Return the number of bytes read from in, before decompression.
+ * Return the number of bytes read from stream in, before decompression.
  */
 uint64_t
 input_taken(const struct input *in)
@@ -41,8 +41,8 @@ input_taken(const struct input *in)
 }
 
 /*
- * Return the number of bytes of memory that may be used for what stream in has
- * described so far.
+ * Return how many bytes of memory may be used for what stream in has described
+ * so far.
  */
 uint64_t
 input_room(const struct input *in)

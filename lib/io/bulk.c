@@ -16,7 +16,7 @@ enum {
 };
 
 /*
- * Append the bytes in memory to the file.  If that fails, set k->full, and keep
+ * Append the buffered bytes to the file. If that fails, set k->full, and keep
  * all later bytes in memory.
  */
 static void
@@ -46,8 +46,8 @@ bulk_add(struct bulk *k, const void *data, size_t n)
 }
 
 /*
- * Set *data to a new allocation with all bytes of k, from the file and from
- * memory.
+ * Set *data to a new allocation with all bytes of k, first those in the file,
+ * then those in memory.
  */
 static int
 bulk_join(struct bulk *k, uint8_t **data)
@@ -64,8 +64,9 @@ bulk_join(struct bulk *k, uint8_t **data)
 }
 
 /*
- * Set *data to all bytes of k, to be freed by data_free, and *len to their
- * number.  Leave k empty, on failure also.  Return 0, or -1 with errstr set.
+ * Set *data to all bytes of k and *len to their number. The caller frees *data
+ * with data_free. Leave k empty, on failure also. Return 0, or -1 with errstr
+ * set.
  */
 int
 bulk_finish(struct bulk *k, uint8_t **data, size_t *len)
@@ -88,7 +89,7 @@ bulk_finish(struct bulk *k, uint8_t **data, size_t *len)
 }
 
 /*
- * Free the bytes of k and its file, and make it empty.
+ * Free the bytes of k, close its file, and leave k empty.
  */
 void
 bulk_free(struct bulk *k)

@@ -37,7 +37,8 @@ struct gunzip {
 };
 
 /*
- * Read a member that we wrote, whose header h is in the buffer, into g->raw.
+ * Read into g->raw a member that we wrote; h is its header, which is in the
+ * buffer.
  */
 static int
 read_ours(struct gunzip *g, const struct gzhead *h)
@@ -75,7 +76,8 @@ read_ours(struct gunzip *g, const struct gzhead *h)
 }
 
 /*
- * Check the end of the stream: n bytes, at most GZIP_HEAD, remain in it.
+ * Check the end of the stream. n is the number of bytes that remain, up to
+ * GZIP_HEAD.
  */
 static int
 read_end(struct gunzip *g, size_t n)
@@ -89,7 +91,7 @@ read_end(struct gunzip *g, size_t n)
 }
 
 /*
- * Begin the next member.  Return 1; 0 at the end of the stream; or -1 with
+ * Begin the next member. Return 1; 0 at the end of the stream; or -1 with
  * errstr set.
  */
 static int
@@ -128,9 +130,10 @@ read_member(struct gunzip *g)
 }
 
 /*
- * Inflate part of a member that we did not write.  Return the number of bytes;
- * 0 if none are complete yet or the member ended; or -1 with errstr set.  Bytes
- * before an error are returned first: inflate(3) reports the error again.
+ * Inflate part of a member that we did not write. Return the number of bytes; 0
+ * if there are none yet or the member ended; or -1 with errstr set. Bytes
+ * before an error are returned first; the next call of inflate(3) reports the
+ * error again.
  */
 static ssize_t
 read_other(struct gunzip *g, void *buf, size_t most)
@@ -162,7 +165,7 @@ read_other(struct gunzip *g, void *buf, size_t most)
 }
 
 /*
- * Decompress up to n bytes, at most 1 GiB, into buf, for struct inflater.
+ * Decompress up to n bytes, at most 1 GiB, into buf: read of struct inflater.
  * After an error, every later call returns the same error.
  */
 static ssize_t
@@ -208,7 +211,7 @@ gunzip_free(void *state)
 }
 
 /*
- * Begin to decompress in->packed as stream in.  Return 0, or -1 with errstr
+ * Prepare to decompress in->packed as stream in. Return 0, or -1 with errstr
  * set.
  */
 int

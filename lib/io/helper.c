@@ -23,7 +23,7 @@ static volatile sig_atomic_t creating;	/* a request that may block for long
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Tell the helper to end, and wait until it has.
+ * Tell the helper to end, and wait until it has ended.
  */
 static void
 helper_end(void)
@@ -34,8 +34,8 @@ helper_end(void)
 }
 
 /*
- * Use the helper process pid at socket sock from now on; end it when the
- * program exits.
+ * From now on use the helper process pid at socket sock. End the helper when
+ * the program exits.
  */
 void
 helper_set(int sock, pid_t pid)
@@ -70,9 +70,10 @@ answer_get(struct helper_answer *a)
 }
 
 /*
- * Send request letter what (confine/helperjob.c) with path, or NULL, to the
- * helper.  Set *rc to its result: -1 with errno and errstr set on failure.
- * Return the descriptor that it passed, which the caller owns, or -1.
+ * Send the helper request what, a letter (confine/helperjob.c), with path,
+ * which may be NULL. Set *rc to the result of the request: -1 with errno and
+ * errstr set on failure. Return the descriptor that the helper passed, which
+ * the caller owns, or -1 if there is none.
  */
 int
 helper_ask(char what, const char *path, int *rc)
@@ -105,8 +106,8 @@ helper_ask(char what, const char *path, int *rc)
 }
 
 /*
- * Tell the helper to end, and wait for it, unless it may be blocked in a
- * request; then it ends when we do.  Safe in signal handlers.
+ * Tell the helper to end, and wait until it has ended. If it may be blocked in
+ * a request, do nothing: it will end when we do. Safe in signal handlers.
  */
 void
 helper_quit(void)

@@ -10,8 +10,9 @@
 #include <string.h>
 
 /*
- * Move the state of stream in, with the bytes read, to in->packed; in becomes
- * the stream decompressed from it, of size bytes.  begin sets up in->inflater.
+ * Move the state of stream in, with its buffer, to a new stream in->packed.
+ * Stream in becomes the decompressed stream, of size bytes. begin sets up
+ * in->inflater.
  */
 static int
 input_packed(struct input *in, uint64_t size, int (*begin)(struct input *))
@@ -40,11 +41,11 @@ input_packed(struct input *in, uint64_t size, int (*begin)(struct input *))
 }
 
 /*
- * If stream in, of which nothing has been skipped, is compressed with gzip or
- * zstd, replace it by the decompressed stream.  The size of streams that we
- * wrote (snap(6)) is known in regular files, and they can be read at random.
- * With salvage, so can a damaged one; later reads report the damage.  Return 0,
- * or -1 with errstr set.
+ * If stream in is compressed with gzip or zstd, replace it by the decompressed
+ * stream. Nothing may have been skipped before. If we wrote the stream
+ * (snap(6)) and it is in a regular file, its size is known and it can be read
+ * at random; with salvage this is so even if it is damaged, and later reads
+ * report the damage. Return 0, or -1 with errstr set.
  */
 int
 input_gunzip(struct input *in, bool salvage)

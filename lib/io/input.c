@@ -16,8 +16,9 @@
 #include <unistd.h>
 
 /*
- * Open the file at path, or standard input if path is NULL or "-", as a stream.
- * Return it, to be closed with input_close; or NULL with errstr set.
+ * Open the file at path as a stream, or standard input if path is NULL or "-".
+ * Return the stream, or NULL with errstr set. The caller closes it with
+ * input_close.
  */
 struct input *
 input_open(const char *path)
@@ -41,8 +42,8 @@ input_open(const char *path)
 }
 
 /*
- * Make a stream called name from descriptor fd, which it owns; fd is closed on
- * failure also.  Return it, or NULL with errstr set.
+ * Make a stream called name from descriptor fd. The stream owns fd, which is
+ * closed on failure also. Return the stream, or NULL with errstr set.
  */
 struct input *
 input_fd(const char *name, int fd)
@@ -86,8 +87,8 @@ fail:
 }
 
 /*
- * Make a stream called name from a copy of the len bytes at data.  Return it,
- * or NULL with errstr set.
+ * Make a stream called name from a copy of the len bytes at data. Return the
+ * stream, or NULL with errstr set.
  */
 struct input *
 input_memory(const char *name, const void *data, size_t len)
@@ -146,7 +147,7 @@ input_close(struct input *in)
 }
 
 /*
- * Add the skipped bytes that are still in the buffer to in->sums.
+ * Add to in->sums those skipped bytes that are still in the buffer.
  */
 static void
 input_tally(struct input *in)
@@ -158,7 +159,7 @@ input_tally(struct input *in)
 }
 
 /*
- * Drop bytes in the buffer that are beyond in->most.
+ * Drop bytes beyond position in->most from the buffer.
  */
 static void
 input_trim(struct input *in)
@@ -173,8 +174,8 @@ input_trim(struct input *in)
 }
 
 /*
- * Read up to n bytes that follow those in the buffer into buf.  Return their
- * number, 0 at the end, or -1 with errstr set.
+ * Read up to n bytes into buf: those that follow the bytes in the buffer of in.
+ * Return their number, 0 at the end, or -1 with errstr set.
  */
 static ssize_t
 input_read(struct input *in, uint8_t *buf, size_t n)
@@ -202,8 +203,8 @@ input_read(struct input *in, uint8_t *buf, size_t n)
 }
 
 /*
- * Read more bytes into the buffer.  Return 0, also at the end; or -1 with
- * errstr set.
+ * Read more bytes into the buffer. Return 0, also at the end of the stream; or
+ * -1 with errstr set.
  */
 static int
 input_more(struct input *in)
@@ -229,9 +230,9 @@ input_more(struct input *in)
 }
 
 /*
- * Read until at least n bytes, beginning at in->buf + in->start, are in the
- * buffer.  Return the number of bytes there: less than n at the end of the
- * stream or before an error; input_end returns which.
+ * Read until the buffer contains at least n bytes from in->buf + in->start on.
+ * Return the number of bytes there. It is less than n at the end of the stream
+ * or before an error; input_end returns which.
  */
 size_t
 input_fill(struct input *in, size_t n)
@@ -256,8 +257,8 @@ input_fill(struct input *in, size_t n)
 }
 
 /*
- * Return the next n bytes of stream in, valid until the next call; or NULL if
- * there are fewer, for a reason that input_end returns.
+ * Return the next n bytes of stream in, which are valid until the next call.
+ * Return NULL if there are fewer; input_end returns why.
  */
 const uint8_t *
 input_peek(struct input *in, size_t n)
@@ -266,7 +267,7 @@ input_peek(struct input *in, size_t n)
 }
 
 /*
- * Return 0 if input_fill had too few bytes because the stream ends; or -1 with
+ * Return 0 if input_fill had too few bytes because the stream ends, or -1 with
  * errstr set if reading failed.
  */
 int
@@ -276,7 +277,7 @@ input_end(const struct input *in)
 }
 
 /*
- * Skip n bytes of in, all of which must be in the buffer.
+ * Skip the next n bytes of stream in, all of which must be in the buffer.
  */
 void
 input_skip(struct input *in, size_t n)
@@ -287,8 +288,8 @@ input_skip(struct input *in, size_t n)
 
 /*
  * Read n bytes at position pos of stream in, whose size must be known, into
- * buf, without moving its position.  Fail if there are fewer.  Return 0, or -1
- * with errstr set.
+ * buf. The position of the stream does not change. Fail if there are fewer
+ * bytes. Return 0, or -1 with errstr set.
  */
 int
 input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
@@ -321,8 +322,8 @@ input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
 }
 
 /*
- * Move to position pos of stream in, whose size must be known; read at random
- * from then on.  Return 0, or -1 with errstr set.
+ * Move to position pos of stream in, whose size must be known, and read at
+ * random from then on. Return 0, or -1 with errstr set.
  */
 int
 input_seek(struct input *in, uint64_t pos)
@@ -346,8 +347,9 @@ input_seek(struct input *in, uint64_t pos)
 }
 
 /*
- * Fill the buffer with the first n bytes, or fewer, that can be inflated from a
- * compressed stream at random, even if damaged.
+ * Fill the buffer of stream in with its first bytes, at most n, as far as they
+ * can be inflated from a damaged member. Do nothing unless it is a compressed
+ * file with random access.
  */
 void
 input_guess(struct input *in, size_t n)
@@ -363,8 +365,8 @@ input_guess(struct input *in, size_t n)
 }
 
 /*
- * Limit the decompressed data of stream in that is kept in memory to mib MiB;
- * does nothing unless in is read at random from a compressed file.
+ * Keep at most mib MiB of decompressed data of stream in in memory. This has no
+ * effect unless it is a compressed file with random access.
  */
 void
 input_keep(struct input *in, size_t mib)
@@ -374,8 +376,9 @@ input_keep(struct input *in, size_t mib)
 }
 
 /*
- * Set the size of in, a damaged compressed stream, to size bytes, known from
- * elsewhere.  Return 0, or -1 with errstr set if that size is impossible.
+ * Set the size of stream in, which is compressed and damaged, to size bytes.
+ * The caller knows the size from another source. Return 0, or -1 with errstr
+ * set if it is impossible.
  */
 int
 input_widen(struct input *in, uint64_t size)
@@ -389,7 +392,8 @@ input_widen(struct input *in, uint64_t size)
 }
 
 /*
- * Treat position pos, at or after the present one, as the end of stream in.
+ * Treat position pos, which is not before the present one, as the end of stream
+ * in.
  */
 void
 input_cut(struct input *in, uint64_t pos)
@@ -401,7 +405,8 @@ input_cut(struct input *in, uint64_t pos)
 }
 
 /*
- * Add all bytes of in skipped from now on to sums; if sums is NULL, stop.
+ * Add all bytes of stream in that are skipped from now on to sums. If sums is
+ * NULL, stop.
  */
 void
 input_sum(struct input *in, struct sums *sums)

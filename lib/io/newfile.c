@@ -22,7 +22,7 @@ static const char *volatile unfinished;
 static volatile int unfinished_dir;
 
 /*
- * Set f->tmp to a new temporary name in the same directory.
+ * Set f->tmp to a new temporary name in the directory of f.
  */
 static int
 newfile_tmpname(struct newfile *f)
@@ -38,8 +38,8 @@ newfile_tmpname(struct newfile *f)
 }
 
 /*
- * Remove the unfinished file.  Signal handlers may call this before they end
- * the program.
+ * Remove the unfinished file. Signal handlers may call this before they end the
+ * program.
  */
 void
 output_cleanup(void)
@@ -60,7 +60,7 @@ newfile_named(const struct newfile *f)
 }
 
 /*
- * Record that f has its final name, or none; keeps errno.
+ * Record that f now has its final name or no name. Keep errno.
  */
 static void
 newfile_unname(struct newfile *f)
@@ -75,8 +75,8 @@ newfile_unname(struct newfile *f)
 }
 
 /*
- * Create f without a name, so that it vanishes if we end, or with a temporary
- * name if the file system does not support that.
+ * Create file f without a name, so that it vanishes if we end. If the file
+ * system does not support that, give it a temporary name.
  */
 static int
 newfile_create(struct newfile *f)
@@ -105,11 +105,11 @@ newfile_create(struct newfile *f)
 }
 
 /*
- * Decide what to do with the existing file that f->path refers to, open as at
- * with status st.  Return 1 to replace it by the new file; 0 if it was opened
- * as f->fd; or -1 with errstr set.  A symbolic link is replaced, never
- * followed; but one to something other than a file is an error, since its user
- * expects the output there.
+ * Decide what to do with the existing file at f->path, which is open as at and
+ * has status st. Return 1 if the new file is to replace it; 0 if it was opened
+ * as f->fd; or -1 with errstr set. A symbolic link is replaced, never followed.
+ * A link to something other than a file is an error, since its user expects the
+ * output there.
  */
 static int
 newfile_find(struct newfile *f, int at, const struct stat *st)
@@ -140,8 +140,8 @@ newfile_find(struct newfile *f, int at, const struct stat *st)
 }
 
 /*
- * Look at the existing file at f->path.  Return as newfile_find; 1 if there is
- * none.
+ * Look for an existing file at f->path. Return 1 if there is none, otherwise
+ * the result of newfile_find.
  */
 static int
 newfile_look(struct newfile *f)
@@ -162,8 +162,8 @@ newfile_look(struct newfile *f)
 }
 
 /*
- * Set f->fd to a copy of descriptor fd, which our parent opened.  Our own
- * descriptors, which are all close-on-exec, are rejected.
+ * Set f->fd to a copy of descriptor fd, which our parent must have opened. Our
+ * own descriptors, all of which are close-on-exec, are rejected.
  */
 static int
 newfile_inherited(struct newfile *f, int fd)
@@ -183,8 +183,8 @@ newfile_inherited(struct newfile *f, int fd)
 }
 
 /*
- * Sync directory dir to the disk, if it may be read and the file system
- * supports it.  Return 0, or -1 with errno.
+ * Sync directory dir to disk, if it may be read and the file system supports
+ * that. Return 0, or -1 with errno set.
  */
 static int
 dir_sync(int dir)
@@ -202,7 +202,8 @@ dir_sync(int dir)
 }
 
 /*
- * Give the finished file its name, by renaming it from a temporary name.
+ * Give the finished file f its name by renaming it. If it has no name yet,
+ * first give it a temporary name.
  */
 static int
 newfile_link(struct newfile *f)
@@ -231,8 +232,8 @@ newfile_link(struct newfile *f)
 }
 
 /*
- * Block signals that would end us, while the temporary name and its record for
- * output_cleanup differ.
+ * Block the signals that would end us, while the file's name may differ from
+ * the name recorded for output_cleanup. Save the old mask in *old.
  */
 static void
 signals_hold(sigset_t *old)
@@ -247,10 +248,10 @@ signals_hold(sigset_t *old)
 }
 
 /*
- * Create file f, to be called path, readable only by its owner.  If path is a
- * device or fifo of ours or root's, or a descriptor passed to us, open that
- * instead (outname.c); wait for a fifo's reader, or until a signal ends us.
- * Return 0, or -1 with errstr set.
+ * Create file f, to be called path, readable only by its owner. If path is a
+ * device or fifo that belongs to us or root, or a descriptor passed to us, open
+ * that instead (outname.c); for a fifo wait for a reader, or until a signal
+ * ends us. Return 0, or -1 with errstr set.
  */
 int
 newfile_open(struct newfile *f, const char *path)
@@ -283,7 +284,7 @@ newfile_open(struct newfile *f, const char *path)
 }
 
 /*
- * Return true if closing f without newfile_finish leaves nothing of it.
+ * Return true if nothing of f remains when it is closed without newfile_finish.
  */
 bool
 newfile_isnew(const struct newfile *f)
@@ -292,7 +293,7 @@ newfile_isnew(const struct newfile *f)
 }
 
 /*
- * Sync file f, which is completely written, and give it its name.  Return 0, or
+ * Sync file f, which is completely written, and give it its name. Return 0, or
  * -1 with errno set.
  */
 int
@@ -320,7 +321,7 @@ newfile_finish(struct newfile *f)
 }
 
 /*
- * Close file f; remove it if it is not finished.  Ignore errors of close(2),
+ * Close file f, and remove it if it is not finished. Ignore errors of close(2),
  * since fsync(2) has reported them.
  */
 void

@@ -54,7 +54,8 @@ path_trim(const char *path)
 }
 
 /*
- * Check that directory fd is empty, or force is set.  path is for the error.
+ * Check that directory fd is empty, unless force is set. path is for the error.
+ * Return 0, or -1 with errstr set.
  */
 static int
 dir_usable(int fd, const char *path, bool force)
@@ -76,7 +77,7 @@ dir_usable(int fd, const char *path, bool force)
 
 /*
  * Create the directory path, or use an existing one, which must be empty unless
- * force is set.  Return it, or NULL with errstr set.
+ * force is set. Return a handle, or NULL with errstr set.
  */
 static struct outdir *
 outdir_begin(const char *path, bool force)
@@ -96,9 +97,9 @@ outdir_begin(const char *path, bool force)
 }
 
 /*
- * Open the output directory path for its owner alone, as outdir_begin does, and
- * remove the file called last, without which the directory is not taken for
- * complete.  Return it, or NULL with errstr set.
+ * Open the output directory path as outdir_begin does. Remove the file called
+ * last, whose absence shows that the directory is incomplete. Return a handle,
+ * or NULL with errstr set.
  */
 struct outdir *
 outdir_open(const char *path, const char *last, bool force)
@@ -115,7 +116,7 @@ outdir_open(const char *path, const char *last, bool force)
 }
 
 /*
- * Record a name that outdir_abort is to remove.
+ * Record name as the name of a file that outdir_abort is to remove.
  */
 static int
 outdir_note(struct outdir *o, const char *name)
@@ -130,7 +131,8 @@ outdir_note(struct outdir *o, const char *name)
 }
 
 /*
- * Return true if s is the name of a file in the directory itself.
+ * Return true if s is a name without directories, so that the file is in the
+ * directory itself.
  */
 static bool
 plain_name(const char *s)
@@ -141,8 +143,8 @@ plain_name(const char *s)
 
 /*
  * Create an empty file called name in directory o, open for reading and
- * writing; with NULL, a file without a name, which vanishes when it is closed.
- * Return a descriptor that the caller owns, or -1 with errstr set.
+ * writing. If name is NULL, the file has no name and vanishes when it is
+ * closed. Return a descriptor that the caller owns, or -1 with errstr set.
  */
 int
 outdir_file(struct outdir *o, const char *name)
@@ -180,9 +182,9 @@ outdir_file(struct outdir *o, const char *name)
 }
 
 /*
- * Check that directory path can be created or used, as outdir_open does with
- * force, and written to.  Try it, and remove what was created.  Return 0, or -1
- * with errstr set.
+ * Check that directory path can be opened as by outdir_open with force, and
+ * written to. This tries it, and removes what it creates. Return 0, or -1 with
+ * errstr set.
  */
 int
 outdir_check(const char *path, bool force)
@@ -199,8 +201,8 @@ outdir_check(const char *path, bool force)
 }
 
 /*
- * Write a file called name, with the len bytes at data, into directory o.
- * Return 0, or -1 with errstr set.
+ * Write into directory o a file called name with the len bytes at data. Return
+ * 0, or -1 with errstr set.
  */
 int
 outdir_put(struct outdir *o, const char *name, const void *data, size_t len)
@@ -220,8 +222,8 @@ outdir_put(struct outdir *o, const char *name, const void *data, size_t len)
 }
 
 /*
- * Remove existing files of directory o whose name satisfies match, but not
- * directories.  Return 0, or -1 with errstr set.
+ * Remove those files of directory o for whose names match returns true, but no
+ * directories. Return 0, or -1 with errstr set.
  */
 int
 outdir_clear(struct outdir *o, bool (*match)(const char *))
@@ -241,8 +243,8 @@ outdir_clear(struct outdir *o, bool (*match)(const char *))
 }
 
 /*
- * Create a symbolic link called name to target in directory o.  Return 0, or -1
- * with errstr set.
+ * Create in directory o a symbolic link called name that points to target.
+ * Return 0, or -1 with errstr set.
  */
 int
 outdir_link(struct outdir *o, const char *name, const char *target)
@@ -270,7 +272,8 @@ outdir_free(struct outdir *o)
 }
 
 /*
- * Sync a file that was written to the disk; a symbolic link needs nothing.
+ * Sync the file called name, which was written, to disk. A symbolic link needs
+ * no sync.
  */
 static int
 file_sync(const struct outdir *o, const char *name)
@@ -310,8 +313,9 @@ files_sync(void *arg)
 }
 
 /*
- * Sync all files of directory o to the disk.  Several threads share each turn
- * of the disk, which is faster than one file after another.
+ * Sync all files of directory o to disk. Several threads do this at once, since
+ * a disk can serve several requests together, which is faster than one file
+ * after another. Return 0, or -1 with errstr set.
  */
 static int
 all_sync(const struct outdir *o)
@@ -328,9 +332,9 @@ all_sync(const struct outdir *o)
 }
 
 /*
- * Sync all files of directory o to the disk, then write the file called last,
- * with the len bytes at data, which marks the directory as complete.  Free o on
- * success; after a failure call outdir_abort.  Return 0, or -1 with errstr set.
+ * Sync all files of directory o to disk. Then write the file called last, with
+ * the len bytes at data, which marks the directory as complete. Free o on
+ * success; after a failure call outdir_abort. Return 0, or -1 with errstr set.
  */
 int
 outdir_commit(struct outdir *o, const char *last, const void *data,
@@ -345,8 +349,8 @@ outdir_commit(struct outdir *o, const char *last, const void *data,
 }
 
 /*
- * Remove the files written to directory o, and the directory if it was created.
- * Free o, which may be NULL.
+ * Remove the files written to directory o, and also the directory if it was
+ * created. Free o, which may be NULL.
  */
 void
 outdir_abort(struct outdir *o)

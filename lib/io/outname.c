@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 /*
- * Open the directory path, relative to at, following symbolic links, except the
- * links of proc(5), which refer to files without a path.
+ * Open the directory path, relative to at. Follow symbolic links, except the
+ * links of proc(5) that refer to files without a path.
  */
 static int
 dir_open(int at, const char *path, int flags)
@@ -43,8 +43,8 @@ dir_fail(const char *path)
 }
 
 /*
- * Open the directory that contains path with O_PATH, and set *name to the last
- * component of path, which must not be empty, "." or "..".  Return a descriptor
+ * Open with O_PATH the directory that contains path, and set *name to the last
+ * component of path, which must not be empty, "." or "..". Return a descriptor
  * that the caller owns, or -1 with errstr set.
  */
 int
@@ -71,9 +71,9 @@ outname_dir(const char *path, const char **name)
 }
 
 /*
- * Return true if name, in a sticky directory that others can write to, belongs
- * to somebody other than us, root, or the owner of the directory.  This is the
- * rule of fs.protected_symlinks in proc_sys_fs(5).
+ * Return true if directory dir is sticky and others can write to it, and name
+ * in it belongs to somebody other than us, root, or the owner of dir. This is
+ * the rule of fs.protected_symlinks in proc_sys_fs(5).
  */
 static bool
 is_strange(int dir, const char *name)
@@ -88,11 +88,11 @@ is_strange(int dir, const char *name)
 }
 
 /*
- * Open the directory path to create files in it; it may be a symbolic link.
+ * Open the directory path, which may be a symbolic link, to create files in it.
  * Unless made is NULL, create it if it is missing, and set *made to a
- * descriptor of its parent, which the caller owns, or to -1 if it existed.
- * Return a descriptor that the caller owns, or -1 with errstr set, and errno
- * ENOENT if the directory is missing and could be created.
+ * descriptor of its parent, which the caller owns, or to -1 if the directory
+ * existed. Return a descriptor that the caller owns, or -1 with errstr set;
+ * errno is ENOENT if the directory is missing and could be created.
  */
 int
 outname_opendir(const char *path, int *made)
@@ -135,7 +135,7 @@ outname_opendir(const char *path, int *made)
 }
 
 /*
- * Return the descriptor number that path refers to, passed by our parent
+ * Return the number of the inherited descriptor that path refers to
  * (/dev/stdout, /dev/fd/3), or -1 if it is another path.
  */
 int
@@ -163,8 +163,8 @@ outname_inherited(const char *path)
 }
 
 /*
- * Return true if st is a device that discards output, whoever owns it: in a
- * user namespace without root, its owner is unmapped.
+ * Return true if st is the status of a device that discards output. Its owner
+ * does not matter: it is unmapped in a user namespace without root.
  */
 static bool
 is_sink(const struct stat *st)
@@ -176,9 +176,9 @@ is_sink(const struct stat *st)
 
 /*
  * Open for writing the fifo or device path, which is open with O_PATH as at and
- * has status st.  It must belong to us or root, and have no second link, which
- * somebody else could have made.  Wait for a reader, or a signal.  Return a
- * descriptor that the caller owns, or -1 with errstr set.
+ * has status st. It must belong to us or root. It must have no second link,
+ * since another user could have made that. Wait for a reader or a signal.
+ * Return a descriptor that the caller owns, or -1 with errstr set.
  */
 int
 outname_device(int at, const struct stat *st, const char *path)

@@ -40,9 +40,9 @@ struct output {
 };
 
 /*
- * Open an output to path, or to standard output, which must not be a terminal,
- * if path is NULL or "-".  A file is readable only by its owner; newfile.c
- * describes other kinds of paths.  Return the output, or NULL with errstr set.
+ * Open an output to path. If path is NULL or "-", use standard output, which
+ * must not be a terminal. A file is readable only by its owner; newfile.c
+ * describes other kinds of paths. Return the output, or NULL with errstr set.
  */
 struct output *
 output_open(const char *path)
@@ -81,7 +81,7 @@ output_fail(struct output *o, const char *what)
 }
 
 /*
- * Write all n bytes at data to the descriptor; set o->failed on an error.
+ * Write all n bytes at data to the descriptor of o. Set o->failed on an error.
  */
 static void
 output_write(struct output *o, const uint8_t *data, size_t n)
@@ -109,7 +109,7 @@ output_write(struct output *o, const uint8_t *data, size_t n)
 }
 
 /*
- * Write n compressed bytes at data, for io/gzip/out.c.
+ * Write the n compressed bytes at data: write function of io/gzip/out.c.
  */
 static int
 output_packed(void *arg, const void *data, size_t n)
@@ -135,9 +135,9 @@ output_pass(struct output *o, const void *data, size_t n)
 }
 
 /*
- * Compress with gzip everything written to o, using threads threads, or one for
- * each processor if threads is 0.  Call it before anything is written.  Return
- * 0, or -1 with errstr set.
+ * Compress with gzip everything that is written to o. Use the given number of
+ * threads, or one for each processor if it is 0. Call this before anything is
+ * written. Return 0, or -1 with errstr set.
  */
 int
 output_compress(struct output *o, int threads)
@@ -147,8 +147,8 @@ output_compress(struct output *o, int threads)
 }
 
 /*
- * Enlarge the buffer of pipe fd, if permitted, so that writer and reader seldom
- * wait for each other.
+ * Enlarge the buffer of pipe fd, if that is permitted, so that writer and
+ * reader seldom wait for each other.
  */
 static void
 pipe_widen(int fd)
@@ -160,8 +160,8 @@ pipe_widen(int fd)
 }
 
 /*
- * Record waits for the reader of o in p, and enlarge its pipe for a long
- * stream.
+ * Record in p when o may wait for its reader. If o is a pipe, enlarge its
+ * buffer for a long stream.
  */
 static void
 output_watch(struct output *o, struct progress *p)
@@ -178,7 +178,7 @@ output_watch(struct output *o, struct progress *p)
 }
 
 /*
- * Return the struct progress of o, or NULL.
+ * Return the struct progress of o, or NULL if it has none.
  */
 struct progress *
 output_progress(const struct output *o)
@@ -187,9 +187,9 @@ output_progress(const struct output *o)
 }
 
 /*
- * Open an output to path for a program, as output_open does.  If compress is
- * set, compress with all processors.  p, unless it is NULL, records waits for
- * the reader.  Return the output, or NULL with errstr set.
+ * Open an output to path for a program, as output_open does. If compress is
+ * set, compress with all processors. Record waits for the reader in p, unless
+ * it is NULL. Return the output, or NULL with errstr set.
  */
 struct output *
 output_begin(const char *path, bool compress, struct progress *p)
@@ -216,8 +216,8 @@ output_check(const struct output *o)
 }
 
 /*
- * Write all that was put to o; the compressor may still hold some.  Return 0,
- * or -1 with errstr set if this or any earlier call failed.
+ * Write all that was put to o; the compressor may still hold some of it. Return
+ * 0, or -1 with errstr set if this or any earlier call failed.
  */
 int
 output_flush(struct output *o)
@@ -228,8 +228,8 @@ output_flush(struct output *o)
 }
 
 /*
- * Return space in the buffer of o: at least n bytes, which must be a few
- * hundred at most; *most bytes in all.
+ * Return space in the buffer of o for at least n bytes, which must be at most a
+ * few hundred. Set *most to the size of the space.
  */
 char *
 output_room(struct output *o, size_t n, size_t *most)
@@ -241,8 +241,8 @@ output_room(struct output *o, size_t n, size_t *most)
 }
 
 /*
- * Commit to o the bytes written from the start of output_room's space up to
- * end.  No other output may come between the two calls.
+ * Put to o the bytes from the start of the space that output_room returned up
+ * to end. Nothing else may be put between the two calls.
  */
 void
 output_filled(struct output *o, const char *end)
@@ -255,7 +255,7 @@ output_filled(struct output *o, const char *end)
 }
 
 /*
- * Write the n bytes at data to o; output_flush reports errors.
+ * Put the n bytes at data to o. output_flush reports errors.
  */
 void
 output_put(struct output *o, const void *data, size_t n)
@@ -273,7 +273,7 @@ output_put(struct output *o, const void *data, size_t n)
 
 /*
  * Return true if the next n bytes can be skipped as a hole: the output is at
- * the end of a regular file, and not compressed.
+ * the end of a regular file and not compressed.
  */
 static bool
 can_skip(const struct output *o, uint64_t n)
@@ -290,8 +290,8 @@ can_skip(const struct output *o, uint64_t n)
 }
 
 /*
- * Write n zeros to o, as a hole if it is a file that can have one.
- * output_flush reports errors.
+ * Put n zeros to o, as a hole if o is a file that can have one. output_flush
+ * reports errors.
  */
 void
 output_hole(struct output *o, uint64_t n)
@@ -325,7 +325,7 @@ output_pos(const struct output *o)
 }
 
 /*
- * Return the number of bytes of o written so far, after compression.
+ * Return the number of bytes that o has written so far, after compression.
  */
 uint64_t
 output_written(const struct output *o)
@@ -334,8 +334,8 @@ output_written(const struct output *o)
 }
 
 /*
- * Write all that is left in o; nothing more may be put.  Return 0, or -1 with
- * errstr set if this or any earlier call failed.
+ * Write the rest of o; nothing more may be put. Return 0, or -1 with errstr set
+ * if this or any earlier call failed.
  */
 int
 output_end(struct output *o)
@@ -349,8 +349,8 @@ output_end(struct output *o)
 }
 
 /*
- * Add all bytes put to o from now on, except holes, to sums; if sums is NULL,
- * stop.  Return 0, or -1 with errstr set.
+ * Add all bytes put to o from now on, except holes, to sums. If sums is NULL,
+ * stop. Return 0, or -1 with errstr set.
  */
 int
 output_sum(struct output *o, struct sums *sums)
@@ -363,7 +363,7 @@ output_sum(struct output *o, struct sums *sums)
 }
 
 /*
- * Return true if output_abort leaves nothing of o's file.
+ * Return true if nothing of o's file remains after output_abort.
  */
 bool
 output_isnew(const struct output *o)
@@ -372,7 +372,7 @@ output_isnew(const struct output *o)
 }
 
 /*
- * Return the descriptor that o writes to; o still owns it.
+ * Return the descriptor that o writes to, which o still owns.
  */
 int
 output_fd(const struct output *o)
@@ -391,8 +391,8 @@ output_free(struct output *o)
 }
 
 /*
- * Write all bytes of o, give its file its name, and free o, on failure also; a
- * failure leaves nothing of the file.  Return 0, or -1 with errstr set.
+ * Write the rest of o, give its file its name, and free o, on failure also.
+ * After a failure nothing of the file remains. Return 0, or -1 with errstr set.
  */
 int
 output_commit(struct output *o)
@@ -415,7 +415,7 @@ output_commit(struct output *o)
 }
 
 /*
- * Free output o, which may be NULL, and leave nothing of its file.
+ * Free output o, which may be NULL, leaving nothing of its file.
  */
 void
 output_abort(struct output *o)

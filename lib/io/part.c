@@ -7,8 +7,9 @@
 #include <fcntl.h>
 
 /*
- * Make a stream called name of the n bytes at position pos of stream in, whose
- * size must be known.  It may outlive in.  Return it, or NULL with errstr set.
+ * Make a stream called name from the n bytes at position pos of stream in,
+ * whose size must be known. The new stream may outlive in. Return it, or NULL
+ * with errstr set.
  */
 struct input *
 input_part(const struct input *in, const char *name, uint64_t pos, uint64_t n)

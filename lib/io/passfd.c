@@ -14,8 +14,8 @@ union room {			/* space for one descriptor: cmsg(3) */
 };
 
 /*
- * Send the n parts v as one message through socket sock, with descriptor fd, or
- * none if fd is -1.  Return as sendmsg(2); never raise SIGPIPE.
+ * Send the n parts v as one message through socket sock, with descriptor fd
+ * unless fd is -1. Return the result of sendmsg(2). Never raise SIGPIPE.
  */
 ssize_t
 passfd_send(int sock, const struct iovec *v, unsigned short n, int fd)
@@ -38,9 +38,10 @@ passfd_send(int sock, const struct iovec *v, unsigned short n, int fd)
 }
 
 /*
- * Receive one message from socket sock into the n parts v.  Set *fd to the
- * descriptor in it, which the caller owns and which is close-on-exec, or to -1.
- * Return as recvmsg(2), which is repeated if a signal interrupts it.
+ * Receive one message from socket sock into the n parts v. Set *fd to the
+ * descriptor in the message, which the caller owns and which is close-on-exec,
+ * or to -1 if there is none. Return the result of recvmsg(2), which is repeated
+ * if a signal interrupts it.
  */
 ssize_t
 passfd_receive(int sock, const struct iovec *v, unsigned short n, int *fd)

@@ -6,7 +6,8 @@
 #include "clock.h"
 
 /*
- * Begin in p, which may be NULL, a phase that reads total bytes; 0: unknown.
+ * Begin in p, which may be NULL, a phase that reads total bytes, or an unknown
+ * number if total is 0.
  */
 void
 progress_phase(struct progress *p, uint64_t total)
@@ -29,8 +30,8 @@ progress_read(struct progress *p, uint64_t n)
 }
 
 /*
- * Count kilobytes of memory by kind (raw, zero, same as others) in p, which may
- * be NULL.
+ * Count in p, which may be NULL, kilobytes of memory by kind: raw, zero, and
+ * same as others.
  */
 void
 progress_count(struct progress *p, uint64_t raw, uint64_t zero, uint64_t same)
@@ -47,8 +48,8 @@ progress_count(struct progress *p, uint64_t raw, uint64_t zero, uint64_t same)
 }
 
 /*
- * Record in p, which may be NULL, that a write that may wait for a reader
- * begins or ends.
+ * Record in p, which may be NULL, the start or the end of a write that may wait
+ * for a reader.
  */
 void
 progress_write(struct progress *p)

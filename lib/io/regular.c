@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 /*
- * Open for reading the file that at was opened for with O_PATH, if it is a
- * regular file, without waiting for a lease to end (fcntl(2)), and, if allowed,
- * without changing its access time.  at stays open.  Return a descriptor, or -1
- * with errno: 0 if it is not a regular file.
+ * Open for reading the file that is open with O_PATH as at, if it is a regular
+ * file. Do not wait for a lease (fcntl(2)) to end and, if permitted, do not
+ * change its access time. at stays open. Return a descriptor, or -1 with errno
+ * set, to 0 if it is not a regular file.
  */
 int
 regular_reopen(int at)
@@ -64,8 +64,8 @@ regular_open(const char *path)
 }
 
 /*
- * Return 1 if file fd, open for reading, is an ELF file; 0 if not; -1 with
- * errno if it cannot be read.
+ * Return 1 if file fd, open for reading, is an ELF file; 0 if it is not; or -1
+ * with errno set if it cannot be read.
  */
 int
 regular_iself(int fd)

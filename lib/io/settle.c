@@ -19,8 +19,8 @@
 enum { NAP_US = 20000 };
 
 /*
- * Return 0 if output_settle can determine when the reader of o has all bytes;
- * else -1 with errstr set.
+ * Return 0 if output_settle can determine when the reader of o has all bytes,
+ * or -1 with errstr set if not.
  */
 int
 output_cansettle(const struct output *o)
@@ -42,9 +42,9 @@ output_cansettle(const struct output *o)
 }
 
 /*
- * Wait until pipe or socket fd is empty; ask is the ioctl(2) request that
- * counts its unread bytes.  Return 0, or -1 with errstr set if the reader ended
- * before.
+ * Wait until pipe or socket fd is empty. ask is the ioctl(2) request that
+ * counts its unread bytes. Return 0, or -1 with errstr set if the reader ended
+ * first.
  */
 static int
 fd_drain(int fd, unsigned long ask)
@@ -68,10 +68,11 @@ fd_drain(int fd, unsigned long ask)
 }
 
 /*
- * Wait until everything put to o has been taken: a file is on the disk
- * (fsync(2)); the reader of a pipe or UNIX socket has read all and still runs;
- * the peer of an internet socket has received all.  Call output_end before.
- * Return 0, or -1 with errstr set if that fails or cannot be known.
+ * Wait until everything put to o has arrived. A file must be on disk
+ * (fsync(2)); the reader of a pipe or UNIX socket must have read everything and
+ * still run; the peer of an internet socket must have received everything. Call
+ * output_end first. Return 0, or -1 with errstr set if that fails or cannot be
+ * determined.
  */
 int
 output_settle(struct output *o)

@@ -11,8 +11,9 @@
 
 /*
  * Make a source of snapshot s from the regular file path, with adjacent
- * kilobytes.  Whatever path refers to, opening it has no effects; a confined
- * program can only open ELF files.  Return it, or NULL with errstr set.
+ * kilobytes. Opening path has no side effects, whatever it refers to. A
+ * confined program can open only ELF files. Return the source, or NULL with
+ * errstr set.
  */
 struct source *
 source_open(struct snap *s, const char *path)
@@ -25,8 +26,8 @@ source_open(struct snap *s, const char *path)
 
 /*
  * Make a source of snapshot s from stream in, a file of known size, with
- * kilobytes pitch bytes apart.  Locations are in->origin plus the position.
- * Return it, or NULL with errstr set.
+ * kilobytes pitch bytes apart. Locations are in->origin plus the position.
+ * Return the source, or NULL with errstr set.
  */
 struct source *
 input_source(struct snap *s, struct input *in, uint32_t pitch)
@@ -44,8 +45,8 @@ input_source(struct snap *s, struct input *in, uint32_t pitch)
 
 /*
  * Make a source of snapshot s from the whole stream in, of which nothing has
- * been skipped: its file, or a spool with a copy.  Return it, or NULL with
- * errstr set.
+ * been skipped. It reads the file of the stream, or a spool with a copy. Return
+ * the source, or NULL with errstr set.
  */
 struct source *
 source_input(struct snap *s, struct input *in)
@@ -87,9 +88,9 @@ source_input(struct snap *s, struct input *in)
 
 /*
  * Copy the rest of stream in, of which nothing has been skipped, to a temporary
- * file, and continue to read from that: its size is known, and it can seek.
- * Return 1 if in was copied to its end; 0 with errstr set if reading stopped at
- * an error; or -1 with errstr set if the copy cannot be written.
+ * file, and continue reading from the copy; the stream then has a known size
+ * and can seek. Return 1 if everything was copied; 0 with errstr set if reading
+ * stopped at an error; or -1 with errstr set if the copy cannot be written.
  */
 int
 input_spool(struct input *in)

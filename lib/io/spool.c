@@ -25,7 +25,7 @@ static const struct source_ops spool_ops = {
 };
 
 /*
- * Return the directory for temporary files: TMPDIR, or /tmp.
+ * Return the directory for temporary files: TMPDIR, or else /tmp.
  */
 static const char *
 spool_dir(void)
@@ -61,10 +61,10 @@ spool_file(void)
 }
 
 /*
- * Create a file in memory with memfd_create(2), its flags, and a name that
- * /proc shows; never executable, since vm.memfd_noexec may forbid others
- * (Documentation/userspace-api/mfd_noexec.rst of Linux).  Return its
- * descriptor, or -1 with errno.
+ * Create a file in memory with memfd_create(2), the given flags, and a name
+ * that /proc shows. It is never executable, since vm.memfd_noexec may forbid
+ * executable ones (Documentation/userspace-api/mfd_noexec.rst of Linux). Return
+ * its descriptor, or -1 with errno set.
  */
 int
 spool_memory(const char *name, unsigned int flags)
@@ -79,8 +79,8 @@ spool_memory(const char *name, unsigned int flags)
 }
 
 /*
- * Make an empty spool as a source of snapshot s.  Return it, or NULL with
- * errstr set.
+ * Make an empty spool, a source of snapshot s. Return it, or NULL with errstr
+ * set.
  */
 struct source *
 source_spool(struct snap *s)
@@ -124,9 +124,9 @@ spool_flush(struct filesource *f)
 }
 
 /*
- * Append a page of len bytes, at most KB, to spool src, padded with zeros to
- * KB.  Return its location, or -1 with errstr set.  It can be read after
- * spool_finish.
+ * Append a page of len bytes, at most KB, to spool src, and pad it with zeros
+ * to KB. It can be read after spool_finish. Return its location, or -1 with
+ * errstr set.
  */
 int64_t
 spool_add(struct source *src, const void *page, size_t len)
@@ -143,8 +143,8 @@ spool_add(struct source *src, const void *page, size_t len)
 }
 
 /*
- * Reserve len bytes at the end of spool src, which the caller writes to its
- * file (source_fd) before spool_finish.  Do not mix with spool_add.  Return the
+ * Reserve len bytes at the end of spool src. The caller writes them to its file
+ * (source_fd) before spool_finish. Do not mix this with spool_add. Return the
  * location of the bytes.
  */
 uint64_t
@@ -159,7 +159,7 @@ spool_room(struct source *src, uint64_t len)
 }
 
 /*
- * Write the buffered bytes of spool src, which is complete.  Return 0, or -1
+ * Write the buffered bytes of spool src, after all were added. Return 0, or -1
  * with errstr set.
  */
 int

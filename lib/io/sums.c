@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /*
- * Return empty checksums, or NULL with errstr set.
+ * Return an empty set of checksums, or NULL with errstr set.
  */
 struct sums *
 sums_new(void)
@@ -72,8 +72,8 @@ sums_add(struct sums *s, const void *data, size_t n)
 }
 
 /*
- * End the stream, with all checksums in s->sum.  Return 0, or -1 with errstr
- * set.
+ * Finish s at the end of the stream; s->sum then has all checksums. Return 0,
+ * or -1 with errstr set.
  */
 int
 sums_end(struct sums *s)

@@ -33,7 +33,7 @@ unzstd_free(void *state)
 }
 
 /*
- * Decompress up to n bytes into buf, for struct inflater.
+ * Decompress up to n bytes into buf: read of struct inflater.
  */
 static ssize_t
 unzstd_read(struct input *packed, void *state, void *buf, size_t n)
@@ -64,7 +64,7 @@ unzstd_read(struct input *packed, void *state, void *buf, size_t n)
 }
 
 /*
- * Begin to decompress in->packed as stream in.  Return 0, or -1 with errstr
+ * Prepare to decompress in->packed as stream in. Return 0, or -1 with errstr
  * set.
  */
 int

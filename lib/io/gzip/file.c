@@ -58,7 +58,8 @@ struct gzipfile {
 };
 
 /*
- * Make all slots free, for a stream with the given number of members.
+ * Make all slots of f free, and prepare f for a stream with the given number of
+ * members.
  */
 static int
 slots_reset(struct gzipfile *f, size_t members)
@@ -84,10 +85,10 @@ slots_reset(struct gzipfile *f, size_t members)
 }
 
 /*
- * Open the gzip stream, written by us, in bytes start to end of regular file
- * fd; only the headers of members are read.  With salvage it may be damaged:
- * contents of damaged members cannot be read.  Return 1 with *out set; 0 if it
- * is not such a stream; or -1 with errstr set.
+ * Open the gzip stream that we wrote in bytes start to end of regular file fd.
+ * This reads only the headers of members. If salvage is set, the stream may be
+ * damaged; the contents of damaged members cannot be read. Return 1 with *out
+ * set; 0 if it is not such a stream; or -1 with errstr set.
  */
 int
 gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
@@ -126,7 +127,7 @@ gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
 }
 
 /*
- * Add a reference to f, to be dropped by gzipfile_free.  Return f.
+ * Add a reference to f, which gzipfile_free drops. Return f.
  */
 struct gzipfile *
 gzipfile_share(struct gzipfile *f)
@@ -138,7 +139,7 @@ gzipfile_share(struct gzipfile *f)
 }
 
 /*
- * Drop a reference to f, which may be NULL; free it with the last one.
+ * Drop a reference to f, which may be NULL. Free f with the last reference.
  */
 void
 gzipfile_free(struct gzipfile *f)
@@ -166,8 +167,8 @@ gzipfile_free(struct gzipfile *f)
 }
 
 /*
- * Limit the decompressed data of f kept in memory to mib MiB, but at least
- * MIN_SLOTS members.  No thread may be reading f.
+ * Keep at most mib MiB of decompressed data of f in memory, but at least
+ * MIN_SLOTS members. No thread may be reading f.
  */
 void
 gzipfile_keep(struct gzipfile *f, size_t mib)
@@ -197,9 +198,9 @@ gzipfile_size(const struct gzipfile *f)
 }
 
 /*
- * Increase the size of f, a damaged stream, by bytes, which are known from
- * elsewhere to be missing from its members; they cannot be read.  No thread may
- * be reading f.  Return 0, or -1 with errstr set.
+ * Increase the size of f, a damaged stream, by the given number of bytes. The
+ * caller knows from another source that they are missing from its members; they
+ * cannot be read. No thread may be reading f. Return 0, or -1 with errstr set.
  */
 int
 gzipfile_widen(struct gzipfile *f, uint64_t bytes)
@@ -239,9 +240,9 @@ gzipfile_member(const struct gzipfile *f, size_t member, uint8_t *raw)
 }
 
 /*
- * Return a slot for a member that is in none: a free one or the least recently
- * used; first allow one more slot if the member was dropped before.  Return
- * NULL if all are in use.
+ * Return a slot for a member that has none: a free slot, or the least recently
+ * used one. First allow one more slot if the member had one before. Return NULL
+ * if all slots are in use.
  */
 static struct slot *
 slot_new(struct gzipfile *f, size_t member)
@@ -266,7 +267,7 @@ slot_new(struct gzipfile *f, size_t member)
 }
 
 /*
- * Read slot s's member into it.  The caller holds the lock, which is released
+ * Read the member of slot s into it. The caller holds the lock; it is released
  * during the read.
  */
 static int
@@ -292,8 +293,8 @@ slot_load(struct gzipfile *f, struct slot *s)
 }
 
 /*
- * Return a slot with the member, which stays there until slot_put; or NULL with
- * errstr set.
+ * Return a slot that contains the member, or NULL with errstr set. The member
+ * stays there until slot_put.
  */
 static struct slot *
 slot_get(struct gzipfile *f, size_t member)
@@ -314,7 +315,8 @@ slot_get(struct gzipfile *f, size_t member)
 }
 
 /*
- * Drop one use of slot s of f; without users, its member may be replaced.
+ * Drop one use of slot s of f. The member of a slot without uses may be
+ * replaced.
  */
 void
 slot_put(struct gzipfile *f, struct slot *s)
@@ -327,8 +329,8 @@ slot_put(struct gzipfile *f, struct slot *s)
 
 /*
  * Read n bytes at decompressed position pos of stream f into buf, with zeros
- * beyond its end.  *held is a slot in use, or NULL; it is replaced by the last
- * one needed.  Return 0, or -1 with errstr set.
+ * beyond its end. *held is a slot in use, or NULL; replace it by the last slot
+ * that was needed. Return 0, or -1 with errstr set.
  */
 int
 slots_read(struct gzipfile *f, struct slot **held, uint8_t *buf, size_t n,
@@ -356,8 +358,8 @@ slots_read(struct gzipfile *f, struct slot **held, uint8_t *buf, size_t n,
 }
 
 /*
- * Inflate up to n of the first bytes of stream f into buf, even if the first
- * member is damaged.  Return the number of bytes.
+ * Inflate up to n bytes from the start of stream f into buf, even if the first
+ * member is damaged. Return the number of bytes.
  */
 size_t
 gzipfile_guess(struct gzipfile *f, void *buf, size_t n)

@@ -51,8 +51,8 @@ gzip_magic(const uint8_t *p, size_t n)
 }
 
 /*
- * Parse the header of a member, GZIP_HEAD bytes at p, into h.  Return 1; 0 if
- * we did not write it; or -1 with errstr set if we did, but its numbers are
+ * Parse the header of a member, the GZIP_HEAD bytes at p, into *h. Return 1; 0
+ * if we did not write it; or -1 with errstr set if we did but its numbers are
  * impossible.
  */
 int
@@ -84,8 +84,8 @@ gzip_head(const uint8_t *p, struct gzhead *h)
 }
 
 /*
- * Set up z, which is all zero, for gzip_pack; deflateEnd frees it.  Return 0,
- * or -1 with errstr set.
+ * Set up z, which is all zero, for gzip_pack. The caller frees it with
+ * deflateEnd. Return 0, or -1 with errstr set.
  */
 int
 gzip_packer(z_stream *z)
@@ -96,8 +96,8 @@ gzip_packer(z_stream *z)
 }
 
 /*
- * Return Pearson's chi-squared of every step-th run of 64 of the n bytes at p:
- * how much their frequencies differ from each other.
+ * Return Pearson's chi-squared of the frequencies of byte values in every
+ * step-th run of 64 among the n bytes at p: how uneven they are.
  */
 static uint64_t
 chi_squared(const uint8_t *p, size_t n, size_t step)
@@ -123,8 +123,9 @@ chi_squared(const uint8_t *p, size_t n, size_t step)
 }
 
 /*
- * Return true if the n bytes at p are noise, encrypted or compressed.  Deflate
- * would then save at most 0.6%, and take ten times as long as for other bytes.
+ * Return true if the n bytes at p look like noise, that is, encrypted or
+ * compressed. Deflate would save at most 0.6% of them, and take ten times as
+ * long as for other bytes.
  */
 static bool
 is_flat(const uint8_t *p, size_t n)
@@ -135,7 +136,7 @@ is_flat(const uint8_t *p, size_t n)
 }
 
 /*
- * Deflate the n bytes at raw, storing noise uncompressed.
+ * Deflate the n bytes at raw, and store noise uncompressed.
  */
 static int
 deflate_slices(z_stream *z, const uint8_t *raw, size_t n)
@@ -161,9 +162,9 @@ deflate_slices(z_stream *z, const uint8_t *raw, size_t n)
 }
 
 /*
- * Make a member of the n bytes at raw, at most GZIP_RAW, in out, which has
- * GZIP_ROOM bytes.  gzip_packer has set up z.  Return its length, or 0 if zlib
- * fails.
+ * Compress the n bytes at raw, at most GZIP_RAW, into a member at out, which
+ * has room for GZIP_ROOM bytes. z was set up by gzip_packer. Return the length
+ * of the member, or 0 if zlib fails.
  */
 size_t
 gzip_pack(z_stream *z, const uint8_t *raw, size_t n, uint8_t *out)
@@ -185,9 +186,9 @@ gzip_pack(z_stream *z, const uint8_t *raw, size_t n, uint8_t *out)
 }
 
 /*
- * Make the empty member that lists the lengths of the others: lens has 4 bytes
- * for each, at most GZIP_LISTED.  out has room for GZIP_TABLE bytes and lens.
- * Return its length.
+ * Make at out the empty member that lists the lengths of the others. lens has 4
+ * bytes for each of them, at most GZIP_LISTED. out has room for GZIP_TABLE
+ * bytes and lens. Return the length of the member.
  */
 size_t
 gzip_list(const struct buf *lens, uint8_t *out)
@@ -210,7 +211,8 @@ gzip_list(const struct buf *lens, uint8_t *out)
 
 /*
  * Return the lengths, 4 bytes each, that the whole member at p with header h
- * lists, and set *n to their number; NULL if it lists none, or is damaged.
+ * lists, and set *n to their number. Return NULL if it lists none or is
+ * damaged.
  */
 const uint8_t *
 gzip_listed(const uint8_t *p, const struct gzhead *h, size_t *n)
@@ -224,9 +226,9 @@ gzip_listed(const uint8_t *p, const struct gzhead *h, size_t *n)
 }
 
 /*
- * Decompress the whole member at p with header h into raw, which gets h->raw
- * bytes.  z was set up by inflateInit2.  Return 0, or -1 with errstr set if
- * anything is wrong with it.
+ * Decompress the whole member at p with header h into raw, which has room for
+ * h->raw bytes. z was set up by inflateInit2. Return 0, or -1 with errstr set
+ * if the member is damaged.
  */
 int
 gzip_unpack(z_stream *z, const uint8_t *p, const struct gzhead *h,

@@ -52,9 +52,9 @@ job_free(void *job)
 }
 
 /*
- * Start to compress with threads threads, or one for each processor if threads
- * is 0.  Compressed bytes go to write, with arg before them, which returns 0 or
- * -1 and is called only by the caller's thread.  Return a handle, or NULL with
+ * Start to compress with the given number of threads, or with one for each
+ * processor if it is 0. write is called with arg and compressed bytes, only by
+ * the caller's thread, and returns 0 or -1. Return a handle, or NULL with
  * errstr set.
  */
 struct gzipout *
@@ -82,7 +82,7 @@ gzipout_new(int threads, int (*write)(void *, const void *, size_t),
 }
 
 /*
- * End the threads of g, which may be NULL, and free it; what is not written is
+ * End the threads of g and free g, which may be NULL. Bytes not yet written are
  * lost.
  */
 void
@@ -96,8 +96,8 @@ gzipout_free(struct gzipout *g)
 }
 
 /*
- * Write the oldest finished members.  Wait for all submitted ones if all is
- * set, otherwise only until there is one to fill.
+ * Write finished members, oldest first. If all is set, wait for all that were
+ * submitted; otherwise wait only until there is a member to fill.
  */
 static int
 gzipout_write(struct gzipout *g, bool all)
@@ -123,7 +123,7 @@ gzipout_write(struct gzipout *g, bool all)
 }
 
 /*
- * Submit the current member for compression, and write finished ones.
+ * Submit the current member for compression, and write finished members.
  */
 static int
 gzipout_submit(struct gzipout *g)
@@ -133,7 +133,7 @@ gzipout_submit(struct gzipout *g)
 }
 
 /*
- * Return the member to fill, with its buffers allocated.
+ * Return the member to fill, after allocating its buffers if necessary.
  */
 static struct job *
 gzipout_job(struct gzipout *g)
@@ -155,9 +155,8 @@ gzipout_job(struct gzipout *g)
 }
 
 /*
- * Compress the n bytes at data, which are copied.  Return 0; or -1 if writing
- * failed, or with errno ENOMEM if memory ran out.  After a failure g can only
- * be freed.
+ * Compress a copy of the n bytes at data. Return 0, or -1 if writing failed or,
+ * with errno ENOMEM, if memory ran out. After a failure g can only be freed.
  */
 int
 gzipout_put(struct gzipout *g, const void *data, size_t n)
@@ -199,8 +198,8 @@ gzipout_list(struct gzipout *g)
 }
 
 /*
- * Write all that is left in g, and the empty member at the end.  Return as
- * gzipout_put.
+ * Write the rest of g, and the empty member at the end. Return 0 or -1 as
+ * gzipout_put does.
  */
 int
 gzipout_end(struct gzipout *g)

@@ -14,7 +14,7 @@ struct gzipsource {
 };
 
 /*
- * Read one kilobyte at loc into buf; if tagged, it must have an r before it, as
+ * Read one kilobyte at loc into buf. If tagged is set, an r must precede it, as
  * in a snap(6) stream.
  */
 static int
@@ -32,7 +32,8 @@ slots_page(struct gzipfile *f, struct slot **held, uint8_t *buf, uint64_t loc,
 }
 
 /*
- * Read runs of kilobytes, for source_ops.  Damaged ones are SOURCE_LOST.
+ * Read the n runs r of kilobytes into buf, for source_ops. Return SOURCE_LOST
+ * for damaged ones.
  */
 static int
 gzipsource_read(struct source *src, const struct run *r, size_t n,
@@ -67,7 +68,7 @@ static const struct source_ops gzipsource_ops = {
 /*
  * Make a source of snapshot s that reads f, with kilobytes pitch bytes apart.
  * Locations are positions in the decompressed stream; name is for messages.
- * Return it, or NULL with errstr set.
+ * Return the source, or NULL with errstr set.
  */
 struct source *
 gzipfile_source(struct snap *s, struct gzipfile *f, const char *name,

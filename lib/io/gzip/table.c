@@ -37,8 +37,8 @@ gzip_get(int fd, void *buf, size_t n, uint64_t off)
 }
 
 /*
- * Read the member of exactly len bytes at offset at of file fd: its header into
- * h, and its contents into raw, which has room for GZIP_RAW bytes.  Return 0,
+ * Read the member of exactly len bytes at offset at of file fd. Set *h to its
+ * header. Put its contents at raw, which has room for GZIP_RAW bytes. Return 0,
  * or -1 with errstr set.
  */
 int
@@ -66,7 +66,7 @@ gzip_read(int fd, uint64_t at, uint64_t len, struct gzhead *h, uint8_t *raw)
 }
 
 /*
- * Append the offset of a member, or of the end of all.
+ * Append to t the offset of a member, or of the end of the last.
  */
 static int
 table_add(struct gziptable *t, uint64_t at)
@@ -75,8 +75,8 @@ table_add(struct gziptable *t, uint64_t at)
 }
 
 /*
- * Return true if a whole member begins at offset at of the file, by its header,
- * which is read into h.
+ * Return true if the header at offset at of file fd is that of a member that
+ * ends at or before end. Read the header into *h.
  */
 static bool
 member_at(int fd, uint64_t at, uint64_t end, struct gzhead *h)
@@ -90,7 +90,8 @@ member_at(int fd, uint64_t at, uint64_t end, struct gzhead *h)
 
 /*
  * Return true if the member with header h at offset at can be decompressed.
- * Decrement *looks, which limits such tests; if it is 0 return false.
+ * Decrement *looks, the number of such tests still allowed; return false if it
+ * is 0.
  */
 static bool
 member_sound(int fd, uint64_t at, struct gzhead *h, uint64_t *looks)
@@ -108,8 +109,8 @@ member_sound(int fd, uint64_t at, struct gzhead *h, uint64_t *looks)
 }
 
 /*
- * Return true if a member with a certainly right length begins at offset at:
- * the next one or the end follows it, or it is sound.
+ * Return true if a member whose length is certainly right begins at offset at:
+ * it extends to the end, another member follows it, or it can be decompressed.
  */
 static bool
 member_sure(int fd, uint64_t at, uint64_t end, uint64_t *looks,
@@ -124,7 +125,8 @@ member_sure(int fd, uint64_t at, uint64_t end, uint64_t *looks,
 
 /*
  * Return the offset of the first member after offset at, or end if there is
- * none.  Bytes that look like a header may be contents of another member.
+ * none. Check each candidate, since bytes that look like a header may be
+ * contents of another member.
  */
 static uint64_t
 member_search(int fd, uint64_t at, uint64_t end, uint64_t *looks, uint8_t *buf)
@@ -151,8 +153,8 @@ member_search(int fd, uint64_t at, uint64_t end, uint64_t *looks, uint8_t *buf)
 }
 
 /*
- * Return the offset of the member at the end that lists the others, from its
- * last bytes; end if there is none.
+ * Return the offset of the member at the end that lists the others; its last
+ * bytes tell its length. Return end if there is no such member.
  */
 static uint64_t
 list_at(int fd, uint64_t at, uint64_t end)
@@ -171,9 +173,9 @@ list_at(int fd, uint64_t at, uint64_t end)
 }
 
 /*
- * Build the table from the list in the last n bytes.  This takes two reads
- * instead of one for each member, which matters if the file is remote.  Return
- * 1; 0 if the list is damaged; -1 with errstr set if memory runs out.
+ * Build table t from the list in the last n bytes. This takes two reads instead
+ * of one for each member, which matters if the file is remote. Return 1; 0 if
+ * the list is damaged; or -1 with errstr set if memory runs out.
  */
 static int
 list_read(struct gziptable *t, int fd, uint64_t at, uint64_t end, size_t n)
@@ -210,8 +212,9 @@ list_read(struct gziptable *t, int fd, uint64_t at, uint64_t end, size_t n)
 }
 
 /*
- * Build table t of the members in bytes at to end of file fd.  Return 1; 0 if
- * they are not a whole stream of ours; -1 with errstr set if memory runs out.
+ * Build table t of the members in bytes at to end of file fd. Return 1; 0 if
+ * these are not a whole stream that we wrote; or -1 with errstr set if memory
+ * runs out.
  */
 int
 gziptable_read(struct gziptable *t, int fd, uint64_t at, uint64_t end)
@@ -237,10 +240,11 @@ gziptable_read(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 }
 
 /*
- * Build table t of a damaged stream in bytes at to end of file fd.  Each member
- * is assumed to contain a megabyte; one with a wrong header extends to the next
- * sound one.  It may have been several; t->gap is the widest such member.
- * Return 1; 0 if no member is ours; or -1 with errstr set.
+ * Build table t of a damaged stream in bytes at to end of file fd. Assume that
+ * each member contains a megabyte, and that a member with a wrong header
+ * extends to the next sound one. It may really be several members; set t->gap
+ * to the widest of these. Return 1; 0 if we wrote no member; or -1 with errstr
+ * set.
  */
 int
 gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
@@ -291,8 +295,8 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 }
 
 /*
- * Add more members, all damaged, to t after the widest damaged one.  Return 0;
- * or -1 if memory runs out, with t unchanged.
+ * Add the given number of damaged members to t, after the widest damaged one.
+ * Return 0, or -1 with t unchanged if memory runs out.
  */
 int
 gziptable_widen(struct gziptable *t, uint64_t more)

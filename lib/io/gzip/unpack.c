@@ -26,8 +26,8 @@ struct unpacking {
 };
 
 /*
- * Read n bytes at position pos of stream f into buf, as gzipfile_read, in this
- * thread.
+ * Read n bytes at position pos of stream f into buf as gzipfile_read does, but
+ * in this thread alone.
  */
 static int
 part_read(struct gzipfile *f, uint8_t *buf, size_t n, uint64_t pos)
@@ -43,7 +43,8 @@ part_read(struct gzipfile *f, uint8_t *buf, size_t n, uint64_t pos)
 }
 
 /*
- * Read the part of the range that lies in the i-th member that overlaps it.
+ * Read the part of the range that is in member i, counted from the first member
+ * that overlaps the range.
  */
 static int
 member_unpack(const struct unpacking *s, uint64_t i)
