@@ -31,7 +31,9 @@ snapstack_HEADER = libiberty/demangle.h
 # the letters and digits of its name.
 snapgrep_MAY = yara
 lacks = $(foreach l,$1,$(shell $(PKG_CONFIG) --exists $l 2>/dev/null || echo $l))
-unread = $(foreach h,$1,$(shell echo '\#include <$h>' | \
+# a backslash before it stays there in a function of make 4.3 and newer
+hash := \#
+unread = $(foreach h,$1,$(shell echo '$(hash)include <$h>' | \
 	$(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 || echo $h))
 $(foreach p,$(PROGS),$(eval $p_LACKS := $(call lacks,$($p_PKGS)) \
 	$(call unread,$($p_HEADER))))

@@ -13,7 +13,7 @@ EXIT32 = void _start(void) { __asm__("int $$0x80" :: "a"(1), "b"(0)); }
 BITS32 = $(shell f=$$(mktemp) && echo '$(EXIT32)' | $(CC) -m32 $(ALONE) -o $$f \
 	-x c - 2>/dev/null && $$f 2>/dev/null && echo $O/tests/targets/bits32; \
 	rm -f $$f)
-NOLIBC = $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>&1)), \
+NOLIBC = $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)), \
 	$O/tests/targets/nolibc)
 FUZZ = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZTIME = 120
