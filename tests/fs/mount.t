@@ -88,8 +88,8 @@ umount -l "$mnt" 2>/dev/null || fusermount3 -uz "$mnt"
 serve "$tmp/snap" "$tmp/two"
 is "$(ls "$mnt" | tr '\n' ' ')" "$(printf '%s\n' "$one" "$one.2" "$pid" |
     sort | tr '\n' ' ')" "several snapshots, a process in both"
-is "$(cat "$tmp/err")" "snapfs: process $one is in another snapshot too: here\
- it is $one.2" "which is told"
+is "$(cat "$tmp/err")" "snapfs: process $one is in another snapshot as well:\
+ here it is $one.2" "which is told"
 unserve
 server_ends "and end"
 

@@ -192,8 +192,8 @@ is "$? $rc $err" \
 two
 one=$pid
 two
-trees="snap: 2 trees of processes, of which each is restored by itself: \
-snapload -p with $one, $pid"
+trees="snap: 2 process trees, each restored by itself: use snapload -p with \
+$one, $pid"
 "$BUILD/snap" -d "$one" "$pid" 2>"$tmp/err"
 is "$? $(apart_from_criu)" "0 $trees
 snap: all processes can be restored" "two trees: -d tells"
