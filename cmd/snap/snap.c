@@ -100,19 +100,13 @@ snap_live(struct taking *k)
 {
 	const struct job *j = k->job;
 	const bool totals = j->live.verbose && !j->move.dry;
-	char *header;
 	int rc;
 
 	rc = -1;
 	k->snap = snap_new();
-	header = live_header(plan9_cputype());
-	if (k->snap == NULL || header == NULL)
+	if (k->snap == NULL || (k->snap->header =
+	    live_header(plan9_cputype())) == NULL)
 		goto out;
-	if (asprintf(&k->snap->header, "process snapshot %s", header) == -1) {
-		k->snap->header = NULL;
-		errstr_set("out of memory");
-		goto out;
-	}
 	say_hold();
 	progress_phase(&progress, 0);
 	rc = live_stop(k->live);
@@ -128,7 +122,6 @@ out:
 	say_kept(rc == -1 && is_again(k));
 	if (rc == 0 && totals && !j->move.kill)
 		rc = say_totals(k->snap, k->out);
-	free(header);
 	snap_free(k->snap);
 	k->snap = NULL;
 	return rc;

@@ -54,19 +54,15 @@ living_take(struct living *l, const struct sources *from,
 	struct liveopts o = { .out = -1, .observe = true,
 	    .patience = (unsigned int)asked->timeout, .warn = program_lose };
 	struct proc *p;
-	char *line;
 	size_t i;
 	int rc;
 
 	if (!sources_live(from))
 		return 0;
 	if ((l->snap = snap_new()) == NULL ||
+	    (l->snap->header = live_header(plan9_cputype())) == NULL ||
 	    (l->live = live_new(&o)) == NULL)
 		return -1;
-	if ((line = live_header(plan9_cputype())) == NULL ||
-	    asprintf(&l->snap->header, "process snapshot %s", line) == -1)
-		return -1;
-	free(line);
 	if ((rc = sources_add(from, l->live)) == 0)
 		rc = live_stop(l->live);
 	if (rc == 0)

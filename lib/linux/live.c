@@ -143,10 +143,9 @@ live_incomplete(const struct live *l)
 }
 
 /*
- * Return the rest of the first line of a snapshot, after "process snapshot ":
- * the time, the user, this machine, the processor type cputype, the uptime and
- * the kernel. The caller frees it. Return NULL with errstr set if memory runs
- * out.
+ * Return the first line of a snapshot: the time, the user, this machine, the
+ * processor type cputype, the uptime and the kernel.  The caller frees it.
+ * Return NULL with errstr set if memory runs out.
  */
 char *
 live_header(const char *cputype)
@@ -161,7 +160,8 @@ live_header(const char *cputype)
 	if (uname(&u) == -1)
 		strlcpy(u.nodename, "unknown", sizeof u.nodename);
 	user_name(getuid(), user, sizeof user);
-	return str_printf("%lld %s@%.64s %s %ju \"Linux %.40s\"",
+	return str_printf("process snapshot %lld %s@%.64s %s %ju "
+	    "\"Linux %.40s\"",
 	    (long long)now.tv_sec, user, u.nodename, cputype,
 	    (uintmax_t)(timespec_ns(&now) - timespec_ns(&up)) / 1000000000,
 	    u.release);

@@ -5,7 +5,6 @@
 #include "snap_capture.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 struct snap_capture {
@@ -148,25 +147,6 @@ capture_write(struct snap_capture *c, struct snap *s, struct output *out)
 	return snap6_end(w, rc == 0) == -1 ? -1 : rc;
 }
 
-/*
- * Set the first line of s.
- */
-static int
-header_make(struct snap *s)
-{
-	char *rest = live_header(plan9_cputype());
-	int n = -1;
-
-	if (rest != NULL) {
-		n = asprintf(&s->header, "process snapshot %s", rest);
-		free(rest);
-	}
-	if (n != -1)
-		return 0;
-	s->header = NULL;
-	return errstr_set("out of memory");
-}
-
 int
 snap_capture_save(struct snap_capture *c, const char *path, unsigned int flags)
 {
@@ -176,7 +156,8 @@ snap_capture_save(struct snap_capture *c, const char *path, unsigned int flags)
 
 	if (c->live == NULL)
 		return errstr_set("no process was added");
-	if ((s = snap_new()) != NULL && header_make(s) == 0 &&
+	if ((s = snap_new()) != NULL &&
+	    (s->header = live_header(plan9_cputype())) != NULL &&
 	    (out = output_begin(path, flags & SNAP_COMPRESS, NULL)) != NULL)
 		rc = capture_write(c, s, out);
 	live_thaw(c->live);
