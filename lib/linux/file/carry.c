@@ -54,10 +54,11 @@ carries_get(struct live *l)
 }
 
 /*
- * Record in capture l that a file mapped or opened by process p is included in
- * the snapshot, unless it already is. v has the device, inode and path, st the
- * result of fstat(2), and src the bytes. mem: include it as memory, not as a
- * text. Return 0, or -1 with errstr set.
+ * Record in capture l that the snapshot includes a file that process p has
+ * mapped or open. Do nothing if that is already recorded. v has the device,
+ * inode and path of the file, st the result of fstat(2), and src the contents.
+ * If mem is set, the file is included as memory, not as a text. Return 0, or -1
+ * with errstr set.
  */
 int
 carry_note(struct live *l, const struct lproc *p, const struct vma *v,
@@ -89,9 +90,9 @@ carry_note(struct live *l, const struct lproc *p, const struct vma *v,
 }
 
 /*
- * Copy file f during the stop, when the processes are cloned, and make f refer
- * to the copy. If the copy fails, disable cloning: the processes then stay
- * stopped until the file is written. Return 0, or -1 with errstr set.
+ * Copy file f during the stop, so that the processes can be cloned, and make f
+ * refer to the copy. If the copy fails, disable cloning: the processes then
+ * stay stopped until the file is written. Return 0, or -1 with errstr set.
  */
 static int
 carry_freeze(struct live *l, const struct lproc *p, const char *path,
@@ -126,8 +127,8 @@ carry_most(const struct live *l)
 }
 
 /*
- * Return -1 with errstr set because too many files are open. Warn the user the
- * first time.
+ * Set errstr to say that too many files are open, and return -1. Warn the user
+ * the first time.
  */
 static int
 carry_refuse(struct live *l, const struct lproc *p)
@@ -141,9 +142,8 @@ carry_refuse(struct live *l, const struct lproc *p)
 }
 
 /*
- * Return a source of snapshot s that reads file f, or NULL with errstr set. f
- * is closed or owned by the source, also on failure. All empty files share one
- * source.
+ * Return a source of snapshot s that reads file f, or NULL with errstr set. All
+ * empty files share one source. Takes ownership of f->fd, even on failure.
  */
 static struct source *
 carry_source(struct carries *l, struct snap *s, const char *name,

@@ -58,9 +58,9 @@ piece_take(struct copying *c, struct copyrun *piece)
 }
 
 /*
- * Read len bytes at offset from of the input of j into buf. Return the number
- * of bytes read. Return -1 with errstr set on a read error, or at end of file
- * unless j->shorter is set.
+ * Read len bytes into buf, starting at offset from of the input of job j.
+ * Return the number of bytes read. Return -1 with errstr set on a read error,
+ * or at end of file unless j->shorter is set.
  */
 static ssize_t
 piece_read(const struct copyjob *j, uint8_t *buf, size_t len, uint64_t from)
@@ -75,8 +75,8 @@ piece_read(const struct copyjob *j, uint8_t *buf, size_t len, uint64_t from)
 }
 
 /*
- * Copy the piece r of job j, through buf unless the destination is memory.
- * Return 0, or -1 with errstr set.
+ * Copy piece r of job j, through buf unless the destination is memory. Return
+ * 0, or -1 with errstr set.
  */
 static int
 piece_copy(const struct copyjob *j, const struct copyrun *r, uint8_t *buf)
@@ -131,8 +131,8 @@ copy_most(const struct copyjob *j)
 }
 
 /*
- * Return the number of threads to copy with: one per processor, but no more
- * than gives each at least two pieces.
+ * Return the number of threads to copy job j with: one per processor, up to
+ * copy_most(j), but few enough that each gets at least two pieces.
  */
 static size_t
 copy_threads(const struct copyjob *j)
@@ -149,7 +149,7 @@ copy_threads(const struct copyjob *j)
 }
 
 /*
- * Copy all runs of j with several threads. Return 0, or -1 with errstr set.
+ * Copy all runs of job j with several threads. Return 0, or -1 with errstr set.
  */
 int
 copy_runs(const struct copyjob *j)

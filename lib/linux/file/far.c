@@ -20,8 +20,8 @@ struct farfile {
 };
 
 /*
- * Read run r into buf, with zeros after the end of the file. Implements
- * source_ops.read.
+ * Read run r of the file into buf, and fill the part of buf beyond the end of
+ * the file with zeros. Implements source_ops.read.
  */
 static int
 far_read(struct source *src, const struct run *r, uint8_t *buf)
@@ -66,9 +66,9 @@ static const struct source_ops far_ops = {
 
 /*
  * Return a source of snapshot s that reads file t through the proxy, or NULL
- * with errstr set if memory runs out. name is for messages. The source owns the
- * descriptor from here on, also on failure. Calls for the same file return the
- * same source.
+ * with errstr set if memory runs out. Messages call the file name. Calls for
+ * the same file return the same source. Takes ownership of t->fd, even on
+ * failure.
  */
 struct source *
 source_far(struct snap *s, const struct targetfile *t, const char *name)

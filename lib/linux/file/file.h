@@ -14,8 +14,8 @@ struct targetfile {		/* a file chosen by a target, opened */
 	int		 fd;	/* owned; O_PATH if far is set; -1: none */
 	bool		 far;	/* must be read through the proxy */
 	bool		 elf;	/* starts with an ELF header */
-	int		 unread; /* errno of the failed read of its start; 0:
-				    none */
+	int		 unread; /* errno if its start could not be read,
+				    else 0 */
 	uint64_t	 number; /* proxy's number for the file, if far */
 	uint64_t	 dev;	/* device number of its file system, if far */
 	long		 type;	/* statfs(2) type of its file system; 0:

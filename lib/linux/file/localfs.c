@@ -89,9 +89,9 @@ mount_islocal(const struct mountinfo *m)
 }
 
 /*
- * Return true if looking up path asks no server. text has the mountinfo. Pseudo
- * file systems such as proc and sysfs ask no server, but file systems mounted
- * on their directories may.
+ * Return true if looking up path asks no server, judging by the mountinfo in
+ * text. Pseudo file systems such as proc and sysfs ask no server, but file
+ * systems mounted on their directories may.
  */
 bool
 localfs_haspath(const struct bytes *text, const char *path)
@@ -114,9 +114,9 @@ localfs_haspath(const struct bytes *text, const char *path)
 }
 
 /*
- * Record the local file systems in the mountinfo of process pid, unless that
- * was done. An overlay counts as local only if it is known already or ours is
- * set: pid is then not a target, and its layers can be trusted to be local.
+ * Record the local file systems in the mountinfo of process pid, unless already
+ * done. An overlay counts as local only if it is already known, or if ours is
+ * set: then pid is not a target, and the layers it names can be trusted.
  */
 static void
 local_addpid(pid_t pid, bool ours)
@@ -141,8 +141,8 @@ local_addpid(pid_t pid, bool ours)
 }
 
 /*
- * Record the file systems that are not mounted anywhere: the ones of shared
- * memory and memfd_create(2), with small and huge pages.
+ * Record the file systems that are not mounted anywhere: those of shared memory
+ * and memfd_create(2), with small and huge pages.
  */
 static void
 local_addmemory(void)
@@ -162,9 +162,9 @@ local_addmemory(void)
 }
 
 /*
- * Return true if n is in set, which is local or mounts. If it is not yet, read
- * the mountinfo of process pid, which has a file of that file system mapped or
- * open.
+ * Return true if number n is in set, which is local or mounts. If n is not in
+ * the set yet, first read the mountinfo of process pid, which has a file of
+ * that file system mapped or open.
  */
 static bool
 local_ask(void *const *set, pid_t pid, uint64_t n)
@@ -181,7 +181,7 @@ local_ask(void *const *set, pid_t pid, uint64_t n)
 
 /*
  * Return true if files on device dev are served only by the kernel of this
- * machine. Process pid has a file of it mapped or open.
+ * machine. Process pid has a file on this device mapped or open.
  */
 bool
 localfs_hasdevice(pid_t pid, uint64_t dev)
@@ -190,9 +190,9 @@ localfs_hasdevice(pid_t pid, uint64_t dev)
 }
 
 /*
- * Return true if the mount with ID id, as process pid sees it, is served only
+ * Return true if the mount with ID id, which process pid sees, is served only
  * by the kernel of this machine. This is needed where the device number of a
- * file differs from the one of its file system, as with overlayfs.
+ * file differs from that of its file system, as with overlayfs.
  */
 bool
 localfs_hasmount(pid_t pid, uint64_t id)

@@ -42,9 +42,10 @@ struct prepared {
 };
 
 /*
- * Prepare memory for the copies of shared memory that capture l will make. Its
+ * Allocate memory for the copies of shared memory that capture l will make. Its
  * size comes from the mappings read before the stop. If that exceeds most
- * bytes, or on failure, prepare none: the copies are then made without it.
+ * bytes, or on failure, allocate none: the copies then go directly to their
+ * files.
  */
 void
 prepared_make(struct live *l, uint64_t most)
@@ -73,8 +74,8 @@ prepared_make(struct live *l, uint64_t most)
 
 /*
  * Return a temporary file for copies, owned by the caller, or -1 with errstr
- * set. The first one of capture l was created before the stop, because creating
- * a file can take milliseconds.
+ * set. The first call for capture l returns a file created before the stop,
+ * because creating one can take milliseconds.
  */
 int
 prepared_file(struct live *l)
@@ -90,9 +91,9 @@ prepared_file(struct live *l)
 }
 
 /*
- * Return true if the file system of file fd has room for everything that waits
- * to be written and for len bytes more. If not, the caller copies to the file
- * at once, so that an error occurs while it can be handled.
+ * Return true if the file system of file fd has room for all copies in the
+ * prepared memory k and for len bytes more. If not, the caller copies directly
+ * to the file, so that an error occurs while it can be handled.
  */
 static bool
 file_hasroom(const struct prepared *k, int fd, uint64_t len)
@@ -106,9 +107,10 @@ file_hasroom(const struct prepared *k, int fd, uint64_t len)
 }
 
 /*
- * Record that run r, which belongs to file out, was copied to the memory at
- * offset k->used. If the run is the start of the file, write its first bytes
- * now: file_lookelf reads them before prepared_write writes the rest.
+ * Record that run r of file out was copied to the memory at offset k->used. If
+ * the run is the start of the file, write its first bytes now: file_lookelf
+ * reads them before prepared_write writes the rest. Return 0, or -1 with errstr
+ * set.
  */
 static int
 waiting_add(struct prepared *k, int out, const struct copyrun *r)
@@ -124,9 +126,9 @@ waiting_add(struct prepared *k, int out, const struct copyrun *r)
 }
 
 /*
- * Copy all runs of j with several threads: into the prepared memory of capture
- * l if it has room, else directly to j->out. prepared_write writes the file
- * later. Return 0, or -1 with errstr set.
+ * Copy all runs of job j with several threads: into the prepared memory of
+ * capture l if it has room, else directly to j->out. prepared_write later
+ * writes that memory to j->out. Return 0, or -1 with errstr set.
  */
 int
 prepared_copy(struct live *l, const struct copyjob *j)
@@ -166,8 +168,8 @@ prepared_copy(struct live *l, const struct copyjob *j)
 }
 
 /*
- * Free the memory from offset *given, a multiple of HUGE, to the last multiple
- * of HUGE at or before end. Advance *given.
+ * Free the prepared memory of k from offset *given, a multiple of HUGE, to the
+ * last multiple of HUGE at or before end. Advance *given.
  */
 static void
 memory_give(const struct prepared *k, uint64_t *given, uint64_t end)
@@ -181,8 +183,9 @@ memory_give(const struct prepared *k, uint64_t *given, uint64_t end)
 
 /*
  * Write all copies in the prepared memory of capture l to their files, and free
- * the memory piece by piece. The processes have all resumed, or all remain
- * stopped until the snapshot is written. Return 0, or -1 with errstr set.
+ * the memory piece by piece. Call this when either all processes have resumed
+ * or all stay stopped until the snapshot is written. Return 0, or -1 with
+ * errstr set.
  */
 int
 prepared_write(struct live *l)
@@ -211,8 +214,8 @@ prepared_write(struct live *l)
 }
 
 /*
- * Discard the runs of capture l that wait to be written to file out, which is
- * not read any more.
+ * Discard the copied runs of capture l that are not yet written to file out.
+ * That file is no longer read.
  */
 void
 prepared_drop(struct live *l, int out)

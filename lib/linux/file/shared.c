@@ -37,8 +37,8 @@ ipc_space(const struct lproc *p, const char *path)
 }
 
 /*
- * Return the IPC namespace of process p if fd is open on System V shared
- * memory; 0 for other files.
+ * Return the IPC namespace of process p if descriptor fd refers to System V
+ * shared memory. Return 0 for other files.
  */
 static uint64_t
 ipc_find(const struct lproc *p, int fd)
@@ -54,10 +54,11 @@ ipc_find(const struct lproc *p, int fd)
 }
 
 /*
- * Return true if f is a copy of the System V shared memory that process p has
- * mapped and st describes. Each IPC namespace numbers its memory for itself,
- * all on one device. A process that changes its namespace keeps its mappings,
- * so size and change time are compared as well, where st has them.
+ * Return true if f is a copy of the System V shared memory that st describes
+ * and process p has mapped. IPC namespaces number their memory independently,
+ * but share one device, so compare the namespaces. A process that changes its
+ * namespace keeps its mappings, so also compare size and change time if st has
+ * them.
  */
 static bool
 ipc_same(const struct shmcopy *f, const struct lproc *p, const struct stat *st)
@@ -68,8 +69,8 @@ ipc_same(const struct shmcopy *f, const struct lproc *p, const struct stat *st)
 }
 
 /*
- * Return the copy of a file of process p, or NULL if it was not copied. Only
- * the device and inode in st must be set.
+ * Return the copy of the file of process p that st describes, or NULL if it was
+ * not copied. st needs only the device and inode.
  */
 static const struct shmcopy *
 shmcopy_find(struct live *l, const struct lproc *p, const struct stat *st)
@@ -83,8 +84,8 @@ shmcopy_find(struct live *l, const struct lproc *p, const struct stat *st)
 }
 
 /*
- * Append the bytes from..to (exclusive) of a file to the array *run of length
- * *n. Return 0, or -1 with errstr set.
+ * Append the range of a file from offset from to offset to (exclusive) to the
+ * array *run of length *n. Return 0, or -1 with errstr set.
  */
 static int
 run_add(struct copyrun **run, size_t *n, off_t from, off_t to)
@@ -99,8 +100,9 @@ run_add(struct copyrun **run, size_t *n, off_t from, off_t to)
 }
 
 /*
- * Set *run to the parts of file in, of size bytes, that are not holes, and *n
- * to their number. The caller frees *run. Return 0, or -1 with errstr set.
+ * Find the parts of file in that are not holes; size is its size in bytes. Set
+ * *run to an array of them, which the caller frees, and *n to its length.
+ * Return 0, or -1 with errstr set.
  */
 static int
 data_find(int in, off_t size, struct copyrun **run, size_t *n)
@@ -138,8 +140,8 @@ is_dense(struct live *l, const struct stat *st)
 }
 
 /*
- * Copy file in, described by st, to file out, and leave its holes as holes.
- * Return 0, or -1 with errstr set.
+ * Copy the file open as in and described by st to file out, and leave its holes
+ * as holes. Return 0, or -1 with errstr set.
  */
 static int
 copy_data(struct live *l, int in, int out, const struct stat *st)
@@ -185,8 +187,8 @@ copy_file(struct live *l, off_t size)
 
 /*
  * Return 0 if one more file can be copied, else -1 with errstr set. Each copy
- * needs two descriptors, one of them while it is read. A third of the limit is
- * left for other uses.
+ * needs two descriptors, one of them only while the copy is read. A third of
+ * the limit is left for other uses.
  */
 static int
 shmcopy_hasroom(const struct live *l)
@@ -200,8 +202,8 @@ shmcopy_hasroom(const struct live *l)
 }
 
 /*
- * Copy the file that process p has and we opened as fd, described by st, unless
- * it was already copied. Return 0, or -1 with errstr set.
+ * Copy the file of process p that is open as fd and described by st, unless it
+ * was already copied. Return 0, or -1 with errstr set.
  */
 int
 shmcopy_make(struct live *l, const struct lproc *p, int fd,
@@ -240,10 +242,10 @@ shmcopy_has(struct live *l, const struct lproc *p, const struct stat *st)
 }
 
 /*
- * Return a descriptor for reading a file of process p, or -1 with errno set. It
- * is fd if the file was not copied. If it was, it is a duplicate of the copy's
- * descriptor; then fd is closed and *st set to the status at the time of the
- * copy. fd may be -1 if the file is not open.
+ * Return a descriptor for reading a file of process p, or -1 with errno set. If
+ * the file was not copied, return fd, which is -1 if the file is not open. If
+ * it was, close fd, set *st to the status at the time of the copy, and return a
+ * duplicate of the copy's descriptor.
  */
 int
 shmcopy_open(struct live *l, const struct lproc *p, int fd,

@@ -58,8 +58,9 @@ name_walk(const struct lproc *p, const char *name)
 }
 
 /*
- * Make the proxy open file f->fd, and fill in f. Clear f->far if its type shows
- * that it is local and can be opened directly. Return 0, or -1 with errno set.
+ * Make the proxy open the file of O_PATH descriptor f->fd on device dev, and
+ * fill in f. Messages call the file name. Clear f->far if its type shows that
+ * it is local and can be opened directly. Return 0, or -1 with errno set.
  */
 static int
 far_open(struct targetfile *f, uint64_t dev, const char *name)
@@ -80,8 +81,8 @@ far_open(struct targetfile *f, uint64_t dev, const char *name)
 }
 
 /*
- * Replace the O_PATH descriptor f->fd by one open for reading, and set f->st
- * and f->type. Return 0, or -1 with errno set.
+ * Replace the O_PATH descriptor f->fd by one that is open for reading, and set
+ * f->st and f->type. Return 0, or -1 with errno set.
  */
 static int
 near_open(struct targetfile *f)
@@ -100,8 +101,8 @@ near_open(struct targetfile *f)
 }
 
 /*
- * Return true if the place m of a file of process p is served only by the
- * kernel of this machine.
+ * Return true if m, the mount and device of a file of process p, is served only
+ * by the kernel of this machine.
  */
 static bool
 is_near(const struct lproc *p, const struct filemount *m)
@@ -111,9 +112,9 @@ is_near(const struct lproc *p, const struct filemount *m)
 }
 
 /*
- * Open for reading the file of process p that f->fd was looked up as, if it is
- * a regular file. Return 0, or -1 with errno set; errno is 0 if the file is not
- * a regular one.
+ * Open for reading the file of process p that O_PATH descriptor f->fd refers
+ * to, if it is a regular file. Return 0, or -1 with errno set. errno is 0 if
+ * the file is not a regular file.
  */
 static int
 found_open(const struct lproc *p, struct targetfile *f)
@@ -140,11 +141,11 @@ found_open(const struct lproc *p, struct targetfile *f)
 }
 
 /*
- * Open the regular file name, relative to /proc/PID of process p, as f. If
- * capture l has a copy of the file, open the copy. Other kinds of files are not
- * opened, and access times do not change. f->st describes the file itself.
- * Return 0, or -1 with errstr set. *failed is set to true if descriptors ran
- * out, else left unchanged.
+ * Open as f the regular file of process p at path name below /proc/PID. If
+ * capture l has a copy of the file, open the copy; f->st still describes the
+ * original. Other kinds of files are not opened, and access times do not
+ * change. Return 0, or -1 with errstr set. If descriptors ran out, set *failed,
+ * else leave it unchanged.
  */
 int
 file_open(struct live *l, const struct lproc *p, const char *name,
@@ -169,10 +170,9 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 }
 
 /*
- * Look up name in the directory open as dir, a directory of process p, without
- * following symbolic links or crossing mounts. ask: if a server must be asked,
- * ask it through the proxy instead of failing. Return an O_PATH descriptor, or
- * -1.
+ * Look up name in dir, an open directory of process p, without following
+ * symbolic links or crossing mounts. If a server must be asked, ask it through
+ * the proxy if ask is set, else fail. Return an O_PATH descriptor, or -1.
  */
 static int
 step_walk(const struct lproc *p, int dir, const char *name, bool ask)
@@ -187,10 +187,10 @@ step_walk(const struct lproc *p, int dir, const char *name, bool ask)
 }
 
 /*
- * Open the file name in directory dir, a path as process p sees it, as f.
+ * Open as f the file called name in directory dir, a path as process p sees it.
  * Others may write to dir, so the file must be a regular file with one link,
- * not a symbolic link and not a mount point. ask: also ask servers that may not
- * answer. Return 0, or -1; file_close closes f in both cases.
+ * not a symbolic link and not a mount point. If ask is set, also ask servers
+ * that may not answer. Return 0, or -1. Call file_close in both cases.
  */
 int
 file_openin(const struct lproc *p, const char *dir, const char *name,
@@ -209,8 +209,8 @@ file_openin(const struct lproc *p, const char *dir, const char *name,
 }
 
 /*
- * Append up to most bytes of the opened file f to b. name is for messages.
- * Return the number of bytes, or -1 with errno set on a read error.
+ * Append up to most bytes of the opened file f to b. Messages call the file
+ * name. Return the number of bytes, or -1 with errno set on a read error.
  */
 int64_t
 file_fetch(const struct targetfile *f, const char *name, size_t most,
@@ -237,9 +237,9 @@ file_fetch(const struct targetfile *f, const char *name, size_t most,
 
 /*
  * Return a source of snapshot s that reads the opened file f, or NULL with
- * errstr set. name is for messages. f->fd is owned by the source from here on,
- * also on failure. *fd is set to a borrowed descriptor for finding data and
- * holes, or -1.
+ * errstr set. Messages call the file name. Set *fd to a borrowed descriptor for
+ * finding data and holes, or to -1 if there is none. Takes ownership of f->fd,
+ * even on failure.
  */
 struct source *
 file_source(struct snap *s, struct targetfile *f, const char *name, int *fd)
@@ -264,8 +264,8 @@ file_close(struct targetfile *f)
 }
 
 /*
- * Read the start of the file open as fd, and set f->elf if it is an ELF file.
- * Set f->unread to an errno if it cannot be read, else to 0.
+ * Read the start of the file open as fd, and set f->elf to whether it is an ELF
+ * file. Set f->unread to an errno if it cannot be read, else to 0.
  */
 void
 file_lookelf(struct targetfile *f, int fd)

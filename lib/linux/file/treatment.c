@@ -16,9 +16,9 @@
 #include <string.h>
 
 /*
- * Open as f the copy made in the stop of the file of mapping v, which the clone
- * does not have mapped. Return 0, or -1; *failed is set to true if opening it
- * failed.
+ * Open as f the copy, made during the stop, of the file of mapping v. This is
+ * used when the clone does not have the file mapped. Return 0, or -1. If there
+ * is a copy but opening it failed, set *failed and errstr.
  */
 static int
 vma_openshmcopy(struct live *l, const struct lproc *p, const struct vma *v,
@@ -39,10 +39,10 @@ vma_openshmcopy(struct live *l, const struct lproc *p, const struct vma *v,
 }
 
 /*
- * Open the file of mapping v as f: the mapped file itself, through map_files,
- * or the file at its path as process p sees it, if that is the same file.
- * Return 0, or -1; *failed is set to true if the reason was a shortage of
- * descriptors.
+ * Open as f the file of mapping v of process p. Try the mapped file itself
+ * through map_files, then its path as p sees it, if that leads to the same
+ * file, then a copy made during the stop. Return 0, or -1. If descriptors ran
+ * out, set *failed.
  */
 static int
 vma_open(struct live *l, const struct lproc *p, const struct vma *v,
@@ -65,8 +65,8 @@ vma_open(struct live *l, const struct lproc *p, const struct vma *v,
 }
 
 /*
- * Return true if the file of mapping v, described by st, was unlinked, so that
- * it cannot be read by name.
+ * Return true if the file of mapping v, described by st, was unlinked and so
+ * cannot be opened by name.
  */
 bool
 file_isunlinked(const struct vma *v, const struct stat *st)
@@ -76,10 +76,10 @@ file_isunlinked(const struct vma *v, const struct stat *st)
 
 /*
  * Return true if the kernel would include the unmodified pages of mapping v,
- * whose file is open as fd, in a core of process p. The process selects this
- * with coredump_filter: one bit each for private and shared mappings, and two
- * more for DAX files (core(5)). Return false for a file that the process may
- * write to after it is released.
+ * whose file is open as fd, in a core of process p. The coredump_filter of the
+ * process decides this: it has one bit each for private and shared mappings,
+ * and two more for DAX files (core(5)). Return false for a file that the
+ * process may write to after it is released.
  */
 static bool
 file_isdumped(const struct live *l, const struct lproc *p,
@@ -100,8 +100,8 @@ file_isdumped(const struct live *l, const struct lproc *p,
 }
 
 /*
- * Return how to take the file mapping v of process p of capture l, and open the
- * file as f. f->fd is -1 if it cannot be opened.
+ * Return how to take the file mapping v of process p of capture l, and open its
+ * file as f. f->fd is -1 if the file cannot be opened.
  */
 enum treatment
 treatment_choose(struct live *l, const struct lproc *p, const struct vma *v,

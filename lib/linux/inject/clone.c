@@ -34,9 +34,9 @@ inject_willclone(pid_t tid)
 }
 
 /*
- * Set up c to make calls in clone pid of the process of inj. The clone is
- * stopped. It never continues as the process would, so it needs no return
- * frame.
+ * Set up c to make calls in the stopped clone pid of the process of inj. The
+ * clone never continues the program of the process, so it needs no return
+ * frame. Return 0, or -1 with errstr set.
  */
 static int
 clone_enter(struct inject *c, const struct inject *inj, pid_t pid)
@@ -63,9 +63,9 @@ clone_enter(struct inject *c, const struct inject *inj, pid_t pid)
 }
 
 /*
- * Wait until clone pid has stopped, arrange for it to die when we do, and
- * restore the unused stack in its memory. Until then the stack leads it to
- * exit_group(2) if it runs.
+ * Wait until clone pid has stopped, make the kernel kill it when we die, and
+ * restore the unused stack in its memory. If the clone runs before that, the
+ * stack makes it call exit_group(2). Return 0, or -1 with errstr set.
  */
 static int
 clone_keep(struct inject *inj, pid_t pid)
@@ -94,8 +94,8 @@ clone_args(const struct inject *inj, uint8_t *stack, uint64_t arg[6])
 }
 
 /*
- * Begin to make a clone of the process. This is the first of four steps,
- * followed by inject_clonestart, inject_cloneawait and inject_cloneend. Each
+ * Begin to make a clone of the process of inj. This is the first of four steps;
+ * the others are inject_clonestart, inject_cloneawait and inject_cloneend. Each
  * waits for the step before, so that several processes can be cloned at the
  * same time. Return 0, or -1 with errstr set.
  */
@@ -113,7 +113,7 @@ inject_clonebegin(struct inject *inj)
 }
 
 /*
- * Let the process enter clone(2). Return 0, or -1 with errstr set.
+ * Let the process of inj enter clone(2). Return 0, or -1 with errstr set.
  */
 int
 inject_clonestart(struct inject *inj)
@@ -128,8 +128,8 @@ inject_clonestart(struct inject *inj)
 }
 
 /*
- * Wait until the clone exists, and set *pid to its process ID; leave *pid
- * unchanged if there will be none. Return 0, or -1 with errstr set.
+ * Wait until the clone exists, and set *pid to its process ID. Leave *pid
+ * unchanged if there will be no clone. Return 0, or -1 with errstr set.
  */
 int
 inject_cloneawait(struct inject *inj, pid_t *pid)
@@ -149,8 +149,8 @@ inject_cloneawait(struct inject *inj, pid_t *pid)
 }
 
 /*
- * Wait until the process has left clone(2), and set *ret to the result. Return
- * 0 if the clone exists and is stopped, or -1 if not.
+ * Wait until the process of inj has left clone(2), and set *ret to the result.
+ * Return 0 if the clone exists and is stopped, else -1.
  */
 static int
 clone_await(struct inject *inj, pid_t pid, int64_t *ret)
@@ -167,12 +167,12 @@ clone_await(struct inject *inj, pid_t pid, int64_t *ret)
 }
 
 /*
- * Wait until the process has made its clone, a child that never runs: it has a
- * copy-on-write copy of the memory and shares the descriptors (cloning.c). It
- * is traced and stopped, and the kernel kills it when we die. Its parent gets
- * no signal: only wait(2) with __WALL or __WCLONE finds it. *pid is set to its
- * process ID; it stays 0 if the clone may still appear, and is -1 if there is
- * none. Return 0, or -1 with errstr set.
+ * Wait until the process of inj has made its clone, and set *pid to its process
+ * ID. *pid stays 0 if the clone may still appear, and is -1 if there is none.
+ * The clone is a child that never runs: it has a copy-on-write copy of the
+ * memory and shares the descriptors (cloning.c). It is traced and stopped, and
+ * the kernel kills it when we die. Its parent gets no signal: only wait(2) with
+ * __WALL or __WCLONE finds it. Return 0, or -1 with errstr set.
  */
 int
 inject_cloneend(struct inject *inj, pid_t *pid)
@@ -198,9 +198,9 @@ inject_cloneend(struct inject *inj, pid_t *pid)
 }
 
 /*
- * Return a structure for making calls in clone, which inj has made, after
- * inject_end(inj): inject_call, with isa.stage bytes of scratch memory. The
- * caller frees it with inject_relinquish. Return NULL with errstr set on
+ * Return a structure with which inject_call makes calls in process clone, which
+ * inj made. Use it after inject_end(inj), and free it with inject_relinquish.
+ * It has isa.stage bytes of scratch memory. Return NULL with errstr set on
  * failure.
  */
 struct inject *
@@ -220,8 +220,8 @@ inject_entrust(const struct inject *inj, pid_t clone)
 
 /*
  * Make len bytes of memory at start readable in clone c, and executable if exec
- * is set, where mprotect(2) allows it. Return 0, also if it does not; or -1
- * with errstr set if the clone can no longer make calls.
+ * is set. Return 0, even if mprotect(2) refuses. Return -1 with errstr set if
+ * the clone can no longer make calls.
  */
 int
 inject_allow(struct inject *c, uint64_t start, uint64_t len, bool exec)
@@ -235,8 +235,8 @@ inject_allow(struct inject *c, uint64_t start, uint64_t len, bool exec)
 }
 
 /*
- * Prepare clone c to make calls: save the memory that they will use. Return 0,
- * or -1 with errstr set.
+ * Prepare clone c to make calls: save the memory that the calls will use.
+ * Return 0, or -1 with errstr set.
  */
 int
 inject_resume(struct inject *c)
@@ -255,8 +255,8 @@ inject_resume(struct inject *c)
 
 /*
  * Restore the scratch memory of the clone, and free c, which may be NULL. If
- * that fails, kill the clone, because its memory is read in place of the
- * process's. Return -1 if rc is -1 or on failure, else 0.
+ * the memory cannot be restored, kill the clone, because its memory is read in
+ * place of that of the process. Return -1 if rc is -1 or on failure, else 0.
  */
 int
 inject_relinquish(struct inject *c, int rc)

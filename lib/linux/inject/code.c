@@ -54,9 +54,9 @@ gadgets_whole(const struct gadgets *g)
 }
 
 /*
- * Read len bytes at address at of the process. If a server has the file of
- * mapping v, read through the proxy: the page may have been evicted, and the
- * server may never answer.
+ * Read len bytes at address at of the process into buf. If the file of mapping
+ * v is on a server, read through the proxy: the page may have been evicted, and
+ * the server may never answer. Return the result of pread(2).
  */
 static ssize_t
 seek_read(const struct seeking *s, const struct vma *v, void *buf, size_t len,
@@ -120,8 +120,8 @@ is_code(const struct vma *v)
 }
 
 /*
- * Look for instruction w in mapping v at the place where it was found last,
- * possibly in another process, if v contains that place.
+ * If mapping v contains the place where instruction w was last found, possibly
+ * in another process, look for the instruction there.
  */
 static void
 seek_last(struct seeking *s, enum want w, const struct vma *v)
@@ -144,7 +144,8 @@ seek_last(struct seeking *s, enum want w, const struct vma *v)
 }
 
 /*
- * Remember where the instructions were found.
+ * Remember in which files, of the mappings l, the instructions were found, and
+ * where.
  */
 static void
 seek_remember(const struct seeking *s, const struct vmas *l)
@@ -167,9 +168,9 @@ seek_remember(const struct seeking *s, const struct vmas *l)
 /*
  * Find the instructions g in process pid, whose mappings are l and whose memory
  * is open as mem. Search the highest mappings first: the [vdso] and the
- * libraries loaded at start have both within a few pages, and another thread is
- * unlikely to unmap them. Pages that are not resident are searched last. Return
- * 0, or -1 with errstr set.
+ * libraries loaded at start have both instructions within a few pages, and
+ * another thread is unlikely to unmap them. Search pages that are not resident
+ * last. Return 0, or -1 with errstr set.
  */
 int
 gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)
@@ -201,8 +202,8 @@ gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)
 }
 
 /*
- * Find the instructions in running process pid, whose mappings are l, so that
- * gadgets_find finds them quickly when the process is stopped.
+ * Find the instructions in running process pid, whose mappings are l. This lets
+ * gadgets_find find them quickly when the process is stopped.
  */
 void
 inject_learn(pid_t pid, const struct vmas *l)

@@ -15,7 +15,7 @@ enum {
 };
 
 /*
- * Return true if the thread is under seccomp(2), or if that cannot be
+ * Return true if the thread of inj is under seccomp(2), or if that cannot be
  * determined.
  */
 static bool
@@ -31,9 +31,9 @@ is_filtered(const struct inject *inj)
 
 /*
  * Set inj->suspend if filters of seccomp(2) can be suspended during our calls.
- * They are suspended even if the thread has none yet, because another thread
- * that is not stopped may install some. Return -1 with errstr set if the thread
- * has filters that cannot be suspended.
+ * Do so even if the thread has none yet, because another thread that is not
+ * stopped may install some. Return 0, or -1 with errstr set if the thread has
+ * filters that cannot be suspended.
  */
 static int
 seccomp_look(struct inject *inj)

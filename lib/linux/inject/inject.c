@@ -77,8 +77,8 @@ find_hole(const struct vmas *l)
 }
 
 /*
- * Find unused stack, instructions and a free address range in the process,
- * whose mappings are l. Return 0, or -1 with errstr set.
+ * Find unused stack, instructions and a free address range in the process of
+ * inj, whose mappings are l. Return 0, or -1 with errstr set.
  */
 static int
 inject_survey(struct inject *inj, const struct vmas *l)
@@ -112,10 +112,10 @@ inject_look(struct inject *inj)
 }
 
 /*
- * Make the process map memory for us. The address is chosen beforehand, so that
- * the return frame can unmap the memory from the start. Before Linux 4.17 the
- * kernel may choose another address; then the frame is written again. Return 0,
- * or -1 with errstr set.
+ * Make the process of inj map memory for us. The address is chosen beforehand,
+ * so that the return frame can unmap the memory from the start. Before Linux
+ * 4.17 the kernel may choose another address; then write the frame again.
+ * Return 0, or -1 with errstr set.
  */
 static int
 inject_map(struct inject *inj)
@@ -144,9 +144,9 @@ inject_map(struct inject *inj)
 }
 
 /*
- * Make the main thread unmap our memory. This call is made even if the process
- * did something unexpected, so that it does not stay larger; like every call,
- * it is checked at its entry. Return 0, or -1 with errstr set.
+ * Make the main thread unmap our memory. Do so even if the process did
+ * something unexpected, so that our memory does not stay mapped; like every
+ * call, this one is checked at its entry. Return 0, or -1 with errstr set.
  */
 static int
 inject_unmap(struct inject *inj)
@@ -218,11 +218,11 @@ inject_new(pid_t pid)
 
 /*
  * Prepare to run system calls in process p. No thread of p may run
- * (lproc_stands), and p and its threads must exist until inject_end. Without
- * room there is little scratch memory, and only the main thread can run calls.
- * l has the mappings of p; NULL: read them. Return NULL with errstr set and p
- * unchanged if a thread is not stopped, it is a 32-bit process, its seccomp(2)
- * filters cannot be suspended, or this machine is not supported.
+ * (lproc_stands), and p and its threads must exist until inject_end. If room is
+ * false, there is little scratch memory, and only the main thread can run
+ * calls. l has the mappings of p, or is NULL to read them. Return NULL with
+ * errstr set and p unchanged if a thread is not stopped, p is a 32-bit process,
+ * its seccomp(2) filters cannot be suspended, or this machine is not supported.
  */
 struct inject *
 inject_begin(const struct lproc *p, bool room, const struct vmas *l)
@@ -250,8 +250,8 @@ fail:
 }
 
 /*
- * Run further calls of inj in t, another stopped thread of the process. The
- * thread before it is restored. Return 0, or -1 with errstr set.
+ * Run the next calls of inj in t, another stopped thread of the process, after
+ * restoring the thread used before. Return 0, or -1 with errstr set.
  */
 int
 inject_thread(struct inject *inj, const struct lthread *t)
@@ -288,8 +288,8 @@ restore_step(struct inject *inj, int (*step)(struct inject *))
 }
 
 /*
- * Restore the original contents of the stack that we used. Return 0, or -1 with
- * errstr set.
+ * Restore the original contents of the stack that we used in the process of
+ * inj. Return 0, or -1 with errstr set.
  */
 static int
 unused_restore(struct inject *inj)
@@ -299,8 +299,8 @@ unused_restore(struct inject *inj)
 }
 
 /*
- * Restore the process. Return -1 if that fails or the process is gone. If a
- * thread could not be restored, its return frame is left in place.
+ * Restore the process of inj. Return 0, or -1 if that fails or the process is
+ * gone. If a thread cannot be restored, leave its return frame in place.
  */
 static int
 inject_restore(struct inject *inj)
@@ -315,8 +315,8 @@ inject_restore(struct inject *inj)
 }
 
 /*
- * Begin to restore the process, if it only has to be stopped for that;
- * inject_end waits for it.
+ * If restoring the process takes no more than stopping its thread, begin to
+ * stop the thread without waiting; inject_end waits.
  */
 void
 inject_ending(struct inject *inj)
@@ -328,9 +328,9 @@ inject_ending(struct inject *inj)
 
 /*
  * Restore the process of inj and free inj. rc is 0, or -1 if the caller failed.
- * Return 0, or -1 if rc is -1 or restoring failed, with the first error in
- * errstr. Then errno is ESRCH if the process has died, EPROTO if it did
- * something other than our calls and should be left alone, else 0.
+ * Return 0, or -1 with the first error in errstr if rc is -1 or restoring
+ * failed. Set errno to ESRCH if the process has died, to EPROTO if it did
+ * something other than our calls and should be left alone, else to 0.
  */
 int
 inject_end(struct inject *inj, int rc)

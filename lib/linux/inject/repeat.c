@@ -12,11 +12,11 @@
 #include <sys/syscall.h>
 
 /*
- * Find out which call the thread would restart, if only its entry shows that.
- * Let it run to that entry and cancel the call there, which leaves it ready for
- * calls of ours. If a signal is to be handled first, the thread does not get
- * there: assume that it was in the call, which then ends with EINTR. Return 0,
- * or -1 with errstr set.
+ * Find out which call the thread of inj would restart, if only its entry shows
+ * that. Let the thread run to that entry and cancel the call there, which
+ * leaves it ready for calls of ours. If a signal is to be handled first, the
+ * thread does not get there: assume that it was in the call, which then ends
+ * with EINTR. Return 0, or -1 with errstr set.
  */
 static int
 repeat_ask(struct inject *inj)
@@ -39,8 +39,8 @@ repeat_ask(struct inject *inj)
 }
 
 /*
- * Determine how the call that the thread of inj was interrupted in is
- * restarted. Called before each call of ours; only the first does anything.
+ * Determine how to restart the call in which the thread of inj was interrupted.
+ * This is called before each call of ours; only the first time has an effect.
  * Return 0, or -1 with errstr set.
  */
 int
@@ -54,9 +54,9 @@ repeat_learn(struct inject *inj)
 
 /*
  * Stop the thread of inj at the exit of a call, as if the kernel were about to
- * restart the call that it was interrupted in. Its signal mask and other state
- * are restored as well. Return 1 if that was done, 0 if restoring its registers
- * is enough, or -1 with errstr set.
+ * restart the interrupted call. Also restore its registers and signal mask.
+ * Return 1 if this was done, 0 if restoring the registers is enough, or -1 with
+ * errstr set.
  */
 int
 repeat_restore(struct inject *inj)

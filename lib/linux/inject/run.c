@@ -11,8 +11,9 @@
 
 /*
  * Bring the thread of inj to the entry of system call nr with arguments arg,
- * after reading how its interrupted call is restarted. with: additional
- * ptrace(2) options, as for inject_start. Return 0, or -1 with errstr set.
+ * after reading how to restart its interrupted call. Until the exit of the
+ * call, also set the ptrace(2) options in with. Return 0, or -1 with errstr
+ * set.
  */
 int
 inject_enter(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t with)
@@ -21,9 +22,9 @@ inject_enter(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t with)
 }
 
 /*
- * Let the thread run to the entry of system call nr, without waiting for it.
- * The caller then calls inject_enter or inject_start with the same nr and arg.
- * Return 0, or -1 with errstr set.
+ * Let the thread of inj run to the entry of system call nr, without waiting for
+ * it. The caller then calls inject_enter or inject_start with the same nr and
+ * arg. Return 0, or -1 with errstr set.
  */
 int
 inject_begincall(struct inject *inj, long nr, const uint64_t arg[6])
@@ -61,8 +62,8 @@ inject_make(struct inject *inj, int64_t *ret, long nr, const uint64_t arg[6])
 }
 
 /*
- * Return 0, or -1 with errstr set if the process of inj did something other
- * than our calls before, and must not be used any more.
+ * Return 0 if the process of inj has done nothing but our calls. Otherwise
+ * return -1 with errstr set: the process must not be used any more.
  */
 int
 inject_trust(const struct inject *inj)
@@ -73,9 +74,9 @@ inject_trust(const struct inject *inj)
 
 /*
  * Return 0 if the process of inj can be used for more calls. Return -1 with
- * errstr set if it did something unexpected, or its time is over. Without this
- * limit, a process that rarely gets a processor, because of its cgroup, could
- * take long for each of thousands of calls.
+ * errstr set if it did something unexpected, or if its time is over. Without a
+ * time limit, thousands of calls would take very long in a process that rarely
+ * gets a processor because of its cgroup.
  */
 int
 inject_may(const struct inject *inj)
@@ -98,10 +99,10 @@ inject_call(struct inject *inj, int64_t *ret, long nr, const uint64_t arg[6])
 
 /*
  * Begin to run system call nr with arguments arg in the thread of inj. This is
- * the first of three steps, followed by inject_callstart with the same
- * arguments and inject_callend. Each waits for the step before, so that several
- * processes can make calls at the same time. All signals must be blocked in
- * each of them. Return 0, or -1 with errstr set.
+ * the first of three steps; the others are inject_callstart, with the same
+ * arguments, and inject_callend. Each waits for the step before, so that
+ * several processes can make calls at the same time. All signals must be
+ * blocked in all three. Return 0, or -1 with errstr set.
  */
 int
 inject_callbegin(struct inject *inj, long nr, const uint64_t arg[6])
@@ -110,8 +111,9 @@ inject_callbegin(struct inject *inj, long nr, const uint64_t arg[6])
 }
 
 /*
- * Let the thread run from the entry of the call to its exit, without waiting
- * for it. Return 0, or -1 with errstr set.
+ * Let the thread of inj run from the entry of the call to its exit, without
+ * waiting for it. nr and arg are those given to inject_callbegin. Return 0, or
+ * -1 with errstr set.
  */
 int
 inject_callstart(struct inject *inj, long nr, const uint64_t arg[6])
@@ -120,8 +122,8 @@ inject_callstart(struct inject *inj, long nr, const uint64_t arg[6])
 }
 
 /*
- * Wait for the exit of the call, and set *ret to its result. Return 0, or -1
- * with errstr set.
+ * Wait until the thread of inj exits from the call, and set *ret to the result.
+ * Return 0, or -1 with errstr set.
  */
 int
 inject_callend(struct inject *inj, int64_t *ret)

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 /*
- * Write len bytes from buf to address at of pid, a process or clone that we
- * have stopped. Unlike a write to /proc/PID/mem, this needs no right to write
- * to files of other users. Return 0, or -1 with errstr set.
+ * Write len bytes from buf to address at of process or clone pid, which we have
+ * stopped. Unlike a write to /proc/PID/mem, this needs no right to write to
+ * files of other users. Return 0, or -1 with errstr set.
  */
 int
 inject_put(pid_t pid, const void *buf, size_t len, uint64_t at)
@@ -28,10 +28,10 @@ inject_put(pid_t pid, const void *buf, size_t len, uint64_t at)
 }
 
 /*
- * Return the address of scratch memory in the process of inj: INJECT_ROOM bytes
- * of our mapping. Without a mapping, the first isa.stage bytes of the unused
- * stack; they are free because the return frame does not have to unmap
- * anything.
+ * Return the address of the scratch memory in the process of inj: the first
+ * INJECT_ROOM bytes of our mapping. Without a mapping, it is the first
+ * isa.stage bytes of the unused stack, which are free because the return frame
+ * does not have to unmap anything.
  */
 uint64_t
 inject_scratch(const struct inject *inj)
@@ -40,7 +40,8 @@ inject_scratch(const struct inject *inj)
 }
 
 /*
- * Return 0 if len bytes fit into the scratch memory, else -1 with errstr set.
+ * Return 0 if len bytes fit into the scratch memory of inj, else -1 with errstr
+ * set.
  */
 static int
 scratch_fits(const struct inject *inj, size_t len)
@@ -52,8 +53,8 @@ scratch_fits(const struct inject *inj, size_t len)
 }
 
 /*
- * Read len bytes of scratch memory into buf: the result of a call. Return 0, or
- * -1 with errstr set.
+ * Read the result of a call, len bytes of the scratch memory of inj, into buf.
+ * Return 0, or -1 with errstr set.
  */
 int
 inject_read(struct inject *inj, void *buf, size_t len)
@@ -67,8 +68,8 @@ inject_read(struct inject *inj, void *buf, size_t len)
 }
 
 /*
- * Write len bytes from buf to the scratch memory: arguments of a call. Return
- * 0, or -1 with errstr set.
+ * Write the arguments of a call, len bytes at buf, to the scratch memory of
+ * inj. Return 0, or -1 with errstr set.
  */
 int
 inject_write(struct inject *inj, const void *buf, size_t len)

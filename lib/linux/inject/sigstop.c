@@ -24,8 +24,8 @@ struct waiting {		/* a pending SIGSTOP */
 };
 
 /*
- * Set *si to the SIGSTOP that is pending for thread tid, or for its process if
- * shared is set; there is at most one. Return false if there is none.
+ * Set *si to the SIGSTOP pending for thread tid, or for its process if shared
+ * is set; there is at most one. Return false if there is none.
  */
 static bool
 stop_peek(pid_t tid, bool shared, siginfo_t *si)
@@ -57,8 +57,8 @@ stop_note(struct inject *inj, pid_t tid)
 }
 
 /*
- * Record the SIGSTOPs that the thread of inj is about to consume, if its
- * process is stopped. If it is not, a SIGSTOP that has just arrived stops it
+ * If the process of inj is stopped, record the SIGSTOPs that its thread is
+ * about to consume. Otherwise a SIGSTOP that has just arrived stops the process
  * when we leave. Return 0, or -1 with errstr set.
  */
 int
@@ -76,8 +76,8 @@ stops_note(struct inject *inj)
 }
 
 /*
- * Send again the SIGSTOPs that the threads of inj consumed; all threads are
- * stopped. If the process was continued in between, which discards pending stop
+ * Send the SIGSTOPs that the threads of inj consumed again. All threads are
+ * stopped now. If the process was continued since, which discards pending stop
  * signals, continue it again.
  */
 void

@@ -55,8 +55,8 @@ inject_load(struct inject *inj, long nr, const uint64_t arg[6])
 }
 
 /*
- * Set the ptrace(2) options of the thread of inj to its usual ones and those in
- * more. Return 0, or -1 with errstr set.
+ * Set the ptrace(2) options of the thread of inj to its usual options and those
+ * in more. Return 0, or -1 with errstr set.
  */
 int
 inject_options(struct inject *inj, uintptr_t more)
@@ -68,7 +68,7 @@ inject_options(struct inject *inj, uintptr_t more)
 }
 
 /*
- * Return true if signal sig would have no effect on the process.
+ * Return true if signal sig would have no effect on the process of inj.
  */
 static bool
 is_ignored(const struct inject *inj, int sig)
@@ -89,8 +89,7 @@ is_ignored(const struct inject *inj, int sig)
 }
 
 /*
- * Return true if signal sig, with which the thread stopped, is one that a fault
- * causes.
+ * Return true if a fault can cause signal sig, with which a thread stopped.
  */
 static bool
 is_fault(int sig)
@@ -99,8 +98,8 @@ is_fault(int sig)
 }
 
 /*
- * Return true if signal sig was sent by a process, or reports a memory error
- * that can be handled later.
+ * Return true if a process sent signal sig to the thread of inj, or if it
+ * reports a memory error that can be handled later.
  */
 static bool
 is_sent(const struct inject *inj, int sig)
@@ -113,12 +112,12 @@ is_sent(const struct inject *inj, int sig)
 }
 
 /*
- * Return the signal with which to resume a thread that stopped, with this wait
- * status, before it reached the entry or exit of a call; 0 for no signal; or -1
- * for any other stop, such as a fault of the thread. A fault signal that was
- * sent by a process is deferred: all signals are blocked here, and the kernel
- * queues a signal again if it is blocked by the time of the resume
- * (ptrace_signal of kernel/signal.c).
+ * Choose how to resume the thread of inj, which stopped, with this wait status,
+ * before it reached the entry or exit of a call. Return the signal to resume it
+ * with, 0 for no signal, or -1 for a stop that we do not expect, such as a
+ * fault. Defer a fault signal that a process sent: all signals are blocked
+ * here, and the kernel queues a signal again if it is blocked by the time of
+ * the resume (ptrace_signal of kernel/signal.c).
  */
 static int
 inject_pass(const struct inject *inj, int status)
@@ -137,13 +136,13 @@ inject_pass(const struct inject *inj, int status)
 }
 
 /*
- * Return the signal with which to resume a thread that stopped, with this wait
- * status, on the way to the call that it restarts (repeat_learn). It still has
- * its own registers and signal mask. A signal without effect is dropped, as the
- * kernel would. For any other, load a call of ours, which blocks signals, so
- * that this one stays pending. The registers must be loaded before signals are
- * blocked: if we died in between, they would stay blocked for good. Return -1
- * on a fault, or with errstr set.
+ * Choose how to resume the thread of inj, which stopped, with this wait status,
+ * on the way to the call that it restarts (repeat_learn). It still has its own
+ * registers and signal mask. Drop a signal without effect, as the kernel would.
+ * For any other, load a call of ours, which blocks signals, so that this one
+ * stays pending. Load the registers before blocking signals: if we died in
+ * between, the signals would stay blocked for good. Return the signal to resume
+ * with, 0 for no signal, or -1: after a fault, or with errstr set.
  */
 static int
 inject_defer(struct inject *inj, int status)
@@ -163,9 +162,9 @@ inject_defer(struct inject *inj, int status)
 }
 
 /*
- * Return -1 with errstr set because signal sig stopped the thread where it was
- * to make a system call. Before Linux 6.4, this is the only way to see that it
- * redirects its system calls (is_dispatched of enter.c).
+ * Set errstr to say that signal sig stopped the thread of inj where it was to
+ * make a system call, and return -1. Before Linux 6.4, this is the only way to
+ * see that the thread redirects its system calls (is_dispatched of enter.c).
  */
 static int
 inject_unexpected(struct inject *inj, int sig)
@@ -182,8 +181,9 @@ inject_unexpected(struct inject *inj, int sig)
 }
 
 /*
- * Resume the thread of inj with signal sig, or 0, to the next entry or exit of
- * a system call; inject_step waits for that. Return 0, or -1 with errstr set.
+ * Resume the thread of inj to the next entry or exit of a system call, with
+ * signal sig, or with none if sig is 0. inject_step waits for the thread.
+ * Return 0, or -1 with errstr set.
  */
 int
 inject_go(struct inject *inj, int sig)
@@ -197,9 +197,9 @@ inject_go(struct inject *inj, int sig)
 }
 
 /*
- * Return the time, in ms of now_ms, until which the thread may run: ms
- * milliseconds after it was resumed, which may have been earlier, while other
- * threads were waited for.
+ * Return the deadline of the thread of inj, on the clock of now_ms: ms
+ * milliseconds after the thread was resumed. It may have been resumed some time
+ * ago, while other threads were waited for.
  */
 static uint64_t
 inject_until(const struct inject *inj, uint64_t ms)
@@ -217,8 +217,8 @@ inject_until(const struct inject *inj, uint64_t ms)
 /*
  * Let the thread of inj run to the next entry or exit of a system call, for at
  * most ms milliseconds. Resume it after other stops; a group-stop takes effect
- * when we leave. Return 1 if it stopped with ptrace(2) event event, 0 at the
- * entry or exit, or -1 with errstr set.
+ * when we leave. Return 0 at an entry or exit, 1 if the thread stopped with
+ * ptrace(2) event event, or -1 with errstr set.
  */
 int
 inject_step(struct inject *inj, int event, uint64_t ms)
@@ -245,7 +245,8 @@ inject_step(struct inject *inj, int event, uint64_t ms)
 }
 
 /*
- * Begin to stop the thread; inject_halt waits for that and reports errors.
+ * Begin to stop the thread of inj. inject_halt waits for that and reports
+ * errors.
  */
 void
 inject_halting(struct inject *inj)
@@ -299,9 +300,9 @@ inject_leave(struct inject *inj)
 }
 
 /*
- * Let the thread run to the entry of its next system call, and set *si to what
- * that call is. A clone may have to leave clone(2) first. Return 0, or -1 with
- * errstr set.
+ * Let the thread of inj run to the entry of its next system call, and describe
+ * that call in *si. A clone may have to leave clone(2) first. Return 0, or -1
+ * with errstr set.
  */
 static int
 inject_reach(struct inject *inj, struct __ptrace_syscall_info *si)
@@ -322,7 +323,8 @@ inject_reach(struct inject *inj, struct __ptrace_syscall_info *si)
 }
 
 /*
- * Return true if the thread is about to make the system call that was loaded.
+ * Return true if the thread of inj is about to make the loaded system call: nr
+ * with arguments arg. *si describes where it stopped.
  */
 static bool
 inject_isours(const struct inject *inj, const struct __ptrace_syscall_info *si,
@@ -336,10 +338,10 @@ inject_isours(const struct inject *inj, const struct __ptrace_syscall_info *si,
 }
 
 /*
- * Return -1 with errstr set because the thread is not at the entry of the
- * loaded call. If it is at the entry of another call, cancel that one. Suspend
- * seccomp(2) filters for this, because a filter could kill the thread even for
- * a cancelled call.
+ * Set errstr to say that the thread of inj is not at the entry of the loaded
+ * call, and return -1. If it is at the entry of another call, cancel that call.
+ * Suspend seccomp(2) filters for this, because a filter could kill the thread
+ * even for a cancelled call.
  */
 static int
 inject_cancel(struct inject *inj, const struct __ptrace_syscall_info *si)
@@ -358,9 +360,9 @@ inject_cancel(struct inject *inj, const struct __ptrace_syscall_info *si)
 
 /*
  * Bring the thread of inj to the entry of system call nr with arguments arg.
- * Until its exit the ptrace(2) options in with are set as well. If
- * inject_begincall already loaded the call, only wait. Return 0, or -1 with
- * errstr set, also if the thread reached another call, which is then cancelled.
+ * Until the exit of the call, also set the ptrace(2) options in with. If
+ * inject_begincall already loaded the call, only wait. If the thread reaches
+ * another call, cancel it and fail. Return 0, or -1 with errstr set.
  */
 int
 inject_start(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t with)

@@ -17,10 +17,10 @@ enum {
 };
 
 /*
- * Return true if n pages, described by the pagemap entries entry, exist, so
- * that writing to them adds no page and waits for no handler of userfaultfd(2).
- * If alone is set, also require that only this process maps them, so that
- * writing to them copies none.
+ * Return true if the n pages described by the pagemap entries at entry exist,
+ * so that writing to them adds no page and waits for no handler of
+ * userfaultfd(2). If alone is set, also require that only this process maps
+ * them, so that writing to them copies none.
  */
 static bool
 are_there(const uint64_t *entry, size_t n, bool alone)
@@ -61,9 +61,9 @@ guarded_from(const struct vmas *l, const struct vma *v)
 }
 
 /*
- * Return the address above the nearest guard page below address sp
- * (MADV_GUARD_INSTALL of madvise(2)) in the mapping that begins at start.
- * Return 0 if there is none, or the kernel does not report guards.
+ * Find the nearest guard page (MADV_GUARD_INSTALL of madvise(2)) below address
+ * sp in the mapping that begins at start. Return the address of its end, or 0
+ * if there is none or the kernel does not report guards.
  */
 static uint64_t
 guard_below(const struct inject *inj, uint64_t start, uint64_t sp)
@@ -112,9 +112,9 @@ thread_stack(const struct inject *inj, const struct vmas *l, struct vma *stack)
 }
 
 /*
- * Return the address of len bytes at or near below at, but not below lower.
- * Prefer pages that the process does not share with another after fork(2), then
- * pages that exist. If there are none, return at.
+ * Return the address of len bytes of stack at address at or shortly below, but
+ * not below lower. Prefer pages that the process does not share with another
+ * after fork(2), then pages that exist. If there are neither, return at.
  */
 static uint64_t
 find_pages(const struct inject *inj, uint64_t lower, uint64_t at, size_t len)
@@ -180,12 +180,12 @@ take_unused(struct inject *inj, const struct vma *v, size_t len)
 
 /*
  * Find an unused part of the stack of the main thread of inj, for the return
- * frame, in the mappings l of the process. Use the [stack] mapping. If the
+ * frame. l has the mappings of the process. Use the [stack] mapping. If the
  * thread runs on another stack (of a thread, a coroutine or a signal handler)
- * and [stack] was used to its end, use that thread stack. Pages are added to
- * the process only if the stack never grew further than now, or all pages below
- * are shared: one page, or three if the thread has AMX tiles. Return 0, or -1
- * with errstr set.
+ * and [stack] was used to its end, use that thread stack. This adds pages to
+ * the process only if the stack never grew further than now, or if all pages
+ * below are shared: one page, or three if the thread has AMX tiles. Return 0,
+ * or -1 with errstr set.
  */
 int
 unusedstack_find(struct inject *inj, const struct vmas *l)

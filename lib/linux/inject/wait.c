@@ -21,7 +21,7 @@ enum {				/* iterations of inject_wait */
 };
 
 /*
- * Record that the process of inj has died. Return -1 with errstr set.
+ * Record that the process of inj has died. Set errstr and return -1.
  */
 int
 inject_gone(struct inject *inj)
@@ -31,8 +31,9 @@ inject_gone(struct inject *inj)
 }
 
 /*
- * Return -1 with errstr set because a ptrace(2) request to the thread of inj
- * failed with errno. The message calls the request what.
+ * Set errstr to say that a ptrace(2) request, described by what, failed with
+ * errno for the thread of inj. Return -1. ESRCH means that the process has
+ * died.
  */
 int
 inject_refused(struct inject *inj, const char *what)
@@ -43,7 +44,8 @@ inject_refused(struct inject *inj, const char *what)
 }
 
 /*
- * Return -1 with errstr set because thread tid, of inj or its clone, has died.
+ * Set errstr to say that thread tid, of the process of inj or its clone, has
+ * died. Return -1.
  */
 static int
 inject_over(struct inject *inj, pid_t tid)
@@ -53,10 +55,11 @@ inject_over(struct inject *inj, pid_t tid)
 }
 
 /*
- * Sleep until a thread that we trace stops, which raises SIGCHLD, but at most a
- * tenth of a millisecond; that long if SIGCHLD is not blocked. sched_yield(2)
- * instead would cost milliseconds when others want the processor. A SIGCHLD
- * that may be about another process is kept for inject_resignal.
+ * Sleep until a thread that we trace stops, which raises SIGCHLD, but for at
+ * most a tenth of a millisecond. If SIGCHLD is not blocked, always sleep that
+ * long. sched_yield(2) instead would cost milliseconds when others want the
+ * processor. Keep a SIGCHLD that may be about another process for
+ * inject_resignal.
  */
 static void
 stop_await(struct inject *inj)
@@ -75,8 +78,8 @@ stop_await(struct inject *inj)
 }
 
 /*
- * Send ourselves the SIGCHLD that was consumed by stop_await, because it may
- * also stand for another child of the program: only one SIGCHLD is pending at a
+ * Send ourselves the SIGCHLD that stop_await consumed, because it may also
+ * stand for another child of the program: only one SIGCHLD is pending at a
  * time.
  */
 void
@@ -89,9 +92,10 @@ inject_resignal(struct inject *inj)
 }
 
 /*
- * Wait until thread tid of inj stops, and return its status as of waitpid(2).
- * Return 0 if that takes longer than ms milliseconds, or longer than CALL_MS if
- * the thread is running or runnable; or -1 with errstr set if it is gone.
+ * Wait until thread tid of inj stops, and return its status as from waitpid(2).
+ * Return 0 if that takes longer than ms milliseconds, or than CALL_MS while the
+ * thread is running or runnable. Return -1 with errstr set if the thread is
+ * gone.
  */
 int
 inject_wait(struct inject *inj, pid_t tid, uint64_t ms)
@@ -128,8 +132,8 @@ inject_wait(struct inject *inj, pid_t tid, uint64_t ms)
 }
 
 /*
- * Return -1 with errstr set because the thread of inj did not stop in time. If
- * it did not run at all, because its cgroup is frozen, stop it again. If it
+ * Handle a thread of inj that did not stop in time: set errstr and return -1.
+ * If it did not run at all, because its cgroup is frozen, stop it again. If it
  * hangs in a system call, mark it lost: it returns by its return frame after we
  * are gone.
  */
@@ -150,10 +154,10 @@ inject_stuck(struct inject *inj)
 }
 
 /*
- * Wait until the running thread of inj stops, up to the time until, in ms of
- * now_ms. Return as inject_wait does. Return 0 once that time is over, even if
- * the thread has stopped: one that receives signals without end would stop
- * forever.
+ * Wait until the running thread of inj stops, but not beyond the deadline
+ * until, in ms of now_ms. Return as inject_wait does. Return 0 after the
+ * deadline even if the thread has stopped: a thread that receives signals
+ * without end would stop again and again.
  */
 int
 inject_await(struct inject *inj, uint64_t until)
