@@ -89,7 +89,7 @@ for f in "${nft[@]}"; do
 done
 timeout 60 env --ignore-signal=SIGCHLD "$BUILD/snap" -k "${server[one]}" \
     2>"$tmp/err" >"$tmp/snap"
-is "$? $(grep -c 'locked here until.*rules of iptables(8)' "$tmp/err")" \
+is "$? $(grep -c 'locked here until.*iptables(8) rules' "$tmp/err")" \
     "0 1" 'moved, without nft' || diag <"$tmp/err"
 until_true reaped "${server[one]}"
 is "$(rules)" 2 'locked by iptables'
