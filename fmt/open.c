@@ -20,7 +20,7 @@ is_dir(const char *path)
 }
 
 /*
- * Read "in" with the reader that its first bytes require.
+ * Read stream in with the reader that its first bytes require.
  */
 static struct snap *
 read_any(struct input *in, const struct readopts *o)
@@ -34,11 +34,11 @@ read_any(struct input *in, const struct readopts *o)
 }
 
 /*
- * Read a snapshot from path, or from standard input if path is NULL or "-".  It
- * may be compressed with gzip or zstd.  CRIU images are read from a directory
- * or a tar(1) archive.  The options o, NULL for none, are those of snap6_read;
- * for an ELF core and CRIU images, o->warn is called with what is missing from
- * them.  Return the snapshot, or NULL with errstr set.
+ * Read a snapshot from path, or from standard input if path is NULL or "-". The
+ * snapshot may be compressed with gzip or zstd. CRIU images are read from a
+ * directory or a tar(1) archive. o has the options of snap6_read(); it may be
+ * NULL. For an ELF core and CRIU images, o->warn is called with what is missing
+ * from them. Return the snapshot, or NULL with errstr set.
  */
 struct snap *
 snap_load(const char *path, const struct readopts *o)

@@ -38,8 +38,8 @@ segment_type(const struct vma *v)
 }
 
 /*
- * Write a line for each mapping. Debuggers read the first one only, and expect
- * it to be the stack, without flags.
+ * Append a line for each mapping of t. Debuggers read only the first line, and
+ * expect it to be the stack, without flags.
  */
 static void
 segment_file(struct buf *b, const struct task *t)
@@ -64,7 +64,7 @@ segment_file(struct buf *b, const struct task *t)
 }
 
 /*
- * Return Plan 9's device letter for the file path of a descriptor.
+ * Return Plan 9's device letter for path, the file that a descriptor refers to.
  */
 static char
 device_letter(const char *path)
@@ -79,7 +79,8 @@ device_letter(const char *path)
 }
 
 /*
- * Append a name, with control characters replaced so that it stays on its line.
+ * Append name s, with control characters replaced, so that it stays on its
+ * line.
  */
 static void
 add_name(struct buf *b, const char *s)
@@ -115,8 +116,8 @@ fd_file(struct buf *b, const struct task *t)
 }
 
 /*
- * Append a name, which is escaped as in mountinfo, in Plan 9's quotes if it
- * needs them.
+ * Append name, which is escaped as in mountinfo. Put it in Plan 9's quotes if
+ * it needs them.
  */
 static void
 add_quoted(struct buf *b, struct scan name)
@@ -146,7 +147,7 @@ add_quoted(struct buf *b, struct scan name)
 CMP(mount_cmp, struct mountinfo, id)
 
 /*
- * Write a line "mount FLAGS SOURCE POINT [ROOT]" for each mount, then a line
+ * Append a line "mount FLAGS SOURCE POINT [ROOT]" for each mount, then a line
  * "cd DIRECTORY".
  */
 static void
@@ -198,9 +199,9 @@ state_word(char state)
 }
 
 /*
- * Append a word of a status file, padded to width. Programs split the file at
- * blanks, so blanks are replaced. A long name is cut, but not within a UTF-8
- * character.
+ * Append the word s of a status file, padded to width. Replace blanks in it,
+ * because programs split the file at blanks. Cut a long word, but not within a
+ * UTF-8 character.
  */
 static void
 status_word(struct buf *b, const char *s, int width)
@@ -251,9 +252,9 @@ noteid_file(struct buf *b, const struct task *t)
 
 /*
  * Give process p the small files of Plan 9's proc(3) that can be made from task
- * t; its other files stay. cputype is Plan 9's word for the machine of the
- * registers. If Plan 9 does not support it, the registers are only in the Linux
- * record. Return 0, or -1 with errstr set.
+ * t. Other files of p stay. cputype is Plan 9's word for the machine of the
+ * registers. If Plan 9 does not support that machine, the registers are only in
+ * the Linux record. Return 0, or -1 with errstr set.
  */
 int
 plan9_files(struct proc *p, const char *cputype, const struct task *t)

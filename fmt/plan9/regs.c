@@ -109,8 +109,8 @@ static const struct uregpart arm[] = {
 };
 
 /*
- * Append the FXSAVE image, 512 bytes, and with AVX also the XSAVE header and
- * the upper halves of the YMM registers, as in 9front.
+ * Append the FXSAVE image, 512 bytes. With AVX also append the XSAVE header and
+ * the upper halves of the YMM registers, as 9front does.
  */
 static void
 amd64_fpregs(struct buf *b, const struct task *t)
@@ -143,8 +143,8 @@ amd64_fpregs(struct buf *b, const struct task *t)
 }
 
 /*
- * Append the FXSAVE image with the kernel's bytes zeroed, or the FSAVE image if
- * there is no FXSAVE image.
+ * Append the FXSAVE image with the kernel's bytes set to zero. Append the FSAVE
+ * image if there is no FXSAVE image.
  */
 static void
 ia32_fpregs(struct buf *b, const struct task *t)
@@ -162,8 +162,9 @@ ia32_fpregs(struct buf *b, const struct task *t)
 }
 
 /*
- * Append the 32 registers of 16 bytes, then control and status, which Linux has
- * in the opposite order: struct user_fpsimd_state of asm/ptrace.h.
+ * Append the 32 registers of 16 bytes, then the control and status registers.
+ * Linux has these two in the opposite order (struct user_fpsimd_state of
+ * asm/ptrace.h).
  */
 static void
 arm64_fpregs(struct buf *b, const struct task *t)
@@ -187,8 +188,8 @@ static const struct uregs {	/* layout of a machine's registers in Plan 9 */
 	const struct uregpart *narrow; /* registers of a 32-bit process on
 				          that machine */
 	size_t		 nnarrow;
-	uint16_t	 orig;	/* offset of the system call number in
-				   Linux's registers (-1 if none); 0: not
+	uint16_t	 orig;	/* offset of the system call number (-1:
+				   none) in Linux's registers; 0: it is not
 				   there */
 	uint16_t	 type;	/* offset of the trap number in a Ureg */
 	uint8_t		 trap;	/* trap number of a system call; 0: unknown */
@@ -221,7 +222,8 @@ uregs_find(const struct machine *m)
 }
 
 /*
- * Set the n parts of a Ureg from Linux's registers gp.
+ * Set those parts of a Ureg that the n entries at part describe from gp,
+ * Linux's registers.
  */
 static void
 ureg_set(uint8_t *ureg, const uint8_t *gp, const struct uregpart *part,
@@ -233,9 +235,9 @@ ureg_set(uint8_t *ureg, const uint8_t *gp, const struct uregpart *part,
 }
 
 /*
- * Append the registers of thread t to b as a Ureg; cputype is Plan 9's word for
- * the machine. Append nothing if they could not be read. Return 0, or -1 with
- * errstr set if Plan 9 does not support the machine.
+ * Append the registers of thread t to b as a Ureg. cputype is Plan 9's word for
+ * the machine. Append nothing if the registers could not be read. Return 0, or
+ * -1 with errstr set if Plan 9 does not support the machine.
  */
 int
 plan9_regs(struct buf *b, const char *cputype, const struct task *t)
@@ -268,9 +270,9 @@ plan9_regs(struct buf *b, const char *cputype, const struct task *t)
 }
 
 /*
- * Append the floating point registers of thread t to b as Plan 9 has them on
- * the machine cputype; nothing if they could not be read. Return 0, or -1 with
- * errstr set if Plan 9 does not support the machine.
+ * Append the floating point registers of thread t to b, in Plan 9's format for
+ * the machine cputype. Append nothing if they could not be read. Return 0, or
+ * -1 with errstr set if Plan 9 does not support the machine.
  */
 int
 plan9_fpregs(struct buf *b, const char *cputype, const struct task *t)
@@ -285,9 +287,10 @@ plan9_fpregs(struct buf *b, const char *cputype, const struct task *t)
 }
 
 /*
- * Set gp, the general registers in Linux's layout for a core (m->regs bytes,
- * zero on entry), from a Ureg of m->ureg bytes. The system call number becomes
- * -1: none. Do nothing if Plan 9 does not support the machine.
+ * Set gp, the general registers in Linux's layout for a core, from a Ureg of
+ * m->ureg bytes. gp has m->regs bytes, which must be zero on entry. The system
+ * call number becomes -1, which means none. Do nothing if Plan 9 does not
+ * support machine m.
  */
 void
 ureg_linux(const struct machine *m, const uint8_t *ureg, uint8_t *gp)

@@ -46,8 +46,8 @@ struct checked {
 };
 
 /*
- * Remove megabyte mb from the kept ones and return its bytes, or NULL if it is
- * not kept. any: remove any megabyte, to reuse its memory.
+ * Remove megabyte mb from the kept megabytes; if any is true, remove any of
+ * them, to reuse its memory. Return its bytes, or NULL if there is none.
  */
 static uint8_t *
 kept_take(struct checked *z, uint64_t mb, bool any)
@@ -67,8 +67,8 @@ kept_take(struct checked *z, uint64_t mb, bool any)
 }
 
 /*
- * Keep the bytes of megabyte m, replacing the one that was kept longest.
- * m->data becomes NULL.
+ * Keep the bytes of megabyte m, replacing the megabyte that was kept longest.
+ * Set m->data to NULL.
  */
 static void
 kept_give(struct checked *z, struct megabyte *m)
@@ -91,8 +91,9 @@ kept_give(struct checked *z, struct megabyte *m)
 }
 
 /*
- * Read megabyte mb into data. Return SOURCE_OK if it matches its sum,
- * SOURCE_LOST if it does not or cannot be read, or -1 with errstr set.
+ * Read megabyte mb into data. Return SOURCE_OK if it matches its checksum.
+ * Return SOURCE_LOST if it does not match or cannot be read, or -1 with errstr
+ * set.
  */
 static int
 check_megabyte(struct checked *z, uint64_t mb, uint8_t *data)
@@ -112,9 +113,9 @@ check_megabyte(struct checked *z, uint64_t mb, uint8_t *data)
 }
 
 /*
- * Make m refer to megabyte mb, after checking it against its sum. If it was
- * checked before, m->data may be NULL. Return SOURCE_OK, SOURCE_LOST if it is
- * damaged, or -1 with errstr set.
+ * Make m refer to megabyte mb, after checking it against its checksum. If it
+ * was checked before, m->data may be NULL. Return SOURCE_OK; SOURCE_LOST if it
+ * is damaged; or -1 with errstr set.
  */
 static int
 megabyte_need(struct checked *z, struct megabyte *m, uint64_t mb)
@@ -150,8 +151,8 @@ megabyte_need(struct checked *z, struct megabyte *m, uint64_t mb)
 }
 
 /*
- * Copy n pages with tags from data to buf. Return false if they are not raw
- * pages.
+ * Copy n raw pages from data, where each follows a tag, to buf without the
+ * tags. Return false if one of them is not a raw page.
  */
 static bool
 pages_copy(const uint8_t *data, size_t n, uint8_t *buf)
@@ -162,9 +163,9 @@ pages_copy(const uint8_t *data, size_t n, uint8_t *buf)
 }
 
 /*
- * Read a run of pages into buf, using m. Copy pages within one megabyte from
- * its bytes, if available; read others, and those that cross into the next
- * megabyte, from the stream. Return as megabyte_need does.
+ * Read the pages of run into buf, using m. Copy pages within one megabyte from
+ * its bytes, if available. Read other pages, and those that cross into the next
+ * megabyte, from the stream. Return a result like that of megabyte_need().
  */
 static int
 checked_run(struct checked *z, struct megabyte *m, const struct run *run,
@@ -229,9 +230,10 @@ static const struct source_ops checked_ops = {
 };
 
 /*
- * Return a source of the pages of r's stream, which has a trailer, or NULL with
- * errstr set. page is the source of its pages, all the source of all its bytes.
- * If one of them is NULL, fail with its error.
+ * Return a source of the pages of the stream of r, which has a trailer. page is
+ * a source of its pages, and all is a source of all its bytes. Return NULL with
+ * errstr set on failure. If page or all is NULL, return NULL with errstr
+ * unchanged.
  */
 struct source *
 source_checked(struct reader *r, struct source *page, struct source *all)
@@ -258,9 +260,9 @@ source_checked(struct reader *r, struct source *page, struct source *all)
 }
 
 /*
- * Check bytes from..to (exclusive) of the stream of r against the sums in its
- * trailer. Return 0 if they match, or there are no sums; else -1 with errstr
- * set.
+ * Check the stream of r, from offset from up to offset to, against the
+ * checksums in its trailer. Return 0 if it matches or there are no checksums,
+ * else -1 with errstr set.
  */
 int
 reader_check(struct reader *r, uint64_t from, uint64_t to)

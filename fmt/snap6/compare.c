@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Return 1 if the extents of two segments refer to the same bytes of the
- * stream, 0 if not, or -1 with errstr set.
+ * Return 1 if the extents of segments a and b refer to the same bytes of the
+ * stream. Return 0 if not, or -1 with errstr set.
  */
 static int
 segment_same(const struct segment *a, const struct segment *b)
@@ -74,7 +74,7 @@ proc_compare(const struct proc *p, const struct proc *q)
 }
 
 /*
- * Compare models a and b, every process and every page. Return 0 if they are
+ * Compare snapshots a and b: every process and every page. Return 0 if they are
  * equal, else -1 with errstr set to the first difference.
  */
 int

@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Pass a message, formatted as by printf(3), about lost or wrong data to
- * o->warn of r.
+ * Pass a message about lost or wrong data to o->warn of r. fmt and the other
+ * arguments are as for printf(3).
  */
 void
 salvage_say(const struct reader *r, const char *fmt, ...)
@@ -25,8 +25,9 @@ salvage_say(const struct reader *r, const char *fmt, ...)
 }
 
 /*
- * Read all of a stream that has a trailer, record in r->damage which megabytes
- * are damaged or unreadable, and warn of them. Return 0, or -1 with errstr set.
+ * Read the whole stream of r, which has a trailer. Record in r->damage which
+ * megabytes are damaged or unreadable, and warn of them. Return 0, or -1 with
+ * errstr set.
  */
 static int
 damage_find(struct reader *r)
@@ -67,9 +68,9 @@ damage_find(struct reader *r)
 }
 
 /*
- * Return true if one of the bytes from..to (exclusive) of the stream is in a
- * damaged megabyte according to d. If bad is not NULL, set *bad to the first
- * such megabyte.
+ * Return true if a byte of the stream, from offset from up to offset to, is in
+ * a damaged megabyte of d. Set *bad to the first such megabyte, unless bad is
+ * NULL.
  */
 bool
 damage_in(const struct damage *d, uint64_t from, uint64_t to, uint64_t *bad)
@@ -89,7 +90,7 @@ damage_in(const struct damage *d, uint64_t from, uint64_t to, uint64_t *bad)
 }
 
 /*
- * Free the list in d, which then has no damage.
+ * Free the list in d. Afterwards d has no damage.
  */
 void
 damage_free(struct damage *d)
@@ -99,7 +100,7 @@ damage_free(struct damage *d)
 }
 
 /*
- * Find the damage in a stream that has a trailer. Without an index, cut the
+ * Find the damage in a stream that has a trailer. If there is no index, cut the
  * stream at the first damage. If the first megabyte is damaged, still use the
  * first line as it is, because there is no copy of it. Return 0, or -1 with
  * errstr set.
@@ -121,8 +122,8 @@ damage_limit(struct reader *r)
 }
 
 /*
- * Spool a stream that cannot seek, because its sums and index are at its end.
- * Return 0, or -1 with errstr set.
+ * Spool the stream if it cannot seek, because its checksums and index are at
+ * its end. Return 0, or -1 with errstr set.
  */
 static int
 damage_spool(struct reader *r)
@@ -138,10 +139,10 @@ damage_spool(struct reader *r)
 }
 
 /*
- * Look for the trailer of the damaged stream of r. A trailer is used even if it
- * is not at the offset that it states because bytes before it are missing. If
- * there is none, or it cannot be read, the stream will be scanned. Return 0, or
- * -1 with errstr set.
+ * Look for the trailer of the damaged stream of r. Use a trailer even if it is
+ * not at the offset that it states because bytes before it are missing. Without
+ * a readable trailer the stream will be scanned. Return 0, or -1 with errstr
+ * set.
  */
 int
 damage_trailer(struct reader *r)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /*
- * Return the number of bytes that number v takes in a stream.
+ * Return the number of bytes that the number v takes in a stream.
  */
 static uint64_t
 num_bytes(uint64_t v)
@@ -24,7 +24,7 @@ num_bytes(uint64_t v)
 }
 
 /*
- * Advance by n bytes in the stream. Return 0, or -1 with errstr set.
+ * Advance x by n bytes in the stream. Return 0, or -1 with errstr set.
  */
 static int
 advance(struct ixreader *x, uint64_t n)
@@ -33,10 +33,10 @@ advance(struct ixreader *x, uint64_t n)
 }
 
 /*
- * Check that number num is next in the stream, and skip it. Do not check it in
- * a damaged megabyte, nor in a compressed stream: it may have thousands of
- * segments in as many megabytes, which would all be decompressed. Return 0, or
- * -1 with errstr set.
+ * Check that num is the next number in the stream, and skip it. what is its
+ * name for messages. Do not check it in a damaged megabyte, nor in a compressed
+ * stream: that may have thousands of segments in as many megabytes, which would
+ * all be decompressed. Return 0, or -1 with errstr set.
  */
 static int
 check_num(struct ixreader *x, const char *what, uint64_t num)
@@ -62,8 +62,8 @@ check_num(struct ixreader *x, const char *what, uint64_t num)
 }
 
 /*
- * Describe the pages of run p in segment s for a brief read: all that are not
- * zero become one extent. Return 0, or -1 with errstr set.
+ * Describe the pages of run p in segment s for a brief read: join all pages
+ * that are not zero in one extent. Return 0, or -1 with errstr set.
  */
 static int
 run_brief(struct ixreader *x, struct segment *s, const struct pagesrun *p)
@@ -140,8 +140,8 @@ index_segment(struct ixreader *x, struct image *im)
 }
 
 /*
- * Read the segments of a text or mem record from the index. Return 0, or -1
- * with errstr set.
+ * Read the segments of a text or mem record, as kind says, from the index.
+ * Return 0, or -1 with errstr set.
  */
 static int
 index_image(struct ixreader *x, enum image_kind kind)
@@ -162,8 +162,8 @@ index_image(struct ixreader *x, enum image_kind kind)
 }
 
 /*
- * Read the type of a record from the index into *type, and its name. Return 0,
- * or -1 with errstr set.
+ * Read from the index the type of a record into *type, and its name into name.
+ * Return 0, or -1 with errstr set.
  */
 static int
 index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
@@ -191,8 +191,8 @@ index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
 }
 
 /*
- * Check that the stream has, at the current offset, the header of record name
- * of process x->pid. Return 0, or -1 with errstr set.
+ * Check that at the current offset the stream has the header of record name of
+ * process x->pid. Return 0, or -1 with errstr set.
  */
 static int
 check_head(struct ixreader *x, const char *name)
@@ -275,7 +275,7 @@ index_record(struct ixreader *x)
 }
 
 /*
- * Read all records listed in the index, after the first line has been read.
+ * Read all records listed in the index. The first line has already been read.
  * Return 0, or -1 with errstr set.
  */
 int

@@ -13,8 +13,8 @@ struct cursor {			/* reading position in an index and its
 	const uint8_t	*p;	/* rest of the index */
 	size_t		 left;
 	uint64_t	 at;	/* byte offset in the stream */
-	uint64_t	 same;	/* number after the last raw page that the
-				   last reference means */
+	uint64_t	 same;	/* number of the raw page after those that
+				   the last reference means */
 	uint64_t	 ordinal; /* number of raw pages so far */
 };
 
@@ -26,7 +26,7 @@ struct pagesrun {		/* consecutive pages of one kind */
 	uint64_t	 before; /* number of raw pages before this run */
 };
 
-struct indexed;			/* outline.c */
+struct indexed;			/* see outline.c */
 
 struct ixreader {
 	struct reader	*r;	/* borrowed */

@@ -47,8 +47,8 @@ num_low(char *s, uint32_t v)
 }
 
 /*
- * Write number v to s: right-justified in 11 columns, then a blank. Return its
- * end, at most SNAP6_NUMMOST bytes after s.
+ * Write the number v to s, right-justified in 11 columns and followed by a
+ * blank. Return a pointer to the end, at most SNAP6_NUMMOST bytes after s.
  */
 char *
 num_format(char *s, uint64_t v)
@@ -86,8 +86,8 @@ snap6_known(const char *name)
 }
 
 /*
- * Return -1 with errstr set because the stream of r ends early. The message
- * calls the part that was being read what.
+ * Set errstr to say that the stream of r ends early. what names the part that
+ * was being read. Return -1.
  */
 int
 reader_short(struct reader *r, const char *what)
@@ -100,9 +100,9 @@ reader_short(struct reader *r, const char *what)
 }
 
 /*
- * Read a number into *num: 12 bytes, and one more while the last is a digit,
- * consisting of blanks, digits and blanks, the last byte a blank. Error
- * messages use what as its name. Return 0, or -1 with errstr set.
+ * Read a number into *num. It has 12 bytes, and one more while the last is a
+ * digit. It consists of blanks, digits and blanks; the last byte is a blank.
+ * what is its name for error messages. Return 0, or -1 with errstr set.
  */
 int
 read_num(struct reader *r, const char *what, uint64_t *num)
@@ -141,9 +141,9 @@ read_num(struct reader *r, const char *what, uint64_t *num)
 
 /*
  * Read the rest of a line into line (SNAP6_LINE bytes), without its newline,
- * and with nul in place of NUL bytes. before is the number of its bytes that
- * were already read. Error messages use what as its name. Return 0, or -1 with
- * errstr set.
+ * and with nul in place of NUL bytes. before is the number of bytes of the line
+ * that were already read. what is its name for error messages. Return 0, or -1
+ * with errstr set.
  */
 int
 read_line(struct reader *r, const char *what, size_t before, char nul,
@@ -173,7 +173,7 @@ read_line(struct reader *r, const char *what, size_t before, char nul,
 }
 
 /*
- * Append n bytes of the stream of r to b, allocating memory only as they
+ * Append the next n bytes of the stream of r to b. Allocate memory only as they
  * arrive. Return 0, or -1 with errstr set.
  */
 int
@@ -211,9 +211,9 @@ reader_rest(const struct reader *r)
 }
 
 /*
- * Return true if r copies raw pages while it reads the stream in order: if the
- * stream is a pipe, or a compressed file with a store for pages, so that they
- * need not be decompressed again.
+ * Return true if r keeps copies of raw pages while it reads the stream in
+ * order. It does for a pipe, which cannot be read again, and for a compressed
+ * file with a page store, so that pages need not be decompressed again.
  */
 bool
 reader_copies(const struct reader *r)
@@ -223,9 +223,9 @@ reader_copies(const struct reader *r)
 }
 
 /*
- * Return true if r may seek to a trailer at the end of the stream before it
- * reads the rest. It may not if the stream is scanned, or its pages are copied
- * while it is read in order.
+ * Return true if r may read a trailer at the end of the stream before the rest.
+ * It may not if the stream is scanned, or if pages are copied while it is read
+ * in order.
  */
 bool
 reader_seeks(const struct reader *r)
@@ -235,7 +235,7 @@ reader_seeks(const struct reader *r)
 
 /*
  * Count n more bytes of memory in use for the stream of r. Return 0, or -1 with
- * errstr set if that is too much for the size of the stream.
+ * errstr set if the total is too much for the size of the stream.
  */
 int
 reader_hold(struct reader *r, uint64_t n)

@@ -27,9 +27,9 @@ struct raws {			/* a run of raw pages */
 
 struct mark {
 	uint64_t	 kb; /* kilobyte of the segment where the runs begin */
-	uint64_t	 ordinal; /* number of raw pages before them */
+	uint64_t	 ordinal; /* number of raw pages before the runs */
 	uint64_t	 at;	/* byte offset in the stream */
-	uint64_t	 same;	/* value of cursor.same before them */
+	uint64_t	 same;	/* value of cursor.same before the runs */
 	const uint8_t	*p;	/* position in the index */
 	unsigned int	 runs;
 	atomic_uint	 next;	/* number of elements of ext; set before ext */
@@ -75,8 +75,8 @@ mark_cursor(const struct indexed *x, const struct mark *m)
 }
 
 /*
- * Read the next run after a mark, which was checked before. Return 0, or -1
- * with errstr set.
+ * Read into *r the next run after a mark; the run was checked before. Return 0,
+ * or -1 with errstr set.
  */
 static int
 run_again(struct cursor *c, struct pagesrun *r)
@@ -85,8 +85,8 @@ run_again(struct cursor *c, struct pagesrun *r)
 }
 
 /*
- * Count n more bytes of memory in use. Return 0, or -1 with errstr set if that
- * is too much for the size of the file.
+ * Count n more bytes of memory in use by x. Return 0, or -1 with errstr set if
+ * the total is too much for the size of the file.
  */
 static int
 memory_hold(struct indexed *x, uint64_t n)
@@ -99,8 +99,8 @@ memory_hold(struct indexed *x, uint64_t n)
 }
 
 /*
- * Append the next n pages of d, as segment_append does, and count their memory.
- * Return 0, or -1 with errstr set.
+ * Append the next n pages to segment d, as segment_append() does, and count
+ * their memory. Return 0, or -1 with errstr set.
  */
 static int
 pages_describe(struct indexed *x, struct segment *d, uint64_t n,
@@ -114,8 +114,8 @@ pages_describe(struct indexed *x, struct segment *d, uint64_t n,
 }
 
 /*
- * Return the raw runs of mark m, ended by an empty one, or NULL with errstr
- * set.
+ * Return the runs of raw pages after mark m, ended by an empty run, or NULL
+ * with errstr set.
  */
 static const struct raws *
 mark_raws(struct indexed *x, struct mark *m)
@@ -150,8 +150,8 @@ mark_raws(struct indexed *x, struct mark *m)
 }
 
 /*
- * Describe the next n pages of d, which equal the raw pages from number first
- * on. Return 0, or -1 with errstr set.
+ * Describe the next n pages of segment d, which equal n raw pages; the first of
+ * these has number first. Return 0, or -1 with errstr set.
  */
 static int
 same_describe(struct indexed *x, struct segment *d, uint64_t n, uint64_t first)
@@ -180,7 +180,7 @@ same_describe(struct indexed *x, struct segment *d, uint64_t n, uint64_t first)
 }
 
 /*
- * Describe in d, which is empty, the pages after mark m. Return 0, or -1 with
+ * Describe the pages after mark m in d, an empty segment. Return 0, or -1 with
  * errstr set.
  */
 static int
@@ -208,9 +208,9 @@ mark_describe(struct indexed *x, const struct mark *m, struct segment *d)
 }
 
 /*
- * Return the extents of mark m, made on first use, or NULL with errstr set. If
- * several threads make them at the same time, one result is kept and the others
- * are freed.
+ * Return the extents after mark m, or NULL with errstr set. They are made on
+ * first use. If several threads make them at the same time, one result is kept,
+ * and the others are freed.
  */
 static const struct extent *
 mark_extents(struct indexed *x, struct mark *m)
@@ -234,8 +234,8 @@ mark_extents(struct indexed *x, struct mark *m)
 }
 
 /*
- * Return the extent that contains kilobyte kb of segment s. Implements
- * outline_ops.
+ * Return the extent that contains kilobyte kb of segment s, or NULL with errstr
+ * set. This function implements outline_ops.
  */
 static const struct extent *
 indexed_extent(struct outline *o, const struct segment *s, uint64_t kb)
@@ -254,7 +254,7 @@ indexed_extent(struct outline *o, const struct segment *s, uint64_t kb)
 
 /*
  * Set *h to the first hole of segment s that ends after kilobyte kb. Return
- * false if there is none. Implements outline_ops.
+ * false if there is none. This function implements outline_ops.
  */
 static bool
 indexed_hole(const struct outline *o, const struct segment *s, uint64_t kb,
@@ -291,9 +291,9 @@ indexed_free(struct outline *o)
 
 /*
  * Return a new outline for the segments of a stream that is read with its
- * index, or NULL with errstr set if memory runs out. It takes over the trailer
- * of r. The caller shares it with the segments, and ends its use with
- * indexed_end.
+ * index. It takes over the trailer of r. The caller shares it with the
+ * segments, and ends its own use with indexed_end(). Return NULL with errstr
+ * set if memory runs out.
  */
 struct indexed *
 indexed_new(struct reader *r)
@@ -317,8 +317,8 @@ indexed_new(struct reader *r)
 }
 
 /*
- * End the caller's use of x after the index is read. held is the memory in use
- * by the snapshot so far; memory that is used later is added to it.
+ * End the caller's use of x after the index has been read. held is the memory
+ * that the snapshot uses so far; memory that is used later is added to it.
  */
 void
 indexed_end(struct indexed *x, uint64_t held)
@@ -363,7 +363,7 @@ indexed_begin(struct ixreader *r, struct segment *s)
 }
 
 /*
- * Record the last n kilobytes of segment s as a hole, joining it with a hole
+ * Record the last n kilobytes of segment s as a hole, and join it with a hole
  * that ends where it begins. Return 0, or -1 with errstr set.
  */
 static int
@@ -384,9 +384,9 @@ hole_note(struct ixreader *r, const struct segment *s, uint64_t n)
 }
 
 /*
- * Return 0 if a reference to n raw pages from number first on is valid, where
- * all is the number of raw pages before it; else -1 with errstr set. Short
- * pages cannot be referred to.
+ * Return 0 if a reference to n raw pages is valid, else -1 with errstr set. The
+ * first of them has number first; all is the number of raw pages before the
+ * reference. A reference to a page shorter than a kilobyte is not valid.
  */
 static int
 same_check(const struct indexed *x, uint64_t first, uint64_t n, uint64_t all)
@@ -409,8 +409,8 @@ same_check(const struct indexed *x, uint64_t first, uint64_t n, uint64_t all)
 }
 
 /*
- * Check run p, with which segment s ends so far; its last page is short by cut
- * bytes. Return 0, or -1 with errstr set.
+ * Check run p, the last one of segment s so far. The last page of p is short by
+ * cut bytes. Return 0, or -1 with errstr set.
  */
 static int
 indexed_run(struct ixreader *r, const struct segment *s,
@@ -428,8 +428,8 @@ indexed_run(struct ixreader *r, const struct segment *s,
 }
 
 /*
- * Check the n runs that follow the last mark of segment s; the last page of the
- * segment is short by cut bytes. Return 0, or -1 with errstr set.
+ * Check the n runs at p, which follow the last mark of segment s. The last page
+ * of the segment is short by cut bytes. Return 0, or -1 with errstr set.
  */
 int
 indexed_runs(struct ixreader *r, struct segment *s, const struct pagesrun *p,

@@ -89,7 +89,7 @@ stream_begin(struct reader *r)
 }
 
 /*
- * Read a stream record by record to its end, and its trailer when it comes.
+ * Read a stream record by record to its end, with its trailer if there is one.
  * Return 0, or -1 with errstr set.
  */
 static int
@@ -118,7 +118,8 @@ stream_index(struct reader *r)
 }
 
 /*
- * Prepend the name of the stream and the position of the error to errstr.
+ * Put the name of the stream and the position of the error before the message
+ * in errstr.
  */
 static void
 reader_fail(const struct reader *r)
@@ -134,8 +135,8 @@ reader_fail(const struct reader *r)
 }
 
 /*
- * Read a stream: with its index, if it is a file that has one, else by
- * scanning. Return 0, or -1 with errstr set.
+ * Read a stream. Use its index if it is a file that has one; otherwise scan it.
+ * Return 0, or -1 with errstr set.
  */
 static int
 read_stream(struct reader *r)
@@ -152,8 +153,8 @@ read_stream(struct reader *r)
 }
 
 /*
- * Apply the Linux records of all processes to them. Return 0, or -1 with errstr
- * set.
+ * Apply the Linux record of each process to that process. Return 0, or -1 with
+ * errstr set.
  */
 static int
 reader_apply(struct reader *r)
@@ -174,7 +175,7 @@ reader_apply(struct reader *r)
 }
 
 /*
- * Warn that reading failed, before continuing with what was read until then.
+ * Warn that reading failed, before continuing with what has been read.
  */
 static void
 salvage_begun(const struct reader *r)
@@ -186,18 +187,19 @@ salvage_begun(const struct reader *r)
 }
 
 /*
- * Read a snap(6) stream. Page data stays in the file, or is copied to a spool
- * when it comes from a pipe; with o->nodata it is not kept. A file that has an
+ * Read a snap(6) stream. Page data stays in the file; data from a pipe is
+ * copied to a spool; with o->nodata no page data is kept. A file that has an
  * index is read with it, unless o->scan is set. Other streams are read to the
- * end, and compared with the sums of their trailer if they have one. o->record
- * is called for each record that was read, with its process, type, position and
- * length. Return NULL on an error, with the input's name and the byte offset in
- * errstr, and the last complete record if the stream was truncated.
+ * end, and compared with the checksums of their trailer if they have one.
+ * o->record is called for each record that was read, with its process, type,
+ * position and length. Return the snapshot, or NULL with errstr set to the
+ * input's name, the byte offset and, if the stream was truncated, the last
+ * complete record.
  *
- * With o->salvage, a damaged stream is read as far as possible: damaged parts
- * are reported to o->warn and missing from their process. With o->partial, the
- * snapshot has the processes that were read before an error, if any, and member
- * broken has the error.
+ * With o->salvage, read as much as possible of a damaged stream: report damaged
+ * parts to o->warn, and list them as missing from their process. With
+ * o->partial, return the processes that were read before an error, if there are
+ * any, with the error in member broken of the snapshot.
  */
 struct snap *
 snap6_read(struct input *in, const struct readopts *o)

@@ -7,11 +7,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MAX_FILES = 1000 };	/* maximum types of data records of a process */
+enum { MAX_FILES = 1000 };	/* maximum number of types of data records of
+				   a process */
 
 /*
- * Return true if the stream continues as after a data record: with a header, or
- * with its end.
+ * Return true if the stream continues as it may after a data record: with a
+ * header, or with its end.
  */
 static bool
 at_record(struct reader *r)
@@ -54,8 +55,8 @@ read_body(struct reader *r, struct buf *b)
 }
 
 /*
- * Read the rest of a data record of type name of r->proc. Return 0, or -1 with
- * errstr set.
+ * Read the rest of a data record of r->proc; name is its type. Return 0, or -1
+ * with errstr set.
  */
 int
 read_data(struct reader *r, const char *name)
@@ -91,8 +92,8 @@ fail:
 }
 
 /*
- * Return the text or memory of r->proc, as kind says, made if there is none,
- * for another record of it. Return NULL with errstr set on failure.
+ * Return the text or memory of r->proc, as kind says, for another record of it.
+ * Create the image if there is none. Return NULL with errstr set on failure.
  */
 struct image *
 reader_image(struct reader *r, enum image_kind kind)
@@ -130,7 +131,7 @@ read_mem(struct reader *r)
 }
 
 /*
- * Return true if s is valid as a record type: one word of ASCII.
+ * Return true if s is valid as the type of a record: one word of ASCII.
  */
 static bool
 name_ok(const char *s)
@@ -143,7 +144,8 @@ name_ok(const char *s)
 }
 
 /*
- * Return true if another snapshot begins here, appended to the first.
+ * Return true if another snapshot begins at the current position, appended to
+ * the first.
  */
 static bool
 another_begins(struct input *in)
@@ -158,7 +160,7 @@ another_begins(struct input *in)
 }
 
 /*
- * Read the header of a record from r: its process ID into *pid, and its type
+ * Read the header of a record from r: the process ID into *pid, and the type
  * into name. Return 0, or -1 with errstr set.
  */
 int
@@ -181,7 +183,7 @@ read_head(struct reader *r, uint64_t *pid, char name[SNAP6_LINE])
 }
 
 /*
- * Set r->proc to the process with ID pid, created if there is none. Return 0,
+ * Set r->proc to the process with ID pid. Create it if there is none. Return 0,
  * or -1 with errstr set.
  */
 int
@@ -196,8 +198,8 @@ reader_proc(struct reader *r, uint64_t pid)
 }
 
 /*
- * Count a record of r->proc of type name that was read, len bytes from offset
- * start of the stream on, and report it to o->record.
+ * Count a record of r->proc that was read, and report it to o->record. name is
+ * its type, start its offset in the stream, and len its length in bytes.
  */
 void
 reader_done(struct reader *r, const char *name, uint64_t start, uint64_t len)

@@ -12,7 +12,7 @@
 enum { REFMOST = 1 + 2 * SNAP6_NUMMOST }; /* maximum bytes of a reference */
 
 /*
- * Set r to the start of references to image im.
+ * Set in r the bytes with which all references to image im begin.
  */
 static void
 refer_begin(struct referred *r, const struct image *im)
@@ -25,9 +25,9 @@ refer_begin(struct referred *r, const struct image *im)
 }
 
 /*
- * Write a reference to address addr to room. Copy it to first, for the
- * references that follow, and set *n to its length, or to 0 if it cannot be
- * reused. Return its end.
+ * Write a reference to address addr to room, and return a pointer to its end.
+ * Copy it to first, for the references that follow, and set *n to its length,
+ * or to 0 if it cannot be reused.
  */
 static char *
 refer_first(const struct referred *r, char *room, uint64_t addr,
@@ -49,9 +49,9 @@ refer_first(const struct referred *r, char *room, uint64_t addr,
 }
 
 /*
- * Write references to n consecutive pages of image im, the first at address
- * addr, to out. Write errors are reported when out is flushed. r is the state
- * left by the last call, or zero.
+ * Write to out references to n consecutive pages of image im; the first page is
+ * at address addr. Write errors are reported when out is flushed. r is the
+ * state left by the last call, or zero.
  */
 void
 refer_put(struct referred *r, struct output *out, const struct image *im,

@@ -39,8 +39,8 @@ get_num(struct cursor *c, uint64_t *num)
 }
 
 /*
- * Read the next number of c, stored as difference from from, into *num. Return
- * 0, or -1 with errstr set.
+ * Read the next number of the index into *num. It is stored as a difference
+ * from the value from. Return 0, or -1 with errstr set.
  */
 inline int
 get_diff(struct cursor *c, uint64_t from, uint64_t *num)
@@ -54,8 +54,9 @@ get_diff(struct cursor *c, uint64_t from, uint64_t *num)
 }
 
 /*
- * Advance by n bytes in the stream, whose part that the index describes ends at
- * byte end. Return 0, or -1 with errstr set if fewer are left.
+ * Advance by n bytes in the stream. The part of it that the index describes
+ * ends at offset end. Return 0, or -1 with errstr set if fewer than n bytes are
+ * left.
  */
 inline int
 cursor_advance(struct cursor *c, uint64_t n, uint64_t end)
@@ -129,7 +130,7 @@ run_take(struct cursor *c, uint64_t end, uint64_t left, uint64_t cut,
 /*
  * Read up to most runs of pages of a segment from c into v. left is the number
  * of pages that the segment still lacks; its last page is short by cut bytes.
- * The stream ends at byte end. Return the number of runs, or -1 with errstr
+ * The stream ends at offset end. Return the number of runs, or -1 with errstr
  * set.
  */
 int

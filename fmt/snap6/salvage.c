@@ -15,9 +15,9 @@
 
 struct lost {			/* lost pages of a mapping in one damaged
 				   megabyte */
-	uint64_t	 start;	/* addresses */
+	uint64_t	 start;	/* address range; end is exclusive */
 	uint64_t	 end;
-	uint64_t	 kb;	/* kilobytes; 0: none */
+	uint64_t	 kb;	/* lost kilobytes; 0: none */
 };
 
 struct lossreport {			/* lost pages to report */
@@ -30,9 +30,8 @@ struct lossreport {			/* lost pages to report */
 };
 
 /*
- * Keep the part that was read of the truncated segment that r is reading into
- * im, and mark the rest as missing. Return 0 with errstr unchanged, or -1 with
- * errstr set.
+ * Keep the part that was read of r->seg, a truncated segment of im, and mark
+ * the rest as missing. Return 0 with errstr unchanged, or -1 with errstr set.
  */
 int
 salvage_segment(struct reader *r, struct image *im)
@@ -61,7 +60,7 @@ salvage_segment(struct reader *r, struct image *im)
 }
 
 /*
- * Report the lost pages of a mapping, a line for each megabyte.
+ * Report the lost pages of mapping t->v, with a line for each damaged megabyte.
  */
 static void
 loss_report(struct lossreport *t)
@@ -87,7 +86,8 @@ loss_report(struct lossreport *t)
 }
 
 /*
- * Record that the page at start..end (exclusive) was lost with megabyte mb.
+ * Record that the page from address start up to address end was lost with
+ * megabyte mb.
  */
 static void
 loss_add(struct lossreport *t, uint64_t start, uint64_t end, uint64_t mb)
@@ -110,7 +110,7 @@ loss_add(struct lossreport *t, uint64_t start, uint64_t end, uint64_t mb)
 
 /*
  * Describe segment s again, with pages in damaged megabytes as missing. Set
- * *lost if there are any. Return 0, or -1 with errstr set.
+ * *lost if there are such pages. Return 0, or -1 with errstr set.
  */
 static int
 segment_salvage(struct reader *r, struct segment *s, struct lossreport *t,
@@ -177,8 +177,9 @@ image_salvage(struct reader *r, struct image *im, const struct vmas *l,
 }
 
 /*
- * Mark start..end (exclusive) of im as damaged, except parts in the first had
- * entries of its missing list. Return 0, or -1 with errstr set.
+ * Mark im as damaged from address start up to address end, except for what is
+ * in the first had entries of its missing list. Return 0, or -1 with errstr
+ * set.
  */
 static int
 rest_miss(struct image *im, size_t had, uint64_t start, uint64_t end)
@@ -198,8 +199,8 @@ rest_miss(struct image *im, size_t had, uint64_t start, uint64_t end)
 }
 
 /*
- * Mark all mapped memory as lost that was not read because reading failed, as
- * far as the mappings are known. Return 0, or -1 with errstr set.
+ * After a read error, mark as lost all memory in the mappings l of p that was
+ * not read. Set *lost if there is any. Return 0, or -1 with errstr set.
  */
 static int
 proc_rest(struct reader *r, struct proc *p, const struct vmas *l, bool *lost)
@@ -226,8 +227,8 @@ proc_rest(struct reader *r, struct proc *p, const struct vmas *l, bool *lost)
 }
 
 /*
- * Update the list of missing memory in the Linux record of a process, which is
- * created if there is none. Return 0, or -1 with errstr set.
+ * Update the list of missing memory in the Linux record of process p. Create
+ * the record if p has none. Return 0, or -1 with errstr set.
  */
 static int
 proc_list(struct reader *r, struct proc *p)
@@ -248,8 +249,8 @@ proc_list(struct reader *r, struct proc *p)
 }
 
 /*
- * Remove what is damaged from the snapshot that r read. If reading failed, also
- * remove the last process if nothing but its number is known. Return 0, or -1
+ * Remove what is damaged from the snapshot that r has read. If reading failed,
+ * also remove the last process if only its number is known. Return 0, or -1
  * with errstr set.
  */
 int

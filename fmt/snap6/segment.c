@@ -33,8 +33,9 @@ reader_source(struct reader *r)
 }
 
 /*
- * Copy a page of len bytes to the store, or, if it does not accept it, to the
- * spool. Set *src and *loc to its location. Return 0, or -1 with errstr set.
+ * Copy a page of len bytes to the page store, or to the spool if the store does
+ * not accept it. Set *src and *loc to its location. Return 0, or -1 with errstr
+ * set.
  */
 static int
 copy_page(struct reader *r, const uint8_t *page, size_t len,
@@ -57,7 +58,7 @@ copy_page(struct reader *r, const uint8_t *page, size_t len,
 }
 
 /*
- * Read raw pages, as many as follow one another in the input buffer. Return 0,
+ * Read as many raw pages as follow one another in the input buffer. Return 0,
  * or -1 with errstr set.
  */
 static int
@@ -114,9 +115,9 @@ read_zero(struct reader *r)
 }
 
 /*
- * Change *addr from the address in a reference of this type to an address in
- * image im. Addresses in a text are relative to its first segment, which may be
- * the one being read. Return 0, or -1 with errstr set.
+ * Change *addr from the address in a reference of the given type to an address
+ * in image im. Addresses in a text are relative to its first segment, which may
+ * be the segment being read. Return 0, or -1 with errstr set.
  */
 static int
 refer_address(const struct reader *r, const struct image *im, char type,
@@ -133,11 +134,12 @@ refer_address(const struct reader *r, const struct image *im, char type,
 }
 
 /*
- * Return the segment that a reference means, and set *kb to the kilobyte in it,
- * or return NULL with errstr set. If segments overlap, the one visible at the
- * address so far counts. The segment being read counts as far as it was read,
- * but is below earlier segments of its record. *more is set to how many
- * kilobytes after it are certainly in the same segment.
+ * Return the segment that a reference to address addr means, and set *kb to the
+ * kilobyte in it. If segments overlap, use the segment visible at the address
+ * so far. The segment being read counts as far as it was read, but is below
+ * earlier segments of its record. Set *more to the number of kilobytes after
+ * *kb that are certainly in the same segment. Return NULL with errstr set on
+ * failure.
  */
 static struct segment *
 refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,
@@ -175,8 +177,9 @@ refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,
 }
 
 /*
- * Skip up to n references that continue the one to addr, as far as they are in
- * the input buffer and formatted as snap writes them. Return their number.
+ * Skip up to n references that continue the reference to addr. They must be in
+ * the input buffer, and formatted as snap writes them. Return the number of
+ * references skipped.
  */
 static uint64_t
 refer_more(struct reader *r, char type, uint64_t pid, uint64_t addr, uint64_t n)
@@ -200,8 +203,8 @@ refer_more(struct reader *r, char type, uint64_t pid, uint64_t addr, uint64_t n)
 }
 
 /*
- * Return how many kilobytes after kb are in both extent e and segment s. The
- * last one of s does not count, because it may be short.
+ * Return the number of kilobytes after kb that are in both extent e and segment
+ * s. The last kilobyte of s does not count, because it may be short.
  */
 static uint64_t
 least_behind(const struct extent *e, const struct segment *s, uint64_t kb)
@@ -215,8 +218,8 @@ least_behind(const struct extent *e, const struct segment *s, uint64_t kb)
 }
 
 /*
- * Read a reference, and those that continue it, as one run. Return 0, or -1
- * with errstr set.
+ * Read a reference of this type, and those that continue it, as one run. Return
+ * 0, or -1 with errstr set.
  */
 static int
 read_refer(struct reader *r, char type)

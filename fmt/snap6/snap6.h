@@ -53,8 +53,10 @@ void		 num_last(char *, uint32_t);
 void		 num_low(char *, uint32_t);
 
 /* refer.c: write references to pages */
-struct referred {		/* start of all references to one image */
-	const struct image *image; /* borrowed; NULL: no reference yet */
+struct referred {		/* the bytes with which all references to one
+				   image begin */
+	const struct image *image; /* borrowed; the image; NULL: no reference
+				      yet */
 	/* the letter and the process ID */
 	char		 begin[1 + SNAP6_NUMMOST];
 	size_t		 n;	/* bytes in begin */

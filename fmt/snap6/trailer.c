@@ -18,7 +18,8 @@
 
 enum {
 	SLACK = 4 * 1024 * KB,	/* bytes that the index may always use while
-				   it is made; in the end it is limited to 1% */
+				   it is made; in the end it is limited to 1%
+				   of the stream */
 	REFER = 1 + 2 * SNAP6_NUM, /* bytes of a reference with short numbers */
 	HEADER = 2 * SNAP6_NUM + 5, /* bytes before the first line of the
 				       trailer */
@@ -27,7 +28,7 @@ enum {
 };
 
 /*
- * Free the index in x: none will be written.
+ * Free the index in x. None will be written.
  */
 void
 indexer_free(struct indexer *x)
@@ -52,8 +53,8 @@ put_num(struct indexer *x, uint64_t v)
 }
 
 /*
- * Append the difference of v and from modulo 2^64, in a form that is small if
- * it is near 0.
+ * Append the difference of v and from, modulo 2^64, to the index. It takes few
+ * bytes if v is near from.
  */
 static void
 put_diff(struct indexer *x, uint64_t v, uint64_t from)
@@ -65,7 +66,7 @@ put_diff(struct indexer *x, uint64_t v, uint64_t from)
 }
 
 /*
- * Append the current run of pages, if there is one.
+ * Append the current run of pages to the index, if there is one.
  */
 static void
 run_end(struct indexer *x)
@@ -82,7 +83,7 @@ run_end(struct indexer *x)
 }
 
 /*
- * Add the start of a record of process pid and type name to the index x.
+ * Add to the index x the start of a record of process pid; name is its type.
  */
 void
 indexer_record(struct indexer *x, uint64_t pid, const char *name)
@@ -109,7 +110,7 @@ indexer_record(struct indexer *x, uint64_t pid, const char *name)
 }
 
 /*
- * Add the number of segments, n, of a mem record to the index x.
+ * Add to the index x the number of segments, n, of a mem record.
  */
 void
 indexer_segments(struct indexer *x, uint64_t n)
@@ -119,7 +120,7 @@ indexer_segments(struct indexer *x, uint64_t n)
 }
 
 /*
- * Add the start of a segment to the index x: its base, and its length len in
+ * Add to the index x the start of a segment: its base, and its length len in
  * bytes.
  */
 void
@@ -143,8 +144,9 @@ run_add(struct indexer *x, enum page_kind kind, uint64_t n)
 }
 
 /*
- * Remember n raw pages, so that later references to them can be found. Return
- * 0, or -1 if memory runs out or place is too large.
+ * Remember n raw pages, so that later references to them can be found. place is
+ * the position of the first among all pages described. Return 0, or -1 if
+ * memory runs out or place is too large.
  */
 static int
 raw_add(struct indexer *x, uint64_t place, uint64_t n)
@@ -166,7 +168,7 @@ raw_add(struct indexer *x, uint64_t place, uint64_t n)
 
 /*
  * Add n raw pages to the index x. place is the position of the first among all
- * pages described. n must not be larger than a finding.
+ * pages described. n must not be larger than in a struct finding.
  */
 void
 indexer_raw(struct indexer *x, uint64_t place, uint64_t n)
@@ -190,9 +192,10 @@ indexer_zero(struct indexer *x, uint64_t n)
 }
 
 /*
- * Return how many runs of raw pages begin at or before place, a position among
- * all pages described. Runs are spread evenly, so search from an estimate in
- * steps that double: bisecting all would cause a cache miss at most steps.
+ * Return the number of runs of raw pages that begin at or before place, a
+ * position among all pages described. Runs are spread evenly, so search from an
+ * estimate in steps that double. Bisecting all runs would cause a cache miss at
+ * most steps.
  */
 static size_t
 raw_before(const struct indexer *x, uint64_t place)
@@ -220,7 +223,7 @@ raw_before(const struct indexer *x, uint64_t place)
 
 /*
  * Return the run of raw pages that contains place, a position among all pages
- * described, or NULL.
+ * described. Return NULL if there is none.
  */
 static const struct rawrun *
 raw_find(struct indexer *x, uint64_t place)
@@ -242,8 +245,9 @@ raw_find(struct indexer *x, uint64_t place)
 }
 
 /*
- * Add n references, which take bytes bytes in the stream, to the index x. They
- * lead to raw pages from position place on among all pages described.
+ * Add n references to the index x. They take bytes bytes in the stream, and
+ * refer to consecutive raw pages; place is the position of the first of these
+ * among all pages described.
  */
 void
 indexer_same(struct indexer *x, uint64_t place, uint64_t n, uint64_t bytes)
@@ -273,9 +277,9 @@ indexer_same(struct indexer *x, uint64_t place, uint64_t n, uint64_t bytes)
 }
 
 /*
- * Add the end of a record to the index x: its length len, and pos, the offset
- * in the stream where it ends, in bytes. An index that becomes too large is
- * dropped.
+ * Add the end of a record to the index x. len is the length of the record, and
+ * pos is the offset in the stream where it ends, both in bytes. Drop an index
+ * that becomes too large.
  */
 void
 indexer_length(struct indexer *x, uint64_t len, uint64_t pos)
@@ -290,8 +294,8 @@ indexer_length(struct indexer *x, uint64_t len, uint64_t pos)
 }
 
 /*
- * Append the header lines and files of the trailer to b: before, sums and, if
- * index is set, index; end without its contents.
+ * Append to b the first line and the files of the trailer: before, sums, index
+ * if index is true, and end without its contents.
  */
 static void
 trailer_files(struct buf *b, const struct indexer *x, const struct sums *s,
@@ -316,9 +320,9 @@ trailer_files(struct buf *b, const struct indexer *x, const struct sums *s,
 }
 
 /*
- * Build the whole trailer in b, which is empty, from the sums s and the index
- * x. The index is left out if it would take more than 1% of the stream. Return
- * 0, or -1 with errstr set.
+ * Build the whole trailer in b, which is empty, from the checksums s and the
+ * index x. Leave out the index if the trailer would take more than 1% of the
+ * stream. Return 0, or -1 with errstr set.
  */
 int
 trailer_make(struct buf *b, const struct indexer *x, const struct sums *s)

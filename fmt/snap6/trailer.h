@@ -63,8 +63,8 @@ struct indexer {
 				   referred to */
 	uint64_t	 bytes;	/* SAME: bytes of the references in the
 				   stream */
-	uint64_t	 same;	/* number after the last raw page that the
-				   last run referred to */
+	uint64_t	 same;	/* number of the raw page after those that
+				   the last run referred to */
 };
 
 void		 indexer_free(struct indexer *);

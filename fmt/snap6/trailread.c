@@ -19,8 +19,8 @@ enum {
 };
 
 /*
- * Return whether a trailer is next in stream in, by its first bytes. They may
- * be spelled differently if the trailer was rewritten or damaged.
+ * Return the kind of the record that is next in stream in, by its first bytes.
+ * Those of a trailer may be spelled differently if it was rewritten or damaged.
  */
 enum trailer_kind
 trailer_here(struct input *in)
@@ -45,7 +45,7 @@ trailer_here(struct input *in)
 }
 
 /*
- * Return true if the n bytes at p begin as a trailer does; no other record of
+ * Return true if the n bytes at p begin as a trailer does. No other record of
  * process 0 may begin like that.
  */
 bool
@@ -56,8 +56,7 @@ trailer_begins(const uint8_t *p, size_t n)
 }
 
 /*
- * Return true if the n bytes at p, at the end of a stream, end as a trailer
- * does.
+ * Return true if the n bytes at p, the last of a stream, end as a trailer does.
  */
 bool
 trailer_ends(const uint8_t *p, size_t n)
@@ -66,8 +65,8 @@ trailer_ends(const uint8_t *p, size_t n)
 }
 
 /*
- * Parse file before of a trailer: two numbers, separated by a blank and ended
- * by a newline. Return 0, or -1 with errstr set.
+ * Parse f, the file before of a trailer: two numbers separated by a blank, and
+ * a newline. Return 0, or -1 with errstr set.
  */
 static int
 parse_before(struct trailer *t, const struct recfile *f)
@@ -116,8 +115,8 @@ parse_files(struct trailer *t)
 }
 
 /*
- * Parse the record in t->data, which begins at byte pos. Return 0, or -1 with
- * errstr set.
+ * Parse the trailer in t->data, which begins at offset pos of the stream.
+ * Return 0, or -1 with errstr set.
  */
 static int
 trailer_parse(struct trailer *t, uint64_t pos)
@@ -151,10 +150,10 @@ trailer_parse(struct trailer *t, uint64_t pos)
 }
 
 /*
- * Set t to the trailer in the record b, which begins at byte pos of its stream.
- * Return 0, or -1 with errstr set if it is not a trailer; then t->pos is its
- * offset, and t->moved says whether it is valid except for its offset. t owns
- * the data of b, and is freed with trailer_free, also after a failure.
+ * Set *t to the trailer in record b, which begins at offset pos of its stream.
+ * Return 0, or -1 with errstr set if it is not a valid trailer; t->moved is
+ * then true if only its offset is wrong. t->pos is pos in both cases. t takes
+ * over the data of b. Free t with trailer_free(), even after a failure.
  */
 int
 trailer_take(struct trailer *t, const struct buf *b, uint64_t pos)
@@ -167,7 +166,7 @@ trailer_take(struct trailer *t, const struct buf *b, uint64_t pos)
 }
 
 /*
- * Return the maximum size in bytes of a trailer that begins at byte pos of
+ * Return the maximum size in bytes of a trailer that begins at offset pos of
  * stream in.
  */
 uint64_t
@@ -181,8 +180,9 @@ trailer_most(const struct input *in, uint64_t pos)
 }
 
 /*
- * Read the last len bytes of stream in as a trailer. Return 1, 0 with errstr
- * set if they are not one, or -1 with errstr set on a read error.
+ * Read the last len bytes of stream in as the trailer t. Return 1; 0 with
+ * errstr set if they are not a valid trailer; or -1 with errstr set on a read
+ * error.
  */
 static int
 trailer_read(struct trailer *t, struct input *in, uint64_t len)
@@ -202,10 +202,11 @@ trailer_read(struct trailer *t, struct input *in, uint64_t len)
 }
 
 /*
- * Find and read a trailer at the end of stream in, which is a file, into t.
- * Return 1; 0 with errstr set if there is none, and t as trailer_take leaves
- * it; or -1 with errstr set on a read error. The stream is then at its start. t
- * is freed with trailer_free.
+ * Find a trailer at the end of stream in, which is a file, and read it into t.
+ * Return 1; 0 if there is none; or -1 with errstr set on a read error. If a
+ * trailer is there but not valid, return 0 with errstr set and t as
+ * trailer_take() leaves it. The stream is then at its start. Free t with
+ * trailer_free().
  */
 int
 trailer_find(struct trailer *t, struct input *in)
@@ -232,7 +233,7 @@ trailer_find(struct trailer *t, struct input *in)
 }
 
 /*
- * Free the bytes of t.
+ * Free the data of t, and clear t.
  */
 void
 trailer_free(struct trailer *t)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 /*
- * Append the whole record with its header to b. If it is too large for a
+ * Append the next record with its header to b. If it is too large for a
  * trailer, append only the header, and skip the rest. Return 0, or -1 with
  * errstr set.
  */
@@ -43,8 +43,9 @@ trailer_bytes(struct reader *r, struct buf *b)
 }
 
 /*
- * Return 1 if the stream matches its trailer, 0 with errstr set if the trailer
- * is not valid, or -1 with errstr set if the stream is damaged.
+ * Compare the stream with its trailer. Return 1 if they match; 0 with errstr
+ * set if the trailer is not valid; or -1 with errstr set if the stream is
+ * damaged.
  */
 static int
 trailer_compare(struct reader *r)
@@ -66,9 +67,9 @@ trailer_compare(struct reader *r)
 }
 
 /*
- * Return 1 if the record in b, which began at byte at, is the valid trailer; 0
- * with errstr set if it is not; or -1 with errstr set if the stream is damaged.
- * Take over the data of b.
+ * Decide whether the record in b, which began at offset at, is the valid
+ * trailer. Take over the data of b. Return 1 if it is; 0 with errstr set if it
+ * is not; or -1 with errstr set if the stream is damaged.
  */
 static int
 trailer_judge(struct reader *r, enum trailer_kind kind, const struct buf *b,
@@ -96,8 +97,9 @@ trailer_judge(struct reader *r, enum trailer_kind kind, const struct buf *b,
 }
 
 /*
- * Record in the snapshot why it has no sums although there was a trailer, from
- * errstr. Only the first reason is recorded. Return 0, or -1 with errstr set.
+ * Record in the snapshot why it has no checksums although there was a trailer,
+ * at offset at. The reason is in errstr; only the first one is recorded. Return
+ * 0, or -1 with errstr set.
  */
 static int
 trailer_refuse(struct reader *r, uint64_t at)
@@ -116,8 +118,8 @@ trailer_refuse(struct reader *r, uint64_t at)
 }
 
 /*
- * Read from r a record that begins as a trailer does, of this kind. The sums
- * end before the first such record. Return 0, or -1 with errstr set.
+ * Read from r a record of this kind, which begins as a trailer does. The
+ * checksums end before the first such record. Return 0, or -1 with errstr set.
  */
 int
 read_trailer(struct reader *r, enum trailer_kind kind)

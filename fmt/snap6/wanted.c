@@ -18,7 +18,7 @@ is_among(const char *const *names, const char *name)
 }
 
 /*
- * Return true if file name is to be kept.
+ * Return true if the options o ask for the file called name.
  */
 static bool
 is_wanted(const struct readopts *o, const char *name)
@@ -28,7 +28,7 @@ is_wanted(const struct readopts *o, const char *name)
 }
 
 /*
- * Return true if a line consists of a key and a number of kB, except the size
+ * Return true if line consists of a key and a number of kB, and is not the size
  * of pages.
  */
 static bool
@@ -51,7 +51,7 @@ is_size(struct scan line)
 }
 
 /*
- * Append the lines of f to b, except those with sizes.
+ * Append the lines of file f to b, except those with sizes.
  */
 static void
 sizes_drop(struct buf *b, const struct recfile *f)
@@ -82,7 +82,7 @@ drop_unwanted(void *arg, const struct recfile *f, char *name, struct buf *data)
 }
 
 /*
- * Add a file to the checksum of the files that process p was read with.
+ * Add a file to the checksum of the files with which process p was read.
  */
 static void
 sum_add(struct proc *p, const char *name, const struct buf *b)
@@ -94,10 +94,10 @@ sum_add(struct proc *p, const char *name, const struct buf *b)
 }
 
 /*
- * Store a record of type name in the process that r is reading, and of a Linux
- * record the wanted files. An unwanted record is stored empty, or not at all if
- * o->unused names it. Takes over the data of b. Return 0, or -1 with errstr
- * set.
+ * Store b as the record called name of the process that r is reading; from a
+ * Linux record, store only the wanted files. Store an unwanted record empty, or
+ * not at all if o->unused names it. Take over the data of b. Return 0, or -1
+ * with errstr set.
  */
 int
 reader_keep(struct reader *r, const char *name, struct buf *b)

@@ -54,7 +54,7 @@ write_header(struct snap6 *w, const char *name)
 }
 
 /*
- * Add the end of a record, which began at byte pos of the output, to the index.
+ * Add to the index the end of a record that began at offset pos of the output.
  */
 static void
 write_end(struct snap6 *w, uint64_t pos)
@@ -96,8 +96,8 @@ write_fill(struct snap6 *w, char c, uint64_t n)
 }
 
 /*
- * Write raw pages, each after a tag r. They are copied into one buffer: summing
- * and writing it is faster than thousands of pieces.
+ * Write the raw pages of f, each after a tag r. Copy them into one buffer
+ * first: summing and writing it is faster than thousands of pieces.
  */
 static void
 write_raw(struct snap6 *w, const struct finding *f)
@@ -121,9 +121,9 @@ write_raw(struct snap6 *w, const struct finding *f)
 }
 
 /*
- * Write zeros for pages that could not be read, and add them to the missing
- * memory of the image; snap6_put writes a second proc record with it, which
- * replaces the first. Return 0, or -1 with errstr set.
+ * Write zeros for the pages of f, which could not be read, and add them to the
+ * missing memory of the image. Later snap6_put() writes a second proc record
+ * with that memory, which replaces the first. Return 0, or -1 with errstr set.
  */
 static int
 write_lost(struct snap6 *w, const struct finding *f)
@@ -187,9 +187,9 @@ write_finding(void *arg, const struct finding *f)
 }
 
 /*
- * Write the small files of a process. If it has nothing at all, write an empty
- * record of type segment, so that the stream mentions it. Return 0, or -1 with
- * errstr set.
+ * Write the small files of the process. If it has nothing at all, write an
+ * empty record of type segment, so that the stream mentions the process. Return
+ * 0, or -1 with errstr set.
  */
 static int
 write_files(struct snap6 *w)
@@ -238,8 +238,8 @@ write_text(struct snap6 *w, const struct image *im)
 }
 
 /*
- * Write one mem record with all segments of im. The segments of later sections
- * come first, because within a record the first segment at an address counts.
+ * Write one mem record with all segments of im. Begin with those of the last
+ * section, because within a record the first segment at an address counts.
  * Return 0, or -1 with errstr set.
  */
 static int
@@ -267,8 +267,9 @@ write_mem(struct snap6 *w, const struct image *im)
 }
 
 /*
- * Write the header line, unless it was written. It is written late, so that
- * output with neither a process nor a trailer does not look like a snapshot.
+ * Write the header line, unless it is already written. It is written late, so
+ * that output with neither a process nor a trailer does not look like a
+ * snapshot.
  */
 static void
 header_put(struct snap6 *w)
@@ -281,9 +282,9 @@ header_put(struct snap6 *w)
 }
 
 /*
- * Write one process or thread, p, with w. Its counts are set to what was
- * written. Data that cannot be read is reported to warn, or is an error if the
- * process has no Linux record to list it in. Return 0, or -1 with errstr set.
+ * Write the process or thread p with w. Set its counts to what was written.
+ * Report data that cannot be read to the warn callback; fail if p has no Linux
+ * record in which to list the data. Return 0, or -1 with errstr set.
  */
 int
 snap6_put(struct snap6 *w, struct proc *p)
@@ -323,11 +324,11 @@ snap6_free(struct snap6 *w)
 }
 
 /*
- * Begin to write a snapshot with first line header to out. warn is called with
- * arg and a message about data that cannot be read, which makes the snapshot
- * incomplete. Processes are added with snap6_put. Their texts and memories must
- * not change until snap6_end, because later pages are compared with them.
- * Return the writer, or NULL with errstr set.
+ * Begin to write a snapshot to out, with first line header. Add processes with
+ * snap6_put(). Their texts and memories must not change until snap6_end(),
+ * because later pages are compared with them. warn is called with arg and a
+ * message if data cannot be read, which makes the snapshot incomplete. Return
+ * the writer, or NULL with errstr set.
  */
 struct snap6 *
 snap6_begin(struct output *out, const char *header,
@@ -353,8 +354,8 @@ snap6_begin(struct output *out, const char *header,
 }
 
 /*
- * Write the trailer. It is a record of process 0, so there is none if the
- * snapshot has a process with that number. Return 0, or -1 with errstr set.
+ * Write the trailer. It is a record of process 0, so write none if the snapshot
+ * has a process with that number. Return 0, or -1 with errstr set.
  */
 static int
 write_trailer(struct snap6 *w)
@@ -378,9 +379,9 @@ write_trailer(struct snap6 *w)
 }
 
 /*
- * Free the writer w. whole: all processes were written; finish the snapshot
- * with a trailer. The caller commits the output. Return 0, or -1 with errstr
- * set.
+ * Finish the snapshot with a trailer if whole is true: all processes were
+ * written. Free the writer w. The caller commits the output. Return 0, or -1
+ * with errstr set.
  */
 int
 snap6_end(struct snap6 *w, bool whole)
@@ -397,8 +398,9 @@ snap6_end(struct snap6 *w, bool whole)
 }
 
 /*
- * Write the whole snapshot s to out: snap6_begin with warn and arg, snap6_put
- * and snap6_end. Return 0, or -1 with errstr set.
+ * Write the whole snapshot s to out with snap6_begin(), snap6_put() and
+ * snap6_end(). warn and arg are those of snap6_begin(). Return 0, or -1 with
+ * errstr set.
  */
 int
 snap6_write(struct snap *s, struct output *out,

@@ -28,8 +28,8 @@ enum {
 };
 
 /*
- * Read a number of n bytes. Return -1, without errstr, if it is malformed or
- * has more than 63 bits.
+ * Read the number in the n bytes at p into *num. Return -1, without errstr, if
+ * it is malformed or has more than 63 bits.
  */
 static int
 number_read(const uint8_t *p, size_t n, uint64_t *num)
@@ -69,8 +69,8 @@ sum_isright(const uint8_t *p)
 }
 
 /*
- * Return true if the n bytes at p begin with a header of an ustar archive
- * (pax(1)) whose checksum is right.
+ * Return true if the n bytes at p begin with a header of a ustar archive (see
+ * pax(1)) whose checksum is right.
  */
 bool
 tar_magic(const uint8_t *p, size_t n)
@@ -80,8 +80,8 @@ tar_magic(const uint8_t *p, size_t n)
 }
 
 /*
- * Set *out to a copy of the text at p, which ends at a NUL or after n bytes;
- * the previous *out is freed. Return 0, or -1 with errstr set.
+ * Set *out to a copy of the text at p, which ends at a NUL or after n bytes.
+ * The previous *out is freed. Return 0, or -1 with errstr set.
  */
 int
 tar_text(char **out, const uint8_t *p, size_t n)
@@ -109,8 +109,8 @@ name_read(const uint8_t *p, char **name)
 }
 
 /*
- * Read the header at p, of TAR_BLOCK bytes, into m, which must be empty. All
- * members but pos are set. Return 0, or -1 with errstr set.
+ * Read the header at p, of TAR_BLOCK bytes, into m, which must be empty. Set
+ * everything in m but pos. Return 0, or -1 with errstr set.
  */
 int
 tar_header(const uint8_t *p, struct tarmember *m)

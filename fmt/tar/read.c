@@ -24,9 +24,8 @@ enum {
 struct walk {			/* a position in an archive */
 	struct tar	*tar;	/* borrowed */
 	uint64_t	 pos;	/* current offset in the stream */
-	struct tarmember next;	/* owned; name, link, type and size of the
-				   next member, as far as they precede its
-				   header */
+	struct tarmember next;	/* owned; what precedes the header of the
+				   next member: its name, link, type and size */
 	bool		 sized;	/* true if next.size is set */
 	uint64_t	 taken;	/* bytes of memory that the table takes */
 };
@@ -47,8 +46,8 @@ block_read(struct walk *w, uint8_t *p)
 }
 
 /*
- * Read what precedes the header of the next member, of m->size bytes: an
- * extended header or a long name.
+ * Read m, an extended header or a long name for the next member. It has m->size
+ * bytes. Return 0, or -1 with errstr set.
  */
 static int
 extra_take(struct walk *w, const struct tarmember *m)
@@ -74,8 +73,8 @@ extra_take(struct walk *w, const struct tarmember *m)
 }
 
 /*
- * Normalize a path: remove leading, trailing and repeated slashes, and
- * components ".".
+ * Normalize a path: remove leading, trailing and repeated slashes, and all "."
+ * components.
  */
 static void
 name_tidy(char *name)
@@ -97,8 +96,8 @@ name_tidy(char *name)
 }
 
 /*
- * Set the name, link, size and type of member m to those that preceded its
- * header.
+ * Set the name, link, size and type of member m to those given before its
+ * header, if any.
  */
 static void
 member_complete(struct walk *w, struct tarmember *m)
@@ -123,8 +122,8 @@ member_complete(struct walk *w, struct tarmember *m)
 }
 
 /*
- * Skip the bytes of a member. Links, devices, directories and FIFOs have none,
- * whatever size the header gives.
+ * Skip the bytes of member m. Links, devices, directories and FIFOs have none,
+ * whatever size the header gives. Return 0, or -1 with errstr set.
  */
 static int
 bytes_skip(struct walk *w, const struct tarmember *m)
@@ -145,8 +144,9 @@ bytes_skip(struct walk *w, const struct tarmember *m)
 }
 
 /*
- * Add member m to the table. Limit the memory that the table takes, as a small
- * compressed archive may expand to very many members.
+ * Add member m to the table. Limit the memory of the table, because a small
+ * compressed archive may expand to very many members. Return 0, or -1 with
+ * errstr set.
  */
 static int
 member_keep(struct walk *w, struct tarmember *m)
@@ -165,7 +165,8 @@ member_keep(struct walk *w, struct tarmember *m)
 }
 
 /*
- * Read the member whose header is in block; m is empty.
+ * Read the member whose header is in block, using m, which must be empty.
+ * Return 0, or -1 with errstr set.
  */
 static int
 member_take(struct walk *w, uint8_t *block, struct tarmember *m)
@@ -188,7 +189,8 @@ member_take(struct walk *w, uint8_t *block, struct tarmember *m)
 }
 
 /*
- * Read all members up to the end of the archive.
+ * Read all members up to the end of the archive. Return 0, or -1 with errstr
+ * set.
  */
 static int
 members_take(struct walk *w)
@@ -221,10 +223,10 @@ CMP_BY(member_cmp, struct tarmember, strcmp(x->name, y->name) != 0 ?
     strcmp(x->name, y->name) : ORDER(x->pos, y->pos))
 
 /*
- * Read the table of members of the archive in, which must be at its beginning.
- * A pipe, or a stream compressed by another program, is copied to a temporary
- * file, from which in reads afterwards. in must outlive the table. Return the
- * table, or NULL with errstr set.
+ * Read the table of members of the archive in stream in, which must be at its
+ * beginning. A pipe, or a stream compressed by another program, is first copied
+ * to a temporary file, from which in then reads. in must outlive the table.
+ * Return the table, or NULL with errstr set.
  */
 struct tar *
 tar_read(struct input *in)
@@ -254,7 +256,7 @@ tar_read(struct input *in)
 
 /*
  * Return the member of t called name, or NULL. If there are several, return the
- * last, which would overwrite the others when unpacked.
+ * last one: it would overwrite the others when unpacked.
  */
 const struct tarmember *
 tar_find(const struct tar *t, const char *name)
@@ -267,8 +269,8 @@ tar_find(const struct tar *t, const char *name)
 }
 
 /*
- * Return a stream called name that reads m, a member of t of type TAR_FILE, or
- * NULL with errstr set.
+ * Return a stream called name that reads m, a member of t with type TAR_FILE.
+ * Return NULL with errstr set on failure.
  */
 struct input *
 tar_input(const struct tar *t, const struct tarmember *m, const char *name)
@@ -282,9 +284,9 @@ tar_input(const struct tar *t, const struct tarmember *m, const char *name)
 }
 
 /*
- * Return the source of snapshot s that has the bytes of all members of t, at
- * t->in->origin plus their position; it is made by the first call. Return NULL
- * with errstr set on failure.
+ * Return the source of snapshot s that has the bytes of all members of t, each
+ * at t->in->origin plus its position. The first call makes the source. Return
+ * NULL with errstr set on failure.
  */
 struct source *
 tar_source(struct tar *t, struct snap *s)
@@ -295,7 +297,7 @@ tar_source(struct tar *t, struct snap *s)
 }
 
 /*
- * Free table t, which may be NULL; its stream stays open.
+ * Free table t, which may be NULL. Its stream stays open.
  */
 void
 tar_free(struct tar *t)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /*
- * Set name to the file name of a mapping, at most NAME_MAX bytes:
+ * Set name to the file name of mapping v, at most NAME_MAX bytes:
  * START-END.PERMS.NAME, where NAME is the last component of the mapping's name.
  */
 static void
@@ -52,8 +52,8 @@ member_name(const struct member *m, char *name, size_t n)
 }
 
 /*
- * Set *ino to the inode number of the process directory with the given name,
- * PID or PID.SERIAL as made by member_name.  Return false if there is none.
+ * Set *ino to the inode number of the process directory called name, PID or
+ * PID.SERIAL as made by member_name(). Return false if there is none.
  */
 static bool
 find_member(const struct fstree *t, const char *name, uint64_t *ino)
@@ -73,8 +73,8 @@ find_member(const struct fstree *t, const char *name, uint64_t *ino)
 }
 
 /*
- * Set *e to the entry at position slot of a process directory.  Return false if
- * the process has no such file.
+ * Set *e to the entry at position slot in the directory of process m, whose
+ * number is proc. Return false if m has no such file.
  */
 static bool
 proc_entry(struct member *m, size_t proc, size_t slot, struct fsentry *e)
@@ -144,9 +144,9 @@ path_ino(size_t proc, const struct fsnode *n, const struct pathent *e)
 }
 
 /*
- * Look up name in directory dir (an inode number) of t.  Return 1 and set *ino
- * to its inode number, 0 if there is none, or -1 with errstr set if dir is not
- * a directory.
+ * Look up name in directory dir of t; dir is an inode number. Return 1 and set
+ * *ino to the inode number of the file found. Return 0 if there is none, or -1
+ * with errstr set if dir is not a directory.
  */
 int
 fstree_lookup(struct fstree *t, uint64_t dir, const char *name,
@@ -181,7 +181,7 @@ fstree_lookup(struct fstree *t, uint64_t dir, const char *name,
 }
 
 /*
- * Return the inode number of the parent directory of dir.
+ * Return the inode number of the parent of directory dir, whose node is n.
  */
 static uint64_t
 parent_ino(uint64_t dir, const struct fsnode *n)
@@ -200,8 +200,9 @@ parent_ino(uint64_t dir, const struct fsnode *n)
 }
 
 /*
- * Set *e to the entry at position "at" of a directory, or to the next that
- * exists.  Return false after the last.  buf has room for a name.
+ * Set *e to the entry at position at of directory dir, whose node is n, or to
+ * the next entry that exists. Return false after the last entry. buf has room
+ * for a name.
  */
 static bool
 entry_at(struct fstree *t, uint64_t dir, const struct fsnode *n, size_t at,
@@ -259,9 +260,9 @@ entry_at(struct fstree *t, uint64_t dir, const struct fsnode *n, size_t at,
 }
 
 /*
- * List directory dir (an inode number) of t by calling fn(arg, entry) for each
- * entry until it returns false.  Begin at position from: 0, or e->next of an
- * entry.  Return 0, or -1 with errstr set if dir is not a directory.
+ * List directory dir of t, an inode number: call fn(arg, entry) for each entry
+ * until fn returns false. Begin at position from, which is 0 or the member next
+ * of an entry. Return 0, or -1 with errstr set if dir is not a directory.
  */
 int
 fstree_list(struct fstree *t, uint64_t dir, uint64_t from,

@@ -24,8 +24,8 @@ struct fsroots {		/* roots of a snapshot's process trees */
 CMP_BY(pid_cmp, uint64_t, ORDER(*x, *y))
 
 /*
- * Return the roots of snapshot s, or NULL; find them on the first call for s.
- * Call it with the lock held.
+ * Return the roots of snapshot s, or NULL. Find them on the first call for s.
+ * The caller must hold the lock of t.
  */
 static const struct fsroots *
 roots_get(struct fstree *t, struct snap *s)
@@ -46,8 +46,8 @@ roots_get(struct fstree *t, struct snap *s)
 }
 
 /*
- * Return whether process pid is a root of s, a snapshot of t, as criumake_roots
- * finds them.
+ * Return true if process pid is a root of s, a snapshot of t, as found by
+ * criumake_roots().
  */
 bool
 roots_have(struct fstree *t, struct snap *s, uint64_t pid)
@@ -82,8 +82,8 @@ struct messages {		/* collected while images are made */
 };
 
 /*
- * Append prefix and text as a line; control characters in text are replaced, so
- * that it cannot end the line or contain a command.
+ * Append a line with prefix and text to b. Replace control characters in text,
+ * so that it cannot end the line or contain a command.
  */
 static void
 line_add(struct buf *b, const char *prefix, const char *text)
@@ -111,7 +111,8 @@ on_note(void *arg, const char *text)
 }
 
 /*
- * Return a directory without images that has only the file "refused", or NULL.
+ * Return a directory that has no images, but only the file "refused" with the
+ * message in errstr. Return NULL on failure.
  */
 static struct criuview *
 refused_make(struct messages *messages)
@@ -128,9 +129,9 @@ refused_make(struct messages *messages)
 }
 
 /*
- * Add the file "command" to v; the command is to be run in the directory.  need
- * has its options; without CRIU_MADE there they are unknown, and no file is
- * added.
+ * Add to v the file "command", a command that is to be run in the directory.
+ * need has its options; if need lacks CRIU_MADE they are unknown, and no file
+ * is added. Return 0, or -1 with errstr set.
  */
 static int
 command_add(struct criuview *v, const struct messages *messages,
@@ -147,7 +148,7 @@ command_add(struct criuview *v, const struct messages *messages,
 }
 
 /*
- * Return the directory of images of member m, or NULL with errstr set.  The
+ * Return the directory of CRIU images of member m, or NULL with errstr set. The
  * caller frees it.
  */
 struct criuview *

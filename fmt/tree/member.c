@@ -37,7 +37,7 @@ sysroot_name(const void *arg, size_t i, size_t *len)
 }
 
 /*
- * Return the paths below linux/ or root/ of m, as class says.
+ * Return the paths in linux/ or root/ of m, as class says.
  */
 struct paths
 member_paths(struct member *m, enum fsclass class)
@@ -75,7 +75,8 @@ maps_make(struct member *m)
 }
 
 /*
- * Make the parts in want that are not there yet.  Call it with the lock held.
+ * Make those parts in want that m does not have yet, with the parts that they
+ * need. The caller must hold the lock of m.
  */
 static void
 parts_make(struct member *m, unsigned int want)
@@ -107,8 +108,8 @@ parts_make(struct member *m, unsigned int want)
 }
 
 /*
- * Make a part of member m, if it is not there yet.  If it cannot be made, warn,
- * and leave it empty.
+ * Make a part of member m, if m does not have it yet. If it cannot be made,
+ * warn, and leave it empty.
  */
 void
 member_need(struct member *m, enum member_part part)

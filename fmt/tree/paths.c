@@ -17,8 +17,9 @@
 #include <string.h>
 
 /*
- * Return the length of the first depth components of a name, including the
- * slash after them: 0 for depth 0, and SIZE_MAX if there are fewer components.
+ * Return the length of the first depth components of the name s, of n bytes,
+ * with the slash after them. Return 0 for depth 0, and SIZE_MAX if there are
+ * fewer components.
  */
 static size_t
 prefix_len(const char *s, size_t n, size_t depth)
@@ -42,8 +43,8 @@ has_prefix(const struct paths *ps, size_t i, const char *prefix, size_t n)
 }
 
 /*
- * Return true if ps has a directory of that depth whose first name has index
- * first.
+ * Return true if ps has a directory of the given depth whose first name has
+ * index first.
  */
 bool
 paths_isdir(const struct paths *ps, size_t depth, size_t first)
@@ -60,8 +61,8 @@ paths_isdir(const struct paths *ps, size_t depth, size_t first)
 }
 
 /*
- * Return the index of the first name from i on that does not begin with prefix,
- * n bytes long; name i must begin with it.
+ * Return the index of the first name after name i that does not begin with the
+ * n bytes at prefix. Name i must begin with them.
  */
 static size_t
 range_end(const struct paths *ps, size_t i, const char *prefix, size_t n)
@@ -86,9 +87,9 @@ entry_make(const struct paths *ps, size_t i, size_t pre, struct pathent *e)
 }
 
 /*
- * Set *e to the directory entry that name i and those after it form in the
- * directory given by depth and first, as in paths_isdir.  Return false if i is
- * not in it.
+ * Set *e to the directory entry that name i and the names after it form. The
+ * directory is given by depth and first, as in paths_isdir(). Return false if
+ * name i is not in it.
  */
 bool
 paths_entry(const struct paths *ps, size_t depth, size_t first, size_t i,
@@ -109,7 +110,7 @@ paths_entry(const struct paths *ps, size_t depth, size_t first, size_t i,
 
 /*
  * Set *e to the entry called name in the directory given by depth and first, as
- * in paths_isdir.  Return false if there is none.
+ * in paths_isdir(). Return false if there is none.
  */
 bool
 paths_find(const struct paths *ps, size_t depth, size_t first,
@@ -137,8 +138,9 @@ paths_find(const struct paths *ps, size_t depth, size_t first,
 }
 
 /*
- * Return the index of the first name of the parent of the directory given by
- * depth, at least 1, and first, as in paths_isdir.
+ * Return the index of the first name in the parent of a directory. The
+ * directory is given by depth, which must be at least 1, and first, as in
+ * paths_isdir().
  */
 size_t
 paths_parent(const struct paths *ps, size_t depth, size_t first)

@@ -15,7 +15,8 @@ struct body {			/* source of a file's bytes */
 	struct image	*image;	/* image of a sparse file, or NULL */
 	uint64_t	 base;	/* address in the image at which the file
 				   begins */
-	const struct member *m;	/* process whose memory it is, or NULL */
+	const struct member *m;	/* process whose memory the file shows, or
+				   NULL */
 	const struct vma *vma;	/* mapping in map/, or NULL */
 	struct core	*core;	/* core to be read, or NULL */
 	const struct criuview *view; /* directory of the CRIU image, or NULL */
@@ -94,9 +95,9 @@ body_get(struct body *b, const struct fsnode *n)
 }
 
 /*
- * Return the offset of the first data of file b at or after byte off if whence
- * is SEEK_DATA, or of the first hole or the end of the file if it is SEEK_HOLE.
- * Return -1 if there is none: lseek(2).
+ * Seek in file b as lseek(2) does. If whence is SEEK_DATA, return the offset of
+ * the first data at or after off; if it is SEEK_HOLE, of the first hole or the
+ * end of the file. Return -1 if there is none.
  */
 static int64_t
 body_seek(const struct body *b, uint64_t off, int whence)
@@ -121,7 +122,7 @@ body_seek(const struct body *b, uint64_t off, int whence)
 }
 
 /*
- * Return the number of bytes of file b that are not in holes.
+ * Return the number of bytes of file b outside of holes.
  */
 static uint64_t
 body_data(const struct body *b)
@@ -136,8 +137,8 @@ body_data(const struct body *b)
 }
 
 /*
- * Set *a to the attributes of file ino of t.  Return 0, or -1 with errstr set
- * if there is no such file.
+ * Set *a to the attributes of the file with inode number ino in t. Return 0, or
+ * -1 with errstr set if there is no such file.
  */
 int
 fstree_attr(struct fstree *t, uint64_t ino, struct fsattr *a)
@@ -208,10 +209,10 @@ mem_read(const struct body *b, uint8_t *buf, size_t len, uint64_t addr)
 }
 
 /*
- * Read up to len bytes of file ino of t from offset off into buf, stopping at
- * the first byte that cannot be read.  Return the number of bytes, 0 at the end
- * of the file, or -1 with errstr set.  The file mem has no end; reading an
- * address that is not mapped is an error.
+ * Read up to len bytes at offset off of a file of t, whose inode number is ino,
+ * into buf. Stop at the first byte that cannot be read. Return the number of
+ * bytes read, 0 at the end of the file, or -1 with errstr set. The file mem has
+ * no end; to read an address that is not mapped is an error.
  */
 ssize_t
 fstree_read(struct fstree *t, uint64_t ino, void *buf, size_t len,
@@ -246,9 +247,9 @@ fstree_read(struct fstree *t, uint64_t ino, void *buf, size_t len,
 }
 
 /*
- * Seek in file ino of t as lseek(2) does; whence is SEEK_DATA or SEEK_HOLE.
- * Return the offset, or -1 with errstr set if there is no data at or after off,
- * or if off is at or after the end.
+ * Seek in the file with inode number ino of t, as lseek(2) does; whence is
+ * SEEK_DATA or SEEK_HOLE. Return the offset found. Return -1 with errstr set if
+ * off is at or after the end, or if no data follows for SEEK_DATA.
  */
 int64_t
 fstree_seek(struct fstree *t, uint64_t ino, uint64_t off, int whence)

@@ -11,8 +11,9 @@
 #include <string.h>
 
 /*
- * Return the number of bytes from addr, at most len, that the process of m had
- * mapped without a gap.  If its mappings are not known, return len.
+ * Return the number of bytes from address addr on, at most len, that the
+ * process of m had mapped without a gap. Return len if its mappings are not
+ * known.
  */
 size_t
 member_mapped(const struct member *m, uint64_t addr, size_t len)
@@ -31,8 +32,8 @@ member_mapped(const struct member *m, uint64_t addr, size_t len)
 }
 
 /*
- * Set *sp to the span at address addr of im: a memory image of process m, or a
- * text image if m is NULL.
+ * Set *sp to the span at address addr of image im: a memory image of process m,
+ * or a text image if m is NULL.
  */
 static void
 span_at(const struct member *m, struct image *im, uint64_t addr,
@@ -55,9 +56,9 @@ span_at(const struct member *m, struct image *im, uint64_t addr,
 }
 
 /*
- * Set *at to the first byte in first..last (inclusive) of im that is data, or
- * if data is false the first that is not; m is as in span_at.  Return false if
- * there is none.
+ * Set *at to the first address from first to last (inclusive) at which im has
+ * data, or at which it has none if data is false. m is as in span_at(). Return
+ * false if there is no such address.
  */
 bool
 span_seek(const struct member *m, struct image *im, uint64_t first,
@@ -77,8 +78,8 @@ span_seek(const struct member *m, struct image *im, uint64_t first,
 }
 
 /*
- * Return whether untouched pages of mapping v are zero.  False for a mapped
- * file, whose uncaptured pages are unknown.
+ * Return true if untouched pages of mapping v are zero. Return false for a
+ * mapped file, whose uncaptured pages are unknown.
  */
 static bool
 vma_anonymous(const struct member *m, const struct vma *v)
@@ -98,9 +99,9 @@ vma_anonymous(const struct member *m, const struct vma *v)
 }
 
 /*
- * Return true if the byte at addr of the memory of m is missing; lower *end to
- * where that changes.  Guard pages do not count as missing: they hold nothing
- * (MADV_GUARD_INSTALL), and are zeros in the kernel's cores.
+ * Return true if the byte at address addr of the memory of m is missing. Lower
+ * *end to the address where that changes. Guard pages do not count as missing:
+ * they hold nothing (MADV_GUARD_INSTALL), and are zeros in the kernel's cores.
  */
 static bool
 is_missing(const struct member *m, uint64_t addr, uint64_t *end)
@@ -139,8 +140,8 @@ member_untouched(const struct member *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Return whether any byte of mapping i of member m can be read; m must have
- * PART_MAPS.
+ * Return true if any byte of mapping number i of member m can be read. m must
+ * have PART_MAPS.
  */
 bool
 member_hasmap(const struct member *m, size_t i)

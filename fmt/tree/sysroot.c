@@ -32,10 +32,10 @@ struct rooter {
 };
 
 /*
- * Return a copy of absolute path name without its leading slash, empty
- * components and "."; the caller frees it.  Return NULL if the name is not a
- * valid path or contains "..", or, with *ok false and errstr set, if memory is
- * short.
+ * Return a copy of the absolute path name, of len bytes, without its leading
+ * slash, empty components and "." components. The caller frees it. Return NULL
+ * if name is not a valid path or contains "..". If memory runs out, also set
+ * *ok to false and errstr.
  */
 static char *
 path_clean(const char *name, size_t len, bool *ok)
@@ -97,7 +97,8 @@ sysroot_add(struct sysroot *root, const char *name, size_t len,
 }
 
 /*
- * Add a file in the link map by its name; addr is an address in its mapping.
+ * Add a file in the link map by its name. addr is an address in the file's
+ * mapping. Return 0, or -1 with errstr set.
  */
 static int
 add_linked(void *arg, const char *name, uint64_t addr)
@@ -113,8 +114,9 @@ add_linked(void *arg, const char *name, uint64_t addr)
 }
 
 /*
- * Add the names of mappings: those of existing files, those of deleted files
- * without " (deleted)", or all as they are in maps.
+ * Add the names of mappings, as which says: those of existing files, those of
+ * deleted files without " (deleted)", or all as they are in maps. Return 0, or
+ * -1 with errstr set.
  */
 static int
 add_mapped(struct rooter *r, enum named which)
@@ -152,8 +154,8 @@ CMP_BY(sysfile_cmp, struct sysfile, path_order(x, y) != 0 ? path_order(x, y) :
     ORDER(x->seq, y->seq))
 
 /*
- * Sort the files by path.  Of equal paths keep the first, and drop a file whose
- * path is a directory of another file.
+ * Sort the files by path. Keep the first of several with the same path, and
+ * drop a file whose path is a directory of another file.
  */
 static void
 sysroot_sort(struct sysroot *root)
@@ -181,8 +183,8 @@ sysroot_sort(struct sysroot *root)
 }
 
 /*
- * Set *root, which must be all zero, to the files of process p of s, whose
- * record is rec and whose mappings are vmas.  Return 0, or -1 with errstr set.
+ * Set *root, which must be all zero, to the files of process p of s. rec is the
+ * record of p, and vmas are its mappings. Return 0, or -1 with errstr set.
  */
 int
 sysroot_open(struct sysroot *root, struct snap *s, struct proc *p,

@@ -45,9 +45,9 @@ const struct fsown fsown[FSOWN_MAX] = {
 };
 
 /*
- * Make a tree without snapshots.  warn(arg, sentence) is called, by any thread
- * that uses the tree, if something cannot be shown completely; it may be NULL.
- * Return the tree, or NULL with errstr set.
+ * Return a new tree without snapshots, or NULL with errstr set. If something
+ * cannot be shown completely, warn(arg, sentence) is called by any thread that
+ * uses the tree; warn may be NULL.
  */
 struct fstree *
 fstree_new(void (*warn)(void *, const char *), void *arg)
@@ -63,8 +63,8 @@ fstree_new(void (*warn)(void *, const char *), void *arg)
 }
 
 /*
- * Free tree t, which may be NULL, but not its snapshots, which belong to the
- * caller and may be freed afterwards.
+ * Free tree t, which may be NULL, but not its snapshots. These belong to the
+ * caller, and may be freed afterwards.
  */
 void
 fstree_free(struct fstree *t)
@@ -109,7 +109,7 @@ member_add(struct fstree *t, struct snap *s, struct proc *p, void *tag)
 }
 
 /*
- * Return the index in t->m of the process with that pid and serial number, or
+ * Return the index in t->m of the process with this pid and serial number, or
  * the index at which it would be.
  */
 size_t
@@ -120,7 +120,7 @@ fstree_index(const struct fstree *t, uint64_t pid, unsigned int serial)
 }
 
 /*
- * Give the members with the same pid serial numbers, and warn of those in
+ * Give serial numbers to the members with the same pid, and warn of those in
  * snapshot s.
  */
 static void
@@ -153,7 +153,7 @@ members_number(struct fstree *t, const struct snap *s)
 }
 
 /*
- * Find the process of each thread of snapshot s.
+ * Set the leader of each thread of snapshot s to the process of the thread.
  */
 static void
 members_join(struct fstree *t, const struct snap *s)
@@ -176,9 +176,9 @@ members_join(struct fstree *t, const struct snap *s)
 }
 
 /*
- * Add snapshot s, which must outlive the tree, to t.  tag is returned with the
- * attributes of its files.  All earlier inode numbers become invalid.  Return
- * 0, or -1 with errstr set.
+ * Add snapshot s, which must outlive the tree, to t. The attributes of its
+ * files have tag. All earlier inode numbers become invalid. Return 0, or -1
+ * with errstr set.
  */
 int
 fstree_add(struct fstree *t, struct snap *s, void *tag)
@@ -195,8 +195,9 @@ fstree_add(struct fstree *t, struct snap *s, void *tag)
 }
 
 /*
- * Return the inode number of a file (depth 0) or a directory (depth + 1) of
- * member proc, with that class, and that index within the class.
+ * Return the inode number of a file or directory of member number proc, with
+ * the given class, and index within the class. depth is 0 for a file; for a
+ * directory it is the depth of the directory plus 1.
  */
 uint64_t
 fsnode_ino(size_t proc, enum fsclass class, size_t depth, size_t index)
@@ -207,8 +208,8 @@ fsnode_ino(size_t proc, enum fsclass class, size_t depth, size_t index)
 }
 
 /*
- * Return whether a small file with this name can be shown: the name must be
- * valid, and none of the names in fsown.
+ * Return true if a small file called name can be shown: name must be valid, and
+ * not one of the names in fsown.
  */
 static bool
 small_shown(const char *name)
@@ -223,7 +224,8 @@ small_shown(const char *name)
 }
 
 /*
- * Return whether member m has file i: one of enum fsfile, or a small file.
+ * Return true if member m has file number i, which is one of enum fsfile or a
+ * small file.
  */
 bool
 member_hasfile(struct member *m, size_t i)
@@ -246,9 +248,9 @@ member_hasfile(struct member *m, size_t i)
 }
 
 /*
- * Return whether m has a directory of CRIU images: it is a process whose parent
- * is not in the snapshot, or the process whose record has the images of a
- * checkpoint.
+ * Return true if m has a directory of CRIU images: if it is a process whose
+ * parent is not in the snapshot, or the process whose record has the images of
+ * a checkpoint.
  */
 static bool
 member_isroot(struct member *m)
@@ -263,7 +265,8 @@ member_isroot(struct member *m)
 }
 
 /*
- * Return whether m has a directory of this class: map/, linux/, root/ or criu/.
+ * Return true if m has a directory of the given class: map/, linux/, root/ or
+ * criu/.
  */
 bool
 member_hasdir(struct member *m, enum fsclass class)
@@ -281,7 +284,7 @@ member_hasdir(struct member *m, enum fsclass class)
 }
 
 /*
- * Return the number of images in criu/ of m.
+ * Return the number of images in the directory criu/ of m.
  */
 size_t
 member_images(struct member *m)
@@ -323,7 +326,7 @@ node_exists(struct member *m, const struct fsnode *n)
 }
 
 /*
- * Set *n to the file or directory with inode number ino in t.  Return 0, or -1
+ * Set *n to the file or directory with inode number ino in t. Return 0, or -1
  * with errstr set if there is none.
  */
 int
