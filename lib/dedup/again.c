@@ -6,8 +6,8 @@
 #include "engine.h"
 
 /*
- * Set d->again for image im.  Return true if all segments of im were described,
- * in order.
+ * Set d->again for image im. Return true if all segments of im were described,
+ * in order, before.
  */
 static bool
 again_look(struct dedup *d, const struct image *im)
@@ -31,7 +31,8 @@ again_look(struct dedup *d, const struct image *im)
 }
 
 /*
- * Return the number of places from place on whose outcome is known.
+ * Return the number of consecutive places, from place on, whose outcome is
+ * known.
  */
 static uint64_t
 again_known(const struct dedup *d, uint64_t place)
@@ -48,7 +49,8 @@ again_known(const struct dedup *d, uint64_t place)
 /*
  * Return the number of kilobytes of extent e of segment seg, from kilobyte kb
  * of the segment on, that were described in another image and whose outcome is
- * known; set *place to the first.  Return 0 if the first was not.
+ * known. Set *place to the place of the first. Return 0 if the first was not
+ * described, or its outcome is unknown.
  */
 uint64_t
 again_find(struct dedup *d, const struct segment *seg, const struct extent *e,
@@ -84,8 +86,9 @@ again_find(struct dedup *d, const struct segment *seg, const struct extent *e,
 }
 
 /*
- * Plan for block b the n kilobytes described from place on.  If there are at
- * least BLOCK, they become a block of their own, provided that b is empty.
+ * Plan block b for the n kilobytes that were described from place on. If there
+ * are at least BLOCK, they need a block of their own: plan them only if b is
+ * empty.
  */
 void
 plan_again(struct block *b, uint64_t place, uint64_t n)

@@ -22,9 +22,10 @@ block_page(const struct block *b, size_t i)
 }
 
 /*
- * Compare the first of n pages of block b with the pages at their places in
- * target, as many as one source has; set target to PLACE_NONE for those that
- * differ.  Return the number compared, or -1 with errstr set.
+ * Compare some of the n pages of block b that page lists with the pages at
+ * their places in target: as many from the first on as come from one source.
+ * Set target to PLACE_NONE for those that differ. Return the number of pages
+ * compared, or -1 with errstr set.
  */
 static ssize_t
 check_some(const struct dedup *d, size_t *last, const struct block *b,
@@ -57,10 +58,10 @@ check_some(const struct dedup *d, size_t *last, const struct block *b,
 }
 
 /*
- * Compare the pages l of block b with the pages at their places in target,
- * which were described before the block.  Set target to PLACE_NONE for pages
- * that differ or whose target cannot be read.  *last is as for place_segment.
- * Return 0, or -1 with errstr set.
+ * Compare the pages of block b that l lists with the pages at their places in
+ * target, which were described before the block. Set target to PLACE_NONE for
+ * pages that differ or whose target cannot be read. *last is as for
+ * place_segment. Return 0, or -1 with errstr set.
  */
 int
 candidates_check(const struct dedup *d, size_t *last, const struct block *b,
@@ -79,8 +80,8 @@ candidates_check(const struct dedup *d, size_t *last, const struct block *b,
 
 /*
  * Find pages of b, which has been read, that equal pages described before it,
- * and set their state to PAGE_FOUND.  Pages may be missed, also on errors:
- * judge_block looks again.
+ * and set their state to PAGE_FOUND. This may miss pages, also after errors:
+ * judge_block looks for them again.
  */
 void
 block_find(struct dedup *d, struct block *b)

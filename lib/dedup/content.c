@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Return 1 if page i of block b equals the page at place, 0 if not or if that
- * cannot be read, or -1 with errstr set.
+ * Return 1 if page i of block b equals the page at place; 0 if it does not or
+ * that page cannot be read; or -1 with errstr set.
  */
 static int
 page_equals(struct dedup *d, const struct block *b, size_t i, uint64_t place)
@@ -48,8 +48,9 @@ judge_raw(struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * Set *place to an earlier page that equals page i of b, among all with its
- * hash, or to PLACE_NONE.  Return 0, or -1 with errstr set.
+ * Set *place to an earlier page that equals page i of b, or to PLACE_NONE,
+ * after comparing all pages with the same hash. Return 0, or -1 with errstr
+ * set.
  */
 static int
 find_same(struct dedup *d, const struct block *b, size_t i, uint64_t *place)
@@ -69,7 +70,8 @@ find_same(struct dedup *d, const struct block *b, size_t i, uint64_t *place)
 }
 
 /*
- * Judge page i of b by comparing it with all places of its hash.
+ * Judge page i of b by comparing it with the pages at all places under its
+ * hash.
  */
 static int
 judge_slowly(struct dedup *d, const struct block *b, size_t i)
@@ -86,8 +88,8 @@ judge_slowly(struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * Record page i of b as written raw, new or not.  Later pages can refer to it
- * only if it is whole and new.
+ * Record page i of b as written raw, whether new or not. Later pages can refer
+ * to it only if it is whole and new.
  */
 static int
 judge_unshared(struct dedup *d, const struct block *b, size_t i)
@@ -103,9 +105,9 @@ judge_unshared(struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * Judge block b, first pass: pages whose hash has no place are new; other pages
- * that were read get its first place as a target, to be compared.  Targets in
- * this block are compared at once.
+ * First pass over block b: judge pages as new whose hash has no place. Give the
+ * other pages that were read the first place under their hash as a target to
+ * compare. Compare targets in this block at once.
  */
 static int
 judge_candidates(struct dedup *d, const struct block *b)
@@ -149,8 +151,8 @@ judge_candidates(struct dedup *d, const struct block *b)
 }
 
 /*
- * Judge block b, second pass: compare the pages with targets in earlier blocks,
- * all in a few reads; judge those that differ one by one.
+ * Second pass over block b: compare the pages with targets in earlier blocks,
+ * all in a few reads. Judge those that differ one by one.
  */
 static int
 judge_checked(struct dedup *d, const struct block *b)
@@ -173,10 +175,10 @@ judge_checked(struct dedup *d, const struct block *b)
 }
 
 /*
- * Get the outcome of the n places from place on, which have identities and lie
- * in earlier blocks of d.  Set *verdict, and *target to the place of the page
- * that equals the first; for pages written raw that is place itself.  Return
- * the number of these places, from the first on, that share the verdict.
+ * Return how many of the n places from place on share the verdict of the first,
+ * counted from the first on. The places have identities and are in earlier
+ * blocks of d. Set *verdict to that verdict, and *target to the place of the
+ * page that equals the first; for a page written raw that is place itself.
  */
 uint64_t
 judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,
@@ -209,8 +211,8 @@ judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,
 }
 
 /*
- * Judge block b, third pass: pages with an identity seen before get the verdict
- * of the page that had it.
+ * Third pass over block b: give each page with an identity seen before the
+ * verdict of the page that had it.
  */
 static void
 judge_identical(struct dedup *d, const struct block *b)
@@ -239,8 +241,8 @@ judge_identical(struct dedup *d, const struct block *b)
 }
 
 /*
- * Record the outcome of pages whose identities may occur again, unless they
- * were written raw.
+ * Record the outcome of each page of b whose identity may occur again, unless
+ * the page was written raw.
  */
 static int
 outcomes_record(struct dedup *d, const struct block *b)
@@ -278,7 +280,7 @@ outcomes_record(struct dedup *d, const struct block *b)
 }
 
 /*
- * Judge all pages of block b and set d->j to the verdicts.  Return 0, or -1
+ * Judge all pages of block b, and store the verdicts in d->j. Return 0, or -1
  * with errstr set.
  */
 int

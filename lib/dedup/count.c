@@ -40,8 +40,8 @@ count_finding(void *arg, const struct finding *f)
 }
 
 /*
- * Count the kilobytes of image im in c->count.  Each segment of a text is a
- * record of its own, all of memory is one record: snap(6).
+ * Count the kilobytes of image im in c->count. Each segment of a text is a
+ * record of its own; all segments of memory are one record: snap(6).
  */
 static int
 count_image(struct counting *c, const struct image *im)
@@ -59,9 +59,9 @@ count_image(struct counting *c, const struct image *im)
 }
 
 /*
- * Set the counts of all processes of s to what writing s as a stream would
- * count; this reads all of it.  Call warn, unless it is NULL, with arg and a
- * sentence if some cannot be read.  Return 0, or -1 with errstr set.
+ * Set the counts of all processes of s to those that writing s as a stream
+ * would produce. This reads all of s. Call warn, unless it is NULL, with arg
+ * and a sentence if some of it cannot be read. Return 0, or -1 with errstr set.
  */
 int
 snap_count(struct snap *s, void (*warn)(void *, const char *), void *arg)
@@ -93,7 +93,7 @@ snap_count(struct snap *s, void (*warn)(void *, const char *), void *arg)
 }
 
 /*
- * Return true if s has memory or text that was not counted.
+ * Return true if s has memory or text that has not been counted.
  */
 bool
 snap_uncounted(const struct snap *s)

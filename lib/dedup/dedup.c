@@ -25,8 +25,8 @@
 #include <string.h>
 
 /*
- * Make a deduplicator for one snapshot.  found is called with arg and each
- * finding, in order; it returns -1 to stop.  Return the deduplicator, or NULL
+ * Make a deduplicator for one snapshot. It calls found with arg and each
+ * finding, in order; found returns -1 to stop. Return the deduplicator, or NULL
  * with errstr set.
  */
 struct dedup *
@@ -61,7 +61,8 @@ fail:
 }
 
 /*
- * Free d, which may be NULL; the segments it was given are not used any more.
+ * Free d, which may be NULL. The segments that were described are not needed
+ * any more.
  */
 void
 dedup_free(struct dedup *d)
@@ -78,7 +79,8 @@ dedup_free(struct dedup *d)
 }
 
 /*
- * Return the number of pages of b, from page i on, that one finding can report.
+ * Return the number of pages of b, from page i on, that a single finding can
+ * report.
  */
 static size_t
 block_run(const struct dedup *d, const struct block *b, size_t i)
@@ -98,9 +100,9 @@ block_run(const struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * Report finding f, with verdict, n, data and why set, for the kilobytes from
- * number i of block b on.  If they equal those from place target on, limit f->n
- * to the segment that contains target.
+ * Report finding f for kilobytes of block b from number i on. Members verdict,
+ * n, data and why are set. If the kilobytes equal those from place target on,
+ * limit f->n to the segment that contains target.
  */
 static int
 finding_report(struct dedup *d, const struct block *b, struct finding *f,
@@ -125,7 +127,7 @@ finding_report(struct dedup *d, const struct block *b, struct finding *f,
 }
 
 /*
- * Report the findings for a judged block.
+ * Report the findings for block b, which has been judged.
  */
 static int
 block_report(struct dedup *d, const struct block *b)
@@ -145,7 +147,7 @@ block_report(struct dedup *d, const struct block *b)
 }
 
 /*
- * Report the findings for a block that is one long run.
+ * Report the findings for block b, which is one long run.
  */
 static int
 run_report(struct dedup *d, const struct block *b)
@@ -166,7 +168,7 @@ run_report(struct dedup *d, const struct block *b)
 }
 
 /*
- * Judge the oldest block and report its findings.
+ * Judge the oldest block, and report its findings.
  */
 static int
 dedup_judge(struct dedup *d)
@@ -187,7 +189,7 @@ dedup_judge(struct dedup *d)
 }
 
 /*
- * Plan and submit the blocks of a described segment; when all blocks are in
+ * Plan and submit the blocks of a described segment. When all blocks are in
  * use, judge the oldest.
  */
 static int
@@ -211,10 +213,10 @@ segment_submit(struct dedup *d, const struct described *at)
 }
 
 /*
- * Describe the n segments at seg, which must live as long as d.  All findings
- * are reported before this returns, in the order of the pages.  If last is set,
- * the last page of all is reported as RAW, ZERO or LOST, never SAME.  Return 0,
- * or -1 with errstr set, also if found returned -1.
+ * Describe the n segments at seg, which must live as long as d. All findings
+ * are reported, in the order of the pages, before this returns. If last is set,
+ * report the very last page as RAW, ZERO or LOST, never SAME. Return 0, or -1
+ * with errstr set if this fails or found returned -1.
  */
 int
 dedup_segments(struct dedup *d, struct segment *const *seg, size_t n, bool last)

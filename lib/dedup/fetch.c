@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Read the pages of w in smaller runs, of one identity each, after reading all
- * of them failed for some.
+ * Read the pages of w in smaller runs, each of one identity, after reading them
+ * all at once failed for some.
  */
 static int
 want_salvage(struct block *b, const struct want *w)
@@ -41,7 +41,8 @@ want_salvage(struct block *b, const struct want *w)
 }
 
 /*
- * Read the pages of b, with one call for consecutive wants of one source.
+ * Read the pages of b, with one call for consecutive wants from the same
+ * source.
  */
 static int
 block_read(struct block *b)
@@ -66,9 +67,9 @@ block_read(struct block *b)
 }
 
 /*
- * Read a block, detect its zero pages, hash the others, and find those
- * described before.  dedup is a struct dedup and job a struct block; on failure
- * rc and why of the block are set.  This is the work function of the ring.
+ * Read a block, detect its zero pages, hash the others, and find those that
+ * were described before. dedup is a struct dedup, and job a struct block; on
+ * failure set rc and why of the block. This is the work function of the ring.
  */
 void
 block_fetch(void *dedup, void *job)
@@ -99,7 +100,7 @@ block_fetch(void *dedup, void *job)
 }
 
 /*
- * Free the memory of job, a struct block.
+ * Free the memory that job, a struct block, owns.
  */
 void
 block_drop(void *job)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * Return id with its bits mixed (the finalizer of MurmurHash3); different
+ * Return id with its bits mixed by the finalizer of MurmurHash3. Different
  * identities have different results.
  */
 static uint64_t
@@ -26,7 +26,7 @@ identity_hash(uint64_t id)
 }
 
 /*
- * Record that the identity of the group at place is in the index.
+ * Record that the index has the identity of the group at place.
  */
 static int
 kept_add(struct dedup *d, uint64_t place)
@@ -65,8 +65,9 @@ kept_run(const struct dedup *d, uint64_t place)
 }
 
 /*
- * Return how many of the n groups from place on still have the identities id: a
- * page frame may have moved since it was described.
+ * Return how many of the n groups from place on, counted from the first, still
+ * have the identities id. A page frame may have moved since the group was
+ * described.
  */
 static size_t
 identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
@@ -92,9 +93,9 @@ identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 }
 
 /*
- * Set place[i] to the place where the group with identity id[i] was described,
- * or to PLACE_NONE, for n groups.  Groups that followed each other before are
- * likely to do so again.
+ * For each of n groups, set place[i] to the place where the group with identity
+ * id[i] was described, or to PLACE_NONE. Groups that followed each other before
+ * are likely to do so again.
  */
 static void
 identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
@@ -127,9 +128,9 @@ identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
 }
 
 /*
- * Return true if identities and outcomes may take more memory.  The index of
- * contents takes up to 1.1% of the unique bytes; all together must stay below
- * 1.5% plus 8 MiB.
+ * Return true if identities and outcomes may take more memory. The index of
+ * contents takes up to 1.1% of the unique bytes; everything together must stay
+ * below 1.5% plus 8 MiB.
  */
 static bool
 identity_affordable(const struct dedup *d)
@@ -140,9 +141,9 @@ identity_affordable(const struct dedup *d)
 }
 
 /*
- * Make the window contain kilobyte kb of segment seg, which begins a group in
- * extent e of a source with identities.  The window ends at the end of e, or
- * earlier.
+ * Make the window contain kilobyte kb of segment seg, where a group begins. kb
+ * is in extent e, whose source has identities. The window ends at or before the
+ * end of e.
  */
 static void
 window_open(struct dedup *d, const struct segment *seg,
@@ -170,7 +171,7 @@ window_open(struct dedup *d, const struct segment *seg,
 
 /*
  * Return the number of groups of the window, from g on, that were described one
- * after another; 0 if group g was not described.
+ * after another. Return 0 if group g was not described.
  */
 static size_t
 window_run(const struct dedup *d, size_t g)
@@ -211,8 +212,8 @@ plan_read(struct block *b, size_t n, struct source *src, uint64_t loc)
 }
 
 /*
- * Plan one group of the window: one described before, or one to read, whose
- * identity is added to the index.
+ * Plan group g of the window for block b. If it was not described before, read
+ * it from loc in src and add its identity to the index.
  */
 static int
 plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
@@ -241,9 +242,9 @@ plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
 }
 
 /*
- * Plan for block b the groups of the window from g on, which are at loc in src:
- * all that fit, up to a long run described before, which becomes a block of its
- * own.
+ * Plan for block b the groups of the window from g on, which are at loc in src.
+ * Stop when b is full, or before a long run described earlier, which becomes a
+ * block of its own.
  */
 static int
 plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,
@@ -273,8 +274,8 @@ plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,
 }
 
 /*
- * Plan for block b the kilobytes of extent e from kb on; none if b must end
- * before them.
+ * Plan for block b kilobytes of extent e from number kb on; plan none if b must
+ * end before them.
  */
 static int
 plan_extent(struct dedup *d, struct block *b, const struct extent *e,
@@ -319,9 +320,9 @@ plan_extent(struct dedup *d, struct block *b, const struct extent *e,
 }
 
 /*
- * Plan block b, from kilobyte kb of a described segment on.  A long run of
- * zeros or of pages described before becomes a block of its own, of any length.
- * Return 0, or -1 with errstr set.
+ * Plan block b, from kilobyte kb of the described segment at on. A long run of
+ * zeros, or of pages described before, becomes a block of its own, of any
+ * length. Return 0, or -1 with errstr set.
  */
 int
 plan_block(struct dedup *d, struct block *b, const struct described *at,

@@ -42,7 +42,7 @@ enum {
 #define EMPTY		UINT64_MAX
 
 /*
- * Return the entry in slot, which another thread may be setting.
+ * Return the entry in slot, even if another thread sets it at the same time.
  */
 static uint64_t
 slot_get(const uint64_t *slot)
@@ -102,7 +102,7 @@ shard_free(struct shard *sh)
 }
 
 /*
- * Free the memory of ix, and set it to zero.
+ * Free the memory of ix, and set *ix to zero.
  */
 void
 index_free(struct index *ix)
@@ -117,8 +117,8 @@ index_free(struct index *ix)
 }
 
 /*
- * Allow this thread, other than the one that adds, to look entries up until
- * index_release.
+ * Allow lookups by this thread until it calls index_release. It must not be the
+ * thread that adds entries.
  */
 void
 index_hold(struct index *ix)
@@ -133,7 +133,7 @@ index_release(struct index *ix)
 }
 
 /*
- * Return the number of bytes that the index takes.
+ * Return the number of bytes of memory that the index takes.
  */
 size_t
 index_bytes(const struct index *ix)
@@ -146,7 +146,8 @@ index_bytes(const struct index *ix)
 }
 
 /*
- * Return the slot for a new entry with this tag: after smaller and equal tags.
+ * Return the slot for a new entry with this tag: the one after all smaller and
+ * equal tags.
  */
 static size_t
 shard_place(const struct shard *sh, uint64_t tag)
@@ -161,8 +162,8 @@ shard_place(const struct shard *sh, uint64_t tag)
 
 /*
  * Set up shard sh with uninitialized memory for cap homes and the slack after
- * them: the spare memory of ix if that is large enough, or new memory with
- * extra address space.  Return 0, or -1 with errstr set.
+ * them. Use the spare memory of ix if it is large enough, or new memory with
+ * extra address space. Return 0, or -1 with errstr set.
  */
 static int
 shard_map(struct index *ix, struct shard *sh, size_t cap)
@@ -192,8 +193,8 @@ shard_map(struct index *ix, struct shard *sh, size_t cap)
 }
 
 /*
- * Move the entries of shard from to sh, which has more homes.  Return false if
- * they would fill the last slot, which must stay empty.
+ * Move the entries of the shard from to sh, which has more homes. Return false
+ * if they would fill the last slot, which must stay empty.
  */
 static bool
 shard_spread(struct shard *sh, const struct shard *from)
@@ -221,8 +222,8 @@ shard_spread(struct shard *sh, const struct shard *from)
 }
 
 /*
- * Enlarge shard sh of ix by moving it to other memory; its old memory becomes
- * spare.  Return 0, or -1 with errstr set.
+ * Enlarge shard sh of ix by moving it to other memory. Its old memory becomes
+ * the spare. Return 0, or -1 with errstr set.
  */
 static int
 shard_grow(struct index *ix, struct shard *sh)
@@ -248,8 +249,8 @@ shard_grow(struct index *ix, struct shard *sh)
 }
 
 /*
- * Add place, which is below MAX_PLACE, under hash.  Return 0, or -1 with errstr
- * set.
+ * Add under hash a place, which must be below MAX_PLACE. Return 0, or -1 with
+ * errstr set.
  */
 int
 index_add(struct index *ix, uint64_t hash, uint64_t place)
@@ -282,8 +283,8 @@ index_add(struct index *ix, uint64_t hash, uint64_t place)
 }
 
 /*
- * Return the first place under hash, or PLACE_NONE; index_next returns the
- * others.  The cursor is valid until the next index_add.
+ * Return the first place under hash, or PLACE_NONE. Set *c for index_next,
+ * which returns the others; it is valid until the next index_add.
  */
 uint64_t
 index_first(const struct index *ix, uint64_t hash, struct cursor *c)
@@ -303,7 +304,7 @@ index_first(const struct index *ix, uint64_t hash, struct cursor *c)
 }
 
 /*
- * Return the next place of the hash given to index_first, or PLACE_NONE.
+ * Return the next place under the hash given to index_first, or PLACE_NONE.
  */
 uint64_t
 index_next(struct cursor *c)
@@ -320,7 +321,7 @@ index_next(struct cursor *c)
 }
 
 /*
- * Prefetch the slots of hash into the cache.
+ * Prefetch the slots for hash into the cache.
  */
 void
 index_prefetch(const struct index *ix, uint64_t hash)

@@ -24,8 +24,8 @@ place_give(struct dedup *d, const struct segment *seg)
 }
 
 /*
- * Return the segment that contains place.  *last caches the index of the last
- * answer; each thread has its own, at first 0.
+ * Return the segment that contains place. *last caches the index of the
+ * previous answer. Each thread has its own, which begins at 0.
  */
 const struct described *
 place_segment(const struct dedup *d, uint64_t place, size_t *last)
@@ -40,9 +40,9 @@ place_segment(const struct dedup *d, uint64_t place, size_t *last)
 }
 
 /*
- * Return the source of the kilobyte at place, NULL for zeros.  Set *loc to its
- * location in the source, and *n to the number of kilobytes from it to the end
- * of its extent.  *last is as for place_segment.
+ * Return the source of the kilobyte at place, or NULL if it is zero. Set *loc
+ * to its location in the source, and *n to the number of kilobytes from it to
+ * the end of its extent. *last is as for place_segment.
  */
 struct source *
 place_source(const struct dedup *d, uint64_t place, size_t *last,
@@ -61,9 +61,9 @@ place_source(const struct dedup *d, uint64_t place, size_t *last,
 }
 
 /*
- * Return true if references may point to pages of s.  They may not if another
- * segment has some of its addresses, or if it is one of several segments of a
- * text: Plan 9's readers know only the last of these.
+ * Return true if references may point to pages of segment s. They may not if
+ * another segment covers some of its addresses, or if it is one of several
+ * segments of a text: Plan 9's readers know only the last of these.
  */
 bool
 segment_referable(const struct segment *s)
@@ -73,9 +73,9 @@ segment_referable(const struct segment *s)
 }
 
 /*
- * Return true if page kb of seg must be written even if it equals another: the
- * last page of a section, or a short page, since both pages would have to be
- * short.
+ * Return true if page kb of seg must be written even if it equals another. This
+ * is so for the last page of a section, and for a short page, since the page it
+ * refers to would have to be short.
  */
 bool
 page_unshared(const struct dedup *d, const struct segment *seg, uint64_t kb)

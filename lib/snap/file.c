@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * Append to the tasks of f one for p, which belongs to process leader, or is a
- * process itself if leader is NULL.
+ * Append to the tasks of f a task for p. leader is the process that p, a
+ * thread, belongs to, or NULL if p is a process itself.
  */
 static struct snap_task *
 task_add(struct snap_file *f, struct proc *p, struct snap_task *leader)

@@ -41,7 +41,7 @@ static const struct regnames {
 
 /*
  * Return the general registers of thread t in the layout of machine m, or NULL
- * if it has none in this layout.  Those of Plan 9 are converted.
+ * if it has none in this layout. Plan 9's registers are converted.
  */
 static const uint8_t *
 registers_of(struct snap_task *t, const struct machine *m)
@@ -63,9 +63,10 @@ registers_of(struct snap_task *t, const struct machine *m)
 }
 
 /*
- * Set *data to the general registers of thread t and *word to the size of each,
- * and return their names; or return NULL with errstr set.  A 32-bit process may
- * have run on a 64-bit machine; of an unknown machine, the size decides.
+ * Set *data to the general registers of thread t, and *word to the size of
+ * each. Return their names, or NULL with errstr set. A 32-bit process may have
+ * run on a 64-bit machine. If the machine is unknown, the size of the registers
+ * decides.
  */
 static const struct regnames *
 registers_get(struct snap_task *t, const uint8_t **data, size_t *word)
@@ -127,8 +128,8 @@ snap_register_name(struct snap_task *t, size_t i)
 }
 
 /*
- * List the mappings of the process of t, unless that was done.  After an error
- * it has none.
+ * List the mappings of the process of t, unless they are listed already. After
+ * an error the list is empty.
  */
 static void
 mappings_list(struct snap_task *t)
@@ -213,7 +214,8 @@ snap_read(struct snap_task *t, uint64_t addr, void *buf, size_t size)
 }
 
 /*
- * List the records of t, unless that was done.  After an error it has none.
+ * List the records of t, unless they are listed already. After an error the
+ * list is empty.
  */
 static void
 records_list(struct snap_task *t)

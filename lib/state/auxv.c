@@ -8,8 +8,9 @@
 #include <elf.h>
 
 /*
- * Return the value of type in auxv, an auxiliary vector of len bytes, with
- * words of word bytes (4 or 8), of machine m; 0 if it has none: getauxval(3).
+ * Return the value of type in auxv, as getauxval(3) does, or 0 if it has none.
+ * auxv is an auxiliary vector of len bytes of machine m, with words of word
+ * bytes (4 or 8).
  */
 uint64_t
 auxv_get(const struct machine *m, const void *auxv, size_t len, size_t word,
@@ -29,8 +30,8 @@ auxv_get(const struct machine *m, const void *auxv, size_t len, size_t word,
 
 /*
  * Return the number of bytes of a word, 4 or 8, in auxv, an auxiliary vector of
- * len bytes of machine m, as found from the size of a program header; 0 if
- * unknown.
+ * len bytes of machine m. It follows from the recorded size of a program
+ * header. Return 0 if it is unknown.
  */
 size_t
 auxv_word(const struct machine *m, const void *auxv, size_t len)
@@ -42,8 +43,8 @@ auxv_word(const struct machine *m, const void *auxv, size_t len)
 }
 
 /*
- * Return the page size in bytes from auxv, an auxiliary vector of len bytes of
- * machine m (AT_PAGESZ); 0 if it has none that is valid.
+ * Return the page size in bytes (AT_PAGESZ) from auxv, an auxiliary vector of
+ * len bytes of machine m. Return 0 if there is none or it is invalid.
  */
 uint64_t
 auxv_page(const struct machine *m, const void *auxv, size_t len)

@@ -42,8 +42,7 @@ cgroup_next(struct scan *text, struct cgroupline *l)
 }
 
 /*
- * Return true if list, a comma-separated list of controllers or options,
- * contains s.
+ * Return true if list, controllers or options separated by commas, contains s.
  */
 bool
 cgroup_lists(struct scan list, const char *s)
@@ -62,11 +61,11 @@ cgroup_lists(struct scan list, const char *s)
 }
 
 /*
- * Return the rank of line l of /proc/PID/cgroup, below CGROUP_RANKS: the lower,
- * the more its path shows of the process's unit and container.  Version 2 shows
- * all of it.  In version 1, systemd and container managers have a hierarchy of
- * their own, and use the hierarchies of controllers that few other programs
- * use.
+ * Return the rank of line l of /proc/PID/cgroup, below CGROUP_RANKS. The lower
+ * the rank, the more the path shows of the process's unit and container. The
+ * path of version 2 shows everything. In version 1, systemd and container
+ * managers have a hierarchy of their own, and also use the hierarchies of
+ * controllers that few other programs use.
  */
 unsigned int
 cgroup_rank(const struct cgroupline *l)
@@ -81,8 +80,8 @@ cgroup_rank(const struct cgroupline *l)
 }
 
 /*
- * Return true if the cgroup path is visible below mount m, and set *below to
- * its path from there.  A path that contains "/.." is outside of our cgroup
+ * Return true if the cgroup at path is visible below mount m, and set *below to
+ * its path from there. A path that contains "/.." is outside of our cgroup
  * namespace: cgroup_namespaces(7).
  */
 static bool
@@ -102,11 +101,12 @@ mount_shows(const struct mountinfo *m, struct scan path, struct scan *below)
 }
 
 /*
- * Find the next mount in text, a mountinfo, where cgroup path is visible: in
- * the hierarchy of controller, in version 2 if controller is "", or in any if
- * it is NULL.  Set *dir, which the caller frees, to the directory of the
- * cgroup, with octal escapes, and *top to the number of its bytes that are the
- * mount point.  Return 1; 0 if there is no such mount; or -1 with errstr set.
+ * Find the next mount in text, a mountinfo, where the cgroup at path is
+ * visible. The mount must be of the hierarchy of controller, or of version 2 if
+ * controller is ""; NULL allows any. Set *dir to the directory of the cgroup,
+ * with octal escapes, which the caller frees, and *top to the length of the
+ * part of *dir that is the mount point. Return 1; 0 if there is no such mount;
+ * or -1 with errstr set.
  */
 int
 cgroup_locate(struct scan *text, const char *controller, struct scan path,

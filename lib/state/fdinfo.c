@@ -6,7 +6,8 @@
 #include <string.h>
 
 /*
- * Parse text, len bytes of fdinfo, into *f; members not in it are zero.
+ * Parse text, len bytes of fdinfo, into *f. Members that are not in text become
+ * zero.
  */
 void
 fdinfo_parse(struct fdinfo *f, const void *text, size_t len)
@@ -30,7 +31,8 @@ fdinfo_parse(struct fdinfo *f, const void *text, size_t len)
 }
 
 /*
- * Return the index of the next word of t in words, or n if it is none of these.
+ * Parse a word from t. Return its index among the n words, or n if it is none
+ * of them.
  */
 static size_t
 word_which(struct scan *t, const char *const *words, size_t n)
@@ -45,9 +47,9 @@ word_which(struct scan *t, const char *const *words, size_t n)
 }
 
 /*
- * Parse the next lock of text, an fdinfo, into *l: a line of proc_locks(5)
- * after "lock:".  Its kind is LOCK_OTHER if the line is not understood.  Return
- * false at the end.
+ * Parse the next lock of text, an fdinfo, into *l. After "lock:" its line is as
+ * in proc_locks(5). Its kind is LOCK_OTHER if the line is not understood.
+ * Return false at the end.
  */
 bool
 filelock_next(struct scan *text, struct filelock *l)

@@ -12,8 +12,8 @@
 enum { MAX_MAPPINGS = 1 << 21 };	/* limit for one process */
 
 /*
- * Append mapping v to list l, which takes over its name, on failure also.
- * Return 0, or -1 with errstr set.
+ * Append mapping v to list l, which takes ownership of its name, on failure
+ * also. Return 0, or -1 with errstr set.
  */
 int
 vmas_add(struct vmas *l, const struct vma *v)
@@ -25,7 +25,8 @@ vmas_add(struct vmas *l, const struct vma *v)
 }
 
 /*
- * Append to list l the mapping parsed as m.  Return 0, or -1 with errstr set.
+ * Append to list l the mapping that was parsed as m. Return 0, or -1 with
+ * errstr set.
  */
 int
 vmas_addsmap(struct vmas *l, const struct smap *m)
@@ -42,7 +43,7 @@ vmas_addsmap(struct vmas *l, const struct smap *m)
 }
 
 /*
- * Append to list l the mappings of text, len bytes of maps or smaps.  Return 0,
+ * Append to list l the mappings in text, len bytes of maps or smaps. Return 0,
  * or -1 with errstr set.
  */
 int
@@ -59,7 +60,8 @@ vmas_parse(struct vmas *l, const void *text, size_t len)
 }
 
 /*
- * Return true if the text maps has the mappings l, which came from smaps.
+ * Return true if maps, a text, has the same mappings as l, which came from
+ * smaps.
  */
 bool
 vmas_match(const struct bytes *maps, const struct vmas *l)
@@ -80,10 +82,11 @@ vmas_match(const struct bytes *maps, const struct vmas *l)
 }
 
 /*
- * Copy to the mappings now, from maps, the flags of was, which came from smaps
- * a moment earlier; a stack may have grown, and mappings may be gone.  Return
- * 1; or 0 if a mapping of now was created, merged, split or replaced since, so
- * that its flags are unknown.  smaps_refit does the same for the texts.
+ * Copy to the mappings of now, which are from maps, the flags of the mappings
+ * of was, which are from smaps a moment earlier. Stacks may have grown and
+ * mappings may be gone in between. Return 1; or 0 if a mapping of now was
+ * created, merged, split or replaced, so that its flags are unknown.
+ * smaps_refit does the same for the texts.
  */
 int
 vmas_refit(struct vmas *now, const struct vmas *was)
@@ -120,7 +123,7 @@ vma_perms(const struct vma *v, char perm[5])
 CMP(vma_cmp, struct vma, start)
 
 /*
- * Sort the mappings of l by address; overlaps are an error.  Return 0, or -1
+ * Sort the mappings of l by address. Overlaps are an error. Return 0, or -1
  * with errstr set.
  */
 int
@@ -139,7 +142,7 @@ vmas_sort(struct vmas *l)
 
 /*
  * Return the mapping of l, which is sorted, that contains addr, or else the
- * first one after it; NULL if there is none.
+ * first one after addr. Return NULL if there is none.
  */
 const struct vma *
 vmas_next(const struct vmas *l, uint64_t addr)
@@ -151,7 +154,8 @@ vmas_next(const struct vmas *l, uint64_t addr)
 }
 
 /*
- * Return the mapping of l, which is sorted, that contains addr, or NULL.
+ * Return the mapping of l, which is sorted, that contains addr, or NULL if
+ * there is none.
  */
 const struct vma *
 vmas_find(const struct vmas *l, uint64_t addr)
@@ -163,8 +167,8 @@ vmas_find(const struct vmas *l, uint64_t addr)
 }
 
 /*
- * Return true if mapping v has code that the process generated, as a JIT
- * compiler does: executable memory, not a file.
+ * Return true if mapping v is executable memory without a file, such as code
+ * that a JIT compiler generated.
  */
 bool
 vma_ismade(const struct vma *v)
@@ -182,8 +186,8 @@ vma_ismade(const struct vma *v)
 }
 
 /*
- * Return true if mapping v is a ring of io_setup(2): memory shared by the
- * kernel and the process, whose pages may be missing from the page table.
+ * Return true if mapping v is a ring of io_setup(2). The kernel and the process
+ * share its memory, and its pages may be missing from the page table.
  */
 bool
 vma_isring(const struct vma *v)
@@ -193,7 +197,7 @@ vma_isring(const struct vma *v)
 }
 
 /*
- * Free the mappings of l, and make it empty.
+ * Free the mappings of l, and leave l empty.
  */
 void
 vmas_free(struct vmas *l)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * Parse blanks and a word of line into *word.  Return false at the end.
+ * Parse blanks and a word from line into *word. Return false at the end.
  */
 static bool
 word_take(struct scan *line, struct scan *word)
@@ -56,8 +56,8 @@ mountinfo_next(struct scan *text, struct mountinfo *m)
 }
 
 /*
- * Set *m to the mount number id in text, a mountinfo of len bytes.  Return
- * false if there is none.
+ * Set *m to the mount with ID id in text, len bytes of mountinfo. Return false
+ * if there is none.
  */
 bool
 mountinfo_find(const void *text, size_t len, uint64_t id, struct mountinfo *m)

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Return the number of kilobytes that run p takes in its store, counting a
- * partial last one.
+ * Return the number of kilobytes that run p takes in its store; a partial last
+ * one counts as whole.
  */
 uint64_t
 pagespan_kb(const struct pagespan *p)
@@ -27,8 +27,8 @@ pages_continue(const struct pagespan *a, const struct pagespan *b)
 }
 
 /*
- * Append run p to l; ignore an empty one, and extend the last run if p
- * continues it.  Return 0, or -1 with errstr set.
+ * Append run p to l. Ignore it if it is empty, and extend the last run if p
+ * continues it. Return 0, or -1 with errstr set.
  */
 int
 pagelist_add(struct pagelist *l, const struct pagespan *p)
@@ -43,7 +43,7 @@ pagelist_add(struct pagelist *l, const struct pagespan *p)
 }
 
 /*
- * Free the runs of l, and make it empty.
+ * Free the runs of l, and leave l empty.
  */
 void
 pagelist_free(struct pagelist *l)

@@ -38,7 +38,7 @@ part_begins(struct scan *t, const char *s)
 }
 
 /*
- * Return true if t ends in s, and remove that from t.
+ * Return true if t ends in s, and remove s from the end of t.
  */
 static bool
 part_ends(struct scan *t, const char *s)
@@ -69,7 +69,8 @@ part_isof(const struct scan *t, const char *set)
 }
 
 /*
- * Copy t to name, which has PLACE_NAME bytes, truncated if necessary.
+ * Copy t to name, which has room for PLACE_NAME bytes. Truncate it if
+ * necessary.
  */
 static void
 name_set(char *name, const struct scan *t)
@@ -82,8 +83,8 @@ name_set(char *name, const struct scan *t)
 }
 
 /*
- * Return true if t ends in an ID, alone or after one of "-:_".  Set *id to the
- * ID, and *before to the text before it with that separator.
+ * Return true if t ends in an ID that is all of t or follows one of "-:_". Set
+ * *id to the ID, and *before to the text before it, including the separator.
  */
 static bool
 part_id(const struct scan *t, struct scan *id, struct scan *before)
@@ -97,8 +98,8 @@ part_id(const struct scan *t, struct scan *id, struct scan *before)
 }
 
 /*
- * Return true if an ID is that of a Podman pod, from the text before it and the
- * parent's name.
+ * Return true if an ID is that of a Podman pod. before is the text before the
+ * ID, and parent the name of the parent.
  */
 static bool
 is_podman(const struct scan *before, const struct scan *parent)
@@ -108,9 +109,9 @@ is_podman(const struct scan *before, const struct scan *parent)
 }
 
 /*
- * Set pod to the pod named by t, a part of a path, and return true; false if it
- * names none.  In the name of a slice, underscores stand for the hyphens of the
- * UID.
+ * Return true if t, a part of a path, names a pod, and set pod to the name.
+ * slice says that t is the name of a slice, in which underscores stand for the
+ * hyphens of the UID.
  */
 static bool
 pod_find(struct scan t, bool slice, const struct scan *parent, char *pod)
@@ -163,9 +164,9 @@ container_find(struct scan t, const struct scan *parent, char *container)
 }
 
 /*
- * Parse part, one component of a cgroup's path, and set the unit, container or
- * pod of pl that it names.  parent is the component before it, empty for the
- * first.  Return true if it names any of these.
+ * Parse part, a component of a cgroup's path. Set the unit, container or pod of
+ * pl if part names one. parent is the component before part, or empty if part
+ * is the first. Return true if part names any of these.
  */
 bool
 place_part(struct place *pl, struct scan part, struct scan parent)
@@ -207,8 +208,8 @@ place_next(struct scan *path, struct scan *part)
 }
 
 /*
- * Set in pl the unit, container and pod that a cgroup's path names; if there
- * are several of a kind, the innermost.
+ * Set the unit, container and pod of pl from the path of a cgroup. If the path
+ * names several of a kind, use the innermost.
  */
 static void
 place_path(struct place *pl, struct scan path)
@@ -221,9 +222,9 @@ place_path(struct place *pl, struct scan path)
 }
 
 /*
- * Set in pl the unit, container and pod from text, len bytes of
- * /proc/PID/cgroup, each from the hierarchy of the lowest rank that names one;
- * "" if none does.
+ * Set the unit, container and pod of pl from text, len bytes of
+ * /proc/PID/cgroup. Take each from the hierarchy of the lowest rank that names
+ * one; it is "" if none does.
  */
 void
 place_cgroup(struct place *pl, const void *text, size_t len)

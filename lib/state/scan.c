@@ -7,7 +7,7 @@
 #include <string.h>
 
 /*
- * Return a scan of the len bytes at text, which may be NULL if len is 0.
+ * Return a scan of text, len bytes. text may be NULL if len is 0.
  */
 struct scan
 scan_begin(const void *text, size_t len)
@@ -18,8 +18,8 @@ scan_begin(const void *text, size_t len)
 }
 
 /*
- * Set *line to the next line of text, without its newline, which the last one
- * need not have.  Return false at the end.
+ * Set *line to the next line of text without its newline; the last line may
+ * lack a newline. Return false at the end.
  */
 bool
 scan_line(struct scan *text, struct scan *line)
@@ -37,7 +37,7 @@ scan_line(struct scan *text, struct scan *line)
 
 /*
  * Advance text past the next line that begins with key, and set *value to the
- * rest of that line.  Return false if there is none.
+ * rest of that line. Return false if there is no such line.
  */
 bool
 scan_key(struct scan *text, const char *key, struct scan *value)
@@ -77,9 +77,9 @@ scan_byte(struct scan *t, char c)
 }
 
 /*
- * Parse blanks and a number in base, at most 16, with an optional minus, from
- * t.  Set *v to it, or to UINT64_MAX if it has more than 64 bits.  Return
- * false, with t unchanged, if there is none.
+ * Parse blanks and a number in base, at most 16, with an optional minus sign,
+ * from t. Set *v to the number, or to UINT64_MAX if it exceeds 64 bits. Return
+ * false and leave t unchanged if there is none.
  */
 bool
 scan_number(struct scan *t, unsigned int base, uint64_t *v)
@@ -101,9 +101,9 @@ scan_number(struct scan *t, unsigned int base, uint64_t *v)
 }
 
 /*
- * Parse blanks and a word without blanks from t, and copy what fits of it, and
- * a NUL, to word, which has size bytes.  Return the length of the whole word; 0
- * if there is none.
+ * Parse blanks and a word without blanks from t. Copy as much of it as fits,
+ * and a NUL, to word, which has room for size bytes. Return the length of the
+ * whole word, or 0 if there is none.
  */
 size_t
 scan_word(struct scan *t, char *word, size_t size)

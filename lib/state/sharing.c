@@ -34,8 +34,8 @@ struct sharing {
 };
 
 /*
- * Return an empty table of the pages that processes share, to be freed with
- * sharing_free; or NULL with errstr set.
+ * Return an empty table of pages that processes share, or NULL with errstr set.
+ * The caller frees it with sharing_free.
  */
 struct sharing *
 sharing_new(void)
@@ -44,7 +44,7 @@ sharing_new(void)
 }
 
 /*
- * Add to s the runs of l, the list of process pid, whose store is known.
+ * Add to s the runs of l whose store is known; l is the list of process pid.
  * Return 0, or -1 with errstr set.
  */
 int
@@ -96,8 +96,8 @@ sweep_free(struct sweep *w)
 }
 
 /*
- * Begin sweep w over the ranges in s of the n processes pid, before the first
- * range.  The caller frees w, after a failure also.
+ * Begin sweep w over the ranges in s of the n processes pid; it is then before
+ * the first range. The caller frees w, on failure also.
  */
 static int
 sweep_begin(struct sweep *w, const struct sharing *s, const uint64_t *pid,
@@ -127,7 +127,7 @@ sweep_begin(struct sweep *w, const struct sharing *s, const uint64_t *pid,
 }
 
 /*
- * Go to the next range that some process has.  Return false at the end.
+ * Go to the next range that at least one process has. Return false at the end.
  */
 static bool
 sweep_next(struct sweep *w)
@@ -148,7 +148,7 @@ sweep_next(struct sweep *w)
 
 /*
  * Return the index of the first process, from k on, that has the current range,
- * or n.
+ * or n if there is none.
  */
 static size_t
 sweep_proc(const struct sweep *w, size_t k)
@@ -164,8 +164,8 @@ sweep_proc(const struct sweep *w, size_t k)
 CMP(sharer_cmp, struct sharer, pid)
 
 /*
- * Set pid, which has room for s->n entries, to the processes in s, ascending.
- * Return their number.
+ * Set pid, which has room for s->n entries, to the pids of the processes in s,
+ * in ascending order. Return their number.
  */
 static size_t
 sharing_pids(struct sharing *s, uint64_t *pid)
@@ -180,8 +180,8 @@ sharing_pids(struct sharing *s, uint64_t *pid)
 }
 
 /*
- * Make the cells of s: cut the stores wherever a range begins or ends, and set
- * the two lowest processes of each cell.
+ * Make the cells of s: cut each store wherever a range begins or ends, and
+ * record in each cell its two lowest processes.
  */
 static int
 cells_make(struct sharing *s)
@@ -218,8 +218,8 @@ cells_make(struct sharing *s)
 }
 
 /*
- * Return the index of the first cell that is in store and ends after at, or in
- * a later store.
+ * Return the index of the first cell that is in store and ends after at, or is
+ * in a later store.
  */
 static size_t
 cell_find(const struct sharing *s, uint64_t store, uint64_t at)
@@ -229,8 +229,8 @@ cell_find(const struct sharing *s, uint64_t store, uint64_t at)
 }
 
 /*
- * Return the lowest process other than pid that has kilobyte at of store, or 0.
- * Lower *end to where that answer ends.
+ * Return the lowest process other than pid that has kilobyte at of store, or 0
+ * if there is none. Lower *end to the end of the range with this answer.
  */
 static uint64_t
 sharing_find(const struct sharing *s, uint64_t store, uint64_t at,
@@ -252,7 +252,7 @@ sharing_find(const struct sharing *s, uint64_t store, uint64_t at,
 
 /*
  * Mark in l, the list of process pid, the pages that other processes in s
- * share, with one of these processes.  Return 0, or -1 with errstr set.
+ * share, and record one of these processes. Return 0, or -1 with errstr set.
  */
 int
 sharing_record(struct sharing *s, struct pagelist *l, uint64_t pid)
@@ -293,11 +293,11 @@ sharing_record(struct sharing *s, struct pagelist *l, uint64_t pid)
 }
 
 /*
- * Set kb[i * n + k] to the number of kilobytes that processes pid[i] and
- * pid[k], of n different ones, have in common in s; for i = k, to the number of
- * different ones that it has.  Set *repeated to the kilobytes beyond the first
- * occurrence of each, in one process or several.  Return 0, or -1 with errstr
- * set.
+ * For the n different processes pid, set kb[i * n + k] to the number of
+ * kilobytes in s that processes i and k have in common, and kb[i * n + i] to
+ * the number of different kilobytes that process i has. Set *repeated to the
+ * number of kilobytes after the first occurrence of each, in one process or
+ * several. Return 0, or -1 with errstr set.
  */
 int
 sharing_matrix(const struct sharing *s, const uint64_t *pid, size_t n,

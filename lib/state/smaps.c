@@ -67,7 +67,7 @@ vmflags_parse(struct scan *t, struct smap *m)
 }
 
 /*
- * Parse a line of smaps after the first one of a mapping.
+ * Parse line, a line of smaps after the first of a mapping, into *m.
  */
 static void
 line_parse(struct scan line, struct smap *m)
@@ -99,7 +99,7 @@ line_parse(struct scan line, struct smap *m)
 }
 
 /*
- * Parse the first line of a mapping.
+ * Parse line, the first line of a mapping, into *m.
  */
 static int
 head_parse(struct scan line, struct smap *m)
@@ -137,8 +137,8 @@ is_head(const struct scan *t)
 
 /*
  * Parse the lines of the next mapping of text, from smaps or maps, into *m.
- * Skip unknown lines, and a last line without newline.  Return 1; 0 at the end;
- * or -1 with errstr set if the first line of a mapping is invalid.
+ * Skip unknown lines, and a last line without a newline. Return 1; 0 at the
+ * end; or -1 with errstr set if the first line of a mapping is invalid.
  */
 int
 smap_next(struct scan *text, struct smap *m)
@@ -164,7 +164,7 @@ smap_next(struct scan *text, struct smap *m)
 }
 
 /*
- * Parse the next mapping as smap_next does, and set *lines to its lines.
+ * Parse the next mapping as smap_next does, and set *lines to all its lines.
  */
 static int
 smap_lines(struct scan *text, struct smap *m, struct scan *lines)
@@ -184,8 +184,8 @@ scan_len(const struct scan *t)
 }
 
 /*
- * Return true if mappings was and now are equal in maps, except for their
- * names.
+ * Return true if mappings was and now are equal in maps, except that their
+ * names may differ.
  */
 bool
 vma_stayed(const struct vma *was, const struct vma *now)
@@ -197,9 +197,9 @@ vma_stayed(const struct vma *was, const struct vma *now)
 }
 
 /*
- * Return true if mapping was is equal to now, or a stack that grew to it,
- * except for their names.  Another mapping that grew may have been merged or
- * replaced, so that its old flags say nothing.
+ * Return true if mapping was is equal to now, or is a stack that grew to now;
+ * their names may differ. A mapping that grew in another way may have been
+ * merged or replaced, so that its old flags say nothing.
  */
 bool
 vma_became(const struct vma *was, const struct vma *now)
@@ -220,8 +220,8 @@ smap_became(const struct smap *b, const struct smap *m)
 }
 
 /*
- * Append to b the lines of mapping m: head, its line of maps, and then its
- * lines of smaps from a moment earlier, with the new size.
+ * Append to b the lines of mapping m: head, which is its line of maps, and then
+ * lines, which are its lines of smaps from a moment earlier, with the new size.
  */
 static void
 smap_add(struct buf *b, const struct smap *m, struct scan head,
@@ -245,10 +245,11 @@ smap_add(struct buf *b, const struct smap *m, struct scan head,
 }
 
 /*
- * Append to *to the present contents of smaps for the mappings in maps, from
- * the text of smaps of a moment earlier; a stack may have grown, and mappings
- * may be gone.  Return 1; 0 if a mapping was created, merged, split or replaced
- * since, so that the old text is wrong for it; or -1 with errstr set.
+ * Append to *to the present contents of smaps for the mappings in maps. Make
+ * them from smaps, its text from a moment earlier. Stacks may have grown and
+ * mappings may be gone in between. Return 1; 0 if a mapping was created,
+ * merged, split or replaced, so that the old text is wrong for it; or -1 with
+ * errstr set.
  */
 int
 smaps_refit(struct bulk *to, struct scan maps, struct scan smaps)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Set VMF_GROWSDOWN in m if v is a stack by its name or flags.
+ * Set VMF_GROWSDOWN in m if the name or flags of v show that it is a stack.
  */
 static void
 mapping_guess(const struct vma *v, struct mapping *m)
@@ -19,8 +19,8 @@ mapping_guess(const struct vma *v, struct mapping *m)
 }
 
 /*
- * Allocate sp->m, which is NULL, for the mappings sp->vma, with guessed flags.
- * Return 0, or -1 with errstr set.
+ * Allocate sp->m, which must be NULL, for the mappings sp->vma, and guess the
+ * flags. Return 0, or -1 with errstr set.
  */
 int
 space_vmas(struct space *sp)
@@ -36,10 +36,10 @@ space_vmas(struct space *sp)
 }
 
 /*
- * Set the mappings of *sp, which has none, from text, len bytes of smaps or
- * maps.  Drop those that begin before the end of the last: mappings may change
- * while the kernel produces the text in pieces.  Return 0, or -1 with errstr
- * set.
+ * Set the mappings of *sp, which must have none, from text, len bytes of smaps
+ * or maps. Drop a mapping that begins before the end of the last one: mappings
+ * may change while the kernel produces the text in pieces. Return 0, or -1 with
+ * errstr set.
  */
 int
 space_smaps(struct space *sp, const void *text, size_t len)
@@ -82,8 +82,8 @@ space_name(struct space *sp, const char *text, size_t len)
 }
 
 /*
- * Set in sp the name and numbers from text, len bytes of status; missing
- * numbers are 0.
+ * Set the name and the numbers of sp from text, len bytes of status. Missing
+ * numbers become 0.
  */
 void
 space_status(struct space *sp, const void *text, size_t len)
@@ -98,7 +98,7 @@ space_status(struct space *sp, const void *text, size_t len)
 }
 
 /*
- * Set in sp the addresses from text, len bytes of stat.
+ * Set the addresses of sp from text, len bytes of stat.
  */
 void
 space_stat(struct space *sp, const void *text, size_t len)
@@ -113,7 +113,7 @@ space_stat(struct space *sp, const void *text, size_t len)
 }
 
 /*
- * Set in sp the soft limits from text, len bytes of limits.
+ * Set the soft limits of sp from text, len bytes of limits.
  */
 void
 space_limits(struct space *sp, const void *text, size_t len)
@@ -130,7 +130,7 @@ space_limits(struct space *sp, const void *text, size_t len)
 }
 
 /*
- * Free the memory of sp, and set it to zero.
+ * Free the memory of sp, and set *sp to zero.
  */
 void
 space_free(struct space *sp)

@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * Parse text, len bytes of stat, into *st; fields not in it are zero.  Return
- * the number of the last field before a missing one: 52, or less if the text is
- * cut off or damaged; 0 if it has no name.
+ * Parse text, len bytes of stat, into *st. Fields that are not in text become
+ * zero. Return the number of the last field before a missing one: 52, or less
+ * if the text is cut off or damaged. Return 0 if there is no name.
  */
 int
 stat_parse(struct procstat *st, const void *text, size_t len)
@@ -58,7 +58,7 @@ is_signed(int field)
 }
 
 /*
- * Append a line of stat with all fields of st to b, as stat_parse reads it.
+ * Append to b a line of stat with all fields of st, which stat_parse can read.
  */
 void
 stat_print(struct buf *b, const struct procstat *st)

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Set *value to the text after key and its colon, where they first occur in
- * text.  Return false if they do not.
+ * Set *value to the text after the first key and colon in text, len bytes.
+ * Return false if there are none.
  */
 static bool
 status_find(const void *text, size_t len, const char *key,
@@ -24,9 +24,9 @@ status_find(const void *text, size_t len, const char *key,
 }
 
 /*
- * Set v to the first numbers, at most max, in base, after key in text, len
- * bytes of status.  Return how many numbers the line has, which may be more
- * than max; 0 if key is missing.
+ * Set v to the first numbers, at most max, after key in text, len bytes of
+ * status; they are in base. Return how many numbers the line has, which may be
+ * more than max, or 0 if key is missing.
  */
 size_t
 status_list(const void *text, size_t len, const char *key, unsigned int base,
@@ -45,7 +45,8 @@ status_list(const void *text, size_t len, const char *key, unsigned int base,
 }
 
 /*
- * Return the first number in base after key in text, len bytes of status, or 0.
+ * Return the first number, in base, after key in text, len bytes of status.
+ * Return 0 if there is none.
  */
 uint64_t
 status_first(const void *text, size_t len, const char *key, unsigned int base)
@@ -56,10 +57,10 @@ status_first(const void *text, size_t len, const char *key, unsigned int base)
 }
 
 /*
- * Set *v to the last number after key in text, len bytes of status; for NSpid,
- * NSpgid and NSsid that is the number in the process's own pid namespace, the
- * innermost one (pid_namespaces(7)).  Return the count of numbers, which is
- * that of namespaces; 0, with *v unchanged, if key is missing.
+ * Set *v to the last number after key in text, len bytes of status. For NSpid,
+ * NSpgid and NSsid this is the number in the process's own (innermost) pid
+ * namespace (pid_namespaces(7)). Return how many numbers there are, one for
+ * each namespace; or 0, with *v unchanged, if key is missing.
  */
 size_t
 status_inner(const void *text, size_t len, const char *key, uint64_t *v)
@@ -76,7 +77,7 @@ status_inner(const void *text, size_t len, const char *key, uint64_t *v)
 
 /*
  * Return true if the text after key in text, len bytes of status, is value, or
- * begins with it and a blank.
+ * value followed by a blank and other text.
  */
 bool
 status_begins(const void *text, size_t len, const char *key,

@@ -20,8 +20,8 @@ vma_index(const struct vmas *l, uint64_t addr)
 }
 
 /*
- * Insert a copy of v, which must not overlap another mapping, at its place in
- * l.
+ * Insert a copy of v, which must not overlap another mapping, into l in the
+ * order of addresses.
  */
 static int
 vma_insert(struct vmas *l, const struct vma *v)
@@ -40,7 +40,8 @@ vma_insert(struct vmas *l, const struct vma *v)
 }
 
 /*
- * Split the mapping that contains both addr and the byte before it, if any.
+ * Split the mapping that contains both addr and the byte before it, if there is
+ * one.
  */
 static int
 vma_split(struct vmas *l, uint64_t addr)
@@ -60,7 +61,7 @@ vma_split(struct vmas *l, uint64_t addr)
 }
 
 /*
- * Remove the range from start to end (exclusive) from l.  Return 0, or -1 with
+ * Unmap the addresses from start to end (exclusive) in l. Return 0, or -1 with
  * errstr set.
  */
 int
@@ -83,7 +84,7 @@ vmas_unmap(struct vmas *l, uint64_t start, uint64_t end)
 }
 
 /*
- * Put a copy of mapping v into l, replacing existing mappings in its range.
+ * Insert a copy of mapping v into l, replacing whatever is mapped in its range.
  * Return 0, or -1 with errstr set.
  */
 int
@@ -95,8 +96,8 @@ vmas_map(struct vmas *l, const struct vma *v)
 }
 
 /*
- * Set the permissions of mappings in l from start to end (exclusive) to prot:
- * VMA_READ, VMA_WRITE and VMA_EXEC.  Return 0, or -1 with errstr set.
+ * Set the permissions of the addresses from start to end (exclusive) in l to
+ * prot: bits VMA_READ, VMA_WRITE and VMA_EXEC. Return 0, or -1 with errstr set.
  */
 int
 vmas_protect(struct vmas *l, uint64_t start, uint64_t end, unsigned int prot)
@@ -114,8 +115,8 @@ vmas_protect(struct vmas *l, uint64_t start, uint64_t end, unsigned int prot)
 }
 
 /*
- * Move len bytes mapped in l at start to address to, with new length newlen.
- * Return 0, or -1 with errstr set.
+ * Move the len bytes mapped at start in l to address to; newlen is their new
+ * length. Return 0, or -1 with errstr set.
  */
 int
 vmas_move(struct vmas *l, uint64_t start, uint64_t len, uint64_t to,
@@ -144,8 +145,8 @@ vmas_move(struct vmas *l, uint64_t start, uint64_t len, uint64_t to,
 }
 
 /*
- * Copy the mappings of from to the empty list to, which the caller frees, after
- * a failure also.  Return 0, or -1 with errstr set.
+ * Copy the mappings of the list from to the empty list to. The caller frees the
+ * copy, on failure also. Return 0, or -1 with errstr set.
  */
 int
 vmas_copy(struct vmas *to, const struct vmas *from)
