@@ -48,7 +48,7 @@ struct maketask {		/* a process or a thread */
 	uint32_t	 sid;
 	struct maketask	*parent; /* borrowed; NULL: the root of the tree */
 	struct maketask	*child;	/* borrowed; first child */
-	struct maketask	*sibling; /* borrowed; next sibling */
+	struct maketask	*sibling; /* borrowed; next sibling in the tree */
 	struct maketask	*thread; /* borrowed; of a process: its first other
 				    thread; of a thread: the next one */
 	struct maketask	*files;	/* borrowed; process whose descriptors it
@@ -61,7 +61,8 @@ struct maketask {		/* a process or a thread */
 				   none, or a thread in the set of its
 				   process */
 	bool		 chosen;
-	bool		 ring;	/* an io_uring of it was already reported */
+	bool		 ring;	/* one of its io_uring instances was already
+				   reported */
 	struct makefd	*fd;	/* owned; in ascending order */
 	size_t		 nfd;
 	struct makefd	**byopen; /* owned; descriptors sorted by the file
@@ -97,8 +98,10 @@ struct makeshm {		/* shared memory */
 	uint32_t	 file;	/* ID of the file it is mapped from; 0: not
 				   mapped */
 	uint64_t	 huge;	/* bytes of a huge page; 0: normal pages */
-	const struct makeopen *open; /* borrowed; an open file of it, or NULL */
-	const struct maketask *user; /* borrowed; first process that has it */
+	const struct makeopen *open; /* borrowed; an open file that is this
+				        memory, or NULL */
+	const struct maketask *user; /* borrowed; first process that has this
+				        memory */
 };
 
 enum {				/* indexes of v in struct makesysv */
@@ -116,7 +119,8 @@ struct makesysv {		/* a System V shared memory segment */
 	bool		 used;	/* mapped by a restored process */
 	const struct maketask *whole; /* borrowed; process that maps the
 				         whole segment, in order */
-	uint64_t	 wholeend; /* end address of that mapping in whole */
+	uint64_t	 wholeend; /* end address of that mapping in process
+				      whole */
 };
 
 struct makeidmap {		/* a range of user_namespaces(7) */
@@ -158,13 +162,14 @@ struct makemount {		/* a mount */
 	char		 archive[40]; /* record file with the contents of a
 				         tmpfs */
 	uint32_t	 flags;	/* flags of mount(2) */
-	uint32_t	 system; /* mount(2) flags of its file system */
+	uint32_t	 system; /* mount(2) flags of the file system that is
+				    mounted */
 	uint32_t	 shared; /* shared and master: peer groups; 0: none */
 	uint32_t	 master;
 	unsigned int	 code;	/* code of its type in images; 0: criu cannot
 				   create it */
-	bool		 mapped; /* it is ID-mapped */
-	bool		 left;	/* it is left out */
+	bool		 mapped; /* the mount is ID-mapped */
+	bool		 left;	/* the mount is left out */
 	char		*outside; /* owned; path of the same file system in
 				     snap's namespace, or NULL */
 	uint32_t	 outside_flags; /* flags of the mount at outside */
@@ -203,11 +208,11 @@ struct criumake {
 	size_t		 naccept;
 	struct makeregfile *regfile; /* owned; mapped files */
 	size_t		 nregfile;
-	struct makeghost *ghost; /* owned */
+	struct makeghost *ghost; /* owned; deleted files */
 	size_t		 nghost;
-	struct makeshm	*shm;	/* owned */
+	struct makeshm	*shm;	/* owned; shared memory objects */
 	size_t		 nshm;
-	struct makesysv	*sysv;	/* owned */
+	struct makesysv	*sysv;	/* owned; System V shared memory segments */
 	size_t		 nsysv;
 	uint32_t	 lastsysv; /* greatest ID of the segments used */
 	struct makemounts inside; /* mounts of the namespace, if one is
@@ -239,7 +244,8 @@ struct criumake {
 	uint32_t	 lastid; /* last ID given to a file */
 	struct makereason *reason; /* owned */
 	size_t		 nreason;
-	bool		 fatal;	/* some process as a whole cannot be restored */
+	bool		 fatal;	/* a reason was recorded why some process as
+				   a whole cannot be restored */
 	char		**note;	/* owned; sentences on what will differ after
 				   restoring */
 	size_t		 nnote;

@@ -27,7 +27,8 @@ CMP_BY(byino_cmp, struct makeopen *const, makefind_inodecmp(*x, *y) != 0 ?
     makefind_inodecmp(*x, *y) : ORDER((*x)->key, (*y)->key))
 
 /*
- * Return the first open file with this type and inode ino, or NULL.
+ * Return the first open file with this type and inode number ino, or NULL if
+ * there is none.
  */
 struct makeopen *
 makefind_inode(const struct criumake *m, enum openkind type, uint64_t ino)
@@ -55,8 +56,8 @@ makefind_peer(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return the listening UNIX socket at which f, a connection, waits to be
- * accepted, or NULL.
+ * Return the listening UNIX socket that connection f waits to be accepted by,
+ * or NULL if there is none.
  */
 struct makeopen *
 makefind_accepter(const struct criumake *m, const struct makeopen *f)
@@ -72,7 +73,7 @@ makefind_accepter(const struct criumake *m, const struct makeopen *f)
 CMP2(accept_cmp, struct makeaccept, caller, open->key)
 
 /*
- * Fill m->accept from all open files and sort it, for makefind_accepter.
+ * Fill m->accept from all open files, and sort it for makefind_accepter.
  */
 static int
 accepts_sort(struct criumake *m)
@@ -93,8 +94,8 @@ accepts_sort(struct criumake *m)
 }
 
 /*
- * Sort m->open, which is complete, and build m->byino and m->accept for the
- * functions here.  Return 0, or -1 with errstr set.
+ * Sort m->open and build m->byino and m->accept, which the functions here
+ * search. m->open must be complete. Return 0, or -1 with errstr set.
  */
 int
 makefind_opens(struct criumake *m)
@@ -116,7 +117,7 @@ makefind_opens(struct criumake *m)
 }
 
 /*
- * Return the open file with number key in the record, or NULL.
+ * Return the open file with number key in the record, or NULL if there is none.
  */
 struct makeopen *
 makefind_open(const struct criumake *m, uint64_t key)
@@ -129,8 +130,8 @@ CMP_BY(byopen_cmp, struct makefd *const,
     ORDER((*x)->fd, (*y)->fd))
 
 /*
- * Build t->byopen for makefind_fd, when t->fd is complete.  Return 0, or -1
- * with errstr set.
+ * Build t->byopen, which makefind_fd searches. t->fd must be complete. Return
+ * 0, or -1 with errstr set.
  */
 int
 makefind_fds(struct maketask *t)
@@ -147,8 +148,8 @@ makefind_fds(struct maketask *t)
 }
 
 /*
- * Return the first descriptor of t, not below number from, that leads to the
- * open file with number key in the record, or NULL.
+ * Return the lowest descriptor of t that is at least from and leads to the open
+ * file with number key in the record, or NULL if there is none.
  */
 const struct makefd *
 makefind_fd(const struct maketask *t, uint64_t key, uint64_t from)
@@ -162,8 +163,8 @@ makefind_fd(const struct maketask *t, uint64_t key, uint64_t from)
 }
 
 /*
- * Find file dir/ino in the record of the first process that has it, and set *f
- * to it.  Return false, with f->len 0, if there is none.
+ * Set *f to file dir/ino in the record of the first process that has such a
+ * file. Return false, with f->len 0, if no process has one.
  */
 bool
 makefind_data(const struct criumake *m, const char *dir, uint64_t ino,

@@ -10,8 +10,9 @@
 #include <string.h>
 
 /*
- * Add an image to m->out with the name formatted from fmt and ap, beginning
- * with the magic number magic.  Return it, or NULL with errstr set.
+ * Add an image to m->out. Format its name from fmt and ap as vprintf(3) does,
+ * and begin its content with the magic number magic. Return the image, or NULL
+ * with errstr set.
  */
 static struct made *
 made_new(struct criumake *m, uint32_t magic, const char *fmt, va_list ap)
@@ -37,8 +38,9 @@ made_new(struct criumake *m, uint32_t magic, const char *fmt, va_list ap)
 }
 
 /*
- * Add an image to m->out with a name formatted as by printf(3), beginning with
- * the magic number magic.  Return it, or NULL with errstr set.
+ * Add an image to m->out. Format its name as printf(3) does, and begin its
+ * content with the magic number magic. Return the image, or NULL with errstr
+ * set.
  */
 struct made *
 make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
@@ -53,8 +55,8 @@ make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
 }
 
 /*
- * Add an image with the one message e, with a name formatted as by printf(3)
- * and beginning with the magic number magic, and free m->msgs, the parts of e.
+ * Add an image with the magic number magic and the single message e to m->out.
+ * Format its name as printf(3) does. Free m->msgs, which owns the parts of e.
  * Return 0, or -1 with errstr set.
  */
 int
@@ -74,9 +76,9 @@ make_message(struct criumake *m, uint32_t magic, const ProtobufCMessage *e,
 }
 
 /*
- * Return the content of the image called name, which processes have in common.
- * It is created with the magic number magic on first use.  Return NULL with
- * errstr set on error.
+ * Return the content of image name, which all processes share. Create the image
+ * with the magic number magic on first use. Return NULL with errstr set on
+ * error.
  */
 struct buf *
 make_common(struct criumake *m, uint32_t magic, const char *name)

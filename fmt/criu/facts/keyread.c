@@ -12,7 +12,9 @@
 #include <string.h>
 
 /*
- * Set f->path to bytes written in hexadecimal, two digits each.
+ * Set f->path to the path in the current line of w, where two hexadecimal
+ * digits stand for each byte. Return 0, 1 if the line is malformed, or -1 with
+ * errstr set.
  */
 int
 makekey_path(struct makeopen *f, struct words *w)
@@ -32,8 +34,8 @@ makekey_path(struct makeopen *f, struct words *w)
 }
 
 /*
- * Set *a to an address and a port.  Return 0, 1 if malformed, or -1 with errstr
- * set.
+ * Set *a to the address and the port in the current line of w. Return 0, 1 if
+ * the line is malformed, or -1 with errstr set.
  */
 static int
 address_read(struct makeaddress *a, struct words *w)

@@ -181,7 +181,8 @@ static const struct key {
 enum { KEYS = sizeof keys / sizeof *keys };
 
 /*
- * Return whether f has key k in the record, so that f->v[k] is valid.
+ * Return true if the record gives key k for f. Otherwise the numbers at f->v[k]
+ * are zeros.
  */
 bool
 makeopen_has(const struct makeopen *f, enum openkey k)
@@ -190,7 +191,7 @@ makeopen_has(const struct makeopen *f, enum openkey k)
 }
 
 /*
- * Set f to have no keys.
+ * Initialize f as an open file without keys.
  */
 void
 makekeys_begin(struct makeopen *f)
@@ -204,7 +205,8 @@ makekeys_begin(struct makeopen *f)
 }
 
 /*
- * Set errstr: the current line of w does not fit key k.  Return -1.
+ * Set errstr to say that the current line of w does not have the form of key k.
+ * Return -1.
  */
 static int
 key_bad(const struct words *w, const struct key *k)
@@ -218,8 +220,8 @@ key_bad(const struct words *w, const struct key *k)
 }
 
 /*
- * Parse the current line of w, of key k, into *l, which is zeroed.  Return 0,
- * or -1 with errstr set.
+ * Parse the current line of w, whose key is k, into the zeroed line *l. Return
+ * 0, or -1 with errstr set.
  */
 static int
 line_take(const struct words *w, const struct key *k, struct openline *l)
@@ -270,8 +272,8 @@ numbers_keep(struct makeopen *f, enum openkey k, const uint64_t *v, size_t n)
 }
 
 /*
- * Return the address of the member of f that has the value of key k, a string
- * or bytes.
+ * Return the address of the member of f that holds the value of key k, which is
+ * a string or bytes.
  */
 static void *
 key_place(struct makeopen *f, const struct key *k)
@@ -280,8 +282,8 @@ key_place(struct makeopen *f, const struct key *k)
 }
 
 /*
- * Move the value in l, a line of key k, into f.  It replaces a former value;
- * for a key that may be repeated it is added.
+ * Move the value of line l, whose key is k, into f. If k may be repeated, add
+ * the value to the lines of f; otherwise replace the previous value.
  */
 static int
 line_keep(struct makeopen *f, const struct key *k, struct openline *l)
@@ -314,8 +316,9 @@ line_free(struct openline *l)
 }
 
 /*
- * Set f->type from the "type" line of r, wherever in the file it is, since the
- * type decides which keys are valid.  Return false if r has no such line.
+ * Set f->type from the "type" line of r, which may be anywhere in the file.
+ * Other lines cannot be parsed before, since the type decides which keys are
+ * valid. Return false if r has no such line.
  */
 bool
 makekeys_type(struct makeopen *f, const struct recfile *r)
@@ -334,9 +337,9 @@ makekeys_type(struct makeopen *f, const struct recfile *r)
 }
 
 /*
- * Parse the current line of w, of file/ID, into f.  An unknown key is skipped;
- * a key that the type of f may not have is an error.  Return 0, or -1 with
- * errstr set.
+ * Parse the current line of w, a line of file/ID, into f. Skip an unknown key.
+ * Fail if the type of f may not have the key, unless that type is KIND_OTHER.
+ * Return 0, or -1 with errstr set.
  */
 int
 makekeys_read(struct makeopen *f, struct words *w)
@@ -370,7 +373,8 @@ makekeys_read(struct makeopen *f, struct words *w)
 CMP2(line_cmp, struct openline, key, line)
 
 /*
- * Sort the lines of f for makekeys_lines, after the last makekeys_read.
+ * Sort the lines of f for makekeys_lines. Call this after the last
+ * makekeys_read.
  */
 void
 makekeys_end(struct makeopen *f)
@@ -379,8 +383,8 @@ makekeys_end(struct makeopen *f)
 }
 
 /*
- * Return the lines of f with key k in the order of the record, and set *n to
- * their number.
+ * Return the lines of f with key k, in the order of the record, and set *n to
+ * their number. Return NULL if there are none.
  */
 struct openline *
 makekeys_lines(const struct makeopen *f, enum openkey k, size_t *n)
@@ -393,7 +397,7 @@ makekeys_lines(const struct makeopen *f, enum openkey k, size_t *n)
 }
 
 /*
- * Set fields of message e from the numbers of line l.
+ * Set the fields of message e that take the numbers of line l.
  */
 void
 makeline_fill(const struct openline *l, ProtobufCMessage *e)
@@ -402,7 +406,8 @@ makeline_fill(const struct openline *l, ProtobufCMessage *e)
 }
 
 /*
- * Set fields of message e from the numbers of key k, if f has it.
+ * Set the fields of message e that take the numbers of key k, if f has that
+ * key.
  */
 void
 makekey_fill(const struct makeopen *f, enum openkey k, ProtobufCMessage *e)
@@ -412,7 +417,8 @@ makekey_fill(const struct makeopen *f, enum openkey k, ProtobufCMessage *e)
 }
 
 /*
- * Set fields of message e, the CRIU entry of f, from all keys that f has.
+ * Set all fields of message e, the CRIU entry of f, that take numbers of keys
+ * of f.
  */
 void
 makekeys_fill(const struct makeopen *f, ProtobufCMessage *e)

@@ -46,7 +46,8 @@ enum {				/* more flags of mount(2) */
 };
 
 /*
- * Set flags of t from list, the options of the mount.
+ * Set t->flags and t->mapped from list, the options of the mount, which are
+ * separated by commas.
  */
 static void
 flags_set(struct makemount *t, char *list)
@@ -65,8 +66,8 @@ flags_set(struct makemount *t, char *list)
 }
 
 /*
- * Set t->system from list, the options of its file system, and t->options to
- * the others, which are moved to the front of list.
+ * Set t->system from list, the options of the file system. Move the options
+ * that are not flags to the front of list, and set t->options to them.
  */
 static void
 system_set(struct makemount *t, char *list)
@@ -94,9 +95,9 @@ system_set(struct makemount *t, char *list)
 }
 
 /*
- * Parse line, of mountinfo, into t, which borrows from it; line is changed.  It
- * has six fields, optional ones up to a hyphen, and three more.  Return false
- * if it is malformed.
+ * Parse line, a line of mountinfo, into t. Change the line and let t borrow
+ * from it. A line has six fields, optional fields up to a hyphen, and three
+ * more. Return false if the line is malformed.
  */
 static bool
 line_parse(struct makemount *t, char *line)
@@ -139,8 +140,8 @@ line_parse(struct makemount *t, char *line)
 }
 
 /*
- * Read file name of t's record, a list of mounts, into *l, which is empty.
- * Return 0, or -1 with errstr set; free l with makemounts_free in both cases.
+ * Read the list of mounts in file name of t's record into *l, which is empty.
+ * Return 0, or -1 with errstr set. Free l with makemounts_free in both cases.
  */
 int
 makemounts_read(struct makemounts *l, const struct maketask *t,

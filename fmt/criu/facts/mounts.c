@@ -26,7 +26,7 @@ path_isbelow(const char *path, const char *dir)
 }
 
 /*
- * Return whether path, on mount o, is hidden by another mount.
+ * Return true if another mount of l hides path, which is on mount o.
  */
 static bool
 is_covered(const struct makemounts *l, const struct makemount *o,
@@ -46,9 +46,9 @@ is_covered(const struct makemounts *l, const struct makemount *o,
 }
 
 /*
- * Find a path in the mount list l where the root of t can be seen.  Set
- * t->outside to it, and t->outside_flags and t->outside_id to the flags and ID
- * of the mount there.  Return false if there is none or MAX_LOOKS is reached.
+ * Set t->outside to a path in the mount list l where the root of t is visible,
+ * and t->outside_flags and t->outside_id to the flags and ID of the mount
+ * there. Return false if there is no such path or MAX_LOOKS is reached.
  */
 static bool
 outside_find(struct makemounts *l, struct makemount *t)
@@ -81,7 +81,7 @@ outside_find(struct makemounts *l, struct makemount *t)
 }
 
 /*
- * Return the mount of l with this ID, or NULL.
+ * Return the mount of l with this ID, or NULL if there is none.
  */
 static struct makemount *
 mount_find(const struct makemounts *l, uint64_t id)
@@ -101,8 +101,8 @@ is_whole(const struct makemount *t)
 }
 
 /*
- * Return why mount t, which cannot be bound from outside, cannot be created, or
- * NULL.
+ * Return the reason why criu cannot create mount t, which it cannot bind from
+ * outside, or NULL if it can create the mount.
  */
 static const char *
 made_obstacle(const struct criumake *m, const struct makemount *t)
@@ -127,8 +127,9 @@ made_obstacle(const struct criumake *m, const struct makemount *t)
 }
 
 /*
- * If another mount covers mount t completely, leave out t: mounts on t are
- * moved to its parent.  Return 1 if so, 0 if not, or -1.
+ * Leave out mount t if another mount covers it completely, and move the mounts
+ * on t to its parent. Return 1 if t was left out, 0 if not, or -1 with errstr
+ * set.
  */
 static int
 covered_leave(struct criumake *m, struct makemount *t)
@@ -152,8 +153,8 @@ covered_leave(struct criumake *m, struct makemount *t)
 }
 
 /*
- * Decide how mount t is restored.  Record a reason if it cannot be, and a note
- * if it will no longer receive mounts from its master.
+ * Decide how mount t is restored. If it cannot be restored, record a reason. If
+ * it will no longer receive mounts from its master, record a note.
  */
 static int
 mount_judge(struct criumake *m, struct makemount *t)
@@ -198,8 +199,8 @@ mount_judge(struct criumake *m, struct makemount *t)
 }
 
 /*
- * Set l->top of the inside mounts to the mount on /.  There must be exactly
- * one.
+ * Set m->inside.top to the mount on /. If there is not exactly one, record that
+ * the processes cannot be restored.
  */
 static int
 top_find(struct criumake *m)
@@ -221,10 +222,10 @@ top_find(struct criumake *m)
 }
 
 /*
- * Choose the mounts that criu binds from outside.  Of several that are parts of
- * one tree, only the topmost is external, and criu binds the others from it.
- * If two were external with the same flags, it would not set the flags of one
- * (do_bind_mount_v2 of its mount-v2.c).
+ * Choose the mounts that criu binds from outside. If several are parts of one
+ * tree, only the topmost is external, and criu binds the others from it. If two
+ * were external with the same flags, criu would not set the flags of one of
+ * them (do_bind_mount_v2 in its mount-v2.c).
  */
 static void
 externals_choose(struct makemounts *l)
@@ -243,8 +244,9 @@ externals_choose(struct makemounts *l)
 }
 
 /*
- * Find the root of the namespace outside, and note if its mount options differ
- * there, since criu binds it with those.
+ * Find the root of the mount namespace in the mounts outside. Record a note if
+ * it is not there, or if its mount options differ there: criu binds the root
+ * with the options that it has outside.
  */
 static int
 top_judge(struct criumake *m)
@@ -263,9 +265,9 @@ top_judge(struct criumake *m)
 }
 
 /*
- * Read the mounts of the root process, and decide how each is restored.  Return
- * 1 if done, 0 if they are not in the record or a reason why nothing can be
- * restored was recorded, or -1 with errstr set.
+ * Read the mounts of the root process, and decide how each is restored. Return
+ * 1 on success, or -1 with errstr set. Return 0 if the record has no mounts, or
+ * if a reason why nothing can be restored was recorded.
  */
 int
 makemount_read(struct criumake *m)
@@ -306,8 +308,8 @@ makemount_space(const struct criumake *m)
 }
 
 /*
- * Return a mount point, in snap's namespace, below the directory that is the
- * root of the created mount namespace, or NULL.
+ * Return a mount point of snap's namespace that is below the directory that
+ * becomes the root of the created mount namespace, or NULL if there is none.
  */
 const char *
 makemount_below(const struct criumake *m)
@@ -324,9 +326,9 @@ makemount_below(const struct criumake *m)
 }
 
 /*
- * Return whether the created mount namespace lacks the mount with this ID, so
- * that the mount was in another namespace.  ID 0 means unknown; return false
- * for it.
+ * Return true if the created mount namespace lacks mount id, which was
+ * therefore in another namespace. Return false if id is 0 (unknown), or if criu
+ * creates no mount namespace.
  */
 bool
 makemount_lacks(const struct criumake *m, uint64_t id)
@@ -340,7 +342,7 @@ makemount_lacks(const struct criumake *m, uint64_t id)
 }
 
 /*
- * Return the mount that path is on, or NULL if no mount namespace is created.
+ * Return the mount that path is on, or NULL if criu creates no mount namespace.
  */
 static const struct makemount *
 path_mount(const struct criumake *m, const char *path)
@@ -359,7 +361,7 @@ path_mount(const struct criumake *m, const char *path)
 }
 
 /*
- * Return whether path is on a file system of POSIX message queues.
+ * Return true if path is on a file system of POSIX message queues.
  */
 bool
 makemount_isqueues(const struct criumake *m, const char *path)
@@ -370,8 +372,8 @@ makemount_isqueues(const struct criumake *m, const char *path)
 }
 
 /*
- * Set *id to the ID of the mount that path is on, and *has to true, if a mount
- * namespace is created; otherwise set *has to false.
+ * If criu creates a mount namespace, set *has to true and *id to the ID of the
+ * mount that path is on. Otherwise set *has to false.
  */
 void
 makemount_path(const struct criumake *m, const char *path,

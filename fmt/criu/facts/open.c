@@ -11,7 +11,8 @@
 #include <string.h>
 
 /*
- * Return whether f is restored, as far as is known by now.
+ * Return true if a chosen process has f and no reason against restoring f has
+ * been found so far.
  */
 bool
 makeopen_written(const struct makeopen *f)
@@ -20,9 +21,9 @@ makeopen_written(const struct makeopen *f)
 }
 
 /*
- * Set dir, of size bytes, to the directory that the name of socket f is
- * relative to: its path without that name.  Set it to "" if the name is not a
- * relative path.  Return false if it is relative and the directory is unknown.
+ * Set dir, of size bytes, to the directory from which the relative name of
+ * socket f starts: the path of f without that name. Set dir to "" if the name
+ * is not a relative path. Return false if it is, but the directory is unknown.
  */
 bool
 makeopen_dir(const struct makeopen *f, char *dir, size_t size)
@@ -43,7 +44,8 @@ makeopen_dir(const struct makeopen *f, char *dir, size_t size)
 }
 
 /*
- * Use the other name of f, whose own name was deleted, as its path.
+ * Use f->link, another name of the file, as the path of f, because the name by
+ * which f was opened is deleted.
  */
 static void
 link_use(struct makeopen *f)
@@ -57,8 +59,8 @@ link_use(struct makeopen *f)
 }
 
 /*
- * Parse file r, called name in t's record, as open file number key, and add it
- * to m->open.  Return 0, or -1 with errstr set.
+ * Parse r, file name of t's record, as the open file with number key, and add
+ * it to m->open. Return 0, or -1 with errstr set.
  */
 static int
 open_read(struct criumake *m, const struct maketask *t,
@@ -88,9 +90,9 @@ open_read(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Read all open files of the snapshot into m->open, of chosen processes or not.
- * Each is in the record of the first process that has it.  Return 0, or -1 with
- * errstr set.
+ * Read all open files of the snapshot into m->open, including those of
+ * processes that are not chosen. An open file is in the record of the first
+ * process that has it. Return 0, or -1 with errstr set.
  */
 int
 makeopen_read(struct criumake *m)
@@ -120,7 +122,7 @@ makeopen_read(struct criumake *m)
 }
 
 /*
- * Set *info from fdinfo of descriptor fd of t.
+ * Set *info from the fdinfo of descriptor fd of t.
  */
 static void
 info_read(const struct maketask *t, uint64_t fd, struct fdinfo *info)
@@ -134,7 +136,8 @@ info_read(const struct maketask *t, uint64_t fd, struct fdinfo *info)
 }
 
 /*
- * Add descriptor fd of t, which leads to open file number id.
+ * Add descriptor fd, which leads to open file number id, to t->fd. If the
+ * snapshot does not have that file, record a reason instead.
  */
 static int
 fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
@@ -161,9 +164,10 @@ fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
 }
 
 /*
- * Read the descriptors of t, a chosen process, into t->fd, unless it shares
- * those of another process.  Open files that they lead to are marked as used.
- * What cannot be restored gets a reason.  Return 0, or -1 with errstr set.
+ * Read the descriptors of the chosen process t into t->fd, unless t shares the
+ * descriptors of another process. Mark the open files that they lead to as
+ * used. Record a reason for each descriptor that cannot be restored. Return 0,
+ * or -1 with errstr set.
  */
 int
 makeopen_fds(struct criumake *m, struct maketask *t)
@@ -190,8 +194,9 @@ makeopen_fds(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Set *o to the process or group that signals of f go to (fcntl(2), F_SETOWN),
- * or to none if f is NULL, has no owner, or the owner is not chosen.
+ * Set *o to the process or process group that gets the signals of f (F_SETOWN
+ * of fcntl(2)). Set it to none if f is NULL, f has no owner, or the owner is
+ * not chosen.
  */
 static void
 fown_set(const struct criumake *m, const struct makeopen *f, Criu__Fown *o)
@@ -219,9 +224,9 @@ fown_set(const struct criumake *m, const struct makeopen *f, Criu__Fown *o)
 }
 
 /*
- * Add an entry with this type and id to files.img.  Its message e is stored in
- * the field at offset at, with its id and, if it has such a field, the owner of
- * signals of f.  f may be NULL.
+ * Add an entry with this type and id to files.img, and store message e in its
+ * field at offset at. Set the id of e and, if e has such a field, the owner of
+ * signals of f, which may be NULL.
  */
 void
 makeopen_entry(struct criumake *m, const struct makeopen *f,

@@ -83,7 +83,7 @@ enum openkey {			/* keys of file/ID that have numbers */
 	OK_KEYS
 };
 
-enum { OPEN_NUMBERS = 7 };	/* most numbers that a key has */
+enum { OPEN_NUMBERS = 7 };	/* maximum count of numbers of a key */
 
 enum {				/* indexes of v for OK_SOCKET */
 	SOCK_TYPE, SOCK_STATE, SOCK_PEER, SOCK_BACKLOG, SOCK_SHUTDOWN
@@ -113,7 +113,7 @@ struct openline {		/* a line of a key that may be repeated */
 
 struct makeopen {		/* an open file description */
 	uint64_t	 key;	/* its number in the record */
-	uint32_t	 id;	/* its ID in files.img; 0: not written */
+	uint32_t	 id;	/* ID in files.img; 0: not written */
 	enum openkind	 type;
 	char		*path;	/* pointers are owned unless marked */
 	char		*link;	/* another path of the file, or NULL */
@@ -136,15 +136,17 @@ struct makeopen {		/* an open file description */
 	struct openline	*line;	/* sorted by key, then in the order of the
 				   record */
 	size_t		 nline;
-	bool		 passing; /* no process has it: it is queued in a
-				     socket */
+	bool		 passing; /* no process has this file: it is queued
+				     in a socket */
 	bool		 present; /* used by makequeue_order(): criu already
-				    has it */
-	bool		 turn;	/* it is in turn of struct criumake */
-	size_t		 senders; /* number of sockets connected to it */
+				     has this file */
+	bool		 turn;	/* this socket is in turn of struct criumake */
+	size_t		 senders; /* number of sockets connected to this
+				     socket */
 	size_t		 awaited; /* senders that do not exist yet:
 				     makequeue_order() */
-	unsigned int	 ends;	/* bits: ends of its inode that are restored */
+	unsigned int	 ends;	/* bits: ends of the pipe or FIFO that are
+				   restored */
 	unsigned int	 stdio;	/* in the first file of an inode: 1 + the
 				   standard descriptor of criu that replaces
 				   it; 0: none */
@@ -152,14 +154,15 @@ struct makeopen {		/* an open file description */
 					was reported */
 	bool		 data;	/* in the first file of an inode: its data
 				   was written */
-	bool		 locked; /* its file locks were written */
-	bool		 linked; /* path is another name than it was opened
-				    by */
-	bool		 used;	/* a chosen process has it */
-	bool		 noted;	/* a note on it was made */
+	bool		 locked; /* the locks of this file were written */
+	bool		 linked; /* path is not the name by which the file
+				    was opened */
+	bool		 used;	/* a chosen process has this file */
+	bool		 noted;	/* a note on this file was made */
 	uint64_t	 mount;	/* ID of the mount it was opened on; 0:
 				   unknown */
-	const struct maketask *user; /* borrowed; first process that has it */
+	const struct maketask *user; /* borrowed; first process that has this
+				        file */
 };
 
 struct makefd {			/* a descriptor */

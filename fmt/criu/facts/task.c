@@ -13,9 +13,9 @@
 enum { FIRST_ID = 2 }; /* first process ID in images; criu itself has 1 */
 
 /*
- * Set v to the first max numbers after key in the status of t, parsed in this
- * base.  Return how many numbers there are, which may exceed max; 0 if there is
- * no such key.
+ * Set v to the numbers after key in the status of t, but at most max of them.
+ * The numbers are written in this base. Return how many there are, which may
+ * exceed max, or 0 if key is missing.
  */
 size_t
 maketask_status(const struct maketask *t, const char *key, unsigned int base,
@@ -25,8 +25,8 @@ maketask_status(const struct maketask *t, const char *key, unsigned int base,
 }
 
 /*
- * Set *out to the last number after key in status: the value in the innermost
- * pid namespace.
+ * Set *out to the last number after key in the status of t, which is the value
+ * in the innermost pid namespace.
  */
 static int
 inner_number(const struct maketask *t, const char *key, uint32_t *out)
@@ -81,10 +81,10 @@ threads_link(struct criumake *m)
 }
 
 /*
- * Read the records of all processes and threads into m->task and m->bypid.  If
- * one process was selected, read only those captured together with it: the pids
- * and inodes of others may belong to another machine.  Return 0, or -1 with
- * errstr set.
+ * Read the records of all processes and threads into m->task and m->bypid. If
+ * the user selected a root process, read only those captured together with it:
+ * the pids and inodes of others may belong to another machine. Return 0, or -1
+ * with errstr set.
  */
 int
 maketask_read(struct criumake *m)
@@ -138,8 +138,8 @@ maketask_find(const struct criumake *m, uint64_t pid)
 }
 
 /*
- * Return the process of m with this pid in the snapshot or, if it is the ID of
- * a thread, that thread's process.  Return NULL if there is none.
+ * Return the process of m with this pid in the snapshot. If pid is the ID of a
+ * thread, return the process of that thread. Return NULL if there is none.
  */
 struct maketask *
 maketask_process(const struct criumake *m, uint64_t pid)
@@ -153,7 +153,7 @@ maketask_process(const struct criumake *m, uint64_t pid)
 }
 
 /*
- * Return whether t is a zombie, or a thread that is ending.
+ * Return true if t is a zombie, or a thread that is ending.
  */
 bool
 maketask_ended(const struct maketask *t)
@@ -162,8 +162,8 @@ maketask_ended(const struct maketask *t)
 }
 
 /*
- * Return whether t is the first process of its pid namespace:
- * pid_namespaces(7).
+ * Return true if t is the first process of its pid namespace
+ * (pid_namespaces(7)).
  */
 bool
 maketask_isinit(const struct maketask *t)
@@ -172,8 +172,8 @@ maketask_isinit(const struct maketask *t)
 }
 
 /*
- * Return whether the namespace of t of this kind, such as "ipc", was not the
- * one of snap: snap-linux(6), namespaces.
+ * Return true if t was in another namespace of this kind (such as "ipc") than
+ * snap. See namespaces in snap-linux(6).
  */
 bool
 maketask_isapart(const struct maketask *t, const char *kind)
@@ -190,9 +190,9 @@ maketask_isapart(const struct maketask *t, const char *kind)
 }
 
 /*
- * Return whether thread t runs code of its process.  A thread that has ended
- * does not, nor does a kernel worker for io_uring(7) or a device, which the
- * kernel creates again.
+ * Return true if thread t runs code of its process. Return false for a thread
+ * that has ended, and for a kernel worker of io_uring(7) or of a device, which
+ * the kernel creates again.
  */
 bool
 maketask_runs(const struct maketask *t)
@@ -212,7 +212,7 @@ maketask_id(const struct maketask *t)
 }
 
 /*
- * Return the leader of session sid, or NULL if it is not restored.
+ * Return the leader of session sid, or NULL if the leader is not restored.
  */
 const struct maketask *
 maketask_leader(const struct criumake *m, uint32_t sid)
@@ -226,8 +226,8 @@ maketask_leader(const struct criumake *m, uint32_t sid)
 }
 
 /*
- * Parse file name of t's record, which has one line, into the numbers v as form
- * says (words_form).  what describes the line for errstr.  Return 1, 0 if there
+ * Parse the single line of file name in t's record into the numbers v. form is
+ * that of words_form; what describes the line in errstr. Return 1, 0 if there
  * is no such file, or -1 with errstr set.
  */
 int
@@ -238,8 +238,8 @@ maketask_one(const struct maketask *t, const char *name, const char *form,
 }
 
 /*
- * Parse file name of t's record as maketask_one does.  The file must exist: if
- * it does not, record in m that t cannot be restored, and return 0.
+ * Parse file name of t's record as maketask_one does. If there is no such file,
+ * record in m that t cannot be restored, and return 0.
  */
 int
 maketask_must(struct criumake *m, const struct maketask *t, const char *name,
@@ -253,7 +253,8 @@ maketask_must(struct criumake *m, const struct maketask *t, const char *name,
 }
 
 /*
- * Return whether file name exists in the records of t and u with equal content.
+ * Return true if the records of t and u both have file name, with equal
+ * content.
  */
 bool
 maketask_same(const struct maketask *t, const struct maketask *u,
@@ -267,9 +268,10 @@ maketask_same(const struct maketask *t, const struct maketask *u,
 }
 
 /*
- * Return the first process or thread captured together with t whose record has
- * file name and which is in the same namespace ns, such as "ns/net", as t.  ns
- * NULL matches all.  Return NULL if there is none.
+ * Return the first process or thread that was captured together with t, whose
+ * record has file name, and which is in the same namespace ns (such as
+ * "ns/net") as t. Ignore the namespace if ns is NULL. Return NULL if there is
+ * none.
  */
 struct maketask *
 maketask_beside(const struct criumake *m, const struct maketask *t,

@@ -12,7 +12,8 @@
 enum { NOBODY = 65534 };	/* overflowuid: an ID that is not mapped */
 
 /*
- * Read file name of the root's record, a map of proc_pid_uid_map(5), into ids.
+ * Read an ID map (proc_pid_uid_map(5)) from file name of the root's record into
+ * ids.
  */
 static int
 map_read(struct criumake *m, const char *name, struct makeids *ids)
@@ -35,10 +36,10 @@ map_read(struct criumake *m, const char *name, struct makeids *ids)
 }
 
 /*
- * Set m->users to whether criu creates a user namespace.  It does if the root
- * is an init that was not in snap's user namespace and a mount namespace is
- * created for it, which criu needs for the right to mount /proc.  Return 0, or
- * -1.
+ * Set m->users to whether criu creates a user namespace. It does if the root is
+ * an init that was not in snap's user namespace and criu creates a mount
+ * namespace for it, which gives criu the right to mount /proc. Return 0, or -1
+ * with errstr set.
  */
 int
 makeusers_read(struct criumake *m)
@@ -75,7 +76,8 @@ id_map(const struct criumake *m, const struct makeids *ids, uint64_t id)
 }
 
 /*
- * Return the ID inside the created user namespace for user id of a record.
+ * Return the ID inside the created user namespace that stands for user ID id of
+ * a record. Return id itself if criu creates none.
  */
 uint32_t
 makeusers_uid(const struct criumake *m, uint64_t id)
@@ -84,7 +86,8 @@ makeusers_uid(const struct criumake *m, uint64_t id)
 }
 
 /*
- * Return the ID inside the created user namespace for group id of a record.
+ * Return the ID inside the created user namespace that stands for group ID id
+ * of a record. Return id itself if criu creates none.
  */
 uint32_t
 makeusers_gid(const struct criumake *m, uint64_t id)

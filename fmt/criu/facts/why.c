@@ -60,7 +60,8 @@ static const struct {
 };
 
 /*
- * Append the names of the kinds in the set kinds, separated by between.
+ * Append to b the names of the kinds in the set kinds, with the string between
+ * separating them.
  */
 static void
 words_add(struct buf *b, uint64_t kinds, const char *between)
@@ -77,7 +78,8 @@ words_add(struct buf *b, uint64_t kinds, const char *between)
 }
 
 /*
- * Return the set with the one kind whose name is the n bytes at s, or 0.
+ * Return the set that contains only the kind whose name is the n bytes at s, or
+ * 0 if there is no such kind.
  */
 static uint64_t
 word_kind(const char *s, size_t n)
@@ -92,8 +94,8 @@ word_kind(const char *s, size_t n)
 }
 
 /*
- * Add the kinds in list, names separated by commas, to the set *leave.  Return
- * 0, or -1 with errstr set to a message that lists all names.
+ * Add the kinds whose names are in list, separated by commas, to the set
+ * *leave. Return 0, or -1 with errstr set to a message that lists all names.
  */
 int
 criu_leave(const char *list, uint64_t *leave)
@@ -121,9 +123,9 @@ criu_leave(const char *list, uint64_t *leave)
 }
 
 /*
- * Return a sentence formatted as by vprintf(3), which begins with process t and
- * its descriptor fd; each may be NULL.  The caller frees it.  Return NULL with
- * errstr set if memory runs out.
+ * Format a sentence as vprintf(3) does, preceded by process t and its
+ * descriptor fd, which may be NULL. Return the sentence, which the caller
+ * frees, or NULL with errstr set if memory runs out.
  */
 static char *
 sentence(const struct maketask *t, const struct makefd *fd, const char *fmt,
@@ -161,11 +163,11 @@ reason_add(struct criumake *m, enum makewhy kind, char *text)
 }
 
 /*
- * Record in m why something of this kind cannot be restored: a thing of process
- * t, or its descriptor fd; each may be NULL.  The caller leaves it out.  The
- * reason is formatted as by printf(3); ": cannot be restored" is added to it
- * later, except for WHY_NEVER.  Return 0, or -1 with errstr set if memory runs
- * out.
+ * Record in m why something of this kind cannot be restored. t is the process
+ * that has it, and fd its descriptor; each may be NULL. The caller leaves the
+ * thing out. The reason is formatted as by printf(3). reason_print adds ":
+ * cannot be restored" to it, except for WHY_NEVER. Return 0, or -1 with errstr
+ * set if memory runs out.
  */
 int
 make_refuse(struct criumake *m, const struct maketask *t,
@@ -181,8 +183,8 @@ make_refuse(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record in m why mapping v of process t, which is of this kind, cannot be
- * restored.  Return 0, or -1 with errstr set if memory runs out.
+ * Record in m the reason why mapping v of process t, a thing of this kind,
+ * cannot be restored. Return 0, or -1 with errstr set if memory runs out.
  */
 int
 make_unmapped(struct criumake *m, const struct maketask *t,
@@ -193,10 +195,10 @@ make_unmapped(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record in m why process t cannot be restored, so that no images are written
- * and open files are not examined.  The reason is a complete sentence,
- * formatted as by printf(3); t may be NULL if it names the process.  Return 0,
- * or -1 with errstr set if memory runs out.
+ * Record in m why process t cannot be restored. Nothing is written then, and
+ * open files are not examined. The reason is a complete sentence, formatted as
+ * by printf(3). t may be NULL if the sentence names the process. Return 0, or
+ * -1 with errstr set if memory runs out.
  */
 int
 make_never(struct criumake *m, const struct maketask *t, const char *fmt, ...)
@@ -212,9 +214,9 @@ make_never(struct criumake *m, const struct maketask *t, const char *fmt, ...)
 }
 
 /*
- * Record in m how process t, or its descriptor fd, will differ after restoring;
- * each may be NULL.  The note is a complete sentence, formatted as by
- * printf(3).  Return 0, or -1 with errstr set if memory runs out.
+ * Record in m how process t, or its descriptor fd, will differ after the
+ * restore. t and fd may be NULL. The note is a complete sentence, formatted as
+ * by printf(3). Return 0, or -1 with errstr set if memory runs out.
  */
 int
 make_note(struct criumake *m, const struct maketask *t,
@@ -233,7 +235,7 @@ make_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record in m that the images have the feature what.
+ * Record in m that the images use feature what.
  */
 void
 make_since(struct criumake *m, enum makesince what)
@@ -242,8 +244,8 @@ make_since(struct criumake *m, enum makesince what)
 }
 
 /*
- * Report through o->note which versions of criu the images need, if some need a
- * newer one than 3.17.  Return 0, or -1 with errstr set.
+ * If the images need a version of criu newer than 3.17, report that version and
+ * what needs it through m->opts->note. Return 0, or -1 with errstr set.
  */
 static int
 since_print(const struct criumake *m)
@@ -274,8 +276,8 @@ since_print(const struct criumake *m)
 }
 
 /*
- * Append an option and its value to the criu command line that is shown to the
- * user, if the caller of m asked for it.
+ * Append option and its value to the criu command line that will be shown to
+ * the user, if the caller asked for that line (m->opts->words).
  */
 void
 make_word(const struct criumake *m, const char *option, const char *value)
@@ -287,9 +289,9 @@ make_word(const struct criumake *m, const char *option, const char *value)
 }
 
 /*
- * Report reason r.  obstacles is the set of kinds that prevent writing: if it
- * is not empty, report only reasons of these kinds.  If it is empty, report
- * that the thing in question is left out.
+ * Report reason r through o->warn. obstacles is the set of kinds that prevent
+ * writing. If it is not empty, report r only if its kind is in the set. If it
+ * is empty, report that the thing is left out.
  */
 static int
 reason_print(const struct criuopts *o, const struct makereason *r,
@@ -315,8 +317,8 @@ reason_print(const struct criuopts *o, const struct makereason *r,
 }
 
 /*
- * Set errstr to say that nothing is written (or cannot be restored), and which
- * option leaves out these kinds.  Return -1.
+ * Set errstr to say that nothing is written (with o->check: that not all can be
+ * restored) and that -f with these kinds would help. Return -1.
  */
 static int
 refuse_all(const struct criuopts *o, uint64_t kinds)
@@ -334,9 +336,9 @@ refuse_all(const struct criuopts *o, uint64_t kinds)
 }
 
 /*
- * Report all reasons to o->warn, one line each.  Return 0 if everything
- * concerned is of kinds that are left out.  Otherwise report only what prevents
- * writing, and return -1.
+ * If all reasons are of kinds that are left out, report all reasons and notes
+ * through m->opts, and return 0. Otherwise report only the reasons that prevent
+ * writing, and return -1 with errstr set.
  */
 int
 makewhy_judge(const struct criumake *m)
@@ -378,9 +380,9 @@ makewhy_free(struct criumake *m)
 }
 
 /*
- * Record in m the pages of im, from start up to end, that should be in the
- * snapshot but could not be read.  im may be NULL.  whose and pid name their
- * owner.  Return 0, or -1 with errstr set.
+ * Record in m which pages of im between start and end could not be read, and so
+ * are not in the snapshot. im may be NULL. whose and pid name the owner of the
+ * memory. Return 0, or -1 with errstr set.
  */
 int
 make_missing(struct criumake *m, const struct image *im, const char *whose,

@@ -13,8 +13,8 @@
 enum { MAX_MESSAGE = 256 * 1024 * KB };	/* limit in bytes */
 
 /*
- * Set errstr to a message formatted as by printf(3), which begins with the name
- * of image im and the number of the current entry, counted from 1.  Return -1.
+ * Set errstr to a message formatted as by printf(3), preceded by the name of
+ * image im and the number of its current entry, counted from 1. Return -1.
  */
 int
 criuimg_error(const struct criuimg *im, const char *fmt, ...)
@@ -31,7 +31,8 @@ criuimg_error(const struct criuimg *im, const char *fmt, ...)
 }
 
 /*
- * Check the magic numbers at the beginning of im, and skip them.
+ * Check that im begins with the magic numbers of the image kind magic, and skip
+ * them. Return 0, or -1 with errstr set.
  */
 static int
 criuimg_magic(struct criuimg *im, uint32_t magic)
@@ -54,9 +55,9 @@ criuimg_magic(struct criuimg *im, uint32_t magic)
 }
 
 /*
- * Open image name with this magic number in directory dir as im.  Return 1, 0
- * if there is no such file, or -1 with errstr set.  Close im with criuimg_close
- * in all cases.
+ * Open image name in directory dir as im, and check that its magic number is
+ * magic. Return 1, 0 if there is no such file, or -1 with errstr set. Close im
+ * with criuimg_close in all cases.
  */
 int
 criuimg_open(struct criuimg *im, const struct imgdir *dir, const char *name,
@@ -71,8 +72,8 @@ criuimg_open(struct criuimg *im, const struct imgdir *dir, const char *name,
 }
 
 /*
- * Open the len bytes at data, which are copied, as image im with this name and
- * magic number.  Return 0, or -1 with errstr set.
+ * Open a copy of the len bytes at data as image im with this name, and check
+ * that its magic number is magic. Return 0, or -1 with errstr set.
  */
 int
 criuimg_memory(struct criuimg *im, const char *name, const void *data,
@@ -85,9 +86,9 @@ criuimg_memory(struct criuimg *im, const char *name, const void *data,
 }
 
 /*
- * Read the next message of im, of type d.  Return 1 with *m set to it, which is
- * freed with protobuf_c_message_free_unpacked; 0 at the end; or -1 with errstr
- * set.
+ * Read the next message of im, which has type d. Return 1 with *m set to the
+ * message, 0 at the end of the image, or -1 with errstr set. The caller frees
+ * *m with protobuf_c_message_free_unpacked.
  */
 int
 criuimg_next(struct criuimg *im, const ProtobufCMessageDescriptor *d, void *m)
@@ -128,10 +129,10 @@ criuimg_close(struct criuimg *im)
 }
 
 /*
- * Call fn(arg, im, message) for each message, of type d, of image name with
- * this magic number in directory dir.  fn returns 0, 1 if it keeps the message,
- * which is freed otherwise, or -1.  Return 1, 0 if there is no such file, or -1
- * with errstr set.
+ * Call fn(arg, im, message) for each message of image name in directory dir.
+ * The image has this magic number, and its messages have type d. fn returns 0,
+ * 1 if it keeps the message (otherwise the message is freed), or -1 with errstr
+ * set. Return 1, 0 if there is no such file, or -1 with errstr set.
  */
 int
 criuimg_each(const struct imgdir *dir, const char *name, uint32_t magic,
@@ -153,7 +154,8 @@ criuimg_each(const struct imgdir *dir, const char *name, uint32_t magic,
 }
 
 /*
- * Begin an image other than the inventory in b with the magic number magic.
+ * Begin an image in b with the magic number magic. The inventory is not begun
+ * with this function, because it has only one magic number.
  */
 void
 criuimg_begin(struct buf *b, uint32_t magic)
@@ -163,7 +165,7 @@ criuimg_begin(struct buf *b, uint32_t magic)
 }
 
 /*
- * Append message m to b, an image that was begun.
+ * Append message m to image b, which already has its magic numbers.
  */
 void
 criuimg_add(struct buf *b, const ProtobufCMessage *m)
@@ -180,9 +182,9 @@ criuimg_add(struct buf *b, const ProtobufCMessage *m)
 CMP_BY(name_cmp, struct made *const, strcmp((*x)->name, (*y)->name))
 
 /*
- * Check that no memory ran out for an image of l and that all names differ.
- * Equal names mean that two processes or threads have one pid in their
- * namespace.  Return 0, or -1 with errstr set.
+ * Check that memory for the images of l did not run out, and that their names
+ * differ. Equal names mean that two processes or threads have the same pid in
+ * their namespaces. Return 0, or -1 with errstr set.
  */
 int
 mades_check(struct mades *l)

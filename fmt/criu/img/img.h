@@ -101,12 +101,12 @@ struct imgdir {			/* a directory of images */
 	int		 fd;	/* owned; -1: it is in an archive */
 	char		*path;	/* owned; path as the user gave it, for
 				   messages */
-	struct imgdir	*parent; /* owned; directory it is stacked on, or
-				    NULL */
-	char		*why;	/* owned; why its parent cannot be opened, or
-				   NULL */
+	struct imgdir	*parent; /* owned; directory that this one is stacked
+				    on, or NULL */
+	char		*why;	/* owned; reason why its parent cannot be
+				   opened, or NULL */
 	struct tar	*tar;	/* borrowed; the archive it is in, or NULL */
-	char		*at; /* owned; its path in the archive: "a/b/", or "" */
+	char		*at; /* owned; path in the archive: "a/b/", or "" */
 };
 
 struct imgsource {		/* a file of a directory as a source */

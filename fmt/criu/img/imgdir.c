@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /*
- * Return whether directory fd is one of those from top down to last, its
- * parents.
+ * Return true if fd is the same directory as top, last, or one between them in
+ * the stack.
  */
 static bool
 is_above(const struct imgdir *top, const struct imgdir *last, int fd)
@@ -39,9 +39,9 @@ is_above(const struct imgdir *top, const struct imgdir *last, int fd)
 }
 
 /*
- * Open the parent of d, the last directory of the stack top, which is depth
- * high.  Return 1, 0 if there is none or it cannot be opened, with the reason
- * in d->why, or -1.
+ * Open the parent of d, which is the last directory of stack top and at this
+ * depth. Return 1 with d->parent set, or -1 with errstr set. Return 0 if there
+ * is no parent, or with the reason in d->why if it cannot be opened.
  */
 static int
 parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
@@ -76,9 +76,9 @@ parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
 }
 
 /*
- * Open the directory path, given by the user, and those that it is stacked on.
- * Return it, or NULL with errstr set.  A parent that cannot be opened is not an
- * error; d->why has the reason.
+ * Open the directory path, which the user gave, and the directories that it is
+ * stacked on. Return it, or NULL with errstr set. If a parent cannot be opened,
+ * no error is returned, but the why of its child has the reason.
  */
 struct imgdir *
 imgdir_open(const char *path)
@@ -104,9 +104,9 @@ imgdir_open(const char *path)
 }
 
 /*
- * Call fn(arg, name) for all regular files of directory d, until it returns -1.
- * If something with the name of an image is not a regular file, fail, since it
- * would be missing.  Return 0, or -1 with errstr set.
+ * Call fn(arg, name) for each regular file of directory d, until fn returns -1.
+ * Fail if something with the name of an image is not a regular file, because
+ * that image would be missing. Return 0, or -1 with errstr set.
  */
 int
 imgdir_list(const struct imgdir *d, imgdir_fn fn, void *arg)
@@ -139,9 +139,9 @@ imgdir_list(const struct imgdir *d, imgdir_fn fn, void *arg)
 }
 
 /*
- * Open regular file name of directory d for reading.  Return 1 with *fd set,
- * which the caller closes, 0 if it does not exist, or -1, with errstr set in
- * the last two cases.
+ * Open regular file name of directory d for reading. Return 1 with *fd set,
+ * which the caller closes. Return 0 with errstr set if there is no such file,
+ * or -1 with errstr set on another error.
  */
 static int
 file_open(const struct imgdir *d, const char *name, int *fd)
@@ -165,8 +165,8 @@ file_open(const struct imgdir *d, const char *name, int *fd)
 }
 
 /*
- * Open file name in directory d as a stream.  Return 1 with *in set to it,
- * which the caller closes, 0 if it does not exist, or -1 with errstr set.
+ * Open file name of directory d as a stream. Return 1 with *in set, which the
+ * caller closes, 0 if there is no such file, or -1 with errstr set.
  */
 int
 imgdir_input(const struct imgdir *d, const char *name, struct input **in)
@@ -188,8 +188,9 @@ imgdir_input(const struct imgdir *d, const char *name, struct input **in)
 }
 
 /*
- * Add file name in directory d to snapshot s as a source, or part of one, and
- * set *src to it.  Return 1, 0 if it does not exist, or -1 with errstr set.
+ * Set *src to file name of directory d, and make that file, or the archive it
+ * is in, a source of snapshot s. Return 1, 0 if there is no such file, or -1
+ * with errstr set.
  */
 int
 imgdir_source(const struct imgdir *d, const char *name, struct snap *s,

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 /*
- * Create an image directory with descriptor fd, or -1, and path.  It takes
- * ownership of both, which are released on failure.  path NULL means that
- * memory ran out.  Return it, or NULL with errstr set.
+ * Create an image directory from path and its descriptor fd, which may be -1.
+ * Take ownership of both, and release them on failure. path is NULL if the
+ * caller ran out of memory. Return the directory, or NULL with errstr set.
  */
 struct imgdir *
 imgdir_new(int fd, char *path)

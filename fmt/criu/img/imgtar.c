@@ -37,7 +37,8 @@ imgtar_new(struct tar *t, const char *at, size_t n)
 }
 
 /*
- * Return the member of the archive that is file name of d, or NULL.
+ * Return the member of the archive that is file name of directory d, or NULL if
+ * there is none.
  */
 static const struct tarmember *
 member_find(const struct imgdir *d, const char *name)
@@ -53,8 +54,8 @@ member_find(const struct imgdir *d, const char *name)
 }
 
 /*
- * Return the length of the path before the name of m, with its "/", if m is
- * called inventory.img, or -1.
+ * Return the length of the directory part of the name of m, including its last
+ * "/", if m is called inventory.img. Otherwise return -1.
  */
 static ssize_t
 inventory_dir(const struct tarmember *m)
@@ -67,8 +68,9 @@ inventory_dir(const struct tarmember *m)
 }
 
 /*
- * Find the image directory of t: that of a container, that at the top, or the
- * only one.  Return it, or NULL with errstr set.
+ * Find the image directory in archive t: checkpoint/ of a container, the top
+ * directory, or the only directory with an inventory. Return it, or NULL with
+ * errstr set.
  */
 static struct imgdir *
 images_find(struct tar *t)
@@ -100,9 +102,8 @@ images_find(struct tar *t)
 }
 
 /*
- * Resolve link, a symbolic link in directory at, and append the path of its
- * target to out, ending in "/".  Return 0, or -1 if that is outside the
- * archive.
+ * Resolve link, a symbolic link in directory at. Append the path of its target,
+ * ending in "/", to out. Return 0, or -1 if the target is outside the archive.
  */
 static int
 link_follow(const char *at, const char *link, struct buf *out)
@@ -131,8 +132,9 @@ link_follow(const char *at, const char *link, struct buf *out)
 }
 
 /*
- * Open the parent of d, the last directory of a stack depth high.  Return 1, 0
- * if there is none or it cannot be opened, with the reason in d->why, or -1.
+ * Open the parent of d, the last directory of a stack, which is at this depth.
+ * Return 1 with d->parent set, or -1 with errstr set. Return 0 if there is no
+ * parent, or with the reason in d->why if it cannot be opened.
  */
 static int
 parent_find(struct imgdir *d, size_t depth)
@@ -161,8 +163,8 @@ parent_find(struct imgdir *d, size_t depth)
 }
 
 /*
- * Open the image directory in archive t, which must outlive it, and those that
- * it is stacked on.  Return it, or NULL with errstr set.
+ * Open the image directory in archive t, and the directories that it is stacked
+ * on. t must outlive them. Return the image directory, or NULL with errstr set.
  */
 struct imgdir *
 imgtar_open(struct tar *t)
@@ -192,7 +194,7 @@ notfile_error(const struct imgdir *d, const struct tarmember *m,
 }
 
 /*
- * Call fn(arg, name) for all regular files of directory d in an archive, as
+ * Call fn(arg, name) for each regular file of d, a directory in an archive, as
  * imgdir_list does.
  */
 int
@@ -218,8 +220,8 @@ imgtar_list(const struct imgdir *d, imgdir_fn fn, void *arg)
 }
 
 /*
- * Find regular file name of d.  Return 1 with *m set, 0 if it does not exist,
- * or -1, with errstr set in the last two cases.
+ * Find regular file name of directory d. Return 1 with *m set, 0 with errstr
+ * set if there is no such file, or -1 with errstr set on another error.
  */
 static int
 file_find(const struct imgdir *d, const char *name,
@@ -233,8 +235,8 @@ file_find(const struct imgdir *d, const char *name,
 }
 
 /*
- * Open file name in directory d of an archive as a stream, as imgdir_input
- * does. path is the path of the file for messages.
+ * Open file name of d, a directory in an archive, as a stream, as imgdir_input
+ * does. path names the file in messages.
  */
 int
 imgtar_input(const struct imgdir *d, const char *name, const char *path,
@@ -250,7 +252,7 @@ imgtar_input(const struct imgdir *d, const char *name, const char *path,
 }
 
 /*
- * Set *src to file name in directory d of an archive, as imgdir_source does.
+ * Set *src to file name of d, a directory in an archive, as imgdir_source does.
  */
 int
 imgtar_source(const struct imgdir *d, const char *name, struct snap *s,

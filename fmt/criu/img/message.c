@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Allocate n zeroed elements of size bytes, owned by a.  Return them, or NULL
- * with errstr set.
+ * Allocate n zeroed elements of size bytes each, owned by a. Return them, or
+ * NULL with errstr set.
  */
 void *
 msgs_get(struct msgs *a, size_t n, size_t size)
@@ -79,7 +79,7 @@ field_at(const ProtobufCMessage *m, size_t at)
 }
 
 /*
- * Set the field of m at offset at, a message, to a new one, owned by a.  Return
+ * Set the message field of m at offset at to a new message, owned by a. Return
  * the new message, or NULL with errstr set.
  */
 void *
@@ -114,7 +114,7 @@ field_width(const ProtobufCFieldDescriptor *f)
 
 /*
  * Set the repeated field of m at offset at to n new messages, or n zeros, owned
- * by a.  Return them as an array, or NULL with errstr set.
+ * by a. Return the messages or numbers as an array, or NULL with errstr set.
  */
 void *
 msg_many(struct msgs *a, ProtobufCMessage *m, size_t at, size_t n)
@@ -140,9 +140,9 @@ msg_many(struct msgs *a, ProtobufCMessage *m, size_t at, size_t n)
 }
 
 /*
- * Append a new message, owned by a, to the repeated field of m at offset at,
- * which must have been filled by this function only.  Return the new message,
- * or NULL with errstr set.
+ * Append a new message, owned by a, to the repeated field of m at offset at.
+ * Only this function may have filled that field. Return the new message, or
+ * NULL with errstr set.
  */
 void *
 msg_push(struct msgs *a, ProtobufCMessage *m, size_t at)
@@ -171,7 +171,7 @@ msg_push(struct msgs *a, ProtobufCMessage *m, size_t at)
 
 /*
  * Set the repeated field of m at offset at to the n little-endian numbers at p.
- * Their memory is owned by a.  Return 0, or -1 with errstr set.
+ * a owns the memory of the field. Return 0, or -1 with errstr set.
  */
 int
 msg_bytes(struct msgs *a, ProtobufCMessage *m, size_t at, const uint8_t *p,
@@ -193,7 +193,7 @@ msg_bytes(struct msgs *a, ProtobufCMessage *m, size_t at, const uint8_t *p,
 }
 
 /*
- * Set the number field f of message m to v, cut to the width of the field.
+ * Set number field f of message m to v, truncated to the width of the field.
  */
 static void
 number_set(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, uint64_t v)
@@ -211,8 +211,8 @@ number_set(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, uint64_t v)
 }
 
 /*
- * Return the field of message m named by the first word of *fields, or NULL if
- * m has none, and advance *fields past that word.
+ * Advance *fields past its first word. Return the field of message m with that
+ * name, or NULL if m has none.
  */
 static const ProtobufCFieldDescriptor *
 field_next(const ProtobufCMessage *m, const char **fields)
@@ -228,9 +228,9 @@ field_next(const ProtobufCMessage *m, const char **fields)
 }
 
 /*
- * Set the number fields of m named by the words of fields to the numbers at v,
- * one for each word, cut to the width of the field.  A word that is not a field
- * of m is skipped together with its number.
+ * Set the number fields of m that the words of fields name to the numbers at v,
+ * one for each word, truncated to the width of the field. Skip a word that is
+ * not a field of m, together with its number.
  */
 void
 msg_fill(ProtobufCMessage *m, const char *fields, const uint64_t *v)
@@ -243,8 +243,9 @@ msg_fill(ProtobufCMessage *m, const char *fields, const uint64_t *v)
 }
 
 /*
- * Set the numbers at v to the fields of m named by the words of fields.  Return
- * the number of words.
+ * Set v to the numbers of the fields of m that the words of fields name, one
+ * for each word. Leave a number unchanged if m has no such field. Return the
+ * number of words.
  */
 size_t
 msg_take(const ProtobufCMessage *m, const char *fields, uint64_t *v)

@@ -21,8 +21,9 @@
 #include <stdlib.h>
 
 /*
- * Add entry e to m.  It must be consistent, and after all others.  *off is the
- * offset of its pages, and is advanced.
+ * Add entry e of im to m. Fail if it is inconsistent or overlaps an earlier
+ * entry. *off is the offset of its pages in the pages image; advance it past
+ * them.
  */
 static int
 pagemap_add(struct pagemap *m, struct criuimg *im,
@@ -69,8 +70,8 @@ pagemap_add(struct pagemap *m, struct criuimg *im,
 }
 
 /*
- * Read all entries of im, and set *bytes to the size that the pages image must
- * have.
+ * Read all entries of im into m, and set *bytes to the size that the pages
+ * image must have.
  */
 static int
 pagemap_entries(struct pagemap *m, struct criuimg *im, uint64_t *bytes)
@@ -98,9 +99,9 @@ pagemap_entries(struct pagemap *m, struct criuimg *im, uint64_t *bytes)
 }
 
 /*
- * Parse the len bytes at data, pagemap image name, into *out, and set *bytes to
- * the size of its pages image.  page is the size of a page in bytes.  Return 0,
- * or -1 with errstr set.  Free *out with pagemap_free in both cases.
+ * Parse the len bytes at data, which are pagemap image name, into *out. page is
+ * the page size in bytes. Set *bytes to the size of its pages image. Return 0,
+ * or -1 with errstr set. Free *out with pagemap_free in both cases.
  */
 int
 pagemap_parse(struct pagemap **out, const char *name, const void *data,
@@ -120,8 +121,8 @@ pagemap_parse(struct pagemap **out, const char *name, const void *data,
 }
 
 /*
- * Set errstr to name the entry of m that ends beyond a pages image of size
- * bytes.  Entries are counted as messages are: the head is the first.
+ * Set errstr to name the entry of m whose pages end beyond a pages image of
+ * size bytes. Count entries as messages: the head is the first.
  */
 static void
 pages_short(const struct pagemap *m, uint64_t size)
@@ -140,8 +141,9 @@ pages_short(const struct pagemap *m, uint64_t size)
 }
 
 /*
- * Open the pages image of m.  One that is too short would make criu loop
- * forever, and one whose size is not a multiple of the page size is damaged.
+ * Open the pages image of m, which must have at least bytes bytes: criu would
+ * loop forever on a shorter one. Fail also if its size is not a multiple of the
+ * page size, which means that the image is damaged.
  */
 static int
 pages_open(struct pagemap *m, struct snap *s, uint64_t bytes)
@@ -169,8 +171,8 @@ pages_open(struct pagemap *m, struct snap *s, uint64_t bytes)
 }
 
 /*
- * Read the pagemap called name in directory dir into m, without its parents.
- * Return 1, 0 if there is none, or -1 with errstr set.
+ * Read pagemap-NAME.img in directory dir into m, without its parents. Return 1,
+ * 0 if there is no such image, or -1 with errstr set.
  */
 static int
 pagemap_load(struct pagemap *m, struct snap *s, const struct imgdir *dir,
@@ -192,7 +194,8 @@ pagemap_load(struct pagemap *m, struct snap *s, const struct imgdir *dir,
 }
 
 /*
- * Return the index of the first entry that is in the parent, or m->n.
+ * Return the index of the first entry of m whose pages are in the parent, or
+ * m->n if there is none.
  */
 static size_t
 first_inherited(const struct pagemap *m)
@@ -206,11 +209,11 @@ first_inherited(const struct pagemap *m)
 }
 
 /*
- * Read the pagemap image of a process or shared memory object, called name
- * ("812", "shmem-ID"), in directory dir, and those of its parents as far as
- * needed.  page is the size of a page in bytes.  Their pages images become
- * sources of s.  Return 1 with *out set, 0 if there is no such image, or -1
- * with errstr set.  Free *out with pagemap_free in all cases.
+ * Read pagemap-NAME.img in directory dir, and as many of its parents as are
+ * needed. name is a process ID or, for shared memory, "shmem-ID"; page is the
+ * page size in bytes. The pages images become sources of s. Return 1 with *out
+ * set, 0 if there is no such image, or -1 with errstr set. Free *out with
+ * pagemap_free in all cases.
  */
 int
 pagemap_open(struct pagemap **out, struct snap *s, const struct imgdir *dir,
@@ -258,7 +261,8 @@ pagemap_free(struct pagemap *m)
 }
 
 /*
- * Return the index of the first entry of m that ends after addr, or m->n.
+ * Return the index of the first entry of m that ends after addr, or m->n if
+ * there is none.
  */
 size_t
 pagemap_behind(const struct pagemap *m, uint64_t addr)
@@ -268,9 +272,9 @@ pagemap_behind(const struct pagemap *m, uint64_t addr)
 
 /*
  * Look up the page at addr, a multiple of the page size, in m and its parents.
- * Return 1 with *w and *src set: *w describes the w->len bytes from addr, and
- * *src is their source.  Return 0 if m has no entry for it, or -1 with errstr
- * set if it should be in a parent and is not.
+ * Return 1 with *w set to describe the w->len bytes from addr, and *src to
+ * their source. Return 0 if m has no entry for the page, or -1 with errstr set
+ * if it should be in a parent but is not.
  */
 int
 pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
@@ -305,10 +309,9 @@ pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
 }
 
 /*
- * Call fn(arg, pages, source) for all pages of m in ascending order, until it
- * returns -1.  Pages in a parent are looked up there, so PE_PARENT is never
- * set; source is NULL if PE_PRESENT is not set.  Return 0, or -1 with errstr
- * set.
+ * Call fn(arg, pages, source) for all pages of m in ascending order, until fn
+ * returns -1. Pages in a parent are looked up there, so PE_PARENT is never set.
+ * source is NULL if PE_PRESENT is not set. Return 0, or -1 with errstr set.
  */
 int
 pagemap_each(const struct pagemap *m, pages_fn fn, void *arg)
@@ -332,7 +335,7 @@ pagemap_each(const struct pagemap *m, pages_fn fn, void *arg)
 }
 
 /*
- * Begin a pagemap image in b, for pages-ID.img with this id.
+ * Begin a pagemap image in b that refers to pages-ID.img. id is the ID.
  */
 void
 pagemap_begin(struct buf *b, uint32_t id)
@@ -345,9 +348,9 @@ pagemap_begin(struct buf *b, uint32_t id)
 }
 
 /*
- * Append entry p to b, a pagemap image that was begun, in a form that all
- * versions of criu read: newer ones use nr_pages, older ones compat_nr_pages.
- * page is the size of a page in bytes.
+ * Append entry p to pagemap image b in a form that all versions of criu read:
+ * newer ones use nr_pages, older ones compat_nr_pages. page is the page size in
+ * bytes.
  */
 void
 pagemap_put(struct buf *b, const struct pages *p, uint64_t page)
@@ -365,7 +368,8 @@ pagemap_put(struct buf *b, const struct pages *p, uint64_t page)
 }
 
 /*
- * Write pagemap m to b, as a pagemap image for pages-ID.img with this id.
+ * Write pagemap m to b as a pagemap image that refers to pages-ID.img. id is
+ * the ID.
  */
 void
 pagemap_copy(struct buf *b, const struct pagemap *m, uint32_t id)
