@@ -47,9 +47,9 @@ static const struct part {
 };
 
 /*
- * Rewind a system call that the stop interrupted, so that it is called again,
- * as the kernel would do.  A call that needs a restart block of the kernel
- * fails with EINTR, because the block is lost.
+ * If the stop interrupted a system call, change registers r so that the call is
+ * made again, as the kernel would do. A call that needs a restart block of the
+ * kernel fails with EINTR, because the block is lost.
  */
 static void
 restart(uint64_t *r)
@@ -70,7 +70,7 @@ restart(uint64_t *r)
 }
 
 /*
- * Set the x87 and SSE registers in f from p, an FXSAVE area.
+ * Set the x87 and SSE registers in f from the FXSAVE area at p.
  */
 static int
 fpregs_set(struct criumake *m, Criu__FpRegs *f, const uint8_t *p)
@@ -88,7 +88,7 @@ fpregs_set(struct criumake *m, Criu__FpRegs *f, const uint8_t *p)
 }
 
 /*
- * Set the parts of xstate f that criu restores, and set *lost to the XSTATE_BV
+ * Set x to the parts of xstate f that criu restores, and *lost to the XSTATE_BV
  * bits of the other parts in use.
  */
 static int
@@ -118,8 +118,8 @@ xsave_set(struct criumake *m, Criu__Xsave *x, const struct recfile *f,
 }
 
 /*
- * Record that t uses registers which criu does not restore; lost has their bits
- * of XSTATE_BV.  Return what make_never returns.
+ * Record that t uses registers which criu does not restore. lost has their
+ * XSTATE_BV bits. Return what make_never returns.
  */
 static int
 parts_refuse(struct criumake *m, const struct maketask *t, uint64_t lost)
@@ -131,9 +131,9 @@ parts_refuse(struct criumake *m, const struct maketask *t, uint64_t lost)
 }
 
 /*
- * Fill in the registers of core from r, the general registers, and from fp
- * (fpregs) and xs (xstate), one of which may be empty.  Set *lost to the
- * XSTATE_BV bits of parts in use that criu does not restore.
+ * Fill in the registers of core from the general registers r and from the
+ * register sets fp (fpregs) and xs (xstate), one of which may be empty. Set
+ * *lost to the XSTATE_BV bits of parts in use that criu does not restore.
  */
 static int
 regs_set(struct criumake *m, Criu__Core *core, const uint64_t *r,
@@ -157,9 +157,8 @@ regs_set(struct criumake *m, Criu__Core *core, const uint64_t *r,
 }
 
 /*
- * Set in core the registers of amd64 thread t of process p, whose general
- * registers are *regs.  The parameter rseq and the result are those of
- * makeregs_get.
+ * Set in core the registers of amd64 thread t of process p. regs has its
+ * general registers. rseq and the result are those of makeregs_get.
  */
 int
 makeregs_amd64(struct criumake *m, struct maketask *p, struct maketask *t,

@@ -16,9 +16,9 @@
 enum { REGS = 31, PC = REGS + 1, PSTATE, GPREGS, VREGS = 64, FPSIMD = 528 };
 
 /*
- * Copy the first n 64-bit words of the register set with the given name from t
- * to "to".  Later kernels append words to some sets.  Return false if the set
- * is missing or shorter.
+ * Copy the first n 64-bit words of register set name of t to array to. Later
+ * kernels append words to some sets. Return false if the set is missing or
+ * shorter.
  */
 static bool
 set_get(const struct maketask *t, const char *name, uint64_t *to, size_t n)
@@ -34,9 +34,9 @@ set_get(const struct maketask *t, const char *name, uint64_t *to, size_t n)
 }
 
 /*
- * Return whether the register set of t with the given name, which begins with
- * struct user_sve_header, holds vectors wider than the floating-point
- * registers: its flags then have SVE_PT_REGS_SVE.
+ * Return true if register set name of t holds vectors wider than the
+ * floating-point registers. It begins with struct user_sve_header, whose flags
+ * then have SVE_PT_REGS_SVE.
  */
 static bool
 has_sve(const struct maketask *t, const char *name)
@@ -50,8 +50,9 @@ has_sve(const struct maketask *t, const char *name)
 
 /*
  * Return the name of an extension that t uses and criu does not restore, or
- * NULL: SVE vectors, also in streaming mode, or the SME matrix, whose set is
- * only a header while the matrix is not in use.
+ * NULL if there is none. The extensions are SVE and SME (streaming vectors and
+ * the matrix). The register set of the matrix is only a header while the matrix
+ * is not in use.
  */
 static const char *
 uses_more(const struct maketask *t)
@@ -68,9 +69,9 @@ uses_more(const struct maketask *t)
 }
 
 /*
- * Set the keys of pointer authentication, which threads have on machines that
- * support it.  Before Linux 5.13 all keys were enabled and no register set
- * listed them.
+ * Set the pointer authentication keys in info to those of t, if the machine
+ * supports them. Before Linux 5.13 all keys were enabled and no register set
+ * listed the enabled ones.
  */
 static int
 pac_set(struct criumake *m, Criu__ThreadInfoArm64 *info,
@@ -100,8 +101,8 @@ pac_set(struct criumake *m, Criu__ThreadInfoArm64 *info,
 }
 
 /*
- * Fill in the registers of core from the register sets at gp (general) and fp
- * (floating point), with pc as program counter.
+ * Fill in the registers of core from the general registers at gp and the
+ * floating-point registers at fp, with pc as the program counter.
  */
 static int
 regs_set(struct criumake *m, Criu__Core *core, const uint8_t *gp,
@@ -124,9 +125,8 @@ regs_set(struct criumake *m, Criu__Core *core, const uint8_t *gp,
 }
 
 /*
- * Set in core the registers of arm64 thread t of process p, whose general
- * registers are *regs.  The parameter rseq and the result are those of
- * makeregs_get.
+ * Set in core the registers of arm64 thread t of process p. regs has its
+ * general registers. rseq and the result are those of makeregs_get.
  */
 int
 makeregs_arm64(struct criumake *m, struct maketask *p, struct maketask *t,

@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * Record an obstacle if the leader of t's session is not restored.  If that is
- * the session of the root process, only note that its processes join the
- * session of criu.
+ * Record an obstacle if the leader of t's session is not restored. If that is
+ * also the session of the root process, only record a note that the processes
+ * join the session of criu.
  */
 static int
 session_check(struct criumake *m, const struct maketask *t)
@@ -40,7 +40,7 @@ session_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Record the namespaces of t that differ from those of the root process.
+ * Record an obstacle for each namespace in which t and the root process differ.
  */
 static int
 namespaces_check(struct criumake *m, const struct maketask *t)
@@ -65,9 +65,9 @@ namespaces_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Record an obstacle if children of t would be in other namespaces than t.  The
- * link ns/pid_for_children cannot be read if the next child would be the first
- * process of a pid namespace; that counts as different.
+ * Record an obstacle if children of t would be in another pid or time namespace
+ * than t. The link ns/pid_for_children cannot be read if the next child would
+ * be the first process of a pid namespace; count that as a difference.
  */
 static int
 children_check(struct criumake *m, const struct maketask *t)
@@ -93,9 +93,9 @@ children_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Let t share the descriptor table of "with", an earlier process.  criu
- * restores that only if t's parent shares the table as well; otherwise record a
- * reason.
+ * Set t->files to with, an earlier process whose descriptor table t shares.
+ * criu restores that only if t's parent shares the table as well; otherwise
+ * record an obstacle.
  */
 static int
 files_share(struct criumake *m, struct maketask *t, struct maketask *with)
@@ -108,9 +108,10 @@ files_share(struct criumake *m, struct maketask *t, struct maketask *with)
 }
 
 /*
- * Record what t shares with other processes that criu lets only threads share.
- * The record names the first process that shares it, which may not be among the
- * chosen.
+ * Record what t shares with other chosen processes. Set t->files for a shared
+ * descriptor table. Record an obstacle for any other resource, which criu lets
+ * only threads share. The record names the first process that shares the
+ * resource, even if that process is not chosen.
  */
 static int
 shares_check(struct criumake *m, struct maketask *t)
@@ -154,9 +155,9 @@ shares_check(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Record an obstacle if t, the root process, is in a user namespace that criu
- * does not create again, unless it is the initial one: its privileges would
- * differ.  The initial namespace has a fixed inode, PROC_USER_INIT_INO of the
+ * Record an obstacle if the user namespace of t, the root process, is neither
+ * the initial one nor one that criu creates, because the privileges of t would
+ * differ. The initial namespace has a fixed inode, PROC_USER_INIT_INO of the
  * kernel.
  */
 static int
@@ -175,8 +176,9 @@ user_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Return which attribute in the status file of t cannot be restored, or NULL:
- * proc_pid_status(5), and fs/proc/array.c of the kernel.
+ * Return a description of an attribute in the status file of t that cannot be
+ * restored, or NULL if there is none. See proc_pid_status(5), and
+ * fs/proc/array.c of the kernel.
  */
 static const char *
 status_obstacle(const struct maketask *t)
@@ -267,8 +269,8 @@ environ_check(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Record an obstacle if process t as a whole cannot be restored.  m->root must
- * be set, and the processes before t in m->order must be checked already.
+ * Record an obstacle if process t as a whole cannot be restored. m->root must
+ * be set, and the processes before t in m->order must have been checked.
  */
 int
 makecheck_process(struct criumake *m, struct maketask *t)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Set the five capability sets of thread t in k, two words each.
+ * Set the five capability sets in k to those of thread t, two words each.
  */
 static int
 caps_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
@@ -43,7 +43,7 @@ caps_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
 }
 
 /*
- * Set the supplementary groups of thread t in k.
+ * Set the supplementary groups in k to those of thread t.
  */
 static int
 groups_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
@@ -65,9 +65,9 @@ groups_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
 }
 
 /*
- * Set the security label of process p in k.  attr/current (proc(5)) is "NAME
- * (MODE)" or "unconfined" for AppArmor, and four or more words separated by
- * colons for SELinux.
+ * Set the security label in k to that of process p. For AppArmor, attr/current
+ * (proc(5)) is "NAME (MODE)" or "unconfined". For SELinux, it is four or more
+ * words separated by colons.
  */
 static int
 profile_set(struct criumake *m, Criu__Creds *k, const struct maketask *p)
@@ -100,7 +100,7 @@ profile_set(struct criumake *m, Criu__Creds *k, const struct maketask *p)
 }
 
 /*
- * Set the credentials of thread t of process p in k: credentials(7),
+ * Set credentials k to those of thread t of process p: credentials(7),
  * capabilities(7).
  */
 static int
@@ -135,9 +135,9 @@ creds_set(struct criumake *m, Criu__Creds *k, const struct maketask *p,
 }
 
 /*
- * Set the scheduling policy, priority and nice value of thread t in th, if they
- * are recorded.  Note that the parameters of SCHED_DEADLINE are lost, if that
- * is the policy.
+ * Set the scheduling policy, priority and nice value in th to those of thread
+ * t, if they are recorded. If the policy is SCHED_DEADLINE, record a note that
+ * its parameters are lost.
  */
 static int
 sched_set(struct criumake *m, Criu__ThreadCore *th, const struct maketask *t)
@@ -157,9 +157,9 @@ sched_set(struct criumake *m, Criu__ThreadCore *th, const struct maketask *t)
 }
 
 /*
- * Set the rseq(2) area of thread t of process p, and its registers, which
- * depend on that.  Return 1 on success, 0 if it has no registers (the reason is
- * recorded), or -1 with errstr set.
+ * Set in c the rseq(2) area of thread t of process p, and its registers, which
+ * depend on the area. Return 1, 0 with a reason recorded if there are no usable
+ * registers, or -1 with errstr set.
  */
 static int
 regs_set(struct criumake *m, Criu__Core *c, struct maketask *p,
@@ -180,8 +180,8 @@ regs_set(struct criumake *m, Criu__Core *c, struct maketask *p,
 }
 
 /*
- * Set the addresses that thread t has registered with the kernel:
- * set_tid_address(2), set_robust_list(2), sigaltstack(2).
+ * Set in c the addresses that thread t registered with the kernel by
+ * set_tid_address(2), set_robust_list(2) and sigaltstack(2).
  */
 static int
 addresses_set(struct criumake *m, Criu__Core *c, struct maketask *t)
@@ -210,8 +210,8 @@ addresses_set(struct criumake *m, Criu__Core *c, struct maketask *t)
 }
 
 /*
- * Set in c the state that every thread has, for thread t of process p, named
- * comm.  Return 0, even if something is missing (the reason is recorded), or -1
+ * Set in c the state that every thread has, for thread t of process p. comm is
+ * its name. Return 0, with a reason recorded if something is missing, or -1
  * with errstr set.
  */
 static int
@@ -252,7 +252,7 @@ thread_set(struct criumake *m, Criu__Core *c, struct maketask *p,
 }
 
 /*
- * Set the core of thread t of process p; t may be p.
+ * Set c to the core of thread t of process p; t may be p.
  */
 static int
 core_set(struct criumake *m, Criu__Core *c, struct maketask *p,
@@ -285,7 +285,7 @@ core_set(struct criumake *m, Criu__Core *c, struct maketask *p,
 }
 
 /*
- * Write core-N.img of thread t of process p; t may be p.  Return 0, or -1 with
+ * Write core-N.img for thread t of process p; t may be p. Return 0, or -1 with
  * errstr set.
  */
 int

@@ -40,8 +40,9 @@ make_free(struct criumake *m)
 }
 
 /*
- * Record kernel worker thread "worker" of process t as an io_uring that has no
- * descriptor, unless an io_uring of t is already recorded.
+ * Record a reason because process t has a kernel thread, worker, and so an
+ * io_uring that has no descriptor. Do nothing if an io_uring of t is already
+ * recorded.
  */
 static int
 worker_refuse(struct criumake *m, struct maketask *t,
@@ -80,7 +81,7 @@ process_write(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Make all images; stop early if a process as a whole cannot be restored.
+ * Make all images. Stop early if a process as a whole cannot be restored.
  */
 static int
 make_all(struct criumake *m)
@@ -114,8 +115,7 @@ make_all(struct criumake *m)
 }
 
 /*
- * Return whether s was captured by snap(1) and has the records that restoring
- * needs.
+ * Return true if snap(1) captured s and recorded what restoring needs.
  */
 bool
 criumake_can(struct snap *s)
@@ -141,11 +141,11 @@ criumake_can(struct snap *s)
 }
 
 /*
- * Make all images of one directory, of process o->root of s and its
- * descendants, and append them to out, which must be empty; the caller frees
- * it.  o->warn is called with a line for each thing that cannot be restored.
- * Those are an error unless o->leave has the kinds of all of them.  Return 0,
- * or -1 with errstr set.
+ * Make all images of one directory, for process o->root of s and its
+ * descendants. Append them to out, which must be empty and which the caller
+ * frees. Call o->warn with a line for each thing that cannot be restored. Fail
+ * unless o->leave has the kinds of all these things. Return 0, or -1 with
+ * errstr set.
  */
 int
 criumake(struct snap *s, const struct criuopts *o, struct mades *out)
@@ -163,9 +163,9 @@ criumake(struct snap *s, const struct criuopts *o, struct mades *out)
 }
 
 /*
- * Set *pid to the *n processes of s whose parents are not in it; each can be
- * the root of a directory of images.  The caller frees *pid.  Return 0, or -1
- * with errstr set.
+ * Set *pid to an array of the pids of the processes of s whose parents are not
+ * in s, and *n to their number. Each can be the root of a directory of images.
+ * The caller frees *pid. Return 0, or -1 with errstr set.
  */
 int
 criumake_roots(struct snap *s, uint64_t **pid, size_t *n)

@@ -7,7 +7,7 @@
 
 /*
  * Append the pages of im from start up to end to pagemap image b, with these
- * flags.  im may be NULL; page is the page size in bytes.
+ * flags. im may be NULL. page is the page size in bytes.
  */
 static void
 pages_add(struct buf *b, struct image *im, uint64_t page, unsigned int flags,
@@ -38,8 +38,8 @@ pages_add(struct buf *b, struct image *im, uint64_t page, unsigned int flags,
 }
 
 /*
- * Append the pages of t from start up to end that lie in private mappings which
- * are restored.
+ * Append to pagemap image b the pages of t from start up to end that are in
+ * private mappings and are restored. page is the page size in bytes.
  */
 static int
 run_add(struct criumake *m, struct maketask *t, struct buf *b, uint64_t page,
@@ -67,8 +67,8 @@ run_add(struct criumake *m, struct maketask *t, struct buf *b, uint64_t page,
 }
 
 /*
- * Write pagemap-N.img of process t: its private pages.  Return 0, or -1 with
- * errstr set.
+ * Write pagemap-N.img, the list of private pages of process t. Return 0, or -1
+ * with errstr set.
  */
 int
 makemem_pages(struct criumake *m, struct maketask *t)

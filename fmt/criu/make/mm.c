@@ -35,7 +35,7 @@ struct smapfacts {		/* facts about a mapping from smaps */
 };
 
 /*
- * Set facts[i] to what smaps says about mapping i of t.
+ * Set facts[i] to the facts about mapping i of t that smaps has.
  */
 static int
 smaps_read(struct maketask *t, struct smapfacts *facts)
@@ -59,7 +59,7 @@ smaps_read(struct maketask *t, struct smapfacts *facts)
 
 /*
  * Return the madvise(2) advice of a mapping as a set of bits, one for each
- * MADV_ value; flag has its bits of enum vmflag.
+ * MADV_ value. flag has the bits of enum vmflag of the mapping.
  */
 static uint64_t
 advice_get(unsigned int flag)
@@ -88,8 +88,8 @@ is_device(const struct vma *v)
 }
 
 /*
- * Return whether a mapping is of memory that processes can share.  Anonymous
- * huge pages count, because they lie in a file.
+ * Return true if v maps memory that processes can share. Anonymous huge pages
+ * count, because they lie in a file.
  */
 static bool
 is_shm(const struct vma *v)
@@ -101,8 +101,8 @@ is_shm(const struct vma *v)
 }
 
 /*
- * Return why mapping v cannot be restored, and set *kind to the class of the
- * reason; return NULL if it can.
+ * Return the reason why mapping v cannot be restored, and set *kind to the
+ * class of the reason. Return NULL if v can be restored.
  */
 static const char *
 vma_obstacle(const struct vma *v, const struct smapfacts *facts,
@@ -150,7 +150,7 @@ vma_obstacle(const struct vma *v, const struct smapfacts *facts,
 }
 
 /*
- * Return whether v is a mapping made by the kernel: vdso(7).
+ * Return true if the kernel made mapping v (vdso(7)).
  */
 static bool
 is_kernels(const struct vma *v)
@@ -160,9 +160,8 @@ is_kernels(const struct vma *v)
 }
 
 /*
- * Set in e what v, a mapping of a file or of shared memory, maps.  Return 1 on
- * success, 0 if it cannot be restored (the reason is recorded), or -1 with
- * errstr set.
+ * Set in e the file or shared memory that v maps. Return 1, 0 with a reason
+ * recorded if it cannot be restored, or -1 with errstr set.
  */
 static int
 vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -199,8 +198,8 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Set in e the packet socket that v maps.  Return 1 on success, 0 if it cannot
- * be restored (the reason is recorded), or -1 with errstr set.
+ * Set in e the packet socket that v maps. Return 1, 0 with a reason recorded if
+ * it cannot be restored, or -1 with errstr set.
  */
 static int
 vma_socket(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -216,8 +215,8 @@ vma_socket(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Set entry e for mapping v.  Return 1 on success, 0 if it cannot be restored
- * (the reason is recorded), or -1 with errstr set.
+ * Set e to the entry for mapping v of t. Return 1, 0 with a reason recorded if
+ * v cannot be restored, or -1 with errstr set.
  */
 static int
 vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -275,9 +274,9 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Return the pagemap flags for pages of mapping v, 0 if they are not in the
- * pagemap.  Pages that criu(8) may restore lazily are chosen as criu does
- * (vma_entry_can_be_lazy), except that those of the stack are needed at once.
+ * Return the pagemap flags for pages of mapping v, or 0 if they are not in the
+ * pagemap. Let criu(8) restore the same pages lazily as it does by itself
+ * (vma_entry_can_be_lazy), except for the stack, which is needed at once.
  */
 static unsigned int
 pages_flags(const struct vma *v, const Criu__Vma *e)
@@ -294,8 +293,9 @@ pages_flags(const struct vma *v, const Criu__Vma *e)
 }
 
 /*
- * Append the guard regions of t (MADV_GUARD_INSTALL) to mm after its mappings,
- * cut to these; or record that they are left out, if the user asked for that.
+ * Append the guard regions of t (MADV_GUARD_INSTALL) to mm after its mappings.
+ * Cut each region to the mappings. If the user asked to leave guard regions
+ * out, append none and record that.
  */
 static int
 guards_add(struct criumake *m, const struct maketask *t, Criu__Mm *mm)
@@ -335,9 +335,9 @@ guards_add(struct criumake *m, const struct maketask *t, Criu__Mm *mm)
 }
 
 /*
- * Set all mappings of mm and t->pages; facts has those from smaps, one for
- * each mapping.  criu takes [vvar] and [vvar_vclock] as one mapping, and
- * ignores [vsyscall].
+ * Set all mappings of mm, and t->pages. facts has the facts from smaps, one
+ * element for each mapping. criu takes [vvar] and [vvar_vclock] as one mapping,
+ * and ignores [vsyscall].
  */
 static int
 vmas_set(struct criumake *m, struct maketask *t, const struct smapfacts *facts,
@@ -375,8 +375,9 @@ vmas_set(struct criumake *m, struct maketask *t, const struct smapfacts *facts,
 }
 
 /*
- * Set in mm the bounds of code, data, stack, arguments and environment.  The
- * kernel accepts no bound of 0: prctl(2), PR_SET_MM_MAP.
+ * Set in mm the bounds of code, data, stack, arguments and environment of t.
+ * Record an obstacle if a bound is 0, which the kernel does not accept
+ * (PR_SET_MM_MAP of prctl(2)).
  */
 static int
 bounds_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
@@ -415,8 +416,8 @@ prctls_set(struct maketask *t, Criu__Mm *mm)
 }
 
 /*
- * Set the executable of t in mm: the mapping with that path, or else just the
- * path.
+ * Set the executable in mm to that of t: to the mapping with its path, or to
+ * the path alone if it is not mapped.
  */
 static int
 exe_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
@@ -443,9 +444,9 @@ exe_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 }
 
 /*
- * Set mm to the address space of process t: mappings, auxiliary vector (cut to
- * the words that criu accepts, getauxval(3)), bounds, prctl(2) attributes and
- * executable.
+ * Set mm to the address space of process t: mappings, bounds, prctl(2)
+ * attributes, executable and auxiliary vector (getauxval(3)). Truncate the
+ * vector to the number of words that criu accepts.
  */
 static int
 mm_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)

@@ -13,8 +13,8 @@
 enum { SIG_STOP = 19 };
 
 /*
- * Set the limits of t in c in the order of RLIMIT_*, from the lines of "limits"
- * after its heading.
+ * Set the limits in c to those of t, in the order of RLIMIT_*. They are in the
+ * lines of "limits" after its heading.
  */
 static int
 limits_set(struct criumake *m, Criu__TaskCore *c, const struct maketask *t)
@@ -44,7 +44,8 @@ limits_set(struct criumake *m, Criu__TaskCore *c, const struct maketask *t)
 }
 
 /*
- * Set the actions of the 62 signals of t in c, in order of their numbers.
+ * Set the actions in c to those of the 62 signals of t, in the order of their
+ * numbers.
  */
 static int
 sigactions_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
@@ -78,7 +79,7 @@ sigactions_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 }
 
 /*
- * Set the three interval timers of t in c: setitimer(2).
+ * Set the three interval timers in c to those of t (setitimer(2)).
  */
 static int
 itimers_set(struct criumake *m, Criu__Timers *c, struct maketask *t)
@@ -122,8 +123,8 @@ itimers_set(struct criumake *m, Criu__Timers *c, struct maketask *t)
 }
 
 /*
- * Append a timer_create(2) timer to c; v has the numbers of its line, in the
- * order that timers_set reads.
+ * Append a timer of timer_create(2) to c. v has the numbers of its line in the
+ * order in which timers_set reads them.
  */
 static int
 posix_timer(struct criumake *m, Criu__Timers *c, struct maketask *t,
@@ -151,7 +152,7 @@ posix_timer(struct criumake *m, Criu__Timers *c, struct maketask *t,
 }
 
 /*
- * Set all timers of t in c.
+ * Set all timers in c to those of t.
  */
 static int
 timers_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
@@ -175,8 +176,8 @@ timers_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 }
 
 /*
- * Return the signal that stopped process t, from the stop that snap saw
- * (ptrace(2), PTRACE_EVENT_STOP), or SIGSTOP if that is not recorded.
+ * Return the signal that stopped process t. The stop that snap saw has it
+ * (PTRACE_EVENT_STOP of ptrace(2)); if that is not recorded, return SIGSTOP.
  */
 static uint32_t
 stop_signal(const struct maketask *t)
@@ -195,8 +196,9 @@ stop_signal(const struct maketask *t)
 }
 
 /*
- * Set the login UID of t if it is recorded, as a number without a newline.  A
- * process in a user namespace may not set it, so skip it there.
+ * Set the login UID in c to that of t, if it is recorded. The record has it as
+ * a number without a newline. Leave it out in a user namespace, where a process
+ * may not set its login UID.
  */
 static void
 loginuid_set(const struct criumake *m, Criu__TaskCore *c,
@@ -212,8 +214,8 @@ loginuid_set(const struct criumake *m, Criu__TaskCore *c,
 }
 
 /*
- * Set the personality of t, and record it if it is not the usual one, because
- * criu does not restore it.
+ * Set the personality in c to that of t. If it is not the usual one, record a
+ * note, because criu does not restore it.
  */
 static int
 personality_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
@@ -228,7 +230,8 @@ personality_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 }
 
 /*
- * Record the keyrings of t that have keys, because criu does not restore them.
+ * Record a note for each keyring of t that has keys, because criu does not
+ * restore keyrings.
  */
 static int
 keyrings_note(struct criumake *m, const struct maketask *t)
@@ -251,8 +254,9 @@ keyrings_note(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Set the attributes that t changed by prctl(2), personality(2), membarrier(2)
- * and oom_score_adj.
+ * Set in c the attributes that t changed by prctl(2), personality(2),
+ * membarrier(2) and oom_score_adj. Record notes on those that criu does not
+ * restore.
  */
 static int
 traits_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)

@@ -20,8 +20,8 @@ static const struct {
 enum { NKNOWN = sizeof known / sizeof *known };
 
 /*
- * Return the index in known[] of the machine on which t ran, or NKNOWN if it is
- * not there.
+ * Return the index in known[] of the machine on which t ran, or NKNOWN if
+ * known[] does not have it.
  */
 static size_t
 machine_of(const struct maketask *t)
@@ -37,10 +37,10 @@ machine_of(const struct maketask *t)
 }
 
 /*
- * Set in core the registers with which thread t of process p is to go on.
- * rseq[0] is the address of its rseq(2) area; rseq is NULL if it has none.
- * Return 1 on success, 0 if there are no usable registers (the reason is
- * recorded), or -1 with errstr set.
+ * Set in core the registers with which thread t of process p resumes. rseq[0]
+ * is the address of its rseq(2) area; rseq is NULL if it has none. Return 1, 0
+ * with a reason recorded if there are no usable registers, or -1 with errstr
+ * set.
  */
 int
 makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
@@ -59,8 +59,8 @@ makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
 }
 
 /*
- * Return the maximum number of words that criu accepts in the auxiliary vector
- * of process t, which depends on the machine; it refuses an image with more.
+ * Return the maximum number of words in the auxiliary vector of process t that
+ * criu accepts on its machine. criu refuses an image with more.
  */
 size_t
 makeregs_auxv(const struct maketask *t)

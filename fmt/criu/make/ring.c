@@ -21,8 +21,8 @@ enum {
 static const uint32_t magic = 0xa10a10a1;
 
 /*
- * Return why the ring mapped at v cannot be restored, or NULL if it can.  criu
- * always creates rings of whole pages that are full of events.
+ * Return the reason why the ring that t has mapped at v cannot be restored, or
+ * NULL if it can. criu creates only rings that fill whole pages with events.
  */
 static const char *
 ring_obstacle(const struct maketask *t, const struct vma *v)
@@ -45,8 +45,8 @@ ring_obstacle(const struct maketask *t, const struct vma *v)
 }
 
 /*
- * Append the ring that process t has mapped at v to mm.  Return 1 on success, 0
- * if it cannot be restored (the reason is recorded), or -1 with errstr set.
+ * Append to mm the ring that process t has mapped at v. Return 1, 0 with a
+ * reason recorded if the ring cannot be restored, or -1 with errstr set.
  */
 int
 makering_add(struct criumake *m, const struct maketask *t, const struct vma *v,

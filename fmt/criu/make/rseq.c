@@ -5,9 +5,10 @@
 #include "rseq.h"
 
 /*
- * If *pc is in a restartable sequence, set it to the sequence's abort handler,
- * as the kernel does on an interruption.  mem is the thread's memory, or NULL;
- * rseq[0] is the address of its rseq(2) area, or rseq is NULL.
+ * If *pc is in a restartable sequence, set *pc to the abort handler of the
+ * sequence, as the kernel does on an interruption. mem is the memory of the
+ * thread, or NULL. rseq[0] is the address of its rseq(2) area; rseq may be
+ * NULL.
  */
 void
 makeregs_abort(struct image *mem, const uint64_t *rseq, uint64_t *pc)

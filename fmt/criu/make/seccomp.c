@@ -20,8 +20,8 @@ enum {
 };
 
 /*
- * Return whether a filter may ask another process for a decision, that is,
- * whether it has an instruction that returns SECCOMP_RET_USER_NOTIF.
+ * Return true if a filter may ask another process for a decision, that is, if
+ * code has an instruction that returns SECCOMP_RET_USER_NOTIF.
  */
 static bool
 asks_another(const struct recfile *code)
@@ -37,8 +37,9 @@ asks_another(const struct recfile *code)
 }
 
 /*
- * Find the code of filter id in the record of the first thread that has it,
- * within the capture to which t belongs.
+ * Set *code to the code of filter id. It is in the record of the first thread
+ * that has the filter and was captured together with t. Return false, with
+ * code->len 0, if there is no such record.
  */
 static bool
 code_find(const struct criumake *m, const struct maketask *t, uint64_t id,
@@ -54,8 +55,8 @@ code_find(const struct criumake *m, const struct maketask *t, uint64_t id,
 }
 
 /*
- * Return whether all threads of process p have the same filters as its first
- * thread.  False if there is only one thread.
+ * Return true if all threads of process p have the same filters as its first
+ * thread. Return false if there is only one thread.
  */
 static bool
 is_common(const struct maketask *p)
@@ -74,9 +75,9 @@ is_common(const struct maketask *p)
 }
 
 /*
- * Append the filters of thread t to m->filter, newest first, each with flags
- * added.  Return 1 on success, 0 if they cannot be restored (the reason is
- * recorded), or -1 with errstr set.
+ * Append the filters of thread t to m->filter, newest first. Add flags to the
+ * flags of each. Return 1, 0 with a reason recorded if they cannot be restored,
+ * or -1 with errstr set.
  */
 static int
 filters_add(struct criumake *m, const struct maketask *p, struct maketask *t,
@@ -125,10 +126,10 @@ filters_add(struct criumake *m, const struct maketask *p, struct maketask *t,
 }
 
 /*
- * Set the seccomp mode and filters of thread t of process p in th.  If all
- * threads have the same filters, give them only to the first thread, with the
- * flag that shares them with the others, so that it can later install filters
- * for all.  Return 0, or -1 with errstr set.
+ * Set the seccomp mode and filters in th to those of thread t of process p. If
+ * all threads have the same filters, give them only to the first thread, with
+ * the flag that shares them with the others: it can then install more filters
+ * for all. Return 0, or -1 with errstr set.
  */
 int
 makeseccomp_set(struct criumake *m, struct maketask *p, struct maketask *t,

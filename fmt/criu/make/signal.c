@@ -44,7 +44,7 @@ in_set(uint64_t set, uint64_t sig)
 }
 
 /*
- * Return the signals that thread t blocks, bit 0 for signal 1.
+ * Return the set of signals that thread t blocks. Bit 0 is signal 1.
  */
 uint64_t
 makecore_blocked(const struct maketask *t)
@@ -58,7 +58,7 @@ makecore_blocked(const struct maketask *t)
 }
 
 /*
- * Keep in w->blocked only the signals that all threads of its process block,
+ * Keep in w->blocked only the signals that all threads of w->proc block,
  * because any thread can take a signal that is pending for the process.
  */
 static void
@@ -72,7 +72,7 @@ blocked_by_all(struct pending *w)
 }
 
 /*
- * Set w->handler from the signal actions of its process.
+ * Set w->handler from the signal actions of w->proc.
  */
 static int
 handlers_read(struct pending *w)
@@ -91,8 +91,9 @@ handlers_read(struct pending *w)
 }
 
 /*
- * Set w to the signals pending for thread t of process p; if whole is set, to
- * those pending for process p, with t == p.
+ * Set w to the signals that are pending for thread t of process p. If whole is
+ * set, t is p, and w is set to the signals that are pending for the whole
+ * process.
  */
 static int
 pending_read(struct pending *w, struct maketask *p, struct maketask *t,
@@ -130,7 +131,7 @@ pending_handler(const struct pending *w, uint64_t sig)
 }
 
 /*
- * Return whether SIGSTOP is pending.
+ * Return true if SIGSTOP is one of the pending signals in w.
  */
 static bool
 pending_stop(const struct pending *w)
@@ -144,8 +145,9 @@ pending_stop(const struct pending *w)
 }
 
 /*
- * Return 1 if SIGSTOP is pending for process p or one of its threads, so that
- * it stops once it runs again, 0 if not, or -1 with errstr set.
+ * Return 1 if SIGSTOP is pending for process p or one of its threads: the
+ * process then stops once it runs again. Return 0 if not, or -1 with errstr
+ * set.
  */
 int
 makecore_stops(struct maketask *p)
@@ -166,9 +168,10 @@ makecore_stops(struct maketask *p)
 }
 
 /*
- * Return whether pending signal sig would end a stopped process as soon as it
- * is restored.  The kernel delivers SIGSTOP, which criu sends to the process,
- * only after signals pending for the thread and after lower numbers.
+ * Return true if pending signal sig would end a stopped process as soon as it
+ * is restored. criu sends SIGSTOP to the process, but the kernel delivers
+ * signals that are pending for the thread, and signals with lower numbers,
+ * first.
  */
 static bool
 is_end(const struct pending *w, uint64_t sig)
@@ -181,8 +184,8 @@ is_end(const struct pending *w, uint64_t sig)
 }
 
 /*
- * Record an obstacle if pending signal sig cannot be restored: see the head of
- * this file.
+ * Record an obstacle if pending signal sig cannot be restored, for the reasons
+ * at the head of this file.
  */
 static int
 signal_check(struct criumake *m, const struct pending *w, uint64_t sig)
@@ -203,9 +206,10 @@ signal_check(struct criumake *m, const struct pending *w, uint64_t sig)
 }
 
 /*
- * Append the signals pending for thread t of process p to q, one siginfo_t
- * each; if whole is set, those pending for process p, with t == p.  Return 0,
- * or -1 with errstr set.
+ * Append to q the signals that are pending for thread t of process p, one
+ * siginfo_t each, except SIGSTOP. If whole is set, t is p, and the signals are
+ * those that are pending for the whole process. Return 0, or -1 with errstr
+ * set.
  */
 int
 makecore_pending(struct criumake *m, Criu__SignalQueue *q, struct maketask *p,

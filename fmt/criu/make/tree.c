@@ -14,16 +14,16 @@
 #include <string.h>
 
 /*
- * Order processes by capture, then by the pid in "stat", their number at the
- * time of the capture.
+ * Order processes by capture, then by the pid in "stat", which is their pid at
+ * the time of the capture.
  */
 CMP_BY(taken_cmp, struct maketask *const,
     (*x)->part != (*y)->part ? ORDER((*x)->part, (*y)->part) :
     ORDER((*x)->stat.v[STAT_PID], (*y)->stat.v[STAT_PID]))
 
 /*
- * Set the parent of each process: field 4 of its stat file is a pid of the same
- * capture.
+ * Set the parent of each process, which is in the same capture. Its pid is
+ * field 4 of the stat file of the process.
  */
 static int
 parents_link(struct criumake *m)
@@ -54,9 +54,9 @@ parents_link(struct criumake *m)
 }
 
 /*
- * Set *pid to the *n processes of m's snapshot that have no parent in it; the
- * caller frees *pid.  It is called after maketask_read.  Return 0, or -1 with
- * errstr set.
+ * Set *pid to an array of the pids of the processes whose parents are not in
+ * the snapshot, and *n to their number. The caller frees *pid, and has called
+ * maketask_read before. Return 0, or -1 with errstr set.
  */
 int
 maketree_roots(struct criumake *m, uint64_t **pid, size_t *n)
@@ -77,9 +77,9 @@ maketree_roots(struct criumake *m, uint64_t **pid, size_t *n)
 }
 
 /*
- * Set m->root to the process given by the user, or else to the only process
- * without a parent in the snapshot.  If there is none or more than one, fail;
- * the error lists the candidates.
+ * Set m->root to the process that the user gave, or else to the only process
+ * without a parent in the snapshot. If there is not exactly one, fail with an
+ * error that lists the candidates.
  */
 static int
 root_find(struct criumake *m)
@@ -137,9 +137,8 @@ order_make(struct criumake *m)
 }
 
 /*
- * Choose the processes to restore, that is, set m->root and m->order, and
- * record an obstacle for each that cannot be restored.  Return 0, or -1 with
- * errstr set.
+ * Set m->root and m->order to the processes to restore, and record an obstacle
+ * for each of them that cannot be restored. Return 0, or -1 with errstr set.
  */
 int
 maketree_choose(struct criumake *m)
@@ -155,8 +154,8 @@ maketree_choose(struct criumake *m)
 }
 
 /*
- * Write ids-N.img: what process t shares with other processes.  Return 0, or -1
- * with errstr set.
+ * Write ids-N.img, which says what process t shares with other processes.
+ * Return 0, or -1 with errstr set.
  */
 int
 maketree_ids(struct criumake *m, struct maketask *t)
@@ -170,7 +169,7 @@ maketree_ids(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Append process t and its threads to b, which is pstree.img.
+ * Append process t and its threads to b, the content of pstree.img.
  */
 static int
 pstree_entry(struct criumake *m, struct buf *b, const struct maketask *t)
@@ -199,7 +198,7 @@ pstree_entry(struct criumake *m, struct buf *b, const struct maketask *t)
 }
 
 /*
- * Write timens-0.img, the clocks at the time of the capture, if they are
+ * Write timens-0.img with the clocks at the time of the capture, if they are
  * recorded.
  */
 static int
@@ -234,7 +233,7 @@ timens_write(struct criumake *m)
 }
 
 /*
- * Set in inv how criu unlocks TCP connections.
+ * Set in inv the method by which criu unlocks TCP connections.
  */
 static void
 lock_put(const struct criumake *m, Criu__Inventory *inv)

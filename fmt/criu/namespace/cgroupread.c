@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Return whether path can be the path of a cgroup and is short enough for criu:
- * it is absolute, and no component is empty, "." or "..".
+ * Return true if path can be the path of a cgroup: it is absolute, it is short
+ * enough for criu, and no component is empty, "." or "..".
  */
 bool
 cgpath_sound(const char *path)
@@ -29,8 +29,8 @@ cgpath_sound(const char *path)
 }
 
 /*
- * Parse mode (octal), user and group, each followed by a blank, at *s, and
- * advance *s past them.  Return false if they are malformed.
+ * Set perm to the mode (octal), user and group at *s, each followed by a blank,
+ * and advance *s past them. Return false if they are malformed.
  */
 static bool
 perms_take(char **s, uint64_t perm[3])
@@ -51,7 +51,8 @@ perms_take(char **s, uint64_t perm[3])
 }
 
 /*
- * Parse a line "directory", which begins a cgroup, and add the cgroup to d.
+ * Parse the current line of w, a "directory" line, and add the cgroup that it
+ * begins to d.
  */
 static int
 dir_take(struct cgdirs *d, struct words *w)
@@ -77,7 +78,7 @@ dir_take(struct cgdirs *d, struct words *w)
 }
 
 /*
- * Parse a line with a property, and add it to the last cgroup of d.
+ * Parse the current line of w, a property, and add it to the last cgroup of d.
  */
 static int
 prop_take(struct cgdirs *d, struct words *w)
@@ -99,8 +100,8 @@ prop_take(struct cgdirs *d, struct words *w)
 }
 
 /*
- * Read the cgroups in t's record into d.  Return 0, also if it has none, or -1
- * with errstr set.
+ * Read the cgroups in t's record into d. Return 0, even if the record has none,
+ * or -1 with errstr set.
  */
 static int
 record_read(struct cgdirs *d, const struct maketask *t)

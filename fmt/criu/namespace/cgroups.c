@@ -27,9 +27,9 @@ static const char *const mode_word[] = {
 };
 
 /*
- * Set *mode to the value of enum criu_cgroups for word, as criu's
- * --manage-cgroups does.  Return 0, or -1 with errstr set to a message that
- * lists all words.
+ * Set *mode to the value of enum criu_cgroups that word means to criu's
+ * --manage-cgroups. Return 0, or -1 with errstr set to a message that lists all
+ * words.
  */
 int
 criu_cgroups(const char *word, unsigned int *mode)
@@ -46,8 +46,8 @@ criu_cgroups(const char *word, unsigned int *mode)
 }
 
 /*
- * Set the prefix of all paths in hierarchy list that are below root, the root
- * of the cgroup namespace, as given by a line of cgroups/roots.
+ * Set the prefix of all paths that are below root in hierarchy list. A line of
+ * cgroups/roots gives list, and root, the root of the cgroup namespace.
  */
 static void
 prefix_set(struct makecgroups *c, const char *list, const char *root)
@@ -69,8 +69,9 @@ prefix_set(struct makecgroups *c, const char *list, const char *root)
 }
 
 /*
- * Read the roots of the processes' cgroup namespace from the record that has
- * them.  Return 1, 0 if no record has them, or -1 with errstr set.
+ * Set the prefixes of cgroup paths from the record that has the roots of the
+ * processes' cgroup namespace. Return 1, 0 if no record has them, or -1 with
+ * errstr set.
  */
 static int
 roots_read(struct criumake *m)
@@ -94,9 +95,10 @@ roots_read(struct criumake *m)
 }
 
 /*
- * Find out which cgroup namespace criu creates, if the processes were in
- * another one than snap.  Make a note if its roots are unknown, or if processes
- * are in several, since criu creates only one for all.
+ * If the root process was in another cgroup namespace than snap, read the roots
+ * of the namespace that criu creates. Record a note if they are unknown. Record
+ * a note for each process in yet another one, since criu creates only one for
+ * all.
  */
 static int
 space_read(struct criumake *m)
@@ -121,7 +123,7 @@ space_read(struct criumake *m)
 }
 
 /*
- * Leave out all cgroups, so that the processes are restored in those of criu.
+ * Drop all cgroups, so that the processes are restored in those of criu.
  */
 static void
 cgroups_drop(struct criumake *m)
@@ -134,9 +136,9 @@ cgroups_drop(struct criumake *m)
 }
 
 /*
- * Read the cgroups of the processes into m->cgroups, if they are to be
- * restored.  If those of one process cannot be, record a reason and restore
- * none.  Return 0, or -1 with errstr set.
+ * Read the cgroups of the processes into m->cgroups, unless the user chose to
+ * ignore them. If the cgroups of one process cannot be restored, record a
+ * reason and restore none. Return 0, or -1 with errstr set.
  */
 int
 makecgroup_read(struct criumake *m)
@@ -180,7 +182,7 @@ makecgroup_free(struct criumake *m)
 }
 
 /*
- * Add the cgroup sets of m to e, whose parts belong to m->msgs.
+ * Add the cgroup sets of m to e. m->msgs owns the parts of e.
  */
 static int
 sets_put(struct criumake *m, Criu__Cgroup *e)

@@ -14,7 +14,7 @@
 CMP_BY(member_cmp, struct cgmember, strcmp(x->list, y->list))
 
 /*
- * Parse the file cgroup of s->from into s->v and s->text.
+ * Parse s->from, which is the file cgroup of a record, into s->v and s->text.
  */
 static int
 members_take(struct cgset *s)
@@ -46,8 +46,8 @@ members_take(struct cgset *s)
 }
 
 /*
- * Return whether any process is in a cgroup other than the root of hierarchy
- * list.
+ * Return true if any process is in a cgroup of hierarchy list other than its
+ * root.
  */
 static bool
 list_used(const struct makecgroups *c, const char *list)
@@ -63,8 +63,8 @@ list_used(const struct makecgroups *c, const char *list)
 }
 
 /*
- * Remove hierarchies without a controller from all sets if no process is in a
- * cgroup there.  Such hierarchies exist only while programs use them, and criu
+ * Remove hierarchies without a controller from all sets if all processes are in
+ * the root there. Such hierarchies exist only while programs use them, and criu
  * would create them.
  */
 static void
@@ -84,8 +84,8 @@ sets_lessen(struct makecgroups *c)
 }
 
 /*
- * Record a reason if processes of set s cannot be put into its cgroups.  criu
- * assumes that all sets have the same hierarchies.
+ * Record a reason if processes of set s cannot be put into its cgroups, or if
+ * it does not have the same hierarchies as the first set, as criu assumes.
  */
 static int
 set_check(struct criumake *m, const struct cgset *s)
@@ -109,7 +109,8 @@ set_check(struct criumake *m, const struct cgset *s)
 }
 
 /*
- * Set t->cgset to the ID of the set of t, adding a set if needed.
+ * Set t->cgset to the ID of the set that t belongs to. Add the set if it is
+ * new.
  */
 static int
 set_find(struct criumake *m, struct maketask *t)
@@ -145,8 +146,8 @@ set_find(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Set cgset of those threads of p whose cgroups differ from those of p, which
- * have a file cgroup in their records.
+ * Set cgset of each thread of p whose cgroups differ from those of p. Only such
+ * threads have a file cgroup in their records.
  */
 static int
 threads_find(struct criumake *m, const struct maketask *p)
@@ -162,8 +163,8 @@ threads_find(struct criumake *m, const struct maketask *p)
 }
 
 /*
- * Read the sets of all processes to restore.  A process that has ended is in
- * none.  Return 0, or -1 with errstr set.
+ * Read the cgroup sets of all processes to restore. A process that has ended is
+ * in no set. Return 0, or -1 with errstr set.
  */
 int
 cgsets_read(struct criumake *m)

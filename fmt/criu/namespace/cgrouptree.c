@@ -24,7 +24,8 @@ struct tree {			/* a hierarchy while it is written */
 };
 
 /*
- * Compare cgroups by path, so that a cgroup comes just before those below it.
+ * Compare cgroups by path, so that a cgroup comes just before the cgroups below
+ * it.
  */
 static int
 dir_cmp(const void *a, const void *b)
@@ -46,11 +47,11 @@ dir_cmp(const void *a, const void *b)
 }
 
 /*
- * Return whether cgroup d is written: it is the cgroup of a process, or below
- * one or, in version 2, above one.  Cgroups above are written only to be
- * created if missing.  So they are left out in modes that require them all to
- * exist or none, or that change their properties (criu 4.1 fails if one has
- * cgroup.subtree_control), and if criu gets another root with --cgroup-root.
+ * Return true if cgroup d is written: it is the cgroup of a process, or below
+ * one or, in version 2, above one. Cgroups above are written only so that criu
+ * creates missing ones. Leave them out in modes that require all cgroups to
+ * exist, or none, or that change their properties (criu 4.1 fails if one has
+ * cgroup.subtree_control), and if --cgroup-root gives criu another root.
  */
 static bool
 dir_needed(const struct tree *t, const struct cgdir *d)
@@ -71,8 +72,8 @@ dir_needed(const struct tree *t, const struct cgdir *d)
 }
 
 /*
- * Add the cgroups of processes that no record describes, so that criu creates
- * them if needed, and make a note for each.
+ * Add to t->dir the cgroups of processes that no record describes, so that criu
+ * creates them if needed. Record a note for each.
  */
 static int
 unrecorded_add(struct tree *t)
@@ -100,7 +101,7 @@ unrecorded_add(struct tree *t)
 }
 
 /*
- * Set t->dir to the cgroups that are written, each once.
+ * Set t->dir to the cgroups that are written, each once, sorted by path.
  */
 static int
 dirs_choose(struct tree *t)
@@ -126,7 +127,8 @@ dirs_choose(struct tree *t)
 }
 
 /*
- * Return whether a version 2 property has the value it has in a new cgroup.
+ * Return true if p, a version 2 property, has the value that it has in a new
+ * cgroup.
  */
 static bool
 is_initial(const struct cgprop *p)
@@ -154,11 +156,11 @@ is_initial(const struct cgprop *p)
 }
 
 /*
- * Return whether a property is written.  A version 2 property with its initial
- * value is left out if criu sets properties only of cgroups that it creates,
- * since the kernel there may lack the property.  A cpu.weight of 0 means that
- * cpu.idle is set.  Values of several lines are left out, since criu would
- * write only the first.
+ * Return true if property p is written. Leave out a version 2 property with its
+ * initial value if criu sets properties only of cgroups that it creates, since
+ * the kernel there may lack the property. Leave out a cpu.weight of 0, which
+ * means that cpu.idle is set. Leave out a value of several lines, since criu
+ * would write only the first.
  */
 static bool
 prop_written(const struct tree *t, const struct cgprop *p)
@@ -179,8 +181,8 @@ prop_written(const struct tree *t, const struct cgprop *p)
 }
 
 /*
- * Return the value of a property as criu writes it: -1 for no limit, and for
- * memory.oom_control only the first number.
+ * Return the value of property p in the form that criu writes: -1 for no limit,
+ * and only the first number of memory.oom_control.
  */
 static const char *
 prop_value(const struct cgprop *p)
@@ -204,8 +206,7 @@ perms_set(Criu__CgroupPerms *p, uint32_t type, const uint64_t perm[3])
 }
 
 /*
- * Set e to cgroup d.  name is the part of its path below the cgroup that e is
- * in.
+ * Set e to cgroup d. name is the path of d relative to the cgroup that e is in.
  */
 static int
 dir_put(const struct tree *t, Criu__CgroupDir *e, const struct cgdir *d,
@@ -266,8 +267,8 @@ tree_put(const struct tree *t, Criu__CgController *c)
 }
 
 /*
- * Set the names of hierarchy c to the controllers in t->list, and is_threaded
- * to whether threads of a process can be in different cgroups of it.
+ * Set the names of hierarchy c to the controllers in t->list. Set is_threaded
+ * if threads of a process can be in different cgroups of c.
  */
 static int
 names_put(const struct tree *t, Criu__CgController *c)
@@ -296,8 +297,8 @@ names_put(const struct tree *t, Criu__CgController *c)
 }
 
 /*
- * Add the hierarchies that the processes are in to e, whose parts belong to
- * m->msgs.  Return 0, or -1 with errstr set.
+ * Add the hierarchies that the processes are in to e. m->msgs owns the parts of
+ * e. Return 0, or -1 with errstr set.
  */
 int
 cgtrees_make(struct criumake *m, Criu__Cgroup *e)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * Append n bytes of data to b, compressed as a series of gzip(1) members.
+ * Append the n bytes at data to b, compressed as a series of gzip(1) members.
  */
 static int
 packed_add(struct buf *b, const uint8_t *data, size_t n)
@@ -34,7 +34,7 @@ packed_add(struct buf *b, const uint8_t *data, size_t n)
 }
 
 /*
- * Write the image with the files of tmpfs t, unless it exists.
+ * Write the image with the files of tmpfs t, unless it is already written.
  */
 static int
 files_write(struct criumake *m, const struct makemount *t)

@@ -46,8 +46,9 @@ static const char *const conf6[] = {
 CMP_BY(setting_cmp, struct setting, strcmp(x->name, y->name))
 
 /*
- * Read lines of a name, a blank and a value from a file of t's record into *s.
- * Return 0, or -1 with errstr set; free them with settings_free in both cases.
+ * Read a file of settings in t's record into *s. Each line is a name, a blank
+ * and a value. Return 0, or -1 with errstr set. Free *s with settings_free in
+ * both cases.
  */
 int
 settings_read(struct settings *s, const struct maketask *t, const char *file)
@@ -78,7 +79,7 @@ settings_free(struct settings *s)
 }
 
 /*
- * Return the value of setting name in s, or NULL if it is unknown.
+ * Return the value of setting name, or NULL if s does not have it.
  */
 const char *
 setting_find(const struct settings *s, const char *name)
@@ -90,8 +91,8 @@ setting_find(const struct settings *s, const char *name)
 }
 
 /*
- * Set c to the setting name of s, as a number or as text.  c has no value if it
- * is unknown.
+ * Set c to setting name of s, a number or a text. Leave c without a value if s
+ * does not have the setting.
  */
 static void
 sysctl_set(Criu__Sysctl *c, const struct settings *s, const char *name,
@@ -111,8 +112,8 @@ sysctl_set(Criu__Sysctl *c, const struct settings *s, const char *name,
 }
 
 /*
- * Set the field at offset at of e, whose parts belong to m->msgs, to the
- * settings of a link for IP version 4 or 6.  Return 0, or -1 with errstr set.
+ * Set the field of e at offset at to the settings of a link in s, for IP
+ * version 4 or 6. m->msgs owns the parts of e. Return 0, or -1 with errstr set.
  */
 int
 sysctls_conf(struct criumake *m, ProtobufCMessage *e, size_t at,
@@ -137,9 +138,9 @@ sysctls_conf(struct criumake *m, ProtobufCMessage *e, size_t at,
 }
 
 /*
- * Append the setting name of s, a number or text, to the field at offset at of
- * e, whose parts belong to m->msgs, if it is known.  Return 0, or -1 with
- * errstr set.
+ * If s has setting name, append the setting to the field of e at offset at, as
+ * a number or as text. m->msgs owns the parts of e. Return 0, or -1 with errstr
+ * set.
  */
 int
 sysctls_one(struct criumake *m, ProtobufCMessage *e, size_t at,

@@ -20,8 +20,8 @@ enum {				/* of linux/if_link.h and linux/if_arp.h */
 enum { TYPE_LOOPBACK = 1, TYPE_VETH = 2, TYPE_BRIDGE = 6 };
 
 /*
- * Set *l to the next link in file f of a record, and advance f.  Return false
- * if there is none.
+ * Set *l to the next link in f, the file net/links of a record, and advance f
+ * past it. Return false if there is none.
  */
 bool
 link_next(struct recfile *f, struct link *l)
@@ -48,7 +48,7 @@ link_next(struct recfile *f, struct link *l)
 }
 
 /*
- * Return whether every new namespace has link l because its module is loaded.
+ * Return true if every new namespace has link l because a module is loaded.
  * criu leaves out such links as well.
  */
 static bool
@@ -65,7 +65,7 @@ link_isgiven(const struct link *l)
 }
 
 /*
- * Return whether l is a veth link whose peer is in another namespace.
+ * Return true if l is a veth link whose peer is in another namespace.
  */
 static bool
 link_leaves(const struct link *l)
@@ -77,9 +77,10 @@ link_leaves(const struct link *l)
 }
 
 /*
- * Add an option for link l, whose peer was in snap's namespace, to criu's
- * command line: the peer's name in peers and its bridge, if any.  Without a
- * bridge, note that the peer has no address and is not up.
+ * Add an option to criu's command line for link l, whose peer was in snap's
+ * namespace. The option gives the name of the peer, which is in peers, and its
+ * bridge. If there is no bridge, record a note that the peer has no address and
+ * is not up.
  */
 static int
 peer_report(struct criumake *m, const struct settings *peers,
@@ -101,8 +102,8 @@ peer_report(struct criumake *m, const struct settings *peers,
 }
 
 /*
- * Record reasons why links in t's record cannot be created.  Set *all to
- * whether all can be.  Return 0, or -1 with errstr set.
+ * Record a reason for each link in t's record that criu cannot create. Set *all
+ * to whether criu can create all links. Return 0, or -1 with errstr set.
  */
 int
 netlinks_check(struct criumake *m, const struct maketask *t, bool *all)
@@ -131,7 +132,7 @@ netlinks_check(struct criumake *m, const struct maketask *t, bool *all)
 }
 
 /*
- * Append link l to b, netdev-N.img, with its settings from s.
+ * Append link l, with its settings from s, to b, the content of netdev-N.img.
  */
 static int
 link_write(struct criumake *m, struct buf *b, const struct link *l,
@@ -172,8 +173,8 @@ link_write(struct criumake *m, struct buf *b, const struct link *l,
 }
 
 /*
- * Write netdev-N.img: all links that a new namespace does not have, with their
- * settings from s.  Return 0, or -1 with errstr set.
+ * Write netdev-N.img: all links of a type that criu can create, with their
+ * settings from s. Return 0, or -1 with errstr set.
  */
 int
 netlinks_write(struct criumake *m, const struct settings *s)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * Note that something called name is not restored.
+ * Record a note that the thing called name is not restored. what is its kind.
  */
 static int
 lost_note(struct criumake *m, const char *what, const char *name)
@@ -22,8 +22,8 @@ lost_note(struct criumake *m, const char *what, const char *name)
 }
 
 /*
- * Note the options of bridge l that differ from those of a new bridge.  The len
- * bytes at data are its IFLA_INFO_DATA.
+ * Record a note for each option of bridge l that differs from that of a new
+ * bridge. The len bytes at data are the IFLA_INFO_DATA of l.
  */
 static int
 bridge_note(struct criumake *m, const struct link *l, const uint8_t *data,
@@ -63,7 +63,7 @@ bridge_note(struct criumake *m, const struct link *l, const uint8_t *data,
 }
 
 /*
- * Note what links lose: options of bridges, and XDP programs.
+ * Record a note for each bridge option and XDP program that links lose.
  */
 static int
 links_note(struct criumake *m)
@@ -95,8 +95,8 @@ links_note(struct criumake *m)
 }
 
 /*
- * Note permanent neighbours, those not learned by the kernel: ndmsg of
- * rtnetlink(7).
+ * Record a note on permanent neighbours, which the kernel did not learn: ndmsg
+ * of rtnetlink(7).
  */
 static int
 neighbours_note(struct criumake *m)
@@ -147,8 +147,8 @@ names_read(const struct criumake *m, struct name **v, size_t *n)
 }
 
 /*
- * Note queueing disciplines that were set by a user: tcmsg of rtnetlink(7).
- * Default ones have handle 0.
+ * Record a note for each queueing discipline that a user set: tcmsg of
+ * rtnetlink(7). Default ones have handle 0.
  */
 static int
 queueing_note(struct criumake *m)
@@ -181,8 +181,8 @@ queueing_note(struct criumake *m)
 }
 
 /*
- * Note settings of the namespace that differ from those of a new one, and the
- * connections that its packet filters track.
+ * Record a note for each setting of the namespace that differs from that of a
+ * new one, and a note on the connections that its packet filters track.
  */
 static int
 settings_note(struct criumake *m, const struct settings *s)
@@ -225,8 +225,8 @@ settings_note(struct criumake *m, const struct settings *s)
 }
 
 /*
- * Note all that is lost.  s has the settings of the namespace.  Return 0, or -1
- * with errstr set.
+ * Record notes on all that the network namespace loses. s has its settings.
+ * Return 0, or -1 with errstr set.
  */
 int
 netlost_note(struct criumake *m, const struct settings *s)

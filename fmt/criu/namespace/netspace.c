@@ -18,9 +18,10 @@ enum {				/* of linux/rtnetlink.h and linux/fib_rules.h */
 };
 
 /*
- * Set m->net if criu can create the network namespace of the root process,
- * which is an init and in another one than snap was.  Otherwise record the
- * reasons.  Return 0, or -1 with errstr set.
+ * If criu can create the network namespace of the root process, set m->net to a
+ * process whose record describes it. Otherwise record the reasons. The root
+ * process is an init that was in another network namespace than snap. Return 0,
+ * or -1 with errstr set.
  */
 int
 makenet_check(struct criumake *m)
@@ -48,7 +49,7 @@ makenet_check(struct criumake *m)
 }
 
 /*
- * Write netns-N.img: settings that do not belong to one link.
+ * Write netns-N.img with the settings in s that do not belong to one link.
  */
 static int
 settings_write(struct criumake *m, const struct settings *s)
@@ -85,8 +86,8 @@ settings_write(struct criumake *m, const struct settings *s)
 }
 
 /*
- * Return whether a route is written: not if the kernel adds it for an address
- * or cloned it from another route.
+ * Return true if the route in msg is written. Leave out a route that the kernel
+ * adds for an address or that it cloned from another route.
  */
 static bool
 route_counts(const struct message *msg)
@@ -96,9 +97,9 @@ route_counts(const struct message *msg)
 }
 
 /*
- * Return whether a rule is written: not if every namespace has it.  criu
- * removes the IPv4 rules before it restores, but leaves the IPv6 rules
- * (restore_ip_dump of its criu/net.c).
+ * Return true if the rule in msg is written. Leave out a rule that every
+ * namespace has. criu removes the IPv4 rules before it restores, but leaves the
+ * IPv6 rules (restore_ip_dump of its criu/net.c).
  */
 static bool
 rule_counts(const struct message *msg)
@@ -111,9 +112,9 @@ rule_counts(const struct message *msg)
 }
 
 /*
- * Append a message to b, padded to a multiple of four bytes, without the
- * attribute of type without, unless that is 0.  The header and body are padded
- * already.
+ * Append message msg to b, padded to a multiple of four bytes. Leave out the
+ * attribute of type without, unless without is 0. The header and body are
+ * padded already.
  */
 static void
 message_add(struct buf *b, const struct message *msg, unsigned int without)
@@ -134,9 +135,9 @@ message_add(struct buf *b, const struct message *msg, unsigned int without)
 }
 
 /*
- * Write an image that ip(8) can restore: magic, then the messages of file name
- * of the record, whose bodies have body bytes.  If counts is not NULL, write
- * only those for which it returns true.
+ * Write image-N.img, which ip(8) can restore: the number magic, then the
+ * messages of file name of the record. Each message has a body of body bytes.
+ * If counts is not NULL, write only the messages for which it returns true.
  */
 static int
 saved_write(struct criumake *m, const char *name, const char *image,
@@ -160,8 +161,8 @@ saved_write(struct criumake *m, const char *name, const char *image,
 }
 
 /*
- * Write file name of the record, if there is one, as an image.  Leave out lines
- * that contain words, unless that is NULL.
+ * Write the lines of file name of the record as image-N.img, if there is such a
+ * file. Leave out lines that contain the string words, unless words is NULL.
  */
 static int
 listed_write(struct criumake *m, const char *name, const char *image,
@@ -188,7 +189,7 @@ listed_write(struct criumake *m, const char *name, const char *image,
 }
 
 /*
- * Write all images of the network namespace, if one is created.  Return 0, or
+ * Write all images of the network namespace, if criu creates one. Return 0, or
  * -1 with errstr set.
  */
 int

@@ -50,7 +50,8 @@ message_next(struct recfile *f, size_t body, struct message *m)
 
 /*
  * Return the value of the attribute of this type (rtnetlink(7)) in the len
- * bytes at p, and set *n to its size.  Return NULL if there is none.
+ * bytes at p, and set *n to its size in bytes. Return NULL if there is no such
+ * attribute.
  */
 const uint8_t *
 attribute_find(const uint8_t *p, size_t len, unsigned int type, size_t *n)
@@ -73,8 +74,8 @@ attribute_find(const uint8_t *p, size_t len, unsigned int type, size_t *n)
 }
 
 /*
- * Set *v to the attribute of this type of message m, a number of 4 bytes.
- * Return false if there is none.
+ * Set *v to the 4-byte number in the attribute of this type of message m.
+ * Return false if there is no such attribute.
  */
 bool
 message_number(const struct message *m, unsigned int type, uint32_t *v)
@@ -90,8 +91,9 @@ message_number(const struct message *m, unsigned int type, uint32_t *v)
 }
 
 /*
- * Copy the attribute of this type in the len bytes at p, a string, to text, of
- * size bytes.  Set text to "" if there is none or it is too long.
+ * Copy the string in the attribute of this type to text, which has size bytes.
+ * The attributes are the len bytes at p. Set text to "" if there is no such
+ * attribute or the string is too long.
  */
 void
 attribute_text(const uint8_t *p, size_t len, unsigned int type, char *text,

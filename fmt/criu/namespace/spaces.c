@@ -35,7 +35,7 @@ has_uts(const struct criumake *m)
 }
 
 /*
- * Return whether the root process was captured from outside its pid namespace.
+ * Return true if the root process was captured from outside its pid namespace.
  */
 static bool
 is_nested(const struct criumake *m)
@@ -47,11 +47,11 @@ is_nested(const struct criumake *m)
 }
 
 /*
- * Record a reason, and do not create the user namespace, if something is
- * mounted below the directory of --root.  In a user namespace criu may not bind
- * a directory without the mounts below it (has_locked_children of the kernel's
- * fs/namespace.c), but it binds this one so (do_mount_root_v2 of its
- * mount-v2.c).
+ * If something is mounted below the directory of --root, do not create the user
+ * namespace, and record a reason. In a user namespace criu may not bind a
+ * directory without the mounts below it (has_locked_children of the kernel's
+ * fs/namespace.c), but it does that with this directory (do_mount_root_v2 of
+ * its mount-v2.c).
  */
 static int
 users_check(struct criumake *m)
@@ -67,10 +67,11 @@ users_check(struct criumake *m)
 }
 
 /*
- * Record reasons for namespaces of an init that differ from those of snap but
- * cannot be created: the init would be restored in those of criu, with other
- * files.  For a root that is not an init the user can create namespaces and
- * start criu in them.  Return 0, or -1 with errstr set.
+ * Record a reason for each namespace of an init that differs from that of snap
+ * but cannot be created: the init would be restored in the namespace of criu,
+ * with other files. Record none for a root that is not an init, because the
+ * user can create namespaces and start criu in them. Return 0, or -1 with
+ * errstr set.
  */
 int
 makespaces_check(struct criumake *m)
@@ -108,8 +109,8 @@ makespaces_check(struct criumake *m)
 }
 
 /*
- * Set the namespace IDs in ids: those of the processes, or of criu itself if
- * own.
+ * Set the namespace IDs in ids to those of the processes, or to those of criu
+ * itself if own is set.
  */
 void
 makespaces_ids(const struct criumake *m, Criu__Ids *ids, bool own)
@@ -150,8 +151,8 @@ makespaces_made(struct criumake *m)
 }
 
 /*
- * Set the field at offset at of e, whose parts belong to m->msgs, to the ID map
- * ids.
+ * Set the field of e at offset at to the ID map ids. m->msgs owns the parts of
+ * e.
  */
 static int
 map_put(struct criumake *m, Criu__Userns *e, size_t at,
@@ -171,8 +172,8 @@ map_put(struct criumake *m, Criu__Userns *e, size_t at,
 }
 
 /*
- * Note that criu, once in the user namespace, reads some images as the
- * namespace's root user.
+ * Record a note that criu, once it is in the user namespace, reads some images
+ * as the root user of that namespace.
  */
 static int
 reader_note(struct criumake *m)
@@ -189,7 +190,8 @@ reader_note(struct criumake *m)
 }
 
 /*
- * Write userns-N.img, the ID maps of the user namespace, if one is created.
+ * Write userns-N.img with the ID maps of the user namespace, if criu creates
+ * one.
  */
 static int
 users_write(struct criumake *m)
@@ -207,7 +209,7 @@ users_write(struct criumake *m)
 
 /*
  * Write the images of the network and user namespaces, and utsns-N.img with the
- * host name.  Return 0, or -1 with errstr set.
+ * host and domain names. Return 0, or -1 with errstr set.
  */
 int
 makespaces_write(struct criumake *m)

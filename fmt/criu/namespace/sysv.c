@@ -18,7 +18,7 @@
 enum { MAX_SEGMENTS = 4096 };	/* SHMMNI of linux/shm.h */
 
 /*
- * Return whether mapping v is of System V shared memory.
+ * Return true if v is a mapping of System V shared memory.
  */
 bool
 makesysv_is(const struct vma *v)
@@ -38,7 +38,8 @@ sysv_find(const struct criumake *m, uint64_t id)
 }
 
 /*
- * Return the embedded content of segment id in the IPC namespace of t, or NULL.
+ * Return the embedded file with the content of segment id in the IPC namespace
+ * of t, or NULL if the snapshot has none.
  */
 static struct proc *
 sysv_content(const struct criumake *m, const struct maketask *t, uint64_t id)
@@ -69,7 +70,7 @@ sysv_content(const struct criumake *m, const struct maketask *t, uint64_t id)
 }
 
 /*
- * Count the mappings of t for each segment.
+ * Add the mappings of t to the counts of mappings of the segments.
  */
 static int
 sysv_count(struct criumake *m, const struct maketask *t)
@@ -90,7 +91,7 @@ sysv_count(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Read the segments in t's record.
+ * Read the segments in t's record into m->sysv, and count the mappings of t.
  */
 static int
 sysv_task(struct criumake *m, const struct maketask *t)
@@ -131,8 +132,8 @@ sysv_task(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Read the segments of all processes to restore.  Return 0, or -1 with errstr
- * set.
+ * Read the segments of all processes to restore, and find the record of their
+ * IPC namespace. Return 0, or -1 with errstr set.
  */
 int
 makesysv_read(struct criumake *m)
@@ -146,9 +147,9 @@ makesysv_read(struct criumake *m)
 }
 
 /*
- * Return whether mapping v is part of mappings of t that cover a whole segment
- * of len bytes in order, as shmat(2) made them.  Call it for the first part
- * first, which sets o->whole.
+ * Return true if mapping v is part of mappings of t that cover segment o of len
+ * bytes whole and in order, as shmat(2) made them. Call this for the first of
+ * the mappings first, because that call sets o->whole.
  */
 static bool
 is_whole(struct makesysv *o, const struct maketask *t, const struct vma *v,
@@ -169,7 +170,8 @@ is_whole(struct makesysv *o, const struct maketask *t, const struct vma *v,
 }
 
 /*
- * Return why segment o cannot be restored, or NULL if it can.  o may be NULL.
+ * Return the reason why segment o, which may be NULL, cannot be restored, or
+ * NULL if it can.
  */
 static const char *
 segment_obstacle(const struct makesysv *o)
@@ -182,9 +184,8 @@ segment_obstacle(const struct makesysv *o)
 }
 
 /*
- * Set e, the entry for mapping v of t, to map System V shared memory.  Return
- * 1, 0 if it cannot be restored and a reason was recorded, or -1 with errstr
- * set.
+ * Set e, the entry for mapping v of t, to map System V shared memory. Return 1,
+ * 0 with a reason recorded if it cannot be restored, or -1 with errstr set.
  */
 int
 makesysv_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -249,7 +250,7 @@ static const struct {		/* limits of an IPC namespace */
 };
 
 /*
- * Set the field of e for the limit on the current line of w.
+ * Set the field of e that has the limit on the current line of w.
  */
 static int
 limit_line(const struct words *w, Criu__IpcVar *e)
@@ -276,7 +277,7 @@ limit_line(const struct words *w, Criu__IpcVar *e)
 }
 
 /*
- * Set the limits in e from t's record.
+ * Set the limits in e to those in t's record.
  */
 static int
 limits_read(const struct maketask *t, Criu__IpcVar *e)
@@ -292,8 +293,8 @@ limits_read(const struct maketask *t, Criu__IpcVar *e)
 }
 
 /*
- * Write ipcns-var-N.img, the limits of the namespace.  Limits that no record
- * has are as in a new namespace.
+ * Write ipcns-var-N.img with the limits of the namespace. A limit that no
+ * record has gets the value of a new namespace.
  */
 static int
 limits_write(struct criumake *m)
@@ -319,7 +320,7 @@ limits_write(struct criumake *m)
 }
 
 /*
- * Append segment o to ipcns-shm-N.img, and write its pages.
+ * Append segment o to im, which is ipcns-shm-N.img, and write its pages.
  */
 static int
 segment_write(struct criumake *m, const struct makesysv *o, struct made *im)
@@ -336,7 +337,7 @@ segment_write(struct criumake *m, const struct makesysv *o, struct made *im)
 }
 
 /*
- * Write the images of the IPC namespace, if one is created.  Return 0, or -1
+ * Write the images of the IPC namespace, if criu creates one. Return 0, or -1
  * with errstr set.
  */
 int

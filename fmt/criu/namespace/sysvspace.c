@@ -18,8 +18,8 @@ enum {				/* indexes of numbers on lines of sysvipc/sem
 };
 
 /*
- * Set d to the members common to all System V objects.  v has id, key and mode;
- * owner has user and group of the owner and of the creator.
+ * Set d to the members that all System V objects have. v has the ID, key and
+ * mode. owner has the user and group of the owner, then those of the creator.
  */
 void
 makespace_desc(const struct criumake *m, Criu__IpcDesc *d, const uint64_t *v,
@@ -34,7 +34,7 @@ makespace_desc(const struct criumake *m, Criu__IpcDesc *d, const uint64_t *v,
 }
 
 /*
- * Append len bytes to b, padded with zeros to a multiple of eight.
+ * Append the len bytes at data to b, padded with zeros to a multiple of eight.
  */
 static void
 filled_add(struct buf *b, const uint8_t *data, size_t len)
@@ -46,8 +46,8 @@ filled_add(struct buf *b, const uint8_t *data, size_t len)
 }
 
 /*
- * Find the file in folder of t's record for the object v, and set *f to it;
- * f->len is 0 if there is none.
+ * Set *f to the file of object v in folder of t's record, or f->len to 0 if
+ * there is none.
  */
 static void
 content_find(const struct maketask *t, const char *folder,
@@ -61,7 +61,8 @@ content_find(const struct maketask *t, const char *folder,
 }
 
 /*
- * Record a reason why object id of t's IPC namespace cannot be restored.
+ * Record why object id of t's IPC namespace cannot be restored. what names the
+ * kind of the object.
  */
 static int
 space_refuse(struct criumake *m, const struct maketask *t, const char *what,
@@ -72,8 +73,8 @@ space_refuse(struct criumake *m, const struct maketask *t, const char *what,
 }
 
 /*
- * Parse a line of sysvipc/detached, and record that the segment cannot be
- * restored.
+ * Parse the current line of w, which is from sysvipc/detached, and record that
+ * its segment cannot be restored.
  */
 static int
 detached_line(struct criumake *m, const struct maketask *t, struct words *w,
@@ -90,7 +91,8 @@ detached_line(struct criumake *m, const struct maketask *t, struct words *w,
 }
 
 /*
- * Parse a line of sysvipc/sem, and append the set and its values to b.
+ * Parse the current line of w, which is from sysvipc/sem, and append the
+ * semaphore set and its values to b.
  */
 static int
 semaphores_line(struct criumake *m, const struct maketask *t, struct words *w,
@@ -117,8 +119,8 @@ semaphores_line(struct criumake *m, const struct maketask *t, struct words *w,
 }
 
 /*
- * Read the next message of f and advance f past it: set e to its type and size,
- * and *data to its bytes.  Return false if there is none or it is malformed.
+ * Set e to the type and size of the next message of f, and *data to its bytes.
+ * Advance f past the message. Return false if there is none or it is malformed.
  */
 static bool
 message_next(struct recfile *f, Criu__IpcMsg *e, const uint8_t **data)
@@ -149,8 +151,8 @@ message_next(struct recfile *f, Criu__IpcMsg *e, const uint8_t **data)
 }
 
 /*
- * Return why the count messages in f cannot be restored, or NULL if they can,
- * and set *bytes to their total size.
+ * Return the reason why the count messages in f cannot be restored, or NULL if
+ * they can. Set *bytes to their total size.
  */
 static const char *
 messages_obstacle(struct recfile f, uint64_t count, uint64_t *bytes)
@@ -169,7 +171,8 @@ messages_obstacle(struct recfile f, uint64_t count, uint64_t *bytes)
 }
 
 /*
- * Parse a line of sysvipc/msg, and append the queue and its messages to b.
+ * Parse the current line of w, which is from sysvipc/msg, and append the queue
+ * and its messages to b.
  */
 static int
 queue_line(struct criumake *m, const struct maketask *t, struct words *w,
@@ -204,8 +207,8 @@ queue_line(struct criumake *m, const struct maketask *t, struct words *w,
 }
 
 /*
- * Return whether t is the init of a pid namespace and in another IPC namespace
- * than snap was.
+ * Return true if t is the init of a pid namespace and was in another IPC
+ * namespace than snap.
  */
 static bool
 is_inits(const struct maketask *t)
@@ -214,9 +217,10 @@ is_inits(const struct maketask *t)
 }
 
 /*
- * Parse a line of mqueues, and record that the POSIX message queue cannot be
- * restored: criu mounts their file system empty.  If the root is not an init,
- * the queue may still exist in the namespace that criu runs in.
+ * Parse the current line of w, which is from mqueues, and record that its POSIX
+ * message queue cannot be restored, because criu mounts their file system
+ * empty. If the root is not an init, record nothing: the queue may still exist
+ * in the namespace that criu runs in.
  */
 static int
 mqueue_line(struct criumake *m, const struct maketask *t, struct words *w,
@@ -235,9 +239,9 @@ mqueue_line(struct criumake *m, const struct maketask *t, struct words *w,
 }
 
 /*
- * Write the images of semaphores and queues of m->space's record, empty ones if
- * that is NULL, and record reasons for objects that cannot be restored.  Return
- * 0, or -1 with errstr set.
+ * Write the images of semaphores and message queues from the record of
+ * m->space, or empty images if m->space is NULL. Record a reason for each
+ * object that cannot be restored. Return 0, or -1 with errstr set.
  */
 int
 makespace_write(struct criumake *m)
