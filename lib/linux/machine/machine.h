@@ -47,7 +47,7 @@ struct regnote {			/* a register set of ptrace(2) */
 };
 
 struct isa {
-	const struct regnote *regset; /* all register sets that are read of a
+	const struct regnote *regset; /* all register sets to read from a
 				         thread, general registers first;
 				         ends with a NULL name */
 	bool		 faults; /* the kernel has tracepoints for page
@@ -131,7 +131,7 @@ bool		 restart_due(const void *now, size_t len);
  * If thread tid failed a call with EINTR because we stopped it, make it restart
  * the call when it resumes. seen is the call that it was in before it was
  * stopped. If a signal is to be handled first, the call still fails with EINTR,
- * as it should. Return true if it will restart.
+ * as it should. Return true if the call will restart.
  */
 bool		 restart_call(pid_t tid, const struct seencall *seen);
 
@@ -155,9 +155,10 @@ struct gadgets {			/* addresses of instructions; 0: not
 };
 
 /*
- * Return true if the code in buf, len bytes from address at, begins with the
- * instructions that make a call (gadgets_call) or do rt_sigreturn(2)
- * (gadgets_back), and set their address in g.
+ * Check whether the code in buf, len bytes from address at of the process,
+ * begins with instructions that make a call (gadgets_call) or do
+ * rt_sigreturn(2) (gadgets_back). If so, set their address in g and return
+ * true.
  */
 bool		 gadgets_call(struct gadgets *g, const uint8_t *buf,
 		    size_t len, uint64_t at);
@@ -165,8 +166,8 @@ bool		 gadgets_back(struct gadgets *g, const uint8_t *buf,
 		    size_t len, uint64_t at);
 
 /*
- * Search all of the code in buf, len bytes from address at, for the
- * instructions that are still missing in g.
+ * Search all of the code in buf, len bytes from address at of the process, for
+ * the instructions that are still missing in g.
  */
 void		 gadgets_seek(struct gadgets *g, const uint8_t *buf,
 		    size_t len, uint64_t at);
@@ -181,8 +182,8 @@ struct extstate {			/* state of a thread, apart from general
 };
 
 /*
- * Return the reason why a thread with registers *r cannot make calls for us, or
- * NULL if it can.
+ * Return the reason why thread tid, with registers *r, cannot make calls for
+ * us, or NULL if it can.
  */
 const char	*call_refused(pid_t tid, const struct gregs *r);
 
@@ -200,19 +201,20 @@ void		 call_load(struct gregs *r, const struct gadgets *g,
 int		 call_cancel(pid_t tid);
 
 /*
- * Return the result of a system call, from the registers at its exit.
+ * Return the result of a system call, taken from the registers at its exit.
  */
 int64_t		 call_result(const struct gregs *r);
 
 /*
  * Return 1 if thread tid, when resumed, would make system call nr with first
- * argument first: it is at its entry, or is about to restart it. Return 0 if
- * not, or -1 if that cannot be determined.
+ * argument first: it is at the entry of that call, or is about to restart it.
+ * Return 0 if not, or -1 if that cannot be determined.
  */
 int		 call_pending(pid_t tid, long nr, uint64_t first);
 
 /*
- * Save in k the state that calls change, or restore it. Return 0, or -1.
+ * Save in k the state of thread tid that calls change, or restore it from k.
+ * Return 0, or -1.
  */
 int		 extstate_read(pid_t tid, struct extstate *k);
 int		 extstate_write(pid_t tid, const struct extstate *k);
@@ -233,17 +235,19 @@ struct restartinfo {
 };
 
 /*
- * Return how the interrupted call of thread tid with registers *r is restarted.
+ * Return how to restart the interrupted call of thread tid, whose registers are
+ * *r.
  */
 struct restartinfo	 restartinfo_read(pid_t tid, const struct gregs *r);
 
 /*
- * Return the first argument of the call that is to be restarted.
+ * Return the first argument of the call that is to be restarted, from the
+ * registers *r.
  */
 uint64_t	 restartinfo_arg(const struct gregs *r);
 
 /*
- * Change the registers *r, of a thread that is to restart a call, to those at
+ * Change *r, the registers of a thread that is to restart a call, to those at
  * the exit of that call when it returned -code. The thread must be at the exit
  * of a call of ours with the same first argument.
  */
@@ -275,17 +279,18 @@ struct frame {
 };
 
 /*
- * Build a return frame in buf, of isa.frame bytes, for address at of the
- * process, a multiple of 64. Set *s to the stack pointers for calls. If
- * w->mapped is empty, the first isa.stage bytes of the frame are free for other
- * use. Return its length, or -1.
+ * Build a return frame in buf, of isa.frame bytes. It will be placed at address
+ * at of the process, a multiple of 64. Set *s to the stack pointers for calls.
+ * If w->mapped is empty, the first isa.stage bytes of the frame are free for
+ * other use. Return the length of the frame, or -1.
  */
 int		 frame_build(uint8_t *buf, uint64_t at, const struct frame *w,
 		    struct stacks *s);
 
 /*
- * Build in buf, of isa.stage bytes, a stack for a clone, for address at. A
- * clone that runs on it exits at once. Return its stack pointer.
+ * Build in buf, of isa.stage bytes, a stack on which a clone exits as soon as
+ * it runs. It will be placed at address at of the process. Return its stack
+ * pointer.
  */
 uint64_t	 frame_exit(uint8_t *buf, uint64_t at, const struct frame *w);
 

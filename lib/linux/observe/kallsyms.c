@@ -11,9 +11,10 @@
 #include <string.h>
 
 /*
- * Parse text, lines "ADDRESS TYPE NAME [MODULE]", into k, which owns and
- * modifies it. Symbols at address 0 are left out: the kernel hides addresses
- * from unprivileged users that way. Return 0, or -1 with errstr set.
+ * Parse text, which has lines "ADDRESS TYPE NAME [MODULE]", into k. Takes
+ * ownership of text and modifies it. Leave out symbols at address 0, which is
+ * how the kernel hides addresses from unprivileged users. Return 0, or -1 with
+ * errstr set.
  */
 static int
 ksyms_parse(struct ksyms *k, char *text)
@@ -39,8 +40,8 @@ ksyms_parse(struct ksyms *k, char *text)
 CMP(ksym_cmp, struct ksym, addr)
 
 /*
- * Load the symbols k from the file path, such as /proc/kallsyms. The caller
- * frees k, also after a failure. Return 0, or -1 with errstr set.
+ * Load symbols into k from the file path, such as /proc/kallsyms. The caller
+ * frees k, even after a failure. Return 0, or -1 with errstr set.
  */
 int
 ksyms_load(struct ksyms *k, const char *path)
@@ -63,7 +64,8 @@ ksyms_load(struct ksyms *k, const char *path)
 }
 
 /*
- * Return the last symbol of k at or before address addr, or NULL.
+ * Return the last symbol of k at or before address addr, or NULL if there is
+ * none.
  */
 const struct ksym *
 ksyms_find(const struct ksyms *k, uint64_t addr)

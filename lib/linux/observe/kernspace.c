@@ -26,9 +26,9 @@ static const struct part {
 enum { NPARTS = sizeof parts / sizeof *parts };
 
 /*
- * Append a part of the kernel to the mappings of sp. Ignore it if the addresses
- * are not in the kernel's half of the address space, or the range is empty.
- * Return 0, or -1 with errstr set.
+ * Append a part of the kernel, called name, to the mappings of sp. Ignore it if
+ * its addresses are not in the kernel's half of the address space, or if its
+ * range is empty. Return 0, or -1 with errstr set.
  */
 static int
 kernel_add(struct space *sp, uint64_t start, uint64_t end, unsigned int flags,
@@ -75,7 +75,7 @@ kernel_parts(struct space *sp)
 
 /*
  * Append the modules of the kernel to sp. Lines of /proc/modules are: NAME SIZE
- * COUNT USERS STATE ADDRESS.
+ * COUNT USERS STATE ADDRESS. Return 0, or -1 with errstr set.
  */
 static int
 kernel_modules(struct space *sp)
@@ -102,7 +102,7 @@ kernel_modules(struct space *sp)
 /*
  * Append the areas in /proc/vmallocinfo to sp. Its lines are: START-END SIZE
  * CALLER ... KIND. Skip lines whose addresses do not match the size: they are
- * hashed.
+ * hashed. Return 0, or -1 with errstr set.
  */
 static int
 kernel_vmalloc(struct space *sp)
@@ -130,9 +130,9 @@ kernel_vmalloc(struct space *sp)
 CMP(vma_cmp, struct vma, start)
 
 /*
- * Fill in sp with the address space of the kernel. The caller frees it, also
- * after a failure. On failure sp->denied says whether permission is missing.
- * Return 0, or -1 with errstr set.
+ * Fill in sp with the address space of the kernel. The caller frees sp, even
+ * after a failure; sp->denied then says whether permission is missing. Return
+ * 0, or -1 with errstr set.
  */
 int
 space_kernel(struct space *sp)

@@ -32,8 +32,9 @@ pages_entry(const struct livepages *lp, uint64_t addr, uint64_t e, bool huge)
 }
 
 /*
- * Append the present pages of run r to the list. For huge pages PME_EXCLUSIVE
- * is not reliable (entries.c), so their frames are recorded.
+ * Append the present pages of run r to the list of lp. Record the frames of
+ * huge pages, because PME_EXCLUSIVE is not reliable for them (entries.c).
+ * Return 0, or -1 with errstr set.
  */
 static int
 pages_present(const struct livepages *lp, const struct pagerun *r)
@@ -69,8 +70,8 @@ pages_run(void *arg, const struct pagerun *r)
 }
 
 /*
- * List the pages of sp, a live process, in l. The caller frees the list, also
- * after a failure. Return 0, or -1 with errstr set.
+ * List in l the pages of sp, a live process. The caller frees l, even after a
+ * failure. Return 0, or -1 with errstr set.
  */
 int
 pages_live(struct pagelist *l, const struct space *sp)

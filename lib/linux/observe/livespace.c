@@ -38,8 +38,8 @@ struct query {			/* struct procmap_query of linux/fs.h */
 #define QUERY_IOCTL	_IOWR('f', 17, struct query)	/* Linux 6.11 */
 
 /*
- * Return -1 with errstr set because a file of the process of sp could not be
- * read, from errno. Set sp->gone if the process does not exist.
+ * Set errstr to why a file of the process of sp could not be read, according to
+ * errno, and return -1. Set sp->gone if the process does not exist.
  */
 static int
 space_refuse(struct space *sp)
@@ -58,7 +58,7 @@ space_refuse(struct space *sp)
 }
 
 /*
- * Free the mappings of sp, and nothing else.
+ * Free only the mappings of sp.
  */
 static void
 space_forget(struct space *sp)
@@ -69,9 +69,9 @@ space_forget(struct space *sp)
 }
 
 /*
- * Set VMF_HUGETLB, which maps does not show, in the mappings of sp that are of
- * huge pages. Only mappings of files, aligned to the smallest huge page, are
- * queried. Return 0, or -1 with errno set.
+ * Set VMF_HUGETLB, which maps does not show, in the mappings of sp that consist
+ * of huge pages. Query only mappings of files that are aligned to the smallest
+ * huge page. tid is a thread of the process. Return 0, or -1 with errno set.
  */
 static int
 space_hugetlb(struct space *sp, pid_t tid)
@@ -103,8 +103,8 @@ space_hugetlb(struct space *sp, pid_t tid)
 }
 
 /*
- * Read the file name of a thread, smaps or maps, into sp. Return 0, or -1 with
- * errno set; errno is 0 if errstr is set.
+ * Read file name (smaps or maps) of thread tid into sp. Return 0, or -1 with
+ * errno set, or -1 with errno 0 and errstr set.
  */
 static int
 space_text(struct space *sp, pid_t tid, const char *name)
@@ -121,8 +121,9 @@ space_text(struct space *sp, pid_t tid, const char *name)
 }
 
 /*
- * Read maps of a thread, and query which mappings are of huge pages. Read smaps
- * instead if the kernel has no such query. Return 1, or -1 as space_text does.
+ * Read maps of thread tid into sp, and query which mappings consist of huge
+ * pages. If the kernel has no such query, read smaps instead. Return 1, or -1
+ * as space_text does.
  */
 static int
 space_glance(struct space *sp, pid_t tid)
@@ -140,8 +141,9 @@ space_glance(struct space *sp, pid_t tid)
 }
 
 /*
- * Read smaps of a thread (or maps, if the kernel has no smaps), then maps.
- * Return 1 if both have the same mappings, 0 if not, or -1 as space_text does.
+ * Read smaps of thread tid (or maps, if the kernel has no smaps) into sp, then
+ * compare with maps. If sp->brief is set, call space_glance instead. Return 1
+ * if both have the same mappings, 0 if not, or -1 as space_text does.
  */
 static int
 space_try(struct space *sp, pid_t tid)
@@ -177,8 +179,8 @@ space_mappings(struct space *sp, pid_t tid)
 }
 
 /*
- * Read the mappings from thread tid, if it is not the first thread and none
- * were read yet: the first thread may have ended before the others. Return 0.
+ * Read the mappings of sp from thread tid if none were read yet. Skip the first
+ * thread, which may have ended before the others. Return 0.
  */
 static int
 try_thread(void *arg, long tid)
@@ -194,7 +196,7 @@ try_thread(void *arg, long tid)
 }
 
 /*
- * Return -1 with errstr set to why the process of sp has no mappings.
+ * Set errstr to why the process of sp has no mappings, and return -1.
  */
 static int
 space_empty(struct space *sp)
@@ -210,10 +212,10 @@ space_empty(struct space *sp)
 }
 
 /*
- * Fill in sp with the address space of live process pid. brief: leave out
- * sizes, for which the kernel must walk all pages, and all flags but
- * VMF_HUGETLB. The caller frees sp, also after a failure; sp->gone then says
- * whether the process is gone. Return 0, or -1 with errstr set.
+ * Fill in sp with the address space of live process pid. If brief is set, leave
+ * out all flags but VMF_HUGETLB, and sizes, for which the kernel must walk all
+ * pages. The caller frees sp, even after a failure; sp->gone then says whether
+ * the process is gone. Return 0, or -1 with errstr set.
  */
 int
 space_live(struct space *sp, pid_t pid, bool brief)
@@ -247,8 +249,8 @@ space_live(struct space *sp, pid_t pid, bool brief)
 
 /*
  * Return the process that thread tid belongs to. Return -1 with errstr set if
- * it does not exist, or is a kernel thread or zombie, which has nothing to
- * trace.
+ * there is no such thread, or if it is a kernel thread or zombie, which has
+ * nothing to trace.
  */
 pid_t
 traced_process(pid_t tid)
@@ -267,8 +269,8 @@ traced_process(pid_t tid)
 
 /*
  * Append the current mappings of process pid to l, from /proc/PID/maps. The
- * file is read in pieces, so a changing mapping may appear twice. The caller
- * frees l, also after a failure. Return 0, or -1 with errstr set.
+ * kernel returns the file in pieces, so a changing mapping may appear twice.
+ * The caller frees l, even after a failure. Return 0, or -1 with errstr set.
  */
 int
 traced_maps(pid_t pid, struct vmas *l)

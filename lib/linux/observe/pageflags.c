@@ -41,7 +41,7 @@ struct tally {
 };
 
 /*
- * Return the name of the flag in bit bit, or NULL.
+ * Return the name of the page flag with bit number bit, or NULL if it has none.
  */
 const char *
 pageflag_name(unsigned int bit)
@@ -108,9 +108,9 @@ tally_entries(void *arg, const struct entries *es)
 
 /*
  * Add the pages of sp, a live process, to the histogram c, by their flags.
- * frames has kpageflags, or is NULL. *hidden is set to true if the kpageflags
- * of some pages cannot be read. The caller frees c->v. Return 0, or -1 with
- * errstr set.
+ * frames has kpageflags, or is NULL. Set *hidden to whether the kpageflags of
+ * some pages cannot be read. The caller frees c->v. Return 0, or -1 with errstr
+ * set.
  */
 int
 pageflags_live(struct flagcounts *c, const struct space *sp,

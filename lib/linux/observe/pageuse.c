@@ -29,8 +29,8 @@ struct usage {
 				    not readable */
 	const struct frames *flags; /* borrowed; flags by page frame; NULL:
 				       not readable */
-	uint64_t	*vague;	/* owned; KB per mapping of pages that are
-				   shared or the zero page */
+	uint64_t	*vague;	/* owned; for each mapping: KB of its pages
+				   that are shared or are the zero page */
 	struct smapsizes sizes;	/* counts of smaps; unused if scans is set */
 	bool		 scans;	/* pagemap shows zero and huge pages; valid
 				   if asked is set */
@@ -39,8 +39,8 @@ struct usage {
 };
 
 /*
- * Add a page with this page frame, which is not mapped exclusively, to the
- * counts p. Return 0, or -1 with errstr set.
+ * Add to the counts p a page that is not mapped exclusively; frame is its page
+ * frame. Return 0, or -1 with errstr set.
  */
 static int
 use_counted(struct usage *u, struct pageuse *p, uint64_t frame)
@@ -153,8 +153,8 @@ scan_run(void *arg, const struct pagerun *r)
 }
 
 /*
- * Correct the counts of mapping i with counts from smaps, because pagemap does
- * not show zero and huge pages. Leave them unchanged if the mapping changed.
+ * Correct the counts of mapping i with those of smaps, because pagemap does not
+ * show zero and huge pages. Do nothing if the mapping changed.
  */
 static void
 use_smaps(const struct usage *u, size_t i, struct scanned *s)
@@ -172,8 +172,8 @@ use_smaps(const struct usage *u, size_t i, struct scanned *s)
 }
 
 /*
- * Find out whether pagemap shows zero and huge pages; if not, read smaps. Does
- * this once only. Return 0, or -1 with errstr set.
+ * On the first call, find out whether pagemap shows zero and huge pages, and
+ * read smaps if it does not. Return 0, or -1 with errstr set.
  */
 static int
 use_ask(struct usage *u)
@@ -186,9 +186,9 @@ use_ask(struct usage *u)
 }
 
 /*
- * Count zero pages and huge mappings of mapping i, which pagemap entries do not
- * show. If page frames are hidden, also compute how much is shared. Return 0,
- * or -1 with errstr set.
+ * Count the zero pages and huge pages of mapping i, which pagemap entries do
+ * not show. If page frames are hidden, also compute how much is shared. Return
+ * 0, or -1 with errstr set.
  */
 static int
 use_scan(struct usage *u, size_t i)
@@ -225,12 +225,12 @@ use_all(struct usage *u, bool detail)
 }
 
 /*
- * Add to use, which has one element per mapping of sp, how much memory each
- * mapping of this live process uses. counts has kpagecount and flags
- * kpageflags; each may be NULL. *hidden is set to true if pss is unknown
- * because counts is missing. Without flags, uss of huge pages may be wrong.
- * detail: also count zero pages and huge mappings, which takes a second walk.
- * Return 0, or -1 with errstr set.
+ * Add to use how much memory each mapping of live process sp uses; use has one
+ * element per mapping. counts has kpagecount and flags has kpageflags; each may
+ * be NULL. Set *hidden to whether pss is unknown because counts is missing.
+ * Without flags, uss of huge pages may be wrong. If detail is set, also count
+ * zero pages and huge pages, which takes a second walk. Return 0, or -1 with
+ * errstr set.
  */
 int
 pageuse_live(struct pageuse *use, const struct space *sp,
@@ -257,8 +257,8 @@ pageuse_live(struct pageuse *use, const struct space *sp,
 }
 
 /*
- * Clear the record of which pages process pid has touched. From now on member
- * touched of struct mapping counts pages touched since this call
+ * Clear the kernel's record of which pages process pid has touched. From now on
+ * member touched of struct mapping counts pages touched since this call
  * (proc_pid_clear_refs(5)). The process does not notice, but the kernel knows
  * less about which pages to reclaim first. Return 0, or -1 with errstr set.
  */

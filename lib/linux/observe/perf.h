@@ -39,8 +39,8 @@ struct perfslot {
 struct perforder {		/* zeroed before use */
 	struct buf	 bytes;	/* complete records; rings are copied to its
 				   end */
-	size_t		 seen;	/* bytes that have slots; records after them
-				   do not yet */
+	size_t		 seen;	/* number of bytes whose records already have
+				   slots */
 	struct perfslot	*slot;	/* owned */
 	size_t		 n;
 };

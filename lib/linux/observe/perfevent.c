@@ -31,11 +31,11 @@ static const uint64_t software[TRACE_POINT] = {
 
 /*
  * Open an event of this kind, in the form that l permits, for thread tid on
- * processor cpu (-1: all). It starts now, or if on_exec is set, at its next
- * execve(2). If cpu is given, threads and children made later inherit it. The
- * event for minor faults also reports mappings, threads and programs. We are
- * woken when 256 KB of a ring are used. Return a descriptor, or -1 with errno
- * set.
+ * processor cpu, or on all processors if cpu is -1. The event starts now or, if
+ * on_exec is set, at the next execve(2) of the thread. If cpu is given, threads
+ * and children created later inherit the event. The event for minor faults also
+ * reports mappings, threads and programs. The kernel wakes us when 256 KB of a
+ * ring are used. Return a descriptor, or -1 with errno set.
  */
 int
 perfevent_open(const struct perflevel *l, enum trace_kind kind, pid_t tid,
@@ -73,7 +73,8 @@ perfevent_open(const struct perflevel *l, enum trace_kind kind, pid_t tid,
 }
 
 /*
- * Return true if we may open an event of this kind for ourselves.
+ * Return true if we may open an event of this kind, in the form that l permits,
+ * for ourselves.
  */
 static bool
 level_try(const struct perflevel *l, enum trace_kind kind)
@@ -102,7 +103,8 @@ paranoid(void)
 
 /*
  * Find out whether the minimum is permitted: minor faults, with or without
- * those in system calls. Return 0, or -1 with errno and errstr set.
+ * those in system calls. Store the result in l. Return 0, or -1 with errno and
+ * errstr set.
  */
 static int
 level_least(struct perflevel *l)
@@ -128,8 +130,8 @@ level_least(struct perflevel *l)
 }
 
 /*
- * Find out which events we may open, and store them in l. slab: also those for
- * allocations of the kernel. The caller frees l, also after an error. Return 0,
+ * Store in l which events we may open. If slab is set, include those for
+ * allocations of the kernel. The caller frees l, even after an error. Return 0,
  * or -1 with errno and errstr set if no event is permitted.
  */
 int
@@ -182,8 +184,9 @@ perflevel_free(struct perflevel *l)
 }
 
 /*
- * Write to s, size bytes, what cannot be traced according to l, and why; "" if
- * everything can. slab: also consider allocations of the kernel.
+ * Describe in s, of size bytes, what cannot be traced according to l, and why.
+ * Set s to "" if everything can be traced. If slab is set, also consider
+ * allocations of the kernel.
  */
 void
 perflevel_lacks(const struct perflevel *l, bool slab, char *s, size_t size)
@@ -222,9 +225,9 @@ perflevel_lacks(const struct perflevel *l, bool slab, char *s, size_t size)
 }
 
 /*
- * Append a ring, not mapped yet, to *ring for each online processor, and count
- * it in *n. The kernel lists processors as "0-3,5". The caller frees *ring,
- * also after an error. Return 0, or -1 with errstr set.
+ * Append to the array *ring, of length *n, a ring for each online processor.
+ * The rings are not mapped yet. The kernel lists processors as "0-3,5". The
+ * caller frees *ring, even after an error. Return 0, or -1 with errstr set.
  */
 int
 rings_online(struct ring **ring, size_t *n)
@@ -285,8 +288,8 @@ ring_attach(struct ring *r, int fd, size_t size)
 }
 
 /*
- * Move all records from ring r to the end of b. Bytes that are not records are
- * dropped, and cause an error. Return 0, or -1 with errstr set.
+ * Move all records from ring r to the end of b. Drop bytes that are not
+ * records, and fail. Return 0, or -1 with errstr set.
  */
 int
 ring_drain(struct ring *r, struct buf *b)

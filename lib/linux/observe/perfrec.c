@@ -47,8 +47,9 @@ sample_parse(struct perfrec *r, const uint8_t *p, size_t len)
 }
 
 /*
- * Set r->name to the string at offset at of the record p, len bytes. It must
- * end before the last TAIL bytes. Return 0, or -1 with errstr set.
+ * Set r->name to the string at offset at of the record at p, which has len
+ * bytes. The string must end before the last TAIL bytes. Return 0, or -1 with
+ * errstr set.
  */
 static int
 name_parse(struct perfrec *r, const uint8_t *p, size_t at, size_t len)
@@ -91,8 +92,8 @@ task_parse(struct perfrec *r, const uint8_t *p, size_t len)
 }
 
 /*
- * Parse the record of len bytes at p into r. r points into those bytes. For
- * records of other types, only the members that all records have are set.
+ * Parse the record of len bytes at p into r. r points into those bytes. If the
+ * type is not one listed in perf.h, set only the members that all records have.
  * Return 0, or -1 with errstr set.
  */
 int
@@ -131,8 +132,8 @@ perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len)
 }
 
 /*
- * Return the time, in ns, of the record of len bytes at p, or 0 if it is too
- * short to have one.
+ * Return the time, in ns, of the record of len bytes at p. Return 0 if the
+ * record is too short to have a time.
  */
 uint64_t
 perfrec_time(const uint8_t *p, size_t len)
@@ -144,10 +145,10 @@ perfrec_time(const uint8_t *p, size_t len)
 }
 
 /*
- * Append the bytes from tail to head of the ring data to out, joining a record
- * that wraps around. tail and head count from the creation of the ring. size is
- * the size of the ring, a power of two. If the bytes are not complete records,
- * append nothing and fail. Return 0, or -1 with errstr set.
+ * Append the bytes from offset tail to offset head of the ring at data to out,
+ * and join a record that wraps around. Both offsets count from the creation of
+ * the ring, whose size is a power of two. If the bytes are not complete
+ * records, append nothing and fail. Return 0, or -1 with errstr set.
  */
 int
 ring_copy(struct buf *out, const uint8_t *data, size_t size, uint64_t tail,
@@ -187,8 +188,8 @@ record_len(const struct perforder *o, size_t at)
 }
 
 /*
- * Make slots for the records that were appended to the bytes of o. Return 0, or
- * -1 with errstr set.
+ * Make slots for the records that were appended to o->bytes. Return 0, or -1
+ * with errstr set.
  */
 int
 order_note(struct perforder *o)
@@ -213,8 +214,8 @@ order_note(struct perforder *o)
 CMP2(slot_cmp, struct perfslot, time, at)
 
 /*
- * Move the records of o up to time until, in ns, to old, which must be empty,
- * and sort them. Later records stay in o. Return 0, or -1 with errstr set.
+ * Move the records of o with times up to until, in ns, to old, and sort them.
+ * old must be empty. Later records stay in o. Return 0, or -1 with errstr set.
  */
 int
 order_split(struct perforder *o, uint64_t until, struct perforder *old)
@@ -239,7 +240,7 @@ order_split(struct perforder *o, uint64_t until, struct perforder *old)
 }
 
 /*
- * Free the records of o, which is empty afterwards.
+ * Free the records of o, and make o empty.
  */
 void
 order_free(struct perforder *o)

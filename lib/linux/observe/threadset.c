@@ -36,7 +36,7 @@ member_find(struct threadset *s, pid_t tid)
 }
 
 /*
- * Return the owner of thread tid in s, or 0 if it is unknown.
+ * Return the owner of thread tid in s, or 0 if the thread is unknown.
  */
 pid_t
 threadset_owner(struct threadset *s, pid_t tid)
@@ -48,8 +48,8 @@ threadset_owner(struct threadset *s, pid_t tid)
 }
 
 /*
- * Set the owner of thread tid in s, unless it owns itself. Return 0, or -1 with
- * errstr set.
+ * Set the owner of thread tid in s, unless the thread owns itself. Return 0, or
+ * -1 with errstr set.
  */
 int
 threadset_add(struct threadset *s, pid_t tid, pid_t owner)
@@ -68,10 +68,10 @@ threadset_add(struct threadset *s, pid_t tid, pid_t owner)
 }
 
 /*
- * Return true if a sample counts: one of a thread of s at a time in ns, of an
- * event of this kind that was opened for tid. If a thread has a software event
- * twice, Linux may give both samples the same ID and time; then one of them
- * counts, whatever its ID.
+ * Return true if a sample counts. The sample is from thread number thread, at a
+ * time in ns, and from an event of this kind that was opened for thread tid. If
+ * a thread has a software event twice, Linux may give both samples the same ID
+ * and time; then one of them counts, whatever its ID.
  */
 bool
 threadset_counts(struct threadset *s, pid_t thread, pid_t tid,

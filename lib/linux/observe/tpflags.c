@@ -37,7 +37,8 @@ expr_take(struct expr *e, const char *word)
 }
 
 /*
- * Skip the rest of a cast, "gfp_t)". Return false if it is not a cast.
+ * If e is at the rest of a cast, such as "gfp_t)", skip it. Return false if
+ * there is no cast.
  */
 static bool
 expr_cast(struct expr *e)
@@ -94,8 +95,9 @@ expr_value(struct expr *e)
 }
 
 /*
- * Evaluate operands joined by binary operators. level is the index of the
- * operator in op, 0 being the one with the lowest precedence.
+ * Return the value of operands joined by binary operators. level is the index
+ * in op of the operator with the lowest precedence that may occur; op[0] has
+ * the lowest of all.
  */
 static uint64_t
 expr_binary(struct expr *e, int level)
@@ -114,8 +116,8 @@ expr_binary(struct expr *e, int level)
 }
 
 /*
- * Set f to the names of flags in text, a format file of tracefs. f is empty if
- * there are none.
+ * Set f to the names of the flags in text, a format file of tracefs. Make f
+ * empty if there are none.
  */
 void
 tpflags_parse(struct tpflags *f, const char *text)
@@ -146,8 +148,8 @@ tpflags_parse(struct tpflags *f, const char *text)
 }
 
 /*
- * Write flags to s, size bytes, as "NAME|NAME|0xN", using the names in table f
- * in its order. f may be NULL. Return s.
+ * Write flags to s, of size bytes, as "NAME|NAME|0xN". The names come from
+ * table f, in its order; f may be NULL. Return s.
  */
 const char *
 tpflags_string(const struct tpflags *f, uint64_t flags, char *s, size_t size)

@@ -20,10 +20,10 @@
 #include <unistd.h>
 
 /*
- * Open the directory of tracefs: where it is mounted, or else a detached mount
- * that disappears with the descriptor. debugfs is not tried: looking up
- * "tracing" there would mount it. Return a descriptor, or -1 with errno and
- * errstr set.
+ * Open the directory of tracefs: where it is mounted, or else in a detached
+ * mount that disappears with the descriptor. Do not try debugfs: looking up
+ * "tracing" there would mount tracefs. Return a descriptor, or -1 with errno
+ * and errstr set.
  */
 int
 tracefs_open(void)
@@ -44,8 +44,8 @@ tracefs_open(void)
 }
 
 /*
- * Read file path below tracefs, the directory dir, into b, and append a NUL.
- * Return 0, or -1 with errstr set.
+ * Read the file path below dir, the directory of tracefs, into b, and append a
+ * NUL. Return 0, or -1 with errstr set.
  */
 int
 tracefs_read(int dir, const char *path, struct buf *b)
@@ -57,7 +57,7 @@ tracefs_read(int dir, const char *path, struct buf *b)
 }
 
 /*
- * Set *id to the ID of a tracepoint, given the text of its format file. Return
+ * Set *id to the ID of the tracepoint whose format file contains text. Return
  * 0, or -1 with errstr set.
  */
 int
@@ -76,8 +76,8 @@ format_id(const char *text, uint64_t *id)
 }
 
 /*
- * Set *n to the number that follows key in line, up to a semicolon: "size:8;".
- * Return false if there is none, or it is too large.
+ * Set *n to the number that follows key in line and precedes a semicolon, as in
+ * "size:8;". Return false if there is no such number, or if it is too large.
  */
 static bool
 format_number(const char *line, const char *key, size_t *n)
@@ -120,8 +120,8 @@ declares(const char *s, const char *name)
  *
  *	field:TYPE NAME;	offset:N;	size:N;	signed:N;
  *
- * Return 0, or -1 with errstr set if there is none, or its line cannot be
- * parsed.
+ * Return 0, or -1 with errstr set if there is no such field, or its line cannot
+ * be parsed.
  */
 int
 format_field(const char *text, const char *name, struct tpfield *f)
@@ -170,8 +170,8 @@ field_get(const struct tpfield *f, const uint8_t *raw, size_t len, size_t i)
 }
 
 /*
- * Copy the string in field f of raw, which has len bytes, to out, truncated to
- * size bytes. Copy "" if raw is too short.
+ * Copy the string in field f of raw, which has len bytes, to out. Truncate it
+ * to fit into size bytes. Copy "" if raw is too short.
  */
 void
 field_string(const struct tpfield *f, const uint8_t *raw, size_t len,
@@ -229,9 +229,9 @@ const struct tracepoint tracepoints[TRACE_EVENTS] = {
 };
 
 /*
- * Read the format of the tracepoint of this kind from tracefs, the directory
- * dir, into f. Fields that it does not have get size 0. Return 0, or -1 with
- * errstr set.
+ * Read the format of the tracepoint of this kind into f, from dir, the
+ * directory of tracefs. Set the size of fields that the tracepoint lacks to 0.
+ * Return 0, or -1 with errstr set.
  */
 int
 tracepoint_load(struct tpformat *f, enum trace_kind kind, int dir)
@@ -257,7 +257,8 @@ tracepoint_load(struct tpformat *f, enum trace_kind kind, int dir)
 }
 
 /*
- * Set the args and name of t from the raw data of its record, using format f.
+ * Set the arguments and the name of t from the raw data of its record, using
+ * format f.
  */
 void
 tracepoint_decode(struct trace *t, const struct tpformat *f)

@@ -58,8 +58,8 @@ struct tracer {
 };
 
 /*
- * Return a new tracer that traces nothing yet. slab: it will also trace
- * allocations of the kernel. Return NULL with errno and errstr set if the
+ * Return a new tracer that traces nothing yet. If slab is set, it will also
+ * trace allocations of the kernel. Return NULL with errno and errstr set if the
  * kernel permits no tracing at all.
  */
 struct tracer *
@@ -82,8 +82,8 @@ tracer_new(bool slab)
 }
 
 /*
- * Write to s, size bytes, what the kernel does not permit t to trace, and why;
- * "" if everything is permitted.
+ * Describe in s, of size bytes, what the kernel does not permit t to trace, and
+ * why. Set s to "" if everything is permitted.
  */
 void
 tracer_lacks(const struct tracer *t, char *s, size_t size)
@@ -92,9 +92,9 @@ tracer_lacks(const struct tracer *t, char *s, size_t size)
 }
 
 /*
- * Open an event of this kind for thread tid on the processor of ring r, with
- * its filter, and attach it to the ring. Return 0, or -1 with errno and errstr
- * set.
+ * Open an event of this kind for thread tid on the processor of ring r, set its
+ * filter, and attach it to the ring. It starts now or, if on_exec is set, at
+ * the next execve(2). Return 0, or -1 with errno and errstr set.
  */
 static int
 event_open(struct tracer *t, enum trace_kind kind, pid_t tid, struct ring *r,
@@ -133,10 +133,10 @@ fail:
 }
 
 /*
- * Trace thread tid with t, and all threads and children that it creates, from
- * now on, or if on_exec is set, from its next execve(2) on. Return 0, or -1
- * with errno set: ESRCH if there is no such thread, EACCES if it may not be
- * traced. After other errors the tracer can only be freed.
+ * Trace thread tid with t, and all threads and children that it creates. Start
+ * now or, if on_exec is set, at its next execve(2). Return 0, or -1 with errno
+ * set: ESRCH if there is no such thread, EACCES if it may not be traced. After
+ * other errors the tracer can only be freed.
  */
 int
 tracer_add(struct tracer *t, pid_t tid, bool on_exec)
@@ -181,10 +181,11 @@ thread_add(void *arg, long tid)
 }
 
 /*
- * Trace process pid with t, with all threads that it has and will have. The
- * list of threads is read until it has no new ones: a new thread may have been
- * created by one that was not traced yet. A thread that is then traced twice is
- * reported once (threadset.c). Return 0, or -1 with errno set as by tracer_add.
+ * Trace process pid with t, including all threads that it has and will have.
+ * Read the list of threads until it has no new ones, because a new thread may
+ * have been created by one that was not traced yet. A thread that is then
+ * traced twice is reported once (threadset.c). Return 0, or -1 with errno set
+ * as by tracer_add.
  */
 int
 tracer_addprocess(struct tracer *t, pid_t pid)
@@ -236,8 +237,8 @@ opened_find(struct tracer *t, uint64_t id)
 }
 
 /*
- * Set *kind to the kind of record r, which is not a sample. Return false if it
- * is of no use.
+ * Set *kind to the kind of record r, which is not a sample, and update the
+ * threads of t. Return false if the record is of no use.
  */
 static bool
 record_kind(struct tracer *t, const struct perfrec *r, enum trace_kind *kind,
@@ -262,8 +263,8 @@ record_kind(struct tracer *t, const struct perfrec *r, enum trace_kind *kind,
 }
 
 /*
- * Pass the record at p to fn, unless it is a duplicate. Return 0, or -1 if fn
- * does, or with errstr set.
+ * Pass the record at p to fn with arg, unless it is a duplicate. Return 0, or
+ * -1 with errstr set. If fn returns -1, return -1.
  */
 static int
 record_pass(struct tracer *t, const uint8_t *p, trace_fn fn, void *arg)
@@ -319,8 +320,9 @@ tracer_drain(struct tracer *t)
 
 /*
  * Call fn, with arg, for each event of the threads that t traces, in order of
- * time. all: for all events read; else only for those that no older event can
- * follow. Return 0, or -1 if fn returns -1, which ends it, or with errstr set.
+ * time. If all is set, do so for all events read; else only for those that no
+ * older event can follow. If fn returns -1, stop and return -1. Return 0, or -1
+ * with errstr set.
  */
 int
 tracer_read(struct tracer *t, bool all, trace_fn fn, void *arg)
@@ -357,7 +359,7 @@ tracer_stop(struct tracer *t)
 }
 
 /*
- * Return the number of records of t that were lost because rings were full.
+ * Return how many records of t were lost because rings were full.
  */
 uint64_t
 tracer_lost(const struct tracer *t)

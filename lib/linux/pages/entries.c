@@ -44,8 +44,8 @@ struct walk {
 };
 
 /*
- * Advance to the next mapping, and skip a hole. Return 1, 0 at the end, or -1
- * with errstr set.
+ * Advance w to the next page to read, which may be in the next mapping, and
+ * skip a hole. Return 1, 0 at the end, or -1 with errstr set.
  */
 static int
 walk_seek(struct walk *w)
@@ -67,8 +67,8 @@ walk_seek(struct walk *w)
 }
 
 /*
- * Read entries from w->addr on, none of them after a mapping. Return their
- * number, or -1 with errstr set.
+ * Read entries from w->addr on, the last of which is within a mapping. Return
+ * their number, or -1 with errstr set.
  */
 static ssize_t
 walk_read(struct walk *w)
@@ -90,7 +90,7 @@ walk_read(struct walk *w)
 
 /*
  * Pass the n entries that were read to w->fn, one mapping at a time. Return 0,
- * or -1 if it does.
+ * or -1 if w->fn returns -1.
  */
 static int
 walk_give(struct walk *w, size_t n)
@@ -120,7 +120,8 @@ walk_give(struct walk *w, size_t n)
 
 /*
  * Return 1 if only this process maps the huge page whose first entry is e, 0 if
- * not, or -1 with errstr set. all: also return 1 for a page that is not huge.
+ * not, or -1 with errstr set. If all is set, also return 1 for a page that is
+ * not huge.
  */
 static int
 huge_alone(const struct walk *w, uint64_t e, bool all)
@@ -136,8 +137,8 @@ huge_alone(const struct walk *w, uint64_t e, bool all)
 
 /*
  * Pass the first entry of each huge page from w->addr on to w->fn. Stop at a
- * page that is not huge, or not mapped by this process only. Return 0, or -1 on
- * an error or if fn returns -1.
+ * page that is not huge, or that other processes may map. Return 0, or -1 on an
+ * error or if w->fn returns -1.
  */
 static int
 walk_huge(struct walk *w)
@@ -169,9 +170,9 @@ walk_huge(struct walk *w)
 }
 
 /*
- * Clear PME_EXCLUSIVE in the n entries that were read, where they look like
- * entries of a huge page that other processes map as well. Return 0, or -1 with
- * errstr set.
+ * Clear PME_EXCLUSIVE in those of the n entries read that look like entries of
+ * a huge page that other processes map as well. Return 0, or -1 with errstr
+ * set.
  */
 static int
 walk_doubt(struct walk *w, size_t n)
@@ -198,11 +199,11 @@ walk_doubt(struct walk *w, size_t n)
 
 /*
  * Call fn, with arg, for the entries of the mappings l, in ascending order,
- * until it returns -1. Entries of absent pages may be left out. fd is the
- * pagemap of the process; if it ends before the last mapping, that is an error.
- * If flags is given, with kpageflags, PME_EXCLUSIVE is set only where it is
- * certain, and a huge page that has it is one entry. Return 0, or -1 with
- * errstr set.
+ * until fn returns -1. Entries of absent pages may be left out. fd is the
+ * pagemap of the process. It is an error if it ends before the last mapping. If
+ * flags, with kpageflags, is not NULL, PME_EXCLUSIVE is set only where it is
+ * certain, and a huge page that has it is passed as one entry. Return 0, or -1
+ * with errstr set.
  */
 int
 pagemap_entries(int fd, const struct vmas *l, const struct frames *flags,

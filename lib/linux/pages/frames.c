@@ -81,8 +81,8 @@ frames_block(struct frames *f, uint64_t i)
 }
 
 /*
- * Return the index of the first requested page frame of block b from i on, or
- * BLOCK.
+ * Return the index of the first requested page frame in block b at or after
+ * index i, or BLOCK if there is none.
  */
 static size_t
 wanted_next(const struct block *b, size_t i)
@@ -93,8 +93,8 @@ wanted_next(const struct block *b, size_t i)
 }
 
 /*
- * Request a page frame of f, so that it is read together with others. Return 0,
- * or -1 with errstr set.
+ * Request the value of page frame number frame in f, so that it is read
+ * together with others. Return 0, or -1 with errstr set.
  */
 int
 frames_want(struct frames *f, uint64_t frame)
@@ -109,8 +109,8 @@ frames_want(struct frames *f, uint64_t frame)
 }
 
 /*
- * Read the requested page frames of block b, which begins at page frame first.
- * Return 0, or -1 with errstr set.
+ * Read the values of the requested page frames of block b, which begins at page
+ * frame number first. Return 0, or -1 with errstr set.
  */
 static int
 block_read(const struct frames *f, struct block *b, uint64_t first)
@@ -130,8 +130,8 @@ block_read(const struct frames *f, struct block *b, uint64_t first)
 }
 
 /*
- * Set *value to the value of a page frame in f, 0 if it is beyond the end of
- * memory. Return 0, or -1 with errstr set.
+ * Set *value to the value that f has for page frame number frame, or to 0 if
+ * the frame is beyond the end of memory. Return 0, or -1 with errstr set.
  */
 int
 frames_get(struct frames *f, uint64_t frame, uint64_t *value)
@@ -150,8 +150,8 @@ frames_get(struct frames *f, uint64_t frame, uint64_t *value)
 }
 
 /*
- * Set *value to the value of a page frame in f, like frames_get, but do not
- * cache it. Return 0, or -1 with errstr set.
+ * Set *value to the value that f has for page frame number frame, like
+ * frames_get, but do not cache it. Return 0, or -1 with errstr set.
  */
 int
 frames_once(const struct frames *f, uint64_t frame, uint64_t *value)

@@ -69,9 +69,9 @@ pagemap_fail(ssize_t n)
 }
 
 /*
- * Read at most most entries, whose bits are PME_*, of the pages in addr..end
- * (exclusive) into v. fd is the pagemap. Return the number of entries, possibly
- * fewer than requested, or -1 with errstr set if there are none.
+ * Read up to most entries of the pages in addr..end (exclusive) from the
+ * pagemap fd into v. Their bits are PME_*. Return the number of entries,
+ * possibly fewer than requested, or -1 with errstr set if there are none.
  */
 ssize_t
 pagemap_read(int fd, uint64_t addr, uint64_t end, uint64_t *v, size_t most)
@@ -99,9 +99,9 @@ space_pagemap(const struct space *sp)
 }
 
 /*
- * Return the argument for a scan of start..end (exclusive). It finds pages that
- * have any of the categories in any, and writes up to n regions to v, with
- * those categories in wanted that they have.
+ * Return the argument for a scan of start..end (exclusive). The scan finds
+ * pages that have any of the categories in any. It writes up to n regions to v,
+ * and the categories of each that are also in wanted.
  */
 static struct scan_arg
 scan_make(uint64_t start, uint64_t end, uint64_t any, uint64_t wanted,
@@ -124,9 +124,9 @@ what_of_categories(uint64_t c)
 }
 
 /*
- * Scan fd for pages with any of a's categories, SCAN_GUARD among them. If the
- * kernel does not know SCAN_GUARD, leave it out, now and in all later calls.
- * Return as ioctl(2) does.
+ * Scan the pagemap fd for pages with any of the categories of a, one of which
+ * is SCAN_GUARD. If the kernel does not know SCAN_GUARD, leave it out, now and
+ * in all later calls. Return the result of ioctl(2).
  */
 static long
 scan_any(int fd, struct scan_arg *a)
@@ -221,8 +221,8 @@ what_of_entry(uint64_t e)
 }
 
 /*
- * Return PM_HUGE if the each entries at v look like entries of a huge page,
- * which is not certain, else 0.
+ * Return PM_HUGE if the entries at v, whose number is each, look like those of
+ * a huge page, which is not certain. Else return 0.
  */
 static unsigned int
 huge_of_entries(const uint64_t *v, size_t each)
@@ -234,8 +234,9 @@ huge_of_entries(const uint64_t *v, size_t each)
 }
 
 /*
- * Return the end of a read of entries from addr on: at most most entries, and
- * no partial huge page unless the read begins within one.
+ * Return where to end a read of entries that begins at addr: at end, or earlier
+ * so that it reads at most most entries, and no partial huge page unless it
+ * begins within one.
  */
 static uint64_t
 entries_end(uint64_t addr, uint64_t end, uint64_t page, size_t most)
@@ -250,8 +251,8 @@ entries_end(uint64_t addr, uint64_t end, uint64_t page, size_t most)
 }
 
 /*
- * Do the work of pagemap_walk with entries. They identify zero pages and huge
- * pages only if we may see page frames (CAP_SYS_ADMIN).
+ * Do the work of pagemap_walk with pagemap entries. They identify zero pages
+ * and huge pages only if we may see page frames (CAP_SYS_ADMIN).
  */
 static int
 walk_entries(int fd, uint64_t start, uint64_t end, unsigned int more,
@@ -293,11 +294,11 @@ walk_entries(int fd, uint64_t start, uint64_t end, unsigned int more,
 
 /*
  * Call fn, with arg, for each run of pages in start..end (exclusive) that are
- * present, in swap, or guards, in ascending order, until it returns -1. The
+ * present, in swap, or guards, in ascending order, until fn returns -1. The
  * range may contain several mappings and gaps; a run may extend from one
- * mapping into the next. fd is the pagemap of the process. more: PM_FILE and
- * PM_HUGE to report as well; for PM_FILE the kernel must examine each page.
- * Return 0, or -1 with errstr set.
+ * mapping into the next. fd is the pagemap of the process. more has PM_FILE or
+ * PM_HUGE if they are to be reported as well; for PM_FILE the kernel must
+ * examine each page. Return 0, or -1 with errstr set.
  */
 int
 pagemap_walk(int fd, uint64_t start, uint64_t end, unsigned int more,
@@ -312,7 +313,8 @@ pagemap_walk(int fd, uint64_t start, uint64_t end, unsigned int more,
 
 /*
  * Set *addr to the first page in start..end (exclusive) that is present, in
- * swap, or a guard. Return 1, 0 if there is none, or -1 with errno set.
+ * swap, or a guard, according to the pagemap fd. Return 1, 0 if there is none,
+ * or -1 with errno set.
  */
 static int
 scan_first(int fd, uint64_t start, uint64_t end, uint64_t *addr)
@@ -372,9 +374,9 @@ pagemap_first(int fd, uint64_t *addr, uint64_t end)
 }
 
 /*
- * Return the end of the huge pages from addr on, at most end, according to the
- * pagemap fd. Return addr if the page there is not huge, or the kernel does not
- * report it.
+ * Return the end of the huge pages that begin at addr, at most end, according
+ * to the pagemap fd. Return addr if the page there is not huge, or if the
+ * kernel does not report huge pages.
  */
 uint64_t
 pagemap_huge(int fd, uint64_t addr, uint64_t end)
@@ -401,9 +403,9 @@ run_found(void *arg, const struct pagerun *r)
 }
 
 /*
- * Return 1 if the pagemap fd has a page in start..end (exclusive) that is
- * present, in swap, or a guard, 0 if not, or -1 with errstr set. Nothing after
- * the first such page is read.
+ * Return 1 if a page in start..end (exclusive) is present, in swap, or a guard,
+ * according to the pagemap fd; 0 if none is; or -1 with errstr set. Stop
+ * reading at the first such page.
  */
 int
 pagemap_any(int fd, uint64_t start, uint64_t end)
@@ -421,10 +423,11 @@ pagemap_any(int fd, uint64_t start, uint64_t end)
 }
 
 /*
- * Set frame to the page frames of n pages of 4 KiB at addr, according to the
- * pagemap fd, counted in units of 4 KiB. An element is 0 if the page is absent,
- * mapped by no other process, or the kernel hides its frame (without
- * CAP_SYS_ADMIN). Return 0, or -1 with errstr set.
+ * Set the n elements of frame to the page frames of n pages of 4 KiB from
+ * address addr on, according to the pagemap fd. Frames are numbered in units of
+ * 4 KiB. An element is 0 if the page is absent, is mapped by no other process,
+ * or has a frame that the kernel hides (without CAP_SYS_ADMIN). Return 0, or -1
+ * with errstr set.
  */
 int
 pagemap_frames(int fd, uint64_t addr, size_t n, uint64_t *frame)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 /*
- * Read smaps of thread tid into l. The caller frees l, also after a failure.
+ * Read smaps of thread tid into l. The caller frees l, even after a failure.
  * Return 0, or -1 with errstr set.
  */
 int
@@ -53,7 +53,7 @@ smapsizes_find(const struct smapsizes *l, const struct vma *v)
 }
 
 /*
- * Free the counts in l, which is empty afterwards.
+ * Free the counts in l, and make l empty.
  */
 void
 smapsizes_free(struct smapsizes *l)

@@ -96,8 +96,8 @@ call_pending(pid_t tid, long nr, uint64_t first)
 }
 
 /*
- * Do nothing, because x86-64 calls change no state besides general registers.
- * Return 0.
+ * Save nothing: system calls of x86-64 change no state besides general
+ * registers. Return 0.
  */
 int
 extstate_read(pid_t tid, struct extstate *k)

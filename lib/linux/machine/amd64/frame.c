@@ -83,9 +83,9 @@ _Static_assert((int)STAGE_SIZE <= (int)MAX_STAGE &&
 
 /*
  * Return the end of an extended-state feature in the standard layout, or 0 if
- * the processor does not report it. Results are cached, because CPUID traps to
- * the host in a virtual machine and would take longer than everything else
- * here.
+ * the processor does not report the feature. Cache the results, because CPUID
+ * traps to the host in a virtual machine and would take longer than everything
+ * else here.
  */
 static size_t
 feature_end(unsigned int feature)
@@ -105,9 +105,9 @@ feature_end(unsigned int feature)
 }
 
 /*
- * Return the size in bytes, at most most, of extended state in the standard
- * layout with the features of the mask: Intel's Software Developer's Manual,
- * volume 1, chapter 13.
+ * Return the size in bytes of extended state with these features in the
+ * standard layout, but no more than most. The layout is described in Intel's
+ * Software Developer's Manual, volume 1, chapter 13.
  */
 static size_t
 xstate_size(uint64_t features, size_t most)
@@ -123,11 +123,11 @@ xstate_size(uint64_t features, size_t most)
 }
 
 /*
- * Return true if the kernel has room for AMX tiles of the stopped thread tid,
- * whose extended state is x, len bytes; it has once the thread has used them.
- * Only then does the kernel accept tile data (validate_user_xstate_header of
- * arch/x86/kernel/fpu/xstate.c). To find out, write state with zeroed tiles,
- * which is equivalent to unused ones, and then write x again.
+ * Return true if the kernel has room for AMX tiles of stopped thread tid. It
+ * has room once the thread has used tiles, and only then does it accept tile
+ * data (validate_user_xstate_header of arch/x86/kernel/fpu/xstate.c). x has the
+ * extended state of the thread, len bytes. To find out, write state with zeroed
+ * tiles, which is equivalent to unused ones, and then write x again.
  */
 static bool
 has_tiles(pid_t tid, uint8_t *x, size_t len)
@@ -155,9 +155,9 @@ has_tiles(pid_t tid, uint8_t *x, size_t len)
  * requires: write struct _fpx_sw_bytes to its software bytes, and a magic
  * number after it. Features not in use are left out, so the kernel resets them;
  * it would reject tile data from a thread that may not use tiles. The kernel
- * expects the magic number after the features that are present. If the thread
- * has tiles, write another after all possible features, for kernels that look
- * there. Return its length.
+ * expects the magic number after the features that are present. If tiles is
+ * set, the thread has tiles: write another after all possible features, for
+ * kernels that look there. Return the new length of x.
  */
 static size_t
 xstate_seal(uint8_t *x, size_t len, bool tiles)
@@ -202,11 +202,11 @@ call_restarted(const struct seencall *seen, const struct user_regs_struct *r)
 }
 
 /*
- * Set m, the registers in a signal frame, to those with which the thread of w,
- * whose registers are r, continues. If it was stopped in a system call, it
- * makes that call again. A call with a timeout then starts with the full
- * timeout, because restart_syscall(2) fails with EINTR after rt_sigreturn(2).
- * If the call is unknown, it fails with EINTR as well.
+ * Set m, the registers of a signal frame, to those with which the thread of w
+ * continues. r has its registers at the stop. If the thread was stopped in a
+ * system call, it makes that call again. A call with a timeout then starts with
+ * the full timeout, because restart_syscall(2) fails with EINTR after
+ * rt_sigreturn(2). If the call is unknown, it fails with EINTR as well.
  */
 static void
 frame_regs(mcontext_t *m, const struct user_regs_struct *r,
@@ -247,8 +247,9 @@ frame_regs(mcontext_t *m, const struct user_regs_struct *r,
 }
 
 /*
- * Write to buf, STAGE_SIZE zero bytes, a stage with signal frame uc, for
- * address at of the process. Return the stack pointer to use with it.
+ * Build a stage with signal frame uc in buf, which is STAGE_SIZE zero bytes.
+ * The stage will be placed at address at of the process. Return the stack
+ * pointer to use with it.
  */
 static uint64_t
 stage_put(uint8_t *buf, uint64_t at, const struct gadgets *g,
@@ -264,9 +265,9 @@ stage_put(uint8_t *buf, uint64_t at, const struct gadgets *g,
 }
 
 /*
- * Write to buf a stage that makes system call nr with two arguments, arg, on
- * the given stack, for address at of the process. Return the stack pointer to
- * use with it.
+ * Build in buf a stage that makes system call nr on the given stack, with the
+ * two arguments in arg. The stage will be placed at address at of the process.
+ * Return the stack pointer to use with it.
  */
 static uint64_t
 stage_call(uint8_t *buf, uint64_t at, const struct frame *w, uint64_t stack,

@@ -53,7 +53,8 @@ static const struct {
 };
 
 /*
- * Return false: registers identify the interrupted call.
+ * Return false: registers identify the interrupted call, so seencall.sleeps is
+ * not needed.
  */
 bool
 restart_counts(int64_t nr)
@@ -63,9 +64,10 @@ restart_counts(int64_t nr)
 }
 
 /*
- * Set the result of the call that thread tid gave up to -ERESTARTNOHAND, as the
- * kernel does for other calls: the call then restarts, or fails with EINTR if a
- * signal is to be handled first. Return true if it did.
+ * If thread tid gave up a call because we stopped it, set the result of the
+ * call to -ERESTARTNOHAND, as the kernel does for other calls. The call then
+ * restarts, or fails with EINTR if a signal is to be handled first. Return true
+ * if the result was set.
  */
 bool
 restart_call(pid_t tid, const struct seencall *seen)
@@ -102,7 +104,7 @@ restart_due(const void *now, size_t len)
 }
 
 /*
- * Return that registers say all about the interrupted call.
+ * Return that registers are enough to restart the interrupted call.
  */
 struct restartinfo
 restartinfo_read(pid_t tid, const struct gregs *r)

@@ -20,8 +20,8 @@ enum {				/* header of NT_ARM_SVE and NT_ARM_SSVE:
 };
 
 /*
- * Return true if thread tid is in streaming mode. If it is not, NT_ARM_SSVE
- * exists, but has no vectors.
+ * Return true if thread tid is in streaming mode. Otherwise NT_ARM_SSVE exists,
+ * but has no vectors.
  */
 static bool
 is_streaming(pid_t tid)
@@ -33,8 +33,8 @@ is_streaming(pid_t tid)
 }
 
 /*
- * Return true if thread tid has an SME matrix. If it has none, NT_ARM_ZA
- * consists of its header only.
+ * Return true if thread tid has an SME matrix. Otherwise NT_ARM_ZA consists of
+ * its header only.
  */
 static bool
 has_matrix(pid_t tid)
@@ -66,8 +66,8 @@ call_refused(pid_t tid, const struct gregs *r)
 }
 
 /*
- * Set the registers *r to make system call nr, and to return from it to the
- * rt_sigreturn(2) code.
+ * Set the registers *r to make system call nr with arguments arg, and to return
+ * from it to the rt_sigreturn(2) code.
  */
 void
 call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
@@ -100,9 +100,10 @@ call_result(const struct gregs *r)
 }
 
 /*
- * Return 1 if thread tid will make system call nr with first argument first, 0
- * if not, -1 if unknown. The kernel sets a thread that restarts a call back to
- * before it (do_signal of arch/arm64/kernel/signal.c).
+ * Return 1 if thread tid, when resumed, would make system call nr with first
+ * argument first, 0 if not, or -1 if that cannot be determined. To restart a
+ * call, the kernel moves the thread back to before the call (do_signal of
+ * arch/arm64/kernel/signal.c).
  */
 int
 call_pending(pid_t tid, long nr, uint64_t first)
@@ -119,8 +120,8 @@ call_pending(pid_t tid, long nr, uint64_t first)
 }
 
 /*
- * Return true if call nr waits with a timeout, and continues with the rest of
- * it as restart_syscall(2).
+ * Return true if call nr waits with a timeout and, after an interruption, waits
+ * for the rest of the time as restart_syscall(2).
  */
 bool
 call_waits(uint64_t nr)
@@ -130,9 +131,9 @@ call_waits(uint64_t nr)
 }
 
 /*
- * Read the SVE vectors of thread tid as NT_ARM_SVE into buf, of len bytes.
- * Return their size in bytes, or 0 if it uses only the floating-point part of
- * them.
+ * Read the SVE vectors of thread tid into buf, of len bytes, in the layout of
+ * NT_ARM_SVE. Return their size in bytes, or 0 if the thread uses only their
+ * floating-point part.
  */
 size_t
 vectors_read(pid_t tid, uint8_t *buf, size_t len)
@@ -149,8 +150,8 @@ vectors_read(pid_t tid, uint8_t *buf, size_t len)
 }
 
 /*
- * Save the SVE vectors of thread tid in k: the kernel discards all but their
- * floating-point part in any system call (fp_user_discard of
+ * Save the SVE vectors of thread tid in k, because the kernel discards all but
+ * their floating-point part in any system call (fp_user_discard of
  * arch/arm64/kernel/entry-common.c, or sve_user_discard). Return 0, or -1.
  */
 int

@@ -29,7 +29,7 @@ code_get(const uint8_t *p)
 }
 
 /*
- * Return true if instruction i changes no memory, no control flow, and not the
+ * Return true if instruction i changes neither memory nor control flow, nor the
  * return address in x30. The encodings are from the Arm Architecture Reference
  * Manual, C4.1.
  */

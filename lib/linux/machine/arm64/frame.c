@@ -84,8 +84,8 @@ put8(uint8_t *p, uint64_t v)
 }
 
 /*
- * Write the header of a record of size bytes to p. Return where its contents
- * go.
+ * Write the header of a record of size bytes to p. Return the place for its
+ * contents.
  */
 static uint8_t *
 record_begin(uint8_t *p, int magic, size_t size)
@@ -96,8 +96,8 @@ record_begin(uint8_t *p, int magic, size_t size)
 }
 
 /*
- * Write a record with the floating-point registers fp, in the layout of
- * NT_PRFPREG, to p. Return its end.
+ * Write to p a record with the floating-point registers at fp, which have the
+ * layout of NT_PRFPREG. Return the end of the record.
  */
 static uint8_t *
 record_fpsimd(uint8_t *p, const uint8_t *fp)
@@ -111,9 +111,9 @@ record_fpsimd(uint8_t *p, const uint8_t *fp)
 }
 
 /*
- * Write a record with vector, in the layout of NT_ARM_SVE, to p. p is in the
- * frame buf, which will be at address at of the process. Return the end of the
- * record.
+ * Write to p a record with the SVE vectors at vector, which have the layout of
+ * NT_ARM_SVE. p is in the frame buf, which will be placed at address at of the
+ * process. Return the end of the record.
  */
 static uint8_t *
 record_vectors(uint8_t *p, const uint8_t *buf, uint64_t at,
@@ -140,9 +140,10 @@ record_vectors(uint8_t *p, const uint8_t *buf, uint64_t at,
 }
 
 /*
- * Write a signal frame to buf, which is zero, for address at of the process. It
- * restores the general registers r, floating-point registers fp, signal mask
- * mask and, unless NULL, the SVE vectors vector. Return its length.
+ * Build a signal frame in buf, which is filled with zeros. The frame will be
+ * placed at address at of the process. It restores the general registers r, the
+ * floating-point registers fp, the signal mask mask and, unless vector is NULL,
+ * the SVE vectors at vector. Return its length.
  */
 static size_t
 frame_put(uint8_t *buf, uint64_t at, const struct gregs *r, const uint8_t *fp,
@@ -160,8 +161,9 @@ frame_put(uint8_t *buf, uint64_t at, const struct gregs *r, const uint8_t *fp,
 }
 
 /*
- * Write to buf a signal frame, for address at of the process, that makes system
- * call nr with two arguments, a, with the stack pointer set to stack.
+ * Build in buf a signal frame that makes system call nr with the two arguments
+ * in a, with the stack pointer set to stack. The frame will be placed at
+ * address at of the process.
  */
 static void
 frame_call(uint8_t *buf, uint64_t at, const struct frame *w, uint64_t stack,
@@ -178,10 +180,10 @@ frame_call(uint8_t *buf, uint64_t at, const struct frame *w, uint64_t stack,
 }
 
 /*
- * If a thread with registers r is about to call restart_syscall(2), which would
- * fail after rt_sigreturn(2), set the call number to that of the original call.
- * seen has the call that the thread waited in before it was stopped; its
- * arguments must match.
+ * Change the registers r of a thread that is about to call restart_syscall(2),
+ * which would fail after rt_sigreturn(2): set the call number to that of the
+ * original call. seen has the call that the thread waited in before it was
+ * stopped; its arguments must match.
  */
 static void
 regs_unrestart(struct gregs *r, const struct seencall *seen)

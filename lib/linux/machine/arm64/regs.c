@@ -26,8 +26,8 @@ note_read(pid_t tid, unsigned int note, void *buf, size_t len)
 }
 
 /*
- * Write register set note of thread tid from buf, len bytes. Return 0, or -1
- * with errno set.
+ * Write the len bytes at buf to register set note of thread tid. Return 0, or
+ * -1 with errno set.
  */
 int
 note_write(pid_t tid, unsigned int note, const void *buf, size_t len)
@@ -81,7 +81,7 @@ gregs_read(pid_t tid, struct gregs *r)
 
 /*
  * Write the registers *r to thread tid, then the number of the system call that
- * it is in, or -1. Return 0, or -1 with errno set.
+ * the thread is in, or -1. Return 0, or -1 with errno set.
  */
 int
 gregs_write(pid_t tid, const struct gregs *r)
@@ -99,8 +99,8 @@ gregs_pc(const struct gregs *r)
 }
 
 /*
- * Set the address of the next instruction to pc. Clear BTYPE, with which branch
- * target identification checks where a jump came from.
+ * Set the address of the next instruction in *r to pc. Clear BTYPE, with which
+ * branch target identification checks where a jump came from.
  */
 void
 gregs_jump(struct gregs *r, uint64_t pc)

@@ -88,7 +88,7 @@ static const struct call {
 };
 
 /*
- * Return the entry of call nr, or NULL.
+ * Return the entry of call nr, or NULL if it has none.
  */
 static const struct call *
 call_find(uint64_t nr)
@@ -103,7 +103,7 @@ call_find(uint64_t nr)
 
 /*
  * Return the call that thread tid with registers r appears to have given up
- * with EINTR, or NULL.
+ * with EINTR. Return NULL if there is none.
  */
 static const struct call *
 gave_up(const struct gregs *r, pid_t tid)
@@ -125,9 +125,9 @@ restart_counts(int64_t nr)
 }
 
 /*
- * Return true if a signal is to be handled that explains why the call of thread
- * tid failed: a pending one that is not blocked, or the one that the thread
- * stopped with. Set *sleeps to the number of voluntary context switches of the
+ * Return true if a signal explains why the call of thread tid failed. The
+ * signal is to be handled: it is pending and not blocked, or the thread stopped
+ * with it. Set *sleeps to the number of voluntary context switches of the
  * thread.
  */
 static bool
@@ -158,10 +158,10 @@ is_signalled(pid_t tid, uint64_t *sleeps)
 }
 
 /*
- * Set *v to the first argument of call nr, which stopped thread tid has left.
- * It is no longer in any register set, but /proc/TID/syscall shows it while a
- * thread is in a call; so mark the thread as being in the call for a moment.
- * Newer kernels, 6.1.192 among them, then show the current x0 instead
+ * Set *v to the first argument of call nr, from which stopped thread tid has
+ * returned. It is no longer in any register set, but /proc/TID/syscall shows it
+ * while a thread is in a call; so mark the thread as being in the call for a
+ * moment. Newer kernels, 6.1.192 among them, then show the current x0 instead
  * (update_syscall_orig_x0_after_ptrace of arch/arm64/kernel/ptrace.c). Return
  * 0, or -1.
  */
@@ -191,8 +191,8 @@ first_argument(pid_t tid, uint64_t nr, uint64_t *v)
 }
 
 /*
- * Return true if first, as the first argument of call c in thread tid, is a
- * descriptor of the kind of file that the call gives up on.
+ * Return true if first, the supposed first argument of call c in thread tid, is
+ * a descriptor of the kind of file on which the call gives up.
  */
 static bool
 is_taken(pid_t tid, const struct call *c, uint64_t first)
@@ -212,7 +212,8 @@ is_taken(pid_t tid, const struct call *c, uint64_t first)
 
 /*
  * Return true if a thread with registers r is still in the call in which it was
- * seen, and has switched context voluntarily once since, in order to stop.
+ * seen. It must have switched context voluntarily just once since, in order to
+ * stop.
  */
 static bool
 is_seen(const struct gregs *r, const struct seencall *seen, uint64_t sleeps)
@@ -226,10 +227,10 @@ is_seen(const struct gregs *r, const struct seencall *seen, uint64_t sleeps)
 /*
  * Set *v to the first argument of call c, which thread tid with registers r
  * appears to have given up. Return true if the thread really made that call: it
- * was seen in it, or the argument is of the right kind. After rt_sigreturn(2)
- * from a signal handler, a thread has the registers of the call that the signal
- * ended; but then the argument found is that of rt_sigreturn(2), which has
- * none.
+ * was seen in the call, or the argument is of the right kind. After
+ * rt_sigreturn(2) from a signal handler, a thread has the registers of the call
+ * that the signal ended; but then the argument found is that of
+ * rt_sigreturn(2), which has none.
  */
 static bool
 first_find(pid_t tid, const struct call *c, const struct gregs *r,
@@ -262,12 +263,12 @@ restart_call(pid_t tid, const struct seencall *seen)
 }
 
 /*
- * Return how the interrupted call of thread tid with registers r is restarted.
- * The kernel set the thread back to before the call, and keeps the code with
- * which the call ended until the thread resumes (do_signal of
- * arch/arm64/kernel/signal.c). If restart_call set it back, the same code must
- * be used. The code follows from the call; for one with a timeout only the next
- * call shows whether it had begun.
+ * Return how to restart the interrupted call of thread tid, whose registers are
+ * r. The kernel moved the thread back to before the call, and keeps the code
+ * with which the call ended until the thread resumes (do_signal of
+ * arch/arm64/kernel/signal.c). If restart_call moved it back, the same code
+ * must be used. The code follows from the call. For a call with a timeout, only
+ * the next call shows whether the wait had begun.
  */
 struct restartinfo
 restartinfo_read(pid_t tid, const struct gregs *r)

@@ -30,7 +30,10 @@ unknown(void)
 	return -1;
 }
 
-/* regs.c: read and write general registers */
+/*
+ * Stubs for regs.c: general registers are neither read nor written on this
+ * machine.
+ */
 int
 gregs_read(pid_t tid, struct gregs *r)
 {
@@ -60,7 +63,7 @@ gregs_jump(struct gregs *r, uint64_t pc)
 {
 }
 
-/* restart.c: restart interrupted calls */
+/* Stubs for restart.c: interrupted calls are not restarted on this machine. */
 bool
 restart_counts(int64_t nr)
 {
