@@ -18,7 +18,8 @@
 #include <limits.h>
 #include <string.h>
 
-enum { ENTRIES_MAX = 65536 };	/* maximum length of a list */
+enum { ENTRIES_MAX = 65536 };	/* maximum number of entries to read from a
+				   list */
 
 struct linkmap {
 	struct image	*mem;
@@ -76,8 +77,8 @@ linkmap_auxv(struct linkmap *l, const struct linuxrec *rec)
 
 /*
  * Read the program headers. Set the bias of the executable and the addresses of
- * its dynamic section and interpreter name. Return false if it is not
- * dynamically linked.
+ * its dynamic section and interpreter name. Return false if the executable is
+ * not dynamically linked.
  */
 static bool
 linkmap_phdrs(struct linkmap *l)
@@ -109,8 +110,8 @@ linkmap_phdrs(struct linkmap *l)
 }
 
 /*
- * Read the name at addr. Return false if it does not end in a NUL, or is not
- * shorter than PATH_MAX.
+ * Read the name at addr into name. Return false if it does not end in a NUL, or
+ * is not shorter than PATH_MAX.
  */
 static bool
 get_name(const struct linkmap *l, uint64_t addr, char name[PATH_MAX])
@@ -143,9 +144,9 @@ linkmap_head(const struct linkmap *l)
 
 /*
  * Call fn(arg, name, address) for each object in the link map in mem; the
- * address is inside the object. The dynamic linker gets the name that the
- * executable has for it. m is the machine of the process, rec its Linux record.
- * Return -1 as soon as fn returns -1; otherwise return 0.
+ * address is inside the object. For the dynamic linker, name is the one in the
+ * executable. m is the machine of the process, and rec its Linux record. Return
+ * -1 as soon as fn returns -1; otherwise return 0.
  */
 int
 linkmap_walk(struct image *mem, const struct machine *m,

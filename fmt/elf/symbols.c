@@ -136,8 +136,8 @@ table_read(struct elfsyms *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
 }
 
 /*
- * Read all functions from .symtab into s; from .dynsym if .symtab is missing or
- * empty.
+ * Read all functions into s from .symtab, or from .dynsym if .symtab is missing
+ * or empty.
  */
 static int
 syms_read(struct elfsyms *s, Elf *elf)

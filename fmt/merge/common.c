@@ -133,8 +133,8 @@ shared_use(struct moving *m, size_t user, enum kind kind, uint64_t num)
 
 /*
  * Record that the kept process i uses the files of this kind whose numbers are
- * in its file called name. Each line of that file has a number as word number
- * word, counted from 0. Return 0, or -1 with errstr set.
+ * in its file called name. word is the index of the number, counted from 0,
+ * among the words of each line. Return 0, or -1 with errstr set.
  */
 static int
 lines_use(struct moving *m, size_t i, const char *name, size_t word,
@@ -276,9 +276,9 @@ moves_find(struct moving *m)
 }
 
 /*
- * Return the process ID of the first kept process, up to the one whose record
- * is being changed, that shares the resource key with process num. num consists
- * of n digits.
+ * Return the ID of the first kept process that shares the resource key with the
+ * process whose ID is the n digits at num. Search up to the process whose
+ * record is being changed.
  */
 static uint64_t
 shares_first(const struct moving *m, const char *key, const char *num,

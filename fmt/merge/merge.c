@@ -89,8 +89,8 @@ merge_carried(struct merge *m, size_t i)
 }
 
 /*
- * Find the first free number of an open file description, and the first free
- * number of a part, in a.
+ * Find in a the first free number of open file descriptions, and the first free
+ * number of parts.
  */
 static void
 merge_free(struct merge *m)

@@ -30,8 +30,8 @@ struct merge {
 	bool		*keep;	/* owned; for each process of b: move it to a */
 	struct newdev	*dev;	/* owned */
 	size_t		 ndev;
-	uint64_t	 file;	/* offset for the numbers of open files of b */
-	uint64_t	 part;	/* offset for the part numbers of b */
+	uint64_t	 file;	/* added to the numbers of open files of b */
+	uint64_t	 part;	/* added to the part numbers of b */
 	uint64_t	 next;	/* next free process ID */
 	uint64_t	 nextfile; /* next free ID of an embedded file */
 	unsigned int	 minor_no; /* next free minor number of DEV_MAJOR */

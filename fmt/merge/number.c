@@ -35,8 +35,8 @@ number_above(struct merge *m, uint64_t pid)
 }
 
 /*
- * Give the process, or embedded file, of b with ID old an ID that is free in
- * both snapshots. It keeps its own ID if a does not use it.
+ * Give the process or embedded file of b with ID old an ID that is free in both
+ * snapshots. It keeps its own ID if a does not use it.
  */
 static void
 number_give(struct merge *m, uint64_t old, bool file)

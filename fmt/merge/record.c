@@ -15,7 +15,8 @@
 
 /*
  * Return a pointer to word number word, counted from 0, of the line s of n
- * bytes. Set *len to its length. Return NULL if the line has fewer words.
+ * bytes. Set *len to the length of the word. Return NULL if the line has fewer
+ * words.
  */
 static const char *
 line_word(const char *s, size_t n, size_t word, size_t *len)
@@ -34,8 +35,8 @@ line_word(const char *s, size_t n, size_t word, size_t *len)
 
 /*
  * Set *num to the value of word number word, counted from 0, of the line s of n
- * bytes, and *len to the length of its digits. Return a pointer to the digits,
- * or NULL if the word is not a number or is missing.
+ * bytes. Set *len to the number of its digits. Return a pointer to the digits,
+ * or NULL if the word is missing or not a number.
  */
 const char *
 line_number(const char *s, size_t n, size_t word, uint64_t *num, size_t *len)
@@ -131,8 +132,8 @@ merge_sort(struct merge *m)
 }
 
 /*
- * Return the entry of m for a file that gets another device number; the first
- * if there are several. Return NULL if there is none.
+ * Return the entry of m for a file that gets another device number, or NULL if
+ * there is none. If there are several, return the first.
  */
 static const struct newdev *
 newdev_find(const struct merge *m, const struct carried *file)
@@ -180,8 +181,9 @@ line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
 }
 
 /*
- * Return the row of numbered for the line s, of n bytes, of the file called
- * file, or of a file/ID if file is NULL. Return NULL if there is none.
+ * Return the row of the table numbered for the line s of n bytes. The line is
+ * from the file called file, or from a file/ID if file is NULL. Return NULL if
+ * there is none.
  */
 static const struct numbered *
 numbered_find(const char *file, const char *s, size_t n)

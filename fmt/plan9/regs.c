@@ -222,8 +222,7 @@ uregs_find(const struct machine *m)
 }
 
 /*
- * Set those parts of a Ureg that the n entries at part describe from gp,
- * Linux's registers.
+ * Set n parts of a Ureg, described by part, from gp, Linux's registers.
  */
 static void
 ureg_set(uint8_t *ureg, const uint8_t *gp, const struct uregpart *part,

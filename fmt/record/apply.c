@@ -15,7 +15,7 @@ enum { MAX_MISSING = 1 << 21 };	/* maximum number of missing ranges of an
 				   image */
 
 /*
- * Set p->leader, the process of thread p, from f, the file "thread": a decimal
+ * Set p->leader, the process of thread p. f is the file "thread": a decimal
  * number and a newline. Return 0, or -1 with errstr set.
  */
 static int
@@ -45,7 +45,7 @@ parse_hex(const char *s, char end, uint64_t *num)
 }
 
 /*
- * Mark as missing from image im the ranges listed in f, and remove their memory
+ * Mark the ranges listed in f as missing from image im, and remove their memory
  * from im. Return 0, or -1 with errstr set.
  */
 static int

@@ -10,8 +10,8 @@
 CMP_BY(at_cmp, size_t, ORDER(*x, *y))
 
 /*
- * Append file f to b, unchanged or changed, or drop it, as the callback edit
- * decides. Return 0, or -1 with errstr set.
+ * Append file f to b unchanged, append it changed, or drop it, as the callback
+ * edit decides. Return 0, or -1 with errstr set.
  */
 static int
 edit_file(struct buf *b, const struct recfile *f, recedit_fn edit, void *arg)

@@ -138,8 +138,9 @@ exclude_add(struct exclude *x, const char *words)
 }
 
 /*
- * Record that the range start to end of the file or shared memory mapped by v
- * is excluded, so that it can be excluded from the embedded file later.
+ * Record that bytes start to end of the mapping v are excluded, so that the
+ * same part of its file or shared memory can be excluded from the embedded file
+ * later.
  */
 static int
 shared_add(struct exclude *x, const struct vma *v, uint64_t start,

@@ -46,7 +46,7 @@ facts_files(struct factlist *l, const struct linuxrec *r)
 }
 
 /*
- * Add to l the threads of process of, except the first, which is the process
+ * Add to l the threads of a process, of, except the first, which is the process
  * itself.
  */
 static int

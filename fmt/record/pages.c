@@ -12,8 +12,9 @@
 enum { BLOCK = 4 * KB };	/* bytes compared at once */
 
 /*
- * Set the store and the place in it of p to those of offset loc in src. Offsets
- * that are not multiples of the source's pitch count as other stores.
+ * Set the store of p, and its place in the store, to those of offset loc in
+ * src. Offsets that are not multiples of the source's pitch count as offsets in
+ * other stores.
  */
 static void
 pages_place(struct pagespan *p, const struct source *src, uint64_t loc)

@@ -68,8 +68,8 @@ state_inside(struct taskstate *st, const struct linuxrec *r,
 
 /*
  * Return the signal set in the 8 bytes at p, from a process of machine m. The
- * words of a set (the kernel's sigset_t) are in the order of signals on any
- * machine.
+ * words of the set (the kernel's sigset_t) are in the order of signals,
+ * whatever the byte order of m.
  */
 static uint64_t
 state_signals(const struct machine *m, const uint8_t *p)
@@ -209,8 +209,8 @@ state_get(struct proc *p)
 }
 
 /*
- * Return the page size in bytes of the machine on which p ran, a process of s
- * or an embedded file. Take it from the auxiliary vector of p, or of another
+ * Return the page size in bytes of the machine of p, which is a process of s or
+ * an embedded file. Take it from the auxiliary vector of p, or of another
  * process of the same machine type; else return the smallest page size of that
  * type. Skip processes with a damaged record.
  */

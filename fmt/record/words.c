@@ -139,8 +139,8 @@ words_next(struct words *w)
 }
 
 /*
- * Set *v to the number below 2^64 that is all of s. kind is its form: 'd'
- * decimal, 'o' octal, 'x' hexadecimal in lower case, 'i' decimal with an
+ * Parse all of s as a number below 2^64, and store it in *v. kind is its form:
+ * 'd' decimal, 'o' octal, 'x' hexadecimal in lower case, 'i' decimal with an
  * optional minus sign (modulo 2^64), 'm' a device number MAJOR:MINOR in
  * hexadecimal, converted as by makedev(3). Return false if s is not such a
  * number.
@@ -163,9 +163,9 @@ number_parse(const char *s, char kind, uint64_t *v)
 }
 
 /*
- * Parse the words of w from index skip on into v. form has a letter for each:
- * its kind, as in number_parse(). Return false if a word is not a number of its
- * kind, or if the number of words differs.
+ * Parse the words of w from index skip on into v. Each letter of form is the
+ * kind of one word, as for number_parse(). Return false if a word is not a
+ * number of its kind, or if the number of words differs.
  */
 bool
 words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
@@ -181,7 +181,7 @@ words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
 }
 
 /*
- * Set *bytes and *len to the bytes that hex gives as two hexadecimal digits
+ * Set *bytes and *len to the bytes written in hex, two hexadecimal digits for
  * each. The previous *bytes is freed. w is at the line of hex, for messages.
  * Return 0, or -1 with errstr set.
  */

@@ -36,7 +36,7 @@ struct checked {
 	uint64_t	 origin; /* location of the start of the stream in
 				    both sources */
 	uint64_t	 bytes;	/* bytes of the stream that sums cover */
-	uint8_t		*sums;	/* owned; copy of the sums in the trailer */
+	uint8_t		*sums; /* owned; copy of the checksums in the trailer */
 	atomic_uchar	*state;	/* owned; UNKNOWN, SOUND or DAMAGED, by
 				   megabyte */
 	pthread_mutex_t	 lock;
@@ -46,8 +46,8 @@ struct checked {
 };
 
 /*
- * Remove megabyte mb from the kept megabytes; if any is true, remove any of
- * them, to reuse its memory. Return its bytes, or NULL if there is none.
+ * Remove megabyte mb from the kept megabytes, or any of them if any is true, to
+ * reuse its memory. Return its bytes, or NULL if it is not kept.
  */
 static uint8_t *
 kept_take(struct checked *z, uint64_t mb, bool any)

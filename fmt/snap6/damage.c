@@ -140,9 +140,9 @@ damage_spool(struct reader *r)
 
 /*
  * Look for the trailer of the damaged stream of r. Use a trailer even if it is
- * not at the offset that it states because bytes before it are missing. Without
- * a readable trailer the stream will be scanned. Return 0, or -1 with errstr
- * set.
+ * not at the offset that it states, because bytes before it may be missing.
+ * Without a readable trailer the stream will be scanned. Return 0, or -1 with
+ * errstr set.
  */
 int
 damage_trailer(struct reader *r)

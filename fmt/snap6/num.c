@@ -100,9 +100,9 @@ reader_short(struct reader *r, const char *what)
 }
 
 /*
- * Read a number into *num. It has 12 bytes, and one more while the last is a
- * digit. It consists of blanks, digits and blanks; the last byte is a blank.
- * what is its name for error messages. Return 0, or -1 with errstr set.
+ * Read a number into *num: blanks, digits and blanks, the last byte a blank. It
+ * takes 12 bytes, and one more as long as the last is a digit. what is its name
+ * for error messages. Return 0, or -1 with errstr set.
  */
 int
 read_num(struct reader *r, const char *what, uint64_t *num)

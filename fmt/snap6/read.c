@@ -198,8 +198,8 @@ salvage_begun(const struct reader *r)
  *
  * With o->salvage, read as much as possible of a damaged stream: report damaged
  * parts to o->warn, and list them as missing from their process. With
- * o->partial, return the processes that were read before an error, if there are
- * any, with the error in member broken of the snapshot.
+ * o->partial, an error after the first process does not matter: return a
+ * snapshot of the processes read before it, whose member broken has the error.
  */
 struct snap *
 snap6_read(struct input *in, const struct readopts *o)

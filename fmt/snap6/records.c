@@ -92,8 +92,9 @@ fail:
 }
 
 /*
- * Return the text or memory of r->proc, as kind says, for another record of it.
- * Create the image if there is none. Return NULL with errstr set on failure.
+ * Return the text or memory of r->proc, as kind says, to read another record
+ * into it. Create the image if there is none. Return NULL with errstr set on
+ * failure.
  */
 struct image *
 reader_image(struct reader *r, enum image_kind kind)
@@ -144,8 +145,8 @@ name_ok(const char *s)
 }
 
 /*
- * Return true if another snapshot begins at the current position, appended to
- * the first.
+ * Return true if another snapshot, appended to the first, begins at the current
+ * position.
  */
 static bool
 another_begins(struct input *in)

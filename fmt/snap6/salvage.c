@@ -24,7 +24,7 @@ struct lossreport {			/* lost pages to report */
 	const struct reader *r;
 	const struct image *im;
 	const struct vmas *l;
-	const struct vma *v;	/* mapping that contains them, or NULL */
+	const struct vma *v;	/* mapping that contains the pages, or NULL */
 	struct lost	*lost;	/* owned; by megabyte */
 	uint64_t	 nlost;	/* number of elements with lost pages */
 };

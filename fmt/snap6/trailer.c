@@ -294,8 +294,8 @@ indexer_length(struct indexer *x, uint64_t len, uint64_t pos)
 }
 
 /*
- * Append to b the first line and the files of the trailer: before, sums, index
- * if index is true, and end without its contents.
+ * Append to b the first line of the trailer and its files: "before", "sums",
+ * "index" if index is true, and "end" without its contents.
  */
 static void
 trailer_files(struct buf *b, const struct indexer *x, const struct sums *s,

@@ -21,9 +21,9 @@
 enum {
 	TRAILER_HEAD = SNAP6_NUM + 5, /* bytes of the header line of a
 				         trailer */
-	TRAILER_END = 24,	/* bytes of the file end */
-	TRAILER_SUMMED = 16,	/* bytes of the file end that the sum does
-				   not cover */
+	TRAILER_END = 24,	/* bytes of the file "end" */
+	TRAILER_SUMMED = 16,	/* bytes of the file "end" that the checksum
+				   does not cover */
 	TYPE_TEXT = F_MAX,	/* record types in the index: enum
 				   snap6_field, then these */
 	TYPE_MEM,

@@ -65,8 +65,8 @@ trailer_ends(const uint8_t *p, size_t n)
 }
 
 /*
- * Parse f, the file before of a trailer: two numbers separated by a blank, and
- * a newline. Return 0, or -1 with errstr set.
+ * Parse f, the file "before" of a trailer: two numbers separated by a blank,
+ * and a newline. Return 0, or -1 with errstr set.
  */
 static int
 parse_before(struct trailer *t, const struct recfile *f)
@@ -205,7 +205,7 @@ trailer_read(struct trailer *t, struct input *in, uint64_t len)
  * Find a trailer at the end of stream in, which is a file, and read it into t.
  * Return 1; 0 if there is none; or -1 with errstr set on a read error. If a
  * trailer is there but not valid, return 0 with errstr set and t as
- * trailer_take() leaves it. The stream is then at its start. Free t with
+ * trailer_take() leaves it. Afterwards the stream is at its start. Free t with
  * trailer_free().
  */
 int

@@ -28,8 +28,8 @@ is_wanted(const struct readopts *o, const char *name)
 }
 
 /*
- * Return true if line consists of a key and a number of kB, and is not the size
- * of pages.
+ * Return true if line consists of a key and a number of kB, but is not the page
+ * size.
  */
 static bool
 is_size(struct scan line)

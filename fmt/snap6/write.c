@@ -96,8 +96,8 @@ write_fill(struct snap6 *w, char c, uint64_t n)
 }
 
 /*
- * Write the raw pages of f, each after a tag r. Copy them into one buffer
- * first: summing and writing it is faster than thousands of pieces.
+ * Write the raw pages of f, each after a tag "r". Copy them into one buffer
+ * first: to sum and write one buffer is faster than thousands of pieces.
  */
 static void
 write_raw(struct snap6 *w, const struct finding *f)
@@ -324,11 +324,11 @@ snap6_free(struct snap6 *w)
 }
 
 /*
- * Begin to write a snapshot to out, with first line header. Add processes with
- * snap6_put(). Their texts and memories must not change until snap6_end(),
- * because later pages are compared with them. warn is called with arg and a
- * message if data cannot be read, which makes the snapshot incomplete. Return
- * the writer, or NULL with errstr set.
+ * Begin to write a snapshot to out, with header as its first line. Add
+ * processes with snap6_put(). Their texts and memories must not change until
+ * snap6_end(), because later pages are compared with them. If data cannot be
+ * read, warn is called with arg and a message; the snapshot is then incomplete.
+ * Return the writer, or NULL with errstr set.
  */
 struct snap6 *
 snap6_begin(struct output *out, const char *header,
@@ -379,8 +379,8 @@ write_trailer(struct snap6 *w)
 }
 
 /*
- * Finish the snapshot with a trailer if whole is true: all processes were
- * written. Free the writer w. The caller commits the output. Return 0, or -1
+ * Free the writer w. If whole is true, all processes were written: finish the
+ * snapshot with a trailer first. The caller commits the output. Return 0, or -1
  * with errstr set.
  */
 int

@@ -224,9 +224,9 @@ CMP_BY(member_cmp, struct tarmember, strcmp(x->name, y->name) != 0 ?
 
 /*
  * Read the table of members of the archive in stream in, which must be at its
- * beginning. A pipe, or a stream compressed by another program, is first copied
- * to a temporary file, from which in then reads. in must outlive the table.
- * Return the table, or NULL with errstr set.
+ * beginning. A pipe, or a stream compressed by another program, is copied to a
+ * temporary file first; afterwards in reads that file. in must outlive the
+ * table. Return the table, or NULL with errstr set.
  */
 struct tar *
 tar_read(struct input *in)

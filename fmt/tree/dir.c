@@ -144,9 +144,9 @@ path_ino(size_t proc, const struct fsnode *n, const struct pathent *e)
 }
 
 /*
- * Look up name in directory dir of t; dir is an inode number. Return 1 and set
- * *ino to the inode number of the file found. Return 0 if there is none, or -1
- * with errstr set if dir is not a directory.
+ * Look up name in directory dir of t; dir is an inode number. Return 1 with
+ * *ino set to the inode number found, 0 if there is none, or -1 with errstr set
+ * if dir is not a directory.
  */
 int
 fstree_lookup(struct fstree *t, uint64_t dir, const char *name,

@@ -129,7 +129,7 @@ refused_make(struct messages *messages)
 }
 
 /*
- * Add to v the file "command", a command that is to be run in the directory.
+ * Add to v the file "command", a command to be run in the directory of images.
  * need has its options; if need lacks CRIU_MADE they are unknown, and no file
  * is added. Return 0, or -1 with errstr set.
  */

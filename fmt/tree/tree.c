@@ -176,9 +176,9 @@ members_join(struct fstree *t, const struct snap *s)
 }
 
 /*
- * Add snapshot s, which must outlive the tree, to t. The attributes of its
- * files have tag. All earlier inode numbers become invalid. Return 0, or -1
- * with errstr set.
+ * Add snapshot s, which must outlive the tree, to t. tag is returned with the
+ * attributes of its files. All earlier inode numbers become invalid. Return 0,
+ * or -1 with errstr set.
  */
 int
 fstree_add(struct fstree *t, struct snap *s, void *tag)
@@ -196,7 +196,7 @@ fstree_add(struct fstree *t, struct snap *s, void *tag)
 
 /*
  * Return the inode number of a file or directory of member number proc, with
- * the given class, and index within the class. depth is 0 for a file; for a
+ * the given class and with index within the class. depth is 0 for a file; for a
  * directory it is the depth of the directory plus 1.
  */
 uint64_t

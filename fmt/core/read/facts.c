@@ -102,8 +102,8 @@ core_leader(const struct elfcore *c)
 }
 
 /*
- * Return the struct timeval at p in milliseconds; it consists of two w-byte
- * numbers.
+ * Return in milliseconds the struct timeval at p, which is two numbers of w
+ * bytes.
  */
 static uint64_t
 get_time(const uint8_t *p, size_t w)
@@ -141,8 +141,8 @@ thread_facts(const struct elfcore *c, struct facts *f)
 }
 
 /*
- * Return the state letter of the thread of f. The core has the state only of
- * the process's first thread (leads), in NT_PRPSINFO.
+ * Return the state letter of the thread that f describes. Only the state of the
+ * process's first thread (leads) is in the core, in NT_PRPSINFO.
  */
 static char
 state_letter(const struct elfcore *c, const struct facts *f, bool leads)

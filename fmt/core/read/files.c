@@ -275,8 +275,9 @@ core_files(struct corereader *r)
 }
 
 /*
- * Set the permissions of the mapping of segment l, which is known only from
- * NT_FILE. Take them from the program headers of src, for offset off.
+ * Set the permissions of the mapping of segment l to those that the program
+ * headers of src give offset off. l is known only from NT_FILE, which has no
+ * permissions.
  */
 void
 core_perms(struct corereader *r, const struct coreseg *l,

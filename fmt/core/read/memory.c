@@ -27,7 +27,7 @@ struct memory {			/* state while the image is built */
 };
 
 /*
- * Add len bytes for address addr to the image: from offset loc of src, or zeros
+ * Add to the image len bytes at address addr: from offset loc of src, or zeros
  * if src is NULL. Keep a last part shorter than a kilobyte in m->tail until
  * add_tails().
  */
@@ -46,9 +46,9 @@ add_bytes(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
 }
 
 /*
- * Add len bytes for address addr from offset off of the core, with holes as
- * zeros. Search each part of the core for holes only once, so that the work is
- * bounded by the size of the file.
+ * Add to the image len bytes at address addr, from offset off of the core, with
+ * holes as zeros. Search each part of the core for holes only once, so that the
+ * work is bounded by the size of the file.
  */
 static int
 add_sparse(struct memory *m, uint64_t addr, uint64_t len, uint64_t off)
@@ -78,9 +78,9 @@ add_sparse(struct memory *m, uint64_t addr, uint64_t len, uint64_t off)
 }
 
 /*
- * Add up to len bytes of file src from offset off, mapped at addr. Set *n to
- * the number of bytes added. The last page is padded with zeros after the end
- * of the file, as by mmap(2).
+ * Add to the image up to len bytes at address addr, from offset off of the
+ * mapped file src. Set *n to the number of bytes added. The last page is padded
+ * with zeros after the end of the file, as by mmap(2).
  */
 static int
 add_file(struct memory *m, uint64_t addr, uint64_t len, struct source *src,

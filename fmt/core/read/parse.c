@@ -195,7 +195,7 @@ owner_is(const char *name, size_t len, const char *want)
 }
 
 /*
- * Read the notes of PT_NOTE ph that are complete.
+ * Read the complete notes of ph, a PT_NOTE.
  */
 static int
 read_notes(struct elfcore *c, const GElf_Phdr *ph)

@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * Add to rec the registers and signals of the thread of f. The first thread in
- * a core is the one that caused it; if it has no NT_SIGINFO, make a siginfo
- * with just its signal.
+ * Add to rec the registers and signals of the thread that f describes. The
+ * first thread in a core is the one that caused the dump; if it has no
+ * NT_SIGINFO, make a siginfo with just its signal.
  */
 static void
 core_regs(struct filelist *rec, const struct elfcore *c,
@@ -181,8 +181,8 @@ add_threads(struct corereader *r, const struct corethread *leader)
 }
 
 /*
- * Add the process of r to the snapshot, without its memory, text and files for
- * now. Return 0, or -1 with errstr set.
+ * Add the process of r to the snapshot. Its memory, text and files will be
+ * added later. Return 0, or -1 with errstr set.
  */
 int
 core_process(struct corereader *r)

@@ -34,7 +34,8 @@ bool		 corearch_regs(const struct machine *a, const struct proc *p,
 		    const struct taskstate *st, struct coreregs *r);
 
 struct corethreads {		/* threads of a process that have registers */
-	struct proc	**p;	/* owned; in the order of the core */
+	struct proc	**p;	/* owned; in the order in which the core has
+				   them */
 	size_t		 n;
 	size_t		 left;	/* number of live threads without registers */
 	const struct machine *arch;

@@ -113,8 +113,8 @@ program_header(struct buf *b, const struct machine *a, uint32_t type,
 }
 
 /*
- * Append a section header that holds the number of segments, for a core with
- * too many of them for the ELF header.
+ * Append the section header of a core with too many segments to count in the
+ * ELF header. The section header holds their number.
  */
 static void
 section_header(struct buf *b, const struct machine *a, size_t nload)
@@ -409,10 +409,10 @@ core_pread(struct core *c, void *buf, size_t len, uint64_t off)
 }
 
 /*
- * Like lseek(2), return the offset of the next data of core c at or after off
- * if whence is SEEK_DATA, or of the next hole if it is SEEK_HOLE. Return -1
- * with errstr set if off is not before the end, or if SEEK_DATA finds no more
- * data.
+ * Return the offset of the next data of core c at or after off if whence is
+ * SEEK_DATA, or of the next hole if it is SEEK_HOLE, as lseek(2) does. Return
+ * -1 with errstr set if off is at or after the end, or if SEEK_DATA finds no
+ * more data.
  */
 int64_t
 core_seek(const struct core *c, uint64_t off, int whence)

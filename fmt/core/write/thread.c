@@ -10,9 +10,9 @@
 
 /*
  * Return the siginfo, SIGINFO bytes, of the signal that the thread with state
- * st got. Return NULL if it got none, or if the siginfo reports a ptrace stop,
- * with the event in the second byte of si_code (see ptrace(2)): snap itself
- * caused that stop.
+ * st got, or NULL if it got none. Return NULL also for a ptrace stop, because
+ * snap itself caused it; then the second byte of si_code has the event (see
+ * ptrace(2)).
  */
 const uint8_t *
 state_signal(const struct taskstate *st)
