@@ -14,9 +14,9 @@
 #include <string.h>
 
 /*
- * Return a socket of a netlink protocol, in the network namespace of the
- * calling thread, owned by the caller; or -1 with errno set. Reads from it time
- * out after two seconds.
+ * Return a new socket of this netlink protocol, in the network namespace of the
+ * calling thread, or -1 with errno set. The caller owns the socket. Reads from
+ * it time out after two seconds.
  */
 int
 netlink_socket(int protocol)
@@ -32,8 +32,8 @@ netlink_socket(int protocol)
 }
 
 /*
- * Remove the next message from in, and set *m to it. Return false at the end,
- * or if the message is truncated.
+ * Set *m to the next message of buffer in, and advance in past it. Return false
+ * at the end, or if the message is truncated.
  */
 bool
 netmessage_next(struct attributes *in, struct netmessage *m)
@@ -55,8 +55,8 @@ netmessage_next(struct attributes *in, struct netmessage *m)
 }
 
 /*
- * Copy len bytes of message m, after its header, to body, and set *a to the
- * attributes that follow. Return false if m is shorter.
+ * Copy to body the first len bytes of message m after its header, and set *a to
+ * the attributes that follow. Return false if m is too short.
  */
 bool
 netmessage_body(const struct netmessage *m, void *body, size_t len,
@@ -73,7 +73,7 @@ netmessage_body(const struct netmessage *m, void *body, size_t len,
 }
 
 /*
- * Return -1 with errstr set to the error in message m.
+ * Set errstr to the error in message m, and return -1.
  */
 static int
 message_error(const struct netmessage *m)
@@ -88,9 +88,9 @@ message_error(const struct netmessage *m)
 
 /*
  * Send request r, at most 128 bytes, to netlink socket fd, and call fn, with
- * arg, for each message of the answer. There is one, or any number with
- * NLM_F_DUMP. The answer is read to its end even if fn returns -1. Return 0, or
- * -1 with errstr set.
+ * arg, for each message of the answer. There is one message, or any number with
+ * NLM_F_DUMP. Read the answer to its end even if fn returns -1. Return 0, or -1
+ * with errstr set.
  */
 int
 netlink_ask(int fd, const struct netrequest *r, netmessage_fn fn, void *arg)
@@ -136,7 +136,7 @@ netlink_ask(int fd, const struct netrequest *r, netmessage_fn fn, void *arg)
 
 /*
  * Set *v to the value of the first attribute of this type in a. Return false if
- * there is none.
+ * there is no such attribute.
  */
 bool
 attribute_get(struct attributes a, unsigned int type, struct attributes *v)
@@ -161,8 +161,8 @@ attribute_get(struct attributes a, unsigned int type, struct attributes *v)
 }
 
 /*
- * Copy the first len bytes of the first attribute of this type in a to to.
- * Return false if there is none, or it is shorter.
+ * Copy the first len bytes of the first attribute of this type in a to buffer
+ * to. Return false if there is no such attribute, or if it is shorter.
  */
 bool
 attribute_copy(struct attributes a, unsigned int type, void *to, size_t len)

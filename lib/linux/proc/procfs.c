@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * Return the target of the link name of process pid (tid 0) or its thread tid,
- * or NULL with errno set. The caller frees it.
+ * Return the target of symbolic link name in /proc/pid (if tid is 0) or
+ * /proc/pid/task/tid, or NULL with errno set. The caller frees it.
  */
 char *
 proc_link(pid_t pid, pid_t tid, const char *name)
@@ -28,7 +28,7 @@ proc_link(pid_t pid, pid_t tid, const char *name)
 }
 
 /*
- * Return true if the kernel marks path as deleted. The file may still have
+ * Return true if the kernel has marked path as deleted. The file may still have
  * other links.
  */
 bool
@@ -43,8 +43,8 @@ path_isdeleted(const char *path)
 }
 
 /*
- * Return 1 if errno says that a directory of process pid does not exist any
- * more, else -1 with errstr set.
+ * Return 1 if errno says that a directory of process pid no longer exists.
+ * Otherwise return -1 with errstr set; path is the path of the directory.
  */
 static int
 list_failed(pid_t pid, const char *path)
@@ -54,10 +54,10 @@ list_failed(pid_t pid, const char *path)
 }
 
 /*
- * Call fn, with arg, for each number that is a name in the directory name of
- * process pid (or in /proc itself, if pid is 0), until it returns -1. Return 0;
- * 1 if the directory does not exist any more; or -1 with errstr set, or if fn
- * returned -1.
+ * Call fn, with arg, for each entry of a directory whose name is a number,
+ * until fn returns -1. The directory is name in /proc/pid, or /proc itself if
+ * pid is 0. Return 0, or 1 if the directory no longer exists. Return -1 if fn
+ * returned -1, or with errstr set on an error.
  */
 int
 proc_list(pid_t pid, const char *name, int (*fn)(void *, long), void *arg)
@@ -86,8 +86,8 @@ proc_list(pid_t pid, const char *name, int (*fn)(void *, long), void *arg)
 }
 
 /*
- * Return the number after key in status of process pid (tid 0) or its thread
- * tid. Return -1 with errno set, to 0 if there is no such key.
+ * Return the number after key in file status of process pid (if tid is 0) or of
+ * its thread tid. Return -1 with errno set; errno is 0 if there is no such key.
  */
 long
 proc_status(pid_t pid, pid_t tid, const char *key)
@@ -105,9 +105,9 @@ proc_status(pid_t pid, pid_t tid, const char *key)
 }
 
 /*
- * Return the number of pid namespaces in which we see process pid (tid 0) or
- * its thread tid, and set *num to its ID in the innermost of them:
- * pid_namespaces(7). Return 0 with *num unchanged if that is unknown.
+ * Return the number of pid namespaces in which we see process pid (if tid is 0)
+ * or its thread tid, and set *num to its ID in the innermost of them
+ * (pid_namespaces(7)). Return 0 with *num unchanged if that is unknown.
  */
 size_t
 proc_inner(pid_t pid, pid_t tid, uint64_t *num)
@@ -123,9 +123,9 @@ proc_inner(pid_t pid, pid_t tid, uint64_t *num)
 }
 
 /*
- * Parse stat of process pid (tid 0) or its thread tid into *st. Return the
- * number of the last field, as stat_parse does; or -1 with errno set, to ESRCH
- * if the process is gone.
+ * Parse file stat of process pid (if tid is 0) or of its thread tid into *st.
+ * Return the number of the last field, as stat_parse does. Return -1 with errno
+ * set on failure; errno is ESRCH if the process is gone.
  */
 int
 proc_readstat(pid_t pid, pid_t tid, struct procstat *st)
@@ -150,7 +150,7 @@ ticks_ms(uint64_t ticks)
 }
 
 /*
- * Return the ms since boot, the clock that start times use.
+ * Return the number of milliseconds since boot, on the clock of start times.
  */
 static uint64_t
 uptime_ms(void)
@@ -185,8 +185,8 @@ task_fill(struct task *t, const struct procstat *st)
 }
 
 /*
- * Parse text, len bytes of stat, into t: proc_pid_stat(5). Return 0, or -1 with
- * errno ESRCH if fields are missing.
+ * Parse text, which is len bytes of file stat (proc_pid_stat(5)), into t.
+ * Return 0, or -1 with errno ESRCH if fields are missing.
  */
 int
 task_stat(struct task *t, const void *text, size_t len)
@@ -202,8 +202,9 @@ task_stat(struct task *t, const void *text, size_t len)
 }
 
 /*
- * Read stat of process pid (tid 0) or its thread tid into t. Return 0, or -1
- * with errno set, to ESRCH if it is gone.
+ * Read file stat of process pid (if tid is 0) or of its thread tid into t.
+ * Return 0, or -1 with errno set; errno is ESRCH if the process or thread is
+ * gone.
  */
 int
 proc_stat(pid_t pid, pid_t tid, struct task *t)
@@ -220,8 +221,9 @@ proc_stat(pid_t pid, pid_t tid, struct task *t)
 }
 
 /*
- * Return the state of process pid (tid 0) or its thread tid, a letter of
- * proc_pid_stat(5); or '\0' with errno set, to ESRCH if it is gone.
+ * Return the state of process pid (if tid is 0) or of its thread tid, as a
+ * letter of proc_pid_stat(5). Return '\0' with errno set on failure; errno is
+ * ESRCH if the process or thread is gone.
  */
 char
 proc_state(pid_t pid, pid_t tid)
@@ -234,8 +236,8 @@ proc_state(pid_t pid, pid_t tid)
 }
 
 /*
- * Return true if process pid (tid 0) or its thread tid has died. Return false
- * if that cannot be determined.
+ * Return true if process pid (if tid is 0) or its thread tid has died. Return
+ * false if that cannot be determined.
  */
 bool
 proc_died(pid_t pid, pid_t tid)
@@ -248,8 +250,8 @@ proc_died(pid_t pid, pid_t tid)
 }
 
 /*
- * Return true if errno e means that an existing and readable file could not be
- * read at this moment.
+ * Return true if e is an errno after which an existing and readable file may
+ * just not have been readable at this moment.
  */
 bool
 proc_islost(int e)
@@ -259,8 +261,8 @@ proc_islost(int e)
 }
 
 /*
- * Record in l that the file name below /proc could not be read because of
- * errno, if it exists and is readable (proc_islost).
+ * Record in l that file name below /proc could not be read because of errno. Do
+ * so only if errno means that the file exists and is readable (proc_islost).
  */
 void
 filelist_lose(struct filelist *l, const char *name)
@@ -272,8 +274,8 @@ filelist_lose(struct filelist *l, const char *name)
 }
 
 /*
- * Append to l the file name of process pid (tid 0) or its thread tid, if it
- * exists and is readable.
+ * Append to l the contents of file name in /proc/pid (if tid is 0) or
+ * /proc/pid/task/tid, if the file exists and is readable.
  */
 void
 filelist_read(struct filelist *l, pid_t pid, pid_t tid, const char *name)
@@ -287,8 +289,8 @@ filelist_read(struct filelist *l, pid_t pid, pid_t tid, const char *name)
 }
 
 /*
- * Append to l the target of the link name of process pid (tid 0) or its thread
- * tid, if it exists and is readable.
+ * Append to l the target of symbolic link name in /proc/pid (if tid is 0) or
+ * /proc/pid/task/tid, if the link exists and is readable.
  */
 void
 filelist_link(struct filelist *l, pid_t pid, pid_t tid, const char *name)
@@ -302,7 +304,8 @@ filelist_link(struct filelist *l, pid_t pid, pid_t tid, const char *name)
 }
 
 /*
- * Return the process that thread tid belongs to, or -1 if there is none.
+ * Return the process that thread tid belongs to, or -1 if there is no such
+ * thread.
  */
 pid_t
 proc_leader(pid_t tid)

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * Write to path, size bytes, the path of file name of process pid (tid 0) or
- * its thread tid.
+ * Write the path of file name in /proc/pid (if tid is 0) or /proc/pid/task/tid
+ * to path, which has size bytes.
  */
 void
 proc_path(char *path, size_t size, pid_t pid, pid_t tid, const char *name)
@@ -30,8 +30,9 @@ proc_path(char *path, size_t size, pid_t pid, pid_t tid, const char *name)
 }
 
 /*
- * Open file name of process pid (tid 0) or its thread tid with flags of
- * open(2). Return a descriptor owned by the caller, or -1 with errno set.
+ * Open file name in /proc/pid (if tid is 0) or /proc/pid/task/tid with these
+ * flags of open(2). Return a descriptor owned by the caller, or -1 with errno
+ * set.
  */
 int
 proc_open(pid_t pid, pid_t tid, const char *name, int flags)
@@ -43,9 +44,9 @@ proc_open(pid_t pid, pid_t tid, const char *name, int flags)
 }
 
 /*
- * Return true if a read of the file name may block forever: the kernel then
- * reads memory at an address that the process chooses, or waits while a thread
- * changes the mappings (proc_pid_cmdline(5)).
+ * Return true if reading the /proc file name may block forever, because the
+ * kernel reads memory at an address that the process chooses, or waits while a
+ * thread changes the mappings (proc_pid_cmdline(5)).
  */
 static bool
 proc_waits(const char *name)
@@ -62,7 +63,7 @@ proc_waits(const char *name)
 }
 
 /*
- * Append the rest of file fd to k. Return 0, or -1 with errno set.
+ * Append the rest of the file open as fd to k. Return 0, or -1 with errno set.
  */
 static int
 read_bulk(int fd, struct bulk *k)
@@ -80,8 +81,8 @@ read_bulk(int fd, struct bulk *k)
 }
 
 /*
- * Set *out to the bytes in k, unless rc is -1. Return rc with errno unchanged,
- * or -1 with errno set on failure.
+ * Move the bytes in k to *out, or free them if rc is -1. Return rc with errno
+ * unchanged, or -1 with errno set on failure.
  */
 static int
 bulk_give(struct bulk *k, int rc, struct bytes *out)
@@ -99,8 +100,8 @@ bulk_give(struct bulk *k, int rc, struct bytes *out)
 }
 
 /*
- * Read the whole file name of process pid (tid 0) or its thread tid into out,
- * using k. Return 0, or -1 with errno set.
+ * Read all of file name in /proc/pid (if tid is 0) or /proc/pid/task/tid into
+ * *out, using k. Return 0, or -1 with errno set.
  */
 static int
 read_by(struct bulk *k, pid_t pid, pid_t tid, const char *name,
@@ -121,8 +122,8 @@ read_by(struct bulk *k, pid_t pid, pid_t tid, const char *name,
 }
 
 /*
- * Read a file into out, as proc_read does, where the file may be very large.
- * The caller frees the data with data_free. Return 0, or -1 with errno set.
+ * Read a file into *out like proc_read, but also if it is very large. The
+ * caller frees the data with data_free. Return 0, or -1 with errno set.
  */
 int
 proc_readmany(pid_t pid, pid_t tid, const char *name, struct bytes *out)
@@ -133,9 +134,9 @@ proc_readmany(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 }
 
 /*
- * Read the whole file name of process pid (tid 0) or its thread tid into out;
- * the caller frees its data. Return 0, or -1 with errno set, to ETIMEDOUT if
- * that takes too long.
+ * Read all of file name in /proc/pid (if tid is 0) or /proc/pid/task/tid into
+ * *out. The caller frees its data. Return 0, or -1 with errno set; errno is
+ * ETIMEDOUT if this takes too long.
  */
 int
 proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
@@ -146,12 +147,12 @@ proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 }
 
 /*
- * Read fdinfo of descriptor fd of process pid into *out, as proc_read does:
- * proc_pid_fdinfo(5). link is the target of its link, mode its st_mode, and
- * major the major number if it is a device. For most files the kernel takes no
- * lock. The proxy reads those that may block: an epoll set, whose lock a thread
- * may hold while it writes to memory that nobody provides, and devices, which
- * may wait for anything.
+ * Read the fdinfo of descriptor fd of process pid (proc_pid_fdinfo(5)) into
+ * *out, as proc_read does. link is the target of the descriptor's link, mode
+ * its st_mode, and major the major number if it is a device. For most files the
+ * kernel takes no lock. The proxy reads the fdinfo of files that may block: an
+ * epoll set, whose lock a thread may hold while it writes to memory that nobody
+ * provides, and devices, which may wait for anything.
  */
 int
 proc_fdinfo(pid_t pid, int fd, const char *link, unsigned int mode,
@@ -187,9 +188,9 @@ fd_drop(int fd)
 }
 
 /*
- * Set *sx to the statx(2) result for the file that process pid has open as fd.
- * This does not ask a file server, which may be dead, or stopped by us. Return
- * 0, or -1 with errno set.
+ * Set *sx to the statx(2) result for the file that process pid has open as fd,
+ * without asking a file server, which may be dead, or stopped by us. Return 0,
+ * or -1 with errno set.
  */
 int
 fd_see(pid_t pid, long fd, struct statx *sx)
@@ -202,7 +203,7 @@ fd_see(pid_t pid, long fd, struct statx *sx)
 }
 
 /*
- * Return the device number in sx.
+ * Return the device number of the file that sx describes.
  */
 uint64_t
 statx_dev(const struct statx *sx)
@@ -211,10 +212,10 @@ statx_dev(const struct statx *sx)
 }
 
 /*
- * Mount the file system configured in fs, a descriptor of fsopen(2) (since
- * Linux 5.2), detached, so that nobody sees it, with attributes of
- * mount_setattr(2). fs is closed. Return an O_PATH descriptor of its root,
- * which unmounts it when closed, or -1 with errno set.
+ * Mount the file system configured in fs, a descriptor of fsopen(2) (Linux 5.2
+ * and newer), with these attributes of mount_setattr(2). The mount is detached,
+ * so nobody else sees it. Close fs. Return an O_PATH descriptor of the root,
+ * which unmounts the file system when closed, or -1 with errno set.
  */
 int
 unseen_mount(int fs, unsigned int attributes)

@@ -32,8 +32,8 @@ proc_ismighty(void)
 }
 
 /*
- * Return the Yama ptrace_scope (Documentation/admin-guide/LSM/Yama.rst); 0 is
- * unrestricted.
+ * Return the Yama ptrace_scope (Documentation/admin-guide/LSM/Yama.rst), or 0,
+ * which means unrestricted, if there is none.
  */
 static int
 yama_scope(void)
@@ -51,7 +51,7 @@ yama_scope(void)
 
 /*
  * Return true if we are in a user namespace other than the initial one, and
- * process pid is not in it.
+ * process pid is in another.
  */
 static bool
 is_outside(pid_t pid)
@@ -64,7 +64,7 @@ is_outside(pid_t pid)
 
 /*
  * Set errstr to why the kernel denied access to process pid (EPERM or EACCES),
- * and how to get it. User names are not looked up, because the name server may
+ * and how to get access. Do not look up user names, because the name server may
  * be stopped by us. Return -1.
  */
 int

@@ -24,8 +24,8 @@ static const struct {
 };
 
 /*
- * Return the number of the namespace of process pid with this link below
- * /proc/PID/ns, or 0 if it is not readable.
+ * Return the number of a namespace of process pid, whose name below
+ * /proc/PID/ns is link. Return 0 if it is not readable.
  */
 uint64_t
 ns_number(pid_t pid, const char *link)
@@ -38,9 +38,9 @@ ns_number(pid_t pid, const char *link)
 }
 
 /*
- * Move this thread to the namespace of kind k of process pid, if it is another
- * one, and record in v how to return. Return 0, after which visit_end must be
- * called, or -1 with errstr set.
+ * Move this thread to the namespace of kind k of process pid, unless it is
+ * there already, and record in v how to return. Return 0, after which visit_end
+ * must be called, or -1 with errstr set.
  */
 int
 visit_begin(struct visit *v, enum visit_kind k, pid_t pid)
@@ -70,8 +70,8 @@ visit_begin(struct visit *v, enum visit_kind k, pid_t pid)
 }
 
 /*
- * Move this thread back to the namespace it was in before visit_begin. Return
- * 0, or -1 if that fails.
+ * Move this thread back to the namespace in which it was before visit_begin.
+ * Return 0, or -1 if that fails.
  */
 int
 visit_end(struct visit *v)

@@ -27,8 +27,9 @@ struct range {			/* a range to read */
 };
 
 /*
- * Answer with the whole file of /proc whose path is the argument. For some
- * files a read returns at most a page; several fit into a message.
+ * Answer with the whole /proc file whose path is the argument. Reads of some
+ * files return at most a page, so put several into a message. Return 0, or -1
+ * with errno set.
  */
 static int
 proc_serve(struct serving *s)
@@ -50,8 +51,8 @@ proc_serve(struct serving *s)
 }
 
 /*
- * Append the contents of file path, of process pid, to *out. Return 0, or -1
- * with errno set.
+ * Append the contents of the file at path, which belongs to process pid, to
+ * *out. Return 0, or -1 with errno set.
  */
 int
 proxy_proc(pid_t pid, const char *path, struct bulk *out)
@@ -62,8 +63,8 @@ proxy_proc(pid_t pid, const char *path, struct bulk *out)
 }
 
 /*
- * Append fdinfo of descriptor fd of process pid to *out. Messages to the user
- * call it what. Return 0, or -1 with errno set.
+ * Append the fdinfo of descriptor fd of process pid to *out. Messages to the
+ * user call it what. Return 0, or -1 with errno set.
  */
 int
 proxy_fdinfo(pid_t pid, int fd, const char *what, struct bulk *out)
@@ -106,8 +107,8 @@ ask_walk(proxy_fn fn, int root, const char *path)
 }
 
 /*
- * Look up path as a process does whose root directory is root. Return an O_PATH
- * descriptor owned by the caller, or -1 with errno set.
+ * Look up path like a process whose root directory is open as root. Return an
+ * O_PATH descriptor owned by the caller, or -1 with errno set.
  */
 int
 proxy_walk(int root, const char *path)
@@ -116,9 +117,8 @@ proxy_walk(int root, const char *path)
 }
 
 /*
- * Look up name in the directory open as dir, which fails if it is a link or a
- * mount point. Return an O_PATH descriptor owned by the caller, or -1 with
- * errno set.
+ * Look up name in the directory open as dir. Fail if name is a link or a mount
+ * point. Return an O_PATH descriptor owned by the caller, or -1 with errno set.
  */
 int
 proxy_step(int dir, const char *name)
@@ -127,8 +127,9 @@ proxy_step(int dir, const char *name)
 }
 
 /*
- * Return a descriptor of the file with this number: one kept open from before,
- * or else s->fd reopened for reading. Return -1 with errno set on failure.
+ * Return a descriptor of the file with this number: the one kept open since an
+ * earlier question, or s->fd reopened for reading. Return -1 with errno set on
+ * failure.
  */
 static int
 kept_get(const struct serving *s, uint64_t number)
@@ -151,8 +152,8 @@ kept_get(const struct serving *s, uint64_t number)
 }
 
 /*
- * Open the file with the number in the argument, and answer with a struct
- * proxy_file.
+ * Open the file whose number is the argument, and answer with a struct
+ * proxy_file. Return 0, or -1 with errno set.
  */
 static int
 open_serve(struct serving *s)
@@ -174,9 +175,10 @@ open_serve(struct serving *s)
 }
 
 /*
- * Make the proxy open the file that at, an O_PATH descriptor, refers to, and
- * set *f. The file gets number, which must be unique. dev is the device of its
- * file system; name describes it for the user. Return 0, or -1 with errno set.
+ * Make the proxy open the file that O_PATH descriptor at refers to, and
+ * describe it in *f. The file gets this number, which must be unique. dev is
+ * the device of its file system, and name describes the file to the user.
+ * Return 0, or -1 with errno set.
  */
 int
 proxy_open(int at, uint64_t number, uint64_t dev, const char *name,
@@ -189,11 +191,12 @@ proxy_open(int at, uint64_t number, uint64_t dev, const char *name,
 }
 
 /*
- * Answer with a range of an open file, or of the memory of a process. Memory
- * mapped from a file is read with process_vm_readv(2). Unlike a read of
+ * Answer with a range of an open file or of the memory of a process. Read
+ * memory that is mapped from a file with process_vm_readv(2). Unlike a read of
  * /proc/PID/mem, this releases the address space while it waits for a page,
  * stops waiting when we are killed (process_vm_rw_single_vec of
- * mm/process_vm_access.c), and does not copy such pages.
+ * mm/process_vm_access.c), and does not copy such pages. Return 0, or -1 with
+ * errno set.
  */
 static int
 range_serve(struct serving *s)
@@ -220,10 +223,11 @@ range_serve(struct serving *s)
 }
 
 /*
- * Read up to len bytes, at most MAX_PROXY, at offset off of the file that
- * proxy_open opened as number into buf. at is its O_PATH descriptor; dev and
- * name are its device and description, for the case that there is no answer.
- * Return the number of bytes, 0 at end of file, or -1 with errno set.
+ * Read up to len bytes (at most MAX_PROXY) at offset off into buf, from the
+ * file that proxy_open opened as number. at is the O_PATH descriptor of the
+ * file. dev and name, its device and description, are used if the proxy does
+ * not answer. Return the number of bytes, 0 at end of file, or -1 with errno
+ * set.
  */
 ssize_t
 proxy_read(int at, uint64_t number, uint64_t dev, const char *name, void *buf,
@@ -236,8 +240,8 @@ proxy_read(int at, uint64_t number, uint64_t dev, const char *name, void *buf,
 }
 
 /*
- * Return how many of len bytes at addr fit into one answer. If not all do, the
- * part ends at a page boundary. page: bytes per page.
+ * Return how many of the len bytes at addr fit into one answer. If not all do,
+ * the part that fits ends at a page boundary. A page has page bytes.
  */
 size_t
 proxy_fits(size_t len, uint64_t addr, uint64_t page)
@@ -249,10 +253,10 @@ proxy_fits(size_t len, uint64_t addr, uint64_t page)
 }
 
 /*
- * Read up to len bytes, at most MAX_PROXY, at addr of the memory of a process
- * into buf. mem is open on its memory, and pid is one of its threads. file: the
- * bytes are unmodified and mapped from a file. Return the number of bytes, or
- * -1 with errno set.
+ * Read up to len bytes (at most MAX_PROXY) at addr of the memory of a process
+ * into buf. mem is a descriptor of that memory, and pid is a thread of the
+ * process. If file is set, the bytes are unmodified and mapped from a file.
+ * Return the number of bytes, or -1 with errno set.
  */
 ssize_t
 proxy_memory(int mem, pid_t pid, bool file, void *buf, size_t len,

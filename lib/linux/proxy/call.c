@@ -38,8 +38,8 @@ static struct {
 } missed;			/* protected by proxies.lock */
 
 /*
- * Return true if the object of k is in the list of missed ones. proxies.lock is
- * held.
+ * Return true if the object of k is in the list of missed objects. The caller
+ * holds proxies.lock.
  */
 static bool
 missed_find(const struct proxy_key *k)
@@ -53,8 +53,8 @@ missed_find(const struct proxy_key *k)
 }
 
 /*
- * Record that the answer about the object of k did not come in time, so that it
- * is not asked about again. Return -1 with errno ETIMEDOUT.
+ * Record that the answer about the object of k did not come in time, so that
+ * the object is not asked about again. Return -1 with errno ETIMEDOUT.
  */
 static int
 missed_add(const struct proxy_key *k)
@@ -74,8 +74,8 @@ missed_add(const struct proxy_key *k)
 }
 
 /*
- * Copy to what, size bytes, the description of the nth object whose answer did
- * not come in time. Return false if there is none.
+ * Copy to what, which has size bytes, the description of the nth object whose
+ * answer did not come in time. Return false if there are not that many.
  */
 bool
 proxy_missed(size_t n, char *what, size_t size)
@@ -90,7 +90,7 @@ proxy_missed(size_t n, char *what, size_t size)
 }
 
 /*
- * End all proxies, and clear the list of objects that did not answer.
+ * End all proxies, and clear the list of missed objects.
  */
 void
 proxy_end(void)
@@ -104,9 +104,9 @@ proxy_end(void)
 }
 
 /*
- * Return how long to wait for an answer, in ns; 0 if the time is up, or this
- * object did not answer before. Files of /proc, read once per process, get a
- * short time even after the limit.
+ * Return how long to wait for an answer about the object of k, in ns. Return 0
+ * if the time is up, or if there was no answer about the object before. Files
+ * of /proc, read once per process, get a short time even after the limit.
  */
 static uint64_t
 time_allowed(const struct proxy_key *k)
@@ -131,7 +131,8 @@ time_allowed(const struct proxy_key *k)
 }
 
 /*
- * Wait at most ns nanoseconds for an answer. Return true if there is one.
+ * Wait at most ns nanoseconds for an answer of proxy p. Return true if there is
+ * one.
  */
 static bool
 answer_within(const struct lane *p, uint64_t ns)
@@ -145,7 +146,7 @@ answer_within(const struct lane *p, uint64_t ns)
 }
 
 /*
- * Return true if the proxy is running or runnable: its state is 'R' in
+ * Return true if proxy p is running or runnable: its state is 'R' in
  * proc_pid_stat(5).
  */
 static bool
@@ -166,9 +167,10 @@ lane_runs(const struct lane *p)
 }
 
 /*
- * Wait for an answer. Return false if there is none within *allowed
- * nanoseconds; subtract the time taken from it. Time during which the proxy is
- * runnable does not count, because it means that this machine is busy.
+ * Wait up to *allowed nanoseconds for an answer of proxy p, and subtract the
+ * time taken from *allowed. Time during which the proxy is runnable does not
+ * count, because it means that this machine is busy. Return false if there is
+ * no answer.
  */
 static bool
 answer_await(const struct lane *p, uint64_t *allowed)
@@ -195,8 +197,8 @@ answer_await(const struct lane *p, uint64_t *allowed)
 }
 
 /*
- * Send question q to proxy p. Return 0, or -1 with errno set, to ETIMEDOUT if
- * no time is left for the answer.
+ * Send question q to proxy p. Return 0, or -1 with errno set; errno is
+ * ETIMEDOUT if no time is left for the answer.
  */
 static int
 lane_ask(struct lane *p, const struct proxy_question *q)
@@ -221,9 +223,10 @@ lane_ask(struct lane *p, const struct proxy_question *q)
 }
 
 /*
- * Receive the answer of proxy p to q, and append its bytes to *to. If a
- * descriptor comes with it, it becomes *out, owned by the caller. Return 0, or
- * -1 with errno set, and with errstr set if the answer has a message.
+ * Receive the answer of proxy p to question q, and append its bytes to *to. If
+ * a descriptor comes with the answer, set *out to it; the caller owns it.
+ * Return 0, or -1 with errno set. If the answer is an error with a message,
+ * also set errstr.
  */
 static int
 answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *to,
@@ -260,8 +263,8 @@ answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *to,
 }
 
 /*
- * Ask the proxy q, and return as answer_fetch does. *out is -1 if no descriptor
- * came; out may be NULL.
+ * Ask a proxy question q, and return as answer_fetch does. Set *out to -1 if no
+ * descriptor came with the answer; out may be NULL.
  */
 static int
 lane_call(const struct proxy_question *q, struct bulk *to, int *out)
@@ -281,10 +284,11 @@ lane_call(const struct proxy_question *q, struct bulk *to, int *out)
 }
 
 /*
- * Ask the proxy to run fn, with len bytes of arg and a duplicate of fd unless
- * that is -1. k says what the question is about. All bytes of the answer are
- * appended to *to. Return 0, or -1 with errno set, to ETIMEDOUT if it took too
- * long; errstr is set if the failure has a message.
+ * Ask the proxy to run fn, with the len bytes of arg and a duplicate of
+ * descriptor fd, unless fd is -1. k describes the object of the question.
+ * Append all bytes of the answer to *to. Return 0, or -1 with errno set; errno
+ * is ETIMEDOUT if the answer took too long. errstr is set if the failure has a
+ * message.
  */
 int
 proxy_fetch(const struct proxy_key *k, proxy_fn fn, const void *arg,
@@ -296,8 +300,8 @@ proxy_fetch(const struct proxy_key *k, proxy_fn fn, const void *arg,
 }
 
 /*
- * Send n questions v to proxy p. If some were sent to it before, replace its
- * process first, so that their answers cannot come.
+ * Send the n questions at v to proxy p. If some were sent before, first replace
+ * the process of p, so that their old answers cannot come.
  */
 static void
 lane_askall(struct lane *p, struct proxy_asked *v, size_t n)
@@ -314,10 +318,10 @@ lane_askall(struct lane *p, struct proxy_asked *v, size_t n)
 }
 
 /*
- * Ask the proxy of one lane n questions v. All are sent before the first answer
- * is awaited. After an answer that does not come in time, a new proxy gets the
- * questions that follow. Set rc, error and why of each question to the result,
- * errno and errstr (or "") of proxy_fetch.
+ * Ask the n questions at v, all for the same proxy. Send all of them before
+ * waiting for the first answer. If an answer does not come in time, send the
+ * questions after it to a new process. Set rc, error and why of each question
+ * to the result, errno and errstr (or "") of proxy_fetch.
  */
 void
 proxy_fetchall(struct proxy_asked *v, size_t n)
@@ -347,9 +351,9 @@ proxy_fetchall(struct proxy_asked *v, size_t n)
 
 /*
  * Ask the proxy as proxy_fetch does, and copy up to size bytes of the answer to
- * buf. If out is not NULL, *out is set to the descriptor that came with it,
- * owned by the caller, or -1. Return the number of bytes copied, or -1 with
- * errno set.
+ * buf. If out is not NULL, set *out to the descriptor that came with the
+ * answer, owned by the caller, or to -1. Return the number of bytes copied, or
+ * -1 with errno set.
  */
 ssize_t
 proxy_call(const struct proxy_key *k, proxy_fn fn, const void *arg,

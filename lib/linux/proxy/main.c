@@ -15,7 +15,7 @@
 static void (*at_end)(void);
 
 /*
- * Set a function that the proxy calls before it exits.
+ * Make end the function that the proxy calls before it exits.
  */
 void
 serve_end(void (*end)(void))
@@ -24,7 +24,7 @@ serve_end(void (*end)(void))
 }
 
 /*
- * Send the bytes in s as a message of the answer.
+ * Send the bytes in s, with header a, as one message of the answer.
  */
 static void
 answer_send(struct serving *s, const struct proxy_answer *a)
@@ -39,8 +39,8 @@ answer_send(struct serving *s, const struct proxy_answer *a)
 }
 
 /*
- * Return where the next bytes of answer s go, and set *room to the free bytes
- * there, at least least.
+ * Return the place for the next bytes of answer s, and set *room to the number
+ * of free bytes there, which is at least least.
  */
 uint8_t *
 serve_room(struct serving *s, size_t least, size_t *room)
@@ -72,7 +72,7 @@ serve_put(struct serving *s, const void *data, size_t n)
 }
 
 /*
- * Answer a question by calling fn.
+ * Answer question s by calling fn.
  */
 static void
 ask_serve(struct serving *s, proxy_fn fn)

@@ -22,8 +22,9 @@ enum { MAX_OUTPUT = 16 * 1024 * 1024 };	/* maximum output of a program in
 					   bytes */
 
 /*
- * Execute the program argv with standard input in and standard output out, no
- * other descriptors of ours, and in the network namespace ns unless that is -1.
+ * Execute the program argv with descriptor in as standard input, descriptor out
+ * as standard output, and no other descriptors of ours. Unless ns is -1, enter
+ * that network namespace first.
  */
 static void __attribute__((noreturn))
 program_become(const char *const argv[], int ns, int in, int out)
@@ -52,8 +53,8 @@ program_become(const char *const argv[], int ns, int in, int out)
 }
 
 /*
- * Append output from fd to b, up to its end. Return false if that is not all:
- * there is too much, or the other end of sock was closed.
+ * Append the output that can be read from fd to b, up to its end. Return false
+ * if some is missing: there is too much, or the other end of sock was closed.
  */
 static bool
 output_read(int fd, int sock, struct buf *b)
@@ -77,8 +78,8 @@ output_read(int fd, int sock, struct buf *b)
 }
 
 /*
- * Return an unnamed file that contains len bytes of data, positioned at its
- * start, or -1.
+ * Return an unnamed file that contains the len bytes at data, positioned at its
+ * start, or -1 on failure.
  */
 static int
 input_file(const void *data, size_t len)
@@ -95,9 +96,9 @@ input_file(const void *data, size_t len)
 }
 
 /*
- * Run the program argv, which ends with NULL, in the proxy, with the len bytes
- * at in as its standard input, and in the network namespace ns unless that is
- * -1. Append its output to *out. It is killed with the proxy, and when the
+ * Run the program argv, which ends with NULL, in the proxy. Its standard input
+ * is the len bytes at in, and its network namespace is ns unless that is -1.
+ * Append its output to *out. The program is killed with the proxy, and when the
  * other end of sock is closed, unless sock is -1. Return its exit status, or -1
  * if it did not exit or output is missing.
  */
@@ -132,9 +133,9 @@ program_run(const char *const argv[], int ns, int sock, const void *in,
 }
 
 /*
- * Answer with the files of l: for each its name with a zero byte, its length in
- * 8 bytes, and its contents. Return 0, or -1 with errstr set if l is
- * incomplete.
+ * Answer with the files of l. For each, the answer has the name with a zero
+ * byte, the length in 8 bytes, and the contents. Return 0, or -1 with errstr
+ * set if l is incomplete.
  */
 int
 serve_files(struct serving *s, const struct filelist *l)
@@ -154,8 +155,8 @@ serve_files(struct serving *s, const struct filelist *l)
 }
 
 /*
- * Ask the proxy as proxy_fetch does, where fn answers with serve_files, and
- * append the files to *to. Return 0, or -1 with errstr set.
+ * Ask the proxy as proxy_fetch does, but with a function fn that answers with
+ * serve_files, and append the files to *to. Return 0, or -1 with errstr set.
  */
 int
 proxy_files(const struct proxy_key *k, proxy_fn fn, const void *arg,

@@ -42,8 +42,8 @@ static struct {
 } behind;			/* protected by proxies.lock */
 
 /*
- * Enable proxies, and limit the time for each answer, and for all answers
- * together during a stop, to seconds.
+ * Enable proxies. Limit the time for each answer, and during a stop the time
+ * for all answers together, to this many seconds.
  */
 void
 proxy_allow(unsigned int seconds)
@@ -53,7 +53,7 @@ proxy_allow(unsigned int seconds)
 }
 
 /*
- * Let other threads ask proxy p again. errno is unchanged.
+ * Let other threads ask proxy p again. Leave errno unchanged.
  */
 void
 lane_unlock(struct lane *p)
@@ -65,7 +65,7 @@ lane_unlock(struct lane *p)
 }
 
 /*
- * Return true if p is a proxy that undoes something before it ends.
+ * Return true if proxy p has to undo something before it ends.
  */
 static bool
 lane_undoes(const struct lane *p)
@@ -74,7 +74,7 @@ lane_undoes(const struct lane *p)
 }
 
 /*
- * Return the proxy that k selects.
+ * Return the proxy that k selects for its question.
  */
 struct lane *
 lane_of(const struct proxy_key *k)
@@ -92,7 +92,7 @@ proxy_ison(void)
 }
 
 /*
- * Record whether processes are stopped from now on.
+ * Record whether processes are stopped (held) from now on.
  */
 void
 proxy_hold(bool held)
@@ -103,9 +103,9 @@ proxy_hold(bool held)
 }
 
 /*
- * Give the proxies real-time priority if first is set, else normal priority,
- * where that is permitted: the tracer that waits for them has it as well
- * (linux/live.c).
+ * If first is set, give the proxies real-time priority, where that is
+ * permitted, because the tracer that waits for them has it as well
+ * (linux/live.c). Otherwise give them normal priority.
  */
 void
 proxy_boost(bool first)
@@ -124,8 +124,8 @@ proxy_boost(bool first)
 }
 
 /*
- * Run as a proxy: keep only the socket sock, and restore the default for
- * SIGCHLD, which our caller may ignore.
+ * Run as proxy p, a child of process us. Keep only the socket sock, and restore
+ * the default action of SIGCHLD, which our caller may ignore.
  */
 static void __attribute__((noreturn))
 lane_main(const struct lane *p, int sock, pid_t us)
@@ -151,7 +151,7 @@ lane_main(const struct lane *p, int sock, pid_t us)
 }
 
 /*
- * Start a proxy process for p. Threads that run now are not in it, so it must
+ * Start a process for proxy p. Our other threads do not exist in it, so it must
  * not need a lock that they may hold. Return 0, or -1 with errno set.
  */
 int
@@ -179,8 +179,8 @@ lane_fork(struct lane *p)
 }
 
 /*
- * Close proxy p and kill it, unless it has to undo something. It may take any
- * time to end.
+ * Close the socket of proxy p and kill p, unless it has to undo something. The
+ * proxy may take any time to end.
  */
 void
 lane_abandon(struct lane *p)
@@ -204,7 +204,7 @@ lane_abandon(struct lane *p)
 }
 
 /*
- * Wait at most ms milliseconds until the child pid has ended.
+ * Wait until child pid has ended, but at most ms milliseconds.
  */
 static void
 child_await(pid_t pid, uint64_t ms)
@@ -229,7 +229,8 @@ proxy_ready(void)
 }
 
 /*
- * Return the process ID of the proxy of a lane, or 0 if there is none.
+ * Return the process ID of the proxy with index lane, or 0 if it is not
+ * running.
  */
 pid_t
 proxy_process(size_t lane)
@@ -238,7 +239,8 @@ proxy_process(size_t lane)
 }
 
 /*
- * End the proxy of a lane, if there is one, and wait a moment for that.
+ * End the proxy with index lane, if it is running, and wait a moment for it to
+ * exit.
  */
 void
 proxy_close(size_t lane)
@@ -255,8 +257,8 @@ proxy_close(size_t lane)
 }
 
 /*
- * Forget all proxies, in a process forked from ours, because they belong to its
- * parent.
+ * Forget all proxies. Called in a process forked from ours, because the proxies
+ * belong to its parent.
  */
 void
 proxy_forked(void)
@@ -295,9 +297,9 @@ proxy_isours(pid_t pid)
 }
 
 /*
- * End all proxies. An abandoned one ends when the call that blocks it returns,
- * if ever. The one that unlocks connections gets the time limit of an answer,
- * so that they are unlocked when we exit.
+ * End all proxies. An abandoned proxy ends when the call that blocks it
+ * returns, if ever. Give the proxy that unlocks connections as much time as an
+ * answer may take, so that they are unlocked when we exit.
  */
 void
 lanes_end(void)

@@ -173,8 +173,8 @@ ssize_t		 proxy_call(const struct proxy_key *k, proxy_fn fn,
 /* ask.c: questions about files and memory of targets */
 struct proxy_file {		/* a file opened by the proxy */
 	bool		 elf;	/* starts with an ELF header */
-	int		 unread; /* errno of the failed read of its start; 0:
-				    none */
+	int		 unread; /* errno if its start could not be read,
+				    else 0 */
 	long		 type;	/* statfs(2) type of its file system */
 	struct stat	 st;
 };
