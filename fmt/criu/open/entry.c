@@ -9,8 +9,8 @@
 #include <inttypes.h>
 
 /*
- * Append the buffered bytes and the capacity of pipe or FIFO f to the image
- * called name, once for all its ends.
+ * Append the buffered bytes and the capacity of pipe or FIFO f to image name,
+ * once for all its ends.
  */
 static int
 pipe_data(struct criumake *m, const struct makeopen *f, uint32_t magic,
@@ -84,8 +84,9 @@ makeepoll_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * A periodic timer that expired and was not read has no time left.  Writing 0
- * would disarm the timer, so start a full interval instead.
+ * Set the interval and the time left of timer f in msg. A periodic timer that
+ * expired and was not read has no time left. Writing 0 would disarm the timer,
+ * so start a full interval instead. Return 0.
  */
 int
 maketimerfd_write(struct criumake *m, const struct makeopen *f, void *msg)

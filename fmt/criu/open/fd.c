@@ -10,7 +10,7 @@
 #include <string.h>
 
 /*
- * Write fdinfo-N.img, the descriptors of process t.
+ * Write fdinfo-N.img with the descriptors of process t.
  */
 static int
 fdinfo_write(struct criumake *m, struct maketask *t)
@@ -35,8 +35,8 @@ fdinfo_write(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Append lock l, which process t holds through descriptor fd, to filelocks.img.
- * criu has a bit for each kind of lock, and one for a lease that is being
+ * Append lock l to filelocks.img. Process t holds the lock through descriptor
+ * fd. criu has a bit for each kind of lock, and one for a lease that is being
  * broken (its file-lock.h).
  */
 static int
@@ -66,8 +66,9 @@ lock_add(struct criumake *m, const struct maketask *t, uint64_t fd,
 }
 
 /*
- * Append the locks listed in the fdinfo of descriptor fd of t: POSIX locks of
- * the process each time, locks of the open file description only once.
+ * Append the locks in the fdinfo of descriptor fd of t to filelocks.img. Append
+ * POSIX locks, which belong to the process, each time, but locks of the open
+ * file description only once.
  */
 static int
 fd_locks(struct criumake *m, const struct maketask *t, const struct makefd *fd)
@@ -92,8 +93,8 @@ fd_locks(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 }
 
 /*
- * Append the locks of process t to filelocks.img.  If several descriptors share
- * an open file description, only the first is used, for all list the same
+ * Append the locks of process t to filelocks.img. If several descriptors share
+ * an open file description, use only the first, because all list the same
  * locks.
  */
 static int
@@ -113,9 +114,9 @@ locks_write(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Add a deleted directory, to which the link "name" of the record of t leads,
- * to files.img and set *id to its number.  Return 1 on success, 0 if too little
- * is recorded about it, or -1 with errstr set.
+ * Add deleted directory path to files.img, and set *id to its number. Link name
+ * of t's record leads to the directory. Return 1, 0 if too little is recorded
+ * about the directory, or -1 with errstr set.
  */
 static int
 gone_get(struct criumake *m, struct maketask *t, const char *name,
@@ -144,8 +145,9 @@ gone_get(struct criumake *m, struct maketask *t, const char *name,
 }
 
 /*
- * Add the directory to which the link "name" (cwd or root) of the record of t
- * leads to files.img, and set *id to its number.
+ * Add the directory to which link name (cwd or root) of t's record leads to
+ * files.img, and set *id to its number. Record an obstacle if that cannot be
+ * done.
  */
 static int
 dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
@@ -174,9 +176,9 @@ dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
 }
 
 /*
- * Write fs-N.img of process t, and also fdinfo-N.img and its locks unless it
- * shares the descriptor table of another process.  Return 0, or -1 with errstr
- * set.
+ * Write fs-N.img of process t. Write also fdinfo-N.img and the locks of t,
+ * unless t shares the descriptor table of another process. Return 0, or -1 with
+ * errstr set.
  */
 int
 makefd_write(struct criumake *m, struct maketask *t)

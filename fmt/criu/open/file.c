@@ -4,8 +4,8 @@
 #include "open.h"
 
 /*
- * Add an entry for open file f to files.img, filled from its keys, and write
- * the other images that f needs.
+ * Add to files.img an entry for open file f, filled from the keys of f, and
+ * write the other images that f needs.
  */
 static int
 open_write(struct criumake *m, struct makeopen *f)
@@ -46,7 +46,7 @@ open_before(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Add each open file that can be restored to files.img, with its content.
+ * Add each open file that can be restored to files.img, and write its content.
  * Return 0, or -1 with errstr set.
  */
 int

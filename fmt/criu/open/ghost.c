@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 
 /*
- * Return the embedded file with inode ino on device dev, or NULL.
+ * Return the embedded file with inode ino on device dev, or NULL if there is
+ * none.
  */
 struct proc *
 makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
@@ -20,9 +21,8 @@ makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Parse the numbers in file "name" of the record of embedded file p into v;
- * form is their format (words_form).  Return whether the file exists and is
- * valid.
+ * Parse the numbers in file name of the record of embedded file p into v. form
+ * is their format (words_form). Return true if the file exists and is valid.
  */
 static bool
 content_numbers(const struct proc *p, const char *name, const char *form,
@@ -51,9 +51,9 @@ makereg_size(const struct proc *p)
 }
 
 /*
- * Record an obstacle if part of the content of a deleted file is missing.  p is
- * its embedded file, or the process whose executable it is, or NULL for an
- * empty file.
+ * Record an obstacle if part of the content of a deleted file is missing. p is
+ * the embedded file with the content, or the process of which the file is the
+ * executable, or NULL for an empty file.
  */
 static int
 content_check(struct criumake *m, const struct proc *p)
@@ -82,7 +82,7 @@ content_inode(const struct proc *p, uint64_t v[NUMBERS])
 
 /*
  * Return the number of hard links of the file whose embedded content is p, or 0
- * if that is not recorded.
+ * if the number is not recorded.
  */
 uint64_t
 makeghost_names(const struct proc *p)
@@ -93,8 +93,8 @@ makeghost_names(const struct proc *p)
 }
 
 /*
- * Set t to ns, in nanoseconds since 1970; as a signed number it may be
- * negative.
+ * Set t to ns nanoseconds since 1970. Take ns as a signed number, because it
+ * may be negative.
  */
 static void
 time_set(Criu__Timeval *t, uint64_t ns)
@@ -113,7 +113,7 @@ time_set(Criu__Timeval *t, uint64_t ns)
 }
 
 /*
- * Set *n to what the keys of open file f say about its inode.
+ * Set *n to the facts about the inode of open file f that the keys of f give.
  */
 void
 makeghost_inode(struct makeinode *n, const struct makeopen *f)
@@ -133,7 +133,8 @@ makeghost_inode(struct makeinode *n, const struct makeopen *f)
 }
 
 /*
- * Fill in im, the ghost-file-N.img of inode n.
+ * Fill in im, the ghost-file-N.img of inode n. content is the embedded file
+ * with its content, or NULL.
  */
 static void
 ghost_write(const struct criumake *m, struct made *im, struct proc *content,
@@ -174,8 +175,8 @@ ghost_write(const struct criumake *m, struct made *im, struct proc *content,
 }
 
 /*
- * Set *id to the number of the ghost-file-N.img of inode n; create the image if
- * this is the first request for it.
+ * Set *id to the number of the ghost-file-N.img of inode n. Create the image on
+ * the first call for n.
  */
 static int
 ghost_get(struct criumake *m, struct proc *content, const struct makeinode *n,
@@ -202,9 +203,9 @@ ghost_get(struct criumake *m, struct proc *content, const struct makeinode *n,
 }
 
 /*
- * Mark file id of files.img, with inode n, as deleted, so that criu creates it
- * from content.  content is NULL if the file is empty or of a type without
- * content.  Return 0, or -1 with errstr set.
+ * Mark file id of files.img as deleted, so that criu creates it from content. n
+ * is the inode of the file. content is NULL if the file is empty or of a type
+ * without content. Return 0, or -1 with errstr set.
  */
 int
 makeghost_add(struct criumake *m, uint32_t id, struct proc *content,

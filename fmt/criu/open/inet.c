@@ -34,8 +34,8 @@ is_v6(const struct makeopen *f)
 }
 
 /*
- * Record what is lost of descriptor fd of t, a socket whose connection has
- * ended: unread bytes and the pending error.
+ * Record notes that the socket of descriptor fd of t, whose connection has
+ * ended, loses its unread bytes and its pending error.
  */
 static int
 ended_note(struct criumake *m, const struct maketask *t,
@@ -55,8 +55,8 @@ ended_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Return whether address a of f is link-local, that is, needs an interface
- * name: needs_scope_id of criu's sk-inet.c.
+ * Return true if address a of f is link-local and so needs an interface name
+ * (needs_scope_id of criu's sk-inet.c).
  */
 static bool
 is_linklocal(const struct makeopen *f, const struct makeaddress *a)
@@ -102,7 +102,7 @@ option_is(const struct makeopen *f, const char *name)
 }
 
 /*
- * Return why f, an IPv4 or IPv6 socket, cannot be restored, or NULL if it can.
+ * Return why IPv4 or IPv6 socket f cannot be restored, or NULL if it can.
  */
 const char *
 makeinet_obstacle(struct criumake *m, const struct makeopen *f)
@@ -138,8 +138,8 @@ makeinet_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return the class of the reason why f, an IPv4 or IPv6 socket, cannot be
- * restored; it depends on the protocol, if that is recorded.
+ * Return the class of the reason why IPv4 or IPv6 socket f cannot be restored.
+ * The class depends on the protocol, if that is recorded.
  */
 enum makewhy
 makeinet_kind(const struct makeopen *f)
@@ -161,8 +161,8 @@ makeinet_kind(const struct makeopen *f)
 }
 
 /*
- * Record what is lost of descriptor fd of t, an IPv4 or IPv6 socket that is
- * restored.  Return 0, or -1 with errstr set.
+ * Record notes on what the IPv4 or IPv6 socket of descriptor fd of t loses when
+ * it is restored. Return 0, or -1 with errstr set.
  */
 int
 makeinet_note(struct criumake *m, const struct maketask *t,
@@ -192,8 +192,8 @@ makeinet_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record the number of closed connections that makeinet_note has not reported
- * one by one.  Return 0, or -1 with errstr set.
+ * Record a note with the number of closed connections that makeinet_note did
+ * not report one by one. Return 0, or -1 with errstr set.
  */
 int
 makeinet_rest(struct criumake *m)
@@ -204,7 +204,7 @@ makeinet_rest(struct criumake *m)
 }
 
 /*
- * Set the family, protocol and addresses of f in p, and its shutdown state.
+ * Set the family, protocol, addresses and shutdown state in p to those of f.
  */
 static void
 address_put(const struct criumake *m, const struct makeopen *f,

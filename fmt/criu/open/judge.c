@@ -65,8 +65,8 @@ makekind_get(const struct makeopen *f)
 }
 
 /*
- * Return the ends of a pipe or FIFO that f is open for, as bits of PIPE_BOTH,
- * or 0 if f is not restored.
+ * Return the ends of a pipe or FIFO that open file f can use, as bits of
+ * PIPE_BOTH, or 0 if f is not restored.
  */
 static unsigned int
 ends_of(const struct makeopen *f)
@@ -84,7 +84,7 @@ ends_of(const struct makeopen *f)
 }
 
 /*
- * Set "ends" of each open file to the ends of its inode that are restored.
+ * Set the member ends of each open file to the restored ends of its inode.
  */
 static void
 ends_find(struct criumake *m)
@@ -136,8 +136,9 @@ open_kind(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Record that descriptor fd of process t cannot be restored.  The kind of its
- * file may give a more exact name than the reason in fd->open->why does.
+ * Record that descriptor fd of process t cannot be restored. Put the name of
+ * the kind of file before the reason in fd->open->why, if the name is more
+ * exact.
  */
 static int
 fd_refuse(struct criumake *m, struct maketask *t,
@@ -158,8 +159,8 @@ fd_refuse(struct criumake *m, struct maketask *t,
 }
 
 /*
- * Record what is lost in the restored descriptor fd of t; only once for all
- * descriptors of the same open file.
+ * Record what descriptor fd of t loses when it is restored. Do this only once
+ * for all descriptors of the same open file.
  */
 static int
 fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
@@ -176,9 +177,9 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 }
 
 /*
- * Decide which open files cannot be restored, and record it for each of their
- * descriptors.  Repeat until nothing changes, because a file that is left out
- * may be needed by another.  Return 0, or -1 with errstr set.
+ * Decide which open files cannot be restored, and record the reason for each of
+ * their descriptors. Repeat until nothing changes, because a file that is left
+ * out may be needed by another. Return 0, or -1 with errstr set.
  */
 int
 makejudge_opens(struct criumake *m)

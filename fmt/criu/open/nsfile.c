@@ -22,7 +22,8 @@ static const struct nskind {
 };
 
 /*
- * Return the entry for the kind of namespace with the given name, or NULL.
+ * Return the entry for the kind of namespace that is called name, or NULL if
+ * there is none.
  */
 static const struct nskind *
 space_find(const char *name)
@@ -36,7 +37,7 @@ space_find(const char *name)
 }
 
 /*
- * Return whether process t is in the namespace that f refers to.
+ * Return true if process t is in the namespace that f refers to.
  */
 static bool
 is_inside(const struct maketask *t, const struct makeopen *f)
@@ -85,8 +86,8 @@ makens_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * Return the namespace ID for the kind flag (CLONE_NEWNET and so on) if such a
- * namespace is open and none is created, or 0.
+ * Return the ID of namespaces of kind flag (CLONE_NEWNET and so on), if one is
+ * open and criu creates none. Otherwise return 0.
  */
 uint32_t
 makens_id(const struct criumake *m, uint32_t flag)

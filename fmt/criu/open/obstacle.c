@@ -93,8 +93,8 @@ makeunix_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return a descriptor of t that leads to the open file numbered key, preferably
- * descriptor wish; NULL if there is none.
+ * Return a descriptor of t that leads to the open file with number key, if
+ * possible descriptor wish. Return NULL if there is none.
  */
 static const struct makefd *
 fd_find(const struct maketask *t, uint64_t key, uint64_t wish)
@@ -106,8 +106,8 @@ fd_find(const struct maketask *t, uint64_t key, uint64_t wish)
 }
 
 /*
- * Return why epoll set f cannot be restored, or NULL if it can.  The process
- * that creates the set again must have each of its files open; set the
+ * Return why epoll set f cannot be restored, or NULL if it can. The process
+ * that creates the set again must have each file of the set open. Set the
  * descriptor numbers of the targets to those of that process.
  */
 const char *
@@ -133,9 +133,9 @@ makeepoll_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return whether f is a POSIX message queue of the mount namespace that criu
- * newly creates.  The new namespace has no such queues, because the kernel
- * keeps them on a mount of its own.
+ * Return true if f is a POSIX message queue of the mount namespace that criu
+ * creates. The new namespace has no such queues, because the kernel keeps them
+ * on a mount of its own.
  */
 bool
 makeobstacle_isqueue(const struct criumake *m, const struct makeopen *f)
@@ -145,7 +145,7 @@ makeobstacle_isqueue(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why f, a file with a name, cannot be restored, or NULL if it can.
+ * Return why named file f cannot be restored, or NULL if it can.
  */
 const char *
 makenamed_obstacle(struct criumake *m, const struct makeopen *f)
@@ -189,8 +189,8 @@ makememfd_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why pidfd f cannot be restored, or NULL if it can.  A pidfd of a
- * thread cannot, because criu opens pidfds before it creates threads.
+ * Return why pidfd f cannot be restored, or NULL if it can. A pidfd of a thread
+ * cannot be restored, because criu opens pidfds before it creates threads.
  */
 const char *
 makepidfd_obstacle(struct criumake *m, const struct makeopen *f)

@@ -14,8 +14,8 @@ enum {
 };
 
 /*
- * Mark open files as used if they are queued in a used socket; follow sockets
- * that are queued themselves.  Return 0, or -1 with errstr set.
+ * Mark open files as used if they are queued in a used socket, even if that
+ * socket is itself only queued. Return 0, or -1 with errstr set.
  */
 int
 makequeue_use(struct criumake *m)
@@ -45,7 +45,8 @@ makequeue_use(struct criumake *m)
 }
 
 /*
- * Return the socket to which o is connected if o is restored, or NULL.
+ * Return the socket that o is connected to, if o is a UNIX socket that is
+ * restored. Otherwise return NULL.
  */
 static struct makeopen *
 sent_to(const struct criumake *m, const struct makeopen *o)
@@ -94,8 +95,8 @@ turn_take(struct criumake *m, struct makeopen *f)
 }
 
 /*
- * Mark open file o as present, and give a turn to o and to the socket that
- * waited for o, if they are ready.
+ * Mark open file o as present. Give a turn to o, and to the socket that waited
+ * for o, if they are ready.
  */
 static int
 present_set(struct criumake *m, struct makeopen *o)
@@ -112,10 +113,10 @@ present_set(struct criumake *m, struct makeopen *o)
 }
 
 /*
- * Find an order in which queued descriptors can be restored.  criu goes through
- * the queues from first to last, and must already know the sender of each:
- * either a process has it, or it was received from an earlier queue
- * (prepare_scms of its sk-queue.c).  Return 0, or -1 with errstr set.
+ * Set m->turn to an order in which queued descriptors can be restored. criu
+ * goes through the queues from first to last, and must already know the sender
+ * of each: either a process has the sender, or criu received it from an earlier
+ * queue (prepare_scms of its sk-queue.c). Return 0, or -1 with errstr set.
  */
 int
 makequeue_order(struct criumake *m)
@@ -153,8 +154,8 @@ makequeue_order(struct criumake *m)
 }
 
 /*
- * Return whether no socket can send to f, a queued socket that no process has.
- * (To refill the queue of f criu creates a sender in the process that has f.)
+ * Return true if no socket can send to f, a queued socket that no process has.
+ * (To refill the queue of f, criu creates a sender in the process that has f.)
  */
 static bool
 is_deserted(const struct makeopen *f)
@@ -196,8 +197,8 @@ makequeue_obstacle(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Record that sender credentials queued in UNIX socket fd of t are lost.
- * Return 0, or -1 with errstr set.
+ * Record that the sender credentials queued in the UNIX socket of descriptor fd
+ * of t are lost. Return 0, or -1 with errstr set.
  */
 int
 makequeue_note(struct criumake *m, const struct maketask *t,
@@ -217,8 +218,8 @@ makequeue_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record each file that cannot be restored and that no process has, because it
- * is only queued in a socket.  Return 0, or -1 with errstr set.
+ * Record a reason for each file that cannot be restored and is only queued in a
+ * socket, so that no process has it. Return 0, or -1 with errstr set.
  */
 int
 makequeue_refuse(struct criumake *m)
@@ -237,9 +238,9 @@ makequeue_refuse(struct criumake *m)
 }
 
 /*
- * Append packet number nth of the queue of socket f, n bytes at data, to image
- * b.  *next is the index of the first descriptor that is not yet written.  All
- * files must already have their numbers.
+ * Append packet number nth of the queue of socket f to image b. The packet is
+ * the n bytes at data. *next is the index of the first descriptor that is not
+ * yet written; advance it. All files must already have their numbers.
  */
 static int
 packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
@@ -279,9 +280,9 @@ packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
 }
 
 /*
- * Append the queue of UNIX socket f to sk-queues.img: packets, or the bytes of
- * a stream in pieces.  The entries of f and of its queued descriptors are
- * already written.
+ * Append the queue of UNIX socket f to sk-queues.img: its packets, or the bytes
+ * of a stream in pieces. The entries of f and of its queued descriptors must
+ * already be written.
  */
 static int
 queue_write(struct criumake *m, const struct makeopen *f)
@@ -320,7 +321,7 @@ queue_write(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Write sk-queues.img.  Call it after all files are written.  Return 0, or -1
+ * Write sk-queues.img. Call this after all files are written. Return 0, or -1
  * with errstr set.
  */
 int

@@ -15,8 +15,8 @@
 #define DELETED " (deleted)"
 
 /*
- * Add file r to files.img; f is its open file, or NULL if it is only mapped or
- * a directory of a process.
+ * Add file r to files.img. f is its open file, or NULL if the file is only
+ * mapped or is a directory of a process.
  */
 static void
 reg_add(struct criumake *m, Criu__RegFile *r, const struct makeopen *f)
@@ -27,9 +27,9 @@ reg_add(struct criumake *m, Criu__RegFile *r, const struct makeopen *f)
 }
 
 /*
- * Add open file f, numbered id, to files.img.  If bare is set, f is a FIFO or a
- * terminal, and only its path matters.  criu refuses a file whose size differs
- * from the entry, so give the size only of files that are open read-only.
+ * Add open file f to files.img with number id. If bare is set, f is a FIFO or a
+ * terminal, and only its path matters. Give the size only if f is open
+ * read-only, because criu refuses a file whose size differs from the entry.
  * Return 0, or -1 with errstr set.
  */
 int
@@ -59,8 +59,8 @@ makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
 }
 
 /*
- * Add the directory path to files.img, and set *id to its number.  Return 0, or
- * -1 with errstr set.
+ * Add directory path to files.img, and set *id to its number. Return 0, or -1
+ * with errstr set.
  */
 int
 makereg_path(struct criumake *m, const char *path, uint32_t *id)
@@ -78,8 +78,8 @@ makereg_path(struct criumake *m, const char *path, uint32_t *id)
 }
 
 /*
- * Store the build ID of the ELF file im in words, four bytes each.  Return the
- * number of words, 0 if im is NULL or has no build ID.
+ * Store the build ID of ELF file im in words, four bytes in each. Return the
+ * number of words, or 0 if im is NULL or has no build ID.
  */
 static size_t
 build_id(struct image *im, uint32_t words[16])
@@ -101,8 +101,9 @@ build_id(struct image *im, uint32_t words[16])
 }
 
 /*
- * Return an open file of the inode that was opened by a name which is now
- * deleted, but whose path is another name of the inode; or NULL.
+ * Return an open file of inode ino on device dev whose own name is deleted, and
+ * whose path is therefore another name of the inode. Return NULL if there is
+ * none.
  */
 static const struct makeopen *
 linked_find(const struct criumake *m, uint64_t dev, uint64_t ino)
@@ -117,7 +118,8 @@ linked_find(const struct criumake *m, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Return the embedded content of the file that t has mapped at v, or NULL.
+ * Return the embedded content of the file that t has mapped at v, or NULL if
+ * there is none.
  */
 static struct proc *
 mapped_content(struct criumake *m, struct maketask *t, const struct vma *v)
@@ -135,8 +137,8 @@ mapped_content(struct criumake *m, struct maketask *t, const struct vma *v)
 }
 
 /*
- * Return 1 if the deleted file that t has mapped at v can be created again, 0
- * if not (the reason is recorded), or -1 with errstr set.
+ * Return 1 if criu can create the deleted file that t has mapped at v. Return 0
+ * with a reason recorded if it cannot, or -1 with errstr set.
  */
 static int
 gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
@@ -154,8 +156,8 @@ gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
 }
 
 /*
- * Replace each "\012" in path, from /proc/PID/maps, by a newline:
- * proc_pid_maps(5).
+ * Replace each "\012" in path, which is from /proc/PID/maps, by a newline
+ * (proc_pid_maps(5)).
  */
 static void
 newlines_put(char *path)
@@ -172,8 +174,8 @@ newlines_put(char *path)
 
 /*
  * Add the file that t has mapped at v to files.img, and set x->id to its
- * number.  Return 1 on success, 0 if it cannot be restored (the reason is
- * recorded), or -1 with errstr set.
+ * number. Return 1, 0 with a reason recorded if the file cannot be restored, or
+ * -1 with errstr set.
  */
 static int
 mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -222,9 +224,8 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 
 /*
  * Set *id to the number in files.img of the file that process t has mapped at
- * v; add the file first if this is its first mapping.  Return 1 on success, 0
- * with *id 0 if it cannot be restored (the reason is recorded), or -1 with
- * errstr set.
+ * v. Add the file if this is its first mapping. Return 1, 0 with *id 0 and a
+ * reason recorded if the file cannot be restored, or -1 with errstr set.
  */
 int
 makereg_mapped(struct criumake *m, struct maketask *t, const struct vma *v,

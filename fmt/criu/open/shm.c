@@ -16,9 +16,9 @@ enum {
 };
 
 /*
- * Return the shared memory with inode ino on device dev; user is the process
- * that has it.  Return NULL if its content is not embedded in the snapshot or,
- * with errstr set, if memory is short.
+ * Return the shared memory with inode ino on device dev, which process user
+ * has. Return NULL if its content is not embedded in the snapshot. Return NULL
+ * with errstr set if memory is short.
  */
 struct makeshm *
 makeshm_get(struct criumake *m, uint64_t dev, uint64_t ino,
@@ -37,8 +37,8 @@ makeshm_get(struct criumake *m, uint64_t dev, uint64_t ino,
 }
 
 /*
- * Set *id to the number of the file by which shared memory o is mapped; add the
- * file to files.img on the first call for o.  Return 1.
+ * Set *id to the number of the file by which criu maps shared memory o. Add the
+ * file to files.img on the first call for o. Return 1.
  */
 int
 makeshm_mapped(struct criumake *m, struct makeshm *o, uint32_t *id)
@@ -57,8 +57,8 @@ makeshm_mapped(struct criumake *m, struct makeshm *o, uint32_t *id)
 }
 
 /*
- * Return the flag bits that request huge pages of the given size in bytes:
- * mmap(2), memfd_create(2).
+ * Return the flag bits that request huge pages of this size in bytes (mmap(2),
+ * memfd_create(2)).
  */
 uint32_t
 makeshm_huge(uint64_t bytes)
@@ -71,8 +71,8 @@ makeshm_huge(uint64_t bytes)
 }
 
 /*
- * Return a copy of the name that was given to memfd_create(2) for shared memory
- * o, or NULL.  The caller frees it.
+ * Return a copy of the name that memfd_create(2) gave to shared memory o, or
+ * NULL if memory is short. The caller frees it.
  */
 static char *
 shm_name(const struct makeshm *o)
@@ -152,9 +152,9 @@ makeshm_content(struct criumake *m, struct proc *p, uint32_t id)
 }
 
 /*
- * Add shared memory o as inode id to memfd.img, and write its pages.  Number
- * the pages above all segments of System V shared memory, which share the name
- * space of pagemap-shmem-N.img.
+ * Add shared memory o as inode id to memfd, the content of memfd.img, and write
+ * its pages. Give them a number above all segments of System V shared memory,
+ * whose pages are also in pagemap-shmem-N.img.
  */
 static int
 shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
@@ -190,7 +190,7 @@ shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
 }
 
 /*
- * Write memfd.img and the pages of all shared memory that is mapped or open.
+ * Write memfd.img, and the pages of all shared memory that is mapped or open.
  * Return 0, or -1 with errstr set.
  */
 int

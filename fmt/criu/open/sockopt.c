@@ -90,7 +90,7 @@ is_minor(const char *name)
 }
 
 /*
- * Set in o the options of f that sockets of all families have.
+ * Set in o the options of socket f that sockets of all families have.
  */
 void
 makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
@@ -105,8 +105,8 @@ makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
 }
 
 /*
- * Record which options and multicast groups of the socket of descriptor fd of t
- * are lost.  Return 0, or -1 with errstr set.
+ * Record the options and multicast groups that the socket of descriptor fd of t
+ * loses. Return 0, or -1 with errstr set.
  */
 int
 makeinet_options(struct criumake *m, const struct maketask *t,
@@ -146,8 +146,8 @@ makeinet_options(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record what is lost in descriptor fd of t, a socket of a family other than
- * IPv4 and IPv6.  Return 0, or -1 with errstr set.
+ * Record what the socket of descriptor fd of t, which is neither IPv4 nor IPv6,
+ * loses. Return 0, or -1 with errstr set.
  */
 int
 makesocket_note(struct criumake *m, const struct maketask *t,
@@ -163,8 +163,8 @@ makesocket_note(struct criumake *m, const struct maketask *t,
 
 /*
  * Store the options of socket f, and the device to which it is bound, in the
- * messages part[], each of which may be NULL.  If part[OPT_SOCKET] is NULL, its
- * allocation had failed.  Return 0, or -1 with errstr set.
+ * messages part[]. Each of these may be NULL; if part[OPT_SOCKET] is, its
+ * allocation failed. Return 0, or -1 with errstr set.
  */
 int
 makesocket_set(struct criumake *m, const struct makeopen *f,

@@ -11,8 +11,8 @@
 enum { STANDARD = 3 };		/* number of standard streams: stdin(3) */
 
 /*
- * Return the first of the open files that have the inode of f.  What is
- * recorded about an inode is kept in that open file.
+ * Return the first of the open files that have the inode of f. That open file
+ * has the facts about the inode.
  */
 static struct makeopen *
 inode_first(const struct criumake *m, const struct makeopen *f)
@@ -22,8 +22,8 @@ inode_first(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Find the pipes and UNIX sockets that are standard input, output or error of a
- * process.  Set "stdio" of the first open file of each inode to 1 plus the
- * descriptor number; the first process that has the inode decides.
+ * process. Set stdio in the first open file of each such inode to 1 plus the
+ * descriptor number in the first process that has the inode.
  */
 void
 makestdio_find(struct criumake *m)
@@ -47,8 +47,8 @@ makestdio_find(struct criumake *m)
 }
 
 /*
- * Return whether f is a pipe or a UNIX socket that leads out of the snapshot
- * and that criu can replace by its own standard input, output or error.
+ * Return true if f is a pipe or a UNIX socket that leads out of the snapshot,
+ * and criu can replace it by its own standard input, output or error.
  */
 bool
 makestdio_isoutside(const struct criumake *m, const struct makeopen *f)
@@ -62,7 +62,7 @@ makestdio_isoutside(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return how many bytes are unread in f, a pipe or a UNIX socket.
+ * Return the number of unread bytes in f, which is a pipe or a UNIX socket.
  */
 static uint64_t
 waiting(const struct criumake *m, const struct makeopen *f)
@@ -75,9 +75,9 @@ waiting(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Record how descriptor fd of t, which leads out of the snapshot, is restored,
- * and add --inherit-fd to criu's command line; once for each pipe or socket.
- * Return 0, or -1 with errstr set.
+ * Record how descriptor fd of t, which leads out of the snapshot, is restored.
+ * Add --inherit-fd to criu's command line. Do both only once for each pipe or
+ * socket. Return 0, or -1 with errstr set.
  */
 int
 makestdio_note(struct criumake *m, const struct maketask *t,

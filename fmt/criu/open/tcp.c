@@ -51,7 +51,7 @@ maketcp_isrestored(const struct criumake *m, const struct makeopen *f)
 /*
  * Set m->lock from the record of a process: to the name of the nft(8) table
  * that locks connections, without the prefix "CRIU-", or to "" if iptables(8)
- * locks them.  Leave it NULL if no record mentions a lock.
+ * locks them. Leave m->lock NULL if no record mentions a lock.
  */
 static int
 lock_find(struct criumake *m)
@@ -110,8 +110,8 @@ maketcp_judge(struct criumake *m)
 }
 
 /*
- * Write tcp-stream-N.img of connection f, whose options are o: its state and
- * its queued bytes.  Return 0, or -1 with errstr set.
+ * Write tcp-stream-N.img with the state and the queued bytes of connection f. o
+ * has its options. Return 0, or -1 with errstr set.
  */
 int
 maketcp_write(struct criumake *m, const struct makeopen *f,

@@ -34,7 +34,7 @@ static const struct kind {
 };
 
 /*
- * Return the entry for the kind of terminal f, or NULL.
+ * Return the entry for the kind of terminal f, or NULL if the kind is unknown.
  */
 static const struct kind *
 kind_get(const struct makeopen *f)
@@ -53,7 +53,7 @@ kind_get(const struct makeopen *f)
 }
 
 /*
- * Return another open file than f that is restored and is an end of the
+ * Return an open file other than f that is restored and is an end of the
  * pseudoterminal of f: the master end if master is set, else the other end.
  * Return NULL if there is none.
  */
@@ -75,8 +75,8 @@ end_find(const struct criumake *m, const struct makeopen *f, bool master)
 }
 
 /*
- * Return whether f is to become the terminal of criu: a pseudoterminal whose
- * master is not restored.
+ * Return true if f becomes the terminal of criu, because f is an end of a
+ * pseudoterminal whose master is not restored.
  */
 static bool
 is_outer(const struct criumake *m, const struct makeopen *f)
@@ -87,7 +87,8 @@ is_outer(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return the first terminal that is to become the terminal of criu, or NULL.
+ * Return the first terminal that becomes the terminal of criu, or NULL if there
+ * is none.
  */
 static const struct makeopen *
 outer_find(const struct criumake *m)
@@ -101,9 +102,9 @@ outer_find(const struct criumake *m)
 }
 
 /*
- * Return why f, an end of a pseudoterminal whose master is not restored, cannot
- * be restored, or NULL if it can.  Only one such terminal can, because criu has
- * only one terminal to give.
+ * Return why f cannot be restored, or NULL if it can. f is an end of a
+ * pseudoterminal whose master is not restored. Only one such pseudoterminal can
+ * be restored, because criu has only one terminal to give.
  */
 static const char *
 outer_obstacle(const struct criumake *m, const struct makeopen *f)
@@ -117,7 +118,7 @@ outer_obstacle(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Return the restored session leader whose controlling terminal is f or the
- * other end of f, or NULL.
+ * other end of f, or NULL if there is none.
  */
 static const struct maketask *
 leader_find(const struct criumake *m, const struct makeopen *f)
@@ -144,9 +145,9 @@ leader_find(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return whether f, which is /dev/tty, becomes the controlling terminal of
- * criu: the leader of its session is not restored, so its process joins criu's
- * session.
+ * Return true if f, which is /dev/tty, becomes the controlling terminal of
+ * criu. It does if the leader of its session is not restored, so that its
+ * process joins criu's session.
  */
 static bool
 is_session(const struct criumake *m, const struct makeopen *f)
@@ -212,8 +213,8 @@ maketty_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set e to the terminal modes that are recorded under key for f, and to its
- * control characters cc.
+ * Set e to the terminal modes that f has under key, and to the control
+ * characters cc.
  */
 static int
 termios_set(struct criumake *m, Criu__Termios *e, const struct makeopen *f,
@@ -230,8 +231,8 @@ termios_set(struct criumake *m, Criu__Termios *e, const struct makeopen *f,
 }
 
 /*
- * Return the foreground process group of the terminal of a session leader, or
- * the group of the leader if the foreground group is not restored.
+ * Return the foreground process group of the terminal of session leader leader,
+ * or the group of leader if the foreground group is not restored.
  */
 static uint32_t
 foreground(const struct criumake *m, const struct maketask *leader)
@@ -247,7 +248,7 @@ foreground(const struct criumake *m, const struct maketask *leader)
 }
 
 /*
- * Set the modes and the window size of terminal f in e.
+ * Set the modes and the window size in e to those of terminal f.
  */
 static int
 modes_set(struct criumake *m, const struct makeopen *f, Criu__TtyInfo *e)
@@ -262,7 +263,8 @@ modes_set(struct criumake *m, const struct makeopen *f, Criu__TtyInfo *e)
 }
 
 /*
- * Append an entry with number id for terminal f to tty-info.img.
+ * Append an entry for terminal f, which is of kind k, to tty-info.img with
+ * number id.
  */
 static int
 info_add(struct criumake *m, const struct makeopen *f, const struct kind *k,
@@ -296,8 +298,9 @@ info_add(struct criumake *m, const struct makeopen *f, const struct kind *k,
 }
 
 /*
- * Fill in msg, the protobuf message of terminal f, and add its end to
- * tty-info.img unless that is already there.  Return 0, or -1 with errstr set.
+ * Fill in msg, the protobuf message of terminal f. Add the end of the terminal
+ * that f has open to tty-info.img, unless it is already there. Return 0, or -1
+ * with errstr set.
  */
 int
 maketty_write(struct criumake *m, const struct makeopen *f, void *msg)
@@ -321,10 +324,10 @@ maketty_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * Record how descriptor fd of t is restored if it leads to a terminal whose
- * master is held outside the snapshot; once for all descriptors of the
- * terminal.  The terminal becomes that of criu, which then has to stay in the
- * foreground.
+ * If descriptor fd of t leads to a terminal whose master is outside the
+ * snapshot, record how it is restored, but only once for each terminal. The
+ * terminal becomes that of criu, which then has to stay in the foreground.
+ * Return 0, or -1 with errstr set.
  */
 int
 maketty_note(struct criumake *m, const struct maketask *t,

@@ -9,7 +9,7 @@ enum { EXTERNAL = 1 };		/* USK_EXTERN of criu's sk-unix.c */
 
 /*
  * Set in p the permissions of the file of socket f, if f is bound to a path,
- * and the directory at which a relative path starts.
+ * and the directory from which a relative path starts.
  */
 static int
 socket_file(struct criumake *m, const struct makeopen *f, Criu__UnixSocket *p)
@@ -36,7 +36,7 @@ socket_file(struct criumake *m, const struct makeopen *f, Criu__UnixSocket *p)
 }
 
 /*
- * Return whether f is connected to a socket that is not in the snapshot.
+ * Return true if f is connected to a socket that is not in the snapshot.
  */
 bool
 makeunix_isoutside(const struct criumake *m, const struct makeopen *f)
@@ -48,8 +48,8 @@ makeunix_isoutside(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return whether f is a datagram socket that is connected to a socket outside
- * the snapshot and can be connected again by the name of that socket.  The name
+ * Return true if f is a datagram socket connected to a socket outside the
+ * snapshot, and criu can connect it again by the name of that socket. The name
  * must be an absolute path or an abstract name.
  */
 bool
@@ -61,8 +61,9 @@ makeunix_external(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Record the name to which descriptor fd of t is connected again when it is
- * restored, and what is lost of the socket.  Return 0, or -1 with errstr set.
+ * Record what the UNIX socket of descriptor fd of t loses when it is restored,
+ * and the name to which criu connects it again. Return 0, or -1 with errstr
+ * set.
  */
 int
 makeunix_note(struct criumake *m, const struct maketask *t,
@@ -82,8 +83,8 @@ makeunix_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Add an entry for the socket outside the snapshot to which f is connected,
- * once for all sockets that are connected to it.
+ * Add to files.img an entry for the socket outside the snapshot to which f is
+ * connected, once for all sockets that are connected to it.
  */
 static void
 external_write(struct criumake *m, const struct makeopen *f)
@@ -114,9 +115,9 @@ external_write(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Fill in msg, the protobuf message of UNIX socket f.  If its peer is not in
- * the snapshot, first add the peer to files.img.  Return 0, or -1 with errstr
- * set.
+ * Fill in msg, the protobuf message of UNIX socket f. If the peer of f is not
+ * in the snapshot, first add an entry for the peer to files.img. Return 0, or
+ * -1 with errstr set.
  */
 int
 makeunix_write(struct criumake *m, const struct makeopen *f, void *msg)

@@ -38,7 +38,8 @@ makeinotify_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set h to the handle and path of the file in line l, a watch or a mark.
+ * Set h to the handle and path of the file in line l, which is a watch or a
+ * mark.
  */
 static int
 handle_set(struct criumake *m, Criu__FileHandle *h, const struct openline *l)
@@ -89,9 +90,9 @@ makeinotify_write(struct criumake *m, const struct makeopen *f, void *msg)
 enum { TYPE_INODE = 1, TYPE_MOUNT = 2 }; /* values of images/fsnotify.proto */
 
 /*
- * Return why mark l cannot be restored, or NULL if it can.  A mark with
- * permission events cannot: criu opens files while it restores, and would wait
- * for itself.
+ * Return why mark l cannot be restored, or NULL if it can. A mark with
+ * permission events cannot be restored, because criu opens files while it
+ * restores and would wait for itself.
  */
 static const char *
 mark_obstacle(const struct openline *l)
@@ -132,9 +133,9 @@ makefanotify_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Record that events queued in the fanotify group of descriptor fd of t are
- * lost.  A mark on a mount usually has some, because snap itself causes an
- * event when it looks at the group.  Return 0, or -1 with errstr set.
+ * Record a note that events queued in the fanotify group of descriptor fd of t
+ * are lost. A mark on a mount usually has some, because snap itself causes an
+ * event when it looks at the group. Return 0, or -1 with errstr set.
  */
 int
 makefanotify_note(struct criumake *m, const struct maketask *t,

@@ -27,8 +27,8 @@ enum {
 };
 
 /*
- * Append the general registers with these names to rec as regset/prstatus, each
- * width bytes wide.
+ * Append to rec, as regset/prstatus, the general registers of g that the words
+ * of names name, each width bytes wide.
  */
 static void
 add_gpregs(struct filelist *rec, const Criu__GpRegs *g, const char *names,
@@ -76,8 +76,9 @@ put_fxsave(uint8_t *b, const Criu__FpRegs *f)
 }
 
 /*
- * Append regset/xstate to rec; b already holds its FXSAVE part with x87 and
- * SSE.  An array missing in x stands for registers that were never used.
+ * Append regset/xstate to rec. b already holds its FXSAVE part with x87 and
+ * SSE; x has the other parts. If x lacks an array, its registers were never
+ * used.
  */
 static int
 add_xstate(struct filelist *rec, uint8_t *b, const Criu__Xsave *x)

@@ -62,7 +62,7 @@ name_find(const struct criureader *r, const char *name)
 }
 
 /*
- * Return whether r has an image file with the given name.
+ * Return true if r has an image file called name.
  */
 bool
 criudir_has(const struct criureader *r, const char *name)
@@ -71,8 +71,8 @@ criudir_has(const struct criureader *r, const char *name)
 }
 
 /*
- * Mark the image file with the given name as used by one process.  Return true
- * if r has the file and it was not marked before.
+ * Mark image file name as used by one process. Return true if r has the file
+ * and it was not marked before.
  */
 bool
 criudir_use(struct criureader *r, const char *name)
@@ -86,8 +86,8 @@ criudir_use(struct criureader *r, const char *name)
 }
 
 /*
- * Read the image file with the given name into b, which must be empty.  Return
- * 0, or -1 with errstr set, also if the file is missing.
+ * Read image file name into b, which must be empty. Return 0, or -1 with errstr
+ * set. It is an error if the file is missing.
  */
 int
 criudir_slurp(struct criureader *r, const char *name, struct buf *b)
@@ -118,8 +118,8 @@ criudir_slurp(struct criureader *r, const char *name, struct buf *b)
 }
 
 /*
- * Add the image file with the given name to record rec; b holds its bytes and
- * is empty afterwards.  Return 0, or -1 with errstr set.
+ * Add image file name to record rec. b holds the bytes of the file, and is
+ * empty afterwards. Return 0, or -1 with errstr set.
  */
 int
 criudir_keep(struct filelist *rec, const char *name, struct buf *b)
@@ -136,10 +136,10 @@ criudir_keep(struct filelist *rec, const char *name, struct buf *b)
 }
 
 /*
- * Read the image file called name, which must exist, have that magic number and
- * begin with a message of type d; ignore the rest of it.  Set *msg to the
- * message, which the caller frees, and add the file to rec, the record of its
- * process.  Return 0, or -1 with errstr set.
+ * Read image file name, which must exist, have this magic number and begin with
+ * a message of type d. Ignore the rest of the file. Set *msg to the message,
+ * which the caller frees, and add the file to rec, the record of its process.
+ * Return 0, or -1 with errstr set.
  */
 int
 criudir_message(struct criureader *r, struct filelist *rec, const char *name,
@@ -167,8 +167,8 @@ criudir_message(struct criureader *r, struct filelist *rec, const char *name,
 }
 
 /*
- * Add to rec all image files that no process used, except pages and pagemaps,
- * which become memory, and logs.  Return 0, or -1 with errstr set.
+ * Add to rec all image files that no process used. Leave out logs, and pages
+ * and pagemaps, which become memory. Return 0, or -1 with errstr set.
  */
 int
 criudir_rest(struct criureader *r, struct filelist *rec)

@@ -13,8 +13,8 @@
 enum { HEAD = 65536 }; /* bytes at the start of a file, where its notes are */
 
 /*
- * Return whether the file src has build ID want, which is padded with zeros to
- * a multiple of four bytes.
+ * Return true if file src has build ID want, which is padded with zeros to a
+ * multiple of four bytes.
  */
 static bool
 same_id(struct criureader *r, const struct source *src,
@@ -35,8 +35,8 @@ same_id(struct criureader *r, const struct source *src,
 }
 
 /*
- * Return a source for the bytes of mapped file f if this machine has the file
- * unchanged, or NULL.
+ * Return a source with the bytes of mapped file f, or NULL if this machine does
+ * not have the file unchanged.
  */
 struct source *
 criuelf_source(struct criureader *r, struct criufile *f)
@@ -61,8 +61,8 @@ criuelf_source(struct criureader *r, struct criufile *f)
 }
 
 /*
- * Record the path of the executable of process t, and make its text image if
- * this machine has the file.  Return 0, or -1 with errstr set.
+ * Record the path of the executable of process t. Make the text image of t if
+ * this machine has the file. Return 0, or -1 with errstr set.
  */
 int
 criuelf_text(struct criureader *r, struct criutask *t)

@@ -77,7 +77,7 @@ socket_ino(const Criu__FileEntry *e)
 }
 
 /*
- * Set f, which must be all zero, from entry e of files.img.
+ * Set f, which must be all zero, to the file of entry e of files.img.
  */
 static int
 file_make(const struct criureader *r, struct criufile *f,
@@ -121,9 +121,9 @@ file_make(const struct criureader *r, struct criufile *f,
 CMP2(file_cmp, struct criufile, id, type)
 
 /*
- * Return the file of r with the given type and id, or NULL.  Both are needed,
- * as in find_file_desc_raw of criu's files.c: a tun device has two entries with
- * one id.
+ * Return the file of r with this type and id, or NULL if there is none. The id
+ * alone is not enough, because a tun device has two entries with one id
+ * (find_file_desc_raw of criu's files.c).
  */
 struct criufile *
 criufile_find(struct criureader *r, uint32_t type, uint64_t id)
@@ -145,8 +145,8 @@ criufile_mapped(struct criureader *r, const Criu__Vma *v)
 }
 
 /*
- * Give each terminal, FIFO and tun device the path of the FD_REG entry that it
- * names.
+ * Set the name of each terminal, FIFO and tun device to the path in the FD_REG
+ * entry that it names.
  */
 static int
 resolve_names(struct criureader *r)
@@ -238,8 +238,8 @@ criufiles_free(struct criureader *r)
 }
 
 /*
- * Add descriptor d, which leads to f, to the record of t as /proc shows it, and
- * to the task's open files.
+ * Add descriptor d, which leads to file f, to the open files of t, and to the
+ * record of t in the form in which /proc shows it.
  */
 static int
 add_fd(struct criutask *t, const Criu__Fdinfo *d, const struct criufile *f)
@@ -292,8 +292,8 @@ fdinfo_add(void *arg, const struct criuimg *im, void *m)
 }
 
 /*
- * Add the descriptors l, sorted by number, to process t; name is their image
- * file.
+ * Add the descriptors l, which are sorted by number, to process t. name is the
+ * image file that they come from.
  */
 static int
 add_fds(struct criureader *r, struct criutask *t, const char *name,
@@ -317,9 +317,9 @@ add_fds(struct criureader *r, struct criutask *t, const char *name,
 }
 
 /*
- * Add the descriptors of fdinfo-ID.img to process t, if there is such an image.
- * The image itself goes into the record of the first process that uses it.
- * Return 0, or -1 with errstr set.
+ * If fdinfo-ID.img exists, add its descriptors to process t. Add the image
+ * itself to the record of the first process that uses it. Return 0, or -1 with
+ * errstr set.
  */
 int
 criufiles_open(struct criureader *r, struct criutask *t, uint32_t id)

@@ -19,8 +19,9 @@ static const struct {
 enum { NKNOWN = sizeof known / sizeof *known };
 
 /*
- * Set *msg to the first message of an image.  Return false if it cannot be
- * read; the error is reported later, when the image is needed.
+ * Set *msg to the first message of image name, which has type d. Return false
+ * if the image cannot be read. That error is reported later, when the image is
+ * needed.
  */
 static bool
 message_peek(struct criureader *r, const char *name, uint32_t magic,
@@ -37,7 +38,7 @@ message_peek(struct criureader *r, const char *name, uint32_t magic,
 }
 
 /*
- * Return the machine of a core image, or NULL.
+ * Return the machine of core image name, or NULL if it is not known.
  */
 static const struct machine *
 core_machine(struct criureader *r, const char *name)
@@ -56,8 +57,8 @@ core_machine(struct criureader *r, const char *name)
 }
 
 /*
- * Return the page size in bytes from the auxiliary vector in an mm image, or 0
- * if it is not there.
+ * Return the page size in bytes from the auxiliary vector in mm image name, or
+ * 0 if the vector does not have it.
  */
 static uint64_t
 mm_page(struct criureader *r, const char *name)

@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Return the name of a private anonymous mapping: "[heap]", "[stack]" or "",
- * decided as in fs/proc/task_mmu.c.
+ * Return the name of a private anonymous mapping: "[heap]", "[stack]" or "".
+ * Decide as fs/proc/task_mmu.c of the kernel does.
  */
 static const char *
 anon_name(const Criu__Mm *mm, const Criu__Vma *v)
@@ -28,7 +28,7 @@ anon_name(const Criu__Mm *mm, const Criu__Vma *v)
 }
 
 /*
- * Set the name, device and inode of mapping m from v.
+ * Set the name, device and inode of m to those of mapping v.
  */
 static int
 vma_name(struct criureader *r, const Criu__Mm *mm, const Criu__Vma *v,

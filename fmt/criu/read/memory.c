@@ -41,8 +41,8 @@ piece_add(struct piecer *k, uint64_t addr, uint64_t end, struct source *src,
 }
 
 /*
- * Append the pages that runs l have from offset first up to last, placed at
- * addr.
+ * Append to k the pages that runs l have from offset first up to last, placed
+ * at address addr.
  */
 static int
 piece_runs(struct piecer *k, const struct criuruns *l, uint64_t first,
@@ -70,8 +70,8 @@ piece_runs(struct piecer *k, const struct criuruns *l, uint64_t first,
 }
 
 /*
- * Append the pages of mapping v from addr up to end, a range that the pagemap
- * does not cover: from shared memory, from a file, or as missing.
+ * Append to k the pages of mapping v from addr up to end, a range that the
+ * pagemap does not cover. They are in shared memory or a file, or missing.
  */
 static int
 piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
@@ -112,8 +112,9 @@ piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
 }
 
 /*
- * Append the ranges of mapping v that the pagemap does not cover.  *next is the
- * index of the first run in l that does not end below v; it is advanced.
+ * Append to k the ranges of mapping v that the pagemap, runs l, does not cover.
+ * *next is the index of the first run that ends above the start of v. Advance
+ * it past the runs that end in v.
  */
 static int
 piece_mapping(struct piecer *k, const Criu__Vma *v, const struct criuruns *l,
@@ -141,7 +142,7 @@ piece_mapping(struct piecer *k, const Criu__Vma *v, const struct criuruns *l,
 CMP2(piece_cmp, struct mempiece, addr, why != NULL)
 
 /*
- * Build image im from the pieces.
+ * Build image im from the pieces in k.
  */
 static int
 pieces_image(struct piecer *k, struct image *im)
@@ -181,8 +182,8 @@ warn_lazy(const struct piecer *k)
 }
 
 /*
- * Make the memory of process t, and add its pagemap image to its record.
- * Return 0, or -1 with errstr set.
+ * Make the memory image of process t, and add the pagemap image to the record
+ * of t. Return 0, or -1 with errstr set.
  */
 int
 criumem_read(struct criureader *r, struct criutask *t)

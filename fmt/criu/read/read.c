@@ -10,7 +10,8 @@
 enum { PREDUMP, OLD, CURRENT, COMPRESSED };	/* values of img_version */
 
 /*
- * Check that the inventory belongs to a checkpoint that we can read.
+ * Check that version, the version of inventory im, is that of a checkpoint that
+ * we can read.
  */
 static int
 inventory_check(const struct criuimg *im, uint32_t version)
@@ -58,9 +59,9 @@ read_inventory(struct criureader *r)
 }
 
 /*
- * Pack the records of all processes; that of the first one also gets the images
- * that belong to no process.  The boot time in the header is 0, because no
- * image has it.
+ * Add the images that belong to no process to the record of the first process,
+ * and pack the records of all processes. Give the header a boot time of 0,
+ * because no image has it.
  */
 static int
 pack_all(struct criureader *r)
@@ -82,9 +83,9 @@ pack_all(struct criureader *r)
 }
 
 /*
- * Read images and free them; images may be NULL, with errstr already set.
- * Report missing parts with o->warn.  Return the snapshot, or NULL with errstr
- * set.
+ * Read images and free them. images may be NULL, with errstr already set.
+ * Report missing parts through o->warn. Return the snapshot, or NULL with
+ * errstr set.
  */
 static struct snap *
 images_read(struct imgdir *images, const struct readopts *o)
@@ -121,9 +122,8 @@ images_read(struct imgdir *images, const struct readopts *o)
 }
 
 /*
- * Read dir, a directory of CRIU images.  Images other than pages are kept in
- * the Linux records, under criu/.  Return the snapshot, or NULL with errstr
- * set.
+ * Read directory dir of CRIU images. Keep images other than pages in the Linux
+ * records, under criu/. Return the snapshot, or NULL with errstr set.
  */
 struct snap *
 criu_read(const char *dir, const struct readopts *o)
@@ -132,7 +132,7 @@ criu_read(const char *dir, const struct readopts *o)
 }
 
 /*
- * Read CRIU images from in, a tar(1) archive of which no byte was skipped.
+ * Read CRIU images from in, which is at the first byte of a tar(1) archive.
  * Return the snapshot, or NULL with errstr set.
  */
 struct snap *

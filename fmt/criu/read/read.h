@@ -22,7 +22,7 @@
 
 struct criuname {		/* a file of the directory */
 	char		*name;	/* owned */
-	bool		 used;	/* the file was used by one process */
+	bool		 used;	/* one process used the file */
 };
 
 struct criufile {		/* an open or mapped file */
@@ -40,7 +40,7 @@ struct criufile {		/* an open or mapped file */
 	uint64_t	 size;
 	struct buildid	 buildid; /* padded with zeros to a multiple of four
 				     bytes */
-	bool		 looked; /* src has already been looked for */
+	bool		 looked; /* criuelf_source has already looked for src */
 	struct source	*src; /* borrowed; the file on this machine, or NULL */
 };
 

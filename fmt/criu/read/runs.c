@@ -23,8 +23,8 @@ runs_add(void *arg, const struct pages *p, struct source *src)
 }
 
 /*
- * Append the runs of pagemap-NAME.img, which must exist, to l, with pages of
- * its parents resolved.  Return 0, or -1 with errstr set.
+ * Append the runs of pagemap-NAME.img to l, with the pages of its parents
+ * resolved. The image must exist. Return 0, or -1 with errstr set.
  */
 int
 criuruns_read(struct criureader *r, struct criuruns *l, const char *name)
@@ -43,7 +43,7 @@ criuruns_read(struct criureader *r, struct criuruns *l, const char *name)
 }
 
 /*
- * Write runs l as a pagemap image without parents to b; page is the page size
+ * Write runs l to b as a pagemap image without parents. page is the page size
  * in bytes.
  */
 void
@@ -63,7 +63,8 @@ criuruns_img(const struct criuruns *l, uint64_t page, struct buf *b)
 }
 
 /*
- * Return the index of the first run of l that ends above addr, or l->n.
+ * Return the index of the first run of l that ends above addr, or l->n if there
+ * is none.
  */
 size_t
 criuruns_above(const struct criuruns *l, uint64_t addr)

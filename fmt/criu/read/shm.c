@@ -15,8 +15,8 @@
 CMP(shm_cmp, struct criushm, id)
 
 /*
- * Return whether name is the pagemap of a shared memory object; if so set *id
- * to the number of the object.
+ * Return true if name is the pagemap of a shared memory object, with *id set to
+ * the number of the object.
  */
 static bool
 shm_id(const char *name, uint64_t *id)
@@ -67,8 +67,8 @@ criushm_find(const struct criureader *r, uint64_t id)
 }
 
 /*
- * Return the path that /proc/PID/maps shows for a shared memory object, or
- * NULL.  The caller frees it.
+ * Return the path that /proc/PID/maps shows for shared memory object id, or
+ * NULL if memory is short. The caller frees it.
  */
 static char *
 shm_name(const struct criureader *r, uint64_t id)
@@ -90,7 +90,8 @@ shm_name(const struct criureader *r, uint64_t id)
 }
 
 /*
- * Make the pages of a shared memory object the memory of p, from address 0.
+ * Set the memory of p to the pages in runs l, which are those of a shared
+ * memory object, from address 0 on.
  */
 static int
 shm_memory(struct proc *p, const struct criuruns *l)

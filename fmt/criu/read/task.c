@@ -14,8 +14,8 @@ enum { MAX_ARGS = 6 * 1024 * KB };	/* maximum size of all arguments:
 					   execve(2) */
 
 /*
- * Add a process or thread numbered tid to the snapshot and to r->task.  Return
- * it, or NULL with errstr set.
+ * Add process or thread tid, which is of entry e, to the snapshot and to
+ * r->task. Return it, or NULL with errstr set.
  */
 static struct criutask *
 task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
@@ -46,7 +46,7 @@ task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
 }
 
 /*
- * Copy s to word, with control characters replaced by "?".
+ * Copy s to word, which has size bytes. Replace control characters by "?".
  */
 static void
 task_word(const char *s, char *word, size_t size)
@@ -59,8 +59,8 @@ task_word(const char *s, char *word, size_t size)
 }
 
 /*
- * Add pending signals q to the record of t as a file with the given name, one
- * siginfo_t after another.  Return them as a set of bits.
+ * Add the pending signals q to the record of t as file name, one siginfo_t
+ * after another. Return the signals as a set of bits.
  */
 static uint64_t
 add_pending(struct criutask *t, const char *name, const Criu__SignalQueue *q)
@@ -97,7 +97,8 @@ thread_creds(struct criutask *t, const Criu__Creds *c)
 }
 
 /*
- * Set what the core image c says about thread t, which has not ended.
+ * Set the facts about thread t, which has not ended, from its core image c.
+ * blocked is the set of signals that it blocks.
  */
 static int
 thread_facts(struct criureader *r, struct criutask *t, const Criu__Core *c,
@@ -138,7 +139,7 @@ wrap_core(const struct criureader *r, const struct criutask *t)
 }
 
 /*
- * Read thread tid, which is not the first of its process.
+ * Read thread tid of the process of leader. It is not the first thread.
  */
 static int
 read_thread(struct criureader *r, const Criu__PstreeEntry *e,
@@ -166,7 +167,7 @@ read_thread(struct criureader *r, const Criu__PstreeEntry *e,
 }
 
 /*
- * Set what the core image of a process's first thread says about the process.
+ * Set the facts about process t from c, the core image of its first thread.
  */
 static int
 leader_facts(struct criureader *r, struct criutask *t,
@@ -199,8 +200,8 @@ leader_facts(struct criureader *r, struct criutask *t,
 }
 
 /*
- * Set *files to the number of the descriptor table of t, from ids-N.img or from
- * core image c.
+ * Set *files to the number of the descriptor table of t, which is in ids-N.img
+ * or in core image c.
  */
 static int
 read_ids(struct criureader *r, struct criutask *t, const Criu__Core *c,
@@ -255,8 +256,8 @@ read_fs(struct criureader *r, struct criutask *t)
 }
 
 /*
- * Add the bytes of t's memory from start to end to its record as a file with
- * the given name; stop at the first byte that is missing.
+ * Add the memory of t from start up to end to its record as file name. Stop at
+ * the first byte that is missing, or after MAX_ARGS bytes.
  */
 static void
 add_memory(struct criutask *t, const char *name, uint64_t start,
@@ -280,7 +281,7 @@ add_memory(struct criutask *t, const char *name, uint64_t start,
 }
 
 /*
- * Read the mm image of process t, and its memory.
+ * Read the mm image and the memory of process t.
  */
 static int
 read_mm(struct criureader *r, struct criutask *t)
@@ -314,7 +315,7 @@ read_mm(struct criureader *r, struct criutask *t)
 }
 
 /*
- * Read the rest of process t: memory, files and other threads.
+ * Read the rest of process t: its memory, files and other threads.
  */
 static int
 read_process(struct criureader *r, struct criutask *t,
@@ -334,8 +335,8 @@ read_process(struct criureader *r, struct criutask *t,
 }
 
 /*
- * Read the process of msg, an entry of pstree.img, into arg, a struct
- * criureader.  Return 0, or -1 with errstr set.
+ * Read the process of msg, which is an entry of pstree.img, into arg, which is
+ * a struct criureader. Return 0, or -1 with errstr set.
  */
 int
 criutask_process(void *arg, const struct criuimg *im, void *msg)
@@ -359,8 +360,8 @@ criutask_process(void *arg, const struct criuimg *im, void *msg)
 }
 
 /*
- * Pack the record of t, a process or thread, after all of it is read.  Return
- * 0, or -1 with errstr set.
+ * Pack the record of t, a process or thread that was read completely. Return 0,
+ * or -1 with errstr set.
  */
 int
 criutask_pack(struct criutask *t)

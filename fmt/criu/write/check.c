@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 /*
- * Set in *o which files images do not need, so that a snapshot read only for
- * criu_check and criu_write takes less memory.  These are Plan 9's small files,
- * whose facts are in Linux records as well.
+ * Set *o to leave out files that images do not need, so that a snapshot that is
+ * read only for criu_check and criu_write takes less memory. These are Plan 9's
+ * small files; Linux records have the same facts.
  */
 void
 criu_readopts(struct readopts *o)
@@ -23,8 +23,8 @@ criu_readopts(struct readopts *o)
 }
 
 /*
- * Check the process tree of s with root o->root by making its images in memory
- * and throwing them away; no page of memory is read for that.
+ * Check the process tree of s with root o->root: make its images in memory and
+ * discard them. This reads no page of memory.
  */
 static int
 tree_check(struct snap *s, const struct criuopts *o)
@@ -38,7 +38,7 @@ tree_check(struct snap *s, const struct criuopts *o)
 }
 
 /*
- * Report by o->note that there are n process trees, and their roots.
+ * Report through o->note that there are n process trees, and list their roots.
  */
 static int
 trees_note(const struct criuopts *o, const uint64_t *root, size_t n)
@@ -59,11 +59,11 @@ trees_note(const struct criuopts *o, const uint64_t *root, size_t n)
 }
 
 /*
- * Check whether all processes of snapshot s can be restored, or only o->root
- * and its descendants; each process tree is checked by itself.  o->leave counts
- * as in criu_write.  o->warn is called with a line for each thing that cannot
- * be restored.  If there are several trees, report it by o->note and leave
- * CRIU_MADE out of *o->need.  Return 0 if all can be restored, or -1 with
+ * Check that all processes of snapshot s, or only o->root and its descendants,
+ * can be restored. Check each process tree by itself. o->leave has the same
+ * meaning as in criu_write. Call o->warn with a line for each thing that cannot
+ * be restored. If there are several trees, report that through o->note, and
+ * leave CRIU_MADE out of *o->need. Return 0 if all can be restored, or -1 with
  * errstr set.
  */
 int
@@ -102,8 +102,8 @@ criu_check(struct snap *s, const struct criuopts *o)
 }
 
 /*
- * Append to b the criu(8) command that restores the images in dir.  need has
- * bits of enum criu_need for its options; words has further arguments, or is
+ * Append to b the criu(8) command that restores the images in dir. need has the
+ * bits of enum criu_need for its options. words has further arguments, or is
  * NULL.
  */
 void

@@ -5,9 +5,9 @@
 #include "write.h"
 
 /*
- * Return whether byte "at" of an embedded file of len bytes is in a run of
- * zeros, and set *end to the end of its run of zeros or data.  The file begins
- * at address origin of body.
+ * Return true if offset at of an embedded file of len bytes is in a run of
+ * zeros. Set *end to the end of that run of zeros or data. The file begins at
+ * address origin of body.
  */
 static bool
 zero_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
@@ -30,8 +30,10 @@ zero_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
 }
 
 /*
- * Return whether byte "at" of an embedded file is data, and set *end to the end
- * of the data or hole.  Only whole blocks of zeros count as a hole.
+ * Return true if offset at of an embedded file of len bytes is in data, or
+ * false if it is in a hole. Set *end to the end of that data or hole. Only
+ * whole blocks of zeros count as a hole. The file begins at address origin of
+ * body.
  */
 static bool
 body_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
@@ -57,7 +59,7 @@ body_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
 }
 
 /*
- * Return the image with the content of the embedded file im, or NULL if it is
+ * Return the image with the content of embedded file im, or NULL if the file is
  * empty.
  */
 struct image *
@@ -68,9 +70,9 @@ ghost_body(const struct made *im)
 
 /*
  * Call fn(arg, head, n, addr, len) for each part of embedded file im that is
- * not a hole: head has the n bytes of its chunk header, and its len bytes are
- * at addr in ghost_body(im).  Stop if fn returns -1.  Return 0, or -1 with
- * errstr set.
+ * not a hole, until fn returns -1. head has the n bytes of the chunk header,
+ * and the len bytes of the part are at addr in ghost_body(im). Return 0, or -1
+ * with errstr set.
  */
 int
 ghost_each(const struct made *im, ghost_fn fn, void *arg)

@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 /*
- * Write out the bytes collected in out->buf.  Return 0, or -1 with errstr set.
+ * Write the bytes that are collected in out->buf. Return 0, or -1 with errstr
+ * set.
  */
 int
 object_flush(struct criuout *out)
@@ -35,10 +36,10 @@ object_flush(struct criuout *out)
 }
 
 /*
- * Write len bytes, at most WRITEBUF, at offset "at" of a pages image.
- * Consecutive writes to one image are collected in a buffer that all images
- * share, because there may be a thousand of them.  Return 0, or -1 with errstr
- * set.
+ * Write the len bytes (at most WRITEBUF) at data to offset at of the pages
+ * image of o. Collect consecutive writes to one image in a buffer. All images
+ * share it, because there may be a thousand of them. Return 0, or -1 with
+ * errstr set.
  */
 int
 object_write(struct criuout *out, struct object *o, uint64_t at,
@@ -61,8 +62,8 @@ object_write(struct criuout *out, struct object *o, uint64_t at,
 }
 
 /*
- * Return the entry of o's pagemap that contains addr, or NULL.  Try the entry
- * found last first.
+ * Return the entry of o's pagemap that contains addr, or NULL if there is none.
+ * Try the entry that was found last first.
  */
 const struct pages *
 object_entry(struct object *o, uint64_t addr)
@@ -80,9 +81,9 @@ object_entry(struct object *o, uint64_t addr)
 }
 
 /*
- * Create the file for the pages of object o, and set its length.  It is the
- * pages image, or a file without a name if the pages must first be compared
- * with a parent.
+ * Create the file for the pages of object o, and set its length. The file is
+ * the pages image, or a file without a name if the pages must first be compared
+ * with those of a parent.
  */
 static int
 object_file(struct criuout *out, struct object *o)
@@ -117,7 +118,7 @@ object_cmp(const struct object *a, const struct object *b)
 TREE_GENERATE(objecttree, object, entry, object_cmp)
 
 /*
- * Return the object of process p, or NULL.
+ * Return the object of process p, or NULL if it has none.
  */
 struct object *
 object_find(struct criuout *out, struct proc *p)
@@ -128,9 +129,9 @@ object_find(struct criuout *out, struct proc *p)
 }
 
 /*
- * Return a new object for p, a process or an embedded shared memory object; f
- * is its pagemap image, which is copied.  Return NULL with errstr set on
- * failure.
+ * Return a new object for p, which is a process or an embedded shared memory
+ * object. Copy the pagemap from its image f. Return NULL with errstr set on
+ * error.
  */
 struct object *
 object_new(struct criuout *out, struct proc *p, const struct recfile *f)

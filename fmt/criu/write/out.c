@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Open the parent directory, which must exist and differ from the output
- * directory.  Return 0, or -1 with errstr set.
+ * Open the parent directory, which must exist and must not be the output
+ * directory. Return 0, or -1 with errstr set.
  */
 int
 criuout_parent(struct criuout *out)
@@ -37,8 +37,8 @@ is_img(const char *name)
 }
 
 /*
- * Return the output directory; create or clear it on the first call.  Return
- * NULL with errstr set on failure.
+ * Return the output directory. Create or clear it on the first call. Return
+ * NULL with errstr set on error.
  */
 struct outdir *
 criuout_dir(struct criuout *out)
@@ -55,8 +55,8 @@ criuout_dir(struct criuout *out)
 }
 
 /*
- * Write b as an image with the given name, and free its bytes.  Return 0, or -1
- * with errstr set.
+ * Write the bytes of b as image name, and free them. Return 0, or -1 with
+ * errstr set.
  */
 int
 criuout_put(struct criuout *out, const char *name, struct buf *b)

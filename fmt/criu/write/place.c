@@ -20,9 +20,9 @@
 #include <string.h>
 
 /*
- * Set *o to the object of process p, whose record may be read only in part;
- * create it if needed.  Return 1 on success, 0 if the record has no pagemap, or
- * -1 with errstr set.
+ * Set *o to the object of process p, and create the object if needed. The
+ * record of p may have been read only in part. Return 1, 0 if the record has no
+ * pagemap, or -1 with errstr set.
  */
 static int
 object_came(struct criuout *out, struct proc *p, struct object **o)
@@ -44,8 +44,9 @@ object_came(struct criuout *out, struct proc *p, struct object **o)
 }
 
 /*
- * Write a raw page of memory to its offset in a pages image, if it has one.
- * This is the function put of struct pagestore.
+ * Write a raw page of memory to its offset in a pages image, if it has one, and
+ * set *src and *loc to that place. Return 1, 0 if the page was not written, or
+ * -1 with errstr set. This is the function put of struct pagestore.
  */
 static int
 place_put(struct pagestore *st, const struct image *im, uint64_t addr,
@@ -76,10 +77,11 @@ place_put(struct pagestore *st, const struct image *im, uint64_t addr,
 }
 
 /*
- * Return a store that puts pages of a snapshot into the pages images of
- * directory dir while the snapshot is read in order.  Pass it in readopts, and
- * then to criu_write; free it with criu_storefree.  Return NULL with errstr set
- * on failure, also if criu_write would refuse the directory or the parent.
+ * Return a store that puts the pages of a snapshot into the pages images of
+ * directory dir while the snapshot is read in order. Pass the store in
+ * readopts, then to criu_write, and free it with criu_storefree. Return NULL
+ * with errstr set on error, or if criu_write would refuse the directory or the
+ * parent.
  */
 struct pagestore *
 criu_store(const char *dir, const struct criuopts *o)
@@ -100,8 +102,8 @@ criu_store(const char *dir, const struct criuopts *o)
 }
 
 /*
- * Free a store.  Remove the files that it wrote, unless criu_write has
- * completed them.
+ * Free store st. Remove the files that it wrote, unless criu_write completed
+ * them.
  */
 void
 criu_storefree(struct pagestore *st)
@@ -122,7 +124,7 @@ criu_storefree(struct pagestore *st)
 }
 
 /*
- * Read run r of src into out->copy, unless it is there already; many pages
+ * Read run r of src into out->copy, unless the run is there already. Many pages
  * refer to the same run.
  */
 static int
@@ -142,8 +144,8 @@ copy_read(struct criuout *out, struct source *src, const struct run *r)
 }
 
 /*
- * Copy n kilobytes of extent e, from its kilobyte skip, to offset "at" of
- * object o's pages.
+ * Copy n kilobytes of extent e, starting at its kilobyte skip, to offset at of
+ * the pages of object o.
  */
 static int
 object_copy(struct criuout *out, struct object *o, const struct extent *e,
@@ -168,7 +170,7 @@ object_copy(struct criuout *out, struct object *o, const struct extent *e,
 }
 
 /*
- * Write the pages of pagemap entry p that are not yet in place.
+ * Write the pages of entry p of o's pagemap that are not yet in place.
  */
 static int
 entry_fill(struct criuout *out, struct object *o, const struct pages *p)
@@ -228,8 +230,8 @@ object_fill(struct criuout *out, struct object *o)
 PCMP(pagemap_cmp, struct made, pages->pid)
 
 /*
- * Create the object of process p, if it has none and one of the n pagemaps,
- * sorted by process, is its own.
+ * Create the object of process p, unless p has one or has no pagemap. map has
+ * all n pagemaps, sorted by process.
  */
 static int
 object_make(struct criuout *out, struct proc *p, struct made *const *map,
@@ -249,7 +251,7 @@ object_make(struct criuout *out, struct proc *p, struct made *const *map,
 }
 
 /*
- * Create an object for each pagemap, in the order of the processes.
+ * Create an object for each pagemap in l, in the order of the processes.
  */
 static int
 objects_make(struct criuout *out, const struct mades *l)
@@ -284,8 +286,8 @@ objects_fill(struct criuout *out)
 }
 
 /*
- * Put every page of every pagemap among the images l in place.  Return 0, or -1
- * with errstr set.
+ * Put every page of every pagemap in l in place. Return 0, or -1 with errstr
+ * set.
  */
 int
 place_pages(struct criuout *out, const struct mades *l)

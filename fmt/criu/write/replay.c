@@ -14,9 +14,9 @@ static const char dir[] = "criu/";	/* prefix of images in a record */
 
 /*
  * Return 1 if snapshot s contains the images of a checkpoint, 0 if not, or -1
- * with errstr set.  If the snapshot was merged from several and root is not 0,
- * consider only the part with process root.  Images in a merged snapshot are an
- * error, because image files of several parts would have the same names.
+ * with errstr set. If the snapshot was merged from several and root is not 0,
+ * consider only the part with process root. Fail if a merged snapshot has
+ * images, because those of several parts would have the same names.
  */
 int
 replay_can(struct snap *s, uint64_t root)
@@ -51,7 +51,7 @@ replay_can(struct snap *s, uint64_t root)
 }
 
 /*
- * Return whether name, n bytes long, begins with prefix.
+ * Return true if name, which is n bytes long, begins with prefix.
  */
 static bool
 begins(const char *name, size_t n, const char *prefix)
@@ -63,8 +63,8 @@ begins(const char *name, size_t n, const char *prefix)
 }
 
 /*
- * Set *f to the pagemap image in record r, with the name of its file.  Return
- * false if there is none; *f is then undefined.
+ * Set *f to the pagemap image in record r, and f->name to the name of its file.
+ * Return false, with *f undefined, if there is none.
  */
 bool
 replay_pagemap(const struct linuxrec *r, struct recfile *f)
@@ -86,8 +86,8 @@ replay_pagemap(const struct linuxrec *r, struct recfile *f)
 }
 
 /*
- * Append to l image f, whose bytes are borrowed from the record.  pages is the
- * process if it is a pagemap, or NULL.
+ * Append image f to l. The new image borrows its bytes from the record. If it
+ * is a pagemap, pages is its process; otherwise pages is NULL.
  */
 static int
 img_add(struct mades *l, const struct recfile *f, struct proc *pages)
@@ -111,7 +111,7 @@ img_add(struct mades *l, const struct recfile *f, struct proc *pages)
 }
 
 /*
- * Append to l the images in the record of p, which has one pagemap at most.
+ * Append to l the images in the record of p, which has at most one pagemap.
  */
 static int
 proc_imgs(struct proc *p, struct mades *l)
@@ -138,8 +138,8 @@ proc_imgs(struct proc *p, struct mades *l)
 }
 
 /*
- * Append to l all images that came with snapshot s; their bytes are borrowed
- * from it.  Return 0, or -1 with errstr set.
+ * Append to l all images that came with snapshot s. They borrow their bytes
+ * from it. Return 0, or -1 with errstr set.
  */
 int
 replay_imgs(struct snap *s, struct mades *l)
@@ -153,9 +153,9 @@ replay_imgs(struct snap *s, struct mades *l)
 }
 
 /*
- * Collect in l, which must be empty, all images of a directory: those that came
- * with snapshot s, or for live processes those made from their records with
- * options o.  Return 0, or -1 with errstr set.
+ * Collect in l, which must be empty, all images of a directory. These are the
+ * images that came with snapshot s, or else images made from the records of its
+ * processes with options o. Return 0, or -1 with errstr set.
  */
 int
 criu_images(struct snap *s, const struct criuopts *o, struct mades *l)

@@ -29,8 +29,8 @@ struct stacking {		/* an object written on top of a parent */
 };
 
 /*
- * Append len bytes at addr to the pagemap; consecutive pages with the same
- * flags become one entry.
+ * Append the len bytes at addr to the pagemap with these flags. Make
+ * consecutive pages with the same flags one entry.
  */
 static void
 stack_entry(struct stacking *k, uint64_t addr, uint64_t len,
@@ -50,7 +50,7 @@ stack_entry(struct stacking *k, uint64_t addr, uint64_t len,
 }
 
 /*
- * Write pages that the parent does not have.
+ * Write the len bytes at p, which are pages that the parent does not have.
  */
 static int
 stack_write(struct stacking *k, const uint8_t *p, size_t len)
@@ -62,8 +62,8 @@ stack_write(struct stacking *k, const uint8_t *p, size_t len)
 }
 
 /*
- * Compare len bytes, at most BATCH, in k->mine and k->theirs, and write the
- * pages that differ.
+ * Compare the len bytes (at most BATCH) in k->mine, which are the pages at
+ * addr, with those in k->theirs. Write the pages that differ.
  */
 static int
 stack_compare(struct stacking *k, uint64_t addr, uint64_t len,
@@ -84,8 +84,8 @@ stack_compare(struct stacking *k, uint64_t addr, uint64_t len,
 }
 
 /*
- * Write or compare the pages of entry p from byte skip on, at most *len bytes;
- * set *len to the number of bytes done.
+ * Write or compare at most *len bytes of the pages of entry p, from byte skip
+ * on. Set *len to the number of bytes done.
  */
 static int
 stack_some(struct stacking *k, const struct pages *p, uint64_t skip,
@@ -149,8 +149,8 @@ stack_pages(struct stacking *k)
 }
 
 /*
- * Write the pagemap and the pages of object o to out, without the pages that
- * the parent has.  Return 0, or -1 with errstr set.
+ * Write the pagemap and the pages of object o, without the pages that the
+ * parent has. Return 0, or -1 with errstr set.
  */
 int
 stack_object(struct criuout *out, struct object *o)

@@ -28,7 +28,7 @@ viewed_free(struct viewed *f)
 }
 
 /*
- * Return a new image with the given name, owned by v, or NULL with errstr set.
+ * Return a new image called name, owned by v, or NULL with errstr set.
  */
 static struct viewed *
 viewed_new(struct criuview *v, const char *name)
@@ -47,8 +47,8 @@ viewed_new(struct criuview *v, const char *name)
 }
 
 /*
- * Append a part of len bytes to f: the given bytes, or if that is NULL those at
- * addr of f->image.
+ * Append a part of len bytes to f. The part is bytes, or if that is NULL, the
+ * memory at addr of f->image.
  */
 static int
 part_add(struct viewed *f, const uint8_t *bytes, uint64_t addr, uint64_t len)
@@ -65,8 +65,8 @@ part_add(struct viewed *f, const uint8_t *bytes, uint64_t addr, uint64_t len)
 }
 
 /*
- * Append a part with the bytes of b to f, which takes them over, even on
- * failure.
+ * Append a part with the bytes of b to f. f takes ownership of the bytes, even
+ * on failure.
  */
 static int
 own_add(struct viewed *f, struct buf *b)
@@ -84,8 +84,8 @@ own_add(struct viewed *f, struct buf *b)
 }
 
 /*
- * Append a chunk of a deleted file to f: its header and its bytes at addr.
- * This is a ghost_fn.
+ * Append a chunk of a deleted file to f: the n bytes of the header at head, and
+ * the len bytes at addr of f->image. This is a ghost_fn.
  */
 static int
 chunk_add(void *arg, const uint8_t *head, size_t n, uint64_t addr,
@@ -114,7 +114,7 @@ criuview_ghost(struct criuview *v, const struct made *im)
 }
 
 /*
- * Add pagemap im and its pages, as pages-ID.img, to v.
+ * Add pagemap im to v, and its pages as pages-ID.img.
  */
 static int
 add_pages(struct criuview *v, struct snap *s, const struct made *im,
@@ -146,7 +146,7 @@ add_pages(struct criuview *v, struct snap *s, const struct made *im,
 }
 
 /*
- * Return whether name is valid for a file.  An image that came with the
+ * Return true if name is a valid file name. An image that came with the
  * snapshot may have any name.
  */
 static bool
@@ -173,7 +173,8 @@ add_plain(struct criuview *v, const struct made *im)
 CMP_BY(viewed_cmp, struct viewed *const, strcmp((*x)->name, (*y)->name))
 
 /*
- * Sort the images by name, and keep only one of several with the same name.
+ * Sort the images of v by name. If several have the same name, keep only one of
+ * them.
  */
 static void
 view_sort(struct criuview *v)
@@ -190,9 +191,9 @@ view_sort(struct criuview *v)
 }
 
 /*
- * Return the images that criu_write would write of s with options o, ignoring
- * options about the directory; return NULL with errstr set if it would refuse.
- * s must outlive the result.  Free it with criuview_free.
+ * Return the images that criu_write would write of snapshot s with options o.
+ * Ignore options about the directory. Return NULL with errstr set if criu_write
+ * would refuse. s must outlive the images. Free them with criuview_free.
  */
 struct criuview *
 criuview_new(struct snap *s, const struct criuopts *o)
@@ -228,8 +229,8 @@ criuview_new(struct snap *s, const struct criuopts *o)
 }
 
 /*
- * Add a file with the given name to v, which takes over the bytes of b, even on
- * failure.  Return 0, or -1 with errstr set.
+ * Add a file called name with the bytes of b to v. v takes ownership of the
+ * bytes, even on failure. Return 0, or -1 with errstr set.
  */
 int
 criuview_add(struct criuview *v, const char *name, struct buf *b)

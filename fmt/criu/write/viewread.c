@@ -16,8 +16,8 @@ part_find(const struct viewed *f, uint64_t off)
 }
 
 /*
- * Return whether byte off of part p is data, not a hole, and set *end to the
- * end of the run of data or hole within the part.
+ * Return true if byte off of image f, which is in part p, is data, or false if
+ * it is in a hole. Set *end to the end of that data or hole within the part.
  */
 static bool
 part_span(const struct viewed *f, const struct viewpart *p, uint64_t off,
@@ -37,8 +37,7 @@ part_span(const struct viewed *f, const struct viewpart *p, uint64_t off,
 }
 
 /*
- * Set *i to the index of the image with the given name.  Return false if there
- * is none.
+ * Set *i to the index of the image called name. Return false if there is none.
  */
 bool
 criuview_find(const struct criuview *v, const char *name, size_t *i)
@@ -48,8 +47,8 @@ criuview_find(const struct criuview *v, const char *name, size_t *i)
 }
 
 /*
- * Read up to len bytes of part p, from byte off of the image.  Return the
- * number of bytes, or -1 with errstr set.
+ * Read up to len bytes of part p into buf, starting at byte off of image f.
+ * Return the number of bytes read, or -1 with errstr set.
  */
 static ssize_t
 part_read(const struct viewed *f, const struct viewpart *p, uint8_t *buf,
@@ -71,9 +70,9 @@ part_read(const struct viewed *f, const struct viewpart *p, uint8_t *buf,
 }
 
 /*
- * Read up to len bytes at byte off of image i, stopping at the first that
- * cannot be read.  Return the number of bytes, 0 at the end, or -1 with errstr
- * set.
+ * Read up to len bytes at byte off of image i into buf. Stop at the first byte
+ * that cannot be read. Return the number of bytes read, 0 at the end of the
+ * image, or -1 with errstr set.
  */
 ssize_t
 criuview_read(const struct criuview *v, size_t i, void *buf, size_t len,
@@ -94,8 +93,9 @@ criuview_read(const struct criuview *v, size_t i, void *buf, size_t len,
 }
 
 /*
- * Return the offset of the next data in image i at or after off; if data is
- * false, that of the next hole or the end.  Return -1 if there is no more data.
+ * Return the offset of the next data in image i at or after off, or -1 if there
+ * is no more data. If data is false, return the offset of the next hole or of
+ * the end.
  */
 int64_t
 criuview_seek(const struct criuview *v, size_t i, uint64_t off, bool data)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /*
- * Write the pagemap of object o, whose pages are already in place.
+ * Write the pagemap of object o. Its pages must already be in place.
  */
 static int
 object_plain(struct criuout *out, const struct object *o)
@@ -27,8 +27,9 @@ object_plain(struct criuout *out, const struct object *o)
 }
 
 /*
- * Return a relative path from directory "from" to directory "to" through their
- * common parent, or NULL with errstr set.  The caller frees it.
+ * Return a relative path that leads from directory from, through the common
+ * parent, to directory to. Return NULL with errstr set on error. The caller
+ * frees the path.
  */
 static char *
 path_between(const char *from, const char *to)
@@ -89,7 +90,8 @@ ghost_put(struct criuout *out, const struct made *im)
 }
 
 /*
- * Write all images but the pagemaps and the inventory; set *inventory to that.
+ * Write all images in l except the pagemaps and the inventory. Set *inventory
+ * to the inventory.
  */
 static int
 write_imgs(struct criuout *out, const struct mades *l,
@@ -113,7 +115,8 @@ write_imgs(struct criuout *out, const struct mades *l,
 }
 
 /*
- * Write pages and pagemaps, on top of those of a parent if there is one.
+ * Write the pages and pagemaps of l. If there is a parent, write them on top of
+ * those of the parent.
  */
 static int
 write_pages(struct criuout *out, const struct mades *l)
@@ -158,13 +161,13 @@ write_all(struct criuout *out, const struct mades *l)
 }
 
 /*
- * Write snapshot s as dir, a directory of CRIU images.  It must be new or
- * empty, unless o->overwrite is set, which removes the images in it.  With
- * o->parent, leave out pages that the parent has.  The directory is not touched
- * if something cannot be restored.  o->store is the store with which the
- * snapshot was read, made by criu_store for the same directory and options, or
- * NULL.  *st must be all zero and gets the counts.  Return 0, or -1 with errstr
- * set and nothing left in dir.
+ * Write snapshot s to dir as a directory of CRIU images. dir must be new or
+ * empty, unless o->overwrite is set, which removes the images in it. With
+ * o->parent, leave out pages that the parent has. Do not touch dir if something
+ * cannot be restored. o->store is the store with which the snapshot was read,
+ * made by criu_store for the same directory and options, or NULL. *st must be
+ * all zero and gets the counts. Return 0, or -1 with errstr set and nothing
+ * left in dir.
  */
 int
 criu_write(struct snap *s, const char *dir, const struct criuopts *o,

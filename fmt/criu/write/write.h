@@ -28,7 +28,7 @@ struct object {			/* pages of a process or of shared memory */
 	uint64_t	 bytes;	/* size of all pages that are present */
 	uint32_t	 id;	/* N of the object's pages-N.img */
 	struct source	*src;	/* borrowed; file with its pages */
-	int		 fd;	/* borrowed from src; its descriptor */
+	int		 fd;	/* borrowed from src; descriptor of that file */
 	size_t		 hint;	/* index of the entry found last */
 	uint64_t	 done;	/* pages below this address are written */
 };
@@ -48,9 +48,9 @@ struct criuout {
 	size_t		 nobject;
 	struct objecttree byproc; /* the same objects by process */
 	struct object	*last;	/* borrowed; the object written last */
-	const struct proc *nothing; /* borrowed; a process whose pages are
+	const struct proc *nothing; /* borrowed; last process whose pages are
 				       not stored */
-	uint8_t		*buf;	/* owned; nbuf bytes to be written at bufat
+	uint8_t		*buf;	/* owned; nbuf bytes to write at offset bufat
 				   of object full; NULL: not allocated */
 	size_t		 nbuf;
 	uint64_t	 bufat;
