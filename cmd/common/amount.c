@@ -48,7 +48,7 @@ amount_bytes(const char *s, uint64_t *v)
 }
 
 /*
- * Format a number of bytes as ls -h does (9.8M) in s, of size n.  Return s.
+ * Write a number of bytes to s, of size n, as ls -h prints it (9.8M). Return s.
  */
 const char *
 amount_text(char *s, size_t n, uint64_t bytes)

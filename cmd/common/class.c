@@ -50,9 +50,8 @@ class_of(const struct vma *v)
 }
 
 /*
- * Return an upper estimate of the bytes of mapping i of sp that a snapshot
- * would hold: anonymous and swapped pages, and for shared mappings also file
- * pages.
+ * Return an upper estimate of how many bytes of mapping i of sp a snapshot
+ * would hold: anonymous and swapped pages and, for shared mappings, file pages.
  */
 uint64_t
 mapping_takes(const struct space *sp, size_t i)
@@ -65,7 +64,7 @@ mapping_takes(const struct space *sp, size_t i)
 }
 
 /*
- * Return an upper estimate of the bytes of memory that a snapshot of process sp
+ * Return an upper estimate of how many bytes of memory a snapshot of process sp
  * would hold.
  */
 uint64_t

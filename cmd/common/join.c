@@ -13,7 +13,7 @@ static struct progress progress;
 
 /*
  * Read the input files of j into one snapshot and keep only the processes
- * selected with -p.  Return it, or NULL with errstr set.
+ * selected with -p. Return the snapshot, or NULL with errstr set.
  */
 static struct snap *
 join_read(const struct joining *j)
@@ -46,9 +46,9 @@ join_read(const struct joining *j)
 }
 
 /*
- * Print the files that process p of s, read from a core or from CRIU images,
- * had mapped but that are not in s, because the file on this machine is missing
- * or differs.  Debuggers will lack them.
+ * Process p of s was read from a core or from CRIU images. Print the files that
+ * p had mapped and that are not in s, because the file on this machine is
+ * missing or differs. Debuggers will lack them.
  */
 static void
 say_absent(struct snap *s, struct proc *p)

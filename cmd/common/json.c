@@ -35,7 +35,8 @@ put_text(const char *s)
 }
 
 /*
- * Begin a value: print a comma if needed, and key, which is NULL in an array.
+ * Begin a value: print a comma if needed, then key unless it is NULL, as it is
+ * in an array.
  */
 static void
 put_key(const char *key)
@@ -48,8 +49,8 @@ put_key(const char *key)
 }
 
 /*
- * Begin an object (bracket '{') or an array (bracket '[') under key, which is
- * NULL if it is an element of an array or at the top.
+ * Begin an object (bracket '{') or an array (bracket '[') under key. key is
+ * NULL in an array and at the top level.
  */
 void
 json_open(const char *key, char bracket)
@@ -80,7 +81,7 @@ json_end(void)
 }
 
 /*
- * Write string s under key, which is NULL in an array; null if s is NULL.
+ * Write string s, or null if s is NULL, under key. key is NULL in an array.
  */
 void
 json_text(const char *key, const char *s)
@@ -93,7 +94,7 @@ json_text(const char *key, const char *s)
 }
 
 /*
- * Write number v under key, which is NULL in an array.
+ * Write number v under key. key is NULL in an array.
  */
 void
 json_number(const char *key, uint64_t v)
@@ -103,7 +104,7 @@ json_number(const char *key, uint64_t v)
 }
 
 /*
- * Write true or false under key, which is NULL in an array.
+ * Write true or false under key. key is NULL in an array.
  */
 void
 json_flag(const char *key, bool v)
@@ -114,8 +115,8 @@ json_flag(const char *key, bool v)
 
 /*
  * Write address at, or at + 1 if end is true, under key, which is NULL in an
- * array.  It is a string in hexadecimal, because JSON numbers are exact up to
- * 2^53 only.  at + 1 may be 2^64.
+ * array. The address becomes a hexadecimal string, because JSON numbers are
+ * exact only up to 2^53. at + 1 may be 2^64.
  */
 void
 json_address(const char *key, uint64_t at, bool end)

@@ -32,9 +32,10 @@ relay_found(void *arg, pid_t pid)
 }
 
 /*
- * Call fn(arg, pid) for the process whose ID is word, which need not exist; or,
- * if word is not a number, for each process with that name, only of the user
- * selected with -u in s, until fn returns -1.  Return 0, or -1 with errstr set.
+ * Call fn(arg, pid) for the processes that word selects, until fn returns -1. A
+ * number selects the process with that ID, which need not exist. Other words
+ * select the processes with that name, but only those of the user given with -u
+ * in s. Return 0, or -1 with errstr set.
  */
 int
 sources_one(const struct sources *s, const char *word, sources_fn fn,
@@ -67,9 +68,10 @@ is_good(int rc)
 }
 
 /*
- * Call fn with arg for each live process of s: those named, those in cgroups
- * selected with -c or, with -u alone, all of that user.  Print an error for
- * each that cannot be found.  Return false if there was one.
+ * Call fn with arg for each live process of s: those named and those in the
+ * cgroups given with -c. With -u alone these are all processes of that user.
+ * Print an error for each that cannot be found. Return false if an error was
+ * printed.
  */
 bool
 sources_each(const struct sources *s, sources_fn fn, void *arg)
@@ -164,10 +166,10 @@ snap_run(const struct sources *s, int fd)
 }
 
 /*
- * Run snap to capture the live processes of s, if there are any.  Replace
- * standard input by their snapshot, and add it to the input files of s.  If
- * some cannot be captured, snap prints that and the result counts as
- * incomplete. Exit with 2 if standard input was also named as a file.
+ * Run snap to capture the live processes of s, if there are any. Replace
+ * standard input by their snapshot, and add it to the input files of s. If snap
+ * cannot capture some, it prints which, and the result counts as incomplete.
+ * Exit with status 2 if standard input was also named as a file.
  */
 void
 sources_capture(struct sources *s)

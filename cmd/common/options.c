@@ -41,8 +41,8 @@ synopsis_print(const struct cmdline *u, FILE *f)
 }
 
 /*
- * Print the options of table o with their descriptions to standard output,
- * without those that have no description.
+ * Print the options in table o that have a description, with their
+ * descriptions, to standard output.
  */
 static void
 opts_print(const struct opt *o)
@@ -63,8 +63,8 @@ opts_print(const struct opt *o)
 }
 
 /*
- * Print the output of --help or, if letter is OPT_VERSION, of --version, and
- * exit.
+ * Print the output of --help or, if letter is OPT_VERSION, that of --version.
+ * Then exit.
  */
 static void __attribute__((noreturn))
 always_print(const struct cmdline *u, int letter)
@@ -83,9 +83,9 @@ always_print(const struct cmdline *u, int letter)
 }
 
 /*
- * Add at most max options of o to the arguments of getopt_long(3): append their
- * letters to s, which has room for two bytes for each, and store long options
- * at *l, which is advanced past them.
+ * Add at most max options of o to the arguments of getopt_long(3). Append their
+ * letters to s, which has room for two bytes for each option. Store their long
+ * options at *l, and advance *l past them.
  */
 static void
 opts_add(const struct opt *o, size_t max, char *s, struct option **l)
@@ -103,8 +103,8 @@ opts_add(const struct opt *o, size_t max, char *s, struct option **l)
 }
 
 /*
- * Return the value of s, the argument of option letter, a number from least (>=
- * 0) to most.  Exit with 2 if it is not one.
+ * Parse s, the argument of option letter, as a number from least (>= 0) to
+ * most, and return it. Exit with status 2 if s is not such a number.
  */
 uint64_t
 options_number(int letter, const char *s, int64_t least, int64_t most)
@@ -119,8 +119,9 @@ options_number(int letter, const char *s, int64_t least, int64_t most)
 }
 
 /*
- * Return the value of s, the argument of option letter, a number of seconds
- * greater than 0, such as 10 or 0.5.  Exit with 2 if it is not one.
+ * Parse s, the argument of option letter, as a number of seconds greater than
+ * 0, such as 10 or 0.5, and return it. Exit with status 2 if s is not such a
+ * number.
  */
 static double
 seconds(int letter, const char *s)
@@ -169,9 +170,9 @@ are_letters(const struct opt *o, const char *s)
 
 /*
  * Return s, the argument of option letter, as the name of an output file; "-"
- * is standard output.  arg is the argument of the command that contains s. Exit
- * with 2 and a question if s is probably not a file: a live process (-o 4711),
- * or more options (-ov, -o -v).
+ * means standard output. arg is the command-line argument that contains s. If s
+ * is probably not a file name but a live process (-o 4711) or more options
+ * (-ov, -o -v), print a question and exit with status 2.
  */
 static const char *
 outfile(const struct cmdline *u, int letter, const char *s, const char *arg)
@@ -191,8 +192,8 @@ outfile(const struct cmdline *u, int letter, const char *s, const char *arg)
 }
 
 /*
- * Handle option o with argument s: set what it sets, or call its function. arg
- * is the argument of the command that contains s.
+ * Handle option o with argument s: set what o sets, or call its function. arg
+ * is the command-line argument that contains s.
  */
 static void
 opt_take(const struct cmdline *u, const struct opt *o, char *s,
@@ -219,9 +220,9 @@ opt_take(const struct cmdline *u, const struct opt *o, char *s,
 }
 
 /*
- * Parse all options of the argc arguments at argv by the table of u.  Handle
- * --help and --version.  Return the operands.  If an option is unknown or lacks
- * its argument, print the usage and exit with 2.
+ * Parse all options among the argc arguments at argv, as u describes them, and
+ * handle --help and --version. Return the operands. If an option is unknown or
+ * lacks its argument, print the usage and exit with status 2.
  */
 char **
 options_take(const struct cmdline *u, int argc, char *argv[])
@@ -249,7 +250,8 @@ options_take(const struct cmdline *u, int argc, char *argv[])
 }
 
 /*
- * Print the usage of the program of u to standard error, and exit with 2.
+ * Print the usage of the program that u describes to standard error, and exit
+ * with status 2.
  */
 void
 options_misuse(const struct cmdline *u)

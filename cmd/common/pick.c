@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Return true if word is the process ID of process p of snapshot snap, the ID
- * of one of its threads, or its name.
+ * Return true if word is the name of process p of snapshot snap, its process ID
+ * or the ID of one of its threads.
  */
 bool
 source_is(const char *word, struct snap *snap, const struct proc *p)
@@ -22,8 +22,8 @@ source_is(const char *word, struct snap *snap, const struct proc *p)
 }
 
 /*
- * Return true if -p selects process p of snapshot snap, or if there is no -p
- * and p is a process.  Note in s which words matched, for sources_check.
+ * Return true if p is a process and -p selects it or was not given. p is from
+ * snapshot snap. Record in s which words matched, for sources_check.
  */
 bool
 sources_wants(struct sources *s, struct snap *snap, const struct proc *p)
@@ -45,7 +45,7 @@ sources_wants(struct sources *s, struct snap *snap, const struct proc *p)
 
 /*
  * Print each word of -p that matched none of the processes passed to
- * sources_wants.  If there is one, the result counts as incomplete.
+ * sources_wants. If there is such a word, the result counts as incomplete.
  */
 void
 sources_check(const struct sources *s)
@@ -69,9 +69,9 @@ is_wanted(void *s, struct snap *snap, struct proc *p)
 }
 
 /*
- * Reduce snap to the processes selected with -p, if there is -p.  Return snap,
- * or the new snapshot, in which case snap is freed.  Return NULL with errstr
- * set if -p selects none, or if it fails.
+ * Reduce snap to the processes selected with -p, if -p was given. Return snap,
+ * or a new snapshot after freeing snap. Return NULL with errstr set on failure,
+ * or if -p selects no process.
  */
 struct snap *
 sources_keep(struct sources *s, struct snap *snap)

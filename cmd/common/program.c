@@ -20,8 +20,8 @@
 static bool lost; /* a message said that the result is incomplete */
 
 /*
- * Remove the unfinished output and exit with 2, because memory ran out.  A
- * program that has stopped processes must not call this.
+ * Memory ran out: remove the unfinished output and exit with status 2. A
+ * program that has stopped processes must not call this function.
  */
 void
 program_nomem(void)
@@ -31,7 +31,7 @@ program_nomem(void)
 }
 
 /*
- * Return p, the result of an allocation; if it is NULL, call program_nomem.
+ * Return p, the result of an allocation, or call program_nomem if p is NULL.
  */
 void *
 must(void *p)
@@ -42,8 +42,8 @@ must(void *p)
 }
 
 /*
- * Call program_nomem if rc, the result of a function that fails only when
- * memory runs out, is -1.
+ * Call program_nomem if rc is -1. rc is the result of a function that fails
+ * only when memory runs out.
  */
 void
 must_do(int rc)
@@ -53,8 +53,8 @@ must_do(int rc)
 }
 
 /*
- * Open /dev/null as each standard descriptor that is closed, so that no other
- * file gets its number.  They are opened for reading only.
+ * Open /dev/null, for reading only, as each standard descriptor that is closed,
+ * so that no other file gets its number.
  */
 void
 program_descriptors(void)
@@ -82,7 +82,7 @@ program_files(void)
 }
 
 /*
- * Return true if s consists of digits, so that it is a process ID and not a
+ * Return true if s consists of digits, which makes it a process ID and not a
  * name.
  */
 bool
@@ -108,8 +108,8 @@ program_self(char *path)
 }
 
 /*
- * Return the path of the program called name in the directory of this program,
- * to be freed by the caller; NULL if it is not there.
+ * Return the path of program name in the directory of this program, or NULL if
+ * there is no such file. The caller frees the path.
  */
 char *
 program_beside(const char *name)
@@ -135,9 +135,9 @@ on_signal(int sig)
 }
 
 /*
- * Have SIGHUP, SIGINT and SIGTERM remove the unfinished output before they end
- * us.  Ignore SIGPIPE and SIGXFSZ, so that a pipe without a reader and a file
- * that is too large are errors of write(2).
+ * Make SIGHUP, SIGINT and SIGTERM remove the unfinished output before they end
+ * us. Ignore SIGPIPE and SIGXFSZ, so that write(2) fails instead if a pipe has
+ * no reader or a file is too large.
  */
 void
 program_signals(void)
@@ -156,7 +156,7 @@ program_signals(void)
 
 /*
  * Print a message, formatted as by printf(3), to standard error as warnx(3)
- * does.  Clear the progress line first, and replace control characters.
+ * does, with control characters replaced. Erase the progress line first.
  */
 void
 program_warn(const char *fmt, ...)
@@ -174,8 +174,8 @@ program_warn(const char *fmt, ...)
 }
 
 /*
- * Print text, which says what is missing from the result, and note that the
- * result is incomplete: the warn callback of readers and writers.  arg is not
+ * Print text, which says what is missing from the result, and mark the result
+ * as incomplete. This is the warn callback of readers and writers; arg is not
  * used.
  */
 void
@@ -196,8 +196,8 @@ program_lost(void)
 }
 
 /*
- * Set the C library's character encoding to UTF-8 whatever the user's locale
- * is, as text_harmless assumes it.
+ * Set the character encoding of the C library to UTF-8, which text_harmless
+ * requires, whatever the user's locale is.
  */
 void
 text_locale(void)
@@ -206,10 +206,11 @@ text_locale(void)
 }
 
 /*
- * Confine this program to what c lists, before it reads untrusted input; if
- * verbose, print which kernel features for that are missing.  Exit with 1 if
- * the helper process for work outside cannot be started.  The limit of open
- * files is raised first: reading CRIU images keeps a file of each process open.
+ * Confine this program to what c lists, before it reads untrusted input. If
+ * verbose, print which kernel features for confinement are missing. Exit with
+ * status 1 if the helper process outside the confinement cannot be started.
+ * First raise the limit of open files, because reading CRIU images keeps a file
+ * of each process open.
  */
 void
 program_confine(const struct confined *c, bool verbose)

@@ -39,7 +39,7 @@ static struct {
 } shown = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /*
- * Format v bytes in s, of size n, in units of K or M.
+ * Write v, a number of bytes, to s, of size n, in units of K or M.
  */
 static void
 put_bytes(char *s, size_t n, uint64_t v)
@@ -81,8 +81,8 @@ put_state(const struct progress *p, char *s, size_t n)
 }
 
 /*
- * Write line s to standard error if that does not have to wait.  Return true if
- * something was written.
+ * Write line s to standard error if that is possible without waiting. Return
+ * true if something was written.
  */
 static bool
 put_line(const char *s)
@@ -95,7 +95,7 @@ put_line(const char *s)
 
 /*
  * Return true if standard error is a terminal and we are in its foreground
- * process group.  Set *width to the number of columns.
+ * process group. If so, set *width to its number of columns.
  */
 static bool
 is_watched(size_t *width)
@@ -123,7 +123,8 @@ line_clear(void)
 }
 
 /*
- * Draw the progress line if the work has lasted LONG milliseconds since start.
+ * Draw the progress line if the work began at least LONG milliseconds ago, at
+ * time start.
  */
 static void
 line_draw(uint64_t start, uint64_t now)
@@ -141,8 +142,8 @@ line_draw(uint64_t start, uint64_t now)
 }
 
 /*
- * Print once that processes stay stopped because the output is not being read:
- * one write has waited for LONG milliseconds.
+ * If one write has waited for LONG milliseconds, print, only once, that
+ * processes stay stopped because nobody reads the output.
  */
 static void
 stall_print(uint64_t now)
@@ -205,9 +206,9 @@ progress_work(void *arg)
 }
 
 /*
- * Show the progress of the work that counts in p, until progress_hide; name is
- * the name of the program.  Block SIGUSR1 in the calling thread and in threads
- * that it creates.
+ * Show the progress counted in p until progress_hide is called. name is the
+ * name of the program. Block SIGUSR1 in the calling thread and in threads that
+ * it creates.
  */
 void
 progress_show(struct progress *p, const char *name)
@@ -225,7 +226,7 @@ progress_show(struct progress *p, const char *name)
 }
 
 /*
- * Erase the progress line to make place for a message.
+ * Erase the progress line to make room for a message.
  */
 void
 progress_clear(void)

@@ -26,8 +26,8 @@ words_add(struct words *w, char *word)
 }
 
 /*
- * Restrict s to live processes of one user; arg is the argument of -u.  Exit
- * with 2 if the user does not exist.
+ * Restrict s to live processes of the user arg, the argument of -u. Exit with
+ * status 2 if this user does not exist.
  */
 void
 sources_user(struct sources *s, char *arg)
@@ -38,7 +38,7 @@ sources_user(struct sources *s, char *arg)
 }
 
 /*
- * Add the live processes of a cgroup to s.  arg, the argument of -c, is
+ * Add the live processes of cgroup arg, the argument of -c, to s. arg is
  * borrowed.
  */
 void
@@ -48,8 +48,9 @@ sources_cgroup(struct sources *s, char *arg)
 }
 
 /*
- * Add the argument of -p to s: process IDs and names separated by commas.  arg
- * is modified and borrowed.  Exit with 2 if one of them is empty.
+ * Add to s the process IDs and names in arg, the argument of -p, which commas
+ * separate. arg is modified and borrowed. Exit with status 2 if one of them is
+ * empty.
  */
 void
 sources_pick(struct sources *s, char *arg)
@@ -64,7 +65,7 @@ sources_pick(struct sources *s, char *arg)
 }
 
 /*
- * Return the user selected with -u in s, or NULL.
+ * Return the user given with -u in s, or NULL.
  */
 const uid_t *
 sources_uid(const struct sources *s)
@@ -90,8 +91,8 @@ name_found(void *arg, pid_t pid)
 }
 
 /*
- * Return true if operand means live processes, false if it means a file.  kind
- * decides where it is neither an existing file nor a live process.
+ * Return true if operand means live processes, or false if it means a file. If
+ * it is neither an existing file nor a live process, kind decides.
  */
 static bool
 is_live(const struct sources *s, const char *operand, enum sources_kind kind)
@@ -119,8 +120,8 @@ sources_file(struct sources *s, char *path)
 }
 
 /*
- * Insert standard input into the files of s, at the place where live processes
- * stood among the operands.
+ * Insert standard input into the files of s, where the live processes stood
+ * among the operands.
  */
 void
 sources_input(struct sources *s)
@@ -147,11 +148,11 @@ is_input(void)
 }
 
 /*
- * Add the operands, a list that ends with NULL and is borrowed, to the files or
- * live processes of s; kind says how to interpret them.  If no file is named,
- * the processes of -p are live ones, put before those of operands.  If kind is
- * SOURCES_FILES and nothing is named, add standard input; with -p alone, add it
- * only if it is a pipe or a regular file.
+ * Add the operands, a borrowed list that ends with NULL, to the files or live
+ * processes of s. kind says how to interpret them. If no file is named, the
+ * processes of -p are live ones and go before those of the operands. If kind is
+ * SOURCES_FILES and nothing is named, add standard input; if only -p is given,
+ * add it only if it is a pipe or a regular file.
  */
 void
 sources_operands(struct sources *s, char *const operand[],
@@ -183,8 +184,8 @@ sources_operands(struct sources *s, char *const operand[],
 }
 
 /*
- * Turn the operands of s that were taken for live processes into processes that
- * -p selects in files.
+ * Use the operands of s that were taken for live processes like words of -p:
+ * they select processes in files.
  */
 void
 sources_inside(struct sources *s)

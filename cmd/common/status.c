@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * Copy the word at column at, width columns wide, of the status file of p into
- * word, of width + 1 bytes; "-" if it is missing.  Control characters are
- * replaced.
+ * Copy a word from the status file of p into word, of width + 1 bytes. The word
+ * starts at column at and is width columns wide. Replace control characters.
+ * Set word to "-" if there is no such word.
  */
 void
 status_word(const struct proc *p, size_t at, size_t width, char *word)

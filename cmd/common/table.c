@@ -15,8 +15,8 @@ struct table {
 	struct libscols_table *tb; /* owned; NULL: print JSON */
 	struct libscols_line *line; /* borrowed from tb; the line being
 				       filled in */
-	const char	*type;	/* "type" of each JSON object; NULL: they are
-				   elements of an array */
+	const char	*type;	/* value of "type" in each JSON object; NULL:
+				   the objects are elements of an array */
 	bool		 open;	/* a JSON object is being written */
 	const struct column *columns; /* borrowed */
 	size_t		 n;
@@ -26,8 +26,8 @@ struct table {
 };
 
 /*
- * Exit with 2 if rc, the result of a function of libsmartcols, is an error,
- * which means that memory ran out.
+ * Exit with status 2 if rc is an error of a libsmartcols function, which means
+ * that memory ran out.
  */
 static void
 check(int rc)
@@ -37,8 +37,9 @@ check(int rc)
 }
 
 /*
- * Return the index of the column of t called name, of len bytes, in upper or
- * lower case.  If there is none, print the names that exist and exit with 2.
+ * Return the index of the column of t called name, which has len bytes and may
+ * be in upper or lower case. If there is none, print the names that exist and
+ * exit with status 2.
  */
 static size_t
 column_find(const struct table *t, const char *name, size_t len)
@@ -79,10 +80,9 @@ column_show(struct table *t, size_t i)
 }
 
 /*
- * Return a table with the n columns at columns, which are borrowed, as options
- * o say; table_print frees it.  JSON has all columns by default, and each
- * object has the given type.  Exit with 2 if o names a column that does not
- * exist.
+ * Return a table with the n borrowed columns at columns and with options o;
+ * table_print frees it. JSON has all columns by default, and type is the type
+ * of each object. Exit with status 2 if o names a column that does not exist.
  */
 struct table *
 table_new(const struct column *columns, size_t n, const struct tableopts *o,
@@ -117,8 +117,8 @@ table_new(const struct column *columns, size_t n, const struct tableopts *o,
 }
 
 /*
- * Return a table as table_new does.  As JSON it is an array under key in the
- * object that is open, and has all columns whatever o says.
+ * Return a table as table_new does. As JSON it is an array under key in the
+ * object that is open, and has all columns, whatever o says.
  */
 struct table *
 table_array(const struct column *columns, size_t n, const struct tableopts *o,
@@ -134,7 +134,7 @@ table_array(const struct column *columns, size_t n, const struct tableopts *o,
 }
 
 /*
- * End the JSON object that is being written, if there is one.
+ * End the JSON object that is being written, if any.
  */
 static void
 object_end(struct table *t)
@@ -165,8 +165,8 @@ table_line(struct table *t)
 }
 
 /*
- * Put s into column i of the current line of t; NULL means unknown.  In tables
- * for people control characters are replaced, and NULL and "" are shown as "-".
+ * Put s into column i of the current line of t; NULL means unknown. In tables
+ * for people, replace control characters, and show NULL and "" as "-".
  */
 void
 table_text(struct table *t, size_t i, const char *s)
@@ -200,8 +200,8 @@ table_number(struct table *t, size_t i, uint64_t v)
 }
 
 /*
- * Put a number of bytes into column i of the current line of t: as 9.8M in
- * tables for people, unless exact sizes were asked for.
+ * Put a number of bytes into column i of the current line of t. In tables for
+ * people it looks like 9.8M, unless exact sizes were requested.
  */
 void
 table_bytes(struct table *t, size_t i, uint64_t bytes)
@@ -216,7 +216,7 @@ table_bytes(struct table *t, size_t i, uint64_t bytes)
 
 /*
  * Put the addresses from first to last, inclusive, into column i of the current
- * line of t.  In JSON they are "start" and "end", the address after last.
+ * line of t. In JSON, "start" is first and "end" is the address after last.
  */
 void
 table_range(struct table *t, size_t i, uint64_t first, uint64_t last)

@@ -5,7 +5,7 @@
 
 /*
  * Return true if 9front's snapfs cannot read snapshot s, because a process has
- * too many segments of memory; then put a sentence about that into text, of
+ * too many segments of memory. If so, write a sentence about that to text, of
  * size n.
  */
 bool
@@ -34,9 +34,9 @@ totals_plan9(const struct snap *s, char *text, size_t n)
 }
 
 /*
- * Put a sentence into text, of size n: the numbers of processes and bytes in
- * snapshot s, and the bytes written to o, before and after compression if it
- * was compressed.  output_end has been called on o.
+ * Write a sentence to text, of size n: how many processes and bytes are in
+ * snapshot s, and how many bytes were written to o, before and after any
+ * compression. output_end has been called on o.
  */
 void
 totals_text(const struct snap *s, const struct output *o, char *text, size_t n)

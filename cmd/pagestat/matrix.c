@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { M_PID, M_MEMORY, M_OTHER }; /* columns; NAME is last */
+enum { M_PID, M_MEMORY, M_OTHER }; /* column indexes; a column for each
+				      process follows from M_OTHER on, then
+				      NAME */
 
 /*
- * Add process sp with its pages l to m.
+ * Add process sp, whose pages are l, to m.
  */
 void
 matrix_add(struct matrix *m, const struct space *sp, const struct pagelist *l)
@@ -36,8 +38,8 @@ matrix_add(struct matrix *m, const struct space *sp, const struct pagelist *l)
 }
 
 /*
- * Return a table for m with options o.  c has room for its columns, M_OTHER + 1
- * more than there are processes, and head for the headings of processes.
+ * Return a table for m with options o. c has room for M_OTHER + 1 columns and
+ * one more for each process. head has room for the headings of the processes.
  */
 static struct table *
 matrix_table(const struct matrix *m, const struct tableopts *o,
@@ -58,8 +60,8 @@ matrix_table(const struct matrix *m, const struct tableopts *o,
 }
 
 /*
- * Add the line of process i of m to t; common[k] is the kilobytes it shares
- * with process k.
+ * Add a line for process i of m to t. common[k] is the number of kilobytes it
+ * shares with process k.
  */
 static void
 matrix_line(const struct matrix *m, struct table *t, size_t i,
@@ -89,8 +91,8 @@ matrix_line(const struct matrix *m, struct table *t, size_t i,
 }
 
 /*
- * Print a table with options o, one line per process of m: the memory it has,
- * and how much of that each other process also has.
+ * Print a table with options o and one line per process of m: how much memory
+ * it has, and how much of that each other process also has.
  */
 void
 matrix_show(const struct matrix *m, const struct tableopts *o)

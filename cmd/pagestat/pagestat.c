@@ -65,8 +65,8 @@ complain(void)
 }
 
 /*
- * Print why process p cannot be shown.  If it was found by name and has ended,
- * only count it, since it no longer matches the name.
+ * Print why process p cannot be shown. If p was found by name and has ended,
+ * only count it, because it no longer matches the name.
  */
 static void
 complain_process(struct command *c, const struct process *p)
@@ -92,8 +92,8 @@ add_number(struct processes *p, uint64_t pid, bool named)
 }
 
 /*
- * Add process pid, or the process whose thread that is.  If it does not exist,
- * the error is printed when it is shown.
+ * Add process pid or, if pid is the ID of a thread, its process. If neither
+ * exists, the error is printed later, when the process is shown.
  */
 static int
 add_process(void *arg, pid_t pid, bool named)
@@ -109,7 +109,7 @@ add_process(void *arg, pid_t pid, bool named)
 }
 
 /*
- * Add the processes of the snapshot that -p selects, or all that have memory.
+ * Add the processes of the snapshot that -p selects, or all with memory.
  */
 static void
 add_snapped(struct command *c)
@@ -127,8 +127,8 @@ add_snapped(struct command *c)
 }
 
 /*
- * Reset the record of touched pages of all processes and wait c->seconds.  Drop
- * processes for which that fails.
+ * Reset the record of touched pages of all processes, and wait c->seconds. Drop
+ * each process for which this fails.
  */
 static void
 let_pass(struct command *c)
@@ -186,8 +186,8 @@ show_once(struct command *c, uint64_t pid)
 }
 
 /*
- * Show process p.  If it executes another program in the meantime, reading it
- * fails, and it is read again.
+ * Show process p. If p executes another program while it is read, reading
+ * fails; read it again.
  */
 static void
 show(struct command *c, const struct process *p)

@@ -42,7 +42,7 @@ use_member(struct pageuse *u, size_t i)
 }
 
 /*
- * Begin table t; many is true if it is for several processes.
+ * Begin table t. many is true if it shows several processes.
  */
 void
 table_begin(struct usetable *t, bool many)
@@ -109,8 +109,8 @@ table_mappings(struct usetable *t, const struct space *sp,
 }
 
 /*
- * Add a line with sum and touched to t, with first in the first column and name
- * in the last.
+ * Add a line to t: first in its first column, name in its last, and sum and
+ * touched between them.
  */
 static void
 table_sum(struct usetable *t, const char *first, const char *name,

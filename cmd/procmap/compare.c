@@ -10,8 +10,8 @@
 #include <time.h>
 
 /*
- * Set note, of size bytes, to what changed in mapping v of the new snapshot,
- * compared with the mappings at old: "new", "was ...", "other" or "".
+ * Set note, of size bytes, to what changed in mapping v of the new snapshot
+ * since the mappings in old: "new", "was ...", "other" or "".
  */
 static void
 row_note(const struct vmas *old, const struct vma *v, char *note, size_t size)
@@ -75,8 +75,9 @@ rows_compare(struct figure *f, const struct vmas *old, const struct vmas *new)
 }
 
 /*
- * Return the ID in old of process pid in new: the same one; but if each
- * snapshot has only one process, return the ID of the one in old.
+ * Return the ID that process pid of snapshot new has in old. This is the same
+ * ID, unless each snapshot has only one process: then it is the ID of the one
+ * in old.
  */
 static uint64_t
 pid_before(struct snap *old, struct snap *new, uint64_t pid)
@@ -98,8 +99,8 @@ pid_before(struct snap *old, struct snap *new, uint64_t pid)
 }
 
 /*
- * Read the address space of process pid of s into *sp; leave it empty if there
- * is no such process.  Return 0, or -1 with errstr set.
+ * Read the address space of process pid of s into *sp. Leave *sp empty if there
+ * is no such process. Return 0, or -1 with errstr set.
  */
 static int
 space_or_none(struct space *sp, struct snap *s, uint64_t pid)
@@ -108,8 +109,8 @@ space_or_none(struct space *sp, struct snap *s, uint64_t pid)
 }
 
 /*
- * Set row.same in f for each mapping that is the same in both snapshots,
- * contents included, and count these in f->nsame.
+ * Set the member same of each row of f whose mapping, contents included, is the
+ * same in both snapshots. Count these rows in f->nsame.
  */
 static void
 rows_same(struct figure *f)
@@ -159,8 +160,8 @@ out:
 }
 
 /*
- * Put a sentence into s, of size bytes, that says when both snapshots were
- * taken; "" if one does not record it.
+ * Write a sentence to s, of size bytes, that says when the snapshots old and
+ * new were taken; "" if one of them does not record its time.
  */
 static void
 times_put(char *s, size_t size, const struct snap *old, const struct snap *new)
@@ -192,8 +193,8 @@ times_put(char *s, size_t size, const struct snap *old, const struct snap *new)
 }
 
 /*
- * Add a figure to a for each of the n processes at sp, showing what changed
- * from snapshot old to snapshot new.  Return 0, or -1 with errstr set.
+ * Add to a, for each of the n processes at sp, a figure of what changed from
+ * snapshot old to snapshot new. Return 0, or -1 with errstr set.
  */
 int
 album_compare(struct album *a, struct snap *old, struct snap *new,

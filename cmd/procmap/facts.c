@@ -17,8 +17,8 @@ enum {				/* entry types from OpenBSD's uvm_map.h */
 };
 
 /*
- * Put the permissions VMA_READ, VMA_WRITE and VMA_EXEC in flags into s as three
- * letters, or three question marks if they are not known.  Return s.
+ * Write the permissions in flags (VMA_READ, VMA_WRITE and VMA_EXEC) to s as
+ * three letters, or as three question marks unless known is true. Return s.
  */
 const char *
 prot_letters(unsigned int flags, bool known, char s[4])
@@ -31,8 +31,8 @@ prot_letters(unsigned int flags, bool known, char s[4])
 }
 
 /*
- * Put the permissions of a mapping with flags, of enum vma_flag, into s in
- * words. Return s.
+ * Write the permissions in flags, bits of enum vma_flag, to s in words. Return
+ * s.
  */
 const char *
 prot_words(unsigned int flags, char s[32])
@@ -54,8 +54,8 @@ prot_words(unsigned int flags, char s[32])
 }
 
 /*
- * Return the maximum protection that mprotect(2) can give m, as an octal digit;
- * '?' if unknown.
+ * Return the maximum protection that mprotect(2) can give m, as an octal digit,
+ * or '?' if it is unknown.
  */
 char
 max_digit(const struct mapping *m)
@@ -77,8 +77,8 @@ entry_needscopy(const struct space *sp, size_t i)
 }
 
 /*
- * Return the number of used slots in the amap of entry i of sp, that is, the
- * pages of its own; 0 if it is shared.
+ * Return how many slots the amap of entry i of sp uses: the number of its own
+ * pages, or 0 if it is shared.
  */
 uint64_t
 entry_slots(const struct space *sp, size_t i)
@@ -153,8 +153,8 @@ space_bytes(const struct space *sp)
 }
 
 /*
- * Return the end of the unmapped addresses after mapping i, which is the start
- * of the next one.  After the last mapping none are counted.
+ * Return the end of the unmapped addresses that follow mapping i, which is the
+ * start of the next mapping. After the last mapping none are counted.
  */
 static uint64_t
 free_end(const struct space *sp, size_t i)
@@ -165,7 +165,8 @@ free_end(const struct space *sp, size_t i)
 }
 
 /*
- * Return the lowest address to which a stack may grow from top; 0 if unknown.
+ * Return the lowest address to which a stack can grow whose highest address is
+ * top, or 0 if it is unknown.
  */
 static uint64_t
 stack_lowest(const struct space *sp, uint64_t top)
@@ -193,8 +194,8 @@ debug_vmspace(const struct space *sp)
 }
 
 /*
- * Print sp as a struct vm_map, as OpenBSD's procmap(1) does.  The heap may grow
- * up to the next mapping, the stack down to its limit.
+ * Print sp as a struct vm_map, as OpenBSD's procmap(1) does. The heap can grow
+ * up to the next mapping, and the stack down to its limit.
  */
 void
 debug_map(const struct space *sp)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Add a row for mapping v to f; note says what changed, "" if nothing.
+ * Add a row for mapping v to f. note says what changed; "" means nothing.
  */
 void
 row_add(struct figure *f, const struct vma *v, const char *note)
@@ -28,8 +28,8 @@ row_add(struct figure *f, const struct vma *v, const char *note)
 }
 
 /*
- * Return true if row r is drawn: when two snapshots are compared, unchanged
- * mappings are not, unless a->everything.
+ * Return true if row r is drawn. When two snapshots are compared, unchanged
+ * mappings are drawn only if a->everything is true.
  */
 bool
 row_isshown(const struct album *a, const struct row *r)
@@ -38,8 +38,8 @@ row_isshown(const struct album *a, const struct row *r)
 }
 
 /*
- * Return true if process f is drawn: unchanged processes are not, unless
- * a->everything.
+ * Return true if process f is drawn. Unchanged processes are drawn only if
+ * a->everything is true.
  */
 bool
 figure_isshown(const struct album *a, const struct figure *f)
@@ -48,8 +48,7 @@ figure_isshown(const struct album *a, const struct figure *f)
 }
 
 /*
- * Return the number of consecutive rows of f, from index i on, that are not
- * drawn.
+ * Return how many consecutive rows of f, beginning with row i, are not drawn.
  */
 size_t
 rows_hidden(const struct album *a, const struct figure *f, size_t i)
@@ -62,7 +61,7 @@ rows_hidden(const struct album *a, const struct figure *f, size_t i)
 }
 
 /*
- * Add a figure of process sp, without mappings, to a.  Return it.
+ * Add a figure of process sp, without mappings, to a. Return the figure.
  */
 struct figure *
 figure_add(struct album *a, const struct space *sp)
@@ -78,7 +77,7 @@ figure_add(struct album *a, const struct space *sp)
 }
 
 /*
- * Add a figure of process sp with all its mappings to a.  Return it.
+ * Add a figure of process sp with all its mappings to a. Return the figure.
  */
 static struct figure *
 figure_rows(struct album *a, const struct space *sp)
@@ -96,8 +95,8 @@ CMP_BY(partner_cmp, struct partner, x->kb != y->kb ? ORDER(y->kb, x->kb) :
     ORDER(x->pid, y->pid))
 
 /*
- * Add the size of shared run p to the last of the *n elements of *v if it is of
- * the same process, else to a new one.
+ * Add the size of shared run p to the last of the *n elements of *v if that is
+ * for the same process, or else to a new element.
  */
 static void
 share_add(struct partner **v, size_t *n, const struct pagespan *p)
@@ -113,9 +112,9 @@ share_add(struct partner **v, size_t *n, const struct pagespan *p)
 }
 
 /*
- * Set *v to the amounts that processes share with those in a, one element for
- * each process, largest first; the caller frees *v.  Return the number of
- * elements.
+ * Set *v to how much memory other processes share with those in a: one element
+ * for each process, largest amount first. The caller frees *v. Return the
+ * number of elements.
  */
 static size_t
 album_shares(const struct album *a, struct partner **v)
@@ -139,9 +138,9 @@ album_shares(const struct album *a, struct partner **v)
 }
 
 /*
- * Choose the processes that share most memory with those in a, to be drawn in
- * colours of their own, and store them in a->partner. Call name with arg,
- * unless it is NULL, to set the name of each.
+ * Choose the processes that share most memory with those in a, which are drawn
+ * in colours of their own, and store them in a->partner. To set the name of
+ * each, call name with arg, unless name is NULL.
  */
 static void
 album_partners(struct album *a, void (*name)(void *, struct partner *),
@@ -195,8 +194,8 @@ figure_unknown(struct figure *f)
 }
 
 /*
- * Add figures of the n live processes at sp to a.  Return 0; or 1, after a
- * message, if the pages of one could not be read.
+ * Add figures of the n live processes at sp to a. Return 0, or 1 after a
+ * message if the pages of a process could not be read.
  */
 int
 album_live(struct album *a, const struct space *sp, size_t n)
@@ -224,7 +223,7 @@ album_live(struct album *a, const struct space *sp, size_t n)
 }
 
 /*
- * Set the name of p, a process or an embedded file of snapshot arg.
+ * Set the name of p, a process or an embedded file of the snapshot arg.
  */
 static void
 name_partner(void *arg, struct partner *p)
@@ -265,8 +264,8 @@ sharing_image(struct sharing *s, const struct proc *p, struct image *im)
 }
 
 /*
- * Add figures of the n processes at sp, which are from snapshot snap, to a.
- * Return 0, or -1 with errstr set.
+ * Add figures of the n processes at sp, all from snapshot snap, to a. Return 0,
+ * or -1 with errstr set.
  */
 int
 album_snap(struct album *a, struct snap *snap, const struct space *sp,

@@ -14,7 +14,7 @@ enum { MIN_NAME = 12 };	/* minimum columns for a name */
 static int columns;		/* columns of the terminal; 0: not a terminal */
 
 /*
- * Determine the width of the terminal on standard output.
+ * Determine the width of the terminal that is standard output, if it is one.
  */
 void
 name_terminal(void)
@@ -33,8 +33,8 @@ name_terminal(void)
 }
 
 /*
- * Put the name of mapping v into s, of size bytes, as OpenBSD shows it:
- * anything but a file is in brackets after two blanks.
+ * Write the name of mapping v to s, of size bytes, as OpenBSD shows it:
+ * anything but a file name is in brackets after two blanks.
  */
 void
 name_make(char *s, size_t size, const struct vma *v)
@@ -57,8 +57,8 @@ name_make(char *s, size_t size, const struct vma *v)
 }
 
 /*
- * Return name, or if it does not fit into a line of the terminal after taken
- * columns, "..." and its end.  The result is valid until the next call.
+ * Return name if it fits into a line of the terminal after taken columns, or
+ * else "..." and the end of name. The result is valid until the next call.
  */
 const char *
 name_fit(const char *name, int taken)

@@ -37,8 +37,8 @@ struct canvas {
 };
 
 /*
- * Return the length of the strip of a mapping of that many bytes.  The
- * logarithm is interpolated linearly between powers of two.
+ * Return the length of the strip that shows a mapping of the given number of
+ * bytes. The logarithm is interpolated linearly between powers of two.
  */
 static int
 strip_width(const struct canvas *cv, uint64_t bytes)
@@ -105,7 +105,7 @@ class_name(struct canvas *cv, unsigned int c)
 }
 
 /*
- * Draw the legend: for each class a square, its name and its amount kb[c].
+ * Draw the legend: for each class c a square, its name and its size kb[c].
  */
 static void
 draw_legend(struct canvas *cv, const uint64_t kb[CLASSES])
@@ -138,8 +138,8 @@ draw_legend(struct canvas *cv, const uint64_t kb[CLASSES])
 }
 
 /*
- * Draw all memory of process f as one bar, and the legend.  Addresses without
- * pages are left out, because they would be most of the bar.
+ * Draw the legend and all memory of process f as one bar. Leave out addresses
+ * without pages, which would fill most of the bar.
  */
 static void
 draw_summary(struct canvas *cv, const struct figure *f)
@@ -186,7 +186,8 @@ draw_scale(struct canvas *cv, int bottom)
 }
 
 /*
- * Return the height of the gap drawn for unmapped addresses before row i.
+ * Return the height of the gap that is drawn before row i for unmapped
+ * addresses.
  */
 static int
 gap_height(const struct album *a, const struct figure *f, size_t i)
@@ -212,7 +213,7 @@ draw_gap(struct canvas *cv, const struct figure *f, size_t i)
 }
 
 /*
- * Draw a line that stands for n hidden mappings at r.
+ * Draw a line that stands for n hidden mappings, of which r is the first.
  */
 static void
 draw_hidden(struct canvas *cv, const struct row *r, size_t n)
@@ -309,7 +310,7 @@ draw_figure(struct canvas *cv, const struct figure *f)
 }
 
 /*
- * Draw the processes, and a line with the number of those that are hidden.
+ * Draw the processes, and a line with the number of hidden processes.
  */
 static void
 draw_figures(struct canvas *cv)
@@ -332,8 +333,8 @@ draw_figures(struct canvas *cv)
 }
 
 /*
- * Draw all figures into cv, and then write the start of the picture, with title
- * and the resulting height, to head.  Return 0, or -1 with errstr set.
+ * Draw all figures into cv. Then write the start of the picture, with title and
+ * the resulting height, to head. Return 0, or -1 with errstr set.
  */
 static int
 draw(struct canvas *cv, const char *title, struct buf *head)
@@ -364,8 +365,8 @@ draw(struct canvas *cv, const char *title, struct buf *head)
 }
 
 /*
- * Write a picture of all figures of a, with a title, to file path, or to
- * standard output if path is "-".  Return 0, or -1 with errstr set.
+ * Write a picture of all figures of a, with title, to file path, or to standard
+ * output if path is "-". Return 0, or -1 with errstr set.
  */
 int
 picture_write(const struct album *a, const char *title, const char *path)

@@ -27,7 +27,7 @@ struct command {
 static struct command command = { .sources.kernel = true };
 
 /*
- * Handle option letter: -P, or a style.
+ * Handle option letter, which is P or selects a style.
  */
 static void
 parse(int letter, char *arg)
@@ -141,7 +141,7 @@ pid_add(struct command *c, uint64_t pid)
 }
 
 /*
- * Add live process pid; if it was found by name or cgroup, only once.
+ * Add live process pid. If it was found by name or cgroup, add it only once.
  */
 static int
 pid_found(void *arg, pid_t pid, bool found)
@@ -173,8 +173,8 @@ has_map(const struct proc *p)
 }
 
 /*
- * Add all processes of s that have mappings and are not in snapshot but, which
- * may be NULL.
+ * Add all processes of snapshot s that have mappings and are not in snapshot
+ * but. The latter may be NULL.
  */
 static void
 pid_addall(struct command *c, const struct snap *s, struct snap *but)
@@ -284,8 +284,8 @@ make_picture(struct command *c)
 }
 
 /*
- * Add the processes of the snapshots that word means: one with that ID, whether
- * it exists or not, or all with that name.
+ * Add the processes of the snapshots that word selects: the process with that
+ * ID, whether it exists or not, or all processes with that name.
  */
 static void
 pid_pick(struct command *c, const char *word)
@@ -311,8 +311,8 @@ pid_pick(struct command *c, const char *word)
 }
 
 /*
- * Choose the processes to show: those named, or else all of a snapshot, or else
- * the parent process.
+ * Choose the processes to show: those named; if none is named, all of a
+ * snapshot; without a snapshot, the parent process.
  */
 static void
 choose(struct command *c)

@@ -13,7 +13,7 @@ enum { STACK_GAP = 1024 };	/* stack_guard_gap, the kilobytes that the
 				   kernel keeps unmapped below a stack */
 
 /*
- * Print kb in a column: "-" if it is 0, "?" if it is not known.  Return the
+ * Print kb in a column: "-" if it is 0, "?" unless it is known. Return the
  * number of characters.
  */
 static int
@@ -25,7 +25,7 @@ print_kb(uint64_t kb, bool known)
 }
 
 /*
- * Return the last component of a path; other names unchanged.
+ * Return the last component of name if it is a path, or else name unchanged.
  */
 static const char *
 base(const char *name)
@@ -80,8 +80,8 @@ resident_print(const struct space *sp)
 }
 
 /*
- * Print a line of style -r; mark is '*' for reserved addresses without memory.
- * Return the size in kilobytes.
+ * Print a line of style -r. mark is '*' for reserved addresses without memory.
+ * Return the size of the range in kilobytes.
  */
 static uint64_t
 reserved_line(uint64_t start, uint64_t end, unsigned int flags, char mark,
@@ -98,9 +98,9 @@ reserved_line(uint64_t start, uint64_t end, unsigned int flags, char mark,
 }
 
 /*
- * Print stack i of sp in style -r, extended down to its limit, if known, but
- * not into the mapping below it.  Below it print the guard gap.  Return the
- * size in kilobytes.
+ * Print stack i of sp in style -r. If its limit is known, extend the stack down
+ * to it, but not into the mapping below, and first print the guard gap. Return
+ * the size of stack and gap in kilobytes.
  */
 static uint64_t
 reserved_stack(const struct space *sp, size_t i, const char *name)
@@ -127,8 +127,8 @@ reserved_stack(const struct space *sp, size_t i, const char *name)
 }
 
 /*
- * Return the address up to which heap i may grow: its limit or the next
- * mapping.
+ * Return the address up to which heap i can grow: its limit or the start of the
+ * next mapping.
  */
 static uint64_t
 heap_end(const struct space *sp, size_t i)
@@ -151,8 +151,8 @@ heap_end(const struct space *sp, size_t i)
 }
 
 /*
- * Print sp in style -r: the heap and the stack as far as they may grow, other
- * mappings as they are.
+ * Print sp in style -r. The heap and the stack are shown as large as they can
+ * grow, and other mappings as they are.
  */
 void
 reserved_print(const struct space *sp)

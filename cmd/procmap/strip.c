@@ -21,7 +21,7 @@ struct strip {			/* pending parts of a strip, by class */
 
 /*
  * Return the class of pages p: the process that shares them if it has a class
- * of its own in a, or else their kind.
+ * of its own in a, or else the kind of the pages.
  */
 unsigned int
 strip_class(const struct album *a, const struct pagespan *p)
@@ -96,8 +96,8 @@ bar_add(struct strip *s, unsigned int class, int x, int y, int h)
 }
 
 /*
- * Draw a column at x, y of height h: the classes of sum from top to bottom,
- * rounded so that they fill the column and none vanishes.
+ * Draw a column of height h at point x, y: the classes of sum from top to
+ * bottom, rounded so that they fill the column and none vanishes.
  */
 static void
 draw_column(struct strip *s, const uint64_t sum[CLASSES], int x, int y, int h)
@@ -122,8 +122,8 @@ draw_column(struct strip *s, const uint64_t sum[CLASSES], int x, int y, int h)
 }
 
 /*
- * Draw mapping r of f, a figure of a, into b as a strip at point x, y.  Its
- * width in points is a multiple of three.
+ * Draw mapping r of figure f, which is in a, as a strip at point x, y into b.
+ * width, in points, is a multiple of three.
  */
 void
 strip_draw(struct buf *b, const struct album *a, const struct figure *f,

@@ -182,7 +182,7 @@ print_heads(const struct space *sp, const struct options *o)
 }
 
 /*
- * Return the kilobytes of sp that are accessible in any way.
+ * Return how many kilobytes of sp are accessible in any way.
  */
 static uint64_t
 space_total(const struct space *sp)
@@ -232,8 +232,8 @@ objects_print(const struct space *sp)
 }
 
 /*
- * Print address space sp in all styles of o, and add the slots of its amaps to
- * total.
+ * Print address space sp in all styles of o. Add the numbers of slots of its
+ * amaps to total.
  */
 void
 space_print(const struct space *sp, const struct options *o,

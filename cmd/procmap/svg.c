@@ -53,8 +53,8 @@ svg_style(struct buf *b)
 }
 
 /*
- * Append a rectangle of class c to b, or an outline if c is CLASSES: at point
- * x, y, w points wide and h points high.
+ * Append a rectangle of class c, or an outline if c is CLASSES, to b. It is at
+ * point x, y, and is w points wide and h points high.
  */
 void
 svg_rect(struct buf *b, unsigned int c, int x, int y, int w, int h)
@@ -68,7 +68,7 @@ svg_rect(struct buf *b, unsigned int c, int x, int y, int w, int h)
 }
 
 /*
- * Begin a text of the given CSS class at point x, y in b.
+ * Append to b the start of a text of the given CSS class at point x, y.
  */
 void
 svg_begin(struct buf *b, const char *class, int x, int y)
@@ -90,7 +90,8 @@ xml_char(const char *s)
 }
 
 /*
- * Append text s to b; characters that XML does not allow become question marks.
+ * Append text s to b. Replace characters that XML does not allow by question
+ * marks.
  */
 void
 svg_text(struct buf *b, const char *s)
@@ -113,7 +114,8 @@ svg_text(struct buf *b, const char *s)
 }
 
 /*
- * Append s to b if it has at most most columns, else an ellipsis and its end.
+ * Append s to b if it has no more than most columns, or else an ellipsis and
+ * the end of s.
  */
 void
 svg_end(struct buf *b, const char *s, int most)
@@ -134,7 +136,7 @@ svg_end(struct buf *b, const char *s, int most)
 }
 
 /*
- * Append a number of kilobytes to b with a unit, as in 9.8M.
+ * Append kb, a number of kilobytes, to b with a unit, as in 9.8M.
  */
 void
 svg_size(struct buf *b, uint64_t kb)
