@@ -12,8 +12,8 @@
 
 /*
  * Return true if process p is this process, our guard, or the guard of another
- * snap, which must not be stopped because it could not reap its clones. Say so,
- * except for our own guard, which the user cannot have asked for.
+ * snap. A guard must not be stopped, because it could not reap its clones. Tell
+ * the user, except about our own guard, which the user cannot have asked for.
  */
 static bool
 live_isown(struct live *l, const struct lproc *p)
@@ -33,8 +33,8 @@ live_isown(struct live *l, const struct lproc *p)
 }
 
 /*
- * Add process pid to set l, with p->skip set if it must be left out. found is
- * true if the user did not give its process ID.
+ * Add process pid to set l. Set its member skip if it must be left out. found
+ * is true if the user did not give its process ID.
  */
 static int
 live_add(struct live *l, pid_t pid, bool found)
@@ -60,7 +60,7 @@ live_add(struct live *l, pid_t pid, bool found)
 }
 
 /*
- * Add process pid, found as a descendant of another process, to set l.
+ * Add process pid, which is a descendant of another process, to set l.
  */
 int
 live_found(struct live *l, pid_t pid)
@@ -69,8 +69,8 @@ live_found(struct live *l, pid_t pid)
 }
 
 /*
- * Add process pid to set l; if pid is a thread, add its process. If it does not
- * exist, warn the user, mark the snapshot incomplete, and return 0.
+ * Add process pid to set l; if pid is a thread, add its process. If pid does
+ * not exist, warn the user, mark the snapshot incomplete, and return 0.
  */
 int
 live_addpid(struct live *l, pid_t pid)
@@ -85,10 +85,10 @@ live_addpid(struct live *l, pid_t pid)
 }
 
 /*
- * Add process pid, which is dumping core, to set l. Read the part of the core
- * that precedes the memory from core, the pipe that the kernel writes it to.
- * The process stays until the caller closes core, which must be done after the
- * set was freed.
+ * Add process pid, which is dumping core, to set l. core is the pipe to which
+ * the kernel writes its core; read the part that precedes the memory. The
+ * process stays until the caller closes core, which it must do after freeing
+ * the set.
  */
 int
 live_addcore(struct live *l, pid_t pid, int core)
@@ -106,8 +106,8 @@ live_addcore(struct live *l, pid_t pid, int core)
 }
 
 /*
- * Call fn with arg for each general register of each thread of process pid,
- * which live_addcore() added to set l. The last argument of fn is true for the
+ * Call fn for each general register of each thread of process pid, which
+ * live_addcore() added to set l. fn gets arg, the value, and true if it is the
  * stack pointer.
  */
 void
@@ -122,7 +122,8 @@ live_coreregs(struct live *l, pid_t pid, void (*fn)(void *, uint64_t, bool),
 
 /*
  * Add process pid, found by name, user or cgroup, to the set arg. Skip our
- * guard and the readers of our output silently, as the user did not name them.
+ * guard and the readers of our output without a message, since the user did not
+ * name them.
  */
 static int
 chosen_add(void *arg, pid_t pid)
@@ -135,8 +136,9 @@ chosen_add(void *arg, pid_t pid)
 }
 
 /*
- * Add to set l all processes called name, or with any name if it is NULL, that
- * belong to l->opts.user. Return -1 also if there are none.
+ * Add to set l all processes called name that belong to l->opts.user, or all of
+ * that user if name is NULL. Return -1 with errstr set on failure, or if there
+ * are none.
  */
 int
 live_addname(struct live *l, const char *name)
@@ -145,9 +147,9 @@ live_addname(struct live *l, const char *name)
 }
 
 /*
- * Add to set l all processes of l->opts.user in the cgroup called name and
- * below it. Processes that enter the cgroup are added until all are stopped.
- * Return -1 also if there are none.
+ * Add to set l all processes of l->opts.user in and below the cgroup called
+ * name. Processes that enter the cgroup are added until all are stopped. Return
+ * -1 with errstr set on failure, or if there are none.
  */
 int
 live_addcgroup(struct live *l, const char *name)
@@ -178,8 +180,8 @@ member_add(void *arg, pid_t pid)
 }
 
 /*
- * Add to set l the processes in its cgroups that it does not have yet. Set
- * *grew to true if there are any.
+ * Add to set l those processes in its cgroups that are not in it yet. Set *grew
+ * to true if there are any.
  */
 int
 live_members(struct live *l, bool *grew)

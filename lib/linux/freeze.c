@@ -37,9 +37,10 @@ enum {
 
 /*
  * Give this thread, the threads that it starts, and the proxy real-time
- * priority, if allowed (CAP_SYS_NICE or RLIMIT_RTPRIO), until live_unboost().
- * Otherwise the stop could last for seconds on a busy machine while we wait for
- * a processor. The thread should not work for long meanwhile.
+ * priority until live_unboost(), if that is permitted (CAP_SYS_NICE or
+ * RLIMIT_RTPRIO). Otherwise the stop could last for seconds on a busy machine
+ * while we wait for a processor. The thread should not work for long while it
+ * has this priority.
  */
 void
 live_boost(struct live *l)
@@ -77,9 +78,9 @@ live_unboost(struct live *l)
 }
 
 /*
- * Call threads_poll() for all processes. Return how many threads were
- * interrupted and have not stopped yet. Set *asleep to true if all of those
- * slept uninterruptibly before we came.
+ * Call threads_poll() for all processes of set l. Return the number of threads
+ * that were interrupted and have not stopped yet. Set *asleep to true if all of
+ * them were in uninterruptible sleep before we seized them.
  */
 static size_t
 live_poll(struct live *l, bool *asleep)
@@ -94,9 +95,9 @@ live_poll(struct live *l, bool *asleep)
 }
 
 /*
- * Wait until all interrupted threads have stopped, up to a time limit: a thread
- * may sleep uninterruptibly, for a dead disk or in vfork(2). It is then taken
- * without registers.
+ * Wait, up to a time limit, until all interrupted threads have stopped. A
+ * thread may be in uninterruptible sleep, for a dead disk or in vfork(2). It is
+ * then captured without its registers.
  */
 static void
 live_await(struct live *l)
@@ -138,8 +139,8 @@ struct round {			/* one round of listing processes and looking
 };
 
 /*
- * Seize the new threads of process p. Return as threads_seize() does, but -1
- * instead of SEIZE_WAITS if the time limit for execve(2) has passed.
+ * Seize the new threads of process p. Return the result of threads_seize(), but
+ * -1 instead of SEIZE_WAITS if the time limit for execve(2) has passed.
  */
 static int
 round_seize(struct round *r, struct lproc *p)
@@ -159,8 +160,8 @@ round_seize(struct round *r, struct lproc *p)
 }
 
 /*
- * List the new threads of process p, look at them, and seize them if this round
- * is for seizing. If p cannot be taken, leave it out.
+ * List the new threads of process p, look at them, and seize them if round r is
+ * for seizing. If p cannot be captured, leave it out.
  */
 static void
 round_proc(struct round *r, struct lproc *p)
@@ -233,8 +234,8 @@ live_round(struct round *r)
 
 /*
  * Look at all threads of all processes before they are stopped. If clones are
- * to be made, also do the work that would take too long in the stop: read the
- * mappings, start the guard, and prepare copies of shared memory.
+ * to be made, also do what would take too long later: read the mappings, start
+ * the guard, and prepare copies of shared memory.
  */
 static int
 live_look(struct live *l)
@@ -273,8 +274,8 @@ live_look(struct live *l)
 }
 
 /*
- * Note whether processes are stopped, for the steps, the proxy and the progress
- * display.
+ * Record whether processes are stopped, for the steps, the proxy and the
+ * progress display.
  */
 static void
 live_mark(struct live *l, bool stopped)
@@ -287,8 +288,8 @@ live_mark(struct live *l, bool stopped)
 }
 
 /*
- * Seize all threads of all processes, which run on. Poll them after each round:
- * a thread that receives a signal stops, and must be continued at once.
+ * Seize all threads of all processes, which keep running. Poll them after each
+ * round: a thread that receives a signal stops, and must be continued at once.
  */
 static int
 live_seize(struct round *r)
@@ -322,7 +323,7 @@ live_halt(struct live *l)
 }
 
 /*
- * Return true, and warn the user, if processes have been entering a cgroup for
+ * Return true and warn the user if processes have been entering a cgroup for
  * more than COMING_MS since start. Stopped processes create none, but others
  * may move processes in.
  */
@@ -338,7 +339,8 @@ live_overrun(struct live *l, uint64_t start)
 
 /*
  * Stop all threads of all processes of set l, and of their descendants if the
- * options ask for them. If this returns -1, all have been released.
+ * options ask for that. Return 0, or -1 with errstr set and all threads
+ * released.
  */
 int
 live_stop(struct live *l)
@@ -392,7 +394,7 @@ live_release(struct live *l)
 }
 
 /*
- * End the capture of set l and release all threads that are still stopped.
+ * End the capture of set l, and release all threads that are still stopped.
  */
 void
 live_thaw(struct live *l)

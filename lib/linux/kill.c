@@ -15,8 +15,8 @@
 enum { ENDING_MS = 10000 };	/* time limit for killed processes to end */
 
 /*
- * Return true if process p is in the snapshot and a thread of it is stopped by
- * us.
+ * Return true if process p is in the snapshot and we have stopped a thread of
+ * it.
  */
 static bool
 lproc_isheld(const struct lproc *p)
@@ -25,9 +25,9 @@ lproc_isheld(const struct lproc *p)
 }
 
 /*
- * Return 0 if we may kill all processes of set l that we hold stopped, else -1
- * with errstr set. Permission to trace a process does not imply permission to
- * kill it (kill(2), CAP_KILL).
+ * Return 0 if we may kill all processes of set l that we hold stopped, or -1
+ * with errstr set if not. Permission to trace a process does not imply
+ * permission to kill it (kill(2), CAP_KILL).
  */
 int
 live_cankill(const struct live *l)
@@ -59,9 +59,9 @@ lproc_kill(struct lproc *p)
 
 /*
  * Kill all processes of set l that we hold stopped, and wait until they have
- * ended and their parents can reap them. None of them runs another instruction.
- * Return the number of processes, or -1 with errstr set if one has not ended
- * after ten seconds; it was sent SIGKILL nevertheless.
+ * ended and their parents can reap them. None of them executes another
+ * instruction. Return the number of processes. If one has not ended after ten
+ * seconds, return -1 with errstr set; it was sent SIGKILL nevertheless.
  */
 int
 live_kill(struct live *l)

@@ -26,7 +26,7 @@
 enum { PATIENCE = 5 };
 
 /*
- * Return an empty set with a copy of the options o, or NULL with errstr set.
+ * Return an empty set with a copy of options o, or NULL with errstr set.
  */
 struct live *
 live_new(const struct liveopts *o)
@@ -48,7 +48,7 @@ live_new(const struct liveopts *o)
 }
 
 /*
- * Release all processes of set l, and free it. l may be NULL.
+ * Release all processes of set l, and free l, which may be NULL.
  */
 void
 live_free(struct live *l)
@@ -79,16 +79,14 @@ live_free(struct live *l)
 
 /*
  * Begin to capture the stopped processes of set l into snapshot s. Record the
- * state of all processes; then clone and release them, or keep them stopped if
- * clones are not wanted or cannot be made. Whatever is left is read from the
- * clones, or from the stopped processes, by a thread that this starts.
- *
- * That thread calls take with arg for each thread of a process, with its facts
- * from /proc and ptrace(2) and the files of its Linux record, so that take can
- * make the small files. live_next() returns what was captured. arg, and the
- * argument of the warn function, must stay valid until live_thaw(); warn is
- * called from that thread as well. Return 0, or -1 with errstr set if nothing
- * can be captured.
+ * state of all processes. Then clone and release them; if clones are not wanted
+ * or cannot be made, keep them stopped. Start a thread that reads the rest from
+ * the clones or the stopped processes. It calls take with arg for each thread
+ * of a process, with its facts from /proc and ptrace(2) and the files of its
+ * Linux record, so that take can make the small files. live_next() returns what
+ * was captured. That thread also calls the warn function. arg, and the argument
+ * of warn, must stay valid until live_thaw(). Return 0, or -1 with errstr set
+ * if nothing can be captured.
  */
 int
 live_take(struct live *l, struct snap *s, take_fn take, void *arg)
@@ -123,8 +121,8 @@ live_take(struct live *l, struct snap *s, take_fn take, void *arg)
 }
 
 /*
- * Return true if all processes that the user asked for were stopped by us and
- * captured completely. Zombies do not count, as nothing of them can be stopped.
+ * Return true if we stopped all processes that the user asked for and captured
+ * them completely. Zombies do not count, since nothing of them can be stopped.
  */
 bool
 live_whole(const struct live *l)
@@ -133,8 +131,8 @@ live_whole(const struct live *l)
 }
 
 /*
- * Return true if a process that the user asked for, or a part of one, is
- * missing from the snapshot.
+ * Return true if a process that the user asked for, or a part of it, is missing
+ * from the snapshot.
  */
 bool
 live_incomplete(const struct live *l)

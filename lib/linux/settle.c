@@ -11,8 +11,8 @@ enum { ENDING_MS = 20 };	/* milliseconds for an exiting process to
 
 /*
  * Return true if process p, whose threads have all ended, is a zombie now. It
- * was one already when the other processes were stopped, so its earlier facts
- * are read again. If p is about to end, wait a moment for it.
+ * already was one when the other processes were stopped, so read again what was
+ * read earlier. If p is about to end, wait a moment for that.
  */
 static bool
 lproc_iszombie(struct lproc *p)
@@ -37,8 +37,9 @@ lproc_iszombie(struct lproc *p)
 }
 
 /*
- * Warn the user about threads of process p that other processes trace, unless
- * the first thread is one of them: that was reported when it was to be seized.
+ * Warn the user about threads of process p that other processes trace. Do
+ * nothing if the first thread is one of them, since that was reported when it
+ * could not be seized.
  */
 static void
 live_tellforeign(struct live *l, const struct lproc *p)
@@ -63,9 +64,9 @@ live_tellforeign(struct live *l, const struct lproc *p)
 }
 
 /*
- * Decide which of the stopped processes are taken, and choose the thread of
+ * Decide which of the stopped processes to capture, and choose the thread of
  * each by which its memory can be read. Leave out processes that are gone.
- * Processes that are left out are released.
+ * Release the processes that are left out.
  */
 void
 live_settle(struct live *l)

@@ -50,8 +50,8 @@ struct seek {
 };
 
 /*
- * Add directory dir to c, which takes it over, if it exists and is not yet
- * among the groups of the same name: a hierarchy may be mounted twice.
+ * Add directory dir to c if it exists. Do not add it twice for the same name,
+ * since a hierarchy may be mounted twice. c takes ownership of dir.
  */
 static int
 group_add(struct cgroups *c, char *dir)
@@ -78,9 +78,9 @@ group_add(struct cgroups *c, char *dir)
 }
 
 /*
- * Add the directory of the group path to c, for each mount of ours in which it
- * exists. list, as in struct cgroupline, selects a hierarchy; if it is NULL,
- * all mounts are tried.
+ * Add to c the directory of cgroup path in each of our mounts where it exists.
+ * list selects a hierarchy, as in struct cgroupline; if it is NULL, try all
+ * mounts.
  */
 static int
 group_locate(struct cgroups *c, const char *list, const char *path)
@@ -106,8 +106,8 @@ group_locate(struct cgroups *c, const char *list, const char *path)
 }
 
 /*
- * Add the group of a path, which is either a directory of a cgroup mount, or a
- * path as in /proc/PID/cgroup.
+ * Add to c the group at path, either a directory of a cgroup mount or a path as
+ * in /proc/PID/cgroup.
  */
 static int
 group_bypath(struct cgroups *c, const char *path)
@@ -137,9 +137,9 @@ id_matches(const struct seek *s, const char *want, const char *id)
 }
 
 /*
- * If a component of a path matches s->wanted, return its kind and copy its name
- * to name; else return NULL. *named is set to true if the component is a unit,
- * container or pod, whether it matches or not.
+ * If part, a component of a path, matches s->wanted, return its kind and copy
+ * its name to name. Otherwise return NULL. Set *named to true if part names a
+ * unit, container or pod, whether it matches or not.
  */
 static const char *
 part_match(struct seek *s, struct scan part, struct scan parent, char *name,
@@ -198,7 +198,7 @@ found_add(struct seek *s, const struct found *f, const struct cgroupline *l,
 
 /*
  * Search the path of line l for a component that matches. Return 1 if there is
- * one, 0 if not, or -1 with errstr set.
+ * one, 0 if there is none, or -1 with errstr set.
  */
 static int
 seek_line(struct seek *s, const struct cgroupline *l)
@@ -218,8 +218,8 @@ seek_line(struct seek *s, const struct cgroupline *l)
 }
 
 /*
- * Search the cgroups of process pid: all lines of the highest-ranked hierarchy
- * in which one matches.
+ * Search the cgroups of process pid. Use all lines of the first hierarchy, by
+ * rank, in which one matches.
  */
 static int
 seek_process(void *arg, long pid)
@@ -252,9 +252,9 @@ found_same(const struct found *a, const struct found *b)
 }
 
 /*
- * Set errstr to the question which group of several is meant, and return -1.
- * Only groups of this depth are named, or all if depth is 0. byname: they have
- * different names, so names are printed, else paths.
+ * Set errstr to say that s->wanted is ambiguous, listing the groups it may
+ * mean, and return -1. List only groups of this depth, or all if depth is 0. If
+ * byname is set they have different names, so list names; otherwise list paths.
  */
 static int
 seek_ask(const struct seek *s, unsigned int depth, bool byname)
@@ -285,7 +285,7 @@ seek_ask(const struct seek *s, unsigned int depth, bool byname)
 }
 
 /*
- * Add the group that was found to c, if it is unambiguous.
+ * Add the group that was found to c, unless it is ambiguous or there is none.
  */
 static int
 seek_settle(const struct seek *s, struct cgroups *c)
@@ -323,7 +323,7 @@ seek_settle(const struct seek *s, struct cgroups *c)
 }
 
 /*
- * Add the group with the name or ID wanted to c.
+ * Add to c the group whose name or ID is wanted.
  */
 static int
 group_byname(struct cgroups *c, const char *wanted)
@@ -354,9 +354,9 @@ group_byname(struct cgroups *c, const char *wanted)
 }
 
 /*
- * Add the cgroup wanted to *c: it is a path if it contains a slash, else a name
- * or an ID. *c is allocated if it is NULL. Return 0, or -1 with errstr set and
- * nothing added.
+ * Add the cgroup wanted to *c, which is allocated if it is NULL. A string with
+ * a slash is a path; any other is a name or an ID. Return 0, or -1 with errstr
+ * set and nothing added.
  */
 int
 cgroups_add(struct cgroups **c, const char *wanted)
@@ -378,7 +378,7 @@ cgroups_add(struct cgroups **c, const char *wanted)
 }
 
 /*
- * Free the groups c, which may be NULL.
+ * Free the set of groups c, which may be NULL.
  */
 void
 cgroups_free(struct cgroups *c)

@@ -25,7 +25,7 @@ struct walk {
 };
 
 /*
- * Return true if errno value e means that the group is gone.
+ * Return true if error number e means that the group is gone.
  */
 static bool
 group_isgone(int e)
@@ -34,8 +34,8 @@ group_isgone(int e)
 }
 
 /*
- * Call the callback of w for the processes of the group with directory dir. A
- * process ID of 0 is skipped: that process is outside our PID namespace.
+ * Call the callback of w for each process of the group whose directory is open
+ * as dir. Skip process ID 0: that process is outside our PID namespace.
  */
 static int
 group_record(struct walk *w, int dir)
@@ -65,8 +65,8 @@ group_record(struct walk *w, int dir)
 }
 
 /*
- * Walk the group whose directory is open as fd, which is closed here, and all
- * groups below it.
+ * Walk the group whose directory is open as fd, and all groups below it. Close
+ * fd.
  */
 static int
 group_walk(struct walk *w, int fd, unsigned int level)
@@ -102,7 +102,7 @@ group_walk(struct walk *w, int fd, unsigned int level)
 }
 
 /*
- * Walk the groups of c, beginning with the one with index from.
+ * Walk the groups of c, from index from on.
  */
 static int
 groups_walk(const struct cgroups *c, size_t from, choose_fn fn, void *arg)
@@ -122,9 +122,9 @@ groups_walk(const struct cgroups *c, size_t from, choose_fn fn, void *arg)
 }
 
 /*
- * Call fn(arg, pid) for each process in the groups c and below, until it
- * returns -1. A process may be passed more than once. A group that no longer
- * exists counts as empty. Return 0, or -1 with errstr set.
+ * Call fn(arg, pid) for each process in and below the groups c, until fn
+ * returns -1. It may be called more than once for a process. A group that no
+ * longer exists counts as empty. Return 0, or -1 with errstr set.
  */
 int
 cgroups_list(const struct cgroups *c, choose_fn fn, void *arg)
@@ -133,9 +133,9 @@ cgroups_list(const struct cgroups *c, choose_fn fn, void *arg)
 }
 
 /*
- * Call fn(arg, pid) for each process in the groups last added to c, and below,
- * that belongs to user, chosen as by proc_named(). name is what the groups are
- * called in messages. Return 0, or -1 with errstr set, also if there is no such
+ * Call fn(arg, pid) for each process in and below the groups last added to c
+ * that belongs to user, as in proc_named(). name is the name of these groups in
+ * messages. Return 0, or -1 with errstr set on failure or if there is no such
  * process.
  */
 int
@@ -150,10 +150,10 @@ cgroups_choose(const struct cgroups *c, const char *name, const uid_t *user,
 }
 
 /*
- * Call fn(arg, pid) for each process in the cgroup called name and below,
- * except this process and kernel threads, until it returns -1. A process may be
- * passed more than once. user is as in proc_named(). Return 0, or -1 with
- * errstr set, also if there is no such process.
+ * Call fn(arg, pid) for each process in and below the cgroup called name,
+ * except this process and kernel threads, until fn returns -1. It may be called
+ * more than once for a process. user is as in proc_named(). Return 0, or -1
+ * with errstr set on failure or if there is no such process.
  */
 int
 proc_grouped(const char *name, const uid_t *user, choose_fn fn, void *arg)

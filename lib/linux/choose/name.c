@@ -16,8 +16,8 @@ struct byname {
 };
 
 /*
- * Set *uid to the user ID for s, the name or the number of a user. Return 0, or
- * -1 with errstr set.
+ * Set *uid to the user ID of s, the name or number of a user. Return 0, or -1
+ * with errstr set.
  */
 int
 user_parse(const char *s, uid_t *uid)
@@ -34,8 +34,9 @@ user_parse(const char *s, uid_t *uid)
 }
 
 /*
- * Return the choice of processes for *user or, if user is NULL, of the
- * processes that we may look at: all if we are root, else our own.
+ * Return the users whose processes are to be chosen: *user, or those whose
+ * processes we may look at if user is NULL. These are all users if we are root,
+ * otherwise only our own.
  */
 struct whose
 whose_begin(const uid_t *user)
@@ -48,8 +49,8 @@ whose_begin(const uid_t *user)
 }
 
 /*
- * Return 1 if process pid belongs to a user in w, by its effective user ID, 0
- * if not, or -1 if there is no such process or it is a kernel thread.
+ * Return 1 if the effective user of process pid is one of w, or 0 if not.
+ * Return -1 if there is no such process or it is a kernel thread.
  */
 int
 whose_has(const struct whose *w, pid_t pid)
@@ -73,7 +74,8 @@ whose_has(const struct whose *w, pid_t pid)
 /*
  * If process pid belongs to a chosen user, count it as found and return the
  * result of the callback. If it belongs to another user, count it as foreign
- * and return 0. Skip this process and its helpers. chosen is a struct chosen.
+ * and return 0. Skip this process and its helpers. The argument is a struct
+ * chosen.
  */
 int
 chosen_found(void *chosen, pid_t pid)
@@ -93,9 +95,9 @@ chosen_found(void *chosen, pid_t pid)
 }
 
 /*
- * Set errstr to the message that no process was found, with the number of
- * processes of other users, and return -1. verb and object complete the
- * sentence, as in "is called", "nginx".
+ * Set errstr to say that no process was found, with the number of processes of
+ * other users, and return -1. verb and object complete the sentence: "is
+ * called", "nginx".
  */
 int
 chosen_none(const struct chosen *c, const char *verb, const char *object)
@@ -117,7 +119,7 @@ chosen_none(const struct chosen *c, const char *verb, const char *object)
 
 /*
  * Return true if process pid is called name. The kernel keeps 15 bytes of a
- * name; a longer one is compared with the command line.
+ * name; compare a longer name with the command line.
  */
 static bool
 is_called(pid_t pid, const char *name)
@@ -155,10 +157,11 @@ byname_pid(void *arg, long pid)
 }
 
 /*
- * Call fn(arg, pid) for each process called name, or with any name if it is
- * NULL, except this process and kernel threads, until it returns -1. Only
- * processes of *user are passed; if user is NULL, all for root, else our own.
- * Return 0, or -1 with errstr set, also if there is no such process.
+ * Call fn(arg, pid) for each process called name, or with any name if name is
+ * NULL, except this process and kernel threads, until fn returns -1. If user is
+ * not NULL, choose only processes of *user; if it is NULL, choose all for root,
+ * otherwise our own. Return 0, or -1 with errstr set on failure or if there is
+ * no such process.
  */
 int
 proc_named(const char *name, const uid_t *user, choose_fn fn, void *arg)

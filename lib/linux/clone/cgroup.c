@@ -51,10 +51,10 @@ static const struct {
 };
 
 /*
- * Return the number in file name of directory dir: the one after key, which
- * begins a line, or the first if key is NULL. If there is no number or it is
- * "max", return the argument none. Version 1 writes the largest number of whole
- * pages for "max".
+ * Return the number in file name of directory dir: the one after key at the
+ * start of a line, or the first if key is NULL. If there is no number or it is
+ * "max", return none. For "max", version 1 writes the largest number of whole
+ * pages.
  */
 static uint64_t
 level_number(const char *dir, const char *name, const char *key, uint64_t none)
@@ -80,8 +80,8 @@ level_number(const char *dir, const char *name, const char *key, uint64_t none)
 }
 
 /*
- * Return how many bytes, or processes and threads, cgroup c has left, and set
- * *limit to its tightest limit; both are UINT64_MAX if it has none.
+ * Return how many bytes, or how many processes and threads, cgroup c has left,
+ * and set *limit to its tightest limit. Both are UINT64_MAX if it has no limit.
  */
 uint64_t
 cgroup_left(const struct cglevel *c, uint64_t *limit)
@@ -111,9 +111,9 @@ cgroup_left(const struct cglevel *c, uint64_t *limit)
 }
 
 /*
- * Find the cgroup path of a process in text, its /proc/PID/cgroup: in the
- * version 1 hierarchy of controller if v1 is true, else in that of version 2.
- * Set *path and return true, or return false if there is none.
+ * Find the cgroup path of a process in text, its /proc/PID/cgroup. If v1 is
+ * true, use the version 1 hierarchy of controller, otherwise that of version 2.
+ * Return true with *path set, or false if there is none.
  */
 static bool
 membership_find(struct scan text, const char *controller, bool v1,
@@ -131,11 +131,11 @@ membership_find(struct scan text, const char *controller, bool v1,
 }
 
 /*
- * Call fn for the cgroup of a process that has limits of this kind, and for
- * each of its ancestors that can be seen, as long as fn returns 0. membership
- * is the text of its /proc/PID/cgroup, mounts the text of our own mountinfo.
- * Return the last result of fn, 0 if there is no such cgroup, or -1 with errstr
- * set.
+ * Call fn for the cgroup that limits a process in this kind of resource, and
+ * then for each of its ancestors that can be seen, as long as fn returns 0.
+ * membership is the text of the process's /proc/PID/cgroup, mounts that of our
+ * own mountinfo. Return the last result of fn, 0 if there is no such cgroup, or
+ * -1 with errstr set.
  */
 int
 cgroup_levels(enum cgkind kind, struct scan membership, struct scan mounts,

@@ -34,8 +34,9 @@
 #include <unistd.h>
 
 /*
- * Kill a clone if we trace it, as otherwise its process ID may belong to
- * another process. PTRACE_KILL is the fallback that needs no CAP_KILL.
+ * Kill the clone with this process ID if we trace it; otherwise the process ID
+ * may belong to another process. If kill(2) fails, use PTRACE_KILL, which needs
+ * no CAP_KILL.
  */
 static void
 clone_kill(pid_t clone)
@@ -49,8 +50,8 @@ clone_kill(pid_t clone)
 }
 
 /*
- * Wait, for at most five seconds, until a clone that was killed has ended. One
- * that has not is killed by the kernel when we exit.
+ * Wait up to five seconds until a clone that was killed has ended. If it has
+ * not, the kernel kills it when we exit.
  */
 static void
 clone_await(pid_t clone)
@@ -69,7 +70,7 @@ clone_await(pid_t clone)
 
 /*
  * If the clone of process p has ended, wait for it, so that its parent can reap
- * it. Its ptrace stops are left to the thread that traces it.
+ * it. Leave its ptrace stops to the thread that traces it.
  */
 static void
 clone_reap(struct lproc *p)
@@ -100,7 +101,7 @@ clones_reap(void *arg)
 
 /*
  * Start a thread that waits for clones of set l that end, until clones_end().
- * If it cannot be started, clones_end() does the waiting.
+ * If the thread cannot be started, clones_end() waits for them.
  */
 void
 clones_watch(struct live *l)
@@ -123,7 +124,7 @@ clones_unwatch(struct live *l)
 
 /*
  * Return true if the clone of process p is still stopped. If its state cannot
- * be read, it counts as killed, as nothing read from it could be trusted.
+ * be read, treat it as killed, since data read from it could not be trusted.
  */
 static bool
 clone_stands(const struct lproc *p)
@@ -140,10 +141,10 @@ clone_stands(const struct lproc *p)
 }
 
 /*
- * Return true, with errstr set, if the clone of process p was killed, most
- * likely by the kernel for lack of memory. Its pages vanish as it dies, so data
- * read from it, or about its pages, are valid only if this returns false
- * afterwards.
+ * Return true with errstr set if the clone of process p was killed, most likely
+ * by the kernel for lack of memory. Its pages vanish as it dies. Therefore data
+ * read from it, or about its pages, are valid only if a later call returns
+ * false.
  */
 bool
 clone_lost(struct lproc *p)
@@ -158,7 +159,7 @@ clone_lost(struct lproc *p)
 
 /*
  * Return true if a clone of set l was killed before it was read completely, or
- * if copies made in the stop could not be written.
+ * if copies made while the processes were stopped could not be written.
  */
 bool
 live_lost(const struct live *l)
@@ -172,8 +173,8 @@ live_lost(const struct live *l)
 }
 
 /*
- * Kill all clones of set l, and use the processes themselves in their place.
- * Each clone stays a zombie as long as its process is stopped.
+ * Kill all clones of set l, and use the processes themselves instead. Each
+ * clone stays a zombie as long as its process is stopped.
  */
 void
 clones_kill(struct live *l)
@@ -195,9 +196,9 @@ clones_kill(struct live *l)
 }
 
 /*
- * Return how many bytes only clone pid has: pages that its process has written
- * to since, each of which the kernel copied. Return 0 if that cannot be read:
- * proc_pid_smaps(5).
+ * Return the number of bytes that only clone pid has: copies that the kernel
+ * made of pages when its process wrote to them. Return 0 if the number cannot
+ * be read: proc_pid_smaps(5).
  */
 static uint64_t
 clone_own(pid_t pid)
@@ -215,7 +216,7 @@ clone_own(pid_t pid)
 
 /*
  * Kill all clones of set l and have the guard reap them. Warn the user if a
- * clone is left.
+ * clone remains.
  */
 void
 clones_end(struct live *l)

@@ -21,8 +21,8 @@ enum { LOOKS = 40 };		/* maximum number of searches for a clone */
 static const struct rlimit mark = { 0x736e6170, 0x736e6170 };
 
 /*
- * Read the stat of process pid into *c. Return 1; 0 if the process is gone; -1
- * if that cannot be decided now.
+ * Read the stat of process pid into *c. Return 1; 0 if the process is gone; or
+ * -1 if the file cannot be read now.
  */
 static int
 child_look(pid_t pid, struct procstat *c)
@@ -35,8 +35,8 @@ child_look(pid_t pid, struct procstat *c)
 }
 
 /*
- * Return true if c is a child of target that was made by clone(2) without an
- * exit signal.
+ * Return true if c is the stat of a child of target that clone(2) made without
+ * an exit signal.
  */
 static bool
 is_clone(const struct procstat *c, pid_t target)
@@ -46,7 +46,7 @@ is_clone(const struct procstat *c, pid_t target)
 }
 
 /*
- * Return the time since boot in clock ticks, the unit of proc_pid_stat(5).
+ * Return the time since boot in clock ticks, as in proc_pid_stat(5).
  */
 static uint64_t
 ticks_now(void)
@@ -62,8 +62,8 @@ ticks_now(void)
 
 /*
  * Read the stat of the clone of pair w into *c. Return 1 if the clone still
- * exists, 0 if it is gone, even if its process ID was reused, -1 if that cannot
- * be decided now.
+ * exists; 0 if it is gone, even if its process ID was reused; or -1 if that
+ * cannot be determined now.
  */
 int
 pair_owns(const struct clonepair *w, struct procstat *c)
@@ -76,10 +76,10 @@ pair_owns(const struct clonepair *w, struct procstat *c)
 }
 
 /*
- * Mark a clone as ours by its file size limit, for the guard of a later
- * snapshot. If this guard is killed together with us, the clone stays a zombie,
- * and nothing else distinguishes it from a child that its process made itself.
- * A clone writes no files, so the limit is harmless; a zombie keeps it.
+ * Mark a clone as ours with a file size limit, for the guard of a later
+ * snapshot. If our guard is killed together with us, the clone stays a zombie;
+ * only the mark distinguishes it from a child that its process made itself. The
+ * limit is harmless, since a clone writes no files, and a zombie keeps it.
  */
 static void
 clone_mark(pid_t clone)
@@ -88,9 +88,9 @@ clone_mark(pid_t clone)
 }
 
 /*
- * Append pair w to the list of guard g. Either process may be killed at any
- * time, so the count is raised only after the entry is complete. Return 0, or
- * -1 with errstr set.
+ * Append pair w to the list of guard g. Raise the count only after the entry is
+ * complete, since either process may be killed at any time. Return 0, or -1
+ * with errstr set.
  */
 static int
 pair_add(struct guard *g, const struct clonepair *w)
@@ -103,8 +103,8 @@ pair_add(struct guard *g, const struct clonepair *w)
 }
 
 /*
- * Record for guard g that process target is about to be cloned (clone is 0);
- * or, in a second call, the process ID of its clone, which we trace, or -1 if
+ * Record for guard g that process target is about to be cloned (clone is 0). In
+ * a second call, record the process ID of its clone, which we trace, or -1 if
  * none was made. Return 0, or -1 with errstr set.
  */
 int
@@ -132,8 +132,8 @@ guard_send(struct guard *g, pid_t target, pid_t clone)
 }
 
 /*
- * Return true if process pid, whose stat is c, is a marked zombie that an
- * earlier snapshot left behind.
+ * Return true if process pid with stat c is a marked zombie of an earlier
+ * snapshot.
  */
 static bool
 is_left(pid_t pid, const struct procstat *c)
@@ -164,10 +164,10 @@ struct finding_clones {
 
 /*
  * Add process pid to the pairs of the guard if it is a clone of one of their
- * processes: a marked zombie of an earlier snapshot, or a clone that we had no
- * time to record. The latter must be exiting, and have started after its pair
- * was added. It cannot be a child that the process made itself, as all of its
- * threads were stopped until we died.
+ * processes. It may be a marked zombie of an earlier snapshot, or a clone that
+ * we had no time to record. The latter must be exiting, and must have started
+ * after its pair was added; it cannot be a child that the process made itself,
+ * since all threads of the process were stopped until we died.
  */
 static int
 find_pid(void *arg, long pid)
@@ -201,11 +201,11 @@ find_pid(void *arg, long pid)
 }
 
 /*
- * Search all processes for clones and add them to the pairs of guard g. A clone
- * that was not recorded is searched for until its process has returned from the
- * call that makes it and no candidate is left; candidates are reaped. A
- * candidate may belong to another snap that was killed and whose guard found
- * this one: all are reaped.
+ * Search all processes for clones, and add them to the pairs of guard g. Repeat
+ * the search for a clone that was not recorded until its process has returned
+ * from the call that makes it and no candidate is left; candidates are reaped.
+ * A candidate may belong to another snap that was killed and whose guard found
+ * this one, so all are reaped.
  */
 void
 pairs_find(struct guard *g)

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /*
- * Have the kernel kill a clone before other processes if memory runs out:
+ * Make the kernel kill a clone before other processes if memory runs out:
  * proc_pid_oom_score_adj(5).
  */
 static void
@@ -32,8 +32,8 @@ clone_expendable(pid_t clone)
 }
 
 /*
- * Return how many pages process pid has mapped, or 0 if that cannot be read:
- * proc_pid_statm(5).
+ * Return the number of pages that process pid has mapped, or 0 if it cannot be
+ * read: proc_pid_statm(5).
  */
 static unsigned long
 pages_mapped(pid_t pid)
@@ -52,8 +52,8 @@ pages_mapped(pid_t pid)
 
 /*
  * Return true if the clone of process p, which is stopped, has all mappings of
- * p. Then both have the same size: fork(2) subtracts the mappings that it
- * leaves out (dup_mmap of mm/mmap.c), and nothing else.
+ * p. If so both have the same size, since fork(2) only subtracts the mappings
+ * that it leaves out (dup_mmap of mm/mmap.c).
  */
 static bool
 clone_iswhole(const struct lproc *p)
@@ -118,7 +118,7 @@ step_shed(const struct live *l, struct cloning *c)
 }
 
 /*
- * Restore the process of c to its state before the injection.
+ * Restore the process of c to its state before calls were injected.
  */
 static int
 step_end(const struct live *l, struct cloning *c)
@@ -147,8 +147,8 @@ step_settle(const struct live *l, struct cloning *c)
 }
 
 /*
- * Take the process of c, or its clone, through one step. The steps of enum
- * clonestep are made in their order. Return 0, or -1 with errstr set and, if
+ * Take the process of c, or its clone, through one step. The steps must be
+ * taken in the order of enum clonestep. Return 0, or -1 with errstr set and, if
  * the process has died, errno set to ESRCH.
  */
 int

@@ -64,7 +64,8 @@ struct matching {		/* members of one family, compared by several
 };
 
 /*
- * Return how many kilobytes of memory a member p of a family may have alone.
+ * Return how many kilobytes of memory a member p of a family may have for
+ * itself.
  */
 static uint64_t
 own_most(const struct lproc *p)
@@ -75,9 +76,9 @@ own_most(const struct lproc *p)
 }
 
 /*
- * Return true if most of 32 sampled pages of the mapping in which process p
- * shares most memory have the same frames at the same addresses in process
- * head.
+ * Compare process p with process head by 32 sampled pages of the mapping in
+ * which p shares most memory. Return true if most of them are in the same
+ * frames, at the same addresses, in both.
  */
 static bool
 sample_alike(const struct lproc *p, const struct lproc *head)
@@ -106,8 +107,8 @@ sample_alike(const struct lproc *p, const struct lproc *head)
 }
 
 /*
- * Return true if the link name in /proc has the same target for processes a and
- * b.
+ * Return true if the link called name in /proc has the same target for
+ * processes a and b.
  */
 static bool
 link_same(pid_t a, pid_t b, const char *name)
@@ -124,8 +125,9 @@ link_same(pid_t a, pid_t b, const char *name)
 }
 
 /*
- * Return true if files and namespaces that are looked up through the clone of
- * head after the stop are the same as those of process p.
+ * Return true if process p has the same executable, root, mounts and namespaces
+ * as process head, so that they can be looked up through the clone of head
+ * after the stop.
  */
 static bool
 places_same(const struct lproc *p, const struct lproc *head)
@@ -146,8 +148,8 @@ places_same(const struct lproc *p, const struct lproc *head)
 
 /*
  * Return true if mapping v of process p can be read from a clone with mappings
- * l: it is private memory without a file, or l has the same mapping, and no
- * file server is needed for it.
+ * l. It must be private memory without a file, or l must have the same mapping
+ * and reading it must not need a file server.
  */
 static bool
 mapping_fits(const struct lproc *p, const struct vma *v, const struct vmas *l)
@@ -167,8 +169,8 @@ mapping_fits(const struct lproc *p, const struct vma *v, const struct vmas *l)
 }
 
 /*
- * Return true if the clone of m->head can be read for m->proc, as far as can be
- * decided without comparing pages.
+ * Return true if m->proc can be captured from the clone of m->head, as far as
+ * can be decided without comparing pages.
  */
 static bool
 member_fits(const struct live *l, const struct member *m)
@@ -187,8 +189,8 @@ member_fits(const struct live *l, const struct member *m)
 }
 
 /*
- * Mark private mappings of m->proc as different (ALIKE_NOT) where m->head has
- * mapped something else. Return false if the [vdso] differs.
+ * Mark those private mappings of m->proc as different (ALIKE_NOT) where m->head
+ * has something else mapped. Return false if the [vdso] differs.
  */
 static bool
 member_doubt(struct member *m)
@@ -236,8 +238,8 @@ members_match(void *arg)
 }
 
 /*
- * Compare all members with the clone of their head, in as many threads as there
- * are processors.
+ * Compare all members of g with the clone of their head, in one thread for each
+ * processor.
  */
 static void
 family_match(struct matching *g)
@@ -248,7 +250,7 @@ family_match(struct matching *g)
 }
 
 /*
- * Decide which of the n candidates v, which have the same head, are members of
+ * Decide which of the n candidates v, all with the same head, are members of
  * its family, and set v[i].is.
  */
 static void
@@ -279,9 +281,9 @@ family_find(const struct live *l, struct member *v, size_t n)
 }
 
 /*
- * Decide whether process p is cloned at once. Return true if it is put off, as
- * it may be a member of the family of a process before it; else false, and p
- * may become the head of a family.
+ * Decide whether to clone process p now. Return true to defer it, because it
+ * may belong to the family of an earlier process. Otherwise return false; p may
+ * then become the head of a family.
  */
 bool
 family_defers(struct family *f, struct lproc *p)
@@ -304,7 +306,7 @@ family_defers(struct family *f, struct lproc *p)
 CMP2(member_compare, struct member, head->pid, proc->pid)
 
 /*
- * Copy the pages that only m->proc has. Return true if that worked, so that it
+ * Copy the pages that only m->proc has. Return true on success; m->proc then
  * needs no clone of its own.
  */
 static bool
@@ -324,9 +326,9 @@ member_keep(struct live *l, struct snap *s, struct member *m)
 }
 
 /*
- * For the processes that were put off: set p->head of those that are members of
- * the family of a cloned process, whose clone is then read for them. Sources of
- * copied pages are added to snapshot s.
+ * Decide about the processes of f that were deferred. If one belongs to the
+ * family of a cloned process, set its member head to that process, whose clone
+ * is then read for both. Add the sources of copied pages to snapshot s.
  */
 void
 family_keep(struct live *l, struct snap *s, struct family *f)
@@ -344,9 +346,9 @@ family_keep(struct live *l, struct snap *s, struct family *f)
 }
 
 /*
- * Return the next process at or after index *i that was put off but is not a
- * member of a family, and so must be cloned; NULL if there is none. *i is
- * advanced.
+ * Return the next process, from index *i on, that was deferred but does not
+ * belong to a family, and so must be cloned. Advance *i. Return NULL if there
+ * is none.
  */
 struct lproc *
 family_next(const struct family *f, size_t *i)
@@ -382,8 +384,9 @@ family_free(struct family *f)
 }
 
 /*
- * From here on, read the clones of heads for the members of their families. The
- * members are still stopped, and everything that only they could give was read.
+ * From now on, read members of families from the clones of their heads. The
+ * members are still stopped, and everything that must come from themselves has
+ * been read.
  */
 void
 family_read(struct live *l)

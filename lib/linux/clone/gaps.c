@@ -81,8 +81,8 @@ gap_add(struct lproc *p, const struct gap *k)
 }
 
 /*
- * Schedule the pages start..end (exclusive) to be copied into the spool, and
- * set *loc to their offset in it.
+ * Schedule a copy of the pages from start to end (exclusive) into the spool,
+ * and set *loc to their offset in it.
  */
 static int
 keep_copy(struct keeping *k, uint64_t start, uint64_t end, uint64_t *loc)
@@ -104,7 +104,7 @@ keep_copy(struct keeping *k, uint64_t start, uint64_t end, uint64_t *loc)
 }
 
 /*
- * Make all scheduled copies. The process is still stopped.
+ * Make all scheduled copies while the process is still stopped.
  */
 static int
 keep_copies(struct keeping *k)
@@ -152,7 +152,7 @@ keep_run(void *arg, const struct pagerun *r)
 }
 
 /*
- * Return true if mapping v exists in the clone as well.
+ * Return true if the clone also has mapping v.
  */
 static bool
 is_cloned(const struct keeping *k, const struct vma *v)
@@ -161,8 +161,8 @@ is_cloned(const struct keeping *k, const struct vma *v)
 }
 
 /*
- * Add gaps for the present pages of mapping v; if copy is true, schedule the
- * pages to be copied.
+ * Add gaps for the present pages of mapping v. If copy is true, schedule copies
+ * of the pages.
  */
 static int
 keep_pages(struct keeping *k, const struct vma *v, bool copy)
@@ -175,9 +175,8 @@ keep_pages(struct keeping *k, const struct vma *v, bool copy)
 }
 
 /*
- * Schedule all present pages of mapping v to be copied. If there are none, but
- * the clone is of another process and may have pages there, add a gap that says
- * so.
+ * Schedule copies of all present pages of mapping v. If it has none, but the
+ * clone is of another process and may have pages there, add a gap that says so.
  */
 static int
 keep_whole(struct keeping *k, const struct vma *v)
@@ -192,8 +191,8 @@ keep_whole(struct keeping *k, const struct vma *v)
 }
 
 /*
- * Add gaps for private mapping v where the clone of another process differs;
- * how is the way in which the file of v is taken.
+ * Add gaps for private mapping v where it differs in the clone of another
+ * process. how is the treatment of the file of v.
  */
 static int
 keep_alike(struct keeping *k, const struct vma *v, enum treatment how)
@@ -210,9 +209,9 @@ keep_alike(struct keeping *k, const struct vma *v, enum treatment how)
 }
 
 /*
- * Return how the file of mapping v will be taken, and copy it now if it is in
- * memory and may be changed by others. Files that need no copy are remembered
- * as skippable.
+ * Return the treatment of the file of mapping v. Copy the file now if it is in
+ * memory and others may change it. Remember a file that needs no copy as
+ * skippable.
  */
 static enum treatment
 keep_file(struct keeping *k, const struct vma *v)
@@ -243,8 +242,8 @@ keep_file(struct keeping *k, const struct vma *v)
 
 /*
  * Add gaps for the present pages of mapping v, whose file is on a file server.
- * The pages are not copied, as nothing that may wait for the server is opened
- * or read in the stop.
+ * Do not copy the pages, since nothing that may wait for the server is opened
+ * or read while processes are stopped.
  */
 static int
 keep_far(struct keeping *k, const struct vma *v)
@@ -255,8 +254,8 @@ keep_far(struct keeping *k, const struct vma *v)
 }
 
 /*
- * Schedule all of mapping v, an io_setup(2) ring that the clone has as well, to
- * be copied from the clone.
+ * Schedule a copy of all of mapping v from the clone. v is a ring of
+ * io_setup(2), which the clone has as well.
  */
 static int
 keep_ring(struct keeping *k, const struct vma *v)
@@ -333,8 +332,8 @@ keep_look(void *arg)
 }
 
 /*
- * Find out which mappings have pages, in the process and in the clone; in two
- * threads if there are many mappings. Return 0, or -1 with errstr set.
+ * Determine which mappings have pages in the process, and which in the clone.
+ * Use two threads if there are many mappings. Return 0, or -1 with errstr set.
  */
 static int
 keep_compare(struct keeping *k)
@@ -359,7 +358,7 @@ keep_compare(struct keeping *k)
 }
 
 /*
- * Read the mappings of the clone, unless it has all of the process.
+ * Read the mappings of the clone, unless it has all mappings of the process.
  */
 static int
 keep_readclone(struct keeping *k)
@@ -377,9 +376,9 @@ keep_readclone(struct keeping *k)
 }
 
 /*
- * Add the gaps between process p, which is stopped and has the mappings vma,
- * and the clone in of, and copy pages that must be copied. Sources of copies
- * are added to snapshot s. Return 0, or -1 with errstr set.
+ * Add the gaps of process p, which is stopped and has mappings vma: what the
+ * clone in of lacks. Copy the pages that must be copied, and add the sources of
+ * the copies to snapshot s. Return 0, or -1 with errstr set.
  */
 int
 gaps_keep(struct live *l, struct snap *s, struct lproc *p,
@@ -424,7 +423,7 @@ out:
 }
 
 /*
- * Drop the gaps of all processes of set l, which stay stopped and are read
+ * Drop the gaps of all processes of set l. These stay stopped and are read
  * themselves.
  */
 void
@@ -444,8 +443,8 @@ gaps_drop(struct live *l)
 }
 
 /*
- * Return the first gap of process p in start..end (exclusive), or NULL. Later
- * gaps follow it, up to p->gap + p->ngaps.
+ * Return the first gap of process p between start and end (exclusive), or NULL
+ * if there is none. Later gaps follow it, up to p->gap + p->ngaps.
  */
 const struct gap *
 gap_find(const struct lproc *p, uint64_t start, uint64_t end)

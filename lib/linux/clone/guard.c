@@ -32,8 +32,8 @@ static const char guard_name[] = "snap-guard";
 
 /*
  * Try to reap the clones of all pairs of guard g, in child processes. A child
- * ends when it could not release a thread: its death releases it, in whatever
- * state the thread is.
+ * that could not release a thread exits, since its death releases the thread in
+ * whatever state that is.
  */
 static void
 pairs_try(struct guard *g)
@@ -79,13 +79,11 @@ pairs_reap(struct guard *g)
 }
 
 /*
- * Run guard g of process parent, which sends a byte through descriptor 0 to end
- * it.
- *
- * If the socket is closed without that, wait until parent has gone: a process
- * that dies closes its descriptors before it releases the threads it traces
- * (do_exit of kernel/exit.c: exit_files, then exit_notify), and only then its
- * children get another parent.
+ * Run guard g of process parent, which ends it by sending a byte to descriptor
+ * 0. If the socket is closed without that, wait until parent has gone. A
+ * process that dies closes its descriptors first, then releases the threads it
+ * traces, and only then do its children get another parent (do_exit of
+ * kernel/exit.c: exit_files, then exit_notify).
  */
 static void __attribute__((noreturn))
 guard_main(struct guard *g, pid_t parent)
@@ -102,7 +100,7 @@ guard_main(struct guard *g, pid_t parent)
 }
 
 /*
- * Start guard g in a new process.
+ * Start guard g in a new process. Return 0, or -1 with errstr set.
  */
 static int
 guard_start(struct guard *g)
@@ -141,9 +139,9 @@ guard_start(struct guard *g)
 }
 
 /*
- * Start a guard and return it, or NULL with errstr set. Threads that run now do
- * not exist in the forked process; it needs none of our locks, and those of the
- * C library are free after fork(2).
+ * Start a guard and return it, or NULL with errstr set. Our other threads do
+ * not exist in its process; it needs none of our locks, and fork(2) leaves
+ * those of the C library free.
  */
 struct guard *
 guard_begin(void)
@@ -163,9 +161,9 @@ guard_begin(void)
 }
 
 /*
- * Tell guard g to reap the clones and end. Wait for that for at most five
- * seconds, plus 20 ms for each process in its list. Set *status as waitpid(2)
- * does. Return false if the guard has not ended.
+ * Tell guard g to reap the clones and end. Wait for that up to five seconds,
+ * plus 20 ms for each process in its list. Set *status as waitpid(2) does.
+ * Return false if the guard has not ended.
  */
 static bool
 guard_stop(const struct guard *g, int *status)
@@ -186,10 +184,10 @@ guard_stop(const struct guard *g, int *status)
 }
 
 /*
- * Have guard g reap the clones, which have been killed, and free it. If the
- * guard was killed or has failed, start another one. Return 1 if all was
- * reaped, 0 if the guard is still waiting for something, -1 if it has given up
- * or cannot be started.
+ * Have guard g reap the clones, which were killed, and free g. If the guard was
+ * killed or has failed, start another. Return 1 if all were reaped; 0 if the
+ * guard is still waiting for something; or -1 if it has given up or cannot be
+ * started.
  */
 int
 guard_end(struct guard *g)
@@ -210,8 +208,8 @@ guard_end(struct guard *g)
 }
 
 /*
- * Return true if processes a and b run the same executable file. No file server
- * is asked (AT_STATX_DONT_SYNC).
+ * Return true if processes a and b run the same executable file. This asks no
+ * file server (AT_STATX_DONT_SYNC).
  */
 bool
 program_same(pid_t a, pid_t b)
@@ -233,7 +231,7 @@ program_same(pid_t a, pid_t b)
 }
 
 /*
- * Return the process ID of guard g; 0 if g is NULL.
+ * Return the process ID of guard g, or 0 if g is NULL.
  */
 pid_t
 guard_pid(const struct guard *g)
@@ -242,8 +240,9 @@ guard_pid(const struct guard *g)
 }
 
 /*
- * Return true if process pid is a guard of any snap of the same executable, one
- * that runs now or one that has gone. Its parent is not checked, as it changes.
+ * Return true if process pid is a guard of a snap with the same executable,
+ * even if that snap has ended. The parent of pid says nothing, since it
+ * changes.
  */
 bool
 guard_is(pid_t pid)

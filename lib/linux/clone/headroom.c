@@ -73,7 +73,7 @@ struct claim {			/* what the clone of a process needs */
 };
 
 /*
- * Return the room of this kind and name, or NULL.
+ * Return the room of this kind and name, or NULL if there is none.
  */
 static struct room *
 room_find(const struct headroom *h, enum cgkind kind, const char *name)
@@ -117,7 +117,7 @@ room_left(const struct room *r, uint64_t used)
 
 /*
  * Return true if this many clones take at most a quarter of left, the number of
- * processes that were left before them.
+ * processes allowed before they were made.
  */
 static bool
 places_enough(uint64_t left, uint64_t clones)
@@ -126,8 +126,8 @@ places_enough(uint64_t left, uint64_t clones)
 }
 
 /*
- * Promise claim c what it needs of room r: memory, or one process. Return 0, or
- * -1 with errstr set if there is not enough.
+ * Promise claim c its share of room r: memory, or one process. Return 0, or -1
+ * with errstr set if there is not enough.
  */
 static int
 room_take(struct room *r, const struct claim *c)
@@ -148,7 +148,7 @@ room_take(struct room *r, const struct claim *c)
 }
 
 /*
- * Promise the claim arg what it needs in cgroup c, if c has a limit.
+ * Promise the claim arg its share of cgroup c, if c has a limit.
  */
 static int
 level_take(void *arg, const struct cglevel *c)
@@ -172,8 +172,8 @@ level_take(void *arg, const struct cglevel *c)
 }
 
 /*
- * Return the text of file name of a record, or an empty text if the record has
- * no such file.
+ * Return the text of file name of the record rec, or an empty text if it has no
+ * such file.
  */
 static struct scan
 record_text(const struct filelist *rec, const char *name)
@@ -184,7 +184,7 @@ record_text(const struct filelist *rec, const char *name)
 }
 
 /*
- * Return the number after key in the file status of a record.
+ * Return the number after key in the file status of the record rec.
  */
 static uint64_t
 record_number(const struct filelist *rec, const char *key)
@@ -195,7 +195,7 @@ record_number(const struct filelist *rec, const char *key)
 }
 
 /*
- * Return the number of processes and threads on this system, proc_loadavg(5),
+ * Return the number of processes and threads on this system (proc_loadavg(5)),
  * or UINT64_MAX if it cannot be read.
  */
 static uint64_t
@@ -223,8 +223,8 @@ struct counting {
 };
 
 /*
- * Add the number of threads of process pid to arg, if the process belongs to
- * the user in arg.
+ * Add the number of threads of process pid to the count in arg, if the process
+ * belongs to the user in arg.
  */
 static int
 tasks_add(void *arg, long pid)
@@ -242,8 +242,8 @@ tasks_add(void *arg, long pid)
 
 /*
  * Promise claim c one of the processes and threads that its user may have. The
- * kernel does not say how many the user has. The number for all users is an
- * upper bound; only if that is near the limit, the user's are counted. Root has
+ * kernel does not report how many the user has. The number for all users is an
+ * upper bound; count those of the user only if it is near the limit. Root has
  * no limit (copy_process of kernel/fork.c). Return 0, or -1 with errstr set.
  */
 static int
@@ -275,9 +275,9 @@ user_take(struct claim *c)
 }
 
 /*
- * Return the headroom of set l, made at the first call. Its first room is the
- * memory limit that the user gave, minus the copies of shared memory. Return
- * NULL with errstr set if memory runs out.
+ * Return the headroom of set l, which the first call makes. Its first room is
+ * the memory limit that the user gave, minus the copies of shared memory.
+ * Return NULL with errstr set if memory runs out.
  */
 static struct headroom *
 headroom_get(struct live *l)
@@ -301,7 +301,7 @@ headroom_get(struct live *l)
  * has nvma mappings: in all cgroups of p, within the process limit of its user,
  * and within the memory limit given to snap. Set p->limit to the tightest
  * memory limit, for the message if the clone is killed. Return 0, or -1 with
- * errstr set, which names the limit.
+ * errstr set to a sentence that names the limit.
  */
 int
 headroom_claim(struct live *l, struct lproc *p, size_t nvma)
@@ -351,8 +351,8 @@ headroom_free(struct live *l)
 }
 
 /*
- * Set *arg, a number of bytes, to the number that cgroup c has left, if that is
- * less.
+ * Lower *arg, a number of bytes, to the number that cgroup c has left, if that
+ * is less.
  */
 static int
 room_lessen(void *arg, const struct cglevel *c)
@@ -367,7 +367,7 @@ room_lessen(void *arg, const struct cglevel *c)
 
 /*
  * Return how many bytes this process may take: the available memory without
- * swap (proc_meminfo(5)), within the limits of our cgroups. Return 0 if that
+ * swap (proc_meminfo(5)), within the limits of our cgroups. Return 0 if it
  * cannot be read.
  */
 uint64_t

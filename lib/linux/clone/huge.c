@@ -38,9 +38,9 @@ struct joining {		/* state while joining the huge pages of a
 };
 
 /*
- * Note that the run r of process p is mapped as huge pages, in p and in its
- * clone, which was just made. Runs must be noted in ascending order. If memory
- * runs out, r is not joined later.
+ * Record that run r of process p is mapped as huge pages, in p and in its
+ * clone, which was just made. Runs must be recorded in ascending order. If
+ * memory runs out, r is not joined later.
  */
 void
 huge_note(struct lproc *p, const struct pagerun *r)
@@ -54,7 +54,7 @@ huge_note(struct lproc *p, const struct pagerun *r)
 }
 
 /*
- * Return true if all small pages of the huge page at addr are present, and no
+ * Return true if all small pages of the huge page at addr are present and no
  * other process maps any of them.
  */
 static bool
@@ -76,8 +76,8 @@ huge_isown(const struct joining *j, uint64_t addr)
 }
 
 /*
- * Join the huge pages of run r that were split. Return false if no more can be
- * joined.
+ * Join those huge pages of run r that were split. Return false if no more can
+ * be joined.
  */
 static bool
 run_join(const struct joining *j, const struct pagerun *r)
@@ -103,7 +103,7 @@ run_join(const struct joining *j, const struct pagerun *r)
 }
 
 /*
- * Join the huge pages of process p that were split, until the time limit, in ms
+ * Join those huge pages of process p that were split, until time until, in ms
  * of now_ms().
  */
 static void
@@ -129,8 +129,8 @@ lproc_join(const struct lproc *p, uint64_t until)
 }
 
 /*
- * Join the huge pages of all processes of set l that were split while they had
- * clones, within the time that option -t of snap(1) allows.
+ * Join the huge pages of all processes of set l that were split while the
+ * processes had clones, within the time that option -t of snap(1) allows.
  */
 void
 huge_join(const struct live *l)

@@ -31,7 +31,7 @@ struct making {
 };
 
 /*
- * Return true if process p has memory to be captured.
+ * Return true if process p has memory to capture.
  */
 static bool
 clone_isneeded(const struct lproc *p)
@@ -40,9 +40,9 @@ clone_isneeded(const struct lproc *p)
 }
 
 /*
- * Return 1 if process p can be cloned; 0 if we have not stopped it; -1 with
- * errstr set if we have, but a thread does not stop or the first thread has
- * exited.
+ * Return 1 if process p can be cloned; 0 if we have not stopped it; or -1 with
+ * errstr set if we have stopped it, but a thread does not stop or the first
+ * thread has exited.
  */
 static int
 clone_ready(struct lproc *p)
@@ -67,7 +67,7 @@ clone_ready(struct lproc *p)
 
 /*
  * Return true if a process of set l has a userfaultfd(2) descriptor open, so
- * that it may monitor the memory of another.
+ * that it may monitor the memory of another process.
  */
 static bool
 has_monitor(const struct live *l)
@@ -84,9 +84,8 @@ has_monitor(const struct live *l)
 }
 
 /*
- * Return 0 if process p has no memory under userfaultfd(2) at this moment, else
- * -1 with errstr set. smaps is read again, as it may have changed since it was
- * read.
+ * Return 0 if process p has no memory under userfaultfd(2) at this moment, or
+ * -1 with errstr set if it has. Read smaps again, since it may have changed.
  */
 static int
 memory_unwatched(const struct lproc *p)
@@ -107,10 +106,10 @@ memory_unwatched(const struct lproc *p)
 }
 
 /*
- * Return 0 if cloning process p, which has the mappings vma, does no harm, else
- * -1 with errstr set. A monitor of userfaultfd(2) may have to agree to the
- * fork, and p would wait for it, forever if the monitor is stopped as well. In
- * a new PID namespace the clone would become init.
+ * Return 0 if cloning process p, which has mappings vma, is harmless, or -1
+ * with errstr set if not. A monitor of userfaultfd(2) may have to agree to the
+ * fork, and p would wait for it, forever if the monitor is also stopped. In a
+ * new PID namespace the clone would become init.
  */
 static int
 clone_harmless(const struct live *l, const struct lproc *p,
@@ -133,8 +132,9 @@ clone_harmless(const struct live *l, const struct lproc *p,
 }
 
 /*
- * Return true if a process that is being cloned shares the memory of process p,
- * or may share it. The clone would then contain what we put on the stack of p.
+ * Return true if a process that is being cloned shares, or may share, the
+ * memory of process p. The clone would then contain what we put on the stack of
+ * p.
  */
 static bool
 clone_shares(const struct making *m, const struct lproc *p)
@@ -149,7 +149,7 @@ clone_shares(const struct making *m, const struct lproc *p)
 
 /*
  * Begin to clone process p, if we have stopped it. Return 0; 1 if it must wait
- * until the clones under way are finished; -1 with errstr set and, if p has
+ * until the clones under way are finished; or -1 with errstr set and, if p has
  * died, errno set to ESRCH.
  */
 static int
@@ -180,7 +180,8 @@ clone_begin(struct making *m, struct lproc *p)
 }
 
 /*
- * Copy the memory that the clone of c lacks, and read the clone from then on.
+ * Copy the memory of the process of c that its clone lacks. From then on, read
+ * the clone.
  */
 static int
 clone_keep(struct making *m, const struct cloning *c)
@@ -198,8 +199,8 @@ clone_keep(struct making *m, const struct cloning *c)
 }
 
 /*
- * Handle the failure to clone process p, with errstr and errno set. If p has
- * died, leave it out of the set; else remember the reason.
+ * Handle the failure to clone process p; errstr and errno are set. If p has
+ * died, leave it out of the set; otherwise remember the reason.
  */
 static void
 clone_failed(struct making *m, struct lproc *p)
@@ -218,7 +219,7 @@ clone_failed(struct making *m, struct lproc *p)
 }
 
 /*
- * Take all clones that were begun, and have not failed, through one step.
+ * Take all clones that were begun and have not failed through one step.
  */
 static void
 clones_step(struct making *m, enum clonestep step)
@@ -254,8 +255,8 @@ clones_finish(struct making *m)
 }
 
 /*
- * Begin to clone process p; finish the clones under way first if there are too
- * many or one shares memory with p.
+ * Begin to clone process p. First finish the clones under way if there are too
+ * many, or if one of their processes shares memory with p.
  */
 static void
 clone_next(struct making *m, struct lproc *p)
@@ -271,8 +272,8 @@ clone_next(struct making *m, struct lproc *p)
 }
 
 /*
- * Clone all processes of the set that can be cloned, except those for which the
- * clone of another process will do.
+ * Clone all processes of the set that can be cloned, except those that can be
+ * captured from the clone of another process.
  */
 static void
 clones_begin(struct making *m)
@@ -298,9 +299,9 @@ clones_begin(struct making *m)
 }
 
 /*
- * Clone all processes of set l that are stopped by us and whose threads were
- * recorded. Return true if the processes can be released. Otherwise there are
- * no clones, and a message has said why.
+ * Clone all processes of set l that we have stopped and whose threads were
+ * recorded. Return true if the processes can be released. Otherwise return
+ * false; there are then no clones, and a message has told the user why.
  */
 bool
 clones_make(struct live *l, struct snap *s)

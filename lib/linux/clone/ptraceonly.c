@@ -22,7 +22,7 @@ static bool ptraceonly;		/* true if this kernel lets only the tracer
 				   read such memory */
 
 /*
- * Set ptraceonly, by trying to read a PROT_NONE page of our own.
+ * Set ptraceonly by trying to read a PROT_NONE page of our own.
  */
 static void
 ptraceonly_find(void)
@@ -45,10 +45,10 @@ ptraceonly_find(void)
 }
 
 /*
- * Make the clone, in which calls are injected, allow reading of its mappings
+ * Make the clone in which calls are injected allow reading of those mappings in
  * vma that have pages (has[i]) but are not readable, on kernels that need this.
- * Return 0, or -1 with errstr set if no call can be injected any more. A
- * mapping that cannot be made readable is reported as missing when it is read.
+ * Return 0, or -1 with errstr set if no more calls can be injected. A mapping
+ * that cannot be made readable is reported as missing when it is read.
  */
 int
 ptraceonly_show(struct inject *calls, const struct vmas *vma, const bool *has)

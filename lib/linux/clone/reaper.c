@@ -24,8 +24,8 @@ enum {
 };
 
 /*
- * Return the process ID of a clone in the PID namespace of its parent, the last
- * number of NSpid; 0 if it cannot be read.
+ * Return the process ID of a clone in the PID namespace of its parent (the last
+ * number of NSpid), or 0 if it cannot be read.
  */
 static pid_t
 clone_nspid(pid_t clone)
@@ -38,7 +38,8 @@ clone_nspid(pid_t clone)
 
 /*
  * Return 1 if process p, whose first thread should be stopped, has returned
- * from the call that makes its clone; 0 if not, or if that cannot be seen.
+ * from the call that makes its clone. Return 0 if not, or if that cannot be
+ * determined.
  */
 static int
 past_call(const struct clonepair *w, const struct lproc *p)
@@ -50,7 +51,7 @@ past_call(const struct clonepair *w, const struct lproc *p)
 
 /*
  * Make process p of pair w reap its clone, if all threads of p are stopped.
- * Return 1 if the clone was reaped, 0 to try again, -1 if the attempt failed,
+ * Return 1 if the clone was reaped; 0 to try again; -1 if the attempt failed;
  * or NEVER if the process must be left alone.
  */
 static int
@@ -79,8 +80,8 @@ reap_call(const struct clonepair *w, const struct lproc *p)
 }
 
 /*
- * Return true if we still trace a thread of process p: it has not stopped yet,
- * and only a stopped thread can be released.
+ * Return true if we still trace a thread of process p that has not stopped;
+ * only a stopped thread can be released.
  */
 static bool
 threads_kept(const struct lproc *p)
@@ -94,8 +95,8 @@ threads_kept(const struct lproc *p)
 }
 
 /*
- * Return true if all threads of process p will probably stop at once: none
- * sleeps uninterruptibly, and p has no other tracer.
+ * Return true if all threads of process p will probably stop at once, because
+ * none sleeps uninterruptibly and p has no other tracer.
  */
 static bool
 threads_willstop(const struct lproc *p)
@@ -109,7 +110,8 @@ threads_willstop(const struct lproc *p)
 }
 
 /*
- * Stop the threads of process p, and list again until there are no new ones.
+ * Stop the threads of process p, and list them again until there are no new
+ * ones.
  */
 static void
 threads_hold(struct lproc *p)
@@ -129,10 +131,10 @@ threads_hold(struct lproc *p)
 }
 
 /*
- * Stop all threads of the process of pair w that stop within milliseconds, call
- * fn, and release them. Return the result of fn, or -1 if memory runs out. Set
- * *kept to true if threads that have not stopped stay traced until this process
- * exits.
+ * Stop those threads of the process of pair w that stop within milliseconds,
+ * call fn, and release them. Return the result of fn, or -1 if memory runs out.
+ * Set *kept to true if we still trace a thread that has not stopped; it is
+ * released when this process exits.
  */
 static int
 pair_hold(const struct clonepair *w, int (*fn)(const struct clonepair *,
@@ -175,9 +177,10 @@ clone_kill(const struct clonepair *w)
 }
 
 /*
- * Reap the clone of pair w if it has ended, else kill it. Return as reap_call()
- * does; set *kept as pair_hold() does. If the process has gone, nothing is left
- * to do: the clone has gone or has another parent.
+ * Reap the clone of pair w if it has ended, otherwise kill it. Return the
+ * result of reap_call(), and set *kept as pair_hold() does. If the process has
+ * gone, nothing is left to do, because the clone has gone too or has another
+ * parent.
  */
 static int
 clone_reap(const struct clonepair *w, bool *kept)
@@ -204,9 +207,9 @@ pair_isdone(const struct clonepair *w)
 }
 
 /*
- * Try to reap the clone of pair w or, if it is not known yet, to see that its
- * process has returned from the call that makes it. Return true if threads of
- * the process, or the clone, stay traced until this process exits.
+ * Try to reap the clone of pair w. If the clone is not known yet, check whether
+ * its process has returned from the call that makes it. Return true if threads
+ * of the process, or the clone, stay traced until this process exits.
  */
 bool
 pair_try(struct clonepair *w)

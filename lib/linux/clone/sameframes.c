@@ -55,8 +55,8 @@ struct comparing {
 };
 
 /*
- * Return true if mapping v is private memory, all of which a clone inherits, or
- * the [vdso].
+ * Return true if mapping v is the [vdso], or private memory that a clone
+ * inherits completely.
  */
 static bool
 vma_isown(const struct vma *v)
@@ -91,8 +91,8 @@ vmas_own(struct vmas *own, size_t **place, const struct vmas *l)
 }
 
 /*
- * Append entries to the table arg. Fail if the kernel hides frame numbers, as
- * the pages could not be compared.
+ * Append entries e to the table arg. Fail if the kernel hides frame numbers,
+ * since the pages could not be compared.
  */
 static int
 table_add(void *arg, const struct entries *e)
@@ -140,9 +140,9 @@ table_free(struct pagetable *t)
 }
 
 /*
- * Read the entries of the private memory of a clone from fd, its open pagemap.
- * vma are its mappings. Return the table, to be freed with table_free(), or
- * NULL with errstr set.
+ * Read the entries of the private memory of a clone with mappings vma from fd,
+ * its open pagemap. Return the table, or NULL with errstr set. The caller frees
+ * the table with table_free().
  */
 struct pagetable *
 table_read(int fd, const struct vmas *vma)
@@ -197,9 +197,9 @@ alike_own(struct likeness *a, uint64_t addr, uint64_t page)
 }
 
 /*
- * Compare the entries e of n pages from addr on with there, the entries of the
- * table for the same pages, or NULL if it has none. Set *how of the mapping,
- * and add pages of e that differ to a->own.
+ * Compare entries e of n pages from addr on with there, the entries of the
+ * table for the same pages, or NULL if it has none. Set how of the mapping, and
+ * add the pages of e that differ to a->own.
  */
 static int
 compare_part(struct comparing *c, uint64_t addr, const uint64_t *e,
@@ -234,7 +234,7 @@ compare_part(struct comparing *c, uint64_t addr, const uint64_t *e,
 }
 
 /*
- * Finish mapping c->i: count the entries of the table in it, and compare the
+ * Finish mapping c->i. Count the entries of the table in it, and compare the
  * number with c->met. If they differ, the clone has pages that the process
  * lacks.
  */
@@ -265,7 +265,7 @@ mapping_end(struct comparing *c)
 }
 
 /*
- * Compare entries of a mapping of the process with the table.
+ * Compare entries e of a mapping of the process with the table.
  */
 static int
 compare_entries(void *arg, const struct entries *e)
@@ -298,10 +298,10 @@ compare_entries(void *arg, const struct entries *e)
 }
 
 /*
- * Compare the private memory of a process, with mappings vma and its pagemap
- * open as fd, with table t. Set a->how[i] for each mapping, and a->own to the
- * pages that only the process has; a->most must be set to their maximum number.
- * The caller frees a with alike_free(), also after a failure.
+ * Compare with table t the private memory of a process that has mappings vma
+ * and whose pagemap is open as fd. Set a->how[i] for each mapping, and a->own
+ * to the pages that only the process has. The caller must have set a->most to
+ * the maximum number of these. It frees a with alike_free(), on failure also.
  */
 int
 alike_compare(struct likeness *a, const struct pagetable *t, int fd,
@@ -335,8 +335,8 @@ alike_compare(struct likeness *a, const struct pagetable *t, int fd,
 }
 
 /*
- * Return true if the pagemap fd, from which table t was read, still has the
- * entries of t.
+ * Return true if pagemap fd, from which table t was read, still has the same
+ * entries.
  */
 bool
 table_holds(const struct pagetable *t, int fd)
@@ -354,7 +354,7 @@ table_holds(const struct pagetable *t, int fd)
 
 /*
  * Set *own to true if the page at addr is in a->own. Return the end of the run
- * of pages from addr on, up to end, for which that is the same.
+ * of pages from addr on, but at most end, that have the same answer.
  */
 uint64_t
 alike_until(const struct likeness *a, uint64_t addr, uint64_t end, bool *own)

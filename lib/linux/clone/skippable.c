@@ -17,8 +17,7 @@ struct skippable {
 };
 
 /*
- * Return true if the file of mapping v of process p was marked by
- * skippable_add().
+ * Return true if skippable_add() marked the file of mapping v of process p.
  */
 bool
 skippable_has(struct live *l, const struct lproc *p, const struct vma *v)
@@ -34,8 +33,8 @@ skippable_has(struct live *l, const struct lproc *p, const struct vma *v)
 }
 
 /*
- * Mark the file of mapping v of process p as skippable in set l. If that fails,
- * the file is examined again next time.
+ * Mark the file of mapping v of process p as skippable in set l. On failure do
+ * nothing; the file is then examined again next time.
  */
 void
 skippable_add(struct live *l, const struct lproc *p, const struct vma *v)
@@ -55,7 +54,7 @@ skippable_add(struct live *l, const struct lproc *p, const struct vma *v)
 }
 
 /*
- * Free the marks that skippable_add() has made in set l.
+ * Free the marks that skippable_add() made in set l.
  */
 void
 skippables_free(struct live *l)

@@ -37,7 +37,7 @@ struct coredump {
 };
 
 /*
- * Read exactly len bytes from a pipe into buf; if buf is NULL, discard them.
+ * Read exactly len bytes from pipe fd into buf, or discard them if buf is NULL.
  */
 static int
 pipe_read(int fd, uint8_t *buf, size_t len)
@@ -62,9 +62,9 @@ pipe_read(int fd, uint8_t *buf, size_t len)
 }
 
 /*
- * Read the ELF header and the first program header, which is that of the notes
- * in a core that the kernel writes. Set *skip to the number of bytes between
- * that header and the notes, and *len to the size of the notes.
+ * Read the ELF header and the first program header; in a core that the kernel
+ * writes, this is the header of the notes. Set *skip to the number of bytes
+ * between it and the notes, and *len to the size of the notes.
  */
 static int
 head_read(struct coredump *c, int fd, size_t *skip, size_t *len)
@@ -107,8 +107,8 @@ head_read(struct coredump *c, int fd, size_t *skip, size_t *len)
 }
 
 /*
- * Read from the pipe fd the part of a core that precedes the memory. Return it,
- * to be freed with coredump_free(), or NULL with errstr set.
+ * Read from pipe fd the part of a core that precedes the memory. Return it, or
+ * NULL with errstr set. The caller frees it with coredump_free().
  */
 struct coredump *
 coredump_read(int fd)
@@ -130,7 +130,7 @@ coredump_read(int fd)
 }
 
 /*
- * Free c, which may be NULL.
+ * Free core c, which may be NULL.
  */
 void
 coredump_free(struct coredump *c)
@@ -141,8 +141,8 @@ coredump_free(struct coredump *c)
 }
 
 /*
- * Return the note at offset *at and advance *at to the next note. At the end,
- * return a note whose data is NULL.
+ * Return the note at offset *at, and advance *at to the next note. At the end,
+ * return a note with NULL data.
  */
 static struct dumpnote
 note_next(const struct coredump *c, size_t *at)
@@ -167,8 +167,8 @@ note_next(const struct coredump *c, size_t *at)
 }
 
 /*
- * Return the thread ID, in the thread's own PID namespace, of the NT_PRSTATUS
- * note n; 0 if n is of another type.
+ * Return the thread ID in NT_PRSTATUS note n, which is from the thread's own
+ * PID namespace. Return 0 if n is of another type.
  */
 static pid_t
 note_thread(const struct coredump *c, const struct dumpnote *n)
@@ -183,9 +183,9 @@ note_thread(const struct coredump *c, const struct dumpnote *n)
 }
 
 /*
- * Find the NT_PRSTATUS note of thread inner (its ID in its own PID namespace),
- * and fill *d from it. coredump_note() then returns the thread's other notes.
- * Return false if there is no such note.
+ * Find the NT_PRSTATUS note of the thread whose ID in its own PID namespace is
+ * inner, and fill *d from it. coredump_note() then returns the thread's other
+ * notes. Return false if there is no such note.
  */
 bool
 coredump_find(const struct coredump *c, pid_t inner, struct dumpthread *d)
@@ -215,8 +215,8 @@ coredump_find(const struct coredump *c, pid_t inner, struct dumpthread *d)
 }
 
 /*
- * Set *n to the next note of the thread that d was filled for. Return false if
- * there are no more.
+ * Set *n to the next note of the thread that coredump_find() described in *d.
+ * Return false if there are no more.
  */
 bool
 coredump_note(const struct coredump *c, struct dumpthread *d,
@@ -227,8 +227,8 @@ coredump_note(const struct coredump *c, struct dumpthread *d,
 }
 
 /*
- * Call fn with arg for each general register of each thread in c. The last
- * argument of fn is true for the stack pointer.
+ * Call fn for each general register of each thread in core c. fn gets arg, the
+ * value, and true if it is the stack pointer.
  */
 void
 coredump_regs(const struct coredump *c, void (*fn)(void *, uint64_t, bool),

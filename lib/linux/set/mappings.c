@@ -24,7 +24,7 @@ bytes_drop(struct bytes *b)
 }
 
 /*
- * Add the sizes of mapping m to c, if m is private and has no file.
+ * Add the sizes of mapping m to c if m is private and has no file.
  */
 static void
 common_note(struct common *c, const struct smap *m)
@@ -43,8 +43,8 @@ common_note(struct common *c, const struct smap *m)
 }
 
 /*
- * Parse smaps of process p into p->task.vma, and note which memory will have to
- * be copied in the stop.
+ * Parse smaps of process p into p->task.vma, and record which memory will have
+ * to be copied while the process is stopped.
  */
 static int
 smaps_parse(struct live *l, struct lproc *p)
@@ -65,8 +65,9 @@ smaps_parse(struct live *l, struct lproc *p)
 }
 
 /*
- * Read smaps and then maps of process p, which is running. If one of them
- * cannot be read, or if they do not match, mappings_read() does it in the stop.
+ * Read smaps, then maps, of process p, which is running. If either cannot be
+ * read, or if they do not match, mappings_read() reads them again while the
+ * process is stopped.
  */
 void
 mappings_look(struct live *l, struct lproc *p)
@@ -86,8 +87,8 @@ mappings_look(struct live *l, struct lproc *p)
 
 /*
  * Try to keep the smaps of process p that was read before the stop: parse the
- * current maps, and carry over what smaps said about each mapping. Return 1 if
- * that works, 0 if smaps must be read again, or -1 with errstr set.
+ * current maps, and copy to each mapping the flags from smaps. Return 1 on
+ * success, 0 if smaps must be read again, or -1 with errstr set.
  */
 static int
 smaps_keep(struct lproc *p)
@@ -110,8 +111,8 @@ smaps_keep(struct lproc *p)
 }
 
 /*
- * Set the mappings of process p, which is stopped, from its smaps, or from maps
- * if the kernel has no smaps.
+ * Set the mappings of process p, which is stopped, from its smaps, or from its
+ * maps if the kernel has no smaps.
  */
 static int
 vmas_now(struct lproc *p)
@@ -132,8 +133,8 @@ vmas_now(struct lproc *p)
 }
 
 /*
- * Read maps of process p, which is stopped, for mappings_read(), and compare it
- * with the one read before the stop. Any thread may call this.
+ * Read maps of process p, which is stopped, and compare it with the one read
+ * before the stop; mappings_read() uses the result. Any thread may call this.
  */
 void
 mappings_peek(struct lproc *p)
@@ -149,9 +150,9 @@ mappings_peek(struct lproc *p)
 }
 
 /*
- * Bring the mappings of process p, which is stopped, up to date after
- * mappings_peek(): vma, and smaps, which mappings_smaps() may still have to
- * correct. Return 0, or -1 with errstr set, and errno if they cannot be read.
+ * After mappings_peek(), update vma and smaps of process p, which is stopped;
+ * mappings_smaps() may still have to correct smaps. Return 0, or -1 with errstr
+ * set, and errno if they cannot be read.
  */
 int
 mappings_read(struct lproc *p)
@@ -175,8 +176,8 @@ mappings_read(struct lproc *p)
 
 /*
  * Fill b with a replacement for an smaps of process p that no longer fits its
- * mappings: the current smaps if p is still stopped, else maps, as on a kernel
- * without smaps.
+ * mappings. Use the current smaps if p is still stopped; otherwise use maps, as
+ * on a kernel without smaps.
  */
 static void
 smaps_replace(const struct lproc *p, const struct bytes *maps, struct bulk *b)
@@ -192,9 +193,9 @@ smaps_replace(const struct lproc *p, const struct bytes *maps, struct bulk *b)
 }
 
 /*
- * Correct *smaps, which was read of process p before the stop, to the mappings
- * in maps, which was read in the stop. If that is not possible, replace it:
- * smaps_replace().
+ * Correct *smaps, which was read from process p before the stop, to the
+ * mappings in maps, which was read during the stop. If that is impossible,
+ * replace *smaps: smaps_replace().
  */
 int
 mappings_smaps(const struct lproc *p, const struct bytes *maps,
@@ -223,7 +224,7 @@ mappings_smaps(const struct lproc *p, const struct bytes *maps,
 
 /*
  * Return true if processes a and b share their memory, or if kcmp(2) cannot
- * tell.
+ * determine that.
  */
 bool
 lproc_shares(const struct lproc *a, const struct lproc *b)

@@ -16,7 +16,7 @@ CMP(lproc_cmp, struct lproc, pid)
 TREE_GENERATE(pids, lproc, bypid, lproc_cmp)
 
 /*
- * Print a warning made of fmt as by printf(3), and mark the snapshot of set l
+ * Print a warning formatted as by printf(3), and mark the snapshot of set l
  * incomplete.
  */
 void
@@ -31,7 +31,8 @@ live_warn(struct live *l, const char *fmt, ...)
 }
 
 /*
- * Print a message made of fmt as by printf(3); the snapshot stays complete.
+ * Print a message formatted as by printf(3), without marking the snapshot of
+ * set l incomplete.
  */
 void
 live_say(const struct live *l, const char *fmt, ...)
@@ -44,8 +45,8 @@ live_say(const struct live *l, const char *fmt, ...)
 }
 
 /*
- * Add process pid, which is not in set l yet. Return it, or NULL if memory runs
- * out.
+ * Add process pid, which is not in set l yet, to it. Return the process, or
+ * NULL if memory runs out.
  */
 struct lproc *
 lproc_add(struct live *l, pid_t pid)
@@ -77,7 +78,7 @@ lproc_find(struct live *l, pid_t pid)
 }
 
 /*
- * Leave process p out of set l and warn the user, with errstr as the reason.
+ * Leave process p out of set l, and warn the user, with errstr as the reason.
  */
 void
 lproc_refuse(struct live *l, struct lproc *p)
@@ -88,7 +89,7 @@ lproc_refuse(struct live *l, struct lproc *p)
 
 /*
  * Return the thread of process p whose thread ID is the process ID, or NULL if
- * it is not in the list.
+ * p has no such thread.
  */
 struct lthread *
 lproc_leader(const struct lproc *p)
@@ -113,9 +114,9 @@ lproc_has(const struct lproc *p, enum hold how)
 }
 
 /*
- * Return 0 if the memory of process p cannot change: all of its threads are
- * stopped by us or have ended, and no running process shares its memory. Else
- * return -1 with errstr set.
+ * Return 0 if the memory of process p cannot change, because we have stopped
+ * all of its threads or they have ended, and no running process shares its
+ * memory. Otherwise return -1 with errstr set.
  */
 int
 lproc_stands(const struct lproc *p)
@@ -130,8 +131,8 @@ lproc_stands(const struct lproc *p)
 }
 
 /*
- * Return true if process p still exists, perhaps as a zombie. Its start time is
- * compared, because its process ID may have been reused.
+ * Return true if process p still exists, perhaps as a zombie. Compare its start
+ * time, since its process ID may have been reused.
  */
 bool
 lproc_isthere(const struct lproc *p)
@@ -143,8 +144,8 @@ lproc_isthere(const struct lproc *p)
 }
 
 /*
- * Return true if process p has ended. Wait up to 100 ms for it, since a process
- * that was killed takes a moment to end.
+ * Return true if process p has ended. Wait for that up to 100 ms, since a
+ * process takes a moment to end after it was killed.
  */
 static bool
 lproc_ended(const struct lproc *p)
@@ -162,8 +163,8 @@ lproc_ended(const struct lproc *p)
 
 /*
  * Leave process p, which seems to have ended, out of set l. Warn the user,
- * except if p has really ended, was not asked for by process ID, and ended
- * before the processes were stopped.
+ * unless p has really ended, did so before the processes were stopped, and was
+ * not asked for by process ID.
  */
 void
 lproc_leave(struct live *l, struct lproc *p)
@@ -178,8 +179,8 @@ lproc_leave(struct live *l, struct lproc *p)
 
 /*
  * Set *t to a queue of all processes of set l, for turns_next(). Return how
- * many threads are worth starting to work on it: at most one for each
- * processor, and at most the number most.
+ * many threads are worth starting to work on it, at most one for each
+ * processor, and not more than most.
  */
 size_t
 turns_begin(const struct live *l, struct turns *t, size_t most)
@@ -198,8 +199,8 @@ turns_begin(const struct live *l, struct turns *t, size_t most)
 }
 
 /*
- * Return the next process of t that is not left out and that no other thread
- * was given, or NULL.
+ * Return the next process of t that is not left out and was not given to
+ * another thread, or NULL if there is none.
  */
 struct lproc *
 turns_next(struct turns *t)
@@ -217,7 +218,7 @@ turns_next(struct turns *t)
 }
 
 /*
- * Free what task t owns, and clear it.
+ * Free what task t owns, and set *t to zero.
  */
 void
 task_free(struct task *t)

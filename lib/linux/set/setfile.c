@@ -16,7 +16,8 @@ CMP2(setfile_cmp, struct setfile, dev, ino)
 TREE_GENERATE(setfiles, setfile, entry, setfile_cmp)
 
 /*
- * Return the entry of file dev, ino in set l, or NULL.
+ * Return the entry in set l of the file with device dev and inode ino, or NULL
+ * if there is none.
  */
 struct setfile *
 setfile_find(struct live *l, uint64_t dev, uint64_t ino)
@@ -27,8 +28,8 @@ setfile_find(struct live *l, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Return the entry of file dev, ino in set l; add it if there is none. Return
- * NULL with errstr set if memory runs out.
+ * Return the entry in set l of the file with device dev and inode ino, and add
+ * it if there is none. Return NULL with errstr set if memory runs out.
  */
 struct setfile *
 setfile_get(struct live *l, uint64_t dev, uint64_t ino)
@@ -45,8 +46,8 @@ setfile_get(struct live *l, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Return the entry after f in set l, or the first one if f is NULL. Return NULL
- * at the end.
+ * Return the entry after f in set l, or the first if f is NULL. Return NULL at
+ * the end.
  */
 struct setfile *
 setfile_next(struct live *l, struct setfile *f)
@@ -56,8 +57,8 @@ setfile_next(struct live *l, struct setfile *f)
 }
 
 /*
- * Return true if mapping m is shared memory, judging by its name: a file that
- * was deleted, a file of shm_open(3), or anonymous shared memory.
+ * Return true if the name of mapping m shows that it is shared memory: a
+ * deleted file, a file of shm_open(3), or anonymous shared memory.
  */
 static bool
 smap_isshmem(const struct smap *m)
@@ -76,9 +77,9 @@ smap_isshmem(const struct smap *m)
 }
 
 /*
- * Count the resident bytes of mapping m of a process of set l, if they will be
- * copied in the stop. Shared memory is counted once, with the size in the
- * process that has most of it.
+ * Count the resident bytes of mapping m of a process of set l if they will be
+ * copied while processes are stopped. Count shared memory once, with its size
+ * in the process that has most of it.
  */
 void
 shmems_note(struct live *l, const struct smap *m)
@@ -99,8 +100,8 @@ shmems_note(struct live *l, const struct smap *m)
 }
 
 /*
- * Free the entries of all files of set l, except the members that other files
- * own.
+ * Free the entries of all files of set l, except the members owned by other
+ * source files.
  */
 void
 setfiles_free(struct live *l)

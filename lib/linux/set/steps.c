@@ -10,8 +10,8 @@
 enum { LONG_MS = 100 };
 
 /*
- * End the current step of s and begin step next. Return the step that was
- * ended, so that the caller can go back to it if next is a part of it.
+ * End the current step of s, and begin step next. Return the step that was
+ * ended, so that the caller can return to it if next is a part of it.
  */
 enum step
 step_begin(struct steps *s, enum step next)
@@ -45,8 +45,8 @@ static const struct {
 
 /*
  * Return a phrase for the step of s that took longest, to be printed after
- * "to", and set *us to its microseconds. Return NULL if all steps together took
- * less than LONG_MS.
+ * "to", and set *us to its duration in microseconds. Return NULL if all steps
+ * together took less than LONG_MS.
  */
 const char *
 steps_longest(const struct steps *s, uint64_t *us)
@@ -65,8 +65,8 @@ steps_longest(const struct steps *s, uint64_t *us)
 }
 
 /*
- * Write to text, of size bytes, the milliseconds of each step of s that took
- * time, as in "stop 0.2, registers 1.5".
+ * Write to text, of size bytes, the time in milliseconds of each step of s that
+ * took time, as in "stop 0.2, registers 1.5".
  */
 void
 steps_text(const struct steps *s, char *text, size_t size)

@@ -17,8 +17,8 @@ struct username {
 };
 
 /*
- * Look up the name of user uid and write it to name, of size bytes; write the
- * number if it has no name.
+ * Write the name of user uid, or the number if it has no name, to name, of size
+ * bytes.
  */
 void
 user_name(uid_t uid, char *name, size_t size)
@@ -34,7 +34,7 @@ user_name(uid_t uid, char *name, size_t size)
 /*
  * Write the name of user uid to name, of size bytes. If processes of set l are
  * stopped and the name was not looked up before, write the number: the name
- * service could be one of them.
+ * service could be one of these processes.
  */
 void
 live_user(struct live *l, uid_t uid, char *name, size_t size)
@@ -60,7 +60,7 @@ live_user(struct live *l, uid_t uid, char *name, size_t size)
 }
 
 /*
- * Free the names of users that set l remembers.
+ * Free the user names that set l remembers.
  */
 void
 users_free(struct live *l)
