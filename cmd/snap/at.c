@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * Parse s, HH:MM or HH:MM:SS in local time, into *t: the matching time of
- * yesterday, today or tomorrow that is nearest to now.  Return 0, or -1 if s is
- * malformed.
+ * Parse s, which is HH:MM or HH:MM:SS in local time, into *t. Of the times of
+ * yesterday, today and tomorrow that match, choose the one nearest to now.
+ * Return 0, or -1 if s is malformed.
  */
 static int
 day_parse(time_t *t, const char *s, time_t now)
@@ -43,9 +43,9 @@ day_parse(time_t *t, const char *s, time_t now)
 }
 
 /*
- * Parse s, HH:MM, HH:MM:SS, or @ and seconds since the Epoch, into *at.  Return
- * 0; 1 with errstr set if that time has passed; -1 with errstr set if s is
- * malformed.
+ * Parse s, which is HH:MM, HH:MM:SS, or @ and seconds since the Epoch, into
+ * *at. Return 0. Return 1 with errstr set if that time has passed, or -1 with
+ * errstr set if s is malformed.
  */
 int
 at_parse(time_t *at, const char *s)
@@ -68,8 +68,8 @@ at_parse(time_t *at, const char *s)
 }
 
 /*
- * Wait until the system clock shows time at, even if the clock is set in
- * between.
+ * Wait until the system clock shows the time at, even if the clock is set
+ * during the wait.
  */
 void
 at_wait(time_t at)

@@ -13,7 +13,7 @@ static struct job job = { .live = { .warn = say } };
 static uint64_t patience;
 
 /*
- * Handle option letter with its argument arg: -m, --at and --memory.
+ * Handle option letter, one of -m, --at and --memory, with argument arg.
  */
 static void
 parse(int letter, char *arg)
@@ -93,8 +93,8 @@ static const struct cmdline cmdline = {
 };
 
 /*
- * Parse the argc arguments at argv and return the job they describe, which is
- * static; free its members with job_free.  Exit with a message if the options
+ * Parse the argc arguments at argv, and return the job they describe. It is
+ * static; free its members with job_free. Exit with a message if the options
  * are malformed or cannot be combined.
  */
 struct job *

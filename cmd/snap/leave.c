@@ -36,8 +36,8 @@ struct leaving {
 };
 
 /*
- * Keep the bytes near address at, the value of a register, and if it is a stack
- * pointer, the whole mapping.
+ * Keep the bytes near address at, which is the value of a register. If it is a
+ * stack pointer, keep the whole mapping.
  */
 static void
 register_see(void *arg, uint64_t at, bool stack)
@@ -60,7 +60,7 @@ CMP(near_cmp, struct near, start)
 enum { CLASS_MAPPED, CLASS_MEMORY, CLASS_OWN };
 
 /*
- * Return the class of mapping v; lower classes are left out first.
+ * Return the class of mapping v. Mappings of lower classes are left out first.
  */
 static int
 mapping_class(const struct vma *v)
@@ -84,7 +84,7 @@ earlier(const void *a, const void *b, void *arg)
 
 /*
  * Add mapping i to x, except for the ranges near addresses in registers. Return
- * an estimate of the bytes that the snapshot shrinks by.
+ * an estimate of how many bytes smaller this makes the snapshot.
  */
 static uint64_t
 mapping_leave(const struct leaving *v, size_t i, struct exclude *x)
@@ -113,8 +113,8 @@ mapping_leave(const struct leaving *v, size_t i, struct exclude *x)
 }
 
 /*
- * Add mappings of process pid of l, which dumps core, to x until the rest takes
- * no more than most bytes, or nothing else may be left out.
+ * Add mappings of process pid of l, which dumps core, to x. Stop when the other
+ * mappings take no more than most bytes, or when nothing else may be left out.
  */
 void
 leave_choose(struct live *l, pid_t pid, uint64_t most, struct exclude *x)

@@ -12,9 +12,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool holding;
 
 /*
- * Print text, a sentence, or keep it while messages are held back: the warn
- * callback of all that snap(1) calls.  arg is not used.  Any thread may call
- * it.
+ * Print text, a sentence, or store it while messages are held back. This is the
+ * warn callback of everything that snap(1) calls; any thread may call it. arg
+ * is not used.
  */
 void
 say(void *arg, const char *text)
@@ -30,7 +30,7 @@ say(void *arg, const char *text)
 }
 
 /*
- * Hold back messages until say_kept.
+ * Hold back messages until say_kept is called.
  */
 void
 say_hold(void)
@@ -39,7 +39,7 @@ say_hold(void)
 }
 
 /*
- * Print the messages that were held back, or discard them if drop is true.
+ * Print the messages that were held back or, if drop is true, discard them.
  */
 void
 say_kept(bool drop)
@@ -57,8 +57,8 @@ say_kept(bool drop)
 }
 
 /*
- * End output out, and print totals of snapshot s written to it.  Return 0, or
- * -1 with errstr set.
+ * End output out, and print totals of snapshot s, which was written to it.
+ * Return 0, or -1 with errstr set.
  */
 int
 say_totals(const struct snap *s, struct output *out)

@@ -11,9 +11,9 @@
 #include <signal.h>
 
 /*
- * If m kills processes, check, before anything is stopped, that we can
- * determine when the reader of out has received the whole snapshot.  Return 0,
- * or -1 with errstr set.
+ * If m kills processes, check, before anything is stopped, that we can find out
+ * when the reader of output out has received the whole snapshot. Return 0, or
+ * -1 with errstr set.
  */
 int
 move_ready(const struct move *m, const struct output *out)
@@ -35,9 +35,10 @@ is_file(const struct output *o)
 
 /*
  * Check that all processes of l, which are stopped and recorded in s, can be
- * restored from out, which is NULL if nothing is written (-d).  Call warn with
- * a line for each thing that cannot.  Return 0 if all can be restored or if
- * m->force; else -1 with errstr set.
+ * killed, and can be restored from output out (NULL with -d, which writes
+ * nothing). Call warn with a line for each thing that cannot be restored.
+ * Return 0, also if m->force is set and they can be killed; else -1 with errstr
+ * set.
  */
 int
 move_check(const struct move *m, struct live *l, struct snap *s,
@@ -66,8 +67,8 @@ move_check(const struct move *m, struct live *l, struct snap *s,
 }
 
 /*
- * Block all signals and save the old mask in *old, so that either all processes
- * are killed or none.
+ * Block all signals and save the old mask in *old, so that no signal ends us
+ * after only some of the processes were killed.
  */
 static void
 signals_hold(sigset_t *old)
@@ -79,10 +80,10 @@ signals_hold(sigset_t *old)
 }
 
 /*
- * Commit *out, after all was written, and kill the processes of l, which are
- * stopped.  A new file gets its name, and *out is set to NULL; for a pipe or
- * socket, wait until the reader has received everything.  Return 0, or -1 with
- * errstr set; if the output failed, no process was killed.
+ * Commit *out, to which everything was written, and kill the processes of l,
+ * which are stopped. A new file gets its name, and *out is set to NULL. For a
+ * pipe or socket, wait until the reader has received everything. Return 0, or
+ * -1 with errstr set. If the output failed, no process was killed.
  */
 int
 move_end(struct live *l, struct output **out)

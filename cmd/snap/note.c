@@ -19,8 +19,8 @@ enum {
 };
 
 /*
- * Append a line of key and value to b, with control characters of value
- * replaced and value cut after most bytes.
+ * Append a line with key and value to b. Replace control characters in value,
+ * and cut it to most bytes.
  */
 static void
 line_put(struct buf *b, const char *key, const char *value, size_t most)
@@ -45,8 +45,8 @@ user_put(struct buf *b, const char *key, uid_t uid)
 }
 
 /*
- * Append the login name to b if it is known and differs from the user we run
- * as: loginuid of proc(5), which su(1) and sudo(8) do not change.
+ * Append the login name to b, if it is known and is not that of the user we run
+ * as. It is the loginuid of proc(5), which su(1) and sudo(8) do not change.
  */
 static void
 login_put(struct buf *b)
@@ -80,8 +80,8 @@ command_put(struct buf *b, char *const argv[])
 }
 
 /*
- * Return text if it is a valid note: at most MAX_NOTE bytes of UTF-8 without
- * control characters.  Return NULL with errstr set if it is not.
+ * Return text if it is a valid note, that is, at most MAX_NOTE bytes of UTF-8
+ * without control characters. Otherwise return NULL with errstr set.
  */
 const char *
 note_check(const char *text)
@@ -106,8 +106,8 @@ note_check(const char *text)
 }
 
 /*
- * Append the lines of "taken" to b, as far as they can be determined.  argv is
- * the command line of this program; text is the reason for the snapshot, or
+ * Append to b those lines of file "taken" whose values can be determined. argv
+ * is the command line of this program. text is the reason for the snapshot, or
  * NULL.
  */
 void

@@ -12,6 +12,7 @@ static struct progress progress;
 
 /*
  * Take all processes, which are stopped, and check that they can be restored.
+ * Return 0, or -1 with errstr set.
  */
 static int
 check_live(struct taking *k)
@@ -30,8 +31,8 @@ check_live(struct taking *k)
 }
 
 /*
- * Write each process to w as soon as it is taken; with -k, all have been taken
- * before.
+ * Write each process to w as soon as it is taken. With -k, all were taken
+ * before. Return 0, or -1 with errstr set.
  */
 static int
 write_procs(struct taking *k, struct snap6 *w)
@@ -55,8 +56,8 @@ write_procs(struct taking *k, struct snap6 *w)
 }
 
 /*
- * Take the processes, which are stopped, and write them.  With -d only check
- * that they can be restored.
+ * Take the processes, which are stopped, and write them. With -d, only check
+ * that they can be restored. Return 0, or -1 with errstr set.
  */
 static int
 write_live(struct taking *k)
@@ -82,8 +83,8 @@ write_live(struct taking *k)
 }
 
 /*
- * Return true if k failed because a clone was killed, so that the snapshot must
- * be taken again without clones.
+ * Return true if k failed because a clone was killed. The snapshot must then be
+ * taken again without clones.
  */
 static bool
 is_again(const struct taking *k)
@@ -92,8 +93,9 @@ is_again(const struct taking *k)
 }
 
 /*
- * Stop the processes, take their snapshot and write it, then resume or kill
- * them. Discard the messages if the snapshot is to be taken again.
+ * Stop the processes, take and write their snapshot, and resume or kill them.
+ * Discard the messages if the snapshot must be taken again. Return 0, or -1
+ * with errstr set.
  */
 static int
 snap_live(struct taking *k)
@@ -128,8 +130,8 @@ out:
 }
 
 /*
- * Take a snapshot of the processes named on the command line into a new output,
- * with clones if clone is true.
+ * Take a snapshot of the processes named on the command line into a new output.
+ * Use clones if clone is true. Return 0, or -1 with errstr set.
  */
 static int
 snap_once(struct taking *k, bool clone)
@@ -161,8 +163,9 @@ snap_once(struct taking *k, bool clone)
 }
 
 /*
- * Take the snapshot.  If a clone was killed, take it again without clones, so
- * that all is still of one instant.
+ * Take the snapshot. If a clone was killed, take the snapshot again without
+ * clones, so that all of it still shows one instant. Return 0, or -1 with
+ * errstr set.
  */
 static int
 snap_all(struct taking *k)
@@ -183,7 +186,8 @@ snap_all(struct taking *k)
 }
 
 /*
- * Ignore job-control stops: if we stopped, the processes would stay stopped.
+ * Ignore job-control stops: if one stopped us, the processes would stay
+ * stopped.
  */
 static void
 ignore_stops(void)
@@ -194,7 +198,7 @@ ignore_stops(void)
 }
 
 /*
- * Take the snapshot that j asks for.  Return the exit status.
+ * Take the snapshot that job j describes. Return the exit status.
  */
 static int
 run(const struct job *j)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Print text, which says what is missing from the snapshot, and note in taking,
- * a struct taking, that the snapshot is incomplete: a warn callback.
+ * Print text, which says what is missing from the snapshot, and mark the
+ * snapshot as incomplete in taking, a struct taking. This is a warn callback.
  */
 void
 take_lose(void *taking, const char *text)
@@ -22,8 +22,8 @@ take_lose(void *taking, const char *text)
 }
 
 /*
- * Make the Linux record of process or thread p from the n files at rec.  In the
- * first process, add the file "taken".
+ * Make the Linux record of process or thread p from the n files at rec. Add the
+ * file "taken" to that of the first process.
  */
 static int
 take_record(struct taking *k, struct proc *p, const struct file *rec, size_t n)
@@ -45,7 +45,8 @@ take_record(struct taking *k, struct proc *p, const struct file *rec, size_t n)
 }
 
 /*
- * Remove secrets from p, a process or file that is ready to be written.
+ * Remove secrets from p, a process or embedded file that is ready to be
+ * written.
  */
 static int
 take_exclude(struct taking *k, struct proc *p)
@@ -56,9 +57,9 @@ take_exclude(struct taking *k, struct proc *p)
 
 /*
  * Make the small files and the Linux record of p from task t and the n files at
- * rec; or, if t is NULL, the record of an embedded file.  This is the take
- * callback of live_take; taking is a struct taking.  Return 0, or -1 with
- * errstr set.
+ * rec. If t is NULL, p is an embedded file: make its record. This is the take
+ * callback of live_take; taking is a struct taking. Return 0, or -1 with errstr
+ * set.
  */
 int
 take(void *taking, struct proc *p, const struct task *t,

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 
 /*
- * Print the size of the core of process pid, in file path, and the size of its
- * holes.
+ * Print the size of the core of process pid, which is in file path, and the
+ * size of its holes.
  */
 static void
 say_size(const char *path, uint64_t pid, uint64_t size, uint64_t holes)
@@ -22,9 +22,8 @@ say_size(const char *path, uint64_t pid, uint64_t size, uint64_t holes)
 
 /*
  * Write the core of process p of snapshot s to path, or to standard output if
- * path is NULL, and print its size if verbose.  Print how many threads were
- * left out, if any. Count the bytes in progress.  Return 0, or -1 with errstr
- * set.
+ * path is NULL. If verbose, also print its size. If threads were left out,
+ * print how many. Count the bytes in progress. Return 0, or -1 with errstr set.
  */
 int
 core_write(struct snap *s, struct proc *p, const char *path, bool verbose,

@@ -20,8 +20,8 @@ struct chosen {			/* a process to make a core of */
 };
 
 /*
- * Set errstr to a message that -p matches none of the n processes at all, and
- * that lists the first ten.  Return -1.
+ * Set errstr to say that -p matches none of the n processes at all, and list
+ * the first ten. Return -1.
  */
 static int
 fail_process(const struct chosen *all, size_t n)
@@ -40,7 +40,7 @@ fail_process(const struct chosen *all, size_t n)
 }
 
 /*
- * Append process p of snapshot s to *all, of *n elements.
+ * Append process p of snapshot s to *all, an array of *n elements.
  */
 static void
 choose(struct chosen **all, size_t *n, struct snap *s, struct proc *p)
@@ -50,8 +50,8 @@ choose(struct chosen **all, size_t *n, struct snap *s, struct proc *p)
 }
 
 /*
- * Write a core of each of the n processes at all to files PATH.PID.  If one
- * cannot be written, print the error and go on.
+ * Write a core of each of the n processes at all to its own file PATH.PID. If
+ * one cannot be written, print the error and continue.
  */
 static void
 write_all(struct chosen *all, size_t n, const char *path)
@@ -79,8 +79,9 @@ write_all(struct chosen *all, size_t n, const char *path)
 }
 
 /*
- * Write the cores of the processes of the nsnap snapshots at s, or of those
- * that -p selects.  If there are several, path is the prefix of their names.
+ * Write cores of the processes in the nsnap snapshots at s, or only of those
+ * that -p selects. If there are several cores, path is the prefix of their
+ * names. Return 0, or -1 with errstr set.
  */
 static int
 write_cores(struct snap *const s[], size_t nsnap, const char *path)
@@ -120,7 +121,8 @@ write_cores(struct snap *const s[], size_t nsnap, const char *path)
 }
 
 /*
- * Write the cores of the processes in the snapshots named on the command line.
+ * Write cores of the processes in the snapshots named on the command line, as
+ * write_cores does. Return 0, or -1 with errstr set.
  */
 static int
 cores_of_snaps(const char *path)

@@ -24,7 +24,7 @@ enum {
 };
 
 /*
- * Copy the text written to standard error, a file, into the log.
+ * Copy to the log what was written to standard error, which is a file.
  */
 static void
 said_log(void)
@@ -44,8 +44,9 @@ said_log(void)
 }
 
 /*
- * Collect what is written to standard error from here on for the log.  If it is
- * open already, somebody is watching, and the log also goes there.
+ * Collect what is written to standard error from now on, for the log. If
+ * standard error is open already, somebody is watching: leave it, and copy the
+ * log to it.
  */
 void
 take_begin(void)
@@ -63,9 +64,9 @@ take_begin(void)
 }
 
 /*
- * If line is the heading of the crashed thread, as snapstack(1) prints it,
- * store the thread's ID in f, and the signal if the kernel has not given it.
- * Return true if it is.
+ * If line, printed by snapstack(1), is the heading of the thread that crashed,
+ * store its ID in f, and also the signal unless the kernel has given it. Return
+ * true if line is that heading.
  */
 static bool
 heading_read(struct crashing *f, const char *line)
@@ -86,9 +87,9 @@ heading_read(struct crashing *f, const char *line)
 }
 
 /*
- * Put the innermost functions of the stack of f's crashed thread into s, of
- * size bytes, innermost first, each after a separator; "" if they cannot be
- * determined.  name is the snapshot file.  If f->tid is 0, set it and the
+ * Set s, of size bytes, to the innermost functions of the thread of f that
+ * crashed, innermost first, each after a separator. Set it to "" if they cannot
+ * be determined. name is the snapshot file. If f->tid is 0, set it and the
  * signal from the output of snapstack.
  */
 void
@@ -133,7 +134,7 @@ frames_text(struct crashing *f, const char *name, char *s, size_t size)
 
 /*
  * Let user uid read file name, which root owns, by an entry in its access
- * control list: acl(5), in the form of linux/posix_acl_xattr.h.
+ * control list. See acl(5), and linux/posix_acl_xattr.h for the format.
  */
 void
 owner_allow(const char *name, uid_t uid)
@@ -160,8 +161,8 @@ owner_allow(const char *name, uid_t uid)
 
 /*
  * Run the hook of c with the path of snapshot name, which begins with "./". The
- * hook may take long, so the caller must hold no lock that other crashes wait
- * for.
+ * hook may run for a long time, so the caller must not hold a lock that other
+ * crashes wait for.
  */
 void
 hook_run(const struct config *c, const char *name)

@@ -44,7 +44,7 @@ file_open(const char *kind, uint64_t i, int flags)
 
 /*
  * Lock the set of lock files, so that nobody else locks or inspects them until
- * the returned descriptor is closed.  Return -1 with errstr set on failure.
+ * the returned descriptor is closed. Return it, or -1 with errstr set.
  */
 static int
 alone(void)
@@ -62,9 +62,9 @@ alone(void)
 }
 
 /*
- * Lock one of the n files .KIND.0 to .KIND.n-1, which is created if missing,
- * and truncate it.  Return its descriptor; -1 if others hold all of them, -2
- * with errstr set on failure.
+ * Lock one of the n files .KIND.0 to .KIND.n-1, created if missing, and
+ * truncate it. Return its descriptor. Return -1 if others hold all of them, or
+ * -2 with errstr set on failure.
  */
 static int
 file_lock(const char *kind, uint64_t n)
@@ -92,9 +92,9 @@ file_lock(const char *kind, uint64_t n)
 }
 
 /*
- * Lock one of the n files of a kind; wait at most seconds for it.  Return its
- * descriptor; -1 with errstr set if others still hold all of them, -2 with
- * errstr set on failure.
+ * Lock one of n files as file_lock does, but wait at most seconds for it.
+ * Return its descriptor. Return -1 with errstr set if others still hold all of
+ * them, or -2 with errstr set on failure.
  */
 static int
 file_await(const char *kind, uint64_t n, time_t seconds)
@@ -112,9 +112,9 @@ file_await(const char *kind, uint64_t n, time_t seconds)
 }
 
 /*
- * Lock one of c->atonce files of a kind.  If all are held, wait at most
- * seconds, holding one of c->waiting files of kind queue.  Return as file_await
- * does; -1 also if all files of kind queue are held.
+ * Lock one of c->atonce files of a kind. If all are held, lock one of
+ * c->waiting files of kind queue, and wait at most seconds. Return as
+ * file_await does, with -1 also if all files of kind queue are held.
  */
 static int
 turn_await(const struct config *c, const char *kind, const char *queue,
@@ -152,9 +152,10 @@ dropped_add(void)
 }
 
 /*
- * Lock a .taking and a .place file in the current directory, as c allows; wait
- * if the limit of waiting crashes permits it.  Store them in p, until claim_let
- * and claim_end.  Return 0, or -1 with errstr set.
+ * Lock a .taking and a .place file in the current directory, within the limits
+ * of c, and store them in p. If too many crashes are being captured, wait,
+ * unless too many wait already. claim_let and claim_end release the files.
+ * Return 0, or -1 with errstr set.
  */
 int
 claim_take(struct claim *p, const struct config *c)
@@ -168,7 +169,8 @@ claim_take(struct claim *p, const struct config *c)
 }
 
 /*
- * Add up in *r what all holders of .place files other than p may still write.
+ * Set *r to the sums of what the holders of other .place files than that of p
+ * may still write.
  */
 static void
 others_reserve(const struct claim *p, struct reserved *r)
@@ -199,8 +201,8 @@ others_reserve(const struct claim *p, struct reserved *r)
 }
 
 /*
- * Set *others to what all others than p reserve, and keep everybody from
- * changing it until claim_unlock.  Return the lock, or -1 with errstr set.
+ * Set *others to what everybody else than p reserves, and prevent changes of it
+ * until claim_unlock is called. Return the lock, or -1 with errstr set.
  */
 int
 claim_lock(const struct claim *p, struct reserved *others)
@@ -213,8 +215,8 @@ claim_lock(const struct claim *p, struct reserved *others)
 }
 
 /*
- * Replace the reservation of p: kept bytes in the directory and disk bytes on
- * its disk.  Release the lock, unless it is -1.
+ * Set the reservation of p: kept is the number of bytes in the directory, and
+ * disk the number on its disk. Release the lock, unless it is -1.
  */
 void
 claim_unlock(const struct claim *p, int lock, uint64_t kept, uint64_t disk)
@@ -231,7 +233,7 @@ claim_unlock(const struct claim *p, int lock, uint64_t kept, uint64_t disk)
 }
 
 /*
- * Release the .taking file of p: its process has been let go.
+ * Release the .taking file of p, because its process has been let go.
  */
 void
 claim_let(struct claim *p)
@@ -242,7 +244,7 @@ claim_let(struct claim *p)
 }
 
 /*
- * Release the files of p, and with them what it reserved.
+ * Release the lock files of p, and with them the space that p reserved.
  */
 void
 claim_end(struct claim *p)
@@ -254,8 +256,9 @@ claim_end(struct claim *p)
 }
 
 /*
- * Wait until one more hook may run.  Return a descriptor to be closed when the
- * hook has ended; negative with errstr set if too many wait or on failure.
+ * Wait until one more hook may run. Return a descriptor, which the caller
+ * closes when the hook has ended. Return a negative number with errstr set if
+ * too many hooks wait, or on failure.
  */
 int
 claim_hook(const struct config *c)
@@ -274,8 +277,8 @@ claim_hooks(const struct config *c)
 
 /*
  * Return the value for core_pipe_limit, the number of crashes that the kernel
- * hands us at once: those that are captured, that wait, and some to be counted
- * and dropped.
+ * hands to us at once: those being captured, those that wait, and some that are
+ * only counted and dropped.
  */
 uint64_t
 claim_most(const struct config *c)

@@ -49,8 +49,8 @@ set_number(const struct key *k, void *to, const char *s)
 }
 
 /*
- * Set *to to the index of word s in the words of key k.  Return false if it is
- * not one of them.
+ * Set *to to the index of s among the words of key k. Return false if it is not
+ * one of them.
  */
 static bool
 set_word(const struct key *k, void *to, const char *s)
@@ -141,8 +141,8 @@ config_set(struct config *c, char *key, char *value)
 }
 
 /*
- * Return true if only root can have written the configuration open as f,
- * because root runs its hook.  If we are not root, accept any.
+ * Return true if only root can have written the configuration file f, whose
+ * hook root runs. If we are not root, return true for any file.
  */
 static bool
 config_istrusted(FILE *f)
@@ -154,7 +154,7 @@ config_istrusted(FILE *f)
 }
 
 /*
- * Split a line into a key and its value.  Return false if it is empty.
+ * Split line into a key and its value. Return false if the line is empty.
  */
 static bool
 line_divide(char *line, char **key, char **value)
@@ -176,10 +176,10 @@ line_divide(char *line, char **key, char **value)
 }
 
 /*
- * Set *c to the defaults and to the values in file path.  Print a warning for
- * each wrong line.  Return 0; 1 if there were wrong lines, which are ignored;
- * -1 with errstr and errno set if the file cannot be read, or if others than
- * root may write it (EPERM), in which case none of its lines is used.
+ * Set *c to the defaults and to the values in file path. Print a warning for
+ * each invalid line and ignore it. Return 0, or 1 if there were invalid lines.
+ * Return -1 with errstr and errno set if the file cannot be read, or if users
+ * other than root may write it (EPERM); then none of its lines is used.
  */
 int
 config_read(struct config *c, const char *path)

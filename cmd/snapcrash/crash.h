@@ -90,15 +90,16 @@ struct crashing {		/* a process that is dumping core */
 	char		 name[17];
 	char		 id[64]; /* name of the snapshot: NAME.PID.TIME.UID */
 	int		 pidfd;
-	bool		 given;	/* pidfd is from the kernel, so surely of
-				   this process */
+	bool		 given;	/* the kernel supplied pidfd, so it certainly
+				   refers to this process */
 };
 
 struct claim {			/* lock files held by a running snapcrash;
 				   claim.c */
-	int		 fd;	/* locked .place.N; negative: none */
-	int		 taking; /* locked .taking.N while a process is
-				    captured; negative: none */
+	int		 fd;	/* descriptor of the locked .place.N;
+				   negative: none */
+	int		 taking; /* descriptor of the locked .taking.N during
+				    a capture; negative: none */
 };
 
 struct reserved {		/* bytes that others may still write */

@@ -24,8 +24,7 @@
 enum { ANCESTORS = 64 };	/* maximum ancestors that are examined */
 
 /*
- * Parse s, a number passed by the kernel, into *n.  Return 0, or -1 with errstr
- * set.
+ * Parse s, a number from the kernel, into *n. Return 0, or -1 with errstr set.
  */
 static int
 number(const char *s, int *n)
@@ -38,7 +37,7 @@ number(const char *s, int *n)
 
 /*
  * Copy the value of key in /proc/PID/status of process pid to value, of size
- * bytes.  Return false if there is no such line.
+ * bytes. Return false if there is no such key.
  */
 static bool
 status_line(pid_t pid, const char *key, char *value, size_t size)
@@ -50,7 +49,7 @@ status_line(pid_t pid, const char *key, char *value, size_t size)
 }
 
 /*
- * Return the process ID of the parent of f; 0 if that is init or unknown.
+ * Return the process ID of the parent of f, or 0 if that is init or unknown.
  */
 long
 crashing_parent(const struct crashing *f)
@@ -65,8 +64,8 @@ crashing_parent(const struct crashing *f)
 }
 
 /*
- * Return true if all four IDs in line key, Uid or Gid, of process pid's status
- * are the same.
+ * Return true if all four IDs in line key (Uid or Gid) of the status of process
+ * pid are equal.
  */
 static bool
 status_alike(pid_t pid, const char *key)
@@ -81,8 +80,8 @@ status_alike(pid_t pid, const char *key)
 }
 
 /*
- * Return true if user namespace ns is owned by user uid and its parent is ours
- * (ioctl_ns(2)).
+ * Return true if user uid owns user namespace ns and its parent is our user
+ * namespace (ioctl_ns(2)). ours is the status of the latter.
  */
 static bool
 namespace_isof(int ns, const struct stat *ours, uid_t uid)
@@ -102,9 +101,9 @@ namespace_isof(int ns, const struct stat *ours, uid_t uid)
 }
 
 /*
- * Return true if the process's user has all its privileges, as a tracer must
- * (ptrace(2)): the process has no capabilities, or it is in a user namespace
- * owned by its user.
+ * Return true if the user of process f has all privileges of f, as a tracer
+ * must have (ptrace(2)): f has no capabilities, or it is in a user namespace
+ * that its user owns.
  */
 static bool
 rights_plain(const struct crashing *f)
@@ -130,9 +129,9 @@ rights_plain(const struct crashing *f)
 }
 
 /*
- * Return true if the program of process pid was started with no more than the
- * rights of its user: AT_SECURE of getauxval(3) is 0.  A set-user-ID program
- * may have dropped its rights, and still have in memory what it read before.
+ * Return true if the program of process pid was started with no more rights
+ * than its user has: AT_SECURE of getauxval(3) is 0. A set-user-ID program may
+ * have dropped its rights, but still have in memory what it read before.
  */
 static bool
 program_isplain(pid_t pid)
@@ -152,9 +151,10 @@ program_isplain(pid_t pid)
 }
 
 /*
- * Return the user that a crash of process pid, run by user uid, is charged to.
- * In a user namespace below ours that is the owner of the outermost one, who
- * may use many user IDs in it (subuid(5)), unless the owner is root.
+ * Return the user that is charged for a crash of process pid, which user uid
+ * runs. If pid is in a user namespace below ours, this is the owner of the
+ * outermost one, who may use many user IDs in it (subuid(5)), unless the owner
+ * is root.
  */
 static uid_t
 user_charged(pid_t pid, uid_t uid)
@@ -180,7 +180,8 @@ user_charged(pid_t pid, uid_t uid)
 }
 
 /*
- * Set f->name, the name of the program in the name of the snapshot.
+ * Set f->name, the name of the program, for the name of the snapshot. Return 0,
+ * or -1 with errstr set.
  */
 static int
 crashing_name(struct crashing *f)
@@ -206,8 +207,9 @@ crashing_name(struct crashing *f)
 }
 
 /*
- * Return true if f->pid still is the process that f describes.  Our pidfd was
- * opened for it, and shows process ID -1 once that process has been reaped.
+ * Return true if f->pid is still the process that f describes. Our pidfd was
+ * opened for that process; its process ID is -1 once the process has been
+ * reaped.
  */
 bool
 crashing_same(const struct crashing *f)
@@ -221,7 +223,7 @@ crashing_same(const struct crashing *f)
 }
 
 /*
- * Return true if process ancestor is f itself or one of its ancestors.
+ * Return true if ancestor is f itself or one of its ancestors.
  */
 bool
 crashing_descends(const struct crashing *f, pid_t ancestor)
@@ -241,9 +243,10 @@ crashing_descends(const struct crashing *f, pid_t ancestor)
 }
 
 /*
- * Return 0 if the soft RLIMIT_CORE of process f lets it dump core, else -1 with
- * errstr set.  For pipes and sockets the kernel ignores the limit (core(5)), so
- * we check it; less than a page counts as 0, as in systemd-coredump(8).
+ * Return 0 if the soft RLIMIT_CORE of process f lets it dump core, or else -1
+ * with errstr set. We check the limit because the kernel ignores it for pipes
+ * and sockets (core(5)). Less than a page counts as 0, as in
+ * systemd-coredump(8).
  */
 int
 crashing_allowed(const struct crashing *f)
@@ -284,8 +287,8 @@ crashing_check(struct crashing *f)
 }
 
 /*
- * Fill in f from words, the arguments in core_pattern: %P %I %s %d %u and %F,
- * the pidfd of the process, which is empty before Linux 6.16.  Return 0, or -1
+ * Fill in f from words, the arguments in core_pattern: %P %I %s %d %u %F. %F is
+ * the pidfd of the process, and is empty before Linux 6.16. Return 0, or -1
  * with errstr set.
  */
 int

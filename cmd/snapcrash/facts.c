@@ -16,7 +16,7 @@
 enum { READ_SECONDS = 60 };
 
 /*
- * Put the name and meaning of signal sig into s, of size bytes.
+ * Write the name and meaning of signal sig to s, of size bytes.
  */
 void
 signal_text(unsigned int sig, char *s, size_t size)
@@ -31,7 +31,7 @@ signal_text(unsigned int sig, char *s, size_t size)
 
 /*
  * Copy line name of record r to word, of size bytes, with control characters
- * replaced; "-" if it is missing.
+ * replaced. If there is no such line, copy "-".
  */
 static void
 line_get(const struct linuxrec *r, const char *name, char *word, size_t size)
@@ -56,7 +56,7 @@ proc_fell(struct proc *p)
 
 /*
  * Return the process of s that crashed: the one whose ID is in the name of c,
- * or else the first that dumped core; NULL if there is none.
+ * or else the first one that dumped core. Return NULL if there is none.
  */
 static struct proc *
 crashed_find(const struct crash *c, const struct snap *s)
@@ -93,7 +93,7 @@ crashed_get(struct crashed *f, struct proc *p)
 }
 
 /*
- * Return the signal that the core was dumped for if thread p received it; else
+ * Return the signal that caused the core dump if thread p received it, or else
  * 0.
  */
 static unsigned int
@@ -109,8 +109,8 @@ thread_signal(struct proc *p)
 }
 
 /*
- * Fill in *f from snapshot s of crash c; leave f->pid 0 if no process in it
- * crashed.
+ * Fill in *f from snapshot s of crash c. If no process in s crashed, leave
+ * f->pid 0.
  */
 static void
 facts_find(struct crashed *f, const struct crash *c, struct snap *s)
@@ -144,8 +144,8 @@ facts_find(struct crashed *f, const struct crash *c, struct snap *s)
 }
 
 /*
- * Confine this program to reading the snapshots of the n crashes at c, because
- * their contents are untrusted.  Exit with 1 on failure.
+ * Confine this program to reading the snapshots of the n crashes at c, whose
+ * contents are untrusted. Exit with status 1 on failure.
  */
 void
 crashes_confine(const struct crash *c, size_t n)

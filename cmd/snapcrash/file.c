@@ -25,7 +25,7 @@ line_read(const char *path, char *s, size_t size)
 }
 
 /*
- * Write a file at path with contents formatted as by printf(3).  Return 0, or
+ * Write a file at path, with contents formatted as by printf(3). Return 0, or
  * -1 with errstr set.
  */
 int
@@ -45,7 +45,8 @@ file_write(const char *path, const char *fmt, ...)
 
 /*
  * Find the line "KEY:VALUE" with the given key in file path, and copy the text
- * after the colon to value, of size bytes.  Return false if there is none.
+ * after its colon to value, of size bytes. Return false if there is no such
+ * line.
  */
 bool
 file_line(const char *path, const char *key, char *value, size_t size)

@@ -26,8 +26,8 @@ enum {
 };
 
 /*
- * Format in s, of size bytes, the core_pattern that has the kernel run this
- * program with configuration path.  Return 0, or -1 with errstr set.
+ * Set s, of size bytes, to the core_pattern that makes the kernel run this
+ * program with configuration file path. Return 0, or -1 with errstr set.
  */
 static int
 pattern_make(char *s, size_t size, const char *path)
@@ -69,10 +69,10 @@ sockets_can(void)
 }
 
 /*
- * Set core_pattern: to pattern, or if by_socket is true to the socket of c.
- * Then store the value in pattern, of size bytes.  Linux 6.17 and later accept
- * "@@", where we ask for the core; before it is "@", where the core comes
- * unasked. Return 0, or -1 with errstr set.
+ * Set core_pattern to pattern or, if by_socket is true, to the socket of c;
+ * then store the new value in pattern, of size bytes. Linux 6.17 and later
+ * accept "@@", with which we ask for the core. Earlier kernels accept "@", with
+ * which they send it unasked. Return 0, or -1 with errstr set.
  */
 static int
 pattern_set(char *pattern, size_t size, const struct config *c, bool by_socket)
@@ -91,7 +91,7 @@ pattern_set(char *pattern, size_t size, const struct config *c, bool by_socket)
 }
 
 /*
- * Return true if core_pattern s is the socket of c.
+ * Return true if core_pattern s names the socket of c.
  */
 static bool
 pattern_isserved(const struct config *c, const char *s)
@@ -107,7 +107,7 @@ pattern_isours(const struct config *c, const char *s)
 }
 
 /*
- * Return true if somebody listens at the socket of c: proc_net(5), unix.
+ * Return true if a process listens at the socket of c. See unix in proc_net(5).
  */
 static bool
 served(const struct config *c)
@@ -131,9 +131,9 @@ served(const struct config *c)
 }
 
 /*
- * Have the kernel run this program with configuration c, read from path, for
- * each crash; or with by_socket, send cores to the socket of c.  Set this for
- * now and for each boot.  Return the exit status.
+ * Make the kernel run this program, with configuration c from file path, for
+ * each crash. If by_socket is true, make it send cores to the socket of c
+ * instead. Set this for now and for each boot. Return the exit status.
  */
 int
 handler_install(const struct config *c, const char *path, bool by_socket)
@@ -212,8 +212,9 @@ handler_remove(const struct config *c)
 }
 
 /*
- * Print which program handles cores now, and the numbers of snapshots in the
- * directory of c.  Return the exit status: 1 if the handler is not snapcrash.
+ * Print which program handles cores now, and how many snapshots are in the
+ * directory of c. Return the exit status, which is 1 if the handler is not
+ * snapcrash.
  */
 int
 handler_status(const struct config *c)

@@ -13,9 +13,9 @@
 enum { MEANS_NOT, MEANS_LIKE, MEANS_THAT };
 
 /*
- * Return how word matches crash k: MEANS_THAT if it is its process ID, its name
- * or path, or with exe the path of its program (if facts were read); MEANS_LIKE
- * if its name begins with word; else MEANS_NOT.
+ * Return how word matches crash k. Return MEANS_THAT if word is its process ID,
+ * its name or path or, if exe is true and its facts were read, the path of its
+ * program. Return MEANS_LIKE if its name begins with word, or else MEANS_NOT.
  */
 static int
 crash_means(const struct crash *k, const char *word, bool exe)
@@ -36,8 +36,8 @@ crash_means(const struct crash *k, const char *word, bool exe)
 }
 
 /*
- * Return the last crash that word matches, an exact match if there is one; the
- * last of all if word is NULL; NULL if there is none.
+ * Return the last crash that word matches, preferring exact matches, or the
+ * last of all if word is NULL. Return NULL if there is none.
  */
 static struct crash *
 crash_named(const struct crashes *l, const char *word, bool exe)
@@ -59,8 +59,8 @@ crash_named(const struct crashes *l, const char *word, bool exe)
 }
 
 /*
- * Return the last crash whose program has the given path; NULL if there is
- * none. A confined child reads the snapshots.
+ * Return the last crash whose program is path, or NULL if there is none. A
+ * confined child reads the snapshots.
  */
 static struct crash *
 crash_ofexe(struct crashes *l, const char *path)
@@ -89,9 +89,9 @@ crash_ofexe(struct crashes *l, const char *path)
 }
 
 /*
- * Return the crash of l that word means: a process ID, a name or its beginning,
- * or the path of a program; NULL means the last one.  Exit with 1 if there is
- * none.
+ * Return the crash of l that word selects: by its process ID, its name or the
+ * beginning of that, or the path of its program. NULL selects the last crash.
+ * Exit with status 1 if there is none.
  */
 struct crash *
 crash_find(struct crashes *l, const char *word)
@@ -109,8 +109,8 @@ crash_find(struct crashes *l, const char *word)
 }
 
 /*
- * Return true if words is empty or one of words matches k, whose facts were
- * read.
+ * Return true if words is empty or if one of words matches crash k, whose facts
+ * were read.
  */
 bool
 crash_isone(const struct crash *k, char *const words[])
@@ -124,7 +124,7 @@ crash_isone(const struct crash *k, char *const words[])
 }
 
 /*
- * Reduce l to the crashes from time since to time until.
+ * Reduce l to the crashes from time since to time until, inclusive.
  */
 void
 crashes_between(struct crashes *l, time_t since, time_t until)
@@ -141,7 +141,7 @@ crashes_between(struct crashes *l, time_t since, time_t until)
 }
 
 /*
- * Return the number of seconds that s means, such as 2h; -1 if it is malformed.
+ * Return how many seconds s, such as 2h, means; -1 if s is malformed.
  */
 static long
 time_amount(const char *s)
@@ -165,9 +165,9 @@ time_amount(const char *s)
 }
 
 /*
- * Parse s, a time, into *t: @SECONDS since the Epoch, -2h or "2h ago", now,
- * today, yesterday, or a local date, a time of today, or both.  Return false if
- * it is malformed.
+ * Parse s into *t. s is @SECONDS since the Epoch, -2h or "2h ago", now, today,
+ * yesterday, a local date, a time of today, or both date and time. Return false
+ * if s is malformed.
  */
 bool
 time_parse(const char *s, time_t *t)

@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 /*
- * If we are root, become the user READER, without capabilities, if there is
- * one. /etc/passwd is read directly, because getpwnam(3) may ask a service, and
- * that may be what crashed.
+ * If we are root and user READER exists, become that user, without
+ * capabilities. Read /etc/passwd directly, because getpwnam(3) may ask a
+ * service, which may be what crashed.
  */
 static void
 reader_become(void)
@@ -42,8 +42,8 @@ reader_become(void)
 }
 
 /*
- * Have the kernel kill this process when parent ends, which started it.  Call
- * it after the user was changed, which would clear the setting.
+ * Make the kernel kill this process when its parent ends. Call this after
+ * changing the user, because that clears the setting.
  */
 static void
 program_tie(pid_t parent)
@@ -53,7 +53,8 @@ program_tie(pid_t parent)
 }
 
 /*
- * Limit files that this process and its children write to bytes.
+ * Limit the size of the files that this process and its children write to the
+ * given number of bytes.
  */
 void
 files_limit(uint64_t bytes)
@@ -88,9 +89,9 @@ start(char *const argv[], const int fd[3], bool reader)
 }
 
 /*
- * Start program argv[0] with arguments argv.  Unless fd is NULL, fd[0] to fd[2]
- * become its standard descriptors, -1 meaning ours, and it is killed when we
- * end. Return its process ID, or -1 with errstr set.
+ * Start program argv[0] with arguments argv. Unless fd is NULL, kill the
+ * program when we end, and use fd[0] to fd[2] as its standard descriptors; -1
+ * stands for ours. Return the process ID, or -1 with errstr set.
  */
 pid_t
 program_start(char *const argv[], const int fd[3])
@@ -99,8 +100,8 @@ program_start(char *const argv[], const int fd[3])
 }
 
 /*
- * Start a program as program_start does, but as user READER, because it reads
- * untrusted data.
+ * Start a program as program_start does, but as user READER, because the
+ * program reads untrusted data.
  */
 pid_t
 program_read(char *const argv[], const int fd[3])
@@ -109,8 +110,8 @@ program_read(char *const argv[], const int fd[3])
 }
 
 /*
- * Wait until child pid has ended; if seconds is not 0, kill it after that time.
- * Return its exit status, or 128 + N if signal N ended it.
+ * Wait until child pid has ended. Unless seconds is 0, kill the child after
+ * that time. Return its exit status, or 128 + N if signal N ended it.
  */
 int
 program_wait(pid_t pid, unsigned int seconds)

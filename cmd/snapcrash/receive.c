@@ -54,9 +54,9 @@ struct answer {
 #define WAIT_FOR_US	(UINT64_C(1) << 3)
 
 /*
- * Ask the kernel to write the core to fd and to wait for us after that.  With
- * "@" alone the kernel does so without being asked.  Return 0, or -1 with
- * errstr set.
+ * Ask the kernel to write the core to fd and then to wait for us. With "@"
+ * instead of "@@" in core_pattern, the kernel does so unasked. Return 0, or -1
+ * with errstr set.
  */
 static int
 core_ask(int fd)
@@ -84,8 +84,8 @@ core_ask(int fd)
 }
 
 /*
- * Fill in f from the process that has connected to fd, and have its core
- * written. f->signal is 0 if the kernel does not report it.  Return 0, or -1
+ * Fill in f from the process that has connected to fd, and request its core.
+ * Set f->signal to 0 if the kernel does not report the signal. Return 0, or -1
  * with errstr set.
  */
 int

@@ -33,8 +33,8 @@ on_signal(int sig)
 }
 
 /*
- * Return a new socket that listens at path.  Exit with 1 if somebody listens
- * there already, or on failure.
+ * Return a new socket that listens at path. Exit with status 1 if somebody
+ * listens there already, or on failure.
  */
 static int
 socket_new(const char *path)
@@ -67,8 +67,7 @@ socket_new(const char *path)
 }
 
 /*
- * Return the listening socket passed by the service manager, or -1 if there is
- * none.
+ * Return the listening socket that the service manager passed, or -1.
  */
 static int
 socket_given(void)
@@ -104,7 +103,7 @@ connection_take(int fd, const char *path, const sigset_t *mask)
 }
 
 /*
- * Accept connections until a signal ends us, and wait for the handlers.
+ * Accept connections until a signal ends us, then wait for the handlers.
  */
 static void
 connections_take(int fd, const struct config *c, const char *path,
@@ -141,9 +140,9 @@ connections_take(int fd, const struct config *c, const char *path,
 }
 
 /*
- * Serve connections until SIGTERM or SIGINT, and until crashes being handled
- * then are done.  c is the configuration; each handler reads it again from
- * path. Return the exit status.
+ * Serve connections until SIGTERM or SIGINT arrives, then until the crashes
+ * being handled are done. c is the configuration, which each handler reads
+ * again from file path. Return the exit status.
  */
 int
 crash_serve(const struct config *c, const char *path)

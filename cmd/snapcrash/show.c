@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /*
- * Format the local time of crash c in s, of size bytes.  Return s.
+ * Write the local time of crash c to s, of size bytes. Return s.
  */
 static const char *
 when_text(const struct crash *c, char *s, size_t size)
@@ -45,7 +45,7 @@ static const struct column columns[COLUMNS] = {
 };
 
 /*
- * Add the line of crash c to t; json is true if t is JSON.
+ * Add a line for crash c to t. json is true if t is JSON.
  */
 static void
 crash_line(struct table *t, const struct crash *c, bool json)
@@ -77,9 +77,9 @@ crash_line(struct table *t, const struct crash *c, bool json)
 }
 
 /*
- * List the crashes of l that options how select, one line each, the oldest
- * first. Return the exit status: 1 if one cannot be read, or if words match
- * none.
+ * List the crashes of l that how selects, one per line, oldest first unless how
+ * says otherwise. Return the exit status, which is 1 if a crash cannot be read
+ * or no crash matches the words.
  */
 int
 show_list(const struct crashes *l, const struct listing *how)
@@ -115,8 +115,8 @@ show_list(const struct crashes *l, const struct listing *how)
 }
 
 /*
- * Run snapstack on the snapshot of crash c with the options more, which end
- * with NULL.  Return its exit status; 127 if snapstack is missing.
+ * Run snapstack on the snapshot of crash c with the options more, a list that
+ * ends with NULL. Return its exit status, or 127 if snapstack is missing.
  */
 static int
 stack_run(const struct crash *c, char *const more[])
@@ -138,8 +138,8 @@ stack_run(const struct crash *c, char *const more[])
 }
 
 /*
- * Print the facts of crash c, as JSON if json is true, after confining this
- * process.
+ * Confine this process, and print the facts of crash c, as JSON if json is
+ * true.
  */
 static void
 facts_print(struct crash *c, bool json)
@@ -180,9 +180,9 @@ facts_print(struct crash *c, bool json)
 }
 
 /*
- * Print the facts of crash c, as JSON if json is true, else with the stacks of
- * its threads.  A confined child prints the facts, because a confined process
- * cannot start snapstack.  Return the exit status.
+ * Print the facts of crash c, as JSON if json is true, or else with the stacks
+ * of its threads. A confined child prints the facts, because a confined process
+ * cannot start snapstack. Return the exit status.
  */
 int
 show_info(const struct crash *c, bool json)
@@ -209,7 +209,7 @@ show_info(const struct crash *c, bool json)
 }
 
 /*
- * Show the stacks of crash c, with options more for snapstack, which end with
+ * Show the stacks of crash c. more has options for snapstack, and ends with
  * NULL. Return the exit status.
  */
 int
@@ -224,8 +224,8 @@ show_stack(const struct crash *c, char *const more[])
 }
 
 /*
- * Run gdb in dir, the directory of the crashed process in a mounted snapshot,
- * with arguments more.  Return its exit status, or 127.
+ * Run gdb with the arguments more in dir, the directory of the process that
+ * crashed in a mounted snapshot. Return its exit status, or 127.
  */
 static int
 gdb_run(const char *dir, char *const more[])
@@ -256,8 +256,8 @@ gdb_run(const char *dir, char *const more[])
 }
 
 /*
- * Mount the snapshot of crash c, run gdb there with arguments more, which end
- * with NULL, and unmount it.  Return gdb's exit status.
+ * Mount the snapshot of crash c, run gdb in it with the arguments more, a list
+ * that ends with NULL, and unmount it. Return the exit status of gdb.
  */
 int
 show_debug(const struct crash *c, char *const more[])
@@ -294,8 +294,8 @@ show_debug(const struct crash *c, char *const more[])
 }
 
 /*
- * Write the snapshot of crash c, compressed, to file path, or to standard
- * output if path is NULL.  Return the exit status.
+ * Write the snapshot of crash c, compressed, to file path or, if path is NULL,
+ * to standard output. Return the exit status.
  */
 int
 show_dump(const struct crash *c, const char *path)

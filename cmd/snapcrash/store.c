@@ -20,8 +20,8 @@
 #define SUFFIX ".snap.gz"
 
 /*
- * Create the directory of c if it is missing, and enter it.  Fail if others
- * than root may write there, since they could plant files.  Return 0, or -1
+ * Create the directory of c if it is missing, and enter it. Fail if users other
+ * than root may write there, because they could plant files. Return 0, or -1
  * with errstr set.
  */
 int
@@ -68,8 +68,8 @@ crash_cmp(const void *a, const void *b)
 }
 
 /*
- * Set *when to the time in the name of a snapshot, which follows the process
- * ID, or else to the modification time in st.
+ * Set *when to the time in name, the name of a snapshot, where it follows the
+ * process ID. If there is none, set it to the modification time in st.
  */
 static void
 when_set(struct timespec *when, const char *name, const struct stat *st)
@@ -83,7 +83,7 @@ when_set(struct timespec *when, const char *name, const struct stat *st)
 }
 
 /*
- * Add file name of directory dir to l, if it is a snapshot.
+ * Add file name of directory dir to l if it is a snapshot.
  */
 static void
 store_add(struct crashes *l, const struct config *c, int dir, const char *name)
@@ -109,8 +109,8 @@ store_add(struct crashes *l, const struct config *c, int dir, const char *name)
 }
 
 /*
- * Set *l to the snapshots in the directory of c, oldest first.  Free it with
- * store_free.  Return 0, or -1 with errstr set.
+ * Set *l to the snapshots in the directory of c, oldest first. The caller frees
+ * it with store_free. Return 0, or -1 with errstr set.
  */
 int
 store_read(const struct config *c, struct crashes *l)
@@ -148,8 +148,9 @@ store_free(struct crashes *l)
 }
 
 /*
- * Return the free bytes on the disk of the current directory, less what c wants
- * to leave free and what others reserve; 0 if unknown.
+ * Return how many bytes are free on the disk of the current directory, without
+ * those that c keeps free and those that others reserve. Return 0 if this is
+ * unknown.
  */
 static uint64_t
 disk_room(const struct config *c, const struct reserved *others)
@@ -175,7 +176,7 @@ crash_isold(const struct config *c, const struct crash *k)
 }
 
 /*
- * Remove the snapshot of k, which is in the current directory.  If that fails,
+ * Remove the snapshot of k, which is in the current directory. If this fails,
  * its size still counts.
  */
 static void
@@ -204,8 +205,8 @@ struct share {			/* disk space used by one user */
 };
 
 /*
- * Return the share of user uid among the n shares at v, an array with room for
- * one more.  If there is none, append one with first set to none.
+ * Return the share of user uid among the n shares at v, which has room for one
+ * more. If there is none, append one whose member first is none.
  */
 static struct share *
 share_get(struct share *v, size_t *n, uint64_t uid, size_t none)
@@ -220,11 +221,11 @@ share_get(struct share *v, size_t *n, uint64_t uid, size_t none)
 }
 
 /*
- * Return the index of the crash in l to remove next: the oldest of the user
- * with the most crashes or, if bytes is true, the most bytes, so that a user
- * whose programs crash often displaces nobody else's snapshots.  The new crash,
- * of need bytes and charged to user uid, is counted.  Return l->n if there is
- * none.
+ * Return the index of the crash in l to remove next. It is the oldest crash of
+ * the user who has the most crashes or, if bytes is true, the most bytes, so
+ * that frequent crashes of one user do not displace the snapshots of others.
+ * The new crash, which has need bytes and is charged to user uid, is counted.
+ * Return l->n if there is no crash to remove.
  */
 static size_t
 store_victim(const struct crashes *l, uint64_t uid, uint64_t need,
@@ -257,12 +258,12 @@ store_victim(const struct crashes *l, uint64_t uid, uint64_t need,
 
 /*
  * Make room for a new snapshot of need bytes, charged to user uid, by removing
- * crashes of l, which are in the current directory: first those that are too
- * old, then the excess over the maximum count, then others that store_victim
- * chooses until need bytes fit.  For this last step, at most half of c->bytes
- * is freed, and nothing if that would not be enough.  others is what other
- * handlers reserve. Return the bytes available for the final snapshot, and set
- * *disk to those available for it and its spool together.
+ * crashes of l, which are in the current directory. First remove those that are
+ * too old, then those beyond the maximum count, and then those chosen by
+ * store_victim until need bytes, but at most half of c->bytes, fit. Remove none
+ * for lack of disk space if even removing all would not suffice. others is what
+ * other handlers reserve. Return how many bytes the final snapshot may have,
+ * and set *disk to how many it may have together with its spool.
  */
 uint64_t
 store_room(const struct config *c, struct crashes *l, uint64_t uid,
@@ -295,7 +296,7 @@ store_room(const struct config *c, struct crashes *l, uint64_t uid,
 }
 
 /*
- * Return the process ID in the name of crash c; 0 if there is none.
+ * Return the process ID in the name of crash c, or 0 if there is none.
  */
 uint64_t
 crash_pid(const struct crash *c)
@@ -307,7 +308,7 @@ crash_pid(const struct crash *c)
 }
 
 /*
- * Return the ID of the user that crash c is charged to, from its name;
+ * Return the ID, from the name of crash c, of the user it is charged to, or
  * UINT64_MAX if there is none.
  */
 uint64_t

@@ -28,8 +28,8 @@ static const uint64_t room_least = 1 << 20;	/* bytes; with less room
 						   nothing is captured */
 
 /*
- * Return the descriptor of a new file in the current directory without a name,
- * so that it vanishes if we are killed; -1 with errno set on failure.
+ * Return the descriptor of a new file without a name in the current directory,
+ * which vanishes even if we are killed. Return -1 with errno set on failure.
  */
 static int
 spool_new(void)
@@ -53,11 +53,11 @@ struct taking {			/* a process being captured into the spool */
 };
 
 /*
- * Choose the maximum sizes of the snapshot and its spool.  The snapshot may
- * have the estimated size of the process plus 1/8 plus MARGIN; at least half of
- * the room if the size is unknown or other processes are captured with it.
- * others is what other handlers reserve.  Return 0, or -1 with errstr set if
- * there is too little room.
+ * Choose the maximum sizes of the snapshot and its spool. The snapshot may have
+ * the estimated size of the process plus 1/8 plus MARGIN. If the size is
+ * unknown or other processes are captured with it, it may have at least half of
+ * the room. others is what other handlers reserve. Return 0, or -1 with errstr
+ * set if there is too little room.
  */
 static int
 room_choose(struct taking *t, const struct reserved *others)
@@ -81,7 +81,7 @@ room_choose(struct taking *t, const struct reserved *others)
 
 /*
  * Set word, of size bytes, to the option of snap(1) that captures the cgroup of
- * process pid; to "" if that is the root cgroup.
+ * process pid, or to "" if that is the root cgroup.
  */
 static void
 cgroup_option(pid_t pid, char *word, size_t size)
@@ -96,9 +96,9 @@ cgroup_option(pid_t pid, char *word, size_t size)
 }
 
 /*
- * Run snap(1) with the spool as its standard output.  It captures the process
- * together with its companions, or alone and with memory left out if there is
- * no room for all.  Return 0, or -1 with errstr set.
+ * Run snap(1) with the spool as its standard output, to capture the process and
+ * its companions. If there is too little room, capture the process alone, and
+ * leave out some of its memory. Return 0, or -1 with errstr set.
  */
 static int
 snap_run(const struct taking *t, const struct crashing *f, int spool)
@@ -155,8 +155,8 @@ snap_run(const struct taking *t, const struct crashing *f, int spool)
 
 /*
  * Capture process f into the spool, and set *room to the maximum size of the
- * final snapshot.  Return 0, or -1 with errstr set, also if f->pid may have
- * become another process.
+ * final snapshot. Return 0, or -1 with errstr set. Fail also if f->pid may now
+ * be another process.
  */
 static int
 spool_take(const struct config *c, struct crashing *f, int spool,
@@ -186,8 +186,8 @@ spool_take(const struct config *c, struct crashing *f, int spool,
 }
 
 /*
- * Compress the spool into a file of at most room bytes with snapcat, run as a
- * user without rights.  Return 0, or -1 with errstr set.
+ * Compress the spool into a file of at most room bytes. Run snapcat for this as
+ * a user without rights. Return 0, or -1 with errstr set.
  */
 static int
 snapcat_run(int spool, int file, uint64_t room)
@@ -215,9 +215,9 @@ snapcat_run(int spool, int file, uint64_t room)
 }
 
 /*
- * Compress the spool into snapshot name and sync it to disk.  Keep its
- * reservation until it has its name, so that others count it exactly once.
- * Return 0, or -1 with errstr set.
+ * Compress the spool into snapshot name, and sync that to disk. The reservation
+ * ends when the snapshot gets its name, so that others count its bytes exactly
+ * once. Return 0, or -1 with errstr set.
  */
 static int
 spool_pack(int spool, const char *name, uint64_t room,
@@ -262,9 +262,9 @@ let_go(struct crashing *f)
 }
 
 /*
- * After snapshot name, which begins with "./", was made of f: let its user read
- * it if c says so, write a line to the log, release the claim, and run the
- * hook.
+ * Use snapshot name, which begins with "./" and was made of f: let the user of
+ * f read it if c allows that, write a line to the log, release the claim, and
+ * run the hook.
  */
 static void
 snapshot_use(const struct config *c, struct crashing *f, const char *name,
@@ -286,7 +286,8 @@ snapshot_use(const struct config *c, struct crashing *f, const char *name,
 
 /*
  * Capture process f, which is dumping core, let it go, and make its snapshot.
- * Set name to the file name, "./" first.  Return 0, or -1 with errstr set.
+ * Set name to the name of the snapshot file, which begins with "./". Return 0,
+ * or -1 with errstr set.
  */
 static int
 crash_keep(const struct config *c, struct crashing *f, struct claim *claim,
@@ -315,10 +316,10 @@ crash_keep(const struct config *c, struct crashing *f, struct claim *claim,
 }
 
 /*
- * Capture the process that is dumping core into standard input.  words are the
- * arguments from the kernel, or NULL if standard input is a socket.  Errors go
- * to the log only after the process was let go, because it may be the log
- * daemon. Return the exit status.
+ * Capture the process that is dumping core into standard input. words has the
+ * arguments from the kernel; it is NULL if standard input is a socket. Do not
+ * log errors before the process was let go, because it may be the log daemon.
+ * Return the exit status.
  */
 int
 crash_take(const struct config *c, char *const words[])

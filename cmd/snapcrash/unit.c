@@ -70,7 +70,7 @@ systemctl(const char *verb, const char *option, const char *unit)
 }
 
 /*
- * Return true if unit file name exists and is ours.
+ * Return true if unit file name exists and was created by snapcrash.
  */
 static bool
 unit_isours(const char *name)
@@ -82,9 +82,9 @@ unit_isours(const char *name)
 }
 
 /*
- * Write the unit files for c with configuration path if systemd is installed,
- * and start the socket if systemd is running.  Return true if it was started.
- * Exit with 1 on failure.
+ * Write the unit files for configuration c, whose file is path, if systemd is
+ * installed, and start the socket if systemd is running. Return true if the
+ * socket was started. Exit with status 1 on failure.
  */
 bool
 units_install(const struct config *c, const char *path)
