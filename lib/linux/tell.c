@@ -13,7 +13,7 @@ enum { MAX_MISSED = 8 };	/* maximum number of unanswered requests that
 
 /*
  * Warn the user of set l about requests through the proxy that were not
- * answered in time and were not reported yet.
+ * answered in time and that no warning has named yet.
  */
 void
 live_tellmissed(struct live *l)
@@ -34,8 +34,8 @@ live_tellmissed(struct live *l)
 
 /*
  * Print for how long processes of set l were stopped: the longest time and, if
- * they were several, the sum; the step that took most of a long pause; and, in
- * a second line, the time of each step.
+ * there were several, the sum. If the pause was long, name the step that took
+ * most of it. In a second line, print the time of each step.
  */
 void
 live_tellheld(struct live *l)

@@ -40,8 +40,8 @@ on_late(int sig)
 
 /*
  * Seize thread tid, until the timer of attach() expires. Return 0, or -1 with
- * errno set, which is ETIMEDOUT if the timer expired. PTRACE_SEIZE may have
- * succeeded just then; a second attempt finds that we trace the thread.
+ * errno set, to ETIMEDOUT if the timer expired. PTRACE_SEIZE may have succeeded
+ * just before; a second attempt then finds that we trace the thread.
  */
 static int
 attach_timed(pid_t tid)
@@ -59,8 +59,8 @@ attach_timed(pid_t tid)
 }
 
 /*
- * Seize thread tid, but wait for at most SEIZE_MS milliseconds. Return 0, or -1
- * with errno set: attach_timed().
+ * Seize thread tid, waiting at most SEIZE_MS milliseconds. Return 0, or -1 with
+ * errno set as by attach_timed().
  */
 static int
 attach(pid_t tid)
@@ -95,10 +95,11 @@ attach(pid_t tid)
 }
 
 /*
- * Seize thread tid of process p. Return 0, or -1 with errno set, and set
- * *tracer to the ID of its other tracer, or 0 if none is seen. That tracer,
- * perhaps another snap, may have let go before its ID was read; then try again,
- * up to five times. Do not wait for a zombie, as other threads may be stopped.
+ * Seize thread tid of process p. Return 0, or -1 with errno set and *tracer set
+ * to the ID of its other tracer, or to 0 if none is seen. That tracer, perhaps
+ * another snap, may have released the thread before its ID was read; therefore
+ * try up to five more times. Do not wait for a zombie, since other threads may
+ * be stopped.
  */
 static int
 seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
@@ -121,9 +122,9 @@ seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
 }
 
 /*
- * Return -1 with errstr set if process pid may be traced but its files in /proc
- * may be read by its own user only, so that its memory cannot be read; else 0.
- * The file is not opened for this, as that might wait for execve(2).
+ * Return 0 if the memory of process pid, which may be traced, can be read; or
+ * -1 with errstr set if only its own user may read its files in /proc. Do not
+ * open the file to find out, since that might wait for execve(2).
  */
 static int
 mem_refused(pid_t pid)
@@ -139,10 +140,10 @@ mem_refused(pid_t pid)
 }
 
 /*
- * Seize thread t of process p, which runs on. Return 0 also if t has ended or
- * has another tracer. Return SEIZE_WAITS, with nothing changed, if p is inside
- * execve(2); -1 with errstr set if p cannot be captured. If t is the first
- * thread and has another tracer, set p->tracer to it.
+ * Seize thread t of process p, which keeps running. Return 0, also if t has
+ * ended or has another tracer; SEIZE_WAITS, with nothing changed, if p is
+ * inside execve(2); or -1 with errstr set if p cannot be captured. If t is the
+ * first thread and has another tracer, set p->tracer to it.
  */
 int
 thread_seize(struct lproc *p, struct lthread *t)

@@ -21,7 +21,8 @@ blocks_in(size_t len)
 }
 
 /*
- * Return the offset of the first block in a packed set of len unpacked bytes.
+ * Return the offset of the first block in a packed register set whose unpacked
+ * length is len.
  */
 static size_t
 blocks_at(size_t len)
@@ -30,7 +31,7 @@ blocks_at(size_t len)
 }
 
 /*
- * Return the size of block i of len bytes, of which the last block may be
+ * Return the size of block i of a buffer of len bytes; the last block may be
  * short.
  */
 static size_t
@@ -40,7 +41,7 @@ block_len(size_t len, size_t i)
 }
 
 /*
- * Add to list l a file called name with the len bytes at data, packed.
+ * Pack the len bytes at data, and add them to list l as a file called name.
  */
 void
 filelist_pack(struct filelist *l, const char *name, const uint8_t *data,
@@ -68,8 +69,8 @@ filelist_pack(struct filelist *l, const char *name, const uint8_t *data,
 }
 
 /*
- * Replace the packed contents of file f, made by filelist_pack(), with the
- * unpacked bytes. Return 0, or -1 with errstr set if memory runs out.
+ * Unpack the contents of file f, which filelist_pack() made. Return 0, or -1
+ * with errstr set if memory runs out.
  */
 int
 file_unpack(struct file *f)

@@ -64,8 +64,8 @@ fifo_add(struct pipeline *s, const struct statx *sx)
 }
 
 /*
- * Return the access mode of a descriptor, O_RDONLY and so on; -1 if it cannot
- * be read.
+ * Return the access mode (O_RDONLY and so on) of descriptor fd of process pid,
+ * or -1 if it cannot be read.
  */
 static int
 fd_mode(pid_t pid, long fd)
@@ -138,8 +138,8 @@ search_ours(struct pipeline *s, int out)
 }
 
 /*
- * Search all processes for filters that pass our output on, until no new pipe
- * is found.
+ * Search all processes for filters that pass our output on, until a search
+ * finds no new pipe.
  */
 static void
 search_all(struct pipeline *s)
@@ -152,8 +152,8 @@ search_all(struct pipeline *s)
 
 /*
  * Return true if process pid reads our output now, directly or through filters.
- * All processes are searched for filters at the first call; later calls search
- * only pid, and all again if it is a new filter.
+ * The first call searches all processes for filters. Later calls search only
+ * pid, and all again if pid is a new filter.
  */
 static bool
 reads_now(struct live *l, pid_t pid)
@@ -181,8 +181,9 @@ reads_now(struct live *l, pid_t pid)
 
 /*
  * Return true if process pid reads our output, directly or through filters.
- * While nothing of set l is stopped, look for 200 ms: a shell that starts a
- * pipeline holds both ends of its pipe for a moment, and does not count.
+ * While nothing of set l is stopped, it must do so for 200 ms: a shell that
+ * starts a pipeline holds both ends of its pipe for a moment, and does not
+ * count.
  */
 bool
 pipeline_reads(struct live *l, pid_t pid)

@@ -24,8 +24,8 @@ static const char *const names[REGSET_MAX] = {
 };
 
 /*
- * Record the pending signals of thread tid in l as file name, an array of
- * siginfo_t. flags are those of PTRACE_PEEKSIGINFO.
+ * Record the pending signals of thread tid in l as a file called name, an array
+ * of siginfo_t. flags are those of PTRACE_PEEKSIGINFO.
  */
 static void
 record_pending(struct filelist *l, const char *name, pid_t tid,
@@ -51,8 +51,8 @@ record_pending(struct filelist *l, const char *name, pid_t tid,
 }
 
 /*
- * Read the general registers of thread t, which is stopped, into room, of
- * REGSET_ROOM bytes. Return their size in bytes, or -1 with errno set.
+ * Read the general registers of thread t, which is stopped, into room, which
+ * has REGSET_ROOM bytes. Return their size in bytes, or -1 with errno set.
  */
 static ssize_t
 general_read(const struct lthread *t, uint8_t *room)
@@ -64,7 +64,7 @@ general_read(const struct lthread *t, uint8_t *room)
 }
 
 /*
- * Read len bytes, a multiple of the word size, at address at of the memory of
+ * Read len bytes, a multiple of the word size, at address at in the memory of
  * thread tid into buf. Return false if they cannot be read.
  */
 static bool
@@ -87,7 +87,7 @@ peek(pid_t tid, uint64_t at, void *buf, size_t len)
 /*
  * If thread tid is inside a restartable sequence (rseq(2)), move its program
  * counter to the abort handler. The kernel would do that when the thread
- * resumes, but forgets it if we make the thread run an injected call first.
+ * resumes, but forgets it if we first make the thread run an injected call.
  * Return true if the registers were changed.
  */
 static bool
@@ -113,8 +113,8 @@ regs_abort(pid_t tid)
 
 /*
  * Prepare thread t, which has just stopped, to resume correctly, and keep its
- * general registers. If restart is true, it was our interrupt that stopped it,
- * and a system call that this interrupted is restarted.
+ * general registers. If restart is true, our interrupt stopped the thread;
+ * restart the system call that it interrupted, if there is one.
  */
 void
 regs_settle(struct lthread *t, bool restart)
@@ -146,8 +146,9 @@ regs_settle(struct lthread *t, bool restart)
 }
 
 /*
- * Add a register set of thread t to list to, packed. A set that fills the whole
- * buffer may have been truncated by the kernel and is recorded as lost.
+ * Pack register set set of thread t, and add it to the list to. A set that
+ * fills the whole buffer is recorded as lost, since the kernel may have
+ * truncated it.
  */
 static void
 regset_read(const struct lthread *t, const struct regnote *set,
@@ -172,8 +173,7 @@ regset_read(const struct lthread *t, const struct regnote *set,
 }
 
 /*
- * Free the general registers that were kept of thread t, because it has ended
- * or resumed since.
+ * Free the general registers kept for thread t, since it has ended or resumed.
  */
 void
 regs_forget(struct lthread *t)
@@ -183,8 +183,8 @@ regs_forget(struct lthread *t)
 }
 
 /*
- * Read the signal mask and the registers, except the general ones, of thread t,
- * which is stopped, into list to.
+ * Read into the list to the signal mask of thread t, which is stopped, and its
+ * registers except the general ones.
  */
 void
 regs_more(const struct lthread *t, struct filelist *to)
@@ -201,9 +201,9 @@ regs_more(const struct lthread *t, struct filelist *to)
 }
 
 /*
- * Record the reason for which thread t is stopped, its pending signals, and
- * those of its process. The latter are copied from first, another thread of the
- * process whose signals were recorded, or read if first is NULL.
+ * Record why thread t is stopped, its pending signals, and those of its
+ * process. If first is not NULL, it is another thread of the process: copy the
+ * signals of the process from its record instead of reading them.
  */
 void
 regs_record(struct lthread *t, const struct lthread *first)
@@ -225,7 +225,7 @@ regs_record(struct lthread *t, const struct lthread *first)
 }
 
 /*
- * Move the general registers of thread t to list to.
+ * Move the general registers of thread t to the list to.
  */
 void
 regs_general(struct lthread *t, struct filelist *to)
@@ -249,9 +249,9 @@ is_packed(const struct file *f)
 }
 
 /*
- * Unpack all register sets in the record of thread t, and set reg to those that
- * have an index in it, borrowed from the record. The elements of missing sets
- * are left as they were. Return 0, or -1 with errstr set.
+ * Unpack all register sets in the record of thread t. Set the elements of reg
+ * for those that it can hold; they borrow from the record. Leave elements for
+ * missing sets unchanged. Return 0, or -1 with errstr set.
  */
 int
 regs_unpack(struct lthread *t, struct bytes reg[REGSET_MAX])

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 /*
- * Return the number of voluntary context switches in status, the len bytes of
+ * Return the number of voluntary context switches in status, len bytes of
  * /proc/TID/status.
  */
 static uint64_t
@@ -32,10 +32,10 @@ sleeps_told(const void *status, size_t len)
 }
 
 /*
- * Return the number of the system call that a thread waits in. That is nr, from
- * /proc/TID/syscall, unless nr is restart_syscall(2): then it is the call that
- * this resumes, deduced from wchan, which was read just after, and from the
- * first argument.
+ * Return the number of the system call in which a thread waits. This is nr,
+ * from /proc/TID/syscall, unless nr is restart_syscall(2). Then it is the call
+ * that is being resumed, deduced from wchan, which was read just after, and
+ * from the first argument.
  */
 static int64_t
 call_first(int64_t nr, const struct file *wchan, uint64_t first)
@@ -67,8 +67,8 @@ call_first(int64_t nr, const struct file *wchan, uint64_t first)
 }
 
 /*
- * Return the system call of the thread whose files are in l: its status,
- * syscall and wchan, which were read in this order.
+ * Return the system call of the thread whose files are in l: status, syscall
+ * and wchan, which were read in this order.
  */
 struct seencall
 call_seen(const struct filelist *l)
@@ -93,7 +93,8 @@ call_seen(const struct filelist *l)
 }
 
 /*
- * Read which system call thread t of process p is in, before it is stopped.
+ * Determine which system call thread t of process p is in, before it is
+ * stopped.
  */
 static void
 call_look(const struct lproc *p, struct lthread *t)
@@ -109,9 +110,9 @@ call_look(const struct lproc *p, struct lthread *t)
 
 /*
  * Read the files of thread t of process p that must be read before we stop it,
- * since afterwards they show a thread that sleeps in ptrace_stop. Earlier
- * contents are discarded. If p dumps core, leave out the kernel stack, which
- * would only show the writing of the core; root alone can read it.
+ * since afterwards they show a thread that sleeps in ptrace_stop. Discard their
+ * earlier contents. If p is dumping core, omit the kernel stack, which only
+ * root can read and which would only show the writing of the core.
  */
 void
 thread_look(struct lproc *p, struct lthread *t)
@@ -129,13 +130,13 @@ thread_look(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Look at thread t of process p again before it is seized, if its system call
- * is still unknown: nobody has looked, or another tracer, such as an earlier
- * snap, had stopped it, and it is on its way back into the call. If the call
- * were unknown and we were killed during an injected call, it would fail with
- * EINTR (frame_regs of linux/machine/). As long as the thread runs, wait a
- * little and look again. This must be done before the thread is seized, because
- * a signal sent to a traced thread may wake another one (threads.c).
+ * If the system call of thread t of process p is still unknown, look again
+ * before the thread is seized. Either nobody has looked yet, or another tracer,
+ * such as an earlier snap, had stopped the thread, which is now returning into
+ * the call. If the call stayed unknown and we were killed during an injected
+ * call, it would fail with EINTR (frame_regs of linux/machine/). While the
+ * thread runs, wait a little and look again. Do not do this after it was
+ * seized: a signal sent to a traced thread may wake another one (threads.c).
  */
 void
 thread_relook(struct lproc *p, struct lthread *t)
@@ -158,8 +159,8 @@ thread_relook(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Return true if thread tid of process pid has a child; false also if the
- * kernel cannot list children (proc_pid_children(5)).
+ * Return true if thread tid of process pid has a child. Return false also if
+ * the kernel cannot list children (proc_pid_children(5)).
  */
 static bool
 thread_haschild(pid_t pid, pid_t tid)
@@ -177,8 +178,9 @@ thread_haschild(pid_t pid, pid_t tid)
 
 /*
  * Set the state and the rank of thread t of process p, before it is seized.
- * Return -1 with errstr set if its stat cannot be read, or if p dumps core: to
- * interrupt it would cut the core short (dump_interrupted of fs/coredump.c).
+ * Return 0, or -1 with errstr set if its stat cannot be read or p is dumping
+ * core: interrupting it would cut the core short (dump_interrupted of
+ * fs/coredump.c).
  */
 int
 thread_judge(const struct lproc *p, struct lthread *t)
@@ -208,8 +210,8 @@ thread_judge(const struct lproc *p, struct lthread *t)
 }
 
 /*
- * Make a ptrace(2) request, with data, that resumes or interrupts thread tid.
- * If it fails, but the thread exists, try again, since otherwise the thread
+ * Make a ptrace(2) request with data that resumes or interrupts thread tid. If
+ * it fails although the thread exists, try again, since otherwise the thread
  * would stay as it is. Return 0, or -1 with errno set.
  */
 int
@@ -227,8 +229,8 @@ thread_ptrace(int request, pid_t tid, uintptr_t data)
 }
 
 /*
- * Return true if thread t, the first of its process, is stopped, and its stop
- * was already waited for.
+ * Return true if thread t, the first of its process, is stopped, and we have
+ * already waited for that stop.
  */
 static bool
 thread_stands(const struct lthread *t)
@@ -242,9 +244,9 @@ thread_stands(const struct lthread *t)
 
 /*
  * Handle the disappearance of thread t of process p, which was seized. If it
- * called execve(2), it has taken over the thread ID of the first thread and is
- * still traced by us: mark the first thread as seized and, if t was
- * interrupted, interrupt it.
+ * called execve(2), it now has the thread ID of the first thread, and we still
+ * trace it. Then mark the first thread as seized and, if t was interrupted,
+ * interrupt it.
  */
 static void
 thread_lost(struct lproc *p, struct lthread *t)
@@ -287,7 +289,7 @@ is_stop(int sig)
 
 /*
  * Check whether thread t of process p, which was seized, has stopped or ended.
- * If it has stopped, keep its general registers. If a signal has stopped it,
+ * If our interrupt has stopped it, keep its general registers; if a signal has,
  * resume it with that signal. If it has vanished in execve(2), the first thread
  * of p takes its place: thread_lost().
  */
@@ -333,7 +335,7 @@ thread_poll(struct lproc *p, struct lthread *t)
 
 /*
  * Release thread t, which is stopped. If that fails because it is about to die,
- * mark it as interrupted, so that it is waited for until it has ended.
+ * mark it as interrupted, so that we wait until it has ended.
  */
 void
 thread_release(struct lthread *t)

@@ -43,7 +43,7 @@ struct sharers {
 };
 
 /*
- * Return the start address of the stack of process pid: proc_pid_stat(5).
+ * Return the start address of the stack of process pid (proc_pid_stat(5)).
  * Return 0 if it has no memory or the address is hidden.
  */
 static uint64_t
@@ -55,7 +55,7 @@ stack_start(pid_t pid)
 }
 
 /*
- * Compare two processes by the start addresses of their stacks and then by
+ * Compare two processes by the start addresses of their stacks, and then by
  * their memory, for which kcmp(2) defines an order.
  */
 static int
@@ -111,9 +111,9 @@ set_note(struct sharers *s, const struct sharer *sh)
 }
 
 /*
- * Add process pid to the list if it shares memory with a process of the set. A
- * binary search is used, as a process may have many forked copies with the same
- * stack address.
+ * Add process pid to the list if it shares memory with a process of the set.
+ * Use a binary search, since a process may have many forked copies with the
+ * same stack address.
  */
 static int
 sharer_look(void *arg, long pid)
@@ -135,7 +135,7 @@ sharer_look(void *arg, long pid)
 }
 
 /*
- * Collect the processes of the set in s->set, sorted.
+ * Collect the processes of the set in s->set, and sort them.
  */
 static int
 set_gather(struct sharers *s)
@@ -156,8 +156,8 @@ set_gather(struct sharers *s)
 }
 
 /*
- * Wait up to 200 ms for sharers to stop sharing, and drop those that do: the
- * child of posix_spawn(3) runs its program after a moment.
+ * Wait up to 200 ms for sharers to stop sharing, and drop those that do. The
+ * child of posix_spawn(3) executes its program after a moment.
  */
 static void
 sharers_settle(struct sharers *s)
@@ -175,9 +175,10 @@ sharers_settle(struct sharers *s)
 }
 
 /*
- * Warn the user about processes that share the memory of a process of set l and
- * run on while it is read, and set its member sharer. Call this before anything
- * is stopped.
+ * Warn the user about each process outside set l that shares the memory of a
+ * process of the set and keeps running while it is read. Set member sharer of
+ * the latter. Call this before anything is stopped. Return 0, or -1 with errstr
+ * set.
  */
 int
 sharers_record(struct live *l)

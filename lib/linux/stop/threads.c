@@ -46,9 +46,9 @@ threads_find(struct lproc *p, pid_t tid)
 }
 
 /*
- * Add thread tid, which is not in the list yet, to process p; the first thread
- * goes to the head of the list. Return it, or NULL with errstr set if memory
- * runs out.
+ * Add thread tid, which is not in the list yet, to process p. The first thread
+ * goes to the head of the list. Return the thread, or NULL with errstr set if
+ * memory runs out.
  */
 struct lthread *
 threads_add(struct lproc *p, pid_t tid)
@@ -88,9 +88,9 @@ list_thread(void *arg, long tid)
 }
 
 /*
- * Add the threads of process p that are not in its list yet; if look is true,
- * look at each. Return 0; 1 if the process is gone; -1 with errstr set if its
- * threads cannot be listed.
+ * Add the threads of process p that are not in its list yet. If look is true,
+ * look at each of them. Return 0; 1 if the process is gone; or -1 with errstr
+ * set if its threads cannot be listed.
  */
 int
 threads_list(struct lproc *p, bool look)
@@ -101,8 +101,8 @@ threads_list(struct lproc *p, bool look)
 }
 
 /*
- * Add the contents of core note n to the record files to, if they are a siginfo
- * or a register set.
+ * Add the contents of core note n to the record files to if n is a siginfo or a
+ * register set.
  */
 static void
 note_record(const struct dumpnote *n, struct filelist *to)
@@ -141,9 +141,9 @@ thread_dumped(const struct lproc *p, struct lthread *t)
 }
 
 /*
- * Take the registers of all threads of process p, which dumps core, from the
- * notes of the core. The threads do not run until the kernel has written the
- * core, and cannot be traced. Return 1 if there were new threads, else 0.
+ * Take the registers of all threads of process p, which is dumping core, from
+ * the notes of the core. The threads cannot be traced, and do not run until the
+ * kernel has written the core. Return 1 if there were new threads, otherwise 0.
  */
 static int
 threads_dumped(struct lproc *p)
@@ -161,9 +161,10 @@ threads_dumped(struct lproc *p)
 }
 
 /*
- * Seize the threads of process p that are not seized yet; they run on. Return 1
- * if there were any, else 0; SEIZE_WAITS if the process is inside execve(2) and
- * the rest must be seized later; -1 with errstr set if it cannot be captured.
+ * Seize the threads of process p that are not seized yet; they keep running.
+ * Return 1 if there were any, or 0 if not. Return SEIZE_WAITS if the process is
+ * inside execve(2) and the rest must be seized later, or -1 with errstr set if
+ * it cannot be captured.
  */
 int
 threads_seize(struct lproc *p)
@@ -189,8 +190,8 @@ threads_seize(struct lproc *p)
 }
 
 /*
- * Interrupt all seized threads of process p. If there are any, the pause of p
- * begins.
+ * Interrupt all seized threads of process p. If there are any, record that the
+ * pause of p begins.
  */
 void
 threads_stop(struct lproc *p)
@@ -212,11 +213,11 @@ threads_stop(struct lproc *p)
 }
 
 /*
- * Check on the threads of process p that are traced and have not stopped, and
+ * Poll the threads of process p that are traced and have not stopped, and
  * resume those that were about to receive a signal. Return the number of
  * threads that were interrupted and have not stopped yet. Set *asleep to false
- * if one of them did not sleep uninterruptibly before it was seized; asleep may
- * be NULL.
+ * if one of these was not in uninterruptible sleep before it was seized; asleep
+ * may be NULL.
  */
 size_t
 threads_poll(struct lproc *p, bool *asleep)
@@ -240,7 +241,7 @@ threads_poll(struct lproc *p, bool *asleep)
 
 /*
  * Return true if an interrupted thread of process p has not stopped yet
- * although it runs or sleeps interruptibly: it stops as soon as it gets a
+ * although it runs or sleeps interruptibly: it will stop as soon as it gets a
  * processor.
  */
 static bool
@@ -258,8 +259,8 @@ threads_starve(const struct lproc *p)
 
 /*
  * Wait up to 10 ms until the interrupted threads of process p have stopped, or
- * up to 3 seconds as long as some only wait for a processor. The system call of
- * a thread that stops after we gave up is not restarted (regs.c).
+ * up to 3 seconds as long as some only wait for a processor. If a thread stops
+ * after we gave up, its system call is not restarted (regs.c).
  */
 void
 threads_await(struct lproc *p)
@@ -274,8 +275,8 @@ threads_await(struct lproc *p)
 }
 
 /*
- * Release the threads of process p that have stopped. Return true if one could
- * not be released and must be waited for.
+ * Release those threads of process p that have stopped. Return true if one
+ * could not be released and must be waited for.
  */
 static bool
 threads_part(struct lproc *p)
@@ -300,9 +301,9 @@ threads_part(struct lproc *p)
 }
 
 /*
- * Release the threads of process p, and set p->held to the microseconds that it
- * was stopped. A thread that has not stopped in time resumes when this process
- * ends.
+ * Release the threads of process p, and set p->held to the time in microseconds
+ * for which it was stopped. A thread that does not stop in time resumes when
+ * this process ends.
  */
 void
 threads_release(struct lproc *p)

@@ -20,7 +20,7 @@ asking_failed(struct asking *a)
 }
 
 /*
- * Return 0, or -1 with errstr set if asking has failed in a.
+ * Return 0, or -1 with errstr set if asking failed in a.
  */
 int
 asking_result(const struct asking *a)
@@ -29,8 +29,8 @@ asking_result(const struct asking *a)
 }
 
 /*
- * Make call nr with arguments arg in n processes v, and set the member ret of
- * each to its result. If room is not 0, argument number room is replaced by the
+ * Make call nr with arguments arg in the n processes v, and set member ret of
+ * each to its result. If room is not 0, replace argument number room by the
  * address of scratch memory in each process.
  */
 void
@@ -55,9 +55,8 @@ ask_each(struct asking *v, size_t n, long nr, const uint64_t arg[6],
 }
 
 /*
- * Read into buf the len bytes that the last call of ask_each() left in the
- * scratch memory of a. Return true, or false if that call was not made or
- * failed.
+ * Read into buf the len bytes that the last call of ask_each() put into the
+ * scratch memory of a. Return false if that call failed or was not made.
  */
 bool
 asking_got(struct asking *a, void *buf, size_t len)
@@ -70,7 +69,7 @@ asking_got(struct asking *a, void *buf, size_t len)
 }
 
 /*
- * Move the answers that were collected in n processes v (member told) to their
+ * Move the answers collected in the n processes v (member told) to their
  * records, as a file called name.
  */
 void
@@ -86,9 +85,9 @@ asking_told(struct asking *v, size_t n, const char *name)
 }
 
 /*
- * Record as file name a value that prctl(2) gives for option in n processes v:
- * the size bytes that it stores, or the result of the call if size is 0. hex:
- * write it in hexadecimal.
+ * Record, as file name of the n processes v, a value that prctl(2) returns for
+ * option: the size bytes that it stores, or the result of the call if size is
+ * 0. If hex is set, write it in hexadecimal.
  */
 void
 ask_prctl(struct asking *v, size_t n, const char *name, long option,

@@ -28,8 +28,8 @@ enum {
 };
 
 /*
- * Record the signal actions of n processes v, as the kernel's rt_sigaction(2)
- * returns them.
+ * Record the signal actions of the n processes v, as the kernel's
+ * rt_sigaction(2) returns them.
  */
 static void
 ask_sigactions(struct asking *v, size_t n)
@@ -76,8 +76,8 @@ ask_itimers(struct asking *v, size_t n)
 }
 
 /*
- * Add a POSIX timer to the answers of a: text is its entry in /proc/PID/timers;
- * the time left and the overruns are asked of the process.
+ * Add POSIX timer id to the answers of a. text is its entry in
+ * /proc/PID/timers; ask the process for the remaining time and the overruns.
  */
 static void
 ask_timer(struct asking *a, long id, const char *text)
@@ -141,8 +141,7 @@ ask_timers(struct asking *a)
 }
 
 /*
- * Return true unless the key is the user keyring, which every session has
- * anyway.
+ * Return true unless key is the user keyring, which every session has anyway.
  */
 static bool
 key_counts(struct asking *a, int32_t key)
@@ -161,9 +160,9 @@ key_counts(struct asking *a, int32_t key)
 }
 
 /*
- * Record the number of keys in the process keyring of each of n processes v,
- * unless there is no keyring or it is empty. To look for a process keyring does
- * not create it.
+ * Record the number of keys in the process keyring of each of the n processes
+ * v, unless it has none or it is empty. Asking for a process keyring does not
+ * create it.
  */
 static void
 ask_processkeys(struct asking *v, size_t n)
@@ -181,9 +180,9 @@ ask_processkeys(struct asking *v, size_t n)
 }
 
 /*
- * Record the number of keys in the session keyring, except the user keyring. a
- * is a clone, not the process, because the call creates a session keyring if
- * there is none. If there are more than MAX_KEYS keys, all are counted.
+ * Record the number of keys in the session keyring, except the user keyring.
+ * Ask a clone, a, since the call creates a session keyring if there is none. If
+ * there are more than MAX_KEYS keys, count all of them.
  */
 void
 ask_sessionkeys(struct asking *a)
@@ -207,7 +206,7 @@ ask_sessionkeys(struct asking *a)
 }
 
 /*
- * Ask the first threads of n processes v for the state of the process that a
+ * Ask the first threads of the n processes v for state of the process that a
  * clone does not inherit (copy_signal of kernel/fork.c, copy_creds of
  * kernel/cred.c): timers, keys, and whether it adopts orphans.
  */
@@ -225,9 +224,8 @@ ask_process(struct asking *v, size_t n)
 }
 
 /*
- * Ask the threads in which v injects calls, one for each of its n elements, for
- * their own state: alternate signal stack, TID address, parent death signal,
- * securebits.
+ * Ask n threads, one for each element of v, for their own state: alternate
+ * signal stack, TID address, parent death signal, and securebits.
  */
 void
 ask_thread(struct asking *v, size_t n)
@@ -248,8 +246,8 @@ ask_thread(struct asking *v, size_t n)
 }
 
 /*
- * Ask n processes v, or their clones, for state that both have: signal actions
- * (copy_sighand of kernel/fork.c), and state of the memory (dup_mm).
+ * Ask the n processes v, or their clones, for state that both have: signal
+ * actions (copy_sighand of kernel/fork.c) and state of the memory (dup_mm).
  */
 void
 ask_memory(struct asking *v, size_t n)

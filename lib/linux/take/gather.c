@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * Complete the record of thread th, and warn the user about files that could
- * not be read. For a process with a clone this is called after the release, and
- * reads the clone.
+ * Complete the record of thread th of process lp, and warn the user about files
+ * that could not be read. If the process has a clone, call this after the
+ * process was released; it reads the clone.
  */
 void
 thread_finish(struct live *l, struct lproc *lp, struct lthread *th)
@@ -38,9 +38,9 @@ thread_finish(struct live *l, struct lproc *lp, struct lthread *th)
 }
 
 /*
- * Read the facts about process lp, whose first thread is leader, into lp->task
- * and into the record of leader. If the process has gone or cannot be read,
- * leave it out and return 0. Return -1 with errstr set if memory runs out.
+ * Read facts about process lp, whose first thread is leader, into lp->task and
+ * the record of leader. If the process has gone or cannot be read, leave it out
+ * and return 0. Return -1 with errstr set if memory runs out.
  */
 static int
 leader_gather(struct live *l, struct snap *s, struct lproc *lp,
@@ -63,8 +63,8 @@ leader_gather(struct live *l, struct snap *s, struct lproc *lp,
 }
 
 /*
- * Read the facts about process lp, which is stopped, and mark the threads that
- * will be taken later. If the first thread cannot be read, leave lp out. Return
+ * Read facts about process lp, which is stopped, and mark the threads that will
+ * be captured later. If the first thread cannot be read, leave lp out. Return
  * 0, or -1 with errstr set.
  */
 int
@@ -85,9 +85,10 @@ proc_gather(struct live *l, struct snap *s, struct lproc *lp)
 }
 
 /*
- * Complete the records of the processes of set l that have no clone, from
- * themselves, while they are stopped. If a process will be read from the clone
- * of another one, complete only the parts in which the two may differ.
+ * Complete the records of those processes of set l that have no clone, from the
+ * processes themselves, while they are stopped. If a process will be read from
+ * the clone of another one, complete only the parts that may differ between the
+ * two.
  */
 void
 procs_finish(struct live *l)

@@ -59,8 +59,8 @@ struct taking {
 };
 
 /*
- * Take start..end of the mapping from its file, up to the last page of the
- * file.
+ * Take addresses start to end (exclusive) of the mapping from its file, up to
+ * the last page of the file.
  */
 static int
 take_file(struct taking *k, uint64_t start, uint64_t end)
@@ -78,7 +78,8 @@ take_file(struct taking *k, uint64_t start, uint64_t end)
 }
 
 /*
- * Take start..end of the mapping from its file, without the holes of the file.
+ * Take addresses start to end (exclusive) of the mapping from its file, without
+ * the holes of the file.
  */
 static int
 take_data(struct taking *k, uint64_t start, uint64_t end)
@@ -108,8 +109,8 @@ take_data(struct taking *k, uint64_t start, uint64_t end)
 }
 
 /*
- * Take the addresses from k->done to end, in which the process has no pages of
- * its own: they are missing, or read from the file, as k->how says.
+ * Take the addresses from k->done to end, where the process has no pages of its
+ * own. They are recorded as missing or read from the file, as k->how says.
  */
 static int
 take_gap(struct taking *k, uint64_t end)
@@ -140,8 +141,8 @@ own_flush(struct taking *k)
 }
 
 /*
- * Add start..end (exclusive) to the list of pages that belong to the process
- * itself: see snap-linux(6), file "pages".
+ * Add addresses start to end (exclusive) to the list of pages that belong to
+ * the process itself: see snap-linux(6), file "pages".
  */
 static void
 own_add(struct taking *k, uint64_t start, uint64_t end)
@@ -195,8 +196,8 @@ take_run(void *arg, const struct pagerun *r)
 }
 
 /*
- * Return how to take the mapping of a file, and make a source of the file if it
- * is to be read.
+ * Return the treatment of the file of the mapping. If the file is to be read,
+ * make a source of it.
  */
 static enum treatment
 file_treatment(struct live *l, struct lproc *p, struct snap *s,
@@ -252,8 +253,8 @@ vma_treatment(struct live *l, struct lproc *p, struct snap *s,
 }
 
 /*
- * Mark a whole mapping as missing, and warn the user unless it is of the
- * kernel.
+ * Record the whole mapping as missing, and warn the user unless it belongs to
+ * the kernel.
  */
 static int
 vma_leave(struct live *l, struct lproc *p, struct taking *k)
@@ -273,8 +274,8 @@ vma_leave(struct live *l, struct lproc *p, struct taking *k)
 }
 
 /*
- * Take the pages of the mapping from the gaps of its clone, beginning with gap
- * r.
+ * Take the pages of the mapping that the clone lacks, from the copies in its
+ * gaps, beginning with gap r.
  */
 static int
 take_lacking(struct taking *k, const struct lproc *p, const struct gap *r)
@@ -355,10 +356,11 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 }
 
 /*
- * Give process p of snapshot s the memory of process lp, or of its clone; t are
- * the facts about lp. Take every present page of every readable mapping, and
- * mapped ELF files whole. Write the ranges of its own pages to own, in the
- * format of the file pages of the record. Return 0, or -1 with errstr set.
+ * Store in process p of snapshot s the memory of process lp, read from lp or
+ * its clone; t has the facts about lp. Take every present page of every
+ * readable mapping, and mapped ELF files whole. Append to own the ranges of its
+ * own pages, in the format of the record's file pages. Return 0, or -1 with
+ * errstr set.
  */
 int
 memory_image(struct live *l, struct lproc *lp, struct snap *s,
@@ -392,8 +394,8 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 }
 
 /*
- * Give process p of snapshot s the executable of process lp as its text: the
- * whole file, even if it was deleted. If it cannot be read, warn the user.
+ * Store in process p of snapshot s, as its text, the whole executable of
+ * process lp, even if it was deleted. If it cannot be read, warn the user.
  * Return 0, or -1 with errstr set.
  */
 int

@@ -34,8 +34,8 @@ static const char *const links[] = {
 };
 
 /*
- * Add descriptor fd of process arg to its task, and its files to p->fds. No
- * file server is asked, as it may be dead, or stopped by us.
+ * Add descriptor fd of process arg to its task, and its files to p->fds. This
+ * asks no file server, which may be dead, or stopped by us.
  */
 static int
 open_read(void *arg, long fd)
@@ -80,8 +80,8 @@ open_read(void *arg, long fd)
 CMP(open_cmp, struct openfile, fd)
 
 /*
- * Read the parts of the record that only process p has, which stands still:
- * files and links, descriptors, maps.
+ * Read the parts of the record that only process p has, not its clone: files,
+ * links, descriptors and maps. All threads of p must stand still.
  */
 static void
 proc_peek(struct lproc *p)
@@ -112,8 +112,8 @@ peek_work(void *arg)
 }
 
 /*
- * Read the parts of the record that only a process has, for all processes of
- * set l, in up to four threads.
+ * Read, for all processes of set l, the parts of the record that only the
+ * process has, not its clone. Use up to four threads.
  */
 void
 procs_peek(struct live *l)

@@ -19,8 +19,9 @@
 enum { MOST = 64 * 1024 * KB };	/* maximum bytes of a map */
 
 /*
- * Return true if a file with status st is trusted as written by a process with
- * user ID uid: it belongs to that user, or to root and everybody can read it.
+ * Return true if a file with status st can be trusted to come from a process of
+ * user uid: it belongs to that user, or it belongs to root and is
+ * world-readable.
  */
 static bool
 is_believed(const struct stat *st, uint64_t uid)
@@ -30,7 +31,7 @@ is_believed(const struct stat *st, uint64_t uid)
 }
 
 /*
- * Read at most MOST bytes of file f into *map, cut after the last whole line.
+ * Read at most MOST bytes of file f into *map, and drop a partial last line.
  */
 static bool
 lines_read(const struct targetfile *f, const char *name, struct bytes *map)
@@ -49,9 +50,9 @@ lines_read(const struct targetfile *f, const char *name, struct bytes *map)
 }
 
 /*
- * Read the map of process p, whose /proc/PID/status is given, into *map, which
- * the caller frees with data_free(). ask: read it even from a file server,
- * which may not answer. Return false if there is none.
+ * Read the perf map of process p into *map, which the caller frees with
+ * data_free(). status is its /proc/PID/status. If ask is true, read the map
+ * even from a file server, which may not answer. Return false if there is none.
  */
 static bool
 map_read(const struct lproc *p, const void *status, size_t len, bool ask,
@@ -74,8 +75,8 @@ map_read(const struct lproc *p, const void *status, size_t len, bool ask,
 }
 
 /*
- * Add the map of process p to its record to, if task t has generated code.
- * While p is stopped, no file server is asked.
+ * Add the perf map of process p to its record to, if task t has generated code.
+ * While p is stopped, ask no file server.
  */
 void
 perfmap_record(const struct lproc *p, const struct task *t,
@@ -93,8 +94,8 @@ perfmap_record(const struct lproc *p, const struct task *t,
 }
 
 /*
- * Append the map of process pid of set l, which was released, to map. Return
- * false if there is none, or if the process has ended.
+ * Append to map the perf map of process pid of set l, which was released.
+ * Return false if there is none, or if the process has ended.
  */
 bool
 live_perfmap(struct live *l, pid_t pid, struct buf *map)

@@ -12,9 +12,9 @@
 #include <pthread.h>
 
 /*
- * Return true if process p can join the round r. Two processes that share
- * memory cannot be asked at once, as each would find the other's call on its
- * stack. A clone has memory of its own.
+ * Return true if process p can join round r. Two processes that share memory
+ * cannot be asked at once, since each would find the other's call on its stack.
+ * A clone has memory of its own.
  */
 static bool
 round_fits(const struct round *r, const struct lproc *p)
@@ -28,7 +28,7 @@ round_fits(const struct round *r, const struct lproc *p)
 }
 
 /*
- * Start to restore the processes of r that are not asked for more.
+ * Begin to restore those processes of r that are not asked for more.
  */
 static void
 round_ending(struct round *r)
@@ -42,9 +42,9 @@ round_ending(struct round *r)
 
 /*
  * Handle a process p in which no call can be injected: write the reason to the
- * record to, and warn the user. If p does not stand still, the user was warned
- * of that already; then only say that it cannot be cloned, unless it is traced
- * or its first thread does not stop.
+ * record to, and warn the user. If p does not stand still, the user already
+ * knows; then only report that it cannot be cloned, unless it is traced or its
+ * first thread does not stop.
  */
 static void
 observe(struct live *l, struct lproc *p, struct filelist *to)
@@ -64,9 +64,9 @@ observe(struct live *l, struct lproc *p, struct filelist *to)
 }
 
 /*
- * Return 1 if thread t of process p can run injected calls, 0 if not: a worker
- * thread of the kernel, or a thread that is not stopped. Return -1 with errstr
- * set if its stat cannot be read.
+ * Return 1 if thread t of process p can run injected calls. Return 0 if it is a
+ * worker thread of the kernel or is not stopped, or -1 with errstr set if its
+ * stat cannot be read.
  */
 static int
 thread_runs(const struct lproc *p, const struct lthread *t)
@@ -96,7 +96,7 @@ others_stopped(const struct lproc *p)
 }
 
 /*
- * Ask all threads of the process of a except the first.
+ * Ask all threads, except the first, of the process of a.
  */
 static void
 others_ask(struct asking *a)
@@ -118,8 +118,8 @@ others_ask(struct asking *a)
 }
 
 /*
- * Begin to inject calls into process p, first into its thread leader. Return
- * NULL with errstr set if that is not possible; errno is ESRCH if p has died.
+ * Begin to inject calls into process p, at first into its thread leader. Return
+ * NULL with errstr set if that is impossible; errno is ESRCH if p has died.
  */
 static struct inject *
 all_enter(struct lproc *p, struct lthread *leader)
@@ -138,9 +138,9 @@ all_enter(struct lproc *p, struct lthread *leader)
 }
 
 /*
- * Begin to inject calls into the clone of process p, or into p itself, which is
- * stopped, if it has none. Return NULL with errstr set if that is not possible;
- * errno is ESRCH if it has died.
+ * Begin to inject calls into the clone of process p or, if it has none, into p
+ * itself, which is stopped. Return NULL with errstr set if that is impossible;
+ * errno is ESRCH if the clone or process has died.
  */
 static struct inject *
 rest_enter(struct lproc *p)
@@ -159,9 +159,9 @@ rest_enter(struct lproc *p)
 }
 
 /*
- * Stop injecting calls through a. If rest is true and a is a clone, ask it for
- * its session keyring first. Return 0, or -1 with errstr set; errno is ESRCH if
- * it has died.
+ * End the injection of calls into a. If rest is true and a is a clone, first
+ * ask it for its session keyring. Return 0, or -1 with errstr set; errno is
+ * ESRCH if the clone or process has died.
  */
 static int
 asking_end(struct asking *a, bool rest)
@@ -178,7 +178,7 @@ asking_end(struct asking *a, bool rest)
 }
 
 /*
- * Handle the failure to ask process p or its clone, with errstr and errno set.
+ * Handle the failure to ask process p or its clone; errstr and errno are set.
  * Leave out a process that died before it was recorded; otherwise write the
  * reason to its record.
  */
@@ -196,7 +196,7 @@ ask_failed(struct live *l, const struct round *r, struct lproc *p)
 }
 
 /*
- * Ask all processes of r, and empty it.
+ * Ask all processes of round r, and leave r empty.
  */
 static void
 round_ask(struct live *l, struct round *r)
@@ -219,9 +219,9 @@ round_ask(struct live *l, struct round *r)
 }
 
 /*
- * Begin a series of rounds, which ask_end() ends. If rest is true, state is
- * asked for that a clone shares with its process, and clones are asked if there
- * are any.
+ * Begin a series of rounds, which ask_end() ends. If rest is true, ask for
+ * state that a clone shares with its process, and ask the clones if there are
+ * any.
  */
 void
 ask_begin(struct round *r, bool rest)
@@ -236,7 +236,7 @@ ask_begin(struct round *r, bool rest)
 }
 
 /*
- * Ask the processes that are still in r, and restore the signal mask.
+ * Ask the processes that are still in round r, and restore the signal mask.
  */
 void
 ask_end(struct live *l, struct round *r)
@@ -246,10 +246,10 @@ ask_end(struct live *l, struct round *r)
 }
 
 /*
- * Add process p to the round r. If r->rest is true, its clone, or p itself if
- * it has none, is asked for state that both have; else all its threads are
- * asked, which are stopped, and the first one for the process. The round is
- * asked when p does not fit in, or by ask_end().
+ * Add process p to round r. If r->rest is true, ask the clone of p, or p itself
+ * if it has none, for state that both have. Otherwise ask all threads of p,
+ * which are stopped, and the first also for the state of the process. The round
+ * is asked when the next process does not fit into it, or by ask_end().
  */
 void
 ask(struct live *l, struct round *r, struct lproc *p)

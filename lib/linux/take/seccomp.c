@@ -24,8 +24,8 @@ struct filters {		/* the different filters of all threads so
 };
 
 /*
- * Set *id to the number of a filter of len bytes. A new filter is added to set
- * l and to the record to.
+ * Set *id to the number of the filter of len bytes at data. If it is new, add
+ * it to set l and to the record to.
  */
 static int
 filter_number(struct live *l, const void *data, size_t len,
@@ -56,8 +56,8 @@ filter_number(struct live *l, const void *data, size_t len,
 }
 
 /*
- * Record in to the seccomp(2) filters of thread tid of set l, which is stopped:
- * the oldest first.
+ * Record in the list to the seccomp(2) filters of thread tid, which is stopped,
+ * beginning with the oldest. Set l remembers them.
  */
 void
 filters_record(struct live *l, pid_t tid, struct filelist *to)

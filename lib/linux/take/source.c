@@ -111,9 +111,8 @@ live_read(struct source *src, const struct run *r, uint8_t *buf)
 }
 
 /*
- * Read n runs with one call into buf, which has their total length len. Return
- * false if that fails, as it does for memory that the process itself may not
- * read.
+ * Read n runs, whose total length is len, into buf with one call. Return false
+ * if that fails, as it does for memory that the process itself may not read.
  */
 static bool
 read_together(const struct livesource *l, const struct run *r, size_t n,
@@ -187,7 +186,7 @@ static const struct source_ops single_ops = {
 static const struct source_ops alone_ops = { .many = alone_many };
 
 /*
- * Return true if no other process of set l than p has memory.
+ * Return true if p is the only process of set l that has memory.
  */
 static bool
 lproc_isalone(const struct live *l, const struct lproc *p)
@@ -201,11 +200,11 @@ lproc_isalone(const struct live *l, const struct lproc *p)
 }
 
 /*
- * Make a source of snapshot s that reads the memory of process p, or of its
- * clone. far: it is for mappings of files on a file server, which may not
- * answer. If p is read from the clone of another process, return that process's
- * source. The process must stay stopped until the source was read. Return NULL
- * with errstr set on failure.
+ * Make a source of snapshot s that reads the memory of process p or its clone.
+ * If p is read from the clone of another process, return that process's source.
+ * Set far for mappings of files on a file server, which may not answer. The
+ * process must stay stopped until the source was read. Return NULL with errstr
+ * set on failure.
  */
 struct source *
 source_live(struct live *live, struct snap *s, struct lproc *p, bool far)
@@ -238,7 +237,7 @@ source_live(struct live *live, struct snap *s, struct lproc *p, bool far)
 }
 
 /*
- * Return the pagemap descriptor of a live source, which owns it.
+ * Return the pagemap descriptor of live source src, which owns it.
  */
 int
 source_live_pagemap(const struct source *src)
@@ -248,9 +247,9 @@ source_live_pagemap(const struct source *src)
 
 /*
  * Make a second source of the memory of process p, for pages that no other
- * process maps, beside all, the source of its whole memory. Set *alone to it,
- * or to NULL if process_vm_readv(2) should not be used. Return 0, or -1 with
- * errstr set.
+ * process maps. all is the source of its whole memory. Set *alone to the new
+ * source, or to NULL if process_vm_readv(2) should not be used. Return 0, or -1
+ * with errstr set.
  */
 int
 alone_source(struct snap *s, const struct lproc *p, struct source *all,
@@ -281,8 +280,9 @@ entry_isalone(uint64_t e)
 }
 
 /*
- * Add start..end (exclusive) to b: as pages of source alone if is is true and
- * there are at least LEAST_KB, else as pages of source all.
+ * Add the addresses from start to end (exclusive) to b. If is is true and there
+ * are at least LEAST_KB, add them as pages of source alone, otherwise as pages
+ * of source all.
  */
 static int
 part_add(struct builder *b, uint64_t start, uint64_t end, struct source *all,
@@ -295,9 +295,9 @@ part_add(struct builder *b, uint64_t start, uint64_t end, struct source *all,
 }
 
 /*
- * Add start..end (exclusive) of mapping v, which are present, to b: long runs
- * of pages that no other process maps as pages of alone, the others as pages of
- * all. Return 0, or -1 with errstr set.
+ * Add to b the addresses from start to end (exclusive) of mapping v, which are
+ * present: long runs of pages that no other process maps as pages of source
+ * alone, the others as pages of source all. Return 0, or -1 with errstr set.
  */
 int
 alone_run(struct builder *b, const struct vma *v, uint64_t start, uint64_t end,

@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 /*
- * Return the time, in ns, that a process reads from a clock of ours: it may be
- * in another time namespace, time_namespaces(7).
+ * Return the time in ns that a process reads from our clock. The process may be
+ * in another time namespace (time_namespaces(7)); name is the clock's name in
+ * the offsets ours and theirs.
  */
 static intmax_t
 clock_seen(clockid_t clock, const char *name, const struct bytes *ours,
@@ -79,9 +80,9 @@ threads_traced(struct live *l, struct lproc *p)
 }
 
 /*
- * Read the attributes of all threads of process p that stand still. For threads
- * other than the first, also read which resources they do not share and their
- * personality, if the process is to be restored.
+ * Read the attributes of all threads of process p that stand still. If the
+ * process is to be restored, also read, for threads other than the first, their
+ * personality and which resources they do not share.
  */
 static void
 threads_seen(const struct live *l, struct lproc *p)
@@ -109,8 +110,8 @@ threads_seen(const struct live *l, struct lproc *p)
 }
 
 /*
- * Read the state of process p, which is stopped, and add it to the round r if
- * it is to be asked by injected calls.
+ * Read the state of process p, which is stopped. If injected calls are to ask
+ * it for more, add it to round r.
  */
 static void
 proc_state_read(struct live *l, struct round *r, struct lproc *p)
@@ -135,8 +136,8 @@ proc_state_read(struct live *l, struct round *r, struct lproc *p)
 
 /*
  * Read the state of all processes of set l, which are stopped. Inject calls
- * only where the user wants it and it is possible. state_finish() asks for the
- * rest, in clones if there are any.
+ * only where the user wants that and it is possible. state_finish() asks for
+ * the rest, in clones if there are any.
  */
 void
 state_read(struct live *l)
@@ -175,11 +176,11 @@ keys_share(struct live *l)
 }
 
 /*
- * Ask for the state that state_read() has left, of recorded processes. If
- * cloned is true, ask the clones, while the processes run again. Else ask
- * stopped processes that have no clone: those that stay stopped, if they are to
- * be restored, and those that will be read from the clone of another process,
- * which cannot be asked for them.
+ * Ask recorded processes for the state that state_read() left. If cloned is
+ * true, ask the clones, while the processes run again. Otherwise ask stopped
+ * processes without a clone: those that stay stopped, if they are to be
+ * restored, and those that will be read from the clone of another process,
+ * which cannot answer for them.
  */
 void
 state_finish(struct live *l, bool cloned)

@@ -56,7 +56,7 @@ take_room(struct taker *k)
 }
 
 /*
- * Wake live_next(): all that the snapshot has now can be written.
+ * Wake live_next(): everything that the snapshot contains now can be written.
  */
 static void
 take_ready(struct taker *k)
@@ -68,7 +68,7 @@ take_ready(struct taker *k)
 }
 
 /*
- * Record for how long the process was stopped, if it was cloned.
+ * If the process was cloned, record for how long it was stopped.
  */
 static void
 record_live(const struct lproc *lp, struct filelist *rec)
@@ -78,8 +78,8 @@ record_live(const struct lproc *lp, struct filelist *rec)
 }
 
 /*
- * Correct smaps in the record of process lp to the mappings in the stop, if it
- * was read before the stop.
+ * If smaps in the record of process lp was read before the stop, correct it to
+ * the mappings during the stop.
  */
 static int
 record_refit(const struct lproc *lp, struct filelist *rec)
@@ -102,8 +102,8 @@ record_refit(const struct lproc *lp, struct filelist *rec)
 
 /*
  * Capture the memory of process lp as the memory of p. If its clone was killed
- * meanwhile, fail if the options say so; else mark all of its memory as
- * missing, since it is not certain which pages there were.
+ * during that, fail if the options say so; otherwise record all of its memory
+ * as missing, since it is uncertain which pages it had.
  */
 static int
 memory_take(struct taker *k, struct lproc *lp, struct proc *p,
@@ -132,9 +132,9 @@ memory_take(struct taker *k, struct lproc *lp, struct proc *p,
 }
 
 /*
- * Capture thread th, whose facts are in t: add a process to the snapshot and
- * have the callback take fill it. The first thread of a process gets text and
- * memory. t is freed.
+ * Capture thread th, described by t: add a process to the snapshot, and let the
+ * callback, take, fill it in. The first thread of a process gets text and
+ * memory. Frees t.
  */
 static int
 thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
@@ -180,7 +180,7 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
 }
 
 /*
- * Capture a thread other than the first of its process, unless it had ended
+ * Capture thread th, which is not the first of its process, unless it ended
  * before it was looked at.
  */
 static int
@@ -220,8 +220,8 @@ proc_take(struct taker *k, struct lproc *lp)
 }
 
 /*
- * Record the attributes of a file that may have to be created again when the
- * snapshot is restored.
+ * Record those attributes of a file that are needed if it must be created again
+ * when the snapshot is restored.
  */
 static void
 record_inode(const struct carry *c, struct filelist *rec)
@@ -240,7 +240,7 @@ record_inode(const struct carry *c, struct filelist *rec)
 }
 
 /*
- * Add an embedded file to the snapshot.
+ * Add embedded file c to the snapshot.
  */
 static int
 carry_take(struct taker *k, const struct carry *c)
@@ -319,7 +319,7 @@ take_begin(struct live *l, struct snap *s, take_fn take, void *arg)
 
 /*
  * Wait for the next captured process or thread of set l; a process comes before
- * its threads. Return 1 with *p set; 0 if there are no more; -1 with errstr
+ * its threads. Return 1 with *p set; 0 if there are no more; or -1 with errstr
  * set.
  */
 int
@@ -346,8 +346,8 @@ live_next(struct live *l, struct proc **p)
 }
 
 /*
- * Stop the thread that captures set l, at whatever point it is. What was
- * captured stays in the snapshot.
+ * Stop the thread that captures set l, even if it is not finished. The snapshot
+ * keeps what was captured.
  */
 void
 take_finish(struct live *l)

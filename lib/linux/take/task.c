@@ -29,8 +29,8 @@ static const char *const clone_links[] = {
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
 
 /*
- * Return the bits of the file coredump_filter in the record l, which say what
- * the process wants in its cores: core(5).
+ * Return the bits of the file coredump_filter in record l, which select what
+ * the cores of the process contain: core(5).
  */
 static unsigned int
 record_dumped(const struct filelist *l)
@@ -72,11 +72,11 @@ task_read(struct live *l, struct lproc *p, const struct lthread *leader)
 }
 
 /*
- * Put together the task t, which is empty, and the record of thread th of
- * process p, from what was read before the stop and in it; th is not the first
- * thread, and may run again by now. Its age is corrected to the moment when p
- * was recorded. Return false if it had ended by then, or if its stat could not
- * be read, of which the user is warned.
+ * Make the task t, which is empty, and the record of thread th of process p,
+ * from what was read before and during the stop. th is not the first thread,
+ * and may be running again. Correct its age to the moment when p was recorded.
+ * Return false if th had ended by then, or, after warning the user, if its stat
+ * could not be read.
  */
 bool
 thread_gather(struct live *l, const struct lproc *p, struct lthread *th,
@@ -108,8 +108,8 @@ thread_gather(struct live *l, const struct lproc *p, struct lthread *th,
 }
 
 /*
- * Return in how many nested PID namespaces we see the process of record l, and
- * set *num to its process ID in the innermost one: pid_namespaces(7).
+ * Return the number of nested PID namespaces in which we see the process of
+ * record l. Set *num to its process ID in the innermost one: pid_namespaces(7).
  */
 static size_t
 record_innermost(const struct filelist *l, uint64_t *num)
@@ -133,8 +133,8 @@ record_isinit(const struct filelist *l)
 }
 
 /*
- * If the process is in another PID namespace, record the process ID of its
- * parent there, which is 0 if the parent is outside.
+ * If the process of task t and record l is in another PID namespace, record the
+ * process ID of its parent there, which is 0 if the parent is outside.
  */
 static void
 record_parent(const struct task *t, struct filelist *l)
@@ -150,9 +150,9 @@ record_parent(const struct task *t, struct filelist *l)
 }
 
 /*
- * Record where a process belongs: its process ID in its own PID namespace, if
- * that is not ours, and the unit, the container and the pod found in its cgroup
- * path.
+ * Record where the process of record l belongs: its process ID in its own PID
+ * namespace, if that is not ours, and the unit, the container and the pod that
+ * its cgroup path names.
  */
 static void
 record_place(struct filelist *l)
@@ -174,7 +174,7 @@ record_place(struct filelist *l)
 
 /*
  * Build the Linux record of process p, whose first thread is leader, from what
- * was read already; task_finish() adds the rest.
+ * was read already. task_finish() adds the rest.
  */
 void
 task_record(struct live *l, struct snap *s, struct lproc *p,
@@ -213,8 +213,8 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 }
 
 /*
- * Add to the record of process p the files and links that a clone of p has
- * unchanged; read them from the clone, or from p, which is stopped.
+ * Add to the record of process p those files and links that are the same for a
+ * clone. Read them from the clone, or from p itself, which is then stopped.
  */
 void
 task_own(const struct lproc *p, struct filelist *to)
@@ -229,10 +229,10 @@ task_own(const struct lproc *p, struct filelist *to)
 }
 
 /*
- * Add the last parts to the record to of process p, and to its task. They are
- * read from the clone of p or, if there is none, from p, which is stopped. If p
- * is read from the clone of another process, task_own() was called before the
- * release.
+ * Add the last parts to the record to of process p, and to its task. Read them
+ * from the clone of p or, if it has none, from p itself, which is then stopped.
+ * If p is read from the clone of another process, task_own() must have been
+ * called before p was released.
  */
 void
 task_finish(struct live *l, struct lproc *p, struct filelist *to)

@@ -31,8 +31,8 @@ _Static_assert(sizeof apart / sizeof *apart == NKCMP + NSPACES,
     "a number for each namespace");
 
 /*
- * Return the inode number of namespace link name of thread tid of process pid,
- * or 0 if it cannot be read.
+ * Return the inode number of the namespace link called name of thread tid of
+ * process pid, or 0 if it cannot be read.
  */
 static uint64_t
 space_number(pid_t pid, pid_t tid, const char *name)
@@ -61,8 +61,8 @@ spaces_read(pid_t pid, pid_t tid, uint64_t space[NSPACES])
 }
 
 /*
- * Return true if threads a and b do not share resource i of the array apart,
- * which must be one that kcmp(2) compares.
+ * Return true if threads a and b do not share resource i of the array apart. It
+ * must be a resource that kcmp(2) compares.
  */
 static bool
 kcmp_differs(pid_t a, pid_t b, size_t i)
@@ -73,9 +73,9 @@ kcmp_differs(pid_t a, pid_t b, size_t i)
 }
 
 /*
- * Record in to the resources that thread t of process pid does not share with
- * thread with, whose namespaces are space. A resource that cannot be compared
- * counts as shared.
+ * Record in the list to those resources that thread t of process pid does not
+ * share with the thread with, whose namespaces are space. A resource that
+ * cannot be compared counts as shared.
  */
 void
 thread_apart(pid_t pid, const struct lthread *t, pid_t with,
@@ -104,8 +104,8 @@ thread_apart(pid_t pid, const struct lthread *t, pid_t with,
 }
 
 /*
- * Record in to the rseq(2) area of thread t, which is stopped. Kernels before
- * Linux 5.13 do not have the request; it fails with EIO each time.
+ * Record in the list to the rseq(2) area of thread t, which is stopped. Linux
+ * before 5.13 does not have the request, which then fails with EIO.
  */
 static void
 thread_rseq(const struct lthread *t, struct filelist *to)
@@ -126,8 +126,8 @@ thread_rseq(const struct lthread *t, struct filelist *to)
 }
 
 /*
- * Record in to the scheduling and set_robust_list(2) of thread t, which stands
- * still, and its rseq(2) if it is stopped by us.
+ * Record in the list to the scheduling and set_robust_list(2) of thread t,
+ * which stands still, and its rseq(2) if we have stopped it.
  */
 void
 thread_attrs(const struct lthread *t, struct filelist *to)

@@ -41,7 +41,7 @@ compare_run(void *arg, const struct pagerun *p)
 }
 
 /*
- * Return the size of our own [vdso] in bytes; 0 if there is none.
+ * Return the size in bytes of our own [vdso], or 0 if there is none.
  */
 static uint64_t
 own_length(void)
@@ -63,8 +63,8 @@ own_length(void)
 }
 
 /*
- * Return a copy of our own [vdso] as a source of s, made once for each
- * snapshot; NULL if that fails.
+ * Return a source of s with a copy of our own [vdso], made once for each
+ * snapshot. Return NULL on failure.
  */
 static struct source *
 vdso_copy(struct live *l, struct snap *s)
@@ -86,12 +86,12 @@ vdso_copy(struct live *l, struct snap *s)
 }
 
 /*
- * Return a source, with offsets from 0, for all of the [vdso] v of a process of
- * set l, whose memory is mem. Return NULL if it differs from ours, as for a
- * 32-bit process or one restored from another kernel. If no page was touched,
- * as in a child that has done little yet, it must be the kernel's, provided
- * that it lies where no 32-bit process has one. clone: mem is a clone, which
- * has touched nothing, and whose pages may be touched.
+ * Return a source, with offsets from 0, for the whole [vdso] v of a process of
+ * set l, whose memory is mem. Return NULL if it differs from ours, as in a
+ * 32-bit process or one restored from another kernel. If none of its pages was
+ * touched, as in a child that has done little yet, it must be the kernel's,
+ * provided that it is where no 32-bit process has one. If clone is set, mem is
+ * that of a clone, which has touched nothing, and its pages may be touched.
  */
 struct source *
 vdso_source(struct live *l, struct snap *s, struct source *mem,
