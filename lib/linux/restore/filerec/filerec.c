@@ -26,9 +26,8 @@
 enum { GETOWNER_UIDS = 17 };
 
 /*
- * Set the reason why the record of t is incomplete: a message for the user,
- * formatted as by printf(3), for the line "why".  Only the first call has an
- * effect.
+ * Set t->why to the reason why the record of t is incomplete: a message for the
+ * user, formatted as by printf(3). Only the first call has an effect.
  */
 void
 tell_why(struct filerec *t, const char *fmt, ...)
@@ -43,7 +42,7 @@ tell_why(struct filerec *t, const char *fmt, ...)
 }
 
 /*
- * Append the first line of the record of t, the type of the file.
+ * Append to the record of t its first line, which gives the type of the file.
  */
 void
 filerec_type(struct filerec *t, const char *type)
@@ -52,8 +51,8 @@ filerec_type(struct filerec *t, const char *type)
 }
 
 /*
- * Append a line with key and the int that ioctl(2) request returns for t->dup,
- * unless it is 0 or the call fails.
+ * Append to the record of t a line with key and the int that ioctl(2) request
+ * returns for t->dup. Append nothing if the int is 0 or the call fails.
  */
 void
 filerec_ioctl(struct filerec *t, const char *key, unsigned long request)
@@ -65,8 +64,9 @@ filerec_ioctl(struct filerec *t, const char *key, unsigned long request)
 }
 
 /*
- * Return the text after key on the first line of info, the text of fdinfo, that
- * begins with key.  Return NULL if there is none, or if info is NULL.
+ * Find the first line of info, the text of fdinfo, that begins with key, and
+ * return the text after key. Return NULL if there is no such line, or if info
+ * is NULL.
  */
 const char *
 info_find(const char *info, const char *key)
@@ -84,8 +84,8 @@ info_find(const char *info, const char *key)
 }
 
 /*
- * Record the owner and signal that F_SETOWN and F_SETSIG of fcntl(2) set for
- * the file.
+ * Record the owner and the signal that were set for the file of t with F_SETOWN
+ * and F_SETSIG of fcntl(2).
  */
 static void
 owner_record(struct filerec *t)
@@ -108,8 +108,8 @@ owner_record(struct filerec *t)
 }
 
 /*
- * Duplicate the descriptor of t into t->dup, and record its F_SETOWN owner.
- * Return false, and set the reason in t, if it cannot be duplicated.
+ * Duplicate the descriptor of t into t->dup, and record its F_SETOWN owner. If
+ * it cannot be duplicated, set the reason in t and return false.
  */
 bool
 filerec_dup(struct filerec *t)
@@ -133,8 +133,8 @@ filerec_dup(struct filerec *t)
 }
 
 /*
- * Return the key under which proxy number lane is asked about file t.  what, of
- * size bytes, is set to a description of the file for messages.
+ * Return the key for asking proxy number lane about file t. Set what, which has
+ * size bytes, to a description of the file for messages; the key refers to it.
  */
 struct proxy_key
 filerec_key(const struct filerec *t, size_t lane, char *what, size_t size)
@@ -148,9 +148,10 @@ filerec_key(const struct filerec *t, size_t lane, char *what, size_t size)
 }
 
 /*
- * Have proxy number lane run fn with len bytes of arg, and a duplicate of fd
- * unless that is -1, and wait for its answer about file t.  The caller frees
- * answer->data.  Return 0, or -1 with errstr set.
+ * Ask proxy number lane to run fn for file t, with the len bytes of arg and a
+ * duplicate of descriptor fd, unless fd is -1. Wait for the answer, and set
+ * *answer to it. The caller frees answer->data. Return 0, or -1 with errstr
+ * set.
  */
 int
 filerec_ask(struct filerec *t, size_t lane, proxy_fn fn, const void *arg,
@@ -170,9 +171,9 @@ filerec_ask(struct filerec *t, size_t lane, proxy_fn fn, const void *arg,
 }
 
 /*
- * Append the path of the file, taken from link, the text of its link in /proc:
- * as a line "path", or in hexadecimal as "pathbytes" if it has a newline.  The
- * suffix " (deleted)" is removed.
+ * Append to the record of t the path of its file. link is the text of its link
+ * in /proc; remove the suffix " (deleted)" from it. The line is "path", or
+ * "pathbytes" with hexadecimal digits if the path has a newline.
  */
 void
 filerec_path(struct filerec *t, const char *link)

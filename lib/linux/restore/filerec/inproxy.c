@@ -30,8 +30,8 @@ struct inproxy_reply {		/* head of the answer */
 };
 
 /*
- * Answer with the record of t: its lines, and the first file of t->data.  spent
- * bytes were taken from the budget.
+ * Answer with the record of t: its lines, and the first file of t->data. spent
+ * is the number of bytes taken from the budget.
  */
 static void
 reply_put(struct serving *s, const struct filerec *t, uint64_t spent)
@@ -50,8 +50,8 @@ reply_put(struct serving *s, const struct filerec *t, uint64_t spent)
 }
 
 /*
- * Run t->proxyrec for one file, in the proxy.  Network namespaces, and sockets
- * to compare with, stay in files for the next request.
+ * Run t->proxyrec for one file, in the proxy. The static files keeps network
+ * namespaces, and sockets to compare with, for the next request. Return 0.
  */
 static int
 inproxy_serve(struct serving *s)
@@ -82,8 +82,8 @@ inproxy_serve(struct serving *s)
 }
 
 /*
- * Append the proxy's answer to q to the record t.  If there was none, set the
- * reason in t.
+ * Append the proxy's answer to question q to the record of t. If there was no
+ * answer, set the reason in t.
  */
 static void
 reply_add(struct filerec *t, struct proxy_asked *q)
@@ -114,10 +114,11 @@ reply_add(struct filerec *t, struct proxy_asked *q)
 }
 
 /*
- * Have the proxy run proxyrec for each of the n files v (at most FILEREC_BATCH)
- * that has one, on the duplicate t->dup, and append the lines that it returns
- * to the record of the file.  The proxy gets the numbers in t, the process's
- * pid and mmtid, opts.move and the budget; pointers in t are not valid there.
+ * For each of the n files at v (at most FILEREC_BATCH) that has a proxyrec, ask
+ * the proxy to run proxyrec on the duplicate descriptor dup. Append the lines
+ * that it returns to the record of the file. The proxy gets the numbers in the
+ * struct filerec, the pid and mmtid of the process, opts.move and the budget;
+ * pointers are not valid there.
  */
 void
 filerec_viaproxy(struct filerec *v, size_t n)

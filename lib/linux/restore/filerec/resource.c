@@ -39,9 +39,9 @@ slot_serve(struct serving *s)
 }
 
 /*
- * Compare file b with the file that process pid watches by the epoll set in
- * slot, as kcmp(2) does.  The proxy makes the call, since the kernel waits for
- * the lock of the epoll set.
+ * Return the result of kcmp(2) for file b and the file that process pid watches
+ * with the epoll set in slot, or -1. The proxy makes the call, because the
+ * kernel waits for the lock of the epoll set.
  */
 static long
 slot_cmp(const struct resource *b, pid_t pid,
@@ -60,8 +60,8 @@ slot_cmp(const struct resource *b, pid_t pid,
 }
 
 /*
- * Compare a, a new resource or a key, with b, which is in the tree.  If kcmp(2)
- * fails they count as different, and both are marked unsure.
+ * Compare a, a new resource or a key, with resource b in the tree. If kcmp(2)
+ * fails, mark both as unsure and order them as different.
  */
 static int
 resource_cmp(struct resource *a, struct resource *b)
@@ -87,9 +87,9 @@ resource_cmp(struct resource *a, struct resource *b)
 TREE_GENERATE(resources, resource, entry, resource_cmp)
 
 /*
- * Return the resource of f that is identical to key, or else add a copy of key
- * and return that.  It is marked unsure if kcmp(2) could not compare it.
- * Return NULL with errstr set if memory runs out.
+ * Return the resource of f that is identical to key. If there is none, add a
+ * copy of key and return it. The copy is marked unsure if kcmp(2) could not
+ * compare it. Return NULL with errstr set if memory runs out.
  */
 struct resource *
 resource_get(struct files *f, const struct resource *key)
@@ -105,8 +105,8 @@ resource_get(struct files *f, const struct resource *key)
 }
 
 /*
- * Add to f the open file description that thread pid has as descriptor fd, and
- * set *r to it.  Return 0 if f already had it, 1 if it is new, or -1 with
+ * Add to f the open file description of descriptor fd of thread pid, and set *r
+ * to describe it. Return 0 if f already had it, 1 if it is new, or -1 with
  * errstr and errno set.
  */
 int
@@ -130,7 +130,7 @@ resource_fd(struct files *f, pid_t pid, int fd, struct fdref *r)
 }
 
 /*
- * Return the resource of f that is identical to key, or NULL.
+ * Return the resource of f that is identical to key, or NULL if there is none.
  */
 struct resource *
 resource_find(struct files *f, struct resource *key)

@@ -66,8 +66,8 @@ static const char *const version2[] = {
 };
 
 /*
- * Append the n bytes at s to b as one line, with newlines and backslashes as
- * octal escapes.
+ * Append the n bytes at s to b, with newlines and backslashes as octal escapes,
+ * so that they stay on one line.
  */
 static void
 value_put(struct buf *b, const char *s, size_t n)
@@ -80,9 +80,9 @@ value_put(struct buf *b, const char *s, size_t n)
 }
 
 /*
- * Append the property called name of the cgroup open as dir: its mode, owner
- * and value.  cgroup.procs and tasks get no value.  Do nothing if it cannot be
- * read.
+ * Append to g the property called name of the cgroup whose directory is open as
+ * dir: its mode, owner and value. cgroup.procs and tasks get no value. Do
+ * nothing if the property cannot be read.
  */
 static void
 property_record(struct cgrec *g, int dir, const char *name)
@@ -135,8 +135,9 @@ properties_record(struct cgrec *g, int dir)
 }
 
 /*
- * Begin the record of the cgroup open as dir: append its line "directory".
- * Return false if it is already recorded or a limit is reached.
+ * Begin the record of the cgroup at path, whose directory is open as dir:
+ * append its line "directory" to g. Return false if the cgroup is already
+ * recorded or a limit is reached.
  */
 static bool
 dir_begin(struct cgrec *g, int dir, const char *path)
@@ -162,8 +163,9 @@ dir_begin(struct cgrec *g, int dir, const char *path)
 }
 
 /*
- * Record the cgroup whose directory is open as dir, and those below it, and
- * close dir.  path is the cgroup's path, in a buffer of PATH_MAX bytes.
+ * Record in g the cgroup whose directory is open as dir, and the cgroups below
+ * it, and close dir. path is the path of the cgroup, in a buffer of PATH_MAX
+ * bytes. depth is the number of levels above it that are recorded.
  */
 static void
 dirs_record(struct cgrec *g, int dir, char *path, unsigned int depth)
@@ -197,9 +199,9 @@ dirs_record(struct cgrec *g, int dir, char *path, unsigned int depth)
 }
 
 /*
- * Record cgroup.subtree_control of the version 2 cgroups above the recorded
- * one, as far as their directories are below point.  path is the path of the
- * recorded cgroup, and below the last part of path, relative to point.
+ * Record in g the cgroup.subtree_control of the version 2 cgroups above the
+ * cgroup path, as far as their directories are below the open directory point.
+ * below is the last part of path, relative to point.
  */
 static void
 above_record(struct cgrec *g, int point, const char *path,
@@ -225,9 +227,9 @@ above_record(struct cgrec *g, int point, const char *path,
 }
 
 /*
- * Record the cgroup path, those below it and, in version 2, those above.  point
- * is the open directory of an ancestor, and below the rest of path from there.
- * Return false if the cgroup cannot be opened.
+ * Record in g the cgroup path, those below it and, in version 2, those above
+ * it. point is the open directory of an ancestor, and below is the rest of
+ * path, relative to point. Return false if the cgroup cannot be opened.
  */
 bool
 cgroupdir_record(struct cgrec *g, int point, const char *path,

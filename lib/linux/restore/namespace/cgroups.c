@@ -21,9 +21,9 @@
 enum { MAX_DIRS = 256 };	/* directories recorded with one process */
 
 /*
- * Record the cgroup path, whose directory is dir.  The first top bytes of dir
- * are a mount point, and dir is cut there.  Return false if it cannot be
- * opened.
+ * Record in g the cgroup path, whose directory is dir. The first top bytes of
+ * dir are a mount point; cut dir after them. Return false if the cgroup cannot
+ * be opened.
  */
 static bool
 dir_record(struct cgrec *g, const char *path, char *dir, size_t top)
@@ -43,8 +43,8 @@ dir_record(struct cgrec *g, const char *path, char *dir, size_t top)
 
 /*
  * Open the root of the existing cgroup hierarchy with the controllers in list
- * ("": version 2).  It is mounted where no process sees it, and unmounted when
- * the descriptor is closed.  Return the descriptor, or -1.
+ * ("": version 2). Mount it where no process sees it, so that it is unmounted
+ * when the descriptor is closed. Return the descriptor, or -1.
  */
 static int
 hierarchy_open(const char *list)
@@ -110,8 +110,9 @@ line_record(struct cgrec *g)
 }
 
 /*
- * Record the cgroups of a process or thread, listed in the file cgroup of rec,
- * its record, unless l has already recorded them.
+ * Record in rec the cgroups of a process or thread, unless l has already
+ * recorded them. rec is the record of the process or thread; its file cgroup
+ * lists them.
  */
 static void
 directories_record(struct live *l, struct filelist *rec)
@@ -170,8 +171,8 @@ cgroups_record(struct live *l, struct filelist *rec, struct bytes *own)
 
 /*
  * Add to rec, the record of thread tid of process pid, the cgroups of the
- * thread if they differ from own, those of the process.  Threads may differ in
- * version 1, and in version 2 in threaded cgroups.
+ * thread, if they differ from those of its process, which own has. Threads may
+ * differ in version 1, and in version 2 in threaded cgroups.
  */
 void
 cgroups_thread(struct live *l, struct filelist *rec, const struct bytes *own,
@@ -194,9 +195,9 @@ cgroups_thread(struct live *l, struct filelist *rec, const struct bytes *own,
 
 /*
  * Append to text a line for each hierarchy in which the root of a cgroup
- * namespace is not the root that we see: its controllers and the path of the
- * root.  outside and inside are /proc/PID/cgroup of one process, read in our
- * namespace and in the other one.
+ * namespace is not the root that we see. The line has the controllers and the
+ * path of the root. outside and inside are /proc/PID/cgroup of one process,
+ * read in our namespace and in the other one.
  */
 static void
 roots_put(struct buf *text, const struct bytes *outside,
@@ -227,8 +228,8 @@ roots_put(struct buf *text, const struct bytes *outside,
 
 /*
  * Add to rec, the record of process pid, the roots of its cgroup namespace,
- * which is not ours.  This thread enters that namespace and returns.  If it may
- * not, nothing is recorded.
+ * which is not ours. This thread enters that namespace and returns. Record
+ * nothing if it may not enter.
  */
 void
 cgroups_roots(struct live *l, struct filelist *rec, pid_t pid)

@@ -55,8 +55,8 @@ static const char *const inside = "mounts/inside";
 static const char *const why = "mounts/why";
 
 /*
- * Open the root directory of the tmpfs mounted at point, without mounts below
- * it. dev is its device.  Return a descriptor, or -1.
+ * Open the root directory of the tmpfs mounted at point, without the mounts
+ * below it. dev is the device of the tmpfs. Return a descriptor, or -1.
  */
 static int
 tmpfs_open(const char *point, dev_t dev)
@@ -86,7 +86,7 @@ tmpfs_open(const char *point, dev_t dev)
 }
 
 /*
- * Return true if the mountinfo text mounts has a mount of device dev.
+ * Return true if mounts, a mountinfo text, has a mount of device dev.
  */
 static bool
 device_find(const struct buf *mounts, uint64_t dev)
@@ -101,8 +101,10 @@ device_find(const struct buf *mounts, uint64_t dev)
 }
 
 /*
- * If mount m of the other namespace is a whole tmpfs that is not mounted in
- * ours, open it and add it to v, once for each tmpfs.
+ * If mount m of the other namespace is a whole tmpfs that is not mounted in our
+ * namespace, open it and add it to v. Add each tmpfs only once. ours and theirs
+ * are the mountinfo texts of the two namespaces. Return 0, or -1 with errstr
+ * set.
  */
 static int
 tmpfs_add(struct mntvisit *v, const struct mountinfo *m,
@@ -134,9 +136,9 @@ tmpfs_add(struct mntvisit *v, const struct mountinfo *m,
 }
 
 /*
- * Enter the mount namespace ns, without returning, and open each tmpfs that
- * only it has.  ours is the mountinfo of our namespace, proc our /proc.  Return
- * 0, or -1 with errstr set.
+ * Enter the mount namespace ns, without returning, and add to v each tmpfs that
+ * only that namespace has. ours is the mountinfo of our namespace, and proc is
+ * our /proc. Return 0, or -1 with errstr set.
  */
 static int
 mntvisit_make(struct mntvisit *v, int ns, int proc, const struct buf *ours)
@@ -160,8 +162,8 @@ mntvisit_make(struct mntvisit *v, int ns, int proc, const struct buf *ours)
 }
 
 /*
- * Add an archive of each tmpfs of v to v->found.  tar(1) makes it, in our own
- * mount namespace.  If it fails, add a file with the reason; exit status
+ * Add to v->found an archive of each tmpfs of v, made by tar(1) in our own
+ * mount namespace. If tar fails, add a file with the reason. Exit status
  * TAR_CHANGED means only that another process changed a file while it was read.
  */
 static void
@@ -197,7 +199,8 @@ tmpfs_archive(struct mntvisit *v, int sock)
 
 /*
  * Read the mount namespace of the process whose pid is the argument, in the
- * proxy, and answer with its mounts and tmpfs archives.
+ * proxy, and answer with its mounts and tmpfs archives. Return 0, or -1 with
+ * errstr set.
  */
 static int
 mntvisit_serve(struct serving *s)
@@ -226,8 +229,8 @@ mntvisit_serve(struct serving *s)
 
 /*
  * Add to rec, the record of process p, what is needed to create its mount
- * namespace again, if p is the first process of l in that namespace and it is
- * not ours: snap-linux(6), mounts.  p is stopped.
+ * namespace again (snap(6), mounts). Do so only if p is the first process of l
+ * in that namespace and the namespace is not ours. p is stopped.
  */
 void
 mntspace_record(struct live *l, const struct lproc *p, struct filelist *rec)

@@ -22,8 +22,8 @@ struct mounted {
 };
 
 /*
- * Set *w to the root directory of process pid.  Return false if it cannot be
- * read.
+ * Set *w to identify the root directory of process pid. Return false if it
+ * cannot be read.
  */
 static bool
 rootid_read(pid_t pid, struct rootid *w)
@@ -39,8 +39,8 @@ rootid_read(pid_t pid, struct rootid *w)
 }
 
 /*
- * Read mountinfo of process p, in mount namespace number ns, and add it to l.
- * Return it, or NULL with errno set.
+ * Read the mountinfo of process p, which is in mount namespace number ns, and
+ * add it to l. Return the new entry, or NULL with errno set.
  */
 static struct mounted *
 mounted_add(struct live *l, const struct lproc *p, uint64_t ns)
@@ -60,8 +60,8 @@ mounted_add(struct live *l, const struct lproc *p, uint64_t ns)
 }
 
 /*
- * Set p->mounts to mountinfo of process p, and p->root to its root directory.
- * The process is stopped and has memory.  p->mounts stays NULL if that fails.
+ * Set p->mounts to the mountinfo of process p, and p->root to its root
+ * directory. p is stopped and has memory. p->mounts stays NULL on failure.
  */
 void
 mounted_read(struct live *l, struct lproc *p)

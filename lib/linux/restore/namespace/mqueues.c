@@ -19,7 +19,8 @@
 enum { MAX_QUEUES = 1024 };
 
 /*
- * Open the directory with the queues.  Return a descriptor, or -1.
+ * Open the directory of the message queues of the IPC namespace that this
+ * thread is in. Return a descriptor, or -1.
  */
 static int
 queues_open(void)
@@ -36,8 +37,8 @@ queues_open(void)
 }
 
 /*
- * Append to b a line for the queue name: the number of messages, and the name
- * with blanks, control characters and backslashes in octal.
+ * Append to b a line for the queue called name: the number of messages, and the
+ * name with blanks, control characters and backslashes in octal.
  */
 static void
 queue_line(struct buf *b, const char *name)
@@ -63,8 +64,8 @@ queue_line(struct buf *b, const char *name)
 }
 
 /*
- * Add to l the POSIX message queues of the IPC namespace that this thread is
- * in, if there are any: snap-linux(6), mqueues.
+ * Add to l the POSIX message queues (snap(6), mqueues) of the IPC namespace
+ * that this thread is in, if there are any.
  */
 void
 mqueues_read(struct filelist *l)

@@ -14,8 +14,8 @@ static const char *const kind[] = { "cgroup", "ipc", "mnt", "net", "pid",
     "time", "user", "uts" };
 
 /*
- * Return true if the record has a link for namespace name that differs from
- * ours.
+ * Return true if the record rec has a link for the namespace called name, and
+ * the link differs from ours.
  */
 static bool
 is_other(const struct filelist *rec, const char *name)
@@ -32,8 +32,8 @@ is_other(const struct filelist *rec, const char *name)
 }
 
 /*
- * Return true if the namespace name of the record rec is not ours and l has not
- * yet recorded its contents.  In that case mark them as recorded.
+ * Return true if rec shows that the namespace called name is not ours, and l
+ * has not yet recorded its contents. In that case mark them as recorded.
  */
 bool
 space_isnew(struct live *l, const struct filelist *rec, const char *name)
@@ -51,10 +51,10 @@ space_isnew(struct live *l, const struct filelist *rec, const char *name)
 }
 
 /*
- * Have the proxy run fn with the pid of process p, to read the contents of one
- * of its namespaces, and add the files of its answer to rec.  what describes
- * the namespace for messages.  Return 0, or -1 with the reason in file why of
- * rec.
+ * Ask the proxy to run fn with the pid of process p, in order to read the
+ * contents of one of its namespaces. Add the files of the answer to rec. what
+ * describes the namespace for messages. Return 0, or -1 with the reason in the
+ * file why of rec.
  */
 int
 space_ask(const struct lproc *p, proxy_fn fn, const char *what,
@@ -71,9 +71,9 @@ space_ask(const struct lproc *p, proxy_fn fn, const char *what,
 }
 
 /*
- * Add host and domain name of the UTS namespace of process pid to rec.  This
- * thread enters that namespace and returns.  If it may not, nothing is
- * recorded.
+ * Add to rec the host name and domain name of the UTS namespace of process pid.
+ * This thread enters that namespace and returns. Record nothing if it may not
+ * enter.
  */
 static void
 names_add(struct filelist *rec, pid_t pid)
@@ -95,11 +95,11 @@ names_add(struct filelist *rec, pid_t pid)
 
 /*
  * Add to rec, the record of process p, which of its namespaces are not ours,
- * and the host name if its UTS namespace is not.  If its network or cgroup
- * namespace is not ours and l has not yet recorded it, add the contents of the
- * network namespace and the root of the cgroup namespace; but not if p dumps
- * core, since only restoring needs them, and only root may see them.  rec
- * already has the links of the namespaces.
+ * and the host name if its UTS namespace is not. Unless p dumps core, also add
+ * the contents of its network namespace and the root of its cgroup namespace,
+ * if they are not ours and l has not yet recorded them: only restoring needs
+ * these, and only root may see them. rec already has the links of the
+ * namespaces.
  */
 void
 namespaces_record(struct live *l, struct filelist *rec, const struct lproc *p)

@@ -17,9 +17,9 @@ enum { MAX_LINES = 4 * 1024 * 1024 };	/* limit, in bytes */
 static const char below[] = "/proc/sys/net";
 
 /*
- * Append a line for the setting name below directory dir to b: the name, and
- * the words of its value, separated by blanks.  Append nothing if it cannot be
- * read; some settings can be read only after they are set.
+ * Append to b a line for the setting called name below directory dir: the name,
+ * and the words of its value, separated by blanks. Append nothing if the
+ * setting cannot be read; some can be read only after they are set.
  */
 void
 setting_add(struct buf *b, const char *dir, const char *name)
@@ -44,8 +44,8 @@ setting_add(struct buf *b, const char *dir, const char *name)
 }
 
 /*
- * Append a line for each setting in folder, which is below /proc/sys/net.  If
- * levels is 2, take those of its subfolders.
+ * Append to b a line for each setting in folder, which is below /proc/sys/net.
+ * If levels is 2, do this for its subfolders instead.
  */
 static void
 folder_add(struct buf *b, const char *folder, int levels)
@@ -70,7 +70,7 @@ folder_add(struct buf *b, const char *folder, int levels)
 }
 
 /*
- * Record the settings of the network namespace that this thread is in.
+ * Record in rec the settings of the network namespace that this thread is in.
  */
 void
 netconf_record(struct filelist *rec)

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 /*
- * Run the program argv and record its output in rec, as file name.  Return
- * false if it fails or prints nothing.
+ * Run the program argv, and add its output to rec as the file name. Return
+ * false if the program fails or prints nothing.
  */
 static bool
 program_record(struct filelist *rec, const char *name,
@@ -44,7 +44,7 @@ table_note(void *arg, const struct netmessage *m)
 }
 
 /*
- * Return true if the namespace has nft(8) tables.
+ * Return true if the network namespace of this thread has nft(8) tables.
  */
 static bool
 has_nft(void)
@@ -64,8 +64,8 @@ has_nft(void)
 }
 
 /*
- * Return true if the namespace has legacy iptables(8) tables.  path is the file
- * in /proc that lists them.
+ * Return true if the network namespace of this thread has legacy iptables(8)
+ * tables. path is the file in /proc that lists them.
  */
 static bool
 has_iptables(const char *path)
@@ -82,8 +82,8 @@ has_iptables(const char *path)
 }
 
 /*
- * Record the packet filters of the network namespace that the proxy is in.
- * Return 0, or -1 with errstr set if there are any that cannot be listed.
+ * Record in rec the packet filters of the network namespace that the proxy is
+ * in. Return 0, or -1 with errstr set if there are any that cannot be listed.
  */
 int
 netfilter_record(struct filelist *rec)

@@ -36,8 +36,8 @@ number_take(void *arg, const struct netmessage *m)
 }
 
 /*
- * Set *id to the number (nsid) that the network namespace of socket fd has for
- * the namespace ns.  Return false if it has none.
+ * Set *id to the number (nsid) by which the network namespace of socket fd
+ * knows the namespace open as ns. Return false if it has no such number.
  */
 static bool
 space_number(int fd, int ns, unsigned int *id)
@@ -75,7 +75,7 @@ bridge_take(void *arg, const struct netmessage *m)
 
 /*
  * Set name to the bridge that the link with number index is attached to, or to
- * "" if there is none.  The link and socket fd are in our namespace.
+ * "" if it is attached to none. The link and socket fd are in our namespace.
  */
 static void
 bridge_find(int fd, unsigned int index, char name[IF_NAMESIZE])
@@ -91,8 +91,8 @@ bridge_find(int fd, unsigned int index, char name[IF_NAMESIZE])
 
 /*
  * Append to b the peer of the link in message m, if the peer is in our
- * namespace, which has nsid id there.  here is an rtnetlink socket in our
- * namespace.
+ * namespace, whose nsid is id in the namespace of the link. here is an
+ * rtnetlink socket in our namespace.
  */
 static void
 peer_add(struct buf *b, const struct netmessage *m, unsigned int id, int here)
@@ -114,8 +114,9 @@ peer_add(struct buf *b, const struct netmessage *m, unsigned int id, int here)
 }
 
 /*
- * Record the peers of the links that net/links of rec lists.  there is an
- * rtnetlink(7) socket in the namespace of the links; this thread is in our own.
+ * Add to rec the peers of the links that are listed in its file net/links.
+ * there is an rtnetlink(7) socket in the namespace of the links. This thread is
+ * in our own.
  */
 void
 netpeers_record(struct filelist *rec, int there)

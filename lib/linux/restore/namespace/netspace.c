@@ -22,7 +22,8 @@ struct asked {			/* a kind of rtnetlink request */
 };
 
 /*
- * Append message m to the buffer arg, padded.  Return 0, or -1 with errstr set.
+ * Append message m, with padding, to the buffer arg. Return 0, or -1 with
+ * errstr set.
  */
 static int
 message_add(void *arg, const struct netmessage *m)
@@ -40,8 +41,8 @@ message_add(void *arg, const struct netmessage *m)
 }
 
 /*
- * Send the dump request k on socket fd, and record all messages of the answer.
- * Return 0, or -1 with errstr set.
+ * Send the dump request k on socket fd, and add all messages of the answer to
+ * rec. Return 0, or -1 with errstr set.
  */
 static int
 messages_record(struct filelist *rec, int fd, const struct asked *k)
@@ -61,8 +62,9 @@ messages_record(struct filelist *rec, int fd, const struct asked *k)
 }
 
 /*
- * Record links, addresses, routes, rules, neighbours and queueing disciplines
- * from the rtnetlink(7) socket fd.  The last two are optional.
+ * Add to rec the links, addresses, routes, rules, neighbours and queueing
+ * disciplines that the rtnetlink(7) socket fd reports. The last two are
+ * optional. Return 0, or -1 with errstr set.
  */
 static int
 network_record(struct filelist *rec, int fd)
@@ -90,8 +92,8 @@ network_record(struct filelist *rec, int fd)
 }
 
 /*
- * Enter the network namespace of process pid, record its contents, and return.
- * Return 0, or -1 with errstr set.
+ * Enter the network namespace of process pid, record its contents in rec, and
+ * leave it again. Return 0, or -1 with errstr set.
  */
 static int
 space_visit(struct serving *s, pid_t pid, struct filelist *rec)
@@ -116,8 +118,9 @@ space_visit(struct serving *s, pid_t pid, struct filelist *rec)
 }
 
 /*
- * Answer with the contents of the network namespace of the process whose pid is
- * the argument, in the proxy: snap-linux(6), net.
+ * Answer with the contents of the network namespace (snap(6), net) of the
+ * process whose pid is the argument, in the proxy. Return 0, or -1 with errstr
+ * set.
  */
 int
 netspace_serve(struct serving *s)

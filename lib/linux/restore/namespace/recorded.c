@@ -14,8 +14,8 @@ struct spacerec {
 };
 
 /*
- * Return true if l has already recorded the namespace with link ns, or if
- * memory runs out.  Otherwise mark it as recorded and return false.
+ * Return true if l has already recorded the namespace whose link is ns, or if
+ * memory runs out. Otherwise mark it as recorded and return false.
  */
 bool
 space_recorded(struct live *l, const char *ns)

@@ -29,7 +29,8 @@ struct sysv {			/* an IPC namespace */
 };
 
 /*
- * Read the file path as a string.  Return it, for the caller to free, or NULL.
+ * Return the contents of the file at path as a string, which the caller frees,
+ * or NULL.
  */
 static char *
 text_read(const char *path)
@@ -48,7 +49,7 @@ text_read(const char *path)
 
 /*
  * Append to b a line for each limit of the IPC namespace that this thread is
- * in: its name below /proc/sys, and its values.
+ * in. The line has the name of the limit below /proc/sys, and its values.
  */
 static void
 limits_read(struct buf *b)
@@ -68,7 +69,8 @@ limits_read(struct buf *b)
 }
 
 /*
- * Read into v all objects of its IPC namespace, which this thread is in.
+ * Read into v all objects of its IPC namespace. This thread is in that
+ * namespace.
  */
 static void
 rest_read(struct sysv *v)
@@ -84,8 +86,8 @@ rest_read(struct sysv *v)
 }
 
 /*
- * Enter the IPC namespace of process p, read it into v, and return.  Return 0,
- * or -1 with errstr set.
+ * Enter the IPC namespace of process p, read its contents into v, and leave it
+ * again. Return 0, or -1 with errstr set.
  */
 static int
 sysv_read(const struct lproc *p, struct sysv *v)
@@ -115,8 +117,8 @@ sysv_drop(struct sysv *v)
 }
 
 /*
- * Return what was read of the IPC namespace of process p, reading it if p is
- * the first process in it.  Return NULL with errstr set on error.
+ * Return the contents of the IPC namespace of process p. Read them first if p
+ * is the first process in that namespace. Return NULL with errstr set on error.
  */
 static struct sysv *
 sysv_get(struct live *l, const struct lproc *p)
@@ -144,8 +146,8 @@ sysv_get(struct live *l, const struct lproc *p)
 }
 
 /*
- * Set *g to segment id from text, /proc/sysvipc/shm.  Return false if it is not
- * there.
+ * Set *g to the segment with this id in text, which has /proc/sysvipc/shm.
+ * Return false if there is no such segment.
  */
 static bool
 segment_find(const char *text, int id, struct ipcsegment *g)
@@ -159,9 +161,9 @@ segment_find(const char *text, int id, struct ipcsegment *g)
 }
 
 /*
- * Return true if a mapping called name is of segment o.  Equal IDs do not prove
- * it, since a process that moved to another IPC namespace keeps its mappings.
- * A segment marked for removal has lost its key, and is accepted.
+ * Return true if a mapping called name can be a mapping of segment o. Equal IDs
+ * do not prove it, because a process that moved to another IPC namespace keeps
+ * its mappings. Accept a segment marked for removal, which has lost its key.
  */
 static bool
 segment_isnamed(const struct owned *o, const char *name)
@@ -175,9 +177,9 @@ segment_isnamed(const struct owned *o, const char *name)
 
 /*
  * Add to rec, the record of process p, the System V segments that its task t
- * has mapped.  If p is the first process of l in its IPC namespace, and that is
- * not the initial one, add all other objects of the namespace as well, or the
- * reason why they cannot be read: snap-linux(6), sysvipc.
+ * has mapped. If p is the first process of l in its IPC namespace, and that is
+ * not the initial one, also add all other objects of the namespace, or the
+ * reason why they cannot be read. The files are described in snap(6), sysvipc.
  */
 void
 sysv_record(struct live *l, const struct lproc *p, const struct task *t,
@@ -222,7 +224,7 @@ sysv_record(struct live *l, const struct lproc *p, const struct task *t,
 }
 
 /*
- * Free what was read of IPC namespaces for l.
+ * Free what l has read of IPC namespaces.
  */
 void
 sysv_free(struct live *l)

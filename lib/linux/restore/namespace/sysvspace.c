@@ -48,7 +48,8 @@ owned_put(struct buf *b, const struct owned *o)
 }
 
 /*
- * Record the values of the n semaphores of set id, within the limits.
+ * Record the values of the n semaphores of set id, unless they exceed the
+ * limits in r.
  */
 static void
 values_read(struct reading *r, int id, size_t n)
@@ -68,8 +69,8 @@ values_read(struct reading *r, int id, size_t n)
 }
 
 /*
- * Append to b a line for the semaphore set on line, of /proc/sysvipc/sem, and
- * record its values.
+ * Append to b a line for the semaphore set described by line, a line of
+ * /proc/sysvipc/sem, and record its values.
  */
 static void
 semaphores_line(struct reading *r, struct buf *b, const char *line)
@@ -86,8 +87,8 @@ semaphores_line(struct reading *r, struct buf *b, const char *line)
 }
 
 /*
- * Record all count messages of queue id, or none if they exceed the limits: for
- * each a line with its type and size, then its bytes.
+ * Record all count messages of queue id, or none if they exceed the limits in
+ * r. For each, record a line with its type and size, and then its bytes.
  */
 static void
 messages_read(struct reading *r, int id, size_t count)
@@ -122,8 +123,8 @@ messages_read(struct reading *r, int id, size_t count)
 }
 
 /*
- * Append to b a line for the message queue on line, of /proc/sysvipc/msg, and
- * record its messages.
+ * Append to b a line for the message queue described by line, a line of
+ * /proc/sysvipc/msg, and record its messages.
  */
 static void
 queue_line(struct reading *r, struct buf *b, const char *line)
@@ -143,8 +144,8 @@ queue_line(struct reading *r, struct buf *b, const char *line)
 }
 
 /*
- * Set *g to the segment on line, of /proc/sysvipc/shm.  Return false if line is
- * not a segment.
+ * Set *g to the segment described by line, a line of /proc/sysvipc/shm. Return
+ * false if line does not describe one.
  */
 bool
 segment_parse(const char *line, struct ipcsegment *g)
@@ -157,8 +158,9 @@ segment_parse(const char *line, struct ipcsegment *g)
 }
 
 /*
- * Append to b a line for the segment on line, of /proc/sysvipc/shm, if no
- * process has it attached.  Its content cannot be read without attaching it.
+ * Append to b a line for the segment described by line, a line of
+ * /proc/sysvipc/shm, if no process has it attached. Its content cannot be read
+ * without attaching it.
  */
 static void
 segment_line(struct buf *b, const char *line)
@@ -180,8 +182,8 @@ line_behind(const char *s)
 
 /*
  * Add to l the System V objects of the IPC namespace that this thread is in, as
- * files of the record: snap-linux(6), sysvipc.  shm, sem and msg are texts of
- * /proc/sysvipc with their header line, or NULL.
+ * files of the record (snap(6), sysvipc). shm, sem and msg are the texts of
+ * these files of /proc/sysvipc, with their header line, or NULL.
  */
 void
 sysvspace_read(struct filelist *l, const char *shm, const char *sem,

@@ -39,8 +39,8 @@ signalfd_record(struct filerec *t)
 }
 
 /*
- * Set *ns to the time after key in info, "(seconds, nanoseconds)", in
- * nanoseconds.  Return false if it is missing.
+ * Set *ns to the time after key in info, in nanoseconds. info gives the time as
+ * "(seconds, nanoseconds)". Return false if it is missing.
  */
 static bool
 info_time(const char *info, const char *key, unsigned long long *ns)
@@ -103,10 +103,10 @@ target_parse(const char *line, struct target *e)
 CMP2(target_cmp, struct target, fd, place)
 
 /*
- * Parse the files watched by an epoll set from info.  Set *out to them, sorted
- * by descriptor.  A descriptor may appear twice, if it was closed and reused;
- * these stay in the kernel's order.  Return their number, or -1 with errstr
- * set.
+ * Parse the files watched by an epoll set from info, the text of its fdinfo.
+ * Set *out to an array of them, sorted by descriptor, which the caller frees. A
+ * descriptor may appear twice if it was closed and reused; its entries stay in
+ * the kernel's order. Return the number of files, or -1 with errstr set.
  */
 static ssize_t
 targets_parse(const char *info, struct target **out)
@@ -143,10 +143,10 @@ fdref_find(const void *key, const void *v)
 }
 
 /*
- * Return the open file description that e watches, or NULL.  nth is how many
- * other files that the set has under this descriptor number precede it.
- * Usually the descriptor still leads to the file, and for a socket equal inodes
- * prove it.
+ * Return the open file description that entry e of epoll set t watches, or NULL
+ * if it is unknown. nth is the number of entries before e with the same
+ * descriptor number. Usually the descriptor still refers to the watched file,
+ * and for a socket equal inodes prove it.
  */
 static const struct resource *
 target_file(const struct filerec *t, const struct target *e, uint32_t nth)
@@ -225,7 +225,8 @@ static const struct {
 };
 
 /*
- * Record t if it is an anonymous inode.  Return true if it is one.
+ * If t is an anonymous inode, record it and return true. Otherwise return
+ * false.
  */
 bool
 anoninode_record(struct filerec *t)

@@ -27,8 +27,9 @@ mark_parse(struct scan *t, struct mark *m)
 }
 
 /*
- * Set path to the mount point of mount ID mount, as the process sees it.
- * Return false if it cannot be found, or if something else is mounted over it.
+ * Set path to the mount point of the mount with ID mount, as the process of t
+ * sees it. Return false if it cannot be found, or if something else is mounted
+ * over it.
  */
 static bool
 mount_path(const struct filerec *t, uint64_t mount, char path[PATH_MAX])
@@ -50,8 +51,8 @@ mount_path(const struct filerec *t, uint64_t mount, char path[PATH_MAX])
 }
 
 /*
- * Append the mark on line, the text after "fanotify " in fdinfo.  Return false
- * if it cannot be parsed.
+ * Append to the record of t the mark described by line, the text after
+ * "fanotify " in fdinfo. Return false if it cannot be parsed.
  */
 static bool
 mark_record(struct filerec *t, struct scan line)
@@ -88,8 +89,8 @@ mark_record(struct filerec *t, struct scan line)
 }
 
 /*
- * Append the marks of t, a fanotify group, and the number of bytes of events
- * that wait in it.
+ * Append to the record of t, a fanotify group, its marks and the number of
+ * bytes of waiting events.
  */
 void
 fanotify_record(struct filerec *t)

@@ -60,8 +60,8 @@ link_get(const struct live *l, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Return true if name in directory dir is the file with device dev and inode
- * ino.
+ * Return true if name in the directory open as dir is the file with device dev
+ * and inode ino.
  */
 static bool
 link_leads(int dir, const char *name, uint64_t dev, uint64_t ino)
@@ -80,8 +80,8 @@ link_leads(int dir, const char *name, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Open the directory path of the process if it is on the mount with ID mount.
- * Return a descriptor, or -1.
+ * Open the directory at path, as the process of k sees it, if it is on the
+ * mount with ID mount. Return a descriptor, or -1.
  */
 static int
 dir_open(const struct search *k, const char *path, uint64_t mount)
@@ -101,9 +101,10 @@ dir_open(const struct search *k, const char *path, uint64_t mount)
 }
 
 /*
- * Run find(1) for inode ino in the directory of path, then in its parents up to
- * the root of the mount.  It follows no links and stays on the file system.
- * Return its output, for the caller to free, or NULL if it finds nothing.
+ * Run find(1) for inode ino in the directory that contains path, then in its
+ * parents up to the root of the mount with ID mount. find follows no links and
+ * stays on the file system. Return its output, which the caller frees, or NULL
+ * if it finds nothing.
  */
 static char *
 find_run(struct search *k, const char *path, uint64_t mount, uint64_t ino)
@@ -164,8 +165,9 @@ find_run(struct search *k, const char *path, uint64_t mount, uint64_t ino)
 }
 
 /*
- * Search for another name of the deleted file path, which is on the mount with
- * ID mount, and add the result to l->links.
+ * Search for another name of the deleted file path, which has device dev and
+ * inode ino and is on the mount with ID mount. Add the result to the links of
+ * the capture of k.
  */
 static void
 link_search(struct search *k, const char *path, uint64_t mount, uint64_t dev,
@@ -198,7 +200,7 @@ link_search(struct search *k, const char *path, uint64_t mount, uint64_t dev,
 }
 
 /*
- * Read the mountinfo of the process and open its root, once per process.
+ * Read the mountinfo of the process of k and open its root, once per process.
  * Return false if that fails.
  */
 static bool
@@ -219,8 +221,8 @@ search_begin(struct search *k)
 }
 
 /*
- * Search for another name of the file open as fd if it still has links.  link
- * is its deleted name.
+ * Search for another name of the file that the process of k has open as fd, if
+ * the file still has links. link is its deleted name.
  */
 static void
 deleted_search(struct search *k, long fd, const char *link)
@@ -259,10 +261,10 @@ fd_search(void *arg, long fd)
 }
 
 /*
- * Search for other names of deleted files that the processes of l have open.
- * No process may be stopped.  Processes that dump core are skipped: the names
- * are needed only to restore, which they cannot be, and may be in a directory
- * that their user cannot read.
+ * Search for other names of deleted files that the processes of l have open. No
+ * process may be stopped. Skip processes that dump core: they cannot be
+ * restored, which is the only use of the names, and a name may be in a
+ * directory that their user cannot read.
  */
 void
 hardlinks_look(struct live *l)
@@ -281,8 +283,8 @@ hardlinks_look(struct live *l)
 }
 
 /*
- * Return the other name that l has found of the file with device dev and inode
- * ino, if it still leads to the file, or NULL.
+ * Return the other name that l has found for the file with device dev and inode
+ * ino. Return NULL if there is none, or if it no longer leads to the file.
  */
 const char *
 hardlink_find(const struct live *l, uint64_t dev, uint64_t ino)

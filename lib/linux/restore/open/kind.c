@@ -38,8 +38,9 @@ stat_record(struct filerec *t, const struct statx *sx)
 }
 
 /*
- * If the file has a lease, record who gets the signal when it is broken, which
- * only a duplicate tells.  Closing one has no effect on local file systems.
+ * If the file of t has a lease, record who gets the signal when the lease is
+ * broken. Only a duplicate of the descriptor shows that. Closing the duplicate
+ * has no effect on local file systems.
  */
 static void
 lease_record(struct filerec *t)
@@ -59,7 +60,7 @@ lease_record(struct filerec *t)
 }
 
 /*
- * Record a file that has or had a name.
+ * Record file t, which has or had a name. sx is its statx(2) result.
  */
 static void
 named_record(struct filerec *t, const struct statx *sx)
@@ -79,8 +80,8 @@ named_record(struct filerec *t, const struct statx *sx)
 }
 
 /*
- * Return true if the file is from memfd_create(2), or is shared memory opened
- * through map_files (proc_pid_map_files(5)).  Such files are on an internal
+ * Return true if file t is from memfd_create(2), or is shared memory opened
+ * through map_files (proc_pid_map_files(5)). Such files are on an internal
  * mount of the kernel, which is in no mountinfo.
  */
 static bool
@@ -122,8 +123,8 @@ memfd_record(struct filerec *t, const struct statx *sx)
 }
 
 /*
- * Record a POSIX message queue.  If it can be opened by path, record it as a
- * regular file with that path; path is "" if it cannot.
+ * Record file t, a POSIX message queue. If it can be opened by path, record it
+ * as a regular file with that path. path is "" if it cannot.
  */
 static void
 mqueue_record(struct filerec *t, const struct statx *sx, const char *path)
@@ -136,8 +137,8 @@ mqueue_record(struct filerec *t, const struct statx *sx, const char *path)
 }
 
 /*
- * Return the type of a character device, by the numbers in
- * Documentation/admin-guide/devices.txt of Linux.
+ * Return the type of the character device that sx describes, according to the
+ * numbers in Documentation/admin-guide/devices.txt of Linux.
  */
 static const char *
 device_type(const struct statx *sx)
@@ -152,8 +153,8 @@ device_type(const struct statx *sx)
 }
 
 /*
- * Record t if it is a namespace, whose link is KIND:[INODE]: namespaces(7).
- * Return true if it is one.
+ * If file t is a namespace, whose link is KIND:[INODE] (namespaces(7)), record
+ * it and return true. Otherwise return false.
  */
 static bool
 namespace_record(struct filerec *t)
@@ -173,7 +174,8 @@ namespace_record(struct filerec *t)
 }
 
 /*
- * Append the type of the file, and the lines that this type has.
+ * Append to the record of t the type of the file, and the lines that this type
+ * has.
  */
 static void
 inode_record(struct filerec *t, const struct statx *sx)
@@ -231,8 +233,9 @@ filerec_free(struct filerec *t)
 }
 
 /*
- * Read link, fdinfo and stat of the file, without a duplicate.  Return false if
- * the descriptor no longer exists.
+ * Read link, fdinfo and stat of file t, without a duplicate of its descriptor.
+ * Set *sx to the statx(2) result. Return false if the descriptor no longer
+ * exists.
  */
 static bool
 file_look(struct filerec *t, struct statx *sx)
@@ -260,10 +263,10 @@ file_look(struct filerec *t, struct statx *sx)
 }
 
 /*
- * Begin the record of a file in t->out, and add its content to the snapshot if
- * nothing else has it.  A function that the proxy must run first is left in
- * t->proxyrec; call file_end after it.  Return false if the descriptor no
- * longer exists.
+ * Begin the record of file t in t->out, and add the content of the file to the
+ * snapshot if nothing else has it. If the proxy must run a function, set
+ * t->proxyrec to it; call file_end after it has run. Return false if the
+ * descriptor no longer exists.
  */
 bool
 file_record(struct filerec *t)
@@ -283,7 +286,8 @@ file_record(struct filerec *t)
 }
 
 /*
- * Append the last lines of the record to t->out, which the caller frees.
+ * Append the last lines of the record to t->out, and free the rest of t. The
+ * caller frees t->out.
  */
 void
 file_end(struct filerec *t)

@@ -31,8 +31,8 @@ struct nameless {		/* a file whose name was deleted */
 };
 
 /*
- * Return true if the file has attributes that would be lost if it were created
- * again: ACLs and extended attributes, xattr(7).
+ * Return true if the file at path has attributes that would be lost if it were
+ * created again: ACLs and extended attributes, xattr(7).
  */
 static bool
 has_attributes(const char *path)
@@ -56,9 +56,9 @@ has_attributes(const char *path)
 }
 
 /*
- * Inspect a file in the proxy, since a file server may have to answer.  A
- * symbolic link comes as a descriptor, any other file as a path.  The answer is
- * a struct nameless.
+ * Inspect a deleted file in the proxy, because a file server may have to
+ * answer. The question has a descriptor of a symbolic link, or the path of any
+ * other file. The answer is a struct nameless. Return 0.
  */
 static int
 nameless_serve(struct serving *s)
@@ -83,8 +83,9 @@ nameless_serve(struct serving *s)
 }
 
 /*
- * Have the proxy inspect t, and set *n to its answer.  fd is a symbolic link,
- * or -1.  If there is no answer, zero *n and set the reason in t.
+ * Ask the proxy to inspect file t, and set *n to its answer. fd is a descriptor
+ * of the file if it is a symbolic link, else -1. If there is no answer, zero *n
+ * and set the reason in t.
  */
 static void
 nameless_ask(struct filerec *t, int fd, struct nameless *n)
@@ -105,11 +106,11 @@ nameless_ask(struct filerec *t, int fd, struct nameless *n)
 }
 
 /*
- * Return true if the content of the file may be recorded.  A process that dumps
+ * Return true if the content of file t may be recorded. A process that dumps
  * core may have received the descriptor from another user, and its own user may
- * get the snapshot.  So only content that the process itself could read is
- * recorded (open(2): not O_PATH, and not access mode 3, which permits neither
- * reading nor writing).
+ * get the snapshot. So record only content that the process itself could read
+ * (open(2): not O_PATH, and not access mode 3, which permits neither reading
+ * nor writing).
  */
 static bool
 content_isallowed(const struct filerec *t)
@@ -121,8 +122,8 @@ content_isallowed(const struct filerec *t)
 }
 
 /*
- * Add the content of t, a file on this machine that has no name, to the
- * snapshot, or set the reason in t why it cannot be read.
+ * Add to the snapshot the content of t, a file on this machine that has no
+ * name. If the content cannot be read, set the reason in t.
  */
 void
 content_record(struct filerec *t)
@@ -143,8 +144,8 @@ content_record(struct filerec *t)
 }
 
 /*
- * Return true if t can be read without a file server, which may be among the
- * processes that we have stopped.
+ * Return true if file t can be read without a file server, which may be among
+ * the processes that we have stopped.
  */
 bool
 file_islocal(struct filerec *t)
@@ -154,8 +155,8 @@ file_islocal(struct filerec *t)
 }
 
 /*
- * Record a regular file whose name was deleted: another name of it, or its
- * content.
+ * Record t, a regular file whose name was deleted: another name of the file, or
+ * its content. sx is its statx(2) result.
  */
 static void
 regular_record(struct filerec *t, const struct statx *sx)
@@ -186,8 +187,8 @@ regular_record(struct filerec *t, const struct statx *sx)
 }
 
 /*
- * Record the target of a symbolic link whose name was deleted.  It can only be
- * open with O_PATH, and then closing a duplicate has no effect.
+ * Record the target of t, a symbolic link whose name was deleted. It can only
+ * be open with O_PATH, and then closing a duplicate has no effect.
  */
 static void
 symlink_record(struct filerec *t)
@@ -208,8 +209,8 @@ symlink_record(struct filerec *t)
 }
 
 /*
- * Append to t, a file whose name was deleted, what is needed to create it
- * again. sx is its statx(2) result.
+ * Append to the record of t, a file whose name was deleted, what is needed to
+ * create the file again. sx is its statx(2) result.
  */
 void
 nameless_record(struct filerec *t, const struct statx *sx)

@@ -23,7 +23,8 @@ struct survey {
 };
 
 /*
- * Add a descriptor to the set.
+ * Add descriptor fd to the set of the survey arg. Return 0, or -1 if it could
+ * not be examined at this moment.
  */
 static int
 survey_fd(void *arg, long fd)
@@ -42,8 +43,9 @@ survey_fd(void *arg, long fd)
 CMP(fdref_cmp, struct fdref, fd)
 
 /*
- * List the descriptors of all processes.  A descriptor table shared by several
- * processes is listed for each of them.
+ * List the descriptors of all processes of l. A descriptor table shared by
+ * several processes is listed for each of them. Return 0, or -1 with errstr
+ * set.
  */
 static int
 files_survey(struct live *l)
@@ -79,8 +81,8 @@ files_survey(struct live *l)
 }
 
 /*
- * Free what is known of the open files of l, and unlock its TCP connections if
- * they are still locked.
+ * Free the lists of the open files of l, and unlock its TCP connections if they
+ * are still locked.
  */
 void
 files_free(struct live *l)
@@ -101,8 +103,8 @@ files_free(struct live *l)
 }
 
 /*
- * Record with which process p shares memory, descriptors, fs and signal
- * handlers.
+ * Record in rec which process shares the memory, descriptors, fs and signal
+ * handlers of p.
  */
 static void
 shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
@@ -133,7 +135,8 @@ shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
 }
 
 /*
- * Record stat of the directory name, "cwd" or "root", if it was deleted.
+ * Record in rec the stat of the directory called name, "cwd" or "root", of
+ * process p, if the directory was deleted.
  */
 static void
 dir_record(const struct lproc *p, const char *name, struct filelist *rec)
@@ -160,7 +163,7 @@ struct batch {			/* files being recorded */
 };
 
 /*
- * Finish the files of b and add them to the record rec.
+ * Finish the records of the files of b, and add them to rec.
  */
 static void
 batch_end(struct batch *b, struct filelist *rec)
@@ -179,8 +182,9 @@ batch_end(struct batch *b, struct filelist *rec)
 }
 
 /*
- * Begin to record an open file description, as one more file of b, unless it is
- * already in a record.  If b is full, finish its files first.
+ * Begin to record the open file description of r, as one more file of b, unless
+ * it is already in a record. If b is full, first finish its files and add them
+ * to rec.
  */
 static void
 batch_add(struct batch *b, const struct fdref *r, struct filelist *rec)
@@ -208,9 +212,9 @@ batch_add(struct batch *b, const struct fdref *r, struct filelist *rec)
 
 /*
  * Add to rec, the record of process p, which resources it shares with others
- * and which files it has open.  Contents that have to go into the snapshot are
- * noted in s.  Processes are stopped; call it once for each, in the order of
- * l->procs.
+ * and which files it has open. Contents that have to be in the snapshot are
+ * noted in s. All processes are stopped. Call this once for each process, in
+ * the order of l->procs.
  */
 void
 files_record(struct live *l, struct snap *s, const struct lproc *p,

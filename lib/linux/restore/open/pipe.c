@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /*
- * Append to b the n bytes that are in pipe fd, without waiting.  capacity is
- * the pipe's size.  Return 0, or -1 with errstr set.
+ * Append to b a copy of the n bytes that are in the pipe open as fd, without
+ * waiting. capacity is the size of the pipe. Return 0, or -1 with errstr set.
  */
 static int
 pipe_copy(int fd, int capacity, size_t n, struct buf *b)
@@ -64,9 +64,9 @@ out:
 }
 
 /*
- * Return the resource for the inode of a pipe, or NULL.  FIFOs of two file
- * systems may have the same inode number; only the first is recorded, and the
- * other gets a reason.
+ * Return the resource for the inode of pipe t, or NULL. FIFOs of two file
+ * systems may have the same inode number; then only the first is recorded, and
+ * the reason is set in the other.
  */
 static struct resource *
 pipe_inode(struct filerec *t)
@@ -91,7 +91,7 @@ failed:
 }
 
 /*
- * Return true if the other end of the pipe has been closed.
+ * Return true if the other end of the pipe open as fd has been closed.
  */
 static bool
 pipe_isalone(int fd)
@@ -103,7 +103,7 @@ pipe_isalone(int fd)
 
 /*
  * Return true if the data in pipe t is to be recorded: t is a reading end, and
- * the first one of this pipe.
+ * the first one seen of this pipe.
  */
 bool
 pipe_isread(struct filerec *t)
@@ -118,7 +118,8 @@ pipe_isread(struct filerec *t)
 }
 
 /*
- * Record the data in pipe t, whose size is capacity, as pipe/INO.
+ * Record the data in pipe t as the file pipe/INO. capacity is the size of the
+ * pipe.
  */
 static void
 pipe_data(struct filerec *t, int capacity)
@@ -140,7 +141,8 @@ pipe_data(struct filerec *t, int capacity)
 }
 
 /*
- * Append the lines to t, duplicated in t->dup, that only pipes have.
+ * Append to the record of t, duplicated in t->dup, the lines that only pipes
+ * have.
  */
 void
 pipe_record(struct filerec *t)

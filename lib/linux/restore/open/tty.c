@@ -23,7 +23,8 @@ struct modes {			/* struct termios of the kernel: TCGETS */
 };
 
 /*
- * Append the modes that ioctl(2) request returns, as the lines key and keycc.
+ * Append to the record of t the modes that ioctl(2) request returns, as two
+ * lines: one begins with key, the other with key and "cc".
  */
 static void
 modes_record(struct filerec *t, unsigned long request, const char *key)
@@ -43,7 +44,8 @@ modes_record(struct filerec *t, unsigned long request, const char *key)
 }
 
 /*
- * Append the number of a pseudo terminal, and whether this is the master.
+ * Append to the record of t the number of a pseudo terminal, and whether t is
+ * its master. Do nothing for other terminals.
  */
 static void
 ttyindex_record(struct filerec *t)
@@ -65,7 +67,8 @@ ttyindex_record(struct filerec *t)
 }
 
 /*
- * Append the lines to t, duplicated in t->dup, that only terminals have.
+ * Append to the record of t, duplicated in t->dup, the lines that only
+ * terminals have.
  */
 void
 tty_record(struct filerec *t)

@@ -24,7 +24,7 @@ enum { MINORBITS = 20 };	/* of linux/kdev_t.h */
 
 /*
  * Skip blanks and key in line t, and set *v to the hexadecimal number that
- * follows.  Return false if key is not next.
+ * follows. Return false if key does not come next.
  */
 bool
 watch_number(struct scan *t, const char *key, uint64_t *v)
@@ -38,8 +38,8 @@ watch_number(struct scan *t, const char *key, uint64_t *v)
 }
 
 /*
- * Set w->dev to the device number after "sdev:", the next word of line t.
- * Return false if that is not next.
+ * Set w->dev to the device number after "sdev:", which must be next in line t.
+ * Return false if it is not.
  */
 bool
 watched_device(struct scan *t, struct watched *w)
@@ -54,8 +54,8 @@ watched_device(struct scan *t, struct watched *w)
 }
 
 /*
- * Set w->handle to the file handle in the rest of line t: name_to_handle_at(2).
- * Return false if there is none.
+ * Set w->handle to the file handle (name_to_handle_at(2)) in the rest of line
+ * t. Return false if there is none.
  */
 bool
 watched_handle(struct scan *t, struct watched *w)
@@ -86,7 +86,7 @@ watched_handle(struct scan *t, struct watched *w)
 }
 
 /*
- * Open path as the process of t sees it, with flags of open(2).  Return a
+ * Open path as the process of t sees it, with these flags of open(2). Return a
  * descriptor, or -1.
  */
 int
@@ -103,8 +103,8 @@ watch_open(const struct filerec *t, const char *path, int flags)
 }
 
 /*
- * Set path to the mount point of m, if it can be reached in the process of t
- * without asking a file server.  Return false if not.
+ * Set path to the mount point of m, if the process of t can reach it without
+ * asking a file server. Return false if not.
  */
 bool
 point_reach(const struct filerec *t, const struct mountinfo *m,
@@ -120,8 +120,8 @@ point_reach(const struct filerec *t, const struct mountinfo *m,
 }
 
 /*
- * Open the mount point of the local file system with device dev.  Return a
- * descriptor, or -1.
+ * Open the mount point of the local file system with device dev, as the process
+ * of t sees it. Return a descriptor, or -1.
  */
 static int
 mount_open(const struct filerec *t, uint64_t dev)
@@ -148,8 +148,9 @@ mount_open(const struct filerec *t, uint64_t dev)
 }
 
 /*
- * Set path to the path of the watched file w, as the process sees it.  mount is
- * a descriptor on its file system.  Return false if the path is unknown.
+ * Set path to the path of the watched file w, as the process of t sees it.
+ * mount is a descriptor on the file system of w. Return false if the path is
+ * unknown.
  */
 static bool
 watched_path(const struct filerec *t, const struct watched *w, int mount,
@@ -182,9 +183,9 @@ watched_path(const struct filerec *t, const struct watched *w, int mount,
 }
 
 /*
- * Append the watched file w to t, up to the end of the line.  Omit its path if
- * the process dumps core: the file may have been moved to a directory that the
- * user of the process cannot read.
+ * Append to the record of t the rest of a line: the watched file w. Omit the
+ * path of the file if the process dumps core: the file may have been moved to a
+ * directory that the user of the process cannot read.
  */
 void
 watched_record(struct filerec *t, const struct watched *w)
@@ -206,8 +207,8 @@ watched_record(struct filerec *t, const struct watched *w)
 }
 
 /*
- * Append the watch on line, the text after "inotify " in fdinfo.  Return false
- * if it cannot be parsed.
+ * Append to the record of t the watch described by line, the text after
+ * "inotify " in fdinfo. Return false if it cannot be parsed.
  */
 static bool
 watch_record(struct filerec *t, struct scan line)
@@ -228,8 +229,8 @@ watch_record(struct filerec *t, struct scan line)
 }
 
 /*
- * Append the watches of t, an inotify set, and the number of bytes of events
- * that wait in it.
+ * Append to the record of t, an inotify set, its watches and the number of
+ * bytes of waiting events.
  */
 void
 inotify_record(struct filerec *t)
