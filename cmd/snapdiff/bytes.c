@@ -9,8 +9,8 @@
 enum { WIDTH = 8 };		/* bytes per line, of each side */
 
 /*
- * Read n bytes of m at address addr into buf; unmapped memory is zeros.  Return
- * false if they are not known.
+ * Read n bytes of m at address addr into buf. Unmapped memory counts as zeros.
+ * Return false if the bytes are not known.
  */
 static bool
 bytes_at(const struct memory *m, uint64_t addr, uint8_t *buf, size_t n)
@@ -22,8 +22,8 @@ bytes_at(const struct memory *m, uint64_t addr, uint8_t *buf, size_t n)
 }
 
 /*
- * Print one side of a line: the n bytes at p, or question marks if they are not
- * known.
+ * Print one side of a line: the n bytes at p or, unless known is true, question
+ * marks.
  */
 static void
 put_side(const uint8_t *p, size_t n, bool known)
@@ -44,8 +44,8 @@ put_side(const uint8_t *p, size_t n, bool known)
 }
 
 /*
- * Print the lines that differ between addresses start and end, which are in one
- * kilobyte.
+ * Print the lines that differ between addresses start and end, which are in the
+ * same kilobyte.
  */
 static void
 put_kb(const struct result *res, uint64_t start, uint64_t end)
@@ -69,7 +69,7 @@ put_kb(const struct result *res, uint64_t start, uint64_t end)
 }
 
 /*
- * Print the old and new bytes of all address ranges of mapping r that changed.
+ * Print the old and new bytes of each address range of mapping r that changed.
  */
 void
 print_bytes(const struct result *res, const struct row *r)

@@ -19,8 +19,8 @@ value_grows(const uint64_t *v, size_t n)
 }
 
 /*
- * Add to g the measures of the last moment that grew, or all of them if all is
- * true.  l has the measures of each moment.
+ * Add to g those measures of the last moment that grew or, if all is true, all
+ * of them. l has the measures of each moment.
  */
 static void
 growth_join(struct growth *g, const struct measures *l, bool all)
@@ -48,9 +48,9 @@ growth_join(struct growth *g, const struct measures *l, bool all)
 }
 
 /*
- * Measure one process, side[i] at each of the n moments, and call fn with arg
- * for what grew, or for all measures if all is true.  If the process cannot be
- * read, print the error.
+ * Measure one process, which is side[i] at moment i of n. Call fn with arg for
+ * the measures that grew or, if all is true, for all of them. If the process
+ * cannot be read, print the error.
  */
 static void
 growth_print(const struct side *const *side, size_t n, bool all,
@@ -85,8 +85,8 @@ growth_print(const struct side *const *side, size_t n, bool all,
 }
 
 /*
- * Set errstr to a message about the first moment in which process pid of the
- * last moment does not exist.  Return -1.
+ * Set errstr to name the first moment at which process pid of the last moment
+ * does not exist. Return -1.
  */
 static int
 growth_lacks(const struct moments *l, uint64_t pid)
@@ -107,9 +107,9 @@ growth_lacks(const struct moments *l, uint64_t pid)
 
 /*
  * Call fn with arg for each process that exists at all moments of l, with the
- * measures that grew from each moment to the next, or all measures if all is
- * true. If pid is not 0, consider only that process.  Return 0, or -1 with
- * errstr set if it is missing at a moment.
+ * measures that grew from each moment to the next or, if all is true, with all
+ * measures. Unless pid is 0, consider only the process with that ID. Return 0,
+ * or -1 with errstr set if that process is missing at a moment.
  */
 int
 growth_each(const struct moments *l, uint64_t pid, bool all,

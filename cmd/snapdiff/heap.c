@@ -15,8 +15,9 @@
 #include <string.h>
 
 enum {
-	HEAP_SPACE = 64 * KB * KB, /* address space of a heap of other
-				      arenas; also its alignment */
+	HEAP_SPACE = 64 * KB * KB, /* address range of a heap of an arena
+				      other than the main one; also its
+				      alignment */
 	MAX_OTHERS = 16 * KB * KB, /* maximum bytes of foreign memory before
 				      the chunks */
 	START_TRIES = 64,
@@ -39,8 +40,8 @@ address_add(struct addresses *l, uint64_t addr)
 }
 
 /*
- * Count the chunk at addr, which is not a top.  used is the flag in the chunk
- * after it.
+ * Count the chunk at addr, which is not a top. used is the flag that the next
+ * chunk has for it.
  */
 static void
 walk_count(struct walk *w, uint64_t addr, uint64_t size, bool used)
@@ -55,8 +56,8 @@ walk_count(struct walk *w, uint64_t addr, uint64_t size, bool used)
 
 /*
  * Walk the chunks from addr to the last one below end, which is the chunk top
- * or a mark at the end of a heap.  Return 0, or the address where the chunks
- * become invalid.
+ * or a mark at the end of a heap. Return 0, or the address from which on the
+ * chunks are invalid.
  */
 static uint64_t
 walk_chunks(struct walk *w, uint64_t addr, uint64_t end, uint64_t top)
@@ -83,10 +84,10 @@ walk_chunks(struct walk *w, uint64_t addr, uint64_t end, uint64_t top)
 }
 
 /*
- * Return the first address from from on where a walk of chunks leads to top,
- * since other memory may precede the chunks; 0 if there is none.  If first is
- * true, look for the first chunk of the heap, which is the tcache of the first
- * thread.
+ * Return the first address, at or after from, where a walk of chunks can begin
+ * that leads to top, or 0 if there is none. Other memory may precede the
+ * chunks. If first is true, look for the first chunk of the heap, which is the
+ * tcache of the first thread.
  */
 static uint64_t
 main_start(struct walk *w, uint64_t from, uint64_t end, uint64_t top,
@@ -111,10 +112,9 @@ main_start(struct walk *w, uint64_t from, uint64_t end, uint64_t top,
 }
 
 /*
- * Count the chunks of main arena a, which are in the brk(2) heap.  If another
- * caller moved the break in between, two chunks of 16 bytes mark that place,
- * and chunks go on after it.  Return 0, or the address where chunks are
- * invalid.
+ * Count the chunks of the main arena a, which are in the brk(2) heap. If other
+ * code has moved the break, two chunks of 16 bytes mark that place, and more
+ * chunks follow it. Return 0, or the address where chunks are invalid.
  */
 static uint64_t
 walk_main(struct walk *w, const struct arena *a)
@@ -138,9 +138,9 @@ walk_main(struct walk *w, const struct arena *a)
 }
 
 /*
- * Count the chunks of another arena.  Its heaps are aligned to their maximum
- * size of 64 MB; the first contains the arena.  Return 0, or the address where
- * something is invalid.
+ * Count the chunks of arena a, which is not the main arena. Its heaps are
+ * aligned to their maximum size of 64 MB, and the first contains the arena.
+ * Return 0, or the address where something is invalid.
  */
 static uint64_t
 walk_other(struct walk *w, const struct arena *a)
@@ -187,8 +187,8 @@ heap_warn(const struct memory *m, uint64_t addr)
 }
 
 /*
- * Warn if m, a process with glibc and a heap, has a heap that is not
- * recognized, because it is of an unknown version or another malloc(3).
+ * Warn if process m uses glibc and has a heap that is not recognized. The heap
+ * may be that of an unknown version or of another malloc(3).
  */
 static void
 heap_unknown(const struct memory *m)
@@ -210,7 +210,7 @@ heap_unknown(const struct memory *m)
 }
 
 /*
- * Return true if the process's machine is 64-bit and little-endian.
+ * Return true if the machine of process m is 64-bit and little-endian.
  */
 static bool
 machine_isknown(const struct memory *m)
@@ -228,8 +228,8 @@ machine_isknown(const struct memory *m)
 }
 
 /*
- * Count the contents of the heaps of m, a process, in *h.  h->arenas is 0 if no
- * heap of glibc was found.  Print a warning where data is invalid.
+ * Set *h to the contents of the heaps of process m. h->arenas is 0 if no heap
+ * of glibc was found. Print a warning where data is invalid.
  */
 void
 heap_get(struct heap *h, const struct memory *m)

@@ -31,7 +31,7 @@ heapclass_size(size_t class)
 }
 
 /*
- * Count a chunk of size bytes, used or free, in h.
+ * Count in h a chunk of size bytes, which is used or free.
  */
 void
 heap_count(struct heap *h, uint64_t size, bool used)

@@ -21,7 +21,7 @@ enum {
 };
 
 /*
- * Return true if there is the head of an empty list at address at.
+ * Return true if the head of an empty list is at address at.
  */
 static bool
 list_empty(struct heapread *r, uint64_t at)
@@ -33,8 +33,8 @@ list_empty(struct heapread *r, uint64_t at)
 }
 
 /*
- * Return true if the heads of 127 lists begin at address bins: enough of them
- * are empty, and the others point to mapped memory.
+ * Return true if the heads of 127 lists seem to begin at address bins: enough
+ * of the lists are empty, and the other heads point to mapped memory.
  */
 static bool
 lists_are(struct heapread *r, uint64_t bins)
@@ -74,8 +74,9 @@ arena_add(struct arenas *l, struct heapread *r, uint64_t addr, uint64_t bins)
 }
 
 /*
- * Set *l to the arenas of the circle through the arena with its lists at bins,
- * which begins off bytes before bins.  Return false if there is no circle.
+ * Set *l to the circle of arenas that contains the arena whose lists are at
+ * bins and which begins off bytes before them. Return false if there is no
+ * circle.
  */
 static bool
 circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)
@@ -99,8 +100,8 @@ circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)
 }
 
 /*
- * Try each list of an arena as the empty list at address list.  If one fits,
- * set *l to its circle of arenas and return true.
+ * The list at address list is empty. Try to interpret it as each of the lists
+ * of an arena. If one fits, set *l to the circle of that arena and return true.
  */
 static bool
 arenas_at(struct arenas *l, struct heapread *r, uint64_t list)
@@ -143,8 +144,8 @@ vma_hasdata(const struct vmas *l, size_t i)
 }
 
 /*
- * Set *l, which is all zero, to the arenas of the process read by r; leave it
- * empty if there are none.  The caller frees l->v.
+ * Set *l, which is all zero, to the arenas of the process that r reads. Leave
+ * *l empty if there are none. The caller frees l->v.
  */
 void
 arenas_find(struct arenas *l, struct heapread *r)

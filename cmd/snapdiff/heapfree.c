@@ -5,8 +5,8 @@
 #include "heap.h"
 
 /*
- * Count one chunk of a free list as free that was counted as used.  Return
- * false if no such chunk is left, which also ends lists that are circular.
+ * Count as free a chunk of a free list that was counted as used. Return false
+ * if no such chunk is left, which also ends lists that are circular.
  */
 static bool
 chunk_free(struct heap *h, uint64_t size)
@@ -23,9 +23,9 @@ chunk_free(struct heap *h, uint64_t size)
 }
 
 /*
- * Read the pointer at address at in a free list into *next.  glibc 2.32 and
- * newer XORs it with at >> 12 (PROTECT_PTR).  Try both decodings; accept NULL,
- * or a pointer head bytes into a chunk of the given size.  Return false if
+ * Read into *next the pointer at address at in a free list. glibc 2.32 and
+ * newer XORs it with at >> 12 (PROTECT_PTR). Try both decodings; accept NULL,
+ * or a pointer head bytes into a chunk of the given size. Return false if
  * neither fits.
  */
 static bool
@@ -48,9 +48,9 @@ list_next(struct heapread *r, uint64_t at, uint64_t head, uint64_t size,
 }
 
 /*
- * Count in h as free the chunks in the fast bins of arena a, which are stored
- * before its top.  Since glibc 2.43 there are none.  Return false if a list is
- * invalid.
+ * Count in h as free the chunks in the fast bins of arena a, whose pointers are
+ * stored before its top. glibc 2.43 and newer has none. Return false if a list
+ * is invalid.
  */
 bool
 heap_fastbins(struct heap *h, struct heapread *r, const struct arena *a)
@@ -86,7 +86,8 @@ enum { LISTS = 64 };		/* number of lists in a tcache */
 
 /*
  * Set *n to the length of list i of the tcache at address at, and *first to the
- * user address of its first chunk.
+ * user address of the first chunk in the list. Return false if they cannot be
+ * read.
  */
 static bool
 cache_list(struct heapread *r, uint64_t at, const struct cache *t, size_t i,
@@ -101,7 +102,7 @@ cache_list(struct heapread *r, uint64_t at, const struct cache *t, size_t i,
 }
 
 /*
- * Return true if there is a valid tcache at address at.
+ * Return true if a valid tcache is at address at.
  */
 static bool
 cache_is(struct heapread *r, uint64_t at, const struct cache *t)
@@ -143,9 +144,9 @@ cache_count(struct heap *h, struct heapread *r, uint64_t at,
 }
 
 /*
- * Count in h as free the chunks in thread caches.  l has the addresses of
- * chunks that may contain one.  Return the address of one that is invalid, or
- * 0.
+ * Count in h as free the chunks in thread caches. l has the addresses of chunks
+ * that may contain a cache. Return the address of a chunk whose cache is
+ * invalid, or 0.
  */
 uint64_t
 heap_caches(struct heap *h, struct heapread *r, const struct addresses *l)

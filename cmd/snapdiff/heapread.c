@@ -5,8 +5,8 @@
 #include "num.h"
 
 /*
- * Make r->buf contain at least 8 bytes at addr, which is aligned to 8.  Return
- * false if they cannot be read.
+ * Make r->buf contain at least 8 bytes at addr, a multiple of 8. Return false
+ * if they cannot be read.
  */
 static bool
 heap_fill(struct heapread *r, uint64_t addr)
@@ -48,8 +48,8 @@ heap_word(struct heapread *r, uint64_t addr, uint64_t *v)
 }
 
 /*
- * Set *size to the size of the chunk at address addr, without its flags.
- * Return false if there is no valid chunk.
+ * Set *size to the size of the chunk at address addr, without its flags. Return
+ * false if no valid chunk is there.
  */
 bool
 heap_chunk(struct heapread *r, uint64_t addr, uint64_t *size)

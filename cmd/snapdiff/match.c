@@ -9,7 +9,8 @@
 #include <string.h>
 
 /*
- * Compare two processes by part and process ID, as users name them.
+ * Compare two processes by their part and process ID, which is how users name
+ * them.
  */
 static int
 side_order(const struct side *a, const struct side *b)
@@ -24,9 +25,10 @@ CMP_BY(side_cmp, struct side, side_order(x, y) != 0 ? side_order(x, y) :
     ORDER(x->proc->pid, y->proc->pid))
 
 /*
- * Return the moment of l for a process read from path, appended if there is
- * none.  If parts is true, each part of the snapshot is a moment of its own.
- * first is the index of its first moment.
+ * Return the moment for a process of the snapshot at path; append it to l if it
+ * does not exist. If parts is true, the process is in the given part, and each
+ * part is a moment of its own. first is the index of the first moment of the
+ * snapshot.
  */
 static struct moment *
 moment_for(struct moments *l, size_t first, const char *path, bool parts,
@@ -47,8 +49,8 @@ moment_for(struct moments *l, size_t first, const char *path, bool parts,
 }
 
 /*
- * Set the time of moment m.  It is in the header of s; but for a part that
- * snapcat(1) joined to it, in the origin of its process p.
+ * Set the time of moment m. It is in the header of s, but for a part that
+ * snapcat(1) joined, it is in the file origin of process p.
  */
 static void
 moment_time(struct moment *m, const struct snap *s, struct proc *p)
@@ -76,8 +78,9 @@ moment_time(struct moment *m, const struct snap *s, struct proc *p)
 CMP(moment_cmp, struct moment, part)
 
 /*
- * Add the moments of snapshot s, read from path, to l: one, or if parts is true
- * one for each of its parts, in their order.  Return 0, or -1 with errstr set.
+ * Add to l the moments of snapshot s, which was read from path. There is one
+ * or, if parts is true, one for each part of s, in order. Return 0, or -1 with
+ * errstr set.
  */
 int
 moments_add(struct moments *l, struct snap *s, const char *path, bool parts)
@@ -122,7 +125,7 @@ moments_free(struct moments *l)
 }
 
 /*
- * Return true if two processes with equal IDs may be the same; an unknown start
+ * Return true if two processes with equal IDs may be the same. An unknown start
  * time matches any.
  */
 static bool
@@ -133,8 +136,8 @@ side_same(const struct side *a, const struct side *b)
 }
 
 /*
- * Call fn with arg for each process of two moments, was and is, in order of
- * process ID, with the same processes paired.
+ * Call fn with arg for each process of the two moments was and is, in order of
+ * process ID. A process that exists at both moments is passed as a pair.
  */
 void
 couples_each(const struct moment *was, const struct moment *is, couple_fn fn,
@@ -160,8 +163,8 @@ couples_each(const struct moment *was, const struct moment *is, couple_fn fn,
 }
 
 /*
- * Return the process of m that is the same as d, which is from another moment;
- * or NULL.
+ * Return the process of moment m that is the same as d, a process of another
+ * moment, or NULL.
  */
 const struct side *
 moment_same(const struct moment *m, const struct side *d)
@@ -176,7 +179,7 @@ moment_same(const struct moment *m, const struct side *d)
 }
 
 /*
- * Return the first process of m with process ID pid; or NULL.
+ * Return the first process of m with process ID pid, or NULL.
  */
 const struct side *
 moment_find(const struct moment *m, uint64_t pid)
@@ -190,8 +193,9 @@ moment_find(const struct moment *m, uint64_t pid)
 }
 
 /*
- * Pair process before of was with process pid of is in *c, whatever their start
- * times.  Return 0, or -1 with errstr set if one is missing.
+ * Set *c to the pair of process before of moment was and process pid of moment
+ * is, whatever their start times are. Return 0, or -1 with errstr set if one is
+ * missing.
  */
 int
 couple_pids(const struct moment *was, const struct moment *is, uint64_t before,

@@ -16,8 +16,8 @@ enum order {
 };
 
 /*
- * Return true if growth of m is not a leak, because m is memory that malloc
- * keeps ready.
+ * Return true if growth of m is not a leak, because malloc only keeps that
+ * memory ready.
  */
 bool
 measure_isready(const struct measure *m)
@@ -26,7 +26,7 @@ measure_isready(const struct measure *m)
 }
 
 /*
- * Append a measure to l; its text is formatted as by printf(3).
+ * Append a measure to l. Its text is formatted as by printf(3).
  */
 static void __attribute__((format(printf, 6, 7)))
 measure_add(struct measures *l, enum order order, uint64_t rank, enum unit unit,
@@ -54,7 +54,7 @@ CMP_BY(measure_cmp, struct measure,
     x->rank != y->rank ? ORDER(x->rank, y->rank) : strcmp(x->text, y->text))
 
 /*
- * Return the value in l of the measure what, or 0 if it is not there.
+ * Return the value of measure what in l, or 0 if it is not there.
  */
 uint64_t
 measure_value(const struct measures *l, const struct measure *what)
@@ -65,7 +65,8 @@ measure_value(const struct measures *l, const struct measure *what)
 }
 
 /*
- * Sort the measures of l, and add up those with equal order, rank and text.
+ * Sort the measures of l. Merge those with equal order, rank and text, and add
+ * up their values.
  */
 static void
 measures_join(struct measures *l)
@@ -83,8 +84,8 @@ measures_join(struct measures *l)
 }
 
 /*
- * Add the numbers of threads and descriptors of d, and the number of
- * descriptors for each file or kind.  Return 0, or -1 with errstr set.
+ * Add to l the numbers of threads and of descriptors of d, and the number of
+ * descriptors for each file or kind. Return 0, or -1 with errstr set.
  */
 static int
 measure_facts(struct measures *l, const struct side *d)
@@ -122,7 +123,7 @@ out:
 }
 
 /*
- * Return the number of bytes between start and end, all in mapping v, that are
+ * Return how many bytes between start and end, which are in mapping v, are in
  * pages of the process's own.
  */
 static uint64_t
@@ -163,7 +164,8 @@ measure_classes(struct measures *l, const struct memory *m)
 }
 
 /*
- * Add the current size of the address range of w, a mapping of the last moment.
+ * Add to l the size that the address range of w, a mapping of the last moment,
+ * has in m.
  */
 static void
 measure_range(struct measures *l, const struct memory *m, const struct vma *w)
@@ -190,7 +192,7 @@ measure_range(struct measures *l, const struct memory *m, const struct vma *w)
 }
 
 /*
- * Add the numbers of used and free chunks of a class.
+ * Add to l the numbers of used and free chunks of a class.
  */
 static void
 measure_class(struct measures *l, const struct heap *h, size_t class)
@@ -243,9 +245,9 @@ measure_heap(struct measures *l, const struct memory *m)
 }
 
 /*
- * Set *l, which is all zero, to the measures of m, a process; last has its
- * mappings at the last moment.  The caller calls measures_free even on failure.
- * Return 0, or -1 with errstr set.
+ * Set *l, which is all zero, to the measures of process m. last has the
+ * mappings of the process at the last moment. The caller calls measures_free
+ * even on failure. Return 0, or -1 with errstr set.
  */
 int
 measures_get(struct measures *l, const struct memory *m,

@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Read the ranges of private pages of the process's own into m->own: file
- * "pages" of the record.  Return 0, or -1 with errstr set.
+ * Read the ranges of private pages of the process's own, file "pages" of record
+ * r, into m->own. Return 0, or -1 with errstr set.
  */
 static int
 own_get(struct memory *m, const struct linuxrec *r)
@@ -41,8 +41,8 @@ own_get(struct memory *m, const struct linuxrec *r)
 }
 
 /*
- * Set *m to the memory of process d; it is empty if d has no process.  The
- * caller calls memory_close even on failure.  Return 0, or -1 with errstr set.
+ * Set *m to the memory of process d, which is empty if d has no process. The
+ * caller calls memory_close even on failure. Return 0, or -1 with errstr set.
  */
 int
 memory_open(struct memory *m, const struct side *d)
@@ -79,8 +79,8 @@ memory_close(struct memory *m)
 }
 
 /*
- * Return the range of l that contains addr, or NULL.  Lower *end to the address
- * where the result changes.
+ * Return the range of l that contains addr, or NULL. Lower *end to the address
+ * from which on the result differs.
  */
 static const struct pagespan *
 span_find(const struct pagelist *l, uint64_t addr, uint64_t *end)
@@ -103,7 +103,7 @@ span_find(const struct pagelist *l, uint64_t addr, uint64_t *end)
 }
 
 /*
- * Return the reason why the page at addr was not captured; "" if it was.
+ * Return the reason why the page at addr was not captured, or "" if it was.
  */
 static const char *
 missing_reason(const struct image *im, uint64_t addr)
@@ -116,9 +116,9 @@ missing_reason(const struct image *im, uint64_t addr)
 }
 
 /*
- * Set *h to what m has at address addr of mapping v, and lower h->end to where
- * that changes; before the call it is at most the end of v.  v is NULL if
- * nothing is mapped.
+ * Set *h to what m has at address addr of mapping v, which is NULL if nothing
+ * is mapped. h->end must be no higher than the end of v; lower it to the
+ * address where the result changes.
  */
 void
 memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
@@ -157,8 +157,8 @@ memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Return true if the bytes at addr in memory a, described by x, and in b,
- * described by y, are stored at the same place, and so are equal.
+ * Return true if the bytes at addr in memory a and in memory b are stored at
+ * the same place, and so are equal. x describes those in a, and y those in b.
  */
 bool
 memory_stored(const struct memory *a, const struct here *x,
@@ -198,10 +198,10 @@ file_piece(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * If *h, what m has at address addr of mapping v, is a page of a file, lower
- * h->end to where the file ends or its bytes become zeros, or cease to be; set
- * h->content to CONTENT_NOTHING for zeros.  Return false if the file is not in
- * the snapshot.
+ * Handle *h, which describes address addr of mapping v of m, if it is a page of
+ * a file. Lower h->end to where the file ends, or where zeros in it begin or
+ * end. If the bytes are zeros, set h->content to CONTENT_NOTHING. Return false
+ * if the file is not in the snapshot.
  */
 bool
 memory_file(const struct memory *m, const struct vma *v, uint64_t addr,
@@ -233,9 +233,9 @@ memory_file(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Read n bytes of m at address addr of mapping v, within one range of
- * memory_at, into buf.  Return 0; 1 if they are of a file that is not in the
- * snapshot; or -1 with errstr set.
+ * Read n bytes of m, at address addr of mapping v and in one range of
+ * memory_at, into buf. Return 0. Return 1 if they belong to a file that is not
+ * in the snapshot, or -1 with errstr set on failure.
  */
 int
 memory_read(const struct memory *m, const struct vma *v, uint64_t addr,

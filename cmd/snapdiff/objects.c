@@ -19,7 +19,7 @@ put_moment(const char *key, const struct moment *m)
 }
 
 /*
- * Print an object for the two moments that are compared.
+ * Print an object for the two moments that are compared, was and is.
  */
 void
 objects_head(const struct moment *was, const struct moment *is)
@@ -54,7 +54,7 @@ put_changes(const struct changes *l)
 }
 
 /*
- * Print an object for the changes res of a process, as o says.
+ * Print an object for the changes of a process in res, as o says.
  */
 void
 objects_result(const struct result *res, const struct options *o)
@@ -80,7 +80,7 @@ objects_result(const struct result *res, const struct options *o)
 }
 
 /*
- * Print an object for the moments l that are compared.
+ * Print an object for the moments in l, which are compared.
  */
 void
 objects_moments(const struct moments *l)
@@ -98,7 +98,7 @@ objects_moments(const struct moments *l)
 }
 
 /*
- * Print an object for the growth g of a process.
+ * Print an object for the growth of a process in g.
  */
 void
 objects_growth(const struct growth *g)

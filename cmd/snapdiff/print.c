@@ -9,7 +9,7 @@
 #include <time.h>
 
 /*
- * Print string before, and then s with control characters replaced.
+ * Print the string before, and then s with control characters replaced.
  */
 static void
 put_harmless(const char *before, const char *s)
@@ -60,7 +60,7 @@ put_process(const char *mark, const struct side *d)
 }
 
 /*
- * Print the changes res of a process, as o says.
+ * Print the changes of a process in res, as o says.
  */
 void
 print_result(const struct result *res, const struct options *o)
@@ -83,7 +83,7 @@ print_result(const struct result *res, const struct options *o)
 }
 
 /*
- * Print the moments l that are compared, as diff(1) does.
+ * Print the moments in l, which are compared, as diff(1) prints files.
  */
 void
 print_moments(const struct moments *l)
@@ -95,8 +95,8 @@ print_moments(const struct moments *l)
 }
 
 /*
- * Print the growth g of a process: for each measure its value at each moment,
- * and its name.  Sizes are exact if bytes is true.
+ * Print the growth of a process in g: for each measure its value at each
+ * moment, and its name. Sizes are exact if bytes is true.
  */
 void
 print_growth(const struct growth *g, bool bytes)

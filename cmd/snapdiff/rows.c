@@ -12,8 +12,8 @@
 enum { BLOCK = 64 * KB };	/* bytes read at once */
 
 /*
- * Add the range from start to end, whose kind of change is kind, to the counts
- * of r, and if runs is true to its ranges.
+ * Add the range from start to end to the counts of r and, if runs is true, to
+ * the ranges of r. kind is how it changed.
  */
 static void
 row_count(struct row *r, uint64_t start, uint64_t end, enum pagekind kind,
@@ -37,7 +37,7 @@ row_count(struct row *r, uint64_t start, uint64_t end, enum pagekind kind,
 }
 
 /*
- * Add the counts of kb to to.
+ * Add the counts in kb to those in to.
  */
 void
 kbchange_add(struct kbchange *to, const struct kbchange *kb)
@@ -49,7 +49,7 @@ kbchange_add(struct kbchange *to, const struct kbchange *kb)
 }
 
 /*
- * Return how n bytes, at most a kilobyte, changed from x to y.
+ * Return how the n bytes (at most a kilobyte) at x changed to those at y.
  */
 static enum pagekind
 bytes_verdict(const uint8_t *x, const uint8_t *y, size_t n)
@@ -71,7 +71,7 @@ struct pairing {		/* a pair of mappings that share addresses */
 };
 
 /*
- * Compare the bytes from start to end by reading them.
+ * Compare the addresses from start to end by reading their bytes.
  */
 static void
 pairing_read(const struct pairing *p, uint64_t start, uint64_t end)
@@ -106,8 +106,8 @@ pairing_read(const struct pairing *p, uint64_t start, uint64_t end)
 }
 
 /*
- * Return how a range changed that holds a at one moment and b at the other, or
- * PAGES_KINDS if its bytes must be compared.
+ * Return how a range changed whose content is a at one moment and b at the
+ * other. Return PAGES_KINDS if its bytes must be compared.
  */
 static enum pagekind
 content_verdict(const struct here *a, const struct here *b)
@@ -120,10 +120,10 @@ content_verdict(const struct here *a, const struct here *b)
 }
 
 /*
- * Return how a range changed whose bytes must be compared, if neither image has
- * them: it may be very long, and need not be read.  The range is from start to
- * b->end, which is lowered to where the answer changes.  Return PAGES_KINDS if
- * its bytes must be read.
+ * Try to find out how a range changed without reading it, because it may be
+ * very long. This works if neither image has its bytes. The range is from start
+ * to b->end, which is lowered to where the result differs. Return how it
+ * changed, or PAGES_KINDS if its bytes must be read.
  */
 static enum pagekind
 unread_verdict(const struct pairing *p, struct here *a, struct here *b,
@@ -142,8 +142,8 @@ unread_verdict(const struct pairing *p, struct here *a, struct here *b,
 }
 
 /*
- * Compare the addresses from start to end, which at each moment are in one
- * mapping or in none.
+ * Compare the addresses from start to end. At each of the two moments, one
+ * mapping contains all of them, or none contains any.
  */
 static void
 pairing_compare(const struct pairing *p, uint64_t start, uint64_t end)
@@ -174,7 +174,7 @@ pairing_compare(const struct pairing *p, uint64_t start, uint64_t end)
 }
 
 /*
- * Compare mapping i of is with the memory at the same addresses in was.
+ * Compare mapping i of is with the memory of was at the same addresses.
  */
 static void
 row_compare(struct rows *l, size_t i, const struct memory *was,
@@ -198,8 +198,9 @@ row_compare(struct rows *l, size_t i, const struct memory *was,
 }
 
 /*
- * Add the parts of old mapping v that are no longer mapped to the row of the
- * mapping that is now at its addresses, or if there is none, to a new row.
+ * Compare the parts of old mapping v that are no longer mapped. Add the result
+ * to the row of the mapping that is now at addresses of v or, if there is none,
+ * to a new row.
  */
 static void
 row_gone(struct rows *l, const struct vma *v, const struct memory *was,
@@ -229,7 +230,8 @@ row_gone(struct rows *l, const struct vma *v, const struct memory *was,
 }
 
 /*
- * Return how mapping was changed into w, which is at the same addresses.
+ * Return how the mapping was has changed into w, which is at the same
+ * addresses.
  */
 static enum how
 vma_how(const struct vma *was, const struct vma *w)
@@ -242,7 +244,7 @@ vma_how(const struct vma *was, const struct vma *w)
 }
 
 /*
- * Return the mapping of row r: the new one, or the old one if it is gone.
+ * Return the mapping of row r: the new one or, if that is gone, the old one.
  */
 const struct vma *
 row_vma(const struct row *r)
@@ -263,9 +265,9 @@ row_differs(const struct row *r)
 }
 
 /*
- * Set *l, which is all zero, to the mappings of two moments, was and is, and
- * what changed in them.  If runs is true, include the address ranges that
- * changed.  The caller frees *l before closing was and is.
+ * Set *l, which is all zero, to the mappings of the two moments was and is, and
+ * what changed in them. If runs is true, include the address ranges that
+ * changed. The caller frees *l before closing was and is.
  */
 void
 rows_get(struct rows *l, const struct memory *was, const struct memory *is,

@@ -30,7 +30,7 @@ struct command {
 static struct command command;
 
 /*
- * Handle -p: set the process to compare, "pid" or "before:pid".
+ * Handle -p: set the process to compare from s, which is "pid" or "before:pid".
  */
 static void
 parse_pids(int letter, char *s)
@@ -84,8 +84,8 @@ trouble(void)
 }
 
 /*
- * Compare a process and print what changed, or an error if it cannot be read: a
- * couple_fn.
+ * Compare a process and print what changed, or the error if the process cannot
+ * be read. This is a couple_fn.
  */
 static void
 compare(void *arg, const struct couple *c)
@@ -150,7 +150,7 @@ compare_all(struct command *cmd)
 }
 
 /*
- * Print the growth of a process: the callback of growth_each.
+ * Print the growth of a process. This is the callback of growth_each.
  */
 static void
 growth_show(void *arg, const struct growth *g)
@@ -187,8 +187,8 @@ grow_all(struct command *cmd)
 }
 
 /*
- * Read the n snapshots at path into cmd and find their moments; with only one
- * file, its parts.
+ * Read the n snapshots at path into cmd, and find their moments. If n is 1, the
+ * parts of that snapshot are the moments.
  */
 static void
 read_all(struct command *cmd, char *const *path, size_t n)
@@ -208,7 +208,7 @@ read_all(struct command *cmd, char *const *path, size_t n)
 }
 
 /*
- * Exit with EXIT_TROUBLE if standard input is named more than once.
+ * Exit with status EXIT_TROUBLE if standard input is named more than once.
  */
 static void
 check_input(char *const *path)

@@ -177,7 +177,8 @@ struct series {			/* a measure at all moments */
 };
 
 struct growth {
-	const struct side *side; /* borrowed; the process at the last moment */
+	const struct side *side; /* borrowed; the process in the last
+				    snapshot */
 	size_t		 moments;
 	struct series	*v;	/* owned */
 	size_t		 n;

@@ -52,7 +52,8 @@ static const char *const run_words[PAGES_KINDS] = {
 };
 
 /*
- * Return the word for how in JSON, or its mark for people.
+ * Return the word for how in JSON or, unless json is true, its mark in tables
+ * for people.
  */
 const char *
 how_text(enum how how, bool json)
@@ -72,7 +73,7 @@ how_text(enum how how, bool json)
 }
 
 /*
- * Put the sizes in kb into the current line of t, from column first on.
+ * Put the sizes in kb into the current line of t, beginning with column first.
  */
 static void
 put_counts(struct table *t, size_t first, const struct kbchange *kb)
@@ -84,9 +85,9 @@ put_counts(struct table *t, size_t first, const struct kbchange *kb)
 }
 
 /*
- * Begin a table of the n columns with options o; as JSON it is an array under
- * key. The counts begin at column counts.  If unknown is true, show the column
- * UNKNOWN.
+ * Begin a table of the n columns at columns with options o. As JSON it is an
+ * array under key. The columns that put_counts fills begin at counts. If
+ * unknown is true, show the column UNKNOWN.
  */
 static struct table *
 table_begin(const struct column *columns, size_t n, size_t counts,
@@ -222,7 +223,7 @@ mappings_print(const struct result *res, const struct options *o)
 }
 
 /*
- * Set sum to the sizes and changes of each class of mappings of res.
+ * Set sum to the sizes and changes of each class of mappings in res.
  */
 static void
 class_sums(struct classum sum[CLASS_COUNT], const struct result *res)
@@ -250,8 +251,8 @@ class_sums(struct classum sum[CLASS_COUNT], const struct result *res)
 }
 
 /*
- * Print the classes of mappings of res, as o says; for people only those that
- * changed.
+ * Print the classes of mappings in res, as o says. In tables for people, print
+ * only those that changed.
  */
 void
 classes_print(const struct result *res, const struct options *o)

@@ -17,8 +17,8 @@ static int ready = -1;		/* pipe to the command; -1: none */
 static int null;
 
 /*
- * In the command: wait until the child is ready, and exit with 0; or if it ends
- * before, exit with its status.
+ * In the command: wait until the child is ready, and exit with status 0. If the
+ * child ends before that, exit with its status.
  */
 static void __attribute__((noreturn))
 daemon_await(pid_t child, int fd)
@@ -40,8 +40,8 @@ daemon_await(pid_t child, int fd)
 }
 
 /*
- * Fork, and return in the child, which is killed if the command is killed
- * before daemon_ready.
+ * Fork, and return in the child. The child is killed if the command is killed
+ * before daemon_ready is called.
  */
 void
 daemon_begin(void)
@@ -65,7 +65,7 @@ daemon_begin(void)
 }
 
 /*
- * Leave the session, the directory and the terminal of the command: duplicate
+ * Leave the session, the directory and the terminal of the command. Duplicate
  * fd to all standard descriptors.
  */
 void

@@ -37,9 +37,9 @@ dir_empty(const char *path)
 }
 
 /*
- * Return path as an absolute path, to be freed by the caller.  Exit with 1 if
- * it is not a directory or, unless over is true, if something is mounted there
- * or it is not empty.
+ * Return path as an absolute path, which the caller frees. Exit with status 1
+ * if path is not a directory. Unless over is true, do so also if something is
+ * mounted there or the directory is not empty.
  */
 char *
 mount_point(const char *path, bool over)
@@ -64,8 +64,8 @@ mount_point(const char *path, bool over)
 }
 
 /*
- * Return true if we may use allow_other: as root, or if the administrator
- * allows it in /etc/fuse.conf (mount.fuse3(8)).
+ * Return true if we may use allow_other, because we are root or because the
+ * administrator allows it in /etc/fuse.conf (mount.fuse3(8)).
  */
 bool
 others_allowed(void)
@@ -88,8 +88,8 @@ others_allowed(void)
 }
 
 /*
- * Return a new FUSE session that serves sv, not mounted yet.  name is shown as
- * the source of the mount.  Our options come after those of the user, to
+ * Return a new FUSE session that serves sv and is not mounted yet. name is the
+ * source that the mount shows. Our options follow those of the user, to
  * override them.
  */
 static struct fuse_session *
@@ -124,9 +124,9 @@ session_new(const char *name, struct options *o, struct served *sv)
 }
 
 /*
- * Mount arg, a struct mount.  This runs in the helper, outside of the confined
- * program, which receives the descriptor.  Return a descriptor of the mount, or
- * -1 after a message.
+ * Mount arg, a struct mount. This runs in the helper, outside the confined
+ * program, which receives the result: a descriptor of the mount, or -1 after a
+ * message.
  */
 int
 mount_make(void *arg)
@@ -154,7 +154,7 @@ mount_make(void *arg)
 }
 
 /*
- * Unmount arg, a struct mount, unless that was done.
+ * Unmount arg, a struct mount, unless it is unmounted already.
  */
 void
 mount_end(void *arg)
@@ -174,8 +174,8 @@ thread_wait(void *arg)
 }
 
 /*
- * Create and cancel a thread, so that the C library loads now what it needs to
- * end threads.  After confinement it could not.
+ * Create and cancel a thread. This makes the C library load what it needs to
+ * end threads, which is impossible after confinement.
  */
 void
 threads_prepare(void)

@@ -27,7 +27,8 @@ served(fuse_req_t req)
 }
 
 /*
- * Set st to the attributes of file ino.  Return 0, or -1 if there is none.
+ * Set *st to the attributes of file ino. Return 0, or -1 if there is no such
+ * file.
  */
 static int
 file_stat(const struct served *sv, uint64_t ino, struct stat *st)
@@ -99,8 +100,8 @@ serve_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 }
 
 /*
- * Open a file.  Memory is large, and mostly read once from start to end, so
- * reads of it bypass the page cache.  Other files are cached.
+ * Open a file. Reads of memory bypass the page cache, because memory is large
+ * and mostly read once from start to end. Other files are cached.
  */
 static void
 serve_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -206,11 +207,11 @@ read_buffer(size_t size)
 }
 
 /*
- * Read from file ino into this thread's buffer, and answer the request.  A
- * direct read returns the bytes before the first one that is unreadable.  A
- * read into the page cache (of a mapped file, say) must fail instead, because
- * the kernel would take a short answer for the end of the file; after the error
- * it asks for single pages.  Direct reads are those with a lock owner.
+ * Read from file ino into this thread's buffer, and answer the request. A
+ * direct read, which has a lock owner, returns the bytes before the first one
+ * that is unreadable. A read into the page cache, of a mapped file for example,
+ * must fail instead, because the kernel would take a short answer for the end
+ * of the file. After the error the kernel asks for single pages.
  */
 static void
 read_answer(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
@@ -306,8 +307,8 @@ static const struct fuse_opt max_read[] = {
 };
 
 /*
- * Return a new session with options args that serves sv, not mounted yet; NULL
- * if the options are wrong, after libfuse has logged why.
+ * Return a new session with options args that serves sv and is not mounted yet.
+ * Return NULL if the options are wrong, after libfuse has logged why.
  */
 struct fuse_session *
 serve_new(struct fuse_args *args, struct served *sv)

@@ -21,7 +21,7 @@ static struct options options;
 static char *mountpoint;
 
 /*
- * Append an argument of -o to the mount options.
+ * Append arg, the argument of -o, to the mount options.
  */
 static void
 add_option(int letter, char *arg)
@@ -66,8 +66,8 @@ static const struct cmdline cmdline = {
 static bool reported;		/* libfuse has printed an error */
 
 /*
- * Print a message of libfuse, which comes in parts of lines and from any
- * thread, without its prefix "fuse: ".
+ * Print a message of libfuse without its prefix "fuse: ". Any thread may call
+ * this, with parts of lines.
  */
 static void
 fuse_message(enum fuse_log_level level, const char *fmt, va_list ap)
@@ -98,8 +98,8 @@ tree_warn(void *arg, const char *what)
 }
 
 /*
- * Return the time in the first line of snapshot s; if there is none, the time
- * when its file was written.
+ * Return the time in the first line of snapshot s. If there is none, return the
+ * time when the file of s was written.
  */
 static time_t
 snap_time(const struct snap *s)
@@ -113,8 +113,8 @@ snap_time(const struct snap *s)
 }
 
 /*
- * Return true if a file may be readable to us only by its access control list
- * (acl(5)): it belongs to somebody else, and its mode does not let us read it.
+ * Return true if perhaps only the access control list (acl(5)) of a file lets
+ * us read it: the file belongs to somebody else, and its mode does not let us.
  */
 static bool
 by_list(const struct stat *st)
@@ -124,9 +124,9 @@ by_list(const struct stat *st)
 }
 
 /*
- * Read the snapshot at path into o.  Its files in the mount may be read by
- * whoever may read the snapshot file; only by us if an access control list
- * decides that.
+ * Read the snapshot at path into o. Whoever may read the snapshot file may read
+ * its files in the mount. If an access control list decides who may, only we
+ * may read them. Return 0, or -1 with errstr set.
  */
 static int
 origin_open(struct origin *o, const char *path)
@@ -156,8 +156,8 @@ origin_open(struct origin *o, const char *path)
 
 /*
  * Set *root to the attributes of the root directory, from the n snapshots at o.
- * It belongs to their common owner, or to us, readable by all, if they have
- * several; directories below it keep their own.
+ * It belongs to their common owner. If they have several owners, it belongs to
+ * us, and everybody may read it; directories below it keep their owners.
  */
 static void
 root_make(struct origin *root, const struct origin *o, size_t n)
@@ -179,8 +179,8 @@ root_make(struct origin *root, const struct origin *o, size_t n)
 }
 
 /*
- * Confine the program so that it can open nothing but the n input files; m is
- * mounted by the helper.
+ * Confine the program so that it can open only the n input files. The helper
+ * mounts m.
  */
 static void
 confine_server(char **file, size_t n, struct mount *m)
@@ -223,7 +223,7 @@ serve_files(char **file, size_t n, const char *mtpt, struct options *o)
 }
 
 /*
- * Return true if word is in list, words separated by commas.
+ * Return true if word is in list, which has words separated by commas.
  */
 static bool
 has_option(const char *list, const char *word)

@@ -45,8 +45,8 @@ static LIST_HEAD(, stream) streams = LIST_HEAD_INITIALIZER(streams);
 static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Return a new stream for an open file, ino of tree, to be released with
- * stream_close; NULL if memory ran out.
+ * Return a new stream for an open file, whose number in tree is ino, or NULL if
+ * memory ran out. The caller releases it with stream_close.
  */
 struct stream *
 stream_new(struct fstree *tree, uint64_t ino)
@@ -67,7 +67,8 @@ stream_new(struct fstree *tree, uint64_t ino)
 }
 
 /*
- * Release one reference to s, and unlock it; free s if it was the last.
+ * Release one reference to s, and unlock s. Free it if that was the last
+ * reference.
  */
 static void
 stream_unlock(struct stream *s)
@@ -90,7 +91,8 @@ stream_unlock(struct stream *s)
 }
 
 /*
- * Release the reference of the open file, which was closed.
+ * Release the reference to s that the open file holds, because the file was
+ * closed.
  */
 void
 stream_close(struct stream *s)
@@ -100,7 +102,7 @@ stream_close(struct stream *s)
 }
 
 /*
- * Close the files that the kernel has not closed, after all reads have ended.
+ * Close the files that the kernel has not closed. All reads must have ended.
  */
 void
 streams_end(void)
@@ -112,7 +114,7 @@ streams_end(void)
 }
 
 /*
- * Return the slot that has, or will have, the len bytes at off; or NULL.
+ * Return the slot that has, or will have, the len bytes at offset off, or NULL.
  */
 static struct slot *
 slot_find(struct stream *s, uint64_t off, size_t len)
@@ -127,8 +129,8 @@ slot_find(struct stream *s, uint64_t off, size_t len)
 }
 
 /*
- * Return a slot whose data is no longer useful, with a buffer for len bytes; or
- * NULL.
+ * Return a slot whose data is no longer useful, with a buffer for len bytes, or
+ * NULL if there is none.
  */
 static struct slot *
 slot_spare(struct stream *s, size_t len)
@@ -150,8 +152,8 @@ slot_spare(struct stream *s, size_t len)
 }
 
 /*
- * Begin read r of s, of len bytes at off.  Return the number of bytes that were
- * read ahead, and set r->buf to them; 0 if none were.
+ * Begin read r of len bytes at offset off of s. If bytes were read ahead, set
+ * r->buf to them. Return how many were read ahead.
  */
 size_t
 stream_begin(struct stream *s, uint64_t off, size_t len, struct reading *r)
@@ -177,8 +179,8 @@ stream_begin(struct stream *s, uint64_t off, size_t len, struct reading *r)
 }
 
 /*
- * Read the len bytes at off into a free slot.  Call with the lock held; it is
- * released while reading.
+ * Read the len bytes at offset off into a free slot. Call this with the lock
+ * held; the lock is released during the read.
  */
 static void
 stream_ahead(struct stream *s, uint64_t off, size_t len)
@@ -201,8 +203,8 @@ stream_ahead(struct stream *s, uint64_t off, size_t len)
 }
 
 /*
- * End read r of s, which has been answered, and read ahead.  The file may have
- * been closed since.
+ * End read r of s, which has been answered, and read ahead. The file may have
+ * been closed during the read.
  */
 void
 stream_end(struct stream *s, const struct reading *r)

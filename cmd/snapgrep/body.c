@@ -23,8 +23,8 @@
 enum { SMALL = 4 * ACROSS };
 
 /*
- * Set *loc and *skip to the place in its source of the byte at offset off of s.
- * Return false if s is zeros.
+ * Set *loc and *skip to the place, in its source, of the byte at offset off of
+ * s. Return false if s is zeros.
  */
 bool
 stored_place(const struct stored *s, uint64_t off, uint64_t *loc, size_t *skip)
@@ -40,7 +40,7 @@ stored_place(const struct stored *s, uint64_t off, uint64_t *loc, size_t *skip)
 }
 
 /*
- * Return the element of stored that contains the byte at offset at of a body.
+ * Return the element of p->stored that contains the byte at offset at of body.
  */
 const struct stored *
 plan_stored(const struct plan *p, size_t body, uint64_t at)
@@ -52,9 +52,9 @@ plan_stored(const struct plan *p, size_t body, uint64_t at)
 }
 
 /*
- * Return true if x from offset xo on and y from offset yo on are stored at the
- * same place, or are both zeros, and so are the same bytes up to the end of the
- * shorter.
+ * Return true if the bytes of x from offset xo and those of y from offset yo
+ * are stored at the same place, or if both are zeros. They are then equal up to
+ * the end of the shorter.
  */
 static bool
 stored_same(const struct stored *x, uint64_t xo, const struct stored *y,
@@ -70,8 +70,8 @@ stored_same(const struct stored *x, uint64_t xo, const struct stored *y,
 }
 
 /*
- * Return the number of contiguous bytes from offset off of p->fresh[i] on that
- * are equal to those of body from offset at on.
+ * Return how many contiguous bytes, from offset off of p->fresh[i], are equal
+ * to those of body from offset at.
  */
 static uint64_t
 plan_common(const struct plan *p, size_t i, uint64_t off, size_t body,
@@ -117,8 +117,8 @@ plan_part(struct plan *p, struct stretch *st, size_t body, uint64_t at,
 }
 
 /*
- * Append the len bytes of s from offset off on to the last body, and to stretch
- * st. known says that the bytes are already in p->knowns.
+ * Append len bytes of s, from offset off, to the last body and to stretch st.
+ * known is true if the bytes are already in p->knowns.
  */
 static void
 plan_append(struct plan *p, struct stretch *st, const struct stored *s,
@@ -144,8 +144,8 @@ plan_append(struct plan *p, struct stretch *st, const struct stored *s,
 }
 
 /*
- * Return true if the pattern is not a pointer, or if offset at of body has the
- * same alignment to pointers as address addr.
+ * Return true if the pattern is not a pointer, or if offset at of body is
+ * aligned like address addr.
  */
 static bool
 plan_aligned(const struct plan *p, size_t body, uint64_t at, uint64_t addr)
@@ -155,10 +155,10 @@ plan_aligned(const struct plan *p, size_t body, uint64_t at, uint64_t addr)
 }
 
 /*
- * Return how many bytes from offset off of p->fresh[i] on are already in a
- * body, and set *body and *at to their place.  left bytes of stretch st remain.
- * Return 0 if there are none, or too few to be worth a part of their own; open
- * says that a body is being appended to.
+ * Return how many bytes, from offset off of p->fresh[i], are already in a body,
+ * and set *body and *at to their place. left bytes of stretch st remain. open
+ * is true while bytes are appended to a body. Return 0 if there are none, or
+ * too few to be worth a part of their own.
  */
 static uint64_t
 plan_again(struct plan *p, const struct stretch *st, size_t i, uint64_t off,
@@ -180,7 +180,7 @@ plan_again(struct plan *p, const struct stretch *st, size_t i, uint64_t off,
 }
 
 /*
- * Divide stretch st, whose bytes are p->fresh, into parts.
+ * Divide stretch st, whose bytes are in p->fresh, into parts.
  */
 static void
 plan_stretch(struct plan *p, struct stretch *st)
@@ -218,8 +218,8 @@ plan_stretch(struct plan *p, struct stretch *st)
 }
 
 /*
- * Append to p->fresh where the bytes from first to last, all in piece pc of an
- * image, are stored.  Return 0, or -1 with errstr set.
+ * Append to p->fresh the places where the bytes from first to last, which are
+ * in piece pc of an image, are stored. Return 0, or -1 with errstr set.
  */
 static int
 plan_gather(struct plan *p, const struct piece *pc, uint64_t first,
@@ -251,8 +251,8 @@ plan_gather(struct plan *p, const struct piece *pc, uint64_t first,
 }
 
 /*
- * Add p->fresh, bytes of mapping v that end before address end, to p as a
- * stretch.
+ * Add the bytes in p->fresh, which belong to mapping v and end before address
+ * end, to p as a stretch.
  */
 static void
 plan_add(struct plan *p, const struct vma *v, uint64_t end)
@@ -273,8 +273,8 @@ plan_add(struct plan *p, const struct vma *v, uint64_t end)
 }
 
 /*
- * Add the captured memory of mapping v, within the addresses of c, as
- * stretches.
+ * Add the captured memory of mapping v, within the addresses of c, to p as
+ * stretches. Return 0, or -1 with errstr set.
  */
 static int
 plan_vma(struct plan *p, const struct vma *v, const struct chosen *c)
@@ -301,8 +301,8 @@ plan_vma(struct plan *p, const struct vma *v, const struct chosen *c)
 }
 
 /*
- * Add the memory of process proc that c selects.  If its mappings cannot be
- * read, print that and skip it.  Return 0, or -1 with errstr set.
+ * Add to p the memory of process proc that c selects. If its mappings cannot be
+ * read, print why and skip the process. Return 0, or -1 with errstr set.
  */
 static int
 plan_proc(struct plan *p, struct proc *proc, const struct chosen *c)
@@ -342,8 +342,8 @@ jobs_of(const struct body *b)
 }
 
 /*
- * Plan the search of snapshot s for pattern in what c selects.  Return 0, or -1
- * with errstr set.  In both cases the caller calls plan_free.
+ * Plan how to search what c selects of snapshot s for pattern. Return 0, or -1
+ * with errstr set. In both cases the caller calls plan_free.
  */
 int
 plan_make(struct plan *p, struct snap *s, struct chosen *c,

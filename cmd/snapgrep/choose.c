@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Parse an address at *s, in hexadecimal with or without 0x, into *v, and
- * advance *s past it.  Return false if there is none.
+ * Parse the hexadecimal address at *s, with or without 0x, into *v, and advance
+ * *s past it. Return false if there is none.
  */
 static bool
 take_address(const char **s, uint64_t *v)
@@ -29,9 +29,9 @@ take_address(const char **s, uint64_t *v)
 }
 
 /*
- * Parse s, a range of addresses START-END in hexadecimal as in /proc/PID/maps,
- * or one address, into *first and *last, which is END - 1.  Return 0, or -1
- * with errstr set.
+ * Parse s into *first and *last, both inclusive. s is one address, or a range
+ * START-END in hexadecimal as in /proc/PID/maps; then *last is END - 1. Return
+ * 0, or -1 with errstr set.
  */
 int
 chosen_range(const char *s, uint64_t *first, uint64_t *last)
@@ -62,7 +62,7 @@ is_perms(const char *s)
 }
 
 /*
- * Select mappings with s, a class, a name or permissions; s is borrowed by c.
+ * Select mappings by s, which is a class, a name or permissions. c borrows s.
  */
 void
 chosen_mapping(struct chosen *c, char *s)
@@ -83,8 +83,8 @@ perm_is(const struct vma *v, const char *want)
 }
 
 /*
- * Return true if mapping v is of the class called want, or if its name or the
- * last component of its name matches want, a pattern of fnmatch(3).
+ * Return true if want is the class of mapping v, or a pattern of fnmatch(3)
+ * that matches its name or the last component of its name.
  */
 static bool
 name_is(const struct vma *v, const char *want)
@@ -103,7 +103,7 @@ name_is(const struct vma *v, const char *want)
 }
 
 /*
- * Return true if c selects mapping v or part of it.
+ * Return true if c selects mapping v or a part of it.
  */
 bool
 chosen_vma(const struct chosen *c, const struct vma *v)
@@ -121,7 +121,7 @@ chosen_vma(const struct chosen *c, const struct vma *v)
 
 /*
  * Set *word to the size in bytes of a pointer in process p of s, and *big to
- * true if pointers are big-endian.
+ * true if its pointers are big-endian.
  */
 void
 pointer_of(const struct snap *s, struct proc *p, size_t *word, bool *big)

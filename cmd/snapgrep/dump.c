@@ -19,8 +19,8 @@ put_shown(const char *shown, bool color)
 }
 
 /*
- * Print the n bytes at s, whose address is addr, as a line.  The bytes from
- * address first to end (exclusive) are the match.
+ * Print the n bytes at s, whose address is addr, as a line. The bytes from
+ * address first to end (exclusive) belong to the match.
  */
 static void
 put_line(uint64_t addr, const uint8_t *s, size_t n, uint64_t first,
@@ -49,7 +49,7 @@ put_line(uint64_t addr, const uint8_t *s, size_t n, uint64_t first,
 
 /*
  * Print the match in start..end (exclusive) of stretch st of p, with the
- * context that r asks for, as far as the stretch has it.  s reads the bytes.
+ * context that r requests, as far as st has it. s reads the bytes.
  */
 void
 dump_match(const struct report *r, struct search *s, const struct plan *p,

@@ -72,8 +72,8 @@ search_lose(struct search *s)
 }
 
 /*
- * Read n kilobytes of src from loc on into buf; those that are unreadable
- * become zeros and are counted in s.
+ * Read n kilobytes of src, from place loc, into buf. Set those that are
+ * unreadable to zeros, and count them in s.
  */
 static void
 read_run(struct search *s, struct source *src, uint64_t loc, uint64_t n,
@@ -91,7 +91,7 @@ read_run(struct search *s, struct source *src, uint64_t loc, uint64_t n,
 }
 
 /*
- * Read len bytes of body from offset at on into buf.  The body must have them.
+ * Read len bytes of body, from offset at, into buf. The body must have them.
  */
 void
 search_read(struct search *s, size_t body, uint64_t at, uint8_t *buf,
@@ -183,7 +183,7 @@ worker_main(void *arg)
 }
 
 /*
- * Do a round of jobs that begins with job i.
+ * Do the round of jobs that begins with job i.
  */
 static void
 search_round(struct search *s, size_t i)
@@ -204,8 +204,9 @@ search_round(struct search *s, size_t i)
 }
 
 /*
- * Return a new search of plan p with one thread per processor, or fewer if
- * there is little work; NULL with errstr set if memory for the jobs is lacking.
+ * Return a new search of plan p. It has one thread per processor, or fewer if
+ * there is little work. Return NULL with errstr set if there is no memory for
+ * the jobs.
  */
 struct search *
 search_new(const struct plan *p)
@@ -263,8 +264,8 @@ search_free(struct search *s)
 }
 
 /*
- * Return the matches that begin in job i of body, and their number in *n.  They
- * are valid until the next call.
+ * Return the matches that begin in job i of body, and set *n to their number.
+ * They are valid until the next call.
  */
 const struct found *
 search_job(struct search *s, size_t body, size_t i, size_t *n)
@@ -294,8 +295,8 @@ search_matcher(struct search *s)
 }
 
 /*
- * Return the number of kilobytes that could not be read, and the error of the
- * first in *why.
+ * Return how many kilobytes could not be read, and set *why to the error for
+ * the first of them.
  */
 uint64_t
 search_lost(const struct search *s, const char **why)
@@ -305,8 +306,8 @@ search_lost(const struct search *s, const char **why)
 }
 
 /*
- * Return true if the search was abandoned in some places because it took too
- * long.
+ * Return true if the search was abandoned at some places because it took too
+ * long there.
  */
 bool
 search_costly(const struct search *s)

@@ -21,8 +21,8 @@ known_cmp(struct known *a, struct known *b)
 TREE_GENERATE(knowns, known, entry, known_cmp)
 
 /*
- * Set *k to the key of the kilobyte at offset off of s.  Return false if no
- * kilobyte begins there, or if s is zeros.
+ * Set *k to the key of the kilobyte at offset off of s. Return false if no
+ * kilobyte begins there or s is zeros.
  */
 static bool
 known_key(const struct stored *s, uint64_t off, struct known *k)
@@ -36,7 +36,8 @@ known_key(const struct stored *s, uint64_t off, struct known *k)
 }
 
 /*
- * Return the run with the greatest key that is not greater than k, or NULL.
+ * Return the run of t with the greatest key that is not greater than k, or
+ * NULL.
  */
 static struct known *
 known_below(struct knowns *t, struct known *k)
@@ -89,7 +90,7 @@ known_add(struct knowns *t, const struct stored *s, size_t body)
 
 /*
  * Look up the kilobyte at offset off of s in t, and set *body and *at to its
- * place. Return false if it is not there.
+ * place. Return false if it is not in t.
  */
 bool
 known_find(struct knowns *t, const struct stored *s, uint64_t off,
@@ -108,8 +109,8 @@ known_find(struct knowns *t, const struct stored *s, uint64_t off,
 }
 
 /*
- * Return the number of bytes of s from offset off on, which are not in t, up to
- * the next kilobyte that is in t, or to the end of s.
+ * Return how many bytes of s, from offset off, are not in t: those up to the
+ * next kilobyte in t, or to the end of s. The byte at off must not be in t.
  */
 uint64_t
 known_until(struct knowns *t, const struct stored *s, uint64_t off)

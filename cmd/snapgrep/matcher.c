@@ -40,9 +40,9 @@ matcher_close(struct matcher *m)
 }
 
 /*
- * Return the offset of the first little-endian 8-byte number in lo..lo + span
- * among those at from, from + 8 and so on in s; if there is none, an offset
- * after the last of them.
+ * Search the 8-byte little-endian numbers at offsets from, from + 8 and so on
+ * of s. Return the offset of the first one in lo..lo + span, or an offset after
+ * the last number if there is none.
  */
 static size_t
 word_next(const uint8_t *s, size_t len, size_t from, uint64_t lo,
@@ -59,7 +59,8 @@ word_next(const uint8_t *s, size_t len, size_t from, uint64_t lo,
 }
 
 /*
- * Find the first aligned pointer that matches at offset from of s or later.
+ * Find the first aligned pointer that matches at offset from of s or later. Set
+ * *start and *end (exclusive) to it. Return MATCH_FOUND or MATCH_NONE.
  */
 static enum match
 pointer_next(const struct matcher *m, const uint8_t *s, size_t len,
@@ -84,12 +85,12 @@ pointer_next(const struct matcher *m, const uint8_t *s, size_t len,
 }
 
 /*
- * Find with m the first match that begins at offset from of the len bytes at s
- * or later, and set *start and *end (exclusive).  With partial, more bytes
- * follow s: return MATCH_PARTIAL and set *start if they may matter.  If PCRE2
- * reaches its limit, set m->costly, retry with fewer possible beginnings, and
- * skip the kilobyte where the limit is still reached.  Return MATCH_FOUND,
- * MATCH_NONE or MATCH_PARTIAL.
+ * Find with m the first match in the len bytes at s that begins at offset from
+ * or later, and set *start and *end (exclusive) to it. If partial is true, more
+ * bytes follow s; if they may matter, return MATCH_PARTIAL and set *start. If
+ * PCRE2 reaches its limit, set m->costly, retry with fewer possible beginnings,
+ * and skip each kilobyte where it still does. Return MATCH_FOUND, MATCH_NONE or
+ * MATCH_PARTIAL.
  */
 enum match
 matcher_next(struct matcher *m, const uint8_t *s, size_t len, size_t from,

@@ -36,7 +36,7 @@ compile(const void *s, size_t len, uint32_t more)
 }
 
 /*
- * Append byte c as a literal to the expression.
+ * Append byte c as a literal to the expression of p.
  */
 static void
 source_byte(struct pattern *p, uint8_t c)
@@ -55,8 +55,8 @@ source_unit(struct pattern *p, uint32_t unit)
 }
 
 /*
- * Append string s as a literal, as UTF-16 if p->utf16.  Return the number of
- * bytes that it matches, or -1 with errstr set.
+ * Append string s to the expression as a literal, in UTF-16 if p->utf16. Return
+ * how many bytes it matches, or -1 with errstr set.
  */
 static ssize_t
 source_string(struct pattern *p, const char *s)
@@ -85,9 +85,9 @@ source_string(struct pattern *p, const char *s)
 }
 
 /*
- * Append bytes given as two hexadecimal digits each; ?? is any byte, a second
- * digit ? is any digit; blanks may separate bytes.  Return their number, or -1
- * with errstr set.
+ * Append the bytes in s, two hexadecimal digits each. ?? stands for any byte,
+ * and ? as second digit for any digit. Blanks may separate bytes. Return the
+ * number of bytes, or -1 with errstr set.
  */
 static ssize_t
 source_hex(struct pattern *p, const char *s)
@@ -136,7 +136,7 @@ source_number(struct pattern *p, const char *s)
 }
 
 /*
- * Return true if s followed by end is a valid expression; else set errstr.
+ * Return true if s followed by end is a valid expression. Otherwise set errstr.
  */
 static bool
 compiles(const char *s, const char *end)
@@ -152,9 +152,9 @@ compiles(const char *s, const char *end)
 }
 
 /*
- * Append regular expression s.  It may end inside \Q or, with (?x), inside a
- * comment; end that as well.  Return ACROSS, or the length of a literal, or -1
- * with errstr set.
+ * Append regular expression s. If it ends inside \Q or, with (?x), inside a
+ * comment, end that as well. Return the length of the match if s is a literal,
+ * else ACROSS. Return -1 with errstr set on failure.
  */
 static ssize_t
 source_regex(struct pattern *p, const char *s)
@@ -169,8 +169,8 @@ source_regex(struct pattern *p, const char *s)
 }
 
 /*
- * Add alternative s to p, interpreted by p->kind.  Return 0, or -1 with errstr
- * set.
+ * Add alternative s, which p->kind says how to interpret, to p. Return 0, or -1
+ * with errstr set.
  */
 int
 pattern_add(struct pattern *p, const char *s)
@@ -202,8 +202,8 @@ pattern_add(struct pattern *p, const char *s)
 }
 
 /*
- * Make p search for pointers to the address or into the range of addresses s.
- * Return 0, or -1 with errstr set.
+ * Make p search for pointers to s, an address or a range of addresses. Return
+ * 0, or -1 with errstr set.
  */
 int
 pattern_pointer(struct pattern *p, const char *s)
@@ -214,8 +214,8 @@ pattern_pointer(struct pattern *p, const char *s)
 }
 
 /*
- * Make p search for numbers of a type: 1, 2, 4 or 8 bytes, followed by "le",
- * "be" or nothing.  Return 0, or -1 with errstr set.
+ * Make p search for numbers of the given type: 1, 2, 4 or 8, the number of
+ * bytes, followed by "le", "be" or nothing. Return 0, or -1 with errstr set.
  */
 int
 pattern_number(struct pattern *p, const char *type)
@@ -232,7 +232,7 @@ pattern_number(struct pattern *p, const char *type)
 }
 
 /*
- * Join the alternatives, each with groups numbered from 1; with -w, require
+ * Join the alternatives, each with groups numbered from 1. With -w, require
  * word boundaries around them.
  */
 static int

@@ -59,8 +59,8 @@ place_cmp(const struct origin *a, const struct origin *b)
 }
 
 /*
- * Set *at to where the byte at offset off of stretch st is stored.  Return the
- * number of bytes from there on that are stored contiguously.
+ * Set *at to where the byte at offset off of stretch st is stored. Return how
+ * many bytes from there are stored contiguously.
  */
 static uint64_t
 place_set(const struct plan *p, const struct stretch *st, uint64_t off,
@@ -104,7 +104,7 @@ places_cmp(const struct held *a, const struct held *b)
 }
 
 /*
- * Compare two matches; return 0 if they are the same stored bytes.
+ * Compare two matches. Return 0 if they are the same stored bytes.
  */
 static int
 match_cmp(const struct held *a, const struct held *b)
@@ -163,8 +163,9 @@ print_others(const struct plan *p, const struct others *o)
 }
 
 /*
- * Print the match in start..end (exclusive) of stretch st of p as r says, and
- * unless o is NULL, which others are equal.  s reads the bytes.
+ * Print the match in start..end (exclusive) of stretch st of p as r says.
+ * Unless o is NULL, also print which other matches are equal to it. s reads the
+ * bytes.
  */
 void
 report_one(struct report *r, struct search *s, const struct plan *p,
@@ -190,8 +191,8 @@ report_one(struct report *r, struct search *s, const struct plan *p,
 }
 
 /*
- * Print the matches held back in the order in which they were found, with equal
- * ones joined to the first of them.
+ * Print the matches held back, in the order in which they were found. Equal
+ * matches are printed once, where the first of them was found.
  */
 static void
 print_held(struct reporting *rp)
@@ -249,7 +250,7 @@ hold(struct reporting *rp, const struct stretch *st, uint64_t start,
 }
 
 /*
- * Handle a match: a walk_fn.
+ * Handle a match. This is a walk_fn.
  */
 static bool
 found(void *arg, const struct stretch *st, uint64_t start, uint64_t end)
@@ -273,7 +274,8 @@ found(void *arg, const struct stretch *st, uint64_t start, uint64_t end)
 }
 
 /*
- * Print the line of process o with n matches for -c or -l in r.
+ * Print the line for -c or -l, according to r, of process o, which has n
+ * matches.
  */
 void
 report_process(const struct report *r, const struct owner *o, uint64_t n)

@@ -40,8 +40,8 @@ show_prefix(const struct report *r, const struct plan *p,
 }
 
 /*
- * Set *c to the character at s, of n bytes.  Return its length in bytes; 0 if
- * it is not a character.  s is followed by two zero bytes.
+ * Set *c to the character at s, which has n bytes. Return the length of the
+ * character in bytes, or 0 if it is not valid. Two zero bytes follow s.
  */
 static size_t
 character(const uint8_t *s, size_t n, bool utf16, uint32_t *c)
@@ -64,8 +64,8 @@ character(const uint8_t *s, size_t n, bool utf16, uint32_t *c)
 }
 
 /*
- * Print n bytes as text, with escapes as in C for other bytes; or with stop,
- * stop at the first of these.
+ * Print the n bytes at s as text. Print bytes that are not text as escapes of C
+ * or, if stop is true, stop at the first of them.
  */
 static void
 put_text(const uint8_t *s, size_t n, bool utf16, bool stop)
@@ -95,7 +95,7 @@ put_text(const uint8_t *s, size_t n, bool utf16, bool stop)
 }
 
 /*
- * Return how many of the n bytes at s, counted from the end, are text.
+ * Return how many bytes at the end of the n bytes at s are text.
  */
 static size_t
 text_before(const uint8_t *s, size_t n, bool utf16)
@@ -125,8 +125,8 @@ put_hex(const uint8_t *s, size_t n)
 }
 
 /*
- * Print the len bytes at s, which match, in the form that suits pattern pt, and
- * "..." if more bytes follow.
+ * Print the len bytes at s, which match, in the form that suits pattern pt.
+ * Print "..." if more is true.
  */
 static void
 put_found(const struct report *r, const struct pattern *pt, const uint8_t *s,
@@ -181,8 +181,7 @@ show_match(const struct report *r, struct search *s, const struct plan *p,
 
 /*
  * Print only the bytes of the match in start..end (exclusive) of stretch st of
- * p: as they are, or readable if standard output is a terminal.  s reads the
- * bytes.
+ * p. Make them readable if standard output is a terminal. s reads the bytes.
  */
 void
 show_only(const struct report *r, struct search *s, const struct plan *p,

@@ -70,7 +70,7 @@ parse(int letter, char *arg)
 }
 
 /*
- * Handle -A, -B and -C, bytes of context, limited to a megabyte.
+ * Handle -A, -B and -C, which set the bytes of context, at most a megabyte.
  */
 static void
 context(int letter, char *arg)
@@ -146,8 +146,8 @@ static const struct cmdline cmdline = {
 };
 
 /*
- * Search snapshot s; for a pointer, only processes whose pointers have its size
- * and byte order.  Return 0, or -1 with errstr set.
+ * Search snapshot s. If the pattern is a pointer, search only processes whose
+ * pointers have its size and byte order. Return 0, or -1 with errstr set.
  */
 static int
 search(struct command *cmd, struct snap *s)
@@ -175,7 +175,7 @@ search(struct command *cmd, struct snap *s)
 }
 
 /*
- * Search for pointers of each size and byte order in s.  Return 0, or -1 with
+ * Search s for pointers of each size and byte order. Return 0, or -1 with
  * errstr set.
  */
 static int
@@ -221,8 +221,7 @@ grep_file(struct command *cmd, const char *path, bool named)
 }
 
 /*
- * Compile the patterns of the command line.  Return the operands that follow
- * them.
+ * Compile the patterns of the command line. Return the operands after them.
  */
 static char **
 patterns(struct command *cmd, char *argv[])

@@ -108,8 +108,8 @@ void		 pointer_of(const struct snap *s, struct proc *p,
  */
 struct stored {			/* bytes stored contiguously in a source */
 	struct source	*src;	/* borrowed; NULL: zeros */
-	uint64_t	 loc;	/* place of the kilobyte that contains the
-				   first byte */
+	uint64_t	 loc;	/* place, in the source, of the kilobyte that
+				   contains the first byte */
 	size_t		 skip;	/* offset of the first byte in its kilobyte */
 	uint64_t	 len;
 	uint64_t	 at;	/* offset of the first byte in its body */

@@ -30,7 +30,7 @@ struct walking {
 };
 
 /*
- * Read the len bytes at offset off of stretch st of p into buf for s.  The
+ * Read len bytes, at offset off of stretch st of p, into buf. s reads them. The
  * stretch must have them.
  */
 void
@@ -58,8 +58,9 @@ walk_print(struct walking *w, uint64_t start, uint64_t end)
 }
 
 /*
- * Report matches that begin from offset w->x to before offset to, at most JOB
- * bytes, by searching the stretch itself and reach bytes after to.
+ * Report the matches that begin from offset w->x to before offset to, at most
+ * JOB bytes. Search the bytes of the stretch itself, including reach bytes
+ * after offset to.
  */
 static void
 walk_some(struct walking *w, uint64_t to, size_t reach)
@@ -108,9 +109,9 @@ walk_here(struct walking *w, uint64_t to)
 }
 
 /*
- * Report the matches of job i that begin in part pt before offset *to of the
- * stretch.  Lower *to to where this thread must search itself.  Return true if
- * the next job is to be reported as well.
+ * Report the matches of job i that begin in part pt, before offset *to of the
+ * stretch. Lower *to to the offset from which on this thread must search the
+ * stretch itself. Return true if the next job must be reported, too.
  */
 static bool
 walk_job(struct walking *w, const struct part *pt, size_t i, bool whole,
@@ -148,7 +149,7 @@ walk_job(struct walking *w, const struct part *pt, size_t i, bool whole,
 }
 
 /*
- * Report the matches of part pt; first and last say whether it is the first or
+ * Report the matches of part pt. first and last are true if pt is the first or
  * last part of the stretch.
  */
 static void
@@ -184,7 +185,7 @@ walk_part(struct walking *w, const struct part *pt, bool first, bool last)
 }
 
 /*
- * Call fn with arg for each match of stretch st of p that s finds.
+ * Call fn with arg for each match that s finds in stretch st of p.
  */
 void
 walk(struct search *s, const struct plan *p, const struct stretch *st,

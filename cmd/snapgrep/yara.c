@@ -37,7 +37,7 @@ struct scanning {		/* a process being scanned */
 };
 
 /*
- * Return the bytes of block b: the fetch_data callback of libyara.
+ * Return the bytes of block b. This is the fetch_data callback of libyara.
  */
 static const uint8_t *
 block_data(YR_MEMORY_BLOCK *b)
@@ -57,7 +57,8 @@ is_left_out(const struct part *pt)
 }
 
 /*
- * Return the next block, or NULL after the last: the next callback of libyara.
+ * Return the next block, or NULL after the last. This is the next callback of
+ * libyara.
  */
 static YR_MEMORY_BLOCK *
 block_next(YR_MEMORY_BLOCK_ITERATOR *it)
@@ -118,7 +119,7 @@ block_first(YR_MEMORY_BLOCK_ITERATOR *it)
 }
 
 /*
- * Report a string of a rule that is at address addr.
+ * Report that a string of a rule was found at address addr.
  */
 static void
 string_report(struct scanning *sc, uint64_t addr, uint64_t len)
@@ -137,8 +138,9 @@ string_report(struct scanning *sc, uint64_t addr, uint64_t len)
 }
 
 /*
- * Report a rule that the process matches, with its strings.  libyara does not
- * align its struct YR_MATCH, so alignment is not checked here.
+ * Report a rule that the process matches, and the strings of the rule that were
+ * found. Do not check alignment here, because libyara does not align struct
+ * YR_MATCH.
  */
 static void __attribute__((no_sanitize("alignment")))
 rule_report(struct scanning *sc, YR_SCAN_CONTEXT *context, YR_RULE *rule)
@@ -197,7 +199,8 @@ scanned(YR_SCAN_CONTEXT *context, int message, void *data, void *arg)
 }
 
 /*
- * Set errstr to an error in the rules; the last one stays.
+ * Set errstr to an error in the rules, replacing any earlier one. This is the
+ * callback of the YARA compiler.
  */
 static void
 complain(int level, const char *path, int line, const YR_RULE *rule,
@@ -252,7 +255,7 @@ yara_close(struct pattern *p)
 }
 
 /*
- * Report which processes of p match the rules as r says; s reads their memory.
+ * Report as r says which processes of p match the rules. s reads their memory.
  * Return 0, or -1 with errstr set.
  */
 int
