@@ -165,7 +165,8 @@ dir_begin(struct cgrec *g, int dir, const char *path)
 /*
  * Record in g the cgroup whose directory is open as dir, and the cgroups below
  * it, and close dir. path is the path of the cgroup, in a buffer of PATH_MAX
- * bytes. depth is the number of levels above it that are recorded.
+ * bytes. depth is its level below the first cgroup of this call, which has
+ * depth 0.
  */
 static void
 dirs_record(struct cgrec *g, int dir, char *path, unsigned int depth)

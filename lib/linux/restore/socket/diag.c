@@ -14,7 +14,7 @@
 
 /*
  * Return the entry of f for the network namespace of process pid, adding it if
- * needed.  Return NULL with errstr set on error.
+ * needed. Return NULL with errstr set on error.
  */
 struct netspace *
 net_get(struct files *f, pid_t pid)
@@ -38,8 +38,8 @@ net_get(struct files *f, pid_t pid)
 }
 
 /*
- * Open a sock_diag socket in the network namespace of process pid.  If it is
- * not our own, this thread enters it and returns.  Return a descriptor, or -1
+ * Open a sock_diag socket in the network namespace of process pid. If that is
+ * not our own, this thread enters it and returns. Return a descriptor, or -1
  * with errstr set.
  */
 int
@@ -60,7 +60,8 @@ diag_socket(pid_t pid)
 
 /*
  * Return a sock_diag socket in the network namespace of the process of t, or -1
- * with errstr set.  It stays open until one of another namespace is requested.
+ * with errstr set. It stays open until a socket in another namespace is
+ * requested.
  */
 static int
 diag_get(struct filerec *t)
@@ -100,10 +101,10 @@ reply_take(void *arg, const struct netmessage *m)
 }
 
 /*
- * Send request, n bytes of sock_diag(7), in the network namespace of t, and set
- * *r to the body of the answer.  If place is not 0, dump all sockets of the
- * kind and take the one with the inode of t at byte place.  Return false if
- * there is no answer.
+ * Send request, n bytes of sock_diag(7), in the network namespace of the
+ * process of t, and set *r to the body of the answer. If place is not 0, dump
+ * all sockets of the kind, and take the one that has the inode of t at byte
+ * offset place. Return false if there is no answer.
  */
 bool
 diag_ask(struct filerec *t, const void *request, size_t n, size_t place,
@@ -120,7 +121,7 @@ diag_ask(struct filerec *t, const void *request, size_t n, size_t place,
 }
 
 /*
- * Return the netlink attributes of r, which follow its first skip bytes.
+ * Return the netlink attributes of r, which follow the first skip bytes.
  */
 struct attributes
 diag_attributes(const struct diagreply *r, size_t skip)

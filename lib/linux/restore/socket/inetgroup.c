@@ -36,8 +36,9 @@ group_add(struct netspace *l, const struct group *g)
 }
 
 /*
- * Parse a line of /proc/net/igmp: an interface, or, indented below it, one of
- * its groups.  g keeps the interface for the next line.
+ * Parse a line of /proc/net/igmp, and add a group that it has to l. The line
+ * describes an interface or, indented below it, one of its groups. g keeps the
+ * interface for the next line. Return 0, or -1 with errstr set.
  */
 static int
 igmp_line(struct netspace *l, struct group *g, const char *line)
@@ -57,7 +58,9 @@ igmp_line(struct netspace *l, struct group *g, const char *line)
 }
 
 /*
- * Parse a line of /proc/net/igmp6: an interface and one of its groups.
+ * Parse a line of /proc/net/igmp6, which has an interface and one of its
+ * groups, and add the group to l. g is scratch space. Return 0, or -1 with
+ * errstr set.
  */
 static int
 igmp6_line(struct netspace *l, struct group *g, const char *line)
@@ -101,8 +104,8 @@ groups_read(struct netspace *l, pid_t pid, const char *name,
 }
 
 /*
- * Return the network namespace of the process of t, with its groups read, or
- * NULL.
+ * Return the network namespace of the process of t, after reading its multicast
+ * groups. Return NULL on error.
  */
 static const struct netspace *
 groups_get(struct filerec *t)
@@ -120,7 +123,7 @@ groups_get(struct filerec *t)
 }
 
 /*
- * Return true if socket fd is a member of group g.
+ * Return true if the socket open as fd is a member of group g.
  */
 static bool
 is_member(int fd, const struct group *g)
@@ -144,8 +147,8 @@ is_member(int fd, const struct group *g)
 }
 
 /*
- * Append a line "group" for each multicast group that the internet socket t is
- * a member of.
+ * Append to the record of t, an internet socket, a line "group" for each
+ * multicast group that the socket is a member of.
  */
 void
 inetgroup_record(struct filerec *t)

@@ -178,8 +178,8 @@ option_get(int fd, const struct option *o, int *v)
 }
 
 /*
- * Return a new socket of kind w with its options, for comparison.  It is
- * created once for a snapshot and kept in f.  Return NULL if memory runs out.
+ * Return a new socket of kind w with its options, for comparison. It is created
+ * once for a snapshot and kept in f. Return NULL if memory runs out.
  */
 static const struct freshsock *
 freshsock_get(struct files *f, const struct sockkind *w)
@@ -206,7 +206,7 @@ freshsock_get(struct files *f, const struct sockkind *w)
 }
 
 /*
- * Close and free the sockets of f that options are compared with.
+ * Close and free the sockets of f that serve for comparing options.
  */
 void
 freshsocks_free(struct files *f)
@@ -227,8 +227,8 @@ is_inet(const struct sockkind *w)
 }
 
 /*
- * Set *w to the family, type and protocol of socket fd.  Return 0, or -1 with
- * errno set.
+ * Set *w to the family, type and protocol of the socket open as fd. Return 0,
+ * or -1 with errno set.
  */
 int
 sockkind_get(int fd, struct sockkind *w)
@@ -240,7 +240,7 @@ sockkind_get(int fd, struct sockkind *w)
 }
 
 /*
- * Return the kind of socket w as flags V4 to PACKET.
+ * Return the kind of socket w as a mask of the flags V4 to PACKET.
  */
 static unsigned int
 sockkind_flags(const struct sockkind *w)
@@ -260,8 +260,9 @@ sockkind_flags(const struct sockkind *w)
 }
 
 /*
- * Return true if a socket with flags who has option o.  If o names families,
- * one must match; if it also names protocols, one of these must match as well.
+ * Return true if a socket with these flags (who) has option o. If o names
+ * families, one of them must match; if it also names protocols, one of these
+ * must match as well.
  */
 static bool
 option_fits(const struct option *o, unsigned int who)
@@ -290,8 +291,8 @@ numbers_record(struct filerec *t, const struct freshsock *freshsock)
 }
 
 /*
- * Record a text option of the TCP level under key, if it differs from the new
- * socket's.
+ * Append to the record of t a line with key and the text option of this number
+ * of the TCP level, if it differs from that of the new socket.
  */
 static void
 word_record(struct filerec *t, const struct freshsock *freshsock, int number,
@@ -309,8 +310,8 @@ word_record(struct filerec *t, const struct freshsock *freshsock, int number,
 }
 
 /*
- * Record the classic BPF filter, one instruction a line.  SO_GET_FILTER counts
- * in instructions, and returns none for an eBPF filter.
+ * Record the classic BPF filter of socket t, one instruction a line.
+ * SO_GET_FILTER counts in instructions, and returns none for an eBPF filter.
  */
 static void
 filter_record(struct filerec *t)
@@ -341,7 +342,8 @@ filter_record(struct filerec *t)
 }
 
 /*
- * Record the ICMP messages that a raw socket filters out: icmp(7).
+ * Record the ICMP messages that socket t filters out (icmp(7)), if w says that
+ * it is a raw ICMP socket.
  */
 static void
 icmp_record(struct filerec *t, const struct sockkind *w)
@@ -364,7 +366,7 @@ icmp_record(struct filerec *t, const struct sockkind *w)
 }
 
 /*
- * Append the options of socket t, which is of kind w.
+ * Append to the record of t the options of the socket, which is of kind w.
  */
 void
 inetopt_record(struct filerec *t, const struct sockkind *w)

@@ -65,7 +65,8 @@ address_record(struct filerec *t, const char *key, const union address *a)
 }
 
 /*
- * Get the address the socket is bound to and its peer's address.
+ * Set s->local to the address that socket t is bound to, and s->remote to the
+ * address of its peer.
  */
 static void
 addresses_get(struct filerec *t, struct inetsock *s)
@@ -84,8 +85,9 @@ addresses_get(struct filerec *t, struct inetsock *s)
 }
 
 /*
- * Get from inet_diag the directions in which a UDP socket was shut down.
- * Return false if it does not say: another socket may have the same addresses.
+ * Set s->shutdown to the directions in which UDP socket t was shut down, as
+ * inet_diag reports them. Return false if it does not report them for t,
+ * because another socket may have the same addresses.
  */
 static bool
 shutdown_diag(struct filerec *t, struct inetsock *s)
@@ -124,8 +126,9 @@ shutdown_diag(struct filerec *t, struct inetsock *s)
 }
 
 /*
- * Find out in which directions a socket was shut down whose TCP state does not
- * say so: one that is not TCP, or has TCP state CLOSE or ESTABLISHED.
+ * Set s->shutdown to the directions in which socket t was shut down. Call this
+ * only if the TCP state does not show them: the socket is not TCP, or has TCP
+ * state CLOSE or ESTABLISHED.
  */
 static void
 shutdown_get(struct filerec *t, struct inetsock *s)
@@ -148,9 +151,9 @@ shutdown_get(struct filerec *t, struct inetsock *s)
 }
 
 /*
- * Get how many bytes can still be read from a TCP socket whose connection has
- * ended, and whether an error is pending.  The error itself is not read:
- * reading it clears it.
+ * Find out how many bytes can still be read from t, a TCP socket whose
+ * connection has ended, and whether an error is pending. Do not read the error
+ * itself, because reading clears it.
  */
 static void
 ended_get(struct filerec *t, struct inetsock *s)
@@ -161,9 +164,9 @@ ended_get(struct filerec *t, struct inetsock *s)
 }
 
 /*
- * Get the state of a TCP socket from TCP_INFO of tcp(7), and the length and
- * limit of its accept queue if it listens.  They are in tcpi_unacked and
- * tcpi_sacked.
+ * Set s->state to the state of TCP socket t, from TCP_INFO of tcp(7). If it
+ * listens, also set the length and limit of its accept queue, which are in
+ * tcpi_unacked and tcpi_sacked.
  */
 static void
 tcp_get(struct filerec *t, struct inetsock *s)
@@ -199,7 +202,7 @@ state_get(struct filerec *t, struct inetsock *s)
 }
 
 /*
- * Append the record of t, an internet socket that is duplicated in t->dup.
+ * Build the record of t, an internet socket that is duplicated in t->dup.
  */
 void
 inetsock_record(struct filerec *t)

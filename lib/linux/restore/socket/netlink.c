@@ -12,9 +12,9 @@
 enum { MAX_GROUPS = 1024 };
 
 /*
- * Append the multicast groups that the socket is a member of.  Linux before 4.2
- * cannot list them: then only groups 1 to 32 are recorded, from their mask
- * first.
+ * Append to the record of t the multicast groups that the socket is a member
+ * of. Linux before 4.2 cannot list them: then record only groups 1 to 32, whose
+ * mask is first.
  */
 static void
 members_record(struct filerec *t, uint32_t first)
@@ -38,7 +38,7 @@ members_record(struct filerec *t, uint32_t first)
 }
 
 /*
- * Append the record of t, a netlink socket that is duplicated in t->dup.
+ * Build the record of t, a netlink socket that is duplicated in t->dup.
  */
 void
 netlink_record(struct filerec *t)

@@ -19,7 +19,7 @@
 enum { VNET_HDR_SZ = 24, VNET_HDR_LEN = 10 };
 
 /*
- * Ask sock_diag(7) about packet socket t, and set *r to its answer.  Return
+ * Ask sock_diag(7) about packet socket t, and set *r to the answer. Return
  * false if there is none.
  */
 static bool
@@ -34,8 +34,8 @@ packet_ask(struct filerec *t, struct diagreply *r)
 }
 
 /*
- * Append the memberships of the socket, packet_mreq of packet(7): the addresses
- * that it receives.
+ * Append to the record of t the memberships of the socket, which are in r: the
+ * addresses that it receives (packet_mreq of packet(7)).
  */
 static void
 members_record(struct filerec *t, const struct diagreply *r)
@@ -74,7 +74,7 @@ ring_record(struct filerec *t, const struct diagreply *r, unsigned int type,
 }
 
 /*
- * Append the record of t, a packet socket that is duplicated in t->dup.
+ * Build the record of t, a packet socket that is duplicated in t->dup.
  */
 void
 packetsock_record(struct filerec *t)

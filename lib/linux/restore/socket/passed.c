@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 /*
- * Add the open file that the socket peeker received as descriptor fd from
- * socket t to the list, unless it is known, and set *id to its number.  Return
- * 0, or -1 with errstr set.
+ * Add to the list of passed files the open file that the socket peeker received
+ * from socket t as descriptor fd, unless the file is known. Set *id to its
+ * number. Return 0, or -1 with errstr set.
  */
 int
 passed_add(struct filerec *t, int fd, uint64_t *id)
@@ -42,7 +42,7 @@ peeker_forget(struct files *f)
 }
 
 /*
- * Free the list of open files that waited in sockets.
+ * Free the list in f of open files that waited in sockets.
  */
 void
 passed_free(struct files *f)
@@ -52,9 +52,9 @@ passed_free(struct files *f)
 }
 
 /*
- * Set *r to the next open file received from a socket that is not yet recorded,
- * and t->pid and t->pidfd to the socket peeker that has it open.  Return false
- * when there are no more.
+ * Set *r to the next open file that was received from a socket and is not yet
+ * recorded. Set t->pid and t->pidfd to the socket peeker that has it open.
+ * Return false when there are no more.
  */
 bool
 passed_next(struct filerec *t, struct fdref *r)

@@ -56,8 +56,9 @@ union control {			/* buffer for control messages: cmsg(3) */
 };
 
 /*
- * Return the control message of m that follows c, or NULL.  This is CMSG_NXTHDR
- * of cmsg(3), which compares signed with unsigned in some C libraries.
+ * Return the control message of m that follows c, or NULL. This replaces
+ * CMSG_NXTHDR of cmsg(3), which compares signed with unsigned in some C
+ * libraries.
  */
 static struct cmsghdr *
 control_next(const struct msghdr *m, struct cmsghdr *c)
@@ -91,10 +92,10 @@ control_read(struct msghdr *m, struct seen *s)
 }
 
 /*
- * Peek at the next packet, at the socket's offset.  Store at most len of its
- * bytes in buf, and set *s to its control messages, as far as room bytes hold
- * them.  Return the packet's length, which with MSG_TRUNC may exceed len, or -1
- * with errno set.
+ * Peek at the next packet of socket fd, at the socket's offset. Store at most
+ * len of its bytes in buf, and set *s to those of its control messages that fit
+ * into room bytes. Return the length of the packet, which with MSG_TRUNC may
+ * exceed len, or -1 with errno set.
  */
 static ssize_t
 packet_peek(int fd, void *buf, size_t len, int flags, size_t room,
@@ -116,7 +117,7 @@ packet_peek(int fd, void *buf, size_t len, int flags, size_t room,
 }
 
 /*
- * Return how many bytes the next packet may have so that it fits into q with
+ * Return how many bytes the next packet may have if it is to fit into q with
  * its control messages.
  */
 static size_t
@@ -128,7 +129,7 @@ queue_room(const struct queue *q)
 }
 
 /*
- * Return the address in q at which the bytes of the next packet are stored.
+ * Return the address in q for the bytes of the next packet.
  */
 static uint8_t *
 queue_next(struct queue *q)
@@ -137,8 +138,8 @@ queue_next(struct queue *q)
 }
 
 /*
- * Append to q a packet of len bytes, already stored at queue_next(q), and its
- * control messages s.
+ * Append to q a packet with control messages s. Its len bytes are already
+ * stored at queue_next(q).
  */
 static void
 packet_add(struct queue *q, size_t len, const struct seen *s)
@@ -158,7 +159,8 @@ packet_add(struct queue *q, size_t len, const struct seen *s)
 
 /*
  * Return true if fd is a SOCK_SEQPACKET socket whose peer has closed or shut
- * down, and nothing is left but what q has.  Then 0 bytes mean the end.
+ * down, and nothing is left except what q has. Then a read of 0 bytes means the
+ * end.
  */
 static bool
 packets_ended(int fd, const struct queue *q)
@@ -175,8 +177,9 @@ packets_ended(int fd, const struct queue *q)
 }
 
 /*
- * Read one packet after another into q until none is left or the cost exceeds
- * most.  Return 1 when all were read, or an errno: see struct queue.
+ * Read the packets of socket fd into q, one after another, until none is left
+ * or the cost exceeds most. Return 1 when all were read, or an errno: see
+ * struct queue.
  */
 static int
 packets_look(int fd, struct queue *q, uint64_t most)
@@ -204,9 +207,9 @@ packets_look(int fd, struct queue *q, uint64_t most)
 }
 
 /*
- * Add the first packet to q if it is empty: after anyone has peeked at it, a
- * peek at offset 0 skips it.  Return 0 to go on, 1 if nothing waits, or an
- * errno.
+ * If the first packet of socket fd is empty, add it to q: once anyone has
+ * peeked at it, a peek at offset 0 skips it. Return 0 to go on, 1 if nothing
+ * waits, or an errno.
  */
 static int
 packets_first(int fd, struct queue *q)
@@ -237,11 +240,10 @@ offset_set(int fd, size_t at)
 }
 
 /*
- * Find in the n bytes of a stream at offset at, which end with bytes that
- * descriptors were sent with, how many bytes were sent before those.  The
- * kernel copies each sent buffer whole or not at all.  So read into room for n
- * - 1 bytes that ends at an inaccessible page: only the earlier buffers are
- * copied.
+ * The n bytes at offset at of stream fd end with bytes that descriptors were
+ * sent with. Return how many bytes were sent before those. The kernel copies
+ * each sent buffer whole or not at all. So read into room for n - 1 bytes that
+ * ends at an inaccessible page: only the earlier buffers are copied.
  */
 static size_t
 rights_place(int fd, size_t at, size_t n)
@@ -265,9 +267,9 @@ rights_place(int fd, size_t at, size_t n)
 }
 
 /*
- * Append to q the n bytes of a stream at offset at, already stored at
- * queue_next(q), as one packet, or as two if bytes were sent before the
- * descriptors s.
+ * Append to q the n bytes at offset at of stream fd, which are already stored
+ * at queue_next(q). Append them as one packet, or as two if bytes were sent
+ * before the descriptors in s.
  */
 static void
 piece_add(int fd, struct queue *q, size_t at, size_t n, const struct seen *s)
@@ -309,8 +311,9 @@ stream_look(int fd, struct queue *q, uint64_t most)
 }
 
 /*
- * Read a stream into q with one call.  Return 1 when all was read, 0 if it has
- * control messages and must be read in pieces, or an errno: see struct queue.
+ * Read all of stream fd into q with one call. Return 1 when all was read, 0 if
+ * the stream has control messages and must be read in pieces, or an errno: see
+ * struct queue.
  */
 static int
 stream_whole(int fd, struct queue *q, uint64_t most)
@@ -338,8 +341,8 @@ stream_whole(int fd, struct queue *q, uint64_t most)
 }
 
 /*
- * Read what waits in socket fd into q, then set SO_PEEK_OFF back to offset.
- * Return 1 when all was read, or an errno: see struct queue.
+ * Read what waits in socket fd into q, as o asks, then set SO_PEEK_OFF back to
+ * offset. Return 1 when all was read, or an errno: see struct queue.
  */
 static int
 queue_look(int fd, const struct peek_request *o, int offset, struct queue *q)
@@ -357,8 +360,9 @@ queue_look(int fd, const struct peek_request *o, int offset, struct queue *q)
 }
 
 /*
- * Read what waits in a UNIX socket, in the socket peeker.  The answer is a
- * struct queue without the unused end of its data.
+ * Read what waits in a UNIX socket, in the socket peeker. The answer is a
+ * struct queue without the unused end of its data. Return 0, or -1 with errstr
+ * set.
  */
 int
 queue_serve(struct serving *s)

@@ -21,8 +21,8 @@ set_hassocket(const struct fdset *set)
 }
 
 /*
- * Return true if sockets of process p, with descriptors set, must not be
- * duplicated.  Receiving a socket moves it into the network class of the
+ * Return true if sockets of process p must not be duplicated; set has its
+ * descriptors. Receiving a socket moves it into the network class of the
  * receiver (cgroups v1, net_cls and net_prio), so p must be in our class.
  */
 bool
@@ -91,7 +91,7 @@ socket_record(struct filerec *t)
 }
 
 /*
- * Free what f has learned of sockets and network namespaces.
+ * Free the sockets and network namespaces that f has recorded.
  */
 void
 sockets_free(struct files *f)

@@ -6,8 +6,8 @@
 #include <sys/time.h>
 
 /*
- * Read an option of socket fd with getsockopt(2) into the len bytes at v.
- * Return 0, or -1 with errno set.
+ * Read option name of the socket open as fd with getsockopt(2) into the len
+ * bytes at v. Return 0, or -1 with errno set.
  */
 int
 sock_get(int fd, int level, int name, void *v, socklen_t len)
@@ -16,7 +16,8 @@ sock_get(int fd, int level, int name, void *v, socklen_t len)
 }
 
 /*
- * Return the int option name of level SOL_SOCKET, or 0 if it cannot be read.
+ * Return the value of int option name, of level SOL_SOCKET, of socket t. Return
+ * 0 if it cannot be read.
  */
 static int
 option(const struct filerec *t, int name)
@@ -27,8 +28,8 @@ option(const struct filerec *t, int name)
 }
 
 /*
- * Return the time option name of level SOL_SOCKET in microseconds, or 0 if it
- * cannot be read.
+ * Return the value of time option name, of level SOL_SOCKET, of socket t, in
+ * microseconds. Return 0 if it cannot be read.
  */
 static intmax_t
 option_time(const struct filerec *t, int name)
@@ -40,7 +41,8 @@ option_time(const struct filerec *t, int name)
 }
 
 /*
- * Append the options of t that sockets of all families have: socket(7).
+ * Append to the record of t the options that sockets of all families have
+ * (socket(7)).
  */
 void
 sockopt_record(struct filerec *t)

@@ -11,9 +11,8 @@
 #include <unistd.h>
 
 /*
- * Add the socket r of the process pidfd to the held connections of s, its
- * network namespace, if it is a TCP connection.  Return 0, or -1 with errstr
- * set.
+ * If socket r of the process of pidfd is a TCP connection, add it to the held
+ * connections of s, its network namespace. Return 0, or -1 with errstr set.
  */
 static int
 held_add(struct netspace *s, int pidfd, const struct fdref *r)
@@ -33,7 +32,8 @@ held_add(struct netspace *s, int pidfd, const struct fdref *r)
 }
 
 /*
- * Collect the TCP connections of all processes in the network namespaces of f.
+ * Collect the TCP connections of all processes of f, in their network
+ * namespaces. Return 0, or -1 with errstr set.
  */
 static int
 held_gather(struct files *f)
@@ -65,8 +65,8 @@ held_gather(struct files *f)
 }
 
 /*
- * Lock the connections of network namespace s with nft, or with iptables if
- * that fails.  Return 0, or -1 with errstr set.
+ * Lock the connections of network namespace s with nft or, if that fails, with
+ * iptables. Return 0, or -1 with errstr set.
  */
 static int
 held_lock(struct netspace *s)
@@ -81,7 +81,7 @@ held_lock(struct netspace *s)
 
 /*
  * Lock all TCP connections of the processes of l, which are stopped and whose
- * descriptors were listed.  If that fails, report it and unlock all: the
+ * descriptors were listed. If that fails, report it and unlock them all: the
  * connections will be closed on restore.
  */
 void
@@ -121,7 +121,7 @@ tcphold_has(const struct files *f, uint64_t ino)
 
 /*
  * Append to rec how the connections of a network namespace are locked, if pid
- * is in the first process found in that namespace.
+ * is the first process found in that namespace.
  */
 void
 tcphold_record(const struct files *f, pid_t pid, struct filelist *rec)
@@ -139,9 +139,9 @@ tcphold_record(const struct files *f, pid_t pid, struct filelist *rec)
 }
 
 /*
- * Stop holding the connections of l.  If moved, their processes were killed:
- * leave the connections locked, and report how to unlock them.  Otherwise
- * unlock them.
+ * Stop holding the connections of l. If moved is set, their processes were
+ * killed: leave the connections locked, and report how to unlock them.
+ * Otherwise unlock them.
  */
 void
 tcphold_end(struct live *l, bool moved)

@@ -49,8 +49,9 @@ ends_set(struct ends *e, const struct heldconn *v)
 }
 
 /*
- * Append to b the set elements for those connections of h that are IPv6 if v6,
- * else IPv4: two per connection, one for each direction.
+ * Append to b the set elements for the connections of h that are IPv6 if v6 is
+ * set, else for those that are IPv4. Each connection has two elements, one for
+ * each direction.
  */
 static void
 elements_add(struct buf *b, const struct heldset *h, bool v6)
@@ -73,9 +74,9 @@ elements_add(struct buf *b, const struct heldset *h, bool v6)
 }
 
 /*
- * Write the nft scripts to lock and unlock the connections of h, and set name
- * to a random name for the table, which fits into criu's buffer.  Return 0, or
- * -1 with errstr set.
+ * Write the nft scripts that lock and unlock the connections of h to lock. Set
+ * name to a random name for the table, which fits into criu's buffer. Return 0,
+ * or -1 with errstr set.
  */
 static int
 nft_make(struct tcplock *lock, const struct heldset *h, char name[LOCK_NAME])
@@ -110,8 +111,8 @@ nft_make(struct tcplock *lock, const struct heldset *h, char name[LOCK_NAME])
 }
 
 /*
- * Append to b, a script for iptables-restore(8), the two rules for the
- * connection e.  what is -I to insert them, or -D to delete them.
+ * Append to b, a script for iptables-restore(8), the two rules for connection
+ * e. what is -I to insert the rules, or -D to delete them.
  */
 static void
 rules_add(struct buf *b, const struct ends *e, const char *what)
@@ -129,7 +130,8 @@ rules_add(struct buf *b, const struct ends *e, const char *what)
 }
 
 /*
- * Write the scripts for iptables: lock[0] for IPv4, lock[1] for IPv6.
+ * Write the iptables scripts that lock and unlock the connections of h: those
+ * in lock[0] for IPv4, those in lock[1] for IPv6.
  */
 static void
 iptables_make(struct tcplock lock[TCPLOCKS], const struct heldset *h)
@@ -151,9 +153,9 @@ iptables_make(struct tcplock lock[TCPLOCKS], const struct heldset *h)
 }
 
 /*
- * Set lock to the scripts that lock the connections of h, at least one, with
- * program by, and name to the nft table's name.  Return 0, or -1 with errstr
- * set; free lock with tcplock_free in both cases.
+ * Set lock to the scripts that lock the connections of h, of which there is at
+ * least one, with program by. Set name to the name of the nft table. Return 0,
+ * or -1 with errstr set. Free lock with tcplock_free in both cases.
  */
 int
 tcplock_make(struct tcplock lock[TCPLOCKS], const struct heldset *h,

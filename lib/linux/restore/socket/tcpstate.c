@@ -35,8 +35,8 @@ struct stream {
 };
 
 /*
- * Switch the socket of v to TCP_REPAIR mode: its queues can be read, and it
- * sends nothing.  Return false if that fails or is not permitted.
+ * Switch the socket of v to TCP_REPAIR mode, in which its queues can be read
+ * and it sends nothing. Return false if that fails or is not permitted.
  */
 bool
 repair_on(const struct heldconn *v)
@@ -47,8 +47,8 @@ repair_on(const struct heldconn *v)
 }
 
 /*
- * End TCP_REPAIR mode, if the socket of v is in it, and restore SO_REUSEADDR,
- * which the mode leaves off.
+ * End TCP_REPAIR mode of the socket of v, if it is in that mode, and restore
+ * SO_REUSEADDR, which the mode leaves off.
  */
 void
 repair_off(const struct heldconn *v)
@@ -65,8 +65,8 @@ repair_off(const struct heldconn *v)
 }
 
 /*
- * Read the sequence number of a queue of fd into *seq, and copy the len bytes
- * in the queue to the buffer to.  Return 0, or -1.
+ * Read the sequence number of a queue of the socket open as fd into *seq, and
+ * copy the len bytes in the queue to buffer to. Return 0, or -1 with errno set.
  */
 static int
 queue_look(int fd, int queue, uint32_t *seq, uint8_t *to, int len)
@@ -89,8 +89,9 @@ queue_look(int fd, int queue, uint32_t *seq, uint8_t *to, int len)
 }
 
 /*
- * Get the number of bytes in both queues.  The kernel counts a queued FIN as
- * one byte; leave it out.
+ * Set s->len and s->unsent to the number of bytes in the queues of the socket
+ * open as fd. Leave out a queued FIN, which the kernel counts as one byte.
+ * Return 0, or -1 with errno set.
  */
 static int
 lengths_get(int fd, struct stream *s)
@@ -158,7 +159,8 @@ stream_record(struct filerec *t, struct stream *s)
 }
 
 /*
- * Append the state of connection t if it moves with its process.
+ * Append to the record of t the state of the connection, if it moves with its
+ * process.
  */
 void
 tcpstate_record(struct filerec *t)

@@ -36,8 +36,8 @@ static struct {
 } unlocker;
 
 /*
- * Return the connections of network namespace ns, adding an empty set if
- * needed.  Return NULL with errstr set on error.
+ * Return the connections of the network namespace with inode ns, adding an
+ * empty set if needed. Return NULL with errstr set on error.
  */
 static struct keptset *
 kept_get(uint64_t ns)
@@ -57,9 +57,9 @@ kept_get(uint64_t ns)
 }
 
 /*
- * Run the scripts to lock (kind 0) or unlock (kind 1) the connections k, while
- * the other end of sock is open, unless sock is -1.  Return true if all
- * succeeded.
+ * Run the scripts that lock (kind 0) or unlock (kind 1) the connections of k.
+ * Kill them if the other end of sock is closed, unless sock is -1. Return true
+ * if all succeeded.
  */
 static bool
 scripts_run(const struct keptset *k, size_t kind, int sock)
@@ -84,7 +84,8 @@ scripts_run(const struct keptset *k, size_t kind, int sock)
 }
 
 /*
- * End repair mode of all connections and unlock them, when the unlocker ends.
+ * End repair mode of all connections and unlock them. Called when the unlocker
+ * ends.
  */
 static void
 unlocker_undo(void)
@@ -101,7 +102,8 @@ unlocker_undo(void)
 }
 
 /*
- * Set *v to the TCP connection of socket fd.  Return false if it is not one.
+ * Set *v to describe the TCP connection of the socket open as fd. Return false
+ * if it is not a TCP connection.
  */
 static bool
 heldconn_set(struct heldconn *v, int fd)
@@ -134,8 +136,8 @@ heldconn_set(struct heldconn *v, int fd)
 }
 
 /*
- * Keep the socket of the request if it is a TCP connection.  The answer is a
- * bool that says whether it is.
+ * Keep the socket of the request if it is a TCP connection. The answer is a
+ * bool that says whether it is. Return 0, or -1 with errstr set.
  */
 static int
 look_serve(struct serving *s)
@@ -159,8 +161,9 @@ look_serve(struct serving *s)
 }
 
 /*
- * Lock the connections of the namespace in struct lockask, whose descriptor
- * comes with the request.  The answer is the name of the nft table.
+ * Lock the connections of the namespace in the struct lockask of the request,
+ * which also has its descriptor. The answer is the name of the nft table.
+ * Return 0, or -1 with errstr set.
  */
 static int
 lock_serve(struct serving *s)
@@ -202,7 +205,8 @@ repair_serve(struct serving *s)
 }
 
 /*
- * Leave all connections locked when the unlocker ends.
+ * Forget all connections, so that they stay locked when the unlocker ends.
+ * Return 0.
  */
 static int
 leave_serve(struct serving *s)
@@ -213,9 +217,9 @@ leave_serve(struct serving *s)
 }
 
 /*
- * Have the unlocker run fn with len bytes of arg, and a duplicate of fd unless
- * that is -1, and store its answer in the size bytes at answer.  Return 0, or
- * -1 with errstr set.
+ * Ask the unlocker to run fn with the len bytes of arg, and a duplicate of
+ * descriptor fd, unless fd is -1. Store the answer in the size bytes at answer.
+ * Return 0, or -1 with errstr set.
  */
 static int
 unlocker_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,
@@ -230,9 +234,9 @@ unlocker_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,
 }
 
 /*
- * Have the unlocker keep a duplicate of socket fd, of network namespace ns, if
- * it is a TCP connection.  Return 1 if it is one, 0 if not, or -1 with errstr
- * set.
+ * Make the unlocker keep a duplicate of the socket open as fd, which belongs to
+ * network namespace ns, if it is a TCP connection. Return 1 if it is one, 0 if
+ * not, or -1 with errstr set.
  */
 int
 tcpunlock_add(const struct netspace *ns, int fd)
@@ -244,8 +248,8 @@ tcpunlock_add(const struct netspace *ns, int fd)
 }
 
 /*
- * Have the unlocker lock the connections of ns with program by.  Return 0, or
- * -1 with errstr set, in which case nothing is locked.
+ * Make the unlocker lock the connections of ns with program by. Return 0, or -1
+ * with errstr set and nothing locked.
  */
 int
 tcpunlock_lock(struct netspace *ns, enum tcplocker by)
@@ -263,9 +267,8 @@ tcpunlock_lock(struct netspace *ns, enum tcplocker by)
 }
 
 /*
- * Put all kept connections into TCP_REPAIR mode, so that they end without
- * sending anything when their processes, which are about to be killed, close
- * them.
+ * Put all kept connections into TCP_REPAIR mode. Their processes are about to
+ * be killed, and the connections then end without sending anything.
  */
 void
 tcpunlock_repair(void)
@@ -275,8 +278,8 @@ tcpunlock_repair(void)
 }
 
 /*
- * End the unlocker if it runs: unlock the connections if undo, else leave them
- * locked.
+ * End the unlocker if it runs. If undo is set, unlock the connections, else
+ * leave them locked.
  */
 void
 tcpunlock_end(bool undo)

@@ -20,7 +20,7 @@
 CMP(unixsock_cmp, struct unixsock, ino)
 
 /*
- * Set members of u from the netlink attributes a.
+ * Set those members of u that the netlink attributes a describe.
  */
 static void
 attributes_take(struct unixsock *u, struct attributes a)
@@ -47,7 +47,8 @@ attributes_take(struct unixsock *u, struct attributes a)
 }
 
 /*
- * Add the UNIX socket in message m to the namespace arg.
+ * Add the UNIX socket in message m to the namespace arg. Return 0, or -1 with
+ * errstr set.
  */
 static int
 socket_add(void *arg, const struct netmessage *m)
@@ -68,7 +69,8 @@ socket_add(void *arg, const struct netmessage *m)
 }
 
 /*
- * Request all UNIX sockets of network namespace l, which process pid is in.
+ * Read all UNIX sockets of network namespace l from sock_diag(7). Process pid
+ * is in that namespace. Return 0, or -1 with errstr set.
  */
 static int
 diag_read(struct netspace *l, pid_t pid)
@@ -90,7 +92,8 @@ diag_read(struct netspace *l, pid_t pid)
 }
 
 /*
- * Return what sock_diag(7) knows of UNIX socket t, or NULL with errstr set.
+ * Return what sock_diag(7) reports about UNIX socket t, or NULL with errstr
+ * set.
  */
 const struct unixsock *
 unixdiag_find(struct filerec *t)

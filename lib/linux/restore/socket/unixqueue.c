@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * Take n bytes, the length of a queue that is read whole, from *budget.  Return
- * 0, or -1 with errstr set if they are too many.
+ * Take n bytes, the length of a queue that is read whole, from *budget. Return
+ * 0, or -1 with errstr set if n is too large.
  */
 int
 queue_spend(uint64_t *budget, uint64_t n)
@@ -28,9 +28,10 @@ queue_spend(uint64_t *budget, uint64_t n)
 }
 
 /*
- * Append packet number nth of the queue to b, and its sender and descriptors to
- * the record t.  data has its bytes, followed by its descriptors.  *from is the
- * sender of the previous packet, and is updated.
+ * Append packet p, number nth of the queue, to b, and its sender and
+ * descriptors to the record of t. data has the bytes of the packet, followed by
+ * its descriptors. *from is the sender of the previous packet, and is updated.
+ * Return 0, or -1 with errstr set.
  */
 static int
 packet_record(struct filerec *t, size_t nth, const struct packet *p,
@@ -58,7 +59,7 @@ packet_record(struct filerec *t, size_t nth, const struct packet *p,
 
 /*
  * Append the packets of q to b, and their senders and descriptors to the record
- * t.  Return 0, or -1 with errstr set.
+ * of t. Return 0, or -1 with errstr set.
  */
 static int
 queue_record(struct filerec *t, const struct queue *q, struct buf *b)
@@ -81,8 +82,8 @@ queue_record(struct filerec *t, const struct queue *q, struct buf *b)
 }
 
 /*
- * Set errstr to the reason why the socket peeker did not read all of the queue.
- * Return -1.
+ * Set errstr to the reason why the socket peeker did not read all of queue q,
+ * and return -1.
  */
 static int
 queue_failed(const struct queue *q)
@@ -98,10 +99,11 @@ queue_failed(const struct queue *q)
 }
 
 /*
- * Read what waits in t, a UNIX socket of that type, duplicated in t->dup.
- * Append to b, for each packet or piece of a stream, a line with its length,
- * then its bytes; append senders and descriptors to the record of t.  The cost
- * is taken from the budget for all queues.  Return 0, or -1 with errstr set.
+ * Read what waits in t, a UNIX socket of this type that is duplicated in
+ * t->dup. For each packet, or piece of a stream, append to b a line with its
+ * length, and its bytes; append senders and descriptors to the record of t.
+ * Take the cost from the budget for all queues. Return 0, or -1 with errstr
+ * set.
  */
 int
 unixqueue_read(struct filerec *t, unsigned int type, struct buf *b)

@@ -22,8 +22,8 @@
 #endif
 
 /*
- * Append the address a, of len bytes, in hexadecimal as line key, unless it is
- * empty.
+ * Append to the record of t a line with key and the address a, which has len
+ * bytes, in hexadecimal. Append nothing if the address is empty.
  */
 static void
 address_record(struct filerec *t, const char *key, const struct sockaddr_un *a,
@@ -60,7 +60,8 @@ names_record(struct filerec *t)
 }
 
 /*
- * Append the file that the socket is bound to, if we can see it.
+ * Append to the record of t the file that the socket is bound to, if we can see
+ * that file.
  */
 static void
 boundfile_record(struct filerec *t)
@@ -86,7 +87,8 @@ boundfile_record(struct filerec *t)
 }
 
 /*
- * Append the connections that wait to be accepted by u, a listening socket.
+ * Append to the record of t, a listening socket, the connections that wait to
+ * be accepted, which u has.
  */
 static void
 callers_record(struct filerec *t, const struct unixsock *u)
@@ -126,7 +128,7 @@ queue_record(struct filerec *t, const struct unixsock *u)
 }
 
 /*
- * Append the record of t, a UNIX socket that is duplicated in t->dup.
+ * Build the record of t, a UNIX socket that is duplicated in t->dup.
  */
 void
 unixsock_record(struct filerec *t)
