@@ -227,8 +227,8 @@ maketask_leader(const struct criumake *m, uint32_t sid)
 
 /*
  * Parse the single line of file name in t's record into the numbers v. form is
- * that of words_form; what describes the line in errstr. Return 1, 0 if there
- * is no such file, or -1 with errstr set.
+ * that of words_form; what describes the line in errstr. Return 1 on success, 0
+ * if there is no such file, or -1 with errstr set.
  */
 int
 maketask_one(const struct maketask *t, const char *name, const char *form,

@@ -189,8 +189,8 @@ imgdir_input(const struct imgdir *d, const char *name, struct input **in)
 
 /*
  * Set *src to file name of directory d, and make that file, or the archive it
- * is in, a source of snapshot s. Return 1, 0 if there is no such file, or -1
- * with errstr set.
+ * is in, a source of snapshot s. Return 1 on success, 0 if there is no such
+ * file, or -1 with errstr set.
  */
 int
 imgdir_source(const struct imgdir *d, const char *name, struct snap *s,

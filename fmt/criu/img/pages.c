@@ -171,8 +171,8 @@ pages_open(struct pagemap *m, struct snap *s, uint64_t bytes)
 }
 
 /*
- * Read pagemap-NAME.img in directory dir into m, without its parents. Return 1,
- * 0 if there is no such image, or -1 with errstr set.
+ * Read pagemap-NAME.img in directory dir into m, without its parents. Return 1
+ * on success, 0 if there is no such image, or -1 with errstr set.
  */
 static int
 pagemap_load(struct pagemap *m, struct snap *s, const struct imgdir *dir,

@@ -158,8 +158,8 @@ sched_set(struct criumake *m, Criu__ThreadCore *th, const struct maketask *t)
 
 /*
  * Set in c the rseq(2) area of thread t of process p, and its registers, which
- * depend on the area. Return 1, 0 with a reason recorded if there are no usable
- * registers, or -1 with errstr set.
+ * depend on the area. Return 1 on success, 0 if there are no usable registers
+ * (the reason is recorded), or -1 with errstr set.
  */
 static int
 regs_set(struct criumake *m, Criu__Core *c, struct maketask *p,

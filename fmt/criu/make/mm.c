@@ -160,8 +160,8 @@ is_kernels(const struct vma *v)
 }
 
 /*
- * Set in e the file or shared memory that v maps. Return 1, 0 with a reason
- * recorded if it cannot be restored, or -1 with errstr set.
+ * Set in e the file or shared memory that v maps. Return 1 on success, 0 if it
+ * cannot be restored (the reason is recorded), or -1 with errstr set.
  */
 static int
 vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -198,8 +198,8 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Set in e the packet socket that v maps. Return 1, 0 with a reason recorded if
- * it cannot be restored, or -1 with errstr set.
+ * Set in e the packet socket that v maps. Return 1 on success, 0 if it cannot
+ * be restored (the reason is recorded), or -1 with errstr set.
  */
 static int
 vma_socket(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -215,8 +215,8 @@ vma_socket(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Set e to the entry for mapping v of t. Return 1, 0 with a reason recorded if
- * v cannot be restored, or -1 with errstr set.
+ * Set e to the entry for mapping v of t. Return 1 on success, 0 if v cannot be
+ * restored (the reason is recorded), or -1 with errstr set.
  */
 static int
 vma_set(struct criumake *m, struct maketask *t, const struct vma *v,

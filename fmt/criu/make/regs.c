@@ -38,9 +38,9 @@ machine_of(const struct maketask *t)
 
 /*
  * Set in core the registers with which thread t of process p resumes. rseq[0]
- * is the address of its rseq(2) area; rseq is NULL if it has none. Return 1, 0
- * with a reason recorded if there are no usable registers, or -1 with errstr
- * set.
+ * is the address of its rseq(2) area; rseq is NULL if it has none. Return 1 on
+ * success, 0 if there are no usable registers (the reason is recorded), or -1
+ * with errstr set.
  */
 int
 makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,

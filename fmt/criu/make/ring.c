@@ -45,8 +45,9 @@ ring_obstacle(const struct maketask *t, const struct vma *v)
 }
 
 /*
- * Append to mm the ring that process t has mapped at v. Return 1, 0 with a
- * reason recorded if the ring cannot be restored, or -1 with errstr set.
+ * Append to mm the ring that process t has mapped at v. Return 1 on success, 0
+ * if the ring cannot be restored (the reason is recorded), or -1 with errstr
+ * set.
  */
 int
 makering_add(struct criumake *m, const struct maketask *t, const struct vma *v,

@@ -76,8 +76,8 @@ is_common(const struct maketask *p)
 
 /*
  * Append the filters of thread t to m->filter, newest first. Add flags to the
- * flags of each. Return 1, 0 with a reason recorded if they cannot be restored,
- * or -1 with errstr set.
+ * flags of each. Return 1 on success, 0 if they cannot be restored (the reason
+ * is recorded), or -1 with errstr set.
  */
 static int
 filters_add(struct criumake *m, const struct maketask *p, struct maketask *t,

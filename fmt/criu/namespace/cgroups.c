@@ -70,8 +70,8 @@ prefix_set(struct makecgroups *c, const char *list, const char *root)
 
 /*
  * Set the prefixes of cgroup paths from the record that has the roots of the
- * processes' cgroup namespace. Return 1, 0 if no record has them, or -1 with
- * errstr set.
+ * processes' cgroup namespace. Return 1 on success, 0 if no record has them, or
+ * -1 with errstr set.
  */
 static int
 roots_read(struct criumake *m)

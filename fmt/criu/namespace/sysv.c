@@ -184,8 +184,9 @@ segment_obstacle(const struct makesysv *o)
 }
 
 /*
- * Set e, the entry for mapping v of t, to map System V shared memory. Return 1,
- * 0 with a reason recorded if it cannot be restored, or -1 with errstr set.
+ * Set e, the entry for mapping v of t, to map System V shared memory. Return 1
+ * on success, 0 if it cannot be restored (the reason is recorded), or -1 with
+ * errstr set.
  */
 int
 makesysv_mapped(struct criumake *m, struct maketask *t, const struct vma *v,

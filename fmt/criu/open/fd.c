@@ -115,8 +115,8 @@ locks_write(struct criumake *m, struct maketask *t)
 
 /*
  * Add deleted directory path to files.img, and set *id to its number. Link name
- * of t's record leads to the directory. Return 1, 0 if too little is recorded
- * about the directory, or -1 with errstr set.
+ * of t's record leads to the directory. Return 1 on success, 0 if too little is
+ * recorded about the directory, or -1 with errstr set.
  */
 static int
 gone_get(struct criumake *m, struct maketask *t, const char *name,

@@ -75,8 +75,8 @@ makepacket_write(struct criumake *m, const struct makeopen *f, void *msg)
 
 /*
  * Set *id to the number of the packet socket whose rings t has mapped at v.
- * Return 1, 0 with a reason recorded if the mapping cannot be restored, or -1
- * with errstr set.
+ * Return 1 on success, 0 if the mapping cannot be restored (the reason is
+ * recorded), or -1 with errstr set.
  */
 int
 makepacket_mapped(struct criumake *m, struct maketask *t, const struct vma *v,

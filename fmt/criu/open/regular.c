@@ -174,8 +174,8 @@ newlines_put(char *path)
 
 /*
  * Add the file that t has mapped at v to files.img, and set x->id to its
- * number. Return 1, 0 with a reason recorded if the file cannot be restored, or
- * -1 with errstr set.
+ * number. Return 1 on success, 0 if the file cannot be restored (the reason is
+ * recorded), or -1 with errstr set.
  */
 static int
 mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -224,8 +224,9 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 
 /*
  * Set *id to the number in files.img of the file that process t has mapped at
- * v. Add the file if this is its first mapping. Return 1, 0 with *id 0 and a
- * reason recorded if the file cannot be restored, or -1 with errstr set.
+ * v. Add the file if this is its first mapping. Return 1 on success, 0 with *id
+ * 0 if the file cannot be restored (the reason is recorded), or -1 with errstr
+ * set.
  */
 int
 makereg_mapped(struct criumake *m, struct maketask *t, const struct vma *v,

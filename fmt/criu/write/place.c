@@ -21,8 +21,8 @@
 
 /*
  * Set *o to the object of process p, and create the object if needed. The
- * record of p may have been read only in part. Return 1, 0 if the record has no
- * pagemap, or -1 with errstr set.
+ * record of p may have been read only in part. Return 1 on success, 0 if the
+ * record has no pagemap, or -1 with errstr set.
  */
 static int
 object_came(struct criuout *out, struct proc *p, struct object **o)
@@ -45,8 +45,8 @@ object_came(struct criuout *out, struct proc *p, struct object **o)
 
 /*
  * Write a raw page of memory to its offset in a pages image, if it has one, and
- * set *src and *loc to that place. Return 1, 0 if the page was not written, or
- * -1 with errstr set. This is the function put of struct pagestore.
+ * set *src and *loc to that place. Return 1 on success, 0 if the page was not
+ * written, or -1 with errstr set. This is the function put of struct pagestore.
  */
 static int
 place_put(struct pagestore *st, const struct image *im, uint64_t addr,
