@@ -76,9 +76,9 @@ make_message(struct criumake *m, uint32_t magic, const ProtobufCMessage *e,
 }
 
 /*
- * Return the content of image name, which all processes share. Create the image
- * with the magic number magic on first use. Return NULL with errstr set on
- * error.
+ * Return the content of the image called name, which all processes share.
+ * Create the image with the magic number magic on first use. Return NULL with
+ * errstr set on error.
  */
 struct buf *
 make_common(struct criumake *m, uint32_t magic, const char *name)

@@ -397,7 +397,7 @@ makekeys_lines(const struct makeopen *f, enum openkey k, size_t *n)
 }
 
 /*
- * Set the fields of message e that take the numbers of line l.
+ * Copy the numbers of line l to the fields that message e has for its key.
  */
 void
 makeline_fill(const struct openline *l, ProtobufCMessage *e)
@@ -406,8 +406,7 @@ makeline_fill(const struct openline *l, ProtobufCMessage *e)
 }
 
 /*
- * Set the fields of message e that take the numbers of key k, if f has that
- * key.
+ * If f has key k, copy its numbers to the fields that message e has for it.
  */
 void
 makekey_fill(const struct makeopen *f, enum openkey k, ProtobufCMessage *e)
@@ -417,8 +416,8 @@ makekey_fill(const struct makeopen *f, enum openkey k, ProtobufCMessage *e)
 }
 
 /*
- * Set all fields of message e, the CRIU entry of f, that take numbers of keys
- * of f.
+ * Copy the numbers of all keys of f to the fields that e, the CRIU message of
+ * f, has for them.
  */
 void
 makekeys_fill(const struct makeopen *f, ProtobufCMessage *e)

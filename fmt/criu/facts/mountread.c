@@ -140,8 +140,9 @@ line_parse(struct makemount *t, char *line)
 }
 
 /*
- * Read the list of mounts in file name of t's record into *l, which is empty.
- * Return 0, or -1 with errstr set. Free l with makemounts_free in both cases.
+ * Read the list of mounts in the file called name of t's record into *l, which
+ * is empty. Return 0, or -1 with errstr set. Free l with makemounts_free in
+ * both cases.
  */
 int
 makemounts_read(struct makemounts *l, const struct maketask *t,

@@ -101,8 +101,8 @@ is_whole(const struct makemount *t)
 }
 
 /*
- * Return the reason why criu cannot create mount t, which it cannot bind from
- * outside, or NULL if it can create the mount.
+ * Return why criu cannot create mount t, or NULL if it can. t is a mount that
+ * criu cannot bind from outside.
  */
 static const char *
 made_obstacle(const struct criumake *m, const struct makemount *t)
@@ -244,9 +244,9 @@ externals_choose(struct makemounts *l)
 }
 
 /*
- * Find the root of the mount namespace in the mounts outside. Record a note if
- * it is not there, or if its mount options differ there: criu binds the root
- * with the options that it has outside.
+ * Find the root of the mount namespace in m->outside. Record a note if it is
+ * not there, or if its mount options differ there: criu binds the root with the
+ * options that it has outside.
  */
 static int
 top_judge(struct criumake *m)

@@ -21,9 +21,10 @@ makeopen_written(const struct makeopen *f)
 }
 
 /*
- * Set dir, of size bytes, to the directory from which the relative name of
- * socket f starts: the path of f without that name. Set dir to "" if the name
- * is not a relative path. Return false if it is, but the directory is unknown.
+ * Set dir, which has size bytes, to the directory from which the relative name
+ * of socket f starts. This is the path of f without that name. Set dir to "" if
+ * the name is not a relative path. Return false if the name is relative but the
+ * directory is unknown.
  */
 bool
 makeopen_dir(const struct makeopen *f, char *dir, size_t size)
@@ -59,8 +60,8 @@ link_use(struct makeopen *f)
 }
 
 /*
- * Parse r, file name of t's record, as the open file with number key, and add
- * it to m->open. Return 0, or -1 with errstr set.
+ * Parse file r of t's record, which is called name, as the open file with
+ * number key, and add it to m->open. Return 0, or -1 with errstr set.
  */
 static int
 open_read(struct criumake *m, const struct maketask *t,
@@ -226,7 +227,7 @@ fown_set(const struct criumake *m, const struct makeopen *f, Criu__Fown *o)
 /*
  * Add an entry with this type and id to files.img, and store message e in its
  * field at offset at. Set the id of e and, if e has such a field, the owner of
- * signals of f, which may be NULL.
+ * signals. The owner is that of open file f, which may be NULL.
  */
 void
 makeopen_entry(struct criumake *m, const struct makeopen *f,

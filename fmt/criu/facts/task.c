@@ -13,9 +13,9 @@
 enum { FIRST_ID = 2 }; /* first process ID in images; criu itself has 1 */
 
 /*
- * Set v to the numbers after key in the status of t, but at most max of them.
- * The numbers are written in this base. Return how many there are, which may
- * exceed max, or 0 if key is missing.
+ * Set v to the numbers after key in the status of t, but to at most max of
+ * them. base is the base in which they are written. Return how many numbers
+ * there are, which may exceed max, or 0 if key is missing.
  */
 size_t
 maketask_status(const struct maketask *t, const char *key, unsigned int base,
@@ -125,7 +125,8 @@ maketask_read(struct criumake *m)
 }
 
 /*
- * Return the process or thread of m with this pid in the snapshot, or NULL.
+ * Return the process or thread of m with this pid in the snapshot, or NULL if
+ * there is none.
  */
 struct maketask *
 maketask_find(const struct criumake *m, uint64_t pid)
@@ -172,8 +173,8 @@ maketask_isinit(const struct maketask *t)
 }
 
 /*
- * Return true if t was in another namespace of this kind (such as "ipc") than
- * snap. See namespaces in snap-linux(6).
+ * Return true if t and snap were in different namespaces of this kind, such as
+ * "ipc". See namespaces in snap-linux(6).
  */
 bool
 maketask_isapart(const struct maketask *t, const char *kind)
@@ -202,8 +203,8 @@ maketask_runs(const struct maketask *t)
 }
 
 /*
- * Return the ID that images use for resources of process t that it does not
- * share.  Processes that share a resource use one ID.
+ * Return the ID that images use for the resources of process t. If t shares a
+ * resource with an earlier process, images use the ID of that process.
  */
 uint32_t
 maketask_id(const struct maketask *t)
@@ -226,9 +227,9 @@ maketask_leader(const struct criumake *m, uint32_t sid)
 }
 
 /*
- * Parse the single line of file name in t's record into the numbers v. form is
- * that of words_form; what describes the line in errstr. Return 1 on success, 0
- * if there is no such file, or -1 with errstr set.
+ * Parse the single line of the file called name in t's record into the numbers
+ * v. form is as in words_form, and what describes the line in errstr. Return 1
+ * on success, 0 if there is no such file, or -1 with errstr set.
  */
 int
 maketask_one(const struct maketask *t, const char *name, const char *form,
@@ -238,8 +239,8 @@ maketask_one(const struct maketask *t, const char *name, const char *form,
 }
 
 /*
- * Parse file name of t's record as maketask_one does. If there is no such file,
- * record in m that t cannot be restored, and return 0.
+ * Parse the file called name in t's record, as maketask_one does. If there is
+ * no such file, record in m that t cannot be restored, and return 0.
  */
 int
 maketask_must(struct criumake *m, const struct maketask *t, const char *name,
@@ -253,8 +254,8 @@ maketask_must(struct criumake *m, const struct maketask *t, const char *name,
 }
 
 /*
- * Return true if the records of t and u both have file name, with equal
- * content.
+ * Return true if the records of t and u both have a file called name, with
+ * equal content.
  */
 bool
 maketask_same(const struct maketask *t, const struct maketask *u,
@@ -268,10 +269,9 @@ maketask_same(const struct maketask *t, const struct maketask *u,
 }
 
 /*
- * Return the first process or thread that was captured together with t, whose
- * record has file name, and which is in the same namespace ns (such as
- * "ns/net") as t. Ignore the namespace if ns is NULL. Return NULL if there is
- * none.
+ * Return the first process or thread that was captured together with t, is in
+ * the same namespace ns (such as "ns/net") as t, and has a file called name in
+ * its record. If ns is NULL, ignore namespaces. Return NULL if there is none.
  */
 struct maketask *
 maketask_beside(const struct criumake *m, const struct maketask *t,

@@ -12,8 +12,8 @@
 enum { NOBODY = 65534 };	/* overflowuid: an ID that is not mapped */
 
 /*
- * Read an ID map (proc_pid_uid_map(5)) from file name of the root's record into
- * ids.
+ * Read an ID map (proc_pid_uid_map(5)) from the file called name in the root's
+ * record into ids.
  */
 static int
 map_read(struct criumake *m, const char *name, struct makeids *ids)

@@ -60,8 +60,8 @@ static const struct {
 };
 
 /*
- * Append to b the names of the kinds in the set kinds, with the string between
- * separating them.
+ * Append to b the names of the kinds in the set kinds, separated by the string
+ * between.
  */
 static void
 words_add(struct buf *b, uint64_t kinds, const char *between)
@@ -124,8 +124,8 @@ criu_leave(const char *list, uint64_t *leave)
 
 /*
  * Format a sentence as vprintf(3) does, preceded by process t and its
- * descriptor fd, which may be NULL. Return the sentence, which the caller
- * frees, or NULL with errstr set if memory runs out.
+ * descriptor fd. Both may be NULL. Return the sentence, which the caller frees,
+ * or NULL with errstr set if memory runs out.
  */
 static char *
 sentence(const struct maketask *t, const struct makefd *fd, const char *fmt,
@@ -183,8 +183,8 @@ make_refuse(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record in m the reason why mapping v of process t, a thing of this kind,
- * cannot be restored. Return 0, or -1 with errstr set if memory runs out.
+ * Record in m why mapping v of process t cannot be restored. kind is the kind
+ * of the reason. Return 0, or -1 with errstr set if memory runs out.
  */
 int
 make_unmapped(struct criumake *m, const struct maketask *t,
@@ -244,8 +244,9 @@ make_since(struct criumake *m, enum makesince what)
 }
 
 /*
- * If the images need a version of criu newer than 3.17, report that version and
- * what needs it through m->opts->note. Return 0, or -1 with errstr set.
+ * If the images need versions of criu newer than 3.17, report through
+ * m->opts->note which versions they need, and for what. Return 0, or -1 with
+ * errstr set.
  */
 static int
 since_print(const struct criumake *m)
@@ -318,7 +319,8 @@ reason_print(const struct criuopts *o, const struct makereason *r,
 
 /*
  * Set errstr to say that nothing is written (with o->check: that not all can be
- * restored) and that -f with these kinds would help. Return -1.
+ * restored), and that option -f with these kinds writes or restores the rest.
+ * Return -1.
  */
 static int
 refuse_all(const struct criuopts *o, uint64_t kinds)
@@ -380,9 +382,9 @@ makewhy_free(struct criumake *m)
 }
 
 /*
- * Record in m which pages of im between start and end could not be read, and so
- * are not in the snapshot. im may be NULL. whose and pid name the owner of the
- * memory. Return 0, or -1 with errstr set.
+ * Record in m a reason for each range of pages of im, between start and end,
+ * that could not be read and so is not in the snapshot. im may be NULL. whose
+ * and pid name the owner of the memory. Return 0, or -1 with errstr set.
  */
 int
 make_missing(struct criumake *m, const struct image *im, const char *whose,

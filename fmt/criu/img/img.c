@@ -55,9 +55,9 @@ criuimg_magic(struct criuimg *im, uint32_t magic)
 }
 
 /*
- * Open image name in directory dir as im, and check that its magic number is
- * magic. Return 1 on success, 0 if there is no such file, or -1 with errstr
- * set. Close im with criuimg_close in all cases.
+ * Open the image called name in directory dir as im, and check that its magic
+ * number is magic. Return 1 on success, 0 if there is no such file, or -1 with
+ * errstr set. Close im with criuimg_close in all cases.
  */
 int
 criuimg_open(struct criuimg *im, const struct imgdir *dir, const char *name,
@@ -129,10 +129,11 @@ criuimg_close(struct criuimg *im)
 }
 
 /*
- * Call fn(arg, im, message) for each message of image name in directory dir.
- * The image has this magic number, and its messages have type d. fn returns 0,
- * 1 if it keeps the message (otherwise the message is freed), or -1 with errstr
- * set. Return 1 on success, 0 if there is no such file, or -1 with errstr set.
+ * Call fn(arg, im, message) for each message of the image called name in
+ * directory dir. The image has this magic number, and its messages have type d.
+ * fn returns 0, 1 if it keeps the message (otherwise the message is freed), or
+ * -1 with errstr set. Return 1 on success, 0 if there is no such file, or -1
+ * with errstr set.
  */
 int
 criuimg_each(const struct imgdir *dir, const char *name, uint32_t magic,
@@ -154,8 +155,8 @@ criuimg_each(const struct imgdir *dir, const char *name, uint32_t magic,
 }
 
 /*
- * Begin an image in b with the magic number magic. The inventory is not begun
- * with this function, because it has only one magic number.
+ * Begin an image in b with the magic number magic. Do not use this function for
+ * the inventory, which has only one magic number.
  */
 void
 criuimg_begin(struct buf *b, uint32_t magic)

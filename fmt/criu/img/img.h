@@ -109,7 +109,7 @@ struct imgdir {			/* a directory of images */
 	char		*at; /* owned; path in the archive: "a/b/", or "" */
 };
 
-struct imgsource {		/* a file of a directory as a source */
+struct imgsource {		/* where a file of a directory is in a source */
 	struct source	*src;	/* borrowed */
 	uint64_t	 loc;	/* offset of its first byte in src */
 	uint64_t	 size;	/* in bytes */

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /*
- * Return true if fd is the same directory as top, last, or one between them in
- * the stack.
+ * Return true if fd refers to the directory top or last, or to one between them
+ * in the stack.
  */
 static bool
 is_above(const struct imgdir *top, const struct imgdir *last, int fd)
@@ -39,9 +39,9 @@ is_above(const struct imgdir *top, const struct imgdir *last, int fd)
 }
 
 /*
- * Open the parent of d, which is the last directory of stack top and at this
- * depth. Return 1 with d->parent set, or -1 with errstr set. Return 0 if there
- * is no parent, or with the reason in d->why if it cannot be opened.
+ * Open the parent of d, which is the last of the depth directories in stack
+ * top. Return 1 with d->parent set, 0 if there is no parent, or -1 with errstr
+ * set. If the parent cannot be opened, return 0 with the reason in d->why.
  */
 static int
 parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
@@ -77,8 +77,9 @@ parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
 
 /*
  * Open the directory path, which the user gave, and the directories that it is
- * stacked on. Return it, or NULL with errstr set. If a parent cannot be opened,
- * no error is returned, but the why of its child has the reason.
+ * stacked on. A parent that cannot be opened is not an error; the why of the
+ * directory above it has the reason. Return the directory, or NULL with errstr
+ * set.
  */
 struct imgdir *
 imgdir_open(const char *path)
@@ -139,9 +140,9 @@ imgdir_list(const struct imgdir *d, imgdir_fn fn, void *arg)
 }
 
 /*
- * Open regular file name of directory d for reading. Return 1 with *fd set,
- * which the caller closes. Return 0 with errstr set if there is no such file,
- * or -1 with errstr set on another error.
+ * Open the regular file called name in directory d for reading. Return 1 with
+ * *fd set, which the caller closes. Return 0 with errstr set if there is no
+ * such file, or -1 with errstr set on another error.
  */
 static int
 file_open(const struct imgdir *d, const char *name, int *fd)
@@ -165,8 +166,8 @@ file_open(const struct imgdir *d, const char *name, int *fd)
 }
 
 /*
- * Open file name of directory d as a stream. Return 1 with *in set, which the
- * caller closes, 0 if there is no such file, or -1 with errstr set.
+ * Open the file called name in directory d as a stream. Return 1 with *in set,
+ * which the caller closes, 0 if there is no such file, or -1 with errstr set.
  */
 int
 imgdir_input(const struct imgdir *d, const char *name, struct input **in)
@@ -188,9 +189,9 @@ imgdir_input(const struct imgdir *d, const char *name, struct input **in)
 }
 
 /*
- * Set *src to file name of directory d, and make that file, or the archive it
- * is in, a source of snapshot s. Return 1 on success, 0 if there is no such
- * file, or -1 with errstr set.
+ * Set *src to the file called name in directory d. Make that file, or the
+ * archive that has it, a source of snapshot s. Return 1 on success, 0 if there
+ * is no such file, or -1 with errstr set.
  */
 int
 imgdir_source(const struct imgdir *d, const char *name, struct snap *s,

@@ -37,8 +37,8 @@ imgtar_new(struct tar *t, const char *at, size_t n)
 }
 
 /*
- * Return the member of the archive that is file name of directory d, or NULL if
- * there is none.
+ * Return the archive member that is the file called name in directory d, or
+ * NULL if there is none.
  */
 static const struct tarmember *
 member_find(const struct imgdir *d, const char *name)
@@ -54,8 +54,8 @@ member_find(const struct imgdir *d, const char *name)
 }
 
 /*
- * Return the length of the directory part of the name of m, including its last
- * "/", if m is called inventory.img. Otherwise return -1.
+ * If m is called inventory.img, return the length of the directory part of its
+ * path, including the last "/". Otherwise return -1.
  */
 static ssize_t
 inventory_dir(const struct tarmember *m)
@@ -132,9 +132,10 @@ link_follow(const char *at, const char *link, struct buf *out)
 }
 
 /*
- * Open the parent of d, the last directory of a stack, which is at this depth.
- * Return 1 with d->parent set, or -1 with errstr set. Return 0 if there is no
- * parent, or with the reason in d->why if it cannot be opened.
+ * Open the parent of d, which is the last directory of a stack of depth
+ * directories. Return 1 with d->parent set, 0 if there is no parent, or -1 with
+ * errstr set. If the parent cannot be opened, return 0 with the reason in
+ * d->why.
  */
 static int
 parent_find(struct imgdir *d, size_t depth)
@@ -220,8 +221,9 @@ imgtar_list(const struct imgdir *d, imgdir_fn fn, void *arg)
 }
 
 /*
- * Find regular file name of directory d. Return 1 with *m set, 0 with errstr
- * set if there is no such file, or -1 with errstr set on another error.
+ * Find the regular file called name in directory d. Return 1 with *m set, 0
+ * with errstr set if there is no such file, or -1 with errstr set on another
+ * error.
  */
 static int
 file_find(const struct imgdir *d, const char *name,
@@ -235,8 +237,8 @@ file_find(const struct imgdir *d, const char *name,
 }
 
 /*
- * Open file name of d, a directory in an archive, as a stream, as imgdir_input
- * does. path names the file in messages.
+ * Open the file called name in d, a directory of an archive, as a stream, as
+ * imgdir_input does. path names the file in messages.
  */
 int
 imgtar_input(const struct imgdir *d, const char *name, const char *path,
@@ -252,7 +254,8 @@ imgtar_input(const struct imgdir *d, const char *name, const char *path,
 }
 
 /*
- * Set *src to file name of d, a directory in an archive, as imgdir_source does.
+ * Set *src to the file called name in d, a directory of an archive, as
+ * imgdir_source does.
  */
 int
 imgtar_source(const struct imgdir *d, const char *name, struct snap *s,

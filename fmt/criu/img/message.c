@@ -228,9 +228,9 @@ field_next(const ProtobufCMessage *m, const char **fields)
 }
 
 /*
- * Set the number fields of m that the words of fields name to the numbers at v,
- * one for each word, truncated to the width of the field. Skip a word that is
- * not a field of m, together with its number.
+ * Set number fields of m to the numbers at v, truncated to the width of the
+ * field. fields is a list of field names, one for each number. Skip a name that
+ * is not a field of m, together with its number.
  */
 void
 msg_fill(ProtobufCMessage *m, const char *fields, const uint64_t *v)
@@ -243,9 +243,9 @@ msg_fill(ProtobufCMessage *m, const char *fields, const uint64_t *v)
 }
 
 /*
- * Set v to the numbers of the fields of m that the words of fields name, one
- * for each word. Leave a number unchanged if m has no such field. Return the
- * number of words.
+ * Set the numbers at v to number fields of m. fields is a list of field names,
+ * one for each number. Leave a number unchanged if m has no such field. Return
+ * the number of names.
  */
 size_t
 msg_take(const ProtobufCMessage *m, const char *fields, uint64_t *v)

@@ -21,8 +21,8 @@
 #include <stdlib.h>
 
 /*
- * Add entry e of im to m. Fail if it is inconsistent or overlaps an earlier
- * entry. *off is the offset of its pages in the pages image; advance it past
+ * Add entry e of im to m. Fail if e is inconsistent or overlaps an earlier
+ * entry. *off is the offset of its pages in the pages image; advance *off past
  * them.
  */
 static int
@@ -99,9 +99,10 @@ pagemap_entries(struct pagemap *m, struct criuimg *im, uint64_t *bytes)
 }
 
 /*
- * Parse the len bytes at data, which are pagemap image name, into *out. page is
- * the page size in bytes. Set *bytes to the size of its pages image. Return 0,
- * or -1 with errstr set. Free *out with pagemap_free in both cases.
+ * Parse the len bytes at data, the content of the pagemap image called name,
+ * into *out. page is the page size in bytes. Set *bytes to the size of its
+ * pages image. Return 0, or -1 with errstr set. Free *out with pagemap_free in
+ * both cases.
  */
 int
 pagemap_parse(struct pagemap **out, const char *name, const void *data,

@@ -16,9 +16,9 @@
 enum { REGS = 31, PC = REGS + 1, PSTATE, GPREGS, VREGS = 64, FPSIMD = 528 };
 
 /*
- * Copy the first n 64-bit words of register set name of t to array to. Later
- * kernels append words to some sets. Return false if the set is missing or
- * shorter.
+ * Copy to array to the first n 64-bit words of the register set of t that is
+ * called name. Later kernels append words to some sets. Return false if the set
+ * is missing or shorter.
  */
 static bool
 set_get(const struct maketask *t, const char *name, uint64_t *to, size_t n)
@@ -34,9 +34,9 @@ set_get(const struct maketask *t, const char *name, uint64_t *to, size_t n)
 }
 
 /*
- * Return true if register set name of t holds vectors wider than the
- * floating-point registers. It begins with struct user_sve_header, whose flags
- * then have SVE_PT_REGS_SVE.
+ * Return true if the register set of t that is called name holds vectors wider
+ * than the floating-point registers. The set begins with struct
+ * user_sve_header, whose flags then have SVE_PT_REGS_SVE.
  */
 static bool
 has_sve(const struct maketask *t, const char *name)

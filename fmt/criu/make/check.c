@@ -93,9 +93,9 @@ children_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Set t->files to with, an earlier process whose descriptor table t shares.
- * criu restores that only if t's parent shares the table as well; otherwise
- * record an obstacle.
+ * Set t->files to process with, an earlier one with which t shares its
+ * descriptor table. criu restores this only if t's parent shares the table as
+ * well; otherwise record an obstacle.
  */
 static int
 files_share(struct criumake *m, struct maketask *t, struct maketask *with)

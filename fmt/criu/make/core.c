@@ -210,9 +210,9 @@ addresses_set(struct criumake *m, Criu__Core *c, struct maketask *t)
 }
 
 /*
- * Set in c the state that every thread has, for thread t of process p. comm is
- * its name. Return 0, with a reason recorded if something is missing, or -1
- * with errstr set.
+ * Set in c those parts of the state of thread t of process p that every thread
+ * has. comm is the name of the thread. Return 0, with a reason recorded if
+ * something is missing, or -1 with errstr set.
  */
 static int
 thread_set(struct criumake *m, Criu__Core *c, struct maketask *p,

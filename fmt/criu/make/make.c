@@ -40,8 +40,8 @@ make_free(struct criumake *m)
 }
 
 /*
- * Record a reason because process t has a kernel thread, worker, and so an
- * io_uring that has no descriptor. Do nothing if an io_uring of t is already
+ * Record as a reason that process t has a kernel thread, worker, and so has an
+ * io_uring without a descriptor. Do nothing if an io_uring of t is already
  * recorded.
  */
 static int

@@ -35,7 +35,7 @@ struct smapfacts {		/* facts about a mapping from smaps */
 };
 
 /*
- * Set facts[i] to the facts about mapping i of t that smaps has.
+ * For each mapping i of t, set facts[i] to the facts in smaps about it.
  */
 static int
 smaps_read(struct maketask *t, struct smapfacts *facts)
@@ -160,7 +160,7 @@ is_kernels(const struct vma *v)
 }
 
 /*
- * Set in e the file or shared memory that v maps. Return 1 on success, 0 if it
+ * Set in e the file or shared memory that v maps. Return 1 on success, 0 if v
  * cannot be restored (the reason is recorded), or -1 with errstr set.
  */
 static int
@@ -198,8 +198,8 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Set in e the packet socket that v maps. Return 1 on success, 0 if it cannot
- * be restored (the reason is recorded), or -1 with errstr set.
+ * Set in e the packet socket that v maps. Return 1 on success, 0 if v cannot be
+ * restored (the reason is recorded), or -1 with errstr set.
  */
 static int
 vma_socket(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -275,8 +275,8 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 
 /*
  * Return the pagemap flags for pages of mapping v, or 0 if they are not in the
- * pagemap. Let criu(8) restore the same pages lazily as it does by itself
- * (vma_entry_can_be_lazy), except for the stack, which is needed at once.
+ * pagemap. Mark as lazy the pages that criu(8) itself would mark
+ * (vma_entry_can_be_lazy), except those of the stack, which is needed at once.
  */
 static unsigned int
 pages_flags(const struct vma *v, const Criu__Vma *e)
@@ -293,8 +293,8 @@ pages_flags(const struct vma *v, const Criu__Vma *e)
 }
 
 /*
- * Append the guard regions of t (MADV_GUARD_INSTALL) to mm after its mappings.
- * Cut each region to the mappings. If the user asked to leave guard regions
+ * Append the guard regions of t (MADV_GUARD_INSTALL) to mm after its mappings,
+ * cut at the ends of each mapping. If the user asked to leave guard regions
  * out, append none and record that.
  */
 static int

@@ -176,8 +176,8 @@ timers_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 }
 
 /*
- * Return the signal that stopped process t. The stop that snap saw has it
- * (PTRACE_EVENT_STOP of ptrace(2)); if that is not recorded, return SIGSTOP.
+ * Return the signal that stopped process t. It is recorded with the stop that
+ * snap saw (PTRACE_EVENT_STOP of ptrace(2)). If it is not, return SIGSTOP.
  */
 static uint32_t
 stop_signal(const struct maketask *t)

@@ -37,9 +37,9 @@ asks_another(const struct recfile *code)
 }
 
 /*
- * Set *code to the code of filter id. It is in the record of the first thread
- * that has the filter and was captured together with t. Return false, with
- * code->len 0, if there is no such record.
+ * Set *code to the code of the filter with this id. It is in the record of the
+ * first thread that has the filter and was captured together with t. Return
+ * false, with code->len 0, if there is no such record.
  */
 static bool
 code_find(const struct criumake *m, const struct maketask *t, uint64_t id,

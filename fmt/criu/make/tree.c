@@ -22,8 +22,8 @@ CMP_BY(taken_cmp, struct maketask *const,
     ORDER((*x)->stat.v[STAT_PID], (*y)->stat.v[STAT_PID]))
 
 /*
- * Set the parent of each process, which is in the same capture. Its pid is
- * field 4 of the stat file of the process.
+ * Set the parent of each process. Field 4 of its stat file is the pid that the
+ * parent had in the same capture.
  */
 static int
 parents_link(struct criumake *m)

@@ -51,8 +51,8 @@ perms_take(char **s, uint64_t perm[3])
 }
 
 /*
- * Parse the current line of w, a "directory" line, and add the cgroup that it
- * begins to d.
+ * Parse the current line of w, a "directory" line, which begins a cgroup. Add
+ * that cgroup to d.
  */
 static int
 dir_take(struct cgdirs *d, struct words *w)

@@ -46,8 +46,8 @@ criu_cgroups(const char *word, unsigned int *mode)
 }
 
 /*
- * Set the prefix of all paths that are below root in hierarchy list. A line of
- * cgroups/roots gives list, and root, the root of the cgroup namespace.
+ * For hierarchy list, set the prefix of all paths below root. A line of
+ * cgroups/roots gives list and root, the root of the cgroup namespace.
  */
 static void
 prefix_set(struct makecgroups *c, const char *list, const char *root)
@@ -96,9 +96,9 @@ roots_read(struct criumake *m)
 
 /*
  * If the root process was in another cgroup namespace than snap, read the roots
- * of the namespace that criu creates. Record a note if they are unknown. Record
- * a note for each process in yet another one, since criu creates only one for
- * all.
+ * of the namespace that criu creates, and record a note if they are unknown.
+ * Record a note for each process in a namespace other than the root's, since
+ * criu creates only one for all.
  */
 static int
 space_read(struct criumake *m)

@@ -63,9 +63,9 @@ list_used(const struct makecgroups *c, const char *list)
 }
 
 /*
- * Remove hierarchies without a controller from all sets if all processes are in
- * the root there. Such hierarchies exist only while programs use them, and criu
- * would create them.
+ * Remove hierarchies without a controller from all sets if no process is in a
+ * cgroup below the root there. Such hierarchies exist only while programs use
+ * them, and criu would create them.
  */
 static void
 sets_lessen(struct makecgroups *c)
@@ -85,7 +85,8 @@ sets_lessen(struct makecgroups *c)
 
 /*
  * Record a reason if processes of set s cannot be put into its cgroups, or if
- * it does not have the same hierarchies as the first set, as criu assumes.
+ * its hierarchies are not those of the first set: criu assumes that all sets
+ * have the same hierarchies.
  */
 static int
 set_check(struct criumake *m, const struct cgset *s)

@@ -46,7 +46,7 @@ static const char *const conf6[] = {
 CMP_BY(setting_cmp, struct setting, strcmp(x->name, y->name))
 
 /*
- * Read a file of settings in t's record into *s. Each line is a name, a blank
+ * Read the settings in file of t's record into *s. Each line is a name, a blank
  * and a value. Return 0, or -1 with errstr set. Free *s with settings_free in
  * both cases.
  */
@@ -79,7 +79,7 @@ settings_free(struct settings *s)
 }
 
 /*
- * Return the value of setting name, or NULL if s does not have it.
+ * Return the value of the setting called name, or NULL if s does not have it.
  */
 const char *
 setting_find(const struct settings *s, const char *name)
@@ -91,8 +91,8 @@ setting_find(const struct settings *s, const char *name)
 }
 
 /*
- * Set c to setting name of s, a number or a text. Leave c without a value if s
- * does not have the setting.
+ * Set c to the setting called name of s, which is a number or a text. Leave c
+ * without a value if s does not have the setting.
  */
 static void
 sysctl_set(Criu__Sysctl *c, const struct settings *s, const char *name,
@@ -138,9 +138,9 @@ sysctls_conf(struct criumake *m, ProtobufCMessage *e, size_t at,
 }
 
 /*
- * If s has setting name, append the setting to the field of e at offset at, as
- * a number or as text. m->msgs owns the parts of e. Return 0, or -1 with errstr
- * set.
+ * If s has a setting called name, append the setting to the field of e at
+ * offset at, as a number or as text. m->msgs owns the parts of e. Return 0, or
+ * -1 with errstr set.
  */
 int
 sysctls_one(struct criumake *m, ProtobufCMessage *e, size_t at,

@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <string.h>
 
-enum {				/* of linux/if_link.h and linux/if_arp.h */
+enum {				/* values of linux/if_link.h and
+				   linux/if_arp.h */
 	IFLA_ADDRESS = 1, IFLA_IFNAME = 3, IFLA_MTU = 4, IFLA_LINK = 5,
 	IFLA_MASTER = 10, IFLA_LINKINFO = 18, IFLA_LINK_NETNSID = 37,
 	IFLA_INFO_KIND = 1,

@@ -12,7 +12,8 @@
 #include <string.h>
 
 /*
- * Record a note that the thing called name is not restored. what is its kind.
+ * Record a note that the thing called name is not restored. what names its
+ * kind.
  */
 static int
 lost_note(struct criumake *m, const char *what, const char *name)
@@ -95,8 +96,8 @@ links_note(struct criumake *m)
 }
 
 /*
- * Record a note on permanent neighbours, which the kernel did not learn: ndmsg
- * of rtnetlink(7).
+ * Record a note on permanent neighbours, which the kernel did not learn by
+ * itself (ndmsg of rtnetlink(7)).
  */
 static int
 neighbours_note(struct criumake *m)
@@ -147,8 +148,8 @@ names_read(const struct criumake *m, struct name **v, size_t *n)
 }
 
 /*
- * Record a note for each queueing discipline that a user set: tcmsg of
- * rtnetlink(7). Default ones have handle 0.
+ * Record a note for each queueing discipline that a user set (tcmsg of
+ * rtnetlink(7)). Default ones have handle 0.
  */
 static int
 queueing_note(struct criumake *m)

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <string.h>
 
-enum {				/* of linux/rtnetlink.h and linux/fib_rules.h */
+enum {				/* values of linux/rtnetlink.h and
+				   linux/fib_rules.h */
 	TABLE_LOCAL = 255, BY_KERNEL = 2, CLONED = 0x200,
 	FRA_PRIORITY = 6, V6 = 10,
 	RTA_NH_ID = 30, /* this attribute repeats what others of a route say */
@@ -136,8 +137,9 @@ message_add(struct buf *b, const struct message *msg, unsigned int without)
 
 /*
  * Write image-N.img, which ip(8) can restore: the number magic, then the
- * messages of file name of the record. Each message has a body of body bytes.
- * If counts is not NULL, write only the messages for which it returns true.
+ * messages in the file called name of the record. Each message has a body of
+ * body bytes. If counts is not NULL, write only the messages for which it
+ * returns true.
  */
 static int
 saved_write(struct criumake *m, const char *name, const char *image,
@@ -161,8 +163,9 @@ saved_write(struct criumake *m, const char *name, const char *image,
 }
 
 /*
- * Write the lines of file name of the record as image-N.img, if there is such a
- * file. Leave out lines that contain the string words, unless words is NULL.
+ * Write the lines of the file called name in the record as image-N.img, if
+ * there is such a file. Leave out lines that contain the string words, unless
+ * words is NULL.
  */
 static int
 listed_write(struct criumake *m, const char *name, const char *image,
@@ -195,8 +198,8 @@ listed_write(struct criumake *m, const char *name, const char *image,
 int
 makenet_write(struct criumake *m)
 {
-	enum {			/* of iproute2: ip/ipaddress.c, iproute.c and
-				   iprule.c */
+	enum {			/* values of iproute2: ip/ipaddress.c,
+				   iproute.c and iprule.c */
 		ADDRESSES = 0x47361222, ROUTES = 0x45311224,
 		RULES = 0x71706986
 	};

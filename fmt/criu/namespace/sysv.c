@@ -38,8 +38,8 @@ sysv_find(const struct criumake *m, uint64_t id)
 }
 
 /*
- * Return the embedded file with the content of segment id in the IPC namespace
- * of t, or NULL if the snapshot has none.
+ * Return the embedded file with the content of the segment with this id in the
+ * IPC namespace of t, or NULL if the snapshot has none.
  */
 static struct proc *
 sysv_content(const struct criumake *m, const struct maketask *t, uint64_t id)
@@ -70,7 +70,7 @@ sysv_content(const struct criumake *m, const struct maketask *t, uint64_t id)
 }
 
 /*
- * Add the mappings of t to the counts of mappings of the segments.
+ * Count the mappings of t in the member mapped of each segment.
  */
 static int
 sysv_count(struct criumake *m, const struct maketask *t)
@@ -147,9 +147,9 @@ makesysv_read(struct criumake *m)
 }
 
 /*
- * Return true if mapping v is part of mappings of t that cover segment o of len
- * bytes whole and in order, as shmat(2) made them. Call this for the first of
- * the mappings first, because that call sets o->whole.
+ * Return true if mapping v is one of adjacent mappings of t that together cover
+ * segment o, which has len bytes, in order, as shmat(2) made them. Call this
+ * for the first of these mappings first, because that call sets o->whole.
  */
 static bool
 is_whole(struct makesysv *o, const struct maketask *t, const struct vma *v,
@@ -185,7 +185,7 @@ segment_obstacle(const struct makesysv *o)
 
 /*
  * Set e, the entry for mapping v of t, to map System V shared memory. Return 1
- * on success, 0 if it cannot be restored (the reason is recorded), or -1 with
+ * on success, 0 if v cannot be restored (the reason is recorded), or -1 with
  * errstr set.
  */
 int
@@ -251,7 +251,7 @@ static const struct {		/* limits of an IPC namespace */
 };
 
 /*
- * Set the field of e that has the limit on the current line of w.
+ * Set in e the limit that is on the current line of w.
  */
 static int
 limit_line(const struct words *w, Criu__IpcVar *e)

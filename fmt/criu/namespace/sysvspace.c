@@ -46,8 +46,8 @@ filled_add(struct buf *b, const uint8_t *data, size_t len)
 }
 
 /*
- * Set *f to the file of object v in folder of t's record, or f->len to 0 if
- * there is none.
+ * Set *f to the file of object v in directory folder of t's record. If there is
+ * none, set f->len to 0.
  */
 static void
 content_find(const struct maketask *t, const char *folder,
@@ -61,8 +61,8 @@ content_find(const struct maketask *t, const char *folder,
 }
 
 /*
- * Record why object id of t's IPC namespace cannot be restored. what names the
- * kind of the object.
+ * Record why the System V object with this id in t's IPC namespace cannot be
+ * restored. what names the kind of the object.
  */
 static int
 space_refuse(struct criumake *m, const struct maketask *t, const char *what,

@@ -9,8 +9,8 @@
 #include <inttypes.h>
 
 /*
- * Append the buffered bytes and the capacity of pipe or FIFO f to image name,
- * once for all its ends.
+ * Append the buffered bytes and the capacity of pipe or FIFO f to the image
+ * called name. Do this only once for all ends of the pipe.
  */
 static int
 pipe_data(struct criumake *m, const struct makeopen *f, uint32_t magic,

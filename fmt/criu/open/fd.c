@@ -66,9 +66,9 @@ lock_add(struct criumake *m, const struct maketask *t, uint64_t fd,
 }
 
 /*
- * Append the locks in the fdinfo of descriptor fd of t to filelocks.img. Append
- * POSIX locks, which belong to the process, each time, but locks of the open
- * file description only once.
+ * Append to filelocks.img the locks that the fdinfo of descriptor fd of t
+ * lists. Append POSIX locks, which belong to the process, each time, but locks
+ * of the open file description only once.
  */
 static int
 fd_locks(struct criumake *m, const struct maketask *t, const struct makefd *fd)
@@ -114,9 +114,9 @@ locks_write(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Add deleted directory path to files.img, and set *id to its number. Link name
- * of t's record leads to the directory. Return 1 on success, 0 if too little is
- * recorded about the directory, or -1 with errstr set.
+ * Add to files.img the deleted directory path, to which the link called name in
+ * t's record leads. Set *id to its number. Return 1 on success, 0 if too little
+ * is recorded about the directory, or -1 with errstr set.
  */
 static int
 gone_get(struct criumake *m, struct maketask *t, const char *name,
@@ -145,9 +145,9 @@ gone_get(struct criumake *m, struct maketask *t, const char *name,
 }
 
 /*
- * Add the directory to which link name (cwd or root) of t's record leads to
- * files.img, and set *id to its number. Record an obstacle if that cannot be
- * done.
+ * Add to files.img the directory to which the link called name (cwd or root) in
+ * t's record leads. Set *id to its number. If that cannot be done, record an
+ * obstacle.
  */
 static int
 dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)

@@ -21,8 +21,9 @@ makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Parse the numbers in file name of the record of embedded file p into v. form
- * is their format (words_form). Return true if the file exists and is valid.
+ * Parse the numbers in the file called name in the record of embedded file p
+ * into v. form is their format (words_form). Return true if the file exists and
+ * is valid.
  */
 static bool
 content_numbers(const struct proc *p, const char *name, const char *form,
@@ -52,8 +53,8 @@ makereg_size(const struct proc *p)
 
 /*
  * Record an obstacle if part of the content of a deleted file is missing. p is
- * the embedded file with the content, or the process of which the file is the
- * executable, or NULL for an empty file.
+ * the embedded file with the content, or the process whose executable the file
+ * is. p is NULL for an empty file.
  */
 static int
 content_check(struct criumake *m, const struct proc *p)

@@ -65,8 +65,8 @@ makekind_get(const struct makeopen *f)
 }
 
 /*
- * Return the ends of a pipe or FIFO that open file f can use, as bits of
- * PIPE_BOTH, or 0 if f is not restored.
+ * Return which ends of its pipe or FIFO open file f is, as bits of PIPE_BOTH,
+ * or 0 if f is not restored.
  */
 static unsigned int
 ends_of(const struct makeopen *f)

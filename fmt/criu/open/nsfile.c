@@ -55,7 +55,7 @@ is_inside(const struct maketask *t, const struct makeopen *f)
 }
 
 /*
- * Return why f, an open namespace, cannot be restored, or NULL if it can.
+ * Return why open namespace f cannot be restored, or NULL if it can.
  */
 const char *
 makens_obstacle(struct criumake *m, const struct makeopen *f)

@@ -95,8 +95,8 @@ turn_take(struct criumake *m, struct makeopen *f)
 }
 
 /*
- * Mark open file o as present. Give a turn to o, and to the socket that waited
- * for o, if they are ready.
+ * Mark open file o as present. Append o, and the socket that waited for o, to
+ * m->turn if they are ready.
  */
 static int
 present_set(struct criumake *m, struct makeopen *o)

@@ -16,9 +16,9 @@ enum {
 };
 
 /*
- * Return the shared memory with inode ino on device dev, which process user
- * has. Return NULL if its content is not embedded in the snapshot. Return NULL
- * with errstr set if memory is short.
+ * Return the shared memory with inode ino on device dev. user is a process that
+ * has it. Return NULL if its content is not embedded in the snapshot or, with
+ * errstr set, if memory runs out.
  */
 struct makeshm *
 makeshm_get(struct criumake *m, uint64_t dev, uint64_t ino,
@@ -72,7 +72,7 @@ makeshm_huge(uint64_t bytes)
 
 /*
  * Return a copy of the name that memfd_create(2) gave to shared memory o, or
- * NULL if memory is short. The caller frees it.
+ * NULL if memory runs out. The caller frees it.
  */
 static char *
 shm_name(const struct makeshm *o)
@@ -153,8 +153,8 @@ makeshm_content(struct criumake *m, struct proc *p, uint32_t id)
 
 /*
  * Add shared memory o as inode id to memfd, the content of memfd.img, and write
- * its pages. Give them a number above all segments of System V shared memory,
- * whose pages are also in pagemap-shmem-N.img.
+ * its pages. Number them above all System V segments, because the pages of
+ * those are in pagemap-shmem-N.img as well.
  */
 static int
 shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,

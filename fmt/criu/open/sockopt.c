@@ -146,8 +146,8 @@ makeinet_options(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record what the socket of descriptor fd of t, which is neither IPv4 nor IPv6,
- * loses. Return 0, or -1 with errstr set.
+ * Record what the socket of descriptor fd of t loses. The socket is neither
+ * IPv4 nor IPv6. Return 0, or -1 with errstr set.
  */
 int
 makesocket_note(struct criumake *m, const struct maketask *t,
@@ -163,7 +163,7 @@ makesocket_note(struct criumake *m, const struct maketask *t,
 
 /*
  * Store the options of socket f, and the device to which it is bound, in the
- * messages part[]. Each of these may be NULL; if part[OPT_SOCKET] is, its
+ * messages part[]. Each message may be NULL. If part[OPT_SOCKET] is NULL, its
  * allocation failed. Return 0, or -1 with errstr set.
  */
 int

@@ -231,8 +231,8 @@ termios_set(struct criumake *m, Criu__Termios *e, const struct makeopen *f,
 }
 
 /*
- * Return the foreground process group of the terminal of session leader leader,
- * or the group of leader if the foreground group is not restored.
+ * Return the foreground process group of the terminal of leader, which is a
+ * session leader. If that group is not restored, return the group of leader.
  */
 static uint32_t
 foreground(const struct criumake *m, const struct maketask *leader)
@@ -298,9 +298,8 @@ info_add(struct criumake *m, const struct makeopen *f, const struct kind *k,
 }
 
 /*
- * Fill in msg, the protobuf message of terminal f. Add the end of the terminal
- * that f has open to tty-info.img, unless it is already there. Return 0, or -1
- * with errstr set.
+ * Fill in msg, the protobuf message of terminal f. If tty-info.img lacks an
+ * entry for this end of the terminal, add one. Return 0, or -1 with errstr set.
  */
 int
 maketty_write(struct criumake *m, const struct makeopen *f, void *msg)

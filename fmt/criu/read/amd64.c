@@ -27,8 +27,8 @@ enum {
 };
 
 /*
- * Append to rec, as regset/prstatus, the general registers of g that the words
- * of names name, each width bytes wide.
+ * Append to rec, as regset/prstatus, general registers of g, each width bytes
+ * wide. names is the list of their names.
  */
 static void
 add_gpregs(struct filelist *rec, const Criu__GpRegs *g, const char *names,

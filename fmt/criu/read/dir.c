@@ -71,8 +71,8 @@ criudir_has(const struct criureader *r, const char *name)
 }
 
 /*
- * Mark image file name as used by one process. Return true if r has the file
- * and it was not marked before.
+ * Mark the image file called name as used by one process. Return true if r has
+ * the file and it was not marked before.
  */
 bool
 criudir_use(struct criureader *r, const char *name)
@@ -86,8 +86,8 @@ criudir_use(struct criureader *r, const char *name)
 }
 
 /*
- * Read image file name into b, which must be empty. Return 0, or -1 with errstr
- * set. It is an error if the file is missing.
+ * Read the image file called name into b, which must be empty. A missing file
+ * is an error. Return 0, or -1 with errstr set.
  */
 int
 criudir_slurp(struct criureader *r, const char *name, struct buf *b)
@@ -118,8 +118,8 @@ criudir_slurp(struct criureader *r, const char *name, struct buf *b)
 }
 
 /*
- * Add image file name to record rec. b holds the bytes of the file, and is
- * empty afterwards. Return 0, or -1 with errstr set.
+ * Add the image file called name to record rec. b holds the bytes of the file,
+ * and is empty afterwards. Return 0, or -1 with errstr set.
  */
 int
 criudir_keep(struct filelist *rec, const char *name, struct buf *b)
@@ -136,10 +136,10 @@ criudir_keep(struct filelist *rec, const char *name, struct buf *b)
 }
 
 /*
- * Read image file name, which must exist, have this magic number and begin with
- * a message of type d. Ignore the rest of the file. Set *msg to the message,
- * which the caller frees, and add the file to rec, the record of its process.
- * Return 0, or -1 with errstr set.
+ * Read the image file called name, which must exist, have this magic number and
+ * begin with a message of type d. Ignore the rest of the file. Set *msg to the
+ * message, which the caller frees, and add the file to rec, the record of its
+ * process. Return 0, or -1 with errstr set.
  */
 int
 criudir_message(struct criureader *r, struct filelist *rec, const char *name,

@@ -77,7 +77,8 @@ socket_ino(const Criu__FileEntry *e)
 }
 
 /*
- * Set f, which must be all zero, to the file of entry e of files.img.
+ * Set f, which must be all zero, to the file that entry e of files.img
+ * describes.
  */
 static int
 file_make(const struct criureader *r, struct criufile *f,

@@ -19,9 +19,9 @@ static const struct {
 enum { NKNOWN = sizeof known / sizeof *known };
 
 /*
- * Set *msg to the first message of image name, which has type d. Return false
- * if the image cannot be read. That error is reported later, when the image is
- * needed.
+ * Set *msg to the first message, of type d, of the image called name. Return
+ * false if the image cannot be read. That error is reported later, when the
+ * image is needed.
  */
 static bool
 message_peek(struct criureader *r, const char *name, uint32_t magic,
@@ -38,7 +38,7 @@ message_peek(struct criureader *r, const char *name, uint32_t magic,
 }
 
 /*
- * Return the machine of core image name, or NULL if it is not known.
+ * Return the machine of the core image called name, or NULL if it is not known.
  */
 static const struct machine *
 core_machine(struct criureader *r, const char *name)
@@ -57,8 +57,8 @@ core_machine(struct criureader *r, const char *name)
 }
 
 /*
- * Return the page size in bytes from the auxiliary vector in mm image name, or
- * 0 if the vector does not have it.
+ * Return the page size in bytes from the auxiliary vector in the mm image
+ * called name, or 0 if the vector does not have it.
  */
 static uint64_t
 mm_page(struct criureader *r, const char *name)

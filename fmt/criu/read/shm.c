@@ -15,8 +15,8 @@
 CMP(shm_cmp, struct criushm, id)
 
 /*
- * Return true if name is the pagemap of a shared memory object, with *id set to
- * the number of the object.
+ * If name is the pagemap of a shared memory object, set *id to the number of
+ * the object and return true. Otherwise return false.
  */
 static bool
 shm_id(const char *name, uint64_t *id)
@@ -68,7 +68,7 @@ criushm_find(const struct criureader *r, uint64_t id)
 
 /*
  * Return the path that /proc/PID/maps shows for shared memory object id, or
- * NULL if memory is short. The caller frees it.
+ * NULL if memory runs out. The caller frees it.
  */
 static char *
 shm_name(const struct criureader *r, uint64_t id)

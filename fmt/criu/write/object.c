@@ -38,8 +38,8 @@ object_flush(struct criuout *out)
 /*
  * Write the len bytes (at most WRITEBUF) at data to offset at of the pages
  * image of o. Collect consecutive writes to one image in a buffer. All images
- * share it, because there may be a thousand of them. Return 0, or -1 with
- * errstr set.
+ * share the buffer, because there may be a thousand of them. Return 0, or -1
+ * with errstr set.
  */
 int
 object_write(struct criuout *out, struct object *o, uint64_t at,

@@ -55,8 +55,8 @@ criuout_dir(struct criuout *out)
 }
 
 /*
- * Write the bytes of b as image name, and free them. Return 0, or -1 with
- * errstr set.
+ * Write the bytes of b as an image called name, and free them. Return 0, or -1
+ * with errstr set.
  */
 int
 criuout_put(struct criuout *out, const char *name, struct buf *b)

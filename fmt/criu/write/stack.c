@@ -50,7 +50,8 @@ stack_entry(struct stacking *k, uint64_t addr, uint64_t len,
 }
 
 /*
- * Write the len bytes at p, which are pages that the parent does not have.
+ * Write the len bytes at p, which are pages that the parent lacks, to the pages
+ * image.
  */
 static int
 stack_write(struct stacking *k, const uint8_t *p, size_t len)

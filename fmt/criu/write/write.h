@@ -24,7 +24,7 @@ struct object {			/* pages of a process or of shared memory */
 	RB_ENTRY(object) entry;	/* tree of objects by process ID */
 	struct proc	*proc;	/* borrowed; its mem has the pages */
 	char		*name;	/* owned; name of its pagemap image */
-	struct pagemap	*map;	/* owned; the pagemap as it came */
+	struct pagemap	*map;	/* owned; the original pagemap */
 	uint64_t	 bytes;	/* size of all pages that are present */
 	uint32_t	 id;	/* N of the object's pages-N.img */
 	struct source	*src;	/* borrowed; file with its pages */
