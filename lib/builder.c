@@ -11,12 +11,11 @@
 #include <stdlib.h>
 
 enum {
-	SEGMENTS = 16, /* most segments in a mem record that 9front accepts */
+	SEGMENTS = 16, /* maximum segments in a mem record for 9front */
 	SMALLGAP = 24 * KB,	/* gaps up to this size are always filled:
 				   cheaper than a segment */
-	CHEAP_KB = 64 * 1024	/* limit on kilobytes of zeros to fill in
-				   larger gaps, unless 1% of the image is
-				   more */
+	CHEAP_KB = 64 * 1024	/* maximum kilobytes of zeros in larger gaps,
+				   or 1% of the image if that is more */
 };
 
 static const uint64_t segment_most = ((uint64_t)1 << 39) - KB;

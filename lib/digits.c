@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-enum { SAFE = 15 }; /* this many digits of base 16 or less are below 2^60 */
+enum { SAFE = 15 }; /* a number of this many digits, in base 16 or less, is
+		       below 2^60 */
 
 /*
  * Parse digits at s into *num, up to end or the first byte that is not a digit.

@@ -23,7 +23,7 @@
 
 struct jobs {
 	char		*job;	/* owned; njob jobs of size bytes */
-	bool		*done;	/* owned; for each job; under lock */
+	bool		*done; /* owned; whether each job is done; under lock */
 	size_t		 njob;
 	size_t		 size;
 	uint64_t	 head;	/* number of jobs submitted */

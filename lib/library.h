@@ -185,10 +185,11 @@ struct snap {
 	bool		 hasindex; /* the verified trailer includes an index */
 	char		*broken; /* owned; error that ended reading early, if
 				    readopts.partial was set; else NULL */
-	char		*unsummed; /* owned; why the bytes that look like a
-				      trailer are not one; NULL: no such
-				      error */
-	bool		 damaged; /* only damage can explain unsummed */
+	char		*unsummed; /* owned; why bytes that look like a
+				      trailer are not a valid one; NULL: no
+				      such error */
+	bool		 damaged; /* only damage can explain the error in
+				     unsummed */
 };
 
 /*
@@ -294,8 +295,8 @@ int		 confine_act(int *fd);
  */
 struct readopts {
 	bool	 nodata;	/* page bytes will not be read */
-	bool	 brief;		/* as nodata; references between pages are
-				   not resolved either */
+	bool	 brief;		/* as nodata, and references between pages
+				   are not resolved */
 	const char *const *files; /* names of the small files, and of the
 				     files of Linux records, to keep; ends
 				     with NULL; or NULL: keep all */
@@ -601,8 +602,8 @@ struct fsentry {		/* directory entry */
 	const char	*name;	/* borrowed; valid during the call */
 	uint64_t	 ino;
 	bool		 dir;
-	uint64_t	 next;	/* value of from that continues the list
-				   after this entry */
+	uint64_t	 next;	/* value of the argument from that continues
+				   the list after this entry */
 };
 
 struct fstree;
@@ -661,7 +662,7 @@ struct liveopts {
 	uint64_t memory;	/* bytes that clones and copies may take; if
 				   they need more, all processes stay
 				   stopped; 0: no limit */
-	unsigned int patience;	/* seconds to wait for file servers in all
+	unsigned int patience;	/* total seconds to wait for file servers
 				   while anything is stopped; 0: use a
 				   default */
 	struct progress *progress; /* receives the number of bytes to read,

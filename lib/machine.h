@@ -19,7 +19,7 @@ struct machine {
 	uint16_t	 elf;	/* e_machine of elf(5); 0: none */
 	uint8_t		 word;	/* bytes of a long: 4 or 8 */
 	bool		 big;	/* big-endian */
-	uint32_t	 pages;	/* all possible page sizes, added */
+	uint32_t	 pages;	/* sum of all possible page sizes */
 	const char	*narrow; /* name of the machine of its 32-bit
 				    processes, or NULL */
 

@@ -94,7 +94,7 @@ data_forget(const uint8_t *data, size_t upto)
 
 	pthread_mutex_lock(&lock);
 	m = *mapped_find(data);
-	if (m != NULL && upto < m->left)	/* reading began again */
+	if (m != NULL && upto < m->left)	/* reading started over */
 		m->left = 0;
 	if (m != NULL && upto - m->left >= MIN_DISCARD) {
 		upto = upto / page * page;

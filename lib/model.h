@@ -14,8 +14,8 @@
 struct source {
 	const struct source_ops	*ops;
 	char			*name;	/* owned; for messages */
-	uint32_t		 pitch;	/* distance of successive kilobytes,
-					   in bytes */
+	uint32_t		 pitch;	/* bytes from one kilobyte to the
+					   next */
 	uint32_t		 id;	/* number within the snapshot, from 1 */
 	struct source		*next;	/* owned by the list in struct snap */
 	const struct image	*image;	/* borrowed; image whose addresses

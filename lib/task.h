@@ -81,9 +81,9 @@ struct task {			/* process or thread */
 	pid_t		 pgrp;
 	char		 comm[64];
 	char		 user[64];
-	char		 state;	/* letter of proc_pid_stat(5), from before
+	char		 state;	/* state letter of proc_pid_stat(5) before
 				   the stop */
-	uint64_t	 utime;	/* times up to age in milliseconds */
+	uint64_t	 utime;	/* times, up to age, in milliseconds */
 	uint64_t	 stime;
 	uint64_t	 cutime;
 	uint64_t	 cstime;

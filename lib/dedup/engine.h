@@ -10,7 +10,7 @@
 #include "index.h"
 #include "jobs.h"
 
-enum { BLOCK = 256 };		/* most kilobytes in a block */
+enum { BLOCK = 256 };		/* maximum kilobytes in a block */
 
 enum page_state {
 	PAGE_READ, /* must be read; after the fetch: has been read */
@@ -76,7 +76,7 @@ struct kept {			/* consecutive places whose identities are in
 	uint64_t	 n;
 };
 
-enum { MAX_OUTCOME = (1 << 24) - 1 };	/* most kilobytes in one outcome */
+enum { MAX_OUTCOME = (1 << 24) - 1 };	/* maximum kilobytes in one outcome */
 
 struct judgement {		/* verdicts on the pages of a block */
 	uint64_t	 target[BLOCK];

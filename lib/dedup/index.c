@@ -36,7 +36,7 @@ enum {
 	SLACK = 64,		/* slots after the last home */
 	FIRSTCAP = 448,
 	LARGE = 4096,		/* smaller shards double in size */
-	ROOM = 256 * 1024	/* least bytes of address space for a shard */
+	ROOM = 256 * 1024	/* minimum bytes of address space for a shard */
 };
 
 #define EMPTY		UINT64_MAX

@@ -20,7 +20,7 @@
 struct gunzip {
 	struct input	*in;	/* borrowed; the compressed stream */
 	uint64_t	 member; /* number of the current member, from 1 */
-	uint64_t	 begin;	/* where it begins, in the compressed stream */
+	uint64_t	 begin;	/* its offset in the compressed stream */
 	bool		 ours;
 	uLong		 lens; /* CRC-32 of the lengths of our members so far */
 	bool		 partial; /* the last member had less than GZIP_RAW

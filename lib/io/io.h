@@ -184,7 +184,7 @@ int		 output_sum(struct output *o, struct sums *sums);
 
 /* bulk.c: very long sequences of bytes */
 struct bulk {
-	struct buf	 b;	/* bytes that are not in the file */
+	struct buf	 b;	/* bytes in memory, after those in the file */
 	size_t		 filed;	/* number of bytes in the file */
 	int		 fd;	/* owned if filed is not 0; temporary file */
 	bool		 full;	/* the file can take no more */

@@ -17,8 +17,8 @@
 
 struct outdir {
 	int		 fd;	/* owned */
-	int		 parent; /* owned; parent directory if we created
-				    this one; or -1 */
+	int		 parent; /* owned; parent directory, or -1 if we did
+				    not create this one */
 	char		*path;	/* owned */
 	char		**name;	/* owned; names of files created in it */
 	size_t		 n;
@@ -293,7 +293,7 @@ struct syncing {		/* files to sync to the disk */
 	atomic_size_t	 next;	/* index of the first file that no thread has
 				   taken */
 	atomic_size_t	 failed; /* index of a file that could not be synced;
-				    else o->n */
+				    o->n: none */
 	atomic_int	 error;	/* errno of failed */
 };
 

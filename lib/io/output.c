@@ -23,7 +23,7 @@ struct output {
 	struct newfile	 file;	/* output file; path is NULL for standard
 				   output */
 	uint64_t	 pos;
-	bool		 tail;	/* the stream ends in a hole at present */
+	bool		 tail;	/* the stream now ends in a hole */
 	bool		 failed; /* an error occurred; why has it */
 	char		 why[256];
 	struct gzipout	*gz;	/* owned; compressor; NULL: not compressed */

@@ -31,7 +31,7 @@ enum {
 	LOOKS = 8,		/* maximum rounds of looking, and of seizing */
 	SLEEPER_MS = 300,	/* time limit if all that have not stopped
 				   were in state D */
-	PREPARED_PART = 4	/* prepared copies take at most a fourth of
+	PREPARED_PART = 4	/* prepared copies take at most a quarter of
 				   the memory we may use */
 };
 

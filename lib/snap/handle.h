@@ -24,7 +24,7 @@ struct snap_task {
 	struct snap_file *of;	/* borrowed */
 	struct snap_task *process; /* borrowed; itself for a process */
 	struct proc	*proc;	/* borrowed */
-	uint8_t		 ureg[MAX_REGS]; /* registers made from Plan 9's */
+	uint8_t		 ureg[MAX_REGS]; /* registers converted from Plan 9's */
 
 	/* owned; NULL until they are first used */
 	struct snap_mapping *mapping;

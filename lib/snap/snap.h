@@ -23,7 +23,7 @@ extern "C" {
 #define SNAP_VERSION "0.1"
 
 struct snap_file;		/* an open snapshot */
-struct snap_task;		/* a process or thread in it */
+struct snap_task;		/* a process or thread in a snapshot */
 struct snap_mapping;		/* a range of the address space of a process */
 struct snap_record;		/* a file that describes a task */
 

@@ -105,8 +105,7 @@ struct fdinfo {
 	bool		 lock;	/* the process holds locks on the file */
 	unsigned int	 flags;	/* flags of open(2) */
 	int64_t		 pos;
-	uint64_t	 mount;	/* number of the mount in mountinfo; 0:
-				   unknown */
+	uint64_t	 mount;	/* ID of the mount in mountinfo; 0: unknown */
 };
 
 void		 fdinfo_parse(struct fdinfo *f, const void *text, size_t len);
@@ -136,7 +135,7 @@ bool		 filelock_next(struct scan *text, struct filelock *l);
  */
 struct limit {
 	char		 name[26];
-	uint64_t	 cur;	/* UINT64_MAX: unlimited or unknown */
+	uint64_t	 cur; /* soft limit; UINT64_MAX: unlimited or unknown */
 	uint64_t	 max;
 	bool		 valid;
 };
@@ -208,7 +207,8 @@ struct taskstate {
 	uint64_t	 ppid;
 	uint64_t	 pgrp;
 	uint64_t	 session;
-	uint64_t	 uid[4]; /* real, effective, saved, file system */
+	uint64_t	 uid[4]; /* real, effective, saved and file system
+				    user ID */
 	uint64_t	 gid[4];
 	bool		 has_umask;
 	unsigned int	 umask;

@@ -16,10 +16,10 @@ enum {
 	MIN_GZIP = 34,	/* bytes of the empty member */
 	GZIP_TABLE = 42,	/* bytes of the member with the list, without
 				   the lengths (4 bytes each) */
-	GZIP_MANY = 16,		/* least number of lengths in a list */
-	GZIP_LISTED = 16378,	/* most lengths in a list: an extra field has
-				   65535 bytes */
-	MAX_GZIP = 2048 * KB,	/* most bytes of any member in a file of ours */
+	GZIP_MANY = 16,		/* minimum number of lengths in a list */
+	GZIP_LISTED = 16378,	/* maximum number of lengths in a list: an
+				   extra field has 65535 bytes */
+	MAX_GZIP = 2048 * KB, /* maximum bytes of a member in a file of ours */
 	GZIP_RATIO = 1032, /* best compression ratio of deflate */
 	/* buffer for one compressed member: deflate adds at most an eighth */
 	GZIP_ROOM = GZIP_RAW + GZIP_RAW / 8 + 32 * KB

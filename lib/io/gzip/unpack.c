@@ -19,7 +19,7 @@ struct unpacking {
 	uint64_t	 pos;	/* first position in the decompressed stream */
 	uint64_t	 end;	/* end position, exclusive */
 	uint64_t	 nmember; /* number of members that overlap the range */
-	_Atomic uint64_t next;	/* index of the first of these that no thread
+	_Atomic uint64_t next;	/* index of the first member that no thread
 				   has taken */
 	atomic_bool	 failed; /* an error occurred; why has it */
 	char		 why[512];

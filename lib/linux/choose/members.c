@@ -14,7 +14,7 @@
 
 enum {
 	LEVELS = 128, /* maximum depth; each level takes a descriptor */
-	GROUPS = 20000		/* maximum number of groups visited, as
+	GROUPS = 20000		/* maximum number of groups visited, since
 				   processes are stopped meanwhile */
 };
 

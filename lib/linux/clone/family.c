@@ -34,7 +34,7 @@ enum {
 			   memory */
 	MIN_OWN = 4096,		/* kilobytes of unshared memory that are
 				   always allowed */
-	HEADS = 8,		/* heads that a process is compared with */
+	HEADS = 8, /* maximum number of heads that a process is compared with */
 	SAMPLES = 32		/* pages compared before all others */
 };
 

@@ -145,14 +145,14 @@ struct lproc {
 	struct filelist	 files;	/* owned; files of its record that must not
 				   be read from its clone */
 	struct filelist	 links;	/* owned; links of its record, such as cwd
-				   and ns/mnt, read in the stop */
+				   and ns/mnt, read while it was stopped */
 	struct filelist	 fds;	/* owned; descriptor files of its record
 				   (fd/N, fdinfo/N) */
 	char		*unopened; /* owned; error that cut the list of
 				      descriptors short, or NULL */
-	struct rootid	 root;	/* its root directory in the stop */
-	const struct bytes *mounts; /* borrowed; its mountinfo in the stop,
-				       or NULL */
+	struct rootid	 root;	/* its root directory while it was stopped */
+	const struct bytes *mounts; /* borrowed; its mountinfo while it was
+				       stopped, or NULL */
 	unsigned int	 dumped; /* bits of its coredump_filter: core(5) */
 	uint64_t	 since;	/* when it was stopped, in ns of
 				   CLOCK_MONOTONIC; 0: it is not stopped */
@@ -232,8 +232,8 @@ struct setfile {		/* a file that processes map: setfile.c */
 	RB_ENTRY(setfile) entry;
 	uint64_t	 dev;
 	uint64_t	 ino;
-	uint64_t	 bytes;	/* of a file in memory: bytes resident in the
-				   process that has most of it */
+	uint64_t	 bytes;	/* for a file in memory: bytes resident in
+				   the process that has most of it */
 	struct shmcopy	*shmcopy; /* owned by file/shared.c; copy of its
 				     shared memory */
 	struct carry	*carry;	/* owned by file/carry.c; file embedded in
@@ -268,8 +268,8 @@ struct live {
 	struct setfiles	 byfile; /* files that the processes map: setfile.c */
 	size_t		 nshm; /* number of copies of shared memory:
 			          file/shared.c */
-	uint64_t	 shmem;	/* bytes that will be copied in the stop
-				   (estimate) */
+	uint64_t	 shmem;	/* bytes (estimate) to copy while processes
+				   are stopped */
 	struct source	*vdso;		/* borrowed; copy of our own [vdso] */
 	uint64_t	 vdsolen;	/* bytes of our [vdso]; 0: not looked
 					   for yet */
@@ -280,8 +280,8 @@ struct live {
 	atomic_bool	 watched; /* the thread watcher runs */
 	bool		 incomplete;
 	bool		 parted; /* as incomplete, but zombies do not count */
-	bool		 lost;	/* copies made in the stop could not be
-				   written */
+	bool		 lost;	/* copies made while processes were stopped
+				   could not be written */
 	bool		 monitor; /* a process has userfaultfd(2) open */
 	bool		 stopped;	/* processes may be stopped: ask no
 					   name service */

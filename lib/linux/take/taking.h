@@ -91,7 +91,7 @@ struct round {			/* processes that are asked at once */
 	struct asking	 v[MAX_ASKED];
 	size_t		 n;
 	bool		 rest;	/* ask for state that clone and process share */
-	sigset_t	 ours;	/* our signal mask before */
+	sigset_t	 ours;	/* our signal mask before the rounds */
 };
 
 /* asking.c */
