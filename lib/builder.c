@@ -21,7 +21,8 @@ enum {
 static const uint64_t segment_most = ((uint64_t)1 << 39) - KB;
 
 /*
- * Return true if part of start..end was not captured.
+ * Return true if part of the range from start to end (exclusive) of im is
+ * recorded as missing.
  */
 static bool
 misses(const struct image *im, uint64_t start, uint64_t end)

@@ -57,8 +57,8 @@ digits_read(const char *s, const char *end, unsigned int base, uint64_t *num)
 }
 
 /*
- * Return true and set *num if the n bytes at s are a number in base that is
- * below 2^64, and nothing else.
+ * Return true and set *num if the n bytes at s are a number in base below 2^64,
+ * and nothing else.
  */
 bool
 digits_number(const char *s, size_t n, unsigned int base, uint64_t *num)
@@ -68,8 +68,8 @@ digits_number(const char *s, size_t n, unsigned int base, uint64_t *num)
 
 /*
  * Parse the n bytes at s as a device number MAJOR:MINOR, both hexadecimal and
- * below 2^32. Return true and set *dev to the number, as from makedev(3), if
- * they are one.
+ * below 2^32. Set *dev to the number, as from makedev(3), and return true; or
+ * return false if they are not one.
  */
 bool
 digits_device(const char *s, size_t n, uint64_t *dev)

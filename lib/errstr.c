@@ -97,8 +97,8 @@ errstr_wrap(const char *fmt, ...)
 }
 
 /*
- * Call warn, unless it is NULL, with arg and a sentence formatted as by
- * vprintf(3).
+ * Call warn with arg and a sentence formatted as by vprintf(3). Do nothing if
+ * warn is NULL.
  */
 void
 warn_vtell(warn_fn warn, void *arg, const char *fmt, va_list ap)
@@ -112,8 +112,8 @@ warn_vtell(warn_fn warn, void *arg, const char *fmt, va_list ap)
 }
 
 /*
- * Call warn, unless it is NULL, with arg and a sentence formatted as by
- * printf(3).
+ * Call warn with arg and a sentence formatted as by printf(3). Do nothing if
+ * warn is NULL.
  */
 void
 warn_tell(warn_fn warn, void *arg, const char *fmt, ...)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Parse the first line of a snapshot, which may be NULL, into *h. *h borrows
- * from line.
+ * Parse line, the first line of a snapshot or NULL, into *h, which borrows from
+ * it.
  */
 void
 header_parse(struct header *h, const char *line)

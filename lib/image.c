@@ -247,7 +247,7 @@ image_whole(struct proc *p, enum image_kind kind, struct source *src,
 }
 
 /*
- * Free image im, which may be NULL, with its segments, but not its sources.
+ * Free image im, which may be NULL, and its segments, but not its sources.
  */
 void
 image_free(struct image *im)

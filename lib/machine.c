@@ -58,8 +58,8 @@ machine_next(const struct machine *m)
 }
 
 /*
- * Return the machine with Plan 9's name, as in the first line of a snapshot, or
- * the unknown machine.
+ * Return the machine that Plan 9 calls name, as in the first line of a
+ * snapshot, or the unknown machine if there is none.
  */
 const struct machine *
 machine_named(const char *name)

@@ -48,8 +48,8 @@ data_map(int fd, size_t len)
 }
 
 /*
- * Return the address of the link to the mapping at data in the list, or of the
- * NULL at the end of the list if there is no such mapping.
+ * Return the address of the list's link to the mapping at data, or of its final
+ * NULL link if there is no such mapping.
  */
 static struct mapped **
 mapped_find(const uint8_t *data)
@@ -82,8 +82,8 @@ data_free(uint8_t *data)
 }
 
 /*
- * If data is mapped, discard its first upto bytes, which were read, from
- * memory. The kernel reads them from the file again when they are needed.
+ * If data is mapped, discard from memory its first upto bytes, after they were
+ * read. The kernel reads them from the file again when they are needed.
  */
 void
 data_forget(const uint8_t *data, size_t upto)

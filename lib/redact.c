@@ -51,8 +51,8 @@ kept_new(struct snap *s, uint8_t *data)
 }
 
 /*
- * Append to segment new the extents of kilobytes from up to, but not including,
- * to of segment s.
+ * Append to segment new the extents of kilobytes of segment s from number from
+ * up to, but not including, number to.
  */
 static int
 extents_copy(struct segment *new, const struct segment *s, uint64_t from,

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /*
- * Return true if name contains one of the words of a list that ends with NULL.
+ * Return true if name contains one of the strings in word, an array that ends
+ * with NULL.
  */
 static bool
 has_word(const char *name, const char *const *word)

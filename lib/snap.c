@@ -208,8 +208,8 @@ snap_find(struct snap *s, uint64_t pid)
 }
 
 /*
- * Return the process of s whose own number, or the number of one of whose
- * threads, is pid; or NULL if there is none (which is not an error).
+ * Return the process of s that has number pid, or that has a thread with number
+ * pid. Return NULL if there is none (which is not an error).
  */
 struct proc *
 snap_process(struct snap *s, uint64_t pid)
@@ -256,9 +256,9 @@ snap_drop(struct snap *s)
 }
 
 /*
- * Move from b to a all sources, and the processes b->proc[i] for which keep[i]
- * is set; free the other processes. a must have none of the numbers of the
- * moved processes. Sort carried files after all processes. Leave b empty.
+ * Move from b to a all sources, and each process b->proc[i] for which keep[i]
+ * is set; free the other processes. a must not have a process with the number
+ * of one that is moved. Put carried files after all processes. Leave b empty.
  * Return 0, or -1 with errstr set.
  */
 int

@@ -334,7 +334,8 @@ source_file(struct snap *s, int fd, const char *name, uint32_t pitch)
 }
 
 /*
- * Return the descriptor of src, a file source or spool, which still owns it.
+ * Return the descriptor of src, which is a file source or spool and still owns
+ * it.
  */
 int
 source_fd(const struct source *src)

@@ -97,8 +97,8 @@ text_isharmful(const char *s)
 }
 
 /*
- * Replace each byte of s that is not UTF-8, or is part of a control character,
- * by the byte with. Return s.
+ * Overwrite each byte of s that is not UTF-8, or is part of a control
+ * character, with the byte in with. Return s.
  */
 char *
 text_clean(char *s, char with)

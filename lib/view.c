@@ -42,8 +42,8 @@ view_free(struct view *v)
 }
 
 /*
- * Return the piece of v with the greatest first address that is at most addr,
- * or NULL.
+ * Return the last piece of v that begins at or before addr, or NULL if there is
+ * none.
  */
 static struct piece *
 piece_below(struct view *v, uint64_t addr)
@@ -56,7 +56,7 @@ piece_below(struct view *v, uint64_t addr)
 }
 
 /*
- * Return the piece of im that contains addr, or NULL.
+ * Return the piece of im that contains addr, or NULL if there is none.
  */
 struct piece *
 image_find(struct image *im, uint64_t addr)

@@ -216,11 +216,11 @@ make(struct program *p, unsigned int programs, uint32_t machine)
 }
 
 /*
- * Restrict this process, which must have one thread and no_new_privs, and its
- * later threads to the calls that every program needs and those that programs,
- * bits of CALLS_, selects. Return 0, or -1 with errno set if the kernel does
- * not support that, or if this machine is untested; on some machines the flags
- * of clone(2) are in another argument.
+ * Restrict this process and its later threads to certain system calls: those
+ * that every program needs, and those selected by programs, bits of CALLS_. The
+ * process must have one thread and no_new_privs. Return 0, or -1 with errno set
+ * if the kernel does not support that or the machine is untested: on some
+ * machines clone(2) has its flags in another argument.
  */
 int
 callfilter_apply(unsigned int programs)

@@ -41,7 +41,7 @@ dir_list(int fd)
 }
 
 /*
- * Return a copy of path without trailing slashes, which the caller frees.
+ * Return a copy of path without trailing slashes. The caller frees it.
  */
 static char *
 path_trim(const char *path)

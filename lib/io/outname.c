@@ -89,8 +89,8 @@ is_strange(int dir, const char *name)
 
 /*
  * Open the directory path, which may be a symbolic link, to create files in it.
- * Unless made is NULL, create it if it is missing, and set *made to a
- * descriptor of its parent, which the caller owns, or to -1 if the directory
+ * Unless made is NULL, create it if it is missing, and then set *made to a
+ * descriptor of its parent, which the caller owns; set *made to -1 if it
  * existed. Return a descriptor that the caller owns, or -1 with errstr set;
  * errno is ENOENT if the directory is missing and could be created.
  */

@@ -15,7 +15,7 @@ struct snap_capture {
 };
 
 /*
- * Pass a message to the caller: a warn callback.
+ * Pass a warning on to the caller: callback warn of the set of live processes.
  */
 static void
 capture_warn(void *capture, const char *text)
@@ -77,8 +77,8 @@ snap_capture_set(struct snap_capture *c, enum snap_capture_option option,
 }
 
 /*
- * Return the set of live processes of c, which is created if it does not exist;
- * or NULL with errstr set.
+ * Return the set of live processes of c, and create it if it does not exist.
+ * Return NULL with errstr set on failure.
  */
 static struct live *
 capture_live(struct snap_capture *c)
@@ -113,7 +113,7 @@ snap_capture_cgroup(struct snap_capture *c, const char *group)
 }
 
 /*
- * Make the small files and the record of p: the callback of live_take.
+ * Make the small files and the Linux record of p: callback of live_take.
  */
 static int
 take(void *arg, struct proc *p, const struct task *t, const struct file *rec,

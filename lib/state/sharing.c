@@ -296,8 +296,8 @@ sharing_record(struct sharing *s, struct pagelist *l, uint64_t pid)
  * For the n different processes pid, set kb[i * n + k] to the number of
  * kilobytes in s that processes i and k have in common, and kb[i * n + i] to
  * the number of different kilobytes that process i has. Set *repeated to the
- * number of kilobytes after the first occurrence of each, in one process or
- * several. Return 0, or -1 with errstr set.
+ * number of kilobytes that repeat an earlier one, in the same process or
+ * another. Return 0, or -1 with errstr set.
  */
 int
 sharing_matrix(const struct sharing *s, const uint64_t *pid, size_t n,

@@ -207,8 +207,8 @@ struct taskstate {
 	uint64_t	 ppid;
 	uint64_t	 pgrp;
 	uint64_t	 session;
-	uint64_t	 uid[4]; /* real, effective, saved and file system
-				    user ID */
+	uint64_t	 uid[4]; /* IDs: real, effective, saved and file
+				    system */
 	uint64_t	 gid[4];
 	bool		 has_umask;
 	unsigned int	 umask;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * Return the index of the first mapping that ends after addr.
+ * Return the index of the first mapping of l that ends after addr.
  */
 static size_t
 vma_index(const struct vmas *l, uint64_t addr)

@@ -274,19 +274,19 @@ keep_ring(struct keeping *k, const struct vma *v)
 }
 
 /*
- * Copy the pages of mapping v that the clone lacks, or add gaps for them.  The
- * first of these rules that fits v is applied.
+ * Copy the pages of mapping v that the clone lacks, or add gaps for them. Apply
+ * the first of these rules that fits v:
  *
- *	kernel, device or secret memory: nothing is kept;
- *	ring of io_setup(2): all of it is copied from the clone;
- *	file on a file server: gaps are added, nothing is copied;
- *	shared, with a file that will be read: nothing is kept;
- *	shared, other: the present pages are copied;
- *	not in the clone, or huge pages: the present pages are copied;
- *	clone of another process: pages that differ are copied;
- *	file that will be read, or clone has pages: nothing is kept;
- *	other file: gaps are added, nothing is copied;
- *	anonymous: the present pages are copied.
+ *	kernel, device or secret memory: do nothing;
+ *	ring of io_setup(2): copy all of it from the clone;
+ *	file on a file server: add gaps, copy nothing;
+ *	shared, with a file that will be read: do nothing;
+ *	shared, other: copy the present pages;
+ *	not in the clone, or huge pages: copy the present pages;
+ *	clone of another process: copy pages that differ;
+ *	file that will be read, or clone has pages: do nothing;
+ *	other file: add gaps, copy nothing;
+ *	anonymous: copy the present pages.
  */
 static int
 keep_mapping(struct keeping *k, const struct vma *v)

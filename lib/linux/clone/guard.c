@@ -79,11 +79,11 @@ pairs_reap(struct guard *g)
 }
 
 /*
- * Run guard g of process parent, which ends it by sending a byte to descriptor
- * 0. If the socket is closed without that, wait until parent has gone. A
- * process that dies closes its descriptors first, then releases the threads it
- * traces, and only then do its children get another parent (do_exit of
- * kernel/exit.c: exit_files, then exit_notify).
+ * Run guard g of process parent: reap the clones when parent sends a byte to
+ * descriptor 0. If the socket is closed without that, first wait until parent
+ * has gone. A process that dies closes its descriptors, then releases the
+ * threads it traces, and only then do its children get another parent (do_exit
+ * of kernel/exit.c: exit_files, then exit_notify).
  */
 static void __attribute__((noreturn))
 guard_main(struct guard *g, pid_t parent)

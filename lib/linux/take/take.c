@@ -291,8 +291,8 @@ take_all(void *arg)
 }
 
 /*
- * Start the thread that captures the processes of set l into snapshot s: see
- * live_take().
+ * Start the thread that captures the processes of set l into snapshot s, as
+ * live_take() describes. Return 0, or -1 with errstr set.
  */
 int
 take_begin(struct live *l, struct snap *s, take_fn take, void *arg)

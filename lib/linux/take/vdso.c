@@ -87,11 +87,12 @@ vdso_copy(struct live *l, struct snap *s)
 
 /*
  * Return a source, with offsets from 0, for the whole [vdso] v of a process of
- * set l, whose memory is mem. Return NULL if it differs from ours, as in a
- * 32-bit process or one restored from another kernel. If none of its pages was
+ * set l whose memory is mem. Return NULL if it differs from ours, as in a
+ * 32-bit process or one restored from another kernel. If no page of it was
  * touched, as in a child that has done little yet, it must be the kernel's,
- * provided that it is where no 32-bit process has one. If clone is set, mem is
- * that of a clone, which has touched nothing, and its pages may be touched.
+ * provided that its address is too high for a 32-bit process. Set clone if mem
+ * is the memory of a clone, which has touched no page, but whose pages we may
+ * touch.
  */
 struct source *
 vdso_source(struct live *l, struct snap *s, struct source *mem,
