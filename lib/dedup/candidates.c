@@ -22,10 +22,10 @@ block_page(const struct block *b, size_t i)
 }
 
 /*
- * Compare some of the n pages of block b that page lists with the pages at
- * their places in target: as many from the first on as come from one source.
- * Set target to PLACE_NONE for those that differ. Return the number of pages
- * compared, or -1 with errstr set.
+ * Compare pages of block b with the pages at their places in target: the first
+ * of the n that page lists, as many as come from one source. Set target to
+ * PLACE_NONE for those that differ. Return the number of pages compared, or -1
+ * with errstr set.
  */
 static ssize_t
 check_some(const struct dedup *d, size_t *last, const struct block *b,

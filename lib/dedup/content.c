@@ -105,9 +105,9 @@ judge_unshared(struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * First pass over block b: judge pages as new whose hash has no place. Give the
- * other pages that were read the first place under their hash as a target to
- * compare. Compare targets in this block at once.
+ * First pass over block b: judge a page that was read as new if its hash has no
+ * place; otherwise make the first place under its hash its target, to be
+ * compared. Compare a target in this block at once.
  */
 static int
 judge_candidates(struct dedup *d, const struct block *b)
@@ -175,10 +175,10 @@ judge_checked(struct dedup *d, const struct block *b)
 }
 
 /*
- * Return how many of the n places from place on share the verdict of the first,
- * counted from the first on. The places have identities and are in earlier
- * blocks of d. Set *verdict to that verdict, and *target to the place of the
- * page that equals the first; for a page written raw that is place itself.
+ * Return how many of the n places from place on, counted from the first, have
+ * the same verdict as the first. They have identities and are in earlier blocks
+ * of d. Set *verdict to the verdict, and *target to the place of the page that
+ * equals the first; for a page written raw, this is place itself.
  */
 uint64_t
 judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,

@@ -66,8 +66,7 @@ kept_run(const struct dedup *d, uint64_t place)
 
 /*
  * Return how many of the n groups from place on, counted from the first, still
- * have the identities id. A page frame may have moved since the group was
- * described.
+ * have the identities id. A page frame may have moved since it was described.
  */
 static size_t
 identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)

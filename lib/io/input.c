@@ -348,7 +348,7 @@ input_seek(struct input *in, uint64_t pos)
 
 /*
  * Fill the buffer of stream in with its first bytes, at most n, as far as they
- * can be inflated from a damaged member. Do nothing unless it is a compressed
+ * can be inflated, even if it is damaged. Do nothing unless it is a compressed
  * file with random access.
  */
 void

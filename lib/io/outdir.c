@@ -97,9 +97,9 @@ outdir_begin(const char *path, bool force)
 }
 
 /*
- * Open the output directory path as outdir_begin does. Remove the file called
- * last, whose absence shows that the directory is incomplete. Return a handle,
- * or NULL with errstr set.
+ * Open the output directory path as outdir_begin does; if it is created, only
+ * its owner can use it. Remove the file called last, whose absence shows that
+ * the directory is incomplete. Return a handle, or NULL with errstr set.
  */
 struct outdir *
 outdir_open(const char *path, const char *last, bool force)

@@ -160,8 +160,8 @@ pipe_widen(int fd)
 }
 
 /*
- * Record in p when o may wait for its reader. If o is a pipe, enlarge its
- * buffer for a long stream.
+ * Make o record in p when it waits for its reader. If o is a pipe, enlarge its
+ * buffer, for a long stream.
  */
 static void
 output_watch(struct output *o, struct progress *p)

@@ -85,8 +85,8 @@ slots_reset(struct gzipfile *f, size_t members)
 }
 
 /*
- * Open the gzip stream that we wrote in bytes start to end of regular file fd.
- * This reads only the headers of members. If salvage is set, the stream may be
+ * Open a gzip stream that we wrote: bytes start to end of regular file fd. This
+ * reads only the headers of members. If salvage is set, the stream may be
  * damaged; the contents of damaged members cannot be read. Return 1 with *out
  * set; 0 if it is not such a stream; or -1 with errstr set.
  */

@@ -250,8 +250,8 @@ is_packed(const struct file *f)
 
 /*
  * Unpack all register sets in the record of thread t. Set the elements of reg
- * for those that it can hold; they borrow from the record. Leave elements for
- * missing sets unchanged. Return 0, or -1 with errstr set.
+ * to those that have an index in it; they borrow from the record. Leave
+ * elements for missing sets unchanged. Return 0, or -1 with errstr set.
  */
 int
 regs_unpack(struct lthread *t, struct bytes reg[REGSET_MAX])

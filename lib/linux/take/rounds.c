@@ -246,10 +246,11 @@ ask_end(struct live *l, struct round *r)
 }
 
 /*
- * Add process p to round r. If r->rest is true, ask the clone of p, or p itself
- * if it has none, for state that both have. Otherwise ask all threads of p,
- * which are stopped, and the first also for the state of the process. The round
- * is asked when the next process does not fit into it, or by ask_end().
+ * Add process p to round r. If p does not fit in, first ask the round;
+ * ask_end() asks the last one. If r->rest is true, the clone of p, or p itself
+ * if it has none, is asked for state that both have. Otherwise all threads of
+ * p, which are stopped, are asked, and the first also for the state of the
+ * process.
  */
 void
 ask(struct live *l, struct round *r, struct lproc *p)

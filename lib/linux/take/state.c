@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 /*
- * Return the time in ns that a process reads from our clock. The process may be
- * in another time namespace (time_namespaces(7)); name is the clock's name in
- * the offsets ours and theirs.
+ * Return the time in ns that a process reads from clock, which we read in our
+ * own time namespace: time_namespaces(7). ours and theirs are the texts of the
+ * two timens_offsets, where the clock is called name.
  */
 static intmax_t
 clock_seen(clockid_t clock, const char *name, const struct bytes *ours,
