@@ -42,8 +42,8 @@ struct maketask {		/* a process or a thread */
 	struct procstat	 stat;
 	uint64_t	 part;	/* equal for processes that were captured
 				   together */
-	uint32_t	 pid;	/* pid, pgid and sid are those of its pid
-				   namespace */
+	uint32_t	 pid;	/* pid, pgid and sid are numbers of its own
+				   pid namespace */
 	uint32_t	 pgid;
 	uint32_t	 sid;
 	struct maketask	*parent; /* borrowed; NULL: the root of the tree */
@@ -123,7 +123,7 @@ struct makesysv {		/* a System V shared memory segment */
 				      whole */
 };
 
-struct makeidmap {		/* a range of user_namespaces(7) */
+struct makeidmap {		/* a range of an ID map: user_namespaces(7) */
 	uint32_t	 first;	/* first ID in the namespace */
 	uint32_t	 lower;	/* first ID as snap saw it */
 	uint32_t	 count;
@@ -149,7 +149,7 @@ enum {				/* values of code and flags in struct
 
 struct makemount {		/* a mount */
 	uint32_t	 id;
-	uint32_t	 parent; /* ID of the mount that it is on */
+	uint32_t	 parent; /* ID of the mount that this one is on */
 	uint64_t	 dev;	/* device number as in the kernel, with a
 				   minor number of 20 bits */
 	char		*root;	/* root, point, type, source and options are
@@ -174,7 +174,8 @@ struct makemount {		/* a mount */
 				     snap's namespace, or NULL */
 	uint32_t	 outside_flags; /* flags of the mount at outside */
 	uint32_t	 outside_id; /* ID of the mount at outside */
-	bool		 external; /* criu binds it from snap's namespace */
+	bool		 external; /* criu binds this mount from snap's
+				      namespace */
 };
 
 struct makemounts {		/* all mounts of a namespace */
@@ -182,8 +183,8 @@ struct makemounts {		/* all mounts of a namespace */
 	struct makemount *v;	/* owned */
 	size_t		 n;
 	struct makemount *top;	/* borrowed; the mount on /, or NULL */
-	size_t		 ncompared; /* mounts compared so far, limited by
-				       MAX_LOOKS */
+	size_t		 ncompared; /* number of comparisons of mounts so
+				       far, limited by MAX_LOOKS */
 };
 
 enum makelsm { LSM_NONE, LSM_SELINUX, LSM_APPARMOR };
@@ -202,7 +203,8 @@ struct criumake {
 				    first */
 	size_t		 norder;
 	struct makeopen	**open;	/* owned; sorted by key */
-	struct makeopen	**byino; /* owned; open, sorted by type and inode */
+	struct makeopen	**byino; /* owned; elements of open, sorted by type
+				    and inode */
 	size_t		 nopen;
 	struct makeaccept *accept; /* owned; sorted by caller */
 	size_t		 naccept;
@@ -214,17 +216,18 @@ struct criumake {
 	size_t		 nshm;
 	struct makesysv	*sysv;	/* owned; System V shared memory segments */
 	size_t		 nsysv;
-	uint32_t	 lastsysv; /* greatest ID of the segments used */
-	struct makemounts inside; /* mounts of the namespace, if one is
-				     created */
+	uint32_t	 lastsysv; /* greatest ID of the segments that are
+				      used */
+	struct makemounts inside; /* mounts of the mount namespace, if criu
+				     creates one */
 	struct makemounts outside; /* mounts in snap's namespace */
 	struct maketask	*space;	/* process whose record describes the IPC
 				   namespace, or NULL */
 	struct maketask	*net;	/* process whose record describes the network
 				   namespace to create, or NULL */
 	struct makecgroups *cgroups; /* owned; NULL: cgroups are not restored */
-	bool		 users;	/* a user namespace is created, with uids and
-				   gids */
+	bool		 users;	/* criu creates a user namespace with the ID
+				   maps uids and gids */
 	struct makeids	 uids;
 	struct makeids	 gids;
 	uint64_t	 queued; /* bytes of messages in the fullest System V
@@ -256,9 +259,10 @@ struct criumake {
 	char		*lock;	/* owned; nft(8) table that locks
 				   connections; "": iptables(8) locks them;
 				   NULL: they are not locked */
-	unsigned int	 made;	/* namespaces that criu creates: CLONE_NEWNET
-				   ... */
-	unsigned int	 spaces; /* open namespaces that criu does not create */
+	unsigned int	 made;	/* namespaces that criu creates: flags
+				   CLONE_NEWNET ... */
+	unsigned int	 spaces; /* open namespaces that criu does not
+				    create: flags as in made */
 	unsigned int	 need;	/* bits of enum criu_need */
 };
 

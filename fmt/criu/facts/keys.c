@@ -51,14 +51,14 @@ static const char *const kind_name[KIND_MAX] = {
 static const struct key {
 	const char	*name;
 	const char	*form;
-	uint32_t	 kinds;	/* bits of enum openkind: types that may have
-				   it */
+	uint32_t	 kinds;	/* types that may have the key: bits of enum
+				   openkind */
 	size_t		 at;	/* offset of the member for its value */
 	size_t		 len;	/* offset of the member for its length */
 	bool		 inet;	/* at is an offset in struct makeinet */
 	int		(*read)(struct makeopen *, struct words *);
-	const char	*want;	/* the line described for messages; NULL:
-				   derived from form */
+	const char	*want;	/* description of the line for messages;
+				   NULL: derived from form */
 	const char	*fields; /* fields of a CRIU message that take its
 				    numbers, in order */
 } keys[] = {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MOUNTS = 8192 };	/* limit of a list, since each is compared
-				   with all */
+enum { MAX_MOUNTS = 8192 };	/* limit of a list, since each mount is
+				   compared with all */
 
 /*
  * File systems that criu can mount, with their codes in images:

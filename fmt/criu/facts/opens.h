@@ -106,7 +106,7 @@ struct openline {		/* a line of a key that may be repeated */
 	enum openkey	 key;
 	size_t		 line;	/* line number in the file */
 	uint64_t	 v[OPEN_NUMBERS];
-	uint8_t		*bytes;	/* owned; or NULL */
+	uint8_t		*bytes;	/* owned, or NULL */
 	size_t		 len;	/* size of bytes */
 	char		*text[2]; /* owned; words or NULL */
 };
@@ -132,7 +132,7 @@ struct makeopen {		/* an open file description */
 	uint64_t	*v[OK_MAX]; /* numbers of each key; shared zeros if
 				       it has no such key */
 	uint64_t	 has;	/* bit for each key in v that it has */
-	struct makeinet	*inet;	/* of an internet socket, or NULL */
+	struct makeinet	*inet;	/* facts about an internet socket, or NULL */
 	struct openline	*line;	/* sorted by key, then in the order of the
 				   record */
 	size_t		 nline;
@@ -140,7 +140,8 @@ struct makeopen {		/* an open file description */
 				     in a socket */
 	bool		 present; /* used by makequeue_order(): criu already
 				     has this file */
-	bool		 turn;	/* this socket is in turn of struct criumake */
+	bool		 turn;	/* this socket is in the array turn of struct
+				   criumake */
 	size_t		 senders; /* number of sockets connected to this
 				     socket */
 	size_t		 awaited; /* senders that do not exist yet:

@@ -72,7 +72,7 @@ groups_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
 static int
 profile_set(struct criumake *m, Criu__Creds *k, const struct maketask *p)
 {
-	enum { MAX_LABEL = 4096 };	/* maximum length of a label for criu */
+	enum { MAX_LABEL = 4096 }; /* criu's limit for the length of a label */
 	char *text, *mode;
 	size_t n;
 

@@ -111,8 +111,8 @@ vma_obstacle(const struct vma *v, const struct smapfacts *facts,
 	static const struct {
 		const char	*name;	/* prefix of the mapping's name, or
 					   NULL */
-		unsigned int	 flag;	/* bits of enum vmflag: the mapping
-					   has one of them */
+		unsigned int	 flag;	/* bits of enum vmflag, one of which
+					   the mapping has */
 		enum makewhy	 kind;
 		const char	*why;
 	} never[] = {

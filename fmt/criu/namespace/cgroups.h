@@ -9,7 +9,8 @@
 
 enum {
 	CGROUP_CRIUS = CRIUS_IDS, /* ID of the set that criu itself is in */
-	CGROUP_PATH = 2048	/* bytes; criu has buffers of twice that size */
+	CGROUP_PATH = 2048	/* limit of a path in bytes; criu has buffers
+				   of twice that size */
 };
 
 struct cgprop {			/* a property of a cgroup */

@@ -13,7 +13,8 @@
 #include <string.h>
 
 enum { MAX_CONTROL = 400 };	/* limit of cgroup.subtree_control in bytes:
-				   criu's buffer has 1024, and it adds signs */
+				   criu's buffer has 1024, and criu adds
+				   signs */
 
 struct tree {			/* a hierarchy while it is written */
 	struct criumake	*m;	/* m and list are borrowed */
@@ -247,8 +248,9 @@ tree_put(const struct tree *t, Criu__CgController *c)
 	size_t *in, i, k;
 
 	e = msgs_get(a, t->n, sizeof *e);
-	in = msgs_get(a, t->n, sizeof *in);	/* index of its parent in
-						   t->dir, plus 1; 0: none */
+	in = msgs_get(a, t->n, sizeof *in);	/* for each cgroup, index of
+						   its parent in t->dir, plus
+						   1; 0: none */
 	if (e == NULL || in == NULL)
 		return -1;
 	for (i = 0; i < t->n; i++) {

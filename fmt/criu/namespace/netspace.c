@@ -14,7 +14,7 @@ enum {				/* values of linux/rtnetlink.h and
 				   linux/fib_rules.h */
 	TABLE_LOCAL = 255, BY_KERNEL = 2, CLONED = 0x200,
 	FRA_PRIORITY = 6, V6 = 10,
-	RTA_NH_ID = 30, /* this attribute repeats what others of a route say */
+	RTA_NH_ID = 30, /* attribute that repeats what others of a route say */
 	ADDRESS_BODY = 8, ROUTE_BODY = 12
 };
 

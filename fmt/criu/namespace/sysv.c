@@ -233,7 +233,7 @@ static const struct {		/* limits of an IPC namespace */
 	const char	*name;	/* name below /proc/sys */
 	const char	*field;
 	uint64_t	 of_new; /* value in a new namespace */
-	bool		 wide;	/* has 64 bits */
+	bool		 wide;	/* the field has 64 bits */
 } limit[] = {
 	{ "kernel/msgmax", "msg_ctlmax", 8192, false },
 	{ "kernel/msgmnb", "msg_ctlmnb", 16384, false },

@@ -248,7 +248,7 @@ makespace_write(struct criumake *m)
 {
 	static const struct {
 		const char	*name;
-		uint32_t	 magic;	/* 0: it has no image */
+		uint32_t	 magic;	/* 0: no image */
 		const char	*image;
 		int		(*take)(struct criumake *,
 				    const struct maketask *, struct words *,

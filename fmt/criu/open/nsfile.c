@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ID = 16 }; /* lower IDs are used by namespace/spaces.c */
+enum { FIRST_ID = 16 }; /* namespace/spaces.c uses lower IDs */
 
 static const struct nskind {
 	const char	*name;

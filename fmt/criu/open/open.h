@@ -35,7 +35,7 @@ enum {				/* values of include/net/tcp_states.h and
 	TYPE_STREAM = 1, TYPE_DGRAM, TYPE_RAW, SHUT_BOTH = 3
 };
 
-enum {				/* bits: which ends of a pipe */
+enum {				/* bits for the ends of a pipe */
 	PIPE_READ = 1, PIPE_WRITE = 2, PIPE_BOTH = PIPE_READ | PIPE_WRITE
 };
 

@@ -65,7 +65,7 @@ struct criutask {		/* a process or a thread */
 	struct filelist	 rec;
 	struct task	 task;	/* owns its mappings and open files */
 	struct taskstate	 state;
-	Criu__Mm	*mm;	/* owned; NULL: it has none */
+	Criu__Mm	*mm;	/* owned; NULL: none */
 };
 
 struct criureader {

@@ -46,7 +46,7 @@ struct criuout {
 	struct imgdir	*below;	/* owned; the parent directory, once opened */
 	struct object	**object; /* owned */
 	size_t		 nobject;
-	struct objecttree byproc; /* the same objects by process */
+	struct objecttree byproc; /* the same objects, sorted by process */
 	struct object	*last;	/* borrowed; the object written last */
 	const struct proc *nothing; /* borrowed; last process whose pages are
 				       not stored */
