@@ -148,8 +148,8 @@ makefind_fds(struct maketask *t)
 }
 
 /*
- * Return the lowest descriptor of t that is at least from and leads to the open
- * file with number key in the record, or NULL if there is none.
+ * Return the lowest descriptor of t, not below number from, that leads to the
+ * open file with number key in the record. Return NULL if there is none.
  */
 const struct makefd *
 makefind_fd(const struct maketask *t, uint64_t key, uint64_t from)

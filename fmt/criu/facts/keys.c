@@ -317,8 +317,8 @@ line_free(struct openline *l)
 
 /*
  * Set f->type from the "type" line of r, which may be anywhere in the file.
- * Other lines cannot be parsed before, since the type decides which keys are
- * valid. Return false if r has no such line.
+ * Call this before other lines are parsed, since the type decides which keys
+ * are valid. Return false if r has no such line.
  */
 bool
 makekeys_type(struct makeopen *f, const struct recfile *r)
@@ -338,8 +338,8 @@ makekeys_type(struct makeopen *f, const struct recfile *r)
 
 /*
  * Parse the current line of w, a line of file/ID, into f. Skip an unknown key.
- * Fail if the type of f may not have the key, unless that type is KIND_OTHER.
- * Return 0, or -1 with errstr set.
+ * Fail if the key is not valid for the type of f, unless that type is
+ * KIND_OTHER. Return 0, or -1 with errstr set.
  */
 int
 makekeys_read(struct makeopen *f, struct words *w)

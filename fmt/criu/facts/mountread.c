@@ -140,7 +140,7 @@ line_parse(struct makemount *t, char *line)
 }
 
 /*
- * Read the list of mounts in the file called name of t's record into *l, which
+ * Read the list of mounts in the file called name in t's record into *l, which
  * is empty. Return 0, or -1 with errstr set. Free l with makemounts_free in
  * both cases.
  */

@@ -326,9 +326,9 @@ makemount_below(const struct criumake *m)
 }
 
 /*
- * Return true if the created mount namespace lacks mount id, which was
- * therefore in another namespace. Return false if id is 0 (unknown), or if criu
- * creates no mount namespace.
+ * Return true if the created mount namespace lacks the mount with this ID,
+ * which was therefore in another namespace. Return false if id is 0 (unknown),
+ * or if criu creates no mount namespace.
  */
 bool
 makemount_lacks(const struct criumake *m, uint64_t id)

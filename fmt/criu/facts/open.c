@@ -60,8 +60,8 @@ link_use(struct makeopen *f)
 }
 
 /*
- * Parse file r of t's record, which is called name, as the open file with
- * number key, and add it to m->open. Return 0, or -1 with errstr set.
+ * Parse r, the file called name in t's record, as the open file with number
+ * key, and add it to m->open. Return 0, or -1 with errstr set.
  */
 static int
 open_read(struct criumake *m, const struct maketask *t,
@@ -226,8 +226,8 @@ fown_set(const struct criumake *m, const struct makeopen *f, Criu__Fown *o)
 
 /*
  * Add an entry with this type and id to files.img, and store message e in its
- * field at offset at. Set the id of e and, if e has such a field, the owner of
- * signals. The owner is that of open file f, which may be NULL.
+ * field at offset at. Set the id of e and, if e has a field for it, the owner
+ * that gets the signals of open file f. f may be NULL.
  */
 void
 makeopen_entry(struct criumake *m, const struct makeopen *f,

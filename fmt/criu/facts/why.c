@@ -291,8 +291,8 @@ make_word(const struct criumake *m, const char *option, const char *value)
 
 /*
  * Report reason r through o->warn. obstacles is the set of kinds that prevent
- * writing. If it is not empty, report r only if its kind is in the set. If it
- * is empty, report that the thing is left out.
+ * writing. If obstacles is not empty, report r only if its kind is in the set.
+ * If obstacles is empty, report that the thing is left out.
  */
 static int
 reason_print(const struct criuopts *o, const struct makereason *r,

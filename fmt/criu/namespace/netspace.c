@@ -137,9 +137,9 @@ message_add(struct buf *b, const struct message *msg, unsigned int without)
 
 /*
  * Write image-N.img, which ip(8) can restore: the number magic, then the
- * messages in the file called name of the record. Each message has a body of
- * body bytes. If counts is not NULL, write only the messages for which it
- * returns true.
+ * messages in the record's file called name. Each message has a body of body
+ * bytes. If counts is not NULL, write only the messages for which it returns
+ * true.
  */
 static int
 saved_write(struct criumake *m, const char *name, const char *image,
@@ -163,9 +163,9 @@ saved_write(struct criumake *m, const char *name, const char *image,
 }
 
 /*
- * Write the lines of the file called name in the record as image-N.img, if
- * there is such a file. Leave out lines that contain the string words, unless
- * words is NULL.
+ * Write the lines of the record's file called name as image-N.img, if there is
+ * such a file. Leave out lines that contain the string words, unless words is
+ * NULL.
  */
 static int
 listed_write(struct criumake *m, const char *name, const char *image,

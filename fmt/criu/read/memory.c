@@ -41,8 +41,8 @@ piece_add(struct piecer *k, uint64_t addr, uint64_t end, struct source *src,
 }
 
 /*
- * Append to k the pages that runs l have from offset first up to last, placed
- * at address addr.
+ * Append to k the pages of runs l from offset first up to last, placed at
+ * address addr.
  */
 static int
 piece_runs(struct piecer *k, const struct criuruns *l, uint64_t first,
