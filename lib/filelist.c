@@ -91,7 +91,7 @@ filelist_find(const struct filelist *l, const char *name)
 }
 
 /*
- * Append all files of the list from to list l, and leave from empty.
+ * Append to list l all files of list from, and leave the latter empty.
  */
 void
 filelist_join(struct filelist *l, struct filelist *from)

@@ -193,8 +193,8 @@ shard_map(struct index *ix, struct shard *sh, size_t cap)
 }
 
 /*
- * Move the entries of the shard from to sh, which has more homes. Return false
- * if they would fill the last slot, which must stay empty.
+ * Move all entries of the smaller shard, from, to shard sh. Return false if
+ * they would fill the last slot, which must stay empty.
  */
 static bool
 shard_spread(struct shard *sh, const struct shard *from)

@@ -145,8 +145,8 @@ vmas_move(struct vmas *l, uint64_t start, uint64_t len, uint64_t to,
 }
 
 /*
- * Copy the mappings of the list from to the empty list to. The caller frees the
- * copy, on failure also. Return 0, or -1 with errstr set.
+ * Copy the mappings of list from to list to, which is empty. The caller frees
+ * the copy, on failure also. Return 0, or -1 with errstr set.
  */
 int
 vmas_copy(struct vmas *to, const struct vmas *from)

@@ -102,7 +102,7 @@ group_walk(struct walk *w, int fd, unsigned int level)
 }
 
 /*
- * Walk the groups of c, from index from on.
+ * Walk the groups of c, beginning at index from.
  */
 static int
 groups_walk(const struct cgroups *c, size_t from, choose_fn fn, void *arg)

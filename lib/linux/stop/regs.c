@@ -146,9 +146,8 @@ regs_settle(struct lthread *t, bool restart)
 }
 
 /*
- * Pack register set set of thread t, and add it to the list to. A set that
- * fills the whole buffer is recorded as lost, since the kernel may have
- * truncated it.
+ * Pack register set set of thread t, and add it to list to. A set that fills
+ * the whole buffer is recorded as lost, since the kernel may have truncated it.
  */
 static void
 regset_read(const struct lthread *t, const struct regnote *set,
@@ -183,8 +182,8 @@ regs_forget(struct lthread *t)
 }
 
 /*
- * Read into the list to the signal mask of thread t, which is stopped, and its
- * registers except the general ones.
+ * Read the signal mask of thread t, which is stopped, and its registers except
+ * the general ones. Add them to list to.
  */
 void
 regs_more(const struct lthread *t, struct filelist *to)
@@ -225,7 +224,7 @@ regs_record(struct lthread *t, const struct lthread *first)
 }
 
 /*
- * Move the general registers of thread t to the list to.
+ * Move the general registers of thread t to list to.
  */
 void
 regs_general(struct lthread *t, struct filelist *to)

@@ -101,8 +101,8 @@ threads_list(struct lproc *p, bool look)
 }
 
 /*
- * Add the contents of core note n to the record files to if n is a siginfo or a
- * register set.
+ * If core note n is a siginfo or a register set, add its contents to list to,
+ * the files of a record.
  */
 static void
 note_record(const struct dumpnote *n, struct filelist *to)

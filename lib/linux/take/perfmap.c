@@ -75,8 +75,8 @@ map_read(const struct lproc *p, const void *status, size_t len, bool ask,
 }
 
 /*
- * Add the perf map of process p to its record to, if task t has generated code.
- * While p is stopped, ask no file server.
+ * If task t has generated code, add the perf map of process p to list to, its
+ * record. While p is stopped, ask no file server.
  */
 void
 perfmap_record(const struct lproc *p, const struct task *t,

@@ -41,10 +41,10 @@ round_ending(struct round *r)
 }
 
 /*
- * Handle a process p in which no call can be injected: write the reason to the
- * record to, and warn the user. If p does not stand still, the user already
- * knows; then only report that it cannot be cloned, unless it is traced or its
- * first thread does not stop.
+ * Handle a process p in which no call can be injected: write the reason to its
+ * record, list to, and warn the user. If p does not stand still, the user
+ * already knows; then only report that it cannot be cloned, unless it is traced
+ * or its first thread does not stop.
  */
 static void
 observe(struct live *l, struct lproc *p, struct filelist *to)

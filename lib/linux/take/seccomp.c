@@ -25,7 +25,7 @@ struct filters {		/* the different filters of all threads so
 
 /*
  * Set *id to the number of the filter of len bytes at data. If it is new, add
- * it to set l and to the record to.
+ * it to set l and to list to, the record.
  */
 static int
 filter_number(struct live *l, const void *data, size_t len,
@@ -56,7 +56,7 @@ filter_number(struct live *l, const void *data, size_t len,
 }
 
 /*
- * Record in the list to the seccomp(2) filters of thread tid, which is stopped,
+ * Record the seccomp(2) filters of thread tid, which is stopped, in list to,
  * beginning with the oldest. Set l remembers them.
  */
 void

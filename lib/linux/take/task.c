@@ -213,8 +213,9 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 }
 
 /*
- * Add to the record of process p those files and links that are the same for a
- * clone. Read them from the clone, or from p itself, which is then stopped.
+ * Add to list to, the record of process p, those files and links that are the
+ * same for a clone. Read them from the clone, or from p itself, which is then
+ * stopped.
  */
 void
 task_own(const struct lproc *p, struct filelist *to)
@@ -229,10 +230,10 @@ task_own(const struct lproc *p, struct filelist *to)
 }
 
 /*
- * Add the last parts to the record to of process p, and to its task. Read them
- * from the clone of p or, if it has none, from p itself, which is then stopped.
- * If p is read from the clone of another process, task_own() must have been
- * called before p was released.
+ * Add the last parts to list to, the record of process p, and to its task. Read
+ * them from the clone of p or, if it has none, from p itself, which is then
+ * stopped. If p is read from the clone of another process, task_own() must have
+ * been called before p was released.
  */
 void
 task_finish(struct live *l, struct lproc *p, struct filelist *to)
