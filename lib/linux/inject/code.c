@@ -19,7 +19,7 @@ enum want { WANT_CALL, WANT_BACK, NWANT };
 static struct {			/* where each instruction was found last, in
 				   any process */
 	uint64_t	 dev;
-	uint64_t	 ino;		/* 0, like dev: the [vdso] */
+	uint64_t	 ino;		/* 0 for the [vdso], as is dev */
 	uint64_t	 off;
 	bool		 known;
 } last[NWANT];

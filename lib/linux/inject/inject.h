@@ -15,7 +15,7 @@
 #include "space.h"
 
 enum {				/* bytes of scratch memory */
-	INJECT_ROOM = 4096 /* with the argument room; without it isa.stage */
+	INJECT_ROOM = 4096 /* if argument room is true; else isa.stage */
 };
 
 struct inject;

@@ -44,8 +44,8 @@ struct inject {
 	bool		 ready;		/* the thread's state is saved and
 					   its return frame written */
 	bool		 entered;	/* the thread has registers of ours */
-	bool		 going;		/* running to the next entry or exit
-					   of a system call */
+	bool		 going;		/* the thread runs to the next entry
+					   or exit of a system call */
 	uint64_t	 since; /* when going was set, in ms of now_ms */
 	bool		 halting;	/* PTRACE_INTERRUPT was sent; not yet
 					   waited for */

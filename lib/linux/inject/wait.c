@@ -16,7 +16,7 @@
 
 enum {				/* iterations of inject_wait */
 	SPINS = 30,
-	WAITS = 40, /* iterations before checking that it is alive */
+	WAITS = 40, /* iterations before checking that the process is alive */
 	WAITS_LOOK = 8
 };
 

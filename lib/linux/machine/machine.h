@@ -40,7 +40,7 @@
  */
 struct regnote {			/* a register set of ptrace(2) */
 	int		 note;	/* NT_ constant of <elf.h> */
-	const char	*name;	/* of its file: snap-linux(6) */
+	const char	*name;	/* name of its file: snap-linux(6) */
 	bool		 maybe;	/* some processors or kernels do not have it */
 	bool		 sized;	/* starts with its length, 4 bytes; ptrace(2)
 				   returns the maximum length */

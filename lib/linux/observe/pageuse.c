@@ -16,7 +16,8 @@ enum {
 	SWAP_TYPES = 23,	/* minimum number of swap areas; entries with
 				   higher types are not swapped pages
 				   (linux/swap.h) */
-	SWAP_BITS = 5 /* low bits of a pagemap entry that have the swap area */
+	SWAP_BITS = 5 /* number of low bits of a pagemap entry that hold the
+		         swap area */
 };
 
 struct usage {

@@ -39,8 +39,8 @@ enum {
  * and by all callers.
  */
 struct pagerun {
-	uint64_t	 start;	/* addresses */
-	uint64_t	 end;	/* exclusive */
+	uint64_t	 start;	/* address of the first page */
+	uint64_t	 end;	/* address after the last page */
 	unsigned int	 what;	/* mask of PM_ bits */
 };
 
@@ -62,7 +62,7 @@ int		 pagemap_frames(int fd, uint64_t addr, size_t n,
 
 /* smapsizes.c: page counts of mappings in smaps */
 struct smapsize {		/* counts of a mapping, in KB */
-	uint64_t	 start;	/* addresses */
+	uint64_t	 start;	/* addresses of the mapping */
 	uint64_t	 end;
 	uint64_t	 rss;	/* resident, without zero pages */
 	uint64_t	 swap;

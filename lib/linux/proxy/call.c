@@ -19,8 +19,9 @@
 #include <unistd.h>
 
 enum {
-	GRACE_MS = 500,		/* for a file of /proc after the time limit */
-	GRACE_LATE_MS = 20, /* for a file of /proc after LATE missed answers */
+	GRACE_MS = 500,		/* minimum time for a file of /proc, even
+				   after the limit */
+	GRACE_LATE_MS = 20, /* the same after LATE missed answers */
 	LATE = 8,
 	SLICE_MS = 16		/* time between checks of the proxy */
 };

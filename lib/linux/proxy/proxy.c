@@ -37,7 +37,7 @@ static struct lane lanes[PROXY_LANES] = {
 static struct {
 	pid_t		 pid[MAX_LEFT];
 	size_t		 n;
-	pid_t		 unlocker; /* the abandoned one that unlocks
+	pid_t		 unlocker; /* abandoned proxy that unlocks
 				      connections; 0: none */
 } behind;			/* protected by proxies.lock */
 

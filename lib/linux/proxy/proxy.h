@@ -103,7 +103,7 @@ enum proxy_kind {		/* kind of object that may block the proxy */
  * The proxies, which run at the same time. Each answers one question at a time.
  */
 enum {
-	PROXY_FIRST, /* answers all questions but those of the other two */
+	PROXY_FIRST, /* answers all questions that the other two do not */
 	PROXY_PEEKER,		/* peeks at socket queues: socket/peek.c */
 	PROXY_UNLOCKER, /* locks and unlocks connections: socket/tcpunlock.c */
 	PROXY_LANES

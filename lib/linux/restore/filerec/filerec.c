@@ -157,7 +157,7 @@ int
 filerec_ask(struct filerec *t, size_t lane, proxy_fn fn, const void *arg,
     size_t len, int fd, struct bytes *answer)
 {
-	struct bulk b = { .full = true };	/* kept in memory */
+	struct bulk b = { .full = true };	/* keep it in memory */
 	char what[256];
 	const struct proxy_key k = filerec_key(t, lane, what, sizeof what);
 	int rc;

@@ -22,7 +22,7 @@ struct resource {
 	uint64_t	 ino;
 	pid_t		 pid;	/* a thread that has the resource */
 	unsigned long	 fd;	/* descriptor number in pid */
-	const struct kcmp_epoll_slot *slot; /* borrowed; in a key only: the
+	const struct kcmp_epoll_slot *slot; /* borrowed; only in a key, for a
 					       file that an epoll set of pid
 					       watches */
 	uint64_t	 id;	/* its number in the record */
@@ -57,9 +57,9 @@ struct files {
 	pid_t		 peeker; /* socket peeker whose descriptors are being
 				    recorded; 0: none */
 	int		 peekerfd; /* owned; pidfd of peeker, or -1 */
-	struct fdref	*passed; /* owned; open files received from sockets
-				    that no process has; fd is a descriptor
-				    of a socket peeker */
+	struct fdref	*passed; /* owned; open files that were received from
+				    sockets and that no process has open; fd
+				    is a descriptor of a socket peeker */
 	size_t		 npassed;
 	size_t		 npassedrec; /* how many of passed are recorded */
 	struct freshsock *freshsock; /* owned */
@@ -98,19 +98,19 @@ struct filerec {
 	char		*info;	/* owned; text of /proc/PID/fdinfo/N */
 	struct fdinfo	 fdinfo; /* info parsed: fields that all kinds have */
 	unsigned int	 flags;	/* open(2) flags */
-	unsigned int	 mode;	/* mode, dev and ino are of stat(2) */
+	unsigned int	 mode;	/* mode, dev and ino: as in stat(2) */
 	uint64_t	 dev;
 	uint64_t	 ino;
 	unsigned int	 rmajor; /* device number, if it is a device */
 	unsigned int	 rminor;
-	bool		 held;	/* a TCP connection that moves with the
+	bool		 held;	/* it is a TCP connection that moves with the
 				   process */
-	bool		 reads;	/* a pipe whose content is recorded */
+	bool		 reads;	/* it is a pipe whose content is recorded */
 	filerec_fn	 proxyrec; /* function that the proxy runs for it, or
 				      NULL */
 	struct buf	 out;	/* owned; lines so far */
-	char		 why[160]; /* first reason why it is incomplete; "":
-				      none */
+	char		 why[160]; /* first reason why the record is
+				      incomplete; "": none */
 	struct filelist	*data;	/* collects pipe/INO, socket/INO and
 				   stream/INO */
 };

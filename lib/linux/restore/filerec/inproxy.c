@@ -138,7 +138,7 @@ filerec_viaproxy(struct filerec *v, size_t n)
 		q[i] = (struct proxy_asked){ .q = { filerec_key(t, 0, what[i],
 		    sizeof what[i]), inproxy_serve, &a[i], sizeof a[i],
 		    t->dup },
-		    .to = { .full = true } };	/* in memory */
+		    .to = { .full = true } };	/* keep it in memory */
 		i++;
 	}
 	proxy_fetchall(q, i);

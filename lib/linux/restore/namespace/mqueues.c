@@ -64,8 +64,8 @@ queue_line(struct buf *b, const char *name)
 }
 
 /*
- * Add to l the POSIX message queues (snap(6), mqueues) of the IPC namespace
- * that this thread is in, if there are any.
+ * Add to l the POSIX message queues (snap-linux(6), mqueues) of the IPC
+ * namespace that this thread is in, if there are any.
  */
 void
 mqueues_read(struct filelist *l)

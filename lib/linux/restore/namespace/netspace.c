@@ -118,7 +118,7 @@ space_visit(struct serving *s, pid_t pid, struct filelist *rec)
 }
 
 /*
- * Answer with the contents of the network namespace (snap(6), net) of the
+ * Answer with the contents of the network namespace (snap-linux(6), net) of the
  * process whose pid is the argument, in the proxy. Return 0, or -1 with errstr
  * set.
  */

@@ -177,9 +177,9 @@ segment_isnamed(const struct owned *o, const char *name)
 
 /*
  * Add to rec, the record of process p, the System V segments that its task t
- * has mapped. If p is the first process of l in its IPC namespace, and that is
- * not the initial one, also add all other objects of the namespace, or the
- * reason why they cannot be read. The files are described in snap(6), sysvipc.
+ * has mapped (snap-linux(6), sysvipc). If p is the first process of l in its
+ * IPC namespace, and that is not the initial one, also add all other objects of
+ * the namespace, or the reason why they cannot be read.
  */
 void
 sysv_record(struct live *l, const struct lproc *p, const struct task *t,

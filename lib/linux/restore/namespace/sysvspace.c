@@ -182,8 +182,8 @@ line_behind(const char *s)
 
 /*
  * Add to l the System V objects of the IPC namespace that this thread is in, as
- * files of the record (snap(6), sysvipc). shm, sem and msg are the texts of
- * these files of /proc/sysvipc, with their header line, or NULL.
+ * files of the record (snap-linux(6), sysvipc). shm, sem and msg are the texts
+ * of these files of /proc/sysvipc, with their header line, or NULL.
  */
 void
 sysvspace_read(struct filelist *l, const char *shm, const char *sem,

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 enum {
-	MAX_LINKS = 64,	/* limit of files, since each uses a descriptor */
-	MAX_LEVELS = 32,	/* limit of parent directories searched */
+	MAX_LINKS = 64,	/* maximum files; each uses a descriptor */
+	MAX_LEVELS = 32,	/* maximum parent directories searched */
 	LOOK_MS = 4000,		/* time limit for all files */
 	EACH_PART = 8		/* one file gets at most 1/8 of the time left */
 };

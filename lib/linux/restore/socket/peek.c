@@ -38,7 +38,7 @@
 #include <unistd.h>
 
 enum {
-	PASS = 64,	/* cost of walking over a packet, as bytes */
+	PASS = 64,	/* cost of skipping a packet, in bytes */
 	RIGHTS = 253,	/* SCM_MAX_FD of linux/include/net/scm.h */
 	PEEK = MSG_PEEK | MSG_DONTWAIT | MSG_NOSIGNAL | MSG_CMSG_CLOEXEC
 };

@@ -56,7 +56,8 @@ struct sockkind {		/* kind of a socket */
 struct freshsock {		/* a new socket, to compare options with */
 	struct sockkind	 what;
 	int		 fd;	/* owned; -1: cannot be created */
-	int		*option; /* owned; values of inetopt.c's table */
+	int		*option; /* owned; values of the options in the table
+				    of inetopt.c */
 };
 
 /* sockopt.c: options that sockets of all families have */
@@ -99,9 +100,9 @@ struct packet {			/* its bytes follow, then its descriptors */
 };
 
 struct queue {
-	int	 done;		/* 1: all was read; else an errno */
+	int	 done;		/* 1 if all was read, else an errno */
 	bool	 more;		/* part of a packet could not be received */
-	uint64_t cost;		/* what it took of the budget, in bytes */
+	uint64_t cost;		/* cost taken from the budget, in bytes */
 	size_t	 npacket;
 	size_t	 nbyte;		/* bytes of all packets */
 	size_t	 n;		/* bytes used in data */
@@ -123,10 +124,11 @@ void		 passed_free(struct files *);
 bool		 tcphold_has(const struct files *f, uint64_t ino);
 
 /* tcplock.c: scripts that lock and unlock connections */
-struct heldconn {		/* a TCP connection, in the unlocker */
+struct heldconn {		/* a TCP connection that the unlocker keeps */
 	int		 fd;	/* owned; a duplicate of its socket */
 	int		 reuse;	/* SO_REUSEADDR, which TCP_REPAIR resets */
-	struct sockaddr_in6 end[2]; /* own and peer's address, or sockaddr_in */
+	struct sockaddr_in6 end[2]; /* own and peer's address; IPv4: struct
+				       sockaddr_in */
 };
 
 struct heldset {		/* connections of a network namespace */

@@ -27,7 +27,8 @@ struct keptset {			/* the connections of a network
 					   namespace */
 	struct heldset	 set;
 	struct tcplock	 lock[TCPLOCKS]; /* owned */
-	int		 fd;	/* owned; the namespace, once they are locked */
+	int		 fd;	/* owned; descriptor of the namespace, set
+				   when they are locked */
 };
 
 static struct {
