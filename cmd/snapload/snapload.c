@@ -28,8 +28,8 @@ say_stat(const char *dir, const struct criustat *st)
 }
 
 /*
- * Print text, which says what is restored differently: a note callback, which,
- * unlike program_lose, does not count it as missing.
+ * Print text, which says what is restored differently. This is a note callback;
+ * unlike program_lose, it does not mark anything as missing.
  */
 static void
 say_note(void *arg, const char *text)
@@ -39,9 +39,9 @@ say_note(void *arg, const char *text)
 }
 
 /*
- * Print to standard output the command that restores the images in dir, with
- * the options in *o->need and o->words.  Print nothing unless *o->need contains
- * CRIU_MADE.  Return 0, or -1 with errstr set.
+ * Print the command that restores the images in dir, with the options in
+ * *o->need and o->words, to standard output. Print nothing unless *o->need
+ * contains CRIU_MADE. Return 0, or -1 with errstr set.
  */
 static int
 command_print(const char *dir, const struct criuopts *o)
@@ -63,8 +63,8 @@ command_print(const char *dir, const struct criuopts *o)
 }
 
 /*
- * Check that the snapshot in file can be converted to images, and print the
- * command that would restore them from dir.
+ * Check that the snapshot in file can be converted to images. Print the command
+ * that would restore them from dir. Return 0, or -1 with errstr set.
  */
 static int
 check(const char *file, const char *dir, struct criuopts *o)
@@ -83,7 +83,7 @@ check(const char *file, const char *dir, struct criuopts *o)
 
 /*
  * Write images of the snapshot in file to directory dir, and print the command
- * that restores them.
+ * that restores them. Return 0, or -1 with errstr set.
  */
 static int
 load(const char *file, const char *dir, struct criuopts *o)
@@ -107,7 +107,7 @@ load(const char *file, const char *dir, struct criuopts *o)
 
 /*
  * Confine the program to the input file, the directory dir, which is created,
- * and the parent directory.  dir is NULL if the snapshot is only checked.
+ * and the directory parent. dir is NULL if the snapshot is only checked.
  */
 static void
 confine_images(char *file, char *dir, const char *parent)
@@ -136,8 +136,8 @@ static struct criuopts co = { .warn = program_lose, .note = say_note,
     .need = &need, .words = &words, .progress = &progress };
 
 /*
- * Add option --cgroup-root of criu to the printed command: where is the new
- * root of all cgroups, or of one hierarchy if NAME: comes first.
+ * Add criu's option --cgroup-root to the printed command. where is the new root
+ * of all cgroups or, if it begins with NAME:, of one hierarchy.
  */
 static void
 root_add(const char *where)
@@ -225,7 +225,8 @@ unload(void)
 }
 
 /*
- * Return true if options or the number of operands do not fit together.
+ * Return true if the options, or the number of operands, are a wrong
+ * combination.
  */
 static bool
 job_misused(int operands)

@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Return Linux's word for the state with the given letter, without blanks
- * (task_state_array in fs/proc/array.c); NULL if the letter is unknown.
+ * Return Linux's word, without blanks, for the state with the given letter, or
+ * NULL if the letter is unknown. See task_state_array in fs/proc/array.c.
  */
 static const char *
 state_word(uint8_t letter)
@@ -32,8 +32,8 @@ state_word(uint8_t letter)
 }
 
 /*
- * Return the process state in Linux's words from the file status of record r
- * (proc_pid_status(5)); NULL if there is none.
+ * Return the state of the process in Linux's words, from file status of record
+ * r (proc_pid_status(5)), or NULL if there is none.
  */
 static const char *
 state_linux(const struct linuxrec *r)
@@ -50,9 +50,9 @@ state_linux(const struct linuxrec *r)
 }
 
 /*
- * Set in f which process this was in the snapshot that snapcat(1) copied it
- * from: the file origin has a process ID, a blank and that snapshot's first
- * line.
+ * Set in f which process of which snapshot this was before snapcat(1) copied
+ * it. The file origin has the process ID, a blank and the first line of that
+ * snapshot.
  */
 static void
 origin_get(const struct linuxrec *r, struct facts *f)
@@ -71,7 +71,7 @@ origin_get(const struct linuxrec *r, struct facts *f)
 }
 
 /*
- * Return the number of threads of process p of s, including the first.
+ * Return how many threads process p of s has, including the first.
  */
 static size_t
 count_threads(struct snap *s, const struct proc *p)
@@ -87,10 +87,10 @@ count_threads(struct snap *s, const struct proc *p)
 }
 
 /*
- * Set *f to the facts about process p of snapshot s; free it with facts_free.
- * In name, user and state control characters are replaced, elsewhere not.
- * Print a warning if the record cannot be read, unless ls->damaged: then the
- * caller reports it.
+ * Set *f to the facts about process p of snapshot s. The caller frees it with
+ * facts_free. Control characters are replaced in the members name, user and
+ * state only. Print a warning if the record cannot be read, unless ls->damaged
+ * is true, because the caller then reports it.
  */
 void
 facts_get(struct facts *f, struct snap *s, struct proc *p,
@@ -142,8 +142,8 @@ facts_free(struct facts *f)
 
 /*
  * Call fn with arg for each part of the range first..last, split at mapping
- * boundaries.  A part outside any mapping has name NULL: the writer joined it
- * to its neighbours.
+ * boundaries. A part outside any mapping, which the writer joined to its
+ * neighbours, has name NULL.
  */
 static void
 ranges_mapped(const struct vmas *l, uint64_t first, uint64_t last, range_fn fn,
@@ -173,7 +173,7 @@ ranges_mapped(const struct vmas *l, uint64_t first, uint64_t last, range_fn fn,
 
 /*
  * Call fn with arg for each range in the text and memory of p, a process or an
- * embedded file, in order of address.  Ranges of a process are split at mapping
+ * embedded file, in order of address. Split the ranges of a process at mapping
  * boundaries.
  */
 void

@@ -49,7 +49,7 @@ static const struct column holes[RANGES] = {
 };
 
 /*
- * Return s, or NULL if it is "" or "-", which mean unknown.
+ * Return s, or NULL if s is "" or "-", which mean unknown.
  */
 static const char *
 known(const char *s)
@@ -70,9 +70,9 @@ row_place(struct table *t, const struct proc *p)
 }
 
 /*
- * Return the command line in f without the directory of the program, to leave
- * more room for the rest.  If there is none, return the name of the process in
- * brackets, in s, of size n.
+ * Return the command line in f, but without the directory of the program, to
+ * leave more room for the rest. If there is no command line, write the name of
+ * the process in brackets to s, of size n, and return s.
  */
 static const char *
 row_command(const struct facts *f, char *s, size_t n)
@@ -90,7 +90,8 @@ row_command(const struct facts *f, char *s, size_t n)
 }
 
 /*
- * Add a line to t for process p with facts f, of the snapshot at path.
+ * Add a line to t for process p of the snapshot at path. f has the facts about
+ * p.
  */
 static void
 row_add(struct table *t, const struct proc *p, const struct facts *f,
@@ -121,7 +122,7 @@ row_add(struct table *t, const struct proc *p, const struct facts *f,
 }
 
 /*
- * Add range r to table, a struct table: a range_fn.
+ * Add range r to table, which is a struct table. This is a range_fn.
  */
 static void
 range_add(void *table, const struct range *r)
@@ -134,7 +135,7 @@ range_add(void *table, const struct range *r)
 }
 
 /*
- * Print the mappings of process or embedded file p, and the ranges of its
+ * Print the mappings of p, a process or an embedded file, and the ranges of its
  * memory that are missing.
  */
 static void
@@ -165,7 +166,8 @@ list_segments(struct proc *p, const struct listing *ls)
 }
 
 /*
- * Print text, a list of values left out of the snapshot, one per line.
+ * Print text, a list of values left out of the snapshot, with one value per
+ * line.
  */
 static void
 list_excluded(const char *text)
@@ -179,7 +181,7 @@ list_excluded(const char *text)
 }
 
 /*
- * Print the facts about subject in f, one per line: word, and the key, value
+ * Print the facts about subject in f, one per line: word, then the key, value
  * and details of the fact.
  */
 static void
@@ -231,7 +233,7 @@ list_proc(struct snap *s, struct proc *p, const struct listing *ls)
 }
 
 /*
- * Print the amounts of each kind in c.
+ * Print the amount of each kind in c.
  */
 static void
 list_count(const struct kbcount *c)
@@ -273,7 +275,8 @@ total_snap(const struct snap *s)
 }
 
 /*
- * Print the contents of each process and embedded file of s that ls selects.
+ * Print the contents of those processes and embedded files of s that ls
+ * selects.
  */
 static void
 list_all(struct snap *s, const struct listing *ls)
@@ -295,8 +298,8 @@ list_all(struct snap *s, const struct listing *ls)
 }
 
 /*
- * Print how each part of snapshot s was taken; only the notes unless all is
- * true.
+ * Print how each part of snapshot s was taken. Unless all is true, print only
+ * the notes.
  */
 static void
 list_taken(const struct snap *s, bool all)
@@ -312,8 +315,8 @@ list_taken(const struct snap *s, bool all)
 }
 
 /*
- * List snapshot s, read from path, as ls says.  As JSON, print one object for
- * the snapshot, one for each process, and one for each embedded file.
+ * List snapshot s, which was read from path, as ls says. As JSON, print one
+ * object for the snapshot, one for each process and one for each embedded file.
  */
 void
 list_snap(struct snap *s, const char *path, const struct listing *ls)

@@ -17,7 +17,7 @@ put_counts(uint64_t bytes, const struct kbcount *c)
 }
 
 /*
- * Print an array of the values that were left out, lines of text, which is
+ * Print an array of the values that were left out. text has one per line and is
  * modified.
  */
 static void
@@ -33,8 +33,8 @@ put_excluded(char *text)
 }
 
 /*
- * Print which part of the snapshot a process belongs to, and which process of
- * which snapshot it was before snapcat(1).
+ * Print which part of the snapshot a process belongs to. If snapcat(1) copied
+ * it, print which process of which snapshot it was before.
  */
 static void
 put_origin(const struct facts *f)
@@ -63,8 +63,8 @@ put_bytes(const char *s, size_t n)
 }
 
 /*
- * Print the members of process p with facts f that are not columns: its
- * arguments, descriptors, values that were left out, and its origin.
+ * Print the members of process p that are not columns: its arguments,
+ * descriptors, values that were left out, and origin. f has the facts about p.
  */
 void
 object_process(const struct proc *p, const struct facts *f)
@@ -129,7 +129,7 @@ put_taken(const struct snap *s)
 }
 
 /*
- * Print an object for snapshot s, read from path.
+ * Print an object for snapshot s, which was read from path.
  */
 void
 object_snap(const struct snap *s, const char *path)
@@ -157,7 +157,8 @@ object_snap(const struct snap *s, const char *path)
 }
 
 /*
- * Print an object for each embedded file of snapshot s, read from path.
+ * Print an object for each embedded file of snapshot s, which was read from
+ * path.
  */
 void
 objects_carried(const struct snap *s, const char *path)

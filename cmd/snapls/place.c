@@ -20,8 +20,9 @@ part_print(bool *any, const char *what, char *name, int width)
 }
 
 /*
- * Print the unit, container and pod in from of process pid, and its process ID
- * in its namespace if that differs.  Print nothing if none of this is known.
+ * Print the unit, container and pod in from, which process pid belongs to, and
+ * the ID of pid in its own namespace if that differs. Print nothing if none of
+ * this is known.
  */
 void
 list_place(const struct place *from, uint64_t pid)

@@ -22,7 +22,7 @@ static const char *const shown[] = { "status", "stat", "comm", "cgroup",
 	"part", "pod", "taken", "unit", NULL };
 
 /*
- * Return the names of the small files to read; NULL: all.
+ * Return the names of the small files to read, or NULL for all.
  */
 static const char *const *
 shown_by(const struct listing *ls)
@@ -90,8 +90,8 @@ struct damage {			/* damage of a file */
 };
 
 /*
- * Print text, which describes damage, unless -c was not given or it is
- * d->reported.  arg is a struct damage: a warn callback.
+ * Print text, which describes damage, if -c was given, unless text is
+ * d->reported. This is a warn callback; arg is a struct damage.
  */
 static void
 say(void *arg, const char *text)
@@ -117,8 +117,7 @@ is_stdin(const char *path)
 
 /*
  * Check the index of snapshot s, which was read from path to its end without
- * errors, and report if there are no checksums.  Return 0, or -1 after a
- * message.
+ * errors. Report if s has no checksums. Return 0, or -1 after a message.
  */
 static int
 check_index(const char *path, struct snap *s, const struct listing *ls)
@@ -148,7 +147,7 @@ check_index(const char *path, struct snap *s, const struct listing *ls)
 }
 
 /*
- * Print the name of a file as a heading.
+ * Print path, the name of a file, as a heading.
  */
 static void
 head_file(const char *path)
@@ -158,9 +157,9 @@ head_file(const char *path)
 }
 
 /*
- * List the readable part of a damaged file, then print the error; with -c,
- * print all damage.  s is what was read of standard input, which cannot be read
- * twice, or NULL.
+ * List the readable part of a damaged file, then print the error. With -c,
+ * print all damage. s is what was read of standard input, which cannot be read
+ * twice; for other files it is NULL.
  */
 static void
 list_damaged(const char *path, const struct listing *ls, struct snap *s)

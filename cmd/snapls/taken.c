@@ -18,7 +18,7 @@ static const char *const keys[TAKEN_KEYS] = {
 
 /*
  * If line begins with a key, set the value of that key in t to the rest of the
- * line. The first line with a key counts.
+ * line. If several lines have the same key, use the first.
  */
 static void
 line_parse(struct taken *t, const char *line)
@@ -34,7 +34,7 @@ line_parse(struct taken *t, const char *line)
 }
 
 /*
- * Set *part to the number of the part of a snapshot that record r belongs to.
+ * Set *part to the number of the snapshot part that record r belongs to.
  */
 void
 part_get(const struct linuxrec *r, uint64_t *part)
@@ -46,7 +46,7 @@ part_get(const struct linuxrec *r, uint64_t *part)
 }
 
 /*
- * Set *t to the values of the file "taken" of process p; free it with
+ * Set *t to the values in file "taken" of process p. The caller frees it with
  * taken_free. Return false, with nothing to free, if there is no such file.
  */
 bool
@@ -80,7 +80,7 @@ taken_free(struct taken *t)
 }
 
 /*
- * Return the name of key i.
+ * Return the name of the key with index i.
  */
 const char *
 taken_key(size_t i)
@@ -99,9 +99,9 @@ value_print(const char *word, char *value)
 }
 
 /*
- * Print a line that says when, by whom, where and why t was taken.  If all is
- * true, also print the version and command line; else print nothing if there is
- * no note.
+ * Print a line that says when, by whom, where and why the snapshot of t was
+ * taken. If all is true, also print the version and the command line. If all is
+ * false, print nothing unless there is a note.
  */
 void
 taken_print(struct taken *t, bool all)

@@ -23,8 +23,8 @@ on_fault(int sig)
 }
 
 /*
- * Set the process that a crash from now on is blamed on: pid of a snapshot.
- * Flush standard output first, so that a crash does not lose it.
+ * Blame crashes from now on on process pid of a snapshot. Flush standard output
+ * first, so that a crash does not lose output.
  */
 void
 failure_blame(uint64_t pid)
@@ -40,7 +40,7 @@ failure_blame(uint64_t pid)
 
 /*
  * Install on_fault as the handler of fatal signals, unless AddressSanitizer
- * does so.
+ * installs its own.
  */
 void
 failure_begin(void)

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 /*
- * Return whether the siginfo of a signal has an address: sigaction(2).  The
- * kernel uses SI_KERNEL as code if it knows no address.
+ * Return true if the siginfo of a signal has an address (sigaction(2)). code is
+ * SI_KERNEL if the kernel knows no address.
  */
 static bool
 has_address(unsigned int sig, int code)
@@ -21,9 +21,9 @@ has_address(unsigned int sig, int code)
 }
 
 /*
- * Set the signal that ended thread st, if one did; its registers must be known.
- * In a core all threads have cursig, so the thread is the one with a siginfo of
- * that signal.
+ * If a signal ended thread st, set st->signal to it. The registers of st must
+ * be known. In a core all threads have file cursig, so only the thread with a
+ * siginfo of the same signal is meant.
  */
 void
 fatal_find(struct stack *st)
@@ -50,7 +50,7 @@ fatal_find(struct stack *st)
 }
 
 /*
- * Store the name of the signal that ended thread st in s, size bytes large.
+ * Write the name of the signal that ended thread st to s, of size bytes.
  */
 void
 fatal_name(const struct stack *st, char *s, size_t size)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * Pack the n files rec as the record of process, thread or embedded file p.
- * This is the function that live_take calls.
+ * Pack the n files at rec as the record of p, a process, thread or embedded
+ * file. live_take calls this function.
  */
 static int
 take(void *arg, struct proc *p, const struct task *t, const struct file *rec,
@@ -44,8 +44,8 @@ gather_all(struct living *l, const struct asked *asked)
 
 /*
  * Stop the live processes in from, gather in l what the options in asked
- * require, and resume them.  Return 0, also if there are none, or -1 with
- * errstr set.
+ * require, and resume the processes. Return 0, also if there are none, or -1
+ * with errstr set.
  */
 int
 living_take(struct living *l, const struct sources *from,

@@ -55,7 +55,7 @@ thread_add(struct unwinder *u, struct proc *p)
 }
 
 /*
- * Add the threads of process p to u, its first thread first.
+ * Add the threads of process p to u, beginning with its first thread.
  */
 static int
 threads_find(struct unwinder *u, struct snap *s, struct proc *p)
@@ -74,7 +74,7 @@ threads_find(struct unwinder *u, struct snap *s, struct proc *p)
 }
 
 /*
- * Drop all threads but tid.
+ * Drop all threads of u but the one whose ID is tid.
  */
 static void
 threads_choose(struct unwinder *u, uint64_t tid)
@@ -91,9 +91,9 @@ threads_choose(struct unwinder *u, uint64_t tid)
 
 /*
  * Gather in ps what the options in asked require about the threads of process p
- * of snapshot s.  If keep is true, also copy the memory needed for unwinding,
- * because the snapshot's memory cannot be read afterwards.  Return 0, or -1
- * with errstr set; free ps with process_close in both cases.
+ * of snapshot s. If keep is true, also copy the memory needed to unwind them,
+ * because the memory of s cannot be read later. Return 0, or -1 with errstr
+ * set. In both cases the caller frees ps with process_close.
  */
 int
 process_gather(struct process *ps, struct snap *s, struct proc *p,
@@ -136,8 +136,8 @@ process_gather(struct process *ps, struct snap *s, struct proc *p,
 }
 
 /*
- * Unwind the stacks of process ps, and print them according to the options in
- * asked; path is the name of its snapshot.
+ * Unwind and print the stacks of process ps as the options in asked say. path
+ * is the name of its snapshot.
  */
 void
 process_print(struct process *ps, const struct asked *asked, const char *path)

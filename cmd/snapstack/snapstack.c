@@ -23,7 +23,7 @@ static struct sources sources;
 static struct progress progress;
 
 /*
- * Return whether the user asked for process p of snapshot s.
+ * Return true if the user selected process p of snapshot s.
  */
 static bool
 is_asked(struct snap *s, const struct proc *p)
@@ -33,7 +33,7 @@ is_asked(struct snap *s, const struct proc *p)
 }
 
 /*
- * Print the processes of a snapshot that the user asked for.
+ * Print those processes of snapshot s that the user selected.
  */
 static int
 print_snap(struct snap *s, const char *path)
@@ -85,7 +85,7 @@ print_file(const char *path)
 }
 
 /*
- * Print the live processes that were read.
+ * Print the live processes in l.
  */
 static int
 print_live(struct living *l)
@@ -108,8 +108,8 @@ print_live(struct living *l)
 }
 
 /*
- * Add dir of option -d to the directories searched.  Exit if it cannot be read,
- * so that the user does not wonder about missing symbols.
+ * Add dir, the argument of -d, to the directories searched. Exit if it cannot
+ * be read, because otherwise symbols would be missing without explanation.
  */
 static void
 check_dir(int letter, char *dir)

@@ -17,7 +17,7 @@ enum {
 };
 
 /*
- * Set t->exe to the path of the executable, as in "maps".
+ * Set t->exe to the path of the executable, in the form of file "maps".
  */
 static void
 exe_find(struct target *t)
@@ -33,9 +33,9 @@ exe_find(struct target *t)
 }
 
 /*
- * Open process p of snapshot s as t; both are borrowed.  live says that p is
- * stopped.  Return 0, or -1 with errstr set; free t with target_close in both
- * cases.
+ * Open process p of snapshot s, both borrowed, as t. live is true if p is
+ * stopped. Return 0, or -1 with errstr set. In both cases the caller frees t
+ * with target_close.
  */
 int
 target_open(struct target *t, struct snap *s, struct proc *p, bool live)
@@ -67,7 +67,7 @@ target_close(struct target *t)
 }
 
 /*
- * Return the content of the file mapped at v if the snapshot of t has it, or
+ * Return the contents of the file mapped at v if the snapshot of t has them, or
  * NULL.
  */
 struct image *
@@ -88,9 +88,9 @@ target_code(const struct target *t, uint64_t addr)
 }
 
 /*
- * Set *v to the value of type in the auxiliary vector of t: getauxval(3).
- * Return false if it is not there.  The word size is derived from the first
- * type, because types are small numbers.
+ * Set *v to the value of type in the auxiliary vector of t (getauxval(3)).
+ * Return false if it is not there. Derive the word size from the first type,
+ * because types are small numbers.
  */
 bool
 target_auxv(const struct target *t, uint64_t type, uint64_t *v)
@@ -110,7 +110,8 @@ target_auxv(const struct target *t, uint64_t type, uint64_t *v)
 }
 
 /*
- * Return why the memory at addr is missing from mem, or NULL if it is not.
+ * Return why the memory at address addr is missing from mem, or NULL if it is
+ * not missing.
  */
 static const char *
 missing_why(const struct image *mem, uint64_t addr)
@@ -122,8 +123,8 @@ missing_why(const struct image *mem, uint64_t addr)
 }
 
 /*
- * Return whether memory missing from mapping v for reason why (or NULL) equals
- * the mapped file.  Cores also leave out memory by the user's choice, so in a
+ * Return true if memory missing from mapping v for reason why (or NULL) equals
+ * the mapped file. Users can also choose to leave memory out of cores, so in a
  * core this holds only for mappings that cannot be written.
  */
 static bool
@@ -134,8 +135,9 @@ is_file(const struct vma *v, const char *why)
 }
 
 /*
- * Read the kilobyte at addr into buf: from memory, or from the mapped file, or
- * as zeros if it was never touched.  Return false if it is missing.
+ * Read the kilobyte at address addr into buf, from memory or from the mapped
+ * file. If it was never touched, set buf to zeros. Return false if it is
+ * missing.
  */
 static bool
 kb_read(struct target *t, uint64_t addr, uint8_t *buf)
@@ -186,8 +188,8 @@ block_get(struct target *t, uint64_t addr)
 }
 
 /*
- * Read len bytes at addr of the memory of process t into buf.  Return false if
- * one of them is missing.
+ * Read len bytes at address addr of process t into buf. Return false if any of
+ * them is missing.
  */
 bool
 target_read(struct target *t, uint64_t addr, void *buf, size_t len)
@@ -211,8 +213,8 @@ target_read(struct target *t, uint64_t addr, void *buf, size_t len)
 }
 
 /*
- * Read a number of word bytes, at most 8, at addr of the memory of process t
- * into *v.  Return false if it is missing.
+ * Read a number of word bytes, at most 8, at address addr of process t into *v.
+ * Return false if any of them is missing.
  */
 bool
 target_word(struct target *t, uint64_t addr, size_t word, uint64_t *v)
@@ -241,8 +243,8 @@ block_keep(struct target *t, uint64_t addr)
 }
 
 /*
- * Keep a copy of the stack of t whose stack pointer is sp, up to the end of its
- * mapping, within limits.
+ * Keep a copy, within limits, of the stack of t from the stack pointer sp up to
+ * the end of its mapping.
  */
 void
 target_keep(struct target *t, uint64_t sp)
@@ -261,7 +263,7 @@ target_keep(struct target *t, uint64_t sp)
 }
 
 /*
- * From now on read only memory of t that was kept, and mapped files.
+ * From now on, read only mapped files and that memory of t that was kept.
  */
 void
 target_release(struct target *t)

@@ -7,8 +7,8 @@
 CMP2(key_cmp, struct threadkey, key, nth)
 
 /*
- * Return the threads of u sorted by the 64-bit key at offset "at" of struct
- * stack, or NULL.  The caller frees the list.
+ * Return an array of the threads of u, sorted by the 64-bit key at offset at of
+ * struct stack, or NULL. The caller frees the array.
  */
 static struct threadkey *
 keys_make(const struct unwinder *u, size_t at)
@@ -29,7 +29,7 @@ keys_make(const struct unwinder *u, size_t at)
 
 /*
  * Return the first thread with the given key in k, which is u->inner or
- * u->clears; or NULL.
+ * u->clears, or NULL if there is none.
  */
 const struct stack *
 thread_find(const struct unwinder *u, const struct threadkey *k, uint64_t key)
@@ -39,8 +39,8 @@ thread_find(const struct unwinder *u, const struct threadkey *k, uint64_t key)
 }
 
 /*
- * Make u->inner and u->clears, after all threads were added.  Return 0, or -1
- * with errstr set.
+ * Make u->inner and u->clears. All threads must have been added. Return 0, or
+ * -1 with errstr set.
  */
 int
 threads_sort(struct unwinder *u)

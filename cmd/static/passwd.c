@@ -9,8 +9,9 @@
 #include <string.h>
 
 /*
- * Return the first entry of /etc/passwd with that name or, if name is NULL,
- * that user ID; NULL if there is none.  It is valid until the next call.
+ * Return the first entry of /etc/passwd with the given name or, if name is
+ * NULL, with user ID uid. Return NULL if there is none. The entry is valid
+ * until the next call.
  */
 static struct passwd *
 passwd_find(const char *name, uid_t uid)

@@ -99,7 +99,7 @@ scols_line_refer_data(struct libscols_line *l, size_t n, char *data)
 }
 
 /*
- * Print s in column i of tb.  The last column is not padded.
+ * Print s in column i of tb. Do not pad the last column.
  */
 static void
 cell_print(const struct libscols_table *tb, size_t i, const char *s)

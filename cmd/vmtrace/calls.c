@@ -31,8 +31,8 @@ prot_flags(uint64_t prot)
 }
 
 /*
- * Add a line for an event on len bytes at addr; v is the mapping there, or
- * NULL.
+ * Add a line for an event of thread th on len bytes at address addr. v is the
+ * mapping there, or NULL.
  */
 static void
 map_line(struct stream *s, const struct thread *th, const struct trace *t,
@@ -66,7 +66,7 @@ is_compat(const struct process *p)
 }
 
 /*
- * Record that thread th has begun the system call in t.
+ * Record that thread th has begun the system call that t reports.
  */
 void
 call_begin(struct thread *th, const struct trace *t)
@@ -169,7 +169,7 @@ map_end(struct stream *s, struct thread *th, const struct trace *t,
 }
 
 /*
- * Process the return of a system call of thread th, reported in t: print its
+ * Handle the return of thread th from a system call, which t reports. Print its
  * line, and update the mappings unless they were read later.
  */
 void
@@ -207,8 +207,8 @@ call_end(struct stream *s, struct thread *th, const struct trace *t)
 }
 
 /*
- * Process a new mapping of thread th, reported in t: update the mappings unless
- * they were read later.  Print a line only outside a system call; in one,
+ * Handle a new mapping of thread th, which t reports. Update the mappings
+ * unless they were read later. Print a line only outside a system call; in one,
  * call_end prints it.
  */
 void

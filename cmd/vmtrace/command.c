@@ -16,8 +16,8 @@
 enum { END_MS = 500 }; /* ms that a process may live after its events */
 
 /*
- * Fork a child for the command argv, which waits for command_go, and store it
- * in c. Exit with 1 on failure.
+ * Fork a child for the command argv, and store it in c. The child waits for
+ * command_go. Exit with status 1 on failure.
  */
 void
 command_begin(struct command *c, char **argv)
@@ -45,7 +45,8 @@ command_begin(struct command *c, char **argv)
 }
 
 /*
- * Let command c, called name, start.  Exit with 1 if it cannot be executed.
+ * Start command c, which is called name. Exit with status 1 if it cannot be
+ * executed.
  */
 void
 command_go(struct command *c, const char *name)
@@ -63,10 +64,11 @@ command_go(struct command *c, const char *name)
 }
 
 /*
- * Print how command c, called name, ended, if it failed.  over says that its
- * trace has ended, so that it is about to end.  Return its exit status; 128 + N
- * if signal N killed it; 0 if it runs on; -1 if it runs on although its trace
- * has ended, because it executed a program that we may not trace.
+ * If command c, which is called name, has failed, print how it ended. over is
+ * true if its trace has ended, which means that it is about to end. Return its
+ * exit status, or 128 + N if signal N killed it. Return 0 if it is still
+ * running. Return -1 if it is still running although its trace has ended,
+ * because it executed a program that we may not trace.
  */
 int
 command_end(const struct command *c, const char *name, bool over)

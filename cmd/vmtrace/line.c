@@ -14,7 +14,7 @@ enum { PATIENCE = 250000000 };	/* nanoseconds that lines wait for an open
 enum { MAX_HELD = 65536 };	/* maximum number of waiting lines */
 
 /*
- * Initialize o with options opts; times of lines count from start, in
+ * Initialize o with options opts. Lines show times relative to start, in
  * nanoseconds.
  */
 void
@@ -27,8 +27,8 @@ lines_begin(struct output_state *o, const struct options *opts,
 }
 
 /*
- * Append a line without text to o, for thread tid of process pid at the given
- * time, in nanoseconds.  Return it.
+ * Append a line without text to o, for thread tid of process pid at a time in
+ * nanoseconds. Return the line.
  */
 struct line *
 line_add(struct output_state *o, uint64_t time, pid_t pid, pid_t tid)
@@ -107,7 +107,7 @@ fault_print(struct line *l)
 }
 
 /*
- * Print a line, or with -s count it.  Set o->full when the limit of faults is
+ * Print line l or, with -s, count it. Set o->full when the limit of faults is
  * reached.
  */
 static void
@@ -133,9 +133,9 @@ line_print(struct output_state *o, struct line *l)
 }
 
 /*
- * Complete the fault of line l of o with its result and time, in nanoseconds;
- * time is 0 if it is not known.  If other lines were printed before it, print
- * it now.
+ * Complete the fault in line l of o with its result and its time in
+ * nanoseconds, which is 0 if unknown. If other lines were printed before it,
+ * print it now.
  */
 void
 line_close(struct output_state *o, struct line *l, enum result result,
@@ -152,7 +152,7 @@ line_close(struct output_state *o, struct line *l, enum result result,
 
 /*
  * Print the lines of o that need not wait any longer at time now, in
- * nanoseconds; UINT64_MAX prints all.
+ * nanoseconds. If now is UINT64_MAX, print all.
  */
 void
 lines_flush(struct output_state *o, uint64_t now)

@@ -30,8 +30,8 @@ page_take(struct stream *s, const struct trace *t, struct line *l)
 }
 
 /*
- * Return the name of the slab cache of an object; kernels before 6.1 do not
- * report it for all.
+ * Return the name of the slab cache of an object. Kernels before 6.1 do not
+ * report it for all objects.
  */
 static const char *
 cache_name(const struct trace *t)
@@ -68,7 +68,7 @@ object_take(struct stream *s, const struct trace *t, struct line *l)
 }
 
 /*
- * Add a line for allocation t to s, or with -s count it.
+ * Add a line for allocation t to s or, with -s, count it.
  */
 void
 slab_take(struct stream *s, const struct trace *t)

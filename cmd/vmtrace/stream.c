@@ -21,7 +21,7 @@ enum {				/* bits of the error code: asm/trap_pf.h of
 enum { MISC_MODE = 7, MISC_KERNEL = 1, MIN_PAGE = 4096 };
 
 /*
- * Copy mapping v to *to, with a copy of its name, unless v is NULL.
+ * Copy mapping v and its name to *to, unless v is NULL.
  */
 static void
 vma_keep(struct vma *to, const struct vma *v)
@@ -33,7 +33,7 @@ vma_keep(struct vma *to, const struct vma *v)
 }
 
 /*
- * End the fault of thread th, if it has one, with no result known.
+ * End the fault of thread th, if it has one, with an unknown result.
  */
 static void
 fault_drop(struct stream *s, struct thread *th)
@@ -64,8 +64,9 @@ fault_begin(struct stream *s, struct thread *th, const struct trace *t,
 }
 
 /*
- * Return the kind of access for error code code.  A write to a present page is
- * a copy on write if the mapping is private and writable.
+ * Return the kind of access that error code means for the fault of line l. A
+ * write to a present page is a copy on write if the mapping is private and
+ * writable.
  */
 static enum access
 fault_access(const struct line *l, uint64_t code)
@@ -143,8 +144,8 @@ say(struct stream *s, const struct thread *th, const struct trace *t,
 }
 
 /*
- * Return thread tid of process pid.  If another process had a thread with this
- * ID before, end that one's fault.
+ * Return thread tid of process pid. If another process had a thread with this
+ * ID before, end the fault of that thread.
  */
 static struct thread *
 thread_of(struct stream *s, uint32_t pid, uint32_t tid)
@@ -158,7 +159,7 @@ thread_of(struct stream *s, uint32_t pid, uint32_t tid)
 }
 
 /*
- * Add a new thread, or a process with a copy of its parent's mappings.
+ * Add a new thread or, for a new process, a copy of its parent's mappings.
  */
 static void
 task_fork(struct stream *s, struct thread *th, const struct trace *t)
@@ -241,8 +242,8 @@ dispatch(struct stream *s, struct thread *th, const struct trace *t)
 }
 
 /*
- * Process event t: a trace_fn.  Return 0, or -1 to end the trace when the limit
- * of faults is reached.
+ * Process event t. This is a trace_fn. Return 0, or -1 to end the trace if the
+ * limit of faults is reached.
  */
 static int
 stream_take(void *arg, const struct trace *t)
@@ -261,8 +262,8 @@ stream_take(void *arg, const struct trace *t)
 }
 
 /*
- * Process the events of tracer t: all of them, or only those old enough to be
- * sorted.  Return 0, or -1 to end the trace.
+ * Process the events of tracer t: all of them if all is true, or else only
+ * those old enough to be sorted. Return 0, or -1 to end the trace.
  */
 int
 stream_read(struct stream *s, struct tracer *t, bool all)

@@ -20,7 +20,7 @@ static struct ksyms ksyms;
 static bool ksyms_tried;
 
 /*
- * Return the name of mapping v, or "anon".
+ * Return the name of mapping v, or "anon" if it has none.
  */
 const char *
 vma_label(const struct vma *v)
@@ -29,8 +29,8 @@ vma_label(const struct vma *v)
 }
 
 /*
- * Format address addr of the kernel in s, of size bytes, as "NAME+0xN"; "" if
- * the kernel's symbols are hidden.  Return s.
+ * Write address addr of the kernel to s, of size bytes, as "NAME+0xN", or "" if
+ * the kernel's symbols are hidden. Return s.
  */
 const char *
 kernel_name(uint64_t addr, char *s, size_t size)
@@ -66,8 +66,8 @@ syms_get(const struct row *r)
 }
 
 /*
- * Format the instruction at offset r->num of file r->name in s, of size bytes,
- * as "NAME+0xN"; "-" if there is no symbol.  Return s.
+ * Write the instruction at offset r->num of file r->name to s, of size bytes,
+ * as "NAME+0xN", or "-" if it has no symbol. Return s.
  */
 const char *
 symbol_name(const struct row *r, char *s, size_t size)

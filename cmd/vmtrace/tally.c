@@ -25,8 +25,8 @@ row_cmp(const struct row *a, const struct row *b)
 TREE_GENERATE(rows, row, entry, row_cmp)
 
 /*
- * Return the row of t with the given key.  If there is none, add it with zero
- * counts, or if the limit is reached, return the row "others".
+ * Return the row of t with the given key. If there is none, add one with zero
+ * counts or, if the limit of rows is reached, return the row "others".
  */
 struct row *
 tally_get(struct tally *t, const struct row *key)
@@ -52,8 +52,8 @@ tally_get(struct tally *t, const struct row *key)
 }
 
 /*
- * Return an array of all rows of t, sorted by key, and its length in *n.  The
- * caller frees the array.
+ * Return an array of all rows of t, sorted by key, and set *n to its length.
+ * The caller frees the array.
  */
 struct row **
 tally_rows(const struct tally *t, size_t *n)

@@ -19,7 +19,8 @@ name_found(void *arg, pid_t pid)
 }
 
 /*
- * Exit with 2 and a question if all operands are names of live processes.
+ * Exit with status 2 and a question if all operands are names of live
+ * processes.
  */
 static void
 names_ask(char **operand)
@@ -39,9 +40,9 @@ names_ask(char **operand)
 }
 
 /*
- * Add to *to what the operands mean, an array that ends with NULL.  command is
- * true after "--": then they are a command.  Return 0, or -1 if there is
- * nothing to trace, or both processes and a command.
+ * Add to *to what the operands mean. They are an array that ends with NULL. If
+ * command is true, they followed "--" and are a command. Return 0, or -1 if
+ * there is nothing to trace, or both processes and a command.
  */
 int
 targets_settle(struct targets *to, char **operand, bool command)
@@ -75,8 +76,8 @@ struct adding {
 };
 
 /*
- * Trace process pid, or the process whose thread that is.  Return 0, or -1 with
- * errstr set.
+ * Trace process pid or, if pid is the ID of a thread, its process. Return 0, or
+ * -1 with errstr set.
  */
 static int
 process_add(struct adding *a, pid_t pid)
@@ -101,8 +102,8 @@ process_add(struct adding *a, pid_t pid)
 }
 
 /*
- * Trace process pid.  If it was found by name or cgroup and has ended, do
- * nothing.
+ * Trace process pid. Do nothing if it was found by name or cgroup and has
+ * ended.
  */
 static int
 target_add(void *arg, pid_t pid, bool found)
@@ -117,8 +118,9 @@ target_add(void *arg, pid_t pid, bool found)
 }
 
 /*
- * Trace the live processes of to with t, and add them to s.  Set *failed after
- * a message if one cannot be traced.  Return the number that are traced.
+ * Trace the live processes in to with tracer t, and add them to s. If one
+ * cannot be traced, print a message and set *failed. Return how many are
+ * traced.
  */
 size_t
 targets_add(const struct targets *to, struct tracer *t, struct stream *s,

@@ -33,7 +33,7 @@ process_find(struct tasks *t, pid_t pid)
 }
 
 /*
- * Return an empty process of t with that ID, replacing one that exists.
+ * Return an empty process of t with ID pid, which replaces any existing one.
  */
 struct process *
 process_new(struct tasks *t, pid_t pid)
@@ -51,7 +51,7 @@ process_new(struct tasks *t, pid_t pid)
 }
 
 /*
- * Return the process of t with that ID.  If there is none, add it and read its
+ * Return the process of t with ID pid. If there is none, add it and read its
  * mappings from /proc.
  */
 static struct process *
@@ -108,7 +108,7 @@ process_read(struct process *p)
 }
 
 /*
- * Return the thread of t with that ID, or NULL.
+ * Return the thread of t with ID tid, or NULL.
  */
 struct thread *
 thread_find(struct tasks *t, pid_t tid)
@@ -119,7 +119,7 @@ thread_find(struct tasks *t, pid_t tid)
 }
 
 /*
- * Return the thread of t with ID tid and process pid; add it if there is none.
+ * Return thread tid of process pid in t. Add it if it does not exist.
  */
 struct thread *
 thread_get(struct tasks *t, pid_t pid, pid_t tid)
@@ -150,9 +150,9 @@ process_drop(struct tasks *t, struct process *p)
 }
 
 /*
- * Remove thread th, which has ended, from t, and also its process if this was
- * its last thread.  Threads without events are not in t, so a process is kept
- * until its leader has ended.
+ * Remove thread th, which has ended, from t. Also remove its process if this
+ * was its last thread. A process is kept until its leader has ended, because
+ * threads without events are not in t.
  */
 void
 thread_drop(struct tasks *t, struct thread *th)

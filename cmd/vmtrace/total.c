@@ -22,7 +22,7 @@ enum {				/* counts of a mapping */
 enum { ALLOCS, FREES, BYTES };	/* counts of allocations */
 
 /*
- * Count the fault of line l in o.
+ * Count in o the fault of line l.
  */
 void
 total_fault(struct output_state *o, const struct line *l)
@@ -57,8 +57,8 @@ total_fault(struct output_state *o, const struct line *l)
 }
 
 /*
- * Count in o an allocation of bytes (if alloc is true) or a free, of objects
- * called name, by the code at address site.
+ * Count in o an allocation of the given number of bytes or, unless alloc is
+ * true, a free. name is that of the objects. The code at address site did it.
  */
 void
 total_slab(struct output_state *o, const char *name, uint64_t site,
@@ -82,9 +82,9 @@ CMP_BY(count_cmp, struct row *const,
     ORDER((*x)->num, (*y)->num))
 
 /*
- * Join rows of one mapping that grew while faults were counted: the n rows at v
- * are sorted, and its rows overlap.  Add their counts to the first and zero the
- * rest.
+ * Join the rows of a mapping that grew while faults were counted. The n rows at
+ * v are sorted; the ranges of such rows overlap. Add their counts to the first
+ * of them, and set those of the others to zero.
  */
 static void
 rows_join(struct row **v, size_t n)
@@ -108,8 +108,8 @@ rows_join(struct row **v, size_t n)
 }
 
 /*
- * Return an array of the rows of t, largest count first, and its length in *n.
- * The caller frees the array.
+ * Return an array of the rows of t, largest count first, and set *n to its
+ * length. The caller frees the array.
  */
 static struct row **
 rows_sorted(const struct tally *t, size_t *n)
@@ -229,7 +229,7 @@ slab_print(const struct tally *t, const struct tableopts *o)
 }
 
 /*
- * Print the totals of o: tables separated by empty lines, or JSON objects.
+ * Print the totals of o, as tables separated by empty lines or as JSON objects.
  */
 void
 total_print(struct output_state *o)

@@ -64,8 +64,8 @@ on_signal(int sig)
 }
 
 /*
- * Let a signal end the trace, and a second one kill us, because output may wait
- * for its reader.  Signals that are ignored stay ignored.
+ * Make a signal end the trace, and a second one kill us, because output may
+ * wait for its reader. Signals that are ignored stay ignored.
  */
 static void
 signals_begin(void)
@@ -82,7 +82,7 @@ signals_begin(void)
 }
 
 /*
- * Return how many milliseconds to wait for events; 0 if the time limit is
+ * Return how many milliseconds to wait for events, or 0 if the time limit is
  * reached.
  */
 static int
@@ -96,8 +96,9 @@ patience(const struct output_state *out)
 }
 
 /*
- * Create or truncate file path for the output.  Return its descriptor, or -1 if
- * path is NULL, which means standard output.
+ * Create or truncate file path for the output. Return its descriptor. If path
+ * is NULL, which means standard output, return -1. Exit with status 1 on
+ * failure.
  */
 static int
 out_open(void)
@@ -114,8 +115,9 @@ out_open(void)
 }
 
 /*
- * Process events until the trace ends: all processes have ended (*over is set
- * to true), a signal or a limit.  Return 0, or -1 with errstr set.
+ * Process events until the trace ends: because a signal arrives, a limit is
+ * reached, or all processes have ended, which sets *over to true. Return 0, or
+ * -1 with errstr set.
  */
 static int
 trace(struct tracer *t, struct stream *s, bool *over)
@@ -152,7 +154,7 @@ say_lacks(const struct tracer *t)
 }
 
 /*
- * Print the totals, and a message if events were lost.
+ * Print the totals. If events were lost, print a message.
  */
 static void
 finish(struct tracer *t, struct stream *s, bool *failed)
@@ -170,10 +172,10 @@ finish(struct tracer *t, struct stream *s, bool *failed)
 }
 
 /*
- * Trace the processes or the command of to with options o.  Print to descriptor
- * out unless it is -1; a command keeps our original standard output.  Set
- * *failed after a message if something was not traced.  Return the exit status
- * of the command if it has ended, else 0.
+ * Trace the processes or the command in to with options o. Print to descriptor
+ * out, unless it is -1; a command keeps our original standard output. If
+ * something was not traced, print a message and set *failed. Return the exit
+ * status of the command if it has ended, else 0.
  */
 static int
 run(const struct options *o, const struct targets *to, int out, bool *failed)

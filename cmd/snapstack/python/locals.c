@@ -31,7 +31,7 @@ static void	 put_object(struct objects *w, uint64_t addr,
 		    unsigned int depth);
 
 /*
- * Set name to the name of the type of the object at addr.
+ * Set name to the name of the type of the object at address addr.
  */
 static bool
 type_name(struct objects *w, uint64_t addr, char name[64])
@@ -50,9 +50,10 @@ type_name(struct objects *w, uint64_t addr, char name[64])
 }
 
 /*
- * Append an int, or a bool if truth is set.  It has 30-bit digits, lowest
- * first.  In 3.11 its size is their number, negative for a negative int; later
- * the size has the sign in its lowest bits.
+ * Append the int at address addr, or a bool if truth is true. The int has
+ * 30-bit digits, lowest first. In 3.11 the size member is their number, negated
+ * for negative ints. Later versions have the sign in the lowest bits of that
+ * member.
  */
 static void
 put_int(struct objects *w, uint64_t addr, bool truth)
@@ -115,7 +116,8 @@ put_float(struct objects *w, uint64_t addr)
 }
 
 /*
- * Append the first of n items in the array at "at", in brackets.
+ * Append, in brackets, the first of the n items in the array whose address is
+ * at.
  */
 static void
 put_items(struct objects *w, uint64_t at, uint64_t n, const char *brackets,
@@ -191,8 +193,8 @@ object_text(struct target *t, const struct pyoffsets *o, uint64_t addr)
 }
 
 /*
- * Add the local variables of the frame at addr of t, whose code object is at
- * code, to f; o has the offsets.
+ * Add the local variables of the frame at address addr of t to f. Its code
+ * object is at address code. o has the offsets.
  */
 void
 pylocals_get(struct pyframe *f, struct target *t, const struct pyoffsets *o,

@@ -45,8 +45,8 @@ enum {				/* indexes of the numbers in _Py_DebugOffsets
 };
 
 /*
- * Read the offsets from _Py_DebugOffsets at runtime.  Return false if there are
- * none, or those of an unknown version.
+ * Read the offsets from the _Py_DebugOffsets at address runtime into o. Return
+ * false if there are none, or if their version is unknown.
  */
 static bool
 offsets_read(struct pyoffsets *o, struct target *t, uint64_t runtime)
@@ -85,9 +85,9 @@ offsets_read(struct pyoffsets *o, struct target *t, uint64_t runtime)
 }
 
 /*
- * Set o to the offsets of the interpreter in t whose _PyRuntime is at runtime;
- * version is its Py_Version, as PY_VERSION_HEX.  Return false if the version is
- * not known.
+ * Set o to the offsets of the interpreter in t whose _PyRuntime is at address
+ * runtime. version is its Py_Version, in the form of PY_VERSION_HEX. Return
+ * false if the version is unknown.
  */
 bool
 pyoffsets_get(struct pyoffsets *o, struct target *t, uint64_t runtime,

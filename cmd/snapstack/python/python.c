@@ -35,7 +35,7 @@ struct search {			/* addresses of two symbols of CPython, or 0 */
 };
 
 /*
- * Return whether path is a Python interpreter or its library, rather than an
+ * Return true if path is a Python interpreter or its library, rather than an
  * extension module.
  */
 bool
@@ -51,7 +51,7 @@ python_is(const char *path)
 }
 
 /*
- * Look up the symbols of the interpreter in a module; this is called by
+ * Look up the symbols of the interpreter in module m. This is a callback of
  * libdwfl.
  */
 static int
@@ -84,8 +84,8 @@ on_module(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr start,
 
 /*
  * Look up the symbols of the interpreter in memory, and then in files of the
- * snapshot.  Files of a live process are not read, because the process is
- * stopped and the program not yet confined.
+ * snapshot. Files of a live process are not read, because it is stopped and
+ * this program is not confined yet.
  */
 static void
 search(struct unwinder *u, struct search *f)
@@ -108,7 +108,8 @@ search(struct unwinder *u, struct search *f)
 }
 
 /*
- * Add the Python frame at addr to st.  Return false if it has no code object.
+ * Add the Python frame at address addr to st. Return false if it has no code
+ * object.
  */
 static bool
 frame_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
@@ -139,9 +140,9 @@ frame_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
 }
 
 /*
- * Add the Python frames of a thread, from the one at addr.  Stop if they loop,
- * that is, if the frame remembered at the last power of two comes again
- * (Brent).
+ * Add the Python frames of a thread, beginning with the one at address addr.
+ * Stop if they loop, that is, if the frame stored at the last power of two
+ * comes again (Brent's algorithm).
  */
 static void
 frames_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
@@ -170,8 +171,8 @@ frames_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
 }
 
 /*
- * Return the stack address of the innermost call of the interpreter by a
- * thread, or 0 if it is not known; frame is what the thread's state points to.
+ * Return the stack address of a thread's innermost call of the interpreter, or
+ * 0 if it is not known. frame is what the thread state points to.
  */
 static uint64_t
 call_find(struct target *t, const struct pyoffsets *o, uint64_t frame)
@@ -193,9 +194,9 @@ call_find(struct target *t, const struct pyoffsets *o, uint64_t frame)
 }
 
 /*
- * Return the thread that runs the code of a thread state: the thread on whose
- * stack the interpreter's call is, because threads other than its creator may
- * use a state; or else thread tid, or NULL.
+ * Return the thread that runs the code of a thread state. It is the thread with
+ * the interpreter's call on its stack, because other threads than the creator
+ * of a state may use it. If there is none, return thread tid, or NULL.
  */
 static struct stack *
 stack_of(struct unwinder *u, uint64_t call, uint64_t tid)
@@ -225,8 +226,8 @@ stack_of(struct unwinder *u, uint64_t call, uint64_t tid)
 }
 
 /*
- * Insert the frames of more into st, before those of earlier calls; st then
- * owns them.  Return false if memory is short.
+ * Insert the frames of more into st, before those of earlier calls. st then
+ * owns them. Return false if memory ran out.
  */
 static bool
 frames_insert(struct stack *st, const struct stack *more)
@@ -248,8 +249,8 @@ frames_insert(struct stack *st, const struct stack *more)
 }
 
 /*
- * Return whether st already has the frames of a call, or any frames if call is
- * 0.
+ * Return true if st already has the frames of call or, if call is 0, any
+ * frames.
  */
 static bool
 call_known(const struct stack *st, uint64_t call)
@@ -263,8 +264,8 @@ call_known(const struct stack *st, uint64_t call)
 }
 
 /*
- * Read the thread state at addr of interpreter in, and add its frames to its
- * thread.  Return false if it cannot be read.
+ * Read the thread state at address addr of interpreter in, and add its frames
+ * to its thread. Return false if it cannot be read.
  */
 static bool
 state_take(struct unwinder *u, const struct pyoffsets *o,
@@ -304,8 +305,8 @@ state_take(struct unwinder *u, const struct pyoffsets *o,
 }
 
 /*
- * Read the thread states of the interpreter at addr, whose lock is at in->gil;
- * at most *left of them, which is lowered.
+ * Read the thread states of the interpreter at address addr, whose lock is at
+ * in->gil. Read at most *left of them, and lower *left by their number.
  */
 static void
 interpreter_take(struct unwinder *u, const struct pyoffsets *o, uint64_t addr,

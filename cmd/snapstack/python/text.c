@@ -9,9 +9,9 @@
 enum { MAX_NAME = 4096, SHOWN = 60 };
 
 /*
- * Set *at, *number and *width to the address, number and size in bytes of the
- * characters of the string object at addr: Include/cpython/unicodeobject.h.
- * Return false if there is none.
+ * Set *at, *number and *width to the address, the number and the size in bytes
+ * of the characters in the string object at address addr. See
+ * Include/cpython/unicodeobject.h. Return false if there is no string object.
  */
 static bool
 string_find(struct target *t, const struct pyoffsets *o, uint64_t addr,
@@ -30,8 +30,8 @@ string_find(struct target *t, const struct pyoffsets *o, uint64_t addr,
 }
 
 /*
- * Return the string object at addr of t as UTF-8, cut if it is long, or NULL if
- * there is none; o has the offsets.  The caller frees it.
+ * Return the string object at address addr of t as UTF-8, cut if it is long, or
+ * NULL if there is none. o has the offsets. The caller frees the string.
  */
 char *
 pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
@@ -62,8 +62,8 @@ pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
 }
 
 /*
- * Return whether repr() escapes a character beyond ASCII: controls, blanks,
- * format characters, surrogates and private use.
+ * Return true if repr() escapes character c, which is beyond ASCII: a control,
+ * blank, format, surrogate or private-use character.
  */
 static bool
 is_formless(uint32_t c)
@@ -82,7 +82,8 @@ is_formless(uint32_t c)
 }
 
 /*
- * Append a character between quotes; wide is false for bytes objects.
+ * Append a character as it appears between quotes. wide is false for bytes
+ * objects.
  */
 static void
 put_character(struct buf *b, uint32_t c, char quote, bool wide)
@@ -107,7 +108,7 @@ put_character(struct buf *b, uint32_t c, char quote, bool wide)
 }
 
 /*
- * Append n characters of width bytes each as repr() does; more says that some
+ * Append n characters of width bytes each as repr() does. more is true if some
  * were cut off.
  */
 static void
@@ -133,8 +134,8 @@ put_quoted(struct buf *b, const uint8_t *p, size_t n, size_t width,
 }
 
 /*
- * Append the first 60 characters of the string object at addr of t to b as
- * repr() writes them; o has the offsets.  Return false if there is none.
+ * Append the first 60 characters of the string object at address addr of t to
+ * b, as repr() writes them. o has the offsets. Return false if there is none.
  */
 bool
 pystring_put(struct buf *b, struct target *t, const struct pyoffsets *o,
@@ -154,8 +155,8 @@ pystring_put(struct buf *b, struct target *t, const struct pyoffsets *o,
 }
 
 /*
- * Append the first 60 bytes of the bytes object at addr of t to b as repr()
- * writes them.  Return false if there is none.
+ * Append the first 60 bytes of the bytes object at address addr of t to b, as
+ * repr() writes them. Return false if there is none.
  */
 bool
 pybytes_put(struct buf *b, struct target *t, uint64_t addr)

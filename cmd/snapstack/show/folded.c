@@ -15,8 +15,8 @@ struct names {
 };
 
 /*
- * Return a copy of name s without separators of a line, or NULL.  The caller
- * frees it.
+ * Return a copy of name s without the characters that separate parts of a
+ * folded line, or NULL if memory ran out. The caller frees it.
  */
 static char *
 name_fold(const char *s)

@@ -13,7 +13,7 @@ text_cmp(const char *a, const char *b)
 }
 
 /*
- * Compare two stacks by what is printed of them.
+ * Compare two stacks by what is printed about them.
  */
 static int
 stack_cmp(const struct stack *a, const struct stack *b)
@@ -54,8 +54,9 @@ sort_cmp(const void *a, const void *b)
 }
 
 /*
- * Set "same" of each of the n stacks st to the index of the first stack like
- * it: its own if there is none before it, or if all is set.
+ * Set the member same of each of the n stacks at st to the index of the first
+ * stack like it. This is its own index if no such stack precedes it, or if all
+ * is true.
  */
 void
 stacks_group(struct stack *st, size_t n, bool all)

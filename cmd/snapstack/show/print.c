@@ -21,8 +21,8 @@ static struct {			/* modules whose build IDs were printed */
 } printed_ids;
 
 /*
- * Return whether the build ID of a module of this process was already printed,
- * and mark it as printed.
+ * Return true if the build ID of module was already printed for this process.
+ * If not, mark it as printed.
  */
 static bool
 id_printed(const char *module)
@@ -101,8 +101,8 @@ put_signal(const struct stack *st)
 }
 
 /*
- * Print the IDs and names of the threads that have the same stack as thread
- * number first.
+ * Print the IDs and names of the threads with the same stack as the thread
+ * whose index is first.
  */
 static void
 put_threads(const struct unwinder *u, size_t first)
@@ -139,7 +139,7 @@ put_threads(const struct unwinder *u, size_t first)
 }
 
 /*
- * Return whether two threads wait for the same thing; if times is set, also for
+ * Return true if two threads wait for the same thing and, if times is true, for
  * the same time.
  */
 static bool
@@ -166,9 +166,9 @@ put_wait(const struct stack *st, bool times)
 }
 
 /*
- * Print what the threads with the same stack as thread number first wait for:
- * once if it is the same for all, and without times if these differ; otherwise
- * once for each thread.
+ * Print what the threads with the same stack as the thread with index first are
+ * waiting for. If it is the same for all, print it once, without times if these
+ * differ. Otherwise print it once for each thread.
  */
 static void
 put_waits(const struct unwinder *u, size_t first)
@@ -220,9 +220,9 @@ put_python(struct printing *p, const struct pyframe *f, size_t n)
 }
 
 /*
- * Print which of the threads with the same stack as thread number first hold or
- * want the global interpreter lock, and which run an interpreter other than the
- * main one.
+ * Consider the threads with the same stack as the thread with index first.
+ * Print which of them hold or want the global interpreter lock, and which run
+ * an interpreter other than the main one.
  */
 static void
 put_interpreter(const struct unwinder *u, size_t first)
@@ -277,8 +277,8 @@ put_stack(struct unwinder *u, size_t first, bool all)
 }
 
 /*
- * Print the stacks of process u, each once.  If all is true, also print the
- * interpreter's frames between those of Python code.
+ * Print the stacks of process u, equal ones only once. If all is true, also
+ * print the interpreter's frames between those of Python code.
  */
 void
 print_process(struct unwinder *u, bool all)

@@ -14,7 +14,7 @@
 struct words debugfile_dirs;	/* directories, searched in this order */
 
 /*
- * Return whether the ELF file fd has build ID id, len bytes long.
+ * Return true if the ELF file fd has the build ID id of len bytes.
  */
 static bool
 has_id(int fd, const void *id, size_t len)
@@ -32,8 +32,8 @@ has_id(int fd, const void *id, size_t len)
 }
 
 /*
- * Open path if it has build ID id.  Return the descriptor, with *found set to
- * path, which the caller frees; or free path and return -1.
+ * Open path if that file has build ID id. Return its descriptor, and set *found
+ * to path, which the caller frees. Otherwise free path and return -1.
  */
 static int
 open_same(char *path, const void *id, size_t len, char **found)
@@ -54,8 +54,8 @@ open_same(char *path, const void *id, size_t len, char **found)
 }
 
 /*
- * Return the path of a file in dir by its build ID, or NULL; the caller frees
- * it: gdb(1), "Separate Debug Files".
+ * Return the path that a file in dir has by its build ID, or NULL. The caller
+ * frees it. See "Separate Debug Files" of gdb(1).
  */
 static char *
 path_of(const char *dir, const uint8_t *id, size_t len, bool debug)
@@ -75,8 +75,8 @@ path_of(const char *dir, const uint8_t *id, size_t len, bool debug)
 }
 
 /*
- * Return a path in dir with the last component of name, and suffix; or NULL.
- * The caller frees it.
+ * Return the path of the file in dir whose name is the last component of name,
+ * followed by suffix, or NULL. The caller frees it.
  */
 static char *
 path_named(const char *dir, const char *name, const char *suffix)
@@ -92,9 +92,10 @@ path_named(const char *dir, const char *name, const char *suffix)
 }
 
 /*
- * Open the file with build ID id of len bytes, or its debugging information if
- * debug is true.  name is a file name to try as well, or NULL.  Return a
- * descriptor and set *found to its path, which the caller frees; or return -1.
+ * Open the file whose build ID is id, of len bytes or, if debug is true, its
+ * debugging information. name is a file name to try as well, or NULL. Return a
+ * descriptor, and set *found to the path, which the caller frees. Return -1 if
+ * there is no such file.
  */
 int
 debugfile_open(const void *id, size_t len, bool debug, const char *name,

@@ -23,8 +23,9 @@ struct dynamic {
 };
 
 /*
- * Set *at to the address of the dynamic section, and *bias to the load bias, of
- * the module whose ELF header is at start.  Return false if there is none.
+ * Find the dynamic section of the module whose ELF header is at address start.
+ * Set *at to its address, and *bias to the load bias of the module. Return
+ * false if there is none.
  */
 static bool
 section_find(struct target *t, uint64_t start, uint64_t *bias, uint64_t *at)
@@ -57,8 +58,8 @@ section_find(struct target *t, uint64_t start, uint64_t *bias, uint64_t *at)
 }
 
 /*
- * Return address v of the dynamic section relocated: glibc has relocated it
- * already, other C libraries have not.
+ * Return v, an address in the dynamic section, relocated. glibc has relocated
+ * it already; other C libraries have not.
  */
 static uint64_t
 address_of(const struct dynamic *d, uint64_t v)
@@ -92,8 +93,8 @@ section_read(struct dynamic *d, struct target *t, uint64_t start)
 }
 
 /*
- * Return whether symbol i has the given name and is defined; if so, set *addr
- * to its address.
+ * Return true if symbol i is called name and is defined. If so, set *addr to
+ * its address.
  */
 static bool
 symbol_is(struct target *t, const struct dynamic *d, uint64_t i,
@@ -113,10 +114,10 @@ symbol_is(struct target *t, const struct dynamic *d, uint64_t i,
 }
 
 /*
- * Find the symbol with the given name, at most 31 bytes long, that is exported
- * by the module whose ELF header is at start in the memory of process t.
- * Return true and set *addr to its address, or return false.  The hash table is
- * that of binutils, bfd/elflink.c.
+ * Find the symbol name, of at most 31 bytes, that is exported by the module
+ * whose ELF header is at address start in the memory of process t. If it
+ * exists, set *addr to its address and return true, else return false. For the
+ * hash table see bfd/elflink.c of binutils.
  */
 bool
 dynsym_find(struct target *t, uint64_t start, const char *name, uint64_t *addr)

@@ -63,8 +63,8 @@ image_size(struct image *im)
 }
 
 /*
- * Copy im to data.  Blocks of zeros are not written, so that they take no
- * memory however many an untrusted snapshot claims.
+ * Copy im to data. Do not write blocks of zeros, so that they take no memory,
+ * however many of them an untrusted snapshot claims to have.
  */
 static void
 image_copy(struct image *im, uint8_t *data)
@@ -87,8 +87,8 @@ image_copy(struct image *im, uint8_t *data)
 }
 
 /*
- * Allocate size bytes for the ELF file im, or NULL if it is not an image.
- * Return NULL on failure.
+ * Return size bytes for the ELF file im, which is NULL if the file is not an
+ * image. Return NULL on failure.
  */
 static struct elfbytes *
 bytes_new(const struct image *im, uint64_t size)
@@ -124,8 +124,8 @@ bytes_get(struct image *im)
 }
 
 /*
- * Open bytes b, which may be NULL, as an ELF file.  Return NULL if it is not
- * one.
+ * Return the bytes b, which may be NULL, as an ELF file, or NULL if they are
+ * not one.
  */
 static Elf *
 bytes_elf(const struct elfbytes *b)
@@ -141,8 +141,8 @@ bytes_elf(const struct elfbytes *b)
 }
 
 /*
- * Return image im as an ELF file, or NULL if it is not one.  The caller ends
- * it.
+ * Return image im as an ELF file, or NULL if it is not one. The caller closes
+ * the file with elf_end.
  */
 Elf *
 elfimage_open(struct image *im)
@@ -151,8 +151,9 @@ elfimage_open(struct image *im)
 }
 
 /*
- * Return the ELF file from start to end in the memory of process t, such as
- * [vdso], or NULL if there is none.  The caller ends it.
+ * Return the ELF file from address start to end in the memory of process t,
+ * such as [vdso], or NULL if there is none. The caller closes the file with
+ * elf_end.
  */
 Elf *
 elfimage_memory(struct target *t, uint64_t start, uint64_t end)

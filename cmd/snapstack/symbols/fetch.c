@@ -49,7 +49,8 @@ serve(int s, void *client, find_fn debug, find_fn exe)
 }
 
 /*
- * Fork the helper process, if servers are set and the library is installed.
+ * Fork the helper process, if servers are configured and the library is
+ * installed.
  */
 void
 fetch_begin(void)
@@ -93,8 +94,8 @@ fetch_begin(void)
 }
 
 /*
- * Request the file with build ID id of len bytes, or its debugging information
- * if debug is true.  Return a descriptor, or -1.
+ * Request the file whose build ID is id, of len bytes or, if debug is true, its
+ * debugging information. Return a descriptor, or -1.
  */
 int
 fetch_open(const void *id, size_t len, bool debug)

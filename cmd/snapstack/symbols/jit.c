@@ -34,8 +34,8 @@ struct jit {
 };
 
 /*
- * Parse a hexadecimal number of at most 16 digits at *p and the blanks after
- * it, and advance *p.  Return false if either is missing.
+ * Parse a hexadecimal number of at most 16 digits at *p and the blanks after it
+ * into *v, and advance *p past them. Return false if either is missing.
  */
 static bool
 hex_read(const char **p, uint64_t *v)
@@ -51,8 +51,8 @@ hex_read(const char **p, uint64_t *v)
 }
 
 /*
- * Add the line from s to end, if it is valid.  Return -1 if there is no room
- * for it.
+ * Add the line from s to end, if it is valid. Return -1 if there is no room for
+ * it.
  */
 static int
 line_add(struct jit *j, const char *s, const char *end)
@@ -96,8 +96,8 @@ line_find(const struct jit *j, uint64_t pc)
 }
 
 /*
- * Return the map of process t, which t owns; read it on the first call.  Return
- * NULL if memory is short.
+ * Return the map of process t, which t owns. Read it on the first call. Return
+ * NULL if memory ran out.
  */
 static struct jit *
 jit_open(struct target *t)
@@ -125,8 +125,8 @@ jit_open(struct target *t)
 
 /*
  * Return the name of the generated code of process t that contains pc, and set
- * *start to its first address.  Return NULL if the map has none.  The name is
- * valid until the next call.
+ * *start to the first address of that code. Return NULL if the map has none.
+ * The name is valid until the next call.
  */
 const char *
 jit_name(struct target *t, uint64_t pc, uint64_t *start)

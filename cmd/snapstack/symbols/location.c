@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Return name, of C++ or Rust, with its namespaces and classes before it.  The
- * result is valid until the next call.
+ * Return name with the namespaces and classes of die (C++ or Rust) before it.
+ * The result is valid until the next call.
  */
 static const char *
 name_qualify(const char *name, Dwarf_Die *die)
@@ -38,8 +38,9 @@ name_qualify(const char *name, Dwarf_Die *die)
 }
 
 /*
- * Return the DIE that declares the function of die: its abstract origin if it
- * is inlined, and the declaration in its class if it is a member.
+ * Return the DIE that declares the function of die. This is the abstract origin
+ * of an inlined function, and the declaration in its class of a member
+ * function.
  */
 static Dwarf_Die
 die_origin(Dwarf_Die *die)
@@ -72,8 +73,8 @@ has_namespaces(Dwarf_Die *cu)
 }
 
 /*
- * Return the name of the function of die in unit cu, demangled or qualified, or
- * NULL if it has none.  It is valid until the next call.
+ * Return the name, demangled or qualified, of the function of die in unit cu,
+ * or NULL if it has none. It is valid until the next call.
  */
 static const char *
 die_name(Dwarf_Die *die, Dwarf_Die *cu)
@@ -95,8 +96,9 @@ die_name(Dwarf_Die *die, Dwarf_Die *cu)
 }
 
 /*
- * Return the compilation unit that contains pc, or NULL.  Use the table of
- * addresses, or search all units, because some compilers make no table.
+ * Return the compilation unit that contains pc, or NULL. If the table of
+ * addresses does not have it, search all units, because some compilers make no
+ * table.
  */
 static Dwarf_Die *
 unit_find(Dwfl_Module *m, uint64_t pc, Dwarf_Addr *bias)
@@ -112,7 +114,7 @@ unit_find(Dwfl_Module *m, uint64_t pc, Dwarf_Addr *bias)
 }
 
 /*
- * Set the source line from which an inlined function was called.
+ * Set in pl the file and line from which the inlined function die was called.
  */
 static void
 caller_line(struct location *pl, Dwarf_Die *die, Dwarf_Die *cu)
@@ -131,9 +133,9 @@ caller_line(struct location *pl, Dwarf_Die *die, Dwarf_Die *cu)
 }
 
 /*
- * Call fn(arg, pl) for each function inlined at pc (an address of unit cu's
- * DWARF), innermost first, and leave pl at the function that contains them.
- * Return the name of that function in DWARF, or NULL.
+ * Call fn(arg, pl) for each function inlined at pc, innermost first, and leave
+ * pl at the function that contains them. pc is an address in the DWARF of unit
+ * cu. Return the name of the containing function in DWARF, or NULL.
  */
 static const char *
 inlined_each(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc, location_fn fn,
@@ -159,8 +161,8 @@ inlined_each(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc, location_fn fn,
 }
 
 /*
- * Set the source file and line of pc, an address of unit cu's DWARF.  Check
- * first that the unit contains pc, because libdw assigns bytes after a unit to
+ * Set in pl the source file and line of pc, an address in the DWARF of unit cu.
+ * Check first that cu contains pc, because libdw assigns bytes after a unit to
  * its last line.
  */
 static void
@@ -176,7 +178,7 @@ line_find(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc)
 }
 
 /*
- * Set the function at pc if it is code that the process generated.
+ * Set in pl the function at pc if the process generated this code.
  */
 static void
 made_find(struct location *pl, struct target *t, const struct frame *f,
@@ -190,9 +192,9 @@ made_find(struct location *pl, struct target *t, const struct frame *f,
 }
 
 /*
- * Call fn(arg, location) for each function of frame f of u: the inlined ones,
- * innermost first, and then the one that contains them.  The location is valid
- * only during the call.
+ * Call fn(arg, location) for each function of frame f of u: first for inlined
+ * functions, innermost first, and then for the one that contains them. The
+ * location is valid only during the call.
  */
 void
 locations_each(struct unwinder *u, const struct frame *f, location_fn fn,

@@ -16,8 +16,8 @@ enum { PAGE = 4096 };		/* smallest page size of any machine */
 static struct target *now;	/* process that the callbacks of libdwfl read */
 
 /*
- * Set id to the build ID of the ELF file whose start is at addr in memory.
- * Return its length, or 0 if it is not there.
+ * Set id to the build ID of the ELF file that begins at address addr in memory.
+ * Return the length of the ID, or 0 if it is not there.
  */
 static size_t
 id_of_memory(struct target *t, uint64_t addr, uint8_t id[64])
@@ -92,7 +92,7 @@ static const Dwfl_Callbacks callbacks = {
 };
 
 /*
- * Return whether adjacent mappings a and b are of one loaded file.
+ * Return true if adjacent mappings a and b belong to the same loaded file.
  */
 static bool
 is_continued(const struct vma *a, const struct vma *b)
@@ -102,7 +102,7 @@ is_continued(const struct vma *a, const struct vma *b)
 }
 
 /*
- * Report the file mapped at l->v[first] to libdwfl.  Return the index of its
+ * Report the file mapped at l->v[first] to libdwfl. Return the index of its
  * last mapping.
  */
 static size_t
@@ -129,8 +129,8 @@ module_add(Dwfl *d, const struct vmas *l, size_t first)
 }
 
 /*
- * Report the executable, at the address that AT_ENTRY of getauxval(3) gives, if
- * the snapshot has no mapping of it, as in cores without NT_FILE.
+ * Report the executable to libdwfl if the snapshot has no mapping of it, as in
+ * cores without NT_FILE. AT_ENTRY (getauxval(3)) gives its address.
  */
 static void
 exe_add(Dwfl *d, struct target *t)
@@ -201,7 +201,7 @@ modules_open(struct target *t)
 }
 
 /*
- * Let libdwfl's callbacks read process t from now on.
+ * Make libdwfl's callbacks read process t from now on.
  */
 void
 modules_use(struct target *t)
@@ -210,8 +210,8 @@ modules_use(struct target *t)
 }
 
 /*
- * Store the build ID of module m in hex, size bytes large.  Return false, with
- * "" in hex, if it is not known.
+ * Write the build ID of module m to hex, of size bytes. If the ID is not known,
+ * set hex to "" and return false.
  */
 bool
 module_id(Dwfl_Module *m, char *hex, size_t size)

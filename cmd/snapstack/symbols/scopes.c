@@ -26,8 +26,9 @@ has_addresses(int tag)
 }
 
 /*
- * Set *found to the DIE below parent, or below its namespaces and types, whose
- * code contains pc.  Return false if there is none.  found may be parent.
+ * Search the children of parent, and those in its namespaces and types, for the
+ * DIE whose code contains pc, and set *found to it. Return false if there is
+ * none. found may be parent.
  */
 static bool
 holder_find(const Dwarf_Die *parent, Dwarf_Addr pc, unsigned int depth,
@@ -56,8 +57,9 @@ holder_find(const Dwarf_Die *parent, Dwarf_Addr pc, unsigned int depth,
 }
 
 /*
- * Store in in[], which has room for most, the functions of unit cu that contain
- * pc (an address of its DWARF), outermost first.  Return their number.
+ * Store the functions of unit cu that contain pc, an address in its DWARF, in
+ * array in, outermost first. The array has room for most functions. Return
+ * their number.
  */
 size_t
 scopes_find(const Dwarf_Die *cu, Dwarf_Addr pc, Dwarf_Die *in, size_t most)

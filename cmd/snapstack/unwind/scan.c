@@ -10,8 +10,8 @@
 enum { FAR = 64 * KB };		/* bytes of stack that are searched */
 
 /*
- * Return whether the 7 bytes at p end with a call instruction of amd64 or 386:
- * Intel's manual, volume 2, CALL.
+ * Return true if the 7 bytes at p end with a call instruction of amd64 or 386.
+ * See Intel's manual, volume 2, CALL.
  */
 static bool
 is_x86_call(const uint8_t *p)
@@ -31,7 +31,7 @@ is_x86_call(const uint8_t *p)
 }
 
 /*
- * Return whether the instruction before pc is a call.
+ * Return true if the instruction before pc is a call.
  */
 static bool
 is_call(struct target *t, uint16_t machine, uint64_t pc)
@@ -53,9 +53,9 @@ is_call(struct target *t, uint16_t machine, uint64_t pc)
 }
 
 /*
- * Search the stack of t from *sp for a return address, on the machine of r.
- * Return true with the address in *pc, and with *sp set to the stack pointer
- * after the return.
+ * Search the stack of t from *sp for a return address on the machine of r. If
+ * one is found, set *pc to it and *sp to the stack pointer after the return,
+ * and return true.
  */
 bool
 scan_next(struct target *t, const struct registers *r, uint64_t *sp,

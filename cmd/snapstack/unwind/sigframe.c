@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Return whether the code at pc of t is what signal handlers return to, on
- * machine, e_machine of elf(5).
+ * Return true if the code at pc of t is what signal handlers return to. machine
+ * is an e_machine of elf(5).
  */
 bool
 sigframe_is(struct target *t, uint16_t machine, uint64_t pc)
@@ -29,8 +29,8 @@ sigframe_is(struct target *t, uint16_t machine, uint64_t pc)
 }
 
 /*
- * Set r to the registers that a signal handler of t returns to.  Return false
- * if frame f is not the code that handlers return to.
+ * Set r to the registers that a signal handler of t restores when it returns.
+ * Return false if frame f is not the code that handlers return to.
  */
 bool
 sigframe_step(struct target *t, const struct frame *f, struct registers *r)
@@ -53,10 +53,10 @@ sigframe_step(struct target *t, const struct frame *f, struct registers *r)
 }
 
 /*
- * Return the stack pointer that a signal interrupted, if a thread of t with
- * registers r runs the handler on an alternate stack, sigaltstack(2).  Search
- * that stack for the kernel's struct ucontext, which describes it.  Return 0 if
- * none is found.
+ * Return the stack pointer that a signal interrupted. The thread of t with
+ * registers r must be running the handler on an alternate stack
+ * (sigaltstack(2)). Search that stack for the kernel's struct ucontext, which
+ * describes it. Return 0 if none is found.
  */
 uint64_t
 sigframe_interrupted(struct target *t, const struct registers *r)

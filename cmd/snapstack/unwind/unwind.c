@@ -81,8 +81,8 @@ static const Dwfl_Thread_Callbacks callbacks = {
 };
 
 /*
- * Return an ELF file that is only a header, by which libdwfl learns the
- * machine.
+ * Return an ELF file with only a header, from which libdwfl learns the machine.
+ * Return NULL on failure.
  */
 static Elf *
 head_make(uint16_t machine, unsigned int word)
@@ -109,8 +109,8 @@ head_make(uint16_t machine, unsigned int word)
 }
 
 /*
- * Report the modules of process u->target to libdwfl.  Return 0, or -1 with
- * errstr set.  unwinder_close frees what u owns; the target is borrowed.
+ * Report the modules of process u->target, which is borrowed, to libdwfl.
+ * Return 0, or -1 with errstr set. unwinder_close frees what u owns.
  */
 int
 unwinder_open(struct unwinder *u)
@@ -189,9 +189,9 @@ frame_add(struct stack *st, uint64_t pc)
 }
 
 /*
- * Add a frame to the stack; this is called by libdwfl.  A frame that is not in
- * code ends the stack, unless it is the first, which may have jumped to an
- * invalid address.
+ * Add a frame to the stack. This is a callback of libdwfl. A frame that is not
+ * in code ends the stack. The first frame is an exception, because it may have
+ * jumped to an invalid address.
  */
 static int
 on_frame(Dwfl_Frame *state, void *arg)
@@ -240,8 +240,8 @@ on_frame(Dwfl_Frame *state, void *arg)
 }
 
 /*
- * Add the frame that scan_next finds from *sp on, and set the registers to
- * continue there.
+ * Add the frame that scan_next finds from *sp, and set the registers to
+ * continue there. Return false if there is none.
  */
 static bool
 guess_add(struct unwinder *u, struct stack *st, uint64_t *sp)
@@ -266,8 +266,8 @@ guess_add(struct unwinder *u, struct stack *st, uint64_t *sp)
 }
 
 /*
- * Return the stack pointer of the last frame, or that of the thread if it is
- * not known.
+ * Return the stack pointer of the last frame or, if that is not known, that of
+ * the thread.
  */
 static uint64_t
 last_sp(const struct unwinder *u, const struct stack *st)
@@ -278,7 +278,8 @@ last_sp(const struct unwinder *u, const struct stack *st)
 
 /*
  * If the last frame is where a signal handler returns to, add the frame that
- * the signal interrupted, and set the registers to continue there.
+ * the signal interrupted, and set the registers to continue there. Otherwise
+ * return false.
  */
 static bool
 signal_add(struct unwinder *u, struct stack *st)
@@ -294,8 +295,8 @@ signal_add(struct unwinder *u, struct stack *st)
 }
 
 /*
- * Return whether the last frame is the entry point of the program, which
- * nothing calls and which may have no unwind tables.
+ * Return true if the last frame is the entry point of the program. Nothing
+ * calls the entry point, and it may have no unwind tables.
  */
 static bool
 is_entry(const struct unwinder *u, const struct stack *st)
@@ -308,9 +309,9 @@ is_entry(const struct unwinder *u, const struct stack *st)
 }
 
 /*
- * Add the frames that libdwfl finds from the registers u->now; skip_first says
- * that the first of them is already there.  Return NULL if the outermost frame
- * was reached, or else why not; the text is valid until the next call.
+ * Add the frames that libdwfl finds from the registers u->now. skip_first is
+ * true if the first of them was already added. Return NULL if the outermost
+ * frame was reached, or else the reason. The text is valid until the next call.
  */
 static const char *
 frames_find(struct unwinder *u, struct stack *st, bool skip_first)
@@ -336,8 +337,8 @@ frames_find(struct unwinder *u, struct stack *st, bool skip_first)
 }
 
 /*
- * Find the frames of thread st of u, whose registers are known.  If the
- * outermost frame is not reached, set st->why to the reason.
+ * Find the frames of thread st of u, whose registers are known. If the
+ * outermost frame cannot be reached, set st->why to the reason.
  */
 void
 stack_unwind(struct unwinder *u, struct stack *st)

@@ -11,8 +11,8 @@
 enum { SHOWN = 4 };		/* maximum number of descriptors listed */
 
 /*
- * Append a time of s seconds and ns nanoseconds to the text of c, after the
- * word "for", "in" or "until".
+ * Append a time of s seconds and ns nanoseconds to the text of c. word, which
+ * is "for", "in" or "until", goes before it.
  */
 void
 put_seconds(struct call *c, const char *word, uint64_t s, uint64_t ns)
@@ -24,8 +24,8 @@ put_seconds(struct call *c, const char *word, uint64_t s, uint64_t ns)
 }
 
 /*
- * Append the socket addresses or the path of the open file description numbered
- * id.
+ * Append the socket addresses or the path of open file description id to the
+ * text of c.
  */
 static void
 put_description(struct call *c, uint64_t id)
@@ -60,8 +60,8 @@ put_description(struct call *c, uint64_t id)
 }
 
 /*
- * Append the number of descriptor fd and its file, with addresses if it is a
- * socket.  Return false if the file is not known.
+ * Append the number fd and its file, with the addresses of a socket, to the
+ * text of c. Return false if the file is not known.
  */
 static bool
 put_leads(struct call *c, int fd)
@@ -116,8 +116,8 @@ put_info(struct call *c, int fd)
 }
 
 /*
- * Append descriptor fd to the text of c: its file, addresses if it is a socket,
- * and what it waits for itself.
+ * Append to the text of c descriptor fd, its file with the addresses of a
+ * socket, and what the file itself waits for.
  */
 void
 put_descriptor(struct call *c, int fd)
@@ -178,8 +178,8 @@ put_select(struct call *c)
 }
 
 /*
- * Append the descriptors of 386's old select(2) call, whose arguments are in
- * memory, to the text of c.
+ * Append the descriptors of 386's old select(2) call to the text of c. The
+ * arguments of this call are in memory.
  */
 void
 put_oldselect(struct call *c)

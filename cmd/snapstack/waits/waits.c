@@ -12,9 +12,9 @@
 
 /*
  * Set *nr and arg to the call in the thread's record (proc_pid_syscall(5)),
- * which was read before the thread was stopped; return false if the thread has
- * moved since.  Set wchan, of size bytes, to the kernel function in which it
- * slept: proc_pid_wchan(5).
+ * which was read before the thread was stopped. Set wchan, of size bytes, to
+ * the kernel function in which the thread slept (proc_pid_wchan(5)). Return
+ * false if the thread has moved since then.
  */
 static bool
 call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6],
@@ -36,9 +36,9 @@ call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6],
 }
 
 /*
- * Set *nr and arg from the registers, if the stop interrupted a call that will
- * be restarted: ERESTARTSYS and similar codes of linux/errno.h, or EINTR.
- * Return false if not.
+ * If the stop interrupted a call, set *nr and arg to it from the registers.
+ * Such a call has failed with ERESTARTSYS, which restarts it, a similar code of
+ * linux/errno.h, or EINTR. Otherwise return false.
  */
 static bool
 call_interrupted(const struct registers *r, int64_t *nr, uint64_t arg[6])
@@ -68,10 +68,9 @@ is_one(const char *name, const char *list)
 }
 
 /*
- * Return the name of the call with a timeout that a thread resumes by
- * restart_syscall(2) after an earlier stop.  On amd64 it is read from the code:
- * the instruction before the syscall loads its number.  Return NULL if it is
- * not known.
+ * A thread resumes a call with a timeout by restart_syscall(2) after an earlier
+ * stop. Return the name of that call, or NULL if it is not known. On amd64 it
+ * is read from the code: the instruction before the syscall loads its number.
  */
 static const char *
 code_name(struct target *t, const struct registers *r)
@@ -89,9 +88,9 @@ code_name(struct target *t, const struct registers *r)
 }
 
 /*
- * Return the name of call nr of c.  If it is restart_syscall(2), return the
- * name of the call that is resumed, found by wchan or by the code.  Return NULL
- * if nr has no name.
+ * Return the name of call nr of c, or NULL if it has none. For
+ * restart_syscall(2), return the name of the call being resumed, if wchan or
+ * the code at the program counter identifies it.
  */
 static const char *
 call_first(const struct call *c, int64_t nr, const char *wchan)
@@ -119,10 +118,11 @@ put_thread(struct call *c, uint64_t tid)
 }
 
 /*
- * If the futex at addr, whose value is word, is one that the kernel clears when
- * a thread ends (pthread_join(3)), append that thread.  Return whether it is.
- * If the snapshot has no such address, recognize glibc's struct pthread: the
- * thread ID, followed by the head of its robust mutex list.
+ * If the kernel clears the futex at address addr when a thread ends, a caller
+ * of pthread_join(3) waits for it: append that thread and return true. word is
+ * the value of the futex. If the snapshot does not have the address, recognize
+ * glibc's struct pthread, in which the head of the robust mutex list follows
+ * the thread ID.
  */
 static bool
 put_join(struct call *c, uint64_t addr, uint64_t word)
@@ -142,10 +142,10 @@ put_join(struct call *c, uint64_t addr, uint64_t word)
 }
 
 /*
- * Append the owner of the futex that the call waits for: futex(2).  A glibc
- * mutex has its owner two words after the futex (struct __pthread_mutex_s).  A
- * mutex that inherits priority or is robust has it in the futex, as have
- * musl's.
+ * Append the owner of the futex(2) that the call waits for. A glibc mutex has
+ * its owner two words after the futex (struct __pthread_mutex_s). A musl mutex,
+ * and a glibc mutex that inherits priority or is robust, has its owner in the
+ * futex.
  */
 static void
 put_futex(struct call *c)
@@ -177,8 +177,8 @@ put_futex(struct call *c)
 }
 
 /*
- * Append the struct timespec at addr; calls named *time64 have that of 64-bit
- * systems.
+ * Append the struct timespec at address addr. Calls named *time64 use that of
+ * 64-bit systems.
  */
 static void
 put_time(struct call *c, uint64_t addr, bool until)
@@ -194,8 +194,8 @@ put_time(struct call *c, uint64_t addr, bool until)
 }
 
 /*
- * Append the timeout of a call, a struct timespec or milliseconds, if it has
- * one.
+ * Append the timeout of a call, if it has one. This is a struct timespec or a
+ * number of milliseconds.
  */
 static void
 put_limit(struct call *c)
@@ -223,7 +223,7 @@ put_limit(struct call *c)
 }
 
 /*
- * Append the path at addr of the thread's memory.
+ * Append the path at address addr of the thread's memory.
  */
 static void
 put_path(struct call *c, uint64_t addr)
