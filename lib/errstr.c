@@ -23,7 +23,7 @@ static void
 text_set(const char *s)
 {
 	strlcpy(text, s, sizeof text);
-	text_harmless(text);
+	text_sanitize(text);
 }
 
 /*

@@ -66,7 +66,7 @@ void		 shell_word(struct buf *b, const char *s);
 size_t		 text_utf8(const char *s, uint32_t *c);
 int		 text_columns(const char **s);
 bool		 text_iscontrol(uint32_t c);
-char		*text_harmless(char *s);
+char		*text_sanitize(char *s);
 void		 text_bytes(char *s, size_t n, uint64_t bytes);
 void		 text_time(char *s, size_t n, uint64_t us);
 
@@ -114,7 +114,7 @@ int		 image_read(struct image *im, uint64_t addr, void *buf,
 		    size_t len);
 
 /*
- * The model, processes: snap.c, carried.c, record/maps.c
+ * The model, processes: snap.c, embedded.c, record/maps.c
  */
 struct file {			/* small file of a process */
 	char		*name;	/* owned */
@@ -130,20 +130,20 @@ struct kbcount {		/* kilobytes of images, by how a stream
 				   ones */
 };
 
-struct carried {		/* identity of a mapped file, as in maps */
+struct embedded {		/* identity of a mapped file, as in maps */
 	uint64_t	 dev;
 	uint64_t	 ino;
 	char		*path;	/* owned */
 };
 
-struct proc {			/* process, thread or carried file */
+struct proc {			/* process, thread or embedded file */
 	RB_ENTRY(proc)	 entry;	/* node in the tree of processes by pid */
 	uint64_t	 pid;
 	uint64_t	 leader; /* process that a thread belongs to; 0: not
 				    a thread */
-	struct carried	*carried; /* owned; file that this entry carries,
+	struct embedded	*embedded; /* owned; file that this entry carries,
 				     with its bytes as text, or as mem for
-				     shared memory; NULL: not a carried file */
+				     shared memory; NULL: none */
 	struct file	*file;	/* owned; in the order in which they were
 				   added */
 	size_t		 nfile;
@@ -171,7 +171,7 @@ struct snap {
 	size_t		*thread; /* owned; indices into proc of threads,
 				    sorted by process */
 	size_t		 nthread;
-	size_t		*file;	/* owned; indices into proc of carried files,
+	size_t		*file;	/* owned; indices into proc of embedded files,
 				   sorted by file */
 	size_t		 nfile;
 	size_t		 indexed; /* number of entries of proc that the
@@ -180,16 +180,16 @@ struct snap {
 	uint32_t	 nsource;
 	struct stat	 st; /* status of the input file; st_mode is 0 if
 			        there is none */
-	bool		 summed; /* all bytes were read and match the sums in
+	bool		 verified; /* all bytes were read and match the sums in
 				    the trailer */
-	bool		 hasindex; /* the verified trailer includes an index */
+	bool		 verified_index; /* the verified trailer has an index */
 	char		*broken; /* owned; error that ended reading early, if
 				    readopts.partial was set; else NULL */
-	char		*unsummed; /* owned; why bytes that look like a
+	char		*trailer_error; /* owned; why bytes that look like a
 				      trailer are not a valid one; NULL: no
 				      such error */
 	bool		 damaged; /* only damage can explain the error in
-				     unsummed */
+				     trailer_error */
 };
 
 /*
@@ -216,7 +216,7 @@ struct proc	*snap_process(struct snap *s, uint64_t pid);
 int		 snap_threads(struct snap *s, uint64_t pid, const size_t **at,
 		    size_t *n);
 struct file	*proc_file(const struct proc *p, const char *name);
-struct proc	*carried_find(struct snap *s, const struct vma *v);
+struct proc	*embedded_find(struct snap *s, const struct vma *v);
 struct image	*mapped_file(struct snap *s, struct proc *p, const char *exe,
 		    const struct vma *v);
 int		 proc_vmas(const struct proc *p, struct vmas *l);
@@ -256,8 +256,8 @@ int		 output_flush(struct output *o);
 uint64_t	 output_pos(const struct output *o);
 uint64_t	 output_written(const struct output *o);
 int		 output_end(struct output *o);
-int		 output_cansettle(const struct output *o);
-int		 output_settle(struct output *o);
+int		 output_candrain(const struct output *o);
+int		 output_drain(struct output *o);
 bool		 output_isnew(const struct output *o);
 int		 output_fd(const struct output *o);
 int		 output_commit(struct output *o);
@@ -446,15 +446,15 @@ struct factlist {
 				   << subject */
 };
 
-enum how {			/* kind of a change */
-	HOW_SAME,
-	HOW_ADDED,
-	HOW_REMOVED,
-	HOW_CHANGED
+enum change_kind {			/* kind of a change */
+	CHANGE_SAME,
+	CHANGE_ADDED,
+	CHANGE_REMOVED,
+	CHANGE_CHANGED
 };
 
 struct change {			/* all pointers are borrowed from the facts */
-	enum how	 how;
+	enum change_kind	 how;
 	enum subject	 subject;
 	const char	*key;
 	const char	*was;	/* old value; NULL: it was added */
@@ -648,9 +648,9 @@ struct liveopts {
 				   the stop */
 	bool	 datafiles;	/* also save unmodified pages of mapped data
 				   files */
-	bool	 observe;	/* inject no calls into a process */
+	bool	 no_inject;	/* inject no calls into a process */
 	bool	 clone;		/* release the processes before their memory
-				   is read, using clones; not with observe */
+				   is read, using clones; not with no_inject */
 	bool	 move;		/* the processes will be killed at the end:
 				   lock their TCP connections so that they
 				   can move */
@@ -662,7 +662,7 @@ struct liveopts {
 	uint64_t memory;	/* bytes that clones and copies may take; if
 				   they need more, all processes stay
 				   stopped; 0: no limit */
-	unsigned int patience;	/* total seconds to wait for file servers
+	unsigned int timeout;	/* total seconds to wait for file servers
 				   while anything is stopped; 0: use a
 				   default */
 	struct progress *progress; /* receives the number of bytes to read,
@@ -671,7 +671,7 @@ struct liveopts {
 	void	*arg;		/* first argument of warn */
 };
 
-/* the task is NULL for a carried file */
+/* the task is NULL for an embedded file */
 typedef int	 (*take_fn)(void *, struct proc *, const struct task *,
 		    const struct file *, size_t);
 
@@ -694,7 +694,7 @@ int		 live_kill(struct live *l);
 void		 live_thaw(struct live *l);
 bool		 live_whole(const struct live *l);
 bool		 live_incomplete(const struct live *l);
-void		 live_tellmissed(struct live *l);
+void		 live_warnmissed(struct live *l);
 bool		 live_lost(const struct live *l);
 void		 live_free(struct live *l);
 char		*live_header(const char *cputype);

@@ -1,6 +1,6 @@
 /*
  * Functions that make and change the model (snap.h): images from runs of pages,
- * sources of bytes, processes and carried files.
+ * sources of bytes, processes and embedded files.
  */
 #ifndef MODEL_H
 #define MODEL_H
@@ -145,7 +145,7 @@ struct filelist {		/* list of named files for a Linux record */
 enum { IDENTITY_KB = 4 };	/* kilobytes that one identity covers */
 
 /*
- * Limit of pids on Linux: include/linux/threads.h.  Carried files have numbers
+ * Limit of pids on Linux: include/linux/threads.h.  Embedded files have numbers
  * above it.
  */
 enum { PID_MAX_LIMIT = 4 * 1024 * 1024 };
@@ -164,13 +164,13 @@ int		 builder_run(struct builder *b, uint64_t addr, uint64_t n,
 		    struct source *src, uint64_t loc);
 int		 builder_finish(struct builder *b);
 
-/* carried.c */
-struct proc	*carried_new(struct snap *s, const struct vma *v);
-struct proc	*carried_add(struct snap *s, const struct vma *v,
+/* embedded.c */
+struct proc	*embedded_new(struct snap *s, const struct vma *v);
+struct proc	*embedded_add(struct snap *s, const struct vma *v,
 		    struct source *src, uint64_t size);
-struct proc	*carried_addmem(struct snap *s, const struct vma *v,
+struct proc	*embedded_addmem(struct snap *s, const struct vma *v,
 		    struct source *src, uint64_t size);
-int		 carried_set(struct proc *p, uint64_t dev, uint64_t ino,
+int		 embedded_set(struct proc *p, uint64_t dev, uint64_t ino,
 		    const char *path);
 
 /* filelist.c */
@@ -245,8 +245,9 @@ int		 snap_move(struct snap *a, struct snap *b, const bool *keep);
 int		 snap_index(struct snap *s);
 int		 proc_setfile(struct proc *p, const char *name, uint8_t *data,
 		    size_t len);
-int		 carried_cmp(const struct carried *a, const struct carried *b);
-void		 carried_free(struct carried *c);
+int		 embedded_cmp(const struct embedded *a,
+		    const struct embedded *b);
+void		 embedded_free(struct embedded *c);
 
 /* redact.c */
 int		 image_leave(struct image *im, struct missing *r, size_t n);

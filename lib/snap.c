@@ -19,37 +19,37 @@ proc_cmp(struct proc *a, struct proc *b)
 TREE_GENERATE(proctree, proc, entry, proc_cmp)
 
 /*
- * Return true if the path of carried file c is that of System V shared memory.
+ * Return true if the path of embedded file c is that of System V shared memory.
  */
 static bool
-carried_issysv(const struct carried *c)
+embedded_issysv(const struct embedded *c)
 {
 	return strncmp(c->path, "/SYSV", 5) == 0;
 }
 
 /*
- * Compare carried files a and b by device and inode, or by path if both numbers
- * are 0 (unknown). The inode number of System V shared memory is the segment's
- * ID, which other shared memory may have as its inode number; therefore compare
- * last whether they are System V. Return a number less than, equal to or
- * greater than 0, as strcmp(3).
+ * Compare embedded files a and b by device and inode, or by path if both
+ * numbers are 0 (unknown). The inode number of System V shared memory is the
+ * segment's ID, which other shared memory may have as its inode number;
+ * therefore compare last whether they are System V. Return a number less than,
+ * equal to or greater than 0, as strcmp(3).
  */
 int
-carried_cmp(const struct carried *a, const struct carried *b)
+embedded_cmp(const struct embedded *a, const struct embedded *b)
 {
 	if (a->dev != b->dev)
 		return a->dev < b->dev ? -1 : 1;
 	if (a->ino != b->ino)
 		return a->ino < b->ino ? -1 : 1;
 	return a->dev != 0 || a->ino != 0 ?
-	    carried_issysv(a) - carried_issysv(b) : strcmp(a->path, b->path);
+	    embedded_issysv(a) - embedded_issysv(b) : strcmp(a->path, b->path);
 }
 
 /*
- * Free carried file c, which may be NULL.
+ * Free embedded file c, which may be NULL.
  */
 void
-carried_free(struct carried *c)
+embedded_free(struct embedded *c)
 {
 	if (c == NULL)
 		return;
@@ -110,7 +110,7 @@ proc_free(struct proc *p)
 	proc_forget(p);
 	image_free(p->text);
 	image_free(p->mem);
-	carried_free(p->carried);
+	embedded_free(p->embedded);
 	free(p);
 }
 
@@ -134,7 +134,7 @@ snap_free(struct snap *s)
 	free(s->file);
 	free(s->header);
 	free(s->broken);
-	free(s->unsummed);
+	free(s->trailer_error);
 	free(s);
 }
 
@@ -157,7 +157,7 @@ proc_isthread(const struct proc *p)
 bool
 proc_isprocess(const struct proc *p)
 {
-	return p->carried == NULL && p->leader == 0;
+	return p->embedded == NULL && p->leader == 0;
 }
 
 /*
@@ -258,7 +258,7 @@ snap_drop(struct snap *s)
 /*
  * Move from b to a all sources, and each process b->proc[i] for which keep[i]
  * is set; free the other processes. a must not have a process with the number
- * of one that is moved. Put carried files after all processes. Leave b empty.
+ * of one that is moved. Put embedded files after all processes. Leave b empty.
  * Return 0, or -1 with errstr set.
  */
 int
@@ -277,10 +277,10 @@ snap_move(struct snap *a, struct snap *b, const bool *keep)
 	files = false;
 	do {
 		for (i = 0; i < a->nproc; i++)
-			if ((a->proc[i]->carried != NULL) == files)
+			if ((a->proc[i]->embedded != NULL) == files)
 				v[n++] = a->proc[i];
 		for (i = 0; i < b->nproc; i++)
-			if (keep[i] && (b->proc[i]->carried != NULL) == files)
+			if (keep[i] && (b->proc[i]->embedded != NULL) == files)
 				v[n++] = b->proc[i];
 		files = !files;
 	} while (files);
@@ -324,7 +324,7 @@ file_cmp(const void *a, const void *b, void *arg)
 	const size_t *x = a, *y = b;
 	int c;
 
-	c = carried_cmp(s->proc[*x]->carried, s->proc[*y]->carried);
+	c = embedded_cmp(s->proc[*x]->embedded, s->proc[*y]->embedded);
 	return c != 0 ? c : index_cmp(*x, *y);
 }
 
@@ -344,7 +344,7 @@ index_make(struct snap *s)
 		return errstr_set("out of memory");
 	s->nthread = s->nfile = 0;
 	for (i = 0; i < s->nproc; i++) {
-		if (s->proc[i]->carried != NULL)
+		if (s->proc[i]->embedded != NULL)
 			f[s->nfile++] = i;
 		else if (s->proc[i]->leader != 0)
 			t[s->nthread++] = i;
@@ -358,7 +358,7 @@ index_make(struct snap *s)
 }
 
 /*
- * Update the index of threads and carried files of s. Entries that it covers
+ * Update the index of threads and embedded files of s. Entries that it covers
  * must not change later, but entries may be added. Several threads may call
  * this at once while none adds entries. Return 0, or -1 with errstr set.
  */

@@ -118,7 +118,7 @@ text_clean(char *s, char with)
  * control characters.
  */
 char *
-text_harmless(char *s)
+text_sanitize(char *s)
 {
 	return text_clean(s, '?');
 }

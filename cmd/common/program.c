@@ -169,7 +169,7 @@ program_warn(const char *fmt, ...)
 		s = NULL;
 	va_end(ap);
 	progress_clear();
-	warnx("%s", s == NULL ? "out of memory" : text_harmless(s));
+	warnx("%s", s == NULL ? "out of memory" : text_sanitize(s));
 	free(s);
 }
 
@@ -196,7 +196,7 @@ program_lost(void)
 }
 
 /*
- * Set the character encoding of the C library to UTF-8, which text_harmless
+ * Set the character encoding of the C library to UTF-8, which text_sanitize
  * requires, whatever the user's locale is.
  */
 void

@@ -24,5 +24,5 @@ status_word(const struct proc *p, size_t at, size_t width, char *word)
 		word[n] = (char)f->data[at + n];
 	if (n > 0)
 		word[n] = '\0';
-	text_harmless(word);
+	text_sanitize(word);
 }

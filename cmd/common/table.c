@@ -181,7 +181,7 @@ table_text(struct table *t, size_t i, const char *s)
 	}
 	copy = must(strdup(s == NULL || *s == '\0' ? "-" : s));
 	check(scols_line_refer_data(t->line, (size_t)t->place[i],
-	    text_harmless(copy)));
+	    text_sanitize(copy)));
 }
 
 /*

@@ -15,7 +15,7 @@ text_put(const char *s)
 {
 	char *copy = must(strdup(s));
 
-	fputs(text_harmless(copy), stdout);
+	fputs(text_sanitize(copy), stdout);
 	free(copy);
 }
 

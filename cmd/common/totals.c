@@ -48,8 +48,8 @@ totals_text(const struct snap *s, const struct output *o, char *text, size_t n)
 
 	for (i = nproc = nthread = nfile = 0; i < s->nproc; i++) {
 		p = s->proc[i];
-		nfile += p->carried != NULL;
-		nthread += p->carried == NULL;
+		nfile += p->embedded != NULL;
+		nthread += p->embedded == NULL;
 		nproc += proc_isprocess(p);
 		sum.raw += p->count.raw;
 		sum.zero += p->count.zero;

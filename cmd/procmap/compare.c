@@ -87,10 +87,10 @@ pid_before(struct snap *old, struct snap *new, uint64_t pid)
 
 	for (i = 0; i < new->nproc; i++)
 		n[0] += new->proc[i]->mem != NULL &&
-		    new->proc[i]->carried == NULL;
+		    new->proc[i]->embedded == NULL;
 	for (i = 0; i < old->nproc; i++)
 		if (old->proc[i]->mem != NULL &&
-		    old->proc[i]->carried == NULL) {
+		    old->proc[i]->embedded == NULL) {
 			other = old->proc[i]->pid;
 			n[1]++;
 		}

@@ -233,13 +233,13 @@ name_partner(void *arg, struct partner *p)
 
 	if ((pr = snap_process(arg, p->pid)) == NULL)
 		return;
-	if (pr->carried != NULL) {
-		strlcpy(p->name, pr->carried->path, sizeof p->name);
-		if (strlen(pr->carried->path) >= sizeof p->name &&
-		    strrchr(pr->carried->path, '/') != NULL)
-			strlcpy(p->name, strrchr(pr->carried->path, '/') + 1,
+	if (pr->embedded != NULL) {
+		strlcpy(p->name, pr->embedded->path, sizeof p->name);
+		if (strlen(pr->embedded->path) >= sizeof p->name &&
+		    strrchr(pr->embedded->path, '/') != NULL)
+			strlcpy(p->name, strrchr(pr->embedded->path, '/') + 1,
 			    sizeof p->name);
-		text_harmless(p->name);
+		text_sanitize(p->name);
 		return;
 	}
 	if (space_snap(&sp, arg, p->pid) == 0)
@@ -280,7 +280,7 @@ album_snap(struct album *a, struct snap *snap, const struct space *sp,
 	for (i = 0; rc == 0 && i < snap->nproc; i++) {
 		p = snap->proc[i];
 		rc = sharing_image(s, p, p->mem);
-		if (rc == 0 && p->carried != NULL)
+		if (rc == 0 && p->embedded != NULL)
 			rc = sharing_image(s, p, p->text);
 	}
 	for (i = 0; rc == 0 && i < n; i++) {

@@ -53,7 +53,7 @@ name_make(char *s, size_t size, const struct vma *v)
 		snprintf(s, size, "  [ %.*s ]", (int)n - 2, name + 1);
 	else
 		strlcpy(s, name, size);
-	text_harmless(s);
+	text_sanitize(s);
 }
 
 /*

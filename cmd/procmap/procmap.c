@@ -165,7 +165,7 @@ has_map(const struct proc *p)
 	struct vmas l = { 0 };
 	bool any;
 
-	if (p->carried != NULL || proc_isthread(p))
+	if (p->embedded != NULL || proc_isthread(p))
 		return false;
 	any = p->mem != NULL || (proc_vmas(p, &l) == 0 && l.n > 0);
 	vmas_free(&l);

@@ -10,7 +10,7 @@
 enum { OPT_AT = OPT_LONG + 1, OPT_CORE, OPT_MEMORY };
 
 static struct job job = { .live = { .warn = say } };
-static uint64_t patience;
+static uint64_t timeout;
 
 /*
  * Handle option letter, one of -m, --at and --memory, with argument arg.
@@ -48,7 +48,7 @@ static const struct opt opts[] = {
 	{ 'm', "message", "text",
 	    "record a reason in the snapshot", .call = parse },
 	{ 'n', "no-inject", NULL, "execute nothing inside the processes",
-	    .flag = &job.live.observe },
+	    .flag = &job.live.no_inject },
 	{ 'o', "output", "file", "write to file, which appears when complete",
 	    .outfile = &job.path },
 	{ 'r', "descendants", NULL,
@@ -58,7 +58,7 @@ static const struct opt opts[] = {
 	    .flag = &job.stop },
 	{ 't', "timeout", "seconds",
 	    "maximum wait for file servers (default 5)",
-	    .number = &patience, 1, 86400 },
+	    .number = &timeout, 1, 86400 },
 	{ 'u', "user", "user", "only this user's processes; alone: all of them",
 	    .source = sources_user },
 	{ 'v', "verbose", NULL,
@@ -103,7 +103,7 @@ job_parse(int argc, char *argv[])
 	struct job *const j = &job;
 
 	argv = options_take(&cmdline, argc, argv);
-	j->live.patience = (unsigned int)patience;
+	j->live.timeout = (unsigned int)timeout;
 	j->live.user = sources_uid(&j->sources);
 	if (j->most != 0 && j->exclude == NULL)
 		j->exclude = must(exclude_new());
@@ -114,7 +114,7 @@ job_parse(int argc, char *argv[])
 	if ((!j->core && !sources_live(&j->sources)) ||
 	    (j->move.force && !j->move.kill))
 		options_misuse(&cmdline);
-	if (j->live.observe && (j->move.dry || (j->move.kill &&
+	if (j->live.no_inject && (j->move.dry || (j->move.kill &&
 	    !j->move.force)))
 		errx(2, "-n cannot be combined with -d, or with -k without -f: "
 		    "the processes could not be restored");
@@ -130,7 +130,7 @@ job_parse(int argc, char *argv[])
 	/* a child that is not moved would get another parent */
 	if (j->move.kill || j->move.dry)
 		j->live.descendants = true;
-	j->live.clone = !j->stop && !j->live.observe && !j->move.kill &&
+	j->live.clone = !j->stop && !j->live.no_inject && !j->move.kill &&
 	    !j->move.dry;
 	/* while processes stay stopped, there is time to ask for everything */
 	j->live.restore = j->live.descendants || !j->live.clone;

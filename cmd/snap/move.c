@@ -18,7 +18,7 @@
 int
 move_ready(const struct move *m, const struct output *out)
 {
-	return m->kill ? output_cansettle(out) : 0;
+	return m->kill ? output_candrain(out) : 0;
 }
 
 /*
@@ -93,7 +93,7 @@ move_end(struct live *l, struct output **out)
 	int rc;
 
 	if (output_end(o) == -1 ||
-	    (!output_isnew(o) && output_settle(o) == -1))
+	    (!output_isnew(o) && output_drain(o) == -1))
 		return errstr_wrap("no process killed");
 	signals_hold(&old);
 	rc = 0;

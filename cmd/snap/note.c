@@ -30,7 +30,7 @@ line_put(struct buf *b, const char *key, const char *value, size_t most)
 
 	cut = strlen(value) > most;
 	snprintf(s, sizeof s, "%.*s", (int)most, value);
-	buf_printf(b, "%s %s%s\n", key, text_harmless(s), cut ? "..." : "");
+	buf_printf(b, "%s %s%s\n", key, text_sanitize(s), cut ? "..." : "");
 }
 
 static void
@@ -97,7 +97,7 @@ note_check(const char *text)
 		(void)errstr_set("out of memory");
 		return NULL;
 	}
-	same = strcmp(text_harmless(copy), text) == 0;
+	same = strcmp(text_sanitize(copy), text) == 0;
 	free(copy);
 	if (!same)
 		(void)errstr_set("contains a control character or invalid "

@@ -76,7 +76,7 @@ write_live(struct taking *k)
 		return -1;
 	rc = write_procs(k, w);
 	if (m->kill)
-		live_tellmissed(k->live);
+		live_warnmissed(k->live);
 	if (rc == 0 && m->kill && k->incomplete && !m->force)
 		rc = errstr_set("no process killed: some memory is missing");
 	return snap6_end(w, rc == 0) == -1 ? -1 : rc;

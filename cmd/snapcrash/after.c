@@ -39,7 +39,7 @@ said_log(void)
 	for (i = 0; i < SAID_LINES && fgets(line, sizeof line, f) != NULL;
 	    i++) {
 		line[strcspn(line, "\n")] = '\0';
-		syslog(LOG_WARNING, "%s", text_harmless(line));
+		syslog(LOG_WARNING, "%s", text_sanitize(line));
 	}
 }
 
@@ -126,7 +126,7 @@ frames_text(struct crashing *f, const char *name, char *s, size_t size)
 		frame += strspn(frame, " ");
 		frame[strcspn(frame, " \n")] = '\0';
 		strlcat(s, n++ == 0 ? " in " : " < ", size);
-		strlcat(s, text_harmless(frame), size);
+		strlcat(s, text_sanitize(frame), size);
 	}
 	fclose(in);
 	free(words[0]);

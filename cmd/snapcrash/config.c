@@ -129,9 +129,9 @@ config_set(struct config *c, char *key, char *value)
 	if (i < NKEYS)
 		return keys[i].set(&keys[i], (char *)c + keys[i].at, value) ?
 		    0 : errstr_set("%s: invalid value \"%s\"", key,
-		    text_harmless(value));
+		    text_sanitize(value));
 	/* suggest a key that differs in case or underscores */
-	text_harmless(key);
+	text_sanitize(key);
 	for (s = key; (s = strchr(s, '_')) != NULL;)
 		*s = '-';
 	for (i = 0; i < NKEYS; i++)

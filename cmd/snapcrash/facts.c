@@ -38,7 +38,7 @@ line_get(const struct linuxrec *r, const char *name, char *word, size_t size)
 {
 	if (!linuxrec_line(r, name, word, size) || *word == '\0')
 		strlcpy(word, "-", size);
-	text_harmless(word);
+	text_sanitize(word);
 }
 
 /*
@@ -49,7 +49,7 @@ proc_fell(struct proc *p)
 {
 	char line[32];
 
-	return p->carried == NULL && !proc_isthread(p) &&
+	return p->embedded == NULL && !proc_isthread(p) &&
 	    linuxrec_line(proc_record(p), "observed", line, sizeof line) &&
 	    strcmp(line, "it dumps core") == 0;
 }
@@ -130,7 +130,7 @@ facts_find(struct crashed *f, const struct crash *c, struct snap *s)
 	f->pid = p->pid;
 	f->signal = thread_signal(p);
 	for (i = 0; i < s->nproc; i++)
-		f->others += s->proc[i]->carried == NULL &&
+		f->others += s->proc[i]->embedded == NULL &&
 		    !proc_isthread(s->proc[i]) && s->proc[i] != p;
 	if (snap_threads(s, f->pid, &at, &n) == -1)
 		return;

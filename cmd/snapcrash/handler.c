@@ -200,7 +200,7 @@ handler_remove(const struct config *c)
 	if (!pattern_isours(c, now))
 		program_warn("snapcrash is not the core handler "
 		    "(kernel.core_pattern is \"%s\"); left unchanged",
-		    text_harmless(now));
+		    text_sanitize(now));
 	else if (file_write(PATTERN, "%s\n", was) == -1 ||
 	    file_write(LIMIT, "%s\n", limit) == -1)
 		errx(1, "%s", snap_errstr());
@@ -238,13 +238,13 @@ handler_status(const struct config *c)
 		    (uintmax_t)c->waiting);
 	else if (*now == '|')
 		printf("cores are piped to %.*s\n",
-		    (int)strcspn(text_harmless(now) + 1, " "), now + 1);
+		    (int)strcspn(text_sanitize(now) + 1, " "), now + 1);
 	else if (*now == '@')
 		printf("cores are sent to the socket %s\n",
-		    text_harmless(now));
+		    text_sanitize(now));
 	else
 		printf("cores are written by the kernel to files named %s\n",
-		    *now == '\0' ? "core" : text_harmless(now));
+		    *now == '\0' ? "core" : text_sanitize(now));
 	printf("%s has %zu of %ju snapshots, %ju of %ju MiB\n", c->directory,
 	    l.n, (uintmax_t)c->count, (uintmax_t)(sum >> 20),
 	    (uintmax_t)(c->bytes >> 20));

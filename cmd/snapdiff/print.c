@@ -42,7 +42,7 @@ put_change(const struct change *c)
 	if (*c->key != '\0')
 		put_harmless(" ", c->key);
 	put_harmless(": ", c->is == NULL ? c->was : c->is);
-	if (c->how == HOW_CHANGED)
+	if (c->how == CHANGE_CHANGED)
 		put_harmless(", was ", c->was);
 	else if (c->more != NULL) {
 		put_harmless(" (", c->more);

@@ -216,7 +216,7 @@ row_gone(struct rows *l, const struct vma *v, const struct memory *was,
 		MUST_ROOM(l->v, l->n);
 		p.row = &l->v[l->n++];
 		memset(p.row, 0, sizeof *p.row);
-		p.row->how = HOW_REMOVED;
+		p.row->how = CHANGE_REMOVED;
 		p.row->was = *v;
 	}
 	for (addr = v->start; addr < v->end; addr = w->end) {
@@ -233,14 +233,14 @@ row_gone(struct rows *l, const struct vma *v, const struct memory *was,
  * Return how the mapping was has changed into w, which is at the same
  * addresses.
  */
-static enum how
+static enum change_kind
 vma_how(const struct vma *was, const struct vma *w)
 {
 	if (was->start == w->start && was->end == w->end &&
 	    ((was->flags ^ w->flags) & VMA_MAPS) == 0 &&
 	    strcmp(was->name, w->name) == 0)
-		return HOW_SAME;
-	return HOW_CHANGED;
+		return CHANGE_SAME;
+	return CHANGE_CHANGED;
 }
 
 /*
@@ -260,7 +260,8 @@ CMP_BY(row_cmp, struct row, ORDER(row_vma(x)->start, row_vma(y)->start))
 bool
 row_differs(const struct row *r)
 {
-	return r->how != HOW_SAME || r->kb.changed != 0 || r->kb.added != 0 ||
+	return r->how != CHANGE_SAME || r->kb.changed != 0 ||
+	    r->kb.added != 0 ||
 	    r->kb.removed != 0 || r->kb.unknown != 0;
 }
 
@@ -282,7 +283,7 @@ rows_get(struct rows *l, const struct memory *was, const struct memory *is,
 		r = &l->v[l->n++];
 		memset(r, 0, sizeof *r);
 		r->is = is->vma.v[i];
-		r->how = HOW_ADDED;
+		r->how = CHANGE_ADDED;
 		o = vmas_next(&was->vma, r->is.start);
 		if (o != NULL && o->start < r->is.end) {
 			r->was = *o;

@@ -99,7 +99,7 @@ struct kbchange {		/* numbers of kilobytes */
 };
 
 struct row {			/* a mapping */
-	enum how	 how;
+	enum change_kind	 how;
 	struct vma	 was;	/* borrows its name; end is 0 if it did not
 				   exist */
 	struct vma	 is;	/* borrows its name; end is 0 if it is gone */
@@ -201,7 +201,7 @@ void		 print_growth(const struct growth *, bool bytes);
 void		 print_bytes(const struct result *, const struct row *);
 
 /* table.c: tables of mappings */
-const char	*how_text(enum how, bool json);
+const char	*how_text(enum change_kind, bool json);
 void		 mappings_print(const struct result *,
 		    const struct options *);
 void		 classes_print(const struct result *, const struct options *);

@@ -56,17 +56,17 @@ static const char *const run_words[PAGES_KINDS] = {
  * for people.
  */
 const char *
-how_text(enum how how, bool json)
+how_text(enum change_kind how, bool json)
 {
 	static const char *const marks[] = {
-		[HOW_SAME] = "!", [HOW_ADDED] = "+", [HOW_REMOVED] = "-",
-		[HOW_CHANGED] = "!"
+		[CHANGE_SAME] = "!", [CHANGE_ADDED] = "+",
+		[CHANGE_REMOVED] = "-", [CHANGE_CHANGED] = "!"
 	};
 	static const char *const words[] = {
-		[HOW_SAME] = "changed",	/* only its contents */
-		[HOW_ADDED] = "new",
-		[HOW_REMOVED] = "gone",
-		[HOW_CHANGED] = "changed"
+		[CHANGE_SAME] = "changed",	/* only its contents */
+		[CHANGE_ADDED] = "new",
+		[CHANGE_REMOVED] = "gone",
+		[CHANGE_CHANGED] = "changed"
 	};
 
 	return json ? words[how] : marks[how];
@@ -169,7 +169,7 @@ put_mapping(struct table *t, const struct row *r)
 	table_bytes(t, M_SIZE, v->end - v->start);
 	table_text(t, M_PERMS, perm);
 	buf_puts(&name, *v->name == '\0' ? "-" : v->name);
-	if (r->how == HOW_CHANGED) {
+	if (r->how == CHANGE_CHANGED) {
 		vma_perms(&r->was, before);
 		if (r->was.start != v->start || r->was.end != v->end)
 			buf_printf(&name, " (was %s)", amount_text(size,

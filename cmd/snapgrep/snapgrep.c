@@ -189,7 +189,7 @@ search_pointers(struct command *cmd, struct snap *s)
 	for (i = 0, rc = 0, done = 0; i < s->nproc && rc == 0; i++) {
 		pointer_of(s, s->proc[i], &word, &big);
 		bit = 1U << (word + big);
-		if ((done & bit) != 0 || s->proc[i]->carried != NULL)
+		if ((done & bit) != 0 || s->proc[i]->embedded != NULL)
 			continue;
 		done |= bit;
 		cmd->pattern.pointer = word;

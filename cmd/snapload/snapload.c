@@ -55,7 +55,7 @@ command_print(const char *dir, const struct criuopts *o)
 	criu_command(&b, dir, need, o->words);
 	buf_add(&b, "", 1);
 	rc = buf_check(&b);
-	if (rc == 0 && (puts(text_harmless((char *)b.data)) == EOF ||
+	if (rc == 0 && (puts(text_sanitize((char *)b.data)) == EOF ||
 	    fflush(stdout) == EOF))
 		rc = errstr_sys("standard output");
 	buf_free(&b);

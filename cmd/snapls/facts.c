@@ -181,10 +181,10 @@ ranges_each(struct proc *p, range_fn fn, void *arg)
 {
 	struct vmas l = { 0 };
 	struct piece *pc;
-	struct range r = { .name = p->carried == NULL ? "text" :
-	    p->carried->path };
+	struct range r = { .name = p->embedded == NULL ? "text" :
+	    p->embedded->path };
 
-	if (p->carried == NULL && proc_vmas(p, &l) == -1)
+	if (p->embedded == NULL && proc_vmas(p, &l) == -1)
 		errx(1, "process %" PRIu64 ": %s", p->pid, snap_errstr());
 	for (pc = image_first(p->text); pc != NULL; pc = piece_next(pc)) {
 		r.first = pc->first;
@@ -194,7 +194,7 @@ ranges_each(struct proc *p, range_fn fn, void *arg)
 	for (pc = image_first(p->mem); pc != NULL; pc = piece_next(pc)) {
 		r.first = pc->first;
 		r.last = pc->last;
-		if (p->carried != NULL)
+		if (p->embedded != NULL)
 			fn(arg, &r);
 		else
 			ranges_mapped(&l, pc->first, pc->last, fn, arg);
@@ -217,11 +217,11 @@ sums_get(struct sums *sum, const struct snap *s)
 		sum->count.raw += p->count.raw;
 		sum->count.zero += p->count.zero;
 		sum->count.same += p->count.same;
-		if (p->carried != NULL) {
+		if (p->embedded != NULL) {
 			sum->files++;
-			sum->carried.raw += p->count.raw;
-			sum->carried.zero += p->count.zero;
-			sum->carried.same += p->count.same;
+			sum->embedded.raw += p->count.raw;
+			sum->embedded.zero += p->count.zero;
+			sum->embedded.same += p->count.same;
 			continue;
 		}
 		sum->mem += image_bytes(p->mem);

@@ -176,7 +176,7 @@ list_excluded(const char *text)
 
 	for (next = copy; (s = strsep(&next, "\n")) != NULL;)
 		if (*s != '\0')
-			printf("%47s: %s\n", "excluded", text_harmless(s));
+			printf("%47s: %s\n", "excluded", text_sanitize(s));
 	free(copy);
 }
 
@@ -260,7 +260,7 @@ total_snap(const struct snap *s)
 	if (sum.files > 0) {
 		printf("with %zu mapped file%s: ", sum.files,
 		    sum.files == 1 ? "" : "s");
-		list_count(&sum.carried);
+		list_count(&sum.embedded);
 		putchar('\n');
 	}
 	text_bytes(memory, sizeof memory, sum.mem);
@@ -288,7 +288,7 @@ list_all(struct snap *s, const struct listing *ls)
 		if (sources_wants(ls->sources, s, s->proc[i]))
 			list_proc(s, s->proc[i], ls);
 	for (i = 0; i < s->nproc && ls->sources->pick.n == 0; i++) {
-		if ((p = s->proc[i])->carried == NULL)
+		if ((p = s->proc[i])->embedded == NULL)
 			continue;
 		printf("\nfile %" PRIu64 ": ", p->pid);
 		list_count(&p->count);
@@ -344,7 +344,7 @@ list_snap(struct snap *s, const char *path, const struct listing *ls)
 	}
 	table_print(t);
 	if (json)
-		objects_carried(s, path);
+		objects_embedded(s, path);
 	else if (ls->sources->pick.n == 0 && !ls->table.bare)
 		total_snap(s);
 	if (ls->segments)

@@ -161,18 +161,18 @@ object_snap(const struct snap *s, const char *path)
  * path.
  */
 void
-objects_carried(const struct snap *s, const char *path)
+objects_embedded(const struct snap *s, const char *path)
 {
 	const struct proc *p;
 	size_t i;
 
 	for (i = 0; i < s->nproc; i++) {
-		if ((p = s->proc[i])->carried == NULL)
+		if ((p = s->proc[i])->embedded == NULL)
 			continue;
 		json_open(NULL, '{');
 		json_text("type", "mapped");
 		json_text("file", path);
-		json_text("path", p->carried->path);
+		json_text("path", p->embedded->path);
 		put_counts(image_bytes(p->mem) + image_bytes(p->text),
 		    &p->count);
 		json_close('}');

@@ -15,7 +15,7 @@ part_print(bool *any, const char *what, char *name, int width)
 	if (*name == '\0')
 		return;
 	printf("%s %s %.*s", *any ? "," : "  in", what, width,
-	    text_harmless(name));
+	    text_sanitize(name));
 	*any = true;
 }
 

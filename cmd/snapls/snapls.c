@@ -45,7 +45,7 @@ list_record(void *arg, uint64_t pid, const char *name, uint64_t at,
 	s = must(strdup(name));
 	if (at == 0) {
 		headed = true;
-		printf("%s\n%12s %12s %10s RECORD\n", text_harmless(s),
+		printf("%s\n%12s %12s %10s RECORD\n", text_sanitize(s),
 		    "BYTE", "LENGTH", "PID");
 	} else
 		printf("%12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %s\n", at,
@@ -126,14 +126,14 @@ check_index(const char *path, struct snap *s, const struct listing *ls)
 	struct snap *t;
 	int rc;
 
-	if (s->unsummed != NULL)
+	if (s->trailer_error != NULL)
 		program_warn("%s: %s; no checksums (snapcat adds new "
-		    "ones)", path, s->unsummed);
-	else if (!s->summed)
+		    "ones)", path, s->trailer_error);
+	else if (!s->verified)
 		program_warn("%s: no checksums", path);
-	if (!s->summed)
+	if (!s->verified)
 		return s->damaged ? -1 : 0;
-	if (is_stdin(path) || !s->hasindex)
+	if (is_stdin(path) || !s->verified_index)
 		return 0;
 	if ((t = snap_load(path, &o)) == NULL) {
 		program_warn("%s", snap_errstr());
@@ -201,7 +201,7 @@ list_file(const char *path, const struct listing *ls, bool named)
 		return -1;
 	}
 	if (ls->records && !headed && s->header != NULL)
-		printf("%s\n", text_harmless(s->header));
+		printf("%s\n", text_sanitize(s->header));
 	rc = 0;
 	if (snap_uncounted(s) && snap_count(s, program_lose, NULL) == -1) {
 		program_warn("%s: %s", path, snap_errstr());

@@ -41,7 +41,7 @@ struct range {			/* range of text or memory */
 
 struct sums {			/* totals of a snapshot */
 	struct kbcount	 count;
-	struct kbcount	 carried; /* part of count in embedded files */
+	struct kbcount	 embedded; /* part of count in embedded files */
 	uint64_t	 mem;	/* bytes of memory of processes */
 	size_t		 processes;
 	size_t		 threads;
@@ -84,6 +84,6 @@ void		 list_place(const struct place *, uint64_t pid);
 /* objects.c: members of JSON objects */
 void		 object_snap(const struct snap *, const char *path);
 void		 object_process(const struct proc *, const struct facts *);
-void		 objects_carried(const struct snap *, const char *path);
+void		 objects_embedded(const struct snap *, const char *path);
 
 #endif

@@ -95,7 +95,7 @@ static void
 value_print(const char *word, char *value)
 {
 	if (value != NULL)
-		printf("%s%s", word, text_harmless(value));
+		printf("%s%s", word, text_sanitize(value));
 }
 
 /*

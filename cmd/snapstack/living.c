@@ -51,8 +51,8 @@ int
 living_take(struct living *l, const struct sources *from,
     const struct asked *asked)
 {
-	struct liveopts o = { .out = -1, .observe = true,
-	    .patience = (unsigned int)asked->timeout, .warn = program_lose };
+	struct liveopts o = { .out = -1, .no_inject = true,
+	    .timeout = (unsigned int)asked->timeout, .warn = program_lose };
 	struct proc *p;
 	size_t i;
 	int rc;

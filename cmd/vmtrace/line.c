@@ -56,7 +56,7 @@ line_text(struct line *l, const char *fmt, ...)
 	if (vasprintf(&l->text, fmt, ap) == -1)
 		program_nomem();
 	va_end(ap);
-	text_harmless(l->text);
+	text_sanitize(l->text);
 }
 
 static void
@@ -97,7 +97,7 @@ fault_print(struct line *l)
 	else {
 		vma_perms(&l->where, perm);
 		printf("%s %s+0x%jx", perm,
-		    text_harmless(l->where.name)[0] == '\0' ? "anon" :
+		    text_sanitize(l->where.name)[0] == '\0' ? "anon" :
 		    l->where.name, (uintmax_t)(l->where.off + l->addr -
 		    l->where.start));
 	}

@@ -35,7 +35,7 @@ names_ask(char **operand)
 			return;
 	}
 	errx(2, "%s: a process has this name: use %s -p %s to trace it, or %s "
-	    "-- %s to start the command", text_harmless(*operand),
+	    "-- %s to start the command", text_sanitize(*operand),
 	    getprogname(), *operand, getprogname(), *operand);
 }
 

@@ -86,7 +86,7 @@ signals_begin(void)
  * reached.
  */
 static int
-patience(const struct output_state *out)
+timeout(const struct output_state *out)
 {
 	uint64_t gone = now_ns() - out->start, ns = out->opts->ns;
 
@@ -125,7 +125,7 @@ trace(struct tracer *t, struct stream *s, bool *over)
 	int ms, rc;
 
 	for (rc = 0; rc == 0 && !*over && !ended;) {
-		if ((ms = patience(&s->out)) == 0)
+		if ((ms = timeout(&s->out)) == 0)
 			break;
 		if (tracer_wait(t, ms) == 1)
 			*over = true;

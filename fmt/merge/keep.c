@@ -12,9 +12,9 @@
  * Keep the embedded file that mapping key refers to, if there is one.
  */
 static void
-keep_carried(struct keeping *k, const struct vma *key)
+keep_embedded(struct keeping *k, const struct vma *key)
 {
-	const struct proc *p = carried_find(k->s, key);
+	const struct proc *p = embedded_find(k->s, key);
 	size_t i;
 
 	for (i = 0; p != NULL && i < k->n; i++)
@@ -38,7 +38,7 @@ keep_mapped(struct keeping *k, const struct proc *p)
 		/* skip adjacent mappings of the same file */
 		if (v == NULL || v->ino != l.v[i].ino ||
 		    v->dev != l.v[i].dev || strcmp(v->name, l.v[i].name) != 0)
-			keep_carried(k, &l.v[i]);
+			keep_embedded(k, &l.v[i]);
 	vmas_free(&l);
 	return rc;
 }
@@ -50,7 +50,7 @@ static void
 keep_open(struct keeping *k, const struct linuxrec *r)
 {
 	static char none[] = "";
-	struct carried c = { .path = none };
+	struct embedded c = { .path = none };
 	struct vma key = { .name = none };
 	struct recfile f;
 	uint64_t id;
@@ -63,7 +63,7 @@ keep_open(struct keeping *k, const struct linuxrec *r)
 			continue;
 		key.dev = c.dev;
 		key.ino = c.ino;
-		keep_carried(k, &key);
+		keep_embedded(k, &key);
 	}
 }
 
@@ -83,7 +83,7 @@ keep_choose(struct keeping *k, snap_want want, void *arg, size_t *left)
 	for (i = found = *left = 0; i < k->n; i++) {
 		p = k->s->proc[i];
 		k->part[i] = UINT64_MAX;
-		if (p->carried != NULL)
+		if (p->embedded != NULL)
 			continue;
 		q = proc_isthread(p) ? snap_find(k->s, p->leader) : NULL;
 		if (proc_part(p, &k->part[i]) == -1 ||
@@ -110,7 +110,7 @@ keep_find(struct keeping *k, snap_want want, void *arg)
 	    (left > 0 && common_move(k) == -1))
 		return -1;
 	for (i = 0; i < k->n; i++) {
-		if (!k->keep[i] || k->s->proc[i]->carried != NULL)
+		if (!k->keep[i] || k->s->proc[i]->embedded != NULL)
 			continue;
 		if (keep_mapped(k, k->s->proc[i]) == -1)
 			return -1;

@@ -51,12 +51,12 @@ static void
 merge_minor(struct merge *m)
 {
 	const struct snap *s[2] = { m->a, m->b };
-	const struct carried *c;
+	const struct embedded *c;
 	size_t i, k;
 
 	for (k = 0; k < 2; k++)
 		for (i = 0; i < s[k]->nproc; i++) {
-			c = s[k]->proc[i]->carried;
+			c = s[k]->proc[i]->embedded;
 			if (c != NULL && major(c->dev) == DEV_MAJOR &&
 			    minor(c->dev) >= m->minor_no)
 				m->minor_no = minor(c->dev) + 1;
@@ -68,13 +68,13 @@ merge_minor(struct merge *m)
  * its own if another file of a has its number.
  */
 static int
-merge_carried(struct merge *m, size_t i)
+merge_embedded(struct merge *m, size_t i)
 {
 	struct proc *p = m->b->proc[i], *q;
-	struct carried *c = p->carried;
+	struct embedded *c = p->embedded;
 	struct vma v = { .dev = c->dev, .ino = c->ino, .name = c->path };
 
-	if ((q = carried_find(m->a, &v)) == NULL)
+	if ((q = embedded_find(m->a, &v)) == NULL)
 		return 0;
 	if (p->mem == NULL && q->mem == NULL && text_same(p->text, q->text)) {
 		m->keep[i] = false;
@@ -137,9 +137,9 @@ merge_proc(struct merge *m, struct proc *p)
 	p->pid = merge_pid(m, p->pid);
 	if (p->leader != 0)
 		p->leader = merge_pid(m, p->leader);
-	if (rc == 0 && p->carried != NULL)
-		rc = linuxrec_edit(p, m->header.cputype, carried_edit,
-		    p->carried, more, 1);
+	if (rc == 0 && p->embedded != NULL)
+		rc = linuxrec_edit(p, m->header.cputype, embedded_edit,
+		    p->embedded, more, 1);
 	else if (rc == 0)
 		rc = linuxrec_edit(p, m->header.cputype, merge_edit, m, more,
 		    2);
@@ -168,8 +168,8 @@ snap_merge(struct snap *a, struct snap *b)
 	merge_minor(&m);
 	for (i = 0; i < b->nproc && rc == 0; i++) {
 		m.keep[i] = true;
-		if (b->proc[i]->carried != NULL)
-			rc = merge_carried(&m, i);
+		if (b->proc[i]->embedded != NULL)
+			rc = merge_embedded(&m, i);
 	}
 	merge_sort(&m);
 	for (i = 0; i < b->nproc && rc == 0; i++)

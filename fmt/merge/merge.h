@@ -15,7 +15,7 @@ struct newpid {
 };
 
 struct newdev {			/* a file that gets another device number */
-	struct carried	 file;	/* the file with its old number; its path is
+	struct embedded	 file;	/* the file with its old number; its path is
 				   borrowed */
 	uint64_t	 to;
 };
@@ -58,7 +58,7 @@ int		 merge_number(struct merge *);
 /* record.c */
 bool		 recfile_number(const struct recfile *, const char *,
 		    uint64_t *);
-bool		 recfile_open(const struct recfile *, struct carried *);
+bool		 recfile_open(const struct recfile *, struct embedded *);
 void		 merge_sort(struct merge *);
 const char	*line_number(const char *s, size_t n, size_t word,
 		    uint64_t *num, size_t *len);
@@ -66,7 +66,7 @@ bool		 line_refers(const char *s, size_t n, uint64_t *id);
 bool		 recfile_part(const struct recfile *, uint64_t *);
 int		 merge_edit(void *, const struct recfile *, char *,
 		    struct buf *);
-int		 carried_edit(void *, const struct recfile *, char *,
+int		 embedded_edit(void *, const struct recfile *, char *,
 		    struct buf *);
 
 #endif

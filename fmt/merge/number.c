@@ -84,7 +84,7 @@ merge_number(struct merge *m)
 		}
 	for (i = n = 0; i < m->b->nproc; i++) {
 		number_give(m, m->b->proc[i]->pid,
-		    m->b->proc[i]->carried != NULL);
+		    m->b->proc[i]->embedded != NULL);
 		lost[n] = m->b->proc[i]->leader;
 		n += lost[n] != 0 && snap_find(m->b, lost[n]) == NULL;
 	}

@@ -118,8 +118,8 @@ line_put(struct merge *m, const char *s, size_t n, const struct numbered *w,
 	buf_add(b, s, (size_t)(end - s));
 }
 
-CMP_BY(newdev_sortcmp, struct newdev, carried_cmp(&x->file, &y->file) != 0 ?
-    carried_cmp(&x->file, &y->file) : ORDER(x->to, y->to))
+CMP_BY(newdev_sortcmp, struct newdev, embedded_cmp(&x->file, &y->file) != 0 ?
+    embedded_cmp(&x->file, &y->file) : ORDER(x->to, y->to))
 
 /*
  * Sort the files of m that get another device number. Call this once all are
@@ -136,12 +136,12 @@ merge_sort(struct merge *m)
  * there is none. If there are several, return the first.
  */
 static const struct newdev *
-newdev_find(const struct merge *m, const struct carried *file)
+newdev_find(const struct merge *m, const struct embedded *file)
 {
 	size_t k;
 
-	k = BISECT_WHILE(i, m->ndev, carried_cmp(&m->dev[i].file, file) < 0);
-	return k < m->ndev && carried_cmp(&m->dev[k].file, file) == 0 ?
+	k = BISECT_WHILE(i, m->ndev, embedded_cmp(&m->dev[i].file, file) < 0);
+	return k < m->ndev && embedded_cmp(&m->dev[k].file, file) == 0 ?
 	    &m->dev[k] : NULL;
 }
 
@@ -160,7 +160,7 @@ line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
 {
 	const char *end = s + n, *dev, *ino, *path;
 	const struct newdev *d;
-	struct carried file;
+	struct embedded file;
 	char copy[2 * PATH_MAX];
 	size_t len, inolen;
 
@@ -220,7 +220,7 @@ line_refers(const char *s, size_t n, uint64_t *id)
  * false if f lacks either.
  */
 bool
-recfile_open(const struct recfile *f, struct carried *file)
+recfile_open(const struct recfile *f, struct embedded *file)
 {
 	const char *ino, *dev;
 	size_t n, m;
@@ -240,7 +240,7 @@ edit_lines(struct merge *m, const struct recfile *f, const char *file,
     struct buf *b)
 {
 	static char none[] = "";
-	struct carried open = { .path = none };
+	struct embedded open = { .path = none };
 	const struct newdev *d = NULL;
 	const struct numbered *w;
 	const char *s;
@@ -289,13 +289,13 @@ merge_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
  * This is a recedit_fn; its arg is a struct carried.
  */
 int
-carried_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
+embedded_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
 {
-	const struct carried *c = arg;
+	const struct embedded *c = arg;
 
 	(void)f;
 	if (strcmp(name, "carried") != 0)
 		return EDIT_KEEP;
-	carried_put(b, c);
+	embedded_put(b, c);
 	return EDIT_CHANGE;
 }

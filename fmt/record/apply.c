@@ -80,7 +80,7 @@ missing_apply(struct image *im, const char *name,
  * Mark p as the embedded file described by f: MAJOR:MINOR INODE PATH.
  */
 static int
-carried_apply(struct proc *p, const struct recfile *f)
+embedded_apply(struct proc *p, const struct recfile *f)
 {
 	unsigned int maj, min;
 	char line[PATH_MAX + 64];
@@ -94,7 +94,7 @@ carried_apply(struct proc *p, const struct recfile *f)
 	    &path) != 3 || line[path] == '\0' || strlen(line) != f->len)
 		return errstr_set("proc: " CARRY ": %s: not MAJOR:MINOR "
 		    "INODE PATH", line);
-	return carried_set(p, makedev(maj, min), ino, line + path);
+	return embedded_set(p, makedev(maj, min), ino, line + path);
 }
 
 /*
@@ -123,7 +123,7 @@ linuxrec_apply(struct proc *p)
 	if (rc == 0 && linuxrec_find(&r, "thread", &f))
 		rc = thread_apply(p, &f);
 	if (rc == 0 && linuxrec_find(&r, CARRY, &f))
-		rc = carried_apply(p, &f);
+		rc = embedded_apply(p, &f);
 	if (rc == 0 && linuxrec_find(&r, TEXT_MISSING, &f) && p->text != NULL)
 		rc = missing_apply(p->text, TEXT_MISSING, &f);
 	if (rc == 0 && linuxrec_find(&r, MEM_MISSING, &f)) {

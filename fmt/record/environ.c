@@ -57,7 +57,7 @@ string_exclude(const struct exclude *x, struct environment *e, uint8_t *s,
 	memset(value + 1, 'x', n - len - 1);
 	if (len > MAX_NAME)
 		name[MAX_NAME] = '\0';
-	buf_printf(&e->note, "env %s\n", text_harmless(name));
+	buf_printf(&e->note, "env %s\n", text_sanitize(name));
 }
 
 /*

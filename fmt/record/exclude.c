@@ -132,7 +132,7 @@ exclude_add(struct exclude *x, const char *words)
 		return errstr_set("out of memory");
 	for (next = copy; rc == 0 && (s = strsep(&next, ",")) != NULL;)
 		if ((rc = word_add(x, s)) == 0)
-			buf_printf(&x->asked, "asked %s\n", text_harmless(s));
+			buf_printf(&x->asked, "asked %s\n", text_sanitize(s));
 	free(copy);
 	return rc == -1 ? -1 : buf_check(&x->asked);
 }
@@ -149,7 +149,7 @@ shared_add(struct exclude *x, const struct vma *v, uint64_t start,
 	struct sharedrange r = { .start = v->off + (start - v->start),
 	    .end = v->off + (end - v->start), .reason = reason };
 
-	r.file = (struct carried){ .dev = v->dev, .ino = v->ino,
+	r.file = (struct embedded){ .dev = v->dev, .ino = v->ino,
 	    .path = str_dup(v->name) };
 	if (r.file.path != NULL && VEC_ADD(x->shared, x->nshared, r) == 0)
 		return 0;
@@ -276,14 +276,14 @@ leave_ranges(struct exclude *x, struct snap *s, struct proc *p)
  * processes that map it.
  */
 static int
-leave_carried(struct exclude *x, struct proc *p)
+leave_embedded(struct exclude *x, struct proc *p)
 {
 	const struct sharedrange *r;
 	size_t i;
 
 	for (i = 0; i < x->nshared; i++) {
 		r = &x->shared[i];
-		if (carried_cmp(p->carried, &r->file) == 0 &&
+		if (embedded_cmp(p->embedded, &r->file) == 0 &&
 		    leaving_add(x, r->start, r->end, r->reason) == -1)
 			return -1;
 	}
@@ -307,8 +307,8 @@ exclude_proc(struct exclude *x, struct snap *s, struct proc *p,
 	if (proc_isthread(p) || p->mem == NULL)
 		return 0;
 	x->nleaving = 0;
-	if (p->carried != NULL)
-		return leave_carried(x, p) == -1 ||
+	if (p->embedded != NULL)
+		return leave_embedded(x, p) == -1 ||
 		    (p->mem->nmissing > missing && linuxrec_update(p) == -1) ?
 		    -1 : 0;
 	told = 1;
@@ -344,7 +344,7 @@ exclude_snap(struct exclude *x, struct snap *s,
 
 	for (pass = 0; pass < 2; pass++)
 		for (i = 0; i < s->nproc; i++)
-			if ((s->proc[i]->carried != NULL) == (pass == 1) &&
+			if ((s->proc[i]->embedded != NULL) == (pass == 1) &&
 			    exclude_proc(x, s, s->proc[i], warn, arg) == -1)
 				return -1;
 	return 0;

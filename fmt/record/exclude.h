@@ -8,7 +8,7 @@
 
 struct sharedrange {		/* an excluded range of shared memory or of a
 				   file */
-	struct carried	 file;	/* owns its path */
+	struct embedded	 file;	/* owns its path */
 	uint64_t	 start;	/* byte offset in the file */
 	uint64_t	 end;	/* exclusive */
 	const char	*reason; /* a static string */

@@ -123,7 +123,7 @@ change_add(struct changes *l, const struct fact *f, const char *was,
     const char *is)
 {
 	return VEC_ADD(l->v, l->n, (struct change){ .how = was == NULL ?
-	    HOW_ADDED : is == NULL ? HOW_REMOVED : HOW_CHANGED,
+	    CHANGE_ADDED : is == NULL ? CHANGE_REMOVED : CHANGE_CHANGED,
 	    .subject = f->subject, .key = f->key, .was = was, .is = is,
 	    .more = f->more });
 }

@@ -144,7 +144,7 @@ space_snap(struct space *sp, struct snap *s, uint64_t pid)
 	sp->pid = pid;
 	sp->threads = 1;
 	p = snap_process(s, pid);
-	if (p == NULL || p->carried != NULL) {
+	if (p == NULL || p->embedded != NULL) {
 		sp->gone = true;
 		return errstr_set("%" PRIu64 ": No such process", pid);
 	}

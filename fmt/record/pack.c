@@ -36,7 +36,7 @@ add_missing(struct buf *b, const char *name, const struct image *im)
  * c: its device and inode number in the format of maps, and its path.
  */
 void
-carried_put(struct buf *b, const struct carried *c)
+embedded_put(struct buf *b, const struct embedded *c)
 {
 	buf_printf(b, "%02x:%02x %" PRIu64 " %s", major(c->dev),
 	    minor(c->dev), c->ino, c->path);
@@ -100,8 +100,8 @@ linuxrec_pack(struct proc *p, const char *cputype, const struct file *file,
 	add_buf(&k, &b);
 	for (i = 0; i < n; i++)
 		add_file(&k, &file[i], &b);
-	if (p->carried != NULL) {
-		carried_put(&line, p->carried);
+	if (p->embedded != NULL) {
+		embedded_put(&line, p->embedded);
 		b.failed |= line.failed;
 		linuxrec_add(&b, CARRY, line.data, line.len);
 		buf_free(&line);

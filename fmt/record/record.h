@@ -31,7 +31,7 @@ void		 linuxrec_add(struct buf *b, const char *name,
 #define CARRY		"carried"
 
 int		 linuxrec_update(struct proc *p);
-void		 carried_put(struct buf *b, const struct carried *c);
+void		 embedded_put(struct buf *b, const struct embedded *c);
 int		 linuxrec_apply(struct proc *p);
 bool		 linuxrec_applies(const char *name);
 

@@ -224,7 +224,7 @@ snap_page(struct snap *s, struct proc *p)
 	if (st != NULL && st->page != 0)
 		return st->page;
 	for (i = 0; i < s->nproc; i++) {
-		if (s->proc[i]->carried != NULL ||
+		if (s->proc[i]->embedded != NULL ||
 		    (st = state_get(s->proc[i])) == NULL)
 			continue;
 		if (first == NULL || *first->cputype == '\0')

@@ -65,7 +65,7 @@ salvage_segment(struct reader *r, struct image *im)
 static void
 loss_report(struct lossreport *t)
 {
-	const struct carried *c = t->im->proc->carried;
+	const struct embedded *c = t->im->proc->embedded;
 	const char *name;
 	struct lost *l;
 	uint64_t mb;

@@ -107,13 +107,13 @@ trailer_refuse(struct reader *r, uint64_t at)
 	struct snap *s = r->snap;
 
 	trailer_free(&r->trailer);
-	s->unsummed = str_printf("byte %" PRIu64 ": no trailer: %s", at,
+	s->trailer_error = str_printf("byte %" PRIu64 ": no trailer: %s", at,
 	    snap_errstr());
-	if (s->unsummed == NULL)
+	if (s->trailer_error == NULL)
 		return -1;
 	if (s->damaged && r->o->salvage)
 		salvage_say(r, "%s: %s; there are no sums: what is before "
-		    "that may be damaged, too", r->in->name, s->unsummed);
+		    "that may be damaged, too", r->in->name, s->trailer_error);
 	return 0;
 }
 
@@ -138,7 +138,7 @@ read_trailer(struct reader *r, enum trailer_kind kind)
 	}
 	if (o->record != NULL)
 		o->record(o->arg, 0, "proc", start, r->in->pos - start);
-	if (s->unsummed != NULL) {
+	if (s->trailer_error != NULL) {
 		buf_free(&b);
 		return 0;
 	}
@@ -146,8 +146,8 @@ read_trailer(struct reader *r, enum trailer_kind kind)
 		return trailer_refuse(r, start);
 	if (rc == -1)
 		return -1;
-	s->summed = true;
-	s->hasindex = r->trailer.index != NULL;
+	s->verified = true;
+	s->verified_index = r->trailer.index != NULL;
 	s->damaged = false;
 	return 0;
 }

@@ -94,7 +94,7 @@ line_add(struct buf *b, const char *prefix, const char *text)
 		b->failed = true;
 		return;
 	}
-	buf_printf(b, "%s%s\n", prefix, text_harmless(s));
+	buf_printf(b, "%s%s\n", prefix, text_sanitize(s));
 	free(s);
 }
 

@@ -186,7 +186,7 @@ fstree_add(struct fstree *t, struct snap *s, void *tag)
 	size_t i;
 
 	for (i = 0; i < s->nproc; i++)
-		if (s->proc[i]->carried == NULL &&
+		if (s->proc[i]->embedded == NULL &&
 		    member_add(t, s, s->proc[i], tag) == -1)
 			return -1;
 	members_number(t, s);

@@ -153,9 +153,9 @@ static void
 input_tally(struct input *in)
 {
 	if (in->sums != NULL)
-		sums_add(in->sums, in->buf + in->summed, in->start -
-		    in->summed);
-	in->summed = in->start;
+		sums_add(in->sums, in->buf + in->verified, in->start -
+		    in->verified);
+	in->verified = in->start;
 }
 
 /*
@@ -245,7 +245,7 @@ input_fill(struct input *in, size_t n)
 	if (in->start > 0) {
 		input_tally(in);
 		memmove(in->buf, in->buf + in->start, have);
-		in->start = in->summed = 0;
+		in->start = in->verified = 0;
 		in->end = have;
 	}
 	while (in->end < n && !in->eof && !in->failed)
@@ -340,7 +340,7 @@ input_seek(struct input *in, uint64_t pos)
 		return errstr_set("cannot seek to byte %ju",
 		    (uintmax_t)pos);
 	in->random = true;
-	in->start = in->end = in->summed = 0;
+	in->start = in->end = in->verified = 0;
 	in->pos = pos;
 	in->eof = in->failed = false;
 	return 0;
@@ -358,7 +358,7 @@ input_guess(struct input *in, size_t n)
 		return;
 	in->random = true;
 	in->failed = false;
-	in->start = in->summed = 0;
+	in->start = in->verified = 0;
 	in->pos = 0;
 	in->end = gzipfile_guess(in->gzfile, in->buf, n < in->cap ? n :
 	    in->cap);

@@ -64,7 +64,7 @@ struct input {
 				   stream */
 	struct sums	*sums;	/* borrowed; checksums of skipped bytes; or
 				   NULL */
-	size_t		 summed; /* buf up to this index is in sums */
+	size_t		 verified; /* buf up to this index is in sums */
 	struct progress	*progress; /* borrowed; counts bytes read; or NULL */
 };
 

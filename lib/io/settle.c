@@ -19,11 +19,11 @@
 enum { NAP_US = 20000 };
 
 /*
- * Return 0 if output_settle can determine when the reader of o has all bytes,
+ * Return 0 if output_drain can determine when the reader of o has all bytes,
  * or -1 with errstr set if not.
  */
 int
-output_cansettle(const struct output *o)
+output_candrain(const struct output *o)
 {
 	socklen_t len = sizeof(int);
 	struct stat st;
@@ -75,14 +75,14 @@ fd_drain(int fd, unsigned long ask)
  * determined.
  */
 int
-output_settle(struct output *o)
+output_drain(struct output *o)
 {
 	struct progress *p = output_progress(o);
 	struct stat st;
 	int fd, rc;
 
 	fd = output_fd(o);
-	if (output_cansettle(o) == -1 || fstat(fd, &st) == -1)
+	if (output_candrain(o) == -1 || fstat(fd, &st) == -1)
 		return -1;
 	if (S_ISREG(st.st_mode))
 		return fsync(fd) == -1 ? errstr_sys("output") : 0;

@@ -118,7 +118,7 @@ input_spool(struct input *in)
 	in->fd = fd;
 	in->origin = 0;
 	in->size = size;
-	in->start = in->end = in->summed = 0;
+	in->start = in->end = in->verified = 0;
 	in->pos = 0;
 	in->eof = in->failed = in->random = false;
 	return whole;

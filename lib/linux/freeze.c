@@ -352,7 +352,7 @@ live_stop(struct live *l)
 	proxy_ready();
 	if (live_look(l) == -1)
 		return -1;
-	r.until = now_ms() + l->opts.patience * 1000;
+	r.until = now_ms() + l->opts.timeout * 1000;
 	rc = live_seize(&r);
 	live_mark(l, true);
 	if (l->opts.clone)
@@ -404,9 +404,9 @@ live_thaw(struct live *l)
 	take_finish(l);
 	live_release(l);
 	clones_end(l);
-	live_tellmissed(l);
+	live_warnmissed(l);
 	if (l->opts.verbose)
-		live_tellheld(l);
+		live_reportheld(l);
 	TAILQ_FOREACH(p, &l->procs, entry)
 		p->held = 0;
 	l->steps = (struct steps){ .now = STEP_NONE };

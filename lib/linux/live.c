@@ -36,14 +36,14 @@ live_new(const struct liveopts *o)
 	if ((l = mem_new(1, sizeof *l)) == NULL)
 		return NULL;
 	l->opts = *o;
-	if (l->opts.observe)	/* without injected calls no process can be
+	if (l->opts.no_inject)	/* without injected calls no process can be
 				   cloned */
 		l->opts.clone = false;
-	if (l->opts.patience == 0)
-		l->opts.patience = PATIENCE;
+	if (l->opts.timeout == 0)
+		l->opts.timeout = PATIENCE;
 	TAILQ_INIT(&l->procs);
 	RB_INIT(&l->pids);
-	proxy_allow(l->opts.patience);
+	proxy_allow(l->opts.timeout);
 	return l;
 }
 

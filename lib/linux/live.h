@@ -22,6 +22,6 @@ void		 live_unboost(struct live *l);
 void		 live_settle(struct live *l);
 
 /* tell.c */
-void		 live_tellheld(struct live *l);
+void		 live_reportheld(struct live *l);
 
 #endif

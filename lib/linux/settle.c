@@ -42,7 +42,7 @@ lproc_iszombie(struct lproc *p)
  * could not be seized.
  */
 static void
-live_tellforeign(struct live *l, const struct lproc *p)
+live_warnforeign(struct live *l, const struct lproc *p)
 {
 	const struct lthread *t, *first;
 	size_t n;
@@ -97,7 +97,7 @@ live_settle(struct live *l)
 			if (p->mmtid == 0 && t->hold != HOLD_GONE)
 				p->mmtid = p->origin = t->tid;
 		}
-		live_tellforeign(l, p);
+		live_warnforeign(l, p);
 		if (p->mmtid == 0 && !lproc_iszombie(p))
 			lproc_leave(l, p);
 	}

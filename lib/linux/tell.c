@@ -16,7 +16,7 @@ enum { MAX_MISSED = 8 };	/* maximum number of unanswered requests that
  * answered in time and that no warning has named yet.
  */
 void
-live_tellmissed(struct live *l)
+live_warnmissed(struct live *l)
 {
 	char what[256];
 	size_t n;
@@ -25,7 +25,7 @@ live_tellmissed(struct live *l)
 		if (n < MAX_MISSED)
 			live_warn(l, "%s: no answer in %u seconds: it is "
 			    "missing (-t waits longer)", what,
-			    l->opts.patience);
+			    l->opts.timeout);
 	if (n > MAX_MISSED && n > l->nmissed)
 		live_warn(l, "%zu more did not answer: they are missing",
 		    n - MAX_MISSED);
@@ -38,7 +38,7 @@ live_tellmissed(struct live *l)
  * most of it. In a second line, print the time of each step.
  */
 void
-live_tellheld(struct live *l)
+live_reportheld(struct live *l)
 {
 	const struct lproc *p, *most;
 	char longest[24], sum[24], part[24], more[200], all[256];

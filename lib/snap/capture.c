@@ -57,7 +57,7 @@ snap_capture_set(struct snap_capture *c, enum snap_capture_option option,
 		o->restore = value != 0;
 		return 0;
 	case SNAP_PASSIVE:
-		o->observe = value != 0;
+		o->no_inject = value != 0;
 		o->clone = value == 0;
 		return 0;
 	case SNAP_DATA_FILES:
@@ -66,7 +66,7 @@ snap_capture_set(struct snap_capture *c, enum snap_capture_option option,
 	case SNAP_TIMEOUT:
 		if (value > INT_MAX)
 			return errstr_set("timeout: too large");
-		o->patience = (unsigned int)value;
+		o->timeout = (unsigned int)value;
 		return 0;
 	case SNAP_MEMORY:
 		o->memory = value;

@@ -78,7 +78,7 @@ space_name(struct space *sp, const char *text, size_t len)
 	    text[n + 6] != '\n'; n++)
 		sp->name[n] = text[n + 6];
 	sp->name[n] = '\0';
-	text_harmless(sp->name);
+	text_sanitize(sp->name);
 }
 
 /*

@@ -19,7 +19,7 @@ memory_sum(struct snap *s)
 	size_t i;
 
 	for (h = i = 0; i < s->nproc; i++)
-		if (s->proc[i]->carried == NULL)
+		if (s->proc[i]->embedded == NULL)
 			h += image_sum(s->proc[i]->mem) +
 			    image_sum(s->proc[i]->text) * 3;
 	return h;
@@ -31,7 +31,7 @@ process_count(const struct snap *s)
 	size_t i, n;
 
 	for (i = n = 0; i < s->nproc; i++)
-		n += s->proc[i]->carried == NULL;
+		n += s->proc[i]->embedded == NULL;
 	return n;
 }
 

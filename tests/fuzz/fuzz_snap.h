@@ -162,7 +162,7 @@ check_proc(struct proc *p)
 	struct recfile f;
 
 	MUST(linuxrec_open(&r, proc_file(p, "proc")) == 0);
-	MUST(p->carried != NULL || linuxrec_find(&r, "stat", &f));
+	MUST(p->embedded != NULL || linuxrec_find(&r, "stat", &f));
 	linuxrec_close(&r);
 	MUST(proc_vmas(p, &l) == 0);
 	vmas_free(&l);

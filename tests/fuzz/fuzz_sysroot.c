@@ -124,7 +124,7 @@ snap_make(const uint8_t *mem, size_t n, const struct vmas *l)
 		if (l->v[i].name[0] != '/')
 			continue;
 		MUST((p = snap_add(s, FIRSTFILE + i)) != NULL);
-		MUST(carried_set(p, l->v[i].dev, l->v[i].ino,
+		MUST(embedded_set(p, l->v[i].dev, l->v[i].ino,
 		    l->v[i].name) == 0);
 		p->text = text_make(p);
 	}

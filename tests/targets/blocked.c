@@ -530,7 +530,7 @@ main(void)
 	for (i = 0; i < CALLS; i++)
 		if (pthread_create(&t, NULL, run, &call[i]) != 0)
 			err(1, "pthread_create");
-	for (i = tries = 0; i < CALLS && tries < patience(10000); tries++)
+	for (i = tries = 0; i < CALLS && tries < timeout(10000); tries++)
 		if (call[i].back || sleeps(call[i].tid)) {
 			printf("call %s %d\n", call[i].name, call[i].tid);
 			i++;

@@ -55,7 +55,7 @@ main(void)
 			err(1, "pthread_create");
 	ready();
 	await();
-	for (was = made, i = 0; i < patience(10000) && made == was; i++)
+	for (was = made, i = 0; i < timeout(10000) && made == was; i++)
 		usleep(1000);
 	report("halted", made == was);
 	over = 1;

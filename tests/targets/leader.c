@@ -15,7 +15,7 @@ run(void *arg)
 	int tries;
 
 	(void)arg;
-	for (state = 0, tries = 0; state != 'Z' && tries < patience(10000);
+	for (state = 0, tries = 0; state != 'Z' && tries < timeout(10000);
 	    tries++) {
 		usleep(1000);
 		if ((f = fopen("/proc/self/stat", "r")) == NULL)

@@ -14,7 +14,7 @@
  *	none NAME		there is no such file
  *	count N			descriptors
  *	shares WHAT PID		what clone(2) shares
- *	carried DEV INO SIZE SEED AT	a carried file, all zero but for a
+ *	carried DEV INO SIZE SEED AT	an embedded file, all zero but for a
  *				page of the pattern at AT
  *	own ADDR LEN		pages of its own
  *	foreign ADDR LEN	pages that are not

@@ -98,7 +98,7 @@ main(void)
 	out = memory("out", 2);
 	note();
 	/* what is under way in another processor is left out for now */
-	for (n = i = 0; n < PAGES && i < patience(1000); i++) {
+	for (n = i = 0; n < PAGES && i < timeout(1000); i++) {
 		if (madvise(out, PAGES * PAGE, MADV_PAGEOUT) == -1)
 			break;
 		if ((n = having(out, SWAPPED)) == 0)

@@ -39,7 +39,7 @@ enum { MIN_PAGE = 4096, MAX_PAGE = 65536 };	/* of any machine */
  * TIMEFACTOR of the environment as many on a machine that is slow.
  */
 static inline int
-patience(int n)
+timeout(int n)
 {
 	const char *s;
 

@@ -129,7 +129,7 @@ main(void)
 	/* the busy ones still are, the others never came back */
 	for (i = 0; i < BUSY; i++)
 		was[i] = count[i];
-	for (bad = BUSY, tries = 0; tries < patience(10000) && bad > 0;
+	for (bad = BUSY, tries = 0; tries < timeout(10000) && bad > 0;
 	    tries++) {
 		usleep(1000);
 		for (bad = 0, i = 0; i < BUSY; i++)

@@ -1,5 +1,5 @@
 /*
- * Files that are carried along as memory: carried.c.
+ * Files that are carried along as memory: embedded.c.
  */
 #include "model.h"
 #include "space.h"
@@ -20,7 +20,7 @@ static const struct vma object = { .dev = 1, .ino = 7, .name = path };
  * A file of size bytes with text at each of n places, carried along.
  */
 static struct proc *
-carried(struct snap *s, off_t size, const off_t *at, size_t n)
+embedded(struct snap *s, off_t size, const off_t *at, size_t n)
 {
 	struct source *src;
 	int fd;
@@ -32,7 +32,7 @@ carried(struct snap *s, off_t size, const off_t *at, size_t n)
 		assert_int_equal(pwrite(fd, "text", 4, at[n]), 4);
 	src = source_file(s, fd, "object", KB);
 	assert_non_null(src);
-	return carried_addmem(s, &object, src, (uint64_t)size);
+	return embedded_addmem(s, &object, src, (uint64_t)size);
 }
 
 /*
@@ -48,10 +48,10 @@ test_holes(void **state)
 	uint8_t page[PAGE], zero[PAGE] = { 0 };
 
 	(void)state;
-	p = carried(s, 200 * PAGE + 100, at, 2);
+	p = embedded(s, 200 * PAGE + 100, at, 2);
 	assert_non_null(p);
 	assert_null(p->text);
-	assert_ptr_equal(carried_find(s, &object), p);
+	assert_ptr_equal(embedded_find(s, &object), p);
 	assert_int_equal(image_read(p->mem, 64 * PAGE, page, PAGE), 0);
 	assert_memory_equal(page, "text", 4);
 	assert_memory_equal(page + 4, zero, PAGE - 4);
@@ -75,10 +75,10 @@ test_empty(void **state)
 	struct proc *p;
 
 	(void)state;
-	p = carried(s, 0, NULL, 0);
+	p = embedded(s, 0, NULL, 0);
 	assert_non_null(p);
 	assert_int_equal(p->mem->nseg, 0);
-	p = carried(s, 10 * PAGE, NULL, 0);
+	p = embedded(s, 10 * PAGE, NULL, 0);
 	assert_non_null(p);
 	assert_int_equal(p->mem->nseg, 0);
 	snap_free(s);

@@ -816,7 +816,7 @@ test_files(void **state)
 	assert_file_at(s->proc[0]->mem, 0x40000000, lib, size);
 	assert_string_equal(rec_string(s->proc[0], "missing"), "(none)");
 	assert_int_equal(s->nproc, 2);
-	assert_string_equal(s->proc[1]->carried->path, lib);
+	assert_string_equal(s->proc[1]->embedded->path, lib);
 	assert_file_at(s->proc[1]->text, 0, lib, size - 4096);
 	snap_free(s);
 

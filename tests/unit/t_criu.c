@@ -305,13 +305,13 @@ check_memory(struct snap *s)
 	assert_page(p, MEMFD + 2 * PAGE, "s61", 6 * PAGE);
 	assert_page(p, MEMFD + 3 * PAGE, "s61", 7 * PAGE);
 	assert_null(page_at(p, LIB));
-	assert_int_equal(s->proc[3]->carried->ino, 61);
-	assert_int_equal(s->proc[3]->carried->dev, 1);
-	assert_string_equal(s->proc[3]->carried->path,
+	assert_int_equal(s->proc[3]->embedded->ino, 61);
+	assert_int_equal(s->proc[3]->embedded->dev, 1);
+	assert_string_equal(s->proc[3]->embedded->path,
 	    "/memfd:my mem (deleted)");
 	assert_page(s->proc[3], 7 * PAGE, "s61", 7 * PAGE);
 	assert_null(s->proc[3]->text);
-	assert_int_equal(s->proc[4]->carried->ino, 62);
+	assert_int_equal(s->proc[4]->embedded->ino, 62);
 	assert_page(s->proc[4], 0, "s62", 0);
 }
 

@@ -1060,7 +1060,7 @@ load_sysv(struct criuopts *o, const char *maps, const char *shm, const char *ns)
 		return load(s, o);
 	m = memsource_new(s, 8, KB);
 	memset(m->data, 'y', 8 * KB);
-	assert_non_null(p = carried_new(s, &v));
+	assert_non_null(p = embedded_new(s, &v));
 	segment_add(p, IMAGE_MEM, 0, 8 * KB, &m->src, 0);
 	f.data = (uint8_t *)strdup(ns);
 	f.len = strlen(ns);

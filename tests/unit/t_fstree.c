@@ -63,7 +63,7 @@ snap_sample(struct memsource **src)
 	testrec_text(&b, "thread", "10\n");
 	testrec_give(&b, p);
 	p = snap_add(s, 12);
-	p->carried = calloc(1, sizeof *p->carried);
+	p->embedded = calloc(1, sizeof *p->embedded);
 	return s;
 }
 
@@ -73,8 +73,8 @@ snap_done(struct snap *s)
 	size_t i;
 
 	for (i = 0; i < s->nproc; i++) {
-		free(s->proc[i]->carried);
-		s->proc[i]->carried = NULL;
+		free(s->proc[i]->embedded);
+		s->proc[i]->embedded = NULL;
 	}
 	snap_free(s);
 }

@@ -109,7 +109,7 @@ setup(void **state)
 			guarded(rounds);
 	}
 	assert_int_not_equal(target, -1);
-	for (i = 0; i < patience(5000) && *rounds == 0; i++)
+	for (i = 0; i < timeout(5000) && *rounds == 0; i++)
 		usleep(1000);
 	assert_int_not_equal(*rounds, 0);
 	return 0;
@@ -162,9 +162,9 @@ goes_on(void)
 	const long was = *rounds;
 	int i;
 
-	for (i = 0; i < patience(5000) && *rounds < was + 2; i++)
+	for (i = 0; i < timeout(5000) && *rounds < was + 2; i++)
 		usleep(1000);
-	return i < patience(5000) && waitpid(target, NULL, WNOHANG) == 0;
+	return i < timeout(5000) && waitpid(target, NULL, WNOHANG) == 0;
 }
 
 /*

@@ -276,10 +276,10 @@ target_end(void)
 
 	assert_int_equal(waitpid(target, &i, WNOHANG), 0);
 	/* who waits has come as far as it will */
-	for (was = seen->rounds, i = 0; i < patience(5000) &&
+	for (was = seen->rounds, i = 0; i < timeout(5000) &&
 	    seen->rounds == was && seen->rounds > 1 + seen->returned; i++)
 		usleep(1000);
-	assert_int_not_equal(i, patience(5000));
+	assert_int_not_equal(i, timeout(5000));
 	assert_int_equal(seen->wrong, 0);
 	/* snap-internals(7), BUGS: some may be told of EINTR */
 	assert_between(seen->returned, 0, KILLS / 50);
@@ -297,10 +297,10 @@ goes_on(void)
 	long was;
 	int i;
 
-	for (was = seen->rounds, i = 0; i < patience(5000) &&
+	for (was = seen->rounds, i = 0; i < timeout(5000) &&
 	    seen->rounds < was + 2; i++)
 		usleep(1000);
-	return i < patience(5000);
+	return i < timeout(5000);
 }
 
 /*
@@ -418,7 +418,7 @@ killed(void (*run)(void), bool again, bool clones)
 
 	start(run);
 	srandom(1);
-	for (refused = i = 0; i < KILLS / patience(1); i++) {
+	for (refused = i = 0; i < KILLS / timeout(1); i++) {
 		if ((tracer = fork()) == 0)
 			trace(again, clones);
 		t.tv_nsec = random() % 4000000;
@@ -485,7 +485,7 @@ call_await(long nr)
 	char buf[256];
 	int i;
 
-	for (i = 0; i < patience(5000); i++) {
+	for (i = 0; i < timeout(5000); i++) {
 		file_read(target, "syscall", buf, sizeof buf);
 		if (buf[0] != 'r' && strtol(buf, NULL, 10) == nr)
 			return;
@@ -609,9 +609,9 @@ killed_each(void (*run)(void), void (*once)(void))
 		assert_int_equal(waitpid(tracer, &status, 0), tracer);
 		if (!goes_on() || seen->wrong != 0)
 			fail_msg("moment %ld: it does not go on", fatal);
-		for (i = 0; i < patience(5000) && target_hasclone(); i++)
+		for (i = 0; i < timeout(5000) && target_hasclone(); i++)
 			usleep(1000);
-		if (i == patience(5000))
+		if (i == timeout(5000))
 			fail_msg("moment %ld: its clone lives", fatal);
 		file_read(target, "maps", after, sizeof after);
 		if (strcmp(before, after) != 0)
@@ -823,7 +823,7 @@ faults_are_told_apart(void **state)
 	assert_true(goes_on());
 	assert_int_equal(seen->handled, 1);
 	kill(target, SIGSEGV);
-	for (i = 0; i < patience(5000) && seen->handled == 1; i++)
+	for (i = 0; i < timeout(5000) && seen->handled == 1; i++)
 		usleep(1000);
 	assert_int_equal(seen->handled, 2);
 	target_end();
@@ -1012,7 +1012,7 @@ call_awaited(void)
 	char buf[256];
 	int i;
 
-	for (i = 0; i < patience(5000); i++) {
+	for (i = 0; i < timeout(5000); i++) {
 		file_read(target, "syscall", buf, sizeof buf);
 		if (*buf >= '0' && *buf <= '9')
 			return strtol(buf, NULL, 10);
@@ -1058,17 +1058,17 @@ waits_signalled(const struct waits *w, int times, int before, int between)
 	for (i = 0; i < times; i++) {
 		call_interrupted(i == 0 ? SIGWINCH : 0, i == 1 ? SIGWINCH : 0);
 		/* on its way there it may be seen where it was */
-		for (k = 0; k < patience(1000) && call_awaited() !=
+		for (k = 0; k < timeout(1000) && call_awaited() !=
 		    (w->timed ? SYS_restart_syscall : w->nr); k++)
 			usleep(1000);
-		if (k == patience(1000))
+		if (k == timeout(1000))
 			fail_msg("%s: waits anew", w->name);
 	}
 	call_interrupted(before, between);
-	for (k = 0; k < patience(5000) && (seen->handled == 0 ||
+	for (k = 0; k < timeout(5000) && (seen->handled == 0 ||
 	    seen->returned != w->ends); k++)
 		usleep(1000);
-	if (k == patience(5000) || seen->wrong != 0 || seen->handled != 1)
+	if (k == timeout(5000) || seen->wrong != 0 || seen->handled != 1)
 		fail_msg("%s: %ld handled, %ld returned, %ld wrong", w->name,
 		    seen->handled, seen->returned, seen->wrong);
 	kill(target, SIGKILL);
@@ -1146,7 +1146,7 @@ ended_call_is_left(void **state)
 	assert_int_equal(gregs_read(target, &is), 0);
 	assert_memory_equal(&was, &is, sizeof was);
 	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
-	for (i = 0; i < patience(5000) && seen->returned == 0; i++)
+	for (i = 0; i < timeout(5000) && seen->returned == 0; i++)
 		usleep(1000);
 	assert_int_equal(seen->returned, 1);
 	assert_int_equal(seen->handled, 1);

@@ -342,26 +342,26 @@ test_carried(void **state)
 	s = snap_new();
 	t = snap_new();
 	assert_non_null(snap_add(s, 812));
-	p = carried_add(s, &v, source_nothing(s), 3000);
+	p = embedded_add(s, &v, source_nothing(s), 3000);
 	assert_non_null(p);
 	assert_int_equal(p->pid, 4194305);
 	assert_int_equal(image_bytes(p->text), 3000);
-	assert_ptr_equal(carried_find(s, &v), p);
-	assert_null(carried_find(s, &other));
-	assert_int_equal(carried_add(s, &other, source_nothing(s), 1)->pid,
+	assert_ptr_equal(embedded_find(s, &v), p);
+	assert_null(embedded_find(s, &other));
+	assert_int_equal(embedded_add(s, &other, source_nothing(s), 1)->pid,
 	    4194306);
 	assert_int_equal(linuxrec_pack(p, "amd64", NULL, 0), 0);
 	q = snap_add(t, p->pid);
 	file_set(q, "proc", proc_file(p, "proc")->data,
 	    proc_file(p, "proc")->len);
 	assert_int_equal(linuxrec_apply(q), 0);
-	assert_string_equal(q->carried->path, "/a b");
-	assert_ptr_equal(carried_find(t, &v), q);
+	assert_string_equal(q->embedded->path, "/a b");
+	assert_ptr_equal(embedded_find(t, &v), q);
 	v.dev = v.ino = 0;	/* nothing known but the path */
-	assert_int_equal(carried_set(q, 0, 0, "/a b"), 0);
-	assert_ptr_equal(carried_find(t, &v), q);
+	assert_int_equal(embedded_set(q, 0, 0, "/a b"), 0);
+	assert_ptr_equal(embedded_find(t, &v), q);
 	v.name[1] = 'b';
-	assert_null(carried_find(t, &v));
+	assert_null(embedded_find(t, &v));
 	for (i = 0; i < sizeof bad / sizeof *bad; i++) {
 		snprintf(text, sizeof text, "linux amd64 1\ncarried\n%s",
 		    bad[i]);

@@ -163,7 +163,7 @@ part_wanted(void *arg, struct snap *s, struct proc *p)
 }
 
 /*
- * A part is had alone, or with some of the others; carried files go along with
+ * A part is had alone, or with some of the others; embedded files go along with
  * who has them mapped.
  */
 static void
@@ -187,9 +187,9 @@ test_apart(void **state)
 		    (int)i + 1);
 		proc_begin(s[i], 7, "maps", line, "file/1", open, NULL);
 		proc_begin(s[i], 8, "thread", "7\n", NULL);
-		assert_int_equal(carried_set(snap_add(s[i], 1 << 30 | (i + 8)),
+		assert_int_equal(embedded_set(snap_add(s[i], 1 << 30 | (i + 8)),
 		    makedev(8, 2), i + 1, "/open"), 0);
-		assert_int_equal(carried_set(snap_add(s[i], 1 << 30 | i),
+		assert_int_equal(embedded_set(snap_add(s[i], 1 << 30 | i),
 		    makedev(8, 1), i + 1, path), 0);
 	}
 	assert_int_equal(snap_merge(s[0], s[1]), 0);
@@ -197,8 +197,8 @@ test_apart(void **state)
 	assert_int_equal(s[0]->nproc, 12);
 	assert_non_null(s[0] = snap_keep(s[0], part_wanted, &some));
 	assert_int_equal(s[0]->nproc, 8);
-	assert_string_equal(s[0]->proc[6]->carried->path, "/open");
-	assert_string_equal(s[0]->proc[7]->carried->path, "/lib/2");
+	assert_string_equal(s[0]->proc[6]->embedded->path, "/open");
+	assert_string_equal(s[0]->proc[7]->embedded->path, "/lib/2");
 	assert_string_equal(s[0]->header,
 	    "process snapshot 1 x@here amd64 0 \"\"");
 	assert_non_null(snap_find(s[0], 7));
@@ -316,7 +316,7 @@ carry(struct snap *s, struct memsource *m, uint64_t ino, size_t kb)
 	    .name = (char *)(uintptr_t)"/lib/x.so" };
 	struct proc *p;
 
-	p = carried_add(s, &v, &m->src, 4 * KB);
+	p = embedded_add(s, &v, &m->src, 4 * KB);
 	assert_non_null(p);
 	if (kb > 0) {
 		image_free(p->text);
@@ -328,7 +328,7 @@ carry(struct snap *s, struct memsource *m, uint64_t ino, size_t kb)
 }
 
 /*
- * Carried files: the same one once; another one under the same number gets a
+ * Embedded files: the same one once; another one under the same number gets a
  * device of its own.
  */
 static void
@@ -369,10 +369,10 @@ test_carried(void **state)
 	    "00600000-00601000 rw-p 00000000 00:00 0 \n");
 	for (i = 0; i < 2; i++) {
 		assert_int_equal(proc_vmas(s[0]->proc[i], &l), 0);
-		assert_int_equal(image_read(carried_find(s[0], &l.v[1])->text,
+		assert_int_equal(image_read(embedded_find(s[0], &l.v[1])->text,
 		    0, x, KB), 0);
 		assert_memory_equal(x, memsource_kb(m[0], i * 8), KB);
-		assert_int_equal(image_read(carried_find(s[0], &l.v[0])->text,
+		assert_int_equal(image_read(embedded_find(s[0], &l.v[0])->text,
 		    0, x, KB), 0);
 		assert_memory_equal(x, memsource_kb(m[0], 0), KB);
 		vmas_free(&l);
@@ -407,9 +407,9 @@ test_devices(void **state)
 		m = memsource_new(s[i], 4, KB);
 		memset(m->data, 'a' + (int)i, 4 * KB);
 		proc_begin(s[i], 7, "maps", maps, "file/0", file, NULL);
-		assert_non_null(p = carried_add(s[i], &v, &m->src, 4 * KB));
+		assert_non_null(p = embedded_add(s[i], &v, &m->src, 4 * KB));
 		assert_int_equal(linuxrec_pack(p, "amd64", NULL, 0), 0);
-		assert_non_null(p = carried_add(s[i], &shm, &m->src, 4 * KB));
+		assert_non_null(p = embedded_add(s[i], &shm, &m->src, 4 * KB));
 		assert_int_equal(linuxrec_pack(p, "amd64", NULL, 0), 0);
 	}
 	assert_int_equal(snap_merge(s[0], s[1]), 0);
@@ -453,7 +453,7 @@ test_sysv(void **state)
 		proc_begin(s[i], 7, "maps", maps, "file/0", file, NULL);
 		for (k = 0; k < 2; k++) {
 			v.name = (char *)(uintptr_t)path[k];
-			p = carried_add(s[i], &v, &m->src, 4 * KB);
+			p = embedded_add(s[i], &v, &m->src, 4 * KB);
 			assert_non_null(p);
 			assert_int_equal(linuxrec_pack(p, "amd64", NULL, 0), 0);
 		}
@@ -523,20 +523,20 @@ test_many(void **state)
 	uint64_t i, k;
 
 	(void)state;
-	alarm((unsigned int)patience(60));
+	alarm((unsigned int)timeout(60));
 	for (k = 0; k < 2; k++) {
 		s[k] = snap_begin("process snapshot 1 a@b amd64");
 		for (i = 0; i < FILES; i++) {
 			p = snap_add(s[k], FIRST + i);
 			snprintf(path, sizeof path, "/lib/%ju", (uintmax_t)i);
-			assert_int_equal(carried_set(p, makedev(8, 1), i + 1,
+			assert_int_equal(embedded_set(p, makedev(8, 1), i + 1,
 			    path), 0);
 		}
 	}
 	assert_int_equal(snap_merge(s[0], s[1]), 0);
 	assert_int_equal(s[0]->nproc, 2 * FILES);
 	for (i = 0; i < FILES; i++)
-		assert_int_equal(s[0]->proc[FILES + i]->carried->dev,
+		assert_int_equal(s[0]->proc[FILES + i]->embedded->dev,
 		    makedev(0xfff, (unsigned int)i));
 	alarm(0);
 	snap_free(s[0]);

@@ -71,7 +71,7 @@ poll_until(struct lproc *p, struct lthread *t, enum hold hold)
 {
 	int i;
 
-	for (i = 0; i < patience(5000) && t->hold != hold; i++) {
+	for (i = 0; i < timeout(5000) && t->hold != hold; i++) {
 		thread_poll(p, t);
 		usleep(1000);
 	}

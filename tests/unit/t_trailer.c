@@ -110,7 +110,7 @@ same_or_error(const struct buf *b, size_t len, bool pipe, uint64_t want)
 	else if (sum != want)
 		fail_msg("%zu bytes: something else was read", len);
 	if (s->damaged) {
-		assert_contains(s->unsummed, "byte ");
+		assert_contains(s->trailer_error, "byte ");
 		read = false;
 	}
 	snap_free(s);
@@ -152,8 +152,8 @@ test_same(void **state)
 	s = read_scan(&b, true);
 	t = read_scan(&b, false);
 	assert_true(s != NULL && t != NULL);
-	assert_true(s->summed);
-	assert_false(t->summed);
+	assert_true(s->verified);
+	assert_false(t->verified);
 	assert_int_equal(snap_compare(s, t), 0);
 	assert_snaps_equal(s, t);
 	snap_free(s);
@@ -410,7 +410,7 @@ test_dear(void **state)
 	assert_true(b.len - body.len < 200);
 	snap_free(s);
 	s = read_scan(&b, false);
-	assert_true(s != NULL && s->summed);
+	assert_true(s != NULL && s->verified);
 	snap_free(s);
 	buf_free(&b);
 }
@@ -437,10 +437,10 @@ check_unsummed(const struct buf *b, const char *why, bool damaged,
 		stream_close(&st);
 		if (s == NULL)
 			fail_msg("way %d: %s", way, snap_errstr());
-		assert_false(s->summed);
+		assert_false(s->verified);
 		assert_int_equal(s->damaged, damaged);
-		assert_contains(s->unsummed, "byte ");
-		assert_contains(s->unsummed, why);
+		assert_contains(s->trailer_error, "byte ");
+		assert_contains(s->trailer_error, why);
 		assert_true(snap_sum(s, &sum));
 		assert_int_equal(sum, want);
 		snap_free(s);

@@ -243,7 +243,7 @@ test_cut(void **state)
 				check_error();
 			else {
 				assert_true(kind == 0 && is_boundary(n));
-				assert_false(s->summed);
+				assert_false(s->verified);
 				check_right(s, false);
 			}
 			snap_free(s);

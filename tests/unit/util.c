@@ -27,7 +27,7 @@ rng_init(struct rng *r, const char *what, uint64_t seed)
 }
 
 int
-patience(int n)
+timeout(int n)
 {
 	const char *s;
 

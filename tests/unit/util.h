@@ -36,7 +36,7 @@ void		 rng_bytes(struct rng *, void *, size_t);
  * How often to look for what takes a millisecond each time: so often, or
  * TIMEFACTOR of the environment as many on a machine that is slow.
  */
-int		 patience(int);
+int		 timeout(int);
 
 /*
  * Skip the test that runs, and say why, which tests/one makes part of its line.

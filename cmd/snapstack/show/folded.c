@@ -25,7 +25,7 @@ name_fold(const char *s)
 
 	if ((t = strdup(s)) == NULL)
 		return NULL;
-	text_harmless(t);
+	text_sanitize(t);
 	for (p = t; *p != '\0'; p++)
 		if (*p == ';' || *p == '\n')
 			*p = ':';

@@ -324,7 +324,7 @@ core_carry(struct corereader *r)
 		if (m->src == NULL || m->src == r->text)
 			continue;
 		v.name = (char *)(uintptr_t)m->name;
-		p = carried_add(r->snap, &v, m->src, source_size(m->src));
+		p = embedded_add(r->snap, &v, m->src, source_size(m->src));
 		if (p == NULL ||
 		    linuxrec_pack(p, r->core.mach->name, NULL, 0) == -1)
 			return -1;

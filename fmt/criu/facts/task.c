@@ -104,7 +104,7 @@ maketask_read(struct criumake *m)
 		return -1;
 	for (i = 0; i < m->snap->nproc; i++) {
 		p = m->snap->proc[i];
-		if (p->carried != NULL)
+		if (p->embedded != NULL)
 			continue;
 		if (proc_part(p, &part) == -1)
 			return -1;

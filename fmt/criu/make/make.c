@@ -126,7 +126,7 @@ criumake_can(struct snap *s)
 	bool can;
 
 	for (can = false, i = 0; i < s->nproc && !can; i++) {
-		can = s->proc[i]->carried == NULL &&
+		can = s->proc[i]->embedded == NULL &&
 		    linuxrec_open(&r, proc_file(s->proc[i], "proc")) == 0;
 		if (!can)
 			continue;

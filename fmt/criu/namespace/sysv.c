@@ -44,7 +44,7 @@ sysv_find(const struct criumake *m, uint64_t id)
 static struct proc *
 sysv_content(const struct criumake *m, const struct maketask *t, uint64_t id)
 {
-	const struct carried *c;
+	const struct embedded *c;
 	struct linuxrec r;
 	struct recfile f, g;
 	struct proc *p;
@@ -55,7 +55,7 @@ sysv_content(const struct criumake *m, const struct maketask *t, uint64_t id)
 		return NULL;
 	for (i = 0; i < m->snap->nproc; i++) {
 		p = m->snap->proc[i];
-		c = p->carried;
+		c = p->embedded;
 		if (c == NULL || c->ino != id ||
 		    strncmp(c->path, "/SYSV", 5) != 0)
 			continue;

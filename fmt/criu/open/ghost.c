@@ -17,7 +17,7 @@ makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
 	char none[] = "";
 	struct vma key = { .dev = dev, .ino = ino, .name = none };
 
-	return dev == 0 && ino == 0 ? NULL : carried_find(m->snap, &key);
+	return dev == 0 && ino == 0 ? NULL : embedded_find(m->snap, &key);
 }
 
 /*
@@ -64,7 +64,7 @@ content_check(struct criumake *m, const struct proc *p)
 	im = p == NULL ? NULL : p->text != NULL ? p->text : p->mem;
 	return im == NULL || im->nmissing == 0 ? 0 : make_refuse(m, NULL, NULL,
 	    WHY_PAGES, "%s: a part of it is not in the snapshot (%s)",
-	    p->carried != NULL ? p->carried->path : "executable",
+	    p->embedded != NULL ? p->embedded->path : "executable",
 	    im->missing[0].reason);
 }
 

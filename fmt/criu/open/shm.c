@@ -81,7 +81,7 @@ shm_name(const struct makeshm *o)
 	const char *s;
 	size_t n;
 
-	s = o->proc->carried->path;
+	s = o->proc->embedded->path;
 	if (strncmp(s, prefix, sizeof prefix - 1) == 0)
 		s += sizeof prefix - 1;
 	n = strlen(s);

@@ -115,7 +115,7 @@ criuelf_carry(struct criureader *r)
 		if (r->file[i].src == NULL || is_text(r, r->file[i].src))
 			continue;
 		v.name = r->file[i].name;
-		p = carried_add(r->snap, &v, r->file[i].src, r->file[i].size);
+		p = embedded_add(r->snap, &v, r->file[i].src, r->file[i].size);
 		if (p == NULL ||
 		    linuxrec_pack(p, r->machine->name, NULL, 0) == -1)
 			return -1;

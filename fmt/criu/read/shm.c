@@ -127,7 +127,7 @@ shm_carry(struct criureader *r, const struct criushm *shm)
 
 	if ((v.name = shm_name(r, shm->id)) == NULL)
 		return -1;
-	p = carried_new(r->snap, &v);
+	p = embedded_new(r->snap, &v);
 	free(v.name);
 	if (p == NULL || shm_memory(p, &shm->runs) == -1)
 		return -1;

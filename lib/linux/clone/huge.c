@@ -135,7 +135,7 @@ lproc_join(const struct lproc *p, uint64_t until)
 void
 huge_join(const struct live *l)
 {
-	const uint64_t until = now_ms() + l->opts.patience * 1000;
+	const uint64_t until = now_ms() + l->opts.timeout * 1000;
 	const struct lproc *p;
 
 	TAILQ_FOREACH(p, &l->procs, entry)

@@ -21,13 +21,13 @@
 int
 netlink_socket(int protocol)
 {
-	const struct timeval patience = { 2, 0 };
+	const struct timeval timeout = { 2, 0 };
 	int fd;
 
 	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
 	if (fd != -1)
-		(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
-		    sizeof patience);
+		(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout,
+		    sizeof timeout);
 	return fd;
 }
 

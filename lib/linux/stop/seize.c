@@ -26,7 +26,7 @@
  * /proc/TID/status.
  */
 static uint64_t
-sleeps_told(const void *status, size_t len)
+sleeps_known(const void *status, size_t len)
 {
 	return status_first(status, len, "voluntary_ctxt_switches", 10);
 }
@@ -88,7 +88,7 @@ call_seen(const struct filelist *l)
 		c.nr = -1;
 	c.nr = call_first(c.nr, filelist_find(l, "wchan"), c.arg[0]);
 	if (restart_counts(c.nr) && status != NULL)
-		c.sleeps = sleeps_told(status->data, status->len);
+		c.sleeps = sleeps_known(status->data, status->len);
 	return c;
 }
 

@@ -73,7 +73,7 @@ asking_got(struct asking *a, void *buf, size_t len)
  * records, as a file called name.
  */
 void
-asking_told(struct asking *v, size_t n, const char *name)
+asking_reported(struct asking *v, size_t n, const char *name)
 {
 	size_t i;
 

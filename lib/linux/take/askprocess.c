@@ -49,7 +49,7 @@ ask_sigactions(struct asking *v, size_t n)
 				    (uintmax_t)got[1], (uintmax_t)got[2],
 				    (uintmax_t)got[3]);
 	}
-	asking_told(v, n, "sigaction");
+	asking_reported(v, n, "sigaction");
 }
 
 static void
@@ -72,7 +72,7 @@ ask_itimers(struct asking *v, size_t n)
 				    (intmax_t)it.it_value.tv_sec * 1000000 +
 				    it.it_value.tv_usec);
 	}
-	asking_told(v, n, "itimers");
+	asking_reported(v, n, "itimers");
 }
 
 /*
@@ -137,7 +137,7 @@ ask_timers(struct asking *a)
 	}
 	free(text);
 	if (a->told.len > 0)
-		asking_told(a, 1, "posix_timers");
+		asking_reported(a, 1, "posix_timers");
 }
 
 /*

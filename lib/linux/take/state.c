@@ -124,7 +124,7 @@ proc_state_read(struct live *l, struct round *r, struct lproc *p)
 	if (p->skip || p->mmtid == 0 || (leader = lproc_leader(p)) == NULL)
 		return;
 	add_clocks(&leader->seen, p->pid);
-	if (l->opts.observe)
+	if (l->opts.no_inject)
 		filelist_text(&leader->seen, "observed", "asked for\n");
 	else if (p->core != NULL)
 		filelist_text(&leader->seen, "observed", "it dumps core\n");
@@ -193,7 +193,7 @@ state_finish(struct live *l, bool cloned)
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		leader = lproc_leader(p);
 		if (p->skip || p->inert || p->core != NULL ||
-		    l->opts.observe || p->mmtid == 0 ||
+		    l->opts.no_inject || p->mmtid == 0 ||
 		    (p->clone != 0) != cloned || leader == NULL ||
 		    (!cloned && (leader->hold != HOLD_STOPPED ||
 		    (p->head == NULL && !l->opts.restore))))

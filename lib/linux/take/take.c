@@ -251,7 +251,7 @@ carry_take(struct taker *k, const struct carry *c)
 
 	record_inode(c, &rec);
 	pthread_mutex_lock(&k->lock);
-	p = (c->mem ? carried_addmem : carried_add)(k->snap, &c->vma, c->src,
+	p = (c->mem ? embedded_addmem : embedded_add)(k->snap, &c->vma, c->src,
 	    (uint64_t)c->st.st_size);
 	pthread_mutex_unlock(&k->lock);
 	rc = p == NULL ? -1 : rec.failed ? errstr_set("out of memory") :

@@ -100,7 +100,7 @@ void		 ask_each(struct asking *v, size_t n, long nr,
 bool		 asking_got(struct asking *a, void *buf, size_t len);
 void		 asking_failed(struct asking *a);
 int		 asking_result(const struct asking *a);
-void		 asking_told(struct asking *v, size_t n, const char *name);
+void		 asking_reported(struct asking *v, size_t n, const char *name);
 void		 ask_prctl(struct asking *v, size_t n, const char *name,
 		    long option, size_t size, bool hex);
 

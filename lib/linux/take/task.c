@@ -204,7 +204,7 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 		t->cwd = strndup((const char *)f->data, f->len);
 	mounted_read(l, p);
 	sysv_record(l, p, t, to);
-	if (record_isinit(to) && !l->opts.observe && p->core == NULL)
+	if (record_isinit(to) && !l->opts.no_inject && p->core == NULL)
 		mntspace_record(l, p, to);
 	before = step_begin(&l->steps, STEP_FILES);
 	filelist_join(to, &p->fds);

@@ -1,5 +1,5 @@
 /*
- * Carried files: whole files that a process has mapped, saved with it so that
+ * Embedded files: whole files that a process has mapped, saved with it so that
  * it can be debugged on a machine without them.  Each is a struct proc that has
  * a text and nothing else, and a number that no Linux process has.
  */
@@ -11,32 +11,32 @@
 #include <unistd.h>
 
 /*
- * Return the carried file of s that mapping v maps; its text has the bytes.
+ * Return the embedded file of s that mapping v maps; its text has the bytes.
  * Return NULL if s does not carry that file (which is not an error), or if
  * memory runs out.
  */
 struct proc *
-carried_find(struct snap *s, const struct vma *v)
+embedded_find(struct snap *s, const struct vma *v)
 {
-	struct carried key = { v->dev, v->ino, v->name };
-	const struct carried *c;
+	struct embedded key = { v->dev, v->ino, v->name };
+	const struct embedded *c;
 	size_t n;
 
 	if (snap_index(s) == -1)
 		return NULL;
 	n = BISECT_WHILE(i, s->nfile,
-	    carried_cmp(s->proc[s->file[i]]->carried, &key) <= 0);
+	    embedded_cmp(s->proc[s->file[i]]->embedded, &key) <= 0);
 	if (n == 0)		/* n is one past the last equal entry */
 		return NULL;
-	c = s->proc[s->file[n - 1]]->carried;
-	return carried_cmp(c, &key) == 0 ? s->proc[s->file[n - 1]] : NULL;
+	c = s->proc[s->file[n - 1]]->embedded;
+	return embedded_cmp(c, &key) == 0 ? s->proc[s->file[n - 1]] : NULL;
 }
 
 /*
  * Return the image of the file that mapping v of process p maps. This is the
- * text of a carried file of s; or the text of p, if the file is its executable,
- * whose path is exe (or NULL). Return NULL if the snapshot has neither, which
- * is not an error.
+ * text of an embedded file of s; or the text of p, if the file is its
+ * executable, whose path is exe (or NULL). Return NULL if the snapshot has
+ * neither, which is not an error.
  */
 struct image *
 mapped_file(struct snap *s, struct proc *p, const char *exe,
@@ -46,39 +46,39 @@ mapped_file(struct snap *s, struct proc *p, const char *exe,
 
 	if (v->name[0] != '/')
 		return NULL;
-	if ((file = carried_find(s, v)) != NULL)
+	if ((file = embedded_find(s, v)) != NULL)
 		return file->text;
 	return exe != NULL && strcmp(v->name, exe) == 0 ? p->text : NULL;
 }
 
 /*
- * Make p a carried file with device number dev (as in maps), inode number ino
+ * Make p an embedded file with device number dev (as in maps), inode number ino
  * and a copy of path. Return 0, or -1 with errstr set.
  */
 int
-carried_set(struct proc *p, uint64_t dev, uint64_t ino, const char *path)
+embedded_set(struct proc *p, uint64_t dev, uint64_t ino, const char *path)
 {
-	struct carried *c;
+	struct embedded *c;
 
 	if ((c = calloc(1, sizeof *c)) == NULL ||
 	    (c->path = strdup(path)) == NULL) {
 		free(c);
 		return errstr_set("out of memory");
 	}
-	carried_free(p->carried);
+	embedded_free(p->embedded);
 	c->dev = dev;
 	c->ino = ino;
-	p->carried = c;
+	p->embedded = c;
 	return 0;
 }
 
 /*
- * Add to snapshot s a carried file without bytes for the file that v maps, with
- * the device, inode and name of v. The caller still has to pack its Linux
+ * Add to snapshot s an embedded file without bytes for the file that v maps,
+ * with the device, inode and name of v. The caller still has to pack its Linux
  * record. Return the new entry, or NULL with errstr set.
  */
 struct proc *
-carried_new(struct snap *s, const struct vma *v)
+embedded_new(struct snap *s, const struct vma *v)
 {
 	struct proc *p;
 	uint64_t pid;
@@ -89,34 +89,34 @@ carried_new(struct snap *s, const struct vma *v)
 	while (snap_find(s, pid) != NULL)
 		pid++;
 	if ((p = snap_add(s, pid)) == NULL ||
-	    carried_set(p, v->dev, v->ino, v->name) == -1)
+	    embedded_set(p, v->dev, v->ino, v->name) == -1)
 		return NULL;
 	return p;
 }
 
 /*
- * Add to snapshot s a carried file for the file that v maps. Its text is the
+ * Add to snapshot s an embedded file for the file that v maps. Its text is the
  * first size bytes of src. Return the new entry, or NULL with errstr set.
  */
 struct proc *
-carried_add(struct snap *s, const struct vma *v, struct source *src,
+embedded_add(struct snap *s, const struct vma *v, struct source *src,
     uint64_t size)
 {
 	struct proc *p;
 
-	if ((p = carried_new(s, v)) == NULL ||
+	if ((p = embedded_new(s, v)) == NULL ||
 	    (p->text = image_whole(p, IMAGE_TEXT, src, size)) == NULL)
 		return NULL;
 	return p;
 }
 
 /*
- * Add to snapshot s a carried file of size bytes for the shared memory or
+ * Add to snapshot s an embedded file of size bytes for the shared memory or
  * deleted file that v maps. Its mem gets the bytes of src, a file source, in
  * whole pages and without holes. Return the new entry, or NULL with errstr set.
  */
 struct proc *
-carried_addmem(struct snap *s, const struct vma *v, struct source *src,
+embedded_addmem(struct snap *s, const struct vma *v, struct source *src,
     uint64_t size)
 {
 	struct builder b = { 0 };
@@ -124,7 +124,7 @@ carried_addmem(struct snap *s, const struct vma *v, struct source *src,
 	struct proc *p;
 	int rc;
 
-	if ((p = carried_new(s, v)) == NULL ||
+	if ((p = embedded_new(s, v)) == NULL ||
 	    (p->mem = image_new(p, IMAGE_MEM)) == NULL)
 		return NULL;
 	b.image = p->mem;
