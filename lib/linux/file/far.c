@@ -66,9 +66,9 @@ static const struct source_ops far_ops = {
 
 /*
  * Return a source of snapshot s that reads file t through the proxy, or NULL
- * with errstr set if memory runs out. Messages call the file name. Calls for
- * the same file return the same source. Takes ownership of t->fd, even on
- * failure.
+ * with errstr set if memory runs out. Calls for the same file return the same
+ * source. name describes the file in messages. Takes ownership of t->fd, even
+ * on failure.
  */
 struct source *
 source_far(struct snap *s, const struct targetfile *t, const char *name)

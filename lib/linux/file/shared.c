@@ -84,8 +84,8 @@ shmcopy_find(struct live *l, const struct lproc *p, const struct stat *st)
 }
 
 /*
- * Append the range of a file from offset from to offset to (exclusive) to the
- * array *run of length *n. Return 0, or -1 with errstr set.
+ * Append to the array *run, of length *n, the range of a file from offset from
+ * to offset to (exclusive). Return 0, or -1 with errstr set.
  */
 static int
 run_add(struct copyrun **run, size_t *n, off_t from, off_t to)
@@ -100,9 +100,9 @@ run_add(struct copyrun **run, size_t *n, off_t from, off_t to)
 }
 
 /*
- * Find the parts of file in that are not holes; size is its size in bytes. Set
- * *run to an array of them, which the caller frees, and *n to its length.
- * Return 0, or -1 with errstr set.
+ * Find the parts of input file in that are not holes; size is its size in
+ * bytes. Set *run to an array of them, which the caller frees, and *n to its
+ * length. Return 0, or -1 with errstr set.
  */
 static int
 data_find(int in, off_t size, struct copyrun **run, size_t *n)
@@ -140,8 +140,8 @@ is_dense(struct live *l, const struct stat *st)
 }
 
 /*
- * Copy the file open as in and described by st to file out, and leave its holes
- * as holes. Return 0, or -1 with errstr set.
+ * Copy the file with descriptor in and status st to descriptor out, and leave
+ * its holes as holes. Return 0, or -1 with errstr set.
  */
 static int
 copy_data(struct live *l, int in, int out, const struct stat *st)

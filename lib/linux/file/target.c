@@ -58,9 +58,10 @@ name_walk(const struct lproc *p, const char *name)
 }
 
 /*
- * Make the proxy open the file of O_PATH descriptor f->fd on device dev, and
- * fill in f. Messages call the file name. Clear f->far if its type shows that
- * it is local and can be opened directly. Return 0, or -1 with errno set.
+ * Make the proxy open the file that O_PATH descriptor f->fd refers to, and fill
+ * in f. dev is the device of its file system, and name describes the file in
+ * messages. Clear f->far if its type shows that it is local and can be opened
+ * directly. Return 0, or -1 with errno set.
  */
 static int
 far_open(struct targetfile *f, uint64_t dev, const char *name)
@@ -101,8 +102,8 @@ near_open(struct targetfile *f)
 }
 
 /*
- * Return true if m, the mount and device of a file of process p, is served only
- * by the kernel of this machine.
+ * Return true if a file of process p is served only by the kernel of this
+ * machine. m has the mount and device of the file.
  */
 static bool
 is_near(const struct lproc *p, const struct filemount *m)
@@ -209,8 +210,8 @@ file_openin(const struct lproc *p, const char *dir, const char *name,
 }
 
 /*
- * Append up to most bytes of the opened file f to b. Messages call the file
- * name. Return the number of bytes, or -1 with errno set on a read error.
+ * Append up to most bytes of the opened file f to b. name describes the file in
+ * messages. Return the number of bytes, or -1 with errno set on a read error.
  */
 int64_t
 file_fetch(const struct targetfile *f, const char *name, size_t most,
@@ -237,9 +238,9 @@ file_fetch(const struct targetfile *f, const char *name, size_t most,
 
 /*
  * Return a source of snapshot s that reads the opened file f, or NULL with
- * errstr set. Messages call the file name. Set *fd to a borrowed descriptor for
- * finding data and holes, or to -1 if there is none. Takes ownership of f->fd,
- * even on failure.
+ * errstr set. name describes the file in messages. Set *fd to a borrowed
+ * descriptor for finding data and holes, or to -1 if there is none. Takes
+ * ownership of f->fd, even on failure.
  */
 struct source *
 file_source(struct snap *s, struct targetfile *f, const char *name, int *fd)

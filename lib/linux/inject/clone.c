@@ -24,8 +24,8 @@ enum {
 
 /*
  * Return 1 if the stopped thread tid, when resumed, would make the clone(2)
- * call of inject_clonestart: it is at its entry, or is about to restart it.
- * Return 0 if not, or -1 if that cannot be determined.
+ * call of inject_clonestart: it is at the entry of that call, or is about to
+ * restart it. Return 0 if not, or -1 if that cannot be determined.
  */
 int
 inject_willclone(pid_t tid)
@@ -254,8 +254,8 @@ inject_resume(struct inject *c)
 }
 
 /*
- * Restore the scratch memory of the clone, and free c, which may be NULL. If
- * the memory cannot be restored, kill the clone, because its memory is read in
+ * Restore the scratch memory of clone c, and free c, which may be NULL. If the
+ * memory cannot be restored, kill the clone, because its memory is read in
  * place of that of the process. Return -1 if rc is -1 or on failure, else 0.
  */
 int

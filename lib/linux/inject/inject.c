@@ -55,8 +55,9 @@ inject_frame(struct inject *inj, bool unmap)
 }
 
 /*
- * Return an address for our mapping, in the middle of the largest free range of
- * the address space, away from mappings that grow; or 0 if there is none.
+ * Return an address for our mapping: in the middle of the largest free range
+ * between the mappings in l, away from mappings that grow. Return 0 if there is
+ * none.
  */
 static uint64_t
 find_hole(const struct vmas *l)
@@ -91,8 +92,8 @@ inject_survey(struct inject *inj, const struct vmas *l)
 }
 
 /*
- * Read the mappings of the process, and call inject_survey with them. Return 0,
- * or -1 with errstr set.
+ * Read the mappings of the process of inj, and call inject_survey with them.
+ * Return 0, or -1 with errstr set.
  */
 static int
 inject_look(struct inject *inj)

@@ -76,9 +76,9 @@ stops_note(struct inject *inj)
 }
 
 /*
- * Send the SIGSTOPs that the threads of inj consumed again. All threads are
- * stopped now. If the process was continued since, which discards pending stop
- * signals, continue it again.
+ * Send again the SIGSTOPs that the threads of inj consumed. All threads are
+ * stopped now. If the process was continued in the meantime, which discards
+ * pending stop signals, continue it again.
  */
 void
 stops_send(struct inject *inj)

@@ -89,7 +89,7 @@ is_ignored(const struct inject *inj, int sig)
 }
 
 /*
- * Return true if a fault can cause signal sig, with which a thread stopped.
+ * Return true if sig is a signal that a fault can cause.
  */
 static bool
 is_fault(int sig)
@@ -142,7 +142,8 @@ inject_pass(const struct inject *inj, int status)
  * For any other, load a call of ours, which blocks signals, so that this one
  * stays pending. Load the registers before blocking signals: if we died in
  * between, the signals would stay blocked for good. Return the signal to resume
- * with, 0 for no signal, or -1: after a fault, or with errstr set.
+ * with, or 0 for no signal. Return -1 after a fault, or with errstr set on an
+ * error.
  */
 static int
 inject_defer(struct inject *inj, int status)

@@ -112,9 +112,10 @@ thread_stack(const struct inject *inj, const struct vmas *l, struct vma *stack)
 }
 
 /*
- * Return the address of len bytes of stack at address at or shortly below, but
- * not below lower. Prefer pages that the process does not share with another
- * after fork(2), then pages that exist. If there are neither, return at.
+ * Return the address of len bytes of stack that begin at address at, or shortly
+ * below it but not below lower. Prefer pages that the process does not share
+ * with another after fork(2), then pages that exist. If there are neither,
+ * return at.
  */
 static uint64_t
 find_pages(const struct inject *inj, uint64_t lower, uint64_t at, size_t len)

@@ -31,9 +31,8 @@ inject_gone(struct inject *inj)
 }
 
 /*
- * Set errstr to say that a ptrace(2) request, described by what, failed with
- * errno for the thread of inj. Return -1. ESRCH means that the process has
- * died.
+ * Set errstr to say that a ptrace(2) request for the thread of inj, described
+ * by what, failed with errno. Return -1. ESRCH means that the process has died.
  */
 int
 inject_refused(struct inject *inj, const char *what)

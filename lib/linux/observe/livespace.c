@@ -38,8 +38,8 @@ struct query {			/* struct procmap_query of linux/fs.h */
 #define QUERY_IOCTL	_IOWR('f', 17, struct query)	/* Linux 6.11 */
 
 /*
- * Set errstr to why a file of the process of sp could not be read, according to
- * errno, and return -1. Set sp->gone if the process does not exist.
+ * Set errstr to the reason, from errno, why a file of the process of sp could
+ * not be read, and return -1. Set sp->gone if the process does not exist.
  */
 static int
 space_refuse(struct space *sp)
@@ -179,8 +179,8 @@ space_mappings(struct space *sp, pid_t tid)
 }
 
 /*
- * Read the mappings of sp from thread tid if none were read yet. Skip the first
- * thread, which may have ended before the others. Return 0.
+ * If the space arg has no mappings yet, read them from thread tid. Skip the
+ * first thread, which may have ended before the others. Return 0.
  */
 static int
 try_thread(void *arg, long tid)
@@ -196,7 +196,8 @@ try_thread(void *arg, long tid)
 }
 
 /*
- * Set errstr to why the process of sp has no mappings, and return -1.
+ * Set errstr to the reason why the process of sp has no mappings, and return
+ * -1.
  */
 static int
 space_empty(struct space *sp)

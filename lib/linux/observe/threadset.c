@@ -48,8 +48,8 @@ threadset_owner(struct threadset *s, pid_t tid)
 }
 
 /*
- * Set the owner of thread tid in s, unless the thread owns itself. Return 0, or
- * -1 with errstr set.
+ * Make owner the owner of thread tid in s, unless the thread owns itself.
+ * Return 0, or -1 with errstr set.
  */
 int
 threadset_add(struct threadset *s, pid_t tid, pid_t owner)
@@ -68,9 +68,9 @@ threadset_add(struct threadset *s, pid_t tid, pid_t owner)
 }
 
 /*
- * Return true if a sample counts. The sample is from thread number thread, at a
- * time in ns, and from an event of this kind that was opened for thread tid. If
- * a thread has a software event twice, Linux may give both samples the same ID
+ * Return true if a sample counts. The sample is from the given thread and time
+ * (in ns), and from an event of this kind that was opened for thread tid. If a
+ * thread has a software event twice, Linux may give both samples the same ID
  * and time; then one of them counts, whatever its ID.
  */
 bool

@@ -95,9 +95,8 @@ expr_value(struct expr *e)
 }
 
 /*
- * Return the value of operands joined by binary operators. level is the index
- * in op of the operator with the lowest precedence that may occur; op[0] has
- * the lowest of all.
+ * Return the value of the expression at e, up to an operator of lower
+ * precedence than op[level]. op[0] has the lowest precedence.
  */
 static uint64_t
 expr_binary(struct expr *e, int level)

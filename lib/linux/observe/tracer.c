@@ -134,9 +134,9 @@ fail:
 
 /*
  * Trace thread tid with t, and all threads and children that it creates. Start
- * now or, if on_exec is set, at its next execve(2). Return 0, or -1 with errno
- * set: ESRCH if there is no such thread, EACCES if it may not be traced. After
- * other errors the tracer can only be freed.
+ * now or, if on_exec is set, at the next execve(2) of tid. Return 0, or -1 with
+ * errno set: ESRCH if there is no such thread, EACCES if it may not be traced.
+ * After other errors the tracer can only be freed.
  */
 int
 tracer_add(struct tracer *t, pid_t tid, bool on_exec)
@@ -238,7 +238,8 @@ opened_find(struct tracer *t, uint64_t id)
 
 /*
  * Set *kind to the kind of record r, which is not a sample, and update the
- * threads of t. Return false if the record is of no use.
+ * threads of t. owner owns the thread that r is about. Return false if the
+ * record is of no use.
  */
 static bool
 record_kind(struct tracer *t, const struct perfrec *r, enum trace_kind *kind,

@@ -67,8 +67,8 @@ walk_seek(struct walk *w)
 }
 
 /*
- * Read entries from w->addr on, the last of which is within a mapping. Return
- * their number, or -1 with errstr set.
+ * Read entries from w->addr on, possibly of several mappings, but none beyond
+ * the last of these. Return their number, or -1 with errstr set.
  */
 static ssize_t
 walk_read(struct walk *w)
@@ -200,10 +200,10 @@ walk_doubt(struct walk *w, size_t n)
 /*
  * Call fn, with arg, for the entries of the mappings l, in ascending order,
  * until fn returns -1. Entries of absent pages may be left out. fd is the
- * pagemap of the process. It is an error if it ends before the last mapping. If
- * flags, with kpageflags, is not NULL, PME_EXCLUSIVE is set only where it is
- * certain, and a huge page that has it is passed as one entry. Return 0, or -1
- * with errstr set.
+ * pagemap of the process. It is an error if the pagemap ends before the last
+ * mapping. If flags, with kpageflags, is not NULL, PME_EXCLUSIVE is set only
+ * where it is certain, and a huge page that has it is passed as one entry.
+ * Return 0, or -1 with errstr set.
  */
 int
 pagemap_entries(int fd, const struct vmas *l, const struct frames *flags,

@@ -221,8 +221,8 @@ what_of_entry(uint64_t e)
 }
 
 /*
- * Return PM_HUGE if the entries at v, whose number is each, look like those of
- * a huge page, which is not certain. Else return 0.
+ * Return PM_HUGE if the entries at v look like those of a huge page, which is
+ * not certain, else 0. The number of entries is each.
  */
 static unsigned int
 huge_of_entries(const uint64_t *v, size_t each)

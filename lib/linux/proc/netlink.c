@@ -32,8 +32,8 @@ netlink_socket(int protocol)
 }
 
 /*
- * Set *m to the next message of buffer in, and advance in past it. Return false
- * at the end, or if the message is truncated.
+ * Set *m to the next message of buffer in, and advance the buffer past it.
+ * Return false at the end, or if the message is truncated.
  */
 bool
 netmessage_next(struct attributes *in, struct netmessage *m)

@@ -250,8 +250,8 @@ proc_died(pid_t pid, pid_t tid)
 }
 
 /*
- * Return true if e is an errno after which an existing and readable file may
- * just not have been readable at this moment.
+ * Return true if errno e means that a file may exist and be readable, but could
+ * not be read at this moment.
  */
 bool
 proc_islost(int e)

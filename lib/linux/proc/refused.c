@@ -51,7 +51,7 @@ yama_scope(void)
 
 /*
  * Return true if we are in a user namespace other than the initial one, and
- * process pid is in another.
+ * process pid is not in that namespace.
  */
 static bool
 is_outside(pid_t pid)

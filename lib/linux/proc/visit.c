@@ -24,8 +24,8 @@ static const struct {
 };
 
 /*
- * Return the number of a namespace of process pid, whose name below
- * /proc/PID/ns is link. Return 0 if it is not readable.
+ * Return the number of the namespace of process pid that is called link in
+ * /proc/pid/ns. Return 0 if it is not readable.
  */
 uint64_t
 ns_number(pid_t pid, const char *link)

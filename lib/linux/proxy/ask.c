@@ -51,7 +51,7 @@ proc_serve(struct serving *s)
 }
 
 /*
- * Append the contents of the file at path, which belongs to process pid, to
+ * Append the contents of the /proc file at path, which is about process pid, to
  * *out. Return 0, or -1 with errno set.
  */
 int

@@ -40,7 +40,7 @@ answer_send(struct serving *s, const struct proxy_answer *a)
 
 /*
  * Return the place for the next bytes of answer s, and set *room to the number
- * of free bytes there, which is at least least.
+ * of free bytes there. There are no fewer than least.
  */
 uint8_t *
 serve_room(struct serving *s, size_t least, size_t *room)

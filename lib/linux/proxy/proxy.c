@@ -92,7 +92,7 @@ proxy_ison(void)
 }
 
 /*
- * Record whether processes are stopped (held) from now on.
+ * Record whether processes are stopped from now on (if held is set) or not.
  */
 void
 proxy_hold(bool held)
@@ -257,8 +257,8 @@ proxy_close(size_t lane)
 }
 
 /*
- * Forget all proxies. Called in a process forked from ours, because the proxies
- * belong to its parent.
+ * Forget all proxies. A process forked from ours calls this, because the
+ * proxies belong to its parent.
  */
 void
 proxy_forked(void)

@@ -88,7 +88,7 @@ static const struct call {
 };
 
 /*
- * Return the entry of call nr, or NULL if it has none.
+ * Return the entry of call nr in calls, or NULL if it has none.
  */
 static const struct call *
 call_find(uint64_t nr)
@@ -125,9 +125,9 @@ restart_counts(int64_t nr)
 }
 
 /*
- * Return true if a signal explains why the call of thread tid failed. The
- * signal is to be handled: it is pending and not blocked, or the thread stopped
- * with it. Set *sleeps to the number of voluntary context switches of the
+ * Return true if the call of thread tid failed because of a signal that is to
+ * be handled: one that is pending and not blocked, or the one that the thread
+ * stopped with. Set *sleeps to the number of voluntary context switches of the
  * thread.
  */
 static bool

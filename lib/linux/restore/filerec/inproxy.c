@@ -50,8 +50,9 @@ reply_put(struct serving *s, const struct filerec *t, uint64_t spent)
 }
 
 /*
- * Run t->proxyrec for one file, in the proxy. The static files keeps network
- * namespaces, and sockets to compare with, for the next request. Return 0.
+ * Run t->proxyrec for one file, in the proxy. The static variable files keeps
+ * network namespaces, and sockets to compare with, for the next request. Return
+ * 0.
  */
 static int
 inproxy_serve(struct serving *s)

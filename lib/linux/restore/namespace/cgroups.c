@@ -171,8 +171,8 @@ cgroups_record(struct live *l, struct filelist *rec, struct bytes *own)
 
 /*
  * Add to rec, the record of thread tid of process pid, the cgroups of the
- * thread, if they differ from those of its process, which own has. Threads may
- * differ in version 1, and in version 2 in threaded cgroups.
+ * thread, if they differ from those of its process in own. Threads may differ
+ * in version 1, and in version 2 in threaded cgroups.
  */
 void
 cgroups_thread(struct live *l, struct filelist *rec, const struct bytes *own,

@@ -22,8 +22,8 @@ struct mounted {
 };
 
 /*
- * Set *w to identify the root directory of process pid. Return false if it
- * cannot be read.
+ * Set *w to the identity of the root directory of process pid. Return false if
+ * it cannot be read.
  */
 static bool
 rootid_read(pid_t pid, struct rootid *w)

@@ -53,8 +53,8 @@ space_isnew(struct live *l, const struct filelist *rec, const char *name)
 /*
  * Ask the proxy to run fn with the pid of process p, in order to read the
  * contents of one of its namespaces. Add the files of the answer to rec. what
- * describes the namespace for messages. Return 0, or -1 with the reason in the
- * file why of rec.
+ * describes the namespace for messages. Return 0. On failure add the reason to
+ * rec, as the file called why, and return -1.
  */
 int
 space_ask(const struct lproc *p, proxy_fn fn, const char *what,

@@ -36,9 +36,9 @@ group_add(struct netspace *l, const struct group *g)
 }
 
 /*
- * Parse a line of /proc/net/igmp, and add a group that it has to l. The line
- * describes an interface or, indented below it, one of its groups. g keeps the
- * interface for the next line. Return 0, or -1 with errstr set.
+ * Parse a line of /proc/net/igmp. It describes an interface or, indented below
+ * it, one of its groups, which is added to l. g keeps the interface for the
+ * next line. Return 0, or -1 with errstr set.
  */
 static int
 igmp_line(struct netspace *l, struct group *g, const char *line)

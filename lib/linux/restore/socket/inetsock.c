@@ -86,7 +86,7 @@ addresses_get(struct filerec *t, struct inetsock *s)
 
 /*
  * Set s->shutdown to the directions in which UDP socket t was shut down, as
- * inet_diag reports them. Return false if it does not report them for t,
+ * inet_diag reports them. Return false if inet_diag does not report them for t,
  * because another socket may have the same addresses.
  */
 static bool
@@ -126,9 +126,10 @@ shutdown_diag(struct filerec *t, struct inetsock *s)
 }
 
 /*
- * Set s->shutdown to the directions in which socket t was shut down. Call this
- * only if the TCP state does not show them: the socket is not TCP, or has TCP
- * state CLOSE or ESTABLISHED.
+ * Set s->shutdown to the directions in which socket t was shut down, and
+ * s->failed if an error is pending. Call this only if the TCP state does not
+ * show the directions: the socket is not TCP, or has TCP state CLOSE or
+ * ESTABLISHED.
  */
 static void
 shutdown_get(struct filerec *t, struct inetsock *s)

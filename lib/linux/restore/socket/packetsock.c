@@ -34,7 +34,7 @@ packet_ask(struct filerec *t, struct diagreply *r)
 }
 
 /*
- * Append to the record of t the memberships of the socket, which are in r: the
+ * Append to the record of t the memberships of the socket that r lists: the
  * addresses that it receives (packet_mreq of packet(7)).
  */
 static void

@@ -74,7 +74,7 @@ elements_add(struct buf *b, const struct heldset *h, bool v6)
 }
 
 /*
- * Write the nft scripts that lock and unlock the connections of h to lock. Set
+ * Write to lock the nft scripts that lock and unlock the connections of h. Set
  * name to a random name for the table, which fits into criu's buffer. Return 0,
  * or -1 with errstr set.
  */
@@ -130,8 +130,8 @@ rules_add(struct buf *b, const struct ends *e, const char *what)
 }
 
 /*
- * Write the iptables scripts that lock and unlock the connections of h: those
- * in lock[0] for IPv4, those in lock[1] for IPv6.
+ * Write to lock the iptables scripts that lock and unlock the connections of h:
+ * lock[0] is for IPv4, and lock[1] for IPv6.
  */
 static void
 iptables_make(struct tcplock lock[TCPLOCKS], const struct heldset *h)
@@ -153,9 +153,9 @@ iptables_make(struct tcplock lock[TCPLOCKS], const struct heldset *h)
 }
 
 /*
- * Set lock to the scripts that lock the connections of h, of which there is at
- * least one, with program by. Set name to the name of the nft table. Return 0,
- * or -1 with errstr set. Free lock with tcplock_free in both cases.
+ * Set lock to the scripts with which program by locks and unlocks the
+ * connections of h, at least one. Set name to the name of the nft table. Return
+ * 0, or -1 with errstr set. Free lock with tcplock_free in both cases.
  */
 int
 tcplock_make(struct tcplock lock[TCPLOCKS], const struct heldset *h,

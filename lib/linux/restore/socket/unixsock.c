@@ -87,8 +87,8 @@ boundfile_record(struct filerec *t)
 }
 
 /*
- * Append to the record of t, a listening socket, the connections that wait to
- * be accepted, which u has.
+ * Append to the record of t the connections that wait to be accepted by u, a
+ * listening socket.
  */
 static void
 callers_record(struct filerec *t, const struct unixsock *u)
