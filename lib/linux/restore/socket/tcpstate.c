@@ -66,7 +66,7 @@ repair_off(const struct heldconn *v)
 
 /*
  * Read the sequence number of a queue of the socket open as fd into *seq, and
- * copy the len bytes in the queue to buffer to. Return 0, or -1 with errno set.
+ * copy the len bytes in the queue to buffer to. Return 0, or -1.
  */
 static int
 queue_look(int fd, int queue, uint32_t *seq, uint8_t *to, int len)
