@@ -122,8 +122,8 @@ struct sources {
 	struct words	 cgroup; /* -c: cgroups whose live processes are
 				    meant */
 	struct words	 pick;	/* -p: process IDs and names to select */
-	bool		*found;	/* owned; parallel to pick: it matched a
-				   process; NULL until one is checked */
+	bool		*found;	/* owned; for each word of pick: it matched a
+				   process; NULL until a process is checked */
 	size_t		 at;	/* number of files named before the first
 				   live process */
 	bool		 kernel; /* accept process ID 0, the kernel */

@@ -69,9 +69,9 @@ is_good(int rc)
 
 /*
  * Call fn with arg for each live process of s: those named and those in the
- * cgroups given with -c. With -u alone these are all processes of that user.
- * Print an error for each that cannot be found. Return false if an error was
- * printed.
+ * cgroups given with -c. If only -u was given, call it for all processes of
+ * that user. Print an error for each process that cannot be found. Return false
+ * if an error was printed.
  */
 bool
 sources_each(const struct sources *s, sources_fn fn, void *arg)

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 enum {
-	STEP = 250,		/* milliseconds between two looks */
+	STEP = 250,		/* milliseconds between two checks */
 	LONG = 1000		/* milliseconds before the line is shown */
 };
 
@@ -34,8 +34,9 @@ static struct {
 	bool		 drawn; /* the progress line is on the terminal */
 	uint64_t	 until; /* do not draw before this time (now_ms) */
 	bool		 stalled;	/* the stall has been reported */
-	unsigned int	 writes;	/* p->writes at the last look */
-	uint64_t	 since; /* time since when writes has not changed */
+	unsigned int	 writes;	/* p->writes at the last check */
+	uint64_t	 since; /* time since which the same write has been
+				   under way */
 } shown = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /*
@@ -123,8 +124,8 @@ line_clear(void)
 }
 
 /*
- * Draw the progress line if the work began at least LONG milliseconds ago, at
- * time start.
+ * Draw the progress line if the work, which began at start, has lasted at least
+ * LONG milliseconds.
  */
 static void
 line_draw(uint64_t start, uint64_t now)

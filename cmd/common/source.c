@@ -48,9 +48,9 @@ sources_cgroup(struct sources *s, char *arg)
 }
 
 /*
- * Add to s the process IDs and names in arg, the argument of -p, which commas
- * separate. arg is modified and borrowed. Exit with status 2 if one of them is
- * empty.
+ * Add to s the process IDs and names in arg, the argument of -p, a list
+ * separated by commas. arg is modified and borrowed. Exit with status 2 if one
+ * of them is empty.
  */
 void
 sources_pick(struct sources *s, char *arg)
@@ -184,8 +184,8 @@ sources_operands(struct sources *s, char *const operand[],
 }
 
 /*
- * Use the operands of s that were taken for live processes like words of -p:
- * they select processes in files.
+ * Treat the operands of s that were taken for live processes as words of -p,
+ * which select processes in files.
  */
 void
 sources_inside(struct sources *s)

@@ -55,7 +55,7 @@ static const struct cmdline cmdline = {
 };
 
 /*
- * Print the error string as a warning and note that the result is incomplete.
+ * Print the error string as a warning, and mark the result as incomplete.
  */
 static void
 complain(void)

@@ -160,8 +160,8 @@ out:
 }
 
 /*
- * Write a sentence to s, of size bytes, that says when the snapshots old and
- * new were taken; "" if one of them does not record its time.
+ * Write to s, of size bytes, a sentence that says when snapshots old and new
+ * were taken. Set s to "" if one of them does not record its time.
  */
 static void
 times_put(char *s, size_t size, const struct snap *old, const struct snap *new)

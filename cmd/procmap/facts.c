@@ -165,8 +165,8 @@ free_end(const struct space *sp, size_t i)
 }
 
 /*
- * Return the lowest address to which a stack can grow whose highest address is
- * top, or 0 if it is unknown.
+ * Return the lowest address to which the stack that ends at top can grow, or 0
+ * if it is unknown.
  */
 static uint64_t
 stack_lowest(const struct space *sp, uint64_t top)

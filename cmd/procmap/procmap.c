@@ -173,8 +173,8 @@ has_map(const struct proc *p)
 }
 
 /*
- * Add all processes of snapshot s that have mappings and are not in snapshot
- * but. The latter may be NULL.
+ * Add all processes of snapshot s that have mappings. Unless but is NULL, leave
+ * out those that are in snapshot but.
  */
 static void
 pid_addall(struct command *c, const struct snap *s, struct snap *but)

@@ -10,8 +10,8 @@
 
 enum { MAX_NOTE = 1000 };	/* maximum bytes of -m */
 
-struct move {			/* options -k, -d and -f: processes that are
-				   to move elsewhere */
+struct move {			/* options -k, -d and -f, which move
+				   processes elsewhere */
 	bool	 kill; /* -k: kill the processes when the snapshot is written */
 	bool	 dry;		/* -d: only print what prevents restoring */
 	bool	 force; /* -f: kill even if something prevents restoring */
@@ -42,7 +42,8 @@ struct taking {			/* state of a snapshot being taken */
 	struct output	*out;	/* NULL: not opened, or already committed */
 	bool		 again;	/* fail if a clone is killed, to start again
 				   without clones */
-	bool		 regs_warned; /* said that there are no registers */
+	bool		 regs_warned; /* a message said that there are no
+				         registers */
 	bool		 noted;	/* "taken" was added to the first process */
 	atomic_bool	 incomplete; /* something is missing from the
 				        snapshot: exit with 1 */

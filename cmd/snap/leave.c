@@ -114,7 +114,7 @@ mapping_leave(const struct leaving *v, size_t i, struct exclude *x)
 
 /*
  * Add mappings of process pid of l, which dumps core, to x. Stop when the other
- * mappings take no more than most bytes, or when nothing else may be left out.
+ * mappings take no more bytes than most, or when nothing else may be left out.
  */
 void
 leave_choose(struct live *l, pid_t pid, uint64_t most, struct exclude *x)

@@ -37,8 +37,8 @@ is_file(const struct output *o)
  * Check that all processes of l, which are stopped and recorded in s, can be
  * killed, and can be restored from output out (NULL with -d, which writes
  * nothing). Call warn with a line for each thing that cannot be restored.
- * Return 0, also if m->force is set and they can be killed; else -1 with errstr
- * set.
+ * Return 0 if they can, or if they can be killed and m->force is set without
+ * m->dry. Otherwise return -1 with errstr set.
  */
 int
 move_check(const struct move *m, struct live *l, struct snap *s,

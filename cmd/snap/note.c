@@ -20,7 +20,7 @@ enum {
 
 /*
  * Append a line with key and value to b. Replace control characters in value,
- * and cut it to most bytes.
+ * and limit it to most bytes.
  */
 static void
 line_put(struct buf *b, const char *key, const char *value, size_t most)

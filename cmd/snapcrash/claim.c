@@ -169,8 +169,7 @@ claim_take(struct claim *p, const struct config *c)
 }
 
 /*
- * Set *r to the sums of what the holders of other .place files than that of p
- * may still write.
+ * Set *r to how much all holders of .place files other than p may still write.
  */
 static void
 others_reserve(const struct claim *p, struct reserved *r)
@@ -201,7 +200,7 @@ others_reserve(const struct claim *p, struct reserved *r)
 }
 
 /*
- * Set *others to what everybody else than p reserves, and prevent changes of it
+ * Set *others to what all others than p reserve, and prevent changes of it
  * until claim_unlock is called. Return the lock, or -1 with errstr set.
  */
 int

@@ -55,7 +55,7 @@ struct crash {			/* a snapshot in the directory */
 	struct timespec	 when;	/* time of the crash, from the name */
 	struct timespec	 written; /* modification time of the file */
 	uint64_t	 size;	/* bytes used on the disk */
-	bool		 gone;	/* it was removed */
+	bool		 gone;	/* the snapshot was removed */
 	struct crashed	*facts;	/* owned; NULL: not read, or not readable */
 };
 
@@ -86,7 +86,8 @@ struct crashing {		/* a process that is dumping core */
 	int		 dumpable; /* %d in core_pattern: core(5) */
 	uid_t		 uid;
 	uid_t		 charged; /* user whose share of the disk it uses */
-	bool		 plain;	/* it has only the rights of its user */
+	bool		 plain;	/* the process has only the rights of its
+				   user */
 	char		 name[17];
 	char		 id[64]; /* name of the snapshot: NAME.PID.TIME.UID */
 	int		 pidfd;
@@ -180,7 +181,8 @@ int		 crash_serve(const struct config *c, const char *path);
 struct listing {		/* options of snapcrash list */
 	char		*const *words; /* list only crashes that match one of
 				          these; empty: all */
-	uint64_t	 most;	/* maximum number, the last ones; 0: all */
+	uint64_t	 most;	/* maximum number of crashes listed, the last
+				   ones; 0: all */
 	bool		 reverse; /* newest first */
 	struct tableopts table;
 };

@@ -141,7 +141,7 @@ crashes_between(struct crashes *l, time_t since, time_t until)
 }
 
 /*
- * Return how many seconds s, such as 2h, means; -1 if s is malformed.
+ * Return how many seconds s, such as 2h, means, or -1 if s is malformed.
  */
 static long
 time_amount(const char *s)

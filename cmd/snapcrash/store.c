@@ -200,7 +200,7 @@ crashes_bytes(const struct crashes *l)
 
 struct share {			/* disk space used by one user */
 	uint64_t	 uid;
-	uint64_t	 sum;	/* number or bytes of crashes */
+	uint64_t	 sum;	/* number of crashes, or of their bytes */
 	size_t		 first;	/* oldest removable crash; l->n: none */
 };
 
@@ -308,8 +308,8 @@ crash_pid(const struct crash *c)
 }
 
 /*
- * Return the ID, from the name of crash c, of the user it is charged to, or
- * UINT64_MAX if there is none.
+ * Return the ID of the user that crash c is charged to, which is in its name,
+ * or UINT64_MAX if there is none.
  */
 uint64_t
 crash_charged(const struct crash *c)

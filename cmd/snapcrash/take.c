@@ -29,7 +29,7 @@ static const uint64_t room_least = 1 << 20;	/* bytes; with less room
 
 /*
  * Return the descriptor of a new file without a name in the current directory,
- * which vanishes even if we are killed. Return -1 with errno set on failure.
+ * so that it vanishes if we are killed. Return -1 with errno set on failure.
  */
 static int
 spool_new(void)

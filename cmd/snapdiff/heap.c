@@ -56,8 +56,8 @@ walk_count(struct walk *w, uint64_t addr, uint64_t size, bool used)
 
 /*
  * Walk the chunks from addr to the last one below end, which is the chunk top
- * or a mark at the end of a heap. Return 0, or the address from which on the
- * chunks are invalid.
+ * or a mark at the end of a heap. Return 0, or the address where the chunks
+ * become invalid.
  */
 static uint64_t
 walk_chunks(struct walk *w, uint64_t addr, uint64_t end, uint64_t top)
@@ -84,10 +84,10 @@ walk_chunks(struct walk *w, uint64_t addr, uint64_t end, uint64_t top)
 }
 
 /*
- * Return the first address, at or after from, where a walk of chunks can begin
- * that leads to top, or 0 if there is none. Other memory may precede the
- * chunks. If first is true, look for the first chunk of the heap, which is the
- * tcache of the first thread.
+ * Return the first address, at or after from, from which chunks lead to top, or
+ * 0 if there is none. Other memory may precede the chunks. If first is true,
+ * look for the first chunk of the heap, which is the tcache of the first
+ * thread.
  */
 static uint64_t
 main_start(struct walk *w, uint64_t from, uint64_t end, uint64_t top,

@@ -74,9 +74,8 @@ arena_add(struct arenas *l, struct heapread *r, uint64_t addr, uint64_t bins)
 }
 
 /*
- * Set *l to the circle of arenas that contains the arena whose lists are at
- * bins and which begins off bytes before them. Return false if there is no
- * circle.
+ * An arena begins off bytes before bins, the address of its lists. Set *l to
+ * the circle of arenas that contains it. Return false if there is no circle.
  */
 static bool
 circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)

@@ -163,8 +163,8 @@ couples_each(const struct moment *was, const struct moment *is, couple_fn fn,
 }
 
 /*
- * Return the process of moment m that is the same as d, a process of another
- * moment, or NULL.
+ * Return the process of m that is the same as d, which is from another moment.
+ * Return NULL if there is none.
  */
 const struct side *
 moment_same(const struct moment *m, const struct side *d)
@@ -193,8 +193,8 @@ moment_find(const struct moment *m, uint64_t pid)
 }
 
 /*
- * Set *c to the pair of process before of moment was and process pid of moment
- * is, whatever their start times are. Return 0, or -1 with errstr set if one is
+ * Set *c to a pair: process before of moment was, and process pid of moment is.
+ * Their start times may differ. Return 0, or -1 with errstr set if one is
  * missing.
  */
 int

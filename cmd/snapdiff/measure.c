@@ -164,8 +164,8 @@ measure_classes(struct measures *l, const struct memory *m)
 }
 
 /*
- * Add to l the size that the address range of w, a mapping of the last moment,
- * has in m.
+ * Add to l how much of the address range of w, a mapping of the last moment, is
+ * mapped in m, and how much of that has data.
  */
 static void
 measure_range(struct measures *l, const struct memory *m, const struct vma *w)

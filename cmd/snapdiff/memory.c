@@ -80,7 +80,7 @@ memory_close(struct memory *m)
 
 /*
  * Return the range of l that contains addr, or NULL. Lower *end to the address
- * from which on the result differs.
+ * where the result changes.
  */
 static const struct pagespan *
 span_find(const struct pagelist *l, uint64_t addr, uint64_t *end)

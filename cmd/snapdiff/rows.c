@@ -106,8 +106,8 @@ pairing_read(const struct pairing *p, uint64_t start, uint64_t end)
 }
 
 /*
- * Return how a range changed whose content is a at one moment and b at the
- * other. Return PAGES_KINDS if its bytes must be compared.
+ * Return the kind of change from a, the content of a range at one moment, to b,
+ * its content at the other. Return PAGES_KINDS if the bytes must be compared.
  */
 static enum pagekind
 content_verdict(const struct here *a, const struct here *b)
@@ -122,7 +122,7 @@ content_verdict(const struct here *a, const struct here *b)
 /*
  * Try to find out how a range changed without reading it, because it may be
  * very long. This works if neither image has its bytes. The range is from start
- * to b->end, which is lowered to where the result differs. Return how it
+ * to b->end, which is lowered to where the result changes. Return how it
  * changed, or PAGES_KINDS if its bytes must be read.
  */
 static enum pagekind
@@ -174,7 +174,7 @@ pairing_compare(const struct pairing *p, uint64_t start, uint64_t end)
 }
 
 /*
- * Compare mapping i of is with the memory of was at the same addresses.
+ * Compare mapping i of memory is with memory was at the same addresses.
  */
 static void
 row_compare(struct rows *l, size_t i, const struct memory *was,
@@ -230,8 +230,7 @@ row_gone(struct rows *l, const struct vma *v, const struct memory *was,
 }
 
 /*
- * Return how the mapping was has changed into w, which is at the same
- * addresses.
+ * Return how mapping w differs from was, the old mapping at its addresses.
  */
 static enum change_kind
 vma_how(const struct vma *was, const struct vma *w)

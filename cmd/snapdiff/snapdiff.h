@@ -74,7 +74,7 @@ struct memory {
 
 struct here {			/* what is at an address */
 	enum content	 content;
-	bool		 data;	/* the image has its bytes */
+	bool		 data;	/* the image has the bytes */
 	uint64_t	 end;	/* address where this description ends */
 	const struct pagespan *span; /* borrowed; NULL: none */
 };
@@ -134,7 +134,7 @@ struct heap {			/* sums over all arenas, in bytes unless said
 	uint64_t	 system; /* obtained from the kernel */
 	uint64_t	 used;
 	uint64_t	 free;	/* free chunks, without the tops */
-	uint64_t	 cached; /* part of free in thread caches */
+	uint64_t	 cached; /* part of free that is in thread caches */
 	uint64_t	 top;	/* tops of the arenas */
 	struct heapclass class[HEAP_CLASSES];
 };

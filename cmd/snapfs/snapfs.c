@@ -113,8 +113,8 @@ snap_time(const struct snap *s)
 }
 
 /*
- * Return true if perhaps only the access control list (acl(5)) of a file lets
- * us read it: the file belongs to somebody else, and its mode does not let us.
+ * Return true if we may be able to read a file only by its access control list
+ * (acl(5)): it belongs to somebody else, and its mode does not let us read it.
  */
 static bool
 by_list(const struct stat *st)

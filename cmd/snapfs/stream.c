@@ -23,7 +23,7 @@ enum slot_state { EMPTY, FILLING, FULL, TAKEN };
 struct slot {
 	enum slot_state	 state;
 	uint64_t	 off;
-	size_t		 len;	/* bytes asked for */
+	size_t		 len;	/* bytes requested */
 	ssize_t		 got;
 	uint8_t		*buf;	/* owned; cap bytes */
 	size_t		 cap;

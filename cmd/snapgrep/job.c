@@ -31,7 +31,7 @@ struct job {
 	size_t		 body;
 	uint64_t	 at;	/* offset of its first byte in the body */
 	bool		 done;
-	bool		 many;	/* more matches than are kept */
+	bool		 many;	/* there are more matches than are kept */
 	struct found	*v;	/* owned */
 	size_t		 n;
 };
@@ -58,8 +58,8 @@ struct search {
 				   round */
 	pthread_mutex_t	 lock;	/* protects lost and why */
 	uint64_t	 lost;	/* number of kilobytes that could not be read */
-	char		 why[512]; /* error of the first that could not be
-				      read */
+	char		 why[512]; /* error for the first kilobyte that could
+				      not be read */
 };
 
 static void

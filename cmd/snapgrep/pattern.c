@@ -169,7 +169,7 @@ source_regex(struct pattern *p, const char *s)
 }
 
 /*
- * Add alternative s, which p->kind says how to interpret, to p. Return 0, or -1
+ * Add alternative s, interpreted according to p->kind, to p. Return 0, or -1
  * with errstr set.
  */
 int
@@ -214,8 +214,8 @@ pattern_pointer(struct pattern *p, const char *s)
 }
 
 /*
- * Make p search for numbers of the given type: 1, 2, 4 or 8, the number of
- * bytes, followed by "le", "be" or nothing. Return 0, or -1 with errstr set.
+ * Make p search for numbers of a type. type is the number of bytes, 1, 2, 4 or
+ * 8, followed by "le", "be" or nothing. Return 0, or -1 with errstr set.
  */
 int
 pattern_number(struct pattern *p, const char *type)

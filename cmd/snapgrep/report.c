@@ -274,8 +274,7 @@ found(void *arg, const struct stretch *st, uint64_t start, uint64_t end)
 }
 
 /*
- * Print the line for -c or -l, according to r, of process o, which has n
- * matches.
+ * Print the line of -c or -l for process o, which has n matches, as r says.
  */
 void
 report_process(const struct report *r, const struct owner *o, uint64_t n)

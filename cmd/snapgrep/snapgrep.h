@@ -23,8 +23,8 @@
 
 enum {
 	LONGEST = 64 * KB,	/* matches of up to this size are found */
-	ACROSS = 4 * KB		/* bytes before a border in which a match
-				   across it may begin */
+	ACROSS = 4 * KB		/* a match across a border begins at most
+				   this many bytes before it */
 };
 
 /*
@@ -56,7 +56,7 @@ struct pattern {
 				    matter (look-behind) */
 	size_t		 reach;	/* maximum bytes of a match including
 				   look-ahead */
-	bool		 zeros;	/* it may match in zeros */
+	bool		 zeros;	/* the pattern may match in zeros */
 };
 
 int		 pattern_add(struct pattern *p, const char *s);

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 struct walking {
-	struct search		*s; /* borrowed, as are all others but buf */
+	struct search		*s; /* borrowed, as are all members but buf */
 	const struct plan	*p;
 	const struct stretch	*st;
 	walk_fn			 fn;
@@ -110,8 +110,8 @@ walk_here(struct walking *w, uint64_t to)
 
 /*
  * Report the matches of job i that begin in part pt, before offset *to of the
- * stretch. Lower *to to the offset from which on this thread must search the
- * stretch itself. Return true if the next job must be reported, too.
+ * stretch. Lower *to to where this thread must begin to search the stretch
+ * itself. Return true if the next job must be reported, too.
  */
 static bool
 walk_job(struct walking *w, const struct part *pt, size_t i, bool whole,

@@ -25,8 +25,8 @@ struct scanning {		/* a process being scanned */
 	size_t		 owner;
 	const struct stretch *st; /* stretch of the current block */
 	size_t		 part;	/* index of the current part in st */
-	uint64_t	 off;	/* offset in the stretch after the current
-				   block */
+	uint64_t	 off;	/* offset, in the stretch, of the end of the
+				   current block */
 	YR_MEMORY_BLOCK	 block;
 	YR_MEMORY_BLOCK_ITERATOR it;
 	uint64_t	 at;	/* offset of the block in its stretch */

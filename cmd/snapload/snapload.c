@@ -225,8 +225,7 @@ unload(void)
 }
 
 /*
- * Return true if the options, or the number of operands, are a wrong
- * combination.
+ * Return true if the options contradict each other or the number of operands.
  */
 static bool
 job_misused(int operands)

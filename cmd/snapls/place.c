@@ -20,8 +20,8 @@ part_print(bool *any, const char *what, char *name, int width)
 }
 
 /*
- * Print the unit, container and pod in from, which process pid belongs to, and
- * the ID of pid in its own namespace if that differs. Print nothing if none of
+ * Print the unit, container and pod of process pid, which are in from, and its
+ * process ID in its own namespace if that differs. Print nothing if none of
  * this is known.
  */
 void

@@ -90,7 +90,7 @@ struct damage {			/* damage of a file */
 };
 
 /*
- * Print text, which describes damage, if -c was given, unless text is
+ * If -c was given, print text, which describes damage, unless it is
  * d->reported. This is a warn callback; arg is a struct damage.
  */
 static void

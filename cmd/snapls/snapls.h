@@ -11,7 +11,7 @@ struct listing {
 	bool	 segments;
 	bool	 records;
 	bool	 check;
-	bool	 damaged; /* the file is damaged, which the caller reports */
+	bool	 damaged; /* the file is damaged; the caller reports that */
 	struct tableopts table;
 };
 

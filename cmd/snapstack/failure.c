@@ -23,8 +23,8 @@ on_fault(int sig)
 }
 
 /*
- * Blame crashes from now on on process pid of a snapshot. Flush standard output
- * first, so that a crash does not lose output.
+ * If the program crashes from now on, blame process pid of a snapshot. Flush
+ * standard output first, so that a crash does not lose it.
  */
 void
 failure_blame(uint64_t pid)

@@ -202,7 +202,7 @@ main(int argc, char *argv[])
 	/* live processes first; they need privileges that are dropped
 	   afterwards */
 	rc = living_take(&live, &sources, &asked);
-	if (rc == -1 && !program_lost())	/* it was not yet reported */
+	if (rc == -1 && !program_lost()) /* the error was not reported yet */
 		program_warn("%s", snap_errstr());
 	failure_begin();
 	confine_all(&sources.file);

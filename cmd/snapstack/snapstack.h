@@ -183,14 +183,15 @@ struct stack {			/* a thread and its stack */
 	char		*wait;	/* owned; what the thread waits for, or NULL */
 	size_t		 bare;	/* length of wait up to the first time in it */
 	unsigned int	 signal; /* signal that ended the thread, or 0 */
-	bool		 faulted; /* fault is valid: the address of the
-				     signal */
+	bool		 faulted; /* fault is the address of the signal; else
+				     it is unknown */
 	uint64_t	 fault;
 	uint64_t	 futex;	/* address of the futex that the thread waits
 				   for, or 0 */
 	struct pyframe	*python; /* owned; all Python frames of the thread */
 	size_t		 npython;
-	bool		 merged; /* each Python frame is assigned to a frame */
+	bool		 merged; /* each Python frame is assigned to a native
+				    frame */
 	uint64_t	 interpreter; /* number of its Python interpreter; 0:
 				         the main one */
 	enum gil	 gil;

@@ -64,9 +64,9 @@ fault_begin(struct stream *s, struct thread *th, const struct trace *t,
 }
 
 /*
- * Return the kind of access that error code means for the fault of line l. A
- * write to a present page is a copy on write if the mapping is private and
- * writable.
+ * Return the kind of access that code means, the error code of the fault of
+ * line l. A write to a present page is a copy on write if the mapping is
+ * private and writable.
  */
 static enum access
 fault_access(const struct line *l, uint64_t code)
@@ -159,7 +159,8 @@ thread_of(struct stream *s, uint32_t pid, uint32_t tid)
 }
 
 /*
- * Add a new thread or, for a new process, a copy of its parent's mappings.
+ * Add a line for a new thread or process, and add the thread. A new process
+ * gets a copy of its parent's mappings.
  */
 static void
 task_fork(struct stream *s, struct thread *th, const struct trace *t)

@@ -115,9 +115,9 @@ out_open(void)
 }
 
 /*
- * Process events until the trace ends: because a signal arrives, a limit is
- * reached, or all processes have ended, which sets *over to true. Return 0, or
- * -1 with errstr set.
+ * Process events until a signal arrives, a limit is reached, or all processes
+ * have ended. In the last case set *over to true. Return 0, or -1 with errstr
+ * set.
  */
 static int
 trace(struct tracer *t, struct stream *s, bool *over)

@@ -14,7 +14,7 @@
 struct words debugfile_dirs;	/* directories, searched in this order */
 
 /*
- * Return true if the ELF file fd has the build ID id of len bytes.
+ * Return true if the build ID of ELF file fd is the len bytes at id.
  */
 static bool
 has_id(int fd, const void *id, size_t len)
@@ -92,7 +92,7 @@ path_named(const char *dir, const char *name, const char *suffix)
 }
 
 /*
- * Open the file whose build ID is id, of len bytes or, if debug is true, its
+ * Open the file whose build ID is the len bytes at id or, if debug is true, its
  * debugging information. name is a file name to try as well, or NULL. Return a
  * descriptor, and set *found to the path, which the caller frees. Return -1 if
  * there is no such file.

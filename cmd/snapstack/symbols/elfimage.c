@@ -87,8 +87,8 @@ image_copy(struct image *im, uint8_t *data)
 }
 
 /*
- * Return size bytes for the ELF file im, which is NULL if the file is not an
- * image. Return NULL on failure.
+ * Allocate size bytes for the ELF file im, or for one that is not an image if
+ * im is NULL. Return them, or NULL on failure.
  */
 static struct elfbytes *
 bytes_new(const struct image *im, uint64_t size)

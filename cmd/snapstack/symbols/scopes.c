@@ -58,8 +58,7 @@ holder_find(const Dwarf_Die *parent, Dwarf_Addr pc, unsigned int depth,
 
 /*
  * Store the functions of unit cu that contain pc, an address in its DWARF, in
- * array in, outermost first. The array has room for most functions. Return
- * their number.
+ * array in, whose size is most, outermost first. Return their number.
  */
 size_t
 scopes_find(const Dwarf_Die *cu, Dwarf_Addr pc, Dwarf_Die *in, size_t most)

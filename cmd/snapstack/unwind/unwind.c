@@ -311,7 +311,8 @@ is_entry(const struct unwinder *u, const struct stack *st)
 /*
  * Add the frames that libdwfl finds from the registers u->now. skip_first is
  * true if the first of them was already added. Return NULL if the outermost
- * frame was reached, or else the reason. The text is valid until the next call.
+ * frame was reached, or else the reason why not. The text is valid until the
+ * next call.
  */
 static const char *
 frames_find(struct unwinder *u, struct stack *st, bool skip_first)

@@ -36,9 +36,10 @@ call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6],
 }
 
 /*
- * If the stop interrupted a call, set *nr and arg to it from the registers.
- * Such a call has failed with ERESTARTSYS, which restarts it, a similar code of
- * linux/errno.h, or EINTR. Otherwise return false.
+ * If the stop interrupted a call, set *nr and arg to that call from the
+ * registers, or else return false. The result of such a call is EINTR, or
+ * ERESTARTSYS or a similar code of linux/errno.h, which means that it will be
+ * restarted.
  */
 static bool
 call_interrupted(const struct registers *r, int64_t *nr, uint64_t arg[6])
