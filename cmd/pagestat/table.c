@@ -81,7 +81,7 @@ line_numbers(struct usetable *t, const struct pageuse *use, uint64_t touched)
 }
 
 /*
- * Add a line for each mapping of sp to t; use[i] is the memory of mapping i.
+ * Add a line to t for each mapping of sp. use[i] is the memory of mapping i.
  */
 static void
 table_mappings(struct usetable *t, const struct space *sp,

@@ -113,7 +113,7 @@ entry_advice(const struct space *sp, size_t i)
 }
 
 /*
- * Return the type of entry i of sp, ET_* flags (OpenBSD's uvm_map.h).
+ * Return the type of entry i of sp as ET_* flags (OpenBSD's uvm_map.h).
  */
 unsigned int
 entry_type(const struct space *sp, size_t i)

@@ -42,8 +42,7 @@ struct taking {			/* state of a snapshot being taken */
 	struct output	*out;	/* NULL: not opened, or already committed */
 	bool		 again;	/* fail if a clone is killed, to start again
 				   without clones */
-	bool		 regs_warned; /* a message said that there are no
-				         registers */
+	bool		 regs_warned; /* warned that there are no registers */
 	bool		 noted;	/* "taken" was added to the first process */
 	atomic_bool	 incomplete; /* something is missing from the
 				        snapshot: exit with 1 */

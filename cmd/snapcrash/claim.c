@@ -286,8 +286,8 @@ claim_most(const struct config *c)
 }
 
 /*
- * Return the number of crashes dropped since snapcrash was installed, counted
- * in the directory of c.
+ * Return how many crashes were dropped since snapcrash was installed. The count
+ * is in the directory of c.
  */
 uint64_t
 claim_dropped(const struct config *c)

@@ -20,7 +20,7 @@ heap_class(uint64_t size)
 }
 
 /*
- * Return the smallest size in a class.
+ * Return the smallest size in bytes of a class.
  */
 uint64_t
 heapclass_size(size_t class)

@@ -74,8 +74,8 @@ arena_add(struct arenas *l, struct heapread *r, uint64_t addr, uint64_t bins)
 }
 
 /*
- * An arena begins off bytes before bins, the address of its lists. Set *l to
- * the circle of arenas that contains it. Return false if there is no circle.
+ * Set *l to the circle of arenas that contains the arena at address bins - off,
+ * whose lists are at address bins. Return false if there is no circle.
  */
 static bool
 circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)
@@ -99,8 +99,8 @@ circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)
 }
 
 /*
- * The list at address list is empty. Try to interpret it as each of the lists
- * of an arena. If one fits, set *l to the circle of that arena and return true.
+ * Try to interpret the empty list at address list as each of the lists of an
+ * arena. If one fits, set *l to the circle of that arena and return true.
  */
 static bool
 arenas_at(struct arenas *l, struct heapread *r, uint64_t list)

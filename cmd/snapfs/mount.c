@@ -154,7 +154,7 @@ mount_make(void *arg)
 }
 
 /*
- * Unmount arg, a struct mount, unless it is unmounted already.
+ * Unmount arg, a struct mount, if it is mounted.
  */
 void
 mount_end(void *arg)

@@ -158,8 +158,8 @@ job_drop(struct job *j)
 }
 
 /*
- * Do jobs of the current round until all are taken: the main function of a
- * thread.
+ * Do jobs of the current round until none is left. This is the main function of
+ * a thread.
  */
 static void *
 worker_main(void *arg)

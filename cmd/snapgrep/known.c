@@ -62,7 +62,8 @@ known_holds(const struct known *n, const struct known *k)
 }
 
 /*
- * Record that the whole kilobytes of s, which are not in t yet, are in body.
+ * Record that the whole kilobytes of s, which are not in t yet, are in the
+ * given body.
  */
 void
 known_add(struct knowns *t, const struct stored *s, size_t body)

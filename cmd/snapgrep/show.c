@@ -126,7 +126,7 @@ put_hex(const uint8_t *s, size_t n)
 
 /*
  * Print the len bytes at s, which match, in the form that suits pattern pt.
- * Print "..." if more is true.
+ * Print "..." if more is true or if not all of these bytes are shown.
  */
 static void
 put_found(const struct report *r, const struct pattern *pt, const uint8_t *s,

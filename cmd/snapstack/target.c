@@ -17,7 +17,7 @@ enum {
 };
 
 /*
- * Set t->exe to the path of the executable, in the form of file "maps".
+ * Set t->exe to the path of the executable, spelled as in file "maps".
  */
 static void
 exe_find(struct target *t)

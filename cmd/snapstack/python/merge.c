@@ -36,8 +36,8 @@ entries(const struct stack *st)
 }
 
 /*
- * Assign the Python frames of stack st of u to its native frames, if it has as
- * many frames of the interpreter as calls from C.
+ * Assign the Python frames of stack st of u to its native frames. Do this only
+ * if there are as many native frames of the interpreter as calls from C.
  */
 void
 python_merge(struct unwinder *u, struct stack *st)

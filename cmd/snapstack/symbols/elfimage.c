@@ -40,8 +40,8 @@ elfimage_forget(void)
 }
 
 /*
- * Free the copies if they are large.  Call it between processes, when none uses
- * one.
+ * Free the copies if they are large. Call this between processes, when no copy
+ * is in use.
  */
 void
 elfimage_tidy(void)

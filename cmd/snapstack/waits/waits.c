@@ -69,9 +69,10 @@ is_one(const char *name, const char *list)
 }
 
 /*
- * A thread resumes a call with a timeout by restart_syscall(2) after an earlier
- * stop. Return the name of that call, or NULL if it is not known. On amd64 it
- * is read from the code: the instruction before the syscall loads its number.
+ * Return the name of the call that restart_syscall(2) resumes, or NULL if it is
+ * not known. A thread resumes a call with a timeout in this way after an
+ * earlier stop. On amd64 the name is read from the code: the instruction before
+ * the syscall loads the number of the call.
  */
 static const char *
 code_name(struct target *t, const struct registers *r)
