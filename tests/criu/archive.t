@@ -95,7 +95,7 @@ refused none ": an archive without a criu checkpoint: no inventory.img"
 refused two ": an archive with several checkpoints: a/inventory.img, \
 b/inventory.img"
 refused huge ": byte 3072: rootfs-diff.tar: 4611686018427387904 bytes, but the \
-archive is cut: it ends after N of them"
+archive is truncated: it ends after N of them"
 refused sparse "/checkpoint/pages-1.img: a sparse file, which is not read from \
 an archive (tar without -S makes none)"
 refused hard "/checkpoint/pages-1.img: not a regular file"

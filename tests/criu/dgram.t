@@ -16,7 +16,7 @@ for kind in third thirdback pair; do
 	start "$here/dgram.py" $kind
 	"$BUILD/snap" -r -o "$tmp/snap" "$pid"
 	"$BUILD/snapload" -D "$tmp/none" "$tmp/snap" 2>"$tmp/err"
-	is "$? $(grep -c 'connected to one that is connected to another:' \
+	is "$? $(grep -c 'whose other end is connected to a third socket:' \
 	    "$tmp/err") $(tail -n 1 "$tmp/err")" \
 	    '1 1 snapload: nothing is written (-f unix writes the rest)' \
 	    "$kind: refused"

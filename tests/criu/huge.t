@@ -33,7 +33,7 @@ if mount -t hugetlbfs none "$tmp/mnt" 2>"$tmp/err"; then
 deleted and was on a hugetlbfs, where criu cannot write: $tmp/mnt/gone: \
 cannot be restored (-f deleted leaves it out)
 snapload: process $pid: mapping at $at of /SYSV00000000 (deleted): huge pages of \
-memory of System V: cannot be restored (-f hugetlb leaves it out)
+System V shared memory: cannot be restored (-f hugetlb leaves it out)
 snapload: nothing is written (-f deleted,hugetlb writes the rest)" \
 	    'of System V, and a deleted file: refused'
 	end

@@ -17,7 +17,7 @@ start "$here/inotify.py" events
 until_true longer 10
 "$BUILD/snap" -ro "$tmp/snap" "$pid"
 "$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
-is "$? $(grep -c 'an inotify set in which events wait' "$tmp/err")" '1 1' \
+is "$? $(grep -c 'an inotify set with unread events' "$tmp/err")" '1 1' \
     'events that wait: refused'
 rm -rf "$log.a b"
 

@@ -32,7 +32,7 @@ cp "$log" "$tmp/log.before"
 "$BUILD/snap" -r -o "$tmp/both" "$other" "$pid" 2>"$tmp/try"
 is "$? $(cat "$tmp/try")" '0 ' 'two trees are taken'
 "$BUILD/snapload" -D "$tmp/one" "$tmp/both" 2>"$tmp/try"
-is "$? $(grep -c 'several trees' "$tmp/try")" '1 1' 'one can be restored'
+is "$? $(grep -c 'several process trees' "$tmp/try")" '1 1' 'one can be restored'
 try 'snapload -p --parent' "$BUILD/snapload" -p "$pid" --parent "$tmp/before" \
     -D "$tmp/one" "$tmp/both"
 is "$(find "$tmp/one" -name 'core-*' | wc -l)" \

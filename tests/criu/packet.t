@@ -47,7 +47,7 @@ start "$here/packet.py" twice
 "$BUILD/snap" -ro "$tmp/snap" "$pid"
 "$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
 is "$? $(sed -n 's/.*, descriptor [0-9]*: //p' "$tmp/err")" "1 a packet socket \
-that listens twice for the same, or for what criu does not know: cannot be \
+with a repeated membership, or one that criu does not support: cannot be \
 restored (-f packet leaves it out)" 'twice: refused'
 end
 finish 11

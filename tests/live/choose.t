@@ -222,9 +222,9 @@ others)" -c "$unit" -u $bob
 	takes "$v: a pod" "$third" -c "$uid"
 	rm "$tmp/snap"
 	snap -c "${id:0:6}"
-	is "$rc $(tr -s ' ,' '\n' <<<"$err" | sort | tr '\n' ' ')$(
-	    ls "$tmp")" "1 $(printf '%s\n' "$id" "$other" "${id:0:6}:" which \
-	    one? container container | sort | tr '\n' ' ')$(ls "$tmp")" \
+	is "$rc $(tr -s ' :,' '\n' <<<"$err" | sort | tr '\n' ' ')$(
+	    ls "$tmp")" "1 $(printf '%s\n' "$id" "$other" "${id:0:6}" is \
+	    ambiguous container container | sort | tr '\n' ' ')$(ls "$tmp")" \
 	    "$v: the beginning of two ids"
 	"$BUILD/snap" -c "${id:0:12}" -c "${uid:0:8}" -o "$tmp/snap"
 	"$BUILD/snapls" -l "$tmp/snap" | grep '^  *in ' | sort |

@@ -16,7 +16,7 @@ refused() {
 	timeout 60 "$BUILD/snap" -rs "$@" -o "$tmp/snap" "$pid" >"$tmp/err" 2>&1
 	is "$? $(cat "$tmp/err")" '0 ' "$what: snap -s $*"
 	got=$("$BUILD/snapload" -f pipe -p "$pid" -D "$tmp/dir" "$tmp/snap" 2>&1 |
-	    grep -vE "in the session of criu|descriptor [012]:|a pipe|: needs criu " |
+	    grep -vE "joins the session of criu|descriptor [012]:|a pipe|: needs criu " |
 	    sed 's/\<[1-9][0-9]*\>/N/g; s/^criu restore .*/restored/')
 	is "$got" "$want" "$what: snapload"
 	rm -rf "$tmp/dir"
@@ -25,7 +25,7 @@ refused() {
 
 no='nothing is written'
 for what in files fs net:ns/net uts:ns/uts; do
-	refused "${what%:*}" "snapload: process N, thread N: not that of its \
+	refused "${what%:*}" "snapload: process N, thread N: not shared with its \
 process: ${what#*:}: cannot be restored
 snapload: $no"
 done
