@@ -128,7 +128,7 @@ $(foreach p,$(PROGS),$(eval $(call progobj,$p): \
 OBJECTS = $(sort $(LIBOBJ) $(COMMON) $(call progobj,*))
 $O/objects: FORCE
 	@mkdir -p $(@D)
-	@echo $(OBJECTS) | cmp -s - $@ || echo $(OBJECTS) >$@
+	@echo $(OBJECTS:$O/%=%) | cmp -s - $@ || echo $(OBJECTS:$O/%=%) >$@
 
 # Objects of two rooms may have the same name; the archive contains both.
 $O/libsnap.a: $(LIBOBJ) $(PB).o $O/objects

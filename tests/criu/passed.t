@@ -23,8 +23,10 @@ start "$here/passed.py" credentials
 until_true longer 10
 "$BUILD/snap" -ro "$tmp/snap" "$pid"
 "$BUILD/snapload" -D "$tmp/sent" "$tmp/snap" >"$tmp/err" 2>&1
-is "$? $(sed 's/^.*descriptor [0-9]*: //' "$tmp/err")" '1 the sender's credentials of data queued in a socket: cannot be restored (-f credentials leaves it out)
-snapload: nothing is written (-f credentials writes the rest)' \
+is "$? $(sed 's/^.*descriptor [0-9]*: //' "$tmp/err")" "1 the sender's \
+credentials of data queued in a socket: cannot be restored (-f credentials \
+leaves it out)
+snapload: nothing is written (-f credentials writes the rest)" \
     'credentials: refused'
 "$BUILD/snapload" -f credentials -D "$tmp/sent" "$tmp/snap" >/dev/null 2>&1
 end_taken
