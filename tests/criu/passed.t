@@ -48,7 +48,7 @@ for how in pidfd deserted; do
 	pidfd) want='a pidfd of a process outside the snapshot' ;;
 	deserted) want='a queued socket without another end' ;;
 	esac
-	is "$rc $(grep -c "waits in a socket: $want" "$tmp/err")" '1 1' \
+	is "$rc $(grep -c "$want" "$tmp/err")" '1 1' \
 	    "$how: refused"
 	end
 done
