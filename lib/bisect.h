@@ -13,9 +13,9 @@
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 /*
- * Define name as a static comparison function for qsort(3).  CMP: elements of
- * type are sorted by member, a number.  CMP2: by first, and where that is equal
- * by second.  PCMP: the elements are pointers to type, and their targets are
+ * Define name as a static comparison function for qsort(3). CMP: elements of
+ * type are sorted by member, a number. CMP2: by first, and where that is equal
+ * by second. PCMP: the elements are pointers to type, and their targets are
  * sorted by member.
  */
 #define CMP(name, type, member) \
@@ -78,7 +78,7 @@ bisect(const void *v, size_t n, size_t size, size_t at, uint64_t key)
 /*
  * Search an array that is sorted by something else than one number: return the
  * index of the first of n elements for which the expression before is false, or
- * n.  The expression uses i as the index of an element, has no side effects,
+ * n. The expression uses i as the index of an element, has no side effects,
  * and must be false for all elements after the first for which it is false.
  * For example, the index of the first run that ends after addr:
  *

@@ -41,7 +41,7 @@ buf_room(struct buf *b, size_t n)
 }
 
 /*
- * Append the n bytes at data to b.  If memory runs out, append nothing and set
+ * Append the n bytes at data to b. If memory runs out, append nothing and set
  * b->failed, which buf_check reports.
  */
 void

@@ -1,5 +1,5 @@
 /*
- * Kernel calls that C libraries declare differently, or not at all.  All set
+ * Kernel calls that C libraries declare differently, or not at all. All set
  * errno if they fail.
  */
 #include "calls.h"

@@ -1,6 +1,6 @@
 /*
  * Embedded files: whole files that a process has mapped, saved with it so that
- * it can be debugged on a machine without them.  Each is a struct proc that has
+ * it can be debugged on a machine without them. Each is a struct proc that has
  * a text and nothing else, and a number that no Linux process has.
  */
 #include "bisect.h"

@@ -1,6 +1,6 @@
 /*
  * The error string: one sentence for each thread, set where a failure is found,
- * and prefixed with context by callers, as errstr(2) of Plan 9.  And warnings:
+ * and prefixed with context by callers, as errstr(2) of Plan 9. And warnings:
  * sentences passed to a callback, one for each thing missing from a snapshot
  * that is read or written.
  */

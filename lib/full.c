@@ -78,7 +78,7 @@ full_readfile(int dir, const char *path, struct buf *b)
 }
 
 /*
- * Write the len bytes at buf to fd.  Return 0, or -1 with errno set.
+ * Write the len bytes at buf to fd. Return 0, or -1 with errno set.
  */
 int
 full_write(int fd, const void *buf, size_t len)
@@ -97,7 +97,7 @@ full_write(int fd, const void *buf, size_t len)
 }
 
 /*
- * Write the len bytes at buf to file fd at offset off.  Return 0, or -1 with
+ * Write the len bytes at buf to file fd at offset off. Return 0, or -1 with
  * errno set.
  */
 int

@@ -151,7 +151,7 @@ segment_extent(const struct segment *s, uint64_t kb)
 
 /*
  * Set *h to the first run of at least HOLE_KB zero kilobytes in segment s that
- * ends after kilobyte kb, which must be described.  Return false if there is
+ * ends after kilobyte kb, which must be described. Return false if there is
  * none.
  */
 bool

@@ -1,5 +1,5 @@
 /*
- * A ring of jobs.  One thread, the caller, fills jobs, submits them and takes
+ * A ring of jobs. One thread, the caller, fills jobs, submits them and takes
  * them back in the order of submission; worker threads do them:
  *
  *	idle -> submitted -> taken -> done -> retired, idle

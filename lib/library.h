@@ -1,10 +1,10 @@
 /*
  * Functions and types of the library that the programs of this project use, in
  * the order in which a newcomer wants to read them; other programs use
- * snap/snap.h.  The comment above a group names the files that implement it,
- * below lib or fmt.  More is in task.h, space.h and trace.h.
+ * snap/snap.h. The comment above a group names the files that implement it,
+ * below lib or fmt. More is in task.h, space.h and trace.h.
  *
- * A snapshot is a set of processes as they stood at one instant.  Readers make
+ * A snapshot is a set of processes as they stood at one instant. Readers make
  * a struct snap from live processes, from a snap(6) stream or from another
  * format; writers turn a struct snap into any of these.
  */
@@ -42,7 +42,7 @@ int		 errstr_wrap(const char *fmt, ...)
 		    __attribute__((format(printf, 1, 2)));
 
 /*
- * Growing byte arrays: buf.c.  A buffer remembers a failed allocation, so that
+ * Growing byte arrays: buf.c. A buffer remembers a failed allocation, so that
  * a row of calls needs one check at the end.
  */
 struct buf {
@@ -179,7 +179,7 @@ struct snap {
 	struct source	*sources; /* owned */
 	uint32_t	 nsource;
 	struct stat	 st; /* status of the input file; st_mode is 0 if
-			        there is none */
+				there is none */
 	bool		 verified; /* all bytes were read and match the sums in
 				    the trailer */
 	bool		 verified_index; /* the verified trailer has an index */
@@ -201,7 +201,7 @@ struct header {
 	unsigned long long time; /* when the snapshot was taken, as in
 				    time(2) */
 	char		 cputype[16]; /* Plan 9's name of the machine; "" if
-				         not recorded */
+					 not recorded */
 };
 
 void		 header_parse(struct header *h, const char *line);
@@ -222,7 +222,7 @@ struct image	*mapped_file(struct snap *s, struct proc *p, const char *exe,
 int		 proc_vmas(const struct proc *p, struct vmas *l);
 
 /*
- * Progress of long work: io/progress.c.  The worker counts; all functions
+ * Progress of long work: io/progress.c. The worker counts; all functions
  * accept NULL, if nobody watches.
  */
 struct progress {
@@ -318,8 +318,8 @@ struct readopts {
 				   name, position and length; the first line
 				   has position 0 */
 	void	(*warn)(void *, const char *); /* called with a sentence for
-					          each thing missing from the
-					          input */
+						  each thing missing from the
+						  input */
 	void	*arg;		/* first argument of record and warn */
 	const char *exe;	/* path of the executable of an ELF core;
 				   NULL: use the path in the core */
@@ -525,9 +525,9 @@ enum criu_cgroups {		/* how to restore cgroups */
 				   one is missing */
 	CGROUPS_PROPS, /* use existing cgroups and set their properties */
 	CGROUPS_SOFT, /* create missing cgroups with their properties; do not
-		         change others */
+			 change others */
 	CGROUPS_FULL, /* create missing cgroups, and set the properties of
-		         all */
+			 all */
 	CGROUPS_STRICT		/* create all cgroups; fail if one exists */
 };
 
@@ -544,8 +544,8 @@ struct criuopts {
 				   report them to note */
 	unsigned int	 cgroups; /* live processes: one of enum criu_cgroups */
 	bool		 cgroup_root; /* another cgroup root will be given to
-				         criu: write no cgroups above the
-				         processes' own */
+					 criu: write no cgroups above the
+					 processes' own */
 	bool		 check;	/* only check, write nothing; set by
 				   criu_check */
 	/* called with a sentence for each error; or NULL */

@@ -1,5 +1,5 @@
 /*
- * Table of machines.  Names are from Plan 9's 2c(1) and mach(2), where spim is
+ * Table of machines. Names are from Plan 9's 2c(1) and mach(2), where spim is
  * the little-endian mips; numbers are from elf.h and from each machine's
  * asm/page.h, asm/elf.h and asm/ptrace.h in the kernel.
  */

@@ -1,5 +1,5 @@
 /*
- * The machines that a snapshot may come from.  Readers and writers choose by
+ * The machines that a snapshot may come from. Readers and writers choose by
  * the machine of the snapshot, at run time; capturing always concerns the
  * machine we run on: linux/machine/machine.h.
  */

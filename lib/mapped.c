@@ -1,6 +1,6 @@
 /*
  * File data too large for memory, mapped from a temporary file that io/bulk.c
- * makes.  It is read and freed like memory from malloc(3), and found by its
+ * makes. It is read and freed like memory from malloc(3), and found by its
  * start address.
  */
 #include "model.h"

@@ -31,7 +31,7 @@ struct extent {			/* run of kilobytes in a segment */
 
 /*
  * Makes the extents of segments on demand: a large file has millions of
- * extents, and a reader of a stack needs a few.  Several segments share one;
+ * extents, and a reader of a stack needs a few. Several segments share one;
  * the last of them that is freed frees it.
  */
 struct outline {
@@ -67,7 +67,7 @@ struct span {			/* properties of a range that begins at an
 
 /*
  * A run is n kilobytes that lie one after another in a source: the first at
- * loc, each next one the source's pitch further.  Adjacent addresses in an
+ * loc, each next one the source's pitch further. Adjacent addresses in an
  * image form a span (above), in page tables a pagerun (linux/pages/pages.h).
  */
 struct run {
@@ -89,7 +89,7 @@ struct zeros {			/* run of at least HOLE_KB zero kilobytes of
 };
 
 /*
- * Several threads may call extent at once.  An extent that was returned stays
+ * Several threads may call extent at once. An extent that was returned stays
  * valid as long as its segment.
  */
 struct outline_ops {
@@ -115,8 +115,8 @@ struct source_ops {
 
 /*
  * Receives the pages of a stream that is read once, from start to end (store of
- * struct readopts).  put gets len bytes, KB or fewer at the end of a segment,
- * that lie at address addr of an image.  It returns 1 if it stored them, with
+ * struct readopts). put gets len bytes, KB or fewer at the end of a segment,
+ * that lie at address addr of an image. It returns 1 if it stored them, with
  * *src and *loc set to their place; 0 to have them spooled; or -1 with errstr
  * set.
  */
@@ -145,7 +145,7 @@ struct filelist {		/* list of named files for a Linux record */
 enum { IDENTITY_KB = 4 };	/* kilobytes that one identity covers */
 
 /*
- * Limit of pids on Linux: include/linux/threads.h.  Embedded files have numbers
+ * Limit of pids on Linux: include/linux/threads.h. Embedded files have numbers
  * above it.
  */
 enum { PID_MAX_LIMIT = 4 * 1024 * 1024 };

@@ -1,5 +1,5 @@
 /*
- * Red-black trees of <sys/tree.h> private to one file.  libbsd's
+ * Red-black trees of <sys/tree.h> private to one file. libbsd's
  * RB_GENERATE_STATIC cannot be used: it needs a macro whose name glibc's
  * headers use.
  */

@@ -1,6 +1,6 @@
 /*
  * Results inside the kernel of an interrupted system call that is to be
- * restarted: include/linux/errno.h.  Programs never see them.
+ * restarted: include/linux/errno.h. Programs never see them.
  */
 #ifndef RESTART_H
 #define RESTART_H

@@ -1,5 +1,5 @@
 /*
- * Sources: places from which the bytes of pages are read.  This file has
+ * Sources: places from which the bytes of pages are read. This file has
  * sources that are files (a snapshot or any other regular file), and one whose
  * bytes were not kept.
  */

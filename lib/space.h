@@ -20,7 +20,7 @@ int		 vmas_copy(struct vmas *to, const struct vmas *from);
 
 /*
  * Address space of a process: its mappings, and sizes and addresses from smaps,
- * status, stat and limits: state/space.c.  Its sources are
+ * status, stat and limits: state/space.c. Its sources are
  * linux/observe/livespace.c, linux/observe/kernspace.c and record/maps.c.
  */
 enum vmflag {			/* flags of VmFlags, proc_pid_smaps(5) */
@@ -146,7 +146,7 @@ int		 pages_compare(struct pagelist *l, struct image *old,
 /*
  * Memory use of mappings from their page tables, flags of their page frames,
  * and pages touched in a window of time: linux/observe/pageuse.c,
- * linux/observe/pageflags.c, linux/pages/frames.c.  The functions of threads
+ * linux/observe/pageflags.c, linux/pages/frames.c. The functions of threads
  * are in linux/proc/procfs.c.
  */
 struct pageuse {		/* kilobytes, except for pss */

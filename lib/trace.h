@@ -71,7 +71,7 @@ struct trace {
 	uint64_t	 arg[TRACE_ARGS];
 	char		 name[64]; /* CACHEALLOC, CACHEFREE: slab cache */
 	const struct tpflags *flags; /* borrowed; names of flags in args;
-				        NULL: not a tracepoint */
+					NULL: not a tracepoint */
 	const struct perfrec *rec; /* borrowed */
 };
 

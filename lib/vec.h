@@ -21,7 +21,7 @@
 
 /*
  * Return zeroed memory for n elements of size bytes, which the caller frees; or
- * NULL with errstr set.  If n is 0, allocate one element.
+ * NULL with errstr set. If n is 0, allocate one element.
  */
 static inline void *
 mem_new(size_t n, size_t size)
@@ -64,7 +64,7 @@ char		*str_printf(const char *fmt, ...)
 
 /*
  * Make room for one more element in the array that *vp points to, which has n
- * elements of size bytes.  Return 0; or -1 with errstr set, and the array
+ * elements of size bytes. Return 0; or -1 with errstr set, and the array
  * unchanged.
  */
 static inline int

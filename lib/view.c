@@ -1,5 +1,5 @@
 /*
- * The view of an image: which of its segments is visible at an address.  Where
+ * The view of an image: which of its segments is visible at an address. Where
  * segments overlap, it is the first of its section, in the last section that
  * has a segment there (man6/snap.6).
  *

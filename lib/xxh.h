@@ -1,5 +1,5 @@
 /*
- * XXH3 with the best vector instructions of the machine.  A library that can
+ * XXH3 with the best vector instructions of the machine. A library that can
  * choose them at run time has its own header for that.
  */
 #ifndef XXH_H

@@ -9,7 +9,7 @@
 
 /*
  * Parse s, a number optionally followed by one letter of units, into *v.
- * Letter units[i] multiplies the number by scale[0] * ... * scale[i].  Return
+ * Letter units[i] multiplies the number by scale[0] * ... * scale[i]. Return
  * false if s is malformed or too large.
  */
 bool
@@ -38,7 +38,7 @@ amount_read(const char *s, const char *units, const uint64_t *scale,
 
 /*
  * Parse s, a size in bytes with an optional suffix K, M, G or T (powers of
- * 1024), into *v.  Return false if s is malformed or too large.
+ * 1024), into *v. Return false if s is malformed or too large.
  */
 bool
 amount_bytes(const char *s, uint64_t *v)

@@ -71,7 +71,7 @@ say_absent(struct snap *s, struct proc *p)
 }
 
 /*
- * Write one snapshot of all inputs of j.  Return 0, or -1 with errstr set.
+ * Write one snapshot of all inputs of j. Return 0, or -1 with errstr set.
  */
 static int
 join_write(const struct joining *j)
@@ -108,7 +108,7 @@ join_write(const struct joining *j)
 
 /*
  * Write one snapshot of all inputs of j, with this program confined to these
- * inputs and the output.  Print what is missing from the snapshot.  Return the
+ * inputs and the output. Print what is missing from the snapshot. Return the
  * exit status of the program.
  */
 int

@@ -1,9 +1,9 @@
 /*
  * Write JSON (RFC 8259) to standard output piece by piece, one line per object.
  *
- * Strings may contain any bytes.  Each byte that is not part of valid UTF-8 is
+ * Strings may contain any bytes. Each byte that is not part of valid UTF-8 is
  * written as \udc80 to \udcff, an unpaired low surrogate, which Python decodes
- * back to the byte ("surrogateescape" of os.fsdecode).  Characters that would
+ * back to the byte ("surrogateescape" of os.fsdecode). Characters that would
  * control a terminal are escaped as well.
  */
 #include "common.h"

@@ -1,5 +1,5 @@
 /*
- * Find the live processes named on the command line.  For a program that reads
+ * Find the live processes named on the command line. For a program that reads
  * snapshots, run snap to capture them all at one instant into a temporary file,
  * before the program is confined.
  */
@@ -55,7 +55,7 @@ sources_one(const struct sources *s, const char *word, sources_fn fn,
 }
 
 /*
- * Print the error string if rc is -1.  Return true if rc is not -1.
+ * Print the error string if rc is -1. Return true if rc is not -1.
  */
 static bool
 is_good(int rc)
@@ -99,7 +99,7 @@ live_add(void *live, pid_t pid, bool found)
 }
 
 /*
- * Add the live processes of s to l.  Return 0, or -1 with errstr set.
+ * Add the live processes of s to l. Return 0, or -1 with errstr set.
  */
 int
 sources_add(const struct sources *s, struct live *l)
@@ -122,7 +122,7 @@ sources_add(const struct sources *s, struct live *l)
 }
 
 /*
- * Run snap on the live processes of s with fd as its standard output.  Return
+ * Run snap on the live processes of s with fd as its standard output. Return
  * snap's exit status (128 + N if killed by signal N), or -1 with errstr set.
  */
 static int

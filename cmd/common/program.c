@@ -92,7 +92,7 @@ program_isnumber(const char *s)
 }
 
 /*
- * Set path, of PATH_MAX bytes, to the path of this program.  Return 0, or -1
+ * Set path, of PATH_MAX bytes, to the path of this program. Return 0, or -1
  * with errstr set.
  */
 int

@@ -1,6 +1,6 @@
 /*
- * Show the progress of long work.  The work counts in a struct progress; a
- * thread here looks at it and keeps one line on the terminal up to date.  On
+ * Show the progress of long work. The work counts in a struct progress; a
+ * thread here looks at it and keeps one line on the terminal up to date. On
  * SIGUSR1 it prints the state to standard error, whatever that is.
  *
  * The thread writes only what standard error takes without waiting: the
@@ -114,7 +114,7 @@ is_watched(size_t *width)
 }
 
 /*
- * Erase the progress line from the terminal.  Call with the lock held.
+ * Erase the progress line from the terminal. Call with the lock held.
  */
 static void
 line_clear(void)

@@ -1,9 +1,9 @@
 /*
  * Sort the operands of a command line into files and live processes.
  *
- * An operand that is "-" or an existing file is a file.  Any other is the
- * process ID or name of a live process.  Where both exist, -p PID means the
- * process and ./FILE the file.  live.c finds live processes; pick.c selects
+ * An operand that is "-" or an existing file is a file. Any other is the
+ * process ID or name of a live process. Where both exist, -p PID means the
+ * process and ./FILE the file. live.c finds live processes; pick.c selects
  * processes in files.
  */
 #include "common.h"

@@ -1,6 +1,6 @@
 /*
- * Print tables.  For people, libsmartcols prints them as lsblk(8) does: columns
- * fit their contents, and lines fit the terminal.  For programs, each line is a
+ * Print tables. For people, libsmartcols prints them as lsblk(8) does: columns
+ * fit their contents, and lines fit the terminal. For programs, each line is a
  * JSON object, printed at once; the caller may add members that are not
  * columns.
  */

@@ -20,7 +20,7 @@ text_put(const char *s)
 }
 
 /*
- * Encode character c, of up to 21 bits, as UTF-8 in s.  Return the number of
+ * Encode character c, of up to 21 bits, as UTF-8 in s. Return the number of
  * bytes used.
  */
 size_t

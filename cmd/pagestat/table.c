@@ -125,7 +125,7 @@ table_sum(struct usetable *t, const char *first, const char *name,
 }
 
 /*
- * Add live process sp to t.  Return 0, or -1 with errstr set.
+ * Add live process sp to t. Return 0, or -1 with errstr set.
  */
 int
 table_add(struct usetable *t, const struct space *sp)

@@ -248,7 +248,7 @@ name_partner(void *arg, struct partner *p)
 }
 
 /*
- * Add the pages of image im of process p to s.  Return 0, or -1 with errstr
+ * Add the pages of image im of process p to s. Return 0, or -1 with errstr
  * set.
  */
 static int

@@ -1,5 +1,5 @@
 /*
- * Draw address spaces as SVG without scripts.  For each process:
+ * Draw address spaces as SVG without scripts. For each process:
  *
  *	process PID: NAME
  *	a bar of all its memory, and the legend with amounts

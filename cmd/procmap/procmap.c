@@ -113,7 +113,7 @@ confine_snaps(const struct command *c)
 }
 
 /*
- * Open the snapshots.  Their pages are read only if two are compared.  Missing
+ * Open the snapshots. Their pages are read only if two are compared. Missing
  * pages are reported only if a picture is drawn.
  */
 static void

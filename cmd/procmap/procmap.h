@@ -104,9 +104,9 @@ struct album {			/* contents of a picture */
 	size_t		 npartner;
 	bool		 compare;
 	bool		 everything; /* also draw unchanged mappings and
-				        processes */
+					processes */
 	char		 times[160]; /* when two snapshots were taken; "":
-				        unknown */
+					unknown */
 };
 
 int		 album_live(struct album *, const struct space *, size_t);

@@ -52,7 +52,7 @@ resident_entry(const struct vma *v, const struct mapping *m)
 }
 
 /*
- * Print sp in style -x.  All mappings are counted, even inaccessible ones.
+ * Print sp in style -x. All mappings are counted, even inaccessible ones.
  */
 void
 resident_print(const struct space *sp)

@@ -1,5 +1,5 @@
 /*
- * Draw a mapping as a strip of columns a few points wide.  A column that stands
+ * Draw a mapping as a strip of columns a few points wide. A column that stands
  * for pages of several classes shows each with a height proportional to its
  * share.
  */

@@ -1,5 +1,5 @@
 /*
- * Write pieces of SVG: text, sizes and colours.  The colours can be
+ * Write pieces of SVG: text, sizes and colours. The colours can be
  * distinguished by people who do not see red or green, which
  * tests/procmap/picture.t simulates.
  */

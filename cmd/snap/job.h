@@ -45,7 +45,7 @@ struct taking {			/* state of a snapshot being taken */
 	bool		 regs_warned; /* warned that there are no registers */
 	bool		 noted;	/* "taken" was added to the first process */
 	atomic_bool	 incomplete; /* something is missing from the
-				        snapshot: exit with 1 */
+					snapshot: exit with 1 */
 };
 
 /* at.c: take the snapshot at a given time of day */

@@ -1,9 +1,9 @@
 /*
  * Choose the memory to leave out of a process that dumps core, where there is
- * no room for all of it.  The snapshot lists what was left out (excluded in
- * snap(6)).  Shared mappings of files are left out first, because the files
+ * no room for all of it. The snapshot lists what was left out (excluded in
+ * snap(6)). Shared mappings of files are left out first, because the files
  * exist elsewhere; then shared memory; then private memory; in each class the
- * largest mappings first.  A mapping that a stack pointer points into is kept,
+ * largest mappings first. A mapping that a stack pointer points into is kept,
  * and in other mappings the bytes near an address that is in a register.
  */
 #include "bisect.h"

@@ -1,7 +1,7 @@
 /*
- * Kill processes that are to go on elsewhere (-k).  What cannot be restored is
+ * Kill processes that are to go on elsewhere (-k). What cannot be restored is
  * printed before anything is written, and the processes are killed only when
- * the snapshot is stored or received.  If anything fails before that, they run
+ * the snapshot is stored or received. If anything fails before that, they run
  * on.
  */
 #include "job.h"

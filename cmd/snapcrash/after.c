@@ -1,6 +1,6 @@
 /*
  * Work done after a snapshot was made: write the log, let its user read it, and
- * run the hook.  Nobody sees the handler's standard error, so it is copied into
+ * run the hook. Nobody sees the handler's standard error, so it is copied into
  * the log.
  */
 #include "crash.h"

@@ -1,6 +1,6 @@
 /*
  * Limit how many crashes are handled at once, and record how much each may
- * still write in the directory of snapshots.  A process locks one file of each
+ * still write in the directory of snapshots. A process locks one file of each
  * kind that it needs:
  *
  *   .taking.N   it captures a process
@@ -9,7 +9,7 @@
  *   .hook.N     it runs a hook
  *   .hooking.N  it waits for a .hook file
  *
- * A crash that gets neither .taking nor .waiting is counted and dropped.  Files
+ * A crash that gets neither .taking nor .waiting is counted and dropped. Files
  * are locked with flock(2), so the kernel unlocks them if the owner is killed.
  */
 #include "crash.h"

@@ -116,7 +116,7 @@ static const struct key keys[] = {
 enum { NKEYS = sizeof keys / sizeof *keys };
 
 /*
- * Set key to value in c.  Return 0, or -1 with errstr set.
+ * Set key to value in c. Return 0, or -1 with errstr set.
  */
 static int
 config_set(struct config *c, char *key, char *value)

@@ -180,7 +180,7 @@ int		 crash_serve(const struct config *c, const char *path);
 /* show.c */
 struct listing {		/* options of snapcrash list */
 	char		*const *words; /* list only crashes that match one of
-				          these; empty: all */
+					  these; empty: all */
 	uint64_t	 most;	/* maximum number of crashes listed, the last
 				   ones; 0: all */
 	bool		 reverse; /* newest first */

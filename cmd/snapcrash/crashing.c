@@ -264,7 +264,7 @@ crashing_allowed(const struct crashing *f)
 
 /*
  * Check that process f is dumping core, fill in the rest of f, and name its
- * snapshot.  Return 0, or -1 with errstr set.
+ * snapshot. Return 0, or -1 with errstr set.
  */
 int
 crashing_check(struct crashing *f)

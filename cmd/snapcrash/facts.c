@@ -1,6 +1,6 @@
 /*
  * Read facts about the crashed process from a snapshot, that is about the
- * process which was captured while it dumped core.  All data is untrusted.
+ * process which was captured while it dumped core. All data is untrusted.
  */
 #include "crash.h"
 #include "model.h"
@@ -165,7 +165,7 @@ crashes_confine(const struct crash *c, size_t n)
 }
 
 /*
- * Read the facts of the snapshot of crash c into c->facts.  Return 0, or -1
+ * Read the facts of the snapshot of crash c into c->facts. Return 0, or -1
  * with errstr set.
  */
 int

@@ -1,6 +1,6 @@
 /*
  * Install and remove snapcrash as the core handler of the machine:
- * kernel.core_pattern and kernel.core_pipe_limit (core(5)).  The values before
+ * kernel.core_pattern and kernel.core_pipe_limit (core(5)). The values before
  * are saved, to be restored by remove; a file for sysctl(8) sets ours again at
  * boot.
  */
@@ -179,7 +179,7 @@ handler_install(const struct config *c, const char *path, bool by_socket)
 }
 
 /*
- * Restore the settings saved by handler_install.  Return the exit status.
+ * Restore the settings saved by handler_install. Return the exit status.
  */
 int
 handler_remove(const struct config *c)

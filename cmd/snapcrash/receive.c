@@ -1,7 +1,7 @@
 /*
  * Identify a process that dumps core by the connection which the kernel makes
  * to a socket (core(5), core_pattern with @ or @@;
- * include/uapi/linux/coredump.h, pidfd.h).  The peer cannot lie: the kernel
+ * include/uapi/linux/coredump.h, pidfd.h). The peer cannot lie: the kernel
  * gives us a pidfd of its process, and says whether that is dumping core.
  */
 #include "crash.h"

@@ -1,6 +1,6 @@
 /*
  * Accept connections from the kernel, one for each process that dumps core, and
- * fork a handler for each.  The socket is ours, or passed by the service
+ * fork a handler for each. The socket is ours, or passed by the service
  * manager (sd_listen_fds(3)).
  */
 #include "crash.h"

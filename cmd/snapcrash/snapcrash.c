@@ -86,7 +86,7 @@ crashes_remove(struct crashes *l, char *const words[])
 }
 
 /*
- * Run command argv[0] with its arguments on the crashes of l.  Return the exit
+ * Run command argv[0] with its arguments on the crashes of l. Return the exit
  * status.
  */
 static int

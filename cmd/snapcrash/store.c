@@ -1,5 +1,5 @@
 /*
- * Manage the directory of snapshots, PROGRAM.PID.TIME.USER.snap.gz.  Files with
+ * Manage the directory of snapshots, PROGRAM.PID.TIME.USER.snap.gz. Files with
  * other names are ignored, and never removed.
  */
 #include "bisect.h"

@@ -1,7 +1,7 @@
 /*
  * Capture a process when the kernel runs us for its crash: core_pattern in
  * core(5). The process stays until nobody reads from the pipe any more, and its
- * parent waits that long.  So it is first captured into a spool, as fast as
+ * parent waits that long. So it is first captured into a spool, as fast as
  * memory can be read; then it is let go; then the spool is compressed.
  */
 #include "crash.h"

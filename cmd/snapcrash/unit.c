@@ -1,6 +1,6 @@
 /*
  * Install and remove the systemd(1) units for the socket that the kernel sends
- * cores to, and for snapcrash serve.  Their first line marks them as ours.
+ * cores to, and for snapcrash serve. Their first line marks them as ours.
  */
 #include "crash.h"
 
@@ -55,7 +55,7 @@ units_work(void)
 }
 
 /*
- * Run systemctl(1).  Return its exit status.
+ * Run systemctl(1). Return its exit status.
  */
 static int
 systemctl(const char *verb, const char *option, const char *unit)

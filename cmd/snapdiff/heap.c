@@ -1,10 +1,10 @@
 /*
  * Count the chunks of glibc's malloc in a process: all chunks of all heaps, in
- * use or free.  Chunks are adjacent:
+ * use or free. Chunks are adjacent:
  *
  *	[ size before | size, flags | ... ] [ size before | size, flags | ...
  *
- * and the flags of a chunk say whether the one before it is in use.  The memory
+ * and the flags of a chunk say whether the one before it is in use. The memory
  * is untrusted, or may have been damaged by its program: at an invalid size,
  * counting ends with a warning.
  */

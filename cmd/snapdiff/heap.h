@@ -1,7 +1,7 @@
 /*
  * Declarations shared by the files about heaps: heapread.c (read words of a
  * memory), heapfind.c (find arenas), heapfree.c (free chunks marked as used)
- * and heap.c (count chunks).  The layouts are from malloc/malloc.c and
+ * and heap.c (count chunks). The layouts are from malloc/malloc.c and
  * malloc/arena.c of glibc 2.26 and later on 64-bit machines.
  */
 #ifndef HEAP_H

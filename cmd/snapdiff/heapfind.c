@@ -1,7 +1,7 @@
 /*
- * Find the arenas of glibc's malloc without symbols.  An arena has 127 pairs of
- * pointers, the heads of lists of free chunks.  An empty list points to itself,
- * and nothing else has so many of these in a row.  The main arena is in the
+ * Find the arenas of glibc's malloc without symbols. An arena has 127 pairs of
+ * pointers, the heads of lists of free chunks. An empty list points to itself,
+ * and nothing else has so many of these in a row. The main arena is in the
  * data of the C library or of a static program; each arena points to the next,
  * in a circle.
  *

@@ -35,7 +35,7 @@ heap_fill(struct heapread *r, uint64_t addr)
 }
 
 /*
- * Set *v to the word at address addr.  Return false if it cannot be read.
+ * Set *v to the word at address addr. Return false if it cannot be read.
  */
 bool
 heap_word(struct heapread *r, uint64_t addr, uint64_t *v)

@@ -1,5 +1,5 @@
 /*
- * Find the same process in several snapshots.  Process IDs are reused, so a
+ * Find the same process in several snapshots. Process IDs are reused, so a
  * process is the same only if ID and start time are equal.
  */
 #include "snapdiff.h"

@@ -183,7 +183,7 @@ file_image(const struct memory *m, const struct vma *v)
 
 /*
  * Set *pc to the contents of the file mapped at v, and *off to the offset of
- * addr in the file.  Return false if the contents are not in the snapshot.
+ * addr in the file. Return false if the contents are not in the snapshot.
  */
 static bool
 file_piece(const struct memory *m, const struct vma *v, uint64_t addr,

@@ -1,5 +1,5 @@
 /*
- * Print changes as JSON, one object per line.  The names are documented in
+ * Print changes as JSON, one object per line. The names are documented in
  * snapdiff(1), and must not change.
  */
 #include "snapdiff.h"

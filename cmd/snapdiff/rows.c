@@ -1,6 +1,6 @@
 /*
  * Compare the mappings of a process at two moments, and count how many
- * kilobytes of each changed.  Bytes stored at the same place are equal, and are
+ * kilobytes of each changed. Bytes stored at the same place are equal, and are
  * not read.
  */
 #include "snapdiff.h"

@@ -1,5 +1,5 @@
 /*
- * Run the server in the background: a child of the command.  The command waits
+ * Run the server in the background: a child of the command. The command waits
  * until the server is ready, and then exits.
  */
 #include "snapfs.h"

@@ -1,5 +1,5 @@
 /*
- * Mount the file system and serve it until it is unmounted.  The confined
+ * Mount the file system and serve it until it is unmounted. The confined
  * program may not mount and unmount, so its helper process does (confine_act).
  */
 #define FUSE_USE_VERSION 312
@@ -189,7 +189,7 @@ threads_prepare(void)
 }
 
 /*
- * Mount m and serve sv until it is unmounted or a signal arrives.  Return the
+ * Mount m and serve sv until it is unmounted or a signal arrives. Return the
  * exit status.
  */
 int

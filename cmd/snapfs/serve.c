@@ -1,5 +1,5 @@
 /*
- * Answer the kernel's requests about the tree.  Nothing in it ever changes, so
+ * Answer the kernel's requests about the tree. Nothing in it ever changes, so
  * the kernel may cache all answers.
  */
 #define FUSE_USE_VERSION 312
@@ -323,7 +323,7 @@ serve_new(struct fuse_args *args, struct served *sv)
 }
 
 /*
- * Serve se until it is unmounted or a signal arrives.  Return 0 or an errno
+ * Serve se until it is unmounted or a signal arrives. Return 0 or an errno
  * value.
  */
 int

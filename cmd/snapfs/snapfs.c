@@ -1,5 +1,5 @@
 /*
- * snapfs: mount snapshots and live processes as files.  The snapshots are read
+ * snapfs: mount snapshots and live processes as files. The snapshots are read
  * and checked before anything is mounted; serve.c then answers the kernel.
  */
 #define FUSE_USE_VERSION 312

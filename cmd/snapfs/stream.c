@@ -2,7 +2,7 @@
  * Read ahead of a reader that reads an open file sequentially.
  *
  * A reader waits for each of its reads, so filling a buffer and passing it to
- * the kernel would alternate.  Here, a thread that has answered a read goes on
+ * the kernel would alternate. Here, a thread that has answered a read goes on
  * to fill the buffer for the read after the next, while another thread answers
  * the next:
  *

@@ -1,13 +1,13 @@
 /*
  * Search bodies with several threads, in the order in which results are asked
- * for. A job is a megabyte of a body.  A match belongs to the job in which it
+ * for. A job is a megabyte of a body. A match belongs to the job in which it
  * begins.
  *
  * When the results of a job are asked for that has not been done, all threads
- * do a round: that job and those that follow it.  Each round is larger than the
- * one before, so that little work is wasted if the first matches suffice.  A
+ * do a round: that job and those that follow it. Each round is larger than the
+ * one before, so that little work is wasted if the first matches suffice. A
  * thread takes several adjacent jobs at once, because the bytes that it reads
- * beyond the end of one are then cached for the next.  If a job has very many
+ * beyond the end of one are then cached for the next. If a job has very many
  * matches, they are not kept, and it is done again when its results are asked
  * for.
  */

@@ -1,6 +1,6 @@
 /*
  * Keep track of which bytes of sources are in which body: runs of kilobytes,
- * which do not overlap.  The kilobytes of a source are pitch bytes apart; runs
+ * which do not overlap. The kilobytes of a source are pitch bytes apart; runs
  * with a different offset modulo pitch (phase) are separate.
  */
 #include "snapgrep.h"

@@ -1,5 +1,5 @@
 /*
- * Search a buffer for a pattern.  Each thread has its own matcher.
+ * Search a buffer for a pattern. Each thread has its own matcher.
  */
 #include "snapgrep.h"
 #include "num.h"

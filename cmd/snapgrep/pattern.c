@@ -1,5 +1,5 @@
 /*
- * Compile the pattern.  All but pointers and YARA rules become one regular
+ * Compile the pattern. All but pointers and YARA rules become one regular
  * expression of PCRE2 on bytes: its characters are bytes, and its lines end
  * with \n.
  */
@@ -273,7 +273,7 @@ pattern_zeros(struct pattern *p)
 }
 
 /*
- * Compile pattern p.  Return 0, or -1 with errstr set.
+ * Compile pattern p. Return 0, or -1 with errstr set.
  */
 int
 pattern_finish(struct pattern *p)

@@ -150,7 +150,7 @@ put_found(const struct report *r, const struct pattern *pt, const uint8_t *s,
 
 /*
  * Print the match in start..end (exclusive) of stretch st of p, and the text
- * around it.  s reads the bytes.
+ * around it. s reads the bytes.
  */
 void
 show_match(const struct report *r, struct search *s, const struct plan *p,

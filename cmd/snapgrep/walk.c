@@ -1,6 +1,6 @@
 /*
  * Find the matches of a stretch in order: those of the bodies that its parts
- * refer to, except near the borders of parts.  There the bytes of the stretch
+ * refer to, except near the borders of parts. There the bytes of the stretch
  * itself are searched, from where a match could reach across the border to
  * where bytes before the border no longer matter.
  *

@@ -1,5 +1,5 @@
 /*
- * Match YARA rules.  A rule applies to a process as a whole, so the memory of
+ * Match YARA rules. A rule applies to a process as a whole, so the memory of
  * each process is passed to libyara block by block, except for long runs of
  * zeros.
  */
@@ -213,7 +213,7 @@ complain(int level, const char *path, int line, const YR_RULE *rule,
 }
 
 /*
- * Make p match the YARA rules in file path.  Return 0, or -1 with errstr set.
+ * Make p match the YARA rules in file path. Return 0, or -1 with errstr set.
  */
 int
 yara_open(struct pattern *p, const char *path)

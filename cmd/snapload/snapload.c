@@ -211,7 +211,7 @@ static const struct cmdline cmdline = {
 };
 
 /*
- * Write a snapshot of the images in job.dir.  Return the exit status.
+ * Write a snapshot of the images in job.dir. Return the exit status.
  */
 static int
 unload(void)

@@ -1,6 +1,6 @@
 /*
  * Collect facts about a process of a snapshot: from its Linux record if there
- * is one, else from the small files of Plan 9.  All data is untrusted.
+ * is one, else from the small files of Plan 9. All data is untrusted.
  */
 #include "snapls.h"
 

@@ -1,5 +1,5 @@
 /*
- * Print the JSON members of a listing that are not columns.  Their names are
+ * Print the JSON members of a listing that are not columns. Their names are
  * documented in snapls(1), and must not change.
  */
 #include "snapls.h"

@@ -1,6 +1,6 @@
 /*
  * Print how a snapshot was taken, from the file "taken" in the Linux record of
- * one process of each part: snap(6).  It is untrusted.
+ * one process of each part: snap(6). It is untrusted.
  */
 #include "snapls.h"
 

@@ -1,6 +1,6 @@
 /*
  * Handle crashes of libelf and libdw, which read untrusted ELF files and DWARF
- * but were not made for that.  The program, which is confined, then exits with
+ * but were not made for that. The program, which is confined, then exits with
  * status 1 and a message that names the process.
  */
 #include "snapstack.h"

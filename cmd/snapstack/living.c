@@ -1,5 +1,5 @@
 /*
- * Read live processes.  They are stopped only while their registers, stacks and
+ * Read live processes. They are stopped only while their registers, stacks and
  * system calls are read, and no code is run in them; everything else is read
  * after they were resumed.
  */

@@ -133,8 +133,8 @@ struct frame {
 				    handler */
 	bool		 guess;	/* guessed by a scan of the stack */
 	const struct pyframe *python; /* borrowed from the stack; the Python
-				         frames that this frame interprets,
-				         innermost first */
+					 frames that this frame interprets,
+					 innermost first */
 	size_t		 npython;
 	bool		 within; /* a frame of the interpreter, between
 				    frames that run Python code */
@@ -193,7 +193,7 @@ struct stack {			/* a thread and its stack */
 	bool		 merged; /* each Python frame is assigned to a native
 				    frame */
 	uint64_t	 interpreter; /* number of its Python interpreter; 0:
-				         the main one */
+					 the main one */
 	enum gil	 gil;
 	bool		 collects; /* its Python interpreter is collecting
 				      garbage */

@@ -1,5 +1,5 @@
 /*
- * Read a process of a snapshot: its mappings and its memory.  Memory that was
+ * Read a process of a snapshot: its mappings and its memory. Memory that was
  * not captured because it equals the mapped file is read from that file, if the
  * snapshot embeds it.
  */

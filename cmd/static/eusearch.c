@@ -1,6 +1,6 @@
 /*
  * Define functions that libelf.a of Debian 13 (elfutils 0.192) uses, but which
- * are in a library that is not installed.  They are weak: if libelf.a has them,
+ * are in a library that is not installed. They are weak: if libelf.a has them,
  * its own are linked.
  */
 #include <search.h>

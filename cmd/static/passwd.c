@@ -1,8 +1,8 @@
 /*
- * Look up users in programs without shared libraries ("make static").  The C
+ * Look up users in programs without shared libraries ("make static"). The C
  * library's functions load the modules that /etc/nsswitch.conf names, and with
  * them a shared C library, which on another machine differs from the one linked
- * here.  These replace them, and read only /etc/passwd.
+ * here. These replace them, and read only /etc/passwd.
  */
 #include <pwd.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
  * Print tables in programs without shared libraries, because Debian has no
- * libsmartcols.a.  These functions replace those of libsmartcols that table.c
+ * libsmartcols.a. These functions replace those of libsmartcols that table.c
  * calls, but they do not truncate lines that are longer than the terminal.
  */
 #include "library.h"

@@ -1,5 +1,5 @@
 /*
- * Start a command to be traced.  It waits until its events have been set up; if
+ * Start a command to be traced. It waits until its events have been set up; if
  * we die before that, the command is not started.
  */
 #include "vmtrace.h"

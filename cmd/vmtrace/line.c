@@ -1,6 +1,6 @@
 /*
- * Order and print lines of output.  A fault is complete only when it ends, but
- * is printed in the order of its beginning.  So lines wait for earlier open
+ * Order and print lines of output. A fault is complete only when it ends, but
+ * is printed in the order of its beginning. So lines wait for earlier open
  * faults, but not for long.
  */
 #include "vmtrace.h"

@@ -1,6 +1,6 @@
 /*
- * Turn events into lines: faults, and changes of threads.  A fault begins with
- * a tracepoint (or if there are none, with a sampled event).  It ends with an
+ * Turn events into lines: faults, and changes of threads. A fault begins with
+ * a tracepoint (or if there are none, with a sampled event). It ends with an
  * event that says minor or major, with a signal, or when the thread does
  * something else.
  */

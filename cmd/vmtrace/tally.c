@@ -1,5 +1,5 @@
 /*
- * Count events by process, number, flags and name.  The number of rows is
+ * Count events by process, number, flags and name. The number of rows is
  * limited; keys beyond it are counted in one row called "others".
  */
 #include "vmtrace.h"

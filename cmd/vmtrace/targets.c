@@ -2,7 +2,7 @@
  * Determine what to trace: a command, or live processes.
  *
  * As in strace(1) and perf(1), -p selects live processes, and operands are a
- * command.  But a number is always a process ID, since it is not the name of a
+ * command. But a number is always a process ID, since it is not the name of a
  * command; and if all operands are names of live processes, ask which is meant.
  */
 #include "vmtrace.h"

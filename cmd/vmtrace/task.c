@@ -79,8 +79,8 @@ process_forget(struct process *p)
 }
 
 /*
- * Replace the mappings of p by those in /proc.  If they cannot be read, keep
- * the old ones.  Return 0, or -1 with errstr set.
+ * Replace the mappings of p by those in /proc. If they cannot be read, keep
+ * the old ones. Return 0, or -1 with errstr set.
  */
 int
 process_read(struct process *p)

@@ -186,7 +186,7 @@ static const struct uregs {	/* layout of a machine's registers in Plan 9 */
 	const struct uregpart *part;
 	size_t		 npart;
 	const struct uregpart *narrow; /* registers of a 32-bit process on
-				          that machine */
+					  that machine */
 	size_t		 nnarrow;
 	uint16_t	 orig;	/* offset of the system call number (-1:
 				   none) in Linux's registers; 0: it is not

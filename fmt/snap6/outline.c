@@ -35,8 +35,8 @@ struct mark {
 	atomic_uint	 next;	/* number of elements of ext; set before ext */
 	_Atomic(struct extent *) ext; /* owned; NULL: not made yet */
 	_Atomic(struct raws *) raws; /* owned; runs of raw pages after the
-				        mark, ended by an empty one; NULL:
-				        not made yet */
+					mark, ended by an empty one; NULL:
+					not made yet */
 };
 
 struct range {			/* the parts of the shared arrays that belong

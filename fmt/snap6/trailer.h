@@ -20,7 +20,7 @@
 
 enum {
 	TRAILER_HEAD = SNAP6_NUM + 5, /* bytes of the header line of a
-				         trailer */
+					 trailer */
 	TRAILER_END = 24,	/* bytes of the file "end" */
 	TRAILER_SUMMED = 16,	/* bytes of the file "end" that the checksum
 				   does not cover */
@@ -41,7 +41,7 @@ enum page_kind {		/* kind of a run of pages in the index */
  */
 struct rawrun {			/* consecutive raw pages */
 	uint64_t	 place : 38; /* position of the first among all pages
-				        described */
+					described */
 	uint64_t	 n : 26;
 	uint64_t	 ordinal; /* number of the first among all raw pages */
 };

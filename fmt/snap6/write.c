@@ -30,7 +30,7 @@ struct snap6 {
 	const struct segment *seg; /* segment whose header was written last */
 	struct referred	 ref;		/* state of the last reference */
 	bool		 lost; /* data of proc was lost after its proc record
-			          was written */
+				  was written */
 	char		 why[256];
 	uint64_t	 nlost;		/* number of lost kilobytes of proc */
 };

@@ -1,10 +1,10 @@
 /*
  * Make criu/, a directory of the CRIU images that restore a process and its
- * descendants; its images are made as they are read.  Each process that can be
+ * descendants; its images are made as they are read. Each process that can be
  * the root of a directory of images has one.
  *
  * Beside the images, which criu(8) looks up by name, there is a file "command"
- * with the command that restores them.  If the process cannot be restored,
+ * with the command that restores them. If the process cannot be restored,
  * there is only a file "refused" with the reasons, one a line.
  */
 #include "bisect.h"

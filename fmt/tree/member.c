@@ -57,7 +57,7 @@ member_paths(struct member *m, enum fsclass class)
 	}
 	if (ps.n > FS_INDEX_MAX)
 		ps.n = FS_INDEX_MAX; /* there are no inode numbers for more
-				        names */
+					names */
 	return ps;
 }
 

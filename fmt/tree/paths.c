@@ -1,6 +1,6 @@
 /*
- * Treat a sorted list of names with slashes as directories.  The names are
- * sorted by path_cmp, so a directory is a range of them.  It is identified by
+ * Treat a sorted list of names with slashes as directories. The names are
+ * sorted by path_cmp, so a directory is a range of them. It is identified by
  * its depth, which is the number of components in its name, and by the index of
  * its first name.
  *

@@ -2,7 +2,7 @@
  * Find data, holes and unmapped ranges in a memory or text image.
  *
  * A snapshot may have zeros between two mappings, where continuing a segment
- * was cheaper than beginning a new one (man6/snap.6, OUTPUT OF SNAP).  These
+ * was cheaper than beginning a new one (man6/snap.6, OUTPUT OF SNAP). These
  * zeros do not count as memory.
  */
 #include "bisect.h"

@@ -1,10 +1,10 @@
 /*
  * Make root/, the mapped files of a process that are in its snapshot, under the
- * names by which the process knew them.  A debugger uses it as its sysroot.
+ * names by which the process knew them. A debugger uses it as its sysroot.
  *
  * The names come, in this order, from the link map, from mappings of existing
  * files, from mappings of deleted files without " (deleted)", and from all
- * mappings as maps has them.  If a name occurs twice, the first is used.  Names
+ * mappings as maps has them. If a name occurs twice, the first is used. Names
  * of the last kind whose files are not in the snapshot become empty files: a
  * debugger opens each mapped file, and complains if one is not there.
  */

@@ -11,7 +11,7 @@
  *	63    41   38      26       0
  *	| proc | fsclass | depth | index |
  *
- * depth is 0 for a file, and 1 or more for a directory.  Below linux/ and
+ * depth is 0 for a file, and 1 or more for a directory. Below linux/ and
  * root/, index is that of the directory's first name, and depth - 1 is the
  * depth in paths.c; in map/ index is that of the mapping, and in criu/ that of
  * the image.

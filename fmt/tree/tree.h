@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 
 /*
- * Names with slashes, sorted by path_cmp.  No name is a directory of another,
+ * Names with slashes, sorted by path_cmp. No name is a directory of another,
  * so a directory is a range of names: paths.c
  */
 struct paths {
@@ -60,7 +60,7 @@ int		 sysroot_open(struct sysroot *, struct snap *, struct proc *,
 void		 sysroot_close(struct sysroot *);
 
 /*
- * A process or thread in the tree: member.c.  Each part is made when the first
+ * A process or thread in the tree: member.c. Each part is made when the first
  * file that needs it is used.
  */
 enum member_part {

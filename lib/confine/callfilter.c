@@ -1,11 +1,11 @@
 /*
  * Filter system calls by a table: only calls for reading, computing, threads
- * and writing to open files are allowed.  seccomp(2).
+ * and writing to open files are allowed. seccomp(2).
  *
  * A call missing from the table fails with ENOSYS, as on a kernel without it,
  * so that C libraries of any age use another way (clone(2) in place of
  * clone3(2), whose flags a filter cannot see), or fail with a message; a
- * process that was killed could not report anything.  A call in the table with
+ * process that was killed could not report anything. A call in the table with
  * other arguments fails with EPERM.
  */
 #include "calls.h"

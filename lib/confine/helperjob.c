@@ -1,7 +1,7 @@
 /*
  * The helper of a confined program: an unconfined process, started before the
  * first byte of input is read, which does the few things that the program may
- * not.  Requests come over a socket (io/helper.c); each begins with a letter:
+ * not. Requests come over a socket (io/helper.c); each begins with a letter:
  *
  *	E path	open a regular ELF file for reading (the executable of a core)
  *	S	create a temporary file without a name

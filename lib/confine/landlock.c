@@ -1,5 +1,5 @@
 /*
- * Restrict which files this process may open: landlock(7).  The kernel reports
+ * Restrict which files this process may open: landlock(7). The kernel reports
  * a version; constants are from include/uapi/linux/landlock.h, since the
  * system's headers may be too old.
  */

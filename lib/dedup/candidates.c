@@ -1,8 +1,8 @@
 /*
  * Candidates: places with the hash of a page, which may have the same contents.
  *
- * A hash only suggests candidates; comparing bytes decides.  Candidates are
- * read together, since most of them are equal.  The thread that fetches a block
+ * A hash only suggests candidates; comparing bytes decides. Candidates are
+ * read together, since most of them are equal. The thread that fetches a block
  * looks for pages described before the block, whose reading takes as long as
  * the block's own; judging a block looks for pages described since.
  */

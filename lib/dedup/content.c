@@ -3,7 +3,7 @@
  * pages described earlier.
  *
  * Threads that fetch (candidates.c) have found most equal pages that were
- * described much earlier.  This file finds those described since.
+ * described much earlier. This file finds those described since.
  */
 #include "bisect.h"
 #include "engine.h"

@@ -1,19 +1,19 @@
 /*
- * Deduplication.  Images are described one after another, and each kilobyte is
+ * Deduplication. Images are described one after another, and each kilobyte is
  * found to be new, zero, or equal to one described earlier.
  *
  * Each kilobyte of a snapshot has a place: its number in the order of
- * description.  Two indexes map hashes to places, one of contents and one of
- * identities (a page frame, an offset in a file).  Both are only hints: bytes
+ * description. Two indexes map hashes to places, one of contents and one of
+ * identities (a page frame, an offset in a file). Both are only hints: bytes
  * are compared with the bytes at the place, and an identity with the present
- * identity of the place.  Pages whose identity was seen before are neither read
+ * identity of the place. Pages whose identity was seen before are neither read
  * nor hashed.
  *
  *	segment -> plan -> block -> fetch, find (threads) -> judge -> finding
  *
  * Memory: at most eleven bytes for each new kilobyte, eleven for each identity
  * that may occur again, and the outcome of these identities if they were not
- * written raw.  When the last two take too much memory, no more are recorded.
+ * written raw. When the last two take too much memory, no more are recorded.
  */
 #include "engine.h"
 #include "vec.h"

@@ -1,5 +1,5 @@
 /*
- * Fetch pages: blocks are the jobs of a ring.  dedup.c plans a block (what to
+ * Fetch pages: blocks are the jobs of a ring. dedup.c plans a block (what to
  * read, into which slots) and submits it; a thread reads it, detects zero
  * pages, hashes the others and finds those described before; and dedup.c takes
  * the blocks back in order.

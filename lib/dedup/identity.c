@@ -1,5 +1,5 @@
 /*
- * Plan a block: which of its pages must be read.  Zero pages and pages whose
+ * Plan a block: which of its pages must be read. Zero pages and pages whose
  * identity was described before need not be.
  *
  * Identities are queried for a window of 64 MiB at a time: processes forked

@@ -3,21 +3,21 @@
  *
  *	slot	tag: 26 bits of the hash | place: 38 bits
  *
- * Six other bits of the hash choose one of 64 shards.  Shards grow one at a
+ * Six other bits of the hash choose one of 64 shards. Shards grow one at a
  * time, large ones by an eighth, so that the index never takes much more than
- * its entries.  The entries of a shard are sorted by tag (an ordered hash
+ * its entries. The entries of a shard are sorted by tag (an ordered hash
  * table: Amble and Knuth, Ordered hash tables, The Computer Journal 17, 1974):
  * the home of a tag is tag * cap / 2^26, an entry lies at its home or in the
- * next free slot after it, and a search ends at the first greater tag.  Thus a
+ * next free slot after it, and a search ends at the first greater tag. Thus a
  * search in a table that is four fifths full takes about three steps, and a
- * shard grows in one pass, into memory that another shard has left.  Equal tags
+ * shard grows in one pass, into memory that another shard has left. Equal tags
  * are in the order in which they were added.
  *
  * A tag is only a hint: the caller compares the contents of the places.
  *
- * One thread adds entries, and may look them up at any time.  Other threads
+ * One thread adds entries, and may look them up at any time. Other threads
  * look them up between index_hold and index_release, which keeps slots from
- * being replaced, but not entries from moving up by one slot.  They may
+ * being replaced, but not entries from moving up by one slot. They may
  * therefore miss, or see twice, an entry that is being added or moved, but not
  * others.
  */

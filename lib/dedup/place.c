@@ -7,7 +7,7 @@
 #include "vec.h"
 
 /*
- * Assign the next places to segment seg.  Return 0, or -1 with errstr set.
+ * Assign the next places to segment seg. Return 0, or -1 with errstr set.
  */
 int
 place_give(struct dedup *d, const struct segment *seg)

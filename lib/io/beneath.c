@@ -1,5 +1,5 @@
 /*
- * Open names without being misled.  A directory may belong to an untrusted
+ * Open names without being misled. A directory may belong to an untrusted
  * user: a symbolic link in it can point elsewhere, and a name can be replaced
  * between a check and an open.
  */

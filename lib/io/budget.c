@@ -1,6 +1,6 @@
 /*
- * Limit the memory that a stream can make its reader use.  What a stream
- * describes takes at most ten times its bytes.  But a compressed stream can
+ * Limit the memory that a stream can make its reader use. What a stream
+ * describes takes at most ten times its bytes. But a compressed stream can
  * expand a thousandfold, and a file with holes without limit, so that a file of
  * two megabytes could fill a machine.
  */

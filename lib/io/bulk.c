@@ -35,7 +35,7 @@ bulk_write(struct bulk *k)
 }
 
 /*
- * Append the n bytes at data to k.  bulk_finish reports errors.
+ * Append the n bytes at data to k. bulk_finish reports errors.
  */
 void
 bulk_add(struct bulk *k, const void *data, size_t n)

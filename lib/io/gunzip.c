@@ -2,8 +2,8 @@
  * Decompress a gzip stream sequentially.
  *
  * In a stream that we wrote (member.c), each member is read completely, and its
- * contents are passed on only if they are correct.  Any other stream is
- * inflated as it comes; zlib checks the checksum at the end of a member.  The
+ * contents are passed on only if they are correct. Any other stream is
+ * inflated as it comes; zlib checks the checksum at the end of a member. The
  * first member shows which kind the stream is, and all others must be of the
  * same kind, so that a damaged first header of our own stream is not taken for
  * the other kind.

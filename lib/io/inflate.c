@@ -1,5 +1,5 @@
 /*
- * Detect compressed streams.  gunzip.c and unzstd.c decompress sequentially,
+ * Detect compressed streams. gunzip.c and unzstd.c decompress sequentially,
  * gzip/file.c at random.
  */
 #include "io.h"

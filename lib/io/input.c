@@ -1,7 +1,7 @@
 /*
  * Input streams from files or pipes: a reader looks at the next bytes and then
- * skips them.  Nothing is allocated for a length that a stream claims until its
- * bytes have been read.  Compressed streams are decompressed: inflate.c.
+ * skips them. Nothing is allocated for a length that a stream claims until its
+ * bytes have been read. Compressed streams are decompressed: inflate.c.
  */
 #include "full.h"
 #include "io.h"

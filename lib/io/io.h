@@ -1,7 +1,7 @@
 /*
  * Input and output streams, files and directories that appear only when they
  * are complete, spools, opening of untrusted names, and the helper process of a
- * confined program.  Readers look at bytes of an input and then skip them;
+ * confined program. Readers look at bytes of an input and then skip them;
  * io/gzip decompresses.
  */
 #ifndef IO_H

@@ -1,5 +1,5 @@
 /*
- * Files that get their name only when they are complete and on the disk.  Until
+ * Files that get their name only when they are complete and on the disk. Until
  * then they have no name, or a temporary one if the file system cannot do that.
  */
 #include "io.h"

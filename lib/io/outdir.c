@@ -1,6 +1,6 @@
 /*
  * Output directories of many files; one of them, written last, marks the
- * directory as complete.  Unfinished directories are removed.
+ * directory as complete. Unfinished directories are removed.
  */
 #include "full.h"
 #include "io.h"

@@ -1,5 +1,5 @@
 /*
- * Open output paths safely.  In a directory where everybody can create names,
+ * Open output paths safely. In a directory where everybody can create names,
  * somebody who expects ours may have created it first: as a link, a fifo to
  * read from, or a directory.
  */

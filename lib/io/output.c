@@ -1,5 +1,5 @@
 /*
- * Output streams to files or pipes.  Small pieces are collected in a buffer,
+ * Output streams to files or pipes. Small pieces are collected in a buffer,
  * large ones are written directly, and zeros can become holes of a file.
  * newfile.c gives a file its name; io/gzip/out.c compresses.
  */

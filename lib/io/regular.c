@@ -1,7 +1,7 @@
 /*
  * Open regular files whose names others choose: a target process, or the maker
- * of a snapshot.  Opening anything else can have effects: a device may rewind,
- * a fifo wakes its writer.  And a name can be made to refer to another file
+ * of a snapshot. Opening anything else can have effects: a device may rewind,
+ * a fifo wakes its writer. And a name can be made to refer to another file
  * between two calls.
  *
  * So the name is resolved once, with O_PATH, which opens nothing (openat(2));
@@ -43,7 +43,7 @@ regular_reopen(int at)
 }
 
 /*
- * Open the regular file path for reading, as regular_reopen does.  Return a
+ * Open the regular file path for reading, as regular_reopen does. Return a
  * descriptor, or -1 with errstr set.
  */
 int

@@ -1,5 +1,5 @@
 /*
- * Find out when written output has safely reached its reader or the disk.  A
+ * Find out when written output has safely reached its reader or the disk. A
  * program that then kills the processes must know.
  */
 #include "calls.h"

@@ -37,7 +37,7 @@ spool_dir(void)
 }
 
 /*
- * Create a temporary file without a name.  Return its descriptor, or -1 with
+ * Create a temporary file without a name. Return its descriptor, or -1 with
  * errstr set.
  */
 int
@@ -103,7 +103,7 @@ source_spool(struct snap *s)
 }
 
 /*
- * Write the n bytes at p to temporary file fd.  Return 0, or -1 with errstr
+ * Write the n bytes at p to temporary file fd. Return 0, or -1 with errstr
  * set.
  */
 int

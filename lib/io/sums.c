@@ -52,7 +52,7 @@ sums_next(struct sums *s)
 }
 
 /*
- * Add the next n bytes of the stream, at data, to s.  sums_end reports a failed
+ * Add the next n bytes of the stream, at data, to s. sums_end reports a failed
  * allocation.
  */
 void

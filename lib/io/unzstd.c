@@ -1,6 +1,6 @@
 /*
  * Decompress a stream of zstd(1) sequentially: consecutive frames as in RFC
- * 8878.  libzstd inflates, and checks the checksum of frames that have one.
+ * 8878. libzstd inflates, and checks the checksum of frames that have one.
  *
  * If libzstd was missing at build time, such a stream is recognized, but not
  * read.

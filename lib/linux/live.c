@@ -142,7 +142,7 @@ live_incomplete(const struct live *l)
 
 /*
  * Return the first line of a snapshot: the time, the user, this machine, the
- * processor type cputype, the uptime and the kernel.  The caller frees it.
+ * processor type cputype, the uptime and the kernel. The caller frees it.
  * Return NULL with errstr set if memory runs out.
  */
 char *

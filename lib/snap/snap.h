@@ -1,11 +1,11 @@
 /*
- * libsnap: read process snapshots.  libsnap(3) is the manual.
+ * libsnap: read process snapshots. libsnap(3) is the manual.
  *
  * snap_capture.h takes snapshots of live processes; snap_write.h writes
  * snapshots, ELF cores and CRIU images.
  *
  * A handle belongs to the snapshot that it came from and is valid until that is
- * closed.  A snapshot is used by one thread at a time.  After an error,
+ * closed. A snapshot is used by one thread at a time. After an error,
  * snap_errstr() returns a sentence for the calling thread.
  */
 #ifndef SNAP_H
@@ -29,14 +29,14 @@ struct snap_record;		/* a file that describes a task */
 
 /*
  * Return the message of the last error in this thread, such as "x.snap: No
- * such file or directory".  It is valid until the next error.
+ * such file or directory". It is valid until the next error.
  */
 const char		*snap_errstr(void);
 
 /*
- * Open the snapshot in the file path; NULL and "-" are standard input.  The
+ * Open the snapshot in the file path; NULL and "-" are standard input. The
  * file may be compressed, and may also be an ELF core or a directory of CRIU
- * images.  It must not change while it is open.  Return NULL on error.
+ * images. It must not change while it is open. Return NULL on error.
  */
 struct snap_file	*snap_open(const char *path);
 
@@ -76,8 +76,8 @@ struct snap_task	*snap_thread_next(struct snap_task *process,
 struct snap_task	*snap_task_find(struct snap_file *f, uint64_t id);
 
 /*
- * Return the ID, the process, the name, or the state of a task.  The state is
- * a letter of proc_pid_stat(5), or 0 if it is not recorded.  The machine is
+ * Return the ID, the process, the name, or the state of a task. The state is
+ * a letter of proc_pid_stat(5), or 0 if it is not recorded. The machine is
  * Plan 9's name of the processor: amd64, 386, arm64, arm or another one, and ""
  * if it is not recorded.
  */
@@ -88,9 +88,9 @@ int			 snap_task_state(struct snap_task *t);
 const char		*snap_task_machine(struct snap_task *t);
 
 /*
- * Set *value to the general register of thread t with this name.  Names are
+ * Set *value to the general register of thread t with this name. Names are
  * those of the kernel (rip, x0, ...); "pc" and "sp" are the program counter and
- * the stack pointer of all machines.  Return 0, or -1 on error: the snapshot
+ * the stack pointer of all machines. Return 0, or -1 on error: the snapshot
  * has no registers of t, or the machine no such register.
  */
 int			 snap_register(struct snap_task *t, const char *name,
@@ -128,7 +128,7 @@ const char		*snap_mapping_name(const struct snap_mapping *m);
 
 /*
  * Read memory of the process of t: at most size bytes from address addr into
- * buf.  Return the number of bytes read, which is less than size if a later
+ * buf. Return the number of bytes read, which is less than size if a later
  * page is not in the snapshot; or -1 if the first page is not, or on error.
  */
 ssize_t			 snap_read(struct snap_task *t, uint64_t addr,
@@ -136,7 +136,7 @@ ssize_t			 snap_read(struct snap_task *t, uint64_t addr,
 
 /*
  * Return the record after prev of task t, or the first one if prev is NULL; or
- * NULL if there are no more.  snap-linux(6) lists them.
+ * NULL if there are no more. snap-linux(6) lists them.
  */
 struct snap_record	*snap_record_next(struct snap_task *t,
 			    const struct snap_record *prev);
@@ -149,7 +149,7 @@ struct snap_record	*snap_record_find(struct snap_task *t,
 			    const char *name);
 
 /*
- * Return the name of record r, or its contents and their size in bytes.  The
+ * Return the name of record r, or its contents and their size in bytes. The
  * contents may have any bytes and have no NUL at the end.
  */
 const char		*snap_record_name(const struct snap_record *r);

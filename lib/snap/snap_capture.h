@@ -1,8 +1,8 @@
 /*
- * libsnap: take snapshots of live processes.  libsnap(3) is the manual.
+ * libsnap: take snapshots of live processes. libsnap(3) is the manual.
  *
  * Only one capture may exist in a program, and only the thread that created it
- * may use it, because the kernel makes that thread the tracer (ptrace(2)).  If
+ * may use it, because the kernel makes that thread the tracer (ptrace(2)). If
  * the program dies, all processes resume.
  */
 #ifndef SNAP_CAPTURE_H
@@ -34,14 +34,14 @@ enum snap_capture_option {
 };
 
 /*
- * Return an empty set of processes, or NULL on error.  warn may be NULL.  It
+ * Return an empty set of processes, or NULL on error. warn may be NULL.  It
  * must not wait: processes may be stopped when it is called, and it may be
  * called by another thread.
  */
 struct snap_capture *snap_capture_new(snap_warn_fn warn, void *arg);
 
 /*
- * Set an option of c.  All options are set before the first process is added.
+ * Set an option of c. All options are set before the first process is added.
  * Return 0, or -1 on error.
  */
 int		 snap_capture_set(struct snap_capture *c,
@@ -59,7 +59,7 @@ int		 snap_capture_cgroup(struct snap_capture *c,
 
 /*
  * Capture all processes of c at one instant, and write the snapshot to the file
- * path; NULL and "-" are standard output.  flags is 0 or SNAP_COMPRESS.  Return
+ * path; NULL and "-" are standard output. flags is 0 or SNAP_COMPRESS.  Return
  * 0, 1 if something was left out, or -1 on error, after which there is no file.
  */
 int		 snap_capture_save(struct snap_capture *c, const char *path,

@@ -1,5 +1,5 @@
 /*
- * libsnap: write snapshots and convert them.  libsnap(3) is the manual.
+ * libsnap: write snapshots and convert them. libsnap(3) is the manual.
  *
  * A file appears under its name when it is complete, and only its owner may
  * read it.
@@ -31,14 +31,14 @@ int		 snap_save(struct snap_file *f, const char *path,
 		    unsigned int flags, snap_warn_fn warn, void *arg);
 
 /*
- * Write the process of t as an ELF core to the file path.  Return 0, or -1 on
+ * Write the process of t as an ELF core to the file path. Return 0, or -1 on
  * error.
  */
 int		 snap_save_core(struct snap_task *t, const char *path);
 
 /*
  * Write f as CRIU images into the directory dir, which is created if it does
- * not exist.  flags is 0 or SNAP_OVERWRITE; warn may be NULL.  Return 0, or -1
+ * not exist. flags is 0 or SNAP_OVERWRITE; warn may be NULL.  Return 0, or -1
  * on error.
  */
 int		 snap_save_criu(struct snap_file *f, const char *dir,

@@ -1,6 +1,6 @@
 /*
  * The auxiliary vector, getauxval(3): pairs of type and value, which are words
- * of the process in the byte order of its machine.  It shows the size of these
+ * of the process in the byte order of its machine. It shows the size of these
  * words, and of a page.
  */
 #include "state.h"

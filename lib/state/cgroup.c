@@ -12,7 +12,7 @@
  *
  *	ID:CONTROLLERS:PATH
  *
- * The controllers are empty in version 2.  Return false at the end.
+ * The controllers are empty in version 2. Return false at the end.
  */
 bool
 cgroup_next(struct scan *text, struct cgroupline *l)

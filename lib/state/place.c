@@ -10,7 +10,7 @@
  *	.../crio-ID.scope				CRI-O
  *	/lxc.payload.NAME, /lxc/NAME			LXC
  *
- * An ID has 64 hexadecimal digits.  libpod-conmon-ID, crio-conmon-ID and
+ * An ID has 64 hexadecimal digits. libpod-conmon-ID, crio-conmon-ID and
  * lxc.monitor.NAME contain the monitor of a container, not the container.
  * Names are untrusted: anyone to whom part of the tree was delegated can choose
  * them.
@@ -193,7 +193,7 @@ place_part(struct place *pl, struct scan part, struct scan parent)
 }
 
 /*
- * Set *part to the next component of path.  Return false at the end.
+ * Set *part to the next component of path. Return false at the end.
  */
 bool
 place_next(struct scan *path, struct scan *part)

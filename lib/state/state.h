@@ -1,7 +1,7 @@
 /*
  * Parsers of /proc files (proc(5)) and the state of a process that they
- * contain.  A text may come from a stranger: it may contain any bytes, end
- * anywhere, and has no NUL at its end.  Parsers do not fail unless their
+ * contain. A text may come from a stranger: it may contain any bytes, end
+ * anywhere, and has no NUL at its end. Parsers do not fail unless their
  * comment says so; values missing from a text stay unchanged, or are 0.
  */
 #ifndef STATE_H
@@ -16,7 +16,7 @@
 struct bulk;
 
 /*
- * Scan a text piece by piece: scan.c.  Each function advances s past the piece
+ * Scan a text piece by piece: scan.c. Each function advances s past the piece
  * that it parsed.
  */
 struct scan {
@@ -35,7 +35,7 @@ size_t		 scan_word(struct scan *t, char *word, size_t size);
 bool		 scan_is(const struct scan *t, const char *s);
 
 /*
- * stat: stat.c.  Fields are numbered as in proc_pid_stat(5).
+ * stat: stat.c. Fields are numbered as in proc_pid_stat(5).
  */
 enum {
 	STAT_PID = 1, STAT_PPID = 4, STAT_PGRP = 5, STAT_SESSION = 6,
@@ -68,7 +68,7 @@ int		 stat_parse(struct procstat *st, const void *text, size_t len);
 void		 stat_print(struct buf *b, const struct procstat *st);
 
 /*
- * status: status.c.  Keys are as in proc_pid_status(5), without the colon.
+ * status: status.c. Keys are as in proc_pid_status(5), without the colon.
  */
 size_t		 status_list(const void *text, size_t len, const char *key,
 		    unsigned int base, uint64_t *v, size_t max);
@@ -131,7 +131,7 @@ struct filelock {
 bool		 filelock_next(struct scan *text, struct filelock *l);
 
 /*
- * limits: limits.c.  Lines are in the order of RLIMIT_* of getrlimit(2).
+ * limits: limits.c. Lines are in the order of RLIMIT_* of getrlimit(2).
  */
 struct limit {
 	char		 name[26];
@@ -190,7 +190,7 @@ uint64_t	 auxv_page(const struct machine *m, const void *auxv,
 		    size_t len);
 
 /*
- * State of a process or thread, typed.  Readers of some formats set it; in a
+ * State of a process or thread, typed. Readers of some formats set it; in a
  * snapshot with a Linux record or Plan 9's small files, record/state.c makes it
  * from these when it is first used.
  */
@@ -198,7 +198,7 @@ struct taskstate {
 	struct procstat	 stat;	/* with pids as in our namespace */
 	char		 name[28]; /* name of the program */
 	char		 cputype[32]; /* Plan 9's name of the machine; "":
-				         unknown */
+					 unknown */
 	uint64_t	 page;	/* page size in bytes; 0: unknown */
 	uint64_t	 tgid;	/* tgid and tracer as in our pid namespace */
 	uint64_t	 tracer;

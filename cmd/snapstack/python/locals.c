@@ -1,7 +1,7 @@
 /*
  * Read local variables of Python code, if memory is enough to represent them:
- * numbers, strings, and lists and tuples of these.  For others print the type
- * and the address.  The layouts are those of Include/cpython of 3.11 to 3.13.
+ * numbers, strings, and lists and tuples of these. For others print the type
+ * and the address. The layouts are those of Include/cpython of 3.11 to 3.13.
  */
 #include "python.h"
 #include "vec.h"

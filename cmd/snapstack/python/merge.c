@@ -1,5 +1,5 @@
 /*
- * Assign Python frames to the interpreter's frames that run them.  Each call of
+ * Assign Python frames to the interpreter's frames that run them. Each call of
  * _PyEval_EvalFrameDefault runs the Python frames from one that was called from
  * C to the innermost one.
  */

@@ -11,7 +11,7 @@
 enum {
 	INTERPRETERS = 256,	/* maximum number of interpreters */
 	SPARE = 1024, /* maximum number of thread states, plus four for each
-		         thread */
+			 thread */
 	MAX_COST = 4 * KB * KB, /* limit on reads from a process: 4 Mi
 				   accesses, or 128 MiB */
 	OWNED_BY_C = 3, /* a value of enum _frameowner, pycore_frame.h */

@@ -11,24 +11,24 @@
 struct pyoffsets {		/* byte offsets in CPython's structures */
 	unsigned int	 version; /* version of CPython; 0x030b is 3.11 */
 	uint64_t	 runtime_head; /* offset of the pointer to the first
-				          interpreter */
+					  interpreter */
 	uint64_t	 interp_next;
 	uint64_t	 interp_id;
 	uint64_t	 interp_threads;
 	uint64_t	 interp_collecting;
 	uint64_t	 interp_gil; /* offset of the pointer to its lock;
-				        UINT64_MAX: all interpreters share
-				        runtime_gil */
+					UINT64_MAX: all interpreters share
+					runtime_gil */
 	uint64_t	 runtime_gil; /* offset of the lock that all
-				         interpreters share */
+					 interpreters share */
 	uint64_t	 thread_next;
 	uint64_t	 thread_native;
 	uint64_t	 thread_frame; /* offset of the pointer to the
-				          innermost frame, or to a struct
-				          that has it at cframe_frame */
+					  innermost frame, or to a struct
+					  that has it at cframe_frame */
 	uint64_t	 cframe_frame; /* offset of the pointer to the
-				          innermost frame; UINT64_MAX: there
-				          is no such struct */
+					  innermost frame; UINT64_MAX: there
+					  is no such struct */
 	uint64_t	 frame_code;
 	uint64_t	 frame_instruction;
 	uint64_t	 frame_previous;
@@ -38,7 +38,7 @@ struct pyoffsets {		/* byte offsets in CPython's structures */
 	uint64_t	 frame_owner;
 	uint64_t	 frame_locals;
 	uint64_t	 code_locals; /* offset of the tuple of variable
-				         names */
+					 names */
 	uint64_t	 code_file;
 	uint64_t	 code_name;
 	uint64_t	 code_lines;

@@ -83,7 +83,7 @@ put_location(void *arg, const struct location *pl)
 }
 
 /*
- * Print the signal that ended a thread.  Return the number of columns printed.
+ * Print the signal that ended a thread. Return the number of columns printed.
  */
 static int
 put_signal(const struct stack *st)

@@ -1,7 +1,7 @@
 /*
  * Get debugging information from debuginfod(8) servers if DEBUGINFOD_URLS is
- * set.  The client library is loaded at start, if it is installed; the program
- * is not linked with it.  A helper process, forked before the program is
+ * set. The client library is loaded at start, if it is installed; the program
+ * is not linked with it. A helper process, forked before the program is
  * confined, makes the requests: it receives a build ID and sends back a
  * descriptor.
  */

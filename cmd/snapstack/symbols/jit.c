@@ -1,7 +1,7 @@
 /*
  * Look up names of code that a process generated, in the map that JIT compilers
- * write for perf(1).  A line has an address and a length, both in hexadecimal,
- * and a name.  If code replaces other code, the map gets another line, so of
+ * write for perf(1). A line has an address and a length, both in hexadecimal,
+ * and a name. If code replaces other code, the map gets another line, so of
  * several lines for an address the last one counts.
  */
 #include "snapstack/snapstack.h"

@@ -168,7 +168,7 @@ exe_add(Dwfl *d, struct target *t)
 }
 
 /*
- * Return the modules of process t, or NULL with errstr set.  The caller ends
+ * Return the modules of process t, or NULL with errstr set. The caller ends
  * them with dwfl_end before t is closed.
  */
 Dwfl *

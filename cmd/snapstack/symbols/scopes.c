@@ -1,6 +1,6 @@
 /*
  * Find in DWARF the function that contains an address, and the functions
- * inlined there.  dwarf_getscopes of libdw does not search DIEs without
+ * inlined there. dwarf_getscopes of libdw does not search DIEs without
  * addresses, such as namespaces, in which Rust has its functions.
  */
 #include "snapstack/snapstack.h"

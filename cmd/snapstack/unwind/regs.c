@@ -16,7 +16,7 @@ struct layout {
 	size_t		 bytes;
 	unsigned int	 n;	/* number of registers that DWARF numbers */
 	uint8_t		 at[REGS_MAX]; /* index of each in the kernel's
-				          layout, in words */
+					  layout, in words */
 	unsigned int	 pc;	/* index of the program counter in words */
 	unsigned int	 sp;
 	unsigned int	 spnum;	/* DWARF number of the stack pointer */

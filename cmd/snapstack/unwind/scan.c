@@ -1,6 +1,6 @@
 /*
  * Guess the next frame where no unwind information leads to it: search the
- * stack for what looks like a return address.  It may be left over from an
+ * stack for what looks like a return address. It may be left over from an
  * earlier call.
  */
 #include "snapstack/snapstack.h"

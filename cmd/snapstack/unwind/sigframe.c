@@ -1,7 +1,7 @@
 /*
  * Unwind through the frame that the kernel makes for a signal handler on amd64:
- * struct rt_sigframe of arch/x86/include/asm/sigframe.h.  libdwfl does this by
- * unwind tables of the C library, which musl and Go's runtime do not have.  It
+ * struct rt_sigframe of arch/x86/include/asm/sigframe.h. libdwfl does this by
+ * unwind tables of the C library, which musl and Go's runtime do not have. It
  * also takes a jump to an invalid address, a common reason for a signal, for
  * the end of the stack.
  */

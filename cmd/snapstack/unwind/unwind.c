@@ -1,6 +1,6 @@
 /*
  * Find the frames of a thread with libdwfl, which uses unwind tables
- * (.eh_frame, .debug_frame), or frame pointers if there are none.  If that
+ * (.eh_frame, .debug_frame), or frame pointers if there are none. If that
  * fails, search the stack for what looks like a return address, and continue
  * from there; such frames are marked as guesses.
  */

@@ -10,7 +10,7 @@
 
 /*
  * System calls from 424 on have the same numbers on all machines
- * (asm/unistd.h).  Older versions of libseccomp do not know the latest.
+ * (asm/unistd.h). Older versions of libseccomp do not know the latest.
  */
 enum { FIRST = 424 };
 

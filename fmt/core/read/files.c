@@ -1,7 +1,7 @@
 /*
  * Find the files that the process of a core had mapped, if this machine has
  * them unchanged: the build ID in the file must equal that in the memory to
- * which it was mapped.  The executable becomes the text image; the others are
+ * which it was mapped. The executable becomes the text image; the others are
  * embedded in the snapshot.
  */
 #include "bisect.h"

@@ -1,6 +1,6 @@
 /*
  * Convert the registers of a thread to those in a Linux core: from the Linux
- * record, or from Plan 9's Ureg, whose order differs.  Find the machine of a
+ * record, or from Plan 9's Ureg, whose order differs. Find the machine of a
  * core.
  */
 #include "core.h"

@@ -23,7 +23,7 @@ struct coreregs {		/* registers of a thread, in the layout of a
 	uint8_t		 xfp[FXSAVE]; /* FXSAVE area of a 386 core */
 	size_t		 nxfp;
 	uint8_t		 xsave[PKRU]; /* x points here if the XSAVE area was
-				         converted */
+					 converted */
 	const uint8_t	*x;	/* XSAVE area; borrowed, or in xsave */
 	size_t		 nx;
 };

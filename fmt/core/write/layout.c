@@ -9,7 +9,7 @@
  *	zeros			up to a page boundary
  *	memory			segments whose p_filesz is not 0
  *
- * All but the memory is kept in a buffer.  For the memory there is a list of
+ * All but the memory is kept in a buffer. For the memory there is a list of
  * captured parts, with their offsets in the core and their addresses; zeros are
  * between them.
  */

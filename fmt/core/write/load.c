@@ -4,11 +4,11 @@
  *	mapping	|      captured  captured      captured   |
  *	PT_LOAD	| none | file ..........| mem | file .| mem |
  *
- * Memory that was never touched is zero.  Between captured pages it is a hole
+ * Memory that was never touched is zero. Between captured pages it is a hole
  * in the core, if it is not too large; after them only p_memsz includes it.
  * Missing memory must not be taken for zeros, so it gets segments of its own
- * with p_filesz 0.  gdb reads these as zeros unless it finds the file that was
- * mapped.  Therefore missing parts of files mapped read-only get no segment:
+ * with p_filesz 0. gdb reads these as zeros unless it finds the file that was
+ * mapped. Therefore missing parts of files mapped read-only get no segment:
  * NT_FILE lists them, as in cores of gcore(1).
  */
 #include "core.h"

@@ -35,7 +35,7 @@ has_ended(const struct taskstate *st)
 }
 
 /*
- * Set errstr to the reason why a process has no registers.  Return -1.
+ * Set errstr to the reason why a process has no registers. Return -1.
  */
 static int
 no_registers(const struct taskstate *st)

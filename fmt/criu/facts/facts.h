@@ -1,7 +1,7 @@
 /*
  * Facts that CRIU images are made from, taken from the records that snap(1)
  * made of processes: processes, threads, open files and descriptors, and the
- * reasons why some of them cannot be restored.  Open files are declared in
+ * reasons why some of them cannot be restored. Open files are declared in
  * opens.h.
  *
  * Each file needs only those above it:
@@ -99,9 +99,9 @@ struct makeshm {		/* shared memory */
 				   mapped */
 	uint64_t	 huge;	/* bytes of a huge page; 0: normal pages */
 	const struct makeopen *open; /* borrowed; an open file that is this
-				        memory, or NULL */
+					memory, or NULL */
 	const struct maketask *user; /* borrowed; first process that has this
-				        memory */
+					memory */
 };
 
 enum {				/* indexes of v in struct makesysv */
@@ -118,7 +118,7 @@ struct makesysv {		/* a System V shared memory segment */
 	uint64_t	 mapped; /* number of mappings in restored processes */
 	bool		 used;	/* mapped by a restored process */
 	const struct maketask *whole; /* borrowed; process that maps the
-				         whole segment, in order */
+					 whole segment, in order */
 	uint64_t	 wholeend; /* end address of that mapping in process
 				      whole */
 };
@@ -160,7 +160,7 @@ struct makemount {		/* a mount */
 	char		*options; /* options of its file system, without
 				     flags */
 	char		 archive[40]; /* record file with the contents of a
-				         tmpfs */
+					 tmpfs */
 	uint32_t	 flags;	/* flags of mount(2) */
 	uint32_t	 system; /* mount(2) flags of the file system that is
 				    mounted */
@@ -242,7 +242,7 @@ struct criumake {
 	struct buf	*files;	/* content of files.img */
 	struct msgs	 msgs;	/* owned; parts of the message being made */
 	struct made	*common[16]; /* borrowed; images that processes have
-				        in common */
+					in common */
 	size_t		 ncommon;
 	uint32_t	 lastid; /* last ID given to a file */
 	struct makereason *reason; /* owned */

@@ -13,7 +13,7 @@
 PCMP(open_cmp, struct makeopen, key)
 
 /*
- * Compare open files a and b by type and inode.  Return less than, equal to, or
+ * Compare open files a and b by type and inode. Return less than, equal to, or
  * greater than 0, as strcmp(3) does.
  */
 int

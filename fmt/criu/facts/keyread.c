@@ -1,6 +1,6 @@
 /*
- * Parse keys of file/ID whose lines do not fit a form of keys.c.  Each function
- * takes the current line of w into open file f.  It returns 0, 1 if the line is
+ * Parse keys of file/ID whose lines do not fit a form of keys.c. Each function
+ * takes the current line of w into open file f. It returns 0, 1 if the line is
  * malformed, or -1 with errstr set.
  */
 #include "facts.h"

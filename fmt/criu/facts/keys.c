@@ -45,7 +45,7 @@ static const char *const kind_name[KIND_MAX] = {
 /*
  * A form has one letter for each word of the line: those of number_parse; f,
  * the number of an open file; b, bytes of two hexadecimal digits each; w, text;
- * s, the rest of the line; or a dot if the function read parses the line.  For
+ * s, the rest of the line; or a dot if the function read parses the line. For
  * a key that may be repeated, "-" stands for a missing f, b or s.
  */
 static const struct key {

@@ -1,8 +1,8 @@
 /*
  * Decide how each mount is restored, if the processes have a mount namespace of
- * their own.  criu takes the root directory from its option --root.  It binds
- * mounts that snap's namespace has as well from there (--external).  It creates
- * other mounts of file systems it knows.  The rest cannot be restored.
+ * their own. criu takes the root directory from its option --root. It binds
+ * mounts that snap's namespace has as well from there (--external). It creates
+ * other mounts of file systems it knows. The rest cannot be restored.
  */
 #include "facts.h"
 

@@ -91,11 +91,11 @@ enum {				/* indexes of v for OK_SOCKET */
 
 enum {				/* indexes of v in struct openline */
 	PASSED_PACKET = 0, PASSED_ID, /* OK_PASSED: index of the packet,
-				         number of the file */
+					 number of the file */
 	LISTENS_COUNT = 1, LISTENS_TYPE, /* OK_LISTENS: packet_mreq of
 					    packet(7) */
 	TARGET_FD = 0, TARGET_ID = 3, /* OK_TARGET; ID is NOFILE if not in
-				         the record */
+					 the record */
 	WATCH_TYPE = 4,		/* OK_WATCH: type of the file handle */
 	MARK_FLAGS = 0, MARK_MASK, MARK_IGNORED, MARK_TYPE = 5
 };
@@ -163,7 +163,7 @@ struct makeopen {		/* an open file description */
 	uint64_t	 mount;	/* ID of the mount it was opened on; 0:
 				   unknown */
 	const struct maketask *user; /* borrowed; first process that has this
-				        file */
+					file */
 };
 
 struct makefd {			/* a descriptor */

@@ -1,6 +1,6 @@
 /*
  * Keep the reasons why things cannot be restored from CRIU images, and decide
- * whether these are left out.  Only things of kinds that the user named are
+ * whether these are left out. Only things of kinds that the user named are
  * left out.
  */
 #include "facts.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * Names of the kinds in snapload(1).  WHY_NEVER has none, since a process
+ * Names of the kinds in snapload(1). WHY_NEVER has none, since a process
  * cannot be left out, and cgroups have none, since processes run without them.
  */
 static const char *const word[WHY_KINDS] = {

@@ -6,7 +6,7 @@
  *	u32 length, message
  *	...
  *
- * All numbers are little-endian.  pages-N.img has only pages, without any
+ * All numbers are little-endian. pages-N.img has only pages, without any
  * framing.
  */
 #ifndef CRIUIMG_H
@@ -216,8 +216,8 @@ size_t		 msg_take(const ProtobufCMessage *m, const char *fields,
 /*
  * Names of register fields, in the order of the register sets of ptrace(2).
  * GPREGS is struct user_regs_struct of amd64, GPREGS32 user_regs_struct32 of
- * the kernel's asm/user32.h.  FXSAVE has what that instruction stores first,
- * and FXBYTES the size of each field.  PACA and PACG are pointer authentication
+ * the kernel's asm/user32.h. FXSAVE has what that instruction stores first,
+ * and FXBYTES the size of each field. PACA and PACG are pointer authentication
  * keys of arm64.
  */
 #define CRIU_GPREGS "r15 r14 r13 r12 bp bx r11 r10 r9 r8 ax cx dx si di " \
@@ -231,7 +231,7 @@ size_t		 msg_take(const ProtobufCMessage *m, const char *fields,
 #define CRIU_PACG "apgakey_lo apgakey_hi"
 
 /*
- * Names of fields.  UIDS and GIDS are in the order of /proc/PID/status.  BOUNDS
+ * Names of fields. UIDS and GIDS are in the order of /proc/PID/status. BOUNDS
  * are addresses of code, data, stack, arguments and environment, and STATS are
  * the fields of /proc/PID/stat with the same values.
  */

@@ -1,11 +1,11 @@
 /*
- * Read a directory of images, which may be untrusted.  Only regular files in
- * the directory itself are read.  A symbolic link might lead to a file that we
+ * Read a directory of images, which may be untrusted. Only regular files in
+ * the directory itself are read. A symbolic link might lead to a file that we
  * may read and its owner may not, a FIFO blocks, and opening a device may have
  * side effects.
  *
  * The link "parent" is an exception: criu makes it in a directory that is
- * stacked on another.  It is followed if it can be trusted (link_istrusted).
+ * stacked on another. It is followed if it can be trusted (link_istrusted).
  *
  * All directories of a stack are opened first, before any file is read.
  */

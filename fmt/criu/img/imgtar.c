@@ -8,7 +8,7 @@
  *				has a link "parent" to it
  *	rootfs-diff.tar, ...	files of the container
  *
- * containerd's own archives have the images at the top.  One made by hand may
+ * containerd's own archives have the images at the top. One made by hand may
  * have them in a directory of any name.
  */
 #include "img.h"

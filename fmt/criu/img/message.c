@@ -1,5 +1,5 @@
 /*
- * Build messages of CRIU images from their descriptors.  Their parts are in
+ * Build messages of CRIU images from their descriptors. Their parts are in
  * memory that is freed all at once, and fields are set by name.
  */
 #include "img.h"
@@ -49,7 +49,7 @@ msgs_free(struct msgs *a)
 }
 
 /*
- * Allocate n consecutive messages of type d, owned by a.  Return them, or NULL
+ * Allocate n consecutive messages of type d, owned by a. Return them, or NULL
  * with errstr set.
  */
 static void *

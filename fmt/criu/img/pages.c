@@ -10,8 +10,8 @@
  *	90000, 1, present	4096 bytes
  *
  * An entry does not give the offset of its bytes: those of all present entries
- * follow one another.  Pages in the parent are looked up in the pagemap of the
- * same name in the directory that the link "parent" leads to.  That one may
+ * follow one another. Pages in the parent are looked up in the pagemap of the
+ * same name in the directory that the link "parent" leads to. That one may
  * divide the range differently, and refer to its own parent.
  */
 #include "img.h"

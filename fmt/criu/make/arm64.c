@@ -1,12 +1,12 @@
 /*
  * Fill in the registers of an arm64 thread for core-N.img; asm/ptrace.h of the
- * kernel has their layout.  If the stop interrupted a system call, pc and x0
+ * kernel has their layout. If the stop interrupted a system call, pc and x0
  * are already set to restart it: do_signal of arch/arm64/kernel/signal.c does
  * so before a tracer sees them.
  *
  * A call with a timeout therefore waits for the whole time again, if x8 has its
  * number: the registers do not show whether it had begun, and programs must
- * expect to sleep longer.  If x8 has restart_syscall(2), as in a thread that
+ * expect to sleep longer. If x8 has restart_syscall(2), as in a thread that
  * was stopped before, the kernel's restart block is needed, which the new
  * process lacks; so the call fails with EINTR, as on amd64.
  */

@@ -1,6 +1,6 @@
 /*
  * Decide whether criu can restore each process: its session, its namespaces,
- * and what it shares with others.  Also check its threads: criu restores
+ * and what it shares with others. Also check its threads: criu restores
  * registers, credentials, scheduling and signals for each thread; all other
  * attributes are those of the process, and a thread that differs in one is
  * refused.

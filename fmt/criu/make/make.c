@@ -1,9 +1,9 @@
 /*
  * Make CRIU images from the Linux records of processes that snap(1) captured.
  *
- * All images are made in memory before the first is written.  Reasons why
+ * All images are made in memory before the first is written. Reasons why
  * something cannot be restored are collected first, so that they can be
- * reported together before anything is written.  Pages and the content of
+ * reported together before anything is written. Pages and the content of
  * deleted files are not copied: an image has a pointer to the process that has
  * them.
  */

@@ -1,5 +1,5 @@
 /*
- * Write pagemap-N.img, the private memory of a process.  criu/write/place.c
+ * Write pagemap-N.img, the private memory of a process. criu/write/place.c
  * adds the content of the pages, together with that of images that came with
  * the snapshot.
  */

@@ -466,7 +466,7 @@ mm_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 }
 
 /*
- * Write mm-N.img and pagemap-N.img of process t.  Return 0, or -1 with errstr
+ * Write mm-N.img and pagemap-N.img of process t. Return 0, or -1 with errstr
  * set.
  */
 int

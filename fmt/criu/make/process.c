@@ -286,7 +286,7 @@ traits_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 }
 
 /*
- * Set in c the state of process t that its threads share.  Return 0, or -1 with
+ * Set in c the state of process t that its threads share. Return 0, or -1 with
  * errstr set.
  */
 int

@@ -1,5 +1,5 @@
 /*
- * Write rings of io_setup(2) as CRIU images.  criu creates a new ring,
+ * Write rings of io_setup(2) as CRIU images. criu creates a new ring,
  * completes as many requests as bring head and tail to their old places, copies
  * the events into it, and moves it to its old address.
  *

@@ -1,6 +1,6 @@
 /*
- * Write seccomp(2) filters as a CRIU image.  seccomp.img has the filters of all
- * threads, those of each thread from newest to oldest.  "prev" of a filter is
+ * Write seccomp(2) filters as a CRIU image. seccomp.img has the filters of all
+ * threads, those of each thread from newest to oldest. "prev" of a filter is
  * the index of the filter installed after it, and core-N.img has the index of
  * the thread's oldest filter.
  */
@@ -162,7 +162,7 @@ makeseccomp_set(struct criumake *m, struct maketask *p, struct maketask *t,
 }
 
 /*
- * Write seccomp.img if there are filters.  Return 0, or -1 with errstr set.
+ * Write seccomp.img if there are filters. Return 0, or -1 with errstr set.
  */
 int
 makeseccomp_write(struct criumake *m)

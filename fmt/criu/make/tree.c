@@ -112,7 +112,7 @@ root_find(struct criumake *m)
 
 /*
  * Set m->order to the root process and its descendants, parents before
- * children.  A process that is its own ancestor is listed once.
+ * children. A process that is its own ancestor is listed once.
  */
 static int
 order_make(struct criumake *m)
@@ -251,7 +251,7 @@ lock_put(const struct criumake *m, Criu__Inventory *inv)
 }
 
 /*
- * Write pstree.img, inventory.img and timens-0.img.  Return 0, or -1 with
+ * Write pstree.img, inventory.img and timens-0.img. Return 0, or -1 with
  * errstr set.
  */
 int

@@ -124,7 +124,7 @@ record_read(struct cgdirs *d, const struct maketask *t)
 
 /*
  * Read into d the cgroups in the records of all processes captured together
- * with the root.  Return 0, or -1 with errstr set.
+ * with the root. Return 0, or -1 with errstr set.
  */
 int
 cgdirs_read(struct cgdirs *d, const struct criumake *m)

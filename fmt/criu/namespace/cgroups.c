@@ -1,5 +1,5 @@
 /*
- * Write the cgroups of processes as a CRIU image, cgroup.img.  It has two
+ * Write the cgroups of processes as a CRIU image, cgroup.img. It has two
  * parts:
  *
  *	sets		combinations of cgroups that processes are in: an ID,
@@ -11,7 +11,7 @@
  *
  * These are the cgroups of processes, all below them and, in version 2, all
  * above them, because cgroup.subtree_control above decides which properties
- * exist.  The root of a hierarchy always exists.
+ * exist. The root of a hierarchy always exists.
  */
 #include "cgroups.h"
 #include "vec.h"
@@ -211,7 +211,7 @@ sets_put(struct criumake *m, Criu__Cgroup *e)
 }
 
 /*
- * Write cgroup.img, and add --manage-cgroups to criu's command line.  Return 0,
+ * Write cgroup.img, and add --manage-cgroups to criu's command line. Return 0,
  * or -1 with errstr set.
  */
 int

@@ -1,5 +1,5 @@
 /*
- * Find the cgroups of processes.  Processes with the same cgroups in all
+ * Find the cgroups of processes. Processes with the same cgroups in all
  * hierarchies belong to one set.
  */
 #include "cgroups.h"

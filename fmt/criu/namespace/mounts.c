@@ -1,6 +1,6 @@
 /*
  * Write mounts as CRIU images: mountpoints-N.img, and tmpfs-dev-N.tar.gz.img
- * with the files of each tmpfs that criu creates.  Add options for mounts to
+ * with the files of each tmpfs that criu creates. Add options for mounts to
  * criu's command line.
  */
 #include "namespace.h"
@@ -82,7 +82,7 @@ command_report(struct criumake *m)
 }
 
 /*
- * Write the images of all mounts.  Return 0, or -1 with errstr set.
+ * Write the images of all mounts. Return 0, or -1 with errstr set.
  */
 int
 makemount_write(struct criumake *m)

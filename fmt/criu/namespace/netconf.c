@@ -1,5 +1,5 @@
 /*
- * Write the settings of a network namespace into CRIU images.  They have no
+ * Write the settings of a network namespace into CRIU images. They have no
  * names there, but a position in one of criu's lists (devconfs4 and devconfs6
  * of its criu/net.c).
  */

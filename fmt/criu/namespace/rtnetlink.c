@@ -1,8 +1,8 @@
 /*
- * Parse rtnetlink(7) messages, which some files of a record consist of.  A
+ * Parse rtnetlink(7) messages, which some files of a record consist of. A
  * message has a header (length in 4 bytes, type in 2, 10 unused ones), a body
  * of fixed size, and attributes (length and type in 2 bytes each, and a value),
- * all aligned to four bytes.  Numbers are little-endian, as on all machines
+ * all aligned to four bytes. Numbers are little-endian, as on all machines
  * that criu supports here.
  */
 #include "netspace.h"
@@ -18,7 +18,7 @@ aligned(size_t n)
 
 /*
  * Set *m to the next message of file f whose body has at least body bytes, and
- * advance f past it.  Return false if there is none.
+ * advance f past it. Return false if there is none.
  */
 bool
 message_next(struct recfile *f, size_t body, struct message *m)

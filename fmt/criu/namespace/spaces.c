@@ -1,6 +1,6 @@
 /*
  * Decide which namespaces criu creates for the processes; in all other kinds of
- * namespaces they are restored in those of criu.  criu creates a namespace if
+ * namespaces they are restored in those of criu. criu creates a namespace if
  * its ID for the processes differs from that for criu itself:
  * prepare_pstree_kobj_ids of its criu/pstree.c.
  *

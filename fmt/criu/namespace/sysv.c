@@ -3,7 +3,7 @@
  * ipcns-shm-N.img, and pagemap-shmem-ID.img for each segment.
  *
  * criu restores such memory only in an IPC namespace that it creates, where
- * segments get their old IDs and keys.  So a process outside the snapshot
+ * segments get their old IDs and keys. So a process outside the snapshot
  * cannot share a segment, and the new namespace has nothing but the segments of
  * the processes.
  */

@@ -1,6 +1,6 @@
 /*
  * Write System V semaphores and message queues as CRIU images: ipcns-sem-N.img
- * and ipcns-msg-N.img.  The entry of a set is followed by its values, the entry
+ * and ipcns-msg-N.img. The entry of a set is followed by its values, the entry
  * of a queue by its messages, each with its bytes padded to a multiple of
  * eight.
  */
@@ -282,7 +282,7 @@ makespace_write(struct criumake *m)
 
 /*
  * Set m->space to the process whose record describes the IPC namespace, or
- * NULL. Record a reason if the namespace could not be read.  Return 0, or -1
+ * NULL. Record a reason if the namespace could not be read. Return 0, or -1
  * with errstr set.
  */
 int

@@ -42,7 +42,7 @@ pipe_data(struct criumake *m, const struct makeopen *f, uint32_t magic,
 
 /*
  * The functions below set the fields of msg, the message of open file f, that
- * no key supplies, and write the other images that f needs.  They return 0, or
+ * no key supplies, and write the other images that f needs. They return 0, or
  * -1 with errstr set.
  */
 

@@ -30,7 +30,7 @@ open_write(struct criumake *m, struct makeopen *f)
 /*
  * Return the open file that must be written before f, or NULL.  criu knows the
  * peer of a socket only if it has already read the peer, or if the peer names
- * the socket as its own peer (try_resolve_unix_peer of its sk-unix.c).  The
+ * the socket as its own peer (try_resolve_unix_peer of its sk-unix.c). The
  * returned file needs no other file before itself.
  */
 static struct makeopen *

@@ -72,7 +72,7 @@ content_check(struct criumake *m, const struct proc *p)
 enum { MODE, NLINK, UID, GID, ATIME, MTIME, NUMBERS };
 
 /*
- * Set v to the attributes of the inode of embedded file p.  Return false if p
+ * Set v to the attributes of the inode of embedded file p. Return false if p
  * is NULL or its record lacks them.
  */
 static bool

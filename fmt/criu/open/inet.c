@@ -2,7 +2,7 @@
  * Write entries for IPv4 and IPv6 sockets to files.img; decide whether a socket
  * can be restored, and record what is lost of it.
  *
- * criu creates a socket, binds it, and lets it listen or connects it.  It
+ * criu creates a socket, binds it, and lets it listen or connects it. It
  * restores a TCP connection only from its recorded state (tcp-stream-N.img).
  * Without that, criu restore --tcp-close leaves a socket that was shut down.
  */
@@ -238,7 +238,7 @@ address_put(const struct criumake *m, const struct makeopen *f,
 
 /*
  * Fill in msg, the protobuf message of IPv4 or IPv6 socket f, and write the
- * state of its connection.  Return 0, or -1 with errstr set.
+ * state of its connection. Return 0, or -1 with errstr set.
  */
 int
 makeinet_write(struct criumake *m, const struct makeopen *f, void *msg)

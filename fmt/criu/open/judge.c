@@ -1,6 +1,6 @@
 /*
  * The table of the kinds of open files: how criu restores each, and the
- * functions that handle what its keys do not say.  Decide which open files can
+ * functions that handle what its keys do not say. Decide which open files can
  * be restored.
  */
 #include "calls.h"

@@ -50,7 +50,7 @@ makenetlink_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Fill in msg, the protobuf message of netlink socket f.  Return 0, or -1 with
+ * Fill in msg, the protobuf message of netlink socket f. Return 0, or -1 with
  * errstr set.
  */
 int

@@ -1,5 +1,5 @@
 /*
- * Write open namespaces (setns(2)) as CRIU images.  criu opens a namespace of a
+ * Write open namespaces (setns(2)) as CRIU images. criu opens a namespace of a
  * process that has the given namespace ID.  So give the ID of the open
  * namespace to the restored processes; it is the namespace that criu is in,
  * because none is created (namespace/spaces.c).
@@ -71,7 +71,7 @@ makens_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Fill in msg, the protobuf message of open namespace f.  Return 0.
+ * Fill in msg, the protobuf message of open namespace f. Return 0.
  */
 int
 makens_write(struct criumake *m, const struct makeopen *f, void *msg)

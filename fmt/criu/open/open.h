@@ -80,7 +80,7 @@ int		 makeshm_write(struct criumake *);
 
 /*
  * Functions that other files of this directory supply for a kind of open file;
- * judge.c lists them.  makeobstacle_fn returns why the file cannot be restored,
+ * judge.c lists them. makeobstacle_fn returns why the file cannot be restored,
  * or NULL.  makenote_fn and makewrite_fn return 0, or -1 with errstr set.
  */
 typedef const char *makeobstacle_fn(struct criumake *, const struct makeopen *);

@@ -37,7 +37,7 @@ makepacket_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Fill in msg, the protobuf message of packet socket f.  Return 0, or -1 with
+ * Fill in msg, the protobuf message of packet socket f. Return 0, or -1 with
  * errstr set.
  */
 int

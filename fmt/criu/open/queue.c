@@ -56,9 +56,9 @@ sent_to(const struct criumake *m, const struct makeopen *o)
 }
 
 /*
- * Return the socket whose turn must wait for o.  When criu restores the data
+ * Return the socket whose turn must wait for o. When criu restores the data
  * queued in a socket, it sends the data from a connected socket, which must
- * exist by then.  If two sockets are connected to each other, only these two
+ * exist by then. If two sockets are connected to each other, only these two
  * count.
  */
 static struct makeopen *

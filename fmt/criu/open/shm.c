@@ -92,7 +92,7 @@ shm_name(const struct makeshm *o)
 }
 
 /*
- * Append the pages of im that are not all zero to pagemap image b.  page is the
+ * Append the pages of im that are not all zero to pagemap image b. page is the
  * page size in bytes; extents are in kilobytes and may cover parts of a page.
  */
 static void
@@ -130,7 +130,7 @@ shm_pages(struct buf *b, struct image *im, uint64_t page)
 }
 
 /*
- * Write the pagemap of shared memory p as pagemap-shmem-ID.img.  Return 0, or
+ * Write the pagemap of shared memory p as pagemap-shmem-ID.img. Return 0, or
  * -1 with errstr set.
  */
 int

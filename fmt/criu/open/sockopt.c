@@ -1,6 +1,6 @@
 /*
  * Write socket options: those common to all families, and those of IPv4 and
- * IPv6 for which the image has a field.  Record the others as lost.
+ * IPv6 for which the image has a field. Record the others as lost.
  */
 #include "open.h"
 

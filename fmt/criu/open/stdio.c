@@ -1,7 +1,7 @@
 /*
  * Restore standard input, output and error that lead out of the snapshot: pipes
  * and UNIX sockets whose other end is held by a process outside it, such as a
- * container engine or the journal of systemd(1).  They become those of criu(8)
+ * container engine or the journal of systemd(1). They become those of criu(8)
  * itself, which its option --inherit-fd arranges.
  */
 #include "open.h"

@@ -1,6 +1,6 @@
 /*
  * Write the state of TCP connections: tcp-stream-N.img, where N is the inode of
- * the socket in hexadecimal.  This needs the state of each connection in the
+ * the socket in hexadecimal. This needs the state of each connection in the
  * record, and all connections locked; otherwise connections are closed on
  * restore.
  */
@@ -12,7 +12,7 @@
 
 
 enum { OPT_TIMESTAMPS = 1, OPT_WSCALE = 4 }; /* bits TCPI_OPT_* of
-					        linux/tcp.h */
+						linux/tcp.h */
 
 /*
  * Return whether f is a TCP socket that is connected or connecting.

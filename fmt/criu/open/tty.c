@@ -156,8 +156,8 @@ is_session(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why f, which is /dev/tty, cannot be restored, or NULL if it can.  criu
- * opens /dev/tty in the process that has it.  The session of that process must
+ * Return why f, which is /dev/tty, cannot be restored, or NULL if it can. criu
+ * opens /dev/tty in the process that has it. The session of that process must
  * have a terminal by then: one that is restored with both ends, or that of
  * criu.
  */

@@ -1,5 +1,5 @@
 /*
- * Write inotify(7) sets and fanotify(7) groups as CRIU images.  Each watched
+ * Write inotify(7) sets and fanotify(7) groups as CRIU images. Each watched
  * file is given by its path, by which criu finds it even if its inode has
  * changed.
  */
@@ -16,9 +16,9 @@
 #endif
 
 /*
- * Return why inotify set f cannot be restored, or NULL if it can.  A watch on a
+ * Return why inotify set f cannot be restored, or NULL if it can. A watch on a
  * deleted open file is refused although criu accepts it, because the watch
- * would be lost.  criu creates the file under one name, opens it under another,
+ * would be lost. criu creates the file under one name, opens it under another,
  * and removes both; the kernel ends the watches of an inode with its last name
  * (fsnotify_inoderemove), unless the file is open by that very name.
  */
@@ -45,7 +45,7 @@ static int
 handle_set(struct criumake *m, Criu__FileHandle *h, const struct openline *l)
 {
 	enum { WORDS = 16 }; /* length that criu requires: its
-			        images/fh.proto */
+				images/fh.proto */
 	size_t i;
 
 	if (MSG_MANY(&m->msgs, h, handle, WORDS) == NULL)
@@ -61,7 +61,7 @@ handle_set(struct criumake *m, Criu__FileHandle *h, const struct openline *l)
 PCMP(wd_cmp, Criu__InotifyWatch, wd)
 
 /*
- * Fill in msg, the protobuf message of inotify set f.  criu adds watches in the
+ * Fill in msg, the protobuf message of inotify set f. criu adds watches in the
  * order of the image, so sort them by watch descriptor to get the same numbers.
  * Return 0, or -1 with errstr set.
  */
@@ -167,7 +167,7 @@ mark_set(struct criumake *m, Criu__FanotifyMark *e, const struct openline *l)
 }
 
 /*
- * Fill in msg, the protobuf message of fanotify group f.  Return 0, or -1 with
+ * Fill in msg, the protobuf message of fanotify group f. Return 0, or -1 with
  * errstr set.
  */
 int

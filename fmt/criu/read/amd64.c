@@ -99,7 +99,7 @@ add_xstate(struct filelist *rec, uint8_t *b, const Criu__Xsave *x)
 }
 
 /*
- * Append the registers in core to the record of thread task.  Return 0, or -1
+ * Append the registers in core to the record of thread task. Return 0, or -1
  * with errstr set.
  */
 int

@@ -1,6 +1,6 @@
 /*
  * Convert the registers of an arm64 thread from its core image to the register
- * sets of ptrace(2): asm/ptrace.h of the kernel.  A set without a name in
+ * sets of ptrace(2): asm/ptrace.h of the kernel. A set without a name in
  * snap-linux(6) is known by its number in linux/elf.h.
  *
  *	regset/prstatus	struct user_pt_regs
@@ -34,7 +34,7 @@ add_pac(struct filelist *rec, const Criu__PacKeys *k)
 }
 
 /*
- * Append the registers in core to the record of thread t.  Return 0, or -1 with
+ * Append the registers in core to the record of thread t. Return 0, or -1 with
  * errstr set.
  */
 int

@@ -1,5 +1,5 @@
 /*
- * Read the files of a directory of CRIU images.  An image of one process goes
+ * Read the files of a directory of CRIU images. An image of one process goes
  * into the record of that process; all others go into the record of the first
  * process.
  */
@@ -40,7 +40,7 @@ has_suffix(const char *s, const char *suffix)
 }
 
 /*
- * List the regular files of r's directory in r->name, sorted.  Return 0, or -1
+ * List the regular files of r's directory in r->name, sorted. Return 0, or -1
  * with errstr set.
  */
 int

@@ -198,7 +198,7 @@ file_add(void *arg, const struct criuimg *im, void *e)
 }
 
 /*
- * Read all open and mapped files into r->file, sorted by id and type.  Return
+ * Read all open and mapped files into r->file, sorted by id and type. Return
  * 0, or -1 with errstr set.
  */
 int

@@ -79,8 +79,8 @@ mm_page(struct criureader *r, const char *name)
 }
 
 /*
- * Set the machine and the page size of checkpoint r.  If no image has them,
- * assume amd64, and the smallest page size of the machine.  Return 0.
+ * Set the machine and the page size of checkpoint r. If no image has them,
+ * assume amd64, and the smallest page size of the machine. Return 0.
  */
 int
 criumachine_find(struct criureader *r)
@@ -101,7 +101,7 @@ criumachine_find(struct criureader *r)
 }
 
 /*
- * Append the registers in c to the record of thread t.  Return 0, or -1 with
+ * Append the registers in c to the record of thread t. Return 0, or -1 with
  * errstr set.
  */
 int

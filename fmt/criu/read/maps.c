@@ -86,8 +86,8 @@ vma_make(struct criureader *r, struct criutask *t, const Criu__Vma *v)
 }
 
 /*
- * Add the mappings in t->mm to process t.  Skip guard regions, which newer
- * versions of criu list after the mappings.  Return 0, or -1 with errstr set.
+ * Add the mappings in t->mm to process t. Skip guard regions, which newer
+ * versions of criu list after the mappings. Return 0, or -1 with errstr set.
  */
 int
 criumaps_make(struct criureader *r, struct criutask *t)

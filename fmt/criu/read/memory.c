@@ -3,7 +3,7 @@
  * memory that it maps in part.
  *
  * Pieces of address space are collected from all sources and sorted, and then
- * become an image of pages and missing ranges.  Private anonymous memory that
+ * become an image of pages and missing ranges. Private anonymous memory that
  * is in no pagemap was never touched.
  */
 #include "read.h"

@@ -1,6 +1,6 @@
 /*
  * Read a pagemap and its parents as runs of pages that are consecutive in one
- * source.  A pagemap is of a process or of shared memory.
+ * source. A pagemap is of a process or of shared memory.
  */
 #include "read.h"
 #include "bisect.h"

@@ -142,7 +142,7 @@ shm_carry(struct criureader *r, const struct criushm *shm)
 }
 
 /*
- * Embed all shared memory objects of r in the snapshot.  Return 0, or -1 with
+ * Embed all shared memory objects of r in the snapshot. Return 0, or -1 with
  * errstr set.
  */
 int

@@ -1,5 +1,5 @@
 /*
- * Write deleted files, whose content is embedded in the snapshot.  An image has
+ * Write deleted files, whose content is embedded in the snapshot. An image has
  * a header, and then a chunk for each part of the file that is not a hole.
  */
 #include "write.h"

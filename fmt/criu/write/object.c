@@ -1,5 +1,5 @@
 /*
- * Fill pages images.  A pages image has the pages of its pagemap one after
+ * Fill pages images. A pages image has the pages of its pagemap one after
  * another, so the offset of each page is known as soon as the pagemap is.
  */
 #include "write.h"

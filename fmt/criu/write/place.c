@@ -1,8 +1,8 @@
 /*
- * Put pages at their offsets in pages images.  While a stream is read, its raw
- * pages are written as they come, if the pagemap came before them.  A page that
+ * Put pages at their offsets in pages images. While a stream is read, its raw
+ * pages are written as they come, if the pagemap came before them. A page that
  * was a reference in the stream is copied at the end, when the location of its
- * bytes is known.  Zeros become holes.
+ * bytes is known. Zeros become holes.
  *
  *	stream	r r m z r		pages-1.img
  *	        | | | | |

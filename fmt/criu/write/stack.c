@@ -1,5 +1,5 @@
 /*
- * Write images on top of those of a parent.  Pages that the parent has
+ * Write images on top of those of a parent. Pages that the parent has
  * unchanged are not written again; the pagemap marks them as being in the
  * parent, to which the link "parent" leads.
  */

@@ -1,6 +1,6 @@
 /*
  * Serve a directory of CRIU images that is in no file system, making each image
- * as it is read.  Small images are in memory; pages and the content of deleted
+ * as it is read. Small images are in memory; pages and the content of deleted
  * files are read from the snapshot on demand.
  */
 #include "write.h"
@@ -99,7 +99,7 @@ chunk_add(void *arg, const uint8_t *head, size_t n, uint64_t addr,
 }
 
 /*
- * Add im, the image of a deleted file, to v.  Return 0, or -1 with errstr set.
+ * Add im, the image of a deleted file, to v. Return 0, or -1 with errstr set.
  */
 int
 criuview_ghost(struct criuview *v, const struct made *im)

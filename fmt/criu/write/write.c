@@ -1,6 +1,6 @@
 /*
  * Write a snapshot as a directory of CRIU images: those that came with it, or
- * those made from its records.  Either way struct mades lists them; their pages
+ * those made from its records. Either way struct mades lists them; their pages
  * are in the snapshot.
  */
 #include "write.h"
@@ -140,7 +140,7 @@ write_pages(struct criuout *out, const struct mades *l)
 }
 
 /*
- * Write the images l.  The inventory comes last, because without it no program
+ * Write the images l. The inventory comes last, because without it no program
  * takes the directory for complete.
  */
 static int

@@ -1,7 +1,7 @@
 /*
  * Read a compressed stream that we wrote (member.c) at random, from a regular
  * file: table.c finds its members; their contents are cached in slots, and
- * several threads may read at once.  The states of a slot:
+ * several threads may read at once. The states of a slot:
  *
  *	FREE		has no member
  *	FILLING		a thread reads a member into it
@@ -219,7 +219,7 @@ gzipfile_widen(struct gzipfile *f, uint64_t bytes)
 }
 
 /*
- * Decompress a member of f into raw, which has room for GZIP_RAW bytes.  Return
+ * Decompress a member of f into raw, which has room for GZIP_RAW bytes. Return
  * 0, or -1 with errstr set.
  */
 int

@@ -1,6 +1,6 @@
 /*
  * Find the members of a compressed stream that we wrote (member.c): the header
- * of each has the offset of the next.  After a damaged one, search for the next
+ * of each has the offset of the next. After a damaged one, search for the next
  * sound one.
  */
 #include "full.h"
@@ -21,7 +21,7 @@ enum {
 };
 
 /*
- * Read n bytes at offset off of file fd into buf.  Return 0, or -1 with errstr
+ * Read n bytes at offset off of file fd into buf. Return 0, or -1 with errstr
  * set.
  */
 int

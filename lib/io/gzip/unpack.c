@@ -1,5 +1,5 @@
 /*
- * Read any range of a compressed stream that we wrote (file.c).  Several
+ * Read any range of a compressed stream that we wrote (file.c). Several
  * threads decompress a long range, such as an index; members that lie in it
  * completely are decompressed directly into the caller's buffer, not into
  * slots.
@@ -77,7 +77,7 @@ unpack_work(void *arg)
 
 /*
  * Read n bytes at decompressed position pos of stream f into buf, with zeros
- * beyond its end.  Return 0, or -1 with errstr set.
+ * beyond its end. Return 0, or -1 with errstr set.
  */
 int
 gzipfile_read(struct gzipfile *f, void *buf, size_t n, uint64_t pos)

@@ -77,8 +77,8 @@ struct lacking {		/* the clone from which a process will be
 	pid_t		 clone;
 	bool		 whole;	/* it has all mappings of the process */
 	const struct likeness *alike; /* borrowed; differences in private
-				         memory, if the clone is of another
-				         process; else NULL */
+					 memory, if the clone is of another
+					 process; else NULL */
 };
 
 void		 gaps_drop(struct live *l);

@@ -49,7 +49,7 @@ struct keeping {
 				    pages there */
 	struct lacking	 of;	/* the clone, and what is known of it */
 	const struct likeness *split; /* if not NULL: copy only the pages
-				         that it lists */
+					 that it lists */
 	struct vmas	 clone;	/* owned; mappings of the clone, unless it
 				   has all */
 	struct source	*spool;	/* temporary file of copied pages; NULL: not

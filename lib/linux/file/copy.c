@@ -18,7 +18,7 @@ enum {
 	BLOCK = 256 * KB,	/* bytes per read and write; fits in a cache */
 	PIECE = 2048 * KB,	/* bytes that a thread claims at once */
 	THREADS = 4, /* when copying to a file, which takes one writer at a
-		        time */
+			time */
 	THREADS_MEMORY = 16 /* when copying to memory, to use its bandwidth */
 };
 

@@ -84,7 +84,7 @@ enum {
 	CALL_MS = 60000,	/* maximum time for one call; cloning a
 				   terabyte takes long */
 	ALL_MS = 10000 /* maximum time until the last call in a process is
-		          begun */
+			  begun */
 };
 
 /* enter.c: begin and end calls in a thread */

@@ -48,8 +48,8 @@ struct regnote {			/* a register set of ptrace(2) */
 
 struct isa {
 	const struct regnote *regset; /* all register sets to read from a
-				         thread, general registers first;
-				         ends with a NULL name */
+					 thread, general registers first;
+					 ends with a NULL name */
 	bool		 faults; /* the kernel has tracepoints for page
 				    faults, as lib/trace.h describes them */
 	/* processes can be made to run system calls. If not, the members
@@ -273,7 +273,7 @@ struct frame {
 	const struct gadgets *gadget;
 	const struct gregs *regs; /* registers to restore */
 	const struct seencall *seen; /* call that the thread was seen in
-				        before it was stopped, or NULL */
+					before it was stopped, or NULL */
 	uint64_t	 mask;		/* signal mask to restore */
 	struct iovec	 mapped; /* memory to unmap first; length 0: none */
 };

@@ -17,7 +17,7 @@ enum {
 				   higher types are not swapped pages
 				   (linux/swap.h) */
 	SWAP_BITS = 5 /* number of low bits of a pagemap entry that hold the
-		         swap area */
+			 swap area */
 };
 
 struct usage {

@@ -267,7 +267,7 @@ struct live {
 
 	struct setfiles	 byfile; /* files that the processes map: setfile.c */
 	size_t		 nshm; /* number of copies of shared memory:
-			          file/shared.c */
+				  file/shared.c */
 	uint64_t	 shmem;	/* bytes (estimate) to copy while processes
 				   are stopped */
 	struct source	*vdso;		/* borrowed; copy of our own [vdso] */

@@ -2,10 +2,10 @@
  * Build the record of an open file: the lines that every kind of file may have,
  * parsing of its fdinfo, and a duplicate of its descriptor.
  *
- * Some facts are available only through a descriptor.  They are read from a
- * duplicate, pidfd_getfd(2), that is closed at once.  Devices and regular files
+ * Some facts are available only through a descriptor. They are read from a
+ * duplicate, pidfd_getfd(2), that is closed at once. Devices and regular files
  * are never duplicated, because closing one may have side effects or wait for a
- * file server.  The exception is a regular file with a lease on a local file
+ * file server. The exception is a regular file with a lease on a local file
  * system.
  */
 #include "calls.h"

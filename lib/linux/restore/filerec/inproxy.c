@@ -1,7 +1,7 @@
 /*
- * Record open files in the proxy.  A call on a pipe, a socket or a terminal may
+ * Record open files in the proxy. A call on a pipe, a socket or a terminal may
  * wait for a lock that a thread of a target holds while it reads or writes
- * memory whose pages never arrive.  Many files are sent to the proxy at once,
+ * memory whose pages never arrive. Many files are sent to the proxy at once,
  * because waiting for one answer takes longer than computing it.
  */
 #include "filerec.h"

@@ -1,5 +1,5 @@
 /*
- * Find out which resources of processes are identical, with kcmp(2).  It also
+ * Find out which resources of processes are identical, with kcmp(2). It also
  * defines an order, so that the resources can be kept in a tree.
  */
 #include "filerec.h"

@@ -1,7 +1,7 @@
 /*
  * Record cgroups: their directories and the properties that configure them.
  * See cgroups(7) and, in the kernel's Documentation, admin-guide/cgroup-v2.rst
- * and cgroup-v1.  Nothing is written.
+ * and cgroup-v1. Nothing is written.
  */
 #include "full.h"
 #include "spaces.h"

@@ -1,7 +1,7 @@
 /*
  * Record the cgroups of processes, and the roots of their cgroup namespaces.
  *
- * Other processes are in these cgroups as well and may change them.  They are
+ * Other processes are in these cgroups as well and may change them. They are
  * recorded as they are shortly after the stop, each once in a snapshot.
  */
 #include "spaces.h"
@@ -75,7 +75,7 @@ hierarchy_open(const char *list)
 
 /*
  * Record the cgroup of g->line, through the first mount that has its directory,
- * or through a mount of our own.  Skip the root cgroup: it always exists and
+ * or through a mount of our own. Skip the root cgroup: it always exists and
  * has no properties that matter.
  */
 static void
@@ -146,7 +146,7 @@ directories_record(struct live *l, struct filelist *rec)
 
 /*
  * Add to rec, the record of a process, the cgroups that it is in, unless l has
- * already recorded them.  If own is empty and the process is in a cgroup other
+ * already recorded them. If own is empty and the process is in a cgroup other
  * than the root, set *own to the text of its file cgroup, which the caller
  * frees.
  */

@@ -1,6 +1,6 @@
 /*
  * Record a mount namespace other than ours, for restoring it: the mounts there,
- * our own mounts, and the files of each tmpfs that is mounted only there.  A
+ * our own mounts, and the files of each tmpfs that is mounted only there. A
  * proxy enters the namespace, reads its mounts, and ends: mount_namespaces(7).
  */
 #include "full.h"
@@ -38,7 +38,7 @@ struct attr {			/* struct mount_attr of mount_setattr(2) */
 
 enum { TAR_CHANGED = 1 };	/* exit status, see GNU tar, "Return values" */
 enum { MAX_TMPFS = 16 * 1024 * 1024 }; /* limit of archives in bytes, since
-				          processes are stopped */
+					  processes are stopped */
 
 struct tmpfs {			/* a tmpfs not mounted in our namespace */
 	uint64_t	 dev;

@@ -1,6 +1,6 @@
 /*
- * Read mountinfo of processes.  Processes that are not stopped may change it,
- * so it is read in the stop.  It is read once for all processes with the same
+ * Read mountinfo of processes. Processes that are not stopped may change it,
+ * so it is read in the stop. It is read once for all processes with the same
  * mount namespace and root directory, which see the same text (show_mountinfo
  * of fs/proc_namespace.c).
  */

@@ -1,7 +1,7 @@
 /*
  * Record POSIX message queues of an IPC namespace other than the initial one:
- * mq_overview(7).  This thread has entered the namespace.  The file system is
- * mounted where no process sees it, and no trace is left.  A queue reports its
+ * mq_overview(7). This thread has entered the namespace. The file system is
+ * mounted where no process sees it, and no trace is left. A queue reports its
  * number of messages without reading one or changing its times.
  */
 #include "spaces.h"

@@ -1,8 +1,8 @@
 /*
  * Record a network namespace other than ours: links, addresses, routes and
  * rules as rtnetlink(7) messages, settings, and tables of nft(8) and
- * iptables(8).  The proxy enters it, once for all processes in it, because
- * these requests wait for locks that other processes hold.  Nothing is changed.
+ * iptables(8). The proxy enters it, once for all processes in it, because
+ * these requests wait for locks that other processes hold. Nothing is changed.
  */
 #include "spaces.h"
 

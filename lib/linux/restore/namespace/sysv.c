@@ -1,7 +1,7 @@
 /*
  * Record System V shared memory that processes have attached, and other System
  * V objects.  /proc/sysvipc/shm and the limits in /proc/sys are those of the
- * reader's IPC namespace.  So this thread enters the namespace and returns,
+ * reader's IPC namespace. So this thread enters the namespace and returns,
  * once for all processes in it.
  */
 #include "full.h"

@@ -1,7 +1,7 @@
 /*
  * Record System V semaphores and message queues, of an IPC namespace other than
- * the initial one, where nothing shows whose they are.  This thread has entered
- * the namespace.  Reading changes nothing: msgrcv(2) with MSG_COPY leaves the
+ * the initial one, where nothing shows whose they are. This thread has entered
+ * the namespace. Reading changes nothing: msgrcv(2) with MSG_COPY leaves the
  * message, and does not update the queue's last reader.
  */
 #include "spaces.h"

@@ -1,6 +1,6 @@
 /*
  * Record open files of anonymous inodes: eventfd(2), epoll(7),
- * timerfd_create(2), signalfd(2) and similar.  Their state is in fdinfo:
+ * timerfd_create(2), signalfd(2) and similar. Their state is in fdinfo:
  * proc_pid_fdinfo(5).
  */
 #include "bisect.h"

@@ -1,6 +1,6 @@
 /*
  * Record what a group of fanotify(7) watches: files, mounts, whole file
- * systems.  They are listed in its fdinfo (proc_pid_fdinfo(5)), mounts by their
+ * systems. They are listed in its fdinfo (proc_pid_fdinfo(5)), mounts by their
  * IDs in mountinfo.
  */
 #include "calls.h"

@@ -1,7 +1,7 @@
 /*
- * Find other names of open files whose own name was deleted.  They are searched
+ * Find other names of open files whose own name was deleted. They are searched
  * for before any process is stopped, and not on file systems that a server must
- * answer for.  Names found are checked again when all processes are stopped.
+ * answer for. Names found are checked again when all processes are stopped.
  */
 #include "calls.h"
 #include "clock.h"

@@ -1,5 +1,5 @@
 /*
- * Write the record of an open file description, file/ID: snap-linux(6).  This
+ * Write the record of an open file description, file/ID: snap-linux(6). This
  * file decides on its kind, and records files with names.
  */
 #include "linux/file/file.h"

@@ -1,6 +1,6 @@
 /*
- * Find names of POSIX message queues: mq_overview(7).  A descriptor of
- * mq_open(3) leads to a file on an internal mount of the kernel.  If a process
+ * Find names of POSIX message queues: mq_overview(7). A descriptor of
+ * mq_open(3) leads to a file on an internal mount of the kernel. If a process
  * has the same file system mounted, the queue can be opened there by its name.
  */
 #include "opened.h"

@@ -1,6 +1,6 @@
 /*
  * Record files whose name was deleted: their content, which goes into the
- * snapshot, and what a file created in their place would lack.  Calls that a
+ * snapshot, and what a file created in their place would lack. Calls that a
  * file server may delay are made by the proxy.
  */
 #include "calls.h"
@@ -24,7 +24,7 @@
 
 struct nameless {		/* a file whose name was deleted */
 	bool		 attributes; /* has extended attributes or ACLs that
-				        would be lost */
+					would be lost */
 	bool		 huge;	/* is on a hugetlbfs */
 	char		 leads[PATH_MAX]; /* target of a symbolic link; "":
 					     unknown */

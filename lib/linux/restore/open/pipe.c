@@ -1,6 +1,6 @@
 /*
  * Record pipes and FIFOs and the data in them, which tee(2) copies without
- * consuming it.  The proxy does this: a thread of a target that reads from the
+ * consuming it. The proxy does this: a thread of a target that reads from the
  * pipe into memory whose pages never arrive holds the lock of the pipe, and
  * these calls wait for it.
  */

@@ -1,6 +1,6 @@
 /*
- * Record terminals, from a duplicate.  Closing that has no effect, because the
- * process still has the terminal open.  The controlling terminal and the
+ * Record terminals, from a duplicate. Closing that has no effect, because the
+ * process still has the terminal open. The controlling terminal and the
  * foreground process group are in the stat of processes.
  */
 #include "calls.h"

@@ -1,7 +1,7 @@
 /*
  * Record what an inotify(7) set watches, and find the paths of files that it or
- * a fanotify(7) group watches.  fdinfo identifies these files by handles
- * (proc_pid_fdinfo(5)), which mean nothing on another machine.  A path can be
+ * a fanotify(7) group watches. fdinfo identifies these files by handles
+ * (proc_pid_fdinfo(5)), which mean nothing on another machine. A path can be
  * found while the kernel has it cached.
  */
 #include "io/io.h"

@@ -1,5 +1,5 @@
 /*
- * Record the multicast groups that a socket is a member of.  The kernel cannot
+ * Record the multicast groups that a socket is a member of. The kernel cannot
  * list them, so the socket is asked about each group that an interface of its
  * network namespace has joined (/proc/PID/net/igmp and igmp6).
  */

@@ -1,6 +1,6 @@
 /*
  * Record the options of internet, netlink and packet sockets: socket(7), ip(7),
- * ipv6(7), tcp(7), udp(7), netlink(7), packet(7).  Options are read from a
+ * ipv6(7), tcp(7), udp(7), netlink(7), packet(7). Options are read from a
  * duplicate of the socket, and recorded if they differ from a new socket's.
  */
 #include "sockets.h"

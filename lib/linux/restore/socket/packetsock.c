@@ -1,5 +1,5 @@
 /*
- * Record packet sockets: packet(7).  Their bound interface, memberships and the
+ * Record packet sockets: packet(7). Their bound interface, memberships and the
  * rings that they share with the kernel come from sock_diag(7), since the
  * socket itself does not return them.
  */

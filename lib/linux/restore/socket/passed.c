@@ -1,6 +1,6 @@
 /*
  * Open file descriptions whose descriptors wait in sockets (SCM_RIGHTS of
- * unix(7)), and that perhaps no process has open any more.  The socket peeker
+ * unix(7)), and that perhaps no process has open any more. The socket peeker
  * (peek.c) holds descriptors of them until the processes resume; through these
  * they are recorded and compared.
  */
@@ -76,7 +76,7 @@ passed_next(struct filerec *t, struct fdref *r)
 
 /*
  * End the socket peeker, which closes the descriptors that it received from
- * sockets.  Call it when all files of l are recorded.
+ * sockets. Call it when all files of l are recorded.
  */
 void
 passed_close(struct live *l)

@@ -1,28 +1,28 @@
 /*
- * Read what waits in a UNIX socket with MSG_PEEK, which leaves it there.  A
+ * Read what waits in a UNIX socket with MSG_PEEK, which leaves it there. A
  * proxy does this, the socket peeker (proxy.h): while a thread of a target
  * reads from the socket into memory whose pages never arrive, it holds the lock
  * of the queue (iolock of net/unix/af_unix.c), and MSG_DONTWAIT waits for that
  * lock.
  *
- * A stream that holds nothing but bytes is read in one call.  Otherwise packets
+ * A stream that holds nothing but bytes is read in one call. Otherwise packets
  * are read one after another at the offset SO_PEEK_OFF (socket(7)), which is
- * restored afterwards.  Descriptors sent with a packet become descriptors of
- * the socket peeker, so that they can be recorded.  It closes them when it
+ * restored afterwards. Descriptors sent with a packet become descriptors of
+ * the socket peeker, so that they can be recorded. It closes them when it
  * ends, not we: closing a file may wait for a file server that we have stopped.
  *
  * To peek at a packet the kernel walks all packets before it
- * (__skb_try_recv_from_queue of net/core/datagram.c).  A queue therefore costs
+ * (__skb_try_recv_from_queue of net/core/datagram.c). A queue therefore costs
  * the square of its length, and a budget limits it.
  *
  * An empty packet that is not the first is shown only once: the kernel skips it
- * after anyone has peeked at it.  At the end of a SOCK_SEQPACKET connection
- * each read returns 0 bytes, as for an empty packet.  Empty packets just before
+ * after anyone has peeked at it. At the end of a SOCK_SEQPACKET connection
+ * each read returns 0 bytes, as for an empty packet. Empty packets just before
  * the end are taken for the end; a reader cannot tell them apart either.
  *
- * A stream is read in pieces.  A piece ends with bytes that descriptors were
+ * A stream is read in pieces. A piece ends with bytes that descriptors were
  * sent with and, if SO_PASSCRED is set, where the sender changes
- * (unix_stream_read_generic of net/unix/af_unix.c).  Bytes sent before the
+ * (unix_stream_read_generic of net/unix/af_unix.c). Bytes sent before the
  * descriptors are in the same piece; rights_place() finds where they end.
  */
 #include "sockets.h"

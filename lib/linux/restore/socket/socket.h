@@ -13,7 +13,7 @@ void		 sockets_free(struct files *);
 
 /*
  * Limits on the bytes read that wait in one pipe or socket, and in all of a
- * snapshot.  Processes are stopped while they are read, which takes about 10 ms
+ * snapshot. Processes are stopped while they are read, which takes about 10 ms
  * and 100 ms.
  */
 enum {

@@ -1,5 +1,5 @@
 /*
- * Hold TCP connections of processes that are moved.  They are locked before any
+ * Hold TCP connections of processes that are moved. They are locked before any
  * of them is read (tcplock.c), separately in each network namespace, so that
  * the peers notice nothing until the connections are restored.
  */

@@ -1,6 +1,6 @@
 /*
  * Write the scripts that lock TCP connections, for nft(8), or for iptables(8)
- * if that is missing.  They drop all packets of a connection except those that
+ * if that is missing. They drop all packets of a connection except those that
  * criu sends, which have a mark (soccr/soccr.h).
  *
  * When criu restores in the same network namespace it removes the lock: it

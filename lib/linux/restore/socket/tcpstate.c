@@ -1,6 +1,6 @@
 /*
  * Record the state of a TCP connection, which a socket in TCP_REPAIR mode
- * returns.  The mode is switched on in a duplicate, and off again afterwards.
+ * returns. The mode is switched on in a duplicate, and off again afterwards.
  */
 #include "sockets.h"
 #include "vec.h"

@@ -1,7 +1,7 @@
 /*
  * The unlocker: a proxy that locks TCP connections (tcplock.c), and unlocks
- * them when we close it or die for any reason.  It holds duplicates of their
- * sockets, so that it can end TCP_REPAIR mode, which nothing else ends.  It
+ * them when we close it or die for any reason. It holds duplicates of their
+ * sockets, so that it can end TCP_REPAIR mode, which nothing else ends. It
  * also inspects the sockets, since a thread that is sending holds the lock of
  * its socket.
  */

@@ -1,5 +1,5 @@
 /*
- * Get what sock_diag(7) knows of the UNIX sockets of a network namespace.  All
+ * Get what sock_diag(7) knows of the UNIX sockets of a network namespace. All
  * are requested at once when the first is looked up.
  */
 #include "bisect.h"

@@ -1,6 +1,6 @@
 /*
- * Record the data that waits in a UNIX socket.  The socket peeker (peek.c)
- * reads it and leaves it there.  Whether anything waits is found out by
+ * Record the data that waits in a UNIX socket. The socket peeker (peek.c)
+ * reads it and leaves it there. Whether anything waits is found out by
  * poll(2), which takes no lock.
  *
  * A socket with a pending error is not read: the error is returned to the first
