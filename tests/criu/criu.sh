@@ -58,7 +58,7 @@ criu_from() {
 }
 
 # where addresses are signed, one of 4.1 as Debian builds it hangs when it restores
-# the keys: CAVEATS of snapload(1)
+# the keys: REQUIREMENTS OF CRIU in snap-restore(7)
 if grep -qw paca /proc/cpuinfo && criu_from 4.1 && ! criu_from 4.2; then
 	criu=$(command -v criu) || skip_all 'criu 4.1 and pointer authentication'
 	! criu_from 4.1 || criu_from 4.2 ||

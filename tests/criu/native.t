@@ -35,7 +35,7 @@ told() {
 	[ "$(grep -cE '^(pending|own) ' "$log")" -ge 3 ]
 }
 
-# what an older criu or kernel loses (CAVEATS of snapload(1)) the program is
+# what an older criu or kernel loses (snap-restore(7)) the program is
 # without then
 lesser=()
 { criu_from 4.1 && may_dump; } || lesser=(lesser)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * Names of the kinds in snapload(1). WHY_NEVER has none, since a process
+ * Names of the kinds in snap-restore(7). WHY_NEVER has none, since a process
  * cannot be left out, and cgroups have none, since processes run without them.
  */
 static const char *const word[WHY_KINDS] = {
