@@ -194,8 +194,8 @@ elfsyms_read(int fd)
 }
 
 /*
- * Return the function symbols of the file at path, as elfsyms_read() does.
- * Return NULL with errstr set also if the file is not regular, or if its inode
+ * Return the function symbols of the file at path, as elfsyms_read() does. Also
+ * return NULL with errstr set if the file is not regular, or if its inode
  * number is not ino.
  */
 struct elfsyms *
