@@ -470,8 +470,8 @@ struct changes {
 int		 proc_facts(struct factlist *l, struct snap *s,
 		    struct proc *p);
 void		 factlist_free(struct factlist *l);
-int		 factlist_diff(struct changes *l, const struct factlist *was,
-		    const struct factlist *is);
+int		 factlist_diff(struct changes *l, const struct factlist *old,
+		    const struct factlist *new);
 const char	*subject_word(enum subject subject);
 
 /*

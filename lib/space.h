@@ -140,8 +140,8 @@ void		 sharing_free(struct sharing *sh);
 int		 pages_live(struct pagelist *l, const struct space *sp);
 int		 pages_snap(struct pagelist *l, struct image *im);
 int		 pages_compare(struct pagelist *l, struct image *old,
-		    const struct vmas *was, struct image *new,
-		    const struct vmas *is);
+		    const struct vmas *oldmap, struct image *new,
+		    const struct vmas *newmap);
 
 /*
  * Memory use of mappings from their page tables, flags of their page frames,

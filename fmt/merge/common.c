@@ -86,7 +86,7 @@ CMP_BY(shared_cmp, struct shared, x->part != y->part ?
     ORDER(x->num, y->num))
 
 /*
- * Add the numbered files of process i to m. Return 0, or -1 with errstr set.
+ * Add to m the numbered files of process i. Return 0, or -1 with errstr set.
  */
 static int
 shared_add(struct moving *m, size_t i)
@@ -132,9 +132,9 @@ shared_use(struct moving *m, size_t user, enum kind kind, uint64_t num)
 }
 
 /*
- * Record that the kept process i uses the files of this kind whose numbers are
- * in its file called name. word is the index of the number, counted from 0,
- * among the words of each line. Return 0, or -1 with errstr set.
+ * Record that the kept process i uses the files of this kind that its file
+ * called name refers to by number. In each line of that file, the number is the
+ * word with index word, counted from 0. Return 0, or -1 with errstr set.
  */
 static int
 lines_use(struct moving *m, size_t i, const char *name, size_t word,
@@ -154,8 +154,8 @@ lines_use(struct moving *m, size_t i, const char *name, size_t word,
 }
 
 /*
- * Record that the process that uses the open file e also uses what e refers to:
- * other open files, and the data waiting in a pipe or socket.
+ * Record that the process that uses the open file e also uses the objects that
+ * e refers to: other open files, and the data waiting in a pipe or socket.
  */
 static int
 open_use(struct moving *m, struct shared e)
@@ -175,16 +175,16 @@ open_use(struct moving *m, struct shared e)
 
 /*
  * Schedule file f of a dropped process to be moved to the record of process
- * number to.
+ * number dest.
  */
 static int
-move_file(struct moving *m, size_t to, const struct recfile *f)
+move_file(struct moving *m, size_t dest, const struct recfile *f)
 {
 	struct file copy = { mem_dup(f->name, f->namelen),
 	    (uint8_t *)(uintptr_t)f->data, f->len };
 
 	if (copy.name != NULL &&
-	    VEC_ADD(m->move, m->nmove, (struct moved){ to, copy }) == 0)
+	    VEC_ADD(m->move, m->nmove, (struct moved){ dest, copy }) == 0)
 		return 0;
 	free(copy.name);
 	return -1;
@@ -277,8 +277,8 @@ moves_find(struct moving *m)
 
 /*
  * Return the ID of the first kept process that shares the resource key with the
- * process whose ID is the n digits at num. Search up to the process whose
- * record is being changed.
+ * process whose ID is the n digits at num. If no earlier process does, return
+ * the ID of the process whose record is being changed.
  */
 static uint64_t
 shares_first(const struct moving *m, const char *key, const char *num,
@@ -298,9 +298,9 @@ shares_first(const struct moving *m, const char *key, const char *num,
 }
 
 /*
- * Drop CRIU images, which are either for all processes or for none. In the file
- * "shares", replace processes that are dropped. This is a recedit_fn; its arg
- * is a struct moving.
+ * Drop CRIU images, which are of use only for all processes together. In the
+ * file "shares", replace the IDs of dropped processes. This is a recedit_fn;
+ * its arg is a struct moving.
  */
 static int
 record_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
@@ -323,7 +323,7 @@ record_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
 }
 
 /*
- * Return true if a process in the same part as process i is dropped.
+ * Return true if any process in the same part as process i is dropped.
  */
 static bool
 part_cut(const struct keeping *k, size_t i)

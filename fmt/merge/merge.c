@@ -44,8 +44,8 @@ text_same(struct image *a, struct image *b)
 }
 
 /*
- * Set m->minor_no to the first minor number of DEV_MAJOR after those that files
- * of either snapshot have.
+ * Raise m->minor_no, if necessary, above the minor numbers of DEV_MAJOR that
+ * embedded files of either snapshot have.
  */
 static void
 merge_minor(struct merge *m)
@@ -64,8 +64,8 @@ merge_minor(struct merge *m)
 }
 
 /*
- * Drop embedded file i of b if a has the same file. Give it a device number of
- * its own if another file of a has its number.
+ * Drop embedded file i of b if a has the same file. Otherwise give it a new
+ * device number if a different file of a has its number.
  */
 static int
 merge_embedded(struct merge *m, size_t i)
@@ -89,8 +89,8 @@ merge_embedded(struct merge *m, size_t i)
 }
 
 /*
- * Find in a the first free number of open file descriptions, and the first free
- * number of parts.
+ * Find the first numbers above all those that a uses for open file descriptions
+ * and for parts.
  */
 static void
 merge_free(struct merge *m)
@@ -116,9 +116,8 @@ merge_free(struct merge *m)
 }
 
 /*
- * Turn process p of b into a process of a. Add to its Linux record the file
- * "origin", with its old process ID and the first line of b, and the file
- * "part".
+ * Turn process p of b into a process of a. Add the files "origin" and "part" to
+ * its Linux record; origin has the old process ID and the first line of b.
  */
 static int
 merge_proc(struct merge *m, struct proc *p)

@@ -10,8 +10,8 @@
 CMP(newpid_cmp, struct newpid, old)
 
 /*
- * Return the ID that m gives the process of b with ID old. Return old if b has
- * no such process.
+ * Return the ID that m gives to the process of b whose ID was old, or old if b
+ * has no such process.
  */
 uint64_t
 merge_pid(const struct merge *m, uint64_t old)
@@ -35,8 +35,8 @@ number_above(struct merge *m, uint64_t pid)
 }
 
 /*
- * Give the process or embedded file of b with ID old an ID that is free in both
- * snapshots. It keeps its own ID if a does not use it.
+ * Give the process or embedded file of b whose ID is old an ID that is free in
+ * both snapshots. It keeps its own ID if a does not use it.
  */
 static void
 number_give(struct merge *m, uint64_t old, bool file)

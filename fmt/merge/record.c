@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * Return a pointer to word number word, counted from 0, of the line s of n
- * bytes. Set *len to the length of the word. Return NULL if the line has fewer
+ * Return a pointer to the word with index word, counted from 0, in the n-byte
+ * line s. Set *len to the length of the word. Return NULL if the line has fewer
  * words.
  */
 static const char *
@@ -34,9 +34,9 @@ line_word(const char *s, size_t n, size_t word, size_t *len)
 }
 
 /*
- * Set *num to the value of word number word, counted from 0, of the line s of n
- * bytes. Set *len to the number of its digits. Return a pointer to the digits,
- * or NULL if the word is missing or not a number.
+ * Set *num to the value of the word with index word, counted from 0, in the
+ * n-byte line s. Set *len to the number of its digits. Return a pointer to the
+ * digits, or NULL if the word is missing or not a number.
  */
 const char *
 line_number(const char *s, size_t n, size_t word, uint64_t *num, size_t *len)
@@ -98,7 +98,7 @@ static const struct numbered {
 enum { NUMBERED = sizeof numbered / sizeof *numbered };
 
 /*
- * Append the line s of n bytes to b, changing the number that w describes.
+ * Append the n-byte line s to b, replacing the number that w describes.
  */
 static void
 line_put(struct merge *m, const char *s, size_t n, const struct numbered *w,
@@ -122,8 +122,8 @@ CMP_BY(newdev_sortcmp, struct newdev, embedded_cmp(&x->file, &y->file) != 0 ?
     embedded_cmp(&x->file, &y->file) : ORDER(x->to, y->to))
 
 /*
- * Sort the files of m that get another device number. Call this once all are
- * known.
+ * Sort the files of m that get a new device number. Call this once all of them
+ * are known.
  */
 void
 merge_sort(struct merge *m)
@@ -132,7 +132,7 @@ merge_sort(struct merge *m)
 }
 
 /*
- * Return the entry of m for a file that gets another device number, or NULL if
+ * Return the entry of m for a file that gets a new device number, or NULL if
  * there is none. If there are several, return the first.
  */
 static const struct newdev *
@@ -152,8 +152,8 @@ put_dev(struct buf *b, uint64_t dev)
 }
 
 /*
- * Append the line s of maps, of n bytes, to b. Change the device number of its
- * file if necessary.
+ * Append s, an n-byte line of maps, to b. Change the device number of its file
+ * if necessary.
  */
 static void
 line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
@@ -181,9 +181,8 @@ line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
 }
 
 /*
- * Return the row of the table numbered for the line s of n bytes. The line is
- * from the file called file, or from a file/ID if file is NULL. Return NULL if
- * there is none.
+ * Return the row of the table numbered for s, an n-byte line of the file called
+ * file, or of a file/ID if file is NULL. Return NULL if there is none.
  */
 static const struct numbered *
 numbered_find(const char *file, const char *s, size_t n)
@@ -202,8 +201,8 @@ numbered_find(const char *file, const char *s, size_t n)
 }
 
 /*
- * Set *id to the number of the open file that the line s, of n bytes, of a
- * file/ID refers to. Return false if the line refers to none.
+ * Set *id to the number of the open file that s, an n-byte line of a file/ID,
+ * refers to. Return false if the line refers to none.
  */
 bool
 line_refers(const char *s, size_t n, uint64_t *id)

@@ -79,8 +79,7 @@ device_letter(const char *path)
 }
 
 /*
- * Append name s, with control characters replaced, so that it stays on its
- * line.
+ * Append name s, with control characters replaced so that it stays on one line.
  */
 static void
 add_name(struct buf *b, const char *s)

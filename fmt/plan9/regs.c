@@ -222,7 +222,7 @@ uregs_find(const struct machine *m)
 }
 
 /*
- * Set n parts of a Ureg, described by part, from gp, Linux's registers.
+ * Set the n parts of a Ureg that part describes from gp, Linux's registers.
  */
 static void
 ureg_set(uint8_t *ureg, const uint8_t *gp, const struct uregpart *part,

@@ -32,8 +32,8 @@ thread_apply(struct proc *p, const struct recfile *f)
 }
 
 /*
- * Read at most 16 hexadecimal digits at s into *num. The byte end must follow
- * them. Return a pointer to that byte, or NULL.
+ * Read at most 16 hexadecimal digits at s into *num. They must be followed by
+ * the byte end. Return a pointer to that byte, or NULL.
  */
 static const char *
 parse_hex(const char *s, char end, uint64_t *num)

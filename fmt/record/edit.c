@@ -62,8 +62,8 @@ linuxrec_copy(struct buf *b, const struct file *rec, struct linuxrec *r,
 
 /*
  * Let edit(arg, ...) change the files of the Linux record of process p. Then
- * append those of the n files at more whose names the record does not have. If
- * p has no proc record, make one for machine cputype. Return 1; 0 with nothing
+ * append those of the n files at more whose names are not in the record. If p
+ * has no proc record, make one for machine cputype. Return 1; 0 with nothing
  * done if the proc record is not a Linux record; or -1 with errstr set.
  */
 int

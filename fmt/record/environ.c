@@ -36,8 +36,7 @@ is_excluded(const struct exclude *x, const char *name)
 }
 
 /*
- * Overwrite the value in the string at s, NAME=VALUE of n bytes, if x excludes
- * it.
+ * Overwrite the value in s, the n-byte string NAME=VALUE, if x excludes it.
  */
 static void
 string_exclude(const struct exclude *x, struct environment *e, uint8_t *s,
@@ -132,8 +131,8 @@ environ_make(const struct exclude *x, struct environment *e,
 
 /*
  * Exclude from process p of s the values that x names, and list in its record
- * all that x excludes. Return 1; 0 if the address of the environment in memory
- * is unknown; or -1 with errstr set.
+ * everything that x excludes. Return 1; 0 if the address of the environment in
+ * memory is unknown; or -1 with errstr set.
  */
 int
 environ_exclude(struct exclude *x, struct snap *s, struct proc *p)

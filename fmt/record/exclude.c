@@ -158,7 +158,7 @@ shared_add(struct exclude *x, const struct vma *v, uint64_t start,
 }
 
 /*
- * Add the range start to end to those excluded from the current process.
+ * Add the range from start to end to those excluded from the current process.
  */
 static int
 leaving_add(struct exclude *x, uint64_t start, uint64_t end,
@@ -176,8 +176,8 @@ leaving_add(struct exclude *x, uint64_t start, uint64_t end,
 }
 
 /*
- * Exclude the range start to end from the current process. For mappings in l
- * that have a file, also record the range of the file, because it may be
+ * Exclude the range from start to end from the current process. For mappings in
+ * l that have a file, also record the range of the file, because it may be
  * embedded.
  */
 static int
@@ -196,8 +196,8 @@ leave_mapped(struct exclude *x, const struct vmas *l, uint64_t start,
 }
 
 /*
- * Return 1 if l, parsed from smaps, covers all mappings of p. Return 0 if a
- * mapping of p is newer, or -1 with errstr set.
+ * Return 1 if l, parsed from smaps, covers all mappings of p. Return 0 if p has
+ * a mapping that is newer than smaps, or -1 with errstr set.
  */
 static int
 smaps_covers(const struct vmas *l, const struct proc *p)
@@ -220,8 +220,8 @@ smaps_covers(const struct vmas *l, const struct proc *p)
 }
 
 /*
- * Exclude the mappings of p that must not be dumped according to smaps in its
- * record r. Return 1; 0 if smaps does not say; or -1 with errstr set.
+ * Exclude the mappings of p that, according to smaps in its record r, must not
+ * be dumped. Return 1; 0 if smaps does not say; or -1 with errstr set.
  */
 static int
 leave_dontdump(struct exclude *x, const struct proc *p,
@@ -293,8 +293,8 @@ leave_embedded(struct exclude *x, struct proc *p)
 /*
  * Exclude from p the secrets that x names. p is a process of s or an embedded
  * file; an embedded file must come after all processes that may map it. Call
- * warn(arg, sentence) if it is unknown where some secrets are. Return 0, or -1
- * with errstr set.
+ * warn(arg, sentence) if the location of some secrets is unknown. Return 0, or
+ * -1 with errstr set.
  */
 int
 exclude_proc(struct exclude *x, struct snap *s, struct proc *p,

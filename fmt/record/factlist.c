@@ -115,30 +115,31 @@ factlist_free(struct factlist *l)
 }
 
 /*
- * Add to l a change of fact f from value was to value is. One of them may be
+ * Add to l a change of fact f from value old to value new. One of them may be
  * NULL.
  */
 static int
-change_add(struct changes *l, const struct fact *f, const char *was,
-    const char *is)
+change_add(struct changes *l, const struct fact *f, const char *old,
+    const char *new)
 {
-	return VEC_ADD(l->v, l->n, (struct change){ .how = was == NULL ?
-	    CHANGE_ADDED : is == NULL ? CHANGE_REMOVED : CHANGE_CHANGED,
-	    .subject = f->subject, .key = f->key, .was = was, .is = is,
+	return VEC_ADD(l->v, l->n, (struct change){ .how = old == NULL ?
+	    CHANGE_ADDED : new == NULL ? CHANGE_REMOVED : CHANGE_CHANGED,
+	    .subject = f->subject, .key = f->key, .was = old, .is = new,
 	    .more = f->more });
 }
 
 /*
- * Add to l a change for a fact that only one list has: the old list if was is
- * true, else the new one. Skip details of a descriptor, because the descriptor
- * itself is reported.
+ * Add to l a change for a fact that only one list has: the old list if removed
+ * is true, else the new one. Skip details of a descriptor, because the
+ * descriptor itself is reported.
  */
 static int
-change_one(struct changes *l, const struct fact *f, bool was)
+change_one(struct changes *l, const struct fact *f, bool removed)
 {
 	if (f->subject == SUBJECT_POSITION || f->subject == SUBJECT_FLAGS)
 		return 0;
-	return change_add(l, f, was ? f->value : NULL, was ? NULL : f->value);
+	return change_add(l, f, removed ? f->value : NULL,
+	    removed ? NULL : f->value);
 }
 
 /*
@@ -156,29 +157,29 @@ change_both(struct changes *l, const struct fact *a, const struct fact *b)
 }
 
 /*
- * Add to l the differences between the fact lists was and is, for the subjects
+ * Add to l the differences between the fact lists old and new, for the subjects
  * that both cover. Both lists must be sorted. The caller frees the array of l.
  * Return 0, or -1 with errstr set.
  */
 int
-factlist_diff(struct changes *l, const struct factlist *was,
-    const struct factlist *is)
+factlist_diff(struct changes *l, const struct factlist *old,
+    const struct factlist *new)
 {
 	const struct fact *f;
 	unsigned int both;
 	size_t i, k;
 	int order, rc;
 
-	both = was->told & is->told;
+	both = old->told & new->told;
 	if (both & 1U << SUBJECT_SIGNAL)	/* SUBJECT_SIGNAL has all
 						   that SUBJECT_SIGNALS has */
 		both &= ~(1U << SUBJECT_SIGNALS);
-	for (rc = 0, i = k = 0; rc == 0 && (i < was->n || k < is->n);) {
-		order = i == was->n ? 1 : k == is->n ? -1 :
-		    fact_order(&was->v[i], &is->v[k]);
-		f = order > 0 ? &is->v[k] : &was->v[i];
+	for (rc = 0, i = k = 0; rc == 0 && (i < old->n || k < new->n);) {
+		order = i == old->n ? 1 : k == new->n ? -1 :
+		    fact_order(&old->v[i], &new->v[k]);
+		f = order > 0 ? &new->v[k] : &old->v[i];
 		if ((both & 1U << f->subject) != 0)
-			rc = order == 0 ? change_both(l, f, &is->v[k]) :
+			rc = order == 0 ? change_both(l, f, &new->v[k]) :
 			    change_one(l, f, order < 0);
 		i += order <= 0;
 		k += order >= 0;

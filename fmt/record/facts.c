@@ -46,11 +46,11 @@ facts_files(struct factlist *l, const struct linuxrec *r)
 }
 
 /*
- * Add to l the threads of a process, of, except the first, which is the process
- * itself.
+ * Add to l the threads of process leader, except the first, which is the
+ * process itself.
  */
 static int
-facts_threads(struct factlist *l, struct snap *s, const struct proc *of)
+facts_threads(struct factlist *l, struct snap *s, const struct proc *leader)
 {
 	const struct taskstate *st;
 	const size_t *at;
@@ -59,7 +59,7 @@ facts_threads(struct factlist *l, struct snap *s, const struct proc *of)
 	uint64_t tid;
 	size_t i, n;
 
-	if (snap_threads(s, of->pid, &at, &n) == -1)
+	if (snap_threads(s, leader->pid, &at, &n) == -1)
 		return -1;
 	for (i = 0; i < n; i++) {
 		p = s->proc[at[i]];

@@ -126,8 +126,8 @@ record_maps(struct filelist *r, const struct vmas *l)
 
 /*
  * Give p, a process or thread, the record r, the state st, and the small files
- * of Plan 9 made from task t. The registers of t are first set from r. Return
- * 0, or -1 with errstr set.
+ * of Plan 9 made from task t. First set the registers of t from r. Return 0, or
+ * -1 with errstr set.
  */
 int
 record_pack(struct filelist *r, struct proc *p, const struct taskstate *st,

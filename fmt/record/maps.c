@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * Add to l the mapping in line, which is from a segment file. Its type is in
- * columns 0-5, flags in 7 and 8, start and end in hexadecimal from column 10.
- * Return 0, or -1 with errstr set.
+ * Add to l the mapping described by line, from a segment file. Its type is in
+ * columns 0-5, its flags in 7 and 8, its start and end in hexadecimal from
+ * column 10. Return 0, or -1 with errstr set.
  */
 static int
 segment_line(struct vmas *l, const char *line)

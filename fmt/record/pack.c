@@ -12,7 +12,7 @@
 
 /*
  * Append to b a file called name that lists the missing ranges of image im, if
- * there are any, in lines START-END REASON with hexadecimal addresses.
+ * there are any. Each line is START-END REASON, with hexadecimal addresses.
  */
 static void
 add_missing(struct buf *b, const char *name, const struct image *im)

@@ -144,8 +144,8 @@ pages_mapped(struct pagelist *l, struct image *im, const struct vmas *vma)
 }
 
 /*
- * Return the result of comparing two runs at the same addresses, whose kinds
- * are a and b. Return PAGES_KINDS if their bytes must be compared.
+ * Return the result of comparing two runs at the same addresses, one of kind a
+ * and one of kind b. Return PAGES_KINDS if their bytes must be compared.
  */
 static enum pagekind
 pages_verdict(enum pagekind a, enum pagekind b)
@@ -189,8 +189,7 @@ pages_bytes(struct pagelist *out, struct pagespan p, struct image *a,
 
 /*
  * Return the kind of the page at addr. Lower *end to the end of the pages of
- * that kind. *i is the index of the run at which the search begins; it is
- * advanced.
+ * that kind. Begin the search at the run with index *i, and advance *i.
  */
 static enum pagekind
 pages_at(const struct pagelist *l, size_t *i, uint64_t addr, uint64_t *end)
@@ -208,13 +207,13 @@ pages_at(const struct pagelist *l, size_t *i, uint64_t addr, uint64_t *end)
 }
 
 /*
- * Set *out to the changes from image old, with mappings was, to image new, with
- * mappings is. Each image may be NULL. The caller frees the list, even after a
- * failure. Return 0, or -1 with errstr set.
+ * Set *out to the changes from image old, with mappings oldmap, to image new,
+ * with mappings newmap. Each image may be NULL. The caller frees the list, even
+ * after a failure. Return 0, or -1 with errstr set.
  */
 int
-pages_compare(struct pagelist *out, struct image *old, const struct vmas *was,
-    struct image *new, const struct vmas *is)
+pages_compare(struct pagelist *out, struct image *old,
+    const struct vmas *oldmap, struct image *new, const struct vmas *newmap)
 {
 	struct pagelist a = { 0 }, b = { 0 };
 	struct pagespan p = { 0 };
@@ -222,8 +221,8 @@ pages_compare(struct pagelist *out, struct image *old, const struct vmas *was,
 	size_t i, k;
 	int rc;
 
-	rc = pages_mapped(&a, old, was) == -1 ? -1 :
-	    pages_mapped(&b, new, is);
+	rc = pages_mapped(&a, old, oldmap) == -1 ? -1 :
+	    pages_mapped(&b, new, newmap);
 	for (i = k = 0; rc == 0 && (i < a.n || k < b.n); p.start = p.end) {
 		p.end = UINT64_MAX;
 		x = pages_at(&a, &i, p.start, &p.end);

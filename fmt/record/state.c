@@ -51,7 +51,7 @@ file_number(const struct linuxrec *r, const char *name, uint64_t *v)
 }
 
 /*
- * Replace the process IDs in st by those that the process itself sees, as the
+ * Replace the process IDs in st with those that the process itself sees, as the
  * kernel does in a core (see fill_prstatus() in fs/binfmt_elf.c). The C library
  * keeps its own process ID in memory, and debuggers compare the two.
  */
@@ -81,8 +81,8 @@ state_signals(const struct machine *m, const uint8_t *p)
 
 /*
  * Set the members of st that are in the files status and sigmask. Prefer
- * sigmask to SigBlk in status, which may be the temporary mask of a system call
- * that waits.
+ * sigmask to SigBlk in status, which may be the temporary mask of a waiting
+ * system call.
  */
 static void
 state_status(struct taskstate *st, const struct linuxrec *r)

@@ -64,7 +64,7 @@ words_close(struct words *w)
 }
 
 /*
- * Set errstr to say that the current line of w does not have the form want.
+ * Set errstr to say that the current line of w should have the form want.
  * Return -1.
  */
 int
@@ -75,8 +75,8 @@ words_bad(const struct words *w, const char *want)
 }
 
 /*
- * Split s, the rest of a line, into words of w. Return 0, or -1 with errstr set
- * if there are too many words or one is empty.
+ * Split s, the rest of a line, into the words of w. Return 0, or -1 with errstr
+ * set if there are too many words or one is empty.
  */
 int
 words_split(struct words *w, char *s)
@@ -163,9 +163,9 @@ number_parse(const char *s, char kind, uint64_t *v)
 }
 
 /*
- * Parse the words of w from index skip on into v. Each letter of form is the
- * kind of one word, as for number_parse(). Return false if a word is not a
- * number of its kind, or if the number of words differs.
+ * Parse the words of w, except the first skip words, into v. Each letter of
+ * form is the kind of one word, as for number_parse(). Return false if a word
+ * is not a number of its kind, or if the number of words differs.
  */
 bool
 words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
@@ -212,8 +212,8 @@ words_bytes(const struct words *w, const char *hex, uint8_t **bytes,
 /*
  * Read the file called name in r, the record of process pid, into v. The file
  * must be one line of numbers of the kinds in form. Return 1; 0 if there is no
- * such file; or -1 with errstr set to say that a line like expected should be
- * there.
+ * such file; or -1 with errstr set. expected describes a valid line in the
+ * message.
  */
 int
 words_one(const struct linuxrec *r, uint64_t pid, const char *name,

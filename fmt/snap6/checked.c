@@ -46,8 +46,8 @@ struct checked {
 };
 
 /*
- * Remove megabyte mb from the kept megabytes, or any of them if any is true, to
- * reuse its memory. Return its bytes, or NULL if it is not kept.
+ * Remove megabyte mb (any megabyte if any is true) from those kept, so that its
+ * memory can be reused. Return its bytes, or NULL if it is not kept.
  */
 static uint8_t *
 kept_take(struct checked *z, uint64_t mb, bool any)
@@ -151,8 +151,8 @@ megabyte_need(struct checked *z, struct megabyte *m, uint64_t mb)
 }
 
 /*
- * Copy n raw pages from data, where each follows a tag, to buf without the
- * tags. Return false if one of them is not a raw page.
+ * Copy n raw pages, each preceded by a tag, from data to buf without the tags.
+ * Return false if one of them is not a raw page.
  */
 static bool
 pages_copy(const uint8_t *data, size_t n, uint8_t *buf)
@@ -260,12 +260,12 @@ source_checked(struct reader *r, struct source *page, struct source *all)
 }
 
 /*
- * Check the stream of r, from offset from up to offset to, against the
+ * Check the stream of r, from offset start up to offset end, against the
  * checksums in its trailer. Return 0 if it matches or there are no checksums,
  * else -1 with errstr set.
  */
 int
-reader_check(struct reader *r, uint64_t from, uint64_t to)
+reader_check(struct reader *r, uint64_t start, uint64_t end)
 {
 	struct checked *z = (struct checked *)r->src;
 	struct megabyte m = { .mb = UINT64_MAX };
@@ -274,9 +274,9 @@ reader_check(struct reader *r, uint64_t from, uint64_t to)
 
 	if (r->src == NULL || r->src->ops != &checked_ops)
 		return 0;
-	if (to > z->bytes)
-		to = z->bytes;
-	for (mb = from / SUM_BYTES; mb * SUM_BYTES < to && rc == SOURCE_OK;
+	if (end > z->bytes)
+		end = z->bytes;
+	for (mb = start / SUM_BYTES; mb * SUM_BYTES < end && rc == SOURCE_OK;
 	    mb++)
 		rc = megabyte_need(z, &m, mb);
 	kept_give(z, &m);

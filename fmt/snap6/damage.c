@@ -68,18 +68,18 @@ damage_find(struct reader *r)
 }
 
 /*
- * Return true if a byte of the stream, from offset from up to offset to, is in
- * a damaged megabyte of d. Set *bad to the first such megabyte, unless bad is
- * NULL.
+ * Return true if a byte of the stream, from offset start up to offset end, is
+ * in a damaged megabyte of d. Set *bad to the first such megabyte, unless bad
+ * is NULL.
  */
 bool
-damage_in(const struct damage *d, uint64_t from, uint64_t to, uint64_t *bad)
+damage_in(const struct damage *d, uint64_t start, uint64_t end, uint64_t *bad)
 {
 	uint64_t mb;
 
-	if (d->bad == NULL || from >= to)
+	if (d->bad == NULL || start >= end)
 		return false;
-	for (mb = from / SUM_BYTES; mb < d->n && mb <= (to - 1) / SUM_BYTES;
+	for (mb = start / SUM_BYTES; mb < d->n && mb <= (end - 1) / SUM_BYTES;
 	    mb++)
 		if (d->bad[mb]) {
 			if (bad != NULL)
@@ -122,8 +122,8 @@ damage_limit(struct reader *r)
 }
 
 /*
- * Spool the stream if it cannot seek, because its checksums and index are at
- * its end. Return 0, or -1 with errstr set.
+ * Spool the stream if it is not seekable, because its checksums and index are
+ * at its end. Return 0, or -1 with errstr set.
  */
 static int
 damage_spool(struct reader *r)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /*
- * Return the number of bytes that the number v takes in a stream.
+ * Return the number of bytes that the number v takes up in a stream.
  */
 static uint64_t
 num_bytes(uint64_t v)
@@ -63,7 +63,7 @@ check_num(struct ixreader *x, const char *what, uint64_t num)
 
 /*
  * Describe the pages of run p in segment s for a brief read: join all pages
- * that are not zero in one extent. Return 0, or -1 with errstr set.
+ * that are not zero into one extent. Return 0, or -1 with errstr set.
  */
 static int
 run_brief(struct ixreader *x, struct segment *s, const struct pagesrun *p)
@@ -140,8 +140,8 @@ index_segment(struct ixreader *x, struct image *im)
 }
 
 /*
- * Read the segments of a text or mem record, as kind says, from the index.
- * Return 0, or -1 with errstr set.
+ * Read the segments of a record from the index. kind says whether it is a text
+ * or a mem record. Return 0, or -1 with errstr set.
  */
 static int
 index_image(struct ixreader *x, enum image_kind kind)
@@ -162,8 +162,8 @@ index_image(struct ixreader *x, enum image_kind kind)
 }
 
 /*
- * Read from the index the type of a record into *type, and its name into name.
- * Return 0, or -1 with errstr set.
+ * Read the type of a record from the index into *type, and the name of that
+ * type into name. Return 0, or -1 with errstr set.
  */
 static int
 index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
@@ -191,8 +191,8 @@ index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
 }
 
 /*
- * Check that at the current offset the stream has the header of record name of
- * process x->pid. Return 0, or -1 with errstr set.
+ * Check that the header of record name of process x->pid is at the current
+ * offset of the stream. Return 0, or -1 with errstr set.
  */
 static int
 check_head(struct ixreader *x, const char *name)

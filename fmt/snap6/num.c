@@ -100,9 +100,10 @@ reader_short(struct reader *r, const char *what)
 }
 
 /*
- * Read a number into *num: blanks, digits and blanks, the last byte a blank. It
- * takes 12 bytes, and one more as long as the last is a digit. what is its name
- * for error messages. Return 0, or -1 with errstr set.
+ * Read a number into *num: blanks, digits and blanks, ending in a blank. It has
+ * 12 bytes or, if the last of these is a digit, continues up to the next byte
+ * that is none. what is its name for error messages. Return 0, or -1 with
+ * errstr set.
  */
 int
 read_num(struct reader *r, const char *what, uint64_t *num)
@@ -141,7 +142,7 @@ read_num(struct reader *r, const char *what, uint64_t *num)
 
 /*
  * Read the rest of a line into line (SNAP6_LINE bytes), without its newline,
- * and with nul in place of NUL bytes. before is the number of bytes of the line
+ * and with NUL bytes replaced by nul. before is the number of bytes of the line
  * that were already read. what is its name for error messages. Return 0, or -1
  * with errstr set.
  */

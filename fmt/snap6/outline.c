@@ -150,8 +150,8 @@ mark_raws(struct indexed *x, struct mark *m)
 }
 
 /*
- * Describe the next n pages of segment d, which equal n raw pages; the first of
- * these has number first. Return 0, or -1 with errstr set.
+ * Describe the next n pages of segment d. They equal n consecutive raw pages,
+ * beginning with raw page number first. Return 0, or -1 with errstr set.
  */
 static int
 same_describe(struct indexed *x, struct segment *d, uint64_t n, uint64_t first)
@@ -363,8 +363,8 @@ indexed_begin(struct ixreader *r, struct segment *s)
 }
 
 /*
- * Record the last n kilobytes of segment s as a hole, and join it with a hole
- * that ends where it begins. Return 0, or -1 with errstr set.
+ * Record the last n kilobytes of segment s as a hole, and merge it with the
+ * previous hole if they are adjacent. Return 0, or -1 with errstr set.
  */
 static int
 hole_note(struct ixreader *r, const struct segment *s, uint64_t n)
@@ -384,9 +384,10 @@ hole_note(struct ixreader *r, const struct segment *s, uint64_t n)
 }
 
 /*
- * Return 0 if a reference to n raw pages is valid, else -1 with errstr set. The
- * first of them has number first; all is the number of raw pages before the
- * reference. A reference to a page shorter than a kilobyte is not valid.
+ * Return 0 if a reference to n raw pages is valid, else -1 with errstr set.
+ * first is the number of the first of these pages; all is the number of raw
+ * pages before the reference. A reference to a page shorter than a kilobyte is
+ * not valid.
  */
 static int
 same_check(const struct indexed *x, uint64_t first, uint64_t n, uint64_t all)

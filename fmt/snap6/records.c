@@ -11,8 +11,8 @@ enum { MAX_FILES = 1000 };	/* maximum number of types of data records of
 				   a process */
 
 /*
- * Return true if the stream continues as it may after a data record: with a
- * header, or with its end.
+ * Return true if what follows in the stream may follow a data record: a header,
+ * or the end of the stream.
  */
 static bool
 at_record(struct reader *r)
@@ -92,9 +92,9 @@ fail:
 }
 
 /*
- * Return the text or memory of r->proc, as kind says, to read another record
- * into it. Create the image if there is none. Return NULL with errstr set on
- * failure.
+ * Return the text or memory image of r->proc (see kind), so that another record
+ * can be read into it. Create the image if there is none. Return NULL with
+ * errstr set on failure.
  */
 struct image *
 reader_image(struct reader *r, enum image_kind kind)

@@ -12,7 +12,7 @@
 enum { REFMOST = 1 + 2 * SNAP6_NUMMOST }; /* maximum bytes of a reference */
 
 /*
- * Set in r the bytes with which all references to image im begin.
+ * Store in r the bytes with which every reference to image im begins.
  */
 static void
 refer_begin(struct referred *r, const struct image *im)
@@ -26,8 +26,8 @@ refer_begin(struct referred *r, const struct image *im)
 
 /*
  * Write a reference to address addr to room, and return a pointer to its end.
- * Copy it to first, for the references that follow, and set *n to its length,
- * or to 0 if it cannot be reused.
+ * Copy it to the buffer first, for the references that follow, and set *n to
+ * its length, or to 0 if it cannot be reused.
  */
 static char *
 refer_first(const struct referred *r, char *room, uint64_t addr,

@@ -40,16 +40,16 @@ get_num(struct cursor *c, uint64_t *num)
 
 /*
  * Read the next number of the index into *num. It is stored as a difference
- * from the value from. Return 0, or -1 with errstr set.
+ * from base. Return 0, or -1 with errstr set.
  */
 inline int
-get_diff(struct cursor *c, uint64_t from, uint64_t *num)
+get_diff(struct cursor *c, uint64_t base, uint64_t *num)
 {
 	uint64_t v;
 
 	if (get_num(c, &v) == -1)
 		return -1;
-	*num = from + (v >> 1 ^ (v & 1 ? UINT64_MAX : 0));
+	*num = base + (v >> 1 ^ (v & 1 ? UINT64_MAX : 0));
 	return 0;
 }
 
@@ -128,19 +128,19 @@ run_take(struct cursor *c, uint64_t end, uint64_t left, uint64_t cut,
 }
 
 /*
- * Read up to most runs of pages of a segment from c into v. left is the number
+ * Read up to max runs of pages of a segment from c into v. left is the number
  * of pages that the segment still lacks; its last page is short by cut bytes.
  * The stream ends at offset end. Return the number of runs, or -1 with errstr
  * set.
  */
 int
 runs_get(struct cursor *c, uint64_t end, uint64_t left, size_t cut,
-    struct pagesrun *v, int most)
+    struct pagesrun *v, int max)
 {
 	struct cursor now = *c;
 	int n;
 
-	for (n = 0; n < most && left > 0; left -= v[n++].n)
+	for (n = 0; n < max && left > 0; left -= v[n++].n)
 		if (run_take(&now, end, left, cut, &v[n]) == -1)
 			return -1;
 	*c = now;

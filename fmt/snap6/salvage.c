@@ -177,9 +177,9 @@ image_salvage(struct reader *r, struct image *im, const struct vmas *l,
 }
 
 /*
- * Mark im as damaged from address start up to address end, except for what is
- * in the first had entries of its missing list. Return 0, or -1 with errstr
- * set.
+ * Mark im as damaged from address start up to address end, except for the
+ * ranges in the first had entries of its missing list. Return 0, or -1 with
+ * errstr set.
  */
 static int
 rest_miss(struct image *im, size_t had, uint64_t start, uint64_t end)

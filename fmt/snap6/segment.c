@@ -58,8 +58,8 @@ copy_page(struct reader *r, const uint8_t *page, size_t len,
 }
 
 /*
- * Read as many raw pages as follow one another in the input buffer. Return 0,
- * or -1 with errstr set.
+ * Read one raw page, and those after it that are already in the input buffer.
+ * Return 0, or -1 with errstr set.
  */
 static int
 read_raw(struct reader *r)
@@ -134,12 +134,12 @@ refer_address(const struct reader *r, const struct image *im, char type,
 }
 
 /*
- * Return the segment that a reference to address addr means, and set *kb to the
- * kilobyte in it. If segments overlap, use the segment visible at the address
- * so far. The segment being read counts as far as it was read, but is below
- * earlier segments of its record. Set *more to the number of kilobytes after
- * *kb that are certainly in the same segment. Return NULL with errstr set on
- * failure.
+ * Return the segment to which a reference to address addr resolves, and set *kb
+ * to the kilobyte in it. If segments overlap, use the one visible at that
+ * address so far. Include the part already read of the current segment, but
+ * below earlier segments of its record. Set *more to the number of kilobytes
+ * after *kb that are certainly in the same segment. Return NULL with errstr set
+ * on failure.
  */
 static struct segment *
 refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,

@@ -53,15 +53,15 @@ put_num(struct indexer *x, uint64_t v)
 }
 
 /*
- * Append the difference of v and from, modulo 2^64, to the index. It takes few
- * bytes if v is near from.
+ * Append the difference of v and base, modulo 2^64, to the index. It takes few
+ * bytes if v is near base.
  */
 static void
-put_diff(struct indexer *x, uint64_t v, uint64_t from)
+put_diff(struct indexer *x, uint64_t v, uint64_t base)
 {
 	uint64_t d;
 
-	d = v - from;
+	d = v - base;
 	put_num(x, d << 1 ^ (d >> 63 != 0 ? UINT64_MAX : 0));
 }
 
@@ -245,17 +245,17 @@ raw_find(struct indexer *x, uint64_t place)
 }
 
 /*
- * Add n references to the index x. They take bytes bytes in the stream, and
- * refer to consecutive raw pages; place is the position of the first of these
- * among all pages described.
+ * Add n references to the index x. They take len bytes in the stream, and refer
+ * to consecutive raw pages; place is the position of the first of these among
+ * all pages described.
  */
 void
-indexer_same(struct indexer *x, uint64_t place, uint64_t n, uint64_t bytes)
+indexer_same(struct indexer *x, uint64_t place, uint64_t n, uint64_t len)
 {
 	const struct rawrun *r;
 	uint64_t part, first, each;
 
-	for (each = bytes / n; n > 0 && !x->off; n -= part, place += part) {
+	for (each = len / n; n > 0 && !x->off; n -= part, place += part) {
 		if ((r = raw_find(x, place)) == NULL) {
 			indexer_free(x);
 			return;
@@ -271,8 +271,8 @@ indexer_same(struct indexer *x, uint64_t place, uint64_t n, uint64_t bytes)
 			x->bytes = 0;
 		}
 		run_add(x, KIND_SAME, part);
-		x->bytes += part == n ? bytes : part * each;
-		bytes -= part * each;
+		x->bytes += part == n ? len : part * each;
+		len -= part * each;
 	}
 }
 

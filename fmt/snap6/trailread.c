@@ -19,7 +19,7 @@ enum {
 };
 
 /*
- * Return the kind of the record that is next in stream in, by its first bytes.
+ * Return the kind of the next record in stream in, judged by its first bytes.
  * Those of a trailer may be spelled differently if it was rewritten or damaged.
  */
 enum trailer_kind
@@ -45,7 +45,7 @@ trailer_here(struct input *in)
 }
 
 /*
- * Return true if the n bytes at p begin as a trailer does. No other record of
+ * Return true if the n bytes at p begin like a trailer. No other record of
  * process 0 may begin like that.
  */
 bool
@@ -56,7 +56,7 @@ trailer_begins(const uint8_t *p, size_t n)
 }
 
 /*
- * Return true if the n bytes at p, the last of a stream, end as a trailer does.
+ * Return true if the n bytes at p, the last of a stream, end like a trailer.
  */
 bool
 trailer_ends(const uint8_t *p, size_t n)

@@ -67,13 +67,13 @@ trailer_compare(struct reader *r)
 }
 
 /*
- * Decide whether the record in b, which began at offset at, is the valid
+ * Decide whether the record in b, which began at offset pos, is the valid
  * trailer. Take over the data of b. Return 1 if it is; 0 with errstr set if it
  * is not; or -1 with errstr set if the stream is damaged.
  */
 static int
 trailer_judge(struct reader *r, enum trailer_kind kind, const struct buf *b,
-    uint64_t at)
+    uint64_t pos)
 {
 	bool sound, more;
 
@@ -83,7 +83,7 @@ trailer_judge(struct reader *r, enum trailer_kind kind, const struct buf *b,
 		return -1;
 	}
 	trailer_free(&r->trailer);
-	sound = trailer_take(&r->trailer, b, at) == 0;
+	sound = trailer_take(&r->trailer, b, pos) == 0;
 	r->snap->damaged = false;
 	if (kind == TRAILER_REWRITTEN)
 		errstr_set("another program has rewritten it");
@@ -97,17 +97,17 @@ trailer_judge(struct reader *r, enum trailer_kind kind, const struct buf *b,
 }
 
 /*
- * Record in the snapshot why it has no checksums although there was a trailer,
- * at offset at. The reason is in errstr; only the first one is recorded. Return
- * 0, or -1 with errstr set.
+ * Record in the snapshot that the trailer at offset pos was rejected, so that
+ * there are no checksums. The reason is in errstr; only the first one is
+ * recorded. Return 0, or -1 with errstr set.
  */
 static int
-trailer_refuse(struct reader *r, uint64_t at)
+trailer_refuse(struct reader *r, uint64_t pos)
 {
 	struct snap *s = r->snap;
 
 	trailer_free(&r->trailer);
-	s->trailer_error = str_printf("byte %" PRIu64 ": no trailer: %s", at,
+	s->trailer_error = str_printf("byte %" PRIu64 ": no trailer: %s", pos,
 	    snap_errstr());
 	if (s->trailer_error == NULL)
 		return -1;
@@ -118,8 +118,8 @@ trailer_refuse(struct reader *r, uint64_t at)
 }
 
 /*
- * Read from r a record of this kind, which begins as a trailer does. The
- * checksums end before the first such record. Return 0, or -1 with errstr set.
+ * Read from r a record of this kind, which begins like a trailer. The checksums
+ * end before the first such record. Return 0, or -1 with errstr set.
  */
 int
 read_trailer(struct reader *r, enum trailer_kind kind)

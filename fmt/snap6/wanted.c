@@ -82,7 +82,7 @@ drop_unwanted(void *arg, const struct recfile *f, char *name, struct buf *data)
 }
 
 /*
- * Add a file to the checksum of the files with which process p was read.
+ * Add a file to the checksum over all files read for process p.
  */
 static void
 sum_add(struct proc *p, const char *name, const struct buf *b)

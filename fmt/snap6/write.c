@@ -97,7 +97,7 @@ write_fill(struct snap6 *w, char c, uint64_t n)
 
 /*
  * Write the raw pages of f, each after a tag "r". Copy them into one buffer
- * first: to sum and write one buffer is faster than thousands of pieces.
+ * first: summing and writing one buffer is faster than thousands of pieces.
  */
 static void
 write_raw(struct snap6 *w, const struct finding *f)
@@ -239,8 +239,8 @@ write_text(struct snap6 *w, const struct image *im)
 
 /*
  * Write one mem record with all segments of im. Begin with those of the last
- * section, because within a record the first segment at an address counts.
- * Return 0, or -1 with errstr set.
+ * section, because within a record the first segment at an address takes
+ * precedence. Return 0, or -1 with errstr set.
  */
 static int
 write_mem(struct snap6 *w, const struct image *im)

@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Apply a line of an extended header to m. The line has a key of n bytes and a
- * value of len bytes. Set *sized to true if it gives the size.
+ * Apply one line of an extended header to m: a key of n bytes, and a value of
+ * len bytes. Set *sized to true if the line gives the size.
  */
 static int
 key_take(const uint8_t *key, size_t n, const uint8_t *value, size_t len,
@@ -35,7 +35,7 @@ key_take(const uint8_t *key, size_t n, const uint8_t *value, size_t len,
 }
 
 /*
- * Read the extended header of n bytes at p into m, the next member: its name,
+ * Read the n bytes of extended header at p into m, the next member: its name,
  * link and size. Set *sized to true if the header has the size. Set the type to
  * TAR_SPARSE if the member is stored without its holes. Return 0, or -1 with
  * errstr set.

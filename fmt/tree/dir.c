@@ -200,12 +200,12 @@ parent_ino(uint64_t dir, const struct fsnode *n)
 }
 
 /*
- * Set *e to the entry at position at of directory dir, whose node is n, or to
+ * Set *e to the entry at position pos of directory dir, whose node is n, or to
  * the next entry that exists. Return false after the last entry. buf has room
  * for a name.
  */
 static bool
-entry_at(struct fstree *t, uint64_t dir, const struct fsnode *n, size_t at,
+entry_at(struct fstree *t, uint64_t dir, const struct fsnode *n, size_t pos,
     struct fsentry *e, char buf[NAME_MAX + 1])
 {
 	struct pathent pe;
@@ -214,42 +214,42 @@ entry_at(struct fstree *t, uint64_t dir, const struct fsnode *n, size_t at,
 
 	proc = (size_t)(dir >> FS_PROC_SHIFT);
 	e->name = buf;
-	e->next = at + 1;
+	e->next = pos + 1;
 	switch (n->class) {
 	case FS_TOP:
-		if (at >= t->n)
+		if (pos >= t->n)
 			return false;
-		member_name(t->m[at], buf, NAME_MAX + 1);
-		e->ino = fsnode_ino(at, FS_PROC, 1, 0);
+		member_name(t->m[pos], buf, NAME_MAX + 1);
+		e->ino = fsnode_ino(pos, FS_PROC, 1, 0);
 		e->dir = true;
 		return true;
 	case FS_PROC:
-		for (; at < FSOWN_MAX + n->m->proc->nfile; at++)
-			if (proc_entry(n->m, proc, at, e))
+		for (; pos < FSOWN_MAX + n->m->proc->nfile; pos++)
+			if (proc_entry(n->m, proc, pos, e))
 				return true;
 		return false;
 	case FS_MAP:
-		while (at < n->m->vmas.n && !member_hasmap(n->m, at))
-			at++;
-		if (at >= n->m->vmas.n)
+		while (pos < n->m->vmas.n && !member_hasmap(n->m, pos))
+			pos++;
+		if (pos >= n->m->vmas.n)
 			return false;
-		e->next = at + 1;
-		map_name(&n->m->vmas.v[at], buf);
-		e->ino = fsnode_ino(proc, FS_MAP, 0, at);
+		e->next = pos + 1;
+		map_name(&n->m->vmas.v[pos], buf);
+		e->ino = fsnode_ino(proc, FS_MAP, 0, pos);
 		e->dir = false;
 		return true;
 	case FS_CRIU:
-		if (at >= member_images(n->m))
+		if (pos >= member_images(n->m))
 			return false;
-		e->name = n->m->view->v[at]->name;
-		e->ino = fsnode_ino(proc, FS_CRIU, 0, at);
+		e->name = n->m->view->v[pos]->name;
+		e->ino = fsnode_ino(proc, FS_CRIU, 0, pos);
 		e->dir = false;
 		return true;
 	default:
 		ps = member_paths(n->m, n->class);
-		if (at < n->index)
-			at = n->index;
-		if (!paths_entry(&ps, n->depth, n->index, at, &pe))
+		if (pos < n->index)
+			pos = n->index;
+		if (!paths_entry(&ps, n->depth, n->index, pos, &pe))
 			return false;
 		snprintf(buf, NAME_MAX + 1, "%.*s", (int)pe.len, pe.name);
 		e->ino = path_ino(proc, n, &pe);

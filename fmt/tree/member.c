@@ -37,7 +37,7 @@ sysroot_name(const void *arg, size_t i, size_t *len)
 }
 
 /*
- * Return the paths in linux/ or root/ of m, as class says.
+ * Return the paths in directory linux/ or root/ of m, depending on class.
  */
 struct paths
 member_paths(struct member *m, enum fsclass class)

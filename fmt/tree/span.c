@@ -11,9 +11,8 @@
 #include <string.h>
 
 /*
- * Return the number of bytes from address addr on, at most len, that the
- * process of m had mapped without a gap. Return len if its mappings are not
- * known.
+ * Return the number of bytes, at most len, that the process of m had mapped
+ * without a gap from address addr on. Return len if its mappings are not known.
  */
 size_t
 member_mapped(const struct member *m, uint64_t addr, size_t len)
@@ -56,20 +55,20 @@ span_at(const struct member *m, struct image *im, uint64_t addr,
 }
 
 /*
- * Set *at to the first address from first to last (inclusive) at which im has
- * data, or at which it has none if data is false. m is as in span_at(). Return
- * false if there is no such address.
+ * Set *found to the first address from first to last (inclusive) at which im
+ * has data, or at which it has none if data is false. m is as in span_at().
+ * Return false if there is no such address.
  */
 bool
 span_seek(const struct member *m, struct image *im, uint64_t first,
-    uint64_t last, bool data, uint64_t *at)
+    uint64_t last, bool data, uint64_t *found)
 {
 	struct span sp;
 
 	for (;; first = sp.last + 1) {
 		span_at(m, im, first, &sp);
 		if (sp.data == data) {
-			*at = first;
+			*found = first;
 			return true;
 		}
 		if (sp.last >= last)

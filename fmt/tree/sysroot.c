@@ -114,9 +114,9 @@ add_linked(void *arg, const char *name, uint64_t addr)
 }
 
 /*
- * Add the names of mappings, as which says: those of existing files, those of
- * deleted files without " (deleted)", or all as they are in maps. Return 0, or
- * -1 with errstr set.
+ * Add the names of mappings that which selects: those of existing files, those
+ * of deleted files without " (deleted)", or all as they are in maps. Return 0,
+ * or -1 with errstr set.
  */
 static int
 add_mapped(struct rooter *r, enum named which)

@@ -58,8 +58,8 @@ corethread_pid(const struct elfcore *c, const struct corethread *t)
 }
 
 /*
- * Return the value of type in the auxiliary vector of c (see getauxval(3)), or
- * 0 if it is missing.
+ * Return the value of the entry of this type in the auxiliary vector of c (see
+ * getauxval(3)), or 0 if it is missing.
  */
 uint64_t
 elfcore_auxv(const struct elfcore *c, uint64_t type)
@@ -102,8 +102,8 @@ core_leader(const struct elfcore *c)
 }
 
 /*
- * Return in milliseconds the struct timeval at p, which is two numbers of w
- * bytes.
+ * Return the struct timeval at p in milliseconds. It consists of two numbers of
+ * w bytes each.
  */
 static uint64_t
 get_time(const uint8_t *p, size_t w)
@@ -113,7 +113,7 @@ get_time(const uint8_t *p, size_t w)
 }
 
 /*
- * Set in *f the facts that NT_PRSTATUS has about thread f->th.
+ * Set in *f the facts that NT_PRSTATUS gives about thread f->th.
  */
 static void
 thread_facts(const struct elfcore *c, struct facts *f)
@@ -158,8 +158,9 @@ state_letter(const struct elfcore *c, const struct facts *f, bool leads)
 }
 
 /*
- * Set *f to all that r knows about thread th. leads is true if th is the first
- * thread of its process. th is NULL for a process whose first thread had ended.
+ * Set *f to everything that r knows about thread th. leads is true if th is the
+ * first thread of its process. th is NULL for a process whose first thread had
+ * ended.
  */
 void
 corefacts_find(const struct corereader *r, const struct corethread *th,

@@ -82,8 +82,8 @@ id_of_file(struct corereader *r, struct source *src, struct buildid *id)
 }
 
 /*
- * Open the file at path if its build ID is mem. Return NULL with errstr set if
- * the ID differs or the file cannot be opened.
+ * Open the file at path if its build ID equals mem. Return NULL with errstr set
+ * if the ID differs or the file cannot be opened.
  */
 static struct source *
 open_same(struct corereader *r, const char *path, const struct buildid *mem)
@@ -105,7 +105,8 @@ open_same(struct corereader *r, const char *path, const struct buildid *mem)
 }
 
 /*
- * Set r->mapped to the ELF files whose first byte is mapped, each once.
+ * Set r->mapped to the list of ELF files whose first byte is mapped, without
+ * duplicates.
  */
 static int
 list_mapped(struct corereader *r)
@@ -153,8 +154,8 @@ find_exe(struct corereader *r)
 }
 
 /*
- * Set *id to the build ID that the executable has in memory. Set its length to
- * 0 if there is none.
+ * Set *id to the build ID of the executable, read from the memory in the core.
+ * Set its length to 0 if there is none.
  */
 static void
 id_of_exe(const struct corereader *r, struct buildid *id)
@@ -275,9 +276,9 @@ core_files(struct corereader *r)
 }
 
 /*
- * Set the permissions of the mapping of segment l to those that the program
- * headers of src give offset off. l is known only from NT_FILE, which has no
- * permissions.
+ * Set the permissions of the mapping of segment l, which is known only from
+ * NT_FILE, where there are no permissions. Use those that the program headers
+ * of src give for file offset off.
  */
 void
 core_perms(struct corereader *r, const struct coreseg *l,

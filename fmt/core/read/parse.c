@@ -195,7 +195,7 @@ owner_is(const char *name, size_t len, const char *want)
 }
 
 /*
- * Read the complete notes of ph, a PT_NOTE.
+ * Read all complete notes of ph, a PT_NOTE program header.
  */
 static int
 read_notes(struct elfcore *c, const GElf_Phdr *ph)

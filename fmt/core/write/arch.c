@@ -84,11 +84,11 @@ fp_move(const struct machine *a, const struct file *f, struct coreregs *r)
 }
 
 /*
- * Set the XSAVE area of r from x, that of a Linux record. Debuggers derive its
- * layout from its size, but know no layout with AMX tiles: gdb 13 warns, and
- * later versions show no AVX registers (i387_guess_xsave_layout). So leave out
- * the tiles, which are at the end, if the thread does not use them, as gcore(1)
- * does.
+ * Set the XSAVE area of r from x, the XSAVE area in a Linux record. Debuggers
+ * derive its layout from its size, but know no layout with AMX tiles: gdb 13
+ * warns, and later versions show no AVX registers (i387_guess_xsave_layout). So
+ * leave out the tiles, which are at the end, if the thread does not use them,
+ * as gcore(1) does.
  */
 static void
 xsave_move(const struct recfile *x, struct coreregs *r)

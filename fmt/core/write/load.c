@@ -44,26 +44,26 @@ part_add(struct coreloads *l, uint64_t addr, uint64_t len)
 }
 
 /*
- * Return the kind of memory at address at. Lower *end to the address where the
+ * Return the kind of the memory at addr. Lower *end to the address where the
  * kind changes, if that is smaller.
  */
 static enum kind
-walk_look(struct walk *w, uint64_t at, uint64_t *end)
+walk_look(struct walk *w, uint64_t addr, uint64_t *end)
 {
-	while (w->miss < w->end && w->miss->end <= at)
+	while (w->miss < w->end && w->miss->end <= addr)
 		w->miss++;
-	if (w->miss < w->end && w->miss->start <= at) {
+	if (w->miss < w->end && w->miss->start <= addr) {
 		if (w->miss->end < *end)
 			*end = w->miss->end;
 		return MISSING;
 	}
 	if (w->miss < w->end && w->miss->start < *end)
 		*end = w->miss->start;
-	while (w->piece != NULL && w->piece->last < at)
+	while (w->piece != NULL && w->piece->last < addr)
 		w->piece = piece_next(w->piece);
 	if (w->piece == NULL)
 		return UNTOUCHED;
-	if (w->piece->first <= at) {
+	if (w->piece->first <= addr) {
 		if (w->piece->last < *end - 1)
 			*end = w->piece->last + 1;
 		return CAPTURED;
@@ -74,12 +74,12 @@ walk_look(struct walk *w, uint64_t at, uint64_t *end)
 }
 
 /*
- * Add captured memory from address at up to end: to the last segment if open is
+ * Add the captured memory from start up to end: to the last segment if open is
  * true, else to a new segment. A gap of GAP bytes or more also begins a new
  * one.
  */
 static int
-captured_add(struct coreloads *l, uint64_t at, uint64_t end, bool open,
+captured_add(struct coreloads *l, uint64_t start, uint64_t end, bool open,
     unsigned int flags)
 {
 	struct coreload *p;
@@ -95,17 +95,17 @@ captured_add(struct coreloads *l, uint64_t at, uint64_t end, bool open,
 		p->memsz = gap;
 	}
 	if (p == NULL || p->filesz == 0) {
-		if (load_add(l, at, flags) == -1)
+		if (load_add(l, start, flags) == -1)
 			return -1;
 		p = &l->load[l->nload - 1];
 	}
 	p->filesz = p->memsz = end - p->addr;
-	return part_add(l, at, end - at);
+	return part_add(l, start, end - start);
 }
 
 /*
- * Return true if v is a private read-only mapping of a file. A reader assumes
- * this of a mapping that only NT_FILE lists.
+ * Return true if v is a private read-only mapping of a file. Readers of a core
+ * assume this of a mapping that only NT_FILE lists.
  */
 static bool
 mapping_isfile(const struct vma *v)
