@@ -13,8 +13,8 @@
 PCMP(open_cmp, struct makeopen, key)
 
 /*
- * Compare open files a and b by type and inode. Return less than, equal to, or
- * greater than 0, as strcmp(3) does.
+ * Compare open files a and b by type, then by inode number. Return the result
+ * as strcmp(3) does.
  */
 int
 makefind_inodecmp(const struct makeopen *a, const struct makeopen *b)
@@ -44,8 +44,8 @@ makefind_inode(const struct criumake *m, enum openkind type, uint64_t ino)
 }
 
 /*
- * Return the UNIX socket that f is connected to, or NULL if there is none or it
- * is not in the snapshot.
+ * Return the UNIX socket that f is connected to, or NULL if there is none in
+ * the snapshot.
  */
 struct makeopen *
 makefind_peer(const struct criumake *m, const struct makeopen *f)
@@ -56,8 +56,8 @@ makefind_peer(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return the listening UNIX socket that connection f waits to be accepted by,
- * or NULL if there is none.
+ * Return the listening UNIX socket that has yet to accept connection f, or NULL
+ * if there is none.
  */
 struct makeopen *
 makefind_accepter(const struct criumake *m, const struct makeopen *f)
@@ -94,8 +94,8 @@ accepts_sort(struct criumake *m)
 }
 
 /*
- * Sort m->open and build m->byino and m->accept, which the functions here
- * search. m->open must be complete. Return 0, or -1 with errstr set.
+ * Sort m->open, which must be complete, and build m->byino and m->accept for
+ * the searches in this file. Return 0, or -1 with errstr set.
  */
 int
 makefind_opens(struct criumake *m)
@@ -148,16 +148,16 @@ makefind_fds(struct maketask *t)
 }
 
 /*
- * Return the lowest descriptor of t, not below number from, that leads to the
- * open file with number key in the record. Return NULL if there is none.
+ * Return the lowest descriptor of t, not below least, that refers to the open
+ * file with number key in the record. Return NULL if there is none.
  */
 const struct makefd *
-makefind_fd(const struct maketask *t, uint64_t key, uint64_t from)
+makefind_fd(const struct maketask *t, uint64_t key, uint64_t least)
 {
 	size_t i;
 
 	i = BISECT_WHILE(n, t->nfd, t->byopen[n]->open->key < key ||
-	    (t->byopen[n]->open->key == key && t->byopen[n]->fd < from));
+	    (t->byopen[n]->open->key == key && t->byopen[n]->fd < least));
 	return i < t->nfd && t->byopen[i]->open->key == key ?
 	    t->byopen[i] : NULL;
 }

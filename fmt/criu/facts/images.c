@@ -10,9 +10,8 @@
 #include <string.h>
 
 /*
- * Add an image to m->out. Format its name from fmt and ap as vprintf(3) does,
- * and begin its content with the magic number magic. Return the image, or NULL
- * with errstr set.
+ * Add an image to m->out. Format its name as vprintf(3) does, and start its
+ * content with magic number magic. Return the image, or NULL with errstr set.
  */
 static struct made *
 made_new(struct criumake *m, uint32_t magic, const char *fmt, va_list ap)
@@ -38,9 +37,8 @@ made_new(struct criumake *m, uint32_t magic, const char *fmt, va_list ap)
 }
 
 /*
- * Add an image to m->out. Format its name as printf(3) does, and begin its
- * content with the magic number magic. Return the image, or NULL with errstr
- * set.
+ * Add an image to m->out. Format its name as printf(3) does, and start its
+ * content with magic number magic. Return the image, or NULL with errstr set.
  */
 struct made *
 make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
@@ -55,7 +53,7 @@ make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
 }
 
 /*
- * Add an image with the magic number magic and the single message e to m->out.
+ * Add to m->out an image with magic number magic and a single message, e.
  * Format its name as printf(3) does. Free m->msgs, which owns the parts of e.
  * Return 0, or -1 with errstr set.
  */
@@ -76,8 +74,8 @@ make_message(struct criumake *m, uint32_t magic, const ProtobufCMessage *e,
 }
 
 /*
- * Return the content of the image called name, which all processes share.
- * Create the image with the magic number magic on first use. Return NULL with
+ * Return the content of the image called name, which all processes share. On
+ * the first call, create the image with magic number magic. Return NULL with
  * errstr set on error.
  */
 struct buf *

@@ -205,7 +205,7 @@ makekeys_begin(struct makeopen *f)
 }
 
 /*
- * Set errstr to say that the current line of w does not have the form of key k.
+ * Set errstr to say that the current line of w is not a valid line of key k.
  * Return -1.
  */
 static int
@@ -282,7 +282,7 @@ key_place(struct makeopen *f, const struct key *k)
 }
 
 /*
- * Move the value of line l, whose key is k, into f. If k may be repeated, add
+ * Move the value of line l, which has key k, into f. If k may be repeated, add
  * the value to the lines of f; otherwise replace the previous value.
  */
 static int
@@ -397,7 +397,7 @@ makekeys_lines(const struct makeopen *f, enum openkey k, size_t *n)
 }
 
 /*
- * Copy the numbers of line l to the fields that message e has for its key.
+ * Copy the numbers of line l to the fields for its key in message e.
  */
 void
 makeline_fill(const struct openline *l, ProtobufCMessage *e)
@@ -406,7 +406,7 @@ makeline_fill(const struct openline *l, ProtobufCMessage *e)
 }
 
 /*
- * If f has key k, copy its numbers to the fields that message e has for it.
+ * If f has key k, copy its numbers to the fields for k in message e.
  */
 void
 makekey_fill(const struct makeopen *f, enum openkey k, ProtobufCMessage *e)
@@ -416,8 +416,8 @@ makekey_fill(const struct makeopen *f, enum openkey k, ProtobufCMessage *e)
 }
 
 /*
- * Copy the numbers of all keys of f to the fields that e, the CRIU message of
- * f, has for them.
+ * Copy the numbers of all keys of f to the fields for them in e, the CRIU
+ * message of f.
  */
 void
 makekeys_fill(const struct makeopen *f, ProtobufCMessage *e)

@@ -46,8 +46,8 @@ enum {				/* more flags of mount(2) */
 };
 
 /*
- * Set t->flags and t->mapped from list, the options of the mount, which are
- * separated by commas.
+ * Set t->flags and t->mapped from list, the comma-separated options of the
+ * mount.
  */
 static void
 flags_set(struct makemount *t, char *list)

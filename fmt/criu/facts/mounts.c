@@ -14,7 +14,7 @@ enum { MAX_LOOKS = 1 << 27 };	/* limit of comparisons of mounts; takes a
 				   second or two */
 
 /*
- * Return whether path is dir or below it.
+ * Return true if path is dir or is below it.
  */
 bool
 path_isbelow(const char *path, const char *dir)
@@ -101,8 +101,8 @@ is_whole(const struct makemount *t)
 }
 
 /*
- * Return why criu cannot create mount t, or NULL if it can. t is a mount that
- * criu cannot bind from outside.
+ * Return the reason why criu cannot create mount t, or NULL if it can. t is a
+ * mount that criu cannot bind from outside.
  */
 static const char *
 made_obstacle(const struct criumake *m, const struct makemount *t)
@@ -153,8 +153,8 @@ covered_leave(struct criumake *m, struct makemount *t)
 }
 
 /*
- * Decide how mount t is restored. If it cannot be restored, record a reason. If
- * it will no longer receive mounts from its master, record a note.
+ * Decide how mount t is to be restored. If it cannot be restored, record a
+ * reason. If it will no longer receive mounts from its master, record a note.
  */
 static int
 mount_judge(struct criumake *m, struct makemount *t)
@@ -265,9 +265,9 @@ top_judge(struct criumake *m)
 }
 
 /*
- * Read the mounts of the root process, and decide how each is restored. Return
- * 1 on success, or -1 with errstr set. Return 0 if the record has no mounts, or
- * if a reason why nothing can be restored was recorded.
+ * Read the mounts of the root process, and decide how to restore each. Return 1
+ * on success, or -1 with errstr set. Return 0 if the record has no mounts, or
+ * if nothing can be restored (the reason is recorded).
  */
 int
 makemount_read(struct criumake *m)
@@ -299,7 +299,7 @@ makemount_read(struct criumake *m)
 }
 
 /*
- * Return whether criu creates a mount namespace.
+ * Return true if criu creates a mount namespace.
  */
 bool
 makemount_space(const struct criumake *m)
@@ -361,7 +361,7 @@ path_mount(const struct criumake *m, const char *path)
 }
 
 /*
- * Return true if path is on a file system of POSIX message queues.
+ * Return true if path is on a file system for POSIX message queues.
  */
 bool
 makemount_isqueues(const struct criumake *m, const char *path)

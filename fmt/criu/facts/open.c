@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Return true if a chosen process has f and no reason against restoring f has
- * been found so far.
+ * Return true if a chosen process has f open, and no obstacle to restoring f
+ * has been found so far.
  */
 bool
 makeopen_written(const struct makeopen *f)
@@ -21,10 +21,10 @@ makeopen_written(const struct makeopen *f)
 }
 
 /*
- * Set dir, which has size bytes, to the directory from which the relative name
- * of socket f starts. This is the path of f without that name. Set dir to "" if
- * the name is not a relative path. Return false if the name is relative but the
- * directory is unknown.
+ * Set dir, which has size bytes, to the directory to which the name of socket f
+ * is relative: the path of f without that name. Set dir to "" if the name is
+ * not a relative path. Return false if the name is relative but the directory
+ * is unknown.
  */
 bool
 makeopen_dir(const struct makeopen *f, char *dir, size_t size)
@@ -45,8 +45,8 @@ makeopen_dir(const struct makeopen *f, char *dir, size_t size)
 }
 
 /*
- * Use f->link, another name of the file, as the path of f, because the name by
- * which f was opened is deleted.
+ * Set the path of f to f->link, another name of the file, because the name by
+ * which f was opened has been deleted.
  */
 static void
 link_use(struct makeopen *f)
@@ -137,8 +137,8 @@ info_read(const struct maketask *t, uint64_t fd, struct fdinfo *info)
 }
 
 /*
- * Add descriptor fd, which leads to open file number id, to t->fd. If the
- * snapshot does not have that file, record a reason instead.
+ * Add descriptor fd, which refers to open file number id, to t->fd. If that
+ * file is not in the snapshot, record a reason instead.
  */
 static int
 fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
@@ -166,7 +166,7 @@ fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
 
 /*
  * Read the descriptors of the chosen process t into t->fd, unless t shares the
- * descriptors of another process. Mark the open files that they lead to as
+ * descriptors of another process. Mark the open files that they refer to as
  * used. Record a reason for each descriptor that cannot be restored. Return 0,
  * or -1 with errstr set.
  */
@@ -195,9 +195,9 @@ makeopen_fds(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Set *o to the process or process group that gets the signals of f (F_SETOWN
- * of fcntl(2)). Set it to none if f is NULL, f has no owner, or the owner is
- * not chosen.
+ * Set *o to the process or process group that receives the signals of f
+ * (F_SETOWN in fcntl(2)), or to none if f is NULL, has no owner, or its owner
+ * is not chosen.
  */
 static void
 fown_set(const struct criumake *m, const struct makeopen *f, Criu__Fown *o)
@@ -225,13 +225,13 @@ fown_set(const struct criumake *m, const struct makeopen *f, Criu__Fown *o)
 }
 
 /*
- * Add an entry with this type and id to files.img, and store message e in its
- * field at offset at. Set the id of e and, if e has a field for it, the owner
- * that gets the signals of open file f. f may be NULL.
+ * Add an entry with this type and id to files.img, and store message e in the
+ * field of the entry at offset off. Set the id of e and, if e has a field for
+ * it, the owner that receives the signals of open file f, which may be NULL.
  */
 void
 makeopen_entry(struct criumake *m, const struct makeopen *f,
-    enum criu_fdtype type, size_t at, uint32_t id, ProtobufCMessage *e)
+    enum criu_fdtype type, size_t off, uint32_t id, ProtobufCMessage *e)
 {
 	Criu__FileEntry entry = CRIU__FILE_ENTRY__INIT;
 	const ProtobufCFieldDescriptor *to;
@@ -245,7 +245,7 @@ makeopen_entry(struct criumake *m, const struct makeopen *f,
 	msg_fill(e, "id", (uint64_t[]){ id });
 	entry.id = id;
 	entry.type = type;
-	memcpy((char *)&entry + at, &e, sizeof e);
+	memcpy((char *)&entry + off, &e, sizeof e);
 	criuimg_add(m->files, &entry.base);
 }
 

@@ -13,9 +13,9 @@
 enum { FIRST_ID = 2 }; /* first process ID in images; criu itself has 1 */
 
 /*
- * Set v to the numbers after key in the status of t, but to at most max of
- * them. base is the base in which they are written. Return how many numbers
- * there are, which may exceed max, or 0 if key is missing.
+ * Store in v up to max numbers that follow key in the status of t. They are
+ * written in base base. Return how many numbers there are, which may exceed
+ * max, or 0 if key is missing.
  */
 size_t
 maketask_status(const struct maketask *t, const char *key, unsigned int base,
@@ -192,8 +192,8 @@ maketask_isapart(const struct maketask *t, const char *kind)
 
 /*
  * Return true if thread t runs code of its process. Return false for a thread
- * that has ended, and for a kernel worker of io_uring(7) or of a device, which
- * the kernel creates again.
+ * that has ended, and for a kernel worker of io_uring(7) or of a device, since
+ * the kernel creates such workers again.
  */
 bool
 maketask_runs(const struct maketask *t)

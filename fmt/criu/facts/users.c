@@ -36,8 +36,8 @@ map_read(struct criumake *m, const char *name, struct makeids *ids)
 }
 
 /*
- * Set m->users to whether criu creates a user namespace. It does if the root is
- * an init that was not in snap's user namespace and criu creates a mount
+ * Set m->users to true if criu must create a user namespace: the root is an
+ * init that was not in snap's user namespace, and criu creates a mount
  * namespace for it, which gives criu the right to mount /proc. Return 0, or -1
  * with errstr set.
  */
@@ -76,8 +76,8 @@ id_map(const struct criumake *m, const struct makeids *ids, uint64_t id)
 }
 
 /*
- * Return the ID inside the created user namespace that stands for user ID id of
- * a record. Return id itself if criu creates none.
+ * Translate user ID id of a record to the user namespace that criu creates.
+ * Return id itself if criu creates none.
  */
 uint32_t
 makeusers_uid(const struct criumake *m, uint64_t id)
@@ -86,8 +86,8 @@ makeusers_uid(const struct criumake *m, uint64_t id)
 }
 
 /*
- * Return the ID inside the created user namespace that stands for group ID id
- * of a record. Return id itself if criu creates none.
+ * Translate group ID id of a record to the user namespace that criu creates.
+ * Return id itself if criu creates none.
  */
 uint32_t
 makeusers_gid(const struct criumake *m, uint64_t id)

@@ -61,10 +61,10 @@ static const struct {
 
 /*
  * Append to b the names of the kinds in the set kinds, separated by the string
- * between.
+ * sep.
  */
 static void
-words_add(struct buf *b, uint64_t kinds, const char *between)
+words_add(struct buf *b, uint64_t kinds, const char *sep)
 {
 	const char *before;
 	size_t i;
@@ -73,7 +73,7 @@ words_add(struct buf *b, uint64_t kinds, const char *between)
 	for (i = 0; i < WHY_KINDS; i++)
 		if (word[i] != NULL && kinds >> i & 1) {
 			buf_printf(b, "%s%s", before, word[i]);
-			before = between;
+			before = sep;
 		}
 }
 
@@ -94,7 +94,7 @@ word_kind(const char *s, size_t n)
 }
 
 /*
- * Add the kinds whose names are in list, separated by commas, to the set
+ * Add the kinds named in list, which are separated by commas, to the set
  * *leave. Return 0, or -1 with errstr set to a message that lists all names.
  */
 int
@@ -123,9 +123,9 @@ criu_leave(const char *list, uint64_t *leave)
 }
 
 /*
- * Format a sentence as vprintf(3) does, preceded by process t and its
- * descriptor fd. Both may be NULL. Return the sentence, which the caller frees,
- * or NULL with errstr set if memory runs out.
+ * Format a sentence as vprintf(3) does, after a prefix that names process t and
+ * its descriptor fd, each of which may be NULL. Return the sentence, which the
+ * caller must free, or NULL with errstr set if memory runs out.
  */
 static char *
 sentence(const struct maketask *t, const struct makefd *fd, const char *fmt,
@@ -163,10 +163,10 @@ reason_add(struct criumake *m, enum makewhy kind, char *text)
 }
 
 /*
- * Record in m why something of this kind cannot be restored. t is the process
- * that has it, and fd its descriptor; each may be NULL. The caller leaves the
- * thing out. The reason is formatted as by printf(3). reason_print adds ":
- * cannot be restored" to it, except for WHY_NEVER. Return 0, or -1 with errstr
+ * Record in m a reason, formatted as by printf(3), for leaving out something of
+ * this kind. t is the process that has it, and fd its descriptor; each may be
+ * NULL. The caller leaves the thing out. reason_print adds ": cannot be
+ * restored" to the reason, except for WHY_NEVER. Return 0, or -1 with errstr
  * set if memory runs out.
  */
 int
@@ -183,8 +183,9 @@ make_refuse(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record in m why mapping v of process t cannot be restored. kind is the kind
- * of the reason. Return 0, or -1 with errstr set if memory runs out.
+ * Record in m that mapping v of process t cannot be restored. why is the
+ * reason, and kind is its kind. Return 0, or -1 with errstr set if memory runs
+ * out.
  */
 int
 make_unmapped(struct criumake *m, const struct maketask *t,
@@ -195,7 +196,7 @@ make_unmapped(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record in m why process t cannot be restored. Nothing is written then, and
+ * Record in m that process t cannot be restored, so that nothing is written and
  * open files are not examined. The reason is a complete sentence, formatted as
  * by printf(3). t may be NULL if the sentence names the process. Return 0, or
  * -1 with errstr set if memory runs out.
@@ -214,9 +215,9 @@ make_never(struct criumake *m, const struct maketask *t, const char *fmt, ...)
 }
 
 /*
- * Record in m how process t, or its descriptor fd, will differ after the
- * restore. t and fd may be NULL. The note is a complete sentence, formatted as
- * by printf(3). Return 0, or -1 with errstr set if memory runs out.
+ * Record in m a note on how process t, or its descriptor fd, will differ after
+ * the restore. t and fd may be NULL. The note is a complete sentence, formatted
+ * as by printf(3). Return 0, or -1 with errstr set if memory runs out.
  */
 int
 make_note(struct criumake *m, const struct maketask *t,
@@ -235,17 +236,17 @@ make_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record in m that the images use feature what.
+ * Record in m that the images use this feature, which needs a newer criu.
  */
 void
-make_since(struct criumake *m, enum makesince what)
+make_since(struct criumake *m, enum makesince feature)
 {
-	m->since |= 1U << what;
+	m->since |= 1U << feature;
 }
 
 /*
- * If the images need versions of criu newer than 3.17, report through
- * m->opts->note which versions they need, and for what. Return 0, or -1 with
+ * If the images need criu versions newer than 3.17, report those versions, and
+ * the features that need them, through m->opts->note. Return 0, or -1 with
  * errstr set.
  */
 static int
@@ -277,8 +278,8 @@ since_print(const struct criumake *m)
 }
 
 /*
- * Append option and its value to the criu command line that will be shown to
- * the user, if the caller asked for that line (m->opts->words).
+ * Append option and its value to the criu command line that is shown to the
+ * user, if the caller asked for that line (m->opts->words).
  */
 void
 make_word(const struct criumake *m, const char *option, const char *value)
@@ -291,8 +292,8 @@ make_word(const struct criumake *m, const char *option, const char *value)
 
 /*
  * Report reason r through o->warn. obstacles is the set of kinds that prevent
- * writing. If obstacles is not empty, report r only if its kind is in the set.
- * If obstacles is empty, report that the thing is left out.
+ * writing. If the set is not empty, report r only if its kind is in the set; if
+ * it is empty, report that the thing is left out.
  */
 static int
 reason_print(const struct criuopts *o, const struct makereason *r,
@@ -318,9 +319,9 @@ reason_print(const struct criuopts *o, const struct makereason *r,
 }
 
 /*
- * Set errstr to say that nothing is written (with o->check: that not all can be
- * restored), and that option -f with these kinds writes or restores the rest.
- * Return -1.
+ * Set errstr to say that nothing was written (with o->check: that not
+ * everything can be restored), and that -f with these kinds would write (or
+ * restore) the rest. Return -1.
  */
 static int
 refuse_all(const struct criuopts *o, uint64_t kinds)
@@ -383,8 +384,8 @@ makewhy_free(struct criumake *m)
 
 /*
  * Record in m a reason for each range of pages of im, between start and end,
- * that could not be read and so is not in the snapshot. im may be NULL. whose
- * and pid name the owner of the memory. Return 0, or -1 with errstr set.
+ * that is not in the snapshot because it could not be read. im may be NULL.
+ * whose and pid name the owner of the memory. Return 0, or -1 with errstr set.
  */
 int
 make_missing(struct criumake *m, const struct image *im, const char *whose,

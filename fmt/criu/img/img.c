@@ -31,8 +31,8 @@ criuimg_error(const struct criuimg *im, const char *fmt, ...)
 }
 
 /*
- * Check that im begins with the magic numbers of the image kind magic, and skip
- * them. Return 0, or -1 with errstr set.
+ * Check that im begins with the magic numbers of an image of kind magic, and
+ * skip them. Return 0, or -1 with errstr set.
  */
 static int
 criuimg_magic(struct criuimg *im, uint32_t magic)
@@ -131,9 +131,8 @@ criuimg_close(struct criuimg *im)
 /*
  * Call fn(arg, im, message) for each message of the image called name in
  * directory dir. The image has this magic number, and its messages have type d.
- * fn returns 0, 1 if it keeps the message (otherwise the message is freed), or
- * -1 with errstr set. Return 1 on success, 0 if there is no such file, or -1
- * with errstr set.
+ * fn returns 0 if the message is to be freed, 1 to keep it, or -1 with errstr
+ * set. Return 1 on success, 0 if there is no such file, or -1 with errstr set.
  */
 int
 criuimg_each(const struct imgdir *dir, const char *name, uint32_t magic,
@@ -183,8 +182,8 @@ criuimg_add(struct buf *b, const ProtobufCMessage *m)
 CMP_BY(name_cmp, struct made *const, strcmp((*x)->name, (*y)->name))
 
 /*
- * Check that memory for the images of l did not run out, and that their names
- * differ. Equal names mean that two processes or threads have the same pid in
+ * Check that memory did not run out for the images of l, and that no two have
+ * the same name, as they do if two processes or threads have the same pid in
  * their namespaces. Return 0, or -1 with errstr set.
  */
 int

@@ -202,11 +202,11 @@ struct msgs {			/* memory for messages being made */
 void		*msgs_get(struct msgs *a, size_t n, size_t size);
 char		*msgs_string(struct msgs *a, const char *s);
 void		 msgs_free(struct msgs *a);
-void		*msg_part(struct msgs *a, ProtobufCMessage *m, size_t at);
-void		*msg_many(struct msgs *a, ProtobufCMessage *m, size_t at,
+void		*msg_part(struct msgs *a, ProtobufCMessage *m, size_t off);
+void		*msg_many(struct msgs *a, ProtobufCMessage *m, size_t off,
 		    size_t n);
-void		*msg_push(struct msgs *a, ProtobufCMessage *m, size_t at);
-int		 msg_bytes(struct msgs *a, ProtobufCMessage *m, size_t at,
+void		*msg_push(struct msgs *a, ProtobufCMessage *m, size_t off);
+int		 msg_bytes(struct msgs *a, ProtobufCMessage *m, size_t off,
 		    const uint8_t *p, size_t n);
 void		 msg_fill(ProtobufCMessage *m, const char *fields,
 		    const uint64_t *v);

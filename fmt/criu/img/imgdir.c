@@ -39,9 +39,10 @@ is_above(const struct imgdir *top, const struct imgdir *last, int fd)
 }
 
 /*
- * Open the parent of d, which is the last of the depth directories in stack
- * top. Return 1 with d->parent set, 0 if there is no parent, or -1 with errstr
- * set. If the parent cannot be opened, return 0 with the reason in d->why.
+ * Open the parent of d, the last of the depth directories in the stack that
+ * begins with top. Return 1 with d->parent set, 0 if there is no parent, or -1
+ * with errstr set. If the parent cannot be opened, return 0 with the reason in
+ * d->why.
  */
 static int
 parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
@@ -77,9 +78,9 @@ parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
 
 /*
  * Open the directory path, which the user gave, and the directories that it is
- * stacked on. A parent that cannot be opened is not an error; the why of the
- * directory above it has the reason. Return the directory, or NULL with errstr
- * set.
+ * stacked on. It is not an error if a parent cannot be opened: the directory
+ * above it then has the reason in its member why. Return the directory, or NULL
+ * with errstr set.
  */
 struct imgdir *
 imgdir_open(const char *path)

@@ -50,7 +50,7 @@ imgdir_free(struct imgdir *d)
 }
 
 /*
- * Return whether a file of this name is an image.
+ * Return true if a file with this name is an image.
  */
 bool
 img_isname(const char *name)

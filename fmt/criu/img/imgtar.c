@@ -37,8 +37,8 @@ imgtar_new(struct tar *t, const char *at, size_t n)
 }
 
 /*
- * Return the archive member that is the file called name in directory d, or
- * NULL if there is none.
+ * Return the archive member for the file called name in directory d, or NULL if
+ * there is none.
  */
 static const struct tarmember *
 member_find(const struct imgdir *d, const char *name)
@@ -102,17 +102,18 @@ images_find(struct tar *t)
 }
 
 /*
- * Resolve link, a symbolic link in directory at. Append the path of its target,
- * ending in "/", to out. Return 0, or -1 if the target is outside the archive.
+ * Resolve link, a symbolic link in directory dir. Append the path of its
+ * target, ending in "/", to out. Return 0, or -1 if the target is outside the
+ * archive.
  */
 static int
-link_follow(const char *at, const char *link, struct buf *out)
+link_follow(const char *dir, const char *link, struct buf *out)
 {
 	size_t n;
 
 	if (*link == '/')
 		return -1;
-	for (buf_puts(out, at); *link != '\0'; link += n) {
+	for (buf_puts(out, dir); *link != '\0'; link += n) {
 		link += strspn(link, "/");
 		n = strcspn(link, "/");
 		if (n == 0 || (n == 1 && *link == '.'))
@@ -132,10 +133,9 @@ link_follow(const char *at, const char *link, struct buf *out)
 }
 
 /*
- * Open the parent of d, which is the last directory of a stack of depth
- * directories. Return 1 with d->parent set, 0 if there is no parent, or -1 with
- * errstr set. If the parent cannot be opened, return 0 with the reason in
- * d->why.
+ * Open the parent of d, which is the last of depth directories in a stack.
+ * Return 1 with d->parent set, 0 if there is no parent, or -1 with errstr set.
+ * If the parent cannot be opened, return 0 with the reason in d->why.
  */
 static int
 parent_find(struct imgdir *d, size_t depth)

@@ -66,29 +66,29 @@ msgs_new(struct msgs *a, const ProtobufCMessageDescriptor *d, size_t n)
 }
 
 /*
- * Return the field of message m at offset at.
+ * Return the field of message m at offset off.
  */
 static const ProtobufCFieldDescriptor *
-field_at(const ProtobufCMessage *m, size_t at)
+field_at(const ProtobufCMessage *m, size_t off)
 {
 	const ProtobufCFieldDescriptor *f = m->descriptor->fields;
 
-	while (f->offset != at)
+	while (f->offset != off)
 		f++;
 	return f;
 }
 
 /*
- * Set the message field of m at offset at to a new message, owned by a. Return
+ * Set the message field of m at offset off to a new message, owned by a. Return
  * the new message, or NULL with errstr set.
  */
 void *
-msg_part(struct msgs *a, ProtobufCMessage *m, size_t at)
+msg_part(struct msgs *a, ProtobufCMessage *m, size_t off)
 {
 	void *p;
 
-	if ((p = msgs_new(a, field_at(m, at)->descriptor, 1)) != NULL)
-		memcpy((char *)m + at, &p, sizeof p);
+	if ((p = msgs_new(a, field_at(m, off)->descriptor, 1)) != NULL)
+		memcpy((char *)m + off, &p, sizeof p);
 	return p;
 }
 
@@ -113,13 +113,13 @@ field_width(const ProtobufCFieldDescriptor *f)
 }
 
 /*
- * Set the repeated field of m at offset at to n new messages, or n zeros, owned
- * by a. Return the messages or numbers as an array, or NULL with errstr set.
+ * Set the repeated field of m at offset off to n new messages, or n zeros,
+ * owned by a. Return the array of messages or numbers, or NULL with errstr set.
  */
 void *
-msg_many(struct msgs *a, ProtobufCMessage *m, size_t at, size_t n)
+msg_many(struct msgs *a, ProtobufCMessage *m, size_t off, size_t n)
 {
-	const ProtobufCFieldDescriptor *f = field_at(m, at);
+	const ProtobufCFieldDescriptor *f = field_at(m, off);
 	const ProtobufCMessageDescriptor *d = f->descriptor;
 	char *p, **each;
 	void *v;
@@ -134,24 +134,24 @@ msg_many(struct msgs *a, ProtobufCMessage *m, size_t at, size_t n)
 		for (each = v, i = 0; i < n; i++)
 			each[i] = p + i * d->sizeof_message;
 	}
-	memcpy((char *)m + at, &v, sizeof v);
+	memcpy((char *)m + off, &v, sizeof v);
 	memcpy((char *)m + f->quantifier_offset, &n, sizeof n);
 	return p;
 }
 
 /*
- * Append a new message, owned by a, to the repeated field of m at offset at.
+ * Append a new message, owned by a, to the repeated field of m at offset off.
  * Only this function may have filled that field. Return the new message, or
  * NULL with errstr set.
  */
 void *
-msg_push(struct msgs *a, ProtobufCMessage *m, size_t at)
+msg_push(struct msgs *a, ProtobufCMessage *m, size_t off)
 {
-	const ProtobufCFieldDescriptor *f = field_at(m, at);
+	const ProtobufCFieldDescriptor *f = field_at(m, off);
 	void **v, **more, *p;
 	size_t n;
 
-	memcpy(&v, (char *)m + at, sizeof v);
+	memcpy(&v, (char *)m + off, sizeof v);
 	memcpy(&n, (char *)m + f->quantifier_offset, sizeof n);
 	if ((p = msgs_new(a, f->descriptor, 1)) == NULL)
 		return NULL;
@@ -162,7 +162,7 @@ msg_push(struct msgs *a, ProtobufCMessage *m, size_t at)
 		if (n > 0)
 			memcpy(more, v, n * sizeof *v);
 		v = more;
-		memcpy((char *)m + at, &v, sizeof v);
+		memcpy((char *)m + off, &v, sizeof v);
 	}
 	v[n++] = p;
 	memcpy((char *)m + f->quantifier_offset, &n, sizeof n);
@@ -170,19 +170,19 @@ msg_push(struct msgs *a, ProtobufCMessage *m, size_t at)
 }
 
 /*
- * Set the repeated field of m at offset at to the n little-endian numbers at p.
- * a owns the memory of the field. Return 0, or -1 with errstr set.
+ * Set the repeated field of m at offset off to the n little-endian numbers at
+ * p. a owns the memory of the field. Return 0, or -1 with errstr set.
  */
 int
-msg_bytes(struct msgs *a, ProtobufCMessage *m, size_t at, const uint8_t *p,
+msg_bytes(struct msgs *a, ProtobufCMessage *m, size_t off, const uint8_t *p,
     size_t n)
 {
-	const size_t width = field_width(field_at(m, at));
+	const size_t width = field_width(field_at(m, off));
 	uint64_t num;
 	uint32_t low;
 	char *v;
 
-	if ((v = msg_many(a, m, at, n)) == NULL)
+	if ((v = msg_many(a, m, off, n)) == NULL)
 		return -1;
 	for (; n > 0; n--, p += width, v += width) {
 		num = num_get(p, width);
@@ -228,9 +228,9 @@ field_next(const ProtobufCMessage *m, const char **fields)
 }
 
 /*
- * Set number fields of m to the numbers at v, truncated to the width of the
- * field. fields is a list of field names, one for each number. Skip a name that
- * is not a field of m, together with its number.
+ * Set number fields of m to the numbers at v, each truncated to the width of
+ * its field. fields lists the names of the fields, one for each number. Skip a
+ * name that is not a field of m, together with its number.
  */
 void
 msg_fill(ProtobufCMessage *m, const char *fields, const uint64_t *v)
@@ -243,9 +243,9 @@ msg_fill(ProtobufCMessage *m, const char *fields, const uint64_t *v)
 }
 
 /*
- * Set the numbers at v to number fields of m. fields is a list of field names,
- * one for each number. Leave a number unchanged if m has no such field. Return
- * the number of names.
+ * Copy number fields of m to the numbers at v. fields lists the names of the
+ * fields, one for each number. Leave a number unchanged if m has no such field.
+ * Return the number of names.
  */
 size_t
 msg_take(const ProtobufCMessage *m, const char *fields, uint64_t *v)

@@ -22,8 +22,8 @@
 
 /*
  * Add entry e of im to m. Fail if e is inconsistent or overlaps an earlier
- * entry. *off is the offset of its pages in the pages image; advance *off past
- * them.
+ * entry. *off is the offset of the entry's pages in the pages image; advance it
+ * past them.
  */
 static int
 pagemap_add(struct pagemap *m, struct criuimg *im,
@@ -122,8 +122,9 @@ pagemap_parse(struct pagemap **out, const char *name, const void *data,
 }
 
 /*
- * Set errstr to name the entry of m whose pages end beyond a pages image of
- * size bytes. Count entries as messages: the head is the first.
+ * Set errstr to say which entry of m has pages beyond the end of its pages
+ * image, which has size bytes. Number the entries as messages, of which the
+ * head is the first.
  */
 static void
 pages_short(const struct pagemap *m, uint64_t size)
@@ -142,9 +143,9 @@ pages_short(const struct pagemap *m, uint64_t size)
 }
 
 /*
- * Open the pages image of m, which must have at least bytes bytes: criu would
- * loop forever on a shorter one. Fail also if its size is not a multiple of the
- * page size, which means that the image is damaged.
+ * Open the pages image of m. It must have at least bytes bytes, because criu
+ * would loop forever on a shorter one. Fail also if its size is not a multiple
+ * of the page size, which means that the image is damaged.
  */
 static int
 pages_open(struct pagemap *m, struct snap *s, uint64_t bytes)
@@ -172,8 +173,9 @@ pages_open(struct pagemap *m, struct snap *s, uint64_t bytes)
 }
 
 /*
- * Read pagemap-NAME.img in directory dir into m, without its parents. Return 1
- * on success, 0 if there is no such image, or -1 with errstr set.
+ * Read pagemap-NAME.img in directory dir into m, without the pagemaps of its
+ * parents. Return 1 on success, 0 if there is no such image, or -1 with errstr
+ * set.
  */
 static int
 pagemap_load(struct pagemap *m, struct snap *s, const struct imgdir *dir,
@@ -336,7 +338,7 @@ pagemap_each(const struct pagemap *m, pages_fn fn, void *arg)
 }
 
 /*
- * Begin a pagemap image in b that refers to pages-ID.img. id is the ID.
+ * Begin a pagemap image in b that refers to pages-ID.img, where ID is id.
  */
 void
 pagemap_begin(struct buf *b, uint32_t id)
@@ -369,8 +371,8 @@ pagemap_put(struct buf *b, const struct pages *p, uint64_t page)
 }
 
 /*
- * Write pagemap m to b as a pagemap image that refers to pages-ID.img. id is
- * the ID.
+ * Write pagemap m to b as a pagemap image that refers to pages-ID.img, where ID
+ * is id.
  */
 void
 pagemap_copy(struct buf *b, const struct pagemap *m, uint32_t id)

@@ -48,8 +48,8 @@ static const struct part {
 
 /*
  * If the stop interrupted a system call, change registers r so that the call is
- * made again, as the kernel would do. A call that needs a restart block of the
- * kernel fails with EINTR, because the block is lost.
+ * made again, as the kernel would do. A call that needs a kernel restart block
+ * fails with EINTR, because the block is lost.
  */
 static void
 restart(uint64_t *r)
@@ -118,8 +118,9 @@ xsave_set(struct criumake *m, Criu__Xsave *x, const struct recfile *f,
 }
 
 /*
- * Record that t uses registers which criu does not restore. lost has their
- * XSTATE_BV bits. Return what make_never returns.
+ * Record that t uses registers that criu does not restore, and so cannot be
+ * restored. lost has the XSTATE_BV bits of these registers. Return 0, or -1
+ * with errstr set.
  */
 static int
 parts_refuse(struct criumake *m, const struct maketask *t, uint64_t lost)
@@ -158,7 +159,7 @@ regs_set(struct criumake *m, Criu__Core *core, const uint64_t *r,
 
 /*
  * Set in core the registers of amd64 thread t of process p. regs has its
- * general registers. rseq and the result are those of makeregs_get.
+ * general registers. See makeregs_get for rseq and the return value.
  */
 int
 makeregs_amd64(struct criumake *m, struct maketask *p, struct maketask *t,

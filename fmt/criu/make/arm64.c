@@ -16,12 +16,12 @@
 enum { REGS = 31, PC = REGS + 1, PSTATE, GPREGS, VREGS = 64, FPSIMD = 528 };
 
 /*
- * Copy to array to the first n 64-bit words of the register set of t that is
- * called name. Later kernels append words to some sets. Return false if the set
- * is missing or shorter.
+ * Copy the first n 64-bit words of the register set of t called name to out.
+ * Newer kernels append words to some sets. Return false if the set is missing
+ * or shorter.
  */
 static bool
-set_get(const struct maketask *t, const char *name, uint64_t *to, size_t n)
+set_get(const struct maketask *t, const char *name, uint64_t *out, size_t n)
 {
 	struct recfile f;
 	size_t i;
@@ -29,14 +29,14 @@ set_get(const struct maketask *t, const char *name, uint64_t *to, size_t n)
 	if (!linuxrec_find(&t->rec, name, &f) || f.len < n * 8)
 		return false;
 	for (i = 0; i < n; i++)
-		to[i] = num_get(f.data + i * 8, 8);
+		out[i] = num_get(f.data + i * 8, 8);
 	return true;
 }
 
 /*
- * Return true if the register set of t that is called name holds vectors wider
- * than the floating-point registers. The set begins with struct
- * user_sve_header, whose flags then have SVE_PT_REGS_SVE.
+ * Return true if the register set of t called name holds vectors wider than the
+ * floating-point registers. The set begins with struct user_sve_header, whose
+ * flags then have SVE_PT_REGS_SVE.
  */
 static bool
 has_sve(const struct maketask *t, const char *name)
@@ -49,10 +49,9 @@ has_sve(const struct maketask *t, const char *name)
 }
 
 /*
- * Return the name of an extension that t uses and criu does not restore, or
- * NULL if there is none. The extensions are SVE and SME (streaming vectors and
- * the matrix). The register set of the matrix is only a header while the matrix
- * is not in use.
+ * Return the name of an extension that t uses but criu does not restore, or
+ * NULL if there is none: SVE, or SME (streaming vectors and the matrix). The
+ * register set of the matrix is only a header while the matrix is not in use.
  */
 static const char *
 uses_more(const struct maketask *t)
@@ -126,7 +125,7 @@ regs_set(struct criumake *m, Criu__Core *core, const uint8_t *gp,
 
 /*
  * Set in core the registers of arm64 thread t of process p. regs has its
- * general registers. rseq and the result are those of makeregs_get.
+ * general registers. See makeregs_get for rseq and the return value.
  */
 int
 makeregs_arm64(struct criumake *m, struct maketask *p, struct maketask *t,

@@ -13,8 +13,8 @@
 
 /*
  * Record an obstacle if the leader of t's session is not restored. If that is
- * also the session of the root process, only record a note that the processes
- * join the session of criu.
+ * also the session of the root process, record only a note that the processes
+ * join criu's session.
  */
 static int
 session_check(struct criumake *m, const struct maketask *t)
@@ -65,9 +65,10 @@ namespaces_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Record an obstacle if children of t would be in another pid or time namespace
- * than t. The link ns/pid_for_children cannot be read if the next child would
- * be the first process of a pid namespace; count that as a difference.
+ * Record an obstacle if new children of t would be in a different pid or time
+ * namespace than t. The link ns/pid_for_children cannot be read if the next
+ * child would be the first process of a pid namespace; treat that as a
+ * difference.
  */
 static int
 children_check(struct criumake *m, const struct maketask *t)
@@ -93,25 +94,25 @@ children_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Set t->files to process with, an earlier one with which t shares its
- * descriptor table. criu restores this only if t's parent shares the table as
- * well; otherwise record an obstacle.
+ * Set t->files to other, an earlier process that shares its descriptor table
+ * with t. criu restores this only if t's parent shares the table as well;
+ * otherwise record an obstacle.
  */
 static int
-files_share(struct criumake *m, struct maketask *t, struct maketask *with)
+files_share(struct criumake *m, struct maketask *t, struct maketask *other)
 {
-	t->files = with;
-	if (t->parent != NULL && t->parent->files == with)
+	t->files = other;
+	if (t->parent != NULL && t->parent->files == other)
 		return 0;
 	return make_never(m, t, "shares its descriptors with process %" PRIu64
-	    ", but not with its parent: cannot be restored", with->proc->pid);
+	    ", but not with its parent: cannot be restored", other->proc->pid);
 }
 
 /*
- * Record what t shares with other chosen processes. Set t->files for a shared
- * descriptor table. Record an obstacle for any other resource, which criu lets
- * only threads share. The record names the first process that shares the
- * resource, even if that process is not chosen.
+ * Record the resources that t shares with other chosen processes. Set t->files
+ * for a shared descriptor table. Record an obstacle for any other resource,
+ * because criu lets only threads share it. The record names the first process
+ * that shares the resource, even if that process is not chosen.
  */
 static int
 shares_check(struct criumake *m, struct maketask *t)
@@ -157,7 +158,7 @@ shares_check(struct criumake *m, struct maketask *t)
 /*
  * Record an obstacle if the user namespace of t, the root process, is neither
  * the initial one nor one that criu creates, because the privileges of t would
- * differ. The initial namespace has a fixed inode, PROC_USER_INIT_INO of the
+ * differ. The initial namespace has a fixed inode, PROC_USER_INIT_INO in the
  * kernel.
  */
 static int
@@ -177,8 +178,8 @@ user_check(struct criumake *m, const struct maketask *t)
 
 /*
  * Return a description of an attribute in the status file of t that cannot be
- * restored, or NULL if there is none. See proc_pid_status(5), and
- * fs/proc/array.c of the kernel.
+ * restored, or NULL if there is none. See proc_pid_status(5), and the kernel's
+ * fs/proc/array.c.
  */
 static const char *
 status_obstacle(const struct maketask *t)
@@ -250,7 +251,7 @@ threads_check(struct criumake *m, const struct maketask *p)
 }
 
 /*
- * Record an obstacle if values of t's environment were excluded with snap(1)
+ * Record an obstacle if values in t's environment were excluded with snap(1)
  * -x, because the snapshot has other bytes in their place.
  */
 static int

@@ -100,7 +100,7 @@ profile_set(struct criumake *m, Criu__Creds *k, const struct maketask *p)
 }
 
 /*
- * Set credentials k to those of thread t of process p: credentials(7),
+ * Set k to the credentials of thread t of process p: credentials(7),
  * capabilities(7).
  */
 static int
@@ -180,7 +180,7 @@ regs_set(struct criumake *m, Criu__Core *c, struct maketask *p,
 }
 
 /*
- * Set in c the addresses that thread t registered with the kernel by
+ * Set in c the addresses that thread t registered with the kernel through
  * set_tid_address(2), set_robust_list(2) and sigaltstack(2).
  */
 static int
@@ -210,7 +210,7 @@ addresses_set(struct criumake *m, Criu__Core *c, struct maketask *t)
 }
 
 /*
- * Set in c those parts of the state of thread t of process p that every thread
+ * Set in c the parts of the state of thread t of process p that every thread
  * has. comm is the name of the thread. Return 0, with a reason recorded if
  * something is missing, or -1 with errstr set.
  */

@@ -40,9 +40,9 @@ make_free(struct criumake *m)
 }
 
 /*
- * Record as a reason that process t has a kernel thread, worker, and so has an
- * io_uring without a descriptor. Do nothing if an io_uring of t is already
- * recorded.
+ * Record as a reason that process t has an io_uring without a descriptor,
+ * because t has the kernel thread worker. Do nothing if an io_uring of t is
+ * already recorded.
  */
 static int
 worker_refuse(struct criumake *m, struct maketask *t,
@@ -115,7 +115,8 @@ make_all(struct criumake *m)
 }
 
 /*
- * Return true if snap(1) captured s and recorded what restoring needs.
+ * Return true if s was captured by snap(1) with everything that a restore
+ * needs.
  */
 bool
 criumake_can(struct snap *s)
@@ -143,9 +144,9 @@ criumake_can(struct snap *s)
 /*
  * Make all images of one directory, for process o->root of s and its
  * descendants. Append them to out, which must be empty and which the caller
- * frees. Call o->warn with a line for each thing that cannot be restored. Fail
- * unless o->leave has the kinds of all these things. Return 0, or -1 with
- * errstr set.
+ * must free. Call o->warn with a line for each thing that cannot be restored.
+ * Fail unless the kinds of all such things are in o->leave. Return 0, or -1
+ * with errstr set.
  */
 int
 criumake(struct snap *s, const struct criuopts *o, struct mades *out)

@@ -38,8 +38,8 @@ pages_add(struct buf *b, struct image *im, uint64_t page, unsigned int flags,
 }
 
 /*
- * Append to pagemap image b the pages of t from start up to end that are in
- * private mappings and are restored. page is the page size in bytes.
+ * Append to pagemap image b the pages of t from start up to end that lie in
+ * private mappings and are to be restored. page is the page size in bytes.
  */
 static int
 run_add(struct criumake *m, struct maketask *t, struct buf *b, uint64_t page,

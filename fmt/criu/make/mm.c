@@ -35,7 +35,7 @@ struct smapfacts {		/* facts about a mapping from smaps */
 };
 
 /*
- * For each mapping i of t, set facts[i] to the facts in smaps about it.
+ * Read smaps of t, and set facts[i] to its facts about mapping i.
  */
 static int
 smaps_read(struct maketask *t, struct smapfacts *facts)
@@ -59,7 +59,7 @@ smaps_read(struct maketask *t, struct smapfacts *facts)
 
 /*
  * Return the madvise(2) advice of a mapping as a set of bits, one for each
- * MADV_ value. flag has the bits of enum vmflag of the mapping.
+ * MADV_ value. flag has the mapping's bits of enum vmflag.
  */
 static uint64_t
 advice_get(unsigned int flag)
@@ -89,7 +89,7 @@ is_device(const struct vma *v)
 
 /*
  * Return true if v maps memory that processes can share. Anonymous huge pages
- * count, because they lie in a file.
+ * count, because they are in a file.
  */
 static bool
 is_shm(const struct vma *v)
@@ -293,9 +293,9 @@ pages_flags(const struct vma *v, const Criu__Vma *e)
 }
 
 /*
- * Append the guard regions of t (MADV_GUARD_INSTALL) to mm after its mappings,
- * cut at the ends of each mapping. If the user asked to leave guard regions
- * out, append none and record that.
+ * Append the guard regions of t (MADV_GUARD_INSTALL) to mm, after its mappings.
+ * Split a region at the end of each mapping. If the user asked to leave guard
+ * regions out, append none and record that.
  */
 static int
 guards_add(struct criumake *m, const struct maketask *t, Criu__Mm *mm)
@@ -335,9 +335,9 @@ guards_add(struct criumake *m, const struct maketask *t, Criu__Mm *mm)
 }
 
 /*
- * Set all mappings of mm, and t->pages. facts has the facts from smaps, one
- * element for each mapping. criu takes [vvar] and [vvar_vclock] as one mapping,
- * and ignores [vsyscall].
+ * Set all mappings in mm, and set t->pages. facts has one element for each
+ * mapping, with its facts from smaps. criu treats [vvar] and [vvar_vclock] as
+ * one mapping, and ignores [vsyscall].
  */
 static int
 vmas_set(struct criumake *m, struct maketask *t, const struct smapfacts *facts,
@@ -416,8 +416,8 @@ prctls_set(struct maketask *t, Criu__Mm *mm)
 }
 
 /*
- * Set the executable in mm to that of t: to the mapping with its path, or to
- * the path alone if it is not mapped.
+ * Set the executable in mm to that of t: to the mapped file with its path, or
+ * to the path alone if it is not mapped.
  */
 static int
 exe_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)

@@ -13,8 +13,8 @@
 enum { SIG_STOP = 19 };
 
 /*
- * Set the limits in c to those of t, in the order of RLIMIT_*. They are in the
- * lines of "limits" after its heading.
+ * Set the limits in c to those of t, in the order of RLIMIT_*. The file limits
+ * lists them below its heading.
  */
 static int
 limits_set(struct criumake *m, Criu__TaskCore *c, const struct maketask *t)
@@ -44,7 +44,7 @@ limits_set(struct criumake *m, Criu__TaskCore *c, const struct maketask *t)
 }
 
 /*
- * Set the actions in c to those of the 62 signals of t, in the order of their
+ * Set the actions in c for all 62 signals to those of t, in the order of signal
  * numbers.
  */
 static int
@@ -123,8 +123,8 @@ itimers_set(struct criumake *m, Criu__Timers *c, struct maketask *t)
 }
 
 /*
- * Append a timer of timer_create(2) to c. v has the numbers of its line in the
- * order in which timers_set reads them.
+ * Append a timer created by timer_create(2) to c. v has the numbers of its
+ * line, in the order in which timers_set reads them.
  */
 static int
 posix_timer(struct criumake *m, Criu__Timers *c, struct maketask *t,
@@ -176,8 +176,9 @@ timers_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 }
 
 /*
- * Return the signal that stopped process t. It is recorded with the stop that
- * snap saw (PTRACE_EVENT_STOP of ptrace(2)). If it is not, return SIGSTOP.
+ * Return the signal that stopped process t. It is recorded with the ptrace stop
+ * that snap saw (PTRACE_EVENT_STOP in ptrace(2)). If no signal is recorded,
+ * return SIGSTOP.
  */
 static uint32_t
 stop_signal(const struct maketask *t)
@@ -214,7 +215,7 @@ loginuid_set(const struct criumake *m, Criu__TaskCore *c,
 }
 
 /*
- * Set the personality in c to that of t. If it is not the usual one, record a
+ * Set the personality in c to that of t. If it is not the default, record a
  * note, because criu does not restore it.
  */
 static int
@@ -254,7 +255,7 @@ keyrings_note(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Set in c the attributes that t changed by prctl(2), personality(2),
+ * Set in c the attributes that t changed through prctl(2), personality(2),
  * membarrier(2) and oom_score_adj. Record notes on those that criu does not
  * restore.
  */

@@ -59,8 +59,8 @@ makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
 }
 
 /*
- * Return the maximum number of words in the auxiliary vector of process t that
- * criu accepts on its machine. criu refuses an image with more.
+ * Return the maximum number of words that criu accepts in the auxiliary vector
+ * of process t on its machine. criu refuses an image with more.
  */
 size_t
 makeregs_auxv(const struct maketask *t)

@@ -20,8 +20,8 @@ enum {
 };
 
 /*
- * Return true if a filter may ask another process for a decision, that is, if
- * code has an instruction that returns SECCOMP_RET_USER_NOTIF.
+ * Return true if a filter may ask another process for a decision: if code has
+ * an instruction that returns SECCOMP_RET_USER_NOTIF.
  */
 static bool
 asks_another(const struct recfile *code)
@@ -37,9 +37,9 @@ asks_another(const struct recfile *code)
 }
 
 /*
- * Set *code to the code of the filter with this id. It is in the record of the
- * first thread that has the filter and was captured together with t. Return
- * false, with code->len 0, if there is no such record.
+ * Set *code to the code of the filter with this id. The code is in the record
+ * of the first thread that has the filter and was captured together with t.
+ * Return false, with code->len 0, if there is no such record.
  */
 static bool
 code_find(const struct criumake *m, const struct maketask *t, uint64_t id,
@@ -127,9 +127,9 @@ filters_add(struct criumake *m, const struct maketask *p, struct maketask *t,
 
 /*
  * Set the seccomp mode and filters in th to those of thread t of process p. If
- * all threads have the same filters, give them only to the first thread, with
- * the flag that shares them with the others: it can then install more filters
- * for all. Return 0, or -1 with errstr set.
+ * all threads have the same filters, set them only for the first thread, with
+ * the flag that shares them with the others, so that it can later install more
+ * filters for all threads. Return 0, or -1 with errstr set.
  */
 int
 makeseccomp_set(struct criumake *m, struct maketask *p, struct maketask *t,

@@ -145,9 +145,9 @@ pending_stop(const struct pending *w)
 }
 
 /*
- * Return 1 if SIGSTOP is pending for process p or one of its threads: the
- * process then stops once it runs again. Return 0 if not, or -1 with errstr
- * set.
+ * Return 1 if SIGSTOP is pending for process p or one of its threads, so that
+ * the process will stop as soon as it runs again. Return 0 if not, or -1 with
+ * errstr set.
  */
 int
 makecore_stops(struct maketask *p)
@@ -184,8 +184,8 @@ is_end(const struct pending *w, uint64_t sig)
 }
 
 /*
- * Record an obstacle if pending signal sig cannot be restored, for the reasons
- * at the head of this file.
+ * Record an obstacle if pending signal sig cannot be restored, for a reason
+ * given at the head of this file.
  */
 static int
 signal_check(struct criumake *m, const struct pending *w, uint64_t sig)
@@ -208,8 +208,7 @@ signal_check(struct criumake *m, const struct pending *w, uint64_t sig)
 /*
  * Append to q the signals that are pending for thread t of process p, one
  * siginfo_t each, except SIGSTOP. If whole is set, t is p, and the signals are
- * those that are pending for the whole process. Return 0, or -1 with errstr
- * set.
+ * the ones pending for the whole process. Return 0, or -1 with errstr set.
  */
 int
 makecore_pending(struct criumake *m, Criu__SignalQueue *q, struct maketask *p,

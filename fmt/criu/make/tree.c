@@ -55,8 +55,8 @@ parents_link(struct criumake *m)
 
 /*
  * Set *pid to an array of the pids of the processes whose parents are not in
- * the snapshot, and *n to their number. The caller frees *pid, and has called
- * maketask_read before. Return 0, or -1 with errstr set.
+ * the snapshot, and *n to their number. maketask_read must have been called.
+ * The caller must free *pid. Return 0, or -1 with errstr set.
  */
 int
 maketree_roots(struct criumake *m, uint64_t **pid, size_t *n)
@@ -154,8 +154,8 @@ maketree_choose(struct criumake *m)
 }
 
 /*
- * Write ids-N.img, which says what process t shares with other processes.
- * Return 0, or -1 with errstr set.
+ * Write ids-N.img, which says what resources process t shares with other
+ * processes. Return 0, or -1 with errstr set.
  */
 int
 maketree_ids(struct criumake *m, struct maketask *t)
@@ -233,7 +233,7 @@ timens_write(struct criumake *m)
 }
 
 /*
- * Set in inv the method by which criu unlocks TCP connections.
+ * Set in inv the method that criu must use to unlock TCP connections.
  */
 static void
 lock_put(const struct criumake *m, Criu__Inventory *inv)

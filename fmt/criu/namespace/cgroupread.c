@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * Return true if path can be the path of a cgroup: it is absolute, it is short
+ * Return true if path is a valid cgroup path: it is absolute, it is short
  * enough for criu, and no component is empty, "." or "..".
  */
 bool

@@ -27,7 +27,7 @@ static const char *const mode_word[] = {
 };
 
 /*
- * Set *mode to the value of enum criu_cgroups that word means to criu's
+ * Set *mode to the value of enum criu_cgroups for word, an argument of criu's
  * --manage-cgroups. Return 0, or -1 with errstr set to a message that lists all
  * words.
  */
@@ -46,8 +46,9 @@ criu_cgroups(const char *word, unsigned int *mode)
 }
 
 /*
- * For hierarchy list, set the prefix of all paths below root. A line of
- * cgroups/roots gives list and root, the root of the cgroup namespace.
+ * Set the prefix of every path in hierarchy list that is root or below it. root
+ * is the root of the cgroup namespace; list and root come from a line of
+ * cgroups/roots.
  */
 static void
 prefix_set(struct makecgroups *c, const char *list, const char *root)
@@ -95,10 +96,10 @@ roots_read(struct criumake *m)
 }
 
 /*
- * If the root process was in another cgroup namespace than snap, read the roots
- * of the namespace that criu creates, and record a note if they are unknown.
- * Record a note for each process in a namespace other than the root's, since
- * criu creates only one for all.
+ * If the root process was not in snap's cgroup namespace, read the roots of the
+ * namespace that criu creates, and record a note if they are unknown. Record a
+ * note for each process whose namespace is not that of the root, since criu
+ * creates only one for all.
  */
 static int
 space_read(struct criumake *m)
@@ -123,7 +124,7 @@ space_read(struct criumake *m)
 }
 
 /*
- * Drop all cgroups, so that the processes are restored in those of criu.
+ * Drop all cgroups, so that the processes are restored in criu's own cgroups.
  */
 static void
 cgroups_drop(struct criumake *m)
@@ -159,7 +160,7 @@ makecgroup_read(struct criumake *m)
 }
 
 /*
- * Return whether criu creates a cgroup namespace.
+ * Return true if criu creates a cgroup namespace.
  */
 bool
 makecgroup_space(const struct criumake *m)

@@ -14,7 +14,8 @@
 CMP_BY(member_cmp, struct cgmember, strcmp(x->list, y->list))
 
 /*
- * Parse s->from, which is the file cgroup of a record, into s->v and s->text.
+ * Parse s->from, the contents of the file cgroup of a record, into s->v and
+ * s->text.
  */
 static int
 members_take(struct cgset *s)
@@ -46,8 +47,8 @@ members_take(struct cgset *s)
 }
 
 /*
- * Return true if any process is in a cgroup of hierarchy list other than its
- * root.
+ * Return true if any process is in a cgroup of hierarchy list other than the
+ * root cgroup.
  */
 static bool
 list_used(const struct makecgroups *c, const char *list)
@@ -63,9 +64,9 @@ list_used(const struct makecgroups *c, const char *list)
 }
 
 /*
- * Remove hierarchies without a controller from all sets if no process is in a
- * cgroup below the root there. Such hierarchies exist only while programs use
- * them, and criu would create them.
+ * Remove each hierarchy without a controller from all sets if every process is
+ * in its root cgroup. Such a hierarchy exists only while programs use it, and
+ * criu would create it.
  */
 static void
 sets_lessen(struct makecgroups *c)
@@ -147,8 +148,8 @@ set_find(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Set cgset of each thread of p whose cgroups differ from those of p. Only such
- * threads have a file cgroup in their records.
+ * Set the member cgset of each thread of p whose cgroups differ from those of
+ * p. Only such threads have a file cgroup in their records.
  */
 static int
 threads_find(struct criumake *m, const struct maketask *p)

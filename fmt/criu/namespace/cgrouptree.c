@@ -48,11 +48,12 @@ dir_cmp(const void *a, const void *b)
 }
 
 /*
- * Return true if cgroup d is written: it is the cgroup of a process, or below
- * one or, in version 2, above one. Cgroups above are written only so that criu
- * creates missing ones. Leave them out in modes that require all cgroups to
- * exist, or none, or that change their properties (criu 4.1 fails if one has
- * cgroup.subtree_control), and if --cgroup-root gives criu another root.
+ * Return true if cgroup d must be written: it is the cgroup of a process, or is
+ * below one or, in version 2, above one. Cgroups above are written only so that
+ * criu creates missing ones. Leave them out in modes in which all cgroups must
+ * exist, in which none may exist, and in which criu changes their properties
+ * (criu 4.1 fails if one has cgroup.subtree_control). Leave them out also if
+ * --cgroup-root gives criu another root.
  */
 static bool
 dir_needed(const struct tree *t, const struct cgdir *d)
@@ -73,8 +74,8 @@ dir_needed(const struct tree *t, const struct cgdir *d)
 }
 
 /*
- * Add to t->dir the cgroups of processes that no record describes, so that criu
- * creates them if needed. Record a note for each.
+ * Add to t->dir the cgroups of processes that are not described in any record,
+ * so that criu creates them if needed. Record a note for each.
  */
 static int
 unrecorded_add(struct tree *t)
@@ -102,7 +103,7 @@ unrecorded_add(struct tree *t)
 }
 
 /*
- * Set t->dir to the cgroups that are written, each once, sorted by path.
+ * Set t->dir to the cgroups that must be written, each once, sorted by path.
  */
 static int
 dirs_choose(struct tree *t)
@@ -128,8 +129,7 @@ dirs_choose(struct tree *t)
 }
 
 /*
- * Return true if p, a version 2 property, has the value that it has in a new
- * cgroup.
+ * Return true if p, a version 2 property, has the value that a new cgroup has.
  */
 static bool
 is_initial(const struct cgprop *p)
@@ -157,11 +157,11 @@ is_initial(const struct cgprop *p)
 }
 
 /*
- * Return true if property p is written. Leave out a version 2 property with its
- * initial value if criu sets properties only of cgroups that it creates, since
- * the kernel there may lack the property. Leave out a cpu.weight of 0, which
- * means that cpu.idle is set. Leave out a value of several lines, since criu
- * would write only the first.
+ * Return true if property p must be written. Leave out a version 2 property
+ * with its initial value if criu sets properties only of cgroups that it
+ * creates, since the kernel that restores may lack the property. Leave out a
+ * cpu.weight of 0, which means that cpu.idle is set. Leave out a value of
+ * several lines, since criu would write only the first.
  */
 static bool
 prop_written(const struct tree *t, const struct cgprop *p)

@@ -91,8 +91,8 @@ setting_find(const struct settings *s, const char *name)
 }
 
 /*
- * Set c to the setting called name of s, which is a number or a text. Leave c
- * without a value if s does not have the setting.
+ * Set c to the setting called name in s, as a number if number is set,
+ * otherwise as text. Leave c without a value if s does not have the setting.
  */
 static void
 sysctl_set(Criu__Sysctl *c, const struct settings *s, const char *name,
@@ -112,11 +112,11 @@ sysctl_set(Criu__Sysctl *c, const struct settings *s, const char *name,
 }
 
 /*
- * Set the field of e at offset at to the settings of a link in s, for IP
+ * Set the field of e at offset off to the settings of a link in s, for IP
  * version 4 or 6. m->msgs owns the parts of e. Return 0, or -1 with errstr set.
  */
 int
-sysctls_conf(struct criumake *m, ProtobufCMessage *e, size_t at,
+sysctls_conf(struct criumake *m, ProtobufCMessage *e, size_t off,
     const struct settings *s, int version, const char *link)
 {
 	const char *const *conf = version == 4 ? conf4 : conf6;
@@ -126,7 +126,7 @@ sysctls_conf(struct criumake *m, ProtobufCMessage *e, size_t at,
 	char name[128];
 	size_t i;
 
-	if ((c = msg_many(&m->msgs, e, at, n)) == NULL)
+	if ((c = msg_many(&m->msgs, e, off, n)) == NULL)
 		return -1;
 	for (i = 0; i < n; i++) {
 		snprintf(name, sizeof name, "ipv%d/conf/%s/%s", version, link,
@@ -139,18 +139,18 @@ sysctls_conf(struct criumake *m, ProtobufCMessage *e, size_t at,
 
 /*
  * If s has a setting called name, append the setting to the field of e at
- * offset at, as a number or as text. m->msgs owns the parts of e. Return 0, or
+ * offset off, as a number or as text. m->msgs owns the parts of e. Return 0, or
  * -1 with errstr set.
  */
 int
-sysctls_one(struct criumake *m, ProtobufCMessage *e, size_t at,
+sysctls_one(struct criumake *m, ProtobufCMessage *e, size_t off,
     const struct settings *s, const char *name, bool number)
 {
 	Criu__Sysctl *c;
 
 	if (setting_find(s, name) == NULL)
 		return 0;
-	if ((c = msg_push(&m->msgs, e, at)) == NULL)
+	if ((c = msg_push(&m->msgs, e, off)) == NULL)
 		return -1;
 	sysctl_set(c, s, name, number);
 	return 0;

@@ -50,7 +50,7 @@ link_next(struct recfile *f, struct link *l)
 
 /*
  * Return true if every new namespace has link l because a module is loaded.
- * criu leaves out such links as well.
+ * criu also leaves out such links.
  */
 static bool
 link_isgiven(const struct link *l)
@@ -79,8 +79,8 @@ link_leaves(const struct link *l)
 
 /*
  * Add an option to criu's command line for link l, whose peer was in snap's
- * namespace. The option gives the name of the peer, which is in peers, and its
- * bridge. If there is no bridge, record a note that the peer has no address and
+ * namespace. The option gives the name and the bridge of the peer, as found in
+ * peers. If there is no bridge, record a note that the peer has no address and
  * is not up.
  */
 static int

@@ -23,8 +23,8 @@ lost_note(struct criumake *m, const char *what, const char *name)
 }
 
 /*
- * Record a note for each option of bridge l that differs from that of a new
- * bridge. The len bytes at data are the IFLA_INFO_DATA of l.
+ * Record a note for each option of bridge l whose value differs from that of a
+ * new bridge. The len bytes at data are the IFLA_INFO_DATA of l.
  */
 static int
 bridge_note(struct criumake *m, const struct link *l, const uint8_t *data,
@@ -96,8 +96,8 @@ links_note(struct criumake *m)
 }
 
 /*
- * Record a note on permanent neighbours, which the kernel did not learn by
- * itself (ndmsg of rtnetlink(7)).
+ * Record a note for permanent neighbours, which the kernel did not learn by
+ * itself (see ndmsg in rtnetlink(7)).
  */
 static int
 neighbours_note(struct criumake *m)
@@ -148,7 +148,7 @@ names_read(const struct criumake *m, struct name **v, size_t *n)
 }
 
 /*
- * Record a note for each queueing discipline that a user set (tcmsg of
+ * Record a note for each queueing discipline that a user set (see tcmsg in
  * rtnetlink(7)). Default ones have handle 0.
  */
 static int
@@ -182,8 +182,9 @@ queueing_note(struct criumake *m)
 }
 
 /*
- * Record a note for each setting of the namespace that differs from that of a
- * new one, and a note on the connections that its packet filters track.
+ * Record a note for each setting of the namespace whose value differs from that
+ * of a new namespace, and a note on the connections that its packet filters
+ * track.
  */
 static int
 settings_note(struct criumake *m, const struct settings *s)
@@ -226,8 +227,8 @@ settings_note(struct criumake *m, const struct settings *s)
 }
 
 /*
- * Record notes on all that the network namespace loses. s has its settings.
- * Return 0, or -1 with errstr set.
+ * Record a note for everything in the network namespace that will be lost. s
+ * has its settings. Return 0, or -1 with errstr set.
  */
 int
 netlost_note(struct criumake *m, const struct settings *s)

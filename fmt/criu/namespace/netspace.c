@@ -21,8 +21,8 @@ enum {				/* values of linux/rtnetlink.h and
 /*
  * If criu can create the network namespace of the root process, set m->net to a
  * process whose record describes it. Otherwise record the reasons. The root
- * process is an init that was in another network namespace than snap. Return 0,
- * or -1 with errstr set.
+ * process is an init that was not in snap's network namespace. Return 0, or -1
+ * with errstr set.
  */
 int
 makenet_check(struct criumake *m)
@@ -87,8 +87,8 @@ settings_write(struct criumake *m, const struct settings *s)
 }
 
 /*
- * Return true if the route in msg is written. Leave out a route that the kernel
- * adds for an address or that it cloned from another route.
+ * Return true if the route in msg must be written. Leave out a route that the
+ * kernel adds for an address or that it cloned from another route.
  */
 static bool
 route_counts(const struct message *msg)
@@ -98,9 +98,9 @@ route_counts(const struct message *msg)
 }
 
 /*
- * Return true if the rule in msg is written. Leave out a rule that every
+ * Return true if the rule in msg must be written. Leave out a rule that every
  * namespace has. criu removes the IPv4 rules before it restores, but leaves the
- * IPv6 rules (restore_ip_dump of its criu/net.c).
+ * IPv6 rules (restore_ip_dump in its criu/net.c).
  */
 static bool
 rule_counts(const struct message *msg)
@@ -113,18 +113,18 @@ rule_counts(const struct message *msg)
 }
 
 /*
- * Append message msg to b, padded to a multiple of four bytes. Leave out the
- * attribute of type without, unless without is 0. The header and body are
- * padded already.
+ * Append message msg to b, padded to a multiple of four bytes, without its
+ * attribute of type omit. If omit is 0, append all attributes. The header and
+ * body are padded already.
  */
 static void
-message_add(struct buf *b, const struct message *msg, unsigned int without)
+message_add(struct buf *b, const struct message *msg, unsigned int omit)
 {
 	const uint8_t *p;
 	size_t n, cut, skip;
 
-	p = without == 0 ? NULL : attribute_find(msg->attributes, msg->len,
-	    without, &n);
+	p = omit == 0 ? NULL : attribute_find(msg->attributes, msg->len,
+	    omit, &n);
 	cut = p == NULL ? msg->size : (size_t)(p - 4 - msg->whole);
 	skip = p == NULL ? 0 : (4 + n + 3) & ~(size_t)3;
 	if (skip > msg->size - cut)	/* it is the last attribute */
@@ -164,7 +164,7 @@ saved_write(struct criumake *m, const char *name, const char *image,
 
 /*
  * Write the lines of the record's file called name as image-N.img, if there is
- * such a file. Leave out lines that contain the string words, unless words is
+ * such a file. Leave out each line that contains the string words; words may be
  * NULL.
  */
 static int

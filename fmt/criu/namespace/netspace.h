@@ -51,10 +51,10 @@ int		 settings_read(struct settings *s, const struct maketask *t,
 		    const char *file);
 void		 settings_free(struct settings *s);
 int		 sysctls_conf(struct criumake *m, ProtobufCMessage *e,
-		    size_t at, const struct settings *s, int version,
+		    size_t off, const struct settings *s, int version,
 		    const char *link);
 int		 sysctls_one(struct criumake *m, ProtobufCMessage *e,
-		    size_t at, const struct settings *s, const char *name,
+		    size_t off, const struct settings *s, const char *name,
 		    bool number);
 const char	*setting_find(const struct settings *s, const char *name);
 

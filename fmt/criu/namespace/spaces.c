@@ -155,13 +155,13 @@ makespaces_made(struct criumake *m)
  * e.
  */
 static int
-map_put(struct criumake *m, Criu__Userns *e, size_t at,
+map_put(struct criumake *m, Criu__Userns *e, size_t off,
     const struct makeids *ids)
 {
 	Criu__IdMap *v;
 	size_t i;
 
-	if ((v = msg_many(&m->msgs, &e->base, at, ids->n)) == NULL)
+	if ((v = msg_many(&m->msgs, &e->base, off, ids->n)) == NULL)
 		return -1;
 	for (i = 0; i < ids->n; i++) {
 		v[i].first = ids->v[i].first;

@@ -97,12 +97,12 @@ makeunix_obstacle(struct criumake *m, const struct makeopen *f)
  * possible descriptor wish. Return NULL if there is none.
  */
 static const struct makefd *
-fd_find(const struct maketask *t, uint64_t key, uint64_t wish)
+fd_find(const struct maketask *t, uint64_t key, uint64_t preferred)
 {
 	const struct makefd *f;
 
-	f = makefind_fd(t, key, wish);
-	return f != NULL && f->fd == wish ? f : makefind_fd(t, key, 0);
+	f = makefind_fd(t, key, preferred);
+	return f != NULL && f->fd == preferred ? f : makefind_fd(t, key, 0);
 }
 
 /*

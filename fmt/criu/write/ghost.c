@@ -10,15 +10,15 @@
  * address origin of body.
  */
 static bool
-zero_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
+zero_run(struct image *body, uint64_t origin, uint64_t off, uint64_t len,
     uint64_t *end)
 {
 	struct span sp;
 	bool zero;
 
-	image_span(body, origin + at, &sp);
+	image_span(body, origin + off, &sp);
 	zero = sp.zero;
-	for (*end = at; sp.zero == zero; image_span(body, origin + *end,
+	for (*end = off; sp.zero == zero; image_span(body, origin + *end,
 	    &sp)) {
 		if (sp.last - origin >= len - 1) {
 			*end = len;
@@ -36,20 +36,20 @@ zero_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
  * body.
  */
 static bool
-body_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
+body_run(struct image *body, uint64_t origin, uint64_t off, uint64_t len,
     uint64_t *end)
 {
 	enum { BLOCK = 4096 };	/* block size of most file systems */
 	uint64_t from, first, last;
 
-	for (from = at; from < len; from = last) {
+	for (from = off; from < len; from = last) {
 		if (!zero_run(body, origin, from, len, &last))
 			continue;
 		first = from + (BLOCK - from % BLOCK) % BLOCK;
 		*end = last == len ? len : last - last % BLOCK;
 		if (first >= *end)
 			continue;
-		if (first == at)
+		if (first == off)
 			return false;
 		*end = first;
 		return true;

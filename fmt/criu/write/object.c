@@ -42,19 +42,19 @@ object_flush(struct criuout *out)
  * with errstr set.
  */
 int
-object_write(struct criuout *out, struct object *o, uint64_t at,
+object_write(struct criuout *out, struct object *o, uint64_t off,
     const uint8_t *data, size_t len)
 {
 	if (out->buf == NULL && (out->buf = malloc(WRITEBUF)) == NULL)
 		return errstr_set("out of memory");
 	if (out->nbuf + len > WRITEBUF || (out->nbuf > 0 &&
-	    (out->full != o || at != out->bufat + out->nbuf))) {
+	    (out->full != o || off != out->bufat + out->nbuf))) {
 		if (object_flush(out) == -1)
 			return -1;
 	}
 	if (out->nbuf == 0) {
 		out->full = o;
-		out->bufat = at;
+		out->bufat = off;
 	}
 	memcpy(out->buf + out->nbuf, data, len);
 	out->nbuf += len;

@@ -149,22 +149,22 @@ copy_read(struct criuout *out, struct source *src, const struct run *r)
  */
 static int
 object_copy(struct criuout *out, struct object *o, const struct extent *e,
-    uint64_t skip, uint64_t n, uint64_t at)
+    uint64_t skip, uint64_t n, uint64_t off)
 {
 	struct run r;
 	uint64_t most;
 
 	r.loc = e->loc + skip * e->src->pitch;
-	if (e->src == o->src && r.loc == at)
+	if (e->src == o->src && r.loc == off)
 		return 0;
 	for (most = WRITEBUF / KB; n > 0; n -= r.n) {
 		r.n = n < most ? n : most;
 		if (copy_read(out, e->src, &r) == -1 ||
-		    object_write(out, o, at, out->copy, (size_t)(r.n * KB)) ==
+		    object_write(out, o, off, out->copy, (size_t)(r.n * KB)) ==
 		    -1)
 			return -1;
 		r.loc += r.n * e->src->pitch;
-		at += r.n * KB;
+		off += r.n * KB;
 	}
 	return 0;
 }

@@ -32,14 +32,14 @@ object_plain(struct criuout *out, const struct object *o)
  * frees the path.
  */
 static char *
-path_between(const char *from, const char *to)
+path_between(const char *base, const char *target)
 {
 	char a[PATH_MAX], b[PATH_MAX], *s;
 	struct buf up = { 0 };
 	size_t i, same;
 
-	if (realpath(from, a) == NULL || realpath(to, b) == NULL) {
-		errstr_sys("%s", to);
+	if (realpath(base, a) == NULL || realpath(target, b) == NULL) {
+		errstr_sys("%s", target);
 		return NULL;
 	}
 	for (same = i = 0; a[i] == b[i] && a[i] != '\0'; i++)

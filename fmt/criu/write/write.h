@@ -73,7 +73,7 @@ struct object	*object_new(struct criuout *out, struct proc *p,
 		    const struct recfile *f);
 const struct pages *object_entry(struct object *o, uint64_t addr);
 int		 object_write(struct criuout *out, struct object *o,
-		    uint64_t at, const uint8_t *data, size_t len);
+		    uint64_t off, const uint8_t *data, size_t len);
 int		 object_flush(struct criuout *out);
 void		 object_free(struct object *o);
 
