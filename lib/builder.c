@@ -49,9 +49,8 @@ builder_segment(struct builder *b, uint64_t addr)
 
 /*
  * Append n kilobytes at address addr to b: those at location loc in src, or
- * zeros if src is NULL. Addresses must ascend. Ranges below addr that are
- * missing must have been recorded with image_miss. Return 0, or -1 with errstr
- * set.
+ * zeros if src is NULL. Addresses must ascend. Missing ranges below addr must
+ * already have been recorded with image_miss. Return 0, or -1 with errstr set.
  */
 int
 builder_run(struct builder *b, uint64_t addr, uint64_t n, struct source *src,
@@ -94,10 +93,10 @@ struct gap {
 CMP2(gap_cmp, struct gap, kb, i)
 
 /*
- * Set join[i] if the gap after segment i is to be filled with zeros. Choose the
- * smallest gaps first, until at most SEGMENTS segments are left or the zeros
- * would exceed their limit. All of join is false at first. Return 0, or -1 with
- * errstr set.
+ * Decide which gaps between segments to fill with zeros: set join[i] for the
+ * gap after segment i. Choose the smallest gaps first, until at most SEGMENTS
+ * segments are left or the zeros would exceed their limit. All elements of join
+ * must be false. Return 0, or -1 with errstr set.
  */
 static int
 gaps_choose(struct builder *b, bool *join)
@@ -138,7 +137,7 @@ gaps_choose(struct builder *b, bool *join)
 }
 
 /*
- * Append to segment x zeros up to the base of y, and then y.
+ * Append zeros to segment x up to the base of segment y, and then y itself.
  */
 static int
 segment_join(struct segment *x, const struct segment *y)
@@ -185,10 +184,10 @@ builder_coalesce(struct builder *b)
 }
 
 /*
- * Insert the segments of b into its image, and leave b empty. First reduce them
- * to 16 if that takes few enough zeros: at most 65536 kilobytes, each of which
- * takes one byte in a stream, or 1% of the captured kilobytes. Return 0, or -1
- * with errstr set; b is empty on failure also.
+ * Insert the segments of b into its image, and leave b empty, even on failure.
+ * First reduce the segments to 16 if that takes few enough zeros: at most 65536
+ * kilobytes, each of which takes one byte in a stream, or 1% of the captured
+ * kilobytes. Return 0, or -1 with errstr set.
  */
 int
 builder_finish(struct builder *b)

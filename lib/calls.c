@@ -36,9 +36,9 @@ struct found {
 _Static_assert(sizeof(struct found) == 256, "size of struct statx");
 
 /*
- * Close all descriptors from number first up, with close_range(2). This is safe
- * in a child of a process with threads. Return 0, or -1 with errno set; it
- * fails before Linux 5.9.
+ * Close all descriptors >= first with close_range(2). This is safe in the child
+ * of a process with threads. Return 0, or -1 with errno set; it fails before
+ * Linux 5.9.
  */
 int
 call_closefrom(unsigned int first)

@@ -68,8 +68,8 @@ digits_number(const char *s, size_t n, unsigned int base, uint64_t *num)
 
 /*
  * Parse the n bytes at s as a device number MAJOR:MINOR, both hexadecimal and
- * below 2^32. Set *dev to the number, as from makedev(3), and return true; or
- * return false if they are not one.
+ * below 2^32. Set *dev to the number, as from makedev(3), and return true.
+ * Return false if the bytes are not a device number.
  */
 bool
 digits_device(const char *s, size_t n, uint64_t *dev)

@@ -12,7 +12,7 @@
 
 /*
  * Return the embedded file of s that mapping v maps; its text has the bytes.
- * Return NULL if s does not carry that file (which is not an error), or if
+ * Return NULL if s does not contain that file (which is not an error), or if
  * memory runs out.
  */
 struct proc *
@@ -33,9 +33,9 @@ embedded_find(struct snap *s, const struct vma *v)
 }
 
 /*
- * Return the image of the file that mapping v of process p maps. This is the
- * text of an embedded file of s; or the text of p, if the file is its
- * executable, whose path is exe (or NULL). Return NULL if the snapshot has
+ * Return the image of the file that mapping v of process p maps: the text of an
+ * embedded file of s or, if the file is the executable of p, the text of p. exe
+ * is the path of the executable, or NULL. Return NULL if the snapshot has
  * neither, which is not an error.
  */
 struct image *

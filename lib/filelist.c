@@ -12,7 +12,7 @@
 
 /*
  * Add to list l a file called name with the len bytes at data, from malloc(3)
- * or data_map. The list takes ownership of data, on failure also. Set l->failed
+ * or data_map. The list takes ownership of data, even on failure. Set l->failed
  * if memory runs out.
  */
 void
@@ -91,7 +91,7 @@ filelist_find(const struct filelist *l, const char *name)
 }
 
 /*
- * Append to list l all files of list from, and leave the latter empty.
+ * Append all files of list from to list l, and leave list from empty.
  */
 void
 filelist_join(struct filelist *l, struct filelist *from)

@@ -34,7 +34,7 @@ full_pread(int fd, void *buf, size_t len, uint64_t off)
 
 /*
  * Append the rest of file fd to b. Return 0, or -1 with errno set. The caller
- * frees b, on failure also.
+ * must free b, even on failure.
  */
 int
 full_read(int fd, struct buf *b)
@@ -60,8 +60,8 @@ full_read(int fd, struct buf *b)
 
 /*
  * Append to b the contents of the file at path, relative to dir as in
- * openat(2). Return 0, or -1 with errno set. The caller frees b, on failure
- * also.
+ * openat(2). Return 0, or -1 with errno set. The caller must free b, even on
+ * failure.
  */
 int
 full_readfile(int dir, const char *path, struct buf *b)

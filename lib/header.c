@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Parse line, the first line of a snapshot or NULL, into *h, which borrows from
- * it.
+ * Parse line, the first line of a snapshot (or NULL), into *h. *h then borrows
+ * from line.
  */
 void
 header_parse(struct header *h, const char *line)

@@ -121,8 +121,8 @@ segment_append(struct segment *s, uint64_t n, struct source *src, uint64_t loc)
 }
 
 /*
- * Make outline o provide the extents of segment s, which has none yet. s is
- * number nth in o.
+ * Let outline o provide the extents of segment s, which has none yet. nth is
+ * the number of s in o.
  */
 void
 segment_outline(struct segment *s, struct outline *o, size_t nth)
@@ -150,9 +150,9 @@ segment_extent(const struct segment *s, uint64_t kb)
 }
 
 /*
- * Set *h to the first run of at least HOLE_KB zero kilobytes in segment s that
- * ends after kilobyte kb, which must be described. Return false if there is
- * none.
+ * Find the first run of at least HOLE_KB zero kilobytes in segment s that ends
+ * after kilobyte kb, which must be described, and set *h to it. Return false if
+ * there is none.
  */
 bool
 segment_zeros(const struct segment *s, uint64_t kb, struct zeros *h)
@@ -189,8 +189,8 @@ segment_describe(const struct segment *s)
 }
 
 /*
- * Replace the extents of segment s by those of the segment from, which must
- * cover all of s.
+ * Replace the extents of segment s by those of segment from, which must cover
+ * all of s.
  */
 void
 segment_take(struct segment *s, struct segment *from)
@@ -280,7 +280,7 @@ image_section(struct image *im)
 /*
  * Insert segment s, which is fully described, into image im. It covers segments
  * of earlier sections, and is covered by earlier segments of its own section.
- * im takes ownership of s, on failure also. Return 0, or -1 with errstr set.
+ * im takes ownership of s, even on failure. Return 0, or -1 with errstr set.
  */
 int
 image_insert(struct image *im, struct segment *s)
@@ -297,8 +297,9 @@ image_insert(struct image *im, struct segment *s)
 /*
  * Record that the range from start to end (exclusive) of image im was mapped
  * and present but not captured. reason, a few words, is copied. Extend the last
- * range if this one continues it for the same reason. After calls out of order,
- * call image_sortmissing. Return 0, or -1 with errstr set.
+ * range if this one continues it for the same reason. If ranges are not
+ * recorded in ascending order, call image_sortmissing afterwards. Return 0, or
+ * -1 with errstr set.
  */
 int
 image_miss(struct image *im, uint64_t start, uint64_t end, const char *reason)
@@ -351,9 +352,9 @@ image_sortmissing(struct image *im)
 }
 
 /*
- * Remove the range from start to end (exclusive, above start; from memory_end)
- * from the view of image im, so that it reads as unmapped. Return 0, or -1 with
- * errstr set.
+ * Remove the range from start to end from the view of image im, so that it
+ * reads as unmapped. end is exclusive, above start, and from memory_end. Return
+ * 0, or -1 with errstr set.
  */
 int
 image_punch(struct image *im, uint64_t start, uint64_t end)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Read up to len bytes at offset off of segment s into buf, not beyond the end
- * of an extent. Return the number of bytes read, or -1 with errstr set.
+ * Read up to len bytes at offset off of segment s into buf, but not past the
+ * end of an extent. Return the number of bytes read, or -1 with errstr set.
  */
 static ssize_t
 segment_readsome(const struct segment *s, uint64_t off, uint8_t *buf,
@@ -111,8 +111,8 @@ span_unmapped(struct image *im, uint64_t addr, struct span *sp,
 }
 
 /*
- * Set *first and *last to the first and last address of kilobytes kb to kb + n
- * - 1 of the segment of piece p, limited to the piece.
+ * Set *first and *last to the first and last address of the n kilobytes of p's
+ * segment that begin with kilobyte kb, limited to piece p.
  */
 static void
 span_limit(const struct piece *p, uint64_t kb, uint64_t n, uint64_t *first,
@@ -128,8 +128,8 @@ span_limit(const struct piece *p, uint64_t kb, uint64_t n, uint64_t *first,
 }
 
 /*
- * Set *sp to the properties of address addr of im and to the last address that
- * shares them. A run of at least HOLE_KB zero kilobytes is a hole.
+ * Set *sp to the properties of address addr of im and the last address up to
+ * which all share them. A run of at least HOLE_KB zero kilobytes is a hole.
  */
 void
 image_span(struct image *im, uint64_t addr, struct span *sp)
@@ -152,8 +152,8 @@ image_span(struct image *im, uint64_t addr, struct span *sp)
 }
 
 /*
- * Set *sp as image_span does, but join runs of zeros that are too short for a
- * hole to the data around them.
+ * Set *sp as image_span does, but join runs of zeros too short to be a hole to
+ * the data around them.
  */
 void
 image_holes(struct image *im, uint64_t addr, struct span *sp)

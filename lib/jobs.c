@@ -82,11 +82,10 @@ jobs_thread(void *arg)
 }
 
 /*
- * Make a ring of njob jobs of size bytes each, all zero, and start up to
- * threads threads, as many as can be created. They call work with arg and a
- * job, several at once. If help is set, the caller also does jobs while it
- * would otherwise wait. Return the ring, or NULL with errstr set if memory runs
- * out.
+ * Make a ring of njob jobs of size bytes each, all zero. Start threads threads,
+ * or as many as can be created; they call work(arg, job), several at once. If
+ * help is set, the caller also does jobs while it would otherwise wait. Return
+ * the ring, or NULL with errstr set if memory runs out.
  */
 struct jobs *
 jobs_new(size_t threads, size_t njob, size_t size,
@@ -157,8 +156,8 @@ jobs_idle(const struct jobs *r)
 }
 
 /*
- * Submit the job that jobs_idle returned. easy says that the job is short: the
- * caller then does it at once if all earlier jobs have begun.
+ * Submit the job that jobs_idle returned. If easy is set, the job is short, and
+ * the caller does it at once if all earlier jobs have begun.
  */
 void
 jobs_submit(struct jobs *r, bool easy)
@@ -175,8 +174,8 @@ jobs_submit(struct jobs *r, bool easy)
 }
 
 /*
- * Do a job in the caller's thread. Keep its error string, since it may be about
- * to return an error. The caller holds the lock, as for jobs_work.
+ * Do a job in the caller's thread, but keep the caller's error string, since it
+ * may be about to return an error. The caller holds the lock, as for jobs_work.
  */
 static void
 jobs_help(struct jobs *r)
@@ -215,7 +214,7 @@ jobs_oldest(struct jobs *r, bool wait)
 }
 
 /*
- * Retire the oldest job of r, the one that jobs_oldest returned.
+ * Retire the oldest job of r, which jobs_oldest returned.
  */
 void
 jobs_retire(struct jobs *r)

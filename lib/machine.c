@@ -48,7 +48,7 @@ enum { NMACHINE = sizeof machines / sizeof *machines };
 
 /*
  * Return the machine after m in the table, or the first if m is NULL. The last
- * is the unknown machine; after it return NULL.
+ * machine is the unknown one; after it, return NULL.
  */
 const struct machine *
 machine_next(const struct machine *m)
@@ -104,8 +104,9 @@ machine_audit(const struct machine *m)
 }
 
 /*
- * Return the page size to use for a process of machine m: the recorded one if m
- * can have it, otherwise (also if recorded is 0) the smallest that m can have.
+ * Return the page size to use for a process of machine m: recorded if m can
+ * have that size, otherwise (for example if recorded is 0) the smallest that m
+ * can have.
  */
 uint64_t
 machine_page(const struct machine *m, uint64_t recorded)

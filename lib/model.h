@@ -276,7 +276,7 @@ struct source	*source_nothing(struct snap *s);
 
 /* text.c */
 bool		 text_isharmful(const char *s);
-char		*text_clean(char *s, char with);
+char		*text_clean(char *s, char fill);
 char		*text_unescape(char *s);
 const char	*signal_name(uint64_t sig);
 

@@ -34,7 +34,7 @@ static const struct source_ops kept_ops = {
 
 /*
  * Return a new source of s with the kilobytes at data, or NULL with errstr set.
- * It takes ownership of data, on failure also.
+ * It takes ownership of data, even on failure.
  */
 static struct source *
 kept_new(struct snap *s, uint8_t *data)
@@ -51,8 +51,7 @@ kept_new(struct snap *s, uint8_t *data)
 }
 
 /*
- * Append to segment new the extents of kilobytes of segment s from number from
- * up to, but not including, number to.
+ * Append to segment new the extents of kilobytes from to to - 1 of segment s.
  */
 static int
 extents_copy(struct segment *new, const struct segment *s, uint64_t from,
@@ -88,8 +87,8 @@ extents_take(struct segment *s, struct segment *new, int rc)
 }
 
 /*
- * Replace n kilobytes of segment s, from number kb on, by those at location loc
- * in src. All kilobytes of s must be described.
+ * Replace n kilobytes of segment s, starting at kilobyte kb, by those at
+ * location loc in src. All kilobytes of s must be described.
  */
 static int
 segment_replace(struct segment *s, uint64_t kb, uint64_t n, struct source *src,
@@ -130,7 +129,8 @@ segment_overlap(const struct segment *s, uint64_t start, uint64_t last,
 }
 
 /*
- * Record n kilobytes of segment s, from number kb on, as missing for reason.
+ * Record n kilobytes of segment s, starting at kilobyte kb, as missing for
+ * reason.
  */
 static int
 segment_miss(struct segment *s, uint64_t kb, uint64_t n, const char *reason)
@@ -145,8 +145,8 @@ segment_miss(struct segment *s, uint64_t kb, uint64_t n, const char *reason)
 }
 
 /*
- * Replace the n ranges r, which are sorted, by zeros in segment s, and record
- * them as missing.
+ * Replace the n ranges r, which must be sorted, by zeros in segment s, and
+ * record them as missing.
  */
 static int
 segment_leave(struct segment *s, const struct missing *r, size_t n)
@@ -178,8 +178,8 @@ CMP(range_cmp, struct missing, start)
 
 /*
  * Remove the n ranges r from image im, which may be NULL. Their kilobytes
- * become zero in all segments, and are recorded as missing for the reason of
- * their range. Sorts r. Return 0, or -1 with errstr set.
+ * become zero in all segments, and are recorded as missing for the reason given
+ * in their range. Sorts r. Return 0, or -1 with errstr set.
  */
 int
 image_leave(struct image *im, struct missing *r, size_t n)
@@ -197,8 +197,8 @@ image_leave(struct image *im, struct missing *r, size_t n)
 }
 
 /*
- * Read n kilobytes of segment s, from number kb on, into buf. Zero those that
- * cannot be read, and record them as missing.
+ * Read n kilobytes of segment s, starting at kilobyte kb, into buf. Zero those
+ * that cannot be read, and record them as missing.
  */
 static int
 segment_read(struct segment *s, uint64_t kb, uint64_t n, uint8_t *buf)
@@ -231,8 +231,8 @@ segment_read(struct segment *s, uint64_t kb, uint64_t n, uint8_t *buf)
 }
 
 /*
- * Call edit to change len bytes at address start of image im of snapshot s.
- * edit gets arg and, for each segment with some of these bytes, the address,
+ * Let edit change the len bytes at address start of image im of snapshot s. For
+ * each segment with some of these bytes, call edit with arg and the address,
  * contents and length of the kilobytes that have them. What edit leaves in the
  * buffer replaces these kilobytes, and the image no longer refers to the old
  * ones. Return 0, or -1 with errstr set.

@@ -19,16 +19,16 @@ has_word(const char *name, const char *const *word)
 }
 
 /*
- * Return the name of the system call that a thread in restart_syscall(2)
- * resumes, or NULL if it cannot be determined. wchan is the kernel function
- * where the thread sleeps, as in proc_pid_wchan(5); first is the first argument
- * of its call. The possible calls are those that use set_restart_fn of
- * linux/thread_info.h. wchan omits functions of the scheduler, and may be the
- * entry function of the system call if the thread is in a timed sleep. Then
- * first decides: an address is never as low as the number of a clock.
+ * Return the name of the system call that a thread in restart_syscall(2) is
+ * resuming, or NULL if it cannot be determined. wchan is the kernel function in
+ * which the thread sleeps, as in proc_pid_wchan(5); arg is the first argument
+ * of its call. The candidates are the calls that use set_restart_fn of
+ * linux/thread_info.h. wchan omits scheduler functions, and may be the entry
+ * function of the system call if the thread is in a timed sleep. Then arg
+ * decides: an address is never as low as a clock number.
  */
 const char *
-restart_name(const char *wchan, uint64_t first)
+restart_name(const char *wchan, uint64_t arg)
 {
 	static const char *const sleeps[] = {
 		"sleep", "syscall", "sys_call", "svc", NULL
@@ -41,6 +41,6 @@ restart_name(const char *wchan, uint64_t first)
 		return "futex";
 	if (!has_word(wchan, sleeps))
 		return NULL;
-	return first < CLOCKS || strstr(wchan, "cpu") != NULL ?
+	return arg < CLOCKS || strstr(wchan, "cpu") != NULL ?
 	    "clock_nanosleep" : "nanosleep";
 }

@@ -17,6 +17,6 @@ enum {
 					   unless a handler runs */
 };
 
-const char	*restart_name(const char *wchan, uint64_t first);
+const char	*restart_name(const char *wchan, uint64_t arg);
 
 #endif

@@ -19,7 +19,8 @@ proc_cmp(struct proc *a, struct proc *b)
 TREE_GENERATE(proctree, proc, entry, proc_cmp)
 
 /*
- * Return true if the path of embedded file c is that of System V shared memory.
+ * Return true if embedded file c is System V shared memory, judging by its
+ * path.
  */
 static bool
 embedded_issysv(const struct embedded *c)
@@ -29,10 +30,10 @@ embedded_issysv(const struct embedded *c)
 
 /*
  * Compare embedded files a and b by device and inode, or by path if both
- * numbers are 0 (unknown). The inode number of System V shared memory is the
- * segment's ID, which other shared memory may have as its inode number;
- * therefore compare last whether they are System V. Return a number less than,
- * equal to or greater than 0, as strcmp(3).
+ * numbers are 0 (unknown). Last, compare whether they are System V shared
+ * memory: its inode number is the segment's ID, which other shared memory may
+ * have as its inode number. Return a number less than, equal to or greater than
+ * 0, as strcmp(3) does.
  */
 int
 embedded_cmp(const struct embedded *a, const struct embedded *b)
@@ -115,7 +116,7 @@ proc_free(struct proc *p)
 }
 
 /*
- * Free snapshot s, which may be NULL, and all that it owns, and close its
+ * Free snapshot s, which may be NULL, with everything it owns, and close its
  * sources.
  */
 void
@@ -140,7 +141,7 @@ snap_free(struct snap *s)
 
 /*
  * Return true if p is only a thread of another process, without text or memory
- * of its own. An entry that has some is shown as a process even if it has a
+ * of its own. An entry that has some counts as a process even if it has a
  * leader.
  */
 bool
@@ -151,7 +152,7 @@ proc_isthread(const struct proc *p)
 }
 
 /*
- * Return true if p is recorded as a process: neither a thread nor a carried
+ * Return true if p is recorded as a process: neither a thread nor an embedded
  * file.
  */
 bool
@@ -256,10 +257,10 @@ snap_drop(struct snap *s)
 }
 
 /*
- * Move from b to a all sources, and each process b->proc[i] for which keep[i]
- * is set; free the other processes. a must not have a process with the number
- * of one that is moved. Put embedded files after all processes. Leave b empty.
- * Return 0, or -1 with errstr set.
+ * Move all sources from b to a, and each process b->proc[i] for which keep[i]
+ * is set; free the other processes. The numbers of the moved processes must not
+ * be in use in a. Put embedded files after all processes. Leave b empty. Return
+ * 0, or -1 with errstr set.
  */
 int
 snap_move(struct snap *a, struct snap *b, const bool *keep)
@@ -358,9 +359,9 @@ index_make(struct snap *s)
 }
 
 /*
- * Update the index of threads and embedded files of s. Entries that it covers
- * must not change later, but entries may be added. Several threads may call
- * this at once while none adds entries. Return 0, or -1 with errstr set.
+ * Update the index of threads and embedded files of s. Entries in the index
+ * must not change later, but more may be added. Several threads may call this
+ * at once while none adds entries. Return 0, or -1 with errstr set.
  */
 int
 snap_index(struct snap *s)
@@ -413,7 +414,7 @@ proc_file(const struct proc *p, const char *name)
 /*
  * Set the small file called name of process p to the len bytes at data, from
  * malloc(3) or data_map, replacing an existing one. p takes ownership of data,
- * on failure also. Return 0, or -1 with errstr set.
+ * even on failure. Return 0, or -1 with errstr set.
  */
 int
 proc_setfile(struct proc *p, const char *name, uint8_t *data, size_t len)

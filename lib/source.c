@@ -195,7 +195,7 @@ read_tagged(struct filesource *f, uint64_t loc, uint8_t *buf)
 }
 
 /*
- * Read run r of file source src into buf, for source_ops.
+ * Read run r of file source src into buf. This is read of struct source_ops.
  */
 int
 file_read(struct source *src, const struct run *r, uint8_t *buf)
@@ -224,10 +224,10 @@ file_read(struct source *src, const struct run *r, uint8_t *buf)
 }
 
 /*
- * Set id[0] to id[n-1] to the identities of n parts of src, a file of size
- * bytes, from byte loc on. Each part has IDENTITY_KB kilobytes. The identity
- * combines the number of the source and the offset, and is never 0 unless the
- * part is short or not aligned, or the number exceeds 16 bits.
+ * Store the identities of n consecutive parts of src, a file of size bytes, in
+ * id. The first part starts at byte loc, and each has IDENTITY_KB kilobytes. An
+ * identity combines the number of the source and the offset. It is 0 only if
+ * the part is short or not aligned, or the number exceeds 16 bits.
  */
 void
 source_identify(const struct source *src, uint64_t size, uint64_t loc,
@@ -245,8 +245,8 @@ source_identify(const struct source *src, uint64_t size, uint64_t loc,
 }
 
 /*
- * Set id[0] to id[n-1] to the identities of n parts of file source src, for
- * source_ops.
+ * Store the identities of n consecutive parts of file source src, starting at
+ * loc, in id. This is identify of struct source_ops.
  */
 static int
 file_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
@@ -258,7 +258,7 @@ file_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
 }
 
 /*
- * Close file source src, for source_ops.
+ * Close file source src. This is free of struct source_ops.
  */
 void
 file_free(struct source *src)
@@ -292,11 +292,11 @@ file_new(struct snap *s, int fd, const char *name, uint32_t pitch,
 }
 
 /*
- * Return a source of snapshot s for the regular file fd, with kilobytes pitch
- * bytes apart: KB, or KB + 1 for a snap(6) stream. Locations are byte offsets
- * in the file; name is for messages. Calls for the same unchanged file return
- * the same source. The source takes ownership of fd, which is closed on failure
- * also. Return NULL with errstr set on failure.
+ * Return a source of snapshot s for the regular file fd. Its kilobytes are
+ * pitch bytes apart: KB, or KB + 1 for a snap(6) stream. Locations are byte
+ * offsets in the file; name is for messages. Calls for the same unchanged file
+ * return the same source. The source takes ownership of fd, which is closed
+ * even on failure. Return NULL with errstr set on failure.
  */
 struct source *
 source_file(struct snap *s, int fd, const char *name, uint32_t pitch)
@@ -334,8 +334,7 @@ source_file(struct snap *s, int fd, const char *name, uint32_t pitch)
 }
 
 /*
- * Return the descriptor of src, which is a file source or spool and still owns
- * it.
+ * Return the descriptor of src, a file source or spool, which still owns it.
  */
 int
 source_fd(const struct source *src)
@@ -353,9 +352,9 @@ source_size(const struct source *src)
 }
 
 /*
- * Find data of file source src at or after offset at. Set *start and *end
- * (exclusive) to a run of it outside of holes (SEEK_DATA of lseek(2)). Return
- * false if there is no more data.
+ * Find the next run of data (SEEK_DATA of lseek(2)) of file source src at or
+ * after offset at, and set *start and *end (exclusive) to it. Return false if
+ * there is no more data.
  */
 bool
 source_data(const struct source *src, uint64_t at, uint64_t *start,
@@ -389,8 +388,8 @@ nothing_read(struct source *src, const struct run *r, uint8_t *buf)
 static const struct source_ops nothing_ops = { .read = nothing_read };
 
 /*
- * Return a new source of snapshot s for bytes that were not kept, so that every
- * read fails. Return NULL with errstr set if memory runs out.
+ * Return a new source of snapshot s for bytes that were not kept; every read
+ * from it fails. Return NULL with errstr set if memory runs out.
  */
 struct source *
 source_nothing(struct snap *s)

@@ -15,8 +15,8 @@ int		 vmas_unmap(struct vmas *l, uint64_t start, uint64_t end);
 int		 vmas_protect(struct vmas *l, uint64_t start, uint64_t end,
 		    unsigned int prot);
 int		 vmas_move(struct vmas *l, uint64_t start, uint64_t len,
-		    uint64_t to, uint64_t newlen);
-int		 vmas_copy(struct vmas *to, const struct vmas *from);
+		    uint64_t dest, uint64_t newlen);
+int		 vmas_copy(struct vmas *copy, const struct vmas *l);
 
 /*
  * Address space of a process: its mappings, and sizes and addresses from smaps,

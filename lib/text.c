@@ -98,16 +98,16 @@ text_isharmful(const char *s)
 
 /*
  * Overwrite each byte of s that is not UTF-8, or is part of a control
- * character, with the byte in with. Return s.
+ * character, with fill. Return s.
  */
 char *
-text_clean(char *s, char with)
+text_clean(char *s, char fill)
 {
 	size_t len;
 	char *p;
 
 	for (p = s; *p != '\0'; p += len)
-		memset(p, with, harm_len(p, &len));
+		memset(p, fill, harm_len(p, &len));
 	return s;
 }
 

@@ -120,8 +120,9 @@ job_act(void)
 }
 
 /*
- * Do request what. Return a descriptor, or -1 if there is none. Set *rc to the
- * result of the request; on failure this is -1, with errstr set.
+ * Do the request whose letter is what. Return a descriptor, or -1 if there is
+ * none. Set *rc to the result of the request; on failure this is -1, with
+ * errstr set.
  */
 static int
 job_do(char what, const char *path, int *rc)
@@ -224,8 +225,8 @@ job_main(int sock)
 
 /*
  * Start the helper of the program that c confines; the helper ends when the
- * program does. Set made if c->outdir was created for the program and is to be
- * removed if it stays empty. Return 0, or -1 with errno set.
+ * program does. made says that c->outdir was created for the program and is to
+ * be removed if it stays empty. Return 0, or -1 with errno set.
  */
 int
 helperjob_start(const struct confined *c, bool made)

@@ -78,7 +78,7 @@ rule_add(int rules, uint64_t known, int fd, uint64_t access)
 
 /*
  * Allow reading the parent directories of the CRIU images in directory dir:
- * follow the links "parent" from one directory to the next.
+ * follow the "parent" links from directory to directory.
  */
 static void
 rule_parents(int rules, uint64_t known, int dir)

@@ -31,7 +31,7 @@ again_look(struct dedup *d, const struct image *im)
 }
 
 /*
- * Return the number of consecutive places, from place on, whose outcome is
+ * Return the number of consecutive places, starting at place, whose outcome is
  * known.
  */
 static uint64_t
@@ -47,10 +47,10 @@ again_known(const struct dedup *d, uint64_t place)
 }
 
 /*
- * Return the number of kilobytes of extent e of segment seg, from kilobyte kb
- * of the segment on, that were described in another image and whose outcome is
- * known. Set *place to the place of the first. Return 0 if the first was not
- * described, or its outcome is unknown.
+ * Return the number of kilobytes of extent e of segment seg, starting at
+ * kilobyte kb of the segment, that were described in another image and whose
+ * outcome is known. Set *place to the place of the first. Return 0 if the first
+ * was not described, or its outcome is unknown.
  */
 uint64_t
 again_find(struct dedup *d, const struct segment *seg, const struct extent *e,
@@ -86,9 +86,9 @@ again_find(struct dedup *d, const struct segment *seg, const struct extent *e,
 }
 
 /*
- * Plan block b for the n kilobytes that were described from place on. If there
- * are at least BLOCK, they need a block of their own: plan them only if b is
- * empty.
+ * Plan in block b the n kilobytes that were described earlier, starting at
+ * place. If there are at least BLOCK, they need a block of their own: plan them
+ * only if b is empty.
  */
 void
 plan_again(struct block *b, uint64_t place, uint64_t n)

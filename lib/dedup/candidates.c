@@ -22,8 +22,8 @@ block_page(const struct block *b, size_t i)
 }
 
 /*
- * Compare pages of block b with the pages at their places in target: the first
- * of the n that page lists, as many as come from one source. Set target to
+ * Compare the first of the n pages of block b that page lists, as many as come
+ * from one source, with the pages at their places in target. Set target to
  * PLACE_NONE for those that differ. Return the number of pages compared, or -1
  * with errstr set.
  */
@@ -80,8 +80,8 @@ candidates_check(const struct dedup *d, size_t *last, const struct block *b,
 
 /*
  * Find pages of b, which has been read, that equal pages described before it,
- * and set their state to PAGE_FOUND. This may miss pages, also after errors:
- * judge_block looks for them again.
+ * and set their state to PAGE_FOUND. This may miss pages, for example after
+ * errors; judge_block looks for them again.
  */
 void
 block_find(struct dedup *d, struct block *b)

@@ -105,9 +105,9 @@ judge_unshared(struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * First pass over block b: judge a page that was read as new if its hash has no
- * place; otherwise make the first place under its hash its target, to be
- * compared. Compare a target in this block at once.
+ * First pass over block b: judge each page that was read as new if its hash has
+ * no place. Otherwise its target is the first place under its hash, and is
+ * compared in the second pass, or at once if it is in this block.
  */
 static int
 judge_candidates(struct dedup *d, const struct block *b)
@@ -175,9 +175,9 @@ judge_checked(struct dedup *d, const struct block *b)
 }
 
 /*
- * Return how many of the n places from place on, counted from the first, have
- * the same verdict as the first. They have identities and are in earlier blocks
- * of d. Set *verdict to the verdict, and *target to the place of the page that
+ * Return the length of the run of places, starting at place and at most n long,
+ * that have the same verdict. They have identities and are in earlier blocks of
+ * d. Set *verdict to the verdict, and *target to the place of the page that
  * equals the first; for a page written raw, this is place itself.
  */
 uint64_t
@@ -211,8 +211,8 @@ judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,
 }
 
 /*
- * Third pass over block b: give each page with an identity seen before the
- * verdict of the page that had it.
+ * Third pass over block b: give each page whose identity was seen before the
+ * verdict of the earlier page.
  */
 static void
 judge_identical(struct dedup *d, const struct block *b)

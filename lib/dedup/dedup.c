@@ -79,8 +79,8 @@ dedup_free(struct dedup *d)
 }
 
 /*
- * Return the number of pages of b, from page i on, that a single finding can
- * report.
+ * Return the number of pages of b, starting at page i, that a single finding
+ * can report.
  */
 static size_t
 block_run(const struct dedup *d, const struct block *b, size_t i)
@@ -100,9 +100,9 @@ block_run(const struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * Report finding f for kilobytes of block b from number i on. Members verdict,
- * n, data and why are set. If the kilobytes equal those from place target on,
- * limit f->n to the segment that contains target.
+ * Report finding f for kilobytes of block b, starting at number i. Members
+ * verdict, n, data and why are set. If the kilobytes equal those that start at
+ * place target, limit f->n to the segment that contains target.
  */
 static int
 finding_report(struct dedup *d, const struct block *b, struct finding *f,

@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Read the pages of w in smaller runs, each of one identity, after reading them
- * all at once failed for some.
+ * Read the pages of w in smaller runs, each of one identity, after reading all
+ * of them at once failed for some.
  */
 static int
 want_salvage(struct block *b, const struct want *w)

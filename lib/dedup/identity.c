@@ -52,8 +52,8 @@ kept_add(struct dedup *d, uint64_t place)
 }
 
 /*
- * Return the number of consecutive places, from place on, whose identities are
- * in the index.
+ * Return the number of consecutive places, starting at place, whose identities
+ * are in the index.
  */
 static uint64_t
 kept_run(const struct dedup *d, uint64_t place)
@@ -65,8 +65,9 @@ kept_run(const struct dedup *d, uint64_t place)
 }
 
 /*
- * Return how many of the n groups from place on, counted from the first, still
- * have the identities id. A page frame may have moved since it was described.
+ * Check whether the n groups starting at place still have the identities id: a
+ * page frame may have moved since it was described. Return the number of groups
+ * before the first that does not.
  */
 static size_t
 identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
@@ -169,8 +170,8 @@ window_open(struct dedup *d, const struct segment *seg,
 }
 
 /*
- * Return the number of groups of the window, from g on, that were described one
- * after another. Return 0 if group g was not described.
+ * Return the number of groups of the window, starting at g, that were described
+ * one after another. Return 0 if group g was not described.
  */
 static size_t
 window_run(const struct dedup *d, size_t g)
@@ -211,7 +212,7 @@ plan_read(struct block *b, size_t n, struct source *src, uint64_t loc)
 }
 
 /*
- * Plan group g of the window for block b. If it was not described before, read
+ * Plan group g of the window in block b. If it was not described before, read
  * it from loc in src and add its identity to the index.
  */
 static int
@@ -241,9 +242,9 @@ plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
 }
 
 /*
- * Plan for block b the groups of the window from g on, which are at loc in src.
- * Stop when b is full, or before a long run described earlier, which becomes a
- * block of its own.
+ * Plan in block b the groups of the window that start at g, which are at loc in
+ * src. Stop when b is full, or before a long run described earlier, which
+ * becomes a block of its own.
  */
 static int
 plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,
@@ -273,8 +274,8 @@ plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,
 }
 
 /*
- * Plan for block b kilobytes of extent e from number kb on; plan none if b must
- * end before them.
+ * Plan in block b kilobytes of extent e, starting at number kb; plan none if b
+ * must end before them.
  */
 static int
 plan_extent(struct dedup *d, struct block *b, const struct extent *e,
@@ -319,7 +320,7 @@ plan_extent(struct dedup *d, struct block *b, const struct extent *e,
 }
 
 /*
- * Plan block b, from kilobyte kb of the described segment at on. A long run of
+ * Plan block b, starting at kilobyte kb of described segment at. A long run of
  * zeros, or of pages described before, becomes a block of its own, of any
  * length. Return 0, or -1 with errstr set.
  */

@@ -117,8 +117,8 @@ index_free(struct index *ix)
 }
 
 /*
- * Allow lookups by this thread until it calls index_release. It must not be the
- * thread that adds entries.
+ * Allow lookups by this thread, which must not be the thread that adds entries,
+ * until it calls index_release.
  */
 void
 index_hold(struct index *ix)
@@ -249,7 +249,7 @@ shard_grow(struct index *ix, struct shard *sh)
 }
 
 /*
- * Add under hash a place, which must be below MAX_PLACE. Return 0, or -1 with
+ * Add place, which must be below MAX_PLACE, under hash. Return 0, or -1 with
  * errstr set.
  */
 int

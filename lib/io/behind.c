@@ -58,7 +58,8 @@ disk_begin(struct written *w, int fd, uint64_t at, size_t n)
 }
 
 /*
- * Write one buffer, unless an earlier write failed: job function of the ring.
+ * Write one buffer, unless an earlier write failed. This is the work function
+ * of the ring.
  */
 static void
 piece_write(void *arg, void *job)
@@ -81,8 +82,8 @@ piece_free(void *job)
 }
 
 /*
- * Start write-behind with buffers of size bytes. If kept is set, the files will
- * be synced, and write-back starts early. Return a handle, or NULL with errstr
+ * Start write-behind with buffers of size bytes. kept says that the files will
+ * be synced; write-back then starts early. Return a handle, or NULL with errstr
  * set. The caller frees the handle with behind_end.
  */
 struct behind *

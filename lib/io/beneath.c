@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 /*
- * Open path below directory dir with openat2(2). resolve is its RESOLVE_ flags;
- * flags are those of open(2) and must not create a file. The descriptor is
- * close-on-exec, and the caller owns it. Return it, or -1 with errno set:
+ * Open path below directory dir with openat2(2). resolve has its RESOLVE_
+ * flags; flags are those of open(2) and must not create a file. The descriptor
+ * is close-on-exec, and the caller owns it. Return it, or -1 with errno set:
  * ENOSYS before Linux 5.6.
  */
 int
@@ -99,9 +99,9 @@ beneath_open(int dir, const char *path)
 }
 
 /*
- * Open again the file that is open as fd, possibly with O_PATH, with flags of
- * open(2), whatever its name now refers to. Return a descriptor that the caller
- * owns, or -1 with errno set.
+ * Reopen the file that is open as fd, possibly with O_PATH, with flags of
+ * open(2), even if its name now refers to something else. Return a descriptor
+ * that the caller owns, or -1 with errno set.
  */
 int
 beneath_reopen(int fd, int flags)
@@ -113,10 +113,10 @@ beneath_reopen(int fd, int flags)
 }
 
 /*
- * Return true if name in directory dir, which was opened as fd, is not a
- * symbolic link, or is a link that fs.protected_symlinks (proc_sys_fs(5))
- * allows following: one that belongs to us, to root, or to the owner of its
- * target.
+ * Return true if we may follow name in directory dir, which was opened as fd.
+ * Either it is not a symbolic link, or it is a link that fs.protected_symlinks
+ * (proc_sys_fs(5)) allows following: one that belongs to us, to root, or to the
+ * owner of its target.
  */
 bool
 link_istrusted(int dir, const char *name, int fd)

@@ -12,9 +12,9 @@
 enum { MIN_ROOM = 256 * 1024 * KB, ROOM_TIMES = 64 };
 
 /*
- * Return the number of bytes that regular file fd with status st has on disk.
- * Return its size if it has no holes, since some file systems update the count
- * of blocks late. Nothing has been read from fd; restore its offset to from.
+ * Return the number of bytes that regular file fd, whose status is st, takes on
+ * disk. If it has no holes, return its size, since some file systems update the
+ * block count late. Nothing has been read from fd; leave its offset at from.
  */
 uint64_t
 room_real(int fd, const struct stat *st, off_t from)
@@ -41,8 +41,8 @@ input_taken(const struct input *in)
 }
 
 /*
- * Return how many bytes of memory may be used for what stream in has described
- * so far.
+ * Return the number of bytes of memory that the data described by stream in so
+ * far may take.
  */
 uint64_t
 input_room(const struct input *in)

@@ -65,7 +65,7 @@ bulk_join(struct bulk *k, uint8_t **data)
 
 /*
  * Set *data to all bytes of k and *len to their number. The caller frees *data
- * with data_free. Leave k empty, on failure also. Return 0, or -1 with errstr
+ * with data_free. Leave k empty, even on failure. Return 0, or -1 with errstr
  * set.
  */
 int

@@ -37,7 +37,7 @@ struct gunzip {
 };
 
 /*
- * Read into g->raw a member that we wrote; h is its header, which is in the
+ * Read a member that we wrote into g->raw. h is its header, which is in the
  * buffer.
  */
 static int
@@ -165,8 +165,9 @@ read_other(struct gunzip *g, void *buf, size_t most)
 }
 
 /*
- * Decompress up to n bytes, at most 1 GiB, into buf: read of struct inflater.
- * After an error, every later call returns the same error.
+ * Decompress up to n bytes (at most 1 GiB) into buf. After an error, every
+ * later call returns the same error. This is the read function of struct
+ * inflater.
  */
 static ssize_t
 gunzip_read(struct input *packed, void *state, void *buf, size_t n)

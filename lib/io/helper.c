@@ -34,8 +34,8 @@ helper_end(void)
 }
 
 /*
- * From now on use the helper process pid at socket sock. End the helper when
- * the program exits.
+ * Use helper process pid, at socket sock, from now on. End the helper when the
+ * program exits.
  */
 void
 helper_set(int sock, pid_t pid)
@@ -70,7 +70,7 @@ answer_get(struct helper_answer *a)
 }
 
 /*
- * Send the helper request what, a letter (confine/helperjob.c), with path,
+ * Send the helper the request letter what (see confine/helperjob.c) with path,
  * which may be NULL. Set *rc to the result of the request: -1 with errno and
  * errstr set on failure. Return the descriptor that the helper passed, which
  * the caller owns, or -1 if there is none.

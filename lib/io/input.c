@@ -43,7 +43,7 @@ input_open(const char *path)
 
 /*
  * Make a stream called name from descriptor fd. The stream owns fd, which is
- * closed on failure also. Return the stream, or NULL with errstr set.
+ * closed even on failure. Return the stream, or NULL with errstr set.
  */
 struct input *
 input_fd(const char *name, int fd)
@@ -174,8 +174,8 @@ input_trim(struct input *in)
 }
 
 /*
- * Read up to n bytes into buf: those that follow the bytes in the buffer of in.
- * Return their number, 0 at the end, or -1 with errstr set.
+ * Read into buf up to n bytes that follow those in the buffer of in. Return
+ * their number, 0 at the end, or -1 with errstr set.
  */
 static ssize_t
 input_read(struct input *in, uint8_t *buf, size_t n)
@@ -203,7 +203,7 @@ input_read(struct input *in, uint8_t *buf, size_t n)
 }
 
 /*
- * Read more bytes into the buffer. Return 0, also at the end of the stream; or
+ * Read more bytes into the buffer. Return 0, even at the end of the stream, or
  * -1 with errstr set.
  */
 static int
@@ -230,9 +230,9 @@ input_more(struct input *in)
 }
 
 /*
- * Read until the buffer contains at least n bytes from in->buf + in->start on.
- * Return the number of bytes there. It is less than n at the end of the stream
- * or before an error; input_end returns which.
+ * Read until the buffer contains at least n bytes, starting at in->buf +
+ * in->start. Return the number of bytes there. It is less than n at the end of
+ * the stream or before an error; input_end tells which.
  */
 size_t
 input_fill(struct input *in, size_t n)
@@ -258,7 +258,7 @@ input_fill(struct input *in, size_t n)
 
 /*
  * Return the next n bytes of stream in, which are valid until the next call.
- * Return NULL if there are fewer; input_end returns why.
+ * Return NULL if there are fewer; input_end tells why.
  */
 const uint8_t *
 input_peek(struct input *in, size_t n)
@@ -347,9 +347,9 @@ input_seek(struct input *in, uint64_t pos)
 }
 
 /*
- * Fill the buffer of stream in with its first bytes, at most n, as far as they
- * can be inflated, even if it is damaged. Do nothing unless it is a compressed
- * file with random access.
+ * Fill the buffer of stream in with as many of its first n bytes as can be
+ * inflated, even if it is damaged. Do nothing unless it is a compressed file
+ * with random access.
  */
 void
 input_guess(struct input *in, size_t n)
@@ -365,8 +365,8 @@ input_guess(struct input *in, size_t n)
 }
 
 /*
- * Keep at most mib MiB of decompressed data of stream in in memory. This has no
- * effect unless it is a compressed file with random access.
+ * Limit the decompressed data of stream in that is kept in memory to mib MiB.
+ * This has no effect unless it is a compressed file with random access.
  */
 void
 input_keep(struct input *in, size_t mib)
@@ -378,7 +378,7 @@ input_keep(struct input *in, size_t mib)
 /*
  * Set the size of stream in, which is compressed and damaged, to size bytes.
  * The caller knows the size from another source. Return 0, or -1 with errstr
- * set if it is impossible.
+ * set if that size is impossible.
  */
 int
 input_widen(struct input *in, uint64_t size)

@@ -105,11 +105,11 @@ newfile_create(struct newfile *f)
 }
 
 /*
- * Decide what to do with the existing file at f->path, which is open as at and
- * has status st. Return 1 if the new file is to replace it; 0 if it was opened
- * as f->fd; or -1 with errstr set. A symbolic link is replaced, never followed.
- * A link to something other than a file is an error, since its user expects the
- * output there.
+ * Decide what to do with the existing file at f->path, which is open as
+ * descriptor at and has status st. Return 1 if the new file is to replace it; 0
+ * if it was opened as f->fd; or -1 with errstr set. A symbolic link is
+ * replaced, never followed. A link to something other than a file is an error,
+ * since its user expects the output there.
  */
 static int
 newfile_find(struct newfile *f, int at, const struct stat *st)
@@ -284,7 +284,7 @@ newfile_open(struct newfile *f, const char *path)
 }
 
 /*
- * Return true if nothing of f remains when it is closed without newfile_finish.
+ * Return true if closing f without newfile_finish leaves nothing of it.
  */
 bool
 newfile_isnew(const struct newfile *f)

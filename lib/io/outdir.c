@@ -183,7 +183,7 @@ outdir_file(struct outdir *o, const char *name)
 
 /*
  * Check that directory path can be opened as by outdir_open with force, and
- * written to. This tries it, and removes what it creates. Return 0, or -1 with
+ * written to, by trying it. Remove whatever this creates. Return 0, or -1 with
  * errstr set.
  */
 int
@@ -272,8 +272,8 @@ outdir_free(struct outdir *o)
 }
 
 /*
- * Sync the file called name, which was written, to disk. A symbolic link needs
- * no sync.
+ * Sync the file called name, which has been written, to disk. A symbolic link
+ * needs no sync.
  */
 static int
 file_sync(const struct outdir *o, const char *name)
@@ -313,9 +313,9 @@ files_sync(void *arg)
 }
 
 /*
- * Sync all files of directory o to disk. Several threads do this at once, since
- * a disk can serve several requests together, which is faster than one file
- * after another. Return 0, or -1 with errstr set.
+ * Sync all files of directory o to disk. Several threads sync at once, because
+ * the disk can serve several requests together; that is faster than syncing one
+ * file after another. Return 0, or -1 with errstr set.
  */
 static int
 all_sync(const struct outdir *o)

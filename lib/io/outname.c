@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 /*
- * Open the directory path, relative to at. Follow symbolic links, except the
- * links of proc(5) that refer to files without a path.
+ * Open the directory path, relative to directory at. Follow symbolic links,
+ * except the links of proc(5) that refer to files without a path.
  */
 static int
 dir_open(int at, const char *path, int flags)
@@ -175,10 +175,11 @@ is_sink(const struct stat *st)
 }
 
 /*
- * Open for writing the fifo or device path, which is open with O_PATH as at and
- * has status st. It must belong to us or root. It must have no second link,
- * since another user could have made that. Wait for a reader or a signal.
- * Return a descriptor that the caller owns, or -1 with errstr set.
+ * Open for writing the fifo or device path, which is open with O_PATH as
+ * descriptor at and has status st. It must belong to us or root. It must not
+ * have a second link, since another user could have made that. Wait for a
+ * reader or a signal. Return a descriptor that the caller owns, or -1 with
+ * errstr set.
  */
 int
 outname_device(int at, const struct stat *st, const char *path)

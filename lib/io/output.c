@@ -109,7 +109,8 @@ output_write(struct output *o, const uint8_t *data, size_t n)
 }
 
 /*
- * Write the n compressed bytes at data: write function of io/gzip/out.c.
+ * Write the n compressed bytes at data. This is the write callback of
+ * io/gzip/out.c.
  */
 static int
 output_packed(void *arg, const void *data, size_t n)
@@ -160,8 +161,8 @@ pipe_widen(int fd)
 }
 
 /*
- * Make o record in p when it waits for its reader. If o is a pipe, enlarge its
- * buffer, for a long stream.
+ * Let o record in p when it waits for its reader. If o is a pipe, enlarge its
+ * buffer for a long stream.
  */
 static void
 output_watch(struct output *o, struct progress *p)
@@ -216,8 +217,8 @@ output_check(const struct output *o)
 }
 
 /*
- * Write all that was put to o; the compressor may still hold some of it. Return
- * 0, or -1 with errstr set if this or any earlier call failed.
+ * Write everything appended to o; the compressor may still hold some of it.
+ * Return 0, or -1 with errstr set if this or any earlier call failed.
  */
 int
 output_flush(struct output *o)
@@ -228,8 +229,8 @@ output_flush(struct output *o)
 }
 
 /*
- * Return space in the buffer of o for at least n bytes, which must be at most a
- * few hundred. Set *most to the size of the space.
+ * Return space in the buffer of o for at least n bytes; n must be at most a few
+ * hundred. Set *most to the size of the space.
  */
 char *
 output_room(struct output *o, size_t n, size_t *most)
@@ -241,8 +242,8 @@ output_room(struct output *o, size_t n, size_t *most)
 }
 
 /*
- * Put to o the bytes from the start of the space that output_room returned up
- * to end. Nothing else may be put between the two calls.
+ * Commit to o the bytes stored in the space that output_room returned, up to
+ * end. Nothing else may be written to o between the two calls.
  */
 void
 output_filled(struct output *o, const char *end)
@@ -255,7 +256,7 @@ output_filled(struct output *o, const char *end)
 }
 
 /*
- * Put the n bytes at data to o. output_flush reports errors.
+ * Append the n bytes at data to o. output_flush reports errors.
  */
 void
 output_put(struct output *o, const void *data, size_t n)
@@ -290,7 +291,7 @@ can_skip(const struct output *o, uint64_t n)
 }
 
 /*
- * Put n zeros to o, as a hole if o is a file that can have one. output_flush
+ * Append n zeros to o, as a hole if o is a file that can have one. output_flush
  * reports errors.
  */
 void
@@ -316,7 +317,7 @@ output_hole(struct output *o, uint64_t n)
 }
 
 /*
- * Return the number of bytes put to o so far, before compression.
+ * Return the number of bytes appended to o so far, before compression.
  */
 uint64_t
 output_pos(const struct output *o)
@@ -334,8 +335,8 @@ output_written(const struct output *o)
 }
 
 /*
- * Write the rest of o; nothing more may be put. Return 0, or -1 with errstr set
- * if this or any earlier call failed.
+ * Write the rest of o; nothing more may be appended. Return 0, or -1 with
+ * errstr set if this or any earlier call failed.
  */
 int
 output_end(struct output *o)
@@ -349,8 +350,8 @@ output_end(struct output *o)
 }
 
 /*
- * Add all bytes put to o from now on, except holes, to sums. If sums is NULL,
- * stop. Return 0, or -1 with errstr set.
+ * Add all bytes appended to o from now on, except holes, to sums. If sums is
+ * NULL, stop. Return 0, or -1 with errstr set.
  */
 int
 output_sum(struct output *o, struct sums *sums)
@@ -391,7 +392,7 @@ output_free(struct output *o)
 }
 
 /*
- * Write the rest of o, give its file its name, and free o, on failure also.
+ * Write the rest of o, give its file its name, and free o, even on failure.
  * After a failure nothing of the file remains. Return 0, or -1 with errstr set.
  */
 int

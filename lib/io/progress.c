@@ -6,7 +6,7 @@
 #include "clock.h"
 
 /*
- * Begin in p, which may be NULL, a phase that reads total bytes, or an unknown
+ * Begin a phase in p, which may be NULL. It reads total bytes, or an unknown
  * number if total is 0.
  */
 void
@@ -20,7 +20,7 @@ progress_phase(struct progress *p, uint64_t total)
 }
 
 /*
- * Count n bytes read in p, which may be NULL.
+ * Record in p, which may be NULL, that n more bytes were read.
  */
 void
 progress_read(struct progress *p, uint64_t n)
@@ -30,8 +30,8 @@ progress_read(struct progress *p, uint64_t n)
 }
 
 /*
- * Count in p, which may be NULL, kilobytes of memory by kind: raw, zero, and
- * same as others.
+ * Add kilobytes of memory to the counts in p, which may be NULL: raw, zero, and
+ * the same as others.
  */
 void
 progress_count(struct progress *p, uint64_t raw, uint64_t zero, uint64_t same)

@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 /*
- * Open for reading the file that is open with O_PATH as at, if it is a regular
- * file. Do not wait for a lease (fcntl(2)) to end and, if permitted, do not
- * change its access time. at stays open. Return a descriptor, or -1 with errno
- * set, to 0 if it is not a regular file.
+ * Open for reading the file that is open with O_PATH as descriptor at, if it is
+ * a regular file. Do not wait for a lease (fcntl(2)) to end and, if permitted,
+ * do not change its access time. at stays open. Return a descriptor, or -1 with
+ * errno set; errno is 0 if it is not a regular file.
  */
 int
 regular_reopen(int at)

@@ -45,8 +45,8 @@ input_source(struct snap *s, struct input *in, uint32_t pitch)
 
 /*
  * Make a source of snapshot s from the whole stream in, of which nothing has
- * been skipped. It reads the file of the stream, or a spool with a copy. Return
- * the source, or NULL with errstr set.
+ * been skipped. It reads the stream's file, or a copy in a spool. Return the
+ * source, or NULL with errstr set.
  */
 struct source *
 source_input(struct snap *s, struct input *in)

@@ -33,7 +33,8 @@ unzstd_free(void *state)
 }
 
 /*
- * Decompress up to n bytes into buf: read of struct inflater.
+ * Decompress up to n bytes into buf. This is the read function of struct
+ * inflater.
  */
 static ssize_t
 unzstd_read(struct input *packed, void *state, void *buf, size_t n)

@@ -15,7 +15,8 @@ struct snap_capture {
 };
 
 /*
- * Pass a warning on to the caller: callback warn of the set of live processes.
+ * Pass a warning on to the caller. This is the warn callback of the set of live
+ * processes.
  */
 static void
 capture_warn(void *capture, const char *text)
@@ -113,7 +114,8 @@ snap_capture_cgroup(struct snap_capture *c, const char *group)
 }
 
 /*
- * Make the small files and the Linux record of p: callback of live_take.
+ * Make the small files and the Linux record of p. This is the callback of
+ * live_take.
  */
 static int
 take(void *arg, struct proc *p, const struct task *t, const struct file *rec,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /*
- * Append to the tasks of f a task for p. leader is the process that p, a
+ * Append a task for p to the tasks of f. leader is the process that p, a
  * thread, belongs to, or NULL if p is a process itself.
  */
 static struct snap_task *

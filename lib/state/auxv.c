@@ -9,7 +9,7 @@
 
 /*
  * Return the value of type in auxv, as getauxval(3) does, or 0 if it has none.
- * auxv is an auxiliary vector of len bytes of machine m, with words of word
+ * auxv is an auxiliary vector of len bytes of machine m, whose words have word
  * bytes (4 or 8).
  */
 uint64_t

@@ -12,8 +12,8 @@
 enum { MAX_MAPPINGS = 1 << 21 };	/* limit for one process */
 
 /*
- * Append mapping v to list l, which takes ownership of its name, on failure
- * also. Return 0, or -1 with errstr set.
+ * Append mapping v to list l, which takes ownership of its name, even on
+ * failure. Return 0, or -1 with errstr set.
  */
 int
 vmas_add(struct vmas *l, const struct vma *v)
@@ -82,11 +82,11 @@ vmas_match(const struct bytes *maps, const struct vmas *l)
 }
 
 /*
- * Copy to the mappings of now, which are from maps, the flags of the mappings
- * of was, which are from smaps a moment earlier. Stacks may have grown and
- * mappings may be gone in between. Return 1; or 0 if a mapping of now was
- * created, merged, split or replaced, so that its flags are unknown.
- * smaps_refit does the same for the texts.
+ * Copy the flags of the mappings of list was, which are from smaps a moment
+ * earlier, to the mappings of list now, which are from maps. Stacks may have
+ * grown and mappings may be gone in between. Return 1; or 0 if a mapping of
+ * list now was created, merged, split or replaced, so that its flags are
+ * unknown. smaps_refit does the same for the texts.
  */
 int
 vmas_refit(struct vmas *now, const struct vmas *was)

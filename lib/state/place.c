@@ -109,8 +109,8 @@ is_podman(const struct scan *before, const struct scan *parent)
 }
 
 /*
- * Return true if t, a part of a path, names a pod, and set pod to the name.
- * slice says that t is the name of a slice, in which underscores stand for the
+ * Return true if t, a part of a path, names a pod, and set pod to the name. If
+ * slice is set, t is the name of a slice, in which underscores stand for the
  * hyphens of the UID.
  */
 static bool

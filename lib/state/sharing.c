@@ -96,8 +96,8 @@ sweep_free(struct sweep *w)
 }
 
 /*
- * Begin sweep w over the ranges in s of the n processes pid; it is then before
- * the first range. The caller frees w, on failure also.
+ * Begin sweep w over the ranges in s of the n processes pid, positioned before
+ * the first range. The caller must free w, even on failure.
  */
 static int
 sweep_begin(struct sweep *w, const struct sharing *s, const uint64_t *pid,
@@ -147,8 +147,8 @@ sweep_next(struct sweep *w)
 }
 
 /*
- * Return the index of the first process, from k on, that has the current range,
- * or n if there is none.
+ * Return the index of the first process, starting at k, that has the current
+ * range, or n if there is none.
  */
 static size_t
 sweep_proc(const struct sweep *w, size_t k)
@@ -218,8 +218,8 @@ cells_make(struct sharing *s)
 }
 
 /*
- * Return the index of the first cell that is in store and ends after at, or is
- * in a later store.
+ * Return the index of the first cell that is in store and ends after kilobyte
+ * at, or is in a later store.
  */
 static size_t
 cell_find(const struct sharing *s, uint64_t store, uint64_t at)

@@ -184,7 +184,7 @@ scan_len(const struct scan *t)
 }
 
 /*
- * Return true if mappings was and now are equal in maps, except that their
+ * Return true if the mappings was and now are equal in maps, except that their
  * names may differ.
  */
 bool
@@ -197,9 +197,9 @@ vma_stayed(const struct vma *was, const struct vma *now)
 }
 
 /*
- * Return true if mapping was is equal to now, or is a stack that grew to now;
- * their names may differ. A mapping that grew in another way may have been
- * merged or replaced, so that its old flags say nothing.
+ * Return true if the mappings was and now are equal, or if now is a stack that
+ * has grown from was; their names may differ. A mapping that grew in any other
+ * way may have been merged or replaced, so its old flags no longer apply.
  */
 bool
 vma_became(const struct vma *was, const struct vma *now)
@@ -245,7 +245,7 @@ smap_add(struct buf *b, const struct smap *m, struct scan head,
 }
 
 /*
- * Append to *to the present contents of smaps for the mappings in maps. Make
+ * Append the present contents of smaps for the mappings in maps to *to. Make
  * them from smaps, its text from a moment earlier. Stacks may have grown and
  * mappings may be gone in between. Return 1; 0 if a mapping was created,
  * merged, split or replaced, so that the old text is wrong for it; or -1 with

@@ -115,11 +115,11 @@ vmas_protect(struct vmas *l, uint64_t start, uint64_t end, unsigned int prot)
 }
 
 /*
- * Move the len bytes mapped at start in l to address to; newlen is their new
+ * Move the len bytes mapped at start in l to address dest; newlen is their new
  * length. Return 0, or -1 with errstr set.
  */
 int
-vmas_move(struct vmas *l, uint64_t start, uint64_t len, uint64_t to,
+vmas_move(struct vmas *l, uint64_t start, uint64_t len, uint64_t dest,
     uint64_t newlen)
 {
 	const struct vma *v;
@@ -131,8 +131,8 @@ vmas_move(struct vmas *l, uint64_t start, uint64_t len, uint64_t to,
 	new = *v;
 	if (new.dev != 0 || new.ino != 0)
 		new.off += start - v->start;
-	new.start = to;
-	if (__builtin_add_overflow(to, newlen, &new.end) ||
+	new.start = dest;
+	if (__builtin_add_overflow(dest, newlen, &new.end) ||
 	    __builtin_add_overflow(start, len, &len))
 		return 0;
 	if ((new.name = strdup(v->name)) == NULL)
@@ -145,20 +145,20 @@ vmas_move(struct vmas *l, uint64_t start, uint64_t len, uint64_t to,
 }
 
 /*
- * Copy the mappings of list from to list to, which is empty. The caller frees
- * the copy, on failure also. Return 0, or -1 with errstr set.
+ * Append copies of the mappings of l to copy, which is empty. The caller must
+ * free copy, even on failure. Return 0, or -1 with errstr set.
  */
 int
-vmas_copy(struct vmas *to, const struct vmas *from)
+vmas_copy(struct vmas *copy, const struct vmas *l)
 {
 	struct vma v;
 	size_t i;
 
-	for (i = 0; i < from->n; i++) {
-		v = from->v[i];
+	for (i = 0; i < l->n; i++) {
+		v = l->v[i];
 		if ((v.name = strdup(v.name)) == NULL)
 			return errstr_set("out of memory");
-		if (vmas_add(to, &v) == -1)
+		if (vmas_add(copy, &v) == -1)
 			return -1;
 	}
 	return 0;

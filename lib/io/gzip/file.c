@@ -139,7 +139,8 @@ gzipfile_share(struct gzipfile *f)
 }
 
 /*
- * Drop a reference to f, which may be NULL. Free f with the last reference.
+ * Drop a reference to f, which may be NULL. Free f when the last one is
+ * dropped.
  */
 void
 gzipfile_free(struct gzipfile *f)
@@ -267,8 +268,8 @@ slot_new(struct gzipfile *f, size_t member)
 }
 
 /*
- * Read the member of slot s into it. The caller holds the lock; it is released
- * during the read.
+ * Load its member into slot s. The caller holds the lock; it is released during
+ * the read.
  */
 static int
 slot_load(struct gzipfile *f, struct slot *s)

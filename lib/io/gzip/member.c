@@ -96,8 +96,8 @@ gzip_packer(z_stream *z)
 }
 
 /*
- * Return Pearson's chi-squared of the frequencies of byte values in every
- * step-th run of 64 among the n bytes at p: how uneven they are.
+ * Return how uneven the frequencies of byte values are among the n bytes at p:
+ * Pearson's chi-squared, from every step-th run of 64 bytes.
  */
 static uint64_t
 chi_squared(const uint8_t *p, size_t n, size_t step)
@@ -186,9 +186,9 @@ gzip_pack(z_stream *z, const uint8_t *raw, size_t n, uint8_t *out)
 }
 
 /*
- * Make at out the empty member that lists the lengths of the others. lens has 4
- * bytes for each of them, at most GZIP_LISTED. out has room for GZIP_TABLE
- * bytes and lens. Return the length of the member.
+ * Build in buffer out the empty member that lists the lengths of the others.
+ * lens has 4 bytes for each of them, at most GZIP_LISTED. out has room for
+ * GZIP_TABLE bytes and lens. Return the length of the member.
  */
 size_t
 gzip_list(const struct buf *lens, uint8_t *out)

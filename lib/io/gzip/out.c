@@ -53,8 +53,8 @@ job_free(void *job)
 
 /*
  * Start to compress with the given number of threads, or with one for each
- * processor if it is 0. write is called with arg and compressed bytes, only by
- * the caller's thread, and returns 0 or -1. Return a handle, or NULL with
+ * processor if it is 0. write is called only in the caller's thread, with arg
+ * and compressed bytes, and returns 0 or -1. Return a handle, or NULL with
  * errstr set.
  */
 struct gzipout *

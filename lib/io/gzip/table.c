@@ -109,7 +109,7 @@ member_sound(int fd, uint64_t at, struct gzhead *h, uint64_t *looks)
 }
 
 /*
- * Return true if a member whose length is certainly right begins at offset at:
+ * Return true if a member begins at offset at whose length is certainly right:
  * it extends to the end, another member follows it, or it can be decompressed.
  */
 static bool
@@ -212,9 +212,9 @@ list_read(struct gziptable *t, int fd, uint64_t at, uint64_t end, size_t n)
 }
 
 /*
- * Build table t of the members in bytes at to end of file fd. Return 1; 0 if
- * these are not a whole stream that we wrote; or -1 with errstr set if memory
- * runs out.
+ * Build table t of the members in the bytes from offset at to end of file fd.
+ * Return 1; 0 if these are not a whole stream that we wrote; or -1 with errstr
+ * set if memory runs out.
  */
 int
 gziptable_read(struct gziptable *t, int fd, uint64_t at, uint64_t end)
@@ -240,11 +240,11 @@ gziptable_read(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 }
 
 /*
- * Build table t of a damaged stream in bytes at to end of file fd. Assume that
- * each member contains a megabyte, and that a member with a wrong header
- * extends to the next sound one. It may really be several members; set t->gap
- * to the widest of these. Return 1; 0 if we wrote no member; or -1 with errstr
- * set.
+ * Build table t of the damaged stream in the bytes from offset at to end of
+ * file fd. Assume that each member contains a megabyte, and that a member with
+ * a wrong header extends to the next sound one. It may really be several
+ * members; set t->gap to the widest of these. Return 1; 0 if we wrote no
+ * member; or -1 with errstr set.
  */
 int
 gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)

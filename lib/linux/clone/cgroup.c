@@ -57,7 +57,8 @@ static const struct {
  * pages.
  */
 static uint64_t
-level_number(const char *dir, const char *name, const char *key, uint64_t none)
+level_number(const char *dir, const char *name, const char *key,
+    uint64_t absent)
 {
 	struct buf b = { 0 };
 	struct scan t, line;
@@ -65,14 +66,14 @@ level_number(const char *dir, const char *name, const char *key, uint64_t none)
 	char *path;
 
 	if (asprintf(&path, "%s/%s", dir, name) == -1)
-		return none;
-	v = none;
+		return absent;
+	v = absent;
 	if (full_readfile(AT_FDCWD, path, &b) == 0) {
 		t = scan_begin(b.data, b.len);
 		if (!scan_key(&t, key == NULL ? "" : key, &line) ||
 		    (key != NULL && !scan_byte(&line, ' ')) ||
 		    !scan_number(&line, 10, &v) || v >= (uint64_t)1 << 62)
-			v = none;
+			v = absent;
 	}
 	buf_free(&b);
 	free(path);

@@ -83,7 +83,7 @@ struct lacking {		/* the clone from which a process will be
 
 void		 gaps_drop(struct live *l);
 int		 gaps_keep(struct live *l, struct snap *s, struct lproc *p,
-		    const struct vmas *vma, const struct lacking *of);
+		    const struct vmas *vma, const struct lacking *lack);
 
 /* skippable.c: files of which a clone needs no copies */
 void		 skippable_add(struct live *l, const struct lproc *p,

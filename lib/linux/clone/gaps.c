@@ -382,18 +382,18 @@ keep_readclone(struct keeping *k)
  */
 int
 gaps_keep(struct live *l, struct snap *s, struct lproc *p,
-    const struct vmas *vma, const struct lacking *of)
+    const struct vmas *vma, const struct lacking *lack)
 {
 	struct keeping k = { .live = l, .snap = s, .proc = p, .vma = vma,
-	    .of = *of };
+	    .of = *lack };
 	size_t i;
 	int rc;
 
 	rc = -1;
 	k.mem = proc_open(p->mmtid, 0, "mem", O_RDONLY);
 	k.pagemap = proc_open(p->mmtid, 0, "pagemap", O_RDONLY);
-	k.clonemap = proc_open(of->clone, 0, "pagemap", O_RDONLY);
-	k.clonemem = proc_open(of->clone, 0, "mem", O_RDONLY);
+	k.clonemap = proc_open(lack->clone, 0, "pagemap", O_RDONLY);
+	k.clonemem = proc_open(lack->clone, 0, "mem", O_RDONLY);
 	if (k.mem == -1 || k.pagemap == -1 || k.clonemap == -1 ||
 	    k.clonemem == -1) {
 		errstr_sys("its clone");
@@ -401,7 +401,7 @@ gaps_keep(struct live *l, struct snap *s, struct lproc *p,
 	}
 	if ((rc = keep_readclone(&k)) == 0)
 		rc = keep_compare(&k);
-	if (rc == 0 && of->alike == NULL)
+	if (rc == 0 && lack->alike == NULL)
 		rc = ptraceonly_show(p->calls, vma, k.cloned);
 	for (i = 0; i < vma->n && rc == 0; i++)
 		if ((rc = keep_mapping(&k, &vma->v[i])) == -1)

@@ -203,19 +203,19 @@ alike_own(struct likeness *a, uint64_t addr, uint64_t page)
  */
 static int
 compare_part(struct comparing *c, uint64_t addr, const uint64_t *e,
-    const uint64_t *there, size_t n)
+    const uint64_t *known, size_t n)
 {
 	uint64_t differs, t;
 	enum alikeness *how = &c->a->how[c->i];
 	size_t i;
 
 	for (i = 0, differs = 0; i < n; i++) {
-		t = there == NULL ? 0 : there[i];
+		t = known == NULL ? 0 : known[i];
 		differs |= (e[i] ^ t) & PME_ALIKE;
 		c->met[entry_isown(t)] += t != 0;
 	}
 	for (i = 0; differs != 0 && i < n; i++) {
-		t = there == NULL ? 0 : there[i];
+		t = known == NULL ? 0 : known[i];
 		if (((e[i] ^ t) & PME_ALIKE) == 0)
 			continue;
 		if (e[i] & PME_SWAPPED && !(e[i] & PME_GUARD))

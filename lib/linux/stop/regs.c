@@ -150,8 +150,8 @@ regs_settle(struct lthread *t, bool restart)
  * the whole buffer is recorded as lost, since the kernel may have truncated it.
  */
 static void
-regset_read(const struct lthread *t, const struct regnote *set,
-    struct filelist *to)
+regset_read(const struct lthread *t, const struct regnote *rn,
+    struct filelist *l)
 {
 	static uint8_t room[REGSET_ROOM];
 	struct iovec iov = { room, sizeof room };
@@ -159,16 +159,16 @@ regset_read(const struct lthread *t, const struct regnote *set,
 	bool has;
 
 	has = ptrace(PTRACE_GETREGSET, t->tid,
-	    (void *)(uintptr_t)set->note, &iov) == 0;
-	if (has && set->sized && iov.iov_len >= sizeof len) {
+	    (void *)(uintptr_t)rn->note, &iov) == 0;
+	if (has && rn->sized && iov.iov_len >= sizeof len) {
 		memcpy(&len, room, sizeof len);
 		if (len < iov.iov_len)
 			iov.iov_len = len;
 	}
 	if (has && iov.iov_len < sizeof room)
-		filelist_pack(to, set->name, room, iov.iov_len);
-	else if (has || !set->maybe)
-		filelist_lose(to, set->name);
+		filelist_pack(l, rn->name, room, iov.iov_len);
+	else if (has || !rn->maybe)
+		filelist_lose(l, rn->name);
 }
 
 /*

@@ -286,11 +286,11 @@ entry_isalone(uint64_t e)
  */
 static int
 part_add(struct builder *b, uint64_t start, uint64_t end, struct source *all,
-    struct source *alone, bool is)
+    struct source *alone, bool single)
 {
 	const uint64_t n = (end - start) / KB;
 
-	return builder_run(b, start, n, is && n >= LEAST_KB ? alone : all,
+	return builder_run(b, start, n, single && n >= LEAST_KB ? alone : all,
 	    start);
 }
 

@@ -14,9 +14,9 @@
 enum { NSPACES = 7 }; /* kinds of namespaces that a thread may have alone */
 
 void		 spaces_read(pid_t pid, pid_t tid, uint64_t space[NSPACES]);
-void		 thread_apart(pid_t pid, const struct lthread *t, pid_t with,
-		    const uint64_t space[NSPACES], struct filelist *to);
-void		 thread_attrs(const struct lthread *t, struct filelist *to);
+void		 thread_apart(pid_t pid, const struct lthread *t, pid_t other,
+		    const uint64_t space[NSPACES], struct filelist *l);
+void		 thread_attrs(const struct lthread *t, struct filelist *l);
 
 /* perfmap.c: names of code that processes generated */
 void		 perfmap_record(const struct lproc *p, const struct task *t,

@@ -78,8 +78,8 @@ kcmp_differs(pid_t a, pid_t b, size_t i)
  * to list to. A resource that cannot be compared counts as shared.
  */
 void
-thread_apart(pid_t pid, const struct lthread *t, pid_t with,
-    const uint64_t space[NSPACES], struct filelist *to)
+thread_apart(pid_t pid, const struct lthread *t, pid_t other,
+    const uint64_t space[NSPACES], struct filelist *l)
 {
 	struct buf b = { 0 };
 	uint64_t own;
@@ -88,7 +88,7 @@ thread_apart(pid_t pid, const struct lthread *t, pid_t with,
 
 	for (i = 0; i < NKCMP + NSPACES; i++) {
 		if (i < NKCMP)
-			has = kcmp_differs(with, t->tid, i);
+			has = kcmp_differs(other, t->tid, i);
 		else {
 			own = space_number(pid, t->tid, apart[i]);
 			has = own != 0 && space[i - NKCMP] != 0 &&
@@ -100,7 +100,7 @@ thread_apart(pid_t pid, const struct lthread *t, pid_t with,
 	if (b.len == 0)
 		return;
 	buf_puts(&b, "\n");
-	filelist_buf(to, "apart", &b);
+	filelist_buf(l, "apart", &b);
 }
 
 /*
@@ -108,7 +108,7 @@ thread_apart(pid_t pid, const struct lthread *t, pid_t with,
  * before 5.13 does not have the request, which then fails with EIO.
  */
 static void
-thread_rseq(const struct lthread *t, struct filelist *to)
+thread_rseq(const struct lthread *t, struct filelist *l)
 {
 	enum { TRIES = 2 };
 	struct rseqconf c;
@@ -119,10 +119,10 @@ thread_rseq(const struct lthread *t, struct filelist *to)
 		n = ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid,
 		    (void *)sizeof c, &c);
 	if (n == (long)sizeof c && c.area != 0)
-		filelist_text(to, "rseq", "%jx %u %x %x\n",
+		filelist_text(l, "rseq", "%jx %u %x %x\n",
 		    (uintmax_t)c.area, c.len, c.signature, c.flags);
 	else if (n == -1 && errno != EIO)
-		filelist_lose(to, "rseq");
+		filelist_lose(l, "rseq");
 }
 
 /*
@@ -130,7 +130,7 @@ thread_rseq(const struct lthread *t, struct filelist *to)
  * in list to, and its rseq(2) if we have stopped it.
  */
 void
-thread_attrs(const struct lthread *t, struct filelist *to)
+thread_attrs(const struct lthread *t, struct filelist *l)
 {
 	struct sched_param sp = { 0 };
 	void *head;
@@ -139,12 +139,12 @@ thread_attrs(const struct lthread *t, struct filelist *to)
 
 	policy = sched_getscheduler(t->tid);
 	if (policy != -1 && sched_getparam(t->tid, &sp) == 0)
-		filelist_text(to, "scheduling", "%d %d %d\n", policy,
+		filelist_text(l, "scheduling", "%d %d %d\n", policy,
 		    sp.sched_priority, getpriority(PRIO_PROCESS,
 		    (id_t)t->tid));
 	if (syscall(SYS_get_robust_list, t->tid, &head, &len) == 0)
-		filelist_text(to, "robust_list", "%jx %zu\n",
+		filelist_text(l, "robust_list", "%jx %zu\n",
 		    (uintmax_t)(uintptr_t)head, len);
 	if (t->hold == HOLD_STOPPED)
-		thread_rseq(t, to);
+		thread_rseq(t, l);
 }
