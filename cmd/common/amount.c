@@ -48,7 +48,7 @@ amount_bytes(const char *s, uint64_t *v)
 }
 
 /*
- * Write a number of bytes to s, of size n, as ls -h prints it (9.8M). Return s.
+ * Write bytes, a size, to s, of size n, as ls -h prints it (9.8M). Return s.
  */
 const char *
 amount_text(char *s, size_t n, uint64_t bytes)

@@ -50,8 +50,8 @@ class_of(const struct vma *v)
 }
 
 /*
- * Return an upper estimate of how many bytes of mapping i of sp a snapshot
- * would hold: anonymous and swapped pages and, for shared mappings, file pages.
+ * Return an upper estimate of the bytes of mapping i of sp in a snapshot: its
+ * anonymous and swapped pages and, if it is shared, its file pages.
  */
 uint64_t
 mapping_takes(const struct space *sp, size_t i)
@@ -64,8 +64,7 @@ mapping_takes(const struct space *sp, size_t i)
 }
 
 /*
- * Return an upper estimate of how many bytes of memory a snapshot of process sp
- * would hold.
+ * Return an upper estimate of the bytes of memory in a snapshot of process sp.
  */
 uint64_t
 space_takes(const struct space *sp)

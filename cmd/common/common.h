@@ -32,7 +32,7 @@ void		 json_end(void);
 void		 json_text(const char *key, const char *s);
 void		 json_number(const char *key, uint64_t v);
 void		 json_flag(const char *key, bool v);
-void		 json_address(const char *key, uint64_t at, bool end);
+void		 json_address(const char *key, uint64_t addr, bool end);
 
 /* options.c */
 enum { OPT_LONG = 0x100 };	/* values from here on have no short option */
@@ -205,7 +205,7 @@ int		 join_run(const struct joining *j);
 /* status.c: start columns of words in Plan 9's status file */
 enum { STATUS_NAME = 0, STATUS_USER = 28, STATUS_STATE = 56 };
 
-void		 status_word(const struct proc *p, size_t at, size_t width,
+void		 status_word(const struct proc *p, size_t col, size_t width,
 		    char *word);
 
 /* table.c: tables for people, or JSON */

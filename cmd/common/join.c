@@ -46,9 +46,9 @@ join_read(const struct joining *j)
 }
 
 /*
- * Process p of s was read from a core or from CRIU images. Print the files that
- * p had mapped and that are not in s, because the file on this machine is
- * missing or differs. Debuggers will lack them.
+ * Print the files mapped by p, a process of s read from a core or CRIU images,
+ * that are not in s because they are missing or different on this machine.
+ * Debuggers will lack them.
  */
 static void
 say_absent(struct snap *s, struct proc *p)

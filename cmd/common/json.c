@@ -35,8 +35,8 @@ put_text(const char *s)
 }
 
 /*
- * Begin a value: print a comma if needed, then key unless it is NULL, as it is
- * in an array.
+ * Begin a value: print a comma if needed, then key. In an array, key is NULL
+ * and not printed.
  */
 static void
 put_key(const char *key)
@@ -114,16 +114,16 @@ json_flag(const char *key, bool v)
 }
 
 /*
- * Write address at, or at + 1 if end is true, under key, which is NULL in an
- * array. The address becomes a hexadecimal string, because JSON numbers are
- * exact only up to 2^53. at + 1 may be 2^64.
+ * Write address addr or, if end is true, addr + 1, which may be 2^64, under
+ * key. key is NULL in an array. The address becomes a hexadecimal string,
+ * because JSON numbers are exact only up to 2^53.
  */
 void
-json_address(const char *key, uint64_t at, bool end)
+json_address(const char *key, uint64_t addr, bool end)
 {
 	put_key(key);
-	if (end && at == UINT64_MAX)
+	if (end && addr == UINT64_MAX)
 		fputs("\"10000000000000000\"", stdout);
 	else
-		printf("\"%" PRIx64 "\"", at + end);
+		printf("\"%" PRIx64 "\"", addr + end);
 }

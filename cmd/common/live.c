@@ -32,10 +32,10 @@ relay_found(void *arg, pid_t pid)
 }
 
 /*
- * Call fn(arg, pid) for the processes that word selects, until fn returns -1. A
- * number selects the process with that ID, which need not exist. Other words
- * select the processes with that name, but only those of the user given with -u
- * in s. Return 0, or -1 with errstr set.
+ * Call fn(arg, pid) for each process that word selects, until fn returns -1. A
+ * number selects the process with that ID, which need not exist. Any other word
+ * selects the processes with that name, but only those of the user given with
+ * -u in s. Return 0, or -1 with errstr set.
  */
 int
 sources_one(const struct sources *s, const char *word, sources_fn fn,
@@ -55,7 +55,8 @@ sources_one(const struct sources *s, const char *word, sources_fn fn,
 }
 
 /*
- * Print the error string if rc is -1. Return true if rc is not -1.
+ * Return true if rc is not -1. Otherwise print the error string and return
+ * false.
  */
 static bool
 is_good(int rc)
@@ -69,9 +70,9 @@ is_good(int rc)
 
 /*
  * Call fn with arg for each live process of s: those named and those in the
- * cgroups given with -c. If only -u was given, call it for all processes of
- * that user. Print an error for each process that cannot be found. Return false
- * if an error was printed.
+ * cgroups given with -c or, if only -u was given, all processes of that user.
+ * Print an error for each process that cannot be found. Return false if an
+ * error was printed.
  */
 bool
 sources_each(const struct sources *s, sources_fn fn, void *arg)
@@ -166,10 +167,10 @@ snap_run(const struct sources *s, int fd)
 }
 
 /*
- * Run snap to capture the live processes of s, if there are any. Replace
- * standard input by their snapshot, and add it to the input files of s. If snap
- * cannot capture some, it prints which, and the result counts as incomplete.
- * Exit with status 2 if standard input was also named as a file.
+ * Run snap to capture the live processes of s, if any. Replace standard input
+ * with their snapshot, and add it to the input files of s. Processes that snap
+ * cannot capture are reported by snap, and make the result incomplete. Exit
+ * with status 2 if standard input was also named as a file.
  */
 void
 sources_capture(struct sources *s)

@@ -83,9 +83,9 @@ always_print(const struct cmdline *u, int letter)
 }
 
 /*
- * Add at most max options of o to the arguments of getopt_long(3). Append their
- * letters to s, which has room for two bytes for each option. Store their long
- * options at *l, and advance *l past them.
+ * Prepare at most max options of o for getopt_long(3). Append their letters to
+ * s, which has room for two bytes per option. Store their long options at *l,
+ * and advance *l past them.
  */
 static void
 opts_add(const struct opt *o, size_t max, char *s, struct option **l)
@@ -103,7 +103,7 @@ opts_add(const struct opt *o, size_t max, char *s, struct option **l)
 }
 
 /*
- * Parse s, the argument of option letter, as a number from least (>= 0) to
+ * Parse s, the argument of option -letter, as a number from least (>= 0) to
  * most, and return it. Exit with status 2 if s is not such a number.
  */
 uint64_t
@@ -119,7 +119,7 @@ options_number(int letter, const char *s, int64_t least, int64_t most)
 }
 
 /*
- * Parse s, the argument of option letter, as a number of seconds greater than
+ * Parse s, the argument of option -letter, as a number of seconds greater than
  * 0, such as 10 or 0.5, and return it. Exit with status 2 if s is not such a
  * number.
  */
@@ -169,10 +169,10 @@ are_letters(const struct opt *o, const char *s)
 }
 
 /*
- * Return s, the argument of option letter, as the name of an output file; "-"
+ * Return s, the argument of option -letter, as the name of an output file; "-"
  * means standard output. arg is the command-line argument that contains s. If s
- * is probably not a file name but a live process (-o 4711) or more options
- * (-ov, -o -v), print a question and exit with status 2.
+ * is probably a live process (-o 4711) or more options (-ov, -o -v) rather than
+ * a file name, print a question and exit with status 2.
  */
 static const char *
 outfile(const struct cmdline *u, int letter, const char *s, const char *arg)

@@ -22,8 +22,9 @@ source_is(const char *word, struct snap *snap, const struct proc *p)
 }
 
 /*
- * Return true if p is a process and -p selects it or was not given. p is from
- * snapshot snap. Record in s which words matched, for sources_check.
+ * Return true if p, from snapshot snap, is a process that -p selects; without
+ * -p, any process is selected. Record in s which words matched, for
+ * sources_check.
  */
 bool
 sources_wants(struct sources *s, struct snap *snap, const struct proc *p)

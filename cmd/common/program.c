@@ -20,8 +20,8 @@
 static bool lost; /* a message said that the result is incomplete */
 
 /*
- * Memory ran out: remove the unfinished output and exit with status 2. A
- * program that has stopped processes must not call this function.
+ * Remove the unfinished output and exit with status 2, because memory ran out.
+ * A program that has stopped processes must not call this function.
  */
 void
 program_nomem(void)
@@ -42,8 +42,8 @@ must(void *p)
 }
 
 /*
- * Call program_nomem if rc is -1. rc is the result of a function that fails
- * only when memory runs out.
+ * Call program_nomem if rc is -1. rc must come from a function that fails only
+ * when memory runs out.
  */
 void
 must_do(int rc)
@@ -53,8 +53,8 @@ must_do(int rc)
 }
 
 /*
- * Open /dev/null, for reading only, as each standard descriptor that is closed,
- * so that no other file gets its number.
+ * Open /dev/null read-only as each closed standard descriptor, so that no other
+ * file gets its number.
  */
 void
 program_descriptors(void)
@@ -135,9 +135,9 @@ on_signal(int sig)
 }
 
 /*
- * Make SIGHUP, SIGINT and SIGTERM remove the unfinished output before they end
- * us. Ignore SIGPIPE and SIGXFSZ, so that write(2) fails instead if a pipe has
- * no reader or a file is too large.
+ * Arrange for SIGHUP, SIGINT and SIGTERM to remove the unfinished output before
+ * they end the program. Ignore SIGPIPE and SIGXFSZ, so that write(2) fails
+ * instead if a pipe has no reader or a file is too large.
  */
 void
 program_signals(void)
@@ -197,7 +197,7 @@ program_lost(void)
 
 /*
  * Set the character encoding of the C library to UTF-8, which text_sanitize
- * requires, whatever the user's locale is.
+ * requires, regardless of the user's locale.
  */
 void
 text_locale(void)
@@ -206,11 +206,11 @@ text_locale(void)
 }
 
 /*
- * Confine this program to what c lists, before it reads untrusted input. If
- * verbose, print which kernel features for confinement are missing. Exit with
- * status 1 if the helper process outside the confinement cannot be started.
- * First raise the limit of open files, because reading CRIU images keeps a file
- * of each process open.
+ * Confine this program to the resources in c before it reads untrusted input.
+ * If verbose is true, print which kernel features for confinement are missing.
+ * Exit with status 1 if the helper process outside the confinement cannot be
+ * started. First raise the limit of open files, because reading CRIU images
+ * keeps a file open for each process.
  */
 void
 program_confine(const struct confined *c, bool verbose)

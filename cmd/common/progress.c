@@ -82,8 +82,8 @@ put_state(const struct progress *p, char *s, size_t n)
 }
 
 /*
- * Write line s to standard error if that is possible without waiting. Return
- * true if something was written.
+ * Write line s to standard error if this is possible without waiting. Return
+ * true if anything was written.
  */
 static bool
 put_line(const char *s)
@@ -114,7 +114,7 @@ is_watched(size_t *width)
 }
 
 /*
- * Erase the progress line from the terminal. Call with the lock held.
+ * Erase the progress line from the terminal. The caller must hold the lock.
  */
 static void
 line_clear(void)

@@ -26,8 +26,8 @@ words_add(struct words *w, char *word)
 }
 
 /*
- * Restrict s to live processes of the user arg, the argument of -u. Exit with
- * status 2 if this user does not exist.
+ * Restrict s to live processes of the user in arg, the argument of -u. Exit
+ * with status 2 if this user does not exist.
  */
 void
 sources_user(struct sources *s, char *arg)
@@ -48,9 +48,8 @@ sources_cgroup(struct sources *s, char *arg)
 }
 
 /*
- * Add to s the process IDs and names in arg, the argument of -p, a list
- * separated by commas. arg is modified and borrowed. Exit with status 2 if one
- * of them is empty.
+ * Add to s the process IDs and names in arg, the comma-separated argument of
+ * -p. arg is modified and borrowed. Exit with status 2 if any of them is empty.
  */
 void
 sources_pick(struct sources *s, char *arg)
@@ -91,7 +90,7 @@ name_found(void *arg, pid_t pid)
 }
 
 /*
- * Return true if operand means live processes, or false if it means a file. If
+ * Return true if operand names live processes, or false if it names a file. If
  * it is neither an existing file nor a live process, kind decides.
  */
 static bool
@@ -120,8 +119,8 @@ sources_file(struct sources *s, char *path)
 }
 
 /*
- * Insert standard input into the files of s, where the live processes stood
- * among the operands.
+ * Insert standard input into the files of s, at the position that the live
+ * processes had among the operands.
  */
 void
 sources_input(struct sources *s)
@@ -150,9 +149,9 @@ is_input(void)
 /*
  * Add the operands, a borrowed list that ends with NULL, to the files or live
  * processes of s. kind says how to interpret them. If no file is named, the
- * processes of -p are live ones and go before those of the operands. If kind is
- * SOURCES_FILES and nothing is named, add standard input; if only -p is given,
- * add it only if it is a pipe or a regular file.
+ * words of -p are live processes too, and precede those of the operands. If
+ * kind is SOURCES_FILES and nothing is named, add standard input; if only -p is
+ * given, add it only if it is a pipe or a regular file.
  */
 void
 sources_operands(struct sources *s, char *const operand[],

@@ -26,8 +26,8 @@ struct table {
 };
 
 /*
- * Exit with status 2 if rc is an error of a libsmartcols function, which means
- * that memory ran out.
+ * Exit with status 2 if rc is an error from a libsmartcols function, which
+ * means that memory ran out.
  */
 static void
 check(int rc)
@@ -37,9 +37,9 @@ check(int rc)
 }
 
 /*
- * Return the index of the column of t called name, which has len bytes and may
- * be in upper or lower case. If there is none, print the names that exist and
- * exit with status 2.
+ * Return the index of the column of t whose name is the len bytes at name, in
+ * upper or lower case. If there is none, print the existing names and exit with
+ * status 2.
  */
 static size_t
 column_find(const struct table *t, const char *name, size_t len)
@@ -80,9 +80,10 @@ column_show(struct table *t, size_t i)
 }
 
 /*
- * Return a table with the n borrowed columns at columns and with options o;
- * table_print frees it. JSON has all columns by default, and type is the type
- * of each object. Exit with status 2 if o names a column that does not exist.
+ * Return a table with options o and the n columns at columns, which are
+ * borrowed; table_print frees it. In JSON, all columns are shown by default,
+ * and type is the type of each object. Exit with status 2 if o names a column
+ * that does not exist.
  */
 struct table *
 table_new(const struct column *columns, size_t n, const struct tableopts *o,
@@ -117,8 +118,8 @@ table_new(const struct column *columns, size_t n, const struct tableopts *o,
 }
 
 /*
- * Return a table as table_new does. As JSON it is an array under key in the
- * object that is open, and has all columns, whatever o says.
+ * Return a table as table_new does. In JSON it is an array under key in the
+ * open object, and has all columns regardless of o.
  */
 struct table *
 table_array(const struct column *columns, size_t n, const struct tableopts *o,
@@ -165,8 +166,8 @@ table_line(struct table *t)
 }
 
 /*
- * Put s into column i of the current line of t; NULL means unknown. In tables
- * for people, replace control characters, and show NULL and "" as "-".
+ * Put s into column i of the current line of t; NULL means unknown. In text
+ * tables, replace control characters, and show NULL and "" as "-".
  */
 void
 table_text(struct table *t, size_t i, const char *s)
@@ -200,8 +201,8 @@ table_number(struct table *t, size_t i, uint64_t v)
 }
 
 /*
- * Put a number of bytes into column i of the current line of t. In tables for
- * people it looks like 9.8M, unless exact sizes were requested.
+ * Put bytes, a size, into column i of the current line of t. In text tables it
+ * looks like 9.8M, unless exact sizes were requested.
  */
 void
 table_bytes(struct table *t, size_t i, uint64_t bytes)

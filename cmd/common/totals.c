@@ -4,9 +4,9 @@
 #include "common.h"
 
 /*
- * Return true if 9front's snapfs cannot read snapshot s, because a process has
- * too many segments of memory. If so, write a sentence about that to text, of
- * size n.
+ * Return true if 9front's snapfs cannot read snapshot s because a process has
+ * too many memory segments. If so, write a sentence about that to text, of size
+ * n.
  */
 bool
 totals_plan9(const struct snap *s, char *text, size_t n)
@@ -34,9 +34,9 @@ totals_plan9(const struct snap *s, char *text, size_t n)
 }
 
 /*
- * Write a sentence to text, of size n: how many processes and bytes are in
- * snapshot s, and how many bytes were written to o, before and after any
- * compression. output_end has been called on o.
+ * Write to text, of size n, a sentence that says how many processes and bytes
+ * are in snapshot s, and how many bytes were written to o, before and after any
+ * compression. The caller must have called output_end on o.
  */
 void
 totals_text(const struct snap *s, const struct output *o, char *text, size_t n)

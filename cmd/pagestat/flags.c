@@ -22,8 +22,8 @@ CMP_BY(flags_cmp, struct flagcount, x->kb != y->kb ? ORDER(y->kb, x->kb) :
     ORDER(x->flags, y->flags))
 
 /*
- * Return an empty table of flags with options o. If many is true, it has a
- * column of process IDs.
+ * Return an empty table of page flags with options o. If many is true, it has a
+ * process ID column.
  */
 struct table *
 flags_begin(const struct tableopts *o, bool many)
@@ -69,8 +69,9 @@ flags_line(struct table *t, const struct space *sp, uint64_t kb,
 
 /*
  * Add to t, a table with options o, a line for each combination of flags among
- * the pages of live process sp. frames gives the flags. Set *hidden to true if
- * some flags cannot be read without privilege. Return 0, or -1 with errstr set.
+ * the pages of live process sp. frames supplies the flags. Set *hidden to true
+ * if some flags cannot be read without privilege. Return 0, or -1 with errstr
+ * set.
  */
 int
 flags_add(struct table *t, const struct tableopts *o, const struct space *sp,

@@ -38,8 +38,8 @@ matrix_add(struct matrix *m, const struct space *sp, const struct pagelist *l)
 }
 
 /*
- * Return a table for m with options o. c has room for M_OTHER + 1 columns and
- * one more for each process. head has room for the headings of the processes.
+ * Return a table for m with options o. c must have room for M_OTHER + 1 columns
+ * and one more for each process, and head for the heading of each process.
  */
 static struct table *
 matrix_table(const struct matrix *m, const struct tableopts *o,
@@ -91,8 +91,8 @@ matrix_line(const struct matrix *m, struct table *t, size_t i,
 }
 
 /*
- * Print a table with options o and one line per process of m: how much memory
- * it has, and how much of that each other process also has.
+ * Print a table with options o and one line per process of m: the size of its
+ * memory, and how much of that memory each other process also has.
  */
 void
 matrix_show(const struct matrix *m, const struct tableopts *o)

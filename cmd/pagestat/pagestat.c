@@ -109,7 +109,8 @@ add_process(void *arg, pid_t pid, bool named)
 }
 
 /*
- * Add the processes of the snapshot that -p selects, or all with memory.
+ * Add the processes of the snapshot that -p selects or, without -p, all that
+ * have memory.
  */
 static void
 add_snapped(struct command *c)
@@ -127,8 +128,8 @@ add_snapped(struct command *c)
 }
 
 /*
- * Reset the record of touched pages of all processes, and wait c->seconds. Drop
- * each process for which this fails.
+ * Reset the touched-page record of each process, and drop those for which this
+ * fails. Then wait c->seconds seconds.
  */
 static void
 let_pass(struct command *c)
@@ -186,8 +187,8 @@ show_once(struct command *c, uint64_t pid)
 }
 
 /*
- * Show process p. If p executes another program while it is read, reading
- * fails; read it again.
+ * Show process p. If p executes another program while being read, reading
+ * fails; then read it again.
  */
 static void
 show(struct command *c, const struct process *p)
@@ -238,7 +239,7 @@ finish(struct command *c)
 }
 
 /*
- * Confine the program, and read the snapshot, which is untrusted.
+ * Confine the program, and then read the untrusted snapshot.
  */
 static void
 open_snap(struct command *c)

@@ -61,7 +61,7 @@ table_begin(struct usetable *t, bool many)
 }
 
 /*
- * Put use and the kilobytes touched into the current line of t.
+ * Put use, and touched, which is in kilobytes, into the current line of t.
  */
 static void
 line_numbers(struct usetable *t, const struct pageuse *use, uint64_t touched)
@@ -81,7 +81,8 @@ line_numbers(struct usetable *t, const struct pageuse *use, uint64_t touched)
 }
 
 /*
- * Add a line to t for each mapping of sp. use[i] is the memory of mapping i.
+ * Add a line to t for each mapping of sp. use[i] is the memory use of mapping
+ * i.
  */
 static void
 table_mappings(struct usetable *t, const struct space *sp,
@@ -109,7 +110,7 @@ table_mappings(struct usetable *t, const struct space *sp,
 }
 
 /*
- * Add a line to t: first in its first column, name in its last, and sum and
+ * Add a line to t with first in the first column, name in the last, and sum and
  * touched between them.
  */
 static void

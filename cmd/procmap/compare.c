@@ -10,8 +10,8 @@
 #include <time.h>
 
 /*
- * Set note, of size bytes, to what changed in mapping v of the new snapshot
- * since the mappings in old: "new", "was ...", "other" or "".
+ * Set note, of size bytes, to the change in mapping v of the new snapshot from
+ * the mappings in old: "new", "was ...", "other" or "".
  */
 static void
 row_note(const struct vmas *old, const struct vma *v, char *note, size_t size)
@@ -75,9 +75,9 @@ rows_compare(struct figure *f, const struct vmas *old, const struct vmas *new)
 }
 
 /*
- * Return the ID that process pid of snapshot new has in old. This is the same
- * ID, unless each snapshot has only one process: then it is the ID of the one
- * in old.
+ * Return the ID that process pid of snapshot new has in snapshot old. This is
+ * the same ID, unless each snapshot has only one process: then it is the ID of
+ * the process in old.
  */
 static uint64_t
 pid_before(struct snap *old, struct snap *new, uint64_t pid)
@@ -109,8 +109,8 @@ space_or_none(struct space *sp, struct snap *s, uint64_t pid)
 }
 
 /*
- * Set the member same of each row of f whose mapping, contents included, is the
- * same in both snapshots. Count these rows in f->nsame.
+ * For each row of f whose mapping and contents are the same in both snapshots,
+ * set the member same, and count the row in f->nsame.
  */
 static void
 rows_same(struct figure *f)
@@ -160,8 +160,8 @@ out:
 }
 
 /*
- * Write to s, of size bytes, a sentence that says when snapshots old and new
- * were taken. Set s to "" if one of them does not record its time.
+ * Write to s, of size bytes, a sentence that gives the times of snapshots old
+ * and new. Set s to "" if one of them does not record its time.
  */
 static void
 times_put(char *s, size_t size, const struct snap *old, const struct snap *new)
@@ -193,8 +193,8 @@ times_put(char *s, size_t size, const struct snap *old, const struct snap *new)
 }
 
 /*
- * Add to a, for each of the n processes at sp, a figure of what changed from
- * snapshot old to snapshot new. Return 0, or -1 with errstr set.
+ * For each of the n processes at sp, add a figure of its changes from snapshot
+ * old to snapshot new to album a. Return 0, or -1 with errstr set.
  */
 int
 album_compare(struct album *a, struct snap *old, struct snap *new,

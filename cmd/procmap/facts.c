@@ -18,7 +18,7 @@ enum {				/* entry types from OpenBSD's uvm_map.h */
 
 /*
  * Write the permissions in flags (VMA_READ, VMA_WRITE and VMA_EXEC) to s as
- * three letters, or as three question marks unless known is true. Return s.
+ * three letters, or as three question marks if known is false. Return s.
  */
 const char *
 prot_letters(unsigned int flags, bool known, char s[4])
@@ -64,7 +64,7 @@ max_digit(const struct mapping *m)
 }
 
 /*
- * Return true if entry i of sp is private and no page of it has been copied
+ * Return true if entry i of sp is private and none of its pages has been copied
  * yet.
  */
 bool
@@ -77,7 +77,7 @@ entry_needscopy(const struct space *sp, size_t i)
 }
 
 /*
- * Return how many slots the amap of entry i of sp uses: the number of its own
+ * Return the number of amap slots used by entry i of sp: the number of its own
  * pages, or 0 if it is shared.
  */
 uint64_t
@@ -153,8 +153,8 @@ space_bytes(const struct space *sp)
 }
 
 /*
- * Return the end of the unmapped addresses that follow mapping i, which is the
- * start of the next mapping. After the last mapping none are counted.
+ * Return the end of the unmapped range after mapping i, which is the start of
+ * the next mapping. After the last mapping, no unmapped range is counted.
  */
 static uint64_t
 free_end(const struct space *sp, size_t i)

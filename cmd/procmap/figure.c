@@ -95,8 +95,8 @@ CMP_BY(partner_cmp, struct partner, x->kb != y->kb ? ORDER(y->kb, x->kb) :
     ORDER(x->pid, y->pid))
 
 /*
- * Add the size of shared run p to the last of the *n elements of *v if that is
- * for the same process, or else to a new element.
+ * Add the size of shared run p to the last of the *n elements of *v if that
+ * element is for the same process, or else to a new element.
  */
 static void
 share_add(struct partner **v, size_t *n, const struct pagespan *p)
@@ -112,8 +112,8 @@ share_add(struct partner **v, size_t *n, const struct pagespan *p)
 }
 
 /*
- * Set *v to how much memory other processes share with those in a: one element
- * for each process, largest amount first. The caller frees *v. Return the
+ * Set *v to the amounts of memory that other processes share with those in a:
+ * one element for each process, largest first. The caller frees *v. Return the
  * number of elements.
  */
 static size_t
@@ -138,9 +138,9 @@ album_shares(const struct album *a, struct partner **v)
 }
 
 /*
- * Choose the processes that share most memory with those in a, which are drawn
- * in colours of their own, and store them in a->partner. To set the name of
- * each, call name with arg, unless name is NULL.
+ * Store in a->partner the processes that share the most memory with those in a;
+ * they are drawn in colours of their own. Unless name is NULL, call name with
+ * arg to set the name of each.
  */
 static void
 album_partners(struct album *a, void (*name)(void *, struct partner *),
@@ -165,7 +165,7 @@ album_partners(struct album *a, void (*name)(void *, struct partner *),
 }
 
 /*
- * Record in the pages of all figures which process shares them.
+ * Record in the pages of all figures the processes that share them.
  */
 static void
 album_share(struct album *a, struct sharing *s)

@@ -14,7 +14,7 @@ enum { MIN_NAME = 12 };	/* minimum columns for a name */
 static int columns;		/* columns of the terminal; 0: not a terminal */
 
 /*
- * Determine the width of the terminal that is standard output, if it is one.
+ * If standard output is a terminal, determine its width.
  */
 void
 name_terminal(void)
@@ -34,7 +34,7 @@ name_terminal(void)
 
 /*
  * Write the name of mapping v to s, of size bytes, as OpenBSD shows it:
- * anything but a file name is in brackets after two blanks.
+ * anything but a file name is put in brackets after two blanks.
  */
 void
 name_make(char *s, size_t size, const struct vma *v)
@@ -57,11 +57,12 @@ name_make(char *s, size_t size, const struct vma *v)
 }
 
 /*
- * Return name if it fits into a line of the terminal after taken columns, or
- * else "..." and the end of name. The result is valid until the next call.
+ * Return name if it fits into a terminal line of which used columns are already
+ * taken, or else "..." and the end of name. The result is valid until the next
+ * call.
  */
 const char *
-name_fit(const char *name, int taken)
+name_fit(const char *name, int used)
 {
 	static char buf[4096 + 8];
 	const char *s;
@@ -69,7 +70,7 @@ name_fit(const char *name, int taken)
 
 	if (columns == 0)
 		return name;
-	room = columns - taken > MIN_NAME ? columns - taken : MIN_NAME;
+	room = columns - used > MIN_NAME ? columns - used : MIN_NAME;
 	for (n = 0, s = name; *s != '\0';)
 		n += text_columns(&s);
 	if (n <= room)

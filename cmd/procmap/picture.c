@@ -186,8 +186,8 @@ draw_scale(struct canvas *cv, int bottom)
 }
 
 /*
- * Return the height of the gap that is drawn before row i for unmapped
- * addresses.
+ * Return the height of the gap that is drawn for unmapped addresses before row
+ * i.
  */
 static int
 gap_height(const struct album *a, const struct figure *f, size_t i)
@@ -213,7 +213,7 @@ draw_gap(struct canvas *cv, const struct figure *f, size_t i)
 }
 
 /*
- * Draw a line that stands for n hidden mappings, of which r is the first.
+ * Draw a line in place of n hidden mappings, the first of which is r.
  */
 static void
 draw_hidden(struct canvas *cv, const struct row *r, size_t n)

@@ -113,8 +113,8 @@ confine_snaps(const struct command *c)
 }
 
 /*
- * Open the snapshots. Their pages are read only if two are compared. Missing
- * pages are reported only if a picture is drawn.
+ * Open the snapshots. Read their pages only if two are compared. Report missing
+ * pages only if a picture is drawn.
  */
 static void
 open_snaps(struct command *c)
@@ -173,19 +173,19 @@ has_map(const struct proc *p)
 }
 
 /*
- * Add all processes of snapshot s that have mappings. Unless but is NULL, leave
- * out those that are in snapshot but.
+ * Add all processes of snapshot s that have mappings. Unless other is NULL,
+ * leave out those that are also in snapshot other.
  */
 static void
-pid_addall(struct command *c, const struct snap *s, struct snap *but)
+pid_addall(struct command *c, const struct snap *s, struct snap *other)
 {
 	const struct proc *p;
 	size_t i;
 
 	for (i = 0; i < s->nproc; i++) {
 		p = s->proc[i];
-		if (has_map(p) && (but == NULL ||
-		    snap_find(but, p->pid) == NULL))
+		if (has_map(p) && (other == NULL ||
+		    snap_find(other, p->pid) == NULL))
 			pid_add(c, p->pid);
 	}
 }
@@ -285,7 +285,7 @@ make_picture(struct command *c)
 
 /*
  * Add the processes of the snapshots that word selects: the process with that
- * ID, whether it exists or not, or all processes with that name.
+ * ID, even if it does not exist, or all processes with that name.
  */
 static void
 pid_pick(struct command *c, const char *word)
@@ -311,8 +311,8 @@ pid_pick(struct command *c, const char *word)
 }
 
 /*
- * Choose the processes to show: those named; if none is named, all of a
- * snapshot; without a snapshot, the parent process.
+ * Choose the processes to show: those named or, if none is named, all of the
+ * snapshot or, without a snapshot, the parent process.
  */
 static void
 choose(struct command *c)

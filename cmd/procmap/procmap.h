@@ -44,7 +44,7 @@ struct options {
 /* name.c: format names of mappings for a terminal, as OpenBSD does */
 void		 name_terminal(void);
 void		 name_make(char *s, size_t size, const struct vma *v);
-const char	*name_fit(const char *name, int taken);
+const char	*name_fit(const char *name, int used);
 
 /* facts.c: express facts about mappings in terms of UVM */
 const char	*prot_letters(unsigned int flags, bool known, char s[4]);

@@ -13,8 +13,8 @@ enum { STACK_GAP = 1024 };	/* stack_guard_gap, the kilobytes that the
 				   kernel keeps unmapped below a stack */
 
 /*
- * Print kb in a column: "-" if it is 0, "?" unless it is known. Return the
- * number of characters.
+ * Print kb in a column, as "-" if it is 0, or as "?" if known is false. Return
+ * the number of characters printed.
  */
 static int
 print_kb(uint64_t kb, bool known)
@@ -25,7 +25,7 @@ print_kb(uint64_t kb, bool known)
 }
 
 /*
- * Return the last component of name if it is a path, or else name unchanged.
+ * Return the last component of name if it is a path, or else name.
  */
 static const char *
 base(const char *name)
@@ -98,9 +98,9 @@ reserved_line(uint64_t start, uint64_t end, unsigned int flags, char mark,
 }
 
 /*
- * Print stack i of sp in style -r. If its limit is known, extend the stack down
- * to it, but not into the mapping below, and first print the guard gap. Return
- * the size of stack and gap in kilobytes.
+ * Print stack i of sp in style -r, extended down to its limit (if known) but
+ * not into the mapping below, and print the guard gap before it. Return the
+ * size of stack and gap in kilobytes.
  */
 static uint64_t
 reserved_stack(const struct space *sp, size_t i, const char *name)

@@ -20,8 +20,8 @@ struct strip {			/* pending parts of a strip, by class */
 };
 
 /*
- * Return the class of pages p: the process that shares them if it has a class
- * of its own in a, or else the kind of the pages.
+ * Return the class of pages p: that of the process that shares them, if this
+ * has a class of its own in a, or else the kind of the pages.
  */
 unsigned int
 strip_class(const struct album *a, const struct pagespan *p)
@@ -36,7 +36,7 @@ strip_class(const struct album *a, const struct pagespan *p)
 }
 
 /*
- * Add the bytes of each class between start and end to sum.
+ * Add to sum the bytes of each class between addresses start and end.
  */
 static void
 count_range(const struct album *a, const struct pagelist *l, uint64_t start,
@@ -96,8 +96,8 @@ bar_add(struct strip *s, unsigned int class, int x, int y, int h)
 }
 
 /*
- * Draw a column of height h at point x, y: the classes of sum from top to
- * bottom, rounded so that they fill the column and none vanishes.
+ * Draw a column of height h at point x, y that shows the classes in sum from
+ * top to bottom, rounded so that they fill the column and none vanishes.
  */
 static void
 draw_column(struct strip *s, const uint64_t sum[CLASSES], int x, int y, int h)
@@ -122,7 +122,7 @@ draw_column(struct strip *s, const uint64_t sum[CLASSES], int x, int y, int h)
 }
 
 /*
- * Draw mapping r of figure f, which is in a, as a strip at point x, y into b.
+ * Append to b a strip for mapping r of figure f of album a, at point x, y.
  * width, in points, is a multiple of three.
  */
 void

@@ -232,8 +232,8 @@ objects_print(const struct space *sp)
 }
 
 /*
- * Print address space sp in all styles of o. Add the numbers of slots of its
- * amaps to total.
+ * Print address space sp in all styles that o selects. Add the numbers of its
+ * amap slots to total.
  */
 void
 space_print(const struct space *sp, const struct options *o,

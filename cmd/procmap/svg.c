@@ -53,8 +53,8 @@ svg_style(struct buf *b)
 }
 
 /*
- * Append a rectangle of class c, or an outline if c is CLASSES, to b. It is at
- * point x, y, and is w points wide and h points high.
+ * Append to b a rectangle of class c, or an outline if c is CLASSES, at point
+ * x, y. It is w points wide and h points high.
  */
 void
 svg_rect(struct buf *b, unsigned int c, int x, int y, int w, int h)
@@ -90,8 +90,8 @@ xml_char(const char *s)
 }
 
 /*
- * Append text s to b. Replace characters that XML does not allow by question
- * marks.
+ * Append text s to b, with question marks for characters that XML does not
+ * allow.
  */
 void
 svg_text(struct buf *b, const char *s)
@@ -114,22 +114,22 @@ svg_text(struct buf *b, const char *s)
 }
 
 /*
- * Append s to b if it is no wider than most, in columns, or else an ellipsis
- * and the end of s.
+ * Append s to b if it is at most max columns wide, or else an ellipsis and the
+ * end of s.
  */
 void
-svg_end(struct buf *b, const char *s, int most)
+svg_end(struct buf *b, const char *s, int max)
 {
 	const char *p;
 	int n;
 
 	for (n = 0, p = s; *p != '\0';)
 		n += text_columns(&p);
-	if (n <= most) {
+	if (n <= max) {
 		svg_text(b, s);
 		return;
 	}
-	while (n > most - 1)
+	while (n > max - 1)
 		n -= text_columns(&s);
 	buf_puts(b, "\xe2\x80\xa6");	/* an ellipsis */
 	svg_text(b, s);

@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * Parse s, which is HH:MM or HH:MM:SS in local time, into *t. Of the times of
- * yesterday, today and tomorrow that match, choose the one nearest to now.
- * Return 0, or -1 if s is malformed.
+ * Parse s, which is HH:MM or HH:MM:SS in local time, into *t. Of the matching
+ * times yesterday, today and tomorrow, choose the one nearest to now. Return 0,
+ * or -1 if s is malformed.
  */
 static int
 day_parse(time_t *t, const char *s, time_t now)
@@ -44,37 +44,37 @@ day_parse(time_t *t, const char *s, time_t now)
 
 /*
  * Parse s, which is HH:MM, HH:MM:SS, or @ and seconds since the Epoch, into
- * *at. Return 0. Return 1 with errstr set if that time has passed, or -1 with
- * errstr set if s is malformed.
+ * *when. Return 0, 1 with errstr set if that time has passed, or -1 with errstr
+ * set if s is malformed.
  */
 int
-at_parse(time_t *at, const char *s)
+at_parse(time_t *when, const char *s)
 {
 	time_t now = time(NULL);
 	const char *bad = NULL;
 
 	if (*s == '@')
-		*at = (time_t)strtonum(s + 1, 1, INT_MAX * 1000LL, &bad);
-	else if (day_parse(at, s, now) == -1)
+		*when = (time_t)strtonum(s + 1, 1, INT_MAX * 1000LL, &bad);
+	else if (day_parse(when, s, now) == -1)
 		bad = "";
 	if (bad != NULL)
 		return errstr_set("\"%s\" is not a time: use HH:MM:SS, or @ "
 		    "and seconds since the Epoch", s);
-	if (*at >= now)
+	if (*when >= now)
 		return 0;
 	(void)errstr_set("%s has already passed, %lld seconds ago", s,
-	    (long long)(now - *at));
+	    (long long)(now - *when));
 	return 1;
 }
 
 /*
- * Wait until the system clock shows the time at, even if the clock is set
- * during the wait.
+ * Wait until the system clock reaches when, even if the clock is set during the
+ * wait.
  */
 void
-at_wait(time_t at)
+at_wait(time_t when)
 {
-	const struct timespec ts = { .tv_sec = at };
+	const struct timespec ts = { .tv_sec = when };
 
 	while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &ts, NULL) ==
 	    EINTR)

@@ -49,15 +49,15 @@ struct taking {			/* state of a snapshot being taken */
 };
 
 /* at.c: take the snapshot at a given time of day */
-int		 at_parse(time_t *at, const char *s);
-void		 at_wait(time_t at);
+int		 at_parse(time_t *when, const char *s);
+void		 at_wait(time_t when);
 
 /* command.c: the command line */
 void		 job_free(struct job *j);
 struct job	*job_parse(int argc, char *argv[]);
 
 /* leave.c: leave out memory where there is no room for all of it */
-void		 leave_choose(struct live *l, pid_t pid, uint64_t most,
+void		 leave_choose(struct live *l, pid_t pid, uint64_t limit,
 		    struct exclude *x);
 
 /* message.c: hold back messages until the processes run again */

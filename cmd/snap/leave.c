@@ -36,19 +36,19 @@ struct leaving {
 };
 
 /*
- * Keep the bytes near address at, which is the value of a register. If it is a
- * stack pointer, keep the whole mapping.
+ * Keep the bytes near address addr, which is the value of a register. If stack
+ * is true, it is a stack pointer: keep the whole mapping.
  */
 static void
-register_see(void *arg, uint64_t at, bool stack)
+register_see(void *arg, uint64_t addr, bool stack)
 {
 	struct leaving *v = arg;
-	const struct vma *m = stack ? vmas_find(&v->space.vma, at) : NULL;
-	const uint64_t first = at & ~(uint64_t)(EACH - 1);
+	const struct vma *m = stack ? vmas_find(&v->space.vma, addr) : NULL;
+	const uint64_t first = addr & ~(uint64_t)(EACH - 1);
 
 	if (m != NULL)
 		v->stays[m - v->space.vma.v] = true;
-	if (at < NEAR || at > UINT64_MAX - 2 * NEAR)
+	if (addr < NEAR || addr > UINT64_MAX - 2 * NEAR)
 		return;
 	MUST_ROOM(v->near, v->nnear);
 	v->near[v->nnear++] = (struct near){ first - NEAR,
@@ -84,7 +84,7 @@ earlier(const void *a, const void *b, void *arg)
 
 /*
  * Add mapping i to x, except for the ranges near addresses in registers. Return
- * an estimate of how many bytes smaller this makes the snapshot.
+ * an estimate of the bytes saved in the snapshot.
  */
 static uint64_t
 mapping_leave(const struct leaving *v, size_t i, struct exclude *x)
@@ -113,11 +113,11 @@ mapping_leave(const struct leaving *v, size_t i, struct exclude *x)
 }
 
 /*
- * Add mappings of process pid of l, which dumps core, to x. Stop when the other
- * mappings take no more bytes than most, or when nothing else may be left out.
+ * Add mappings of process pid of l, which is dumping core, to x until the other
+ * mappings take at most limit bytes or nothing else may be left out.
  */
 void
-leave_choose(struct live *l, pid_t pid, uint64_t most, struct exclude *x)
+leave_choose(struct live *l, pid_t pid, uint64_t limit, struct exclude *x)
 {
 	struct leaving v = { 0 };
 	const struct space *sp = &v.space;
@@ -125,7 +125,7 @@ leave_choose(struct live *l, pid_t pid, uint64_t most, struct exclude *x)
 	size_t i, k;
 
 	if (space_live(&v.space, pid, false) == -1 ||
-	    (need = space_takes(sp)) <= most) {
+	    (need = space_takes(sp)) <= limit) {
 		space_free(&v.space);
 		return;
 	}
@@ -136,7 +136,7 @@ leave_choose(struct live *l, pid_t pid, uint64_t most, struct exclude *x)
 	for (i = 0; i < sp->vma.n; i++)
 		v.order[i] = i;
 	qsort_r(v.order, sp->vma.n, sizeof *v.order, earlier, &v.space);
-	for (i = 0; i < sp->vma.n && need > most; i++) {
+	for (i = 0; i < sp->vma.n && need > limit; i++) {
 		k = v.order[i];
 		if (!v.stays[k] && (sp->m[k].flags & VMF_STACK) == 0 &&
 		    mapping_takes(sp, k) > 0)

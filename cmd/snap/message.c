@@ -13,7 +13,7 @@ static bool holding;
 
 /*
  * Print text, a sentence, or store it while messages are held back. This is the
- * warn callback of everything that snap(1) calls; any thread may call it. arg
+ * warn callback for everything that snap(1) calls; any thread may call it. arg
  * is not used.
  */
 void
@@ -57,7 +57,7 @@ say_kept(bool drop)
 }
 
 /*
- * End output out, and print totals of snapshot s, which was written to it.
+ * End output out, and print the totals of snapshot s, which was written to it.
  * Return 0, or -1 with errstr set.
  */
 int

@@ -11,9 +11,9 @@
 #include <signal.h>
 
 /*
- * If m kills processes, check, before anything is stopped, that we can find out
- * when the reader of output out has received the whole snapshot. Return 0, or
- * -1 with errstr set.
+ * If m kills processes, check before any is stopped that we can find out when
+ * the reader of output out has received the whole snapshot. Return 0, or -1
+ * with errstr set.
  */
 int
 move_ready(const struct move *m, const struct output *out)
@@ -37,8 +37,8 @@ is_file(const struct output *o)
  * Check that all processes of l, which are stopped and recorded in s, can be
  * killed, and can be restored from output out (NULL with -d, which writes
  * nothing). Call warn with a line for each thing that cannot be restored.
- * Return 0 if they can, or if they can be killed and m->force is set without
- * m->dry. Otherwise return -1 with errstr set.
+ * Return 0 if both are possible, or if they can be killed and m->force is set
+ * but m->dry is not. Otherwise return -1 with errstr set.
  */
 int
 move_check(const struct move *m, struct live *l, struct snap *s,
@@ -68,7 +68,7 @@ move_check(const struct move *m, struct live *l, struct snap *s,
 
 /*
  * Block all signals and save the old mask in *old, so that no signal ends us
- * after only some of the processes were killed.
+ * when only some of the processes have been killed.
  */
 static void
 signals_hold(sigset_t *old)
@@ -80,10 +80,11 @@ signals_hold(sigset_t *old)
 }
 
 /*
- * Commit *out, to which everything was written, and kill the processes of l,
- * which are stopped. A new file gets its name, and *out is set to NULL. For a
- * pipe or socket, wait until the reader has received everything. Return 0, or
- * -1 with errstr set. If the output failed, no process was killed.
+ * Commit *out, to which everything was written, and then kill the processes of
+ * l, which are stopped. If the output is a new file, committing names it, and
+ * *out is set to NULL. If it is a pipe or socket, wait until the reader has
+ * received everything. Return 0, or -1 with errstr set. If the output fails, no
+ * process is killed.
  */
 int
 move_end(struct live *l, struct output **out)

@@ -20,16 +20,16 @@ enum {
 
 /*
  * Append a line with key and value to b. Replace control characters in value,
- * and limit it to most bytes.
+ * and truncate it to max bytes.
  */
 static void
-line_put(struct buf *b, const char *key, const char *value, size_t most)
+line_put(struct buf *b, const char *key, const char *value, size_t max)
 {
 	char s[MAX_COMMAND + 1];
 	bool cut;
 
-	cut = strlen(value) > most;
-	snprintf(s, sizeof s, "%.*s", (int)most, value);
+	cut = strlen(value) > max;
+	snprintf(s, sizeof s, "%.*s", (int)max, value);
 	buf_printf(b, "%s %s%s\n", key, text_sanitize(s), cut ? "..." : "");
 }
 
@@ -45,8 +45,9 @@ user_put(struct buf *b, const char *key, uid_t uid)
 }
 
 /*
- * Append the login name to b, if it is known and is not that of the user we run
- * as. It is the loginuid of proc(5), which su(1) and sudo(8) do not change.
+ * Append the login name to b if it is known and is not that of the user we run
+ * as. It is the name of the loginuid (proc(5)), which su(1) and sudo(8) do not
+ * change.
  */
 static void
 login_put(struct buf *b)
@@ -106,8 +107,8 @@ note_check(const char *text)
 }
 
 /*
- * Append to b those lines of file "taken" whose values can be determined. argv
- * is the command line of this program. text is the reason for the snapshot, or
+ * Append to b the lines of file "taken" whose values can be determined. argv is
+ * the command line of this program. text is the reason for the snapshot, or
  * NULL.
  */
 void

@@ -31,8 +31,8 @@ check_live(struct taking *k)
 }
 
 /*
- * Write each process to w as soon as it is taken. With -k, all were taken
- * before. Return 0, or -1 with errstr set.
+ * Write each process to w as soon as it is taken. With -k, all have been taken
+ * already. Return 0, or -1 with errstr set.
  */
 static int
 write_procs(struct taking *k, struct snap6 *w)
@@ -83,8 +83,8 @@ write_live(struct taking *k)
 }
 
 /*
- * Return true if k failed because a clone was killed. The snapshot must then be
- * taken again without clones.
+ * Return true if k failed because a clone was killed, so that the snapshot must
+ * be taken again without clones.
  */
 static bool
 is_again(const struct taking *k)
@@ -163,9 +163,8 @@ snap_once(struct taking *k, bool clone)
 }
 
 /*
- * Take the snapshot. If a clone was killed, take the snapshot again without
- * clones, so that all of it still shows one instant. Return 0, or -1 with
- * errstr set.
+ * Take the snapshot. If a clone was killed, take it again without clones, so
+ * that it still shows a single instant. Return 0, or -1 with errstr set.
  */
 static int
 snap_all(struct taking *k)
@@ -186,7 +185,7 @@ snap_all(struct taking *k)
 }
 
 /*
- * Ignore job-control stops: if one stopped us, the processes would stay
+ * Ignore job-control stops, because if one stopped us, the processes would stay
  * stopped.
  */
 static void

@@ -20,8 +20,8 @@ struct chosen {			/* a process to make a core of */
 };
 
 /*
- * Set errstr to say that -p matches none of the n processes at all, and list
- * the first ten. Return -1.
+ * Set errstr to say that -p matches none of the n processes in array all,
+ * listing the first ten. Return -1.
  */
 static int
 fail_process(const struct chosen *all, size_t n)
@@ -50,8 +50,8 @@ choose(struct chosen **all, size_t *n, struct snap *s, struct proc *p)
 }
 
 /*
- * Write a core of each of the n processes at all to its own file PATH.PID. If
- * one cannot be written, print the error and continue.
+ * Write a core of each of the n processes in array all to its own file
+ * PATH.PID. If one cannot be written, print the error and continue.
  */
 static void
 write_all(struct chosen *all, size_t n, const char *path)
@@ -79,8 +79,8 @@ write_all(struct chosen *all, size_t n, const char *path)
 }
 
 /*
- * Write cores of the processes in the nsnap snapshots at s, or only of those
- * that -p selects. If there are several cores, path is the prefix of their
+ * Write cores of the processes in the nsnap snapshots at s or, with -p, only of
+ * the selected ones. If there are several cores, path is the prefix of their
  * names. Return 0, or -1 with errstr set.
  */
 static int

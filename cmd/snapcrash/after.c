@@ -44,7 +44,7 @@ said_log(void)
 }
 
 /*
- * Collect what is written to standard error from now on, for the log. If
+ * From now on, collect what is written to standard error, for the log. If
  * standard error is open already, somebody is watching: leave it, and copy the
  * log to it.
  */
@@ -64,9 +64,9 @@ take_begin(void)
 }
 
 /*
- * If line, printed by snapstack(1), is the heading of the thread that crashed,
- * store its ID in f, and also the signal unless the kernel has given it. Return
- * true if line is that heading.
+ * If line, printed by snapstack(1), is the heading of the crashed thread, store
+ * the thread's ID in f, and also the signal unless the kernel supplied it.
+ * Return true if line is that heading.
  */
 static bool
 heading_read(struct crashing *f, const char *line)
@@ -87,10 +87,10 @@ heading_read(struct crashing *f, const char *line)
 }
 
 /*
- * Set s, of size bytes, to the innermost functions of the thread of f that
- * crashed, innermost first, each after a separator. Set it to "" if they cannot
- * be determined. name is the snapshot file. If f->tid is 0, set it and the
- * signal from the output of snapstack.
+ * Set s, of size bytes, to the innermost functions of the crashed thread of f,
+ * innermost first, each after a separator. Set it to "" if they cannot be
+ * determined. name is the snapshot file. If f->tid is 0, set it and the signal
+ * from the output of snapstack.
  */
 void
 frames_text(struct crashing *f, const char *name, char *s, size_t size)
@@ -133,7 +133,7 @@ frames_text(struct crashing *f, const char *name, char *s, size_t size)
 }
 
 /*
- * Let user uid read file name, which root owns, by an entry in its access
+ * Let user uid read file name, which root owns, through an entry in its access
  * control list. See acl(5), and linux/posix_acl_xattr.h for the format.
  */
 void

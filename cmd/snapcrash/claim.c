@@ -43,8 +43,9 @@ file_open(const char *kind, uint64_t i, int flags)
 }
 
 /*
- * Lock the set of lock files, so that nobody else locks or inspects them until
- * the returned descriptor is closed. Return it, or -1 with errstr set.
+ * Lock the set of lock files, so that nobody else can lock or inspect them
+ * until the returned descriptor is closed. Return the descriptor, or -1 with
+ * errstr set.
  */
 static int
 alone(void)
@@ -62,9 +63,9 @@ alone(void)
 }
 
 /*
- * Lock one of the n files .KIND.0 to .KIND.n-1, created if missing, and
- * truncate it. Return its descriptor. Return -1 if others hold all of them, or
- * -2 with errstr set on failure.
+ * Lock one of the n files .KIND.0 to .KIND.n-1, creating it if missing, and
+ * truncate it. Return its descriptor, -1 if others hold all of them, or -2 with
+ * errstr set on failure.
  */
 static int
 file_lock(const char *kind, uint64_t n)
@@ -92,33 +93,33 @@ file_lock(const char *kind, uint64_t n)
 }
 
 /*
- * Lock one of n files as file_lock does, but wait at most seconds for it.
- * Return its descriptor. Return -1 with errstr set if others still hold all of
- * them, or -2 with errstr set on failure.
+ * Lock one of n files as file_lock does, waiting up to timeout seconds. Return
+ * its descriptor, -1 with errstr set if others still hold all of them, or -2
+ * with errstr set on failure.
  */
 static int
-file_await(const char *kind, uint64_t n, time_t seconds)
+file_await(const char *kind, uint64_t n, time_t timeout)
 {
 	const struct timespec look = { 0, LOOK_NS };
-	const time_t end = time(NULL) + seconds;
+	const time_t end = time(NULL) + timeout;
 	int fd;
 
 	while ((fd = file_lock(kind, n)) == -1 && time(NULL) < end)
 		(void)nanosleep(&look, NULL);
 	if (fd == -1)
 		return errstr_set("no free slot after waiting for %jd "
-		    "seconds", (intmax_t)seconds);
+		    "seconds", (intmax_t)timeout);
 	return fd;
 }
 
 /*
- * Lock one of c->atonce files of a kind. If all are held, lock one of
- * c->waiting files of kind queue, and wait at most seconds. Return as
- * file_await does, with -1 also if all files of kind queue are held.
+ * Lock one of the c->atonce files of the given kind. If all are held, lock one
+ * of the c->waiting files of kind queue while waiting up to timeout seconds.
+ * Return as file_await does, but -1 also if all files of kind queue are held.
  */
 static int
 turn_await(const struct config *c, const char *kind, const char *queue,
-    time_t seconds)
+    time_t timeout)
 {
 	int fd, waiting;
 
@@ -130,7 +131,7 @@ turn_await(const struct config *c, const char *kind, const char *queue,
 		    (uintmax_t)c->atonce, (uintmax_t)c->waiting);
 	if (waiting < 0)
 		return waiting;
-	fd = file_await(kind, c->atonce, seconds);
+	fd = file_await(kind, c->atonce, timeout);
 	close(waiting);
 	return fd;
 }
@@ -154,8 +155,8 @@ dropped_add(void)
 /*
  * Lock a .taking and a .place file in the current directory, within the limits
  * of c, and store them in p. If too many crashes are being captured, wait,
- * unless too many wait already. claim_let and claim_end release the files.
- * Return 0, or -1 with errstr set.
+ * unless too many are waiting already. claim_let and claim_end release the
+ * files. Return 0, or -1 with errstr set.
  */
 int
 claim_take(struct claim *p, const struct config *c)
@@ -169,7 +170,8 @@ claim_take(struct claim *p, const struct config *c)
 }
 
 /*
- * Set *r to how much all holders of .place files other than p may still write.
+ * Set *r to the total that the holders of .place files other than p may still
+ * write.
  */
 static void
 others_reserve(const struct claim *p, struct reserved *r)
@@ -200,8 +202,9 @@ others_reserve(const struct claim *p, struct reserved *r)
 }
 
 /*
- * Set *others to what all others than p reserve, and prevent changes of it
- * until claim_unlock is called. Return the lock, or -1 with errstr set.
+ * Set *others to the total reserved by all holders other than p, and prevent
+ * changes to it until claim_unlock is called. Return the lock, or -1 with
+ * errstr set.
  */
 int
 claim_lock(const struct claim *p, struct reserved *others)
@@ -214,8 +217,8 @@ claim_lock(const struct claim *p, struct reserved *others)
 }
 
 /*
- * Set the reservation of p: kept is the number of bytes in the directory, and
- * disk the number on its disk. Release the lock, unless it is -1.
+ * Set the reservation of p to kept bytes in the directory and disk bytes on its
+ * disk. Release the lock, unless it is -1.
  */
 void
 claim_unlock(const struct claim *p, int lock, uint64_t kept, uint64_t disk)
@@ -256,8 +259,8 @@ claim_end(struct claim *p)
 
 /*
  * Wait until one more hook may run. Return a descriptor, which the caller
- * closes when the hook has ended. Return a negative number with errstr set if
- * too many hooks wait, or on failure.
+ * closes when the hook has ended, or a negative number with errstr set if too
+ * many hooks are waiting, or on failure.
  */
 int
 claim_hook(const struct config *c)
@@ -266,7 +269,8 @@ claim_hook(const struct config *c)
 }
 
 /*
- * Return the maximum number of processes that run hooks or wait to run one.
+ * Return the maximum number of processes that are running hooks or waiting to
+ * run one.
  */
 uint64_t
 claim_hooks(const struct config *c)
@@ -276,8 +280,8 @@ claim_hooks(const struct config *c)
 
 /*
  * Return the value for core_pipe_limit, the number of crashes that the kernel
- * hands to us at once: those being captured, those that wait, and some that are
- * only counted and dropped.
+ * may hand to us at once: those being captured, those waiting, and some that
+ * are only counted and dropped.
  */
 uint64_t
 claim_most(const struct config *c)
@@ -286,7 +290,7 @@ claim_most(const struct config *c)
 }
 
 /*
- * Return how many crashes were dropped since snapcrash was installed. The count
+ * Return the number of crashes dropped since snapcrash was installed. The count
  * is in the directory of c.
  */
 uint64_t

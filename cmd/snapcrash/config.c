@@ -49,17 +49,17 @@ set_number(const struct key *k, void *to, const char *s)
 }
 
 /*
- * Set *to to the index of s among the words of key k. Return false if it is not
- * one of them.
+ * Set *dst to the index of s among the words of key k. Return false if it is
+ * not one of them.
  */
 static bool
-set_word(const struct key *k, void *to, const char *s)
+set_word(const struct key *k, void *dst, const char *s)
 {
 	unsigned int i;
 
 	for (i = 0; i <= WITH_CGROUP && k->words[i] != NULL; i++)
 		if (strcmp(s, k->words[i]) == 0) {
-			*(unsigned int *)to = i;
+			*(unsigned int *)dst = i;
 			return true;
 		}
 	return false;
@@ -141,8 +141,8 @@ config_set(struct config *c, char *key, char *value)
 }
 
 /*
- * Return true if only root can have written the configuration file f, whose
- * hook root runs. If we are not root, return true for any file.
+ * Return true if only root can have written configuration file f, whose hook
+ * runs as root. If we are not root, return true for any file.
  */
 static bool
 config_istrusted(FILE *f)
@@ -176,10 +176,10 @@ line_divide(char *line, char **key, char **value)
 }
 
 /*
- * Set *c to the defaults and to the values in file path. Print a warning for
- * each invalid line and ignore it. Return 0, or 1 if there were invalid lines.
- * Return -1 with errstr and errno set if the file cannot be read, or if users
- * other than root may write it (EPERM); then none of its lines is used.
+ * Set *c to the defaults and then to the values in file path, with a warning
+ * for each invalid line, which is ignored. Return 0, or 1 if there were invalid
+ * lines. If the file cannot be read, or if users other than root may write it
+ * (EPERM), use none of its lines, and return -1 with errstr and errno set.
  */
 int
 config_read(struct config *c, const char *path)

@@ -168,7 +168,7 @@ bool		 time_parse(const char *s, time_t *t);
 /* program.c: start other programs */
 pid_t		 program_start(char *const argv[], const int fd[3]);
 pid_t		 program_read(char *const argv[], const int fd[3]);
-int		 program_wait(pid_t pid, unsigned int seconds);
+int		 program_wait(pid_t pid, unsigned int timeout);
 void		 files_limit(uint64_t bytes);
 
 /* receive.c: receive a core on the kernel's socket connection */
@@ -187,7 +187,7 @@ struct listing {		/* options of snapcrash list */
 	struct tableopts table;
 };
 
-int		 show_list(const struct crashes *l, const struct listing *how);
+int		 show_list(const struct crashes *l, const struct listing *ls);
 int		 show_info(const struct crash *c, bool json);
 int		 show_stack(const struct crash *c, char *const argv[]);
 int		 show_debug(const struct crash *c, char *const argv[]);

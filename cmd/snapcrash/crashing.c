@@ -64,8 +64,8 @@ crashing_parent(const struct crashing *f)
 }
 
 /*
- * Return true if all four IDs in line key (Uid or Gid) of the status of process
- * pid are equal.
+ * Return true if the four IDs in line key (Uid or Gid) of the status file of
+ * process pid are all equal.
  */
 static bool
 status_alike(pid_t pid, const char *key)
@@ -80,8 +80,8 @@ status_alike(pid_t pid, const char *key)
 }
 
 /*
- * Return true if user uid owns user namespace ns and its parent is our user
- * namespace (ioctl_ns(2)). ours is the status of the latter.
+ * Return true if user uid owns user namespace ns and the parent of ns is our
+ * user namespace (ioctl_ns(2)). ours is the status of our namespace.
  */
 static bool
 namespace_isof(int ns, const struct stat *ours, uid_t uid)
@@ -130,8 +130,9 @@ rights_plain(const struct crashing *f)
 
 /*
  * Return true if the program of process pid was started with no more rights
- * than its user has: AT_SECURE of getauxval(3) is 0. A set-user-ID program may
- * have dropped its rights, but still have in memory what it read before.
+ * than its user has, that is, if AT_SECURE of getauxval(3) is 0. A set-user-ID
+ * program may have dropped its rights, but still have in memory what it read
+ * before.
  */
 static bool
 program_isplain(pid_t pid)
@@ -151,9 +152,9 @@ program_isplain(pid_t pid)
 }
 
 /*
- * Return the user that is charged for a crash of process pid, which user uid
- * runs. If pid is in a user namespace below ours, this is the owner of the
- * outermost one, who may use many user IDs in it (subuid(5)), unless the owner
+ * Return the user to charge for a crash of process pid, which user uid runs. If
+ * pid is in a user namespace below ours, this is the owner of the outermost
+ * such namespace, who may use many user IDs in it (subuid(5)), unless the owner
  * is root.
  */
 static uid_t
@@ -180,8 +181,8 @@ user_charged(pid_t pid, uid_t uid)
 }
 
 /*
- * Set f->name, the name of the program, for the name of the snapshot. Return 0,
- * or -1 with errstr set.
+ * Set f->name, the program name used in the name of the snapshot. Return 0, or
+ * -1 with errstr set.
  */
 static int
 crashing_name(struct crashing *f)
@@ -243,7 +244,7 @@ crashing_descends(const struct crashing *f, pid_t ancestor)
 }
 
 /*
- * Return 0 if the soft RLIMIT_CORE of process f lets it dump core, or else -1
+ * Return 0 if the soft RLIMIT_CORE of process f allows a core dump, or else -1
  * with errstr set. We check the limit because the kernel ignores it for pipes
  * and sockets (core(5)). Less than a page counts as 0, as in
  * systemd-coredump(8).

@@ -131,9 +131,9 @@ served(const struct config *c)
 }
 
 /*
- * Make the kernel run this program, with configuration c from file path, for
- * each crash. If by_socket is true, make it send cores to the socket of c
- * instead. Set this for now and for each boot. Return the exit status.
+ * Have the kernel run this program for each crash, with configuration c from
+ * file path; or, if by_socket is true, send cores to the socket of c. This
+ * takes effect now and at every boot. Return the exit status.
  */
 int
 handler_install(const struct config *c, const char *path, bool by_socket)
@@ -212,7 +212,7 @@ handler_remove(const struct config *c)
 }
 
 /*
- * Print which program handles cores now, and how many snapshots are in the
+ * Print the program that handles cores now, and the number of snapshots in the
  * directory of c. Return the exit status, which is 1 if the handler is not
  * snapcrash.
  */

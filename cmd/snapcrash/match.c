@@ -13,9 +13,9 @@
 enum { MEANS_NOT, MEANS_LIKE, MEANS_THAT };
 
 /*
- * Return how word matches crash k. Return MEANS_THAT if word is its process ID,
- * its name or path or, if exe is true and its facts were read, the path of its
- * program. Return MEANS_LIKE if its name begins with word, or else MEANS_NOT.
+ * Return how word matches crash k: MEANS_THAT if word is its process ID, its
+ * name or path or, if exe is true and its facts were read, the path of its
+ * program; MEANS_LIKE if its name begins with word; or else MEANS_NOT.
  */
 static int
 crash_means(const struct crash *k, const char *word, bool exe)
@@ -89,7 +89,7 @@ crash_ofexe(struct crashes *l, const char *path)
 }
 
 /*
- * Return the crash of l that word selects: by its process ID, its name or the
+ * Return the crash of l selected by word: its process ID, its name or the
  * beginning of that, or the path of its program. NULL selects the last crash.
  * Exit with status 1 if there is none.
  */
@@ -124,7 +124,7 @@ crash_isone(const struct crash *k, char *const words[])
 }
 
 /*
- * Reduce l to the crashes from time since to time until, inclusive.
+ * Reduce l to the crashes between times since and until, inclusive.
  */
 void
 crashes_between(struct crashes *l, time_t since, time_t until)
@@ -141,7 +141,8 @@ crashes_between(struct crashes *l, time_t since, time_t until)
 }
 
 /*
- * Return how many seconds s, such as 2h, means, or -1 if s is malformed.
+ * Return the number of seconds that s, such as 2h, stands for, or -1 if s is
+ * malformed.
  */
 static long
 time_amount(const char *s)

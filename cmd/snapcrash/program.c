@@ -21,7 +21,7 @@
 /*
  * If we are root and user READER exists, become that user, without
  * capabilities. Read /etc/passwd directly, because getpwnam(3) may ask a
- * service, which may be what crashed.
+ * service, which may be the one that crashed.
  */
 static void
 reader_become(void)
@@ -43,7 +43,7 @@ reader_become(void)
 
 /*
  * Make the kernel kill this process when its parent ends. Call this after
- * changing the user, because that clears the setting.
+ * changing the user, which clears the setting.
  */
 static void
 program_tie(pid_t parent)
@@ -53,8 +53,8 @@ program_tie(pid_t parent)
 }
 
 /*
- * Limit the size of the files that this process and its children write to the
- * given number of bytes.
+ * Limit the size of files written by this process and its children to the given
+ * number of bytes.
  */
 void
 files_limit(uint64_t bytes)
@@ -89,9 +89,9 @@ start(char *const argv[], const int fd[3], bool reader)
 }
 
 /*
- * Start program argv[0] with arguments argv. Unless fd is NULL, kill the
- * program when we end, and use fd[0] to fd[2] as its standard descriptors; -1
- * stands for ours. Return the process ID, or -1 with errstr set.
+ * Start program argv[0] with arguments argv. Unless fd is NULL, use fd[0] to
+ * fd[2] as its standard descriptors (-1 stands for ours), and have it killed
+ * when we end. Return the process ID, or -1 with errstr set.
  */
 pid_t
 program_start(char *const argv[], const int fd[3])
@@ -110,19 +110,19 @@ program_read(char *const argv[], const int fd[3])
 }
 
 /*
- * Wait until child pid has ended. Unless seconds is 0, kill the child after
- * that time. Return its exit status, or 128 + N if signal N ended it.
+ * Wait until child pid has ended. Unless timeout is 0, kill the child after
+ * that many seconds. Return its exit status, or 128 + N if signal N ended it.
  */
 int
-program_wait(pid_t pid, unsigned int seconds)
+program_wait(pid_t pid, unsigned int timeout)
 {
 	struct pollfd end = { .events = POLLIN };
 	int rc, status;
 
-	end.fd = seconds == 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
+	end.fd = timeout == 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
 	if (end.fd != -1) {
 		do
-			rc = poll(&end, 1, (int)seconds * 1000);
+			rc = poll(&end, 1, (int)timeout * 1000);
 		while (rc == -1 && errno == EINTR);
 		if (rc == 0)
 			(void)kill(pid, SIGKILL);

@@ -33,8 +33,8 @@ on_signal(int sig)
 }
 
 /*
- * Return a new socket that listens at path. Exit with status 1 if somebody
- * listens there already, or on failure.
+ * Return a new socket that listens at path. Exit with status 1 on failure, or
+ * if somebody already listens there.
  */
 static int
 socket_new(const char *path)
@@ -140,9 +140,9 @@ connections_take(int fd, const struct config *c, const char *path,
 }
 
 /*
- * Serve connections until SIGTERM or SIGINT arrives, then until the crashes
- * being handled are done. c is the configuration, which each handler reads
- * again from file path. Return the exit status.
+ * Serve connections until SIGTERM or SIGINT arrives, then wait until the
+ * crashes being handled are done. c is the configuration, which each handler
+ * reads again from file path. Return the exit status.
  */
 int
 crash_serve(const struct config *c, const char *path)

@@ -77,12 +77,12 @@ crash_line(struct table *t, const struct crash *c, bool json)
 }
 
 /*
- * List the crashes of l that how selects, one per line, oldest first unless how
+ * List the crashes of l that ls selects, one per line, oldest first unless ls
  * says otherwise. Return the exit status, which is 1 if a crash cannot be read
  * or no crash matches the words.
  */
 int
-show_list(const struct crashes *l, const struct listing *how)
+show_list(const struct crashes *l, const struct listing *ls)
 {
 	struct table *t;
 	size_t i, n, *chosen;
@@ -91,8 +91,8 @@ show_list(const struct crashes *l, const struct listing *how)
 	crashes_confine(l->v, l->n);
 	if ((chosen = calloc(l->n + 1, sizeof *chosen)) == NULL)
 		err(1, NULL);
-	for (rc = 0, n = 0, i = l->n; i-- > 0 && (how->most == 0 ||
-	    n < how->most);) {
+	for (rc = 0, n = 0, i = l->n; i-- > 0 && (ls->most == 0 ||
+	    n < ls->most);) {
 		/* list snapshots that we may not read by their names */
 		if (access(l->v[i].file, R_OK) == -1 && errno == EACCES)
 			;
@@ -100,26 +100,26 @@ show_list(const struct crashes *l, const struct listing *how)
 			program_warn("%s", snap_errstr());
 			rc = 1;
 		}
-		if (crash_isone(&l->v[i], how->words))
+		if (crash_isone(&l->v[i], ls->words))
 			chosen[n++] = i;
 	}
-	if (n == 0 && *how->words != NULL)
-		errx(1, "%s: no such crash; see snapcrash list", *how->words);
-	t = table_new(columns, COLUMNS, &how->table, "crash");
+	if (n == 0 && *ls->words != NULL)
+		errx(1, "%s: no such crash; see snapcrash list", *ls->words);
+	t = table_new(columns, COLUMNS, &ls->table, "crash");
 	for (i = 0; i < n; i++)
-		crash_line(t, &l->v[chosen[how->reverse ? i : n - 1 - i]],
-		    how->table.json);
+		crash_line(t, &l->v[chosen[ls->reverse ? i : n - 1 - i]],
+		    ls->table.json);
 	table_print(t);
 	free(chosen);
 	return rc;
 }
 
 /*
- * Run snapstack on the snapshot of crash c with the options more, a list that
+ * Run snapstack on the snapshot of crash c with the options args, a list that
  * ends with NULL. Return its exit status, or 127 if snapstack is missing.
  */
 static int
-stack_run(const struct crash *c, char *const more[])
+stack_run(const struct crash *c, char *const args[])
 {
 	char *argv[64] = { NULL };
 	size_t n = 0;
@@ -127,8 +127,8 @@ stack_run(const struct crash *c, char *const more[])
 
 	if ((argv[n++] = program_beside("snapstack")) == NULL)
 		return 127;
-	for (; *more != NULL && n < 62; more++)
-		argv[n++] = *more;
+	for (; *args != NULL && n < 62; args++)
+		argv[n++] = *args;
 	argv[n] = c->file;
 	fflush(stdout);
 	if ((child = program_start(argv, NULL)) == -1)
@@ -209,26 +209,26 @@ show_info(const struct crash *c, bool json)
 }
 
 /*
- * Show the stacks of crash c. more has options for snapstack, and ends with
+ * Show the stacks of crash c. args has options for snapstack, and ends with
  * NULL. Return the exit status.
  */
 int
-show_stack(const struct crash *c, char *const more[])
+show_stack(const struct crash *c, char *const args[])
 {
 	int rc;
 
-	if ((rc = stack_run(c, more)) == 127)
+	if ((rc = stack_run(c, args)) == 127)
 		errx(1,
 		    "cannot find snapstack in the directory of this program");
 	return rc;
 }
 
 /*
- * Run gdb with the arguments more in dir, the directory of the process that
- * crashed in a mounted snapshot. Return its exit status, or 127.
+ * Run gdb with arguments args in dir, the directory of the crashed process in a
+ * mounted snapshot. Return its exit status, or 127.
  */
 static int
-gdb_run(const char *dir, char *const more[])
+gdb_run(const char *dir, char *const args[])
 {
 	char *argv[64] = {
 		(char *)(uintptr_t)"gdb", (char *)(uintptr_t)"-q",
@@ -240,8 +240,8 @@ gdb_run(const char *dir, char *const more[])
 	size_t n = 6;
 	pid_t pid;
 
-	for (; *more != NULL && n < 60; more++)
-		argv[n++] = *more;
+	for (; *args != NULL && n < 60; args++)
+		argv[n++] = *args;
 	argv[n++] = (char *)(uintptr_t)"text";
 	argv[n++] = (char *)(uintptr_t)"core";
 	argv[n] = NULL;
@@ -256,11 +256,11 @@ gdb_run(const char *dir, char *const more[])
 }
 
 /*
- * Mount the snapshot of crash c, run gdb in it with the arguments more, a list
- * that ends with NULL, and unmount it. Return the exit status of gdb.
+ * Mount the snapshot of crash c, run gdb in it with arguments args, a list that
+ * ends with NULL, and unmount it. Return the exit status of gdb.
  */
 int
-show_debug(const struct crash *c, char *const more[])
+show_debug(const struct crash *c, char *const args[])
 {
 	char dir[] = "/tmp/snapcrash.XXXXXX", where[PATH_MAX];
 	char *mount[] = { NULL, c->file, dir, NULL };
@@ -283,7 +283,7 @@ show_debug(const struct crash *c, char *const more[])
 		errx(1, "%s: cannot mount it", c->file);
 	}
 	snprintf(where, sizeof where, "%s/%" PRIu64, dir, crash_pid(c));
-	rc = gdb_run(where, more);
+	rc = gdb_run(where, args);
 	if (chdir("/") == -1) /* our current directory would keep it mounted */
 		program_warn("/: %s", strerror(errno));
 	if ((pid = program_start(unmount, NULL)) != -1)

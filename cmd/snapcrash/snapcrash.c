@@ -64,7 +64,7 @@ static const struct cmdline cmdline = {
 };
 
 /*
- * Remove the snapshots of those crashes in l that words match. Return the exit
+ * Remove the snapshots of the crashes of l that words match. Return the exit
  * status.
  */
 static int

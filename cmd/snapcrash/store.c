@@ -21,7 +21,7 @@
 
 /*
  * Create the directory of c if it is missing, and enter it. Fail if users other
- * than root may write there, because they could plant files. Return 0, or -1
+ * than root can write to it, because they could plant files. Return 0, or -1
  * with errstr set.
  */
 int
@@ -68,8 +68,8 @@ crash_cmp(const void *a, const void *b)
 }
 
 /*
- * Set *when to the time in name, the name of a snapshot, where it follows the
- * process ID. If there is none, set it to the modification time in st.
+ * Set *when to the time after the process ID in name, the name of a snapshot,
+ * or to the modification time in st if name has no time.
  */
 static void
 when_set(struct timespec *when, const char *name, const struct stat *st)
@@ -148,7 +148,7 @@ store_free(struct crashes *l)
 }
 
 /*
- * Return how many bytes are free on the disk of the current directory, without
+ * Return the number of free bytes on the disk of the current directory, without
  * those that c keeps free and those that others reserve. Return 0 if this is
  * unknown.
  */
@@ -176,8 +176,8 @@ crash_isold(const struct config *c, const struct crash *k)
 }
 
 /*
- * Remove the snapshot of k, which is in the current directory. If this fails,
- * its size still counts.
+ * Remove the snapshot of k from the current directory. If this fails, its size
+ * still counts.
  */
 static void
 crash_remove(struct crash *k)
@@ -206,7 +206,7 @@ struct share {			/* disk space used by one user */
 
 /*
  * Return the share of user uid among the n shares at v, which has room for one
- * more. If there is none, append one whose member first is none.
+ * more. If there is none, append one with the member first set to none.
  */
 static struct share *
 share_get(struct share *v, size_t *n, uint64_t uid, size_t none)
@@ -221,11 +221,11 @@ share_get(struct share *v, size_t *n, uint64_t uid, size_t none)
 }
 
 /*
- * Return the index of the crash in l to remove next. It is the oldest crash of
- * the user who has the most crashes or, if bytes is true, the most bytes, so
- * that frequent crashes of one user do not displace the snapshots of others.
- * The new crash, which has need bytes and is charged to user uid, is counted.
- * Return l->n if there is no crash to remove.
+ * Return the index of the crash in l to remove next: the oldest of the user
+ * with the most crashes or, if bytes is true, the most bytes. This keeps
+ * frequent crashes of one user from displacing the snapshots of others. The new
+ * crash, which needs need bytes and is charged to user uid, is counted. Return
+ * l->n if there is no crash to remove.
  */
 static size_t
 store_victim(const struct crashes *l, uint64_t uid, uint64_t need,
@@ -258,12 +258,12 @@ store_victim(const struct crashes *l, uint64_t uid, uint64_t need,
 
 /*
  * Make room for a new snapshot of need bytes, charged to user uid, by removing
- * crashes of l, which are in the current directory. First remove those that are
- * too old, then those beyond the maximum count, and then those chosen by
- * store_victim until need bytes, but at most half of c->bytes, fit. Remove none
- * for lack of disk space if even removing all would not suffice. others is what
- * other handlers reserve. Return how many bytes the final snapshot may have,
- * and set *disk to how many it may have together with its spool.
+ * crashes of l from the current directory. First remove those that are too old,
+ * then those beyond the maximum count, and then those chosen by store_victim
+ * until need bytes, but at most half of c->bytes, fit. Remove none for lack of
+ * disk space if even removing all would not suffice. others has the
+ * reservations of other handlers. Return the maximum size of the final snapshot
+ * in bytes, and set *disk to that of the snapshot and its spool together.
  */
 uint64_t
 store_room(const struct config *c, struct crashes *l, uint64_t uid,

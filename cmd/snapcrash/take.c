@@ -28,8 +28,8 @@ static const uint64_t room_least = 1 << 20;	/* bytes; with less room
 						   nothing is captured */
 
 /*
- * Return the descriptor of a new file without a name in the current directory,
- * so that it vanishes if we are killed. Return -1 with errno set on failure.
+ * Return the descriptor of a new unnamed file in the current directory, which
+ * vanishes if we are killed, or -1 with errno set.
  */
 static int
 spool_new(void)
@@ -56,8 +56,8 @@ struct taking {			/* a process being captured into the spool */
  * Choose the maximum sizes of the snapshot and its spool. The snapshot may have
  * the estimated size of the process plus 1/8 plus MARGIN. If the size is
  * unknown or other processes are captured with it, it may have at least half of
- * the room. others is what other handlers reserve. Return 0, or -1 with errstr
- * set if there is too little room.
+ * the room. others has the reservations of other handlers. Return 0, or -1 with
+ * errstr set if there is too little room.
  */
 static int
 room_choose(struct taking *t, const struct reserved *others)
@@ -155,7 +155,7 @@ snap_run(const struct taking *t, const struct crashing *f, int spool)
 
 /*
  * Capture process f into the spool, and set *room to the maximum size of the
- * final snapshot. Return 0, or -1 with errstr set. Fail also if f->pid may now
+ * final snapshot. Return 0, or -1 with errstr set. Also fail if f->pid may now
  * be another process.
  */
 static int
@@ -186,8 +186,8 @@ spool_take(const struct config *c, struct crashing *f, int spool,
 }
 
 /*
- * Compress the spool into a file of at most room bytes. Run snapcat for this as
- * a user without rights. Return 0, or -1 with errstr set.
+ * Compress the spool into a file of at most room bytes by running snapcat as an
+ * unprivileged user. Return 0, or -1 with errstr set.
  */
 static int
 snapcat_run(int spool, int file, uint64_t room)
@@ -215,7 +215,7 @@ snapcat_run(int spool, int file, uint64_t room)
 }
 
 /*
- * Compress the spool into snapshot name, and sync that to disk. The reservation
+ * Compress the spool into snapshot name, and sync it to disk. The reservation
  * ends when the snapshot gets its name, so that others count its bytes exactly
  * once. Return 0, or -1 with errstr set.
  */
@@ -262,9 +262,9 @@ let_go(struct crashing *f)
 }
 
 /*
- * Use snapshot name, which begins with "./" and was made of f: let the user of
- * f read it if c allows that, write a line to the log, release the claim, and
- * run the hook.
+ * Finish the handling of snapshot name, which begins with "./" and was made of
+ * f: let the user of f read it if c allows that, write a line to the log,
+ * release the claim, and run the hook.
  */
 static void
 snapshot_use(const struct config *c, struct crashing *f, const char *name,
@@ -318,8 +318,8 @@ crash_keep(const struct config *c, struct crashing *f, struct claim *claim,
 /*
  * Capture the process that is dumping core into standard input. words has the
  * arguments from the kernel; it is NULL if standard input is a socket. Do not
- * log errors before the process was let go, because it may be the log daemon.
- * Return the exit status.
+ * log errors until the process has been let go, because it may be the log
+ * daemon. Return the exit status.
  */
 int
 crash_take(const struct config *c, char *const words[])

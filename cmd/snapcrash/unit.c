@@ -83,8 +83,8 @@ unit_isours(const char *name)
 
 /*
  * Write the unit files for configuration c, whose file is path, if systemd is
- * installed, and start the socket if systemd is running. Return true if the
- * socket was started. Exit with status 1 on failure.
+ * installed; start the socket if systemd is running. Return true if the socket
+ * was started. Exit with status 1 on failure.
  */
 bool
 units_install(const struct config *c, const char *path)

@@ -9,7 +9,7 @@
 enum { WIDTH = 8 };		/* bytes per line, of each side */
 
 /*
- * Read n bytes of m at address addr into buf. Unmapped memory counts as zeros.
+ * Read n bytes of m at address addr into buf. Unmapped memory reads as zeros.
  * Return false if the bytes are not known.
  */
 static bool
@@ -22,8 +22,8 @@ bytes_at(const struct memory *m, uint64_t addr, uint8_t *buf, size_t n)
 }
 
 /*
- * Print one side of a line: the n bytes at p or, unless known is true, question
- * marks.
+ * Print one side of a line: the n bytes at p, or question marks if known is
+ * false.
  */
 static void
 put_side(const uint8_t *p, size_t n, bool known)
@@ -69,7 +69,7 @@ put_kb(const struct result *res, uint64_t start, uint64_t end)
 }
 
 /*
- * Print the old and new bytes of each address range of mapping r that changed.
+ * Print the old and new bytes of each changed address range of mapping r.
  */
 void
 print_bytes(const struct result *res, const struct row *r)

@@ -19,8 +19,8 @@ value_grows(const uint64_t *v, size_t n)
 }
 
 /*
- * Add to g those measures of the last moment that grew or, if all is true, all
- * of them. l has the measures of each moment.
+ * Add to g the measures of the last moment that grew or, if all is true, all of
+ * them. l has the measures of each moment.
  */
 static void
 growth_join(struct growth *g, const struct measures *l, bool all)
@@ -49,7 +49,7 @@ growth_join(struct growth *g, const struct measures *l, bool all)
 
 /*
  * Measure one process, which is side[i] at moment i of n. Call fn with arg for
- * the measures that grew or, if all is true, for all of them. If the process
+ * each measure that grew or, if all is true, for every measure. If the process
  * cannot be read, print the error.
  */
 static void
@@ -85,8 +85,8 @@ growth_print(const struct side *const *side, size_t n, bool all,
 }
 
 /*
- * Set errstr to name the first moment at which process pid of the last moment
- * does not exist. Return -1.
+ * Set errstr to name the first moment that lacks process pid of the last
+ * moment. Return -1.
  */
 static int
 growth_lacks(const struct moments *l, uint64_t pid)

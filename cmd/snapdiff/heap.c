@@ -40,8 +40,8 @@ address_add(struct addresses *l, uint64_t addr)
 }
 
 /*
- * Count the chunk at addr, which is not a top. used is the flag that the next
- * chunk has for it.
+ * Count the chunk at addr, which is not a top chunk. used is its flag, which is
+ * stored in the next chunk.
  */
 static void
 walk_count(struct walk *w, uint64_t addr, uint64_t size, bool used)
@@ -55,9 +55,9 @@ walk_count(struct walk *w, uint64_t addr, uint64_t size, bool used)
 }
 
 /*
- * Walk the chunks from addr to the last one below end, which is the chunk top
- * or a mark at the end of a heap. Return 0, or the address where the chunks
- * become invalid.
+ * Walk the chunks from addr, below end, to the last one: the top chunk, at
+ * address top, or the fencepost at the end of a heap. Return 0, or the address
+ * where the chunks become invalid.
  */
 static uint64_t
 walk_chunks(struct walk *w, uint64_t addr, uint64_t end, uint64_t top)
@@ -84,13 +84,13 @@ walk_chunks(struct walk *w, uint64_t addr, uint64_t end, uint64_t top)
 }
 
 /*
- * Return the first address, at or after from, from which chunks lead to top, or
- * 0 if there is none. Other memory may precede the chunks. If first is true,
+ * Return the first address, at or after start, from which chunks lead to top,
+ * or 0 if there is none. Other memory may precede the chunks. If first is true,
  * look for the first chunk of the heap, which is the tcache of the first
  * thread.
  */
 static uint64_t
-main_start(struct walk *w, uint64_t from, uint64_t end, uint64_t top,
+main_start(struct walk *w, uint64_t start, uint64_t end, uint64_t top,
     bool first)
 {
 	struct heap *h = w->h;
@@ -98,9 +98,9 @@ main_start(struct walk *w, uint64_t from, uint64_t end, uint64_t top,
 	size_t tries = 0;
 
 	w->h = NULL;
-	for (at = from; at < end && at - from < MAX_OTHERS &&
+	for (at = start; at < end && at - start < MAX_OTHERS &&
 	    tries < START_TRIES && found == 0; at += 16) {
-		if (!heap_chunk(&w->read, at, &size) || (first && at != from &&
+		if (!heap_chunk(&w->read, at, &size) || (first && at != start &&
 		    size != 0x290 && size != 0x250))
 			continue;
 		tries++;
@@ -114,7 +114,7 @@ main_start(struct walk *w, uint64_t from, uint64_t end, uint64_t top,
 /*
  * Count the chunks of the main arena a, which are in the brk(2) heap. If other
  * code has moved the break, two chunks of 16 bytes mark that place, and more
- * chunks follow it. Return 0, or the address where chunks are invalid.
+ * chunks follow. Return 0, or the address where the chunks become invalid.
  */
 static uint64_t
 walk_main(struct walk *w, const struct arena *a)
@@ -188,7 +188,7 @@ heap_warn(const struct memory *m, uint64_t addr)
 
 /*
  * Warn if process m uses glibc and has a heap that is not recognized. The heap
- * may be that of an unknown version or of another malloc(3).
+ * may be that of an unknown glibc version or of another malloc(3).
  */
 static void
 heap_unknown(const struct memory *m)
@@ -228,8 +228,8 @@ machine_isknown(const struct memory *m)
 }
 
 /*
- * Set *h to the contents of the heaps of process m. h->arenas is 0 if no heap
- * of glibc was found. Print a warning where data is invalid.
+ * Set *h to the contents of the heaps of process m. h->arenas is 0 if no glibc
+ * heap was found. Print a warning where data is invalid.
  */
 void
 heap_get(struct heap *h, const struct memory *m)

@@ -21,15 +21,15 @@ enum {
 };
 
 /*
- * Return true if the head of an empty list is at address at.
+ * Return true if the head of an empty list is at address addr.
  */
 static bool
-list_empty(struct heapread *r, uint64_t at)
+list_empty(struct heapread *r, uint64_t addr)
 {
 	uint64_t first, last;
 
-	return heap_word(r, at, &first) && first == at - 16 &&
-	    heap_word(r, at + 8, &last) && last == first;
+	return heap_word(r, addr, &first) && first == addr - 16 &&
+	    heap_word(r, addr + 8, &last) && last == first;
 }
 
 /*

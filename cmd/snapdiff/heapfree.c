@@ -5,8 +5,8 @@
 #include "heap.h"
 
 /*
- * Count as free a chunk of a free list that was counted as used. Return false
- * if no such chunk is left, which also ends lists that are circular.
+ * Count as free a chunk in a free list, which was counted as used before.
+ * Return false if no such chunk is left, which also ends circular lists.
  */
 static bool
 chunk_free(struct heap *h, uint64_t size)
@@ -23,20 +23,20 @@ chunk_free(struct heap *h, uint64_t size)
 }
 
 /*
- * Read into *next the pointer at address at in a free list. glibc 2.32 and
- * newer XORs it with at >> 12 (PROTECT_PTR). Try both decodings; accept NULL,
+ * Read the pointer at address addr, in a free list, into *next. glibc 2.32 and
+ * newer XORs it with addr >> 12 (PROTECT_PTR). Try both decodings; accept NULL,
  * or a pointer head bytes into a chunk of the given size. Return false if
  * neither fits.
  */
 static bool
-list_next(struct heapread *r, uint64_t at, uint64_t head, uint64_t size,
+list_next(struct heapread *r, uint64_t addr, uint64_t head, uint64_t size,
     uint64_t *next)
 {
 	uint64_t plain, masked, found;
 
-	if (!heap_word(r, at, &plain))
+	if (!heap_word(r, addr, &plain))
 		return false;
-	masked = plain ^ at >> 12;
+	masked = plain ^ addr >> 12;
 	if (masked == 0 || (masked >= head && heap_chunk(r, masked - head,
 	    &found) && found == size)) {
 		*next = masked;

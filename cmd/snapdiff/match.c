@@ -9,8 +9,7 @@
 #include <string.h>
 
 /*
- * Compare two processes by their part and process ID, which is how users name
- * them.
+ * Compare two processes by part and process ID, by which users name them.
  */
 static int
 side_order(const struct side *a, const struct side *b)
@@ -25,9 +24,9 @@ CMP_BY(side_cmp, struct side, side_order(x, y) != 0 ? side_order(x, y) :
     ORDER(x->proc->pid, y->proc->pid))
 
 /*
- * Return the moment for a process of the snapshot at path; append it to l if it
- * does not exist. If parts is true, the process is in the given part, and each
- * part is a moment of its own. first is the index of the first moment of the
+ * Return the moment of a process in the snapshot at path, appending it to l if
+ * it does not exist. If parts is true, the process is in the given part, and
+ * each part is a separate moment. first is the index of the first moment of the
  * snapshot.
  */
 static struct moment *
@@ -49,8 +48,8 @@ moment_for(struct moments *l, size_t first, const char *path, bool parts,
 }
 
 /*
- * Set the time of moment m. It is in the header of s, but for a part that
- * snapcat(1) joined, it is in the file origin of process p.
+ * Set the time of moment m from the header of s or, for a part that snapcat(1)
+ * joined, from the file origin of process p.
  */
 static void
 moment_time(struct moment *m, const struct snap *s, struct proc *p)
@@ -78,7 +77,7 @@ moment_time(struct moment *m, const struct snap *s, struct proc *p)
 CMP(moment_cmp, struct moment, part)
 
 /*
- * Add to l the moments of snapshot s, which was read from path. There is one
+ * Add to l the moments of snapshot s, which was read from path: a single one
  * or, if parts is true, one for each part of s, in order. Return 0, or -1 with
  * errstr set.
  */
@@ -136,11 +135,11 @@ side_same(const struct side *a, const struct side *b)
 }
 
 /*
- * Call fn with arg for each process of the two moments was and is, in order of
+ * Call fn with arg for each process of the two moments old and new, in order of
  * process ID. A process that exists at both moments is passed as a pair.
  */
 void
-couples_each(const struct moment *was, const struct moment *is, couple_fn fn,
+couples_each(const struct moment *old, const struct moment *new, couple_fn fn,
     void *arg)
 {
 	static const struct couple none;
@@ -148,16 +147,16 @@ couples_each(const struct moment *was, const struct moment *is, couple_fn fn,
 	size_t i, k;
 	int order;
 
-	for (i = k = 0; i < was->n || k < is->n;) {
+	for (i = k = 0; i < old->n || k < new->n;) {
 		c = none;
-		order = i == was->n ? 1 : k == is->n ? -1 :
-		    side_order(&was->side[i], &is->side[k]);
-		if (order == 0 && !side_same(&was->side[i], &is->side[k]))
-			order = side_cmp(&was->side[i], &is->side[k]);
+		order = i == old->n ? 1 : k == new->n ? -1 :
+		    side_order(&old->side[i], &new->side[k]);
+		if (order == 0 && !side_same(&old->side[i], &new->side[k]))
+			order = side_cmp(&old->side[i], &new->side[k]);
 		if (order <= 0)
-			c.was = was->side[i++];
+			c.was = old->side[i++];
 		if (order >= 0)
-			c.is = is->side[k++];
+			c.is = new->side[k++];
 		fn(arg, &c);
 	}
 }
@@ -193,20 +192,20 @@ moment_find(const struct moment *m, uint64_t pid)
 }
 
 /*
- * Set *c to a pair: process before of moment was, and process pid of moment is.
- * Their start times may differ. Return 0, or -1 with errstr set if one is
+ * Set *c to a pair: process before of moment old, and process pid of moment
+ * new. Their start times may differ. Return 0, or -1 with errstr set if one is
  * missing.
  */
 int
-couple_pids(const struct moment *was, const struct moment *is, uint64_t before,
+couple_pids(const struct moment *old, const struct moment *new, uint64_t before,
     uint64_t pid, struct couple *c)
 {
 	const struct side *a, *b;
 
-	if ((a = moment_find(was, before)) == NULL)
-		return errstr_set("%s: no process %" PRIu64, was->path, before);
-	if ((b = moment_find(is, pid)) == NULL)
-		return errstr_set("%s: no process %" PRIu64, is->path, pid);
+	if ((a = moment_find(old, before)) == NULL)
+		return errstr_set("%s: no process %" PRIu64, old->path, before);
+	if ((b = moment_find(new, pid)) == NULL)
+		return errstr_set("%s: no process %" PRIu64, new->path, pid);
 	c->was = *a;
 	c->is = *b;
 	return 0;

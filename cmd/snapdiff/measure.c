@@ -54,12 +54,12 @@ CMP_BY(measure_cmp, struct measure,
     x->rank != y->rank ? ORDER(x->rank, y->rank) : strcmp(x->text, y->text))
 
 /*
- * Return the value of measure what in l, or 0 if it is not there.
+ * Return the value in l of the measure that matches key, or 0 if there is none.
  */
 uint64_t
-measure_value(const struct measures *l, const struct measure *what)
+measure_value(const struct measures *l, const struct measure *key)
 {
-	const struct measure *m = FIND_BY(what, l->v, l->n, measure_cmp);
+	const struct measure *m = FIND_BY(key, l->v, l->n, measure_cmp);
 
 	return m == NULL ? 0 : m->value;
 }
@@ -84,8 +84,8 @@ measures_join(struct measures *l)
 }
 
 /*
- * Add to l the numbers of threads and of descriptors of d, and the number of
- * descriptors for each file or kind. Return 0, or -1 with errstr set.
+ * Add to l the number of threads of d, the number of its descriptors, and the
+ * number of descriptors for each file or kind. Return 0, or -1 with errstr set.
  */
 static int
 measure_facts(struct measures *l, const struct side *d)
@@ -123,8 +123,8 @@ out:
 }
 
 /*
- * Return how many bytes between start and end, which are in mapping v, are in
- * pages of the process's own.
+ * Return the number of bytes between start and end, which are in mapping v,
+ * that are in the process's own pages.
  */
 static uint64_t
 memory_held(const struct memory *m, const struct vma *v, uint64_t start,

@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Read the ranges of private pages of the process's own, file "pages" of record
- * r, into m->own. Return 0, or -1 with errstr set.
+ * Read file "pages" of record r, the ranges of the process's own private pages,
+ * into m->own. Return 0, or -1 with errstr set.
  */
 static int
 own_get(struct memory *m, const struct linuxrec *r)
@@ -117,8 +117,8 @@ missing_reason(const struct image *im, uint64_t addr)
 
 /*
  * Set *h to what m has at address addr of mapping v, which is NULL if nothing
- * is mapped. h->end must be no higher than the end of v; lower it to the
- * address where the result changes.
+ * is mapped. h->end must not exceed the end of v; lower it to the address where
+ * the result changes.
  */
 void
 memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
@@ -157,8 +157,8 @@ memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Return true if the bytes at addr in memory a and in memory b are stored at
- * the same place, and so are equal. x describes those in a, and y those in b.
+ * Return true if the bytes at addr in memories a and b are stored in the same
+ * place, and so are equal. x describes those in a, and y those in b.
  */
 bool
 memory_stored(const struct memory *a, const struct here *x,
@@ -198,10 +198,10 @@ file_piece(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Handle *h, which describes address addr of mapping v of m, if it is a page of
- * a file. Lower h->end to where the file ends, or where zeros in it begin or
- * end. If the bytes are zeros, set h->content to CONTENT_NOTHING. Return false
- * if the file is not in the snapshot.
+ * Refine *h, which describes address addr of mapping v of m, if it is a file
+ * page. Lower h->end to where the file ends, or where zeros in it begin or end.
+ * If the bytes are zeros, set h->content to CONTENT_NOTHING. Return false if
+ * the file is not in the snapshot.
  */
 bool
 memory_file(const struct memory *m, const struct vma *v, uint64_t addr,
@@ -233,9 +233,9 @@ memory_file(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Read n bytes of m, at address addr of mapping v and in one range of
- * memory_at, into buf. Return 0. Return 1 if they belong to a file that is not
- * in the snapshot, or -1 with errstr set on failure.
+ * Read n bytes of m, all in one range of memory_at, at address addr of mapping
+ * v into buf. Return 0, 1 if they belong to a file that is not in the snapshot,
+ * or -1 with errstr set on failure.
  */
 int
 memory_read(const struct memory *m, const struct vma *v, uint64_t addr,

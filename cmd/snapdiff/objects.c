@@ -19,15 +19,15 @@ put_moment(const char *key, const struct moment *m)
 }
 
 /*
- * Print an object for the two moments that are compared, was and is.
+ * Print an object for the compared moments old and new.
  */
 void
-objects_head(const struct moment *was, const struct moment *is)
+objects_head(const struct moment *old, const struct moment *new)
 {
 	json_open(NULL, '{');
 	json_text("type", "comparison");
-	put_moment("was", was);
-	put_moment("is", is);
+	put_moment("was", old);
+	put_moment("is", new);
 	json_close('}');
 	json_end();
 }
@@ -80,7 +80,7 @@ objects_result(const struct result *res, const struct options *o)
 }
 
 /*
- * Print an object for the moments in l, which are compared.
+ * Print an object for the compared moments in l.
  */
 void
 objects_moments(const struct moments *l)

@@ -9,12 +9,12 @@
 #include <time.h>
 
 /*
- * Print the string before, and then s with control characters replaced.
+ * Print prefix, and then s with control characters replaced.
  */
 static void
-put_harmless(const char *before, const char *s)
+put_harmless(const char *prefix, const char *s)
 {
-	fputs(before, stdout);
+	fputs(prefix, stdout);
 	text_put(s);
 }
 
@@ -83,7 +83,7 @@ print_result(const struct result *res, const struct options *o)
 }
 
 /*
- * Print the moments in l, which are compared, as diff(1) prints files.
+ * Print the compared moments in l as diff(1) prints its files.
  */
 void
 print_moments(const struct moments *l)
@@ -95,8 +95,8 @@ print_moments(const struct moments *l)
 }
 
 /*
- * Print the growth of a process in g: for each measure its value at each
- * moment, and its name. Sizes are exact if bytes is true.
+ * Print the growth of a process in g: for each measure, the value at each
+ * moment and the name. Sizes are exact if bytes is true.
  */
 void
 print_growth(const struct growth *g, bool bytes)

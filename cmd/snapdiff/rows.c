@@ -12,8 +12,8 @@
 enum { BLOCK = 64 * KB };	/* bytes read at once */
 
 /*
- * Add the range from start to end to the counts of r and, if runs is true, to
- * the ranges of r. kind is how it changed.
+ * Add the range from start to end, which changed as kind says, to the counts of
+ * r and, if runs is true, to the ranges of r.
  */
 static void
 row_count(struct row *r, uint64_t start, uint64_t end, enum pagekind kind,
@@ -37,19 +37,20 @@ row_count(struct row *r, uint64_t start, uint64_t end, enum pagekind kind,
 }
 
 /*
- * Add the counts in kb to those in to.
+ * Add the counts in kb to those in sum.
  */
 void
-kbchange_add(struct kbchange *to, const struct kbchange *kb)
+kbchange_add(struct kbchange *sum, const struct kbchange *kb)
 {
-	to->changed += kb->changed;
-	to->added += kb->added;
-	to->removed += kb->removed;
-	to->unknown += kb->unknown;
+	sum->changed += kb->changed;
+	sum->added += kb->added;
+	sum->removed += kb->removed;
+	sum->unknown += kb->unknown;
 }
 
 /*
- * Return how the n bytes (at most a kilobyte) at x changed to those at y.
+ * Return the kind of change from the n bytes at x to those at y. n is at most a
+ * kilobyte.
  */
 static enum pagekind
 bytes_verdict(const uint8_t *x, const uint8_t *y, size_t n)
@@ -121,9 +122,9 @@ content_verdict(const struct here *a, const struct here *b)
 
 /*
  * Try to find out how a range changed without reading it, because it may be
- * very long. This works if neither image has its bytes. The range is from start
- * to b->end, which is lowered to where the result changes. Return how it
- * changed, or PAGES_KINDS if its bytes must be read.
+ * very long. This works only if neither image has its bytes. The range is from
+ * start to b->end; lower b->end to where the result changes. Return the kind of
+ * change, or PAGES_KINDS if the bytes must be read.
  */
 static enum pagekind
 unread_verdict(const struct pairing *p, struct here *a, struct here *b,
@@ -174,19 +175,19 @@ pairing_compare(const struct pairing *p, uint64_t start, uint64_t end)
 }
 
 /*
- * Compare mapping i of memory is with memory was at the same addresses.
+ * Compare mapping i of memory new with memory old at the same addresses.
  */
 static void
-row_compare(struct rows *l, size_t i, const struct memory *was,
-    const struct memory *is, bool runs)
+row_compare(struct rows *l, size_t i, const struct memory *old,
+    const struct memory *new, bool runs)
 {
-	struct pairing p = { .was = was, .is = is, .w = &is->vma.v[i],
+	struct pairing p = { .was = old, .is = new, .w = &new->vma.v[i],
 	    .row = &l->v[i], .runs = runs };
 	uint64_t addr, end;
 
 	for (addr = p.w->start; addr < p.w->end; addr = end) {
 		end = p.w->end;
-		p.v = vmas_next(&was->vma, addr);
+		p.v = vmas_next(&old->vma, addr);
 		if (p.v != NULL && p.v->start > addr) {
 			if (p.v->start < end)
 				end = p.v->start;
@@ -198,20 +199,20 @@ row_compare(struct rows *l, size_t i, const struct memory *was,
 }
 
 /*
- * Compare the parts of old mapping v that are no longer mapped. Add the result
- * to the row of the mapping that is now at addresses of v or, if there is none,
- * to a new row.
+ * Compare the parts of old mapping v that are no longer mapped in memory new.
+ * Add the result to the row of the mapping that is now at addresses of v or, if
+ * there is none, to a new row.
  */
 static void
-row_gone(struct rows *l, const struct vma *v, const struct memory *was,
-    const struct memory *is, bool runs)
+row_gone(struct rows *l, const struct vma *v, const struct memory *old,
+    const struct memory *new, bool runs)
 {
-	struct pairing p = { .was = was, .is = is, .v = v, .runs = runs };
+	struct pairing p = { .was = old, .is = new, .v = v, .runs = runs };
 	const struct vma *w;
 	uint64_t addr, end;
 
-	if ((w = vmas_next(&is->vma, v->start)) != NULL && w->start < v->end)
-		p.row = &l->v[w - is->vma.v];
+	if ((w = vmas_next(&new->vma, v->start)) != NULL && w->start < v->end)
+		p.row = &l->v[w - new->vma.v];
 	else {
 		MUST_ROOM(l->v, l->n);
 		p.row = &l->v[l->n++];
@@ -220,7 +221,7 @@ row_gone(struct rows *l, const struct vma *v, const struct memory *was,
 		p.row->was = *v;
 	}
 	for (addr = v->start; addr < v->end; addr = w->end) {
-		w = vmas_next(&is->vma, addr);
+		w = vmas_next(&new->vma, addr);
 		end = w == NULL || w->start > v->end ? v->end : w->start;
 		if (end > addr)
 			pairing_compare(&p, addr, end);
@@ -230,14 +231,14 @@ row_gone(struct rows *l, const struct vma *v, const struct memory *was,
 }
 
 /*
- * Return how mapping w differs from was, the old mapping at its addresses.
+ * Return how mapping w differs from old, the earlier mapping at its addresses.
  */
 static enum change_kind
-vma_how(const struct vma *was, const struct vma *w)
+vma_how(const struct vma *old, const struct vma *w)
 {
-	if (was->start == w->start && was->end == w->end &&
-	    ((was->flags ^ w->flags) & VMA_MAPS) == 0 &&
-	    strcmp(was->name, w->name) == 0)
+	if (old->start == w->start && old->end == w->end &&
+	    ((old->flags ^ w->flags) & VMA_MAPS) == 0 &&
+	    strcmp(old->name, w->name) == 0)
 		return CHANGE_SAME;
 	return CHANGE_CHANGED;
 }
@@ -265,34 +266,34 @@ row_differs(const struct row *r)
 }
 
 /*
- * Set *l, which is all zero, to the mappings of the two moments was and is, and
- * what changed in them. If runs is true, include the address ranges that
- * changed. The caller frees *l before closing was and is.
+ * Set *l, which is all zero, to the mappings at moments old and new, and their
+ * changes. If runs is true, include the address ranges that changed. The caller
+ * frees *l before closing old and new.
  */
 void
-rows_get(struct rows *l, const struct memory *was, const struct memory *is,
+rows_get(struct rows *l, const struct memory *old, const struct memory *new,
     bool runs)
 {
 	const struct vma *o;
 	struct row *r;
 	size_t i;
 
-	for (i = 0; i < is->vma.n; i++) {
+	for (i = 0; i < new->vma.n; i++) {
 		MUST_ROOM(l->v, l->n);
 		r = &l->v[l->n++];
 		memset(r, 0, sizeof *r);
-		r->is = is->vma.v[i];
+		r->is = new->vma.v[i];
 		r->how = CHANGE_ADDED;
-		o = vmas_next(&was->vma, r->is.start);
+		o = vmas_next(&old->vma, r->is.start);
 		if (o != NULL && o->start < r->is.end) {
 			r->was = *o;
 			r->how = vma_how(o, &r->is);
 		}
 	}
-	for (i = 0; i < is->vma.n; i++)
-		row_compare(l, i, was, is, runs);
-	for (i = 0; i < was->vma.n; i++)
-		row_gone(l, &was->vma.v[i], was, is, runs);
+	for (i = 0; i < new->vma.n; i++)
+		row_compare(l, i, old, new, runs);
+	for (i = 0; i < old->vma.n; i++)
+		row_gone(l, &old->vma.v[i], old, new, runs);
 	SORT(l->v, l->n, row_cmp);
 }
 
