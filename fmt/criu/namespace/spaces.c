@@ -49,9 +49,9 @@ is_nested(const struct criumake *m)
 /*
  * If something is mounted below the directory of --root, do not create the user
  * namespace, and record a reason. In a user namespace criu may not bind a
- * directory without the mounts below it (has_locked_children of the kernel's
- * fs/namespace.c), but it does that with this directory (do_mount_root_v2 of
- * its mount-v2.c).
+ * directory without the mounts below it (has_locked_children in the kernel's
+ * fs/namespace.c), but it does so with this directory (do_mount_root_v2 in its
+ * mount-v2.c).
  */
 static int
 users_check(struct criumake *m)
@@ -67,11 +67,10 @@ users_check(struct criumake *m)
 }
 
 /*
- * Record a reason for each namespace of an init that differs from that of snap
- * but cannot be created: the init would be restored in the namespace of criu,
- * with other files. Record none for a root that is not an init, because the
- * user can create namespaces and start criu in them. Return 0, or -1 with
- * errstr set.
+ * Record a reason for each namespace of an init that differs from snap's but
+ * cannot be created: the init would be restored in criu's namespace, with other
+ * files. Record none for a root that is not an init, because the user can
+ * create namespaces and start criu in them. Return 0, or -1 with errstr set.
  */
 int
 makespaces_check(struct criumake *m)
@@ -109,8 +108,8 @@ makespaces_check(struct criumake *m)
 }
 
 /*
- * Set the namespace IDs in ids to those of the processes, or to those of criu
- * itself if own is set.
+ * Set the namespace IDs in ids to the IDs for the processes, or, if own is set,
+ * to the IDs for criu itself.
  */
 void
 makespaces_ids(const struct criumake *m, Criu__Ids *ids, bool own)
@@ -151,7 +150,7 @@ makespaces_made(struct criumake *m)
 }
 
 /*
- * Set the field of e at offset at to the ID map ids. m->msgs owns the parts of
+ * Set the field of e at offset off to the ID map ids. m->msgs owns the parts of
  * e.
  */
 static int
@@ -190,8 +189,8 @@ reader_note(struct criumake *m)
 }
 
 /*
- * Write userns-N.img with the ID maps of the user namespace, if criu creates
- * one.
+ * Write userns-N.img with the ID maps of the user namespace, if criu creates a
+ * user namespace.
  */
 static int
 users_write(struct criumake *m)

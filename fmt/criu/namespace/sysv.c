@@ -70,7 +70,8 @@ sysv_content(const struct criumake *m, const struct maketask *t, uint64_t id)
 }
 
 /*
- * Count the mappings of t in the member mapped of each segment.
+ * Add to the member mapped of each segment the number of mappings that t has of
+ * it.
  */
 static int
 sysv_count(struct criumake *m, const struct maketask *t)
@@ -148,8 +149,8 @@ makesysv_read(struct criumake *m)
 
 /*
  * Return true if mapping v is one of adjacent mappings of t that together cover
- * segment o, which has len bytes, in order, as shmat(2) made them. Call this
- * for the first of these mappings first, because that call sets o->whole.
+ * segment o, which has len bytes, in order, as shmat(2) creates them. The first
+ * of these mappings must be passed first, because that call sets o->whole.
  */
 static bool
 is_whole(struct makesysv *o, const struct maketask *t, const struct vma *v,
@@ -170,8 +171,8 @@ is_whole(struct makesysv *o, const struct maketask *t, const struct vma *v,
 }
 
 /*
- * Return the reason why segment o, which may be NULL, cannot be restored, or
- * NULL if it can.
+ * Return the reason why segment o, which may be NULL, cannot be restored.
+ * Return NULL if it can.
  */
 static const char *
 segment_obstacle(const struct makesysv *o)
@@ -213,7 +214,7 @@ makesysv_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Return whether criu creates an IPC namespace.
+ * Return true if criu creates an IPC namespace.
  */
 bool
 makesysv_space(const struct criumake *m)
@@ -294,8 +295,8 @@ limits_read(const struct maketask *t, Criu__IpcVar *e)
 }
 
 /*
- * Write ipcns-var-N.img with the limits of the namespace. A limit that no
- * record has gets the value of a new namespace.
+ * Write ipcns-var-N.img with the limits of the namespace. A limit that is in no
+ * record gets the value that it has in a new namespace.
  */
 static int
 limits_write(struct criumake *m)

@@ -18,8 +18,9 @@ enum {				/* indexes of numbers on lines of sysvipc/sem
 };
 
 /*
- * Set d to the members that all System V objects have. v has the ID, key and
- * mode. owner has the user and group of the owner, then those of the creator.
+ * Set in d the members that all System V objects have. v has the ID, key and
+ * mode. owner has the user and group of the owner, then the user and group of
+ * the creator.
  */
 void
 makespace_desc(const struct criumake *m, Criu__IpcDesc *d, const uint64_t *v,
@@ -46,8 +47,8 @@ filled_add(struct buf *b, const uint8_t *data, size_t len)
 }
 
 /*
- * Set *f to the file of object v in directory folder of t's record. If there is
- * none, set f->len to 0.
+ * Set *f to the file for object v in directory folder of t's record. If there
+ * is none, set f->len to 0.
  */
 static void
 content_find(const struct maketask *t, const char *folder,
@@ -61,8 +62,8 @@ content_find(const struct maketask *t, const char *folder,
 }
 
 /*
- * Record why the System V object with this id in t's IPC namespace cannot be
- * restored. what names the kind of the object.
+ * Record that the System V object with this id in t's IPC namespace cannot be
+ * restored. what names the kind of the object, and why is the reason.
  */
 static int
 space_refuse(struct criumake *m, const struct maketask *t, const char *what,
@@ -74,7 +75,7 @@ space_refuse(struct criumake *m, const struct maketask *t, const char *what,
 
 /*
  * Parse the current line of w, which is from sysvipc/detached, and record that
- * its segment cannot be restored.
+ * the segment on it cannot be restored.
  */
 static int
 detached_line(struct criumake *m, const struct maketask *t, struct words *w,
@@ -207,8 +208,8 @@ queue_line(struct criumake *m, const struct maketask *t, struct words *w,
 }
 
 /*
- * Return true if t is the init of a pid namespace and was in another IPC
- * namespace than snap.
+ * Return true if t is the init of a pid namespace and was not in snap's IPC
+ * namespace.
  */
 static bool
 is_inits(const struct maketask *t)
@@ -217,10 +218,10 @@ is_inits(const struct maketask *t)
 }
 
 /*
- * Parse the current line of w, which is from mqueues, and record that its POSIX
- * message queue cannot be restored, because criu mounts their file system
- * empty. If the root is not an init, record nothing: the queue may still exist
- * in the namespace that criu runs in.
+ * Parse the current line of w, which is from mqueues, and record that the POSIX
+ * message queue on it cannot be restored, because criu mounts the queue file
+ * system empty. If the root is not an init, record nothing: the queue may still
+ * exist in the namespace that criu runs in.
  */
 static int
 mqueue_line(struct criumake *m, const struct maketask *t, struct words *w,

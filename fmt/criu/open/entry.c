@@ -10,7 +10,7 @@
 
 /*
  * Append the buffered bytes and the capacity of pipe or FIFO f to the image
- * called name. Do this only once for all ends of the pipe.
+ * called name, but only once for all ends of the pipe.
  */
 static int
 pipe_data(struct criumake *m, const struct makeopen *f, uint32_t magic,

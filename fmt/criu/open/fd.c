@@ -35,9 +35,9 @@ fdinfo_write(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Append lock l to filelocks.img. Process t holds the lock through descriptor
- * fd. criu has a bit for each kind of lock, and one for a lease that is being
- * broken (its file-lock.h).
+ * Append to filelocks.img lock l, which process t holds through descriptor fd.
+ * criu has a bit for each kind of lock, and one for a lease that is being
+ * broken (file-lock.h in criu).
  */
 static int
 lock_add(struct criumake *m, const struct maketask *t, uint64_t fd,
@@ -115,8 +115,8 @@ locks_write(struct criumake *m, struct maketask *t)
 
 /*
  * Add to files.img the deleted directory path, to which the link called name in
- * t's record leads. Set *id to its number. Return 1 on success, 0 if too little
- * is recorded about the directory, or -1 with errstr set.
+ * t's record points. Set *id to its ID. Return 1 on success, 0 if too little is
+ * recorded about the directory, or -1 with errstr set.
  */
 static int
 gone_get(struct criumake *m, struct maketask *t, const char *name,
@@ -146,8 +146,8 @@ gone_get(struct criumake *m, struct maketask *t, const char *name,
 
 /*
  * Add to files.img the directory to which the link called name (cwd or root) in
- * t's record leads. Set *id to its number. If that cannot be done, record an
- * obstacle.
+ * t's record points, and set *id to its ID. If the directory cannot be added,
+ * record an obstacle.
  */
 static int
 dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
@@ -176,8 +176,8 @@ dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
 }
 
 /*
- * Write fs-N.img of process t. Write also fdinfo-N.img and the locks of t,
- * unless t shares the descriptor table of another process. Return 0, or -1 with
+ * Write fs-N.img of process t. Unless t shares the descriptor table of another
+ * process, also write fdinfo-N.img and the locks of t. Return 0, or -1 with
  * errstr set.
  */
 int

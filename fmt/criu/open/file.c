@@ -4,8 +4,8 @@
 #include "open.h"
 
 /*
- * Add to files.img an entry for open file f, filled from the keys of f, and
- * write the other images that f needs.
+ * Add an entry for open file f, filled from the keys of f, to files.img. Write
+ * the other images that f needs.
  */
 static int
 open_write(struct criumake *m, struct makeopen *f)
@@ -28,10 +28,10 @@ open_write(struct criumake *m, struct makeopen *f)
 }
 
 /*
- * Return the open file that must be written before f, or NULL.  criu knows the
+ * Return the open file that must be written before f, or NULL. criu knows the
  * peer of a socket only if it has already read the peer, or if the peer names
- * the socket as its own peer (try_resolve_unix_peer of its sk-unix.c). The
- * returned file needs no other file before itself.
+ * the socket as its own peer (try_resolve_unix_peer in its sk-unix.c). The
+ * returned file itself needs no other file before it.
  */
 static struct makeopen *
 open_before(const struct criumake *m, const struct makeopen *f)

@@ -54,7 +54,7 @@ makereg_size(const struct proc *p)
 /*
  * Record an obstacle if part of the content of a deleted file is missing. p is
  * the embedded file with the content, or the process whose executable the file
- * is. p is NULL for an empty file.
+ * is; NULL stands for an empty file.
  */
 static int
 content_check(struct criumake *m, const struct proc *p)
@@ -114,7 +114,7 @@ time_set(Criu__Timeval *t, uint64_t ns)
 }
 
 /*
- * Set *n to the facts about the inode of open file f that the keys of f give.
+ * Fill in *n, the facts about the inode of open file f, from the keys of f.
  */
 void
 makeghost_inode(struct makeinode *n, const struct makeopen *f)
@@ -134,8 +134,8 @@ makeghost_inode(struct makeinode *n, const struct makeopen *f)
 }
 
 /*
- * Fill in im, the ghost-file-N.img of inode n. content is the embedded file
- * with its content, or NULL.
+ * Write ghost-file-N.img of inode n to im. content is the embedded file with
+ * its content, or NULL.
  */
 static void
 ghost_write(const struct criumake *m, struct made *im, struct proc *content,

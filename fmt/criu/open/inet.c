@@ -34,8 +34,8 @@ is_v6(const struct makeopen *f)
 }
 
 /*
- * Record notes that the socket of descriptor fd of t, whose connection has
- * ended, loses its unread bytes and its pending error.
+ * Record notes on the unread bytes and the pending error that the socket of
+ * descriptor fd of t loses. Its connection has ended.
  */
 static int
 ended_note(struct criumake *m, const struct maketask *t,
@@ -56,7 +56,7 @@ ended_note(struct criumake *m, const struct maketask *t,
 
 /*
  * Return true if address a of f is link-local and so needs an interface name
- * (needs_scope_id of criu's sk-inet.c).
+ * (needs_scope_id in criu's sk-inet.c).
  */
 static bool
 is_linklocal(const struct makeopen *f, const struct makeaddress *a)
@@ -102,7 +102,8 @@ option_is(const struct makeopen *f, const char *name)
 }
 
 /*
- * Return why IPv4 or IPv6 socket f cannot be restored, or NULL if it can.
+ * Return the reason why IPv4 or IPv6 socket f cannot be restored, or NULL if it
+ * can.
  */
 const char *
 makeinet_obstacle(struct criumake *m, const struct makeopen *f)
@@ -139,7 +140,7 @@ makeinet_obstacle(struct criumake *m, const struct makeopen *f)
 
 /*
  * Return the class of the reason why IPv4 or IPv6 socket f cannot be restored.
- * The class depends on the protocol, if that is recorded.
+ * It depends on the protocol, if the protocol is recorded.
  */
 enum makewhy
 makeinet_kind(const struct makeopen *f)
@@ -161,8 +162,8 @@ makeinet_kind(const struct makeopen *f)
 }
 
 /*
- * Record notes on what the IPv4 or IPv6 socket of descriptor fd of t loses when
- * it is restored. Return 0, or -1 with errstr set.
+ * Record a note for everything that the IPv4 or IPv6 socket of descriptor fd of
+ * t loses when it is restored. Return 0, or -1 with errstr set.
  */
 int
 makeinet_note(struct criumake *m, const struct maketask *t,
@@ -192,8 +193,8 @@ makeinet_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record a note with the number of closed connections that makeinet_note did
- * not report one by one. Return 0, or -1 with errstr set.
+ * Record a note with the number of closed connections for which makeinet_note
+ * recorded no note. Return 0, or -1 with errstr set.
  */
 int
 makeinet_rest(struct criumake *m)

@@ -56,7 +56,7 @@ static const struct makekind kinds[KIND_MAX] = {
 };
 
 /*
- * Return the table entry of the kind of open file f.
+ * Return the table entry for the kind of open file f.
  */
 const struct makekind *
 makekind_get(const struct makeopen *f)
@@ -65,8 +65,8 @@ makekind_get(const struct makeopen *f)
 }
 
 /*
- * Return which ends of its pipe or FIFO open file f is, as bits of PIPE_BOTH,
- * or 0 if f is not restored.
+ * Return the end or ends of its pipe or FIFO that open file f is, as bits of
+ * PIPE_BOTH. Return 0 if f is not restored.
  */
 static unsigned int
 ends_of(const struct makeopen *f)
@@ -103,7 +103,7 @@ ends_find(struct criumake *m)
 }
 
 /*
- * Return why open file f cannot be restored, or NULL if it can.
+ * Return the reason why open file f cannot be restored, or NULL if it can.
  */
 static const char *
 open_obstacle(struct criumake *m, const struct makeopen *f)
@@ -136,9 +136,9 @@ open_kind(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Record that descriptor fd of process t cannot be restored. Put the name of
- * the kind of file before the reason in fd->open->why, if the name is more
- * exact.
+ * Record that descriptor fd of process t cannot be restored. fd->open->why is
+ * the reason. Put the name of the kind of file before it, if that name says
+ * more.
  */
 static int
 fd_refuse(struct criumake *m, struct maketask *t,
@@ -159,8 +159,8 @@ fd_refuse(struct criumake *m, struct maketask *t,
 }
 
 /*
- * Record what descriptor fd of t loses when it is restored. Do this only once
- * for all descriptors of the same open file.
+ * Record a note for everything that the file of descriptor fd of t loses when
+ * it is restored, but only once for all descriptors of the same open file.
  */
 static int
 fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
@@ -178,8 +178,8 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 
 /*
  * Decide which open files cannot be restored, and record the reason for each of
- * their descriptors. Repeat until nothing changes, because a file that is left
- * out may be needed by another. Return 0, or -1 with errstr set.
+ * their descriptors. Repeat this until nothing changes, because other files may
+ * need a file that is left out. Return 0, or -1 with errstr set.
  */
 int
 makejudge_opens(struct criumake *m)

@@ -28,7 +28,7 @@ members_of(const struct makeopen *f)
 }
 
 /*
- * Return why netlink socket f cannot be restored, or NULL if it can.
+ * Return the reason why netlink socket f cannot be restored, or NULL if it can.
  */
 const char *
 makenetlink_obstacle(struct criumake *m, const struct makeopen *f)

@@ -22,8 +22,8 @@ static const struct nskind {
 };
 
 /*
- * Return the entry for the kind of namespace that is called name, or NULL if
- * there is none.
+ * Return the entry for the kind of namespace called name, or NULL if there is
+ * none.
  */
 static const struct nskind *
 space_find(const char *name)
@@ -55,7 +55,7 @@ is_inside(const struct maketask *t, const struct makeopen *f)
 }
 
 /*
- * Return why open namespace f cannot be restored, or NULL if it can.
+ * Return the reason why open namespace f cannot be restored, or NULL if it can.
  */
 const char *
 makens_obstacle(struct criumake *m, const struct makeopen *f)
@@ -86,7 +86,7 @@ makens_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * Return the ID of namespaces of kind flag (CLONE_NEWNET and so on), if one is
+ * Return the ID of namespaces of kind flag (such as CLONE_NEWNET), if one is
  * open and criu creates none. Otherwise return 0.
  */
 uint32_t

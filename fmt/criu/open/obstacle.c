@@ -8,7 +8,7 @@
 #include <limits.h>
 
 /*
- * Return why pipe f cannot be restored, or NULL if it can.
+ * Return the reason why pipe f cannot be restored, or NULL if it can.
  */
 const char *
 makepipe_obstacle(struct criumake *m, const struct makeopen *f)
@@ -23,8 +23,8 @@ makepipe_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why UNIX socket f, which has no peer, cannot be restored, or NULL if
- * it can.
+ * Return the reason why UNIX socket f, which has no peer, cannot be restored,
+ * or NULL if it can.
  */
 static const char *
 single_obstacle(const struct criumake *m, const struct makeopen *f)
@@ -56,7 +56,7 @@ single_obstacle(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why UNIX socket f cannot be restored, or NULL if it can.
+ * Return the reason why UNIX socket f cannot be restored, or NULL if it can.
  */
 const char *
 makeunix_obstacle(struct criumake *m, const struct makeopen *f)
@@ -93,8 +93,8 @@ makeunix_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return a descriptor of t that leads to the open file with number key, if
- * possible descriptor wish. Return NULL if there is none.
+ * Return a descriptor of t that refers to the open file with number key:
+ * preferred if it does, else the lowest. Return NULL if there is none.
  */
 static const struct makefd *
 fd_find(const struct maketask *t, uint64_t key, uint64_t preferred)
@@ -106,9 +106,9 @@ fd_find(const struct maketask *t, uint64_t key, uint64_t preferred)
 }
 
 /*
- * Return why epoll set f cannot be restored, or NULL if it can. The process
- * that creates the set again must have each file of the set open. Set the
- * descriptor numbers of the targets to those of that process.
+ * Return the reason why epoll set f cannot be restored, or NULL if it can. The
+ * process that creates the set again must have each file in the set open. Set
+ * the descriptor numbers of the targets to the ones in that process.
  */
 const char *
 makeepoll_obstacle(struct criumake *m, const struct makeopen *f)
@@ -133,7 +133,7 @@ makeepoll_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return true if f is a POSIX message queue of the mount namespace that criu
+ * Return true if f is a POSIX message queue in the mount namespace that criu
  * creates. The new namespace has no such queues, because the kernel keeps them
  * on a mount of its own.
  */
@@ -145,7 +145,7 @@ makeobstacle_isqueue(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why named file f cannot be restored, or NULL if it can.
+ * Return the reason why named file f cannot be restored, or NULL if it can.
  */
 const char *
 makenamed_obstacle(struct criumake *m, const struct makeopen *f)
@@ -168,7 +168,7 @@ makenamed_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why eventfd f cannot be restored, or NULL if it can.
+ * Return the reason why eventfd f cannot be restored, or NULL if it can.
  */
 const char *
 makeeventfd_obstacle(struct criumake *m, const struct makeopen *f)
@@ -179,7 +179,7 @@ makeeventfd_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why memfd f cannot be restored, or NULL if it can.
+ * Return the reason why memfd f cannot be restored, or NULL if it can.
  */
 const char *
 makememfd_obstacle(struct criumake *m, const struct makeopen *f)
@@ -189,8 +189,9 @@ makememfd_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why pidfd f cannot be restored, or NULL if it can. A pidfd of a thread
- * cannot be restored, because criu opens pidfds before it creates threads.
+ * Return the reason why pidfd f cannot be restored, or NULL if it can. A pidfd
+ * of a thread cannot be restored, because criu opens pidfds before it creates
+ * threads.
  */
 const char *
 makepidfd_obstacle(struct criumake *m, const struct makeopen *f)

@@ -15,7 +15,7 @@ enum {				/* bits in the number FRAMES_FLAGS:
 };
 
 /*
- * Return why packet socket f cannot be restored, or NULL if it can.
+ * Return the reason why packet socket f cannot be restored, or NULL if it can.
  */
 const char *
 makepacket_obstacle(struct criumake *m, const struct makeopen *f)

@@ -15,7 +15,7 @@ enum {
 
 /*
  * Mark open files as used if they are queued in a used socket, even if that
- * socket is itself only queued. Return 0, or -1 with errstr set.
+ * socket itself is only queued in another. Return 0, or -1 with errstr set.
  */
 int
 makequeue_use(struct criumake *m)
@@ -58,7 +58,7 @@ sent_to(const struct criumake *m, const struct makeopen *o)
 /*
  * Return the socket whose turn must wait for o. When criu restores the data
  * queued in a socket, it sends the data from a connected socket, which must
- * exist by then. If two sockets are connected to each other, only these two
+ * already exist. If two sockets are connected to each other, only these two
  * count.
  */
 static struct makeopen *
@@ -95,8 +95,8 @@ turn_take(struct criumake *m, struct makeopen *f)
 }
 
 /*
- * Mark open file o as present. Append o, and the socket that waited for o, to
- * m->turn if they are ready.
+ * Mark open file o as present. Append o and the socket that waited for o to
+ * m->turn, each if it is ready.
  */
 static int
 present_set(struct criumake *m, struct makeopen *o)
@@ -114,9 +114,9 @@ present_set(struct criumake *m, struct makeopen *o)
 
 /*
  * Set m->turn to an order in which queued descriptors can be restored. criu
- * goes through the queues from first to last, and must already know the sender
- * of each: either a process has the sender, or criu received it from an earlier
- * queue (prepare_scms of its sk-queue.c). Return 0, or -1 with errstr set.
+ * restores the queues from first to last, and must already know the sender of
+ * each: either a process has the sender, or criu received it from an earlier
+ * queue (prepare_scms in its sk-queue.c). Return 0, or -1 with errstr set.
  */
 int
 makequeue_order(struct criumake *m)
@@ -155,7 +155,8 @@ makequeue_order(struct criumake *m)
 
 /*
  * Return true if no socket can send to f, a queued socket that no process has.
- * (To refill the queue of f, criu creates a sender in the process that has f.)
+ * (criu refills the queue of f from a sender that it creates in the process
+ * that has f.)
  */
 static bool
 is_deserted(const struct makeopen *f)
@@ -169,7 +170,8 @@ is_deserted(const struct makeopen *f)
 }
 
 /*
- * Return why the data queued in socket f cannot be restored, or NULL if it can.
+ * Return the reason why the data queued in socket f cannot be restored, or NULL
+ * if it can.
  */
 const char *
 makequeue_obstacle(const struct criumake *m, const struct makeopen *f)
@@ -198,7 +200,7 @@ makequeue_obstacle(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Record that the sender credentials queued in the UNIX socket of descriptor fd
- * of t are lost. Return 0, or -1 with errstr set.
+ * of t cannot be restored. Return 0, or -1 with errstr set.
  */
 int
 makequeue_note(struct criumake *m, const struct maketask *t,
@@ -218,8 +220,8 @@ makequeue_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record a reason for each file that cannot be restored and is only queued in a
- * socket, so that no process has it. Return 0, or -1 with errstr set.
+ * Record a reason for each file that cannot be restored and that no process
+ * has, because it is only queued in a socket. Return 0, or -1 with errstr set.
  */
 int
 makequeue_refuse(struct criumake *m)
@@ -238,9 +240,10 @@ makequeue_refuse(struct criumake *m)
 }
 
 /*
- * Append packet number nth of the queue of socket f to image b. The packet is
+ * Append packet number nth in the queue of socket f to image b. The packet is
  * the n bytes at data. *next is the index of the first descriptor that is not
- * yet written; advance it. All files must already have their numbers.
+ * yet written; advance it past the packet's. All files must already have their
+ * numbers.
  */
 static int
 packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
@@ -281,8 +284,8 @@ packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
 
 /*
  * Append the queue of UNIX socket f to sk-queues.img: its packets, or the bytes
- * of a stream in pieces. The entries of f and of its queued descriptors must
- * already be written.
+ * of a stream in pieces. The entries of f and of the descriptors queued in it
+ * must already be written.
  */
 static int
 queue_write(struct criumake *m, const struct makeopen *f)
@@ -321,8 +324,8 @@ queue_write(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Write sk-queues.img. Call this after all files are written. Return 0, or -1
- * with errstr set.
+ * Write sk-queues.img. All files must already be written. Return 0, or -1 with
+ * errstr set.
  */
 int
 makequeue_write(struct criumake *m)

@@ -101,9 +101,8 @@ build_id(struct image *im, uint32_t words[16])
 }
 
 /*
- * Return an open file of inode ino on device dev whose own name is deleted, and
- * whose path is therefore another name of the inode. Return NULL if there is
- * none.
+ * Return an open file with inode ino on device dev whose own name is deleted,
+ * so that its path is another name of the inode. Return NULL if there is none.
  */
 static const struct makeopen *
 linked_find(const struct criumake *m, uint64_t dev, uint64_t ino)
@@ -137,8 +136,8 @@ mapped_content(struct criumake *m, struct maketask *t, const struct vma *v)
 }
 
 /*
- * Return 1 if criu can create the deleted file that t has mapped at v. Return 0
- * with a reason recorded if it cannot, or -1 with errstr set.
+ * Return 1 if criu can create the deleted file that t has mapped at v, 0 if it
+ * cannot (the reason is recorded), or -1 with errstr set.
  */
 static int
 gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
@@ -156,7 +155,7 @@ gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
 }
 
 /*
- * Replace each "\012" in path, which is from /proc/PID/maps, by a newline
+ * Replace each "\012" in path, which comes from /proc/PID/maps, by a newline
  * (proc_pid_maps(5)).
  */
 static void

@@ -17,8 +17,8 @@ enum {
 
 /*
  * Return the shared memory with inode ino on device dev. user is a process that
- * has it. Return NULL if its content is not embedded in the snapshot or, with
- * errstr set, if memory runs out.
+ * uses it. Return NULL if its content is not embedded in the snapshot, or NULL
+ * with errstr set if memory runs out.
  */
 struct makeshm *
 makeshm_get(struct criumake *m, uint64_t dev, uint64_t ino,
@@ -57,8 +57,8 @@ makeshm_mapped(struct criumake *m, struct makeshm *o, uint32_t *id)
 }
 
 /*
- * Return the flag bits that request huge pages of this size in bytes (mmap(2),
- * memfd_create(2)).
+ * Return the flag bits that request huge pages of the given size in bytes
+ * (mmap(2), memfd_create(2)).
  */
 uint32_t
 makeshm_huge(uint64_t bytes)
@@ -93,7 +93,8 @@ shm_name(const struct makeshm *o)
 
 /*
  * Append the pages of im that are not all zero to pagemap image b. page is the
- * page size in bytes; extents are in kilobytes and may cover parts of a page.
+ * page size in bytes. Extents are in kilobytes, so they may cover only part of
+ * a page.
  */
 static void
 shm_pages(struct buf *b, struct image *im, uint64_t page)
@@ -153,8 +154,8 @@ makeshm_content(struct criumake *m, struct proc *p, uint32_t id)
 
 /*
  * Add shared memory o as inode id to memfd, the content of memfd.img, and write
- * its pages. Number them above all System V segments, because the pages of
- * those are in pagemap-shmem-N.img as well.
+ * its pages. Number the pages image above those of all System V segments, which
+ * are also called pagemap-shmem-N.img.
  */
 static int
 shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,

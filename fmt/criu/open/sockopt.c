@@ -90,7 +90,7 @@ is_minor(const char *name)
 }
 
 /*
- * Set in o the options of socket f that sockets of all families have.
+ * Set in o the options of socket f that are common to all socket families.
  */
 void
 makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
@@ -106,7 +106,7 @@ makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
 
 /*
  * Record the options and multicast groups that the socket of descriptor fd of t
- * loses. Return 0, or -1 with errstr set.
+ * loses when it is restored. Return 0, or -1 with errstr set.
  */
 int
 makeinet_options(struct criumake *m, const struct maketask *t,
@@ -146,8 +146,9 @@ makeinet_options(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record what the socket of descriptor fd of t loses. The socket is neither
- * IPv4 nor IPv6. Return 0, or -1 with errstr set.
+ * Record everything that the socket of descriptor fd of t loses when it is
+ * restored. The socket is neither IPv4 nor IPv6. Return 0, or -1 with errstr
+ * set.
  */
 int
 makesocket_note(struct criumake *m, const struct maketask *t,
@@ -163,7 +164,7 @@ makesocket_note(struct criumake *m, const struct maketask *t,
 
 /*
  * Store the options of socket f, and the device to which it is bound, in the
- * messages part[]. Each message may be NULL. If part[OPT_SOCKET] is NULL, its
+ * messages part[], each of which may be NULL. If part[OPT_SOCKET] is NULL, its
  * allocation failed. Return 0, or -1 with errstr set.
  */
 int

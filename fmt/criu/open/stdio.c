@@ -11,8 +11,8 @@
 enum { STANDARD = 3 };		/* number of standard streams: stdin(3) */
 
 /*
- * Return the first of the open files that have the inode of f. That open file
- * has the facts about the inode.
+ * Return the first open file that has the same inode as f. It has the facts
+ * about the inode.
  */
 static struct makeopen *
 inode_first(const struct criumake *m, const struct makeopen *f)
@@ -47,8 +47,8 @@ makestdio_find(struct criumake *m)
 }
 
 /*
- * Return true if f is a pipe or a UNIX socket that leads out of the snapshot,
- * and criu can replace it by its own standard input, output or error.
+ * Return true if f is a pipe or a UNIX socket whose other end is outside the
+ * snapshot, and criu can replace it by its own standard input, output or error.
  */
 bool
 makestdio_isoutside(const struct criumake *m, const struct makeopen *f)
@@ -62,7 +62,7 @@ makestdio_isoutside(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return the number of unread bytes in f, which is a pipe or a UNIX socket.
+ * Return the number of unread bytes in pipe or UNIX socket f.
  */
 static uint64_t
 waiting(const struct criumake *m, const struct makeopen *f)
@@ -75,9 +75,9 @@ waiting(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Record how descriptor fd of t, which leads out of the snapshot, is restored.
- * Add --inherit-fd to criu's command line. Do both only once for each pipe or
- * socket. Return 0, or -1 with errstr set.
+ * Record how criu will restore descriptor fd of t, a pipe or socket whose other
+ * end is outside the snapshot, and add --inherit-fd to criu's command line. Do
+ * both only once for each pipe or socket. Return 0, or -1 with errstr set.
  */
 int
 makestdio_note(struct criumake *m, const struct maketask *t,

@@ -15,7 +15,7 @@ enum { OPT_TIMESTAMPS = 1, OPT_WSCALE = 4 }; /* bits TCPI_OPT_* of
 						linux/tcp.h */
 
 /*
- * Return whether f is a TCP socket that is connected or connecting.
+ * Return true if f is a TCP socket that is connected or connecting.
  */
 bool
 maketcp_isconnected(const struct makeopen *f)
@@ -27,7 +27,7 @@ maketcp_isconnected(const struct makeopen *f)
 }
 
 /*
- * Return whether f is a TCP socket whose connection has ended.
+ * Return true if f is a TCP socket whose connection has ended.
  */
 bool
 maketcp_ended(const struct makeopen *f)
@@ -39,7 +39,7 @@ maketcp_ended(const struct makeopen *f)
 }
 
 /*
- * Return whether f is restored with the state of its connection.
+ * Return true if f is restored with the state of its connection.
  */
 bool
 maketcp_isrestored(const struct criumake *m, const struct makeopen *f)
@@ -78,8 +78,8 @@ lock_find(struct criumake *m)
 }
 
 /*
- * Decide whether TCP connections are restored: either all of them or none.
- * Return 0, or -1 with errstr set.
+ * Decide whether to restore TCP connections: either all of them or none. Return
+ * 0, or -1 with errstr set.
  */
 int
 maketcp_judge(struct criumake *m)

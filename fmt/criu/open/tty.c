@@ -53,9 +53,9 @@ kind_get(const struct makeopen *f)
 }
 
 /*
- * Return an open file other than f that is restored and is an end of the
- * pseudoterminal of f: the master end if master is set, else the other end.
- * Return NULL if there is none.
+ * Return a restored open file other than f that is an end of the pseudoterminal
+ * of f: the master end if master is set, otherwise the other end. Return NULL
+ * if there is none.
  */
 static const struct makeopen *
 end_find(const struct criumake *m, const struct makeopen *f, bool master)
@@ -102,9 +102,9 @@ outer_find(const struct criumake *m)
 }
 
 /*
- * Return why f cannot be restored, or NULL if it can. f is an end of a
- * pseudoterminal whose master is not restored. Only one such pseudoterminal can
- * be restored, because criu has only one terminal to give.
+ * Return the reason why f cannot be restored, or NULL if it can. f is an end of
+ * a pseudoterminal whose master is not restored. Only one such pseudoterminal
+ * can be restored, because criu has only one terminal to give.
  */
 static const char *
 outer_obstacle(const struct criumake *m, const struct makeopen *f)
@@ -146,8 +146,8 @@ leader_find(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Return true if f, which is /dev/tty, becomes the controlling terminal of
- * criu. It does if the leader of its session is not restored, so that its
- * process joins criu's session.
+ * criu. This is so if the session leader of its process is not restored,
+ * because the process then joins criu's session.
  */
 static bool
 is_session(const struct criumake *m, const struct makeopen *f)
@@ -156,10 +156,10 @@ is_session(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why f, which is /dev/tty, cannot be restored, or NULL if it can. criu
- * opens /dev/tty in the process that has it. The session of that process must
- * have a terminal by then: one that is restored with both ends, or that of
- * criu.
+ * Return the reason why f, which is /dev/tty, cannot be restored, or NULL if it
+ * can. criu opens /dev/tty in the process that has it. The session of that
+ * process must already have a terminal: one that is restored with both ends, or
+ * criu's own.
  */
 static const char *
 own_obstacle(const struct criumake *m, const struct makeopen *f)
@@ -185,7 +185,7 @@ own_obstacle(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return why terminal f cannot be restored, or NULL if it can.
+ * Return the reason why terminal f cannot be restored, or NULL if it can.
  */
 const char *
 maketty_obstacle(struct criumake *m, const struct makeopen *f)
@@ -213,8 +213,8 @@ maketty_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set e to the terminal modes that f has under key, and to the control
- * characters cc.
+ * Set e to the terminal modes in key key of f, and to the control characters
+ * cc.
  */
 static int
 termios_set(struct criumake *m, Criu__Termios *e, const struct makeopen *f,
@@ -231,8 +231,8 @@ termios_set(struct criumake *m, Criu__Termios *e, const struct makeopen *f,
 }
 
 /*
- * Return the foreground process group of the terminal of leader, which is a
- * session leader. If that group is not restored, return the group of leader.
+ * Return the foreground process group of the terminal of leader, a session
+ * leader. If that group is not restored, return leader's group.
  */
 static uint32_t
 foreground(const struct criumake *m, const struct maketask *leader)
@@ -323,10 +323,10 @@ maketty_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * If descriptor fd of t leads to a terminal whose master is outside the
- * snapshot, record how it is restored, but only once for each terminal. The
- * terminal becomes that of criu, which then has to stay in the foreground.
- * Return 0, or -1 with errstr set.
+ * If descriptor fd of t refers to a terminal whose master is outside the
+ * snapshot, record a note on how the terminal is restored, but only once for
+ * each terminal. The terminal becomes criu's, which then has to stay in the
+ * foreground. Return 0, or -1 with errstr set.
  */
 int
 maketty_note(struct criumake *m, const struct maketask *t,

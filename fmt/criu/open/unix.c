@@ -8,8 +8,8 @@
 enum { EXTERNAL = 1 };		/* USK_EXTERN of criu's sk-unix.c */
 
 /*
- * Set in p the permissions of the file of socket f, if f is bound to a path,
- * and the directory from which a relative path starts.
+ * If socket f is bound to a path, set in p the permissions of its file, and the
+ * directory to which a relative path is relative.
  */
 static int
 socket_file(struct criumake *m, const struct makeopen *f, Criu__UnixSocket *p)
@@ -61,9 +61,9 @@ makeunix_external(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Record what the UNIX socket of descriptor fd of t loses when it is restored,
- * and the name to which criu connects it again. Return 0, or -1 with errstr
- * set.
+ * Record everything that the UNIX socket of descriptor fd of t loses when it is
+ * restored, and a note with the name to which criu connects it again. Return 0,
+ * or -1 with errstr set.
  */
 int
 makeunix_note(struct criumake *m, const struct maketask *t,
@@ -84,7 +84,7 @@ makeunix_note(struct criumake *m, const struct maketask *t,
 
 /*
  * Add to files.img an entry for the socket outside the snapshot to which f is
- * connected, once for all sockets that are connected to it.
+ * connected, but only once for all sockets connected to it.
  */
 static void
 external_write(struct criumake *m, const struct makeopen *f)

@@ -16,11 +16,11 @@
 #endif
 
 /*
- * Return why inotify set f cannot be restored, or NULL if it can. A watch on a
- * deleted open file is refused although criu accepts it, because the watch
- * would be lost. criu creates the file under one name, opens it under another,
- * and removes both; the kernel ends the watches of an inode with its last name
- * (fsnotify_inoderemove), unless the file is open by that very name.
+ * Return the reason why inotify set f cannot be restored, or NULL if it can.
+ * Refuse a watch on a deleted open file although criu accepts it, because the
+ * watch would be lost. criu creates the file under one name, opens it under
+ * another, and removes both; the kernel ends the watches of an inode with its
+ * last name (fsnotify_inoderemove), unless the file is open by that very name.
  */
 const char *
 makeinotify_obstacle(struct criumake *m, const struct makeopen *f)
@@ -90,8 +90,8 @@ makeinotify_write(struct criumake *m, const struct makeopen *f, void *msg)
 enum { TYPE_INODE = 1, TYPE_MOUNT = 2 }; /* values of images/fsnotify.proto */
 
 /*
- * Return why mark l cannot be restored, or NULL if it can. A mark with
- * permission events cannot be restored, because criu opens files while it
+ * Return the reason why mark l cannot be restored, or NULL if it can. A mark
+ * with permission events cannot be restored, because criu opens files while it
  * restores and would wait for itself.
  */
 static const char *
@@ -115,7 +115,7 @@ mark_obstacle(const struct openline *l)
 }
 
 /*
- * Return why fanotify group f cannot be restored, or NULL if it can.
+ * Return the reason why fanotify group f cannot be restored, or NULL if it can.
  */
 const char *
 makefanotify_obstacle(struct criumake *m, const struct makeopen *f)
@@ -134,8 +134,8 @@ makefanotify_obstacle(struct criumake *m, const struct makeopen *f)
 
 /*
  * Record a note that events queued in the fanotify group of descriptor fd of t
- * are lost. A mark on a mount usually has some, because snap itself causes an
- * event when it looks at the group. Return 0, or -1 with errstr set.
+ * are lost. There usually are some if a mark is on a mount, because snap itself
+ * causes an event when it looks at the group. Return 0, or -1 with errstr set.
  */
 int
 makefanotify_note(struct criumake *m, const struct maketask *t,

@@ -27,8 +27,8 @@ enum {
 };
 
 /*
- * Append to rec, as regset/prstatus, general registers of g, each width bytes
- * wide. names is the list of their names.
+ * Append to rec, as regset/prstatus, the general registers of g that names
+ * lists. Each takes width bytes.
  */
 static void
 add_gpregs(struct filelist *rec, const Criu__GpRegs *g, const char *names,

@@ -71,7 +71,7 @@ criudir_has(const struct criureader *r, const char *name)
 }
 
 /*
- * Mark the image file called name as used by one process. Return true if r has
+ * Mark the image file called name as used by a process. Return true if r has
  * the file and it was not marked before.
  */
 bool

@@ -13,7 +13,7 @@
 
 /*
  * Return the name of a private anonymous mapping: "[heap]", "[stack]" or "".
- * Decide as fs/proc/task_mmu.c of the kernel does.
+ * Choose it as the kernel's fs/proc/task_mmu.c does.
  */
 static const char *
 anon_name(const Criu__Mm *mm, const Criu__Vma *v)

@@ -41,7 +41,7 @@ piece_add(struct piecer *k, uint64_t addr, uint64_t end, struct source *src,
 }
 
 /*
- * Append to k the pages of runs l from offset first up to last, placed at
+ * Append to k the pages of runs l between offsets first and last, placed at
  * address addr.
  */
 static int
@@ -71,7 +71,8 @@ piece_runs(struct piecer *k, const struct criuruns *l, uint64_t first,
 
 /*
  * Append to k the pages of mapping v from addr up to end, a range that the
- * pagemap does not cover. They are in shared memory or a file, or missing.
+ * pagemap does not cover. They are in shared memory or in a file, or they are
+ * missing.
  */
 static int
 piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)

@@ -10,8 +10,8 @@
 enum { PREDUMP, OLD, CURRENT, COMPRESSED };	/* values of img_version */
 
 /*
- * Check that version, the version of inventory im, is that of a checkpoint that
- * we can read.
+ * Check that we can read a checkpoint of this version, which is in inventory
+ * im.
  */
 static int
 inventory_check(const struct criuimg *im, uint32_t version)
@@ -83,7 +83,7 @@ pack_all(struct criureader *r)
 }
 
 /*
- * Read images and free them. images may be NULL, with errstr already set.
+ * Read images, and free them. images may be NULL, with errstr already set.
  * Report missing parts through o->warn. Return the snapshot, or NULL with
  * errstr set.
  */
@@ -122,8 +122,8 @@ images_read(struct imgdir *images, const struct readopts *o)
 }
 
 /*
- * Read directory dir of CRIU images. Keep images other than pages in the Linux
- * records, under criu/. Return the snapshot, or NULL with errstr set.
+ * Read CRIU images from directory dir. Keep images other than pages in the
+ * Linux records, under criu/. Return the snapshot, or NULL with errstr set.
  */
 struct snap *
 criu_read(const char *dir, const struct readopts *o)
@@ -132,8 +132,8 @@ criu_read(const char *dir, const struct readopts *o)
 }
 
 /*
- * Read CRIU images from in, which is at the first byte of a tar(1) archive.
- * Return the snapshot, or NULL with errstr set.
+ * Read CRIU images from input in, which is at the first byte of a tar(1)
+ * archive. Return the snapshot, or NULL with errstr set.
  */
 struct snap *
 criu_readtar(struct input *in, const struct readopts *o)

@@ -23,8 +23,8 @@ runs_add(void *arg, const struct pages *p, struct source *src)
 }
 
 /*
- * Append the runs of pagemap-NAME.img to l, with the pages of its parents
- * resolved. The image must exist. Return 0, or -1 with errstr set.
+ * Append to l the runs of pagemap-NAME.img, which must exist. Pages in its
+ * parents are looked up there. Return 0, or -1 with errstr set.
  */
 int
 criuruns_read(struct criureader *r, struct criuruns *l, const char *name)

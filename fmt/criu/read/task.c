@@ -14,8 +14,8 @@ enum { MAX_ARGS = 6 * 1024 * KB };	/* maximum size of all arguments:
 					   execve(2) */
 
 /*
- * Add to the snapshot and to r->task process or thread tid of entry e. Return
- * it, or NULL with errstr set.
+ * Add process or thread tid of entry e to the snapshot and to r->task. Return
+ * the new element of r->task, or NULL with errstr set.
  */
 static struct criutask *
 task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
@@ -139,7 +139,7 @@ wrap_core(const struct criureader *r, const struct criutask *t)
 }
 
 /*
- * Read thread tid of the process of leader. It is not the first thread.
+ * Read thread tid, which is not the first thread, of the process of leader.
  */
 static int
 read_thread(struct criureader *r, const Criu__PstreeEntry *e,
@@ -200,8 +200,8 @@ leader_facts(struct criureader *r, struct criutask *t,
 }
 
 /*
- * Set *files to the number of the descriptor table of t, which is in ids-N.img
- * or in core image c.
+ * Set *files to the number of t's descriptor table, which is in ids-N.img or in
+ * core image c.
  */
 static int
 read_ids(struct criureader *r, struct criutask *t, const Criu__Core *c,
@@ -335,8 +335,8 @@ read_process(struct criureader *r, struct criutask *t,
 }
 
 /*
- * Read the process of msg, which is an entry of pstree.img, into arg, which is
- * a struct criureader. Return 0, or -1 with errstr set.
+ * Read the process that msg, an entry of pstree.img, describes. arg is the
+ * struct criureader. Return 0, or -1 with errstr set.
  */
 int
 criutask_process(void *arg, const struct criuimg *im, void *msg)
@@ -360,8 +360,8 @@ criutask_process(void *arg, const struct criuimg *im, void *msg)
 }
 
 /*
- * Pack the record of t, a process or thread that was read completely. Return 0,
- * or -1 with errstr set.
+ * Pack the record of process or thread t, which must have been read completely.
+ * Return 0, or -1 with errstr set.
  */
 int
 criutask_pack(struct criutask *t)

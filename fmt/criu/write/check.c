@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 /*
- * Set *o to leave out files that images do not need, so that a snapshot that is
- * read only for criu_check and criu_write takes less memory. These are Plan 9's
- * small files; Linux records have the same facts.
+ * Set *o to leave out files that images do not need, so that a snapshot takes
+ * less memory if it is read only for criu_check and criu_write. These are the
+ * small Plan 9 files; Linux records have the same facts.
  */
 void
 criu_readopts(struct readopts *o)
@@ -24,7 +24,7 @@ criu_readopts(struct readopts *o)
 
 /*
  * Check the process tree of s with root o->root: make its images in memory and
- * discard them. This reads no page of memory.
+ * discard them. This does not read any page of memory.
  */
 static int
 tree_check(struct snap *s, const struct criuopts *o)
@@ -60,11 +60,11 @@ trees_note(const struct criuopts *o, const uint64_t *root, size_t n)
 
 /*
  * Check that all processes of snapshot s, or only o->root and its descendants,
- * can be restored. Check each process tree by itself. o->leave has the same
- * meaning as in criu_write. Call o->warn with a line for each thing that cannot
- * be restored. If there are several trees, report that through o->note, and
- * leave CRIU_MADE out of *o->need. Return 0 if all can be restored, or -1 with
- * errstr set.
+ * can be restored. Check each process tree separately. o->leave is as in
+ * criu_write. Call o->warn with a line for each thing that cannot be restored.
+ * If there are several trees, report that through o->note, and leave CRIU_MADE
+ * out of *o->need. Return 0 if everything can be restored, or -1 with errstr
+ * set.
  */
 int
 criu_check(struct snap *s, const struct criuopts *o)

@@ -5,7 +5,7 @@
 #include "write.h"
 
 /*
- * Return true if offset at of an embedded file of len bytes is in a run of
+ * Return true if offset off of an embedded file of len bytes is in a run of
  * zeros. Set *end to the end of that run of zeros or data. The file begins at
  * address origin of body.
  */
@@ -30,7 +30,7 @@ zero_run(struct image *body, uint64_t origin, uint64_t off, uint64_t len,
 }
 
 /*
- * Return true if offset at of an embedded file of len bytes is in data, or
+ * Return true if offset off of an embedded file of len bytes is in data, or
  * false if it is in a hole. Set *end to the end of that data or hole. Only
  * whole blocks of zeros count as a hole. The file begins at address origin of
  * body.

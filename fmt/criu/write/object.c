@@ -14,8 +14,7 @@
 #include <unistd.h>
 
 /*
- * Write the bytes that are collected in out->buf. Return 0, or -1 with errstr
- * set.
+ * Write the bytes collected in out->buf. Return 0, or -1 with errstr set.
  */
 int
 object_flush(struct criuout *out)
@@ -36,7 +35,7 @@ object_flush(struct criuout *out)
 }
 
 /*
- * Write the len bytes (at most WRITEBUF) at data to offset at of the pages
+ * Write the len bytes (at most WRITEBUF) at data to offset off of the pages
  * image of o. Collect consecutive writes to one image in a buffer. All images
  * share the buffer, because there may be a thousand of them. Return 0, or -1
  * with errstr set.
@@ -63,7 +62,7 @@ object_write(struct criuout *out, struct object *o, uint64_t off,
 
 /*
  * Return the entry of o's pagemap that contains addr, or NULL if there is none.
- * Try the entry that was found last first.
+ * Try the entry found by the previous call first.
  */
 const struct pages *
 object_entry(struct object *o, uint64_t addr)
@@ -82,8 +81,8 @@ object_entry(struct object *o, uint64_t addr)
 
 /*
  * Create the file for the pages of object o, and set its length. The file is
- * the pages image, or a file without a name if the pages must first be compared
- * with those of a parent.
+ * the pages image, or, if the pages must first be compared with a parent's, a
+ * file without a name.
  */
 static int
 object_file(struct criuout *out, struct object *o)

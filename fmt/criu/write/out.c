@@ -27,7 +27,7 @@ criuout_parent(struct criuout *out)
 }
 
 /*
- * Return whether criu would take a file with this name for part of a
+ * Return true if criu would treat a file with this name as part of a
  * checkpoint.
  */
 static bool
@@ -37,8 +37,8 @@ is_img(const char *name)
 }
 
 /*
- * Return the output directory. Create or clear it on the first call. Return
- * NULL with errstr set on error.
+ * Return the output directory, or NULL with errstr set. Create or clear it on
+ * the first call.
  */
 struct outdir *
 criuout_dir(struct criuout *out)

@@ -46,7 +46,7 @@ object_came(struct criuout *out, struct proc *p, struct object **o)
 /*
  * Write a raw page of memory to its offset in a pages image, if it has one, and
  * set *src and *loc to that place. Return 1 on success, 0 if the page was not
- * written, or -1 with errstr set. This is the function put of struct pagestore.
+ * written, or -1 with errstr set. This is the put function of struct pagestore.
  */
 static int
 place_put(struct pagestore *st, const struct image *im, uint64_t addr,
@@ -144,7 +144,7 @@ copy_read(struct criuout *out, struct source *src, const struct run *r)
 }
 
 /*
- * Copy n kilobytes of extent e, starting at its kilobyte skip, to offset at of
+ * Copy n kilobytes of extent e, starting at its kilobyte skip, to offset off of
  * the pages of object o.
  */
 static int
@@ -170,7 +170,7 @@ object_copy(struct criuout *out, struct object *o, const struct extent *e,
 }
 
 /*
- * Write the pages of entry p of o's pagemap that are not yet in place.
+ * Write the pages of entry p in o's pagemap that are not yet in place.
  */
 static int
 entry_fill(struct criuout *out, struct object *o, const struct pages *p)
@@ -230,8 +230,8 @@ object_fill(struct criuout *out, struct object *o)
 PCMP(pagemap_cmp, struct made, pages->pid)
 
 /*
- * Create the object of process p, unless p has one or has no pagemap. map has
- * all n pagemaps, sorted by process.
+ * Create the object of process p, unless p already has one or has no pagemap.
+ * map has all n pagemaps, sorted by process.
  */
 static int
 object_make(struct criuout *out, struct proc *p, struct made *const *map,

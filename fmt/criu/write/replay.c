@@ -16,7 +16,7 @@ static const char dir[] = "criu/";	/* prefix of images in a record */
  * Return 1 if snapshot s contains the images of a checkpoint, 0 if not, or -1
  * with errstr set. If the snapshot was merged from several and root is not 0,
  * consider only the part with process root. Fail if a merged snapshot has
- * images, because those of several parts would have the same names.
+ * images, because images of different parts would have the same names.
  */
 int
 replay_can(struct snap *s, uint64_t root)
@@ -64,7 +64,7 @@ begins(const char *name, size_t n, const char *prefix)
 
 /*
  * Set *f to the pagemap image in record r, and f->name to the name of its file.
- * Return false, with *f undefined, if there is none.
+ * Return false, leaving *f undefined, if there is none.
  */
 bool
 replay_pagemap(const struct linuxrec *r, struct recfile *f)
@@ -153,8 +153,8 @@ replay_imgs(struct snap *s, struct mades *l)
 }
 
 /*
- * Collect in l, which must be empty, all images of a directory. These are the
- * images that came with snapshot s, or else images made from the records of its
+ * Collect in l, which must be empty, all images for a directory: the images
+ * that came with snapshot s, or else images made from the records of its
  * processes with options o. Return 0, or -1 with errstr set.
  */
 int

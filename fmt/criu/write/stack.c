@@ -29,8 +29,8 @@ struct stacking {		/* an object written on top of a parent */
 };
 
 /*
- * Append the len bytes at addr to the pagemap with these flags. Make
- * consecutive pages with the same flags one entry.
+ * Append an entry for the len bytes at addr to the pagemap, with these flags.
+ * Merge consecutive pages that have the same flags into one entry.
  */
 static void
 stack_entry(struct stacking *k, uint64_t addr, uint64_t len,
@@ -85,8 +85,8 @@ stack_compare(struct stacking *k, uint64_t addr, uint64_t len,
 }
 
 /*
- * Write or compare at most *len bytes of the pages of entry p, from byte skip
- * on. Set *len to the number of bytes done.
+ * Write or compare at most *len bytes of the pages of entry p, starting at byte
+ * skip. Set *len to the number of bytes done.
  */
 static int
 stack_some(struct stacking *k, const struct pages *p, uint64_t skip,

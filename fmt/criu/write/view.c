@@ -84,8 +84,8 @@ own_add(struct viewed *f, struct buf *b)
 }
 
 /*
- * Append a chunk of a deleted file to f: the n bytes of the header at head, and
- * the len bytes at addr of f->image. This is a ghost_fn.
+ * Append a chunk of a deleted file to f: the n bytes of the chunk header at
+ * head, and the len bytes at addr of f->image. This is a ghost_fn.
  */
 static int
 chunk_add(void *arg, const uint8_t *head, size_t n, uint64_t addr,
@@ -191,9 +191,10 @@ view_sort(struct criuview *v)
 }
 
 /*
- * Return the images that criu_write would write of snapshot s with options o.
- * Ignore options about the directory. Return NULL with errstr set if criu_write
- * would refuse. s must outlive the images. Free them with criuview_free.
+ * Return the images that criu_write would write for snapshot s and options o.
+ * Ignore the options that concern the directory. Return NULL with errstr set if
+ * criu_write would refuse. s must outlive the images. Free them with
+ * criuview_free.
  */
 struct criuview *
 criuview_new(struct snap *s, const struct criuopts *o)

@@ -27,9 +27,9 @@ object_plain(struct criuout *out, const struct object *o)
 }
 
 /*
- * Return a relative path that leads from directory from, through the common
- * parent, to directory to. Return NULL with errstr set on error. The caller
- * frees the path.
+ * Return the relative path from directory base to directory target. It leads
+ * through their common parent. Return NULL with errstr set on error. The caller
+ * must free the path.
  */
 static char *
 path_between(const char *base, const char *target)
@@ -115,8 +115,8 @@ write_imgs(struct criuout *out, const struct mades *l,
 }
 
 /*
- * Write the pages and pagemaps of l. If there is a parent, write them on top of
- * those of the parent.
+ * Write the pages and pagemaps of l. If there is a parent, leave out the pages
+ * that the parent has, and link to the parent.
  */
 static int
 write_pages(struct criuout *out, const struct mades *l)
@@ -140,8 +140,8 @@ write_pages(struct criuout *out, const struct mades *l)
 }
 
 /*
- * Write the images l. The inventory comes last, because without it no program
- * takes the directory for complete.
+ * Write the images in l. Write the inventory last, because without it no
+ * program takes the directory for complete.
  */
 static int
 write_all(struct criuout *out, const struct mades *l)
@@ -163,11 +163,11 @@ write_all(struct criuout *out, const struct mades *l)
 /*
  * Write snapshot s to dir as a directory of CRIU images. dir must be new or
  * empty, unless o->overwrite is set, which removes the images in it. With
- * o->parent, leave out pages that the parent has. Do not touch dir if something
- * cannot be restored. o->store is the store with which the snapshot was read,
- * made by criu_store for the same directory and options, or NULL. *st must be
- * all zero and gets the counts. Return 0, or -1 with errstr set and nothing
- * left in dir.
+ * o->parent, leave out the pages that the parent has. Do not touch dir if
+ * something cannot be restored. o->store is the store with which the snapshot
+ * was read, made by criu_store for the same directory and options, or NULL. *st
+ * must be all zero; store the counts in it. Return 0, or -1 with errstr set and
+ * nothing left in dir.
  */
 int
 criu_write(struct snap *s, const char *dir, const struct criuopts *o,
