@@ -196,7 +196,7 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 }
 
 /*
- * Return the first included file of capture l, or NULL. The others follow
+ * Return the first included file of capture l, or NULL. The others are linked
  * through the member after.
  */
 const struct carry *

@@ -89,9 +89,9 @@ mount_islocal(const struct mountinfo *m)
 }
 
 /*
- * Return true if looking up path asks no server, judging by the mountinfo in
- * text. Pseudo file systems such as proc and sysfs ask no server, but file
- * systems mounted on their directories may.
+ * Return true if looking up path involves no server, judging by the mountinfo
+ * in text. Pseudo file systems such as proc and sysfs involve no server, but
+ * file systems mounted on their directories may.
  */
 bool
 localfs_haspath(const struct bytes *text, const char *path)

@@ -215,7 +215,7 @@ prepared_write(struct live *l)
 
 /*
  * Discard the copied runs of capture l that are not yet written to file out.
- * That file is no longer read.
+ * That file will not be read any more.
  */
 void
 prepared_drop(struct live *l, int out)

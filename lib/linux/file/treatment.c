@@ -16,9 +16,9 @@
 #include <string.h>
 
 /*
- * Open as f the copy, made during the stop, of the file of mapping v. This is
- * used when the clone does not have the file mapped. Return 0, or -1. If there
- * is a copy but opening it failed, set *failed and errstr.
+ * Open as f the copy of the file of mapping v that was made during the stop.
+ * This is used when the clone does not have the file mapped. Return 0, or -1.
+ * If there is a copy but opening it failed, set *failed and errstr.
  */
 static int
 vma_openshmcopy(struct live *l, const struct lproc *p, const struct vma *v,
@@ -100,8 +100,8 @@ file_isdumped(const struct live *l, const struct lproc *p,
 }
 
 /*
- * Return how to take the file mapping v of process p of capture l, and open its
- * file as f. f->fd is -1 if the file cannot be opened.
+ * Return how to capture the file mapping v of process p in capture l, and open
+ * its file as f. f->fd is -1 if the file cannot be opened.
  */
 enum treatment
 treatment_choose(struct live *l, const struct lproc *p, const struct vma *v,

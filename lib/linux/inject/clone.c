@@ -63,7 +63,7 @@ clone_enter(struct inject *c, const struct inject *inj, pid_t pid)
 }
 
 /*
- * Wait until clone pid has stopped, make the kernel kill it when we die, and
+ * Wait until clone pid has stopped, have the kernel kill it when we die, and
  * restore the unused stack in its memory. If the clone runs before that, the
  * stack makes it call exit_group(2). Return 0, or -1 with errstr set.
  */
@@ -96,7 +96,7 @@ clone_args(const struct inject *inj, uint8_t *stack, uint64_t arg[6])
 /*
  * Begin to make a clone of the process of inj. This is the first of four steps;
  * the others are inject_clonestart, inject_cloneawait and inject_cloneend. Each
- * waits for the step before, so that several processes can be cloned at the
+ * waits for the previous step, so that several processes can be cloned at the
  * same time. Return 0, or -1 with errstr set.
  */
 int
@@ -198,10 +198,10 @@ inject_cloneend(struct inject *inj, pid_t *pid)
 }
 
 /*
- * Return a structure with which inject_call makes calls in process clone, which
- * inj made. Use it after inject_end(inj), and free it with inject_relinquish.
- * It has isa.stage bytes of scratch memory. Return NULL with errstr set on
- * failure.
+ * Return a structure with which inject_call can make calls in process clone,
+ * which inj made. Use it after inject_end(inj), and free it with
+ * inject_relinquish. It has isa.stage bytes of scratch memory. Return NULL with
+ * errstr set on failure.
  */
 struct inject *
 inject_entrust(const struct inject *inj, pid_t clone)

@@ -108,7 +108,7 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
  * Return true if mapping v has code that does not change: the [vdso], or a
  * private mapping of a file without write permission. A process that can write
  * to the file can still change it. That is harmless: each call is checked at
- * its entry (step.c), and a thread that runs the changed code after we died
+ * its entry (step.c), and a thread that runs the changed code after our death
  * does only what the writer could make it do before.
  */
 static bool
@@ -202,8 +202,8 @@ gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)
 }
 
 /*
- * Find the instructions in running process pid, whose mappings are l. This lets
- * gadgets_find find them quickly when the process is stopped.
+ * Find the instructions in running process pid, whose mappings are l, so that
+ * gadgets_find can find them quickly once the process is stopped.
  */
 void
 inject_learn(pid_t pid, const struct vmas *l)

@@ -30,8 +30,8 @@ is_filtered(const struct inject *inj)
 }
 
 /*
- * Set inj->suspend if filters of seccomp(2) can be suspended during our calls.
- * Do so even if the thread has none yet, because another thread that is not
+ * Set inj->suspend if seccomp(2) filters can be suspended during our calls. Do
+ * so even if the thread has none yet, because another thread that is not
  * stopped may install some. Return 0, or -1 with errstr set if the thread has
  * filters that cannot be suspended.
  */

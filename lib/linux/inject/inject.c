@@ -271,8 +271,8 @@ inject_thread(struct inject *inj, const struct lthread *t)
 }
 
 /*
- * Call step, which restores a part of the process, until it succeeds, at most
- * TRIES times. If it fails in the middle of a call, stop the thread before
+ * Call step, which restores a part of the process, until it succeeds, but at
+ * most TRIES times. If it fails in the middle of a call, stop the thread before
  * trying again. Return 0, or -1.
  */
 static int
@@ -316,7 +316,7 @@ inject_restore(struct inject *inj)
 }
 
 /*
- * If restoring the process takes no more than stopping its thread, begin to
+ * If all that is needed to restore the process is to stop its thread, begin to
  * stop the thread without waiting; inject_end waits.
  */
 void

@@ -12,11 +12,11 @@
 #include <sys/syscall.h>
 
 /*
- * Find out which call the thread of inj would restart, if only its entry shows
- * that. Let the thread run to that entry and cancel the call there, which
- * leaves it ready for calls of ours. If a signal is to be handled first, the
- * thread does not get there: assume that it was in the call, which then ends
- * with EINTR. Return 0, or -1 with errstr set.
+ * Find out which call the thread of inj would restart, in a case where only the
+ * entry of that call shows it. Let the thread run to that entry and cancel the
+ * call there, which leaves it ready for our calls. If a signal is to be handled
+ * first, the thread does not get there: assume that it was in the call, which
+ * then ends with EINTR. Return 0, or -1 with errstr set.
  */
 static int
 repeat_ask(struct inject *inj)
@@ -40,7 +40,7 @@ repeat_ask(struct inject *inj)
 
 /*
  * Determine how to restart the call in which the thread of inj was interrupted.
- * This is called before each call of ours; only the first time has an effect.
+ * This is called before each of our calls; only the first time has an effect.
  * Return 0, or -1 with errstr set.
  */
 int

@@ -74,7 +74,7 @@ inject_trust(const struct inject *inj)
 
 /*
  * Return 0 if the process of inj can be used for more calls. Return -1 with
- * errstr set if it did something unexpected, or if its time is over. Without a
+ * errstr set if it did something unexpected, or if its time is up. Without a
  * time limit, thousands of calls would take very long in a process that rarely
  * gets a processor because of its cgroup.
  */
@@ -100,7 +100,7 @@ inject_call(struct inject *inj, int64_t *ret, long nr, const uint64_t arg[6])
 /*
  * Begin to run system call nr with arguments arg in the thread of inj. This is
  * the first of three steps; the others are inject_callstart, with the same
- * arguments, and inject_callend. Each waits for the step before, so that
+ * arguments, and inject_callend. Each waits for the previous step, so that
  * several processes can make calls at the same time. All signals must be
  * blocked in all three. Return 0, or -1 with errstr set.
  */

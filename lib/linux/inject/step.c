@@ -139,7 +139,7 @@ inject_pass(const struct inject *inj, int status)
  * Choose how to resume the thread of inj, which stopped, with this wait status,
  * on the way to the call that it restarts (repeat_learn). It still has its own
  * registers and signal mask. Drop a signal without effect, as the kernel would.
- * For any other, load a call of ours, which blocks signals, so that this one
+ * For any other, load one of our calls, which blocks signals, so that this one
  * stays pending. Load the registers before blocking signals: if we died in
  * between, the signals would stay blocked for good. Return the signal to resume
  * with, or 0 for no signal. Return -1 after a fault, or with errstr set on an
@@ -163,9 +163,10 @@ inject_defer(struct inject *inj, int status)
 }
 
 /*
- * Set errstr to say that signal sig stopped the thread of inj where it was to
- * make a system call, and return -1. Before Linux 6.4, this is the only way to
- * see that the thread redirects its system calls (is_dispatched of enter.c).
+ * Set errstr to say that signal sig stopped the thread of inj where it should
+ * have made a system call, and return -1. Before Linux 6.4, this is the only
+ * way to see that the thread redirects its system calls (is_dispatched of
+ * enter.c).
  */
 static int
 inject_unexpected(struct inject *inj, int sig)

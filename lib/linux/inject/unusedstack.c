@@ -91,8 +91,8 @@ guard_below(const struct inject *inj, uint64_t start, uint64_t sp)
 }
 
 /*
- * Set *stack to the thread stack that the main thread runs on, which happens
- * when a thread forked the process. A thread stack is private memory above a
+ * Set *stack to the thread stack on which the main thread runs, which happens
+ * if a thread forked the process. A thread stack is private memory above a
  * guard: a mapping without access or, with glibc 2.42 and newer, guard pages in
  * the mapping itself. Return false if the main thread runs on something else.
  */

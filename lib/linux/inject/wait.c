@@ -54,8 +54,8 @@ inject_over(struct inject *inj, pid_t tid)
 }
 
 /*
- * Sleep until a thread that we trace stops, which raises SIGCHLD, but for at
- * most a tenth of a millisecond. If SIGCHLD is not blocked, always sleep that
+ * Sleep until a thread that we trace stops (which raises SIGCHLD), but at most
+ * for a tenth of a millisecond. If SIGCHLD is not blocked, always sleep that
  * long. sched_yield(2) instead would cost milliseconds when others want the
  * processor. Keep a SIGCHLD that may be about another process for
  * inject_resignal.
@@ -133,8 +133,8 @@ inject_wait(struct inject *inj, pid_t tid, uint64_t ms)
 /*
  * Handle a thread of inj that did not stop in time: set errstr and return -1.
  * If it did not run at all, because its cgroup is frozen, stop it again. If it
- * hangs in a system call, mark it lost: it returns by its return frame after we
- * are gone.
+ * hangs in a system call, mark it lost: it will return through its return frame
+ * after we are gone.
  */
 int
 inject_stuck(struct inject *inj)

@@ -74,8 +74,8 @@ kernel_parts(struct space *sp)
 }
 
 /*
- * Append the modules of the kernel to sp. Lines of /proc/modules are: NAME SIZE
- * COUNT USERS STATE ADDRESS. Return 0, or -1 with errstr set.
+ * Append the kernel modules to the mappings of sp. Lines of /proc/modules are:
+ * NAME SIZE COUNT USERS STATE ADDRESS. Return 0, or -1 with errstr set.
  */
 static int
 kernel_modules(struct space *sp)
@@ -100,9 +100,9 @@ kernel_modules(struct space *sp)
 }
 
 /*
- * Append the areas in /proc/vmallocinfo to sp. Its lines are: START-END SIZE
- * CALLER ... KIND. Skip lines whose addresses do not match the size: they are
- * hashed. Return 0, or -1 with errstr set.
+ * Append the areas in /proc/vmallocinfo to the mappings of sp. Its lines are:
+ * START-END SIZE CALLER ... KIND. Skip lines whose addresses do not match the
+ * size: they are hashed. Return 0, or -1 with errstr set.
  */
 static int
 kernel_vmalloc(struct space *sp)

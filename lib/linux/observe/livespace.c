@@ -103,8 +103,8 @@ space_hugetlb(struct space *sp, pid_t tid)
 }
 
 /*
- * Read file name (smaps or maps) of thread tid into sp. Return 0, or -1 with
- * errno set, or -1 with errno 0 and errstr set.
+ * Read file name (smaps or maps) of thread tid into sp. Return 0; -1 with errno
+ * set; or -1 with errno 0 and errstr set.
  */
 static int
 space_text(struct space *sp, pid_t tid, const char *name)
@@ -214,9 +214,9 @@ space_empty(struct space *sp)
 
 /*
  * Fill in sp with the address space of live process pid. If brief is set, leave
- * out all flags but VMF_HUGETLB, and sizes, for which the kernel must walk all
- * pages. The caller frees sp, even after a failure; sp->gone then says whether
- * the process is gone. Return 0, or -1 with errstr set.
+ * out the sizes, for which the kernel must walk all pages, and all flags but
+ * VMF_HUGETLB. The caller frees sp, even after a failure; sp->gone then says
+ * whether the process is gone. Return 0, or -1 with errstr set.
  */
 int
 space_live(struct space *sp, pid_t pid, bool brief)

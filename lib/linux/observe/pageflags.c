@@ -107,10 +107,10 @@ tally_entries(void *arg, const struct entries *es)
 }
 
 /*
- * Add the pages of sp, a live process, to the histogram c, by their flags.
- * frames has kpageflags, or is NULL. Set *hidden to whether the kpageflags of
- * some pages cannot be read. The caller frees c->v. Return 0, or -1 with errstr
- * set.
+ * Count the pages of sp, a live process, by their flags, and add the counts to
+ * the histogram c. frames has kpageflags, or is NULL. Set *hidden to whether
+ * the kpageflags of some pages cannot be read. The caller frees c->v. Return 0,
+ * or -1 with errstr set.
  */
 int
 pageflags_live(struct flagcounts *c, const struct space *sp,

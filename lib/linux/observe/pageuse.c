@@ -226,9 +226,9 @@ use_all(struct usage *u, bool detail)
 }
 
 /*
- * Add to use how much memory each mapping of live process sp uses; use has one
- * element per mapping. counts has kpagecount and flags has kpageflags; each may
- * be NULL. Set *hidden to whether pss is unknown because counts is missing.
+ * Add to use, which has one element per mapping, the memory that each mapping
+ * of live process sp uses. counts has kpagecount and flags has kpageflags; each
+ * may be NULL. Set *hidden to whether pss is unknown because counts is missing.
  * Without flags, uss of huge pages may be wrong. If detail is set, also count
  * zero pages and huge pages, which takes a second walk. Return 0, or -1 with
  * errstr set.

@@ -130,9 +130,9 @@ level_least(struct perflevel *l)
 }
 
 /*
- * Store in l which events we may open. If slab is set, include those for
- * allocations of the kernel. The caller frees l, even after an error. Return 0,
- * or -1 with errno and errstr set if no event is permitted.
+ * Store in l which events we may open. If slab is set, include those for kernel
+ * allocations. The caller frees l, even after an error. Return 0, or -1 with
+ * errno and errstr set if no event is permitted.
  */
 int
 perflevel_find(struct perflevel *l, bool slab)
@@ -185,8 +185,8 @@ perflevel_free(struct perflevel *l)
 
 /*
  * Describe in s, of size bytes, what cannot be traced according to l, and why.
- * Set s to "" if everything can be traced. If slab is set, also consider
- * allocations of the kernel.
+ * Set s to "" if everything can be traced. If slab is set, also consider kernel
+ * allocations.
  */
 void
 perflevel_lacks(const struct perflevel *l, bool slab, char *s, size_t size)

@@ -59,8 +59,8 @@ struct tracer {
 
 /*
  * Return a new tracer that traces nothing yet. If slab is set, it will also
- * trace allocations of the kernel. Return NULL with errno and errstr set if the
- * kernel permits no tracing at all.
+ * trace kernel allocations. Return NULL with errno and errstr set if the kernel
+ * permits no tracing at all.
  */
 struct tracer *
 tracer_new(bool slab)

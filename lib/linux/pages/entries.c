@@ -171,8 +171,7 @@ walk_huge(struct walk *w)
 
 /*
  * Clear PME_EXCLUSIVE in those of the n entries read that look like entries of
- * a huge page that other processes map as well. Return 0, or -1 with errstr
- * set.
+ * a huge page that other processes also map. Return 0, or -1 with errstr set.
  */
 static int
 walk_doubt(struct walk *w, size_t n)
@@ -201,8 +200,8 @@ walk_doubt(struct walk *w, size_t n)
  * Call fn, with arg, for the entries of the mappings l, in ascending order,
  * until fn returns -1. Entries of absent pages may be left out. fd is the
  * pagemap of the process. It is an error if the pagemap ends before the last
- * mapping. If flags, with kpageflags, is not NULL, PME_EXCLUSIVE is set only
- * where it is certain, and a huge page that has it is passed as one entry.
+ * mapping. If flags, which has kpageflags, is not NULL, PME_EXCLUSIVE is set
+ * only where it is certain, and a huge page that has it is passed as one entry.
  * Return 0, or -1 with errstr set.
  */
 int

@@ -100,8 +100,8 @@ space_pagemap(const struct space *sp)
 
 /*
  * Return the argument for a scan of start..end (exclusive). The scan finds
- * pages that have any of the categories in any. It writes up to n regions to v,
- * and the categories of each that are also in wanted.
+ * pages that have at least one of the categories in any. It writes up to n
+ * regions to v, and those categories of each that are also in wanted.
  */
 static struct scan_arg
 scan_make(uint64_t start, uint64_t end, uint64_t any, uint64_t wanted,
@@ -184,8 +184,8 @@ walk_scan(int fd, uint64_t start, uint64_t end, unsigned int more,
 static uint64_t zero_frame;	/* page frame of the zero page; 0: unknown */
 
 /*
- * Set zero_frame to the page frame of the zero page, which backs memory that
- * was only read, by mapping and reading a page.
+ * Find the page frame of the zero page, which backs memory that was only read,
+ * by mapping and reading a page. Set zero_frame to it.
  */
 static void
 zero_find(void)

@@ -251,7 +251,7 @@ proc_died(pid_t pid, pid_t tid)
 
 /*
  * Return true if errno e means that a file may exist and be readable, but could
- * not be read at this moment.
+ * not be read at the moment.
  */
 bool
 proc_islost(int e)

@@ -122,8 +122,8 @@ read_by(struct bulk *k, pid_t pid, pid_t tid, const char *name,
 }
 
 /*
- * Read a file into *out like proc_read, but also if it is very large. The
- * caller frees the data with data_free. Return 0, or -1 with errno set.
+ * Read a file into *out like proc_read, even if it is very large. The caller
+ * frees the data with data_free. Return 0, or -1 with errno set.
  */
 int
 proc_readmany(pid_t pid, pid_t tid, const char *name, struct bytes *out)
@@ -214,7 +214,7 @@ statx_dev(const struct statx *sx)
 /*
  * Mount the file system configured in fs, a descriptor of fsopen(2) (Linux 5.2
  * and newer), with these attributes of mount_setattr(2). The mount is detached,
- * so nobody else sees it. Close fs. Return an O_PATH descriptor of the root,
+ * so nobody else can see it. Close fs. Return an O_PATH descriptor of the root,
  * which unmounts the file system when closed, or -1 with errno set.
  */
 int

@@ -63,9 +63,9 @@ is_outside(pid_t pid)
 }
 
 /*
- * Set errstr to why the kernel denied access to process pid (EPERM or EACCES),
- * and how to get access. Do not look up user names, because the name server may
- * be stopped by us. Return -1.
+ * Set errstr to say why the kernel denied access to process pid (EPERM or
+ * EACCES), and how to get access. Do not look up user names, because the name
+ * server may be stopped by us. Return -1.
  */
 int
 proc_refused(pid_t pid)

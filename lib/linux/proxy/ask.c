@@ -28,8 +28,8 @@ struct range {			/* a range to read */
 
 /*
  * Answer with the whole /proc file whose path is the argument. Reads of some
- * files return at most a page, so put several into a message. Return 0, or -1
- * with errno set.
+ * files return at most a page, so put several reads into one message. Return 0,
+ * or -1 with errno set.
  */
 static int
 proc_serve(struct serving *s)
@@ -63,8 +63,8 @@ proxy_proc(pid_t pid, const char *path, struct bulk *out)
 }
 
 /*
- * Append the fdinfo of descriptor fd of process pid to *out. Messages to the
- * user call it what. Return 0, or -1 with errno set.
+ * Append the fdinfo of descriptor fd of process pid to *out. what describes it
+ * in messages to the user. Return 0, or -1 with errno set.
  */
 int
 proxy_fdinfo(pid_t pid, int fd, const char *what, struct bulk *out)
@@ -107,8 +107,8 @@ ask_walk(proxy_fn fn, int root, const char *path)
 }
 
 /*
- * Look up path like a process whose root directory is open as root. Return an
- * O_PATH descriptor owned by the caller, or -1 with errno set.
+ * Look up path as a process would whose root directory is open as root. Return
+ * an O_PATH descriptor owned by the caller, or -1 with errno set.
  */
 int
 proxy_walk(int root, const char *path)
@@ -241,7 +241,7 @@ proxy_read(int at, uint64_t number, uint64_t dev, const char *name, void *buf,
 
 /*
  * Return how many of the len bytes at addr fit into one answer. If not all do,
- * the part that fits ends at a page boundary. A page has page bytes.
+ * the part that fits ends at a page boundary. page is the page size in bytes.
  */
 size_t
 proxy_fits(size_t len, uint64_t addr, uint64_t page)

@@ -75,8 +75,8 @@ missed_add(const struct proxy_key *k)
 }
 
 /*
- * Copy to what, which has size bytes, the description of the nth object whose
- * answer did not come in time. Return false if there are not that many.
+ * Copy to the buffer what, of size bytes, the description of the nth object
+ * whose answer did not come in time. Return false if there are not that many.
  */
 bool
 proxy_missed(size_t n, char *what, size_t size)

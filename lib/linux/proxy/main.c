@@ -15,7 +15,7 @@
 static void (*at_end)(void);
 
 /*
- * Make end the function that the proxy calls before it exits.
+ * Set the function that the proxy calls before it exits.
  */
 void
 serve_end(void (*end)(void))

@@ -42,8 +42,9 @@ static struct {
 } behind;			/* protected by proxies.lock */
 
 /*
- * Enable proxies. Limit the time for each answer, and during a stop the time
- * for all answers together, to this many seconds.
+ * Enable proxies. Limit the time for each answer to the given number of
+ * seconds; during a stop, this limits the time for all answers together as
+ * well.
  */
 void
 proxy_allow(unsigned int seconds)

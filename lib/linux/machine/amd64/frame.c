@@ -203,9 +203,9 @@ call_restarted(const struct seencall *seen, const struct user_regs_struct *r)
 
 /*
  * Set m, the registers of a signal frame, to those with which the thread of w
- * continues. r has its registers at the stop. If the thread was stopped in a
- * system call, it makes that call again. A call with a timeout then starts with
- * the full timeout, because restart_syscall(2) fails with EINTR after
+ * will continue. r has its registers at the stop. If the thread was stopped in
+ * a system call, it makes that call again. A call with a timeout then starts
+ * with the full timeout, because restart_syscall(2) fails with EINTR after
  * rt_sigreturn(2). If the call is unknown, it fails with EINTR as well.
  */
 static void

@@ -104,7 +104,8 @@ restart_due(const void *now, size_t len)
 }
 
 /*
- * Return that registers are enough to restart the interrupted call.
+ * Return a result that says that the registers are enough to restart the
+ * interrupted call.
  */
 struct restartinfo
 restartinfo_read(pid_t tid, const struct gregs *r)

@@ -121,7 +121,7 @@ call_pending(pid_t tid, long nr, uint64_t first)
 
 /*
  * Return true if call nr waits with a timeout and, after an interruption, waits
- * for the rest of the time as restart_syscall(2).
+ * for the remaining time as restart_syscall(2).
  */
 bool
 call_waits(uint64_t nr)

@@ -112,7 +112,7 @@ record_fpsimd(uint8_t *p, const uint8_t *fp)
 
 /*
  * Write to p a record with the SVE vectors at vector, which have the layout of
- * NT_ARM_SVE. p is in the frame buf, which will be placed at address at of the
+ * NT_ARM_SVE. p is in the frame buf, which will be placed at address at in the
  * process. Return the end of the record.
  */
 static uint8_t *
@@ -141,7 +141,7 @@ record_vectors(uint8_t *p, const uint8_t *buf, uint64_t at,
 
 /*
  * Build a signal frame in buf, which is filled with zeros. The frame will be
- * placed at address at of the process. It restores the general registers r, the
+ * placed at address at in the process. It restores the general registers r, the
  * floating-point registers fp, the signal mask mask and, unless vector is NULL,
  * the SVE vectors at vector. Return its length.
  */
@@ -163,7 +163,7 @@ frame_put(uint8_t *buf, uint64_t at, const struct gregs *r, const uint8_t *fp,
 /*
  * Build in buf a signal frame that makes system call nr with the two arguments
  * in a, with the stack pointer set to stack. The frame will be placed at
- * address at of the process.
+ * address at in the process.
  */
 static void
 frame_call(uint8_t *buf, uint64_t at, const struct frame *w, uint64_t stack,

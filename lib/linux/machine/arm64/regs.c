@@ -41,7 +41,7 @@ note_write(pid_t tid, unsigned int note, const void *buf, size_t len)
 }
 
 /*
- * Return the instruction at address at of thread tid, or 0, which is not an
+ * Return the instruction at address at in thread tid, or 0, which is not an
  * instruction, if at is not aligned or cannot be read. Read the aligned 8 bytes
  * that contain it, because the next 4 may not be mapped.
  */

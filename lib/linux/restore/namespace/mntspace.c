@@ -228,9 +228,9 @@ mntvisit_serve(struct serving *s)
 }
 
 /*
- * Add to rec, the record of process p, what is needed to create its mount
- * namespace again (snap-linux(6), mounts). Do so only if p is the first process
- * of l in that namespace and the namespace is not ours. p is stopped.
+ * Add to rec, the record of process p, what is needed to re-create its mount
+ * namespace (snap-linux(6), mounts). Do so only if p is the first process of l
+ * in that namespace and the namespace is not ours. p is stopped.
  */
 void
 mntspace_record(struct live *l, const struct lproc *p, struct filelist *rec)

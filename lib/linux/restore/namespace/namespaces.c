@@ -94,7 +94,7 @@ names_add(struct filelist *rec, pid_t pid)
 }
 
 /*
- * Add to rec, the record of process p, which of its namespaces are not ours,
+ * Record in rec, the record of process p, which of its namespaces are not ours,
  * and the host name if its UTS namespace is not. Unless p dumps core, also add
  * the contents of its network namespace and the root of its cgroup namespace,
  * if they are not ours and l has not yet recorded them: only restoring needs

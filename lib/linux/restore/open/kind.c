@@ -38,9 +38,9 @@ stat_record(struct filerec *t, const struct statx *sx)
 }
 
 /*
- * If the file of t has a lease, record who gets the signal when the lease is
- * broken. Only a duplicate of the descriptor shows that. Closing the duplicate
- * has no effect on local file systems.
+ * If the file of t has a lease, record who will get the signal when the lease
+ * is broken. Only a duplicate of the descriptor shows that. Closing the
+ * duplicate has no effect on local file systems.
  */
 static void
 lease_record(struct filerec *t)

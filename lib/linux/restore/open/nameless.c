@@ -32,7 +32,7 @@ struct nameless {		/* a file whose name was deleted */
 
 /*
  * Return true if the file at path has attributes that would be lost if it were
- * created again: ACLs and extended attributes, xattr(7).
+ * re-created: ACLs and extended attributes, xattr(7).
  */
 static bool
 has_attributes(const char *path)
@@ -210,7 +210,7 @@ symlink_record(struct filerec *t)
 
 /*
  * Append to the record of t, a file whose name was deleted, what is needed to
- * create the file again. sx is its statx(2) result.
+ * re-create the file. sx is its statx(2) result.
  */
 void
 nameless_record(struct filerec *t, const struct statx *sx)

@@ -103,8 +103,8 @@ files_free(struct live *l)
 }
 
 /*
- * Record in rec which process shares the memory, descriptors, fs and signal
- * handlers of p.
+ * Record in rec which other process shares the memory, descriptors, fs and
+ * signal handlers of p.
  */
 static void
 shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
@@ -211,8 +211,8 @@ batch_add(struct batch *b, const struct fdref *r, struct filelist *rec)
 }
 
 /*
- * Add to rec, the record of process p, which resources it shares with others
- * and which files it has open. Contents that have to be in the snapshot are
+ * Add to rec, the record of process p, the resources that it shares with others
+ * and the files that it has open. Contents that have to be in the snapshot are
  * noted in s. All processes are stopped. Call this once for each process, in
  * the order of l->procs.
  */

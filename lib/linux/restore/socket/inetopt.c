@@ -291,8 +291,8 @@ numbers_record(struct filerec *t, const struct freshsock *freshsock)
 }
 
 /*
- * Append to the record of t a line with key and the text option of this number
- * of the TCP level, if it differs from that of the new socket.
+ * Append to the record of t a line with key and the TCP-level text option of
+ * this number, if it differs from that of the new socket.
  */
 static void
 word_record(struct filerec *t, const struct freshsock *freshsock, int number,

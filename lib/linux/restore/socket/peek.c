@@ -159,8 +159,8 @@ packet_add(struct queue *q, size_t len, const struct seen *s)
 
 /*
  * Return true if fd is a SOCK_SEQPACKET socket whose peer has closed or shut
- * down, and nothing is left except what q has. Then a read of 0 bytes means the
- * end.
+ * down, and nothing is left except what q already has. Then a read of 0 bytes
+ * means the end.
  */
 static bool
 packets_ended(int fd, const struct queue *q)
@@ -341,8 +341,8 @@ stream_whole(int fd, struct queue *q, uint64_t most)
 }
 
 /*
- * Read what waits in socket fd into q, as o asks, then set SO_PEEK_OFF back to
- * offset. Return 1 when all was read, or an errno: see struct queue.
+ * Read what waits in socket fd into q, as o requests, then set SO_PEEK_OFF back
+ * to offset. Return 1 when all was read, or an errno: see struct queue.
  */
 static int
 queue_look(int fd, const struct peek_request *o, int offset, struct queue *q)

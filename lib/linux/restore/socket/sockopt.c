@@ -16,8 +16,8 @@ sock_get(int fd, int level, int name, void *v, socklen_t len)
 }
 
 /*
- * Return the value of int option name, of level SOL_SOCKET, of socket t. Return
- * 0 if it cannot be read.
+ * Return the value of the int option name of socket t, at level SOL_SOCKET.
+ * Return 0 if it cannot be read.
  */
 static int
 option(const struct filerec *t, int name)
@@ -28,7 +28,7 @@ option(const struct filerec *t, int name)
 }
 
 /*
- * Return the value of time option name, of level SOL_SOCKET, of socket t, in
+ * Return the value of the time option name of socket t, at level SOL_SOCKET, in
  * microseconds. Return 0 if it cannot be read.
  */
 static intmax_t

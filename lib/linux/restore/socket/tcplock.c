@@ -49,9 +49,8 @@ ends_set(struct ends *e, const struct heldconn *v)
 }
 
 /*
- * Append to b the set elements for the connections of h that are IPv6 if v6 is
- * set, else for those that are IPv4. Each connection has two elements, one for
- * each direction.
+ * Append to b the set elements for the IPv6 connections of h if v6 is set, else
+ * for the IPv4 ones. Each connection has two elements, one for each direction.
  */
 static void
 elements_add(struct buf *b, const struct heldset *h, bool v6)

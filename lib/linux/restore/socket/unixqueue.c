@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * Take n bytes, the length of a queue that is read whole, from *budget. Return
- * 0, or -1 with errstr set if n is too large.
+ * Subtract n, the length of a queue that is read whole, from *budget. Return 0,
+ * or -1 with errstr set if n is too large.
  */
 int
 queue_spend(uint64_t *budget, uint64_t n)
