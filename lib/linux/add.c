@@ -180,8 +180,8 @@ member_add(void *arg, pid_t pid)
 }
 
 /*
- * Add to set l those processes in its cgroups that are not in it yet. Set *grew
- * to true if there are any.
+ * Add to set l those processes in its cgroups that are not yet in the set. Set
+ * *grew to true if there are any.
  */
 int
 live_members(struct live *l, bool *grew)

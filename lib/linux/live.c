@@ -81,12 +81,12 @@ live_free(struct live *l)
  * Begin to capture the stopped processes of set l into snapshot s. Record the
  * state of all processes. Then clone and release them; if clones are not wanted
  * or cannot be made, keep them stopped. Start a thread that reads the rest from
- * the clones or the stopped processes. It calls take with arg for each thread
- * of a process, with its facts from /proc and ptrace(2) and the files of its
- * Linux record, so that take can make the small files. live_next() returns what
- * was captured. That thread also calls the warn function. arg, and the argument
- * of warn, must stay valid until live_thaw(). Return 0, or -1 with errstr set
- * if nothing can be captured.
+ * the clones or the stopped processes. For each thread of a process it calls
+ * take with arg, the facts from /proc and ptrace(2), and the files of the Linux
+ * record, so that take can make the small files. It also calls the warn
+ * function. live_next() returns what was captured. arg, and the argument of
+ * warn, must stay valid until live_thaw(). Return 0, or -1 with errstr set if
+ * nothing can be captured.
  */
 int
 live_take(struct live *l, struct snap *s, take_fn take, void *arg)

@@ -10,9 +10,10 @@ enum { ENDING_MS = 20 };	/* milliseconds for an exiting process to
 				   become a zombie */
 
 /*
- * Return true if process p, whose threads have all ended, is a zombie now. It
- * already was one when the other processes were stopped, so read again what was
- * read earlier. If p is about to end, wait a moment for that.
+ * Return true if process p, whose threads have all ended, is a zombie now. If
+ * it is about to end, wait a moment for that. It must have been a zombie
+ * already when the other processes were stopped, so read again what was read
+ * earlier.
  */
 static bool
 lproc_iszombie(struct lproc *p)
@@ -64,9 +65,9 @@ live_warnforeign(struct live *l, const struct lproc *p)
 }
 
 /*
- * Decide which of the stopped processes to capture, and choose the thread of
- * each by which its memory can be read. Leave out processes that are gone.
- * Release the processes that are left out.
+ * Decide which of the stopped processes to capture; for each, choose the thread
+ * through which its memory can be read. Leave out processes that are gone, and
+ * release all that are left out.
  */
 void
 live_settle(struct live *l)

@@ -12,8 +12,8 @@ enum { MAX_MISSED = 8 };	/* maximum number of unanswered requests that
 				   are named */
 
 /*
- * Warn the user of set l about requests through the proxy that were not
- * answered in time and that no warning has named yet.
+ * Warn the user of set l about requests to the proxy that were not answered in
+ * time, except those that a warning has already named.
  */
 void
 live_warnmissed(struct live *l)
@@ -33,7 +33,7 @@ live_warnmissed(struct live *l)
 }
 
 /*
- * Print for how long processes of set l were stopped: the longest time and, if
+ * Print how long processes of set l were stopped: the longest time and, if
  * there were several, the sum. If the pause was long, name the step that took
  * most of it. In a second line, print the time of each step.
  */

@@ -254,7 +254,8 @@ found_same(const struct found *a, const struct found *b)
 /*
  * Set errstr to say that s->wanted is ambiguous, listing the groups it may
  * mean, and return -1. List only groups of this depth, or all if depth is 0. If
- * byname is set they have different names, so list names; otherwise list paths.
+ * byname is set, the groups have different names: list those; otherwise list
+ * their paths.
  */
 static int
 seek_ask(const struct seek *s, unsigned int depth, bool byname)

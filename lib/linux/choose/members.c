@@ -102,7 +102,7 @@ group_walk(struct walk *w, int fd, unsigned int level)
 }
 
 /*
- * Walk the groups of c, beginning at index from.
+ * Walk the groups of c, starting at index from.
  */
 static int
 groups_walk(const struct cgroups *c, size_t from, choose_fn fn, void *arg)
@@ -133,8 +133,8 @@ cgroups_list(const struct cgroups *c, choose_fn fn, void *arg)
 }
 
 /*
- * Call fn(arg, pid) for each process in and below the groups last added to c
- * that belongs to user, as in proc_named(). name is the name of these groups in
+ * Call fn(arg, pid) for each process of user in and below the groups last added
+ * to c. user is as in proc_named(); name is the name of these groups in
  * messages. Return 0, or -1 with errstr set on failure or if there is no such
  * process.
  */

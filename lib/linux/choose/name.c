@@ -74,8 +74,7 @@ whose_has(const struct whose *w, pid_t pid)
 /*
  * If process pid belongs to a chosen user, count it as found and return the
  * result of the callback. If it belongs to another user, count it as foreign
- * and return 0. Skip this process and its helpers. The argument is a struct
- * chosen.
+ * and return 0. Skip this process and its helpers. chosen is a struct chosen.
  */
 int
 chosen_found(void *chosen, pid_t pid)
@@ -159,9 +158,9 @@ byname_pid(void *arg, long pid)
 /*
  * Call fn(arg, pid) for each process called name, or with any name if name is
  * NULL, except this process and kernel threads, until fn returns -1. If user is
- * not NULL, choose only processes of *user; if it is NULL, choose all for root,
- * otherwise our own. Return 0, or -1 with errstr set on failure or if there is
- * no such process.
+ * not NULL, choose only processes of *user. If it is NULL, root chooses all
+ * processes, and others only their own. Return 0, or -1 with errstr set on
+ * failure or if there is no such process.
  */
 int
 proc_named(const char *name, const uid_t *user, choose_fn fn, void *arg)

@@ -52,9 +52,9 @@ static const struct {
 
 /*
  * Return the number in file name of directory dir: the one after key at the
- * start of a line, or the first if key is NULL. If there is no number or it is
- * "max", return none. For "max", version 1 writes the largest number of whole
- * pages.
+ * start of a line, or the first if key is NULL. Return absent if there is no
+ * number or it is "max". In place of "max", version 1 writes the largest number
+ * of whole pages.
  */
 static uint64_t
 level_number(const char *dir, const char *name, const char *key,
@@ -81,8 +81,9 @@ level_number(const char *dir, const char *name, const char *key,
 }
 
 /*
- * Return how many bytes, or how many processes and threads, cgroup c has left,
- * and set *limit to its tightest limit. Both are UINT64_MAX if it has no limit.
+ * Return the number of bytes, or of processes and threads, that cgroup c has
+ * left, and set *limit to its tightest limit. Both are UINT64_MAX if it has no
+ * limit.
  */
 uint64_t
 cgroup_left(const struct cglevel *c, uint64_t *limit)
@@ -132,11 +133,11 @@ membership_find(struct scan text, const char *controller, bool v1,
 }
 
 /*
- * Call fn for the cgroup that limits a process in this kind of resource, and
- * then for each of its ancestors that can be seen, as long as fn returns 0.
- * membership is the text of the process's /proc/PID/cgroup, mounts that of our
- * own mountinfo. Return the last result of fn, 0 if there is no such cgroup, or
- * -1 with errstr set.
+ * Call fn for the cgroup that limits this kind of resource for a process, and
+ * then for each of its visible ancestors, until fn returns nonzero. membership
+ * is the text of the process's /proc/PID/cgroup, and mounts the text of our own
+ * mountinfo. Return the last result of fn, 0 if there is no such cgroup, or -1
+ * with errstr set.
  */
 int
 cgroup_levels(enum cgkind kind, struct scan membership, struct scan mounts,

@@ -100,8 +100,9 @@ clones_reap(void *arg)
 }
 
 /*
- * Start a thread that waits for clones of set l that end, until clones_end().
- * If the thread cannot be started, clones_end() waits for them.
+ * Start a thread that waits for (reaps) clones of set l that end, until
+ * clones_end() is called. If the thread cannot be started, clones_end() waits
+ * for them.
  */
 void
 clones_watch(struct live *l)
@@ -143,8 +144,8 @@ clone_stands(const struct lproc *p)
 /*
  * Return true with errstr set if the clone of process p was killed, most likely
  * by the kernel for lack of memory. Its pages vanish as it dies. Therefore data
- * read from it, or about its pages, are valid only if a later call returns
- * false.
+ * read from it, or about its pages, are valid only if this function is called
+ * after the read and returns false.
  */
 bool
 clone_lost(struct lproc *p)
@@ -198,7 +199,7 @@ clones_kill(struct live *l)
 /*
  * Return the number of bytes that only clone pid has: copies that the kernel
  * made of pages when its process wrote to them. Return 0 if the number cannot
- * be read: proc_pid_smaps(5).
+ * be read from proc_pid_smaps(5).
  */
 static uint64_t
 clone_own(pid_t pid)

@@ -76,10 +76,11 @@ pair_owns(const struct clonepair *w, struct procstat *c)
 }
 
 /*
- * Mark a clone as ours with a file size limit, for the guard of a later
- * snapshot. If our guard is killed together with us, the clone stays a zombie;
- * only the mark distinguishes it from a child that its process made itself. The
- * limit is harmless, since a clone writes no files, and a zombie keeps it.
+ * Mark a clone as ours, for the guard of a later snapshot, by setting its file
+ * size limit. If our guard is killed together with us, the clone stays a
+ * zombie; only the mark distinguishes it from a child that its process made
+ * itself. The limit is harmless, since a clone writes no files, and a zombie
+ * keeps it.
  */
 static void
 clone_mark(pid_t clone)
@@ -201,11 +202,11 @@ find_pid(void *arg, long pid)
 }
 
 /*
- * Search all processes for clones, and add them to the pairs of guard g. Repeat
- * the search for a clone that was not recorded until its process has returned
- * from the call that makes it and no candidate is left; candidates are reaped.
- * A candidate may belong to another snap that was killed and whose guard found
- * this one, so all are reaped.
+ * Search all processes for clones, and add them to the pairs of guard g. Later
+ * calls search again for a clone that was not recorded, until its process has
+ * returned from the call that makes it and no candidate is left; candidates are
+ * reaped. A candidate may belong to another snap that was killed and whose
+ * guard found this one, so all are reaped.
  */
 void
 pairs_find(struct guard *g)

@@ -64,8 +64,8 @@ struct matching {		/* members of one family, compared by several
 };
 
 /*
- * Return how many kilobytes of memory a member p of a family may have for
- * itself.
+ * Return the number of kilobytes of memory that process p may have for itself
+ * and still be a member of a family.
  */
 static uint64_t
 own_most(const struct lproc *p)
@@ -346,7 +346,7 @@ family_keep(struct live *l, struct snap *s, struct family *f)
 }
 
 /*
- * Return the next process, from index *i on, that was deferred but does not
+ * Return the next process, starting at index *i, that was deferred but does not
  * belong to a family, and so must be cloned. Advance *i. Return NULL if there
  * is none.
  */
@@ -385,8 +385,8 @@ family_free(struct family *f)
 
 /*
  * From now on, read members of families from the clones of their heads. The
- * members are still stopped, and everything that must come from themselves has
- * been read.
+ * members are still stopped, and everything that must be read from them
+ * directly has been read.
  */
 void
 family_read(struct live *l)

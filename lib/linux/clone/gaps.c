@@ -176,7 +176,8 @@ keep_pages(struct keeping *k, const struct vma *v, bool copy)
 
 /*
  * Schedule copies of all present pages of mapping v. If it has none, but the
- * clone is of another process and may have pages there, add a gap that says so.
+ * clone belongs to another process and may have pages there, add a gap that
+ * says so.
  */
 static int
 keep_whole(struct keeping *k, const struct vma *v)
@@ -210,8 +211,7 @@ keep_alike(struct keeping *k, const struct vma *v, enum treatment how)
 
 /*
  * Return the treatment of the file of mapping v. Copy the file now if it is in
- * memory and others may change it. Remember a file that needs no copy as
- * skippable.
+ * memory and others may change it. Mark a file that needs no copy as skippable.
  */
 static enum treatment
 keep_file(struct keeping *k, const struct vma *v)
@@ -376,9 +376,9 @@ keep_readclone(struct keeping *k)
 }
 
 /*
- * Add the gaps of process p, which is stopped and has mappings vma: what the
- * clone in of lacks. Copy the pages that must be copied, and add the sources of
- * the copies to snapshot s. Return 0, or -1 with errstr set.
+ * Add gaps to process p, which is stopped and has mappings vma, for what the
+ * clone in lack lacks. Copy the pages that must be copied, and add the sources
+ * of the copies to snapshot s. Return 0, or -1 with errstr set.
  */
 int
 gaps_keep(struct live *l, struct snap *s, struct lproc *p,

@@ -352,7 +352,7 @@ headroom_free(struct live *l)
 
 /*
  * Lower *arg, a number of bytes, to the number that cgroup c has left, if that
- * is less.
+ * is smaller.
  */
 static int
 room_lessen(void *arg, const struct cglevel *c)
@@ -366,9 +366,9 @@ room_lessen(void *arg, const struct cglevel *c)
 }
 
 /*
- * Return how many bytes this process may take: the available memory without
- * swap (proc_meminfo(5)), within the limits of our cgroups. Return 0 if it
- * cannot be read.
+ * Return the number of bytes that this process may take: the available memory
+ * without swap (proc_meminfo(5)), within the limits of our cgroups. Return 0 if
+ * it cannot be read.
  */
 uint64_t
 headroom_ours(void)

@@ -103,8 +103,8 @@ run_join(const struct joining *j, const struct pagerun *r)
 }
 
 /*
- * Join those huge pages of process p that were split, until time until, in ms
- * of now_ms().
+ * Join those huge pages of process p that were split. Stop at time until (see
+ * now_ms()).
  */
 static void
 lproc_join(const struct lproc *p, uint64_t until)

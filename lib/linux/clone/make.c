@@ -107,9 +107,9 @@ memory_unwatched(const struct lproc *p)
 
 /*
  * Return 0 if cloning process p, which has mappings vma, is harmless, or -1
- * with errstr set if not. A monitor of userfaultfd(2) may have to agree to the
- * fork, and p would wait for it, forever if the monitor is also stopped. In a
- * new PID namespace the clone would become init.
+ * with errstr set if it is not. A monitor of userfaultfd(2) may have to agree
+ * to the fork, and p would wait for it, forever if the monitor is also stopped.
+ * In a new PID namespace the clone would become init.
  */
 static int
 clone_harmless(const struct live *l, const struct lproc *p,
@@ -149,8 +149,8 @@ clone_shares(const struct making *m, const struct lproc *p)
 
 /*
  * Begin to clone process p, if we have stopped it. Return 0; 1 if it must wait
- * until the clones under way are finished; or -1 with errstr set and, if p has
- * died, errno set to ESRCH.
+ * until the clones under way are finished; or -1 with errstr set. If p has
+ * died, errno is ESRCH.
  */
 static int
 clone_begin(struct making *m, struct lproc *p)
@@ -219,7 +219,7 @@ clone_failed(struct making *m, struct lproc *p)
 }
 
 /*
- * Take all clones that were begun and have not failed through one step.
+ * Perform step on all clones that were begun and have not failed.
  */
 static void
 clones_step(struct making *m, enum clonestep step)

@@ -45,10 +45,10 @@ ptraceonly_find(void)
 }
 
 /*
- * Make the clone in which calls are injected allow reading of those mappings in
- * vma that have pages (has[i]) but are not readable, on kernels that need this.
- * Return 0, or -1 with errstr set if no more calls can be injected. A mapping
- * that cannot be made readable is reported as missing when it is read.
+ * On kernels that need this, make those mappings in vma that have pages
+ * (has[i]) but are not readable readable in the clone into which calls are
+ * injected. Return 0, or -1 with errstr set if no more calls can be injected. A
+ * mapping that cannot be made readable is reported as missing when it is read.
  */
 int
 ptraceonly_show(struct inject *calls, const struct vmas *vma, const bool *has)

@@ -197,9 +197,9 @@ alike_own(struct likeness *a, uint64_t addr, uint64_t page)
 }
 
 /*
- * Compare entries e of n pages from addr on with there, the entries of the
- * table for the same pages, or NULL if it has none. Set how of the mapping, and
- * add the pages of e that differ to a->own.
+ * Compare e, the entries of n pages starting at addr, with known, the entries
+ * of the table for the same pages (NULL if it has none). Set how of the
+ * mapping, and add the pages of e that differ to a->own.
  */
 static int
 compare_part(struct comparing *c, uint64_t addr, const uint64_t *e,
@@ -301,7 +301,8 @@ compare_entries(void *arg, const struct entries *e)
  * Compare with table t the private memory of a process that has mappings vma
  * and whose pagemap is open as fd. Set a->how[i] for each mapping, and a->own
  * to the pages that only the process has. The caller must have set a->most to
- * the maximum number of these. It frees a with alike_free(), on failure also.
+ * the maximum number of these. It must free a with alike_free(), even on
+ * failure.
  */
 int
 alike_compare(struct likeness *a, const struct pagetable *t, int fd,
@@ -353,8 +354,8 @@ table_holds(const struct pagetable *t, int fd)
 }
 
 /*
- * Set *own to true if the page at addr is in a->own. Return the end of the run
- * of pages from addr on, but at most end, that have the same answer.
+ * Set *own to true if the page at addr is in a->own. Return the end (at most
+ * end) of the run of pages starting at addr for which the answer is the same.
  */
 uint64_t
 alike_until(const struct likeness *a, uint64_t addr, uint64_t end, bool *own)

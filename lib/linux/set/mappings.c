@@ -65,9 +65,9 @@ smaps_parse(struct live *l, struct lproc *p)
 }
 
 /*
- * Read smaps, then maps, of process p, which is running. If either cannot be
- * read, or if they do not match, mappings_read() reads them again while the
- * process is stopped.
+ * Read smaps, then maps, of the running process p. If either cannot be read, or
+ * if they do not match, mappings_read() reads them again while the process is
+ * stopped.
  */
 void
 mappings_look(struct live *l, struct lproc *p)

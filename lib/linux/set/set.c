@@ -178,9 +178,9 @@ lproc_leave(struct live *l, struct lproc *p)
 }
 
 /*
- * Set *t to a queue of all processes of set l, for turns_next(). Return how
- * many threads are worth starting to work on it, at most one for each
- * processor, and not more than most.
+ * Set *t to a queue of all processes of set l, for turns_next(). Return the
+ * number of threads worth starting to work on it: at most one for each
+ * processor, and no more than most.
  */
 size_t
 turns_begin(const struct live *l, struct turns *t, size_t most)

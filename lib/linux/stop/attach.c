@@ -140,7 +140,7 @@ mem_refused(pid_t pid)
 }
 
 /*
- * Seize thread t of process p, which keeps running. Return 0, also if t has
+ * Seize thread t of process p, which keeps running. Return 0, even if t has
  * ended or has another tracer; SEIZE_WAITS, with nothing changed, if p is
  * inside execve(2); or -1 with errstr set if p cannot be captured. If t is the
  * first thread and has another tracer, set p->tracer to it.

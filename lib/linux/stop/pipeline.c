@@ -138,8 +138,8 @@ search_ours(struct pipeline *s, int out)
 }
 
 /*
- * Search all processes for filters that pass our output on, until a search
- * finds no new pipe.
+ * Search all processes for filters that pass our output on. Repeat this until a
+ * search finds no new pipe.
  */
 static void
 search_all(struct pipeline *s)
@@ -153,7 +153,7 @@ search_all(struct pipeline *s)
 /*
  * Return true if process pid reads our output now, directly or through filters.
  * The first call searches all processes for filters. Later calls search only
- * pid, and all again if pid is a new filter.
+ * pid, and all processes again if pid is a new filter.
  */
 static bool
 reads_now(struct live *l, pid_t pid)

@@ -64,7 +64,7 @@ general_read(const struct lthread *t, uint8_t *room)
 }
 
 /*
- * Read len bytes, a multiple of the word size, at address at in the memory of
+ * Read len bytes, a multiple of the word size, from address at in the memory of
  * thread tid into buf. Return false if they cannot be read.
  */
 static bool
@@ -146,8 +146,9 @@ regs_settle(struct lthread *t, bool restart)
 }
 
 /*
- * Pack register set set of thread t, and add it to list to. A set that fills
- * the whole buffer is recorded as lost, since the kernel may have truncated it.
+ * Pack the register set of thread t that rn describes, and add it to list l. A
+ * set that fills the whole buffer is recorded as lost, since the kernel may
+ * have truncated it.
  */
 static void
 regset_read(const struct lthread *t, const struct regnote *rn,

@@ -34,8 +34,8 @@ sleeps_known(const void *status, size_t len)
 /*
  * Return the number of the system call in which a thread waits. This is nr,
  * from /proc/TID/syscall, unless nr is restart_syscall(2). Then it is the call
- * that is being resumed, deduced from wchan, which was read just after, and
- * from the first argument.
+ * being resumed, deduced from wchan, which was read just after nr, and from the
+ * call's first argument, first.
  */
 static int64_t
 call_first(int64_t nr, const struct file *wchan, uint64_t first)
@@ -159,8 +159,8 @@ thread_relook(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Return true if thread tid of process pid has a child. Return false also if
- * the kernel cannot list children (proc_pid_children(5)).
+ * Return true if thread tid of process pid has a child. Return false if it has
+ * none, or if the kernel cannot list children (proc_pid_children(5)).
  */
 static bool
 thread_haschild(pid_t pid, pid_t tid)

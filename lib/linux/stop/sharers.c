@@ -56,7 +56,7 @@ stack_start(pid_t pid)
 
 /*
  * Compare two processes by the start addresses of their stacks, and then by
- * their memory, for which kcmp(2) defines an order.
+ * their memory, in the order that kcmp(2) defines.
  */
 static int
 sharer_cmp(const void *a, const void *b)

@@ -275,8 +275,8 @@ threads_await(struct lproc *p)
 }
 
 /*
- * Release those threads of process p that have stopped. Return true if one
- * could not be released and must be waited for.
+ * Release those threads of process p that have stopped. Return true if one of
+ * them could not be released and must be waited for.
  */
 static bool
 threads_part(struct lproc *p)

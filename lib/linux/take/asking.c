@@ -29,9 +29,9 @@ asking_result(const struct asking *a)
 }
 
 /*
- * Make call nr with arguments arg in the n processes v, and set member ret of
- * each to its result. If room is not 0, replace argument number room by the
- * address of scratch memory in each process.
+ * Make call nr with arguments arg in each of the n processes v, and set member
+ * ret of each to its result. If room is not 0, replace argument number room by
+ * the address of scratch memory in the process.
  */
 void
 ask_each(struct asking *v, size_t n, long nr, const uint64_t arg[6],

@@ -206,9 +206,9 @@ ask_sessionkeys(struct asking *a)
 }
 
 /*
- * Ask the first threads of the n processes v for state of the process that a
- * clone does not inherit (copy_signal of kernel/fork.c, copy_creds of
- * kernel/cred.c): timers, keys, and whether it adopts orphans.
+ * Ask the first threads of the n processes v for process state that a clone
+ * does not inherit (copy_signal of kernel/fork.c, copy_creds of kernel/cred.c):
+ * timers, keys, and whether the process adopts orphans.
  */
 void
 ask_process(struct asking *v, size_t n)
@@ -247,7 +247,7 @@ ask_thread(struct asking *v, size_t n)
 
 /*
  * Ask the n processes v, or their clones, for state that both have: signal
- * actions (copy_sighand of kernel/fork.c) and state of the memory (dup_mm).
+ * actions (copy_sighand of kernel/fork.c) and memory state (dup_mm).
  */
 void
 ask_memory(struct asking *v, size_t n)

@@ -274,8 +274,8 @@ vma_leave(struct live *l, struct lproc *p, struct taking *k)
 }
 
 /*
- * Take the pages of the mapping that the clone lacks, as the gaps describe
- * them, beginning with gap r.
+ * Take the pages of the mapping that the clone lacks, as described by its gaps,
+ * starting with gap r.
  */
 static int
 take_lacking(struct taking *k, const struct lproc *p, const struct gap *r)

@@ -19,8 +19,8 @@
 enum { MOST = 64 * 1024 * KB };	/* maximum bytes of a map */
 
 /*
- * Return true if a file with status st can be trusted to come from a process of
- * user uid: it belongs to that user, or it belongs to root and is
+ * Return true if a file with status st is trusted to have been written by a
+ * process of user uid: it belongs to uid, or it belongs to root and is
  * world-readable.
  */
 static bool

@@ -28,7 +28,7 @@ round_fits(const struct round *r, const struct lproc *p)
 }
 
 /*
- * Begin to restore those processes of r that are not asked for more.
+ * Begin to restore those processes of r that will not be asked any more.
  */
 static void
 round_ending(struct round *r)
@@ -65,8 +65,8 @@ observe(struct live *l, struct lproc *p, struct filelist *to)
 
 /*
  * Return 1 if thread t of process p can run injected calls. Return 0 if it is a
- * worker thread of the kernel or is not stopped, or -1 with errstr set if its
- * stat cannot be read.
+ * kernel worker thread or is not stopped, or -1 with errstr set if its stat
+ * cannot be read.
  */
 static int
 thread_runs(const struct lproc *p, const struct lthread *t)
@@ -119,7 +119,7 @@ others_ask(struct asking *a)
 
 /*
  * Begin to inject calls into process p, at first into its thread leader. Return
- * NULL with errstr set if that is impossible; errno is ESRCH if p has died.
+ * NULL with errstr set if that is impossible. If p has died, errno is ESRCH.
  */
 static struct inject *
 all_enter(struct lproc *p, struct lthread *leader)
@@ -139,8 +139,8 @@ all_enter(struct lproc *p, struct lthread *leader)
 
 /*
  * Begin to inject calls into the clone of process p or, if it has none, into p
- * itself, which is stopped. Return NULL with errstr set if that is impossible;
- * errno is ESRCH if the clone or process has died.
+ * itself, which is stopped. Return NULL with errstr set if that is impossible.
+ * If the clone or process has died, errno is ESRCH.
  */
 static struct inject *
 rest_enter(struct lproc *p)
@@ -246,11 +246,11 @@ ask_end(struct live *l, struct round *r)
 }
 
 /*
- * Add process p to round r. If p does not fit in, first ask the round;
- * ask_end() asks the last one. If r->rest is true, the clone of p, or p itself
- * if it has none, is asked for state that both have. Otherwise all threads of
- * p, which are stopped, are asked, and the first also for the state of the
- * process.
+ * Add process p to round r. If p does not fit in, first ask the processes
+ * already in the round; ask_end() asks those in the last one. If r->rest is
+ * true, the clone of p, or p itself if it has none, is asked for state that
+ * both have. Otherwise all threads of p, which are stopped, are asked, and the
+ * first is also asked for the state of the process.
  */
 void
 ask(struct live *l, struct round *r, struct lproc *p)

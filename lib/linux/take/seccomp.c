@@ -25,7 +25,7 @@ struct filters {		/* the different filters of all threads so
 
 /*
  * Set *id to the number of the filter of len bytes at data. If it is new, add
- * it to set l and to list to, the record.
+ * it to set l and to record to.
  */
 static int
 filter_number(struct live *l, const void *data, size_t len,

@@ -280,9 +280,9 @@ entry_isalone(uint64_t e)
 }
 
 /*
- * Add the addresses from start to end (exclusive) to b. If is is true and there
- * are at least LEAST_KB, add them as pages of source alone, otherwise as pages
- * of source all.
+ * Add the addresses from start to end (exclusive) to b. If single is true and
+ * there are at least LEAST_KB, add them as pages of source alone, otherwise as
+ * pages of source all.
  */
 static int
 part_add(struct builder *b, uint64_t start, uint64_t end, struct source *all,

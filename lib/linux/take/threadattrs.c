@@ -73,9 +73,9 @@ kcmp_differs(pid_t a, pid_t b, size_t i)
 }
 
 /*
- * Record which resources thread t of process pid does not share with another of
- * its threads, whose ID is with and whose namespaces are space. Add the answer
- * to list to. A resource that cannot be compared counts as shared.
+ * Add to list l the resources that thread t of process pid does not share with
+ * thread other of that process, whose namespaces are space. A resource that
+ * cannot be compared counts as shared.
  */
 void
 thread_apart(pid_t pid, const struct lthread *t, pid_t other,
@@ -104,7 +104,7 @@ thread_apart(pid_t pid, const struct lthread *t, pid_t other,
 }
 
 /*
- * Record the rseq(2) area of thread t, which is stopped, in list to. Linux
+ * Record the rseq(2) area of thread t, which is stopped, in list l. Linux
  * before 5.13 does not have the request, which then fails with EIO.
  */
 static void
@@ -126,8 +126,8 @@ thread_rseq(const struct lthread *t, struct filelist *l)
 }
 
 /*
- * Record the scheduling and set_robust_list(2) of thread t, which stands still,
- * in list to, and its rseq(2) if we have stopped it.
+ * Record in list l the scheduling attributes and robust list of thread t, which
+ * stands still, and its rseq(2) area if we have stopped it.
  */
 void
 thread_attrs(const struct lthread *t, struct filelist *l)

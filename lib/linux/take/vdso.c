@@ -88,11 +88,11 @@ vdso_copy(struct live *l, struct snap *s)
 /*
  * Return a source, with offsets from 0, for the whole [vdso] v of a process of
  * set l whose memory is mem. Return NULL if it differs from ours, as in a
- * 32-bit process or one restored from another kernel. If no page of it was
+ * 32-bit process or one restored from another kernel. If none of its pages was
  * touched, as in a child that has done little yet, it must be the kernel's,
- * provided that its address is too high for a 32-bit process. Set clone if mem
- * is the memory of a clone, which has touched no page, but whose pages we may
- * touch.
+ * provided that its address is too high for a 32-bit process. clone says that
+ * mem is the memory of a clone, which has touched no page itself, but whose
+ * pages we may touch.
  */
 struct source *
 vdso_source(struct live *l, struct snap *s, struct source *mem,
