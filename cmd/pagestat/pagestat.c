@@ -31,7 +31,7 @@ static const struct opt opts[] = {
 	LIVE_OPTIONS,
 	{ 'f', "flags", NULL, "count pages by their kernel flags",
 	    .flag = &command.showflags },
-	{ 'M', "snapshot", "file", "read this snapshot, as with an operand",
+	{ 'M', "snapshot", "file", "read this snapshot, like an operand",
 	    .source = sources_file },
 	{ 'm', "mappings", NULL, "also print one line per mapping",
 	    .flag = &command.table.mappings },

@@ -63,7 +63,7 @@ static const struct opt opts[] = {
 	    .flag = &command.opts.json },
 	{ 'l', "linux", NULL,
 	    "print in the style of /proc/PID/maps", .call = parse },
-	{ 'M', "snapshot", "file", "read this snapshot, as with an operand",
+	{ 'M', "snapshot", "file", "read this snapshot, like an operand",
 	    .source = sources_file },
 	{ 'm', "map", NULL, "print in the style of UVM's map", .call = parse },
 	{ 'N', "system", "file", NULL, .flag = NULL },

@@ -59,7 +59,7 @@ static const struct opt opts[] = {
 	{ 't', "timeout", "seconds",
 	    "maximum wait for file servers (default 5)",
 	    .number = &timeout, 1, 86400 },
-	{ 'u', "user", "user", "only this user's processes; alone: all of them",
+	{ 'u', "user", "user", "only this user's processes; by itself, all",
 	    .source = sources_user },
 	{ 'v', "verbose", NULL,
 	    "print totals and how long processes were stopped",

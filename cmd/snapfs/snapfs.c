@@ -43,7 +43,7 @@ static const struct opt opts[] = {
 	{ 'm', "mount", "mtpt", "mount on mtpt; all operands are files",
 	    .word = &mountpoint },
 	{ 'o', "option", "opt",
-	    "mount option, such as allow_other: mount.fuse3(8)",
+	    "mount option; see mount.fuse3(8)",
 	    .call = add_option },
 	{ 'p', "pid", "pid|name", "only this process; without file: a live one",
 	    .source = sources_pick },

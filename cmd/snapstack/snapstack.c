@@ -138,7 +138,7 @@ static const struct opt opts[] = {
 	{ 'J', "json", NULL, NULL, .flag = &asked.json },
 	{ 'j', "json", NULL, "print JSON, one object for each thread",
 	    .flag = &asked.json },
-	{ 'l', "locals", NULL, "also print local variables of Python",
+	{ 'l', "locals", NULL, "also print the local variables of Python code",
 	    .flag = &asked.locals },
 	{ 'p', "pid", "pid|name", "only this process; without file, live",
 	    .source = sources_pick },

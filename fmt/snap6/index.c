@@ -182,7 +182,7 @@ index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
 	if (get_num(&x->c, &n) == -1)
 		return -1;
 	if (n == 0 || n >= SNAP6_LINE || n > x->c.left)
-		return errstr_set("a type of %" PRIu64 " bytes", n);
+		return errstr_set("a record type has %" PRIu64 " bytes", n);
 	memcpy(name, x->c.p, (size_t)n);
 	name[n] = '\0';
 	x->c.p += n;
@@ -203,7 +203,7 @@ check_head(struct ixreader *x, const char *name)
 	if (input_seek(x->r->in, x->c.at) == -1)
 		return -1;
 	if (trailer_here(x->r->in) != TRAILER_NONE)
-		return errstr_set("a trailer among the records");
+		return errstr_set("unexpected trailer among the records");
 	if (read_head(x->r, &pid, found) == -1)
 		return -1;
 	if (pid != x->pid || strcmp(found, name) != 0)

@@ -109,7 +109,7 @@ parse_files(struct trailer *t)
 	}
 	if (rc == 0 && (t->sums == NULL || t->nsums != t->bytes / SUM_BYTES +
 	    (t->bytes % SUM_BYTES != 0)))
-		rc = errstr_set("not a sum for each megabyte");
+		rc = errstr_set("the number of checksums is wrong");
 	linuxrec_close(&r);
 	return rc;
 }
@@ -139,7 +139,7 @@ trailer_parse(struct trailer *t, uint64_t pos)
 	    memcmp(t->data + TRAILER_HEAD, want, SNAP6_NUM) != 0 ||
 	    memcmp(t->data + TRAILER_HEAD + SNAP6_NUM, TRAILER_FIRST,
 	    sizeof TRAILER_FIRST - 1) != 0)
-		return errstr_set("it does not begin as one");
+		return errstr_set("it does not have the header of one");
 	if (parse_files(t) == -1)
 		return -1;
 	t->moved = t->bytes != pos;

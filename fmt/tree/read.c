@@ -262,5 +262,6 @@ fstree_seek(struct fstree *t, uint64_t ino, uint64_t off, int whence)
 		return errstr_set("not a file");
 	body_get(&b, &n);
 	found = body_seek(&b, off, whence);
-	return found == -1 ? errstr_set("no data or hole is there") : found;
+	return found == -1 ? errstr_set("no data or hole after this offset") :
+	    found;
 }

@@ -66,7 +66,7 @@ read_ours(struct gunzip *g, const struct gzhead *h)
 	    &n)) == NULL ||
 	    n != g->member - 1 || crc32(crc32(0, NULL, 0), lens,
 	    (uInt)(4 * n)) != g->lens)
-		return errstr_set("its list does not match the members");
+		return errstr_set("its list of members is wrong");
 	g->nraw = h->raw;
 	g->given = 0;
 	g->partial = h->raw < GZIP_RAW;

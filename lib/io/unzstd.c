@@ -93,7 +93,7 @@ unzstd_begin(struct input *in)
 	static const struct inflater inflater = { NULL, unzstd_free };
 
 	in->inflater = &inflater;
-	return errstr_set("compressed with zstd, which this was built without: "
-	    "use zstd -dc");
+	return errstr_set("compressed with zstd, but this program was built "
+	    "without it; use zstd -dc");
 }
 #endif

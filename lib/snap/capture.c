@@ -49,7 +49,8 @@ snap_capture_set(struct snap_capture *c, enum snap_capture_option option,
 	struct liveopts *o = &c->opts;
 
 	if (c->live != NULL)
-		return errstr_set("options are set before processes are added");
+		return errstr_set("options must be set before processes "
+		    "are added");
 	switch (option) {
 	case SNAP_DESCENDANTS:
 		o->descendants = value != 0;

@@ -2266,7 +2266,7 @@ test_names(void **state)
 	finish(s, 9)->leader = 7;
 	assert_int_equal(load(s, &o), -1);
 	assert_string_equal(snap_errstr(), "two processes or threads have "
-	    "one ID: core-8.img");
+	    "the ID core-8.img");
 }
 
 /*

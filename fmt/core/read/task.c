@@ -192,8 +192,8 @@ core_process(struct corereader *r)
 	if ((r->proc = add_proc(r, pid)) == NULL)
 		return -1;
 	if (r->proc->pid != (uint64_t)pid)
-		core_warn(r, "process %d is %" PRIu64 " in the snapshot: its "
-		    "number is taken", pid, r->proc->pid);
+		core_warn(r, "process %d becomes %" PRIu64 " in the snapshot: "
+		    "its ID is already used", pid, r->proc->pid);
 	return 0;
 }
 

@@ -103,7 +103,8 @@ criuimg_next(struct criuimg *im, const ProtobufCMessageDescriptor *d, void *m)
 		    im->in->name) : 0;
 	im->entry++;
 	if ((p = input_peek(im->in, 4)) == NULL)
-		return criuimg_error(im, "the image ends in the length");
+		return criuimg_error(im, "truncated in the length of a "
+		    "message");
 	len = (uint32_t)num_get(p, 4);
 	if (len > MAX_MESSAGE || len > input_room(im->in))
 		return criuimg_error(im, "message too long: %u bytes", len);
@@ -200,7 +201,7 @@ mades_check(struct mades *l)
 	SORT(v, l->n, name_cmp);
 	for (rc = 0, i = 0; rc == 0 && i < l->n; i++)
 		rc = i > 0 && strcmp(v[i - 1]->name, v[i]->name) == 0 ?
-		    errstr_set("two processes or threads have one ID: %s",
+		    errstr_set("two processes or threads have the ID %s",
 		    v[i]->name) : buf_check(&v[i]->b);
 	free(v);
 	return rc;

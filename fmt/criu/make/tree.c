@@ -96,7 +96,8 @@ root_find(struct criumake *m)
 	buf_add(&names, "", 1);
 	rc = buf_check(&names);
 	if (rc == 0 && root == 0 && n == 0)
-		rc = errstr_set("no process without a parent in the snapshot");
+		rc = errstr_set("no root: each process has a parent in the "
+		    "snapshot");
 	else if (rc == 0 && root == 0 && n > 1)
 		rc = errstr_set("several process trees, but only one can be "
 		    "restored; use -p with one of %s", (char *)names.data);

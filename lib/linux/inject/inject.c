@@ -139,8 +139,8 @@ inject_map(struct inject *inj)
 		return -1;
 	inj->map = ret < 0 && ret > -4096 ? 0 : (uint64_t)ret;
 	if (inj->map == 0)
-		return errstr_set("no memory for its system calls: %s",
-		    strerror((int)-ret));
+		return errstr_set("cannot map memory for injected calls: "
+		    "%s", strerror((int)-ret));
 	return inj->map == inj->hole ? 0 : inject_frame(inj, true);
 }
 

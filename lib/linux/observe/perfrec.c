@@ -82,8 +82,7 @@ static int
 task_parse(struct perfrec *r, const uint8_t *p, size_t len)
 {
 	if (len < 32 + TAIL)
-		return errstr_set("perf: a record of %zu bytes about a thread",
-		    len);
+		return errstr_set("perf: a thread record has %zu bytes", len);
 	r->child = get32(p + 8);
 	r->parent = get32(p + 12);
 	r->ctid = get32(p + 16);
@@ -101,14 +100,14 @@ perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len)
 {
 	memset(r, 0, sizeof *r);
 	if (len < HEAD || num_here(p + 6, 2) != len)
-		return errstr_set("perf: a record of %zu bytes states another "
-		    "length", len);
+		return errstr_set("perf: a record of %zu bytes has another "
+		    "length in its header", len);
 	r->type = get32(p);
 	r->misc = (uint32_t)num_here(p + 4, 2);
 	if (r->type == PERFREC_SAMPLE)
 		return sample_parse(r, p, len);
 	if (len < HEAD + TAIL)
-		return errstr_set("perf: a record of %zu bytes", len);
+		return errstr_set("perf: a record has only %zu bytes", len);
 	r->pid = get32(p + len - TAIL);
 	r->tid = get32(p + len - TAIL + 4);
 	r->time = num_here(p + len - TAIL + 8, 8);
@@ -124,8 +123,8 @@ perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len)
 	case PERFREC_LOST:
 	case PERFREC_LOSTSAMPLES:
 		if (len < HEAD + TAIL + 8)
-			return errstr_set("perf: a record of %zu bytes about "
-			    "lost records", len);
+			return errstr_set("perf: a record of lost events "
+			    "has %zu bytes", len);
 		r->lost = num_here(p + len - TAIL - 8, 8);
 	}
 	return 0;

@@ -145,7 +145,7 @@ format_field(const char *text, const char *name, struct tpfield *f)
 		return 0;
 	}
 	f->size = 0;
-	return errstr_set("a format without a field \"%s\"", name);
+	return errstr_set("the format has no field \"%s\"", name);
 }
 
 /*

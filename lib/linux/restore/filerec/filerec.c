@@ -101,7 +101,7 @@ owner_record(struct filerec *t)
 		return;
 	if (fcntl(t->dup, GETOWNER_UIDS, uid) == -1) {
 		memset(uid, 0, sizeof uid);
-		tell_why(t, "cannot read the user IDs of its signals");
+		tell_why(t, "cannot read the user IDs that its signals have");
 	}
 	buf_printf(&t->out, "owner %d %d %d %u %u\n", o.type, o.pid, sig,
 	    uid[0], uid[1]);

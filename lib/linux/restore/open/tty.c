@@ -55,7 +55,7 @@ ttyindex_record(struct filerec *t)
 	index = t->rminor;
 	if (t->rmajor == MAJOR_AUX && t->rminor == MINOR_PTMX) {
 		if (call_ioctl(t->dup, TIOCGPTN, &index) == -1) {
-			tell_why(t, "cannot read its number");
+			tell_why(t, "cannot read its terminal number");
 			return;
 		}
 		buf_puts(&t->out, "master 1\n");
