@@ -199,8 +199,8 @@ mount_judge(struct criumake *m, struct makemount *t)
 }
 
 /*
- * Set m->inside.top to the mount on /. If there is not exactly one, record that
- * the processes cannot be restored.
+ * Set m->inside.top to the mount on /. If there is not exactly one such mount,
+ * record that the processes cannot be restored.
  */
 static int
 top_find(struct criumake *m)
@@ -222,10 +222,10 @@ top_find(struct criumake *m)
 }
 
 /*
- * Choose the mounts that criu binds from outside. If several are parts of one
- * tree, only the topmost is external, and criu binds the others from it. If two
- * were external with the same flags, criu would not set the flags of one of
- * them (do_bind_mount_v2 in its mount-v2.c).
+ * Choose the mounts that criu binds from outside. If several mounts show parts
+ * of one tree, only the topmost is external, and criu binds the others from it.
+ * If two were external with the same flags, criu would not set the flags of one
+ * of them (do_bind_mount_v2 in its mount-v2.c).
  */
 static void
 externals_choose(struct makemounts *l)

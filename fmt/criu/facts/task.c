@@ -14,8 +14,8 @@ enum { FIRST_ID = 2 }; /* first process ID in images; criu itself has 1 */
 
 /*
  * Store in v up to max numbers that follow key in the status of t. They are
- * written in base base. Return how many numbers there are, which may exceed
- * max, or 0 if key is missing.
+ * written in the given base. Return how many numbers there are, which may
+ * exceed max, or 0 if key is missing.
  */
 size_t
 maketask_status(const struct maketask *t, const char *key, unsigned int base,
@@ -228,14 +228,14 @@ maketask_leader(const struct criumake *m, uint32_t sid)
 
 /*
  * Parse the single line of the file called name in t's record into the numbers
- * v. form is as in words_form, and what describes the line in errstr. Return 1
+ * v. form is as in words_form, and desc describes the line in errstr. Return 1
  * on success, 0 if there is no such file, or -1 with errstr set.
  */
 int
 maketask_one(const struct maketask *t, const char *name, const char *form,
-    const char *what, uint64_t *v)
+    const char *desc, uint64_t *v)
 {
-	return words_one(&t->rec, t->proc->pid, name, form, what, v);
+	return words_one(&t->rec, t->proc->pid, name, form, desc, v);
 }
 
 /*
@@ -244,11 +244,11 @@ maketask_one(const struct maketask *t, const char *name, const char *form,
  */
 int
 maketask_must(struct criumake *m, const struct maketask *t, const char *name,
-    const char *form, const char *what, uint64_t *v)
+    const char *form, const char *desc, uint64_t *v)
 {
 	int rc;
 
-	rc = maketask_one(t, name, form, what, v);
+	rc = maketask_one(t, name, form, desc, v);
 	return rc != 0 ? rc : make_never(m, t, "the snapshot has no %s of it",
 	    name);
 }

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /*
- * Return true if fd refers to the directory top or last, or to one between them
- * in the stack.
+ * Return true if fd refers to a directory in the stack of directories from top
+ * to last.
  */
 static bool
 is_above(const struct imgdir *top, const struct imgdir *last, int fd)

@@ -111,7 +111,7 @@ files_share(struct criumake *m, struct maketask *t, struct maketask *other)
 /*
  * Record the resources that t shares with other chosen processes. Set t->files
  * for a shared descriptor table. Record an obstacle for any other resource,
- * because criu lets only threads share it. The record names the first process
+ * because criu lets only threads share it. t's record names the first process
  * that shares the resource, even if that process is not chosen.
  */
 static int

@@ -275,8 +275,8 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 
 /*
  * Return the pagemap flags for pages of mapping v, or 0 if they are not in the
- * pagemap. Mark as lazy the pages that criu(8) itself would mark
- * (vma_entry_can_be_lazy), except those of the stack, which is needed at once.
+ * pagemap. The flags include PE_LAZY if criu(8) itself would mark the pages as
+ * lazy (vma_entry_can_be_lazy), except for the stack, which is needed at once.
  */
 static unsigned int
 pages_flags(const struct vma *v, const Criu__Vma *e)

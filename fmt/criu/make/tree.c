@@ -155,7 +155,7 @@ maketree_choose(struct criumake *m)
 }
 
 /*
- * Write ids-N.img, which says what resources process t shares with other
+ * Write ids-N.img, which records the resources that process t shares with other
  * processes. Return 0, or -1 with errstr set.
  */
 int

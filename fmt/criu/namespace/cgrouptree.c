@@ -74,8 +74,8 @@ dir_needed(const struct tree *t, const struct cgdir *d)
 }
 
 /*
- * Add to t->dir the cgroups of processes that are not described in any record,
- * so that criu creates them if needed. Record a note for each.
+ * Add to t->dir each cgroup that a process is in but no record describes, so
+ * that criu creates it if needed. Record a note for each.
  */
 static int
 unrecorded_add(struct tree *t)

@@ -12,14 +12,14 @@
 #include <string.h>
 
 /*
- * Record a note that the thing called name is not restored. what names its
- * kind.
+ * Record a note that the thing called name is not restored. kind says what kind
+ * of thing it is.
  */
 static int
-lost_note(struct criumake *m, const char *what, const char *name)
+lost_note(struct criumake *m, const char *kind, const char *name)
 {
 	return make_note(m, m->root, NULL, "%s %s of its net namespace is not "
-	    "restored", what, name);
+	    "restored", kind, name);
 }
 
 /*
@@ -96,7 +96,7 @@ links_note(struct criumake *m)
 }
 
 /*
- * Record a note for permanent neighbours, which the kernel did not learn by
+ * Record a note on permanent neighbours, which the kernel did not learn by
  * itself (see ndmsg in rtnetlink(7)).
  */
 static int

@@ -138,12 +138,12 @@ message_add(struct buf *b, const struct message *msg, unsigned int omit)
 /*
  * Write image-N.img, which ip(8) can restore: the number magic, then the
  * messages in the record's file called name. Each message has a body of body
- * bytes. If counts is not NULL, write only the messages for which it returns
+ * bytes. If wanted is not NULL, write only the messages for which it returns
  * true.
  */
 static int
 saved_write(struct criumake *m, const char *name, const char *image,
-    uint32_t magic, size_t body, bool (*counts)(const struct message *))
+    uint32_t magic, size_t body, bool (*wanted)(const struct message *))
 {
 	struct message msg;
 	struct recfile f;
@@ -156,20 +156,20 @@ saved_write(struct criumake *m, const char *name, const char *image,
 		return -1;
 	num_add(&im->b, magic, 4);
 	while (message_next(&f, body, &msg))
-		if (counts == NULL || counts(&msg))
-			message_add(&im->b, &msg, counts == route_counts ?
+		if (wanted == NULL || wanted(&msg))
+			message_add(&im->b, &msg, wanted == route_counts ?
 			    RTA_NH_ID : 0);
 	return 0;
 }
 
 /*
  * Write the lines of the record's file called name as image-N.img, if there is
- * such a file. Leave out each line that contains the string words; words may be
- * NULL.
+ * such a file. Leave out each line that contains the string pattern, which may
+ * be NULL.
  */
 static int
 listed_write(struct criumake *m, const char *name, const char *image,
-    const char *words)
+    const char *pattern)
 {
 	const uint8_t *end;
 	struct recfile f;
@@ -184,8 +184,8 @@ listed_write(struct criumake *m, const char *name, const char *image,
 	for (; f.len > 0; f.data += n, f.len -= n) {
 		end = memchr(f.data, '\n', f.len);
 		n = end == NULL ? f.len : (size_t)(end - f.data) + 1;
-		if (words == NULL || memmem(f.data, n, words,
-		    strlen(words)) == NULL)
+		if (pattern == NULL || memmem(f.data, n, pattern,
+		    strlen(pattern)) == NULL)
 			buf_add(&im->b, f.data, n);
 	}
 	return 0;

@@ -63,14 +63,14 @@ content_find(const struct maketask *t, const char *folder,
 
 /*
  * Record that the System V object with this id in t's IPC namespace cannot be
- * restored. what names the kind of the object, and why is the reason.
+ * restored. kind names the kind of object, and why is the reason.
  */
 static int
-space_refuse(struct criumake *m, const struct maketask *t, const char *what,
+space_refuse(struct criumake *m, const struct maketask *t, const char *kind,
     uint64_t id, const char *why)
 {
 	return make_refuse(m, t, NULL, WHY_SYSV, "System V %s %" PRIu64 " "
-	    "in its IPC namespace: %s", what, id, why);
+	    "in its IPC namespace: %s", kind, id, why);
 }
 
 /*

@@ -65,8 +65,8 @@ makekind_get(const struct makeopen *f)
 }
 
 /*
- * Return the end or ends of its pipe or FIFO that open file f is, as bits of
- * PIPE_BOTH. Return 0 if f is not restored.
+ * Return whether open file f is the read end or the write end of its pipe or
+ * FIFO, or both, as bits of PIPE_BOTH. Return 0 if f is not restored.
  */
 static unsigned int
 ends_of(const struct makeopen *f)

@@ -94,7 +94,8 @@ makeunix_obstacle(struct criumake *m, const struct makeopen *f)
 
 /*
  * Return a descriptor of t that refers to the open file with number key:
- * preferred if it does, else the lowest. Return NULL if there is none.
+ * descriptor preferred if possible, else the lowest. Return NULL if there is
+ * none.
  */
 static const struct makefd *
 fd_find(const struct maketask *t, uint64_t key, uint64_t preferred)

@@ -155,8 +155,8 @@ makequeue_order(struct criumake *m)
 
 /*
  * Return true if no socket can send to f, a queued socket that no process has.
- * (criu refills the queue of f from a sender that it creates in the process
- * that has f.)
+ * criu then cannot refill the queue of f, because it would create the sender in
+ * the process that has f.
  */
 static bool
 is_deserted(const struct makeopen *f)
@@ -242,8 +242,8 @@ makequeue_refuse(struct criumake *m)
 /*
  * Append packet number nth in the queue of socket f to image b. The packet is
  * the n bytes at data. *next is the index of the first descriptor that is not
- * yet written; advance it past the packet's. All files must already have their
- * numbers.
+ * yet written; advance it past the descriptors of the packet. All files must
+ * already have their numbers.
  */
 static int
 packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,

@@ -213,8 +213,8 @@ maketty_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set e to the terminal modes in key key of f, and to the control characters
- * cc.
+ * Set e to the terminal modes that f has under the given key, and to the
+ * control characters cc.
  */
 static int
 termios_set(struct criumake *m, Criu__Termios *e, const struct makeopen *f,

@@ -8,8 +8,8 @@
 enum { EXTERNAL = 1 };		/* USK_EXTERN of criu's sk-unix.c */
 
 /*
- * If socket f is bound to a path, set in p the permissions of its file, and the
- * directory to which a relative path is relative.
+ * If socket f is bound to a path, set in p the permissions of its file and, for
+ * a relative path, the directory that the path starts from.
  */
 static int
 socket_file(struct criumake *m, const struct makeopen *f, Criu__UnixSocket *p)

@@ -118,8 +118,8 @@ criudir_slurp(struct criureader *r, const char *name, struct buf *b)
 }
 
 /*
- * Add the image file called name to record rec. b holds the bytes of the file,
- * and is empty afterwards. Return 0, or -1 with errstr set.
+ * Add the image file called name, whose bytes are in b, to record rec. Leave b
+ * empty. Return 0, or -1 with errstr set.
  */
 int
 criudir_keep(struct filelist *rec, const char *name, struct buf *b)

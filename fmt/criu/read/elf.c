@@ -83,7 +83,7 @@ criuelf_text(struct criureader *r, struct criutask *t)
 }
 
 /*
- * Return whether src is the text image of a process.
+ * Return true if src is the text image of a process.
  */
 static bool
 is_text(const struct criureader *r, const struct source *src)

@@ -41,27 +41,27 @@ piece_add(struct piecer *k, uint64_t addr, uint64_t end, struct source *src,
 }
 
 /*
- * Append to k the pages of runs l between offsets first and last, placed at
+ * Append to k the pages of runs l from offset start up to end, placed at
  * address addr.
  */
 static int
-piece_runs(struct piecer *k, const struct criuruns *l, uint64_t first,
-    uint64_t last, uint64_t addr)
+piece_runs(struct piecer *k, const struct criuruns *l, uint64_t start,
+    uint64_t end, uint64_t addr)
 {
 	const struct pages *p;
 	uint64_t from, to;
 	size_t i;
 
-	for (i = criuruns_above(l, first); i < l->n; i++) {
+	for (i = criuruns_above(l, start); i < l->n; i++) {
 		p = &l->v[i].pages;
-		if (p->addr >= last)
+		if (p->addr >= end)
 			break;
-		from = p->addr > first ? p->addr : first;
+		from = p->addr > start ? p->addr : start;
 		to = p->addr + p->len;
-		to = to < last ? to : last;
+		to = to < end ? to : end;
 		if (l->v[i].src == NULL)
 			k->lazy += (to - from) / k->r->page;
-		if (piece_add(k, addr + (from - first), addr + (to - first),
+		if (piece_add(k, addr + (from - start), addr + (to - start),
 		    l->v[i].src, p->off + (from - p->addr),
 		    l->v[i].src == NULL ? "lazy" : NULL) == -1)
 			return -1;

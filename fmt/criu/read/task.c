@@ -139,7 +139,8 @@ wrap_core(const struct criureader *r, const struct criutask *t)
 }
 
 /*
- * Read thread tid, which is not the first thread, of the process of leader.
+ * Read thread tid of the process whose first thread is leader. tid is not that
+ * first thread.
  */
 static int
 read_thread(struct criureader *r, const Criu__PstreeEntry *e,
