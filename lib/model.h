@@ -266,7 +266,7 @@ struct source	*source_file(struct snap *s, int fd, const char *name,
 		    uint32_t pitch);
 int		 source_fd(const struct source *src);
 uint64_t	 source_size(const struct source *src);
-bool		 source_data(const struct source *src, uint64_t at,
+bool		 source_data(const struct source *src, uint64_t off,
 		    uint64_t *start, uint64_t *end);
 int		 source_read(struct source *src, const struct run *r, size_t n,
 		    uint8_t *buf);

@@ -51,21 +51,21 @@ kept_new(struct snap *s, uint8_t *data)
 }
 
 /*
- * Append to segment new the extents of kilobytes from to to - 1 of segment s.
+ * Append to segment new the extents of kilobytes kb to limit - 1 of segment s.
  */
 static int
-extents_copy(struct segment *new, const struct segment *s, uint64_t from,
-    uint64_t to)
+extents_copy(struct segment *new, const struct segment *s, uint64_t kb,
+    uint64_t limit)
 {
 	const struct extent *e;
 	uint64_t end;
 
-	for (; from < to; from = end) {
-		if ((e = segment_extent(s, from)) == NULL)
+	for (; kb < limit; kb = end) {
+		if ((e = segment_extent(s, kb)) == NULL)
 			return -1;
-		end = e->kb + e->n < to ? e->kb + e->n : to;
-		if (segment_append(new, end - from, e->src, e->src == NULL ?
-		    0 : e->loc + (from - e->kb) * e->src->pitch) == -1)
+		end = e->kb + e->n < limit ? e->kb + e->n : limit;
+		if (segment_append(new, end - kb, e->src, e->src == NULL ?
+		    0 : e->loc + (kb - e->kb) * e->src->pitch) == -1)
 			return -1;
 	}
 	return 0;

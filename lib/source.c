@@ -353,23 +353,23 @@ source_size(const struct source *src)
 
 /*
  * Find the next run of data (SEEK_DATA of lseek(2)) of file source src at or
- * after offset at, and set *start and *end (exclusive) to it. Return false if
+ * after offset off, and set *start and *end (exclusive) to it. Return false if
  * there is no more data.
  */
 bool
-source_data(const struct source *src, uint64_t at, uint64_t *start,
+source_data(const struct source *src, uint64_t off, uint64_t *start,
     uint64_t *end)
 {
 	const struct filesource *f = (const struct filesource *)src;
 	off_t data, hole;
 
-	if (at >= f->size)
+	if (off >= f->size)
 		return false;
-	data = lseek(f->fd, (off_t)at, SEEK_DATA);
+	data = lseek(f->fd, (off_t)off, SEEK_DATA);
 	if (data == -1 && errno == ENXIO)
 		return false;
-	if (data == -1 || (uint64_t)data < at)
-		data = (off_t)at; /* not supported here: treat all as data */
+	if (data == -1 || (uint64_t)data < off)
+		data = (off_t)off; /* not supported here: treat all as data */
 	hole = lseek(f->fd, data, SEEK_HOLE);
 	*start = (uint64_t)data;
 	*end = hole <= data ? f->size : (uint64_t)hole;

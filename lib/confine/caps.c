@@ -43,19 +43,19 @@ caps_set(uint32_t keep, bool forget)
 }
 
 /*
- * Return true if path does not exist or can be accessed in mode how without
+ * Return true if path does not exist or can be accessed in this mode without
  * capabilities. A directory must also be our own, since files in another user's
  * directory may belong to anyone.
  */
 static bool
-can_have(const char *path, int how)
+can_have(const char *path, int mode)
 {
 	struct stat st;
 
 	if (path == NULL || (faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) ==
 	    -1 && errno == ENOENT))
 		return true;
-	return faccessat(AT_FDCWD, path, how, AT_EACCESS) == 0 &&
+	return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 &&
 	    stat(path, &st) == 0 && (!S_ISDIR(st.st_mode) ||
 	    st.st_uid == geteuid());
 }

@@ -120,18 +120,17 @@ job_act(void)
 }
 
 /*
- * Do the request whose letter is what. Return a descriptor, or -1 if there is
- * none. Set *rc to the result of the request; on failure this is -1, with
- * errstr set.
+ * Do the request with this letter. Return a descriptor, or -1 if there is none.
+ * Set *rc to the result of the request; on failure this is -1, with errstr set.
  */
 static int
-job_do(char what, const char *path, int *rc)
+job_do(char letter, const char *path, int *rc)
 {
 	int fd;
 
 	fd = -1;
 	*rc = -1;
-	switch (what) {
+	switch (letter) {
 	case 'E':
 		fd = job_elf(path);
 		break;
@@ -156,7 +155,7 @@ job_do(char what, const char *path, int *rc)
 	default:
 		return -1;
 	}
-	*rc = fd == -1 ? -1 : what == 'N' && newfile_isnew(&job.file);
+	*rc = fd == -1 ? -1 : letter == 'N' && newfile_isnew(&job.file);
 	return fd;
 }
 

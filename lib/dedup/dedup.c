@@ -193,18 +193,18 @@ dedup_judge(struct dedup *d)
  * use, judge the oldest.
  */
 static int
-segment_submit(struct dedup *d, const struct described *at)
+segment_submit(struct dedup *d, const struct described *desc)
 {
 	struct block *b;
 	uint64_t kb;
 
-	for (kb = 0; kb < segment_kb(at->seg);) {
+	for (kb = 0; kb < segment_kb(desc->seg);) {
 		if ((b = jobs_idle(d->ring)) == NULL) {
 			if (dedup_judge(d) == -1)
 				return -1;
 			continue;
 		}
-		if (plan_block(d, b, at, kb) == -1)
+		if (plan_block(d, b, desc, kb) == -1)
 			return -1;
 		kb += b->all > 0 ? b->all : b->n;
 		jobs_submit(d->ring, b->nwant == 0);

@@ -158,7 +158,7 @@ void		 plan_again(struct block *b, uint64_t place, uint64_t n);
 
 /* identity.c */
 int		 plan_block(struct dedup *d, struct block *b,
-		    const struct described *at, uint64_t kb);
+		    const struct described *desc, uint64_t kb);
 
 /* fetch.c */
 void		 block_fetch(void *dedup, void *job);

@@ -320,15 +320,15 @@ plan_extent(struct dedup *d, struct block *b, const struct extent *e,
 }
 
 /*
- * Plan block b, starting at kilobyte kb of described segment at. A long run of
- * zeros, or of pages described before, becomes a block of its own, of any
+ * Plan block b, starting at kilobyte kb of described segment desc. A long run
+ * of zeros, or of pages described before, becomes a block of its own, of any
  * length. Return 0, or -1 with errstr set.
  */
 int
-plan_block(struct dedup *d, struct block *b, const struct described *at,
+plan_block(struct dedup *d, struct block *b, const struct described *desc,
     uint64_t kb)
 {
-	const struct segment *seg = at->seg;
+	const struct segment *seg = desc->seg;
 	const struct extent *e;
 	size_t n;
 
@@ -336,7 +336,7 @@ plan_block(struct dedup *d, struct block *b, const struct described *at,
 		return errstr_set("out of memory");
 	b->seg = seg;
 	b->kb = kb;
-	b->place = at->place + kb;
+	b->place = desc->place + kb;
 	b->n = b->nwant = b->nslot = 0;
 	b->all = 0;
 	b->rc = 0;

@@ -219,35 +219,35 @@ cells_make(struct sharing *s)
 
 /*
  * Return the index of the first cell that is in store and ends after kilobyte
- * at, or is in a later store.
+ * kb, or is in a later store.
  */
 static size_t
-cell_find(const struct sharing *s, uint64_t store, uint64_t at)
+cell_find(const struct sharing *s, uint64_t store, uint64_t kb)
 {
 	return BISECT_WHILE(i, s->ncell, s->cell[i].store < store ||
-	    (s->cell[i].store == store && s->cell[i].end <= at));
+	    (s->cell[i].store == store && s->cell[i].end <= kb));
 }
 
 /*
- * Return the lowest process other than pid that has kilobyte at of store, or 0
+ * Return the lowest process other than pid that has kilobyte kb of store, or 0
  * if there is none. Lower *end to the end of the range with this answer.
  */
 static uint64_t
-sharing_find(const struct sharing *s, uint64_t store, uint64_t at,
+sharing_find(const struct sharing *s, uint64_t store, uint64_t kb,
     uint64_t pid, uint64_t *end)
 {
 	const struct cell *c;
 	uint64_t edge;
 	size_t i;
 
-	i = cell_find(s, store, at);
+	i = cell_find(s, store, kb);
 	if (i == s->ncell || s->cell[i].store != store)
 		return 0;
 	c = &s->cell[i];
-	edge = c->at > at ? c->at : c->end;
+	edge = c->at > kb ? c->at : c->end;
 	if (edge < *end)
 		*end = edge;
-	return c->at > at ? 0 : c->pid[0] != pid ? c->pid[0] : c->pid[1];
+	return c->at > kb ? 0 : c->pid[0] != pid ? c->pid[0] : c->pid[1];
 }
 
 /*

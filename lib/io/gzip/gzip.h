@@ -62,11 +62,11 @@ struct gziptable {
 };
 
 int		 gzip_get(int fd, void *buf, size_t n, uint64_t off);
-int		 gzip_read(int fd, uint64_t at, uint64_t len, struct gzhead *h,
+int		 gzip_read(int fd, uint64_t off, uint64_t len, struct gzhead *h,
 		    uint8_t *raw);
-int		 gziptable_read(struct gziptable *t, int fd, uint64_t at,
+int		 gziptable_read(struct gziptable *t, int fd, uint64_t off,
 		    uint64_t end);
-int		 gziptable_salvage(struct gziptable *t, int fd, uint64_t at,
+int		 gziptable_salvage(struct gziptable *t, int fd, uint64_t off,
 		    uint64_t end);
 int		 gziptable_widen(struct gziptable *t, uint64_t more);
 

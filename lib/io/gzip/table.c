@@ -37,12 +37,12 @@ gzip_get(int fd, void *buf, size_t n, uint64_t off)
 }
 
 /*
- * Read the member of exactly len bytes at offset at of file fd. Set *h to its
+ * Read the member of exactly len bytes at offset off of file fd. Set *h to its
  * header. Put its contents at raw, which has room for GZIP_RAW bytes. Return 0,
  * or -1 with errstr set.
  */
 int
-gzip_read(int fd, uint64_t at, uint64_t len, struct gzhead *h, uint8_t *raw)
+gzip_read(int fd, uint64_t off, uint64_t len, struct gzhead *h, uint8_t *raw)
 {
 	z_stream z = { 0 };
 	uint8_t *packed;
@@ -55,7 +55,7 @@ gzip_read(int fd, uint64_t at, uint64_t len, struct gzhead *h, uint8_t *raw)
 		free(packed);
 		return errstr_set("out of memory");
 	}
-	rc = gzip_get(fd, packed, (size_t)len, at);
+	rc = gzip_get(fd, packed, (size_t)len, off);
 	if (rc == 0 && (gzip_head(packed, h) != 1 || h->len != len))
 		rc = errstr_set("its header is damaged");
 	if (rc == 0)
@@ -69,32 +69,32 @@ gzip_read(int fd, uint64_t at, uint64_t len, struct gzhead *h, uint8_t *raw)
  * Append to t the offset of a member, or of the end of the last.
  */
 static int
-table_add(struct gziptable *t, uint64_t at)
+table_add(struct gziptable *t, uint64_t off)
 {
-	return VEC_ADD(t->at, t->n, at);
+	return VEC_ADD(t->at, t->n, off);
 }
 
 /*
- * Return true if the header at offset at of file fd is that of a member that
+ * Return true if the header at offset off of file fd is that of a member that
  * ends at or before end. Read the header into *h.
  */
 static bool
-member_at(int fd, uint64_t at, uint64_t end, struct gzhead *h)
+member_at(int fd, uint64_t off, uint64_t end, struct gzhead *h)
 {
 	uint8_t head[GZIP_HEAD];
 
-	return at <= end && end - at >= MIN_GZIP &&
-	    gzip_get(fd, head, sizeof head, at) == 0 &&
-	    gzip_head(head, h) == 1 && h->len <= end - at;
+	return off <= end && end - off >= MIN_GZIP &&
+	    gzip_get(fd, head, sizeof head, off) == 0 &&
+	    gzip_head(head, h) == 1 && h->len <= end - off;
 }
 
 /*
- * Return true if the member with header h at offset at can be decompressed.
+ * Return true if the member with header h at offset off can be decompressed.
  * Decrement *looks, the number of such tests still allowed; return false if it
  * is 0.
  */
 static bool
-member_sound(int fd, uint64_t at, struct gzhead *h, uint64_t *looks)
+member_sound(int fd, uint64_t off, struct gzhead *h, uint64_t *looks)
 {
 	uint8_t *raw;
 	bool sound;
@@ -103,41 +103,42 @@ member_sound(int fd, uint64_t at, struct gzhead *h, uint64_t *looks)
 		return false;
 	--*looks;
 	raw = malloc(GZIP_RAW);
-	sound = raw != NULL && gzip_read(fd, at, h->len, h, raw) == 0;
+	sound = raw != NULL && gzip_read(fd, off, h->len, h, raw) == 0;
 	free(raw);
 	return sound;
 }
 
 /*
- * Return true if a member begins at offset at whose length is certainly right:
+ * Return true if a member begins at offset off whose length is certainly right:
  * it extends to the end, another member follows it, or it can be decompressed.
  */
 static bool
-member_sure(int fd, uint64_t at, uint64_t end, uint64_t *looks,
+member_sure(int fd, uint64_t off, uint64_t end, uint64_t *looks,
     struct gzhead *h)
 {
 	struct gzhead next;
 
-	return member_at(fd, at, end, h) && (h->len == end - at ||
-	    member_at(fd, at + h->len, end, &next) ||
-	    member_sound(fd, at, h, looks));
+	return member_at(fd, off, end, h) && (h->len == end - off ||
+	    member_at(fd, off + h->len, end, &next) ||
+	    member_sound(fd, off, h, looks));
 }
 
 /*
- * Return the offset of the first member after offset at, or end if there is
+ * Return the offset of the first member after offset off, or end if there is
  * none. Check each candidate, since bytes that look like a header may be
  * contents of another member.
  */
 static uint64_t
-member_search(int fd, uint64_t at, uint64_t end, uint64_t *looks, uint8_t *buf)
+member_search(int fd, uint64_t off, uint64_t end, uint64_t *looks, uint8_t *buf)
 {
 	const uint8_t *p;
 	struct gzhead h;
 	size_t i, n;
 
-	for (at++; at < end && end - at >= GZIP_HEAD; at += n - GZIP_HEAD + 1) {
-		n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
-		if (gzip_get(fd, buf, n, at) == -1)
+	for (off++; off < end && end - off >= GZIP_HEAD;
+	    off += n - GZIP_HEAD + 1) {
+		n = end - off < CHUNK ? (size_t)(end - off) : CHUNK;
+		if (gzip_get(fd, buf, n, off) == -1)
 			break;
 		for (i = 0; i + GZIP_HEAD <= n; i++) {
 			p = memchr(buf + i, 0x1f, n - GZIP_HEAD + 1 - i);
@@ -145,29 +146,29 @@ member_search(int fd, uint64_t at, uint64_t end, uint64_t *looks, uint8_t *buf)
 				break;
 			i = (size_t)(p - buf);
 			if (gzip_head(p, &h) == 1 &&
-			    member_sure(fd, at + i, end, looks, &h))
-				return at + i;
+			    member_sure(fd, off + i, end, looks, &h))
+				return off + i;
 		}
 	}
 	return end;
 }
 
 /*
- * Return the offset of the member at the end that lists the others; its last
- * bytes tell its length. Return end if there is no such member.
+ * Return the offset of the last member, which lists the others; its last bytes
+ * give its length. Return end if there is no such member.
  */
 static uint64_t
-list_at(int fd, uint64_t at, uint64_t end)
+list_at(int fd, uint64_t off, uint64_t end)
 {
 	struct gzhead h;
 	uint8_t len[4];
 	uint64_t n;
 
-	if (end - at < GZIP_TABLE ||
+	if (end - off < GZIP_TABLE ||
 	    gzip_get(fd, len, sizeof len, end - 14) == -1)
 		return end;
 	n = num_get(len, sizeof len);
-	if (n < GZIP_TABLE || n > end - at || !member_at(fd, end - n, end, &h))
+	if (n < GZIP_TABLE || n > end - off || !member_at(fd, end - n, end, &h))
 		return end;
 	return h.len == n && h.head != GZIP_HEAD ? end - n : end;
 }
@@ -178,7 +179,7 @@ list_at(int fd, uint64_t at, uint64_t end)
  * the list is damaged; or -1 with errstr set if memory runs out.
  */
 static int
-list_read(struct gziptable *t, int fd, uint64_t at, uint64_t end, size_t n)
+list_read(struct gziptable *t, int fd, uint64_t off, uint64_t end, size_t n)
 {
 	const uint64_t last = end - n;
 	const uint8_t *lens;
@@ -191,14 +192,14 @@ list_read(struct gziptable *t, int fd, uint64_t at, uint64_t end, size_t n)
 		return errstr_set("out of memory");
 	rc = gzip_get(fd, p, n, last) == 0 && gzip_head(p, &h) == 1 &&
 	    (lens = gzip_listed(p, &h, &n)) != NULL;
-	for (i = 0; rc == 1 && i < n && at < last; i++) {
-		rc = table_add(t, at) == -1 ? -1 : 1;
-		at += num_get(lens + 4 * i, 4);
+	for (i = 0; rc == 1 && i < n && off < last; i++) {
+		rc = table_add(t, off) == -1 ? -1 : 1;
+		off += num_get(lens + 4 * i, 4);
 	}
 	if (rc == 1)
-		rc = at == last && i == n ? 1 : 0;
+		rc = off == last && i == n ? 1 : 0;
 	if (rc == 1)
-		rc = table_add(t, at) == -1 ? -1 : 1;
+		rc = table_add(t, off) == -1 ? -1 : 1;
 	/* all except the last are full */
 	if (rc == 1 && (!member_at(fd, t->at[n - 1], end, &h) || h.raw == 0 ||
 	    h.len != last - t->at[n - 1]))
@@ -212,42 +213,42 @@ list_read(struct gziptable *t, int fd, uint64_t at, uint64_t end, size_t n)
 }
 
 /*
- * Build table t of the members in the bytes from offset at to end of file fd.
- * Return 1; 0 if these are not a whole stream that we wrote; or -1 with errstr
- * set if memory runs out.
+ * Build table t of the members in bytes off to end of file fd. Return 1; 0 if
+ * these are not a whole stream that we wrote; or -1 with errstr set if memory
+ * runs out.
  */
 int
-gziptable_read(struct gziptable *t, int fd, uint64_t at, uint64_t end)
+gziptable_read(struct gziptable *t, int fd, uint64_t off, uint64_t end)
 {
 	struct gzhead h = { .raw = GZIP_RAW };
 	bool partial;
 
-	if (member_at(fd, at, end, &h) && list_at(fd, at, end) < end)
-		return list_read(t, fd, at, end,
-		    (size_t)(end - list_at(fd, at, end)));
+	if (member_at(fd, off, end, &h) && list_at(fd, off, end) < end)
+		return list_read(t, fd, off, end,
+		    (size_t)(end - list_at(fd, off, end)));
 	h.raw = GZIP_RAW;
 	do {
 		partial = h.raw < GZIP_RAW;
-		if (table_add(t, at) == -1)
+		if (table_add(t, off) == -1)
 			return -1;
-		if (!member_at(fd, at, end, &h) || (partial && h.raw > 0))
+		if (!member_at(fd, off, end, &h) || (partial && h.raw > 0))
 			return 0;
-		at += h.len;
+		off += h.len;
 		t->size += h.raw;
 	} while (h.raw > 0);
 	t->n--; /* do not count the empty member, whose offset is the end */
-	return at == end;
+	return off == end;
 }
 
 /*
- * Build table t of the damaged stream in the bytes from offset at to end of
- * file fd. Assume that each member contains a megabyte, and that a member with
- * a wrong header extends to the next sound one. It may really be several
- * members; set t->gap to the widest of these. Return 1; 0 if we wrote no
- * member; or -1 with errstr set.
+ * Build table t of a damaged stream, bytes off to end of file fd. Assume that
+ * each member contains a megabyte, and that a member with a wrong header
+ * extends to the next sound one. It may really be several members; set t->gap
+ * to the widest of these. Return 1; 0 if we wrote no member; or -1 with errstr
+ * set.
  */
 int
-gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
+gziptable_salvage(struct gziptable *t, int fd, uint64_t off, uint64_t end)
 {
 	struct gzhead h;
 	uint64_t widest, from, looks;
@@ -262,26 +263,26 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 	t->size = 0;
 	raw = 0;
 	widest = 0;
-	looks = LOOKS + (end - at) / GZIP_RAW * LOOKS_MORE;
-	end = list_at(fd, at, end);
-	for (rc = 0, found = false; at < end && rc == 0;) {
-		if (member_sure(fd, at, end, &looks, &h)) {
+	looks = LOOKS + (end - off) / GZIP_RAW * LOOKS_MORE;
+	end = list_at(fd, off, end);
+	for (rc = 0, found = false; off < end && rc == 0;) {
+		if (member_sure(fd, off, end, &looks, &h)) {
 			found = true;
 			if (h.raw == 0)
 				break;
-			rc = table_add(t, at);
+			rc = table_add(t, off);
 			raw = h.raw;
-			at += h.len;
+			off += h.len;
 			continue;
 		}
-		if (end - at <= MIN_GZIP)
+		if (end - off <= MIN_GZIP)
 			break;	/* the rest can only be the empty member */
-		from = at;
+		from = off;
 		rc = table_add(t, from);
 		raw = GZIP_RAW;
-		at = member_search(fd, at, end, &looks, buf);
-		if (at - from > widest) {
-			widest = at - from;
+		off = member_search(fd, off, end, &looks, buf);
+		if (off - from > widest) {
+			widest = off - from;
 			t->gap = t->n - 1;
 		}
 	}
@@ -289,7 +290,7 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 	if (rc == -1 || !found || t->n == 0)
 		return rc;
 	t->size = (t->n - 1) * (uint64_t)GZIP_RAW + raw;
-	rc = table_add(t, at);
+	rc = table_add(t, off);
 	t->n--;
 	return rc == -1 ? -1 : 1;
 }

@@ -103,13 +103,13 @@ run_join(const struct joining *j, const struct pagerun *r)
 }
 
 /*
- * Join those huge pages of process p that were split. Stop at time until (see
- * now_ms()).
+ * Join those huge pages of process p that were split. Stop at time deadline, in
+ * ms of now_ms().
  */
 static void
-lproc_join(const struct lproc *p, uint64_t until)
+lproc_join(const struct lproc *p, uint64_t deadline)
 {
-	struct joining j = { .until = until };
+	struct joining j = { .until = deadline };
 	struct procstat st;
 	size_t i;
 

@@ -64,18 +64,18 @@ general_read(const struct lthread *t, uint8_t *room)
 }
 
 /*
- * Read len bytes, a multiple of the word size, from address at in the memory of
+ * Read len bytes, a multiple of the word size, at address addr in the memory of
  * thread tid into buf. Return false if they cannot be read.
  */
 static bool
-peek(pid_t tid, uint64_t at, void *buf, size_t len)
+peek(pid_t tid, uint64_t addr, void *buf, size_t len)
 {
 	long w;
 	size_t i;
 
 	for (i = 0; i < len; i += sizeof w) {
 		errno = 0;
-		w = ptrace(PTRACE_PEEKDATA, tid, (void *)(uintptr_t)(at + i),
+		w = ptrace(PTRACE_PEEKDATA, tid, (void *)(uintptr_t)(addr + i),
 		    NULL);
 		if (errno != 0)
 			return false;
@@ -184,20 +184,20 @@ regs_forget(struct lthread *t)
 
 /*
  * Read the signal mask of thread t, which is stopped, and its registers except
- * the general ones. Add them to list to.
+ * the general ones. Add them to list l.
  */
 void
-regs_more(const struct lthread *t, struct filelist *to)
+regs_more(const struct lthread *t, struct filelist *l)
 {
 	const struct regnote *set;
 	uint64_t mask;
 
 	for (set = isa.regset + 1; set->name != NULL; set++)
-		regset_read(t, set, to);
+		regset_read(t, set, l);
 	if (ptrace(PTRACE_GETSIGMASK, t->tid, (void *)sizeof mask, &mask) == 0)
-		filelist_copy(to, "sigmask", &mask, sizeof mask);
+		filelist_copy(l, "sigmask", &mask, sizeof mask);
 	else
-		filelist_lose(to, "sigmask");
+		filelist_lose(l, "sigmask");
 }
 
 /*
@@ -225,13 +225,13 @@ regs_record(struct lthread *t, const struct lthread *first)
 }
 
 /*
- * Move the general registers of thread t to list to.
+ * Move the general registers of thread t to list l.
  */
 void
-regs_general(struct lthread *t, struct filelist *to)
+regs_general(struct lthread *t, struct filelist *l)
 {
 	if (t->general.data != NULL)
-		filelist_add(to, names[REGSET_PRSTATUS],
+		filelist_add(l, names[REGSET_PRSTATUS],
 		    t->general.data, t->general.len);
 	t->general = (struct bytes){ 0 };
 }

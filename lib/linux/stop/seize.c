@@ -34,11 +34,11 @@ sleeps_known(const void *status, size_t len)
 /*
  * Return the number of the system call in which a thread waits. This is nr,
  * from /proc/TID/syscall, unless nr is restart_syscall(2). Then it is the call
- * being resumed, deduced from wchan, which was read just after nr, and from the
- * call's first argument, first.
+ * being resumed, deduced from wchan, which was read just after nr, and from
+ * arg, the first argument.
  */
 static int64_t
-call_first(int64_t nr, const struct file *wchan, uint64_t first)
+call_first(int64_t nr, const struct file *wchan, uint64_t arg)
 {
 	static const struct {
 		const char	*name;
@@ -59,7 +59,7 @@ call_first(int64_t nr, const struct file *wchan, uint64_t first)
 		return nr;
 	snprintf(in, sizeof in, "%.*s", (int)wchan->len,
 	    (const char *)wchan->data);
-	name = restart_name(in, first);
+	name = restart_name(in, arg);
 	for (i = 0; name != NULL && i < sizeof timed / sizeof *timed; i++)
 		if (strcmp(timed[i].name, name) == 0)
 			return timed[i].nr;

@@ -22,8 +22,8 @@ void		 pipeline_free(struct live *l);
 
 /* regs.c: facts that ptrace(2) gives about a stopped thread */
 int		 regs_unpack(struct lthread *t, struct bytes reg[REGSET_MAX]);
-void		 regs_general(struct lthread *t, struct filelist *to);
-void		 regs_more(const struct lthread *t, struct filelist *to);
+void		 regs_general(struct lthread *t, struct filelist *l);
+void		 regs_more(const struct lthread *t, struct filelist *l);
 void		 regs_record(struct lthread *t,
 		    const struct lthread *first);
 void		 regs_forget(struct lthread *t);

@@ -101,19 +101,19 @@ threads_list(struct lproc *p, bool look)
 }
 
 /*
- * If core note n is a siginfo or a register set, add its contents to list to,
- * the files of a record.
+ * If core note n is a siginfo or a register set, add its contents to l, the
+ * files of a record.
  */
 static void
-note_record(const struct dumpnote *n, struct filelist *to)
+note_record(const struct dumpnote *n, struct filelist *l)
 {
 	const struct regnote *set;
 
 	if (n->type == NT_SIGINFO && n->len == SIGINFO)
-		filelist_copy(to, "siginfo", n->data, n->len);
+		filelist_copy(l, "siginfo", n->data, n->len);
 	for (set = isa.regset + 1; set->name != NULL; set++)
 		if (set->note == (int)n->type)
-			filelist_pack(to, set->name, n->data, n->len);
+			filelist_pack(l, set->name, n->data, n->len);
 }
 
 static void

@@ -75,12 +75,12 @@ map_read(const struct lproc *p, const void *status, size_t len, bool ask,
 }
 
 /*
- * If task t has generated code, add the perf map of process p to list to, its
- * record. While p is stopped, ask no file server.
+ * If task t has generated code, add the perf map of process p to its record,
+ * rec. While p is stopped, ask no file server.
  */
 void
 perfmap_record(const struct lproc *p, const struct task *t,
-    struct filelist *to)
+    struct filelist *rec)
 {
 	const struct file *status;
 	struct bytes map;
@@ -88,9 +88,9 @@ perfmap_record(const struct lproc *p, const struct task *t,
 
 	for (i = 0; i < t->vma.n && !vma_ismade(&t->vma.v[i]);)
 		i++;
-	if (i < t->vma.n && (status = filelist_find(to, "status")) != NULL &&
+	if (i < t->vma.n && (status = filelist_find(rec, "status")) != NULL &&
 	    map_read(p, status->data, status->len, p->clone != 0, &map))
-		filelist_add(to, "perfmap", map.data, map.len);
+		filelist_add(rec, "perfmap", map.data, map.len);
 }
 
 /*

@@ -42,15 +42,15 @@ round_ending(struct round *r)
 
 /*
  * Handle a process p in which no call can be injected: write the reason to its
- * record, list to, and warn the user. If p does not stand still, the user
- * already knows; then only report that it cannot be cloned, unless it is traced
- * or its first thread does not stop.
+ * record, rec, and warn the user. If p does not stand still, the user already
+ * knows; then only report that it cannot be cloned, unless it is traced or its
+ * first thread does not stop.
  */
 static void
-observe(struct live *l, struct lproc *p, struct filelist *to)
+observe(struct live *l, struct lproc *p, struct filelist *rec)
 {
-	if (filelist_find(to, "observed") == NULL)
-		filelist_text(to, "observed", "%s\n", snap_errstr());
+	if (filelist_find(rec, "observed") == NULL)
+		filelist_text(rec, "observed", "%s\n", snap_errstr());
 	p->inert = true;
 	if (p->clone > 0 || lproc_stands(p) == 0)
 		live_warn(l, "process %d cannot be restored%s: no system call "

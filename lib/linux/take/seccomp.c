@@ -25,11 +25,11 @@ struct filters {		/* the different filters of all threads so
 
 /*
  * Set *id to the number of the filter of len bytes at data. If it is new, add
- * it to set l and to record to.
+ * it to set l and to record rec.
  */
 static int
 filter_number(struct live *l, const void *data, size_t len,
-    struct filelist *to, size_t *id)
+    struct filelist *rec, size_t *id)
 {
 	struct filters *f;
 	struct bytes *v;
@@ -51,16 +51,16 @@ filter_number(struct live *l, const void *data, size_t len,
 	v->len = len;
 	f->n++;
 	snprintf(name, sizeof name, "seccomp/%zu", *id);
-	filelist_copy(to, name, data, len);
+	filelist_copy(rec, name, data, len);
 	return 0;
 }
 
 /*
- * Record the seccomp(2) filters of thread tid, which is stopped, in list to,
+ * Add the seccomp(2) filters of thread tid, which is stopped, to record rec,
  * beginning with the oldest. Set l remembers them.
  */
 void
-filters_record(struct live *l, pid_t tid, struct filelist *to)
+filters_record(struct live *l, pid_t tid, struct filelist *rec)
 {
 	struct sock_filter code[BPF_MAXINSNS];
 	struct seccomp_metadata meta;
@@ -77,7 +77,7 @@ filters_record(struct live *l, pid_t tid, struct filelist *to)
 		if (ptrace(PTRACE_SECCOMP_GET_METADATA, tid,
 		    (void *)sizeof meta, &meta) == -1)
 			meta.flags = 0;
-		if (filter_number(l, code, (size_t)n * sizeof *code, to,
+		if (filter_number(l, code, (size_t)n * sizeof *code, rec,
 		    &id) == -1) {
 			b.failed = true;
 			break;
@@ -85,10 +85,10 @@ filters_record(struct live *l, pid_t tid, struct filelist *to)
 		buf_printf(&b, "%zu %jx\n", id, (uintmax_t)meta.flags);
 	}
 	if (b.failed || (n == -1 && i > 0 && errno != ENOENT)) {
-		filelist_lose(to, "seccomp-filters");
+		filelist_lose(rec, "seccomp-filters");
 		buf_free(&b);
 	} else if (b.len > 0)
-		filelist_buf(to, "seccomp-filters", &b);
+		filelist_buf(rec, "seccomp-filters", &b);
 }
 
 /*

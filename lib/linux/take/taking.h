@@ -20,11 +20,11 @@ void		 thread_attrs(const struct lthread *t, struct filelist *l);
 
 /* perfmap.c: names of code that processes generated */
 void		 perfmap_record(const struct lproc *p, const struct task *t,
-		    struct filelist *to);
+		    struct filelist *rec);
 
 /* seccomp.c: filters of threads */
 void		 filters_record(struct live *l, pid_t tid,
-		    struct filelist *to);
+		    struct filelist *rec);
 
 /* ownfiles.c: files that are read of each process by several threads */
 void		 procs_peek(struct live *l);
@@ -36,9 +36,9 @@ bool		 thread_gather(struct live *l, const struct lproc *p,
 		    struct lthread *th, struct task *t);
 void		 task_record(struct live *l, struct snap *s, struct lproc *p,
 		    struct lthread *leader);
-void		 task_own(const struct lproc *p, struct filelist *to);
+void		 task_own(const struct lproc *p, struct filelist *rec);
 void		 task_finish(struct live *l, struct lproc *p,
-		    struct filelist *to);
+		    struct filelist *rec);
 
 /* gather.c: complete the record of a thread */
 void		 thread_finish(struct live *l, struct lproc *lp,

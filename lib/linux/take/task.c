@@ -213,42 +213,42 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 }
 
 /*
- * Add to list to, the record of process p, those files and links that are the
- * same for a clone. Read them from the clone, or from p itself, which is then
+ * Add to rec, the record of process p, those files and links that are the same
+ * for a clone. Read them from the clone, or from p itself, which is then
  * stopped.
  */
 void
-task_own(const struct lproc *p, struct filelist *to)
+task_own(const struct lproc *p, struct filelist *rec)
 {
 	const pid_t pid = p->mmtid != 0 ? p->mmtid : p->pid;
 	size_t i;
 
 	for (i = 0; i < NITEMS(clone_files); i++)
-		filelist_read(to, pid, 0, clone_files[i]);
+		filelist_read(rec, pid, 0, clone_files[i]);
 	for (i = 0; p->mmtid != 0 && i < NITEMS(clone_links); i++)
-		filelist_link(to, pid, 0, clone_links[i]);
+		filelist_link(rec, pid, 0, clone_links[i]);
 }
 
 /*
- * Add the last parts to list to, the record of process p, and to its task. Read
+ * Add the last parts to rec, the record of process p, and to its task. Read
  * them from the clone of p or, if it has none, from p itself, which is then
  * stopped. If p is read from the clone of another process, task_own() must have
  * been called before p was released.
  */
 void
-task_finish(struct live *l, struct lproc *p, struct filelist *to)
+task_finish(struct live *l, struct lproc *p, struct filelist *rec)
 {
 	if (p->head == NULL)
-		task_own(p, to);
-	record_place(to);
-	p->dumped = record_dumped(to);
+		task_own(p, rec);
+	record_place(rec);
+	p->dumped = record_dumped(rec);
 	if (p->mmtid == 0)
 		return;
-	namespaces_record(l, to, p);
+	namespaces_record(l, rec, p);
 	if (p->core == NULL)
-		cgroups_record(l, to, &p->cgroup);
+		cgroups_record(l, rec, &p->cgroup);
 	if (p->mounts == NULL)
 		return;
 	p->task.mounts = *p->mounts;
-	filelist_copy(to, "mountinfo", p->mounts->data, p->mounts->len);
+	filelist_copy(rec, "mountinfo", p->mounts->data, p->mounts->len);
 }
