@@ -59,20 +59,20 @@ piece_take(struct copying *c, struct copyrun *piece)
 }
 
 /*
- * Read len bytes into buf, starting at offset from of the input of job j.
- * Return the number of bytes read. Return -1 with errstr set on a read error,
- * or at end of file unless j->shorter is set.
+ * Read len bytes into buf, starting at offset off of the input of job j. Return
+ * the number of bytes read. Return -1 with errstr set on a read error, or at
+ * end of file unless j->shorter is set.
  */
 static ssize_t
-piece_read(const struct copyjob *j, uint8_t *buf, size_t len, uint64_t from)
+piece_read(const struct copyjob *j, uint8_t *buf, size_t len, uint64_t off)
 {
 	size_t n;
 
-	n = full_pread(j->in, buf, len, from);
+	n = full_pread(j->in, buf, len, off);
 	if (n == len || (errno == 0 && j->shorter))
 		return (ssize_t)n;
-	return errno != 0 ? errstr_sys("%jx", (uintmax_t)(from + n)) :
-	    errstr_set("%jx cannot be read", (uintmax_t)(from + n));
+	return errno != 0 ? errstr_sys("%jx", (uintmax_t)(off + n)) :
+	    errstr_set("%jx cannot be read", (uintmax_t)(off + n));
 }
 
 /*

@@ -43,9 +43,9 @@ struct prepared {
 
 /*
  * Allocate memory for the copies of shared memory that capture l will make. Its
- * size comes from the mappings read before the stop. If that exceeds most
- * bytes, or on failure, allocate none: the copies then go directly to their
- * files.
+ * size comes from the mappings read before the stop. If that exceeds most, a
+ * limit in bytes, or on failure, allocate none: the copies then go directly to
+ * their files.
  */
 void
 prepared_make(struct live *l, uint64_t most)

@@ -84,36 +84,36 @@ shmcopy_find(struct live *l, const struct lproc *p, const struct stat *st)
 }
 
 /*
- * Append to the array *run, of length *n, the range of a file from offset from
- * to offset to (exclusive). Return 0, or -1 with errstr set.
+ * Append to the array *run, of length *n, the range of a file from offset start
+ * to offset end (exclusive). Return 0, or -1 with errstr set.
  */
 static int
-run_add(struct copyrun **run, size_t *n, off_t from, off_t to)
+run_add(struct copyrun **run, size_t *n, off_t start, off_t end)
 {
-	if (from >= to)
+	if (start >= end)
 		return 0;
 	if (VEC_ROOM(*run, *n) == -1)
 		return -1;
-	(*run)[(*n)++] = (struct copyrun){ (uint64_t)from, (uint64_t)from,
-	    (uint64_t)(to - from) };
+	(*run)[(*n)++] = (struct copyrun){ (uint64_t)start, (uint64_t)start,
+	    (uint64_t)(end - start) };
 	return 0;
 }
 
 /*
- * Find the parts of input file in that are not holes; size is its size in
+ * Find the parts of the file open as fd that are not holes; size is its size in
  * bytes. Set *run to an array of them, which the caller frees, and *n to its
  * length. Return 0, or -1 with errstr set.
  */
 static int
-data_find(int in, off_t size, struct copyrun **run, size_t *n)
+data_find(int fd, off_t size, struct copyrun **run, size_t *n)
 {
 	off_t data, hole;
 
 	for (hole = 0; hole < size;) {
-		if ((data = lseek(in, hole, SEEK_DATA)) == -1)
+		if ((data = lseek(fd, hole, SEEK_DATA)) == -1)
 			return errno == ENXIO ? 0 : run_add(run, n, hole,
 			    size);
-		if ((hole = lseek(in, data, SEEK_HOLE)) == -1)
+		if ((hole = lseek(fd, data, SEEK_HOLE)) == -1)
 			hole = size;
 		if (hole > size)	/* the file grew */
 			hole = size;
@@ -140,22 +140,22 @@ is_dense(struct live *l, const struct stat *st)
 }
 
 /*
- * Copy the file with descriptor in and status st to descriptor out, and leave
+ * Copy the file with descriptor src and status st to descriptor dest, and leave
  * its holes as holes. Return 0, or -1 with errstr set.
  */
 static int
-copy_data(struct live *l, int in, int out, const struct stat *st)
+copy_data(struct live *l, int src, int dest, const struct stat *st)
 {
 	const off_t size = st->st_size;
-	struct copyjob j = { .in = in, .out = out, .shorter = true,
+	struct copyjob j = { .in = src, .out = dest, .shorter = true,
 	    .sparse = true };
 	struct copyrun *run = NULL;
 	int rc;
 
-	if (ftruncate(out, size) == -1)
+	if (ftruncate(dest, size) == -1)
 		return errstr_sys("temporary file");
 	rc = is_dense(l, st) ? run_add(&run, &j.n, 0, size) :
-	    data_find(in, size, &run, &j.n);
+	    data_find(src, size, &run, &j.n);
 	j.run = run;
 	if (rc == 0 && (rc = prepared_copy(l, &j)) == -1)
 		errstr_wrap("shared memory");

@@ -54,17 +54,17 @@ gadgets_whole(const struct gadgets *g)
 }
 
 /*
- * Read len bytes at address at of the process into buf. If the file of mapping
- * v is on a server, read through the proxy: the page may have been evicted, and
- * the server may never answer. Return the result of pread(2).
+ * Read len bytes at addr of the process into buf. If the file of mapping v is
+ * on a server, read through the proxy: the page may have been evicted, and the
+ * server may never answer. Return the result of pread(2).
  */
 static ssize_t
 seek_read(const struct seeking *s, const struct vma *v, void *buf, size_t len,
-    uint64_t at)
+    uint64_t addr)
 {
 	return is_far(s, v) && proxy_ison() ?
-	    proxy_memory(s->mem, s->pid, true, buf, len, at) :
-	    pread(s->mem, buf, len, (off_t)at);
+	    proxy_memory(s->mem, s->pid, true, buf, len, addr) :
+	    pread(s->mem, buf, len, (off_t)addr);
 }
 
 /*

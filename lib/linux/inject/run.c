@@ -11,14 +11,13 @@
 
 /*
  * Bring the thread of inj to the entry of system call nr with arguments arg,
- * after reading how to restart its interrupted call. Until the exit of the
- * call, also set the ptrace(2) options in with. Return 0, or -1 with errstr
- * set.
+ * after finding out how to restart its interrupted call. Until the exit of the
+ * call, also set the ptrace(2) options opts. Return 0, or -1 with errstr set.
  */
 int
-inject_enter(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t with)
+inject_enter(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t opts)
 {
-	return repeat_learn(inj) == -1 ? -1 : inject_start(inj, nr, arg, with);
+	return repeat_learn(inj) == -1 ? -1 : inject_start(inj, nr, arg, opts);
 }
 
 /*

@@ -97,10 +97,10 @@ int		 inject_frame(struct inject *inj, bool unmap);
 
 /* scratch.c: write to the memory of a process */
 int		 inject_put(pid_t pid, const void *buf, size_t len,
-		    uint64_t at);
+		    uint64_t addr);
 
 /* wait.c: wait for the thread, and report why it failed */
-int		 inject_await(struct inject *inj, uint64_t until);
+int		 inject_await(struct inject *inj, uint64_t deadline);
 int		 inject_gone(struct inject *inj);
 int		 inject_refused(struct inject *inj, const char *what);
 void		 inject_resignal(struct inject *inj);
@@ -115,7 +115,7 @@ int		 inject_load(struct inject *inj, long nr,
 		    const uint64_t arg[6]);
 int		 inject_options(struct inject *inj, uintptr_t more);
 int		 inject_start(struct inject *inj, long nr,
-		    const uint64_t arg[6], uintptr_t with);
+		    const uint64_t arg[6], uintptr_t opts);
 int		 inject_go(struct inject *inj, int sig);
 int		 inject_step(struct inject *inj, int event, uint64_t ms);
 
@@ -127,7 +127,7 @@ int		 repeat_restore(struct inject *inj);
 int		 inject_begincall(struct inject *inj, long nr,
 		    const uint64_t arg[6]);
 int		 inject_enter(struct inject *inj, long nr,
-		    const uint64_t arg[6], uintptr_t with);
+		    const uint64_t arg[6], uintptr_t opts);
 int		 inject_result(struct inject *inj, int64_t *ret);
 int		 inject_trust(const struct inject *inj);
 int		 inject_may(const struct inject *inj);

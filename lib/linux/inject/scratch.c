@@ -10,17 +10,17 @@
 #include <unistd.h>
 
 /*
- * Write len bytes from buf to address at of process or clone pid, which we have
- * stopped. Unlike a write to /proc/PID/mem, this needs no right to write to
- * files of other users. Return 0, or -1 with errstr set.
+ * Write len bytes from buf to addr in the memory of process or clone pid, which
+ * we have stopped. Unlike a write to /proc/PID/mem, this needs no right to
+ * write to files of other users. Return 0, or -1 with errstr set.
  */
 int
-inject_put(pid_t pid, const void *buf, size_t len, uint64_t at)
+inject_put(pid_t pid, const void *buf, size_t len, uint64_t addr)
 {
 	struct iovec from, to;
 
 	memcpy(&from.iov_base, &buf, sizeof buf);
-	memcpy(&to.iov_base, &at, sizeof at);
+	memcpy(&to.iov_base, &addr, sizeof addr);
 	from.iov_len = to.iov_len = len;
 	if (process_vm_writev(pid, &from, 1, &to, 1, 0) != (ssize_t)len)
 		return errstr_sys("memory of %d", pid);

@@ -362,12 +362,12 @@ inject_cancel(struct inject *inj, const struct __ptrace_syscall_info *si)
 
 /*
  * Bring the thread of inj to the entry of system call nr with arguments arg.
- * Until the exit of the call, also set the ptrace(2) options in with. If
+ * Until the exit of the call, also set the ptrace(2) options opts. If
  * inject_begincall already loaded the call, only wait. If the thread reaches
  * another call, cancel it and fail. Return 0, or -1 with errstr set.
  */
 int
-inject_start(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t with)
+inject_start(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t opts)
 {
 	struct __ptrace_syscall_info si;
 
@@ -376,6 +376,6 @@ inject_start(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t with)
 		return -1;
 	if (!inject_isours(inj, &si, nr, arg))
 		return inject_cancel(inj, &si);
-	with |= inj->suspend;
-	return with == 0 ? 0 : inject_options(inj, with);
+	opts |= inj->suspend;
+	return opts == 0 ? 0 : inject_options(inj, opts);
 }

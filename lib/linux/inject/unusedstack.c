@@ -112,16 +112,16 @@ thread_stack(const struct inject *inj, const struct vmas *l, struct vma *stack)
 }
 
 /*
- * Return the address of len bytes of stack that begin at address at, or shortly
- * below it but not below lower. Prefer pages that the process does not share
- * with another after fork(2), then pages that exist. If there are neither,
- * return at.
+ * Return the address of len bytes of stack that begin at addr, or shortly below
+ * it but not below lower. Prefer pages that the process does not share with
+ * another after fork(2), then pages that exist. If there are neither, return
+ * addr.
  */
 static uint64_t
-find_pages(const struct inject *inj, uint64_t lower, uint64_t at, size_t len)
+find_pages(const struct inject *inj, uint64_t lower, uint64_t addr, size_t len)
 {
 	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
-	const uint64_t end = (at + len + size - 1) / size * size;
+	const uint64_t end = (addr + len + size - 1) / size * size;
 	uint64_t entry[FAR], best, p, start;
 	const uint64_t *e;
 	size_t i, n;
@@ -131,13 +131,13 @@ find_pages(const struct inject *inj, uint64_t lower, uint64_t at, size_t len)
 	n = (end - lower) / size < FAR ? (size_t)((end - lower) / size) : FAR;
 	start = end - n * size;
 	if ((fd = proc_open(inj->pid, inj->tid, "pagemap", O_RDONLY)) == -1)
-		return at;
+		return addr;
 	got = pagemap_read(fd, start, end, entry, n);
 	close(fd);
 	if (got != (ssize_t)n)
-		return at;
+		return addr;
 	best = 0;
-	for (i = 0, p = at; p >= start && (i < NEAR || best == 0);
+	for (i = 0, p = addr; p >= start && (i < NEAR || best == 0);
 	    i++, p -= size) {
 		e = &entry[(p - start) / size];
 		n = (size_t)((p + len - 1) / size - p / size + 1);
@@ -146,7 +146,7 @@ find_pages(const struct inject *inj, uint64_t lower, uint64_t at, size_t len)
 		if (best == 0 && are_there(e, n, false))
 			best = p;
 	}
-	return best != 0 ? best : at;
+	return best != 0 ? best : addr;
 }
 
 /*

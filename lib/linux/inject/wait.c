@@ -153,15 +153,15 @@ inject_stuck(struct inject *inj)
 }
 
 /*
- * Wait until the running thread of inj stops, but not beyond the deadline
- * until, in ms of now_ms. Return as inject_wait does. Return 0 after the
+ * Wait until the running thread of inj stops, but not beyond deadline, a time
+ * in ms on the clock of now_ms. Return as inject_wait does. Return 0 after the
  * deadline even if the thread has stopped: a thread that receives signals
  * without end would stop again and again.
  */
 int
-inject_await(struct inject *inj, uint64_t until)
+inject_await(struct inject *inj, uint64_t deadline)
 {
 	const uint64_t now = now_ms();
 
-	return now >= until ? 0 : inject_wait(inj, inj->tid, until - now);
+	return now >= deadline ? 0 : inject_wait(inj, inj->tid, deadline - now);
 }

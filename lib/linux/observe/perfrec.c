@@ -47,18 +47,18 @@ sample_parse(struct perfrec *r, const uint8_t *p, size_t len)
 }
 
 /*
- * Set r->name to the string at offset at of the record at p, which has len
+ * Set r->name to the string at offset off of the record at p, which has len
  * bytes. The string must end before the last TAIL bytes. Return 0, or -1 with
  * errstr set.
  */
 static int
-name_parse(struct perfrec *r, const uint8_t *p, size_t at, size_t len)
+name_parse(struct perfrec *r, const uint8_t *p, size_t off, size_t len)
 {
-	if (len < at + TAIL + 1 ||
-	    memchr(p + at, '\0', len - TAIL - at) == NULL)
+	if (len < off + TAIL + 1 ||
+	    memchr(p + off, '\0', len - TAIL - off) == NULL)
 		return errstr_set("perf: a record of %zu bytes has an "
 		    "unterminated name", len);
-	r->name = (const char *)p + at;
+	r->name = (const char *)p + off;
 	return 0;
 }
 

@@ -69,19 +69,19 @@ pagemap_fail(ssize_t n)
 }
 
 /*
- * Read up to most entries of the pages in addr..end (exclusive) from the
- * pagemap fd into v. Their bits are PME_*. Return the number of entries,
- * possibly fewer than requested, or -1 with errstr set if there are none.
+ * Read up to max entries of the pages in addr..end (exclusive) from the pagemap
+ * fd into v. Their bits are PME_*. Return the number of entries, possibly fewer
+ * than requested, or -1 with errstr set if there are none.
  */
 ssize_t
-pagemap_read(int fd, uint64_t addr, uint64_t end, uint64_t *v, size_t most)
+pagemap_read(int fd, uint64_t addr, uint64_t end, uint64_t *v, size_t max)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	ssize_t n;
 
-	if (most > (end - addr) / page)
-		most = (size_t)((end - addr) / page);
-	n = pread(fd, v, most * sizeof *v, (off_t)(addr / page * sizeof *v));
+	if (max > (end - addr) / page)
+		max = (size_t)((end - addr) / page);
+	n = pread(fd, v, max * sizeof *v, (off_t)(addr / page * sizeof *v));
 	return n <= 0 ? pagemap_fail(n) : n / (ssize_t)sizeof *v;
 }
 
@@ -221,32 +221,32 @@ what_of_entry(uint64_t e)
 }
 
 /*
- * Return PM_HUGE if the entries at v look like those of a huge page, which is
- * not certain, else 0. The number of entries is each.
+ * Return PM_HUGE if the n entries at v look like those of a huge page, which is
+ * not certain, else 0.
  */
 static unsigned int
-huge_of_entries(const uint64_t *v, size_t each)
+huge_of_entries(const uint64_t *v, size_t n)
 {
-	const uint64_t first = v[0] & PME_FRAME, last = v[each - 1] & PME_FRAME;
+	const uint64_t first = v[0] & PME_FRAME, last = v[n - 1] & PME_FRAME;
 
-	return v[0] & v[each - 1] & PME_PRESENT && first != 0 &&
-	    first % each == 0 && last == first + each - 1 ? PM_HUGE : 0;
+	return v[0] & v[n - 1] & PME_PRESENT && first != 0 &&
+	    first % n == 0 && last == first + n - 1 ? PM_HUGE : 0;
 }
 
 /*
  * Return where to end a read of entries that begins at addr: at end, or earlier
- * so that it reads at most most entries, and no partial huge page unless it
+ * so that it reads at most max entries, and no partial huge page unless it
  * begins within one.
  */
 static uint64_t
-entries_end(uint64_t addr, uint64_t end, uint64_t page, size_t most)
+entries_end(uint64_t addr, uint64_t end, uint64_t page, size_t max)
 {
 	const uint64_t huge = page / sizeof addr * page;
 	uint64_t to;
 
-	if ((end - addr) / page <= most)
+	if ((end - addr) / page <= max)
 		return end;
-	to = addr + most * page;
+	to = addr + max * page;
 	return to - to % huge > addr ? to - to % huge : to;
 }
 

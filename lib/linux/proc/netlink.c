@@ -161,16 +161,16 @@ attribute_get(struct attributes a, unsigned int type, struct attributes *v)
 }
 
 /*
- * Copy the first len bytes of the first attribute of this type in a to buffer
- * to. Return false if there is no such attribute, or if it is shorter.
+ * Copy the first len bytes of the first attribute of this type in a to buf.
+ * Return false if there is no such attribute, or if it is shorter.
  */
 bool
-attribute_copy(struct attributes a, unsigned int type, void *to, size_t len)
+attribute_copy(struct attributes a, unsigned int type, void *buf, size_t len)
 {
 	struct attributes v;
 
 	if (!attribute_get(a, type, &v) || v.len < len)
 		return false;
-	memcpy(to, v.p, len);
+	memcpy(buf, v.p, len);
 	return true;
 }

@@ -77,7 +77,7 @@ bool		 netmessage_body(const struct netmessage *m, void *body,
 bool		 attribute_get(struct attributes a, unsigned int type,
 		    struct attributes *v);
 bool		 attribute_copy(struct attributes a, unsigned int type,
-		    void *to, size_t len);
+		    void *buf, size_t len);
 
 /* visit.c: enter a namespace of another process */
 uint64_t	 ns_number(pid_t pid, const char *link);

@@ -175,18 +175,18 @@ open_serve(struct serving *s)
 }
 
 /*
- * Make the proxy open the file that O_PATH descriptor at refers to, and
+ * Make the proxy open the file that the O_PATH descriptor fd refers to, and
  * describe it in *f. The file gets this number, which must be unique. dev is
  * the device of its file system, and name describes the file to the user.
  * Return 0, or -1 with errno set.
  */
 int
-proxy_open(int at, uint64_t number, uint64_t dev, const char *name,
+proxy_open(int fd, uint64_t number, uint64_t dev, const char *name,
     struct proxy_file *f)
 {
 	const struct proxy_key k = { KEY_DEVICE, dev, name, 0 };
 
-	return proxy_call(&k, open_serve, &number, sizeof number, at, f,
+	return proxy_call(&k, open_serve, &number, sizeof number, fd, f,
 	    sizeof *f, NULL) == -1 ? -1 : 0;
 }
 
@@ -224,19 +224,19 @@ range_serve(struct serving *s)
 
 /*
  * Read up to len bytes (at most MAX_PROXY) at offset off into buf, from the
- * file that proxy_open opened as number. at is the O_PATH descriptor of the
+ * file that proxy_open opened as number. fd is the O_PATH descriptor of the
  * file. dev and name, its device and description, are used if the proxy does
  * not answer. Return the number of bytes, 0 at end of file, or -1 with errno
  * set.
  */
 ssize_t
-proxy_read(int at, uint64_t number, uint64_t dev, const char *name, void *buf,
+proxy_read(int fd, uint64_t number, uint64_t dev, const char *name, void *buf,
     size_t len, uint64_t off)
 {
 	const struct proxy_key k = { KEY_DEVICE, dev, name, 0 };
 	const struct range r = { .file = number, .at = off, .len = len };
 
-	return proxy_call(&k, range_serve, &r, sizeof r, at, buf, len, NULL);
+	return proxy_call(&k, range_serve, &r, sizeof r, fd, buf, len, NULL);
 }
 
 /*

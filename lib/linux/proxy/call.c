@@ -224,13 +224,13 @@ lane_ask(struct lane *p, const struct proxy_question *q)
 }
 
 /*
- * Receive the answer of proxy p to question q, and append its bytes to *to. If
- * a descriptor comes with the answer, set *out to it; the caller owns it.
+ * Receive the answer of proxy p to question q, and append its bytes to *bytes.
+ * If a descriptor comes with the answer, set *out to it; the caller owns it.
  * Return 0, or -1 with errno set. If the answer is an error with a message,
  * also set errstr.
  */
 static int
-answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *to,
+answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *bytes,
     int *out)
 {
 	struct proxy_answer a = { .more = true };
@@ -251,7 +251,7 @@ answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *to,
 			return -1;
 		}
 		if (a.error == 0)
-			bulk_add(to, piece, (size_t)n);
+			bulk_add(bytes, piece, (size_t)n);
 		else if (n > 0)
 			errstr_set("%.*s", (int)n, (const char *)piece);
 		if (a.last)
@@ -268,14 +268,14 @@ answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *to,
  * descriptor came with the answer; out may be NULL.
  */
 static int
-lane_call(const struct proxy_question *q, struct bulk *to, int *out)
+lane_call(const struct proxy_question *q, struct bulk *bytes, int *out)
 {
 	struct lane *p = lane_of(&q->key);
 	int got = -1, rc;
 
 	pthread_mutex_lock(&p->lock);
 	if ((rc = lane_ask(p, q)) == 0)
-		rc = answer_fetch(p, q, to, &got);
+		rc = answer_fetch(p, q, bytes, &got);
 	lane_unlock(p);
 	if (out != NULL)
 		*out = got;
@@ -287,17 +287,17 @@ lane_call(const struct proxy_question *q, struct bulk *to, int *out)
 /*
  * Ask the proxy to run fn, with the len bytes of arg and a duplicate of
  * descriptor fd, unless fd is -1. k describes the object of the question.
- * Append all bytes of the answer to *to. Return 0, or -1 with errno set; errno
- * is ETIMEDOUT if the answer took too long. errstr is set if the failure has a
- * message.
+ * Append all bytes of the answer to *bytes. Return 0, or -1 with errno set;
+ * errno is ETIMEDOUT if the answer took too long. errstr is set if the failure
+ * has a message.
  */
 int
 proxy_fetch(const struct proxy_key *k, proxy_fn fn, const void *arg,
-    size_t len, int fd, struct bulk *to)
+    size_t len, int fd, struct bulk *bytes)
 {
 	const struct proxy_question q = { *k, fn, arg, len, fd };
 
-	return lane_call(&q, to, NULL);
+	return lane_call(&q, bytes, NULL);
 }
 
 /*

@@ -156,11 +156,12 @@ serve_files(struct serving *s, const struct filelist *l)
 
 /*
  * Ask the proxy as proxy_fetch does, but with a function fn that answers with
- * serve_files, and append the files to *to. Return 0, or -1 with errstr set.
+ * serve_files, and append the files of the answer to *files. Return 0, or -1
+ * with errstr set.
  */
 int
 proxy_files(const struct proxy_key *k, proxy_fn fn, const void *arg,
-    size_t n, int fd, struct filelist *to)
+    size_t n, int fd, struct filelist *files)
 {
 	struct bulk b = { .full = true };	/* keep it in memory */
 	const uint8_t *p, *data;
@@ -177,7 +178,7 @@ proxy_files(const struct proxy_key *k, proxy_fn fn, const void *arg,
 		name = (const char *)p;
 		data = p + strlen(name) + 1 + sizeof len;
 		memcpy(&len, data - sizeof len, sizeof len);
-		filelist_copy(to, name, data, (size_t)len);
+		filelist_copy(files, name, data, (size_t)len);
 	}
 	bulk_free(&b);
 	return 0;

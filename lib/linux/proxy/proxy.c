@@ -104,14 +104,14 @@ proxy_hold(bool held)
 }
 
 /*
- * If first is set, give the proxies real-time priority, where that is
+ * If realtime is set, give the proxies real-time priority, where that is
  * permitted, because the tracer that waits for them has it as well
  * (linux/live.c). Otherwise give them normal priority.
  */
 void
-proxy_boost(bool first)
+proxy_boost(bool realtime)
 {
-	const int policy = first ? SCHED_RR : SCHED_OTHER;
+	const int policy = realtime ? SCHED_RR : SCHED_OTHER;
 	const struct sched_param sp = {
 	    .sched_priority = sched_get_priority_min(policy) };
 	size_t i;
@@ -125,11 +125,11 @@ proxy_boost(bool first)
 }
 
 /*
- * Run as proxy p, a child of process us. Keep only the socket sock, and restore
- * the default action of SIGCHLD, which our caller may ignore.
+ * Run as proxy p, a child of process parent. Keep only the socket sock, and
+ * restore the default action of SIGCHLD, which our caller may ignore.
  */
 static void __attribute__((noreturn))
-lane_main(const struct lane *p, int sock, pid_t us)
+lane_main(const struct lane *p, int sock, pid_t parent)
 {
 	struct rlimit rl;
 
@@ -146,7 +146,7 @@ lane_main(const struct lane *p, int sock, pid_t us)
 		rl.rlim_cur = rl.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &rl);
 	}
-	if (getppid() != us)
+	if (getppid() != parent)
 		_exit(0);
 	proxy_main(0);
 }

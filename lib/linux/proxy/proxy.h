@@ -147,13 +147,13 @@ int		 program_run(const char *const argv[], int ns, int sock,
 		    const void *in, size_t len, struct buf *out);
 int		 serve_files(struct serving *s, const struct filelist *l);
 int		 proxy_files(const struct proxy_key *k, proxy_fn fn,
-		    const void *arg, size_t n, int fd, struct filelist *to);
+		    const void *arg, size_t n, int fd, struct filelist *files);
 
 /* proxy.c: start and end proxies */
 void		 proxy_allow(unsigned int seconds);
 bool		 proxy_ison(void);
 void		 proxy_hold(bool held);
-void		 proxy_boost(bool first);
+void		 proxy_boost(bool realtime);
 void		 proxy_ready(void);
 void		 proxy_forked(void);
 void		 proxy_end(void);
@@ -164,7 +164,7 @@ void		 proxy_close(size_t lane);
 /* call.c: ask a proxy */
 bool		 proxy_missed(size_t n, char *what, size_t size);
 int		 proxy_fetch(const struct proxy_key *k, proxy_fn fn,
-		    const void *arg, size_t len, int fd, struct bulk *to);
+		    const void *arg, size_t len, int fd, struct bulk *bytes);
 void		 proxy_fetchall(struct proxy_asked *v, size_t n);
 ssize_t		 proxy_call(const struct proxy_key *k, proxy_fn fn,
 		    const void *arg, size_t len, int fd, void *buf,
@@ -184,9 +184,9 @@ int		 proxy_fdinfo(pid_t pid, int fd, const char *what,
 		    struct bulk *out);
 int		 proxy_walk(int root, const char *path);
 int		 proxy_step(int dir, const char *name);
-int		 proxy_open(int at, uint64_t number, uint64_t dev,
+int		 proxy_open(int fd, uint64_t number, uint64_t dev,
 		    const char *name, struct proxy_file *f);
-ssize_t		 proxy_read(int at, uint64_t number, uint64_t dev,
+ssize_t		 proxy_read(int fd, uint64_t number, uint64_t dev,
 		    const char *name, void *buf, size_t len, uint64_t off);
 size_t		 proxy_fits(size_t len, uint64_t addr, uint64_t page);
 ssize_t		 proxy_memory(int mem, pid_t pid, bool file, void *buf,

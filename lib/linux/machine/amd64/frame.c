@@ -106,11 +106,11 @@ feature_end(unsigned int feature)
 
 /*
  * Return the size in bytes of extended state with these features in the
- * standard layout, but no more than most. The layout is described in Intel's
+ * standard layout, but no more than max. The layout is described in Intel's
  * Software Developer's Manual, volume 1, chapter 13.
  */
 static size_t
-xstate_size(uint64_t features, size_t most)
+xstate_size(uint64_t features, size_t max)
 {
 	unsigned int i;
 	size_t size;
@@ -119,7 +119,7 @@ xstate_size(uint64_t features, size_t most)
 	for (i = 2; i < NFEATURES; i++)
 		if (features >> i & 1 && feature_end(i) > size)
 			size = feature_end(i);
-	return size < most ? size : most;
+	return size < max ? size : max;
 }
 
 /*
@@ -248,11 +248,11 @@ frame_regs(mcontext_t *m, const struct user_regs_struct *r,
 
 /*
  * Build a stage with signal frame uc in buf, which is STAGE_SIZE zero bytes.
- * The stage will be placed at address at of the process. Return the stack
- * pointer to use with it.
+ * The stage will be placed at addr in the process. Return the stack pointer to
+ * use with it.
  */
 static uint64_t
-stage_put(uint8_t *buf, uint64_t at, const struct gadgets *g,
+stage_put(uint8_t *buf, uint64_t addr, const struct gadgets *g,
     const ucontext_t *uc)
 {
 	const uint64_t word[3] = { g->back, SYS_rt_sigreturn, g->call };
@@ -261,16 +261,16 @@ stage_put(uint8_t *buf, uint64_t at, const struct gadgets *g,
 	len = g->pops ? sizeof word : sizeof *word;
 	memcpy(buf + STAGE_CONTEXT - len, word, len);
 	memcpy(buf + STAGE_CONTEXT, uc, CONTEXT_SIZE);
-	return at + STAGE_CONTEXT - len - g->skip;
+	return addr + STAGE_CONTEXT - len - g->skip;
 }
 
 /*
  * Build in buf a stage that makes system call nr on the given stack, with the
- * two arguments in arg. The stage will be placed at address at of the process.
- * Return the stack pointer to use with it.
+ * two arguments in arg. The stage will be placed at addr in the process. Return
+ * the stack pointer to use with it.
  */
 static uint64_t
-stage_call(uint8_t *buf, uint64_t at, const struct frame *w, uint64_t stack,
+stage_call(uint8_t *buf, uint64_t addr, const struct frame *w, uint64_t stack,
     uint64_t nr, const struct iovec *arg)
 {
 	struct user_regs_struct r;
@@ -288,7 +288,7 @@ stage_call(uint8_t *buf, uint64_t at, const struct frame *w, uint64_t stack,
 	uc.uc_stack.ss_flags = KEEP_STACK;
 	frame_regs(&uc.uc_mcontext, &r, w);
 	memset(&uc.uc_sigmask, 0xff, 8);
-	return stage_put(buf, at, w->gadget, &uc);
+	return stage_put(buf, addr, w->gadget, &uc);
 }
 
 int

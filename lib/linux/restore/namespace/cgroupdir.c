@@ -200,27 +200,27 @@ dirs_record(struct cgrec *g, int dir, char *path, unsigned int depth)
 }
 
 /*
- * Record in g the cgroup.subtree_control of the version 2 cgroups above the
- * cgroup path, as far as their directories are below the open directory point.
- * below is the last part of path, relative to point.
+ * Record in g the cgroup.subtree_control of those version 2 cgroups above the
+ * cgroup path whose directories are below the open directory point. rest is the
+ * last part of path, relative to point.
  */
 static void
 above_record(struct cgrec *g, int point, const char *path,
-    const char *below)
+    const char *rest)
 {
 	char up[PATH_MAX];
 	size_t n;
 	int dir;
 
-	for (n = 1; below[n] != '\0'; n++) {
-		if (below[n] != '/')
+	for (n = 1; rest[n] != '\0'; n++) {
+		if (rest[n] != '/')
 			continue;
-		snprintf(up, sizeof up, "%.*s", (int)n - 1, below + 1);
+		snprintf(up, sizeof up, "%.*s", (int)n - 1, rest + 1);
 		dir = openat(point, up, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (dir == -1)
 			return;
 		snprintf(up, sizeof up, "%.*s", (int)(strlen(path) -
-		    strlen(below + n)), path);
+		    strlen(rest + n)), path);
 		if (dir_begin(g, dir, up))
 			property_record(g, dir, "cgroup.subtree_control");
 		close(dir);
@@ -229,22 +229,22 @@ above_record(struct cgrec *g, int point, const char *path,
 
 /*
  * Record in g the cgroup path, those below it and, in version 2, those above
- * it. point is the open directory of an ancestor, and below is the rest of
+ * it. point is the open directory of an ancestor, and rest is the last part of
  * path, relative to point. Return false if the cgroup cannot be opened.
  */
 bool
 cgroupdir_record(struct cgrec *g, int point, const char *path,
-    const char *below)
+    const char *rest)
 {
 	char own[PATH_MAX];
 	int dir;
 
-	dir = openat(point, *below == '\0' ? "." : below + 1, O_RDONLY |
+	dir = openat(point, *rest == '\0' ? "." : rest + 1, O_RDONLY |
 	    O_DIRECTORY | O_CLOEXEC);
 	if (dir == -1)
 		return false;
-	if (g->line->list.s == g->line->list.end && *below != '\0')
-		above_record(g, point, path, below);
+	if (g->line->list.s == g->line->list.end && *rest != '\0')
+		above_record(g, point, path, rest);
 	strlcpy(own, path, sizeof own);
 	dirs_record(g, dir, own, 0);
 	return true;

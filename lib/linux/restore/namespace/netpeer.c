@@ -91,11 +91,11 @@ bridge_find(int fd, unsigned int index, char name[IF_NAMESIZE])
 
 /*
  * Append to b the peer of the link in message m, if the peer is in our
- * namespace, whose nsid is id in the namespace of the link. here is an
- * rtnetlink socket in our namespace.
+ * namespace, whose nsid is id in the namespace of the link. fd is an rtnetlink
+ * socket in our namespace.
  */
 static void
-peer_add(struct buf *b, const struct netmessage *m, unsigned int id, int here)
+peer_add(struct buf *b, const struct netmessage *m, unsigned int id, int fd)
 {
 	char other[IF_NAMESIZE], bridge[IF_NAMESIZE];
 	struct attributes a, name;
@@ -108,18 +108,18 @@ peer_add(struct buf *b, const struct netmessage *m, unsigned int id, int here)
 	    !attribute_number(a, IFLA_LINK, &index) ||
 	    if_indextoname(index, other) == NULL)
 		return;
-	bridge_find(here, index, bridge);
+	bridge_find(fd, index, bridge);
 	buf_printf(b, "%.*s %s%s%s\n", (int)name.len, (const char *)name.p,
 	    other, *bridge == '\0' ? "" : " ", bridge);
 }
 
 /*
- * Add to rec the peers of the links that are listed in its file net/links.
- * there is an rtnetlink(7) socket in the namespace of the links. This thread is
- * in our own.
+ * Add to rec the peers of the links that are listed in its file net/links. fd
+ * is an rtnetlink(7) socket in the namespace of the links. This thread is in
+ * our own.
  */
 void
-netpeers_record(struct filelist *rec, int there)
+netpeers_record(struct filelist *rec, int fd)
 {
 	const struct file *f = filelist_find(rec, "net/links");
 	struct attributes in;
@@ -132,7 +132,7 @@ netpeers_record(struct filelist *rec, int there)
 		return;
 	own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
 	here = netlink_socket(NETLINK_ROUTE);
-	if (own == -1 || here == -1 || !space_number(there, own, &id))
+	if (own == -1 || here == -1 || !space_number(fd, own, &id))
 		goto out;
 	in = (struct attributes){ f->data, f->len };
 	while (netmessage_next(&in, &m))

@@ -26,7 +26,7 @@ struct cgrec {
 };
 
 bool		 cgroupdir_record(struct cgrec *g, int point,
-		    const char *path, const char *below);
+		    const char *path, const char *rest);
 
 /* cgroups.c: roots of cgroup namespaces */
 void		 cgroups_roots(struct live *l, struct filelist *rec,
@@ -43,7 +43,7 @@ void		 netconf_record(struct filelist *rec);
 int		 netfilter_record(struct filelist *rec);
 
 /* netpeer.c: peers of veth links */
-void		 netpeers_record(struct filelist *rec, int there);
+void		 netpeers_record(struct filelist *rec, int fd);
 
 /* sysvspace.c: System V semaphores and message queues */
 struct owned {			/* common to all IPC objects: struct ipc_perm */

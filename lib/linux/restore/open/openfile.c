@@ -103,8 +103,9 @@ files_free(struct live *l)
 }
 
 /*
- * Record in rec which other process shares the memory, descriptors, fs and
- * signal handlers of p.
+ * Record in rec with which process p shares its memory, descriptors, fs and
+ * signal handlers: for each, the first process found that has them, which may
+ * be p itself.
  */
 static void
 shares_record(struct live *l, const struct lproc *p, struct filelist *rec)

@@ -13,13 +13,13 @@ enum { MAX_GROUPS = 1024 };
 
 /*
  * Append to the record of t the multicast groups that the socket is a member
- * of. Linux before 4.2 cannot list them: then record only groups 1 to 32, whose
- * mask is first.
+ * of. Linux before 4.2 cannot list them: then record only groups 1 to 32, which
+ * are in mask.
  */
 static void
-members_record(struct filerec *t, uint32_t first)
+members_record(struct filerec *t, uint32_t mask)
 {
-	uint32_t word[MAX_GROUPS / 32] = { first };
+	uint32_t word[MAX_GROUPS / 32] = { mask };
 	socklen_t len;
 	size_t i, n;
 

@@ -178,11 +178,11 @@ packets_ended(int fd, const struct queue *q)
 
 /*
  * Read the packets of socket fd into q, one after another, until none is left
- * or the cost exceeds most. Return 1 when all were read, or an errno: see
- * struct queue.
+ * or the cost exceeds max. Return 1 when all were read, or an errno: see struct
+ * queue.
  */
 static int
-packets_look(int fd, struct queue *q, uint64_t most)
+packets_look(int fd, struct queue *q, uint64_t max)
 {
 	struct seen s;
 	size_t room;
@@ -191,7 +191,7 @@ packets_look(int fd, struct queue *q, uint64_t most)
 	for (;;) {
 		q->cost += q->npacket * PASS;
 		room = queue_room(q);
-		if (room == 0 || q->cost > most)
+		if (room == 0 || q->cost > max)
 			return EMSGSIZE;
 		n = packet_peek(fd, queue_next(q), room, MSG_TRUNC,
 		    sizeof(union control), &s);
@@ -200,7 +200,7 @@ packets_look(int fd, struct queue *q, uint64_t most)
 		if (n == 0 && s.nright == 0 && packets_ended(fd, q))
 			return 1;
 		q->cost += (uint64_t)n;
-		if ((size_t)n > room || q->cost > most)
+		if ((size_t)n > room || q->cost > max)
 			return EMSGSIZE;
 		packet_add(q, (size_t)n, &s);
 	}
@@ -240,13 +240,13 @@ offset_set(int fd, size_t at)
 }
 
 /*
- * The n bytes at offset at of stream fd end with bytes that descriptors were
- * sent with. Return how many bytes were sent before those. The kernel copies
- * each sent buffer whole or not at all. So read into room for n - 1 bytes that
- * ends at an inaccessible page: only the earlier buffers are copied.
+ * The n bytes at offset off of stream fd end with bytes that descriptors were
+ * sent with. Return how many of the n bytes were sent before those. The kernel
+ * copies each sent buffer whole or not at all. So read into room for n - 1
+ * bytes that ends at an inaccessible page: only the earlier buffers are copied.
  */
 static size_t
-rights_place(int fd, size_t at, size_t n)
+rights_place(int fd, size_t off, size_t n)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	const size_t room = (n + page - 1) / page * page;
@@ -260,25 +260,25 @@ rights_place(int fd, size_t at, size_t n)
 		return 0;
 	before = -1;
 	if (mprotect(p + room, page, PROT_NONE) == 0 &&
-	    offset_set(fd, at) == 0)
+	    offset_set(fd, off) == 0)
 		before = packet_peek(fd, p + room - (n - 1), n, 0, 0, &s);
 	munmap(p, room + page);
 	return before < 0 ? 0 : (size_t)before;
 }
 
 /*
- * Append to q the n bytes at offset at of stream fd, which are already stored
+ * Append to q the n bytes at offset off of stream fd, which are already stored
  * at queue_next(q). Append them as one packet, or as two if bytes were sent
  * before the descriptors in s.
  */
 static void
-piece_add(int fd, struct queue *q, size_t at, size_t n, const struct seen *s)
+piece_add(int fd, struct queue *q, size_t off, size_t n, const struct seen *s)
 {
 	const struct seen none = { .from = s->from };
 	uint8_t *from = queue_next(q);
 	size_t before;
 
-	before = s->nright == 0 || s->more ? 0 : rights_place(fd, at, n);
+	before = s->nright == 0 || s->more ? 0 : rights_place(fd, off, n);
 	if (before > 0) {
 		packet_add(q, before, &none);
 		memmove(queue_next(q), from + before, n - before);

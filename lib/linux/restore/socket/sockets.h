@@ -146,13 +146,13 @@ struct tcplock {
 enum { TCPLOCKS = 2 };		/* nft, or iptables and ip6tables */
 
 int		 tcplock_make(struct tcplock lock[TCPLOCKS],
-		    const struct heldset *h, enum tcplocker by,
+		    const struct heldset *h, enum tcplocker program,
 		    char name[LOCK_NAME]);
 void		 tcplock_free(struct tcplock lock[TCPLOCKS]);
 
 /* tcpunlock.c: a proxy that unlocks connections if we die */
 int		 tcpunlock_add(const struct netspace *ns, int fd);
-int		 tcpunlock_lock(struct netspace *ns, enum tcplocker by);
+int		 tcpunlock_lock(struct netspace *ns, enum tcplocker program);
 void		 tcpunlock_end(bool undo);
 
 /* tcpstate.c */

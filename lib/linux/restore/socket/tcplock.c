@@ -152,18 +152,18 @@ iptables_make(struct tcplock lock[TCPLOCKS], const struct heldset *h)
 }
 
 /*
- * Set lock to the scripts with which program by locks and unlocks the
+ * Set lock to the scripts with which the given program locks and unlocks the
  * connections of h, at least one. Set name to the name of the nft table. Return
  * 0, or -1 with errstr set. Free lock with tcplock_free in both cases.
  */
 int
 tcplock_make(struct tcplock lock[TCPLOCKS], const struct heldset *h,
-    enum tcplocker by, char name[LOCK_NAME])
+    enum tcplocker program, char name[LOCK_NAME])
 {
 	size_t i;
 
 	memset(lock, 0, TCPLOCKS * sizeof *lock);
-	if (by == LOCK_IPTABLES)
+	if (program == LOCK_IPTABLES)
 		iptables_make(lock, h);
 	else if (nft_make(&lock[0], h, name) == -1)
 		return -1;

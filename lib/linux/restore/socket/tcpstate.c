@@ -66,10 +66,10 @@ repair_off(const struct heldconn *v)
 
 /*
  * Read the sequence number of a queue of the socket open as fd into *seq, and
- * copy the len bytes in the queue to buffer to. Return 0, or -1.
+ * copy the len bytes in the queue to buf. Return 0, or -1.
  */
 static int
-queue_look(int fd, int queue, uint32_t *seq, uint8_t *to, int len)
+queue_look(int fd, int queue, uint32_t *seq, uint8_t *buf, int len)
 {
 	const int none = TCP_NO_QUEUE;
 	ssize_t n;
@@ -80,7 +80,7 @@ queue_look(int fd, int queue, uint32_t *seq, uint8_t *to, int len)
 	if (rc == 0)
 		rc = sock_get(fd, IPPROTO_TCP, TCP_QUEUE_SEQ, seq, sizeof *seq);
 	if (rc == 0 && len > 0) {
-		n = recv(fd, to, (size_t)len, MSG_PEEK | MSG_DONTWAIT);
+		n = recv(fd, buf, (size_t)len, MSG_PEEK | MSG_DONTWAIT);
 		rc = n == len ? 0 : -1;
 	}
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_REPAIR_QUEUE, &none,

@@ -249,18 +249,18 @@ tcpunlock_add(const struct netspace *ns, int fd)
 }
 
 /*
- * Make the unlocker lock the connections of ns with program by. Return 0, or -1
- * with errstr set and nothing locked.
+ * Make the unlocker lock the connections of ns with the given program. Return
+ * 0, or -1 with errstr set and nothing locked.
  */
 int
-tcpunlock_lock(struct netspace *ns, enum tcplocker by)
+tcpunlock_lock(struct netspace *ns, enum tcplocker program)
 {
-	const struct lockask q = { ns->ino, by };
+	const struct lockask q = { ns->ino, program };
 	int fd;
 
 	if ((fd = proc_open(ns->first, 0, "ns/net", O_RDONLY)) == -1)
 		return errstr_set("cannot open their network namespace");
-	ns->by = by;
+	ns->by = program;
 	ns->locked = unlocker_ask(lock_serve, &q, sizeof q, fd, ns->table,
 	    sizeof ns->table) != -1;
 	close(fd);

@@ -30,12 +30,12 @@ queue_spend(uint64_t *budget, uint64_t n)
 /*
  * Append packet p, number nth of the queue, to b, and its sender and
  * descriptors to the record of t. data has the bytes of the packet, followed by
- * its descriptors. *from is the sender of the previous packet, and is updated.
- * Return 0, or -1 with errstr set.
+ * its descriptors. *sender is the sender of the previous packet, and is
+ * updated. Return 0, or -1 with errstr set.
  */
 static int
 packet_record(struct filerec *t, size_t nth, const struct packet *p,
-    const uint8_t *data, struct ucred *from, struct buf *b)
+    const uint8_t *data, struct ucred *sender, struct buf *b)
 {
 	uint64_t id;
 	size_t i;
@@ -43,10 +43,10 @@ packet_record(struct filerec *t, size_t nth, const struct packet *p,
 
 	buf_printf(b, "%ju\n", (uintmax_t)p->len);
 	buf_add(b, data, (size_t)p->len);
-	if (memcmp(&p->from, from, sizeof *from) != 0) {
-		*from = p->from;
-		buf_printf(&t->out, "sender %zu %u %u %d\n", nth, from->uid,
-		    from->gid, from->pid);
+	if (memcmp(&p->from, sender, sizeof *sender) != 0) {
+		*sender = p->from;
+		buf_printf(&t->out, "sender %zu %u %u %d\n", nth, sender->uid,
+		    sender->gid, sender->pid);
 	}
 	for (i = 0; i < p->nright; i++) {
 		memcpy(&fd, data + p->len + i * sizeof fd, sizeof fd);
