@@ -119,8 +119,8 @@ struct makesysv {		/* a System V shared memory segment */
 	bool		 used;	/* mapped by a restored process */
 	const struct maketask *whole; /* borrowed; process that maps the
 					 whole segment, in order */
-	uint64_t	 wholeend; /* end address of that mapping in process
-				      whole */
+	uint64_t	 wholeend; /* end address of the mapping of this
+				      segment in process "whole" */
 };
 
 struct makeidmap {		/* a range of an ID map: user_namespaces(7) */
@@ -141,8 +141,8 @@ struct makeaccept {		/* a connection that waits to be accepted */
 
 enum {				/* values of code and flags in struct
 				   makemount */
-	MAKETMPFS = 5,		/* code of tmpfs */
-	MAKEMQUEUE = 14,	/* code of mqueue, POSIX message queues */
+	MAKETMPFS = 5,		/* criu's code for tmpfs */
+	MAKEMQUEUE = 14, /* criu's code for mqueue, POSIX message queues */
 	MAKEFORBID = 15, /* flags MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC */
 	MAKESLAVE = 1 << 19 /* flag MS_SLAVE: receives mounts from its master */
 };

@@ -48,10 +48,10 @@ struct criuout {
 	size_t		 nobject;
 	struct objecttree byproc; /* the same objects, sorted by process */
 	struct object	*last;	/* borrowed; the object written last */
-	const struct proc *nothing; /* borrowed; last process whose pages are
-				       not stored */
+	const struct proc *nothing; /* borrowed; process most recently found
+				       to have no stored pages */
 	uint8_t		*buf;	/* owned; nbuf bytes to write at offset bufat
-				   of object full; NULL: not allocated */
+				   of the object "full"; NULL: not allocated */
 	size_t		 nbuf;
 	uint64_t	 bufat;
 	struct object	*full;	/* borrowed */
