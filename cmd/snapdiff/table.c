@@ -52,11 +52,11 @@ static const char *const run_words[PAGES_KINDS] = {
 };
 
 /*
- * Return the word for how in JSON or, unless json is true, its mark in tables
- * for people.
+ * Return the word for kind in JSON or, if json is false, its mark in text
+ * tables.
  */
 const char *
-how_text(enum change_kind how, bool json)
+how_text(enum change_kind kind, bool json)
 {
 	static const char *const marks[] = {
 		[CHANGE_SAME] = "!", [CHANGE_ADDED] = "+",
@@ -69,11 +69,11 @@ how_text(enum change_kind how, bool json)
 		[CHANGE_CHANGED] = "changed"
 	};
 
-	return json ? words[how] : marks[how];
+	return json ? words[kind] : marks[kind];
 }
 
 /*
- * Put the sizes in kb into the current line of t, beginning with column first.
+ * Put the sizes in kb into the current line of t, beginning at column first.
  */
 static void
 put_counts(struct table *t, size_t first, const struct kbchange *kb)
@@ -85,8 +85,8 @@ put_counts(struct table *t, size_t first, const struct kbchange *kb)
 }
 
 /*
- * Begin a table of the n columns at columns with options o. As JSON it is an
- * array under key. The columns that put_counts fills begin at counts. If
+ * Begin a table with options o and the n columns at columns. In JSON it is an
+ * array under key. The columns that put_counts fills begin at index counts. If
  * unknown is true, show the column UNKNOWN.
  */
 static struct table *
@@ -187,7 +187,7 @@ put_mapping(struct table *t, const struct row *r)
 }
 
 /*
- * Print the mappings of res that changed, as o says.
+ * Print the changed mappings of res, as o says.
  */
 void
 mappings_print(const struct result *res, const struct options *o)
@@ -251,8 +251,8 @@ class_sums(struct classum sum[CLASS_COUNT], const struct result *res)
 }
 
 /*
- * Print the classes of mappings in res, as o says. In tables for people, print
- * only those that changed.
+ * Print the classes of mappings in res, as o says. In text tables, print only
+ * those that changed.
  */
 void
 classes_print(const struct result *res, const struct options *o)

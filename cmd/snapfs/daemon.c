@@ -17,8 +17,8 @@ static int ready = -1;		/* pipe to the command; -1: none */
 static int null;
 
 /*
- * In the command: wait until the child is ready, and exit with status 0. If the
- * child ends before that, exit with its status.
+ * Wait, in the command, until the child is ready, and exit with status 0. If
+ * the child ends before that, exit with its status.
  */
 static void __attribute__((noreturn))
 daemon_await(pid_t child, int fd)
@@ -40,8 +40,8 @@ daemon_await(pid_t child, int fd)
 }
 
 /*
- * Fork, and return in the child. The child is killed if the command is killed
- * before daemon_ready is called.
+ * Fork, and return in the child. If the command is killed before daemon_ready
+ * is called, the child is killed too.
  */
 void
 daemon_begin(void)

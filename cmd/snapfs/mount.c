@@ -38,11 +38,11 @@ dir_empty(const char *path)
 
 /*
  * Return path as an absolute path, which the caller frees. Exit with status 1
- * if path is not a directory. Unless over is true, do so also if something is
- * mounted there or the directory is not empty.
+ * if path is not a directory or, unless cover is true, if something is mounted
+ * there or the directory is not empty.
  */
 char *
-mount_point(const char *path, bool over)
+mount_point(const char *path, bool cover)
 {
 	char real[PATH_MAX], up[PATH_MAX + 4];
 	struct stat st, above;
@@ -54,10 +54,10 @@ mount_point(const char *path, bool over)
 	snprintf(up, sizeof up, "%s/..", real);
 	if (stat(up, &above) == -1)
 		err(1, "%s", up);
-	if (!over && st.st_dev != above.st_dev)
+	if (!cover && st.st_dev != above.st_dev)
 		errx(1, "%s: busy: a file system is mounted there (use -a to "
 		    "cover it)", path);
-	if (!over && !dir_empty(real))
+	if (!cover && !dir_empty(real))
 		errx(1, "%s: busy: directory is not empty (use -a to cover "
 		    "it)", path);
 	return strdup(real);
@@ -89,7 +89,7 @@ others_allowed(void)
 
 /*
  * Return a new FUSE session that serves sv and is not mounted yet. name is the
- * source that the mount shows. Our options follow those of the user, to
+ * source that the mount shows. Our options follow those of the user in order to
  * override them.
  */
 static struct fuse_session *
@@ -125,8 +125,8 @@ session_new(const char *name, struct options *o, struct served *sv)
 
 /*
  * Mount arg, a struct mount. This runs in the helper, outside the confined
- * program, which receives the result: a descriptor of the mount, or -1 after a
- * message.
+ * program, which receives the result: the descriptor of the mount, or -1 after
+ * a message.
  */
 int
 mount_make(void *arg)

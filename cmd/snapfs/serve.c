@@ -208,8 +208,8 @@ read_buffer(size_t size)
 
 /*
  * Read from file ino into this thread's buffer, and answer the request. A
- * direct read, which has a lock owner, returns the bytes before the first one
- * that is unreadable. A read into the page cache, of a mapped file for example,
+ * direct read, which has a lock owner, returns the bytes before the first
+ * unreadable one. A read into the page cache, for example of a mapped file,
  * must fail instead, because the kernel would take a short answer for the end
  * of the file. After the error the kernel asks for single pages.
  */

@@ -66,8 +66,8 @@ static const struct cmdline cmdline = {
 static bool reported;		/* libfuse has printed an error */
 
 /*
- * Print a message of libfuse without its prefix "fuse: ". Any thread may call
- * this, with parts of lines.
+ * Print a libfuse message without its prefix "fuse: ". Any thread may call
+ * this, even with partial lines.
  */
 static void
 fuse_message(enum fuse_log_level level, const char *fmt, va_list ap)
@@ -98,8 +98,9 @@ tree_warn(void *arg, const char *what)
 }
 
 /*
- * Return the time in the first line of snapshot s. If there is none, return the
- * time when the file of s was written.
+ * Return the time in the first line of snapshot s. If it has none, return the
+ * time when the file of s was written or, if this is not a regular file, the
+ * time now.
  */
 static time_t
 snap_time(const struct snap *s)
@@ -113,8 +114,9 @@ snap_time(const struct snap *s)
 }
 
 /*
- * Return true if we may be able to read a file only by its access control list
- * (acl(5)): it belongs to somebody else, and its mode does not let us read it.
+ * Return true if only its access control list (acl(5)) can let us read a file:
+ * it belongs to somebody else, and its mode does not let us read it. st is the
+ * status of the file.
  */
 static bool
 by_list(const struct stat *st)
@@ -124,8 +126,8 @@ by_list(const struct stat *st)
 }
 
 /*
- * Read the snapshot at path into o. Whoever may read the snapshot file may read
- * its files in the mount. If an access control list decides who may, only we
+ * Read the snapshot at path into o. Anybody who may read the snapshot file may
+ * read its files in the mount. If an access control list decides this, only we
  * may read them. Return 0, or -1 with errstr set.
  */
 static int
@@ -155,7 +157,7 @@ origin_open(struct origin *o, const char *path)
 }
 
 /*
- * Set *root to the attributes of the root directory, from the n snapshots at o.
+ * Set *root to the attributes of the root directory for the n snapshots at o.
  * It belongs to their common owner. If they have several owners, it belongs to
  * us, and everybody may read it; directories below it keep their owners.
  */
@@ -223,7 +225,7 @@ serve_files(char **file, size_t n, const char *mtpt, struct options *o)
 }
 
 /*
- * Return true if word is in list, which has words separated by commas.
+ * Return true if word is in list, whose words are separated by commas.
  */
 static bool
 has_option(const char *list, const char *word)

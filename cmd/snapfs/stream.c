@@ -45,8 +45,8 @@ static LIST_HEAD(, stream) streams = LIST_HEAD_INITIALIZER(streams);
 static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Return a new stream for an open file, whose number in tree is ino, or NULL if
- * memory ran out. The caller releases it with stream_close.
+ * Return a new stream for an open file with inode number ino in tree, or NULL
+ * if memory ran out. The caller releases it with stream_close.
  */
 struct stream *
 stream_new(struct fstree *tree, uint64_t ino)
@@ -91,7 +91,7 @@ stream_unlock(struct stream *s)
 }
 
 /*
- * Release the reference to s that the open file holds, because the file was
+ * Release the reference to s held by the open file, because the file was
  * closed.
  */
 void
@@ -179,8 +179,8 @@ stream_begin(struct stream *s, uint64_t off, size_t len, struct reading *r)
 }
 
 /*
- * Read the len bytes at offset off into a free slot. Call this with the lock
- * held; the lock is released during the read.
+ * Read the len bytes at offset off ahead into a free slot. The caller must hold
+ * the lock, which is released during the read.
  */
 static void
 stream_ahead(struct stream *s, uint64_t off, size_t len)

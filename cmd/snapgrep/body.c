@@ -23,8 +23,8 @@
 enum { SMALL = 4 * ACROSS };
 
 /*
- * Set *loc and *skip to the place, in its source, of the byte at offset off of
- * s. Return false if s is zeros.
+ * Set *loc and *skip to the place in its source of the byte at offset off of s.
+ * Return false if s is zeros.
  */
 bool
 stored_place(const struct stored *s, uint64_t off, uint64_t *loc, size_t *skip)
@@ -53,8 +53,8 @@ plan_stored(const struct plan *p, size_t body, uint64_t at)
 
 /*
  * Return true if the bytes of x from offset xo and those of y from offset yo
- * are stored at the same place, or if both are zeros. They are then equal up to
- * the end of the shorter.
+ * are stored in the same place, or if both are zeros. They are then equal up to
+ * the end of the shorter one.
  */
 static bool
 stored_same(const struct stored *x, uint64_t xo, const struct stored *y,
@@ -70,8 +70,8 @@ stored_same(const struct stored *x, uint64_t xo, const struct stored *y,
 }
 
 /*
- * Return how many contiguous bytes, from offset off of p->fresh[i], are equal
- * to those of body from offset at.
+ * Return the number of contiguous bytes, from offset off of p->fresh[i], that
+ * equal those of body from offset at.
  */
 static uint64_t
 plan_common(const struct plan *p, size_t i, uint64_t off, size_t body,
@@ -155,10 +155,10 @@ plan_aligned(const struct plan *p, size_t body, uint64_t at, uint64_t addr)
 }
 
 /*
- * Return how many bytes, from offset off of p->fresh[i], are already in a body,
- * and set *body and *at to their place. left bytes of stretch st remain. open
- * is true while bytes are appended to a body. Return 0 if there are none, or
- * too few to be worth a part of their own.
+ * Return the number of bytes, from offset off of p->fresh[i], that are already
+ * in a body, and set *body and *at to their place. left bytes of stretch st
+ * remain. open is true while bytes are appended to a body. Return 0 if there
+ * are none, or too few to be worth a separate part.
  */
 static uint64_t
 plan_again(struct plan *p, const struct stretch *st, size_t i, uint64_t off,
@@ -342,8 +342,9 @@ jobs_of(const struct body *b)
 }
 
 /*
- * Plan how to search what c selects of snapshot s for pattern. Return 0, or -1
- * with errstr set. In both cases the caller calls plan_free.
+ * Plan the search for pattern in those parts of snapshot s that c selects.
+ * Return 0, or -1 with errstr set. The caller must call plan_free in either
+ * case.
  */
 int
 plan_make(struct plan *p, struct snap *s, struct chosen *c,

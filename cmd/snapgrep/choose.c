@@ -29,9 +29,9 @@ take_address(const char **s, uint64_t *v)
 }
 
 /*
- * Parse s into *first and *last, both inclusive. s is one address, or a range
- * START-END in hexadecimal as in /proc/PID/maps; then *last is END - 1. Return
- * 0, or -1 with errstr set.
+ * Parse s, which is one address, or a range START-END, in hexadecimal as in
+ * /proc/PID/maps, into *first and *last, both inclusive. For a range, *last is
+ * END - 1. Return 0, or -1 with errstr set.
  */
 int
 chosen_range(const char *s, uint64_t *first, uint64_t *last)
@@ -62,7 +62,8 @@ is_perms(const char *s)
 }
 
 /*
- * Select mappings by s, which is a class, a name or permissions. c borrows s.
+ * Make c select mappings by s, which is a class, a name or permissions. c
+ * borrows s.
  */
 void
 chosen_mapping(struct chosen *c, char *s)
@@ -83,8 +84,8 @@ perm_is(const struct vma *v, const char *want)
 }
 
 /*
- * Return true if want is the class of mapping v, or a pattern of fnmatch(3)
- * that matches its name or the last component of its name.
+ * Return true if want is the class of mapping v, or an fnmatch(3) pattern that
+ * matches its name or the last component of its name.
  */
 static bool
 name_is(const struct vma *v, const char *want)
@@ -120,8 +121,8 @@ chosen_vma(const struct chosen *c, const struct vma *v)
 }
 
 /*
- * Set *word to the size in bytes of a pointer in process p of s, and *big to
- * true if its pointers are big-endian.
+ * Set *word to the size in bytes of pointers in process p of s, and *big to
+ * true if they are big-endian.
  */
 void
 pointer_of(const struct snap *s, struct proc *p, size_t *word, bool *big)

@@ -9,12 +9,12 @@
 enum { LINE = 16 };
 
 /*
- * Print shown, the text for a byte, in colour if color is true.
+ * Print text, which represents a byte, in colour if color is true.
  */
 static void
-put_shown(const char *shown, bool color)
+put_shown(const char *text, bool color)
 {
-	printf("%s%s%s", color ? "\033[1;31m" : "", shown,
+	printf("%s%s%s", color ? "\033[1;31m" : "", text,
 	    color ? "\033[m" : "");
 }
 
@@ -48,8 +48,8 @@ put_line(uint64_t addr, const uint8_t *s, size_t n, uint64_t first,
 }
 
 /*
- * Print the match in start..end (exclusive) of stretch st of p, with the
- * context that r requests, as far as st has it. s reads the bytes.
+ * Print the match in start..end (exclusive) of stretch st of p, with as much of
+ * the context that r requests as st has. Read the bytes with s.
  */
 void
 dump_match(const struct report *r, struct search *s, const struct plan *p,

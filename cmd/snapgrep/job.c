@@ -72,8 +72,8 @@ search_lose(struct search *s)
 }
 
 /*
- * Read n kilobytes of src, from place loc, into buf. Set those that are
- * unreadable to zeros, and count them in s.
+ * Read n kilobytes of src, from location loc, into buf. Zero those that are
+ * unreadable, and count them in s.
  */
 static void
 read_run(struct search *s, struct source *src, uint64_t loc, uint64_t n,
@@ -91,7 +91,8 @@ read_run(struct search *s, struct source *src, uint64_t loc, uint64_t n,
 }
 
 /*
- * Read len bytes of body, from offset at, into buf. The body must have them.
+ * Read len bytes of body, from offset at, into buf. The body must have that
+ * many.
  */
 void
 search_read(struct search *s, size_t body, uint64_t at, uint8_t *buf,
@@ -204,7 +205,7 @@ search_round(struct search *s, size_t i)
 }
 
 /*
- * Return a new search of plan p. It has one thread per processor, or fewer if
+ * Return a new search of plan p, with one thread per processor, or fewer if
  * there is little work. Return NULL with errstr set if there is no memory for
  * the jobs.
  */

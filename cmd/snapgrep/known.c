@@ -22,7 +22,7 @@ TREE_GENERATE(knowns, known, entry, known_cmp)
 
 /*
  * Set *k to the key of the kilobyte at offset off of s. Return false if no
- * kilobyte begins there or s is zeros.
+ * kilobyte begins there or if s is zeros.
  */
 static bool
 known_key(const struct stored *s, uint64_t off, struct known *k)
@@ -110,8 +110,9 @@ known_find(struct knowns *t, const struct stored *s, uint64_t off,
 }
 
 /*
- * Return how many bytes of s, from offset off, are not in t: those up to the
- * next kilobyte in t, or to the end of s. The byte at off must not be in t.
+ * Return the number of bytes of s, from offset off, that are not in t: those up
+ * to the next kilobyte in t or to the end of s. The byte at off must not be in
+ * t.
  */
 uint64_t
 known_until(struct knowns *t, const struct stored *s, uint64_t off)

@@ -40,44 +40,44 @@ matcher_close(struct matcher *m)
 }
 
 /*
- * Search the 8-byte little-endian numbers at offsets from, from + 8 and so on
- * of s. Return the offset of the first one in lo..lo + span, or an offset after
- * the last number if there is none.
+ * Search the 8-byte little-endian numbers at offsets off, off + 8 and so on of
+ * s. Return the offset of the first one in lo..lo + span or, if there is none,
+ * an offset after the last number.
  */
 static size_t
-word_next(const uint8_t *s, size_t len, size_t from, uint64_t lo,
+word_next(const uint8_t *s, size_t len, size_t off, uint64_t lo,
     uint64_t span)
 {
 	uint64_t v;
 
-	for (; len - from >= sizeof v; from += sizeof v) {
-		memcpy(&v, s + from, sizeof v);
+	for (; len - off >= sizeof v; off += sizeof v) {
+		memcpy(&v, s + off, sizeof v);
 		if (le64toh(v) - lo <= span)
 			break;
 	}
-	return from;
+	return off;
 }
 
 /*
- * Find the first aligned pointer that matches at offset from of s or later. Set
- * *start and *end (exclusive) to it. Return MATCH_FOUND or MATCH_NONE.
+ * Find the first aligned pointer that matches at or after offset off of s. Set
+ * *start and *end (exclusive) to its offsets. Return MATCH_FOUND or MATCH_NONE.
  */
 static enum match
 pointer_next(const struct matcher *m, const uint8_t *s, size_t len,
-    size_t from, size_t *start, size_t *end)
+    size_t off, size_t *start, size_t *end)
 {
 	const struct pattern *p = m->p;
 	const size_t n = p->pointer;
 	uint64_t v;
 
-	from += (n - (m->base + from) % n) % n;
-	if (n == sizeof v && !p->big && from < len)
-		from = word_next(s, len, from, p->lo, p->hi - p->lo);
-	for (; from < len && n <= len - from; from += n) {
-		v = num_order(s + from, n, p->big);
+	off += (n - (m->base + off) % n) % n;
+	if (n == sizeof v && !p->big && off < len)
+		off = word_next(s, len, off, p->lo, p->hi - p->lo);
+	for (; off < len && n <= len - off; off += n) {
+		v = num_order(s + off, n, p->big);
 		if (v - p->lo <= p->hi - p->lo) {
-			*start = from;
-			*end = from + n;
+			*start = off;
+			*end = off + n;
 			return MATCH_FOUND;
 		}
 	}
@@ -85,15 +85,15 @@ pointer_next(const struct matcher *m, const uint8_t *s, size_t len,
 }
 
 /*
- * Find with m the first match in the len bytes at s that begins at offset from
- * or later, and set *start and *end (exclusive) to it. If partial is true, more
- * bytes follow s; if they may matter, return MATCH_PARTIAL and set *start. If
- * PCRE2 reaches its limit, set m->costly, retry with fewer possible beginnings,
- * and skip each kilobyte where it still does. Return MATCH_FOUND, MATCH_NONE or
- * MATCH_PARTIAL.
+ * Find with m the first match in the len bytes at s that begins at or after
+ * offset off, and set *start and *end (exclusive) to its offsets. If partial is
+ * true, more bytes follow s; if they may matter, return MATCH_PARTIAL and set
+ * *start. If PCRE2 reaches its limit, set m->costly, retry with fewer possible
+ * beginnings, and skip each kilobyte where it still does. Return MATCH_FOUND,
+ * MATCH_NONE or MATCH_PARTIAL.
  */
 enum match
-matcher_next(struct matcher *m, const uint8_t *s, size_t len, size_t from,
+matcher_next(struct matcher *m, const uint8_t *s, size_t len, size_t off,
     bool partial, size_t *start, size_t *end)
 {
 	const size_t *at;
@@ -102,32 +102,32 @@ matcher_next(struct matcher *m, const uint8_t *s, size_t len, size_t from,
 	int rc;
 
 	if (m->p->kind == PATTERN_POINTER)
-		return pointer_next(m, s, len, from, start, end);
+		return pointer_next(m, s, len, off, start, end);
 	how = PCRE2_NOTEMPTY | (partial ? PCRE2_PARTIAL_HARD : 0);
-	for (step = SIZE_MAX; from <= len; from = last + 1) {
-		last = len - from < step ? len : from + step - 1;
+	for (step = SIZE_MAX; off <= len; off = last + 1) {
+		last = len - off < step ? len : off + step - 1;
 		pcre2_set_offset_limit(m->context, last);
-		rc = pcre2_match(m->p->code, s, len, from, how, m->data,
+		rc = pcre2_match(m->p->code, s, len, off, how, m->data,
 		    m->context);
 		at = pcre2_get_ovector_pointer(m->data);
 		if (rc == PCRE2_ERROR_PARTIAL) {
 			*start = at[0];
 			return MATCH_PARTIAL;
 		}
-		if (rc >= 0 && at[0] < at[1] && at[0] >= from) {
+		if (rc >= 0 && at[0] < at[1] && at[0] >= off) {
 			*start = at[0];
 			*end = at[1];
 			return MATCH_FOUND;
 		}
 		if (rc >= 0)
-			last = from;
+			last = off;
 		else if (rc == PCRE2_ERROR_NOMATCH)
 			step = step < SIZE_MAX / 2 ? 2 * step : SIZE_MAX;
 		else {
 			m->costly = true;
 			if (step > KB) {
 				step = step == SIZE_MAX ? KB : step / 2;
-				last = from - 1;
+				last = off - 1;
 			}
 		}
 	}

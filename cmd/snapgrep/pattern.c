@@ -85,9 +85,9 @@ source_string(struct pattern *p, const char *s)
 }
 
 /*
- * Append the bytes in s, two hexadecimal digits each. ?? stands for any byte,
- * and ? as second digit for any digit. Blanks may separate bytes. Return the
- * number of bytes, or -1 with errstr set.
+ * Append the bytes in s, each of two hexadecimal digits. ?? stands for any
+ * byte, and ? as the second digit for any digit. Blanks may separate bytes.
+ * Return the number of bytes, or -1 with errstr set.
  */
 static ssize_t
 source_hex(struct pattern *p, const char *s)
@@ -153,7 +153,7 @@ compiles(const char *s, const char *end)
 
 /*
  * Append regular expression s. If it ends inside \Q or, with (?x), inside a
- * comment, end that as well. Return the length of the match if s is a literal,
+ * comment, end that too. Return the length of a match if s is a literal, or
  * else ACROSS. Return -1 with errstr set on failure.
  */
 static ssize_t
@@ -202,8 +202,8 @@ pattern_add(struct pattern *p, const char *s)
 }
 
 /*
- * Make p search for pointers to s, an address or a range of addresses. Return
- * 0, or -1 with errstr set.
+ * Make p search for pointers to s, an address or an address range. Return 0, or
+ * -1 with errstr set.
  */
 int
 pattern_pointer(struct pattern *p, const char *s)
@@ -214,7 +214,7 @@ pattern_pointer(struct pattern *p, const char *s)
 }
 
 /*
- * Make p search for numbers of a type. type is the number of bytes, 1, 2, 4 or
+ * Make p search for numbers of the given type: the number of bytes, 1, 2, 4 or
  * 8, followed by "le", "be" or nothing. Return 0, or -1 with errstr set.
  */
 int
@@ -232,8 +232,8 @@ pattern_number(struct pattern *p, const char *type)
 }
 
 /*
- * Join the alternatives, each with groups numbered from 1. With -w, require
- * word boundaries around them.
+ * Join the alternatives, in each of which groups are numbered from 1. With -w,
+ * require word boundaries around them.
  */
 static int
 pattern_join(struct pattern *p)
@@ -256,7 +256,7 @@ pattern_join(struct pattern *p)
 }
 
 /*
- * Set p->zeros if the pattern matches in zeros.
+ * Set p->zeros if the pattern can match zeros.
  */
 static void
 pattern_zeros(struct pattern *p)

@@ -59,26 +59,26 @@ place_cmp(const struct origin *a, const struct origin *b)
 }
 
 /*
- * Set *at to where the byte at offset off of stretch st is stored. Return how
- * many bytes from there are stored contiguously.
+ * Set *place to the place where the byte at offset off of stretch st is stored.
+ * Return the number of bytes stored contiguously from there.
  */
 static uint64_t
 place_set(const struct plan *p, const struct stretch *st, uint64_t off,
-    struct origin *at)
+    struct origin *place)
 {
 	const struct part *pt = &p->part[st->first];
 	const struct stored *s;
 	uint64_t left, run;
 
-	memset(at, 0, sizeof *at);
+	memset(place, 0, sizeof *place);
 	pt += BISECT(pt, st->n, from, off) - 1;
 	left = pt->len - (off - pt->from);
 	if (pt->body == BODY_ZERO)
 		return left;
 	off = pt->at + (off - pt->from);
 	s = plan_stored(p, pt->body, off);
-	if (stored_place(s, off - s->at, &at->loc, &at->skip))
-		at->src = s->src;
+	if (stored_place(s, off - s->at, &place->loc, &place->skip))
+		place->src = s->src;
 	run = s->len - (off - s->at);
 	return run < left ? run : left;
 }
@@ -164,8 +164,8 @@ print_others(const struct plan *p, const struct others *o)
 
 /*
  * Print the match in start..end (exclusive) of stretch st of p as r says.
- * Unless o is NULL, also print which other matches are equal to it. s reads the
- * bytes.
+ * Unless o is NULL, also print the other matches that are equal to it. Read the
+ * bytes with s.
  */
 void
 report_one(struct report *r, struct search *s, const struct plan *p,
@@ -191,8 +191,8 @@ report_one(struct report *r, struct search *s, const struct plan *p,
 }
 
 /*
- * Print the matches held back, in the order in which they were found. Equal
- * matches are printed once, where the first of them was found.
+ * Print the matches held back, in the order in which they were found. Print
+ * equal matches once, where the first of them was found.
  */
 static void
 print_held(struct reporting *rp)

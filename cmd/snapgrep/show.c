@@ -64,7 +64,7 @@ character(const uint8_t *s, size_t n, bool utf16, uint32_t *c)
 }
 
 /*
- * Print the n bytes at s as text. Print bytes that are not text as escapes of C
+ * Print the n bytes at s as text. Print bytes that are not text as C escapes
  * or, if stop is true, stop at the first of them.
  */
 static void
@@ -95,7 +95,7 @@ put_text(const uint8_t *s, size_t n, bool utf16, bool stop)
 }
 
 /*
- * Return how many bytes at the end of the n bytes at s are text.
+ * Return the number of text bytes at the end of the n bytes at s.
  */
 static size_t
 text_before(const uint8_t *s, size_t n, bool utf16)
@@ -125,8 +125,8 @@ put_hex(const uint8_t *s, size_t n)
 }
 
 /*
- * Print the len bytes at s, which match, in the form that suits pattern pt.
- * Print "..." if more is true or if not all of these bytes are shown.
+ * Print the len matching bytes at s in the form that suits pattern pt. Print
+ * "..." if more is true or if not all of these bytes are shown.
  */
 static void
 put_found(const struct report *r, const struct pattern *pt, const uint8_t *s,
@@ -150,7 +150,7 @@ put_found(const struct report *r, const struct pattern *pt, const uint8_t *s,
 
 /*
  * Print the match in start..end (exclusive) of stretch st of p, and the text
- * around it. s reads the bytes.
+ * around it. Read the bytes with s.
  */
 void
 show_match(const struct report *r, struct search *s, const struct plan *p,
@@ -181,7 +181,7 @@ show_match(const struct report *r, struct search *s, const struct plan *p,
 
 /*
  * Print only the bytes of the match in start..end (exclusive) of stretch st of
- * p. Make them readable if standard output is a terminal. s reads the bytes.
+ * p, in readable form if standard output is a terminal. Read the bytes with s.
  */
 void
 show_only(const struct report *r, struct search *s, const struct plan *p,

@@ -70,7 +70,8 @@ parse(int letter, char *arg)
 }
 
 /*
- * Handle -A, -B and -C, which set the bytes of context, at most a megabyte.
+ * Handle -A, -B and -C, which set the number of context bytes, at most a
+ * megabyte.
  */
 static void
 context(int letter, char *arg)
@@ -221,7 +222,8 @@ grep_file(struct command *cmd, const char *path, bool named)
 }
 
 /*
- * Compile the patterns of the command line. Return the operands after them.
+ * Compile the patterns on the command line. Return the operands that follow
+ * them.
  */
 static char **
 patterns(struct command *cmd, char *argv[])

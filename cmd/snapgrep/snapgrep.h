@@ -83,7 +83,7 @@ enum match { MATCH_NONE, MATCH_FOUND, MATCH_PARTIAL };
 void		 matcher_open(struct matcher *m, const struct pattern *p);
 void		 matcher_close(struct matcher *m);
 enum match	 matcher_next(struct matcher *m, const uint8_t *s, size_t len,
-		    size_t from, bool partial, size_t *start, size_t *end);
+		    size_t off, bool partial, size_t *start, size_t *end);
 
 /*
  * choose.c: select processes and mappings

@@ -30,8 +30,8 @@ struct walking {
 };
 
 /*
- * Read len bytes, at offset off of stretch st of p, into buf. s reads them. The
- * stretch must have them.
+ * Read len bytes at offset off of stretch st of p, which must have that many,
+ * into buf with s.
  */
 void
 walk_read(struct search *s, const struct plan *p, const struct stretch *st,
@@ -58,12 +58,12 @@ walk_print(struct walking *w, uint64_t start, uint64_t end)
 }
 
 /*
- * Report the matches that begin from offset w->x to before offset to, at most
- * JOB bytes. Search the bytes of the stretch itself, including reach bytes
- * after offset to.
+ * Report the matches that begin at offsets from w->x to limit (exclusive),
+ * which are at most JOB bytes apart. Search the bytes of the stretch itself,
+ * and reach bytes after limit.
  */
 static void
-walk_some(struct walking *w, uint64_t to, size_t reach)
+walk_some(struct walking *w, uint64_t limit, size_t reach)
 {
 	const struct pattern *p = w->p->pattern;
 	struct matcher *m = search_matcher(w->s);
@@ -72,50 +72,50 @@ walk_some(struct walking *w, uint64_t to, size_t reach)
 	enum match found;
 
 	base = w->x - (w->x < p->before ? w->x : p->before);
-	end = w->st->len - to < reach ? w->st->len : to + reach;
+	end = w->st->len - limit < reach ? w->st->len : limit + reach;
 	if (end - base > w->cap) {
 		w->cap = (size_t)(end - base);
 		w->buf = must(realloc(w->buf, w->cap));
 	}
 	walk_read(w->s, w->p, w->st, base, w->buf, (size_t)(end - base));
 	m->base = w->st->addr + base;
-	while (w->x < to && !w->stop) {
+	while (w->x < limit && !w->stop) {
 		found = matcher_next(m, w->buf, (size_t)(end - base),
 		    (size_t)(w->x - base), reach < LONGEST &&
 		    end < w->st->len, &start, &stop);
-		if (found == MATCH_NONE || base + start >= to)
+		if (found == MATCH_NONE || base + start >= limit)
 			break;
 		if (found == MATCH_PARTIAL) {
 			/* the match may go on after the buffer */
 			w->x = base + start;
-			walk_some(w, to, LONGEST);
+			walk_some(w, limit, LONGEST);
 			return;
 		}
 		walk_print(w, base + start, base + stop);
 	}
-	if (w->x < to)
-		w->x = to;
+	if (w->x < limit)
+		w->x = limit;
 }
 
 static void
-walk_here(struct walking *w, uint64_t to)
+walk_here(struct walking *w, uint64_t limit)
 {
 	uint64_t some;
 
-	while (w->x < to && !w->stop) {
-		some = to - w->x < JOB ? to : w->x + JOB;
+	while (w->x < limit && !w->stop) {
+		some = limit - w->x < JOB ? limit : w->x + JOB;
 		walk_some(w, some, w->p->pattern->reach);
 	}
 }
 
 /*
- * Report the matches of job i that begin in part pt, before offset *to of the
- * stretch. Lower *to to where this thread must begin to search the stretch
- * itself. Return true if the next job must be reported, too.
+ * Report the matches of job i that begin in part pt, before offset *limit of
+ * the stretch. Lower *limit to where this thread must begin to search the
+ * stretch itself. Return true if the next job must be reported, too.
  */
 static bool
 walk_job(struct walking *w, const struct part *pt, size_t i, bool whole,
-    uint64_t *to)
+    uint64_t *limit)
 {
 	uint64_t start, end, x;
 	size_t k, n;
@@ -130,16 +130,16 @@ walk_job(struct walking *w, const struct part *pt, size_t i, bool whole,
 		x = pt->at + (w->x - pt->from);
 		if (end <= x)
 			continue;
-		if (start >= pt->at + (*to - pt->from))
+		if (start >= pt->at + (*limit - pt->from))
 			return false;
 		if (start < x) {
 			end = pt->from + (end - pt->at);
-			walk_here(w, end < *to ? end : *to);
+			walk_here(w, end < *limit ? end : *limit);
 			continue;
 		}
 		if (end > pt->at + pt->len ||
 		    (end == pt->at + pt->len && !whole)) {
-			*to = pt->from + (start - pt->at);
+			*limit = pt->from + (start - pt->at);
 			return false;
 		}
 		walk_print(w, pt->from + (start - pt->at),

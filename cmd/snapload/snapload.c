@@ -40,8 +40,8 @@ say_note(void *arg, const char *text)
 
 /*
  * Print the command that restores the images in dir, with the options in
- * *o->need and o->words, to standard output. Print nothing unless *o->need
- * contains CRIU_MADE. Return 0, or -1 with errstr set.
+ * *o->need and o->words, to standard output, but only if *o->need contains
+ * CRIU_MADE. Return 0, or -1 with errstr set.
  */
 static int
 command_print(const char *dir, const struct criuopts *o)
@@ -136,19 +136,19 @@ static struct criuopts co = { .warn = program_lose, .note = say_note,
     .need = &need, .words = &words, .progress = &progress };
 
 /*
- * Add criu's option --cgroup-root to the printed command. where is the new root
+ * Add criu's option --cgroup-root to the printed command. root is the new root
  * of all cgroups or, if it begins with NAME:, of one hierarchy.
  */
 static void
-root_add(const char *where)
+root_add(const char *root)
 {
-	const char *colon = strchr(where, ':');
+	const char *colon = strchr(root, ':');
 
-	if (*(colon == NULL ? where : colon + 1) != '/')
-		errx(2, "--cgroup-root %s: not an absolute path", where);
+	if (*(colon == NULL ? root : colon + 1) != '/')
+		errx(2, "--cgroup-root %s: not an absolute path", root);
 	co.cgroup_root = true;
 	buf_puts(co.words, " --cgroup-root ");
-	shell_word(co.words, where);
+	shell_word(co.words, root);
 }
 
 /*
@@ -225,7 +225,8 @@ unload(void)
 }
 
 /*
- * Return true if the options contradict each other or the number of operands.
+ * Return true if the options contradict each other or do not fit the number of
+ * operands.
  */
 static bool
 job_misused(int operands)

@@ -50,9 +50,9 @@ state_linux(const struct linuxrec *r)
 }
 
 /*
- * Set in f which process of which snapshot this was before snapcat(1) copied
- * it. The file origin has the process ID, a blank and the first line of that
- * snapshot.
+ * If snapcat(1) copied this process, set in f its original process ID and
+ * snapshot. The file origin has that process ID, a blank and the first line of
+ * that snapshot.
  */
 static void
 origin_get(const struct linuxrec *r, struct facts *f)
@@ -88,9 +88,9 @@ count_threads(struct snap *s, const struct proc *p)
 
 /*
  * Set *f to the facts about process p of snapshot s. The caller frees it with
- * facts_free. Control characters are replaced in the members name, user and
- * state only. Print a warning if the record cannot be read, unless ls->damaged
- * is true, because the caller then reports it.
+ * facts_free. Replace control characters in the members name, user and state
+ * only. Print a warning if the record cannot be read, unless ls->damaged is
+ * true, because then the caller reports it.
  */
 void
 facts_get(struct facts *f, struct snap *s, struct proc *p,
@@ -142,8 +142,8 @@ facts_free(struct facts *f)
 
 /*
  * Call fn with arg for each part of the range first..last, split at mapping
- * boundaries. A part outside any mapping, which the writer joined to its
- * neighbours, has name NULL.
+ * boundaries. A part outside all mappings, which the writer joined to its
+ * neighbours, has a NULL name.
  */
 static void
 ranges_mapped(const struct vmas *l, uint64_t first, uint64_t last, range_fn fn,

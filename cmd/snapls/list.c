@@ -49,7 +49,7 @@ static const struct column holes[RANGES] = {
 };
 
 /*
- * Return s, or NULL if s is "" or "-", which mean unknown.
+ * Return s, or NULL if s is "" or "-", both of which mean unknown.
  */
 static const char *
 known(const char *s)
@@ -70,8 +70,8 @@ row_place(struct table *t, const struct proc *p)
 }
 
 /*
- * Return the command line in f, but without the directory of the program, to
- * leave more room for the rest. If there is no command line, write the name of
+ * Return the command line in f without the directory of the program, which
+ * leaves more room for the rest. If there is no command line, write the name of
  * the process in brackets to s, of size n, and return s.
  */
 static const char *
@@ -135,8 +135,8 @@ range_add(void *table, const struct range *r)
 }
 
 /*
- * Print the mappings of p, a process or an embedded file, and the ranges of its
- * memory that are missing.
+ * Print the mappings of p, a process or an embedded file, and the missing
+ * ranges of its memory.
  */
 static void
 list_segments(struct proc *p, const struct listing *ls)
@@ -275,8 +275,7 @@ total_snap(const struct snap *s)
 }
 
 /*
- * Print the contents of those processes and embedded files of s that ls
- * selects.
+ * Print the contents of the processes and embedded files of s that ls selects.
  */
 static void
 list_all(struct snap *s, const struct listing *ls)

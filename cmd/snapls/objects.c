@@ -33,8 +33,8 @@ put_excluded(char *text)
 }
 
 /*
- * Print which part of the snapshot a process belongs to. If snapcat(1) copied
- * it, print which process of which snapshot it was before.
+ * Print the part of the snapshot that a process belongs to. If snapcat(1)
+ * copied the process, print its original process ID and snapshot.
  */
 static void
 put_origin(const struct facts *f)
@@ -64,7 +64,7 @@ put_bytes(const char *s, size_t n)
 
 /*
  * Print the members of process p that are not columns: its arguments,
- * descriptors, values that were left out, and origin. f has the facts about p.
+ * descriptors, values left out, and origin. f has the facts about p.
  */
 void
 object_process(const struct proc *p, const struct facts *f)

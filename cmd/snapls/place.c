@@ -20,14 +20,14 @@ part_print(bool *any, const char *what, char *name, int width)
 }
 
 /*
- * Print the unit, container and pod of process pid, which are in from, and its
+ * Print the unit, container and pod of process pid, which are in place, and its
  * process ID in its own namespace if that differs. Print nothing if none of
  * this is known.
  */
 void
-list_place(const struct place *from, uint64_t pid)
+list_place(const struct place *place, uint64_t pid)
 {
-	struct place pl = *from;
+	struct place pl = *place;
 	bool any;
 
 	any = false;

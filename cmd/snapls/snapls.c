@@ -90,8 +90,8 @@ struct damage {			/* damage of a file */
 };
 
 /*
- * If -c was given, print text, which describes damage, unless it is
- * d->reported. This is a warn callback; arg is a struct damage.
+ * If -c was given, print text, a description of damage, unless it equals
+ * d->reported. This is a warn callback; arg is the struct damage d.
  */
 static void
 say(void *arg, const char *text)
@@ -117,7 +117,7 @@ is_stdin(const char *path)
 
 /*
  * Check the index of snapshot s, which was read from path to its end without
- * errors. Report if s has no checksums. Return 0, or -1 after a message.
+ * errors. Report a lack of checksums. Return 0, or -1 after a message.
  */
 static int
 check_index(const char *path, struct snap *s, const struct listing *ls)
@@ -158,8 +158,8 @@ head_file(const char *path)
 
 /*
  * List the readable part of a damaged file, then print the error. With -c,
- * print all damage. s is what was read of standard input, which cannot be read
- * twice; for other files it is NULL.
+ * print all damage. s is what was read from standard input, which cannot be
+ * read twice, or NULL for other files.
  */
 static void
 list_damaged(const char *path, const struct listing *ls, struct snap *s)

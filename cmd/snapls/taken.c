@@ -100,8 +100,8 @@ value_print(const char *word, char *value)
 
 /*
  * Print a line that says when, by whom, where and why the snapshot of t was
- * taken. If all is true, also print the version and the command line. If all is
- * false, print nothing unless there is a note.
+ * taken. If all is true, also print the version and the command line; otherwise
+ * print nothing unless there is a note.
  */
 void
 taken_print(struct taken *t, bool all)

@@ -43,12 +43,12 @@ gather_all(struct living *l, const struct asked *asked)
 }
 
 /*
- * Stop the live processes in from, gather in l what the options in asked
- * require, and resume the processes. Return 0, also if there are none, or -1
+ * Stop the live processes in src, gather in l what the options in asked
+ * require, and resume the processes. Return 0, even if there are none, or -1
  * with errstr set.
  */
 int
-living_take(struct living *l, const struct sources *from,
+living_take(struct living *l, const struct sources *src,
     const struct asked *asked)
 {
 	struct liveopts o = { .out = -1, .no_inject = true,
@@ -57,13 +57,13 @@ living_take(struct living *l, const struct sources *from,
 	size_t i;
 	int rc;
 
-	if (!sources_live(from))
+	if (!sources_live(src))
 		return 0;
 	if ((l->snap = snap_new()) == NULL ||
 	    (l->snap->header = live_header(plan9_cputype())) == NULL ||
 	    (l->live = live_new(&o)) == NULL)
 		return -1;
-	if ((rc = sources_add(from, l->live)) == 0)
+	if ((rc = sources_add(src, l->live)) == 0)
 		rc = live_stop(l->live);
 	if (rc == 0)
 		rc = live_take(l->live, l->snap, take, NULL);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /*
- * Set the facts about thread st that do not need its stack.
+ * Set the facts about thread st that do not depend on its stack.
  */
 static void
 thread_facts(struct stack *st)
@@ -74,7 +74,7 @@ threads_find(struct unwinder *u, struct snap *s, struct proc *p)
 }
 
 /*
- * Drop all threads of u but the one whose ID is tid.
+ * Drop all threads of u except the one whose ID is tid.
  */
 static void
 threads_choose(struct unwinder *u, uint64_t tid)
@@ -93,7 +93,7 @@ threads_choose(struct unwinder *u, uint64_t tid)
  * Gather in ps what the options in asked require about the threads of process p
  * of snapshot s. If keep is true, also copy the memory needed to unwind them,
  * because the memory of s cannot be read later. Return 0, or -1 with errstr
- * set. In both cases the caller frees ps with process_close.
+ * set. The caller must call process_close in either case.
  */
 int
 process_gather(struct process *ps, struct snap *s, struct proc *p,
@@ -136,8 +136,8 @@ process_gather(struct process *ps, struct snap *s, struct proc *p,
 }
 
 /*
- * Unwind and print the stacks of process ps as the options in asked say. path
- * is the name of its snapshot.
+ * Unwind the stacks of process ps and print them as the options in asked say.
+ * path is the name of its snapshot.
  */
 void
 process_print(struct process *ps, const struct asked *asked, const char *path)

@@ -33,7 +33,7 @@ is_asked(struct snap *s, const struct proc *p)
 }
 
 /*
- * Print those processes of snapshot s that the user selected.
+ * Print the processes of snapshot s that the user selected.
  */
 static int
 print_snap(struct snap *s, const char *path)
@@ -109,7 +109,7 @@ print_live(struct living *l)
 
 /*
  * Add dir, the argument of -d, to the directories searched. Exit if it cannot
- * be read, because otherwise symbols would be missing without explanation.
+ * be read, because symbols would otherwise be missing without explanation.
  */
 static void
 check_dir(int letter, char *dir)

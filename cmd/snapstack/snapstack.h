@@ -252,8 +252,8 @@ bool		 scan_next(struct target *t, const struct registers *r,
 		    uint64_t *sp, uint64_t *pc);
 
 /* scopes.c */
-size_t		 scopes_find(const Dwarf_Die *cu, Dwarf_Addr pc, Dwarf_Die *in,
-		    size_t most);
+size_t		 scopes_find(const Dwarf_Die *cu, Dwarf_Addr pc,
+		    Dwarf_Die *found, size_t max);
 
 /* location.c */
 struct location {
@@ -331,7 +331,7 @@ struct living {			/* captured live processes, kept until the
 	size_t		 n;
 };
 
-int		 living_take(struct living *l, const struct sources *from,
+int		 living_take(struct living *l, const struct sources *src,
 		    const struct asked *asked);
 
 /* print.c */

@@ -34,8 +34,8 @@ exe_find(struct target *t)
 
 /*
  * Open process p of snapshot s, both borrowed, as t. live is true if p is
- * stopped. Return 0, or -1 with errstr set. In both cases the caller frees t
- * with target_close.
+ * stopped. Return 0, or -1 with errstr set. The caller must call target_close
+ * in either case.
  */
 int
 target_open(struct target *t, struct snap *s, struct proc *p, bool live)
@@ -111,7 +111,7 @@ target_auxv(const struct target *t, uint64_t type, uint64_t *v)
 
 /*
  * Return why the memory at address addr is missing from mem, or NULL if it is
- * not missing.
+ * present.
  */
 static const char *
 missing_why(const struct image *mem, uint64_t addr)
@@ -213,8 +213,8 @@ target_read(struct target *t, uint64_t addr, void *buf, size_t len)
 }
 
 /*
- * Read a number of word bytes, at most 8, at address addr of process t into *v.
- * Return false if any of them is missing.
+ * Read the integer of word bytes, at most 8, at address addr of process t into
+ * *v. Return false if any of the bytes is missing.
  */
 bool
 target_word(struct target *t, uint64_t addr, size_t word, uint64_t *v)
@@ -263,7 +263,7 @@ target_keep(struct target *t, uint64_t sp)
 }
 
 /*
- * From now on, read only mapped files and that memory of t that was kept.
+ * From now on, read only mapped files and the memory of t that was kept.
  */
 void
 target_release(struct target *t)

@@ -170,7 +170,7 @@ map_end(struct stream *s, struct thread *th, const struct trace *t,
 
 /*
  * Handle the return of thread th from a system call, which t reports. Print its
- * line, and update the mappings unless they were read later.
+ * line, and update the mappings unless they were read after this event.
  */
 void
 call_end(struct stream *s, struct thread *th, const struct trace *t)
@@ -208,8 +208,8 @@ call_end(struct stream *s, struct thread *th, const struct trace *t)
 
 /*
  * Handle a new mapping of thread th, which t reports. Update the mappings
- * unless they were read later. Print a line only outside a system call; in one,
- * call_end prints it.
+ * unless they were read after this event. Print a line only outside a system
+ * call; in one, call_end prints it.
  */
 void
 mapping_made(struct stream *s, struct thread *th, const struct trace *t)

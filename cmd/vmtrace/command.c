@@ -64,27 +64,27 @@ command_go(struct command *c, const char *name)
 }
 
 /*
- * If command c, which is called name, has failed, print how it ended. over is
- * true if its trace has ended, which means that it is about to end. Return its
- * exit status, or 128 + N if signal N killed it. Return 0 if it is still
- * running. Return -1 if it is still running although its trace has ended,
- * because it executed a program that we may not trace.
+ * If command c, which is called name, has failed, print how it ended. ended is
+ * true if its trace has ended, so that it is about to end. Return its exit
+ * status, or 128 + N if signal N killed it. Return 0 if it is still running.
+ * Return -1 if it is still running although its trace has ended, because it
+ * executed a program that we may not trace.
  */
 int
-command_end(const struct command *c, const char *name, bool over)
+command_end(const struct command *c, const char *name, bool ended)
 {
 	struct timespec nap = { .tv_nsec = 1000000 };
 	int i, status;
 	pid_t pid;
 
-	for (i = 0; (pid = waitpid(c->pid, &status, WNOHANG)) == 0 && over &&
+	for (i = 0; (pid = waitpid(c->pid, &status, WNOHANG)) == 0 && ended &&
 	    i < END_MS; i++)
 		(void)nanosleep(&nap, NULL);
 	if (pid != c->pid) {
-		if (over)
+		if (ended)
 			program_warn("%s: changed credentials; still running, "
 			    "no longer traceable", name);
-		return over ? -1 : 0;
+		return ended ? -1 : 0;
 	}
 	if (WIFSIGNALED(status)) {
 		program_warn("%s: killed by signal %d (%s)", name,

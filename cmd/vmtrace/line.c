@@ -27,8 +27,8 @@ lines_begin(struct output_state *o, const struct options *opts,
 }
 
 /*
- * Append a line without text to o, for thread tid of process pid at a time in
- * nanoseconds. Return the line.
+ * Append a line without text to o, for thread tid of process pid at the given
+ * time in nanoseconds. Return the line.
  */
 struct line *
 line_add(struct output_state *o, uint64_t time, pid_t pid, pid_t tid)
@@ -133,9 +133,8 @@ line_print(struct output_state *o, struct line *l)
 }
 
 /*
- * Complete the fault in line l of o with its result and its time in
- * nanoseconds, which is 0 if unknown. If other lines were printed before it,
- * print it now.
+ * Complete the fault in line l of o with result and time, in nanoseconds (0 if
+ * unknown). If other lines were printed before it, print it now.
  */
 void
 line_close(struct output_state *o, struct line *l, enum result result,
@@ -151,8 +150,8 @@ line_close(struct output_state *o, struct line *l, enum result result,
 }
 
 /*
- * Print the lines of o that need not wait any longer at time now, in
- * nanoseconds. If now is UINT64_MAX, print all.
+ * Print the lines of o that no longer need to wait at time now, in nanoseconds.
+ * If now is UINT64_MAX, print all.
  */
 void
 lines_flush(struct output_state *o, uint64_t now)

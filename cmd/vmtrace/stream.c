@@ -21,15 +21,15 @@ enum {				/* bits of the error code: asm/trap_pf.h of
 enum { MISC_MODE = 7, MISC_KERNEL = 1, MIN_PAGE = 4096 };
 
 /*
- * Copy mapping v and its name to *to, unless v is NULL.
+ * Copy mapping v, including its name, to *copy, unless v is NULL.
  */
 static void
-vma_keep(struct vma *to, const struct vma *v)
+vma_keep(struct vma *copy, const struct vma *v)
 {
 	if (v == NULL)
 		return;
-	*to = *v;
-	to->name = must(str_dup(v->name));
+	*copy = *v;
+	copy->name = must(str_dup(v->name));
 }
 
 /*
@@ -64,8 +64,8 @@ fault_begin(struct stream *s, struct thread *th, const struct trace *t,
 }
 
 /*
- * Return the kind of access that code means, the error code of the fault of
- * line l. A write to a present page is a copy on write if the mapping is
+ * Return the kind of access that caused the fault of line l, whose error code
+ * is code. A write to a present page is a copy on write if the mapping is
  * private and writable.
  */
 static enum access

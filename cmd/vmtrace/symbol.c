@@ -29,8 +29,8 @@ vma_label(const struct vma *v)
 }
 
 /*
- * Write address addr of the kernel to s, of size bytes, as "NAME+0xN", or "" if
- * the kernel's symbols are hidden. Return s.
+ * Write kernel address addr to s, of size bytes, as "NAME+0xN", or "" if the
+ * kernel's symbols are hidden. Return s.
  */
 const char *
 kernel_name(uint64_t addr, char *s, size_t size)

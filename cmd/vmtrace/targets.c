@@ -19,8 +19,8 @@ name_found(void *arg, pid_t pid)
 }
 
 /*
- * Exit with status 2 and a question if all operands are names of live
- * processes.
+ * If all operands are names of live processes, print a question and exit with
+ * status 2.
  */
 static void
 names_ask(char **operand)
@@ -40,14 +40,14 @@ names_ask(char **operand)
 }
 
 /*
- * Add to *to what the operands mean. They are an array that ends with NULL. If
- * command is true, they followed "--" and are a command. Return 0, or -1 if
+ * Add the meaning of the operands, an array that ends with NULL, to *targets.
+ * If command is true, they followed "--" and are a command. Return 0, or -1 if
  * there is nothing to trace, or both processes and a command.
  */
 int
-targets_settle(struct targets *to, char **operand, bool command)
+targets_settle(struct targets *targets, char **operand, bool command)
 {
-	struct sources *s = &to->sources;
+	struct sources *s = &targets->sources;
 
 	if (s->pick.n > 0 || sources_live(s) || *operand == NULL) {
 		if (*operand != NULL)
@@ -58,7 +58,7 @@ targets_settle(struct targets *to, char **operand, bool command)
 	if (command || !program_isnumber(*operand)) {
 		if (!command)
 			names_ask(operand);
-		to->command = operand;
+		targets->command = operand;
 		return 0;
 	}
 	sources_operands(s, operand, SOURCES_LIVE);
@@ -118,17 +118,17 @@ target_add(void *arg, pid_t pid, bool found)
 }
 
 /*
- * Trace the live processes in to with tracer t, and add them to s. If one
- * cannot be traced, print a message and set *failed. Return how many are
- * traced.
+ * Trace the live processes in targets with tracer t, and add them to s. If one
+ * cannot be traced, print a message and set *failed. Return the number of
+ * processes traced.
  */
 size_t
-targets_add(const struct targets *to, struct tracer *t, struct stream *s,
+targets_add(const struct targets *targets, struct tracer *t, struct stream *s,
     bool *failed)
 {
 	struct adding a = { t, s, 0, false };
 
-	if (!sources_each(&to->sources, target_add, &a) || a.failed)
+	if (!sources_each(&targets->sources, target_add, &a) || a.failed)
 		*failed = true;
 	return a.n;
 }

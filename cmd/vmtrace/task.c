@@ -33,7 +33,7 @@ process_find(struct tasks *t, pid_t pid)
 }
 
 /*
- * Return an empty process of t with ID pid, which replaces any existing one.
+ * Return a new empty process with ID pid in t, replacing any existing one.
  */
 struct process *
 process_new(struct tasks *t, pid_t pid)
@@ -79,7 +79,7 @@ process_forget(struct process *p)
 }
 
 /*
- * Replace the mappings of p by those in /proc. If they cannot be read, keep
+ * Replace the mappings of p with those in /proc. If they cannot be read, keep
  * the old ones. Return 0, or -1 with errstr set.
  */
 int
@@ -179,8 +179,7 @@ threads_each(struct tasks *t, void (*fn)(void *, struct thread *), void *arg)
 }
 
 /*
- * Read the mappings of all processes of t again, because events may have been
- * lost.
+ * Reread the mappings of all processes of t, because events may have been lost.
  */
 void
 tasks_reread(struct tasks *t)

@@ -57,8 +57,9 @@ total_fault(struct output_state *o, const struct line *l)
 }
 
 /*
- * Count in o an allocation of the given number of bytes or, unless alloc is
- * true, a free. name is that of the objects. The code at address site did it.
+ * Count in o an allocation of the given number of bytes or, if alloc is false,
+ * a free. name is the name of the objects, and site the address of the code
+ * that did it.
  */
 void
 total_slab(struct output_state *o, const char *name, uint64_t site,
@@ -82,8 +83,8 @@ CMP_BY(count_cmp, struct row *const,
     ORDER((*x)->num, (*y)->num))
 
 /*
- * Join the rows of a mapping that grew while faults were counted. The n rows at
- * v are sorted; the ranges of such rows overlap. Add their counts to the first
+ * Join the rows of a mapping that grew while faults were counted; the ranges of
+ * such rows overlap. The n rows at v are sorted. Add their counts to the first
  * of them, and set those of the others to zero.
  */
 static void

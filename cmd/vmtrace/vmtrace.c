@@ -64,8 +64,8 @@ on_signal(int sig)
 }
 
 /*
- * Make a signal end the trace, and a second one kill us, because output may
- * wait for its reader. Signals that are ignored stay ignored.
+ * Make a signal end the trace, and a second one kill us, because output may be
+ * waiting for its reader. Signals that are ignored stay ignored.
  */
 static void
 signals_begin(void)
@@ -172,13 +172,13 @@ finish(struct tracer *t, struct stream *s, bool *failed)
 }
 
 /*
- * Trace the processes or the command in to with options o. Print to descriptor
+ * Trace the processes or the command in tg with options o. Print to descriptor
  * out, unless it is -1; a command keeps our original standard output. If
  * something was not traced, print a message and set *failed. Return the exit
- * status of the command if it has ended, else 0.
+ * status of the command if it has ended, or else 0.
  */
 static int
-run(const struct options *o, const struct targets *to, int out, bool *failed)
+run(const struct options *o, const struct targets *tg, int out, bool *failed)
 {
 	struct command c = { 0 };
 	struct stream s = { 0 };
@@ -186,8 +186,8 @@ run(const struct options *o, const struct targets *to, int out, bool *failed)
 	bool over = false;
 	int status;
 
-	if (to->command != NULL)
-		command_begin(&c, to->command);
+	if (tg->command != NULL)
+		command_begin(&c, tg->command);
 	if (out != -1 && dup2(out, STDOUT_FILENO) == -1)
 		err(1, "dup2");
 	signals_begin();
@@ -197,7 +197,7 @@ run(const struct options *o, const struct targets *to, int out, bool *failed)
 	lines_begin(&s.out, o, now_ns());
 	say_lacks(t);
 	if (c.pid == 0) {
-		if (targets_add(to, t, &s, failed) == 0) {
+		if (targets_add(tg, t, &s, failed) == 0) {
 			if (!*failed)
 				program_warn(
 				    "all matching processes have ended");
@@ -209,7 +209,7 @@ run(const struct options *o, const struct targets *to, int out, bool *failed)
 		(void)process_new(&s.tasks, c.pid);
 	s.out.start = now_ns();
 	if (c.pid != 0)
-		command_go(&c, to->command[0]);
+		command_go(&c, tg->command[0]);
 	if (!o->totals)
 		lines_heading();
 	if (trace(t, &s, &over) == -1) {
@@ -217,7 +217,7 @@ run(const struct options *o, const struct targets *to, int out, bool *failed)
 		*failed = true;
 	} else
 		finish(t, &s, failed);
-	status = c.pid == 0 ? 0 : command_end(&c, to->command[0], over);
+	status = c.pid == 0 ? 0 : command_end(&c, tg->command[0], over);
 	if (status == -1)
 		*failed = true;
 	tracer_free(t);

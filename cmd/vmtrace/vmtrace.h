@@ -197,9 +197,9 @@ struct targets {		/* zeroed before use */
 	char		**command; /* borrowed; NULL: none */
 };
 
-int		 targets_settle(struct targets *to, char **operand,
+int		 targets_settle(struct targets *targets, char **operand,
 		    bool command);
-size_t		 targets_add(const struct targets *to, struct tracer *t,
+size_t		 targets_add(const struct targets *targets, struct tracer *t,
 		    struct stream *s, bool *failed);
 
 #endif

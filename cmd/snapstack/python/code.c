@@ -39,8 +39,8 @@ signed_varint(struct table *t)
 }
 
 /*
- * Return the line of code unit number unit, or 0 if it has none. first is the
- * line of the function.
+ * Return the source line of code unit number unit, or 0 if it has none. first
+ * is the line of the function.
  */
 static int64_t
 line_find(struct table *t, uint64_t unit, int64_t first)
@@ -102,8 +102,8 @@ code_line(struct target *t, const struct pyoffsets *o, uint64_t code,
 /*
  * Set f to the function, file and line of the instruction at address
  * instruction of t, whose code object is at address code. o has the offsets.
- * Return false if there is no code object. In both cases the caller frees the
- * strings in f.
+ * Return false if there is no code object. The caller must free the strings in
+ * f in either case.
  */
 bool
 pycode_get(struct pyframe *f, struct target *t, const struct pyoffsets *o,

@@ -116,18 +116,18 @@ put_float(struct objects *w, uint64_t addr)
 }
 
 /*
- * Append, in brackets, the first of the n items in the array whose address is
- * at.
+ * Append, in brackets, the first few of the n items in the array at address
+ * addr.
  */
 static void
-put_items(struct objects *w, uint64_t at, uint64_t n, const char *brackets,
+put_items(struct objects *w, uint64_t addr, uint64_t n, const char *brackets,
     unsigned int depth)
 {
 	uint64_t item, i;
 
 	buf_add(w->b, brackets, 1);
 	for (i = 0; i < n && i < ITEMS && depth < DEEPEST; i++) {
-		if (!target_word(w->t, at + 8 * i, 8, &item))
+		if (!target_word(w->t, addr + 8 * i, 8, &item))
 			break;
 		if (i > 0)
 			buf_puts(w->b, ", ");

@@ -141,8 +141,8 @@ frame_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
 
 /*
  * Add the Python frames of a thread, beginning with the one at address addr.
- * Stop if they loop, that is, if the frame stored at the last power of two
- * comes again (Brent's algorithm).
+ * Stop if they form a loop, that is, if the frame stored at the last power of
+ * two comes up again (Brent's algorithm).
  */
 static void
 frames_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
@@ -172,7 +172,7 @@ frames_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
 
 /*
  * Return the stack address of a thread's innermost call of the interpreter, or
- * 0 if it is not known. frame is what the thread state points to.
+ * 0 if it is not known. frame is the address stored in the thread state.
  */
 static uint64_t
 call_find(struct target *t, const struct pyoffsets *o, uint64_t frame)
@@ -194,9 +194,9 @@ call_find(struct target *t, const struct pyoffsets *o, uint64_t frame)
 }
 
 /*
- * Return the thread that runs the code of a thread state. It is the thread with
- * the interpreter's call on its stack, because other threads than the creator
- * of a state may use it. If there is none, return thread tid, or NULL.
+ * Return the thread that runs the code of a thread state: the one with the
+ * interpreter's call on its stack, because threads other than the creator of a
+ * state may use it. If there is none, return thread tid, or NULL.
  */
 static struct stack *
 stack_of(struct unwinder *u, uint64_t call, uint64_t tid)
@@ -226,25 +226,25 @@ stack_of(struct unwinder *u, uint64_t call, uint64_t tid)
 }
 
 /*
- * Insert the frames of more into st, before those of earlier calls. st then
- * owns them. Return false if memory ran out.
+ * Insert the frames of src into st, before those of earlier calls; st then owns
+ * them. Return false if memory ran out.
  */
 static bool
-frames_insert(struct stack *st, const struct stack *more)
+frames_insert(struct stack *st, const struct stack *src)
 {
 	const size_t size = sizeof *st->python;
 	size_t at, i;
 
-	for (i = 0; i < more->npython; i++)
+	for (i = 0; i < src->npython; i++)
 		if (VEC_ROOM(st->python, st->npython + i) == -1)
 			return false;
 	for (at = 0; at < st->npython && st->python[at].call <
-	    more->python->call;)
+	    src->python->call;)
 		at++;
-	memmove(st->python + at + more->npython, st->python + at,
+	memmove(st->python + at + src->npython, st->python + at,
 	    (st->npython - at) * size);
-	memcpy(st->python + at, more->python, more->npython * size);
-	st->npython += more->npython;
+	memcpy(st->python + at, src->python, src->npython * size);
+	st->npython += src->npython;
 	return true;
 }
 
@@ -264,12 +264,12 @@ call_known(const struct stack *st, uint64_t call)
 }
 
 /*
- * Read the thread state at address addr of interpreter in, and add its frames
- * to its thread. Return false if it cannot be read.
+ * Read the thread state at address addr of interpreter interp, and add its
+ * frames to its thread. Return false if it cannot be read.
  */
 static bool
 state_take(struct unwinder *u, const struct pyoffsets *o,
-    const struct interpreter *in, uint64_t addr)
+    const struct interpreter *interp, uint64_t addr)
 {
 	struct target *t = u->target;
 	struct stack *st, more = { 0 };
@@ -285,10 +285,10 @@ state_take(struct unwinder *u, const struct pyoffsets *o,
 		frame = 0;
 	if ((st = stack_of(u, call, tid)) == NULL || call_known(st, call))
 		return true;
-	if (in->locked && in->last == addr)
+	if (interp->locked && interp->last == addr)
 		st->gil = GIL_HELD;
-	else if (st->gil == GIL_NONE && in->gil != 0 &&
-	    st->futex >= in->gil && st->futex < in->gil + GIL_SIZE)
+	else if (st->gil == GIL_NONE && interp->gil != 0 &&
+	    st->futex >= interp->gil && st->futex < interp->gil + GIL_SIZE)
 		st->gil = GIL_WANTED;
 	frames_add(u, &more, o, frame);
 	for (i = 0; i < more.npython; i++)
@@ -296,8 +296,8 @@ state_take(struct unwinder *u, const struct pyoffsets *o,
 	if (more.npython > 0 && frames_insert(st, &more)) {
 		free(more.python);
 		if (st->python->call == call) {
-			st->interpreter = in->id;
-			st->collects = in->collects;
+			st->interpreter = interp->id;
+			st->collects = interp->collects;
 		}
 	} else
 		stack_free(&more);
@@ -306,25 +306,26 @@ state_take(struct unwinder *u, const struct pyoffsets *o,
 
 /*
  * Read the thread states of the interpreter at address addr, whose lock is at
- * in->gil. Read at most *left of them, and lower *left by their number.
+ * interp->gil. Read at most *left of them, and reduce *left by their number.
  */
 static void
 interpreter_take(struct unwinder *u, const struct pyoffsets *o, uint64_t addr,
-    struct interpreter *in, size_t *left)
+    struct interpreter *interp, size_t *left)
 {
 	struct target *t = u->target;
 	uint64_t state, locked, collecting;
 
 	if (!target_word(t, addr + o->interp_threads, 8, &state) ||
-	    !target_word(t, addr + o->interp_id, 8, &in->id) ||
+	    !target_word(t, addr + o->interp_id, 8, &interp->id) ||
 	    !target_word(t, addr + o->interp_collecting, 4, &collecting))
 		return;
-	in->collects = collecting != 0;
-	in->locked = in->gil != 0 &&
-	    target_word(t, in->gil + GIL_LOCKED, 4, &locked) && locked == 1 &&
-	    target_word(t, in->gil + GIL_LAST, 8, &in->last);
+	interp->collects = collecting != 0;
+	interp->locked = interp->gil != 0 &&
+	    target_word(t, interp->gil + GIL_LOCKED, 4, &locked) &&
+	    locked == 1 &&
+	    target_word(t, interp->gil + GIL_LAST, 8, &interp->last);
 	for (; state != 0 && *left > 0; --*left)
-		if (!state_take(u, o, in, state) ||
+		if (!state_take(u, o, interp, state) ||
 		    !target_word(t, state + o->thread_next, 8, &state))
 			return;
 }

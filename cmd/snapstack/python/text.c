@@ -9,13 +9,13 @@
 enum { MAX_NAME = 4096, SHOWN = 60 };
 
 /*
- * Set *at, *number and *width to the address, the number and the size in bytes
- * of the characters in the string object at address addr. See
+ * Set *data, *number and *width to the address, the number and the size in
+ * bytes of the characters in the string object at address addr. See
  * Include/cpython/unicodeobject.h. Return false if there is no string object.
  */
 static bool
 string_find(struct target *t, const struct pyoffsets *o, uint64_t addr,
-    uint64_t *at, uint64_t *number, size_t *width)
+    uint64_t *data, uint64_t *number, size_t *width)
 {
 	enum { LENGTH = 16, STATE = 32, ASCII = 1 << 6, COMPACT = 1 << 5 };
 	uint64_t state;
@@ -25,13 +25,14 @@ string_find(struct target *t, const struct pyoffsets *o, uint64_t addr,
 	    (state & COMPACT) == 0)
 		return false;
 	*width = state >> 2 & 7;
-	*at = addr + ((state & ASCII) != 0 ? o->ascii : o->compact);
+	*data = addr + ((state & ASCII) != 0 ? o->ascii : o->compact);
 	return *width == 1 || *width == 2 || *width == 4;
 }
 
 /*
- * Return the string object at address addr of t as UTF-8, cut if it is long, or
- * NULL if there is none. o has the offsets. The caller frees the string.
+ * Return the string object at address addr of t as UTF-8, truncated if it is
+ * long, or NULL if there is none. o has the offsets. The caller frees the
+ * string.
  */
 char *
 pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
@@ -82,8 +83,8 @@ is_formless(uint32_t c)
 }
 
 /*
- * Append a character as it appears between quotes. wide is false for bytes
- * objects.
+ * Append character c as repr() writes it between quotes. wide is false for
+ * bytes objects.
  */
 static void
 put_character(struct buf *b, uint32_t c, char quote, bool wide)

@@ -220,9 +220,9 @@ put_python(struct printing *p, const struct pyframe *f, size_t n)
 }
 
 /*
- * Consider the threads with the same stack as the thread with index first.
- * Print which of them hold or want the global interpreter lock, and which run
- * an interpreter other than the main one.
+ * Print which of the threads with the same stack as the thread with index first
+ * hold or want the global interpreter lock, and which run an interpreter other
+ * than the main one.
  */
 static void
 put_interpreter(const struct unwinder *u, size_t first)
@@ -277,7 +277,7 @@ put_stack(struct unwinder *u, size_t first, bool all)
 }
 
 /*
- * Print the stacks of process u, equal ones only once. If all is true, also
+ * Print the stacks of process u, identical ones only once. If all is true, also
  * print the interpreter's frames between those of Python code.
  */
 void

@@ -32,8 +32,8 @@ has_id(int fd, const void *id, size_t len)
 }
 
 /*
- * Open path if that file has build ID id. Return its descriptor, and set *found
- * to path, which the caller frees. Otherwise free path and return -1.
+ * Open the file at path if it has build ID id. Return its descriptor, and set
+ * *found to path, which the caller frees. Otherwise free path and return -1.
  */
 static int
 open_same(char *path, const void *id, size_t len, char **found)
@@ -54,8 +54,8 @@ open_same(char *path, const void *id, size_t len, char **found)
 }
 
 /*
- * Return the path that a file in dir has by its build ID, or NULL. The caller
- * frees it. See "Separate Debug Files" of gdb(1).
+ * Return the path in dir that belongs to the build ID of len bytes at id, or
+ * NULL. The caller frees it. See "Separate Debug Files" of gdb(1).
  */
 static char *
 path_of(const char *dir, const uint8_t *id, size_t len, bool debug)

@@ -24,11 +24,11 @@ struct dynamic {
 
 /*
  * Find the dynamic section of the module whose ELF header is at address start.
- * Set *at to its address, and *bias to the load bias of the module. Return
- * false if there is none.
+ * Set *addr to the address of the section, and *bias to the load bias of the
+ * module. Return false if there is none.
  */
 static bool
-section_find(struct target *t, uint64_t start, uint64_t *bias, uint64_t *at)
+section_find(struct target *t, uint64_t start, uint64_t *bias, uint64_t *addr)
 {
 	uint64_t first, dynamic;
 	Elf64_Ehdr eh;
@@ -53,7 +53,7 @@ section_find(struct target *t, uint64_t start, uint64_t *bias, uint64_t *at)
 	if (first == UINT64_MAX || dynamic == UINT64_MAX)
 		return false;
 	*bias = start - first;
-	*at = dynamic + *bias;
+	*addr = dynamic + *bias;
 	return true;
 }
 

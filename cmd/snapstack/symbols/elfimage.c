@@ -64,7 +64,7 @@ image_size(struct image *im)
 
 /*
  * Copy im to data. Do not write blocks of zeros, so that they take no memory,
- * however many of them an untrusted snapshot claims to have.
+ * no matter how many of them an untrusted snapshot claims to have.
  */
 static void
 image_copy(struct image *im, uint8_t *data)
@@ -124,8 +124,7 @@ bytes_get(struct image *im)
 }
 
 /*
- * Return the bytes b, which may be NULL, as an ELF file, or NULL if they are
- * not one.
+ * Return b, which may be NULL, as an ELF file, or NULL if it is not one.
  */
 static Elf *
 bytes_elf(const struct elfbytes *b)
@@ -151,7 +150,7 @@ elfimage_open(struct image *im)
 }
 
 /*
- * Return the ELF file from address start to end in the memory of process t,
+ * Return the ELF file at addresses start to end in the memory of process t,
  * such as [vdso], or NULL if there is none. The caller closes the file with
  * elf_end.
  */

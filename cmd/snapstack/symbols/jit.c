@@ -75,7 +75,7 @@ line_add(struct jit *j, const char *s, const char *end)
 CMP(line_cmp, struct line, start)
 
 /*
- * Return the last of those lines of the map that contain pc, or NULL.
+ * Return the last line of the map that contains pc, or NULL.
  */
 static const struct line *
 line_find(const struct jit *j, uint64_t pc)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Return name with the namespaces and classes of die (C++ or Rust) before it.
+ * Return name qualified with the namespaces and classes of die (C++ or Rust).
  * The result is valid until the next call.
  */
 static const char *
@@ -38,9 +38,8 @@ name_qualify(const char *name, Dwarf_Die *die)
 }
 
 /*
- * Return the DIE that declares the function of die. This is the abstract origin
- * of an inlined function, and the declaration in its class of a member
- * function.
+ * Return the DIE that declares the function of die: the abstract origin of an
+ * inlined function, or the declaration of a member function in its class.
  */
 static Dwarf_Die
 die_origin(Dwarf_Die *die)
@@ -114,7 +113,8 @@ unit_find(Dwfl_Module *m, uint64_t pc, Dwarf_Addr *bias)
 }
 
 /*
- * Set in pl the file and line from which the inlined function die was called.
+ * Set the file and line in pl to those from which the inlined function die was
+ * called.
  */
 static void
 caller_line(struct location *pl, Dwarf_Die *die, Dwarf_Die *cu)
@@ -161,9 +161,9 @@ inlined_each(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc, location_fn fn,
 }
 
 /*
- * Set in pl the source file and line of pc, an address in the DWARF of unit cu.
- * Check first that cu contains pc, because libdw assigns bytes after a unit to
- * its last line.
+ * Set the source file and line in pl to those of pc, an address in the DWARF of
+ * unit cu. First check that cu contains pc, because libdw assigns bytes after a
+ * unit to its last line.
  */
 static void
 line_find(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc)
@@ -178,7 +178,7 @@ line_find(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc)
 }
 
 /*
- * Set in pl the function at pc if the process generated this code.
+ * If the process generated the code at pc, set the function in pl.
  */
 static void
 made_find(struct location *pl, struct target *t, const struct frame *f,

@@ -17,7 +17,7 @@ static struct target *now;	/* process that the callbacks of libdwfl read */
 
 /*
  * Set id to the build ID of the ELF file that begins at address addr in memory.
- * Return the length of the ID, or 0 if it is not there.
+ * Return the length of the ID, or 0 if there is none.
  */
 static size_t
 id_of_memory(struct target *t, uint64_t addr, uint8_t id[64])
@@ -168,8 +168,8 @@ exe_add(Dwfl *d, struct target *t)
 }
 
 /*
- * Return the modules of process t, or NULL with errstr set. The caller ends
- * them with dwfl_end before t is closed.
+ * Return the modules of process t, or NULL with errstr set. The caller must
+ * call dwfl_end before closing t.
  */
 Dwfl *
 modules_open(struct target *t)

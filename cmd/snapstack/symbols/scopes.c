@@ -26,9 +26,9 @@ has_addresses(int tag)
 }
 
 /*
- * Search the children of parent, and those in its namespaces and types, for the
- * DIE whose code contains pc, and set *found to it. Return false if there is
- * none. found may be parent.
+ * Search the children of parent, including those in its namespaces and types,
+ * for the DIE whose code contains pc, and set *found to it. Return false if
+ * there is none. found may be parent.
  */
 static bool
 holder_find(const Dwarf_Die *parent, Dwarf_Addr pc, unsigned int depth,
@@ -57,24 +57,24 @@ holder_find(const Dwarf_Die *parent, Dwarf_Addr pc, unsigned int depth,
 }
 
 /*
- * Store the functions of unit cu that contain pc, an address in its DWARF, in
- * array in, whose size is most, outermost first. Return their number.
+ * Store in array found, of max elements, the functions of unit cu that contain
+ * pc, an address in its DWARF, outermost first. Return their number.
  */
 size_t
-scopes_find(const Dwarf_Die *cu, Dwarf_Addr pc, Dwarf_Die *in, size_t most)
+scopes_find(const Dwarf_Die *cu, Dwarf_Addr pc, Dwarf_Die *found, size_t max)
 {
 	Dwarf_Die die = *cu;
 	size_t n;
 	int tag;
 
-	for (n = 0; n < most && holder_find(&die, pc, 0, &die);) {
+	for (n = 0; n < max && holder_find(&die, pc, 0, &die);) {
 		tag = dwarf_tag(&die);
 		if (tag == DW_TAG_subprogram) {
 			/* a nested subprogram is not inlined */
-			in[0] = die;
+			found[0] = die;
 			n = 1;
 		} else if (tag == DW_TAG_inlined_subroutine && n > 0)
-			in[n++] = die;
+			found[n++] = die;
 	}
 	return n;
 }

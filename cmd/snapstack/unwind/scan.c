@@ -10,7 +10,7 @@
 enum { FAR = 64 * KB };		/* bytes of stack that are searched */
 
 /*
- * Return true if the 7 bytes at p end with a call instruction of amd64 or 386.
+ * Return true if the 7 bytes at p end with an amd64 or 386 call instruction.
  * See Intel's manual, volume 2, CALL.
  */
 static bool
@@ -53,9 +53,9 @@ is_call(struct target *t, uint16_t machine, uint64_t pc)
 }
 
 /*
- * Search the stack of t from *sp for a return address on the machine of r. If
- * one is found, set *pc to it and *sp to the stack pointer after the return,
- * and return true.
+ * Search the stack of t upwards from *sp for a return address, according to the
+ * machine of registers r. If one is found, set *pc to it and *sp to the stack
+ * pointer after the return, and return true.
  */
 bool
 scan_next(struct target *t, const struct registers *r, uint64_t *sp,

@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Return true if the code at pc of t is what signal handlers return to. machine
- * is an e_machine of elf(5).
+ * Return true if the code at pc of t is the code that signal handlers return
+ * to. machine is an e_machine of elf(5).
  */
 bool
 sigframe_is(struct target *t, uint16_t machine, uint64_t pc)

@@ -189,9 +189,9 @@ frame_add(struct stack *st, uint64_t pc)
 }
 
 /*
- * Add a frame to the stack. This is a callback of libdwfl. A frame that is not
- * in code ends the stack. The first frame is an exception, because it may have
- * jumped to an invalid address.
+ * Add a frame to the stack. This is a callback of libdwfl. A frame outside code
+ * ends the stack, unless it is the first frame, which may have jumped to an
+ * invalid address.
  */
 static int
 on_frame(Dwfl_Frame *state, void *arg)
@@ -266,8 +266,8 @@ guess_add(struct unwinder *u, struct stack *st, uint64_t *sp)
 }
 
 /*
- * Return the stack pointer of the last frame or, if that is not known, that of
- * the thread.
+ * Return the stack pointer of the last frame or, if it is unknown, that of the
+ * thread.
  */
 static uint64_t
 last_sp(const struct unwinder *u, const struct stack *st)
@@ -277,9 +277,9 @@ last_sp(const struct unwinder *u, const struct stack *st)
 }
 
 /*
- * If the last frame is where a signal handler returns to, add the frame that
- * the signal interrupted, and set the registers to continue there. Otherwise
- * return false.
+ * If the last frame is the code that a signal handler returns to, add the frame
+ * that the signal interrupted, set the registers to continue there, and return
+ * true. Otherwise return false.
  */
 static bool
 signal_add(struct unwinder *u, struct stack *st)
@@ -311,8 +311,8 @@ is_entry(const struct unwinder *u, const struct stack *st)
 /*
  * Add the frames that libdwfl finds from the registers u->now. skip_first is
  * true if the first of them was already added. Return NULL if the outermost
- * frame was reached, or else the reason why not. The text is valid until the
- * next call.
+ * frame was reached, or else the reason why it was not. The text is valid until
+ * the next call.
  */
 static const char *
 frames_find(struct unwinder *u, struct stack *st, bool skip_first)

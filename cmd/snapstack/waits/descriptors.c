@@ -11,8 +11,8 @@
 enum { SHOWN = 4 };		/* maximum number of descriptors listed */
 
 /*
- * Append a time of s seconds and ns nanoseconds to the text of c. word, which
- * is "for", "in" or "until", goes before it.
+ * Append a time of s seconds and ns nanoseconds to the text of c, preceded by
+ * word: "for", "in" or "until".
  */
 void
 put_seconds(struct call *c, const char *word, uint64_t s, uint64_t ns)

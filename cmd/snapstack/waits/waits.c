@@ -37,9 +37,9 @@ call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6],
 
 /*
  * If the stop interrupted a call, set *nr and arg to that call from the
- * registers, or else return false. The result of such a call is EINTR, or
- * ERESTARTSYS or a similar code of linux/errno.h, which means that it will be
- * restarted.
+ * registers and return true. Otherwise return false. The result of such a call
+ * is EINTR, or ERESTARTSYS or a similar code of linux/errno.h, which means that
+ * it will be restarted.
  */
 static bool
 call_interrupted(const struct registers *r, int64_t *nr, uint64_t arg[6])
@@ -144,10 +144,10 @@ put_join(struct call *c, uint64_t addr, uint64_t word)
 }
 
 /*
- * Append the owner of the futex(2) that the call waits for. A glibc mutex has
- * its owner two words after the futex (struct __pthread_mutex_s). A musl mutex,
- * and a glibc mutex that inherits priority or is robust, has its owner in the
- * futex.
+ * Append the owner of the futex(2) that the call is waiting for. In a glibc
+ * mutex, the owner is two words after the futex (struct __pthread_mutex_s). In
+ * a musl mutex, and in a glibc mutex that inherits priority or is robust, it is
+ * in the futex.
  */
 static void
 put_futex(struct call *c)
@@ -266,7 +266,7 @@ put_child(struct call *c, int64_t pid)
 }
 
 /*
- * Append what a call waits for, according to its arguments.
+ * Append what a call is waiting for, according to its arguments.
  */
 static void
 put_what(struct call *c)
@@ -315,8 +315,8 @@ put_what(struct call *c)
 }
 
 /*
- * Set st->wait to a line that says what thread st of u waits for, if it is in a
- * system call.
+ * Set st->wait to a line that says what thread st of u is waiting for, if it is
+ * in a system call.
  */
 void
 wait_find(struct unwinder *u, struct stack *st)
