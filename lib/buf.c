@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * Make room for n more bytes at the end of b. Return a pointer to the room, or
- * NULL if memory runs out, which also sets b->failed. The caller adds to b->len
- * the number of bytes it used.
+ * Make room for n more bytes at the end of b, and return a pointer to the room.
+ * If memory runs out, set b->failed and return NULL. The caller must add the
+ * number of bytes it used to b->len.
  */
 uint8_t *
 buf_room(struct buf *b, size_t n)
@@ -56,7 +56,7 @@ buf_add(struct buf *b, const void *data, size_t n)
 }
 
 /*
- * Append string s, without its NUL, to b. Errors are reported as by buf_add.
+ * Append string s, without its NUL, to b. Report errors as buf_add does.
  */
 void
 buf_puts(struct buf *b, const char *s)
@@ -65,8 +65,8 @@ buf_puts(struct buf *b, const char *s)
 }
 
 /*
- * Append text formatted as by printf(3), without a NUL, to b. Errors are
- * reported as by buf_add.
+ * Append text formatted as by printf(3), without a NUL, to b. Report errors as
+ * buf_add does.
  */
 void
 buf_printf(struct buf *b, const char *fmt, ...)

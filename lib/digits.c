@@ -57,8 +57,8 @@ digits_read(const char *s, const char *end, unsigned int base, uint64_t *num)
 }
 
 /*
- * Return true and set *num if the n bytes at s are a number in base below 2^64,
- * and nothing else.
+ * If the n bytes at s are a number in base below 2^64, and nothing else, set
+ * *num to it and return true.
  */
 bool
 digits_number(const char *s, size_t n, unsigned int base, uint64_t *num)

@@ -155,10 +155,10 @@ file_pread(const struct filesource *f, uint8_t *buf, size_t len, uint64_t off)
 }
 
 /*
- * Read n kilobytes, at most STRIDED, of a snap(6) stream, where an r precedes
- * each. Read all with one pread(2) and copy them to their places, which is
- * faster than preadv(2) with a buffer for each. Return false if the read fails
- * or an r is missing.
+ * Read n kilobytes, at most STRIDED, of a snap(6) stream, in which an r
+ * precedes each. Read all with one pread(2) and copy them to their places,
+ * which is faster than preadv(2) with a buffer for each. Return false if the
+ * read fails or an r is missing.
  */
 static bool
 read_strided(const struct filesource *f, uint64_t loc, size_t n, uint8_t *buf)

@@ -102,8 +102,7 @@ image_last(struct image *im)
 }
 
 /*
- * Return the piece that follows p in the order of addresses, or NULL if p is
- * the last.
+ * Return the piece that follows p in address order, or NULL if p is the last.
  */
 struct piece *
 piece_next(struct piece *p)
@@ -182,7 +181,7 @@ view_lay(struct image *im, uint64_t first, uint64_t last, struct segment *s)
 
 /*
  * Make segment s of im visible at those of its addresses that no other segment
- * of the present section covers. Return 0, or -1 with errstr set.
+ * of the current section covers. Return 0, or -1 with errstr set.
  */
 int
 view_insert(struct image *im, struct segment *s)

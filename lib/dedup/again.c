@@ -6,8 +6,8 @@
 #include "engine.h"
 
 /*
- * Set d->again for image im. Return true if all segments of im were described,
- * in order, before.
+ * Set d->again for image im. Return true if all segments of im were described
+ * before, in order.
  */
 static bool
 again_look(struct dedup *d, const struct image *im)

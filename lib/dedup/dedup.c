@@ -214,9 +214,9 @@ segment_submit(struct dedup *d, const struct described *desc)
 
 /*
  * Describe the n segments at seg, which must live as long as d. All findings
- * are reported, in the order of the pages, before this returns. If last is set,
- * report the very last page as RAW, ZERO or LOST, never SAME. Return 0, or -1
- * with errstr set if this fails or found returned -1.
+ * are reported, in page order, before this returns. If last is set, report the
+ * very last page as RAW, ZERO or LOST, never SAME. Return 0, or -1 with errstr
+ * set if this fails or found returned -1.
  */
 int
 dedup_segments(struct dedup *d, struct segment *const *seg, size_t n, bool last)

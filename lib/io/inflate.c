@@ -43,9 +43,9 @@ input_packed(struct input *in, uint64_t size, int (*begin)(struct input *))
 /*
  * If stream in is compressed with gzip or zstd, replace it by the decompressed
  * stream. Nothing may have been skipped before. If we wrote the stream
- * (snap(6)) and it is in a regular file, its size is known and it can be read
- * at random; with salvage this is so even if it is damaged, and later reads
- * report the damage. Return 0, or -1 with errstr set.
+ * (snap(6)) and it is in a regular file, its size is known and it allows random
+ * access. With salvage, this is so even if it is damaged; later reads report
+ * the damage. Return 0, or -1 with errstr set.
  */
 int
 input_gunzip(struct input *in, bool salvage)

@@ -322,8 +322,8 @@ input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
 }
 
 /*
- * Move to position pos of stream in, whose size must be known, and read at
- * random from then on. Return 0, or -1 with errstr set.
+ * Move to position pos of stream in, whose size must be known, and use random
+ * access from then on. Return 0, or -1 with errstr set.
  */
 int
 input_seek(struct input *in, uint64_t pos)

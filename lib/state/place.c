@@ -24,7 +24,7 @@ enum { IDLEN = 64 };
 static const char hex[] = "0123456789abcdef";
 
 /*
- * Return true if t begins with s, and advance t past it.
+ * If t begins with s, advance t past it and return true.
  */
 static bool
 part_begins(struct scan *t, const char *s)
@@ -38,7 +38,7 @@ part_begins(struct scan *t, const char *s)
 }
 
 /*
- * Return true if t ends in s, and remove s from the end of t.
+ * If t ends in s, remove s from the end of t and return true.
  */
 static bool
 part_ends(struct scan *t, const char *s)
@@ -83,8 +83,9 @@ name_set(char *name, const struct scan *t)
 }
 
 /*
- * Return true if t ends in an ID that is all of t or follows one of "-:_". Set
- * *id to the ID, and *before to the text before it, including the separator.
+ * If t ends in an ID that is all of t or follows one of "-:_", set *id to the
+ * ID, and *before to the text before it, including the separator, and return
+ * true.
  */
 static bool
 part_id(const struct scan *t, struct scan *id, struct scan *before)
@@ -109,7 +110,7 @@ is_podman(const struct scan *before, const struct scan *parent)
 }
 
 /*
- * Return true if t, a part of a path, names a pod, and set pod to the name. If
+ * If t, a part of a path, names a pod, set pod to the name and return true. If
  * slice is set, t is the name of a slice, in which underscores stand for the
  * hyphens of the UID.
  */

@@ -65,7 +65,7 @@ scan_blanks(struct scan *t)
 }
 
 /*
- * Return true if the next byte of t is c, and skip it.
+ * If the next byte of t is c, skip it and return true.
  */
 bool
 scan_byte(struct scan *t, char c)

@@ -25,8 +25,8 @@ status_find(const void *text, size_t len, const char *key,
 
 /*
  * Set v to the first numbers, at most max, after key in text, len bytes of
- * status; they are in base. Return how many numbers the line has, which may be
- * more than max, or 0 if key is missing.
+ * status. The numbers are in base. Return how many there are, which may be more
+ * than max, or 0 if key is missing.
  */
 size_t
 status_list(const void *text, size_t len, const char *key, unsigned int base,

@@ -36,7 +36,7 @@ user_parse(const char *s, uid_t *uid)
 /*
  * Return the users whose processes are to be chosen: *user or, if user is NULL,
  * those whose processes we may look at. These are all users if we are root or
- * have CAP_SYS_PTRACE, otherwise only ourselves.
+ * have CAP_SYS_PTRACE, otherwise only our own.
  */
 struct whose
 whose_begin(const uid_t *user)

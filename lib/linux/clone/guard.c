@@ -33,7 +33,7 @@ static const char guard_name[] = "snap-guard";
 /*
  * Try to reap the clones of all pairs of guard g, in child processes. A child
  * that could not release a thread exits, since its death releases the thread in
- * whatever state that is.
+ * whatever state it is.
  */
 static void
 pairs_try(struct guard *g)

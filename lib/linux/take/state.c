@@ -82,7 +82,7 @@ threads_traced(struct live *l, struct lproc *p)
 /*
  * Read the attributes of all threads of process p that stand still. If the
  * process is to be restored, also read, for threads other than the first, their
- * personality and which resources they do not share.
+ * personality and the resources they do not share.
  */
 static void
 threads_seen(const struct live *l, struct lproc *p)

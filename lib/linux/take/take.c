@@ -68,7 +68,7 @@ take_ready(struct taker *k)
 }
 
 /*
- * If the process was cloned, record for how long it was stopped.
+ * If the process was cloned, record how long it was stopped.
  */
 static void
 record_live(const struct lproc *lp, struct filelist *rec)

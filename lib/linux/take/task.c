@@ -29,8 +29,8 @@ static const char *const clone_links[] = {
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
 
 /*
- * Return the bits of the file coredump_filter in record l, which select what
- * the cores of the process contain: core(5).
+ * Return the bits of the file coredump_filter in record l, which select the
+ * contents of the process's cores: core(5).
  */
 static unsigned int
 record_dumped(const struct filelist *l)
