@@ -277,7 +277,7 @@ input_end(const struct input *in)
 }
 
 /*
- * Skip the next n bytes of stream in, all of which must be in the buffer.
+ * Skip the next n bytes of stream in; they must all be in the buffer.
  */
 void
 input_skip(struct input *in, size_t n)

@@ -222,8 +222,8 @@ outdir_put(struct outdir *o, const char *name, const void *data, size_t len)
 }
 
 /*
- * Remove those files of directory o for whose names match returns true, but no
- * directories. Return 0, or -1 with errstr set.
+ * Remove those files of directory o, but no directories, whose names make match
+ * return true. Return 0, or -1 with errstr set.
  */
 int
 outdir_clear(struct outdir *o, bool (*match)(const char *))

@@ -89,10 +89,10 @@ is_strange(int dir, const char *name)
 
 /*
  * Open the directory path, which may be a symbolic link, to create files in it.
- * Unless made is NULL, create it if it is missing, and then set *made to a
- * descriptor of its parent, which the caller owns; set *made to -1 if it
- * existed. Return a descriptor that the caller owns, or -1 with errstr set;
- * errno is ENOENT if the directory is missing and could be created.
+ * If it is missing and made is not NULL, create it and set *made to a
+ * descriptor of its parent, which the caller owns; if it existed, set *made to
+ * -1. Return a descriptor that the caller owns, or -1 with errstr set; errno is
+ * ENOENT if the directory is missing and could be created.
  */
 int
 outname_opendir(const char *path, int *made)

@@ -11,9 +11,8 @@ enum { ENDING_MS = 20 };	/* milliseconds for an exiting process to
 
 /*
  * Return true if process p, whose threads have all ended, is a zombie now. If
- * it is about to end, wait a moment for that. It must have been a zombie
- * already when the other processes were stopped, so read again what was read
- * earlier.
+ * it is about to become one, wait a moment for that. It was already one when
+ * the other processes were stopped, so read again what was read earlier.
  */
 static bool
 lproc_iszombie(struct lproc *p)

@@ -324,7 +324,7 @@ seek_settle(const struct seek *s, struct cgroups *c)
 }
 
 /*
- * Add to c the group whose name or ID is wanted.
+ * Add to c the group with the wanted name or ID.
  */
 static int
 group_byname(struct cgroups *c, const char *wanted)

@@ -113,9 +113,9 @@ cgroup_left(const struct cglevel *c, uint64_t *limit)
 }
 
 /*
- * Find the cgroup path of a process in text, its /proc/PID/cgroup. If v1 is
- * true, use the version 1 hierarchy of controller, otherwise that of version 2.
- * Return true with *path set, or false if there is none.
+ * Find the cgroup path of a process in text, the contents of its
+ * /proc/PID/cgroup. If v1 is true, use the version 1 hierarchy of controller,
+ * otherwise version 2. Return true with *path set, or false if there is none.
  */
 static bool
 membership_find(struct scan text, const char *controller, bool v1,

@@ -255,7 +255,7 @@ keep_far(struct keeping *k, const struct vma *v)
 
 /*
  * Schedule a copy of all of mapping v from the clone. v is a ring of
- * io_setup(2), which the clone has as well.
+ * io_setup(2), which the clone also has.
  */
 static int
 keep_ring(struct keeping *k, const struct vma *v)
@@ -376,9 +376,9 @@ keep_readclone(struct keeping *k)
 }
 
 /*
- * Add gaps to process p, which is stopped and has mappings vma, for what the
- * clone in lack lacks. Copy the pages that must be copied, and add the sources
- * of the copies to snapshot s. Return 0, or -1 with errstr set.
+ * Add gaps to process p, which is stopped and has mappings vma, for the pages
+ * that are missing from lack->clone. Copy those that must be copied, and add
+ * the sources of the copies to snapshot s. Return 0, or -1 with errstr set.
  */
 int
 gaps_keep(struct live *l, struct snap *s, struct lproc *p,

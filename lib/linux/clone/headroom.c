@@ -242,9 +242,10 @@ tasks_add(void *arg, long pid)
 
 /*
  * Promise claim c one of the processes and threads that its user may have. The
- * kernel does not report how many the user has. The number for all users is an
- * upper bound; count those of the user only if it is near the limit. Root has
- * no limit (copy_process of kernel/fork.c). Return 0, or -1 with errstr set.
+ * kernel does not report the user's current number. The number for all users is
+ * an upper bound; count those of the user only if it is near the limit. Root
+ * has no limit (copy_process of kernel/fork.c). Return 0, or -1 with errstr
+ * set.
  */
 static int
 user_take(struct claim *c)

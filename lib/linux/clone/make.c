@@ -132,9 +132,9 @@ clone_harmless(const struct live *l, const struct lproc *p,
 }
 
 /*
- * Return true if a process that is being cloned shares, or may share, the
- * memory of process p. The clone would then contain what we put on the stack of
- * p.
+ * Return true if a process that is being cloned shares, or may share, its
+ * memory with process p. The clone would then contain the data we put on the
+ * stack of p.
  */
 static bool
 clone_shares(const struct making *m, const struct lproc *p)
@@ -301,7 +301,7 @@ clones_begin(struct making *m)
 /*
  * Clone all processes of set l that we have stopped and whose threads were
  * recorded. Return true if the processes can be released. Otherwise return
- * false; there are then no clones, and a message has told the user why.
+ * false; there are then no clones, and a message has told the user the reason.
  */
 bool
 clones_make(struct live *l, struct snap *s)

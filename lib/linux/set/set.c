@@ -218,7 +218,7 @@ turns_next(struct turns *t)
 }
 
 /*
- * Free what task t owns, and set *t to zero.
+ * Free everything that task t owns, and set *t to zero.
  */
 void
 task_free(struct task *t)

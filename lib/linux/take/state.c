@@ -60,7 +60,7 @@ add_clocks(struct filelist *l, pid_t pid)
 }
 
 /*
- * Read what ptrace(2) shows of all stopped threads of process p.
+ * Read the state that ptrace(2) shows for all stopped threads of process p.
  */
 static void
 threads_traced(struct live *l, struct lproc *p)

@@ -90,9 +90,9 @@ vdso_copy(struct live *l, struct snap *s)
  * set l whose memory is mem. Return NULL if it differs from ours, as in a
  * 32-bit process or one restored from another kernel. If none of its pages was
  * touched, as in a child that has done little yet, it must be the kernel's,
- * provided that its address is too high for a 32-bit process. clone says that
- * mem is the memory of a clone, which has touched no page itself, but whose
- * pages we may touch.
+ * unless its address is low enough for a 32-bit process; then return NULL.
+ * clone says that mem is the memory of a clone, which has touched no page
+ * itself, but whose pages we may touch.
  */
 struct source *
 vdso_source(struct live *l, struct snap *s, struct source *mem,
