@@ -158,9 +158,9 @@ byname_pid(void *arg, long pid)
 /*
  * Call fn(arg, pid) for each process called name, or with any name if name is
  * NULL, except this process and kernel threads, until fn returns -1. If user is
- * not NULL, choose only processes of *user. If it is NULL, root chooses all
- * processes, and others only their own. Return 0, or -1 with errstr set on
- * failure or if there is no such process.
+ * not NULL, choose only processes of *user. If it is NULL, choose all if we are
+ * root or have CAP_SYS_PTRACE, otherwise only our own. Return 0, or -1 with
+ * errstr set on failure or if there is no such process.
  */
 int
 proc_named(const char *name, const uid_t *user, choose_fn fn, void *arg)

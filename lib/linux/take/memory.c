@@ -110,7 +110,8 @@ take_data(struct taking *k, uint64_t start, uint64_t end)
 
 /*
  * Take the addresses from k->done to end, where the process has no pages of its
- * own. They are recorded as missing or read from the file, as k->how says.
+ * own. As k->how says, they are read from the file, recorded as missing, or
+ * skipped.
  */
 static int
 take_gap(struct taking *k, uint64_t end)
