@@ -222,7 +222,8 @@ uregs_find(const struct machine *m)
 }
 
 /*
- * Set the n parts of a Ureg that part describes from gp, Linux's registers.
+ * Set those parts of a Ureg that the n elements at part describe. Take them
+ * from gp, Linux's registers.
  */
 static void
 ureg_set(uint8_t *ureg, const uint8_t *gp, const struct uregpart *part,

@@ -186,13 +186,13 @@ linuxrec_get(const struct linuxrec *r, size_t i, struct recfile *f)
 }
 
 /*
- * Compare the name of the file at offset at of record r with the n bytes at
+ * Compare the name of the file at offset off of record r with the n bytes at
  * name.
  */
 static int
-name_cmp(const struct linuxrec *r, size_t at, const char *name, size_t n)
+name_cmp(const struct linuxrec *r, size_t off, const char *name, size_t n)
 {
-	const char *s = (const char *)r->data + at;
+	const char *s = (const char *)r->data + off;
 
 	return path_cmp(s, strcspn(s, "\n"), name, n);
 }

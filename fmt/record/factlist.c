@@ -39,8 +39,8 @@ subject_word(enum subject subject)
 
 /*
  * Add a fact to l. order is its place among the facts of its subject. key and
- * value are copied. value has n bytes; NUL bytes in it become blanks, and
- * trailing blanks and newlines are dropped. Return 0, or -1 with errstr set.
+ * value are copied. value has n bytes; replace NUL bytes in it by blanks, and
+ * drop trailing blanks and newlines. Return 0, or -1 with errstr set.
  */
 int
 factlist_add(struct factlist *l, enum subject subject, uint64_t order,

@@ -33,13 +33,13 @@ advance(struct ixreader *x, uint64_t n)
 }
 
 /*
- * Check that num is the next number in the stream, and skip it. what is its
+ * Check that num is the next number in the stream, and skip it. label is its
  * name for messages. Do not check it in a damaged megabyte, nor in a compressed
  * stream: that may have thousands of segments in as many megabytes, which would
  * all be decompressed. Return 0, or -1 with errstr set.
  */
 static int
-check_num(struct ixreader *x, const char *what, uint64_t num)
+check_num(struct ixreader *x, const char *label, uint64_t num)
 {
 	char want[24], found[24];
 	uint64_t at;
@@ -57,7 +57,7 @@ check_num(struct ixreader *x, const char *what, uint64_t num)
 		return -1;
 	if (memcmp(found, want, n) != 0)
 		return errstr_set("%s %" PRIu64 ", but in the stream \"%.*s\"",
-		    what, num, (int)n, found);
+		    label, num, (int)n, found);
 	return 0;
 }
 

@@ -86,27 +86,27 @@ snap6_known(const char *name)
 }
 
 /*
- * Set errstr to say that the stream of r ends early. what names the part that
- * was being read. Return -1.
+ * Set errstr to say that the stream of r ends early. part is the name of the
+ * part that was being read. Return -1.
  */
 int
-reader_short(struct reader *r, const char *what)
+reader_short(struct reader *r, const char *part)
 {
 	if (input_end(r->in) == -1)
-		return errstr_wrap("%s", what);
+		return errstr_wrap("%s", part);
 	r->fault.cut = true;
 	r->fault.at = r->in->pos + (r->in->end - r->in->start);
-	return errstr_set("%s: the stream ends here", what);
+	return errstr_set("%s: the stream ends here", part);
 }
 
 /*
  * Read a number into *num: blanks, digits and blanks, ending in a blank. It has
- * 12 bytes or, if the last of these is a digit, continues up to the next byte
- * that is none. what is its name for error messages. Return 0, or -1 with
+ * 12 bytes; if the last of these is a digit, it continues until a byte that is
+ * not a digit. label is its name for error messages. Return 0, or -1 with
  * errstr set.
  */
 int
-read_num(struct reader *r, const char *what, uint64_t *num)
+read_num(struct reader *r, const char *label, uint64_t *num)
 {
 	const char *s, *end;
 	const uint8_t *p;
@@ -116,24 +116,24 @@ read_num(struct reader *r, const char *what, uint64_t *num)
 	r->fault.at = r->in->pos;
 	for (n = SNAP6_NUM;; n++) {
 		if ((p = input_peek(r->in, n)) == NULL)
-			return reader_short(r, what);
+			return reader_short(r, label);
 		if (p[n - 1] < '0' || p[n - 1] > '9')
 			break;
 		if (n >= 64)
 			return errstr_set("%s: a number of too many digits",
-			    what);
+			    label);
 	}
 	s = (const char *)p;
 	for (end = s + n; s < end && *s == ' '; s++)
 		continue;
 	if (s == end)
-		return errstr_set("%s: blanks where a number belongs", what);
+		return errstr_set("%s: blanks where a number belongs", label);
 	if ((s = digits_read(s, end, 10, &v)) == NULL)
-		return errstr_set("%s: the number is 2^64 or more", what);
+		return errstr_set("%s: the number is 2^64 or more", label);
 	for (; s < end && *s == ' '; s++)
 		continue;
 	if (s != end)
-		return errstr_set("%s: byte 0x%02x in a number", what,
+		return errstr_set("%s: byte 0x%02x in a number", label,
 		    (uint8_t)*s);
 	input_skip(r->in, n);
 	*num = v;
@@ -142,19 +142,19 @@ read_num(struct reader *r, const char *what, uint64_t *num)
 
 /*
  * Read the rest of a line into line (SNAP6_LINE bytes), without its newline,
- * and with NUL bytes replaced by nul. before is the number of bytes of the line
- * that were already read. what is its name for error messages. Return 0, or -1
+ * and with NUL bytes replaced by nul. done is the number of bytes of the line
+ * that were already read. label is its name for error messages. Return 0, or -1
  * with errstr set.
  */
 int
-read_line(struct reader *r, const char *what, size_t before, char nul,
+read_line(struct reader *r, const char *label, size_t done, char nul,
     char line[SNAP6_LINE])
 {
 	const uint8_t *p, *nl;
 	size_t i, n, most;
 
 	r->fault.at = r->in->pos;
-	most = SNAP6_LINE - before;
+	most = SNAP6_LINE - done;
 	n = input_fill(r->in, most);
 	p = r->in->buf + r->in->start;
 	if (n > most)
@@ -162,8 +162,8 @@ read_line(struct reader *r, const char *what, size_t before, char nul,
 	if ((nl = memchr(p, '\n', n)) == NULL) {
 		if (n == most)
 			return errstr_set("%s: a line of more than %d bytes",
-			    what, SNAP6_LINE);
-		return reader_short(r, what);
+			    label, SNAP6_LINE);
+		return reader_short(r, label);
 	}
 	n = (size_t)(nl - p);
 	for (i = 0; i < n; i++)

@@ -85,7 +85,7 @@ run_again(struct cursor *c, struct pagesrun *r)
 }
 
 /*
- * Count n more bytes of memory in use by x. Return 0, or -1 with errstr set if
+ * Add n bytes to the memory counted for x. Return 0, or -1 with errstr set if
  * the total is too much for the size of the file.
  */
 static int
@@ -317,13 +317,13 @@ indexed_new(struct reader *r)
 }
 
 /*
- * End the caller's use of x after the index has been read. held is the memory
+ * End the caller's use of x after the index has been read. used is the memory
  * that the snapshot uses so far; memory that is used later is added to it.
  */
 void
-indexed_end(struct indexed *x, uint64_t held)
+indexed_end(struct indexed *x, uint64_t used)
 {
-	atomic_store(&x->held, held);
+	atomic_store(&x->held, used);
 	if (--x->o.users == 0)
 		indexed_free(&x->o);
 }

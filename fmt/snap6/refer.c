@@ -26,25 +26,25 @@ refer_begin(struct referred *r, const struct image *im)
 
 /*
  * Write a reference to address addr to room, and return a pointer to its end.
- * Copy it to the buffer first, for the references that follow, and set *n to
- * its length, or to 0 if it cannot be reused.
+ * Copy it to saved, for the references that follow, and set *n to its length,
+ * or to 0 if it cannot be reused.
  */
 static char *
 refer_first(const struct referred *r, char *room, uint64_t addr,
-    char first[REFMOST], size_t *n)
+    char saved[REFMOST], size_t *n)
 {
 	char *end;
 
 	if (*n > 0 && addr % SNAP6_LOW >= KB) {
-		num_low(first + *n - 1 - SNAP6_LOWDIGITS,
+		num_low(saved + *n - 1 - SNAP6_LOWDIGITS,
 		    (uint32_t)(addr % SNAP6_LOW));
-		memcpy(room, first, REFMOST);
+		memcpy(room, saved, REFMOST);
 		return room + *n;
 	}
 	memcpy(room, r->begin, sizeof r->begin);
 	end = num_format(room + r->n, addr);
 	*n = addr < SNAP6_LOW ? 0 : (size_t)(end - room);
-	memcpy(first, room, *n);
+	memcpy(saved, room, *n);
 	return end;
 }
 

@@ -178,16 +178,16 @@ image_salvage(struct reader *r, struct image *im, const struct vmas *l,
 
 /*
  * Mark im as damaged from address start up to address end, except for the
- * ranges in the first had entries of its missing list. Return 0, or -1 with
+ * ranges in the first nold entries of its missing list. Return 0, or -1 with
  * errstr set.
  */
 static int
-rest_miss(struct image *im, size_t had, uint64_t start, uint64_t end)
+rest_miss(struct image *im, size_t nold, uint64_t start, uint64_t end)
 {
 	size_t i;
 	uint64_t to;
 
-	for (i = BISECT_WHILE(n, had, im->missing[n].end <= start); i < had &&
+	for (i = BISECT_WHILE(n, nold, im->missing[n].end <= start); i < nold &&
 	    im->missing[i].start < end; i++) {
 		to = im->missing[i].end;
 		if (im->missing[i].start > start && image_miss(im, start,
@@ -249,9 +249,9 @@ proc_list(struct reader *r, struct proc *p)
 }
 
 /*
- * Remove what is damaged from the snapshot that r has read. If reading failed,
- * also remove the last process if only its number is known. Return 0, or -1
- * with errstr set.
+ * Remove the damaged parts from the snapshot that r has read. If reading
+ * failed, also remove the last process if only its number is known. Return 0,
+ * or -1 with errstr set.
  */
 int
 salvage_snap(struct reader *r, bool failed)

@@ -122,8 +122,9 @@ write_raw(struct snap6 *w, const struct finding *f)
 
 /*
  * Write zeros for the pages of f, which could not be read, and add them to the
- * missing memory of the image. Later snap6_put() writes a second proc record
- * with that memory, which replaces the first. Return 0, or -1 with errstr set.
+ * missing memory of the image. snap6_put() later writes a second proc record,
+ * which lists that memory and replaces the first. Return 0, or -1 with errstr
+ * set.
  */
 static int
 write_lost(struct snap6 *w, const struct finding *f)
@@ -282,7 +283,7 @@ header_put(struct snap6 *w)
 }
 
 /*
- * Write the process or thread p with w. Set its counts to what was written.
+ * Write the process or thread p with w, and set its counts of what was written.
  * Report data that cannot be read to the warn callback; fail if p has no Linux
  * record in which to list the data. Return 0, or -1 with errstr set.
  */

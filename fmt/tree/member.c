@@ -75,7 +75,7 @@ maps_make(struct member *m)
 }
 
 /*
- * Make those parts in want that m does not have yet, with the parts that they
+ * Build those parts in want that m does not have yet, with the parts that they
  * need. The caller must hold the lock of m.
  */
 static void
@@ -108,7 +108,7 @@ parts_make(struct member *m, unsigned int want)
 }
 
 /*
- * Make a part of member m, if m does not have it yet. If it cannot be made,
+ * Build a part of member m, if m does not have it yet. If it cannot be built,
  * warn, and leave it empty.
  */
 void

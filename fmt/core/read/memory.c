@@ -156,7 +156,7 @@ add_tails(struct memory *m)
 }
 
 /*
- * Make the memory image of the process of r. Return 0, or -1 with errstr set.
+ * Build the memory image of the process of r. Return 0, or -1 with errstr set.
  */
 int
 core_memory(struct corereader *r)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /*
- * Make the first line of the snapshot (see man6/snap.6). Its boot time is 0,
+ * Build the first line of the snapshot (see man6/snap.6). Its boot time is 0,
  * because a core does not record one.
  */
 static int

@@ -13,7 +13,7 @@
 /*
  * Add to rec the registers and signals of the thread that f describes. The
  * first thread in a core is the one that caused the dump; if it has no
- * NT_SIGINFO, make a siginfo with just its signal.
+ * NT_SIGINFO, build a siginfo with just its signal.
  */
 static void
 core_regs(struct filelist *rec, const struct elfcore *c,
@@ -114,7 +114,7 @@ core_state(const struct corereader *r, struct taskstate *st)
 }
 
 /*
- * Make the small files and the Linux record of p, which is a process or a
+ * Create the small files and the Linux record of p, which is a process or a
  * thread.
  */
 static int
@@ -198,7 +198,7 @@ core_process(struct corereader *r)
 }
 
 /*
- * Make the files of the process of r, whose memory has already been read, and
+ * Create the files of the process of r, whose memory has already been read, and
  * add its threads. Return 0, or -1 with errstr set.
  */
 int

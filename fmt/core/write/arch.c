@@ -52,7 +52,7 @@ enum { XCR0 = 464 };
  * Convert f, Plan 9's fpregs, to the floating-point registers of a core of
  * machine a. On amd64 f is FXSAVE with or without AVX; on 386 it is FXSAVE,
  * FXSAVE with an appendix (Bell Labs), or FSAVE; on arm64 it is in 9front's
- * format, which has the last two words in the reverse order of Linux's.
+ * format, whose last two words are swapped compared with Linux's.
  */
 static void
 fp_move(const struct machine *a, const struct file *f, struct coreregs *r)
@@ -110,7 +110,7 @@ xsave_move(const struct recfile *x, struct coreregs *r)
 }
 
 /*
- * Set r to the registers that the Linux record has for machine a, if any.
+ * Set r to the registers for machine a in the Linux record, if it has any.
  */
 static void
 linux_regs(const struct machine *a, const struct taskstate *st,

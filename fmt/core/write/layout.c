@@ -292,7 +292,7 @@ out:
 }
 
 /*
- * Make the core of process p of s, with those of its threads that have
+ * Build the core of process p of s, with those of its threads that have
  * registers. p must not be a thread or an embedded file. The core borrows from
  * the snapshot, which must not change. Several threads may read one core at a
  * time. Return the core, or NULL with errstr set, for example if p has no

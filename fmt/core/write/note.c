@@ -49,7 +49,7 @@ pids_put(uint8_t *s, const struct taskstate *st, uint64_t ppid)
 /*
  * Append the NT_PRSTATUS note of a thread; for its layout see
  * core/read/facts.c. sig is the siginfo of the signal that the thread or its
- * process got, or NULL. ppid is the same for all threads.
+ * process received, or NULL. ppid is the same for all threads.
  */
 static void
 prstatus_add(struct buf *b, const struct machine *a,
@@ -106,7 +106,8 @@ names_put(const struct taskstate *st, uint8_t *fname, uint8_t *psargs)
 }
 
 /*
- * Append the NT_PRPSINFO note, made like that of the kernel's fill_psinfo().
+ * Append the NT_PRPSINFO note, in the way that fill_psinfo() of the kernel
+ * builds it.
  */
 static void
 prpsinfo_add(struct buf *b, const struct machine *a,

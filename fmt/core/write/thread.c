@@ -9,10 +9,10 @@
 #include <string.h>
 
 /*
- * Return the siginfo, SIGINFO bytes, of the signal that the thread with state
- * st got, or NULL if it got none. Return NULL also for a ptrace stop, because
- * snap itself caused it; then the second byte of si_code has the event (see
- * ptrace(2)).
+ * Return the siginfo (SIGINFO bytes) of the signal that the thread with state
+ * st received, or NULL if it received none. Also return NULL for a ptrace stop,
+ * because snap itself caused it; the second byte of si_code then has the event
+ * (see ptrace(2)).
  */
 const uint8_t *
 state_signal(const struct taskstate *st)
@@ -49,8 +49,8 @@ no_registers(const struct taskstate *st)
 }
 
 /*
- * Add thread p to t if it has registers. Put the first thread that got a signal
- * before all others. *known is true once that thread has been found.
+ * Add thread p to t if it has registers. Put the first thread that received a
+ * signal before all others. *known is true once that thread has been found.
  */
 static int
 thread_add(struct corethreads *t, const struct snap *s, struct proc *p,
@@ -81,8 +81,8 @@ thread_add(struct corethreads *t, const struct snap *s, struct proc *p,
 
 /*
  * Set *t to the threads of process p of s that have registers. A thread that
- * got a signal comes first, then the first thread of p. Fail if no thread has
- * registers. *t must be all zero. The caller frees t->p, even on failure.
+ * received a signal comes first, then the first thread of p. Fail if no thread
+ * has registers. *t must be all zero. The caller frees t->p, even on failure.
  * Return 0, or -1 with errstr set.
  */
 int

@@ -82,8 +82,8 @@ far_open(struct targetfile *f, uint64_t dev, const char *name)
 }
 
 /*
- * Replace the O_PATH descriptor f->fd by one that is open for reading, and set
- * f->st and f->type. Return 0, or -1 with errno set.
+ * Replace the O_PATH descriptor f->fd by one open for reading, and set f->st
+ * and f->type. Return 0, or -1 with errno set.
  */
 static int
 near_open(struct targetfile *f)

@@ -144,8 +144,8 @@ seek_last(struct seeking *s, enum want w, const struct vma *v)
 }
 
 /*
- * Remember in which file, and at which offset, each instruction was found. l
- * has the mappings of the process.
+ * Remember the file and the offset at which each instruction was found. l has
+ * the mappings of the process.
  */
 static void
 seek_remember(const struct seeking *s, const struct vmas *l)

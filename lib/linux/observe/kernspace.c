@@ -130,9 +130,9 @@ kernel_vmalloc(struct space *sp)
 CMP(vma_cmp, struct vma, start)
 
 /*
- * Fill in sp with the address space of the kernel. The caller frees sp, even
- * after a failure; sp->denied then says whether permission is missing. Return
- * 0, or -1 with errstr set.
+ * Fill in sp with the kernel's address space. The caller frees sp, even after a
+ * failure; sp->denied then says whether permission is missing. Return 0, or -1
+ * with errstr set.
  */
 int
 space_kernel(struct space *sp)

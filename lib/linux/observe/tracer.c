@@ -360,7 +360,7 @@ tracer_stop(struct tracer *t)
 }
 
 /*
- * Return how many records of t were lost because rings were full.
+ * Return the number of records of t that were lost because rings were full.
  */
 uint64_t
 tracer_lost(const struct tracer *t)

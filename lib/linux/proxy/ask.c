@@ -63,14 +63,14 @@ proxy_proc(pid_t pid, const char *path, struct bulk *out)
 }
 
 /*
- * Append the fdinfo of descriptor fd of process pid to *out. what describes it
+ * Append the fdinfo of descriptor fd of process pid to *out. desc describes it
  * in messages to the user. Return 0, or -1 with errno set.
  */
 int
-proxy_fdinfo(pid_t pid, int fd, const char *what, struct bulk *out)
+proxy_fdinfo(pid_t pid, int fd, const char *desc, struct bulk *out)
 {
 	const struct proxy_key k = { KEY_OPEN, (uint64_t)pid << 32 |
-	    (unsigned int)fd, what, 0 };
+	    (unsigned int)fd, desc, 0 };
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", pid, fd);

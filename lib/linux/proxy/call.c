@@ -75,17 +75,17 @@ missed_add(const struct proxy_key *k)
 }
 
 /*
- * Copy to the buffer what, of size bytes, the description of the nth object
- * whose answer did not come in time. Return false if there are not that many.
+ * Copy to buf, which has size bytes, the description of the nth object whose
+ * answer did not come in time. Return false if there are not that many.
  */
 bool
-proxy_missed(size_t n, char *what, size_t size)
+proxy_missed(size_t n, char *buf, size_t size)
 {
 	bool is;
 
 	pthread_mutex_lock(&proxies.lock);
 	if ((is = n < missed.n))
-		strlcpy(what, missed.v[n].what, size);
+		strlcpy(buf, missed.v[n].what, size);
 	pthread_mutex_unlock(&proxies.lock);
 	return is;
 }

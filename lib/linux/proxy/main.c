@@ -40,14 +40,14 @@ answer_send(struct serving *s, const struct proxy_answer *a)
 
 /*
  * Return the place for the next bytes of answer s, and set *room to the number
- * of free bytes there. There are no fewer than least.
+ * of free bytes there, which is not less than min.
  */
 uint8_t *
-serve_room(struct serving *s, size_t least, size_t *room)
+serve_room(struct serving *s, size_t min, size_t *room)
 {
 	const struct proxy_answer more = { .more = true };
 
-	if (sizeof s->buf - s->n < least)
+	if (sizeof s->buf - s->n < min)
 		answer_send(s, &more);
 	*room = sizeof s->buf - s->n;
 	return s->buf + s->n;

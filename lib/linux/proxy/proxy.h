@@ -140,7 +140,7 @@ struct proxy_asked {		/* one of several questions for
 void		 proxy_main(int sock) __attribute__((noreturn));
 void		 serve_end(void (*end)(void));
 void		 serve_put(struct serving *s, const void *data, size_t n);
-uint8_t		*serve_room(struct serving *s, size_t least, size_t *room);
+uint8_t		*serve_room(struct serving *s, size_t min, size_t *room);
 
 /* program.c: run other programs in the proxy, and return lists of files */
 int		 program_run(const char *const argv[], int ns, int sock,
@@ -162,7 +162,7 @@ pid_t		 proxy_process(size_t lane);
 void		 proxy_close(size_t lane);
 
 /* call.c: ask a proxy */
-bool		 proxy_missed(size_t n, char *what, size_t size);
+bool		 proxy_missed(size_t n, char *buf, size_t size);
 int		 proxy_fetch(const struct proxy_key *k, proxy_fn fn,
 		    const void *arg, size_t len, int fd, struct bulk *bytes);
 void		 proxy_fetchall(struct proxy_asked *v, size_t n);
@@ -180,7 +180,7 @@ struct proxy_file {		/* a file opened by the proxy */
 };
 
 int		 proxy_proc(pid_t pid, const char *path, struct bulk *out);
-int		 proxy_fdinfo(pid_t pid, int fd, const char *what,
+int		 proxy_fdinfo(pid_t pid, int fd, const char *desc,
 		    struct bulk *out);
 int		 proxy_walk(int root, const char *path);
 int		 proxy_step(int dir, const char *name);

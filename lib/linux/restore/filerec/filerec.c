@@ -133,17 +133,17 @@ filerec_dup(struct filerec *t)
 }
 
 /*
- * Return the key for asking proxy number lane about file t. Set what, which has
- * size bytes, to a description of the file for messages; the key refers to it.
+ * Return the key for asking proxy number lane about file t. Write a description
+ * of the file for messages to buf, which has size bytes; the key refers to it.
  */
 struct proxy_key
-filerec_key(const struct filerec *t, size_t lane, char *what, size_t size)
+filerec_key(const struct filerec *t, size_t lane, char *buf, size_t size)
 {
 	/* both ends of a pipe share one lock */
 	const struct proxy_key k = { KEY_OPEN, S_ISFIFO(t->mode) ?
-	    UINT64_C(1) << 63 | t->ino : t->file->id, what, lane };
+	    UINT64_C(1) << 63 | t->ino : t->file->id, buf, lane };
 
-	snprintf(what, size, "process %d: %s", t->proc->pid, t->link);
+	snprintf(buf, size, "process %d: %s", t->proc->pid, t->link);
 	return k;
 }
 

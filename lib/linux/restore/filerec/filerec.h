@@ -125,7 +125,7 @@ void		 filerec_type(struct filerec *, const char *);
 void		 filerec_path(struct filerec *, const char *);
 void		 filerec_ioctl(struct filerec *, const char *, unsigned long);
 bool		 filerec_dup(struct filerec *);
-struct proxy_key filerec_key(const struct filerec *t, size_t lane, char *what,
+struct proxy_key filerec_key(const struct filerec *t, size_t lane, char *buf,
 		    size_t size);
 int		 filerec_ask(struct filerec *t, size_t lane, proxy_fn fn,
 		    const void *arg, size_t len, int fd, struct bytes *answer);

@@ -52,21 +52,21 @@ space_isnew(struct live *l, const struct filelist *rec, const char *name)
 
 /*
  * Ask the proxy to run fn with the pid of process p, in order to read the
- * contents of one of its namespaces. Add the files of the answer to rec. what
- * describes the namespace for messages. Return 0. On failure add the reason to
- * rec, as the file called why, and return -1.
+ * contents of one of its namespaces. Add the files of the answer to rec. desc
+ * describes the namespace in messages. Return 0. On failure add the reason to
+ * rec, as a file with the name in file, and return -1.
  */
 int
-space_ask(const struct lproc *p, proxy_fn fn, const char *what,
-    const char *why, struct filelist *rec)
+space_ask(const struct lproc *p, proxy_fn fn, const char *desc,
+    const char *file, struct filelist *rec)
 {
 	char text[64];
 	const struct proxy_key k = { KEY_SPACE, (uint64_t)p->mmtid, text, 0 };
 
-	snprintf(text, sizeof text, "process %d: %s", p->pid, what);
+	snprintf(text, sizeof text, "process %d: %s", p->pid, desc);
 	if (proxy_files(&k, fn, &p->mmtid, sizeof p->mmtid, -1, rec) == 0)
 		return 0;
-	filelist_text(rec, why, "%s\n", snap_errstr());
+	filelist_text(rec, file, "%s\n", snap_errstr());
 	return -1;
 }
 

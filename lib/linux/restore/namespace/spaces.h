@@ -13,8 +13,8 @@ bool		 space_recorded(struct live *l, const char *ns);
 /* namespaces.c */
 bool		 space_isnew(struct live *l, const struct filelist *rec,
 		    const char *name);
-int		 space_ask(const struct lproc *p, proxy_fn fn, const char *what,
-		    const char *why, struct filelist *rec);
+int		 space_ask(const struct lproc *p, proxy_fn fn, const char *desc,
+		    const char *file, struct filelist *rec);
 
 /* cgroupdir.c: cgroup directories */
 struct cgrec {

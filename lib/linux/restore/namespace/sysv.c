@@ -224,7 +224,7 @@ sysv_record(struct live *l, const struct lproc *p, const struct task *t,
 }
 
 /*
- * Free what l has read of IPC namespaces.
+ * Free the contents of IPC namespaces that l has read.
  */
 void
 sysv_free(struct live *l)

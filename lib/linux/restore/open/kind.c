@@ -82,7 +82,7 @@ named_record(struct filerec *t, const struct statx *sx)
 /*
  * Return true if file t is from memfd_create(2), or is shared memory opened
  * through map_files (proc_pid_map_files(5)). Such files are on an internal
- * mount of the kernel, which is in no mountinfo.
+ * kernel mount, which is in no mountinfo.
  */
 static bool
 is_memfd(struct filerec *t)
@@ -138,7 +138,7 @@ mqueue_record(struct filerec *t, const struct statx *sx, const char *path)
 
 /*
  * Return the type of the character device that sx describes, according to the
- * numbers in Documentation/admin-guide/devices.txt of Linux.
+ * numbers in Linux's Documentation/admin-guide/devices.txt.
  */
 static const char *
 device_type(const struct statx *sx)

@@ -102,7 +102,7 @@ pipe_isalone(int fd)
 }
 
 /*
- * Return true if the data in pipe t is to be recorded: t is a reading end, and
+ * Return true if the data in pipe t should be recorded: t is a reading end, and
  * the first one seen of this pipe.
  */
 bool

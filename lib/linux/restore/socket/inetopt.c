@@ -260,16 +260,16 @@ sockkind_flags(const struct sockkind *w)
 }
 
 /*
- * Return true if a socket with these flags (who) has option o. If o names
- * families, one of them must match; if it also names protocols, one of these
- * must match as well.
+ * Return true if a socket with these flags has option o. If o names families,
+ * one of them must match; if it also names protocols, one of these must match
+ * as well.
  */
 static bool
-option_fits(const struct option *o, unsigned int who)
+option_fits(const struct option *o, unsigned int flags)
 {
 	unsigned int family = o->who & (V4 | V6), other = o->who & ~family;
 
-	return (family == 0 || family & who) && (other == 0 || other & who);
+	return (family == 0 || family & flags) && (other == 0 || other & flags);
 }
 
 static void

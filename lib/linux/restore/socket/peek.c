@@ -117,8 +117,8 @@ packet_peek(int fd, void *buf, size_t len, int flags, size_t room,
 }
 
 /*
- * Return how many bytes the next packet may have if it is to fit into q with
- * its control messages.
+ * Return the largest number of bytes of a packet that, with its control
+ * messages, still fits into q.
  */
 static size_t
 queue_room(const struct queue *q)

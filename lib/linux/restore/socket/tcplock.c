@@ -111,10 +111,10 @@ nft_make(struct tcplock *lock, const struct heldset *h, char name[LOCK_NAME])
 
 /*
  * Append to b, a script for iptables-restore(8), the two rules for connection
- * e. what is -I to insert the rules, or -D to delete them.
+ * e. option is -I to insert the rules, or -D to delete them.
  */
 static void
-rules_add(struct buf *b, const struct ends *e, const char *what)
+rules_add(struct buf *b, const struct ends *e, const char *option)
 {
 	static const char *const chain[] = { "INPUT", "OUTPUT" };
 	size_t i;
@@ -124,7 +124,7 @@ rules_add(struct buf *b, const struct ends *e, const char *what)
 	for (i = 0; i < 2; i++)
 		buf_printf(b, "%s %s --protocol tcp -m mark ! --mark "
 		    CRIU_MARK " --source %s --sport %u --destination %s "
-		    "--dport %u -j DROP\n", what, chain[i], e->address[!i],
+		    "--dport %u -j DROP\n", option, chain[i], e->address[!i],
 		    e->port[!i], e->address[i], e->port[i]);
 }
 
