@@ -24,7 +24,7 @@ class_word(enum class c)
 }
 
 /*
- * Return the class of mapping v, judged by its name in /proc/PID/maps
+ * Return the class of mapping v, derived from its name in /proc/PID/maps
  * (proc_pid_maps(5)).
  */
 enum class

@@ -72,8 +72,8 @@ struct cmdline {
 	bool		 ordered; /* the first operand ends the options */
 };
 
-uint64_t	 options_number(int letter, const char *s, int64_t least,
-		    int64_t most);
+uint64_t	 options_number(int letter, const char *s, int64_t min,
+		    int64_t max);
 char		**options_take(const struct cmdline *u, int argc, char *argv[]);
 void		 options_misuse(const struct cmdline *u)
 		    __attribute__((noreturn));

@@ -107,9 +107,9 @@ join_write(const struct joining *j)
 }
 
 /*
- * Write one snapshot of all inputs of j, with this program confined to these
- * inputs and the output. Print what is missing from the snapshot. Return the
- * exit status of the program.
+ * Write one snapshot of all inputs of j, confining this program to those inputs
+ * and the output. Print what is missing from the snapshot. Return the exit
+ * status of the program.
  */
 int
 join_run(const struct joining *j)

@@ -103,16 +103,16 @@ opts_add(const struct opt *o, size_t max, char *s, struct option **l)
 }
 
 /*
- * Parse s, the argument of option -letter, as a number from least (>= 0) to
- * most, and return it. Exit with status 2 if s is not such a number.
+ * Parse s, the argument of option -letter, as a number from min (>= 0) to max,
+ * and return it. Exit with status 2 if s is not such a number.
  */
 uint64_t
-options_number(int letter, const char *s, int64_t least, int64_t most)
+options_number(int letter, const char *s, int64_t min, int64_t max)
 {
 	const char *why;
 	long long n;
 
-	n = strtonum(s, least, most, &why);
+	n = strtonum(s, min, max, &why);
 	if (why != NULL)
 		errx(2, "-%c %s: the number is %s", letter, s, why);
 	return (uint64_t)n;

@@ -174,9 +174,9 @@ program_warn(const char *fmt, ...)
 }
 
 /*
- * Print text, which says what is missing from the result, and mark the result
- * as incomplete. This is the warn callback of readers and writers; arg is not
- * used.
+ * Print text, a description of what is missing from the result, and mark the
+ * result as incomplete. This is the warn callback of readers and writers; arg
+ * is not used.
  */
 void
 program_lose(void *arg, const char *text)

@@ -34,8 +34,8 @@ totals_plan9(const struct snap *s, char *text, size_t n)
 }
 
 /*
- * Write to text, of size n, a sentence that says how many processes and bytes
- * are in snapshot s, and how many bytes were written to o, before and after any
+ * Write to text, of size n, a sentence with the numbers of processes and bytes
+ * in snapshot s, and the numbers of bytes written to o before and after any
  * compression. The caller must have called output_end on o.
  */
 void

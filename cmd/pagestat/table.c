@@ -61,7 +61,7 @@ table_begin(struct usetable *t, bool many)
 }
 
 /*
- * Put use, and touched, which is in kilobytes, into the current line of t.
+ * Put use and touched into the current line of t. touched is in kilobytes.
  */
 static void
 line_numbers(struct usetable *t, const struct pageuse *use, uint64_t touched)
@@ -110,15 +110,15 @@ table_mappings(struct usetable *t, const struct space *sp,
 }
 
 /*
- * Add a line to t with first in the first column, name in the last, and sum and
+ * Add a line to t with label in the first column, name in the last, and sum and
  * touched between them.
  */
 static void
-table_sum(struct usetable *t, const char *first, const char *name,
+table_sum(struct usetable *t, const char *label, const char *name,
     const struct pageuse *sum, uint64_t touched)
 {
 	table_line(t->list);
-	table_text(t->list, P_PID, first);
+	table_text(t->list, P_PID, label);
 	if (t->mappings)
 		table_text(t->list, P_START, "total");
 	line_numbers(t, sum, touched);

@@ -48,7 +48,8 @@ figure_isshown(const struct album *a, const struct figure *f)
 }
 
 /*
- * Return how many consecutive rows of f, beginning with row i, are not drawn.
+ * Return the number of consecutive rows of f, beginning with row i, that are
+ * not drawn.
  */
 size_t
 rows_hidden(const struct album *a, const struct figure *f, size_t i)

@@ -182,7 +182,7 @@ print_heads(const struct space *sp, const struct options *o)
 }
 
 /*
- * Return how many kilobytes of sp are accessible in any way.
+ * Return the number of kilobytes of sp that are accessible in any way.
  */
 static uint64_t
 space_total(const struct space *sp)

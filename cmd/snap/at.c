@@ -44,37 +44,37 @@ day_parse(time_t *t, const char *s, time_t now)
 
 /*
  * Parse s, which is HH:MM, HH:MM:SS, or @ and seconds since the Epoch, into
- * *when. Return 0, 1 with errstr set if that time has passed, or -1 with errstr
- * set if s is malformed.
+ * *start. Return 0, 1 with errstr set if that time has passed, or -1 with
+ * errstr set if s is malformed.
  */
 int
-at_parse(time_t *when, const char *s)
+at_parse(time_t *start, const char *s)
 {
 	time_t now = time(NULL);
 	const char *bad = NULL;
 
 	if (*s == '@')
-		*when = (time_t)strtonum(s + 1, 1, INT_MAX * 1000LL, &bad);
-	else if (day_parse(when, s, now) == -1)
+		*start = (time_t)strtonum(s + 1, 1, INT_MAX * 1000LL, &bad);
+	else if (day_parse(start, s, now) == -1)
 		bad = "";
 	if (bad != NULL)
 		return errstr_set("\"%s\" is not a time: use HH:MM:SS, or @ "
 		    "and seconds since the Epoch", s);
-	if (*when >= now)
+	if (*start >= now)
 		return 0;
 	(void)errstr_set("%s has already passed, %lld seconds ago", s,
-	    (long long)(now - *when));
+	    (long long)(now - *start));
 	return 1;
 }
 
 /*
- * Wait until the system clock reaches when, even if the clock is set during the
- * wait.
+ * Wait until the system clock reaches start, even if the clock is set during
+ * the wait.
  */
 void
-at_wait(time_t when)
+at_wait(time_t start)
 {
-	const struct timespec ts = { .tv_sec = when };
+	const struct timespec ts = { .tv_sec = start };
 
 	while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &ts, NULL) ==
 	    EINTR)

@@ -49,8 +49,8 @@ struct taking {			/* state of a snapshot being taken */
 };
 
 /* at.c: take the snapshot at a given time of day */
-int		 at_parse(time_t *when, const char *s);
-void		 at_wait(time_t when);
+int		 at_parse(time_t *start, const char *s);
+void		 at_wait(time_t start);
 
 /* command.c: the command line */
 void		 job_free(struct job *j);

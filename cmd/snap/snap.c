@@ -11,8 +11,8 @@
 static struct progress progress;
 
 /*
- * Take all processes, which are stopped, and check that they can be restored.
- * Return 0, or -1 with errstr set.
+ * Take all the stopped processes, and check that they can be restored. Return
+ * 0, or -1 with errstr set.
  */
 static int
 check_live(struct taking *k)
@@ -56,8 +56,8 @@ write_procs(struct taking *k, struct snap6 *w)
 }
 
 /*
- * Take the processes, which are stopped, and write them. With -d, only check
- * that they can be restored. Return 0, or -1 with errstr set.
+ * Take the stopped processes and write them. With -d, only check that they can
+ * be restored. Return 0, or -1 with errstr set.
  */
 static int
 write_live(struct taking *k)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Print text, which says what is missing from the snapshot, and mark the
+ * Print text, a description of what is missing from the snapshot, and mark the
  * snapshot as incomplete in taking, a struct taking. This is a warn callback.
  */
 void

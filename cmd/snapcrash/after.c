@@ -24,7 +24,8 @@ enum {
 };
 
 /*
- * Copy to the log what was written to standard error, which is a file.
+ * Copy to the log everything that was written to standard error, which is a
+ * file.
  */
 static void
 said_log(void)
@@ -44,7 +45,7 @@ said_log(void)
 }
 
 /*
- * From now on, collect what is written to standard error, for the log. If
+ * From now on, collect everything written to standard error, for the log. If
  * standard error is open already, somebody is watching: leave it, and copy the
  * log to it.
  */

@@ -176,10 +176,11 @@ line_divide(char *line, char **key, char **value)
 }
 
 /*
- * Set *c to the defaults and then to the values in file path, with a warning
- * for each invalid line, which is ignored. Return 0, or 1 if there were invalid
- * lines. If the file cannot be read, or if users other than root may write it
- * (EPERM), use none of its lines, and return -1 with errstr and errno set.
+ * Set *c to the defaults and then to the values in file path. Print a warning
+ * for each invalid line, and ignore the line. Return 0, or 1 if there were
+ * invalid lines. If the file cannot be read, or if users other than root may
+ * write it (EPERM), use none of its lines, and return -1 with errstr and errno
+ * set.
  */
 int
 config_read(struct config *c, const char *path)

@@ -68,18 +68,18 @@ crash_cmp(const void *a, const void *b)
 }
 
 /*
- * Set *when to the time after the process ID in name, the name of a snapshot,
- * or to the modification time in st if name has no time.
+ * Set *ts to the time after the process ID in name, the name of a snapshot, or
+ * to the modification time in st if name has no time.
  */
 static void
-when_set(struct timespec *when, const char *name, const struct stat *st)
+when_set(struct timespec *ts, const char *name, const struct stat *st)
 {
 	intmax_t at;
 	char dot;
 
-	*when = st->st_mtim;
+	*ts = st->st_mtim;
 	if (sscanf(name, "%*[^.].%*[0-9].%jd%c", &at, &dot) == 2 && dot == '.')
-		*when = (struct timespec){ .tv_sec = (time_t)at };
+		*ts = (struct timespec){ .tv_sec = (time_t)at };
 }
 
 /*
@@ -224,7 +224,7 @@ share_get(struct share *v, size_t *n, uint64_t uid, size_t none)
  * Return the index of the crash in l to remove next: the oldest of the user
  * with the most crashes or, if bytes is true, the most bytes. This keeps
  * frequent crashes of one user from displacing the snapshots of others. The new
- * crash, which needs need bytes and is charged to user uid, is counted. Return
+ * crash, which has need bytes and is charged to user uid, is counted. Return
  * l->n if there is no crash to remove.
  */
 static size_t

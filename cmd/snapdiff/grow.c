@@ -106,10 +106,10 @@ growth_lacks(const struct moments *l, uint64_t pid)
 }
 
 /*
- * Call fn with arg for each process that exists at all moments of l, with the
- * measures that grew from each moment to the next or, if all is true, with all
- * measures. Unless pid is 0, consider only the process with that ID. Return 0,
- * or -1 with errstr set if that process is missing at a moment.
+ * Call fn with arg for each process that exists at all moments of l, passing
+ * the measures that grew from each moment to the next or, if all is true, all
+ * measures. Unless pid is 0, consider only process pid. Return 0, or -1 with
+ * errstr set if that process is missing at a moment.
  */
 int
 growth_each(const struct moments *l, uint64_t pid, bool all,

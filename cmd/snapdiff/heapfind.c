@@ -126,8 +126,8 @@ arenas_at(struct arenas *l, struct heapread *r, uint64_t list)
 }
 
 /*
- * Return true if mapping i may contain the data of the C library: a writable
- * private mapping of a file, or anonymous memory directly after one.
+ * Return true if mapping i may contain the C library's data: a writable private
+ * mapping of a file, or anonymous memory directly after such a mapping.
  */
 static bool
 vma_hasdata(const struct vmas *l, size_t i)

@@ -49,8 +49,8 @@ list_next(struct heapread *r, uint64_t addr, uint64_t head, uint64_t size,
 
 /*
  * Count in h as free the chunks in the fast bins of arena a, whose pointers are
- * stored before its top. glibc 2.43 and newer has none. Return false if a list
- * is invalid.
+ * stored before its top. glibc 2.43 and newer has no fast bins. Return false if
+ * a list is invalid.
  */
 bool
 heap_fastbins(struct heap *h, struct heapread *r, const struct arena *a)
@@ -85,33 +85,33 @@ struct cache {			/* layout of a tcache_perthread_struct */
 enum { LISTS = 64 };		/* number of lists in a tcache */
 
 /*
- * Set *n to the length of list i of the tcache at address at, and *first to the
- * user address of the first chunk in the list. Return false if they cannot be
- * read.
+ * Set *n to the length of list i of the tcache at address addr, and *chunk to
+ * the user address of the first chunk in the list. Return false if they cannot
+ * be read.
  */
 static bool
-cache_list(struct heapread *r, uint64_t at, const struct cache *t, size_t i,
-    uint64_t *n, uint64_t *first)
+cache_list(struct heapread *r, uint64_t addr, const struct cache *t, size_t i,
+    uint64_t *n, uint64_t *chunk)
 {
-	const uint64_t count = at + i * t->width;
+	const uint64_t count = addr + i * t->width;
 
 	if (!heap_word(r, count & ~(uint64_t)7, n))
 		return false;
 	*n = *n >> 8 * (count % 8) & ((1U << 8 * t->width) - 1);
-	return heap_word(r, at + LISTS * t->width + i * 8, first);
+	return heap_word(r, addr + LISTS * t->width + i * 8, chunk);
 }
 
 /*
- * Return true if a valid tcache is at address at.
+ * Return true if there is a valid tcache at address addr.
  */
 static bool
-cache_is(struct heapread *r, uint64_t at, const struct cache *t)
+cache_is(struct heapread *r, uint64_t addr, const struct cache *t)
 {
 	uint64_t n, first, size;
 	size_t i;
 
 	for (i = 0; i < LISTS; i++)
-		if (!cache_list(r, at, t, i, &n, &first) ||
+		if (!cache_list(r, addr, t, i, &n, &first) ||
 		    (n == 0) != (first == 0) || (n != 0 &&
 		    (first < CHUNK_HEAD ||
 		    !heap_chunk(r, first - CHUNK_HEAD, &size) ||

@@ -192,20 +192,22 @@ moment_find(const struct moment *m, uint64_t pid)
 }
 
 /*
- * Set *c to a pair: process before of moment old, and process pid of moment
- * new. Their start times may differ. Return 0, or -1 with errstr set if one is
- * missing.
+ * Set *c to a pair: process old_pid of moment old, and process new_pid of
+ * moment new. Their start times may differ. Return 0, or -1 with errstr set if
+ * one is missing.
  */
 int
-couple_pids(const struct moment *old, const struct moment *new, uint64_t before,
-    uint64_t pid, struct couple *c)
+couple_pids(const struct moment *old, const struct moment *new,
+    uint64_t old_pid, uint64_t new_pid, struct couple *c)
 {
 	const struct side *a, *b;
 
-	if ((a = moment_find(old, before)) == NULL)
-		return errstr_set("%s: no process %" PRIu64, old->path, before);
-	if ((b = moment_find(new, pid)) == NULL)
-		return errstr_set("%s: no process %" PRIu64, new->path, pid);
+	if ((a = moment_find(old, old_pid)) == NULL)
+		return errstr_set("%s: no process %" PRIu64, old->path,
+		    old_pid);
+	if ((b = moment_find(new, new_pid)) == NULL)
+		return errstr_set("%s: no process %" PRIu64, new->path,
+		    new_pid);
 	c->was = *a;
 	c->is = *b;
 	return 0;

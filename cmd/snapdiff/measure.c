@@ -246,7 +246,7 @@ measure_heap(struct measures *l, const struct memory *m)
 
 /*
  * Set *l, which is all zero, to the measures of process m. last has the
- * mappings of the process at the last moment. The caller calls measures_free
+ * process's mappings at the last moment. The caller must call measures_free
  * even on failure. Return 0, or -1 with errstr set.
  */
 int

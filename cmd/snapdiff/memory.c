@@ -42,7 +42,8 @@ own_get(struct memory *m, const struct linuxrec *r)
 
 /*
  * Set *m to the memory of process d, which is empty if d has no process. The
- * caller calls memory_close even on failure. Return 0, or -1 with errstr set.
+ * caller must call memory_close even on failure. Return 0, or -1 with errstr
+ * set.
  */
 int
 memory_open(struct memory *m, const struct side *d)

@@ -153,7 +153,7 @@ slot_spare(struct stream *s, size_t len)
 
 /*
  * Begin read r of len bytes at offset off of s. If bytes were read ahead, set
- * r->buf to them. Return how many were read ahead.
+ * r->buf to them. Return the number of bytes read ahead.
  */
 size_t
 stream_begin(struct stream *s, uint64_t off, size_t len, struct reading *r)

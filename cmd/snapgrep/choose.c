@@ -84,23 +84,24 @@ perm_is(const struct vma *v, const char *want)
 }
 
 /*
- * Return true if want is the class of mapping v, or an fnmatch(3) pattern that
- * matches its name or the last component of its name.
+ * Return true if pattern is the class of mapping v, or if it matches
+ * (fnmatch(3)) the name of v or the last component of that name.
  */
 static bool
-name_is(const struct vma *v, const char *want)
+name_is(const struct vma *v, const char *pattern)
 {
 	const char *name = v->name, *last;
 	size_t i;
 
-	if (strcmp(want, "anon") == 0)
-		want = class_word(CLASS_ANONYMOUS);
+	if (strcmp(pattern, "anon") == 0)
+		pattern = class_word(CLASS_ANONYMOUS);
 	for (i = 0; i < CLASS_COUNT; i++)
-		if (strcmp(want, class_word((enum class)i)) == 0)
+		if (strcmp(pattern, class_word((enum class)i)) == 0)
 			return class_of(v) == (enum class)i;
 	last = *name == '/' ? strrchr(name, '/') + 1 : name;
-	return fnmatch(want, name, 0) == 0 || fnmatch(want, last, 0) == 0 ||
-	    strcmp(want, name) == 0;
+	return fnmatch(pattern, name, 0) == 0 ||
+	    fnmatch(pattern, last, 0) == 0 ||
+	    strcmp(pattern, name) == 0;
 }
 
 /*

@@ -296,8 +296,8 @@ search_matcher(struct search *s)
 }
 
 /*
- * Return how many kilobytes could not be read, and set *why to the error for
- * the first of them.
+ * Return the number of kilobytes that could not be read, and set *why to the
+ * error for the first of them.
  */
 uint64_t
 search_lost(const struct search *s, const char **why)

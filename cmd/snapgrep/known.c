@@ -36,8 +36,7 @@ known_key(const struct stored *s, uint64_t off, struct known *k)
 }
 
 /*
- * Return the run of t with the greatest key that is not greater than k, or
- * NULL.
+ * Return the run of t with the greatest key not greater than k, or NULL.
  */
 static struct known *
 known_below(struct knowns *t, struct known *k)

@@ -56,7 +56,7 @@ source_unit(struct pattern *p, uint32_t unit)
 
 /*
  * Append string s to the expression as a literal, in UTF-16 if p->utf16. Return
- * how many bytes it matches, or -1 with errstr set.
+ * the number of bytes it matches, or -1 with errstr set.
  */
 static ssize_t
 source_string(struct pattern *p, const char *s)

@@ -126,11 +126,11 @@ put_hex(const uint8_t *s, size_t n)
 
 /*
  * Print the len matching bytes at s in the form that suits pattern pt. Print
- * "..." if more is true or if not all of these bytes are shown.
+ * "..." if cut is true or if not all of these bytes are shown.
  */
 static void
 put_found(const struct report *r, const struct pattern *pt, const uint8_t *s,
-    size_t len, bool more)
+    size_t len, bool cut)
 {
 	if (r->color)
 		fputs(color_on, stdout);
@@ -143,7 +143,7 @@ put_found(const struct report *r, const struct pattern *pt, const uint8_t *s,
 		put_text(s, len, pt->utf16, false);
 	if (r->color)
 		fputs(color_off, stdout);
-	if (more || ((pt->kind == PATTERN_HEX || pt->kind == PATTERN_NUMBER) &&
+	if (cut || ((pt->kind == PATTERN_HEX || pt->kind == PATTERN_NUMBER) &&
 	    len > HEXES))
 		printf("...");
 }

@@ -71,7 +71,7 @@ origin_get(const struct linuxrec *r, struct facts *f)
 }
 
 /*
- * Return how many threads process p of s has, including the first.
+ * Return the number of threads of process p of s, including the first.
  */
 static size_t
 count_threads(struct snap *s, const struct proc *p)

@@ -297,8 +297,8 @@ list_all(struct snap *s, const struct listing *ls)
 }
 
 /*
- * Print how each part of snapshot s was taken. Unless all is true, print only
- * the notes.
+ * Print how each part of snapshot s was taken. If all is false, print only the
+ * notes.
  */
 static void
 list_taken(const struct snap *s, bool all)

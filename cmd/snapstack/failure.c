@@ -23,7 +23,7 @@ on_fault(int sig)
 }
 
 /*
- * If the program crashes from now on, blame process pid of a snapshot. Flush
+ * From now on, blame process pid of a snapshot if the program crashes. Flush
  * standard output first, so that a crash does not lose it.
  */
 void

@@ -22,8 +22,8 @@ has_address(unsigned int sig, int code)
 
 /*
  * If a signal ended thread st, set st->signal to it. The registers of st must
- * be known. In a core all threads have file cursig, so only the thread with a
- * siginfo of the same signal is meant.
+ * be known. In a core all threads have file cursig, so only the thread that has
+ * a siginfo of the same signal counts.
  */
 void
 fatal_find(struct stack *st)

@@ -7,11 +7,11 @@
 CMP2(key_cmp, struct threadkey, key, nth)
 
 /*
- * Return an array of the threads of u, sorted by the 64-bit key at offset at of
- * struct stack, or NULL. The caller frees the array.
+ * Return an array of the threads of u, sorted by the 64-bit key at offset off
+ * of struct stack, or NULL. The caller frees the array.
  */
 static struct threadkey *
-keys_make(const struct unwinder *u, size_t at)
+keys_make(const struct unwinder *u, size_t off)
 {
 	struct threadkey *k;
 	size_t i;
@@ -19,7 +19,7 @@ keys_make(const struct unwinder *u, size_t at)
 	if ((k = calloc(u->n + 1, sizeof *k)) == NULL)
 		return NULL;
 	for (i = 0; i < u->n; i++) {
-		memcpy(&k[i].key, (const char *)&u->stack[i] + at,
+		memcpy(&k[i].key, (const char *)&u->stack[i] + off,
 		    sizeof k[i].key);
 		k[i].nth = i;
 	}

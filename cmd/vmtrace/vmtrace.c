@@ -82,8 +82,8 @@ signals_begin(void)
 }
 
 /*
- * Return how many milliseconds to wait for events, or 0 if the time limit is
- * reached.
+ * Return the number of milliseconds to wait for events, or 0 if the time limit
+ * is reached.
  */
 static int
 timeout(const struct output_state *out)
@@ -116,19 +116,19 @@ out_open(void)
 
 /*
  * Process events until a signal arrives, a limit is reached, or all processes
- * have ended. In the last case set *over to true. Return 0, or -1 with errstr
+ * have ended. In the last case set *done to true. Return 0, or -1 with errstr
  * set.
  */
 static int
-trace(struct tracer *t, struct stream *s, bool *over)
+trace(struct tracer *t, struct stream *s, bool *done)
 {
 	int ms, rc;
 
-	for (rc = 0; rc == 0 && !*over && !ended;) {
+	for (rc = 0; rc == 0 && !*done && !ended;) {
 		if ((ms = timeout(&s->out)) == 0)
 			break;
 		if (tracer_wait(t, ms) == 1)
-			*over = true;
+			*done = true;
 		else
 			rc = stream_read(s, t, false);
 		if (fflush(stdout) == EOF || ferror(stdout))

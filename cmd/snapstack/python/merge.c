@@ -37,7 +37,7 @@ entries(const struct stack *st)
 
 /*
  * Assign the Python frames of stack st of u to its native frames. Do this only
- * if there are as many native frames of the interpreter as calls from C.
+ * if there are as many native interpreter frames as calls from C.
  */
 void
 python_merge(struct unwinder *u, struct stack *st)

@@ -109,12 +109,12 @@ put_character(struct buf *b, uint32_t c, char quote, bool wide)
 }
 
 /*
- * Append n characters of width bytes each as repr() does. more is true if some
+ * Append n characters of width bytes each as repr() does. cut is true if some
  * were cut off.
  */
 static void
 put_quoted(struct buf *b, const uint8_t *p, size_t n, size_t width,
-    bool wide, bool more)
+    bool wide, bool cut)
 {
 	bool single, twofold;
 	char quote;
@@ -130,7 +130,7 @@ put_quoted(struct buf *b, const uint8_t *p, size_t n, size_t width,
 		put_character(b, (uint32_t)num_get(p + i * width, width),
 		    quote, wide);
 	buf_add(b, &quote, 1);
-	if (more)
+	if (cut)
 		buf_puts(b, "...");
 }
 

@@ -87,8 +87,8 @@ image_copy(struct image *im, uint8_t *data)
 }
 
 /*
- * Allocate size bytes for the ELF file im, or for one that is not an image if
- * im is NULL. Return them, or NULL on failure.
+ * Allocate size bytes for the ELF file im, or for a file that is not an image
+ * if im is NULL. Return them, or NULL on failure.
  */
 static struct elfbytes *
 bytes_new(const struct image *im, uint64_t size)

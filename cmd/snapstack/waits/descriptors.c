@@ -60,8 +60,8 @@ put_description(struct call *c, uint64_t id)
 }
 
 /*
- * Append the number fd and its file, with the addresses of a socket, to the
- * text of c. Return false if the file is not known.
+ * Append to the text of c the number fd and its file, with addresses if this is
+ * a socket. Return false if the file is not known.
  */
 static bool
 put_leads(struct call *c, int fd)
@@ -84,9 +84,9 @@ put_leads(struct call *c, int fd)
 }
 
 /*
- * Append what fdinfo says about descriptor fd (proc_pid_fdinfo(5)): which
- * descriptors an epoll(7) set watches, and when a timerfd_create(2) timer
- * expires.
+ * Append the facts in fdinfo about descriptor fd (proc_pid_fdinfo(5)): the
+ * descriptors that an epoll(7) set watches, and the time when a
+ * timerfd_create(2) timer expires.
  */
 static void
 put_info(struct call *c, int fd)
@@ -116,8 +116,8 @@ put_info(struct call *c, int fd)
 }
 
 /*
- * Append to the text of c descriptor fd, its file with the addresses of a
- * socket, and what the file itself waits for.
+ * Append to the text of c descriptor fd, its file, with addresses if this is a
+ * socket, and what the file itself is waiting for.
  */
 void
 put_descriptor(struct call *c, int fd)

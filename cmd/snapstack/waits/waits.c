@@ -120,11 +120,11 @@ put_thread(struct call *c, uint64_t tid)
 }
 
 /*
- * If the kernel clears the futex at address addr when a thread ends, a caller
- * of pthread_join(3) waits for it: append that thread and return true. word is
- * the value of the futex. If the snapshot does not have the address, recognize
- * glibc's struct pthread, in which the head of the robust mutex list follows
- * the thread ID.
+ * If the kernel clears the futex at address addr when a thread ends, a
+ * pthread_join(3) caller is waiting for that thread: append the thread and
+ * return true. word is the value of the futex. If the snapshot does not have
+ * the address, recognize glibc's struct pthread, in which the head of the
+ * robust mutex list follows the thread ID.
  */
 static bool
 put_join(struct call *c, uint64_t addr, uint64_t word)
@@ -179,8 +179,8 @@ put_futex(struct call *c)
 }
 
 /*
- * Append the struct timespec at address addr. Calls named *time64 use that of
- * 64-bit systems.
+ * Append the struct timespec at address addr. Calls named *time64 use the one
+ * of 64-bit systems.
  */
 static void
 put_time(struct call *c, uint64_t addr, bool until)
