@@ -11,7 +11,7 @@
 #include <string.h>
 
 /*
- * Pass a message about lost or wrong data to o->warn of r. fmt and the other
+ * Pass a message about lost or wrong data to r->o->warn. fmt and the other
  * arguments are as for printf(3).
  */
 void

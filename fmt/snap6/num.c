@@ -235,7 +235,7 @@ reader_seeks(const struct reader *r)
 }
 
 /*
- * Count n more bytes of memory in use for the stream of r. Return 0, or -1 with
+ * Add n bytes to the memory counted for the stream of r. Return 0, or -1 with
  * errstr set if the total is too much for the size of the stream.
  */
 int

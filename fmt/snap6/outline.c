@@ -114,8 +114,8 @@ pages_describe(struct indexed *x, struct segment *d, uint64_t n,
 }
 
 /*
- * Return the runs of raw pages after mark m, ended by an empty run, or NULL
- * with errstr set.
+ * Return the runs of raw pages after mark m, terminated by an empty run, or
+ * NULL with errstr set.
  */
 static const struct raws *
 mark_raws(struct indexed *x, struct mark *m)

@@ -118,8 +118,8 @@ stream_index(struct reader *r)
 }
 
 /*
- * Put the name of the stream and the position of the error before the message
- * in errstr.
+ * Prefix the message in errstr with the name of the stream and the position of
+ * the error.
  */
 static void
 reader_fail(const struct reader *r)

@@ -30,8 +30,9 @@ struct lossreport {			/* lost pages to report */
 };
 
 /*
- * Keep the part that was read of r->seg, a truncated segment of im, and mark
- * the rest as missing. Return 0 with errstr unchanged, or -1 with errstr set.
+ * Keep those pages of r->seg, a truncated segment of im, that were read, and
+ * mark the rest as missing. Return 0 with errstr unchanged, or -1 with errstr
+ * set.
  */
 int
 salvage_segment(struct reader *r, struct image *im)

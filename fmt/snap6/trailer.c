@@ -28,7 +28,7 @@ enum {
 };
 
 /*
- * Free the index in x. None will be written.
+ * Free the index in x, so that no index will be written.
  */
 void
 indexer_free(struct indexer *x)
@@ -110,7 +110,7 @@ indexer_record(struct indexer *x, uint64_t pid, const char *name)
 }
 
 /*
- * Add to the index x the number of segments, n, of a mem record.
+ * Add n, the number of segments of a mem record, to the index x.
  */
 void
 indexer_segments(struct indexer *x, uint64_t n)

@@ -154,9 +154,9 @@ inject_stuck(struct inject *inj)
 
 /*
  * Wait until the running thread of inj stops, but not beyond deadline, a time
- * in ms on the clock of now_ms. Return as inject_wait does. Return 0 after the
- * deadline even if the thread has stopped: a thread that receives signals
- * without end would stop again and again.
+ * in ms on the clock of now_ms. Return the same as inject_wait, but return 0
+ * after the deadline even if the thread has stopped: a thread that receives
+ * signals without end would stop again and again.
  */
 int
 inject_await(struct inject *inj, uint64_t deadline)

@@ -67,8 +67,8 @@ walk_seek(struct walk *w)
 }
 
 /*
- * Read entries from w->addr on, possibly of several mappings, but none beyond
- * the last of these. Return their number, or -1 with errstr set.
+ * Read entries from w->addr on, possibly for several mappings, but none beyond
+ * the end of the last of these. Return their number, or -1 with errstr set.
  */
 static ssize_t
 walk_read(struct walk *w)

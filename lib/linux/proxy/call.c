@@ -132,8 +132,8 @@ time_allowed(const struct proxy_key *k)
 }
 
 /*
- * Wait at most ns nanoseconds for an answer of proxy p. Return true if there is
- * one.
+ * Wait at most ns nanoseconds for an answer from proxy p. Return true if there
+ * is one.
  */
 static bool
 answer_within(const struct lane *p, uint64_t ns)
@@ -168,7 +168,7 @@ lane_runs(const struct lane *p)
 }
 
 /*
- * Wait up to *allowed nanoseconds for an answer of proxy p, and subtract the
+ * Wait up to *allowed nanoseconds for an answer from proxy p, and subtract the
  * time taken from *allowed. Time during which the proxy is runnable does not
  * count, because it means that this machine is busy. Return false if there is
  * no answer.
@@ -224,10 +224,10 @@ lane_ask(struct lane *p, const struct proxy_question *q)
 }
 
 /*
- * Receive the answer of proxy p to question q, and append its bytes to *bytes.
- * If a descriptor comes with the answer, set *out to it; the caller owns it.
- * Return 0, or -1 with errno set. If the answer is an error with a message,
- * also set errstr.
+ * Receive the answer from proxy p to question q, and append its bytes to
+ * *bytes. If a descriptor comes with the answer, set *out to it; the caller
+ * owns it. Return 0, or -1 with errno set. If the answer is an error with a
+ * message, also set errstr.
  */
 static int
 answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *bytes,
@@ -264,7 +264,7 @@ answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *bytes,
 }
 
 /*
- * Ask a proxy question q, and return as answer_fetch does. Set *out to -1 if no
+ * Ask a proxy question q. Return the same as answer_fetch. Set *out to -1 if no
  * descriptor came with the answer; out may be NULL.
  */
 static int
@@ -302,7 +302,7 @@ proxy_fetch(const struct proxy_key *k, proxy_fn fn, const void *arg,
 
 /*
  * Send the n questions at v to proxy p. If some were sent before, first replace
- * the process of p, so that their old answers cannot come.
+ * the process of p, so that old answers to them cannot arrive.
  */
 static void
 lane_askall(struct lane *p, struct proxy_asked *v, size_t n)

@@ -50,7 +50,7 @@ reply_put(struct serving *s, const struct filerec *t, uint64_t spent)
 }
 
 /*
- * Run t->proxyrec for one file, in the proxy. The static variable files keeps
+ * In the proxy, run t->proxyrec for one file. The static variable files keeps
  * network namespaces, and sockets to compare with, for the next request. Return
  * 0.
  */

@@ -22,8 +22,8 @@ enum { MAX_DIRS = 256 };	/* directories recorded with one process */
 
 /*
  * Record in g the cgroup path, whose directory is dir. The first top bytes of
- * dir are a mount point; cut dir after them. Return false if the cgroup cannot
- * be opened.
+ * dir are a mount point; truncate dir after them. Return false if the cgroup
+ * cannot be opened.
  */
 static bool
 dir_record(struct cgrec *g, const char *path, char *dir, size_t top)

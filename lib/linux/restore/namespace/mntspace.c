@@ -198,8 +198,8 @@ tmpfs_archive(struct mntvisit *v, int sock)
 }
 
 /*
- * Read the mount namespace of the process whose pid is the argument, in the
- * proxy, and answer with its mounts and tmpfs archives. Return 0, or -1 with
+ * In the proxy, read the mount namespace of the process whose pid is the
+ * argument, and answer with its mounts and tmpfs archives. Return 0, or -1 with
  * errstr set.
  */
 static int

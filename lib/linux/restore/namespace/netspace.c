@@ -118,9 +118,9 @@ space_visit(struct serving *s, pid_t pid, struct filelist *rec)
 }
 
 /*
- * Answer with the contents of the network namespace (snap-linux(6), net) of the
- * process whose pid is the argument, in the proxy. Return 0, or -1 with errstr
- * set.
+ * In the proxy, answer with the contents of the network namespace
+ * (snap-linux(6), net) of the process whose pid is the argument. Return 0, or
+ * -1 with errstr set.
  */
 int
 netspace_serve(struct serving *s)

@@ -261,10 +261,10 @@ fd_search(void *arg, long fd)
 }
 
 /*
- * Search for other names of deleted files that the processes of l have open. No
- * process may be stopped. Skip processes that dump core: they cannot be
- * restored, which is the only use of the names, and a name may be in a
- * directory that their user cannot read.
+ * Search for other names of deleted files that the processes of l have open.
+ * Call this while no process is stopped. Skip processes that dump core: they
+ * cannot be restored, which is the only use of the names, and a name may be in
+ * a directory that their user cannot read.
  */
 void
 hardlinks_look(struct live *l)

@@ -56,7 +56,7 @@ has_attributes(const char *path)
 }
 
 /*
- * Inspect a deleted file in the proxy, because a file server may have to
+ * In the proxy, inspect a deleted file, because a file server may have to
  * answer. The question has a descriptor of a symbolic link, or the path of any
  * other file. The answer is a struct nameless. Return 0.
  */

@@ -360,7 +360,7 @@ queue_look(int fd, const struct peek_request *o, int offset, struct queue *q)
 }
 
 /*
- * Read what waits in a UNIX socket, in the socket peeker. The answer is a
+ * In the socket peeker, read what waits in a UNIX socket. The answer is a
  * struct queue without the unused end of its data. Return 0, or -1 with errstr
  * set.
  */

@@ -120,7 +120,7 @@ tcphold_has(const struct files *f, uint64_t ino)
 }
 
 /*
- * Append to rec how the connections of a network namespace are locked, if pid
+ * Record in rec how the connections of a network namespace are locked, if pid
  * is the first process found in that namespace.
  */
 void
