@@ -276,9 +276,9 @@ core_files(struct corereader *r)
 }
 
 /*
- * Set the permissions of the mapping of segment l, which is known only from
- * NT_FILE, where there are no permissions. Use those that the program headers
- * of src give for file offset off.
+ * Set the permissions of the mapping of segment l to those that the program
+ * headers of src give for file offset off. l is known only from NT_FILE, which
+ * has no permissions.
  */
 void
 core_perms(struct corereader *r, const struct coreseg *l,

@@ -42,8 +42,8 @@ no_core(unsigned int type)
 }
 
 /*
- * Refuse a file with too many section headers. If the first of them gives their
- * number, libelf allocates that many without a check. A core has one or a few.
+ * Refuse a file with too many section headers. If their number is in the first
+ * of them, libelf allocates that many without a check. A core has one or a few.
  */
 static int
 check_sections(int fd, uint64_t size)

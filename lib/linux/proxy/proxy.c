@@ -93,7 +93,8 @@ proxy_ison(void)
 }
 
 /*
- * Record whether processes are stopped from now on (if held is set) or not.
+ * Record that processes are stopped from now on if held is set, else that none
+ * are.
  */
 void
 proxy_hold(bool held)
