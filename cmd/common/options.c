@@ -192,8 +192,8 @@ outfile(const struct cmdline *u, int letter, const char *s, const char *arg)
 }
 
 /*
- * Handle option o with argument s: set what o sets, or call its function. arg
- * is the command-line argument that contains s.
+ * Handle option o with argument s: set the variables that o points to, and call
+ * its function, if any. arg is the command-line argument that contains s.
  */
 static void
 opt_take(const struct cmdline *u, const struct opt *o, char *s,

@@ -90,8 +90,8 @@ start(char *const argv[], const int fd[3], bool reader)
 
 /*
  * Start program argv[0] with arguments argv. Unless fd is NULL, use fd[0] to
- * fd[2] as its standard descriptors (-1 stands for ours), and have it killed
- * when we end. Return the process ID, or -1 with errstr set.
+ * fd[2] as the program's standard descriptors (-1 stands for ours), and have
+ * the program killed when we end. Return the process ID, or -1 with errstr set.
  */
 pid_t
 program_start(char *const argv[], const int fd[3])

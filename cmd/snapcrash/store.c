@@ -148,9 +148,9 @@ store_free(struct crashes *l)
 }
 
 /*
- * Return the number of free bytes on the disk of the current directory, without
- * those that c keeps free and those that others reserve. Return 0 if this is
- * unknown.
+ * Return the number of free bytes on the disk of the current directory,
+ * excluding those that c keeps free and those that others reserve. Return 0 if
+ * this is unknown.
  */
 static uint64_t
 disk_room(const struct config *c, const struct reserved *others)

@@ -262,9 +262,9 @@ let_go(struct crashing *f)
 }
 
 /*
- * Finish the handling of snapshot name, which begins with "./" and was made of
- * f: let the user of f read it if c allows that, write a line to the log,
- * release the claim, and run the hook.
+ * Complete the handling of a crash of process f, whose snapshot is name, which
+ * begins with "./": let the user of f read the snapshot if c allows that, write
+ * a line to the log, release the claim, and run the hook.
  */
 static void
 snapshot_use(const struct config *c, struct crashing *f, const char *name,

@@ -20,7 +20,7 @@ heap_class(uint64_t size)
 }
 
 /*
- * Return the smallest size in bytes of a class.
+ * Return the smallest size in bytes of chunks of the given class.
  */
 uint64_t
 heapclass_size(size_t class)
@@ -31,7 +31,7 @@ heapclass_size(size_t class)
 }
 
 /*
- * Count in h a chunk of size bytes, which is used or free.
+ * Count in h a chunk of size bytes as used if used is true, or else as free.
  */
 void
 heap_count(struct heap *h, uint64_t size, bool used)

@@ -24,10 +24,10 @@ CMP_BY(side_cmp, struct side, side_order(x, y) != 0 ? side_order(x, y) :
     ORDER(x->proc->pid, y->proc->pid))
 
 /*
- * Return the moment of a process in the snapshot at path, appending it to l if
- * it does not exist. If parts is true, the process is in the given part, and
- * each part is a separate moment. first is the index of the first moment of the
- * snapshot.
+ * Return the moment of a process in the snapshot at path; append the moment to
+ * l if it does not exist. If parts is true, the process is in the given part,
+ * and each part is a separate moment. first is the index of the first moment of
+ * the snapshot.
  */
 static struct moment *
 moment_for(struct moments *l, size_t first, const char *path, bool parts,

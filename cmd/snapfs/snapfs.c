@@ -99,8 +99,8 @@ tree_warn(void *arg, const char *what)
 
 /*
  * Return the time in the first line of snapshot s. If it has none, return the
- * time when the file of s was written or, if this is not a regular file, the
- * time now.
+ * time when the snapshot file was written or, if this is not a regular file,
+ * the current time.
  */
 static time_t
 snap_time(const struct snap *s)
@@ -127,8 +127,9 @@ by_list(const struct stat *st)
 
 /*
  * Read the snapshot at path into o. Anybody who may read the snapshot file may
- * read its files in the mount. If an access control list decides this, only we
- * may read them. Return 0, or -1 with errstr set.
+ * read its files in the mount. If an access control list determines who may
+ * read the snapshot file, only we may read its files. Return 0, or -1 with
+ * errstr set.
  */
 static int
 origin_open(struct origin *o, const char *path)

@@ -157,8 +157,8 @@ plan_aligned(const struct plan *p, size_t body, uint64_t at, uint64_t addr)
 /*
  * Return the number of bytes, from offset off of p->fresh[i], that are already
  * in a body, and set *body and *at to their place. left bytes of stretch st
- * remain. open is true while bytes are appended to a body. Return 0 if there
- * are none, or too few to be worth a separate part.
+ * remain. open is true while bytes are being appended to a body. Return 0 if
+ * there are none, or too few to be worth a separate part.
  */
 static uint64_t
 plan_again(struct plan *p, const struct stretch *st, size_t i, uint64_t off,

@@ -29,7 +29,7 @@ take_address(const char **s, uint64_t *v)
 }
 
 /*
- * Parse s, which is one address, or a range START-END, in hexadecimal as in
+ * Parse s, an address or a range START-END, in hexadecimal as in
  * /proc/PID/maps, into *first and *last, both inclusive. For a range, *last is
  * END - 1. Return 0, or -1 with errstr set.
  */

@@ -37,7 +37,7 @@ struct scanning {		/* a process being scanned */
 };
 
 /*
- * Return the bytes of block b. This is the fetch_data callback of libyara.
+ * Return the bytes of block b. This is libyara's fetch_data callback.
  */
 static const uint8_t *
 block_data(YR_MEMORY_BLOCK *b)
@@ -57,8 +57,8 @@ is_left_out(const struct part *pt)
 }
 
 /*
- * Return the next block, or NULL after the last. This is the next callback of
- * libyara.
+ * Return the next block, or NULL after the last. This is libyara's next
+ * callback.
  */
 static YR_MEMORY_BLOCK *
 block_next(YR_MEMORY_BLOCK_ITERATOR *it)
@@ -175,7 +175,7 @@ rule_report(struct scanning *sc, YR_SCAN_CONTEXT *context, YR_RULE *rule)
 }
 
 /*
- * Handle a message of libyara about a scan.
+ * Handle a libyara message about a scan.
  */
 static int
 scanned(YR_SCAN_CONTEXT *context, int message, void *data, void *arg)
@@ -200,7 +200,7 @@ scanned(YR_SCAN_CONTEXT *context, int message, void *data, void *arg)
 
 /*
  * Set errstr to an error in the rules, replacing any earlier one. This is the
- * callback of the YARA compiler.
+ * YARA compiler's callback.
  */
 static void
 complain(int level, const char *path, int line, const YR_RULE *rule,

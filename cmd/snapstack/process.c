@@ -90,10 +90,10 @@ threads_choose(struct unwinder *u, uint64_t tid)
 }
 
 /*
- * Gather in ps what the options in asked require about the threads of process p
- * of snapshot s. If keep is true, also copy the memory needed to unwind them,
- * because the memory of s cannot be read later. Return 0, or -1 with errstr
- * set. The caller must call process_close in either case.
+ * Gather in ps the data about the threads of process p of snapshot s that the
+ * options in asked require. If keep is true, also copy the memory needed to
+ * unwind the threads, because the memory of s cannot be read later. Return 0,
+ * or -1 with errstr set. The caller must call process_close in either case.
  */
 int
 process_gather(struct process *ps, struct snap *s, struct proc *p,

@@ -51,8 +51,8 @@ python_is(const char *path)
 }
 
 /*
- * Look up the symbols of the interpreter in module m. This is a callback of
- * libdwfl.
+ * Look up the symbols of the interpreter in module m. This is a libdwfl
+ * callback.
  */
 static int
 on_module(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr start,

@@ -13,7 +13,7 @@ text_cmp(const char *a, const char *b)
 }
 
 /*
- * Compare two stacks by what is printed about them.
+ * Compare two stacks by the output printed for them.
  */
 static int
 stack_cmp(const struct stack *a, const struct stack *b)

@@ -114,10 +114,10 @@ symbol_is(struct target *t, const struct dynamic *d, uint64_t i,
 }
 
 /*
- * Find the symbol name, of at most 31 bytes, that is exported by the module
- * whose ELF header is at address start in the memory of process t. If it
- * exists, set *addr to its address and return true, else return false. For the
- * hash table see bfd/elflink.c of binutils.
+ * Find the symbol called name, of at most 31 bytes, that is exported by the
+ * module whose ELF header is at address start in the memory of process t. If it
+ * exists, set *addr to its address and return true. Otherwise return false. See
+ * bfd/elflink.c of binutils for the hash table.
  */
 bool
 dynsym_find(struct target *t, uint64_t start, const char *name, uint64_t *addr)

@@ -189,7 +189,7 @@ frame_add(struct stack *st, uint64_t pc)
 }
 
 /*
- * Add a frame to the stack. This is a callback of libdwfl. A frame outside code
+ * Add a frame to the stack. This is a libdwfl callback. A frame outside code
  * ends the stack, unless it is the first frame, which may have jumped to an
  * invalid address.
  */

@@ -178,8 +178,8 @@ put_select(struct call *c)
 }
 
 /*
- * Append the descriptors of 386's old select(2) call to the text of c. The
- * arguments of this call are in memory.
+ * Append the descriptors of an old 386 select(2) call, whose arguments are in
+ * memory, to the text of c.
  */
 void
 put_oldselect(struct call *c)
