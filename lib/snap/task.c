@@ -122,7 +122,7 @@ snap_register_name(struct snap_task *t, size_t i)
 
 	if ((r = registers_get(t, &data, &word)) == NULL)
 		return NULL;
-	for (k = 0; r->name[k] != NULL && k < i; k++)
+	for (k = 0; k < i && r->name[k] != NULL; k++)
 		continue;
 	return r->name[k];
 }
