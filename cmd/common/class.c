@@ -50,8 +50,9 @@ class_of(const struct vma *v)
 }
 
 /*
- * Return an upper estimate of the bytes of mapping i of sp in a snapshot: its
- * anonymous and swapped pages and, if it is shared, its file pages.
+ * Estimate how many bytes mapping i of sp takes in a snapshot, at most. The
+ * estimate counts its anonymous and swapped pages and, if it is shared, its
+ * file pages. Return it.
  */
 uint64_t
 mapping_takes(const struct space *sp, size_t i)

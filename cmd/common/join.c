@@ -46,9 +46,9 @@ join_read(const struct joining *j)
 }
 
 /*
- * Print the files mapped by p, a process of s read from a core or CRIU images,
- * that are not in s because they are missing or different on this machine.
- * Debuggers will lack them.
+ * Print which files mapped by process p are not in s. They are missing or
+ * different on this machine, and debuggers will lack them. p was read from a
+ * core or from CRIU images.
  */
 static void
 say_absent(struct snap *s, struct proc *p)
@@ -107,9 +107,9 @@ join_write(const struct joining *j)
 }
 
 /*
- * Write one snapshot of all inputs of j, confining this program to those inputs
- * and the output. Print what is missing from the snapshot. Return the exit
- * status of the program.
+ * Write one snapshot of all inputs of j. First confine this program to these
+ * inputs and the output. Print what is missing from the snapshot. Return the
+ * exit status of the program.
  */
 int
 join_run(const struct joining *j)

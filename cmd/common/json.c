@@ -114,9 +114,9 @@ json_flag(const char *key, bool v)
 }
 
 /*
- * Write address addr or, if end is true, addr + 1, which may be 2^64, under
- * key. key is NULL in an array. The address becomes a hexadecimal string,
- * because JSON numbers are exact only up to 2^53.
+ * Write an address under key, as a hexadecimal string, because JSON numbers are
+ * exact only up to 2^53. The address is addr or, if end is true, addr + 1,
+ * which may be 2^64. key is NULL in an array.
  */
 void
 json_address(const char *key, uint64_t addr, bool end)

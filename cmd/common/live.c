@@ -33,9 +33,9 @@ relay_found(void *arg, pid_t pid)
 
 /*
  * Call fn(arg, pid) for each process that word selects, until fn returns -1. A
- * number selects the process with that ID, which need not exist. Any other word
- * selects the processes with that name, but only those of the user given with
- * -u in s. Return 0, or -1 with errstr set.
+ * number selects the process with that ID, even if it does not exist. Any other
+ * word selects the processes with that name. If -u was given, as recorded in s,
+ * a name selects only processes of that user. Return 0, or -1 with errstr set.
  */
 int
 sources_one(const struct sources *s, const char *word, sources_fn fn,
@@ -69,10 +69,10 @@ is_good(int rc)
 }
 
 /*
- * Call fn with arg for each live process of s: those named and those in the
- * cgroups given with -c or, if only -u was given, all processes of that user.
- * Print an error for each process that cannot be found. Return false if an
- * error was printed.
+ * Call fn with arg for each live process of s. These are the processes named
+ * and those in the cgroups given with -c. If only -u was given, they are all
+ * processes of that user. Print an error for each process that cannot be found.
+ * Return false if an error was printed.
  */
 bool
 sources_each(const struct sources *s, sources_fn fn, void *arg)
@@ -168,8 +168,8 @@ snap_run(const struct sources *s, int fd)
 
 /*
  * Run snap to capture the live processes of s, if any. Replace standard input
- * with their snapshot, and add it to the input files of s. Processes that snap
- * cannot capture are reported by snap, and make the result incomplete. Exit
+ * with their snapshot, and add it to the input files of s. snap prints which
+ * processes it cannot capture, and the result then counts as incomplete. Exit
  * with status 2 if standard input was also named as a file.
  */
 void

@@ -22,9 +22,8 @@ source_is(const char *word, struct snap *snap, const struct proc *p)
 }
 
 /*
- * Return true if p, from snapshot snap, is a process that -p selects; without
- * -p, any process is selected. Record in s which words matched, for
- * sources_check.
+ * Return true if -p selects process p of snapshot snap, or if -p was not given.
+ * Record in s which words of -p matched, for sources_check.
  */
 bool
 sources_wants(struct sources *s, struct snap *snap, const struct proc *p)
@@ -71,8 +70,8 @@ is_wanted(void *s, struct snap *snap, struct proc *p)
 
 /*
  * Reduce snap to the processes selected with -p, if -p was given. Return snap,
- * or a new snapshot after freeing snap. Return NULL with errstr set on failure,
- * or if -p selects no process.
+ * or a new snapshot in its place; snap is then freed. Return NULL with errstr
+ * set on failure, or if -p selects no process.
  */
 struct snap *
 sources_keep(struct sources *s, struct snap *snap)

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * Copy the word at column col of p's status file, which is width columns wide,
- * into word, of width + 1 bytes. Replace control characters. Set word to "-" if
- * there is no such word.
+ * Copy one word of p's status file to word, which has width + 1 bytes. The word
+ * is at column col, and this column is width columns wide. Replace control
+ * characters. Set word to "-" if there is no such word.
  */
 void
 status_word(const struct proc *p, size_t col, size_t width, char *word)

@@ -80,10 +80,10 @@ column_show(struct table *t, size_t i)
 }
 
 /*
- * Return a table with options o and the n columns at columns, which are
- * borrowed; table_print frees it. In JSON, all columns are shown by default,
- * and type is the type of each object. Exit with status 2 if o names a column
- * that does not exist.
+ * Return a new table with options o and the n columns at columns, which are
+ * borrowed. table_print frees the table. In JSON, all columns are shown by
+ * default, and type is the type of each object. Exit with status 2 if o names a
+ * column that does not exist.
  */
 struct table *
 table_new(const struct column *columns, size_t n, const struct tableopts *o,
@@ -118,8 +118,8 @@ table_new(const struct column *columns, size_t n, const struct tableopts *o,
 }
 
 /*
- * Return a table as table_new does. In JSON it is an array under key in the
- * open object, and has all columns regardless of o.
+ * Return a new table as table_new does. In JSON the table is an array under key
+ * in the open object. It then has all columns, regardless of o.
  */
 struct table *
 table_array(const struct column *columns, size_t n, const struct tableopts *o,

@@ -4,9 +4,9 @@
 #include "common.h"
 
 /*
- * Return true if 9front's snapfs cannot read snapshot s because a process has
- * too many memory segments. If so, write a sentence about that to text, of size
- * n.
+ * Check whether 9front's snapfs can read snapshot s. It cannot if a process has
+ * too many memory segments. In this case write a sentence about that to text,
+ * of size n, and return true.
  */
 bool
 totals_plan9(const struct snap *s, char *text, size_t n)
@@ -34,9 +34,10 @@ totals_plan9(const struct snap *s, char *text, size_t n)
 }
 
 /*
- * Write to text, of size n, a sentence with the numbers of processes and bytes
- * in snapshot s, and the numbers of bytes written to o before and after any
- * compression. The caller must have called output_end on o.
+ * Write a sentence about the size of snapshot s to text, of size n. It gives
+ * the numbers of processes and bytes in s. It also gives the bytes written to
+ * o, before and after any compression. The caller must have called output_end
+ * on o.
  */
 void
 totals_text(const struct snap *s, const struct output *o, char *text, size_t n)

@@ -91,8 +91,9 @@ matrix_line(const struct matrix *m, struct table *t, size_t i,
 }
 
 /*
- * Print a table with options o and one line per process of m: the size of its
- * memory, and how much of that memory each other process also has.
+ * Print a table of the memory that the processes of m have in common, with
+ * options o. It has one line per process: the size of its memory, and how much
+ * of that memory each other process also has.
  */
 void
 matrix_show(const struct matrix *m, const struct tableopts *o)

@@ -66,7 +66,7 @@ complain(void)
 
 /*
  * Print why process p cannot be shown. If p was found by name and has ended,
- * only count it, because it no longer matches the name.
+ * only count it, because no process was missed: p no longer matches the name.
  */
 static void
 complain_process(struct command *c, const struct process *p)
@@ -92,8 +92,9 @@ add_number(struct processes *p, uint64_t pid, bool named)
 }
 
 /*
- * Add process pid or, if pid is the ID of a thread, its process. If neither
- * exists, the error is printed later, when the process is shown.
+ * Add process pid to the processes to show. If pid is the ID of a thread, add
+ * its process. If neither exists, the error is printed later, when the process
+ * is shown.
  */
 static int
 add_process(void *arg, pid_t pid, bool named)

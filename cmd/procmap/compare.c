@@ -10,8 +10,10 @@
 #include <time.h>
 
 /*
- * Set note, of size bytes, to the change in mapping v of the new snapshot from
- * the mappings in old: "new", "was ...", "other" or "".
+ * Describe in note, of size bytes, how mapping v differs from the mappings in
+ * old. The note is "new" if none of them was there. It is "was ..." if the
+ * mapping there had other addresses or permissions, "other" if it had another
+ * name, and otherwise "".
  */
 static void
 row_note(const struct vmas *old, const struct vma *v, char *note, size_t size)
@@ -75,9 +77,9 @@ rows_compare(struct figure *f, const struct vmas *old, const struct vmas *new)
 }
 
 /*
- * Return the ID that process pid of snapshot new has in snapshot old. This is
- * the same ID, unless each snapshot has only one process: then it is the ID of
- * the process in old.
+ * Return the ID in snapshot old of process pid of snapshot new. This is usually
+ * pid itself. If each snapshot has only one process, these two are compared
+ * with each other: return the ID of the process in old.
  */
 static uint64_t
 pid_before(struct snap *old, struct snap *new, uint64_t pid)
@@ -109,8 +111,8 @@ space_or_none(struct space *sp, struct snap *s, uint64_t pid)
 }
 
 /*
- * For each row of f whose mapping and contents are the same in both snapshots,
- * set the member same, and count the row in f->nsame.
+ * Find the rows of f whose mapping and contents are the same in both snapshots.
+ * Set the member same of each such row, and count them in f->nsame.
  */
 static void
 rows_same(struct figure *f)
@@ -160,8 +162,8 @@ out:
 }
 
 /*
- * Write to s, of size bytes, a sentence that gives the times of snapshots old
- * and new. Set s to "" if one of them does not record its time.
+ * Write a sentence with the times of snapshots old and new to s, of size bytes.
+ * Set s to "" if one of them does not record its time.
  */
 static void
 times_put(char *s, size_t size, const struct snap *old, const struct snap *new)
@@ -193,8 +195,9 @@ times_put(char *s, size_t size, const struct snap *old, const struct snap *new)
 }
 
 /*
- * For each of the n processes at sp, add a figure of its changes from snapshot
- * old to snapshot new to album a. Return 0, or -1 with errstr set.
+ * Add to album a one figure for each of the n processes at sp. The figure shows
+ * how the process changed from snapshot old to snapshot new. Return 0, or -1
+ * with errstr set.
  */
 int
 album_compare(struct album *a, struct snap *old, struct snap *new,

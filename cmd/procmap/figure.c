@@ -96,8 +96,9 @@ CMP_BY(partner_cmp, struct partner, x->kb != y->kb ? ORDER(y->kb, x->kb) :
     ORDER(x->pid, y->pid))
 
 /*
- * Add the size of shared run p to the last of the *n elements of *v if that
- * element is for the same process, or else to a new element.
+ * Add the size of p, a run of pages shared with another process, to the *n
+ * elements of *v. If the last element is for that process, add to it. Otherwise
+ * append an element.
  */
 static void
 share_add(struct partner **v, size_t *n, const struct pagespan *p)
@@ -113,9 +114,9 @@ share_add(struct partner **v, size_t *n, const struct pagespan *p)
 }
 
 /*
- * Set *v to the amounts of memory that other processes share with those in a:
- * one element for each process, largest first. The caller frees *v. Return the
- * number of elements.
+ * Find out how much memory other processes share with those in a. Set *v to an
+ * array with one element for each other process, largest amount first. The
+ * caller frees *v. Return the number of elements.
  */
 static size_t
 album_shares(const struct album *a, struct partner **v)
@@ -139,9 +140,9 @@ album_shares(const struct album *a, struct partner **v)
 }
 
 /*
- * Store in a->partner the processes that share the most memory with those in a;
- * they are drawn in colours of their own. Unless name is NULL, call name with
- * arg to set the name of each.
+ * Store in a->partner the processes that share the most memory with those in a.
+ * They are drawn in colours of their own. Unless name is NULL, call it with arg
+ * and each of these processes, so that it sets the name of the process.
  */
 static void
 album_partners(struct album *a, void (*name)(void *, struct partner *),

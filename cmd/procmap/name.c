@@ -33,8 +33,8 @@ name_terminal(void)
 }
 
 /*
- * Write the name of mapping v to s, of size bytes, as OpenBSD shows it:
- * anything but a file name is put in brackets after two blanks.
+ * Write the name of mapping v to s, of size bytes, as OpenBSD shows it.
+ * Anything but a file name is put in brackets, after two blanks.
  */
 void
 name_make(char *s, size_t size, const struct vma *v)
@@ -57,9 +57,9 @@ name_make(char *s, size_t size, const struct vma *v)
 }
 
 /*
- * Return name if it fits into a terminal line of which used columns are already
- * taken, or else "..." and the end of name. The result is valid until the next
- * call.
+ * Shorten name so that it fits into a terminal line with used columns taken.
+ * Return name if it fits, or else "..." and the end of name. The result is
+ * valid until the next call.
  */
 const char *
 name_fit(const char *name, int used)

@@ -38,7 +38,8 @@ struct canvas {
 
 /*
  * Return the length of the strip that shows a mapping of the given number of
- * bytes. The logarithm is interpolated linearly between powers of two.
+ * bytes. It grows with the logarithm of the size, which is interpolated
+ * linearly between powers of two.
  */
 static int
 strip_width(const struct canvas *cv, uint64_t bytes)

@@ -284,8 +284,9 @@ make_picture(struct command *c)
 }
 
 /*
- * Add the processes of the snapshots that word selects: the process with that
- * ID, even if it does not exist, or all processes with that name.
+ * Add the processes that word selects in the snapshots. If word is a process
+ * ID, this is the process with that ID, even if it does not exist. If word is a
+ * name, these are all processes with that name.
  */
 static void
 pid_pick(struct command *c, const char *word)

@@ -98,9 +98,9 @@ reserved_line(uint64_t start, uint64_t end, unsigned int flags, char mark,
 }
 
 /*
- * Print stack i of sp in style -r, extended down to its limit (if known) but
- * not into the mapping below, and print the guard gap before it. Return the
- * size of stack and gap in kilobytes.
+ * Print stack i of sp in style -r, and before it the guard gap. Extend the
+ * stack down to its limit, if this is known, but not into the mapping below.
+ * Return the size of stack and gap in kilobytes.
  */
 static uint64_t
 reserved_stack(const struct space *sp, size_t i, const char *name)
@@ -151,8 +151,8 @@ heap_end(const struct space *sp, size_t i)
 }
 
 /*
- * Print sp in style -r. The heap and the stack are shown as large as they can
- * grow, and other mappings as they are.
+ * Print sp in style -r: the heap and the stack as large as they can grow, and
+ * other mappings as they are.
  */
 void
 reserved_print(const struct space *sp)

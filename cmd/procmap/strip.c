@@ -20,8 +20,9 @@ struct strip {			/* pending parts of a strip, by class */
 };
 
 /*
- * Return the class of pages p: that of the process that shares them, if this
- * has a class of its own in a, or else the kind of the pages.
+ * Return the class of pages p, which determines their colour. Some of the
+ * processes that share pages have a class of their own in a. If one of these
+ * shares p, return its class. Otherwise return the kind of the pages.
  */
 unsigned int
 strip_class(const struct album *a, const struct pagespan *p)
@@ -97,7 +98,8 @@ bar_add(struct strip *s, unsigned int class, int x, int y, int h)
 
 /*
  * Draw a column of height h at point x, y that shows the classes in sum from
- * top to bottom, rounded so that they fill the column and none vanishes.
+ * top to bottom. Round their heights so that they fill the column and none
+ * vanishes.
  */
 static void
 draw_column(struct strip *s, const uint64_t sum[CLASSES], int x, int y, int h)

@@ -53,8 +53,8 @@ svg_style(struct buf *b)
 }
 
 /*
- * Append to b a rectangle of class c, or an outline if c is CLASSES, at point
- * x, y. It is w points wide and h points high.
+ * Append to b a rectangle at point x, y, w points wide and h points high. Fill
+ * it with the colour of class c. If c is CLASSES, draw only its outline.
  */
 void
 svg_rect(struct buf *b, unsigned int c, int x, int y, int w, int h)
