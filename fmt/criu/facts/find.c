@@ -94,8 +94,9 @@ accepts_sort(struct criumake *m)
 }
 
 /*
- * Sort m->open, which must be complete, and build m->byino and m->accept for
- * the searches in this file. Return 0, or -1 with errstr set.
+ * Sort the open files of m and build the tables that the searches in this file
+ * use. All open files must have been added to m->open. Return 0, or -1 with
+ * errstr set.
  */
 int
 makefind_opens(struct criumake *m)
@@ -148,8 +149,9 @@ makefind_fds(struct maketask *t)
 }
 
 /*
- * Return the lowest descriptor of t, not below least, that refers to the open
- * file with number key in the record. Return NULL if there is none.
+ * Find the lowest descriptor of t, from least upward, that refers to the open
+ * file with number key in the record. Return the descriptor, or NULL if there
+ * is none.
  */
 const struct makefd *
 makefind_fd(const struct maketask *t, uint64_t key, uint64_t least)
@@ -163,8 +165,8 @@ makefind_fd(const struct maketask *t, uint64_t key, uint64_t least)
 }
 
 /*
- * Set *f to file dir/ino in the record of the first process that has such a
- * file. Return false, with f->len 0, if no process has one.
+ * Set *f to the file ino in directory dir of the first process whose record has
+ * such a file. Return false, with f->len 0, if no record has one.
  */
 bool
 makefind_data(const struct criumake *m, const char *dir, uint64_t ino,

@@ -10,8 +10,9 @@
 #include <string.h>
 
 /*
- * Add an image to m->out. Format its name as vprintf(3) does, and start its
- * content with magic number magic. Return the image, or NULL with errstr set.
+ * Add an image to m->out, with a name formatted as by vprintf(3). Start its
+ * content with the magic number magic. Return the image, or NULL with errstr
+ * set.
  */
 static struct made *
 made_new(struct criumake *m, uint32_t magic, const char *fmt, va_list ap)
@@ -37,8 +38,9 @@ made_new(struct criumake *m, uint32_t magic, const char *fmt, va_list ap)
 }
 
 /*
- * Add an image to m->out. Format its name as printf(3) does, and start its
- * content with magic number magic. Return the image, or NULL with errstr set.
+ * Add an image to m->out, with a name formatted as by printf(3). Start its
+ * content with the magic number magic. Return the image, or NULL with errstr
+ * set.
  */
 struct made *
 make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
@@ -53,9 +55,9 @@ make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
 }
 
 /*
- * Add to m->out an image with magic number magic and a single message, e.
- * Format its name as printf(3) does. Free m->msgs, which owns the parts of e.
- * Return 0, or -1 with errstr set.
+ * Add an image with the single message e to m->out. Its name is formatted as by
+ * printf(3), and its magic number is magic. Free m->msgs, which owns the parts
+ * of e. Return 0, or -1 with errstr set.
  */
 int
 make_message(struct criumake *m, uint32_t magic, const ProtobufCMessage *e,
@@ -74,9 +76,9 @@ make_message(struct criumake *m, uint32_t magic, const ProtobufCMessage *e,
 }
 
 /*
- * Return the content of the image called name, which all processes share. On
- * the first call, create the image with magic number magic. Return NULL with
- * errstr set on error.
+ * Return the content of an image that all processes share. name is the name of
+ * the image. Create the image, with magic number magic, on the first call.
+ * Return NULL with errstr set on error.
  */
 struct buf *
 make_common(struct criumake *m, uint32_t magic, const char *name)

@@ -282,8 +282,8 @@ key_place(struct makeopen *f, const struct key *k)
 }
 
 /*
- * Move the value of line l, which has key k, into f. If k may be repeated, add
- * the value to the lines of f; otherwise replace the previous value.
+ * Move the value of line l, which has key k, into f. Add it to the lines of f
+ * if k may be repeated. Otherwise replace the previous value.
  */
 static int
 line_keep(struct makeopen *f, const struct key *k, struct openline *l)
@@ -317,8 +317,8 @@ line_free(struct openline *l)
 
 /*
  * Set f->type from the "type" line of r, which may be anywhere in the file.
- * Call this before other lines are parsed, since the type decides which keys
- * are valid. Return false if r has no such line.
+ * Call this before other lines are parsed: which keys are valid depends on the
+ * type. Return false if r has no such line.
  */
 bool
 makekeys_type(struct makeopen *f, const struct recfile *r)
@@ -337,9 +337,9 @@ makekeys_type(struct makeopen *f, const struct recfile *r)
 }
 
 /*
- * Parse the current line of w, a line of file/ID, into f. Skip an unknown key.
- * Fail if the key is not valid for the type of f, unless that type is
- * KIND_OTHER. Return 0, or -1 with errstr set.
+ * Parse the current line of w, a line of file/ID, into f. Skip a key that is
+ * unknown. A known key that is not valid for the type of f is an error, except
+ * for KIND_OTHER. Return 0, or -1 with errstr set.
  */
 int
 makekeys_read(struct makeopen *f, struct words *w)

@@ -66,8 +66,8 @@ flags_set(struct makemount *t, char *list)
 }
 
 /*
- * Set t->system from list, the options of the file system. Move the options
- * that are not flags to the front of list, and set t->options to them.
+ * Set t->system from list, the options of a file system. Move the options that
+ * are not flags to the front of list. Point t->options to them.
  */
 static void
 system_set(struct makemount *t, char *list)
@@ -95,9 +95,9 @@ system_set(struct makemount *t, char *list)
 }
 
 /*
- * Parse line, a line of mountinfo, into t. Change the line and let t borrow
- * from it. A line has six fields, optional fields up to a hyphen, and three
- * more. Return false if the line is malformed.
+ * Parse line, a line of mountinfo, into t. The line has six fields, then
+ * optional fields up to a hyphen, then three fields. Change the line and let t
+ * borrow from it. Return false if it is malformed.
  */
 static bool
 line_parse(struct makemount *t, char *line)
@@ -140,9 +140,9 @@ line_parse(struct makemount *t, char *line)
 }
 
 /*
- * Read the list of mounts in the file called name in t's record into *l, which
- * is empty. Return 0, or -1 with errstr set. Free l with makemounts_free in
- * both cases.
+ * Read a list of mounts from t's record into *l, which is empty. name is the
+ * name of the file. Free l with makemounts_free, even on failure. Return 0, or
+ * -1 with errstr set.
  */
 int
 makemounts_read(struct makemounts *l, const struct maketask *t,

@@ -46,9 +46,10 @@ is_covered(const struct makemounts *l, const struct makemount *o,
 }
 
 /*
- * Set t->outside to a path in the mount list l where the root of t is visible,
- * and t->outside_flags and t->outside_id to the flags and ID of the mount
- * there. Return false if there is no such path or MAX_LOOKS is reached.
+ * Find a path in mount list l where the root of mount t is visible. Set
+ * t->outside to the path, and t->outside_flags and t->outside_id to the flags
+ * and ID of the mount there. Give up after MAX_LOOKS comparisons. Return false
+ * if no path was found.
  */
 static bool
 outside_find(struct makemounts *l, struct makemount *t)
@@ -101,8 +102,8 @@ is_whole(const struct makemount *t)
 }
 
 /*
- * Return the reason why criu cannot create mount t, or NULL if it can. t is a
- * mount that criu cannot bind from outside.
+ * Return the reason why criu cannot create mount t, or NULL if it can. t is not
+ * a mount that criu takes from outside the namespace.
  */
 static const char *
 made_obstacle(const struct criumake *m, const struct makemount *t)
@@ -127,9 +128,8 @@ made_obstacle(const struct criumake *m, const struct makemount *t)
 }
 
 /*
- * Leave out mount t if another mount covers it completely, and move the mounts
- * on t to its parent. Return 1 if t was left out, 0 if not, or -1 with errstr
- * set.
+ * Leave out mount t if another mount covers it completely. Move the mounts on t
+ * to its parent. Return 1 if t was left out, 0 if not, or -1 with errstr set.
  */
 static int
 covered_leave(struct criumake *m, struct makemount *t)
@@ -153,8 +153,8 @@ covered_leave(struct criumake *m, struct makemount *t)
 }
 
 /*
- * Decide how mount t is to be restored. If it cannot be restored, record a
- * reason. If it will no longer receive mounts from its master, record a note.
+ * Decide how mount t is to be restored. Record a reason if it cannot be
+ * restored. Record a note if it will no longer receive new mounts from outside.
  */
 static int
 mount_judge(struct criumake *m, struct makemount *t)
@@ -222,10 +222,10 @@ top_find(struct criumake *m)
 }
 
 /*
- * Choose the mounts that criu binds from outside. If several mounts show parts
- * of one tree, only the topmost is external, and criu binds the others from it.
- * If two were external with the same flags, criu would not set the flags of one
- * of them (do_bind_mount_v2 in its mount-v2.c).
+ * Choose the external mounts, which criu binds from outside the namespace. Of
+ * several mounts that show parts of one tree, choose only the topmost: criu
+ * binds the others from it. With two external mounts that have the same flags,
+ * criu would not set the flags of one (do_bind_mount_v2 in its mount-v2.c).
  */
 static void
 externals_choose(struct makemounts *l)
@@ -244,9 +244,9 @@ externals_choose(struct makemounts *l)
 }
 
 /*
- * Find the root of the mount namespace in m->outside. Record a note if it is
- * not there, or if its mount options differ there: criu binds the root with the
- * options that it has outside.
+ * Find the root of the mount namespace in m->outside. criu binds this root with
+ * the mount options that it has outside. Record a note if the options differ
+ * from those in the snapshot, or if the root is not there.
  */
 static int
 top_judge(struct criumake *m)
@@ -266,8 +266,9 @@ top_judge(struct criumake *m)
 
 /*
  * Read the mounts of the root process, and decide how to restore each. Return 1
- * on success, or -1 with errstr set. Return 0 if the record has no mounts, or
- * if nothing can be restored (the reason is recorded).
+ * on success. Return 0 if there are no mounts to restore: the record has none,
+ * or a recorded reason prevents the restore. Return -1 with errstr set on
+ * error.
  */
 int
 makemount_read(struct criumake *m)
@@ -308,8 +309,9 @@ makemount_space(const struct criumake *m)
 }
 
 /*
- * Return a mount point of snap's namespace that is below the directory that
- * becomes the root of the created mount namespace, or NULL if there is none.
+ * Return a mount point below the directory that becomes the root of the created
+ * mount namespace. The mount point is in snap's own namespace. Return NULL if
+ * there is none.
  */
 const char *
 makemount_below(const struct criumake *m)
@@ -326,9 +328,9 @@ makemount_below(const struct criumake *m)
 }
 
 /*
- * Return true if the created mount namespace lacks the mount with this ID,
- * which was therefore in another namespace. Return false if id is 0 (unknown),
- * or if criu creates no mount namespace.
+ * Return true if the mount namespace that criu creates lacks the mount with
+ * this ID. That mount was in another namespace. Return false if id is 0
+ * (unknown), or if criu creates no mount namespace.
  */
 bool
 makemount_lacks(const struct criumake *m, uint64_t id)
@@ -372,8 +374,8 @@ makemount_isqueues(const struct criumake *m, const char *path)
 }
 
 /*
- * If criu creates a mount namespace, set *has to true and *id to the ID of the
- * mount that path is on. Otherwise set *has to false.
+ * Set *id to the ID of the mount that path is on, and *has to true. If criu
+ * creates no mount namespace, only set *has to false.
  */
 void
 makemount_path(const struct criumake *m, const char *path,

@@ -21,10 +21,10 @@ makeopen_written(const struct makeopen *f)
 }
 
 /*
- * Set dir, which has size bytes, to the directory to which the name of socket f
- * is relative: the path of f without that name. Set dir to "" if the name is
- * not a relative path. Return false if the name is relative but the directory
- * is unknown.
+ * Set dir, which has size bytes, to the directory from which the name of socket
+ * f starts. This directory is the path of f without the name. Set dir to "" if
+ * the name is not a relative path. Return false if the name is relative but the
+ * directory is unknown.
  */
 bool
 makeopen_dir(const struct makeopen *f, char *dir, size_t size)
@@ -60,8 +60,8 @@ link_use(struct makeopen *f)
 }
 
 /*
- * Parse r, the file called name in t's record, as the open file with number
- * key, and add it to m->open. Return 0, or -1 with errstr set.
+ * Parse r, a file of t's record called name, as an open file, and add it to
+ * m->open. key is the number of the open file. Return 0, or -1 with errstr set.
  */
 static int
 open_read(struct criumake *m, const struct maketask *t,
@@ -91,8 +91,8 @@ open_read(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Read all open files of the snapshot into m->open, including those of
- * processes that are not chosen. An open file is in the record of the first
+ * Read all open files of the snapshot into m->open. Include those of processes
+ * that are not to be restored: an open file is in the record of the first
  * process that has it. Return 0, or -1 with errstr set.
  */
 int
@@ -137,8 +137,8 @@ info_read(const struct maketask *t, uint64_t fd, struct fdinfo *info)
 }
 
 /*
- * Add descriptor fd, which refers to open file number id, to t->fd. If that
- * file is not in the snapshot, record a reason instead.
+ * Add descriptor fd to t->fd. It refers to the open file with number id. If
+ * that file is not in the snapshot, record a reason instead.
  */
 static int
 fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
@@ -165,10 +165,10 @@ fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
 }
 
 /*
- * Read the descriptors of the chosen process t into t->fd, unless t shares the
- * descriptors of another process. Mark the open files that they refer to as
- * used. Record a reason for each descriptor that cannot be restored. Return 0,
- * or -1 with errstr set.
+ * Read the descriptors of process t, which is to be restored, into t->fd. Do
+ * nothing if t shares the descriptors of another process. Mark the open files
+ * of the descriptors as used. Record a reason for each descriptor that cannot
+ * be restored. Return 0, or -1 with errstr set.
  */
 int
 makeopen_fds(struct criumake *m, struct maketask *t)
@@ -195,9 +195,9 @@ makeopen_fds(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Set *o to the process or process group that receives the signals of f
- * (F_SETOWN in fcntl(2)), or to none if f is NULL, has no owner, or its owner
- * is not chosen.
+ * Set *o to the owner of f: the process or process group that receives its
+ * signals (F_SETOWN in fcntl(2)). Set no owner if f is NULL or has none, or if
+ * the owner is not to be restored.
  */
 static void
 fown_set(const struct criumake *m, const struct makeopen *f, Criu__Fown *o)
@@ -225,9 +225,10 @@ fown_set(const struct criumake *m, const struct makeopen *f, Criu__Fown *o)
 }
 
 /*
- * Add an entry with this type and id to files.img, and store message e in the
- * field of the entry at offset off. Set the id of e and, if e has a field for
- * it, the owner that receives the signals of open file f, which may be NULL.
+ * Add an entry with this type and id to files.img. Store message e in the field
+ * of the entry at offset off, and set the id of e. If e has a field for the
+ * owner of an open file (F_SETOWN in fcntl(2)), set it to the owner of f. f may
+ * be NULL.
  */
 void
 makeopen_entry(struct criumake *m, const struct makeopen *f,

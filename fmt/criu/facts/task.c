@@ -13,9 +13,9 @@
 enum { FIRST_ID = 2 }; /* first process ID in images; criu itself has 1 */
 
 /*
- * Store in v up to max numbers that follow key in the status of t. They are
- * written in the given base. Return how many numbers there are, which may
- * exceed max, or 0 if key is missing.
+ * Store the numbers that follow key in the status of t in v, but at most max.
+ * The numbers are written in the given base. Return how many there are, which
+ * may be more than max, or 0 if there is no such key.
  */
 size_t
 maketask_status(const struct maketask *t, const char *key, unsigned int base,
@@ -82,9 +82,9 @@ threads_link(struct criumake *m)
 
 /*
  * Read the records of all processes and threads into m->task and m->bypid. If
- * the user selected a root process, read only those captured together with it:
- * the pids and inodes of others may belong to another machine. Return 0, or -1
- * with errstr set.
+ * the user selected a root process, read only the records captured together
+ * with it: pids and inodes in the others may come from another machine. Return
+ * 0, or -1 with errstr set.
  */
 int
 maketask_read(struct criumake *m)
@@ -139,8 +139,8 @@ maketask_find(const struct criumake *m, uint64_t pid)
 }
 
 /*
- * Return the process of m with this pid in the snapshot. If pid is the ID of a
- * thread, return the process of that thread. Return NULL if there is none.
+ * Return the process of m that pid identifies in the snapshot. pid is the ID of
+ * the process or of one of its threads. Return NULL if there is none.
  */
 struct maketask *
 maketask_process(const struct criumake *m, uint64_t pid)
@@ -191,9 +191,9 @@ maketask_isapart(const struct maketask *t, const char *kind)
 }
 
 /*
- * Return true if thread t runs code of its process. Return false for a thread
- * that has ended, and for a kernel worker of io_uring(7) or of a device, since
- * the kernel creates such workers again.
+ * Return true if thread t runs code of its process. A thread that has ended
+ * does not. A kernel worker of io_uring(7) or of a device does not either: the
+ * kernel creates such workers again.
  */
 bool
 maketask_runs(const struct maketask *t)
@@ -203,8 +203,8 @@ maketask_runs(const struct maketask *t)
 }
 
 /*
- * Return the ID that images use for the resources of process t. If t shares a
- * resource with an earlier process, images use the ID of that process.
+ * Return the ID that images use for the resources of process t. For resources
+ * that t shares with an earlier process, this is the ID of that process.
  */
 uint32_t
 maketask_id(const struct maketask *t)
@@ -227,9 +227,10 @@ maketask_leader(const struct criumake *m, uint32_t sid)
 }
 
 /*
- * Parse the single line of the file called name in t's record into the numbers
- * v. form is as in words_form, and desc describes the line in errstr. Return 1
- * on success, 0 if there is no such file, or -1 with errstr set.
+ * Parse a file of t's record that has a single line of numbers into v. name is
+ * the name of the file. form is as in words_form, and desc describes the line
+ * in errstr. Return 1 on success, 0 if there is no such file, or -1 with errstr
+ * set.
  */
 int
 maketask_one(const struct maketask *t, const char *name, const char *form,
@@ -240,7 +241,7 @@ maketask_one(const struct maketask *t, const char *name, const char *form,
 
 /*
  * Parse the file called name in t's record, as maketask_one does. If there is
- * no such file, record in m that t cannot be restored, and return 0.
+ * no such file, record that t cannot be restored, and return 0.
  */
 int
 maketask_must(struct criumake *m, const struct maketask *t, const char *name,
@@ -269,9 +270,10 @@ maketask_same(const struct maketask *t, const struct maketask *u,
 }
 
 /*
- * Return the first process or thread that was captured together with t, is in
- * the same namespace ns (such as "ns/net") as t, and has a file called name in
- * its record. If ns is NULL, ignore namespaces. Return NULL if there is none.
+ * Find a process or thread that was captured together with t and has a file
+ * called name in its record. It must be in the same namespace ns (such as
+ * "ns/net") as t, unless ns is NULL. Return the first one, or NULL if there is
+ * none.
  */
 struct maketask *
 maketask_beside(const struct criumake *m, const struct maketask *t,

@@ -78,8 +78,8 @@ words_add(struct buf *b, uint64_t kinds, const char *sep)
 }
 
 /*
- * Return the set that contains only the kind whose name is the n bytes at s, or
- * 0 if there is no such kind.
+ * Return a set with the kind whose name is the n bytes at s. Return 0 if there
+ * is no such kind.
  */
 static uint64_t
 word_kind(const char *s, size_t n)
@@ -94,8 +94,8 @@ word_kind(const char *s, size_t n)
 }
 
 /*
- * Add the kinds named in list, which are separated by commas, to the set
- * *leave. Return 0, or -1 with errstr set to a message that lists all names.
+ * Add kinds to the set *leave. list has their names, separated by commas.
+ * Return 0, or -1 with errstr set to a message that lists all names.
  */
 int
 criu_leave(const char *list, uint64_t *leave)
@@ -123,9 +123,9 @@ criu_leave(const char *list, uint64_t *leave)
 }
 
 /*
- * Format a sentence as vprintf(3) does, after a prefix that names process t and
- * its descriptor fd, each of which may be NULL. Return the sentence, which the
- * caller must free, or NULL with errstr set if memory runs out.
+ * Format a sentence as vprintf(3) does. Put a prefix before it that names
+ * process t and its descriptor fd; each may be NULL. Return the sentence, which
+ * the caller must free, or NULL with errstr set if memory runs out.
  */
 static char *
 sentence(const struct maketask *t, const struct makefd *fd, const char *fmt,
@@ -163,11 +163,11 @@ reason_add(struct criumake *m, enum makewhy kind, char *text)
 }
 
 /*
- * Record in m a reason, formatted as by printf(3), for leaving out something of
- * this kind. t is the process that has it, and fd its descriptor; each may be
- * NULL. The caller leaves the thing out. reason_print adds ": cannot be
- * restored" to the reason, except for WHY_NEVER. Return 0, or -1 with errstr
- * set if memory runs out.
+ * Record in m why a thing of this kind is left out. The caller leaves it out.
+ * The thing belongs to process t and its descriptor fd; each may be NULL. The
+ * reason is formatted as by printf(3). Unless kind is WHY_NEVER, reason_print
+ * adds ": cannot be restored" to the reason. Return 0, or -1 with errstr set if
+ * memory runs out.
  */
 int
 make_refuse(struct criumake *m, const struct maketask *t,
@@ -184,8 +184,8 @@ make_refuse(struct criumake *m, const struct maketask *t,
 
 /*
  * Record in m that mapping v of process t cannot be restored. why is the
- * reason, and kind is its kind. Return 0, or -1 with errstr set if memory runs
- * out.
+ * reason, and kind the class of the reason. Return 0, or -1 with errstr set if
+ * memory runs out.
  */
 int
 make_unmapped(struct criumake *m, const struct maketask *t,
@@ -196,7 +196,7 @@ make_unmapped(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record in m that process t cannot be restored, so that nothing is written and
+ * Record in m that process t cannot be restored. Then nothing is written, and
  * open files are not examined. The reason is a complete sentence, formatted as
  * by printf(3). t may be NULL if the sentence names the process. Return 0, or
  * -1 with errstr set if memory runs out.
@@ -215,9 +215,10 @@ make_never(struct criumake *m, const struct maketask *t, const char *fmt, ...)
 }
 
 /*
- * Record in m a note on how process t, or its descriptor fd, will differ after
- * the restore. t and fd may be NULL. The note is a complete sentence, formatted
- * as by printf(3). Return 0, or -1 with errstr set if memory runs out.
+ * Record in m a note: how something will differ after the restore. The note is
+ * a complete sentence, formatted as by printf(3). It is about process t or its
+ * descriptor fd; each may be NULL. Return 0, or -1 with errstr set if memory
+ * runs out.
  */
 int
 make_note(struct criumake *m, const struct maketask *t,
@@ -245,9 +246,9 @@ make_since(struct criumake *m, enum makesince feature)
 }
 
 /*
- * If the images need criu versions newer than 3.17, report those versions, and
- * the features that need them, through m->opts->note. Return 0, or -1 with
- * errstr set.
+ * Report which criu versions newer than 3.17 the images need, and for which
+ * features. Report through m->opts->note, and nothing if 3.17 is enough. Return
+ * 0, or -1 with errstr set.
  */
 static int
 since_print(const struct criumake *m)
@@ -279,7 +280,7 @@ since_print(const struct criumake *m)
 
 /*
  * Append option and its value to the criu command line that is shown to the
- * user, if the caller asked for that line (m->opts->words).
+ * user. Do nothing if m->opts->words is NULL.
  */
 void
 make_word(const struct criumake *m, const char *option, const char *value)
@@ -292,8 +293,8 @@ make_word(const struct criumake *m, const char *option, const char *value)
 
 /*
  * Report reason r through o->warn. obstacles is the set of kinds that prevent
- * writing. If the set is not empty, report r only if its kind is in the set; if
- * it is empty, report that the thing is left out.
+ * writing. If the set is empty, report that the thing is left out. Otherwise
+ * report only a reason whose kind is in the set.
  */
 static int
 reason_print(const struct criuopts *o, const struct makereason *r,
@@ -319,9 +320,8 @@ reason_print(const struct criuopts *o, const struct makereason *r,
 }
 
 /*
- * Set errstr to say that nothing was written (with o->check: that not
- * everything can be restored), and that -f with these kinds would write (or
- * restore) the rest. Return -1.
+ * Set errstr to say that nothing was written, and that -f with these kinds
+ * would write the rest. With o->check, say the same of restoring. Return -1.
  */
 static int
 refuse_all(const struct criuopts *o, uint64_t kinds)
@@ -339,9 +339,10 @@ refuse_all(const struct criuopts *o, uint64_t kinds)
 }
 
 /*
- * If all reasons are of kinds that are left out, report all reasons and notes
- * through m->opts, and return 0. Otherwise report only the reasons that prevent
- * writing, and return -1 with errstr set.
+ * Decide whether the recorded reasons prevent writing. A reason does unless its
+ * kind is in m->opts->leave. If none does, report all reasons and notes through
+ * m->opts, and return 0. Otherwise report only the reasons that do, and return
+ * -1 with errstr set.
  */
 int
 makewhy_judge(const struct criumake *m)
@@ -383,8 +384,8 @@ makewhy_free(struct criumake *m)
 }
 
 /*
- * Record in m a reason for each range of pages of im, between start and end,
- * that is not in the snapshot because it could not be read. im may be NULL.
+ * Record a reason for each missing range of pages of im between start and end.
+ * A page is missing from the snapshot if it could not be read. im may be NULL.
  * whose and pid name the owner of the memory. Return 0, or -1 with errstr set.
  */
 int

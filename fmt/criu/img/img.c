@@ -13,8 +13,9 @@
 enum { MAX_MESSAGE = 256 * 1024 * KB };	/* limit in bytes */
 
 /*
- * Set errstr to a message formatted as by printf(3), preceded by the name of
- * image im and the number of its current entry, counted from 1. Return -1.
+ * Set errstr to a message about the current entry of image im, formatted as by
+ * printf(3). Put the name of im and the number of the entry, counted from 1,
+ * before it. Return -1.
  */
 int
 criuimg_error(const struct criuimg *im, const char *fmt, ...)
@@ -55,9 +56,9 @@ criuimg_magic(struct criuimg *im, uint32_t magic)
 }
 
 /*
- * Open the image called name in directory dir as im, and check that its magic
- * number is magic. Return 1 on success, 0 if there is no such file, or -1 with
- * errstr set. Close im with criuimg_close in all cases.
+ * Open the image called name in directory dir as im. Check that its magic
+ * number is magic. Close im with criuimg_close, even on failure. Return 1 on
+ * success, 0 if there is no such file, or -1 with errstr set.
  */
 int
 criuimg_open(struct criuimg *im, const struct imgdir *dir, const char *name,
@@ -72,7 +73,7 @@ criuimg_open(struct criuimg *im, const struct imgdir *dir, const char *name,
 }
 
 /*
- * Open a copy of the len bytes at data as image im with this name, and check
+ * Open a copy of the len bytes at data as image im. Call it name, and check
  * that its magic number is magic. Return 0, or -1 with errstr set.
  */
 int
@@ -86,9 +87,9 @@ criuimg_memory(struct criuimg *im, const char *name, const void *data,
 }
 
 /*
- * Read the next message of im, which has type d. Return 1 with *m set to the
- * message, 0 at the end of the image, or -1 with errstr set. The caller frees
- * *m with protobuf_c_message_free_unpacked.
+ * Read the next message of im, which has type d, into *m. The caller frees *m
+ * with protobuf_c_message_free_unpacked. Return 1 on success, 0 at the end of
+ * the image, or -1 with errstr set.
  */
 int
 criuimg_next(struct criuimg *im, const ProtobufCMessageDescriptor *d, void *m)
@@ -130,10 +131,10 @@ criuimg_close(struct criuimg *im)
 }
 
 /*
- * Call fn(arg, im, message) for each message of the image called name in
- * directory dir. The image has this magic number, and its messages have type d.
- * fn returns 0 if the message is to be freed, 1 to keep it, or -1 with errstr
- * set. Return 1 on success, 0 if there is no such file, or -1 with errstr set.
+ * Call fn(arg, im, message) for each message of the image called name in dir.
+ * The magic number of the image is magic, and its messages have type d. fn
+ * returns 0 to have the message freed, 1 to keep it, or -1 with errstr set.
+ * Return 1 on success, 0 if there is no such file, or -1 with errstr set.
  */
 int
 criuimg_each(const struct imgdir *dir, const char *name, uint32_t magic,
@@ -155,8 +156,8 @@ criuimg_each(const struct imgdir *dir, const char *name, uint32_t magic,
 }
 
 /*
- * Begin an image in b with the magic number magic. Do not use this function for
- * the inventory, which has only one magic number.
+ * Begin an image in b with its two magic numbers; magic is the second. Do not
+ * use this for the inventory, which has only one.
  */
 void
 criuimg_begin(struct buf *b, uint32_t magic)
@@ -183,9 +184,9 @@ criuimg_add(struct buf *b, const ProtobufCMessage *m)
 CMP_BY(name_cmp, struct made *const, strcmp((*x)->name, (*y)->name))
 
 /*
- * Check that memory did not run out for the images of l, and that no two have
- * the same name, as they do if two processes or threads have the same pid in
- * their namespaces. Return 0, or -1 with errstr set.
+ * Check that memory did not run out for an image of l, and that all names
+ * differ. Two images have the same name if two processes or threads have the
+ * same pid in their namespaces. Return 0, or -1 with errstr set.
  */
 int
 mades_check(struct mades *l)

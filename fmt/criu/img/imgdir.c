@@ -39,10 +39,10 @@ is_above(const struct imgdir *top, const struct imgdir *last, int fd)
 }
 
 /*
- * Open the parent of d, the last of the depth directories in the stack that
- * begins with top. Return 1 with d->parent set, 0 if there is no parent, or -1
- * with errstr set. If the parent cannot be opened, return 0 with the reason in
- * d->why.
+ * Open the parent of d, the directory that d is stacked on. d is the last of
+ * depth directories in a stack that begins with top. Return 1 with d->parent
+ * set, or 0 if there is no parent. If the parent cannot be opened, return 0
+ * with the reason in d->why. Return -1 with errstr set on another error.
  */
 static int
 parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
@@ -77,10 +77,9 @@ parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
 }
 
 /*
- * Open the directory path, which the user gave, and the directories that it is
- * stacked on. It is not an error if a parent cannot be opened: the directory
- * above it then has the reason in its member why. Return the directory, or NULL
- * with errstr set.
+ * Open the directory path, and the parents that it is stacked on. A parent that
+ * cannot be opened is not an error: the member why of the directory above it
+ * then gives the reason. Return the directory, or NULL with errstr set.
  */
 struct imgdir *
 imgdir_open(const char *path)
@@ -107,8 +106,8 @@ imgdir_open(const char *path)
 
 /*
  * Call fn(arg, name) for each regular file of directory d, until fn returns -1.
- * Fail if something with the name of an image is not a regular file, because
- * that image would be missing. Return 0, or -1 with errstr set.
+ * Fail if something that is not a regular file has the name of an image. Return
+ * 0, or -1 with errstr set.
  */
 int
 imgdir_list(const struct imgdir *d, imgdir_fn fn, void *arg)
@@ -141,9 +140,9 @@ imgdir_list(const struct imgdir *d, imgdir_fn fn, void *arg)
 }
 
 /*
- * Open the regular file called name in directory d for reading. Return 1 with
- * *fd set, which the caller closes. Return 0 with errstr set if there is no
- * such file, or -1 with errstr set on another error.
+ * Open the regular file called name in directory d for reading. Set *fd to its
+ * descriptor, which the caller closes. Return 1 on success, 0 with errstr set
+ * if there is no such file, or -1 with errstr set on another error.
  */
 static int
 file_open(const struct imgdir *d, const char *name, int *fd)
@@ -167,8 +166,9 @@ file_open(const struct imgdir *d, const char *name, int *fd)
 }
 
 /*
- * Open the file called name in directory d as a stream. Return 1 with *in set,
- * which the caller closes, 0 if there is no such file, or -1 with errstr set.
+ * Open the file called name in directory d as a stream. Set *in to the stream,
+ * which the caller closes. Return 1 on success, 0 if there is no such file, or
+ * -1 with errstr set.
  */
 int
 imgdir_input(const struct imgdir *d, const char *name, struct input **in)
@@ -190,9 +190,9 @@ imgdir_input(const struct imgdir *d, const char *name, struct input **in)
 }
 
 /*
- * Set *src to the file called name in directory d. Make that file, or the
- * archive that has it, a source of snapshot s. Return 1 on success, 0 if there
- * is no such file, or -1 with errstr set.
+ * Make a file of directory d a source of snapshot s, and set *src to it. name
+ * is the name of the file. If d is in an archive, the source is the archive.
+ * Return 1 on success, 0 if there is no such file, or -1 with errstr set.
  */
 int
 imgdir_source(const struct imgdir *d, const char *name, struct snap *s,

@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 /*
- * Create an image directory from path and its descriptor fd, which may be -1.
- * Take ownership of both, and release them on failure. path is NULL if the
- * caller ran out of memory. Return the directory, or NULL with errstr set.
+ * Create an image directory from its path and its descriptor fd, which may be
+ * -1. Take ownership of both, and release them on failure. Fail if path is
+ * NULL, as if memory had run out. Return the directory, or NULL with errstr
+ * set.
  */
 struct imgdir *
 imgdir_new(int fd, char *path)

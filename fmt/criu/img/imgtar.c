@@ -68,9 +68,9 @@ inventory_dir(const struct tarmember *m)
 }
 
 /*
- * Find the image directory in archive t: checkpoint/ of a container, the top
- * directory, or the only directory with an inventory. Return it, or NULL with
- * errstr set.
+ * Find the directory of images in archive t. It is the directory checkpoint of
+ * a container, the top directory, or the only one with an inventory. Return it,
+ * or NULL with errstr set.
  */
 static struct imgdir *
 images_find(struct tar *t)
@@ -102,9 +102,9 @@ images_find(struct tar *t)
 }
 
 /*
- * Resolve link, a symbolic link in directory dir. Append the path of its
- * target, ending in "/", to out. Return 0, or -1 if the target is outside the
- * archive.
+ * Append the target of a symbolic link, a path in the archive that ends in "/",
+ * to out. The link is in directory dir, and link is its text. Return 0, or -1
+ * if the target is outside the archive.
  */
 static int
 link_follow(const char *dir, const char *link, struct buf *out)
@@ -133,9 +133,10 @@ link_follow(const char *dir, const char *link, struct buf *out)
 }
 
 /*
- * Open the parent of d, which is the last of depth directories in a stack.
- * Return 1 with d->parent set, 0 if there is no parent, or -1 with errstr set.
- * If the parent cannot be opened, return 0 with the reason in d->why.
+ * Open the parent of d, the directory that d is stacked on. d is the last of
+ * depth directories in a stack. Return 1 with d->parent set, or 0 if there is
+ * no parent. If the parent cannot be opened, return 0 with the reason in
+ * d->why. Return -1 with errstr set on another error.
  */
 static int
 parent_find(struct imgdir *d, size_t depth)
@@ -164,8 +165,9 @@ parent_find(struct imgdir *d, size_t depth)
 }
 
 /*
- * Open the image directory in archive t, and the directories that it is stacked
- * on. t must outlive them. Return the image directory, or NULL with errstr set.
+ * Open the directory of images in archive t, and the directories that it is
+ * stacked on. t must outlive them. Return the directory, or NULL with errstr
+ * set.
  */
 struct imgdir *
 imgtar_open(struct tar *t)
@@ -221,9 +223,9 @@ imgtar_list(const struct imgdir *d, imgdir_fn fn, void *arg)
 }
 
 /*
- * Find the regular file called name in directory d. Return 1 with *m set, 0
- * with errstr set if there is no such file, or -1 with errstr set on another
- * error.
+ * Find the regular file called name in directory d, and set *m to it. Return 1
+ * on success, 0 with errstr set if there is no such file, or -1 with errstr set
+ * on another error.
  */
 static int
 file_find(const struct imgdir *d, const char *name,
@@ -237,8 +239,8 @@ file_find(const struct imgdir *d, const char *name,
 }
 
 /*
- * Open the file called name in d, a directory of an archive, as a stream, as
- * imgdir_input does. path names the file in messages.
+ * Open a file of d, a directory of an archive, as a stream, as imgdir_input
+ * does. name is the name of the file in d; path names it in messages.
  */
 int
 imgtar_input(const struct imgdir *d, const char *name, const char *path,

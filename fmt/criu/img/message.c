@@ -141,8 +141,8 @@ msg_many(struct msgs *a, ProtobufCMessage *m, size_t off, size_t n)
 
 /*
  * Append a new message, owned by a, to the repeated field of m at offset off.
- * Only this function may have filled that field. Return the new message, or
- * NULL with errstr set.
+ * No other function may have filled that field. Return the new message, or NULL
+ * with errstr set.
  */
 void *
 msg_push(struct msgs *a, ProtobufCMessage *m, size_t off)
@@ -228,9 +228,9 @@ field_next(const ProtobufCMessage *m, const char **fields)
 }
 
 /*
- * Set number fields of m to the numbers at v, each truncated to the width of
- * its field. fields lists the names of the fields, one for each number. Skip a
- * name that is not a field of m, together with its number.
+ * Set number fields of m to the numbers at v, cut to the width of each field.
+ * fields lists their names, one for each number. Skip a name that is not a
+ * field of m, and its number.
  */
 void
 msg_fill(ProtobufCMessage *m, const char *fields, const uint64_t *v)
@@ -243,8 +243,8 @@ msg_fill(ProtobufCMessage *m, const char *fields, const uint64_t *v)
 }
 
 /*
- * Copy number fields of m to the numbers at v. fields lists the names of the
- * fields, one for each number. Leave a number unchanged if m has no such field.
+ * Copy number fields of m to the numbers at v. fields lists their names, one
+ * for each number. Leave the number of a field that m does not have as it is.
  * Return the number of names.
  */
 size_t

@@ -21,9 +21,9 @@
 #include <stdlib.h>
 
 /*
- * Add entry e of im to m. Fail if e is inconsistent or overlaps an earlier
- * entry. *off is the offset of the entry's pages in the pages image; advance it
- * past them.
+ * Add entry e of image im to pagemap m. Fail if the entry is inconsistent or
+ * overlaps an earlier one. *off is the offset of its pages in the pages image;
+ * advance it past them.
  */
 static int
 pagemap_add(struct pagemap *m, struct criuimg *im,
@@ -99,10 +99,10 @@ pagemap_entries(struct pagemap *m, struct criuimg *im, uint64_t *bytes)
 }
 
 /*
- * Parse the len bytes at data, the content of the pagemap image called name,
- * into *out. page is the page size in bytes. Set *bytes to the size of its
- * pages image. Return 0, or -1 with errstr set. Free *out with pagemap_free in
- * both cases.
+ * Parse a pagemap image, the len bytes at data, into *out. name is its name,
+ * and page the page size in bytes. Set *bytes to the size of its pages image.
+ * Free *out with pagemap_free, even on failure. Return 0, or -1 with errstr
+ * set.
  */
 int
 pagemap_parse(struct pagemap **out, const char *name, const void *data,
@@ -122,9 +122,9 @@ pagemap_parse(struct pagemap **out, const char *name, const void *data,
 }
 
 /*
- * Set errstr to say which entry of m has pages beyond the end of its pages
- * image, which has size bytes. Number the entries as messages, of which the
- * head is the first.
+ * Set errstr to say which entry of m has pages beyond the end of the pages
+ * image. size is the size of that image in bytes. The number of the entry
+ * counts all messages; the first is the head.
  */
 static void
 pages_short(const struct pagemap *m, uint64_t size)
@@ -143,9 +143,9 @@ pages_short(const struct pagemap *m, uint64_t size)
 }
 
 /*
- * Open the pages image of m. It must have at least bytes bytes, because criu
- * would loop forever on a shorter one. Fail also if its size is not a multiple
- * of the page size, which means that the image is damaged.
+ * Open the pages image of m. Fail if it has fewer than bytes bytes: criu would
+ * loop forever on it. Fail also if its size is not a multiple of the page size:
+ * the image is then damaged.
  */
 static int
 pages_open(struct pagemap *m, struct snap *s, uint64_t bytes)
@@ -212,11 +212,11 @@ first_inherited(const struct pagemap *m)
 }
 
 /*
- * Read pagemap-NAME.img in directory dir, and as many of its parents as are
- * needed. name is a process ID or, for shared memory, "shmem-ID"; page is the
- * page size in bytes. The pages images become sources of s. Return 1 with *out
- * set, 0 if there is no such image, or -1 with errstr set. Free *out with
- * pagemap_free in all cases.
+ * Read pagemap-NAME.img in directory dir, and as many parents of it as are
+ * needed. name is a process ID or, for shared memory, "shmem-ID". page is the
+ * page size in bytes. Make the pages images sources of s. Set *out to the
+ * pagemap; free it with pagemap_free, even on failure. Return 1 on success, 0
+ * if there is no such image, or -1 with errstr set.
  */
 int
 pagemap_open(struct pagemap **out, struct snap *s, const struct imgdir *dir,
@@ -275,9 +275,9 @@ pagemap_behind(const struct pagemap *m, uint64_t addr)
 
 /*
  * Look up the page at addr, a multiple of the page size, in m and its parents.
- * Return 1 with *w set to describe the w->len bytes from addr, and *src to
- * their source. Return 0 if m has no entry for the page, or -1 with errstr set
- * if it should be in a parent but is not.
+ * Set *w to describe the w->len bytes from addr, and *src to their source.
+ * Return 1 on success, or 0 if m has no entry for the page. Return -1 with
+ * errstr set if the page should be in a parent but is not.
  */
 int
 pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
@@ -313,8 +313,9 @@ pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
 
 /*
  * Call fn(arg, pages, source) for all pages of m in ascending order, until fn
- * returns -1. Pages in a parent are looked up there, so PE_PARENT is never set.
- * source is NULL if PE_PRESENT is not set. Return 0, or -1 with errstr set.
+ * returns -1. Pages that are in a parent are looked up there, so PE_PARENT is
+ * never set. source is NULL if PE_PRESENT is not set. Return 0, or -1 with
+ * errstr set.
  */
 int
 pagemap_each(const struct pagemap *m, pages_fn fn, void *arg)
@@ -351,9 +352,9 @@ pagemap_begin(struct buf *b, uint32_t id)
 }
 
 /*
- * Append entry p to pagemap image b in a form that all versions of criu read:
- * newer ones use nr_pages, older ones compat_nr_pages. page is the page size in
- * bytes.
+ * Append entry p to pagemap image b so that all versions of criu can read it.
+ * Newer versions use nr_pages, older ones compat_nr_pages. page is the page
+ * size in bytes.
  */
 void
 pagemap_put(struct buf *b, const struct pages *p, uint64_t page)
