@@ -76,9 +76,9 @@ linkmap_auxv(struct linkmap *l, const struct linuxrec *rec)
 }
 
 /*
- * Read the program headers. Set the bias of the executable and the addresses of
- * its dynamic section and interpreter name. Return false if the executable is
- * not dynamically linked.
+ * Read the program headers of the executable. Set its bias, and the addresses
+ * of its dynamic section and of the name of its interpreter. Return false if it
+ * is not dynamically linked.
  */
 static bool
 linkmap_phdrs(struct linkmap *l)
@@ -143,10 +143,11 @@ linkmap_head(const struct linkmap *l)
 }
 
 /*
- * Call fn(arg, name, address) for each object in the link map in mem; the
- * address is inside the object. For the dynamic linker, name is the one in the
- * executable. m is the machine of the process, and rec its Linux record. Return
- * -1 as soon as fn returns -1; otherwise return 0.
+ * Call fn(arg, name, address) for each object in the link map (the dynamic
+ * linker's list) in mem. address is an address inside the object. For the
+ * dynamic linker itself, name is the one in the executable. m is the machine of
+ * the process, and rec its Linux record. Return -1 as soon as fn returns -1;
+ * otherwise return 0.
  */
 int
 linkmap_walk(struct image *mem, const struct machine *m,

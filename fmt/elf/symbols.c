@@ -61,8 +61,8 @@ loads_read(struct elfsyms *s, Elf *elf)
 }
 
 /*
- * Set *off to the offset in the file of the byte loaded at addr. Return false
- * if the file does not have that byte.
+ * Set *off to the file offset of the byte that is loaded at address addr.
+ * Return false if the file does not have that byte.
  */
 static bool
 addr_offset(const struct elfsyms *s, uint64_t addr, uint64_t *off)
@@ -194,9 +194,9 @@ elfsyms_read(int fd)
 }
 
 /*
- * Return the function symbols of the file at path, as elfsyms_read() does. Also
- * return NULL with errstr set if the file is not regular, or if its inode
- * number is not ino.
+ * Return the function symbols of the file at path. The file must be regular and
+ * have inode number ino. Return NULL with errstr set if it is not that file or
+ * not an ELF file, or on another failure.
  */
 struct elfsyms *
 elfsyms_open(const char *path, uint64_t ino)

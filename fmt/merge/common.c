@@ -132,9 +132,10 @@ shared_use(struct moving *m, size_t user, enum kind kind, uint64_t num)
 }
 
 /*
- * Record that the kept process i uses the files of this kind that its file
- * called name refers to by number. In each line of that file, the number is the
- * word with index word, counted from 0. Return 0, or -1 with errstr set.
+ * Record that kept process i uses the objects that its file called name refers
+ * to by number. Each line of that file refers to one object of this kind; its
+ * number is word number word of the line, counted from 0. Return 0, or -1 with
+ * errstr set.
  */
 static int
 lines_use(struct moving *m, size_t i, const char *name, size_t word,
@@ -154,8 +155,8 @@ lines_use(struct moving *m, size_t i, const char *name, size_t word,
 }
 
 /*
- * Record that the process that uses the open file e also uses the objects that
- * e refers to: other open files, and the data waiting in a pipe or socket.
+ * Record that a process also uses the objects that its open file e refers to.
+ * These are other open files, and the data waiting in a pipe or socket.
  */
 static int
 open_use(struct moving *m, struct shared e)
@@ -276,9 +277,10 @@ moves_find(struct moving *m)
 }
 
 /*
- * Return the ID of the first kept process that shares the resource key with the
- * process whose ID is the n digits at num. If no earlier process does, return
- * the ID of the process whose record is being changed.
+ * Return the ID of the first kept process that shares the resource called key
+ * with another process. That process is given by the n digits of its ID at num.
+ * If no earlier process shares the resource, return the ID of the process whose
+ * record is being changed.
  */
 static uint64_t
 shares_first(const struct moving *m, const char *key, const char *num,
@@ -298,9 +300,9 @@ shares_first(const struct moving *m, const char *key, const char *num,
 }
 
 /*
- * Drop CRIU images, which are of use only for all processes together. In the
- * file "shares", replace the IDs of dropped processes. This is a recedit_fn;
- * its arg is a struct moving.
+ * Change one file of the record of a kept process. Drop CRIU images, which are
+ * of use only for all processes together. In the file "shares", replace the IDs
+ * of dropped processes. This is a recedit_fn; its arg is a struct moving.
  */
 static int
 record_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
@@ -336,9 +338,9 @@ part_cut(const struct keeping *k, size_t i)
 }
 
 /*
- * Change the records of the kept processes. Start with the last process,
- * because changing a record can require reading those before it. Return 0, or
- * -1 with errstr set.
+ * Change the records of the kept processes, from the last to the first. The
+ * change of a record may need the unchanged records before it. Return 0, or -1
+ * with errstr set.
  */
 static int
 records_change(struct moving *m)
@@ -367,8 +369,9 @@ records_change(struct moving *m)
 }
 
 /*
- * Change the records of the processes that k keeps, so that they do not depend
- * on processes that it drops. Return 0, or -1 with errstr set.
+ * Change the records of the kept processes so that they do not depend on
+ * dropped processes. k says which processes are kept. Return 0, or -1 with
+ * errstr set.
  */
 int
 common_move(const struct keeping *k)

@@ -68,10 +68,10 @@ keep_open(struct keeping *k, const struct linuxrec *r)
 }
 
 /*
- * Fill k for each process, and choose the processes to keep: those for which
- * want(arg, ...) returns 1, and their threads. Set *left to the number of
- * dropped processes. Embedded files belong to no part. Return 0, or -1 with
- * errstr set.
+ * Choose the processes to keep, and fill k for each process. Kept are those for
+ * which want(arg, ...) returns 1, and their threads. Set *left to the number of
+ * dropped processes. Embedded files belong to no part (set of processes
+ * captured at one instant). Return 0, or -1 with errstr set.
  */
 static int
 keep_choose(struct keeping *k, snap_want want, void *arg, size_t *left)
@@ -157,11 +157,11 @@ keep_move(struct snap *s, const bool *keep)
 }
 
 /*
- * Return a snapshot with only those processes of s for which want(arg, s,
- * process) returns 1, and their threads. It also has the embedded files that
- * they map or have open, and the state that they share with others. The caller
- * owns the new snapshot; s is freed. Return NULL with errstr set if nothing is
- * left, or on another failure.
+ * Return a snapshot with only some of the processes of s, and their threads.
+ * These are the processes for which want(arg, s, process) returns 1. The
+ * embedded files that they map or have open are kept too, and the state that
+ * they share with others. The caller owns the new snapshot; s is freed. Return
+ * NULL with errstr set if no process is left, or on another failure.
  */
 struct snap *
 snap_keep(struct snap *s, snap_want want, void *arg)

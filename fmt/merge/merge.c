@@ -64,8 +64,8 @@ merge_minor(struct merge *m)
 }
 
 /*
- * Drop embedded file i of b if a has the same file. Otherwise give it a new
- * device number if a different file of a has its number.
+ * Drop embedded file i of b if a has the same file. If a has a different file
+ * with the same number, give file i a new device number.
  */
 static int
 merge_embedded(struct merge *m, size_t i)
@@ -117,7 +117,7 @@ merge_free(struct merge *m)
 
 /*
  * Turn process p of b into a process of a. Add the files "origin" and "part" to
- * its Linux record; origin has the old process ID and the first line of b.
+ * its Linux record. origin has the old process ID of p and the first line of b.
  */
 static int
 merge_proc(struct merge *m, struct proc *p)
@@ -148,8 +148,8 @@ merge_proc(struct merge *m, struct proc *p)
 }
 
 /*
- * Move all processes of b into a, leaving b empty. Return 0, or -1 with errstr
- * set; after that a and b can only be freed.
+ * Move all processes of b into a. b is empty afterwards. Return 0. On failure
+ * return -1 with errstr set; then a and b can only be freed.
  */
 int
 snap_merge(struct snap *a, struct snap *b)

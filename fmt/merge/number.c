@@ -35,8 +35,9 @@ number_above(struct merge *m, uint64_t pid)
 }
 
 /*
- * Give the process or embedded file of b whose ID is old an ID that is free in
- * both snapshots. It keeps its own ID if a does not use it.
+ * Give the process or embedded file of b with ID old an ID for the merged
+ * snapshot. It keeps its ID if a does not use that; otherwise the new ID is one
+ * that is free in both snapshots.
  */
 static void
 number_give(struct merge *m, uint64_t old, bool file)
@@ -58,9 +59,10 @@ number_give(struct merge *m, uint64_t old, bool file)
 CMP_BY(number_cmp, uint64_t, ORDER(*x, *y))
 
 /*
- * Set m->pid to the new IDs of all processes of b. Give a leader that is
- * missing in b a new ID as well; otherwise its threads would become those of a
- * process of a. Return 0, or -1 with errstr set.
+ * Set m->pid to the new IDs of all processes of b. The first thread of a
+ * process may be missing in b. Its ID is then changed as well, so that the
+ * other threads do not become threads of a process of a. Return 0, or -1 with
+ * errstr set.
  */
 int
 merge_number(struct merge *m)

@@ -14,9 +14,8 @@
 #include <string.h>
 
 /*
- * Return a pointer to the word with index word, counted from 0, in the n-byte
- * line s. Set *len to the length of the word. Return NULL if the line has fewer
- * words.
+ * Return a pointer to word number word, counted from 0, of the n-byte line s.
+ * Set *len to the length of the word. Return NULL if the line has fewer words.
  */
 static const char *
 line_word(const char *s, size_t n, size_t word, size_t *len)
@@ -34,9 +33,9 @@ line_word(const char *s, size_t n, size_t word, size_t *len)
 }
 
 /*
- * Set *num to the value of the word with index word, counted from 0, in the
- * n-byte line s. Set *len to the number of its digits. Return a pointer to the
- * digits, or NULL if the word is missing or not a number.
+ * Parse word number word, counted from 0, of the n-byte line s as a number. Set
+ * *num to the number and *len to the length of the word. Return a pointer to
+ * its digits, or NULL if the word is missing or not a number.
  */
 const char *
 line_number(const char *s, size_t n, size_t word, uint64_t *num, size_t *len)
@@ -60,8 +59,8 @@ recfile_number(const struct recfile *f, const char *prefix, uint64_t *num)
 }
 
 /*
- * Set *num to the number in file f if f is the file "part" of a record. Return
- * false if f is another file.
+ * Set *num to the number in file f, if f is the file "part" of a record. Return
+ * false if it is not.
  */
 bool
 recfile_part(const struct recfile *f, uint64_t *num)
@@ -181,8 +180,9 @@ line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
 }
 
 /*
- * Return the row of the table numbered for s, an n-byte line of the file called
- * file, or of a file/ID if file is NULL. Return NULL if there is none.
+ * Return the row of the table numbered that describes s, an n-byte line. file
+ * is the name of the file that has the line, or NULL for a file called file/ID.
+ * Return NULL if there is no such row.
  */
 static const struct numbered *
 numbered_find(const char *file, const char *s, size_t n)
@@ -201,8 +201,8 @@ numbered_find(const char *file, const char *s, size_t n)
 }
 
 /*
- * Set *id to the number of the open file that s, an n-byte line of a file/ID,
- * refers to. Return false if the line refers to none.
+ * Set *id to the number of the open file that s refers to. s is an n-byte line
+ * of a file called file/ID. Return false if the line refers to no open file.
  */
 bool
 line_refers(const char *s, size_t n, uint64_t *id)

@@ -109,8 +109,8 @@ static const struct uregpart arm[] = {
 };
 
 /*
- * Append the FXSAVE image, 512 bytes. With AVX also append the XSAVE header and
- * the upper halves of the YMM registers, as 9front does.
+ * Append the FXSAVE image, of 512 bytes. If there is AVX, also append the XSAVE
+ * header and the upper halves of the YMM registers, as 9front does.
  */
 static void
 amd64_fpregs(struct buf *b, const struct task *t)
@@ -287,10 +287,10 @@ plan9_fpregs(struct buf *b, const char *cputype, const struct task *t)
 }
 
 /*
- * Set gp, the general registers in Linux's layout for a core, from a Ureg of
- * m->ureg bytes. gp has m->regs bytes, which must be zero on entry. The system
- * call number becomes -1, which means none. Do nothing if Plan 9 does not
- * support machine m.
+ * Set gp to the general registers in a Ureg of m->ureg bytes. gp is in Linux's
+ * layout for a core; it has m->regs bytes, which must be zero on entry. The
+ * system call number is set to -1, which means none. Do nothing if Plan 9 does
+ * not support machine m.
  */
 void
 ureg_linux(const struct machine *m, const uint8_t *ureg, uint8_t *gp)

@@ -15,8 +15,8 @@ enum { MAX_MISSING = 1 << 21 };	/* maximum number of missing ranges of an
 				   image */
 
 /*
- * Set p->leader, the process of thread p. f is the file "thread": a decimal
- * number and a newline. Return 0, or -1 with errstr set.
+ * Set p->leader to the process of thread p, named by f. f is the file "thread":
+ * a decimal number and a newline. Return 0, or -1 with errstr set.
  */
 static int
 thread_apply(struct proc *p, const struct recfile *f)

@@ -57,9 +57,9 @@ linuxrec_add(struct buf *b, const char *name, const void *data, size_t len)
 }
 
 /*
- * Return true if the n bytes at s are a relative path that can be used as a
- * file name. It must be shorter than PATH_MAX, and have no control characters
- * and no empty, "." or ".." components.
+ * Return true if the n bytes at s can be used as the name of a file in a
+ * record. Such a name is a relative path shorter than PATH_MAX. It has no
+ * control characters, and no component that is empty, "." or "..".
  */
 static bool
 name_ok(const char *s, size_t n)
@@ -88,7 +88,7 @@ name_ok(const char *s, size_t n)
 /*
  * Compare path a of na bytes with path b of nb bytes. A slash sorts before all
  * other bytes, so that the files in a directory come directly after its name.
- * Return a value less than, equal to or greater than 0, as strcmp(3) does.
+ * Return a value as strcmp(3) does.
  */
 int
 path_cmp(const char *a, size_t na, const char *b, size_t nb)
@@ -105,8 +105,9 @@ path_cmp(const char *a, size_t na, const char *b, size_t nb)
 }
 
 /*
- * Parse the 12 bytes at p into *num. The number has the form given in snap(6),
- * but is never wider, because no record is that long. Return 0 or -1.
+ * Parse the 12-byte number at p into *num. snap(6) also allows a wider form; it
+ * is not accepted here, because no record is that long. Return 0, or -1 if it
+ * is not a number.
  */
 static int
 parse_num(const uint8_t *p, size_t *num)
@@ -270,10 +271,10 @@ files_find(struct linuxrec *r, size_t off)
 }
 
 /*
- * Parse the Linux record rec into r. The files of r borrow their names and
- * bytes from rec. If rec is NULL or not a Linux record, r has no files. Return
- * 0, after which linuxrec_close() must be called. On failure return -1 with
- * errstr set; then there is nothing to free.
+ * Parse the Linux record rec into r. The names and bytes of the files in r
+ * point into rec. If rec is NULL or not a Linux record, r has no files. Return
+ * 0; the caller must then call linuxrec_close(). On failure return -1 with
+ * errstr set; then there is nothing to close.
  */
 int
 linuxrec_open(struct linuxrec *r, const struct file *rec)
@@ -332,9 +333,9 @@ linuxrec_find(const struct linuxrec *r, const char *name, struct recfile *f)
 }
 
 /*
- * Copy the file called name in r, which has one line, to s without the newline.
- * s has size bytes; a longer line is cut. Return false with s unchanged if
- * there is no such file or it is empty.
+ * Copy the file called name in r, which has one line, to s without its newline.
+ * s has room for size bytes; a longer line is cut. Return false with s
+ * unchanged if the file is empty or missing.
  */
 bool
 linuxrec_line(const struct linuxrec *r, const char *name, char *s, size_t size)
@@ -368,9 +369,9 @@ linuxrec_cputype(const struct file *rec, char *word, size_t n)
 }
 
 /*
- * Return the rest of the first line of file f that begins with key, and set
- * *len to its length. key ends in a blank. Return NULL if there is no such
- * line.
+ * Return the text after key in the first line of file f that begins with key.
+ * key ends in a blank. Set *len to the length of the text. Return NULL if there
+ * is no such line.
  */
 const char *
 recfile_value(const struct recfile *f, const char *key, size_t *len)

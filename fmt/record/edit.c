@@ -10,8 +10,9 @@
 CMP_BY(at_cmp, size_t, ORDER(*x, *y))
 
 /*
- * Append file f to b unchanged, append it changed, or drop it, as the callback
- * edit decides. Return 0, or -1 with errstr set.
+ * Append file f of a record to b, as the callback edit decides. It may be
+ * appended unchanged, appended changed, or dropped. Return 0, or -1 with errstr
+ * set.
  */
 static int
 edit_file(struct buf *b, const struct recfile *f, recedit_fn edit, void *arg)
@@ -35,10 +36,10 @@ edit_file(struct buf *b, const struct recfile *f, recedit_fn edit, void *arg)
 }
 
 /*
- * Append the first line and the files of the Linux record rec to b, in their
- * order in rec. edit(arg, ...) decides for each file whether to keep, change or
- * drop it. r is the parsed rec; afterwards r can only be closed. Return 0, or
- * -1 with errstr set.
+ * Append a copy of the Linux record rec to b, with files changed or dropped.
+ * edit(arg, ...) decides for each file whether to keep, change or drop it. r is
+ * the parsed rec; afterwards r can only be closed. Return 0, or -1 with errstr
+ * set.
  */
 int
 linuxrec_copy(struct buf *b, const struct file *rec, struct linuxrec *r,
@@ -61,10 +62,11 @@ linuxrec_copy(struct buf *b, const struct file *rec, struct linuxrec *r,
 }
 
 /*
- * Let edit(arg, ...) change the files of the Linux record of process p. Then
- * append those of the n files at more whose names are not in the record. If p
- * has no proc record, make one for machine cputype. Return 1; 0 with nothing
- * done if the proc record is not a Linux record; or -1 with errstr set.
+ * Change the Linux record of process p. edit(arg, ...) decides for each of its
+ * files whether to keep, change or drop it. Then append those of the n files at
+ * more whose names are not in the record yet. If p has no proc record, make one
+ * for machine cputype. Return 1; 0 with nothing done if the proc record is not
+ * a Linux record; or -1 with errstr set.
  */
 int
 linuxrec_edit(struct proc *p, const char *cputype, recedit_fn edit, void *arg,

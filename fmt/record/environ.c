@@ -60,8 +60,9 @@ string_exclude(const struct exclude *x, struct environment *e, uint8_t *s,
 }
 
 /*
- * Change the part of the environment in the n bytes at buf, which were read
- * from address addr. This is a callback for image_rewrite().
+ * Exclude values from the n bytes at buf, which were read from address addr.
+ * Change only the part of them that is in the environment. This is a callback
+ * for image_rewrite().
  */
 static void
 memory_edit(void *arg, uint64_t addr, uint8_t *buf, size_t n)
@@ -98,8 +99,8 @@ record_edit(void *arg, const struct recfile *f, char *name, struct buf *data)
 }
 
 /*
- * Find the environment in record r, and make a copy of it in e without the
- * values that x excludes. Return 0, or -1 with errstr set.
+ * Make a copy of the environment in record r, without the values that x
+ * excludes. Store it in e. Return 0, or -1 with errstr set.
  */
 static int
 environ_make(const struct exclude *x, struct environment *e,
@@ -130,9 +131,9 @@ environ_make(const struct exclude *x, struct environment *e,
 }
 
 /*
- * Exclude from process p of s the values that x names, and list in its record
- * everything that x excludes. Return 1; 0 if the address of the environment in
- * memory is unknown; or -1 with errstr set.
+ * Exclude the environment values that x names from process p of s. List in the
+ * record of p everything that x excludes. Return 1; 0 if the address of the
+ * environment in memory is unknown; or -1 with errstr set.
  */
 int
 environ_exclude(struct exclude *x, struct snap *s, struct proc *p)

@@ -138,9 +138,9 @@ exclude_add(struct exclude *x, const char *words)
 }
 
 /*
- * Record that bytes start to end of the mapping v are excluded, so that the
- * same part of its file or shared memory can be excluded from the embedded file
- * later.
+ * Record that addresses start to end of the mapping v are excluded. The same
+ * part of its file or shared memory, which may be embedded in the snapshot, can
+ * then be excluded later.
  */
 static int
 shared_add(struct exclude *x, const struct vma *v, uint64_t start,
@@ -176,9 +176,9 @@ leaving_add(struct exclude *x, uint64_t start, uint64_t end,
 }
 
 /*
- * Exclude the range from start to end from the current process. For mappings in
- * l that have a file, also record the range of the file, because it may be
- * embedded.
+ * Exclude the addresses from start to end from the current process. l has its
+ * mappings. For those that map a file, also record the range of the file,
+ * because the snapshot may have that file.
  */
 static int
 leave_mapped(struct exclude *x, const struct vmas *l, uint64_t start,
@@ -220,8 +220,9 @@ smaps_covers(const struct vmas *l, const struct proc *p)
 }
 
 /*
- * Exclude the mappings of p that, according to smaps in its record r, must not
- * be dumped. Return 1; 0 if smaps does not say; or -1 with errstr set.
+ * Exclude from p the mappings that must not be dumped. Its file smaps, in the
+ * record r, says which these are. Return 1; 0 if smaps does not say; or -1 with
+ * errstr set.
  */
 static int
 leave_dontdump(struct exclude *x, const struct proc *p,
@@ -291,9 +292,9 @@ leave_embedded(struct exclude *x, struct proc *p)
 }
 
 /*
- * Exclude from p the secrets that x names. p is a process of s or an embedded
- * file; an embedded file must come after all processes that may map it. Call
- * warn(arg, sentence) if the location of some secrets is unknown. Return 0, or
+ * Exclude the secrets that x names from p, a process of s or an embedded file.
+ * Call this for an embedded file after all processes that may map it. warn(arg,
+ * sentence) is called if the location of some secrets is unknown. Return 0, or
  * -1 with errstr set.
  */
 int

@@ -39,8 +39,9 @@ subject_word(enum subject subject)
 
 /*
  * Add a fact to l. order is its place among the facts of its subject. key and
- * value are copied. value has n bytes; replace NUL bytes in it by blanks, and
- * drop trailing blanks and newlines. Return 0, or -1 with errstr set.
+ * the n bytes of value are copied. In the copy of value, NUL bytes become
+ * blanks; trailing blanks and newlines are dropped. Return 0, or -1 with errstr
+ * set.
  */
 int
 factlist_add(struct factlist *l, enum subject subject, uint64_t order,
@@ -129,8 +130,8 @@ change_add(struct changes *l, const struct fact *f, const char *old,
 }
 
 /*
- * Add to l a change for a fact that only one list has: the old list if removed
- * is true, else the new one. Skip details of a descriptor, because the
+ * Add to l the change for a fact that only one of the two lists has. removed is
+ * true if that is the old list. Skip a detail of a descriptor, because the
  * descriptor itself is reported.
  */
 static int
@@ -157,9 +158,9 @@ change_both(struct changes *l, const struct fact *a, const struct fact *b)
 }
 
 /*
- * Add to l the differences between the fact lists old and new, for the subjects
- * that both cover. Both lists must be sorted. The caller frees the array of l.
- * Return 0, or -1 with errstr set.
+ * Add the differences between the fact lists old and new to l. Compare only
+ * subjects that are in both lists. Both lists must be sorted. The caller frees
+ * the array of l. Return 0, or -1 with errstr set.
  */
 int
 factlist_diff(struct changes *l, const struct factlist *old,

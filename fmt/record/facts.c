@@ -103,9 +103,9 @@ facts_record(struct factlist *l, const struct linuxrec *r,
 }
 
 /*
- * Set *l, which must be all zero, to the facts about process p of s, without
- * its memory. The caller frees *l, even after a failure. Return 0, or -1 with
- * errstr set.
+ * Set *l, which must be all zero, to the facts about process p of s. Facts
+ * about its memory are left out. The caller frees *l, even after a failure.
+ * Return 0, or -1 with errstr set.
  */
 int
 proc_facts(struct factlist *l, struct snap *s, struct proc *p)
@@ -124,9 +124,9 @@ proc_facts(struct factlist *l, struct snap *s, struct proc *p)
 }
 
 /*
- * Set *o to the identity that process or thread p had when it was captured; in
- * a merged snapshot p may have another process ID. Return 0, or -1 with errstr
- * set if its record is damaged.
+ * Set *o to the identity that process or thread p had when it was captured. In
+ * a merged snapshot p may have another process ID than then. Return 0, or -1
+ * with errstr set if its record is damaged.
  */
 int
 proc_identity(struct identity *o, struct proc *p)

@@ -71,8 +71,8 @@ status_print(struct buf *b, const struct taskstate *st)
 }
 
 /*
- * Set the members of st that come from task t. Then add to r the files that
- * describe the state st of p, a process or thread.
+ * Add to r the files that describe the state st of p, a process or thread.
+ * First set those members of st that come from task t.
  */
 void
 record_state(struct filelist *r, const struct proc *p, const struct task *t,
@@ -125,9 +125,9 @@ record_maps(struct filelist *r, const struct vmas *l)
 }
 
 /*
- * Give p, a process or thread, the record r, the state st, and the small files
- * of Plan 9 made from task t. First set the registers of t from r. Return 0, or
- * -1 with errstr set.
+ * Give p, a process or thread, the record r and the state st. Also give it the
+ * small files of Plan 9, made from task t. The registers of t are set from r
+ * first. Return 0, or -1 with errstr set.
  */
 int
 record_pack(struct filelist *r, struct proc *p, const struct taskstate *st,

@@ -128,10 +128,9 @@ space_record(struct space *sp, const struct proc *p, const struct linuxrec *r)
 }
 
 /*
- * Fill sp with the address space of process pid of s; if pid is a thread, with
- * that of its process. The caller frees sp, even after a failure. Return 0, or
- * -1 with errstr set; then sp->gone is true if the snapshot has no such
- * process.
+ * Fill sp with the address space of process pid of s. If pid is a thread, use
+ * its process. The caller frees sp, even after a failure. Return 0, or -1 with
+ * errstr set; sp->gone is then true if the snapshot has no such process.
  */
 int
 space_snap(struct space *sp, struct snap *s, uint64_t pid)

@@ -32,8 +32,9 @@ add_missing(struct buf *b, const char *name, const struct image *im)
 }
 
 /*
- * Append to b the contents of a record's file "carried" for the embedded file
- * c: its device and inode number in the format of maps, and its path.
+ * Append the contents of the file "carried" of a record to b, for the embedded
+ * file c. They are its device and inode number, written as in /proc/PID/maps,
+ * and its path.
  */
 void
 embedded_put(struct buf *b, const struct embedded *c)
@@ -79,9 +80,9 @@ add_file(struct bulk *k, const struct file *f, struct buf *b)
 
 /*
  * Make a Linux record of the n files at file, and give it to process p. The
- * record also describes the embedded file, if p is one, and the memory missing
- * from p. cputype is Plan 9's word for the machine. The file names must be
- * valid paths without duplicates. Return 0, or -1 with errstr set.
+ * file names must be valid paths without duplicates. cputype is Plan 9's word
+ * for the machine. Files that say what memory of p is missing, and which file
+ * is embedded as p, are added. Return 0, or -1 with errstr set.
  */
 int
 linuxrec_pack(struct proc *p, const char *cputype, const struct file *file,
@@ -124,9 +125,9 @@ drop_missing(void *arg, const struct recfile *f, char *name, struct buf *b)
 }
 
 /*
- * Write the current list of missing memory to the Linux record of process p as
- * its last file, replacing the old list. Return 1; 0 if p has no Linux record;
- * or -1 with errstr set.
+ * Write the current list of missing memory to the Linux record of process p. It
+ * becomes the last file of the record and replaces the old list. Return 1; 0 if
+ * p has no Linux record; or -1 with errstr set.
  */
 int
 linuxrec_update(struct proc *p)

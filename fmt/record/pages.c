@@ -12,9 +12,9 @@
 enum { BLOCK = 4 * KB };	/* bytes compared at once */
 
 /*
- * Set the store of p, and its place in the store, to those of offset loc in
- * src. Offsets that are not multiples of the source's pitch count as offsets in
- * other stores.
+ * Set the store of p to the one that has offset loc of src, and set the place
+ * of p in it. Offsets that are not multiples of the source's pitch count as
+ * being in other stores.
  */
 static void
 pages_place(struct pagespan *p, const struct source *src, uint64_t loc)
@@ -112,9 +112,9 @@ pages_snap(struct pagelist *l, struct image *im)
 }
 
 /*
- * Add to l the pages of image im that are in the mappings vma. Ignore pages
- * between mappings, because readers and writers of snapshots fill small gaps
- * with zeros.
+ * Add the pages of image im that are in the mappings vma to l. Pages between
+ * mappings are ignored, because readers and writers of snapshots fill small
+ * gaps with zeros.
  */
 static int
 pages_mapped(struct pagelist *l, struct image *im, const struct vmas *vma)
@@ -144,8 +144,9 @@ pages_mapped(struct pagelist *l, struct image *im, const struct vmas *vma)
 }
 
 /*
- * Return the result of comparing two runs at the same addresses, one of kind a
- * and one of kind b. Return PAGES_KINDS if their bytes must be compared.
+ * Return how a page changed from kind a to kind b. a and b are the kinds of two
+ * runs of pages at the same addresses. Return PAGES_KINDS if their bytes must
+ * be compared.
  */
 static enum pagekind
 pages_verdict(enum pagekind a, enum pagekind b)
@@ -188,8 +189,9 @@ pages_bytes(struct pagelist *out, struct pagespan p, struct image *a,
 }
 
 /*
- * Return the kind of the page at addr. Lower *end to the end of the pages of
- * that kind. Begin the search at the run with index *i, and advance *i.
+ * Return the kind of the page at addr, according to the runs of pages. *i is
+ * the index of the run at which to begin the search; it is advanced. Lower *end
+ * to the end of the pages of that kind.
  */
 static enum pagekind
 pages_at(const struct pagelist *l, size_t *i, uint64_t addr, uint64_t *end)
@@ -207,9 +209,9 @@ pages_at(const struct pagelist *l, size_t *i, uint64_t addr, uint64_t *end)
 }
 
 /*
- * Set *out to the changes from image old, with mappings oldmap, to image new,
- * with mappings newmap. Each image may be NULL. The caller frees the list, even
- * after a failure. Return 0, or -1 with errstr set.
+ * Set *out to the changes of pages from image old to image new. oldmap and
+ * newmap have the mappings of the images. Each image may be NULL. The caller
+ * frees the list, even after a failure. Return 0, or -1 with errstr set.
  */
 int
 pages_compare(struct pagelist *out, struct image *old,

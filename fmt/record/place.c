@@ -9,9 +9,9 @@
 
 /*
  * Set *pl to the unit, container and pod of process p, and to its process ID in
- * its own PID namespace. Take them from files of the record or, if these are
- * missing, from its cgroup and status. A name that is unknown is empty; an
- * unknown process ID is that of p.
+ * its own PID namespace. Files of the record state them; if those are missing,
+ * take them from its cgroup and status. An unknown name is set to ""; an
+ * unknown process ID is set to the ID of p.
  */
 void
 proc_place(struct place *pl, const struct proc *p)

@@ -51,9 +51,10 @@ file_number(const struct linuxrec *r, const char *name, uint64_t *v)
 }
 
 /*
- * Replace the process IDs in st with those that the process itself sees, as the
- * kernel does in a core (see fill_prstatus() in fs/binfmt_elf.c). The C library
- * keeps its own process ID in memory, and debuggers compare the two.
+ * Replace the process IDs in st with those that the process itself sees in its
+ * PID namespace. Debuggers need these: they compare them with the process ID
+ * that the C library keeps in memory. The kernel does the same in a core (see
+ * fill_prstatus() in fs/binfmt_elf.c).
  */
 static void
 state_inside(struct taskstate *st, const struct linuxrec *r,
@@ -68,8 +69,8 @@ state_inside(struct taskstate *st, const struct linuxrec *r,
 
 /*
  * Return the signal set in the 8 bytes at p, from a process of machine m. The
- * words of the set (the kernel's sigset_t) are in the order of signals,
- * whatever the byte order of m.
+ * set is a sigset_t of the kernel: words of the machine's byte order, those of
+ * the lowest signals first.
  */
 static uint64_t
 state_signals(const struct machine *m, const uint8_t *p)
@@ -80,9 +81,9 @@ state_signals(const struct machine *m, const uint8_t *p)
 }
 
 /*
- * Set the members of st that are in the files status and sigmask. Prefer
- * sigmask to SigBlk in status, which may be the temporary mask of a waiting
- * system call.
+ * Set the members of st that are in the files status and sigmask of the record.
+ * The signal mask is that in sigmask, if there is one. SigBlk in status may be
+ * the temporary mask of a waiting system call.
  */
 static void
 state_status(struct taskstate *st, const struct linuxrec *r)
@@ -186,10 +187,10 @@ state_set(struct taskstate *st, const struct proc *p,
 
 /*
  * Return the state of p, a process or thread, from its record. p owns the
- * state, which is valid until a file of p changes. Return NULL with errstr set
- * if the record is damaged. Several threads may call this for the same p:
- * snapfs reads the cores of two processes at once, and each read needs the page
- * size of all processes.
+ * state, which is valid until a file of p changes. Several threads may call
+ * this for the same p: snapfs reads the cores of two processes at once, and
+ * each needs the page size of all processes. Return NULL with errstr set if the
+ * record is damaged.
  */
 const struct taskstate *
 state_get(struct proc *p)
@@ -209,10 +210,10 @@ state_get(struct proc *p)
 }
 
 /*
- * Return the page size in bytes of the machine of p, which is a process of s or
- * an embedded file. Take it from the auxiliary vector of p, or of another
- * process of the same machine type; else return the smallest page size of that
- * type. Skip processes with a damaged record.
+ * Return the page size in bytes of the machine of p, a process of s or an
+ * embedded file. It comes from the auxiliary vector of p, or of another process
+ * of the same machine type. If no undamaged record has one, return the smallest
+ * page size of that type.
  */
 uint64_t
 snap_page(struct snap *s, struct proc *p)
@@ -238,7 +239,7 @@ snap_page(struct snap *s, struct proc *p)
 
 /*
  * Give process p a copy of the state st, which its reader has filled in. p must
- * have its record already; members of the state that borrow are set from it.
+ * already have its record: members of the state that point into it are set.
  * Return 0, or -1 with errstr set.
  */
 int

@@ -28,9 +28,9 @@ words_text(const struct linuxrec *r, const char *name)
 }
 
 /*
- * Open the file called name in r, the record of process pid, for reading with
- * w. Return 1; 0 if there is no such file; or -1 with errstr set. In all cases
- * the caller must call words_close().
+ * Open the file called name in r for reading with w. r is the record of process
+ * pid. Return 1; 0 if there is no such file; or -1 with errstr set. In all
+ * cases the caller must call words_close().
  */
 int
 words_open(struct words *w, const struct linuxrec *r, uint64_t pid,
@@ -96,8 +96,8 @@ words_split(struct words *w, char *s)
 }
 
 /*
- * Go to the next line of w. Set w->word[0] to its first word and w->rest to the
- * rest. Return 1, or 0 at the end.
+ * Go to the next line of w. Set w->word[0] to its first word, and w->rest to
+ * the text after that word. Return 1, or 0 at the end.
  */
 int
 words_key(struct words *w)
@@ -141,7 +141,7 @@ words_next(struct words *w)
 /*
  * Parse all of s as a number below 2^64, and store it in *v. kind is its form:
  * 'd' decimal, 'o' octal, 'x' hexadecimal in lower case, 'i' decimal with an
- * optional minus sign (modulo 2^64), 'm' a device number MAJOR:MINOR in
+ * optional minus sign (modulo 2^64). Kind 'm' is a device number MAJOR:MINOR in
  * hexadecimal, converted as by makedev(3). Return false if s is not such a
  * number.
  */
@@ -163,9 +163,9 @@ number_parse(const char *s, char kind, uint64_t *v)
 }
 
 /*
- * Parse the words of w, except the first skip words, into v. Each letter of
- * form is the kind of one word, as for number_parse(). Return false if a word
- * is not a number of its kind, or if the number of words differs.
+ * Parse the words of w into v, except the first skip words. form has a letter
+ * for each word: its kind, as for number_parse(). Return false if a word is not
+ * a number of its kind, or if the number of words differs.
  */
 bool
 words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
@@ -181,9 +181,9 @@ words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
 }
 
 /*
- * Set *bytes and *len to the bytes written in hex, two hexadecimal digits for
- * each. The previous *bytes is freed. w is at the line of hex, for messages.
- * Return 0, or -1 with errstr set.
+ * Decode hex, two hexadecimal digits for each byte, into *bytes. Set *len to
+ * the number of bytes. The previous *bytes is freed. w is at the line that has
+ * hex, for messages. Return 0, or -1 with errstr set.
  */
 int
 words_bytes(const struct words *w, const char *hex, uint8_t **bytes,
@@ -210,10 +210,10 @@ words_bytes(const struct words *w, const char *hex, uint8_t **bytes,
 }
 
 /*
- * Read the file called name in r, the record of process pid, into v. The file
- * must be one line of numbers of the kinds in form. Return 1; 0 if there is no
- * such file; or -1 with errstr set. expected describes a valid line in the
- * message.
+ * Parse the file called name in r, the record of process pid, into v. The file
+ * must be one line of numbers of the kinds in form. expected describes a valid
+ * line in the message. Return 1; 0 if there is no such file; or -1 with errstr
+ * set.
  */
 int
 words_one(const struct linuxrec *r, uint64_t pid, const char *name,
@@ -232,8 +232,8 @@ words_one(const struct linuxrec *r, uint64_t pid, const char *name,
 
 /*
  * Set *part to the number of the part of the snapshot that process p belongs
- * to. A part is a set of processes captured at one instant. Return 0, or -1
- * with errstr set.
+ * to. A part is a set of processes captured at one instant; a merged snapshot
+ * has several. Return 0, or -1 with errstr set.
  */
 int
 proc_part(const struct proc *p, uint64_t *part)

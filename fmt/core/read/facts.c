@@ -69,9 +69,9 @@ elfcore_auxv(const struct elfcore *c, uint64_t type)
 }
 
 /*
- * Set the pid, UID and GID of c from NT_PRPSINFO. If that is missing, take the
- * pid from the first thread, and the IDs from the auxiliary vector (see
- * getauxval(3)).
+ * Set the pid, UID and GID of c from the note NT_PRPSINFO. If the core lacks
+ * that note, take the pid from the first thread, and the UID and GID from the
+ * auxiliary vector (see getauxval(3)).
  */
 void
 elfcore_identify(struct elfcore *c)
@@ -141,8 +141,9 @@ thread_facts(const struct elfcore *c, struct facts *f)
 }
 
 /*
- * Return the state letter of the thread that f describes. Only the state of the
- * process's first thread (leads) is in the core, in NT_PRPSINFO.
+ * Return the state letter of the thread that f describes. leads is true if it
+ * is the first thread of its process: a core has only the state of that thread,
+ * in NT_PRPSINFO.
  */
 static char
 state_letter(const struct elfcore *c, const struct facts *f, bool leads)
@@ -159,8 +160,8 @@ state_letter(const struct elfcore *c, const struct facts *f, bool leads)
 
 /*
  * Set *f to everything that r knows about thread th. leads is true if th is the
- * first thread of its process. th is NULL for a process whose first thread had
- * ended.
+ * first thread of its process. th may be NULL: then f describes a process whose
+ * first thread had already ended.
  */
 void
 corefacts_find(const struct corereader *r, const struct corethread *th,

@@ -82,8 +82,8 @@ id_of_file(struct corereader *r, struct source *src, struct buildid *id)
 }
 
 /*
- * Open the file at path if its build ID equals mem. Return NULL with errstr set
- * if the ID differs or the file cannot be opened.
+ * Open the file at path if it has build ID mem. Return NULL with errstr set if
+ * it has another build ID or cannot be opened.
  */
 static struct source *
 open_same(struct corereader *r, const char *path, const struct buildid *mem)
@@ -137,9 +137,9 @@ list_mapped(struct corereader *r)
 }
 
 /*
- * Set r->exe to the path of the executable: the file whose mapping contains the
- * program headers (AT_PHDR) or the first instruction (AT_ENTRY); see
- * getauxval(3).
+ * Set r->exe to the path of the executable. It is the file mapped at the
+ * address of the program headers (AT_PHDR) or of the first instruction
+ * (AT_ENTRY); see getauxval(3).
  */
 static void
 find_exe(struct corereader *r)
@@ -276,9 +276,9 @@ core_files(struct corereader *r)
 }
 
 /*
- * Set the permissions of the mapping of segment l to those that the program
- * headers of src give for file offset off. l is known only from NT_FILE, which
- * has no permissions.
+ * Set the permissions of the mapping of segment l to those in the program
+ * headers of src, for file offset off. This is for a segment that is known only
+ * from NT_FILE, which has no permissions.
  */
 void
 core_perms(struct corereader *r, const struct coreseg *l,

@@ -21,8 +21,8 @@ static const struct {
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
 
 /*
- * Return the machine of a core with ELF header h. If its cores cannot be read,
- * return NULL with errstr set to a message that names the machine.
+ * Return the machine of a core with ELF header h. Return NULL with errstr set
+ * if cores of that machine cannot be read.
  */
 const struct machine *
 coremach_find(const GElf_Ehdr *h)

@@ -102,10 +102,10 @@ add_bare(struct corereader *r)
 }
 
 /*
- * Return true if segment l continues v, the last mapping so far. file is the
- * file of l and lastfile that of the segment before l; either may be NULL. The
- * kernel writes one segment for each mapping. Other writers, such as
- * snapcore(1), may split a mapping where its bytes in the file end.
+ * Return true if segment l belongs to v, the last mapping so far. file is the
+ * file of l, and lastfile the file of the segment before l; either may be NULL.
+ * The kernel writes one segment for each mapping. Other writers, such as
+ * snapcore(1), may split a mapping into several segments.
  */
 static bool
 continues(const struct corereader *r, const struct vma *v,
@@ -121,8 +121,9 @@ continues(const struct corereader *r, const struct vma *v,
 }
 
 /*
- * Return the name for segment l if it is not mapped from a file: "[stack]",
- * "[vdso]", "[vsyscall]" or "", according to the addresses in it.
+ * Return the name of the mapping of segment l, which is not mapped from a file.
+ * It is "[stack]", "[vdso]" or "[vsyscall]" if the segment has the address of
+ * that; otherwise it is "".
  */
 static const char *
 special_name(const struct corereader *r, const struct coreseg *l)

@@ -27,9 +27,9 @@ struct memory {			/* state while the image is built */
 };
 
 /*
- * Add to the image len bytes at address addr: from offset loc of src, or zeros
- * if src is NULL. Keep a last part shorter than a kilobyte in m->tail until
- * add_tails().
+ * Add len bytes at address addr to the image. The bytes are at offset loc of
+ * src, or are zeros if src is NULL. If the last part is shorter than a
+ * kilobyte, keep it in m->tail until add_tails().
  */
 static int
 add_bytes(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
@@ -46,9 +46,9 @@ add_bytes(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
 }
 
 /*
- * Add to the image len bytes at address addr, from offset off of the core, with
- * holes as zeros. Search each part of the core for holes only once, so that the
- * work is bounded by the size of the file.
+ * Add len bytes at address addr to the image, from offset off of the core.
+ * Holes of the core become zeros. Each part of the core is searched for holes
+ * only once, so that the work is bounded by the size of the file.
  */
 static int
 add_sparse(struct memory *m, uint64_t addr, uint64_t len, uint64_t off)
@@ -78,9 +78,9 @@ add_sparse(struct memory *m, uint64_t addr, uint64_t len, uint64_t off)
 }
 
 /*
- * Add to the image up to len bytes at address addr, from offset off of the
- * mapped file src. Set *n to the number of bytes added. The last page is padded
- * with zeros after the end of the file, as by mmap(2).
+ * Add up to len bytes at address addr to the image, from offset off of the
+ * mapped file src. The last page is padded with zeros after the end of the
+ * file, as by mmap(2). Set *n to the number of bytes added.
  */
 static int
 add_file(struct memory *m, uint64_t addr, uint64_t len, struct source *src,

@@ -140,8 +140,8 @@ add_set(struct corethread *t, const struct corenote *n)
 
 /*
  * Add note n, whose owner is CORE or LINUX, to c. Notes after an NT_PRSTATUS
- * belong to its thread. If a note about the whole process is repeated, use the
- * first.
+ * belong to the thread of that note. If a note about the whole process occurs
+ * twice, use the first.
  */
 static int
 add_note(struct elfcore *c, const struct corenote *n)
@@ -289,9 +289,9 @@ count_headers(struct elfcore *c, const GElf_Ehdr *h, size_t *n)
 }
 
 /*
- * Parse into c the core that is open as descriptor fd and has size bytes. c
- * borrows fd until elfcore_close, which must be called even on failure. Return
- * 0, or -1 with errstr set.
+ * Parse the core that is open as descriptor fd into c. The core has size bytes.
+ * fd must stay open until elfcore_close(), which must be called even on
+ * failure. Return 0, or -1 with errstr set.
  */
 int
 elfcore_open(struct elfcore *c, int fd, uint64_t size)
@@ -322,8 +322,8 @@ elfcore_open(struct elfcore *c, int fd, uint64_t size)
 }
 
 /*
- * Read up to n bytes at address addr into buf, from the segment that contains
- * addr. Return the number of bytes read, or 0 if the core has none.
+ * Read up to n bytes at address addr into buf, all from one segment. Return the
+ * number of bytes read, or 0 if no segment has that address.
  */
 size_t
 elfcore_peek(const struct corereader *r, uint64_t addr, uint8_t *buf,

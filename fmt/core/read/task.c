@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * Add to rec the registers and signals of the thread that f describes. The
- * first thread in a core is the one that caused the dump; if it has no
- * NT_SIGINFO, build a siginfo with just its signal.
+ * Add the registers and signals of the thread that f describes to rec. The
+ * first thread in a core is the one that caused the dump. If the core has no
+ * NT_SIGINFO for it, add a siginfo that has only the number of its signal.
  */
 static void
 core_regs(struct filelist *rec, const struct elfcore *c,

@@ -50,9 +50,9 @@ enum { XCR0 = 464 };
 
 /*
  * Convert f, Plan 9's fpregs, to the floating-point registers of a core of
- * machine a. On amd64 f is FXSAVE with or without AVX; on 386 it is FXSAVE,
- * FXSAVE with an appendix (Bell Labs), or FSAVE; on arm64 it is in 9front's
- * format, whose last two words are swapped compared with Linux's.
+ * machine a. On amd64, f is FXSAVE with or without AVX. On 386, it is FXSAVE,
+ * FXSAVE with an appendix (Bell Labs), or FSAVE. On arm64, it is in 9front's
+ * format, in which the last two words are swapped compared with Linux.
  */
 static void
 fp_move(const struct machine *a, const struct file *f, struct coreregs *r)
@@ -84,11 +84,10 @@ fp_move(const struct machine *a, const struct file *f, struct coreregs *r)
 }
 
 /*
- * Set the XSAVE area of r from x, the XSAVE area in a Linux record. Debuggers
- * derive its layout from its size, but know no layout with AMX tiles: gdb 13
- * warns, and later versions show no AVX registers (i387_guess_xsave_layout). So
- * leave out the tiles, which are at the end, if the thread does not use them,
- * as gcore(1) does.
+ * Set the XSAVE area of r to x, the XSAVE area in a Linux record. Leave out the
+ * AMX tiles at its end if the thread does not use them, as gcore(1) does.
+ * Debuggers derive the layout from the size, and know none with tiles: gdb 13
+ * warns, and later versions show no AVX registers (i387_guess_xsave_layout).
  */
 static void
 xsave_move(const struct recfile *x, struct coreregs *r)
@@ -144,9 +143,9 @@ linux_regs(const struct machine *a, const struct taskstate *st,
 }
 
 /*
- * Set *r to the registers of thread p, whose state is st, in the core layout of
- * machine a. Return false, with r->ngp 0, if the snapshot does not have them.
- * Pointers in *r point into the state or into *r.
+ * Set *r to the registers of thread p, in the layout of a core of machine a. st
+ * is the state of p. Pointers in *r point into st or into *r itself. Return
+ * false with r->ngp 0 if the snapshot does not have the registers.
  */
 bool
 corearch_regs(const struct machine *a, const struct proc *p,
@@ -178,10 +177,10 @@ runs(const struct machine *type, const struct machine *a)
 }
 
 /*
- * Set *a to the machine of thread p of s, whose state is st, according to the
- * size of its registers. Set *a to NULL if it has no registers. If the snapshot
- * does not name a known machine, try all. Return 0, or -1 with errstr set if no
- * machine fits.
+ * Set *a to the machine of thread p of s: the one whose registers have the size
+ * of those of p. st is the state of p. If the snapshot does not name a known
+ * machine, all machines are tried. *a is NULL if p has no registers. Return 0,
+ * or -1 with errstr set if no machine fits.
  */
 int
 corearch_find(const struct snap *s, const struct proc *p,

@@ -44,9 +44,9 @@ copy_hole(struct output *out, uint64_t n, struct progress *p)
 }
 
 /*
- * Write core c to out with its holes, and count progress in p, which may be
- * NULL. Set *data to the number of bytes outside of holes. Return 0, or -1 with
- * errstr set.
+ * Write core c to out with its holes. Count progress in p, which may be NULL.
+ * Set *data to the number of bytes written outside of holes. Return 0, or -1
+ * with errstr set.
  */
 int
 core_copy(struct core *c, struct output *out, struct progress *p,

@@ -155,9 +155,9 @@ headers_add(struct buf *b, const struct corethreads *t,
 }
 
 /*
- * Set the offset in the core of each segment and part. off is the size of the
- * headers and notes. Each offset equals its address modulo the page size, as
- * elf(5) requires.
+ * Set the file offset of each segment and part of the core. off is the size of
+ * the headers and notes, which come first. Each offset equals its address
+ * modulo the page size, as elf(5) requires.
  */
 static int
 core_place(struct core *c, const struct machine *a, struct coreloads *l,
@@ -207,8 +207,8 @@ hole_add(struct core *c, uint64_t start, uint64_t end)
 
 /*
  * Add the holes of captured part p to c. *zero is the offset at which the zeros
- * before p begin; set it to the offset at which the zeros at the end of p
- * begin.
+ * directly before p begin. Set it to the offset at which the zeros at the end
+ * of p begin.
  */
 static int
 part_holes(struct core *c, const struct corepart *p, uint64_t *zero)
@@ -292,11 +292,11 @@ out:
 }
 
 /*
- * Build the core of process p of s, with those of its threads that have
- * registers. p must not be a thread or an embedded file. The core borrows from
- * the snapshot, which must not change. Several threads may read one core at a
- * time. Return the core, or NULL with errstr set, for example if p has no
- * registers or its machine is unknown.
+ * Build the core of process p of s, with all its threads that have registers. p
+ * must be neither a thread nor an embedded file. The core points into the
+ * snapshot, which must not change. Several threads may read one core at a time.
+ * Return the core. Return NULL with errstr set on failure: for example, if p
+ * has no registers or its machine is unknown.
  */
 struct core *
 core_new(struct snap *s, struct proc *p)
@@ -364,8 +364,8 @@ part_find(const struct core *c, uint64_t off)
 
 /*
  * Read len bytes of core c at offset off into buf. Return the number of bytes
- * read, which is smaller at the end and before bytes that cannot be read.
- * Return -1 with errstr set if the first byte cannot be read.
+ * read. It is smaller than len at the end of the core, and before bytes that
+ * cannot be read. Return -1 with errstr set if the first byte cannot be read.
  */
 ssize_t
 core_pread(struct core *c, void *buf, size_t len, uint64_t off)
@@ -409,10 +409,10 @@ core_pread(struct core *c, void *buf, size_t len, uint64_t off)
 }
 
 /*
- * Return the offset of the next data of core c at or after off if whence is
- * SEEK_DATA, or of the next hole if it is SEEK_HOLE, as lseek(2) does. Return
- * -1 with errstr set if off is at or after the end, or if SEEK_DATA finds no
- * more data.
+ * Return the offset of the next data or hole of core c at or after off, as
+ * lseek(2) does. whence is SEEK_DATA for data, or SEEK_HOLE for a hole. Return
+ * -1 with errstr set if off is at or after the end, or if no more data follows
+ * for SEEK_DATA.
  */
 int64_t
 core_seek(const struct core *c, uint64_t off, int whence)

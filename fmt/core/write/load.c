@@ -74,9 +74,9 @@ walk_look(struct walk *w, uint64_t addr, uint64_t *end)
 }
 
 /*
- * Add the captured memory from start up to end: to the last segment if open is
- * true, else to a new segment. A gap of GAP bytes or more also begins a new
- * one.
+ * Add the captured memory from start up to end to the last segment. Begin a new
+ * segment instead if open is false, or if at least GAP bytes that were not
+ * captured lie between.
  */
 static int
 captured_add(struct coreloads *l, uint64_t start, uint64_t end, bool open,
@@ -104,8 +104,9 @@ captured_add(struct coreloads *l, uint64_t start, uint64_t end, bool open,
 }
 
 /*
- * Return true if v is a private read-only mapping of a file. Readers of a core
- * assume this of a mapping that only NT_FILE lists.
+ * Return true if v is a private read-only mapping of a file. For such a mapping
+ * an entry in NT_FILE is enough: readers of a core assume that a mapping
+ * without a segment is of this kind.
  */
 static bool
 mapping_isfile(const struct vma *v)
@@ -153,9 +154,10 @@ mapping_add(struct coreloads *l, struct walk *w, const struct vma *v)
 }
 
 /*
- * Set *l to the segments of a core and their captured parts, from the memory
- * mem, which may be NULL, and from v, the sorted mappings. *l must be all zero.
- * The caller frees its lists, even on failure. Return 0, or -1 with errstr set.
+ * Set *l, which must be all zero, to the segments of a core and their captured
+ * parts. mem is the captured memory, or NULL, and v has the mappings in
+ * ascending order. The caller frees the lists in *l, even on failure. Return 0,
+ * or -1 with errstr set.
  */
 int
 coreloads_make(struct coreloads *l, struct image *mem, const struct vmas *v)

@@ -49,7 +49,8 @@ pids_put(uint8_t *s, const struct taskstate *st, uint64_t ppid)
 /*
  * Append the NT_PRSTATUS note of a thread; for its layout see
  * core/read/facts.c. sig is the siginfo of the signal that the thread or its
- * process received, or NULL. ppid is the same for all threads.
+ * process received, or NULL. ppid is the parent of the process, so it is the
+ * same for all threads.
  */
 static void
 prstatus_add(struct buf *b, const struct machine *a,
@@ -209,10 +210,10 @@ process_add(struct buf *b, const struct corethreads *t,
 }
 
 /*
- * Return the note type of f, a file of a record: regset/HEX has type HEX (see
- * snap(6)). Return 0 if f is not such a file, or if the type is not that of a
- * machine's register set in linux/elf.h. Refuse numbers with a leading zero, so
- * that each type has one name.
+ * Return the note type of f, a file of a record. A file called regset/HEX has
+ * note type HEX (see snap(6)). Return 0 for other names, and for numbers that
+ * linux/elf.h does not use for register sets. Also return 0 for a number with a
+ * leading zero, so that each type has one name.
  */
 static uint32_t
 set_type(const struct recfile *f)
@@ -231,9 +232,9 @@ set_type(const struct recfile *f)
 }
 
 /*
- * Append the machine-specific register sets in the record of thread p: on
- * arm64, thread-local storage, SVE, pointer authentication and so on. Skip the
- * sets in regs, which are already appended.
+ * Append the register sets in the record of thread p that only its machine has.
+ * On arm64 these are thread-local storage, SVE, pointer authentication and so
+ * on. Skip the sets in regs, which are already appended.
  */
 static int
 sets_add(struct buf *b, struct proc *p, const struct coreregs *regs)
@@ -260,8 +261,8 @@ sets_add(struct buf *b, struct proc *p, const struct coreregs *regs)
 }
 
 /*
- * Append to b the core notes of process p, its threads t (from
- * corethreads_find) and its mappings v. Return 0, or -1 with errstr set.
+ * Append the core notes of process p to b. t has its threads, as set by
+ * corethreads_find(), and v its mappings. Return 0, or -1 with errstr set.
  */
 int
 corenote_add(struct buf *b, const struct corethreads *t, struct proc *p,

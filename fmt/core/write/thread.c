@@ -9,10 +9,10 @@
 #include <string.h>
 
 /*
- * Return the siginfo (SIGINFO bytes) of the signal that the thread with state
- * st received, or NULL if it received none. Also return NULL for a ptrace stop,
- * because snap itself caused it; the second byte of si_code then has the event
- * (see ptrace(2)).
+ * Return the siginfo (SIGINFO bytes) of the signal that a thread received. st
+ * is the state of the thread. Return NULL if it received none. Also return NULL
+ * for a ptrace(2) stop, which snap itself caused; it is recognized by the event
+ * in the second byte of si_code.
  */
 const uint8_t *
 state_signal(const struct taskstate *st)
@@ -49,8 +49,9 @@ no_registers(const struct taskstate *st)
 }
 
 /*
- * Add thread p to t if it has registers. Put the first thread that received a
- * signal before all others. *known is true once that thread has been found.
+ * Add thread p to t if it has registers. The first thread found that received a
+ * signal is put before all others. *known is true once that thread has been
+ * found.
  */
 static int
 thread_add(struct corethreads *t, const struct snap *s, struct proc *p,
@@ -80,10 +81,10 @@ thread_add(struct corethreads *t, const struct snap *s, struct proc *p,
 }
 
 /*
- * Set *t to the threads of process p of s that have registers. A thread that
- * received a signal comes first, then the first thread of p. Fail if no thread
- * has registers. *t must be all zero. The caller frees t->p, even on failure.
- * Return 0, or -1 with errstr set.
+ * Set *t, which must be all zero, to the threads of process p of s that have
+ * registers. A thread that received a signal comes first, then the first thread
+ * of p. The caller frees t->p, even on failure. Return 0, or -1 with errstr
+ * set, also if no thread has registers.
  */
 int
 corethreads_find(struct corethreads *t, struct snap *s, struct proc *p)
