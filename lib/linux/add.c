@@ -11,9 +11,10 @@
 #include <unistd.h>
 
 /*
- * Return true if process p is this process, our guard, or the guard of another
+ * Return true if process p is this process, or the guard of this or another
  * snap. A guard must not be stopped, because it could not reap its clones. Tell
- * the user, except about our own guard, which the user cannot have asked for.
+ * the user why p is left out, unless it is our own guard, which the user cannot
+ * have asked for.
  */
 static bool
 live_isown(struct live *l, const struct lproc *p)
@@ -33,7 +34,7 @@ live_isown(struct live *l, const struct lproc *p)
 }
 
 /*
- * Add process pid to set l. Set its member skip if it must be left out. found
+ * Add process pid to set l. If it must be left out, set its member skip. found
  * is true if the user did not give its process ID.
  */
 static int
@@ -69,8 +70,9 @@ live_found(struct live *l, pid_t pid)
 }
 
 /*
- * Add process pid to set l; if pid is a thread, add its process. If pid does
- * not exist, warn the user, mark the snapshot incomplete, and return 0.
+ * Add process pid to set l. If pid is a thread, add its process. If pid does
+ * not exist, warn the user and mark the snapshot incomplete; this is not an
+ * error.
  */
 int
 live_addpid(struct live *l, pid_t pid)
@@ -86,9 +88,9 @@ live_addpid(struct live *l, pid_t pid)
 
 /*
  * Add process pid, which is dumping core, to set l. core is the pipe to which
- * the kernel writes its core; read the part that precedes the memory. The
- * process stays until the caller closes core, which it must do after freeing
- * the set.
+ * the kernel writes the core. Read from it the part that precedes the memory.
+ * The process remains until the caller closes core. The caller must free the
+ * set before that.
  */
 int
 live_addcore(struct live *l, pid_t pid, int core)
@@ -106,9 +108,9 @@ live_addcore(struct live *l, pid_t pid, int core)
 }
 
 /*
- * Call fn for each general register of each thread of process pid, which
- * live_addcore() added to set l. fn gets arg, the value, and true if it is the
- * stack pointer.
+ * Call fn for each general register of each thread of process pid. The process
+ * was added to set l by live_addcore(). fn gets arg, the value of the register,
+ * and true if it is the stack pointer.
  */
 void
 live_coreregs(struct live *l, pid_t pid, void (*fn)(void *, uint64_t, bool),
@@ -121,9 +123,9 @@ live_coreregs(struct live *l, pid_t pid, void (*fn)(void *, uint64_t, bool),
 }
 
 /*
- * Add process pid, found by name, user or cgroup, to the set arg. Skip our
- * guard and the readers of our output without a message, since the user did not
- * name them.
+ * Add process pid to the set arg. It was found by name, user or cgroup. Skip
+ * our guard and the readers of our output without a message, since the user did
+ * not name them.
  */
 static int
 chosen_add(void *arg, pid_t pid)
@@ -136,9 +138,9 @@ chosen_add(void *arg, pid_t pid)
 }
 
 /*
- * Add to set l all processes called name that belong to l->opts.user, or all of
- * that user if name is NULL. Return -1 with errstr set on failure, or if there
- * are none.
+ * Add to set l all processes of l->opts.user that are called name. If name is
+ * NULL, add all processes of that user. Return 0, or -1 with errstr set on
+ * failure or if there are none.
  */
 int
 live_addname(struct live *l, const char *name)
@@ -148,8 +150,8 @@ live_addname(struct live *l, const char *name)
 
 /*
  * Add to set l all processes of l->opts.user in and below the cgroup called
- * name. Processes that enter the cgroup are added until all are stopped. Return
- * -1 with errstr set on failure, or if there are none.
+ * name. Processes that enter the cgroup later are also added, until all are
+ * stopped. Return 0, or -1 with errstr set on failure or if there are none.
  */
 int
 live_addcgroup(struct live *l, const char *name)
@@ -180,7 +182,7 @@ member_add(void *arg, pid_t pid)
 }
 
 /*
- * Add to set l those processes in its cgroups that are not yet in the set. Set
+ * Add to set l the processes in its cgroups that are not in the set yet. Set
  * *grew to true if there are any.
  */
 int

@@ -50,8 +50,9 @@ struct seek {
 };
 
 /*
- * Add directory dir to c if it exists. Do not add it twice for the same name,
- * since a hierarchy may be mounted twice. c takes ownership of dir.
+ * Add directory dir to c if it exists. Skip it if the last name has already
+ * added it under another path: a hierarchy may be mounted twice. c takes
+ * ownership of dir.
  */
 static int
 group_add(struct cgroups *c, char *dir)
@@ -78,9 +79,9 @@ group_add(struct cgroups *c, char *dir)
 }
 
 /*
- * Add to c the directory of cgroup path in each of our mounts where it exists.
- * list selects a hierarchy, as in struct cgroupline; if it is NULL, try all
- * mounts.
+ * Add to c the directories of the cgroup with this path. It may have one in
+ * each of our mounts. list selects the hierarchy, as in struct cgroupline; if
+ * it is NULL, try all mounts.
  */
 static int
 group_locate(struct cgroups *c, const char *list, const char *path)
@@ -137,9 +138,9 @@ id_matches(const struct seek *s, const char *want, const char *id)
 }
 
 /*
- * If part, a component of a path, matches s->wanted, return its kind and copy
- * its name to name. Otherwise return NULL. Set *named to true if part names a
- * unit, container or pod, whether it matches or not.
+ * Compare part, a component of a path, with s->wanted. If they match, return
+ * the kind of part and copy its name to name; otherwise return NULL. In both
+ * cases, set *named to true if part names a unit, container or pod.
  */
 static const char *
 part_match(struct seek *s, struct scan part, struct scan parent, char *name,
@@ -197,8 +198,8 @@ found_add(struct seek *s, const struct found *f, const struct cgroupline *l,
 }
 
 /*
- * Search the path of line l for a component that matches. Return 1 if there is
- * one, 0 if there is none, or -1 with errstr set.
+ * Search the path of line l for a component that matches s->wanted. Return 1 if
+ * there is one, 0 if there is none, or -1 with errstr set.
  */
 static int
 seek_line(struct seek *s, const struct cgroupline *l)
@@ -252,10 +253,10 @@ found_same(const struct found *a, const struct found *b)
 }
 
 /*
- * Set errstr to say that s->wanted is ambiguous, listing the groups it may
- * mean, and return -1. List only groups of this depth, or all if depth is 0. If
- * byname is set, the groups have different names: list those; otherwise list
- * their paths.
+ * Set errstr to say that s->wanted is ambiguous, with a list of the groups it
+ * may mean. List only groups of this depth, or all if depth is 0. List their
+ * names if byname is set, which says that the names differ; otherwise list
+ * their paths. Return -1.
  */
 static int
 seek_ask(const struct seek *s, unsigned int depth, bool byname)
@@ -355,9 +356,9 @@ group_byname(struct cgroups *c, const char *wanted)
 }
 
 /*
- * Add the cgroup wanted to *c, which is allocated if it is NULL. A string with
- * a slash is a path; any other is a name or an ID. Return 0, or -1 with errstr
- * set and nothing added.
+ * Add the cgroup called wanted to *c. If *c is NULL, allocate it. If wanted
+ * contains a slash, it is a path; otherwise it is a name or an ID. Return 0, or
+ * -1 with errstr set and nothing added.
  */
 int
 cgroups_add(struct cgroups **c, const char *wanted)

@@ -35,7 +35,8 @@ group_isgone(int e)
 
 /*
  * Call the callback of w for each process of the group whose directory is open
- * as dir. Skip process ID 0: that process is outside our PID namespace.
+ * as dir. Skip process ID 0, which stands for a process outside our PID
+ * namespace.
  */
 static int
 group_record(struct walk *w, int dir)
@@ -122,8 +123,8 @@ groups_walk(const struct cgroups *c, size_t from, choose_fn fn, void *arg)
 }
 
 /*
- * Call fn(arg, pid) for each process in and below the groups c, until fn
- * returns -1. It may be called more than once for a process. A group that no
+ * Call fn(arg, pid) for each process in and below the groups c. Stop when fn
+ * returns -1. fn may be called more than once for a process. A group that no
  * longer exists counts as empty. Return 0, or -1 with errstr set.
  */
 int
@@ -134,7 +135,7 @@ cgroups_list(const struct cgroups *c, choose_fn fn, void *arg)
 
 /*
  * Call fn(arg, pid) for each process of user in and below the groups last added
- * to c. user is as in proc_named(); name is the name of these groups in
+ * to c. user is as for proc_named(). name is the name of these groups in
  * messages. Return 0, or -1 with errstr set on failure or if there is no such
  * process.
  */
@@ -150,10 +151,10 @@ cgroups_choose(const struct cgroups *c, const char *name, const uid_t *user,
 }
 
 /*
- * Call fn(arg, pid) for each process in and below the cgroup called name,
- * except this process and kernel threads, until fn returns -1. It may be called
- * more than once for a process. user is as in proc_named(). Return 0, or -1
- * with errstr set on failure or if there is no such process.
+ * Call fn(arg, pid) for each process of user in and below the cgroup called
+ * name. Skip this process and kernel threads. Stop when fn returns -1. fn may
+ * be called more than once for a process. user is as for proc_named(). Return
+ * 0, or -1 with errstr set on failure or if there is no such process.
  */
 int
 proc_grouped(const char *name, const uid_t *user, choose_fn fn, void *arg)

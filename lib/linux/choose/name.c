@@ -34,9 +34,9 @@ user_parse(const char *s, uid_t *uid)
 }
 
 /*
- * Return the users whose processes are to be chosen: *user or, if user is NULL,
- * those whose processes we may look at. These are all users if we are root or
- * have CAP_SYS_PTRACE, otherwise only our own.
+ * Return the users whose processes are to be chosen. If user is not NULL, this
+ * is *user. If user is NULL, these are all users if we are root or have
+ * CAP_SYS_PTRACE; otherwise it is our own user.
  */
 struct whose
 whose_begin(const uid_t *user)
@@ -49,8 +49,8 @@ whose_begin(const uid_t *user)
 }
 
 /*
- * Return 1 if the effective user of process pid is one of w, or 0 if not.
- * Return -1 if there is no such process or it is a kernel thread.
+ * Return 1 if the effective user of process pid is one of w, otherwise 0.
+ * Return -1 if the process does not exist or is a kernel thread.
  */
 int
 whose_has(const struct whose *w, pid_t pid)
@@ -72,9 +72,10 @@ whose_has(const struct whose *w, pid_t pid)
 }
 
 /*
- * If process pid belongs to a chosen user, count it as found and return the
- * result of the callback. If it belongs to another user, count it as foreign
- * and return 0. Skip this process and its helpers. chosen is a struct chosen.
+ * Handle process pid, which a search has found; chosen is a struct chosen. If
+ * it belongs to a chosen user, count it as found and return the result of the
+ * callback. If it belongs to another user, count it as foreign and return 0.
+ * Skip this process and its helpers.
  */
 int
 chosen_found(void *chosen, pid_t pid)
@@ -94,9 +95,9 @@ chosen_found(void *chosen, pid_t pid)
 }
 
 /*
- * Set errstr to say that no process was found, with the number of processes of
- * other users, and return -1. verb and object complete the sentence: "is
- * called", "nginx".
+ * Set errstr to say that no process was found. Include the number of processes
+ * of other users. verb and object complete the sentence: "is called", "nginx".
+ * Return -1.
  */
 int
 chosen_none(const struct chosen *c, const char *verb, const char *object)
@@ -117,8 +118,8 @@ chosen_none(const struct chosen *c, const char *verb, const char *object)
 }
 
 /*
- * Return true if process pid is called name. The kernel keeps 15 bytes of a
- * name; compare a longer name with the command line.
+ * Return true if process pid is called name. The kernel keeps only 15 bytes of
+ * a name; therefore compare a longer name with the command line.
  */
 static bool
 is_called(pid_t pid, const char *name)
@@ -156,11 +157,11 @@ byname_pid(void *arg, long pid)
 }
 
 /*
- * Call fn(arg, pid) for each process called name, or with any name if name is
- * NULL, except this process and kernel threads, until fn returns -1. If user is
- * not NULL, choose only processes of *user. If it is NULL, choose all if we are
- * root or have CAP_SYS_PTRACE, otherwise only our own. Return 0, or -1 with
- * errstr set on failure or if there is no such process.
+ * Call fn(arg, pid) for each process called name, or for each process if name
+ * is NULL. Skip this process and kernel threads. Stop when fn returns -1. If
+ * user is not NULL, choose only processes of *user. If it is NULL, choose all
+ * if we are root or have CAP_SYS_PTRACE, otherwise only our own. Return 0, or
+ * -1 with errstr set on failure or if there is no such process.
  */
 int
 proc_named(const char *name, const uid_t *user, choose_fn fn, void *arg)

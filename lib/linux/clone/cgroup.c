@@ -51,10 +51,10 @@ static const struct {
 };
 
 /*
- * Return the number in file name of directory dir: the one after key at the
- * start of a line, or the first if key is NULL. Return absent if there is no
- * number or it is "max". In place of "max", version 1 writes the largest number
- * of whole pages.
+ * Read a number from file name of directory dir. It is the number after key at
+ * the start of a line, or the first number if key is NULL. Return the number,
+ * or absent if there is none or it is "max". In place of "max", version 1
+ * writes the largest number of whole pages.
  */
 static uint64_t
 level_number(const char *dir, const char *name, const char *key,
@@ -81,9 +81,8 @@ level_number(const char *dir, const char *name, const char *key,
 }
 
 /*
- * Return the number of bytes, or of processes and threads, that cgroup c has
- * left, and set *limit to its tightest limit. Both are UINT64_MAX if it has no
- * limit.
+ * Return how much cgroup c has left: bytes, or processes and threads. Set
+ * *limit to its tightest limit. Both are UINT64_MAX if it has no limit.
  */
 uint64_t
 cgroup_left(const struct cglevel *c, uint64_t *limit)
@@ -114,8 +113,9 @@ cgroup_left(const struct cglevel *c, uint64_t *limit)
 
 /*
  * Find the cgroup path of a process in text, the contents of its
- * /proc/PID/cgroup. If v1 is true, use the version 1 hierarchy of controller,
- * otherwise version 2. Return true with *path set, or false if there is none.
+ * /proc/PID/cgroup. If v1 is true, use the version 1 hierarchy of controller;
+ * otherwise use version 2. Return true with *path set, or false if there is
+ * none.
  */
 static bool
 membership_find(struct scan text, const char *controller, bool v1,
@@ -133,11 +133,11 @@ membership_find(struct scan text, const char *controller, bool v1,
 }
 
 /*
- * Call fn for the cgroup that limits this kind of resource for a process, and
- * then for each of its visible ancestors, until fn returns nonzero. membership
- * is the text of the process's /proc/PID/cgroup, and mounts the text of our own
- * mountinfo. Return the last result of fn, 0 if there is no such cgroup, or -1
- * with errstr set.
+ * Call fn for each cgroup that limits this kind of resource for a process.
+ * Begin with the cgroup of the process; then take each of its visible
+ * ancestors. Stop when fn returns nonzero. membership is the text of the
+ * process's /proc/PID/cgroup, and mounts the text of our own mountinfo. Return
+ * the last result of fn, 0 if there is no such cgroup, or -1 with errstr set.
  */
 int
 cgroup_levels(enum cgkind kind, struct scan membership, struct scan mounts,

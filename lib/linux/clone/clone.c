@@ -34,9 +34,9 @@
 #include <unistd.h>
 
 /*
- * Kill the clone with this process ID if we trace it; otherwise the process ID
- * may belong to another process. If kill(2) fails, use PTRACE_KILL, which needs
- * no CAP_KILL.
+ * Kill the clone with this process ID if we trace it. If we do not, the process
+ * ID may belong to another process. If kill(2) fails, use PTRACE_KILL, which
+ * needs no CAP_KILL.
  */
 static void
 clone_kill(pid_t clone)
@@ -50,8 +50,8 @@ clone_kill(pid_t clone)
 }
 
 /*
- * Wait up to five seconds until a clone that was killed has ended. If it has
- * not, the kernel kills it when we exit.
+ * Wait up to five seconds until a clone that was killed has ended. If it takes
+ * longer, the kernel kills it when we exit.
  */
 static void
 clone_await(pid_t clone)
@@ -69,8 +69,8 @@ clone_await(pid_t clone)
 }
 
 /*
- * If the clone of process p has ended, wait for it, so that its parent can reap
- * it. Leave its ptrace stops to the thread that traces it.
+ * If the clone of process p has ended, wait for it with waitpid(2), so that its
+ * parent can reap it. Leave its ptrace stops to the thread that traces it.
  */
 static void
 clone_reap(struct lproc *p)
@@ -100,9 +100,9 @@ clones_reap(void *arg)
 }
 
 /*
- * Start a thread that waits for (reaps) clones of set l that end, until
- * clones_end() is called. If the thread cannot be started, clones_end() waits
- * for them.
+ * Start a thread that reaps the clones of set l that end. It runs until
+ * clones_end() is called. If it cannot be started, clones_end() reaps the
+ * clones.
  */
 void
 clones_watch(struct live *l)
@@ -125,7 +125,7 @@ clones_unwatch(struct live *l)
 
 /*
  * Return true if the clone of process p is still stopped. If its state cannot
- * be read, treat it as killed, since data read from it could not be trusted.
+ * be read, return false: data read from it could not be trusted.
  */
 static bool
 clone_stands(const struct lproc *p)
@@ -142,10 +142,10 @@ clone_stands(const struct lproc *p)
 }
 
 /*
- * Return true with errstr set if the clone of process p was killed, most likely
- * by the kernel for lack of memory. Its pages vanish as it dies. Therefore data
- * read from it, or about its pages, are valid only if this function is called
- * after the read and returns false.
+ * Return true with errstr set if the clone of process p was killed. Most likely
+ * the kernel killed it for lack of memory. A clone loses its pages as it dies.
+ * Therefore, call this function after each read from the clone; what was read
+ * is valid only if it returns false.
  */
 bool
 clone_lost(struct lproc *p)
@@ -159,8 +159,9 @@ clone_lost(struct lproc *p)
 }
 
 /*
- * Return true if a clone of set l was killed before it was read completely, or
- * if copies made while the processes were stopped could not be written.
+ * Return true if data of set l were lost. Either a clone was killed before it
+ * was read completely, or copies made while the processes were stopped could
+ * not be written.
  */
 bool
 live_lost(const struct live *l)
@@ -174,7 +175,7 @@ live_lost(const struct live *l)
 }
 
 /*
- * Kill all clones of set l, and use the processes themselves instead. Each
+ * Kill all clones of set l; from now on, use the processes themselves. Each
  * clone stays a zombie as long as its process is stopped.
  */
 void
@@ -197,9 +198,9 @@ clones_kill(struct live *l)
 }
 
 /*
- * Return the number of bytes that only clone pid has: copies that the kernel
- * made of pages when its process wrote to them. Return 0 if the number cannot
- * be read from proc_pid_smaps(5).
+ * Return the number of bytes of memory that only clone pid has. These are
+ * copies that the kernel made of pages when the cloned process wrote to them.
+ * Return 0 if the number cannot be read from proc_pid_smaps(5).
  */
 static uint64_t
 clone_own(pid_t pid)

@@ -21,8 +21,8 @@ enum { LOOKS = 40 };		/* maximum number of searches for a clone */
 static const struct rlimit mark = { 0x736e6170, 0x736e6170 };
 
 /*
- * Read the stat of process pid into *c. Return 1; 0 if the process is gone; or
- * -1 if the file cannot be read now.
+ * Read the stat of process pid into *c. Return 1 on success, 0 if the process
+ * is gone, or -1 if the file cannot be read now.
  */
 static int
 child_look(pid_t pid, struct procstat *c)
@@ -62,8 +62,8 @@ ticks_now(void)
 
 /*
  * Read the stat of the clone of pair w into *c. Return 1 if the clone still
- * exists; 0 if it is gone, even if its process ID was reused; or -1 if that
- * cannot be determined now.
+ * exists. Return 0 if it is gone, even if another process now has its process
+ * ID. Return -1 if that cannot be determined now.
  */
 int
 pair_owns(const struct clonepair *w, struct procstat *c)
@@ -76,11 +76,11 @@ pair_owns(const struct clonepair *w, struct procstat *c)
 }
 
 /*
- * Mark a clone as ours, for the guard of a later snapshot, by setting its file
- * size limit. If our guard is killed together with us, the clone stays a
- * zombie; only the mark distinguishes it from a child that its process made
- * itself. The limit is harmless, since a clone writes no files, and a zombie
- * keeps it.
+ * Mark a clone as ours, by setting its file size limit, for the guard of a
+ * later snapshot. That guard needs the mark if our guard is killed together
+ * with us. The clone then stays a zombie, and only the mark distinguishes it
+ * from a child that its process made itself. A zombie keeps the limit. The
+ * limit is harmless, since a clone writes no files.
  */
 static void
 clone_mark(pid_t clone)
@@ -89,8 +89,8 @@ clone_mark(pid_t clone)
 }
 
 /*
- * Append pair w to the list of guard g. Raise the count only after the entry is
- * complete, since either process may be killed at any time. Return 0, or -1
+ * Append pair w to the list of guard g. Increase the count only when the entry
+ * is complete, since we or the guard may be killed at any time. Return 0, or -1
  * with errstr set.
  */
 static int
@@ -104,9 +104,9 @@ pair_add(struct guard *g, const struct clonepair *w)
 }
 
 /*
- * Record for guard g that process target is about to be cloned (clone is 0). In
- * a second call, record the process ID of its clone, which we trace, or -1 if
- * none was made. Return 0, or -1 with errstr set.
+ * Record a cloning of process target for guard g. Call this first with clone 0,
+ * before the cloning. Call it again with the process ID of the clone, which we
+ * trace, or with -1 if no clone was made. Return 0, or -1 with errstr set.
  */
 int
 guard_send(struct guard *g, pid_t target, pid_t clone)
@@ -165,10 +165,10 @@ struct finding_clones {
 
 /*
  * Add process pid to the pairs of the guard if it is a clone of one of their
- * processes. It may be a marked zombie of an earlier snapshot, or a clone that
- * we had no time to record. The latter must be exiting, and must have started
- * after its pair was added; it cannot be a child that the process made itself,
- * since all threads of the process were stopped until we died.
+ * processes. It may be a marked zombie of an earlier snapshot. Or it may be a
+ * clone that we had no time to record: it is exiting, and started after its
+ * pair was added. The process cannot have made such a child itself, since all
+ * of its threads were stopped until we died.
  */
 static int
 find_pid(void *arg, long pid)
@@ -202,11 +202,11 @@ find_pid(void *arg, long pid)
 }
 
 /*
- * Search all processes for clones, and add them to the pairs of guard g. Later
- * calls search again for a clone that was not recorded, until its process has
- * returned from the call that makes it and no candidate is left; candidates are
- * reaped. A candidate may belong to another snap that was killed and whose
- * guard found this one, so all are reaped.
+ * Search all processes for clones, and add them to the pairs of guard g. If a
+ * clone was not recorded, later calls search again until its process has
+ * returned from the call that makes it and no candidate is left. All candidates
+ * are reaped, even those of another snap that was killed, since its guard may
+ * have taken ours.
  */
 void
 pairs_find(struct guard *g)

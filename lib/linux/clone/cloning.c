@@ -52,8 +52,8 @@ pages_mapped(pid_t pid)
 
 /*
  * Return true if the clone of process p, which is stopped, has all mappings of
- * p. If it has, both have the same size, since fork(2) only subtracts the
- * mappings that it leaves out (dup_mmap of mm/mmap.c).
+ * p. It does if both have the same size, because fork(2) can only leave
+ * mappings out (dup_mmap of mm/mmap.c).
  */
 static bool
 clone_iswhole(const struct lproc *p)
@@ -148,8 +148,8 @@ step_settle(const struct live *l, struct cloning *c)
 
 /*
  * Perform step on the process of c, or on its clone. The steps must be
- * performed in the order of enum clonestep. Return 0, or -1 with errstr set. If
- * the process has died, errno is ESRCH.
+ * performed in the order of enum clonestep. Return 0, or -1 with errstr set.
+ * errno is ESRCH if the process has died.
  */
 int
 clone_step(const struct live *l, struct cloning *c, enum clonestep step)

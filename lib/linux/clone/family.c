@@ -76,9 +76,9 @@ own_most(const struct lproc *p)
 }
 
 /*
- * Compare process p with process head by 32 sampled pages of the mapping in
- * which p shares most memory. Return true if most of them are in the same
- * frames, at the same addresses, in both.
+ * Compare 32 sampled pages of process p with those of process head. They are
+ * from the mapping in which p shares most memory. Return true if most of them
+ * are in the same frames, at the same addresses, in both.
  */
 static bool
 sample_alike(const struct lproc *p, const struct lproc *head)
@@ -126,8 +126,8 @@ link_same(pid_t a, pid_t b, const char *name)
 
 /*
  * Return true if process p has the same executable, root, mounts and namespaces
- * as process head, so that they can be looked up through the clone of head
- * after the stop.
+ * as process head. They can then be looked up through the clone of head after
+ * the stop.
  */
 static bool
 places_same(const struct lproc *p, const struct lproc *head)
@@ -148,7 +148,7 @@ places_same(const struct lproc *p, const struct lproc *head)
 
 /*
  * Return true if mapping v of process p can be read from a clone with mappings
- * l. It must be private memory without a file, or l must have the same mapping
+ * l. v must be private memory without a file; or l must have the same mapping,
  * and reading it must not need a file server.
  */
 static bool
@@ -281,9 +281,9 @@ family_find(const struct live *l, struct member *v, size_t n)
 }
 
 /*
- * Decide whether to clone process p now. Return true to defer it, because it
- * may belong to the family of an earlier process. Otherwise return false; p may
- * then become the head of a family.
+ * Decide whether to clone process p now. Return true to defer it: it may belong
+ * to the family of an earlier process, whose clone can then be read for both.
+ * Otherwise return false; p may then become the head of a new family.
  */
 bool
 family_defers(struct family *f, struct lproc *p)
@@ -326,9 +326,10 @@ member_keep(struct live *l, struct snap *s, struct member *m)
 }
 
 /*
- * Decide about the processes of f that were deferred. If one belongs to the
- * family of a cloned process, set its member head to that process, whose clone
- * is then read for both. Add the sources of copied pages to snapshot s.
+ * Decide for each deferred process of f whether it belongs to the family of a
+ * cloned process. If so, set its member head to that process, whose clone is
+ * then read for both. Pages that only the deferred process has are copied; add
+ * the sources of the copies to snapshot s.
  */
 void
 family_keep(struct live *l, struct snap *s, struct family *f)
@@ -346,9 +347,8 @@ family_keep(struct live *l, struct snap *s, struct family *f)
 }
 
 /*
- * Return the next process, starting at index *i, that was deferred but does not
- * belong to a family, and so must be cloned. Advance *i. Return NULL if there
- * is none.
+ * Return the next deferred process, starting at index *i, that belongs to no
+ * family and must be cloned itself. Advance *i. Return NULL if there is none.
  */
 struct lproc *
 family_next(const struct family *f, size_t *i)
@@ -384,9 +384,9 @@ family_free(struct family *f)
 }
 
 /*
- * From now on, read members of families from the clones of their heads. The
- * members are still stopped, and everything that must be read from them
- * directly has been read.
+ * From now on, read each member of a family from the clone of its head. The
+ * members must still be stopped, and everything that must be read from the
+ * members directly has been read.
  */
 void
 family_read(struct live *l)

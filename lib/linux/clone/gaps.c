@@ -192,8 +192,8 @@ keep_whole(struct keeping *k, const struct vma *v)
 }
 
 /*
- * Add gaps for private mapping v where it differs in the clone of another
- * process. how is the treatment of the file of v.
+ * Add gaps for private mapping v where it differs from the clone. The clone is
+ * that of another process. how says how the file of v is captured.
  */
 static int
 keep_alike(struct keeping *k, const struct vma *v, enum treatment how)
@@ -210,8 +210,9 @@ keep_alike(struct keeping *k, const struct vma *v, enum treatment how)
 }
 
 /*
- * Return the treatment of the file of mapping v. Copy the file now if it is in
- * memory and others may change it. Mark a file that needs no copy as skippable.
+ * Decide how the file of mapping v is captured, and return that. Copy the file
+ * now if it is in memory and others may change it. Mark a file that needs no
+ * copy as skippable.
  */
 static enum treatment
 keep_file(struct keeping *k, const struct vma *v)
@@ -242,8 +243,8 @@ keep_file(struct keeping *k, const struct vma *v)
 
 /*
  * Add gaps for the present pages of mapping v, whose file is on a file server.
- * Do not copy the pages, since nothing that may wait for the server is opened
- * or read while processes are stopped.
+ * Do not copy the pages: while processes are stopped, nothing is opened or read
+ * that may wait for the server.
  */
 static int
 keep_far(struct keeping *k, const struct vma *v)
@@ -274,8 +275,8 @@ keep_ring(struct keeping *k, const struct vma *v)
 }
 
 /*
- * Copy the pages of mapping v that the clone lacks, or add gaps for them. Apply
- * the first of these rules that fits v:
+ * Copy the pages of mapping v that the clone lacks, or add gaps for them. The
+ * first of these rules that fits v applies:
  *
  *	kernel, device or secret memory: do nothing;
  *	ring of io_setup(2): copy all of it from the clone;
@@ -332,8 +333,9 @@ keep_look(void *arg)
 }
 
 /*
- * Determine which mappings have pages in the process, and which in the clone.
- * Use two threads if there are many mappings. Return 0, or -1 with errstr set.
+ * Determine which mappings have pages in the process, and which have pages in
+ * the clone. Use two threads if there are many mappings. Return 0, or -1 with
+ * errstr set.
  */
 static int
 keep_compare(struct keeping *k)
@@ -376,9 +378,10 @@ keep_readclone(struct keeping *k)
 }
 
 /*
- * Add gaps to process p, which is stopped and has mappings vma, for the pages
- * that are missing from lack->clone. Copy those that must be copied, and add
- * the sources of the copies to snapshot s. Return 0, or -1 with errstr set.
+ * Add gaps to process p, which is stopped, for the pages that its clone,
+ * lack->clone, lacks. vma has the mappings of p. Copy the pages that must be
+ * copied, and add the sources of the copies to snapshot s. Return 0, or -1 with
+ * errstr set.
  */
 int
 gaps_keep(struct live *l, struct snap *s, struct lproc *p,
@@ -423,8 +426,8 @@ out:
 }
 
 /*
- * Drop the gaps of all processes of set l. These stay stopped and are read
- * themselves.
+ * Drop the gaps of all processes of set l. The processes stay stopped, and
+ * their own memory is read instead of that of their clones.
  */
 void
 gaps_drop(struct live *l)
@@ -443,8 +446,9 @@ gaps_drop(struct live *l)
 }
 
 /*
- * Return the first gap of process p between start and end (exclusive), or NULL
- * if there is none. Later gaps follow it, up to p->gap + p->ngaps.
+ * Return the first gap of process p between start and end (exclusive). Return
+ * NULL if there is none. The later gaps follow it in memory, up to p->gap +
+ * p->ngaps.
  */
 const struct gap *
 gap_find(const struct lproc *p, uint64_t start, uint64_t end)
