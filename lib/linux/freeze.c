@@ -36,11 +36,11 @@ enum {
 };
 
 /*
- * Give this thread, the threads that it starts, and the proxy real-time
- * priority until live_unboost(), if that is permitted (CAP_SYS_NICE or
- * RLIMIT_RTPRIO). Otherwise the stop could last for seconds on a busy machine
- * while we wait for a processor. The thread should not work for long while it
- * has this priority.
+ * Give this thread real-time priority until live_unboost(). The threads that it
+ * starts, and the proxy, get it too. This needs CAP_SYS_NICE or RLIMIT_RTPRIO;
+ * without them, do nothing. Otherwise the stop could last for seconds on a busy
+ * machine while we wait for a processor. The thread should not work for long
+ * with this priority.
  */
 void
 live_boost(struct live *l)
@@ -78,9 +78,9 @@ live_unboost(struct live *l)
 }
 
 /*
- * Call threads_poll() for all processes of set l. Return the number of threads
- * that were interrupted and have not stopped yet. Set *asleep to true if all of
- * them were in uninterruptible sleep before we seized them.
+ * Call threads_poll() for all processes of set l. Set *asleep to true if all
+ * interrupted threads that have not stopped yet were in uninterruptible sleep
+ * before we seized them. Return the number of these threads.
  */
 static size_t
 live_poll(struct live *l, bool *asleep)
@@ -96,8 +96,8 @@ live_poll(struct live *l, bool *asleep)
 
 /*
  * Wait, up to a time limit, until all interrupted threads have stopped. A
- * thread may be in uninterruptible sleep, for a dead disk or in vfork(2). It is
- * then captured without its registers.
+ * thread that does not stop is captured without its registers. It may be in
+ * uninterruptible sleep, because of a dead disk or vfork(2).
  */
 static void
 live_await(struct live *l)
@@ -139,8 +139,9 @@ struct round {			/* one round of listing processes and looking
 };
 
 /*
- * Seize the new threads of process p. Return the result of threads_seize(), but
- * -1 instead of SEIZE_WAITS if the time limit for execve(2) has passed.
+ * Seize the new threads of process p: become their tracer, while they keep
+ * running. Return the result of threads_seize(). If the time limit for
+ * execve(2) has passed, return -1 instead of SEIZE_WAITS.
  */
 static int
 round_seize(struct round *r, struct lproc *p)
@@ -160,8 +161,8 @@ round_seize(struct round *r, struct lproc *p)
 }
 
 /*
- * List the new threads of process p, look at them, and seize them if round r is
- * for seizing. If p cannot be captured, leave it out.
+ * List the new threads of process p and look at them. If round r is for
+ * seizing, seize them. If p cannot be captured, leave it out.
  */
 static void
 round_proc(struct round *r, struct lproc *p)
@@ -234,7 +235,7 @@ live_round(struct round *r)
 
 /*
  * Look at all threads of all processes before they are stopped. If clones are
- * to be made, also do what would take too long later: read the mappings, start
+ * to be made, also do now what would prolong the stop: read the mappings, start
  * the guard, and prepare copies of shared memory.
  */
 static int
@@ -288,8 +289,9 @@ live_mark(struct live *l, bool stopped)
 }
 
 /*
- * Seize all threads of all processes, which keep running. Poll them after each
- * round: a thread that receives a signal stops, and must be continued at once.
+ * Seize all threads of all processes: become their tracer, while they keep
+ * running. Poll the threads after each round: a thread that receives a signal
+ * stops, and must be continued at once.
  */
 static int
 live_seize(struct round *r)
@@ -323,9 +325,9 @@ live_halt(struct live *l)
 }
 
 /*
- * Return true and warn the user if processes have been entering a cgroup for
- * more than COMING_MS since start. Stopped processes create none, but others
- * may move processes in.
+ * Return true and warn the user if the stop takes too long because processes
+ * keep entering a cgroup. That has then lasted for more than COMING_MS since
+ * start. Stopped processes create none, but others may move processes in.
  */
 static bool
 live_overrun(struct live *l, uint64_t start)
@@ -338,8 +340,8 @@ live_overrun(struct live *l, uint64_t start)
 }
 
 /*
- * Stop all threads of all processes of set l, and of their descendants if the
- * options ask for that. Return 0, or -1 with errstr set and all threads
+ * Stop all threads of all processes of set l. If the options ask for that, also
+ * stop their descendants. Return 0, or -1 with errstr set and all threads
  * released.
  */
 int

@@ -25,9 +25,9 @@ lproc_isheld(const struct lproc *p)
 }
 
 /*
- * Return 0 if we may kill all processes of set l that we hold stopped, or -1
- * with errstr set if not. Permission to trace a process does not imply
- * permission to kill it (kill(2), CAP_KILL).
+ * Check that we may kill all processes of set l that we hold stopped.
+ * Permission to trace a process does not imply permission to kill it (kill(2),
+ * CAP_KILL). Return 0, or -1 with errstr set.
  */
 int
 live_cankill(const struct live *l)
@@ -42,8 +42,8 @@ live_cankill(const struct live *l)
 }
 
 /*
- * Kill process p, which we hold stopped. Mark its threads as interrupted, so
- * that threads_poll() waits for them and its parent can reap it.
+ * Kill process p, which we hold stopped. Mark its threads as interrupted: then
+ * threads_poll() waits for them, and its parent can reap it.
  */
 static void
 lproc_kill(struct lproc *p)
@@ -58,10 +58,10 @@ lproc_kill(struct lproc *p)
 }
 
 /*
- * Kill all processes of set l that we hold stopped, and wait until they have
- * ended and their parents can reap them. None of them executes another
- * instruction. Return the number of processes. If one has not ended after ten
- * seconds, return -1 with errstr set; it was sent SIGKILL nevertheless.
+ * Kill all processes of set l that we hold stopped. Wait until they have ended
+ * and their parents can reap them. None of them executes another instruction.
+ * Return the number of processes. If one has not ended after ten seconds,
+ * return -1 with errstr set; it was sent SIGKILL nevertheless.
  */
 int
 live_kill(struct live *l)

@@ -78,15 +78,15 @@ live_free(struct live *l)
 }
 
 /*
- * Begin to capture the stopped processes of set l into snapshot s. Record the
- * state of all processes. Then clone and release them; if clones are not wanted
- * or cannot be made, keep them stopped. Start a thread that reads the rest from
- * the clones or the stopped processes. For each thread of a process it calls
- * take with arg, the facts from /proc and ptrace(2), and the files of the Linux
- * record, so that take can make the small files. It also calls the warn
- * function. live_next() returns what was captured. arg, and the argument of
- * warn, must stay valid until live_thaw(). Return 0, or -1 with errstr set if
- * nothing can be captured.
+ * Begin to capture the stopped processes of set l into snapshot s. First record
+ * the state of all processes. Then clone and release them; if clones are not
+ * wanted or cannot be made, keep them stopped. Then start a thread that reads
+ * the rest from the clones or the stopped processes. For each thread of a
+ * process it calls take, which can make the small files. take gets arg, the
+ * facts from /proc and ptrace(2), and the files of the Linux record. The new
+ * thread also calls the warn function. arg, and the argument of warn, must stay
+ * valid until live_thaw(). live_next() returns what was captured. Return 0, or
+ * -1 with errstr set if nothing can be captured.
  */
 int
 live_take(struct live *l, struct snap *s, take_fn take, void *arg)
@@ -121,8 +121,9 @@ live_take(struct live *l, struct snap *s, take_fn take, void *arg)
 }
 
 /*
- * Return true if we stopped all processes that the user asked for and captured
- * them completely. Zombies do not count, since nothing of them can be stopped.
+ * Return true if all processes that the user asked for were stopped and
+ * captured completely. Zombies do not count, since they have nothing that could
+ * be stopped.
  */
 bool
 live_whole(const struct live *l)
@@ -141,8 +142,8 @@ live_incomplete(const struct live *l)
 }
 
 /*
- * Return the first line of a snapshot: the time, the user, this machine, the
- * processor type cputype, the uptime and the kernel. The caller frees it.
+ * Return the first line of a snapshot. It has the time, the user, this machine,
+ * the processor type cputype, the uptime and the kernel. The caller frees it.
  * Return NULL with errstr set if memory runs out.
  */
 char *

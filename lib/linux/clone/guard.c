@@ -32,8 +32,8 @@ static const char guard_name[] = "snap-guard";
 
 /*
  * Try to reap the clones of all pairs of guard g, in child processes. A child
- * that could not release a thread exits, since its death releases the thread in
- * whatever state it is.
+ * that could not release a thread exits: the kernel then releases the thread,
+ * in whatever state it is.
  */
 static void
 pairs_try(struct guard *g)
@@ -79,11 +79,11 @@ pairs_reap(struct guard *g)
 }
 
 /*
- * Run guard g of process parent: reap the clones when parent sends a byte to
- * descriptor 0. If the socket is closed without that, first wait until parent
- * has gone. A process that dies closes its descriptors, then releases the
- * threads it traces, and only then do its children get another parent (do_exit
- * of kernel/exit.c: exit_files, then exit_notify).
+ * Run guard g of process parent: wait for a byte on descriptor 0, then reap the
+ * clones. If the socket is closed without a byte, first wait until parent has
+ * gone. A process that dies closes its descriptors, then releases the threads
+ * it traces, and only then do its children get another parent (do_exit of
+ * kernel/exit.c: exit_files, then exit_notify).
  */
 static void __attribute__((noreturn))
 guard_main(struct guard *g, pid_t parent)
@@ -139,9 +139,9 @@ guard_start(struct guard *g)
 }
 
 /*
- * Start a guard and return it, or NULL with errstr set. Our other threads do
- * not exist in its process; it needs none of our locks, and fork(2) leaves
- * those of the C library free.
+ * Start a guard. Its process has no copies of our other threads. It needs none
+ * of our locks, and fork(2) leaves those of the C library free. Return the
+ * guard, or NULL with errstr set.
  */
 struct guard *
 guard_begin(void)
@@ -161,9 +161,9 @@ guard_begin(void)
 }
 
 /*
- * Tell guard g to reap the clones and end. Wait for that up to five seconds,
- * plus 20 ms for each process in its list. Set *status as waitpid(2) does.
- * Return false if the guard has not ended.
+ * Tell guard g to reap the clones and end. Wait until it has ended, up to five
+ * seconds plus 20 ms for each process in its list. Set *status as waitpid(2)
+ * does. Return false if the guard has not ended.
  */
 static bool
 guard_stop(const struct guard *g, int *status)
@@ -185,9 +185,9 @@ guard_stop(const struct guard *g, int *status)
 
 /*
  * Have guard g reap the clones, which were killed, and free g. If the guard was
- * killed or has failed, start another. Return 1 if all were reaped; 0 if the
- * guard is still waiting for something; or -1 if it has given up or cannot be
- * started.
+ * killed or has failed, start another one. Return 1 if all clones were reaped.
+ * Return 0 if the guard is still waiting for something. Return -1 if it has
+ * given up or cannot be started.
  */
 int
 guard_end(struct guard *g)
@@ -240,9 +240,9 @@ guard_pid(const struct guard *g)
 }
 
 /*
- * Return true if process pid is a guard of a snap with the same executable,
- * even if that snap has ended. The parent of pid says nothing, since it
- * changes.
+ * Return true if process pid is the guard of a snap with the same executable.
+ * That snap may have ended. Do not look at the parent of pid, since a guard
+ * gets another parent when its snap ends.
  */
 bool
 guard_is(pid_t pid)

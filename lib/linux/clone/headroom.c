@@ -126,8 +126,8 @@ places_enough(uint64_t left, uint64_t clones)
 }
 
 /*
- * Promise claim c its share of room r: memory, or one process. Return 0, or -1
- * with errstr set if there is not enough.
+ * Reserve in room r what claim c needs: memory, or one process. Return 0, or -1
+ * with errstr set if not enough is left.
  */
 static int
 room_take(struct room *r, const struct claim *c)
@@ -241,11 +241,11 @@ tasks_add(void *arg, long pid)
 }
 
 /*
- * Promise claim c one of the processes and threads that its user may have. The
- * kernel does not report the user's current number. The number for all users is
- * an upper bound; count those of the user only if it is near the limit. Root
- * has no limit (copy_process of kernel/fork.c). Return 0, or -1 with errstr
- * set.
+ * Reserve for claim c one of the processes and threads that its user may have.
+ * The kernel does not report how many the user has now. The number for all
+ * users is an upper bound; count those of the user only if it is near the
+ * limit. Root has no limit (copy_process of kernel/fork.c). Return 0, or -1
+ * with errstr set.
  */
 static int
 user_take(struct claim *c)
@@ -276,9 +276,10 @@ user_take(struct claim *c)
 }
 
 /*
- * Return the headroom of set l, which the first call makes. Its first room is
- * the memory limit that the user gave, minus the copies of shared memory.
- * Return NULL with errstr set if memory runs out.
+ * Return the headroom of set l: the limits on clones, and what is reserved for
+ * clones. The first call makes it, with one limit: the memory that the user
+ * allows, minus the copies of shared memory. Return NULL with errstr set if
+ * memory runs out.
  */
 static struct headroom *
 headroom_get(struct live *l)
@@ -298,11 +299,12 @@ headroom_get(struct live *l)
 }
 
 /*
- * Reserve memory and a process for a clone of process p, which is stopped and
- * has nvma mappings: in all cgroups of p, within the process limit of its user,
- * and within the memory limit given to snap. Set p->limit to the tightest
- * memory limit, for the message if the clone is killed. Return 0, or -1 with
- * errstr set to a sentence that names the limit.
+ * Reserve memory and a process for a clone of process p, which is stopped. The
+ * limits are those of all cgroups of p, the process limit of its user, and the
+ * memory limit given to snap. nvma is the number of mappings of p. Set p->limit
+ * to a description of the tightest memory limit, for the message if the clone
+ * is killed. Return 0, or -1 with errstr set to a sentence that names the
+ * limit.
  */
 int
 headroom_claim(struct live *l, struct lproc *p, size_t nvma)
@@ -367,9 +369,9 @@ room_lessen(void *arg, const struct cglevel *c)
 }
 
 /*
- * Return the number of bytes that this process may take: the available memory
- * without swap (proc_meminfo(5)), within the limits of our cgroups. Return 0 if
- * it cannot be read.
+ * Return the number of bytes of memory that this process may still take. This
+ * is the available memory without swap (proc_meminfo(5)), within the limits of
+ * our cgroups. Return 0 if it cannot be read.
  */
 uint64_t
 headroom_ours(void)

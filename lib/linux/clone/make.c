@@ -40,9 +40,9 @@ clone_isneeded(const struct lproc *p)
 }
 
 /*
- * Return 1 if process p can be cloned; 0 if we have not stopped it; or -1 with
- * errstr set if we have stopped it, but a thread does not stop or the first
- * thread has exited.
+ * Return 1 if process p can be cloned, or 0 if we have not stopped it. Return
+ * -1 with errstr set if we have stopped it, but one of its threads does not
+ * stop or its first thread has exited.
  */
 static int
 clone_ready(struct lproc *p)
@@ -84,8 +84,8 @@ has_monitor(const struct live *l)
 }
 
 /*
- * Return 0 if process p has no memory under userfaultfd(2) at this moment, or
- * -1 with errstr set if it has. Read smaps again, since it may have changed.
+ * Return 0 if process p has no memory under userfaultfd(2) now, or -1 with
+ * errstr set if it has. Read smaps again, since that may have changed.
  */
 static int
 memory_unwatched(const struct lproc *p)
@@ -106,10 +106,11 @@ memory_unwatched(const struct lproc *p)
 }
 
 /*
- * Return 0 if cloning process p, which has mappings vma, is harmless, or -1
- * with errstr set if it is not. A monitor of userfaultfd(2) may have to agree
- * to the fork, and p would wait for it, forever if the monitor is also stopped.
- * In a new PID namespace the clone would become init.
+ * Check that cloning process p does no harm. vma has the mappings of p. A
+ * monitor of userfaultfd(2) may have to agree to the fork; p would wait for
+ * that, forever if the monitor is also stopped. In a new PID namespace the
+ * clone would become init. Return 0 if there is no such danger, or -1 with
+ * errstr set.
  */
 static int
 clone_harmless(const struct live *l, const struct lproc *p,
@@ -132,9 +133,9 @@ clone_harmless(const struct live *l, const struct lproc *p,
 }
 
 /*
- * Return true if a process that is being cloned shares, or may share, its
- * memory with process p. The clone would then contain the data we put on the
- * stack of p.
+ * Return true if process p shares, or may share, its memory with a process that
+ * is being cloned. The two cannot be cloned at once: the clone of one would
+ * contain the data we put on the stack of the other.
  */
 static bool
 clone_shares(const struct making *m, const struct lproc *p)
@@ -148,9 +149,9 @@ clone_shares(const struct making *m, const struct lproc *p)
 }
 
 /*
- * Begin to clone process p, if we have stopped it. Return 0; 1 if it must wait
- * until the clones under way are finished; or -1 with errstr set. If p has
- * died, errno is ESRCH.
+ * Begin to clone process p, if we have stopped it. Return 0 on success, or if p
+ * is not stopped. Return 1 if p must wait until the clones under way are
+ * finished. Return -1 with errstr set on failure; errno is ESRCH if p has died.
  */
 static int
 clone_begin(struct making *m, struct lproc *p)
@@ -199,8 +200,8 @@ clone_keep(struct making *m, const struct cloning *c)
 }
 
 /*
- * Handle the failure to clone process p; errstr and errno are set. If p has
- * died, leave it out of the set; otherwise remember the reason.
+ * Handle the failure to clone process p. errstr and errno must be set. If p has
+ * died, leave it out of the set. Otherwise remember the reason for a message.
  */
 static void
 clone_failed(struct making *m, struct lproc *p)
@@ -219,7 +220,7 @@ clone_failed(struct making *m, struct lproc *p)
 }
 
 /*
- * Perform step on all clones that were begun and have not failed.
+ * Perform step for each clone that was begun, except those that have failed.
  */
 static void
 clones_step(struct making *m, enum clonestep step)
@@ -255,8 +256,8 @@ clones_finish(struct making *m)
 }
 
 /*
- * Begin to clone process p. First finish the clones under way if there are too
- * many, or if one of their processes shares memory with p.
+ * Begin to clone process p. If too many clones are under way, or if the process
+ * of one shares memory with p, finish those first.
  */
 static void
 clone_next(struct making *m, struct lproc *p)
@@ -299,9 +300,9 @@ clones_begin(struct making *m)
 }
 
 /*
- * Clone all processes of set l that we have stopped and whose threads were
- * recorded. Return true if the processes can be released. Otherwise return
- * false; there are then no clones, and a message has told the user the reason.
+ * Clone the processes of set l that we have stopped and whose threads were
+ * recorded. Return true if the processes can be released. Otherwise there are
+ * no clones, and a message has told the user the reason; return false.
  */
 bool
 clones_make(struct live *l, struct snap *s)

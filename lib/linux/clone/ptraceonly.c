@@ -45,10 +45,11 @@ ptraceonly_find(void)
 }
 
 /*
- * On kernels that need this, make those mappings in vma that have pages
- * (has[i]) but are not readable readable in the clone into which calls are
- * injected. Return 0, or -1 with errstr set if no more calls can be injected. A
- * mapping that cannot be made readable is reported as missing when it is read.
+ * Make unreadable mappings of a clone readable, if only the tracer may read
+ * them on this kernel. Calls are injected into the clone through calls. vma has
+ * the mappings; change those that have pages (has[i]). If a mapping cannot be
+ * changed, it is reported as missing when it is read. Return 0, or -1 with
+ * errstr set if no more calls can be injected.
  */
 int
 ptraceonly_show(struct inject *calls, const struct vmas *vma, const bool *has)

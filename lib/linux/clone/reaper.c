@@ -24,8 +24,8 @@ enum {
 };
 
 /*
- * Return the process ID of a clone in the PID namespace of its parent (the last
- * number of NSpid), or 0 if it cannot be read.
+ * Return the process ID that a clone has in the PID namespace of its parent.
+ * This is the last number of NSpid. Return 0 if it cannot be read.
  */
 static pid_t
 clone_nspid(pid_t clone)
@@ -37,9 +37,9 @@ clone_nspid(pid_t clone)
 }
 
 /*
- * Return 1 if process p, whose first thread should be stopped, has returned
- * from the call that makes its clone. Return 0 if not, or if that cannot be
- * determined.
+ * Return 1 if process p has returned from the call that makes its clone. The
+ * first thread of p should be stopped. Return 0 if it has not returned, or if
+ * that cannot be determined.
  */
 static int
 past_call(const struct clonepair *w, const struct lproc *p)
@@ -51,7 +51,7 @@ past_call(const struct clonepair *w, const struct lproc *p)
 
 /*
  * Make process p of pair w reap its clone, if all threads of p are stopped.
- * Return 1 if the clone was reaped; 0 to try again; -1 if the attempt failed;
+ * Return 1 if the clone was reaped, 0 to try again, -1 if the attempt failed,
  * or NEVER if the process must be left alone.
  */
 static int
@@ -131,10 +131,10 @@ threads_hold(struct lproc *p)
 }
 
 /*
- * Stop those threads of the process of pair w that stop within milliseconds,
- * call fn, and release them. Return the result of fn, or -1 if memory runs out.
- * Set *kept to true if we still trace a thread that has not stopped; it is
- * released when this process exits.
+ * Stop the process of pair w, call fn, and release the process. A thread that
+ * does not stop within milliseconds is left as it is. Set *kept to true if we
+ * still trace such a thread; it is released when this process exits. Return the
+ * result of fn, or -1 if memory runs out.
  */
 static int
 pair_hold(const struct clonepair *w, int (*fn)(const struct clonepair *,
@@ -156,9 +156,8 @@ pair_hold(const struct clonepair *w, int (*fn)(const struct clonepair *,
 }
 
 /*
- * Kill the clone of pair w, after checking that its process ID was not reused.
- * If kill(2) is not permitted, become its tracer and use PTRACE_KILL, which
- * needs no CAP_KILL.
+ * Kill the clone of pair w, unless its process ID was reused. If kill(2) is not
+ * permitted, become its tracer and use PTRACE_KILL, which needs no CAP_KILL.
  */
 static void
 clone_kill(const struct clonepair *w)
@@ -177,10 +176,9 @@ clone_kill(const struct clonepair *w)
 }
 
 /*
- * Reap the clone of pair w if it has ended, otherwise kill it. Return the
- * result of reap_call(), and set *kept as pair_hold() does. If the process has
- * gone, nothing is left to do, because the clone has gone too or has another
- * parent.
+ * Reap the clone of pair w if it has ended; otherwise kill it. If its process
+ * has gone, do nothing: the clone has gone too, or has another parent. Set
+ * *kept as pair_hold() does. Return the result of reap_call().
  */
 static int
 clone_reap(const struct clonepair *w, bool *kept)
@@ -208,8 +206,8 @@ pair_isdone(const struct clonepair *w)
 
 /*
  * Try to reap the clone of pair w. If the clone is not known yet, check whether
- * its process has returned from the call that makes it. Return true if threads
- * of the process, or the clone, stay traced until this process exits.
+ * its process has returned from the call that makes it. Return true if the
+ * clone, or threads of the process, stay traced until this process exits.
  */
 bool
 pair_try(struct clonepair *w)

@@ -68,9 +68,9 @@ vma_isown(const struct vma *v)
 }
 
 /*
- * Set *own to the mappings of l that are private memory, and (*place)[i] to the
- * index in l of own->v[i]. The caller frees own->v and *place; the names are
- * borrowed. Return 0, or -1 with errstr set.
+ * Select the mappings of l that are private memory, and put them in *own. Set
+ * (*place)[i] to the index in l of own->v[i]. The caller frees own->v and
+ * *place; the names are borrowed. Return 0, or -1 with errstr set.
  */
 static int
 vmas_own(struct vmas *own, size_t **place, const struct vmas *l)
@@ -140,9 +140,10 @@ table_free(struct pagetable *t)
 }
 
 /*
- * Read the entries of the private memory of a clone with mappings vma from fd,
- * its open pagemap. Return the table, or NULL with errstr set. The caller frees
- * the table with table_free().
+ * Read the pagemap entries of the private memory of a clone. vma has the
+ * mappings of the clone, and fd is its open pagemap. Return a table of the
+ * entries, or NULL with errstr set. The caller frees the table with
+ * table_free().
  */
 struct pagetable *
 table_read(int fd, const struct vmas *vma)
@@ -197,9 +198,10 @@ alike_own(struct likeness *a, uint64_t addr, uint64_t page)
 }
 
 /*
- * Compare e, the entries of n pages starting at addr, with known, the entries
- * of the table for the same pages (NULL if it has none). Set how of the
- * mapping, and add the pages of e that differ to a->own.
+ * Compare the n pages starting at addr of a process and a clone. e has the
+ * entries of the process. known has those of the clone, from the table; it is
+ * NULL if the table has none. Set how of the mapping, and add to a->own the
+ * pages that only the process has. Return 0, or -1 with errstr set.
  */
 static int
 compare_part(struct comparing *c, uint64_t addr, const uint64_t *e,
@@ -234,9 +236,9 @@ compare_part(struct comparing *c, uint64_t addr, const uint64_t *e,
 }
 
 /*
- * Finish mapping c->i. Count the entries of the table in it, and compare the
- * number with c->met. If they differ, the clone has pages that the process
- * lacks.
+ * Finish the comparison of mapping c->i. Compare the number of entries that the
+ * table has for it with c->met, the number that were met. If they differ, the
+ * clone has pages that the process lacks.
  */
 static void
 mapping_end(struct comparing *c)
@@ -298,11 +300,12 @@ compare_entries(void *arg, const struct entries *e)
 }
 
 /*
- * Compare with table t the private memory of a process that has mappings vma
- * and whose pagemap is open as fd. Set a->how[i] for each mapping, and a->own
- * to the pages that only the process has. The caller must have set a->most to
- * the maximum number of these. It must free a with alike_free(), even on
- * failure.
+ * Compare the private memory of a process with that of a clone. t is the table
+ * of the clone. vma has the mappings of the process, and fd is its open
+ * pagemap. Set a->how[i] for each mapping, and a->own to the pages that only
+ * the process has. The caller must have set a->most, the maximum number of
+ * these pages, and must free a with alike_free(), even on failure. Return 0, or
+ * -1 with errstr set.
  */
 int
 alike_compare(struct likeness *a, const struct pagetable *t, int fd,
@@ -354,8 +357,9 @@ table_holds(const struct pagetable *t, int fd)
 }
 
 /*
- * Set *own to true if the page at addr is in a->own. Return the end (at most
- * end) of the run of pages starting at addr for which the answer is the same.
+ * Set *own to true if the page at addr is in a->own, the pages that only the
+ * process has. Return the end of the run of pages, starting at addr, for which
+ * the answer is the same. It is at most end.
  */
 uint64_t
 alike_until(const struct likeness *a, uint64_t addr, uint64_t end, bool *own)

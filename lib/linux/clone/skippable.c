@@ -33,8 +33,8 @@ skippable_has(struct live *l, const struct lproc *p, const struct vma *v)
 }
 
 /*
- * Mark the file of mapping v of process p as skippable in set l. On failure do
- * nothing; the file is then examined again next time.
+ * Mark the file of mapping v of process p in set l as skippable: it needs no
+ * copy. On failure do nothing; the file is then examined again next time.
  */
 void
 skippable_add(struct live *l, const struct lproc *p, const struct vma *v)
