@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * Parse s, which is HH:MM or HH:MM:SS in local time, into *t. Of the matching
- * times yesterday, today and tomorrow, choose the one nearest to now. Return 0,
- * or -1 if s is malformed.
+ * Parse s, a time of day in local time, HH:MM or HH:MM:SS, into *t. The time
+ * occurs yesterday, today and tomorrow: choose the one nearest to now. Return
+ * 0, or -1 if s is malformed.
  */
 static int
 day_parse(time_t *t, const char *s, time_t now)
@@ -43,8 +43,8 @@ day_parse(time_t *t, const char *s, time_t now)
 }
 
 /*
- * Parse s, which is HH:MM, HH:MM:SS, or @ and seconds since the Epoch, into
- * *start. Return 0, 1 with errstr set if that time has passed, or -1 with
+ * Parse s, a time, into *start. s is HH:MM, HH:MM:SS, or @ and seconds since
+ * the Epoch. Return 0, 1 with errstr set if that time has passed, or -1 with
  * errstr set if s is malformed.
  */
 int

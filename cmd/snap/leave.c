@@ -36,8 +36,8 @@ struct leaving {
 };
 
 /*
- * Keep the bytes near address addr, which is the value of a register. If stack
- * is true, it is a stack pointer: keep the whole mapping.
+ * Do not leave out the bytes near address addr, the value of a register. If
+ * stack is true, this is a stack pointer: keep the whole mapping.
  */
 static void
 register_see(void *arg, uint64_t addr, bool stack)
@@ -113,8 +113,9 @@ mapping_leave(const struct leaving *v, size_t i, struct exclude *x)
 }
 
 /*
- * Add mappings of process pid of l, which is dumping core, to x until the other
- * mappings take at most limit bytes or nothing else may be left out.
+ * Choose which mappings to leave out of the snapshot of process pid of l, which
+ * is dumping core. Add them to x until the other mappings take at most limit
+ * bytes, or nothing else may be left out.
  */
 void
 leave_choose(struct live *l, pid_t pid, uint64_t limit, struct exclude *x)

@@ -11,9 +11,9 @@
 #include <signal.h>
 
 /*
- * If m kills processes, check before any is stopped that we can find out when
- * the reader of output out has received the whole snapshot. Return 0, or -1
- * with errstr set.
+ * Check before the processes are stopped that output out suits m. If m kills
+ * the processes, we must be able to find out when the reader of out has
+ * received the whole snapshot. Return 0, or -1 with errstr set.
  */
 int
 move_ready(const struct move *m, const struct output *out)
@@ -34,11 +34,11 @@ is_file(const struct output *o)
 }
 
 /*
- * Check that all processes of l, which are stopped and recorded in s, can be
- * killed, and can be restored from output out (NULL with -d, which writes
- * nothing). Call warn with a line for each thing that cannot be restored.
- * Return 0 if both are possible, or if they can be killed and m->force is set
- * but m->dry is not. Otherwise return -1 with errstr set.
+ * Check that all processes of l can be killed now and restored later from
+ * output out. They are stopped and recorded in s. out is NULL with -d, which
+ * writes nothing. Call warn with a line for each thing that cannot be restored.
+ * Return 0 if both are possible. Also return 0 if they can only be killed, if
+ * m->force is set and m->dry is not. Otherwise return -1 with errstr set.
  */
 int
 move_check(const struct move *m, struct live *l, struct snap *s,
@@ -67,8 +67,8 @@ move_check(const struct move *m, struct live *l, struct snap *s,
 }
 
 /*
- * Block all signals and save the old mask in *old, so that no signal ends us
- * when only some of the processes have been killed.
+ * Block all signals and save the old mask in *old. Otherwise a signal might end
+ * us when only some of the processes have been killed.
  */
 static void
 signals_hold(sigset_t *old)
@@ -80,11 +80,10 @@ signals_hold(sigset_t *old)
 }
 
 /*
- * Commit *out, to which everything was written, and then kill the processes of
- * l, which are stopped. If the output is a new file, committing names it, and
- * *out is set to NULL. If it is a pipe or socket, wait until the reader has
- * received everything. Return 0, or -1 with errstr set. If the output fails, no
- * process is killed.
+ * Commit *out, the complete output, and then kill the stopped processes of l.
+ * If the output is a new file, give it its name, and set *out to NULL. If it is
+ * a pipe or a socket, wait until the reader has received everything. If the
+ * output fails, kill no process. Return 0, or -1 with errstr set.
  */
 int
 move_end(struct live *l, struct output **out)

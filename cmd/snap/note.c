@@ -45,9 +45,9 @@ user_put(struct buf *b, const char *key, uid_t uid)
 }
 
 /*
- * Append the login name to b if it is known and is not that of the user we run
- * as. It is the name of the loginuid (proc(5)), which su(1) and sudo(8) do not
- * change.
+ * Append to b the login name, if it is known and differs from the name of the
+ * user we run as. It is the name of the loginuid (proc(5)), which su(1) and
+ * sudo(8) do not change.
  */
 static void
 login_put(struct buf *b)
@@ -81,8 +81,8 @@ command_put(struct buf *b, char *const argv[])
 }
 
 /*
- * Return text if it is a valid note, that is, at most MAX_NOTE bytes of UTF-8
- * without control characters. Otherwise return NULL with errstr set.
+ * Check that text is a valid note: at most MAX_NOTE bytes of UTF-8 without
+ * control characters. Return text, or NULL with errstr set.
  */
 const char *
 note_check(const char *text)
@@ -107,9 +107,9 @@ note_check(const char *text)
 }
 
 /*
- * Append to b the lines of file "taken" whose values can be determined. argv is
- * the command line of this program. text is the reason for the snapshot, or
- * NULL.
+ * Append to b the lines of file "taken", which says how a snapshot was taken.
+ * Leave out lines whose values cannot be determined. argv is the command line
+ * of this program. text is the reason for the snapshot, or NULL.
  */
 void
 note_make(struct buf *b, char *const argv[], const char *text)

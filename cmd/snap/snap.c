@@ -31,8 +31,8 @@ check_live(struct taking *k)
 }
 
 /*
- * Write each process to w as soon as it is taken. With -k, all have been taken
- * already. Return 0, or -1 with errstr set.
+ * Write the processes to w, each as soon as it is taken. With -k all of them
+ * have been taken before this call. Return 0, or -1 with errstr set.
  */
 static int
 write_procs(struct taking *k, struct snap6 *w)
@@ -94,7 +94,7 @@ is_again(const struct taking *k)
 
 /*
  * Stop the processes, take and write their snapshot, and resume or kill them.
- * Discard the messages if the snapshot must be taken again. Return 0, or -1
+ * If the snapshot must be taken again, discard the messages. Return 0, or -1
  * with errstr set.
  */
 static int
@@ -131,7 +131,8 @@ out:
 
 /*
  * Take a snapshot of the processes named on the command line into a new output.
- * Use clones if clone is true. Return 0, or -1 with errstr set.
+ * If clone is true, read the memory from clones of the processes. Return 0, or
+ * -1 with errstr set.
  */
 static int
 snap_once(struct taking *k, bool clone)
@@ -163,8 +164,9 @@ snap_once(struct taking *k, bool clone)
 }
 
 /*
- * Take the snapshot. If a clone was killed, take it again without clones, so
- * that it still shows a single instant. Return 0, or -1 with errstr set.
+ * Take the snapshot. If a clone of a process was killed, take it again without
+ * clones, so that it still shows a single instant. Return 0, or -1 with errstr
+ * set.
  */
 static int
 snap_all(struct taking *k)

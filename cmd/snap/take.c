@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Print text, a description of what is missing from the snapshot, and mark the
- * snapshot as incomplete in taking, a struct taking. This is a warn callback.
+ * Print text, which says what is missing from the snapshot, and mark the
+ * snapshot as incomplete. This is a warn callback; taking is a struct taking.
  */
 void
 take_lose(void *taking, const char *text)
@@ -22,8 +22,8 @@ take_lose(void *taking, const char *text)
 }
 
 /*
- * Make the Linux record of process or thread p from the n files at rec. Add the
- * file "taken" to that of the first process.
+ * Make the Linux record of p, a process or a thread, from the n files at rec.
+ * If p is the first process, also add file "taken" to its record.
  */
 static int
 take_record(struct taking *k, struct proc *p, const struct file *rec, size_t n)
@@ -56,10 +56,10 @@ take_exclude(struct taking *k, struct proc *p)
 }
 
 /*
- * Make the small files and the Linux record of p from task t and the n files at
- * rec. If t is NULL, p is an embedded file: make its record. This is the take
- * callback of live_take; taking is a struct taking. Return 0, or -1 with errstr
- * set.
+ * Make the small files and the Linux record of p. They are made from task t and
+ * from the n files at rec. If t is NULL, p is an embedded file, which has only
+ * a record. This is the take callback of live_take; taking is a struct taking.
+ * Return 0, or -1 with errstr set.
  */
 int
 take(void *taking, struct proc *p, const struct task *t,

@@ -21,10 +21,10 @@ say_size(const char *path, uint64_t pid, uint64_t size, uint64_t holes)
 }
 
 /*
- * Write the core of process p of snapshot s to path, or to standard output if
- * path is NULL. If verbose is true, also print its size. Print the number of
- * threads left out, if any. progress counts the bytes written. Return 0, or -1
- * with errstr set.
+ * Write the core of process p of snapshot s to path. If path is NULL, write it
+ * to standard output. If verbose is true, also print its size. If threads were
+ * left out, print their number. progress counts the bytes written. Return 0, or
+ * -1 with errstr set.
  */
 int
 core_write(struct snap *s, struct proc *p, const char *path, bool verbose,

@@ -50,8 +50,8 @@ choose(struct chosen **all, size_t *n, struct snap *s, struct proc *p)
 }
 
 /*
- * Write a core of each of the n processes in array all to its own file
- * PATH.PID. If one cannot be written, print the error and continue.
+ * Write a core of each of the n processes in array all. Each has a file of its
+ * own, called PATH.PID. If one cannot be written, print the error and continue.
  */
 static void
 write_all(struct chosen *all, size_t n, const char *path)
@@ -79,9 +79,9 @@ write_all(struct chosen *all, size_t n, const char *path)
 }
 
 /*
- * Write cores of the processes in the nsnap snapshots at s or, with -p, only of
- * the selected ones. If there are several cores, path is the prefix of their
- * names. Return 0, or -1 with errstr set.
+ * Write cores of the processes in the nsnap snapshots at s. With -p, write only
+ * those of the processes selected. If there are several cores, path is the
+ * prefix of their names. Return 0, or -1 with errstr set.
  */
 static int
 write_cores(struct snap *const s[], size_t nsnap, const char *path)

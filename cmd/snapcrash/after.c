@@ -45,9 +45,9 @@ said_log(void)
 }
 
 /*
- * From now on, collect everything written to standard error, for the log. If
- * standard error is open already, somebody is watching: leave it, and copy the
- * log to it.
+ * Collect everything written to standard error from now on, for the log. If
+ * standard error was open already, somebody is watching: leave it as it is, and
+ * copy the log to it.
  */
 void
 take_begin(void)
@@ -65,9 +65,9 @@ take_begin(void)
 }
 
 /*
- * If line, printed by snapstack(1), is the heading of the crashed thread, store
- * the thread's ID in f, and also the signal unless the kernel supplied it.
- * Return true if line is that heading.
+ * Check whether line, printed by snapstack(1), is the heading of the crashed
+ * thread. If so, store the ID of the thread in f, and return true. Also store
+ * the signal, unless f already has it from the kernel.
  */
 static bool
 heading_read(struct crashing *f, const char *line)
@@ -88,10 +88,10 @@ heading_read(struct crashing *f, const char *line)
 }
 
 /*
- * Set s, of size bytes, to the innermost functions of the crashed thread of f,
- * innermost first, each after a separator. Set it to "" if they cannot be
- * determined. name is the snapshot file. If f->tid is 0, set it and the signal
- * from the output of snapstack.
+ * Set s, of size bytes, to the functions that the crashed thread of f was in.
+ * The innermost is first, and each follows a separator. Set s to "" if they
+ * cannot be determined. name is the snapshot file. If f->tid is 0, set it and
+ * the signal from the output of snapstack.
  */
 void
 frames_text(struct crashing *f, const char *name, char *s, size_t size)
@@ -134,8 +134,9 @@ frames_text(struct crashing *f, const char *name, char *s, size_t size)
 }
 
 /*
- * Let user uid read file name, which root owns, through an entry in its access
- * control list. See acl(5), and linux/posix_acl_xattr.h for the format.
+ * Let user uid read file name, which root owns. This adds an entry to the
+ * file's access control list. See acl(5), and linux/posix_acl_xattr.h for the
+ * format.
  */
 void
 owner_allow(const char *name, uid_t uid)
@@ -161,9 +162,9 @@ owner_allow(const char *name, uid_t uid)
 }
 
 /*
- * Run the hook of c with the path of snapshot name, which begins with "./". The
- * hook may run for a long time, so the caller must not hold a lock that other
- * crashes wait for.
+ * Run the hook, a command of configuration c, with the path of snapshot name.
+ * name begins with "./". The hook may run for a long time, so the caller must
+ * not hold a lock that other crashes wait for.
  */
 void
 hook_run(const struct config *c, const char *name)

@@ -43,9 +43,9 @@ file_open(const char *kind, uint64_t i, int flags)
 }
 
 /*
- * Lock the set of lock files, so that nobody else can lock or inspect them
- * until the returned descriptor is closed. Return the descriptor, or -1 with
- * errstr set.
+ * Lock the whole set of lock files. Nobody else can lock or inspect them until
+ * the returned descriptor is closed. Return the descriptor, or -1 with errstr
+ * set.
  */
 static int
 alone(void)
@@ -63,9 +63,9 @@ alone(void)
 }
 
 /*
- * Lock one of the n files .KIND.0 to .KIND.n-1, creating it if missing, and
- * truncate it. Return its descriptor, -1 if others hold all of them, or -2 with
- * errstr set on failure.
+ * Lock and truncate one of the n lock files .KIND.0 to .KIND.n-1. Create it if
+ * it is missing. Return its descriptor, -1 if others hold all of them, or -2
+ * with errstr set on failure.
  */
 static int
 file_lock(const char *kind, uint64_t n)
@@ -93,9 +93,9 @@ file_lock(const char *kind, uint64_t n)
 }
 
 /*
- * Lock one of n files as file_lock does, waiting up to timeout seconds. Return
- * its descriptor, -1 with errstr set if others still hold all of them, or -2
- * with errstr set on failure.
+ * Lock one of n files as file_lock does, and wait for it up to timeout seconds.
+ * Return its descriptor, -1 with errstr set if others still hold all of them,
+ * or -2 with errstr set on failure.
  */
 static int
 file_await(const char *kind, uint64_t n, time_t timeout)
@@ -113,9 +113,10 @@ file_await(const char *kind, uint64_t n, time_t timeout)
 }
 
 /*
- * Lock one of the c->atonce files of the given kind. If all are held, lock one
- * of the c->waiting files of kind queue while waiting up to timeout seconds.
- * Return as file_await does, but -1 also if all files of kind queue are held.
+ * Lock one of the c->atonce files of the given kind, and wait for it up to
+ * timeout seconds. While waiting, hold one of the c->waiting files of kind
+ * queue. If all of those are held too, do not wait, but return -1 with errstr
+ * set. Otherwise return as file_await does.
  */
 static int
 turn_await(const struct config *c, const char *kind, const char *queue,
@@ -153,10 +154,10 @@ dropped_add(void)
 }
 
 /*
- * Lock a .taking and a .place file in the current directory, within the limits
- * of c, and store them in p. If too many crashes are being captured, wait,
- * unless too many are waiting already. claim_let and claim_end release the
- * files. Return 0, or -1 with errstr set.
+ * Wait for permission to capture a crash, within the limits of c, and store it
+ * in p. It consists of locks on a .taking and a .place file in the current
+ * directory. Fail if too many crashes are waiting already. claim_let and
+ * claim_end release the files. Return 0, or -1 with errstr set.
  */
 int
 claim_take(struct claim *p, const struct config *c)
@@ -202,9 +203,9 @@ others_reserve(const struct claim *p, struct reserved *r)
 }
 
 /*
- * Set *others to the total reserved by all holders other than p, and prevent
- * changes to it until claim_unlock is called. Return the lock, or -1 with
- * errstr set.
+ * Set *others to the total space reserved by all holders of claims other than
+ * p. The total cannot change until claim_unlock is called. Return the lock, or
+ * -1 with errstr set.
  */
 int
 claim_lock(const struct claim *p, struct reserved *others)
@@ -217,8 +218,8 @@ claim_lock(const struct claim *p, struct reserved *others)
 }
 
 /*
- * Set the reservation of p to kept bytes in the directory and disk bytes on its
- * disk. Release the lock, unless it is -1.
+ * Change the reservation of p to kept bytes in the directory and disk bytes on
+ * its disk. Then release the lock, unless it is -1.
  */
 void
 claim_unlock(const struct claim *p, int lock, uint64_t kept, uint64_t disk)
@@ -259,8 +260,8 @@ claim_end(struct claim *p)
 
 /*
  * Wait until one more hook may run. Return a descriptor, which the caller
- * closes when the hook has ended, or a negative number with errstr set if too
- * many hooks are waiting, or on failure.
+ * closes when the hook has ended. Return a negative number with errstr set if
+ * too many hooks are waiting, or on failure.
  */
 int
 claim_hook(const struct config *c)
@@ -280,8 +281,8 @@ claim_hooks(const struct config *c)
 
 /*
  * Return the value for core_pipe_limit, the number of crashes that the kernel
- * may hand to us at once: those being captured, those waiting, and some that
- * are only counted and dropped.
+ * may hand to us at once. It allows for the crashes being captured, those
+ * waiting, and some that are only counted and dropped.
  */
 uint64_t
 claim_most(const struct config *c)

@@ -141,8 +141,8 @@ config_set(struct config *c, char *key, char *value)
 }
 
 /*
- * Return true if only root can have written configuration file f, whose hook
- * runs as root. If we are not root, return true for any file.
+ * Return true if only root can have written configuration file f. The hook in
+ * it runs as root. If we are not root, return true for any file.
  */
 static bool
 config_istrusted(FILE *f)
@@ -177,10 +177,10 @@ line_divide(char *line, char **key, char **value)
 
 /*
  * Set *c to the defaults and then to the values in file path. Print a warning
- * for each invalid line, and ignore the line. Return 0, or 1 if there were
- * invalid lines. If the file cannot be read, or if users other than root may
- * write it (EPERM), use none of its lines, and return -1 with errstr and errno
- * set.
+ * for each invalid line, and ignore the line. Use none of the lines if the file
+ * cannot be read, or if users other than root may write it (EPERM). Return 0, 1
+ * if there were invalid lines, or -1 with errstr and errno set if none were
+ * used.
  */
 int
 config_read(struct config *c, const char *path)

@@ -80,8 +80,8 @@ status_alike(pid_t pid, const char *key)
 }
 
 /*
- * Return true if user uid owns user namespace ns and the parent of ns is our
- * user namespace (ioctl_ns(2)). ours is the status of our namespace.
+ * Return true if user uid owns user namespace ns, and ns is a child of our user
+ * namespace (ioctl_ns(2)). ours is the status of our namespace.
  */
 static bool
 namespace_isof(int ns, const struct stat *ours, uid_t uid)
@@ -101,9 +101,9 @@ namespace_isof(int ns, const struct stat *ours, uid_t uid)
 }
 
 /*
- * Return true if the user of process f has all privileges of f, as a tracer
- * must have (ptrace(2)): f has no capabilities, or it is in a user namespace
- * that its user owns.
+ * Return true if the user of process f has all privileges that f has. A tracer
+ * must have them (ptrace(2)). This is so if f has no capabilities, or if it is
+ * in a user namespace that its user owns.
  */
 static bool
 rights_plain(const struct crashing *f)
@@ -130,8 +130,8 @@ rights_plain(const struct crashing *f)
 
 /*
  * Return true if the program of process pid was started with no more rights
- * than its user has, that is, if AT_SECURE of getauxval(3) is 0. A set-user-ID
- * program may have dropped its rights, but still have in memory what it read
+ * than its user has. AT_SECURE of getauxval(3) is then 0. A set-user-ID program
+ * may have dropped its rights since, but still have in memory what it read
  * before.
  */
 static bool
@@ -152,10 +152,10 @@ program_isplain(pid_t pid)
 }
 
 /*
- * Return the user to charge for a crash of process pid, which user uid runs. If
- * pid is in a user namespace below ours, this is the owner of the outermost
- * such namespace, who may use many user IDs in it (subuid(5)), unless the owner
- * is root.
+ * Return the user to charge for a crash of process pid, which runs as user uid.
+ * This is usually uid. Below our user namespace it is the owner of the
+ * outermost namespace around the process, unless that is root: the owner can
+ * use many user IDs there (subuid(5)).
  */
 static uid_t
 user_charged(pid_t pid, uid_t uid)
@@ -208,9 +208,9 @@ crashing_name(struct crashing *f)
 }
 
 /*
- * Return true if f->pid is still the process that f describes. Our pidfd was
- * opened for that process; its process ID is -1 once the process has been
- * reaped.
+ * Return true if f->pid is still the process that f describes. Check our pidfd,
+ * which was opened for that process: its process ID is -1 once the process has
+ * been reaped.
  */
 bool
 crashing_same(const struct crashing *f)
@@ -244,10 +244,10 @@ crashing_descends(const struct crashing *f, pid_t ancestor)
 }
 
 /*
- * Return 0 if the soft RLIMIT_CORE of process f allows a core dump, or else -1
- * with errstr set. We check the limit because the kernel ignores it for pipes
- * and sockets (core(5)). Less than a page counts as 0, as in
- * systemd-coredump(8).
+ * Check that the soft RLIMIT_CORE of process f allows a core dump. The kernel
+ * ignores the limit for pipes and sockets (core(5)), so we check it. Less than
+ * a page counts as 0, as in systemd-coredump(8). Return 0, or -1 with errstr
+ * set.
  */
 int
 crashing_allowed(const struct crashing *f)
@@ -288,9 +288,9 @@ crashing_check(struct crashing *f)
 }
 
 /*
- * Fill in f from words, the arguments in core_pattern: %P %I %s %d %u %F. %F is
- * the pidfd of the process, and is empty before Linux 6.16. Return 0, or -1
- * with errstr set.
+ * Fill in f from words, the arguments that core_pattern has the kernel pass: %P
+ * %I %s %d %u %F. %F is the pidfd of the process, and is empty before Linux
+ * 6.16. Return 0, or -1 with errstr set.
  */
 int
 crashing_learn(struct crashing *f, char *const words[])

@@ -44,9 +44,8 @@ file_write(const char *path, const char *fmt, ...)
 }
 
 /*
- * Find the line "KEY:VALUE" with the given key in file path, and copy the text
- * after its colon to value, of size bytes. Return false if there is no such
- * line.
+ * Copy the value of the given key from file path to value, of size bytes. The
+ * file has it in a line "KEY:VALUE". Return false if there is no such line.
  */
 bool
 file_line(const char *path, const char *key, char *value, size_t size)

@@ -26,7 +26,7 @@ enum {
 };
 
 /*
- * Set s, of size bytes, to the core_pattern that makes the kernel run this
+ * Write a core_pattern to s, of size bytes. It makes the kernel run this
  * program with configuration file path. Return 0, or -1 with errstr set.
  */
 static int
@@ -69,10 +69,10 @@ sockets_can(void)
 }
 
 /*
- * Set core_pattern to pattern or, if by_socket is true, to the socket of c;
- * then store the new value in pattern, of size bytes. Linux 6.17 and later
- * accept "@@", with which we ask for the core. Earlier kernels accept "@", with
- * which they send it unasked. Return 0, or -1 with errstr set.
+ * Set the kernel's core_pattern to pattern. If by_socket is true, set it to the
+ * socket of c instead, and store the new value in pattern, of size bytes. Linux
+ * 6.17 and later accept "@@", with which we ask for the core. Earlier kernels
+ * accept "@", with which they send it unasked. Return 0, or -1 with errstr set.
  */
 static int
 pattern_set(char *pattern, size_t size, const struct config *c, bool by_socket)
@@ -131,9 +131,9 @@ served(const struct config *c)
 }
 
 /*
- * Have the kernel run this program for each crash, with configuration c from
- * file path; or, if by_socket is true, send cores to the socket of c. This
- * takes effect now and at every boot. Return the exit status.
+ * Make the kernel hand each crash to us, now and after every boot. It runs this
+ * program with configuration c, from file path. If by_socket is true, it sends
+ * cores to the socket of c instead. Return the exit status.
  */
 int
 handler_install(const struct config *c, const char *path, bool by_socket)
@@ -212,9 +212,9 @@ handler_remove(const struct config *c)
 }
 
 /*
- * Print the program that handles cores now, and the number of snapshots in the
- * directory of c. Return the exit status, which is 1 if the handler is not
- * snapcrash.
+ * Print the program that handles cores now, and how many snapshots are in the
+ * directory of c. Return the exit status, which is 1 if snapcrash is not the
+ * handler.
  */
 int
 handler_status(const struct config *c)

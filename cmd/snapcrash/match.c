@@ -13,9 +13,10 @@
 enum { MEANS_NOT, MEANS_LIKE, MEANS_THAT };
 
 /*
- * Return how word matches crash k: MEANS_THAT if word is its process ID, its
- * name or path or, if exe is true and its facts were read, the path of its
- * program; MEANS_LIKE if its name begins with word; or else MEANS_NOT.
+ * Return how well word matches crash k. It is MEANS_THAT if word is the crash's
+ * process ID, name or path. If exe is true and the facts of k were read, it is
+ * also MEANS_THAT if word is the path of the program. It is MEANS_LIKE if the
+ * name only begins with word, and otherwise MEANS_NOT.
  */
 static int
 crash_means(const struct crash *k, const char *word, bool exe)
@@ -36,8 +37,9 @@ crash_means(const struct crash *k, const char *word, bool exe)
 }
 
 /*
- * Return the last crash that word matches, preferring exact matches, or the
- * last of all if word is NULL. Return NULL if there is none.
+ * Return the last crash of l that word matches exactly. If there is none,
+ * return the last one whose name begins with word. If word is NULL, return the
+ * last crash of all. Return NULL if there is none. exe is as for crash_means.
  */
 static struct crash *
 crash_named(const struct crashes *l, const char *word, bool exe)
@@ -89,9 +91,9 @@ crash_ofexe(struct crashes *l, const char *path)
 }
 
 /*
- * Return the crash of l selected by word: its process ID, its name or the
- * beginning of that, or the path of its program. NULL selects the last crash.
- * Exit with status 1 if there is none.
+ * Return the crash of l that word selects. word is its process ID, its name or
+ * the beginning of that, or the path of its program. NULL selects the last
+ * crash. Exit with status 1 if there is none.
  */
 struct crash *
 crash_find(struct crashes *l, const char *word)
@@ -166,9 +168,9 @@ time_amount(const char *s)
 }
 
 /*
- * Parse s into *t. s is @SECONDS since the Epoch, -2h or "2h ago", now, today,
- * yesterday, a local date, a time of today, or both date and time. Return false
- * if s is malformed.
+ * Parse s, a time, into *t. s is @SECONDS since the Epoch, -2h or "2h ago",
+ * now, today, yesterday, a local date, a time of today, or both date and time.
+ * Return false if s is malformed.
  */
 bool
 time_parse(const char *s, time_t *t)

@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 /*
- * If we are root and user READER exists, become that user, without
- * capabilities. Read /etc/passwd directly, because getpwnam(3) may ask a
- * service, which may be the one that crashed.
+ * Become user READER, without capabilities, if we are root and this user
+ * exists. Read /etc/passwd directly, because getpwnam(3) may ask a service,
+ * which may be the one that crashed.
  */
 static void
 reader_become(void)
@@ -89,9 +89,9 @@ start(char *const argv[], const int fd[3], bool reader)
 }
 
 /*
- * Start program argv[0] with arguments argv. Unless fd is NULL, use fd[0] to
- * fd[2] as the program's standard descriptors (-1 stands for ours), and have
- * the program killed when we end. Return the process ID, or -1 with errstr set.
+ * Start program argv[0] with arguments argv. If fd is not NULL, fd[0] to fd[2]
+ * become the program's standard descriptors (-1 stands for ours), and the
+ * program is killed when we end. Return the process ID, or -1 with errstr set.
  */
 pid_t
 program_start(char *const argv[], const int fd[3])

@@ -68,8 +68,8 @@ crash_cmp(const void *a, const void *b)
 }
 
 /*
- * Set *ts to the time after the process ID in name, the name of a snapshot, or
- * to the modification time in st if name has no time.
+ * Set *ts to the time of the snapshot called name. The time follows the process
+ * ID in name. If it is missing, use the modification time in st.
  */
 static void
 when_set(struct timespec *ts, const char *name, const struct stat *st)
@@ -109,8 +109,8 @@ store_add(struct crashes *l, const struct config *c, int dir, const char *name)
 }
 
 /*
- * Set *l to the snapshots in the directory of c, oldest first. The caller frees
- * it with store_free. Return 0, or -1 with errstr set.
+ * Set *l to the list of snapshots in the directory of c, oldest first. The
+ * caller frees it with store_free. Return 0, or -1 with errstr set.
  */
 int
 store_read(const struct config *c, struct crashes *l)
@@ -148,9 +148,9 @@ store_free(struct crashes *l)
 }
 
 /*
- * Return the number of free bytes on the disk of the current directory,
- * excluding those that c keeps free and those that others reserve. Return 0 if
- * this is unknown.
+ * Return how many bytes snapshots may still take on the disk of the current
+ * directory. These are the free bytes except those that c keeps free and those
+ * that others reserve. Return 0 if this is unknown.
  */
 static uint64_t
 disk_room(const struct config *c, const struct reserved *others)
@@ -205,8 +205,9 @@ struct share {			/* disk space used by one user */
 };
 
 /*
- * Return the share of user uid among the n shares at v, which has room for one
- * more. If there is none, append one with the member first set to none.
+ * Return the element for user uid among the n shares at v, the disk space used
+ * by each user. If there is none, append one with the member first set to none;
+ * v has room for it.
  */
 static struct share *
 share_get(struct share *v, size_t *n, uint64_t uid, size_t none)
@@ -221,11 +222,11 @@ share_get(struct share *v, size_t *n, uint64_t uid, size_t none)
 }
 
 /*
- * Return the index of the crash in l to remove next: the oldest of the user
- * with the most crashes or, if bytes is true, the most bytes. This keeps
- * frequent crashes of one user from displacing the snapshots of others. The new
- * crash, which has need bytes and is charged to user uid, is counted. Return
- * l->n if there is no crash to remove.
+ * Choose the crash in l to remove next: the oldest of the user who has the most
+ * crashes. If bytes is true, it is the user whose crashes have the most bytes.
+ * Thus frequent crashes of one user do not displace the snapshots of others.
+ * The new crash, which has need bytes and is charged to user uid, is counted,
+ * too. Return the index of the crash, or l->n if there is none.
  */
 static size_t
 store_victim(const struct crashes *l, uint64_t uid, uint64_t need,
@@ -257,13 +258,14 @@ store_victim(const struct crashes *l, uint64_t uid, uint64_t need,
 }
 
 /*
- * Make room for a new snapshot of need bytes, charged to user uid, by removing
- * crashes of l from the current directory. First remove those that are too old,
- * then those beyond the maximum count, and then those chosen by store_victim
- * until need bytes, but at most half of c->bytes, fit. Remove none for lack of
- * disk space if even removing all would not suffice. others has the
+ * Make room for a new snapshot of need bytes, charged to user uid. Remove
+ * crashes of l from the current directory: first those that are too old, then
+ * those beyond the maximum count. Then remove those chosen by store_victim
+ * until need bytes, but at most half of c->bytes, are available. Remove none
+ * for lack of disk space if removing all would not suffice. others has the
  * reservations of other handlers. Return the maximum size of the final snapshot
- * in bytes, and set *disk to that of the snapshot and its spool together.
+ * in bytes. Set *disk to the maximum size of the snapshot and its spool
+ * together.
  */
 uint64_t
 store_room(const struct config *c, struct crashes *l, uint64_t uid,

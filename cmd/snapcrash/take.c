@@ -53,11 +53,11 @@ struct taking {			/* a process being captured into the spool */
 };
 
 /*
- * Choose the maximum sizes of the snapshot and its spool. The snapshot may have
- * the estimated size of the process plus 1/8 plus MARGIN. If the size is
- * unknown or other processes are captured with it, it may have at least half of
- * the room. others has the reservations of other handlers. Return 0, or -1 with
- * errstr set if there is too little room.
+ * Choose the maximum sizes of the snapshot and its spool. The limit for the
+ * snapshot is the estimated size of the process plus 1/8 plus MARGIN. It is at
+ * least half of the room if that size is unknown or other processes are
+ * captured, too. others has the reservations of other handlers. Return 0, or -1
+ * with errstr set if there is too little room.
  */
 static int
 room_choose(struct taking *t, const struct reserved *others)
@@ -80,8 +80,8 @@ room_choose(struct taking *t, const struct reserved *others)
 }
 
 /*
- * Set word, of size bytes, to the option of snap(1) that captures the cgroup of
- * process pid, or to "" if that is the root cgroup.
+ * Set word, of size bytes, to the option that makes snap(1) capture the cgroup
+ * of process pid. Set it to "" if that is the root cgroup.
  */
 static void
 cgroup_option(pid_t pid, char *word, size_t size)
@@ -96,9 +96,9 @@ cgroup_option(pid_t pid, char *word, size_t size)
 }
 
 /*
- * Run snap(1) with the spool as its standard output, to capture the process and
- * its companions. If there is too little room, capture the process alone, and
- * leave out some of its memory. Return 0, or -1 with errstr set.
+ * Run snap(1) to capture the process and its companions into the spool. If
+ * there is too little room, capture the process alone, and leave out some of
+ * its memory. Return 0, or -1 with errstr set.
  */
 static int
 snap_run(const struct taking *t, const struct crashing *f, int spool)
@@ -154,9 +154,9 @@ snap_run(const struct taking *t, const struct crashing *f, int spool)
 }
 
 /*
- * Capture process f into the spool, and set *room to the maximum size of the
- * final snapshot. Return 0, or -1 with errstr set. Also fail if f->pid may now
- * be another process.
+ * Capture process f into the spool. Set *room to the maximum size of the final
+ * snapshot. Fail if f->pid may be another process by now. Return 0, or -1 with
+ * errstr set.
  */
 static int
 spool_take(const struct config *c, struct crashing *f, int spool,
@@ -186,7 +186,7 @@ spool_take(const struct config *c, struct crashing *f, int spool,
 }
 
 /*
- * Compress the spool into a file of at most room bytes by running snapcat as an
+ * Compress the spool into a file of at most room bytes. snapcat does this as an
  * unprivileged user. Return 0, or -1 with errstr set.
  */
 static int
@@ -215,8 +215,8 @@ snapcat_run(int spool, int file, uint64_t room)
 }
 
 /*
- * Compress the spool into snapshot name, and sync it to disk. The reservation
- * ends when the snapshot gets its name, so that others count its bytes exactly
+ * Compress the spool into snapshot name, and sync it to disk. When the snapshot
+ * gets its name, end the reservation, so that others count its bytes exactly
  * once. Return 0, or -1 with errstr set.
  */
 static int
@@ -262,9 +262,10 @@ let_go(struct crashing *f)
 }
 
 /*
- * Complete the handling of a crash of process f, whose snapshot is name, which
- * begins with "./": let the user of f read the snapshot if c allows that, write
- * a line to the log, release the claim, and run the hook.
+ * Do what remains to be done for a crash of process f when its snapshot exists.
+ * If c allows that, let the user of f read the snapshot. Then write a line to
+ * the log, release the claim, and run the hook. name is the snapshot file and
+ * begins with "./".
  */
 static void
 snapshot_use(const struct config *c, struct crashing *f, const char *name,
@@ -285,7 +286,7 @@ snapshot_use(const struct config *c, struct crashing *f, const char *name,
 }
 
 /*
- * Capture process f, which is dumping core, let it go, and make its snapshot.
+ * Capture process f, which is dumping core, let it end, and make its snapshot.
  * Set name to the name of the snapshot file, which begins with "./". Return 0,
  * or -1 with errstr set.
  */
@@ -316,10 +317,10 @@ crash_keep(const struct config *c, struct crashing *f, struct claim *claim,
 }
 
 /*
- * Capture the process that is dumping core into standard input. words has the
- * arguments from the kernel; it is NULL if standard input is a socket. Do not
- * log errors until the process has been let go, because it may be the log
- * daemon. Return the exit status.
+ * Capture the process whose core the kernel writes to standard input. words has
+ * the arguments from the kernel; it is NULL if standard input is a socket. Do
+ * not log errors until the process has ended, because it may be the log daemon.
+ * Return the exit status.
  */
 int
 crash_take(const struct config *c, char *const words[])

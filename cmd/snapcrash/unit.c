@@ -82,9 +82,9 @@ unit_isours(const char *name)
 }
 
 /*
- * Write the unit files for configuration c, whose file is path, if systemd is
- * installed; start the socket if systemd is running. Return true if the socket
- * was started. Exit with status 1 on failure.
+ * Write the unit files for configuration c if systemd is installed. Also start
+ * the socket if systemd is running. path is the configuration file. Return true
+ * if the socket was started. Exit with status 1 on failure.
  */
 bool
 units_install(const struct config *c, const char *path)
