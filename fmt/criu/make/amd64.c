@@ -47,9 +47,10 @@ static const struct part {
 };
 
 /*
- * If the stop interrupted a system call, change registers r so that the call is
- * made again, as the kernel would do. A call that needs a kernel restart block
- * fails with EINTR, because the block is lost.
+ * Change registers r so that an interrupted system call is made again. This
+ * applies if the stop interrupted a call that the kernel would restart. A call
+ * that needs a kernel restart block fails with EINTR instead: the block is
+ * lost.
  */
 static void
 restart(uint64_t *r)
@@ -118,9 +119,9 @@ xsave_set(struct criumake *m, Criu__Xsave *x, const struct recfile *f,
 }
 
 /*
- * Record that t uses registers that criu does not restore, and so cannot be
- * restored. lost has the XSTATE_BV bits of these registers. Return 0, or -1
- * with errstr set.
+ * Record that thread t cannot be restored because it uses registers that criu
+ * does not restore. lost has the XSTATE_BV bits of these registers. Return 0,
+ * or -1 with errstr set.
  */
 static int
 parts_refuse(struct criumake *m, const struct maketask *t, uint64_t lost)

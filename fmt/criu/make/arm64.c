@@ -16,9 +16,9 @@
 enum { REGS = 31, PC = REGS + 1, PSTATE, GPREGS, VREGS = 64, FPSIMD = 528 };
 
 /*
- * Copy the first n 64-bit words of the register set of t called name to out.
- * Newer kernels append words to some sets. Return false if the set is missing
- * or shorter.
+ * Copy the first n 64-bit words of a register set of t to out. name is the name
+ * of the set, to which newer kernels may append words. Return false if the set
+ * is missing or shorter.
  */
 static bool
 set_get(const struct maketask *t, const char *name, uint64_t *out, size_t n)
@@ -34,9 +34,9 @@ set_get(const struct maketask *t, const char *name, uint64_t *out, size_t n)
 }
 
 /*
- * Return true if the register set of t called name holds vectors wider than the
- * floating-point registers. The set begins with struct user_sve_header, whose
- * flags then have SVE_PT_REGS_SVE.
+ * Return true if a register set of t has vectors wider than the floating-point
+ * registers. name is the name of the set. The set begins with struct
+ * user_sve_header, whose flags then include SVE_PT_REGS_SVE.
  */
 static bool
 has_sve(const struct maketask *t, const char *name)
@@ -49,9 +49,9 @@ has_sve(const struct maketask *t, const char *name)
 }
 
 /*
- * Return the name of an extension that t uses but criu does not restore, or
- * NULL if there is none: SVE, or SME (streaming vectors and the matrix). The
- * register set of the matrix is only a header while the matrix is not in use.
+ * Return the name of an extension that t uses but criu does not restore: SVE or
+ * SME. Return NULL if t uses neither. SME has streaming vectors and a matrix;
+ * the register set of an unused matrix is only a header.
  */
 static const char *
 uses_more(const struct maketask *t)
@@ -68,9 +68,9 @@ uses_more(const struct maketask *t)
 }
 
 /*
- * Set the pointer authentication keys in info to those of t, if the machine
- * supports them. Before Linux 5.13 all keys were enabled and no register set
- * listed the enabled ones.
+ * Set the pointer authentication keys in info to those of t. Do nothing if the
+ * machine does not support them. Before Linux 5.13, no register set lists the
+ * enabled keys: all are enabled.
  */
 static int
 pac_set(struct criumake *m, Criu__ThreadInfoArm64 *info,
@@ -100,8 +100,8 @@ pac_set(struct criumake *m, Criu__ThreadInfoArm64 *info,
 }
 
 /*
- * Fill in the registers of core from the general registers at gp and the
- * floating-point registers at fp, with pc as the program counter.
+ * Set the registers of core. gp has the general registers, fp the
+ * floating-point registers, and pc is the program counter.
  */
 static int
 regs_set(struct criumake *m, Criu__Core *core, const uint8_t *gp,

@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * Record an obstacle if the leader of t's session is not restored. If that is
- * also the session of the root process, record only a note that the processes
- * join criu's session.
+ * Record an obstacle if the leader of t's session is not restored. If the root
+ * process is in the same session, only record a note that the processes join
+ * criu's session.
  */
 static int
 session_check(struct criumake *m, const struct maketask *t)
@@ -65,10 +65,9 @@ namespaces_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Record an obstacle if new children of t would be in a different pid or time
- * namespace than t. The link ns/pid_for_children cannot be read if the next
- * child would be the first process of a pid namespace; treat that as a
- * difference.
+ * Record an obstacle if new children of t would be in another pid or time
+ * namespace than t. An unreadable link ns/pid_for_children is an obstacle too:
+ * the next child would be the first process of its pid namespace.
  */
 static int
 children_check(struct criumake *m, const struct maketask *t)
@@ -94,9 +93,9 @@ children_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Set t->files to other, an earlier process that shares its descriptor table
- * with t. criu restores this only if t's parent shares the table as well;
- * otherwise record an obstacle.
+ * Set t->files to other, an earlier process with the same descriptor table as
+ * t. Record an obstacle if t's parent does not share the table: criu then
+ * cannot restore the sharing.
  */
 static int
 files_share(struct criumake *m, struct maketask *t, struct maketask *other)
@@ -109,10 +108,10 @@ files_share(struct criumake *m, struct maketask *t, struct maketask *other)
 }
 
 /*
- * Record the resources that t shares with other chosen processes. Set t->files
- * for a shared descriptor table. Record an obstacle for any other resource,
- * because criu lets only threads share it. t's record names the first process
- * that shares the resource, even if that process is not chosen.
+ * Record what t shares with other processes to be restored. Set t->files if t
+ * shares a descriptor table. Record an obstacle if t shares anything else: in
+ * criu only threads can. t's record names the first process that shares a
+ * resource, which may be one that is not restored.
  */
 static int
 shares_check(struct criumake *m, struct maketask *t)
@@ -156,10 +155,10 @@ shares_check(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Record an obstacle if the user namespace of t, the root process, is neither
- * the initial one nor one that criu creates, because the privileges of t would
- * differ. The initial namespace has a fixed inode, PROC_USER_INIT_INO in the
- * kernel.
+ * Record an obstacle if the user namespace of root process t cannot be
+ * restored. Otherwise the privileges of t would differ. The initial namespace,
+ * whose inode is always PROC_USER_INIT_INO of the kernel, and one that criu
+ * creates are no obstacles.
  */
 static int
 user_check(struct criumake *m, const struct maketask *t)
@@ -271,7 +270,7 @@ environ_check(struct criumake *m, struct maketask *t)
 
 /*
  * Record an obstacle if process t as a whole cannot be restored. m->root must
- * be set, and the processes before t in m->order must have been checked.
+ * be set. The processes before t in m->order must have been checked.
  */
 int
 makecheck_process(struct criumake *m, struct maketask *t)

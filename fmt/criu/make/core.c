@@ -65,9 +65,9 @@ groups_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
 }
 
 /*
- * Set the security label in k to that of process p. For AppArmor, attr/current
- * (proc(5)) is "NAME (MODE)" or "unconfined". For SELinux, it is four or more
- * words separated by colons.
+ * Set the security label in k to that of process p. The label is in
+ * attr/current (proc(5)). For AppArmor, it is "NAME (MODE)" or "unconfined".
+ * For SELinux, it is four or more words separated by colons.
  */
 static int
 profile_set(struct criumake *m, Criu__Creds *k, const struct maketask *p)
@@ -136,8 +136,8 @@ creds_set(struct criumake *m, Criu__Creds *k, const struct maketask *p,
 
 /*
  * Set the scheduling policy, priority and nice value in th to those of thread
- * t, if they are recorded. If the policy is SCHED_DEADLINE, record a note that
- * its parameters are lost.
+ * t. Leave out those that are not recorded. If the policy is SCHED_DEADLINE,
+ * record a note that its parameters are lost.
  */
 static int
 sched_set(struct criumake *m, Criu__ThreadCore *th, const struct maketask *t)
@@ -157,9 +157,9 @@ sched_set(struct criumake *m, Criu__ThreadCore *th, const struct maketask *t)
 }
 
 /*
- * Set in c the rseq(2) area of thread t of process p, and its registers, which
- * depend on the area. Return 1 on success, 0 if there are no usable registers
- * (the reason is recorded), or -1 with errstr set.
+ * Set the registers and the rseq(2) area of thread t of process p in c. Return
+ * 1 on success, 0 if there are no usable registers (the reason is recorded), or
+ * -1 with errstr set.
  */
 static int
 regs_set(struct criumake *m, Criu__Core *c, struct maketask *p,
@@ -210,9 +210,9 @@ addresses_set(struct criumake *m, Criu__Core *c, struct maketask *t)
 }
 
 /*
- * Set in c the parts of the state of thread t of process p that every thread
- * has. comm is the name of the thread. Return 0, with a reason recorded if
- * something is missing, or -1 with errstr set.
+ * Set in c the state that every thread has, for thread t of process p. comm is
+ * the name of the thread. Record a reason if something is missing. Return 0, or
+ * -1 with errstr set.
  */
 static int
 thread_set(struct criumake *m, Criu__Core *c, struct maketask *p,

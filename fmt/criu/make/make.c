@@ -40,9 +40,9 @@ make_free(struct criumake *m)
 }
 
 /*
- * Record as a reason that process t has an io_uring without a descriptor,
- * because t has the kernel thread worker. Do nothing if an io_uring of t is
- * already recorded.
+ * Record as a reason that process t has an io_uring without a descriptor.
+ * worker is the kernel thread of t that shows this. Do nothing if an io_uring
+ * of t is already recorded.
  */
 static int
 worker_refuse(struct criumake *m, struct maketask *t,
@@ -142,11 +142,10 @@ criumake_can(struct snap *s)
 }
 
 /*
- * Make all images of one directory, for process o->root of s and its
- * descendants. Append them to out, which must be empty and which the caller
- * must free. Call o->warn with a line for each thing that cannot be restored.
- * Fail unless the kinds of all such things are in o->leave. Return 0, or -1
- * with errstr set.
+ * Make all images for process o->root of s and its descendants. Append them to
+ * out, which must be empty and which the caller must free. Call o->warn with a
+ * line for each thing that cannot be restored. Fail if the kind of such a thing
+ * is not in o->leave. Return 0, or -1 with errstr set.
  */
 int
 criumake(struct snap *s, const struct criuopts *o, struct mades *out)
@@ -164,9 +163,9 @@ criumake(struct snap *s, const struct criuopts *o, struct mades *out)
 }
 
 /*
- * Set *pid to an array of the pids of the processes of s whose parents are not
- * in s, and *n to their number. Each can be the root of a directory of images.
- * The caller frees *pid. Return 0, or -1 with errstr set.
+ * Find the processes of s whose parents are not in s. Each can be the root of a
+ * directory of images. Set *pid to an array of their pids, which the caller
+ * frees, and *n to their number. Return 0, or -1 with errstr set.
  */
 int
 criumake_roots(struct snap *s, uint64_t **pid, size_t *n)

@@ -58,8 +58,8 @@ smaps_read(struct maketask *t, struct smapfacts *facts)
 }
 
 /*
- * Return the madvise(2) advice of a mapping as a set of bits, one for each
- * MADV_ value. flag has the mapping's bits of enum vmflag.
+ * Return the advice of a mapping (madvise(2)) as a set with a bit for each
+ * MADV_ value. flag has the bits of enum vmflag that the mapping has.
  */
 static uint64_t
 advice_get(unsigned int flag)
@@ -274,9 +274,10 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Return the pagemap flags for pages of mapping v, or 0 if they are not in the
- * pagemap. The flags include PE_LAZY if criu(8) itself would mark the pages as
- * lazy (vma_entry_can_be_lazy), except for the stack, which is needed at once.
+ * Return the pagemap flags for pages of mapping v, or 0 if the pagemap does not
+ * list them. Set PE_LAZY for pages that criu(8) itself would mark as lazy
+ * (vma_entry_can_be_lazy). Do not set it for the stack, which is needed at
+ * once.
  */
 static unsigned int
 pages_flags(const struct vma *v, const Criu__Vma *e)
@@ -294,8 +295,8 @@ pages_flags(const struct vma *v, const Criu__Vma *e)
 
 /*
  * Append the guard regions of t (MADV_GUARD_INSTALL) to mm, after its mappings.
- * Split a region at the end of each mapping. If the user asked to leave guard
- * regions out, append none and record that.
+ * Split a region where a mapping ends. If the user asked to leave guard regions
+ * out, append none and record a reason.
  */
 static int
 guards_add(struct criumake *m, const struct maketask *t, Criu__Mm *mm)
@@ -335,9 +336,9 @@ guards_add(struct criumake *m, const struct maketask *t, Criu__Mm *mm)
 }
 
 /*
- * Set all mappings in mm, and set t->pages. facts has one element for each
- * mapping, with its facts from smaps. criu treats [vvar] and [vvar_vclock] as
- * one mapping, and ignores [vsyscall].
+ * Set the mappings in mm to those of t, and set t->pages. facts has the facts
+ * from smaps, one element for each mapping. As in criu, [vvar] and
+ * [vvar_vclock] are one mapping, and [vsyscall] is ignored.
  */
 static int
 vmas_set(struct criumake *m, struct maketask *t, const struct smapfacts *facts,
@@ -375,8 +376,8 @@ vmas_set(struct criumake *m, struct maketask *t, const struct smapfacts *facts,
 }
 
 /*
- * Set in mm the bounds of code, data, stack, arguments and environment of t.
- * Record an obstacle if a bound is 0, which the kernel does not accept
+ * Set the bounds of code, data, stack, arguments and environment in mm to those
+ * of t. Record an obstacle if a bound is 0: the kernel does not accept that
  * (PR_SET_MM_MAP of prctl(2)).
  */
 static int
@@ -416,8 +417,8 @@ prctls_set(struct maketask *t, Criu__Mm *mm)
 }
 
 /*
- * Set the executable in mm to that of t: to the mapped file with its path, or
- * to the path alone if it is not mapped.
+ * Set the executable in mm to that of t. If t has it mapped, use the mapped
+ * file with its path, otherwise the path alone.
  */
 static int
 exe_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
@@ -444,8 +445,8 @@ exe_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 }
 
 /*
- * Set mm to the address space of process t: mappings, bounds, prctl(2)
- * attributes, executable and auxiliary vector (getauxval(3)). Truncate the
+ * Set mm to the address space of process t. It has mappings, bounds, prctl(2)
+ * attributes, an executable and an auxiliary vector (getauxval(3)). Cut the
  * vector to the number of words that criu accepts.
  */
 static int

@@ -13,8 +13,8 @@
 enum { SIG_STOP = 19 };
 
 /*
- * Set the limits in c to those of t, in the order of RLIMIT_*. The file limits
- * lists them below its heading.
+ * Set the limits in c to those of t, in the order of RLIMIT_*. The lines of
+ * /proc/PID/limits have the same order, after a heading.
  */
 static int
 limits_set(struct criumake *m, Criu__TaskCore *c, const struct maketask *t)
@@ -176,9 +176,9 @@ timers_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)
 }
 
 /*
- * Return the signal that stopped process t. It is recorded with the ptrace stop
- * that snap saw (PTRACE_EVENT_STOP in ptrace(2)). If no signal is recorded,
- * return SIGSTOP.
+ * Return the signal that stopped process t. If none is recorded, return
+ * SIGSTOP. The signal is recorded with the ptrace stop that snap saw
+ * (PTRACE_EVENT_STOP in ptrace(2)).
  */
 static uint32_t
 stop_signal(const struct maketask *t)
@@ -197,9 +197,9 @@ stop_signal(const struct maketask *t)
 }
 
 /*
- * Set the login UID in c to that of t, if it is recorded. The record has it as
- * a number without a newline. Leave it out in a user namespace, where a process
- * may not set its login UID.
+ * Set the login UID in c to that of t, if it is recorded. The record is a
+ * number without a newline. Leave the UID out in a user namespace, where a
+ * process may not set it.
  */
 static void
 loginuid_set(const struct criumake *m, Criu__TaskCore *c,
@@ -216,7 +216,7 @@ loginuid_set(const struct criumake *m, Criu__TaskCore *c,
 
 /*
  * Set the personality in c to that of t. If it is not the default, record a
- * note, because criu does not restore it.
+ * note that it is not restored.
  */
 static int
 personality_set(struct criumake *m, Criu__TaskCore *c, struct maketask *t)

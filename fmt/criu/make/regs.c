@@ -37,10 +37,10 @@ machine_of(const struct maketask *t)
 }
 
 /*
- * Set in core the registers with which thread t of process p resumes. rseq[0]
- * is the address of its rseq(2) area; rseq is NULL if it has none. Return 1 on
- * success, 0 if there are no usable registers (the reason is recorded), or -1
- * with errstr set.
+ * Set the registers of core to those with which thread t of process p resumes.
+ * rseq[0] is the address of its rseq(2) area; rseq is NULL if it has none.
+ * Return 1 on success, 0 if there are no usable registers (the reason is
+ * recorded), or -1 with errstr set.
  */
 int
 makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
@@ -59,8 +59,8 @@ makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
 }
 
 /*
- * Return the maximum number of words that criu accepts in the auxiliary vector
- * of process t on its machine. criu refuses an image with more.
+ * Return how many words criu accepts in the auxiliary vector of process t. The
+ * number depends on the machine; criu refuses an image with more.
  */
 size_t
 makeregs_auxv(const struct maketask *t)

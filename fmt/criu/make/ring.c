@@ -21,8 +21,9 @@ enum {
 static const uint32_t magic = 0xa10a10a1;
 
 /*
- * Return the reason why the ring that t has mapped at v cannot be restored, or
- * NULL if it can. criu creates only rings that fill whole pages with events.
+ * Return the reason why the aio ring that t has mapped at v cannot be restored.
+ * Return NULL if it can. criu creates only rings that fill whole pages with
+ * events.
  */
 static const char *
 ring_obstacle(const struct maketask *t, const struct vma *v)
@@ -45,9 +46,9 @@ ring_obstacle(const struct maketask *t, const struct vma *v)
 }
 
 /*
- * Append to mm the ring that process t has mapped at v. Return 1 on success, 0
- * if the ring cannot be restored (the reason is recorded), or -1 with errstr
- * set.
+ * Append the aio ring that process t has mapped at v to mm. Return 1 on
+ * success, 0 if the ring cannot be restored (the reason is recorded), or -1
+ * with errstr set.
  */
 int
 makering_add(struct criumake *m, const struct maketask *t, const struct vma *v,

@@ -37,9 +37,9 @@ asks_another(const struct recfile *code)
 }
 
 /*
- * Set *code to the code of the filter with this id. The code is in the record
- * of the first thread that has the filter and was captured together with t.
- * Return false, with code->len 0, if there is no such record.
+ * Set *code to the code of the seccomp filter with this id. It is in the record
+ * of the first thread with the filter among those captured together with t.
+ * Return false, with code->len 0, if no record has it.
  */
 static bool
 code_find(const struct criumake *m, const struct maketask *t, uint64_t id,
@@ -75,9 +75,9 @@ is_common(const struct maketask *p)
 }
 
 /*
- * Append the filters of thread t to m->filter, newest first. Add flags to the
- * flags of each. Return 1 on success, 0 if they cannot be restored (the reason
- * is recorded), or -1 with errstr set.
+ * Append the seccomp filters of thread t to m->filter, newest first. Add flags
+ * to the flags of each. Return 1 on success, 0 if they cannot be restored (the
+ * reason is recorded), or -1 with errstr set.
  */
 static int
 filters_add(struct criumake *m, const struct maketask *p, struct maketask *t,
@@ -126,10 +126,10 @@ filters_add(struct criumake *m, const struct maketask *p, struct maketask *t,
 }
 
 /*
- * Set the seccomp mode and filters in th to those of thread t of process p. If
- * all threads have the same filters, set them only for the first thread, with
- * the flag that shares them with the others, so that it can later install more
- * filters for all threads. Return 0, or -1 with errstr set.
+ * Set the seccomp mode and filters in th to those of thread t of process p.
+ * Filters that all threads have are set only for the first thread, with the
+ * flag that shares them. The first thread can then still install a filter for
+ * all threads. Return 0, or -1 with errstr set.
  */
 int
 makeseccomp_set(struct criumake *m, struct maketask *p, struct maketask *t,

@@ -58,8 +58,8 @@ makecore_blocked(const struct maketask *t)
 }
 
 /*
- * Keep in w->blocked only the signals that all threads of w->proc block,
- * because any thread can take a signal that is pending for the process.
+ * Keep in w->blocked only the signals that all threads of w->proc block. Any
+ * thread can take a signal that is pending for the process.
  */
 static void
 blocked_by_all(struct pending *w)
@@ -92,8 +92,7 @@ handlers_read(struct pending *w)
 
 /*
  * Set w to the signals that are pending for thread t of process p. If whole is
- * set, t is p, and w is set to the signals that are pending for the whole
- * process.
+ * set, set w to those that are pending for the whole process; t is then p.
  */
 static int
 pending_read(struct pending *w, struct maketask *p, struct maketask *t,
@@ -145,9 +144,9 @@ pending_stop(const struct pending *w)
 }
 
 /*
- * Return 1 if SIGSTOP is pending for process p or one of its threads, so that
- * the process will stop as soon as it runs again. Return 0 if not, or -1 with
- * errstr set.
+ * Check whether process p will stop as soon as it runs again. It will if
+ * SIGSTOP is pending for it or one of its threads. Return 1 if so, 0 if not, or
+ * -1 with errstr set.
  */
 int
 makecore_stops(struct maketask *p)
@@ -168,10 +167,9 @@ makecore_stops(struct maketask *p)
 }
 
 /*
- * Return true if pending signal sig would end a stopped process as soon as it
- * is restored. criu sends SIGSTOP to the process, but the kernel delivers
- * signals that are pending for the thread, and signals with lower numbers,
- * first.
+ * Return true if pending signal sig would end a stopped process right after its
+ * restore. criu stops the process with SIGSTOP. The kernel delivers other
+ * signals first if they are pending for the thread or have lower numbers.
  */
 static bool
 is_end(const struct pending *w, uint64_t sig)
@@ -206,9 +204,9 @@ signal_check(struct criumake *m, const struct pending *w, uint64_t sig)
 }
 
 /*
- * Append to q the signals that are pending for thread t of process p, one
- * siginfo_t each, except SIGSTOP. If whole is set, t is p, and the signals are
- * the ones pending for the whole process. Return 0, or -1 with errstr set.
+ * Append the signals that are pending for thread t of process p to q, except
+ * SIGSTOP. Each is one siginfo_t. If whole is set, append those that are
+ * pending for the whole process; t is then p. Return 0, or -1 with errstr set.
  */
 int
 makecore_pending(struct criumake *m, Criu__SignalQueue *q, struct maketask *p,

@@ -54,9 +54,9 @@ parents_link(struct criumake *m)
 }
 
 /*
- * Set *pid to an array of the pids of the processes whose parents are not in
- * the snapshot, and *n to their number. maketask_read must have been called.
- * The caller must free *pid. Return 0, or -1 with errstr set.
+ * Find the processes whose parents are not in the snapshot. Set *pid to an
+ * array of their pids, which the caller must free, and *n to their number.
+ * maketask_read must have been called. Return 0, or -1 with errstr set.
  */
 int
 maketree_roots(struct criumake *m, uint64_t **pid, size_t *n)
@@ -77,9 +77,9 @@ maketree_roots(struct criumake *m, uint64_t **pid, size_t *n)
 }
 
 /*
- * Set m->root to the process that the user gave, or else to the only process
- * without a parent in the snapshot. If there is not exactly one, fail with an
- * error that lists the candidates.
+ * Set m->root to the process that the user gave. If none was given, use the
+ * only process whose parent is not in the snapshot. If there is not exactly
+ * one, fail with an error that lists the candidates.
  */
 static int
 root_find(struct criumake *m)
@@ -138,8 +138,8 @@ order_make(struct criumake *m)
 }
 
 /*
- * Set m->root and m->order to the processes to restore, and record an obstacle
- * for each of them that cannot be restored. Return 0, or -1 with errstr set.
+ * Set m->root and m->order to the processes to restore. Record an obstacle for
+ * each of them that cannot be restored. Return 0, or -1 with errstr set.
  */
 int
 maketree_choose(struct criumake *m)

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Return true if path is a valid cgroup path: it is absolute, it is short
- * enough for criu, and no component is empty, "." or "..".
+ * Return true if path is a valid cgroup path. It must be absolute and short
+ * enough for criu. No component may be empty, "." or "..".
  */
 bool
 cgpath_sound(const char *path)
@@ -29,8 +29,8 @@ cgpath_sound(const char *path)
 }
 
 /*
- * Set perm to the mode (octal), user and group at *s, each followed by a blank,
- * and advance *s past them. Return false if they are malformed.
+ * Set perm to the octal mode, the user and the group at *s. A blank follows
+ * each. Advance *s past them. Return false if they are malformed.
  */
 static bool
 perms_take(char **s, uint64_t perm[3])

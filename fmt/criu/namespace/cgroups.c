@@ -27,9 +27,9 @@ static const char *const mode_word[] = {
 };
 
 /*
- * Set *mode to the value of enum criu_cgroups for word, an argument of criu's
- * --manage-cgroups. Return 0, or -1 with errstr set to a message that lists all
- * words.
+ * Set *mode to the value of enum criu_cgroups that word stands for. word is an
+ * argument of criu's option --manage-cgroups. Return 0, or -1 with errstr set
+ * to a message that lists all words.
  */
 int
 criu_cgroups(const char *word, unsigned int *mode)
@@ -46,9 +46,9 @@ criu_cgroups(const char *word, unsigned int *mode)
 }
 
 /*
- * Set the prefix of every path in hierarchy list that is root or below it. root
- * is the root of the cgroup namespace; list and root come from a line of
- * cgroups/roots.
+ * Mark root as the prefix of each cgroup path in hierarchy list that is root or
+ * below it. root is the root of the cgroup namespace. A line of cgroups/roots
+ * gives list and root.
  */
 static void
 prefix_set(struct makecgroups *c, const char *list, const char *root)
@@ -70,9 +70,9 @@ prefix_set(struct makecgroups *c, const char *list, const char *root)
 }
 
 /*
- * Set the prefixes of cgroup paths from the record that has the roots of the
- * processes' cgroup namespace. Return 1 on success, 0 if no record has them, or
- * -1 with errstr set.
+ * Set the prefixes of cgroup paths to the roots of the processes' cgroup
+ * namespace. Find the roots in the record that has them. Return 1 on success, 0
+ * if no record has them, or -1 with errstr set.
  */
 static int
 roots_read(struct criumake *m)
@@ -96,10 +96,10 @@ roots_read(struct criumake *m)
 }
 
 /*
- * If the root process was not in snap's cgroup namespace, read the roots of the
- * namespace that criu creates, and record a note if they are unknown. Record a
- * note for each process whose namespace is not that of the root, since criu
- * creates only one for all.
+ * Read the roots of the cgroup namespace that criu creates. It creates one if
+ * the root process was not in snap's. Record a note if the roots are unknown.
+ * Record a note for each process that was in another namespace than the root
+ * process: criu restores all in one.
  */
 static int
 space_read(struct criumake *m)
@@ -137,8 +137,8 @@ cgroups_drop(struct criumake *m)
 }
 
 /*
- * Read the cgroups of the processes into m->cgroups, unless the user chose to
- * ignore them. If the cgroups of one process cannot be restored, record a
+ * Read the cgroups of the processes into m->cgroups. Do nothing if the user
+ * chose to ignore them. If those of one process cannot be restored, record a
  * reason and restore none. Return 0, or -1 with errstr set.
  */
 int

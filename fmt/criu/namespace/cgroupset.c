@@ -64,9 +64,9 @@ list_used(const struct makecgroups *c, const char *list)
 }
 
 /*
- * Remove each hierarchy without a controller from all sets if every process is
- * in its root cgroup. Such a hierarchy exists only while programs use it, and
- * criu would create it.
+ * Remove unused hierarchies from all sets. A hierarchy is unused if it has no
+ * controller and every process is in its root cgroup. criu would create such a
+ * hierarchy again.
  */
 static void
 sets_lessen(struct makecgroups *c)
@@ -85,9 +85,9 @@ sets_lessen(struct makecgroups *c)
 }
 
 /*
- * Record a reason if processes of set s cannot be put into its cgroups, or if
- * its hierarchies are not those of the first set: criu assumes that all sets
- * have the same hierarchies.
+ * Record a reason if processes cannot be put into the cgroups of set s. Record
+ * one too if the hierarchies of s are not those of the first set. criu assumes
+ * that all sets have the same hierarchies.
  */
 static int
 set_check(struct criumake *m, const struct cgset *s)
@@ -148,8 +148,8 @@ set_find(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Set the member cgset of each thread of p whose cgroups differ from those of
- * p. Only such threads have a file cgroup in their records.
+ * Find the threads of p whose cgroups differ from those of p, and set their
+ * member cgset. Only such threads have a file cgroup in their records.
  */
 static int
 threads_find(struct criumake *m, const struct maketask *p)
@@ -165,8 +165,9 @@ threads_find(struct criumake *m, const struct maketask *p)
 }
 
 /*
- * Read the cgroup sets of all processes to restore. A process that has ended is
- * in no set. Return 0, or -1 with errstr set.
+ * Read the cgroup sets of all processes to restore. A set has one cgroup in
+ * each hierarchy. A process that has ended is in no set. Return 0, or -1 with
+ * errstr set.
  */
 int
 cgsets_read(struct criumake *m)

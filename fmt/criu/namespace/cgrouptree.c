@@ -48,12 +48,11 @@ dir_cmp(const void *a, const void *b)
 }
 
 /*
- * Return true if cgroup d must be written: it is the cgroup of a process, or is
- * below one or, in version 2, above one. Cgroups above are written only so that
- * criu creates missing ones. Leave them out in modes in which all cgroups must
- * exist, in which none may exist, and in which criu changes their properties
- * (criu 4.1 fails if one has cgroup.subtree_control). Leave them out also if
- * --cgroup-root gives criu another root.
+ * Return true if cgroup d must be written. Write each cgroup of a process, and
+ * those below it. In version 2, also write those above it, so that criu creates
+ * missing ones, but only in mode CGROUPS_SOFT and without --cgroup-root. Other
+ * modes create none of them, allow no existing ones, or change their properties
+ * (criu 4.1 fails on one with cgroup.subtree_control).
  */
 static bool
 dir_needed(const struct tree *t, const struct cgdir *d)
@@ -74,8 +73,8 @@ dir_needed(const struct tree *t, const struct cgdir *d)
 }
 
 /*
- * Add to t->dir each cgroup that a process is in but no record describes, so
- * that criu creates it if needed. Record a note for each.
+ * Add each cgroup of a process that no record describes to t->dir. criu then
+ * creates the cgroup if needed. Record a note for each.
  */
 static int
 unrecorded_add(struct tree *t)
@@ -157,11 +156,11 @@ is_initial(const struct cgprop *p)
 }
 
 /*
- * Return true if property p must be written. Leave out a version 2 property
- * with its initial value if criu sets properties only of cgroups that it
- * creates, since the kernel that restores may lack the property. Leave out a
- * cpu.weight of 0, which means that cpu.idle is set. Leave out a value of
- * several lines, since criu would write only the first.
+ * Return true if property p must be written. In version 1 all must. In version
+ * 2, leave out a value of several lines, of which criu would write only the
+ * first. Leave out a cpu.weight of 0, which means that cpu.idle is set. In
+ * modes in which criu sets only properties of cgroups that it creates, leave
+ * out an initial value: the kernel that restores may lack the property.
  */
 static bool
 prop_written(const struct tree *t, const struct cgprop *p)
@@ -269,8 +268,8 @@ tree_put(const struct tree *t, Criu__CgController *c)
 }
 
 /*
- * Set the names of hierarchy c to the controllers in t->list. Set is_threaded
- * if threads of a process can be in different cgroups of c.
+ * Set the names of hierarchy c to the controllers in t->list. Set its
+ * is_threaded if the threads of a process can be in different cgroups.
  */
 static int
 names_put(const struct tree *t, Criu__CgController *c)

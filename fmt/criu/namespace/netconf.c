@@ -46,9 +46,9 @@ static const char *const conf6[] = {
 CMP_BY(setting_cmp, struct setting, strcmp(x->name, y->name))
 
 /*
- * Read the settings in file of t's record into *s. Each line is a name, a blank
- * and a value. Return 0, or -1 with errstr set. Free *s with settings_free in
- * both cases.
+ * Read the settings in a file of t's record into *s. file is the name of the
+ * file. Each line is a name, a blank and a value. Free *s with settings_free,
+ * even on failure. Return 0, or -1 with errstr set.
  */
 int
 settings_read(struct settings *s, const struct maketask *t, const char *file)
@@ -91,7 +91,7 @@ setting_find(const struct settings *s, const char *name)
 }
 
 /*
- * Set c to the setting called name in s, as a number if number is set,
+ * Set c to the setting called name in s. Store it as a number if number is set,
  * otherwise as text. Leave c without a value if s does not have the setting.
  */
 static void
@@ -112,8 +112,9 @@ sysctl_set(Criu__Sysctl *c, const struct settings *s, const char *name,
 }
 
 /*
- * Set the field of e at offset off to the settings of a link in s, for IP
- * version 4 or 6. m->msgs owns the parts of e. Return 0, or -1 with errstr set.
+ * Set the field of e at offset off to the settings of a link for IP version 4
+ * or 6. link is the name of the link, and s has its settings. m->msgs owns the
+ * parts of e. Return 0, or -1 with errstr set.
  */
 int
 sysctls_conf(struct criumake *m, ProtobufCMessage *e, size_t off,
@@ -138,9 +139,9 @@ sysctls_conf(struct criumake *m, ProtobufCMessage *e, size_t off,
 }
 
 /*
- * If s has a setting called name, append the setting to the field of e at
- * offset off, as a number or as text. m->msgs owns the parts of e. Return 0, or
- * -1 with errstr set.
+ * Append the setting called name, if s has it, to the field of e at offset off.
+ * Append it as a number if number is set, otherwise as text. m->msgs owns the
+ * parts of e. Return 0, or -1 with errstr set.
  */
 int
 sysctls_one(struct criumake *m, ProtobufCMessage *e, size_t off,

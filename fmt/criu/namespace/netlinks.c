@@ -21,8 +21,8 @@ enum {				/* values of linux/if_link.h and
 enum { TYPE_LOOPBACK = 1, TYPE_VETH = 2, TYPE_BRIDGE = 6 };
 
 /*
- * Set *l to the next link in f, the file net/links of a record, and advance f
- * past it. Return false if there is none.
+ * Set *l to the next link in f, and advance f past it. f is the file net/links
+ * of a record. Return false if there is none.
  */
 bool
 link_next(struct recfile *f, struct link *l)
@@ -78,8 +78,8 @@ link_leaves(const struct link *l)
 }
 
 /*
- * Add an option to criu's command line for link l, whose peer was in snap's
- * namespace. The option gives the name and the bridge of the peer, as found in
+ * Add an option for link l, whose peer was in snap's namespace, to criu's
+ * command line. The option gives the name of the peer and its bridge, both from
  * peers. If there is no bridge, record a note that the peer has no address and
  * is not up.
  */
@@ -104,7 +104,7 @@ peer_report(struct criumake *m, const struct settings *peers,
 
 /*
  * Record a reason for each link in t's record that criu cannot create. Set *all
- * to whether criu can create all links. Return 0, or -1 with errstr set.
+ * to true if criu can create all links. Return 0, or -1 with errstr set.
  */
 int
 netlinks_check(struct criumake *m, const struct maketask *t, bool *all)

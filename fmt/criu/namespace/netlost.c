@@ -23,8 +23,8 @@ lost_note(struct criumake *m, const char *kind, const char *name)
 }
 
 /*
- * Record a note for each option of bridge l whose value differs from that of a
- * new bridge. The len bytes at data are the IFLA_INFO_DATA of l.
+ * Record a note for each option of bridge l that differs from that of a new
+ * bridge. The len bytes at data are the IFLA_INFO_DATA of l.
  */
 static int
 bridge_note(struct criumake *m, const struct link *l, const uint8_t *data,
@@ -125,7 +125,7 @@ CMP(name_cmp, struct name, index)
 
 /*
  * Set *v to the names of all links, sorted by index, and *n to their number.
- * Return 0, or -1 with errstr set; the caller frees *v in both cases.
+ * The caller frees *v, even on failure. Return 0, or -1 with errstr set.
  */
 static int
 names_read(const struct criumake *m, struct name **v, size_t *n)
@@ -182,9 +182,8 @@ queueing_note(struct criumake *m)
 }
 
 /*
- * Record a note for each setting of the namespace whose value differs from that
- * of a new namespace, and a note on the connections that its packet filters
- * track.
+ * Record a note for each setting that differs from that of a new network
+ * namespace. Also record one on the connections that its packet filters track.
  */
 static int
 settings_note(struct criumake *m, const struct settings *s)
@@ -227,8 +226,8 @@ settings_note(struct criumake *m, const struct settings *s)
 }
 
 /*
- * Record a note for everything in the network namespace that will be lost. s
- * has its settings. Return 0, or -1 with errstr set.
+ * Record a note for each thing in the network namespace that the restore will
+ * lose. s has the settings of the namespace. Return 0, or -1 with errstr set.
  */
 int
 netlost_note(struct criumake *m, const struct settings *s)

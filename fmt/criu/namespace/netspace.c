@@ -19,10 +19,10 @@ enum {				/* values of linux/rtnetlink.h and
 };
 
 /*
- * If criu can create the network namespace of the root process, set m->net to a
- * process whose record describes it. Otherwise record the reasons. The root
- * process is an init that was not in snap's network namespace. Return 0, or -1
- * with errstr set.
+ * Check whether criu can create the network namespace of the root process. If
+ * it can, set m->net to a process whose record describes the namespace.
+ * Otherwise record the reasons. The root process is an init that was not in
+ * snap's network namespace. Return 0, or -1 with errstr set.
  */
 int
 makenet_check(struct criumake *m)
@@ -87,8 +87,8 @@ settings_write(struct criumake *m, const struct settings *s)
 }
 
 /*
- * Return true if the route in msg must be written. Leave out a route that the
- * kernel adds for an address or that it cloned from another route.
+ * Return true if the route in msg must be written. The kernel adds some routes
+ * itself, for an address or as a clone of another route; leave those out.
  */
 static bool
 route_counts(const struct message *msg)
@@ -98,9 +98,9 @@ route_counts(const struct message *msg)
 }
 
 /*
- * Return true if the rule in msg must be written. Leave out a rule that every
- * namespace has. criu removes the IPv4 rules before it restores, but leaves the
- * IPv6 rules (restore_ip_dump in its criu/net.c).
+ * Return true if the rule in msg must be written. Leave out an IPv6 rule that
+ * every namespace has. Before a restore, criu removes the IPv4 rules of the
+ * namespace, but not the IPv6 rules (restore_ip_dump in its criu/net.c).
  */
 static bool
 rule_counts(const struct message *msg)
@@ -113,9 +113,9 @@ rule_counts(const struct message *msg)
 }
 
 /*
- * Append message msg to b, padded to a multiple of four bytes, without its
- * attribute of type omit. If omit is 0, append all attributes. The header and
- * body are padded already.
+ * Append message msg to b, padded to a multiple of four bytes. Leave out its
+ * attribute of type omit; if omit is 0, leave out none. The header and body are
+ * padded already.
  */
 static void
 message_add(struct buf *b, const struct message *msg, unsigned int omit)
@@ -136,10 +136,10 @@ message_add(struct buf *b, const struct message *msg, unsigned int omit)
 }
 
 /*
- * Write image-N.img, which ip(8) can restore: the number magic, then the
- * messages in the record's file called name. Each message has a body of body
- * bytes. If wanted is not NULL, write only the messages for which it returns
- * true.
+ * Write image-N.img in the form that ip(8) restores. It has the number magic,
+ * then the messages in the record's file called name. Each message has a body
+ * of body bytes. If wanted is not NULL, write only the messages for which it
+ * returns true.
  */
 static int
 saved_write(struct criumake *m, const char *name, const char *image,
@@ -163,9 +163,9 @@ saved_write(struct criumake *m, const char *name, const char *image,
 }
 
 /*
- * Write the lines of the record's file called name as image-N.img, if there is
- * such a file. Leave out each line that contains the string pattern, which may
- * be NULL.
+ * Write image-N.img with the lines of a file of the record. name is the name of
+ * the file; do nothing if there is none. Leave out each line that contains the
+ * string pattern, which may be NULL.
  */
 static int
 listed_write(struct criumake *m, const char *name, const char *image,

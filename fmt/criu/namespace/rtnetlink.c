@@ -17,8 +17,8 @@ aligned(size_t n)
 }
 
 /*
- * Set *m to the next message of file f whose body has at least body bytes, and
- * advance f past it. Return false if there is none.
+ * Set *m to the next message of file f, and advance f past it. Skip messages
+ * whose body has fewer than body bytes. Return false if there is none.
  */
 bool
 message_next(struct recfile *f, size_t body, struct message *m)
@@ -49,9 +49,9 @@ message_next(struct recfile *f, size_t body, struct message *m)
 }
 
 /*
- * Return the value of the attribute of this type (rtnetlink(7)) in the len
- * bytes at p, and set *n to its size in bytes. Return NULL if there is no such
- * attribute.
+ * Find the attribute of this type (rtnetlink(7)) in the len bytes at p. Return
+ * its value, and set *n to the size of the value in bytes. Return NULL if there
+ * is no such attribute.
  */
 const uint8_t *
 attribute_find(const uint8_t *p, size_t len, unsigned int type, size_t *n)
@@ -91,9 +91,9 @@ message_number(const struct message *m, unsigned int type, uint32_t *v)
 }
 
 /*
- * Copy the string in the attribute of this type to text, which has size bytes.
- * The attributes are the len bytes at p. Set text to "" if there is no such
- * attribute or the string is too long.
+ * Copy the string in an attribute of this type to text, which has size bytes.
+ * Find the attribute in the len bytes at p. Set text to "" if there is none or
+ * the string is too long.
  */
 void
 attribute_text(const uint8_t *p, size_t len, unsigned int type, char *text,

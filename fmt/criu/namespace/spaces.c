@@ -47,11 +47,11 @@ is_nested(const struct criumake *m)
 }
 
 /*
- * If something is mounted below the directory of --root, do not create the user
- * namespace, and record a reason. In a user namespace criu may not bind a
+ * Do not create the user namespace if something is mounted below the directory
+ * of --root. Record a reason. In a user namespace, criu may not bind a
  * directory without the mounts below it (has_locked_children in the kernel's
- * fs/namespace.c), but it does so with this directory (do_mount_root_v2 in its
- * mount-v2.c).
+ * fs/namespace.c). But criu binds the directory of --root that way
+ * (do_mount_root_v2 in its mount-v2.c).
  */
 static int
 users_check(struct criumake *m)
@@ -67,10 +67,11 @@ users_check(struct criumake *m)
 }
 
 /*
- * Record a reason for each namespace of an init that differs from snap's but
- * cannot be created: the init would be restored in criu's namespace, with other
- * files. Record none for a root that is not an init, because the user can
- * create namespaces and start criu in them. Return 0, or -1 with errstr set.
+ * Record a reason for each namespace of an init that criu cannot create. Only
+ * namespaces that differ from snap's count. The init would be restored in
+ * criu's namespace, with other files. Record none for a root that is not an
+ * init: the user can create namespaces and start criu in them. Return 0, or -1
+ * with errstr set.
  */
 int
 makespaces_check(struct criumake *m)

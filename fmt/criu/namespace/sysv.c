@@ -38,8 +38,9 @@ sysv_find(const struct criumake *m, uint64_t id)
 }
 
 /*
- * Return the embedded file with the content of the segment with this id in the
- * IPC namespace of t, or NULL if the snapshot has none.
+ * Return the embedded file with the content of a System V segment. id is the ID
+ * of the segment in the IPC namespace of t. Return NULL if the snapshot has
+ * none.
  */
 static struct proc *
 sysv_content(const struct criumake *m, const struct maketask *t, uint64_t id)
@@ -148,9 +149,10 @@ makesysv_read(struct criumake *m)
 }
 
 /*
- * Return true if mapping v is one of adjacent mappings of t that together cover
- * segment o, which has len bytes, in order, as shmat(2) creates them. The first
- * of these mappings must be passed first, because that call sets o->whole.
+ * Return true if mapping v is part of a row of mappings of t that cover all of
+ * segment o. The mappings must be adjacent and in order, as shmat(2) creates
+ * them. len is the size of the segment in bytes. Pass the first mapping of a
+ * row first: that call sets o->whole.
  */
 static bool
 is_whole(struct makesysv *o, const struct maketask *t, const struct vma *v,
@@ -295,8 +297,8 @@ limits_read(const struct maketask *t, Criu__IpcVar *e)
 }
 
 /*
- * Write ipcns-var-N.img with the limits of the namespace. A limit that is in no
- * record gets the value that it has in a new namespace.
+ * Write ipcns-var-N.img with the limits of the IPC namespace. A limit that no
+ * record has gets the value of a new namespace.
  */
 static int
 limits_write(struct criumake *m)

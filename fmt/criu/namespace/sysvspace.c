@@ -18,9 +18,9 @@ enum {				/* indexes of numbers on lines of sysvipc/sem
 };
 
 /*
- * Set in d the members that all System V objects have. v has the ID, key and
- * mode. owner has the user and group of the owner, then the user and group of
- * the creator.
+ * Set the members of d that all System V objects have. v has the ID, the key
+ * and the mode. owner has the user and group of the owner, then those of the
+ * creator.
  */
 void
 makespace_desc(const struct criumake *m, Criu__IpcDesc *d, const uint64_t *v,
@@ -62,8 +62,8 @@ content_find(const struct maketask *t, const char *folder,
 }
 
 /*
- * Record that the System V object with this id in t's IPC namespace cannot be
- * restored. kind names the kind of object, and why is the reason.
+ * Record that a System V object in t's IPC namespace cannot be restored. kind
+ * names the kind of the object, id is its ID, and why is the reason.
  */
 static int
 space_refuse(struct criumake *m, const struct maketask *t, const char *kind,
@@ -120,8 +120,9 @@ semaphores_line(struct criumake *m, const struct maketask *t, struct words *w,
 }
 
 /*
- * Set e to the type and size of the next message of f, and *data to its bytes.
- * Advance f past the message. Return false if there is none or it is malformed.
+ * Read the next message of f, and advance f past it. Set e to its type and
+ * size, and *data to its bytes. Return false if there is none or it is
+ * malformed.
  */
 static bool
 message_next(struct recfile *f, Criu__IpcMsg *e, const uint8_t **data)
@@ -218,10 +219,10 @@ is_inits(const struct maketask *t)
 }
 
 /*
- * Parse the current line of w, which is from mqueues, and record that the POSIX
- * message queue on it cannot be restored, because criu mounts the queue file
- * system empty. If the root is not an init, record nothing: the queue may still
- * exist in the namespace that criu runs in.
+ * Record that the POSIX message queue on the current line of w cannot be
+ * restored. The line is from mqueues. criu mounts the file system of the queues
+ * empty. Record nothing if the root is not an init: the queue may still exist
+ * where criu runs.
  */
 static int
 mqueue_line(struct criumake *m, const struct maketask *t, struct words *w,
@@ -241,7 +242,7 @@ mqueue_line(struct criumake *m, const struct maketask *t, struct words *w,
 
 /*
  * Write the images of semaphores and message queues from the record of
- * m->space, or empty images if m->space is NULL. Record a reason for each
+ * m->space. If m->space is NULL, write empty images. Record a reason for each
  * object that cannot be restored. Return 0, or -1 with errstr set.
  */
 int
@@ -282,7 +283,7 @@ makespace_write(struct criumake *m)
 }
 
 /*
- * Set m->space to the process whose record describes the IPC namespace, or
+ * Set m->space to a process whose record describes the IPC namespace, or to
  * NULL. Record a reason if the namespace could not be read. Return 0, or -1
  * with errstr set.
  */
