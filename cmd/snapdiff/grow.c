@@ -19,8 +19,9 @@ value_grows(const uint64_t *v, size_t n)
 }
 
 /*
- * Add to g the measures of the last moment that grew or, if all is true, all of
- * them. l has the measures of each moment.
+ * Add to g the measures that grew from each moment to the next. If all is true,
+ * add every measure that exists at the last moment. l has the measures of each
+ * moment.
  */
 static void
 growth_join(struct growth *g, const struct measures *l, bool all)
@@ -48,9 +49,9 @@ growth_join(struct growth *g, const struct measures *l, bool all)
 }
 
 /*
- * Measure one process, which is side[i] at moment i of n. Call fn with arg for
- * each measure that grew or, if all is true, for every measure. If the process
- * cannot be read, print the error.
+ * Measure one process at each of n moments; side[i] is the process at moment i.
+ * Call fn with arg and the measures that grew. If all is true, pass all
+ * measures. If the process cannot be read, print the error.
  */
 static void
 growth_print(const struct side *const *side, size_t n, bool all,
@@ -106,10 +107,10 @@ growth_lacks(const struct moments *l, uint64_t pid)
 }
 
 /*
- * Call fn with arg for each process that exists at all moments of l, passing
- * the measures that grew from each moment to the next or, if all is true, all
- * measures. Unless pid is 0, consider only process pid. Return 0, or -1 with
- * errstr set if that process is missing at a moment.
+ * Call fn with arg for each process that exists at all moments of l. Pass the
+ * measures that grew from each moment to the next; if all is true, pass all
+ * measures. If pid is not 0, consider only process pid. Return 0, or -1 with
+ * errstr set if process pid is missing at a moment.
  */
 int
 growth_each(const struct moments *l, uint64_t pid, bool all,

@@ -55,9 +55,9 @@ walk_count(struct walk *w, uint64_t addr, uint64_t size, bool used)
 }
 
 /*
- * Walk the chunks from addr, below end, to the last one: the top chunk, at
- * address top, or the fencepost at the end of a heap. Return 0, or the address
- * where the chunks become invalid.
+ * Walk the chunks of a heap from addr to the last one. This is the top chunk,
+ * at address top, or the fencepost at the end of the heap. All chunks are below
+ * end. Return 0, or the address where the chunks become invalid.
  */
 static uint64_t
 walk_chunks(struct walk *w, uint64_t addr, uint64_t end, uint64_t top)
@@ -84,10 +84,10 @@ walk_chunks(struct walk *w, uint64_t addr, uint64_t end, uint64_t top)
 }
 
 /*
- * Return the first address, at or after start, from which chunks lead to top,
- * or 0 if there is none. Other memory may precede the chunks. If first is true,
- * look for the first chunk of the heap, which is the tcache of the first
- * thread.
+ * Find where the chunks of a heap begin, as other memory may precede them. If
+ * first is true, look for the first chunk of the heap, which is the tcache of
+ * the first thread. Return the first address, at or after start, from which
+ * chunks lead to top, or 0 if there is none.
  */
 static uint64_t
 main_start(struct walk *w, uint64_t start, uint64_t end, uint64_t top,
@@ -112,9 +112,10 @@ main_start(struct walk *w, uint64_t start, uint64_t end, uint64_t top,
 }
 
 /*
- * Count the chunks of the main arena a, which are in the brk(2) heap. If other
- * code has moved the break, two chunks of 16 bytes mark that place, and more
- * chunks follow. Return 0, or the address where the chunks become invalid.
+ * Count the chunks of the main arena a, which are in the brk(2) heap. Where
+ * other code has moved the break, two chunks of 16 bytes mark the place;
+ * continue with the chunks that follow. Return 0, or the address where the
+ * chunks become invalid.
  */
 static uint64_t
 walk_main(struct walk *w, const struct arena *a)
@@ -138,8 +139,8 @@ walk_main(struct walk *w, const struct arena *a)
 }
 
 /*
- * Count the chunks of arena a, which is not the main arena. Its heaps are
- * aligned to their maximum size of 64 MB, and the first contains the arena.
+ * Count the chunks of arena a, which is not the main arena. It has heaps
+ * aligned to their maximum size of 64 MB, and is itself in the first of them.
  * Return 0, or the address where something is invalid.
  */
 static uint64_t
@@ -187,8 +188,8 @@ heap_warn(const struct memory *m, uint64_t addr)
 }
 
 /*
- * Warn if process m uses glibc and has a heap that is not recognized. The heap
- * may be that of an unknown glibc version or of another malloc(3).
+ * Warn if process m uses glibc and has a heap that is not recognized. Such a
+ * heap may be that of an unknown glibc version or of another malloc(3).
  */
 static void
 heap_unknown(const struct memory *m)
@@ -228,8 +229,8 @@ machine_isknown(const struct memory *m)
 }
 
 /*
- * Set *h to the contents of the heaps of process m. h->arenas is 0 if no glibc
- * heap was found. Print a warning where data is invalid.
+ * Set *h to the contents of the heaps of process m. If no glibc heap was found,
+ * h->arenas is 0. Print a warning where data is invalid.
  */
 void
 heap_get(struct heap *h, const struct memory *m)

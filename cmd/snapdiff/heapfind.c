@@ -33,8 +33,9 @@ list_empty(struct heapread *r, uint64_t addr)
 }
 
 /*
- * Return true if the heads of 127 lists seem to begin at address bins: enough
- * of the lists are empty, and the other heads point to mapped memory.
+ * Return true if the heads of the 127 free lists of an arena seem to begin at
+ * address bins. Enough of the lists must be empty, and the other heads must
+ * point to mapped memory.
  */
 static bool
 lists_are(struct heapread *r, uint64_t bins)
@@ -74,8 +75,9 @@ arena_add(struct arenas *l, struct heapread *r, uint64_t addr, uint64_t bins)
 }
 
 /*
- * Set *l to the circle of arenas that contains the arena at address bins - off,
- * whose lists are at address bins. Return false if there is no circle.
+ * Set *l to the arenas of a process, which form a circle. One of them is at
+ * address bins - off, and its free lists are at address bins. Return false if
+ * there is no circle.
  */
 static bool
 circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)
@@ -99,8 +101,9 @@ circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)
 }
 
 /*
- * Try to interpret the empty list at address list as each of the lists of an
- * arena. If one fits, set *l to the circle of that arena and return true.
+ * Try to find the arenas of a process by an empty free list at address list.
+ * Interpret it as each of the lists of an arena. If one fits, set *l to the
+ * circle of arenas that contains this arena, and return true.
  */
 static bool
 arenas_at(struct arenas *l, struct heapread *r, uint64_t list)
@@ -126,8 +129,9 @@ arenas_at(struct arenas *l, struct heapread *r, uint64_t list)
 }
 
 /*
- * Return true if mapping i may contain the C library's data: a writable private
- * mapping of a file, or anonymous memory directly after such a mapping.
+ * Return true if mapping i may contain the C library's data. This is the case
+ * for a writable private mapping of a file, and for anonymous memory directly
+ * after one.
  */
 static bool
 vma_hasdata(const struct vmas *l, size_t i)
@@ -143,8 +147,8 @@ vma_hasdata(const struct vmas *l, size_t i)
 }
 
 /*
- * Set *l, which is all zero, to the arenas of the process that r reads. Leave
- * *l empty if there are none. The caller frees l->v.
+ * Find the malloc(3) arenas of the process that r reads, and store them in *l.
+ * *l must be all zero, and stays so if there are none. The caller frees l->v.
  */
 void
 arenas_find(struct arenas *l, struct heapread *r)

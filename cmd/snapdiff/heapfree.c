@@ -5,8 +5,9 @@
 #include "heap.h"
 
 /*
- * Count as free a chunk in a free list, which was counted as used before.
- * Return false if no such chunk is left, which also ends circular lists.
+ * Count a chunk of the given size as free. It is in a free list, but was
+ * counted as used before. Return false if no used chunk is left to count, which
+ * also ends circular lists.
  */
 static bool
 chunk_free(struct heap *h, uint64_t size)
@@ -23,10 +24,10 @@ chunk_free(struct heap *h, uint64_t size)
 }
 
 /*
- * Read the pointer at address addr, in a free list, into *next. glibc 2.32 and
- * newer XORs it with addr >> 12 (PROTECT_PTR). Try both decodings; accept NULL,
- * or a pointer head bytes into a chunk of the given size. Return false if
- * neither fits.
+ * Read the pointer to the next chunk in a free list, which is at address addr,
+ * into *next. glibc 2.32 and newer XORs it with addr >> 12 (PROTECT_PTR). Try
+ * both forms: the pointer must be NULL or point head bytes into a chunk of the
+ * given size. Return false if neither fits.
  */
 static bool
 list_next(struct heapread *r, uint64_t addr, uint64_t head, uint64_t size,
@@ -48,9 +49,9 @@ list_next(struct heapread *r, uint64_t addr, uint64_t head, uint64_t size,
 }
 
 /*
- * Count in h as free the chunks in the fast bins of arena a, whose pointers are
- * stored before its top. glibc 2.43 and newer has no fast bins. Return false if
- * a list is invalid.
+ * Count in h as free the chunks in the fast bins of arena a. Fast bins are
+ * lists of small free chunks; glibc 2.43 and newer has none. Their heads are
+ * stored before the arena's top. Return false if a list is invalid.
  */
 bool
 heap_fastbins(struct heap *h, struct heapread *r, const struct arena *a)
@@ -85,9 +86,9 @@ struct cache {			/* layout of a tcache_perthread_struct */
 enum { LISTS = 64 };		/* number of lists in a tcache */
 
 /*
- * Set *n to the length of list i of the tcache at address addr, and *chunk to
- * the user address of the first chunk in the list. Return false if they cannot
- * be read.
+ * Set *n and *chunk to the length and the first chunk of list i of the tcache
+ * at address addr. *chunk is the chunk's address as seen by the user of
+ * malloc(3). Return false if they cannot be read.
  */
 static bool
 cache_list(struct heapread *r, uint64_t addr, const struct cache *t, size_t i,
@@ -145,8 +146,8 @@ cache_count(struct heap *h, struct heapread *r, uint64_t at,
 
 /*
  * Count in h as free the chunks in thread caches. l has the addresses of chunks
- * that may contain a cache. Return the address of a chunk whose cache is
- * invalid, or 0.
+ * that may contain such a cache. Return the address of a chunk whose cache is
+ * invalid, or 0 if there is none.
  */
 uint64_t
 heap_caches(struct heap *h, struct heapread *r, const struct addresses *l)

@@ -24,10 +24,10 @@ CMP_BY(side_cmp, struct side, side_order(x, y) != 0 ? side_order(x, y) :
     ORDER(x->proc->pid, y->proc->pid))
 
 /*
- * Return the moment of a process in the snapshot at path; append the moment to
- * l if it does not exist. If parts is true, the process is in the given part,
- * and each part is a separate moment. first is the index of the first moment of
- * the snapshot.
+ * Return the moment to which a process in the snapshot at path belongs. If
+ * parts is true, this is the moment of the given part of the snapshot.
+ * Otherwise it is the only moment of the snapshot. Append the moment to l if it
+ * does not exist yet. first is the index of the first moment of the snapshot.
  */
 static struct moment *
 moment_for(struct moments *l, size_t first, const char *path, bool parts,
@@ -48,8 +48,8 @@ moment_for(struct moments *l, size_t first, const char *path, bool parts,
 }
 
 /*
- * Set the time of moment m from the header of s or, for a part that snapcat(1)
- * joined, from the file origin of process p.
+ * Set the time of moment m from the header of s. If m is a part that snapcat(1)
+ * joined, take the time from the file origin of process p instead.
  */
 static void
 moment_time(struct moment *m, const struct snap *s, struct proc *p)
@@ -77,9 +77,9 @@ moment_time(struct moment *m, const struct snap *s, struct proc *p)
 CMP(moment_cmp, struct moment, part)
 
 /*
- * Add to l the moments of snapshot s, which was read from path: a single one
- * or, if parts is true, one for each part of s, in order. Return 0, or -1 with
- * errstr set.
+ * Add to l the moments of snapshot s, which was read from path. If parts is
+ * true, these are the parts of s, in order. Otherwise there is only one. Return
+ * 0, or -1 with errstr set.
  */
 int
 moments_add(struct moments *l, struct snap *s, const char *path, bool parts)
@@ -135,8 +135,9 @@ side_same(const struct side *a, const struct side *b)
 }
 
 /*
- * Call fn with arg for each process of the two moments old and new, in order of
- * process ID. A process that exists at both moments is passed as a pair.
+ * Call fn with arg for each process of the two moments old and new. Pass a
+ * process that exists at both moments as a pair. The order is that of process
+ * IDs.
  */
 void
 couples_each(const struct moment *old, const struct moment *new, couple_fn fn,
@@ -192,9 +193,9 @@ moment_find(const struct moment *m, uint64_t pid)
 }
 
 /*
- * Set *c to a pair: process old_pid of moment old, and process new_pid of
- * moment new. Their start times may differ. Return 0, or -1 with errstr set if
- * one is missing.
+ * Make a pair of process old_pid of moment old and process new_pid of moment
+ * new, and store it in *c. Their start times may differ. Return 0, or -1 with
+ * errstr set if one is missing.
  */
 int
 couple_pids(const struct moment *old, const struct moment *new,

@@ -84,8 +84,9 @@ measures_join(struct measures *l)
 }
 
 /*
- * Add to l the number of threads of d, the number of its descriptors, and the
- * number of descriptors for each file or kind. Return 0, or -1 with errstr set.
+ * Add to l the number of threads and the number of descriptors of process d.
+ * Also add the number of descriptors for each file, or for each kind of object.
+ * Return 0, or -1 with errstr set.
  */
 static int
 measure_facts(struct measures *l, const struct side *d)
@@ -164,8 +165,8 @@ measure_classes(struct measures *l, const struct memory *m)
 }
 
 /*
- * Add to l how much of the address range of w, a mapping of the last moment, is
- * mapped in m, and how much of that has data.
+ * Add to l two measures of the address range of w, a mapping of the last
+ * moment: how much of it is mapped in m, and how much of that has data.
  */
 static void
 measure_range(struct measures *l, const struct memory *m, const struct vma *w)
@@ -246,8 +247,8 @@ measure_heap(struct measures *l, const struct memory *m)
 
 /*
  * Set *l, which is all zero, to the measures of process m. last has the
- * process's mappings at the last moment. The caller must call measures_free
- * even on failure. Return 0, or -1 with errstr set.
+ * mappings of the same process at the last moment. The caller must call
+ * measures_free even on failure. Return 0, or -1 with errstr set.
  */
 int
 measures_get(struct measures *l, const struct memory *m,

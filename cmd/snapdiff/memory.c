@@ -41,7 +41,7 @@ own_get(struct memory *m, const struct linuxrec *r)
 }
 
 /*
- * Set *m to the memory of process d, which is empty if d has no process. The
+ * Set *m to the memory of process d. It is empty if d has no process. The
  * caller must call memory_close even on failure. Return 0, or -1 with errstr
  * set.
  */
@@ -117,9 +117,9 @@ missing_reason(const struct image *im, uint64_t addr)
 }
 
 /*
- * Set *h to what m has at address addr of mapping v, which is NULL if nothing
- * is mapped. h->end must not exceed the end of v; lower it to the address where
- * the result changes.
+ * Describe in *h what m has at address addr of mapping v. v is NULL if nothing
+ * is mapped there. Lower h->end to the address where the result changes. Before
+ * the call, h->end must not exceed the end of v.
  */
 void
 memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
@@ -158,8 +158,8 @@ memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Return true if the bytes at addr in memories a and b are stored in the same
- * place, and so are equal. x describes those in a, and y those in b.
+ * Return true if the bytes at addr are stored in the same place for memories a
+ * and b, and so are equal. x describes the bytes in a, and y those in b.
  */
 bool
 memory_stored(const struct memory *a, const struct here *x,
@@ -183,8 +183,9 @@ file_image(const struct memory *m, const struct vma *v)
 }
 
 /*
- * Set *pc to the contents of the file mapped at v, and *off to the offset of
- * addr in the file. Return false if the contents are not in the snapshot.
+ * Find the contents of the file mapped at v. Set *pc to them, and *off to the
+ * offset of address addr in the file. Return false if they are not in the
+ * snapshot.
  */
 static bool
 file_piece(const struct memory *m, const struct vma *v, uint64_t addr,
@@ -199,10 +200,10 @@ file_piece(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Refine *h, which describes address addr of mapping v of m, if it is a file
- * page. Lower h->end to where the file ends, or where zeros in it begin or end.
- * If the bytes are zeros, set h->content to CONTENT_NOTHING. Return false if
- * the file is not in the snapshot.
+ * Refine *h, the description of address addr of mapping v of m, if it is a file
+ * page. If the bytes there are zeros, set h->content to CONTENT_NOTHING. Lower
+ * h->end to where the file ends, or where zeros in it begin or end. Return
+ * false if the file is not in the snapshot.
  */
 bool
 memory_file(const struct memory *m, const struct vma *v, uint64_t addr,
@@ -234,9 +235,9 @@ memory_file(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Read n bytes of m, all in one range of memory_at, at address addr of mapping
- * v into buf. Return 0, 1 if they belong to a file that is not in the snapshot,
- * or -1 with errstr set on failure.
+ * Read n bytes of m, at address addr of mapping v, into buf. memory_at must
+ * describe all of them alike. Return 0, 1 if they belong to a file that is not
+ * in the snapshot, or -1 with errstr set on failure.
  */
 int
 memory_read(const struct memory *m, const struct vma *v, uint64_t addr,

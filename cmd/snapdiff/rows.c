@@ -13,7 +13,7 @@ enum { BLOCK = 64 * KB };	/* bytes read at once */
 
 /*
  * Add the range from start to end, which changed as kind says, to the counts of
- * r and, if runs is true, to the ranges of r.
+ * r. If runs is true, also add it to the list of ranges of r.
  */
 static void
 row_count(struct row *r, uint64_t start, uint64_t end, enum pagekind kind,
@@ -107,8 +107,9 @@ pairing_read(const struct pairing *p, uint64_t start, uint64_t end)
 }
 
 /*
- * Return the kind of change from a, the content of a range at one moment, to b,
- * its content at the other. Return PAGES_KINDS if the bytes must be compared.
+ * Return how a range changed, judging by the descriptions of its contents
+ * alone. a describes it at the first moment, and b at the second. Return
+ * PAGES_KINDS if the bytes must be compared.
  */
 static enum pagekind
 content_verdict(const struct here *a, const struct here *b)
@@ -122,9 +123,10 @@ content_verdict(const struct here *a, const struct here *b)
 
 /*
  * Try to find out how a range changed without reading it, because it may be
- * very long. This works only if neither image has its bytes. The range is from
- * start to b->end; lower b->end to where the result changes. Return the kind of
- * change, or PAGES_KINDS if the bytes must be read.
+ * very long. This works only if neither image has its bytes. a and b describe
+ * the range at the two moments. It goes from start to b->end; lower b->end to
+ * where the result changes. Return the kind of change, or PAGES_KINDS if the
+ * bytes must be read.
  */
 static enum pagekind
 unread_verdict(const struct pairing *p, struct here *a, struct here *b,
@@ -200,8 +202,8 @@ row_compare(struct rows *l, size_t i, const struct memory *old,
 
 /*
  * Compare the parts of old mapping v that are no longer mapped in memory new.
- * Add the result to the row of the mapping that is now at addresses of v or, if
- * there is none, to a new row.
+ * Add the result to the row of the mapping of new that overlaps v. If there is
+ * none, add it to a new row.
  */
 static void
 row_gone(struct rows *l, const struct vma *v, const struct memory *old,
@@ -266,9 +268,9 @@ row_differs(const struct row *r)
 }
 
 /*
- * Set *l, which is all zero, to the mappings at moments old and new, and their
- * changes. If runs is true, include the address ranges that changed. The caller
- * frees *l before closing old and new.
+ * Set *l to the mappings at moments old and new, and their changes. *l must be
+ * all zero. If runs is true, include the address ranges that changed. The
+ * caller frees *l before closing old and new.
  */
 void
 rows_get(struct rows *l, const struct memory *old, const struct memory *new,

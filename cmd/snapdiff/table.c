@@ -87,7 +87,7 @@ put_counts(struct table *t, size_t first, const struct kbchange *kb)
 /*
  * Begin a table with options o and the n columns at columns. In JSON it is an
  * array under key. The columns that put_counts fills begin at index counts. If
- * unknown is true, show the column UNKNOWN.
+ * unknown is true, show the one of them for unknown changes.
  */
 static struct table *
 table_begin(const struct column *columns, size_t n, size_t counts,

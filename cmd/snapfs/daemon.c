@@ -17,8 +17,8 @@ static int ready = -1;		/* pipe to the command; -1: none */
 static int null;
 
 /*
- * Wait, in the command, until the child is ready, and exit with status 0. If
- * the child ends before that, exit with its status.
+ * Wait, in the process that the user started, until the child is ready, and
+ * exit with status 0. If the child ends before that, exit with its status.
  */
 static void __attribute__((noreturn))
 daemon_await(pid_t child, int fd)

@@ -37,9 +37,9 @@ dir_empty(const char *path)
 }
 
 /*
- * Return path as an absolute path, which the caller frees. Exit with status 1
- * if path is not a directory or, unless cover is true, if something is mounted
- * there or the directory is not empty.
+ * Check that path is a directory on which we may mount. Unless cover is true,
+ * it must be empty, and nothing may be mounted there. Exit with status 1 if the
+ * check fails. Return path as an absolute path, which the caller frees.
  */
 char *
 mount_point(const char *path, bool cover)
@@ -88,9 +88,9 @@ others_allowed(void)
 }
 
 /*
- * Return a new FUSE session that serves sv and is not mounted yet. name is the
- * source that the mount shows. Our options follow those of the user in order to
- * override them.
+ * Return a new FUSE session that serves sv and is not mounted yet. name is
+ * shown as the source of the mount. Our options follow those of the user, and
+ * so override them.
  */
 static struct fuse_session *
 session_new(const char *name, struct options *o, struct served *sv)
@@ -124,9 +124,9 @@ session_new(const char *name, struct options *o, struct served *sv)
 }
 
 /*
- * Mount arg, a struct mount. This runs in the helper, outside the confined
- * program, which receives the result: the descriptor of the mount, or -1 after
- * a message.
+ * Mount arg, a struct mount. This runs in the helper, which is outside the
+ * confined program. Return the descriptor of the mount, which the confined
+ * program receives, or -1 after a message.
  */
 int
 mount_make(void *arg)

@@ -209,9 +209,9 @@ read_buffer(size_t size)
 /*
  * Read from file ino into this thread's buffer, and answer the request. A
  * direct read, which has a lock owner, returns the bytes before the first
- * unreadable one. A read into the page cache, for example of a mapped file,
- * must fail instead, because the kernel would take a short answer for the end
- * of the file. After the error the kernel asks for single pages.
+ * unreadable one. A read into the page cache, as for a mapped file, fails
+ * instead: the kernel would take a short answer for the end of the file. After
+ * the error the kernel asks for single pages.
  */
 static void
 read_answer(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
@@ -308,7 +308,7 @@ static const struct fuse_opt max_read[] = {
 
 /*
  * Return a new session with options args that serves sv and is not mounted yet.
- * Return NULL if the options are wrong, after libfuse has logged why.
+ * Return NULL if the options are wrong; libfuse has then logged why.
  */
 struct fuse_session *
 serve_new(struct fuse_args *args, struct served *sv)

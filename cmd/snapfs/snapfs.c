@@ -98,9 +98,9 @@ tree_warn(void *arg, const char *what)
 }
 
 /*
- * Return the time in the first line of snapshot s. If it has none, return the
- * time when the snapshot file was written or, if this is not a regular file,
- * the current time.
+ * Return the time of snapshot s from its first line. If this has no time,
+ * return the time when the snapshot file was written. If it is not a regular
+ * file, return the current time.
  */
 static time_t
 snap_time(const struct snap *s)
@@ -114,9 +114,9 @@ snap_time(const struct snap *s)
 }
 
 /*
- * Return true if only its access control list (acl(5)) can let us read a file:
- * it belongs to somebody else, and its mode does not let us read it. st is the
- * status of the file.
+ * Return true if only an access control list (acl(5)) can let us read a file.
+ * This is so if it belongs to somebody else, and its mode does not let us read
+ * it. st is the status of the file.
  */
 static bool
 by_list(const struct stat *st)
@@ -126,10 +126,9 @@ by_list(const struct stat *st)
 }
 
 /*
- * Read the snapshot at path into o. Anybody who may read the snapshot file may
- * read its files in the mount. If an access control list determines who may
- * read the snapshot file, only we may read its files. Return 0, or -1 with
- * errstr set.
+ * Read the snapshot at path into o, and choose who may read its files in the
+ * mount. This is anybody who may read the snapshot file. If an access control
+ * list determines that, it is only us. Return 0, or -1 with errstr set.
  */
 static int
 origin_open(struct origin *o, const char *path)
@@ -159,8 +158,8 @@ origin_open(struct origin *o, const char *path)
 
 /*
  * Set *root to the attributes of the root directory for the n snapshots at o.
- * It belongs to their common owner. If they have several owners, it belongs to
- * us, and everybody may read it; directories below it keep their owners.
+ * Their common owner owns it. If they have several owners, we own it, and
+ * everybody may read it; the directories below it keep their owners.
  */
 static void
 root_make(struct origin *root, const struct origin *o, size_t n)

@@ -152,8 +152,8 @@ slot_spare(struct stream *s, size_t len)
 }
 
 /*
- * Begin read r of len bytes at offset off of s. If bytes were read ahead, set
- * r->buf to them. Return the number of bytes read ahead.
+ * Begin read r of s, which is of len bytes at offset off. If bytes there were
+ * read ahead, set r->buf to them. Return the number of bytes read ahead.
  */
 size_t
 stream_begin(struct stream *s, uint64_t off, size_t len, struct reading *r)
@@ -179,8 +179,8 @@ stream_begin(struct stream *s, uint64_t off, size_t len, struct reading *r)
 }
 
 /*
- * Read the len bytes at offset off ahead into a free slot. The caller must hold
- * the lock, which is released during the read.
+ * Read the len bytes at offset off ahead of time, into a free slot. The caller
+ * must hold the lock, which is released during the read.
  */
 static void
 stream_ahead(struct stream *s, uint64_t off, size_t len)

@@ -23,8 +23,9 @@
 enum { SMALL = 4 * ACROSS };
 
 /*
- * Set *loc and *skip to the place in its source of the byte at offset off of s.
- * Return false if s is zeros.
+ * Find where the byte at offset off of s is stored. Set *loc to the location of
+ * its kilobyte in the source of s, and *skip to its offset in this kilobyte.
+ * Return false if s is zeros, which are not stored.
  */
 bool
 stored_place(const struct stored *s, uint64_t off, uint64_t *loc, size_t *skip)
@@ -53,8 +54,8 @@ plan_stored(const struct plan *p, size_t body, uint64_t at)
 
 /*
  * Return true if the bytes of x from offset xo and those of y from offset yo
- * are stored in the same place, or if both are zeros. They are then equal up to
- * the end of the shorter one.
+ * are stored in the same place. Also return true if both are zeros. In both
+ * cases they are equal up to the end of the shorter one.
  */
 static bool
 stored_same(const struct stored *x, uint64_t xo, const struct stored *y,
@@ -117,8 +118,9 @@ plan_part(struct plan *p, struct stretch *st, size_t body, uint64_t at,
 }
 
 /*
- * Append len bytes of s, from offset off, to the last body and to stretch st.
- * known is true if the bytes are already in p->knowns.
+ * Append len bytes of s, from offset off, to the last body and to stretch st. A
+ * body has bytes that are searched once, and a stretch has contiguous bytes of
+ * one mapping. known is true if the bytes are already in p->knowns.
  */
 static void
 plan_append(struct plan *p, struct stretch *st, const struct stored *s,
@@ -155,10 +157,11 @@ plan_aligned(const struct plan *p, size_t body, uint64_t at, uint64_t addr)
 }
 
 /*
- * Return the number of bytes, from offset off of p->fresh[i], that are already
- * in a body, and set *body and *at to their place. left bytes of stretch st
- * remain. open is true while bytes are being appended to a body. Return 0 if
- * there are none, or too few to be worth a separate part.
+ * Find out whether the bytes from offset off of p->fresh[i] are already in a
+ * body, so that they need not be searched again. If so, set *body and *at to
+ * their place, and return their number. Return 0 if there are none, or too few
+ * to be worth a separate part. left bytes of stretch st remain. open is true
+ * while bytes are being appended to a body.
  */
 static uint64_t
 plan_again(struct plan *p, const struct stretch *st, size_t i, uint64_t off,
@@ -218,8 +221,9 @@ plan_stretch(struct plan *p, struct stretch *st)
 }
 
 /*
- * Append to p->fresh the places where the bytes from first to last, which are
- * in piece pc of an image, are stored. Return 0, or -1 with errstr set.
+ * Append to p->fresh the places where some bytes of an image are stored. They
+ * are the bytes from first to last, both inclusive, in piece pc. Return 0, or
+ * -1 with errstr set.
  */
 static int
 plan_gather(struct plan *p, const struct piece *pc, uint64_t first,
@@ -301,8 +305,9 @@ plan_vma(struct plan *p, const struct vma *v, const struct chosen *c)
 }
 
 /*
- * Add to p the memory of process proc that c selects. If its mappings cannot be
- * read, print why and skip the process. Return 0, or -1 with errstr set.
+ * Add to p the memory of process proc that c selects. If the mappings of proc
+ * cannot be read, print why and skip the process. Return 0, or -1 with errstr
+ * set.
  */
 static int
 plan_proc(struct plan *p, struct proc *proc, const struct chosen *c)
@@ -342,9 +347,9 @@ jobs_of(const struct body *b)
 }
 
 /*
- * Plan the search for pattern in those parts of snapshot s that c selects.
- * Return 0, or -1 with errstr set. The caller must call plan_free in either
- * case.
+ * Plan in p the search for pattern in those parts of snapshot s that c selects.
+ * The caller must call plan_free in either case. Return 0, or -1 with errstr
+ * set.
  */
 int
 plan_make(struct plan *p, struct snap *s, struct chosen *c,

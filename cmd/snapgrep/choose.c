@@ -29,9 +29,9 @@ take_address(const char **s, uint64_t *v)
 }
 
 /*
- * Parse s, an address or a range START-END, in hexadecimal as in
- * /proc/PID/maps, into *first and *last, both inclusive. For a range, *last is
- * END - 1. Return 0, or -1 with errstr set.
+ * Parse s, an address or a range START-END, into *first and *last, both
+ * inclusive. The numbers are hexadecimal, as in /proc/PID/maps. For a range,
+ * *last is END - 1. Return 0, or -1 with errstr set.
  */
 int
 chosen_range(const char *s, uint64_t *first, uint64_t *last)
@@ -84,8 +84,9 @@ perm_is(const struct vma *v, const char *want)
 }
 
 /*
- * Return true if pattern is the class of mapping v, or if it matches
- * (fnmatch(3)) the name of v or the last component of that name.
+ * Return true if pattern selects mapping v. It does so if it is the class of v,
+ * or if it matches (fnmatch(3)) the name of v or the last component of that
+ * name.
  */
 static bool
 name_is(const struct vma *v, const char *pattern)

@@ -19,8 +19,8 @@ put_shown(const char *text, bool color)
 }
 
 /*
- * Print the n bytes at s, whose address is addr, as a line. The bytes from
- * address first to end (exclusive) belong to the match.
+ * Print the n bytes at s, whose address is addr, as one line of a dump. The
+ * bytes from address first to end (exclusive) belong to the match.
  */
 static void
 put_line(uint64_t addr, const uint8_t *s, size_t n, uint64_t first,
@@ -48,8 +48,8 @@ put_line(uint64_t addr, const uint8_t *s, size_t n, uint64_t first,
 }
 
 /*
- * Print the match in start..end (exclusive) of stretch st of p, with as much of
- * the context that r requests as st has. Read the bytes with s.
+ * Print as a dump the match in start..end (exclusive) of stretch st of p. Add
+ * as much of the context that r requests as st has. Read the bytes with s.
  */
 void
 dump_match(const struct report *r, struct search *s, const struct plan *p,

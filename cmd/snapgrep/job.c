@@ -205,7 +205,7 @@ search_round(struct search *s, size_t i)
 }
 
 /*
- * Return a new search of plan p, with one thread per processor, or fewer if
+ * Return a new search of plan p. It has one thread per processor, or fewer if
  * there is little work. Return NULL with errstr set if there is no memory for
  * the jobs.
  */

@@ -89,8 +89,9 @@ known_add(struct knowns *t, const struct stored *s, size_t body)
 }
 
 /*
- * Look up the kilobyte at offset off of s in t, and set *body and *at to its
- * place. Return false if it is not in t.
+ * Look up the kilobyte at offset off of s in t, the kilobytes that are already
+ * in a body. Set *body and *at to its place there. Return false if it is not in
+ * t.
  */
 bool
 known_find(struct knowns *t, const struct stored *s, uint64_t off,
@@ -109,9 +110,8 @@ known_find(struct knowns *t, const struct stored *s, uint64_t off,
 }
 
 /*
- * Return the number of bytes of s, from offset off, that are not in t: those up
- * to the next kilobyte in t or to the end of s. The byte at off must not be in
- * t.
+ * Return how many bytes of s, from offset off, are not in t. They extend to the
+ * next kilobyte in t or to the end of s. The byte at off must not be in t.
  */
 uint64_t
 known_until(struct knowns *t, const struct stored *s, uint64_t off)

@@ -40,9 +40,9 @@ matcher_close(struct matcher *m)
 }
 
 /*
- * Search the 8-byte little-endian numbers at offsets off, off + 8 and so on of
- * s. Return the offset of the first one in lo..lo + span or, if there is none,
- * an offset after the last number.
+ * Find the first number in lo..lo + span among the 8-byte little-endian numbers
+ * at offsets off, off + 8 and so on of s. Return its offset. If there is none,
+ * return an offset after the last number.
  */
 static size_t
 word_next(const uint8_t *s, size_t len, size_t off, uint64_t lo,
@@ -59,8 +59,9 @@ word_next(const uint8_t *s, size_t len, size_t off, uint64_t lo,
 }
 
 /*
- * Find the first aligned pointer that matches at or after offset off of s. Set
- * *start and *end (exclusive) to its offsets. Return MATCH_FOUND or MATCH_NONE.
+ * Find the first aligned pointer that matches at or after offset off of s,
+ * which has len bytes. Set *start and *end (exclusive) to its offsets. Return
+ * MATCH_FOUND or MATCH_NONE.
  */
 static enum match
 pointer_next(const struct matcher *m, const uint8_t *s, size_t len,
@@ -85,12 +86,12 @@ pointer_next(const struct matcher *m, const uint8_t *s, size_t len,
 }
 
 /*
- * Find with m the first match in the len bytes at s that begins at or after
- * offset off, and set *start and *end (exclusive) to its offsets. If partial is
- * true, more bytes follow s; if they may matter, return MATCH_PARTIAL and set
- * *start. If PCRE2 reaches its limit, set m->costly, retry with fewer possible
- * beginnings, and skip each kilobyte where it still does. Return MATCH_FOUND,
- * MATCH_NONE or MATCH_PARTIAL.
+ * Find with m the first match that begins at or after offset off of the len
+ * bytes at s. Set *start and *end (exclusive) to its offsets. If partial is
+ * true, more bytes follow s. If the match may depend on these, set only *start,
+ * and return MATCH_PARTIAL. If PCRE2 reaches its limit, set m->costly, and try
+ * fewer possible beginnings at once. Skip each kilobyte where it still reaches
+ * the limit. Return MATCH_FOUND, MATCH_NONE or MATCH_PARTIAL.
  */
 enum match
 matcher_next(struct matcher *m, const uint8_t *s, size_t len, size_t off,

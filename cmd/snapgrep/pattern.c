@@ -55,8 +55,9 @@ source_unit(struct pattern *p, uint32_t unit)
 }
 
 /*
- * Append string s to the expression as a literal, in UTF-16 if p->utf16. Return
- * the number of bytes it matches, or -1 with errstr set.
+ * Append string s to the expression of p as a literal. It is in UTF-16 if
+ * p->utf16 is true. Return the number of bytes it matches, or -1 with errstr
+ * set.
  */
 static ssize_t
 source_string(struct pattern *p, const char *s)
@@ -85,9 +86,9 @@ source_string(struct pattern *p, const char *s)
 }
 
 /*
- * Append the bytes in s, each of two hexadecimal digits. ?? stands for any
- * byte, and ? as the second digit for any digit. Blanks may separate bytes.
- * Return the number of bytes, or -1 with errstr set.
+ * Append to p the bytes that s gives, each as two hexadecimal digits. ?? stands
+ * for any byte, and ? as the second digit for any digit. Blanks may separate
+ * bytes. Return the number of bytes, or -1 with errstr set.
  */
 static ssize_t
 source_hex(struct pattern *p, const char *s)
@@ -152,9 +153,9 @@ compiles(const char *s, const char *end)
 }
 
 /*
- * Append regular expression s. If it ends inside \Q or, with (?x), inside a
- * comment, end that too. Return the length of a match if s is a literal, or
- * else ACROSS. Return -1 with errstr set on failure.
+ * Append regular expression s to that of p. If s ends inside \Q or, with (?x),
+ * inside a comment, end that, too. If s is a literal, return the length of a
+ * match, or else ACROSS. Return -1 with errstr set on failure.
  */
 static ssize_t
 source_regex(struct pattern *p, const char *s)
@@ -214,8 +215,9 @@ pattern_pointer(struct pattern *p, const char *s)
 }
 
 /*
- * Make p search for numbers of the given type: the number of bytes, 1, 2, 4 or
- * 8, followed by "le", "be" or nothing. Return 0, or -1 with errstr set.
+ * Make p search for numbers of the given type. A type is the number of bytes,
+ * 1, 2, 4 or 8, followed by "le", "be" or nothing. Return 0, or -1 with errstr
+ * set.
  */
 int
 pattern_number(struct pattern *p, const char *type)

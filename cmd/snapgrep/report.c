@@ -59,8 +59,8 @@ place_cmp(const struct origin *a, const struct origin *b)
 }
 
 /*
- * Set *place to the place where the byte at offset off of stretch st is stored.
- * Return the number of bytes stored contiguously from there.
+ * Find where the byte at offset off of stretch st is stored, and set *place to
+ * it. Return the number of bytes stored contiguously from there.
  */
 static uint64_t
 place_set(const struct plan *p, const struct stretch *st, uint64_t off,
@@ -163,8 +163,8 @@ print_others(const struct plan *p, const struct others *o)
 }
 
 /*
- * Print the match in start..end (exclusive) of stretch st of p as r says.
- * Unless o is NULL, also print the other matches that are equal to it. Read the
+ * Print, as r says, the match in start..end (exclusive) of stretch st of p. If
+ * o is not NULL, also print the other matches that are equal to it. Read the
  * bytes with s.
  */
 void
@@ -192,7 +192,7 @@ report_one(struct report *r, struct search *s, const struct plan *p,
 
 /*
  * Print the matches held back, in the order in which they were found. Print
- * equal matches once, where the first of them was found.
+ * equal matches only once, at the place of the first of them.
  */
 static void
 print_held(struct reporting *rp)

@@ -40,8 +40,9 @@ show_prefix(const struct report *r, const struct plan *p,
 }
 
 /*
- * Set *c to the character at s, which has n bytes. Return the length of the
- * character in bytes, or 0 if it is not valid. Two zero bytes follow s.
+ * Decode the character at the start of the n bytes at s, which two zero bytes
+ * follow, into *c. The encoding is UTF-16 if utf16 is true, and otherwise
+ * UTF-8. Return the length of the character in bytes, or 0 if it is not valid.
  */
 static size_t
 character(const uint8_t *s, size_t n, bool utf16, uint32_t *c)
@@ -64,8 +65,8 @@ character(const uint8_t *s, size_t n, bool utf16, uint32_t *c)
 }
 
 /*
- * Print the n bytes at s as text. Print bytes that are not text as C escapes
- * or, if stop is true, stop at the first of them.
+ * Print the n bytes at s as text. Print bytes that are not text as C escapes.
+ * If stop is true, stop at the first such byte instead.
  */
 static void
 put_text(const uint8_t *s, size_t n, bool utf16, bool stop)
@@ -125,8 +126,8 @@ put_hex(const uint8_t *s, size_t n)
 }
 
 /*
- * Print the len matching bytes at s in the form that suits pattern pt. Print
- * "..." if cut is true or if not all of these bytes are shown.
+ * Print the len matching bytes at s in the form that suits pattern pt. Then
+ * print "..." if cut is true, or if not all of these bytes are shown.
  */
 static void
 put_found(const struct report *r, const struct pattern *pt, const uint8_t *s,
@@ -181,7 +182,8 @@ show_match(const struct report *r, struct search *s, const struct plan *p,
 
 /*
  * Print only the bytes of the match in start..end (exclusive) of stretch st of
- * p, in readable form if standard output is a terminal. Read the bytes with s.
+ * p. If standard output is a terminal, print them in readable form. Read the
+ * bytes with s.
  */
 void
 show_only(const struct report *r, struct search *s, const struct plan *p,

@@ -147,8 +147,9 @@ static const struct cmdline cmdline = {
 };
 
 /*
- * Search snapshot s. If the pattern is a pointer, search only processes whose
- * pointers have its size and byte order. Return 0, or -1 with errstr set.
+ * Search snapshot s for the pattern. If this is a pointer, search only
+ * processes whose pointers have its size and byte order. Return 0, or -1 with
+ * errstr set.
  */
 static int
 search(struct command *cmd, struct snap *s)

@@ -58,9 +58,9 @@ walk_print(struct walking *w, uint64_t start, uint64_t end)
 }
 
 /*
- * Report the matches that begin at offsets from w->x to limit (exclusive),
- * which are at most JOB bytes apart. Search the bytes of the stretch itself,
- * and reach bytes after limit.
+ * Report the matches that begin at offsets from w->x to limit (exclusive) of
+ * the stretch. These offsets are at most JOB bytes apart. Search the bytes of
+ * the stretch itself, with reach bytes after limit, where a match may end.
  */
 static void
 walk_some(struct walking *w, uint64_t limit, size_t reach)
@@ -109,9 +109,9 @@ walk_here(struct walking *w, uint64_t limit)
 }
 
 /*
- * Report the matches of job i that begin in part pt, before offset *limit of
- * the stretch. Lower *limit to where this thread must begin to search the
- * stretch itself. Return true if the next job must be reported, too.
+ * Report the matches that job i found in part pt, if they begin before offset
+ * *limit of the stretch. Lower *limit to where this thread must begin to search
+ * the stretch itself. Return true if the next job must be reported, too.
  */
 static bool
 walk_job(struct walking *w, const struct part *pt, size_t i, bool whole,

@@ -255,8 +255,8 @@ yara_close(struct pattern *p)
 }
 
 /*
- * Report as r says the processes of p that match the rules. Read their memory
- * with s. Return 0, or -1 with errstr set.
+ * Report, as r says, the processes of plan p that match the rules. Read their
+ * memory with s. Return 0, or -1 with errstr set.
  */
 int
 yara_report(struct report *r, struct search *s, const struct plan *p)
