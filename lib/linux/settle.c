@@ -10,9 +10,9 @@ enum { ENDING_MS = 20 };	/* milliseconds for an exiting process to
 				   become a zombie */
 
 /*
- * Return true if process p, whose threads have all ended, is a zombie now. If
- * it is about to become one, wait a moment for that. It was already one when
- * the other processes were stopped, so read again what was read earlier.
+ * Return true if process p, whose threads have all ended, is a zombie. If it is
+ * about to become one, wait a moment. Treat it as one that was a zombie before
+ * the stop: read again what was read before the stop.
  */
 static bool
 lproc_iszombie(struct lproc *p)
@@ -38,8 +38,8 @@ lproc_iszombie(struct lproc *p)
 
 /*
  * Warn the user about threads of process p that other processes trace. Do
- * nothing if the first thread is one of them, since that was reported when it
- * could not be seized.
+ * nothing if the first thread is one of them: that was reported when it could
+ * not be seized.
  */
 static void
 live_warnforeign(struct live *l, const struct lproc *p)
@@ -64,9 +64,9 @@ live_warnforeign(struct live *l, const struct lproc *p)
 }
 
 /*
- * Decide which of the stopped processes to capture; for each, choose the thread
- * through which its memory can be read. Leave out processes that are gone, and
- * release all that are left out.
+ * Decide which of the stopped processes to capture. For each of these, choose
+ * the thread through which its memory can be read. Leave out processes that are
+ * gone, and release all processes that are left out.
  */
 void
 live_settle(struct live *l)

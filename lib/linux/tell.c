@@ -13,7 +13,7 @@ enum { MAX_MISSED = 8 };	/* maximum number of unanswered requests that
 
 /*
  * Warn the user of set l about requests to the proxy that were not answered in
- * time, except those that a warning has already named.
+ * time. Do not repeat those that an earlier warning has named.
  */
 void
 live_warnmissed(struct live *l)
@@ -34,8 +34,8 @@ live_warnmissed(struct live *l)
 
 /*
  * Print how long processes of set l were stopped: the longest time and, if
- * there were several, the sum. If the pause was long, name the step that took
- * most of it. In a second line, print the time of each step.
+ * there were several processes, the sum. If the longest time is long, name the
+ * step that took most of it. In a second line, print the time of each step.
  */
 void
 live_reportheld(struct live *l)

@@ -62,9 +62,10 @@ pipe_read(int fd, uint8_t *buf, size_t len)
 }
 
 /*
- * Read the ELF header and the first program header; in a core that the kernel
- * writes, this is the header of the notes. Set *skip to the number of bytes
- * between it and the notes, and *len to the size of the notes.
+ * Read the ELF header and the first program header of a core. In a core that
+ * the kernel writes, the first program header is that of the notes. Set *skip
+ * to the number of bytes between it and the notes, and *len to the size of the
+ * notes. Return 0, or -1 with errstr set.
  */
 static int
 head_read(struct coredump *c, int fd, size_t *skip, size_t *len)
@@ -107,8 +108,8 @@ head_read(struct coredump *c, int fd, size_t *skip, size_t *len)
 }
 
 /*
- * Read from pipe fd the part of a core that precedes the memory. Return it, or
- * NULL with errstr set. The caller frees it with coredump_free().
+ * Read from pipe fd the part of a core that precedes the memory. Return this
+ * part, or NULL with errstr set. The caller frees it with coredump_free().
  */
 struct coredump *
 coredump_read(int fd)
@@ -167,8 +168,8 @@ note_next(const struct coredump *c, size_t *at)
 }
 
 /*
- * Return the thread ID in NT_PRSTATUS note n, which is from the thread's own
- * PID namespace. Return 0 if n is of another type.
+ * Return the thread ID in n, a note of type NT_PRSTATUS. The ID is from the
+ * thread's own PID namespace. Return 0 if n is of another type.
  */
 static pid_t
 note_thread(const struct coredump *c, const struct dumpnote *n)
@@ -183,9 +184,9 @@ note_thread(const struct coredump *c, const struct dumpnote *n)
 }
 
 /*
- * Find the NT_PRSTATUS note of the thread whose ID in its own PID namespace is
- * inner, and fill *d from it. coredump_note() then returns the thread's other
- * notes. Return false if there is no such note.
+ * Find the NT_PRSTATUS note of a thread, and fill *d from it. inner is the
+ * thread ID in its own PID namespace. coredump_note() then returns the other
+ * notes of the thread. Return false if there is no such note.
  */
 bool
 coredump_find(const struct coredump *c, pid_t inner, struct dumpthread *d)
@@ -228,7 +229,7 @@ coredump_note(const struct coredump *c, struct dumpthread *d,
 
 /*
  * Call fn for each general register of each thread in core c. fn gets arg, the
- * value, and true if it is the stack pointer.
+ * value of the register, and true if it is the stack pointer.
  */
 void
 coredump_regs(const struct coredump *c, void (*fn)(void *, uint64_t, bool),

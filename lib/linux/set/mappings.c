@@ -65,8 +65,8 @@ smaps_parse(struct live *l, struct lproc *p)
 }
 
 /*
- * Read smaps, then maps, of the running process p. If either cannot be read, or
- * if they do not match, mappings_read() reads them again while the process is
+ * Read smaps, then maps, of process p, which is running. If that fails, or if
+ * the two do not match, mappings_read() reads them again while the process is
  * stopped.
  */
 void
@@ -86,8 +86,8 @@ mappings_look(struct live *l, struct lproc *p)
 }
 
 /*
- * Try to keep the smaps of process p that was read before the stop: parse the
- * current maps, and copy to each mapping the flags from smaps. Return 1 on
+ * Try to keep the smaps of process p that was read before the stop. Parse the
+ * current maps, and copy to each mapping its flags from smaps. Return 1 on
  * success, 0 if smaps must be read again, or -1 with errstr set.
  */
 static int
@@ -133,8 +133,9 @@ vmas_now(struct lproc *p)
 }
 
 /*
- * Read maps of process p, which is stopped, and compare it with the one read
- * before the stop; mappings_read() uses the result. Any thread may call this.
+ * Read maps of process p, which is stopped. Compare it with the maps that was
+ * read before the stop. mappings_read() uses the result. Any thread may call
+ * this.
  */
 void
 mappings_peek(struct lproc *p)
@@ -150,9 +151,9 @@ mappings_peek(struct lproc *p)
 }
 
 /*
- * After mappings_peek(), update vma and smaps of process p, which is stopped;
- * mappings_smaps() may still have to correct smaps. Return 0, or -1 with errstr
- * set, and errno if they cannot be read.
+ * Update vma and smaps of process p, which is stopped. Call mappings_peek()
+ * first. mappings_smaps() may still have to correct smaps. Return 0, or -1 with
+ * errstr set, and also errno if a file cannot be read.
  */
 int
 mappings_read(struct lproc *p)
@@ -176,8 +177,8 @@ mappings_read(struct lproc *p)
 
 /*
  * Fill b with a replacement for an smaps of process p that no longer fits its
- * mappings. Use the current smaps if p is still stopped; otherwise use maps, as
- * on a kernel without smaps.
+ * mappings. If p is still stopped, this is its current smaps. Otherwise it is
+ * maps, as on a kernel without smaps.
  */
 static void
 smaps_replace(const struct lproc *p, const struct bytes *maps, struct bulk *b)
@@ -193,9 +194,10 @@ smaps_replace(const struct lproc *p, const struct bytes *maps, struct bulk *b)
 }
 
 /*
- * Correct *smaps, which was read from process p before the stop, to the
- * mappings in maps, which was read during the stop. If that is impossible,
- * replace *smaps: smaps_replace().
+ * Correct *smaps, which was read from process p before the stop. It must fit
+ * the mappings in maps, which was read during the stop. If it cannot be
+ * corrected, replace it as smaps_replace() does. Return 0, or -1 with errstr
+ * set.
  */
 int
 mappings_smaps(const struct lproc *p, const struct bytes *maps,

@@ -114,9 +114,9 @@ lproc_has(const struct lproc *p, enum hold how)
 }
 
 /*
- * Return 0 if the memory of process p cannot change, because we have stopped
- * all of its threads or they have ended, and no running process shares its
- * memory. Otherwise return -1 with errstr set.
+ * Return 0 if the memory of process p cannot change. This is so if we have
+ * stopped all of its threads, or they have ended, and no running process shares
+ * its memory. Otherwise return -1 with errstr set.
  */
 int
 lproc_stands(const struct lproc *p)
@@ -145,7 +145,7 @@ lproc_isthere(const struct lproc *p)
 
 /*
  * Return true if process p has ended. Wait for that up to 100 ms, since a
- * process takes a moment to end after it was killed.
+ * process takes a moment to end after it is killed.
  */
 static bool
 lproc_ended(const struct lproc *p)
@@ -162,9 +162,9 @@ lproc_ended(const struct lproc *p)
 }
 
 /*
- * Leave process p, which seems to have ended, out of set l. Warn the user,
- * unless p has really ended, did so before the processes were stopped, and was
- * not asked for by process ID.
+ * Leave process p, which seems to have ended, out of set l. Warn the user, with
+ * one exception: if p has really ended, before the processes were stopped, and
+ * the user did not give its process ID, say nothing.
  */
 void
 lproc_leave(struct live *l, struct lproc *p)
@@ -179,8 +179,8 @@ lproc_leave(struct live *l, struct lproc *p)
 
 /*
  * Set *t to a queue of all processes of set l, for turns_next(). Return the
- * number of threads worth starting to work on it: at most one for each
- * processor, and no more than most.
+ * number of threads that should work on it. This is at most one for each
+ * processor, and at most most.
  */
 size_t
 turns_begin(const struct live *l, struct turns *t, size_t most)
@@ -199,8 +199,8 @@ turns_begin(const struct live *l, struct turns *t, size_t most)
 }
 
 /*
- * Return the next process of t that is not left out and was not given to
- * another thread, or NULL if there is none.
+ * Return the next process of queue t that no thread has taken yet. Skip
+ * processes that are left out. Return NULL if there are no more.
  */
 struct lproc *
 turns_next(struct turns *t)

@@ -28,8 +28,8 @@ setfile_find(struct live *l, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Return the entry in set l of the file with device dev and inode ino, and add
- * it if there is none. Return NULL with errstr set if memory runs out.
+ * Return the entry in set l of the file with device dev and inode ino. If there
+ * is none, add it. Return NULL with errstr set if memory runs out.
  */
 struct setfile *
 setfile_get(struct live *l, uint64_t dev, uint64_t ino)
@@ -57,8 +57,9 @@ setfile_next(struct live *l, struct setfile *f)
 }
 
 /*
- * Return true if the name of mapping m shows that it is shared memory: a
- * deleted file, a file of shm_open(3), or anonymous shared memory.
+ * Return true if the name of mapping m shows that it is shared memory. Such
+ * names are those of a deleted file, a file of shm_open(3), and anonymous
+ * shared memory.
  */
 static bool
 smap_isshmem(const struct smap *m)
@@ -77,9 +78,9 @@ smap_isshmem(const struct smap *m)
 }
 
 /*
- * Count the resident bytes of mapping m of a process of set l if they will be
- * copied while processes are stopped. Count shared memory once, with its size
- * in the process that has most of it.
+ * Count the resident bytes of mapping m of a process of set l, if they will be
+ * copied while processes are stopped. Shared memory is counted once, with its
+ * size in the process that has most of it.
  */
 void
 shmems_note(struct live *l, const struct smap *m)
@@ -100,8 +101,9 @@ shmems_note(struct live *l, const struct smap *m)
 }
 
 /*
- * Free the entries of all files of set l, except the members owned by other
- * source files.
+ * Free the entries of all files of set l. This frees only what this source file
+ * owns in an entry; the other members are freed by the source files that own
+ * them.
  */
 void
 setfiles_free(struct live *l)

@@ -11,7 +11,7 @@ enum { LONG_MS = 100 };
 
 /*
  * End the current step of s, and begin step next. Return the step that was
- * ended, so that the caller can return to it if next is a part of it.
+ * ended. If next is a part of that step, the caller later begins it again.
  */
 enum step
 step_begin(struct steps *s, enum step next)
@@ -45,7 +45,7 @@ static const struct {
 
 /*
  * Return a phrase for the step of s that took longest, to be printed after
- * "to", and set *us to its duration in microseconds. Return NULL if all steps
+ * "to". Set *us to its duration in microseconds. Return NULL if all steps
  * together took less than LONG_MS.
  */
 const char *
@@ -65,8 +65,9 @@ steps_longest(const struct steps *s, uint64_t *us)
 }
 
 /*
- * Write to text, of size bytes, the time in milliseconds of each step of s that
- * took time, as in "stop 0.2, registers 1.5".
+ * Write to text, of size bytes, how long each step of s took, in milliseconds.
+ * Leave out steps that took no time. The text looks like "stop 0.2, registers
+ * 1.5".
  */
 void
 steps_text(const struct steps *s, char *text, size_t size)

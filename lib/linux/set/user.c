@@ -32,9 +32,9 @@ user_name(uid_t uid, char *name, size_t size)
 }
 
 /*
- * Write the name of user uid to name, of size bytes. If processes of set l are
- * stopped and the name was not looked up before, write the number: the name
- * service could be one of these processes.
+ * Write the name of user uid to name, of size bytes. Write the number instead
+ * if the name would have to be looked up while processes of set l are stopped:
+ * the name service could be one of them.
  */
 void
 live_user(struct live *l, uid_t uid, char *name, size_t size)

@@ -39,9 +39,9 @@ on_late(int sig)
 }
 
 /*
- * Seize thread tid, until the timer of attach() expires. Return 0, or -1 with
- * errno set, to ETIMEDOUT if the timer expired. PTRACE_SEIZE may have succeeded
- * just before; a second attempt then finds that we trace the thread.
+ * Seize thread tid (PTRACE_SEIZE), until the timer of attach() expires. Return
+ * 0, or -1 with errno set: ETIMEDOUT if the timer expired. The request may have
+ * succeeded just before; a second attempt then finds that we trace the thread.
  */
 static int
 attach_timed(pid_t tid)
@@ -95,11 +95,11 @@ attach(pid_t tid)
 }
 
 /*
- * Seize thread tid of process p. Return 0, or -1 with errno set and *tracer set
- * to the ID of its other tracer, or to 0 if none is seen. That tracer, perhaps
- * another snap, may have released the thread before its ID was read; therefore
- * try up to five more times. Do not wait for a zombie, since other threads may
- * be stopped.
+ * Seize thread tid of process p: become its tracer. If another process traces
+ * it, set *tracer to the ID of that tracer, otherwise to 0. The other tracer,
+ * perhaps another snap, may have released the thread before its ID was read;
+ * therefore try up to five more times. Do not wait for a zombie, since other
+ * threads may be stopped. Return 0, or -1 with errno set.
  */
 static int
 seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
@@ -122,9 +122,10 @@ seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
 }
 
 /*
- * Return 0 if the memory of process pid, which may be traced, can be read; or
- * -1 with errstr set if only its own user may read its files in /proc. Do not
- * open the file to find out, since that might wait for execve(2).
+ * Check whether the memory of process pid, which may be traced, can be read. It
+ * cannot if only its own user may read its files in /proc. Do not open the file
+ * to find out, since that might wait for execve(2). Return 0, or -1 with errstr
+ * set if it cannot be read.
  */
 static int
 mem_refused(pid_t pid)
@@ -140,10 +141,11 @@ mem_refused(pid_t pid)
 }
 
 /*
- * Seize thread t of process p, which keeps running. Return 0, even if t has
- * ended or has another tracer; SEIZE_WAITS, with nothing changed, if p is
- * inside execve(2); or -1 with errstr set if p cannot be captured. If t is the
- * first thread and has another tracer, set p->tracer to it.
+ * Seize thread t of process p: become its tracer, while it keeps running. If t
+ * has ended or has another tracer, this is no error. If t is the first thread
+ * and has another tracer, set p->tracer to that tracer. Return 0; SEIZE_WAITS,
+ * with nothing changed, if p is inside execve(2); or -1 with errstr set if p
+ * cannot be captured.
  */
 int
 thread_seize(struct lproc *p, struct lthread *t)

@@ -152,8 +152,8 @@ search_all(struct pipeline *s)
 
 /*
  * Return true if process pid reads our output now, directly or through filters.
- * The first call searches all processes for filters. Later calls search only
- * pid, and all processes again if pid is a new filter.
+ * The first call searches all processes for filters. A later call looks only at
+ * pid; if pid is a new filter, it searches all processes again.
  */
 static bool
 reads_now(struct live *l, pid_t pid)
@@ -180,10 +180,10 @@ reads_now(struct live *l, pid_t pid)
 }
 
 /*
- * Return true if process pid reads our output, directly or through filters.
- * While nothing of set l is stopped, it must do so for 200 ms: a shell that
- * starts a pipeline holds both ends of its pipe for a moment, and does not
- * count.
+ * Return true if process pid reads our output, directly or through filters. As
+ * long as nothing of set l is stopped, it must do so for 200 ms. This excludes
+ * a shell that starts a pipeline, which holds both ends of its pipe for a
+ * moment.
  */
 bool
 pipeline_reads(struct live *l, pid_t pid)

@@ -51,8 +51,9 @@ record_pending(struct filelist *l, const char *name, pid_t tid,
 }
 
 /*
- * Read the general registers of thread t, which is stopped, into room, which
- * has REGSET_ROOM bytes. Return their size in bytes, or -1 with errno set.
+ * Read the general registers of thread t, which is stopped, into room. room has
+ * REGSET_ROOM bytes. Return the size of the registers in bytes, or -1 with
+ * errno set.
  */
 static ssize_t
 general_read(const struct lthread *t, uint8_t *room)
@@ -64,8 +65,8 @@ general_read(const struct lthread *t, uint8_t *room)
 }
 
 /*
- * Read len bytes, a multiple of the word size, at address addr in the memory of
- * thread tid into buf. Return false if they cannot be read.
+ * Read len bytes at address addr in the memory of thread tid into buf. len is a
+ * multiple of the word size. Return false if they cannot be read.
  */
 static bool
 peek(pid_t tid, uint64_t addr, void *buf, size_t len)
@@ -87,7 +88,7 @@ peek(pid_t tid, uint64_t addr, void *buf, size_t len)
 /*
  * If thread tid is inside a restartable sequence (rseq(2)), move its program
  * counter to the abort handler. The kernel would do that when the thread
- * resumes, but forgets it if we first make the thread run an injected call.
+ * resumes. It does not if we make the thread run an injected call before.
  * Return true if the registers were changed.
  */
 static bool
@@ -113,8 +114,8 @@ regs_abort(pid_t tid)
 
 /*
  * Prepare thread t, which has just stopped, to resume correctly, and keep its
- * general registers. If restart is true, our interrupt stopped the thread;
- * restart the system call that it interrupted, if there is one.
+ * general registers. restart says that our interrupt stopped it. Then the
+ * system call that was interrupted, if there is one, is restarted.
  */
 void
 regs_settle(struct lthread *t, bool restart)
@@ -146,9 +147,9 @@ regs_settle(struct lthread *t, bool restart)
 }
 
 /*
- * Pack the register set of thread t that rn describes, and add it to list l. A
- * set that fills the whole buffer is recorded as lost, since the kernel may
- * have truncated it.
+ * Pack the register set of thread t that rn describes, and add it to list l. If
+ * the set fills the whole buffer, record it as lost: the kernel may have
+ * truncated it.
  */
 static void
 regset_read(const struct lthread *t, const struct regnote *rn,
@@ -201,9 +202,9 @@ regs_more(const struct lthread *t, struct filelist *l)
 }
 
 /*
- * Record why thread t is stopped, its pending signals, and those of its
- * process. If first is not NULL, it is another thread of the process: copy the
- * signals of the process from its record instead of reading them.
+ * Record why thread t is stopped, and its pending signals. Record the pending
+ * signals of its process too. If first is not NULL, it is another thread of the
+ * process: copy these signals from its record instead of reading them.
  */
 void
 regs_record(struct lthread *t, const struct lthread *first)
@@ -249,9 +250,9 @@ is_packed(const struct file *f)
 }
 
 /*
- * Unpack all register sets in the record of thread t. Set the elements of reg
- * to those that have an index in it; they borrow from the record. Leave
- * elements for missing sets unchanged. Return 0, or -1 with errstr set.
+ * Unpack all register sets in the record of thread t. Put those that have an
+ * index in reg there; they borrow from the record. Elements for missing sets
+ * stay unchanged. Return 0, or -1 with errstr set.
  */
 int
 regs_unpack(struct lthread *t, struct bytes reg[REGSET_MAX])

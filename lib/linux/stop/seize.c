@@ -33,9 +33,9 @@ sleeps_known(const void *status, size_t len)
 
 /*
  * Return the number of the system call in which a thread waits. This is nr,
- * from /proc/TID/syscall, unless nr is restart_syscall(2). Then it is the call
- * being resumed, deduced from wchan, which was read just after nr, and from
- * arg, the first argument.
+ * which was read from /proc/TID/syscall, unless nr is that of
+ * restart_syscall(2). In that case, find out which call is being resumed: from
+ * wchan, which was read just after nr, and from arg, the first argument.
  */
 static int64_t
 call_first(int64_t nr, const struct file *wchan, uint64_t arg)
@@ -109,10 +109,10 @@ call_look(const struct lproc *p, struct lthread *t)
 }
 
 /*
- * Read the files of thread t of process p that must be read before we stop it,
- * since afterwards they show a thread that sleeps in ptrace_stop. Discard their
- * earlier contents. If p is dumping core, omit the kernel stack, which only
- * root can read and which would only show the writing of the core.
+ * Read those files of thread t of process p that must be read before it is
+ * stopped. Later they would show a thread that sleeps in ptrace_stop. Discard
+ * what was read earlier. If p is dumping core, omit the kernel stack: only root
+ * can read it, and it would only show the writing of the core.
  */
 void
 thread_look(struct lproc *p, struct lthread *t)
@@ -130,12 +130,12 @@ thread_look(struct lproc *p, struct lthread *t)
 }
 
 /*
- * If the system call of thread t of process p is still unknown, look again
- * before the thread is seized. Either nobody has looked yet, or another tracer,
- * such as an earlier snap, had stopped the thread, which is now returning into
- * the call. If the call stayed unknown and we were killed during an injected
- * call, it would fail with EINTR (frame_regs of linux/machine/). While the
- * thread runs, wait a little and look again. Do not do this after it was
+ * Look again at thread t of process p if its system call is still unknown. This
+ * happens if nobody has looked yet, or if another tracer, such as an earlier
+ * snap, had stopped the thread. In the latter case the thread is returning into
+ * the call: while it runs, wait a little and look again. If the call stayed
+ * unknown, and we were killed during an injected call, the call would fail with
+ * EINTR (frame_regs of linux/machine/). Do not call this after the thread was
  * seized: a signal sent to a traced thread may wake another one (threads.c).
  */
 void
@@ -159,8 +159,8 @@ thread_relook(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Return true if thread tid of process pid has a child. Return false if it has
- * none, or if the kernel cannot list children (proc_pid_children(5)).
+ * Return true if thread tid of process pid has a child. If the kernel cannot
+ * list children (proc_pid_children(5)), return false.
  */
 static bool
 thread_haschild(pid_t pid, pid_t tid)
@@ -178,9 +178,9 @@ thread_haschild(pid_t pid, pid_t tid)
 
 /*
  * Set the state and the rank of thread t of process p, before it is seized.
- * Return 0, or -1 with errstr set if its stat cannot be read or p is dumping
- * core: interrupting it would cut the core short (dump_interrupted of
- * fs/coredump.c).
+ * Fail if p is dumping core, since interrupting it would cut the core short
+ * (dump_interrupted of fs/coredump.c). Return 0, or -1 with errstr set for that
+ * or if its stat cannot be read.
  */
 int
 thread_judge(const struct lproc *p, struct lthread *t)
@@ -211,8 +211,8 @@ thread_judge(const struct lproc *p, struct lthread *t)
 
 /*
  * Make a ptrace(2) request with data that resumes or interrupts thread tid. If
- * it fails although the thread exists, try again, since otherwise the thread
- * would stay as it is. Return 0, or -1 with errno set.
+ * it fails although the thread exists, repeat it; otherwise the thread would
+ * stay as it is. Return 0, or -1 with errno set.
  */
 int
 thread_ptrace(int request, pid_t tid, uintptr_t data)
@@ -243,10 +243,10 @@ thread_stands(const struct lthread *t)
 }
 
 /*
- * Handle the disappearance of thread t of process p, which was seized. If it
- * called execve(2), it now has the thread ID of the first thread, and we still
- * trace it. Then mark the first thread as seized and, if t was interrupted,
- * interrupt it.
+ * Handle the disappearance of thread t of process p, which was seized. It may
+ * have called execve(2). Then it now has the thread ID of the first thread, and
+ * we still trace it. In that case mark the first thread as seized; if t was
+ * interrupted, interrupt the first thread.
  */
 static void
 thread_lost(struct lproc *p, struct lthread *t)
@@ -289,9 +289,9 @@ is_stop(int sig)
 
 /*
  * Check whether thread t of process p, which was seized, has stopped or ended.
- * If our interrupt has stopped it, keep its general registers; if a signal has,
- * resume it with that signal. If it has vanished in execve(2), the first thread
- * of p takes its place: thread_lost().
+ * If our interrupt has stopped it, keep its general registers. If a signal has
+ * stopped it, resume it with that signal. If it has vanished in execve(2), let
+ * the first thread of p take its place, as thread_lost() does.
  */
 void
 thread_poll(struct lproc *p, struct lthread *t)
@@ -334,8 +334,8 @@ thread_poll(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Release thread t, which is stopped. If that fails because it is about to die,
- * mark it as interrupted, so that we wait until it has ended.
+ * Release thread t, which is stopped. If that fails, it is about to die: mark
+ * it as interrupted, so that we wait until it has ended.
  */
 void
 thread_release(struct lthread *t)

@@ -112,8 +112,8 @@ set_note(struct sharers *s, const struct sharer *sh)
 
 /*
  * Add process pid to the list if it shares memory with a process of the set.
- * Use a binary search, since a process may have many forked copies with the
- * same stack address.
+ * Use a binary search: a process may have many forked copies, all with the same
+ * stack address.
  */
 static int
 sharer_look(void *arg, long pid)
@@ -156,8 +156,9 @@ set_gather(struct sharers *s)
 }
 
 /*
- * Wait up to 200 ms for sharers to stop sharing, and drop those that do. The
- * child of posix_spawn(3) executes its program after a moment.
+ * Wait up to 200 ms for sharers to stop sharing memory. Drop those that do from
+ * the list. For example, a child of posix_spawn(3) shares memory only until it
+ * calls execve(2).
  */
 static void
 sharers_settle(struct sharers *s)
@@ -175,10 +176,10 @@ sharers_settle(struct sharers *s)
 }
 
 /*
- * Warn the user about each process outside set l that shares the memory of a
- * process of the set and keeps running while it is read. Set member sharer of
- * the latter. Call this before anything is stopped. Return 0, or -1 with errstr
- * set.
+ * Find the processes outside set l that share the memory of a process of the
+ * set. They keep running while the memory is read. Warn the user about each,
+ * and set member sharer of the process of the set. Call this before anything is
+ * stopped. Return 0, or -1 with errstr set.
  */
 int
 sharers_record(struct live *l)

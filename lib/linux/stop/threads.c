@@ -46,9 +46,9 @@ threads_find(struct lproc *p, pid_t tid)
 }
 
 /*
- * Add thread tid, which is not in the list yet, to process p. The first thread
- * goes to the head of the list. Return the thread, or NULL with errstr set if
- * memory runs out.
+ * Add thread tid to the list of process p, which does not have it yet. The
+ * first thread of the process goes to the head of the list. Return the thread,
+ * or NULL with errstr set if memory runs out.
  */
 struct lthread *
 threads_add(struct lproc *p, pid_t tid)
@@ -88,9 +88,10 @@ list_thread(void *arg, long tid)
 }
 
 /*
- * Add the threads of process p that are not in its list yet. If look is true,
- * look at each of them. Return 0; 1 if the process is gone; or -1 with errstr
- * set if its threads cannot be listed.
+ * Add to the list of process p its threads that are not there yet. If look is
+ * true, read the files of each that must be read before the stop. Return 0; 1
+ * if the process is gone; or -1 with errstr set if its threads cannot be
+ * listed.
  */
 int
 threads_list(struct lproc *p, bool look)
@@ -142,8 +143,9 @@ thread_dumped(const struct lproc *p, struct lthread *t)
 
 /*
  * Take the registers of all threads of process p, which is dumping core, from
- * the notes of the core. The threads cannot be traced, and do not run until the
- * kernel has written the core. Return 1 if there were new threads, otherwise 0.
+ * the notes of the core. The threads cannot be traced. They do not run until
+ * the kernel has written the core. Return 1 if there were new threads,
+ * otherwise 0.
  */
 static int
 threads_dumped(struct lproc *p)
@@ -161,10 +163,10 @@ threads_dumped(struct lproc *p)
 }
 
 /*
- * Seize the threads of process p that are not seized yet; they keep running.
- * Return 1 if there were any, or 0 if not. Return SEIZE_WAITS if the process is
- * inside execve(2) and the rest must be seized later, or -1 with errstr set if
- * it cannot be captured.
+ * Seize those threads of process p that are not seized yet: become their
+ * tracer, while they keep running. Return 1 if there were any, or 0 if not.
+ * Return SEIZE_WAITS if the process is inside execve(2), and the rest must be
+ * seized later. Return -1 with errstr set if the process cannot be captured.
  */
 int
 threads_seize(struct lproc *p)
@@ -213,11 +215,11 @@ threads_stop(struct lproc *p)
 }
 
 /*
- * Poll the threads of process p that are traced and have not stopped, and
- * resume those that were about to receive a signal. Return the number of
- * threads that were interrupted and have not stopped yet. Set *asleep to false
- * if one of these was not in uninterruptible sleep before it was seized; asleep
- * may be NULL.
+ * Poll the threads of process p that are traced and have not stopped. Resume
+ * those that were about to receive a signal. Return the number of threads that
+ * were interrupted and have not stopped yet. Set *asleep to false if one of
+ * these was not in uninterruptible sleep before it was seized. asleep may be
+ * NULL.
  */
 size_t
 threads_poll(struct lproc *p, bool *asleep)
@@ -240,9 +242,9 @@ threads_poll(struct lproc *p, bool *asleep)
 }
 
 /*
- * Return true if an interrupted thread of process p has not stopped yet
- * although it runs or sleeps interruptibly: it will stop as soon as it gets a
- * processor.
+ * Return true if an interrupted thread of process p only waits for a processor.
+ * It has not stopped yet although it runs or sleeps interruptibly, and stops as
+ * soon as it gets a processor.
  */
 static bool
 threads_starve(const struct lproc *p)
@@ -258,9 +260,9 @@ threads_starve(const struct lproc *p)
 }
 
 /*
- * Wait up to 10 ms until the interrupted threads of process p have stopped, or
- * up to 3 seconds as long as some only wait for a processor. If a thread stops
- * after we gave up, its system call is not restarted (regs.c).
+ * Wait until the interrupted threads of process p have stopped. Wait up to 10
+ * ms, or up to 3 seconds as long as some only wait for a processor. If a thread
+ * stops after we gave up, its system call is not restarted (regs.c).
  */
 void
 threads_await(struct lproc *p)
@@ -276,7 +278,7 @@ threads_await(struct lproc *p)
 
 /*
  * Release those threads of process p that have stopped. Return true if one of
- * them could not be released and must be waited for.
+ * them could not be released; we must then wait until it has ended.
  */
 static bool
 threads_part(struct lproc *p)
@@ -301,9 +303,9 @@ threads_part(struct lproc *p)
 }
 
 /*
- * Release the threads of process p, and set p->held to the time in microseconds
- * for which it was stopped. A thread that does not stop in time resumes when
- * this process ends.
+ * Release the threads of process p. Set p->held to the time in microseconds for
+ * which it was stopped. A thread that does not stop in time is released when
+ * our process ends.
  */
 void
 threads_release(struct lproc *p)
