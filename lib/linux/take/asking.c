@@ -29,9 +29,9 @@ asking_result(const struct asking *a)
 }
 
 /*
- * Make call nr with arguments arg in each of the n processes v, and set member
- * ret of each to its result. If room is not 0, replace argument number room by
- * the address of scratch memory in the process.
+ * Make system call nr with arguments arg in each of the n processes v. Set
+ * member ret of each to the result. If room is not 0, replace argument number
+ * room by the address of scratch memory in the process.
  */
 void
 ask_each(struct asking *v, size_t n, long nr, const uint64_t arg[6],
@@ -55,8 +55,8 @@ ask_each(struct asking *v, size_t n, long nr, const uint64_t arg[6],
 }
 
 /*
- * Read into buf the len bytes that the last call of ask_each() put into the
- * scratch memory of a. Return false if that call failed or was not made.
+ * Read into buf the first len bytes of the scratch memory of a, which the last
+ * call of ask_each() has set. Return false if that call failed or was not made.
  */
 bool
 asking_got(struct asking *a, void *buf, size_t len)
@@ -86,8 +86,9 @@ asking_reported(struct asking *v, size_t n, const char *name)
 
 /*
  * Record, as file name of the n processes v, a value that prctl(2) returns for
- * option: the size bytes that it stores, or the result of the call if size is
- * 0. If hex is set, write it in hexadecimal.
+ * option. If size is not 0, the value is the size bytes that the call stores;
+ * otherwise it is the result of the call. If hex is set, write it in
+ * hexadecimal.
  */
 void
 ask_prctl(struct asking *v, size_t n, const char *name, long option,

@@ -76,8 +76,9 @@ ask_itimers(struct asking *v, size_t n)
 }
 
 /*
- * Add POSIX timer id to the answers of a. text is its entry in
- * /proc/PID/timers; ask the process for the remaining time and the overruns.
+ * Add POSIX timer id to the answers of a. text is the entry of the timer in
+ * /proc/PID/timers. Ask the process, by injected calls, for the remaining time
+ * and the overruns.
  */
 static void
 ask_timer(struct asking *a, long id, const char *text)
@@ -161,8 +162,8 @@ key_counts(struct asking *a, int32_t key)
 
 /*
  * Record the number of keys in the process keyring of each of the n processes
- * v, unless it has none or it is empty. Asking for a process keyring does not
- * create it.
+ * v. Record nothing if there is no such keyring or it is empty. Asking for a
+ * process keyring does not create it.
  */
 static void
 ask_processkeys(struct asking *v, size_t n)
@@ -180,9 +181,9 @@ ask_processkeys(struct asking *v, size_t n)
 }
 
 /*
- * Record the number of keys in the session keyring, except the user keyring.
- * Ask a clone, a, since the call creates a session keyring if there is none. If
- * there are more than MAX_KEYS keys, count all of them.
+ * Record the number of keys in the session keyring of a, except the user
+ * keyring. a must be a clone, since the call creates a session keyring if there
+ * is none. If there are more than MAX_KEYS keys, count all of them.
  */
 void
 ask_sessionkeys(struct asking *a)
@@ -206,9 +207,10 @@ ask_sessionkeys(struct asking *a)
 }
 
 /*
- * Ask the first threads of the n processes v for process state that a clone
- * does not inherit (copy_signal of kernel/fork.c, copy_creds of kernel/cred.c):
- * timers, keys, and whether the process adopts orphans.
+ * Ask the first threads of the n processes v, by injected calls, for process
+ * state that a clone does not inherit. This is timers, keys, and whether the
+ * process adopts orphans (copy_signal of kernel/fork.c, copy_creds of
+ * kernel/cred.c).
  */
 void
 ask_process(struct asking *v, size_t n)

@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * Complete the record of thread th of process lp, and warn the user about files
- * that could not be read. If the process has a clone, call this after the
- * process was released; it reads the clone.
+ * Complete the record of thread th of process lp. Warn the user about files
+ * that could not be read. If the process has a clone, this reads the clone;
+ * call it after the process was released.
  */
 void
 thread_finish(struct live *l, struct lproc *lp, struct lthread *th)
@@ -38,9 +38,9 @@ thread_finish(struct live *l, struct lproc *lp, struct lthread *th)
 }
 
 /*
- * Read facts about process lp, whose first thread is leader, into lp->task and
- * the record of leader. If the process has gone or cannot be read, leave it out
- * and return 0. Return -1 with errstr set if memory runs out.
+ * Read facts about process lp into lp->task and the record of leader, its first
+ * thread. If the process has gone or cannot be read, leave it out; this is no
+ * error. Return 0, or -1 with errstr set if memory runs out.
  */
 static int
 leader_gather(struct live *l, struct snap *s, struct lproc *lp,
@@ -63,9 +63,9 @@ leader_gather(struct live *l, struct snap *s, struct lproc *lp,
 }
 
 /*
- * Read facts about process lp, which is stopped, and mark the threads that will
- * be captured later. If the first thread cannot be read, leave lp out. Return
- * 0, or -1 with errstr set.
+ * Read facts about process lp, which is stopped. Mark those of its threads that
+ * will be captured later. If the first thread cannot be read, leave lp out.
+ * Return 0, or -1 with errstr set.
  */
 int
 proc_gather(struct live *l, struct snap *s, struct lproc *lp)
@@ -85,7 +85,7 @@ proc_gather(struct live *l, struct snap *s, struct lproc *lp)
 }
 
 /*
- * Complete the records of those processes of set l that have no clone, from the
+ * Complete the records of those processes of set l that have no clone. Read the
  * processes themselves, while they are stopped. If a process will be read from
  * the clone of another one, complete only the parts that may differ between the
  * two.

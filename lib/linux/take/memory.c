@@ -110,8 +110,8 @@ take_data(struct taking *k, uint64_t start, uint64_t end)
 
 /*
  * Take the addresses from k->done to end, where the process has no pages of its
- * own. As k->how says, they are read from the file, recorded as missing, or
- * skipped.
+ * own. k->how says what this means: read them from the file, record them as
+ * missing, or skip them.
  */
 static int
 take_gap(struct taking *k, uint64_t end)
@@ -304,9 +304,9 @@ take_lacking(struct taking *k, const struct lproc *p, const struct gap *r)
 }
 
 /*
- * Set k->from to the source of the memory of the mapping. If its file is on a
- * file server, use the proxy: a page that is present now may be gone when it is
- * read, and may then never arrive.
+ * Set k->from to the source of the memory of the mapping. If the file of the
+ * mapping is on a file server, this source uses the proxy. A page that is
+ * present now may be gone when it is read; the read may then never end.
  */
 static int
 vma_source(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
@@ -357,11 +357,11 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 }
 
 /*
- * Store in process p of snapshot s the memory of process lp, read from lp or
- * its clone; t has the facts about lp. Take every present page of every
- * readable mapping, and mapped ELF files whole. Append to own the ranges of its
- * own pages, in the format of the record's file pages. Return 0, or -1 with
- * errstr set.
+ * Store the memory of process lp in process p of snapshot s. It is read from lp
+ * or its clone. t has the facts about lp. Take every present page of every
+ * readable mapping, and mapped ELF files whole. Append to own the ranges of the
+ * pages that lp has for itself, in the format of the record's file pages.
+ * Return 0, or -1 with errstr set.
  */
 int
 memory_image(struct live *l, struct lproc *lp, struct snap *s,
@@ -395,9 +395,9 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 }
 
 /*
- * Store in process p of snapshot s, as its text, the whole executable of
- * process lp, even if it was deleted. If it cannot be read, warn the user.
- * Return 0, or -1 with errstr set.
+ * Store the executable of process lp as the text of process p of snapshot s.
+ * Store the whole file, even if it was deleted. If it cannot be read, warn the
+ * user. Return 0, or -1 with errstr set.
  */
 int
 text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p)

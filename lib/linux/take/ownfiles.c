@@ -34,8 +34,8 @@ static const char *const links[] = {
 };
 
 /*
- * Add descriptor fd of process arg to its task, and its files to p->fds. This
- * asks no file server, which may be dead, or stopped by us.
+ * Add descriptor fd of process arg to its task, and the descriptor's files to
+ * p->fds. No file server is asked, since it may be dead, or stopped by us.
  */
 static int
 open_read(void *arg, long fd)
@@ -80,8 +80,8 @@ open_read(void *arg, long fd)
 CMP(open_cmp, struct openfile, fd)
 
 /*
- * Read the parts of the record that only process p has, not its clone: files,
- * links, descriptors and maps. All threads of p must stand still.
+ * Read the parts of the record of process p that its clone does not have:
+ * files, links, descriptors and maps. All threads of p must stand still.
  */
 static void
 proc_peek(struct lproc *p)
@@ -112,8 +112,8 @@ peek_work(void *arg)
 }
 
 /*
- * Read, for all processes of set l, the parts of the record that only the
- * process has, not its clone. Use up to four threads.
+ * Read the parts of the records of all processes of set l that their clones do
+ * not have. Use up to four threads.
  */
 void
 procs_peek(struct live *l)

@@ -19,8 +19,8 @@
 enum { MOST = 64 * 1024 * KB };	/* maximum bytes of a map */
 
 /*
- * Return true if a file with status st is trusted to have been written by a
- * process of user uid: it belongs to uid, or it belongs to root and is
+ * Return true if a process of user uid can be trusted to have written a file
+ * with status st. The file must belong to uid, or belong to root and be
  * world-readable.
  */
 static bool
@@ -50,9 +50,10 @@ lines_read(const struct targetfile *f, const char *name, struct bytes *map)
 }
 
 /*
- * Read the perf map of process p into *map, which the caller frees with
- * data_free(). status is its /proc/PID/status. If ask is true, read the map
- * even from a file server, which may not answer. Return false if there is none.
+ * Read the perf map of process p into *map. status has the len bytes of its
+ * /proc/PID/status. If ask is true, read the map even from a file server, which
+ * may not answer. The caller frees *map with data_free(). Return false if there
+ * is no perf map.
  */
 static bool
 map_read(const struct lproc *p, const void *status, size_t len, bool ask,
@@ -75,8 +76,8 @@ map_read(const struct lproc *p, const void *status, size_t len, bool ask,
 }
 
 /*
- * If task t has generated code, add the perf map of process p to its record,
- * rec. While p is stopped, ask no file server.
+ * If task t has generated code, add the perf map of process p to rec, the
+ * record of p. As long as p is stopped, read no file on a file server.
  */
 void
 perfmap_record(const struct lproc *p, const struct task *t,
@@ -94,8 +95,8 @@ perfmap_record(const struct lproc *p, const struct task *t,
 }
 
 /*
- * Append to map the perf map of process pid of set l, which was released.
- * Return false if there is none, or if the process has ended.
+ * Append to map the perf map of process pid of set l. The process was released.
+ * Return false if it has no perf map, or if it has ended.
  */
 bool
 live_perfmap(struct live *l, pid_t pid, struct buf *map)

@@ -13,8 +13,9 @@
 
 /*
  * Return true if process p can join round r. Two processes that share memory
- * cannot be asked at once, since each would find the other's call on its stack.
- * A clone has memory of its own.
+ * cannot be in one round, since each would find the other's injected call on
+ * its stack. A clone always fits, unless the round is full, since it has memory
+ * of its own.
  */
 static bool
 round_fits(const struct round *r, const struct lproc *p)
@@ -41,10 +42,10 @@ round_ending(struct round *r)
 }
 
 /*
- * Handle a process p in which no call can be injected: write the reason to its
- * record, rec, and warn the user. If p does not stand still, the user already
- * knows; then only report that it cannot be cloned, unless it is traced or its
- * first thread does not stop.
+ * Handle process p, in which no call can be injected; errstr says why. Write
+ * the reason to rec, the record of p, and warn the user. If p does not stand
+ * still, the user already knows. Then only report that p cannot be cloned,
+ * unless it is traced or its first thread does not stop.
  */
 static void
 observe(struct live *l, struct lproc *p, struct filelist *rec)
@@ -64,9 +65,9 @@ observe(struct live *l, struct lproc *p, struct filelist *rec)
 }
 
 /*
- * Return 1 if thread t of process p can run injected calls. Return 0 if it is a
- * kernel worker thread or is not stopped, or -1 with errstr set if its stat
- * cannot be read.
+ * Return 1 if thread t of process p can run injected calls. Return 0 if it
+ * cannot: it is a kernel worker thread, or is not stopped. Return -1 with
+ * errstr set if its stat cannot be read.
  */
 static int
 thread_runs(const struct lproc *p, const struct lthread *t)
@@ -96,7 +97,8 @@ others_stopped(const struct lproc *p)
 }
 
 /*
- * Ask all threads, except the first, of the process of a.
+ * Ask the threads of a's process, except the first, for their state, by
+ * injected calls. Skip threads that cannot run injected calls.
  */
 static void
 others_ask(struct asking *a)
@@ -118,8 +120,9 @@ others_ask(struct asking *a)
 }
 
 /*
- * Begin to inject calls into process p, at first into its thread leader. Return
- * NULL with errstr set if that is impossible. If p has died, errno is ESRCH.
+ * Begin to inject calls into process p. The first calls go into leader, its
+ * first thread. Return a handle, or NULL with errstr set if that is impossible.
+ * If p has died, errno is ESRCH.
  */
 static struct inject *
 all_enter(struct lproc *p, struct lthread *leader)
@@ -138,9 +141,9 @@ all_enter(struct lproc *p, struct lthread *leader)
 }
 
 /*
- * Begin to inject calls into the clone of process p or, if it has none, into p
- * itself, which is stopped. Return NULL with errstr set if that is impossible.
- * If the clone or process has died, errno is ESRCH.
+ * Begin to inject calls into the clone of process p. If p has no clone, inject
+ * them into p itself, which is stopped. Return a handle, or NULL with errstr
+ * set if that is impossible. If the clone or process has died, errno is ESRCH.
  */
 static struct inject *
 rest_enter(struct lproc *p)
@@ -160,8 +163,8 @@ rest_enter(struct lproc *p)
 
 /*
  * End the injection of calls into a. If rest is true and a is a clone, first
- * ask it for its session keyring. Return 0, or -1 with errstr set; errno is
- * ESRCH if the clone or process has died.
+ * ask it for the keys in its session keyring. Return 0, or -1 with errstr set.
+ * If the clone or process has died, errno is ESRCH.
  */
 static int
 asking_end(struct asking *a, bool rest)
@@ -178,9 +181,9 @@ asking_end(struct asking *a, bool rest)
 }
 
 /*
- * Handle the failure to ask process p or its clone; errstr and errno are set.
- * Leave out a process that died before it was recorded; otherwise write the
- * reason to its record.
+ * Handle a failure to inject calls into process p or its clone. errstr and
+ * errno are set. If the process died before it was recorded, leave it out.
+ * Otherwise write the reason to its record.
  */
 static void
 ask_failed(struct live *l, const struct round *r, struct lproc *p)
@@ -219,9 +222,10 @@ round_ask(struct live *l, struct round *r)
 }
 
 /*
- * Begin a series of rounds, which ask_end() ends. If rest is true, ask for
- * state that a clone shares with its process, and ask the clones if there are
- * any.
+ * Begin a series of rounds, in which processes are asked for their state by
+ * injected calls. If rest is false, this is the state that a clone does not
+ * inherit. If rest is true, it is the rest; clones are asked for it instead of
+ * their processes. ask_end() ends the series.
  */
 void
 ask_begin(struct round *r, bool rest)
@@ -246,11 +250,12 @@ ask_end(struct live *l, struct round *r)
 }
 
 /*
- * Add process p to round r. If p does not fit in, first ask the processes
- * already in the round; ask_end() asks those in the last one. If r->rest is
- * true, the clone of p, or p itself if it has none, is asked for state that
- * both have. Otherwise all threads of p, which are stopped, are asked, and the
- * first is also asked for the state of the process.
+ * Add process p to round r, to be asked for its state by injected calls. If it
+ * does not fit in, first ask the processes that are already in the round;
+ * ask_end() asks those in the last one. If r->rest is false, all threads of p
+ * are asked, and the first also for the state of the process; p must be
+ * stopped. If r->rest is true, only the clone of p, or p itself if it has none,
+ * is asked for the state that both have.
  */
 void
 ask(struct live *l, struct round *r, struct lproc *p)

@@ -55,9 +55,9 @@ entry_isfile(uint64_t e)
 }
 
 /*
- * Read memory of a mapping whose file is on a file server, up to the next
- * change between pages of the file and pages of the process. Return the number
- * of bytes, or -1 with errno set.
+ * Read memory of a mapping whose file is on a file server. Stop where pages of
+ * the file change to pages of the process, or the reverse. Return the number of
+ * bytes, or -1 with errno set.
  */
 static ssize_t
 far_pread(const struct livesource *l, void *buf, size_t len, uint64_t addr)
@@ -111,8 +111,9 @@ live_read(struct source *src, const struct run *r, uint8_t *buf)
 }
 
 /*
- * Read n runs, whose total length is len, into buf with one call. Return false
- * if that fails, as it does for memory that the process itself may not read.
+ * Read the n runs r into buf with one system call. len is their total length.
+ * Return false if that fails, as it does for memory that the process itself may
+ * not read.
  */
 static bool
 read_together(const struct livesource *l, const struct run *r, size_t n,
@@ -201,10 +202,10 @@ lproc_isalone(const struct live *l, const struct lproc *p)
 
 /*
  * Make a source of snapshot s that reads the memory of process p or its clone.
- * If p is read from the clone of another process, return that process's source.
- * Set far for mappings of files on a file server, which may not answer. The
- * process must stay stopped until the source was read. Return NULL with errstr
- * set on failure.
+ * If p is read from the clone of another process, return the source of that
+ * process. far must be set for mappings of files on a file server, which may
+ * not answer. What is read, p or its clone, must stay stopped until the source
+ * was read. Return NULL with errstr set on failure.
  */
 struct source *
 source_live(struct live *live, struct snap *s, struct lproc *p, bool far)
@@ -247,9 +248,9 @@ source_live_pagemap(const struct source *src)
 
 /*
  * Make a second source of the memory of process p, for pages that no other
- * process maps. all is the source of its whole memory. Set *alone to the new
- * source, or to NULL if process_vm_readv(2) should not be used. Return 0, or -1
- * with errstr set.
+ * process maps. all is the source of the whole memory of p. Set *alone to the
+ * new source, or to NULL if process_vm_readv(2) should not be used. Return 0,
+ * or -1 with errstr set.
  */
 int
 alone_source(struct snap *s, const struct lproc *p, struct source *all,
@@ -280,9 +281,9 @@ entry_isalone(uint64_t e)
 }
 
 /*
- * Add the addresses from start to end (exclusive) to b. If single is true and
- * there are at least LEAST_KB, add them as pages of source alone, otherwise as
- * pages of source all.
+ * Add the pages from start to end (exclusive) to b. They come from source alone
+ * if single is true and there are at least LEAST_KB kilobytes of them,
+ * otherwise from source all.
  */
 static int
 part_add(struct builder *b, uint64_t start, uint64_t end, struct source *all,
@@ -295,9 +296,9 @@ part_add(struct builder *b, uint64_t start, uint64_t end, struct source *all,
 }
 
 /*
- * Add to b the addresses from start to end (exclusive) of mapping v, which are
- * present: long runs of pages that no other process maps as pages of source
- * alone, the others as pages of source all. Return 0, or -1 with errstr set.
+ * Add the present pages from start to end (exclusive) of mapping v to b. Long
+ * runs of pages that no other process maps come from source alone, the others
+ * from source all. Return 0, or -1 with errstr set.
  */
 int
 alone_run(struct builder *b, const struct vma *v, uint64_t start, uint64_t end,

@@ -14,9 +14,10 @@
 #include <unistd.h>
 
 /*
- * Return the time in ns that a process reads from clock, which we read in our
- * own time namespace: time_namespaces(7). ours and theirs are the texts of the
- * two timens_offsets, where the clock is called name.
+ * Return the time in ns that a process reads from clock. We read clock in our
+ * own time namespace, and that of the process may differ: time_namespaces(7).
+ * ours and theirs are the texts of the two timens_offsets files, where the
+ * clock is called name.
  */
 static intmax_t
 clock_seen(clockid_t clock, const char *name, const struct bytes *ours,
@@ -80,9 +81,10 @@ threads_traced(struct live *l, struct lproc *p)
 }
 
 /*
- * Read the attributes of all threads of process p that stand still. If the
- * process is to be restored, also read, for threads other than the first, their
- * personality and the resources they do not share.
+ * Read the attributes of those threads of process p that stand still. If the
+ * process is to be restored, also read what the other threads do not have in
+ * common with the first: their personality, and resources that they do not
+ * share with it.
  */
 static void
 threads_seen(const struct live *l, struct lproc *p)
@@ -136,8 +138,8 @@ proc_state_read(struct live *l, struct round *r, struct lproc *p)
 
 /*
  * Read the state of all processes of set l, which are stopped. Inject calls
- * only where the user wants that and it is possible. state_finish() asks for
- * the rest, in clones if there are any.
+ * only if the user wants that and where it is possible. The rest of the state
+ * is left to state_finish().
  */
 void
 state_read(struct live *l)
@@ -176,11 +178,12 @@ keys_share(struct live *l)
 }
 
 /*
- * Ask recorded processes for the state that state_read() left. If cloned is
- * true, ask the clones, while the processes run again. Otherwise ask stopped
- * processes without a clone: those that stay stopped, if they are to be
- * restored, and those that will be read from the clone of another process,
- * which cannot answer for them.
+ * Ask recorded processes, by injected calls, for the state that state_read()
+ * left. If cloned is true, ask the clones; the processes run again. If cloned
+ * is false, ask stopped processes that have no clone. These are the processes
+ * that stay stopped, if they are to be restored. They are also the processes
+ * that will be read from the clone of another process, which cannot answer for
+ * them.
  */
 void
 state_finish(struct live *l, bool cloned)

@@ -101,9 +101,10 @@ record_refit(const struct lproc *lp, struct filelist *rec)
 }
 
 /*
- * Capture the memory of process lp as the memory of p. If its clone was killed
- * during that, fail if the options say so; otherwise record all of its memory
- * as missing, since it is uncertain which pages it had.
+ * Capture the memory of process lp as the memory of p. If the clone of lp was
+ * killed during that, fail if the options say so. Otherwise record all of its
+ * memory as missing, since it is uncertain which pages the clone had. Return 0,
+ * or -1 with errstr set.
  */
 static int
 memory_take(struct taker *k, struct lproc *lp, struct proc *p,
@@ -132,9 +133,9 @@ memory_take(struct taker *k, struct lproc *lp, struct proc *p,
 }
 
 /*
- * Capture thread th, described by t: add a process to the snapshot, and let the
- * callback, take, fill it in. The first thread of a process gets text and
- * memory. Frees t.
+ * Capture thread th, which t describes. Add a process to the snapshot, and let
+ * the callback, take, fill it in. If th is the first thread of its process,
+ * also capture text and memory. This frees t.
  */
 static int
 thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
@@ -318,9 +319,9 @@ take_begin(struct live *l, struct snap *s, take_fn take, void *arg)
 }
 
 /*
- * Wait for the next captured process or thread of set l; a process comes before
- * its threads. Return 1 with *p set; 0 if there are no more; or -1 with errstr
- * set.
+ * Wait for the next captured process or thread of set l. A process comes before
+ * its other threads. Return 1 with *p set, 0 if there are no more, or -1 with
+ * errstr set.
  */
 int
 live_next(struct live *l, struct proc **p)

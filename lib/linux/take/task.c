@@ -72,11 +72,11 @@ task_read(struct live *l, struct lproc *p, const struct lthread *leader)
 }
 
 /*
- * Make the task t, which is empty, and the record of thread th of process p,
- * from what was read before and during the stop. th is not the first thread,
- * and may be running again. Correct its age to the moment when p was recorded.
- * Return false if th had ended by then, or, after warning the user, if its stat
- * could not be read.
+ * Make task t, which is empty, and the record of thread th of process p. Use
+ * what was read before and during the stop: th is not the first thread, and may
+ * be running again. Correct its age to the moment when p was recorded. Return
+ * false if th had ended by then. Also return false, after warning the user, if
+ * its stat could not be read.
  */
 bool
 thread_gather(struct live *l, const struct lproc *p, struct lthread *th,
@@ -109,7 +109,8 @@ thread_gather(struct live *l, const struct lproc *p, struct lthread *th,
 
 /*
  * Return the number of nested PID namespaces in which we see the process of
- * record l. Set *num to its process ID in the innermost one: pid_namespaces(7).
+ * record l. Set *num to the process ID in the innermost of these:
+ * pid_namespaces(7).
  */
 static size_t
 record_innermost(const struct filelist *l, uint64_t *num)
@@ -133,8 +134,10 @@ record_isinit(const struct filelist *l)
 }
 
 /*
- * If the process of task t and record l is in another PID namespace, record the
- * process ID of its parent there, which is 0 if the parent is outside.
+ * Record the process ID of the parent of a process in another PID namespace. t
+ * is the task of the process, and l its record. The process ID is that in the
+ * namespace of the process; it is 0 if the parent is outside. Do nothing if the
+ * process is in our PID namespace.
  */
 static void
 record_parent(const struct task *t, struct filelist *l)
@@ -150,9 +153,9 @@ record_parent(const struct task *t, struct filelist *l)
 }
 
 /*
- * Record where the process of record l belongs: its process ID in its own PID
- * namespace, if that is not ours, and the unit, the container and the pod that
- * its cgroup path names.
+ * Record where the process of record l belongs. This is the unit, the container
+ * and the pod that its cgroup path names. If the process is in another PID
+ * namespace than ours, also record its process ID there.
  */
 static void
 record_place(struct filelist *l)
@@ -214,8 +217,8 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 
 /*
  * Add to rec, the record of process p, those files and links that are the same
- * for a clone. Read them from the clone, or from p itself, which is then
- * stopped.
+ * for a clone. Read them from the clone. If p has no clone, read them from p
+ * itself, which must be stopped.
  */
 void
 task_own(const struct lproc *p, struct filelist *rec)
@@ -231,9 +234,9 @@ task_own(const struct lproc *p, struct filelist *rec)
 
 /*
  * Add the last parts to rec, the record of process p, and to its task. Read
- * them from the clone of p or, if it has none, from p itself, which is then
- * stopped. If p is read from the clone of another process, task_own() must have
- * been called before p was released.
+ * them from the clone of p. If p has no clone, read them from p itself, which
+ * must be stopped. If p is read from the clone of another process, task_own()
+ * must have been called before p was released.
  */
 void
 task_finish(struct live *l, struct lproc *p, struct filelist *rec)

@@ -61,8 +61,8 @@ spaces_read(pid_t pid, pid_t tid, uint64_t space[NSPACES])
 }
 
 /*
- * Return true if threads a and b do not share resource i of the array apart. It
- * must be a resource that kcmp(2) compares.
+ * Return true if threads a and b do not share resource i of the array apart.
+ * kcmp(2) must be able to compare this resource.
  */
 static bool
 kcmp_differs(pid_t a, pid_t b, size_t i)
@@ -74,8 +74,8 @@ kcmp_differs(pid_t a, pid_t b, size_t i)
 
 /*
  * Add to list l the resources that thread t of process pid does not share with
- * thread other of that process, whose namespaces are space. A resource that
- * cannot be compared counts as shared.
+ * other, another thread of the process. space has the namespaces of other. A
+ * resource that cannot be compared counts as shared.
  */
 void
 thread_apart(pid_t pid, const struct lthread *t, pid_t other,
@@ -104,8 +104,8 @@ thread_apart(pid_t pid, const struct lthread *t, pid_t other,
 }
 
 /*
- * Record the rseq(2) area of thread t, which is stopped, in list l. Linux
- * before 5.13 does not have the request, which then fails with EIO.
+ * Record the rseq(2) area of thread t, which is stopped, in list l. Before
+ * Linux 5.13, the request that reads it does not exist and fails with EIO.
  */
 static void
 thread_rseq(const struct lthread *t, struct filelist *l)
@@ -126,8 +126,8 @@ thread_rseq(const struct lthread *t, struct filelist *l)
 }
 
 /*
- * Record in list l the scheduling attributes and robust list of thread t, which
- * stands still, and its rseq(2) area if we have stopped it.
+ * Record the scheduling attributes and the robust list of thread t in list l. t
+ * must stand still. If we have stopped it, also record its rseq(2) area.
  */
 void
 thread_attrs(const struct lthread *t, struct filelist *l)
