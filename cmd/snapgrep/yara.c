@@ -139,7 +139,7 @@ string_report(struct scanning *sc, uint64_t addr, uint64_t len)
 
 /*
  * Report a rule that the process matches, and the strings of the rule that were
- * found. Do not check alignment here, because libyara does not align struct
+ * found. The alignment check is off here, because libyara does not align struct
  * YR_MATCH.
  */
 static void __attribute__((no_sanitize("alignment")))

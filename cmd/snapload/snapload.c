@@ -39,9 +39,9 @@ say_note(void *arg, const char *text)
 }
 
 /*
- * Print the command that restores the images in dir, with the options in
- * *o->need and o->words, to standard output, but only if *o->need contains
- * CRIU_MADE. Return 0, or -1 with errstr set.
+ * Print the command that restores the images in dir to standard output.
+ * *o->need and o->words have its options. Print nothing unless *o->need
+ * contains CRIU_MADE. Return 0, or -1 with errstr set.
  */
 static int
 command_print(const char *dir, const struct criuopts *o)
@@ -64,7 +64,7 @@ command_print(const char *dir, const struct criuopts *o)
 
 /*
  * Check that the snapshot in file can be converted to images. Print the command
- * that would restore them from dir. Return 0, or -1 with errstr set.
+ * that would restore such images from dir. Return 0, or -1 with errstr set.
  */
 static int
 check(const char *file, const char *dir, struct criuopts *o)
@@ -82,7 +82,7 @@ check(const char *file, const char *dir, struct criuopts *o)
 }
 
 /*
- * Write images of the snapshot in file to directory dir, and print the command
+ * Write images of the snapshot in file to directory dir. Then print the command
  * that restores them. Return 0, or -1 with errstr set.
  */
 static int
@@ -106,8 +106,8 @@ load(const char *file, const char *dir, struct criuopts *o)
 }
 
 /*
- * Confine the program to the input file, the directory dir, which is created,
- * and the directory parent. dir is NULL if the snapshot is only checked.
+ * Confine the program to the input file, directory dir and directory parent.
+ * Create dir; it is NULL if the snapshot is only checked.
  */
 static void
 confine_images(char *file, char *dir, const char *parent)
@@ -136,8 +136,8 @@ static struct criuopts co = { .warn = program_lose, .note = say_note,
     .need = &need, .words = &words, .progress = &progress };
 
 /*
- * Add criu's option --cgroup-root to the printed command. root is the new root
- * of all cgroups or, if it begins with NAME:, of one hierarchy.
+ * Add option --cgroup-root to the printed criu command. root is the new root of
+ * all cgroups. If it begins with NAME:, it is that of one hierarchy only.
  */
 static void
 root_add(const char *root)

@@ -50,9 +50,9 @@ state_linux(const struct linuxrec *r)
 }
 
 /*
- * If snapcat(1) copied this process, set in f its original process ID and
- * snapshot. The file origin has that process ID, a blank and the first line of
- * that snapshot.
+ * Set in f where this process was copied from, if snapcat(1) copied it: its
+ * original process ID and snapshot. The file origin has that process ID, a
+ * blank and the first line of that snapshot.
  */
 static void
 origin_get(const struct linuxrec *r, struct facts *f)
@@ -88,9 +88,9 @@ count_threads(struct snap *s, const struct proc *p)
 
 /*
  * Set *f to the facts about process p of snapshot s. The caller frees it with
- * facts_free. Replace control characters in the members name, user and state
- * only. Print a warning if the record cannot be read, unless ls->damaged is
- * true, because then the caller reports it.
+ * facts_free. Control characters are replaced in the members name, user and
+ * state only. Print a warning if the record cannot be read. If ls->damaged is
+ * true, print none, because the caller reports it.
  */
 void
 facts_get(struct facts *f, struct snap *s, struct proc *p,
@@ -141,9 +141,9 @@ facts_free(struct facts *f)
 }
 
 /*
- * Call fn with arg for each part of the range first..last, split at mapping
- * boundaries. A part outside all mappings, which the writer joined to its
- * neighbours, has a NULL name.
+ * Split the range first..last at mapping boundaries, and call fn with arg for
+ * each part. A part outside all mappings has a NULL name. Such parts exist
+ * because the writer joined them to their neighbours.
  */
 static void
 ranges_mapped(const struct vmas *l, uint64_t first, uint64_t last, range_fn fn,
@@ -172,9 +172,9 @@ ranges_mapped(const struct vmas *l, uint64_t first, uint64_t last, range_fn fn,
 }
 
 /*
- * Call fn with arg for each range in the text and memory of p, a process or an
- * embedded file, in order of address. Split the ranges of a process at mapping
- * boundaries.
+ * Call fn with arg for each range in the text and memory of p, in order of
+ * address. p is a process or an embedded file, that is, a mapped file stored in
+ * the snapshot. Split the ranges of a process at mapping boundaries.
  */
 void
 ranges_each(struct proc *p, range_fn fn, void *arg)

@@ -70,9 +70,9 @@ row_place(struct table *t, const struct proc *p)
 }
 
 /*
- * Return the command line in f without the directory of the program, which
- * leaves more room for the rest. If there is no command line, write the name of
- * the process in brackets to s, of size n, and return s.
+ * Return the command line in f without the directory of the program, to save
+ * space. If there is no command line, write the name of the process in brackets
+ * to s, of size n, and return s.
  */
 static const char *
 row_command(const struct facts *f, char *s, size_t n)
@@ -315,7 +315,8 @@ list_taken(const struct snap *s, bool all)
 
 /*
  * List snapshot s, which was read from path, as ls says. As JSON, print one
- * object for the snapshot, one for each process and one for each embedded file.
+ * object for the snapshot, one for each process, and one for each mapped file
+ * stored in it.
  */
 void
 list_snap(struct snap *s, const char *path, const struct listing *ls)

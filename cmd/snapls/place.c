@@ -20,9 +20,9 @@ part_print(bool *any, const char *what, char *name, int width)
 }
 
 /*
- * Print the unit, container and pod of process pid, which are in place, and its
- * process ID in its own namespace if that differs. Print nothing if none of
- * this is known.
+ * Print the unit, container and pod of process pid, as far as they are known.
+ * They are in place. If its process ID in its own namespace differs, print
+ * that, too.
  */
 void
 list_place(const struct place *place, uint64_t pid)

@@ -90,8 +90,9 @@ struct damage {			/* damage of a file */
 };
 
 /*
- * If -c was given, print text, a description of damage, unless it equals
- * d->reported. This is a warn callback; arg is the struct damage d.
+ * Print text, a description of damage, if -c was given. Print nothing if it
+ * equals d->reported, which the caller prints. This is a warn callback; arg is
+ * the struct damage d.
  */
 static void
 say(void *arg, const char *text)
@@ -116,8 +117,9 @@ is_stdin(const char *path)
 }
 
 /*
- * Check the index of snapshot s, which was read from path to its end without
- * errors. Report a lack of checksums. Return 0, or -1 after a message.
+ * Check that the index of snapshot s matches its data, and print a warning if s
+ * has no checksums. s was read from path to its end without errors. Return 0,
+ * or -1 after a message.
  */
 static int
 check_index(const char *path, struct snap *s, const struct listing *ls)
@@ -159,7 +161,7 @@ head_file(const char *path)
 /*
  * List the readable part of a damaged file, then print the error. With -c,
  * print all damage. s is what was read from standard input, which cannot be
- * read twice, or NULL for other files.
+ * read twice. It is NULL for other files.
  */
 static void
 list_damaged(const char *path, const struct listing *ls, struct snap *s)

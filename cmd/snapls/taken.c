@@ -17,8 +17,9 @@ static const char *const keys[TAKEN_KEYS] = {
 };
 
 /*
- * If line begins with a key, set the value of that key in t to the rest of the
- * line. If several lines have the same key, use the first.
+ * Parse a line of file "taken" into t. If the line begins with a key, set the
+ * value of that key to the rest of the line. If several lines have the same
+ * key, use the first.
  */
 static void
 line_parse(struct taken *t, const char *line)
@@ -100,8 +101,8 @@ value_print(const char *word, char *value)
 
 /*
  * Print a line that says when, by whom, where and why the snapshot of t was
- * taken. If all is true, also print the version and the command line; otherwise
- * print nothing unless there is a note.
+ * taken. If all is true, also print the version and the command line. Otherwise
+ * print nothing if there is no note.
  */
 void
 taken_print(struct taken *t, bool all)

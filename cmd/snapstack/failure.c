@@ -23,7 +23,7 @@ on_fault(int sig)
 }
 
 /*
- * From now on, blame process pid of a snapshot if the program crashes. Flush
+ * Blame process pid of a snapshot if the program crashes from now on. Flush
  * standard output first, so that a crash does not lose it.
  */
 void

@@ -90,10 +90,11 @@ threads_choose(struct unwinder *u, uint64_t tid)
 }
 
 /*
- * Gather in ps the data about the threads of process p of snapshot s that the
- * options in asked require. If keep is true, also copy the memory needed to
- * unwind the threads, because the memory of s cannot be read later. Return 0,
- * or -1 with errstr set. The caller must call process_close in either case.
+ * Gather in ps the data about the threads of process p of snapshot s. The
+ * options in asked say which data are required. If keep is true, the memory of
+ * s cannot be read later: also copy the part needed to unwind the threads. The
+ * caller must call process_close in either case. Return 0, or -1 with errstr
+ * set.
  */
 int
 process_gather(struct process *ps, struct snap *s, struct proc *p,

@@ -108,8 +108,9 @@ print_live(struct living *l)
 }
 
 /*
- * Add dir, the argument of -d, to the directories searched. Exit if it cannot
- * be read, because symbols would otherwise be missing without explanation.
+ * Add dir, the argument of -d, to the directories searched for symbols. Exit if
+ * it cannot be read, because symbols would otherwise be missing without
+ * explanation.
  */
 static void
 check_dir(int letter, char *dir)

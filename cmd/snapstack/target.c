@@ -33,9 +33,9 @@ exe_find(struct target *t)
 }
 
 /*
- * Open process p of snapshot s, both borrowed, as t. live is true if p is
- * stopped. Return 0, or -1 with errstr set. The caller must call target_close
- * in either case.
+ * Open process p of snapshot s as t. Both are borrowed. live is true if p is a
+ * live process, which is stopped. The caller must call target_close in either
+ * case. Return 0, or -1 with errstr set.
  */
 int
 target_open(struct target *t, struct snap *s, struct proc *p, bool live)
@@ -88,9 +88,9 @@ target_code(const struct target *t, uint64_t addr)
 }
 
 /*
- * Set *v to the value of type in the auxiliary vector of t (getauxval(3)).
- * Return false if it is not there. Derive the word size from the first type,
- * because types are small numbers.
+ * Look up type in the auxiliary vector of t (getauxval(3)), and set *v to its
+ * value. Return false if it is not there. The word size follows from the first
+ * type, because types are small numbers.
  */
 bool
 target_auxv(const struct target *t, uint64_t type, uint64_t *v)
@@ -123,9 +123,10 @@ missing_why(const struct image *mem, uint64_t addr)
 }
 
 /*
- * Return true if memory missing from mapping v for reason why (or NULL) equals
- * the mapped file. Users can also choose to leave memory out of cores, so in a
- * core this holds only for mappings that cannot be written.
+ * Return true if memory missing from mapping v equals the mapped file. why is
+ * the reason why it is missing, or NULL. Users can also choose to leave memory
+ * out of cores. In a core, therefore, this holds only for mappings that cannot
+ * be written.
  */
 static bool
 is_file(const struct vma *v, const char *why)
@@ -135,8 +136,8 @@ is_file(const struct vma *v, const char *why)
 }
 
 /*
- * Read the kilobyte at address addr into buf, from memory or from the mapped
- * file. If it was never touched, set buf to zeros. Return false if it is
+ * Read the kilobyte at address addr into buf. It comes from memory or from the
+ * mapped file. If it was never touched, set buf to zeros. Return false if it is
  * missing.
  */
 static bool
@@ -213,8 +214,8 @@ target_read(struct target *t, uint64_t addr, void *buf, size_t len)
 }
 
 /*
- * Read the integer of word bytes, at most 8, at address addr of process t into
- * *v. Return false if any of the bytes is missing.
+ * Read an integer at address addr of process t into *v. It has word bytes, at
+ * most 8. Return false if any of them is missing.
  */
 bool
 target_word(struct target *t, uint64_t addr, size_t word, uint64_t *v)

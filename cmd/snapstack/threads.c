@@ -7,8 +7,9 @@
 CMP2(key_cmp, struct threadkey, key, nth)
 
 /*
- * Return an array of the threads of u, sorted by the 64-bit key at offset off
- * of struct stack, or NULL. The caller frees the array.
+ * Return an array of the threads of u, sorted by a key. The key is the 64-bit
+ * member at offset off of struct stack. The caller frees the array. Return NULL
+ * if memory ran out.
  */
 static struct threadkey *
 keys_make(const struct unwinder *u, size_t off)

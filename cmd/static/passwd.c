@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * Return the first entry of /etc/passwd with the given name or, if name is
- * NULL, with user ID uid. Return NULL if there is none. The entry is valid
- * until the next call.
+ * Return the first entry of /etc/passwd with the given name. If name is NULL,
+ * return the first with user ID uid. The entry is valid until the next call.
+ * Return NULL if there is none.
  */
 static struct passwd *
 passwd_find(const char *name, uid_t uid)

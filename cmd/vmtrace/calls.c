@@ -170,7 +170,8 @@ map_end(struct stream *s, struct thread *th, const struct trace *t,
 
 /*
  * Handle the return of thread th from a system call, which t reports. Print its
- * line, and update the mappings unless they were read after this event.
+ * line, and update the mappings. If these were read after this event, they need
+ * no update.
  */
 void
 call_end(struct stream *s, struct thread *th, const struct trace *t)
@@ -207,9 +208,9 @@ call_end(struct stream *s, struct thread *th, const struct trace *t)
 }
 
 /*
- * Handle a new mapping of thread th, which t reports. Update the mappings
- * unless they were read after this event. Print a line only outside a system
- * call; in one, call_end prints it.
+ * Handle a new mapping of thread th, which t reports. Update the mappings,
+ * unless they were read after this event. Print a line if the thread is not in
+ * a system call; in one, call_end prints it.
  */
 void
 mapping_made(struct stream *s, struct thread *th, const struct trace *t)

@@ -133,8 +133,9 @@ line_print(struct output_state *o, struct line *l)
 }
 
 /*
- * Complete the fault in line l of o with result and time, in nanoseconds (0 if
- * unknown). If other lines were printed before it, print it now.
+ * Complete the fault in line l of o with its result. time is the time when it
+ * ended, in nanoseconds, or 0 if that is unknown. If the line was kept back
+ * while later lines were printed, print it now.
  */
 void
 line_close(struct output_state *o, struct line *l, enum result result,

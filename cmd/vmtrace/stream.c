@@ -64,9 +64,9 @@ fault_begin(struct stream *s, struct thread *th, const struct trace *t,
 }
 
 /*
- * Return the kind of access that caused the fault of line l, whose error code
- * is code. A write to a present page is a copy on write if the mapping is
- * private and writable.
+ * Return the kind of access that caused the fault of line l. code is the error
+ * code of the fault. A write to a present page is a copy on write if the
+ * mapping is private and writable.
  */
 static enum access
 fault_access(const struct line *l, uint64_t code)
@@ -263,8 +263,8 @@ stream_take(void *arg, const struct trace *t)
 }
 
 /*
- * Process the events of tracer t: all of them if all is true, or else only
- * those old enough to be sorted. Return 0, or -1 to end the trace.
+ * Process the events of tracer t. If all is false, process only those old
+ * enough to be sorted. Return 0, or -1 to end the trace.
  */
 int
 stream_read(struct stream *s, struct tracer *t, bool all)

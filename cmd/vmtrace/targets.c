@@ -40,9 +40,10 @@ names_ask(char **operand)
 }
 
 /*
- * Add the meaning of the operands, an array that ends with NULL, to *targets.
- * If command is true, they followed "--" and are a command. Return 0, or -1 if
- * there is nothing to trace, or both processes and a command.
+ * Find out what to trace, and store it in *targets. operand has the operands
+ * and ends with NULL. If command is true, they followed "--" and are a command.
+ * Return 0, or -1 if there is nothing to trace, or both processes and a
+ * command.
  */
 int
 targets_settle(struct targets *targets, char **operand, bool command)

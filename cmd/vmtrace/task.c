@@ -150,9 +150,9 @@ process_drop(struct tasks *t, struct process *p)
 }
 
 /*
- * Remove thread th, which has ended, from t. Also remove its process if this
- * was its last thread. A process is kept until its leader has ended, because
- * threads without events are not in t.
+ * Remove thread th, which has ended, from t. If it was the last thread of its
+ * process, also remove the process. However, keep the process until its leader
+ * has ended, because threads without events are not in t.
  */
 void
 thread_drop(struct tasks *t, struct thread *th)

@@ -57,9 +57,9 @@ total_fault(struct output_state *o, const struct line *l)
 }
 
 /*
- * Count in o an allocation of the given number of bytes or, if alloc is false,
- * a free. name is the name of the objects, and site the address of the code
- * that did it.
+ * Count in o an allocation of the given number of bytes in the kernel. If alloc
+ * is false, count a free instead. name is the name of the objects, and site the
+ * address of the code that did it.
  */
 void
 total_slab(struct output_state *o, const char *name, uint64_t site,
@@ -83,9 +83,9 @@ CMP_BY(count_cmp, struct row *const,
     ORDER((*x)->num, (*y)->num))
 
 /*
- * Join the rows of a mapping that grew while faults were counted; the ranges of
- * such rows overlap. The n rows at v are sorted. Add their counts to the first
- * of them, and set those of the others to zero.
+ * Join the rows that belong to the same mapping, which grew while faults were
+ * counted. The ranges of such rows overlap. Add their counts to the first of
+ * them, and set those of the others to zero. The n rows at v are sorted.
  */
 static void
 rows_join(struct row **v, size_t n)

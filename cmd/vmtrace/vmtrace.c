@@ -64,8 +64,8 @@ on_signal(int sig)
 }
 
 /*
- * Make a signal end the trace, and a second one kill us, because output may be
- * waiting for its reader. Signals that are ignored stay ignored.
+ * Make the first signal end the trace, and a second one kill us, because output
+ * may be waiting for its reader. Signals that are ignored stay ignored.
  */
 static void
 signals_begin(void)
@@ -96,9 +96,9 @@ timeout(const struct output_state *out)
 }
 
 /*
- * Create or truncate file path for the output. Return its descriptor. If path
- * is NULL, which means standard output, return -1. Exit with status 1 on
- * failure.
+ * Create or truncate the output file, whose name is path. Exit with status 1 on
+ * failure. Return its descriptor, or -1 if path is NULL, which means standard
+ * output.
  */
 static int
 out_open(void)
@@ -116,8 +116,8 @@ out_open(void)
 
 /*
  * Process events until a signal arrives, a limit is reached, or all processes
- * have ended. In the last case set *done to true. Return 0, or -1 with errstr
- * set.
+ * have ended. If all processes have ended, set *done to true. Return 0, or -1
+ * with errstr set.
  */
 static int
 trace(struct tracer *t, struct stream *s, bool *done)
@@ -173,9 +173,10 @@ finish(struct tracer *t, struct stream *s, bool *failed)
 
 /*
  * Trace the processes or the command in tg with options o. Print to descriptor
- * out, unless it is -1; a command keeps our original standard output. If
- * something was not traced, print a message and set *failed. Return the exit
- * status of the command if it has ended, or else 0.
+ * out or, if it is -1, to standard output. A command keeps our original
+ * standard output. If something was not traced, print a message and set
+ * *failed. Return the exit status of the command if it has ended, and otherwise
+ * 0.
  */
 static int
 run(const struct options *o, const struct targets *tg, int out, bool *failed)

@@ -50,10 +50,10 @@ type_name(struct objects *w, uint64_t addr, char name[64])
 }
 
 /*
- * Append the int at address addr, or a bool if truth is true. The int has
- * 30-bit digits, lowest first. In 3.11 the size member is their number, negated
- * for negative ints. Later versions have the sign in the lowest bits of that
- * member.
+ * Append the Python int at address addr as a number. If truth is true, append
+ * it as a bool. The int has 30-bit digits, lowest first. In 3.11 the size
+ * member is their number, negated for negative ints. Later versions have the
+ * sign in the lowest bits of that member.
  */
 static void
 put_int(struct objects *w, uint64_t addr, bool truth)
@@ -193,8 +193,9 @@ object_text(struct target *t, const struct pyoffsets *o, uint64_t addr)
 }
 
 /*
- * Add the local variables of the frame at address addr of t to f. Its code
- * object is at address code. o has the offsets.
+ * Add to f the local variables of the Python frame at address addr of t. The
+ * code object of the frame is at address code. o has the offsets in the
+ * interpreter's structures.
  */
 void
 pylocals_get(struct pyframe *f, struct target *t, const struct pyoffsets *o,

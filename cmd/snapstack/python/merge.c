@@ -36,8 +36,9 @@ entries(const struct stack *st)
 }
 
 /*
- * Assign the Python frames of stack st of u to its native frames. Do this only
- * if there are as many native interpreter frames as calls from C.
+ * Assign the Python frames of stack st of u to the native frames of the
+ * interpreter that run them. Do this only if there are as many such native
+ * frames as calls of Python from C.
  */
 void
 python_merge(struct unwinder *u, struct stack *st)

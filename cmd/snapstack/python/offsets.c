@@ -85,9 +85,9 @@ offsets_read(struct pyoffsets *o, struct target *t, uint64_t runtime)
 }
 
 /*
- * Set o to the offsets of the interpreter in t whose _PyRuntime is at address
- * runtime. version is its Py_Version, in the form of PY_VERSION_HEX. Return
- * false if the version is unknown.
+ * Set o to the offsets in the structures of the Python interpreter in t.
+ * _PyRuntime is at address runtime. version is the interpreter's Py_Version, in
+ * the form of PY_VERSION_HEX. Return false if the version is unknown.
  */
 bool
 pyoffsets_get(struct pyoffsets *o, struct target *t, uint64_t runtime,

@@ -83,9 +83,9 @@ on_module(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr start,
 }
 
 /*
- * Look up the symbols of the interpreter in memory, and then in files of the
- * snapshot. Files of a live process are not read, because it is stopped and
- * this program is not confined yet.
+ * Look up the interpreter's symbols in memory, and then in files of the
+ * snapshot. If the process is live, do not read files: it is stopped, and this
+ * program is not confined yet.
  */
 static void
 search(struct unwinder *u, struct search *f)
@@ -140,9 +140,9 @@ frame_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
 }
 
 /*
- * Add the Python frames of a thread, beginning with the one at address addr.
- * Stop if they form a loop, that is, if the frame stored at the last power of
- * two comes up again (Brent's algorithm).
+ * Add the Python frames of a thread to st, beginning with the one at address
+ * addr. Stop if the frames form a loop. Brent's algorithm detects this: the
+ * frame stored at the last power of two comes up again.
  */
 static void
 frames_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
@@ -171,8 +171,9 @@ frames_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
 }
 
 /*
- * Return the stack address of a thread's innermost call of the interpreter, or
- * 0 if it is not known. frame is the address stored in the thread state.
+ * Find the innermost call of the interpreter in a thread. frame is the address
+ * stored in the thread state. Return the call's address on the stack, or 0 if
+ * it is not known.
  */
 static uint64_t
 call_find(struct target *t, const struct pyoffsets *o, uint64_t frame)
@@ -194,9 +195,9 @@ call_find(struct target *t, const struct pyoffsets *o, uint64_t frame)
 }
 
 /*
- * Return the thread that runs the code of a thread state: the one with the
- * interpreter's call on its stack, because threads other than the creator of a
- * state may use it. If there is none, return thread tid, or NULL.
+ * Return the thread that runs the code of a Python thread state. It is the one
+ * with call, the interpreter's call, on its stack: other threads than the
+ * creator of a state may use it. If there is none, return thread tid, or NULL.
  */
 static struct stack *
 stack_of(struct unwinder *u, uint64_t call, uint64_t tid)
@@ -264,8 +265,9 @@ call_known(const struct stack *st, uint64_t call)
 }
 
 /*
- * Read the thread state at address addr of interpreter interp, and add its
- * frames to its thread. Return false if it cannot be read.
+ * Add the frames of a Python thread state to the thread that it belongs to. The
+ * state is at address addr, in interpreter interp. Return false if it cannot be
+ * read.
  */
 static bool
 state_take(struct unwinder *u, const struct pyoffsets *o,
@@ -305,8 +307,9 @@ state_take(struct unwinder *u, const struct pyoffsets *o,
 }
 
 /*
- * Read the thread states of the interpreter at address addr, whose lock is at
- * interp->gil. Read at most *left of them, and reduce *left by their number.
+ * Read the thread states of the Python interpreter at address addr. Its lock is
+ * at interp->gil. Read at most *left states, and reduce *left by the number
+ * read.
  */
 static void
 interpreter_take(struct unwinder *u, const struct pyoffsets *o, uint64_t addr,

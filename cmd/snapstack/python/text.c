@@ -9,9 +9,10 @@
 enum { MAX_NAME = 4096, SHOWN = 60 };
 
 /*
- * Set *data, *number and *width to the address, the number and the size in
- * bytes of the characters in the string object at address addr. See
- * Include/cpython/unicodeobject.h. Return false if there is no string object.
+ * Find the characters in the Python string object at address addr. Set *data to
+ * their address, *number to their number, and *width to the size of each in
+ * bytes. See Include/cpython/unicodeobject.h. Return false if there is no
+ * string object.
  */
 static bool
 string_find(struct target *t, const struct pyoffsets *o, uint64_t addr,
@@ -30,9 +31,9 @@ string_find(struct target *t, const struct pyoffsets *o, uint64_t addr,
 }
 
 /*
- * Return the string object at address addr of t as UTF-8, truncated if it is
- * long, or NULL if there is none. o has the offsets. The caller frees the
- * string.
+ * Return the Python string object at address addr of t as UTF-8. It is
+ * truncated if it is long. o has the offsets in the interpreter's structures.
+ * The caller frees the result. Return NULL if there is no string object.
  */
 char *
 pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
@@ -135,8 +136,9 @@ put_quoted(struct buf *b, const uint8_t *p, size_t n, size_t width,
 }
 
 /*
- * Append the first 60 characters of the string object at address addr of t to
- * b, as repr() writes them. o has the offsets. Return false if there is none.
+ * Append to b the first 60 characters of the Python string object at address
+ * addr of t. They are written as by repr(). o has the offsets in the
+ * interpreter's structures. Return false if there is no string object.
  */
 bool
 pystring_put(struct buf *b, struct target *t, const struct pyoffsets *o,
@@ -156,8 +158,8 @@ pystring_put(struct buf *b, struct target *t, const struct pyoffsets *o,
 }
 
 /*
- * Append the first 60 bytes of the bytes object at address addr of t to b, as
- * repr() writes them. Return false if there is none.
+ * Append to b the first 60 bytes of the Python bytes object at address addr of
+ * t. They are written as by repr(). Return false if there is no bytes object.
  */
 bool
 pybytes_put(struct buf *b, struct target *t, uint64_t addr)

@@ -16,7 +16,7 @@ struct names {
 
 /*
  * Return a copy of name s without the characters that separate parts of a
- * folded line, or NULL if memory ran out. The caller frees it.
+ * folded line. The caller frees it. Return NULL if memory ran out.
  */
 static char *
 name_fold(const char *s)

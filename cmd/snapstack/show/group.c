@@ -54,9 +54,9 @@ sort_cmp(const void *a, const void *b)
 }
 
 /*
- * Set the member same of each of the n stacks at st to the index of the first
- * stack like it. This is its own index if no such stack precedes it, or if all
- * is true.
+ * Find equal stacks among the n stacks at st. Set the member same of each to
+ * the index of the first stack like it, which may be its own. If all is true,
+ * set it to its own index.
  */
 void
 stacks_group(struct stack *st, size_t n, bool all)

@@ -166,9 +166,9 @@ put_wait(const struct stack *st, bool times)
 }
 
 /*
- * Print what the threads with the same stack as the thread with index first are
- * waiting for. If it is the same for all, print it once, without times if these
- * differ. Otherwise print it once for each thread.
+ * Print what the threads with the same stack as thread number first are waiting
+ * for. If it is the same for all, print it once, without times if these differ.
+ * Otherwise print it for each thread.
  */
 static void
 put_waits(const struct unwinder *u, size_t first)
@@ -220,9 +220,9 @@ put_python(struct printing *p, const struct pyframe *f, size_t n)
 }
 
 /*
- * Print which of the threads with the same stack as the thread with index first
- * hold or want the global interpreter lock, and which run an interpreter other
- * than the main one.
+ * Print what the threads with the same stack as thread number first do in
+ * Python. This is whether each holds the global interpreter lock or waits for
+ * it, and whether it runs an interpreter other than the main one.
  */
 static void
 put_interpreter(const struct unwinder *u, size_t first)
@@ -277,8 +277,9 @@ put_stack(struct unwinder *u, size_t first, bool all)
 }
 
 /*
- * Print the stacks of process u, identical ones only once. If all is true, also
- * print the interpreter's frames between those of Python code.
+ * Print the stacks of process u, identical ones only once. Where Python code
+ * runs, print its frames; if all is true, also print the native frames of the
+ * interpreter there.
  */
 void
 print_process(struct unwinder *u, bool all)

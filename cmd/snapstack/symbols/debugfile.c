@@ -32,8 +32,9 @@ has_id(int fd, const void *id, size_t len)
 }
 
 /*
- * Open the file at path if it has build ID id. Return its descriptor, and set
- * *found to path, which the caller frees. Otherwise free path and return -1.
+ * Open the file at path if it has the build ID of len bytes at id. Return its
+ * descriptor, and set *found to path, which the caller frees. Otherwise free
+ * path and return -1.
  */
 static int
 open_same(char *path, const void *id, size_t len, char **found)
@@ -54,8 +55,10 @@ open_same(char *path, const void *id, size_t len, char **found)
 }
 
 /*
- * Return the path in dir that belongs to the build ID of len bytes at id, or
- * NULL. The caller frees it. See "Separate Debug Files" of gdb(1).
+ * Return the path in dir for the file with the build ID of len bytes at id. If
+ * debug is true, it is the path of the file's debugging information. See
+ * "Separate Debug Files" of gdb(1). The caller frees the path. Return NULL on
+ * failure.
  */
 static char *
 path_of(const char *dir, const uint8_t *id, size_t len, bool debug)
@@ -75,8 +78,8 @@ path_of(const char *dir, const uint8_t *id, size_t len, bool debug)
 }
 
 /*
- * Return the path of the file in dir whose name is the last component of name,
- * followed by suffix, or NULL. The caller frees it.
+ * Return the path of a file in dir. Its name is the last component of name,
+ * followed by suffix. The caller frees the path. Return NULL on failure.
  */
 static char *
 path_named(const char *dir, const char *name, const char *suffix)
@@ -92,10 +95,10 @@ path_named(const char *dir, const char *name, const char *suffix)
 }
 
 /*
- * Open the file whose build ID is the len bytes at id or, if debug is true, its
- * debugging information. name is a file name to try as well, or NULL. Return a
- * descriptor, and set *found to the path, which the caller frees. Return -1 if
- * there is no such file.
+ * Open the file whose build ID is the len bytes at id. If debug is true, open
+ * its debugging information instead. name is a file name to try as well, or
+ * NULL. Set *found to the path of the file, which the caller frees. Return a
+ * descriptor, or -1 if there is no such file.
  */
 int
 debugfile_open(const void *id, size_t len, bool debug, const char *name,

@@ -24,8 +24,8 @@ struct dynamic {
 
 /*
  * Find the dynamic section of the module whose ELF header is at address start.
- * Set *addr to the address of the section, and *bias to the load bias of the
- * module. Return false if there is none.
+ * Set *addr to the address of the section. Set *bias to the load bias of the
+ * module. Return false if there is no such section.
  */
 static bool
 section_find(struct target *t, uint64_t start, uint64_t *bias, uint64_t *addr)
@@ -114,10 +114,10 @@ symbol_is(struct target *t, const struct dynamic *d, uint64_t i,
 }
 
 /*
- * Find the symbol called name, of at most 31 bytes, that is exported by the
- * module whose ELF header is at address start in the memory of process t. If it
- * exists, set *addr to its address and return true. Otherwise return false. See
- * bfd/elflink.c of binutils for the hash table.
+ * Find the exported symbol called name in a module of process t. name has at
+ * most 31 bytes. The module's ELF header is at address start in memory. See
+ * bfd/elflink.c of binutils for the hash table. If the symbol exists, set *addr
+ * to its address and return true. Otherwise return false.
  */
 bool
 dynsym_find(struct target *t, uint64_t start, const char *name, uint64_t *addr)

@@ -63,8 +63,8 @@ image_size(struct image *im)
 }
 
 /*
- * Copy im to data. Do not write blocks of zeros, so that they take no memory,
- * no matter how many of them an untrusted snapshot claims to have.
+ * Copy im to data, which is all zero. Do not write blocks of zeros: they would
+ * take memory, and an untrusted snapshot may claim to have very many.
  */
 static void
 image_copy(struct image *im, uint8_t *data)
@@ -87,8 +87,8 @@ image_copy(struct image *im, uint8_t *data)
 }
 
 /*
- * Allocate size bytes for the ELF file im, or for a file that is not an image
- * if im is NULL. Return them, or NULL on failure.
+ * Allocate size bytes for the ELF file im. im is NULL if the file is not an
+ * image of its own. Return the bytes, or NULL on failure.
  */
 static struct elfbytes *
 bytes_new(const struct image *im, uint64_t size)
@@ -150,9 +150,9 @@ elfimage_open(struct image *im)
 }
 
 /*
- * Return the ELF file at addresses start to end in the memory of process t,
- * such as [vdso], or NULL if there is none. The caller closes the file with
- * elf_end.
+ * Open the ELF file at addresses start to end in the memory of process t, such
+ * as [vdso]. The caller closes the file with elf_end. Return the file, or NULL
+ * if there is none.
  */
 Elf *
 elfimage_memory(struct target *t, uint64_t start, uint64_t end)

@@ -94,8 +94,8 @@ fetch_begin(void)
 }
 
 /*
- * Request the file whose build ID is the len bytes at id or, if debug is true,
- * its debugging information. Return a descriptor, or -1.
+ * Request the file whose build ID is the len bytes at id. If debug is true,
+ * request its debugging information instead. Return a descriptor, or -1.
  */
 int
 fetch_open(const void *id, size_t len, bool debug)

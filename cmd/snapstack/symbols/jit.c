@@ -34,8 +34,9 @@ struct jit {
 };
 
 /*
- * Parse a hexadecimal number of at most 16 digits at *p and the blanks after it
- * into *v, and advance *p past them. Return false if either is missing.
+ * Parse a hexadecimal number at *p into *v, and advance *p past it. The number
+ * has at most 16 digits, and blanks follow it, which are skipped, too. Return
+ * false if either is missing.
  */
 static bool
 hex_read(const char **p, uint64_t *v)
@@ -124,9 +125,9 @@ jit_open(struct target *t)
 }
 
 /*
- * Return the name of the generated code of process t that contains pc, and set
- * *start to the first address of that code. Return NULL if the map has none.
- * The name is valid until the next call.
+ * Look up pc in the map of code that process t has generated. Set *start to the
+ * first address of the code that contains pc. Return the name of the code,
+ * which is valid until the next call, or NULL if the map does not have it.
  */
 const char *
 jit_name(struct target *t, uint64_t pc, uint64_t *start)

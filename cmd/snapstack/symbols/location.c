@@ -38,8 +38,9 @@ name_qualify(const char *name, Dwarf_Die *die)
 }
 
 /*
- * Return the DIE that declares the function of die: the abstract origin of an
- * inlined function, or the declaration of a member function in its class.
+ * Return the DIE that declares the function of die. For an inlined function
+ * this is the abstract origin. For a member function it is the declaration in
+ * the class.
  */
 static Dwarf_Die
 die_origin(Dwarf_Die *die)
@@ -72,8 +73,8 @@ has_namespaces(Dwarf_Die *cu)
 }
 
 /*
- * Return the name, demangled or qualified, of the function of die in unit cu,
- * or NULL if it has none. It is valid until the next call.
+ * Return the name of the function of die in unit cu, demangled or qualified.
+ * The name is valid until the next call. Return NULL if the function has none.
  */
 static const char *
 die_name(Dwarf_Die *die, Dwarf_Die *cu)
@@ -95,9 +96,10 @@ die_name(Dwarf_Die *die, Dwarf_Die *cu)
 }
 
 /*
- * Return the compilation unit that contains pc, or NULL. If the table of
- * addresses does not have it, search all units, because some compilers make no
- * table.
+ * Find the compilation unit of m that contains pc. If the table of addresses
+ * does not have it, search all units, because some compilers make no table. Set
+ * *bias to the difference between pc and addresses in the DWARF. Return the
+ * unit, or NULL.
  */
 static Dwarf_Die *
 unit_find(Dwfl_Module *m, uint64_t pc, Dwarf_Addr *bias)
@@ -133,9 +135,9 @@ caller_line(struct location *pl, Dwarf_Die *die, Dwarf_Die *cu)
 }
 
 /*
- * Call fn(arg, pl) for each function inlined at pc, innermost first, and leave
- * pl at the function that contains them. pc is an address in the DWARF of unit
- * cu. Return the name of the containing function in DWARF, or NULL.
+ * Call fn(arg, pl) for each function inlined at pc, innermost first. pc is an
+ * address in the DWARF of unit cu. Leave pl at the function that contains them.
+ * Return the name that this function has in DWARF, or NULL.
  */
 static const char *
 inlined_each(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc, location_fn fn,
@@ -161,8 +163,8 @@ inlined_each(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc, location_fn fn,
 }
 
 /*
- * Set the source file and line in pl to those of pc, an address in the DWARF of
- * unit cu. First check that cu contains pc, because libdw assigns bytes after a
+ * Set the file and line in pl to those of pc. pc is an address in the DWARF of
+ * unit cu. First check that cu contains it, because libdw assigns bytes after a
  * unit to its last line.
  */
 static void
@@ -192,8 +194,8 @@ made_find(struct location *pl, struct target *t, const struct frame *f,
 }
 
 /*
- * Call fn(arg, location) for each function of frame f of u: first for inlined
- * functions, innermost first, and then for the one that contains them. The
+ * Call fn(arg, location) for each function of frame f of u. First pass the
+ * inlined functions, innermost first, and then the one that contains them. Each
  * location is valid only during the call.
  */
 void

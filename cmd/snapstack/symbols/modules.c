@@ -16,8 +16,8 @@ enum { PAGE = 4096 };		/* smallest page size of any machine */
 static struct target *now;	/* process that the callbacks of libdwfl read */
 
 /*
- * Set id to the build ID of the ELF file that begins at address addr in memory.
- * Return the length of the ID, or 0 if there is none.
+ * Set id to the build ID of an ELF file in memory, which begins at address
+ * addr. Return the length of the ID, or 0 if there is none.
  */
 static size_t
 id_of_memory(struct target *t, uint64_t addr, uint8_t id[64])

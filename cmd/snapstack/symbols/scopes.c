@@ -26,8 +26,8 @@ has_addresses(int tag)
 }
 
 /*
- * Search the children of parent, including those in its namespaces and types,
- * for the DIE whose code contains pc, and set *found to it. Return false if
+ * Search parent's children for the DIE whose code contains pc, and set *found
+ * to it. Also search in the namespaces and types among them. Return false if
  * there is none. found may be parent.
  */
 static bool
@@ -57,8 +57,8 @@ holder_find(const Dwarf_Die *parent, Dwarf_Addr pc, unsigned int depth,
 }
 
 /*
- * Store in array found, of max elements, the functions of unit cu that contain
- * pc, an address in its DWARF, outermost first. Return their number.
+ * Find the functions of unit cu that contain pc, an address in its DWARF. Store
+ * them in array found, of max elements, outermost first. Return their number.
  */
 size_t
 scopes_find(const Dwarf_Die *cu, Dwarf_Addr pc, Dwarf_Die *found, size_t max)

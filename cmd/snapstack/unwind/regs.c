@@ -59,8 +59,8 @@ layout_find(const char *cputype, size_t len)
 
 /*
  * Read the registers of a thread into r. cputype is Plan 9's name of the
- * machine. If the snapshot does not have them or their layout is not known, set
- * r->n to 0 and return false.
+ * machine. If the snapshot does not have the registers, or their layout is not
+ * known, set r->n to 0 and return false.
  */
 bool
 registers_get(struct registers *r, struct proc *thread, const char *cputype)

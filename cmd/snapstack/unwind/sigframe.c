@@ -53,8 +53,8 @@ sigframe_step(struct target *t, const struct frame *f, struct registers *r)
 }
 
 /*
- * Return the stack pointer that a signal interrupted. The thread of t with
- * registers r must be running the handler on an alternate stack
+ * Return the stack pointer from before a signal. The thread of t with registers
+ * r must be running the signal's handler on an alternate stack
  * (sigaltstack(2)). Search that stack for the kernel's struct ucontext, which
  * describes it. Return 0 if none is found.
  */

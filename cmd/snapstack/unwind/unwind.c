@@ -189,8 +189,8 @@ frame_add(struct stack *st, uint64_t pc)
 }
 
 /*
- * Add a frame to the stack. This is a libdwfl callback. A frame outside code
- * ends the stack, unless it is the first frame, which may have jumped to an
+ * Add a frame to the stack; this is a libdwfl callback. A frame outside code
+ * ends the stack. Only the first frame may be outside code, after a jump to an
  * invalid address.
  */
 static int
@@ -277,9 +277,9 @@ last_sp(const struct unwinder *u, const struct stack *st)
 }
 
 /*
- * If the last frame is the code that a signal handler returns to, add the frame
- * that the signal interrupted, set the registers to continue there, and return
- * true. Otherwise return false.
+ * Continue at the frame that a signal interrupted, if the last frame is the
+ * code that a signal handler returns to. In this case add the interrupted
+ * frame, set the registers to it, and return true. Otherwise return false.
  */
 static bool
 signal_add(struct unwinder *u, struct stack *st)
@@ -309,9 +309,9 @@ is_entry(const struct unwinder *u, const struct stack *st)
 }
 
 /*
- * Add the frames that libdwfl finds from the registers u->now. skip_first is
- * true if the first of them was already added. Return NULL if the outermost
- * frame was reached, or else the reason why it was not. The text is valid until
+ * Add to st the frames that libdwfl finds from the registers u->now. skip_first
+ * is true if the first of them was already added. Return NULL if the outermost
+ * frame was reached, and otherwise the reason why not. The text is valid until
  * the next call.
  */
 static const char *

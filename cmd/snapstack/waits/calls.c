@@ -29,8 +29,9 @@ static const char since_424[] =
     "open_tree_attr file_getattr file_setattr";
 
 /*
- * Return the name of system call nr on machine, an e_machine of elf(5), or NULL
- * if it is not known. The name is valid until the next call.
+ * Return the name of system call nr on the given machine, an e_machine of
+ * elf(5). The name is valid until the next call. Return NULL if it is not
+ * known.
  */
 const char *
 call_name(uint16_t machine, int64_t nr)

@@ -60,8 +60,8 @@ put_description(struct call *c, uint64_t id)
 }
 
 /*
- * Append to the text of c the number fd and its file, with addresses if this is
- * a socket. Return false if the file is not known.
+ * Append to the text of c the number fd and the name of its file. If it is a
+ * socket, also append its addresses. Return false if the file is not known.
  */
 static bool
 put_leads(struct call *c, int fd)
@@ -84,9 +84,9 @@ put_leads(struct call *c, int fd)
 }
 
 /*
- * Append the facts in fdinfo about descriptor fd (proc_pid_fdinfo(5)): the
- * descriptors that an epoll(7) set watches, and the time when a
- * timerfd_create(2) timer expires.
+ * Append what fdinfo says about descriptor fd (proc_pid_fdinfo(5)). For an
+ * epoll(7) set these are the descriptors that it watches. For a
+ * timerfd_create(2) timer it is the time when it expires.
  */
 static void
 put_info(struct call *c, int fd)
@@ -116,8 +116,9 @@ put_info(struct call *c, int fd)
 }
 
 /*
- * Append to the text of c descriptor fd, its file, with addresses if this is a
- * socket, and what the file itself is waiting for.
+ * Append to the text of c descriptor fd and the name of its file. If it is a
+ * socket, also append its addresses. Also append what the file itself is
+ * waiting for.
  */
 void
 put_descriptor(struct call *c, int fd)

@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * Set *nr and arg to the call in the thread's record (proc_pid_syscall(5)),
- * which was read before the thread was stopped. Set wchan, of size bytes, to
- * the kernel function in which the thread slept (proc_pid_wchan(5)). Return
+ * Set *nr and arg to the call in the thread's record (proc_pid_syscall(5)). Set
+ * wchan, of size bytes, to the kernel function in which the thread slept
+ * (proc_pid_wchan(5)). Both were recorded before the thread was stopped. Return
  * false if the thread has moved since then.
  */
 static bool
@@ -36,10 +36,10 @@ call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6],
 }
 
 /*
- * If the stop interrupted a call, set *nr and arg to that call from the
- * registers and return true. Otherwise return false. The result of such a call
- * is EINTR, or ERESTARTSYS or a similar code of linux/errno.h, which means that
- * it will be restarted.
+ * Find out whether the stop interrupted a system call of the thread with
+ * registers r. If so, set *nr and arg to that call, and return true. Its result
+ * is then EINTR, or ERESTARTSYS or a similar code of linux/errno.h, which means
+ * that it will be restarted.
  */
 static bool
 call_interrupted(const struct registers *r, int64_t *nr, uint64_t arg[6])
@@ -69,10 +69,10 @@ is_one(const char *name, const char *list)
 }
 
 /*
- * Return the name of the call that restart_syscall(2) resumes, or NULL if it is
- * not known. A thread resumes a call with a timeout in this way after an
- * earlier stop. On amd64 the name is read from the code: the instruction before
- * the syscall loads the number of the call.
+ * Return the name of the call that restart_syscall(2) resumes. A thread resumes
+ * a call with a timeout in this way after an earlier stop. On amd64 the name is
+ * read from the code: the instruction before the syscall loads the number of
+ * the call. Return NULL if it is not known.
  */
 static const char *
 code_name(struct target *t, const struct registers *r)
@@ -90,9 +90,9 @@ code_name(struct target *t, const struct registers *r)
 }
 
 /*
- * Return the name of call nr of c, or NULL if it has none. For
- * restart_syscall(2), return the name of the call being resumed, if wchan or
- * the code at the program counter identifies it.
+ * Return the name of call nr of c. For restart_syscall(2), return the name of
+ * the call being resumed instead, if wchan or the code at the program counter
+ * identifies it. Return NULL if the call has no name.
  */
 static const char *
 call_first(const struct call *c, int64_t nr, const char *wchan)
@@ -120,11 +120,11 @@ put_thread(struct call *c, uint64_t tid)
 }
 
 /*
- * If the kernel clears the futex at address addr when a thread ends, a
- * pthread_join(3) caller is waiting for that thread: append the thread and
- * return true. word is the value of the futex. If the snapshot does not have
- * the address, recognize glibc's struct pthread, in which the head of the
- * robust mutex list follows the thread ID.
+ * Find out whether the call waits for the end of a thread, as pthread_join(3)
+ * does. The kernel then clears the futex at address addr when that thread ends.
+ * Append the thread and return true. word is the value of the futex. If the
+ * snapshot does not record which address is cleared, recognize glibc's struct
+ * pthread, in which the head of the robust mutex list follows the thread ID.
  */
 static bool
 put_join(struct call *c, uint64_t addr, uint64_t word)
@@ -144,10 +144,10 @@ put_join(struct call *c, uint64_t addr, uint64_t word)
 }
 
 /*
- * Append the owner of the futex(2) that the call is waiting for. In a glibc
- * mutex, the owner is two words after the futex (struct __pthread_mutex_s). In
- * a musl mutex, and in a glibc mutex that inherits priority or is robust, it is
- * in the futex.
+ * Append the owner of the mutex or thread that the call is waiting for with
+ * futex(2). In a glibc mutex, the owner is two words after the futex (struct
+ * __pthread_mutex_s). In a musl mutex it is in the futex. The same holds for a
+ * glibc mutex that inherits priority or is robust.
  */
 static void
 put_futex(struct call *c)
