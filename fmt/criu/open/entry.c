@@ -10,7 +10,7 @@
 
 /*
  * Append the buffered bytes and the capacity of pipe or FIFO f to the image
- * called name, but only once for all ends of the pipe.
+ * called name. Do it only once for all ends of the pipe.
  */
 static int
 pipe_data(struct criumake *m, const struct makeopen *f, uint32_t magic,
@@ -85,8 +85,8 @@ makeepoll_write(struct criumake *m, const struct makeopen *f, void *msg)
 
 /*
  * Set the interval and the time left of timer f in msg. A periodic timer that
- * expired and was not read has no time left. Writing 0 would disarm the timer,
- * so start a full interval instead. Return 0.
+ * expired and was not read has no time left. Give it a full interval: 0 would
+ * disarm it. Return 0.
  */
 int
 maketimerfd_write(struct criumake *m, const struct makeopen *f, void *msg)

@@ -35,9 +35,9 @@ fdinfo_write(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Append to filelocks.img lock l, which process t holds through descriptor fd.
+ * Append lock l to filelocks.img. Process t holds it through descriptor fd.
  * criu has a bit for each kind of lock, and one for a lease that is being
- * broken (file-lock.h in criu).
+ * broken (its file-lock.h).
  */
 static int
 lock_add(struct criumake *m, const struct maketask *t, uint64_t fd,
@@ -66,9 +66,9 @@ lock_add(struct criumake *m, const struct maketask *t, uint64_t fd,
 }
 
 /*
- * Append to filelocks.img the locks that the fdinfo of descriptor fd of t
- * lists. Append POSIX locks, which belong to the process, each time, but locks
- * of the open file description only once.
+ * Append the locks in the fdinfo of descriptor fd of t to filelocks.img. POSIX
+ * locks belong to the process: append them for each process. Other locks belong
+ * to the open file: append them only once.
  */
 static int
 fd_locks(struct criumake *m, const struct maketask *t, const struct makefd *fd)
@@ -93,9 +93,8 @@ fd_locks(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 }
 
 /*
- * Append the locks of process t to filelocks.img. If several descriptors share
- * an open file description, use only the first, because all list the same
- * locks.
+ * Append the locks of process t to filelocks.img. Of several descriptors of one
+ * open file, use only the first: all list the same locks.
  */
 static int
 locks_write(struct criumake *m, struct maketask *t)
@@ -114,9 +113,9 @@ locks_write(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Add to files.img the deleted directory path, to which the link called name in
- * t's record points. Set *id to its ID. Return 1 on success, 0 if too little is
- * recorded about the directory, or -1 with errstr set.
+ * Add the deleted directory path to files.img, and set *id to its ID. The link
+ * called name in t's record points to it. Return 1 on success, 0 if too little
+ * is recorded about the directory, or -1 with errstr set.
  */
 static int
 gone_get(struct criumake *m, struct maketask *t, const char *name,
@@ -145,9 +144,9 @@ gone_get(struct criumake *m, struct maketask *t, const char *name,
 }
 
 /*
- * Add to files.img the directory to which the link called name (cwd or root) in
- * t's record points, and set *id to its ID. If the directory cannot be added,
- * record an obstacle.
+ * Add the current or root directory of t to files.img, and set *id to its ID.
+ * name is the name of the link to it in t's record: cwd or root. Record an
+ * obstacle if the directory cannot be added.
  */
 static int
 dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
@@ -176,8 +175,8 @@ dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
 }
 
 /*
- * Write fs-N.img of process t. Unless t shares the descriptor table of another
- * process, also write fdinfo-N.img and the locks of t. Return 0, or -1 with
+ * Write fs-N.img of process t. Write also fdinfo-N.img and the locks of t,
+ * unless t shares the descriptors of another process. Return 0, or -1 with
  * errstr set.
  */
 int

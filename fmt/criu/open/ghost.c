@@ -21,9 +21,9 @@ makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Parse the numbers in the file called name in the record of embedded file p
- * into v. form is their format (words_form). Return true if the file exists and
- * is valid.
+ * Parse the numbers in a file of the record of embedded file p into v. name is
+ * the name of the file in the record. form is the format of the numbers
+ * (words_form). Return true if the file exists and is valid.
  */
 static bool
 content_numbers(const struct proc *p, const char *name, const char *form,
@@ -53,8 +53,8 @@ makereg_size(const struct proc *p)
 
 /*
  * Record an obstacle if part of the content of a deleted file is missing. p is
- * the embedded file with the content, or the process whose executable the file
- * is; NULL stands for an empty file.
+ * the embedded file with the content, or the process that has the file as its
+ * executable. For an empty file, p is NULL.
  */
 static int
 content_check(struct criumake *m, const struct proc *p)
@@ -205,8 +205,8 @@ ghost_get(struct criumake *m, struct proc *content, const struct makeinode *n,
 
 /*
  * Mark file id of files.img as deleted, so that criu creates it from content. n
- * is the inode of the file. content is NULL if the file is empty or of a type
- * without content. Return 0, or -1 with errstr set.
+ * is the inode of the file. content is NULL if the file is empty or has no
+ * content because of its type. Return 0, or -1 with errstr set.
  */
 int
 makeghost_add(struct criumake *m, uint32_t id, struct proc *content,

@@ -140,7 +140,7 @@ makeinet_obstacle(struct criumake *m, const struct makeopen *f)
 
 /*
  * Return the class of the reason why IPv4 or IPv6 socket f cannot be restored.
- * It depends on the protocol, if the protocol is recorded.
+ * It depends on the protocol of the socket, if that is recorded.
  */
 enum makewhy
 makeinet_kind(const struct makeopen *f)
@@ -162,8 +162,9 @@ makeinet_kind(const struct makeopen *f)
 }
 
 /*
- * Record a note for everything that the IPv4 or IPv6 socket of descriptor fd of
- * t loses when it is restored. Return 0, or -1 with errstr set.
+ * Record a note for each thing that an IPv4 or IPv6 socket loses when it is
+ * restored. The socket is that of descriptor fd of t. Return 0, or -1 with
+ * errstr set.
  */
 int
 makeinet_note(struct criumake *m, const struct maketask *t,

@@ -65,8 +65,8 @@ makekind_get(const struct makeopen *f)
 }
 
 /*
- * Return whether open file f is the read end or the write end of its pipe or
- * FIFO, or both, as bits of PIPE_BOTH. Return 0 if f is not restored.
+ * Return which ends of its pipe or FIFO open file f is: read, write or both, as
+ * bits of PIPE_BOTH. Return 0 if f is not restored.
  */
 static unsigned int
 ends_of(const struct makeopen *f)
@@ -136,9 +136,9 @@ open_kind(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Record that descriptor fd of process t cannot be restored. fd->open->why is
- * the reason. Put the name of the kind of file before it, if that name says
- * more.
+ * Record that descriptor fd of process t cannot be restored. The reason is
+ * fd->open->why. If the kind of the file says more, put its name before the
+ * reason.
  */
 static int
 fd_refuse(struct criumake *m, struct maketask *t,
@@ -159,8 +159,8 @@ fd_refuse(struct criumake *m, struct maketask *t,
 }
 
 /*
- * Record a note for everything that the file of descriptor fd of t loses when
- * it is restored, but only once for all descriptors of the same open file.
+ * Record a note for each thing that the file of descriptor fd of t loses when
+ * it is restored. Do it only once for all descriptors of an open file.
  */
 static int
 fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
@@ -177,9 +177,9 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 }
 
 /*
- * Decide which open files cannot be restored, and record the reason for each of
- * their descriptors. Repeat this until nothing changes, because other files may
- * need a file that is left out. Return 0, or -1 with errstr set.
+ * Decide which open files cannot be restored. Record a reason for each of their
+ * descriptors. An open file that needs one of them cannot be restored either,
+ * so repeat this until nothing changes. Return 0, or -1 with errstr set.
  */
 int
 makejudge_opens(struct criumake *m)

@@ -93,9 +93,9 @@ makeunix_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return a descriptor of t that refers to the open file with number key:
- * descriptor preferred if possible, else the lowest. Return NULL if there is
- * none.
+ * Return a descriptor of t that refers to the open file with number key. Return
+ * descriptor preferred if it does, otherwise the lowest that does. Return NULL
+ * if there is none.
  */
 static const struct makefd *
 fd_find(const struct maketask *t, uint64_t key, uint64_t preferred)
@@ -108,8 +108,8 @@ fd_find(const struct maketask *t, uint64_t key, uint64_t preferred)
 
 /*
  * Return the reason why epoll set f cannot be restored, or NULL if it can. The
- * process that creates the set again must have each file in the set open. Set
- * the descriptor numbers of the targets to the ones in that process.
+ * process that creates the set must have each file in the set open. Set the
+ * descriptor numbers in the set to the numbers in that process.
  */
 const char *
 makeepoll_obstacle(struct criumake *m, const struct makeopen *f)
@@ -134,9 +134,9 @@ makeepoll_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return true if f is a POSIX message queue in the mount namespace that criu
- * creates. The new namespace has no such queues, because the kernel keeps them
- * on a mount of its own.
+ * Return true if f is a POSIX message queue in a mount namespace that criu
+ * creates. The kernel keeps the queues on a mount of their own, so the new
+ * namespace has none.
  */
 bool
 makeobstacle_isqueue(const struct criumake *m, const struct makeopen *f)
@@ -191,8 +191,7 @@ makememfd_obstacle(struct criumake *m, const struct makeopen *f)
 
 /*
  * Return the reason why pidfd f cannot be restored, or NULL if it can. A pidfd
- * of a thread cannot be restored, because criu opens pidfds before it creates
- * threads.
+ * of a thread cannot be restored: criu opens pidfds before it creates threads.
  */
 const char *
 makepidfd_obstacle(struct criumake *m, const struct makeopen *f)

@@ -74,8 +74,8 @@ makepacket_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * Set *id to the number of the packet socket whose rings t has mapped at v.
- * Return 1 on success, 0 if the mapping cannot be restored (the reason is
+ * Set *id to the number of the packet socket whose packet rings t has mapped at
+ * v. Return 1 on success, 0 if the mapping cannot be restored (the reason is
  * recorded), or -1 with errstr set.
  */
 int

@@ -14,8 +14,9 @@ enum {
 };
 
 /*
- * Mark open files as used if they are queued in a used socket, even if that
- * socket itself is only queued in another. Return 0, or -1 with errstr set.
+ * Mark open files that are queued in a used socket as used. Then do the same
+ * for the sockets marked in this way, and so on. Return 0, or -1 with errstr
+ * set.
  */
 int
 makequeue_use(struct criumake *m)
@@ -56,10 +57,9 @@ sent_to(const struct criumake *m, const struct makeopen *o)
 }
 
 /*
- * Return the socket whose turn must wait for o. When criu restores the data
- * queued in a socket, it sends the data from a connected socket, which must
- * already exist. If two sockets are connected to each other, only these two
- * count.
+ * Return the socket whose turn must wait for o. To restore the data queued in a
+ * socket, criu sends it from a connected socket, which must exist by then. If
+ * two sockets are connected to each other, only these two count.
  */
 static struct makeopen *
 waits_for(const struct criumake *m, const struct makeopen *o)
@@ -113,10 +113,11 @@ present_set(struct criumake *m, struct makeopen *o)
 }
 
 /*
- * Set m->turn to an order in which queued descriptors can be restored. criu
- * restores the queues from first to last, and must already know the sender of
- * each: either a process has the sender, or criu received it from an earlier
- * queue (prepare_scms in its sk-queue.c). Return 0, or -1 with errstr set.
+ * Set m->turn to an order in which descriptors that are queued in sockets can
+ * be restored. criu restores the queues in this order, and must already have
+ * the sender of each. It has a sender that a process has, and one that it
+ * received from an earlier queue (prepare_scms in its sk-queue.c). Return 0, or
+ * -1 with errstr set.
  */
 int
 makequeue_order(struct criumake *m)
@@ -154,9 +155,9 @@ makequeue_order(struct criumake *m)
 }
 
 /*
- * Return true if no socket can send to f, a queued socket that no process has.
- * criu then cannot refill the queue of f, because it would create the sender in
- * the process that has f.
+ * Return true if no socket can send to f. f is a queued socket that no process
+ * has. criu then cannot fill the queue of f: it would create the sender in the
+ * process that has f.
  */
 static bool
 is_deserted(const struct makeopen *f)
@@ -199,8 +200,9 @@ makequeue_obstacle(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Record that the sender credentials queued in the UNIX socket of descriptor fd
- * of t cannot be restored. Return 0, or -1 with errstr set.
+ * Record that the credentials of senders in the queue of a UNIX socket cannot
+ * be restored. The socket is that of descriptor fd of t. Return 0, or -1 with
+ * errstr set.
  */
 int
 makequeue_note(struct criumake *m, const struct maketask *t,
@@ -220,8 +222,8 @@ makequeue_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record a reason for each file that cannot be restored and that no process
- * has, because it is only queued in a socket. Return 0, or -1 with errstr set.
+ * Record a reason for each file that is only queued in a socket and cannot be
+ * restored. No process has such a file. Return 0, or -1 with errstr set.
  */
 int
 makequeue_refuse(struct criumake *m)
@@ -242,8 +244,8 @@ makequeue_refuse(struct criumake *m)
 /*
  * Append packet number nth in the queue of socket f to image b. The packet is
  * the n bytes at data. *next is the index of the first descriptor that is not
- * yet written; advance it past the descriptors of the packet. All files must
- * already have their numbers.
+ * written yet; advance it past those of the packet. All files must already have
+ * their numbers.
  */
 static int
 packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
@@ -283,9 +285,9 @@ packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
 }
 
 /*
- * Append the queue of UNIX socket f to sk-queues.img: its packets, or the bytes
- * of a stream in pieces. The entries of f and of the descriptors queued in it
- * must already be written.
+ * Append the queue of UNIX socket f to sk-queues.img. The queue is packets, or
+ * the bytes of a stream in pieces. The entries of f and of the descriptors in
+ * the queue must be written before.
  */
 static int
 queue_write(struct criumake *m, const struct makeopen *f)

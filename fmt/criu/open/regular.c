@@ -15,8 +15,8 @@
 #define DELETED " (deleted)"
 
 /*
- * Add file r to files.img. f is its open file, or NULL if the file is only
- * mapped or is a directory of a process.
+ * Add file r to files.img. f is the open file. It is NULL if r is only mapped,
+ * or is a directory of a process.
  */
 static void
 reg_add(struct criumake *m, Criu__RegFile *r, const struct makeopen *f)
@@ -28,9 +28,9 @@ reg_add(struct criumake *m, Criu__RegFile *r, const struct makeopen *f)
 
 /*
  * Add open file f to files.img with number id. If bare is set, f is a FIFO or a
- * terminal, and only its path matters. Give the size only if f is open
- * read-only, because criu refuses a file whose size differs from the entry.
- * Return 0, or -1 with errstr set.
+ * terminal, and only its path matters. Give the size only if f is open for
+ * reading only: criu refuses a file of another size. Return 0, or -1 with
+ * errstr set.
  */
 int
 makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
@@ -79,7 +79,7 @@ makereg_path(struct criumake *m, const char *path, uint32_t *id)
 
 /*
  * Store the build ID of ELF file im in words, four bytes in each. Return the
- * number of words, or 0 if im is NULL or has no build ID.
+ * number of words. Return 0 if im is NULL or has no build ID.
  */
 static size_t
 build_id(struct image *im, uint32_t words[16])
@@ -101,8 +101,8 @@ build_id(struct image *im, uint32_t words[16])
 }
 
 /*
- * Return an open file with inode ino on device dev whose own name is deleted,
- * so that its path is another name of the inode. Return NULL if there is none.
+ * Return an open file with inode ino on device dev whose own name is deleted.
+ * Its path is then another name of the inode. Return NULL if there is none.
  */
 static const struct makeopen *
 linked_find(const struct criumake *m, uint64_t dev, uint64_t ino)
@@ -136,8 +136,9 @@ mapped_content(struct criumake *m, struct maketask *t, const struct vma *v)
 }
 
 /*
- * Return 1 if criu can create the deleted file that t has mapped at v, 0 if it
- * cannot (the reason is recorded), or -1 with errstr set.
+ * Check that criu can create the deleted file that t has mapped at v. content
+ * is the embedded content of the file. Return 1 if criu can, 0 if not (the
+ * reason is recorded), or -1 with errstr set.
  */
 static int
 gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
@@ -173,7 +174,7 @@ newlines_put(char *path)
 
 /*
  * Add the file that t has mapped at v to files.img, and set x->id to its
- * number. Return 1 on success, 0 if the file cannot be restored (the reason is
+ * number. Return 1 on success, 0 if it cannot be restored (the reason is
  * recorded), or -1 with errstr set.
  */
 static int
@@ -223,9 +224,8 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 
 /*
  * Set *id to the number in files.img of the file that process t has mapped at
- * v. Add the file if this is its first mapping. Return 1 on success, 0 with *id
- * 0 if the file cannot be restored (the reason is recorded), or -1 with errstr
- * set.
+ * v. Add the file if it is not there yet. Return 1 on success, 0 with *id 0 if
+ * the file cannot be restored (the reason is recorded), or -1 with errstr set.
  */
 int
 makereg_mapped(struct criumake *m, struct maketask *t, const struct vma *v,

@@ -17,8 +17,8 @@ enum {
 
 /*
  * Return the shared memory with inode ino on device dev. user is a process that
- * uses it. Return NULL if its content is not embedded in the snapshot, or NULL
- * with errstr set if memory runs out.
+ * uses it. Return NULL if its content is not in the snapshot. Return NULL with
+ * errstr set if memory runs out.
  */
 struct makeshm *
 makeshm_get(struct criumake *m, uint64_t dev, uint64_t ino,
@@ -37,8 +37,8 @@ makeshm_get(struct criumake *m, uint64_t dev, uint64_t ino,
 }
 
 /*
- * Set *id to the number of the file by which criu maps shared memory o. Add the
- * file to files.img on the first call for o. Return 1.
+ * Set *id to the number in files.img of the file through which criu maps shared
+ * memory o. Add the file on the first call for o. Return 1.
  */
 int
 makeshm_mapped(struct criumake *m, struct makeshm *o, uint32_t *id)
@@ -93,8 +93,7 @@ shm_name(const struct makeshm *o)
 
 /*
  * Append the pages of im that are not all zero to pagemap image b. page is the
- * page size in bytes. Extents are in kilobytes, so they may cover only part of
- * a page.
+ * page size in bytes. A page may be only partly zero: extents are in kilobytes.
  */
 static void
 shm_pages(struct buf *b, struct image *im, uint64_t page)
@@ -153,9 +152,9 @@ makeshm_content(struct criumake *m, struct proc *p, uint32_t id)
 }
 
 /*
- * Add shared memory o as inode id to memfd, the content of memfd.img, and write
- * its pages. Number the pages image above those of all System V segments, which
- * are also called pagemap-shmem-N.img.
+ * Add shared memory o as inode id to memfd, the content of memfd.img. Write its
+ * pages to pagemap-shmem-N.img, where N is above the numbers of all System V
+ * segments: their images have the same name.
  */
 static int
 shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,

@@ -105,8 +105,9 @@ makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
 }
 
 /*
- * Record the options and multicast groups that the socket of descriptor fd of t
- * loses when it is restored. Return 0, or -1 with errstr set.
+ * Record the options and multicast groups that a socket loses when it is
+ * restored. The socket is that of descriptor fd of t. Return 0, or -1 with
+ * errstr set.
  */
 int
 makeinet_options(struct criumake *m, const struct maketask *t,
@@ -146,9 +147,9 @@ makeinet_options(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record everything that the socket of descriptor fd of t loses when it is
- * restored. The socket is neither IPv4 nor IPv6. Return 0, or -1 with errstr
- * set.
+ * Record each thing that a socket loses when it is restored. The socket is that
+ * of descriptor fd of t, and is neither IPv4 nor IPv6. Return 0, or -1 with
+ * errstr set.
  */
 int
 makesocket_note(struct criumake *m, const struct maketask *t,
@@ -163,9 +164,9 @@ makesocket_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Store the options of socket f, and the device to which it is bound, in the
- * messages part[], each of which may be NULL. If part[OPT_SOCKET] is NULL, its
- * allocation failed. Return 0, or -1 with errstr set.
+ * Store the options of socket f, and the device it is bound to, in messages
+ * part[]. Each of these may be NULL, but a NULL part[OPT_SOCKET] means that
+ * memory ran out. Return 0, or -1 with errstr set.
  */
 int
 makesocket_set(struct criumake *m, const struct makeopen *f,

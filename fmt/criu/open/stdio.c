@@ -22,8 +22,8 @@ inode_first(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Find the pipes and UNIX sockets that are standard input, output or error of a
- * process. Set stdio in the first open file of each such inode to 1 plus the
- * descriptor number in the first process that has the inode.
+ * process. Set stdio in the first open file with the inode of each. The value
+ * is 1 plus the descriptor number in the first process that has the inode.
  */
 void
 makestdio_find(struct criumake *m)
@@ -47,8 +47,9 @@ makestdio_find(struct criumake *m)
 }
 
 /*
- * Return true if f is a pipe or a UNIX socket whose other end is outside the
- * snapshot, and criu can replace it by its own standard input, output or error.
+ * Return true if criu can put its own standard input, output or error in the
+ * place of f. f must be a pipe or a UNIX socket whose other end is outside the
+ * snapshot.
  */
 bool
 makestdio_isoutside(const struct criumake *m, const struct makeopen *f)
@@ -75,9 +76,10 @@ waiting(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Record how criu will restore descriptor fd of t, a pipe or socket whose other
- * end is outside the snapshot, and add --inherit-fd to criu's command line. Do
- * both only once for each pipe or socket. Return 0, or -1 with errstr set.
+ * Record how criu will restore descriptor fd of t, and add --inherit-fd to
+ * criu's command line. The descriptor is of a pipe or socket whose other end is
+ * outside the snapshot. Do both only once for each pipe or socket. Return 0, or
+ * -1 with errstr set.
  */
 int
 makestdio_note(struct criumake *m, const struct maketask *t,

@@ -49,9 +49,9 @@ maketcp_isrestored(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set m->lock from the record of a process: to the name of the nft(8) table
- * that locks connections, without the prefix "CRIU-", or to "" if iptables(8)
- * locks them. Leave m->lock NULL if no record mentions a lock.
+ * Find out how connections are locked, and set m->lock. Set it to "" if
+ * iptables(8) locks them. If nft(8) does, set it to the name of its table
+ * without the prefix "CRIU-". Leave it NULL if no record mentions a lock.
  */
 static int
 lock_find(struct criumake *m)

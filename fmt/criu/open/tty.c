@@ -53,9 +53,9 @@ kind_get(const struct makeopen *f)
 }
 
 /*
- * Return a restored open file other than f that is an end of the pseudoterminal
- * of f: the master end if master is set, otherwise the other end. Return NULL
- * if there is none.
+ * Return a restored open file other than f for the pseudoterminal of f. It is
+ * the master end if master is set, otherwise the other end. Return NULL if
+ * there is none.
  */
 static const struct makeopen *
 end_find(const struct criumake *m, const struct makeopen *f, bool master)
@@ -104,7 +104,7 @@ outer_find(const struct criumake *m)
 /*
  * Return the reason why f cannot be restored, or NULL if it can. f is an end of
  * a pseudoterminal whose master is not restored. Only one such pseudoterminal
- * can be restored, because criu has only one terminal to give.
+ * can be restored: criu puts its own terminal in its place.
  */
 static const char *
 outer_obstacle(const struct criumake *m, const struct makeopen *f)
@@ -145,9 +145,9 @@ leader_find(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return true if f, which is /dev/tty, becomes the controlling terminal of
- * criu. This is so if the session leader of its process is not restored,
- * because the process then joins criu's session.
+ * Return true if f, which is /dev/tty, becomes the terminal of criu's session.
+ * It does if the session leader of its process is not restored: the process
+ * then joins criu's session.
  */
 static bool
 is_session(const struct criumake *m, const struct makeopen *f)
@@ -157,9 +157,9 @@ is_session(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Return the reason why f, which is /dev/tty, cannot be restored, or NULL if it
- * can. criu opens /dev/tty in the process that has it. The session of that
- * process must already have a terminal: one that is restored with both ends, or
- * criu's own.
+ * can. criu opens /dev/tty in the process that has f. The session of the
+ * process must then have a terminal. This is one that is restored with both
+ * ends, or criu's own.
  */
 static const char *
 own_obstacle(const struct criumake *m, const struct makeopen *f)
@@ -298,8 +298,9 @@ info_add(struct criumake *m, const struct makeopen *f, const struct kind *k,
 }
 
 /*
- * Fill in msg, the protobuf message of terminal f. If tty-info.img lacks an
- * entry for this end of the terminal, add one. Return 0, or -1 with errstr set.
+ * Fill in msg, the protobuf message of terminal f. Add an entry for this end of
+ * the terminal to tty-info.img, unless there is one. Return 0, or -1 with
+ * errstr set.
  */
 int
 maketty_write(struct criumake *m, const struct makeopen *f, void *msg)
@@ -323,10 +324,11 @@ maketty_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * If descriptor fd of t refers to a terminal whose master is outside the
- * snapshot, record a note on how the terminal is restored, but only once for
- * each terminal. The terminal becomes criu's, which then has to stay in the
- * foreground. Return 0, or -1 with errstr set.
+ * Record a note on how a terminal whose master is outside the snapshot is
+ * restored. The terminal is that of descriptor fd of t; do nothing if its
+ * master is restored. It becomes criu's terminal, and criu has to stay in the
+ * foreground. Record this only once for each terminal. Return 0, or -1 with
+ * errstr set.
  */
 int
 maketty_note(struct criumake *m, const struct maketask *t,

@@ -8,8 +8,9 @@
 enum { EXTERNAL = 1 };		/* USK_EXTERN of criu's sk-unix.c */
 
 /*
- * If socket f is bound to a path, set in p the permissions of its file and, for
- * a relative path, the directory that the path starts from.
+ * Set the file permissions in p to those of the path that socket f is bound to.
+ * If the path is relative, also set the directory that it starts from. Do
+ * nothing if f is not bound to a path.
  */
 static int
 socket_file(struct criumake *m, const struct makeopen *f, Criu__UnixSocket *p)
@@ -48,9 +49,9 @@ makeunix_isoutside(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return true if f is a datagram socket connected to a socket outside the
- * snapshot, and criu can connect it again by the name of that socket. The name
- * must be an absolute path or an abstract name.
+ * Return true if criu can connect f again to a socket outside the snapshot. f
+ * must be a datagram socket. The other socket must have a name that is an
+ * absolute path or an abstract name.
  */
 bool
 makeunix_external(const struct criumake *m, const struct makeopen *f)
@@ -61,9 +62,9 @@ makeunix_external(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Record everything that the UNIX socket of descriptor fd of t loses when it is
- * restored, and a note with the name to which criu connects it again. Return 0,
- * or -1 with errstr set.
+ * Record each thing that a UNIX socket loses when it is restored. If criu
+ * connects it again by name, also record a note with that name. The socket is
+ * that of descriptor fd of t. Return 0, or -1 with errstr set.
  */
 int
 makeunix_note(struct criumake *m, const struct maketask *t,
@@ -83,8 +84,8 @@ makeunix_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Add to files.img an entry for the socket outside the snapshot to which f is
- * connected, but only once for all sockets connected to it.
+ * Add an entry for the peer of f, which is outside the snapshot, to files.img.
+ * Add only one for all sockets that are connected to it.
  */
 static void
 external_write(struct criumake *m, const struct makeopen *f)
@@ -116,7 +117,7 @@ external_write(struct criumake *m, const struct makeopen *f)
 
 /*
  * Fill in msg, the protobuf message of UNIX socket f. If the peer of f is not
- * in the snapshot, first add an entry for the peer to files.img. Return 0, or
+ * in the snapshot, add an entry for the peer to files.img first. Return 0, or
  * -1 with errstr set.
  */
 int

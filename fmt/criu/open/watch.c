@@ -16,10 +16,10 @@
 #endif
 
 /*
- * Return the reason why inotify set f cannot be restored, or NULL if it can.
- * Refuse a watch on a deleted open file although criu accepts it, because the
- * watch would be lost. criu creates the file under one name, opens it under
- * another, and removes both; the kernel ends the watches of an inode with its
+ * Return the reason why inotify set f cannot be restored, or NULL if it can. A
+ * set with a watch on a deleted open file cannot be restored. criu accepts the
+ * watch but loses it: it creates the file under one name, opens it under
+ * another, and removes both. The kernel ends the watches of an inode with its
  * last name (fsnotify_inoderemove), unless the file is open by that very name.
  */
 const char *
@@ -61,9 +61,9 @@ handle_set(struct criumake *m, Criu__FileHandle *h, const struct openline *l)
 PCMP(wd_cmp, Criu__InotifyWatch, wd)
 
 /*
- * Fill in msg, the protobuf message of inotify set f. criu adds watches in the
- * order of the image, so sort them by watch descriptor to get the same numbers.
- * Return 0, or -1 with errstr set.
+ * Fill in msg, the protobuf message of inotify set f. Sort the watches by watch
+ * descriptor: criu adds them in the order of the image, and they must get the
+ * same numbers. Return 0, or -1 with errstr set.
  */
 int
 makeinotify_write(struct criumake *m, const struct makeopen *f, void *msg)
@@ -90,9 +90,9 @@ makeinotify_write(struct criumake *m, const struct makeopen *f, void *msg)
 enum { TYPE_INODE = 1, TYPE_MOUNT = 2 }; /* values of images/fsnotify.proto */
 
 /*
- * Return the reason why mark l cannot be restored, or NULL if it can. A mark
- * with permission events cannot be restored, because criu opens files while it
- * restores and would wait for itself.
+ * Return the reason why fanotify mark l cannot be restored, or NULL if it can.
+ * A mark with permission events cannot be restored: criu opens files while it
+ * restores, and would wait for itself.
  */
 static const char *
 mark_obstacle(const struct openline *l)
@@ -133,9 +133,10 @@ makefanotify_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Record a note that events queued in the fanotify group of descriptor fd of t
- * are lost. There usually are some if a mark is on a mount, because snap itself
- * causes an event when it looks at the group. Return 0, or -1 with errstr set.
+ * Record a note that the events queued in a fanotify group are lost. The group
+ * is that of descriptor fd of t. A group with a mark on a mount usually has
+ * some: snap itself causes an event when it looks at the group. Return 0, or -1
+ * with errstr set.
  */
 int
 makefanotify_note(struct criumake *m, const struct maketask *t,

@@ -76,9 +76,9 @@ put_fxsave(uint8_t *b, const Criu__FpRegs *f)
 }
 
 /*
- * Append regset/xstate to rec. b already holds its FXSAVE part with x87 and
- * SSE; x has the other parts. If x lacks an array, its registers were never
- * used.
+ * Append regset/xstate to rec. b already has the part with x87 and SSE
+ * registers (FXSAVE). x has the other parts. If x lacks an array, its registers
+ * were never used.
  */
 static int
 add_xstate(struct filelist *rec, uint8_t *b, const Criu__Xsave *x)

@@ -72,7 +72,7 @@ criudir_has(const struct criureader *r, const char *name)
 
 /*
  * Mark the image file called name as used by a process. Return true if r has
- * the file and it was not marked before.
+ * the file and this is the first call for it.
  */
 bool
 criudir_use(struct criureader *r, const char *name)
@@ -118,8 +118,8 @@ criudir_slurp(struct criureader *r, const char *name, struct buf *b)
 }
 
 /*
- * Add the image file called name, whose bytes are in b, to record rec. Leave b
- * empty. Return 0, or -1 with errstr set.
+ * Add an image file to record rec. name is its name, and b has its bytes. Leave
+ * b empty. Return 0, or -1 with errstr set.
  */
 int
 criudir_keep(struct filelist *rec, const char *name, struct buf *b)
@@ -136,9 +136,9 @@ criudir_keep(struct filelist *rec, const char *name, struct buf *b)
 }
 
 /*
- * Read the image file called name, which must exist, have this magic number and
- * begin with a message of type d. Ignore the rest of the file. Set *msg to the
- * message, which the caller frees, and add the file to rec, the record of its
+ * Read the first message, of type d, of the image file called name. The file
+ * must exist and have this magic number. Ignore the rest of it. Set *msg to the
+ * message, which the caller frees. Add the file to rec, the record of its
  * process. Return 0, or -1 with errstr set.
  */
 int
@@ -167,8 +167,8 @@ criudir_message(struct criureader *r, struct filelist *rec, const char *name,
 }
 
 /*
- * Add to rec all image files that no process used. Leave out logs, and pages
- * and pagemaps, which become memory. Return 0, or -1 with errstr set.
+ * Add all image files that no process used to rec. Leave out logs. Leave out
+ * pages and pagemaps, which become memory. Return 0, or -1 with errstr set.
  */
 int
 criudir_rest(struct criureader *r, struct filelist *rec)

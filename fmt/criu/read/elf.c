@@ -61,8 +61,8 @@ criuelf_source(struct criureader *r, struct criufile *f)
 }
 
 /*
- * Record the path of the executable of process t. Make the text image of t if
- * this machine has the file. Return 0, or -1 with errstr set.
+ * Record the path of the executable of process t. If this machine has the file,
+ * make the text image of t from it. Return 0, or -1 with errstr set.
  */
 int
 criuelf_text(struct criureader *r, struct criutask *t)

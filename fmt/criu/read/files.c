@@ -123,7 +123,7 @@ CMP2(file_cmp, struct criufile, id, type)
 
 /*
  * Return the file of r with this type and id, or NULL if there is none. The id
- * alone is not enough, because a tun device has two entries with the same id
+ * alone is not enough: a tun device has two entries with the same id
  * (find_file_desc_raw in criu's files.c).
  */
 struct criufile *
@@ -239,8 +239,8 @@ criufiles_free(struct criureader *r)
 }
 
 /*
- * Add descriptor d, which refers to file f, to the open files of t. Add it also
- * to the record of t, in the form in which /proc shows it.
+ * Add descriptor d, which refers to file f, to the open files of t. Add it to
+ * the record of t too, in the form of /proc.
  */
 static int
 add_fd(struct criutask *t, const Criu__Fdinfo *d, const struct criufile *f)
@@ -318,9 +318,9 @@ add_fds(struct criureader *r, struct criutask *t, const char *name,
 }
 
 /*
- * If fdinfo-ID.img exists, where ID is id, add its descriptors to process t.
- * Add the image itself to the record of the first process that uses it. Return
- * 0, or -1 with errstr set.
+ * Add the descriptors in fdinfo-ID.img to process t. id is ID. Do nothing if
+ * there is no such image. Add the image itself to the record of the first
+ * process that uses it. Return 0, or -1 with errstr set.
  */
 int
 criufiles_open(struct criureader *r, struct criutask *t, uint32_t id)

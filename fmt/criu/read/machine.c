@@ -19,9 +19,9 @@ static const struct {
 enum { NKNOWN = sizeof known / sizeof *known };
 
 /*
- * Set *msg to the first message, of type d, of the image called name. Return
- * false if the image cannot be read. That error is reported later, when the
- * image is needed.
+ * Set *msg to the first message of the image called name, which has type d.
+ * Return false if the image cannot be read. The error is reported later, when
+ * the image is needed.
  */
 static bool
 message_peek(struct criureader *r, const char *name, uint32_t magic,
@@ -57,8 +57,8 @@ core_machine(struct criureader *r, const char *name)
 }
 
 /*
- * Return the page size in bytes from the auxiliary vector in the mm image
- * called name, or 0 if the vector does not have it.
+ * Return the page size in bytes from the mm image called name. It is in the
+ * auxiliary vector of the process. Return 0 if it is not there.
  */
 static uint64_t
 mm_page(struct criureader *r, const char *name)
@@ -79,8 +79,9 @@ mm_page(struct criureader *r, const char *name)
 }
 
 /*
- * Set the machine and the page size of checkpoint r. If no image has them,
- * assume amd64, and the smallest page size of the machine. Return 0.
+ * Set the machine and the page size of checkpoint r. If no image tells the
+ * machine, assume amd64. If none tells the page size, assume the smallest of
+ * the machine. Return 0.
  */
 int
 criumachine_find(struct criureader *r)

@@ -70,8 +70,8 @@ piece_runs(struct piecer *k, const struct criuruns *l, uint64_t start,
 }
 
 /*
- * Append to k the pages of mapping v from addr up to end, a range that the
- * pagemap does not cover. They are in shared memory or in a file, or they are
+ * Append the pages of mapping v from addr up to end to k. The pagemap does not
+ * cover this range. Its pages are in shared memory or in a file, or they are
  * missing.
  */
 static int
@@ -113,9 +113,9 @@ piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
 }
 
 /*
- * Append to k the ranges of mapping v that are not in l, the runs of the
- * pagemap. *next is the index of the first run that ends above the start of v.
- * Advance it past the runs that end in v.
+ * Append the ranges of mapping v that are not in the pagemap to k. l has the
+ * runs of the pagemap. *next is the index of the first run that ends above the
+ * start of v. Advance it past the runs that end in v.
  */
 static int
 piece_mapping(struct piecer *k, const Criu__Vma *v, const struct criuruns *l,
@@ -183,8 +183,8 @@ warn_lazy(const struct piecer *k)
 }
 
 /*
- * Make the memory image of process t, and add the pagemap image to the record
- * of t. Return 0, or -1 with errstr set.
+ * Make the memory image of process t. Add the pagemap image to the record of t.
+ * Return 0, or -1 with errstr set.
  */
 int
 criumem_read(struct criureader *r, struct criutask *t)

@@ -59,9 +59,9 @@ read_inventory(struct criureader *r)
 }
 
 /*
- * Add the images that belong to no process to the record of the first process,
- * and pack the records of all processes. Give the header a boot time of 0,
- * because no image has it.
+ * Pack the records of all processes. First add the images that belong to no
+ * process to the record of the first process. Give the header a boot time of 0:
+ * no image has it.
  */
 static int
 pack_all(struct criureader *r)
@@ -83,9 +83,9 @@ pack_all(struct criureader *r)
 }
 
 /*
- * Read images, and free them. images may be NULL, with errstr already set.
- * Report missing parts through o->warn. Return the snapshot, or NULL with
- * errstr set.
+ * Read the snapshot from the directory images, and free images. images may be
+ * NULL, with errstr already set. Report missing parts through o->warn. Return
+ * the snapshot, or NULL with errstr set.
  */
 static struct snap *
 images_read(struct imgdir *images, const struct readopts *o)
@@ -132,8 +132,8 @@ criu_read(const char *dir, const struct readopts *o)
 }
 
 /*
- * Read CRIU images from input in, which is at the first byte of a tar(1)
- * archive. Return the snapshot, or NULL with errstr set.
+ * Read CRIU images from input in, a tar(1) archive at its first byte. Return
+ * the snapshot, or NULL with errstr set.
  */
 struct snap *
 criu_readtar(struct input *in, const struct readopts *o)

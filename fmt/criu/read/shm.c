@@ -15,8 +15,8 @@
 CMP(shm_cmp, struct criushm, id)
 
 /*
- * If name is the pagemap of a shared memory object, set *id to the number of
- * the object and return true. Otherwise return false.
+ * Return true if name is the pagemap of a shared memory object. Set *id to the
+ * number of the object.
  */
 static bool
 shm_id(const char *name, uint64_t *id)

@@ -14,8 +14,8 @@ enum { MAX_ARGS = 6 * 1024 * KB };	/* maximum size of all arguments:
 					   execve(2) */
 
 /*
- * Add process or thread tid of entry e to the snapshot and to r->task. Return
- * the new element of r->task, or NULL with errstr set.
+ * Add a process or thread of entry e to the snapshot and to r->task. tid is its
+ * ID. Return the new element of r->task, or NULL with errstr set.
  */
 static struct criutask *
 task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
@@ -59,8 +59,8 @@ task_word(const char *s, char *word, size_t size)
 }
 
 /*
- * Add the pending signals q to the record of t as a file called name, one
- * siginfo_t after another. Return the signals as a set of bits.
+ * Add the pending signals q to the record of t. name is the name of the file,
+ * which has one siginfo_t after another. Return the signals as a set of bits.
  */
 static uint64_t
 add_pending(struct criutask *t, const char *name, const Criu__SignalQueue *q)
@@ -257,8 +257,8 @@ read_fs(struct criureader *r, struct criutask *t)
 }
 
 /*
- * Add the memory of t from start up to end to its record as a file called name.
- * Stop at the first byte that is missing, or after MAX_ARGS bytes.
+ * Add the memory of t from start up to end to its record. name is the name of
+ * the file. Stop at the first byte that is missing, or after MAX_ARGS bytes.
  */
 static void
 add_memory(struct criutask *t, const char *name, uint64_t start,

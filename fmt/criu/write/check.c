@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 /*
- * Set *o to leave out files that images do not need, so that a snapshot takes
- * less memory if it is read only for criu_check and criu_write. These are the
- * small Plan 9 files; Linux records have the same facts.
+ * Set *o to leave out files that images do not need: small Plan 9 files whose
+ * facts are also in the Linux records. A snapshot that is read only for
+ * criu_check and criu_write then takes less memory.
  */
 void
 criu_readopts(struct readopts *o)
@@ -23,7 +23,7 @@ criu_readopts(struct readopts *o)
 }
 
 /*
- * Check the process tree of s with root o->root: make its images in memory and
+ * Check the process tree of s with root o->root. Make its images in memory and
  * discard them. This does not read any page of memory.
  */
 static int
@@ -38,7 +38,8 @@ tree_check(struct snap *s, const struct criuopts *o)
 }
 
 /*
- * Report through o->note that there are n process trees, and list their roots.
+ * Report that there are n process trees, and list their roots. Report through
+ * o->note.
  */
 static int
 trees_note(const struct criuopts *o, const uint64_t *root, size_t n)
@@ -59,12 +60,11 @@ trees_note(const struct criuopts *o, const uint64_t *root, size_t n)
 }
 
 /*
- * Check that all processes of snapshot s, or only o->root and its descendants,
- * can be restored. Check each process tree separately. o->leave is as in
+ * Check that the processes of snapshot s can be restored. Check each process
+ * tree separately, or only o->root and its descendants. o->leave is as in
  * criu_write. Call o->warn with a line for each thing that cannot be restored.
- * If there are several trees, report that through o->note, and leave CRIU_MADE
- * out of *o->need. Return 0 if everything can be restored, or -1 with errstr
- * set.
+ * Report several trees through o->note, and leave CRIU_MADE out of *o->need for
+ * them. Return 0 if everything can be restored, or -1 with errstr set.
  */
 int
 criu_check(struct snap *s, const struct criuopts *o)
@@ -102,9 +102,9 @@ criu_check(struct snap *s, const struct criuopts *o)
 }
 
 /*
- * Append to b the criu(8) command that restores the images in dir. need has the
- * bits of enum criu_need for its options. words has further arguments, or is
- * NULL.
+ * Append the criu(8) command that restores the images in dir to b. need has the
+ * bits of enum criu_need, which select its options. words has further
+ * arguments, or is NULL.
  */
 void
 criu_command(struct buf *b, const char *dir, unsigned int need,

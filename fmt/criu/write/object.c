@@ -37,8 +37,8 @@ object_flush(struct criuout *out)
 /*
  * Write the len bytes (at most WRITEBUF) at data to offset off of the pages
  * image of o. Collect consecutive writes to one image in a buffer. All images
- * share the buffer, because there may be a thousand of them. Return 0, or -1
- * with errstr set.
+ * share one buffer: there may be a thousand of them. Return 0, or -1 with
+ * errstr set.
  */
 int
 object_write(struct criuout *out, struct object *o, uint64_t off,
@@ -61,8 +61,8 @@ object_write(struct criuout *out, struct object *o, uint64_t off,
 }
 
 /*
- * Return the entry of o's pagemap that contains addr, or NULL if there is none.
- * Try the entry found by the previous call first.
+ * Return the entry for addr in o's pagemap, or NULL if there is none. Try the
+ * entry found by the previous call first.
  */
 const struct pages *
 object_entry(struct object *o, uint64_t addr)
@@ -81,8 +81,8 @@ object_entry(struct object *o, uint64_t addr)
 
 /*
  * Create the file for the pages of object o, and set its length. The file is
- * the pages image, or, if the pages must first be compared with a parent's, a
- * file without a name.
+ * the pages image. If there is a parent to compare the pages with, it is a file
+ * without a name instead.
  */
 static int
 object_file(struct criuout *out, struct object *o)
@@ -128,9 +128,8 @@ object_find(struct criuout *out, struct proc *p)
 }
 
 /*
- * Return a new object for p, which is a process or an embedded shared memory
- * object. Copy the pagemap from its image f. Return NULL with errstr set on
- * error.
+ * Create an object for p, a process or an embedded shared memory object. Copy
+ * the pagemap from its image f. Return the object, or NULL with errstr set.
  */
 struct object *
 object_new(struct criuout *out, struct proc *p, const struct recfile *f)

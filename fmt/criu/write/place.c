@@ -20,9 +20,9 @@
 #include <string.h>
 
 /*
- * Set *o to the object of process p, and create the object if needed. The
- * record of p may have been read only in part. Return 1 on success, 0 if the
- * record has no pagemap, or -1 with errstr set.
+ * Set *o to the object of process p, and create it if needed. Only part of the
+ * record of p may have been read so far. Return 1 on success, 0 if the record
+ * has no pagemap, or -1 with errstr set.
  */
 static int
 object_came(struct criuout *out, struct proc *p, struct object **o)
@@ -44,9 +44,9 @@ object_came(struct criuout *out, struct proc *p, struct object **o)
 }
 
 /*
- * Write a raw page of memory to its offset in a pages image, if it has one, and
- * set *src and *loc to that place. Return 1 on success, 0 if the page was not
- * written, or -1 with errstr set. This is the put function of struct pagestore.
+ * Write a raw page of memory to its place in a pages image, and set *src and
+ * *loc to the place. This is the put function of struct pagestore. Return 1 on
+ * success, 0 if the page has no place in an image, or -1 with errstr set.
  */
 static int
 place_put(struct pagestore *st, const struct image *im, uint64_t addr,
@@ -77,11 +77,10 @@ place_put(struct pagestore *st, const struct image *im, uint64_t addr,
 }
 
 /*
- * Return a store that puts the pages of a snapshot into the pages images of
- * directory dir while the snapshot is read in order. Pass the store in
- * readopts, then to criu_write, and free it with criu_storefree. Return NULL
- * with errstr set on error, or if criu_write would refuse the directory or the
- * parent.
+ * Create a store that writes pages into the pages images of directory dir while
+ * a snapshot is read in order. Pass the store in readopts, then to criu_write.
+ * Free it with criu_storefree. Return the store, or NULL with errstr set. Fail
+ * if criu_write would refuse the directory or the parent.
  */
 struct pagestore *
 criu_store(const char *dir, const struct criuopts *o)

@@ -13,10 +13,11 @@
 static const char dir[] = "criu/";	/* prefix of images in a record */
 
 /*
- * Return 1 if snapshot s contains the images of a checkpoint, 0 if not, or -1
- * with errstr set. If the snapshot was merged from several and root is not 0,
- * consider only the part with process root. Fail if a merged snapshot has
- * images, because images of different parts would have the same names.
+ * Check whether snapshot s contains the images of a checkpoint. If s was merged
+ * from several snapshots and root is not 0, check only the part with process
+ * root. Fail if a merged snapshot has images: those of different parts would
+ * have the same names. Return 1 if it has images, 0 if not, or -1 with errstr
+ * set.
  */
 int
 replay_can(struct snap *s, uint64_t root)
@@ -63,8 +64,8 @@ begins(const char *name, size_t n, const char *prefix)
 }
 
 /*
- * Set *f to the pagemap image in record r, and f->name to the name of its file.
- * Return false, leaving *f undefined, if there is none.
+ * Find the pagemap image in record r. Set *f to it, and f->name to the name of
+ * its file. Return false if there is none; *f is then undefined.
  */
 bool
 replay_pagemap(const struct linuxrec *r, struct recfile *f)
@@ -87,7 +88,8 @@ replay_pagemap(const struct linuxrec *r, struct recfile *f)
 
 /*
  * Append image f to l. The new image borrows its bytes from the record. If it
- * is a pagemap, pages is its process; otherwise pages is NULL.
+ * is a pagemap, pages is the process that it belongs to; otherwise pages is
+ * NULL.
  */
 static int
 img_add(struct mades *l, const struct recfile *f, struct proc *pages)
@@ -153,9 +155,9 @@ replay_imgs(struct snap *s, struct mades *l)
 }
 
 /*
- * Collect in l, which must be empty, all images for a directory: the images
- * that came with snapshot s, or else images made from the records of its
- * processes with options o. Return 0, or -1 with errstr set.
+ * Collect all images for a directory in l, which must be empty. They are the
+ * images that came with snapshot s. If none came, make them from the records of
+ * its processes, with options o. Return 0, or -1 with errstr set.
  */
 int
 criu_images(struct snap *s, const struct criuopts *o, struct mades *l)

@@ -29,8 +29,9 @@ struct stacking {		/* an object written on top of a parent */
 };
 
 /*
- * Append an entry for the len bytes at addr to the pagemap, with these flags.
- * Merge consecutive pages that have the same flags into one entry.
+ * Append an entry for the len bytes at addr, with these flags, to the pagemap.
+ * If it continues the previous entry with the same flags, extend that one
+ * instead.
  */
 static void
 stack_entry(struct stacking *k, uint64_t addr, uint64_t len,
@@ -63,8 +64,8 @@ stack_write(struct stacking *k, const uint8_t *p, size_t len)
 }
 
 /*
- * Compare the len bytes (at most BATCH) in k->mine, which are the pages at
- * addr, with those in k->theirs. Write the pages that differ.
+ * Compare the pages in k->mine with those in k->theirs, and write those that
+ * differ. They are the len bytes (at most BATCH) at address addr.
  */
 static int
 stack_compare(struct stacking *k, uint64_t addr, uint64_t len,
@@ -85,8 +86,8 @@ stack_compare(struct stacking *k, uint64_t addr, uint64_t len,
 }
 
 /*
- * Write or compare at most *len bytes of the pages of entry p, starting at byte
- * skip. Set *len to the number of bytes done.
+ * Write pages of entry p, or compare them with the parent's. Start at byte
+ * skip, and do at most *len bytes. Set *len to the number of bytes done.
  */
 static int
 stack_some(struct stacking *k, const struct pages *p, uint64_t skip,

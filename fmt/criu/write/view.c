@@ -84,8 +84,8 @@ own_add(struct viewed *f, struct buf *b)
 }
 
 /*
- * Append a chunk of a deleted file to f: the n bytes of the chunk header at
- * head, and the len bytes at addr of f->image. This is a ghost_fn.
+ * Append a chunk of a deleted file to f. The n bytes at head are its header.
+ * The len bytes at addr of f->image are its data. This is a ghost_fn.
  */
 static int
 chunk_add(void *arg, const uint8_t *head, size_t n, uint64_t addr,
@@ -191,10 +191,10 @@ view_sort(struct criuview *v)
 }
 
 /*
- * Return the images that criu_write would write for snapshot s and options o.
- * Ignore the options that concern the directory. Return NULL with errstr set if
- * criu_write would refuse. s must outlive the images. Free them with
- * criuview_free.
+ * Make the images that criu_write would write for snapshot s with options o.
+ * Ignore the options that concern the directory. s must outlive the images.
+ * Free them with criuview_free. Return the images, or NULL with errstr set if
+ * criu_write would refuse.
  */
 struct criuview *
 criuview_new(struct snap *s, const struct criuopts *o)
@@ -230,8 +230,8 @@ criuview_new(struct snap *s, const struct criuopts *o)
 }
 
 /*
- * Add a file called name with the bytes of b to v. v takes ownership of the
- * bytes, even on failure. Return 0, or -1 with errstr set.
+ * Add a file to v. name is its name, and b has its bytes. v owns the bytes from
+ * then on, even on failure. Return 0, or -1 with errstr set.
  */
 int
 criuview_add(struct criuview *v, const char *name, struct buf *b)

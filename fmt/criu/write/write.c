@@ -27,9 +27,9 @@ object_plain(struct criuout *out, const struct object *o)
 }
 
 /*
- * Return the relative path from directory base to directory target. It leads
- * through their common parent. Return NULL with errstr set on error. The caller
- * must free the path.
+ * Return the relative path from directory base to directory target, through
+ * their common parent. The caller must free the path. Return NULL with errstr
+ * set on error.
  */
 static char *
 path_between(const char *base, const char *target)
@@ -115,8 +115,8 @@ write_imgs(struct criuout *out, const struct mades *l,
 }
 
 /*
- * Write the pages and pagemaps of l. If there is a parent, leave out the pages
- * that the parent has, and link to the parent.
+ * Write the pages and pagemaps of l. If there is a parent, link to it, and
+ * leave out the pages that it has.
  */
 static int
 write_pages(struct criuout *out, const struct mades *l)
@@ -163,11 +163,11 @@ write_all(struct criuout *out, const struct mades *l)
 /*
  * Write snapshot s to dir as a directory of CRIU images. dir must be new or
  * empty, unless o->overwrite is set, which removes the images in it. With
- * o->parent, leave out the pages that the parent has. Do not touch dir if
- * something cannot be restored. o->store is the store with which the snapshot
- * was read, made by criu_store for the same directory and options, or NULL. *st
- * must be all zero; store the counts in it. Return 0, or -1 with errstr set and
- * nothing left in dir.
+ * o->parent, leave out the pages that the parent has. o->store is NULL or the
+ * store with which the snapshot was read; criu_store made it for the same
+ * directory and options. *st must be all zero; store the counts in it. Do not
+ * touch dir if something cannot be restored. Return 0, or -1 with errstr set
+ * and nothing left in dir.
  */
 int
 criu_write(struct snap *s, const char *dir, const struct criuopts *o,
