@@ -46,8 +46,9 @@ struct checked {
 };
 
 /*
- * Remove megabyte mb (any megabyte if any is true) from those kept, so that its
- * memory can be reused. Return its bytes, or NULL if it is not kept.
+ * Take the bytes of megabyte mb out of those kept. If any is true, take those
+ * of any megabyte, so that the caller can reuse their memory. Return the bytes,
+ * or NULL if they are not kept.
  */
 static uint8_t *
 kept_take(struct checked *z, uint64_t mb, bool any)
@@ -91,9 +92,9 @@ kept_give(struct checked *z, struct megabyte *m)
 }
 
 /*
- * Read megabyte mb into data. Return SOURCE_OK if it matches its checksum.
- * Return SOURCE_LOST if it does not match or cannot be read, or -1 with errstr
- * set.
+ * Read megabyte mb into data, and compare it with its checksum. Return
+ * SOURCE_OK if it matches; SOURCE_LOST if it does not match or cannot be read;
+ * or -1 with errstr set.
  */
 static int
 check_megabyte(struct checked *z, uint64_t mb, uint8_t *data)
@@ -113,9 +114,9 @@ check_megabyte(struct checked *z, uint64_t mb, uint8_t *data)
 }
 
 /*
- * Make m refer to megabyte mb, after checking it against its checksum. If it
- * was checked before, m->data may be NULL. Return SOURCE_OK; SOURCE_LOST if it
- * is damaged; or -1 with errstr set.
+ * Make m refer to megabyte mb, and compare that with its checksum. If it was
+ * already compared, it is not read again, and m->data may be NULL. Return
+ * SOURCE_OK; SOURCE_LOST if it is damaged; or -1 with errstr set.
  */
 static int
 megabyte_need(struct checked *z, struct megabyte *m, uint64_t mb)
@@ -151,8 +152,8 @@ megabyte_need(struct checked *z, struct megabyte *m, uint64_t mb)
 }
 
 /*
- * Copy n raw pages, each preceded by a tag, from data to buf without the tags.
- * Return false if one of them is not a raw page.
+ * Copy n raw pages from data to buf. In data a tag precedes each page; the tags
+ * are not copied. Return false if one of them is not a raw page.
  */
 static bool
 pages_copy(const uint8_t *data, size_t n, uint8_t *buf)
@@ -163,9 +164,10 @@ pages_copy(const uint8_t *data, size_t n, uint8_t *buf)
 }
 
 /*
- * Read the pages of run into buf, using m. Copy pages within one megabyte from
- * its bytes, if available. Read other pages, and those that cross into the next
- * megabyte, from the stream. Return a result like that of megabyte_need().
+ * Read the pages of run into buf, after checking their megabytes. m is the
+ * megabyte checked last. Its bytes are used if they are in memory; otherwise
+ * the pages are read from the stream. Return SOURCE_OK; SOURCE_LOST if a
+ * megabyte is damaged; or -1 with errstr set.
  */
 static int
 checked_run(struct checked *z, struct megabyte *m, const struct run *run,
@@ -230,9 +232,10 @@ static const struct source_ops checked_ops = {
 };
 
 /*
- * Return a source of the pages of the stream of r, which has a trailer. page is
- * a source of its pages, and all is a source of all its bytes. Return NULL with
- * errstr set on failure. If page or all is NULL, return NULL with errstr
+ * Return a source of the pages of the stream of r that checks them before use.
+ * The stream has a trailer with checksums. page is a source of its pages, and
+ * all is a source of all its bytes. Return NULL with errstr set on failure. If
+ * page or all is NULL, creating it has failed: return NULL, with errstr
  * unchanged.
  */
 struct source *
@@ -260,8 +263,8 @@ source_checked(struct reader *r, struct source *page, struct source *all)
 }
 
 /*
- * Check the stream of r, from offset start up to offset end, against the
- * checksums in its trailer. Return 0 if it matches or there are no checksums,
+ * Compare the bytes of the stream of r from offset start up to end with the
+ * checksums in its trailer. Return 0 if they match or there are no checksums,
  * else -1 with errstr set.
  */
 int

@@ -25,9 +25,9 @@ salvage_say(const struct reader *r, const char *fmt, ...)
 }
 
 /*
- * Read the whole stream of r, which has a trailer. Record in r->damage which
- * megabytes are damaged or unreadable, and warn of them. Return 0, or -1 with
- * errstr set.
+ * Read the whole stream of r, and find the damaged megabytes by the checksums
+ * in its trailer. A megabyte that cannot be read is also damaged. Record them
+ * in r->damage, and warn of them. Return 0, or -1 with errstr set.
  */
 static int
 damage_find(struct reader *r)
@@ -68,9 +68,9 @@ damage_find(struct reader *r)
 }
 
 /*
- * Return true if a byte of the stream, from offset start up to offset end, is
- * in a damaged megabyte of d. Set *bad to the first such megabyte, unless bad
- * is NULL.
+ * Return true if a byte of the stream from offset start up to end is in a
+ * damaged megabyte of d. Unless bad is NULL, set *bad to the first such
+ * megabyte.
  */
 bool
 damage_in(const struct damage *d, uint64_t start, uint64_t end, uint64_t *bad)
@@ -100,10 +100,10 @@ damage_free(struct damage *d)
 }
 
 /*
- * Find the damage in a stream that has a trailer. If there is no index, cut the
- * stream at the first damage. If the first megabyte is damaged, still use the
- * first line as it is, because there is no copy of it. Return 0, or -1 with
- * errstr set.
+ * Find the damage in a stream that has a trailer. If the trailer has no index,
+ * cut the stream at the first damage. If the first megabyte is damaged, the
+ * first line is still used as it is, because there is no copy of it. Return 0,
+ * or -1 with errstr set.
  */
 static int
 damage_limit(struct reader *r)
@@ -122,8 +122,8 @@ damage_limit(struct reader *r)
 }
 
 /*
- * Spool the stream if it is not seekable, because its checksums and index are
- * at its end. Return 0, or -1 with errstr set.
+ * Copy the stream to a temporary file if it is not seekable. Its checksums and
+ * index, at its end, are needed first. Return 0, or -1 with errstr set.
  */
 static int
 damage_spool(struct reader *r)
@@ -139,10 +139,10 @@ damage_spool(struct reader *r)
 }
 
 /*
- * Look for the trailer of the damaged stream of r. Use a trailer even if it is
- * not at the offset that it states, because bytes before it may be missing.
- * Without a readable trailer the stream will be scanned. Return 0, or -1 with
- * errstr set.
+ * Look for the trailer of the damaged stream of r. A trailer is used even if it
+ * is not at the offset that it states, because bytes before it may be missing.
+ * If none can be read, the stream will be scanned. Return 0, or -1 with errstr
+ * set.
  */
 int
 damage_trailer(struct reader *r)

@@ -33,10 +33,10 @@ advance(struct ixreader *x, uint64_t n)
 }
 
 /*
- * Check that num is the next number in the stream, and skip it. label is its
- * name for messages. Do not check it in a damaged megabyte, nor in a compressed
- * stream: that may have thousands of segments in as many megabytes, which would
- * all be decompressed. Return 0, or -1 with errstr set.
+ * Skip the next number in the stream, after checking that it is num. label is
+ * its name for messages. It is not checked in a damaged megabyte. It is not
+ * checked in a compressed stream either, where that could decompress thousands
+ * of megabytes. Return 0, or -1 with errstr set.
  */
 static int
 check_num(struct ixreader *x, const char *label, uint64_t num)
@@ -62,8 +62,9 @@ check_num(struct ixreader *x, const char *label, uint64_t num)
 }
 
 /*
- * Describe the pages of run p in segment s for a brief read: join all pages
- * that are not zero into one extent. Return 0, or -1 with errstr set.
+ * Describe the pages of run p in segment s, for a reader that does not need
+ * their contents. All pages that are not zero become one extent. Return 0, or
+ * -1 with errstr set.
  */
 static int
 run_brief(struct ixreader *x, struct segment *s, const struct pagesrun *p)
@@ -140,8 +141,8 @@ index_segment(struct ixreader *x, struct image *im)
 }
 
 /*
- * Read the segments of a record from the index. kind says whether it is a text
- * or a mem record. Return 0, or -1 with errstr set.
+ * Read the segments of a text or mem record from the index. kind says which of
+ * the two it is. Return 0, or -1 with errstr set.
  */
 static int
 index_image(struct ixreader *x, enum image_kind kind)
@@ -191,8 +192,8 @@ index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
 }
 
 /*
- * Check that the header of record name of process x->pid is at the current
- * offset of the stream. Return 0, or -1 with errstr set.
+ * Check that a record of process x->pid is at the current offset of the stream.
+ * name is its type. Return 0, or -1 with errstr set.
  */
 static int
 check_head(struct ixreader *x, const char *name)

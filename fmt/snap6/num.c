@@ -100,10 +100,10 @@ reader_short(struct reader *r, const char *part)
 }
 
 /*
- * Read a number into *num: blanks, digits and blanks, ending in a blank. It has
- * 12 bytes; if the last of these is a digit, it continues until a byte that is
- * not a digit. label is its name for error messages. Return 0, or -1 with
- * errstr set.
+ * Read a number into *num: blanks, digits and blanks. It has 12 bytes, the last
+ * of which is a blank. If that byte is a digit, the number continues up to the
+ * next byte that is not a digit, which must be a blank. label is its name for
+ * messages. Return 0, or -1 with errstr set.
  */
 int
 read_num(struct reader *r, const char *label, uint64_t *num)
@@ -141,10 +141,10 @@ read_num(struct reader *r, const char *label, uint64_t *num)
 }
 
 /*
- * Read the rest of a line into line (SNAP6_LINE bytes), without its newline,
- * and with NUL bytes replaced by nul. done is the number of bytes of the line
- * that were already read. label is its name for error messages. Return 0, or -1
- * with errstr set.
+ * Read the rest of a line into line (SNAP6_LINE bytes), without its newline.
+ * Replace each NUL byte by nul. done is the number of bytes of the line that
+ * were already read. label is its name for messages. Return 0, or -1 with
+ * errstr set.
  */
 int
 read_line(struct reader *r, const char *label, size_t done, char nul,
@@ -174,8 +174,9 @@ read_line(struct reader *r, const char *label, size_t done, char nul,
 }
 
 /*
- * Append the next n bytes of the stream of r to b. Allocate memory only as they
- * arrive. Return 0, or -1 with errstr set.
+ * Append the next n bytes of the stream of r to b. Memory is allocated only as
+ * they arrive, because a damaged stream may state a huge n. Return 0, or -1
+ * with errstr set.
  */
 int
 read_bytes(struct reader *r, struct buf *b, uint64_t n)
@@ -212,9 +213,9 @@ reader_rest(const struct reader *r)
 }
 
 /*
- * Return true if r keeps copies of raw pages while it reads the stream in
- * order. It does for a pipe, which cannot be read again, and for a compressed
- * file with a page store, so that pages need not be decompressed again.
+ * Return true if r copies the raw pages while it reads the stream in order. It
+ * does for a pipe, which cannot be read again. It also does for a compressed
+ * file if there is a page store, so that pages need not be decompressed again.
  */
 bool
 reader_copies(const struct reader *r)
@@ -224,9 +225,9 @@ reader_copies(const struct reader *r)
 }
 
 /*
- * Return true if r may read a trailer at the end of the stream before the rest.
- * It may not if the stream is scanned, or if pages are copied while it is read
- * in order.
+ * Return true if r may read a trailer at the end of the stream first. It may
+ * not if the stream is to be scanned, or if pages are copied while the stream
+ * is read in order.
  */
 bool
 reader_seeks(const struct reader *r)
@@ -235,8 +236,8 @@ reader_seeks(const struct reader *r)
 }
 
 /*
- * Add n bytes to the memory counted for the stream of r. Return 0, or -1 with
- * errstr set if the total is too much for the size of the stream.
+ * Add n bytes to the memory needed to describe the stream of r. Return 0, or -1
+ * with errstr set if that is too much for a stream of this size.
  */
 int
 reader_hold(struct reader *r, uint64_t n)

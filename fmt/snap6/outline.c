@@ -85,8 +85,8 @@ run_again(struct cursor *c, struct pagesrun *r)
 }
 
 /*
- * Add n bytes to the memory counted for x. Return 0, or -1 with errstr set if
- * the total is too much for the size of the file.
+ * Add n bytes to the memory needed to describe the segments of x. Return 0, or
+ * -1 with errstr set if that is too much for a file of this size.
  */
 static int
 memory_hold(struct indexed *x, uint64_t n)
@@ -150,8 +150,8 @@ mark_raws(struct indexed *x, struct mark *m)
 }
 
 /*
- * Describe the next n pages of segment d. They equal n consecutive raw pages,
- * beginning with raw page number first. Return 0, or -1 with errstr set.
+ * Describe the next n pages of segment d as equal to n consecutive raw pages.
+ * first is the number of the first raw page. Return 0, or -1 with errstr set.
  */
 static int
 same_describe(struct indexed *x, struct segment *d, uint64_t n, uint64_t first)
@@ -208,9 +208,9 @@ mark_describe(struct indexed *x, const struct mark *m, struct segment *d)
 }
 
 /*
- * Return the extents after mark m, or NULL with errstr set. They are made on
- * first use. If several threads make them at the same time, one result is kept,
- * and the others are freed.
+ * Return the extents after mark m, a place in the index. They are made on first
+ * use. Several threads may call this at the same time; all get the same result.
+ * Return NULL with errstr set on failure.
  */
 static const struct extent *
 mark_extents(struct indexed *x, struct mark *m)
@@ -291,9 +291,9 @@ indexed_free(struct outline *o)
 
 /*
  * Return a new outline for the segments of a stream that is read with its
- * index. It takes over the trailer of r. The caller shares it with the
- * segments, and ends its own use with indexed_end(). Return NULL with errstr
- * set if memory runs out.
+ * index. It takes over the data of the trailer of r. The segments use the
+ * outline too; the caller ends its own use with indexed_end(). Return NULL with
+ * errstr set if memory runs out.
  */
 struct indexed *
 indexed_new(struct reader *r)
@@ -317,8 +317,8 @@ indexed_new(struct reader *r)
 }
 
 /*
- * End the caller's use of x after the index has been read. used is the memory
- * that the snapshot uses so far; memory that is used later is added to it.
+ * End the caller's use of x, after the index has been read. used is the memory
+ * that the snapshot uses so far; x adds to it what it uses later.
  */
 void
 indexed_end(struct indexed *x, uint64_t used)
@@ -384,10 +384,10 @@ hole_note(struct ixreader *r, const struct segment *s, uint64_t n)
 }
 
 /*
- * Return 0 if a reference to n raw pages is valid, else -1 with errstr set.
- * first is the number of the first of these pages; all is the number of raw
- * pages before the reference. A reference to a page shorter than a kilobyte is
- * not valid.
+ * Check a reference to n raw pages, the first of which has number first. all is
+ * the number of raw pages before the reference. A page shorter than a kilobyte
+ * cannot be referred to. Return 0 if the reference is valid, else -1 with
+ * errstr set.
  */
 static int
 same_check(const struct indexed *x, uint64_t first, uint64_t n, uint64_t all)
@@ -410,8 +410,8 @@ same_check(const struct indexed *x, uint64_t first, uint64_t n, uint64_t all)
 }
 
 /*
- * Check run p, the last one of segment s so far. The last page of p is short by
- * cut bytes. Return 0, or -1 with errstr set.
+ * Check run p, the last one read of segment s. cut is the number of bytes that
+ * the last page of p lacks. Return 0, or -1 with errstr set.
  */
 static int
 indexed_run(struct ixreader *r, const struct segment *s,
@@ -429,8 +429,9 @@ indexed_run(struct ixreader *r, const struct segment *s,
 }
 
 /*
- * Check the n runs at p, which follow the last mark of segment s. The last page
- * of the segment is short by cut bytes. Return 0, or -1 with errstr set.
+ * Check the n runs at p, which follow the last mark of segment s. cut is the
+ * number of bytes that the last page of the segment lacks. Return 0, or -1 with
+ * errstr set.
  */
 int
 indexed_runs(struct ixreader *r, struct segment *s, const struct pagesrun *p,

@@ -187,19 +187,22 @@ salvage_begun(const struct reader *r)
 }
 
 /*
- * Read a snap(6) stream. Page data stays in the file; data from a pipe is
- * copied to a spool; with o->nodata no page data is kept. A file that has an
- * index is read with it, unless o->scan is set. Other streams are read to the
- * end, and compared with the checksums of their trailer if they have one.
- * o->record is called for each record that was read, with its process, type,
- * position and length. Return the snapshot, or NULL with errstr set to the
- * input's name, the byte offset and, if the stream was truncated, the last
- * complete record.
+ * Read a snap(6) stream from a file or a pipe. o->record is called for each
+ * record that was read, with its process, type, position and length. Return the
+ * snapshot. Return NULL with errstr set on failure: to the input's name, the
+ * byte offset and, if the stream was truncated, the last complete record.
  *
- * With o->salvage, read as much as possible of a damaged stream: report damaged
- * parts to o->warn, and list them as missing from their process. With
- * o->partial, an error after the first process does not matter: return a
- * snapshot of the processes read before it, whose member broken has the error.
+ * Page data stays in a file; that of a pipe is copied to a temporary file. With
+ * o->nodata no page data is kept.
+ *
+ * A file that has an index is read with it, unless o->scan is set. Any other
+ * stream is read to its end, and compared with the checksums of its trailer if
+ * it has one.
+ *
+ * With o->salvage, as much as possible of a damaged stream is read. Damaged
+ * parts are reported to o->warn, and listed as missing from their process. With
+ * o->partial, an error after the first process is no failure: the snapshot has
+ * the processes read before it, and its member broken has the error.
  */
 struct snap *
 snap6_read(struct input *in, const struct readopts *o)

@@ -92,9 +92,9 @@ fail:
 }
 
 /*
- * Return the text or memory image of r->proc (see kind), so that another record
- * can be read into it. Create the image if there is none. Return NULL with
- * errstr set on failure.
+ * Return the text or memory image (see kind) of r->proc, ready for another
+ * record. Create the image if there is none. Return NULL with errstr set on
+ * failure.
  */
 struct image *
 reader_image(struct reader *r, enum image_kind kind)
@@ -161,8 +161,8 @@ another_begins(struct input *in)
 }
 
 /*
- * Read the header of a record from r: the process ID into *pid, and the type
- * into name. Return 0, or -1 with errstr set.
+ * Read the header of a record from r. Set *pid to its process ID, and name to
+ * its type. Return 0, or -1 with errstr set.
  */
 int
 read_head(struct reader *r, uint64_t *pid, char name[SNAP6_LINE])
@@ -200,7 +200,8 @@ reader_proc(struct reader *r, uint64_t pid)
 
 /*
  * Count a record of r->proc that was read, and report it to o->record. name is
- * its type, start its offset in the stream, and len its length in bytes.
+ * the type of the record, start its offset in the stream, and len its length in
+ * bytes.
  */
 void
 reader_done(struct reader *r, const char *name, uint64_t start, uint64_t len)

@@ -25,9 +25,9 @@ refer_begin(struct referred *r, const struct image *im)
 }
 
 /*
- * Write a reference to address addr to room, and return a pointer to its end.
- * Copy it to saved, for the references that follow, and set *n to its length,
- * or to 0 if it cannot be reused.
+ * Write a reference to address addr to room. Also write it to saved, from which
+ * the next references are made. Set *n to its length, or to 0 if it cannot be
+ * reused. Return a pointer to the end of the reference in room.
  */
 static char *
 refer_first(const struct referred *r, char *room, uint64_t addr,
@@ -49,9 +49,9 @@ refer_first(const struct referred *r, char *room, uint64_t addr,
 }
 
 /*
- * Write to out references to n consecutive pages of image im; the first page is
- * at address addr. Write errors are reported when out is flushed. r is the
- * state left by the last call, or zero.
+ * Write references to n consecutive pages of image im to out. The first page is
+ * at address addr. r is zero at first; it keeps state between calls. Write
+ * errors are reported when out is flushed.
  */
 void
 refer_put(struct referred *r, struct output *out, const struct image *im,

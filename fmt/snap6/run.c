@@ -54,9 +54,9 @@ get_diff(struct cursor *c, uint64_t base, uint64_t *num)
 }
 
 /*
- * Advance by n bytes in the stream. The part of it that the index describes
- * ends at offset end. Return 0, or -1 with errstr set if fewer than n bytes are
- * left.
+ * Advance by n bytes in the stream. end is the offset where the part of the
+ * stream that the index describes ends. Return 0, or -1 with errstr set if
+ * fewer than n bytes are left.
  */
 inline int
 cursor_advance(struct cursor *c, uint64_t n, uint64_t end)
@@ -129,9 +129,9 @@ run_take(struct cursor *c, uint64_t end, uint64_t left, uint64_t cut,
 
 /*
  * Read up to max runs of pages of a segment from c into v. left is the number
- * of pages that the segment still lacks; its last page is short by cut bytes.
- * The stream ends at offset end. Return the number of runs, or -1 with errstr
- * set.
+ * of pages that the segment still lacks. cut is the number of bytes that its
+ * last page lacks. end is the offset where the stream ends. Return the number
+ * of runs, or -1 with errstr set.
  */
 int
 runs_get(struct cursor *c, uint64_t end, uint64_t left, size_t cut,

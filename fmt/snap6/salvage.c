@@ -30,9 +30,9 @@ struct lossreport {			/* lost pages to report */
 };
 
 /*
- * Keep those pages of r->seg, a truncated segment of im, that were read, and
- * mark the rest as missing. Return 0 with errstr unchanged, or -1 with errstr
- * set.
+ * Salvage r->seg, a segment of im in which the stream ends. Keep the pages that
+ * were read, and mark the rest as missing. Return 0 with errstr unchanged, or
+ * -1 with errstr set.
  */
 int
 salvage_segment(struct reader *r, struct image *im)
@@ -110,8 +110,9 @@ loss_add(struct lossreport *t, uint64_t start, uint64_t end, uint64_t mb)
 }
 
 /*
- * Describe segment s again, with pages in damaged megabytes as missing. Set
- * *lost if there are such pages. Return 0, or -1 with errstr set.
+ * Describe segment s again without its damaged pages. Pages in damaged
+ * megabytes become missing. Set *lost to true if there are any. Return 0, or -1
+ * with errstr set.
  */
 static int
 segment_salvage(struct reader *r, struct segment *s, struct lossreport *t,
@@ -178,9 +179,9 @@ image_salvage(struct reader *r, struct image *im, const struct vmas *l,
 }
 
 /*
- * Mark im as damaged from address start up to address end, except for the
- * ranges in the first nold entries of its missing list. Return 0, or -1 with
- * errstr set.
+ * Mark the memory of im from address start up to end as damaged. Leave out the
+ * ranges in the first nold entries of its list of missing memory. Return 0, or
+ * -1 with errstr set.
  */
 static int
 rest_miss(struct image *im, size_t nold, uint64_t start, uint64_t end)
@@ -200,8 +201,9 @@ rest_miss(struct image *im, size_t nold, uint64_t start, uint64_t end)
 }
 
 /*
- * After a read error, mark as lost all memory in the mappings l of p that was
- * not read. Set *lost if there is any. Return 0, or -1 with errstr set.
+ * After a read error, mark all mapped memory of p that was not read as lost. l
+ * has the mappings of p. Set *lost to true if there is any. Return 0, or -1
+ * with errstr set.
  */
 static int
 proc_rest(struct reader *r, struct proc *p, const struct vmas *l, bool *lost)
@@ -250,9 +252,9 @@ proc_list(struct reader *r, struct proc *p)
 }
 
 /*
- * Remove the damaged parts from the snapshot that r has read. If reading
- * failed, also remove the last process if only its number is known. Return 0,
- * or -1 with errstr set.
+ * Remove the damaged parts from the snapshot that r has read. failed is true if
+ * reading failed: then also remove the last process, if nothing but its ID was
+ * read. Return 0, or -1 with errstr set.
  */
 int
 salvage_snap(struct reader *r, bool failed)

@@ -33,9 +33,9 @@ reader_source(struct reader *r)
 }
 
 /*
- * Copy a page of len bytes to the page store, or to the spool if the store does
- * not accept it. Set *src and *loc to its location. Return 0, or -1 with errstr
- * set.
+ * Copy a page of len bytes to the page store. If the store does not accept it,
+ * copy it to the temporary file. Set *src and *loc to where it is. Return 0, or
+ * -1 with errstr set.
  */
 static int
 copy_page(struct reader *r, const uint8_t *page, size_t len,
@@ -115,9 +115,10 @@ read_zero(struct reader *r)
 }
 
 /*
- * Change *addr from the address in a reference of the given type to an address
- * in image im. Addresses in a text are relative to its first segment, which may
- * be the segment being read. Return 0, or -1 with errstr set.
+ * Change *addr, the address in a reference, to an address in image im. type is
+ * the type of the reference. An address in a text is relative to the first
+ * segment of the text, which may be the one being read. Return 0, or -1 with
+ * errstr set.
  */
 static int
 refer_address(const struct reader *r, const struct image *im, char type,
@@ -134,12 +135,12 @@ refer_address(const struct reader *r, const struct image *im, char type,
 }
 
 /*
- * Return the segment to which a reference to address addr resolves, and set *kb
- * to the kilobyte in it. If segments overlap, use the one visible at that
- * address so far. Include the part already read of the current segment, but
- * below earlier segments of its record. Set *more to the number of kilobytes
- * after *kb that are certainly in the same segment. Return NULL with errstr set
- * on failure.
+ * Find the segment that has the page to which a reference refers. addr is the
+ * address in the reference, and type its type. Set *kb to the page's kilobyte
+ * in the segment. Set *more to the number of kilobytes after *kb that are
+ * certainly in the same segment. If several segments have the address, the one
+ * visible there so far counts. Return the segment, or NULL with errstr set if
+ * there is none.
  */
 static struct segment *
 refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,
@@ -177,9 +178,9 @@ refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,
 }
 
 /*
- * Skip up to n references that continue the reference to addr. They must be in
- * the input buffer, and formatted as snap writes them. Return the number of
- * references skipped.
+ * Skip up to n references to the pages after addr. Stop at one that is not
+ * wholly in the input buffer, or that is not formatted as snap does it. Return
+ * the number of references skipped.
  */
 static uint64_t
 refer_more(struct reader *r, char type, uint64_t pid, uint64_t addr, uint64_t n)
@@ -204,7 +205,7 @@ refer_more(struct reader *r, char type, uint64_t pid, uint64_t addr, uint64_t n)
 
 /*
  * Return the number of kilobytes after kb that are in both extent e and segment
- * s. The last kilobyte of s does not count, because it may be short.
+ * s. The last kilobyte of s is not counted, because it may be short.
  */
 static uint64_t
 least_behind(const struct extent *e, const struct segment *s, uint64_t kb)

@@ -145,8 +145,8 @@ run_add(struct indexer *x, enum page_kind kind, uint64_t n)
 
 /*
  * Remember n raw pages, so that later references to them can be found. place is
- * the position of the first among all pages described. Return 0, or -1 if
- * memory runs out or place is too large.
+ * the position of the first of them among all pages of the stream. Return 0, or
+ * -1 if memory runs out or place is too large.
  */
 static int
 raw_add(struct indexer *x, uint64_t place, uint64_t n)
@@ -167,8 +167,8 @@ raw_add(struct indexer *x, uint64_t place, uint64_t n)
 }
 
 /*
- * Add n raw pages to the index x. place is the position of the first among all
- * pages described. n must not be larger than in a struct finding.
+ * Add n raw pages to the index x. place is the position of the first of them
+ * among all pages of the stream. n must not be larger than in a struct finding.
  */
 void
 indexer_raw(struct indexer *x, uint64_t place, uint64_t n)
@@ -192,10 +192,10 @@ indexer_zero(struct indexer *x, uint64_t n)
 }
 
 /*
- * Return the number of runs of raw pages that begin at or before place, a
- * position among all pages described. Runs are spread evenly, so search from an
- * estimate in steps that double. Bisecting all runs would cause a cache miss at
- * most steps.
+ * Return the number of runs of raw pages that begin at or before place. place
+ * is a position among all pages of the stream. The search begins at an
+ * estimate, because runs are spread evenly; bisecting all runs would cause a
+ * cache miss at most steps.
  */
 static size_t
 raw_before(const struct indexer *x, uint64_t place)
@@ -245,9 +245,9 @@ raw_find(struct indexer *x, uint64_t place)
 }
 
 /*
- * Add n references to the index x. They take len bytes in the stream, and refer
- * to consecutive raw pages; place is the position of the first of these among
- * all pages described.
+ * Add n references to the index x, which take len bytes in the stream. They
+ * refer to n consecutive raw pages. place is the position of the first of these
+ * pages among all pages of the stream.
  */
 void
 indexer_same(struct indexer *x, uint64_t place, uint64_t n, uint64_t len)
@@ -277,9 +277,9 @@ indexer_same(struct indexer *x, uint64_t place, uint64_t n, uint64_t len)
 }
 
 /*
- * Add the end of a record to the index x. len is the length of the record, and
- * pos is the offset in the stream where it ends, both in bytes. Drop an index
- * that becomes too large.
+ * Add the end of a record to the index x. len is the length of the record in
+ * bytes, and pos is the offset in the stream where it ends. The index is
+ * dropped if it has become too large.
  */
 void
 indexer_length(struct indexer *x, uint64_t len, uint64_t pos)
@@ -294,8 +294,9 @@ indexer_length(struct indexer *x, uint64_t len, uint64_t pos)
 }
 
 /*
- * Append to b the first line of the trailer and its files: "before", "sums",
- * "index" if index is true, and "end" without its contents.
+ * Append the beginning of the trailer to b: its first line, and its files up to
+ * the contents of "end". The files are "before", "sums", "index" (if index is
+ * true) and "end".
  */
 static void
 trailer_files(struct buf *b, const struct indexer *x, const struct sums *s,
@@ -320,9 +321,9 @@ trailer_files(struct buf *b, const struct indexer *x, const struct sums *s,
 }
 
 /*
- * Build the whole trailer in b, which is empty, from the checksums s and the
- * index x. Leave out the index if the trailer would take more than 1% of the
- * stream. Return 0, or -1 with errstr set.
+ * Build the trailer in b, which is empty, from the checksums s and the index x.
+ * The index is left out if the trailer would take more than 1% of the stream
+ * with it. Return 0, or -1 with errstr set.
  */
 int
 trailer_make(struct buf *b, const struct indexer *x, const struct sums *s)

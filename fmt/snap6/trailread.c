@@ -19,8 +19,9 @@ enum {
 };
 
 /*
- * Return the kind of the next record in stream in, judged by its first bytes.
- * Those of a trailer may be spelled differently if it was rewritten or damaged.
+ * Return which kind of trailer the next record in stream in is, or
+ * TRAILER_NONE. It is judged by its first bytes. They may be spelled
+ * differently in a trailer that was rewritten or damaged.
  */
 enum trailer_kind
 trailer_here(struct input *in)
@@ -150,10 +151,11 @@ trailer_parse(struct trailer *t, uint64_t pos)
 }
 
 /*
- * Set *t to the trailer in record b, which begins at offset pos of its stream.
- * Return 0, or -1 with errstr set if it is not a valid trailer; t->moved is
- * then true if only its offset is wrong. t->pos is pos in both cases. t takes
- * over the data of b. Free t with trailer_free(), even after a failure.
+ * Parse the record in b, which begins at offset pos of its stream, as the
+ * trailer *t. t takes over the data of b, and t->pos becomes pos, even on
+ * failure. Free t with trailer_free() in any case. Return 0. Return -1 with
+ * errstr set if it is not a valid trailer; t->moved is then true if only the
+ * offset that it states is wrong.
  */
 int
 trailer_take(struct trailer *t, const struct buf *b, uint64_t pos)
@@ -181,8 +183,8 @@ trailer_most(const struct input *in, uint64_t pos)
 
 /*
  * Read the last len bytes of stream in as the trailer t. Return 1; 0 with
- * errstr set if they are not a valid trailer; or -1 with errstr set on a read
- * error.
+ * errstr set if these bytes are not a valid trailer; or -1 with errstr set on a
+ * read error.
  */
 static int
 trailer_read(struct trailer *t, struct input *in, uint64_t len)
@@ -202,11 +204,10 @@ trailer_read(struct trailer *t, struct input *in, uint64_t len)
 }
 
 /*
- * Find a trailer at the end of stream in, which is a file, and read it into t.
- * Return 1; 0 if there is none; or -1 with errstr set on a read error. If a
- * trailer is there but not valid, return 0 with errstr set and t as
- * trailer_take() leaves it. Afterwards the stream is at its start. Free t with
- * trailer_free().
+ * Find a trailer at the end of stream in, and read it into t. Afterwards the
+ * stream is at its start. Free t with trailer_free(). Return 1; 0 if there is
+ * none; or -1 with errstr set on a read error. If there is one that is not
+ * valid, return 0 with errstr set, and t as after trailer_take().
  */
 int
 trailer_find(struct trailer *t, struct input *in)

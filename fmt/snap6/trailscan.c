@@ -13,9 +13,9 @@
 #include <stdlib.h>
 
 /*
- * Append the next record with its header to b. If it is too large for a
- * trailer, append only the header, and skip the rest. Return 0, or -1 with
- * errstr set.
+ * Append the next record of the stream to b, with its header. If it is too
+ * large for a trailer, append only its header, and skip the rest. Return 0, or
+ * -1 with errstr set.
  */
 static int
 trailer_bytes(struct reader *r, struct buf *b)
@@ -43,9 +43,9 @@ trailer_bytes(struct reader *r, struct buf *b)
 }
 
 /*
- * Compare the stream with its trailer. Return 1 if they match; 0 with errstr
- * set if the trailer is not valid; or -1 with errstr set if the stream is
- * damaged.
+ * Compare the stream with the checksums and the number of records in its
+ * trailer. Return 1 if they match; 0 with errstr set if the trailer is not
+ * valid; or -1 with errstr set if the stream is damaged.
  */
 static int
 trailer_compare(struct reader *r)
@@ -67,9 +67,9 @@ trailer_compare(struct reader *r)
 }
 
 /*
- * Decide whether the record in b, which began at offset pos, is the valid
- * trailer. Take over the data of b. Return 1 if it is; 0 with errstr set if it
- * is not; or -1 with errstr set if the stream is damaged.
+ * Decide whether the record in b is the valid trailer of the stream. It began
+ * at offset pos. Its data is taken over from b. Return 1 if it is; 0 with
+ * errstr set if it is not; or -1 with errstr set if the stream is damaged.
  */
 static int
 trailer_judge(struct reader *r, enum trailer_kind kind, const struct buf *b,
@@ -97,9 +97,9 @@ trailer_judge(struct reader *r, enum trailer_kind kind, const struct buf *b,
 }
 
 /*
- * Record in the snapshot that the trailer at offset pos was rejected, so that
- * there are no checksums. The reason is in errstr; only the first one is
- * recorded. Return 0, or -1 with errstr set.
+ * Record in the snapshot that the trailer at offset pos was rejected. Without
+ * it there are no checksums. The reason is in errstr. Return 0, or -1 with
+ * errstr set.
  */
 static int
 trailer_refuse(struct reader *r, uint64_t pos)
@@ -118,8 +118,9 @@ trailer_refuse(struct reader *r, uint64_t pos)
 }
 
 /*
- * Read from r a record of this kind, which begins like a trailer. The checksums
- * end before the first such record. Return 0, or -1 with errstr set.
+ * Read from r a record that begins like a trailer of this kind. If it is the
+ * valid trailer, compare the stream with its checksums, which cover what is
+ * before the first such record. Return 0, or -1 with errstr set.
  */
 int
 read_trailer(struct reader *r, enum trailer_kind kind)

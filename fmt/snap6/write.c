@@ -96,8 +96,9 @@ write_fill(struct snap6 *w, char c, uint64_t n)
 }
 
 /*
- * Write the raw pages of f, each after a tag "r". Copy them into one buffer
- * first: summing and writing one buffer is faster than thousands of pieces.
+ * Write the raw pages of f, each after a tag "r". They are copied into one
+ * buffer first, because checksumming and writing it at once is faster than in
+ * thousands of pieces.
  */
 static void
 write_raw(struct snap6 *w, const struct finding *f)
@@ -121,9 +122,9 @@ write_raw(struct snap6 *w, const struct finding *f)
 }
 
 /*
- * Write zeros for the pages of f, which could not be read, and add them to the
- * missing memory of the image. snap6_put() later writes a second proc record,
- * which lists that memory and replaces the first. Return 0, or -1 with errstr
+ * Write zeros for the pages of f, which could not be read. Add these pages to
+ * the missing memory of the image. snap6_put() will then write the proc record
+ * of the process again, with a list of that memory. Return 0, or -1 with errstr
  * set.
  */
 static int
@@ -188,9 +189,9 @@ write_finding(void *arg, const struct finding *f)
 }
 
 /*
- * Write the small files of the process. If it has nothing at all, write an
- * empty record of type segment, so that the stream mentions the process. Return
- * 0, or -1 with errstr set.
+ * Write the small files of the process. If the process has neither files nor
+ * memory, write an empty record of type segment, so that the stream mentions
+ * it. Return 0, or -1 with errstr set.
  */
 static int
 write_files(struct snap6 *w)
@@ -239,8 +240,8 @@ write_text(struct snap6 *w, const struct image *im)
 }
 
 /*
- * Write one mem record with all segments of im. Begin with those of the last
- * section, because within a record the first segment at an address takes
+ * Write one mem record with all segments of im. The segments of the last
+ * section come first, because in a record the first segment at an address takes
  * precedence. Return 0, or -1 with errstr set.
  */
 static int
@@ -268,9 +269,9 @@ write_mem(struct snap6 *w, const struct image *im)
 }
 
 /*
- * Write the header line, unless it is already written. It is written late, so
- * that output with neither a process nor a trailer does not look like a
- * snapshot.
+ * Write the header line, unless it is already written. It is written only
+ * before the first record, so that output without any record does not look like
+ * a snapshot.
  */
 static void
 header_put(struct snap6 *w)
@@ -284,8 +285,9 @@ header_put(struct snap6 *w)
 
 /*
  * Write the process or thread p with w, and set its counts of what was written.
- * Report data that cannot be read to the warn callback; fail if p has no Linux
- * record in which to list the data. Return 0, or -1 with errstr set.
+ * Data that cannot be read is reported to the warn callback, and listed in the
+ * Linux record of p. Return 0. Return -1 with errstr set on failure, or if p
+ * has no Linux record for that list.
  */
 int
 snap6_put(struct snap6 *w, struct proc *p)
@@ -327,8 +329,8 @@ snap6_free(struct snap6 *w)
 /*
  * Begin to write a snapshot to out, with header as its first line. Add
  * processes with snap6_put(). Their texts and memories must not change until
- * snap6_end(), because later pages are compared with them. If data cannot be
- * read, warn is called with arg and a message; the snapshot is then incomplete.
+ * snap6_end(), because later pages are compared with them. For data that cannot
+ * be read, warn(arg, message) is called; the snapshot is then incomplete.
  * Return the writer, or NULL with errstr set.
  */
 struct snap6 *
@@ -355,8 +357,8 @@ snap6_begin(struct output *out, const char *header,
 }
 
 /*
- * Write the trailer. It is a record of process 0, so write none if the snapshot
- * has a process with that number. Return 0, or -1 with errstr set.
+ * Write the trailer, unless the snapshot has a process with number 0. The
+ * trailer is a record of that process. Return 0, or -1 with errstr set.
  */
 static int
 write_trailer(struct snap6 *w)
@@ -380,9 +382,9 @@ write_trailer(struct snap6 *w)
 }
 
 /*
- * Free the writer w. If whole is true, all processes were written: finish the
- * snapshot with a trailer first. The caller commits the output. Return 0, or -1
- * with errstr set.
+ * Finish the snapshot, and free the writer w. If whole is true, all processes
+ * were written: write the trailer. The caller commits the output. Return 0, or
+ * -1 with errstr set.
  */
 int
 snap6_end(struct snap6 *w, bool whole)

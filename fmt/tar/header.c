@@ -80,7 +80,7 @@ tar_magic(const uint8_t *p, size_t n)
 }
 
 /*
- * Set *out to a copy of the text at p, which ends at a NUL or after n bytes.
+ * Set *out to a copy of the text at p. The text ends at a NUL or after n bytes.
  * The previous *out is freed. Return 0, or -1 with errstr set.
  */
 int
@@ -109,8 +109,8 @@ name_read(const uint8_t *p, char **name)
 }
 
 /*
- * Read the header at p, of TAR_BLOCK bytes, into m, which must be empty. Set
- * everything in m but pos. Return 0, or -1 with errstr set.
+ * Parse the header at p, of TAR_BLOCK bytes, into m, which must be empty.
+ * Everything in m but pos is set. Return 0, or -1 with errstr set.
  */
 int
 tar_header(const uint8_t *p, struct tarmember *m)

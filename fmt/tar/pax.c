@@ -12,8 +12,9 @@
 #include <string.h>
 
 /*
- * Apply one line of an extended header to m: a key of n bytes, and a value of
- * len bytes. Set *sized to true if the line gives the size.
+ * Apply one line of a pax extended header to m. The line has a key of n bytes
+ * and a value of len bytes. Set *sized to true if the line gives the size of
+ * the member.
  */
 static int
 key_take(const uint8_t *key, size_t n, const uint8_t *value, size_t len,
@@ -35,10 +36,10 @@ key_take(const uint8_t *key, size_t n, const uint8_t *value, size_t len,
 }
 
 /*
- * Read the n bytes of extended header at p into m, the next member: its name,
- * link and size. Set *sized to true if the header has the size. Set the type to
- * TAR_SPARSE if the member is stored without its holes. Return 0, or -1 with
- * errstr set.
+ * Read the pax extended header of n bytes at p into m, the next member. It may
+ * give the name, link and size of m. Set *sized to true if it gives the size.
+ * Set the type to TAR_SPARSE if m is stored without its holes. Return 0, or -1
+ * with errstr set.
  */
 int
 tar_pax(const uint8_t *p, size_t n, struct tarmember *m, bool *sized)

@@ -46,8 +46,8 @@ block_read(struct walk *w, uint8_t *p)
 }
 
 /*
- * Read m, an extended header or a long name for the next member. It has m->size
- * bytes. Return 0, or -1 with errstr set.
+ * Read the contents of m, which describe the next member: an extended header,
+ * or a long name. Their size is m->size. Return 0, or -1 with errstr set.
  */
 static int
 extra_take(struct walk *w, const struct tarmember *m)
@@ -122,8 +122,9 @@ member_complete(struct walk *w, struct tarmember *m)
 }
 
 /*
- * Skip the bytes of member m. Links, devices, directories and FIFOs have none,
- * whatever size the header gives. Return 0, or -1 with errstr set.
+ * Skip the contents of member m in the archive. Links, devices, directories and
+ * FIFOs have none, whatever size the header gives. Return 0, or -1 with errstr
+ * set.
  */
 static int
 bytes_skip(struct walk *w, const struct tarmember *m)
@@ -144,7 +145,7 @@ bytes_skip(struct walk *w, const struct tarmember *m)
 }
 
 /*
- * Add member m to the table. Limit the memory of the table, because a small
+ * Add member m to the table. Fail if the table gets too large, because a small
  * compressed archive may expand to very many members. Return 0, or -1 with
  * errstr set.
  */
@@ -224,8 +225,8 @@ CMP_BY(member_cmp, struct tarmember, strcmp(x->name, y->name) != 0 ?
 
 /*
  * Read the table of members of the archive in stream in, which must be at its
- * beginning. A pipe, or a stream compressed by another program, is copied to a
- * temporary file first; afterwards in reads that file. in must outlive the
+ * beginning. A pipe, or a stream compressed by another program, is first copied
+ * to a temporary file, from which in reads afterwards. in must outlive the
  * table. Return the table, or NULL with errstr set.
  */
 struct tar *
@@ -284,9 +285,9 @@ tar_input(const struct tar *t, const struct tarmember *m, const char *name)
 }
 
 /*
- * Return the source of snapshot s that has the bytes of all members of t, each
- * at t->in->origin plus its position. The first call makes the source. Return
- * NULL with errstr set on failure.
+ * Return the source of snapshot s that has the contents of all members of t.
+ * Those of a member are at t->in->origin plus its position. The source is made
+ * on the first call. Return NULL with errstr set on failure.
  */
 struct source *
 tar_source(struct tar *t, struct snap *s)

@@ -11,8 +11,9 @@
 #include <string.h>
 
 /*
- * Set name to the file name of mapping v, at most NAME_MAX bytes:
- * START-END.PERMS.NAME, where NAME is the last component of the mapping's name.
+ * Set name to the name of the file in map/ for mapping v. It is
+ * START-END.PERMS.NAME, at most NAME_MAX bytes; NAME is the last component of
+ * the name of the mapping.
  */
 static void
 map_name(const struct vma *v, char name[NAME_MAX + 1])
@@ -52,8 +53,9 @@ member_name(const struct member *m, char *name, size_t n)
 }
 
 /*
- * Set *ino to the inode number of the process directory called name, PID or
- * PID.SERIAL as made by member_name(). Return false if there is none.
+ * Set *ino to the inode number of the process directory called name. name is
+ * PID or PID.SERIAL, as member_name() makes it. Return false if there is no
+ * such process.
  */
 static bool
 find_member(const struct fstree *t, const char *name, uint64_t *ino)
@@ -73,8 +75,8 @@ find_member(const struct fstree *t, const char *name, uint64_t *ino)
 }
 
 /*
- * Set *e to the entry at position slot in the directory of process m, whose
- * number is proc. Return false if m has no such file.
+ * Set *e to the entry at position slot in the directory of process m. proc is
+ * the number of m in the tree. Return false if m has no such file.
  */
 static bool
 proc_entry(struct member *m, size_t proc, size_t slot, struct fsentry *e)
@@ -144,9 +146,9 @@ path_ino(size_t proc, const struct fsnode *n, const struct pathent *e)
 }
 
 /*
- * Look up name in directory dir of t; dir is an inode number. Return 1 with
- * *ino set to the inode number found, 0 if there is none, or -1 with errstr set
- * if dir is not a directory.
+ * Look up name in the directory with inode number dir of t. Set *ino to the
+ * inode number found. Return 1; 0 if there is no such name; or -1 with errstr
+ * set if dir is not a directory.
  */
 int
 fstree_lookup(struct fstree *t, uint64_t dir, const char *name,
@@ -200,9 +202,9 @@ parent_ino(uint64_t dir, const struct fsnode *n)
 }
 
 /*
- * Set *e to the entry at position pos of directory dir, whose node is n, or to
- * the next entry that exists. Return false after the last entry. buf has room
- * for a name.
+ * Set *e to the entry at position pos of directory dir, or to the next one that
+ * exists. n is the node of dir. buf has room for the name of the entry. Return
+ * false after the last entry.
  */
 static bool
 entry_at(struct fstree *t, uint64_t dir, const struct fsnode *n, size_t pos,
@@ -260,9 +262,10 @@ entry_at(struct fstree *t, uint64_t dir, const struct fsnode *n, size_t pos,
 }
 
 /*
- * List directory dir of t, an inode number: call fn(arg, entry) for each entry
- * until fn returns false. Begin at position from, which is 0 or the member next
- * of an entry. Return 0, or -1 with errstr set if dir is not a directory.
+ * List the directory with inode number dir of t. fn(arg, entry) is called for
+ * each entry until it returns false. from is the position to begin at: 0, or
+ * the member next of an entry. Return 0, or -1 with errstr set if dir is not a
+ * directory.
  */
 int
 fstree_list(struct fstree *t, uint64_t dir, uint64_t from,

@@ -24,8 +24,8 @@ struct fsroots {		/* roots of a snapshot's process trees */
 CMP_BY(pid_cmp, uint64_t, ORDER(*x, *y))
 
 /*
- * Return the roots of snapshot s, or NULL. Find them on the first call for s.
- * The caller must hold the lock of t.
+ * Return the roots of the process trees in snapshot s, or NULL. They are found
+ * on the first call for s. The caller must hold the lock of t.
  */
 static const struct fsroots *
 roots_get(struct fstree *t, struct snap *s)
@@ -82,8 +82,8 @@ struct messages {		/* collected while images are made */
 };
 
 /*
- * Append a line with prefix and text to b. Replace control characters in text,
- * so that it cannot end the line or contain a command.
+ * Append a line to b: prefix, then text. Control characters in text are
+ * replaced, so that it cannot end the line or contain a command.
  */
 static void
 line_add(struct buf *b, const char *prefix, const char *text)
@@ -129,9 +129,9 @@ refused_make(struct messages *messages)
 }
 
 /*
- * Add to v the file "command", a command to be run in the directory of images.
- * need has its options; if need lacks CRIU_MADE they are unknown, and no file
- * is added. Return 0, or -1 with errstr set.
+ * Add the file "command" to v: a command to be run in the directory of images.
+ * need has the options of the command. If it lacks CRIU_MADE, they are unknown,
+ * and no file is added. Return 0, or -1 with errstr set.
  */
 static int
 command_add(struct criuview *v, const struct messages *messages,

@@ -75,8 +75,8 @@ maps_make(struct member *m)
 }
 
 /*
- * Build those parts in want that m does not have yet, with the parts that they
- * need. The caller must hold the lock of m.
+ * Build those parts in want that m does not have yet. The parts that these need
+ * are built as well. The caller must hold the lock of m.
  */
 static void
 parts_make(struct member *m, unsigned int want)

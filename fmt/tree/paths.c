@@ -17,8 +17,8 @@
 #include <string.h>
 
 /*
- * Return the length of the first depth components of the name s, of n bytes,
- * with the slash after them. Return 0 for depth 0, and SIZE_MAX if there are
+ * Return the length of the first depth components of s, with the slash after
+ * them. s is a name of n bytes. Return 0 for depth 0, and SIZE_MAX if there are
  * fewer components.
  */
 static size_t
@@ -61,8 +61,8 @@ paths_isdir(const struct paths *ps, size_t depth, size_t first)
 }
 
 /*
- * Return the index of the first name after name i that does not begin with the
- * n bytes at prefix. Name i must begin with them.
+ * Return the index of the first name after name i that does not begin with
+ * prefix. prefix has n bytes, and name i must begin with them.
  */
 static size_t
 range_end(const struct paths *ps, size_t i, const char *prefix, size_t n)
@@ -87,9 +87,9 @@ entry_make(const struct paths *ps, size_t i, size_t pre, struct pathent *e)
 }
 
 /*
- * Set *e to the directory entry that name i and the names after it form. The
- * directory is given by depth and first, as in paths_isdir(). Return false if
- * name i is not in it.
+ * Set *e to the entry at name i of a directory. An entry is a file, or a
+ * subdirectory formed by name i and names after it. The directory is given by
+ * depth and first, as in paths_isdir(). Return false if name i is not in it.
  */
 bool
 paths_entry(const struct paths *ps, size_t depth, size_t first, size_t i,
@@ -109,8 +109,8 @@ paths_entry(const struct paths *ps, size_t depth, size_t first, size_t i,
 }
 
 /*
- * Set *e to the entry called name in the directory given by depth and first, as
- * in paths_isdir(). Return false if there is none.
+ * Set *e to the entry called name in a directory. The directory is given by
+ * depth and first, as in paths_isdir(). Return false if there is no such entry.
  */
 bool
 paths_find(const struct paths *ps, size_t depth, size_t first,
@@ -138,9 +138,8 @@ paths_find(const struct paths *ps, size_t depth, size_t first,
 }
 
 /*
- * Return the index of the first name in the parent of a directory. The
- * directory is given by depth, which must be at least 1, and first, as in
- * paths_isdir().
+ * Return the index of the first name in the parent of a directory. depth, at
+ * least 1, and first give the directory, as in paths_isdir().
  */
 size_t
 paths_parent(const struct paths *ps, size_t depth, size_t first)

@@ -95,9 +95,9 @@ body_get(struct body *b, const struct fsnode *n)
 }
 
 /*
- * Seek in file b as lseek(2) does. If whence is SEEK_DATA, return the offset of
- * the first data at or after off; if it is SEEK_HOLE, of the first hole or the
- * end of the file. Return -1 if there is none.
+ * Seek in file b as lseek(2) does. Return the offset of the first data (whence
+ * is SEEK_DATA) or hole (SEEK_HOLE) at or after off. The end of the file counts
+ * as a hole. Return -1 if there is none.
  */
 static int64_t
 body_seek(const struct body *b, uint64_t off, int whence)
@@ -209,10 +209,11 @@ mem_read(const struct body *b, uint8_t *buf, size_t len, uint64_t addr)
 }
 
 /*
- * Read up to len bytes at offset off of a file of t, whose inode number is ino,
- * into buf. Stop at the first byte that cannot be read. Return the number of
- * bytes read, 0 at the end of the file, or -1 with errstr set. The file mem has
- * no end; to read an address that is not mapped is an error.
+ * Read up to len bytes at offset off of a file of t into buf. ino is the inode
+ * number of the file. Reading stops at the first byte that cannot be read. In
+ * the file mem, which has no end, it is an error to read an address that is not
+ * mapped. Return the number of bytes read, 0 at the end of the file, or -1 with
+ * errstr set.
  */
 ssize_t
 fstree_read(struct fstree *t, uint64_t ino, void *buf, size_t len,
@@ -247,7 +248,7 @@ fstree_read(struct fstree *t, uint64_t ino, void *buf, size_t len,
 }
 
 /*
- * Seek in the file with inode number ino of t, as lseek(2) does; whence is
+ * Seek in the file with inode number ino of t, as lseek(2) does. whence is
  * SEEK_DATA or SEEK_HOLE. Return the offset found. Return -1 with errstr set if
  * off is at or after the end, or if no data follows for SEEK_DATA.
  */

@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Return the number of bytes, at most len, that the process of m had mapped
- * without a gap from address addr on. Return len if its mappings are not known.
+ * Return how many bytes from address addr on the process of m had mapped
+ * without a gap. Return at most len. Return len if its mappings are not known.
  */
 size_t
 member_mapped(const struct member *m, uint64_t addr, size_t len)
@@ -31,8 +31,9 @@ member_mapped(const struct member *m, uint64_t addr, size_t len)
 }
 
 /*
- * Set *sp to the span at address addr of image im: a memory image of process m,
- * or a text image if m is NULL.
+ * Set *sp to the span of image im that begins at address addr: addresses that
+ * are all data, or all not. m is the process whose memory im is, or NULL if im
+ * is a text.
  */
 static void
 span_at(const struct member *m, struct image *im, uint64_t addr,
@@ -55,9 +56,10 @@ span_at(const struct member *m, struct image *im, uint64_t addr,
 }
 
 /*
- * Set *found to the first address from first to last (inclusive) at which im
- * has data, or at which it has none if data is false. m is as in span_at().
- * Return false if there is no such address.
+ * Find the first address from first to last (inclusive) at which im has data,
+ * and set *found to it. If data is false, find the first at which im has none.
+ * m is the process whose memory im is, or NULL if im is a text. Return false if
+ * there is no such address.
  */
 bool
 span_seek(const struct member *m, struct image *im, uint64_t first,
@@ -99,8 +101,9 @@ vma_anonymous(const struct member *m, const struct vma *v)
 
 /*
  * Return true if the byte at address addr of the memory of m is missing. Lower
- * *end to the address where that changes. Guard pages do not count as missing:
- * they hold nothing (MADV_GUARD_INSTALL), and are zeros in the kernel's cores.
+ * *end to the address up to which the answer is the same. Guard pages do not
+ * count as missing: they hold nothing (MADV_GUARD_INSTALL), and are zeros in
+ * the kernel's cores.
  */
 static bool
 is_missing(const struct member *m, uint64_t addr, uint64_t *end)

@@ -32,10 +32,10 @@ struct rooter {
 };
 
 /*
- * Return a copy of the absolute path name, of len bytes, without its leading
- * slash, empty components and "." components. The caller frees it. Return NULL
- * if name is not a valid path or contains "..". If memory runs out, also set
- * *ok to false and errstr.
+ * Return a copy of the absolute path name, of len bytes, made relative. It has
+ * no leading slash, no empty components and no "." components. The caller frees
+ * it. Return NULL if name is not a valid path or contains "..". If memory runs
+ * out, also set *ok to false, and errstr.
  */
 static char *
 path_clean(const char *name, size_t len, bool *ok)
@@ -97,8 +97,8 @@ sysroot_add(struct sysroot *root, const char *name, size_t len,
 }
 
 /*
- * Add a file in the link map by its name. addr is an address in the file's
- * mapping. Return 0, or -1 with errstr set.
+ * Add a file in the link map (the dynamic linker's list) to root/. addr is an
+ * address in the mapping of the file. Return 0, or -1 with errstr set.
  */
 static int
 add_linked(void *arg, const char *name, uint64_t addr)
@@ -114,9 +114,10 @@ add_linked(void *arg, const char *name, uint64_t addr)
 }
 
 /*
- * Add the names of mappings that which selects: those of existing files, those
- * of deleted files without " (deleted)", or all as they are in maps. Return 0,
- * or -1 with errstr set.
+ * Add the mapped files that which selects to root/. It selects existing files,
+ * deleted files, or all. A deleted file is added without " (deleted)" after its
+ * name; with all files, each has the name that maps shows. Return 0, or -1 with
+ * errstr set.
  */
 static int
 add_mapped(struct rooter *r, enum named which)
@@ -154,8 +155,8 @@ CMP_BY(sysfile_cmp, struct sysfile, path_order(x, y) != 0 ? path_order(x, y) :
     ORDER(x->seq, y->seq))
 
 /*
- * Sort the files by path. Keep the first of several with the same path, and
- * drop a file whose path is a directory of another file.
+ * Sort the files by path. Of several with the same path, keep the first. Drop a
+ * file if its path is a directory in the path of another file.
  */
 static void
 sysroot_sort(struct sysroot *root)
@@ -183,8 +184,9 @@ sysroot_sort(struct sysroot *root)
 }
 
 /*
- * Set *root, which must be all zero, to the files of process p of s. rec is the
- * record of p, and vmas are its mappings. Return 0, or -1 with errstr set.
+ * Set *root, which must be all zero, to the files in root/ of process p of s.
+ * rec is the record of p, and vmas are its mappings. Return 0, or -1 with
+ * errstr set.
  */
 int
 sysroot_open(struct sysroot *root, struct snap *s, struct proc *p,

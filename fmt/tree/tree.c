@@ -45,9 +45,9 @@ const struct fsown fsown[FSOWN_MAX] = {
 };
 
 /*
- * Return a new tree without snapshots, or NULL with errstr set. If something
- * cannot be shown completely, warn(arg, sentence) is called by any thread that
- * uses the tree; warn may be NULL.
+ * Return a new tree without snapshots, or NULL with errstr set. warn(arg,
+ * sentence) is called if something cannot be shown completely, by any thread
+ * that uses the tree. warn may be NULL.
  */
 struct fstree *
 fstree_new(void (*warn)(void *, const char *), void *arg)
@@ -177,8 +177,8 @@ members_join(struct fstree *t, const struct snap *s)
 
 /*
  * Add snapshot s, which must outlive the tree, to t. tag is returned with the
- * attributes of its files. All earlier inode numbers become invalid. Return 0,
- * or -1 with errstr set.
+ * attributes of the files of s. All inode numbers given out before become
+ * invalid. Return 0, or -1 with errstr set.
  */
 int
 fstree_add(struct fstree *t, struct snap *s, void *tag)
@@ -195,9 +195,9 @@ fstree_add(struct fstree *t, struct snap *s, void *tag)
 }
 
 /*
- * Return the inode number of a file or directory of member number proc, with
- * the given class and with index within the class. depth is 0 for a file; for a
- * directory it is the depth of the directory plus 1.
+ * Return the inode number of a file or directory of member number proc. It has
+ * the given class, and index is its number within the class. For a file, depth
+ * is 0; for a directory, depth is the depth of the directory plus 1.
  */
 uint64_t
 fsnode_ino(size_t proc, enum fsclass class, size_t depth, size_t index)
@@ -248,9 +248,8 @@ member_hasfile(struct member *m, size_t i)
 }
 
 /*
- * Return true if m has a directory of CRIU images: if it is a process whose
- * parent is not in the snapshot, or the process whose record has the images of
- * a checkpoint.
+ * Return true if m has a directory of CRIU images. It has one if its parent is
+ * not in the snapshot, or if its record has the images of a checkpoint.
  */
 static bool
 member_isroot(struct member *m)
