@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * Make room for n more bytes at the end of b, and return a pointer to the room.
- * If memory runs out, set b->failed and return NULL. The caller must add the
- * number of bytes it used to b->len.
+ * Make room for n more bytes at the end of b. Return a pointer to the room; if
+ * memory runs out, set b->failed and return NULL. The caller adds the number of
+ * bytes it has used to b->len.
  */
 uint8_t *
 buf_room(struct buf *b, size_t n)

@@ -48,9 +48,10 @@ builder_segment(struct builder *b, uint64_t addr)
 }
 
 /*
- * Append n kilobytes at address addr to b: those at location loc in src, or
- * zeros if src is NULL. Addresses must ascend. Missing ranges below addr must
- * already have been recorded with image_miss. Return 0, or -1 with errstr set.
+ * Append n kilobytes at address addr to b. They are at location loc in src; if
+ * src is NULL, they are zeros. Addresses must ascend. Missing ranges below addr
+ * must already have been recorded with image_miss. Return 0, or -1 with errstr
+ * set.
  */
 int
 builder_run(struct builder *b, uint64_t addr, uint64_t n, struct source *src,
@@ -93,10 +94,10 @@ struct gap {
 CMP2(gap_cmp, struct gap, kb, i)
 
 /*
- * Decide which gaps between segments to fill with zeros: set join[i] for the
- * gap after segment i. Choose the smallest gaps first, until at most SEGMENTS
- * segments are left or the zeros would exceed their limit. All elements of join
- * must be false. Return 0, or -1 with errstr set.
+ * Decide which gaps between segments to fill with zeros, to join the segments.
+ * Set join[i] for the gap after segment i; all elements must be false before.
+ * Choose the smallest gaps first. Stop when at most SEGMENTS segments are left,
+ * or when the zeros would exceed their limit. Return 0, or -1 with errstr set.
  */
 static int
 gaps_choose(struct builder *b, bool *join)
@@ -184,10 +185,11 @@ builder_coalesce(struct builder *b)
 }
 
 /*
- * Insert the segments of b into its image, and leave b empty, even on failure.
- * First reduce the segments to 16 if that takes few enough zeros: at most 65536
- * kilobytes, each of which takes one byte in a stream, or 1% of the captured
- * kilobytes. Return 0, or -1 with errstr set.
+ * Insert the segments of b into its image. First, if there are more than 16,
+ * join them by filling the gaps between them with zeros. At most 65536
+ * kilobytes of zeros, or 1% of the captured kilobytes, are used for that; each
+ * takes one byte in a stream. b is left empty, even on failure. Return 0, or -1
+ * with errstr set.
  */
 int
 builder_finish(struct builder *b)

@@ -36,9 +36,9 @@ struct found {
 _Static_assert(sizeof(struct found) == 256, "size of struct statx");
 
 /*
- * Close all descriptors >= first with close_range(2). This is safe in the child
- * of a process with threads. Return 0, or -1 with errno set; it fails before
- * Linux 5.9.
+ * Close all descriptors >= first with close_range(2). A child made by a process
+ * with threads may call this safely. Return 0, or -1 with errno set. This fails
+ * before Linux 5.9.
  */
 int
 call_closefrom(unsigned int first)
@@ -57,9 +57,9 @@ call_ioctl(int fd, unsigned long request, void *arg)
 }
 
 /*
- * Set *f to describe the file at path, relative to descriptor dir, or the file
- * open as dir if path is empty. Linux before 5.8 does not report the mount.
- * Return 0, or -1 with errno set.
+ * Set *f to describe the file at path, relative to descriptor dir. If path is
+ * empty, this is the file open as dir. Linux before 5.8 does not report the
+ * mount. Return 0, or -1 with errno set.
  */
 int
 call_filemount(int dir, const char *path, struct filemount *f)

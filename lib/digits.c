@@ -11,10 +11,10 @@ enum { SAFE = 15 }; /* a number of this many digits, in base 16 or less, is
 		       below 2^60 */
 
 /*
- * Parse digits at s into *num, up to end or the first byte that is not a digit.
- * base is at most 16; letters are lower-case. If the number is 2^64 or more,
- * set *over to true and *num to UINT64_MAX. Return a pointer to the end of the
- * digits; if there are none, return s with *num 0.
+ * Parse digits at s into *num. Stop at end, or at the first byte that is not a
+ * digit. base is at most 16; letters are lower-case. If the number is 2^64 or
+ * more, set *over to true and *num to UINT64_MAX. Return a pointer to the byte
+ * after the digits. If there are none, return s and set *num to 0.
  */
 const char *
 digits_clip(const char *s, const char *end, unsigned int base, uint64_t *num,
@@ -67,9 +67,9 @@ digits_number(const char *s, size_t n, unsigned int base, uint64_t *num)
 }
 
 /*
- * Parse the n bytes at s as a device number MAJOR:MINOR, both hexadecimal and
- * below 2^32. Set *dev to the number, as from makedev(3), and return true.
- * Return false if the bytes are not a device number.
+ * Parse the n bytes at s as a device number MAJOR:MINOR. Both parts are
+ * hexadecimal and below 2^32. Set *dev to the number, as from makedev(3), and
+ * return true. Return false if the bytes are not a device number.
  */
 bool
 digits_device(const char *s, size_t n, uint64_t *dev)
@@ -87,10 +87,10 @@ digits_device(const char *s, size_t n, uint64_t *dev)
 }
 
 /*
- * Get the line that begins at offset *off of text, len bytes. Set *line to it
- * and *n to its length without the newline. Set *off to the start of the next
- * line: len + 1 after a last line without a newline. Return false if *off is at
- * the end.
+ * Get the line that begins at offset *off of text, which has len bytes. Set
+ * *line to the line, and *n to its length without the newline. Set *off to the
+ * start of the next line; after a last line without a newline, this is len + 1.
+ * Return false if *off is at the end.
  */
 bool
 line_next(const void *text, size_t len, size_t *off, const char **line,

@@ -12,7 +12,7 @@
 
 /*
  * Return the embedded file of s that mapping v maps; its text has the bytes.
- * Return NULL if s does not contain that file (which is not an error), or if
+ * Return NULL if s does not contain that file, which is not an error, or if
  * memory runs out.
  */
 struct proc *
@@ -33,9 +33,9 @@ embedded_find(struct snap *s, const struct vma *v)
 }
 
 /*
- * Return the image of the file that mapping v of process p maps: the text of an
- * embedded file of s or, if the file is the executable of p, the text of p. exe
- * is the path of the executable, or NULL. Return NULL if the snapshot has
+ * Return the image of the file that mapping v of process p maps. This is the
+ * text of an embedded file of s. If the file is the executable of p, whose path
+ * is exe (or NULL), it may be the text of p. Return NULL if the snapshot has
  * neither, which is not an error.
  */
 struct image *
@@ -52,8 +52,8 @@ mapped_file(struct snap *s, struct proc *p, const char *exe,
 }
 
 /*
- * Make p an embedded file with device number dev (as in maps), inode number ino
- * and a copy of path. Return 0, or -1 with errstr set.
+ * Make p an embedded file. dev is its device number (as in maps), ino its inode
+ * number, and path its path, which is copied. Return 0, or -1 with errstr set.
  */
 int
 embedded_set(struct proc *p, uint64_t dev, uint64_t ino, const char *path)
@@ -73,8 +73,8 @@ embedded_set(struct proc *p, uint64_t dev, uint64_t ino, const char *path)
 }
 
 /*
- * Add to snapshot s an embedded file without bytes for the file that v maps,
- * with the device, inode and name of v. The caller still has to pack its Linux
+ * Add to snapshot s an embedded file without bytes for the file that v maps. It
+ * gets the device, inode and name of v. The caller still has to pack its Linux
  * record. Return the new entry, or NULL with errstr set.
  */
 struct proc *
@@ -95,8 +95,9 @@ embedded_new(struct snap *s, const struct vma *v)
 }
 
 /*
- * Add to snapshot s an embedded file for the file that v maps. Its text is the
- * first size bytes of src. Return the new entry, or NULL with errstr set.
+ * Add to snapshot s an embedded file: a copy of the file that v maps. Its text
+ * is the first size bytes of src. Return the new entry, or NULL with errstr
+ * set.
  */
 struct proc *
 embedded_add(struct snap *s, const struct vma *v, struct source *src,
@@ -112,8 +113,9 @@ embedded_add(struct snap *s, const struct vma *v, struct source *src,
 
 /*
  * Add to snapshot s an embedded file of size bytes for the shared memory or
- * deleted file that v maps. Its mem gets the bytes of src, a file source, in
- * whole pages and without holes. Return the new entry, or NULL with errstr set.
+ * deleted file that v maps. Its mem gets the bytes of src, the source of a
+ * file, in whole pages and without holes. Return the new entry, or NULL with
+ * errstr set.
  */
 struct proc *
 embedded_addmem(struct snap *s, const struct vma *v, struct source *src,

@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * Add to list l a file called name with the len bytes at data, from malloc(3)
- * or data_map. The list takes ownership of data, even on failure. Set l->failed
- * if memory runs out.
+ * Add to list l a file called name with the len bytes at data. data is from
+ * malloc(3) or data_map; the list takes ownership of it, even on failure. If
+ * memory runs out, set l->failed.
  */
 void
 filelist_add(struct filelist *l, const char *name, uint8_t *data, size_t len)
@@ -49,7 +49,7 @@ filelist_text(struct filelist *l, const char *name, const char *fmt, ...)
 }
 
 /*
- * Add to list l a file called name with the bytes of b, and leave b empty. Set
+ * Add to list l a file called name with the bytes of b. Leave b empty. Set
  * l->failed if memory runs out, or if b has failed.
  */
 void

@@ -10,7 +10,7 @@
 
 /*
  * Read len bytes at offset off of file fd into buf. Return the number of bytes
- * read. If it is less than len, errno is 0 at the end of the file, and
+ * read. If that is less than len, set errno: 0 at the end of the file,
  * otherwise the error that stopped the reading.
  */
 size_t
@@ -59,9 +59,9 @@ full_read(int fd, struct buf *b)
 }
 
 /*
- * Append to b the contents of the file at path, relative to dir as in
- * openat(2). Return 0, or -1 with errno set. The caller must free b, even on
- * failure.
+ * Append to b the contents of the file at path. path is relative to dir, as for
+ * openat(2). The caller must free b, even on failure. Return 0, or -1 with
+ * errno set.
  */
 int
 full_readfile(int dir, const char *path, struct buf *b)

@@ -18,9 +18,9 @@
 #include <string.h>
 
 /*
- * Return a new segment of len bytes (at least 1) at address base, without
- * extents. Return NULL with errstr set if it would end beyond 2^64 or if memory
- * runs out.
+ * Make a segment of len bytes (at least 1) at address base, without extents.
+ * Return the segment. Return NULL with errstr set if it would end beyond 2^64
+ * or if memory runs out.
  */
 struct segment *
 segment_new(uint64_t base, uint64_t len)
@@ -83,9 +83,9 @@ segment_kblen(const struct segment *s, uint64_t kb)
 }
 
 /*
- * Append n kilobytes to segment s: those at location loc in src, or zeros if
- * src is NULL. Extend the last extent if they continue it. Return 0, or -1 with
- * errstr set.
+ * Append n kilobytes to segment s. They are at location loc in src; if src is
+ * NULL, they are zeros. If they continue the last extent, extend it. Return 0,
+ * or -1 with errstr set.
  */
 int
 segment_append(struct segment *s, uint64_t n, struct source *src, uint64_t loc)
@@ -134,7 +134,7 @@ segment_outline(struct segment *s, struct outline *o, size_t nth)
 
 /*
  * Return the extent of segment s that contains kilobyte kb. Return NULL with
- * errstr set if kb is not described or memory runs out.
+ * errstr set if kb is not described yet or memory runs out.
  */
 const struct extent *
 segment_extent(const struct segment *s, uint64_t kb)
@@ -151,7 +151,7 @@ segment_extent(const struct segment *s, uint64_t kb)
 
 /*
  * Find the first run of at least HOLE_KB zero kilobytes in segment s that ends
- * after kilobyte kb, which must be described, and set *h to it. Return false if
+ * after kilobyte kb. kb must be described. Set *h to the run. Return false if
  * there is none.
  */
 bool
@@ -203,8 +203,8 @@ segment_take(struct segment *s, struct segment *from)
 }
 
 /*
- * Return a new empty image of process p, or NULL with errstr set. The caller
- * stores it in p->text or p->mem, as kind says; p then owns it.
+ * Make an empty image of process p. The caller stores it in p->text or p->mem,
+ * as kind says; then p owns it. Return the image, or NULL with errstr set.
  */
 struct image *
 image_new(struct proc *p, enum image_kind kind)
@@ -221,9 +221,9 @@ image_new(struct proc *p, enum image_kind kind)
 }
 
 /*
- * Return a new image of process p with one segment at address 0: the first size
- * bytes (at least 1) of src. kind selects text or memory. The caller owns the
- * image. Return NULL with errstr set on failure.
+ * Make an image of process p with one segment at address 0. The segment is the
+ * first size bytes (at least 1) of src. kind selects text or memory. Return the
+ * image, which the caller owns, or NULL with errstr set.
  */
 struct image *
 image_whole(struct proc *p, enum image_kind kind, struct source *src,
@@ -267,7 +267,7 @@ image_free(struct image *im)
 
 /*
  * Begin a new section of image im: segments inserted from now on cover all
- * earlier ones. Call it at the start of each record that describes the image
+ * earlier ones. Call this at the start of each record that describes the image
  * again.
  */
 void
@@ -279,8 +279,8 @@ image_section(struct image *im)
 
 /*
  * Insert segment s, which is fully described, into image im. It covers segments
- * of earlier sections, and is covered by earlier segments of its own section.
- * im takes ownership of s, even on failure. Return 0, or -1 with errstr set.
+ * of earlier sections. Earlier segments of its own section cover it. im takes
+ * ownership of s, even on failure. Return 0, or -1 with errstr set.
  */
 int
 image_insert(struct image *im, struct segment *s)
@@ -296,8 +296,8 @@ image_insert(struct image *im, struct segment *s)
 
 /*
  * Record that the range from start to end (exclusive) of image im was mapped
- * and present but not captured. reason, a few words, is copied. Extend the last
- * range if this one continues it for the same reason. If ranges are not
+ * and present but not captured. reason, a few words, is copied. If this range
+ * continues the last one for the same reason, extend that. If ranges are not
  * recorded in ascending order, call image_sortmissing afterwards. Return 0, or
  * -1 with errstr set.
  */
@@ -325,8 +325,8 @@ image_miss(struct image *im, uint64_t start, uint64_t end, const char *reason)
 CMP(missing_cmp, struct missing, start)
 
 /*
- * Sort the missing ranges of im, which may be NULL, and remove overlaps: an
- * address in several ranges keeps the reason of the one that begins first.
+ * Sort the missing ranges of im, which may be NULL, and remove overlaps. An
+ * address in several ranges keeps the reason of the range that begins first.
  */
 void
 image_sortmissing(struct image *im)
@@ -352,9 +352,9 @@ image_sortmissing(struct image *im)
 }
 
 /*
- * Remove the range from start to end from the view of image im, so that it
- * reads as unmapped. end is exclusive, above start, and from memory_end. Return
- * 0, or -1 with errstr set.
+ * Remove the range from start to end (exclusive) from the view of image im: it
+ * then reads as unmapped. end is above start, and from memory_end. Return 0, or
+ * -1 with errstr set.
  */
 int
 image_punch(struct image *im, uint64_t start, uint64_t end)
@@ -366,8 +366,8 @@ image_punch(struct image *im, uint64_t start, uint64_t end)
 }
 
 /*
- * Return the address from which references to image im are counted: the base of
- * the first segment of a text, or 0 for memory.
+ * Return the address from which references to image im are counted. For a text,
+ * this is the base of its first segment; for memory, it is 0.
  */
 uint64_t
 image_origin(const struct image *im)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Read up to len bytes at offset off of segment s into buf, but not past the
- * end of an extent. Return the number of bytes read, or -1 with errstr set.
+ * Read up to len bytes at offset off of segment s into buf. Do not read past
+ * the end of an extent. Return the number of bytes read, or -1 with errstr set.
  */
 static ssize_t
 segment_readsome(const struct segment *s, uint64_t off, uint8_t *buf,
@@ -47,9 +47,9 @@ segment_readsome(const struct segment *s, uint64_t off, uint8_t *buf,
 }
 
 /*
- * Read up to len bytes of im at address addr into buf, stopping before the
- * first byte that cannot be read. Return the number of bytes read. If that is 0
- * and len is not, return -1 with errstr set.
+ * Read up to len bytes of im at address addr into buf. Stop before the first
+ * byte that cannot be read. Return the number of bytes read. If that is 0
+ * although len is not, return -1 with errstr set.
  */
 ssize_t
 image_readsome(struct image *im, uint64_t addr, void *buf, size_t len)
@@ -79,8 +79,9 @@ image_readsome(struct image *im, uint64_t addr, void *buf, size_t len)
 }
 
 /*
- * Read all len bytes of im at address addr into buf. Unmapped addresses do not
- * read as zeros; they are an error. Return 0, or -1 with errstr set.
+ * Read all len bytes of im at address addr into buf. Fail if one of them is
+ * unmapped: unmapped addresses do not read as zeros. Return 0, or -1 with
+ * errstr set.
  */
 int
 image_read(struct image *im, uint64_t addr, void *buf, size_t len)
@@ -92,8 +93,9 @@ image_read(struct image *im, uint64_t addr, void *buf, size_t len)
 }
 
 /*
- * If addr is unmapped in im, set *sp to the unmapped range and return true.
- * Otherwise set *piece to the piece that contains addr and return false.
+ * Find out whether addr is unmapped in im. If so, set *sp to the unmapped range
+ * and return true. Otherwise set *piece to the piece that contains addr and
+ * return false.
  */
 static bool
 span_unmapped(struct image *im, uint64_t addr, struct span *sp,
@@ -111,8 +113,8 @@ span_unmapped(struct image *im, uint64_t addr, struct span *sp,
 }
 
 /*
- * Set *first and *last to the first and last address of the n kilobytes of p's
- * segment that begin with kilobyte kb, limited to piece p.
+ * Set *first and *last to the first and last address of n kilobytes of p's
+ * segment. They begin with kilobyte kb, and are limited to piece p.
  */
 static void
 span_limit(const struct piece *p, uint64_t kb, uint64_t n, uint64_t *first,
@@ -128,8 +130,9 @@ span_limit(const struct piece *p, uint64_t kb, uint64_t n, uint64_t *first,
 }
 
 /*
- * Set *sp to the properties of address addr of im and the last address up to
- * which all share them. A run of at least HOLE_KB zero kilobytes is a hole.
+ * Set *sp to the properties of address addr of im, and to the last address up
+ * to which all addresses share them. A run of at least HOLE_KB zero kilobytes
+ * is a hole.
  */
 void
 image_span(struct image *im, uint64_t addr, struct span *sp)

@@ -187,9 +187,9 @@ put_call(struct program *p, const struct call *c)
 }
 
 /*
- * Make filter p. It makes calls of another machine's table (such as 32-bit
- * ones) fail, and allows those calls of our table that programs, bits of
- * CALLS_, needs.
+ * Make filter p, for programs, bits of CALLS_. It allows those calls of our
+ * machine's table that these programs need. It makes all calls of another table
+ * (such as 32-bit ones) fail.
  */
 static void
 make(struct program *p, unsigned int programs, uint32_t machine)
@@ -216,11 +216,12 @@ make(struct program *p, unsigned int programs, uint32_t machine)
 }
 
 /*
- * Restrict this process and its later threads to certain system calls: those
- * that every program needs, and those selected by programs, bits of CALLS_. The
- * process must have one thread and no_new_privs. Return 0, or -1 with errno set
- * if the kernel does not support that or the machine is untested: on some
- * machines clone(2) has its flags in another argument.
+ * Restrict this process and its later threads to the system calls that it
+ * needs. These are the calls that every program needs, and those selected by
+ * programs, bits of CALLS_. The process must have one thread and no_new_privs.
+ * Return 0, or -1 with errno set. This fails if the kernel does not support it.
+ * It also fails if the machine is untested, since on some machines clone(2) has
+ * its flags in another argument.
  */
 int
 callfilter_apply(unsigned int programs)

@@ -43,9 +43,9 @@ caps_set(uint32_t keep, bool forget)
 }
 
 /*
- * Return true if path does not exist or can be accessed in this mode without
- * capabilities. A directory must also be our own, since files in another user's
- * directory may belong to anyone.
+ * Return true if path can be accessed in this mode without capabilities, or
+ * does not exist. A directory must also be our own, since files in another
+ * user's directory may belong to anyone.
  */
 static bool
 can_have(const char *path, int mode)
@@ -85,8 +85,9 @@ caps_drop(const struct confined *c)
 }
 
 /*
- * Drop all capabilities except those that the helper may need to read and write
- * in other users' directories, and to replace files in sticky ones.
+ * Drop all capabilities that the helper does not need. It keeps those for
+ * reading and writing in other users' directories, and for replacing files in
+ * sticky ones.
  */
 void
 caps_drop_helper(void)

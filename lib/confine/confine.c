@@ -64,7 +64,7 @@ dir_make(const char *path)
 /*
  * Confine this process, which must have one thread, to the needs of c. Skip
  * each kind of confinement that the kernel does not support; confine_lacks
- * returns these. Return 0, or -1 with errstr set if the helper cannot be
+ * returns these kinds. Return 0, or -1 with errstr set if the helper cannot be
  * started.
  */
 int
@@ -101,8 +101,8 @@ confine_lacks(void)
 
 /*
  * Have the helper call act of struct confined. Return 0 with *fd set to a
- * descriptor that the caller owns; 1 if act failed, after act has printed a
- * message; or -1 with errstr set.
+ * descriptor that the caller owns. Return 1 if act failed; it has then printed
+ * a message. Return -1 with errstr set if the helper cannot be asked.
  */
 int
 confine_act(int *fd)

@@ -120,8 +120,8 @@ job_act(void)
 }
 
 /*
- * Do the request with this letter. Return a descriptor, or -1 if there is none.
- * Set *rc to the result of the request; on failure this is -1, with errstr set.
+ * Do the request with this letter. Set *rc to its result: -1 on failure, with
+ * errstr set. Return the descriptor that it yields, or -1 if there is none.
  */
 static int
 job_do(char letter, const char *path, int *rc)
@@ -191,9 +191,9 @@ work(int sock)
 }
 
 /*
- * Run the helper. Close all descriptors inherited from the program except the
- * socket, so that readers of the program's pipes see end of file when the
- * program ends. Keep standard error if there is an act, for its messages.
+ * Run the helper. Of the descriptors inherited from the program, close all but
+ * the socket: readers of the program's pipes must see end of file when the
+ * program ends. If there is an act, also keep standard error, for its messages.
  */
 static void __attribute__((noreturn))
 job_main(int sock)
@@ -223,9 +223,9 @@ job_main(int sock)
 }
 
 /*
- * Start the helper of the program that c confines; the helper ends when the
- * program does. made says that c->outdir was created for the program and is to
- * be removed if it stays empty. Return 0, or -1 with errno set.
+ * Start the helper of the program that c confines. The helper ends when the
+ * program does. made says that c->outdir was created for the program; it is
+ * then removed at the end if it is empty. Return 0, or -1 with errno set.
  */
 int
 helperjob_start(const struct confined *c, bool made)

@@ -61,9 +61,10 @@ rights_known(long version)
 }
 
 /*
- * Add a rule that allows access to file fd, or to everything below it if it is
- * a directory. Ignore errors: if a rule was needed, opening the file fails
- * later; a file outside of file systems, such as a pipe, needs no rule.
+ * Add a rule that allows access to file fd. If fd is a directory, the rule is
+ * for everything below it. Ignore errors. If the rule was needed, opening the
+ * file fails later. It was not needed for a file outside of file systems, such
+ * as a pipe.
  */
 static void
 rule_add(int rules, uint64_t known, int fd, uint64_t access)
@@ -77,8 +78,8 @@ rule_add(int rules, uint64_t known, int fd, uint64_t access)
 }
 
 /*
- * Allow reading the parent directories of the CRIU images in directory dir:
- * follow the "parent" links from directory to directory.
+ * Allow reading the parent directories of the CRIU images in directory dir. A
+ * link called "parent" leads from each directory to the next.
  */
 static void
 rule_parents(int rules, uint64_t known, int dir)
@@ -112,8 +113,8 @@ rule_path(int rules, uint64_t known, const char *path, uint64_t access)
 }
 
 /*
- * Allow this thread, and threads it creates, to open only the files that c
- * needs. Return 0, or -1 if the kernel does not support that.
+ * Allow this thread to open only the files that c needs. This is inherited by
+ * the threads it creates. Return 0, or -1 if the kernel does not support that.
  */
 int
 landlock_apply(const struct confined *c)

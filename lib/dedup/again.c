@@ -47,10 +47,10 @@ again_known(const struct dedup *d, uint64_t place)
 }
 
 /*
- * Return the number of kilobytes of extent e of segment seg, starting at
- * kilobyte kb of the segment, that were described in another image and whose
- * outcome is known. Set *place to the place of the first. Return 0 if the first
- * was not described, or its outcome is unknown.
+ * Find kilobytes that were already described as part of another image. Look at
+ * those of extent e of segment seg, from kilobyte kb of the segment. Set *place
+ * to the place of the first. Return how many, from kb, were described and have
+ * a known outcome. Return 0 if this is not so for the first.
  */
 uint64_t
 again_find(struct dedup *d, const struct segment *seg, const struct extent *e,
@@ -87,8 +87,8 @@ again_find(struct dedup *d, const struct segment *seg, const struct extent *e,
 
 /*
  * Plan in block b the n kilobytes that were described earlier, starting at
- * place. If there are at least BLOCK, they need a block of their own: plan them
- * only if b is empty.
+ * place. If there are at least BLOCK, they need a block of their own; then do
+ * nothing unless b is empty.
  */
 void
 plan_again(struct block *b, uint64_t place, uint64_t n)

@@ -22,10 +22,10 @@ block_page(const struct block *b, size_t i)
 }
 
 /*
- * Compare the first of the n pages of block b that page lists, as many as come
- * from one source, with the pages at their places in target. Set target to
- * PLACE_NONE for those that differ. Return the number of pages compared, or -1
- * with errstr set.
+ * Compare pages of block b with the pages at their places in target. page lists
+ * n pages of b; take the first of them, as many as come from one source. Set
+ * target to PLACE_NONE for those that differ. Return the number of pages
+ * compared, or -1 with errstr set.
  */
 static ssize_t
 check_some(const struct dedup *d, size_t *last, const struct block *b,
@@ -59,7 +59,7 @@ check_some(const struct dedup *d, size_t *last, const struct block *b,
 
 /*
  * Compare the pages of block b that l lists with the pages at their places in
- * target, which were described before the block. Set target to PLACE_NONE for
+ * target. Those were described before the block. Set target to PLACE_NONE for
  * pages that differ or whose target cannot be read. *last is as for
  * place_segment. Return 0, or -1 with errstr set.
  */
@@ -79,9 +79,9 @@ candidates_check(const struct dedup *d, size_t *last, const struct block *b,
 }
 
 /*
- * Find pages of b, which has been read, that equal pages described before it,
- * and set their state to PAGE_FOUND. This may miss pages, for example after
- * errors; judge_block looks for them again.
+ * Find the pages of b that equal pages described before it. b has been read.
+ * Set the state of the pages found to PAGE_FOUND. Some may be missed, for
+ * example after errors; judge_block looks for them again.
  */
 void
 block_find(struct dedup *d, struct block *b)

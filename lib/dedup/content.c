@@ -12,8 +12,9 @@
 #include <string.h>
 
 /*
- * Return 1 if page i of block b equals the page at place; 0 if it does not or
- * that page cannot be read; or -1 with errstr set.
+ * Compare page i of block b with the page at place. Return 1 if they are equal.
+ * Return 0 if they differ or the page at place cannot be read. Return -1 with
+ * errstr set on other errors.
  */
 static int
 page_equals(struct dedup *d, const struct block *b, size_t i, uint64_t place)
@@ -48,9 +49,9 @@ judge_raw(struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * Set *place to an earlier page that equals page i of b, or to PLACE_NONE,
- * after comparing all pages with the same hash. Return 0, or -1 with errstr
- * set.
+ * Find an earlier page that equals page i of b, and set *place to it. This
+ * compares all pages with the same hash. Set *place to PLACE_NONE if there is
+ * none. Return 0, or -1 with errstr set.
  */
 static int
 find_same(struct dedup *d, const struct block *b, size_t i, uint64_t *place)
@@ -88,8 +89,8 @@ judge_slowly(struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * Record page i of b as written raw, whether new or not. Later pages can refer
- * to it only if it is whole and new.
+ * Record page i of b as written raw, whether it is new or not. Later pages can
+ * refer to it only if it is whole and new. Return 0, or -1 with errstr set.
  */
 static int
 judge_unshared(struct dedup *d, const struct block *b, size_t i)
@@ -105,9 +106,10 @@ judge_unshared(struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * First pass over block b: judge each page that was read as new if its hash has
- * no place. Otherwise its target is the first place under its hash, and is
- * compared in the second pass, or at once if it is in this block.
+ * Make the first pass over block b: judge each page. A page that was read is
+ * new if its hash has no place in the index. Otherwise its target is the first
+ * place under its hash. The two are compared in the second pass, or at once if
+ * the target is in this block. Return 0, or -1 with errstr set.
  */
 static int
 judge_candidates(struct dedup *d, const struct block *b)
@@ -151,8 +153,9 @@ judge_candidates(struct dedup *d, const struct block *b)
 }
 
 /*
- * Second pass over block b: compare the pages with targets in earlier blocks,
- * all in a few reads. Judge those that differ one by one.
+ * Make the second pass over block b: compare the pages with their targets in
+ * earlier blocks. All are compared in a few reads. Judge those that differ one
+ * by one. Return 0, or -1 with errstr set.
  */
 static int
 judge_checked(struct dedup *d, const struct block *b)
@@ -175,10 +178,10 @@ judge_checked(struct dedup *d, const struct block *b)
 }
 
 /*
- * Return the length of the run of places, starting at place and at most n long,
- * that have the same verdict. They have identities and are in earlier blocks of
- * d. Set *verdict to the verdict, and *target to the place of the page that
- * equals the first; for a page written raw, this is place itself.
+ * Return how many of the n places from place on have the same verdict as the
+ * first. The places have identities and are in earlier blocks of d. Set
+ * *verdict to the verdict. Set *target to the place of the page that equals the
+ * first; for a page written raw, this is place itself.
  */
 uint64_t
 judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,

@@ -40,8 +40,9 @@ count_finding(void *arg, const struct finding *f)
 }
 
 /*
- * Count the kilobytes of image im in c->count. Each segment of a text is a
- * record of its own; all segments of memory are one record: snap(6).
+ * Count the kilobytes of image im in c->count. Treat each segment of a text as
+ * a record of its own, and all segments of memory as one record: snap(6).
+ * Return 0, or -1 with errstr set.
  */
 static int
 count_image(struct counting *c, const struct image *im)
@@ -60,8 +61,8 @@ count_image(struct counting *c, const struct image *im)
 
 /*
  * Set the counts of all processes of s to those that writing s as a stream
- * would produce. This reads all of s. Call warn, unless it is NULL, with arg
- * and a sentence if some of it cannot be read. Return 0, or -1 with errstr set.
+ * would produce. This reads all of s. If some of it cannot be read, call warn,
+ * unless it is NULL, with arg and a sentence. Return 0, or -1 with errstr set.
  */
 int
 snap_count(struct snap *s, void (*warn)(void *, const char *), void *arg)

@@ -26,7 +26,7 @@
 
 /*
  * Make a deduplicator for one snapshot. It calls found with arg and each
- * finding, in order; found returns -1 to stop. Return the deduplicator, or NULL
+ * finding, in order. found returns -1 to stop. Return the deduplicator, or NULL
  * with errstr set.
  */
 struct dedup *
@@ -61,8 +61,8 @@ fail:
 }
 
 /*
- * Free d, which may be NULL. The segments that were described are not needed
- * any more.
+ * Free d, which may be NULL. The segments described to d may be freed after
+ * this, but not before.
  */
 void
 dedup_free(struct dedup *d)
@@ -101,8 +101,9 @@ block_run(const struct dedup *d, const struct block *b, size_t i)
 
 /*
  * Report finding f for kilobytes of block b, starting at number i. Members
- * verdict, n, data and why are set. If the kilobytes equal those that start at
- * place target, limit f->n to the segment that contains target.
+ * verdict, n, data and why of f must be set. target is the place of the
+ * kilobytes that these equal, if they equal any; then limit f->n to the segment
+ * that contains target.
  */
 static int
 finding_report(struct dedup *d, const struct block *b, struct finding *f,
@@ -213,10 +214,11 @@ segment_submit(struct dedup *d, const struct described *desc)
 }
 
 /*
- * Describe the n segments at seg, which must live as long as d. All findings
- * are reported, in page order, before this returns. If last is set, report the
- * very last page as RAW, ZERO or LOST, never SAME. Return 0, or -1 with errstr
- * set if this fails or found returned -1.
+ * Describe the n segments at seg: report findings for all of their pages. All
+ * are reported, in page order, before this returns. The segments must live as
+ * long as d. If last is set, report the very last page as RAW, ZERO or LOST,
+ * never as SAME. Return 0, or -1 with errstr set if this fails or found
+ * returned -1.
  */
 int
 dedup_segments(struct dedup *d, struct segment *const *seg, size_t n, bool last)

@@ -67,9 +67,10 @@ block_read(struct block *b)
 }
 
 /*
- * Read a block, detect its zero pages, hash the others, and find those that
- * were described before. dedup is a struct dedup, and job a struct block; on
- * failure set rc and why of the block. This is the work function of the ring.
+ * Read a block and examine its pages: detect zero pages, hash the others, and
+ * find those that were described before. dedup is a struct dedup, and job a
+ * struct block. On failure set rc and why of the block. This is the work
+ * function of the ring.
  */
 void
 block_fetch(void *dedup, void *job)

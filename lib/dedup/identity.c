@@ -65,9 +65,10 @@ kept_run(const struct dedup *d, uint64_t place)
 }
 
 /*
- * Check whether the n groups starting at place still have the identities id: a
- * page frame may have moved since it was described. Return the number of groups
- * before the first that does not.
+ * Check whether the n groups starting at place still have the identities id. A
+ * group may have lost its identity, since a page frame may have moved since it
+ * was described. Return the number of groups before the first that has another
+ * identity.
  */
 static size_t
 identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
@@ -93,9 +94,9 @@ identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 }
 
 /*
- * For each of n groups, set place[i] to the place where the group with identity
- * id[i] was described, or to PLACE_NONE. Groups that followed each other before
- * are likely to do so again.
+ * For each of n groups, find the place where the group with its identity was
+ * described. Set place[i] to the place for id[i], or to PLACE_NONE. Groups that
+ * followed each other before are likely to do so again.
  */
 static void
 identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
@@ -128,9 +129,9 @@ identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
 }
 
 /*
- * Return true if identities and outcomes may take more memory. The index of
- * contents takes up to 1.1% of the unique bytes; everything together must stay
- * below 1.5% plus 8 MiB.
+ * Return true if identities and outcomes may take more memory. The limit for
+ * everything together is 1.5% of the unique bytes, plus 8 MiB. Of this, the
+ * index of contents takes up to 1.1% of the unique bytes.
  */
 static bool
 identity_affordable(const struct dedup *d)
@@ -141,9 +142,9 @@ identity_affordable(const struct dedup *d)
 }
 
 /*
- * Make the window contain kilobyte kb of segment seg, where a group begins. kb
- * is in extent e, whose source has identities. The window ends at or before the
- * end of e.
+ * Make the window contain kilobyte kb of segment seg, where a group begins. e
+ * is the extent that contains kb; its source has identities. The window ends at
+ * or before the end of e.
  */
 static void
 window_open(struct dedup *d, const struct segment *seg,
@@ -170,8 +171,8 @@ window_open(struct dedup *d, const struct segment *seg,
 }
 
 /*
- * Return the number of groups of the window, starting at g, that were described
- * one after another. Return 0 if group g was not described.
+ * Return how many groups of the window, from g on, were described one after
+ * another. Return 0 if group g was not described.
  */
 static size_t
 window_run(const struct dedup *d, size_t g)
@@ -212,8 +213,9 @@ plan_read(struct block *b, size_t n, struct source *src, uint64_t loc)
 }
 
 /*
- * Plan group g of the window in block b. If it was not described before, read
- * it from loc in src and add its identity to the index.
+ * Plan group g of the window in block b: decide where its pages come from. If
+ * the group was not described before, they are read from loc in src, and its
+ * identity is added to the index. Return 0, or -1 with errstr set.
  */
 static int
 plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
@@ -242,9 +244,9 @@ plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
 }
 
 /*
- * Plan in block b the groups of the window that start at g, which are at loc in
- * src. Stop when b is full, or before a long run described earlier, which
- * becomes a block of its own.
+ * Plan in block b the groups of the window from g on. They are at loc in src.
+ * Stop when b is full, or before a long run that was described earlier; such a
+ * run becomes a block of its own. Return 0, or -1 with errstr set.
  */
 static int
 plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,
@@ -320,9 +322,9 @@ plan_extent(struct dedup *d, struct block *b, const struct extent *e,
 }
 
 /*
- * Plan block b, starting at kilobyte kb of described segment desc. A long run
- * of zeros, or of pages described before, becomes a block of its own, of any
- * length. Return 0, or -1 with errstr set.
+ * Plan block b, which starts at kilobyte kb of described segment desc. A long
+ * run of zeros, or of pages described before, becomes a block of its own. Such
+ * a block can have any length. Return 0, or -1 with errstr set.
  */
 int
 plan_block(struct dedup *d, struct block *b, const struct described *desc,

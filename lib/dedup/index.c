@@ -117,8 +117,8 @@ index_free(struct index *ix)
 }
 
 /*
- * Allow lookups by this thread, which must not be the thread that adds entries,
- * until it calls index_release.
+ * Allow this thread to look up entries, until it calls index_release. The
+ * thread that adds entries must not call this.
  */
 void
 index_hold(struct index *ix)
@@ -161,9 +161,10 @@ shard_place(const struct shard *sh, uint64_t tag)
 }
 
 /*
- * Set up shard sh with uninitialized memory for cap homes and the slack after
- * them. Use the spare memory of ix if it is large enough, or new memory with
- * extra address space. Return 0, or -1 with errstr set.
+ * Set up shard sh, for cap homes and the slack after them. Its memory is
+ * uninitialized. This is the spare memory of ix if that is large enough,
+ * otherwise new memory with extra address space. Return 0, or -1 with errstr
+ * set.
  */
 static int
 shard_map(struct index *ix, struct shard *sh, size_t cap)
@@ -193,8 +194,8 @@ shard_map(struct index *ix, struct shard *sh, size_t cap)
 }
 
 /*
- * Move all entries of the smaller shard, from, to shard sh. Return false if
- * they would fill the last slot, which must stay empty.
+ * Move all entries of shard from, which is smaller, to shard sh. Return false
+ * if they would fill the last slot, which must stay empty.
  */
 static bool
 shard_spread(struct shard *sh, const struct shard *from)
@@ -222,8 +223,8 @@ shard_spread(struct shard *sh, const struct shard *from)
 }
 
 /*
- * Enlarge shard sh of ix by moving it to other memory. Its old memory becomes
- * the spare. Return 0, or -1 with errstr set.
+ * Enlarge shard sh of ix by moving it to other memory. The old memory becomes
+ * the spare memory. Return 0, or -1 with errstr set.
  */
 static int
 shard_grow(struct index *ix, struct shard *sh)

@@ -41,7 +41,7 @@ place_segment(const struct dedup *d, uint64_t place, size_t *last)
 
 /*
  * Return the source of the kilobyte at place, or NULL if it is zero. Set *loc
- * to its location in the source, and *n to the number of kilobytes from it to
+ * to its location in the source. Set *n to the number of kilobytes from it to
  * the end of its extent. *last is as for place_segment.
  */
 struct source *
@@ -62,8 +62,9 @@ place_source(const struct dedup *d, uint64_t place, size_t *last,
 
 /*
  * Return true if references may point to pages of segment s. They may not if
- * another segment covers some of its addresses, or if it is one of several
- * segments of a text: Plan 9's readers know only the last of these.
+ * another segment covers some of its addresses. They may not either if it is
+ * one of several segments of a text: Plan 9's readers know only the last of
+ * these.
  */
 bool
 segment_referable(const struct segment *s)
@@ -74,8 +75,8 @@ segment_referable(const struct segment *s)
 
 /*
  * Return true if page kb of seg must be written even if it equals another. This
- * is so for the last page of a section, and for a short page, since the page it
- * refers to would have to be short.
+ * is so for the last page of a section. It is also so for a short page: the
+ * page it refers to would have to be as short.
  */
 bool
 page_unshared(const struct dedup *d, const struct segment *seg, uint64_t kb)
