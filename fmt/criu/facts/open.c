@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Return true if a chosen process has f open, and no obstacle to restoring f
- * has been found so far.
+ * Return true if a process to be restored has f open, and nothing found so far
+ * prevents restoring f.
  */
 bool
 makeopen_written(const struct makeopen *f)

@@ -36,10 +36,10 @@ map_read(struct criumake *m, const char *name, struct makeids *ids)
 }
 
 /*
- * Set m->users to true if criu must create a user namespace. This is so if the
- * root is an init from another user namespace than snap's, and criu creates a
- * mount namespace for it. With a mount namespace, criu has the right to mount
- * /proc. Return 0, or -1 with errstr set.
+ * Set m->users to true if criu must create a user namespace. The root process
+ * must be an init (the first process of a pid namespace) from another user
+ * namespace than snap's. criu must also create a mount namespace for it, in
+ * which criu has the right to mount /proc. Return 0, or -1 with errstr set.
  */
 int
 makeusers_read(struct criumake *m)

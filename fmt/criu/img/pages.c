@@ -22,8 +22,8 @@
 
 /*
  * Add entry e of image im to pagemap m. Fail if the entry is inconsistent or
- * overlaps an earlier one. *off is the offset of its pages in the pages image;
- * advance it past them.
+ * overlaps an earlier one. The pages of the entry are at *off in the pages
+ * image. Advance *off past them.
  */
 static int
 pagemap_add(struct pagemap *m, struct criuimg *im,

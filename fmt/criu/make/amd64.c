@@ -133,9 +133,9 @@ parts_refuse(struct criumake *m, const struct maketask *t, uint64_t lost)
 }
 
 /*
- * Fill in the registers of core from the general registers r and from the
- * register sets fp (fpregs) and xs (xstate), one of which may be empty. Set
- * *lost to the XSTATE_BV bits of parts in use that criu does not restore.
+ * Set the registers of core. r has the general registers. fp (fpregs) and xs
+ * (xstate) have the other ones; one of the two may be empty. Set *lost to the
+ * XSTATE_BV bits of parts in use that criu does not restore.
  */
 static int
 regs_set(struct criumake *m, Criu__Core *core, const uint64_t *r,

@@ -49,10 +49,10 @@ dir_cmp(const void *a, const void *b)
 
 /*
  * Return true if cgroup d must be written. Write each cgroup of a process, and
- * those below it. In version 2, also write those above it, so that criu creates
- * missing ones, but only in mode CGROUPS_SOFT and without --cgroup-root. Other
- * modes create none of them, allow no existing ones, or change their properties
- * (criu 4.1 fails on one with cgroup.subtree_control).
+ * those below it. In version 2, in mode CGROUPS_SOFT and without --cgroup-root,
+ * also write those above it, so that criu creates missing ones. Other modes
+ * create none, allow no existing ones, or change their properties (criu 4.1
+ * fails on one with cgroup.subtree_control).
  */
 static bool
 dir_needed(const struct tree *t, const struct cgdir *d)
@@ -157,10 +157,10 @@ is_initial(const struct cgprop *p)
 
 /*
  * Return true if property p must be written. In version 1 all must. In version
- * 2, leave out a value of several lines, of which criu would write only the
- * first. Leave out a cpu.weight of 0, which means that cpu.idle is set. In
- * modes in which criu sets only properties of cgroups that it creates, leave
- * out an initial value: the kernel that restores may lack the property.
+ * 2, leave out a value of several lines: criu would write only the first. Leave
+ * out a cpu.weight of 0: it means that cpu.idle is set. Leave out an initial
+ * value in modes in which criu sets only properties of cgroups that it creates:
+ * the kernel that restores may lack the property.
  */
 static bool
 prop_written(const struct tree *t, const struct cgprop *p)

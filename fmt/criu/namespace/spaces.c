@@ -67,11 +67,11 @@ users_check(struct criumake *m)
 }
 
 /*
- * Record a reason for each namespace of an init that criu cannot create. Only
- * namespaces that differ from snap's count. The init would be restored in
- * criu's namespace, with other files. Record none for a root that is not an
- * init: the user can create namespaces and start criu in them. Return 0, or -1
- * with errstr set.
+ * Record a reason for each namespace of the root process that criu cannot
+ * create. Only namespaces that differ from snap's count. The process would be
+ * restored in criu's namespace, with other files. Record none if it is not an
+ * init (the first process of a pid namespace): the user can create namespaces
+ * and start criu in them. Return 0, or -1 with errstr set.
  */
 int
 makespaces_check(struct criumake *m)

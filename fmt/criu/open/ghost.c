@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 /*
- * Return the embedded file with inode ino on device dev, or NULL if there is
- * none.
+ * Return the file with inode ino on device dev that is embedded in the
+ * snapshot, or NULL if there is none.
  */
 struct proc *
 makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)

@@ -9,8 +9,8 @@ enum {				/* indexes of numbers in the key OK_NETLINK */
 };
 
 /*
- * Return the multicast groups of netlink socket f as a set of bits: bit 0 is
- * group 1, and bit 32 means any group above 32.
+ * Return the multicast groups of netlink socket f as a set of bits. Bit 0 is
+ * group 1. Bit 32 stands for any group above 32.
  */
 static uint64_t
 members_of(const struct makeopen *f)

@@ -57,9 +57,10 @@ sent_to(const struct criumake *m, const struct makeopen *o)
 }
 
 /*
- * Return the socket whose turn must wait for o. To restore the data queued in a
- * socket, criu sends it from a connected socket, which must exist by then. If
- * two sockets are connected to each other, only these two count.
+ * Return the socket whose queue criu can restore only when it has o. Return
+ * NULL if there is none. criu restores the data in a queue by sending it from a
+ * connected socket, which must exist by then. If two sockets are connected to
+ * each other, only these two count.
  */
 static struct makeopen *
 waits_for(const struct criumake *m, const struct makeopen *o)
@@ -95,8 +96,8 @@ turn_take(struct criumake *m, struct makeopen *f)
 }
 
 /*
- * Mark open file o as present. Append o and the socket that waited for o to
- * m->turn, each if it is ready.
+ * Record that criu has open file o by now. Append o to m->turn if it is ready,
+ * and also the socket that waited for it.
  */
 static int
 present_set(struct criumake *m, struct makeopen *o)
@@ -113,11 +114,11 @@ present_set(struct criumake *m, struct makeopen *o)
 }
 
 /*
- * Set m->turn to an order in which descriptors that are queued in sockets can
- * be restored. criu restores the queues in this order, and must already have
- * the sender of each. It has a sender that a process has, and one that it
- * received from an earlier queue (prepare_scms in its sk-queue.c). Return 0, or
- * -1 with errstr set.
+ * Set m->turn to an order in which criu can restore the queues of sockets. criu
+ * restores the descriptors queued in a socket only if it already has their
+ * sender. A process must have the sender, or criu must have received it from an
+ * earlier queue (prepare_scms in its sk-queue.c). Return 0, or -1 with errstr
+ * set.
  */
 int
 makequeue_order(struct criumake *m)
@@ -242,9 +243,9 @@ makequeue_refuse(struct criumake *m)
 }
 
 /*
- * Append packet number nth in the queue of socket f to image b. The packet is
- * the n bytes at data. *next is the index of the first descriptor that is not
- * written yet; advance it past those of the packet. All files must already have
+ * Append a packet in the queue of socket f to image b. nth is its number, and
+ * data its n bytes. *next is the index of the first descriptor that is not
+ * written yet. Advance it past those of the packet. All files must already have
  * their numbers.
  */
 static int

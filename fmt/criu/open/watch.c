@@ -18,9 +18,9 @@
 /*
  * Return the reason why inotify set f cannot be restored, or NULL if it can. A
  * set with a watch on a deleted open file cannot be restored. criu accepts the
- * watch but loses it: it creates the file under one name, opens it under
- * another, and removes both. The kernel ends the watches of an inode with its
- * last name (fsnotify_inoderemove), unless the file is open by that very name.
+ * watch but loses it. It creates the file under one name, opens it under
+ * another, and removes both. The kernel then ends the watches of the inode
+ * (fsnotify_inoderemove), unless the file is open by its last name.
  */
 const char *
 makeinotify_obstacle(struct criumake *m, const struct makeopen *f)

@@ -23,9 +23,9 @@ runs_add(void *arg, const struct pages *p, struct source *src)
 }
 
 /*
- * Append the runs of pagemap-NAME.img to l. name is NAME. The image must exist.
- * For pages that are in a parent, append the runs of the parent. Return 0, or
- * -1 with errstr set.
+ * Append the runs of pagemap-NAME.img to l; a run is consecutive pages in one
+ * source. name is NAME. The image must exist. For pages that are in a parent,
+ * append the runs of the parent. Return 0, or -1 with errstr set.
  */
 int
 criuruns_read(struct criureader *r, struct criuruns *l, const char *name)

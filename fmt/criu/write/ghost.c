@@ -5,9 +5,9 @@
 #include "write.h"
 
 /*
- * Return true if the byte at offset off of an embedded file is in a run of
- * zeros, or false if it is in data. Set *end to the end of that run or data.
- * The file has len bytes, and begins at address origin of body.
+ * Return true if the byte at offset off of a file is in a run of zeros, or
+ * false if it is in data. Set *end to the end of that run or data. The len
+ * bytes of the file are in image body, from address origin.
  */
 static bool
 zero_run(struct image *body, uint64_t origin, uint64_t off, uint64_t len,
@@ -30,10 +30,10 @@ zero_run(struct image *body, uint64_t origin, uint64_t off, uint64_t len,
 }
 
 /*
- * Return true if the byte at offset off of an embedded file is in data, or
- * false if it is in a hole. Set *end to the end of that data or hole. Only
- * whole blocks of zeros are a hole. The file has len bytes, and begins at
- * address origin of body.
+ * Return true if the byte at offset off of a file is in data, or false if it is
+ * in a hole. Set *end to the end of that data or hole. Only whole blocks of
+ * zeros are a hole. The len bytes of the file are in image body, from address
+ * origin.
  */
 static bool
 body_run(struct image *body, uint64_t origin, uint64_t off, uint64_t len,
@@ -69,10 +69,10 @@ ghost_body(const struct made *im)
 }
 
 /*
- * Call fn(arg, head, n, addr, len) for each part of embedded file im that is
- * not a hole. Stop when fn returns -1. head has the n bytes of the chunk
- * header. The len bytes of the part are at addr in ghost_body(im). Return 0, or
- * -1 with errstr set.
+ * Call fn(arg, head, n, addr, len) for each part of deleted file im that is not
+ * a hole. Stop when fn returns -1. head has the n bytes of the chunk header.
+ * The len bytes of the part are at addr in ghost_body(im). Return 0, or -1 with
+ * errstr set.
  */
 int
 ghost_each(const struct made *im, ghost_fn fn, void *arg)

@@ -81,8 +81,8 @@ object_entry(struct object *o, uint64_t addr)
 
 /*
  * Create the file for the pages of object o, and set its length. The file is
- * the pages image. If there is a parent to compare the pages with, it is a file
- * without a name instead.
+ * the pages image. If there is a parent checkpoint to compare the pages with,
+ * it is a file without a name instead.
  */
 static int
 object_file(struct criuout *out, struct object *o)

@@ -64,8 +64,9 @@ stack_write(struct stacking *k, const uint8_t *p, size_t len)
 }
 
 /*
- * Compare the pages in k->mine with those in k->theirs, and write those that
- * differ. They are the len bytes (at most BATCH) at address addr.
+ * Compare the pages in k->mine with those of the parent checkpoint in
+ * k->theirs. Write those that differ. They are the len bytes (at most BATCH) at
+ * address addr.
  */
 static int
 stack_compare(struct stacking *k, uint64_t addr, uint64_t len,
@@ -86,8 +87,9 @@ stack_compare(struct stacking *k, uint64_t addr, uint64_t len,
 }
 
 /*
- * Write pages of entry p, or compare them with the parent's. Start at byte
- * skip, and do at most *len bytes. Set *len to the number of bytes done.
+ * Write pages of entry p, or compare them with those of the parent checkpoint.
+ * Start at byte skip, and do at most *len bytes. Set *len to the number of
+ * bytes done.
  */
 static int
 stack_some(struct stacking *k, const struct pages *p, uint64_t skip,

@@ -115,8 +115,8 @@ write_imgs(struct criuout *out, const struct mades *l,
 }
 
 /*
- * Write the pages and pagemaps of l. If there is a parent, link to it, and
- * leave out the pages that it has.
+ * Write the pages and pagemaps of l. If there is a parent checkpoint, link to
+ * it, and leave out the pages that it has.
  */
 static int
 write_pages(struct criuout *out, const struct mades *l)
@@ -162,12 +162,11 @@ write_all(struct criuout *out, const struct mades *l)
 
 /*
  * Write snapshot s to dir as a directory of CRIU images. dir must be new or
- * empty, unless o->overwrite is set, which removes the images in it. With
- * o->parent, leave out the pages that the parent has. o->store is NULL or the
- * store with which the snapshot was read; criu_store made it for the same
- * directory and options. *st must be all zero; store the counts in it. Do not
- * touch dir if something cannot be restored. Return 0, or -1 with errstr set
- * and nothing left in dir.
+ * empty. With o->overwrite, remove the images in dir first. With o->parent,
+ * leave out the pages that the parent has. o->store is NULL, or the store with
+ * which the snapshot was read; criu_store made it for the same dir and options.
+ * *st must be all zero; store the counts in it. Do not touch dir if something
+ * cannot be restored. Return 0, or -1 with errstr set and nothing left in dir.
  */
 int
 criu_write(struct snap *s, const char *dir, const struct criuopts *o,
