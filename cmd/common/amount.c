@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * Parse s, a number optionally followed by one letter of units, into *v.
- * Letter units[i] multiplies the number by scale[0] * ... * scale[i]. Return
- * false if s is malformed or too large.
+ * Parse s, a number with an optional unit, into *v. The unit is one of the
+ * letters in units. Letter units[i] multiplies the number by scale[0] * ... *
+ * scale[i]. Return false if s is malformed or too large.
  */
 bool
 amount_read(const char *s, const char *units, const uint64_t *scale,
@@ -37,8 +37,8 @@ amount_read(const char *s, const char *units, const uint64_t *scale,
 }
 
 /*
- * Parse s, a size in bytes with an optional suffix K, M, G or T (powers of
- * 1024), into *v. Return false if s is malformed or too large.
+ * Parse s, a size in bytes, into *v. s may end in K, M, G or T (powers of
+ * 1024). Return false if s is malformed or too large.
  */
 bool
 amount_bytes(const char *s, uint64_t *v)

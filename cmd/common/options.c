@@ -103,8 +103,8 @@ opts_add(const struct opt *o, size_t max, char *s, struct option **l)
 }
 
 /*
- * Parse s, the argument of option -letter, as a number from min (>= 0) to max,
- * and return it. Exit with status 2 if s is not such a number.
+ * Parse s, the argument of option -letter, as a number from min (>= 0) to max.
+ * Exit with status 2 if s is not such a number. Return the number.
  */
 uint64_t
 options_number(int letter, const char *s, int64_t min, int64_t max)
@@ -119,8 +119,8 @@ options_number(int letter, const char *s, int64_t min, int64_t max)
 }
 
 /*
- * Parse s, the argument of option -letter, as a number of seconds greater than
- * 0, such as 10 or 0.5, and return it. Exit with status 2 if s is not such a
+ * Parse s, the argument of option -letter, as a number of seconds, such as 10
+ * or 0.5. Exit with status 2 if s is not a number greater than 0. Return the
  * number.
  */
 static double
@@ -221,9 +221,9 @@ opt_take(const struct cmdline *u, const struct opt *o, char *s,
 }
 
 /*
- * Parse all options among the argc arguments at argv, as u describes them, and
- * handle --help and --version. Return the operands. If an option is unknown or
- * lacks its argument, print the usage and exit with status 2.
+ * Parse all options among the argc arguments at argv, as u describes them.
+ * --help and --version are included. If an option is unknown or lacks its
+ * argument, print the usage and exit with status 2. Return the operands.
  */
 char **
 options_take(const struct cmdline *u, int argc, char *argv[])

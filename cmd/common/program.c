@@ -20,8 +20,8 @@
 static bool lost; /* a message said that the result is incomplete */
 
 /*
- * Remove the unfinished output and exit with status 2, because memory ran out.
- * A program that has stopped processes must not call this function.
+ * Exit with status 2 because memory ran out. First remove the unfinished
+ * output. A program that has stopped processes must not call this function.
  */
 void
 program_nomem(void)
@@ -135,9 +135,9 @@ on_signal(int sig)
 }
 
 /*
- * Arrange for SIGHUP, SIGINT and SIGTERM to remove the unfinished output before
- * they end the program. Ignore SIGPIPE and SIGXFSZ, so that write(2) fails
- * instead if a pipe has no reader or a file is too large.
+ * Make SIGHUP, SIGINT and SIGTERM remove the unfinished output before they end
+ * the program. Ignore SIGPIPE and SIGXFSZ, so that write(2) fails if a pipe has
+ * no reader or a file is too large.
  */
 void
 program_signals(void)
@@ -174,9 +174,9 @@ program_warn(const char *fmt, ...)
 }
 
 /*
- * Print text, a description of what is missing from the result, and mark the
- * result as incomplete. This is the warn callback of readers and writers; arg
- * is not used.
+ * Print text, which says what is missing from the result, and mark the result
+ * as incomplete. This is the warn callback of readers and writers; arg is not
+ * used.
  */
 void
 program_lose(void *arg, const char *text)
@@ -207,10 +207,10 @@ text_locale(void)
 
 /*
  * Confine this program to the resources in c before it reads untrusted input.
- * If verbose is true, print which kernel features for confinement are missing.
- * Exit with status 1 if the helper process outside the confinement cannot be
- * started. First raise the limit of open files, because reading CRIU images
- * keeps a file open for each process.
+ * First raise the limit of open files, because reading CRIU images keeps a file
+ * open for each process. If verbose is true, print which kernel features for
+ * confinement are missing. Exit with status 1 if the helper process outside the
+ * confinement cannot be started.
  */
 void
 program_confine(const struct confined *c, bool verbose)

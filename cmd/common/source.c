@@ -26,8 +26,8 @@ words_add(struct words *w, char *word)
 }
 
 /*
- * Restrict s to live processes of the user in arg, the argument of -u. Exit
- * with status 2 if this user does not exist.
+ * Restrict s to the live processes of one user. arg is the argument of -u,
+ * which names the user. Exit with status 2 if this user does not exist.
  */
 void
 sources_user(struct sources *s, char *arg)
@@ -91,7 +91,7 @@ name_found(void *arg, pid_t pid)
 
 /*
  * Return true if operand names live processes, or false if it names a file. If
- * it is neither an existing file nor a live process, kind decides.
+ * neither an existing file nor a live process has this name, kind decides.
  */
 static bool
 is_live(const struct sources *s, const char *operand, enum sources_kind kind)
@@ -119,8 +119,8 @@ sources_file(struct sources *s, char *path)
 }
 
 /*
- * Insert standard input into the files of s, at the position that the live
- * processes had among the operands.
+ * Insert standard input into the files of s. Its position is the one that the
+ * live processes had among the operands.
  */
 void
 sources_input(struct sources *s)
@@ -183,8 +183,8 @@ sources_operands(struct sources *s, char *const operand[],
 }
 
 /*
- * Treat the operands of s that were taken for live processes as words of -p,
- * which select processes in files.
+ * Treat the operands of s that were taken for live processes as words of -p
+ * instead. Such words select processes in files.
  */
 void
 sources_inside(struct sources *s)

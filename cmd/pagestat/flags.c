@@ -68,10 +68,10 @@ flags_line(struct table *t, const struct space *sp, uint64_t kb,
 }
 
 /*
- * Add to t, a table with options o, a line for each combination of flags among
- * the pages of live process sp. frames supplies the flags. Set *hidden to true
- * if some flags cannot be read without privilege. Return 0, or -1 with errstr
- * set.
+ * Add lines for the pages of live process sp to t, a table with options o.
+ * There is one line for each combination of page flags. frames supplies the
+ * flags. Set *hidden to true if some flags cannot be read without privilege.
+ * Return 0, or -1 with errstr set.
  */
 int
 flags_add(struct table *t, const struct tableopts *o, const struct space *sp,

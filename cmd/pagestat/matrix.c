@@ -38,8 +38,9 @@ matrix_add(struct matrix *m, const struct space *sp, const struct pagelist *l)
 }
 
 /*
- * Return a table for m with options o. c must have room for M_OTHER + 1 columns
- * and one more for each process, and head for the heading of each process.
+ * Return a new table for m with options o. The caller supplies the columns c:
+ * M_OTHER + 1, and one more for each process. head must have room for the
+ * heading of each process.
  */
 static struct table *
 matrix_table(const struct matrix *m, const struct tableopts *o,

@@ -110,7 +110,7 @@ add_process(void *arg, pid_t pid, bool named)
 }
 
 /*
- * Add the processes of the snapshot that -p selects or, without -p, all that
+ * Add the processes of the snapshot that -p selects. Without -p, add all that
  * have memory.
  */
 static void
@@ -129,8 +129,9 @@ add_snapped(struct command *c)
 }
 
 /*
- * Reset the touched-page record of each process, and drop those for which this
- * fails. Then wait c->seconds seconds.
+ * Make the kernel forget which pages each process has touched. Drop processes
+ * for which this fails. Then wait c->seconds seconds, in which they touch pages
+ * again.
  */
 static void
 let_pass(struct command *c)

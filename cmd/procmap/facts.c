@@ -18,7 +18,7 @@ enum {				/* entry types from OpenBSD's uvm_map.h */
 
 /*
  * Write the permissions in flags (VMA_READ, VMA_WRITE and VMA_EXEC) to s as
- * three letters, or as three question marks if known is false. Return s.
+ * three letters. If known is false, write three question marks. Return s.
  */
 const char *
 prot_letters(unsigned int flags, bool known, char s[4])
@@ -89,8 +89,8 @@ entry_slots(const struct space *sp, size_t i)
 }
 
 /*
- * Return how a child inherits entry i of sp: 0 shared, 1 a copy, 2 not at all,
- * 3 zero-filled (MAP_INHERIT_* in OpenBSD's sys/mman.h).
+ * Return how a child inherits entry i of sp, as OpenBSD's sys/mman.h encodes it
+ * (MAP_INHERIT_*): 0 shared, 1 a copy, 2 not at all, 3 zero-filled.
  */
 int
 entry_inherit(const struct space *sp, size_t i)
@@ -103,8 +103,8 @@ entry_inherit(const struct space *sp, size_t i)
 }
 
 /*
- * Return the advice given to madvise(2) for entry i of sp: 0 none, 1 random, 2
- * sequential (MADV_* in OpenBSD's sys/mman.h).
+ * Return the advice given to madvise(2) for entry i of sp, as OpenBSD's
+ * sys/mman.h encodes it (MADV_*): 0 none, 1 random, 2 sequential.
  */
 int
 entry_advice(const struct space *sp, size_t i)

@@ -28,8 +28,8 @@ row_add(struct figure *f, const struct vma *v, const char *note)
 }
 
 /*
- * Return true if row r is drawn. When two snapshots are compared, unchanged
- * mappings are drawn only if a->everything is true.
+ * Return true if row r is drawn. Unchanged mappings are left out when two
+ * snapshots are compared, unless a->everything is true.
  */
 bool
 row_isshown(const struct album *a, const struct row *r)
@@ -38,7 +38,7 @@ row_isshown(const struct album *a, const struct row *r)
 }
 
 /*
- * Return true if process f is drawn. Unchanged processes are drawn only if
+ * Return true if process f is drawn. Unchanged processes are left out, unless
  * a->everything is true.
  */
 bool

@@ -334,8 +334,9 @@ draw_figures(struct canvas *cv)
 }
 
 /*
- * Draw all figures into cv. Then write the start of the picture, with title and
- * the resulting height, to head. Return 0, or -1 with errstr set.
+ * Draw all figures into cv. Then write the start of the picture to head, with
+ * title and with the height, which is now known. Return 0, or -1 with errstr
+ * set.
  */
 static int
 draw(struct canvas *cv, const char *title, struct buf *head)
@@ -366,8 +367,8 @@ draw(struct canvas *cv, const char *title, struct buf *head)
 }
 
 /*
- * Write a picture of all figures of a, with title, to file path, or to standard
- * output if path is "-". Return 0, or -1 with errstr set.
+ * Write a picture of all figures of a, with title, to file path. If path is
+ * "-", write it to standard output. Return 0, or -1 with errstr set.
  */
 int
 picture_write(const struct album *a, const char *title, const char *path)

@@ -173,7 +173,7 @@ has_map(const struct proc *p)
 }
 
 /*
- * Add all processes of snapshot s that have mappings. Unless other is NULL,
+ * Add all processes of snapshot s that have mappings. If other is not NULL,
  * leave out those that are also in snapshot other.
  */
 static void
@@ -312,8 +312,9 @@ pid_pick(struct command *c, const char *word)
 }
 
 /*
- * Choose the processes to show: those named or, if none is named, all of the
- * snapshot or, without a snapshot, the parent process.
+ * Choose the processes to show. These are the processes named. If none is
+ * named, they are all of the snapshot or, without a snapshot, the parent
+ * process.
  */
 static void
 choose(struct command *c)

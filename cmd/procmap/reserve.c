@@ -13,7 +13,7 @@ enum { STACK_GAP = 1024 };	/* stack_guard_gap, the kilobytes that the
 				   kernel keeps unmapped below a stack */
 
 /*
- * Print kb in a column, as "-" if it is 0, or as "?" if known is false. Return
+ * Print kb in a column. Print "-" if it is 0, or "?" if known is false. Return
  * the number of characters printed.
  */
 static int
@@ -127,8 +127,8 @@ reserved_stack(const struct space *sp, size_t i, const char *name)
 }
 
 /*
- * Return the address up to which heap i can grow: its limit or the start of the
- * next mapping.
+ * Return the address up to which heap i can grow. This is its limit or the
+ * start of the next mapping.
  */
 static uint64_t
 heap_end(const struct space *sp, size_t i)

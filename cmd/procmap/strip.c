@@ -124,8 +124,8 @@ draw_column(struct strip *s, const uint64_t sum[CLASSES], int x, int y, int h)
 }
 
 /*
- * Append to b a strip for mapping r of figure f of album a, at point x, y.
- * width, in points, is a multiple of three.
+ * Append to b a strip that shows mapping r of figure f of album a. It is at
+ * point x, y. width, in points, is a multiple of three.
  */
 void
 strip_draw(struct buf *b, const struct album *a, const struct figure *f,

@@ -114,8 +114,8 @@ svg_text(struct buf *b, const char *s)
 }
 
 /*
- * Append s to b if it is at most max columns wide, or else an ellipsis and the
- * end of s.
+ * Append s to b if it is at most max columns wide. Otherwise append an ellipsis
+ * and the end of s.
  */
 void
 svg_end(struct buf *b, const char *s, int max)

@@ -83,8 +83,8 @@ earlier(const void *a, const void *b, void *arg)
 }
 
 /*
- * Add mapping i to x, except for the ranges near addresses in registers. Return
- * an estimate of the bytes saved in the snapshot.
+ * Leave out mapping i of the snapshot by adding it to x, except for the ranges
+ * near addresses in registers. Return an estimate of the bytes saved.
  */
 static uint64_t
 mapping_leave(const struct leaving *v, size_t i, struct exclude *x)

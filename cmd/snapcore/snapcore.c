@@ -20,8 +20,8 @@ struct chosen {			/* a process to make a core of */
 };
 
 /*
- * Set errstr to say that -p matches none of the n processes in array all,
- * listing the first ten. Return -1.
+ * Set errstr to say that -p matches none of the n processes in array all. List
+ * the first ten of them. Return -1.
  */
 static int
 fail_process(const struct chosen *all, size_t n)

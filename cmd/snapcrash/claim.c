@@ -171,8 +171,8 @@ claim_take(struct claim *p, const struct config *c)
 }
 
 /*
- * Set *r to the total that the holders of .place files other than p may still
- * write.
+ * Set *r to the space that other crashes being handled may still write. They
+ * hold the .place files other than that of p.
  */
 static void
 others_reserve(const struct claim *p, struct reserved *r)

@@ -49,7 +49,7 @@ status_line(pid_t pid, const char *key, char *value, size_t size)
 }
 
 /*
- * Return the process ID of the parent of f, or 0 if that is init or unknown.
+ * Return the process ID of the parent of f. Return 0 if it is init or unknown.
  */
 long
 crashing_parent(const struct crashing *f)
@@ -264,8 +264,8 @@ crashing_allowed(const struct crashing *f)
 }
 
 /*
- * Check that process f is dumping core, fill in the rest of f, and name its
- * snapshot. Return 0, or -1 with errstr set.
+ * Check that process f is dumping core. Then fill in the rest of f, and choose
+ * a name for its snapshot. Return 0, or -1 with errstr set.
  */
 int
 crashing_check(struct crashing *f)

@@ -93,8 +93,8 @@ crashed_get(struct crashed *f, struct proc *p)
 }
 
 /*
- * Return the signal that caused the core dump if thread p received it, or else
- * 0.
+ * Return the signal that caused the core dump, if thread p received it.
+ * Otherwise return 0.
  */
 static unsigned int
 thread_signal(struct proc *p)

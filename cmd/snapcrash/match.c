@@ -62,7 +62,7 @@ crash_named(const struct crashes *l, const char *word, bool exe)
 
 /*
  * Return the last crash whose program is path, or NULL if there is none. A
- * confined child reads the snapshots.
+ * confined child reads the snapshots to find out.
  */
 static struct crash *
 crash_ofexe(struct crashes *l, const char *path)

@@ -110,7 +110,7 @@ program_read(char *const argv[], const int fd[3])
 }
 
 /*
- * Wait until child pid has ended. Unless timeout is 0, kill the child after
+ * Wait until child pid has ended. If timeout is not 0, kill the child after
  * that many seconds. Return its exit status, or 128 + N if signal N ended it.
  */
 int

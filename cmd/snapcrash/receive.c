@@ -84,8 +84,8 @@ core_ask(int fd)
 }
 
 /*
- * Fill in f from the process that has connected to fd, and request its core.
- * Set f->signal to 0 if the kernel does not report the signal. Return 0, or -1
+ * Fill in f from the process that has connected to fd, and request its core. If
+ * the kernel does not report the signal, set f->signal to 0. Return 0, or -1
  * with errstr set.
  */
 int

@@ -295,8 +295,8 @@ show_debug(const struct crash *c, char *const args[])
 }
 
 /*
- * Write the snapshot of crash c, compressed, to file path or, if path is NULL,
- * to standard output. Return the exit status.
+ * Write the snapshot of crash c, compressed, to file path. If path is NULL,
+ * write it to standard output. Return the exit status.
  */
 int
 show_dump(const struct crash *c, const char *path)

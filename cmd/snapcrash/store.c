@@ -310,8 +310,8 @@ crash_pid(const struct crash *c)
 }
 
 /*
- * Return the ID of the user that crash c is charged to, which is in its name,
- * or UINT64_MAX if there is none.
+ * Return the ID of the user that crash c is charged to. It is in the name of
+ * the crash. Return UINT64_MAX if there is none.
  */
 uint64_t
 crash_charged(const struct crash *c)

@@ -28,8 +28,8 @@ static const uint64_t room_least = 1 << 20;	/* bytes; with less room
 						   nothing is captured */
 
 /*
- * Return the descriptor of a new unnamed file in the current directory, which
- * vanishes if we are killed, or -1 with errno set.
+ * Create an unnamed file in the current directory, which vanishes if we are
+ * killed. Return its descriptor, or -1 with errno set.
  */
 static int
 spool_new(void)

@@ -86,8 +86,8 @@ growth_print(const struct side *const *side, size_t n, bool all,
 }
 
 /*
- * Set errstr to name the first moment that lacks process pid of the last
- * moment. Return -1.
+ * Find the first moment that lacks process pid of the last moment, and set
+ * errstr to say so. Return -1.
  */
 static int
 growth_lacks(const struct moments *l, uint64_t pid)

@@ -40,8 +40,8 @@ address_add(struct addresses *l, uint64_t addr)
 }
 
 /*
- * Count the chunk at addr, which is not a top chunk. used is its flag, which is
- * stored in the next chunk.
+ * Count the chunk at addr, which is not a top chunk. used says whether it is
+ * used; the next chunk stores this flag.
  */
 static void
 walk_count(struct walk *w, uint64_t addr, uint64_t size, bool used)

@@ -31,7 +31,8 @@ heapclass_size(size_t class)
 }
 
 /*
- * Count in h a chunk of size bytes as used if used is true, or else as free.
+ * Count in h a chunk of size bytes. Count it as used if used is true, or else
+ * as free.
  */
 void
 heap_count(struct heap *h, uint64_t size, bool used)

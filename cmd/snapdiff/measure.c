@@ -16,8 +16,8 @@ enum order {
 };
 
 /*
- * Return true if growth of m is not a leak, because malloc only keeps that
- * memory ready.
+ * Return true if m is the memory that malloc only keeps ready. Its growth is
+ * not a leak.
  */
 bool
 measure_isready(const struct measure *m)
@@ -124,8 +124,8 @@ out:
 }
 
 /*
- * Return the number of bytes between start and end, which are in mapping v,
- * that are in the process's own pages.
+ * Return how many bytes between start and end are in the process's own pages.
+ * These addresses are in mapping v.
  */
 static uint64_t
 memory_held(const struct memory *m, const struct vma *v, uint64_t start,

@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Read file "pages" of record r, the ranges of the process's own private pages,
- * into m->own. Return 0, or -1 with errstr set.
+ * Read the ranges of the process's own private pages into m->own. They are in
+ * file "pages" of record r. Return 0, or -1 with errstr set.
  */
 static int
 own_get(struct memory *m, const struct linuxrec *r)
@@ -80,8 +80,8 @@ memory_close(struct memory *m)
 }
 
 /*
- * Return the range of l that contains addr, or NULL. Lower *end to the address
- * where the result changes.
+ * Return the range of l that contains addr, or NULL. Lower *end to where that
+ * range ends or, if there is none, to where the next begins.
  */
 static const struct pagespan *
 span_find(const struct pagelist *l, uint64_t addr, uint64_t *end)

@@ -95,8 +95,8 @@ print_moments(const struct moments *l)
 }
 
 /*
- * Print the growth of a process in g: for each measure, the value at each
- * moment and the name. Sizes are exact if bytes is true.
+ * Print how a process grew, from g. For each measure, print its value at each
+ * moment and its name. Sizes are exact if bytes is true.
  */
 void
 print_growth(const struct growth *g, bool bytes)

@@ -246,7 +246,8 @@ vma_how(const struct vma *old, const struct vma *w)
 }
 
 /*
- * Return the mapping of row r: the new one or, if that is gone, the old one.
+ * Return the mapping of row r. This is the new mapping or, if it is gone, the
+ * old one.
  */
 const struct vma *
 row_vma(const struct row *r)

@@ -52,8 +52,8 @@ static const char *const run_words[PAGES_KINDS] = {
 };
 
 /*
- * Return the word for kind in JSON or, if json is false, its mark in text
- * tables.
+ * Return the word for kind in JSON. If json is false, return its mark in text
+ * tables instead.
  */
 const char *
 how_text(enum change_kind kind, bool json)

@@ -64,7 +64,7 @@ mount_point(const char *path, bool cover)
 }
 
 /*
- * Return true if we may use allow_other, because we are root or because the
+ * Return true if we may use allow_other. This is so if we are root, or if the
  * administrator allows it in /etc/fuse.conf (mount.fuse3(8)).
  */
 bool

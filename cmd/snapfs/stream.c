@@ -45,8 +45,8 @@ static LIST_HEAD(, stream) streams = LIST_HEAD_INITIALIZER(streams);
 static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Return a new stream for an open file with inode number ino in tree, or NULL
- * if memory ran out. The caller releases it with stream_close.
+ * Return a new stream for an open file, which has inode number ino in tree. The
+ * caller releases it with stream_close. Return NULL if memory ran out.
  */
 struct stream *
 stream_new(struct fstree *tree, uint64_t ino)

@@ -146,8 +146,8 @@ plan_append(struct plan *p, struct stretch *st, const struct stored *s,
 }
 
 /*
- * Return true if the pattern is not a pointer, or if offset at of body is
- * aligned like address addr.
+ * Return true if offset at of body is aligned like address addr, as far as the
+ * pattern needs it. Only pointers need alignment.
  */
 static bool
 plan_aligned(const struct plan *p, size_t body, uint64_t at, uint64_t addr)
@@ -255,8 +255,8 @@ plan_gather(struct plan *p, const struct piece *pc, uint64_t first,
 }
 
 /*
- * Add the bytes in p->fresh, which belong to mapping v and end before address
- * end, to p as a stretch.
+ * Add the bytes in p->fresh to p as a stretch. They belong to mapping v and end
+ * before address end.
  */
 static void
 plan_add(struct plan *p, const struct vma *v, uint64_t end)

@@ -21,8 +21,8 @@ known_cmp(struct known *a, struct known *b)
 TREE_GENERATE(knowns, known, entry, known_cmp)
 
 /*
- * Set *k to the key of the kilobyte at offset off of s. Return false if no
- * kilobyte begins there or if s is zeros.
+ * Set *k to the key of the kilobyte at offset off of s, by which it is looked
+ * up. Return false if no kilobyte begins there or if s is zeros.
  */
 static bool
 known_key(const struct stored *s, uint64_t off, struct known *k)
@@ -61,8 +61,8 @@ known_holds(const struct known *n, const struct known *k)
 }
 
 /*
- * Record that the whole kilobytes of s, which are not in t yet, are in the
- * given body.
+ * Record that the whole kilobytes of s are in the given body. They are not in t
+ * yet.
  */
 void
 known_add(struct knowns *t, const struct stored *s, size_t body)

@@ -234,8 +234,8 @@ pattern_number(struct pattern *p, const char *type)
 }
 
 /*
- * Join the alternatives, in each of which groups are numbered from 1. With -w,
- * require word boundaries around them.
+ * Join the alternatives into one expression. Groups are numbered from 1 in each
+ * of them. With -w, require word boundaries around them.
  */
 static int
 pattern_join(struct pattern *p)

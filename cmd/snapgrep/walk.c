@@ -30,8 +30,8 @@ struct walking {
 };
 
 /*
- * Read len bytes at offset off of stretch st of p, which must have that many,
- * into buf with s.
+ * Read len bytes at offset off of stretch st of p into buf, with s. The stretch
+ * must have that many.
  */
 void
 walk_read(struct search *s, const struct plan *p, const struct stretch *st,

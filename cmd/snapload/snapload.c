@@ -28,8 +28,8 @@ say_stat(const char *dir, const struct criustat *st)
 }
 
 /*
- * Print text, a description of what is restored differently. This is a note
- * callback; unlike program_lose, it does not mark anything as missing.
+ * Print text, which says what is restored differently. This is a note callback;
+ * unlike program_lose, it does not mark anything as missing.
  */
 static void
 say_note(void *arg, const char *text)

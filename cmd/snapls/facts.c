@@ -10,8 +10,9 @@
 #include <string.h>
 
 /*
- * Return Linux's word, without blanks, for the state with the given letter, or
- * NULL if the letter is unknown. See task_state_array in fs/proc/array.c.
+ * Return Linux's word for the process state with the given letter, without
+ * blanks. Return NULL if the letter is unknown. See task_state_array in
+ * fs/proc/array.c.
  */
 static const char *
 state_word(uint8_t letter)
@@ -32,8 +33,8 @@ state_word(uint8_t letter)
 }
 
 /*
- * Return the state of the process in Linux's words, from file status of record
- * r (proc_pid_status(5)), or NULL if there is none.
+ * Return the state of a process in Linux's words, or NULL if there is none. It
+ * is in file status of record r (proc_pid_status(5)).
  */
 static const char *
 state_linux(const struct linuxrec *r)
@@ -116,7 +117,8 @@ facts_get(struct facts *f, struct snap *s, struct proc *p,
 }
 
 /*
- * Return the value of the only fact about subject in f, or "" if there is none.
+ * Return the value of the fact about subject in f. There must be at most one.
+ * Return "" if there is none.
  */
 const char *
 facts_value(const struct facts *f, enum subject subject)

@@ -181,8 +181,8 @@ list_excluded(const char *text)
 }
 
 /*
- * Print the facts about subject in f, one per line: word, then the key, value
- * and details of the fact.
+ * Print the facts about subject in f, one per line. Each line has word and then
+ * the key, value and details of the fact.
  */
 static void
 list_facts(const struct facts *f, enum subject subject, const char *word)

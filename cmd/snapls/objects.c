@@ -63,8 +63,8 @@ put_bytes(const char *s, size_t n)
 }
 
 /*
- * Print the members of process p that are not columns: its arguments,
- * descriptors, values left out, and origin. f has the facts about p.
+ * Print those members of process p that are not columns. They are its
+ * arguments, descriptors, values left out, and origin. f has the facts about p.
  */
 void
 object_process(const struct proc *p, const struct facts *f)

@@ -48,7 +48,8 @@ part_get(const struct linuxrec *r, uint64_t *part)
 
 /*
  * Set *t to the values in file "taken" of process p. The caller frees it with
- * taken_free. Return false, with nothing to free, if there is no such file.
+ * taken_free. If there is no such file, return false; then there is nothing to
+ * free.
  */
 bool
 taken_get(struct taken *t, struct proc *p)

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 /*
- * Return true if the siginfo of a signal has an address (sigaction(2)). code is
- * SI_KERNEL if the kernel knows no address.
+ * Return true if the siginfo of signal sig has an address (sigaction(2)). code
+ * is its si_code; SI_KERNEL means that the kernel knows no address.
  */
 static bool
 has_address(unsigned int sig, int code)

@@ -67,8 +67,8 @@ target_close(struct target *t)
 }
 
 /*
- * Return the contents of the file mapped at v if the snapshot of t has them, or
- * NULL.
+ * Return the contents of the file mapped at v. Return NULL if the snapshot of t
+ * does not have them.
  */
 struct image *
 target_file(const struct target *t, const struct vma *v)

@@ -107,8 +107,8 @@ fault_print(struct line *l)
 }
 
 /*
- * Print line l or, with -s, count it. Set o->full when the limit of faults is
- * reached.
+ * Print line l. With -s, count it instead. When the limit of faults is reached,
+ * set o->full.
  */
 static void
 line_print(struct output_state *o, struct line *l)

@@ -30,8 +30,8 @@ page_take(struct stream *s, const struct trace *t, struct line *l)
 }
 
 /*
- * Return the name of the slab cache of an object. Kernels before 6.1 do not
- * report it for all objects.
+ * Return the name of the slab cache of an object. Return a general word if the
+ * kernel does not report it, as before 6.1 for some objects.
  */
 static const char *
 cache_name(const struct trace *t)

@@ -77,8 +77,8 @@ struct adding {
 };
 
 /*
- * Trace process pid or, if pid is the ID of a thread, its process. Return 0, or
- * -1 with errstr set.
+ * Trace process pid. If pid is the ID of a thread, trace its process. Return 0,
+ * or -1 with errstr set.
  */
 static int
 process_add(struct adding *a, pid_t pid)

@@ -82,7 +82,7 @@ signals_begin(void)
 }
 
 /*
- * Return the number of milliseconds to wait for events, or 0 if the time limit
+ * Return how many milliseconds to wait for events. Return 0 if the time limit
  * is reached.
  */
 static int

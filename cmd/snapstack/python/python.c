@@ -227,7 +227,7 @@ stack_of(struct unwinder *u, uint64_t call, uint64_t tid)
 }
 
 /*
- * Insert the frames of src into st, before those of earlier calls; st then owns
+ * Insert the frames of src into st, before those of earlier calls. st then owns
  * them. Return false if memory ran out.
  */
 static bool
@@ -250,8 +250,9 @@ frames_insert(struct stack *st, const struct stack *src)
 }
 
 /*
- * Return true if st already has the frames of call or, if call is 0, any
- * frames.
+ * Return true if st already has the Python frames of call, the address of an
+ * interpreter's call on the stack. If call is 0, return true if st has any
+ * Python frames.
  */
 static bool
 call_known(const struct stack *st, uint64_t call)

@@ -64,8 +64,8 @@ pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
 }
 
 /*
- * Return true if repr() escapes character c, which is beyond ASCII: a control,
- * blank, format, surrogate or private-use character.
+ * Return true if repr() escapes character c, which is beyond ASCII. It escapes
+ * control, blank, format, surrogate and private-use characters.
  */
 static bool
 is_formless(uint32_t c)

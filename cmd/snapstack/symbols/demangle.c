@@ -12,8 +12,8 @@ enum { LONGEST = 8 * KB };	/* maximum length of a name that is demangled */
 static char *last;		/* owned; the name returned last */
 
 /*
- * Return the demangled form of name, without a symbol version, or name itself
- * if it cannot be demangled. The result is valid until the next call.
+ * Return the demangled form of name, without a symbol version. If name cannot
+ * be demangled, return name itself. The result is valid until the next call.
  */
 const char *
 demangle(const char *name)

@@ -124,7 +124,7 @@ bytes_get(struct image *im)
 }
 
 /*
- * Return b, which may be NULL, as an ELF file, or NULL if it is not one.
+ * Return b as an ELF file. b may be NULL. Return NULL if b is not an ELF file.
  */
 static Elf *
 bytes_elf(const struct elfbytes *b)
@@ -140,8 +140,8 @@ bytes_elf(const struct elfbytes *b)
 }
 
 /*
- * Return image im as an ELF file, or NULL if it is not one. The caller closes
- * the file with elf_end.
+ * Return image im as an ELF file. The caller closes the file with elf_end.
+ * Return NULL if im is not an ELF file.
  */
 Elf *
 elfimage_open(struct image *im)

@@ -115,7 +115,7 @@ unit_find(Dwfl_Module *m, uint64_t pc, Dwarf_Addr *bias)
 }
 
 /*
- * Set the file and line in pl to those from which the inlined function die was
+ * Set the file and line in pl to the place where the inlined function die was
  * called.
  */
 static void

@@ -129,8 +129,8 @@ module_add(Dwfl *d, const struct vmas *l, size_t first)
 }
 
 /*
- * Report the executable to libdwfl if the snapshot has no mapping of it, as in
- * cores without NT_FILE. AT_ENTRY (getauxval(3)) gives its address.
+ * Report the executable to libdwfl if the snapshot has no mapping of it. This
+ * is so in cores without NT_FILE. AT_ENTRY (getauxval(3)) gives its address.
  */
 static void
 exe_add(Dwfl *d, struct target *t)

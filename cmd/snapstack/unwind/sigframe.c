@@ -29,8 +29,9 @@ sigframe_is(struct target *t, uint16_t machine, uint64_t pc)
 }
 
 /*
- * Set r to the registers that a signal handler of t restores when it returns.
- * Return false if frame f is not the code that handlers return to.
+ * Set r to the registers that a signal handler of t restores when it returns. f
+ * must be the frame of the code that handlers return to. Otherwise return
+ * false.
  */
 bool
 sigframe_step(struct target *t, const struct frame *f, struct registers *r)

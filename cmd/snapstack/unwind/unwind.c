@@ -240,8 +240,9 @@ on_frame(Dwfl_Frame *state, void *arg)
 }
 
 /*
- * Add the frame that scan_next finds from *sp, and set the registers to
- * continue there. Return false if there is none.
+ * Guess the next frame from the stack, upwards from *sp, with scan_next. Add it
+ * to st, and set the registers to continue there. Return false if none is
+ * found.
  */
 static bool
 guess_add(struct unwinder *u, struct stack *st, uint64_t *sp)

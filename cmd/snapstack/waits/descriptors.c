@@ -24,8 +24,8 @@ put_seconds(struct call *c, const char *word, uint64_t s, uint64_t ns)
 }
 
 /*
- * Append the socket addresses or the path of open file description id to the
- * text of c.
+ * Append to the text of c what open file description id refers to: the
+ * addresses or the path of a socket.
  */
 static void
 put_description(struct call *c, uint64_t id)
@@ -179,8 +179,8 @@ put_select(struct call *c)
 }
 
 /*
- * Append the descriptors of an old 386 select(2) call, whose arguments are in
- * memory, to the text of c.
+ * Append to the text of c the descriptors of an old 386 select(2) call. The
+ * arguments of this call are in memory.
  */
 void
 put_oldselect(struct call *c)
