@@ -83,7 +83,7 @@ jobs_thread(void *arg)
 
 /*
  * Make a ring of njob jobs of size bytes each, all zero. Start threads threads,
- * or as many as can be created; they call work(arg, job), several at once. If
+ * or as many as can be created. They call work(arg, job), several at once. If
  * help is set, the caller also does jobs while it would otherwise wait. Return
  * the ring, or NULL with errstr set if memory runs out.
  */
@@ -117,7 +117,7 @@ jobs_new(size_t threads, size_t njob, size_t size,
 }
 
 /*
- * End the threads of r and free r, which may be NULL. Call drop, unless it is
+ * End the threads of r, and free r, which may be NULL. Call drop, unless it is
  * NULL, for each job. Jobs that no thread has begun are not done.
  */
 void
@@ -145,7 +145,7 @@ jobs_free(struct jobs *r, void (*drop)(void *job))
 }
 
 /*
- * Return the next job of r to fill, with the contents it had when it was
+ * Return the next job of r to fill. Its contents are those it had when it was
  * retired. Return NULL if all jobs are submitted.
  */
 void *
@@ -156,8 +156,8 @@ jobs_idle(const struct jobs *r)
 }
 
 /*
- * Submit the job that jobs_idle returned. If easy is set, the job is short, and
- * the caller does it at once if all earlier jobs have begun.
+ * Submit the job that jobs_idle returned. easy says that the job is short; the
+ * caller then does it at once if all earlier jobs have begun.
  */
 void
 jobs_submit(struct jobs *r, bool easy)
@@ -174,8 +174,9 @@ jobs_submit(struct jobs *r, bool easy)
 }
 
 /*
- * Do a job in the caller's thread, but keep the caller's error string, since it
- * may be about to return an error. The caller holds the lock, as for jobs_work.
+ * Do a job in the caller's thread. Keep the caller's error string, since the
+ * caller may be about to return an error. The caller holds the lock, as for
+ * jobs_work.
  */
 static void
 jobs_help(struct jobs *r)
@@ -188,8 +189,9 @@ jobs_help(struct jobs *r)
 }
 
 /*
- * Return the oldest submitted job of r when it is done. Return NULL if there is
- * none, or if wait is false and the job is not done yet.
+ * Return the oldest submitted job of r, when it is done. If wait is false, do
+ * not wait: return NULL if the job is not done yet. Return NULL if there is
+ * none.
  */
 void *
 jobs_oldest(struct jobs *r, bool wait)

@@ -102,7 +102,7 @@ confine_lacks(void)
 /*
  * Have the helper call act of struct confined. Return 0 with *fd set to a
  * descriptor that the caller owns. Return 1 if act failed; it has then printed
- * a message. Return -1 with errstr set if the helper cannot be asked.
+ * a message. Return -1 with errstr set on other errors.
  */
 int
 confine_act(int *fd)

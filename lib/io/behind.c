@@ -36,10 +36,10 @@ struct behind {
 };
 
 /*
- * Start write-back of file fd, which is written sequentially, so that a later
- * fsync(2) has little to do. The last write was n bytes at offset at. *w, zero
- * at first, holds the range, including holes, whose write-back has not started.
- * On file systems without a disk this has no effect.
+ * Start write-back of file fd, so that a later fsync(2) has little to do. The
+ * file is written sequentially. The last write was n bytes at offset at. *w,
+ * zero at first, holds the range, including holes, whose write-back has not
+ * started. On file systems without a disk this has no effect.
  */
 void
 disk_begin(struct written *w, int fd, uint64_t at, size_t n)
@@ -82,9 +82,10 @@ piece_free(void *job)
 }
 
 /*
- * Start write-behind with buffers of size bytes. kept says that the files will
- * be synced; write-back then starts early. Return a handle, or NULL with errstr
- * set. The caller frees the handle with behind_end.
+ * Start write-behind: writes in the background, from buffers of size bytes.
+ * kept says that the files will be synced; write-back to the disk then starts
+ * early. Return a handle, or NULL with errstr set. The caller frees the handle
+ * with behind_end.
  */
 struct behind *
 behind_new(size_t size, bool kept)
@@ -106,7 +107,7 @@ behind_new(size_t size, bool kept)
 
 /*
  * Write the first n bytes of *buf to file fd at offset at, in the background.
- * *buf must be from malloc(3); it is replaced by another buffer of the same
+ * *buf must be from malloc(3). It is replaced by another buffer of the same
  * size. fd must stay open until behind_end. Return 0, or -1 with errno set if
  * an earlier write failed.
  */

@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 /*
- * Open path below directory dir with openat2(2). resolve has its RESOLVE_
- * flags; flags are those of open(2) and must not create a file. The descriptor
- * is close-on-exec, and the caller owns it. Return it, or -1 with errno set:
- * ENOSYS before Linux 5.6.
+ * Open path below directory dir with openat2(2). resolve has RESOLVE_ flags.
+ * flags are those of open(2), and must not create a file. Return a
+ * close-on-exec descriptor that the caller owns, or -1 with errno set: ENOSYS
+ * before Linux 5.6.
  */
 int
 beneath_resolve(int dir, const char *path, int flags, uint64_t resolve)
@@ -34,8 +34,8 @@ beneath_resolve(int dir, const char *path, int flags, uint64_t resolve)
 
 /*
  * Copy the first component of path to name, which has room for NAME_MAX + 1
- * bytes. Return the rest of path, which is "" at its end. Return NULL with
- * errno set if the component is empty, too long, or "..".
+ * bytes. Return the rest of path, which is "" after the last component. Return
+ * NULL with errno set if the component is empty, too long, or "..".
  */
 static const char *
 name_cut(const char *path, char *name)
@@ -80,10 +80,10 @@ path_walk(int dir, const char *path)
 
 /*
  * Open path below directory dir with O_PATH and close-on-exec. Symbolic links
- * are not followed; if the last component is one, open the link itself. Neither
- * "/" nor ".." can leave dir. Return a descriptor that the caller owns, or -1
- * with errno set: ELOOP for a link on the way, EXDEV for a path that leaves
- * dir.
+ * are not followed. If the last component is a link, the link itself is opened.
+ * Neither "/" nor ".." can leave dir. Return a descriptor that the caller owns,
+ * or -1 with errno set: ELOOP for a link on the way, EXDEV for a path that
+ * leaves dir.
  */
 int
 beneath_open(int dir, const char *path)
@@ -99,9 +99,9 @@ beneath_open(int dir, const char *path)
 }
 
 /*
- * Reopen the file that is open as fd, possibly with O_PATH, with flags of
- * open(2), even if its name now refers to something else. Return a descriptor
- * that the caller owns, or -1 with errno set.
+ * Reopen the file behind fd, which may be an O_PATH descriptor. flags are those
+ * of open(2). This works even if the file's name now refers to something else.
+ * Return a descriptor that the caller owns, or -1 with errno set.
  */
 int
 beneath_reopen(int fd, int flags)
@@ -113,10 +113,10 @@ beneath_reopen(int fd, int flags)
 }
 
 /*
- * Return true if we may follow name in directory dir, which was opened as fd.
- * Either it is not a symbolic link, or it is a link that fs.protected_symlinks
- * (proc_sys_fs(5)) allows following: one that belongs to us, to root, or to the
- * owner of its target.
+ * Return true if name in directory dir, which was opened as fd, may be
+ * followed. It may if it is not a symbolic link. A link must be one that
+ * fs.protected_symlinks (proc_sys_fs(5)) allows following: it belongs to us, to
+ * root, or to the owner of its target.
  */
 bool
 link_istrusted(int dir, const char *name, int fd)

@@ -12,9 +12,10 @@
 enum { MIN_ROOM = 256 * 1024 * KB, ROOM_TIMES = 64 };
 
 /*
- * Return the number of bytes that regular file fd, whose status is st, takes on
- * disk. If it has no holes, return its size, since some file systems update the
- * block count late. Nothing has been read from fd; leave its offset at from.
+ * Return the number of bytes that regular file fd takes on disk. st is its
+ * status. If it has no holes, return its size, since some file systems update
+ * the block count late. Nothing has been read from fd. Its offset must be from,
+ * and is again afterwards.
  */
 uint64_t
 room_real(int fd, const struct stat *st, off_t from)

@@ -64,8 +64,8 @@ bulk_join(struct bulk *k, uint8_t **data)
 }
 
 /*
- * Set *data to all bytes of k and *len to their number. The caller frees *data
- * with data_free. Leave k empty, even on failure. Return 0, or -1 with errstr
+ * Set *data to all bytes of k, and *len to their number. Leave k empty, even on
+ * failure. The caller frees *data with data_free. Return 0, or -1 with errstr
  * set.
  */
 int

@@ -130,10 +130,10 @@ read_member(struct gunzip *g)
 }
 
 /*
- * Inflate part of a member that we did not write. Return the number of bytes; 0
- * if there are none yet or the member ended; or -1 with errstr set. Bytes
- * before an error are returned first; the next call of inflate(3) reports the
- * error again.
+ * Decompress a part of a member that we did not write. Bytes before an error
+ * are returned first; the next call of inflate(3) reports the error again.
+ * Return the number of bytes. Return 0 if there are none yet or the member
+ * ended, or -1 with errstr set.
  */
 static ssize_t
 read_other(struct gunzip *g, void *buf, size_t most)
@@ -165,9 +165,9 @@ read_other(struct gunzip *g, void *buf, size_t most)
 }
 
 /*
- * Decompress up to n bytes (at most 1 GiB) into buf. After an error, every
- * later call returns the same error. This is the read function of struct
- * inflater.
+ * Decompress up to n bytes (at most 1 GiB) into buf. This is the read function
+ * of struct inflater. Return their number, 0 at the end, or -1 with errstr set.
+ * After an error, every later call returns the same error.
  */
 static ssize_t
 gunzip_read(struct input *packed, void *state, void *buf, size_t n)

@@ -70,10 +70,10 @@ answer_get(struct helper_answer *a)
 }
 
 /*
- * Send the helper the request letter what (see confine/helperjob.c) with path,
- * which may be NULL. Set *rc to the result of the request: -1 with errno and
- * errstr set on failure. Return the descriptor that the helper passed, which
- * the caller owns, or -1 if there is none.
+ * Have the helper do a request: what is its letter (see confine/helperjob.c),
+ * and path its argument, which may be NULL. Set *rc to the result; on failure
+ * this is -1, with errno and errstr set. Return the descriptor that the helper
+ * passed, which the caller owns, or -1 if there is none.
  */
 int
 helper_ask(char what, const char *path, int *rc)
@@ -106,8 +106,8 @@ helper_ask(char what, const char *path, int *rc)
 }
 
 /*
- * Tell the helper to end, and wait until it has ended. If it may be blocked in
- * a request, do nothing: it will end when we do. Safe in signal handlers.
+ * Tell the helper to end, and wait until it has ended. Do nothing if it may be
+ * blocked in a request: it ends when we do. This is safe in signal handlers.
  */
 void
 helper_quit(void)

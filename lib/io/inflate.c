@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * Move the state of stream in, with its buffer, to a new stream in->packed.
- * Stream in becomes the decompressed stream, of size bytes. begin sets up
- * in->inflater.
+ * Turn stream in into the decompressed stream, of size bytes. Its state and its
+ * buffer move to a new stream, in->packed. begin sets up in->inflater. Return
+ * 0, or -1 with errstr set.
  */
 static int
 input_packed(struct input *in, uint64_t size, int (*begin)(struct input *))

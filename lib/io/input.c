@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 /*
- * Open the file at path as a stream, or standard input if path is NULL or "-".
- * Return the stream, or NULL with errstr set. The caller closes it with
- * input_close.
+ * Open the file at path as a stream. If path is NULL or "-", use standard
+ * input. The caller closes the stream with input_close. Return the stream, or
+ * NULL with errstr set.
  */
 struct input *
 input_open(const char *path)
@@ -174,8 +174,8 @@ input_trim(struct input *in)
 }
 
 /*
- * Read into buf up to n bytes that follow those in the buffer of in. Return
- * their number, 0 at the end, or -1 with errstr set.
+ * Read up to n bytes into buf. They are those that follow the bytes in the
+ * buffer of in. Return their number, 0 at the end, or -1 with errstr set.
  */
 static ssize_t
 input_read(struct input *in, uint8_t *buf, size_t n)
@@ -230,7 +230,7 @@ input_more(struct input *in)
 }
 
 /*
- * Read until the buffer contains at least n bytes, starting at in->buf +
+ * Read until the buffer contains at least n bytes. They start at in->buf +
  * in->start. Return the number of bytes there. It is less than n at the end of
  * the stream or before an error; input_end tells which.
  */
@@ -257,8 +257,8 @@ input_fill(struct input *in, size_t n)
 }
 
 /*
- * Return the next n bytes of stream in, which are valid until the next call.
- * Return NULL if there are fewer; input_end tells why.
+ * Return the next n bytes of stream in, without skipping them. They are valid
+ * until the next call. Return NULL if there are fewer; input_end tells why.
  */
 const uint8_t *
 input_peek(struct input *in, size_t n)
@@ -287,9 +287,9 @@ input_skip(struct input *in, size_t n)
 }
 
 /*
- * Read n bytes at position pos of stream in, whose size must be known, into
- * buf. The position of the stream does not change. Fail if there are fewer
- * bytes. Return 0, or -1 with errstr set.
+ * Read n bytes at position pos of stream in into buf. The size of the stream
+ * must be known. Its position does not change. If there are fewer bytes, this
+ * fails. Return 0, or -1 with errstr set.
  */
 int
 input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
@@ -322,8 +322,8 @@ input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
 }
 
 /*
- * Move to position pos of stream in, whose size must be known, and use random
- * access from then on. Return 0, or -1 with errstr set.
+ * Move to position pos of stream in, and use random access from then on. The
+ * size of the stream must be known. Return 0, or -1 with errstr set.
  */
 int
 input_seek(struct input *in, uint64_t pos)
@@ -347,9 +347,9 @@ input_seek(struct input *in, uint64_t pos)
 }
 
 /*
- * Fill the buffer of stream in with as many of its first n bytes as can be
- * inflated, even if it is damaged. Do nothing unless it is a compressed file
- * with random access.
+ * Fill the buffer of stream in with its first n bytes, or as many as can be
+ * decompressed, even if it is damaged. Do nothing unless it is a compressed
+ * file with random access.
  */
 void
 input_guess(struct input *in, size_t n)
@@ -365,8 +365,8 @@ input_guess(struct input *in, size_t n)
 }
 
 /*
- * Limit the decompressed data of stream in that is kept in memory to mib MiB.
- * This has no effect unless it is a compressed file with random access.
+ * Keep at most mib MiB of decompressed data of stream in in memory. This has no
+ * effect unless the stream is a compressed file with random access.
  */
 void
 input_keep(struct input *in, size_t mib)

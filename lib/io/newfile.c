@@ -75,8 +75,9 @@ newfile_unname(struct newfile *f)
 }
 
 /*
- * Create file f without a name, so that it vanishes if we end. If the file
- * system does not support that, give it a temporary name.
+ * Create file f without a name, so that it vanishes if our process ends. If the
+ * file system does not support that, give it a temporary name. Return 0, or -1
+ * with errstr set.
  */
 static int
 newfile_create(struct newfile *f)
@@ -105,11 +106,11 @@ newfile_create(struct newfile *f)
 }
 
 /*
- * Decide what to do with the existing file at f->path, which is open as
- * descriptor at and has status st. Return 1 if the new file is to replace it; 0
- * if it was opened as f->fd; or -1 with errstr set. A symbolic link is
- * replaced, never followed. A link to something other than a file is an error,
- * since its user expects the output there.
+ * Decide what to do with the existing file at f->path. It is open as descriptor
+ * at, and st is its status. A symbolic link is replaced, never followed. A link
+ * to something other than a file is an error, since its user expects the output
+ * there. Return 1 if the new file is to replace the existing one, 0 if the
+ * existing one was opened as f->fd, or -1 with errstr set.
  */
 static int
 newfile_find(struct newfile *f, int at, const struct stat *st)
@@ -162,8 +163,9 @@ newfile_look(struct newfile *f)
 }
 
 /*
- * Set f->fd to a copy of descriptor fd, which our parent must have opened. Our
- * own descriptors, all of which are close-on-exec, are rejected.
+ * Set f->fd to a copy of descriptor fd, which our parent must have opened.
+ * Reject our own descriptors, all of which are close-on-exec. Return 0, or -1
+ * with errstr set.
  */
 static int
 newfile_inherited(struct newfile *f, int fd)
@@ -232,8 +234,9 @@ newfile_link(struct newfile *f)
 }
 
 /*
- * Block the signals that would end us, while the file's name may differ from
- * the name recorded for output_cleanup. Save the old mask in *old.
+ * Block the signals that would end us; save the old mask in *old. This is for
+ * the time in which the file's name may differ from the name recorded for
+ * output_cleanup.
  */
 static void
 signals_hold(sigset_t *old)
@@ -250,8 +253,8 @@ signals_hold(sigset_t *old)
 /*
  * Create file f, to be called path, readable only by its owner. If path is a
  * device or fifo that belongs to us or root, or a descriptor passed to us, open
- * that instead (outname.c); for a fifo wait for a reader, or until a signal
- * ends us. Return 0, or -1 with errstr set.
+ * that instead (outname.c). To open a fifo, wait for a reader, or until a
+ * signal ends us. Return 0, or -1 with errstr set.
  */
 int
 newfile_open(struct newfile *f, const char *path)

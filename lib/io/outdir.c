@@ -76,8 +76,8 @@ dir_usable(int fd, const char *path, bool force)
 }
 
 /*
- * Create the directory path, or use an existing one, which must be empty unless
- * force is set. Return a handle, or NULL with errstr set.
+ * Create the directory path, or use an existing one. An existing one must be
+ * empty unless force is set. Return a handle, or NULL with errstr set.
  */
 static struct outdir *
 outdir_begin(const char *path, bool force)
@@ -97,9 +97,9 @@ outdir_begin(const char *path, bool force)
 }
 
 /*
- * Open the output directory path as outdir_begin does; if it is created, only
- * its owner can use it. Remove the file called last, whose absence shows that
- * the directory is incomplete. Return a handle, or NULL with errstr set.
+ * Open the output directory path as outdir_begin does. If it is created, only
+ * its owner can use it. Remove the file called last: its absence shows that the
+ * directory is incomplete. Return a handle, or NULL with errstr set.
  */
 struct outdir *
 outdir_open(const char *path, const char *last, bool force)
@@ -182,9 +182,9 @@ outdir_file(struct outdir *o, const char *name)
 }
 
 /*
- * Check that directory path can be opened as by outdir_open with force, and
- * written to, by trying it. Remove whatever this creates. Return 0, or -1 with
- * errstr set.
+ * Check that directory path can be opened as outdir_open does with force, and
+ * can be written to. Try both, and remove whatever this creates. Return 0, or
+ * -1 with errstr set.
  */
 int
 outdir_check(const char *path, bool force)
@@ -313,9 +313,9 @@ files_sync(void *arg)
 }
 
 /*
- * Sync all files of directory o to disk. Several threads sync at once, because
- * the disk can serve several requests together; that is faster than syncing one
- * file after another. Return 0, or -1 with errstr set.
+ * Sync all files of directory o to disk. Several threads do this at once: the
+ * disk can serve several requests together, which is faster than one after
+ * another. Return 0, or -1 with errstr set.
  */
 static int
 all_sync(const struct outdir *o)
@@ -332,9 +332,9 @@ all_sync(const struct outdir *o)
 }
 
 /*
- * Sync all files of directory o to disk. Then write the file called last, with
- * the len bytes at data, which marks the directory as complete. Free o on
- * success; after a failure call outdir_abort. Return 0, or -1 with errstr set.
+ * Sync all files of directory o to disk, and mark the directory as complete.
+ * The mark is a file called last with the len bytes at data. Free o on success.
+ * After a failure, call outdir_abort. Return 0, or -1 with errstr set.
  */
 int
 outdir_commit(struct outdir *o, const char *last, const void *data,

@@ -43,7 +43,7 @@ dir_fail(const char *path)
 }
 
 /*
- * Open with O_PATH the directory that contains path, and set *name to the last
+ * Open the directory that contains path with O_PATH. Set *name to the last
  * component of path, which must not be empty, "." or "..". Return a descriptor
  * that the caller owns, or -1 with errstr set.
  */
@@ -71,9 +71,10 @@ outname_dir(const char *path, const char **name)
 }
 
 /*
- * Return true if directory dir is sticky and others can write to it, and name
- * in it belongs to somebody other than us, root, or the owner of dir. This is
- * the rule of fs.protected_symlinks in proc_sys_fs(5).
+ * Return true if name in directory dir may have been made by another user to
+ * mislead us. This is so if dir is sticky and others can write to it, and name
+ * belongs neither to us, nor to root, nor to the owner of dir. This is the rule
+ * of fs.protected_symlinks in proc_sys_fs(5).
  */
 static bool
 is_strange(int dir, const char *name)
@@ -89,10 +90,10 @@ is_strange(int dir, const char *name)
 
 /*
  * Open the directory path, which may be a symbolic link, to create files in it.
- * If it is missing and made is not NULL, create it and set *made to a
- * descriptor of its parent, which the caller owns; if it existed, set *made to
- * -1. Return a descriptor that the caller owns, or -1 with errstr set; errno is
- * ENOENT if the directory is missing and could be created.
+ * If made is not NULL, create a missing directory, and set *made to a
+ * descriptor of its parent, which the caller owns. If nothing was created,
+ * *made is -1. Return a descriptor that the caller owns, or -1 with errstr set;
+ * errno is ENOENT if the directory is missing and could be created.
  */
 int
 outname_opendir(const char *path, int *made)
@@ -164,7 +165,7 @@ outname_inherited(const char *path)
 
 /*
  * Return true if st is the status of a device that discards output. Its owner
- * does not matter: it is unmapped in a user namespace without root.
+ * does not matter: in a user namespace without root, it is unmapped.
  */
 static bool
 is_sink(const struct stat *st)
@@ -175,11 +176,11 @@ is_sink(const struct stat *st)
 }
 
 /*
- * Open for writing the fifo or device path, which is open with O_PATH as
- * descriptor at and has status st. It must belong to us or root. It must not
- * have a second link, since another user could have made that. Wait for a
- * reader or a signal. Return a descriptor that the caller owns, or -1 with
- * errstr set.
+ * Open the fifo or device path for writing. It is open with O_PATH as
+ * descriptor at, and st is its status. It must belong to us or root, or be a
+ * device that discards output. It must not have a second link, since another
+ * user could have made that. Wait for a reader or a signal. Return a descriptor
+ * that the caller owns, or -1 with errstr set.
  */
 int
 outname_device(int at, const struct stat *st, const char *path)

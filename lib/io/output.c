@@ -41,8 +41,8 @@ struct output {
 
 /*
  * Open an output to path. If path is NULL or "-", use standard output, which
- * must not be a terminal. A file is readable only by its owner; newfile.c
- * describes other kinds of paths. Return the output, or NULL with errstr set.
+ * must not be a terminal. A file is readable only by its owner. For other kinds
+ * of paths, see newfile.c. Return the output, or NULL with errstr set.
  */
 struct output *
 output_open(const char *path)
@@ -189,8 +189,8 @@ output_progress(const struct output *o)
 
 /*
  * Open an output to path for a program, as output_open does. If compress is
- * set, compress with all processors. Record waits for the reader in p, unless
- * it is NULL. Return the output, or NULL with errstr set.
+ * set, compress with all processors. Unless p is NULL, record in it when the
+ * output waits for its reader. Return the output, or NULL with errstr set.
  */
 struct output *
 output_begin(const char *path, bool compress, struct progress *p)
@@ -217,8 +217,8 @@ output_check(const struct output *o)
 }
 
 /*
- * Write everything appended to o; the compressor may still hold some of it.
- * Return 0, or -1 with errstr set if this or any earlier call failed.
+ * Write everything that was appended to o. The compressor may still hold some
+ * of it. Return 0, or -1 with errstr set if this or any earlier call failed.
  */
 int
 output_flush(struct output *o)
@@ -229,7 +229,7 @@ output_flush(struct output *o)
 }
 
 /*
- * Return space in the buffer of o for at least n bytes; n must be at most a few
+ * Return space in the buffer of o for at least n bytes. n must be at most a few
  * hundred. Set *most to the size of the space.
  */
 char *
@@ -242,8 +242,8 @@ output_room(struct output *o, size_t n, size_t *most)
 }
 
 /*
- * Commit to o the bytes stored in the space that output_room returned, up to
- * end. Nothing else may be written to o between the two calls.
+ * Append to o the bytes that were stored in the space from output_room. They
+ * end at end. Nothing else may be written to o between the two calls.
  */
 void
 output_filled(struct output *o, const char *end)
@@ -273,8 +273,8 @@ output_put(struct output *o, const void *data, size_t n)
 }
 
 /*
- * Return true if the next n bytes can be skipped as a hole: the output is at
- * the end of a regular file and not compressed.
+ * Return true if the next n bytes can be skipped as a hole. The output must be
+ * at the end of a regular file, and not compressed.
  */
 static bool
 can_skip(const struct output *o, uint64_t n)
@@ -335,7 +335,7 @@ output_written(const struct output *o)
 }
 
 /*
- * Write the rest of o; nothing more may be appended. Return 0, or -1 with
+ * Write the rest of o. Nothing more may be appended. Return 0, or -1 with
  * errstr set if this or any earlier call failed.
  */
 int
@@ -350,8 +350,8 @@ output_end(struct output *o)
 }
 
 /*
- * Add all bytes appended to o from now on, except holes, to sums. If sums is
- * NULL, stop. Return 0, or -1 with errstr set.
+ * Add all bytes that are appended to o from now on, except holes, to sums. If
+ * sums is NULL, stop doing that. Return 0, or -1 with errstr set.
  */
 int
 output_sum(struct output *o, struct sums *sums)
@@ -392,8 +392,9 @@ output_free(struct output *o)
 }
 
 /*
- * Write the rest of o, give its file its name, and free o, even on failure.
- * After a failure nothing of the file remains. Return 0, or -1 with errstr set.
+ * Write the rest of o, and give its file its name. After a failure nothing of
+ * the file remains. This frees o, even on failure. Return 0, or -1 with errstr
+ * set.
  */
 int
 output_commit(struct output *o)

@@ -7,9 +7,9 @@
 #include <fcntl.h>
 
 /*
- * Make a stream called name from the n bytes at position pos of stream in,
- * whose size must be known. The new stream may outlive stream in. Return it, or
- * NULL with errstr set.
+ * Make a stream called name from a part of stream in: n bytes at position pos.
+ * The size of in must be known. The new stream may outlive in. Return the new
+ * stream, or NULL with errstr set.
  */
 struct input *
 input_part(const struct input *in, const char *name, uint64_t pos, uint64_t n)

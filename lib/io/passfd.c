@@ -14,8 +14,9 @@ union room {			/* space for one descriptor: cmsg(3) */
 };
 
 /*
- * Send the n parts v as one message through socket sock, with descriptor fd
- * unless fd is -1. Return the result of sendmsg(2). Never raise SIGPIPE.
+ * Send the n parts v as one message through socket sock. Pass descriptor fd
+ * with it, unless fd is -1. This never raises SIGPIPE. Return the result of
+ * sendmsg(2).
  */
 ssize_t
 passfd_send(int sock, const struct iovec *v, unsigned short n, int fd)
@@ -39,9 +40,9 @@ passfd_send(int sock, const struct iovec *v, unsigned short n, int fd)
 
 /*
  * Receive one message from socket sock into the n parts v. Set *fd to the
- * descriptor in the message, which the caller owns and which is close-on-exec,
- * or to -1 if there is none. Return the result of recvmsg(2), which is repeated
- * if a signal interrupts it.
+ * descriptor in the message, or to -1 if there is none. The caller owns the
+ * descriptor, which is close-on-exec. Return the result of recvmsg(2), which is
+ * repeated if a signal interrupts it.
  */
 ssize_t
 passfd_receive(int sock, const struct iovec *v, unsigned short n, int *fd)

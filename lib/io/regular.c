@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 /*
- * Open for reading the file that is open with O_PATH as descriptor at, if it is
- * a regular file. Do not wait for a lease (fcntl(2)) to end and, if permitted,
- * do not change its access time. at stays open. Return a descriptor, or -1 with
- * errno set; errno is 0 if it is not a regular file.
+ * Open a regular file for reading. It is open with O_PATH as descriptor at,
+ * which stays open. Do not wait for a lease (fcntl(2)) to end. If permitted, do
+ * not change the access time. Return a descriptor, or -1 with errno set; errno
+ * is 0 if it is not a regular file.
  */
 int
 regular_reopen(int at)
@@ -64,8 +64,8 @@ regular_open(const char *path)
 }
 
 /*
- * Return 1 if file fd, open for reading, is an ELF file; 0 if it is not; or -1
- * with errno set if it cannot be read.
+ * Return 1 if file fd, which is open for reading, is an ELF file, or 0 if it is
+ * not. Return -1 with errno set if it cannot be read.
  */
 int
 regular_iself(int fd)

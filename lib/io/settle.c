@@ -68,9 +68,9 @@ fd_drain(int fd, unsigned long ask)
 }
 
 /*
- * Wait until everything put to o has arrived. A file must be on disk
- * (fsync(2)); the reader of a pipe or UNIX socket must have read everything and
- * still run; the peer of an internet socket must have received everything. Call
+ * Wait until everything that was put to o has arrived. A file must be on disk
+ * (fsync(2)). The reader of a pipe or UNIX socket must have read everything and
+ * still run. The peer of an internet socket must have received everything. Call
  * output_end first. Return 0, or -1 with errstr set if that fails or cannot be
  * determined.
  */

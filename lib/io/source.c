@@ -10,10 +10,9 @@
 #include <unistd.h>
 
 /*
- * Make a source of snapshot s from the regular file path, with adjacent
- * kilobytes. Opening path has no side effects, whatever it refers to. A
- * confined program can open only ELF files. Return the source, or NULL with
- * errstr set.
+ * Make a source of snapshot s from the regular file path. Its kilobytes are
+ * adjacent. Opening path has no side effects, whatever it refers to. A confined
+ * program can open only ELF files. Return the source, or NULL with errstr set.
  */
 struct source *
 source_open(struct snap *s, const char *path)
@@ -25,9 +24,9 @@ source_open(struct snap *s, const char *path)
 }
 
 /*
- * Make a source of snapshot s from stream in, a file of known size, with
- * kilobytes pitch bytes apart. Locations are in->origin plus the position.
- * Return the source, or NULL with errstr set.
+ * Make a source of snapshot s from stream in, a file of known size. Its
+ * kilobytes are pitch bytes apart. A location in it is a position in the stream
+ * plus in->origin. Return the source, or NULL with errstr set.
  */
 struct source *
 input_source(struct snap *s, struct input *in, uint32_t pitch)
@@ -44,9 +43,9 @@ input_source(struct snap *s, struct input *in, uint32_t pitch)
 }
 
 /*
- * Make a source of snapshot s from the whole stream in, of which nothing has
- * been skipped. It reads the stream's file, or a copy in a spool. Return the
- * source, or NULL with errstr set.
+ * Make a source of snapshot s from the whole stream in. Nothing of the stream
+ * may have been skipped. The source reads the stream's file, or a copy in a
+ * temporary file. Return the source, or NULL with errstr set.
  */
 struct source *
 source_input(struct snap *s, struct input *in)
@@ -87,10 +86,11 @@ source_input(struct snap *s, struct input *in)
 }
 
 /*
- * Copy the rest of stream in, of which nothing has been skipped, to a temporary
- * file, and continue reading from the copy; the stream then has a known size
- * and can seek. Return 1 if everything was copied; 0 with errstr set if reading
- * stopped at an error; or -1 with errstr set if the copy cannot be written.
+ * Copy the rest of stream in to a temporary file, and continue reading from the
+ * copy. Nothing of the stream may have been skipped. The stream then has a
+ * known size and can seek. Return 1 if everything was copied. Return 0 with
+ * errstr set if reading stopped at an error. Return -1 with errstr set if the
+ * copy cannot be written.
  */
 int
 input_spool(struct input *in)

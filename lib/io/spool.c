@@ -61,10 +61,11 @@ spool_file(void)
 }
 
 /*
- * Create a file in memory with memfd_create(2), the given flags, and a name
- * that /proc shows. It is never executable, since vm.memfd_noexec may forbid
- * executable ones (Documentation/userspace-api/mfd_noexec.rst of Linux). Return
- * its descriptor, or -1 with errno set.
+ * Create a file in memory with memfd_create(2). flags are for that call; name
+ * is the name that /proc shows. The file is never executable, since
+ * vm.memfd_noexec may forbid executable ones
+ * (Documentation/userspace-api/mfd_noexec.rst of Linux). Return its descriptor,
+ * or -1 with errno set.
  */
 int
 spool_memory(const char *name, unsigned int flags)
@@ -124,9 +125,9 @@ spool_flush(struct filesource *f)
 }
 
 /*
- * Append a page of len bytes, at most KB, to spool src, and pad it with zeros
- * to KB. It can be read after spool_finish. Return its location, or -1 with
- * errstr set.
+ * Append a page of len bytes, at most KB, to spool src. Pad it with zeros to
+ * KB. It can be read after spool_finish. Return its location, or -1 with errstr
+ * set.
  */
 int64_t
 spool_add(struct source *src, const void *page, size_t len)
@@ -143,9 +144,9 @@ spool_add(struct source *src, const void *page, size_t len)
 }
 
 /*
- * Reserve len bytes at the end of spool src. The caller writes them to its file
- * (source_fd) before spool_finish. Do not mix this with spool_add. Return the
- * location of the bytes.
+ * Reserve len bytes at the end of spool src. The caller writes them to the file
+ * of the spool (source_fd) before spool_finish. Do not mix this with spool_add.
+ * Return the location of the bytes.
  */
 uint64_t
 spool_room(struct source *src, uint64_t len)

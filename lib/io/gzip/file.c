@@ -199,9 +199,9 @@ gzipfile_size(const struct gzipfile *f)
 }
 
 /*
- * Increase the size of f, a damaged stream, by the given number of bytes. The
- * caller knows from another source that they are missing from its members; they
- * cannot be read. No thread may be reading f. Return 0, or -1 with errstr set.
+ * Increase the size of f, a damaged stream, by bytes. The caller knows from
+ * another source that these bytes are missing from its members. They cannot be
+ * read. No thread may be reading f. Return 0, or -1 with errstr set.
  */
 int
 gzipfile_widen(struct gzipfile *f, uint64_t bytes)
@@ -241,9 +241,9 @@ gzipfile_member(const struct gzipfile *f, size_t member, uint8_t *raw)
 }
 
 /*
- * Return a slot for a member that has none: a free slot, or the least recently
- * used one. First allow one more slot if the member had one before. Return NULL
- * if all slots are in use.
+ * Return a slot for a member that has none. This is a free slot, or the least
+ * recently used one. If the member had a slot before, first allow one more
+ * slot. Return NULL if all slots are in use.
  */
 static struct slot *
 slot_new(struct gzipfile *f, size_t member)
@@ -329,9 +329,9 @@ slot_put(struct gzipfile *f, struct slot *s)
 }
 
 /*
- * Read n bytes at decompressed position pos of stream f into buf, with zeros
- * beyond its end. *held is a slot in use, or NULL; replace it by the last slot
- * that was needed. Return 0, or -1 with errstr set.
+ * Read n bytes at decompressed position pos of stream f into buf. Bytes beyond
+ * its end are zeros. *held is a slot in use, or NULL. Replace it by the last
+ * slot that was needed. Return 0, or -1 with errstr set.
  */
 int
 slots_read(struct gzipfile *f, struct slot **held, uint8_t *buf, size_t n,
@@ -359,8 +359,8 @@ slots_read(struct gzipfile *f, struct slot **held, uint8_t *buf, size_t n,
 }
 
 /*
- * Inflate up to n bytes from the start of stream f into buf, even if the first
- * member is damaged. Return the number of bytes.
+ * Decompress up to n bytes from the start of stream f into buf. Do this even if
+ * the first member is damaged. Return the number of bytes.
  */
 size_t
 gzipfile_guess(struct gzipfile *f, void *buf, size_t n)

@@ -51,9 +51,9 @@ gzip_magic(const uint8_t *p, size_t n)
 }
 
 /*
- * Parse the header of a member, the GZIP_HEAD bytes at p, into *h. Return 1; 0
- * if we did not write it; or -1 with errstr set if we did but its numbers are
- * impossible.
+ * Parse the header of a member, the GZIP_HEAD bytes at p, into *h. Return 1 on
+ * success, or 0 if we did not write it. Return -1 with errstr set if we did,
+ * but its numbers are impossible.
  */
 int
 gzip_head(const uint8_t *p, struct gzhead *h)
@@ -96,8 +96,8 @@ gzip_packer(z_stream *z)
 }
 
 /*
- * Return how uneven the frequencies of byte values are among the n bytes at p:
- * Pearson's chi-squared, from every step-th run of 64 bytes.
+ * Return how uneven the frequencies of byte values are among the n bytes at p.
+ * The measure is Pearson's chi-squared. Use every step-th run of 64 bytes.
  */
 static uint64_t
 chi_squared(const uint8_t *p, size_t n, size_t step)
@@ -123,9 +123,9 @@ chi_squared(const uint8_t *p, size_t n, size_t step)
 }
 
 /*
- * Return true if the n bytes at p look like noise, that is, encrypted or
- * compressed. Deflate would save at most 0.6% of them, and take ten times as
- * long as for other bytes.
+ * Return true if the n bytes at p look like noise, as encrypted or compressed
+ * bytes do. Deflate would save at most 0.6% of them, and would take ten times
+ * as long as for other bytes.
  */
 static bool
 is_flat(const uint8_t *p, size_t n)
@@ -162,7 +162,7 @@ deflate_slices(z_stream *z, const uint8_t *raw, size_t n)
 }
 
 /*
- * Compress the n bytes at raw, at most GZIP_RAW, into a member at out, which
+ * Compress the n bytes at raw (at most GZIP_RAW) into a gzip member at out. out
  * has room for GZIP_ROOM bytes. z was set up by gzip_packer. Return the length
  * of the member, or 0 if zlib fails.
  */
@@ -186,9 +186,9 @@ gzip_pack(z_stream *z, const uint8_t *raw, size_t n, uint8_t *out)
 }
 
 /*
- * Build in buffer out the empty member that lists the lengths of the others.
- * lens has 4 bytes for each of them, at most GZIP_LISTED. out has room for
- * GZIP_TABLE bytes and lens. Return the length of the member.
+ * Build in buffer out an empty member that lists the lengths of the other
+ * members. lens has 4 bytes for each of these, at most GZIP_LISTED. out has
+ * room for GZIP_TABLE bytes and lens. Return the length of the member.
  */
 size_t
 gzip_list(const struct buf *lens, uint8_t *out)
@@ -210,9 +210,9 @@ gzip_list(const struct buf *lens, uint8_t *out)
 }
 
 /*
- * Return the lengths, 4 bytes each, that the whole member at p with header h
- * lists, and set *n to their number. Return NULL if it lists none or is
- * damaged.
+ * Return the lengths that a member lists, 4 bytes each. The whole member is at
+ * p, and h is its header. Set *n to the number of lengths. Return NULL if the
+ * member lists none or is damaged.
  */
 const uint8_t *
 gzip_listed(const uint8_t *p, const struct gzhead *h, size_t *n)
@@ -226,9 +226,9 @@ gzip_listed(const uint8_t *p, const struct gzhead *h, size_t *n)
 }
 
 /*
- * Decompress the whole member at p with header h into raw, which has room for
- * h->raw bytes. z was set up by inflateInit2. Return 0, or -1 with errstr set
- * if the member is damaged.
+ * Decompress the whole member at p into raw. h is the header of the member; raw
+ * has room for h->raw bytes. z was set up by inflateInit2. Return 0, or -1 with
+ * errstr set if the member is damaged.
  */
 int
 gzip_unpack(z_stream *z, const uint8_t *p, const struct gzhead *h,

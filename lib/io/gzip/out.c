@@ -52,10 +52,10 @@ job_free(void *job)
 }
 
 /*
- * Start to compress with the given number of threads, or with one for each
- * processor if it is 0. write is called only in the caller's thread, with arg
- * and compressed bytes, and returns 0 or -1. Return a handle, or NULL with
- * errstr set.
+ * Start to compress with the given number of threads. If this is 0, use one for
+ * each processor. write is called with arg and compressed bytes, only in the
+ * caller's thread, and returns 0 or -1. Return a handle, or NULL with errstr
+ * set.
  */
 struct gzipout *
 gzipout_new(int threads, int (*write)(void *, const void *, size_t),
@@ -96,8 +96,9 @@ gzipout_free(struct gzipout *g)
 }
 
 /*
- * Write finished members, oldest first. If all is set, wait for all that were
- * submitted; otherwise wait only until there is a member to fill.
+ * Write finished members, oldest first. If all is set, wait until all members
+ * that were submitted are written. Otherwise wait only until there is a member
+ * to fill.
  */
 static int
 gzipout_write(struct gzipout *g, bool all)
@@ -155,8 +156,9 @@ gzipout_job(struct gzipout *g)
 }
 
 /*
- * Compress a copy of the n bytes at data. Return 0, or -1 if writing failed or,
- * with errno ENOMEM, if memory ran out. After a failure g can only be freed.
+ * Compress a copy of the n bytes at data. Return 0, or -1 if writing failed or
+ * memory ran out; in the latter case errno is ENOMEM. After a failure g can
+ * only be freed.
  */
 int
 gzipout_put(struct gzipout *g, const void *data, size_t n)

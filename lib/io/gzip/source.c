@@ -66,9 +66,9 @@ static const struct source_ops gzipsource_ops = {
 };
 
 /*
- * Make a source of snapshot s that reads f, with kilobytes pitch bytes apart.
- * Locations are positions in the decompressed stream; name is for messages.
- * Return the source, or NULL with errstr set.
+ * Make a source of snapshot s that reads f. Its kilobytes are pitch bytes
+ * apart. Its locations are positions in the decompressed stream. name is for
+ * messages. Return the source, or NULL with errstr set.
  */
 struct source *
 gzipfile_source(struct snap *s, struct gzipfile *f, const char *name,

@@ -37,9 +37,9 @@ gzip_get(int fd, void *buf, size_t n, uint64_t off)
 }
 
 /*
- * Read the member of exactly len bytes at offset off of file fd. Set *h to its
- * header. Put its contents at raw, which has room for GZIP_RAW bytes. Return 0,
- * or -1 with errstr set.
+ * Read and decompress the member of exactly len bytes at offset off of file fd.
+ * Set *h to its header. Put its contents at raw, which has room for GZIP_RAW
+ * bytes. Return 0, or -1 with errstr set.
  */
 int
 gzip_read(int fd, uint64_t off, uint64_t len, struct gzhead *h, uint8_t *raw)
@@ -75,8 +75,8 @@ table_add(struct gziptable *t, uint64_t off)
 }
 
 /*
- * Return true if the header at offset off of file fd is that of a member that
- * ends at or before end. Read the header into *h.
+ * Read the header at offset off of file fd into *h. Return true if it is that
+ * of a member that ends at or before end.
  */
 static bool
 member_at(int fd, uint64_t off, uint64_t end, struct gzhead *h)
@@ -89,9 +89,9 @@ member_at(int fd, uint64_t off, uint64_t end, struct gzhead *h)
 }
 
 /*
- * Return true if the member with header h at offset off can be decompressed.
- * Decrement *looks, the number of such tests still allowed; return false if it
- * is 0.
+ * Return true if the member at offset off, whose header is h, can be
+ * decompressed. *looks is the number of such tests still allowed; decrement it.
+ * If it is 0, return false.
  */
 static bool
 member_sound(int fd, uint64_t off, struct gzhead *h, uint64_t *looks)
@@ -109,8 +109,9 @@ member_sound(int fd, uint64_t off, struct gzhead *h, uint64_t *looks)
 }
 
 /*
- * Return true if a member begins at offset off whose length is certainly right:
- * it extends to the end, another member follows it, or it can be decompressed.
+ * Return true if a member begins at offset off and its length is certainly
+ * right. The length is right if the member extends to the end, if another
+ * member follows it, or if it can be decompressed.
  */
 static bool
 member_sure(int fd, uint64_t off, uint64_t end, uint64_t *looks,
@@ -125,8 +126,8 @@ member_sure(int fd, uint64_t off, uint64_t end, uint64_t *looks,
 
 /*
  * Return the offset of the first member after offset off, or end if there is
- * none. Check each candidate, since bytes that look like a header may be
- * contents of another member.
+ * none. Check each candidate: bytes that look like a header may be contents of
+ * another member.
  */
 static uint64_t
 member_search(int fd, uint64_t off, uint64_t end, uint64_t *looks, uint8_t *buf)
@@ -154,7 +155,7 @@ member_search(int fd, uint64_t off, uint64_t end, uint64_t *looks, uint8_t *buf)
 }
 
 /*
- * Return the offset of the last member, which lists the others; its last bytes
+ * Return the offset of the last member, which lists the others. Its last bytes
  * give its length. Return end if there is no such member.
  */
 static uint64_t
@@ -174,9 +175,10 @@ list_at(int fd, uint64_t off, uint64_t end)
 }
 
 /*
- * Build table t from the list in the last n bytes. This takes two reads instead
- * of one for each member, which matters if the file is remote. Return 1; 0 if
- * the list is damaged; or -1 with errstr set if memory runs out.
+ * Build table t from the list in the last n bytes of the stream. This takes two
+ * reads instead of one for each member, which matters if the file is remote.
+ * Return 1 on success, 0 if the list is damaged, or -1 with errstr set if
+ * memory runs out.
  */
 static int
 list_read(struct gziptable *t, int fd, uint64_t off, uint64_t end, size_t n)
@@ -213,9 +215,9 @@ list_read(struct gziptable *t, int fd, uint64_t off, uint64_t end, size_t n)
 }
 
 /*
- * Build table t of the members in bytes off to end of file fd. Return 1; 0 if
- * these are not a whole stream that we wrote; or -1 with errstr set if memory
- * runs out.
+ * Build table t of the members in bytes off to end of file fd. Return 1 on
+ * success. Return 0 if these bytes are not a whole stream that we wrote. Return
+ * -1 with errstr set if memory runs out.
  */
 int
 gziptable_read(struct gziptable *t, int fd, uint64_t off, uint64_t end)
@@ -241,11 +243,11 @@ gziptable_read(struct gziptable *t, int fd, uint64_t off, uint64_t end)
 }
 
 /*
- * Build table t of a damaged stream, bytes off to end of file fd. Assume that
- * each member contains a megabyte, and that a member with a wrong header
- * extends to the next sound one. It may really be several members; set t->gap
- * to the widest of these. Return 1; 0 if we wrote no member; or -1 with errstr
- * set.
+ * Build table t of the members of a damaged stream, bytes off to end of file
+ * fd. Assume that each member contains a megabyte. Assume that a member with a
+ * wrong header extends to the next sound one. It may really be several members;
+ * set t->gap to the widest such member. Return 1 on success, 0 if we wrote no
+ * member, or -1 with errstr set.
  */
 int
 gziptable_salvage(struct gziptable *t, int fd, uint64_t off, uint64_t end)
@@ -296,8 +298,9 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t off, uint64_t end)
 }
 
 /*
- * Add the given number of damaged members to t, after the widest damaged one.
- * Return 0, or -1 with t unchanged if memory runs out.
+ * Add members to table t, after the widest damaged one. more is the number of
+ * members; they count as damaged. Return 0, or -1 with t unchanged if memory
+ * runs out.
  */
 int
 gziptable_widen(struct gziptable *t, uint64_t more)

@@ -76,8 +76,8 @@ unpack_work(void *arg)
 }
 
 /*
- * Read n bytes at decompressed position pos of stream f into buf, with zeros
- * beyond its end. Return 0, or -1 with errstr set.
+ * Read n bytes at decompressed position pos of stream f into buf. Bytes beyond
+ * its end are zeros. Return 0, or -1 with errstr set.
  */
 int
 gzipfile_read(struct gzipfile *f, void *buf, size_t n, uint64_t pos)
