@@ -24,9 +24,9 @@ struct carries {
 };
 
 /*
- * Return true if the file of mapping v of process p is already included in the
- * snapshot. The inode of System V shared memory is its ID, which is unique only
- * within one IPC namespace.
+ * Return true if the file of mapping v of process p is already in the snapshot.
+ * For System V shared memory, compare the IPC namespace too: the inode number
+ * is the ID, which is unique only within that namespace.
  */
 static bool
 carry_has(struct live *l, const struct lproc *p, const struct vma *v)
@@ -55,10 +55,10 @@ carries_get(struct live *l)
 
 /*
  * Record in capture l that the snapshot includes a file that process p has
- * mapped or open. Do nothing if that is already recorded. v has the device,
- * inode and path of the file, st the result of fstat(2), and src the contents.
- * If mem is set, the file is included as memory, not as a text. Return 0, or -1
- * with errstr set.
+ * mapped or open. v has the device, inode and path of the file, st is the
+ * result of fstat(2), and src has the contents. If mem is set, the file is
+ * included as memory, not as a text. Do nothing if the file is already
+ * recorded. Return 0, or -1 with errstr set.
  */
 int
 carry_note(struct live *l, const struct lproc *p, const struct vma *v,
@@ -90,9 +90,10 @@ carry_note(struct live *l, const struct lproc *p, const struct vma *v,
 }
 
 /*
- * Copy file f during the stop, so that the processes can be cloned, and make f
- * refer to the copy. If the copy fails, disable cloning: the processes then
- * stay stopped until the file is written. Return 0, or -1 with errstr set.
+ * Copy file f while the processes are stopped, and make f refer to the copy.
+ * Without a copy the processes must stay stopped until the file is written. So
+ * if the copy fails, disable cloning, which lets them resume earlier. Return 0,
+ * or -1 with errstr set.
  */
 static int
 carry_freeze(struct live *l, const struct lproc *p, const char *path,
@@ -110,9 +111,10 @@ carry_freeze(struct live *l, const struct lproc *p, const char *path,
 }
 
 /*
- * Return the maximum number of non-empty open files that can be included. Each
- * needs one descriptor, or two if it is copied during the stop. Half of the
- * limit on descriptors is left for other uses.
+ * Return the maximum number of non-empty open files that the snapshot can
+ * include. Each needs one descriptor, or two if it is copied while the
+ * processes are stopped. Half of the limit on descriptors is left for other
+ * uses.
  */
 static size_t
 carry_most(const struct live *l)
@@ -143,7 +145,7 @@ carry_refuse(struct live *l, const struct lproc *p)
 
 /*
  * Return a source of snapshot s that reads file f, or NULL with errstr set. All
- * empty files share one source. Takes ownership of f->fd, even on failure.
+ * empty files share one source. f->fd is taken over, even on failure.
  */
 static struct source *
 carry_source(struct carries *l, struct snap *s, const char *name,
@@ -165,9 +167,9 @@ carry_source(struct carries *l, struct snap *s, const char *name,
 }
 
 /*
- * Include in snapshot s of capture l a file that process p has open. name is
- * its path below /proc/PID; v has its device, inode and path. Return 0, or -1
- * with errstr set.
+ * Include a file that process p has open in snapshot s of capture l. name is
+ * the path of the file below /proc/PID. v has its device, inode and path.
+ * Return 0, or -1 with errstr set.
  */
 int
 carry_open(struct live *l, struct snap *s, const struct lproc *p,

@@ -59,9 +59,10 @@ piece_take(struct copying *c, struct copyrun *piece)
 }
 
 /*
- * Read len bytes into buf, starting at offset off of the input of job j. Return
- * the number of bytes read. Return -1 with errstr set on a read error, or at
- * end of file unless j->shorter is set.
+ * Read len bytes at offset off of the input of job j into buf. Return the
+ * number of bytes read; it is less than len only if j->shorter is set and the
+ * file ends. Return -1 with errstr set on a read error, or at another end of
+ * the file.
  */
 static ssize_t
 piece_read(const struct copyjob *j, uint8_t *buf, size_t len, uint64_t off)
@@ -132,8 +133,9 @@ copy_most(const struct copyjob *j)
 }
 
 /*
- * Return the number of threads to copy job j with: one per processor, up to
- * copy_most(j), but few enough that each gets at least two pieces.
+ * Return the number of threads to copy job j with. That is one for each
+ * processor, but at most copy_most(j), and so few that each copies at least two
+ * pieces.
  */
 static size_t
 copy_threads(const struct copyjob *j)

@@ -20,8 +20,8 @@ struct farfile {
 };
 
 /*
- * Read run r of the file into buf, and fill the part of buf beyond the end of
- * the file with zeros. Implements source_ops.read.
+ * Read run r of the file into buf. The part of buf beyond the end of the file
+ * is filled with zeros. This implements source_ops.read.
  */
 static int
 far_read(struct source *src, const struct run *r, uint8_t *buf)
@@ -65,10 +65,10 @@ static const struct source_ops far_ops = {
 };
 
 /*
- * Return a source of snapshot s that reads file t through the proxy, or NULL
- * with errstr set if memory runs out. Calls for the same file return the same
- * source. name describes the file in messages. Takes ownership of t->fd, even
- * on failure.
+ * Return a source of snapshot s that reads file t through the proxy (a process
+ * that may hang in our place). Calls for the same file return the same source.
+ * name describes the file in messages. t->fd is taken over, even on failure.
+ * Return NULL with errstr set if memory runs out.
  */
 struct source *
 source_far(struct snap *s, const struct targetfile *t, const char *name)

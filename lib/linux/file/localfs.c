@@ -73,7 +73,8 @@ type_isof(const struct mountinfo *m, const char *const *type, size_t n)
 
 /*
  * Return true if only the kernel of this machine serves the file system of
- * mount m. Any other server may be stopped by us, or may be gone.
+ * mount m. Any other server may be stopped by us, or may be gone, so that
+ * access would hang.
  */
 static bool
 mount_islocal(const struct mountinfo *m)
@@ -89,9 +90,9 @@ mount_islocal(const struct mountinfo *m)
 }
 
 /*
- * Return true if looking up path involves no server, judging by the mountinfo
- * in text. Pseudo file systems such as proc and sysfs involve no server, but
- * file systems mounted on their directories may.
+ * Return true if looking up path asks no file server, judging by the mountinfo
+ * in text. Pseudo file systems such as proc and sysfs ask none, but file
+ * systems mounted on their directories may.
  */
 bool
 localfs_haspath(const struct bytes *text, const char *path)
@@ -114,9 +115,10 @@ localfs_haspath(const struct bytes *text, const char *path)
 }
 
 /*
- * Record the local file systems in the mountinfo of process pid, unless already
- * done. An overlay counts as local only if it is already known, or if ours is
- * set: then pid is not a target, and the layers it names can be trusted.
+ * Record the local file systems in the mountinfo of process pid, unless that is
+ * already done. Set ours if pid is not a process to be captured, so that its
+ * overlays can be trusted to have local layers. Otherwise an overlay is not
+ * recorded as local.
  */
 static void
 local_addpid(pid_t pid, bool ours)
@@ -162,9 +164,9 @@ local_addmemory(void)
 }
 
 /*
- * Return true if number n is in set, which is local or mounts. If n is not in
- * the set yet, first read the mountinfo of process pid, which has a file of
- * that file system mapped or open.
+ * Return true if number n is in set, which is local or mounts. Process pid has
+ * a file of the file system in question mapped or open. If n is not in the set
+ * yet, the mountinfo of that process is read first.
  */
 static bool
 local_ask(void *const *set, pid_t pid, uint64_t n)
@@ -190,9 +192,9 @@ localfs_hasdevice(pid_t pid, uint64_t dev)
 }
 
 /*
- * Return true if the mount with ID id, which process pid sees, is served only
- * by the kernel of this machine. This is needed where the device number of a
- * file differs from that of its file system, as with overlayfs.
+ * Return true if only the kernel of this machine serves the mount with ID id.
+ * Process pid sees the mount. This is needed where the device number of a file
+ * differs from that of its file system, as with overlayfs.
  */
 bool
 localfs_hasmount(pid_t pid, uint64_t id)
@@ -201,9 +203,9 @@ localfs_hasmount(pid_t pid, uint64_t id)
 }
 
 /*
- * Return true if type, the statfs(2) type of an opened file, belongs to a file
- * system that only the kernel of this machine serves. If so, record device dev
- * as local.
+ * Return true if only the kernel of this machine serves a file system of this
+ * type. type is the statfs(2) type of an opened file on device dev. If so,
+ * record dev as local.
  */
 bool
 localfs_hastype(uint64_t dev, long type)

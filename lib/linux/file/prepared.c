@@ -42,10 +42,9 @@ struct prepared {
 };
 
 /*
- * Allocate memory for the copies of shared memory that capture l will make. Its
- * size comes from the mappings read before the stop. If that exceeds most, a
- * limit in bytes, or on failure, allocate none: the copies then go directly to
- * their files.
+ * Allocate memory for the copies of shared memory that capture l will make. The
+ * mappings read before the stop give its size. If that is more than most bytes,
+ * or on failure, allocate none; the copies then go directly to their files.
  */
 void
 prepared_make(struct live *l, uint64_t most)
@@ -73,9 +72,9 @@ prepared_make(struct live *l, uint64_t most)
 }
 
 /*
- * Return a temporary file for copies, owned by the caller, or -1 with errstr
- * set. The first call for capture l returns a file created before the stop,
- * because creating one can take milliseconds.
+ * Return a temporary file for copies, owned by the caller. For the first call
+ * of capture l it was created before the stop, because creating it can take
+ * milliseconds. Return -1 with errstr set on failure.
  */
 int
 prepared_file(struct live *l)
@@ -92,8 +91,8 @@ prepared_file(struct live *l)
 
 /*
  * Return true if the file system of file fd has room for all copies in the
- * prepared memory k and for len bytes more. If not, the caller copies directly
- * to the file, so that an error occurs while it can be handled.
+ * prepared memory k and len more bytes. If it has not, the caller copies
+ * directly to the file, so that an error occurs while it can be handled.
  */
 static bool
 file_hasroom(const struct prepared *k, int fd, uint64_t len)
@@ -107,10 +106,10 @@ file_hasroom(const struct prepared *k, int fd, uint64_t len)
 }
 
 /*
- * Record that run r of file out was copied to the memory at offset k->used. If
- * the run is the start of the file, write its first bytes now: file_lookelf
- * reads them before prepared_write writes the rest. Return 0, or -1 with errstr
- * set.
+ * Record that run r of file out was copied to the memory at offset k->used.
+ * prepared_write will write it to the file later. If the run is the start of
+ * the file, write its first bytes now, because file_lookelf reads them before.
+ * Return 0, or -1 with errstr set.
  */
 static int
 waiting_add(struct prepared *k, int out, const struct copyrun *r)
@@ -126,9 +125,10 @@ waiting_add(struct prepared *k, int out, const struct copyrun *r)
 }
 
 /*
- * Copy all runs of job j with several threads: into the prepared memory of
- * capture l if it has room, else directly to j->out. prepared_write later
- * writes that memory to j->out. Return 0, or -1 with errstr set.
+ * Copy all runs of job j, with several threads. They go into the prepared
+ * memory of capture l if it has room; prepared_write later writes them to
+ * j->out. Otherwise they go directly to j->out. Return 0, or -1 with errstr
+ * set.
  */
 int
 prepared_copy(struct live *l, const struct copyjob *j)
@@ -168,8 +168,9 @@ prepared_copy(struct live *l, const struct copyjob *j)
 }
 
 /*
- * Free the prepared memory of k from offset *given, a multiple of HUGE, to the
- * last multiple of HUGE at or before end. Advance *given.
+ * Free the part of the prepared memory of k that ends at end and is not freed
+ * yet. It begins at offset *given, and ends at a multiple of HUGE, like every
+ * such part. Advance *given to there.
  */
 static void
 memory_give(const struct prepared *k, uint64_t *given, uint64_t end)
@@ -182,10 +183,10 @@ memory_give(const struct prepared *k, uint64_t *given, uint64_t end)
 }
 
 /*
- * Write all copies in the prepared memory of capture l to their files, and free
- * the memory piece by piece. Call this when either all processes have resumed
- * or all stay stopped until the snapshot is written. Return 0, or -1 with
- * errstr set.
+ * Write all copies in the prepared memory of capture l to their files. Each
+ * piece of the memory is freed once it is written. Call this when all processes
+ * have resumed, or when all stay stopped until the snapshot is written. Return
+ * 0, or -1 with errstr set.
  */
 int
 prepared_write(struct live *l)

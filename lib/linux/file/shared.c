@@ -54,11 +54,11 @@ ipc_find(const struct lproc *p, int fd)
 }
 
 /*
- * Return true if f is a copy of the System V shared memory that st describes
- * and process p has mapped. IPC namespaces number their memory independently,
- * but share one device, so compare the namespaces. A process that changes its
- * namespace keeps its mappings, so also compare size and change time if st has
- * them.
+ * Return true if f is a copy of the System V shared memory that st describes.
+ * Process p has that memory mapped. All IPC namespaces number their memory from
+ * 0 on one device, so the namespaces are compared too. A process that changed
+ * its namespace keeps its mappings, so size and change time are compared as
+ * well, if st has them.
  */
 static bool
 ipc_same(const struct shmcopy *f, const struct lproc *p, const struct stat *st)
@@ -69,8 +69,8 @@ ipc_same(const struct shmcopy *f, const struct lproc *p, const struct stat *st)
 }
 
 /*
- * Return the copy of the file of process p that st describes, or NULL if it was
- * not copied. st needs only the device and inode.
+ * Return the copy of the file of process p that st describes. st needs only the
+ * device and inode. Return NULL if the file was not copied.
  */
 static const struct shmcopy *
 shmcopy_find(struct live *l, const struct lproc *p, const struct stat *st)
@@ -84,8 +84,8 @@ shmcopy_find(struct live *l, const struct lproc *p, const struct stat *st)
 }
 
 /*
- * Append to the array *run, of length *n, the range of a file from offset start
- * to offset end (exclusive). Return 0, or -1 with errstr set.
+ * Append a range of a file to the array *run, which has *n elements. The range
+ * is from offset start up to end. Return 0, or -1 with errstr set.
  */
 static int
 run_add(struct copyrun **run, size_t *n, off_t start, off_t end)
@@ -100,9 +100,9 @@ run_add(struct copyrun **run, size_t *n, off_t start, off_t end)
 }
 
 /*
- * Find the parts of the file open as fd that are not holes; size is its size in
- * bytes. Set *run to an array of them, which the caller frees, and *n to its
- * length. Return 0, or -1 with errstr set.
+ * Find the parts of the file open as fd that are not holes. size is the size of
+ * the file in bytes. Set *run to an array of the parts, which the caller frees,
+ * and *n to its length. Return 0, or -1 with errstr set.
  */
 static int
 data_find(int fd, off_t size, struct copyrun **run, size_t *n)
@@ -124,9 +124,10 @@ data_find(int fd, off_t size, struct copyrun **run, size_t *n)
 }
 
 /*
- * Return true if the file appears to have no holes: a process had all of it
- * mapped and resident, and enough blocks are allocated for its size. Searching
- * for holes takes a fifth of the time of copying the file.
+ * Return true if the file appears to have no holes. It appears so if a process
+ * had all of it mapped and resident, and enough blocks are allocated for its
+ * size. Then no holes need to be searched, which takes a fifth of the time of
+ * copying the file.
  */
 static bool
 is_dense(struct live *l, const struct stat *st)
@@ -140,8 +141,8 @@ is_dense(struct live *l, const struct stat *st)
 }
 
 /*
- * Copy the file with descriptor src and status st to descriptor dest, and leave
- * its holes as holes. Return 0, or -1 with errstr set.
+ * Copy the file with descriptor src and status st to descriptor dest. Its holes
+ * stay holes. Return 0, or -1 with errstr set.
  */
 static int
 copy_data(struct live *l, int src, int dest, const struct stat *st)
@@ -172,8 +173,8 @@ shmcopy_drop(struct shmcopy *f)
 
 /*
  * Return a descriptor of a new file for a copy of size bytes, or -1 with errstr
- * set. Small files are created in memory: on disk, creating the file takes
- * longer than copying it, and a process may have thousands of them.
+ * set. A small file is created in memory: a process may have thousands, and
+ * creating one on disk takes longer than copying it.
  */
 static int
 copy_file(struct live *l, off_t size)
@@ -187,8 +188,8 @@ copy_file(struct live *l, off_t size)
 
 /*
  * Return 0 if one more file can be copied, else -1 with errstr set. Each copy
- * needs two descriptors, one of them only while the copy is read. A third of
- * the limit is left for other uses.
+ * needs two descriptors, one of them only while the file is copied. A third of
+ * the limit on descriptors is left for other uses.
  */
 static int
 shmcopy_hasroom(const struct live *l)
@@ -202,8 +203,8 @@ shmcopy_hasroom(const struct live *l)
 }
 
 /*
- * Copy the file of process p that is open as fd and described by st, unless it
- * was already copied. Return 0, or -1 with errstr set.
+ * Copy a file of process p, unless it is already copied. fd is its descriptor,
+ * and st describes it. Return 0, or -1 with errstr set.
  */
 int
 shmcopy_make(struct live *l, const struct lproc *p, int fd,
@@ -242,10 +243,10 @@ shmcopy_has(struct live *l, const struct lproc *p, const struct stat *st)
 }
 
 /*
- * Return a descriptor for reading a file of process p, or -1 with errno set. If
- * the file was not copied, return fd, which is -1 if the file is not open. If
- * it was, close fd, set *st to the status at the time of the copy, and return a
- * duplicate of the copy's descriptor.
+ * Return a descriptor for reading a file of process p: its copy, if there is
+ * one, else fd. fd is a descriptor of the file itself, or -1. If there is a
+ * copy, close fd, and set *st to the status of the file when it was copied.
+ * Return -1 with errno set on failure, or if there is neither.
  */
 int
 shmcopy_open(struct live *l, const struct lproc *p, int fd,

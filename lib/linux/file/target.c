@@ -25,9 +25,9 @@
 #include <unistd.h>
 
 /*
- * Look up path as process p sees it, and return an O_PATH descriptor or -1 with
- * errno set. If the kernel does not have the whole path cached, ask the proxy,
- * because reading a directory may ask a server.
+ * Look up path as process p sees it. If the kernel does not have the whole path
+ * cached, the proxy does so, because reading a directory may ask a file server.
+ * Return an O_PATH descriptor, or -1 with errno set.
  */
 static int
 path_walk(const struct lproc *p, const char *path)
@@ -46,9 +46,9 @@ path_walk(const struct lproc *p, const char *path)
 }
 
 /*
- * Look up a file of process p by its name below /proc/PID. If the name begins
- * with "root/", the rest is a path as the process sees it. Return an O_PATH
- * descriptor, or -1 with errno set.
+ * Look up a file of process p by its name below /proc/PID. After "root/", the
+ * name is a path as the process sees it. Return an O_PATH descriptor, or -1
+ * with errno set.
  */
 static int
 name_walk(const struct lproc *p, const char *name)
@@ -58,10 +58,10 @@ name_walk(const struct lproc *p, const char *name)
 }
 
 /*
- * Make the proxy open the file that O_PATH descriptor f->fd refers to, and fill
- * in f. dev is the device of its file system, and name describes the file in
- * messages. Clear f->far if its type shows that it is local and can be opened
- * directly. Return 0, or -1 with errno set.
+ * Make the proxy open the file that the O_PATH descriptor f->fd refers to, and
+ * fill in f. dev is the device of its file system, and name describes the file
+ * in messages. If the type of the file system shows that it is local, clear
+ * f->far: the file can be opened directly. Return 0, or -1 with errno set.
  */
 static int
 far_open(struct targetfile *f, uint64_t dev, const char *name)
@@ -102,8 +102,8 @@ near_open(struct targetfile *f)
 }
 
 /*
- * Return true if a file of process p is served only by the kernel of this
- * machine. m has the mount and device of the file.
+ * Return true if only the kernel of this machine serves a file of process p. m
+ * has the mount and device of the file.
  */
 static bool
 is_near(const struct lproc *p, const struct filemount *m)
@@ -113,9 +113,9 @@ is_near(const struct lproc *p, const struct filemount *m)
 }
 
 /*
- * Open for reading the file of process p that O_PATH descriptor f->fd refers
- * to, if it is a regular file. Return 0, or -1 with errno set. errno is 0 if
- * the file is not a regular file.
+ * Open the file of process p that the O_PATH descriptor f->fd refers to for
+ * reading. Return 0, or -1 with errno set; errno is 0 if it is not a regular
+ * file.
  */
 static int
 found_open(const struct lproc *p, struct targetfile *f)
@@ -142,11 +142,11 @@ found_open(const struct lproc *p, struct targetfile *f)
 }
 
 /*
- * Open as f the regular file of process p at path name below /proc/PID. If
- * capture l has a copy of the file, open the copy; f->st still describes the
+ * Open the regular file of process p at path name below /proc/PID as f. If
+ * capture l has a copy of the file, that is opened; f->st still describes the
  * original. Other kinds of files are not opened, and access times do not
- * change. Return 0, or -1 with errstr set. If descriptors ran out, set *failed,
- * else leave it unchanged.
+ * change. Return 0, or -1 with errstr set. If there were no more descriptors,
+ * set *failed, else leave it unchanged.
  */
 int
 file_open(struct live *l, const struct lproc *p, const char *name,
@@ -171,9 +171,10 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 }
 
 /*
- * Look up name in dir, an open directory of process p, without following
- * symbolic links or crossing mounts. If a server must be asked, ask it through
- * the proxy if ask is set, else fail. Return an O_PATH descriptor, or -1.
+ * Look up name in dir, an open directory of process p. Symbolic links are not
+ * followed, and mounts are not crossed. If a file server must be asked, the
+ * proxy does so if ask is set; otherwise fail. Return an O_PATH descriptor, or
+ * -1.
  */
 static int
 step_walk(const struct lproc *p, int dir, const char *name, bool ask)
@@ -188,10 +189,11 @@ step_walk(const struct lproc *p, int dir, const char *name, bool ask)
 }
 
 /*
- * Open as f the file called name in directory dir, a path as process p sees it.
- * Others may write to dir, so the file must be a regular file with one link,
- * not a symbolic link and not a mount point. If ask is set, also ask servers
- * that may not answer. Return 0, or -1. Call file_close in both cases.
+ * Open the file called name in directory dir as f. dir is a path as process p
+ * sees it. Others may write to dir, so the file must be a regular file with one
+ * link, and neither a symbolic link nor a mount point. If ask is set, also ask
+ * file servers that may not answer. Return 0, or -1. The caller must call
+ * file_close in both cases.
  */
 int
 file_openin(const struct lproc *p, const char *dir, const char *name,
@@ -210,9 +212,9 @@ file_openin(const struct lproc *p, const char *dir, const char *name,
 }
 
 /*
- * Append the first bytes of the opened file f to b, at most the number most.
- * name describes the file in messages. Return the number of bytes appended, or
- * -1 with errno set on a read error.
+ * Append the first bytes of the opened file f to b, at most most bytes. name
+ * describes the file in messages. Return the number of bytes appended, or -1
+ * with errno set on a read error.
  */
 int64_t
 file_fetch(const struct targetfile *f, const char *name, size_t most,
@@ -238,10 +240,10 @@ file_fetch(const struct targetfile *f, const char *name, size_t most,
 }
 
 /*
- * Return a source of snapshot s that reads the opened file f, or NULL with
- * errstr set. name describes the file in messages. Set *fd to a borrowed
- * descriptor for finding data and holes, or to -1 if there is none. Takes
- * ownership of f->fd, even on failure.
+ * Return a source of snapshot s that reads the opened file f. name describes
+ * the file in messages. Set *fd to a descriptor for finding data and holes,
+ * owned by the source, or to -1 if there is none. f->fd is taken over, even on
+ * failure. Return NULL with errstr set on failure.
  */
 struct source *
 file_source(struct snap *s, struct targetfile *f, const char *name, int *fd)
@@ -267,7 +269,7 @@ file_close(struct targetfile *f)
 
 /*
  * Read the start of the file open as fd, and set f->elf to whether it is an ELF
- * file. Set f->unread to an errno if it cannot be read, else to 0.
+ * file. If it cannot be read, set f->unread to the errno, else to 0.
  */
 void
 file_lookelf(struct targetfile *f, int fd)

@@ -16,9 +16,10 @@
 #include <string.h>
 
 /*
- * Open as f the copy of the file of mapping v that was made during the stop.
- * This is used when the clone does not have the file mapped. Return 0, or -1.
- * If there is a copy but opening it failed, set *failed and errstr.
+ * Open the copy of the file of mapping v, made during the stop, as f. This is
+ * for a file that the clone (a copy of the process, read in its place) does not
+ * have mapped. Return 0, or -1. If there is a copy but it cannot be opened, set
+ * *failed and errstr.
  */
 static int
 vma_openshmcopy(struct live *l, const struct lproc *p, const struct vma *v,
@@ -39,10 +40,10 @@ vma_openshmcopy(struct live *l, const struct lproc *p, const struct vma *v,
 }
 
 /*
- * Open as f the file of mapping v of process p. Try the mapped file itself
- * through map_files, then its path as p sees it, if that leads to the same
- * file, then a copy made during the stop. Return 0, or -1. If descriptors ran
- * out, set *failed.
+ * Open the file of mapping v of process p as f. Try the mapped file itself,
+ * through map_files. Then try its path as p sees it, if that leads to the same
+ * file; then a copy made during the stop. Return 0, or -1. If there were no
+ * more descriptors, set *failed.
  */
 static int
 vma_open(struct live *l, const struct lproc *p, const struct vma *v,
@@ -75,11 +76,11 @@ file_isunlinked(const struct vma *v, const struct stat *st)
 }
 
 /*
- * Return true if the kernel would include the unmodified pages of mapping v,
- * whose file is open as fd, in a core of process p. The coredump_filter of the
- * process decides this: it has one bit each for private and shared mappings,
- * and two more for DAX files (core(5)). Return false for a file that the
- * process may write to after it is released.
+ * Return true if the kernel would include the unmodified pages of mapping v in
+ * a core of process p. fd is the file of v. The coredump_filter of p decides:
+ * it has one bit each for private and shared mappings, and two more for DAX
+ * files (core(5)). Return false for a file that the process may write to after
+ * it resumes.
  */
 static bool
 file_isdumped(const struct live *l, const struct lproc *p,
@@ -100,8 +101,9 @@ file_isdumped(const struct live *l, const struct lproc *p,
 }
 
 /*
- * Return how to capture the file mapping v of process p in capture l, and open
- * its file as f. f->fd is -1 if the file cannot be opened.
+ * Decide how to capture the file mapping v of process p in capture l, and open
+ * its file as f. f->fd is -1 if the file cannot be opened. Return the
+ * treatment.
  */
 enum treatment
 treatment_choose(struct live *l, const struct lproc *p, const struct vma *v,

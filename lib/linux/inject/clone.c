@@ -23,9 +23,10 @@ enum {
 };
 
 /*
- * Return 1 if the stopped thread tid, when resumed, would make the clone(2)
- * call of inject_clonestart: it is at the entry of that call, or is about to
- * restart it. Return 0 if not, or -1 if that cannot be determined.
+ * Return 1 if the stopped thread tid would make the clone(2) call of
+ * inject_clonestart when resumed. It is then at the entry of that call, or
+ * about to restart it. Return 0 if it would not, or -1 if that cannot be
+ * determined.
  */
 int
 inject_willclone(pid_t tid)
@@ -34,9 +35,10 @@ inject_willclone(pid_t tid)
 }
 
 /*
- * Set up c to make calls in the stopped clone pid of the process of inj. The
- * clone never continues the program of the process, so it needs no return
- * frame. Return 0, or -1 with errstr set.
+ * Set up c to make calls in pid, the stopped clone of the process of inj. The
+ * clone needs no return frame (which makes a thread continue its program if we
+ * die), because it never continues the program. Return 0, or -1 with errstr
+ * set.
  */
 static int
 clone_enter(struct inject *c, const struct inject *inj, pid_t pid)
@@ -63,9 +65,9 @@ clone_enter(struct inject *c, const struct inject *inj, pid_t pid)
 }
 
 /*
- * Wait until clone pid has stopped, have the kernel kill it when we die, and
- * restore the unused stack in its memory. If the clone runs before that, the
- * stack makes it call exit_group(2). Return 0, or -1 with errstr set.
+ * Wait until clone pid has stopped, and restore the unused stack in its memory.
+ * Also let the kernel kill the clone when we die. If the clone runs before
+ * that, the stack makes it call exit_group(2). Return 0, or -1 with errstr set.
  */
 static int
 clone_keep(struct inject *inj, pid_t pid)
@@ -79,8 +81,8 @@ clone_keep(struct inject *inj, pid_t pid)
 }
 
 /*
- * Set arg to the arguments of clone(2). Fill stack, of isa.stage bytes, with a
- * stack on which the clone exits as soon as it runs.
+ * Set arg to the arguments of the clone(2) call. Fill stack, of isa.stage
+ * bytes, with a stack that makes the clone exit as soon as it runs.
  */
 static void
 clone_args(const struct inject *inj, uint8_t *stack, uint64_t arg[6])
@@ -96,7 +98,7 @@ clone_args(const struct inject *inj, uint8_t *stack, uint64_t arg[6])
 /*
  * Begin to make a clone of the process of inj. This is the first of four steps;
  * the others are inject_clonestart, inject_cloneawait and inject_cloneend. Each
- * waits for the previous step, so that several processes can be cloned at the
+ * step waits for the one before, so that several processes can be cloned at the
  * same time. Return 0, or -1 with errstr set.
  */
 int
@@ -128,7 +130,7 @@ inject_clonestart(struct inject *inj)
 }
 
 /*
- * Wait until the clone exists, and set *pid to its process ID. Leave *pid
+ * Wait until the clone exists, and set *pid to its process ID. *pid is
  * unchanged if there will be no clone. Return 0, or -1 with errstr set.
  */
 int
@@ -149,8 +151,8 @@ inject_cloneawait(struct inject *inj, pid_t *pid)
 }
 
 /*
- * Wait until the process of inj has left clone(2), and set *ret to the result.
- * Return 0 if the clone exists and is stopped, else -1.
+ * Wait until the process of inj has left clone(2), and set *ret to the result
+ * of the call. Return 0 if the clone exists and is stopped, else -1.
  */
 static int
 clone_await(struct inject *inj, pid_t pid, int64_t *ret)
@@ -167,12 +169,14 @@ clone_await(struct inject *inj, pid_t pid, int64_t *ret)
 }
 
 /*
- * Wait until the process of inj has made its clone, and set *pid to its process
- * ID. *pid stays 0 if the clone may still appear, and is -1 if there is none.
- * The clone is a child that never runs: it has a copy-on-write copy of the
- * memory and shares the descriptors (cloning.c). It is traced and stopped, and
- * the kernel kills it when we die. Its parent gets no signal: only wait(2) with
- * __WALL or __WCLONE finds it. Return 0, or -1 with errstr set.
+ * Wait until the process of inj has made its clone, and set *pid to the process
+ * ID of the clone. *pid stays 0 if the clone may still appear, and is -1 if
+ * there is none. Return 0, or -1 with errstr set.
+ *
+ * The clone is a child that never runs. It has a copy-on-write copy of the
+ * memory, and shares the descriptors (cloning.c). It is traced and stopped, and
+ * the kernel kills it when we die. Its parent gets no signal, and finds it only
+ * with wait(2) and __WALL or __WCLONE.
  */
 int
 inject_cloneend(struct inject *inj, pid_t *pid)
@@ -199,9 +203,9 @@ inject_cloneend(struct inject *inj, pid_t *pid)
 
 /*
  * Return a structure with which inject_call can make calls in process clone,
- * which inj made. Use it after inject_end(inj), and free it with
- * inject_relinquish. It has isa.stage bytes of scratch memory. Return NULL with
- * errstr set on failure.
+ * which inj made. It has isa.stage bytes of scratch memory. Use it after
+ * inject_end(inj), and free it with inject_relinquish. Return NULL with errstr
+ * set on failure.
  */
 struct inject *
 inject_entrust(const struct inject *inj, pid_t clone)
@@ -219,9 +223,9 @@ inject_entrust(const struct inject *inj, pid_t clone)
 }
 
 /*
- * Make len bytes of memory at start readable in clone c, and executable if exec
- * is set. Return 0, even if mprotect(2) refuses. Return -1 with errstr set if
- * the clone can no longer make calls.
+ * Make len bytes of memory at start readable in clone c. Make them executable
+ * as well if exec is set. Return 0, even if mprotect(2) refuses. Return -1 with
+ * errstr set if the clone can no longer make calls.
  */
 int
 inject_allow(struct inject *c, uint64_t start, uint64_t len, bool exec)
@@ -255,8 +259,9 @@ inject_resume(struct inject *c)
 
 /*
  * Restore the scratch memory of clone c, and free c, which may be NULL. If the
- * memory cannot be restored, kill the clone, because its memory is read in
- * place of that of the process. Return -1 if rc is -1 or on failure, else 0.
+ * memory cannot be restored, kill the clone: its memory would be captured with
+ * wrong bytes. rc is 0, or -1 if the caller failed. Return -1 if rc is -1 or on
+ * failure, else 0.
  */
 int
 inject_relinquish(struct inject *c, int rc)

@@ -55,8 +55,8 @@ gadgets_whole(const struct gadgets *g)
 
 /*
  * Read len bytes at addr of the process into buf. If the file of mapping v is
- * on a server, read through the proxy: the page may have been evicted, and the
- * server may never answer. Return the result of pread(2).
+ * on a file server, read through the proxy: the page may have been evicted, and
+ * the server may never answer. Return the result of pread(2).
  */
 static ssize_t
 seek_read(const struct seeking *s, const struct vma *v, void *buf, size_t len,
@@ -68,9 +68,9 @@ seek_read(const struct seeking *s, const struct vma *v, void *buf, size_t len,
 }
 
 /*
- * Search mapping v for instructions, page by page. Skip pages that are not
- * resident unless absent is set; reading them makes them resident. Never read
- * such pages of a file on a server.
+ * Search mapping v for instructions, page by page. Pages that are not resident
+ * are searched only if absent is set, because reading makes them resident.
+ * Those of a file on a file server are never searched.
  */
 static void
 seek_code(struct seeking *s, const struct vma *v, bool absent)
@@ -105,11 +105,11 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 }
 
 /*
- * Return true if mapping v has code that does not change: the [vdso], or a
- * private mapping of a file without write permission. A process that can write
- * to the file can still change it. That is harmless: each call is checked at
- * its entry (step.c), and a thread that runs the changed code after our death
- * does only what the writer could make it do before.
+ * Return true if the code of mapping v does not change. That is so for the
+ * [vdso], and for a private mapping of a file without write permission. A
+ * process that can write to the file can still change it. That is harmless:
+ * each call is checked at its entry (step.c). A thread that runs the changed
+ * code after our death does only what the writer could make it do before.
  */
 static bool
 is_code(const struct vma *v)
@@ -166,11 +166,11 @@ seek_remember(const struct seeking *s, const struct vmas *l)
 }
 
 /*
- * Find the instructions g in process pid, whose mappings are l and whose memory
- * is open as mem. Search the highest mappings first: the [vdso] and the
- * libraries loaded at start have both instructions within a few pages, and
- * another thread is unlikely to unmap them. Search pages that are not resident
- * last. Return 0, or -1 with errstr set.
+ * Find the instructions g in process pid. l has its mappings, and mem is its
+ * open memory. The highest mappings are searched first: the [vdso] and the
+ * libraries loaded at start have both instructions within a few pages, and are
+ * unlikely to be unmapped. Pages that are not resident are searched last.
+ * Return 0, or -1 with errstr set.
  */
 int
 gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)

@@ -30,8 +30,8 @@ is_filtered(const struct inject *inj)
 }
 
 /*
- * Set inj->suspend if seccomp(2) filters can be suspended during our calls. Do
- * so even if the thread has none yet, because another thread that is not
+ * Set inj->suspend if seccomp(2) filters can be suspended during our calls. Set
+ * it even if the thread has no filters yet, because another thread that is not
  * stopped may install some. Return 0, or -1 with errstr set if the thread has
  * filters that cannot be suspended.
  */
@@ -52,8 +52,8 @@ seccomp_look(struct inject *inj)
 
 /*
  * Return true if thread tid redirects its system calls to a SIGSYS handler
- * (PR_SET_SYSCALL_USER_DISPATCH of prctl(2)). It would redirect ours before we
- * can check them.
+ * (PR_SET_SYSCALL_USER_DISPATCH of prctl(2)). Then our calls would be
+ * redirected too, before we can check them.
  */
 static bool
 is_dispatched(pid_t tid)
@@ -96,8 +96,8 @@ inject_thread_enter(struct inject *inj, const struct lthread *t)
 }
 
 /*
- * Restore the state of the thread of inj, and leave it stopped as before. Its
- * registers are restored last: until then its return frame would restore
+ * Restore the state of the thread of inj, and leave it stopped as before. The
+ * registers are restored last: if we die before that, the return frame restores
  * everything else. Return 0, or -1 with errstr set.
  */
 int

@@ -33,8 +33,9 @@ map_size(void)
 }
 
 /*
- * Write the return frame of the thread of inj. If unmap is set, the frame first
- * unmaps our memory. Return 0, or -1 with errstr set.
+ * Write the return frame of the thread of inj: a signal frame from which it
+ * continues its program if we die. If unmap is set, the frame first unmaps our
+ * memory. Return 0, or -1 with errstr set.
  */
 int
 inject_frame(struct inject *inj, bool unmap)
@@ -55,9 +56,9 @@ inject_frame(struct inject *inj, bool unmap)
 }
 
 /*
- * Return an address for our mapping: in the middle of the largest free range
- * between the mappings in l, away from mappings that grow. Return 0 if there is
- * none.
+ * Return an address for our memory in the process, or 0 if there is none. It is
+ * in the middle of the largest free range between the mappings in l, away from
+ * mappings that grow.
  */
 static uint64_t
 find_hole(const struct vmas *l)
@@ -78,8 +79,9 @@ find_hole(const struct vmas *l)
 }
 
 /*
- * Find unused stack, instructions and a free address range in the process of
- * inj, whose mappings are l. Return 0, or -1 with errstr set.
+ * Find what is needed to make calls in the process of inj: unused stack,
+ * instructions and a free address range. l has the mappings of the process.
+ * Return 0, or -1 with errstr set.
  */
 static int
 inject_survey(struct inject *inj, const struct vmas *l)
@@ -113,9 +115,9 @@ inject_look(struct inject *inj)
 }
 
 /*
- * Make the process of inj map memory for us. The address is chosen beforehand,
- * so that the return frame can unmap the memory from the start. Before Linux
- * 4.17 the kernel may choose another address; then write the frame again.
+ * Make the process of inj map memory for us. The address is chosen before, so
+ * that the return frame (used if we die) can unmap the memory. Before Linux
+ * 4.17 the kernel may choose another address; then the frame is written again.
  * Return 0, or -1 with errstr set.
  */
 static int
@@ -145,7 +147,7 @@ inject_map(struct inject *inj)
 }
 
 /*
- * Make the main thread unmap our memory. Do so even if the process did
+ * Make the main thread unmap our memory. This is done even if the process did
  * something unexpected, so that our memory does not stay mapped; like every
  * call, this one is checked at its entry. Return 0, or -1 with errstr set.
  */
@@ -185,9 +187,9 @@ inject_free(struct inject *inj)
 }
 
 /*
- * Return a new structure for running system calls in process pid, with no
- * thread set up. inject_free frees it. Return NULL with errstr set if injection
- * is not supported on this machine or the memory of pid cannot be read.
+ * Return a new structure for running system calls in process pid. No thread is
+ * set up yet. inject_free frees it. Return NULL with errstr set if injection is
+ * not supported on this machine, or if the memory of pid cannot be read.
  */
 static struct inject *
 inject_new(pid_t pid)
@@ -219,11 +221,12 @@ inject_new(pid_t pid)
 
 /*
  * Prepare to run system calls in process p. No thread of p may run
- * (lproc_stands), and p and its threads must exist until inject_end. If room is
- * false, there is little scratch memory, and only the main thread can run
- * calls. l has the mappings of p, or is NULL to read them. Return NULL with
- * errstr set and p unchanged if a thread is not stopped, p is a 32-bit process,
- * its seccomp(2) filters cannot be suspended, or this machine is not supported.
+ * (lproc_stands), and p and its threads must exist until inject_end. l has the
+ * mappings of p; they are read if it is NULL. If room is false, there is little
+ * scratch memory, and only the main thread can run calls. Return NULL with
+ * errstr set, and p unchanged, if this is not possible: a thread is not
+ * stopped, p is a 32-bit process, its seccomp(2) filters cannot be suspended,
+ * or this machine is not supported.
  */
 struct inject *
 inject_begin(const struct lproc *p, bool room, const struct vmas *l)
@@ -251,8 +254,8 @@ fail:
 }
 
 /*
- * Run the next calls of inj in t, another stopped thread of the process, after
- * restoring the thread used before. Return 0, or -1 with errstr set.
+ * Run the next calls of inj in t, another stopped thread of the process. The
+ * thread used before is restored first. Return 0, or -1 with errstr set.
  */
 int
 inject_thread(struct inject *inj, const struct lthread *t)
@@ -271,9 +274,9 @@ inject_thread(struct inject *inj, const struct lthread *t)
 }
 
 /*
- * Call step, which restores a part of the process, until it succeeds, but at
- * most TRIES times. If it fails in the middle of a call, stop the thread before
- * trying again. Return 0, or -1.
+ * Call step, which restores a part of the process, until it succeeds. Give up
+ * after TRIES times. If it fails in the middle of a call, stop the thread
+ * before the next try. Return 0, or -1.
  */
 static int
 restore_step(struct inject *inj, int (*step)(struct inject *))
@@ -300,8 +303,10 @@ unused_restore(struct inject *inj)
 }
 
 /*
- * Restore the process of inj. Return 0, or -1 if that fails or the process is
- * gone. If a thread cannot be restored, leave its return frame in place.
+ * Restore the process of inj as it was before our calls. If a thread cannot be
+ * restored, leave its return frame in place, from which it continues its
+ * program. Return 0, or -1 if a part could not be restored or the process is
+ * gone.
  */
 static int
 inject_restore(struct inject *inj)
@@ -328,10 +333,10 @@ inject_ending(struct inject *inj)
 }
 
 /*
- * Restore the process of inj and free inj. rc is 0, or -1 if the caller failed.
- * Return 0, or -1 with the first error in errstr if rc is -1 or restoring
- * failed. Set errno to ESRCH if the process has died, to EPROTO if it did
- * something other than our calls and should be left alone, else to 0.
+ * Restore the process of inj, and free inj. rc is 0, or -1 if the caller
+ * failed. Return 0, or -1 with the first error in errstr if rc is -1 or
+ * restoring failed. errno is then ESRCH if the process has died, EPROTO if it
+ * did something other than our calls and should be left alone, else 0.
  */
 int
 inject_end(struct inject *inj, int rc)

@@ -12,11 +12,11 @@
 #include <sys/syscall.h>
 
 /*
- * Find out which call the thread of inj would restart, in a case where only the
- * entry of that call shows it. Let the thread run to that entry and cancel the
- * call there, which leaves it ready for our calls. If a signal is to be handled
- * first, the thread does not get there: assume that it was in the call, which
- * then ends with EINTR. Return 0, or -1 with errstr set.
+ * Find out which call the thread of inj would restart, if only the entry of
+ * that call shows it. Let the thread run to that entry, and cancel the call
+ * there; then the thread is ready for our calls. It does not get there if a
+ * signal is to be handled first. Then assume that the call ends with EINTR.
+ * Return 0, or -1 with errstr set.
  */
 static int
 repeat_ask(struct inject *inj)
@@ -39,9 +39,9 @@ repeat_ask(struct inject *inj)
 }
 
 /*
- * Determine how to restart the call in which the thread of inj was interrupted.
- * This is called before each of our calls; only the first time has an effect.
- * Return 0, or -1 with errstr set.
+ * Find out how to restart the call in which the thread of inj was interrupted.
+ * This is called before each of our calls, but only the first time has an
+ * effect. Return 0, or -1 with errstr set.
  */
 int
 repeat_learn(struct inject *inj)
@@ -53,10 +53,10 @@ repeat_learn(struct inject *inj)
 }
 
 /*
- * Stop the thread of inj at the exit of a call, as if the kernel were about to
- * restart the interrupted call. Also restore its registers and signal mask.
- * Return 1 if this was done, 0 if restoring the registers is enough, or -1 with
- * errstr set.
+ * Make the kernel restart the interrupted call of the thread of inj when the
+ * thread resumes. To that end stop the thread at the exit of a call, and
+ * restore its registers and signal mask there. Return 1 if this was done, 0 if
+ * restoring the registers is enough, or -1 with errstr set.
  */
 int
 repeat_restore(struct inject *inj)

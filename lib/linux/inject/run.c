@@ -10,9 +10,10 @@
 #include "run.h"
 
 /*
- * Bring the thread of inj to the entry of system call nr with arguments arg,
- * after finding out how to restart its interrupted call. Until the exit of the
- * call, also set the ptrace(2) options opts. Return 0, or -1 with errstr set.
+ * Bring the thread of inj to the entry of system call nr with arguments arg.
+ * Before the first call, find out how to restart the call that we interrupted.
+ * The ptrace(2) options opts are set as well, until the exit of the call.
+ * Return 0, or -1 with errstr set.
  */
 int
 inject_enter(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t opts)
@@ -22,8 +23,8 @@ inject_enter(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t opts)
 
 /*
  * Let the thread of inj run to the entry of system call nr, without waiting for
- * it. The caller then calls inject_enter or inject_start with the same nr and
- * arg. Return 0, or -1 with errstr set.
+ * it. arg has the arguments. The caller then calls inject_enter or inject_start
+ * with the same nr and arg. Return 0, or -1 with errstr set.
  */
 int
 inject_begincall(struct inject *inj, long nr, const uint64_t arg[6])
@@ -33,8 +34,9 @@ inject_begincall(struct inject *inj, long nr, const uint64_t arg[6])
 }
 
 /*
- * Set *ret to the result of the system call at whose exit the thread of inj is
- * stopped. Return 0, or -1 with errstr set.
+ * Set *ret to the result of the system call that the thread of inj has made.
+ * The thread is stopped at the exit of the call. Return 0, or -1 with errstr
+ * set.
  */
 int
 inject_result(struct inject *inj, int64_t *ret)
@@ -48,9 +50,9 @@ inject_result(struct inject *inj, int64_t *ret)
 }
 
 /*
- * Run system call nr with the six arguments arg in the thread of inj, even past
- * the deadline. Set *ret to its result; -4095 to -1 is an error. Return 0, or
- * -1 with errstr set if it could not be run.
+ * Run system call nr in the thread of inj, even after the time for calls is up.
+ * arg has its six arguments. Set *ret to its result; -4095 to -1 is an error.
+ * Return 0, or -1 with errstr set if it could not be run.
  */
 int
 inject_make(struct inject *inj, int64_t *ret, long nr, const uint64_t arg[6])
@@ -72,7 +74,7 @@ inject_trust(const struct inject *inj)
 }
 
 /*
- * Return 0 if the process of inj can be used for more calls. Return -1 with
+ * Return 0 if more calls may be made in the process of inj. Return -1 with
  * errstr set if it did something unexpected, or if its time is up. Without a
  * time limit, thousands of calls would take very long in a process that rarely
  * gets a processor because of its cgroup.
@@ -99,9 +101,9 @@ inject_call(struct inject *inj, int64_t *ret, long nr, const uint64_t arg[6])
 /*
  * Begin to run system call nr with arguments arg in the thread of inj. This is
  * the first of three steps; the others are inject_callstart, with the same
- * arguments, and inject_callend. Each waits for the previous step, so that
+ * arguments, and inject_callend. Each step waits for the one before, so that
  * several processes can make calls at the same time. All signals must be
- * blocked in all three. Return 0, or -1 with errstr set.
+ * blocked in the thread meanwhile. Return 0, or -1 with errstr set.
  */
 int
 inject_callbegin(struct inject *inj, long nr, const uint64_t arg[6])

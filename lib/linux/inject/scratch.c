@@ -11,8 +11,8 @@
 
 /*
  * Write len bytes from buf to addr in the memory of process or clone pid, which
- * we have stopped. Unlike a write to /proc/PID/mem, this needs no right to
- * write to files of other users. Return 0, or -1 with errstr set.
+ * is stopped. Unlike a write to /proc/PID/mem, this needs no right to write to
+ * files of other users. Return 0, or -1 with errstr set.
  */
 int
 inject_put(pid_t pid, const void *buf, size_t len, uint64_t addr)
@@ -28,10 +28,9 @@ inject_put(pid_t pid, const void *buf, size_t len, uint64_t addr)
 }
 
 /*
- * Return the address of the scratch memory in the process of inj: the first
- * INJECT_ROOM bytes of our mapping. Without a mapping, it is the first
- * isa.stage bytes of the unused stack, which are free because the return frame
- * does not have to unmap anything.
+ * Return the address of the scratch memory in the process of inj. It is at the
+ * start of our mapping, and has INJECT_ROOM bytes. Without a mapping, it is at
+ * the start of the unused stack, and has isa.stage bytes.
  */
 uint64_t
 inject_scratch(const struct inject *inj)

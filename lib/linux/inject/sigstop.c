@@ -25,7 +25,7 @@ struct waiting {		/* a pending SIGSTOP */
 
 /*
  * Set *si to the SIGSTOP pending for thread tid, or for its process if shared
- * is set; there is at most one. Return false if there is none.
+ * is set. At most one is pending. Return false if none is.
  */
 static bool
 stop_peek(pid_t tid, bool shared, siginfo_t *si)
@@ -57,9 +57,9 @@ stop_note(struct inject *inj, pid_t tid)
 }
 
 /*
- * If the process of inj is stopped, record the SIGSTOPs that its thread is
- * about to consume. Otherwise a SIGSTOP that has just arrived stops the process
- * when we leave. Return 0, or -1 with errstr set.
+ * Record the SIGSTOPs that the thread of inj is about to consume, if its
+ * process is stopped. If the process is not stopped, a SIGSTOP that has just
+ * arrived stops it when we leave. Return 0, or -1 with errstr set.
  */
 int
 stops_note(struct inject *inj)
@@ -76,9 +76,9 @@ stops_note(struct inject *inj)
 }
 
 /*
- * Send again the SIGSTOPs that the threads of inj consumed. All threads are
- * stopped now. If the process was continued in the meantime, which discards
- * pending stop signals, continue it again.
+ * Send again the SIGSTOPs that the threads of inj consumed. All threads must be
+ * stopped. If the process was continued in the meantime, continue it again,
+ * because that discards pending stop signals.
  */
 void
 stops_send(struct inject *inj)

@@ -98,8 +98,8 @@ is_fault(int sig)
 }
 
 /*
- * Return true if a process sent signal sig to the thread of inj, or if it
- * reports a memory error that can be handled later.
+ * Return true if signal sig is no fault of the thread of inj. Then a process
+ * sent it, or it reports a memory error that can be handled later.
  */
 static bool
 is_sent(const struct inject *inj, int sig)
@@ -112,12 +112,12 @@ is_sent(const struct inject *inj, int sig)
 }
 
 /*
- * Choose how to resume the thread of inj, which stopped, with this wait status,
- * before it reached the entry or exit of a call. Return the signal to resume it
- * with, 0 for no signal, or -1 for a stop that we do not expect, such as a
- * fault. Defer a fault signal that a process sent: all signals are blocked
- * here, and the kernel queues a signal again if it is blocked by the time of
- * the resume (ptrace_signal of kernel/signal.c).
+ * Choose how to resume the thread of inj, which stopped before it reached the
+ * entry or exit of our call. status is its wait status. A fault signal that a
+ * process sent is passed on: all signals are blocked here, and the kernel
+ * queues a signal again if it is blocked at the resume (ptrace_signal of
+ * kernel/signal.c). Return the signal to resume it with, 0 for no signal, or -1
+ * for a stop that we do not expect, such as a fault.
  */
 static int
 inject_pass(const struct inject *inj, int status)
@@ -136,14 +136,14 @@ inject_pass(const struct inject *inj, int status)
 }
 
 /*
- * Choose how to resume the thread of inj, which stopped, with this wait status,
- * on the way to the call that it restarts (repeat_learn). It still has its own
- * registers and signal mask. Drop a signal without effect, as the kernel would.
- * For any other, load one of our calls, which blocks signals, so that this one
- * stays pending. Load the registers before blocking signals: if we died in
- * between, the signals would stay blocked for good. Return the signal to resume
- * with, or 0 for no signal. Return -1 after a fault, or with errstr set on an
- * error.
+ * Choose how to resume the thread of inj, which stopped on the way to the call
+ * that it restarts (repeat_learn). status is its wait status. It still has its
+ * own registers and signal mask. A signal without effect is dropped, as the
+ * kernel would. For any other, load one of our calls, which blocks signals, so
+ * that the signal stays pending. The registers are loaded before signals are
+ * blocked: if we died in between, they would stay blocked for good. Return the
+ * signal to resume with, or 0 for no signal. Return -1 after a fault, or with
+ * errstr set on an error.
  */
 static int
 inject_defer(struct inject *inj, int status)
@@ -163,10 +163,9 @@ inject_defer(struct inject *inj, int status)
 }
 
 /*
- * Set errstr to say that signal sig stopped the thread of inj where it should
- * have made a system call, and return -1. Before Linux 6.4, this is the only
- * way to see that the thread redirects its system calls (is_dispatched of
- * enter.c).
+ * Set errstr to say that signal sig stopped the thread of inj before the call
+ * that it should have made. Return -1. Before Linux 6.4, only this shows that
+ * the thread redirects its system calls (is_dispatched of enter.c).
  */
 static int
 inject_unexpected(struct inject *inj, int sig)
@@ -183,8 +182,8 @@ inject_unexpected(struct inject *inj, int sig)
 }
 
 /*
- * Resume the thread of inj to the next entry or exit of a system call, with
- * signal sig, or with none if sig is 0. inject_step waits for the thread.
+ * Resume the thread of inj with signal sig, or with none if sig is 0. It will
+ * stop at the next entry or exit of a system call; inject_step waits for that.
  * Return 0, or -1 with errstr set.
  */
 int
@@ -199,9 +198,9 @@ inject_go(struct inject *inj, int sig)
 }
 
 /*
- * Return the deadline of the thread of inj, on the clock of now_ms: ms
- * milliseconds after the thread was resumed. It may have been resumed some time
- * ago, while other threads were waited for.
+ * Return the time, on the clock of now_ms, until which to wait for the thread
+ * of inj. That is ms milliseconds after it was resumed, which may be some time
+ * ago, but at least LEAST_MS from now.
  */
 static uint64_t
 inject_until(const struct inject *inj, uint64_t ms)
@@ -218,8 +217,8 @@ inject_until(const struct inject *inj, uint64_t ms)
 
 /*
  * Let the thread of inj run to the next entry or exit of a system call, for at
- * most ms milliseconds. Resume it after other stops; a group-stop takes effect
- * when we leave. Return 0 at an entry or exit, 1 if the thread stopped with
+ * most ms milliseconds. It is resumed after other stops; a group-stop takes
+ * effect when we leave. Return 0 at an entry or exit, 1 if it stopped with
  * ptrace(2) event event, or -1 with errstr set.
  */
 int
@@ -302,9 +301,9 @@ inject_leave(struct inject *inj)
 }
 
 /*
- * Let the thread of inj run to the entry of its next system call, and describe
- * that call in *si. A clone may have to leave clone(2) first. Return 0, or -1
- * with errstr set.
+ * Let the thread of inj run to the entry of its next system call. Describe that
+ * call in *si. A clone may have to leave clone(2) first. Return 0, or -1 with
+ * errstr set.
  */
 static int
 inject_reach(struct inject *inj, struct __ptrace_syscall_info *si)
@@ -325,8 +324,8 @@ inject_reach(struct inject *inj, struct __ptrace_syscall_info *si)
 }
 
 /*
- * Return true if the thread of inj is about to make the loaded system call: nr
- * with arguments arg. *si describes where it stopped.
+ * Return true if the thread of inj is about to make the loaded system call. nr
+ * and arg are its number and arguments. *si describes where the thread stopped.
  */
 static bool
 inject_isours(const struct inject *inj, const struct __ptrace_syscall_info *si,
@@ -341,9 +340,9 @@ inject_isours(const struct inject *inj, const struct __ptrace_syscall_info *si,
 
 /*
  * Set errstr to say that the thread of inj is not at the entry of the loaded
- * call, and return -1. If it is at the entry of another call, cancel that call.
- * Suspend seccomp(2) filters for this, because a filter could kill the thread
- * even for a cancelled call.
+ * call, and return -1. If it is at the entry of another call, cancel that.
+ * seccomp(2) filters are suspended for this, because a filter could kill the
+ * thread even for a cancelled call.
  */
 static int
 inject_cancel(struct inject *inj, const struct __ptrace_syscall_info *si)
@@ -361,10 +360,10 @@ inject_cancel(struct inject *inj, const struct __ptrace_syscall_info *si)
 }
 
 /*
- * Bring the thread of inj to the entry of system call nr with arguments arg.
- * Until the exit of the call, also set the ptrace(2) options opts. If
- * inject_begincall already loaded the call, only wait. If the thread reaches
- * another call, cancel it and fail. Return 0, or -1 with errstr set.
+ * Bring the thread of inj to the entry of system call nr with arguments arg. If
+ * inject_begincall already let it run, only wait. The ptrace(2) options opts
+ * are set as well, until the exit of the call. If the thread reaches another
+ * call, cancel that and fail. Return 0, or -1 with errstr set.
  */
 int
 inject_start(struct inject *inj, long nr, const uint64_t arg[6], uintptr_t opts)

@@ -17,10 +17,10 @@ enum {
 };
 
 /*
- * Return true if the n pages described by the pagemap entries at entry exist,
- * so that writing to them adds no page and waits for no handler of
- * userfaultfd(2). If alone is set, also require that only this process maps
- * them, so that writing to them copies none.
+ * Return true if the n pages described by the pagemap entries at entry exist.
+ * Writing to them then adds no page, and waits for no handler of
+ * userfaultfd(2). If alone is set, no other process may map them either, so
+ * that writing copies none.
  */
 static bool
 are_there(const uint64_t *entry, size_t n, bool alone)
@@ -37,8 +37,8 @@ are_there(const uint64_t *entry, size_t n, bool alone)
 
 /*
  * Return true if mapping v may be a stack: private, readable, writable and
- * anonymous memory. Exclude memory known to be under userfaultfd(2), where a
- * write could block.
+ * anonymous memory. Memory known to be under userfaultfd(2) is excluded,
+ * because a write to it could block.
  */
 static bool
 is_stack(const struct vma *v)
@@ -62,8 +62,8 @@ guarded_from(const struct vmas *l, const struct vma *v)
 
 /*
  * Find the nearest guard page (MADV_GUARD_INSTALL of madvise(2)) below address
- * sp in the mapping that begins at start. Return the address of its end, or 0
- * if there is none or the kernel does not report guards.
+ * sp. start is the start of the mapping. Return the address of the end of the
+ * guard page. Return 0 if there is none or the kernel does not report guards.
  */
 static uint64_t
 guard_below(const struct inject *inj, uint64_t start, uint64_t sp)
@@ -91,7 +91,7 @@ guard_below(const struct inject *inj, uint64_t start, uint64_t sp)
 }
 
 /*
- * Set *stack to the thread stack on which the main thread runs, which happens
+ * Set *stack to the thread stack on which the main thread runs. It runs on one
  * if a thread forked the process. A thread stack is private memory above a
  * guard: a mapping without access or, with glibc 2.42 and newer, guard pages in
  * the mapping itself. Return false if the main thread runs on something else.
@@ -113,7 +113,7 @@ thread_stack(const struct inject *inj, const struct vmas *l, struct vma *stack)
 
 /*
  * Return the address of len bytes of stack that begin at addr, or shortly below
- * it but not below lower. Prefer pages that the process does not share with
+ * it but not below lower. Best are pages that the process does not share with
  * another after fork(2), then pages that exist. If there are neither, return
  * addr.
  */
@@ -150,10 +150,10 @@ find_pages(const struct inject *inj, uint64_t lower, uint64_t addr, size_t len)
 }
 
 /*
- * Choose len unused bytes of stack v and save them in inj->saved. Choose them
- * below the stack pointer where pages exist, in one page if they fit. If the
- * main thread is on another stack, choose the lowest bytes of v, provided that
- * they are zero and so were never used. Return false if there is no room.
+ * Choose len unused bytes of stack v, and save them in inj->saved. They are
+ * below the stack pointer, where pages exist, and in one page if they fit. If
+ * the main thread is on another stack, they are the lowest bytes of v, which
+ * must be zero and so were never used. Return false if there is no room.
  */
 static bool
 take_unused(struct inject *inj, const struct vma *v, size_t len)
@@ -181,12 +181,14 @@ take_unused(struct inject *inj, const struct vma *v, size_t len)
 
 /*
  * Find an unused part of the stack of the main thread of inj, for the return
- * frame. l has the mappings of the process. Use the [stack] mapping. If the
- * thread runs on another stack (of a thread, a coroutine or a signal handler)
- * and [stack] was used to its end, use that thread stack. This adds pages to
- * the process only if the stack never grew further than now, or if all pages
- * below are shared: one page, or three if the thread has AMX tiles. Return 0,
- * or -1 with errstr set.
+ * frame. l has the mappings of the process. It is in the [stack] mapping. If
+ * [stack] was used to its end and the thread runs on another stack (of a
+ * thread, a coroutine or a signal handler), it is in that stack. Return 0, or
+ * -1 with errstr set.
+ *
+ * Writing to it adds pages to the process only if the stack never grew further
+ * than now, or if all pages below are shared: one page, or three if the thread
+ * has AMX tiles.
  */
 int
 unusedstack_find(struct inject *inj, const struct vmas *l)

@@ -31,8 +31,9 @@ inject_gone(struct inject *inj)
 }
 
 /*
- * Set errstr to say that a ptrace(2) request for the thread of inj, described
- * by what, failed with errno. Return -1. ESRCH means that the process has died.
+ * Set errstr to say that a ptrace(2) request for the thread of inj failed with
+ * errno. what describes the request. Return -1. ESRCH means that the process
+ * has died.
  */
 int
 inject_refused(struct inject *inj, const char *what)
@@ -55,10 +56,10 @@ inject_over(struct inject *inj, pid_t tid)
 
 /*
  * Sleep until a thread that we trace stops (which raises SIGCHLD), but at most
- * for a tenth of a millisecond. If SIGCHLD is not blocked, always sleep that
- * long. sched_yield(2) instead would cost milliseconds when others want the
- * processor. Keep a SIGCHLD that may be about another process for
- * inject_resignal.
+ * for a tenth of a millisecond. If SIGCHLD is not blocked, sleep that long in
+ * any case. A SIGCHLD that may be about another process is kept for
+ * inject_resignal. sched_yield(2) instead would cost milliseconds when others
+ * want the processor.
  */
 static void
 stop_await(struct inject *inj)
@@ -77,9 +78,9 @@ stop_await(struct inject *inj)
 }
 
 /*
- * Send ourselves the SIGCHLD that stop_await consumed, because it may also
- * stand for another child of the program: only one SIGCHLD is pending at a
- * time.
+ * Send ourselves the SIGCHLD that stop_await consumed. It may have been meant
+ * for another child of the program as well, because only one SIGCHLD is pending
+ * at a time.
  */
 void
 inject_resignal(struct inject *inj)
@@ -92,8 +93,8 @@ inject_resignal(struct inject *inj)
 
 /*
  * Wait until thread tid of inj stops, and return its status as from waitpid(2).
- * Return 0 if that takes longer than ms milliseconds, or than CALL_MS while the
- * thread is running or runnable. Return -1 with errstr set if the thread is
+ * Return 0 if it does not stop within ms milliseconds; while it is running or
+ * runnable it gets CALL_MS instead. Return -1 with errstr set if the thread is
  * gone.
  */
 int
@@ -132,9 +133,9 @@ inject_wait(struct inject *inj, pid_t tid, uint64_t ms)
 
 /*
  * Handle a thread of inj that did not stop in time: set errstr and return -1.
- * If it did not run at all, because its cgroup is frozen, stop it again. If it
- * hangs in a system call, mark it lost: it will return through its return frame
- * after we are gone.
+ * If it could not run, because its cgroup is frozen, stop it again. If it hangs
+ * in a system call, mark it lost: it will continue its program from its return
+ * frame after we are gone.
  */
 int
 inject_stuck(struct inject *inj)
@@ -154,9 +155,9 @@ inject_stuck(struct inject *inj)
 
 /*
  * Wait until the running thread of inj stops, but not beyond deadline, a time
- * in ms on the clock of now_ms. Return the same as inject_wait, but return 0
- * after the deadline even if the thread has stopped: a thread that receives
- * signals without end would stop again and again.
+ * on the clock of now_ms. Return the same as inject_wait. After the deadline,
+ * return 0 even if the thread has stopped: one that receives signals without
+ * end would stop again and again.
  */
 int
 inject_await(struct inject *inj, uint64_t deadline)
