@@ -170,10 +170,9 @@ are_letters(const struct opt *o, const char *s)
 
 /*
  * Check that s, the argument of option -letter, is meant as the name of an
- * output file. arg is the command-line argument that contains s. If s looks
- * like a live process (-o 4711) or like more options (-ov, -o -v), print a
- * question and exit with status 2. Return s, which may be "-" for standard
- * output.
+ * output file. arg is the command-line argument that contains s. Exit with
+ * status 2 after a question if s looks like a live process (-o 4711) or more
+ * options (-ov, -o -v). Return s, which may be "-" for standard output.
  */
 static const char *
 outfile(const struct cmdline *u, int letter, const char *s, const char *arg)

@@ -149,9 +149,9 @@ is_input(void)
 /*
  * Add each operand to s as a file or as a live process, as kind says. The list
  * operand is borrowed and ends with NULL. If no file is named, the words of -p
- * name live processes, too, which precede those of the operands. If kind is
- * SOURCES_FILES and nothing is named, add standard input as a file. If only -p
- * is given, do so only if standard input is a pipe or a regular file.
+ * name live processes, too, which come first. If kind is SOURCES_FILES and
+ * nothing is named, add standard input as a file. If only -p is given, do so
+ * only if standard input is a pipe or a regular file.
  */
 void
 sources_operands(struct sources *s, char *const operand[],

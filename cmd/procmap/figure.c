@@ -225,7 +225,8 @@ album_live(struct album *a, const struct space *sp, size_t n)
 }
 
 /*
- * Set the name of p, a process or an embedded file of the snapshot arg.
+ * Set the name of p, a process or a mapped file stored in the snapshot. arg is
+ * the snapshot.
  */
 static void
 name_partner(void *arg, struct partner *p)

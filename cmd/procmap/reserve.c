@@ -80,8 +80,8 @@ resident_print(const struct space *sp)
 }
 
 /*
- * Print a line of style -r. mark is '*' for reserved addresses without memory.
- * Return the size of the range in kilobytes.
+ * Print a line of style -r for a range of addresses. mark is '*' for reserved
+ * addresses without memory. Return the size of the range in kilobytes.
  */
 static uint64_t
 reserved_line(uint64_t start, uint64_t end, unsigned int flags, char mark,

@@ -34,11 +34,11 @@ is_file(const struct output *o)
 }
 
 /*
- * Check that all processes of l can be killed now and restored later from
+ * Check that the processes of l can be killed now and restored later from
  * output out. They are stopped and recorded in s. out is NULL with -d, which
  * writes nothing. Call warn with a line for each thing that cannot be restored.
- * Return 0 if both are possible. Also return 0 if they can only be killed, if
- * m->force is set and m->dry is not. Otherwise return -1 with errstr set.
+ * These things alone do not make the check fail if m->force is set and m->dry
+ * is not. Return 0, or -1 with errstr set.
  */
 int
 move_check(const struct move *m, struct live *l, struct snap *s,

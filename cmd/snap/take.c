@@ -45,8 +45,8 @@ take_record(struct taking *k, struct proc *p, const struct file *rec, size_t n)
 }
 
 /*
- * Remove secrets from p, a process or embedded file that is ready to be
- * written.
+ * Remove secrets from p, which is ready to be written. p is a process or a
+ * mapped file stored in the snapshot.
  */
 static int
 take_exclude(struct taking *k, struct proc *p)
@@ -57,9 +57,9 @@ take_exclude(struct taking *k, struct proc *p)
 
 /*
  * Make the small files and the Linux record of p. They are made from task t and
- * from the n files at rec. If t is NULL, p is an embedded file, which has only
- * a record. This is the take callback of live_take; taking is a struct taking.
- * Return 0, or -1 with errstr set.
+ * from the n files at rec. If t is NULL, p is a mapped file stored in the
+ * snapshot, which has only a record. This is the take callback of live_take;
+ * taking is a struct taking. Return 0, or -1 with errstr set.
  */
 int
 take(void *taking, struct proc *p, const struct task *t,

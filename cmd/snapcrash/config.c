@@ -177,10 +177,9 @@ line_divide(char *line, char **key, char **value)
 
 /*
  * Set *c to the defaults and then to the values in file path. Print a warning
- * for each invalid line, and ignore the line. Use none of the lines if the file
- * cannot be read, or if users other than root may write it (EPERM). Return 0, 1
- * if there were invalid lines, or -1 with errstr and errno set if none were
- * used.
+ * for each invalid line, and ignore the line. Return 0, or 1 if there were such
+ * lines. If the file cannot be read, or if users other than root may write it
+ * (EPERM), use only the defaults, and return -1 with errstr and errno set.
  */
 int
 config_read(struct config *c, const char *path)

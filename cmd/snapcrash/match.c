@@ -13,10 +13,10 @@
 enum { MEANS_NOT, MEANS_LIKE, MEANS_THAT };
 
 /*
- * Return how well word matches crash k. It is MEANS_THAT if word is the crash's
- * process ID, name or path. If exe is true and the facts of k were read, it is
- * also MEANS_THAT if word is the path of the program. It is MEANS_LIKE if the
- * name only begins with word, and otherwise MEANS_NOT.
+ * Return how well word matches crash k. MEANS_THAT means that word is the
+ * crash's process ID, name or path. It may also be the path of its program, if
+ * exe is true and the facts of k were read. MEANS_LIKE means that the name only
+ * begins with word. Return MEANS_NOT if word does not match.
  */
 static int
 crash_means(const struct crash *k, const char *word, bool exe)
@@ -168,9 +168,9 @@ time_amount(const char *s)
 }
 
 /*
- * Parse s, a time, into *t. s is @SECONDS since the Epoch, -2h or "2h ago",
- * now, today, yesterday, a local date, a time of today, or both date and time.
- * Return false if s is malformed.
+ * Parse s, a time, into *t. It is @SECONDS since the Epoch, an age like -2h or
+ * "2h ago", or one of now, today and yesterday. It may also be a local date, a
+ * time of today, or both date and time. Return false if s is malformed.
  */
 bool
 time_parse(const char *s, time_t *t)

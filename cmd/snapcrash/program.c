@@ -90,8 +90,8 @@ start(char *const argv[], const int fd[3], bool reader)
 
 /*
  * Start program argv[0] with arguments argv. If fd is not NULL, fd[0] to fd[2]
- * become the program's standard descriptors (-1 stands for ours), and the
- * program is killed when we end. Return the process ID, or -1 with errstr set.
+ * become the program's standard descriptors; -1 stands for ours. The program is
+ * then also killed when we end. Return the process ID, or -1 with errstr set.
  */
 pid_t
 program_start(char *const argv[], const int fd[3])

@@ -261,11 +261,11 @@ store_victim(const struct crashes *l, uint64_t uid, uint64_t need,
  * Make room for a new snapshot of need bytes, charged to user uid. Remove
  * crashes of l from the current directory: first those that are too old, then
  * those beyond the maximum count. Then remove those chosen by store_victim
- * until need bytes, but at most half of c->bytes, are available. Remove none
- * for lack of disk space if removing all would not suffice. others has the
- * reservations of other handlers. Return the maximum size of the final snapshot
- * in bytes. Set *disk to the maximum size of the snapshot and its spool
- * together.
+ * until need bytes, but at most half of c->bytes, are available. If removing
+ * all of them would not free enough of the disk, remove none for that reason.
+ * others has the reservations of other handlers. Set *disk to the maximum size
+ * of the snapshot and its spool together. Return the maximum size of the final
+ * snapshot in bytes.
  */
 uint64_t
 store_room(const struct config *c, struct crashes *l, uint64_t uid,

@@ -53,9 +53,9 @@ plan_stored(const struct plan *p, size_t body, uint64_t at)
 }
 
 /*
- * Return true if the bytes of x from offset xo and those of y from offset yo
- * are stored in the same place. Also return true if both are zeros. In both
- * cases they are equal up to the end of the shorter one.
+ * Return true if bytes of x and y are stored in the same place, or if both are
+ * zeros. The bytes of x begin at offset xo, and those of y at offset yo. They
+ * are then equal up to the end of the shorter one.
  */
 static bool
 stored_same(const struct stored *x, uint64_t xo, const struct stored *y,
@@ -157,11 +157,11 @@ plan_aligned(const struct plan *p, size_t body, uint64_t at, uint64_t addr)
 }
 
 /*
- * Find out whether the bytes from offset off of p->fresh[i] are already in a
- * body, so that they need not be searched again. If so, set *body and *at to
- * their place, and return their number. Return 0 if there are none, or too few
- * to be worth a separate part. left bytes of stretch st remain. open is true
- * while bytes are being appended to a body.
+ * Find bytes from offset off of p->fresh[i] that are already in a body. They
+ * need not be searched again. Set *body and *at to their place, and return
+ * their number. Return 0 if there are none, or too few to be worth a separate
+ * part. left bytes of stretch st remain. open is true while bytes are being
+ * appended to a body.
  */
 static uint64_t
 plan_again(struct plan *p, const struct stretch *st, size_t i, uint64_t off,

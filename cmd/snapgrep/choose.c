@@ -84,9 +84,9 @@ perm_is(const struct vma *v, const char *want)
 }
 
 /*
- * Return true if pattern selects mapping v. It does so if it is the class of v,
- * or if it matches (fnmatch(3)) the name of v or the last component of that
- * name.
+ * Return true if pattern selects mapping v. A pattern is a class of mappings,
+ * or it is matched (fnmatch(3)) with the name of v and with the last component
+ * of that name.
  */
 static bool
 name_is(const struct vma *v, const char *pattern)

@@ -40,9 +40,10 @@ matcher_close(struct matcher *m)
 }
 
 /*
- * Find the first number in lo..lo + span among the 8-byte little-endian numbers
- * at offsets off, off + 8 and so on of s. Return its offset. If there is none,
- * return an offset after the last number.
+ * Find the first number from lo to lo + span in s. The numbers in s have 8
+ * bytes, are little-endian, and are at offsets off, off + 8 and so on. Return
+ * the offset of the number. If there is none, return an offset after the last
+ * number.
  */
 static size_t
 word_next(const uint8_t *s, size_t len, size_t off, uint64_t lo,
@@ -87,11 +88,12 @@ pointer_next(const struct matcher *m, const uint8_t *s, size_t len,
 
 /*
  * Find with m the first match that begins at or after offset off of the len
- * bytes at s. Set *start and *end (exclusive) to its offsets. If partial is
- * true, more bytes follow s. If the match may depend on these, set only *start,
- * and return MATCH_PARTIAL. If PCRE2 reaches its limit, set m->costly, and try
- * fewer possible beginnings at once. Skip each kilobyte where it still reaches
- * the limit. Return MATCH_FOUND, MATCH_NONE or MATCH_PARTIAL.
+ * bytes at s. Set *start and *end (exclusive) to its offsets, and return
+ * MATCH_FOUND. If partial is true, more bytes follow s. If the match may depend
+ * on these, set only *start, and return MATCH_PARTIAL. If PCRE2 reaches its
+ * limit, set m->costly, and try fewer possible beginnings at once. Skip each
+ * kilobyte where it still reaches the limit. Return MATCH_NONE if there is no
+ * match.
  */
 enum match
 matcher_next(struct matcher *m, const uint8_t *s, size_t len, size_t off,

@@ -135,8 +135,8 @@ range_add(void *table, const struct range *r)
 }
 
 /*
- * Print the mappings of p, a process or an embedded file, and the missing
- * ranges of its memory.
+ * Print the mappings of p and the missing ranges of its memory. p is a process
+ * or an embedded file, that is, a mapped file stored in the snapshot.
  */
 static void
 list_segments(struct proc *p, const struct listing *ls)
@@ -275,7 +275,8 @@ total_snap(const struct snap *s)
 }
 
 /*
- * Print the contents of the processes and embedded files of s that ls selects.
+ * Print the contents of the processes of s that ls selects. Without -p, also
+ * print the mapped files stored in s.
  */
 static void
 list_all(struct snap *s, const struct listing *ls)

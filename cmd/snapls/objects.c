@@ -157,8 +157,8 @@ object_snap(const struct snap *s, const char *path)
 }
 
 /*
- * Print an object for each embedded file of snapshot s, which was read from
- * path.
+ * Print an object for each embedded file of snapshot s, that is, for each
+ * mapped file stored in it. s was read from path.
  */
 void
 objects_embedded(const struct snap *s, const char *path)

@@ -39,8 +39,8 @@ failure_blame(uint64_t pid)
 }
 
 /*
- * Install on_fault as the handler of fatal signals, unless AddressSanitizer
- * installs its own.
+ * Install on_fault as the handler of fatal signals. Do nothing if
+ * AddressSanitizer installs its own.
  */
 void
 failure_begin(void)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * Pack the n files at rec as the record of p, a process, thread or embedded
- * file. live_take calls this function.
+ * Pack the n files at rec as the record of p. p is a process, a thread, or a
+ * mapped file stored in the snapshot. live_take calls this function.
  */
 static int
 take(void *arg, struct proc *p, const struct task *t, const struct file *rec,

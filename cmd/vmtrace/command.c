@@ -64,11 +64,12 @@ command_go(struct command *c, const char *name)
 }
 
 /*
- * Find out whether command c, which is called name, has ended, and print how if
- * it failed. ended is true if its trace has ended, so that the command must be
- * about to end. Return its exit status, or 128 + N if signal N killed it.
- * Return 0 if it is still running. Return -1 if it is still running although
- * its trace has ended: it has executed a program that we may not trace.
+ * Find out whether command c, which is called name, has ended. If it has
+ * failed, print how. ended is true if its trace has ended: then wait a short
+ * time, because it must be about to end. Return its exit status, or 128 + N if
+ * signal N killed it. Return 0 if it is still running. Return -1 if it runs on
+ * although its trace has ended: it has executed a program that we may not
+ * trace.
  */
 int
 command_end(const struct command *c, const char *name, bool ended)

@@ -21,7 +21,7 @@ enum {				/* bits of the error code: asm/trap_pf.h of
 enum { MISC_MODE = 7, MISC_KERNEL = 1, MIN_PAGE = 4096 };
 
 /*
- * Copy mapping v, including its name, to *copy, unless v is NULL.
+ * Copy mapping v, including its name, to *copy. Do nothing if v is NULL.
  */
 static void
 vma_keep(struct vma *copy, const struct vma *v)

@@ -76,7 +76,8 @@ put_signal(const struct stack *st)
 }
 
 /*
- * Print each thread of process u. path is the name of its snapshot, or "-".
+ * Print each thread of process u as JSON. path is the name of its snapshot, or
+ * "-".
  */
 void
 objects_process(struct unwinder *u, const char *path)

@@ -221,8 +221,8 @@ put_python(struct printing *p, const struct pyframe *f, size_t n)
 
 /*
  * Print what the threads with the same stack as thread number first do in
- * Python. This is whether each holds the global interpreter lock or waits for
- * it, and whether it runs an interpreter other than the main one.
+ * Python. Print which of them hold the global interpreter lock or wait for it.
+ * Also print which run an interpreter other than the main one.
  */
 static void
 put_interpreter(const struct unwinder *u, size_t first)
