@@ -48,7 +48,7 @@ enum { NMACHINE = sizeof machines / sizeof *machines };
 
 /*
  * Return the machine after m in the table, or the first if m is NULL. The last
- * machine is the unknown one; after it, return NULL.
+ * machine is the unknown one. After that, return NULL.
  */
 const struct machine *
 machine_next(const struct machine *m)
@@ -59,7 +59,7 @@ machine_next(const struct machine *m)
 
 /*
  * Return the machine that Plan 9 calls name, as in the first line of a
- * snapshot, or the unknown machine if there is none.
+ * snapshot. If there is none, return the unknown machine.
  */
 const struct machine *
 machine_named(const char *name)
@@ -104,9 +104,9 @@ machine_audit(const struct machine *m)
 }
 
 /*
- * Return the page size to use for a process of machine m: recorded if m can
- * have that size, otherwise (for example if recorded is 0) the smallest that m
- * can have.
+ * Return the page size to use for a process of machine m. This is recorded if m
+ * can have that size. Otherwise, for example if recorded is 0, it is the
+ * smallest size that m can have.
  */
 uint64_t
 machine_page(const struct machine *m, uint64_t recorded)

@@ -23,8 +23,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mapped *all;	/* under lock; a short list */
 
 /*
- * Map len bytes of file fd, which the caller may then close. Return their
- * address, or NULL with errstr set. Free them with data_free.
+ * Map len bytes of file fd into memory. The caller may then close fd. Return
+ * the address of the bytes, which data_free frees, or NULL with errstr set.
  */
 uint8_t *
 data_map(int fd, size_t len)
@@ -48,8 +48,8 @@ data_map(int fd, size_t len)
 }
 
 /*
- * Return the address of the list's link to the mapping at data, or of its final
- * NULL link if there is no such mapping.
+ * Find the mapping at data in the list. Return the address of the link to it,
+ * or of the final NULL link if there is no such mapping.
  */
 static struct mapped **
 mapped_find(const uint8_t *data)
@@ -82,8 +82,8 @@ data_free(uint8_t *data)
 }
 
 /*
- * If data is mapped, discard its first upto bytes, which have been read, from
- * memory. The kernel reads them from the file again when they are needed.
+ * If data is mapped, discard its first upto bytes from memory, once they have
+ * been read. The kernel reads them from the file again when they are needed.
  */
 void
 data_forget(const uint8_t *data, size_t upto)

@@ -33,8 +33,8 @@ static const struct source_ops kept_ops = {
 };
 
 /*
- * Return a new source of s with the kilobytes at data, or NULL with errstr set.
- * It takes ownership of data, even on failure.
+ * Make a source of s with the kilobytes at data. It takes ownership of data,
+ * even on failure. Return the source, or NULL with errstr set.
  */
 static struct source *
 kept_new(struct snap *s, uint8_t *data)
@@ -72,8 +72,8 @@ extents_copy(struct segment *new, const struct segment *s, uint64_t kb,
 }
 
 /*
- * If rc is 0, replace the extents of s by those of new, which cover all of s.
- * If rc is -1, only free the extents of new. Return rc.
+ * If rc is 0, replace the extents of s by those of new. The latter must cover
+ * all of s. If rc is -1, only free the extents of new. Return rc.
  */
 static int
 extents_take(struct segment *s, struct segment *new, int rc)
@@ -87,8 +87,9 @@ extents_take(struct segment *s, struct segment *new, int rc)
 }
 
 /*
- * Replace n kilobytes of segment s, starting at kilobyte kb, by those at
- * location loc in src. All kilobytes of s must be described.
+ * Replace n kilobytes of segment s, starting at kilobyte kb. The new ones are
+ * at location loc in src. All kilobytes of s must be described. Return 0, or -1
+ * with errstr set.
  */
 static int
 segment_replace(struct segment *s, uint64_t kb, uint64_t n, struct source *src,
@@ -106,9 +107,8 @@ segment_replace(struct segment *s, uint64_t kb, uint64_t n, struct source *src,
 }
 
 /*
- * Set *kb to the first kilobyte of segment s that overlaps addresses start to
- * last, and *n to the number of kilobytes that do. Return false if there are
- * none.
+ * Find the kilobytes of segment s that overlap addresses start to last. Set *kb
+ * to the first of them, and *n to their number. Return false if there are none.
  */
 static bool
 segment_overlap(const struct segment *s, uint64_t start, uint64_t last,
@@ -178,8 +178,8 @@ CMP(range_cmp, struct missing, start)
 
 /*
  * Remove the n ranges r from image im, which may be NULL. Their kilobytes
- * become zero in all segments, and are recorded as missing for the reason given
- * in their range. Sorts r. Return 0, or -1 with errstr set.
+ * become zero in all segments. They are recorded as missing, for the reason
+ * given in their range. This sorts r. Return 0, or -1 with errstr set.
  */
 int
 image_leave(struct image *im, struct missing *r, size_t n)
@@ -197,8 +197,9 @@ image_leave(struct image *im, struct missing *r, size_t n)
 }
 
 /*
- * Read n kilobytes of segment s, starting at kilobyte kb, into buf. Zero those
- * that cannot be read, and record them as missing.
+ * Read n kilobytes of segment s, starting at kilobyte kb, into buf. Record
+ * kilobytes that cannot be read as missing, and zero them in buf. Return 0, or
+ * -1 with errstr set.
  */
 static int
 segment_read(struct segment *s, uint64_t kb, uint64_t n, uint8_t *buf)
@@ -232,10 +233,10 @@ segment_read(struct segment *s, uint64_t kb, uint64_t n, uint8_t *buf)
 
 /*
  * Let edit change the len bytes at address start of image im of snapshot s. For
- * each segment with some of these bytes, call edit with arg and the address,
- * contents and length of the kilobytes that have them. What edit leaves in the
- * buffer replaces these kilobytes, and the image no longer refers to the old
- * ones. Return 0, or -1 with errstr set.
+ * each segment with some of these bytes, this calls edit with arg and the
+ * address, contents and length of the kilobytes that have them. What edit
+ * leaves in the buffer replaces these kilobytes. The image no longer refers to
+ * the old ones. Return 0, or -1 with errstr set.
  */
 int
 image_rewrite(struct snap *s, struct image *im, uint64_t start, size_t len,

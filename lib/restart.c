@@ -20,12 +20,12 @@ has_word(const char *name, const char *const *word)
 
 /*
  * Return the name of the system call that a thread in restart_syscall(2) is
- * resuming, or NULL if it cannot be determined. wchan is the kernel function in
- * which the thread sleeps, as in proc_pid_wchan(5); arg is the first argument
- * of its call. The candidates are the calls that use set_restart_fn of
- * linux/thread_info.h. wchan omits scheduler functions, and may be the entry
- * function of the system call if the thread is in a timed sleep. Then arg
- * decides: an address is never as low as a clock number.
+ * resuming. Return NULL if it cannot be determined. wchan is the kernel
+ * function in which the thread sleeps, as in proc_pid_wchan(5). arg is the
+ * first argument of its call. The candidates are the calls that use
+ * set_restart_fn of linux/thread_info.h. wchan omits scheduler functions; in a
+ * timed sleep, it may therefore be the entry function of the system call. Then
+ * arg decides: an address is never as low as a clock number.
  */
 const char *
 restart_name(const char *wchan, uint64_t arg)

@@ -29,11 +29,11 @@ embedded_issysv(const struct embedded *c)
 }
 
 /*
- * Compare embedded files a and b by device and inode, or by path if both
- * numbers are 0 (unknown). Last, compare whether they are System V shared
- * memory: its inode number is the segment's ID, which other shared memory may
- * have as its inode number. Return a number less than, equal to or greater than
- * 0, as strcmp(3) does.
+ * Compare embedded files a and b by device and inode. If both numbers are 0
+ * (unknown), compare the paths instead. Last, compare whether they are System V
+ * shared memory: its inode number is the segment's ID, and other shared memory
+ * may have the same inode number. Return a number less than, equal to or
+ * greater than 0, as strcmp(3) does.
  */
 int
 embedded_cmp(const struct embedded *a, const struct embedded *b)
@@ -140,9 +140,9 @@ snap_free(struct snap *s)
 }
 
 /*
- * Return true if p is only a thread of another process, without text or memory
- * of its own. An entry that has some counts as a process even if it has a
- * leader.
+ * Return true if p is only a thread of another process: it has no text or
+ * memory of its own. An entry that has some counts as a process, even if it has
+ * a leader.
  */
 bool
 proc_isthread(const struct proc *p)
@@ -209,8 +209,9 @@ snap_find(struct snap *s, uint64_t pid)
 }
 
 /*
- * Return the process of s that has number pid, or that has a thread with number
- * pid. Return NULL if there is none (which is not an error).
+ * Return the process of s that has number pid. If pid is the number of a
+ * thread, return the process of that thread. Return NULL if there is none,
+ * which is not an error.
  */
 struct proc *
 snap_process(struct snap *s, uint64_t pid)
@@ -222,8 +223,8 @@ snap_process(struct snap *s, uint64_t pid)
 }
 
 /*
- * Append a process with number pid, which must not be in use, to snapshot s,
- * which owns the process. Return it, or NULL with errstr set.
+ * Append a process with number pid to snapshot s, which owns the process. The
+ * number must not be in use. Return the process, or NULL with errstr set.
  */
 struct proc *
 snap_add(struct snap *s, uint64_t pid)
@@ -257,10 +258,10 @@ snap_drop(struct snap *s)
 }
 
 /*
- * Move all sources from b to a, and each process b->proc[i] for which keep[i]
- * is set; free the other processes. The numbers of the moved processes must not
- * be in use in a. Put embedded files after all processes. Leave b empty. Return
- * 0, or -1 with errstr set.
+ * Move to a all sources of b, and each process b->proc[i] for which keep[i] is
+ * set. The other processes of b are freed, and b is left empty. The numbers of
+ * the moved processes must not be in use in a. Embedded files are put after all
+ * processes. Return 0, or -1 with errstr set.
  */
 int
 snap_move(struct snap *a, struct snap *b, const bool *keep)
@@ -361,7 +362,7 @@ index_make(struct snap *s)
 /*
  * Update the index of threads and embedded files of s. Entries in the index
  * must not change later, but more may be added. Several threads may call this
- * at once while none adds entries. Return 0, or -1 with errstr set.
+ * at once, as long as none adds entries. Return 0, or -1 with errstr set.
  */
 int
 snap_index(struct snap *s)
@@ -377,7 +378,7 @@ snap_index(struct snap *s)
 
 /*
  * Find the threads of process pid, except its leader. Set *at to an array of
- * their indices in s->proc, in ascending order, and *n to their number. Return
+ * their indices in s->proc, in ascending order. Set *n to their number. Return
  * 0, or -1 with errstr set.
  */
 int
@@ -412,9 +413,9 @@ proc_file(const struct proc *p, const char *name)
 }
 
 /*
- * Set the small file called name of process p to the len bytes at data, from
- * malloc(3) or data_map, replacing an existing one. p takes ownership of data,
- * even on failure. Return 0, or -1 with errstr set.
+ * Set the small file called name of process p to the len bytes at data. data is
+ * from malloc(3) or data_map; p takes ownership of it, even on failure. An
+ * existing file is replaced. Return 0, or -1 with errstr set.
  */
 int
 proc_setfile(struct proc *p, const char *name, uint8_t *data, size_t len)

@@ -31,8 +31,8 @@ source_add(struct snap *s, struct source *src)
 }
 
 /*
- * Make a source of snapshot s, which owns it: a struct of size bytes whose
- * first member is a struct source, and whose other bytes are zero. It is read
+ * Make a source of snapshot s, which owns it. It is a struct of size bytes
+ * whose first member is a struct source; the other bytes are zero. It is read
  * with ops, and its kilobytes are pitch bytes apart. name is for messages, and
  * is copied. Return the struct, or NULL with errstr set.
  */
@@ -106,8 +106,9 @@ source_runs(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 
 /*
  * Read the n runs r of kilobytes from src into buf, one after another. Return
- * SOURCE_OK; SOURCE_LOST with errstr set if some kilobytes cannot be read but
- * the source still works; or -1 with errstr set.
+ * SOURCE_OK on success. Return SOURCE_LOST with errstr set if some kilobytes
+ * cannot be read but the source still works. Return -1 with errstr set on other
+ * errors.
  */
 int
 source_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
@@ -122,9 +123,9 @@ source_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 
 /*
  * Finish a read of len bytes at offset off into buf, of which the first n were
- * read. The file had size bytes when it was opened; zero the bytes beyond that.
- * Return SOURCE_OK; or SOURCE_LOST, with errstr set from the errno of
- * full_pread, if bytes of the file are missing.
+ * read. The file had size bytes when it was opened; bytes of buf beyond that
+ * become zero. Return SOURCE_OK. If bytes of the file are missing, return
+ * SOURCE_LOST, with errstr set from the errno of full_pread.
  */
 int
 source_rest(uint8_t *buf, size_t n, size_t len, uint64_t off, uint64_t size)
@@ -156,8 +157,8 @@ file_pread(const struct filesource *f, uint8_t *buf, size_t len, uint64_t off)
 
 /*
  * Read n kilobytes, at most STRIDED, of a snap(6) stream, in which an r
- * precedes each. Read all with one pread(2) and copy them to their places,
- * which is faster than preadv(2) with a buffer for each. Return false if the
+ * precedes each. Read all with one pread(2), and copy them to their places.
+ * This is faster than preadv(2) with a buffer for each. Return false if the
  * read fails or an r is missing.
  */
 static bool
@@ -224,10 +225,11 @@ file_read(struct source *src, const struct run *r, uint8_t *buf)
 }
 
 /*
- * Store the identities of n consecutive parts of src, a file of size bytes, in
- * id. The first part starts at byte loc, and each has IDENTITY_KB kilobytes. An
- * identity combines the number of the source and the offset. It is 0 only if
- * the part is short or not aligned, or the number exceeds 16 bits.
+ * Set id to the identities of n consecutive parts of src, a file of size bytes.
+ * The first part starts at byte loc. Each part has IDENTITY_KB kilobytes. An
+ * identity combines the number of the source and the offset of the part. It is
+ * 0, which means none, if the part is short or not aligned, or if the number
+ * exceeds 16 bits.
  */
 void
 source_identify(const struct source *src, uint64_t size, uint64_t loc,
@@ -274,10 +276,10 @@ static const struct source_ops file_ops = {
 };
 
 /*
- * Make a source of snapshot s that reads file fd with ops, with kilobytes pitch
- * bytes apart. name is for messages, and is copied. Return the source, which
- * then owns fd. If memory runs out, return NULL with errstr set; the caller
- * then still owns fd.
+ * Make a source of snapshot s that reads file fd with ops. Its kilobytes are
+ * pitch bytes apart. name is for messages, and is copied. Return the source,
+ * which then owns fd. If memory runs out, return NULL with errstr set; the
+ * caller then still owns fd.
  */
 struct source *
 file_new(struct snap *s, int fd, const char *name, uint32_t pitch,
@@ -293,8 +295,8 @@ file_new(struct snap *s, int fd, const char *name, uint32_t pitch,
 
 /*
  * Return a source of snapshot s for the regular file fd. Its kilobytes are
- * pitch bytes apart: KB, or KB + 1 for a snap(6) stream. Locations are byte
- * offsets in the file; name is for messages. Calls for the same unchanged file
+ * pitch bytes apart: KB, or KB + 1 for a snap(6) stream. Its locations are byte
+ * offsets in the file. name is for messages. Calls for the same unchanged file
  * return the same source. The source takes ownership of fd, which is closed
  * even on failure. Return NULL with errstr set on failure.
  */
@@ -352,9 +354,9 @@ source_size(const struct source *src)
 }
 
 /*
- * Find the next run of data (SEEK_DATA of lseek(2)) of file source src at or
- * after offset off, and set *start and *end (exclusive) to it. Return false if
- * there is no more data.
+ * Find the next run of data of file source src, at or after offset off
+ * (SEEK_DATA of lseek(2)). Set *start and *end (exclusive) to it. Return false
+ * if there is no more data.
  */
 bool
 source_data(const struct source *src, uint64_t off, uint64_t *start,
@@ -388,8 +390,8 @@ nothing_read(struct source *src, const struct run *r, uint8_t *buf)
 static const struct source_ops nothing_ops = { .read = nothing_read };
 
 /*
- * Return a new source of snapshot s for bytes that were not kept; every read
- * from it fails. Return NULL with errstr set if memory runs out.
+ * Make a source of snapshot s for bytes that were not kept. Every read from it
+ * fails. Return the source, or NULL with errstr set if memory runs out.
  */
 struct source *
 source_nothing(struct snap *s)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Return the length in bytes of the UTF-8 character at s, and set *c to its
- * code point. Return 0 if there is no valid character.
+ * Return the length in bytes of the UTF-8 character at s. Set *c to its code
+ * point. Return 0 if there is no valid character.
  */
 size_t
 text_utf8(const char *s, uint32_t *c)
@@ -32,8 +32,8 @@ text_utf8(const char *s, uint32_t *c)
 }
 
 /*
- * Return the number of columns of the character at *s, and advance *s past it.
- * Wide characters are those of Unicode's EastAsianWidth.txt, in coarse ranges.
+ * Return the number of columns of the character at *s. Advance *s past it. Wide
+ * characters are those of Unicode's EastAsianWidth.txt, in coarse ranges.
  */
 int
 text_columns(const char **s)
@@ -54,9 +54,9 @@ text_columns(const char **s)
 }
 
 /*
- * Return true if character c could mislead a terminal or its reader. These are
- * control characters, including 0x80 to 0x9f, and characters that change the
- * direction of text or begin a new line (Unicode, chapter 23).
+ * Return true if character c could mislead a terminal or its reader. This is so
+ * for control characters, including 0x80 to 0x9f. It is also so for characters
+ * that change the direction of text or begin a new line (Unicode, chapter 23).
  */
 bool
 text_iscontrol(uint32_t c)
@@ -68,7 +68,7 @@ text_iscontrol(uint32_t c)
 
 /*
  * Set *len to the length of the character at s, or to 1 for a byte that is not
- * UTF-8. Return *len if it is unsafe for a terminal, otherwise 0.
+ * UTF-8. Return *len if the character is unsafe for a terminal, otherwise 0.
  */
 static size_t
 harm_len(const char *s, size_t *len)
@@ -113,7 +113,7 @@ text_clean(char *s, char fill)
 
 /*
  * Make s safe for a terminal, in place, and return it. Names may come from
- * snapshots made by strangers, and processes choose their own names. For a
+ * snapshots made by strangers, and processes choose their own names. On a
  * terminal without UTF-8, bytes from 0x80 to 0x9f that are not UTF-8 are
  * control characters.
  */
@@ -192,8 +192,8 @@ text_unescape(char *s)
 }
 
 /*
- * Return the name of signal sig without SIG, as in kill(1), or NULL if it has
- * none. The numbers are those of most machines, including x86 and ARM:
+ * Return the name of signal sig without SIG, as in kill(1). Return NULL if it
+ * has none. The numbers are those of most machines, including x86 and ARM:
  * signal(7), "Signal numbering for standard signals".
  */
 const char *

@@ -180,8 +180,8 @@ view_lay(struct image *im, uint64_t first, uint64_t last, struct segment *s)
 }
 
 /*
- * Make segment s of im visible at those of its addresses that no other segment
- * of the current section covers. Return 0, or -1 with errstr set.
+ * Make segment s of im visible at its addresses, except those that another
+ * segment of the current section covers. Return 0, or -1 with errstr set.
  */
 int
 view_insert(struct image *im, struct segment *s)

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 
 /*
- * Append a task for p to the tasks of f. leader is the process that p, a
- * thread, belongs to, or NULL if p is a process itself.
+ * Append a task for p to the tasks of f. If p is a thread, leader is the task
+ * of its process; if p is a process itself, leader is NULL. Return the task, or
+ * NULL with errstr set.
  */
 static struct snap_task *
 task_add(struct snap_file *f, struct proc *p, struct snap_task *leader)

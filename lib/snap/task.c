@@ -40,8 +40,8 @@ static const struct regnames {
 };
 
 /*
- * Return the general registers of thread t in the layout of machine m, or NULL
- * if it has none in this layout. Plan 9's registers are converted.
+ * Return the general registers of thread t in the layout of machine m. Plan 9's
+ * registers are converted to it. Return NULL if t has none in this layout.
  */
 static const uint8_t *
 registers_of(struct snap_task *t, const struct machine *m)
@@ -63,10 +63,11 @@ registers_of(struct snap_task *t, const struct machine *m)
 }
 
 /*
- * Set *data to the general registers of thread t, and *word to the size of
- * each. Return their names, or NULL with errstr set. A 32-bit process may have
- * run on a 64-bit machine. If the machine is unknown, the size of the registers
- * decides.
+ * Find the general registers of thread t. Set *data to them, and *word to the
+ * size of one register. The machine decides how to read them; a 32-bit process
+ * may have run on a 64-bit machine. If the machine is unknown, the size of the
+ * register set decides. Return the names of the registers, or NULL with errstr
+ * set.
  */
 static const struct regnames *
 registers_get(struct snap_task *t, const uint8_t **data, size_t *word)

@@ -62,10 +62,10 @@ cgroup_lists(struct scan list, const char *s)
 
 /*
  * Return the rank of line l of /proc/PID/cgroup, a number below CGROUP_RANKS.
- * The path of a line with a lower rank shows more of the process's unit and
- * container. The path of version 2 shows everything. In version 1, systemd and
- * container managers have a hierarchy of their own, and also use the
- * hierarchies of controllers that few other programs use.
+ * The lower the rank, the more does the path of the line show of the process's
+ * unit and container. The path of version 2 shows everything. In version 1,
+ * systemd and container managers have a hierarchy of their own. They also use
+ * the hierarchies of controllers that few other programs use.
  */
 unsigned int
 cgroup_rank(const struct cgroupline *l)
@@ -80,8 +80,8 @@ cgroup_rank(const struct cgroupline *l)
 }
 
 /*
- * Return true if the cgroup at path is visible below mount m, and set *below to
- * its path from there. A path that contains "/.." is outside of our cgroup
+ * Return true if the cgroup at path is visible below mount m. Set *below to its
+ * path from there. A path that contains "/.." is outside of our cgroup
  * namespace: cgroup_namespaces(7).
  */
 static bool
@@ -102,11 +102,11 @@ mount_shows(const struct mountinfo *m, struct scan path, struct scan *below)
 
 /*
  * Find the next mount in text, a mountinfo, in which the cgroup at path is
- * visible. The mount must be of the hierarchy of controller, or of version 2 if
- * controller is ""; NULL allows any. Set *dir to the directory of the cgroup,
- * with octal escapes; the caller frees it. Set *top to the length of the part
- * of *dir that is the mount point. Return 1; 0 if there is no such mount; or -1
- * with errstr set.
+ * visible. The mount must be of the hierarchy of controller. If controller is
+ * "", it must be of version 2; if it is NULL, any mount will do. Set *dir to
+ * the directory of the cgroup, with octal escapes; the caller frees it. Set
+ * *top to the length of the part of *dir that is the mount point. Return 1 on
+ * success, 0 if there is no such mount, or -1 with errstr set.
  */
 int
 cgroup_locate(struct scan *text, const char *controller, struct scan path,

@@ -28,8 +28,8 @@ limit_word(struct scan *t, uint64_t *v)
 }
 
 /*
- * Parse the next line of text, from /proc/PID/limits, into *l. Set l->valid to
- * false if the line has no limits. Return false at the end.
+ * Parse the next line of text, from /proc/PID/limits, into *l. If the line has
+ * no limits, set l->valid to false. Return false at the end.
  */
 bool
 limits_next(struct scan *text, struct limit *l)

@@ -82,11 +82,11 @@ vmas_match(const struct bytes *maps, const struct vmas *l)
 }
 
 /*
- * Copy the flags of the mappings of list was, which are from smaps a moment
- * earlier, to the mappings of list now, which are from maps. Stacks may have
- * grown and mappings may be gone in between. Return 1; or 0 if a mapping of
- * list now was created, merged, split or replaced, so that its flags are
- * unknown. smaps_refit does the same for the texts.
+ * Copy the flags of the mappings of list was to the mappings of list now. was
+ * is from smaps, read a moment earlier; now is from maps. In between, stacks
+ * may have grown and mappings may have gone. smaps_refit does the same for the
+ * texts. Return 1 on success. Return 0 if a mapping of list now was created,
+ * merged, split or replaced, so that its flags are unknown.
  */
 int
 vmas_refit(struct vmas *now, const struct vmas *was)
@@ -141,8 +141,8 @@ vmas_sort(struct vmas *l)
 }
 
 /*
- * Return the mapping of l, which is sorted, that contains addr, or else the
- * first one after addr. Return NULL if there is none.
+ * Return the mapping of l that contains addr. If there is none, return the
+ * first one after addr, or NULL. l must be sorted.
  */
 const struct vma *
 vmas_next(const struct vmas *l, uint64_t addr)
@@ -187,7 +187,7 @@ vma_ismade(const struct vma *v)
 
 /*
  * Return true if mapping v is a ring of io_setup(2). The kernel and the process
- * share its memory, and its pages may be missing from the page table.
+ * share this memory. Its pages may be missing from the page table.
  */
 bool
 vma_isring(const struct vma *v)

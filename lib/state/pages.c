@@ -27,8 +27,8 @@ pages_continue(const struct pagespan *a, const struct pagespan *b)
 }
 
 /*
- * Append run p to l. Ignore it if it is empty, and extend the last run if p
- * continues it. Return 0, or -1 with errstr set.
+ * Append run p to l. If it is empty, ignore it. If it continues the last run,
+ * extend that. Return 0, or -1 with errstr set.
  */
 int
 pagelist_add(struct pagelist *l, const struct pagespan *p)

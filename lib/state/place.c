@@ -83,9 +83,9 @@ name_set(char *name, const struct scan *t)
 }
 
 /*
- * If t ends in an ID that is all of t or follows one of "-:_", set *id to the
- * ID, and *before to the text before it, including the separator, and return
- * true.
+ * Return true if t ends in an ID. The ID must be all of t or follow one of
+ * "-:_". Set *id to the ID, and *before to the text before it, including the
+ * separator.
  */
 static bool
 part_id(const struct scan *t, struct scan *id, struct scan *before)
@@ -100,7 +100,7 @@ part_id(const struct scan *t, struct scan *id, struct scan *before)
 
 /*
  * Return true if an ID is that of a Podman pod. before is the text before the
- * ID, and parent the name of the parent.
+ * ID. parent is the name of the parent of the cgroup.
  */
 static bool
 is_podman(const struct scan *before, const struct scan *parent)
@@ -110,9 +110,9 @@ is_podman(const struct scan *before, const struct scan *parent)
 }
 
 /*
- * If t, a part of a path, names a pod, set pod to the name and return true. If
- * slice is set, t is the name of a slice, in which underscores stand for the
- * hyphens of the UID.
+ * If t, a component of a path, names a pod, set pod to the name and return
+ * true. parent is the component before t. If slice is set, t is the name of a
+ * slice, in which underscores stand for the hyphens of the UID.
  */
 static bool
 pod_find(struct scan t, bool slice, const struct scan *parent, char *pod)
@@ -165,9 +165,9 @@ container_find(struct scan t, const struct scan *parent, char *container)
 }
 
 /*
- * Parse part, a component of a cgroup's path. Set the unit, container or pod of
- * pl if part names one. parent is the component before part, or empty if part
- * is the first. Return true if part names any of these.
+ * Parse part, a component of a cgroup's path. If it names a unit, container or
+ * pod, set this in pl. parent is the component before part, or empty if part is
+ * the first. Return true if part names any of these.
  */
 bool
 place_part(struct place *pl, struct scan part, struct scan parent)
@@ -209,8 +209,8 @@ place_next(struct scan *path, struct scan *part)
 }
 
 /*
- * Set the unit, container and pod of pl from the path of a cgroup. If the path
- * names several of a kind, use the innermost.
+ * Set the unit, container and pod of pl from the path of a cgroup. If it names
+ * several of a kind, use the innermost.
  */
 static void
 place_path(struct place *pl, struct scan path)
@@ -224,8 +224,8 @@ place_path(struct place *pl, struct scan path)
 
 /*
  * Set the unit, container and pod of pl from text, len bytes of
- * /proc/PID/cgroup. Take each from the hierarchy of the lowest rank that names
- * one; it is "" if none does.
+ * /proc/PID/cgroup. Take each of them from the line with the lowest rank that
+ * names one. If none does, set it to "".
  */
 void
 place_cgroup(struct place *pl, const void *text, size_t len)

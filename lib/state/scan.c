@@ -36,8 +36,8 @@ scan_line(struct scan *text, struct scan *line)
 }
 
 /*
- * Advance text past the next line that begins with key, and set *value to the
- * rest of that line. Return false if there is no such line.
+ * Find the next line of text that begins with key, and advance text past it.
+ * Set *value to the rest of that line. Return false if there is no such line.
  */
 bool
 scan_key(struct scan *text, const char *key, struct scan *value)
@@ -77,9 +77,9 @@ scan_byte(struct scan *t, char c)
 }
 
 /*
- * Parse blanks and a number in base, at most 16, with an optional minus sign,
- * from t. Set *v to the number, or to UINT64_MAX if it exceeds 64 bits. Return
- * false and leave t unchanged if there is none.
+ * Parse blanks and a number from t. base, at most 16, is its base; it may have
+ * a minus sign. Set *v to the number, or to UINT64_MAX if it exceeds 64 bits.
+ * Return false and leave t unchanged if there is none.
  */
 bool
 scan_number(struct scan *t, unsigned int base, uint64_t *v)
@@ -101,9 +101,9 @@ scan_number(struct scan *t, unsigned int base, uint64_t *v)
 }
 
 /*
- * Parse blanks and a word without blanks from t. Copy as much of it as fits,
- * and a NUL, to word, which has room for size bytes. Return the length of the
- * whole word, or 0 if there is none.
+ * Parse blanks and a word without blanks from t. Copy as much of the word as
+ * fits, and a NUL, to word, which has room for size bytes. Return the length of
+ * the whole word, or 0 if there is none.
  */
 size_t
 scan_word(struct scan *t, char *word, size_t size)

@@ -44,8 +44,8 @@ sharing_new(void)
 }
 
 /*
- * Add to s the runs of l whose store is known; l is the list of process pid.
- * Return 0, or -1 with errstr set.
+ * Add to s the runs of l whose store is known. l is the page list of process
+ * pid. Return 0, or -1 with errstr set.
  */
 int
 sharing_add(struct sharing *s, const struct pagelist *l, uint64_t pid)
@@ -96,8 +96,9 @@ sweep_free(struct sweep *w)
 }
 
 /*
- * Begin sweep w over the ranges in s of the n processes pid, positioned before
- * the first range. The caller must free w, even on failure.
+ * Begin sweep w over the ranges in s of the n processes pid. It is then before
+ * the first range. The caller must free w, even on failure. Return 0, or -1
+ * with errstr set.
  */
 static int
 sweep_begin(struct sweep *w, const struct sharing *s, const uint64_t *pid,
@@ -229,8 +230,9 @@ cell_find(const struct sharing *s, uint64_t store, uint64_t kb)
 }
 
 /*
- * Return the lowest process other than pid that has kilobyte kb of store, or 0
- * if there is none. Lower *end to the end of the range with this answer.
+ * Return the lowest process other than pid that has kilobyte kb of store.
+ * Return 0 if there is none. The answer is the same for the kilobytes from kb
+ * to *end (exclusive): lower *end to where it changes.
  */
 static uint64_t
 sharing_find(const struct sharing *s, uint64_t store, uint64_t kb,
@@ -251,8 +253,9 @@ sharing_find(const struct sharing *s, uint64_t store, uint64_t kb,
 }
 
 /*
- * Mark in l, the list of process pid, the pages that other processes in s
- * share, and record one of these processes. Return 0, or -1 with errstr set.
+ * Mark in l, the page list of process pid, the pages that other processes in s
+ * share. Record one of these processes for each. Return 0, or -1 with errstr
+ * set.
  */
 int
 sharing_record(struct sharing *s, struct pagelist *l, uint64_t pid)
@@ -293,11 +296,11 @@ sharing_record(struct sharing *s, struct pagelist *l, uint64_t pid)
 }
 
 /*
- * For the n different processes pid, set kb[i * n + k] to the number of
- * kilobytes in s that processes i and k have in common, and kb[i * n + i] to
- * the number of different kilobytes that process i has. Set *repeated to the
- * number of kilobytes that repeat an earlier one, in the same process or
- * another. Return 0, or -1 with errstr set.
+ * Count the kilobytes that the n different processes pid have in common. Set
+ * kb[i * n + k] to the number of kilobytes in s that processes i and k have in
+ * common. Set kb[i * n + i] to the number of different kilobytes that process i
+ * has. Set *repeated to the number of kilobytes that repeat an earlier one, in
+ * the same process or another. Return 0, or -1 with errstr set.
  */
 int
 sharing_matrix(const struct sharing *s, const uint64_t *pid, size_t n,

@@ -137,8 +137,9 @@ is_head(const struct scan *t)
 
 /*
  * Parse the lines of the next mapping of text, from smaps or maps, into *m.
- * Skip unknown lines, and a last line without a newline. Return 1; 0 at the
- * end; or -1 with errstr set if the first line of a mapping is invalid.
+ * Skip unknown lines, and a last line without a newline. Return 1 on success,
+ * or 0 at the end. Return -1 with errstr set if the first line of a mapping is
+ * invalid.
  */
 int
 smap_next(struct scan *text, struct smap *m)
@@ -197,9 +198,10 @@ vma_stayed(const struct vma *was, const struct vma *now)
 }
 
 /*
- * Return true if the mappings was and now are equal, or if now is a stack that
- * has grown from was; their names may differ. A mapping that grew in any other
- * way may have been merged or replaced, so its old flags no longer apply.
+ * Return true if the old flags of mapping was apply to mapping now. They do if
+ * the two are equal, or if now is a stack that has grown from was; their names
+ * may differ. A mapping that grew in any other way may have been merged or
+ * replaced.
  */
 bool
 vma_became(const struct vma *was, const struct vma *now)
@@ -220,8 +222,9 @@ smap_became(const struct smap *b, const struct smap *m)
 }
 
 /*
- * Append to b the lines of mapping m: head, which is its line of maps, and then
- * lines, which are its lines of smaps from a moment earlier, with the new size.
+ * Append to b the lines of mapping m in smaps. head is the line of the mapping
+ * in maps. lines are its lines in smaps from a moment earlier; append all but
+ * the first, with the new size.
  */
 static void
 smap_add(struct buf *b, const struct smap *m, struct scan head,
@@ -246,10 +249,10 @@ smap_add(struct buf *b, const struct smap *m, struct scan head,
 
 /*
  * Append the present contents of smaps for the mappings in maps to *to. Make
- * them from smaps, its text from a moment earlier. Stacks may have grown and
- * mappings may be gone in between. Return 1; 0 if a mapping was created,
- * merged, split or replaced, so that the old text is wrong for it; or -1 with
- * errstr set.
+ * them from smaps, its text from a moment earlier. In between, stacks may have
+ * grown and mappings may have gone. Return 1 on success. Return 0 if a mapping
+ * was created, merged, split or replaced, so that the old text is wrong for it.
+ * Return -1 with errstr set on errors.
  */
 int
 smaps_refit(struct bulk *to, struct scan maps, struct scan smaps)

@@ -24,9 +24,9 @@ status_find(const void *text, size_t len, const char *key,
 }
 
 /*
- * Set v to the first numbers, at most max, after key in text, len bytes of
- * status. The numbers are in base. Return how many there are, which may be more
- * than max, or 0 if key is missing.
+ * Set v to the first numbers, at most max, after key in text. text is len bytes
+ * of status; the numbers are in base. Return how many numbers there are, which
+ * may be more than max. Return 0 if key is missing.
  */
 size_t
 status_list(const void *text, size_t len, const char *key, unsigned int base,
@@ -58,9 +58,9 @@ status_first(const void *text, size_t len, const char *key, unsigned int base)
 
 /*
  * Set *v to the last number after key in text, len bytes of status. For NSpid,
- * NSpgid and NSsid this is the number in the process's own (innermost) pid
- * namespace (pid_namespaces(7)). Return how many numbers there are, one for
- * each namespace; or 0, with *v unchanged, if key is missing.
+ * NSpgid and NSsid, this is the number in the process's own PID namespace
+ * (pid_namespaces(7)). Return how many numbers there are, one for each
+ * namespace. If key is missing, return 0 and leave *v unchanged.
  */
 size_t
 status_inner(const void *text, size_t len, const char *key, uint64_t *v)
@@ -76,8 +76,8 @@ status_inner(const void *text, size_t len, const char *key, uint64_t *v)
 }
 
 /*
- * Return true if the text after key in text, len bytes of status, is value, or
- * value followed by a blank and other text.
+ * Return true if the text after key in text is value. It may be followed by a
+ * blank and other text. text is len bytes of status.
  */
 bool
 status_begins(const void *text, size_t len, const char *key,

@@ -97,7 +97,8 @@ vmas_map(struct vmas *l, const struct vma *v)
 
 /*
  * Set the permissions of the addresses from start to end (exclusive) in l to
- * prot: bits VMA_READ, VMA_WRITE and VMA_EXEC. Return 0, or -1 with errstr set.
+ * prot. prot has the bits VMA_READ, VMA_WRITE and VMA_EXEC. Return 0, or -1
+ * with errstr set.
  */
 int
 vmas_protect(struct vmas *l, uint64_t start, uint64_t end, unsigned int prot)
@@ -115,8 +116,8 @@ vmas_protect(struct vmas *l, uint64_t start, uint64_t end, unsigned int prot)
 }
 
 /*
- * Move the len bytes mapped at start in l to address dest; newlen is their new
- * length. Return 0, or -1 with errstr set.
+ * Move the len bytes mapped at start in l to address dest. Their length becomes
+ * newlen. Return 0, or -1 with errstr set.
  */
 int
 vmas_move(struct vmas *l, uint64_t start, uint64_t len, uint64_t dest,
