@@ -63,8 +63,8 @@ opts_print(const struct opt *o)
 }
 
 /*
- * Print the output of --help or, if letter is OPT_VERSION, that of --version.
- * Then exit.
+ * Print the output of --help and exit. If letter is OPT_VERSION, print that of
+ * --version instead.
  */
 static void __attribute__((noreturn))
 always_print(const struct cmdline *u, int letter)

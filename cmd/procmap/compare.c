@@ -11,9 +11,9 @@
 
 /*
  * Describe in note, of size bytes, how mapping v differs from the mappings in
- * old. The note is "new" if none of them was there. It is "was ..." if the
- * mapping there had other addresses or permissions, "other" if it had another
- * name, and otherwise "".
+ * old. "new" means that old has no mapping there. "was ..." gives a different
+ * size or different permissions. "other" means a different name, and "" no
+ * difference.
  */
 static void
 row_note(const struct vmas *old, const struct vma *v, char *note, size_t size)

@@ -141,8 +141,8 @@ album_shares(const struct album *a, struct partner **v)
 
 /*
  * Store in a->partner the processes that share the most memory with those in a.
- * They are drawn in colours of their own. Unless name is NULL, call it with arg
- * and each of these processes, so that it sets the name of the process.
+ * They are drawn in colours of their own. If name is not NULL, call name(arg,
+ * p) for each such process p to set its name.
  */
 static void
 album_partners(struct album *a, void (*name)(void *, struct partner *),

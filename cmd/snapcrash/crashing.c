@@ -153,9 +153,10 @@ program_isplain(pid_t pid)
 
 /*
  * Return the user to charge for a crash of process pid, which runs as user uid.
- * This is usually uid. Below our user namespace it is the owner of the
- * outermost namespace around the process, unless that is root: the owner can
- * use many user IDs there (subuid(5)).
+ * This is uid, unless the process is in a user namespace below ours. In that
+ * case it is the owner of the outermost such namespace, because the owner can
+ * use many user IDs there (subuid(5)). If the owner is root, it is uid after
+ * all.
  */
 static uid_t
 user_charged(pid_t pid, uid_t uid)

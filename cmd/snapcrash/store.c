@@ -149,7 +149,7 @@ store_free(struct crashes *l)
 
 /*
  * Return how many bytes snapshots may still take on the disk of the current
- * directory. These are the free bytes except those that c keeps free and those
+ * directory. From the free bytes subtract those that c keeps free and those
  * that others reserve. Return 0 if this is unknown.
  */
 static uint64_t

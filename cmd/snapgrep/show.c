@@ -40,9 +40,10 @@ show_prefix(const struct report *r, const struct plan *p,
 }
 
 /*
- * Decode the character at the start of the n bytes at s, which two zero bytes
- * follow, into *c. The encoding is UTF-16 if utf16 is true, and otherwise
- * UTF-8. Return the length of the character in bytes, or 0 if it is not valid.
+ * Decode the character at the start of the n bytes at s into *c. The encoding
+ * is UTF-16 if utf16 is true, and otherwise UTF-8. Two zero bytes must follow
+ * the n bytes. Return the length of the character in bytes, or 0 if it is not
+ * valid.
  */
 static size_t
 character(const uint8_t *s, size_t n, bool utf16, uint32_t *c)

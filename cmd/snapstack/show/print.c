@@ -277,9 +277,9 @@ put_stack(struct unwinder *u, size_t first, bool all)
 }
 
 /*
- * Print the stacks of process u, identical ones only once. Where Python code
- * runs, print its frames; if all is true, also print the native frames of the
- * interpreter there.
+ * Print the stacks of process u, identical ones only once. Print frames of
+ * Python code in place of the native frames of the interpreter. If all is true,
+ * print both.
  */
 void
 print_process(struct unwinder *u, bool all)
