@@ -138,7 +138,8 @@ gaps_choose(struct builder *b, bool *join)
 }
 
 /*
- * Append zeros to segment x up to the base of segment y, and then y itself.
+ * Append segment y to segment x, with zeros between the two. Return 0, or -1
+ * with errstr set.
  */
 static int
 segment_join(struct segment *x, const struct segment *y)

@@ -57,8 +57,8 @@ digits_read(const char *s, const char *end, unsigned int base, uint64_t *num)
 }
 
 /*
- * If the n bytes at s are a number in base below 2^64, and nothing else, set
- * *num to it and return true.
+ * Parse the n bytes at s, which must be a number in base and nothing else, into
+ * *num. Return false if they are not, or if the number is 2^64 or more.
  */
 bool
 digits_number(const char *s, size_t n, unsigned int base, uint64_t *num)

@@ -40,9 +40,9 @@ worker_start(pthread_t *t, void *(*fn)(void *), void *arg)
 }
 
 /*
- * Call fn(arg) in n threads at once. There are at most MAX_WORKERS, one of
- * which is the caller. If fewer can be created, use fewer. Return when all
- * calls have returned.
+ * Call fn(arg) in n threads at once, and wait until all calls have returned.
+ * The caller is one of the threads. There are at most MAX_WORKERS; if fewer can
+ * be created, use fewer.
  */
 void
 workers_run(size_t n, void *(*fn)(void *), void *arg)

@@ -6,8 +6,8 @@
 #include "engine.h"
 
 /*
- * Set d->again for image im. Return true if all segments of im were described
- * before, in order.
+ * Find out whether image im was described before: all of its segments, in
+ * order. Set d->again to the answer. Return true if it was.
  */
 static bool
 again_look(struct dedup *d, const struct image *im)

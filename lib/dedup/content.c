@@ -214,8 +214,8 @@ judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,
 }
 
 /*
- * Third pass over block b: give each page whose identity was seen before the
- * verdict of the earlier page.
+ * Make the third pass over block b: judge the pages whose identity was seen
+ * before. Each gets the verdict of the earlier page.
  */
 static void
 judge_identical(struct dedup *d, const struct block *b)
@@ -244,8 +244,8 @@ judge_identical(struct dedup *d, const struct block *b)
 }
 
 /*
- * Record the outcome of each page of b whose identity may occur again, unless
- * the page was written raw.
+ * Record the outcome of each page of b whose identity may occur again. Record
+ * none for pages that were written raw. Return 0, or -1 with errstr set.
  */
 static int
 outcomes_record(struct dedup *d, const struct block *b)

@@ -12,8 +12,9 @@
 #include <string.h>
 
 /*
- * Read the pages of w in smaller runs, each of one identity, after reading all
- * of them at once failed for some.
+ * Read the pages of w in smaller runs, each of one identity. Call this if some
+ * could not be read when all were read at once. Return 0, or -1 with errstr
+ * set.
  */
 static int
 want_salvage(struct block *b, const struct want *w)

@@ -276,8 +276,8 @@ plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,
 }
 
 /*
- * Plan in block b kilobytes of extent e, starting at number kb; plan none if b
- * must end before them.
+ * Plan kilobytes of extent e, from number kb on, in block b. If b must end
+ * before them, plan none. Return 0, or -1 with errstr set.
  */
 static int
 plan_extent(struct dedup *d, struct block *b, const struct extent *e,

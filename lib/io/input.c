@@ -348,8 +348,8 @@ input_seek(struct input *in, uint64_t pos)
 
 /*
  * Fill the buffer of stream in with its first n bytes, or as many as can be
- * decompressed, even if it is damaged. Do nothing unless it is a compressed
- * file with random access.
+ * decompressed. Do this even if the stream is damaged. Do nothing unless it is
+ * a compressed file with random access.
  */
 void
 input_guess(struct input *in, size_t n)

@@ -109,8 +109,8 @@ newfile_create(struct newfile *f)
  * Decide what to do with the existing file at f->path. It is open as descriptor
  * at, and st is its status. A symbolic link is replaced, never followed. A link
  * to something other than a file is an error, since its user expects the output
- * there. Return 1 if the new file is to replace the existing one, 0 if the
- * existing one was opened as f->fd, or -1 with errstr set.
+ * there. Return 1 if the new file is to replace the existing one. Return 0 if
+ * the existing one was opened as f->fd. Return -1 with errstr set on errors.
  */
 static int
 newfile_find(struct newfile *f, int at, const struct stat *st)
@@ -251,9 +251,9 @@ signals_hold(sigset_t *old)
 }
 
 /*
- * Create file f, to be called path, readable only by its owner. If path is a
- * device or fifo that belongs to us or root, or a descriptor passed to us, open
- * that instead (outname.c). To open a fifo, wait for a reader, or until a
+ * Create file f, to be called path, readable only by its owner. A device or
+ * fifo that belongs to us or root is opened instead, and so is a descriptor
+ * passed to us (outname.c). To open a fifo, wait for a reader, or until a
  * signal ends us. Return 0, or -1 with errstr set.
  */
 int

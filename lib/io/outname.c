@@ -18,8 +18,9 @@
 #include <unistd.h>
 
 /*
- * Open the directory path, relative to directory at. Follow symbolic links,
- * except the links of proc(5) that refer to files without a path.
+ * Open the directory path, relative to directory at. Follow symbolic links, but
+ * not those of proc(5) that refer to files without a path. Return a descriptor,
+ * or -1 with errno set.
  */
 static int
 dir_open(int at, const char *path, int flags)
@@ -72,9 +73,9 @@ outname_dir(const char *path, const char **name)
 
 /*
  * Return true if name in directory dir may have been made by another user to
- * mislead us. This is so if dir is sticky and others can write to it, and name
- * belongs neither to us, nor to root, nor to the owner of dir. This is the rule
- * of fs.protected_symlinks in proc_sys_fs(5).
+ * mislead us. This needs a dir that is sticky and that others can write to. It
+ * also needs a name that belongs neither to us, nor to root, nor to the owner
+ * of dir. This is the rule of fs.protected_symlinks in proc_sys_fs(5).
  */
 static bool
 is_strange(int dir, const char *name)

@@ -8,8 +8,7 @@
 
 /*
  * Append a task for p to the tasks of f. If p is a thread, leader is the task
- * of its process; if p is a process itself, leader is NULL. Return the task, or
- * NULL with errstr set.
+ * of its process; if p is a process itself, leader is NULL. Return the task.
  */
 static struct snap_task *
 task_add(struct snap_file *f, struct proc *p, struct snap_task *leader)

@@ -62,10 +62,10 @@ cgroup_lists(struct scan list, const char *s)
 
 /*
  * Return the rank of line l of /proc/PID/cgroup, a number below CGROUP_RANKS.
- * The lower the rank, the more does the path of the line show of the process's
- * unit and container. The path of version 2 shows everything. In version 1,
- * systemd and container managers have a hierarchy of their own. They also use
- * the hierarchies of controllers that few other programs use.
+ * The lower the rank, the more the line's path shows of the process's unit and
+ * container. The path of version 2 shows everything. In version 1, systemd and
+ * container managers have a hierarchy of their own. They also use the
+ * hierarchies of controllers that few other programs use.
  */
 unsigned int
 cgroup_rank(const struct cgroupline *l)

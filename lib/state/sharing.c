@@ -181,8 +181,9 @@ sharing_pids(struct sharing *s, uint64_t *pid)
 }
 
 /*
- * Make the cells of s: cut each store wherever a range begins or ends, and
- * record in each cell its two lowest processes.
+ * Make the cells of s: cut each store wherever a range begins or ends. Record
+ * in each cell the two lowest processes that have it. Return 0, or -1 with
+ * errstr set.
  */
 static int
 cells_make(struct sharing *s)

@@ -14,8 +14,8 @@ struct gzipsource {
 };
 
 /*
- * Read one kilobyte at loc into buf. If tagged is set, an r must precede it, as
- * in a snap(6) stream.
+ * Read one kilobyte at loc into buf. If tagged is set, the byte before it must
+ * be an r, as in a snap(6) stream.
  */
 static int
 slots_page(struct gzipfile *f, struct slot **held, uint8_t *buf, uint64_t loc,

@@ -107,8 +107,8 @@ group_locate(struct cgroups *c, const char *list, const char *path)
 }
 
 /*
- * Add to c the group at path, either a directory of a cgroup mount or a path as
- * in /proc/PID/cgroup.
+ * Add to c the group at path. path is either a directory of a cgroup mount or a
+ * path as in /proc/PID/cgroup. Return 0, or -1 with errstr set.
  */
 static int
 group_bypath(struct cgroups *c, const char *path)
@@ -219,8 +219,9 @@ seek_line(struct seek *s, const struct cgroupline *l)
 }
 
 /*
- * Search the cgroups of process pid. Use all lines of the first hierarchy, by
- * rank, in which one matches.
+ * Search the cgroups of process pid for components that match s->wanted, where
+ * s is arg. Take the hierarchies by rank. Stop after the first in which a line
+ * matches; all lines of that one are used.
  */
 static int
 seek_process(void *arg, long pid)

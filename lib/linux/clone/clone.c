@@ -217,8 +217,8 @@ clone_own(pid_t pid)
 }
 
 /*
- * Kill all clones of set l and have the guard reap them. Warn the user if a
- * clone remains.
+ * Kill all clones of set l, and have the guard reap them. If a clone remains,
+ * warn the user.
  */
 void
 clones_end(struct live *l)

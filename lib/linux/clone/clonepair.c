@@ -203,10 +203,10 @@ find_pid(void *arg, long pid)
 
 /*
  * Search all processes for clones, and add them to the pairs of guard g. If a
- * clone was not recorded, later calls search again until its process has
- * returned from the call that makes it and no candidate is left. All candidates
- * are reaped, even those of another snap that was killed, since its guard may
- * have taken ours.
+ * clone was not recorded, later calls search again. They stop when its process
+ * has returned from the call that makes it, and no candidate is left. All
+ * candidates are reaped, even those of another snap that was killed, since its
+ * guard may have taken ours.
  */
 void
 pairs_find(struct guard *g)

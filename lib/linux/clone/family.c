@@ -189,8 +189,9 @@ member_fits(const struct live *l, const struct member *m)
 }
 
 /*
- * Mark those private mappings of m->proc as different (ALIKE_NOT) where m->head
- * has something else mapped. Return false if the [vdso] differs.
+ * Compare the private mappings of m->proc with those of m->head. Mark those as
+ * different (ALIKE_NOT) where m->head has something else mapped. Return false
+ * if the [vdso] differs.
  */
 static bool
 member_doubt(struct member *m)
@@ -238,8 +239,8 @@ members_match(void *arg)
 }
 
 /*
- * Compare all members of g with the clone of their head, in one thread for each
- * processor.
+ * Compare all members of g with the clone of their head. Use one thread for
+ * each processor.
  */
 static void
 family_match(struct matching *g)
@@ -250,8 +251,8 @@ family_match(struct matching *g)
 }
 
 /*
- * Decide which of the n candidates v, all with the same head, are members of
- * its family, and set v[i].is.
+ * Decide which of the n candidates v belong to the family of their common head.
+ * Set v[i].is for those that do.
  */
 static void
 family_find(const struct live *l, struct member *v, size_t n)

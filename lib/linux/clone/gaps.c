@@ -81,8 +81,8 @@ gap_add(struct lproc *p, const struct gap *k)
 }
 
 /*
- * Schedule a copy of the pages from start to end (exclusive) into the spool,
- * and set *loc to their offset in it.
+ * Schedule a copy of the pages from start to end (exclusive) into the spool.
+ * Set *loc to their offset in the spool. Return 0, or -1 with errstr set.
  */
 static int
 keep_copy(struct keeping *k, uint64_t start, uint64_t end, uint64_t *loc)
@@ -175,9 +175,9 @@ keep_pages(struct keeping *k, const struct vma *v, bool copy)
 }
 
 /*
- * Schedule copies of all present pages of mapping v. If it has none, but the
- * clone belongs to another process and may have pages there, add a gap that
- * says so.
+ * Schedule copies of all present pages of mapping v. If v has none, the clone
+ * may have pages there if it is that of another process. Then add a gap that
+ * says so. Return 0, or -1 with errstr set.
  */
 static int
 keep_whole(struct keeping *k, const struct vma *v)
@@ -378,8 +378,8 @@ keep_readclone(struct keeping *k)
 }
 
 /*
- * Add gaps to process p, which is stopped, for the pages that its clone,
- * lack->clone, lacks. vma has the mappings of p. Copy the pages that must be
+ * Add gaps to process p, which is stopped, for the pages that the clone
+ * lack->clone lacks. vma has the mappings of p. Copy the pages that must be
  * copied, and add the sources of the copies to snapshot s. Return 0, or -1 with
  * errstr set.
  */

@@ -82,7 +82,7 @@ pairs_reap(struct guard *g)
  * Run guard g of process parent: wait for a byte on descriptor 0, then reap the
  * clones. If the socket is closed without a byte, first wait until parent has
  * gone. A process that dies closes its descriptors, then releases the threads
- * it traces, and only then do its children get another parent (do_exit of
+ * it traces. Only then do its children get another parent (do_exit of
  * kernel/exit.c: exit_files, then exit_notify).
  */
 static void __attribute__((noreturn))

@@ -73,7 +73,8 @@ struct claim {			/* what the clone of a process needs */
 };
 
 /*
- * Return the room of this kind and name, or NULL if there is none.
+ * Return the room, a limit on what clones take, of this kind and name. Return
+ * NULL if there is none.
  */
 static struct room *
 room_find(const struct headroom *h, enum cgkind kind, const char *name)
@@ -116,8 +117,8 @@ room_left(const struct room *r, uint64_t used)
 }
 
 /*
- * Return true if this many clones take at most a quarter of left, the number of
- * processes allowed before they were made.
+ * Return true if this many clones take at most a quarter of left. left is the
+ * number of processes that were allowed before the clones were made.
  */
 static bool
 places_enough(uint64_t left, uint64_t clones)
@@ -148,7 +149,8 @@ room_take(struct room *r, const struct claim *c)
 }
 
 /*
- * Promise the claim arg its share of cgroup c, if c has a limit.
+ * Reserve in cgroup c what the claim arg needs, if c has a limit. Return 0, or
+ * -1 with errstr set if not enough is left.
  */
 static int
 level_take(void *arg, const struct cglevel *c)

@@ -41,8 +41,8 @@ clone_isneeded(const struct lproc *p)
 
 /*
  * Return 1 if process p can be cloned, or 0 if we have not stopped it. Return
- * -1 with errstr set if we have stopped it, but one of its threads does not
- * stop or its first thread has exited.
+ * -1 with errstr set if a thread of p does not stop, or if the first thread has
+ * exited.
  */
 static int
 clone_ready(struct lproc *p)
@@ -66,8 +66,8 @@ clone_ready(struct lproc *p)
 }
 
 /*
- * Return true if a process of set l has a userfaultfd(2) descriptor open, so
- * that it may monitor the memory of another process.
+ * Return true if a process of set l has a userfaultfd(2) descriptor open. Such
+ * a process may monitor the memory of another process.
  */
 static bool
 has_monitor(const struct live *l)
@@ -273,8 +273,8 @@ clone_next(struct making *m, struct lproc *p)
 }
 
 /*
- * Clone all processes of the set that can be cloned, except those that can be
- * captured from the clone of another process.
+ * Clone all processes of the set that can be cloned. Leave out those that can
+ * be captured from the clone of another process.
  */
 static void
 clones_begin(struct making *m)

@@ -51,8 +51,8 @@ past_call(const struct clonepair *w, const struct lproc *p)
 
 /*
  * Make process p of pair w reap its clone, if all threads of p are stopped.
- * Return 1 if the clone was reaped, 0 to try again, -1 if the attempt failed,
- * or NEVER if the process must be left alone.
+ * Return 1 if the clone was reaped, 0 to try again, or -1 if the attempt
+ * failed. Return NEVER if the process must be left alone.
  */
 static int
 reap_call(const struct clonepair *w, const struct lproc *p)
@@ -95,8 +95,8 @@ threads_kept(const struct lproc *p)
 }
 
 /*
- * Return true if all threads of process p will probably stop at once, because
- * none sleeps uninterruptibly and p has no other tracer.
+ * Return true if all threads of process p will probably stop at once. None may
+ * sleep uninterruptibly, and p may have no other tracer.
  */
 static bool
 threads_willstop(const struct lproc *p)

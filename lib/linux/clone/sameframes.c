@@ -91,8 +91,9 @@ vmas_own(struct vmas *own, size_t **place, const struct vmas *l)
 }
 
 /*
- * Append entries e to the table arg. Fail if the kernel hides frame numbers,
- * since the pages could not be compared.
+ * Append pagemap entries e to the table arg. Fail if the kernel hides frame
+ * numbers, since the pages could then not be compared. Return 0, or -1 with
+ * errstr set.
  */
 static int
 table_add(void *arg, const struct entries *e)
@@ -165,7 +166,8 @@ table_read(int fd, const struct vmas *vma)
 }
 
 /*
- * Return true if entry e is of a present page that does not belong to a file.
+ * Return true if pagemap entry e is of a present page that does not belong to a
+ * file.
  */
 static bool
 entry_isown(uint64_t e)
@@ -267,7 +269,8 @@ mapping_end(struct comparing *c)
 }
 
 /*
- * Compare entries e of a mapping of the process with the table.
+ * Compare pagemap entries e of a mapping of the process with the table of the
+ * clone.
  */
 static int
 compare_entries(void *arg, const struct entries *e)

@@ -59,8 +59,8 @@ attach_timed(pid_t tid)
 }
 
 /*
- * Seize thread tid, waiting at most SEIZE_MS milliseconds. Return 0, or -1 with
- * errno set as by attach_timed().
+ * Seize thread tid: become its tracer. Wait at most SEIZE_MS milliseconds.
+ * Return 0, or -1 with errno set as by attach_timed().
  */
 static int
 attach(pid_t tid)

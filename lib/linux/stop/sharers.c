@@ -55,8 +55,8 @@ stack_start(pid_t pid)
 }
 
 /*
- * Compare two processes by the start addresses of their stacks, and then by
- * their memory, in the order that kcmp(2) defines.
+ * Compare two processes by the start addresses of their stacks. If these are
+ * equal, compare their memory, in the order that kcmp(2) defines.
  */
 static int
 sharer_cmp(const void *a, const void *b)

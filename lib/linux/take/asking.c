@@ -10,7 +10,7 @@
 #include <string.h>
 
 /*
- * Record in a that asking has failed, with errstr as the reason.
+ * Record that asking process a for its state has failed. errstr has the reason.
  */
 void
 asking_failed(struct asking *a)
@@ -20,7 +20,8 @@ asking_failed(struct asking *a)
 }
 
 /*
- * Return 0, or -1 with errstr set if asking failed in a.
+ * Return 0 if asking process a for its state has worked. Return -1 with errstr
+ * set if it has failed.
  */
 int
 asking_result(const struct asking *a)
@@ -70,7 +71,7 @@ asking_got(struct asking *a, void *buf, size_t len)
 
 /*
  * Move the answers collected in the n processes v (member told) to their
- * records, as a file called name.
+ * records. There they become a file called name.
  */
 void
 asking_reported(struct asking *v, size_t n, const char *name)

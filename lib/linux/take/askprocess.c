@@ -226,8 +226,9 @@ ask_process(struct asking *v, size_t n)
 }
 
 /*
- * Ask n threads, one for each element of v, for their own state: alternate
- * signal stack, TID address, parent death signal, and securebits.
+ * Ask n threads, one for each element of v, for their own state, by injected
+ * calls. This is the alternate signal stack, TID address, parent death signal,
+ * and securebits.
  */
 void
 ask_thread(struct asking *v, size_t n)
@@ -248,8 +249,9 @@ ask_thread(struct asking *v, size_t n)
 }
 
 /*
- * Ask the n processes v, or their clones, for state that both have: signal
- * actions (copy_sighand of kernel/fork.c) and memory state (dup_mm).
+ * Ask the n processes v, or their clones, for state that both have, by injected
+ * calls. This is signal actions (copy_sighand of kernel/fork.c) and memory
+ * state (dup_mm).
  */
 void
 ask_memory(struct asking *v, size_t n)

@@ -29,7 +29,8 @@ round_fits(const struct round *r, const struct lproc *p)
 }
 
 /*
- * Begin to restore those processes of r that will not be asked any more.
+ * Begin to restore the processes of r, except clones: no more calls are
+ * injected into them.
  */
 static void
 round_ending(struct round *r)
@@ -83,7 +84,8 @@ thread_runs(const struct lproc *p, const struct lthread *t)
 }
 
 /*
- * Return true if a thread of process p other than the first can be asked.
+ * Return true if a thread of process p, other than the first, is stopped and
+ * can be asked for its state.
  */
 static bool
 others_stopped(const struct lproc *p)
@@ -199,7 +201,8 @@ ask_failed(struct live *l, const struct round *r, struct lproc *p)
 }
 
 /*
- * Ask all processes of round r, and leave r empty.
+ * Ask all processes of round r for their state, by injected calls. Leave r
+ * empty.
  */
 static void
 round_ask(struct live *l, struct round *r)
@@ -240,7 +243,8 @@ ask_begin(struct round *r, bool rest)
 }
 
 /*
- * Ask the processes that are still in round r, and restore the signal mask.
+ * Ask the processes that are still in round r for their state. Then restore the
+ * signal mask.
  */
 void
 ask_end(struct live *l, struct round *r)
@@ -254,8 +258,8 @@ ask_end(struct live *l, struct round *r)
  * does not fit in, first ask the processes that are already in the round;
  * ask_end() asks those in the last one. If r->rest is false, all threads of p
  * are asked, and the first also for the state of the process; p must be
- * stopped. If r->rest is true, only the clone of p, or p itself if it has none,
- * is asked for the state that both have.
+ * stopped. If r->rest is true, only the clone of p is asked, for the state that
+ * both have. If p has no clone, p itself is asked.
  */
 void
 ask(struct live *l, struct round *r, struct lproc *p)

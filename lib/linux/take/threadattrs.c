@@ -31,8 +31,8 @@ _Static_assert(sizeof apart / sizeof *apart == NKCMP + NSPACES,
     "a number for each namespace");
 
 /*
- * Return the inode number of the namespace link called name of thread tid of
- * process pid, or 0 if it cannot be read.
+ * Return the inode number of a namespace of thread tid of process pid. name is
+ * the name of its link. Return 0 if it cannot be read.
  */
 static uint64_t
 space_number(pid_t pid, pid_t tid, const char *name)
