@@ -26,9 +26,9 @@ static const struct part {
 enum { NPARTS = sizeof parts / sizeof *parts };
 
 /*
- * Append a part of the kernel, called name, to the mappings of sp. Ignore it if
- * its addresses are not in the kernel's half of the address space, or if its
- * range is empty. Return 0, or -1 with errstr set.
+ * Append a part of the kernel, called name, to the mappings of sp. Ignore a
+ * part with an empty range, or with addresses outside the kernel's half of the
+ * address space. Return 0, or -1 with errstr set.
  */
 static int
 kernel_add(struct space *sp, uint64_t start, uint64_t end, unsigned int flags,
@@ -101,8 +101,9 @@ kernel_modules(struct space *sp)
 
 /*
  * Append the areas in /proc/vmallocinfo to the mappings of sp. Its lines are:
- * START-END SIZE CALLER ... KIND. Skip lines whose addresses do not match the
- * size: they are hashed. Return 0, or -1 with errstr set.
+ * START-END SIZE CALLER ... KIND. A line whose addresses do not match its size
+ * is skipped, because its addresses are hashed. Return 0, or -1 with errstr
+ * set.
  */
 static int
 kernel_vmalloc(struct space *sp)

@@ -39,7 +39,7 @@ struct query {			/* struct procmap_query of linux/fs.h */
 
 /*
  * Set errstr to the reason, from errno, why a file of the process of sp could
- * not be read, and return -1. Set sp->gone if the process does not exist.
+ * not be read. Set sp->gone if the process does not exist. Return -1.
  */
 static int
 space_refuse(struct space *sp)
@@ -69,9 +69,10 @@ space_forget(struct space *sp)
 }
 
 /*
- * Set VMF_HUGETLB, which maps does not show, in the mappings of sp that consist
- * of huge pages. Query only mappings of files that are aligned to the smallest
- * huge page. tid is a thread of the process. Return 0, or -1 with errno set.
+ * Set VMF_HUGETLB in the mappings of sp that consist of huge pages. maps does
+ * not show this, so the kernel is asked about each mapping of a file that is
+ * aligned to the smallest huge page. tid is a thread of the process. Return 0,
+ * or -1 with errno set.
  */
 static int
 space_hugetlb(struct space *sp, pid_t tid)
@@ -121,9 +122,9 @@ space_text(struct space *sp, pid_t tid, const char *name)
 }
 
 /*
- * Read maps of thread tid into sp, and query which mappings consist of huge
- * pages. If the kernel has no such query, read smaps instead. Return 1, or -1
- * as space_text does.
+ * Read maps of thread tid into sp, and find out which mappings consist of huge
+ * pages. If the kernel cannot be asked for that, read smaps instead. Return 1,
+ * or -1 as space_text does.
  */
 static int
 space_glance(struct space *sp, pid_t tid)
@@ -141,9 +142,9 @@ space_glance(struct space *sp, pid_t tid)
 }
 
 /*
- * Read smaps of thread tid (or maps, if the kernel has no smaps) into sp, then
- * compare with maps. If sp->brief is set, call space_glance instead. Return 1
- * if both have the same mappings, 0 if not, or -1 as space_text does.
+ * Read smaps of thread tid into sp, and compare it with maps. If the kernel has
+ * no smaps, read maps twice. If sp->brief is set, call space_glance instead.
+ * Return 1 if both have the same mappings, 0 if not, or -1 as space_text does.
  */
 static int
 space_try(struct space *sp, pid_t tid)
@@ -179,8 +180,9 @@ space_mappings(struct space *sp, pid_t tid)
 }
 
 /*
- * If the space arg has no mappings yet, read them from thread tid. Skip the
- * first thread, which may have ended before the others. Return 0.
+ * Read the mappings of the space arg from thread tid, if it has none yet. The
+ * first thread is skipped, because it may have ended before the others. Return
+ * 0.
  */
 static int
 try_thread(void *arg, long tid)
@@ -214,8 +216,8 @@ space_empty(struct space *sp)
 
 /*
  * Fill in sp with the address space of live process pid. If brief is set, leave
- * out the sizes, for which the kernel must walk all pages, and all flags but
- * VMF_HUGETLB. The caller frees sp, even after a failure; sp->gone then says
+ * out all flags but VMF_HUGETLB, and the sizes, for which the kernel must walk
+ * all pages. The caller frees sp, even after a failure; sp->gone then says
  * whether the process is gone. Return 0, or -1 with errstr set.
  */
 int
@@ -250,8 +252,8 @@ space_live(struct space *sp, pid_t pid, bool brief)
 
 /*
  * Return the process that thread tid belongs to. Return -1 with errstr set if
- * there is no such thread, or if it is a kernel thread or zombie, which has
- * nothing to trace.
+ * there is no such thread. Also return -1 for a kernel thread or zombie, which
+ * has nothing to trace.
  */
 pid_t
 traced_process(pid_t tid)
@@ -269,9 +271,10 @@ traced_process(pid_t tid)
 }
 
 /*
- * Append the current mappings of process pid to l, from /proc/PID/maps. The
- * kernel returns the file in pieces, so a changing mapping may appear twice.
- * The caller frees l, even after a failure. Return 0, or -1 with errstr set.
+ * Append the current mappings of process pid to l, from /proc/PID/maps. A
+ * mapping that changes meanwhile may appear twice, because the kernel returns
+ * the file in pieces. The caller frees l, even after a failure. Return 0, or -1
+ * with errstr set.
  */
 int
 traced_maps(pid_t pid, struct vmas *l)

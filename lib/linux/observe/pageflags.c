@@ -108,7 +108,7 @@ tally_entries(void *arg, const struct entries *es)
 
 /*
  * Count the pages of sp, a live process, by their flags, and add the counts to
- * the histogram c. frames has kpageflags, or is NULL. Set *hidden to whether
+ * the histogram c. frames has kpageflags, or is NULL. Set *hidden to true if
  * the kpageflags of some pages cannot be read. The caller frees c->v. Return 0,
  * or -1 with errstr set.
  */

@@ -40,8 +40,8 @@ struct usage {
 };
 
 /*
- * Add to the counts p a page that is not mapped exclusively; frame is its page
- * frame. Return 0, or -1 with errstr set.
+ * Add to the counts p a page that other processes may also map. frame is its
+ * page frame. Return 0, or -1 with errstr set.
  */
 static int
 use_counted(struct usage *u, struct pageuse *p, uint64_t frame)
@@ -154,8 +154,8 @@ scan_run(void *arg, const struct pagerun *r)
 }
 
 /*
- * Correct the counts of mapping i with those of smaps, because pagemap does not
- * show zero and huge pages. Do nothing if the mapping changed.
+ * Correct the counts of mapping i with those of smaps. pagemap does not show
+ * zero pages and huge pages. Do nothing if the mapping has changed.
  */
 static void
 use_smaps(const struct usage *u, size_t i, struct scanned *s)
@@ -173,8 +173,8 @@ use_smaps(const struct usage *u, size_t i, struct scanned *s)
 }
 
 /*
- * On the first call, find out whether pagemap shows zero and huge pages, and
- * read smaps if it does not. Return 0, or -1 with errstr set.
+ * Find out, on the first call, whether pagemap shows zero pages and huge pages.
+ * If it does not, read smaps. Return 0, or -1 with errstr set.
  */
 static int
 use_ask(struct usage *u)
@@ -226,9 +226,9 @@ use_all(struct usage *u, bool detail)
 }
 
 /*
- * Add to use, which has one element per mapping, the memory that each mapping
- * of live process sp uses. counts has kpagecount and flags has kpageflags; each
- * may be NULL. Set *hidden to whether pss is unknown because counts is missing.
+ * Add the memory that each mapping of the live process sp uses to use, which
+ * has one element per mapping. counts has kpagecount, and flags has kpageflags;
+ * each may be NULL. Without counts, pss may be unknown: then set *hidden.
  * Without flags, uss of huge pages may be wrong. If detail is set, also count
  * zero pages and huge pages, which takes a second walk. Return 0, or -1 with
  * errstr set.
@@ -258,7 +258,7 @@ pageuse_live(struct pageuse *use, const struct space *sp,
 }
 
 /*
- * Clear the kernel's record of which pages process pid has touched. From now on
+ * Clear the kernel's record of which pages process pid has touched. Afterwards,
  * member touched of struct mapping counts pages touched since this call
  * (proc_pid_clear_refs(5)). The process does not notice, but the kernel knows
  * less about which pages to reclaim first. Return 0, or -1 with errstr set.

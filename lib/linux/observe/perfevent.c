@@ -30,12 +30,12 @@ static const uint64_t software[TRACE_POINT] = {
 };
 
 /*
- * Open an event of this kind, in the form that l permits, for thread tid on
- * processor cpu, or on all processors if cpu is -1. The event starts now or, if
- * on_exec is set, at the next execve(2) of the thread. If cpu is given, threads
- * and children created later inherit the event. The event for minor faults also
- * reports mappings, threads and programs. The kernel wakes us when 256 KB of a
- * ring are used. Return a descriptor, or -1 with errno set.
+ * Open an event of this kind for thread tid on processor cpu, or on all
+ * processors if cpu is -1. l says which form of the event is permitted. It
+ * starts now or, if on_exec is set, at the next execve(2) of the thread. If cpu
+ * is given, threads and children created later inherit it. The event for minor
+ * faults also reports mappings, threads and programs. The kernel wakes us when
+ * 256 KB of a ring are used. Return a descriptor, or -1 with errno set.
  */
 int
 perfevent_open(const struct perflevel *l, enum trace_kind kind, pid_t tid,
@@ -102,9 +102,9 @@ paranoid(void)
 }
 
 /*
- * Find out whether the minimum is permitted: minor faults, with or without
- * those in system calls. Store the result in l. Return 0, or -1 with errno and
- * errstr set.
+ * Find out whether minor faults may be traced, which is the minimum. Those in
+ * system calls may be excluded. Store the result in l. Return 0, or -1 with
+ * errno and errstr set if not even that is permitted.
  */
 static int
 level_least(struct perflevel *l)
@@ -130,9 +130,9 @@ level_least(struct perflevel *l)
 }
 
 /*
- * Store in l which events we may open. If slab is set, include those for kernel
- * allocations. The caller frees l, even after an error. Return 0, or -1 with
- * errno and errstr set if no event is permitted.
+ * Find out which events we may open, and store that in l. If slab is set,
+ * include events for kernel allocations. The caller frees l, even after an
+ * error. Return 0, or -1 with errno and errstr set if no event is permitted.
  */
 int
 perflevel_find(struct perflevel *l, bool slab)
@@ -184,8 +184,8 @@ perflevel_free(struct perflevel *l)
 }
 
 /*
- * Describe in s, of size bytes, what cannot be traced according to l, and why.
- * Set s to "" if everything can be traced. If slab is set, also consider kernel
+ * Describe in s, of size bytes, what l says cannot be traced, and why. s is ""
+ * if everything can be traced. If slab is set, also consider kernel
  * allocations.
  */
 void
@@ -225,9 +225,9 @@ perflevel_lacks(const struct perflevel *l, bool slab, char *s, size_t size)
 }
 
 /*
- * Append to the array *ring, of length *n, a ring for each online processor.
- * The rings are not mapped yet. The kernel lists processors as "0-3,5". The
- * caller frees *ring, even after an error. Return 0, or -1 with errstr set.
+ * Append a ring for each online processor to the array *ring, which has *n
+ * elements. The rings are not mapped yet. The caller frees *ring, even after an
+ * error. Return 0, or -1 with errstr set.
  */
 int
 rings_online(struct ring **ring, size_t *n)
@@ -258,9 +258,9 @@ rings_online(struct ring **ring, size_t *n)
 }
 
 /*
- * Make the event open as fd write to r, the ring of its processor. The first
- * event of a ring maps it, with size bytes or, if that is not allowed, fewer.
- * Return 0, or -1 with errstr set.
+ * Make the event open as fd write to r, the ring of its processor. For the
+ * first event of a ring, map the ring with size bytes or, if that is not
+ * allowed, fewer. Return 0, or -1 with errstr set.
  */
 int
 ring_attach(struct ring *r, int fd, size_t size)

@@ -48,8 +48,8 @@ sample_parse(struct perfrec *r, const uint8_t *p, size_t len)
 
 /*
  * Set r->name to the string at offset off of the record at p, which has len
- * bytes. The string must end before the last TAIL bytes. Return 0, or -1 with
- * errstr set.
+ * bytes. The string must end before the last TAIL bytes of the record. Return
+ * 0, or -1 with errstr set.
  */
 static int
 name_parse(struct perfrec *r, const uint8_t *p, size_t off, size_t len)
@@ -91,9 +91,9 @@ task_parse(struct perfrec *r, const uint8_t *p, size_t len)
 }
 
 /*
- * Parse the record of len bytes at p into r. r points into those bytes. If the
- * type is not one listed in perf.h, set only the members that all records have.
- * Return 0, or -1 with errstr set.
+ * Parse the record of len bytes at p into r. r points into those bytes. If
+ * perf.h does not list the type of the record, set only the members that all
+ * records have. Return 0, or -1 with errstr set.
  */
 int
 perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len)
@@ -144,10 +144,10 @@ perfrec_time(const uint8_t *p, size_t len)
 }
 
 /*
- * Append the bytes from offset tail to offset head of the ring at data to out,
- * and join a record that wraps around. Both offsets count from the creation of
- * the ring, whose size is a power of two. If the bytes are not complete
- * records, append nothing and fail. Return 0, or -1 with errstr set.
+ * Append the bytes from offset tail to offset head of the ring at data to out.
+ * A record that wraps around is joined. Both offsets count from the creation of
+ * the ring, whose size is a power of two. Return 0. If the bytes are not
+ * complete records, append nothing and return -1 with errstr set.
  */
 int
 ring_copy(struct buf *out, const uint8_t *data, size_t size, uint64_t tail,

@@ -20,10 +20,10 @@
 #include <unistd.h>
 
 /*
- * Open the directory of tracefs: where it is mounted, or else in a detached
- * mount that disappears with the descriptor. Do not try debugfs: looking up
- * "tracing" there would mount tracefs. Return a descriptor, or -1 with errno
- * and errstr set.
+ * Open the directory of tracefs. If tracefs is not mounted, mount it detached,
+ * so that the mount disappears with the descriptor. debugfs is not tried:
+ * looking up "tracing" there would mount tracefs. Return a descriptor, or -1
+ * with errno and errstr set.
  */
 int
 tracefs_open(void)
@@ -76,8 +76,9 @@ format_id(const char *text, uint64_t *id)
 }
 
 /*
- * Set *n to the number that follows key in line and precedes a semicolon, as in
- * "size:8;". Return false if there is no such number, or if it is too large.
+ * Set *n to the number that follows key in line, as in "size:8;". A semicolon
+ * must follow the number. Return false if there is no such number, or if it is
+ * too large.
  */
 static bool
 format_number(const char *line, const char *key, size_t *n)
@@ -115,13 +116,10 @@ declares(const char *s, const char *name)
 }
 
 /*
- * Set f to the position of the field called name in text, a format file with
- * lines
- *
- *	field:TYPE NAME;	offset:N;	size:N;	signed:N;
- *
- * Return 0, or -1 with errstr set if there is no such field, or its line cannot
- * be parsed.
+ * Set f to the position of the field called name, as text says. text is the
+ * format file of a tracepoint, with lines field:TYPE NAME; offset:N; size:N;
+ * signed:N; Return 0, or -1 with errstr set if there is no such field, or its
+ * line cannot be parsed.
  */
 int
 format_field(const char *text, const char *name, struct tpfield *f)
@@ -229,9 +227,9 @@ const struct tracepoint tracepoints[TRACE_EVENTS] = {
 };
 
 /*
- * Read the format of the tracepoint of this kind into f, from dir, the
- * directory of tracefs. Set the size of fields that the tracepoint lacks to 0.
- * Return 0, or -1 with errstr set.
+ * Read the format of the tracepoint of this kind into f. dir is the directory
+ * of tracefs. A field that the tracepoint does not have gets size 0. Return 0,
+ * or -1 with errstr set.
  */
 int
 tracepoint_load(struct tpformat *f, enum trace_kind kind, int dir)

@@ -59,8 +59,8 @@ struct tracer {
 
 /*
  * Return a new tracer that traces nothing yet. If slab is set, it will also
- * trace kernel allocations. Return NULL with errno and errstr set if the kernel
- * permits no tracing at all.
+ * trace kernel allocations. Return NULL with errno and errstr set, also if the
+ * kernel permits no tracing at all.
  */
 struct tracer *
 tracer_new(bool slab)
@@ -92,9 +92,10 @@ tracer_lacks(const struct tracer *t, char *s, size_t size)
 }
 
 /*
- * Open an event of this kind for thread tid on the processor of ring r, set its
- * filter, and attach it to the ring. It starts now or, if on_exec is set, at
- * the next execve(2). Return 0, or -1 with errno and errstr set.
+ * Open an event of this kind for thread tid on the processor of ring r, and
+ * attach it to the ring. Its filter is set. It starts now or, if on_exec is
+ * set, at the next execve(2) of the thread. Return 0, or -1 with errno and
+ * errstr set.
  */
 static int
 event_open(struct tracer *t, enum trace_kind kind, pid_t tid, struct ring *r,
@@ -133,10 +134,10 @@ fail:
 }
 
 /*
- * Trace thread tid with t, and all threads and children that it creates. Start
- * now or, if on_exec is set, at the next execve(2) of tid. Return 0, or -1 with
- * errno set: ESRCH if there is no such thread, EACCES if it may not be traced.
- * After other errors the tracer can only be freed.
+ * Trace thread tid with t, and all threads and children that it creates.
+ * Tracing starts now or, if on_exec is set, at the next execve(2) of tid.
+ * Return 0, or -1 with errno set: ESRCH if there is no such thread, EACCES if
+ * it may not be traced. After other errors the tracer can only be freed.
  */
 int
 tracer_add(struct tracer *t, pid_t tid, bool on_exec)
@@ -182,10 +183,9 @@ thread_add(void *arg, long tid)
 
 /*
  * Trace process pid with t, including all threads that it has and will have.
- * Read the list of threads until it has no new ones, because a new thread may
- * have been created by one that was not traced yet. A thread that is then
- * traced twice is reported once (threadset.c). Return 0, or -1 with errno set
- * as by tracer_add.
+ * The list of threads is read until it has no new ones, because a thread that
+ * is not traced yet may create one. A thread that is then traced twice is
+ * reported once (threadset.c). Return 0, or -1 with errno set as by tracer_add.
  */
 int
 tracer_addprocess(struct tracer *t, pid_t pid)
@@ -238,8 +238,8 @@ opened_find(struct tracer *t, uint64_t id)
 
 /*
  * Set *kind to the kind of record r, which is not a sample, and update the
- * threads of t. owner owns the thread that r is about. Return false if the
- * record is of no use.
+ * threads of t. owner is the traced thread to which the thread of r belongs.
+ * Return false if the record is of no use.
  */
 static bool
 record_kind(struct tracer *t, const struct perfrec *r, enum trace_kind *kind,
@@ -320,10 +320,10 @@ tracer_drain(struct tracer *t)
 }
 
 /*
- * Call fn, with arg, for each event of the threads that t traces, in order of
- * time. If all is set, do so for all events read; else only for those that no
- * older event can follow. If fn returns -1, stop and return -1. Return 0, or -1
- * with errstr set.
+ * Call fn, with arg, for the events of the threads that t traces, in order of
+ * time. If all is set, do so for all events read. Otherwise keep back events
+ * that an older one may still follow. If fn returns -1, stop and return -1.
+ * Return 0, or -1 with errstr set.
  */
 int
 tracer_read(struct tracer *t, bool all, trace_fn fn, void *arg)

@@ -44,8 +44,9 @@ struct walk {
 };
 
 /*
- * Advance w to the next page to read, which may be in the next mapping, and
- * skip a hole. Return 1, 0 at the end, or -1 with errstr set.
+ * Advance w to the next page to read, which may be in the next mapping. If
+ * there is a hole in the pagemap, skip it. Return 1, 0 at the end, or -1 with
+ * errstr set.
  */
 static int
 walk_seek(struct walk *w)
@@ -67,8 +68,9 @@ walk_seek(struct walk *w)
 }
 
 /*
- * Read entries from w->addr on, possibly for several mappings, but none beyond
- * the end of the last of these. Return their number, or -1 with errstr set.
+ * Read entries from w->addr on, possibly for several mappings. Entries beyond
+ * the end of the last of these mappings are not read. Return the number of
+ * entries, or -1 with errstr set.
  */
 static ssize_t
 walk_read(struct walk *w)
@@ -119,9 +121,9 @@ walk_give(struct walk *w, size_t n)
 }
 
 /*
- * Return 1 if only this process maps the huge page whose first entry is e, 0 if
- * not, or -1 with errstr set. If all is set, also return 1 for a page that is
- * not huge.
+ * Return 1 if only this process maps the huge page whose first entry is e.
+ * Return 0 if not, or -1 with errstr set. If all is set, also return 1 if e is
+ * not of a huge page.
  */
 static int
 huge_alone(const struct walk *w, uint64_t e, bool all)
@@ -137,8 +139,8 @@ huge_alone(const struct walk *w, uint64_t e, bool all)
 
 /*
  * Pass the first entry of each huge page from w->addr on to w->fn. Stop at a
- * page that is not huge, or that other processes may map. Return 0, or -1 on an
- * error or if w->fn returns -1.
+ * page that is not huge, or that other processes may map. Return 0. Return -1
+ * on an error, or if w->fn returns -1.
  */
 static int
 walk_huge(struct walk *w)
@@ -170,8 +172,9 @@ walk_huge(struct walk *w)
 }
 
 /*
- * Clear PME_EXCLUSIVE in those of the n entries read that look like entries of
- * a huge page that other processes also map. Return 0, or -1 with errstr set.
+ * Clear PME_EXCLUSIVE in entries that are wrong about it. These are entries of
+ * huge pages that other processes also map, among the n that were read. Return
+ * 0, or -1 with errstr set.
  */
 static int
 walk_doubt(struct walk *w, size_t n)
@@ -197,12 +200,12 @@ walk_doubt(struct walk *w, size_t n)
 }
 
 /*
- * Call fn, with arg, for the entries of the mappings l, in ascending order,
- * until fn returns -1. Entries of absent pages may be left out. fd is the
- * pagemap of the process. It is an error if the pagemap ends before the last
- * mapping. If flags, which has kpageflags, is not NULL, PME_EXCLUSIVE is set
- * only where it is certain, and a huge page that has it is passed as one entry.
- * Return 0, or -1 with errstr set.
+ * Call fn, with arg, for the pagemap entries of the mappings l, in ascending
+ * order, until fn returns -1. fd is the pagemap of the process. Entries of
+ * absent pages may be left out. flags has kpageflags, or is NULL. If it is not
+ * NULL, PME_EXCLUSIVE is set only where it is certain, and a huge page that has
+ * it is passed as one entry. Return 0, or -1 with errstr set, also if the
+ * pagemap ends before the last mapping.
  */
 int
 pagemap_entries(int fd, const struct vmas *l, const struct frames *flags,

@@ -34,8 +34,8 @@ struct frames {
 
 /*
  * Open the file name below /proc, which has 64 bits for each page frame. Return
- * a structure that the caller frees with frames_free, or NULL with errno and
- * errstr set.
+ * a structure for reading it, which the caller frees with frames_free. Return
+ * NULL with errno and errstr set on failure.
  */
 struct frames *
 frames_open(const char *name)
@@ -93,8 +93,8 @@ wanted_next(const struct block *b, size_t i)
 }
 
 /*
- * Request the value of page frame number frame in f, so that it is read
- * together with others. Return 0, or -1 with errstr set.
+ * Request the value of page frame number frame in f. Requested values are read
+ * together later. Return 0, or -1 with errstr set.
  */
 int
 frames_want(struct frames *f, uint64_t frame)
@@ -150,8 +150,8 @@ frames_get(struct frames *f, uint64_t frame, uint64_t *value)
 }
 
 /*
- * Set *value to the value that f has for page frame number frame, like
- * frames_get, but do not cache it. Return 0, or -1 with errstr set.
+ * Set *value to the value that f has for page frame number frame. Unlike
+ * frames_get, do not cache it. Return 0, or -1 with errstr set.
  */
 int
 frames_once(const struct frames *f, uint64_t frame, uint64_t *value)

@@ -56,9 +56,10 @@ enum {
 };
 
 /*
- * Set errstr to the reason why a call on a pagemap returned n: -1 with errno,
- * or 0 at its end. ESRCH, or the end, means that no process has the memory any
- * more (pagemap_read and do_pagemap_scan of fs/proc/task_mmu.c). Return -1.
+ * Set errstr to the reason why a call on a pagemap returned n, and return -1. n
+ * is -1 with errno set, or 0 at the end of the pagemap. ESRCH, or the end,
+ * means that no process has the memory any more (pagemap_read and
+ * do_pagemap_scan of fs/proc/task_mmu.c).
  */
 int
 pagemap_fail(ssize_t n)
@@ -69,7 +70,7 @@ pagemap_fail(ssize_t n)
 }
 
 /*
- * Read up to max entries of the pages in addr..end (exclusive) from the pagemap
+ * Read the entries of up to max pages in addr..end (exclusive) from the pagemap
  * fd into v. Their bits are PME_*. Return the number of entries, possibly fewer
  * than requested, or -1 with errstr set if there are none.
  */
@@ -99,9 +100,9 @@ space_pagemap(const struct space *sp)
 }
 
 /*
- * Return the argument for a scan of start..end (exclusive). The scan finds
- * pages that have at least one of the categories in any. It writes up to n
- * regions to v, and those categories of each that are also in wanted.
+ * Return the argument for a scan of start..end (exclusive) with PAGEMAP_SCAN.
+ * It finds pages that have at least one of the categories in any. It writes up
+ * to n regions to v, each with those of its categories that are in wanted.
  */
 static struct scan_arg
 scan_make(uint64_t start, uint64_t end, uint64_t any, uint64_t wanted,
@@ -124,9 +125,9 @@ what_of_categories(uint64_t c)
 }
 
 /*
- * Scan the pagemap fd for pages with any of the categories of a, one of which
- * is SCAN_GUARD. If the kernel does not know SCAN_GUARD, leave it out, now and
- * in all later calls. Return the result of ioctl(2).
+ * Scan the pagemap fd as a says, for categories of pages, one of which is
+ * SCAN_GUARD. If the kernel does not know SCAN_GUARD, leave it out, now and in
+ * all later calls. Return the result of ioctl(2).
  */
 static long
 scan_any(int fd, struct scan_arg *a)
@@ -184,8 +185,8 @@ walk_scan(int fd, uint64_t start, uint64_t end, unsigned int more,
 static uint64_t zero_frame;	/* page frame of the zero page; 0: unknown */
 
 /*
- * Find the page frame of the zero page, which backs memory that was only read,
- * by mapping and reading a page. Set zero_frame to it.
+ * Set zero_frame to the page frame of the zero page, which backs memory that
+ * was only read. To find it, map and read a page.
  */
 static void
 zero_find(void)
@@ -234,9 +235,9 @@ huge_of_entries(const uint64_t *v, size_t n)
 }
 
 /*
- * Return where to end a read of entries that begins at addr: at end, or earlier
- * so that it reads at most max entries, and no partial huge page unless it
- * begins within one.
+ * Return where a read of entries that begins at addr should end. That is end,
+ * or earlier if there would be more than max entries. It is not within a huge
+ * page, unless addr is within the same one.
  */
 static uint64_t
 entries_end(uint64_t addr, uint64_t end, uint64_t page, size_t max)
@@ -294,11 +295,11 @@ walk_entries(int fd, uint64_t start, uint64_t end, unsigned int more,
 
 /*
  * Call fn, with arg, for each run of pages in start..end (exclusive) that are
- * present, in swap, or guards, in ascending order, until fn returns -1. The
- * range may contain several mappings and gaps; a run may extend from one
- * mapping into the next. fd is the pagemap of the process. more has PM_FILE or
- * PM_HUGE if they are to be reported as well; for PM_FILE the kernel must
- * examine each page. Return 0, or -1 with errstr set.
+ * present, in swap, or guards. The runs are in ascending order. Stop if fn
+ * returns -1. fd is the pagemap of the process. The range may contain several
+ * mappings and gaps; a run may extend from one mapping into the next. more has
+ * PM_FILE or PM_HUGE if these are to be reported as well; PM_FILE is slow,
+ * because the kernel must examine each page. Return 0, or -1 with errstr set.
  */
 int
 pagemap_walk(int fd, uint64_t start, uint64_t end, unsigned int more,
@@ -313,8 +314,8 @@ pagemap_walk(int fd, uint64_t start, uint64_t end, unsigned int more,
 
 /*
  * Set *addr to the first page in start..end (exclusive) that is present, in
- * swap, or a guard, according to the pagemap fd. Return 1, 0 if there is none,
- * or -1 with errno set.
+ * swap, or a guard. fd is the pagemap. Return 1, 0 if there is none, or -1 with
+ * errno set.
  */
 static int
 scan_first(int fd, uint64_t start, uint64_t end, uint64_t *addr)
@@ -358,9 +359,8 @@ pagemap_guards(int fd)
 
 /*
  * Advance *addr to the first page before end that is present, in swap, or a
- * guard, according to the pagemap fd. Return 1, 0 if there is none, or -1 with
- * errstr set. If the kernel does not support that, return 1 and leave *addr
- * unchanged.
+ * guard. fd is the pagemap. Return 1, 0 if there is none, or -1 with errstr
+ * set. If the kernel cannot find it, return 1 with *addr unchanged.
  */
 int
 pagemap_first(int fd, uint64_t *addr, uint64_t end)
@@ -374,9 +374,9 @@ pagemap_first(int fd, uint64_t *addr, uint64_t end)
 }
 
 /*
- * Return the end of the huge pages that begin at addr, at most end, according
- * to the pagemap fd. Return addr if the page there is not huge, or if the
- * kernel does not report huge pages.
+ * Return the end of the huge pages that begin at addr, but at most end. fd is
+ * the pagemap. Return addr if the page there is not huge, or if the kernel does
+ * not report huge pages.
  */
 uint64_t
 pagemap_huge(int fd, uint64_t addr, uint64_t end)
@@ -403,9 +403,9 @@ run_found(void *arg, const struct pagerun *r)
 }
 
 /*
- * Return 1 if a page in start..end (exclusive) is present, in swap, or a guard,
- * according to the pagemap fd; 0 if none is; or -1 with errstr set. Stop
- * reading at the first such page.
+ * Find out whether a page in start..end (exclusive) is present, in swap, or a
+ * guard. fd is the pagemap. Reading stops at the first such page. Return 1 if
+ * there is one, 0 if there is none, or -1 with errstr set.
  */
 int
 pagemap_any(int fd, uint64_t start, uint64_t end)
@@ -423,11 +423,11 @@ pagemap_any(int fd, uint64_t start, uint64_t end)
 }
 
 /*
- * Set the n elements of frame to the page frames of n pages of 4 KiB from
- * address addr on, according to the pagemap fd. Frames are numbered in units of
- * 4 KiB. An element is 0 if the page is absent, is mapped by no other process,
- * or has a frame that the kernel hides (without CAP_SYS_ADMIN). Return 0, or -1
- * with errstr set.
+ * Set the n elements of frame to the page frames of n pages of 4 KiB, from
+ * address addr on. fd is the pagemap. Frames are numbered in units of 4 KiB. An
+ * element is 0 if the page is absent, if no other process maps it, or if the
+ * kernel hides its frame (without CAP_SYS_ADMIN). Return 0, or -1 with errstr
+ * set.
  */
 int
 pagemap_frames(int fd, uint64_t addr, size_t n, uint64_t *frame)

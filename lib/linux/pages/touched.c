@@ -72,9 +72,9 @@ touch_one(struct touching *t, size_t i)
 }
 
 /*
- * Examine the rest of the mappings whose first part has no page: with smaps,
- * which skips empty page tables, or with pagemap, whichever is faster. tid is a
- * thread of the process. Return 0, or -1 with errstr set.
+ * Examine the rest of each mapping that has no page in its first part. Use
+ * smaps, which skips empty page tables, or pagemap, whichever is faster. tid is
+ * a thread of the process. Return 0, or -1 with errstr set.
  */
 static int
 touch_rest(struct touching *t, pid_t tid)
@@ -107,8 +107,8 @@ touch_rest(struct touching *t, pid_t tid)
 }
 
 /*
- * Set has[i], for each mapping i of the sorted list l, to whether the mapping
- * has a page that is present, in swap, or a guard. tid is a thread of the
+ * Find out which mappings of the sorted list l have a page that is present, in
+ * swap, or a guard. has[i] says so of mapping i. tid is a thread of the
  * process, and fd its pagemap. If the kernel has no PAGEMAP_SCAN (before Linux
  * 6.7), a large mapping with only zero pages may count as having none. Return
  * 0, or -1 with errstr set.

@@ -15,8 +15,8 @@
 
 /*
  * Return a new socket of this netlink protocol, in the network namespace of the
- * calling thread, or -1 with errno set. The caller owns the socket. Reads from
- * it time out after two seconds.
+ * calling thread. The caller owns the socket. Reads from it time out after two
+ * seconds. Return -1 with errno set on failure.
  */
 int
 netlink_socket(int protocol)
@@ -55,8 +55,8 @@ netmessage_next(struct attributes *in, struct netmessage *m)
 }
 
 /*
- * Copy to body the first len bytes of message m after its header, and set *a to
- * the attributes that follow. Return false if m is too short.
+ * Copy the first len bytes after the header of message m to body. Set *a to the
+ * attributes that follow them. Return false if m is too short.
  */
 bool
 netmessage_body(const struct netmessage *m, void *body, size_t len,
@@ -89,8 +89,8 @@ message_error(const struct netmessage *m)
 /*
  * Send request r, at most 128 bytes, to netlink socket fd, and call fn, with
  * arg, for each message of the answer. There is one message, or any number with
- * NLM_F_DUMP. Read the answer to its end even if fn returns -1. Return 0, or -1
- * with errstr set.
+ * NLM_F_DUMP. The answer is read to its end even if fn returns -1. Return 0, or
+ * -1 with errstr set.
  */
 int
 netlink_ask(int fd, const struct netrequest *r, netmessage_fn fn, void *arg)
@@ -161,8 +161,8 @@ attribute_get(struct attributes a, unsigned int type, struct attributes *v)
 }
 
 /*
- * Copy the first len bytes of the first attribute of this type in a to buf.
- * Return false if there is no such attribute, or if it is shorter.
+ * Copy the first len bytes of an attribute in a to buf: the first attribute of
+ * this type. Return false if there is none, or if it is shorter.
  */
 bool
 attribute_copy(struct attributes a, unsigned int type, void *buf, size_t len)

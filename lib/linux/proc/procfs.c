@@ -14,7 +14,8 @@
 
 /*
  * Return the target of symbolic link name in /proc/pid (if tid is 0) or
- * /proc/pid/task/tid, or NULL with errno set. The caller frees it.
+ * /proc/pid/task/tid. The caller frees it. Return NULL with errno set on
+ * failure.
  */
 char *
 proc_link(pid_t pid, pid_t tid, const char *name)
@@ -44,7 +45,7 @@ path_isdeleted(const char *path)
 
 /*
  * Return 1 if errno says that a directory of process pid no longer exists.
- * Otherwise return -1 with errstr set; path is the path of the directory.
+ * Otherwise return -1 with errstr set. path is the path of the directory.
  */
 static int
 list_failed(pid_t pid, const char *path)
@@ -55,9 +56,9 @@ list_failed(pid_t pid, const char *path)
 
 /*
  * Call fn, with arg, for each entry of a directory whose name is a number,
- * until fn returns -1. The directory is name in /proc/pid, or /proc itself if
- * pid is 0. Return 0, or 1 if the directory no longer exists. Return -1 if fn
- * returned -1, or with errstr set on an error.
+ * until fn returns -1. The directory is name in /proc/pid; if pid is 0, it is
+ * /proc itself. Return 0, or 1 if the directory no longer exists. Return -1 if
+ * fn returned -1, or with errstr set on an error.
  */
 int
 proc_list(pid_t pid, const char *name, int (*fn)(void *, long), void *arg)
@@ -86,8 +87,9 @@ proc_list(pid_t pid, const char *name, int (*fn)(void *, long), void *arg)
 }
 
 /*
- * Return the number after key in file status of process pid (if tid is 0) or of
- * its thread tid. Return -1 with errno set; errno is 0 if there is no such key.
+ * Return the number after key in the file status of process pid (if tid is 0)
+ * or of its thread tid. Return -1 with errno set on failure. errno is 0 if the
+ * file has no such key.
  */
 long
 proc_status(pid_t pid, pid_t tid, const char *key)
@@ -105,9 +107,10 @@ proc_status(pid_t pid, pid_t tid, const char *key)
 }
 
 /*
- * Return the number of pid namespaces in which we see process pid (if tid is 0)
- * or its thread tid, and set *num to its ID in the innermost of them
- * (pid_namespaces(7)). Return 0 with *num unchanged if that is unknown.
+ * Set *num to the ID that a process has in its own (innermost) pid namespace
+ * (pid_namespaces(7)). The process is pid (if tid is 0), or its thread tid.
+ * Return the number of pid namespaces in which we see it. Return 0 with *num
+ * unchanged if that is unknown.
  */
 size_t
 proc_inner(pid_t pid, pid_t tid, uint64_t *num)
@@ -123,9 +126,9 @@ proc_inner(pid_t pid, pid_t tid, uint64_t *num)
 }
 
 /*
- * Parse file stat of process pid (if tid is 0) or of its thread tid into *st.
- * Return the number of the last field, as stat_parse does. Return -1 with errno
- * set on failure; errno is ESRCH if the process is gone.
+ * Parse the file stat of process pid (if tid is 0) or of its thread tid into
+ * *st. Return the number of the last field, as stat_parse does. Return -1 with
+ * errno set on failure; errno is ESRCH if the process is gone.
  */
 int
 proc_readstat(pid_t pid, pid_t tid, struct procstat *st)
@@ -261,8 +264,9 @@ proc_islost(int e)
 }
 
 /*
- * Record in l that file name below /proc could not be read because of errno. Do
- * so only if errno means that the file exists and is readable (proc_islost).
+ * Record in l that file name below /proc could not be read, with the reason in
+ * errno. Do nothing if errno only means that the file does not exist or that we
+ * may not read it (proc_islost).
  */
 void
 filelist_lose(struct filelist *l, const char *name)

@@ -30,8 +30,8 @@ proc_path(char *path, size_t size, pid_t pid, pid_t tid, const char *name)
 }
 
 /*
- * Open file name in /proc/pid (if tid is 0) or /proc/pid/task/tid with these
- * flags of open(2). Return a descriptor owned by the caller, or -1 with errno
+ * Open file name in /proc/pid (if tid is 0) or /proc/pid/task/tid. flags are
+ * those of open(2). Return a descriptor that the caller owns, or -1 with errno
  * set.
  */
 int
@@ -44,9 +44,9 @@ proc_open(pid_t pid, pid_t tid, const char *name, int flags)
 }
 
 /*
- * Return true if reading the /proc file name may block forever, because the
- * kernel reads memory at an address that the process chooses, or waits while a
- * thread changes the mappings (proc_pid_cmdline(5)).
+ * Return true if reading the file name in /proc/PID may block forever. The
+ * kernel may read memory at an address that the process chooses, or wait while
+ * a thread changes the mappings (proc_pid_cmdline(5)).
  */
 static bool
 proc_waits(const char *name)
@@ -149,10 +149,10 @@ proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 /*
  * Read the fdinfo of descriptor fd of process pid (proc_pid_fdinfo(5)) into
  * *out, as proc_read does. link is the target of the descriptor's link, mode
- * its st_mode, and major the major number if it is a device. For most files the
- * kernel takes no lock. The proxy reads the fdinfo of files that may block: an
- * epoll set, whose lock a thread may hold while it writes to memory that nobody
- * provides, and devices, which may wait for anything.
+ * its st_mode, and major the major number if it is a device. The proxy reads
+ * the fdinfo of files that may block. These are epoll sets, whose lock a thread
+ * may hold while it writes to memory that nobody provides, and devices, which
+ * may wait for anything. For most other files the kernel takes no lock.
  */
 int
 proc_fdinfo(pid_t pid, int fd, const char *link, unsigned int mode,
@@ -188,8 +188,8 @@ fd_drop(int fd)
 }
 
 /*
- * Set *sx to the statx(2) result for the file that process pid has open as fd,
- * without asking a file server, which may be dead, or stopped by us. Return 0,
+ * Set *sx to the statx(2) result for the file that process pid has open as fd.
+ * No file server is asked, because it may be dead, or stopped by us. Return 0,
  * or -1 with errno set.
  */
 int
@@ -213,9 +213,9 @@ statx_dev(const struct statx *sx)
 
 /*
  * Mount the file system configured in fs, a descriptor of fsopen(2) (Linux 5.2
- * and newer), with these attributes of mount_setattr(2). The mount is detached,
- * so nobody else can see it. Close fs. Return an O_PATH descriptor of the root,
- * which unmounts the file system when closed, or -1 with errno set.
+ * and newer). attributes are those of mount_setattr(2). The mount is detached,
+ * so that nobody else sees it. fs is closed. Return an O_PATH descriptor of the
+ * root, or -1 with errno set. Closing that descriptor unmounts the file system.
  */
 int
 unseen_mount(int fs, unsigned int attributes)

@@ -64,8 +64,8 @@ is_outside(pid_t pid)
 
 /*
  * Set errstr to say why the kernel denied access to process pid (EPERM or
- * EACCES), and how to get access. Do not look up user names, because the name
- * server may be stopped by us. Return -1.
+ * EACCES), and how to get access. User names are not looked up, because the
+ * name server may be stopped by us. Return -1.
  */
 int
 proc_refused(pid_t pid)

@@ -39,8 +39,8 @@ ns_number(pid_t pid, const char *link)
 
 /*
  * Move this thread to the namespace of kind k of process pid, unless it is
- * there already, and record in v how to return. Return 0, after which visit_end
- * must be called, or -1 with errstr set.
+ * there already. v records how to return. Return 0; the caller must then call
+ * visit_end. Return -1 with errstr set on failure.
  */
 int
 visit_begin(struct visit *v, enum visit_kind k, pid_t pid)

@@ -27,9 +27,9 @@ struct range {			/* a range to read */
 };
 
 /*
- * Answer with the whole /proc file whose path is the argument. Reads of some
- * files return at most a page, so put several reads into one message. Return 0,
- * or -1 with errno set.
+ * In the proxy, answer with the whole /proc file whose path is the argument.
+ * Several reads go into one message, because a read of some files returns at
+ * most a page. Return 0, or -1 with errno set.
  */
 static int
 proc_serve(struct serving *s)
@@ -63,8 +63,9 @@ proxy_proc(pid_t pid, const char *path, struct bulk *out)
 }
 
 /*
- * Append the fdinfo of descriptor fd of process pid to *out. desc describes it
- * in messages to the user. Return 0, or -1 with errno set.
+ * Append the fdinfo of descriptor fd of process pid to *out, as read by the
+ * proxy. desc describes it in messages to the user. Return 0, or -1 with errno
+ * set.
  */
 int
 proxy_fdinfo(pid_t pid, int fd, const char *desc, struct bulk *out)
@@ -107,8 +108,8 @@ ask_walk(proxy_fn fn, int root, const char *path)
 }
 
 /*
- * Look up path as a process would whose root directory is open as root. Return
- * an O_PATH descriptor owned by the caller, or -1 with errno set.
+ * Look up path in the proxy, as a process does whose root directory is open as
+ * root. Return an O_PATH descriptor that the caller owns, or -1 with errno set.
  */
 int
 proxy_walk(int root, const char *path)
@@ -117,8 +118,9 @@ proxy_walk(int root, const char *path)
 }
 
 /*
- * Look up name in the directory open as dir. Fail if name is a link or a mount
- * point. Return an O_PATH descriptor owned by the caller, or -1 with errno set.
+ * Look up name in the directory open as dir, in the proxy. Fail if name is a
+ * link or a mount point. Return an O_PATH descriptor that the caller owns, or
+ * -1 with errno set.
  */
 int
 proxy_step(int dir, const char *name)
@@ -127,9 +129,9 @@ proxy_step(int dir, const char *name)
 }
 
 /*
- * Return a descriptor of the file with this number: the one kept open since an
- * earlier question, or s->fd reopened for reading. Return -1 with errno set on
- * failure.
+ * Return a descriptor of the file with this number. It was kept open since an
+ * earlier question; if not, s->fd is reopened for reading. Return -1 with errno
+ * set on failure.
  */
 static int
 kept_get(const struct serving *s, uint64_t number)
@@ -175,10 +177,10 @@ open_serve(struct serving *s)
 }
 
 /*
- * Make the proxy open the file that the O_PATH descriptor fd refers to, and
- * describe it in *f. The file gets this number, which must be unique. dev is
- * the device of its file system, and name describes the file to the user.
- * Return 0, or -1 with errno set.
+ * Make the proxy open the file that the O_PATH descriptor fd refers to.
+ * Describe the file in *f. It gets this number, which must be unique. dev is
+ * the device of its file system, and name describes it to the user. Return 0,
+ * or -1 with errno set.
  */
 int
 proxy_open(int fd, uint64_t number, uint64_t dev, const char *name,
@@ -191,12 +193,12 @@ proxy_open(int fd, uint64_t number, uint64_t dev, const char *name,
 }
 
 /*
- * Answer with a range of an open file or of the memory of a process. Read
- * memory that is mapped from a file with process_vm_readv(2). Unlike a read of
- * /proc/PID/mem, this releases the address space while it waits for a page,
- * stops waiting when we are killed (process_vm_rw_single_vec of
- * mm/process_vm_access.c), and does not copy such pages. Return 0, or -1 with
- * errno set.
+ * In the proxy, answer with a range of an open file or of the memory of a
+ * process. Memory that is mapped from a file is read with process_vm_readv(2).
+ * Unlike a read of /proc/PID/mem, that releases the address space while it
+ * waits for a page, stops waiting when we are killed (process_vm_rw_single_vec
+ * of mm/process_vm_access.c), and does not copy such pages. Return 0, or -1
+ * with errno set.
  */
 static int
 range_serve(struct serving *s)
@@ -225,9 +227,9 @@ range_serve(struct serving *s)
 /*
  * Read up to len bytes (at most MAX_PROXY) at offset off into buf, from the
  * file that proxy_open opened as number. fd is the O_PATH descriptor of the
- * file. dev and name, its device and description, are used if the proxy does
- * not answer. Return the number of bytes, 0 at end of file, or -1 with errno
- * set.
+ * file. dev and name are its device and description, used if the proxy does not
+ * answer. Return the number of bytes, 0 at the end of the file, or -1 with
+ * errno set.
  */
 ssize_t
 proxy_read(int fd, uint64_t number, uint64_t dev, const char *name, void *buf,
@@ -240,8 +242,9 @@ proxy_read(int fd, uint64_t number, uint64_t dev, const char *name, void *buf,
 }
 
 /*
- * Return how many of the len bytes at addr fit into one answer. If not all do,
- * the part that fits ends at a page boundary. page is the page size in bytes.
+ * Return how many of the len bytes at addr fit into one answer of the proxy. If
+ * not all fit, the part that does ends at a page boundary. page is the page
+ * size in bytes.
  */
 size_t
 proxy_fits(size_t len, uint64_t addr, uint64_t page)
@@ -254,9 +257,9 @@ proxy_fits(size_t len, uint64_t addr, uint64_t page)
 
 /*
  * Read up to len bytes (at most MAX_PROXY) at addr of the memory of a process
- * into buf. mem is a descriptor of that memory, and pid is a thread of the
- * process. If file is set, the bytes are unmodified and mapped from a file.
- * Return the number of bytes, or -1 with errno set.
+ * into buf, through the proxy. mem is a descriptor of that memory, and pid is a
+ * thread of the process. Set file if the bytes are mapped from a file and
+ * unmodified. Return the number of bytes, or -1 with errno set.
  */
 ssize_t
 proxy_memory(int mem, pid_t pid, bool file, void *buf, size_t len,

@@ -54,8 +54,8 @@ missed_find(const struct proxy_key *k)
 }
 
 /*
- * Record that the answer about the object of k did not come in time, so that
- * the object is not asked about again. Return -1 with errno ETIMEDOUT.
+ * Record that the answer about the object of k did not come in time. The object
+ * is then not asked about again. Return -1 with errno ETIMEDOUT.
  */
 static int
 missed_add(const struct proxy_key *k)
@@ -75,8 +75,8 @@ missed_add(const struct proxy_key *k)
 }
 
 /*
- * Copy to buf, which has size bytes, the description of the nth object whose
- * answer did not come in time. Return false if there are not that many.
+ * Copy the description of the nth object whose answer did not come in time to
+ * buf. buf has size bytes. Return false if there are not that many.
  */
 bool
 proxy_missed(size_t n, char *buf, size_t size)
@@ -106,8 +106,9 @@ proxy_end(void)
 
 /*
  * Return how long to wait for an answer about the object of k, in ns. Return 0
- * if the time is up, or if there was no answer about the object before. Files
- * of /proc, read once per process, get a short time even after the limit.
+ * if the time is up, or if an earlier question about the object was not
+ * answered. Files of /proc are read once per process; they get a short time
+ * even when the time is up.
  */
 static uint64_t
 time_allowed(const struct proxy_key *k)
@@ -168,10 +169,10 @@ lane_runs(const struct lane *p)
 }
 
 /*
- * Wait up to *allowed nanoseconds for an answer from proxy p, and subtract the
- * time taken from *allowed. Time during which the proxy is runnable does not
- * count, because it means that this machine is busy. Return false if there is
- * no answer.
+ * Wait up to *allowed nanoseconds for an answer from proxy p. Subtract the time
+ * taken from *allowed. Time in which the proxy is runnable does not count,
+ * because it means that this machine is busy. Return false if there is no
+ * answer.
  */
 static bool
 answer_await(const struct lane *p, uint64_t *allowed)
@@ -227,7 +228,7 @@ lane_ask(struct lane *p, const struct proxy_question *q)
  * Receive the answer from proxy p to question q, and append its bytes to
  * *bytes. If a descriptor comes with the answer, set *out to it; the caller
  * owns it. Return 0, or -1 with errno set. If the answer is an error with a
- * message, also set errstr.
+ * message, errstr is set as well.
  */
 static int
 answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *bytes,
@@ -285,11 +286,11 @@ lane_call(const struct proxy_question *q, struct bulk *bytes, int *out)
 }
 
 /*
- * Ask the proxy to run fn, with the len bytes of arg and a duplicate of
- * descriptor fd, unless fd is -1. k describes the object of the question.
- * Append all bytes of the answer to *bytes. Return 0, or -1 with errno set;
- * errno is ETIMEDOUT if the answer took too long. errstr is set if the failure
- * has a message.
+ * Make the proxy run fn, with the len bytes of arg, and append the bytes of its
+ * answer to *bytes. fn also gets a duplicate of descriptor fd, unless fd is -1.
+ * k describes the object that the question is about. Return 0, or -1 with errno
+ * set; errno is ETIMEDOUT if the answer took too long. errstr is set if the
+ * failure has a message.
  */
 int
 proxy_fetch(const struct proxy_key *k, proxy_fn fn, const void *arg,
@@ -319,10 +320,10 @@ lane_askall(struct lane *p, struct proxy_asked *v, size_t n)
 }
 
 /*
- * Ask the n questions at v, all for the same proxy. Send all of them before
- * waiting for the first answer. If an answer does not come in time, send the
- * questions after it to a new process. Set rc, error and why of each question
- * to the result, errno and errstr (or "") of proxy_fetch.
+ * Ask the n questions at v, all for the same proxy. All of them are sent before
+ * waiting for the first answer. If an answer does not come in time, the
+ * questions after it are sent to a new process. Set rc, error and why of each
+ * question to the result, errno and errstr (or "") of proxy_fetch.
  */
 void
 proxy_fetchall(struct proxy_asked *v, size_t n)
@@ -353,7 +354,7 @@ proxy_fetchall(struct proxy_asked *v, size_t n)
 /*
  * Ask the proxy as proxy_fetch does, and copy up to size bytes of the answer to
  * buf. If out is not NULL, set *out to the descriptor that came with the
- * answer, owned by the caller, or to -1. Return the number of bytes copied, or
+ * answer, or to -1. The caller owns it. Return the number of bytes copied, or
  * -1 with errno set.
  */
 ssize_t

@@ -22,9 +22,9 @@ enum { MAX_OUTPUT = 16 * 1024 * 1024 };	/* maximum output of a program in
 					   bytes */
 
 /*
- * Execute the program argv with descriptor in as standard input, descriptor out
- * as standard output, and no other descriptors of ours. Unless ns is -1, enter
- * that network namespace first.
+ * Execute the program argv. It gets descriptor in as standard input, descriptor
+ * out as standard output, and no other descriptors of ours. Unless ns is -1, it
+ * runs in that network namespace.
  */
 static void __attribute__((noreturn))
 program_become(const char *const argv[], int ns, int in, int out)
@@ -54,7 +54,8 @@ program_become(const char *const argv[], int ns, int in, int out)
 
 /*
  * Append the output that can be read from fd to b, up to its end. Return false
- * if some is missing: there is too much, or the other end of sock was closed.
+ * if some of it is missing, because there is too much or the other end of sock
+ * was closed.
  */
 static bool
 output_read(int fd, int sock, struct buf *b)
@@ -97,8 +98,8 @@ input_file(const void *data, size_t len)
 
 /*
  * Run the program argv, which ends with NULL, in the proxy. Its standard input
- * is the len bytes at in, and its network namespace is ns unless that is -1.
- * Append its output to *out. The program is killed with the proxy, and when the
+ * is the len bytes at in. It runs in network namespace ns, unless that is -1.
+ * Its output is appended to *out. It is killed with the proxy, and when the
  * other end of sock is closed, unless sock is -1. Return its exit status, or -1
  * if it did not exit or output is missing.
  */
@@ -133,9 +134,9 @@ program_run(const char *const argv[], int ns, int sock, const void *in,
 }
 
 /*
- * Answer with the files of l. For each, the answer has the name with a zero
- * byte, the length in 8 bytes, and the contents. Return 0, or -1 with errstr
- * set if l is incomplete.
+ * In the proxy, answer with the files of l. For each, the answer has the name
+ * with a zero byte, the length in 8 bytes, and the contents. Return 0, or -1
+ * with errstr set if l is incomplete.
  */
 int
 serve_files(struct serving *s, const struct filelist *l)
@@ -155,9 +156,9 @@ serve_files(struct serving *s, const struct filelist *l)
 }
 
 /*
- * Ask the proxy as proxy_fetch does, but with a function fn that answers with
- * serve_files, and append the files of the answer to *files. Return 0, or -1
- * with errstr set.
+ * Make the proxy run fn, which answers with serve_files, and append the files
+ * of the answer to *files. The other arguments are those of proxy_fetch. Return
+ * 0, or -1 with errstr set.
  */
 int
 proxy_files(const struct proxy_key *k, proxy_fn fn, const void *arg,

@@ -42,9 +42,8 @@ static struct {
 } behind;			/* protected by proxies.lock */
 
 /*
- * Enable proxies. Limit the time for each answer to the given number of
- * seconds; during a stop, this limits the time for all answers together as
- * well.
+ * Enable proxies. The proxy has the given number of seconds for each answer.
+ * During a stop, it has that time for all answers together as well.
  */
 void
 proxy_allow(unsigned int seconds)
@@ -105,9 +104,9 @@ proxy_hold(bool held)
 }
 
 /*
- * If realtime is set, give the proxies real-time priority, where that is
- * permitted, because the tracer that waits for them has it as well
- * (linux/live.c). Otherwise give them normal priority.
+ * Give the proxies real-time priority if realtime is set and it is permitted,
+ * else normal priority. The tracer that waits for them has real-time priority
+ * then (linux/live.c).
  */
 void
 proxy_boost(bool realtime)
@@ -126,8 +125,9 @@ proxy_boost(bool realtime)
 }
 
 /*
- * Run as proxy p, a child of process parent. Keep only the socket sock, and
- * restore the default action of SIGCHLD, which our caller may ignore.
+ * Run as proxy p, a child of process parent. Only the socket sock stays open.
+ * The default action of SIGCHLD is restored, because our caller may ignore that
+ * signal.
  */
 static void __attribute__((noreturn))
 lane_main(const struct lane *p, int sock, pid_t parent)
@@ -153,8 +153,8 @@ lane_main(const struct lane *p, int sock, pid_t parent)
 }
 
 /*
- * Start a process for proxy p. Our other threads do not exist in it, so it must
- * not need a lock that they may hold. Return 0, or -1 with errno set.
+ * Start a process for proxy p. It has none of our other threads, so it must not
+ * need a lock that one of them may hold. Return 0, or -1 with errno set.
  */
 int
 lane_fork(struct lane *p)
@@ -299,9 +299,9 @@ proxy_isours(pid_t pid)
 }
 
 /*
- * End all proxies. An abandoned proxy ends when the call that blocks it
- * returns, if ever. Give the proxy that unlocks connections as much time as an
- * answer may take, so that they are unlocked when we exit.
+ * End all proxies. One that hangs ends when the call that blocks it returns, if
+ * ever. The proxy that unlocks TCP connections gets as much time as an answer
+ * may take, so that they are unlocked when we exit.
  */
 void
 lanes_end(void)

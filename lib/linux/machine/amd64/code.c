@@ -41,9 +41,9 @@ static const struct {
 };
 
 /*
- * Return the number of bytes that the code at p takes off the stack before it
- * returns. Return -1 if it does anything else that matters to a thread whose
- * registers will all be restored.
+ * Return how many bytes the code at p takes off the stack before it returns.
+ * Return -1 if the code does anything else that matters. Registers do not
+ * matter, because all registers of the thread will be restored.
  */
 static int
 code_skip(const uint8_t *p, const uint8_t *end)

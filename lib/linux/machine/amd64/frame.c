@@ -82,9 +82,9 @@ _Static_assert((int)STAGE_SIZE <= (int)MAX_STAGE &&
     (int)STAGE_SIZE >= (int)MIN_STAGE, "a stage has such a size");
 
 /*
- * Return the end of an extended-state feature in the standard layout, or 0 if
- * the processor does not report the feature. Cache the results, because CPUID
- * traps to the host in a virtual machine and would take longer than everything
+ * Return the end of an extended-state feature in the standard layout. Return 0
+ * if the processor does not report the feature. Results are cached, because in
+ * a virtual machine CPUID traps to the host, which takes longer than everything
  * else here.
  */
 static size_t
@@ -105,9 +105,9 @@ feature_end(unsigned int feature)
 }
 
 /*
- * Return the size in bytes of extended state with these features in the
- * standard layout, but no more than max. The layout is described in Intel's
- * Software Developer's Manual, volume 1, chapter 13.
+ * Return the size in bytes of extended state that has these features. It has
+ * the standard layout of Intel's Software Developer's Manual, volume 1, chapter
+ * 13. Return max if the size is larger.
  */
 static size_t
 xstate_size(uint64_t features, size_t max)
@@ -124,10 +124,10 @@ xstate_size(uint64_t features, size_t max)
 
 /*
  * Return true if the kernel has room for AMX tiles of stopped thread tid. It
- * has room once the thread has used tiles, and only then does it accept tile
- * data (validate_user_xstate_header of arch/x86/kernel/fpu/xstate.c). x has the
- * extended state of the thread, len bytes. To find out, write state with zeroed
- * tiles, which is equivalent to unused ones, and then write x again.
+ * has room once the thread has used tiles, and only then accepts tile data
+ * (validate_user_xstate_header of arch/x86/kernel/fpu/xstate.c). To find out,
+ * write the thread's state with zeroed tiles, which is equivalent to unused
+ * ones, and then write it again as it was. x has that state, of len bytes.
  */
 static bool
 has_tiles(pid_t tid, uint8_t *x, size_t len)
@@ -152,12 +152,12 @@ has_tiles(pid_t tid, uint8_t *x, size_t len)
 
 /*
  * Turn the extended state x, of len bytes, into the form that a signal frame
- * requires: write struct _fpx_sw_bytes to its software bytes, and a magic
- * number after it. Features not in use are left out, so the kernel resets them;
- * it would reject tile data from a thread that may not use tiles. The kernel
- * expects the magic number after the features that are present. If tiles is
- * set, the thread has tiles: write another after all possible features, for
- * kernels that look there. Return the new length of x.
+ * requires. Its software bytes become a struct _fpx_sw_bytes. Features not in
+ * use are left out; the kernel resets them, and would reject tile data from a
+ * thread that may not use tiles. A magic number follows the features that are
+ * present. If tiles is set, the thread has tiles: write the number after all
+ * possible features as well, for kernels that look there. Return the new length
+ * of x.
  */
 static size_t
 xstate_seal(uint8_t *x, size_t len, bool tiles)
@@ -184,8 +184,9 @@ xstate_seal(uint8_t *x, size_t len, bool tiles)
 
 /*
  * Return the number of the call that a thread in restart_syscall(2) continues.
- * The kernel does not report it, but seen has the call that the thread waited
- * in before it was stopped; its arguments must match. Return -1 if they do not.
+ * The kernel does not report it. So it is taken from seen, the call that the
+ * thread waited in before it was stopped. Return -1 if the arguments of that
+ * call differ from those in r.
  */
 static greg_t
 call_restarted(const struct seencall *seen, const struct user_regs_struct *r)
@@ -203,10 +204,10 @@ call_restarted(const struct seencall *seen, const struct user_regs_struct *r)
 
 /*
  * Set m, the registers of a signal frame, to those with which the thread of w
- * will continue. r has its registers at the stop. If the thread was stopped in
- * a system call, it makes that call again. A call with a timeout then starts
- * with the full timeout, because restart_syscall(2) fails with EINTR after
- * rt_sigreturn(2). If the call is unknown, it fails with EINTR as well.
+ * will continue. r has its registers at the stop. If it was stopped in a system
+ * call, it makes that call again. A call with a timeout starts with the full
+ * timeout, because restart_syscall(2) fails with EINTR after rt_sigreturn(2).
+ * It fails with EINTR as well if it is unknown which call it is.
  */
 static void
 frame_regs(mcontext_t *m, const struct user_regs_struct *r,
@@ -247,9 +248,9 @@ frame_regs(mcontext_t *m, const struct user_regs_struct *r,
 }
 
 /*
- * Build a stage with signal frame uc in buf, which is STAGE_SIZE zero bytes.
- * The stage will be placed at addr in the process. Return the stack pointer to
- * use with it.
+ * Build a stage (one signal frame of a chain) with the context uc in buf. buf
+ * is STAGE_SIZE zero bytes, and will be placed at addr in the process. Return
+ * the stack pointer to use with it.
  */
 static uint64_t
 stage_put(uint8_t *buf, uint64_t addr, const struct gadgets *g,
@@ -265,9 +266,9 @@ stage_put(uint8_t *buf, uint64_t addr, const struct gadgets *g,
 }
 
 /*
- * Build in buf a stage that makes system call nr on the given stack, with the
- * two arguments in arg. The stage will be placed at addr in the process. Return
- * the stack pointer to use with it.
+ * Build a stage in buf that makes system call nr on the given stack. arg has
+ * the two arguments of the call. buf will be placed at addr in the process.
+ * Return the stack pointer to use with it.
  */
 static uint64_t
 stage_call(uint8_t *buf, uint64_t addr, const struct frame *w, uint64_t stack,

@@ -64,10 +64,10 @@ restart_counts(int64_t nr)
 }
 
 /*
- * If thread tid gave up a call because we stopped it, set the result of the
- * call to -ERESTARTNOHAND, as the kernel does for other calls. The call then
- * restarts, or fails with EINTR if a signal is to be handled first. Return true
- * if the result was set.
+ * Make the kernel restart a call that thread tid gave up because we stopped it.
+ * To that end set the result of the call to -ERESTARTNOHAND, as the kernel does
+ * for other calls. If a signal is to be handled first, the call fails with
+ * EINTR. Return true if the result was set.
  */
 bool
 restart_call(pid_t tid, const struct seencall *seen)

@@ -100,10 +100,10 @@ call_result(const struct gregs *r)
 }
 
 /*
- * Return 1 if thread tid, when resumed, would make system call nr with first
- * argument first, 0 if not, or -1 if that cannot be determined. To restart a
- * call, the kernel moves the thread back to before the call (do_signal of
- * arch/arm64/kernel/signal.c).
+ * Return 1 if thread tid would make system call nr with first argument first
+ * when resumed. That includes a call to be restarted: the kernel moves the
+ * thread back to before it (do_signal of arch/arm64/kernel/signal.c). Return 0
+ * if it would not, or -1 if that cannot be determined.
  */
 int
 call_pending(pid_t tid, long nr, uint64_t first)
@@ -131,9 +131,9 @@ call_waits(uint64_t nr)
 }
 
 /*
- * Read the SVE vectors of thread tid into buf, of len bytes, in the layout of
- * NT_ARM_SVE. Return their size in bytes, or 0 if the thread uses only their
- * floating-point part.
+ * Read the SVE vectors of thread tid into buf, of len bytes. They have the
+ * layout of NT_ARM_SVE. Return their size in bytes, or 0 if the thread uses
+ * only their floating-point part.
  */
 size_t
 vectors_read(pid_t tid, uint8_t *buf, size_t len)
@@ -150,8 +150,8 @@ vectors_read(pid_t tid, uint8_t *buf, size_t len)
 }
 
 /*
- * Save the SVE vectors of thread tid in k, because the kernel discards all but
- * their floating-point part in any system call (fp_user_discard of
+ * Save the SVE vectors of thread tid in k. In any system call the kernel
+ * discards all but their floating-point part (fp_user_discard of
  * arch/arm64/kernel/entry-common.c, or sve_user_discard). Return 0, or -1.
  */
 int

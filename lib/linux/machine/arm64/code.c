@@ -29,9 +29,9 @@ code_get(const uint8_t *p)
 }
 
 /*
- * Return true if instruction i changes neither memory nor control flow, nor the
- * return address in x30. The encodings are from the Arm Architecture Reference
- * Manual, C4.1.
+ * Return true if instruction i changes neither memory, nor control flow, nor
+ * the return address in x30. The encodings are from the Arm Architecture
+ * Reference Manual, C4.1.
  */
 static bool
 is_idle(uint32_t i)

@@ -111,9 +111,9 @@ record_fpsimd(uint8_t *p, const uint8_t *fp)
 }
 
 /*
- * Write to p a record with the SVE vectors at vector, which have the layout of
- * NT_ARM_SVE. p is in the frame buf, which will be placed at address at in the
- * process. Return the end of the record.
+ * Write a record with the SVE vectors at vector to p. The vectors have the
+ * layout of NT_ARM_SVE. p is in the frame buf, which will be placed at address
+ * at in the process. Return the end of the record.
  */
 static uint8_t *
 record_vectors(uint8_t *p, const uint8_t *buf, uint64_t at,
@@ -140,10 +140,10 @@ record_vectors(uint8_t *p, const uint8_t *buf, uint64_t at,
 }
 
 /*
- * Build a signal frame in buf, which is filled with zeros. The frame will be
- * placed at address at in the process. It restores the general registers r, the
- * floating-point registers fp, the signal mask mask and, unless vector is NULL,
- * the SVE vectors at vector. Return its length.
+ * Build a signal frame in buf, which is filled with zeros. It restores the
+ * general registers r, the floating-point registers fp, the signal mask mask
+ * and the SVE vectors at vector, unless that is NULL. It will be placed at
+ * address at in the process. Return its length.
  */
 static size_t
 frame_put(uint8_t *buf, uint64_t at, const struct gregs *r, const uint8_t *fp,
@@ -161,9 +161,9 @@ frame_put(uint8_t *buf, uint64_t at, const struct gregs *r, const uint8_t *fp,
 }
 
 /*
- * Build in buf a signal frame that makes system call nr with the two arguments
- * in a, with the stack pointer set to stack. The frame will be placed at
- * address at in the process.
+ * Build a signal frame in buf that makes system call nr, with the stack pointer
+ * set to stack. a has the two arguments of the call. The frame will be placed
+ * at address at in the process.
  */
 static void
 frame_call(uint8_t *buf, uint64_t at, const struct frame *w, uint64_t stack,
@@ -180,10 +180,10 @@ frame_call(uint8_t *buf, uint64_t at, const struct frame *w, uint64_t stack,
 }
 
 /*
- * Change the registers r of a thread that is about to call restart_syscall(2),
- * which would fail after rt_sigreturn(2): set the call number to that of the
- * original call. seen has the call that the thread waited in before it was
- * stopped; its arguments must match.
+ * If a thread with registers r is about to call restart_syscall(2), let it make
+ * the original call instead. restart_syscall(2) would fail after
+ * rt_sigreturn(2). The original call is seen, in which the thread waited before
+ * it was stopped. Do nothing if its arguments differ from those in r.
  */
 static void
 regs_unrestart(struct gregs *r, const struct seencall *seen)

@@ -41,9 +41,9 @@ note_write(pid_t tid, unsigned int note, const void *buf, size_t len)
 }
 
 /*
- * Return the instruction at address at in thread tid, or 0, which is not an
- * instruction, if at is not aligned or cannot be read. Read the aligned 8 bytes
- * that contain it, because the next 4 may not be mapped.
+ * Return the instruction at address at in thread tid. Return 0, which is not an
+ * instruction, if at is not aligned or cannot be read. Only the aligned 8 bytes
+ * that contain it are read, because the next 4 may not be mapped.
  */
 uint32_t
 code_at(pid_t tid, uint64_t at)
@@ -80,8 +80,8 @@ gregs_read(pid_t tid, struct gregs *r)
 }
 
 /*
- * Write the registers *r to thread tid, then the number of the system call that
- * the thread is in, or -1. Return 0, or -1 with errno set.
+ * Write the registers *r to thread tid. Also write the number of the system
+ * call that the thread is in, or -1. Return 0, or -1 with errno set.
  */
 int
 gregs_write(pid_t tid, const struct gregs *r)
@@ -99,8 +99,8 @@ gregs_pc(const struct gregs *r)
 }
 
 /*
- * Set the address of the next instruction in *r to pc. Clear BTYPE, with which
- * branch target identification checks where a jump came from.
+ * Set the address of the next instruction in *r to pc. Also clear BTYPE, with
+ * which branch target identification checks where a jump came from.
  */
 void
 gregs_jump(struct gregs *r, uint64_t pc)

@@ -126,8 +126,8 @@ restart_counts(int64_t nr)
 
 /*
  * Return true if the call of thread tid failed because of a signal that is to
- * be handled: one that is pending and not blocked, or the one that the thread
- * stopped with. Set *sleeps to the number of voluntary context switches of the
+ * be handled. Such a signal is pending and not blocked, or the thread stopped
+ * with it. Set *sleeps to the number of voluntary context switches of the
  * thread.
  */
 static bool
@@ -159,8 +159,8 @@ is_signalled(pid_t tid, uint64_t *sleeps)
 
 /*
  * Set *v to the first argument of call nr, from which stopped thread tid has
- * returned. It is no longer in any register set, but /proc/TID/syscall shows it
- * while a thread is in a call; so mark the thread as being in the call for a
+ * returned. No register has it any more, but /proc/TID/syscall shows it while a
+ * thread is in a call. So the thread is marked as being in the call for a
  * moment. Newer kernels, 6.1.192 among them, then show the current x0 instead
  * (update_syscall_orig_x0_after_ptrace of arch/arm64/kernel/ptrace.c). Return
  * 0, or -1.
@@ -191,8 +191,9 @@ first_argument(pid_t tid, uint64_t nr, uint64_t *v)
 }
 
 /*
- * Return true if first, the supposed first argument of call c in thread tid, is
- * a descriptor of the kind of file on which the call gives up.
+ * Return true if call c of thread tid was made on a file that lets it give up
+ * when stopped. first is supposed to be its first argument, a descriptor of
+ * that file.
  */
 static bool
 is_taken(pid_t tid, const struct call *c, uint64_t first)
@@ -211,9 +212,9 @@ is_taken(pid_t tid, const struct call *c, uint64_t first)
 }
 
 /*
- * Return true if a thread with registers r is still in the call in which it was
- * seen. It must have switched context voluntarily just once since, in order to
- * stop.
+ * Return true if a thread with registers r is still in seen, the call in which
+ * it was seen. Since then it must have switched context voluntarily just once,
+ * in order to stop. sleeps is its number of such switches.
  */
 static bool
 is_seen(const struct gregs *r, const struct seencall *seen, uint64_t sleeps)
@@ -225,11 +226,11 @@ is_seen(const struct gregs *r, const struct seencall *seen, uint64_t sleeps)
 }
 
 /*
- * Set *v to the first argument of call c, which thread tid with registers r
- * appears to have given up. Return true if the thread really made that call: it
- * was seen in the call, or the argument is of the right kind. After
- * rt_sigreturn(2) from a signal handler, a thread has the registers of the call
- * that the signal ended; but then the argument found is that of
+ * Find the first argument of call c, which thread tid with registers r appears
+ * to have given up. Set *v to it. Return true if the thread really made that
+ * call: it was seen in the call, or the argument is of the right kind. A thread
+ * that has returned from a signal handler also has the registers of a call,
+ * which the signal ended. But then the argument found is that of
  * rt_sigreturn(2), which has none.
  */
 static bool
@@ -264,11 +265,11 @@ restart_call(pid_t tid, const struct seencall *seen)
 
 /*
  * Return how to restart the interrupted call of thread tid, whose registers are
- * r. The kernel moved the thread back to before the call, and keeps the code
- * with which the call ended until the thread resumes (do_signal of
- * arch/arm64/kernel/signal.c). If restart_call moved it back, the same code
- * must be used. The code follows from the call. For a call with a timeout, only
- * the next call shows whether the wait had begun.
+ * r. The kernel moved the thread back to before the call. Until the thread
+ * resumes, it keeps the code with which the call ended (do_signal of
+ * arch/arm64/kernel/signal.c). The code follows from the call, and is the same
+ * if restart_call moved the thread. For a call with a timeout, only the next
+ * call shows whether the wait had begun.
  */
 struct restartinfo
 restartinfo_read(pid_t tid, const struct gregs *r)
