@@ -65,10 +65,9 @@ kept_run(const struct dedup *d, uint64_t place)
 }
 
 /*
- * Check whether the n groups starting at place still have the identities id. A
- * group may have lost its identity, since a page frame may have moved since it
- * was described. Return the number of groups before the first that has another
- * identity.
+ * Check whether the n groups of pages from place on still have the identities
+ * id. A page frame may have moved since it was described. Return the number of
+ * groups before the first that has another identity.
  */
 static size_t
 identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
@@ -94,9 +93,9 @@ identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 }
 
 /*
- * For each of n groups, find the place where the group with its identity was
- * described. Set place[i] to the place for id[i], or to PLACE_NONE. Groups that
- * followed each other before are likely to do so again.
+ * For each of n groups of pages, find the place where it was described before.
+ * id[i] is the identity of the group; set place[i] to the place, or to
+ * PLACE_NONE. Groups that followed each other before are likely to do so again.
  */
 static void
 identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
@@ -171,8 +170,8 @@ window_open(struct dedup *d, const struct segment *seg,
 }
 
 /*
- * Return how many groups of the window, from g on, were described one after
- * another. Return 0 if group g was not described.
+ * Return how many groups of pages in the window, from g on, were described one
+ * after another. Return 0 if group g was not described.
  */
 static size_t
 window_run(const struct dedup *d, size_t g)
@@ -213,9 +212,9 @@ plan_read(struct block *b, size_t n, struct source *src, uint64_t loc)
 }
 
 /*
- * Plan group g of the window in block b: decide where its pages come from. If
- * the group was not described before, they are read from loc in src, and its
- * identity is added to the index. Return 0, or -1 with errstr set.
+ * Plan group of pages g of the window in block b. If it was described before,
+ * it need not be read. Otherwise it is read from loc in src, and its identity
+ * is added to the index. Return 0, or -1 with errstr set.
  */
 static int
 plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
@@ -244,9 +243,10 @@ plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
 }
 
 /*
- * Plan in block b the groups of the window from g on. They are at loc in src.
- * Stop when b is full, or before a long run that was described earlier; such a
- * run becomes a block of its own. Return 0, or -1 with errstr set.
+ * Plan in block b which groups of pages of the window, from g on, must be read.
+ * They are at loc in src. Stop when b is full, or before a long run that was
+ * described earlier; such a run becomes a block of its own. Return 0, or -1
+ * with errstr set.
  */
 static int
 plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,
@@ -322,9 +322,10 @@ plan_extent(struct dedup *d, struct block *b, const struct extent *e,
 }
 
 /*
- * Plan block b, which starts at kilobyte kb of described segment desc. A long
- * run of zeros, or of pages described before, becomes a block of its own. Such
- * a block can have any length. Return 0, or -1 with errstr set.
+ * Plan which pages of block b must be read. The block starts at kilobyte kb of
+ * described segment desc. A long run of zeros, or of pages described before,
+ * becomes a block of its own. Such a block can have any length. Return 0, or -1
+ * with errstr set.
  */
 int
 plan_block(struct dedup *d, struct block *b, const struct described *desc,

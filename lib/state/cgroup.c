@@ -102,11 +102,11 @@ mount_shows(const struct mountinfo *m, struct scan path, struct scan *below)
 
 /*
  * Find the next mount in text, a mountinfo, in which the cgroup at path is
- * visible. The mount must be of the hierarchy of controller. If controller is
- * "", it must be of version 2; if it is NULL, any mount will do. Set *dir to
- * the directory of the cgroup, with octal escapes; the caller frees it. Set
- * *top to the length of the part of *dir that is the mount point. Return 1 on
- * success, 0 if there is no such mount, or -1 with errstr set.
+ * visible. The mount must be of the hierarchy of controller. The controller ""
+ * stands for version 2, and NULL for any mount. Set *dir to the directory of
+ * the cgroup, with octal escapes; the caller frees it. Set *top to the length
+ * of the mount point, with which *dir begins. Return 1 on success, 0 if there
+ * is no such mount, or -1 with errstr set.
  */
 int
 cgroup_locate(struct scan *text, const char *controller, struct scan path,

@@ -297,11 +297,11 @@ sharing_record(struct sharing *s, struct pagelist *l, uint64_t pid)
 }
 
 /*
- * Count the kilobytes that the n different processes pid have in common. Set
- * kb[i * n + k] to the number of kilobytes in s that processes i and k have in
- * common. Set kb[i * n + i] to the number of different kilobytes that process i
- * has. Set *repeated to the number of kilobytes that repeat an earlier one, in
- * the same process or another. Return 0, or -1 with errstr set.
+ * Count the kilobytes that the n different processes pid have in common in s.
+ * Set kb[i * n + k] to the number that processes i and k have in common. Set
+ * kb[i * n + i] to the number of different kilobytes of process i. Set
+ * *repeated to the number of kilobytes that repeat an earlier one, in the same
+ * process or another. Return 0, or -1 with errstr set.
  */
 int
 sharing_matrix(const struct sharing *s, const uint64_t *pid, size_t n,

@@ -89,9 +89,9 @@ clone_mark(pid_t clone)
 }
 
 /*
- * Append pair w to the list of guard g. Increase the count only when the entry
- * is complete, since we or the guard may be killed at any time. Return 0, or -1
- * with errstr set.
+ * Append pair w, a process and its clone, to the list of guard g. Increase the
+ * count only when the entry is complete, since we or the guard may be killed at
+ * any time. Return 0, or -1 with errstr set.
  */
 static int
 pair_add(struct guard *g, const struct clonepair *w)

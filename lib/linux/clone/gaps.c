@@ -161,8 +161,8 @@ is_cloned(const struct keeping *k, const struct vma *v)
 }
 
 /*
- * Add gaps for the present pages of mapping v. If copy is true, schedule copies
- * of the pages.
+ * Add gaps, which the clone lacks, for the present pages of mapping v. If copy
+ * is true, schedule copies of the pages.
  */
 static int
 keep_pages(struct keeping *k, const struct vma *v, bool copy)
@@ -192,8 +192,9 @@ keep_whole(struct keeping *k, const struct vma *v)
 }
 
 /*
- * Add gaps for private mapping v where it differs from the clone. The clone is
- * that of another process. how says how the file of v is captured.
+ * Add gaps for private mapping v where the clone lacks pages of the process.
+ * The clone is that of another process. how says how the file of v is captured.
+ * Return 0, or -1 with errstr set.
  */
 static int
 keep_alike(struct keeping *k, const struct vma *v, enum treatment how)
@@ -242,9 +243,9 @@ keep_file(struct keeping *k, const struct vma *v)
 }
 
 /*
- * Add gaps for the present pages of mapping v, whose file is on a file server.
- * Do not copy the pages: while processes are stopped, nothing is opened or read
- * that may wait for the server.
+ * Add gaps for the present pages of mapping v that the clone lacks. The file of
+ * v is on a file server. Do not copy the pages: while processes are stopped,
+ * nothing is opened or read that may wait for the server.
  */
 static int
 keep_far(struct keeping *k, const struct vma *v)
@@ -426,8 +427,9 @@ out:
 }
 
 /*
- * Drop the gaps of all processes of set l. The processes stay stopped, and
- * their own memory is read instead of that of their clones.
+ * Drop the gaps, the pages that clones lack, of all processes of set l. The
+ * processes stay stopped, and their own memory is read instead of that of their
+ * clones.
  */
 void
 gaps_drop(struct live *l)
@@ -446,9 +448,9 @@ gaps_drop(struct live *l)
 }
 
 /*
- * Return the first gap of process p between start and end (exclusive). Return
- * NULL if there is none. The later gaps follow it in memory, up to p->gap +
- * p->ngaps.
+ * Return the first gap, a run of pages that the clone lacks, of process p
+ * between start and end (exclusive). Return NULL if there is none. The later
+ * gaps follow it in memory, up to p->gap + p->ngaps.
  */
 const struct gap *
 gap_find(const struct lproc *p, uint64_t start, uint64_t end)

@@ -130,13 +130,13 @@ thread_look(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Look again at thread t of process p if its system call is still unknown. This
- * happens if nobody has looked yet, or if another tracer, such as an earlier
- * snap, had stopped the thread. In the latter case the thread is returning into
- * the call: while it runs, wait a little and look again. If the call stayed
- * unknown, and we were killed during an injected call, the call would fail with
- * EINTR (frame_regs of linux/machine/). Do not call this after the thread was
- * seized: a signal sent to a traced thread may wake another one (threads.c).
+ * Look again at thread t of process p if its system call is still unknown.
+ * Nobody may have looked yet. Or another tracer, such as an earlier snap, had
+ * stopped the thread, which is now returning into the call: while it runs, wait
+ * a little and look again. If we did not know the call and were killed during
+ * an injected call, the call would fail with EINTR (frame_regs of
+ * linux/machine/). Do not call this after the thread was seized: a signal sent
+ * to a traced thread may wake another one (threads.c).
  */
 void
 thread_relook(struct lproc *p, struct lthread *t)

@@ -86,14 +86,13 @@ vdso_copy(struct live *l, struct snap *s)
 }
 
 /*
- * Return a source for the whole [vdso] v of a process of set l. The source has
- * our own [vdso]; offsets in it begin at 0. Return NULL if that of the process
- * may differ, as in a 32-bit process or one restored from another kernel. mem
- * is the memory of the process. If none of the pages was touched, as in a child
- * that has done little yet, they must be the kernel's. This does not hold if
- * the address is low enough for a 32-bit process; then return NULL. clone says
- * that mem is the memory of a clone, which has touched no page itself, but
- * whose pages we may touch.
+ * Return a source for the whole [vdso] v of a process of set l: a copy of our
+ * own. Offsets in it begin at 0. mem is the memory of the process. Return NULL
+ * if the two [vdso] may differ, as for a 32-bit process or one restored from
+ * another kernel. If the process has touched no page of its own, nothing can be
+ * compared. Its [vdso] is then the kernel's, unless the address is low enough
+ * for a 32-bit process. clone says that mem is the memory of a clone; a clone
+ * has touched no page itself, but we may touch its pages.
  */
 struct source *
 vdso_source(struct live *l, struct snap *s, struct source *mem,
