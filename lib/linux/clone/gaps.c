@@ -161,8 +161,8 @@ is_cloned(const struct keeping *k, const struct vma *v)
 }
 
 /*
- * Add gaps, which the clone lacks, for the present pages of mapping v. If copy
- * is true, schedule copies of the pages.
+ * Record the present pages of mapping v as gaps: pages that the clone lacks. If
+ * copy is true, schedule copies of the pages. Return 0, or -1 with errstr set.
  */
 static int
 keep_pages(struct keeping *k, const struct vma *v, bool copy)
@@ -427,9 +427,9 @@ out:
 }
 
 /*
- * Drop the gaps, the pages that clones lack, of all processes of set l. The
- * processes stay stopped, and their own memory is read instead of that of their
- * clones.
+ * Drop the gaps of all processes of set l: the runs of pages that their clones
+ * lack. The processes stay stopped, and their own memory is read instead of
+ * that of their clones.
  */
 void
 gaps_drop(struct live *l)
@@ -448,9 +448,9 @@ gaps_drop(struct live *l)
 }
 
 /*
- * Return the first gap, a run of pages that the clone lacks, of process p
- * between start and end (exclusive). Return NULL if there is none. The later
- * gaps follow it in memory, up to p->gap + p->ngaps.
+ * Return the first gap of process p between start and end (exclusive): a run of
+ * pages that its clone lacks. Return NULL if there is none. The later gaps
+ * follow it in memory, up to p->gap + p->ngaps.
  */
 const struct gap *
 gap_find(const struct lproc *p, uint64_t start, uint64_t end)

@@ -31,9 +31,9 @@ enum {
 static const char guard_name[] = "snap-guard";
 
 /*
- * Try to reap the clones of all pairs (a process and its clone) of guard g, in
- * child processes. A child that could not release a thread exits: the kernel
- * then releases the thread, in whatever state it is.
+ * Try to reap the clones of all pairs of guard g, in child processes. A pair is
+ * a process and its clone. A child that could not release a thread exits: the
+ * kernel then releases the thread, in whatever state it is.
  */
 static void
 pairs_try(struct guard *g)
