@@ -113,8 +113,8 @@ rule_path(int rules, uint64_t known, const char *path, uint64_t access)
 }
 
 /*
- * Allow this thread to open only the files that c needs. This is inherited by
- * the threads it creates. Return 0, or -1 if the kernel does not support that.
+ * Allow this thread, and the threads it creates later, to open only the files
+ * that c needs. Return 0, or -1 if the kernel does not support that.
  */
 int
 landlock_apply(const struct confined *c)

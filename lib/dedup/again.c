@@ -47,10 +47,10 @@ again_known(const struct dedup *d, uint64_t place)
 }
 
 /*
- * Find kilobytes that were already described as part of another image. Look at
- * those of extent e of segment seg, from kilobyte kb of the segment. Set *place
- * to the place of the first. Return how many, from kb, were described and have
- * a known outcome. Return 0 if this is not so for the first.
+ * Find kilobytes that were already described as part of another image. Look in
+ * extent e of segment seg, from kilobyte kb of the segment on. Set *place to
+ * the place of the first. Return how many, from kb on, were described and have
+ * a known outcome. Return 0 if kb itself was not described, or has none.
  */
 uint64_t
 again_find(struct dedup *d, const struct segment *seg, const struct extent *e,

@@ -106,10 +106,10 @@ judge_unshared(struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * Make the first pass over block b: judge each page. A page that was read is
- * new if its hash has no place in the index. Otherwise its target is the first
- * place under its hash. The two are compared in the second pass, or at once if
- * the target is in this block. Return 0, or -1 with errstr set.
+ * Make the first pass over block b: judge each page. A page is new if the index
+ * has no page with its hash. Otherwise its target is the first page with that
+ * hash. The two are compared in the second pass, or at once if the target is in
+ * this block. Return 0, or -1 with errstr set.
  */
 static int
 judge_candidates(struct dedup *d, const struct block *b)

@@ -101,9 +101,9 @@ block_run(const struct dedup *d, const struct block *b, size_t i)
 
 /*
  * Report finding f for kilobytes of block b, starting at number i. Members
- * verdict, n, data and why of f must be set. target is the place of the
- * kilobytes that these equal, if they equal any; then limit f->n to the segment
- * that contains target.
+ * verdict, n, data and why of f must be set. If the kilobytes equal earlier
+ * ones, target is the place of those; then limit f->n to the segment that
+ * contains target.
  */
 static int
 finding_report(struct dedup *d, const struct block *b, struct finding *f,

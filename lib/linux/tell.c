@@ -34,8 +34,8 @@ live_warnmissed(struct live *l)
 
 /*
  * Print how long processes of set l were stopped: the longest time and, if
- * there were several processes, the sum. If the longest time is long, name the
- * step that took most of it. In a second line, print the time of each step.
+ * there were several processes, the sum. If the stop was long, name the step
+ * that took most of it. In a second line, print the time of each step.
  */
 void
 live_reportheld(struct live *l)

@@ -201,9 +201,9 @@ alike_own(struct likeness *a, uint64_t addr, uint64_t page)
 
 /*
  * Compare the n pages starting at addr of a process and a clone. e has the
- * entries of the process. known has those of the clone, from the table; it is
- * NULL if the table has none. Set how of the mapping, and add to a->own the
- * pages that only the process has. Return 0, or -1 with errstr set.
+ * pagemap entries of the process. known has those of the clone, or is NULL if
+ * it has none. Set how of the mapping, and add to a->own the pages that only
+ * the process has. Return 0, or -1 with errstr set.
  */
 static int
 compare_part(struct comparing *c, uint64_t addr, const uint64_t *e,
@@ -238,9 +238,9 @@ compare_part(struct comparing *c, uint64_t addr, const uint64_t *e,
 }
 
 /*
- * Finish the comparison of mapping c->i. Compare the number of entries that the
- * table has for it with c->met, the number that were met. If they differ, the
- * clone has pages that the process lacks.
+ * Finish the comparison of mapping c->i of a process and a clone. Compare the
+ * number of pages that the clone has there with c->met, the number that the
+ * process has too. If they differ, the clone has pages that the process lacks.
  */
 static void
 mapping_end(struct comparing *c)

@@ -179,8 +179,8 @@ lproc_leave(struct live *l, struct lproc *p)
 
 /*
  * Set *t to a queue of all processes of set l, for turns_next(). Return the
- * number of threads that should work on it. This is at most one for each
- * processor, and at most most.
+ * number of threads that should work on it. This is at most the value of most,
+ * and at most the number of processors.
  */
 size_t
 turns_begin(const struct live *l, struct turns *t, size_t most)
