@@ -26,8 +26,9 @@
 enum { GETOWNER_UIDS = 17 };
 
 /*
- * Set t->why to the reason why the record of t is incomplete: a message for the
- * user, formatted as by printf(3). Only the first call has an effect.
+ * Set t->why to the reason why the record of t is incomplete, a message for the
+ * user. The message is formatted as by printf(3). Only the first call for t has
+ * an effect.
  */
 void
 tell_why(struct filerec *t, const char *fmt, ...)
@@ -51,7 +52,7 @@ filerec_type(struct filerec *t, const char *type)
 }
 
 /*
- * Append to the record of t a line with key and the int that ioctl(2) request
+ * Append a line to the record of t: key, and the int that ioctl(2) request
  * returns for t->dup. Append nothing if the int is 0 or the call fails.
  */
 void
@@ -64,9 +65,8 @@ filerec_ioctl(struct filerec *t, const char *key, unsigned long request)
 }
 
 /*
- * Find the first line of info, the text of fdinfo, that begins with key, and
- * return the text after key. Return NULL if there is no such line, or if info
- * is NULL.
+ * Return the text after key in the first line of info that begins with key.
+ * info is the text of fdinfo, or NULL. Return NULL if there is no such line.
  */
 const char *
 info_find(const char *info, const char *key)
@@ -108,8 +108,8 @@ owner_record(struct filerec *t)
 }
 
 /*
- * Duplicate the descriptor of t into t->dup, and record its F_SETOWN owner. If
- * it cannot be duplicated, set the reason in t and return false.
+ * Duplicate the descriptor of t into t->dup, and record its F_SETOWN owner.
+ * Return false with the reason set in t if it cannot be duplicated.
  */
 bool
 filerec_dup(struct filerec *t)
@@ -133,8 +133,9 @@ filerec_dup(struct filerec *t)
 }
 
 /*
- * Return the key for asking proxy number lane about file t. Write a description
- * of the file for messages to buf, which has size bytes; the key refers to it.
+ * Return the key for asking proxy number lane about file t. A description of
+ * the file for messages is written to buf, which has size bytes. The key refers
+ * to buf.
  */
 struct proxy_key
 filerec_key(const struct filerec *t, size_t lane, char *buf, size_t size)
@@ -148,10 +149,10 @@ filerec_key(const struct filerec *t, size_t lane, char *buf, size_t size)
 }
 
 /*
- * Ask proxy number lane to run fn for file t, with the len bytes of arg and a
- * duplicate of descriptor fd, unless fd is -1. Wait for the answer, and set
- * *answer to it. The caller frees answer->data. Return 0, or -1 with errstr
- * set.
+ * Make proxy number lane run fn for file t, and wait for its answer. fn gets
+ * the len bytes of arg, and a duplicate of descriptor fd, unless fd is -1. Set
+ * *answer to the answer; the caller frees answer->data. Return 0, or -1 with
+ * errstr set.
  */
 int
 filerec_ask(struct filerec *t, size_t lane, proxy_fn fn, const void *arg,
@@ -171,9 +172,10 @@ filerec_ask(struct filerec *t, size_t lane, proxy_fn fn, const void *arg,
 }
 
 /*
- * Append to the record of t the path of its file. link is the text of its link
- * in /proc; remove the suffix " (deleted)" from it. The line is "path", or
- * "pathbytes" with hexadecimal digits if the path has a newline.
+ * Append a line with the path of the file to the record of t. link is the text
+ * of its link in /proc; the suffix " (deleted)" is removed from it. The line
+ * begins with "path" or, if the path has a newline, with "pathbytes", and the
+ * path is in hexadecimal digits.
  */
 void
 filerec_path(struct filerec *t, const char *link)

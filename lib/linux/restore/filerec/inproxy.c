@@ -30,8 +30,8 @@ struct inproxy_reply {		/* head of the answer */
 };
 
 /*
- * Answer with the record of t: its lines, and the first file of t->data. spent
- * is the number of bytes taken from the budget.
+ * In the proxy, answer with the record of t: its lines, and the first file of
+ * t->data. spent is the number of bytes taken from the budget.
  */
 static void
 reply_put(struct serving *s, const struct filerec *t, uint64_t spent)
@@ -51,8 +51,8 @@ reply_put(struct serving *s, const struct filerec *t, uint64_t spent)
 
 /*
  * In the proxy, run t->proxyrec for one file. The static variable files keeps
- * network namespaces, and sockets to compare with, for the next request. Return
- * 0.
+ * what the next request may need: network namespaces, and sockets to compare
+ * with. Return 0.
  */
 static int
 inproxy_serve(struct serving *s)
@@ -115,11 +115,11 @@ reply_add(struct filerec *t, struct proxy_asked *q)
 }
 
 /*
- * For each of the n files at v (at most FILEREC_BATCH) that has a proxyrec, ask
- * the proxy to run proxyrec on the duplicate descriptor dup. Append the lines
- * that it returns to the record of the file. The proxy gets the numbers in the
- * struct filerec, the pid and mmtid of the process, opts.move and the budget;
- * pointers are not valid there.
+ * Let the proxy record those of the n files at v (at most FILEREC_BATCH) that
+ * have a proxyrec. It runs proxyrec on the duplicate descriptor dup. The lines
+ * that it returns are appended to the record of the file. Pointers are not
+ * valid in the proxy: proxyrec can use only the numbers in the struct filerec,
+ * the pid and mmtid of the process, opts.move and the budget.
  */
 void
 filerec_viaproxy(struct filerec *v, size_t n)

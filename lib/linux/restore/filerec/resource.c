@@ -39,9 +39,10 @@ slot_serve(struct serving *s)
 }
 
 /*
- * Return the result of kcmp(2) for file b and the file that process pid watches
- * with the epoll set in slot, or -1. The proxy makes the call, because the
- * kernel waits for the lock of the epoll set.
+ * Compare file b with a file in an epoll set, by kcmp(2). The epoll set is one
+ * of process pid, and slot says which of its files it is. The proxy makes the
+ * call, because the kernel waits for the lock of the epoll set. Return the
+ * result of kcmp(2), or -1.
  */
 static long
 slot_cmp(const struct resource *b, pid_t pid,
@@ -61,7 +62,8 @@ slot_cmp(const struct resource *b, pid_t pid,
 
 /*
  * Compare a, a new resource or a key, with resource b in the tree. If kcmp(2)
- * fails, mark both as unsure and order them as different.
+ * fails, mark both as unsure, and treat them as different. Return a value as
+ * strcmp(3) does.
  */
 static int
 resource_cmp(struct resource *a, struct resource *b)
@@ -88,7 +90,7 @@ TREE_GENERATE(resources, resource, entry, resource_cmp)
 
 /*
  * Return the resource of f that is identical to key. If there is none, add a
- * copy of key and return it. The copy is marked unsure if kcmp(2) could not
+ * copy of key, and return that. It is marked unsure if kcmp(2) could not
  * compare it. Return NULL with errstr set if memory runs out.
  */
 struct resource *
@@ -105,9 +107,9 @@ resource_get(struct files *f, const struct resource *key)
 }
 
 /*
- * Add to f the open file description of descriptor fd of thread pid, and set *r
- * to describe it. Return 0 if f already had it, 1 if it is new, or -1 with
- * errstr and errno set.
+ * Add the open file description of descriptor fd of thread pid to f. Set *r to
+ * describe it. Return 0 if f already had it, 1 if it is new, or -1 with errstr
+ * and errno set.
  */
 int
 resource_fd(struct files *f, pid_t pid, int fd, struct fdref *r)

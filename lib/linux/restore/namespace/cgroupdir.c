@@ -80,9 +80,9 @@ value_put(struct buf *b, const char *s, size_t n)
 }
 
 /*
- * Append to g the property called name of the cgroup whose directory is open as
- * dir: its mode, owner and value. cgroup.procs and tasks get no value. Do
- * nothing if the property cannot be read.
+ * Append the property called name of a cgroup to g: its mode, owner and value.
+ * The directory of the cgroup is open as dir. cgroup.procs and tasks get no
+ * value. Do nothing if the property cannot be read.
  */
 static void
 property_record(struct cgrec *g, int dir, const char *name)
@@ -135,9 +135,9 @@ properties_record(struct cgrec *g, int dir)
 }
 
 /*
- * Begin the record of the cgroup at path, whose directory is open as dir:
- * append its line "directory" to g. Return false if the cgroup is already
- * recorded or a limit is reached.
+ * Begin the record of the cgroup at path: append its line "directory" to g. The
+ * directory of the cgroup is open as dir. Return false if the cgroup is already
+ * recorded, or if a limit is reached.
  */
 static bool
 dir_begin(struct cgrec *g, int dir, const char *path)
@@ -163,10 +163,9 @@ dir_begin(struct cgrec *g, int dir, const char *path)
 }
 
 /*
- * Record in g the cgroup whose directory is open as dir, and the cgroups below
- * it, and close dir. path is the path of the cgroup, in a buffer of PATH_MAX
- * bytes. depth is its level below the first cgroup of this call, which has
- * depth 0.
+ * Record the cgroup at path, and the cgroups below it, in g. Its directory is
+ * open as dir, which is closed. path is in a buffer of PATH_MAX bytes. depth is
+ * the number of levels below the first cgroup.
  */
 static void
 dirs_record(struct cgrec *g, int dir, char *path, unsigned int depth)
@@ -200,9 +199,9 @@ dirs_record(struct cgrec *g, int dir, char *path, unsigned int depth)
 }
 
 /*
- * Record in g the cgroup.subtree_control of those version 2 cgroups above the
- * cgroup path whose directories are below the open directory point. rest is the
- * last part of path, relative to point.
+ * Record the cgroup.subtree_control of the version 2 cgroups above the cgroup
+ * path in g. Only those below the open directory point are recorded. rest is
+ * the last part of path, relative to point.
  */
 static void
 above_record(struct cgrec *g, int point, const char *path,
@@ -228,9 +227,9 @@ above_record(struct cgrec *g, int point, const char *path,
 }
 
 /*
- * Record in g the cgroup path, those below it and, in version 2, those above
- * it. point is the open directory of an ancestor, and rest is the last part of
- * path, relative to point. Return false if the cgroup cannot be opened.
+ * Record the cgroup path and those below it in g. In version 2, also record
+ * those above it. point is the open directory of an ancestor. rest is the last
+ * part of path, relative to point. Return false if the cgroup cannot be opened.
  */
 bool
 cgroupdir_record(struct cgrec *g, int point, const char *path,

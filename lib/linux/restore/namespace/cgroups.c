@@ -21,8 +21,8 @@
 enum { MAX_DIRS = 256 };	/* directories recorded with one process */
 
 /*
- * Record in g the cgroup path, whose directory is dir. The first top bytes of
- * dir are a mount point; truncate dir after them. Return false if the cgroup
+ * Record the cgroup path, whose directory is dir, in g. The first top bytes of
+ * dir are a mount point; dir is cut after them. Return false if the cgroup
  * cannot be opened.
  */
 static bool
@@ -42,9 +42,9 @@ dir_record(struct cgrec *g, const char *path, char *dir, size_t top)
 }
 
 /*
- * Open the root of the existing cgroup hierarchy with the controllers in list
- * ("": version 2). Mount it where no process sees it, so that it is unmounted
- * when the descriptor is closed. Return the descriptor, or -1.
+ * Open the root of the existing cgroup hierarchy with the controllers in list.
+ * Version 2 has the list "". It is mounted where no process sees it, and
+ * unmounted when the descriptor is closed. Return the descriptor, or -1.
  */
 static int
 hierarchy_open(const char *list)
@@ -74,9 +74,9 @@ hierarchy_open(const char *list)
 }
 
 /*
- * Record the cgroup of g->line, through the first mount that has its directory,
- * or through a mount of our own. Skip the root cgroup: it always exists and
- * has no properties that matter.
+ * Record the cgroup of g->line. Use the first mount that has its directory, or
+ * a mount of our own. The root cgroup is skipped: it always exists, and has no
+ * properties that matter.
  */
 static void
 line_record(struct cgrec *g)
@@ -110,9 +110,9 @@ line_record(struct cgrec *g)
 }
 
 /*
- * Record in rec the cgroups of a process or thread, unless l has already
- * recorded them. rec is the record of the process or thread; its file cgroup
- * lists them.
+ * Record the cgroups of a process or thread, unless l has already recorded
+ * them. rec is the record of the process or thread; its file cgroup lists the
+ * cgroups.
  */
 static void
 directories_record(struct live *l, struct filelist *rec)
@@ -145,10 +145,9 @@ directories_record(struct live *l, struct filelist *rec)
 }
 
 /*
- * Add to rec, the record of a process, the cgroups that it is in, unless l has
- * already recorded them. If own is empty and the process is in a cgroup other
- * than the root, set *own to the text of its file cgroup, which the caller
- * frees.
+ * Add the cgroups that a process is in to its record rec, unless l has already
+ * recorded them. If *own is empty, and the process is in a cgroup other than
+ * the root, set *own to the text of its file cgroup. The caller frees that.
  */
 void
 cgroups_record(struct live *l, struct filelist *rec, struct bytes *own)
@@ -170,9 +169,9 @@ cgroups_record(struct live *l, struct filelist *rec, struct bytes *own)
 }
 
 /*
- * Add to rec, the record of thread tid of process pid, the cgroups of the
- * thread, if they differ from those of its process in own. Threads may differ
- * in version 1, and in version 2 in threaded cgroups.
+ * Add the cgroups of a thread to its record rec, if they differ from those of
+ * its process. The thread is tid of process pid, and own has the cgroups of the
+ * process. They may differ in version 1, and in threaded cgroups of version 2.
  */
 void
 cgroups_thread(struct live *l, struct filelist *rec, const struct bytes *own,
@@ -194,10 +193,10 @@ cgroups_thread(struct live *l, struct filelist *rec, const struct bytes *own,
 }
 
 /*
- * Append to text a line for each hierarchy in which the root of a cgroup
- * namespace is not the root that we see. The line has the controllers and the
- * path of the root. outside and inside are /proc/PID/cgroup of one process,
- * read in our namespace and in the other one.
+ * Append a line to text for each hierarchy in which a cgroup namespace has
+ * another root than ours. The line has the controllers and the path of the
+ * root. outside is /proc/PID/cgroup of a process as read in our namespace, and
+ * inside the same as read in the other.
  */
 static void
 roots_put(struct buf *text, const struct bytes *outside,
@@ -227,8 +226,8 @@ roots_put(struct buf *text, const struct bytes *outside,
 }
 
 /*
- * Add to rec, the record of process pid, the roots of its cgroup namespace,
- * which is not ours. This thread enters that namespace and returns. Record
+ * Add the roots of the cgroup namespace of process pid, which is not ours, to
+ * its record rec. This thread enters that namespace and comes back. Record
  * nothing if it may not enter.
  */
 void

@@ -55,8 +55,8 @@ static const char *const inside = "mounts/inside";
 static const char *const why = "mounts/why";
 
 /*
- * Open the root directory of the tmpfs mounted at point, without the mounts
- * below it. dev is the device of the tmpfs. Return a descriptor, or -1.
+ * Open the root directory of the tmpfs mounted at point. dev is the device of
+ * the tmpfs; mounts below it are left out. Return a descriptor, or -1.
  */
 static int
 tmpfs_open(const char *point, dev_t dev)
@@ -101,9 +101,9 @@ device_find(const struct buf *mounts, uint64_t dev)
 }
 
 /*
- * If mount m of the other namespace is a whole tmpfs that is not mounted in our
- * namespace, open it and add it to v. Add each tmpfs only once. ours and theirs
- * are the mountinfo texts of the two namespaces. Return 0, or -1 with errstr
+ * Open mount m of the other namespace and add it to v, if it is a whole tmpfs
+ * that only that namespace has. ours and theirs are the mountinfo texts of the
+ * two namespaces. Each tmpfs is added only once. Return 0, or -1 with errstr
  * set.
  */
 static int
@@ -136,9 +136,9 @@ tmpfs_add(struct mntvisit *v, const struct mountinfo *m,
 }
 
 /*
- * Enter the mount namespace ns, without returning, and add to v each tmpfs that
- * only that namespace has. ours is the mountinfo of our namespace, and proc is
- * our /proc. Return 0, or -1 with errstr set.
+ * Enter the mount namespace ns, for good, and add each tmpfs that only that
+ * namespace has to v. ours is the mountinfo of our namespace, and proc is our
+ * /proc. Return 0, or -1 with errstr set.
  */
 static int
 mntvisit_make(struct mntvisit *v, int ns, int proc, const struct buf *ours)
@@ -162,9 +162,10 @@ mntvisit_make(struct mntvisit *v, int ns, int proc, const struct buf *ours)
 }
 
 /*
- * Add to v->found an archive of each tmpfs of v, made by tar(1) in our own
- * mount namespace. If tar fails, add a file with the reason. Exit status
- * TAR_CHANGED means only that another process changed a file while it was read.
+ * Add an archive of each tmpfs of v to v->found. tar(1) makes it in our own
+ * mount namespace. If tar fails, add a file with the reason instead. Exit
+ * status TAR_CHANGED is no failure: another process changed a file while it was
+ * read.
  */
 static void
 tmpfs_archive(struct mntvisit *v, int sock)
@@ -198,9 +199,9 @@ tmpfs_archive(struct mntvisit *v, int sock)
 }
 
 /*
- * In the proxy, read the mount namespace of the process whose pid is the
- * argument, and answer with its mounts and tmpfs archives. Return 0, or -1 with
- * errstr set.
+ * In the proxy, read the mount namespace of a process, and answer with its
+ * mounts and tmpfs archives. The argument is the pid of the process. Return 0,
+ * or -1 with errstr set.
  */
 static int
 mntvisit_serve(struct serving *s)
@@ -228,9 +229,9 @@ mntvisit_serve(struct serving *s)
 }
 
 /*
- * Add to rec, the record of process p, what is needed to re-create its mount
- * namespace (snap-linux(6), mounts). Do so only if p is the first process of l
- * in that namespace and the namespace is not ours. p is stopped.
+ * Add what is needed to re-create the mount namespace of process p to its
+ * record rec (snap-linux(6), mounts). Do nothing if the namespace is ours, or
+ * if l has an earlier process in it. p is stopped.
  */
 void
 mntspace_record(struct live *l, const struct lproc *p, struct filelist *rec)

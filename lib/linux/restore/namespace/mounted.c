@@ -39,8 +39,8 @@ rootid_read(pid_t pid, struct rootid *w)
 }
 
 /*
- * Read the mountinfo of process p, which is in mount namespace number ns, and
- * add it to l. Return the new entry, or NULL with errno set.
+ * Read the mountinfo of process p, and add it to l. ns is the number of its
+ * mount namespace. Return the new entry, or NULL with errno set.
  */
 static struct mounted *
 mounted_add(struct live *l, const struct lproc *p, uint64_t ns)
@@ -61,7 +61,7 @@ mounted_add(struct live *l, const struct lproc *p, uint64_t ns)
 
 /*
  * Set p->mounts to the mountinfo of process p, and p->root to its root
- * directory. p is stopped and has memory. p->mounts stays NULL on failure.
+ * directory. p is stopped, and has memory. On failure p->mounts stays NULL.
  */
 void
 mounted_read(struct live *l, struct lproc *p)

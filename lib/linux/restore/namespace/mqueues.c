@@ -37,8 +37,8 @@ queues_open(void)
 }
 
 /*
- * Append to b a line for the queue called name: the number of messages, and the
- * name with blanks, control characters and backslashes in octal.
+ * Append a line for the queue called name to b. It has the number of messages,
+ * and the name with blanks, control characters and backslashes in octal.
  */
 static void
 queue_line(struct buf *b, const char *name)

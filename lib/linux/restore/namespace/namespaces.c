@@ -32,8 +32,9 @@ is_other(const struct filelist *rec, const char *name)
 }
 
 /*
- * Return true if rec shows that the namespace called name is not ours, and l
- * has not yet recorded its contents. In that case mark them as recorded.
+ * Return true if the contents of the namespace called name are to be recorded.
+ * That is so if rec shows that it is not ours, and l has not yet recorded it.
+ * Then mark it as recorded.
  */
 bool
 space_isnew(struct live *l, const struct filelist *rec, const char *name)
@@ -51,10 +52,10 @@ space_isnew(struct live *l, const struct filelist *rec, const char *name)
 }
 
 /*
- * Ask the proxy to run fn with the pid of process p, in order to read the
- * contents of one of its namespaces. Add the files of the answer to rec. desc
- * describes the namespace in messages. Return 0. On failure add the reason to
- * rec, as a file with the name in file, and return -1.
+ * Let the proxy run fn, which reads the contents of a namespace of process p.
+ * fn gets the pid of p. The files of the answer are added to rec. desc
+ * describes the namespace in messages. Return 0. On failure, add the reason to
+ * rec as a file with the name in file, and return -1.
  */
 int
 space_ask(const struct lproc *p, proxy_fn fn, const char *desc,
@@ -71,9 +72,9 @@ space_ask(const struct lproc *p, proxy_fn fn, const char *desc,
 }
 
 /*
- * Add to rec the host name and domain name of the UTS namespace of process pid.
- * This thread enters that namespace and returns. Record nothing if it may not
- * enter.
+ * Add the host name and domain name of the UTS namespace of process pid to rec.
+ * This thread enters that namespace and comes back. Record nothing if it may
+ * not enter.
  */
 static void
 names_add(struct filelist *rec, pid_t pid)
@@ -94,12 +95,12 @@ names_add(struct filelist *rec, pid_t pid)
 }
 
 /*
- * Record in rec, the record of process p, which of its namespaces are not ours,
- * and the host name if its UTS namespace is not. Unless p dumps core, also add
- * the contents of its network namespace and the root of its cgroup namespace,
- * if they are not ours and l has not yet recorded them: only restoring needs
- * these, and only root may see them. rec already has the links of the
- * namespaces.
+ * Record in rec, the record of process p, which of its namespaces are not ours.
+ * rec already has the links of the namespaces. If the UTS namespace is not
+ * ours, add the host name. Also add the contents of the network namespace and
+ * the root of the cgroup namespace, if they are not ours and l has not yet
+ * recorded them. If p dumps core, leave those out: only restoring needs them,
+ * and only root may see them.
  */
 void
 namespaces_record(struct live *l, struct filelist *rec, const struct lproc *p)

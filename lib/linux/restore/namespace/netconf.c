@@ -17,8 +17,8 @@ enum { MAX_LINES = 4 * 1024 * 1024 };	/* limit, in bytes */
 static const char below[] = "/proc/sys/net";
 
 /*
- * Append to b a line for the setting called name below directory dir: the name,
- * and the words of its value, separated by blanks. Append nothing if the
+ * Append a line for the setting called name in directory dir to b. It has the
+ * name, and the words of the value, separated by blanks. Append nothing if the
  * setting cannot be read; some can be read only after they are set.
  */
 void
@@ -44,7 +44,7 @@ setting_add(struct buf *b, const char *dir, const char *name)
 }
 
 /*
- * Append to b a line for each setting in folder, which is below /proc/sys/net.
+ * Append a line for each setting in folder to b. folder is below /proc/sys/net.
  * If levels is 2, do this for its subfolders instead.
  */
 static void

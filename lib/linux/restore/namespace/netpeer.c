@@ -36,8 +36,9 @@ number_take(void *arg, const struct netmessage *m)
 }
 
 /*
- * Set *id to the number (nsid) by which the network namespace of socket fd
- * knows the namespace open as ns. Return false if it has no such number.
+ * Set *id to the number (nsid) that the network namespace of socket fd has for
+ * another namespace. ns is a descriptor of the other. Return false if there is
+ * no such number.
  */
 static bool
 space_number(int fd, int ns, unsigned int *id)
@@ -74,8 +75,9 @@ bridge_take(void *arg, const struct netmessage *m)
 }
 
 /*
- * Set name to the bridge that the link with number index is attached to, or to
- * "" if it is attached to none. The link and socket fd are in our namespace.
+ * Set name to the bridge that a link is attached to, or to "" if it is attached
+ * to none. index is the number of the link. The link and socket fd are in our
+ * namespace.
  */
 static void
 bridge_find(int fd, unsigned int index, char name[IF_NAMESIZE])
@@ -90,9 +92,9 @@ bridge_find(int fd, unsigned int index, char name[IF_NAMESIZE])
 }
 
 /*
- * Append to b the peer of the link in message m, if the peer is in our
- * namespace, whose nsid is id in the namespace of the link. fd is an rtnetlink
- * socket in our namespace.
+ * Append the peer of a link to b, if the peer is in our network namespace. m
+ * describes the link. id is the number (nsid) that the namespace of the link
+ * has for ours. fd is an rtnetlink socket in our namespace.
  */
 static void
 peer_add(struct buf *b, const struct netmessage *m, unsigned int id, int fd)
@@ -114,9 +116,8 @@ peer_add(struct buf *b, const struct netmessage *m, unsigned int id, int fd)
 }
 
 /*
- * Add to rec the peers of the links that are listed in its file net/links. fd
- * is an rtnetlink(7) socket in the namespace of the links. This thread is in
- * our own.
+ * Add the peers of the links in file net/links of rec to rec. fd is an
+ * rtnetlink(7) socket in the namespace of the links. This thread is in our own.
  */
 void
 netpeers_record(struct filelist *rec, int fd)

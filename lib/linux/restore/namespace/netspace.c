@@ -62,9 +62,9 @@ messages_record(struct filelist *rec, int fd, const struct asked *k)
 }
 
 /*
- * Add to rec the links, addresses, routes, rules, neighbours and queueing
- * disciplines that the rtnetlink(7) socket fd reports. The last two are
- * optional. Return 0, or -1 with errstr set.
+ * Add what the rtnetlink(7) socket fd reports to rec: links, addresses, routes,
+ * rules, neighbours and queueing disciplines. The last two may be missing.
+ * Return 0, or -1 with errstr set.
  */
 static int
 network_record(struct filelist *rec, int fd)
@@ -118,9 +118,9 @@ space_visit(struct serving *s, pid_t pid, struct filelist *rec)
 }
 
 /*
- * In the proxy, answer with the contents of the network namespace
- * (snap-linux(6), net) of the process whose pid is the argument. Return 0, or
- * -1 with errstr set.
+ * In the proxy, answer with the contents of the network namespace of a process
+ * (snap-linux(6), net). The argument is the pid of the process. Return 0, or -1
+ * with errstr set.
  */
 int
 netspace_serve(struct serving *s)

@@ -14,8 +14,8 @@ struct spacerec {
 };
 
 /*
- * Return true if l has already recorded the namespace whose link is ns, or if
- * memory runs out. Otherwise mark it as recorded and return false.
+ * Mark the namespace whose link is ns as recorded by l. Return true if it was
+ * already recorded, or if memory runs out, else false.
  */
 bool
 space_recorded(struct live *l, const char *ns)

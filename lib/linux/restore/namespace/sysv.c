@@ -48,8 +48,8 @@ text_read(const char *path)
 }
 
 /*
- * Append to b a line for each limit of the IPC namespace that this thread is
- * in. The line has the name of the limit below /proc/sys, and its values.
+ * Append a line for each limit of the IPC namespace that this thread is in to
+ * b. It has the name of the limit below /proc/sys, and its values.
  */
 static void
 limits_read(struct buf *b)
@@ -117,8 +117,8 @@ sysv_drop(struct sysv *v)
 }
 
 /*
- * Return the contents of the IPC namespace of process p. Read them first if p
- * is the first process in that namespace. Return NULL with errstr set on error.
+ * Return the contents of the IPC namespace of process p. They are read on the
+ * first call for that namespace. Return NULL with errstr set on error.
  */
 static struct sysv *
 sysv_get(struct live *l, const struct lproc *p)
@@ -161,9 +161,10 @@ segment_find(const char *text, int id, struct ipcsegment *g)
 }
 
 /*
- * Return true if a mapping called name can be a mapping of segment o. Equal IDs
- * do not prove it, because a process that moved to another IPC namespace keeps
- * its mappings. Accept a segment marked for removal, which has lost its key.
+ * Return true if a mapping called name can be a mapping of segment o, which has
+ * the same ID. The ID does not prove it: a process that moved to another IPC
+ * namespace keeps its mappings. A segment marked for removal is accepted,
+ * because it has lost its key.
  */
 static bool
 segment_isnamed(const struct owned *o, const char *name)
@@ -176,10 +177,10 @@ segment_isnamed(const struct owned *o, const char *name)
 }
 
 /*
- * Add to rec, the record of process p, the System V segments that its task t
- * has mapped (snap-linux(6), sysvipc). If p is the first process of l in its
- * IPC namespace, and that is not the initial one, also add all other objects of
- * the namespace, or the reason why they cannot be read.
+ * Add the System V segments that process p has mapped to its record rec
+ * (snap-linux(6), sysvipc). t is the task of p. If p is the first process of l
+ * in its IPC namespace, also add all other objects of the namespace, or the
+ * reason why they cannot be read. In the initial namespace these are left out.
  */
 void
 sysv_record(struct live *l, const struct lproc *p, const struct task *t,

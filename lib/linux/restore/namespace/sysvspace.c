@@ -88,7 +88,8 @@ semaphores_line(struct reading *r, struct buf *b, const char *line)
 
 /*
  * Record all count messages of queue id, or none if they exceed the limits in
- * r. For each, record a line with its type and size, and then its bytes.
+ * r. The record of a message is a line with its type and size, followed by its
+ * bytes.
  */
 static void
 messages_read(struct reading *r, int id, size_t count)
@@ -158,8 +159,8 @@ segment_parse(const char *line, struct ipcsegment *g)
 }
 
 /*
- * Append to b a line for the segment described by line, a line of
- * /proc/sysvipc/shm, if no process has it attached. Its content cannot be read
+ * Append a line for a System V segment to b, if no process has it attached.
+ * line, of /proc/sysvipc/shm, describes the segment. Its content cannot be read
  * without attaching it.
  */
 static void
@@ -181,9 +182,10 @@ line_behind(const char *s)
 }
 
 /*
- * Add to l the System V objects of the IPC namespace that this thread is in, as
- * files of the record (snap-linux(6), sysvipc). shm, sem and msg are the texts
- * of these files of /proc/sysvipc, with their header line, or NULL.
+ * Add the System V objects of the IPC namespace that this thread is in to l.
+ * They become files of the record (snap-linux(6), sysvipc). shm, sem and msg
+ * are the texts of these files of /proc/sysvipc, with their header line, or
+ * NULL.
  */
 void
 sysvspace_read(struct filelist *l, const char *shm, const char *sem,

@@ -39,7 +39,7 @@ signalfd_record(struct filerec *t)
 }
 
 /*
- * Set *ns to the time after key in info, in nanoseconds. info gives the time as
+ * Set *ns to the time after key in info, in nanoseconds. There it is written
  * "(seconds, nanoseconds)". Return false if it is missing.
  */
 static bool
@@ -103,10 +103,11 @@ target_parse(const char *line, struct target *e)
 CMP2(target_cmp, struct target, fd, place)
 
 /*
- * Parse the files watched by an epoll set from info, the text of its fdinfo.
- * Set *out to an array of them, sorted by descriptor, which the caller frees. A
- * descriptor may appear twice if it was closed and reused; its entries stay in
- * the kernel's order. Return the number of files, or -1 with errstr set.
+ * Parse the list of files that an epoll set watches. info is the text of the
+ * fdinfo of the set. Set *out to an array of the files, sorted by descriptor,
+ * which the caller frees. A descriptor that was closed and reused may appear
+ * twice; its entries stay in the kernel's order. Return the number of files, or
+ * -1 with errstr set.
  */
 static ssize_t
 targets_parse(const char *info, struct target **out)
@@ -143,10 +144,10 @@ fdref_find(const void *key, const void *v)
 }
 
 /*
- * Return the open file description that entry e of epoll set t watches, or NULL
- * if it is unknown. nth is the number of entries before e with the same
- * descriptor number. Usually the descriptor still refers to the watched file,
- * and for a socket equal inodes prove it.
+ * Return the open file description that entry e of epoll set t watches. nth is
+ * the number of entries before e with the same descriptor number. Usually that
+ * descriptor still refers to the watched file; for a socket, equal inodes prove
+ * it. Return NULL if the file is unknown.
  */
 static const struct resource *
 target_file(const struct filerec *t, const struct target *e, uint32_t nth)

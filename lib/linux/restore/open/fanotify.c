@@ -28,8 +28,7 @@ mark_parse(struct scan *t, struct mark *m)
 
 /*
  * Set path to the mount point of the mount with ID mount, as the process of t
- * sees it. Return false if it cannot be found, or if something else is mounted
- * over it.
+ * sees it. Return false if it cannot be found, or if another mount covers it.
  */
 static bool
 mount_path(const struct filerec *t, uint64_t mount, char path[PATH_MAX])
@@ -51,8 +50,8 @@ mount_path(const struct filerec *t, uint64_t mount, char path[PATH_MAX])
 }
 
 /*
- * Append to the record of t the mark described by line, the text after
- * "fanotify " in fdinfo. Return false if it cannot be parsed.
+ * Append the mark that line describes to the record of t. line is the text
+ * after "fanotify " in fdinfo. Return false if it cannot be parsed.
  */
 static bool
 mark_record(struct filerec *t, struct scan line)

@@ -80,7 +80,7 @@ link_leads(int dir, const char *name, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Open the directory at path, as the process of k sees it, if it is on the
+ * Open the directory at path, as the process of k sees it. It must be on the
  * mount with ID mount. Return a descriptor, or -1.
  */
 static int
@@ -101,10 +101,10 @@ dir_open(const struct search *k, const char *path, uint64_t mount)
 }
 
 /*
- * Run find(1) for inode ino in the directory that contains path, then in its
- * parents up to the root of the mount with ID mount. find follows no links and
- * stays on the file system. Return its output, which the caller frees, or NULL
- * if it finds nothing.
+ * Run find(1) to search for a file with inode number ino near path. It searches
+ * the directory that contains path, then the parents of that, up to the root of
+ * the mount with ID mount. It follows no links, and stays on the file system.
+ * Return its output, which the caller frees, or NULL if it finds nothing.
  */
 static char *
 find_run(struct search *k, const char *path, uint64_t mount, uint64_t ino)
@@ -165,8 +165,8 @@ find_run(struct search *k, const char *path, uint64_t mount, uint64_t ino)
 }
 
 /*
- * Search for another name of the deleted file path, which has device dev and
- * inode ino and is on the mount with ID mount. Add the result to the links of
+ * Search for another name of the deleted file path. The file has device dev and
+ * inode ino, and is on the mount with ID mount. Add the result to the links of
  * the capture of k.
  */
 static void
@@ -221,8 +221,8 @@ search_begin(struct search *k)
 }
 
 /*
- * Search for another name of the file that the process of k has open as fd, if
- * the file still has links. link is its deleted name.
+ * Search for another name of the file that the process of k has open as fd. Do
+ * nothing if the file has no links left. link is its deleted name.
  */
 static void
 deleted_search(struct search *k, long fd, const char *link)
@@ -262,9 +262,9 @@ fd_search(void *arg, long fd)
 
 /*
  * Search for other names of deleted files that the processes of l have open.
- * Call this while no process is stopped. Skip processes that dump core: they
- * cannot be restored, which is the only use of the names, and a name may be in
- * a directory that their user cannot read.
+ * Call this while no process is stopped. The names are used only to restore a
+ * process. So processes that dump core are skipped: they cannot be restored,
+ * and a name may be in a directory that their user cannot read.
  */
 void
 hardlinks_look(struct live *l)
@@ -283,8 +283,9 @@ hardlinks_look(struct live *l)
 }
 
 /*
- * Return the other name that l has found for the file with device dev and inode
- * ino. Return NULL if there is none, or if it no longer leads to the file.
+ * Return the other name that l has found for a deleted file, given by device
+ * dev and inode ino. Return NULL if there is none, or if it no longer leads to
+ * the file.
  */
 const char *
 hardlink_find(const struct live *l, uint64_t dev, uint64_t ino)

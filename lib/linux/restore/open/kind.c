@@ -39,8 +39,9 @@ stat_record(struct filerec *t, const struct statx *sx)
 
 /*
  * If the file of t has a lease, record who will get the signal when the lease
- * is broken. Only a duplicate of the descriptor shows that. Closing the
- * duplicate has no effect on local file systems.
+ * is broken. Only a duplicate of the descriptor shows that. For a file on a
+ * file server, set the reason in t instead: closing the duplicate might have an
+ * effect there.
  */
 static void
 lease_record(struct filerec *t)
@@ -81,8 +82,8 @@ named_record(struct filerec *t, const struct statx *sx)
 
 /*
  * Return true if file t is from memfd_create(2), or is shared memory opened
- * through map_files (proc_pid_map_files(5)). Such files are on an internal
- * kernel mount, which is in no mountinfo.
+ * through map_files (proc_pid_map_files(5)). Such a file is on an internal
+ * mount of the kernel, which no mountinfo shows.
  */
 static bool
 is_memfd(struct filerec *t)
@@ -123,8 +124,8 @@ memfd_record(struct filerec *t, const struct statx *sx)
 }
 
 /*
- * Record file t, a POSIX message queue. If it can be opened by path, record it
- * as a regular file with that path. path is "" if it cannot.
+ * Record file t, a POSIX message queue. path is the path by which it can be
+ * opened, or "". If there is one, record it as a regular file with that path.
  */
 static void
 mqueue_record(struct filerec *t, const struct statx *sx, const char *path)
@@ -233,9 +234,9 @@ filerec_free(struct filerec *t)
 }
 
 /*
- * Read link, fdinfo and stat of file t, without a duplicate of its descriptor.
- * Set *sx to the statx(2) result. Return false if the descriptor no longer
- * exists.
+ * Read what /proc says about file t: link, fdinfo and stat. Its descriptor is
+ * not duplicated. Set *sx to the statx(2) result. Return false if the
+ * descriptor no longer exists.
  */
 static bool
 file_look(struct filerec *t, struct statx *sx)
@@ -263,10 +264,10 @@ file_look(struct filerec *t, struct statx *sx)
 }
 
 /*
- * Begin the record of file t in t->out, and add the content of the file to the
- * snapshot if nothing else has it. If the proxy must run a function, set
- * t->proxyrec to it; call file_end after it has run. Return false if the
- * descriptor no longer exists.
+ * Begin the record of file t in t->out. Add the content of the file to the
+ * snapshot if nothing else has it. If the proxy has to record more, set
+ * t->proxyrec to the function that it must run; call file_end after that.
+ * Return false if the descriptor no longer exists.
  */
 bool
 file_record(struct filerec *t)

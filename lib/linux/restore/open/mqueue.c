@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * Set *m to the mount of the whole mqueue file system with device dev in
- * mounts, a mountinfo text. Return false if there is none.
+ * Set *m to the mount of the whole mqueue file system with device dev. mounts
+ * is a mountinfo text. Return false if it has no such mount.
  */
 static bool
 queues_mounted(const struct bytes *mounts, uint64_t dev, struct mountinfo *m)
@@ -30,9 +30,9 @@ queues_mounted(const struct bytes *mounts, uint64_t dev, struct mountinfo *m)
 }
 
 /*
- * Return the path by which message queue t can be opened, for the caller to
- * free. Return "" (allocated) if t is a queue without a name that its process
- * can see. Return NULL if t is not a queue or memory runs out.
+ * Return the path by which message queue t can be opened; the caller frees it.
+ * Return "" (allocated) if t is a queue without a name that its process can
+ * see. Return NULL if t is not a queue, or if memory runs out.
  */
 char *
 mqueue_path(const struct filerec *t)

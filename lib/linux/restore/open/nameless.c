@@ -56,9 +56,9 @@ has_attributes(const char *path)
 }
 
 /*
- * In the proxy, inspect a deleted file, because a file server may have to
- * answer. The question has a descriptor of a symbolic link, or the path of any
- * other file. The answer is a struct nameless. Return 0.
+ * In the proxy, inspect a deleted file, about which a file server may have to
+ * be asked. The question has a descriptor of a symbolic link, or the path of
+ * any other file. The answer is a struct nameless. Return 0.
  */
 static int
 nameless_serve(struct serving *s)
@@ -83,9 +83,9 @@ nameless_serve(struct serving *s)
 }
 
 /*
- * Ask the proxy to inspect file t, and set *n to its answer. fd is a descriptor
- * of the file if it is a symbolic link, else -1. If there is no answer, zero *n
- * and set the reason in t.
+ * Make the proxy inspect file t, which was deleted, and set *n to its answer.
+ * fd is a descriptor of the file if it is a symbolic link, else -1. If there is
+ * no answer, zero *n, and set the reason in t.
  */
 static void
 nameless_ask(struct filerec *t, int fd, struct nameless *n)
@@ -106,11 +106,11 @@ nameless_ask(struct filerec *t, int fd, struct nameless *n)
 }
 
 /*
- * Return true if the content of file t may be recorded. A process that dumps
- * core may have received the descriptor from another user, and its own user may
- * get the snapshot. So record only content that the process itself could read
- * (open(2): not O_PATH, and not access mode 3, which permits neither reading
- * nor writing).
+ * Return true if the content of file t may be recorded. It may if the process
+ * itself could read it (open(2): not O_PATH, and not access mode 3, which
+ * permits neither reading nor writing). A process that dumps core may have
+ * received the descriptor from another user, and its own user may get the
+ * snapshot.
  */
 static bool
 content_isallowed(const struct filerec *t)
@@ -122,8 +122,8 @@ content_isallowed(const struct filerec *t)
 }
 
 /*
- * Add to the snapshot the content of t, a file on this machine that has no
- * name. If the content cannot be read, set the reason in t.
+ * Add the content of t, a file on this machine that has no name, to the
+ * snapshot. If the content cannot be read, set the reason in t.
  */
 void
 content_record(struct filerec *t)
@@ -187,8 +187,9 @@ regular_record(struct filerec *t, const struct statx *sx)
 }
 
 /*
- * Record the target of t, a symbolic link whose name was deleted. It can only
- * be open with O_PATH, and then closing a duplicate has no effect.
+ * Record the target of t, a symbolic link whose name was deleted. Such a link
+ * can only be open with O_PATH; so closing a duplicate of its descriptor has no
+ * effect.
  */
 static void
 symlink_record(struct filerec *t)
@@ -209,8 +210,8 @@ symlink_record(struct filerec *t)
 }
 
 /*
- * Append to the record of t, a file whose name was deleted, what is needed to
- * re-create the file. sx is its statx(2) result.
+ * Append what is needed to re-create file t to its record. The name of the file
+ * was deleted. sx is its statx(2) result.
  */
 void
 nameless_record(struct filerec *t, const struct statx *sx)

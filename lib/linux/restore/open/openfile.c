@@ -103,9 +103,9 @@ files_free(struct live *l)
 }
 
 /*
- * Record in rec with which process p shares its memory, descriptors, fs and
- * signal handlers: for each, the first process found that has them, which may
- * be p itself.
+ * Record in rec which process p shares its memory, descriptors, fs and signal
+ * handlers with. For each of these, that is the first process found that has
+ * it; it may be p itself.
  */
 static void
 shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
@@ -183,9 +183,9 @@ batch_end(struct batch *b, struct filelist *rec)
 }
 
 /*
- * Begin to record the open file description of r, as one more file of b, unless
- * it is already in a record. If b is full, first finish its files and add them
- * to rec.
+ * Begin to record the open file description of r, as one more file of b. Do
+ * nothing if it is already in a record. If b is full, first finish its files,
+ * and add them to rec.
  */
 static void
 batch_add(struct batch *b, const struct fdref *r, struct filelist *rec)
@@ -212,10 +212,10 @@ batch_add(struct batch *b, const struct fdref *r, struct filelist *rec)
 }
 
 /*
- * Add to rec, the record of process p, the resources that it shares with others
- * and the files that it has open. Contents that have to be in the snapshot are
- * noted in s. All processes are stopped. Call this once for each process, in
- * the order of l->procs.
+ * Add the files that process p has open, and the resources that it shares with
+ * others, to its record rec. Contents that have to be in the snapshot are noted
+ * in s. All processes are stopped. Call this once for each process, in the
+ * order of l->procs.
  */
 void
 files_record(struct live *l, struct snap *s, const struct lproc *p,

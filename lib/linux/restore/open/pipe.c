@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /*
- * Append to b a copy of the n bytes that are in the pipe open as fd, without
- * waiting. capacity is the size of the pipe. Return 0, or -1 with errstr set.
+ * Append a copy of the n bytes that are in the pipe open as fd to b. This does
+ * not wait. capacity is the size of the pipe. Return 0, or -1 with errstr set.
  */
 static int
 pipe_copy(int fd, int capacity, size_t n, struct buf *b)
@@ -64,9 +64,9 @@ out:
 }
 
 /*
- * Return the resource for the inode of pipe t, or NULL. FIFOs of two file
- * systems may have the same inode number; then only the first is recorded, and
- * the reason is set in the other.
+ * Return the resource that stands for the inode of pipe t. FIFOs of two file
+ * systems may have the same inode number; then only the first is recorded.
+ * Return NULL for the other, with the reason set in t, and if memory runs out.
  */
 static struct resource *
 pipe_inode(struct filerec *t)

@@ -23,8 +23,8 @@ struct modes {			/* struct termios of the kernel: TCGETS */
 };
 
 /*
- * Append to the record of t the modes that ioctl(2) request returns, as two
- * lines: one begins with key, the other with key and "cc".
+ * Append the modes that ioctl(2) request returns to the record of t. They are
+ * two lines: one begins with key, the other with key and "cc".
  */
 static void
 modes_record(struct filerec *t, unsigned long request, const char *key)

@@ -23,8 +23,8 @@
 enum { MINORBITS = 20 };	/* of linux/kdev_t.h */
 
 /*
- * Skip blanks and key in line t, and set *v to the hexadecimal number that
- * follows. Return false if key does not come next.
+ * Set *v to the hexadecimal number after key in line t, and skip both. Blanks
+ * before key are skipped as well. Return false if key does not come next.
  */
 bool
 watch_number(struct scan *t, const char *key, uint64_t *v)
@@ -150,7 +150,7 @@ mount_open(const struct filerec *t, uint64_t dev)
 /*
  * Set path to the path of the watched file w, as the process of t sees it.
  * mount is a descriptor on the file system of w. Return false if the path is
- * unknown.
+ * not known.
  */
 static bool
 watched_path(const struct filerec *t, const struct watched *w, int mount,
@@ -183,9 +183,9 @@ watched_path(const struct filerec *t, const struct watched *w, int mount,
 }
 
 /*
- * Append to the record of t the rest of a line: the watched file w. Omit the
- * path of the file if the process dumps core: the file may have been moved to a
- * directory that the user of the process cannot read.
+ * Append the rest of a line to the record of t: the watched file w. If the
+ * process dumps core, the path of the file is left out: the file may have been
+ * moved to a directory that the user of the process cannot read.
  */
 void
 watched_record(struct filerec *t, const struct watched *w)
@@ -207,8 +207,8 @@ watched_record(struct filerec *t, const struct watched *w)
 }
 
 /*
- * Append to the record of t the watch described by line, the text after
- * "inotify " in fdinfo. Return false if it cannot be parsed.
+ * Append the watch that line describes to the record of t. line is the text
+ * after "inotify " in fdinfo. Return false if it cannot be parsed.
  */
 static bool
 watch_record(struct filerec *t, struct scan line)

@@ -39,7 +39,7 @@ net_get(struct files *f, pid_t pid)
 
 /*
  * Open a sock_diag socket in the network namespace of process pid. If that is
- * not our own, this thread enters it and returns. Return a descriptor, or -1
+ * not our own, this thread enters it and comes back. Return a descriptor, or -1
  * with errstr set.
  */
 int
@@ -59,9 +59,9 @@ diag_socket(pid_t pid)
 }
 
 /*
- * Return a sock_diag socket in the network namespace of the process of t, or -1
- * with errstr set. It stays open until a socket in another namespace is
- * requested.
+ * Return a sock_diag socket in the network namespace of the process of t. It
+ * stays open until one in another namespace is requested. Return -1 with errstr
+ * set on failure.
  */
 static int
 diag_get(struct filerec *t)
@@ -102,8 +102,8 @@ reply_take(void *arg, const struct netmessage *m)
 
 /*
  * Send request, n bytes of sock_diag(7), in the network namespace of the
- * process of t, and set *r to the body of the answer. If place is not 0, dump
- * all sockets of the kind, and take the one that has the inode of t at byte
+ * process of t. Set *r to the body of the answer. If place is not 0, the answer
+ * lists all sockets of the kind; *r is the one that has the inode of t at byte
  * offset place. Return false if there is no answer.
  */
 bool

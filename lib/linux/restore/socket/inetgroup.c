@@ -36,9 +36,9 @@ group_add(struct netspace *l, const struct group *g)
 }
 
 /*
- * Parse a line of /proc/net/igmp. It describes an interface or, indented below
- * it, one of its groups, which is added to l. g keeps the interface for the
- * next line. Return 0, or -1 with errstr set.
+ * Parse a line of /proc/net/igmp. It describes an interface or, if indented, a
+ * group of the last interface. Add a group to l. g keeps the interface between
+ * calls. Return 0, or -1 with errstr set.
  */
 static int
 igmp_line(struct netspace *l, struct group *g, const char *line)
@@ -58,8 +58,8 @@ igmp_line(struct netspace *l, struct group *g, const char *line)
 }
 
 /*
- * Parse a line of /proc/net/igmp6, which has an interface and one of its
- * groups, and add the group to l. g is scratch space. Return 0, or -1 with
+ * Parse a line of /proc/net/igmp6, and add its group to l. The line has an
+ * interface and one of its groups. g is scratch space. Return 0, or -1 with
  * errstr set.
  */
 static int

@@ -178,8 +178,8 @@ option_get(int fd, const struct option *o, int *v)
 }
 
 /*
- * Return a new socket of kind w with its options, for comparison. It is created
- * once for a snapshot and kept in f. Return NULL if memory runs out.
+ * Return a new socket of kind w with its options, to compare others with. It is
+ * created once for a snapshot, and kept in f. Return NULL if memory runs out.
  */
 static const struct freshsock *
 freshsock_get(struct files *f, const struct sockkind *w)
@@ -260,9 +260,9 @@ sockkind_flags(const struct sockkind *w)
 }
 
 /*
- * Return true if a socket with these flags has option o. If o names families,
- * one of them must match; if it also names protocols, one of these must match
- * as well.
+ * Return true if a socket with these flags has option o. An option may name
+ * families and protocols; then the socket must have one of the families, and
+ * one of the protocols.
  */
 static bool
 option_fits(const struct option *o, unsigned int flags)
@@ -291,8 +291,9 @@ numbers_record(struct filerec *t, const struct freshsock *freshsock)
 }
 
 /*
- * Append to the record of t a line with key and the TCP-level text option of
- * this number, if it differs from that of the new socket.
+ * Append a line with a text option of the TCP level to the record of t. The
+ * option has this number, and the line begins with key. Append nothing if the
+ * new socket has the same text.
  */
 static void
 word_record(struct filerec *t, const struct freshsock *freshsock, int number,

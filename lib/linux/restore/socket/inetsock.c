@@ -86,7 +86,7 @@ addresses_get(struct filerec *t, struct inetsock *s)
 
 /*
  * Set s->shutdown to the directions in which UDP socket t was shut down, as
- * inet_diag reports them. Return false if inet_diag does not report them for t,
+ * inet_diag reports them. Return false if it does not report them for t,
  * because another socket may have the same addresses.
  */
 static bool
@@ -127,8 +127,8 @@ shutdown_diag(struct filerec *t, struct inetsock *s)
 
 /*
  * Set s->shutdown to the directions in which socket t was shut down, and
- * s->failed if an error is pending. Call this only if the TCP state does not
- * show the directions: the socket is not TCP, or has TCP state CLOSE or
+ * s->failed if an error is pending. This is for sockets whose TCP state does
+ * not show the directions: those that are not TCP, or have TCP state CLOSE or
  * ESTABLISHED.
  */
 static void
@@ -153,8 +153,8 @@ shutdown_get(struct filerec *t, struct inetsock *s)
 
 /*
  * Find out how many bytes can still be read from t, a TCP socket whose
- * connection has ended, and whether an error is pending. Do not read the error
- * itself, because reading clears it.
+ * connection has ended. Also find out whether an error is pending. The error
+ * itself is not read, because reading clears it.
  */
 static void
 ended_get(struct filerec *t, struct inetsock *s)
@@ -165,9 +165,9 @@ ended_get(struct filerec *t, struct inetsock *s)
 }
 
 /*
- * Set s->state to the state of TCP socket t, from TCP_INFO of tcp(7). If it
- * listens, also set the length and limit of its accept queue, which are in
- * tcpi_unacked and tcpi_sacked.
+ * Set s->state to the state of TCP socket t, from TCP_INFO of tcp(7). If the
+ * socket listens, also set the length and limit of its accept queue; TCP_INFO
+ * has them in tcpi_unacked and tcpi_sacked.
  */
 static void
 tcp_get(struct filerec *t, struct inetsock *s)

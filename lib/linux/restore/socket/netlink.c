@@ -12,9 +12,9 @@
 enum { MAX_GROUPS = 1024 };
 
 /*
- * Append to the record of t the multicast groups that the socket is a member
- * of. Linux before 4.2 cannot list them: then record only groups 1 to 32, which
- * are in mask.
+ * Append the multicast groups that the socket is a member of to the record of
+ * t. Linux before 4.2 cannot list them; then only groups 1 to 32 are recorded,
+ * which are in mask.
  */
 static void
 members_record(struct filerec *t, uint32_t mask)

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 /*
- * Add to the list of passed files the open file that the socket peeker received
- * from socket t as descriptor fd, unless the file is known. Set *id to its
- * number. Return 0, or -1 with errstr set.
+ * Add an open file that was received from socket t to the list of passed files,
+ * unless it is known. fd is its descriptor in the socket peeker, the proxy that
+ * received it. Set *id to its number. Return 0, or -1 with errstr set.
  */
 int
 passed_add(struct filerec *t, int fd, uint64_t *id)
@@ -53,8 +53,8 @@ passed_free(struct files *f)
 
 /*
  * Set *r to the next open file that was received from a socket and is not yet
- * recorded. Set t->pid and t->pidfd to the socket peeker that has it open.
- * Return false when there are no more.
+ * recorded. Set t->pid and t->pidfd to the socket peeker, the proxy that has it
+ * open. Return false when there are no more.
  */
 bool
 passed_next(struct filerec *t, struct fdref *r)

@@ -93,7 +93,7 @@ control_read(struct msghdr *m, struct seen *s)
 
 /*
  * Peek at the next packet of socket fd, at the socket's offset. Store at most
- * len of its bytes in buf, and set *s to those of its control messages that fit
+ * len of its bytes in buf. Set *s to those of its control messages that fit
  * into room bytes. Return the length of the packet, which with MSG_TRUNC may
  * exceed len, or -1 with errno set.
  */
@@ -158,9 +158,9 @@ packet_add(struct queue *q, size_t len, const struct seen *s)
 }
 
 /*
- * Return true if fd is a SOCK_SEQPACKET socket whose peer has closed or shut
- * down, and nothing is left except what q already has. Then a read of 0 bytes
- * means the end.
+ * Return true if a read of 0 bytes from fd means the end, not an empty packet.
+ * That is so for a SOCK_SEQPACKET socket whose peer has closed or shut down, if
+ * nothing is left except what q already has.
  */
 static bool
 packets_ended(int fd, const struct queue *q)
@@ -177,9 +177,9 @@ packets_ended(int fd, const struct queue *q)
 }
 
 /*
- * Read the packets of socket fd into q, one after another, until none is left
- * or the cost exceeds max. Return 1 when all were read, or an errno: see struct
- * queue.
+ * Read the packets of socket fd into q, one after another. Stop if none is
+ * left, or if the cost exceeds max. Return 1 when all were read, or an errno:
+ * see struct queue.
  */
 static int
 packets_look(int fd, struct queue *q, uint64_t max)
@@ -207,9 +207,9 @@ packets_look(int fd, struct queue *q, uint64_t max)
 }
 
 /*
- * If the first packet of socket fd is empty, add it to q: once anyone has
- * peeked at it, a peek at offset 0 skips it. Return 0 to go on, 1 if nothing
- * waits, or an errno.
+ * If the first packet of socket fd is empty, add it to q. Once anyone has
+ * peeked at such a packet, a peek at offset 0 skips it. Return 0 if there may
+ * be more to read, 1 if nothing waits, or an errno.
  */
 static int
 packets_first(int fd, struct queue *q)
@@ -240,10 +240,11 @@ offset_set(int fd, size_t at)
 }
 
 /*
- * The n bytes at offset off of stream fd end with bytes that descriptors were
- * sent with. Return how many of the n bytes were sent before those. The kernel
- * copies each sent buffer whole or not at all. So read into room for n - 1
- * bytes that ends at an inaccessible page: only the earlier buffers are copied.
+ * Return where, in n bytes of stream fd, the bytes begin that were sent with
+ * descriptors. The n bytes are at offset off, and end with those. To find out,
+ * peek into a buffer of n - 1 bytes that ends at an inaccessible page. The
+ * kernel copies each sent buffer whole or not at all, so only the earlier ones
+ * are copied.
  */
 static size_t
 rights_place(int fd, size_t off, size_t n)
@@ -267,9 +268,9 @@ rights_place(int fd, size_t off, size_t n)
 }
 
 /*
- * Append to q the n bytes at offset off of stream fd, which are already stored
- * at queue_next(q). Append them as one packet, or as two if bytes were sent
- * before the descriptors in s.
+ * Append the n bytes at offset off of stream fd, which are already stored at
+ * queue_next(q), to q. They become one packet, or two if some were sent before
+ * the descriptors in s.
  */
 static void
 piece_add(int fd, struct queue *q, size_t off, size_t n, const struct seen *s)
@@ -311,9 +312,9 @@ stream_look(int fd, struct queue *q, uint64_t most)
 }
 
 /*
- * Read all of stream fd into q with one call. Return 1 when all was read, 0 if
- * the stream has control messages and must be read in pieces, or an errno: see
- * struct queue.
+ * Read all of stream fd into q with one call. Return 1 when all was read, or an
+ * errno: see struct queue. Return 0 if the stream has control messages, and so
+ * must be read in pieces.
  */
 static int
 stream_whole(int fd, struct queue *q, uint64_t most)
@@ -341,8 +342,9 @@ stream_whole(int fd, struct queue *q, uint64_t most)
 }
 
 /*
- * Read what waits in socket fd into q, as o requests, then set SO_PEEK_OFF back
- * to offset. Return 1 when all was read, or an errno: see struct queue.
+ * Read what waits in socket fd into q. o says whether it is a stream, and how
+ * much may be read. Set SO_PEEK_OFF back to offset afterwards. Return 1 when
+ * all was read, or an errno: see struct queue.
  */
 static int
 queue_look(int fd, const struct peek_request *o, int offset, struct queue *q)
@@ -360,9 +362,9 @@ queue_look(int fd, const struct peek_request *o, int offset, struct queue *q)
 }
 
 /*
- * In the socket peeker, read what waits in a UNIX socket. The answer is a
- * struct queue without the unused end of its data. Return 0, or -1 with errstr
- * set.
+ * In the socket peeker, a proxy, read what waits in a UNIX socket. The answer
+ * is a struct queue without the unused end of its data. Return 0, or -1 with
+ * errstr set.
  */
 int
 queue_serve(struct serving *s)

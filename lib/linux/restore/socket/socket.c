@@ -21,9 +21,9 @@ set_hassocket(const struct fdset *set)
 }
 
 /*
- * Return true if sockets of process p must not be duplicated; set has its
- * descriptors. Receiving a socket moves it into the network class of the
- * receiver (cgroups v1, net_cls and net_prio), so p must be in our class.
+ * Return true if sockets of process p must not be duplicated. Receiving a
+ * socket moves it into the network class of the receiver (cgroups v1, net_cls
+ * and net_prio). So p must be in our class. set has the descriptors of p.
  */
 bool
 sockets_tagged(const struct lproc *p, const struct fdset *set)

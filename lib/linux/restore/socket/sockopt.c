@@ -6,8 +6,8 @@
 #include <sys/time.h>
 
 /*
- * Read option name of the socket open as fd with getsockopt(2) into the len
- * bytes at v. Return 0, or -1 with errno set.
+ * Read option name of the socket open as fd, with getsockopt(2). It must have
+ * len bytes, which are stored at v. Return 0, or -1 with errno set.
  */
 int
 sock_get(int fd, int level, int name, void *v, socklen_t len)

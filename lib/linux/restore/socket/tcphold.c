@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 /*
- * If socket r of the process of pidfd is a TCP connection, add it to the held
- * connections of s, its network namespace. Return 0, or -1 with errstr set.
+ * Add socket r of a process to the connections to be held of s, if it is a TCP
+ * connection. pidfd refers to the process, and s is its network namespace.
+ * Return 0, or -1 with errstr set.
  */
 static int
 held_add(struct netspace *s, int pidfd, const struct fdref *r)
@@ -80,9 +81,10 @@ held_lock(struct netspace *s)
 }
 
 /*
- * Lock all TCP connections of the processes of l, which are stopped and whose
- * descriptors were listed. If that fails, report it and unlock them all: the
- * connections will be closed on restore.
+ * Lock all TCP connections of the processes of l, so that no packet gets
+ * through. The processes are stopped, and their descriptors were listed. If
+ * that fails, report it, and unlock them all: the connections will be closed on
+ * restore.
  */
 void
 tcphold_begin(struct live *l)
@@ -139,8 +141,8 @@ tcphold_record(const struct files *f, pid_t pid, struct filelist *rec)
 }
 
 /*
- * Stop holding the connections of l. If moved is set, their processes were
- * killed: leave the connections locked, and report how to unlock them.
+ * Stop holding the TCP connections of l. moved is set if their processes were
+ * killed: then leave the connections locked, and report how to unlock them.
  * Otherwise unlock them.
  */
 void

@@ -49,8 +49,9 @@ ends_set(struct ends *e, const struct heldconn *v)
 }
 
 /*
- * Append to b the set elements for the IPv6 connections of h if v6 is set, else
- * for the IPv4 ones. Each connection has two elements, one for each direction.
+ * Append the elements of an nft set for the connections of h to b. v6 says
+ * whether those of IPv6 or of IPv4 are meant. Each connection has two elements,
+ * one for each direction.
  */
 static void
 elements_add(struct buf *b, const struct heldset *h, bool v6)
@@ -73,7 +74,7 @@ elements_add(struct buf *b, const struct heldset *h, bool v6)
 }
 
 /*
- * Write to lock the nft scripts that lock and unlock the connections of h. Set
+ * Write the nft scripts that lock and unlock the connections of h to lock. Set
  * name to a random name for the table, which fits into criu's buffer. Return 0,
  * or -1 with errstr set.
  */
@@ -110,8 +111,8 @@ nft_make(struct tcplock *lock, const struct heldset *h, char name[LOCK_NAME])
 }
 
 /*
- * Append to b, a script for iptables-restore(8), the two rules for connection
- * e. option is -I to insert the rules, or -D to delete them.
+ * Append the two rules for connection e to b, a script for iptables-restore(8).
+ * option is -I to insert the rules, or -D to delete them.
  */
 static void
 rules_add(struct buf *b, const struct ends *e, const char *option)
@@ -152,9 +153,10 @@ iptables_make(struct tcplock lock[TCPLOCKS], const struct heldset *h)
 }
 
 /*
- * Set lock to the scripts with which the given program locks and unlocks the
- * connections of h, at least one. Set name to the name of the nft table. Return
- * 0, or -1 with errstr set. Free lock with tcplock_free in both cases.
+ * Set lock to the scripts that lock and unlock the connections of h, at least
+ * one. They are for the given program. Set name to the name of the nft table.
+ * Free lock with tcplock_free, even on failure. Return 0, or -1 with errstr
+ * set.
  */
 int
 tcplock_make(struct tcplock lock[TCPLOCKS], const struct heldset *h,

@@ -35,8 +35,8 @@ struct stream {
 };
 
 /*
- * Switch the socket of v to TCP_REPAIR mode, in which its queues can be read
- * and it sends nothing. Return false if that fails or is not permitted.
+ * Switch the socket of v to TCP_REPAIR mode. In that mode it sends nothing, and
+ * its queues can be read. Return false if that fails or is not permitted.
  */
 bool
 repair_on(const struct heldconn *v)
@@ -65,8 +65,8 @@ repair_off(const struct heldconn *v)
 }
 
 /*
- * Read the sequence number of a queue of the socket open as fd into *seq, and
- * copy the len bytes in the queue to buf. Return 0, or -1.
+ * Copy the len bytes in a queue of the socket open as fd to buf. Set *seq to
+ * the sequence number of the queue. Return 0, or -1.
  */
 static int
 queue_look(int fd, int queue, uint32_t *seq, uint8_t *buf, int len)
@@ -90,7 +90,7 @@ queue_look(int fd, int queue, uint32_t *seq, uint8_t *buf, int len)
 
 /*
  * Set s->len and s->unsent to the number of bytes in the queues of the socket
- * open as fd. Leave out a queued FIN, which the kernel counts as one byte.
+ * open as fd. A queued FIN, which the kernel counts as one byte, is left out.
  * Return 0, or -1 with errno set.
  */
 static int

@@ -59,8 +59,8 @@ kept_get(uint64_t ns)
 
 /*
  * Run the scripts that lock (kind 0) or unlock (kind 1) the connections of k.
- * Kill them if the other end of sock is closed, unless sock is -1. Return true
- * if all succeeded.
+ * They are killed when the other end of sock is closed, unless sock is -1.
+ * Return true if all succeeded.
  */
 static bool
 scripts_run(const struct keptset *k, size_t kind, int sock)
@@ -137,8 +137,9 @@ heldconn_set(struct heldconn *v, int fd)
 }
 
 /*
- * Keep the socket of the request if it is a TCP connection. The answer is a
- * bool that says whether it is. Return 0, or -1 with errstr set.
+ * In the unlocker (a proxy), keep the socket of the request if it is a TCP
+ * connection. The answer is a bool that says whether it is. Return 0, or -1
+ * with errstr set.
  */
 static int
 look_serve(struct serving *s)
@@ -162,9 +163,9 @@ look_serve(struct serving *s)
 }
 
 /*
- * Lock the connections of the namespace in the struct lockask of the request,
- * which also has its descriptor. The answer is the name of the nft table.
- * Return 0, or -1 with errstr set.
+ * In the unlocker (a proxy), lock the connections of a namespace. The request
+ * has a struct lockask, and a descriptor of the namespace. The answer is the
+ * name of the nft table. Return 0, or -1 with errstr set.
  */
 static int
 lock_serve(struct serving *s)
@@ -218,9 +219,9 @@ leave_serve(struct serving *s)
 }
 
 /*
- * Ask the unlocker to run fn with the len bytes of arg, and a duplicate of
- * descriptor fd, unless fd is -1. Store the answer in the size bytes at answer.
- * Return 0, or -1 with errstr set.
+ * Make the unlocker (a proxy) run fn with the len bytes of arg. It also gets a
+ * duplicate of descriptor fd, unless fd is -1. Store the answer in the size
+ * bytes at answer. Return 0, or -1 with errstr set.
  */
 static int
 unlocker_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,
@@ -235,9 +236,9 @@ unlocker_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,
 }
 
 /*
- * Make the unlocker keep a duplicate of the socket open as fd, which belongs to
- * network namespace ns, if it is a TCP connection. Return 1 if it is one, 0 if
- * not, or -1 with errstr set.
+ * Make the unlocker (a proxy) keep a duplicate of the socket open as fd, if it
+ * is a TCP connection. ns is the network namespace of the socket. Return 1 if
+ * it is one, 0 if not, or -1 with errstr set.
  */
 int
 tcpunlock_add(const struct netspace *ns, int fd)

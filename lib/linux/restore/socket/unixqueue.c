@@ -15,7 +15,7 @@
 
 /*
  * Subtract n, the length of a queue that is read whole, from *budget. Return 0,
- * or -1 with errstr set if n is too large.
+ * or -1 with errstr set if n is more than *budget or MAX_QUEUE.
  */
 int
 queue_spend(uint64_t *budget, uint64_t n)
@@ -28,10 +28,10 @@ queue_spend(uint64_t *budget, uint64_t n)
 }
 
 /*
- * Append packet p, number nth of the queue, to b, and its sender and
+ * Append packet p, number nth of a queue, to b. Append its sender and
  * descriptors to the record of t. data has the bytes of the packet, followed by
- * its descriptors. *sender is the sender of the previous packet, and is
- * updated. Return 0, or -1 with errstr set.
+ * its descriptors. *sender is the sender of the previous packet, and is set to
+ * that of p. Return 0, or -1 with errstr set.
  */
 static int
 packet_record(struct filerec *t, size_t nth, const struct packet *p,
@@ -58,8 +58,8 @@ packet_record(struct filerec *t, size_t nth, const struct packet *p,
 }
 
 /*
- * Append the packets of q to b, and their senders and descriptors to the record
- * of t. Return 0, or -1 with errstr set.
+ * Append the packets of q to b. Append their senders and descriptors to the
+ * record of t. Return 0, or -1 with errstr set.
  */
 static int
 queue_record(struct filerec *t, const struct queue *q, struct buf *b)
@@ -99,11 +99,10 @@ queue_failed(const struct queue *q)
 }
 
 /*
- * Read what waits in t, a UNIX socket of this type that is duplicated in
- * t->dup. For each packet, or piece of a stream, append to b a line with its
- * length, and its bytes; append senders and descriptors to the record of t.
- * Take the cost from the budget for all queues. Return 0, or -1 with errstr
- * set.
+ * Read what waits in t, a UNIX socket of this type, whose duplicate is t->dup.
+ * For each packet, or piece of a stream, append a line with its length, and its
+ * bytes, to b. Append senders and descriptors to the record of t. The cost is
+ * taken from the budget for all queues. Return 0, or -1 with errstr set.
  */
 int
 unixqueue_read(struct filerec *t, unsigned int type, struct buf *b)

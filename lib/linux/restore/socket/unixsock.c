@@ -22,8 +22,8 @@
 #endif
 
 /*
- * Append to the record of t a line with key and the address a, which has len
- * bytes, in hexadecimal. Append nothing if the address is empty.
+ * Append a line with key and the address a in hexadecimal to the record of t. a
+ * has len bytes. Append nothing if it is empty.
  */
 static void
 address_record(struct filerec *t, const char *key, const struct sockaddr_un *a,
