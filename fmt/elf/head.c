@@ -19,8 +19,8 @@ elfphdr_size(bool wide)
 }
 
 /*
- * Set *ph to the program header at p. The header is 64-bit if wide is true,
- * else 32-bit, and big-endian if big is true.
+ * Set *ph to the program header at p. wide is true if it is 64-bit, not 32-bit.
+ * big is true if it is big-endian.
  */
 void
 elfphdr_get(struct elfphdr *ph, const uint8_t *p, bool wide, bool big)
@@ -45,8 +45,8 @@ elfphdr_get(struct elfphdr *ph, const uint8_t *p, bool wide, bool big)
 }
 
 /*
- * Set *h to the ELF header in the n bytes at p; h borrows them. Return false if
- * they are not the beginning of an ELF file of a known kind.
+ * Set *h to the ELF header in the n bytes at p, to which *h then points. Return
+ * false if they are not the beginning of an ELF file of a known kind.
  */
 bool
 elfhead_open(struct elfhead *h, const uint8_t *p, size_t n)

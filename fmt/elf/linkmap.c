@@ -55,8 +55,8 @@ get_word(const struct linkmap *l, uint64_t addr, size_t i, uint64_t *v)
 }
 
 /*
- * Set the members of l that come from the auxiliary vector. Return false if it
- * is missing.
+ * Set the members of l that come from the auxiliary vector of the process.
+ * Return false if there is no such vector.
  */
 static bool
 linkmap_auxv(struct linkmap *l, const struct linuxrec *rec)

@@ -175,7 +175,7 @@ open_use(struct moving *m, struct shared e)
 }
 
 /*
- * Schedule file f of a dropped process to be moved to the record of process
+ * Arrange that file f of a dropped process is moved to the record of process
  * number dest.
  */
 static int

@@ -120,8 +120,9 @@ keep_find(struct keeping *k, snap_want want, void *arg)
 }
 
 /*
- * If the first process was merged from another snapshot, restore the first line
- * of that snapshot from the file "origin" of its record.
+ * Restore the first line that the snapshot of the first process had. If that
+ * process was merged from another snapshot, the line is in the file "origin" of
+ * its record. Otherwise do nothing.
  */
 static int
 header_restore(struct snap *s)

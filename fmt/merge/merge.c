@@ -44,8 +44,8 @@ text_same(struct image *a, struct image *b)
 }
 
 /*
- * Raise m->minor_no, if necessary, above the minor numbers of DEV_MAJOR that
- * embedded files of either snapshot have.
+ * Raise m->minor_no above the minor numbers in use, unless it already is. Those
+ * are of embedded files of either snapshot, with major number DEV_MAJOR.
  */
 static void
 merge_minor(struct merge *m)
@@ -89,8 +89,8 @@ merge_embedded(struct merge *m, size_t i)
 }
 
 /*
- * Find the first numbers above all those that a uses for open file descriptions
- * and for parts.
+ * Find the first free numbers in a for open file descriptions and for parts.
+ * They are above all those that a uses.
  */
 static void
 merge_free(struct merge *m)

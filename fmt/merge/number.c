@@ -10,8 +10,8 @@
 CMP(newpid_cmp, struct newpid, old)
 
 /*
- * Return the ID that m gives to the process of b whose ID was old, or old if b
- * has no such process.
+ * Return the ID that m gives to the process of b whose ID was old. Return old
+ * if b has no such process.
  */
 uint64_t
 merge_pid(const struct merge *m, uint64_t old)

@@ -131,8 +131,8 @@ merge_sort(struct merge *m)
 }
 
 /*
- * Return the entry of m for a file that gets a new device number, or NULL if
- * there is none. If there are several, return the first.
+ * Return the entry of m for a file that gets a new device number. If there are
+ * several, return the first. Return NULL if there is none.
  */
 static const struct newdev *
 newdev_find(const struct merge *m, const struct embedded *file)

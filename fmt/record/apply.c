@@ -32,8 +32,8 @@ thread_apply(struct proc *p, const struct recfile *f)
 }
 
 /*
- * Read at most 16 hexadecimal digits at s into *num. They must be followed by
- * the byte end. Return a pointer to that byte, or NULL.
+ * Read at most 16 hexadecimal digits at s into *num. The byte end must follow
+ * them. Return a pointer to that byte, or NULL.
  */
 static const char *
 parse_hex(const char *s, char end, uint64_t *num)
@@ -45,8 +45,8 @@ parse_hex(const char *s, char end, uint64_t *num)
 }
 
 /*
- * Mark the ranges listed in f as missing from image im, and remove their memory
- * from im. Return 0, or -1 with errstr set.
+ * Mark the ranges listed in f as missing from image im. Remove what im has at
+ * these addresses. Return 0, or -1 with errstr set.
  */
 static int
 missing_apply(struct image *im, const char *name,
@@ -108,9 +108,9 @@ linuxrec_applies(const char *name)
 }
 
 /*
- * Apply the Linux record of process p, if it has one, to the model. The record
- * says which process a thread belongs to, which file is embedded, and which
- * memory is missing. Return 0, or -1 with errstr set.
+ * Apply the Linux record of process p, if it has one, to the snapshot. The
+ * record says which process a thread belongs to, which file is embedded, and
+ * which memory is missing. Return 0, or -1 with errstr set.
  */
 int
 linuxrec_apply(struct proc *p)

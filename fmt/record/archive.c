@@ -129,9 +129,9 @@ parse_num(const uint8_t *p, size_t *num)
 }
 
 /*
- * Parse the file at p into *f. left is the number of bytes from p to the end of
- * the record. Return the number of bytes that the file takes, or 0 with errstr
- * set.
+ * Parse the file at p in a record into *f. left is the number of bytes from p
+ * to the end of the record. Return the number of bytes that the file takes, or
+ * 0 with errstr set.
  */
 static size_t
 parse_file(const uint8_t *p, size_t left, struct recfile *f)
@@ -209,7 +209,7 @@ at_cmp(const void *a, const void *b, void *arg)
 
 /*
  * Sort the files of r by name. Return 0, or -1 with errstr set if a name occurs
- * twice or is also a directory in another name.
+ * twice, or is also the name of a directory.
  */
 static int
 linuxrec_sort(struct linuxrec *r)
@@ -298,8 +298,8 @@ linuxrec_open(struct linuxrec *r, const struct file *rec)
 
 /*
  * Return the parsed Linux record of p, which is a process or thread. p owns the
- * result until its small files change. If p has no Linux record, or a damaged
- * one, the result has no files.
+ * result until its small files change. The result has no files if p has no
+ * Linux record, or a damaged one.
  */
 const struct linuxrec *
 proc_record(struct proc *p)
@@ -353,8 +353,8 @@ linuxrec_line(const struct linuxrec *r, const char *name, char *s, size_t size)
 }
 
 /*
- * Copy the machine type from the first line of the Linux record rec to word, of
- * n bytes. Set word to "" if rec is not a Linux record. Return word.
+ * Copy the machine type from the first line of the Linux record rec to word.
+ * word has n bytes; it is "" if rec is not a Linux record. Return word.
  */
 const char *
 linuxrec_cputype(const struct file *rec, char *word, size_t n)

@@ -196,8 +196,8 @@ leave_mapped(struct exclude *x, const struct vmas *l, uint64_t start,
 }
 
 /*
- * Return 1 if l, parsed from smaps, covers all mappings of p. Return 0 if p has
- * a mapping that is newer than smaps, or -1 with errstr set.
+ * Find out whether l, parsed from smaps, has all mappings of p. Return 1 if so;
+ * 0 if p has a mapping that is newer than smaps; or -1 with errstr set.
  */
 static int
 smaps_covers(const struct vmas *l, const struct proc *p)

@@ -48,8 +48,8 @@ opened_next(struct scan *files, struct opened *o)
 }
 
 /*
- * Set *id to the number of the open file description that descriptor fd has in
- * record r. Return false if r does not have fd.
+ * Set *id to the number of an open file description in record r: the one of
+ * descriptor fd. Return false if r does not have fd.
  */
 bool
 linuxrec_opened(const struct linuxrec *r, uint64_t fd, uint64_t *id)
@@ -76,8 +76,8 @@ struct openings {
 CMP(opening_cmp, struct opened, fd)
 
 /*
- * Set *l, which must be all zero, to the descriptors in record r with their
- * open file descriptions, sorted. The caller frees the array, even after a
+ * Set *l, which must be all zero, to the descriptors in record r, sorted, with
+ * their open file descriptions. The caller frees the array, even after a
  * failure. Return 0, or -1 with errstr set.
  */
 static int
@@ -97,8 +97,8 @@ openings_get(struct openings *l, const struct linuxrec *r)
 }
 
 /*
- * Return the type and the addresses of the socket open as descriptor fd as a
- * string that the caller frees. Return NULL if they are unknown.
+ * Return a string with the type and the addresses of the socket open as
+ * descriptor fd. The caller frees it. Return NULL if they are unknown.
  */
 static char *
 socket_text(const struct openings *l, const struct linuxrec *r, uint64_t fd)
@@ -209,7 +209,7 @@ facts_descriptors(struct factlist *l, const struct linuxrec *r)
 }
 
 /*
- * Add to l the initial environment of the process, from the file environ of
+ * Add the initial environment of the process to l. It is in the file environ of
  * record r (see proc(5)). Return 0, or -1 with errstr set.
  */
 int
@@ -286,8 +286,8 @@ facts_limits(struct factlist *l, const struct linuxrec *r)
 }
 
 /*
- * Add to l the credentials, and the masks of ignored and caught signals, from
- * the file status of record r. Return 0, or -1 with errstr set.
+ * Add the credentials and the masks of ignored and caught signals to l. They
+ * are in the file status of record r. Return 0, or -1 with errstr set.
  */
 int
 facts_status(struct factlist *l, const struct linuxrec *r)

@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * Add to l the mapping described by line, from a segment file. Its type is in
- * columns 0-5, its flags in 7 and 8, its start and end in hexadecimal from
- * column 10. Return 0, or -1 with errstr set.
+ * Add the mapping described by line to l. line is of a segment file: its type
+ * is in columns 0-5, its flags in 7 and 8, its start and end in hexadecimal
+ * from column 10. Return 0, or -1 with errstr set.
  */
 static int
 segment_line(struct vmas *l, const char *line)
@@ -88,9 +88,9 @@ segments(struct vmas *l, struct image *mem)
 }
 
 /*
- * Set *l, which must be all zero, to the mappings of process p, in ascending
- * order and without overlaps. The caller frees them, even after a failure.
- * Return 0, or -1 with errstr set.
+ * Set *l, which must be all zero, to the mappings of process p. They are in
+ * ascending order and do not overlap. The caller frees them, even after a
+ * failure. Return 0, or -1 with errstr set.
  */
 int
 proc_vmas(const struct proc *p, struct vmas *l)

@@ -11,8 +11,9 @@
 #include <string.h>
 
 /*
- * Append to b a file called name that lists the missing ranges of image im, if
- * there are any. Each line is START-END REASON, with hexadecimal addresses.
+ * Append a list of the missing ranges of image im to b, as a file called name.
+ * Append nothing if none are missing. Each line is START-END REASON, with
+ * hexadecimal addresses.
  */
 static void
 add_missing(struct buf *b, const char *name, const struct image *im)

@@ -48,8 +48,8 @@ pages_without(struct pagelist *l, struct pagespan p, const struct image *im)
 }
 
 /*
- * Add to l the extents visible in piece pc of image im, without the ranges that
- * are missing. Return 0, or -1 with errstr set.
+ * Add the extents visible in piece pc of image im to l. Missing ranges are left
+ * out. Return 0, or -1 with errstr set.
  */
 static int
 pages_piece(struct pagelist *l, const struct piece *pc, const struct image *im)

@@ -33,8 +33,8 @@ state_borrow(struct taskstate *st, const struct linuxrec *r)
 }
 
 /*
- * Set *v to the number in the file called name of record r, or to 0 if the file
- * does not begin with one. Return false if there is no such file.
+ * Set *v to the number in the file called name of record r. Set it to 0 if the
+ * file does not begin with one. Return false if there is no such file.
  */
 static bool
 file_number(const struct linuxrec *r, const char *name, uint64_t *v)
@@ -128,8 +128,8 @@ state_plan9(struct taskstate *st, const struct proc *p)
 }
 
 /*
- * Set the name of the program from comm, or else from the first word of Plan
- * 9's status.
+ * Set the name of the program. It is in comm or, if that is missing, the first
+ * word of Plan 9's status.
  */
 static void
 state_name(struct taskstate *st, const struct proc *p,

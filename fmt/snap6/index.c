@@ -163,8 +163,8 @@ index_image(struct ixreader *x, enum image_kind kind)
 }
 
 /*
- * Read the type of a record from the index into *type, and the name of that
- * type into name. Return 0, or -1 with errstr set.
+ * Read the type of a record from the index. Set *type to it, and name to its
+ * name. Return 0, or -1 with errstr set.
  */
 static int
 index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])

@@ -47,8 +47,8 @@ num_low(char *s, uint32_t v)
 }
 
 /*
- * Write the number v to s, right-justified in 11 columns and followed by a
- * blank. Return a pointer to the end, at most SNAP6_NUMMOST bytes after s.
+ * Write the number v to s, right-justified in 11 columns, and a blank after it.
+ * Return a pointer to the end, at most SNAP6_NUMMOST bytes after s.
  */
 char *
 num_format(char *s, uint64_t v)

@@ -254,7 +254,7 @@ indexed_extent(struct outline *o, const struct segment *s, uint64_t kb)
 
 /*
  * Set *h to the first hole of segment s that ends after kilobyte kb. Return
- * false if there is none. This function implements outline_ops.
+ * false if there is none. This is the function hole of outline_ops.
  */
 static bool
 indexed_hole(const struct outline *o, const struct segment *s, uint64_t kb,
@@ -363,8 +363,8 @@ indexed_begin(struct ixreader *r, struct segment *s)
 }
 
 /*
- * Record the last n kilobytes of segment s as a hole, and merge it with the
- * previous hole if they are adjacent. Return 0, or -1 with errstr set.
+ * Record the last n kilobytes of segment s as a hole. If it is adjacent to the
+ * previous hole, the two are merged. Return 0, or -1 with errstr set.
  */
 static int
 hole_note(struct ixreader *r, const struct segment *s, uint64_t n)

@@ -39,7 +39,7 @@ get_num(struct cursor *c, uint64_t *num)
 }
 
 /*
- * Read the next number of the index into *num. It is stored as a difference
+ * Read the next number of the index into *num. The index has its difference
  * from base. Return 0, or -1 with errstr set.
  */
 inline int

@@ -401,8 +401,8 @@ snap6_end(struct snap6 *w, bool whole)
 }
 
 /*
- * Write the whole snapshot s to out with snap6_begin(), snap6_put() and
- * snap6_end(). warn and arg are those of snap6_begin(). Return 0, or -1 with
+ * Write the whole snapshot s to out, as snap6_begin(), snap6_put() and
+ * snap6_end() do. warn and arg are those of snap6_begin(). Return 0, or -1 with
  * errstr set.
  */
 int

@@ -28,8 +28,8 @@ enum {
 };
 
 /*
- * Read the number in the n bytes at p into *num. Return -1, without errstr, if
- * it is malformed or has more than 63 bits.
+ * Parse the number in the n bytes at p into *num. Return 0, or -1, without
+ * errstr, if it is malformed or has more than 63 bits.
  */
 static int
 number_read(const uint8_t *p, size_t n, uint64_t *num)

@@ -96,8 +96,8 @@ name_tidy(char *name)
 }
 
 /*
- * Set the name, link, size and type of member m to those given before its
- * header, if any.
+ * Set the name, link, size and type of member m to those that an extended
+ * header or long name before its header gave, if any.
  */
 static void
 member_complete(struct walk *w, struct tarmember *m)

@@ -109,8 +109,8 @@ member_add(struct fstree *t, struct snap *s, struct proc *p, void *tag)
 }
 
 /*
- * Return the index in t->m of the process with this pid and serial number, or
- * the index at which it would be.
+ * Return the index in t->m of the process with this pid and serial number. If
+ * there is none, return the index at which it would be.
  */
 size_t
 fstree_index(const struct fstree *t, uint64_t pid, unsigned int serial)
@@ -208,8 +208,8 @@ fsnode_ino(size_t proc, enum fsclass class, size_t depth, size_t index)
 }
 
 /*
- * Return true if a small file called name can be shown: name must be valid, and
- * not one of the names in fsown.
+ * Return true if a small file called name can be shown. Its name must be valid,
+ * and not one of the names in fsown.
  */
 static bool
 small_shown(const char *name)

@@ -42,8 +42,8 @@ core_mapped(const struct corereader *r, const char *name)
 }
 
 /*
- * Set *id to the build ID of the file mapped at addr, read from the memory in
- * the core. Return false if it is not an ELF file.
+ * Set *id to the build ID of the file mapped at addr. It is read from the
+ * memory in the core. Return false if that is not the memory of an ELF file.
  */
 static bool
 id_of_memory(const struct corereader *r, uint64_t addr, struct buildid *id)

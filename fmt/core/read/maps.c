@@ -139,8 +139,9 @@ special_name(const struct corereader *r, const struct coreseg *l)
 }
 
 /*
- * Set r->vdso and r->stack from the auxiliary vector (see getauxval(3)). If it
- * has no address in the stack, use the stack pointer.
+ * Set r->vdso and r->stack to addresses in the vdso and the stack, from the
+ * auxiliary vector (see getauxval(3)). If that has no address in the stack, use
+ * the stack pointer.
  */
 static void
 find_special(struct corereader *r)

@@ -94,8 +94,8 @@ add_file(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
 }
 
 /*
- * Add segment l to the image. Take bytes that the core lacks from the mapped
- * file, or record them as missing.
+ * Add segment l to the image. Bytes that the core lacks are taken from the
+ * mapped file, or recorded as missing.
  */
 static int
 add_segment(struct memory *m, const struct coreseg *l)

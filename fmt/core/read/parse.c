@@ -42,8 +42,9 @@ no_core(unsigned int type)
 }
 
 /*
- * Refuse a file with too many section headers. If their number is in the first
- * of them, libelf allocates that many without a check. A core has one or a few.
+ * Refuse a file with too many section headers. A core has one or a few. If
+ * their number is in the first of them, libelf would allocate that many without
+ * a check. Return 0, or -1 with errstr set.
  */
 static int
 check_sections(int fd, uint64_t size)

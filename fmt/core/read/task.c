@@ -49,8 +49,8 @@ core_regs(struct filelist *rec, const struct elfcore *c,
 }
 
 /*
- * Add to rec the command line from NT_PRPSINFO, which has blanks in place of
- * the NULs between arguments.
+ * Add the command line to rec. It comes from NT_PRPSINFO, which has blanks in
+ * place of the NULs between arguments.
  */
 static void
 core_cmdline(struct filelist *rec, const struct elfcore *c)
@@ -138,7 +138,7 @@ make_files(const struct corereader *r, struct proc *p, struct facts *f)
 }
 
 /*
- * Add a process or thread to the snapshot with ID pid, or with another ID if
+ * Add a process or thread with ID pid to the snapshot. It gets another ID if
  * pid is taken or not positive.
  */
 static struct proc *
@@ -181,8 +181,8 @@ add_threads(struct corereader *r, const struct corethread *leader)
 }
 
 /*
- * Add the process of r to the snapshot. Its memory, text and files will be
- * added later. Return 0, or -1 with errstr set.
+ * Add the process of r to the snapshot, without its memory, text and files.
+ * Return 0, or -1 with errstr set.
  */
 int
 core_process(struct corereader *r)
@@ -198,8 +198,8 @@ core_process(struct corereader *r)
 }
 
 /*
- * Create the files of the process of r, whose memory has already been read, and
- * add its threads. Return 0, or -1 with errstr set.
+ * Create the files of the process of r, and add its threads. The memory of the
+ * process has already been read. Return 0, or -1 with errstr set.
  */
 int
 core_tasks(struct corereader *r)

@@ -182,8 +182,8 @@ local_ask(void *const *set, pid_t pid, uint64_t n)
 }
 
 /*
- * Return true if files on device dev are served only by the kernel of this
- * machine. Process pid has a file on this device mapped or open.
+ * Return true if only the kernel of this machine serves files on device dev.
+ * Process pid has a file on this device mapped or open.
  */
 bool
 localfs_hasdevice(pid_t pid, uint64_t dev)

@@ -120,8 +120,9 @@ is_code(const struct vma *v)
 }
 
 /*
- * If mapping v contains the place where instruction w was last found, possibly
- * in another process, look for the instruction there.
+ * Look for instruction w in mapping v, at the place where it was last found.
+ * That may have been in another process. Do nothing if v does not contain that
+ * place.
  */
 static void
 seek_last(struct seeking *s, enum want w, const struct vma *v)
@@ -202,8 +203,9 @@ gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)
 }
 
 /*
- * Find the instructions in running process pid, whose mappings are l, so that
- * gadgets_find can find them quickly once the process is stopped.
+ * Locate the instructions (gadgets) needed for calls while process pid is still
+ * running. l has its mappings. gadgets_find then finds them quickly once the
+ * process is stopped.
  */
 void
 inject_learn(pid_t pid, const struct vmas *l)

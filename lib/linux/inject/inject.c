@@ -321,8 +321,8 @@ inject_restore(struct inject *inj)
 }
 
 /*
- * If all that is needed to restore the process is to stop its thread, begin to
- * stop the thread without waiting; inject_end waits.
+ * Begin to stop the thread of inj, without waiting, if that is all that is
+ * needed to restore the process. inject_end waits.
  */
 void
 inject_ending(struct inject *inj)

@@ -64,7 +64,7 @@ inject_make(struct inject *inj, int64_t *ret, long nr, const uint64_t arg[6])
 
 /*
  * Return 0 if the process of inj has done nothing but our calls. Otherwise
- * return -1 with errstr set: the process must not be used any more.
+ * return -1 with errstr set; the process must then be left alone.
  */
 int
 inject_trust(const struct inject *inj)
@@ -89,8 +89,9 @@ inject_may(const struct inject *inj)
 }
 
 /*
- * Run system call nr with arguments arg in the thread of inj, unless inject_may
- * refuses it. Set *ret to its result. Return 0, or -1 with errstr set.
+ * Run system call nr with arguments arg in the thread of inj, and set *ret to
+ * its result. Return 0. Return -1 with errstr set if inject_may refuses the
+ * call, or on another failure.
  */
 int
 inject_call(struct inject *inj, int64_t *ret, long nr, const uint64_t arg[6])

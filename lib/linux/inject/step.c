@@ -55,7 +55,7 @@ inject_load(struct inject *inj, long nr, const uint64_t arg[6])
 }
 
 /*
- * Set the ptrace(2) options of the thread of inj to its usual options and those
+ * Set the ptrace(2) options of the thread of inj: its usual options, and those
  * in more. Return 0, or -1 with errstr set.
  */
 int
@@ -285,8 +285,8 @@ inject_halt(struct inject *inj)
 }
 
 /*
- * Let the thread of inj run to the exit of the system call that it is in.
- * Return 0, or -1 with errstr set.
+ * Let the thread of inj run to the exit of its current system call. Return 0,
+ * or -1 with errstr set.
  */
 int
 inject_leave(struct inject *inj)

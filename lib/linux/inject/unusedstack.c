@@ -48,8 +48,8 @@ is_stack(const struct vma *v)
 }
 
 /*
- * Return the start of the guard mapping directly below mapping v of l, or
- * v->start if there is none.
+ * Return the start of the guard mapping directly below mapping v of l. If there
+ * is none, return v->start.
  */
 static uint64_t
 guarded_from(const struct vmas *l, const struct vma *v)

@@ -104,8 +104,8 @@ space_hugetlb(struct space *sp, pid_t tid)
 }
 
 /*
- * Read file name (smaps or maps) of thread tid into sp. Return 0; -1 with errno
- * set; or -1 with errno 0 and errstr set.
+ * Read file name (smaps or maps) of thread tid into sp. Return 0. Return -1
+ * with errno set on failure; if errno is 0, errstr is set instead.
  */
 static int
 space_text(struct space *sp, pid_t tid, const char *name)

@@ -188,8 +188,8 @@ use_ask(struct usage *u)
 
 /*
  * Count the zero pages and huge pages of mapping i, which pagemap entries do
- * not show. If page frames are hidden, also compute how much is shared. Return
- * 0, or -1 with errstr set.
+ * not show. If page frames are hidden, also compute how much of the mapping is
+ * shared. Return 0, or -1 with errstr set.
  */
 static int
 use_scan(struct usage *u, size_t i)

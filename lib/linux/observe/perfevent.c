@@ -73,8 +73,8 @@ perfevent_open(const struct perflevel *l, enum trace_kind kind, pid_t tid,
 }
 
 /*
- * Return true if we may open an event of this kind, in the form that l permits,
- * for ourselves.
+ * Return true if we may open an event of this kind for ourselves. l says which
+ * form the event has.
  */
 static bool
 level_try(const struct perflevel *l, enum trace_kind kind)
@@ -288,8 +288,8 @@ ring_attach(struct ring *r, int fd, size_t size)
 }
 
 /*
- * Move all records from ring r to the end of b. Drop bytes that are not
- * records, and fail. Return 0, or -1 with errstr set.
+ * Move all records from ring r to the end of b. Return 0. If there are bytes
+ * that are not records, drop them, and return -1 with errstr set.
  */
 int
 ring_drain(struct ring *r, struct buf *b)

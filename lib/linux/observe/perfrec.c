@@ -213,8 +213,9 @@ order_note(struct perforder *o)
 CMP2(slot_cmp, struct perfslot, time, at)
 
 /*
- * Move the records of o with times up to until, in ns, to old, and sort them.
- * old must be empty. Later records stay in o. Return 0, or -1 with errstr set.
+ * Move the records of o with times up to until, in ns, to old, in order of
+ * time. old must be empty. Later records stay in o. Return 0, or -1 with errstr
+ * set.
  */
 int
 order_split(struct perforder *o, uint64_t until, struct perforder *old)

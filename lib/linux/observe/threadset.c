@@ -48,8 +48,8 @@ threadset_owner(struct threadset *s, pid_t tid)
 }
 
 /*
- * Make owner the owner of thread tid in s, unless the thread owns itself.
- * Return 0, or -1 with errstr set.
+ * Make owner the owner of thread tid in s. A thread that owns itself stays its
+ * own owner. Return 0, or -1 with errstr set.
  */
 int
 threadset_add(struct threadset *s, pid_t tid, pid_t owner)

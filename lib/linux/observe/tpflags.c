@@ -37,8 +37,8 @@ expr_take(struct expr *e, const char *word)
 }
 
 /*
- * If e is at the remainder of a cast, such as "gfp_t)", skip it. Return false
- * if there is no cast.
+ * If e is at the rest of a cast, such as "gfp_t)", skip that. Return false if
+ * it is not.
  */
 static bool
 expr_cast(struct expr *e)

@@ -168,8 +168,8 @@ field_get(const struct tpfield *f, const uint8_t *raw, size_t len, size_t i)
 }
 
 /*
- * Copy the string in field f of raw, which has len bytes, to out. Truncate it
- * to fit into size bytes. Copy "" if raw is too short.
+ * Copy the string in field f of raw, which has len bytes, to out. It is cut to
+ * fit into size bytes. Copy "" if raw is too short.
  */
 void
 field_string(const struct tpfield *f, const uint8_t *raw, size_t len,

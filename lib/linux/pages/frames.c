@@ -81,8 +81,8 @@ frames_block(struct frames *f, uint64_t i)
 }
 
 /*
- * Return the index of the first requested page frame in block b at or after
- * index i, or BLOCK if there is none.
+ * Return the index of the first requested page frame in block b, from index i
+ * on. Return BLOCK if there is none.
  */
 static size_t
 wanted_next(const struct block *b, size_t i)
@@ -109,8 +109,8 @@ frames_want(struct frames *f, uint64_t frame)
 }
 
 /*
- * Read the values of the requested page frames of block b, which begins at page
- * frame number first. Return 0, or -1 with errstr set.
+ * Read the values of the page frames of block b that were requested. The block
+ * begins at page frame number first. Return 0, or -1 with errstr set.
  */
 static int
 block_read(const struct frames *f, struct block *b, uint64_t first)
@@ -130,8 +130,8 @@ block_read(const struct frames *f, struct block *b, uint64_t first)
 }
 
 /*
- * Set *value to the value that f has for page frame number frame, or to 0 if
- * the frame is beyond the end of memory. Return 0, or -1 with errstr set.
+ * Set *value to the value that f has for page frame number frame. Set it to 0
+ * if the frame is beyond the end of memory. Return 0, or -1 with errstr set.
  */
 int
 frames_get(struct frames *f, uint64_t frame, uint64_t *value)

@@ -222,8 +222,8 @@ what_of_entry(uint64_t e)
 }
 
 /*
- * Return PM_HUGE if the n entries at v look like those of a huge page, which is
- * not certain, else 0.
+ * Return PM_HUGE if the n entries at v look like those of a huge page, else 0.
+ * This is not certain.
  */
 static unsigned int
 huge_of_entries(const uint64_t *v, size_t n)
@@ -252,7 +252,7 @@ entries_end(uint64_t addr, uint64_t end, uint64_t page, size_t max)
 }
 
 /*
- * Do the work of pagemap_walk with pagemap entries. They identify zero pages
+ * Do the work of pagemap_walk with pagemap entries. These identify zero pages
  * and huge pages only if we may see page frames (CAP_SYS_ADMIN).
  */
 static int

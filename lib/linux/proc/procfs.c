@@ -253,8 +253,8 @@ proc_died(pid_t pid, pid_t tid)
 }
 
 /*
- * Return true if errno e means that a file may exist and be readable, but could
- * not be read at the moment.
+ * Return true if a file whose reading failed with errno e may exist and be
+ * readable, so that its contents are lost.
  */
 bool
 proc_islost(int e)
@@ -278,8 +278,8 @@ filelist_lose(struct filelist *l, const char *name)
 }
 
 /*
- * Append to l the contents of file name in /proc/pid (if tid is 0) or
- * /proc/pid/task/tid, if the file exists and is readable.
+ * Append the contents of a file to l, if it exists and is readable. The file is
+ * called name in /proc/pid (if tid is 0) or /proc/pid/task/tid.
  */
 void
 filelist_read(struct filelist *l, pid_t pid, pid_t tid, const char *name)
@@ -293,8 +293,8 @@ filelist_read(struct filelist *l, pid_t pid, pid_t tid, const char *name)
 }
 
 /*
- * Append to l the target of symbolic link name in /proc/pid (if tid is 0) or
- * /proc/pid/task/tid, if the link exists and is readable.
+ * Append the target of a symbolic link to l, if the link exists and is
+ * readable. It is called name in /proc/pid (if tid is 0) or /proc/pid/task/tid.
  */
 void
 filelist_link(struct filelist *l, pid_t pid, pid_t tid, const char *name)

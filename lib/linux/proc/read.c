@@ -81,8 +81,8 @@ read_bulk(int fd, struct bulk *k)
 }
 
 /*
- * Move the bytes in k to *out, or free them if rc is -1. Return rc with errno
- * unchanged, or -1 with errno set on failure.
+ * Move the bytes in k to *out and return 0. If rc is -1, or on failure, free
+ * them and return -1 with errno set.
  */
 static int
 bulk_give(struct bulk *k, int rc, struct bytes *out)
@@ -101,7 +101,7 @@ bulk_give(struct bulk *k, int rc, struct bytes *out)
 
 /*
  * Read all of file name in /proc/pid (if tid is 0) or /proc/pid/task/tid into
- * *out, using k. Return 0, or -1 with errno set.
+ * *out. k is scratch space. Return 0, or -1 with errno set.
  */
 static int
 read_by(struct bulk *k, pid_t pid, pid_t tid, const char *name,
@@ -122,8 +122,8 @@ read_by(struct bulk *k, pid_t pid, pid_t tid, const char *name,
 }
 
 /*
- * Read a file into *out like proc_read, even if it is very large. The caller
- * frees the data with data_free. Return 0, or -1 with errno set.
+ * Read a file into *out, as proc_read does, even if it is very large. The
+ * caller frees the data with data_free. Return 0, or -1 with errno set.
  */
 int
 proc_readmany(pid_t pid, pid_t tid, const char *name, struct bytes *out)

@@ -51,7 +51,7 @@ yama_scope(void)
 
 /*
  * Return true if we are in a user namespace other than the initial one, and
- * process pid is not in that namespace.
+ * process pid is not in the same one.
  */
 static bool
 is_outside(pid_t pid)

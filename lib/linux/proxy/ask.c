@@ -154,8 +154,8 @@ kept_get(const struct serving *s, uint64_t number)
 }
 
 /*
- * Open the file whose number is the argument, and answer with a struct
- * proxy_file. Return 0, or -1 with errno set.
+ * In the proxy, open the file whose number is the argument, and answer with a
+ * struct proxy_file. Return 0, or -1 with errno set.
  */
 static int
 open_serve(struct serving *s)

@@ -199,8 +199,8 @@ answer_await(const struct lane *p, uint64_t *allowed)
 }
 
 /*
- * Send question q to proxy p. Return 0, or -1 with errno set; errno is
- * ETIMEDOUT if no time is left for the answer.
+ * Send question q to proxy p. Return 0, or -1 with errno set. errno is
+ * ETIMEDOUT if there would be no time for the answer.
  */
 static int
 lane_ask(struct lane *p, const struct proxy_question *q)
@@ -265,8 +265,8 @@ answer_fetch(struct lane *p, const struct proxy_question *q, struct bulk *bytes,
 }
 
 /*
- * Ask a proxy question q. Return the same as answer_fetch. Set *out to -1 if no
- * descriptor came with the answer; out may be NULL.
+ * Ask a proxy question q. Set *out to the descriptor that came with the answer,
+ * or to -1; out may be NULL. Return the same as answer_fetch.
  */
 static int
 lane_call(const struct proxy_question *q, struct bulk *bytes, int *out)

@@ -181,8 +181,8 @@ lane_fork(struct lane *p)
 }
 
 /*
- * Close the socket of proxy p and kill p, unless it has to undo something. The
- * proxy may take any time to end.
+ * Close the socket of proxy p, and kill p, unless it has to undo something
+ * first. p may take any time to end.
  */
 void
 lane_abandon(struct lane *p)

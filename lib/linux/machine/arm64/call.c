@@ -66,8 +66,8 @@ call_refused(pid_t tid, const struct gregs *r)
 }
 
 /*
- * Set the registers *r to make system call nr with arguments arg, and to return
- * from it to the rt_sigreturn(2) code.
+ * Set the registers *r to make system call nr with arguments arg. After the
+ * call, the thread runs the rt_sigreturn(2) code.
  */
 void
 call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
@@ -82,8 +82,8 @@ call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
 }
 
 /*
- * Cancel the system call at whose entry thread tid is stopped, by setting its
- * number to -1. Return 0, or -1 with errno set.
+ * Cancel the system call at whose entry thread tid is stopped. To that end set
+ * its number to -1. Return 0, or -1 with errno set.
  */
 int
 call_cancel(pid_t tid)

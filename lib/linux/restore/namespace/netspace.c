@@ -41,8 +41,8 @@ message_add(void *arg, const struct netmessage *m)
 }
 
 /*
- * Send the dump request k on socket fd, and add all messages of the answer to
- * rec. Return 0, or -1 with errstr set.
+ * Send the dump request k on socket fd. Add all messages of the answer to rec.
+ * Return 0, or -1 with errstr set.
  */
 static int
 messages_record(struct filelist *rec, int fd, const struct asked *k)

@@ -43,9 +43,8 @@ survey_fd(void *arg, long fd)
 CMP(fdref_cmp, struct fdref, fd)
 
 /*
- * List the descriptors of all processes of l. A descriptor table shared by
- * several processes is listed for each of them. Return 0, or -1 with errstr
- * set.
+ * List the descriptors of all processes of l. If several processes share a
+ * descriptor table, list it for each of them. Return 0, or -1 with errstr set.
  */
 static int
 files_survey(struct live *l)

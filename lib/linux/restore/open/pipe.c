@@ -102,8 +102,8 @@ pipe_isalone(int fd)
 }
 
 /*
- * Return true if the data in pipe t should be recorded: t is a reading end, and
- * the first one seen of this pipe.
+ * Return true if the data in pipe t should be recorded. That is so if t is a
+ * reading end, and the first one seen of this pipe.
  */
 bool
 pipe_isread(struct filerec *t)

@@ -103,8 +103,8 @@ watch_open(const struct filerec *t, const char *path, int flags)
 }
 
 /*
- * Set path to the mount point of m, if the process of t can reach it without
- * asking a file server. Return false if not.
+ * Set path to the mount point of m, as the process of t sees it. Return false
+ * if the process cannot reach it without asking a file server.
  */
 bool
 point_reach(const struct filerec *t, const struct mountinfo *m,

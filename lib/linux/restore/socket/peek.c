@@ -57,8 +57,8 @@ union control {			/* buffer for control messages: cmsg(3) */
 
 /*
  * Return the control message of m that follows c, or NULL. This replaces
- * CMSG_NXTHDR of cmsg(3), which compares signed with unsigned in some C
- * libraries.
+ * CMSG_NXTHDR of cmsg(3), which in some C libraries compares signed with
+ * unsigned.
  */
 static struct cmsghdr *
 control_next(const struct msghdr *m, struct cmsghdr *c)
