@@ -158,11 +158,11 @@ keep_move(struct snap *s, const bool *keep)
 }
 
 /*
- * Return a snapshot with only some of the processes of s, and their threads.
- * These are the processes for which want(arg, s, process) returns 1. The
- * embedded files that they map or have open are kept too, and the state that
- * they share with others. The caller owns the new snapshot; s is freed. Return
- * NULL with errstr set if no process is left, or on another failure.
+ * Return a snapshot with the processes of s that want chooses, and their
+ * threads. want(arg, s, process) returns 1 for these. The embedded files that
+ * they use, and the state that they share with others, are kept too. The caller
+ * owns the new snapshot; s is freed. Return NULL with errstr set if no process
+ * is left, or on another failure.
  */
 struct snap *
 snap_keep(struct snap *s, snap_want want, void *arg)

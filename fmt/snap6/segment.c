@@ -135,12 +135,12 @@ refer_address(const struct reader *r, const struct image *im, char type,
 }
 
 /*
- * Find the segment that has the page to which a reference refers. addr is the
- * address in the reference, and type its type. Set *kb to the page's kilobyte
- * in the segment. Set *more to the number of kilobytes after *kb that are
- * certainly in the same segment. If several segments have the address, the one
- * visible there so far counts. Return the segment, or NULL with errstr set if
- * there is none.
+ * Find the segment that has the page to which a reference refers. addr and type
+ * are the address and type of the reference. Set *kb to the page's kilobyte in
+ * the segment. Set *more to the number of further kilobytes that are certainly
+ * in the same segment. If several segments have the address, use the one
+ * visible there so far. Return the segment, or NULL with errstr set if there is
+ * none.
  */
 static struct segment *
 refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,

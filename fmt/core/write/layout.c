@@ -293,10 +293,10 @@ out:
 
 /*
  * Build the core of process p of s, with all its threads that have registers. p
- * must be neither a thread nor an embedded file. The core points into the
- * snapshot, which must not change. Several threads may read one core at a time.
- * Return the core. Return NULL with errstr set on failure: for example, if p
- * has no registers or its machine is unknown.
+ * must be neither a thread nor an embedded file. The snapshot must not change
+ * while the core exists. Several threads may read one core at a time. Return
+ * the core. Return NULL with errstr set on failure, for example if p has no
+ * registers.
  */
 struct core *
 core_new(struct snap *s, struct proc *p)

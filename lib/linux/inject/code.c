@@ -106,10 +106,12 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 
 /*
  * Return true if the code of mapping v does not change. That is so for the
- * [vdso], and for a private mapping of a file without write permission. A
- * process that can write to the file can still change it. That is harmless:
- * each call is checked at its entry (step.c). A thread that runs the changed
- * code after our death does only what the writer could make it do before.
+ * [vdso], and for a private mapping of a file without write permission.
+ *
+ * A process that can write to the file can still change the code, but this is
+ * harmless. Each of our calls is checked at its entry (step.c). If we die, a
+ * thread that runs the changed code does only what the writer could make it do
+ * before.
  */
 static bool
 is_code(const struct vma *v)

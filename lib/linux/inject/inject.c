@@ -221,12 +221,13 @@ inject_new(pid_t pid)
 
 /*
  * Prepare to run system calls in process p. No thread of p may run
- * (lproc_stands), and p and its threads must exist until inject_end. l has the
+ * (lproc_stands). p and its threads must exist until inject_end. l has the
  * mappings of p; they are read if it is NULL. If room is false, there is little
  * scratch memory, and only the main thread can run calls. Return NULL with
- * errstr set, and p unchanged, if this is not possible: a thread is not
- * stopped, p is a 32-bit process, its seccomp(2) filters cannot be suspended,
- * or this machine is not supported.
+ * errstr set, and p unchanged, on failure.
+ *
+ * It fails if a thread is not stopped, if p is a 32-bit process, if its
+ * seccomp(2) filters cannot be suspended, or if this machine is not supported.
  */
 struct inject *
 inject_begin(const struct lproc *p, bool room, const struct vmas *l)

@@ -12,11 +12,11 @@
 #include <sys/syscall.h>
 
 /*
- * Find out which call the thread of inj would restart, if only the entry of
- * that call shows it. Let the thread run to that entry, and cancel the call
- * there; then the thread is ready for our calls. It does not get there if a
- * signal is to be handled first. Then assume that the call ends with EINTR.
- * Return 0, or -1 with errstr set.
+ * Find out which call the thread of inj would restart, by looking at the entry
+ * of that call. Let the thread run to the entry, and cancel the call there;
+ * then the thread is ready for our calls. If a signal is to be handled first,
+ * the thread does not get to the entry; the call then ends with EINTR. Return
+ * 0, or -1 with errstr set.
  */
 static int
 repeat_ask(struct inject *inj)

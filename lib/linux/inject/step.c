@@ -113,11 +113,12 @@ is_sent(const struct inject *inj, int sig)
 
 /*
  * Choose how to resume the thread of inj, which stopped before it reached the
- * entry or exit of our call. status is its wait status. A fault signal that a
- * process sent is passed on: all signals are blocked here, and the kernel
- * queues a signal again if it is blocked at the resume (ptrace_signal of
- * kernel/signal.c). Return the signal to resume it with, 0 for no signal, or -1
- * for a stop that we do not expect, such as a fault.
+ * entry or exit of our call. status is its wait status. Return the signal to
+ * resume it with, or 0 for no signal. Return -1 for a stop that we do not
+ * expect, such as a fault.
+ *
+ * A fault signal that a process sent is passed on. All signals are blocked
+ * here, so the kernel queues it again (ptrace_signal of kernel/signal.c).
  */
 static int
 inject_pass(const struct inject *inj, int status)
@@ -138,12 +139,13 @@ inject_pass(const struct inject *inj, int status)
 /*
  * Choose how to resume the thread of inj, which stopped on the way to the call
  * that it restarts (repeat_learn). status is its wait status. It still has its
- * own registers and signal mask. A signal without effect is dropped, as the
- * kernel would. For any other, load one of our calls, which blocks signals, so
- * that the signal stays pending. The registers are loaded before signals are
- * blocked: if we died in between, they would stay blocked for good. Return the
- * signal to resume with, or 0 for no signal. Return -1 after a fault, or with
- * errstr set on an error.
+ * own registers and signal mask. Return the signal to resume with, or 0 for no
+ * signal. Return -1 after a fault, or with errstr set on an error.
+ *
+ * A signal without effect is dropped, as the kernel would do. For any other
+ * signal, load one of our calls, which blocks signals, so that the signal stays
+ * pending. The registers are loaded before signals are blocked: if we died in
+ * between, they would stay blocked for good.
  */
 static int
 inject_defer(struct inject *inj, int status)

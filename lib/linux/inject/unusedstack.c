@@ -181,14 +181,14 @@ take_unused(struct inject *inj, const struct vma *v, size_t len)
 
 /*
  * Find an unused part of the stack of the main thread of inj, for the return
- * frame. l has the mappings of the process. It is in the [stack] mapping. If
- * [stack] was used to its end and the thread runs on another stack (of a
- * thread, a coroutine or a signal handler), it is in that stack. Return 0, or
- * -1 with errstr set.
+ * frame. l has the mappings of the process. The part is in the [stack] mapping.
+ * If [stack] was used to its end, it is in the stack that the thread now runs
+ * on: that of a thread, a coroutine or a signal handler. Return 0, or -1 with
+ * errstr set.
  *
- * Writing to it adds pages to the process only if the stack never grew further
- * than now, or if all pages below are shared: one page, or three if the thread
- * has AMX tiles.
+ * Writing to it rarely adds pages to the process: only if the stack never grew
+ * further than now, or if all pages below are shared. Then it adds one page, or
+ * three if the thread has AMX tiles.
  */
 int
 unusedstack_find(struct inject *inj, const struct vmas *l)

@@ -226,9 +226,9 @@ use_all(struct usage *u, bool detail)
 }
 
 /*
- * Add the memory that each mapping of the live process sp uses to use, which
- * has one element per mapping. counts has kpagecount, and flags has kpageflags;
- * each may be NULL. Without counts, pss may be unknown: then set *hidden.
+ * Add how much memory each mapping of the live process sp uses to the array
+ * use. It has one element per mapping. counts has kpagecount, and flags has
+ * kpageflags; each may be NULL. If pss is unknown without counts, set *hidden.
  * Without flags, uss of huge pages may be wrong. If detail is set, also count
  * zero pages and huge pages, which takes a second walk. Return 0, or -1 with
  * errstr set.

@@ -33,9 +33,10 @@ static const uint64_t software[TRACE_POINT] = {
  * Open an event of this kind for thread tid on processor cpu, or on all
  * processors if cpu is -1. l says which form of the event is permitted. It
  * starts now or, if on_exec is set, at the next execve(2) of the thread. If cpu
- * is given, threads and children created later inherit it. The event for minor
- * faults also reports mappings, threads and programs. The kernel wakes us when
- * 256 KB of a ring are used. Return a descriptor, or -1 with errno set.
+ * is given, threads and children created later inherit it. The kernel wakes us
+ * when 256 KB of a ring are used. Return a descriptor, or -1 with errno set.
+ *
+ * The event for minor faults also reports mappings, threads and programs.
  */
 int
 perfevent_open(const struct perflevel *l, enum trace_kind kind, pid_t tid,

@@ -202,10 +202,10 @@ walk_doubt(struct walk *w, size_t n)
 /*
  * Call fn, with arg, for the pagemap entries of the mappings l, in ascending
  * order, until fn returns -1. fd is the pagemap of the process. Entries of
- * absent pages may be left out. flags has kpageflags, or is NULL. If it is not
- * NULL, PME_EXCLUSIVE is set only where it is certain, and a huge page that has
- * it is passed as one entry. Return 0, or -1 with errstr set, also if the
- * pagemap ends before the last mapping.
+ * absent pages may be left out. flags has kpageflags, or is NULL. With flags,
+ * PME_EXCLUSIVE is set only where it is certain, and a huge page that has it is
+ * passed as one entry. Return 0, or -1 with errstr set, also if the pagemap
+ * ends before the last mapping.
  */
 int
 pagemap_entries(int fd, const struct vmas *l, const struct frames *flags,

@@ -149,10 +149,12 @@ proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 /*
  * Read the fdinfo of descriptor fd of process pid (proc_pid_fdinfo(5)) into
  * *out, as proc_read does. link is the target of the descriptor's link, mode
- * its st_mode, and major the major number if it is a device. The proxy reads
- * the fdinfo of files that may block. These are epoll sets, whose lock a thread
- * may hold while it writes to memory that nobody provides, and devices, which
- * may wait for anything. For most other files the kernel takes no lock.
+ * its st_mode, and major the major number if it is a device.
+ *
+ * The proxy reads the fdinfo of files that may block: devices, which may wait
+ * for anything, and epoll sets. A thread may hold the lock of an epoll set
+ * while it writes to memory that nobody provides. For most other files the
+ * kernel takes no lock.
  */
 int
 proc_fdinfo(pid_t pid, int fd, const char *link, unsigned int mode,

@@ -194,11 +194,12 @@ proxy_open(int fd, uint64_t number, uint64_t dev, const char *name,
 
 /*
  * In the proxy, answer with a range of an open file or of the memory of a
- * process. Memory that is mapped from a file is read with process_vm_readv(2).
- * Unlike a read of /proc/PID/mem, that releases the address space while it
- * waits for a page, stops waiting when we are killed (process_vm_rw_single_vec
- * of mm/process_vm_access.c), and does not copy such pages. Return 0, or -1
- * with errno set.
+ * process. Return 0, or -1 with errno set.
+ *
+ * Memory that is mapped from a file is read with process_vm_readv(2). Unlike a
+ * read of /proc/PID/mem, that releases the address space while it waits for a
+ * page, stops waiting when we are killed (process_vm_rw_single_vec of
+ * mm/process_vm_access.c), and does not copy such pages.
  */
 static int
 range_serve(struct serving *s)

@@ -123,11 +123,13 @@ xstate_size(uint64_t features, size_t max)
 }
 
 /*
- * Return true if the kernel has room for AMX tiles of stopped thread tid. It
- * has room once the thread has used tiles, and only then accepts tile data
- * (validate_user_xstate_header of arch/x86/kernel/fpu/xstate.c). To find out,
- * write the thread's state with zeroed tiles, which is equivalent to unused
- * ones, and then write it again as it was. x has that state, of len bytes.
+ * Return true if the kernel has room for AMX tiles of stopped thread tid. x has
+ * the extended state of the thread, of len bytes.
+ *
+ * The kernel has room once the thread has used tiles, and only then accepts
+ * tile data (validate_user_xstate_header of arch/x86/kernel/fpu/xstate.c). To
+ * find out, write the state with zeroed tiles, which is equivalent to unused
+ * ones, and then write it again as it was.
  */
 static bool
 has_tiles(pid_t tid, uint8_t *x, size_t len)
@@ -152,12 +154,13 @@ has_tiles(pid_t tid, uint8_t *x, size_t len)
 
 /*
  * Turn the extended state x, of len bytes, into the form that a signal frame
- * requires. Its software bytes become a struct _fpx_sw_bytes. Features not in
- * use are left out; the kernel resets them, and would reject tile data from a
- * thread that may not use tiles. A magic number follows the features that are
- * present. If tiles is set, the thread has tiles: write the number after all
- * possible features as well, for kernels that look there. Return the new length
- * of x.
+ * requires. Set tiles if the thread has AMX tiles. Return the new length of x.
+ *
+ * The software bytes become a struct _fpx_sw_bytes. Features not in use are
+ * left out; the kernel resets them, and would reject tile data from a thread
+ * that may not use tiles. A magic number follows the features that are present.
+ * With tiles it is also written after all possible features, for kernels that
+ * look there.
  */
 static size_t
 xstate_seal(uint8_t *x, size_t len, bool tiles)
@@ -205,9 +208,11 @@ call_restarted(const struct seencall *seen, const struct user_regs_struct *r)
 /*
  * Set m, the registers of a signal frame, to those with which the thread of w
  * will continue. r has its registers at the stop. If it was stopped in a system
- * call, it makes that call again. A call with a timeout starts with the full
- * timeout, because restart_syscall(2) fails with EINTR after rt_sigreturn(2).
- * It fails with EINTR as well if it is unknown which call it is.
+ * call, it makes that call again.
+ *
+ * A call with a timeout starts with the full timeout, because
+ * restart_syscall(2) fails with EINTR after rt_sigreturn(2). If it is unknown
+ * which call that was, it ends with EINTR as well.
  */
 static void
 frame_regs(mcontext_t *m, const struct user_regs_struct *r,

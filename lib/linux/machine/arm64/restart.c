@@ -159,11 +159,12 @@ is_signalled(pid_t tid, uint64_t *sleeps)
 
 /*
  * Set *v to the first argument of call nr, from which stopped thread tid has
- * returned. No register has it any more, but /proc/TID/syscall shows it while a
- * thread is in a call. So the thread is marked as being in the call for a
- * moment. Newer kernels, 6.1.192 among them, then show the current x0 instead
- * (update_syscall_orig_x0_after_ptrace of arch/arm64/kernel/ptrace.c). Return
- * 0, or -1.
+ * returned. Return 0, or -1.
+ *
+ * No register has it any more, but /proc/TID/syscall shows it while a thread is
+ * in a call. So the thread is marked as being in the call for a moment. Newer
+ * kernels, 6.1.192 among them, then show the current x0 instead
+ * (update_syscall_orig_x0_after_ptrace of arch/arm64/kernel/ptrace.c).
  */
 static int
 first_argument(pid_t tid, uint64_t nr, uint64_t *v)
@@ -228,9 +229,10 @@ is_seen(const struct gregs *r, const struct seencall *seen, uint64_t sleeps)
 /*
  * Find the first argument of call c, which thread tid with registers r appears
  * to have given up. Set *v to it. Return true if the thread really made that
- * call: it was seen in the call, or the argument is of the right kind. A thread
- * that has returned from a signal handler also has the registers of a call,
- * which the signal ended. But then the argument found is that of
+ * call: it was seen in the call, or the argument is of the right kind.
+ *
+ * A thread that has returned from a signal handler also has the registers of a
+ * call, which the signal ended. But then the argument found is that of
  * rt_sigreturn(2), which has none.
  */
 static bool
@@ -265,11 +267,13 @@ restart_call(pid_t tid, const struct seencall *seen)
 
 /*
  * Return how to restart the interrupted call of thread tid, whose registers are
- * r. The kernel moved the thread back to before the call. Until the thread
+ * r. For a call with a timeout, only the next call shows whether the wait had
+ * begun.
+ *
+ * The kernel moved the thread back to before the call. Until the thread
  * resumes, it keeps the code with which the call ended (do_signal of
  * arch/arm64/kernel/signal.c). The code follows from the call, and is the same
- * if restart_call moved the thread. For a call with a timeout, only the next
- * call shows whether the wait had begun.
+ * if restart_call moved the thread.
  */
 struct restartinfo
 restartinfo_read(pid_t tid, const struct gregs *r)

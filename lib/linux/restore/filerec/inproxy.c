@@ -117,9 +117,10 @@ reply_add(struct filerec *t, struct proxy_asked *q)
 /*
  * Let the proxy record those of the n files at v (at most FILEREC_BATCH) that
  * have a proxyrec. It runs proxyrec on the duplicate descriptor dup. The lines
- * that it returns are appended to the record of the file. Pointers are not
- * valid in the proxy: proxyrec can use only the numbers in the struct filerec,
- * the pid and mmtid of the process, opts.move and the budget.
+ * that it returns are appended to the record of the file.
+ *
+ * Pointers are not valid in the proxy. proxyrec can use only the numbers in the
+ * struct filerec, the pid and mmtid of the process, opts.move and the budget.
  */
 void
 filerec_viaproxy(struct filerec *v, size_t n)

@@ -97,10 +97,10 @@ names_add(struct filelist *rec, pid_t pid)
 /*
  * Record in rec, the record of process p, which of its namespaces are not ours.
  * rec already has the links of the namespaces. If the UTS namespace is not
- * ours, add the host name. Also add the contents of the network namespace and
- * the root of the cgroup namespace, if they are not ours and l has not yet
- * recorded them. If p dumps core, leave those out: only restoring needs them,
- * and only root may see them.
+ * ours, add the host name. Unless p dumps core, also add the contents of the
+ * network namespace, and the root of the cgroup namespace. Only restoring needs
+ * these, and only root may see them. Those that are ours, or that l has already
+ * recorded, are left out.
  */
 void
 namespaces_record(struct live *l, struct filelist *rec, const struct lproc *p)
