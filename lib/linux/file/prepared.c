@@ -168,9 +168,8 @@ prepared_copy(struct live *l, const struct copyjob *j)
 }
 
 /*
- * Free the part of the prepared memory of k that ends at end and is not freed
- * yet. It begins at offset *given, and ends at a multiple of HUGE, like every
- * such part. Advance *given to there.
+ * Free the prepared memory of k from offset *given up to offset end. end is
+ * rounded down to a multiple of HUGE, and *given is set to it.
  */
 static void
 memory_give(const struct prepared *k, uint64_t *given, uint64_t end)

@@ -55,10 +55,10 @@ ipc_find(const struct lproc *p, int fd)
 
 /*
  * Return true if f is a copy of the System V shared memory that st describes.
- * Process p has that memory mapped. All IPC namespaces number their memory from
- * 0 on one device, so the namespaces are compared too. A process that changed
- * its namespace keeps its mappings, so size and change time are compared as
- * well, if st has them.
+ * Process p has that memory mapped. The IDs of two IPC namespaces may be equal,
+ * so the namespaces are compared too. A process that changed its namespace
+ * keeps its mappings, so size and change time are compared as well, if st has
+ * them.
  */
 static bool
 ipc_same(const struct shmcopy *f, const struct lproc *p, const struct stat *st)

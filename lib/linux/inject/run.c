@@ -103,8 +103,8 @@ inject_call(struct inject *inj, int64_t *ret, long nr, const uint64_t arg[6])
  * Begin to run system call nr with arguments arg in the thread of inj. This is
  * the first of three steps; the others are inject_callstart, with the same
  * arguments, and inject_callend. Each step waits for the one before, so that
- * several processes can make calls at the same time. All signals must be
- * blocked in the thread meanwhile. Return 0, or -1 with errstr set.
+ * several processes can make calls at the same time. The calling thread must
+ * have all signals blocked in all three. Return 0, or -1 with errstr set.
  */
 int
 inject_callbegin(struct inject *inj, long nr, const uint64_t arg[6])
