@@ -653,8 +653,8 @@ test_refused(void **state)
 		{ "inventory-common", "/inventory.img: begins with" },
 		{ "cut-frame", "/files.img: entry 14: 29 bytes, but the image "
 		    "ends after 26 of them" },
-		{ "cut-length", "/pstree.img: entry 3: the image ends in the "
-		    "length" },
+		{ "cut-length", "/pstree.img: entry 3: truncated in the "
+		    "length of a message" },
 		{ "cut-message", "/core-7.img: entry 1: cannot parse a message "
 		    "Core" },
 		{ "short", "/pagemap-7.img: entry 8: its pages end at byte "
