@@ -188,8 +188,8 @@ heap_warn(const struct memory *m, uint64_t addr)
 }
 
 /*
- * Warn if process m uses glibc and has a heap that is not recognized. Such a
- * heap may be that of an unknown glibc version or of another malloc(3).
+ * Warn if process m uses glibc and has a heap that is not recognized. An
+ * unknown version of glibc or another malloc(3) may have created the heap.
  */
 static void
 heap_unknown(const struct memory *m)

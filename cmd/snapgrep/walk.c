@@ -111,7 +111,7 @@ walk_here(struct walking *w, uint64_t limit)
 /*
  * Report the matches that job i found in part pt, if they begin before offset
  * *limit of the stretch. Lower *limit to where this thread must begin to search
- * the stretch itself. Return true if the next job must be reported, too.
+ * the stretch itself. Return true if the next job must also be reported.
  */
 static bool
 walk_job(struct walking *w, const struct part *pt, size_t i, bool whole,

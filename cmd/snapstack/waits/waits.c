@@ -1,6 +1,6 @@
 /*
- * Describe the system call that a thread is in, and what it waits for: a
- * descriptor, a futex and its owner, a child, a time.
+ * Describe the system call in which a thread waits, with the descriptor, the
+ * futex and its owner, the child or the time for which it waits.
  */
 #include "num.h"
 #include "restart.h"

@@ -65,8 +65,8 @@ groups_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
 }
 
 /*
- * Set the security label in k to that of process p. The label is in
- * attr/current (proc(5)). For AppArmor, it is "NAME (MODE)" or "unconfined".
+ * Copy the security label of process p to k. The label is in attr/current
+ * (proc(5)). For AppArmor, it is "NAME (MODE)" or "unconfined".
  * For SELinux, it is four or more words separated by colons.
  */
 static int

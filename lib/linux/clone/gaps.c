@@ -428,8 +428,8 @@ out:
 
 /*
  * Drop the gaps of all processes of set l: the runs of pages that their clones
- * lack. The processes stay stopped, and their own memory is read instead of
- * that of their clones.
+ * lack. The processes stay stopped, and their own memory is read; the memory of
+ * the clones is not.
  */
 void
 gaps_drop(struct live *l)

@@ -79,8 +79,8 @@ find_hole(const struct vmas *l)
 }
 
 /*
- * Find what is needed to make calls in the process of inj: unused stack,
- * instructions and a free address range. l has the mappings of the process.
+ * Find unused stack, instructions and a free address range for injected calls in
+ * the process of inj. l has the mappings of the process.
  * Return 0, or -1 with errstr set.
  */
 static int

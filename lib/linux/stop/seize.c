@@ -32,10 +32,10 @@ sleeps_known(const void *status, size_t len)
 }
 
 /*
- * Return the number of the system call in which a thread waits. This is nr,
- * which was read from /proc/TID/syscall, unless nr is that of
- * restart_syscall(2). In that case, find out which call is being resumed: from
- * wchan, which was read just after nr, and from arg, the first argument.
+ * Return the number of the system call in which a thread waits. nr was read
+ * from /proc/TID/syscall. If it is the number of restart_syscall(2), find the
+ * call that is being resumed from wchan, which was read just after nr, and from
+ * arg, the first argument. Otherwise return nr.
  */
 static int64_t
 call_first(int64_t nr, const struct file *wchan, uint64_t arg)
