@@ -1,5 +1,5 @@
 /*
- * What the handles of the public interface stand for.
+ * The structs behind the handles of the public interface.
  */
 #ifndef HANDLE_H
 #define HANDLE_H
@@ -7,8 +7,6 @@
 #include "library.h"
 #include "snap.h"
 #include "snap_write.h"
-
-enum { MAX_REGS = 512 };	/* bytes of general registers of any machine */
 
 struct snap_mapping {
 	struct vma	 vma;	/* its name is owned */
@@ -24,7 +22,6 @@ struct snap_task {
 	struct snap_file *of;	/* borrowed */
 	struct snap_task *process; /* borrowed; itself for a process */
 	struct proc	*proc;	/* borrowed */
-	uint8_t		 ureg[MAX_REGS]; /* registers converted from Plan 9's */
 
 	/* owned; NULL until they are first used */
 	struct snap_mapping *mapping;

@@ -2,8 +2,7 @@
  * Registers, mappings, memory and records of a task.
  */
 #include "handle.h"
-#include "machine.h"
-#include "plan9/plan9.h"
+#include "core/write/write.h"
 #include "record/record.h"
 
 #include <stdlib.h>
@@ -15,79 +14,44 @@
  */
 static const struct regnames {
 	const char	*machine;
-	const char	*pc;
-	const char	*sp;
 	const char	*const name[36]; /* ends with NULL */
 } machines[] = {
-	{ "amd64", "rip", "rsp",
+	{ "amd64",
 	    { "r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10", "r9",
 	    "r8", "rax", "rcx", "rdx", "rsi", "rdi", "orig_rax", "rip", "cs",
 	    "eflags", "rsp", "ss", "fs_base", "gs_base", "ds", "es", "fs",
 	    "gs", NULL } },
-	{ "386", "eip", "esp",
+	{ "386",
 	    { "ebx", "ecx", "edx", "esi", "edi", "ebp", "eax", "ds", "es",
 	    "fs", "gs", "orig_eax", "eip", "cs", "eflags", "esp", "ss",
 	    NULL } },
-	{ "arm64", "pc", "sp",
+	{ "arm64",
 	    { "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9",
 	    "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18",
 	    "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27",
 	    "x28", "x29", "x30", "sp", "pc", "pstate", NULL } },
-	{ "arm", "r15", "r13",
+	{ "arm",
 	    { "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9",
 	    "r10", "r11", "r12", "r13", "r14", "r15", "cpsr", "orig_r0",
 	    NULL } }
 };
 
 /*
- * Return the general registers of thread t in the layout of machine m. Plan 9's
- * registers are converted to it. Return NULL if t has none in this layout.
- */
-static const uint8_t *
-registers_of(struct snap_task *t, const struct machine *m)
-{
-	const struct taskstate *st = state_get(t->proc);
-	const struct file *f = proc_file(t->proc, "regs");
-	const struct recfile *r;
-
-	if (st == NULL)
-		return NULL;
-	r = &st->reg[REGSET_PRSTATUS];
-	if (r->data != NULL)
-		return r->len == m->regs ? r->data : NULL;
-	if (f == NULL || m->ureg == 0 || f->len != m->ureg ||
-	    m->regs > sizeof t->ureg)
-		return NULL;
-	ureg_linux(m, f->data, t->ureg);
-	return t->ureg;
-}
-
-/*
- * Find the general registers of thread t. Set *data to them, and *word to the
- * size of one register. The machine decides how to read them; a 32-bit process
- * may have run on a 64-bit machine. If the machine is unknown, the size of the
- * register set decides. Return the names of the registers, or NULL with errstr
- * set.
+ * Read the general registers of thread t into r. Set *m to the machine whose
+ * layout they have. Return the names of the registers, or NULL with errstr set.
  */
 static const struct regnames *
-registers_get(struct snap_task *t, const uint8_t **data, size_t *word)
+registers_get(struct snap_task *t, struct coreregs *r, const struct machine **m)
 {
-	const struct machine *m, *type;
-	struct header h;
+	const struct taskstate *st = state_get(t->proc);
 	size_t i;
 
-	header_parse(&h, t->of->snap->header);
-	type = machine_named(*snap_task_machine(t) == '\0' ? h.cputype :
-	    snap_task_machine(t));
-	for (i = 0; i < sizeof machines / sizeof *machines; i++) {
-		m = machine_named(machines[i].machine);
-		if ((type->elf == 0 || type == m || (type->narrow != NULL &&
-		    strcmp(type->narrow, m->name) == 0)) &&
-		    (*data = registers_of(t, m)) != NULL) {
-			*word = m->word;
+	if (st == NULL || corearch_find(t->of->snap, t->proc, st, m) == -1)
+		return NULL;
+	for (i = 0; *m != NULL && i < sizeof machines / sizeof *machines; i++)
+		if (strcmp(machines[i].machine, (*m)->name) == 0 &&
+		    corearch_regs(*m, t->proc, st, r))
 			return &machines[i];
-		}
-	}
 	errstr_set("task %ju: no registers", (uintmax_t)t->proc->pid);
 	return NULL;
 }
@@ -95,37 +59,43 @@ registers_get(struct snap_task *t, const uint8_t **data, size_t *word)
 int
 snap_register(struct snap_task *t, const char *name, uint64_t *value)
 {
-	const struct regnames *r;
-	const uint8_t *data;
-	size_t i, word;
+	const struct regnames *names;
+	const struct machine *m;
+	struct coreregs r;
+	size_t at, i;
 
-	if ((r = registers_get(t, &data, &word)) == NULL)
+	if ((names = registers_get(t, &r, &m)) == NULL)
 		return -1;
 	if (strcmp(name, "pc") == 0)
-		name = r->pc;
+		at = m->pc;
 	else if (strcmp(name, "sp") == 0)
-		name = r->sp;
-	for (i = 0; r->name[i] != NULL; i++)
-		if (strcmp(r->name[i], name) == 0) {
-			*value = machine_get(machine_named(r->machine),
-			    data + i * word, word);
-			return 0;
-		}
-	return errstr_set("%s: no such register of %s", name, r->machine);
+		at = m->sp;
+	else {
+		for (i = 0; names->name[i] != NULL; i++)
+			if (strcmp(names->name[i], name) == 0)
+				break;
+		if (names->name[i] == NULL)
+			return errstr_set("%s: no such register of %s", name,
+			    names->machine);
+		at = i * m->word;
+	}
+	*value = machine_get(m, r.gp + at, m->word);
+	return 0;
 }
 
 const char *
 snap_register_name(struct snap_task *t, size_t i)
 {
-	const struct regnames *r;
-	const uint8_t *data;
-	size_t k, word;
+	const struct regnames *names;
+	const struct machine *m;
+	struct coreregs r;
+	size_t k;
 
-	if ((r = registers_get(t, &data, &word)) == NULL)
+	if ((names = registers_get(t, &r, &m)) == NULL)
 		return NULL;
-	for (k = 0; k < i && r->name[k] != NULL; k++)
+	for (k = 0; k < i && names->name[k] != NULL; k++)
 		continue;
-	return r->name[k];
+	return names->name[k];
 }
 
 /*

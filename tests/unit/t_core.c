@@ -1,7 +1,7 @@
 /*
  * ELF cores: core/write/
  */
-#include "core/write/core.h"
+#include "core/write/write.h"
 #include "model.h"
 #include "num.h"
 #include "util.h"

@@ -3,7 +3,7 @@
  * record, or from Plan 9's Ureg, whose order differs. Find the machine of a
  * core.
  */
-#include "core.h"
+#include "write.h"
 #include "plan9/plan9.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * Write a core to an output, with its holes.
  */
-#include "core.h"
+#include "write.h"
 
 #include <unistd.h>
 

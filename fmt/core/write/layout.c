@@ -14,7 +14,7 @@
  * between them.
  */
 #include "bisect.h"
-#include "core.h"
+#include "write.h"
 #include "vec.h"
 #include "bisect.h"
 #include "model.h"

@@ -11,7 +11,7 @@
  * mapped. Therefore missing parts of files mapped read-only get no segment:
  * NT_FILE lists them, as in cores of gcore(1).
  */
-#include "core.h"
+#include "write.h"
 #include "vec.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  * SIGINFO is left out if there was no signal: lldb 21 waits forever for a
  * process with signal 0 to stop.
  */
-#include "core.h"
+#include "write.h"
 #include "digits.h"
 #include "record/record.h"
 

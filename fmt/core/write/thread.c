@@ -1,7 +1,7 @@
 /*
  * Choose the threads of a process that go into its core.
  */
-#include "core.h"
+#include "write.h"
 #include "record/record.h"
 #include "vec.h"
 

@@ -2,8 +2,8 @@
  * Shared by the files that write an ELF core: layout.c, load.c, note.c,
  * thread.c and arch.c.
  */
-#ifndef CORE_H
-#define CORE_H
+#ifndef CORE_WRITE_H
+#define CORE_WRITE_H
 
 #include "elf/elf.h"
 #include "machine.h"
