@@ -79,8 +79,8 @@ find_hole(const struct vmas *l)
 }
 
 /*
- * Find unused stack, instructions and a free address range for injected calls in
- * the process of inj. l has the mappings of the process.
+ * Find unused stack, instructions, and a free address range for calls injected
+ * into the process of inj. l has the mappings of the process.
  * Return 0, or -1 with errstr set.
  */
 static int
