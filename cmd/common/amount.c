@@ -48,7 +48,8 @@ amount_bytes(const char *s, uint64_t *v)
 }
 
 /*
- * Write bytes, a size, to s, of size n, as ls -h prints it (9.8M). Return s.
+ * Format a number of bytes as ls -h does (9.8M). Write it to s, of size n, and
+ * return s.
  */
 const char *
 amount_text(char *s, size_t n, uint64_t bytes)

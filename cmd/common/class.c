@@ -50,9 +50,9 @@ class_of(const struct vma *v)
 }
 
 /*
- * Estimate how many bytes mapping i of sp takes in a snapshot, at most. Count
- * its anonymous and swapped pages and, if it is shared, its file pages. Return
- * the estimate.
+ * Estimate the maximum number of bytes that mapping i of sp takes in a
+ * snapshot. Count its anonymous and swapped pages and, if it is shared, its
+ * file pages. Return the estimate.
  */
 uint64_t
 mapping_takes(const struct space *sp, size_t i)
@@ -65,7 +65,7 @@ mapping_takes(const struct space *sp, size_t i)
 }
 
 /*
- * Estimate how many bytes of memory a snapshot of process sp takes, at most.
+ * Estimate the maximum number of bytes of memory in a snapshot of process sp.
  * Return the estimate.
  */
 uint64_t

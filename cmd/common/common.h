@@ -35,7 +35,7 @@ void		 json_flag(const char *key, bool v);
 void		 json_address(const char *key, uint64_t addr, bool end);
 
 /* options.c */
-enum { OPT_LONG = 0x100 };	/* values from here on have no short option */
+enum { OPT_LONG = 0x100 };	/* first value for options with no short name */
 
 struct sources;
 
@@ -52,8 +52,8 @@ struct opt {			/* an option; a table of them ends with
 				      output file */
 	double		*seconds; /* set to the argument, a number greater
 				     than 0 */
-	uint64_t	*number; /* set to the argument, from least (>= 0) to
-				    most */
+	uint64_t	*number; /* set to the argument, a number between
+				    least (>= 0) and most */
 	int64_t		 least;
 	int64_t		 most;
 	struct exclude	**exclude; /* the argument is added to *exclude,
@@ -120,7 +120,7 @@ struct sources {
 	struct words	 file;	/* input files; "-" is standard input */
 	struct words	 live;	/* process IDs and names of live processes */
 	struct words	 cgroup; /* -c: cgroups whose live processes are
-				    meant */
+				    selected */
 	struct words	 pick;	/* -p: process IDs and names to select */
 	bool		*found;	/* owned; for each word of pick: it matched a
 				   process; NULL until a process is checked */

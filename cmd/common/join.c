@@ -46,9 +46,9 @@ join_read(const struct joining *j)
 }
 
 /*
- * Print which files mapped by process p are not in s. They are missing or
- * different on this machine, and debuggers will lack them. p was read from a
- * core or from CRIU images.
+ * Print the files mapped by process p that are not in s, because they are
+ * missing or different on this machine. Debuggers will lack them. p was read
+ * from a core or from CRIU images.
  */
 static void
 say_absent(struct snap *s, struct proc *p)

@@ -169,10 +169,10 @@ are_letters(const struct opt *o, const char *s)
 }
 
 /*
- * Check that s, the argument of option -letter, is meant as the name of an
- * output file. arg is the command-line argument that contains s. Exit with
- * status 2 after a question if s looks like a live process (-o 4711) or more
- * options (-ov, -o -v). Return s, which may be "-" for standard output.
+ * Return s, the argument of option -letter, which names an output file or is
+ * "-" for standard output. If s looks like a live process (-o 4711) or more
+ * options (-ov, -o -v), ask whether it is a mistake and exit with status 2. arg
+ * is the command-line argument that contains s.
  */
 static const char *
 outfile(const struct cmdline *u, int letter, const char *s, const char *arg)

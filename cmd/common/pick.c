@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Return true if word selects process p of snapshot snap. It does so if it is
- * the name or the process ID of p, or the ID of one of its threads.
+ * Return true if word is the name or the process ID of process p of snapshot
+ * snap, or the ID of one of its threads.
  */
 bool
 source_is(const char *word, struct snap *snap, const struct proc *p)

@@ -143,8 +143,8 @@ line_draw(uint64_t start, uint64_t now)
 }
 
 /*
- * Print that processes stay stopped because nobody reads the output, if one
- * write has waited for LONG milliseconds. Print it only once.
+ * If one write has waited for LONG milliseconds, print that processes stay
+ * stopped because nobody reads the output. Print it only once.
  */
 static void
 stall_print(uint64_t now)

@@ -119,8 +119,8 @@ sources_file(struct sources *s, char *path)
 }
 
 /*
- * Insert standard input into the files of s. Its position is the one that the
- * live processes had among the operands.
+ * Insert standard input into the files of s, at the position that the live
+ * processes had among the operands.
  */
 void
 sources_input(struct sources *s)
@@ -149,9 +149,9 @@ is_input(void)
 /*
  * Add each operand to s as a file or as a live process, as kind says. The list
  * operand is borrowed and ends with NULL. If no file is named, the words of -p
- * name live processes, too, which come first. If kind is SOURCES_FILES and
- * nothing is named, add standard input as a file. If only -p is given, do so
- * only if standard input is a pipe or a regular file.
+ * also name live processes, and these come first. If kind is SOURCES_FILES and
+ * there are neither operands nor cgroups, add standard input as a file. But if
+ * -p is given, do this only if standard input is a pipe or a regular file.
  */
 void
 sources_operands(struct sources *s, char *const operand[],

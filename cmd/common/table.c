@@ -37,7 +37,7 @@ check(int rc)
 }
 
 /*
- * Return the index of a column of t. Its name is the len bytes at name, in
+ * Return the index of the column of t whose name is the len bytes at name, in
  * upper or lower case. If there is none, print the existing names and exit with
  * status 2.
  */

@@ -4,9 +4,9 @@
 #include "common.h"
 
 /*
- * Check whether 9front's snapfs can read snapshot s. It cannot if a process has
- * too many memory segments. In this case write a sentence about that to text,
- * of size n, and return true.
+ * Return true if 9front's snapfs cannot read snapshot s, because a process has
+ * too many memory segments. In this case, write a sentence about that to text,
+ * of size n.
  */
 bool
 totals_plan9(const struct snap *s, char *text, size_t n)
@@ -26,10 +26,10 @@ totals_plan9(const struct snap *s, char *text, size_t n)
 	}
 	if (many == 0)
 		return false;
-	snprintf(text, n, "9front's snapfs cannot read it: it takes %d memory "
-	    "segments, and %zu process%s more, up to %zu; Bell Labs' snapfs "
-	    "can", SEGMENTS, many, many == 1 ? " has" : "es have",
-	    most);
+	snprintf(text, n, "9front's snapfs cannot read the snapshot: it "
+	    "accepts at most %d memory segments per process, and %zu "
+	    "process%s more, up to %zu; Bell Labs' snapfs can", SEGMENTS, many,
+	    many == 1 ? " has" : "es have", most);
 	return true;
 }
 

@@ -42,7 +42,7 @@ static const struct opt opts[] = {
 	    "with -k: kill even if something cannot be restored",
 	    .flag = &job.move.force },
 	{ 'k', "kill", NULL,
-	    "kill the processes when all is written",
+	    "kill the processes after writing the snapshot",
 	    .flag = &job.move.kill },
 	{ 'l', "let-go", NULL, NULL, .flag = NULL },
 	{ 'm', "message", "text",
@@ -59,7 +59,8 @@ static const struct opt opts[] = {
 	{ 't', "timeout", "seconds",
 	    "maximum wait for file servers (default 5)",
 	    .number = &timeout, 1, 86400 },
-	{ 'u', "user", "user", "only this user's processes; by itself, all",
+	{ 'u', "user", "user",
+	    "only this user's processes; alone: all of them",
 	    .source = sources_user },
 	{ 'v', "verbose", NULL,
 	    "print totals and how long processes were stopped",
@@ -74,7 +75,7 @@ static const struct opt opts[] = {
 	    "standard input is the core of the first process",
 	    .flag = &job.core },
 	{ OPT_MEMORY, "memory", "size",
-	    "keep them stopped if clones may need more than this",
+	    "keep processes stopped if clones may need more",
 	    .call = parse },
 	{ OPT_LONG, "most", "bytes", NULL, .number = &job.most, 1, INT64_MAX },
 	{ 0 }
@@ -126,7 +127,7 @@ job_parse(int argc, char *argv[])
 		errx(2, "--most requires --core");
 	if (j->core && (j->move.dry || j->move.kill || j->dumps == 0))
 		errx(2, "--core requires the ID of the dumping process as "
-		    "first operand, and excludes -d and -k");
+		    "the first operand, and cannot be combined with -d or -k");
 	/* a child that is not moved would get another parent */
 	if (j->move.kill || j->move.dry)
 		j->live.descendants = true;
@@ -134,7 +135,7 @@ job_parse(int argc, char *argv[])
 	    !j->move.dry;
 	/* while processes stay stopped, there is time to ask for everything */
 	j->live.restore = j->live.descendants || !j->live.clone;
-	if (j->move.dry)	/* -d wins over -k: nothing is killed */
+	if (j->move.dry)	/* -d overrides -k: nothing is killed */
 		j->move.kill = j->move.force = false;
 	j->live.move = j->move.kill;
 	return j;

@@ -17,13 +17,14 @@ struct move {			/* options -k, -d and -f, which move
 	bool	 force; /* -f: kill even if something prevents restoring */
 };
 
-struct job {			/* what the command line asks for */
+struct job {			/* settings from the command line */
 	struct liveopts	 live;
 	bool		 stop;	/* -s: keep processes stopped until all is
 				   written */
 	bool		 core;	/* --core: standard input is a core */
 	pid_t		 dumps;	/* ID of the process that writes the core */
-	uint64_t	 most;	/* maximum bytes of its memory; 0: all */
+	uint64_t	 most;	/* maximum bytes of memory to capture of
+				   this process; 0: all */
 	struct sources	 sources;	/* live processes to capture */
 	struct move	 move;
 	struct exclude	*exclude; /* owned; secrets to leave out; or NULL */
@@ -42,7 +43,7 @@ struct taking {			/* state of a snapshot being taken */
 	struct output	*out;	/* NULL: not opened, or already committed */
 	bool		 again;	/* fail if a clone is killed, to start again
 				   without clones */
-	bool		 regs_warned; /* warned that there are no registers */
+	bool		 regs_warned; /* missing registers were reported */
 	bool		 noted;	/* "taken" was added to the first process */
 	atomic_bool	 incomplete; /* something is missing from the
 					snapshot: exit with 1 */

@@ -29,15 +29,14 @@ struct leaving {
 	struct space	 space;
 	struct near	*near;	/* owned; sorted by start after live_coreregs */
 	size_t		 nnear;
-	bool		*stays;	/* owned; for each mapping: it is kept as a
-				   whole */
-	size_t		*order;	/* owned; indices of mappings in the order of
-				   leaving them out */
+	bool		*stays;	/* owned; for each mapping: keep all of it */
+	size_t		*order;	/* owned; indices of mappings in the order in
+				   which they are left out */
 };
 
 /*
- * Do not leave out the bytes near address addr, the value of a register. If
- * stack is true, this is a stack pointer: keep the whole mapping.
+ * Keep the bytes near address addr, the value of a register. If stack is true,
+ * addr is a stack pointer, and its whole mapping is kept.
  */
 static void
 register_see(void *arg, uint64_t addr, bool stack)

@@ -23,7 +23,8 @@ take_lose(void *taking, const char *text)
 
 /*
  * Make the Linux record of p, a process or a thread, from the n files at rec.
- * If p is the first process, also add file "taken" to its record.
+ * If p is the first process, also add file "taken" to its record. Return 0, or
+ * -1 with errstr set.
  */
 static int
 take_record(struct taking *k, struct proc *p, const struct file *rec, size_t n)
@@ -46,7 +47,7 @@ take_record(struct taking *k, struct proc *p, const struct file *rec, size_t n)
 
 /*
  * Remove secrets from p, which is ready to be written. p is a process or a
- * mapped file stored in the snapshot.
+ * mapped file stored in the snapshot. Return 0, or -1 with errstr set.
  */
 static int
 take_exclude(struct taking *k, struct proc *p)
@@ -58,8 +59,8 @@ take_exclude(struct taking *k, struct proc *p)
 /*
  * Make the small files and the Linux record of p. They are made from task t and
  * from the n files at rec. If t is NULL, p is a mapped file stored in the
- * snapshot, which has only a record. This is the take callback of live_take;
- * taking is a struct taking. Return 0, or -1 with errstr set.
+ * snapshot, and only its record is made. This is the take callback of
+ * live_take; taking is a struct taking. Return 0, or -1 with errstr set.
  */
 int
 take(void *taking, struct proc *p, const struct task *t,

@@ -16,7 +16,7 @@ say_size(const char *path, uint64_t pid, uint64_t size, uint64_t holes)
 
 	text_bytes(all, sizeof all, size);
 	text_bytes(none, sizeof none, holes);
-	program_warn("%s: process %" PRIu64 ": %s, of which holes: %s",
+	program_warn("%s: process %" PRIu64 ": %s, including %s of holes",
 	    path == NULL ? "standard output" : path, pid, all, none);
 }
 

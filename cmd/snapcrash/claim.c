@@ -154,10 +154,10 @@ dropped_add(void)
 }
 
 /*
- * Wait for permission to capture a crash, within the limits of c, and store it
- * in p. It consists of locks on a .taking and a .place file in the current
- * directory. Fail if too many crashes are waiting already. claim_let and
- * claim_end release the files. Return 0, or -1 with errstr set.
+ * Wait until the limits of c permit the capture of one more crash. Then p holds
+ * locks on a .taking and a .place file in the current directory, which
+ * claim_let and claim_end release. Fail if too many crashes are waiting
+ * already. Return 0, or -1 with errstr set.
  */
 int
 claim_take(struct claim *p, const struct config *c)
@@ -171,8 +171,8 @@ claim_take(struct claim *p, const struct config *c)
 }
 
 /*
- * Set *r to the space that other crashes being handled may still write. They
- * hold the .place files other than that of p.
+ * Set *r to the space that the handlers of other crashes may still use. Each of
+ * them holds a .place file, as p does.
  */
 static void
 others_reserve(const struct claim *p, struct reserved *r)

@@ -39,7 +39,7 @@ struct config {			/* settings of /etc/snapcrash.conf, explained
 				   unlimited */
 	struct room	 free;	/* space to leave free on the disk */
 	unsigned int	 owner;	/* bool: the user whose process crashed may
-				   read it */
+				   read the snapshot */
 	unsigned int	 dontdump; /* bool: include memory marked
 				      MADV_DONTDUMP */
 	unsigned int	 corelimit; /* bool: drop processes whose RLIMIT_CORE
@@ -70,7 +70,7 @@ struct crashed {		/* facts read from a snapshot; control
 	char		 place[256];	/* unit or container; "-": none */
 	char		 exe[1024];
 	char		 reason[128];	/* name of the signal, by signal_text */
-	uint64_t	 missing; /* bytes of its memory left out for lack of
+	uint64_t	 missing; /* bytes of memory left out for lack of
 				     space: "excluded" in snap(6) */
 };
 
@@ -85,7 +85,7 @@ struct crashing {		/* a process that is dumping core */
 	int		 signal; /* 0: not known yet */
 	int		 dumpable; /* %d in core_pattern: core(5) */
 	uid_t		 uid;
-	uid_t		 charged; /* user whose share of the disk it uses */
+	uid_t		 charged; /* user charged for the disk space */
 	bool		 plain;	/* the process has only the rights of its
 				   user */
 	char		 name[17];
@@ -103,7 +103,7 @@ struct claim {			/* lock files held by a running snapcrash;
 				    a capture; negative: none */
 };
 
-struct reserved {		/* bytes that others may still write */
+struct reserved {		/* bytes that other handlers may still write */
 	uint64_t	 kept;	/* bytes of final snapshots */
 	uint64_t	 disk;	/* bytes of final snapshots and spools */
 	uint64_t	 n;	/* number of snapshots */

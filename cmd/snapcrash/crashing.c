@@ -155,8 +155,7 @@ program_isplain(pid_t pid)
  * Return the user to charge for a crash of process pid, which runs as user uid.
  * This is uid, unless the process is in a user namespace below ours. In that
  * case it is the owner of the outermost such namespace, because the owner can
- * use many user IDs there (subuid(5)). If the owner is root, it is uid after
- * all.
+ * use many user IDs there (subuid(5)). If that owner is root, charge uid.
  */
 static uid_t
 user_charged(pid_t pid, uid_t uid)
@@ -289,9 +288,9 @@ crashing_check(struct crashing *f)
 }
 
 /*
- * Fill in f from words, the arguments that core_pattern has the kernel pass: %P
- * %I %s %d %u %F. %F is the pidfd of the process, and is empty before Linux
- * 6.16. Return 0, or -1 with errstr set.
+ * Fill in f from words, the arguments that the kernel passes according to
+ * core_pattern: %P %I %s %d %u %F. %F is the pidfd of the process, and is empty
+ * before Linux 6.16. Return 0, or -1 with errstr set.
  */
 int
 crashing_learn(struct crashing *f, char *const words[])

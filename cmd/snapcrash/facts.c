@@ -189,5 +189,5 @@ crash_facts(struct crash *c)
 	}
 	free(c->facts);
 	c->facts = NULL;
-	return errstr_set("%s: no process in it crashed", c->file);
+	return errstr_set("%s: contains no crashed process", c->file);
 }

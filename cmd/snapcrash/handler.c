@@ -70,9 +70,10 @@ sockets_can(void)
 
 /*
  * Set the kernel's core_pattern to pattern. If by_socket is true, set it to the
- * socket of c instead, and store the new value in pattern, of size bytes. Linux
- * 6.17 and later accept "@@", with which we ask for the core. Earlier kernels
- * accept "@", with which they send it unasked. Return 0, or -1 with errstr set.
+ * socket of c instead, and store the new value in pattern, of size bytes. With
+ * "@@", which Linux 6.17 and later accept, the kernel sends the core only if we
+ * request it. With "@", for earlier kernels, it sends the core without a
+ * request. Return 0, or -1 with errstr set.
  */
 static int
 pattern_set(char *pattern, size_t size, const struct config *c, bool by_socket)

@@ -54,9 +54,9 @@ struct answer {
 #define WAIT_FOR_US	(UINT64_C(1) << 3)
 
 /*
- * Ask the kernel to write the core to fd and then wait for us. With "@" instead
- * of "@@" in core_pattern, the kernel does so unasked. Return 0, or -1 with
- * errstr set.
+ * Ask the kernel to write the core to fd and then wait for us. If core_pattern
+ * begins with "@" instead of "@@", the kernel does so without a request. Return
+ * 0, or -1 with errstr set.
  */
 static int
 core_ask(int fd)

@@ -281,7 +281,7 @@ show_debug(const struct crash *c, char *const args[])
 	    program_wait(pid, 0);
 	if (rc != 0) {
 		(void)rmdir(dir);
-		errx(1, "%s: cannot mount it", c->file);
+		errx(1, "cannot mount %s", c->file);
 	}
 	snprintf(where, sizeof where, "%s/%" PRIu64, dir, crash_pid(c));
 	rc = gdb_run(where, args);

@@ -205,9 +205,9 @@ struct share {			/* disk space used by one user */
 };
 
 /*
- * Return the element for user uid among the n shares at v, the disk space used
- * by each user. If there is none, append one with the member first set to none;
- * v has room for it.
+ * Return the element for user uid among the *n shares at v, the disk space used
+ * by each user. If there is none, append an element whose member first has the
+ * value none. v must have room for it.
  */
 static struct share *
 share_get(struct share *v, size_t *n, uint64_t uid, size_t none)
@@ -225,8 +225,8 @@ share_get(struct share *v, size_t *n, uint64_t uid, size_t none)
  * Choose the crash in l to remove next: the oldest of the user who has the most
  * crashes. If bytes is true, it is the user whose crashes have the most bytes.
  * Thus frequent crashes of one user do not displace the snapshots of others.
- * The new crash, which has need bytes and is charged to user uid, is counted,
- * too. Return the index of the crash, or l->n if there is none.
+ * Count the new crash as well: it is charged to user uid and takes need bytes.
+ * Return the index of the chosen crash, or l->n if there is none.
  */
 static size_t
 store_victim(const struct crashes *l, uint64_t uid, uint64_t need,

@@ -24,8 +24,8 @@ enum {
 	MARGIN = 64 << 20	/* bytes allowed for embedded files */
 };
 
-static const uint64_t room_least = 1 << 20;	/* bytes; with less room
-						   nothing is captured */
+static const uint64_t room_least = 1 << 20;	/* minimum bytes of room
+						   for a snapshot */
 
 /*
  * Create an unnamed file in the current directory, which vanishes if we are
@@ -47,7 +47,7 @@ struct taking {			/* a process being captured into the spool */
 	const struct config *c;
 	struct crashes	*l;	/* borrowed; existing snapshots */
 	const struct space *sp;	/* borrowed; its memory; NULL: unknown */
-	uint64_t	 charged;	/* user that it is charged to */
+	uint64_t	 charged;	/* user charged for the snapshot */
 	uint64_t	 room;	/* maximum bytes of the final snapshot */
 	uint64_t	 spool;	/* maximum bytes of the spool */
 };
@@ -262,10 +262,10 @@ let_go(struct crashing *f)
 }
 
 /*
- * Do what remains to be done for a crash of process f when its snapshot exists.
- * If c allows that, let the user of f read the snapshot. Then write a line to
- * the log, release the claim, and run the hook. name is the snapshot file and
- * begins with "./".
+ * Finish handling the crash of process f, whose snapshot exists now. If c
+ * allows it, let the user of f read the snapshot. Then write a line to the log,
+ * release the claim, and run the hook. name is the snapshot file and begins
+ * with "./".
  */
 static void
 snapshot_use(const struct config *c, struct crashing *f, const char *name,

@@ -41,7 +41,8 @@ stored_place(const struct stored *s, uint64_t off, uint64_t *loc, size_t *skip)
 }
 
 /*
- * Return the element of p->stored that contains the byte at offset at of body.
+ * Return the element of p->stored that contains the byte of a body at the given
+ * offset.
  */
 const struct stored *
 plan_stored(const struct plan *p, size_t body, uint64_t at)
@@ -53,9 +54,9 @@ plan_stored(const struct plan *p, size_t body, uint64_t at)
 }
 
 /*
- * Return true if bytes of x and y are stored in the same place, or if both are
- * zeros. The bytes of x begin at offset xo, and those of y at offset yo. They
- * are then equal up to the end of the shorter one.
+ * Return true if the bytes of x from offset xo and those of y from offset yo
+ * are stored in the same place, or if both are zeros. In this case they are
+ * equal up to the end of the shorter one.
  */
 static bool
 stored_same(const struct stored *x, uint64_t xo, const struct stored *y,
@@ -71,8 +72,9 @@ stored_same(const struct stored *x, uint64_t xo, const struct stored *y,
 }
 
 /*
- * Return the number of contiguous bytes, from offset off of p->fresh[i], that
- * equal those of body from offset at.
+ * Compare the bytes from offset off of p->fresh[i] with the bytes of a body
+ * from the given offset. Return the number of equal bytes before the first
+ * difference.
  */
 static uint64_t
 plan_common(const struct plan *p, size_t i, uint64_t off, size_t body,
@@ -146,8 +148,9 @@ plan_append(struct plan *p, struct stretch *st, const struct stored *s,
 }
 
 /*
- * Return true if offset at of body is aligned like address addr, as far as the
- * pattern needs it. Only pointers need alignment.
+ * Return true if the byte of a body at the given offset is aligned like the
+ * byte at address addr. If the pattern is not a pointer, alignment does not
+ * matter, and the result is true.
  */
 static bool
 plan_aligned(const struct plan *p, size_t body, uint64_t at, uint64_t addr)
@@ -157,11 +160,11 @@ plan_aligned(const struct plan *p, size_t body, uint64_t at, uint64_t addr)
 }
 
 /*
- * Find bytes from offset off of p->fresh[i] that are already in a body. They
+ * Find bytes, from offset off of p->fresh[i], that are already in a body and
  * need not be searched again. Set *body and *at to their place, and return
  * their number. Return 0 if there are none, or too few to be worth a separate
- * part. left bytes of stretch st remain. open is true while bytes are being
- * appended to a body.
+ * part. left is the number of bytes of stretch st that remain. open is true
+ * while bytes are being appended to a body.
  */
 static uint64_t
 plan_again(struct plan *p, const struct stretch *st, size_t i, uint64_t off,

@@ -90,8 +90,8 @@ known_add(struct knowns *t, const struct stored *s, size_t body)
 
 /*
  * Look up the kilobyte at offset off of s in t, the kilobytes that are already
- * in a body. Set *body and *at to its place there. Return false if it is not in
- * t.
+ * in a body. Set *body to that body and *at to the offset in it. Return false
+ * if the kilobyte is not in t.
  */
 bool
 known_find(struct knowns *t, const struct stored *s, uint64_t off,

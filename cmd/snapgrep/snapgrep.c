@@ -95,7 +95,8 @@ static const struct opt opts[] = {
 	{ 'c', "count", NULL, "print the number of matches of each process",
 	    .flag = &command.report.count },
 	{ OPT_LONG, "cgroup", "group", NULL, .source = sources_cgroup },
-	{ 'C', "context", "n", "also print n bytes around, as hexdump -C does",
+	{ 'C', "context", "n",
+	    "dump each match with n bytes before and after it",
 	    .call = context },
 	{ 'e', "regexp", "pattern", "search for pattern; may be repeated",
 	    .call = parse },
@@ -108,9 +109,11 @@ static const struct opt opts[] = {
 	    .flag = &command.report.list },
 	{ 'm', "max-count", "n", "at most n matches of each process",
 	    .number = &command.report.most, 0, INT64_MAX },
-	{ 'M', "mapping", "what", "only heap, stack, anon, file, a name, rw-p",
+	{ 'M', "mapping", "what",
+	    "only these mappings: heap, stack, file, NAME, rw-p",
 	    .call = parse },
-	{ 'n', "number", "type", "search for a number of 1, 2, 4, 8 bytes, 4be",
+	{ 'n', "number", "type",
+	    "search for a number; type is 1, 2, 4, 8, 4be, ...",
 	    .call = parse },
 	{ 'o', "only-matching", NULL, "print only the matching bytes",
 	    .flag = &command.report.only },
@@ -279,7 +282,7 @@ main(int argc, char *argv[])
 	sources_capture(from);
 	need.in = from->file.v;
 	need.nin = from->file.n;
-	program_files(); /* of CRIU images, one file per process stays open */
+	program_files(); /* for CRIU images, one file per process stays open */
 	if (confine(&need) == -1)
 		fail();
 	rc = 0;

@@ -31,7 +31,7 @@ enum {
  * pattern.c: compile patterns
  */
 enum pattern_kind {
-	PATTERN_REGEX,		/* Perl-compatible */
+	PATTERN_REGEX,		/* Perl-compatible regular expression */
 	PATTERN_FIXED,		/* a string */
 	PATTERN_HEX,		/* bytes in hexadecimal */
 	PATTERN_NUMBER,
@@ -52,8 +52,8 @@ struct pattern {
 	struct buf	 source; /* owned; expression for PCRE2 */
 	pcre2_code	*code;	/* owned */
 	void		*rules;	/* owned; YARA rules */
-	size_t		 before; /* maximum bytes before a match that can
-				    matter (look-behind) */
+	size_t		 before; /* maximum bytes before a match that it can
+				    depend on (look-behind) */
 	size_t		 reach;	/* maximum bytes of a match including
 				   look-ahead */
 	bool		 zeros;	/* the pattern may match in zeros */
@@ -88,7 +88,7 @@ enum match	 matcher_next(struct matcher *m, const uint8_t *s, size_t len,
 /*
  * choose.c: select processes and mappings
  */
-struct chosen {			/* selection by the command line */
+struct chosen {			/* processes and memory to search */
 	struct sources	 sources; /* processes */
 	struct words	 name;	/* names of mappings; none: all */
 	struct words	 perm;	/* permissions of mappings; none: all */

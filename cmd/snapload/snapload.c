@@ -107,7 +107,7 @@ load(const char *file, const char *dir, struct criuopts *o)
 
 /*
  * Confine the program to the input file, directory dir and directory parent.
- * Create dir; it is NULL if the snapshot is only checked.
+ * Create dir, unless it is NULL because the snapshot is only checked.
  */
 static void
 confine_images(char *file, char *dir, const char *parent)
@@ -123,7 +123,8 @@ enum { OPT_CGROUP_ROOT = OPT_LONG, OPT_CGROUPS, OPT_PARENT };
 
 static struct job {		/* options of the command line */
 	char		*dir;	/* NULL: none */
-	char		*parent; /* images whose changes are written; or NULL */
+	char		*parent; /* images since which changes are written;
+				    or NULL: write everything */
 	const char	*path;	/* output snapshot; NULL: standard output */
 	bool		 compress; /* compress the snapshot */
 	bool		 reverse; /* make a snapshot of images */
@@ -137,7 +138,7 @@ static struct criuopts co = { .warn = program_lose, .note = say_note,
 
 /*
  * Add option --cgroup-root to the printed criu command. root is the new root of
- * all cgroups. If it begins with NAME:, it is that of one hierarchy only.
+ * all cgroups. If it begins with NAME:, it applies only to the hierarchy NAME.
  */
 static void
 root_add(const char *root)

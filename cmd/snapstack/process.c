@@ -91,8 +91,8 @@ threads_choose(struct unwinder *u, uint64_t tid)
 
 /*
  * Gather in ps the data about the threads of process p of snapshot s. The
- * options in asked say which data are required. If keep is true, the memory of
- * s cannot be read later: also copy the part needed to unwind the threads. The
+ * options in asked say which data are required. If keep is true, also copy the
+ * memory needed to unwind the threads, because s cannot be read later. The
  * caller must call process_close in either case. Return 0, or -1 with errstr
  * set.
  */

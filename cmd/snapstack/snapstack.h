@@ -61,7 +61,7 @@ struct target {			/* a process and its memory */
 	struct block	**kept;	/* owned, with its blocks; sorted by address */
 	size_t		 nkept;
 	uint64_t	 cost;	/* cost of reading its memory so far: one for
-				   an access and for each 32 bytes */
+				   each access, and one for each 32 bytes */
 	bool		 live;	/* the process is live and stopped, so no
 				   files are read */
 	bool		 released; /* only the kept memory can be read */
@@ -181,11 +181,11 @@ struct stack {			/* a thread and its stack */
 	char		*why;	/* owned; why the outermost frame was not
 				   reached, or NULL */
 	char		*wait;	/* owned; what the thread waits for, or NULL */
-	size_t		 bare;	/* length of wait up to the first time in it */
+	size_t		 bare;	/* length of the part of wait before its first
+				   time value */
 	unsigned int	 signal; /* signal that ended the thread, or 0 */
-	bool		 faulted; /* fault is the address of the signal; else
-				     it is unknown */
-	uint64_t	 fault;
+	bool		 faulted; /* fault is known */
+	uint64_t	 fault;	/* address reported with the signal */
 	uint64_t	 futex;	/* address of the futex that the thread waits
 				   for, or 0 */
 	struct pyframe	*python; /* owned; all Python frames of the thread */
@@ -302,7 +302,8 @@ void		 stacks_group(struct stack *st, size_t n, bool all);
 
 /* process.c */
 struct asked {			/* options given on the command line */
-	bool		 all;	/* also print threads with the same stack */
+	bool		 all;	/* print threads with the same stack one by
+				   one */
 	bool		 locals; /* print local variables of Python */
 	bool		 folded;
 	bool		 json;

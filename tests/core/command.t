@@ -93,7 +93,7 @@ try "from standard input" cmp "$tmp/out" "$tmp/core.8"
 # shellcheck disable=SC2002 # a pipe is what we want
 cat "$snap" | (cd "$tmp/dir" && "$BUILD/snapcore" -v -p 7 -o core) 2>"$tmp/err"
 is "$(cat "$tmp/err")" \
-    "snapcore: core: process 7: 8.0 KiB, of which holes: 0 bytes" "-v"
+    "snapcore: core: process 7: 8.0 KiB, including 0 bytes of holes" "-v"
 try "from a pipe" cmp "$tmp/dir/core" "$tmp/core.8"
 is "$(stat -c %a "$tmp/dir/core") $(files)" "600 core " "its owner's alone"
 core -p 77 "$snap"

@@ -175,9 +175,9 @@ def nottrailers(snap, file, out):
 def ninefront(out):
     """That 9front takes 16 segments, and no more."""
     for name, want in ('sixteen', []), ('seventeen', [
-            "snapcat: 9front's snapfs cannot read it: it takes 16 memory "
-            "segments, and 1 process has more, up to 17; Bell Labs' snapfs "
-            "can"]):
+            "snapcat: 9front's snapfs cannot read the snapshot: it accepts at "
+            "most 16 memory segments per process, and 1 process has more, up "
+            "to 17; Bell Labs' snapfs can"]):
         path = os.path.join(HERE, 'good', name + '.s')
         with open(path, encoding='utf-8') as file:
             snap = assemble(file.read(), path)

@@ -17,7 +17,7 @@ enum {
 	TYPE_NAME = 24,		/* offset of the name in PyTypeObject */
 	FLOAT_VALUE = 16, CELL_VALUE = 16,
 	DICT_USED = 16, SET_USED = 24,
-	DIGIT = 30,		/* bits of an int that four bytes hold */
+	DIGIT = 30,		/* bits in each 4-byte digit of an int */
 	MAX_LOCALS = 128, ITEMS = 5, DEEPEST = 2
 };
 
@@ -31,7 +31,8 @@ static void	 put_object(struct objects *w, uint64_t addr,
 		    unsigned int depth);
 
 /*
- * Set name to the name of the type of the object at address addr.
+ * Set name to the name of the type of the object at address addr. Return false
+ * if it cannot be read.
  */
 static bool
 type_name(struct objects *w, uint64_t addr, char name[64])

@@ -10,8 +10,8 @@
 
 enum {
 	INTERPRETERS = 256,	/* maximum number of interpreters */
-	SPARE = 1024, /* maximum number of thread states, plus four for each
-			 thread */
+	SPARE = 1024, /* maximum number of thread states, in addition to four
+			 for each thread */
 	MAX_COST = 4 * KB * KB, /* limit on reads from a process: 4 Mi
 				   accesses, or 128 MiB */
 	OWNED_BY_C = 3, /* a value of enum _frameowner, pycore_frame.h */
@@ -196,8 +196,9 @@ call_find(struct target *t, const struct pyoffsets *o, uint64_t frame)
 
 /*
  * Return the thread that runs the code of a Python thread state. It is the one
- * with call, the interpreter's call, on its stack: other threads than the
- * creator of a state may use it. If there is none, return thread tid, or NULL.
+ * with call, the address of the interpreter's call, on its stack, because
+ * threads other than the creator of a state may use it. If there is no such
+ * thread, return thread tid, or NULL.
  */
 static struct stack *
 stack_of(struct unwinder *u, uint64_t call, uint64_t tid)

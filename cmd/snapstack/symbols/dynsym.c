@@ -58,8 +58,8 @@ section_find(struct target *t, uint64_t start, uint64_t *bias, uint64_t *addr)
 }
 
 /*
- * Return v, an address in the dynamic section, relocated. glibc has relocated
- * it already; other C libraries have not.
+ * Return v, an address read from the dynamic section, in relocated form. glibc
+ * has relocated it already; other C libraries have not.
  */
 static uint64_t
 address_of(const struct dynamic *d, uint64_t v)

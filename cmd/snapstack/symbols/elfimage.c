@@ -87,8 +87,8 @@ image_copy(struct image *im, uint8_t *data)
 }
 
 /*
- * Allocate size bytes for the ELF file im. im is NULL if the file is not an
- * image of its own. Return the bytes, or NULL on failure.
+ * Allocate size bytes for the ELF file im. im is NULL if the file is a part of
+ * the memory of a process. Return the bytes, or NULL on failure.
  */
 static struct elfbytes *
 bytes_new(const struct image *im, uint64_t size)

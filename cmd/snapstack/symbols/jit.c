@@ -34,9 +34,9 @@ struct jit {
 };
 
 /*
- * Parse a hexadecimal number at *p into *v, and advance *p past it. The number
- * has at most 16 digits, and blanks follow it, which are skipped, too. Return
- * false if either is missing.
+ * Parse a hexadecimal number of at most 16 digits at *p into *v. Advance *p
+ * past the number and the blanks that must follow it. Return false if either is
+ * missing.
  */
 static bool
 hex_read(const char **p, uint64_t *v)

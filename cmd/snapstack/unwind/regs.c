@@ -11,10 +11,10 @@
 
 struct layout {
 	uint16_t	 machine;
-	const char	*cputype; /* Plan 9's name of the 64-bit system */
+	const char	*cputype; /* Plan 9's name of the machine */
 	unsigned int	 word;
 	size_t		 bytes;
-	unsigned int	 n;	/* number of registers that DWARF numbers */
+	unsigned int	 n;	/* number of registers known to DWARF */
 	uint8_t		 at[REGS_MAX]; /* index of each in the kernel's
 					  layout, in words */
 	unsigned int	 pc;	/* index of the program counter in words */

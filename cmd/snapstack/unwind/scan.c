@@ -20,7 +20,7 @@ is_x86_call(const uint8_t *p)
 	const uint8_t *q;
 	size_t i;
 
-	if (p[2] == 0xe8)	/* with a 32-bit displacement */
+	if (p[2] == 0xe8)	/* CALL with a 32-bit displacement */
 		return true;
 	for (i = 0; i < sizeof len; i++) {
 		q = p + 7 - len[i];

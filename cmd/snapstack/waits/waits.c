@@ -123,9 +123,9 @@ put_thread(struct call *c, uint64_t tid)
  * Find out whether the call waits for the end of a thread, as pthread_join(3)
  * does. The kernel clears the futex at address addr when that thread ends. word
  * is the value of the futex. If the snapshot does not record the address that
- * the kernel clears, recognize glibc's struct pthread: in it the head of the
- * robust mutex list follows the thread ID. If a thread is found, append it and
- * return true.
+ * the kernel clears, recognize glibc's struct pthread, in which the head of
+ * the robust mutex list follows the thread ID. If a thread is found, append it
+ * and return true.
  */
 static bool
 put_join(struct call *c, uint64_t addr, uint64_t word)
