@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { M_PID, M_MEMORY, M_OTHER }; /* column indexes; a column for each
-				      process follows from M_OTHER on, then
+enum { M_PID, M_MEMORY, M_OTHER }; /* column indexes; from M_OTHER on, one
+				      column for each process, and then
 				      NAME */
 
 /*
@@ -38,9 +38,9 @@ matrix_add(struct matrix *m, const struct space *sp, const struct pagelist *l)
 }
 
 /*
- * Return a new table for m with options o. The caller supplies the columns c:
- * M_OTHER + 1, and one more for each process. head must have room for the
- * heading of each process.
+ * Return a new table for m with options o. The table uses the memory at c and
+ * head until it is printed: c has room for M_OTHER + 1 columns and one more for
+ * each process, and head for a heading for each process.
  */
 static struct table *
 matrix_table(const struct matrix *m, const struct tableopts *o,
@@ -61,8 +61,9 @@ matrix_table(const struct matrix *m, const struct tableopts *o,
 }
 
 /*
- * Add a line for process i of m to t. common[k] is the number of kilobytes it
- * shares with process k.
+ * Add a line for process i of m to t. common[k] is the number of kilobytes that
+ * this process shares with process k. If json is true, print these numbers as
+ * an array, which replaces the columns.
  */
 static void
 matrix_line(const struct matrix *m, struct table *t, size_t i,
@@ -92,9 +93,9 @@ matrix_line(const struct matrix *m, struct table *t, size_t i,
 }
 
 /*
- * Print a table of the memory that the processes of m have in common, with
- * options o. It has one line per process: the size of its memory, and how much
- * of that memory each other process also has.
+ * Print a table of the memory that the processes of m share, with options o. It
+ * has one line per process: the size of its memory, and how much of this each
+ * other process also has.
  */
 void
 matrix_show(const struct matrix *m, const struct tableopts *o)

@@ -31,7 +31,7 @@ static const struct opt opts[] = {
 	LIVE_OPTIONS,
 	{ 'f', "flags", NULL, "count pages by their kernel flags",
 	    .flag = &command.showflags },
-	{ 'M', "snapshot", "file", "read this snapshot, like an operand",
+	{ 'M', "snapshot", "file", "read this snapshot (same as an operand)",
 	    .source = sources_file },
 	{ 'm', "mappings", NULL, "also print one line per mapping",
 	    .flag = &command.table.mappings },
@@ -66,7 +66,7 @@ complain(void)
 
 /*
  * Print why process p cannot be shown. If p was found by name and has ended,
- * only count it, because no process was missed: p no longer matches the name.
+ * count it instead. This is not an error, because p no longer matches the name.
  */
 static void
 complain_process(struct command *c, const struct process *p)
@@ -129,9 +129,9 @@ add_snapped(struct command *c)
 }
 
 /*
- * Make the kernel forget which pages each process has touched. Drop processes
- * for which this fails. Then wait c->seconds seconds, in which they touch pages
- * again.
+ * Make the kernel forget which pages each process has touched. If this fails
+ * for a process, call complain_process, and drop the process. Then wait
+ * c->seconds seconds while the processes touch pages again.
  */
 static void
 let_pass(struct command *c)
@@ -189,8 +189,8 @@ show_once(struct command *c, uint64_t pid)
 }
 
 /*
- * Show process p. If p executes another program while being read, reading
- * fails; then read it again.
+ * Show process p. Reading a live process can fail because it executes another
+ * program at that moment, so try up to TRIES times.
  */
 static void
 show(struct command *c, const struct process *p)
@@ -215,8 +215,8 @@ static void
 finish(struct command *c)
 {
 	if (c->showmatrix && c->matrix.hidden) {
-		(void)errstr_set("only root (CAP_SYS_ADMIN) may see which "
-		    "pages are the same");
+		(void)errstr_set("cannot compare pages: only root "
+		    "(CAP_SYS_ADMIN) may see which are the same");
 		complain();
 	} else if (c->showmatrix)
 		matrix_show(&c->matrix, &c->table.opts);
@@ -228,7 +228,7 @@ finish(struct command *c)
 		err(1, "standard output");
 	if (c->table.hidden)
 		program_warn("PSS is missing: only root (CAP_SYS_ADMIN) may "
-		    "see who shares a page");
+		    "see which processes share a page");
 	if (c->hidden)
 		program_warn("most flags are missing: only root "
 		    "(CAP_SYS_ADMIN) may see them");
@@ -291,7 +291,7 @@ main(int argc, char *argv[])
 	for (i = 0; i < c->procs.n; i++)
 		show(c, &c->procs.v[i]);
 	if (c->ended > 0 && c->shown == 0 && !missed && !program_lost()) {
-		(void)errstr_set("all processes of that name have ended");
+		(void)errstr_set("all matching processes have ended");
 		complain();
 	}
 	finish(c);

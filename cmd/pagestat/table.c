@@ -61,7 +61,7 @@ table_begin(struct usetable *t, bool many)
 }
 
 /*
- * Put use and touched into the current line of t. touched is in kilobytes.
+ * Put the numbers in *use, and touched kilobytes, into the current line of t.
  */
 static void
 line_numbers(struct usetable *t, const struct pageuse *use, uint64_t touched)
@@ -110,8 +110,8 @@ table_mappings(struct usetable *t, const struct space *sp,
 }
 
 /*
- * Add a line to t with label in the first column, name in the last, and sum and
- * touched between them.
+ * Add a line with totals to t: label in the first column, *sum and touched
+ * kilobytes in the middle, and name in the last column.
  */
 static void
 table_sum(struct usetable *t, const char *label, const char *name,

@@ -11,9 +11,9 @@
 
 /*
  * Describe in note, of size bytes, how mapping v differs from the mappings in
- * old. "new" means that old has no mapping there. "was ..." gives a different
- * size or different permissions. "other" means a different name, and "" no
- * difference.
+ * old: "new" if old has no mapping there, "was 8K" with the old size if the
+ * addresses differ, "was rw-p" with the old permissions if these differ,
+ * "other" if the name differs, or "" if nothing does.
  */
 static void
 row_note(const struct vmas *old, const struct vma *v, char *note, size_t size)
@@ -78,8 +78,8 @@ rows_compare(struct figure *f, const struct vmas *old, const struct vmas *new)
 
 /*
  * Return the ID in snapshot old of process pid of snapshot new. This is usually
- * pid itself. If each snapshot has only one process, these two are compared
- * with each other: return the ID of the process in old.
+ * pid itself. However, if each snapshot has only one process, the two are
+ * compared even if their IDs differ: return the ID of the process in old.
  */
 static uint64_t
 pid_before(struct snap *old, struct snap *new, uint64_t pid)
@@ -162,8 +162,8 @@ out:
 }
 
 /*
- * Write a sentence with the times of snapshots old and new to s, of size bytes.
- * Set s to "" if one of them does not record its time.
+ * Write the times of snapshots old and new, and how far they are apart, to s,
+ * of size bytes. Set s to "" if one of the snapshots does not record its time.
  */
 static void
 times_put(char *s, size_t size, const struct snap *old, const struct snap *new)

@@ -77,9 +77,9 @@ entry_needscopy(const struct space *sp, size_t i)
 }
 
 /*
- * Return the number of slots that entry i of sp uses in its amap, the kernel's
- * list of its own pages. This is the number of those pages, or 0 if the entry
- * is shared.
+ * Return the number of slots that entry i of sp uses in its amap, UVM's list of
+ * the pages that belong to the entry alone. This is the number of those pages,
+ * or 0 if the entry is shared.
  */
 uint64_t
 entry_slots(const struct space *sp, size_t i)
@@ -154,9 +154,8 @@ space_bytes(const struct space *sp)
 }
 
 /*
- * Return the end of the unmapped range after mapping i. This is the start of
- * the next mapping. After the last mapping no unmapped range is counted: return
- * the mapping's own end.
+ * Return the end of the unmapped range after mapping i, which is the start of
+ * the next mapping. For the last mapping, return its own end.
  */
 static uint64_t
 free_end(const struct space *sp, size_t i)

@@ -62,7 +62,7 @@ rows_hidden(const struct album *a, const struct figure *f, size_t i)
 }
 
 /*
- * Add a figure of process sp, without mappings, to a. Return the figure.
+ * Add a figure of process sp to a, without mappings. Return the figure.
  */
 struct figure *
 figure_add(struct album *a, const struct space *sp)
@@ -78,7 +78,7 @@ figure_add(struct album *a, const struct space *sp)
 }
 
 /*
- * Add a figure of process sp with all its mappings to a. Return the figure.
+ * Add a figure of process sp to a, with all its mappings. Return the figure.
  */
 static struct figure *
 figure_rows(struct album *a, const struct space *sp)
@@ -167,7 +167,8 @@ album_partners(struct album *a, void (*name)(void *, struct partner *),
 }
 
 /*
- * Record in the pages of all figures the processes that share them.
+ * For the pages of all figures of a, record which processes share them. s has
+ * the pages of all processes.
  */
 static void
 album_share(struct album *a, struct sharing *s)

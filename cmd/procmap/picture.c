@@ -17,7 +17,7 @@ enum {				/* positions and sizes in points */
 	WIDTH = 1280,
 	MARGIN = 20,
 	X_PERM = 138,
-	X_SIZE = 216,		/* right edge of the sizes */
+	X_SIZE = 216,		/* right edge of the size column */
 	X_STRIP = 232,
 	MIN_STRIP = 15,
 	MAX_STRIP = 540,
@@ -32,14 +32,14 @@ struct canvas {
 	struct buf	 b;
 	const struct album *album; /* borrowed */
 	int		 y;
-	int		 powers; /* base-16 logarithm of the largest
-				    mapping in pages */
+	int		 powers; /* base-16 logarithm, rounded up, of the
+				    number of pages of the largest mapping */
 };
 
 /*
- * Return the length of the strip that shows a mapping of the given number of
- * bytes. It grows with the logarithm of the size, which is interpolated
- * linearly between powers of two.
+ * Return the length in points of the strip that shows a mapping of the given
+ * number of bytes. It grows with the logarithm of the size, which is
+ * interpolated linearly between powers of two.
  */
 static int
 strip_width(const struct canvas *cv, uint64_t bytes)
@@ -169,7 +169,8 @@ draw_summary(struct canvas *cv, const struct figure *f)
 }
 
 /*
- * Draw the scale above the strips, and its lines down to bottom.
+ * Draw the scale above the strips, and its vertical lines down to y coordinate
+ * bottom.
  */
 static void
 draw_scale(struct canvas *cv, int bottom)
@@ -214,7 +215,7 @@ draw_gap(struct canvas *cv, const struct figure *f, size_t i)
 }
 
 /*
- * Draw a line in place of n hidden mappings, the first of which is r.
+ * Draw a line of text in place of n hidden mappings, the first of which is r.
  */
 static void
 draw_hidden(struct canvas *cv, const struct row *r, size_t n)
@@ -334,9 +335,9 @@ draw_figures(struct canvas *cv)
 }
 
 /*
- * Draw all figures into cv. Then write the start of the picture to head, with
- * title and with the height, which is now known. Return 0, or -1 with errstr
- * set.
+ * Draw all figures into cv, which determines the height of the picture. Then
+ * write the start of the picture, with this height and with title, to head.
+ * Return 0, or -1 with errstr set.
  */
 static int
 draw(struct canvas *cv, const char *title, struct buf *head)

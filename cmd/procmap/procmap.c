@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SNAPS = 2 }; /* maximum number of snapshots: two to compare */
+enum { SNAPS = 2 }; /* maximum number of snapshots; two are compared */
 
 struct command {
 	struct options	 opts;
@@ -27,7 +27,7 @@ struct command {
 static struct command command = { .sources.kernel = true };
 
 /*
- * Handle option letter, which is P or selects a style.
+ * Handle option letter: P, or an option that selects a style.
  */
 static void
 parse(int letter, char *arg)
@@ -45,7 +45,7 @@ parse(int letter, char *arg)
 
 static const struct opt opts[] = {
 	LIVE_OPTIONS,
-	{ 'A', "amap", NULL, "print the number of own pages of each mapping",
+	{ 'A', "amap", NULL, "print the number of each mapping's own pages",
 	    .flag = &command.opts.amap },
 	{ 'a', "all", NULL, "print one line per mapping (default)",
 	    .call = parse },
@@ -56,19 +56,19 @@ static const struct opt opts[] = {
 	    "print in the style of OpenBSD's ddb(4)", .call = parse },
 	{ 'e', "everything", NULL, "with -g and two files: also draw "
 	    "unchanged mappings", .flag = &command.opts.everything },
-	{ 'g', "picture", "file.svg", "draw a picture; with two files: what "
-	    "changed", .outfile = &command.opts.picture },
+	{ 'g', "picture", "file.svg", "draw a picture; with two files, of the "
+	    "changes", .outfile = &command.opts.picture },
 	{ 'J', "json", NULL, NULL, .flag = &command.opts.json },
 	{ 'j', "json", NULL, "print JSON, one object per mapping",
 	    .flag = &command.opts.json },
 	{ 'l', "linux", NULL,
 	    "print in the style of /proc/PID/maps", .call = parse },
-	{ 'M', "snapshot", "file", "read this snapshot, like an operand",
+	{ 'M', "snapshot", "file", "read this snapshot (same as an operand)",
 	    .source = sources_file },
 	{ 'm', "map", NULL, "print in the style of UVM's map", .call = parse },
 	{ 'N', "system", "file", NULL, .flag = NULL },
 	{ 'P', "self", NULL, "show procmap itself", .call = parse },
-	{ 'r', "reserved", NULL, "print how far heap and stack may grow",
+	{ 'r', "reserved", NULL, "print how far the heap and stack can grow",
 	    .call = parse },
 	{ 's', "solaris", NULL,
 	    "print in the style of Solaris", .call = parse },
@@ -157,7 +157,8 @@ pid_found(void *arg, pid_t pid, bool found)
 }
 
 /*
- * Return true if p is a process with mappings, whether captured or not.
+ * Return true if p is a process with mappings, even if its memory was not
+ * captured.
  */
 static bool
 has_map(const struct proc *p)
@@ -313,8 +314,8 @@ pid_pick(struct command *c, const char *word)
 
 /*
  * Choose the processes to show. These are the processes named. If none is
- * named, they are all of the snapshot or, without a snapshot, the parent
- * process.
+ * named, show all processes with mappings in the snapshots or, without a
+ * snapshot, the parent process.
  */
 static void
 choose(struct command *c)

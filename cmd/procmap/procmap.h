@@ -26,7 +26,7 @@ enum debug {			/* bits of -D */
 
 enum { PAGE_KB = 4 }; /* size of a page in these styles, in kilobytes */
 
-struct slots {			/* totals of amaps */
+struct slots {			/* numbers of amap slots */
 	uint64_t	 mapped;
 	uint64_t	 used;
 };

@@ -98,9 +98,9 @@ reserved_line(uint64_t start, uint64_t end, unsigned int flags, char mark,
 }
 
 /*
- * Print stack i of sp in style -r, and before it the guard gap. Extend the
- * stack down to its limit, if this is known, but not into the mapping below.
- * Return the size of stack and gap in kilobytes.
+ * Print mapping i of sp, a stack, in style -r. If its limit is known, extend
+ * the stack down to the limit, but not into the mapping below, and print the
+ * guard gap before it. Return the size of the stack and the gap in kilobytes.
  */
 static uint64_t
 reserved_stack(const struct space *sp, size_t i, const char *name)
@@ -127,8 +127,9 @@ reserved_stack(const struct space *sp, size_t i, const char *name)
 }
 
 /*
- * Return the address up to which heap i can grow. This is its limit or the
- * start of the next mapping.
+ * Return the address up to which mapping i of sp, the heap, can grow. This is
+ * its limit or, if that is lower, the start of the next mapping. If the limit
+ * is unknown, return the end of the heap.
  */
 static uint64_t
 heap_end(const struct space *sp, size_t i)

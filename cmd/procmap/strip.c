@@ -10,19 +10,19 @@
 
 enum { CELL = 3 };		/* width of a column in points */
 
-struct bar {			/* pending rectangle of a class */
+struct bar {			/* a rectangle that may still grow */
 	int	 x, y, w, h;
 };
 
-struct strip {			/* pending parts of a strip, by class */
+struct strip {			/* parts of a strip, by class */
 	struct bar	 bar[CLASSES];
 	struct buf	 path[CLASSES]; /* owned */
 };
 
 /*
- * Return the class of pages p, which determines their colour. Some of the
- * processes that share pages have a class of their own in a. If one of these
- * shares p, return its class. Otherwise return the kind of the pages.
+ * Return the class of pages p, which determines their colour. If p is shared
+ * with a partner of a, return the class of that partner. Otherwise return the
+ * kind of the pages.
  */
 unsigned int
 strip_class(const struct album *a, const struct pagespan *p)
@@ -124,8 +124,8 @@ draw_column(struct strip *s, const uint64_t sum[CLASSES], int x, int y, int h)
 }
 
 /*
- * Append to b a strip that shows mapping r of figure f of album a. It is at
- * point x, y. width, in points, is a multiple of three.
+ * Append to b a strip for mapping r of figure f of album a. The strip is at
+ * point x, y and width points wide, a multiple of three.
  */
 void
 strip_draw(struct buf *b, const struct album *a, const struct figure *f,

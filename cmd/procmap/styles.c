@@ -70,7 +70,7 @@ ddb_entry(const struct space *sp, size_t i, const char *name, bool verbose)
 {
 	const struct vma *v = &sp->vma.v[i];
 	const struct mapping *m = &sp->m[i];
-	enum { TAB = 7, BEHIND = 2 };	/* columns of "])" */
+	enum { TAB = 7, BEHIND = 2 };	/* width of a tab, and of "])" */
 	int n;
 
 	printf(" - 0x%" PRIx64 "->0x%" PRIx64 ": off=0x%" PRIx64 "\n"
@@ -182,7 +182,8 @@ print_heads(const struct space *sp, const struct options *o)
 }
 
 /*
- * Return the number of kilobytes of sp that are accessible in any way.
+ * Return the number of kilobytes of sp that are readable, writable, or
+ * executable.
  */
 static uint64_t
 space_total(const struct space *sp)

@@ -77,7 +77,8 @@ svg_begin(struct buf *b, const char *class, int x, int y)
 }
 
 /*
- * Return the length of the character at s, or 0 if XML does not allow it.
+ * Return the length in bytes of the character at s, or 0 if XML does not allow
+ * it.
  */
 static size_t
 xml_char(const char *s)

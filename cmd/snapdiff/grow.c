@@ -20,8 +20,8 @@ value_grows(const uint64_t *v, size_t n)
 
 /*
  * Add to g the measures that grew from each moment to the next. If all is true,
- * add every measure that exists at the last moment. l has the measures of each
- * moment.
+ * add every measure that exists at the last moment. l[i] has the measures of
+ * moment i.
  */
 static void
 growth_join(struct growth *g, const struct measures *l, bool all)
@@ -86,8 +86,8 @@ growth_print(const struct side *const *side, size_t n, bool all,
 }
 
 /*
- * Find the first moment that lacks process pid of the last moment, and set
- * errstr to say so. Return -1.
+ * Find the first moment of l at which process pid of the last moment does not
+ * exist, and name this moment in errstr. Return -1.
  */
 static int
 growth_lacks(const struct moments *l, uint64_t pid)

@@ -15,11 +15,11 @@
 #include <string.h>
 
 enum {
-	HEAP_SPACE = 64 * KB * KB, /* address range of a heap of an arena
-				      other than the main one; also its
-				      alignment */
-	MAX_OTHERS = 16 * KB * KB, /* maximum bytes of foreign memory before
-				      the chunks */
+	HEAP_SPACE = 64 * KB * KB, /* size of the address range of a heap
+				      of an arena other than the main one;
+				      also its alignment */
+	MAX_OTHERS = 16 * KB * KB, /* maximum bytes of other memory before
+				      the first chunk */
 	START_TRIES = 64,
 	MAX_CACHES = 1 << 16
 };
@@ -40,8 +40,9 @@ address_add(struct addresses *l, uint64_t addr)
 }
 
 /*
- * Count the chunk at addr, which is not a top chunk. used says whether it is
- * used; the next chunk stores this flag.
+ * Count the chunk of size bytes at addr, which is not a top chunk. used is the
+ * flag in the next chunk that says whether this one is in use. If the chunk may
+ * hold a tcache, record its address.
  */
 static void
 walk_count(struct walk *w, uint64_t addr, uint64_t size, bool used)
@@ -55,9 +56,9 @@ walk_count(struct walk *w, uint64_t addr, uint64_t size, bool used)
 }
 
 /*
- * Walk the chunks of a heap from addr to the last one. This is the top chunk,
- * at address top, or the fencepost at the end of the heap. All chunks are below
- * end. Return 0, or the address where the chunks become invalid.
+ * Walk the chunks of a heap from addr to the last one. The last one is the top
+ * chunk, at address top, or the fencepost at the end of the heap. All chunks
+ * are below end. Return 0, or the address where the chunks become invalid.
  */
 static uint64_t
 walk_chunks(struct walk *w, uint64_t addr, uint64_t end, uint64_t top)
@@ -85,9 +86,9 @@ walk_chunks(struct walk *w, uint64_t addr, uint64_t end, uint64_t top)
 
 /*
  * Find where the chunks of a heap begin, as other memory may precede them. If
- * first is true, look for the first chunk of the heap, which is the tcache of
- * the first thread. Return the first address, at or after start, from which
- * chunks lead to top, or 0 if there is none.
+ * first is true, look for the first chunk of the heap. It is at start, or it
+ * holds the tcache of the first thread. Return the first address, at or after
+ * start, from which chunks lead to top, or 0 if there is none.
  */
 static uint64_t
 main_start(struct walk *w, uint64_t start, uint64_t end, uint64_t top,
@@ -139,9 +140,9 @@ walk_main(struct walk *w, const struct arena *a)
 }
 
 /*
- * Count the chunks of arena a, which is not the main arena. It has heaps
- * aligned to their maximum size of 64 MB, and is itself in the first of them.
- * Return 0, or the address where something is invalid.
+ * Count the chunks of arena a, which is not the main arena. Its heaps are
+ * aligned to their maximum size of 64 MB, and the first of them contains the
+ * arena itself. Return 0, or the address where something is invalid.
  */
 static uint64_t
 walk_other(struct walk *w, const struct arena *a)
@@ -206,12 +207,13 @@ heap_unknown(const struct memory *m)
 		    strcmp(l->v[i].name + n - (sizeof libc - 1), libc) == 0;
 	}
 	if (heap && glibc)
-		program_warn("process %" PRIu64 ": its heap is not of a known "
-		    "glibc; not counted", m->side->id.pid);
+		program_warn("process %" PRIu64 ": heap not counted: its "
+		    "layout is not that of a known glibc", m->side->id.pid);
 }
 
 /*
- * Return true if the machine of process m is 64-bit and little-endian.
+ * Return true if process m ran on one of the 64-bit little-endian machines
+ * whose heaps are known.
  */
 static bool
 machine_isknown(const struct memory *m)
@@ -230,7 +232,7 @@ machine_isknown(const struct memory *m)
 
 /*
  * Set *h to the contents of the heaps of process m. If no glibc heap was found,
- * h->arenas is 0. Print a warning where data is invalid.
+ * h->arenas is 0. Print a warning if the data is invalid.
  */
 void
 heap_get(struct heap *h, const struct memory *m)

@@ -11,7 +11,8 @@
 
 enum {
 	HEAP_BINS = 127,	/* pairs of pointers in an arena */
-	MAX_HEAP = 4096,	/* arenas or heaps; more mean damaged memory */
+	MAX_HEAP = 4096,	/* maximum number of arenas, or of heaps;
+				   more mean damaged memory */
 	CHUNK_HEAD = 16,	/* bytes from a chunk to its user data */
 	MIN_CHUNK = 32
 };
@@ -19,17 +20,18 @@ enum {
 /* flags in the second word of a chunk */
 enum { CHUNK_PREV_USED = 1, CHUNK_FLAGS = 7 };
 
-struct heapread {		/* cache of words of a memory */
+struct heapread {		/* buffer for reading words of a memory */
 	const struct memory *m;	/* borrowed */
-	uint64_t	 addr;	/* address of buf */
+	uint64_t	 addr;	/* address of the bytes in buf */
 	size_t		 len;
 	uint8_t		 buf[64 * KB];
 };
 
 struct arena {
 	uint64_t	 addr;
-	uint64_t	 bins;	/* address of the first pair */
-	uint64_t	 top;	/* chunk that new chunks are cut from */
+	uint64_t	 bins;	/* address of the first pair of pointers */
+	uint64_t	 top;	/* address of the chunk from which new chunks
+				   are cut */
 	uint64_t	 system; /* bytes obtained from the kernel */
 	bool		 main;
 };

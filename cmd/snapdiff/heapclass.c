@@ -4,7 +4,8 @@
  */
 #include "heap.h"
 
-enum { EXACT = 4096 }; /* number of classes of one size, 16 bytes apart */
+enum { EXACT = 4096 }; /* number of classes that have one size each; sizes
+			  are multiples of 16 bytes */
 
 _Static_assert(EXACT + 64 - 16 == HEAP_CLASSES, "64 bits have that many");
 

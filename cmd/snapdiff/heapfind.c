@@ -101,9 +101,9 @@ circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)
 }
 
 /*
- * Try to find the arenas of a process by an empty free list at address list.
- * Interpret it as each of the lists of an arena. If one fits, set *l to the
- * circle of arenas that contains this arena, and return true.
+ * Try to find the arenas of a process from an empty free list at address list.
+ * Try each position that the list may have in its arena. If one fits, set *l to
+ * all arenas in the circle of this arena, and return true.
  */
 static bool
 arenas_at(struct arenas *l, struct heapread *r, uint64_t list)
@@ -130,8 +130,8 @@ arenas_at(struct arenas *l, struct heapread *r, uint64_t list)
 
 /*
  * Return true if mapping i may contain the C library's data. This is the case
- * for a writable private mapping of a file, and for anonymous memory directly
- * after one.
+ * for a writable private mapping of a file, and for one of anonymous memory
+ * directly after a mapping of a file, unless it is larger than MAX_DATA.
  */
 static bool
 vma_hasdata(const struct vmas *l, size_t i)

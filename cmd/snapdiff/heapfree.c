@@ -5,9 +5,9 @@
 #include "heap.h"
 
 /*
- * Count a chunk of the given size as free. It is in a free list, but was
- * counted as used before. Return false if no used chunk is left to count, which
- * also ends circular lists.
+ * Count a chunk of the given size, which was counted as used before, as free.
+ * Return false if no chunk of its class is counted as used any longer. This
+ * also ends a walk through a circular list.
  */
 static bool
 chunk_free(struct heap *h, uint64_t size)
@@ -24,8 +24,8 @@ chunk_free(struct heap *h, uint64_t size)
 }
 
 /*
- * Read the pointer to the next chunk in a free list, which is at address addr,
- * into *next. glibc 2.32 and newer XORs it with addr >> 12 (PROTECT_PTR). Try
+ * Set *next to the pointer to the next chunk in a free list. The pointer is at
+ * address addr. glibc 2.32 and newer XORs it with addr >> 12 (PROTECT_PTR). Try
  * both forms: the pointer must be NULL or point head bytes into a chunk of the
  * given size. Return false if neither fits.
  */
@@ -49,9 +49,9 @@ list_next(struct heapread *r, uint64_t addr, uint64_t head, uint64_t size,
 }
 
 /*
- * Count in h as free the chunks in the fast bins of arena a. Fast bins are
+ * Count the chunks in the fast bins of arena a as free in h. Fast bins are
  * lists of small free chunks; glibc 2.43 and newer has none. Their heads are
- * stored before the arena's top. Return false if a list is invalid.
+ * stored before the top of the arena. Return false if a list is invalid.
  */
 bool
 heap_fastbins(struct heap *h, struct heapread *r, const struct arena *a)
@@ -80,7 +80,7 @@ heap_fastbins(struct heap *h, struct heapread *r, const struct arena *a)
 
 struct cache {			/* layout of a tcache_perthread_struct */
 	uint64_t	 chunk;	/* size of the chunk that contains it */
-	uint64_t	 width;	/* bytes of a count */
+	uint64_t	 width;	/* bytes per count */
 };
 
 enum { LISTS = 64 };		/* number of lists in a tcache */
@@ -103,7 +103,7 @@ cache_list(struct heapread *r, uint64_t addr, const struct cache *t, size_t i,
 }
 
 /*
- * Return true if there is a valid tcache at address addr.
+ * Return true if there is a valid tcache of layout t at address addr.
  */
 static bool
 cache_is(struct heapread *r, uint64_t addr, const struct cache *t)
@@ -145,7 +145,7 @@ cache_count(struct heap *h, struct heapread *r, uint64_t at,
 }
 
 /*
- * Count in h as free the chunks in thread caches. l has the addresses of chunks
+ * Count the chunks in thread caches as free in h. l has the addresses of chunks
  * that may contain such a cache. Return the address of a chunk whose cache is
  * invalid, or 0 if there is none.
  */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Compare two processes by part and process ID, by which users name them.
+ * Compare two processes by part and process ID, which is how users name them.
  */
 static int
 side_order(const struct side *a, const struct side *b)
@@ -135,9 +135,9 @@ side_same(const struct side *a, const struct side *b)
 }
 
 /*
- * Call fn with arg for each process of the two moments old and new. Pass a
- * process that exists at both moments as a pair. The order is that of process
- * IDs.
+ * Call fn with arg for each process of moments old and new, in the order of
+ * process IDs. A process that exists at both moments is passed only once, with
+ * both sides.
  */
 void
 couples_each(const struct moment *old, const struct moment *new, couple_fn fn,

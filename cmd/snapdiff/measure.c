@@ -16,8 +16,8 @@ enum order {
 };
 
 /*
- * Return true if m is the memory that malloc only keeps ready. Its growth is
- * not a leak.
+ * Return true if m measures free memory that malloc(3) keeps ready for use.
+ * Growth of such memory is not a leak.
  */
 bool
 measure_isready(const struct measure *m)
@@ -166,7 +166,8 @@ measure_classes(struct measures *l, const struct memory *m)
 
 /*
  * Add to l two measures of the address range of w, a mapping of the last
- * moment: how much of it is mapped in m, and how much of that has data.
+ * moment: how much of it is mapped in m with the same class and permissions,
+ * and how much of that has data.
  */
 static void
 measure_range(struct measures *l, const struct memory *m, const struct vma *w)

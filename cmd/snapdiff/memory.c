@@ -33,7 +33,8 @@ own_get(struct memory *m, const struct linuxrec *r)
 		    digits_read(s + 1, end, 16, &p.end) != end ||
 		    p.end <= p.start || (m->own.n > 0 &&
 		    m->own.v[m->own.n - 1].end > p.start))
-			return errstr_set("pages: not ascending ranges");
+			return errstr_set("pages: not a list of ascending "
+			    "ranges");
 		if (pagelist_add(&m->own, &p) == -1)
 			return -1;
 	}
@@ -41,7 +42,7 @@ own_get(struct memory *m, const struct linuxrec *r)
 }
 
 /*
- * Set *m to the memory of process d. It is empty if d has no process. The
+ * Set *m to the memory of process d. If d->proc is NULL, *m is empty. The
  * caller must call memory_close even on failure. Return 0, or -1 with errstr
  * set.
  */
@@ -158,8 +159,8 @@ memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Return true if the bytes at addr are stored in the same place for memories a
- * and b, and so are equal. x describes the bytes in a, and y those in b.
+ * Return true if the bytes at addr of memories a and b are stored in the same
+ * place, so that they are equal. x describes the bytes in a, and y those in b.
  */
 bool
 memory_stored(const struct memory *a, const struct here *x,
@@ -183,9 +184,9 @@ file_image(const struct memory *m, const struct vma *v)
 }
 
 /*
- * Find the contents of the file mapped at v. Set *pc to them, and *off to the
- * offset of address addr in the file. Return false if they are not in the
- * snapshot.
+ * Find the contents of the file mapped at v. Set *pc to the piece that has
+ * them, and *off to the offset of address addr in the file. Return false if the
+ * snapshot does not contain the whole file.
  */
 static bool
 file_piece(const struct memory *m, const struct vma *v, uint64_t addr,
@@ -236,8 +237,8 @@ memory_file(const struct memory *m, const struct vma *v, uint64_t addr,
 
 /*
  * Read n bytes of m, at address addr of mapping v, into buf. memory_at must
- * describe all of them alike. Return 0, 1 if they belong to a file that is not
- * in the snapshot, or -1 with errstr set on failure.
+ * give the same description for all of these bytes. Return 0, 1 if they belong
+ * to a file that is not in the snapshot, or -1 with errstr set on failure.
  */
 int
 memory_read(const struct memory *m, const struct vma *v, uint64_t addr,

@@ -54,7 +54,7 @@ put_changes(const struct changes *l)
 }
 
 /*
- * Print an object for the changes of a process in res, as o says.
+ * Print an object for the changes of a process in res, with options o.
  */
 void
 objects_result(const struct result *res, const struct options *o)

@@ -60,7 +60,7 @@ put_process(const char *mark, const struct side *d)
 }
 
 /*
- * Print the changes of a process in res, as o says.
+ * Print the changes of a process in res, with options o.
  */
 void
 print_result(const struct result *res, const struct options *o)
@@ -83,7 +83,7 @@ print_result(const struct result *res, const struct options *o)
 }
 
 /*
- * Print the compared moments in l as diff(1) prints its files.
+ * Print the compared moments in l, in the style of the header lines of diff(1).
  */
 void
 print_moments(const struct moments *l)
@@ -96,7 +96,7 @@ print_moments(const struct moments *l)
 
 /*
  * Print how a process grew, from g. For each measure, print its value at each
- * moment and its name. Sizes are exact if bytes is true.
+ * moment and its name. If bytes is true, print sizes as numbers of bytes.
  */
 void
 print_growth(const struct growth *g, bool bytes)

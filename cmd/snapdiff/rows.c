@@ -12,8 +12,8 @@
 enum { BLOCK = 64 * KB };	/* bytes read at once */
 
 /*
- * Add the range from start to end, which changed as kind says, to the counts of
- * r. If runs is true, also add it to the list of ranges of r.
+ * Add the range from start to end to the counts of r. kind says how the range
+ * changed. If runs is true, also add it to the list of ranges of r.
  */
 static void
 row_count(struct row *r, uint64_t start, uint64_t end, enum pagekind kind,
@@ -65,8 +65,8 @@ bytes_verdict(const uint8_t *x, const uint8_t *y, size_t n)
 struct pairing {		/* a pair of mappings that share addresses */
 	const struct memory *was;
 	const struct memory *is;
-	const struct vma *v;	/* mapping in was; NULL: not mapped */
-	const struct vma *w;	/* mapping in is; NULL: not mapped */
+	const struct vma *v;	/* mapping of *was; NULL: not mapped */
+	const struct vma *w;	/* mapping of *is; NULL: not mapped */
 	struct row	*row;	/* results are added here */
 	bool		 runs;
 };
@@ -124,9 +124,9 @@ content_verdict(const struct here *a, const struct here *b)
 /*
  * Try to find out how a range changed without reading it, because it may be
  * very long. This works only if neither image has its bytes. a and b describe
- * the range at the two moments. It goes from start to b->end; lower b->end to
- * where the result changes. Return the kind of change, or PAGES_KINDS if the
- * bytes must be read.
+ * the range at the two moments. The range is from start to b->end. Lower b->end
+ * to the address where the result changes. Return the kind of change, or
+ * PAGES_KINDS if the bytes must be read.
  */
 static enum pagekind
 unread_verdict(const struct pairing *p, struct here *a, struct here *b,

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {				/* as in diff(1) */
+enum {				/* exit statuses, as those of diff(1) */
 	EXIT_SAME,
 	EXIT_DIFFER,
 	EXIT_TROUBLE
@@ -46,7 +46,7 @@ parse_pids(int letter, char *s)
 
 static const struct opt opts[] = {
 	TABLE_OPTIONS(command.opts.table),
-	{ 'a', "all", NULL, "print all measures, even if they did not grow",
+	{ 'a', "all", NULL, "print all measures, even those that did not grow",
 	    .flag = &command.opts.all },
 	{ 'c', "cgroup", "group",
 	    "live processes of a unit, container, pod or cgroup",
@@ -239,7 +239,7 @@ main(int argc, char *argv[])
 	sources_capture(&cmd->sources);
 	need.in = cmd->sources.file.v;
 	need.nin = cmd->sources.file.n;
-	program_files(); /* of CRIU images, one file per process stays open */
+	program_files(); /* CRIU images need an open file for each process */
 	if (confine(&need) == -1)
 		trouble();
 	read_all(cmd, need.in, need.nin);

@@ -58,7 +58,7 @@ int		 couple_pids(const struct moment *, const struct moment *,
 enum content {
 	CONTENT_NOTHING,	/* zeros, or never touched */
 	CONTENT_FILE,		/* unmodified page of a file */
-	CONTENT_BYTES,		/* bytes of the process's own */
+	CONTENT_BYTES,		/* the process's own bytes */
 	CONTENT_LOST		/* not captured */
 };
 
@@ -98,11 +98,12 @@ struct kbchange {		/* numbers of kilobytes */
 	uint64_t	 unknown; /* not captured at one of the moments */
 };
 
-struct row {			/* a mapping */
+struct row {			/* how a mapping changed */
 	enum change_kind	 how;
-	struct vma	 was;	/* borrows its name; end is 0 if it did not
-				   exist */
-	struct vma	 is;	/* borrows its name; end is 0 if it is gone */
+	struct vma	 was;	/* old mapping, with a borrowed name; end is 0
+				   if there is none */
+	struct vma	 is;	/* new mapping, with a borrowed name; end is 0
+				   if there is none */
 	struct kbchange	 kb;
 	struct pagelist	 run;	/* owned; changed ranges, if asked for */
 };

@@ -63,7 +63,7 @@ how_text(enum change_kind kind, bool json)
 		[CHANGE_REMOVED] = "-", [CHANGE_CHANGED] = "!"
 	};
 	static const char *const words[] = {
-		[CHANGE_SAME] = "changed",	/* only its contents */
+		[CHANGE_SAME] = "changed",	/* only the contents changed */
 		[CHANGE_ADDED] = "new",
 		[CHANGE_REMOVED] = "gone",
 		[CHANGE_CHANGED] = "changed"
@@ -87,7 +87,7 @@ put_counts(struct table *t, size_t first, const struct kbchange *kb)
 /*
  * Begin a table with options o and the n columns at columns. In JSON it is an
  * array under key. The columns that put_counts fills begin at index counts. If
- * unknown is true, show the one of them for unknown changes.
+ * unknown is true, also show the column UNKNOWN.
  */
 static struct table *
 table_begin(const struct column *columns, size_t n, size_t counts,
@@ -187,7 +187,7 @@ put_mapping(struct table *t, const struct row *r)
 }
 
 /*
- * Print the changed mappings of res, as o says.
+ * Print the changed mappings of res, with options o.
  */
 void
 mappings_print(const struct result *res, const struct options *o)
@@ -251,8 +251,8 @@ class_sums(struct classum sum[CLASS_COUNT], const struct result *res)
 }
 
 /*
- * Print the classes of mappings in res, as o says. In text tables, print only
- * those that changed.
+ * Print the classes of mappings in res, with options o. In text tables, print
+ * only those that changed.
  */
 void
 classes_print(const struct result *res, const struct options *o)

@@ -17,8 +17,9 @@ static int ready = -1;		/* pipe to the command; -1: none */
 static int null;
 
 /*
- * Wait, in the process that the user started, until the child is ready, and
- * exit with status 0. If the child ends before that, exit with its status.
+ * In the process that the user started, wait until the child is ready, and then
+ * exit with status 0. If the child ends before that, exit with its status, or
+ * by the signal that killed it.
  */
 static void __attribute__((noreturn))
 daemon_await(pid_t child, int fd)
@@ -65,8 +66,8 @@ daemon_begin(void)
 }
 
 /*
- * Leave the session, the directory and the terminal of the command. Duplicate
- * fd to all standard descriptors.
+ * Leave the session, the working directory and the terminal of the command.
+ * Duplicate fd to all standard descriptors.
  */
 void
 daemon_leave(int fd)

@@ -174,8 +174,8 @@ thread_wait(void *arg)
 }
 
 /*
- * Create and cancel a thread. This makes the C library load what it needs to
- * end threads, which is impossible after confinement.
+ * Create and cancel a thread. This makes the C library load the code that it
+ * needs to end threads, because it cannot load this code after confinement.
  */
 void
 threads_prepare(void)

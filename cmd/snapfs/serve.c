@@ -18,7 +18,7 @@
 
 enum { READ_MAX = 1024 * 1024, THREADS = 16 };
 
-static const double forever = 1e8;	/* seconds */
+static const double forever = 1e8;	/* cache timeout in seconds */
 
 static struct served *
 served(fuse_req_t req)
@@ -190,7 +190,7 @@ serve_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	free(l.buf);
 }
 
-static pthread_key_t read_key;	/* read buffer of each thread */
+static pthread_key_t read_key;	/* key of each thread's read buffer */
 
 static uint8_t *
 read_buffer(size_t size)

@@ -36,11 +36,11 @@ static const struct opt opts[] = {
 	{ 'c', "cgroup", "group",
 	    "live processes of a unit, container, pod or cgroup",
 	    .source = sources_cgroup },
-	{ 'd', "debug", NULL, "print each request, in the foreground",
+	{ 'd', "debug", NULL, "stay in the foreground and print each request",
 	    .flag = &options.debug },
 	{ 'f', "foreground", NULL, "stay in the foreground",
 	    .flag = &options.foreground },
-	{ 'm', "mount", "mtpt", "mount on mtpt; all operands are files",
+	{ 'm', "mount", "mtpt", "mount on mtpt instead of on the last operand",
 	    .word = &mountpoint },
 	{ 'o', "option", "opt",
 	    "mount option; see mount.fuse3(8)",
@@ -114,9 +114,9 @@ snap_time(const struct snap *s)
 }
 
 /*
- * Return true if only an access control list (acl(5)) can let us read a file.
- * This is so if it belongs to somebody else, and its mode does not let us read
- * it. st is the status of the file.
+ * Return true if only an access control list (acl(5)) can let us read the file
+ * with status st. This is so if we are not root, do not own the file, are not
+ * in its group, and its mode does not let others read it.
  */
 static bool
 by_list(const struct stat *st)
@@ -127,8 +127,9 @@ by_list(const struct stat *st)
 
 /*
  * Read the snapshot at path into o, and choose who may read its files in the
- * mount. This is anybody who may read the snapshot file. If an access control
- * list determines that, it is only us. Return 0, or -1 with errstr set.
+ * mount. This is anybody who may read the snapshot file. If we may read it only
+ * because of an access control list, or if it is not a regular file, it is only
+ * us. Return 0, or -1 with errstr set.
  */
 static int
 origin_open(struct origin *o, const char *path)
@@ -158,8 +159,9 @@ origin_open(struct origin *o, const char *path)
 
 /*
  * Set *root to the attributes of the root directory for the n snapshots at o.
- * Their common owner owns it. If they have several owners, we own it, and
- * everybody may read it; the directories below it keep their owners.
+ * If all have the same owner and group, these also own the root directory.
+ * Otherwise we own it, and everybody may read it; the directories below it keep
+ * their owners.
  */
 static void
 root_make(struct origin *root, const struct origin *o, size_t n)

@@ -76,7 +76,7 @@ struct slot;
 struct reading {		/* a read of an open file */
 	uint64_t	 off;
 	size_t		 len;
-	bool		 inorder; /* it begins where the previous read ended */
+	bool		 inorder; /* begins where the previous read ended */
 	struct slot	*slot;	/* borrowed; NULL: nothing was read ahead */
 	const uint8_t	*buf;	/* borrowed; data that was read ahead */
 };

@@ -152,8 +152,8 @@ slot_spare(struct stream *s, size_t len)
 }
 
 /*
- * Begin read r of s, which is of len bytes at offset off. If bytes there were
- * read ahead, set r->buf to them. Return the number of bytes read ahead.
+ * Begin read r of s, of len bytes at offset off. If they were read ahead, set
+ * r->buf to them. Return the number of bytes read ahead, or 0.
  */
 size_t
 stream_begin(struct stream *s, uint64_t off, size_t len, struct reading *r)

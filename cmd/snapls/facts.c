@@ -51,9 +51,10 @@ state_linux(const struct linuxrec *r)
 }
 
 /*
- * Set in f where this process was copied from, if snapcat(1) copied it: its
- * original process ID and snapshot. The file origin has that process ID, a
- * blank and the first line of that snapshot.
+ * Set in f the part of the snapshot that the process of record r belongs to. If
+ * snapcat(1) copied the process, also set its original process ID and snapshot.
+ * The file origin has that process ID, a blank and the first line of that
+ * snapshot.
  */
 static void
 origin_get(const struct linuxrec *r, struct facts *f)
@@ -89,9 +90,9 @@ count_threads(struct snap *s, const struct proc *p)
 
 /*
  * Set *f to the facts about process p of snapshot s. The caller frees it with
- * facts_free. Control characters are replaced in the members name, user and
- * state only. Print a warning if the record cannot be read. If ls->damaged is
- * true, print none, because the caller reports it.
+ * facts_free. Control characters are replaced only in the members name, user
+ * and state. Print a warning if the record cannot be read, unless ls->damaged
+ * is true, because then the caller reports the damage.
  */
 void
 facts_get(struct facts *f, struct snap *s, struct proc *p,

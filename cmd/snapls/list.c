@@ -233,7 +233,7 @@ list_proc(struct snap *s, struct proc *p, const struct listing *ls)
 }
 
 /*
- * Print the amount of each kind in c.
+ * Print the amount of each kind of memory in c.
  */
 static void
 list_count(const struct kbcount *c)
@@ -315,9 +315,9 @@ list_taken(const struct snap *s, bool all)
 }
 
 /*
- * List snapshot s, which was read from path, as ls says. As JSON, print one
- * object for the snapshot, one for each process, and one for each mapped file
- * stored in it.
+ * List snapshot s, which was read from path, with options ls. As JSON, print
+ * one object for the snapshot, one for each process, and one for each mapped
+ * file stored in it.
  */
 void
 list_snap(struct snap *s, const char *path, const struct listing *ls)

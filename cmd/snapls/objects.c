@@ -17,8 +17,8 @@ put_counts(uint64_t bytes, const struct kbcount *c)
 }
 
 /*
- * Print an array of the values that were left out. text has one per line and is
- * modified.
+ * Print an array of the values that were left out. text has one value per line.
+ * It is modified.
  */
 static void
 put_excluded(char *text)
@@ -33,8 +33,9 @@ put_excluded(char *text)
 }
 
 /*
- * Print the part of the snapshot that a process belongs to. If snapcat(1)
- * copied the process, print its original process ID and snapshot.
+ * Print the number of the snapshot part that the process in f belongs to. If
+ * snapcat(1) copied the process, also print its original process ID and
+ * snapshot.
  */
 static void
 put_origin(const struct facts *f)

@@ -20,9 +20,9 @@ part_print(bool *any, const char *what, char *name, int width)
 }
 
 /*
- * Print the unit, container and pod of process pid, as far as they are known.
- * They are in place. If its process ID in its own namespace differs, print
- * that, too.
+ * Print the unit, container and pod in place, as far as they are known. They
+ * are those of process pid. If the process has a different ID in its own
+ * namespace, print this, too.
  */
 void
 list_place(const struct place *place, uint64_t pid)

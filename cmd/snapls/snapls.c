@@ -83,7 +83,7 @@ static const struct cmdline cmdline = {
 	.sources = &sources
 };
 
-struct damage {			/* damage of a file */
+struct damage {			/* how to report the damage of a file */
 	const char	*path;
 	bool		 check;	/* -c: report all damage */
 	char		 reported[700];	/* damage reported by the caller */

@@ -27,8 +27,8 @@ struct facts {
 	uint64_t	 origin; /* process ID in the snapshot it came from */
 	char		*excluded; /* owned; lines about values left out; or
 				      NULL */
-	char		*header; /* owned; first line of that snapshot; or
-				    NULL */
+	char		*header; /* owned; first line of the snapshot it
+				    came from; or NULL */
 	struct factlist	 list;	/* command line, descriptors, and more */
 };
 
@@ -41,7 +41,8 @@ struct range {			/* range of text or memory */
 
 struct sums {			/* totals of a snapshot */
 	struct kbcount	 count;
-	struct kbcount	 embedded; /* part of count in embedded files */
+	struct kbcount	 embedded; /* the part of count that is in embedded
+				      files */
 	uint64_t	 mem;	/* bytes of memory of processes */
 	size_t		 processes;
 	size_t		 threads;

@@ -101,9 +101,9 @@ value_print(const char *word, char *value)
 }
 
 /*
- * Print the time, user, host and note of the snapshot of t in one line. If all
- * is true, also print the version and the command line. Otherwise print nothing
- * if there is no note.
+ * Print the time, user, host and note of the snapshot that t describes. If all
+ * is true, also print the version and the command line. If all is false and
+ * there is no note, print nothing.
  */
 void
 taken_print(struct taken *t, bool all)

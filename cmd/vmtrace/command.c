@@ -13,7 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { END_MS = 500 }; /* ms that a process may live after its events */
+enum { END_MS = 500 }; /* maximum ms from the end of the trace to the end
+			  of the command */
 
 /*
  * Fork a child for the command argv, and store it in c. The child waits for
@@ -64,12 +65,12 @@ command_go(struct command *c, const char *name)
 }
 
 /*
- * Find out whether command c, which is called name, has ended. If it has
- * failed, print how. ended is true if its trace has ended: then wait a short
- * time, because it must be about to end. Return its exit status, or 128 + N if
- * signal N killed it. Return 0 if it is still running. Return -1 if it runs on
- * although its trace has ended: it has executed a program that we may not
- * trace.
+ * Return how command c, which is called name, has ended: its exit status, or
+ * 128 + N if signal N killed it. If it failed, print how. Return 0 if it is
+ * still running. If ended is true, its trace has ended, so the command must be
+ * about to end: wait END_MS milliseconds at most. If it is then still running,
+ * it has executed a program that we may not trace: print a message and return
+ * -1.
  */
 int
 command_end(const struct command *c, const char *name, bool ended)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATIENCE = 250000000 };	/* nanoseconds that lines wait for an open
-				   fault */
+enum { PATIENCE = 250000000 };	/* maximum nanoseconds that lines wait
+				   for an open fault */
 
 enum { MAX_HELD = 65536 };	/* maximum number of waiting lines */
 
@@ -151,8 +151,8 @@ line_close(struct output_state *o, struct line *l, enum result result,
 }
 
 /*
- * Print the lines of o that no longer need to wait at time now, in nanoseconds.
- * If now is UINT64_MAX, print all.
+ * Print the lines of o that need not wait any longer. now is the current time
+ * in nanoseconds. If it is UINT64_MAX, print all lines.
  */
 void
 lines_flush(struct output_state *o, uint64_t now)

@@ -30,8 +30,8 @@ page_take(struct stream *s, const struct trace *t, struct line *l)
 }
 
 /*
- * Return the name of the slab cache of an object. Return a general word if the
- * kernel does not report it, as before 6.1 for some objects.
+ * Return the name of the slab cache of an object. Linux before 6.1 does not
+ * report it for some objects; for these return a general word.
  */
 static const char *
 cache_name(const struct trace *t)
@@ -68,7 +68,8 @@ object_take(struct stream *s, const struct trace *t, struct line *l)
 }
 
 /*
- * Add a line for allocation t to s or, with -s, count it.
+ * Add a line to s for t, an allocation or a free in the kernel. With -s, count
+ * it instead.
  */
 void
 slab_take(struct stream *s, const struct trace *t)

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {				/* bits of the error code: asm/trap_pf.h of
-				   x86 */
+enum {				/* bits of the error code of a fault, from
+				   asm/trap_pf.h of x86 */
 	CODE_PRESENT = 1,
 	CODE_WRITE = 2,
 	CODE_EXEC = 16

@@ -19,8 +19,8 @@ name_found(void *arg, pid_t pid)
 }
 
 /*
- * If all operands are names of live processes, print a question and exit with
- * status 2.
+ * If all operands are names of live processes, they may be meant as processes
+ * or as a command. In this case, ask which is meant and exit with status 2.
  */
 static void
 names_ask(char **operand)
@@ -103,8 +103,8 @@ process_add(struct adding *a, pid_t pid)
 }
 
 /*
- * Trace process pid. Do nothing if it was found by name or cgroup and has
- * ended.
+ * Trace process pid. Print a message if this fails, unless the process was
+ * found by name or cgroup and has ended.
  */
 static int
 target_add(void *arg, pid_t pid, bool found)

@@ -59,7 +59,7 @@ total_fault(struct output_state *o, const struct line *l)
 /*
  * Count in o an allocation of the given number of bytes in the kernel. If alloc
  * is false, count a free instead. name is the name of the objects, and site the
- * address of the code that did it.
+ * address of the code that allocates or frees them.
  */
 void
 total_slab(struct output_state *o, const char *name, uint64_t site,
@@ -153,7 +153,7 @@ maps_print(const struct tally *t, const struct tableopts *o)
 			table_number(tb, j, v[i]->count[j]);
 		table_number(tb, PID, (uint64_t)v[i]->pid);
 		if (v[i]->end == 0)
-			continue;	/* address in no mapping */
+			continue;	/* not in a mapping */
 		m.flags = v[i]->flags;
 		m.name = v[i]->name;
 		vma_perms(&m, perm);

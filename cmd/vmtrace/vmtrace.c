@@ -35,7 +35,7 @@ static const struct opt opts[] = {
 	    .number = &options.count, 1, INT64_MAX },
 	{ 'o', "output", "file", "write to file instead of standard output",
 	    .outfile = &path },
-	{ 's', "sums", NULL, "print only totals at the end",
+	{ 's', "sums", NULL, "print only totals, at the end",
 	    .flag = &options.totals },
 	{ 't', "time", "seconds", "exit after this time",
 	    .seconds = &seconds },
@@ -64,8 +64,9 @@ on_signal(int sig)
 }
 
 /*
- * Make the first signal end the trace, and a second one kill us, because output
- * may be waiting for its reader. Signals that are ignored stay ignored.
+ * Make the first signal end the trace, and a second one kill us. The second is
+ * needed if we are waiting for the reader of the output. Signals that are
+ * ignored stay ignored.
  */
 static void
 signals_begin(void)
@@ -154,7 +155,8 @@ say_lacks(const struct tracer *t)
 }
 
 /*
- * Print the totals. If events were lost, print a message.
+ * With -s, print the totals. If events were lost, print a message and set
+ * *failed.
  */
 static void
 finish(struct tracer *t, struct stream *s, bool *failed)

@@ -42,9 +42,9 @@ struct line {
 	enum access	 access;
 	enum result	 result;
 	struct vma	 where;	/* copy of the mapping of addr; where.name is
-				   owned, NULL: none */
+				   owned; NULL: none */
 	struct vma	 code;	/* copy of the mapping of ip; code.name is
-				   owned, NULL: none */
+				   owned; NULL: none */
 };
 
 TAILQ_HEAD(lines, line);
@@ -59,7 +59,8 @@ struct tally {			/* table of counts, by tally.c; zeroed before
 
 struct output_state {		/* destination of lines; zeroed before use */
 	const struct options *opts; /* borrowed */
-	uint64_t	 start;	/* nanoseconds; printed times count from here */
+	uint64_t	 start;	/* nanoseconds; printed times are relative
+				   to it */
 	struct lines	 held;	/* lines not yet printed */
 	size_t		 nheld;
 	uint64_t	 faults; /* number of faults printed or counted */
@@ -151,7 +152,7 @@ struct row {
 	RB_ENTRY(row)	 entry;
 	pid_t		 pid;
 	uint64_t	 num;	/* address, or offset in a file */
-	uint64_t	 end;	/* end address, of mappings only */
+	uint64_t	 end;	/* end address; set for mappings only */
 	unsigned int	 flags;
 	uint64_t	 dev;
 	uint64_t	 ino;

@@ -324,7 +324,8 @@ if is_root && command -v setpriv >/dev/null; then
 		echo "$? $(sed 's/^pagestat: //' "$tmp/err") $(
 		    wc -l <"$tmp/out")"
 	}
-	pss="PSS is missing: only root (CAP_SYS_ADMIN) may see who shares a page"
+	pss="PSS is missing: only root (CAP_SYS_ADMIN) may see\
+ which processes share a page"
 	target "$targets/pages" "$tmp/pub/file" 100
 	his=$pid
 	kid=$(awk '/^child/ { print $2 }' "$lines")
@@ -337,8 +338,8 @@ if is_root && command -v setpriv >/dev/null; then
 $pss 2" "nobody: his own and that of another"
 	is "$(nobody -j "$his") $(jq -c .pss "$tmp/out")" "0 $pss 1 null" \
 	    "nobody: PSS in JSON"
-	is "$(nobody -s "$his" "$kid")" "1 only root (CAP_SYS_ADMIN) may see\
- which pages are the same 0" "nobody: sharing"
+	is "$(nobody -s "$his" "$kid")" "1 cannot compare pages: only root\
+ (CAP_SYS_ADMIN) may see which are the same 0" "nobody: sharing"
 	is "$(nobody -fb "$his" | sed 's/ [0-9]*$//')" \
 	    "0 most flags are missing: only root (CAP_SYS_ADMIN) may see them" "nobody: flags"
 	is "$(awk '/exclusive$/ { n = $2 } END { print (n >= 15000 * 1024) }' \

@@ -236,7 +236,7 @@ for line in sys.stdin:
     json.loads(line)' <out
 make b 'pages=nonsense\n'
 is "$(diffs a b)" "2
-snapdiff: process 7: pages: not ascending ranges" "a record that is none: status 2"
+snapdiff: process 7: pages: not a list of ascending ranges" "a record that is none: status 2"
 make b 'pages=5000 4000\n2000 3000\n' 
 is "$(diffs a b | sed -n 1p)" 2 "ranges that do not ascend"
 make b 'files=3 \n\n99999999999999999999 1\n3 1\n' 'fd/3=socket:[1]' \
