@@ -34,11 +34,12 @@ read_any(struct input *in, const struct readopts *o)
 }
 
 /*
- * Read a snapshot from path, or from standard input if path is NULL or "-". It
- * may be a snapshot, an ELF core, or CRIU images in a directory or a tar(1)
- * archive. A file may be compressed with gzip or zstd. o has the options of
- * snap6_read(), or is NULL. For a core and for CRIU images, o->warn is called
- * with what is missing from them. Return the snapshot, or NULL with errstr set.
+ * Read a snapshot from path, or from standard input if path is NULL or "-". The
+ * input may be a snapshot, an ELF core, or CRIU images in a directory or a
+ * tar(1) archive. A file may be compressed with gzip or zstd. o has the options
+ * of snap6_read(), or is NULL. For a core and for CRIU images, o->warn is
+ * called with a message about each thing that is missing. Return the snapshot,
+ * or NULL with errstr set.
  */
 struct snap *
 snap_load(const char *path, const struct readopts *o)

@@ -80,10 +80,10 @@ buildid_same(const struct buildid *a, const struct buildid *b)
 }
 
 /*
- * Return the permissions of the page at offset off of an ELF file when the file
- * is run. They are bits of enum vma_flag. p points to the first n bytes of the
- * file, and page is the page size in bytes. Return 0 if that page is not
- * mapped.
+ * Return the permissions that the page at offset off of an ELF file has when
+ * the file is run. They are bits of enum vma_flag. p points to the first n
+ * bytes of the file, and page is the page size in bytes. Return 0 if that page
+ * is not mapped.
  */
 unsigned int
 elf_perms(const uint8_t *p, size_t n, uint64_t page, uint64_t off)

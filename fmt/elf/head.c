@@ -45,8 +45,9 @@ elfphdr_get(struct elfphdr *ph, const uint8_t *p, bool wide, bool big)
 }
 
 /*
- * Set *h to the ELF header in the n bytes at p, to which *h then points. Return
- * false if they are not the beginning of an ELF file of a known kind.
+ * Parse the ELF header in the n bytes at p into *h. *h refers to these bytes,
+ * which must outlive it. Return false if they are not the beginning of an ELF
+ * file of a known kind.
  */
 bool
 elfhead_open(struct elfhead *h, const uint8_t *p, size_t n)

@@ -22,7 +22,7 @@ enum {
 
 struct elfsym {
 	uint64_t	 start;	/* offset in the file */
-	uint64_t	 end;	/* exclusive; equal to start: size unknown */
+	uint64_t	 end;	/* exclusive; start if the size is unknown */
 	char		*name;	/* owned */
 };
 
@@ -195,8 +195,8 @@ elfsyms_read(int fd)
 
 /*
  * Return the function symbols of the file at path. The file must be regular and
- * have inode number ino. Return NULL with errstr set if it is not that file or
- * not an ELF file, or on another failure.
+ * have inode number ino. Return NULL with errstr set if the inode number
+ * differs, if the file is not an ELF file, or on another failure.
  */
 struct elfsyms *
 elfsyms_open(const char *path, uint64_t ino)

@@ -70,15 +70,15 @@ struct moved {			/* a file to be added to the record of
 
 struct moving {
 	const struct keeping *k; /* borrowed */
-	struct shared	*v;	/* owned, as todo and move are; sorted */
+	struct shared	*v;	/* owned, like todo and move; sorted */
 	size_t		 n;
 	size_t		*todo;	/* indices in v of files whose references
 				   must still be followed */
 	size_t		 ntodo;
 	struct moved	*move;
 	size_t		 nmove;
-	size_t		 now;	/* index of the process whose record is
-				   changed now */
+	size_t		 now;	/* index of the process whose record is being
+				   changed */
 };
 
 CMP_BY(shared_cmp, struct shared, x->part != y->part ?
@@ -86,7 +86,8 @@ CMP_BY(shared_cmp, struct shared, x->part != y->part ?
     ORDER(x->num, y->num))
 
 /*
- * Add to m the numbered files of process i. Return 0, or -1 with errstr set.
+ * Add the files of process i whose names end in a number (see numbered[]) to
+ * m->v. Return 0, or -1 with errstr set.
  */
 static int
 shared_add(struct moving *m, size_t i)
@@ -110,8 +111,8 @@ shared_add(struct moving *m, size_t i)
 }
 
 /*
- * Record that the kept process user uses the files of this kind with number
- * num. Return 0, or -1 with errstr set.
+ * Record that a kept process uses the files of this kind with number num. user
+ * is the index of the process. Return 0, or -1 with errstr set.
  */
 static int
 shared_use(struct moving *m, size_t user, enum kind kind, uint64_t num)
@@ -133,9 +134,9 @@ shared_use(struct moving *m, size_t user, enum kind kind, uint64_t num)
 
 /*
  * Record that kept process i uses the objects that its file called name refers
- * to by number. Each line of that file refers to one object of this kind; its
- * number is word number word of the line, counted from 0. Return 0, or -1 with
- * errstr set.
+ * to by number. Each line of that file refers to one object of this kind. word
+ * is the index, from 0, of the word that is the number of the object. Return 0,
+ * or -1 with errstr set.
  */
 static int
 lines_use(struct moving *m, size_t i, const char *name, size_t word,
@@ -155,8 +156,9 @@ lines_use(struct moving *m, size_t i, const char *name, size_t word,
 }
 
 /*
- * Record that a process also uses the objects that its open file e refers to.
- * These are other open files, and the data waiting in a pipe or socket.
+ * Record that process e.user, which uses open file e, also uses the objects
+ * that e refers to. These are other open files, and the data waiting in a pipe
+ * or socket.
  */
 static int
 open_use(struct moving *m, struct shared e)
@@ -175,8 +177,8 @@ open_use(struct moving *m, struct shared e)
 }
 
 /*
- * Arrange that file f of a dropped process is moved to the record of process
- * number dest.
+ * Arrange that file f of a dropped process is moved to the record of the
+ * process with index dest.
  */
 static int
 move_file(struct moving *m, size_t dest, const struct recfile *f)
@@ -277,10 +279,10 @@ moves_find(struct moving *m)
 }
 
 /*
- * Return the ID of the first kept process that shares the resource called key
- * with another process. That process is given by the n digits of its ID at num.
- * If no earlier process shares the resource, return the ID of the process whose
- * record is being changed.
+ * Return the ID of the first kept process that shares the resource called key.
+ * All processes that share it have the same ID in their file "shares": the n
+ * digits at num. If no earlier kept process shares the resource, return the ID
+ * of the process whose record is being changed.
  */
 static uint64_t
 shares_first(const struct moving *m, const char *key, const char *num,
@@ -301,7 +303,7 @@ shares_first(const struct moving *m, const char *key, const char *num,
 
 /*
  * Change one file of the record of a kept process. Drop CRIU images, which are
- * of use only for all processes together. In the file "shares", replace the IDs
+ * useful only if all processes are kept. In the file "shares", replace the IDs
  * of dropped processes. This is a recedit_fn; its arg is a struct moving.
  */
 static int
@@ -338,9 +340,9 @@ part_cut(const struct keeping *k, size_t i)
 }
 
 /*
- * Change the records of the kept processes, from the last to the first. The
- * change of a record may need the unchanged records before it. Return 0, or -1
- * with errstr set.
+ * Change the records of the kept processes, from the last to the first, because
+ * the change of a record may need the unchanged records before it. Return 0, or
+ * -1 with errstr set.
  */
 static int
 records_change(struct moving *m)

@@ -68,10 +68,10 @@ keep_open(struct keeping *k, const struct linuxrec *r)
 }
 
 /*
- * Choose the processes to keep, and fill k for each process. Kept are those for
- * which want(arg, ...) returns 1, and their threads. Set *left to the number of
- * dropped processes. Embedded files belong to no part (set of processes
- * captured at one instant). Return 0, or -1 with errstr set.
+ * Choose the processes to keep, and fill the arrays of k. Keep the processes
+ * for which want(arg, ...) returns 1, and their threads. Set *left to the
+ * number of dropped processes. A part is a set of processes captured at one
+ * instant; embedded files belong to no part. Return 0, or -1 with errstr set.
  */
 static int
 keep_choose(struct keeping *k, snap_want want, void *arg, size_t *left)
@@ -120,9 +120,9 @@ keep_find(struct keeping *k, snap_want want, void *arg)
 }
 
 /*
- * Restore the first line that the snapshot of the first process had. If that
- * process was merged from another snapshot, the line is in the file "origin" of
- * its record. Otherwise do nothing.
+ * If the first process was merged from another snapshot, restore the first line
+ * of that snapshot. The line is in the file "origin" of the record of the
+ * process. Otherwise do nothing.
  */
 static int
 header_restore(struct snap *s)

@@ -44,8 +44,8 @@ text_same(struct image *a, struct image *b)
 }
 
 /*
- * Raise m->minor_no above the minor numbers in use, unless it already is. Those
- * are of embedded files of either snapshot, with major number DEV_MAJOR.
+ * Raise m->minor_no above all minor numbers that embedded files of either
+ * snapshot use with major number DEV_MAJOR.
  */
 static void
 merge_minor(struct merge *m)

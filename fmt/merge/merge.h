@@ -21,13 +21,14 @@ struct newdev {			/* a file that gets another device number */
 };
 
 struct merge {
-	struct snap	*a;	/* snapshot that is merged into */
+	struct snap	*a;	/* snapshot that receives the processes of b */
 	struct snap	*b;	/* snapshot that is merged into a */
 	struct newpid	*pid;	/* owned, sorted by old ID; IDs of all
 				   processes of b, and of leaders that are
 				   not in b */
 	size_t		 npid;
-	bool		*keep;	/* owned; for each process of b: move it to a */
+	bool		*keep;	/* owned; for each process of b: whether to
+				   move it to a */
 	struct newdev	*dev;	/* owned */
 	size_t		 ndev;
 	uint64_t	 file;	/* added to the numbers of open files of b */

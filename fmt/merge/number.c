@@ -10,8 +10,8 @@
 CMP(newpid_cmp, struct newpid, old)
 
 /*
- * Return the ID that m gives to the process of b whose ID was old. Return old
- * if b has no such process.
+ * Return the new ID of the process of b with ID old. Return old itself if b has
+ * no such process.
  */
 uint64_t
 merge_pid(const struct merge *m, uint64_t old)
@@ -36,8 +36,8 @@ number_above(struct merge *m, uint64_t pid)
 
 /*
  * Give the process or embedded file of b with ID old an ID for the merged
- * snapshot. It keeps its ID if a does not use that; otherwise the new ID is one
- * that is free in both snapshots.
+ * snapshot. The ID stays the same if a does not use it. Otherwise the new ID is
+ * one that is free in both snapshots.
  */
 static void
 number_give(struct merge *m, uint64_t old, bool file)

@@ -14,8 +14,9 @@
 #include <string.h>
 
 /*
- * Return a pointer to word number word, counted from 0, of the n-byte line s.
- * Set *len to the length of the word. Return NULL if the line has fewer words.
+ * Return a pointer to a word of the n-byte line s. word is the index of the
+ * word, counted from 0. Set *len to the length of the word. Return NULL if the
+ * line has fewer words.
  */
 static const char *
 line_word(const char *s, size_t n, size_t word, size_t *len)
@@ -33,9 +34,10 @@ line_word(const char *s, size_t n, size_t word, size_t *len)
 }
 
 /*
- * Parse word number word, counted from 0, of the n-byte line s as a number. Set
- * *num to the number and *len to the length of the word. Return a pointer to
- * its digits, or NULL if the word is missing or not a number.
+ * Parse a word of the n-byte line s as a number. word is the index of the word,
+ * counted from 0. Set *num to the number and *len to the length of the word.
+ * Return a pointer to its digits, or NULL if the word is missing or not a
+ * number.
  */
 const char *
 line_number(const char *s, size_t n, size_t word, uint64_t *num, size_t *len)
@@ -180,9 +182,9 @@ line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
 }
 
 /*
- * Return the row of the table numbered that describes s, an n-byte line. file
- * is the name of the file that has the line, or NULL for a file called file/ID.
- * Return NULL if there is no such row.
+ * Return the row of numbered[] that describes s, an n-byte line. file is the
+ * name of the file that has the line, or NULL for a file called file/ID. Return
+ * NULL if there is no such row.
  */
 static const struct numbered *
 numbered_find(const char *file, const char *s, size_t n)
@@ -216,7 +218,7 @@ line_refers(const char *s, size_t n, uint64_t *id)
 
 /*
  * Set dev and ino of *file to those of the open file that f describes. Return
- * false if f lacks either.
+ * false if f does not have both.
  */
 bool
 recfile_open(const struct recfile *f, struct embedded *file)
@@ -284,8 +286,8 @@ merge_edit(void *arg, const struct recfile *f, char *name, struct buf *b)
 }
 
 /*
- * Update the file "carried" of a record after the device number has changed.
- * This is a recedit_fn; its arg is a struct carried.
+ * Write the new device number into the file "carried" of a record. This is a
+ * recedit_fn; its arg is the struct embedded of the file.
  */
 int
 embedded_edit(void *arg, const struct recfile *f, char *name, struct buf *b)

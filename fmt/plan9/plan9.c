@@ -198,9 +198,9 @@ state_word(char state)
 }
 
 /*
- * Append the word s of a status file to the text, padded to width. Programs
- * split the file at blanks, so blanks in s are replaced. A long word is cut,
- * but not within a UTF-8 character.
+ * Append s, a word of a status file, padded to width bytes. Programs split the
+ * file at blanks, so blanks in s are replaced. A long word is cut, but not
+ * within a UTF-8 character.
  */
 static void
 status_word(struct buf *b, const char *s, int width)
@@ -250,10 +250,10 @@ noteid_file(struct buf *b, const struct task *t)
 }
 
 /*
- * Give process p those small files of Plan 9's proc(3) that can be made from
- * task t. Other files of p stay. cputype is Plan 9's word for the machine of
- * the registers. For a machine that Plan 9 does not support, no files of
- * registers are made. Return 0, or -1 with errstr set.
+ * Make small files of Plan 9's proc(3) from task t, and add them to process p.
+ * Keep the other files of p. cputype is Plan 9's name for the machine of the
+ * registers. If Plan 9 does not support that machine, make no files of
+ * registers. Return 0, or -1 with errstr set.
  */
 int
 plan9_files(struct proc *p, const char *cputype, const struct task *t)

@@ -12,7 +12,7 @@
  * Registers that have the same order in a Ureg and in Linux's elf_gregset_t.
  */
 struct uregpart {
-	uint16_t	 ureg;	/* byte offset of the first register */
+	uint16_t	 ureg;	/* byte offset of the first one in a Ureg */
 	uint16_t	 linux;	/* its byte offset in elf_gregset_t */
 	uint8_t		 width;	/* bytes of one register */
 	uint8_t		 n;
@@ -109,8 +109,8 @@ static const struct uregpart arm[] = {
 };
 
 /*
- * Append the FXSAVE image, of 512 bytes. If there is AVX, also append the XSAVE
- * header and the upper halves of the YMM registers, as 9front does.
+ * Append the FXSAVE image, which has 512 bytes. If AVX is enabled, also append
+ * the XSAVE header and the upper halves of the YMM registers, as 9front does.
  */
 static void
 amd64_fpregs(struct buf *b, const struct task *t)
@@ -188,9 +188,9 @@ static const struct uregs {	/* layout of a machine's registers in Plan 9 */
 	const struct uregpart *narrow; /* registers of a 32-bit process on
 					  that machine */
 	size_t		 nnarrow;
-	uint16_t	 orig;	/* offset of the system call number (-1:
-				   none) in Linux's registers; 0: it is not
-				   there */
+	uint16_t	 orig;	/* offset of the system call number in Linux's
+				   registers, which is -1 outside of a call;
+				   0: the registers do not have it */
 	uint16_t	 type;	/* offset of the trap number in a Ureg */
 	uint8_t		 trap;	/* trap number of a system call; 0: unknown */
 
@@ -207,7 +207,7 @@ static const struct uregs {	/* layout of a machine's registers in Plan 9 */
 	{ "arm", PARTS(arm), NULL, 0, 68, 0, 0, NULL },
 };
 
-enum { MAX_UREG = 280 };	/* bytes of the largest Ureg, that of arm64 */
+enum { MAX_UREG = 280 };	/* size of the largest Ureg (arm64) in bytes */
 
 static const struct uregs *
 uregs_find(const struct machine *m)
@@ -222,8 +222,8 @@ uregs_find(const struct machine *m)
 }
 
 /*
- * Set those parts of a Ureg that the n elements at part describe. Take them
- * from gp, Linux's registers.
+ * Copy registers from gp, which has Linux's layout, to ureg. The n elements at
+ * part describe the registers to copy.
  */
 static void
 ureg_set(uint8_t *ureg, const uint8_t *gp, const struct uregpart *part,
@@ -235,7 +235,7 @@ ureg_set(uint8_t *ureg, const uint8_t *gp, const struct uregpart *part,
 }
 
 /*
- * Append the registers of thread t to b as a Ureg. cputype is Plan 9's word for
+ * Append the registers of thread t to b as a Ureg. cputype is Plan 9's name for
  * the machine. Append nothing if the registers could not be read. Return 0, or
  * -1 with errstr set if Plan 9 does not support the machine.
  */

@@ -118,7 +118,7 @@ tar_header(const uint8_t *p, struct tarmember *m)
 	uint64_t t;
 
 	if (!tar_magic(p, TAR_BLOCK))
-		return errstr_set("not the header of a member");
+		return errstr_set("not a tar header");
 	if (number_read(p + SIZE, NUMBER_BYTES, &m->size) == -1)
 		return errstr_set("a member has a malformed size");
 	/* a time before 1970 or a malformed one becomes 0 */

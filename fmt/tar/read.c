@@ -21,11 +21,11 @@ enum {
 				   0, another one follows */
 };
 
-struct walk {			/* a position in an archive */
+struct walk {			/* an archive being read */
 	struct tar	*tar;	/* borrowed */
 	uint64_t	 pos;	/* current offset in the stream */
-	struct tarmember next;	/* owned; what precedes the header of the
-				   next member: its name, link, type and size */
+	struct tarmember next;	/* owned; name, link, type and size of the
+				   next member, if they precede its header */
 	bool		 sized;	/* true if next.size is set */
 	uint64_t	 taken;	/* bytes of memory that the table takes */
 };
@@ -46,8 +46,9 @@ block_read(struct walk *w, uint8_t *p)
 }
 
 /*
- * Read the contents of m, which describe the next member: an extended header,
- * or a long name. Their size is m->size. Return 0, or -1 with errstr set.
+ * Read the contents of m, an extended header or long name, into w->next. They
+ * describe the next member, and have m->size bytes. Return 0, or -1 with errstr
+ * set.
  */
 static int
 extra_take(struct walk *w, const struct tarmember *m)
@@ -57,9 +58,8 @@ extra_take(struct walk *w, const struct tarmember *m)
 	int rc;
 
 	if (m->size > MAX_EXTRA || m->size > w->tar->in->size - w->pos)
-		return errstr_set("%ju bytes before a member: too many, or "
-		    "truncated",
-		    (uintmax_t)m->size);
+		return errstr_set("extended header or long name of %ju bytes "
+		    "is too long, or truncated", (uintmax_t)m->size);
 	n = (size_t)m->size;
 	if ((p = malloc(n + 1)) == NULL)
 		return errstr_set("out of memory");
@@ -97,7 +97,8 @@ name_tidy(char *name)
 
 /*
  * Set the name, link, size and type of member m to those that an extended
- * header or long name before its header gave, if any.
+ * header or long name before its header gives, if there is one. Normalize the
+ * name.
  */
 static void
 member_complete(struct walk *w, struct tarmember *m)
@@ -136,9 +137,8 @@ bytes_skip(struct walk *w, const struct tarmember *m)
 	left = w->tar->in->size - w->pos;
 	n = m->size / TAR_BLOCK + (m->size % TAR_BLOCK != 0);
 	if (n > left / TAR_BLOCK)
-		return errstr_set("%s: %ju bytes, but the archive is "
-		    "truncated: it ends after %ju of them", m->name,
-		    (uintmax_t)m->size,
+		return errstr_set("%s: the archive is truncated: expected "
+		    "%ju bytes, found %ju", m->name, (uintmax_t)m->size,
 		    (uintmax_t)(left < m->size ? left : m->size));
 	w->pos += n * TAR_BLOCK;
 	return 0;
@@ -166,8 +166,8 @@ member_keep(struct walk *w, struct tarmember *m)
 }
 
 /*
- * Read the member whose header is in block, using m, which must be empty.
- * Return 0, or -1 with errstr set.
+ * Read the member whose header is in block. m must be empty; the member is
+ * built in it. The caller clears m. Return 0, or -1 with errstr set.
  */
 static int
 member_take(struct walk *w, uint8_t *block, struct tarmember *m)
@@ -224,10 +224,10 @@ CMP_BY(member_cmp, struct tarmember, strcmp(x->name, y->name) != 0 ?
     strcmp(x->name, y->name) : ORDER(x->pos, y->pos))
 
 /*
- * Read the table of members of the archive in stream in, which must be at its
- * beginning. A pipe, or a stream compressed by another program, is first copied
- * to a temporary file, from which in reads afterwards. in must outlive the
- * table. Return the table, or NULL with errstr set.
+ * Read the table of members of an archive. The stream *in must be at the
+ * beginning of the archive, and must outlive the table. A pipe, or a stream
+ * compressed by another program, is first copied to a temporary file; *in then
+ * reads that file. Return the table, or NULL with errstr set.
  */
 struct tar *
 tar_read(struct input *in)
@@ -286,8 +286,8 @@ tar_input(const struct tar *t, const struct tarmember *m, const char *name)
 
 /*
  * Return the source of snapshot s that has the contents of all members of t.
- * Those of a member are at t->in->origin plus its position. The source is made
- * on the first call. Return NULL with errstr set on failure.
+ * The contents of member m begin at offset t->in->origin + m->pos. The source
+ * is made on the first call. Return NULL with errstr set on failure.
  */
 struct source *
 tar_source(struct tar *t, struct snap *s)

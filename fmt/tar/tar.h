@@ -14,7 +14,7 @@
 enum {
 	TAR_BLOCK = 512,	/* bytes of a header; an archive consists of
 				   such blocks */
-	TAR_FILE = '0', /* type of a regular file, as are '\0' and '7' */
+	TAR_FILE = '0', /* type of a regular file; replaces '\0' and '7' */
 	TAR_LINK = '2',		/* type of a symbolic link */
 	TAR_DIR = '5',
 	TAR_LONGLINK = 'K',	/* GNU: link target of the next member */
@@ -25,8 +25,8 @@ enum {
 };
 
 struct tarmember {
-	char		*name;	/* owned; without "./" before it and "/"
-				   after it */
+	char		*name;	/* owned; without a leading "./" or a
+				   trailing "/" */
 	char		*link;	/* owned; target of a TAR_LINK, or NULL */
 	char		 type;
 	uint64_t	 pos;	/* offset of its bytes in the stream */

@@ -24,8 +24,9 @@ struct fsroots {		/* roots of a snapshot's process trees */
 CMP_BY(pid_cmp, uint64_t, ORDER(*x, *y))
 
 /*
- * Return the roots of the process trees in snapshot s, or NULL. They are found
- * on the first call for s. The caller must hold the lock of t.
+ * Return the roots of the process trees in snapshot s, or NULL if memory runs
+ * out. They are found on the first call for s. The caller must hold the lock of
+ * t.
  */
 static const struct fsroots *
 roots_get(struct fstree *t, struct snap *s)
@@ -46,8 +47,8 @@ roots_get(struct fstree *t, struct snap *s)
 }
 
 /*
- * Return true if process pid is a root of s, a snapshot of t, as found by
- * criumake_roots().
+ * Return true if process pid is the root of a process tree in s, a snapshot of
+ * t (see criumake_roots()).
  */
 bool
 roots_have(struct fstree *t, struct snap *s, uint64_t pid)
@@ -75,7 +76,7 @@ roots_free(struct fstree *t)
 	free(t->roots);
 }
 
-struct messages {		/* collected while images are made */
+struct messages {		/* output collected while images are made */
 	struct buf	 warned; /* lines of warnings */
 	struct buf	 noted;
 	struct buf	 words;	/* further arguments of the criu command */
@@ -112,7 +113,7 @@ on_note(void *arg, const char *text)
 
 /*
  * Return a directory that has no images, but only the file "refused" with the
- * message in errstr. Return NULL on failure.
+ * warnings and the message in errstr. Return NULL on failure.
  */
 static struct criuview *
 refused_make(struct messages *messages)
@@ -130,8 +131,8 @@ refused_make(struct messages *messages)
 
 /*
  * Add the file "command" to v: a command to be run in the directory of images.
- * need has the options of the command. If it lacks CRIU_MADE, they are unknown,
- * and no file is added. Return 0, or -1 with errstr set.
+ * need selects the options of the command. If CRIU_MADE is not set in need, the
+ * options are unknown, and no file is added. Return 0, or -1 with errstr set.
  */
 static int
 command_add(struct criuview *v, const struct messages *messages,

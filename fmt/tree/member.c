@@ -56,8 +56,8 @@ member_paths(struct member *m, enum fsclass class)
 		ps.n = m->sysroot.n;
 	}
 	if (ps.n > FS_INDEX_MAX)
-		ps.n = FS_INDEX_MAX; /* there are no inode numbers for more
-					names */
+		ps.n = FS_INDEX_MAX; /* larger indices do not fit in inode
+					numbers */
 	return ps;
 }
 
@@ -75,8 +75,8 @@ maps_make(struct member *m)
 }
 
 /*
- * Build those parts in want that m does not have yet. The parts that these need
- * are built as well. The caller must hold the lock of m.
+ * Build the parts that are set in want, and the parts that those need, unless m
+ * has them already. The caller must hold the lock of m.
  */
 static void
 parts_make(struct member *m, unsigned int want)

@@ -43,8 +43,8 @@ has_prefix(const struct paths *ps, size_t i, const char *prefix, size_t n)
 }
 
 /*
- * Return true if ps has a directory of the given depth whose first name has
- * index first.
+ * Return true if depth and first identify a directory of ps. first is the index
+ * of its first name.
  */
 bool
 paths_isdir(const struct paths *ps, size_t depth, size_t first)
@@ -87,9 +87,10 @@ entry_make(const struct paths *ps, size_t i, size_t pre, struct pathent *e)
 }
 
 /*
- * Set *e to the entry at name i of a directory. An entry is a file, or a
- * subdirectory formed by name i and names after it. The directory is given by
- * depth and first, as in paths_isdir(). Return false if name i is not in it.
+ * Set *e to the entry of a directory that begins at name i. An entry is a file,
+ * or a subdirectory formed by name i and names after it. The directory is given
+ * by depth and first, as in paths_isdir(). Return false if name i is not in the
+ * directory.
  */
 bool
 paths_entry(const struct paths *ps, size_t depth, size_t first, size_t i,
@@ -138,8 +139,9 @@ paths_find(const struct paths *ps, size_t depth, size_t first,
 }
 
 /*
- * Return the index of the first name in the parent of a directory. depth, at
- * least 1, and first give the directory, as in paths_isdir().
+ * Return the index of the first name in the parent of a directory. The
+ * directory is given by depth, which is at least 1, and first, as in
+ * paths_isdir().
  */
 size_t
 paths_parent(const struct paths *ps, size_t depth, size_t first)

@@ -97,8 +97,8 @@ body_get(struct body *b, const struct fsnode *n)
 /*
  * Find data or a hole in file b, as lseek(2) does. If whence is SEEK_DATA,
  * return the offset of the first data at or after off. If it is SEEK_HOLE,
- * return the offset of the first hole; the end of the file is one. Return -1 if
- * nothing is found.
+ * return the offset of the first hole; the end of the file counts as one.
+ * Return -1 if nothing is found.
  */
 static int64_t
 body_seek(const struct body *b, uint64_t off, int whence)

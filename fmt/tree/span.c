@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Return how many bytes from address addr on the process of m had mapped
- * without a gap. Return at most len. Return len if its mappings are not known.
+ * Return the number of bytes from address addr that the process of m had mapped
+ * without a gap, at most len. Return len if its mappings are not known.
  */
 size_t
 member_mapped(const struct member *m, uint64_t addr, size_t len)
@@ -31,9 +31,9 @@ member_mapped(const struct member *m, uint64_t addr, size_t len)
 }
 
 /*
- * Set *sp to the span of image im that begins at address addr: addresses that
- * are all data, or all not. m is the process whose memory im is, or NULL if im
- * is a text.
+ * Set *sp to the span of image im that begins at address addr. In a span,
+ * either all addresses have data, or none has. If im is the memory of a
+ * process, m is that process. If im is a text, m is NULL.
  */
 static void
 span_at(const struct member *m, struct image *im, uint64_t addr,
@@ -58,8 +58,8 @@ span_at(const struct member *m, struct image *im, uint64_t addr,
 /*
  * Find the first address from first to last (inclusive) at which im has data,
  * and set *found to it. If data is false, find the first at which im has none.
- * m is the process whose memory im is, or NULL if im is a text. Return false if
- * there is no such address.
+ * If im is the memory of a process, m is that process. If im is a text, m is
+ * NULL. Return false if there is no such address.
  */
 bool
 span_seek(const struct member *m, struct image *im, uint64_t first,

@@ -114,10 +114,10 @@ add_linked(void *arg, const char *name, uint64_t addr)
 }
 
 /*
- * Add the mapped files that which selects to root/. It selects existing files,
- * deleted files, or all. A deleted file is added without " (deleted)" after its
- * name; with all files, each has the name that maps shows. Return 0, or -1 with
- * errstr set.
+ * Add mapped files to root/. The argument which selects existing files (KEPT),
+ * deleted files (DELETED_FILES), or all files (AS_MAPPED). For DELETED_FILES,
+ * remove " (deleted)" from the end of each name. For AS_MAPPED, use the name
+ * that maps shows. Return 0, or -1 with errstr set.
  */
 static int
 add_mapped(struct rooter *r, enum named which)

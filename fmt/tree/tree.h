@@ -45,8 +45,8 @@ size_t		 paths_parent(const struct paths *, size_t, size_t);
 struct sysfile {
 	char		*path;	/* owned; without the leading slash */
 	struct image	*image;	/* borrowed; NULL: not in the snapshot */
-	size_t		 seq;	/* order of addition; of equal paths the
-				   lowest is kept */
+	size_t		 seq;	/* order of addition; if paths are equal, the
+				   one added first is kept */
 };
 
 struct sysroot {
@@ -113,7 +113,7 @@ bool		 span_seek(const struct member *, struct image *, uint64_t,
  * The kind of a file, part of its inode number.
  */
 enum fsclass {
-	FS_TOP,			/* the root */
+	FS_TOP,			/* the root directory */
 	FS_PROC,		/* PID/ */
 	FS_FILE,		/* one of enum fsfile, or a small file */
 	FS_MAP,			/* map/, or one of its files */
@@ -155,7 +155,7 @@ struct fsnode {
 };
 
 struct fstree {
-	struct member	**m;	/* owned; by pid, then in order of addition */
+	struct member	**m;	/* owned; sorted by pid, then by seq */
 	size_t		 n;
 	void		(*warn)(void *, const char *);
 	void		*arg;

@@ -88,22 +88,22 @@ try "the images it makes" python3 "$here/criuasm.py" same "$tmp/img" "$images"
 refused() {
 	[ -e "$tmp/$1.tar" ] || tar "$1" "$tmp/asm/both"
 	"$BUILD/snapls" "$tmp/$1.tar" >"$tmp/out" 2>"$tmp/err"
-	is "$? $(sed "s,$tmp/,,g; s/after [0-9]*/after N/" "$tmp/err")" \
+	is "$? $(sed "s,$tmp/,,g; s/found [0-9]*/found N/" "$tmp/err")" \
 	    "1 snapls: $1.tar$2" "$1 is refused"
 }
-refused none ": an archive without a criu checkpoint: no inventory.img"
-refused two ": an archive with several checkpoints: a/inventory.img, \
+refused none ": no criu checkpoint in the archive: no inventory.img"
+refused two ": several checkpoints in the archive: a/inventory.img, \
 b/inventory.img"
-refused huge ": byte 3072: rootfs-diff.tar: 4611686018427387904 bytes, but the \
-archive is truncated: it ends after N of them"
-refused sparse "/checkpoint/pages-1.img: a sparse file, which is not read from \
-an archive (tar without -S makes none)"
+refused huge ": byte 3072: rootfs-diff.tar: the archive is truncated: expected \
+4611686018427387904 bytes, found N"
+refused sparse "/checkpoint/pages-1.img: cannot read a sparse file from an \
+archive; create it with tar without -S"
 refused hard "/checkpoint/pages-1.img: not a regular file"
 refused link "/checkpoint/pages-1.img: not a regular file"
 for form in out absolute around; do
 	tar $form "$tmp/asm/stack/4"
 done
-parent='/checkpoint/pagemap-7.img: entry 2: in the parent, but'
+parent='/checkpoint/pagemap-7.img: entry 2: pages should be in the parent, but'
 refused out "$parent out.tar/checkpoint/parent leads out of the archive"
 refused absolute "$parent absolute.tar/checkpoint/parent leads out of the \
 archive"

@@ -81,7 +81,7 @@ else
 fi
 ln -sfn . "$tmp/images/parent"
 load
-is "$rc $(grep -c 'lead back to itself' "$tmp/err")" "1 1" \
+is "$rc $(grep -c 'parent links form a loop' "$tmp/err")" "1 1" \
     "its own parent"
 mkfifo "$tmp/fifo"
 ln -sfn ../fifo "$tmp/images/parent"

@@ -647,20 +647,19 @@ test_refused(void **state)
 		{ "version-1", "the layout of criu 1" },
 		{ "version-3", "compressed pages are not supported yet" },
 		{ "version-9", "version 9" },
-		{ "magic", "/mm-7.img: begins with 54564319 00000000, not "
-		    "with 57492820" },
+		{ "magic", "/mm-7.img: not a CRIU image of this kind: begins "
+		    "with 54564319 00000000, expected 57492820" },
 		{ "words", "/core-7.img: too short" },
-		{ "inventory-common", "/inventory.img: begins with" },
-		{ "cut-frame", "/files.img: entry 14: 29 bytes, but the image "
-		    "ends after 26 of them" },
-		{ "cut-length", "/pstree.img: entry 3: truncated in the "
-		    "length of a message" },
-		{ "cut-message", "/core-7.img: entry 1: cannot parse a message "
-		    "Core" },
-		{ "short", "/pagemap-7.img: entry 8: its pages end at byte "
-		    "90112 of pages-3.img, which has 86016" },
-		{ "odd", "/pages-3.img: 90111 bytes are not a multiple of a "
-		    "page" },
+		{ "inventory-common", "/inventory.img: not a CRIU image" },
+		{ "cut-frame", "/files.img: entry 14: message truncated: "
+		    "expected 29 bytes, read 26" },
+		{ "cut-length", "/pstree.img: entry 3: image ends within "
+		    "the length of a message" },
+		{ "cut-message", "/core-7.img: entry 1: cannot parse a Core" },
+		{ "short", "/pagemap-7.img: entry 8: pages end at byte "
+		    "90112 of pages-3.img, which is only 86016" },
+		{ "odd", "/pages-3.img: size of 90111 bytes is not a "
+		    "multiple of the page size" },
 		{ "machine", "/core-7.img: machine 4" },
 		{ "no-tc", "/core-7.img: not the core image of a" },
 		{ "no-regs", "/core-8.img: no registers" },
@@ -672,16 +671,20 @@ test_refused(void **state)
 		{ "no-process", "/pstree.img: no process" },
 		{ "no-file", "/fdinfo-70.img: descriptor 1: no file 444" },
 		{ "file-twice", "/files.img: duplicate file 3 of type 1" },
-		{ "no-parent", "/pagemap-7.img: entry 3: in the parent, but "
-		    "there is no " },
-		{ "loop", "its parents lead back to itself" },
-		{ "both-flags", "/pagemap-7.img: entry 2: both present" },
-		{ "no-flags", "/pagemap-7.img: entry 2: neither present" },
-		{ "high-flags", "entry 2: unsupported form of pages" },
-		{ "blocks", "entry 2: unsupported form of pages" },
+		{ "no-parent", "/pagemap-7.img: entry 3: pages should be in "
+		    "the parent, but there is no " },
+		{ "loop", "the parent links form a loop" },
+		{ "both-flags", "/pagemap-7.img: entry 2: pages are both "
+		    "present" },
+		{ "no-flags", "/pagemap-7.img: entry 2: pages are neither "
+		    "present" },
+		{ "high-flags", "entry 2: unsupported kind of pages" },
+		{ "blocks", "entry 2: unsupported kind of pages" },
 		{ "unaligned", "entry 2: address 400001 is not a multiple" },
-		{ "descending", "entry 3: address 400000 follows 403000" },
-		{ "overlapping", "entry 3: address 401000 follows 400000" },
+		{ "descending", "entry 3: pages at 400000 overlap or "
+		    "precede those at 403000" },
+		{ "overlapping", "entry 3: pages at 401000 overlap or "
+		    "precede those at 400000" },
 		{ "huge", "entry 2: 1152921504606846976 pages at 400000 end "
 		    "beyond 2^64" },
 		{ "vma-order", "/mm-7.img: mapping 2 at 400000: is not "
@@ -749,8 +752,8 @@ test_directory(void **state)
 	image_free(s->proc[0]->mem);
 	s->proc[0]->mem = NULL;
 	assert_int_equal(to_images(s, true, dir, NULL, &st), -1);
-	assert_contains(snap_errstr(), "process 7: pagemap-7.img: 400000 is "
-	    "marked as present, but is not in the snapshot");
+	assert_contains(snap_errstr(), "process 7: pagemap-7.img: page 400000 "
+	    "is marked as present, but is not in the snapshot");
 	assert_int_equal(access(dir, F_OK), -1);
 	snap_free(s);
 }

@@ -10,12 +10,12 @@
 
 #include <string.h>
 
-enum { MAX_MESSAGE = 256 * 1024 * KB };	/* limit in bytes */
+enum { MAX_MESSAGE = 256 * 1024 * KB };	/* maximum size in bytes */
 
 /*
  * Set errstr to a message about the current entry of image im, formatted as by
- * printf(3). Put the name of im and the number of the entry, counted from 1,
- * before it. Return -1.
+ * printf(3). The message begins with the name of im and, if an entry has been
+ * read, the number of the entry, counted from 1. Return -1.
  */
 int
 criuimg_error(const struct criuimg *im, const char *fmt, ...)
@@ -48,8 +48,8 @@ criuimg_magic(struct criuimg *im, uint32_t magic)
 	first = (uint32_t)num_get(p, 4);
 	second = (uint32_t)num_get(p + skip, 4);
 	if ((skip != 0 && first != CRIU_COMMON) || second != magic)
-		return criuimg_error(im, "begins with %08x %08x, not with "
-		    "%08x: not a CRIU image of this kind", first,
+		return criuimg_error(im, "not a CRIU image of this kind: "
+		    "begins with %08x %08x, expected %08x", first,
 		    skip == 0 ? 0 : second, magic);
 	input_skip(im->in, skip + 4);
 	return 0;
@@ -104,17 +104,17 @@ criuimg_next(struct criuimg *im, const ProtobufCMessageDescriptor *d, void *m)
 		    im->in->name) : 0;
 	im->entry++;
 	if ((p = input_peek(im->in, 4)) == NULL)
-		return criuimg_error(im, "truncated in the length of a "
-		    "message");
+		return criuimg_error(im, "image ends within the length of "
+		    "a message");
 	len = (uint32_t)num_get(p, 4);
 	if (len > MAX_MESSAGE || len > input_room(im->in))
 		return criuimg_error(im, "message too long: %u bytes", len);
 	if ((p = input_peek(im->in, 4 + (size_t)len)) == NULL)
-		return criuimg_error(im, "%u bytes, but the image ends after "
-		    "%zu of them", len, im->in->end - im->in->start - 4);
+		return criuimg_error(im, "message truncated: expected %u "
+		    "bytes, read %zu", len, im->in->end - im->in->start - 4);
 	*out = protobuf_c_message_unpack(d, NULL, len, p + 4);
 	if (*out == NULL)
-		return criuimg_error(im, "cannot parse a message %s",
+		return criuimg_error(im, "cannot parse a %s message",
 		    d->short_name);
 	input_skip(im->in, 4 + (size_t)len);
 	return 1;
@@ -156,8 +156,8 @@ criuimg_each(const struct imgdir *dir, const char *name, uint32_t magic,
 }
 
 /*
- * Begin an image in b with its two magic numbers; magic is the second. Do not
- * use this for the inventory, which has only one.
+ * Begin an image: append its two magic numbers to b. magic is the second one.
+ * Do not use this for the inventory, which has only one magic number.
  */
 void
 criuimg_begin(struct buf *b, uint32_t magic)
@@ -184,9 +184,10 @@ criuimg_add(struct buf *b, const ProtobufCMessage *m)
 CMP_BY(name_cmp, struct made *const, strcmp((*x)->name, (*y)->name))
 
 /*
- * Check that memory did not run out for an image of l, and that all names
- * differ. Two images have the same name if two processes or threads have the
- * same pid in their namespaces. Return 0, or -1 with errstr set.
+ * Check that no image in l is incomplete because memory ran out, and that no
+ * two images have the same name. Two images have the same name if two processes
+ * or threads have the same pid in their namespaces. Return 0, or -1 with errstr
+ * set.
  */
 int
 mades_check(struct mades *l)
@@ -202,7 +203,8 @@ mades_check(struct mades *l)
 	SORT(v, l->n, name_cmp);
 	for (rc = 0, i = 0; rc == 0 && i < l->n; i++)
 		rc = i > 0 && strcmp(v[i - 1]->name, v[i]->name) == 0 ?
-		    errstr_set("two processes or threads have the ID %s",
+		    errstr_set("two processes or threads have the same "
+		    "ID: both need image %s",
 		    v[i]->name) : buf_check(&v[i]->b);
 	free(v);
 	return rc;

@@ -19,7 +19,7 @@
 
 #include <sys/stat.h>
 
-enum criu_magic {		/* include/magic.h of criu */
+enum criu_magic {		/* magic numbers: include/magic.h of criu */
 	CRIU_COMMON = 0x54564319,
 	CRIU_INVENTORY = 0x58313116,
 	CRIU_PSTREE = 0x50273030,
@@ -89,7 +89,7 @@ enum criu_status {		/* status of a mapping: include/image.h of
 	CRIU_GUARD = 1 << 16
 };
 
-enum criu_fdtype {		/* images/fdinfo.proto of criu */
+enum criu_fdtype {		/* file types: images/fdinfo.proto of criu */
 	FD_REG = 1, FD_PIPE, FD_FIFO, FD_INETSK, FD_UNIXSK, FD_EVENTFD,
 	FD_EVENTPOLL, FD_INOTIFY, FD_SIGNALFD, FD_PACKETSK, FD_TTY,
 	FD_FANOTIFY, FD_NETLINKSK, FD_NS, FD_TUN, FD_EXT, FD_TIMERFD,
@@ -98,7 +98,7 @@ enum criu_fdtype {		/* images/fdinfo.proto of criu */
 
 /* imgstack.c */
 struct imgdir {			/* a directory of images */
-	int		 fd;	/* owned; -1: it is in an archive */
+	int		 fd;	/* owned; -1: in an archive */
 	char		*path;	/* owned; path as the user gave it, for
 				   messages */
 	struct imgdir	*parent; /* owned; directory that this one is stacked
@@ -109,13 +109,13 @@ struct imgdir {			/* a directory of images */
 	char		*at; /* owned; path in the archive: "a/b/", or "" */
 };
 
-struct imgsource {		/* where a file of a directory is in a source */
+struct imgsource {		/* a file, as a range of bytes of a source */
 	struct source	*src;	/* borrowed */
 	uint64_t	 loc;	/* offset of its first byte in src */
 	uint64_t	 size;	/* in bytes */
 };
 
-enum { MAX_STACK = 256 };	/* limit of directories stacked on each other */
+enum { MAX_STACK = 256 };	/* maximum number of stacked directories */
 
 typedef int	(*imgdir_fn)(void *, const char *);
 
@@ -247,8 +247,9 @@ size_t		 msg_take(const ProtobufCMessage *m, const char *fields,
 struct pages {			/* an entry of a pagemap */
 	uint64_t	 addr;	/* in bytes */
 	uint64_t	 len;	/* bytes, a multiple of the page size */
-	uint64_t	 off;	/* if PE_PRESENT: offset in the pages image,
-				   or in its source (pagemap_open) */
+	uint64_t	 off;	/* offset in the pages image or, after
+				   pagemap_open, in the source that contains
+				   this image; valid if PE_PRESENT is set */
 	unsigned int	 flags;	/* bits of enum criu_page */
 };
 

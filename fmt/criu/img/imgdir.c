@@ -39,10 +39,10 @@ is_above(const struct imgdir *top, const struct imgdir *last, int fd)
 }
 
 /*
- * Open the parent of d, the directory that d is stacked on. d is the last of
- * depth directories in a stack that begins with top. Return 1 with d->parent
- * set, or 0 if there is no parent. If the parent cannot be opened, return 0
- * with the reason in d->why. Return -1 with errstr set on another error.
+ * Open the parent of d, the directory that d is stacked on. depth is the number
+ * of directories in the stack from top to d. Return 1 with d->parent set, or 0
+ * if there is no parent. If the parent cannot be opened, return 0 with the
+ * reason in d->why. Return -1 with errstr set on another error.
  */
 static int
 parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
@@ -58,12 +58,12 @@ parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
 	else if (fd == -1)
 		errstr_sys("%s", path);
 	else if (is_above(top, d, fd))
-		errstr_set("%s: its parents lead back to itself", path);
+		errstr_set("%s: the parent links form a loop", path);
 	else if (depth >= MAX_STACK)
 		errstr_set("%s: more than %d parents", path, MAX_STACK);
 	else if (!link_istrusted(d->fd, "parent", fd))
-		errstr_set("%s: a link of one user to a directory of another "
-		    "is not followed", path);
+		errstr_set("%s: not followed: a link of one user to a "
+		    "directory of another", path);
 	else {
 		d->parent = imgdir_new(fd, path);
 		return d->parent == NULL ? -1 : 1;

@@ -68,9 +68,9 @@ inventory_dir(const struct tarmember *m)
 }
 
 /*
- * Find the directory of images in archive t. It is the directory checkpoint of
- * a container, the top directory, or the only one with an inventory. Return it,
- * or NULL with errstr set.
+ * Find the directory of images in archive t. Try the directory checkpoint, as
+ * in the archive of a container, then the top directory. Otherwise use the only
+ * directory with an inventory. Return the directory, or NULL with errstr set.
  */
 static struct imgdir *
 images_find(struct tar *t)
@@ -87,7 +87,7 @@ images_find(struct tar *t)
 		if (inventory_dir(&t->v[i]) == -1)
 			continue;
 		if (found != NULL && strcmp(found->name, t->v[i].name) != 0) {
-			errstr_set("%s: an archive with several checkpoints: "
+			errstr_set("%s: several checkpoints in the archive: "
 			    "%s, %s", t->in->name, found->name, t->v[i].name);
 			return NULL;
 		}
@@ -96,15 +96,16 @@ images_find(struct tar *t)
 	if (found != NULL)
 		return imgtar_new(t, found->name,
 		    (size_t)inventory_dir(found));
-	errstr_set("%s: an archive without a criu checkpoint: no %s",
+	errstr_set("%s: no criu checkpoint in the archive: no %s",
 	    t->in->name, inventory);
 	return NULL;
 }
 
 /*
- * Append the target of a symbolic link, a path in the archive that ends in "/",
- * to out. The link is in directory dir, and link is its text. Return 0, or -1
- * if the target is outside the archive.
+ * Resolve a symbolic link, and append the path of its target in the archive to
+ * out. The path ends in "/", or is empty for the top directory. The link is in
+ * directory dir, and its text is link. Return 0, or -1 if the target is outside
+ * the archive.
  */
 static int
 link_follow(const char *dir, const char *link, struct buf *out)
@@ -133,10 +134,10 @@ link_follow(const char *dir, const char *link, struct buf *out)
 }
 
 /*
- * Open the parent of d, the directory that d is stacked on. d is the last of
- * depth directories in a stack. Return 1 with d->parent set, or 0 if there is
- * no parent. If the parent cannot be opened, return 0 with the reason in
- * d->why. Return -1 with errstr set on another error.
+ * Open the parent of d, the directory that d is stacked on. depth is the number
+ * of directories in the stack down to d. Return 1 with d->parent set, or 0 if
+ * there is no parent. If the parent cannot be opened, return 0 with the reason
+ * in d->why. Return -1 with errstr set on another error.
  */
 static int
 parent_find(struct imgdir *d, size_t depth)
@@ -191,8 +192,8 @@ static int
 notfile_error(const struct imgdir *d, const struct tarmember *m,
     const char *name)
 {
-	return errstr_set(m->type == TAR_SPARSE ? "%s/%s: a sparse file, which "
-	    "is not read from an archive (tar without -S makes none)" :
+	return errstr_set(m->type == TAR_SPARSE ? "%s/%s: cannot read a sparse "
+	    "file from an archive; create it with tar without -S" :
 	    "%s/%s: not a regular file", d->path, name);
 }
 
@@ -240,7 +241,7 @@ file_find(const struct imgdir *d, const char *name,
 
 /*
  * Open a file of d, a directory of an archive, as a stream, as imgdir_input
- * does. name is the name of the file in d; path names it in messages.
+ * does. name is the name of the file in d. path is its name in messages.
  */
 int
 imgtar_input(const struct imgdir *d, const char *name, const char *path,

@@ -43,25 +43,27 @@ pagemap_add(struct pagemap *m, struct criuimg *im,
 		p->flags |= PE_PARENT;
 	p->off = *off;
 	if (e->has_blocks || p->flags > (PE_PARENT | PE_LAZY | PE_PRESENT))
-		return criuimg_error(im, "unsupported form of pages, "
+		return criuimg_error(im, "unsupported kind of pages, "
 		    "perhaps compressed (flags %x)", p->flags);
 	if ((p->flags & (PE_PARENT | PE_PRESENT)) == (PE_PARENT | PE_PRESENT))
-		return criuimg_error(im, "both present and in the parent");
+		return criuimg_error(im, "pages are both present and in the "
+		    "parent");
 	if (p->flags == 0)
-		return criuimg_error(im, "neither present nor in the parent");
-	if (n == 0)		/* an entry without pages has no meaning */
+		return criuimg_error(im, "pages are neither present nor in "
+		    "the parent");
+	if (n == 0)		/* ignore an entry without pages */
 		return 0;
 	if (p->addr % m->page != 0)
-		return criuimg_error(im, "address %jx is not a multiple of a "
-		    "page", (uintmax_t)p->addr);
+		return criuimg_error(im, "address %jx is not a multiple of "
+		    "the page size", (uintmax_t)p->addr);
 	if (__builtin_mul_overflow(n, m->page, &p->len) ||
 	    __builtin_add_overflow(p->addr, p->len, &end))
 		return criuimg_error(im, "%ju pages at %jx end beyond 2^64",
 		    (uintmax_t)n, (uintmax_t)p->addr);
 	last = m->n == 0 ? NULL : p - 1;
 	if (last != NULL && p->addr < last->addr + last->len)
-		return criuimg_error(im, "address %jx follows %jx",
-		    (uintmax_t)p->addr, (uintmax_t)last->addr);
+		return criuimg_error(im, "pages at %jx overlap or precede "
+		    "those at %jx", (uintmax_t)p->addr, (uintmax_t)last->addr);
 	if (p->flags & PE_PRESENT &&
 	    __builtin_add_overflow(*off, p->len, off))
 		return criuimg_error(im, "more than 2^64 bytes of pages");
@@ -123,8 +125,8 @@ pagemap_parse(struct pagemap **out, const char *name, const void *data,
 
 /*
  * Set errstr to say which entry of m has pages beyond the end of the pages
- * image. size is the size of that image in bytes. The number of the entry
- * counts all messages; the first is the head.
+ * image. size is the size of that image in bytes. Entry 1 is the head of the
+ * pagemap, so the entry at index i has number i + 2.
  */
 static void
 pages_short(const struct pagemap *m, uint64_t size)
@@ -137,9 +139,9 @@ pages_short(const struct pagemap *m, uint64_t size)
 		if (m->v[i].flags & PE_PRESENT && end > size)
 			break;
 	}
-	errstr_set("%s/%s: entry %zu: its pages end at byte %ju of "
-	    "pages-%u.img, which has %ju", m->dir->path, m->name, i + 2,
-	    (uintmax_t)end, m->id, (uintmax_t)size);
+	errstr_set("%s/%s: entry %zu: pages end at byte %ju of "
+	    "pages-%u.img, which is only %ju bytes long", m->dir->path,
+	    m->name, i + 2, (uintmax_t)end, m->id, (uintmax_t)size);
 }
 
 /*
@@ -158,10 +160,11 @@ pages_open(struct pagemap *m, struct snap *s, uint64_t bytes)
 		return 0;
 	snprintf(name, sizeof name, "pages-%u.img", m->id);
 	if (imgdir_source(m->dir, name, s, &src) != 1)
-		return errstr_wrap("%s needs its pages", m->name);
+		return errstr_wrap("cannot open the pages of %s", m->name);
 	if (src.size % m->page != 0)
-		return errstr_set("%s/%s: %ju bytes are not a multiple of a "
-		    "page", m->dir->path, name, (uintmax_t)src.size);
+		return errstr_set("%s/%s: size of %ju bytes is not a multiple "
+		    "of the page size", m->dir->path, name,
+		    (uintmax_t)src.size);
 	if (src.size < bytes) {
 		pages_short(m, src.size);
 		return -1;
@@ -212,11 +215,11 @@ first_inherited(const struct pagemap *m)
 }
 
 /*
- * Read pagemap-NAME.img in directory dir, and as many parents of it as are
- * needed. name is a process ID or, for shared memory, "shmem-ID". page is the
- * page size in bytes. Make the pages images sources of s. Set *out to the
- * pagemap; free it with pagemap_free, even on failure. Return 1 on success, 0
- * if there is no such image, or -1 with errstr set.
+ * Read pagemap-NAME.img in directory dir, and the pagemaps of its parents as
+ * far as it needs them. name is a process ID or, for shared memory, "shmem-ID".
+ * page is the page size in bytes. Make the pages images sources of s. Set *out
+ * to the pagemap; free it with pagemap_free, even on failure. Return 1 on
+ * success, 0 if there is no such image, or -1 with errstr set.
  */
 int
 pagemap_open(struct pagemap **out, struct snap *s, const struct imgdir *dir,
@@ -232,16 +235,16 @@ pagemap_open(struct pagemap **out, struct snap *s, const struct imgdir *dir,
 		(*m)->page = page;
 		rc = pagemap_load(*m, s, dir, name);
 		if (rc == 0 && child != NULL)
-			return errstr_set("%s/%s: entry %zu: in the parent, "
-			    "but there is no %s/%s", child->dir->path,
-			    child->name, first_inherited(child) + 2, dir->path,
-			    (*m)->name);
+			return errstr_set("%s/%s: entry %zu: pages should "
+			    "be in the parent, but there is no %s/%s",
+			    child->dir->path, child->name,
+			    first_inherited(child) + 2, dir->path, (*m)->name);
 		if (rc != 1 || first_inherited(*m) == (*m)->n)
 			return rc;
 		child = *m;
 		if (dir->parent == NULL)
-			return errstr_set("%s/%s: entry %zu: in the parent, "
-			    "but %s", dir->path, child->name,
+			return errstr_set("%s/%s: entry %zu: pages should "
+			    "be in the parent, but %s", dir->path, child->name,
 			    first_inherited(child) + 2, dir->why != NULL ?
 			    dir->why : "there is no link to it");
 	}
@@ -292,9 +295,9 @@ pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
 		if (p == m->v + m->n || p->addr > addr) {
 			if (m == top)
 				return 0;
-			return errstr_set("%s/%s: no entry for %jx, although "
-			    "it is said to be here", m->dir->path, m->name,
-			    (uintmax_t)addr);
+			return errstr_set("%s/%s: no entry for %jx, which a "
+			    "pagemap stacked on this one expects here",
+			    m->dir->path, m->name, (uintmax_t)addr);
 		}
 		left = p->len - (addr - p->addr);
 		if (left < w->len)
@@ -307,8 +310,8 @@ pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
 			return 1;
 		}
 	}
-	return errstr_set("%s/%s: %jx is in the parent, but there is none",
-	    top->dir->path, top->name, (uintmax_t)addr);
+	return errstr_set("%s/%s: %jx should be in the parent, but there is "
+	    "no parent", top->dir->path, top->name, (uintmax_t)addr);
 }
 
 /*

@@ -47,10 +47,9 @@ static const struct part {
 };
 
 /*
- * Change registers r so that an interrupted system call is made again. This
- * applies if the stop interrupted a call that the kernel would restart. A call
- * that needs a kernel restart block fails with EINTR instead: the block is
- * lost.
+ * If the stop interrupted a system call that the kernel would restart, change
+ * registers r so that the thread makes the call again. A call that needs a
+ * kernel restart block fails with EINTR instead, because the block is lost.
  */
 static void
 restart(uint64_t *r)
@@ -133,9 +132,9 @@ parts_refuse(struct criumake *m, const struct maketask *t, uint64_t lost)
 }
 
 /*
- * Set the registers of core. r has the general registers. fp (fpregs) and xs
- * (xstate) have the other ones; one of the two may be empty. Set *lost to the
- * XSTATE_BV bits of parts in use that criu does not restore.
+ * Set the registers in core. r has the general registers. All other registers
+ * are in fp (fpregs) and xs (xstate), one of which may be empty. Set *lost to
+ * the XSTATE_BV bits of parts in use that criu does not restore.
  */
 static int
 regs_set(struct criumake *m, Criu__Core *core, const uint64_t *r,

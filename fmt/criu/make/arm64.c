@@ -50,8 +50,8 @@ has_sve(const struct maketask *t, const char *name)
 
 /*
  * Return the name of an extension that t uses but criu does not restore: SVE or
- * SME. Return NULL if t uses neither. SME has streaming vectors and a matrix;
- * the register set of an unused matrix is only a header.
+ * SME. Return NULL if t uses neither. SME is in use if t has streaming vectors,
+ * or if the register set of its matrix is longer than a header.
  */
 static const char *
 uses_more(const struct maketask *t)
@@ -69,8 +69,8 @@ uses_more(const struct maketask *t)
 
 /*
  * Set the pointer authentication keys in info to those of t. Do nothing if the
- * machine does not support them. Before Linux 5.13, no register set lists the
- * enabled keys: all are enabled.
+ * machine does not support them. Linux before 5.13 enables all keys, and has no
+ * register set that lists the enabled ones.
  */
 static int
 pac_set(struct criumake *m, Criu__ThreadInfoArm64 *info,

@@ -109,16 +109,17 @@ files_share(struct criumake *m, struct maketask *t, struct maketask *other)
 
 /*
  * Record what t shares with other processes to be restored. Set t->files if t
- * shares a descriptor table. Record an obstacle if t shares anything else: in
- * criu only threads can. t's record names the first process that shares a
- * resource, which may be one that is not restored.
+ * shares a descriptor table. Record an obstacle if t shares anything else,
+ * because criu restores such sharing only between threads. For each resource,
+ * the record of t names the first process that shares it. That process may be
+ * one that is not restored.
  */
 static int
 shares_check(struct criumake *m, struct maketask *t)
 {
 	static const struct {
 		const char	*key;
-		const char	*what;	/* name in messages; NULL: file
+		const char	*what;	/* name in messages, or NULL for
 					   descriptors */
 	} share[MAKESHARES] = {
 		{ "vm", "memory" }, { "files", NULL },
@@ -156,9 +157,9 @@ shares_check(struct criumake *m, struct maketask *t)
 
 /*
  * Record an obstacle if the user namespace of root process t cannot be
- * restored. Otherwise the privileges of t would differ. The initial namespace,
- * whose inode is always PROC_USER_INIT_INO of the kernel, and one that criu
- * creates are no obstacles.
+ * restored, because the privileges of t would then differ. The initial
+ * namespace is not an obstacle; its inode number is always the kernel's
+ * PROC_USER_INIT_INO. Nor is a namespace that criu creates.
  */
 static int
 user_check(struct criumake *m, const struct maketask *t)

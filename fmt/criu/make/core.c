@@ -9,7 +9,8 @@
 #include <string.h>
 
 /*
- * Set the five capability sets in k to those of thread t, two words each.
+ * Set the five capability sets in k to those of thread t. Each set has two
+ * 32-bit words.
  */
 static int
 caps_set(struct criumake *m, Criu__Creds *k, const struct maketask *t)
@@ -100,8 +101,8 @@ profile_set(struct criumake *m, Criu__Creds *k, const struct maketask *p)
 }
 
 /*
- * Set k to the credentials of thread t of process p: credentials(7),
- * capabilities(7).
+ * Set k to the credentials of thread t of process p (credentials(7),
+ * capabilities(7)).
  */
 static int
 creds_set(struct criumake *m, Criu__Creds *k, const struct maketask *p,

@@ -62,7 +62,7 @@ enum {
 	SIGACTIONS = SIGNALS - 2,	/* all but SIGKILL and SIGSTOP */
 	SIGINFO = 128,			/* size of a siginfo_t in bytes */
 	LIMITS = 16,
-	GROUPS = 65536,			/* NGROUPS_MAX */
+	GROUPS = 65536,			/* NGROUPS_MAX of linux/limits.h */
 	ALIVE = 1, ENDED = 2, STOPPED = 3	/* values of task_state in
 						   core images */
 };

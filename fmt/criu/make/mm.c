@@ -13,7 +13,7 @@
 #include <string.h>
 
 #ifndef MAP_DROPPABLE
-enum { MAP_DROPPABLE = 8 };	/* value of uapi/linux/mman.h */
+enum { MAP_DROPPABLE = 8 };	/* as in uapi/linux/mman.h */
 #endif
 
 static const struct {
@@ -89,7 +89,7 @@ is_device(const struct vma *v)
 
 /*
  * Return true if v maps memory that processes can share. Anonymous huge pages
- * count, because they are in a file.
+ * count as well, because the kernel keeps them in a file.
  */
 static bool
 is_shm(const struct vma *v)
@@ -417,8 +417,8 @@ prctls_set(struct maketask *t, Criu__Mm *mm)
 }
 
 /*
- * Set the executable in mm to that of t. If t has it mapped, use the mapped
- * file with its path, otherwise the path alone.
+ * Set the executable in mm to that of t. If t maps a file with the path of the
+ * executable, use that file. Otherwise use the path alone.
  */
 static int
 exe_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
@@ -445,9 +445,9 @@ exe_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)
 }
 
 /*
- * Set mm to the address space of process t. It has mappings, bounds, prctl(2)
- * attributes, an executable and an auxiliary vector (getauxval(3)). Cut the
- * vector to the number of words that criu accepts.
+ * Set mm to the address space of process t: its mappings, bounds, prctl(2)
+ * attributes, executable and auxiliary vector (getauxval(3)). Cut the vector to
+ * the number of words that criu accepts.
  */
 static int
 mm_set(struct criumake *m, struct maketask *t, Criu__Mm *mm)

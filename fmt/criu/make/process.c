@@ -13,8 +13,8 @@
 enum { SIG_STOP = 19 };
 
 /*
- * Set the limits in c to those of t, in the order of RLIMIT_*. The lines of
- * /proc/PID/limits have the same order, after a heading.
+ * Set the resource limits in c to those of t. In c and in /proc/PID/limits they
+ * are in the order of RLIMIT_*. The file begins with a heading.
  */
 static int
 limits_set(struct criumake *m, Criu__TaskCore *c, const struct maketask *t)

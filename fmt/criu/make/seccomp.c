@@ -14,19 +14,21 @@
 static const char name[] = "seccomp-filters";
 
 enum {
-	MODE_FILTER = 2,	/* value of linux/seccomp.h */
-	FLAG_TSYNC = 1,		/* the filter is for all threads: seccomp(2) */
+	MODE_FILTER = 2,	/* SECCOMP_MODE_FILTER */
+	FLAG_TSYNC = 1,		/* SECCOMP_FILTER_FLAG_TSYNC: all threads */
 	INSTRUCTION = 8		/* size of a struct sock_filter in bytes */
 };
 
 /*
- * Return true if a filter may ask another process for a decision: if code has
- * an instruction that returns SECCOMP_RET_USER_NOTIF.
+ * Return true if the filter with this code may ask another process for a
+ * decision. It may if code has an instruction that returns
+ * SECCOMP_RET_USER_NOTIF.
  */
 static bool
 asks_another(const struct recfile *code)
 {
-	enum { RETURN = 0x06, ACTION = 0x7fc0 }; /* RETURN is BPF_RET | BPF_K */
+	/* BPF_RET | BPF_K, and the upper half of SECCOMP_RET_USER_NOTIF */
+	enum { RETURN = 0x06, ACTION = 0x7fc0 };
 	size_t at;
 
 	for (at = 0; at + INSTRUCTION <= code->len; at += INSTRUCTION)
@@ -37,9 +39,9 @@ asks_another(const struct recfile *code)
 }
 
 /*
- * Set *code to the code of the seccomp filter with this id. It is in the record
- * of the first thread with the filter among those captured together with t.
- * Return false, with code->len 0, if no record has it.
+ * Set *code to the code of the seccomp filter with this id. Of the threads
+ * captured together with t, the first one that has the filter has the code in
+ * its record. Return false, with code->len 0, if no record has it.
  */
 static bool
 code_find(const struct criumake *m, const struct maketask *t, uint64_t id,
@@ -56,7 +58,7 @@ code_find(const struct criumake *m, const struct maketask *t, uint64_t id,
 
 /*
  * Return true if all threads of process p have the same filters as its first
- * thread. Return false if there is only one thread.
+ * thread, and there is more than one thread.
  */
 static bool
 is_common(const struct maketask *p)
@@ -128,8 +130,8 @@ filters_add(struct criumake *m, const struct maketask *p, struct maketask *t,
 /*
  * Set the seccomp mode and filters in th to those of thread t of process p.
  * Filters that all threads have are set only for the first thread, with the
- * flag that shares them. The first thread can then still install a filter for
- * all threads. Return 0, or -1 with errstr set.
+ * flag that applies them to all threads. The first thread can then still
+ * install a filter for all threads. Return 0, or -1 with errstr set.
  */
 int
 makeseccomp_set(struct criumake *m, struct maketask *p, struct maketask *t,

@@ -78,8 +78,8 @@ maketree_roots(struct criumake *m, uint64_t **pid, size_t *n)
 
 /*
  * Set m->root to the process that the user gave. If none was given, use the
- * only process whose parent is not in the snapshot. If there is not exactly
- * one, fail with an error that lists the candidates.
+ * only process whose parent is not in the snapshot. Fail if there is no such
+ * process, or if there are several. In the latter case the error lists them.
  */
 static int
 root_find(struct criumake *m)
@@ -96,8 +96,8 @@ root_find(struct criumake *m)
 	buf_add(&names, "", 1);
 	rc = buf_check(&names);
 	if (rc == 0 && root == 0 && n == 0)
-		rc = errstr_set("no root: each process has a parent in the "
-		    "snapshot");
+		rc = errstr_set("no root process: each process has its parent "
+		    "in the snapshot");
 	else if (rc == 0 && root == 0 && n > 1)
 		rc = errstr_set("several process trees, but only one can be "
 		    "restored; use -p with one of %s", (char *)names.data);

@@ -60,11 +60,12 @@ trees_note(const struct criuopts *o, const uint64_t *root, size_t n)
 }
 
 /*
- * Check that the processes of snapshot s can be restored. Check each process
- * tree separately, or only o->root and its descendants. o->leave is as in
- * criu_write. Call o->warn with a line for each thing that cannot be restored.
- * Report several trees through o->note, and leave CRIU_MADE out of *o->need for
- * them. Return 0 if everything can be restored, or -1 with errstr set.
+ * Check that the processes of snapshot s can be restored. Check only o->root
+ * and its descendants or, if o->root is 0, each process tree separately.
+ * o->leave is as in criu_write. Call o->warn with a line for each thing that
+ * cannot be restored. If there are several trees, report them through o->note,
+ * and clear CRIU_MADE in *o->need. Return 0 if everything can be restored, or
+ * -1 with errstr set.
  */
 int
 criu_check(struct snap *s, const struct criuopts *o)
@@ -80,8 +81,8 @@ criu_check(struct snap *s, const struct criuopts *o)
 	if (came)
 		return 0;
 	if (!criumake_can(s))
-		return errstr_set("the snapshot lacks the records that "
-		    "restoring processes needs");
+		return errstr_set("the snapshot lacks the records needed to "
+		    "restore processes");
 	if (o->root != 0)
 		return tree_check(s, &each);
 	if (criumake_roots(s, &root, &n) == -1)

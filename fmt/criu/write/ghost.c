@@ -31,9 +31,9 @@ zero_run(struct image *body, uint64_t origin, uint64_t off, uint64_t len,
 
 /*
  * Return true if the byte at offset off of a file is in data, or false if it is
- * in a hole. Set *end to the end of that data or hole. Only whole blocks of
- * zeros are a hole. The len bytes of the file are in image body, from address
- * origin.
+ * in a hole. Set *end to the end of that data or hole. A hole consists of whole
+ * blocks of zeros; the last block of the file may be shorter. The len bytes of
+ * the file are in image body, from address origin.
  */
 static bool
 body_run(struct image *body, uint64_t origin, uint64_t off, uint64_t len,

@@ -184,12 +184,12 @@ entry_fill(struct criuout *out, struct object *o, const struct pages *p)
 		    image_find(o->proc->mem, addr);
 		if (pc == NULL || pc->last - addr < KB - 1 ||
 		    (addr - pc->seg->base) % KB != 0)
-			return errstr_set("%s: %jx is marked as present, but "
-			    "is not in the snapshot", o->name,
+			return errstr_set("%s: page %jx is marked as present, "
+			    "but is not in the snapshot", o->name,
 			    (uintmax_t)addr);
 		if (o->proc->mem->overlaps)
-			return errstr_set("%s: %jx is in the snapshot twice",
-			    o->name, (uintmax_t)addr);
+			return errstr_set("%s: page %jx is in the snapshot "
+			    "twice", o->name, (uintmax_t)addr);
 		kb = (addr - pc->seg->base) / KB;
 		if ((e = segment_extent(pc->seg, kb)) == NULL)
 			return -1;

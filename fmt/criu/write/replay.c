@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char dir[] = "criu/";	/* prefix of images in a record */
+static const char dir[] = "criu/";	/* prefix of image names in a record */
 
 /*
  * Check whether snapshot s contains the images of a checkpoint. If s was merged
@@ -141,7 +141,7 @@ proc_imgs(struct proc *p, struct mades *l)
 
 /*
  * Append to l all images that came with snapshot s. They borrow their bytes
- * from it. Return 0, or -1 with errstr set.
+ * from s. Return 0, or -1 with errstr set.
  */
 int
 replay_imgs(struct snap *s, struct mades *l)

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BATCH = 256 * 1024 };	/* bytes that are compared at once */
+enum { BATCH = 256 * 1024 };	/* maximum bytes compared at once */
 _Static_assert(BATCH % MAX_MACHINE_PAGE == 0, "pages are compared whole");
 
-struct stacking {		/* an object written on top of a parent */
+struct stacking {		/* an object being written on top of a parent */
 	struct criuout	*out;	/* borrowed */
 	struct object	*object; /* borrowed */
 	struct pagemap	*parent; /* owned; NULL: the parent lacks the object */
@@ -65,8 +65,9 @@ stack_write(struct stacking *k, const uint8_t *p, size_t len)
 
 /*
  * Compare the pages in k->mine with those of the parent checkpoint in
- * k->theirs. Write those that differ. They are the len bytes (at most BATCH) at
- * address addr.
+ * k->theirs, and write the pages that differ. Both buffers have the len bytes
+ * (at most BATCH) at address addr. flags are the flags of the pages that are
+ * written.
  */
 static int
 stack_compare(struct stacking *k, uint64_t addr, uint64_t len,
@@ -88,8 +89,8 @@ stack_compare(struct stacking *k, uint64_t addr, uint64_t len,
 
 /*
  * Write pages of entry p, or compare them with those of the parent checkpoint.
- * Start at byte skip, and do at most *len bytes. Set *len to the number of
- * bytes done.
+ * Start at byte skip of the entry, and process at most *len bytes. Set *len to
+ * the number of bytes processed.
  */
 static int
 stack_some(struct stacking *k, const struct pages *p, uint64_t skip,
@@ -109,8 +110,8 @@ stack_some(struct stacking *k, const struct pages *p, uint64_t skip,
 	    pagemap_where(k->parent, addr, &w, &src);
 	if (there == -1)
 		return -1;
-	if (src == NULL)	/* compare page by page, because the parent
-				   may have the next one */
+	if (src == NULL)	/* go page by page, because the parent may
+				   have the next page */
 		*len = k->parent == NULL ? *len : k->page;
 	else if (w.len < *len)
 		*len = w.len;

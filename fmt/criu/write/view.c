@@ -47,8 +47,8 @@ viewed_new(struct criuview *v, const char *name)
 }
 
 /*
- * Append a part of len bytes to f. The part is bytes, or if that is NULL, the
- * memory at addr of f->image.
+ * Append a part of len bytes to f. Its content is at bytes or, if bytes is
+ * NULL, at address addr of f->image.
  */
 static int
 part_add(struct viewed *f, const uint8_t *bytes, uint64_t addr, uint64_t len)

@@ -140,8 +140,8 @@ write_pages(struct criuout *out, const struct mades *l)
 }
 
 /*
- * Write the images in l. Write the inventory last, because without it no
- * program takes the directory for complete.
+ * Write the images in l. Write the inventory last, because programs treat a
+ * directory without it as incomplete.
  */
 static int
 write_all(struct criuout *out, const struct mades *l)

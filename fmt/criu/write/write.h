@@ -18,14 +18,14 @@
 
 #define INVENTORY "inventory.img"
 
-enum { WRITEBUF = 256 * 1024 };	/* bytes written at once */
+enum { WRITEBUF = 256 * 1024 };	/* maximum bytes written at once */
 
 struct object {			/* pages of a process or of shared memory */
 	RB_ENTRY(object) entry;	/* tree of objects by process ID */
 	struct proc	*proc;	/* borrowed; its mem has the pages */
 	char		*name;	/* owned; name of its pagemap image */
 	struct pagemap	*map;	/* owned; the original pagemap */
-	uint64_t	 bytes;	/* size of all pages that are present */
+	uint64_t	 bytes;	/* size of all present pages in bytes */
 	uint32_t	 id;	/* N of the object's pages-N.img */
 	struct source	*src;	/* borrowed; file with its pages */
 	int		 fd;	/* borrowed from src; descriptor of that file */
@@ -36,7 +36,7 @@ struct object {			/* pages of a process or of shared memory */
 RB_HEAD(objecttree, object);
 
 struct criuout {
-	struct pagestore store;	/* for readopts; must be the first member */
+	struct pagestore store;	/* passed in readopts; must be first */
 	struct outdir	*out;	/* owned; NULL: not created yet */
 	struct behind	*behind; /* owned; writer thread, while pages are put
 				    in place */
@@ -57,7 +57,7 @@ struct criuout {
 	struct object	*full;	/* borrowed */
 	uint8_t		*copy;	/* owned; the run of copysrc that was read
 				   last */
-	struct source	*copysrc; /* borrowed; NULL: copy is empty */
+	struct source	*copysrc; /* borrowed; source of copy; NULL: none */
 	struct run	 copied;
 };
 
@@ -115,10 +115,11 @@ struct viewpart {
 	uint64_t	 addr;
 };
 
-struct viewed {			/* an image that is made as it is read */
+struct viewed {			/* an image whose bytes are made when read */
 	char		*name;	/* owned */
-	struct image	*image;	/* borrowed; NULL: all parts are bytes */
-	struct viewpart	*part;	/* owned; without gaps */
+	struct image	*image;	/* borrowed; image of the snapshot that parts
+				   without bytes refer to, or NULL */
+	struct viewpart	*part;	/* owned; in order, without gaps */
 	size_t		 npart;
 	uint64_t	 size;	/* size of all parts in bytes */
 	struct buf	*own; /* owned; the bytes of parts that are in memory */
