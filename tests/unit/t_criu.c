@@ -642,7 +642,7 @@ test_refused(void **state)
 		{ "no-pagemap-7", "/pagemap-7.img: No such file" },
 		{ "no-pages-3", "/pages-3.img: No such file" },
 		{ "no-pagemap-shmem-62", "mm-7.img: mapping 5 at 700000: "
-		    "pagemap-shmem-62.img is mapped, but missing" },
+		    "pagemap-shmem-62.img is missing" },
 		{ "version-0", "/inventory.img: entry 1: a pre-dump" },
 		{ "version-1", "the layout of criu 1" },
 		{ "version-3", "compressed pages are not supported yet" },
@@ -663,9 +663,9 @@ test_refused(void **state)
 		{ "machine", "/core-7.img: machine 4" },
 		{ "no-tc", "/core-7.img: not the core image of a" },
 		{ "no-regs", "/core-8.img: no registers" },
-		{ "state", "/core-7.img: a process in unknown state 6" },
-		{ "st", "/core-7.img: st_space: 31 words" },
-		{ "twice", "/pstree.img: process or thread 8 is there "
+		{ "state", "/core-7.img: unknown process state 6" },
+		{ "st", "/core-7.img: st_space: found 31 words" },
+		{ "twice", "/pstree.img: process or thread 8 is listed "
 		    "twice" },
 		{ "zero-pid", "/pstree.img: process or thread 0" },
 		{ "no-process", "/pstree.img: no process" },
@@ -687,10 +687,11 @@ test_refused(void **state)
 		    "precede those at 400000" },
 		{ "huge", "entry 2: 1152921504606846976 pages at 400000 end "
 		    "beyond 2^64" },
-		{ "vma-order", "/mm-7.img: mapping 2 at 400000: is not "
-		    "above the mapping at 403000" },
-		{ "vma-empty", "mapping 1 at 400000: not aligned to pages" },
-		{ "vma-unaligned", "mapping 1 at 400000: not aligned" },
+		{ "vma-order", "/mm-7.img: mapping 2 at 400000: begins "
+		    "below the end of the mapping at 403000" },
+		{ "vma-empty", "mapping 1 at 400000: empty or not aligned" },
+		{ "vma-unaligned", "mapping 1 at 400000: empty or not "
+		    "aligned" },
 		{ "vma-file", "mapping 1 at 400000: no file 999" },
 		{ "vma-shm", "mapping 1 at 400000: pagemap-shmem-999" },
 		{ "no-exe", "/mm-7.img: the executable, file 999, is not in" },

@@ -1646,7 +1646,8 @@ test_malformed(void **state)
 		    "process 7: file/1: no type line" },
 		{ "file/x", "type reg\n", "process 7: file/x: not a number" },
 		{ "limits", "Limit\nMax\n", "process 7: limits: line 2" },
-		{ "stat", "7 (x) S 1 2\n", "process 7: stat: not 52 fields" },
+		{ "stat", "7 (x) S 1 2\n",
+		    "process 7: stat: expected 52 fields" },
 		{ "status", "Name:\tone\n", "process 7: status: no NSpid" },
 		{ "clocks", "monotonic 1\n", "process 7: clocks: line 1" },
 		{ "sigpending/thread", "x", "process 7: sigpending/thread" }
@@ -1868,7 +1869,8 @@ test_streams(void **state)
 	set("file/1", text);
 	set("stream/5", "inbyou");
 	assert_int_equal(load_one(&o), -1);
-	assert_string_equal(snap_errstr(), "stream/5: 6 bytes, not 3 and 4");
+	assert_string_equal(snap_errstr(), "stream/5: found 6 bytes, "
+	    "expected 3 and 4");
 }
 
 /*

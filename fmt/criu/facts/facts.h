@@ -42,34 +42,36 @@ struct maketask {		/* a process or a thread */
 	struct procstat	 stat;
 	uint64_t	 part;	/* equal for processes that were captured
 				   together */
-	uint32_t	 pid;	/* pid, pgid and sid are numbers of its own
-				   pid namespace */
+	uint32_t	 pid;	/* pid, pgid and sid are IDs in its own pid
+				   namespace */
 	uint32_t	 pgid;
 	uint32_t	 sid;
 	struct maketask	*parent; /* borrowed; NULL: the root of the tree */
 	struct maketask	*child;	/* borrowed; first child */
 	struct maketask	*sibling; /* borrowed; next sibling in the tree */
-	struct maketask	*thread; /* borrowed; of a process: its first other
-				    thread; of a thread: the next one */
+	struct maketask	*thread; /* borrowed; next thread of the same process,
+				    or NULL */
 	struct maketask	*files;	/* borrowed; process whose descriptors it
 				   shares */
 	struct maketask	*first[MAKESHARES]; /* borrowed; for each resource,
-					       first chosen process that
+					       first process to restore that
 					       shares it */
-	size_t		 place;	/* index in order of struct criumake */
+	size_t		 place;	/* index in the array "order" of struct
+				   criumake */
 	uint32_t	 cgset;	/* ID of its cgroup set in cgroup.img; 0:
 				   none, or a thread in the set of its
 				   process */
 	bool		 chosen;
-	bool		 ring;	/* one of its io_uring instances was already
+	bool		 ring;	/* an io_uring instance of it was already
 				   reported */
 	struct makefd	*fd;	/* owned; in ascending order */
 	size_t		 nfd;
-	struct makefd	**byopen; /* owned; descriptors sorted by the file
-				     they lead to */
+	struct makefd	**byopen; /* owned; its descriptors, sorted by open
+				     file */
 	struct vmas	 maps;	/* owned; only while its images are made */
 	/* owned; only while its images are made; for each mapping, flags of
-	   its pages (enum criu_page); 0: no pages restored as private memory */
+	   its pages (enum criu_page); 0: none of its pages is restored as
+	   private memory */
 	unsigned int	*pages;
 };
 
@@ -97,9 +99,10 @@ struct makeshm {		/* shared memory */
 	struct proc	*proc;	/* borrowed; its content in the snapshot */
 	uint32_t	 file;	/* ID of the file it is mapped from; 0: not
 				   mapped */
-	uint64_t	 huge;	/* bytes of a huge page; 0: normal pages */
-	const struct makeopen *open; /* borrowed; an open file that is this
-					memory, or NULL */
+	uint64_t	 huge;	/* size of a huge page in bytes; 0: normal
+				   pages */
+	const struct makeopen *open; /* borrowed; an open file with this memory,
+					or NULL */
 	const struct maketask *user; /* borrowed; first process that has this
 					memory */
 };
@@ -216,8 +219,7 @@ struct criumake {
 	size_t		 nshm;
 	struct makesysv	*sysv;	/* owned; System V shared memory segments */
 	size_t		 nsysv;
-	uint32_t	 lastsysv; /* greatest ID of the segments that are
-				      used */
+	uint32_t	 lastsysv; /* greatest ID of a segment that is used */
 	struct makemounts inside; /* mounts of the mount namespace, if criu
 				     creates one */
 	struct makemounts outside; /* mounts in snap's namespace */
@@ -230,8 +232,8 @@ struct criumake {
 				   maps uids and gids */
 	struct makeids	 uids;
 	struct makeids	 gids;
-	uint64_t	 queued; /* bytes of messages in the fullest System V
-				    queue */
+	uint64_t	 queued; /* size in bytes of the messages in the fullest
+				    System V queue */
 	struct makefilter *filter; /* owned; filters in seccomp.img */
 	size_t		 nfilter;
 	struct makeopen	**turn;	/* owned; sockets with queued descriptors, in
@@ -241,27 +243,28 @@ struct criumake {
 	size_t		 ntty;
 	struct buf	*files;	/* content of files.img */
 	struct msgs	 msgs;	/* owned; parts of the message being made */
-	struct made	*common[16]; /* borrowed; images that processes have
-					in common */
+	struct made	*common[16]; /* borrowed; images that all processes
+					share */
 	size_t		 ncommon;
 	uint32_t	 lastid; /* last ID given to a file */
 	struct makereason *reason; /* owned */
 	size_t		 nreason;
-	bool		 fatal;	/* a reason was recorded why some process as
-				   a whole cannot be restored */
+	bool		 fatal;	/* some process cannot be restored, so nothing
+				   is written */
 	char		**note;	/* owned; sentences on what will differ after
-				   restoring */
+				   the restore */
 	size_t		 nnote;
 	unsigned int	 since;	/* bits of enum makesince */
-	enum makelsm	 lsm;	/* security module (LSM) of the processes'
-				   profiles */
-	size_t		 nclosed; /* connections that will be closed */
+	enum makelsm	 lsm;	/* security module (LSM) whose profiles the
+				   processes have */
+	size_t		 nclosed; /* number of connections that the restore
+				     closes */
 	char		*lock;	/* owned; nft(8) table that locks
 				   connections; "": iptables(8) locks them;
 				   NULL: they are not locked */
-	unsigned int	 made;	/* namespaces that criu creates: flags
-				   CLONE_NEWNET ... */
-	unsigned int	 spaces; /* open namespaces that criu does not
+	unsigned int	 made;	/* kinds of namespaces that criu creates:
+				   CLONE_NEWNET and others */
+	unsigned int	 spaces; /* kinds of open namespaces that criu does not
 				    create: flags as in made */
 	unsigned int	 need;	/* bits of enum criu_need */
 };

@@ -118,7 +118,8 @@ makefind_opens(struct criumake *m)
 }
 
 /*
- * Return the open file with number key in the record, or NULL if there is none.
+ * Return the open file whose number in the record is key, or NULL if there is
+ * none.
  */
 struct makeopen *
 makefind_open(const struct criumake *m, uint64_t key)
@@ -149,9 +150,8 @@ makefind_fds(struct maketask *t)
 }
 
 /*
- * Find the lowest descriptor of t, from least upward, that refers to the open
- * file with number key in the record. Return the descriptor, or NULL if there
- * is none.
+ * Return the lowest descriptor of t that is not below least and refers to the
+ * open file whose number in the record is key. Return NULL if there is none.
  */
 const struct makefd *
 makefind_fd(const struct maketask *t, uint64_t key, uint64_t least)
@@ -165,8 +165,8 @@ makefind_fd(const struct maketask *t, uint64_t key, uint64_t least)
 }
 
 /*
- * Set *f to the file ino in directory dir of the first process whose record has
- * such a file. Return false, with f->len 0, if no record has one.
+ * Find the first process whose record has a file dir/ino, such as pipe/123. Set
+ * *f to that file. Return false, with f->len 0, if no record has one.
  */
 bool
 makefind_data(const struct criumake *m, const char *dir, uint64_t ino,

@@ -76,9 +76,9 @@ make_message(struct criumake *m, uint32_t magic, const ProtobufCMessage *e,
 }
 
 /*
- * Return the content of an image that all processes share. name is the name of
- * the image. Create the image, with magic number magic, on the first call.
- * Return NULL with errstr set on error.
+ * Return the content of the image called name, which all processes share. The
+ * first call creates the image, with magic number magic. Return NULL with
+ * errstr set on error.
  */
 struct buf *
 make_common(struct criumake *m, uint32_t magic, const char *name)

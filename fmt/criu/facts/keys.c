@@ -55,7 +55,7 @@ static const struct key {
 				   openkind */
 	size_t		 at;	/* offset of the member for its value */
 	size_t		 len;	/* offset of the member for its length */
-	bool		 inet;	/* at is an offset in struct makeinet */
+	bool		 inet;	/* the value is a member of struct makeinet */
 	int		(*read)(struct makeopen *, struct words *);
 	const char	*want;	/* description of the line for messages;
 				   NULL: derived from form */
@@ -181,8 +181,8 @@ static const struct key {
 enum { KEYS = sizeof keys / sizeof *keys };
 
 /*
- * Return true if the record gives key k for f. Otherwise the numbers at f->v[k]
- * are zeros.
+ * Return true if the record of f has key k. If it does not, the numbers at
+ * f->v[k] are zeros.
  */
 bool
 makeopen_has(const struct makeopen *f, enum openkey k)
@@ -337,9 +337,9 @@ makekeys_type(struct makeopen *f, const struct recfile *r)
 }
 
 /*
- * Parse the current line of w, a line of file/ID, into f. Skip a key that is
- * unknown. A known key that is not valid for the type of f is an error, except
- * for KIND_OTHER. Return 0, or -1 with errstr set.
+ * Parse the current line of w, a line of file/ID, into f. Skip an unknown key.
+ * A known key that is not valid for the type of f is an error, unless that type
+ * is KIND_OTHER. Return 0, or -1 with errstr set.
  */
 int
 makekeys_read(struct makeopen *f, struct words *w)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MOUNTS = 8192 };	/* limit of a list, since each mount is
-				   compared with all */
+enum { MAX_MOUNTS = 8192 };	/* maximum number of mounts in a list; each is
+				   compared with all others */
 
 /*
  * File systems that criu can mount, with their codes in images:
@@ -96,8 +96,8 @@ system_set(struct makemount *t, char *list)
 
 /*
  * Parse line, a line of mountinfo, into t. The line has six fields, then
- * optional fields up to a hyphen, then three fields. Change the line and let t
- * borrow from it. Return false if it is malformed.
+ * optional fields up to a hyphen, then three fields. The line is modified, and
+ * t points into it. Return false if the line is malformed.
  */
 static bool
 line_parse(struct makemount *t, char *line)

@@ -1,8 +1,9 @@
 /*
  * Decide how each mount is restored, if the processes have a mount namespace of
- * their own. criu takes the root directory from its option --root. It binds
- * mounts that snap's namespace has as well from there (--external). It creates
- * other mounts of file systems it knows. The rest cannot be restored.
+ * their own. criu takes the root directory from its option --root. A mount that
+ * also exists in snap's namespace is bound from there (--external). criu
+ * creates other mounts of file systems that it knows. The rest cannot be
+ * restored.
  */
 #include "facts.h"
 
@@ -10,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LOOKS = 1 << 27 };	/* limit of comparisons of mounts; takes a
-				   second or two */
+enum { MAX_LOOKS = 1 << 27 };	/* maximum number of comparisons of mounts; they
+				   take a second or two */
 
 /*
  * Return true if path is dir or is below it.
@@ -102,8 +103,8 @@ is_whole(const struct makemount *t)
 }
 
 /*
- * Return the reason why criu cannot create mount t, or NULL if it can. t is not
- * a mount that criu takes from outside the namespace.
+ * Return the reason why criu cannot create mount t, or NULL if it can. t must
+ * not be a mount that criu binds from outside the namespace.
  */
 static const char *
 made_obstacle(const struct criumake *m, const struct makemount *t)
@@ -128,8 +129,9 @@ made_obstacle(const struct criumake *m, const struct makemount *t)
 }
 
 /*
- * Leave out mount t if another mount covers it completely. Move the mounts on t
- * to its parent. Return 1 if t was left out, 0 if not, or -1 with errstr set.
+ * Leave out mount t if another mount covers it completely. Make the mounts on t
+ * children of its parent. Return 1 if t was left out, 0 if not, or -1 with
+ * errstr set.
  */
 static int
 covered_leave(struct criumake *m, struct makemount *t)
@@ -224,8 +226,9 @@ top_find(struct criumake *m)
 /*
  * Choose the external mounts, which criu binds from outside the namespace. Of
  * several mounts that show parts of one tree, choose only the topmost: criu
- * binds the others from it. With two external mounts that have the same flags,
- * criu would not set the flags of one (do_bind_mount_v2 in its mount-v2.c).
+ * binds the others from it. If two of them were external and had the same
+ * flags, criu would not set the flags of one (do_bind_mount_v2 in its
+ * mount-v2.c).
  */
 static void
 externals_choose(struct makemounts *l)
@@ -244,9 +247,10 @@ externals_choose(struct makemounts *l)
 }
 
 /*
- * Find the root of the mount namespace in m->outside. criu binds this root with
- * the mount options that it has outside. Record a note if the options differ
- * from those in the snapshot, or if the root is not there.
+ * Find where the root of the mount namespace is mounted in snap's namespace
+ * (m->outside). criu binds it from there, with the mount options that it has
+ * there. Record a note if these differ from the options in the snapshot, or if
+ * the root is not mounted there.
  */
 static int
 top_judge(struct criumake *m)
@@ -329,8 +333,8 @@ makemount_below(const struct criumake *m)
 
 /*
  * Return true if the mount namespace that criu creates lacks the mount with
- * this ID. That mount was in another namespace. Return false if id is 0
- * (unknown), or if criu creates no mount namespace.
+ * this ID, because it was in another namespace or is left out. Return false if
+ * id is 0 (unknown), or if criu creates no mount namespace.
  */
 bool
 makemount_lacks(const struct criumake *m, uint64_t id)

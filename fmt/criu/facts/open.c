@@ -21,9 +21,9 @@ makeopen_written(const struct makeopen *f)
 }
 
 /*
- * Set dir, which has size bytes, to the directory from which the name of socket
- * f starts. This directory is the path of f without the name. Set dir to "" if
- * the name is not a relative path. Return false if the name is relative but the
+ * Set dir, which has size bytes, to the directory that the name of socket f is
+ * relative to. This is the path of f without the name. Set dir to "" if the
+ * name is not a relative path. Return false if the name is relative but the
  * directory is unknown.
  */
 bool
@@ -91,9 +91,9 @@ open_read(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Read all open files of the snapshot into m->open. Include those of processes
- * that are not to be restored: an open file is in the record of the first
- * process that has it. Return 0, or -1 with errstr set.
+ * Read all open files of the snapshot into m->open. Include the files of
+ * processes that are not to be restored: an open file is only in the record of
+ * the first process that has it. Return 0, or -1 with errstr set.
  */
 int
 makeopen_read(struct criumake *m)

@@ -7,8 +7,8 @@
 #include "criu/img/img.h"
 
 enum makewhy {			/* kinds of things that cannot be restored */
-	WHY_NEVER, /* a process as a whole; it cannot be left out */
-	WHY_CGROUPS,		/* always left out */
+	WHY_NEVER, /* a whole process; it cannot be left out */
+	WHY_CGROUPS,		/* left out without being named in option -f */
 	WHY_AIO, WHY_CREDENTIALS, WHY_DELETED, WHY_DEVICE, WHY_EPOLL,
 	WHY_EVENTFD, WHY_FANOTIFY, WHY_GUARD, WHY_HUGETLB, WHY_INOTIFY,
 	WHY_IO_URING,
@@ -29,9 +29,9 @@ enum openkind {			/* types in snap-linux(6); fewer than 32 */
 	KIND_TIMERFD, KIND_TTY, KIND_UNIX, KIND_MAX
 };
 
-enum makesince {		/* features that criu reads only since 3.18
-				   or later: why.c */
-	SINCE_LONG,		/* read by every version since 3.17 */
+enum makesince {		/* features that only criu 3.18 or newer reads:
+				   see why.c */
+	SINCE_LONG,		/* criu 3.17 already reads it */
 	SINCE_GUARD, SINCE_AMBIENT, SINCE_ITIMER, SINCE_PAC, SINCE_PIDFD,
 	SINCE_PING, SINCE_RESET, SINCE_TTL, SINCE_NODELAY, SINCE_MEMBARRIER,
 	SINCE_MODE, SINCE_PRIVS, SINCE_TOS, SINCE_CGROUP, SINCE_PKTINFO,
@@ -83,19 +83,19 @@ enum openkey {			/* keys of file/ID that have numbers */
 	OK_KEYS
 };
 
-enum { OPEN_NUMBERS = 7 };	/* maximum count of numbers of a key */
+enum { OPEN_NUMBERS = 7 };	/* maximum number of numbers that a key has */
 
 enum {				/* indexes of v for OK_SOCKET */
 	SOCK_TYPE, SOCK_STATE, SOCK_PEER, SOCK_BACKLOG, SOCK_SHUTDOWN
 };
 
 enum {				/* indexes of v in struct openline */
-	PASSED_PACKET = 0, PASSED_ID, /* OK_PASSED: index of the packet,
-					 number of the file */
+	PASSED_PACKET = 0, PASSED_ID, /* OK_PASSED: index of the packet, number
+					 of the open file */
 	LISTENS_COUNT = 1, LISTENS_TYPE, /* OK_LISTENS: packet_mreq of
 					    packet(7) */
-	TARGET_FD = 0, TARGET_ID = 3, /* OK_TARGET; ID is NOFILE if not in
-					 the record */
+	TARGET_FD = 0, TARGET_ID = 3, /* OK_TARGET; TARGET_ID: NOFILE if the
+					 file is not recorded */
 	WATCH_TYPE = 4,		/* OK_WATCH: type of the file handle */
 	MARK_FLAGS = 0, MARK_MASK, MARK_IGNORED, MARK_TYPE = 5
 };
@@ -119,8 +119,8 @@ struct makeopen {		/* an open file description */
 	char		*link;	/* another path of the file, or NULL */
 	char		*leads;	/* target of a deleted symbolic link */
 	char		*space;	/* kind of the namespace, such as "net" */
-	char		*why;	/* why it cannot be recorded in full or
-				   restored, or NULL */
+	char		*why;	/* reason why it was not recorded in full or
+				   cannot be restored, or NULL */
 	enum makewhy	 kind;	/* kind of the reason in why */
 	uint8_t		*name;	/* address of a UNIX socket */
 	size_t		 namelen;
@@ -129,25 +129,26 @@ struct makeopen {		/* an open file description */
 	uint8_t		*cc[2];	/* control characters of a terminal: [0] of
 				   OK_TERMIOS, [1] of OK_TERMLOCK */
 	size_t		 cclen[2];
-	uint64_t	*v[OK_MAX]; /* numbers of each key; shared zeros if
-				       it has no such key */
-	uint64_t	 has;	/* bit for each key in v that it has */
+	uint64_t	*v[OK_MAX]; /* numbers of each key; for a key that it
+				       lacks, zeros that all open files share */
+	uint64_t	 has;	/* set of the keys in v that it has: bit k for
+				   key k */
 	struct makeinet	*inet;	/* facts about an internet socket, or NULL */
 	struct openline	*line;	/* sorted by key, then in the order of the
 				   record */
 	size_t		 nline;
 	bool		 passing; /* no process has this file: it is queued
 				     in a socket */
-	bool		 present; /* used by makequeue_order(): criu already
-				     has this file */
+	bool		 present; /* used by makequeue_order(): criu has this
+				     file already */
 	bool		 turn;	/* this socket is in the array turn of struct
 				   criumake */
 	size_t		 senders; /* number of sockets connected to this
 				     socket */
-	size_t		 awaited; /* senders that do not exist yet:
-				     makequeue_order() */
-	unsigned int	 ends;	/* bits: ends of the pipe or FIFO that are
-				   restored */
+	size_t		 awaited; /* used by makequeue_order(): number of
+				     senders that criu does not have yet */
+	unsigned int	 ends;	/* ends of the pipe or FIFO that are restored:
+				   bits PIPE_READ and PIPE_WRITE */
 	unsigned int	 stdio;	/* in the first file of an inode: 1 + the
 				   standard descriptor of criu that replaces
 				   it; 0: none */
@@ -158,8 +159,9 @@ struct makeopen {		/* an open file description */
 	bool		 locked; /* the locks of this file were written */
 	bool		 linked; /* path is not the name by which the file
 				    was opened */
-	bool		 used;	/* a chosen process has this file */
-	bool		 noted;	/* a note on this file was made */
+	bool		 used;	/* a process to restore has this file, or it is
+				   queued in a used socket */
+	bool		 noted;	/* a note on this file was recorded */
 	uint64_t	 mount;	/* ID of the mount it was opened on; 0:
 				   unknown */
 	const struct maketask *user; /* borrowed; first process that has this

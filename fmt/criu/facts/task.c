@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ID = 2 }; /* first process ID in images; criu itself has 1 */
+enum { FIRST_ID = 2 }; /* lowest ID of a process in images; criu itself has 1 */
 
 /*
- * Store the numbers that follow key in the status of t in v, but at most max.
- * The numbers are written in the given base. Return how many there are, which
- * may be more than max, or 0 if there is no such key.
+ * Find the line of key in the status of t, and store at most max of its numbers
+ * in v. They are written in the given base. Return the count of numbers on the
+ * line, which may be above max, or 0 if there is no such line.
  */
 size_t
 maketask_status(const struct maketask *t, const char *key, unsigned int base,
@@ -50,7 +50,7 @@ task_read(struct maketask *t)
 	if (!linuxrec_find(&t->rec, "stat", &f))
 		return errstr_set("no stat");
 	if (stat_parse(&t->stat, f.data, f.len) != STAT_FIELDS - 1)
-		return errstr_set("stat: not %d fields", STAT_FIELDS - 1);
+		return errstr_set("stat: expected %d fields", STAT_FIELDS - 1);
 	linuxrec_find(&t->rec, "status", &t->status);
 	if (inner_number(t, "NSpid", &t->pid) == -1)
 		return -1;
@@ -63,7 +63,8 @@ task_read(struct maketask *t)
 PCMP(task_cmp, struct maketask, proc->pid)
 
 /*
- * Link the threads of each process, in the order of the snapshot.
+ * Link the threads of each process (the member thread), in the order of the
+ * snapshot.
  */
 static void
 threads_link(struct criumake *m)
@@ -228,9 +229,9 @@ maketask_leader(const struct criumake *m, uint32_t sid)
 
 /*
  * Parse a file of t's record that has a single line of numbers into v. name is
- * the name of the file. form is as in words_form, and desc describes the line
- * in errstr. Return 1 on success, 0 if there is no such file, or -1 with errstr
- * set.
+ * the name of the file. form is a format for words_form, and desc describes the
+ * line in errstr. Return 1 on success, 0 if there is no such file, or -1 with
+ * errstr set.
  */
 int
 maketask_one(const struct maketask *t, const char *name, const char *form,

@@ -1,6 +1,6 @@
 /*
  * Map user and group IDs for the user namespace that criu creates: CRIU images
- * have the IDs inside it, a record those that snap(1) saw.
+ * have the IDs inside this namespace. A record has those that snap(1) saw.
  */
 #include "facts.h"
 #include "vec.h"
@@ -36,10 +36,11 @@ map_read(struct criumake *m, const char *name, struct makeids *ids)
 }
 
 /*
- * Set m->users to true if criu must create a user namespace. The root process
- * must be an init (the first process of a pid namespace) from another user
- * namespace than snap's. criu must also create a mount namespace for it, in
- * which criu has the right to mount /proc. Return 0, or -1 with errstr set.
+ * Set m->users to true if criu must create a user namespace. It must if the
+ * root process is an init (the first process of a pid namespace) and was in a
+ * user namespace other than snap's. The root process must also have a mount
+ * namespace of its own: criu has the right to mount /proc only in a mount
+ * namespace that it creates. Return 0, or -1 with errstr set.
  */
 int
 makeusers_read(struct criumake *m)

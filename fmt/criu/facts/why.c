@@ -1,7 +1,7 @@
 /*
  * Keep the reasons why things cannot be restored from CRIU images, and decide
- * whether these are left out. Only things of kinds that the user named are
- * left out.
+ * whether these things are left out. Only things of kinds that the user named
+ * are left out.
  */
 #include "facts.h"
 #include "bisect.h"
@@ -34,8 +34,8 @@ static const char *const word[WHY_KINDS] = {
 };
 
 /*
- * Features in images that criu reads only since a version, newest first.
- * Everything else is read since 3.17 or longer.
+ * Features of images, each with the first version of criu that reads it, newest
+ * version first. criu 3.17 reads everything else.
  */
 static const struct {
 	const char	*version;
@@ -78,7 +78,7 @@ words_add(struct buf *b, uint64_t kinds, const char *sep)
 }
 
 /*
- * Return a set with the kind whose name is the n bytes at s. Return 0 if there
+ * Return the set with only the kind that the n bytes at s name, or 0 if there
  * is no such kind.
  */
 static uint64_t
@@ -163,11 +163,11 @@ reason_add(struct criumake *m, enum makewhy kind, char *text)
 }
 
 /*
- * Record in m why a thing of this kind is left out. The caller leaves it out.
- * The thing belongs to process t and its descriptor fd; each may be NULL. The
- * reason is formatted as by printf(3). Unless kind is WHY_NEVER, reason_print
- * adds ": cannot be restored" to the reason. Return 0, or -1 with errstr set if
- * memory runs out.
+ * Record in m the reason why a thing of this kind cannot be restored. The
+ * caller must leave it out. It belongs to process t and its descriptor fd; each
+ * may be NULL. The reason is formatted as by printf(3). Unless kind is
+ * WHY_NEVER, reason_print adds ": cannot be restored" or ": left out". Return
+ * 0, or -1 with errstr set if memory runs out.
  */
 int
 make_refuse(struct criumake *m, const struct maketask *t,
@@ -196,10 +196,10 @@ make_unmapped(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Record in m that process t cannot be restored. Then nothing is written, and
- * open files are not examined. The reason is a complete sentence, formatted as
- * by printf(3). t may be NULL if the sentence names the process. Return 0, or
- * -1 with errstr set if memory runs out.
+ * Record in m that process t cannot be restored. After this, nothing is
+ * written, and open files are not examined. The reason is a complete sentence,
+ * formatted as by printf(3). t may be NULL if the sentence names the process.
+ * Return 0, or -1 with errstr set if memory runs out.
  */
 int
 make_never(struct criumake *m, const struct maketask *t, const char *fmt, ...)
@@ -246,9 +246,9 @@ make_since(struct criumake *m, enum makesince feature)
 }
 
 /*
- * Report which criu versions newer than 3.17 the images need, and for which
- * features. Report through m->opts->note, and nothing if 3.17 is enough. Return
- * 0, or -1 with errstr set.
+ * Report through m->opts->note which criu versions newer than 3.17 the images
+ * need, and for which features. Report nothing if 3.17 is enough. Return 0, or
+ * -1 with errstr set.
  */
 static int
 since_print(const struct criumake *m)
@@ -320,8 +320,9 @@ reason_print(const struct criuopts *o, const struct makereason *r,
 }
 
 /*
- * Set errstr to say that nothing was written, and that -f with these kinds
- * would write the rest. With o->check, say the same of restoring. Return -1.
+ * Set errstr to say that nothing was written, and that option -f with these
+ * kinds would write the rest. If o->check is set, say instead that not all can
+ * be restored, and that -f would restore the rest. Return -1.
  */
 static int
 refuse_all(const struct criuopts *o, uint64_t kinds)
@@ -339,10 +340,11 @@ refuse_all(const struct criuopts *o, uint64_t kinds)
 }
 
 /*
- * Decide whether the recorded reasons prevent writing. A reason does unless its
- * kind is in m->opts->leave. If none does, report all reasons and notes through
- * m->opts, and return 0. Otherwise report only the reasons that do, and return
- * -1 with errstr set.
+ * Decide whether the recorded reasons prevent writing. A reason of kind
+ * WHY_NEVER always does, and one of kind WHY_CGROUPS never does. Any other does
+ * unless its kind is in m->opts->leave. If none does, report all reasons and
+ * notes through m->opts, and return 0. Otherwise report only the reasons that
+ * do, and return -1 with errstr set.
  */
 int
 makewhy_judge(const struct criumake *m)

@@ -46,9 +46,9 @@ criu_cgroups(const char *word, unsigned int *mode)
 }
 
 /*
- * Mark root as the prefix of each cgroup path in hierarchy list that is root or
- * below it. root is the root of the cgroup namespace. A line of cgroups/roots
- * gives list and root.
+ * Set the prefix of each cgroup path that is root or below it, in the hierarchy
+ * whose controllers are list. A line of cgroups/roots gives list and root,
+ * which is the root of the cgroup namespace.
  */
 static void
 prefix_set(struct makecgroups *c, const char *list, const char *root)
@@ -70,9 +70,9 @@ prefix_set(struct makecgroups *c, const char *list, const char *root)
 }
 
 /*
- * Set the prefixes of cgroup paths to the roots of the processes' cgroup
- * namespace. Find the roots in the record that has them. Return 1 on success, 0
- * if no record has them, or -1 with errstr set.
+ * Find the roots of the root process's cgroup namespace in a record, and set
+ * the prefixes of cgroup paths. Return 1 on success, 0 if no record has the
+ * roots, or -1 with errstr set.
  */
 static int
 roots_read(struct criumake *m)
@@ -96,10 +96,10 @@ roots_read(struct criumake *m)
 }
 
 /*
- * Read the roots of the cgroup namespace that criu creates. It creates one if
+ * Read the roots of the cgroup namespace that criu creates. criu creates one if
  * the root process was not in snap's. Record a note if the roots are unknown.
- * Record a note for each process that was in another namespace than the root
- * process: criu restores all in one.
+ * Record a note for each process that was in a cgroup namespace other than that
+ * of the root process: criu restores all processes in one.
  */
 static int
 space_read(struct criumake *m)
@@ -138,8 +138,8 @@ cgroups_drop(struct criumake *m)
 
 /*
  * Read the cgroups of the processes into m->cgroups. Do nothing if the user
- * chose to ignore them. If those of one process cannot be restored, record a
- * reason and restore none. Return 0, or -1 with errstr set.
+ * chose to ignore them. If the cgroups of any process cannot be restored,
+ * record a reason and restore no cgroups. Return 0, or -1 with errstr set.
  */
 int
 makecgroup_read(struct criumake *m)

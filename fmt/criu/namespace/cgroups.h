@@ -9,8 +9,8 @@
 
 enum {
 	CGROUP_CRIUS = CRIUS_IDS, /* ID of the set that criu itself is in */
-	CGROUP_PATH = 2048	/* limit of a path in bytes; criu has buffers
-				   of twice that size */
+	CGROUP_PATH = 2048	/* maximum size of a path in bytes; buffers of
+				   criu are twice as large */
 };
 
 struct cgprop {			/* a property of a cgroup */
@@ -20,8 +20,8 @@ struct cgprop {			/* a property of a cgroup */
 };
 
 struct cgdir {			/* a cgroup */
-	const char	*list;	/* borrowed; controllers of its hierarchy;
-				   "": version 2 */
+	const char	*list;	/* borrowed; controllers of its hierarchy,
+				   separated by commas; "": version 2 */
 	const char	*path;	/* borrowed */
 	bool		 recorded; /* perm and prop are from a record */
 	uint64_t	 perm[3]; /* mode, user and group of its directory */
@@ -36,11 +36,12 @@ struct cgdirs {			/* the cgroups in records */
 	size_t		 nfile;
 };
 
-struct cgmember {		/* a cgroup of processes in one hierarchy */
+struct cgmember {		/* the cgroup of a set in one hierarchy */
 	const char	*list;	/* list and path are borrowed */
 	const char	*path;
-	size_t		 prefix; /* length of the namespace's root in path;
-				    0: none */
+	size_t		 prefix; /* length of the root of the cgroup namespace,
+				    with which path begins; 0: path does not
+				    begin with it */
 };
 
 struct cgset {			/* a combination of cgroups that processes

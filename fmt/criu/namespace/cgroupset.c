@@ -47,8 +47,8 @@ members_take(struct cgset *s)
 }
 
 /*
- * Return true if any process is in a cgroup of hierarchy list other than the
- * root cgroup.
+ * Return true if any process is in a cgroup other than the root cgroup of the
+ * hierarchy whose controllers are list.
  */
 static bool
 list_used(const struct makecgroups *c, const char *list)
@@ -65,8 +65,8 @@ list_used(const struct makecgroups *c, const char *list)
 
 /*
  * Remove unused hierarchies from all sets. A hierarchy is unused if it has no
- * controller and every process is in its root cgroup. criu would create such a
- * hierarchy again.
+ * controller and every process is in its root cgroup. If it were written, criu
+ * would create it again.
  */
 static void
 sets_lessen(struct makecgroups *c)
@@ -85,9 +85,9 @@ sets_lessen(struct makecgroups *c)
 }
 
 /*
- * Record a reason if processes cannot be put into the cgroups of set s. Record
- * one too if the hierarchies of s are not those of the first set. criu assumes
- * that all sets have the same hierarchies.
+ * Record a reason if processes cannot be put into the cgroups of set s, or if
+ * the hierarchies of s are not those of the first set. criu assumes that all
+ * sets have the same hierarchies.
  */
 static int
 set_check(struct criumake *m, const struct cgset *s)
@@ -148,8 +148,8 @@ set_find(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Find the threads of p whose cgroups differ from those of p, and set their
- * member cgset. Only such threads have a file cgroup in their records.
+ * Set the member cgset of each thread whose cgroups differ from those of its
+ * process p. Only the records of such threads have a file cgroup.
  */
 static int
 threads_find(struct criumake *m, const struct maketask *p)

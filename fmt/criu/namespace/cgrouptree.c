@@ -12,14 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CONTROL = 400 };	/* limit of cgroup.subtree_control in bytes:
-				   criu's buffer has 1024, and criu adds
-				   signs */
+enum { MAX_CONTROL = 400 };	/* maximum size of the value of
+				   cgroup.subtree_control in bytes; criu adds a
+				   sign to each controller, in a buffer of 1024
+				   bytes */
 
 struct tree {			/* a hierarchy while it is written */
 	struct criumake	*m;	/* m and list are borrowed */
 	const char	*list;
-	size_t		 at;	/* index of the hierarchy in v of each set */
+	size_t		 at;	/* index of the hierarchy in the member v of
+				   each set */
 	struct cgdir	*dir;	/* owned; sorted by path */
 	size_t		 n;
 };
@@ -48,11 +50,12 @@ dir_cmp(const void *a, const void *b)
 }
 
 /*
- * Return true if cgroup d must be written. Write each cgroup of a process, and
- * those below it. In version 2, in mode CGROUPS_SOFT and without --cgroup-root,
- * also write those above it, so that criu creates missing ones. Other modes
- * create none, allow no existing ones, or change their properties (criu 4.1
- * fails on one with cgroup.subtree_control).
+ * Return true if cgroup d must be written. Write each cgroup that has a
+ * process, and all cgroups below it. In version 2, in mode CGROUPS_SOFT and
+ * without --cgroup-root, also write the cgroups above it, so that criu creates
+ * missing ones. The other modes create no cgroups, accept no existing ones, or
+ * change the properties of existing ones (where criu 4.1 fails on
+ * cgroup.subtree_control).
  */
 static bool
 dir_needed(const struct tree *t, const struct cgdir *d)
@@ -73,8 +76,8 @@ dir_needed(const struct tree *t, const struct cgdir *d)
 }
 
 /*
- * Add each cgroup of a process that no record describes to t->dir. criu then
- * creates the cgroup if needed. Record a note for each.
+ * Add to t->dir each cgroup that has a process but that no record describes, so
+ * that criu creates it if it is missing. Record a note for each.
  */
 static int
 unrecorded_add(struct tree *t)
@@ -156,11 +159,11 @@ is_initial(const struct cgprop *p)
 }
 
 /*
- * Return true if property p must be written. In version 1 all must. In version
- * 2, leave out a value of several lines: criu would write only the first. Leave
- * out a cpu.weight of 0: it means that cpu.idle is set. Leave out an initial
- * value in modes in which criu sets only properties of cgroups that it creates:
- * the kernel that restores may lack the property.
+ * Return true if property p must be written. In version 1, every property must.
+ * In version 2, leave out a value of several lines: criu would write only the
+ * first. Leave out a cpu.weight of 0, which means that cpu.idle is set. Leave
+ * out initial values in the modes in which criu sets properties only of cgroups
+ * that it creates, because the kernel of the restore may lack the property.
  */
 static bool
 prop_written(const struct tree *t, const struct cgprop *p)
@@ -247,9 +250,9 @@ tree_put(const struct tree *t, Criu__CgController *c)
 	size_t *in, i, k;
 
 	e = msgs_get(a, t->n, sizeof *e);
-	in = msgs_get(a, t->n, sizeof *in);	/* for each cgroup, index of
-						   its parent in t->dir, plus
-						   1; 0: none */
+	in = msgs_get(a, t->n, sizeof *in);	/* for each cgroup, 1 + the
+						   index of its parent in
+						   t->dir; 0: none */
 	if (e == NULL || in == NULL)
 		return -1;
 	for (i = 0; i < t->n; i++) {
@@ -268,8 +271,8 @@ tree_put(const struct tree *t, Criu__CgController *c)
 }
 
 /*
- * Set the names of hierarchy c to the controllers in t->list. Set its
- * is_threaded if the threads of a process can be in different cgroups.
+ * Set the names of hierarchy c to the controllers in t->list. Set
+ * c->is_threaded if threads of one process can be in different cgroups.
  */
 static int
 names_put(const struct tree *t, Criu__CgController *c)
@@ -298,8 +301,8 @@ names_put(const struct tree *t, Criu__CgController *c)
 }
 
 /*
- * Add the hierarchies that the processes are in to e. m->msgs owns the parts of
- * e. Return 0, or -1 with errstr set.
+ * Add to e the hierarchies in which the processes are. m->msgs owns the parts
+ * of e. Return 0, or -1 with errstr set.
  */
 int
 cgtrees_make(struct criumake *m, Criu__Cgroup *e)

@@ -49,8 +49,8 @@ link_next(struct recfile *f, struct link *l)
 }
 
 /*
- * Return true if every new namespace has link l because a module is loaded.
- * criu also leaves out such links.
+ * Return true if l is a link that a loaded module creates in every new
+ * namespace. Such links are left out, as criu does.
  */
 static bool
 link_isgiven(const struct link *l)
@@ -78,10 +78,10 @@ link_leaves(const struct link *l)
 }
 
 /*
- * Add an option for link l, whose peer was in snap's namespace, to criu's
- * command line. The option gives the name of the peer and its bridge, both from
- * peers. If there is no bridge, record a note that the peer has no address and
- * is not up.
+ * Add an option for link l to criu's command line if its peer was in snap's
+ * namespace. The option gives the name of the peer and of its bridge, both from
+ * peers. If the peer has no bridge, record a note that the restored peer has no
+ * address and is not up.
  */
 static int
 peer_report(struct criumake *m, const struct settings *peers,
@@ -104,7 +104,8 @@ peer_report(struct criumake *m, const struct settings *peers,
 
 /*
  * Record a reason for each link in t's record that criu cannot create. Set *all
- * to true if criu can create all links. Return 0, or -1 with errstr set.
+ * to true if there is no such link, and to false otherwise. Return 0, or -1
+ * with errstr set.
  */
 int
 netlinks_check(struct criumake *m, const struct maketask *t, bool *all)

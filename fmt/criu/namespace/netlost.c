@@ -12,8 +12,9 @@
 #include <string.h>
 
 /*
- * Record a note that the thing called name is not restored. kind says what kind
- * of thing it is.
+ * Record a note that the thing called name in the network namespace is not
+ * restored. kind is the kind of the thing with an article, such as "the
+ * option".
  */
 static int
 lost_note(struct criumake *m, const char *kind, const char *name)

@@ -14,15 +14,16 @@ enum {				/* values of linux/rtnetlink.h and
 				   linux/fib_rules.h */
 	TABLE_LOCAL = 255, BY_KERNEL = 2, CLONED = 0x200,
 	FRA_PRIORITY = 6, V6 = 10,
-	RTA_NH_ID = 30, /* attribute that repeats what others of a route say */
+	RTA_NH_ID = 30, /* nexthop ID; other attributes of the route say the
+			   same */
 	ADDRESS_BODY = 8, ROUTE_BODY = 12
 };
 
 /*
  * Check whether criu can create the network namespace of the root process. If
  * it can, set m->net to a process whose record describes the namespace.
- * Otherwise record the reasons. The root process is an init that was not in
- * snap's network namespace. Return 0, or -1 with errstr set.
+ * Otherwise record the reasons. The root process must be an init that was not
+ * in snap's network namespace. Return 0, or -1 with errstr set.
  */
 int
 makenet_check(struct criumake *m)
@@ -50,7 +51,7 @@ makenet_check(struct criumake *m)
 }
 
 /*
- * Write netns-N.img with the settings in s that do not belong to one link.
+ * Write netns-N.img with the settings in s that do not belong to a single link.
  */
 static int
 settings_write(struct criumake *m, const struct settings *s)
@@ -87,8 +88,8 @@ settings_write(struct criumake *m, const struct settings *s)
 }
 
 /*
- * Return true if the route in msg must be written. The kernel adds some routes
- * itself, for an address or as a clone of another route; leave those out.
+ * Return true if the route in msg must be written. Leave out routes that the
+ * kernel adds by itself, for an address or as a clone of another route.
  */
 static bool
 route_counts(const struct message *msg)
@@ -114,8 +115,8 @@ rule_counts(const struct message *msg)
 
 /*
  * Append message msg to b, padded to a multiple of four bytes. Leave out its
- * attribute of type omit; if omit is 0, leave out none. The header and body are
- * padded already.
+ * attribute of type omit, unless omit is 0. The header and the body are already
+ * padded.
  */
 static void
 message_add(struct buf *b, const struct message *msg, unsigned int omit)
@@ -127,7 +128,8 @@ message_add(struct buf *b, const struct message *msg, unsigned int omit)
 	    omit, &n);
 	cut = p == NULL ? msg->size : (size_t)(p - 4 - msg->whole);
 	skip = p == NULL ? 0 : (4 + n + 3) & ~(size_t)3;
-	if (skip > msg->size - cut)	/* it is the last attribute */
+	if (skip > msg->size - cut)	/* the last attribute may lack its
+					   padding */
 		skip = msg->size - cut;
 	num_add(b, msg->size - skip, 4);
 	buf_add(b, msg->whole + 4, cut - 4);
@@ -136,9 +138,9 @@ message_add(struct buf *b, const struct message *msg, unsigned int omit)
 }
 
 /*
- * Write image-N.img in the form that ip(8) restores. It has the number magic,
- * then the messages in the record's file called name. Each message has a body
- * of body bytes. If wanted is not NULL, write only the messages for which it
+ * Write image-N.img in the form that ip(8) restores: the number magic, then the
+ * messages in the record's file called name. body is the size of the body of a
+ * message in bytes. If wanted is not NULL, write only messages for which it
  * returns true.
  */
 static int
@@ -163,9 +165,9 @@ saved_write(struct criumake *m, const char *name, const char *image,
 }
 
 /*
- * Write image-N.img with the lines of a file of the record. name is the name of
- * the file; do nothing if there is none. Leave out each line that contains the
- * string pattern, which may be NULL.
+ * Write image-N.img with the lines of the record's file called name. Do nothing
+ * if there is no such file. Leave out each line that contains the string
+ * pattern, unless pattern is NULL.
  */
 static int
 listed_write(struct criumake *m, const char *name, const char *image,

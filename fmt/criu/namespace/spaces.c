@@ -47,11 +47,11 @@ is_nested(const struct criumake *m)
 }
 
 /*
- * Do not create the user namespace if something is mounted below the directory
- * of --root. Record a reason. In a user namespace, criu may not bind a
- * directory without the mounts below it (has_locked_children in the kernel's
- * fs/namespace.c). But criu binds the directory of --root that way
- * (do_mount_root_v2 in its mount-v2.c).
+ * If something is mounted below the directory of --root, clear m->users and
+ * record a reason: criu cannot create the user namespace. criu binds the
+ * directory of --root without the mounts below it (do_mount_root_v2 in its
+ * mount-v2.c). The kernel forbids this in a user namespace (has_locked_children
+ * in its fs/namespace.c).
  */
 static int
 users_check(struct criumake *m)
@@ -68,10 +68,11 @@ users_check(struct criumake *m)
 
 /*
  * Record a reason for each namespace of the root process that criu cannot
- * create. Only namespaces that differ from snap's count. The process would be
- * restored in criu's namespace, with other files. Record none if it is not an
- * init (the first process of a pid namespace): the user can create namespaces
- * and start criu in them. Return 0, or -1 with errstr set.
+ * create, if it differs from snap's. The process would be restored in criu's
+ * namespace, where it would find other files and other objects. Record none if
+ * the process is not an init (the first process of a pid namespace): the user
+ * can create namespaces and start criu in them. Return 0, or -1 with errstr
+ * set.
  */
 int
 makespaces_check(struct criumake *m)
@@ -109,8 +110,8 @@ makespaces_check(struct criumake *m)
 }
 
 /*
- * Set the namespace IDs in ids to the IDs for the processes, or, if own is set,
- * to the IDs for criu itself.
+ * Set the namespace IDs in ids. If own is set, they are the IDs of criu itself,
+ * otherwise the IDs of the processes.
  */
 void
 makespaces_ids(const struct criumake *m, Criu__Ids *ids, bool own)

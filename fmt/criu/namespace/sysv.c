@@ -71,8 +71,8 @@ sysv_content(const struct criumake *m, const struct maketask *t, uint64_t id)
 }
 
 /*
- * Add to the member mapped of each segment the number of mappings that t has of
- * it.
+ * Count the mappings of each segment in t, and add the count to the member
+ * mapped of the segment.
  */
 static int
 sysv_count(struct criumake *m, const struct maketask *t)
@@ -149,10 +149,10 @@ makesysv_read(struct criumake *m)
 }
 
 /*
- * Return true if mapping v is part of a row of mappings of t that cover all of
- * segment o. The mappings must be adjacent and in order, as shmat(2) creates
- * them. len is the size of the segment in bytes. Pass the first mapping of a
- * row first: that call sets o->whole.
+ * Return true if v is one of a sequence of mappings of t that cover all of
+ * segment o. The mappings must be adjacent and in order, as after shmat(2). len
+ * is the size of the segment in bytes, rounded up to whole pages. Pass the
+ * first mapping of a sequence first: that call sets o->whole.
  */
 static bool
 is_whole(struct makesysv *o, const struct maketask *t, const struct vma *v,
@@ -236,7 +236,7 @@ static const struct {		/* limits of an IPC namespace */
 	const char	*name;	/* name below /proc/sys */
 	const char	*field;
 	uint64_t	 of_new; /* value in a new namespace */
-	bool		 wide;	/* the field has 64 bits */
+	bool		 wide;	/* the field in the message has 64 bits */
 } limit[] = {
 	{ "kernel/msgmax", "msg_ctlmax", 8192, false },
 	{ "kernel/msgmnb", "msg_ctlmnb", 16384, false },
@@ -254,7 +254,7 @@ static const struct {		/* limits of an IPC namespace */
 };
 
 /*
- * Set in e the limit that is on the current line of w.
+ * Set the limit in e that the current line of w gives. Skip an unknown limit.
  */
 static int
 limit_line(const struct words *w, Criu__IpcVar *e)
@@ -297,8 +297,8 @@ limits_read(const struct maketask *t, Criu__IpcVar *e)
 }
 
 /*
- * Write ipcns-var-N.img with the limits of the IPC namespace. A limit that no
- * record has gets the value of a new namespace.
+ * Write ipcns-var-N.img with the limits of the IPC namespace. For a limit that
+ * no record has, write the value that it has in a new namespace.
  */
 static int
 limits_write(struct criumake *m)

@@ -47,8 +47,8 @@ filled_add(struct buf *b, const uint8_t *data, size_t len)
 }
 
 /*
- * Set *f to the file for object v in directory folder of t's record. If there
- * is none, set f->len to 0.
+ * Set *f to the file for the object with the numbers v, in directory folder of
+ * t's record. If there is no such file, set f->len to 0.
  */
 static void
 content_find(const struct maketask *t, const char *folder,
@@ -74,8 +74,8 @@ space_refuse(struct criumake *m, const struct maketask *t, const char *kind,
 }
 
 /*
- * Parse the current line of w, which is from sysvipc/detached, and record that
- * the segment on it cannot be restored.
+ * Parse the current line of w, which is from sysvipc/detached. Record that the
+ * segment on this line cannot be restored.
  */
 static int
 detached_line(struct criumake *m, const struct maketask *t, struct words *w,
@@ -153,8 +153,9 @@ message_next(struct recfile *f, Criu__IpcMsg *e, const uint8_t **data)
 }
 
 /*
- * Return the reason why the count messages in f cannot be restored, or NULL if
- * they can. Set *bytes to their total size.
+ * Return the reason why the messages in f cannot be restored, or NULL if they
+ * can. They cannot if f does not have count messages. Set *bytes to their total
+ * size.
  */
 static const char *
 messages_obstacle(struct recfile f, uint64_t count, uint64_t *bytes)
@@ -220,9 +221,9 @@ is_inits(const struct maketask *t)
 
 /*
  * Record that the POSIX message queue on the current line of w cannot be
- * restored. The line is from mqueues. criu mounts the file system of the queues
- * empty. Record nothing if the root is not an init: the queue may still exist
- * where criu runs.
+ * restored. The line is from the file mqueues. criu mounts the file system of
+ * the queues without files. Record nothing if the root process is not an init:
+ * the queue may still exist where criu runs.
  */
 static int
 mqueue_line(struct criumake *m, const struct maketask *t, struct words *w,

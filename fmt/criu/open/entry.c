@@ -10,7 +10,7 @@
 
 /*
  * Append the buffered bytes and the capacity of pipe or FIFO f to the image
- * called name. Do it only once for all ends of the pipe.
+ * called name. Do this only once for all open files of the pipe.
  */
 static int
 pipe_data(struct criumake *m, const struct makeopen *f, uint32_t magic,
@@ -29,8 +29,8 @@ pipe_data(struct criumake *m, const struct makeopen *f, uint32_t magic,
 		return -1;
 	makefind_data(m, "pipe", f->v[OK_INO][0], &data);
 	if (data.len > UINT32_MAX)
-		return errstr_set("pipe/%" PRIu64 ": %zu bytes",
-		    f->v[OK_INO][0], data.len);
+		return errstr_set("pipe/%" PRIu64 ": %zu bytes: too large "
+		    "for an image", f->v[OK_INO][0], data.len);
 	e.pipe_id = (uint32_t)f->v[OK_INO][0];
 	e.bytes = (uint32_t)data.len;
 	e.has_size = makeopen_has(f, OK_CAPACITY);

@@ -93,8 +93,8 @@ fd_locks(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 }
 
 /*
- * Append the locks of process t to filelocks.img. Of several descriptors of one
- * open file, use only the first: all list the same locks.
+ * Append the locks of process t to filelocks.img. If several descriptors refer
+ * to one open file, use only the first of them: all list the same locks.
  */
 static int
 locks_write(struct criumake *m, struct maketask *t)
@@ -113,9 +113,10 @@ locks_write(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Add the deleted directory path to files.img, and set *id to its ID. The link
- * called name in t's record points to it. Return 1 on success, 0 if too little
- * is recorded about the directory, or -1 with errstr set.
+ * Add the deleted directory path to files.img, and set *id to its ID. It is the
+ * directory that the link called name in t's record pointed to. Return 1 on
+ * success, 0 if too little is recorded about the directory, or -1 with errstr
+ * set.
  */
 static int
 gone_get(struct criumake *m, struct maketask *t, const char *name,
@@ -145,8 +146,8 @@ gone_get(struct criumake *m, struct maketask *t, const char *name,
 
 /*
  * Add the current or root directory of t to files.img, and set *id to its ID.
- * name is the name of the link to it in t's record: cwd or root. Record an
- * obstacle if the directory cannot be added.
+ * name is the name of the link to it in t's record: cwd or root. If the
+ * directory cannot be added, record that t cannot be restored.
  */
 static int
 dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)

@@ -28,10 +28,11 @@ open_write(struct criumake *m, struct makeopen *f)
 }
 
 /*
- * Return the open file that must be written before f, or NULL. If f is a
- * socket, criu must already have read its peer, unless the peer names f as its
- * own peer (try_resolve_unix_peer in its sk-unix.c). The returned file needs no
- * other file before it.
+ * Return the open file that must be written before f, or NULL if there is none.
+ * criu must read the peer of a UNIX socket before the socket, unless the peer
+ * names the socket as its own peer (try_resolve_unix_peer in its sk-unix.c). A
+ * listening socket comes before a connection that it has yet to accept. The
+ * returned file needs no other file before it.
  */
 static struct makeopen *
 open_before(const struct criumake *m, const struct makeopen *f)

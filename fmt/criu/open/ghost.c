@@ -52,8 +52,8 @@ makereg_size(const struct proc *p)
 }
 
 /*
- * Record an obstacle if part of the content of a deleted file is missing. p is
- * the embedded file with the content, or the process that has the file as its
+ * Record a reason if part of the content of a deleted file is missing. p is the
+ * embedded file with the content, or the process that has the file as its
  * executable. For an empty file, p is NULL.
  */
 static int
@@ -94,8 +94,8 @@ makeghost_names(const struct proc *p)
 }
 
 /*
- * Set t to ns nanoseconds since 1970. Take ns as a signed number, because it
- * may be negative.
+ * Set t to the time ns, in nanoseconds since 1970. A time before 1970 is
+ * negative, in two's complement.
  */
 static void
 time_set(Criu__Timeval *t, uint64_t ns)

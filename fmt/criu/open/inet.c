@@ -1,6 +1,6 @@
 /*
  * Write entries for IPv4 and IPv6 sockets to files.img; decide whether a socket
- * can be restored, and record what is lost of it.
+ * can be restored, and record what it loses.
  *
  * criu creates a socket, binds it, and lets it listen or connects it. It
  * restores a TCP connection only from its recorded state (tcp-stream-N.img).
@@ -34,8 +34,8 @@ is_v6(const struct makeopen *f)
 }
 
 /*
- * Record notes on the unread bytes and the pending error that the socket of
- * descriptor fd of t loses. Its connection has ended.
+ * Record notes on the unread bytes and the pending error that a socket whose
+ * connection has ended loses. The socket is that of descriptor fd of t.
  */
 static int
 ended_note(struct criumake *m, const struct maketask *t,
@@ -140,7 +140,8 @@ makeinet_obstacle(struct criumake *m, const struct makeopen *f)
 
 /*
  * Return the class of the reason why IPv4 or IPv6 socket f cannot be restored.
- * It depends on the protocol of the socket, if that is recorded.
+ * The class depends on the protocol of the socket. If the protocol is not
+ * recorded, the class is WHY_TCP.
  */
 enum makewhy
 makeinet_kind(const struct makeopen *f)

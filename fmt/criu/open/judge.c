@@ -65,8 +65,8 @@ makekind_get(const struct makeopen *f)
 }
 
 /*
- * Return which ends of its pipe or FIFO open file f is: read, write or both, as
- * bits of PIPE_BOTH. Return 0 if f is not restored.
+ * Return the ends of the pipe or FIFO that open file f is: PIPE_READ,
+ * PIPE_WRITE, or PIPE_BOTH. Return 0 if f is not restored.
  */
 static unsigned int
 ends_of(const struct makeopen *f)
@@ -137,8 +137,8 @@ open_kind(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Record that descriptor fd of process t cannot be restored. The reason is
- * fd->open->why. If the kind of the file says more, put its name before the
- * reason.
+ * fd->open->why. Put the name of the kind of the file before it, if there is
+ * such a name and the reason is not the same.
  */
 static int
 fd_refuse(struct criumake *m, struct maketask *t,
@@ -160,7 +160,7 @@ fd_refuse(struct criumake *m, struct maketask *t,
 
 /*
  * Record a note for each thing that the file of descriptor fd of t loses when
- * it is restored. Do it only once for all descriptors of an open file.
+ * it is restored. Do this only once for all descriptors of an open file.
  */
 static int
 fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
@@ -184,8 +184,8 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 int
 makejudge_opens(struct criumake *m)
 {
-	enum { ROUNDS = 64 };	/* greater than the nesting of epoll sets
-				   that the kernel allows */
+	enum { ROUNDS = 64 };	/* maximum number of passes; the kernel allows
+				   fewer levels of nested epoll sets */
 	struct maketask *t;
 	const char *why;
 	size_t i, k, round;
@@ -198,8 +198,8 @@ makejudge_opens(struct criumake *m)
 	round = 0;
 	do {
 		if (++round > ROUNDS)
-			return errstr_set("too long a chain of files that need "
-			    "each other");
+			return errstr_set("chain of files that need each other "
+			    "is too long");
 		ends_find(m);
 		if (makequeue_order(m) == -1)
 			return -1;

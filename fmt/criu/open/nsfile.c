@@ -1,8 +1,8 @@
 /*
  * Write open namespaces (setns(2)) as CRIU images. criu opens a namespace of a
- * process that has the given namespace ID.  So give the ID of the open
- * namespace to the restored processes; it is the namespace that criu is in,
- * because none is created (namespace/spaces.c).
+ * process that has the given namespace ID. So give the ID of the open namespace
+ * to the restored processes. It is the namespace that criu is in, because criu
+ * creates none of this kind (namespace/spaces.c).
  */
 #include "open.h"
 
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ID = 16 }; /* namespace/spaces.c uses lower IDs */
+enum { FIRST_ID = 16 }; /* first ID of an open namespace; namespace/spaces.c
+			   uses lower IDs */
 
 static const struct nskind {
 	const char	*name;
@@ -86,8 +87,8 @@ makens_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * Return the ID of namespaces of kind flag (such as CLONE_NEWNET), if one is
- * open and criu creates none. Otherwise return 0.
+ * Return the ID of the namespace of kind flag (such as CLONE_NEWNET) that is
+ * open and that criu does not create. Return 0 if there is none.
  */
 uint32_t
 makens_id(const struct criumake *m, uint32_t flag)

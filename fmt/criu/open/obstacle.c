@@ -93,9 +93,9 @@ makeunix_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return a descriptor of t that refers to the open file with number key. Return
- * descriptor preferred if it does, otherwise the lowest that does. Return NULL
- * if there is none.
+ * Return a descriptor of t that refers to the open file whose number in the
+ * record is key. Choose the descriptor numbered preferred if it refers to that
+ * file, otherwise the lowest that does. Return NULL if there is none.
  */
 static const struct makefd *
 fd_find(const struct maketask *t, uint64_t key, uint64_t preferred)
@@ -108,8 +108,8 @@ fd_find(const struct maketask *t, uint64_t key, uint64_t preferred)
 
 /*
  * Return the reason why epoll set f cannot be restored, or NULL if it can. The
- * process that creates the set must have each file in the set open. Set the
- * descriptor numbers in the set to the numbers in that process.
+ * process that creates the set must have a descriptor of each file in it. Set
+ * the descriptor numbers in the set to the numbers in that process.
  */
 const char *
 makeepoll_obstacle(struct criumake *m, const struct makeopen *f)

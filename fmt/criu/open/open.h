@@ -93,15 +93,16 @@ struct makekind {
 	enum criu_fdtype fd;	/* 0: criu cannot restore this kind */
 	enum makewhy	 why;	/* class of the reason if a file is not
 				   restored */
-	makeobstacle_fn	*obstacle; /* returns why a file cannot be restored,
-				      or NULL; NULL: every file can */
-	makenote_fn	*note;	/* records what is lost in the restored
-				   descriptor; NULL: nothing is */
-	size_t		 entry;	/* offset of the message in FileEntry; 0: a
-				   file with a name */
+	makeobstacle_fn	*obstacle; /* returns the reason why a file cannot be
+				      restored, or NULL; NULL: every file can */
+	makenote_fn	*note;	/* records what a file loses when it is
+				   restored; NULL: nothing */
+	size_t		 entry;	/* offset of the message in FileEntry; 0:
+				   makereg_open() writes the entry */
 	makewrite_fn	*write;	/* sets message fields that no key of the
 				   record supplies; NULL: there are none */
-	const char	*never;	/* if fd is 0: why it cannot be restored */
+	const char	*never;	/* reason why no file of this kind can be
+				   restored, or NULL */
 };
 
 makeobstacle_fn	 makenamed_obstacle, makepipe_obstacle, makeunix_obstacle,

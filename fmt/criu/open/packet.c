@@ -5,7 +5,7 @@
 
 #include <arpa/inet.h>
 
-enum { BOUND_PROTOCOL = 1, FRAMES_FLAGS = 4 };	/* indexes of numbers in the
+enum { BOUND_PROTOCOL = 1, FRAMES_FLAGS = 4 };	/* indexes of numbers of the
 						   keys OK_BOUND and
 						   OK_FRAMES */
 
@@ -74,9 +74,9 @@ makepacket_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * Set *id to the number of the packet socket whose packet rings t has mapped at
- * v. Return 1 on success, 0 if the mapping cannot be restored (the reason is
- * recorded), or -1 with errstr set.
+ * Set *id to the number in files.img of the packet socket whose rings t has
+ * mapped at v. Return 1 on success, 0 if the mapping cannot be restored (the
+ * reason is recorded), or -1 with errstr set.
  */
 int
 makepacket_mapped(struct criumake *m, struct maketask *t, const struct vma *v,

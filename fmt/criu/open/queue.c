@@ -14,9 +14,8 @@ enum {
 };
 
 /*
- * Mark open files that are queued in a used socket as used. Then do the same
- * for the sockets marked in this way, and so on. Return 0, or -1 with errstr
- * set.
+ * Mark as used the open files that are queued in a used socket. Do the same for
+ * each socket that is marked in this way. Return 0, or -1 with errstr set.
  */
 int
 makequeue_use(struct criumake *m)
@@ -57,10 +56,10 @@ sent_to(const struct criumake *m, const struct makeopen *o)
 }
 
 /*
- * Return the socket whose queue criu can restore only when it has o. Return
- * NULL if there is none. criu restores the data in a queue by sending it from a
- * connected socket, which must exist by then. If two sockets are connected to
- * each other, only these two count.
+ * Return the socket whose queue criu can restore only after it has created o.
+ * Return NULL if there is none. criu restores a queue by sending the data from
+ * a socket that is connected to the owner of the queue. If two sockets are
+ * connected to each other, each of them waits for the other only.
  */
 static struct makeopen *
 waits_for(const struct criumake *m, const struct makeopen *o)
@@ -96,8 +95,8 @@ turn_take(struct criumake *m, struct makeopen *f)
 }
 
 /*
- * Record that criu has open file o by now. Append o to m->turn if it is ready,
- * and also the socket that waited for it.
+ * Record that criu now has open file o. Append o, and the socket that waits for
+ * it, to m->turn if they are ready (turn_take).
  */
 static int
 present_set(struct criumake *m, struct makeopen *o)
@@ -115,10 +114,10 @@ present_set(struct criumake *m, struct makeopen *o)
 
 /*
  * Set m->turn to an order in which criu can restore the queues of sockets. criu
- * restores the descriptors queued in a socket only if it already has their
- * sender. A process must have the sender, or criu must have received it from an
- * earlier queue (prepare_scms in its sk-queue.c). Return 0, or -1 with errstr
- * set.
+ * restores the descriptors queued in a socket only if it already has the socket
+ * that sent them. A process must have that socket, or criu must have received
+ * it from an earlier queue (prepare_scms in its sk-queue.c). Return 0, or -1
+ * with errstr set.
  */
 int
 makequeue_order(struct criumake *m)
@@ -156,9 +155,9 @@ makequeue_order(struct criumake *m)
 }
 
 /*
- * Return true if no socket can send to f. f is a queued socket that no process
- * has. criu then cannot fill the queue of f: it would create the sender in the
- * process that has f.
+ * Return true if no socket can send to f. f must be a queued socket that no
+ * process has. criu cannot restore the queue of such a socket: it would create
+ * the missing sender in a process that has f.
  */
 static bool
 is_deserted(const struct makeopen *f)
@@ -243,10 +242,10 @@ makequeue_refuse(struct criumake *m)
 }
 
 /*
- * Append a packet in the queue of socket f to image b. nth is its number, and
- * data its n bytes. *next is the index of the first descriptor that is not
- * written yet. Advance it past those of the packet. All files must already have
- * their numbers.
+ * Append a packet in the queue of socket f to image b. nth is the number of the
+ * packet, and data has its n bytes. *next is the index of the first descriptor
+ * that is not written yet. Advance it past those of the packet. All files must
+ * already have their numbers.
  */
 static int
 packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
@@ -286,9 +285,9 @@ packet_write(struct criumake *m, const struct makeopen *f, uint64_t nth,
 }
 
 /*
- * Append the queue of UNIX socket f to sk-queues.img. The queue is packets, or
- * the bytes of a stream in pieces. The entries of f and of the descriptors in
- * the queue must be written before.
+ * Append the queue of UNIX socket f to sk-queues.img. The queue consists of
+ * packets, or of pieces of a stream. The entries of f and of the descriptors in
+ * the queue must already be written.
  */
 static int
 queue_write(struct criumake *m, const struct makeopen *f)

@@ -15,8 +15,8 @@
 #define DELETED " (deleted)"
 
 /*
- * Add file r to files.img. f is the open file. It is NULL if r is only mapped,
- * or is a directory of a process.
+ * Add file r to files.img. f is the open file, or NULL if r is only mapped or
+ * is a directory of a process.
  */
 static void
 reg_add(struct criumake *m, Criu__RegFile *r, const struct makeopen *f)
@@ -28,9 +28,9 @@ reg_add(struct criumake *m, Criu__RegFile *r, const struct makeopen *f)
 
 /*
  * Add open file f to files.img with number id. If bare is set, f is a FIFO or a
- * terminal, and only its path matters. Give the size only if f is open for
- * reading only: criu refuses a file of another size. Return 0, or -1 with
- * errstr set.
+ * terminal, and the entry is only for its path. Write the size only if f is
+ * open for reading only: criu refuses a file of another size. Return 0, or -1
+ * with errstr set.
  */
 int
 makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
@@ -101,8 +101,9 @@ build_id(struct image *im, uint32_t words[16])
 }
 
 /*
- * Return an open file with inode ino on device dev whose own name is deleted.
- * Its path is then another name of the inode. Return NULL if there is none.
+ * Return an open file that has inode ino on device dev and whose path is
+ * another name of the inode, because the name by which it was opened is
+ * deleted. Return NULL if there is none.
  */
 static const struct makeopen *
 linked_find(const struct criumake *m, uint64_t dev, uint64_t ino)

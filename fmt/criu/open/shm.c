@@ -93,7 +93,8 @@ shm_name(const struct makeshm *o)
 
 /*
  * Append the pages of im that are not all zero to pagemap image b. page is the
- * page size in bytes. A page may be only partly zero: extents are in kilobytes.
+ * page size in bytes. Extents are in kilobytes: include a page that is only
+ * partly zero.
  */
 static void
 shm_pages(struct buf *b, struct image *im, uint64_t page)

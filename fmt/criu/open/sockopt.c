@@ -113,8 +113,8 @@ int
 makeinet_options(struct criumake *m, const struct maketask *t,
     const struct makefd *fd)
 {
-	enum { DEFAULT_TTL = 64 };	/* TTL left by versions of criu that
-					   ignore the field: ip(7) */
+	enum { DEFAULT_TTL = 64 };	/* default of ip(7), which versions of
+					   criu that ignore the field leave */
 	const struct makeopen *f = fd->open;
 	const struct optplace *p;
 	const struct openline *l;
@@ -164,8 +164,8 @@ makesocket_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Store the options of socket f, and the device it is bound to, in messages
- * part[]. Each of these may be NULL, but a NULL part[OPT_SOCKET] means that
+ * Store the options of socket f, and the device that it is bound to, in the
+ * messages part[]. Any of these may be NULL. If part[OPT_SOCKET] is NULL,
  * memory ran out. Return 0, or -1 with errstr set.
  */
 int

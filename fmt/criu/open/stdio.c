@@ -11,8 +11,8 @@
 enum { STANDARD = 3 };		/* number of standard streams: stdin(3) */
 
 /*
- * Return the first open file that has the same inode as f. It has the facts
- * about the inode.
+ * Return the first open file that has the same inode as f. Its members stdio,
+ * stdio_noted and data apply to the inode.
  */
 static struct makeopen *
 inode_first(const struct criumake *m, const struct makeopen *f)
@@ -22,8 +22,9 @@ inode_first(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Find the pipes and UNIX sockets that are standard input, output or error of a
- * process. Set stdio in the first open file with the inode of each. The value
- * is 1 plus the descriptor number in the first process that has the inode.
+ * process. Set stdio in the first open file with the inode of each. Its value
+ * is 1 plus the number of the descriptor in the first process that uses it in
+ * this way.
  */
 void
 makestdio_find(struct criumake *m)
@@ -77,9 +78,9 @@ waiting(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Record how criu will restore descriptor fd of t, and add --inherit-fd to
- * criu's command line. The descriptor is of a pipe or socket whose other end is
- * outside the snapshot. Do both only once for each pipe or socket. Return 0, or
- * -1 with errstr set.
+ * criu's command line. The descriptor refers to a pipe or socket whose other
+ * end is outside the snapshot. Do both only once for each pipe or socket.
+ * Return 0, or -1 with errstr set.
  */
 int
 makestdio_note(struct criumake *m, const struct maketask *t,

@@ -124,8 +124,9 @@ maketcp_write(struct criumake *m, const struct makeopen *f,
 
 	(void)makefind_data(m, "stream", f->v[OK_INO][0], &data);
 	if (s[1] > data.len || s[3] != data.len - s[1] || s[4] > s[3])
-		return errstr_set("stream/%" PRIu64 ": %zu bytes, not %" PRIu64
-		    " and %" PRIu64, f->v[OK_INO][0], data.len, s[1], s[3]);
+		return errstr_set("stream/%" PRIu64 ": found %zu bytes, "
+		    "expected %" PRIu64 " and %" PRIu64, f->v[OK_INO][0],
+		    data.len, s[1], s[3]);
 	im = make_image(m, CRIU_TCP_STREAM, "tcp-stream-%x.img",
 	    (uint32_t)f->v[OK_INO][0]);
 	if (im == NULL)

@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-enum { CCS = 19 };		/* control characters in c_cc, one byte each */
+enum { CCS = 19 };		/* number of control characters in c_cc, one
+				   byte each */
 
 enum { CONTROLLING = 4 };	/* criu's type of /dev/tty */
 
@@ -22,7 +23,8 @@ static const struct kind {
 	unsigned int	 first;	/* first minor number */
 	unsigned int	 last;
 	uint32_t	 type;
-	uint32_t	 index;	/* fixed index; 0: each terminal has its own */
+	uint32_t	 index;	/* fixed index; 0: each terminal has its own
+				   index */
 } kinds[] = {
 	{ 5, 2, 2, 1, 0 },		/* master of a pseudoterminal */
 	{ 136, 0, 255, 1, 0 },		/* the other end of a pseudoterminal */
@@ -53,9 +55,9 @@ kind_get(const struct makeopen *f)
 }
 
 /*
- * Return a restored open file other than f for the pseudoterminal of f. It is
- * the master end if master is set, otherwise the other end. Return NULL if
- * there is none.
+ * Return a restored open file, other than f, that is an end of the
+ * pseudoterminal of f: the master if master is set, otherwise the other end.
+ * Return NULL if there is none.
  */
 static const struct makeopen *
 end_find(const struct criumake *m, const struct makeopen *f, bool master)
@@ -157,9 +159,9 @@ is_session(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Return the reason why f, which is /dev/tty, cannot be restored, or NULL if it
- * can. criu opens /dev/tty in the process that has f. The session of the
- * process must then have a terminal. This is one that is restored with both
- * ends, or criu's own.
+ * can. criu opens /dev/tty in the process that has f, so the session of that
+ * process must have a terminal. This can be a restored terminal that is not
+ * criu's own, or criu's terminal if the process joins criu's session.
  */
 static const char *
 own_obstacle(const struct criumake *m, const struct makeopen *f)
@@ -213,8 +215,8 @@ maketty_obstacle(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set e to the terminal modes that f has under the given key, and to the
- * control characters cc.
+ * Set the terminal modes in e to the numbers of this key of f, and the control
+ * characters in e to cc.
  */
 static int
 termios_set(struct criumake *m, Criu__Termios *e, const struct makeopen *f,
@@ -324,9 +326,9 @@ maketty_write(struct criumake *m, const struct makeopen *f, void *msg)
 }
 
 /*
- * Record a note on how a terminal whose master is outside the snapshot is
- * restored. The terminal is that of descriptor fd of t; do nothing if its
- * master is restored. It becomes criu's terminal, and criu has to stay in the
+ * Record a note if the terminal of descriptor fd of t becomes criu's terminal
+ * when it is restored. It does if its master is not restored, or if it is
+ * /dev/tty and its session leader is not. criu then has to stay in the
  * foreground. Record this only once for each terminal. Return 0, or -1 with
  * errstr set.
  */

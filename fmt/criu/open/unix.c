@@ -9,7 +9,7 @@ enum { EXTERNAL = 1 };		/* USK_EXTERN of criu's sk-unix.c */
 
 /*
  * Set the file permissions in p to those of the path that socket f is bound to.
- * If the path is relative, also set the directory that it starts from. Do
+ * If the path is relative, also set the directory that it is relative to. Do
  * nothing if f is not bound to a path.
  */
 static int

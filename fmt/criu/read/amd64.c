@@ -15,7 +15,8 @@
 enum {
 	NGPREGS = 27,		/* maximum number of general registers */
 	FXSAVE = 512,
-	ST = 32, NST = 32,	/* offset in FXSAVE, and number of words */
+	ST = 32, NST = 32,	/* offset in FXSAVE, and number of 32-bit
+				   words */
 	XMM = 160, NXMM = 64,
 	SOFTWARE = 464,
 	XSTATE_BV = 512,
@@ -27,8 +28,8 @@ enum {
 };
 
 /*
- * Append to rec, as regset/prstatus, the general registers of g that names
- * lists. Each takes width bytes.
+ * Append the general registers of g to rec, as regset/prstatus. names is the
+ * list of their names. Each register takes width bytes.
  */
 static void
 add_gpregs(struct filelist *rec, const Criu__GpRegs *g, const char *names,
@@ -51,7 +52,8 @@ put_words(uint8_t *p, const uint32_t *v, size_t n, size_t want,
 	size_t i;
 
 	if (n != want)
-		return errstr_set("%s: %zu words, not %zu", name, n, want);
+		return errstr_set("%s: found %zu words, expected %zu", name,
+		    n, want);
 	for (i = 0; i < n; i++)
 		num_put(p + 4 * i, v[i], 4);
 	return 0;
@@ -77,8 +79,8 @@ put_fxsave(uint8_t *b, const Criu__FpRegs *f)
 
 /*
  * Append regset/xstate to rec. b already has the part with x87 and SSE
- * registers (FXSAVE). x has the other parts. If x lacks an array, its registers
- * were never used.
+ * registers (FXSAVE). x has the other parts. If x lacks the array of a part,
+ * the thread never used its registers.
  */
 static int
 add_xstate(struct filelist *rec, uint8_t *b, const Criu__Xsave *x)
@@ -121,7 +123,8 @@ criuregs_amd64(struct criutask *task, const Criu__Core *core)
 	    compat ? 4 : 8);
 	if (put_fxsave(b, t->fpregs) == -1)
 		return -1;
-	if (!compat)	/* a 32-bit thread would need the FSAVE layout */
+	if (!compat)	/* for a 32-bit thread, ptrace(2) uses the FSAVE
+			   layout */
 		filelist_copy(rec, "regset/fpregs", b, FXSAVE);
 	return t->fpregs->xsave == NULL ? 0 :
 	    add_xstate(rec, b, t->fpregs->xsave);

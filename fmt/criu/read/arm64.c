@@ -52,10 +52,11 @@ criuregs_arm64(struct criutask *t, const Criu__Core *core)
 	g = info->gpregs;
 	f = info->fpsimd;
 	if (g->n_regs != REGS)
-		return errstr_set("regs: %zu words, not %d", g->n_regs, REGS);
+		return errstr_set("regs: found %zu words, expected %d",
+		    g->n_regs, REGS);
 	if (f->n_vregs != VREGS)
-		return errstr_set("vregs: %zu words, not %d", f->n_vregs,
-		    VREGS);
+		return errstr_set("vregs: found %zu words, expected %d",
+		    f->n_vregs, VREGS);
 	memcpy(v, g->regs, REGS * sizeof *v);
 	(void)msg_take(&g->base, "sp pc pstate", v + REGS);
 	filelist_nums(&t->rec, "regset/prstatus", v, REGS + 3);

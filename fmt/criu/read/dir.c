@@ -99,8 +99,8 @@ criudir_slurp(struct criureader *r, const char *name, struct buf *b)
 	if (imgdir_input(r->images, name, &in) != 1)
 		return -1;
 	if (in->size > SNAP6_DATA || in->size > input_room(in)) {
-		errstr_set("%s: %ju bytes: an image too large to be "
-		    "embedded", in->name, (uintmax_t)in->size);
+		errstr_set("%s: %ju bytes: image too large to embed",
+		    in->name, (uintmax_t)in->size);
 		input_close(in);
 		return -1;
 	}
@@ -137,9 +137,9 @@ criudir_keep(struct filelist *rec, const char *name, struct buf *b)
 
 /*
  * Read the first message, of type d, of the image file called name. The file
- * must exist and have this magic number. Ignore the rest of it. Set *msg to the
- * message, which the caller frees. Add the file to rec, the record of its
- * process. Return 0, or -1 with errstr set.
+ * must exist and have this magic number. Ignore any further messages. Set *msg
+ * to the message, which the caller frees. Add the file to rec, the record of
+ * its process. Return 0, or -1 with errstr set.
  */
 int
 criudir_message(struct criureader *r, struct filelist *rec, const char *name,
@@ -159,7 +159,7 @@ criudir_message(struct criureader *r, struct filelist *rec, const char *name,
 	if (rc == 0)
 		rc = criuimg_next(&im, d, msg);
 	if (rc == 0)
-		rc = criuimg_error(&im, "no message %s", d->short_name);
+		rc = criuimg_error(&im, "missing message %s", d->short_name);
 	criuimg_close(&im);
 	free(path);
 	(void)criudir_use(r, name);
@@ -184,7 +184,7 @@ criudir_rest(struct criureader *r, struct filelist *rec)
 		    strncmp(v->name, "pages-", 6) == 0)
 			continue;
 		if (strchr(v->name, '\n') != NULL)
-			return errstr_set("%s: a file name with a newline, "
+			return errstr_set("%s: file name contains a newline, "
 			    "which a snapshot cannot hold", r->dir);
 		if (criudir_slurp(r, v->name, &b) == -1 ||
 		    criudir_keep(rec, v->name, &b) == -1)

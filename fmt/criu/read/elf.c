@@ -10,11 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HEAD = 65536 }; /* bytes at the start of a file, where its notes are */
+enum { HEAD = 65536 }; /* number of bytes at the start of a file in which to
+			  find its notes */
 
 /*
- * Return true if file src has build ID want, which is padded with zeros to a
- * multiple of four bytes.
+ * Return true if the build ID of file src is *want, which is padded with zeros
+ * to a multiple of four bytes.
  */
 static bool
 same_id(struct criureader *r, const struct source *src,

@@ -239,8 +239,8 @@ criufiles_free(struct criureader *r)
 }
 
 /*
- * Add descriptor d, which refers to file f, to the open files of t. Add it to
- * the record of t too, in the form of /proc.
+ * Add descriptor d, which refers to file f, to the open files of t. Also add it
+ * to the record of t, in the form of /proc.
  */
 static int
 add_fd(struct criutask *t, const Criu__Fdinfo *d, const struct criufile *f)
@@ -286,9 +286,8 @@ fdinfo_add(void *arg, const struct criuimg *im, void *m)
 	(void)im;
 	if (VEC_ROOM(l->v, l->n) == -1)
 		return -1;
-	l->v[l->n++] = *(Criu__Fdinfo *)m;	/* a shallow copy will do:
-						   the message has no
-						   pointers */
+	l->v[l->n++] = *(Criu__Fdinfo *)m;	/* a shallow copy is enough: the
+						   message has no pointers */
 	return 0;
 }
 
@@ -318,9 +317,9 @@ add_fds(struct criureader *r, struct criutask *t, const char *name,
 }
 
 /*
- * Add the descriptors in fdinfo-ID.img to process t. id is ID. Do nothing if
- * there is no such image. Add the image itself to the record of the first
- * process that uses it. Return 0, or -1 with errstr set.
+ * Add the descriptors in the image fdinfo-N.img, where N is id, to process t.
+ * Do nothing if there is no such image. Add the image itself to the record of
+ * the first process that uses it. Return 0, or -1 with errstr set.
  */
 int
 criufiles_open(struct criureader *r, struct criutask *t, uint32_t id)

@@ -57,8 +57,8 @@ core_machine(struct criureader *r, const char *name)
 }
 
 /*
- * Return the page size in bytes from the mm image called name. It is in the
- * auxiliary vector of the process. Return 0 if it is not there.
+ * Return the page size in bytes from the auxiliary vector in the mm image
+ * called name. Return 0 if it is not there.
  */
 static uint64_t
 mm_page(struct criureader *r, const char *name)
@@ -79,9 +79,9 @@ mm_page(struct criureader *r, const char *name)
 }
 
 /*
- * Set the machine and the page size of checkpoint r. If no image tells the
- * machine, assume amd64. If none tells the page size, assume the smallest of
- * the machine. Return 0.
+ * Set the machine and the page size of checkpoint r. If no image names a known
+ * machine, assume amd64. If no image has the page size, assume the smallest one
+ * of the machine. Return 0.
  */
 int
 criumachine_find(struct criureader *r)
@@ -118,8 +118,7 @@ criuregs_add(struct criureader *r, struct criutask *t, const Criu__Core *c)
 		    "(%d) and arm64 (%d) are", c->mtype, CRIU_AMD64,
 		    CRIU_ARM64);
 	if (strcmp(r->machine->name, known[i].name) != 0)
-		return errstr_set("machine %s, but other images are of "
-		    "%s", known[i].name,
-		    r->machine->name);
+		return errstr_set("machine is %s, but other images are of "
+		    "machine %s", known[i].name, r->machine->name);
 	return known[i].regs(t, c);
 }

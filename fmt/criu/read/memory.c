@@ -22,10 +22,11 @@ struct piecer {
 		struct source	*src;
 		uint64_t	 loc;
 		const char	*why;	/* reason why the piece is missing;
-					   NULL: it has pages */
+					   NULL: it is not missing */
 	}		*v;	/* owned */
 	size_t		 n;
-	uint64_t	 lazy;	/* number of lazy pages */
+	uint64_t	 lazy;	/* number of lazy pages, which are not in the
+				   images */
 };
 
 enum { MAX_PIECES = 1 << 24 };
@@ -41,8 +42,8 @@ piece_add(struct piecer *k, uint64_t addr, uint64_t end, struct source *src,
 }
 
 /*
- * Append to k the pages of runs l from offset start up to end, placed at
- * address addr.
+ * Append to k the pages of runs l from offset start up to offset end. In the
+ * process, they begin at address addr.
  */
 static int
 piece_runs(struct piecer *k, const struct criuruns *l, uint64_t start,
@@ -70,9 +71,8 @@ piece_runs(struct piecer *k, const struct criuruns *l, uint64_t start,
 }
 
 /*
- * Append the pages of mapping v from addr up to end to k. The pagemap does not
- * cover this range. Its pages are in shared memory or in a file, or they are
- * missing.
+ * Append to k the part of mapping v from addr up to end, which is not in the
+ * pagemap. Its pages are in shared memory or in a file, or they are missing.
  */
 static int
 piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
@@ -83,7 +83,7 @@ piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
 	uint64_t off, size, id;
 
 	if (__builtin_add_overflow(v->pgoff, end - v->start, &off))
-		return errstr_set("it ends beyond 2^64 in its file");
+		return errstr_set("ends at a file offset beyond 2^64");
 	off = v->pgoff + (addr - v->start);
 	f = v->status & (CRIU_FILE_PRIVATE | CRIU_FILE_SHARED) ?
 	    criufile_mapped(k->r, v) : NULL;
@@ -92,7 +92,7 @@ piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
 		id = f != NULL && f->dev != 0 ? f->ino : v->shmid;
 		if ((shm = criushm_find(k->r, id)) == NULL)
 			return errstr_set("pagemap-shmem-%" PRIu64 ".img is "
-			    "mapped, but missing", id);
+			    "missing", id);
 		return piece_runs(k, &shm->runs, off, off + (end - addr),
 		    addr);
 	}
@@ -113,9 +113,9 @@ piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
 }
 
 /*
- * Append the ranges of mapping v that are not in the pagemap to k. l has the
+ * Append to k the ranges of mapping v that are not in the pagemap. l has the
  * runs of the pagemap. *next is the index of the first run that ends above the
- * start of v. Advance it past the runs that end in v.
+ * start of v. Advance it past the runs that end inside v.
  */
 static int
 piece_mapping(struct piecer *k, const Criu__Vma *v, const struct criuruns *l,
@@ -162,8 +162,8 @@ pieces_image(struct piecer *k, struct image *im)
 			if (addr < p->end)
 				rc = image_miss(im, addr, p->end, p->why);
 		} else if (p->addr < at)
-			rc = errstr_set("%" PRIx64 " is in the images "
-			    "twice", p->addr);
+			rc = errstr_set("address %" PRIx64 " is in the "
+			    "images twice", p->addr);
 		else
 			rc = builder_run(&b, p->addr, (p->end - p->addr) / KB,
 			    p->src, p->loc);

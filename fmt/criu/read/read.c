@@ -10,8 +10,8 @@
 enum { PREDUMP, OLD, CURRENT, COMPRESSED };	/* values of img_version */
 
 /*
- * Check that we can read a checkpoint of this version, which is in inventory
- * im.
+ * Check that a checkpoint of this version can be read. The version comes from
+ * inventory im. Return 0, or -1 with errstr set.
  */
 static int
 inventory_check(const struct criuimg *im, uint32_t version)
@@ -60,8 +60,8 @@ read_inventory(struct criureader *r)
 
 /*
  * Pack the records of all processes. First add the images that belong to no
- * process to the record of the first process. Give the header a boot time of 0:
- * no image has it.
+ * process to the record of the first process. Set the boot time in the header
+ * to 0, because no image has it.
  */
 static int
 pack_all(struct criureader *r)
@@ -70,7 +70,7 @@ pack_all(struct criureader *r)
 	size_t i;
 
 	if (r->ntask == 0)
-		return errstr_set("%s/pstree.img: no process", r->dir);
+		return errstr_set("%s/pstree.img: no processes", r->dir);
 	if (criudir_rest(r, &r->task[0]->rec) == -1)
 		return -1;
 	for (i = 0; i < r->ntask; i++)
@@ -132,8 +132,8 @@ criu_read(const char *dir, const struct readopts *o)
 }
 
 /*
- * Read CRIU images from input in, a tar(1) archive at its first byte. Return
- * the snapshot, or NULL with errstr set.
+ * Read CRIU images from a tar(1) archive, which begins at the current byte of
+ * the input. Return the snapshot, or NULL with errstr set.
  */
 struct snap *
 criu_readtar(struct input *in, const struct readopts *o)

@@ -22,18 +22,19 @@
 
 struct criuname {		/* a file of the directory */
 	char		*name;	/* owned */
-	bool		 used;	/* one process used the file */
+	bool		 used;	/* a process used the file */
 };
 
 struct criufile {		/* an open or mapped file */
 	uint32_t	 id;	/* unique among files of its type */
 	uint32_t	 type;	/* enum criu_fdtype */
-	uint32_t	 named;	/* id of the FD_REG entry that has its path,
-				   or 0 */
+	uint32_t	 named;	/* ID of the FD_REG entry that has its path, or
+				   0 */
 	char		*name;	/* owned; as /proc shows it */
 	unsigned int	 flags;	/* flags as in open(2) */
 	uint64_t	 pos;
-	uint64_t	 dev;	/* device of shared memory; otherwise 0 */
+	uint64_t	 dev;	/* device, if the file is shared memory;
+				   otherwise 0 */
 	uint64_t	 ino;
 	bool		 dir;
 	bool		 has_size;
@@ -50,7 +51,7 @@ struct criurun {		/* consecutive pages */
 };
 
 struct criuruns {
-	struct criurun	*v;	/* owned; ascending */
+	struct criurun	*v;	/* owned; in ascending order */
 	size_t		 n;
 	uint32_t	 id;	/* number of the pages image */
 };

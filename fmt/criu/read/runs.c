@@ -1,6 +1,6 @@
 /*
  * Read a pagemap and its parents as runs of pages that are consecutive in one
- * source. A pagemap is of a process or of shared memory.
+ * source. A pagemap belongs to a process or to shared memory.
  */
 #include "read.h"
 #include "bisect.h"
@@ -23,9 +23,10 @@ runs_add(void *arg, const struct pages *p, struct source *src)
 }
 
 /*
- * Append the runs of pagemap-NAME.img to l; a run is consecutive pages in one
- * source. name is NAME. The image must exist. For pages that are in a parent,
- * append the runs of the parent. Return 0, or -1 with errstr set.
+ * Append the runs of pagemap-NAME.img to l, where NAME is name. A run is a
+ * sequence of pages that are consecutive in one source. The image must exist.
+ * For pages that are in a parent, append the runs of the parent. Return 0, or
+ * -1 with errstr set.
  */
 int
 criuruns_read(struct criureader *r, struct criuruns *l, const char *name)

@@ -90,8 +90,8 @@ shm_name(const struct criureader *r, uint64_t id)
 }
 
 /*
- * Set the memory of p to the pages of a shared memory object, which are in runs
- * l and begin at address 0.
+ * Set the memory of p to the pages of a shared memory object. Their runs are in
+ * l, with addresses that begin at 0.
  */
 static int
 shm_memory(struct proc *p, const struct criuruns *l)

@@ -14,8 +14,8 @@ enum { MAX_ARGS = 6 * 1024 * KB };	/* maximum size of all arguments:
 					   execve(2) */
 
 /*
- * Add a process or thread of entry e to the snapshot and to r->task. tid is its
- * ID. Return the new element of r->task, or NULL with errstr set.
+ * Add a process or thread that entry e lists to the snapshot and to r->task.
+ * tid is its ID. Return the new element of r->task, or NULL with errstr set.
  */
 static struct criutask *
 task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
@@ -24,8 +24,8 @@ task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
 
 	if (tid == 0 || tid > INT32_MAX || snap_find(r->snap, tid) != NULL) {
 		errstr_set("%s/pstree.img: process or thread %u %s", r->dir,
-		    tid, tid == 0 || tid > INT32_MAX ? "cannot be" :
-		    "is there twice");
+		    tid, tid == 0 || tid > INT32_MAX ? "has an invalid ID" :
+		    "is listed twice");
 		return NULL;
 	}
 	if (VEC_ROOM(r->task, r->ntask) == -1)
@@ -60,7 +60,8 @@ task_word(const char *s, char *word, size_t size)
 
 /*
  * Add the pending signals q to the record of t. name is the name of the file,
- * which has one siginfo_t after another. Return the signals as a set of bits.
+ * which is an array of siginfo_t. Return the set of the signals, with bit n - 1
+ * for signal n.
  */
 static uint64_t
 add_pending(struct criutask *t, const char *name, const Criu__SignalQueue *q)
@@ -109,7 +110,7 @@ thread_facts(struct criureader *r, struct criutask *t, const Criu__Core *c,
 	if (criuregs_add(r, t, c) == -1)
 		return -1;
 	if (th == NULL)
-		return errstr_set("no registers");
+		return errstr_set("no thread_core");
 	thread_creds(t, th->creds);
 	t->task.nice = th->has_sched_nice ? th->sched_nice : 0;
 	if (t->task.nice < -20 || t->task.nice > 19)
@@ -139,8 +140,8 @@ wrap_core(const struct criureader *r, const struct criutask *t)
 }
 
 /*
- * Read thread tid of the process whose first thread is leader. tid is not that
- * first thread.
+ * Read thread tid of the process whose first thread is leader. tid must not be
+ * the ID of leader.
  */
 static int
 read_thread(struct criureader *r, const Criu__PstreeEntry *e,
@@ -188,8 +189,7 @@ leader_facts(struct criureader *r, struct criutask *t,
 		return 0;
 	}
 	if (tc->task_state != ALIVE && tc->task_state != STOPPED)
-		return errstr_set("a process in unknown state "
-		    "%u", tc->task_state);
+		return errstr_set("unknown process state %u", tc->task_state);
 	t->state.stat.v[STAT_THREADS] = e->n_threads;
 	if (thread_facts(r, t, c, tc->blk_sigset) == -1)
 		return -1;
@@ -257,8 +257,8 @@ read_fs(struct criureader *r, struct criutask *t)
 }
 
 /*
- * Add the memory of t from start up to end to its record. name is the name of
- * the file. Stop at the first byte that is missing, or after MAX_ARGS bytes.
+ * Add the memory of t from start up to end to its record, as the file called
+ * name. Stop at the first byte that is missing, or after MAX_ARGS bytes.
  */
 static void
 add_memory(struct criutask *t, const char *name, uint64_t start,
@@ -372,7 +372,7 @@ criutask_pack(struct criutask *t)
 }
 
 /*
- * Free t, but not its proc.
+ * Free t, but not t->proc.
  */
 void
 criutask_free(struct criutask *t)
