@@ -65,8 +65,8 @@ if make_group; then
 	confined 20 "$targets/sweep" 32
 	snap -l -o "$tmp/snap" "$pid"
 	is "$rc ${err/ [T\/]*.N/ GROUP} $(killed)" "0 snap: process N cannot be \
-cloned: it may take N kilobytes, and GROUP has N left of its limit of N: all \
-stay stopped until they are written 0" "no room for a clone: taken"
+cloned: its clone may need N kilobytes, but GROUP has only N left of its limit \
+of N: all processes stay stopped until they are written 0" "no room for a clone: taken"
 	one_instant "no room for a clone: one instant"
 	unnoticed "$pid" "no room for a clone: not noticed"
 else
@@ -80,7 +80,7 @@ kill_clone() {
 	local clone
 
 	while kill -0 "$1" 2>/dev/null &&
-	    ! grep -q 'all stay stopped' "$tmp/err"; do
+	    ! grep -q 'all processes stay stopped' "$tmp/err"; do
 		read -r clone _ <"/proc/$pid/task/$pid/children"
 		if [ -n "$clone" ] && free_again "$pid"; then
 			kill -KILL "$clone" 2>/dev/null

@@ -62,7 +62,7 @@ unnoticed "$pid" "another call: goes on"
 
 target "${unprivileged[@]}" "$tmp/pub/escape" "$tmp/pub/escaped" clone
 caught "a clone's: not made" \
-    "cannot be cloned: .* its clone went astray: all stay stopped" -l
+    "cannot be cloned: .* its clone went astray: all processes stay stopped" -l
 let_go "$pid" "a clone's: let go"
 unnoticed "$pid" "a clone's: goes on"
 

@@ -131,7 +131,7 @@ unnoticed "$pid" "forked by a thread: not noticed"
 # Of a zombie there is nothing to ask for, and nothing to restore.
 target "$targets/zombie"
 snap -r -o "$tmp/snap" "$(sed -n 's/^child //p' "$lines")"
-is "$rc $err" "1 snap: process N is a zombie: it has no memory and no registers any more" \
+is "$rc $err" "1 snap: process N is a zombie: it no longer has memory or registers" \
     "zombie: taken"
 snap -v -r -o /dev/null "$pid"
 is "$(grep -o 'stopped for' "$tmp/err" | wc -l) $(grep -c \
@@ -274,10 +274,10 @@ if is_root; then
 	target "$targets/sandboxed"
 	as+=(env)
 	snap -r -o "$tmp/pub/snap" "$pid"
-	is "$rc $err" "1 $cannot it is under seccomp(N)" \
+	is "$rc $err" "1 $cannot its seccomp(N) filters cannot be suspended" \
 	    "seccomp: refused without privilege"
 	cp "$tmp/pub/snap" "$tmp/snap"
-	is "$(observed "$pid")" "it is under seccomp(2)" "seccomp: recorded"
+	is "$(observed "$pid")" "its seccomp(2) filters cannot be suspended" "seccomp: recorded"
 	unnoticed "$pid" "seccomp: not noticed"
 	target "$targets/state"
 	snap -r -o "$tmp/pub/snap" "$pid"

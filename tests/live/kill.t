@@ -185,7 +185,7 @@ time.sleep(1000)'
 snap -kr -o "$tmp/snap" "$pid"
 ended "$pid"
 is "$? $rc $err" \
-    "0 0 snap: process N is a zombie: it has no memory and no registers any more" \
+    "0 0 snap: process N is a zombie: it no longer has memory or registers" \
     "with a zombie: killed"
 
 # Of several trees snapload restores one at a time: that takes a file.

@@ -83,13 +83,13 @@ limited() {
 	local what=$1 stays=$2
 
 	snap -o "$tmp/snap" --memory "${@:3}" "$pid"
-	is "$rc $(grep -c 'and the snapshot has [0-9]* left of its limit of' \
+	is "$rc $(grep -c 'but the snapshot has only [0-9]* left of its limit of' \
 	    "$tmp/err")" "0 $stays" "--memory, $what" || diag <"$tmp/err"
 }
 # how many KB a clone of the target may take
 cost() {
 	"$BUILD/snap" -o "$tmp/snap" --memory 1K "$pid" 2>&1 |
-	    sed -n 's/.*: it may take \([0-9]*\) kilobytes, .*/\1/p'
+	    sed -n 's/.*: its clone may need \([0-9]*\) kilobytes, .*/\1/p'
 }
 target "$targets/token" 4
 kb=$(cost)

@@ -51,10 +51,11 @@ static const struct {
 };
 
 /*
- * Read a number from file name of directory dir. It is the number after key at
- * the start of a line, or the first number if key is NULL. Return the number,
- * or absent if there is none or it is "max". In place of "max", version 1
- * writes the largest number of whole pages.
+ * Return a number from the file called name in directory dir. It is the number
+ * after key at the start of a line, or the number at the start of the file if
+ * key is NULL. Return the value of absent if there is no such number, or if the
+ * file says that there is no limit: "max" or, in version 1 of cgroups, the
+ * largest number of whole pages.
  */
 static uint64_t
 level_number(const char *dir, const char *name, const char *key,
@@ -81,8 +82,9 @@ level_number(const char *dir, const char *name, const char *key,
 }
 
 /*
- * Return how much cgroup c has left: bytes, or processes and threads. Set
- * *limit to its tightest limit. Both are UINT64_MAX if it has no limit.
+ * Return how much more cgroup c may use: bytes, or processes and threads. Set
+ * *limit to the limit that allows the least more. Both are UINT64_MAX if c has
+ * no limit.
  */
 uint64_t
 cgroup_left(const struct cglevel *c, uint64_t *limit)
@@ -133,11 +135,11 @@ membership_find(struct scan text, const char *controller, bool v1,
 }
 
 /*
- * Call fn for each cgroup that limits this kind of resource for a process.
- * Begin with the cgroup of the process; then take each of its visible
- * ancestors. Stop when fn returns nonzero. membership is the text of the
- * process's /proc/PID/cgroup, and mounts the text of our own mountinfo. Return
- * the last result of fn, 0 if there is no such cgroup, or -1 with errstr set.
+ * Call fn for each cgroup that may limit this kind of resource for a process:
+ * first for the cgroup of the process, then for each of its visible ancestors.
+ * Stop when fn returns nonzero. membership is the text of the process's
+ * /proc/PID/cgroup, and mounts is the text of our own mountinfo. Return the
+ * last result of fn, 0 if there is no such cgroup, or -1 with errstr set.
  */
 int
 cgroup_levels(enum cgkind kind, struct scan membership, struct scan mounts,

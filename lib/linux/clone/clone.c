@@ -50,8 +50,8 @@ clone_kill(pid_t clone)
 }
 
 /*
- * Wait up to five seconds until a clone that was killed has ended. If it takes
- * longer, the kernel kills it when we exit.
+ * Wait up to five seconds for a killed clone to end. If it takes longer, the
+ * kernel kills it when we exit (PTRACE_O_EXITKILL).
  */
 static void
 clone_await(pid_t clone)
@@ -100,8 +100,8 @@ clones_reap(void *arg)
 }
 
 /*
- * Start a thread that reaps the clones of set l that end. It runs until
- * clones_end() is called. If it cannot be started, clones_end() reaps the
+ * Start a thread that reaps each clone of set l when it ends. The thread runs
+ * until clones_end() is called. If it cannot be started, clones_end() reaps the
  * clones.
  */
 void
@@ -175,8 +175,8 @@ live_lost(const struct live *l)
 }
 
 /*
- * Kill all clones of set l; from now on, use the processes themselves. Each
- * clone stays a zombie as long as its process is stopped.
+ * Kill all clones of set l. From now on, the processes themselves are read.
+ * Each clone stays a zombie as long as its process is stopped.
  */
 void
 clones_kill(struct live *l)

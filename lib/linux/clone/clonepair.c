@@ -97,16 +97,17 @@ static int
 pair_add(struct guard *g, const struct clonepair *w)
 {
 	if (g->n == MAX_PAIRS)
-		return errstr_set("more than %d processes", MAX_PAIRS);
+		return errstr_set("too many clones (limit %d)", MAX_PAIRS);
 	g->v[g->n] = *w;
 	__atomic_store_n(&g->n, g->n + 1, __ATOMIC_RELEASE);
 	return 0;
 }
 
 /*
- * Record a cloning of process target for guard g. Call this first with clone 0,
- * before the cloning. Call it again with the process ID of the clone, which we
- * trace, or with -1 if no clone was made. Return 0, or -1 with errstr set.
+ * Record in the list of guard g that process target is being cloned. Call this
+ * before the cloning with clone 0, and after it with the process ID of the
+ * clone, which we trace, or with -1 if no clone was made. Return 0, or -1 with
+ * errstr set.
  */
 int
 guard_send(struct guard *g, pid_t target, pid_t clone)
@@ -164,11 +165,11 @@ struct finding_clones {
 };
 
 /*
- * Add process pid to the pairs of the guard if it is a clone of one of their
- * processes. It may be a marked zombie of an earlier snapshot. Or it may be a
- * clone that we had no time to record: it is exiting, and started after its
- * pair was added. The process cannot have made such a child itself, since all
- * of its threads were stopped until we died.
+ * Add process pid to the list of the guard if it is a clone of a process in the
+ * list, and of one of two kinds: a marked zombie of an earlier snapshot, or a
+ * clone that we had no time to record. The latter is exiting, and started after
+ * its process was added to the list. The process cannot have made such a child
+ * itself, since all of its threads were stopped until we died.
  */
 static int
 find_pid(void *arg, long pid)
@@ -202,11 +203,12 @@ find_pid(void *arg, long pid)
 }
 
 /*
- * Search all processes for clones, and add them to the pairs of guard g. If a
- * clone was not recorded, later calls search again. They stop when its process
- * has returned from the call that makes it, and no candidate is left. All
- * candidates are reaped, even those of another snap that was killed, since its
- * guard may have taken ours.
+ * Search all processes for clones, and add them to the list of guard g. A clone
+ * that was not recorded is searched for in each call, at most LOOKS times. The
+ * search ends early when its process has returned from the call that makes the
+ * clone, and no candidate is left. All candidates are added, even if they may
+ * be clones of another snap that was killed: the guard of that snap may have
+ * added ours.
  */
 void
 pairs_find(struct guard *g)

@@ -48,7 +48,7 @@ enum cgkind {			/* resource that a cgroup limits */
 	CGROUP_KINDS
 };
 
-struct cglevel {		/* a cgroup whose limits count */
+struct cglevel {		/* a cgroup that may limit a process */
 	enum cgkind	 kind;
 	bool		 v1;
 	const char	*dir;	/* borrowed; its directory */

@@ -35,7 +35,7 @@ enum {
 	MIN_OWN = 4096,		/* kilobytes of unshared memory that are
 				   always allowed */
 	HEADS = 8, /* maximum number of heads that a process is compared with */
-	SAMPLES = 32		/* pages compared before all others */
+	SAMPLES = 32		/* number of pages compared as a first test */
 };
 
 struct member {			/* a process that may share the clone of head */
@@ -64,8 +64,8 @@ struct matching {		/* members of one family, compared by several
 };
 
 /*
- * Return the number of kilobytes of memory that process p may have for itself
- * and still be a member of a family.
+ * Return the maximum unshared memory, in kilobytes, that process p may have as
+ * a member of a family.
  */
 static uint64_t
 own_most(const struct lproc *p)
@@ -76,9 +76,9 @@ own_most(const struct lproc *p)
 }
 
 /*
- * Compare 32 sampled pages of process p with those of process head. They are
- * from the mapping in which p shares most memory. Return true if most of them
- * are in the same frames, at the same addresses, in both.
+ * Compare 32 pages of processes p and head, at the same addresses. The pages
+ * are spread over the mapping in which p shares the most memory. Return true if
+ * most of the pages of p are in the same page frames in both processes.
  */
 static bool
 sample_alike(const struct lproc *p, const struct lproc *head)
@@ -107,8 +107,8 @@ sample_alike(const struct lproc *p, const struct lproc *head)
 }
 
 /*
- * Return true if the link called name in /proc has the same target for
- * processes a and b.
+ * Return true if the links called name in /proc/PID are equal for processes a
+ * and b.
  */
 static bool
 link_same(pid_t a, pid_t b, const char *name)
@@ -148,8 +148,9 @@ places_same(const struct lproc *p, const struct lproc *head)
 
 /*
  * Return true if mapping v of process p can be read from a clone with mappings
- * l. v must be private memory without a file; or l must have the same mapping,
- * and reading it must not need a file server.
+ * l. Rings of io_setup(2) and memory under userfaultfd(2) cannot. Other private
+ * memory without a file always can. Anything else, such as the [vdso], can if l
+ * has the same mapping, and reading it needs no file server.
  */
 static bool
 mapping_fits(const struct lproc *p, const struct vma *v, const struct vmas *l)
@@ -189,9 +190,9 @@ member_fits(const struct live *l, const struct member *m)
 }
 
 /*
- * Compare the private mappings of m->proc with those of m->head. Mark those as
- * different (ALIKE_NOT) where m->head has something else mapped. Return false
- * if the [vdso] differs.
+ * Compare the private mappings of m->proc with those of m->head. Mark a mapping
+ * as different (ALIKE_NOT) if m->head has something else mapped at its
+ * addresses. Return false if the [vdso] differs.
  */
 static bool
 member_doubt(struct member *m)
@@ -385,9 +386,9 @@ family_free(struct family *f)
 }
 
 /*
- * From now on, read each member of a family from the clone of its head. The
- * members must still be stopped, and everything that must be read from the
- * members directly has been read.
+ * From now on, read each member of a family from the clone of its head. Call
+ * this while the members are still stopped, once everything that must be read
+ * from them directly has been read.
  */
 void
 family_read(struct live *l)

@@ -47,7 +47,7 @@ struct keeping {
 				   pages there */
 	bool		*cloned; /* owned; for each mapping: the clone has
 				    pages there */
-	struct lacking	 of;	/* the clone, and what is known of it */
+	struct lacking	 of;	/* the clone, and how it may differ */
 	const struct likeness *split; /* if not NULL: copy only the pages
 					 that it lists */
 	struct vmas	 clone;	/* owned; mappings of the clone, unless it
@@ -66,8 +66,8 @@ struct keeping {
 	struct copyrun	*ring;	/* owned; runs of rings to be copied from
 				   clonemem */
 	size_t		 nring;
-	bool		 failed; /* the page map of the process could not be
-				    read */
+	bool		 failed; /* the pagemap of the process could not be
+				    read; why has the reason */
 	char		 why[256];
 };
 
@@ -175,9 +175,10 @@ keep_pages(struct keeping *k, const struct vma *v, bool copy)
 }
 
 /*
- * Schedule copies of all present pages of mapping v. If v has none, the clone
- * may have pages there if it is that of another process. Then add a gap that
- * says so. Return 0, or -1 with errstr set.
+ * Schedule copies of all present pages of mapping v. If v has none, and the
+ * clone is that of another process, the clone may have pages there. Then add a
+ * gap with GAP_NOTHING, which says that the process has no page in v. Return 0,
+ * or -1 with errstr set.
  */
 static int
 keep_whole(struct keeping *k, const struct vma *v)
@@ -193,8 +194,8 @@ keep_whole(struct keeping *k, const struct vma *v)
 
 /*
  * Add gaps for private mapping v where the clone lacks pages of the process.
- * The clone is that of another process. how says how the file of v is captured.
- * Return 0, or -1 with errstr set.
+ * The clone is that of another process. how is the treatment of the file of v,
+ * or TAKE_MEMORY if v has no file. Return 0, or -1 with errstr set.
  */
 static int
 keep_alike(struct keeping *k, const struct vma *v, enum treatment how)
@@ -427,9 +428,8 @@ out:
 }
 
 /*
- * Drop the gaps of all processes of set l: the runs of pages that their clones
- * lack. The processes stay stopped, and their own memory is read; the memory of
- * the clones is not.
+ * Drop the gaps (runs of pages that a clone lacks) of all processes of set l.
+ * The processes stay stopped, and are read themselves instead of their clones.
  */
 void
 gaps_drop(struct live *l)
@@ -449,8 +449,8 @@ gaps_drop(struct live *l)
 
 /*
  * Return the first gap of process p between start and end (exclusive): a run of
- * pages that its clone lacks. Return NULL if there is none. The later gaps
- * follow it in memory, up to p->gap + p->ngaps.
+ * pages that its clone lacks. Later gaps follow it in the array p->gap, which
+ * has p->ngaps elements. Return NULL if there is none.
  */
 const struct gap *
 gap_find(const struct lproc *p, uint64_t start, uint64_t end)

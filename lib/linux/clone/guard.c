@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 enum {
-	PATIENCE_MS = 5000,	/* time for the guard to end */
+	PATIENCE_MS = 5000,	/* maximum time for the guard to end */
 	PAIR_MS = 20		/* additional time for each process */
 };
 
@@ -139,9 +139,9 @@ guard_start(struct guard *g)
 }
 
 /*
- * Start a guard. Its process has no copies of our other threads. It needs none
- * of our locks, and fork(2) leaves those of the C library free. Return the
- * guard, or NULL with errstr set.
+ * Start a guard, in a process that has only a copy of the calling thread. This
+ * is safe, since the guard needs none of our locks, and fork(2) leaves the
+ * locks of the C library free. Return the guard, or NULL with errstr set.
  */
 struct guard *
 guard_begin(void)

@@ -47,10 +47,10 @@ enum {
 struct room {			/* a limit that several processes share */
 	struct room	*next;	/* owned */
 	enum cgkind	 kind;
-	char		*name;	/* owned; directory of a cgroup, or name of a
-				   user */
-	uint64_t	 limit;	/* bytes, or processes and threads, as in
-				   used and promised; UINT64_MAX: no limit */
+	char		*name;	/* owned; directory of a cgroup, name of a
+				   user, or "the snapshot" */
+	/* unit of limit, used and promised: bytes, or processes and threads */
+	uint64_t	 limit;	/* UINT64_MAX: no limit */
 	uint64_t	 used;	/* usage before the first clone */
 	uint64_t	 promised; /* amount promised to clones */
 };
@@ -60,8 +60,8 @@ struct headroom {
 	struct room	*rooms;	/* owned */
 	uint64_t	 tasks;	/* number of processes and threads of all
 				   users; 0: not read yet */
-	uint64_t	 clones; /* number of clones that were promised a
-				    place */
+	uint64_t	 clones; /* number of clones that count against the
+				    limits of users */
 };
 
 struct claim {			/* what the clone of a process needs */
@@ -73,8 +73,8 @@ struct claim {			/* what the clone of a process needs */
 };
 
 /*
- * Return the room, a limit on what clones take, of this kind and name. Return
- * NULL if there is none.
+ * Find the room (a limit on all clones together) with this kind and name.
+ * Return NULL if there is none.
  */
 static struct room *
 room_find(const struct headroom *h, enum cgkind kind, const char *name)
@@ -88,7 +88,8 @@ room_find(const struct headroom *h, enum cgkind kind, const char *name)
 }
 
 /*
- * Add a room with this limit and usage. Return it, or NULL with errstr set.
+ * Add a room with this kind, name, limit, and current usage. Return it, or NULL
+ * with errstr set.
  */
 static struct room *
 room_add(struct headroom *h, enum cgkind kind, const char *name,
@@ -136,9 +137,10 @@ room_take(struct room *r, const struct claim *c)
 	const uint64_t left = room_left(r, r->used + r->promised);
 
 	if (r->kind == CGROUP_MEMORY && c->bytes > left)
-		return errstr_set("it may take %ju kilobytes, and %s has %ju "
-		    "left of its limit of %ju", (uintmax_t)c->bytes / KB,
-		    r->name, (uintmax_t)left / KB, (uintmax_t)r->limit / KB);
+		return errstr_set("its clone may need %ju kilobytes, but %s "
+		    "has only %ju left of its limit of %ju",
+		    (uintmax_t)c->bytes / KB, r->name, (uintmax_t)left / KB,
+		    (uintmax_t)r->limit / KB);
 	if (r->kind == CGROUP_TASKS &&
 	    !places_enough(room_left(r, r->used), r->promised + 1))
 		return errstr_set("%s may have %ju processes and threads, "
@@ -243,11 +245,11 @@ tasks_add(void *arg, long pid)
 }
 
 /*
- * Reserve for claim c one of the processes and threads that its user may have.
- * The kernel does not report how many the user has now. The number for all
- * users is an upper bound; count those of the user only if it is near the
- * limit. Root has no limit (copy_process of kernel/fork.c). Return 0, or -1
- * with errstr set.
+ * Reserve one process for claim c within the process limit of its user. The
+ * kernel does not report how many processes and threads the user has. The
+ * number for all users is an upper bound. Count those of this user only if that
+ * bound is near the limit. Root has no limit (copy_process of kernel/fork.c).
+ * Return 0, or -1 with errstr set.
  */
 static int
 user_take(struct claim *c)
@@ -278,10 +280,10 @@ user_take(struct claim *c)
 }
 
 /*
- * Return the headroom of set l: the limits on clones, and what is reserved for
- * clones. The first call makes it, with one limit: the memory that the user
- * allows, minus the copies of shared memory. Return NULL with errstr set if
- * memory runs out.
+ * Return the headroom of set l: the limits on clones, and the amounts reserved
+ * for clones. The first call creates it with one limit, the memory that the
+ * user allows; copies of shared memory count against it. Return NULL with
+ * errstr set if memory runs out.
  */
 static struct headroom *
 headroom_get(struct live *l)
@@ -356,8 +358,8 @@ headroom_free(struct live *l)
 }
 
 /*
- * Lower *arg, a number of bytes, to the number that cgroup c has left, if that
- * is smaller.
+ * Set *arg, a number of bytes, to the smaller of *arg and the memory that
+ * cgroup c has left.
  */
 static int
 room_lessen(void *arg, const struct cglevel *c)

@@ -84,8 +84,9 @@ has_monitor(const struct live *l)
 }
 
 /*
- * Return 0 if process p has no memory under userfaultfd(2) now, or -1 with
- * errstr set if it has. Read smaps again, since that may have changed.
+ * Check that process p has no memory under userfaultfd(2). Read smaps again,
+ * since memory may have been put under it after smaps was last read. Return 0,
+ * or -1 with errstr set if there is such memory, or if smaps cannot be read.
  */
 static int
 memory_unwatched(const struct lproc *p)
@@ -106,11 +107,11 @@ memory_unwatched(const struct lproc *p)
 }
 
 /*
- * Check that cloning process p does no harm. vma has the mappings of p. A
- * monitor of userfaultfd(2) may have to agree to the fork; p would wait for
- * that, forever if the monitor is also stopped. In a new PID namespace the
- * clone would become init. Return 0 if there is no such danger, or -1 with
- * errstr set.
+ * Check that cloning process p does no harm. vma has the mappings of p. If
+ * memory of p is under userfaultfd(2), its monitor may have to agree to the
+ * fork. Then p would wait for the monitor, forever if that is also stopped. If
+ * children of p go to a new PID namespace, the clone would become its init.
+ * Return 0 if there is no such danger, or -1 with errstr set.
  */
 static int
 clone_harmless(const struct live *l, const struct lproc *p,
@@ -327,8 +328,8 @@ clones_make(struct live *l, struct snap *s)
 		return true;
 	clones_kill(l);
 	(void)step_begin(&l->steps, STEP_MEMORY);
-	live_say(l, "process %d cannot be cloned: %s: all stay stopped until "
-	    "they are written", m.failed->pid, m.why);
+	live_say(l, "process %d cannot be cloned: %s: all processes stay "
+	    "stopped until they are written", m.failed->pid, m.why);
 	gaps_drop(l);
 	return false;
 }

@@ -45,11 +45,11 @@ ptraceonly_find(void)
 }
 
 /*
- * Make unreadable mappings of a clone readable, if only the tracer may read
- * them on this kernel. Calls are injected into the clone through calls. vma has
- * the mappings; change those that have pages (has[i]). If a mapping cannot be
- * changed, it is reported as missing when it is read. Return 0, or -1 with
- * errstr set if no more calls can be injected.
+ * Make unreadable mappings of a clone readable, if this kernel lets only the
+ * tracer read them. calls is the handle for injecting calls into the clone. vma
+ * has the mappings. Only those with pages are changed: has[i] is true for them.
+ * If a mapping cannot be changed, it is reported as missing when it is read.
+ * Return 0, or -1 with errstr set if no more calls can be injected.
  */
 int
 ptraceonly_show(struct inject *calls, const struct vmas *vma, const bool *has)

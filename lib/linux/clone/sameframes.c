@@ -49,9 +49,9 @@ struct comparing {
 	struct likeness	*a;
 	size_t		 next;	/* index of the stretch at which to continue */
 	size_t		 i;	/* index of the current mapping in vma */
-	size_t		 met[2]; /* number of entries of t for pages that the
-				    process has as well, in mapping i: [0]
-				    file pages, [1] others */
+	size_t		 met[2]; /* number of compared pages of the clone in
+				    mapping i: [1] present pages without a
+				    file, [0] others */
 };
 
 /*
@@ -185,7 +185,7 @@ alike_own(struct likeness *a, uint64_t addr, uint64_t page)
 	struct pagespan *s;
 
 	if (a->nown == a->most)
-		return errstr_set("too many of its pages are its own");
+		return errstr_set("too many of its pages are not shared");
 	a->nown++;
 	s = a->n == 0 ? NULL : &a->own[a->n - 1];
 	if (s != NULL && s->end == addr) {
@@ -200,10 +200,11 @@ alike_own(struct likeness *a, uint64_t addr, uint64_t page)
 }
 
 /*
- * Compare the n pages starting at addr of a process and a clone. e has the
- * pagemap entries of the process. known has those of the clone, or is NULL if
- * it has none. Set how of the mapping, and add to a->own the pages that only
- * the process has. Return 0, or -1 with errstr set.
+ * Compare n pages of a process and a clone, starting at address addr. e has the
+ * pagemap entries of the process, and known those of the clone. known is NULL
+ * if the clone has no entries there. Update the result for the mapping
+ * (a->how), and add to a->own the pages that only the process has. Return 0, or
+ * -1 with errstr set.
  */
 static int
 compare_part(struct comparing *c, uint64_t addr, const uint64_t *e,
@@ -239,8 +240,9 @@ compare_part(struct comparing *c, uint64_t addr, const uint64_t *e,
 
 /*
  * Finish the comparison of mapping c->i of a process and a clone. Compare the
- * number of pages that the clone has there with c->met, the number that the
- * process has too. If they differ, the clone has pages that the process lacks.
+ * number of pages that the clone has there with c->met, the number of these
+ * that were compared. If they differ, the clone has pages that the process
+ * lacks.
  */
 static void
 mapping_end(struct comparing *c)

@@ -259,9 +259,9 @@ inject_resume(struct inject *c)
 
 /*
  * Restore the scratch memory of clone c, and free c, which may be NULL. If the
- * memory cannot be restored, kill the clone: its memory would be captured with
- * wrong bytes. rc is 0, or -1 if the caller failed. Return -1 if rc is -1 or on
- * failure, else 0.
+ * memory cannot be restored, kill the clone, since its memory would be captured
+ * with wrong bytes. rc is 0, or -1 if the caller failed. Return -1 if rc is -1
+ * or on failure, else 0.
  */
 int
 inject_relinquish(struct inject *c, int rc)

@@ -28,7 +28,7 @@ struct seeking {
 	pid_t		 pid;
 	int		 mem;		/* /proc/PID/mem of the process */
 	int		 pagemap;
-	struct gadgets	*found;		/* an address is 0 until it is found */
+	struct gadgets	*found;		/* result; 0: not found yet */
 };
 
 /*
@@ -83,7 +83,7 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 	ssize_t n;
 
 	absent = absent && !is_far(s, v);
-	before = 0;		/* bytes of the last read that buf still has */
+	before = 0;		/* bytes kept in buf from the last read */
 	from = v->start;	/* address of the first entry */
 	for (at = from; at < v->end && !gadgets_whole(s->found);
 	    at += CODE_STEP) {
@@ -169,11 +169,12 @@ seek_remember(const struct seeking *s, const struct vmas *l)
 }
 
 /*
- * Find the instructions g in process pid. l has its mappings, and mem is its
- * open memory. The highest mappings are searched first: the [vdso] and the
- * libraries loaded at start have both instructions within a few pages, and are
- * unlikely to be unmapped. Pages that are not resident are searched last.
- * Return 0, or -1 with errstr set.
+ * Find the instructions for injected calls in process pid, and set *g to their
+ * addresses. l has the mappings of the process, and mem is its open memory. The
+ * highest mappings are searched first: the [vdso] and the libraries loaded at
+ * start have both instructions within a few pages, and are unlikely to be
+ * unmapped. Pages that are not resident are searched last. Return 0, or -1 with
+ * errstr set.
  */
 int
 gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)

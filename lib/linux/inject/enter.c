@@ -45,7 +45,8 @@ seccomp_look(struct inject *inj)
 	else if (errno == ESRCH)
 		return inject_refused(inj, "options");
 	else if (is_filtered(inj))
-		return errstr_set("it is under seccomp(2)");
+		return errstr_set("its seccomp(2) filters cannot be "
+		    "suspended");
 	/* filters apply again before the thread can run */
 	return inject_options(inj, 0);
 }

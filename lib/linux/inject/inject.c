@@ -115,9 +115,9 @@ inject_look(struct inject *inj)
 }
 
 /*
- * Make the process of inj map memory for us. The address is chosen before, so
- * that the return frame (used if we die) can unmap the memory. Before Linux
- * 4.17 the kernel may choose another address; then the frame is written again.
+ * Make the process of inj map memory for us. The address is chosen in advance,
+ * so that the return frame (used if we die) can unmap the memory. Before Linux
+ * 4.17 the kernel may choose another address; the frame is then written again.
  * Return 0, or -1 with errstr set.
  */
 static int

@@ -40,8 +40,8 @@ repeat_ask(struct inject *inj)
 
 /*
  * Find out how to restart the call in which the thread of inj was interrupted.
- * This is called before each of our calls, but only the first time has an
- * effect. Return 0, or -1 with errstr set.
+ * This is called before each of our calls, but has an effect only before the
+ * first. Return 0, or -1 with errstr set.
  */
 int
 repeat_learn(struct inject *inj)

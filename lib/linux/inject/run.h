@@ -43,7 +43,8 @@ struct inject {
 	uint8_t		*buf; /* owned; buffer for building a return frame */
 	bool		 ready;		/* the thread's state is saved and
 					   its return frame written */
-	bool		 entered;	/* the thread has registers of ours */
+	bool		 entered;	/* registers for a call of ours were
+					   loaded into the thread */
 	bool		 going;		/* the thread runs to the next entry
 					   or exit of a system call */
 	uint64_t	 since; /* when going was set, in ms of now_ms */

@@ -23,7 +23,7 @@ inject_put(pid_t pid, const void *buf, size_t len, uint64_t addr)
 	memcpy(&to.iov_base, &addr, sizeof addr);
 	from.iov_len = to.iov_len = len;
 	if (process_vm_writev(pid, &from, 1, &to, 1, 0) != (ssize_t)len)
-		return errstr_sys("memory of %d", pid);
+		return errstr_sys("memory of process %d", pid);
 	return 0;
 }
 

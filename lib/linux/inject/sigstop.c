@@ -77,8 +77,8 @@ stops_note(struct inject *inj)
 
 /*
  * Send again the SIGSTOPs that the threads of inj consumed. All threads must be
- * stopped. If the process was continued in the meantime, continue it again,
- * because that discards pending stop signals.
+ * stopped. If the process was continued in the meantime, then send SIGCONT as
+ * well, which discards the SIGSTOPs just sent.
  */
 void
 stops_send(struct inject *inj)

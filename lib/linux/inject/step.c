@@ -55,8 +55,8 @@ inject_load(struct inject *inj, long nr, const uint64_t arg[6])
 }
 
 /*
- * Set the ptrace(2) options of the thread of inj: its usual options, and those
- * in more. Return 0, or -1 with errstr set.
+ * Set the ptrace(2) options of the thread of inj: its usual options, plus those
+ * in the mask more. Return 0, or -1 with errstr set.
  */
 int
 inject_options(struct inject *inj, uintptr_t more)
@@ -98,8 +98,9 @@ is_fault(int sig)
 }
 
 /*
- * Return true if signal sig is no fault of the thread of inj. Then a process
- * sent it, or it reports a memory error that can be handled later.
+ * Return true if signal sig was not caused by a fault of the thread of inj.
+ * Either a process sent it, or it reports a memory error that can be handled
+ * later.
  */
 static bool
 is_sent(const struct inject *inj, int sig)
@@ -207,8 +208,8 @@ inject_go(struct inject *inj, int sig)
 static uint64_t
 inject_until(const struct inject *inj, uint64_t ms)
 {
-	enum { LEAST_MS = 20 };	/* minimum time for us to notice that it
-				   stopped */
+	enum { LEAST_MS = 20 };	/* minimum time to wait, even if the thread
+				   has already stopped */
 	const uint64_t now = now_ms();
 
 	if (!inj->going)
@@ -220,8 +221,9 @@ inject_until(const struct inject *inj, uint64_t ms)
 /*
  * Let the thread of inj run to the next entry or exit of a system call, for at
  * most ms milliseconds. It is resumed after other stops; a group-stop takes
- * effect when we leave. Return 0 at an entry or exit, 1 if it stopped with
- * ptrace(2) event event, or -1 with errstr set.
+ * effect when we leave. Return 0 at an entry or exit. Return 1 if the thread
+ * stopped with the ptrace(2) event given as event, unless that is 0. Return -1
+ * with errstr set on failure.
  */
 int
 inject_step(struct inject *inj, int event, uint64_t ms)

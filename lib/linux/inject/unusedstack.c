@@ -17,10 +17,10 @@ enum {
 };
 
 /*
- * Return true if the n pages described by the pagemap entries at entry exist.
- * Writing to them then adds no page, and waits for no handler of
- * userfaultfd(2). If alone is set, no other process may map them either, so
- * that writing copies none.
+ * Return true if the n pages exist whose pagemap entries are at entry. Writing
+ * to them then adds no page, and waits for no handler of userfaultfd(2). If
+ * alone is set, also require that no other process maps them, so that writing
+ * copies none.
  */
 static bool
 are_there(const uint64_t *entry, size_t n, bool alone)
@@ -112,10 +112,10 @@ thread_stack(const struct inject *inj, const struct vmas *l, struct vma *stack)
 }
 
 /*
- * Return the address of len bytes of stack that begin at addr, or shortly below
- * it but not below lower. Best are pages that the process does not share with
- * another after fork(2), then pages that exist. If there are neither, return
- * addr.
+ * Find len bytes of stack that begin at addr, or shortly below it but not below
+ * lower. Prefer pages that the process does not share with another after
+ * fork(2), then pages that exist. Return the address of the bytes found, or
+ * addr if there are none.
  */
 static uint64_t
 find_pages(const struct inject *inj, uint64_t lower, uint64_t addr, size_t len)
@@ -150,10 +150,10 @@ find_pages(const struct inject *inj, uint64_t lower, uint64_t addr, size_t len)
 }
 
 /*
- * Choose len unused bytes of stack v, and save them in inj->saved. They are
- * below the stack pointer, where pages exist, and in one page if they fit. If
- * the main thread is on another stack, they are the lowest bytes of v, which
- * must be zero and so were never used. Return false if there is no room.
+ * Choose len unused bytes of stack v, and save them in inj->saved. If the main
+ * thread is on v, they are below the stack pointer, preferably where pages
+ * exist, and in one page if they fit. Otherwise they are the lowest bytes of v,
+ * which must be zero and so were never used. Return false if there is no room.
  */
 static bool
 take_unused(struct inject *inj, const struct vma *v, size_t len)
@@ -182,13 +182,13 @@ take_unused(struct inject *inj, const struct vma *v, size_t len)
 /*
  * Find an unused part of the stack of the main thread of inj, for the return
  * frame. l has the mappings of the process. The part is in the [stack] mapping.
- * If [stack] was used to its end, it is in the stack that the thread now runs
- * on: that of a thread, a coroutine or a signal handler. Return 0, or -1 with
- * errstr set.
+ * If that has no room, it is in the stack that the main thread runs on now,
+ * such as the stack of a thread, a coroutine, or a signal handler. Return 0, or
+ * -1 with errstr set.
  *
- * Writing to it rarely adds pages to the process: only if the stack never grew
- * further than now, or if all pages below are shared. Then it adds one page, or
- * three if the thread has AMX tiles.
+ * Writing to the part rarely adds pages to the process. It does so only if the
+ * stack was never deeper than now, or if all pages below are shared. Then it
+ * adds one page, or three if the thread has AMX tiles.
  */
 int
 unusedstack_find(struct inject *inj, const struct vmas *l)

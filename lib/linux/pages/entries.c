@@ -32,7 +32,7 @@ struct walk {
 	size_t		 i;	/* index of the mapping that contains addr */
 	uint64_t	 addr;	/* address of the page to read next */
 	uint64_t	 page;	/* bytes of a page */
-	uint64_t	 huge;	/* bytes that an entry one level up maps */
+	uint64_t	 huge;	/* bytes of a huge page */
 	const struct frames *flags; /* flags by page frame; NULL: not
 				       readable */
 	uint64_t	*v;	/* owned; entries that were read */
@@ -122,8 +122,8 @@ walk_give(struct walk *w, size_t n)
 
 /*
  * Return 1 if only this process maps the huge page whose first entry is e.
- * Return 0 if not, or -1 with errstr set. If all is set, also return 1 if e is
- * not of a huge page.
+ * Return 0 if not, or -1 with errstr set. If e is not the entry of a huge page,
+ * return the value of all.
  */
 static int
 huge_alone(const struct walk *w, uint64_t e, bool all)
@@ -172,8 +172,8 @@ walk_huge(struct walk *w)
 }
 
 /*
- * Clear PME_EXCLUSIVE in entries that are wrong about it. These are entries of
- * huge pages that other processes also map, among the n that were read. Return
+ * Among the n entries that were read, clear PME_EXCLUSIVE in those of huge
+ * pages that other processes also map. The kernel sets it there wrongly. Return
  * 0, or -1 with errstr set.
  */
 static int

@@ -27,15 +27,15 @@ struct block {
 struct frames {
 	int		 fd;
 	char		 name[24];
-	struct block	**block; /* owned; NULL: nothing is known of its
-				    frames */
+	struct block	**block; /* owned; blocks of values; NULL: none of
+				    its frames was requested */
 	size_t		 n;
 };
 
 /*
- * Open the file name below /proc, which has 64 bits for each page frame. Return
- * a structure for reading it, which the caller frees with frames_free. Return
- * NULL with errno and errstr set on failure.
+ * Open the file called name in /proc, which has a 64-bit value for each page
+ * frame. Return a structure for reading it, which the caller frees with
+ * frames_free. Return NULL with errno and errstr set on failure.
  */
 struct frames *
 frames_open(const char *name)

@@ -100,9 +100,10 @@ space_pagemap(const struct space *sp)
 }
 
 /*
- * Return the argument for a scan of start..end (exclusive) with PAGEMAP_SCAN.
- * It finds pages that have at least one of the categories in any. It writes up
- * to n regions to v, each with those of its categories that are in wanted.
+ * Return the argument for a PAGEMAP_SCAN of start..end (exclusive). The scan
+ * finds pages with at least one category of the mask any. It writes up to n
+ * regions to v. Each region has those of its categories that are in the mask
+ * wanted.
  */
 static struct scan_arg
 scan_make(uint64_t start, uint64_t end, uint64_t any, uint64_t wanted,
@@ -125,9 +126,9 @@ what_of_categories(uint64_t c)
 }
 
 /*
- * Scan the pagemap fd as a says, for categories of pages, one of which is
- * SCAN_GUARD. If the kernel does not know SCAN_GUARD, leave it out, now and in
- * all later calls. Return the result of ioctl(2).
+ * Scan the pagemap fd with argument a, which asks for SCAN_GUARD and other
+ * categories of pages. If the kernel does not know SCAN_GUARD, leave it out,
+ * now and in all later calls. Return the result of ioctl(2).
  */
 static long
 scan_any(int fd, struct scan_arg *a)
@@ -297,9 +298,10 @@ walk_entries(int fd, uint64_t start, uint64_t end, unsigned int more,
  * Call fn, with arg, for each run of pages in start..end (exclusive) that are
  * present, in swap, or guards. The runs are in ascending order. Stop if fn
  * returns -1. fd is the pagemap of the process. The range may contain several
- * mappings and gaps; a run may extend from one mapping into the next. more has
- * PM_FILE or PM_HUGE if these are to be reported as well; PM_FILE is slow,
- * because the kernel must examine each page. Return 0, or -1 with errstr set.
+ * mappings and gaps; a run may extend from one mapping into the next. The mask
+ * more says whether PM_FILE and PM_HUGE are to be reported as well. PM_FILE is
+ * slow, because the kernel must examine each page. Return 0, or -1 with errstr
+ * set.
  */
 int
 pagemap_walk(int fd, uint64_t start, uint64_t end, unsigned int more,

@@ -70,7 +70,8 @@ struct smapsize {		/* counts of a mapping, in KB */
 	bool		 device; /* device memory, which has no pages */
 };
 
-struct smapsizes {		/* sorted by address */
+struct smapsizes {		/* counts of all mappings of a process,
+				   sorted by address */
 	struct smapsize	*v;	/* owned */
 	size_t		 n;
 };

@@ -107,11 +107,11 @@ touch_rest(struct touching *t, pid_t tid)
 }
 
 /*
- * Find out which mappings of the sorted list l have a page that is present, in
- * swap, or a guard. has[i] says so of mapping i. tid is a thread of the
- * process, and fd its pagemap. If the kernel has no PAGEMAP_SCAN (before Linux
- * 6.7), a large mapping with only zero pages may count as having none. Return
- * 0, or -1 with errstr set.
+ * For each mapping i of the sorted list l, set has[i] to true if the mapping
+ * has a page that is present, in swap, or a guard, else to false. tid is a
+ * thread of the process, and fd its pagemap. If the kernel has no PAGEMAP_SCAN
+ * (before Linux 6.7), a large mapping with only zero pages may count as having
+ * none. Return 0, or -1 with errstr set.
  */
 int
 pagemap_touched(pid_t tid, int fd, const struct vmas *l, bool *has)

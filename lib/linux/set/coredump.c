@@ -54,7 +54,8 @@ pipe_read(int fd, uint8_t *buf, size_t len)
 		if (n == -1)
 			return errstr_sys("core");
 		if (n == 0)
-			return errstr_set("core: truncated in its notes");
+			return errstr_set("core: truncated before the end of "
+			    "its notes");
 		buf = buf == NULL ? NULL : buf + n;
 		len -= (size_t)n;
 	}
@@ -104,7 +105,7 @@ head_read(struct coredump *c, int fd, size_t *skip, size_t *len)
 	*skip = (size_t)off;
 	*len = (size_t)size;
 	return type == PT_NOTE && off <= MAX_GAP && size <= MAX_NOTES ?
-	    0 : errstr_set("core: notes not where the kernel writes them");
+	    0 : errstr_set("core: invalid program header of the notes");
 }
 
 /*

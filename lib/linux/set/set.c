@@ -45,7 +45,7 @@ live_say(const struct live *l, const char *fmt, ...)
 }
 
 /*
- * Add process pid, which is not in set l yet, to it. Return the process, or
+ * Add process pid to set l, which must not have it yet. Return the process, or
  * NULL if memory runs out.
  */
 struct lproc *
@@ -162,9 +162,9 @@ lproc_ended(const struct lproc *p)
 }
 
 /*
- * Leave process p, which seems to have ended, out of set l. Warn the user, with
- * one exception: if p has really ended, before the processes were stopped, and
- * the user did not give its process ID, say nothing.
+ * Leave process p, which seems to have ended, out of set l, and warn the user.
+ * Do not warn if p has really ended, before the processes were stopped, and the
+ * user did not give its process ID.
  */
 void
 lproc_leave(struct live *l, struct lproc *p)
@@ -179,8 +179,8 @@ lproc_leave(struct live *l, struct lproc *p)
 
 /*
  * Set *t to a queue of all processes of set l, for turns_next(). Return the
- * number of threads that should work on it. This is at most the value of most,
- * and at most the number of processors.
+ * number of threads that should work on it: one for every EACH processes, but
+ * no more than there are processors, and no more than the parameter most.
  */
 size_t
 turns_begin(const struct live *l, struct turns *t, size_t most)

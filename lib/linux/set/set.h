@@ -128,9 +128,9 @@ struct lproc {
 				    thread; 0: none */
 	pid_t		 sharer; /* process ID of a running process outside
 				    the set that shares its memory; 0: none */
-	pid_t		 mmtid;	/* thread ID by which its memory is read: of
-				   its clone or of a thread of it that is
-				   alive; 0: it has no memory */
+	pid_t		 mmtid;	/* ID of the thread by which its memory is
+				   read: one of its own that is alive, or its
+				   clone; 0: it has no memory */
 	struct lthreads	 threads;
 	struct tids	 tids;	/* tree of its threads, by thread ID */
 	bool		 found;	/* found by name, cgroup or -r, not given by
@@ -161,8 +161,8 @@ struct lproc {
 	enum mapstate	 maps;
 	pid_t		 clone;	/* process ID of the clone that is read for
 				   it; 0: none */
-	pid_t		 origin; /* thread of its own by which its memory can
-				    be read */
+	pid_t		 origin; /* ID of one of its own threads, by which
+				    its memory can be read */
 	bool		 whole;	/* its clone has all of its mappings */
 	struct common	 common; /* memory that it shares with other
 				    processes */
@@ -279,7 +279,7 @@ struct live {
 				     clone/clone.c */
 	atomic_bool	 watched; /* the thread watcher runs */
 	bool		 incomplete;
-	bool		 parted; /* as incomplete, but zombies do not count */
+	bool		 parted; /* like incomplete, but not set for zombies */
 	bool		 lost;	/* copies made while processes were stopped
 				   could not be written */
 	bool		 monitor; /* a process has userfaultfd(2) open */

@@ -39,9 +39,10 @@ on_late(int sig)
 }
 
 /*
- * Seize thread tid (PTRACE_SEIZE), until the timer of attach() expires. Return
- * 0, or -1 with errno set: ETIMEDOUT if the timer expired. The request may have
- * succeeded just before; a second attempt then finds that we trace the thread.
+ * Seize thread tid (PTRACE_SEIZE), but give up when the timer of attach()
+ * expires. Return 0, or -1 with errno set: ETIMEDOUT if the timer expired. The
+ * request may have succeeded just before; a second attempt then finds that we
+ * trace the thread.
  */
 static int
 attach_timed(pid_t tid)
@@ -98,8 +99,9 @@ attach(pid_t tid)
  * Seize thread tid of process p: become its tracer. If another process traces
  * it, set *tracer to the ID of that tracer, otherwise to 0. The other tracer,
  * perhaps another snap, may have released the thread before its ID was read;
- * therefore try up to five more times. Do not wait for a zombie, since other
- * threads may be stopped. Return 0, or -1 with errno set.
+ * therefore try up to five more times. Do not retry if the thread is a zombie,
+ * since other threads may already be stopped and waiting. Return 0, or -1 with
+ * errno set.
  */
 static int
 seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
@@ -122,10 +124,9 @@ seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
 }
 
 /*
- * Check whether the memory of process pid, which may be traced, can be read. It
- * cannot if only its own user may read its files in /proc. Do not open the file
- * to find out, since that might wait for execve(2). Return 0, or -1 with errstr
- * set if it cannot be read.
+ * Check whether the memory of process pid, which may be traced, can be read.
+ * Check only the permissions of /proc/PID/mem: opening the file might wait for
+ * execve(2). Return 0, or -1 with errstr set if the permissions forbid it.
  */
 static int
 mem_refused(pid_t pid)
@@ -141,8 +142,8 @@ mem_refused(pid_t pid)
 }
 
 /*
- * Seize thread t of process p: become its tracer, while it keeps running. If t
- * has ended or has another tracer, this is no error. If t is the first thread
+ * Seize thread t of process p: become its tracer, while it keeps running. It is
+ * not an error if t has ended or has another tracer. If t is the first thread
  * and has another tracer, set p->tracer to that tracer. Return 0; SEIZE_WAITS,
  * with nothing changed, if p is inside execve(2); or -1 with errstr set if p
  * cannot be captured.

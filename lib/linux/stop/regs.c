@@ -87,9 +87,9 @@ peek(pid_t tid, uint64_t addr, void *buf, size_t len)
 
 /*
  * If thread tid is inside a restartable sequence (rseq(2)), move its program
- * counter to the abort handler. The kernel would do that when the thread
- * resumes. It does not if we make the thread run an injected call before.
- * Return true if the registers were changed.
+ * counter to the abort handler. The kernel does that when the thread resumes,
+ * but not if we make the thread run an injected call first. Return true if the
+ * registers were changed.
  */
 static bool
 regs_abort(pid_t tid)
@@ -250,9 +250,9 @@ is_packed(const struct file *f)
 }
 
 /*
- * Unpack all register sets in the record of thread t. Put those that have an
- * index in reg there; they borrow from the record. Elements for missing sets
- * stay unchanged. Return 0, or -1 with errstr set.
+ * Unpack all register sets in the record of thread t. Set the element of reg
+ * for each set that has an index there; the element borrows from the record.
+ * Elements for missing sets stay unchanged. Return 0, or -1 with errstr set.
  */
 int
 regs_unpack(struct lthread *t, struct bytes reg[REGSET_MAX])

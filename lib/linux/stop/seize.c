@@ -32,10 +32,10 @@ sleeps_known(const void *status, size_t len)
 }
 
 /*
- * Return the number of the system call in which a thread waits. nr was read
- * from /proc/TID/syscall. If it is the number of restart_syscall(2), find the
- * call that is being resumed from wchan, which was read just after nr, and from
- * arg, the first argument. Otherwise return nr.
+ * Return the number of the system call in which a thread waits. nr is the
+ * number in /proc/TID/syscall. If that is restart_syscall(2), determine the
+ * resumed call from arg, its first argument, and from wchan, which was read
+ * just after nr. Otherwise, or if that fails, return nr.
  */
 static int64_t
 call_first(int64_t nr, const struct file *wchan, uint64_t arg)
@@ -131,12 +131,13 @@ thread_look(struct lproc *p, struct lthread *t)
 
 /*
  * Look again at thread t of process p if its system call is still unknown.
- * Nobody may have looked yet. Or another tracer, such as an earlier snap, had
- * stopped the thread, which is now returning into the call: while it runs, wait
- * a little and look again. If we did not know the call and were killed during
- * an injected call, the call would fail with EINTR (frame_regs of
- * linux/machine/). Do not call this after the thread was seized: a signal sent
- * to a traced thread may wake another one (threads.c).
+ * Either the thread was not looked at yet, or another tracer, such as an
+ * earlier snap, had stopped it, and it is now returning into the call. In the
+ * latter case, wait a little and look again while it runs. The call must be
+ * known before we inject another: if we were killed during that, an unknown
+ * call would fail with EINTR (frame_regs of linux/machine/). Do not call this
+ * after the thread was seized: a signal sent to a traced thread may wake
+ * another one (threads.c).
  */
 void
 thread_relook(struct lproc *p, struct lthread *t)

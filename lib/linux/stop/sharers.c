@@ -30,7 +30,7 @@ struct sharer {			/* a process that may share memory */
 	uint64_t	 stack;	/* start address of its stack */
 	pid_t		 pid;
 	pid_t		 with;	/* process of the set that it shares memory
-				   with; 0: this is of the set itself */
+				   with; 0: this one is in the set */
 };
 
 struct sharers {
@@ -156,9 +156,9 @@ set_gather(struct sharers *s)
 }
 
 /*
- * Wait up to 200 ms for sharers to stop sharing memory. Drop those that do from
- * the list. For example, a child of posix_spawn(3) shares memory only until it
- * calls execve(2).
+ * Wait up to 200 ms for sharers to stop sharing memory, and drop from the list
+ * those that do. For example, a child of posix_spawn(3) shares memory only
+ * until it calls execve(2).
  */
 static void
 sharers_settle(struct sharers *s)

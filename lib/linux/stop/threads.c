@@ -88,10 +88,10 @@ list_thread(void *arg, long tid)
 }
 
 /*
- * Add to the list of process p its threads that are not there yet. If look is
- * true, read the files of each that must be read before the stop. Return 0; 1
- * if the process is gone; or -1 with errstr set if its threads cannot be
- * listed.
+ * Add to the list of process p those of its threads that are not in it yet. If
+ * look is true, read from each new thread the files that must be read before
+ * the stop. Return 0; 1 if the process is gone; or -1 with errstr set if its
+ * threads cannot be listed.
  */
 int
 threads_list(struct lproc *p, bool look)
@@ -192,8 +192,8 @@ threads_seize(struct lproc *p)
 }
 
 /*
- * Interrupt all seized threads of process p. If there are any, record that the
- * pause of p begins.
+ * Interrupt all seized threads of process p. If there are any, set p->since,
+ * the time when the stop of p began, unless it is already set.
  */
 void
 threads_stop(struct lproc *p)
@@ -243,8 +243,8 @@ threads_poll(struct lproc *p, bool *asleep)
 
 /*
  * Return true if an interrupted thread of process p only waits for a processor.
- * It has not stopped yet although it runs or sleeps interruptibly, and stops as
- * soon as it gets a processor.
+ * Such a thread has not stopped yet, although it is running or in interruptible
+ * sleep. It stops as soon as it gets a processor.
  */
 static bool
 threads_starve(const struct lproc *p)

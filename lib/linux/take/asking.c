@@ -10,7 +10,8 @@
 #include <string.h>
 
 /*
- * Record that asking process a for its state has failed. errstr has the reason.
+ * Mark a as failed, so that no more calls are injected for it. Keep errstr,
+ * which has the reason, for asking_result().
  */
 void
 asking_failed(struct asking *a)
@@ -20,8 +21,8 @@ asking_failed(struct asking *a)
 }
 
 /*
- * Return 0 if asking process a for its state has worked. Return -1 with errstr
- * set if it has failed.
+ * Return 0 if no call injected for a has failed. Otherwise return -1 with
+ * errstr set to the reason.
  */
 int
 asking_result(const struct asking *a)
@@ -31,8 +32,9 @@ asking_result(const struct asking *a)
 
 /*
  * Make system call nr with arguments arg in each of the n processes v. Set
- * member ret of each to the result. If room is not 0, replace argument number
- * room by the address of scratch memory in the process.
+ * member ret of each to the result. If room is not 0, it is the index of an
+ * argument; replace that argument by the address of scratch memory in the
+ * process.
  */
 void
 ask_each(struct asking *v, size_t n, long nr, const uint64_t arg[6],
@@ -70,8 +72,8 @@ asking_got(struct asking *a, void *buf, size_t len)
 }
 
 /*
- * Move the answers collected in the n processes v (member told) to their
- * records. There they become a file called name.
+ * Move the answers collected in member told of each of the n processes v to its
+ * record, as a file called name.
  */
 void
 asking_reported(struct asking *v, size_t n, const char *name)
@@ -86,10 +88,10 @@ asking_reported(struct asking *v, size_t n, const char *name)
 }
 
 /*
- * Record, as file name of the n processes v, a value that prctl(2) returns for
- * option. If size is not 0, the value is the size bytes that the call stores;
- * otherwise it is the result of the call. If hex is set, write it in
- * hexadecimal.
+ * Record a value that prctl(2) returns for option, as a file called name of
+ * each of the n processes v. If size is not 0, the call stores the value, which
+ * has size bytes; otherwise the value is the result of the call. If hex is set,
+ * write it in hexadecimal.
  */
 void
 ask_prctl(struct asking *v, size_t n, const char *name, long option,

@@ -208,9 +208,8 @@ ask_sessionkeys(struct asking *a)
 
 /*
  * Ask the first threads of the n processes v, by injected calls, for process
- * state that a clone does not inherit. This is timers, keys, and whether the
- * process adopts orphans (copy_signal of kernel/fork.c, copy_creds of
- * kernel/cred.c).
+ * state that a clone does not inherit: timers, keys, and whether the process
+ * adopts orphans (copy_signal of kernel/fork.c, copy_creds of kernel/cred.c).
  */
 void
 ask_process(struct asking *v, size_t n)
@@ -226,9 +225,9 @@ ask_process(struct asking *v, size_t n)
 }
 
 /*
- * Ask n threads, one for each element of v, for their own state, by injected
- * calls. This is the alternate signal stack, TID address, parent death signal,
- * and securebits.
+ * Ask n threads, one for each element of v, by injected calls, for their own
+ * state: the alternate signal stack, TID address, parent death signal, and
+ * securebits.
  */
 void
 ask_thread(struct asking *v, size_t n)
@@ -249,9 +248,9 @@ ask_thread(struct asking *v, size_t n)
 }
 
 /*
- * Ask the n processes v, or their clones, for state that both have, by injected
- * calls. This is signal actions (copy_sighand of kernel/fork.c) and memory
- * state (dup_mm).
+ * Ask the n processes v, or their clones, by injected calls, for state that
+ * both have: signal actions (copy_sighand of kernel/fork.c) and memory state
+ * (dup_mm).
  */
 void
 ask_memory(struct asking *v, size_t n)

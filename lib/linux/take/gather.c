@@ -39,8 +39,8 @@ thread_finish(struct live *l, struct lproc *lp, struct lthread *th)
 
 /*
  * Read facts about process lp into lp->task and the record of leader, its first
- * thread. If the process has gone or cannot be read, leave it out; this is no
- * error. Return 0, or -1 with errstr set if memory runs out.
+ * thread. Leave the process out if it has gone or cannot be read. Return 0,
+ * even if it was left out, or -1 with errstr set if memory runs out.
  */
 static int
 leader_gather(struct live *l, struct snap *s, struct lproc *lp,
@@ -55,8 +55,8 @@ leader_gather(struct live *l, struct snap *s, struct lproc *lp,
 	}
 	if (lp->mmtid == 0 && leader->state == 'Z') {
 		l->incomplete = true;
-		live_say(l, "process %d is a zombie: it has no memory and no "
-		    "registers any more", lp->pid);
+		live_say(l, "process %d is a zombie: it no longer has "
+		    "memory or registers", lp->pid);
 	}
 	task_record(l, s, lp, leader);
 	return leader->rec.failed ? errstr_set("out of memory") : 0;

@@ -45,8 +45,8 @@ round_ending(struct round *r)
 /*
  * Handle process p, in which no call can be injected; errstr says why. Write
  * the reason to rec, the record of p, and warn the user. If p does not stand
- * still, the user already knows. Then only report that p cannot be cloned,
- * unless it is traced or its first thread does not stop.
+ * still, the user was already warned of that. Then only report that p cannot be
+ * cloned, unless another process traces it or its first thread does not stop.
  */
 static void
 observe(struct live *l, struct lproc *p, struct filelist *rec)
@@ -61,8 +61,9 @@ observe(struct live *l, struct lproc *p, struct filelist *rec)
 		    snap_errstr());
 	else if (l->opts.clone && !lproc_has(p, HOLD_FOREIGN) &&
 	    TAILQ_FIRST(&p->threads)->hold == HOLD_STOPPED)
-		live_say(l, "process %d cannot be cloned: %s: all stay stopped "
-		    "until they are written", p->pid, snap_errstr());
+		live_say(l, "process %d cannot be cloned: %s: all processes "
+		    "stay stopped until they are written", p->pid,
+		    snap_errstr());
 }
 
 /*

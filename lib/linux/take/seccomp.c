@@ -24,9 +24,9 @@ struct filters {		/* the different filters of all threads so
 };
 
 /*
- * Set *id to the number of the filter that has the len bytes at data. If the
- * filter is new, add it to set l and to record rec. Return 0, or -1 with errstr
- * set.
+ * Set *id to the number of the filter whose program is the len bytes at data.
+ * If the filter is new, add it to set l and to record rec. Return 0, or -1 with
+ * errstr set.
  */
 static int
 filter_number(struct live *l, const void *data, size_t len,

@@ -40,7 +40,7 @@ enum {
 struct livesource {
 	struct source	 src;
 	struct lproc	*proc;		/* borrowed */
-	bool		 again;		/* liveopts.again */
+	bool		 again;		/* value of liveopts.again */
 	bool		 far;		/* read through the proxy, as pages
 					   may never arrive */
 	pid_t		 tid;
@@ -204,8 +204,8 @@ lproc_isalone(const struct live *l, const struct lproc *p)
  * Make a source of snapshot s that reads the memory of process p or its clone.
  * If p is read from the clone of another process, return the source of that
  * process. far must be set for mappings of files on a file server, which may
- * not answer. What is read, p or its clone, must stay stopped until the source
- * was read. Return NULL with errstr set on failure.
+ * not answer. The process or clone that is read must stay stopped until the
+ * source has been read. Return NULL with errstr set on failure.
  */
 struct source *
 source_live(struct live *live, struct snap *s, struct lproc *p, bool far)

@@ -180,9 +180,9 @@ keys_share(struct live *l)
 /*
  * Ask recorded processes, by injected calls, for the state that state_read()
  * left. If cloned is true, ask the clones; the processes run again. If cloned
- * is false, ask stopped processes that have no clone. Some of these stay
- * stopped; they are asked if they are to be restored. The others will be read
- * from the clone of another process, which cannot answer for them.
+ * is false, ask stopped processes that have no clone of their own. Some of them
+ * will be read from the clone of another process, which cannot answer for them.
+ * The others stay stopped, and are asked only if they are to be restored.
  */
 void
 state_finish(struct live *l, bool cloned)

@@ -31,12 +31,13 @@ struct taker {			/* the thread that captures stopped processes */
 	pthread_t	 thread;
 	bool		 threaded;
 	atomic_bool	 quit;
-	pthread_mutex_t	 lock;		/* also protects snap while it grows */
+	pthread_mutex_t	 lock;		/* protects the members below, and
+					   snap while it grows */
 	pthread_cond_t	 ready;
 	pthread_cond_t	 wanted;
-	size_t		 ngiven;	/* protected by lock, as are nready,
-					   done, failed and why */
-	size_t		 nready;
+	size_t		 ngiven;	/* number of processes and threads
+					   that live_next() has returned */
+	size_t		 nready;	/* number that it may return */
 	bool		 done;
 	bool		 failed;
 	char		 why[1024];
@@ -56,7 +57,7 @@ take_room(struct taker *k)
 }
 
 /*
- * Wake live_next(): everything that the snapshot contains now can be written.
+ * Wake live_next(), which may now return everything that the snapshot contains.
  */
 static void
 take_ready(struct taker *k)
@@ -79,7 +80,7 @@ record_live(const struct lproc *lp, struct filelist *rec)
 
 /*
  * If smaps in the record of process lp was read before the stop, correct it to
- * the mappings during the stop.
+ * match the mappings during the stop. Return 0, or -1 with errstr set.
  */
 static int
 record_refit(const struct lproc *lp, struct filelist *rec)
@@ -101,10 +102,10 @@ record_refit(const struct lproc *lp, struct filelist *rec)
 }
 
 /*
- * Capture the memory of process lp as the memory of p. If the clone of lp was
- * killed during that, fail if the options say so. Otherwise record all of its
- * memory as missing, since it is uncertain which pages the clone had. Return 0,
- * or -1 with errstr set.
+ * Capture the memory of process lp as the memory of p. If the clone of lp is
+ * killed during that, fail if liveopts.again is set. Otherwise record all of
+ * the memory as missing, since it is uncertain which pages the clone had.
+ * Return 0, or -1 with errstr set.
  */
 static int
 memory_take(struct taker *k, struct lproc *lp, struct proc *p,
@@ -134,8 +135,9 @@ memory_take(struct taker *k, struct lproc *lp, struct proc *p,
 
 /*
  * Capture thread th, which t describes. Add a process to the snapshot, and let
- * the callback, take, fill it in. If th is the first thread of its process,
- * also capture text and memory. This frees t.
+ * the callback k->take fill it in. If th is the first thread of its process,
+ * also capture text and memory. On success, free the contents of t. Return 0,
+ * or -1 with errstr set.
  */
 static int
 thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
@@ -181,8 +183,8 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th,
 }
 
 /*
- * Capture thread th, which is not the first of its process, unless it ended
- * before it was looked at.
+ * Capture thread th, which is not the first of its process. Skip it if its stat
+ * could not be read, for example because it had ended.
  */
 static int
 later_take(struct taker *k, struct lproc *lp, struct lthread *th)

@@ -72,11 +72,11 @@ task_read(struct live *l, struct lproc *p, const struct lthread *leader)
 }
 
 /*
- * Make task t, which is empty, and the record of thread th of process p. Use
- * what was read before and during the stop: th is not the first thread, and may
- * be running again. Correct its age to the moment when p was recorded. Return
- * false if th had ended by then. Also return false, after warning the user, if
- * its stat could not be read.
+ * Fill in t, which is empty, and the record of th, a thread of process p but
+ * not its first. Use only files that were read before and during the stop,
+ * since th may be running again. Correct its age to the moment when p was
+ * recorded. Return false if th had ended before its stat was read. Also return
+ * false, after warning the user, if its stat could not be read.
  */
 bool
 thread_gather(struct live *l, const struct lproc *p, struct lthread *th,
@@ -134,10 +134,10 @@ record_isinit(const struct filelist *l)
 }
 
 /*
- * Record the process ID of the parent of a process in another PID namespace. t
- * is the task of the process, and l its record. The process ID is that in the
- * namespace of the process; it is 0 if the parent is outside. Do nothing if the
- * process is in our PID namespace.
+ * Record the parent of a process in another PID namespace than ours, by its
+ * process ID in that namespace; 0 means that the parent is outside. t is the
+ * task of the process, and l its record. Do nothing if the process is in our
+ * PID namespace.
  */
 static void
 record_parent(const struct task *t, struct filelist *l)
@@ -153,9 +153,9 @@ record_parent(const struct task *t, struct filelist *l)
 }
 
 /*
- * Record where the process of record l belongs. This is the unit, the container
- * and the pod that its cgroup path names. If the process is in another PID
- * namespace than ours, also record its process ID there.
+ * Record the unit, the container, and the pod that the cgroup path of the
+ * process of record l names. If the process is in another PID namespace than
+ * ours, also record its process ID in that namespace.
  */
 static void
 record_place(struct filelist *l)

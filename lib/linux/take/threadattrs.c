@@ -21,7 +21,8 @@
  * Resources that threads usually share, but may have separately after
  * unshare(2) or setns(2).
  */
-enum { NKCMP = 2 };		/* kcmp(2) compares the first two of apart */
+enum { NKCMP = 2 };		/* number of resources that kcmp(2) compares:
+				   the first ones of apart */
 
 static const char *const apart[] = { "files", "fs", "ns/cgroup", "ns/ipc",
 	"ns/mnt", "ns/net", "ns/pid_for_children", "ns/time_for_children",
@@ -74,8 +75,8 @@ kcmp_differs(pid_t a, pid_t b, size_t i)
 
 /*
  * Add to list l the resources that thread t of process pid does not share with
- * other, another thread of the process. space has the namespaces of other. A
- * resource that cannot be compared counts as shared.
+ * another thread of the process. other is the ID of that thread, and space has
+ * its namespaces. A resource that cannot be compared counts as shared.
  */
 void
 thread_apart(pid_t pid, const struct lthread *t, pid_t other,

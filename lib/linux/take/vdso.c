@@ -87,12 +87,14 @@ vdso_copy(struct live *l, struct snap *s)
 
 /*
  * Return a source for the whole [vdso] v of a process of set l: a copy of our
- * own. Offsets in it begin at 0. mem is the memory of the process. Return NULL
- * if the two [vdso] may differ, as for a 32-bit process or one restored from
- * another kernel. If the process has touched no page of its own, nothing can be
- * compared. Its [vdso] is then the kernel's, unless the address is low enough
- * for a 32-bit process. clone says that mem is the memory of a clone; a clone
- * has touched no page itself, but we may touch its pages.
+ * own. Offsets in it begin at 0. mem is the memory of the process, or of its
+ * clone if clone is set. Return NULL if the two [vdso] may differ, as for a
+ * 32-bit process or one restored from another kernel.
+ *
+ * Pages that the process has touched are compared with our own. If there are
+ * none, its [vdso] is the kernel's, unless the address is low enough for a
+ * 32-bit process. Of a clone, all pages are compared: it has touched none
+ * itself, but we may touch its pages.
  */
 struct source *
 vdso_source(struct live *l, struct snap *s, struct source *mem,
