@@ -44,7 +44,7 @@ caps_set(uint32_t keep, bool forget)
 
 /*
  * Return true if path can be accessed in this mode without capabilities, or
- * does not exist. A directory must also be our own, since files in another
+ * does not exist. A directory must also belong to us, since files in another
  * user's directory may belong to anyone.
  */
 static bool

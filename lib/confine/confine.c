@@ -62,10 +62,9 @@ dir_make(const char *path)
 }
 
 /*
- * Confine this process, which must have one thread, to the needs of c. Skip
- * each kind of confinement that the kernel does not support; confine_lacks
- * returns these kinds. Return 0, or -1 with errstr set if the helper cannot be
- * started.
+ * Confine this process, which must have one thread, to what c needs. Skip each
+ * kind of confinement that the kernel does not support; confine_lacks names
+ * them. Return 0, or -1 with errstr set if the helper cannot be started.
  */
 int
 confine(const struct confined *c)
@@ -90,8 +89,8 @@ confine(const struct confined *c)
 }
 
 /*
- * Return, for a message, the kinds of confinement that the kernel does not
- * support, or NULL if it supports all.
+ * Return the kinds of confinement that the kernel does not support, as text
+ * that follows "no" in a message. Return NULL if it supports all.
  */
 const char *
 confine_lacks(void)
@@ -100,9 +99,10 @@ confine_lacks(void)
 }
 
 /*
- * Have the helper call act of struct confined. Return 0 with *fd set to a
- * descriptor that the caller owns. Return 1 if act failed; it has then printed
- * a message. Return -1 with errstr set on other errors.
+ * Make the helper call the function act of struct confined. Return 0 with *fd
+ * set to the descriptor that act returned, which the caller owns. Return 1 if
+ * act failed; it has then printed a message. Return -1 with errstr set on other
+ * errors.
  */
 int
 confine_act(int *fd)

@@ -68,8 +68,8 @@ job_elf(const char *path)
 }
 
 /*
- * Return true if path is the name of the output or, if there may be several,
- * one of their names: NAME.812 or NAME.812.2.
+ * Return true if path is a name of the output. If there may be several outputs,
+ * this can also be a name with a suffix, such as NAME.812 or NAME.812.2.
  */
 static bool
 is_output(const struct confined *c, const char *path)
@@ -103,7 +103,7 @@ job_create(const char *path)
 	const struct itimerval never = { { 0, 0 }, { 0, 0 } };
 
 	if (job.open || !is_output(job.c, path))
-		return errstr_set("%s: not the output that was named", path);
+		return errstr_set("%s: not an output of this program", path);
 	setitimer(ITIMER_REAL, &look, NULL);
 	job.open = newfile_open(&job.file, path) == 0;
 	setitimer(ITIMER_REAL, &never, NULL);
@@ -120,8 +120,9 @@ job_act(void)
 }
 
 /*
- * Do the request with this letter. Set *rc to its result: -1 on failure, with
- * errstr set. Return the descriptor that it yields, or -1 if there is none.
+ * Carry out the request that letter stands for. path is its argument. Set *rc
+ * to its result, or to -1 with errstr set on failure. Return the descriptor
+ * that the request yields, or -1 if there is none.
  */
 static int
 job_do(char letter, const char *path, int *rc)
@@ -224,8 +225,8 @@ job_main(int sock)
 
 /*
  * Start the helper of the program that c confines. The helper ends when the
- * program does. made says that c->outdir was created for the program; it is
- * then removed at the end if it is empty. Return 0, or -1 with errno set.
+ * program does. If made is set, c->outdir was created for the program; the
+ * helper removes it at the end if it is empty. Return 0, or -1 with errno set.
  */
 int
 helperjob_start(const struct confined *c, bool made)

@@ -41,8 +41,8 @@ enum {
 
 struct ruleset {
 	uint64_t	 fs;
-	uint64_t	 net;		/* since Landlock version 4 */
-	uint64_t	 scoped;	/* since Landlock version 6 */
+	uint64_t	 net; /* rights to networks; since Landlock version 4 */
+	uint64_t	 scoped;	/* scopes; since Landlock version 6 */
 };
 
 struct beneath {
@@ -62,9 +62,9 @@ rights_known(long version)
 
 /*
  * Add a rule that allows access to file fd. If fd is a directory, the rule is
- * for everything below it. Ignore errors. If the rule was needed, opening the
- * file fails later. It was not needed for a file outside of file systems, such
- * as a pipe.
+ * for everything below it. access has the rights; those that are not in known
+ * are left out. Ignore errors: if the rule was needed, opening the file fails
+ * later. A file outside of file systems, such as a pipe, needs no rule.
  */
 static void
 rule_add(int rules, uint64_t known, int fd, uint64_t access)

@@ -6,8 +6,8 @@
 #include "engine.h"
 
 /*
- * Find out whether image im was described before: all of its segments, in
- * order. Set d->again to the answer. Return true if it was.
+ * Return true if all segments of image im were described before, in order.
+ * Cache the answer in d->again.
  */
 static bool
 again_look(struct dedup *d, const struct image *im)
@@ -47,10 +47,11 @@ again_known(const struct dedup *d, uint64_t place)
 }
 
 /*
- * Find kilobytes that were already described as part of another image. Look in
- * extent e of segment seg, from kilobyte kb of the segment on. Set *place to
- * the place of the first. Return how many, from kb on, were described and have
- * a known outcome. Return 0 if kb itself was not described, or has none.
+ * Find kilobytes of segment seg that were already described as part of another
+ * image. They are in extent e and begin at kilobyte kb of the segment. Set
+ * *place to the place of the first. Return the number of consecutive kilobytes,
+ * from kb on, that were described and whose outcome is known. Return 0 if this
+ * is not so for kilobyte kb itself.
  */
 uint64_t
 again_find(struct dedup *d, const struct segment *seg, const struct extent *e,
@@ -86,9 +87,9 @@ again_find(struct dedup *d, const struct segment *seg, const struct extent *e,
 }
 
 /*
- * Plan in block b the n kilobytes that were described earlier, starting at
- * place. If there are at least BLOCK, they need a block of their own; then do
- * nothing unless b is empty.
+ * Append to block b the n kilobytes that were described earlier, starting at
+ * place, or as many as fit. If n is BLOCK or more, they need a block of their
+ * own, so do nothing unless b is empty.
  */
 void
 plan_again(struct block *b, uint64_t place, uint64_t n)

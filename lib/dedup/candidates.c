@@ -23,9 +23,9 @@ block_page(const struct block *b, size_t i)
 
 /*
  * Compare pages of block b with the pages at their places in target. page lists
- * n pages of b; take the first of them, as many as come from one source. Set
- * target to PLACE_NONE for those that differ. Return the number of pages
- * compared, or -1 with errstr set.
+ * n pages of b; compare the first of them, as many as have their targets in one
+ * source. Set target to PLACE_NONE for those that differ or whose target cannot
+ * be read. Return the number of pages compared, or -1 with errstr set.
  */
 static ssize_t
 check_some(const struct dedup *d, size_t *last, const struct block *b,

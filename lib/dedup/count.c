@@ -41,8 +41,8 @@ count_finding(void *arg, const struct finding *f)
 
 /*
  * Count the kilobytes of image im in c->count. Treat each segment of a text as
- * a record of its own, and all segments of memory as one record: snap(6).
- * Return 0, or -1 with errstr set.
+ * a record of its own, but all segments of memory as one record, as snap(6)
+ * does. Return 0, or -1 with errstr set.
  */
 static int
 count_image(struct counting *c, const struct image *im)
@@ -60,9 +60,10 @@ count_image(struct counting *c, const struct image *im)
 }
 
 /*
- * Set the counts of all processes of s to those that writing s as a stream
- * would produce. This reads all of s. If some of it cannot be read, call warn,
- * unless it is NULL, with arg and a sentence. Return 0, or -1 with errstr set.
+ * Set the counts of all processes of s to what they would be if s were written
+ * as a stream. This reads all of s. For each process that cannot be read
+ * completely, call warn, unless it is NULL, with arg and a message. Return 0,
+ * or -1 with errstr set.
  */
 int
 snap_count(struct snap *s, void (*warn)(void *, const char *), void *arg)

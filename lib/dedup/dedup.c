@@ -100,9 +100,9 @@ block_run(const struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * Report finding f for kilobytes of block b, starting at number i. Members
- * verdict, n, data and why of f must be set. If the kilobytes equal earlier
- * ones, target is the place of those; then limit f->n to the segment that
+ * Set the members of finding f other than verdict, n, data and why, and report
+ * it. It is for the kilobytes of block b from index i on. If they equal earlier
+ * kilobytes, target is the place of those; then limit f->n to the segment that
  * contains target.
  */
 static int

@@ -8,7 +8,8 @@
 #include "model.h"
 
 enum verdict {
-	VERDICT_RAW,		/* first page with these contents */
+	VERDICT_RAW,		/* must be written: new, or not allowed to refer
+				   to another page */
 	VERDICT_ZERO,
 	VERDICT_SAME,		/* equals an earlier page, at addr of image */
 	VERDICT_LOST		/* the page could not be read */

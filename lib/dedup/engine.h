@@ -13,7 +13,7 @@
 enum { BLOCK = 256 };		/* maximum kilobytes in a block */
 
 enum page_state {
-	PAGE_READ, /* must be read; after the fetch: has been read */
+	PAGE_READ, /* to be read; after the fetch: was read */
 	PAGE_ZERO,
 	PAGE_IDENTICAL,		/* its identity was seen before */
 	PAGE_FOUND,		/* read, and equal to an earlier page */
@@ -49,8 +49,8 @@ struct block {
 	size_t		 nslot;
 	uint8_t		*data;	/* owned; BLOCK slots, NULL before use */
 	int		 rc;	/* -1: the fetch failed; why has the error */
-	char		 why[256]; /* error, also of the last page that was
-				      lost */
+	char		 why[256]; /* the error, or why the last lost page could
+				      not be read */
 };
 
 enum { SECRETSIZE = 192 };
@@ -61,8 +61,8 @@ struct described {		/* a segment and the place of its first
 	const struct segment	*seg;	/* borrowed */
 };
 
-struct outcome {		/* outcome for kilobytes with an identity,
-				   unless they were written raw */
+struct outcome {		/* outcome of consecutive kilobytes that have
+				   identities and were not written raw */
 	uint64_t	 place : 38;
 	uint64_t	 n : 24;
 	uint64_t	 verdict : 2;
@@ -89,7 +89,7 @@ struct candidates {		/* pages of a block that are to be compared
 	uint16_t	 page[BLOCK];
 };
 
-enum { WINDOW = 16384 };		/* number of groups of IDENTITY_KB */
+enum { WINDOW = 16384 }; /* maximum groups of IDENTITY_KB in a window */
 
 struct window {			/* identities of the next pages */
 	const struct segment *seg;	/* borrowed */
@@ -100,9 +100,9 @@ struct window {			/* identities of the next pages */
 	uint64_t	 id[WINDOW];
 };
 
-struct again {			/* whether an image was described before;
-				   caches the last answer */
-	const struct image *image; /* borrowed; the image asked about last */
+struct again { /* cached answer: whether an image was described before */
+	const struct image *image; /* borrowed; the image that the answer is
+				      for */
 	bool		 described; /* image was described completely */
 	size_t		 first;	/* index in desc of its first segment */
 };

@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * Read the pages of w in smaller runs, each of one identity. Call this if some
- * could not be read when all were read at once. Return 0, or -1 with errstr
- * set.
+ * Read the pages of w again, in smaller runs, after some of them could not be
+ * read. Each run is one group of pages with an identity. Mark pages that still
+ * cannot be read as lost. Return 0, or -1 with errstr set on other errors.
  */
 static int
 want_salvage(struct block *b, const struct want *w)
@@ -42,8 +42,8 @@ want_salvage(struct block *b, const struct want *w)
 }
 
 /*
- * Read the pages of b, with one call for consecutive wants from the same
- * source.
+ * Read the pages of b. Consecutive wants from the same source are read in one
+ * call.
  */
 static int
 block_read(struct block *b)

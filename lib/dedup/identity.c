@@ -95,7 +95,8 @@ identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 /*
  * For each of n groups of pages, find the place where it was described before.
  * id[i] is the identity of the group; set place[i] to the place, or to
- * PLACE_NONE. Groups that followed each other before are likely to do so again.
+ * PLACE_NONE. Groups that followed each other before are likely to do so again,
+ * so after a match compare longer runs.
  */
 static void
 identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
@@ -276,8 +277,9 @@ plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,
 }
 
 /*
- * Plan kilobytes of extent e, from number kb on, in block b. If b must end
- * before them, plan none. Return 0, or -1 with errstr set.
+ * Append to block b kilobytes of extent e, from kilobyte kb of the segment on,
+ * and plan how to read them. Append as many as fit, or none if they need a
+ * block of their own and b is not empty. Return 0, or -1 with errstr set.
  */
 static int
 plan_extent(struct dedup *d, struct block *b, const struct extent *e,

@@ -161,9 +161,9 @@ shard_place(const struct shard *sh, uint64_t tag)
 }
 
 /*
- * Set up shard sh, for cap homes and the slack after them. Its memory is
- * uninitialized. This is the spare memory of ix if that is large enough,
- * otherwise new memory with extra address space. Return 0, or -1 with errstr
+ * Set up shard sh, for cap homes and the slack after them. Its slots are not
+ * initialized. They are in the spare memory of ix if that is large enough,
+ * otherwise in new memory with extra address space. Return 0, or -1 with errstr
  * set.
  */
 static int

@@ -32,7 +32,7 @@ place_segment(const struct dedup *d, uint64_t place, size_t *last)
 {
 	const struct described *at;
 
-	at = &d->desc[*last];		/* mostly the same segment */
+	at = &d->desc[*last];		/* usually the same segment as before */
 	if (place >= at->place && place - at->place < segment_kb(at->seg))
 		return at;
 	*last = BISECT(d->desc, d->ndesc, place, place) - 1;
@@ -61,10 +61,9 @@ place_source(const struct dedup *d, uint64_t place, size_t *last,
 }
 
 /*
- * Return true if references may point to pages of segment s. They may not if
- * another segment covers some of its addresses. They may not either if it is
- * one of several segments of a text: Plan 9's readers know only the last of
- * these.
+ * Return true if references may point to pages of segment s. They must not if
+ * another segment covers some of its addresses, or if it is one of several
+ * segments of a text: Plan 9's readers know only the last of these.
  */
 bool
 segment_referable(const struct segment *s)
@@ -75,8 +74,8 @@ segment_referable(const struct segment *s)
 
 /*
  * Return true if page kb of seg must be written even if it equals another. This
- * is so for the last page of a section. It is also so for a short page: the
- * page it refers to would have to be as short.
+ * applies to the last page of a record. It also applies to a short page, which
+ * could refer only to a page that is as short.
  */
 bool
 page_unshared(const struct dedup *d, const struct segment *seg, uint64_t kb)

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 enum {
-	WAITING = 4,		/* buffers that may wait to be written */
+	WAITING = 4,		/* maximum buffers that wait to be written */
 	BEGIN = 8 * 1024 * 1024	/* bytes after which disk_begin starts
 				   write-back */
 };
@@ -31,15 +31,15 @@ struct behind {
 	size_t		 size;	/* bytes of each buffer */
 	struct written	 written;
 	atomic_int	 error;	/* errno of the first failure, or 0 */
-	bool		 kept;	/* the files will be brought to the disk by
-				   fsync(2) */
+	bool		 kept;	/* the files will be synced with fsync(2) */
 };
 
 /*
  * Start write-back of file fd, so that a later fsync(2) has little to do. The
- * file is written sequentially. The last write was n bytes at offset at. *w,
- * zero at first, holds the range, including holes, whose write-back has not
- * started. On file systems without a disk this has no effect.
+ * file is written sequentially; n bytes were just written, and at is their
+ * offset. *w is zero at first, and keeps the range, including holes, whose
+ * write-back has not started. This has no effect on file systems without a
+ * disk.
  */
 void
 disk_begin(struct written *w, int fd, uint64_t at, size_t n)
@@ -82,10 +82,10 @@ piece_free(void *job)
 }
 
 /*
- * Start write-behind: writes in the background, from buffers of size bytes.
- * kept says that the files will be synced; write-back to the disk then starts
- * early. Return a handle, or NULL with errstr set. The caller frees the handle
- * with behind_end.
+ * Start write-behind: writes in the background, from buffers of size bytes. Set
+ * kept if the files will be synced: write-back to the disk then starts early.
+ * Return a handle, or NULL with errstr set. The caller frees the handle with
+ * behind_end.
  */
 struct behind *
 behind_new(size_t size, bool kept)

@@ -114,9 +114,9 @@ beneath_reopen(int fd, int flags)
 
 /*
  * Return true if name in directory dir, which was opened as fd, may be
- * followed. It may if it is not a symbolic link. A link must be one that
- * fs.protected_symlinks (proc_sys_fs(5)) allows following: it belongs to us, to
- * root, or to the owner of its target.
+ * followed. If it is a symbolic link, it must belong to us, to root, or to the
+ * owner of its target. This is the rule of fs.protected_symlinks in
+ * proc_sys_fs(5).
  */
 bool
 link_istrusted(int dir, const char *name, int fd)

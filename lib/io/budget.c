@@ -14,8 +14,8 @@ enum { MIN_ROOM = 256 * 1024 * KB, ROOM_TIMES = 64 };
 /*
  * Return the number of bytes that regular file fd takes on disk. st is its
  * status. If it has no holes, return its size, since some file systems update
- * the block count late. Nothing has been read from fd. Its offset must be from,
- * and is again afterwards.
+ * the block count late. Nothing has been read from fd. from is its present
+ * offset, which does not change.
  */
 uint64_t
 room_real(int fd, const struct stat *st, off_t from)
@@ -42,8 +42,8 @@ input_taken(const struct input *in)
 }
 
 /*
- * Return the number of bytes of memory that the data described by stream in so
- * far may take.
+ * Return the maximum number of bytes of memory that the data from stream in may
+ * take. If the stream is not a regular file, this grows as it is read.
  */
 uint64_t
 input_room(const struct input *in)

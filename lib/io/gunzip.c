@@ -37,8 +37,8 @@ struct gunzip {
 };
 
 /*
- * Read a member that we wrote into g->raw. h is its header, which is in the
- * buffer.
+ * Decompress the current member, which we wrote, to g->raw. h is its header,
+ * which is still in the input buffer.
  */
 static int
 read_ours(struct gunzip *g, const struct gzhead *h)
@@ -120,7 +120,7 @@ read_member(struct gunzip *g)
 		    PRIu64, g->in->pos + n);
 	if (g->ours != (rc == 1))
 		return errstr_set("its header %s the field SN, unlike the "
-		    "first one's", rc == 1 ? "has" : "lacks");
+		    "first member's", rc == 1 ? "has" : "lacks");
 	if (g->ours)
 		return read_ours(g, &h) == -1 ? -1 : 1;
 	if (inflateReset2(&g->z, MAX_WBITS + 16) != Z_OK)
@@ -212,8 +212,8 @@ gunzip_free(void *state)
 }
 
 /*
- * Prepare to decompress in->packed as stream in. Return 0, or -1 with errstr
- * set.
+ * Set up stream in to decompress in->packed with zlib. Return 0, or -1 with
+ * errstr set.
  */
 int
 gunzip_begin(struct input *in)

@@ -70,10 +70,11 @@ answer_get(struct helper_answer *a)
 }
 
 /*
- * Have the helper do a request: what is its letter (see confine/helperjob.c),
- * and path its argument, which may be NULL. Set *rc to the result; on failure
- * this is -1, with errno and errstr set. Return the descriptor that the helper
- * passed, which the caller owns, or -1 if there is none.
+ * Have the helper carry out a request. The letter in what selects the request
+ * (confine/helperjob.c), and path, which may be NULL, is its argument. Set *rc
+ * to the result; on failure this is -1, with errno and errstr set. Return the
+ * descriptor that the helper passed, which the caller owns, or -1 if there is
+ * none.
  */
 int
 helper_ask(char what, const char *path, int *rc)

@@ -147,7 +147,7 @@ input_close(struct input *in)
 }
 
 /*
- * Add to in->sums those skipped bytes that are still in the buffer.
+ * Add to in->sums the skipped bytes in the buffer that were not added yet.
  */
 static void
 input_tally(struct input *in)
@@ -174,8 +174,8 @@ input_trim(struct input *in)
 }
 
 /*
- * Read up to n bytes into buf. They are those that follow the bytes in the
- * buffer of in. Return their number, 0 at the end, or -1 with errstr set.
+ * Read into buf up to n bytes of stream in that follow its buffered bytes.
+ * Return their number, 0 at the end, or -1 with errstr set.
  */
 static ssize_t
 input_read(struct input *in, uint8_t *buf, size_t n)

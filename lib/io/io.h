@@ -82,9 +82,9 @@ struct newfile {
 				   keeps its name */
 	char		*tmp;	/* owned; temporary name in dir; NULL: no
 				   name yet */
-	bool		 by_helper; /* created by the helper, which keeps
-				     everything except fd */
-	bool		 isnew;	/* newfile_isnew of the helper's file */
+	bool		 by_helper; /* created by the helper, which has its dir
+				       and tmp */
+	bool		 isnew;	/* result of newfile_isnew in the helper */
 };
 
 struct helper_answer {

@@ -106,11 +106,12 @@ newfile_create(struct newfile *f)
 }
 
 /*
- * Decide what to do with the existing file at f->path. It is open as descriptor
- * at, and st is its status. A symbolic link is replaced, never followed. A link
- * to something other than a file is an error, since its user expects the output
- * there. Return 1 if the new file is to replace the existing one. Return 0 if
- * the existing one was opened as f->fd. Return -1 with errstr set on errors.
+ * Decide what to do with the existing file at f->path. at is its O_PATH
+ * descriptor, and st its status. A symbolic link is replaced, never followed. A
+ * link to something other than a file is an error, since its user expects the
+ * output there. Return 1 if the new file is to replace the existing one. Return
+ * 0 if the existing one was opened as f->fd. Return -1 with errstr set on
+ * errors.
  */
 static int
 newfile_find(struct newfile *f, int at, const struct stat *st)
@@ -135,7 +136,7 @@ newfile_find(struct newfile *f, int at, const struct stat *st)
 		errno = EISDIR;
 		return errstr_sys("%s", f->path);
 	default:
-		errno = ENXIO;	/* as open(2) of a socket does */
+		errno = ENXIO;	/* as open(2) fails for a socket */
 		return errstr_sys("%s", f->path);
 	}
 }
@@ -234,9 +235,9 @@ newfile_link(struct newfile *f)
 }
 
 /*
- * Block the signals that would end us; save the old mask in *old. This is for
- * the time in which the file's name may differ from the name recorded for
- * output_cleanup.
+ * Block the signals that would end us, and save the old mask in *old. Call this
+ * before the name of a file changes: until the change is recorded,
+ * output_cleanup could miss it.
  */
 static void
 signals_hold(sigset_t *old)
@@ -287,7 +288,8 @@ newfile_open(struct newfile *f, const char *path)
 }
 
 /*
- * Return true if closing f without newfile_finish leaves nothing of it.
+ * Return true if f is a new file, which is gone if it is closed without
+ * newfile_finish.
  */
 bool
 newfile_isnew(const struct newfile *f)

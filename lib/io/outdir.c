@@ -98,8 +98,9 @@ outdir_begin(const char *path, bool force)
 
 /*
  * Open the output directory path as outdir_begin does. If it is created, only
- * its owner can use it. Remove the file called last: its absence shows that the
- * directory is incomplete. Return a handle, or NULL with errstr set.
+ * its owner can use it. Remove the file whose name is in last: while it is
+ * missing, the directory is incomplete. Return a handle, or NULL with errstr
+ * set.
  */
 struct outdir *
 outdir_open(const char *path, const char *last, bool force)
@@ -320,7 +321,7 @@ files_sync(void *arg)
 static int
 all_sync(const struct outdir *o)
 {
-	enum { FEW = 8 };	/* start a further thread for this many files */
+	enum { FEW = 8 };	/* files for each additional thread */
 	struct syncing s = { .o = o, .failed = o->n };
 	size_t bad;
 
@@ -333,8 +334,8 @@ all_sync(const struct outdir *o)
 
 /*
  * Sync all files of directory o to disk, and mark the directory as complete.
- * The mark is a file called last with the len bytes at data. Free o on success.
- * After a failure, call outdir_abort. Return 0, or -1 with errstr set.
+ * The mark is a file with the len bytes at data; last is its name. Free o on
+ * success. After a failure, call outdir_abort. Return 0, or -1 with errstr set.
  */
 int
 outdir_commit(struct outdir *o, const char *last, const void *data,

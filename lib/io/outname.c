@@ -73,9 +73,9 @@ outname_dir(const char *path, const char **name)
 
 /*
  * Return true if name in directory dir may have been made by another user to
- * mislead us. This needs a dir that is sticky and that others can write to. It
- * also needs a name that belongs neither to us, nor to root, nor to the owner
- * of dir. This is the rule of fs.protected_symlinks in proc_sys_fs(5).
+ * mislead us. This is so if dir is sticky, others can write to it, and name
+ * belongs neither to us, nor to root, nor to the owner of dir. This is the rule
+ * of fs.protected_symlinks in proc_sys_fs(5).
  */
 static bool
 is_strange(int dir, const char *name)
@@ -91,9 +91,9 @@ is_strange(int dir, const char *name)
 
 /*
  * Open the directory path, which may be a symbolic link, to create files in it.
- * If made is not NULL, create a missing directory, and set *made to a
- * descriptor of its parent, which the caller owns. If nothing was created,
- * *made is -1. Return a descriptor that the caller owns, or -1 with errstr set;
+ * If made is not NULL, create the directory if it is missing. Then set *made to
+ * a descriptor of its parent, which the caller owns, or to -1 if nothing was
+ * created. Return a descriptor that the caller owns, or -1 with errstr set;
  * errno is ENOENT if the directory is missing and could be created.
  */
 int
@@ -165,8 +165,9 @@ outname_inherited(const char *path)
 }
 
 /*
- * Return true if st is the status of a device that discards output. Its owner
- * does not matter: in a user namespace without root, it is unmapped.
+ * Return true if st is the status of a device that discards output. The owner
+ * of such a device does not matter: it is root, which may be unmapped in our
+ * user namespace.
  */
 static bool
 is_sink(const struct stat *st)
@@ -177,11 +178,11 @@ is_sink(const struct stat *st)
 }
 
 /*
- * Open the fifo or device path for writing. It is open with O_PATH as
- * descriptor at, and st is its status. It must belong to us or root, or be a
- * device that discards output. It must not have a second link, since another
- * user could have made that. Wait for a reader or a signal. Return a descriptor
- * that the caller owns, or -1 with errstr set.
+ * Open the fifo or device path for writing. at is its O_PATH descriptor, and st
+ * its status. The file must belong to us or root, or be a device that discards
+ * output. It must not have a second link, since another user could have made
+ * that. For a fifo, wait for a reader or a signal. Return a descriptor that the
+ * caller owns, or -1 with errstr set.
  */
 int
 outname_device(int at, const struct stat *st, const char *path)

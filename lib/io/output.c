@@ -161,8 +161,8 @@ pipe_widen(int fd)
 }
 
 /*
- * Let o record in p when it waits for its reader. If o is a pipe, enlarge its
- * buffer for a long stream.
+ * Make o record in p when it waits for its reader. If o is a pipe, enlarge its
+ * buffer, since the stream may be long.
  */
 static void
 output_watch(struct output *o, struct progress *p)
@@ -364,7 +364,7 @@ output_sum(struct output *o, struct sums *sums)
 }
 
 /*
- * Return true if nothing of o's file remains after output_abort.
+ * Return true if o is a new file, which output_abort removes.
  */
 bool
 output_isnew(const struct output *o)
@@ -392,9 +392,8 @@ output_free(struct output *o)
 }
 
 /*
- * Write the rest of o, and give its file its name. After a failure nothing of
- * the file remains. This frees o, even on failure. Return 0, or -1 with errstr
- * set.
+ * Write the rest of o, and give its file its name. If this fails, a new file is
+ * removed. o is freed in any case. Return 0, or -1 with errstr set.
  */
 int
 output_commit(struct output *o)
@@ -417,7 +416,7 @@ output_commit(struct output *o)
 }
 
 /*
- * Free output o, which may be NULL, leaving nothing of its file.
+ * Free output o, which may be NULL, and remove its file if it is new.
  */
 void
 output_abort(struct output *o)

@@ -18,7 +18,7 @@ input_part(const struct input *in, const char *name, uint64_t pos, uint64_t n)
 	int fd;
 
 	if (in->fd == -1 || pos > in->size || n > in->size - pos) {
-		errstr_set("%s: no %ju bytes at byte %ju", in->name,
+		errstr_set("%s: cannot read %ju bytes at byte %ju", in->name,
 		    (uintmax_t)n, (uintmax_t)pos);
 		return NULL;
 	}

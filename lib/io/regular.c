@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 /*
- * Open a regular file for reading. It is open with O_PATH as descriptor at,
- * which stays open. Do not wait for a lease (fcntl(2)) to end. If permitted, do
- * not change the access time. Return a descriptor, or -1 with errno set; errno
- * is 0 if it is not a regular file.
+ * Open a regular file for reading. at is its O_PATH descriptor, which stays
+ * open. Do not wait for a lease (fcntl(2)) to end. If permitted, do not change
+ * the access time. Return a descriptor, or -1 with errno set; errno is 0 if it
+ * is not a regular file.
  */
 int
 regular_reopen(int at)
@@ -37,7 +37,7 @@ regular_reopen(int at)
 		return -1;
 	}
 	fd = beneath_reopen(at, flags | O_NOATIME);
-	if (fd == -1 && errno == EPERM)	/* not our file: open(2), O_NOATIME */
+	if (fd == -1 && errno == EPERM)	/* O_NOATIME needs a file of ours */
 		fd = beneath_reopen(at, flags);
 	return fd;
 }

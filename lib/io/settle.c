@@ -61,18 +61,18 @@ fd_drain(int fd, unsigned long ask)
 			return errstr_sys("output");
 		if (p.revents & (POLLERR | POLLHUP | POLLNVAL))
 			return errstr_set("the reader of the output exited "
-			    "before its end; it may lack data");
+			    "before end of file; it may lack data");
 		if (n == 0)
 			return 0;
 	}
 }
 
 /*
- * Wait until everything that was put to o has arrived. A file must be on disk
- * (fsync(2)). The reader of a pipe or UNIX socket must have read everything and
- * still run. The peer of an internet socket must have received everything. Call
- * output_end first. Return 0, or -1 with errstr set if that fails or cannot be
- * determined.
+ * Wait until everything that was written to o has arrived. A file must be on
+ * disk (fsync(2)). The reader of a pipe or UNIX socket must have read
+ * everything, and must still be running. The peer of an internet socket must
+ * have received everything. Call output_end first. Return 0, or -1 with errstr
+ * set if that fails or cannot be determined.
  */
 int
 output_drain(struct output *o)

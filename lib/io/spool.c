@@ -74,7 +74,8 @@ spool_memory(const char *name, unsigned int flags)
 
 	flags |= MFD_CLOEXEC;
 	fd = memfd_create(name, flags | MFD_NOEXEC_SEAL);
-	if (fd == -1 && errno == EINVAL)	/* before Linux 6.3 */
+	if (fd == -1 && errno == EINVAL)	/* MFD_NOEXEC_SEAL is new in
+						   Linux 6.3 */
 		fd = memfd_create(name, flags);
 	return fd;
 }

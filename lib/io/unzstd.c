@@ -65,8 +65,8 @@ unzstd_read(struct input *packed, void *state, void *buf, size_t n)
 }
 
 /*
- * Prepare to decompress in->packed as stream in. Return 0, or -1 with errstr
- * set.
+ * Set up stream in to decompress in->packed with libzstd. Return 0, or -1 with
+ * errstr set.
  */
 int
 unzstd_begin(struct input *in)

@@ -34,8 +34,8 @@ live_isown(struct live *l, const struct lproc *p)
 }
 
 /*
- * Add process pid to set l. If it must be left out, set its member skip. found
- * is true if the user did not give its process ID.
+ * Add process pid to set l. If the process must be left out, set its member
+ * skip. Set found unless the user named the process by its ID.
  */
 static int
 live_add(struct live *l, pid_t pid, bool found)
@@ -61,7 +61,7 @@ live_add(struct live *l, pid_t pid, bool found)
 }
 
 /*
- * Add process pid, which is a descendant of another process, to set l.
+ * Add process pid, a descendant of a process in set l, to the set.
  */
 int
 live_found(struct live *l, pid_t pid)
@@ -88,9 +88,9 @@ live_addpid(struct live *l, pid_t pid)
 
 /*
  * Add process pid, which is dumping core, to set l. core is the pipe to which
- * the kernel writes the core. Read from it the part that precedes the memory.
- * The process remains until the caller closes core. The caller must free the
- * set before that.
+ * the kernel writes the core. Read the part of the core that precedes the
+ * memory. The process exists until the caller closes core. The caller must free
+ * the set before closing core.
  */
 int
 live_addcore(struct live *l, pid_t pid, int core)

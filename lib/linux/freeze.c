@@ -28,19 +28,20 @@ enum {
 	PATIENCE_MS = 3000,	/* time limit of one round of stopping */
 	COMING_MS = 5000,	/* time limit for processes that keep
 				   entering a cgroup */
-	LOOKS = 8,		/* maximum rounds of looking, and of seizing */
-	SLEEPER_MS = 300,	/* time limit if all that have not stopped
-				   were in state D */
+	LOOKS = 8,		/* maximum rounds of looking at threads, and of
+				   seizing them */
+	SLEEPER_MS = 300,	/* time limit if all threads that have not
+				   stopped were in state D */
 	PREPARED_PART = 4	/* prepared copies take at most a quarter of
 				   the memory we may use */
 };
 
 /*
  * Give this thread real-time priority until live_unboost(). The threads that it
- * starts, and the proxy, get it too. This needs CAP_SYS_NICE or RLIMIT_RTPRIO;
- * without them, do nothing. Otherwise the stop could last for seconds on a busy
- * machine while we wait for a processor. The thread should not work for long
- * with this priority.
+ * starts, and the proxy, get it too. Without it, the stop could last for
+ * seconds on a busy machine while we wait for a processor. If neither
+ * CAP_SYS_NICE nor RLIMIT_RTPRIO permits it, do nothing. The thread should not
+ * work for long with this priority.
  */
 void
 live_boost(struct live *l)
@@ -179,9 +180,9 @@ round_proc(struct round *r, struct lproc *p)
 		}
 		p->kernel = now.kernel;
 		if (now.kernel)
-			live_warn(r->live, "process %d (%s) is a thread of "
-			    "the kernel: it has no memory and no registers "
-			    "of its own", p->pid, now.comm);
+			live_warn(r->live, "process %d (%s) is a kernel "
+			    "thread: it has no memory or registers of its "
+			    "own", p->pid, now.comm);
 	}
 	rc = threads_list(p, true);
 	/* live_settle() reports a process that has gone */
@@ -275,8 +276,8 @@ live_look(struct live *l)
 }
 
 /*
- * Record whether processes are stopped, for the steps, the proxy and the
- * progress display.
+ * Record whether processes are stopped: in l, in the times of its steps, for
+ * the proxy, and for the progress display.
  */
 static void
 live_mark(struct live *l, bool stopped)
@@ -299,8 +300,8 @@ live_seize(struct round *r)
 	bool asleep;
 	int i, rc;
 
-	r->live->stopped = true;	/* a name service may be among the
-					   seized processes */
+	/* ask no name service: it may be among the seized processes */
+	r->live->stopped = true;
 	r->grew = true;
 	for (i = rc = 0; rc == 0 && ((r->grew && i < LOOKS) || r->waits); i++) {
 		rc = live_round(r);
@@ -325,9 +326,9 @@ live_halt(struct live *l)
 }
 
 /*
- * Return true and warn the user if the stop takes too long because processes
- * keep entering a cgroup. That has then lasted for more than COMING_MS since
- * start. Stopped processes create none, but others may move processes in.
+ * Return true and warn the user if processes have been entering a cgroup for
+ * more than COMING_MS since start, a time of now_ms(). Stopped processes create
+ * none, but others may move processes in.
  */
 static bool
 live_overrun(struct live *l, uint64_t start)

@@ -11,8 +11,8 @@ enum { ENDING_MS = 20 };	/* milliseconds for an exiting process to
 
 /*
  * Return true if process p, whose threads have all ended, is a zombie. If it is
- * about to become one, wait a moment. Treat it as one that was a zombie before
- * the stop: read again what was read before the stop.
+ * about to become one, wait a moment. If it is one, read again what was read
+ * before the stop, as for a process that was a zombie then.
  */
 static bool
 lproc_iszombie(struct lproc *p)

@@ -42,7 +42,8 @@ cgroup_next(struct scan *text, struct cgroupline *l)
 }
 
 /*
- * Return true if list, controllers or options separated by commas, contains s.
+ * Return true if list contains s. It is a list of controllers or options,
+ * separated by commas.
  */
 bool
 cgroup_lists(struct scan list, const char *s)

@@ -60,7 +60,7 @@ vmas_parse(struct vmas *l, const void *text, size_t len)
 }
 
 /*
- * Return true if maps, a text, has the same mappings as l, which came from
+ * Return true if the text of maps has the same mappings as l, which came from
  * smaps.
  */
 bool
@@ -82,11 +82,11 @@ vmas_match(const struct bytes *maps, const struct vmas *l)
 }
 
 /*
- * Copy the flags of the mappings of list was to the mappings of list now. was
- * is from smaps, read a moment earlier; now is from maps. In between, stacks
- * may have grown and mappings may have gone. smaps_refit does the same for the
- * texts. Return 1 on success. Return 0 if a mapping of list now was created,
- * merged, split or replaced, so that its flags are unknown.
+ * Copy the flags of the mappings in *was to the mappings in *now. *was is from
+ * smaps, read a moment earlier; *now is from maps. In between, stacks may have
+ * grown and mappings may have gone. smaps_refit does the same for the texts.
+ * Return 1 on success. Return 0 if a mapping in *now was created, merged, split
+ * or replaced, so that its flags are unknown.
  */
 int
 vmas_refit(struct vmas *now, const struct vmas *was)

@@ -77,9 +77,9 @@ scan_byte(struct scan *t, char c)
 }
 
 /*
- * Parse blanks and a number from t. base, at most 16, is its base; it may have
- * a minus sign. Set *v to the number, or to UINT64_MAX if it exceeds 64 bits.
- * Return false and leave t unchanged if there is none.
+ * Parse blanks and a number, which may have a minus sign, from t. base is its
+ * base, at most 16. Set *v to the number in two's complement, or to UINT64_MAX
+ * if it exceeds 64 bits. Return false and leave t unchanged if there is none.
  */
 bool
 scan_number(struct scan *t, unsigned int base, uint64_t *v)

@@ -17,8 +17,8 @@ struct sharer {			/* range of a store that a process has */
 	uint64_t	 pid;
 };
 
-struct cell {			/* range of a store that is not divided: each
-				   process has all of it or nothing */
+struct cell {			/* range of a store of which each process has
+				   either all or nothing */
 	uint64_t	 store;
 	uint64_t	 at;
 	uint64_t	 end;	/* exclusive */
@@ -44,8 +44,8 @@ sharing_new(void)
 }
 
 /*
- * Add to s the runs of l whose store is known. l is the page list of process
- * pid. Return 0, or -1 with errstr set.
+ * Add to s the runs in l, the page list of process pid, whose store is known.
+ * Return 0, or -1 with errstr set.
  */
 int
 sharing_add(struct sharing *s, const struct pagelist *l, uint64_t pid)
@@ -96,9 +96,9 @@ sweep_free(struct sweep *w)
 }
 
 /*
- * Begin sweep w over the ranges in s of the n processes pid. It is then before
- * the first range. The caller must free w, even on failure. Return 0, or -1
- * with errstr set.
+ * Begin sweep w over the ranges in s of n processes; pid lists their IDs. The
+ * sweep is then before the first range. The caller must free w, even on
+ * failure. Return 0, or -1 with errstr set.
  */
 static int
 sweep_begin(struct sweep *w, const struct sharing *s, const uint64_t *pid,
@@ -220,8 +220,9 @@ cells_make(struct sharing *s)
 }
 
 /*
- * Return the index of the first cell that is in store and ends after kilobyte
- * kb, or is in a later store.
+ * Return the index of the first cell of store that ends after kilobyte kb. If
+ * there is none, return the index of the first cell of a later store, or the
+ * number of cells.
  */
 static size_t
 cell_find(const struct sharing *s, uint64_t store, uint64_t kb)
@@ -232,8 +233,8 @@ cell_find(const struct sharing *s, uint64_t store, uint64_t kb)
 
 /*
  * Return the lowest process other than pid that has kilobyte kb of store.
- * Return 0 if there is none. The answer is the same for the kilobytes from kb
- * to *end (exclusive): lower *end to where it changes.
+ * Return 0 if there is none. If the answer may change before kilobyte *end,
+ * lower *end to the first kilobyte for which it may.
  */
 static uint64_t
 sharing_find(const struct sharing *s, uint64_t store, uint64_t kb,
@@ -297,11 +298,11 @@ sharing_record(struct sharing *s, struct pagelist *l, uint64_t pid)
 }
 
 /*
- * Count the kilobytes that the n different processes pid have in common in s.
- * Set kb[i * n + k] to the number that processes i and k have in common. Set
- * kb[i * n + i] to the number of different kilobytes of process i. Set
- * *repeated to the number of kilobytes that repeat an earlier one, in the same
- * process or another. Return 0, or -1 with errstr set.
+ * Count the kilobytes that n different processes have in common in s; pid lists
+ * their IDs. Set kb[i * n + k] to the number that processes i and k have in
+ * common. Set kb[i * n + i] to the number of different kilobytes of process i.
+ * Set *repeated to the number of kilobytes that repeat an earlier one, in the
+ * same process or another. Return 0, or -1 with errstr set.
  */
 int
 sharing_matrix(const struct sharing *s, const uint64_t *pid, size_t n,

@@ -115,7 +115,7 @@ head_parse(struct scan line, struct smap *m)
 	    !scan_number(&t, 16, &v->off) || !scan_number(&t, 16, &maj) ||
 	    !scan_byte(&t, ':') || !scan_number(&t, 16, &min) ||
 	    !scan_number(&t, 10, &v->ino) || v->start >= v->end)
-		return errstr_set("maps: cannot read \"%.*s\"",
+		return errstr_set("maps: cannot parse \"%.*s\"",
 		    (int)(line.end - line.s), line.s);
 	v->dev = makedev((unsigned int)maj, (unsigned int)min);
 	v->flags = (perm[0] == 'r' ? VMA_READ : 0U) |
@@ -185,8 +185,8 @@ scan_len(const struct scan *t)
 }
 
 /*
- * Return true if the mappings was and now are equal in maps, except that their
- * names may differ.
+ * Return true if maps shows *was and *now as equal mappings. Their names may
+ * differ.
  */
 bool
 vma_stayed(const struct vma *was, const struct vma *now)
@@ -198,10 +198,10 @@ vma_stayed(const struct vma *was, const struct vma *now)
 }
 
 /*
- * Return true if the old flags of mapping was apply to mapping now. They do if
- * the two are equal, or if now is a stack that has grown from was; their names
- * may differ. A mapping that grew in any other way may have been merged or
- * replaced.
+ * Return true if the flags of the old mapping *was apply to the mapping *now.
+ * They do if the two are equal, or if *now is a stack that has grown from *was.
+ * Their names may differ. A mapping that grew in any other way may have been
+ * merged or replaced.
  */
 bool
 vma_became(const struct vma *was, const struct vma *now)
@@ -222,9 +222,9 @@ smap_became(const struct smap *b, const struct smap *m)
 }
 
 /*
- * Append to b the lines of mapping m in smaps. head is the line of the mapping
- * in maps. lines are its lines in smaps from a moment earlier; append all but
- * the first, with the new size.
+ * Append to b the lines of mapping m in smaps. The first of them is head, its
+ * line in maps. The others are from lines, its lines in smaps a moment earlier,
+ * but with the new size.
  */
 static void
 smap_add(struct buf *b, const struct smap *m, struct scan head,
@@ -248,10 +248,10 @@ smap_add(struct buf *b, const struct smap *m, struct scan head,
 }
 
 /*
- * Append the present contents of smaps for the mappings in maps to *to. Make
- * them from smaps, its text from a moment earlier. In between, stacks may have
- * grown and mappings may have gone. Return 1 on success. Return 0 if a mapping
- * was created, merged, split or replaced, so that the old text is wrong for it.
+ * Append to *to the present text of smaps for the mappings in maps. Make it
+ * from smaps, the text from a moment earlier. In between, stacks may have grown
+ * and mappings may have gone. Return 1 on success. Return 0 if a mapping was
+ * created, merged, split or replaced, so that the old text is wrong for it.
  * Return -1 with errstr set on errors.
  */
 int

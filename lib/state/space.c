@@ -37,8 +37,8 @@ space_vmas(struct space *sp)
 
 /*
  * Set the mappings of *sp, which must have none, from text. text is len bytes
- * of smaps or maps. If a mapping begins before the end of the last one, drop
- * it: mappings may change while the kernel produces the text in pieces. Return
+ * of smaps or maps. Drop a mapping that begins before the end of the previous
+ * one: mappings may change while the kernel produces the text in pieces. Return
  * 0, or -1 with errstr set.
  */
 int

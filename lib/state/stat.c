@@ -13,8 +13,8 @@
 
 /*
  * Parse text, len bytes of stat, into *st. Fields that are not in text become
- * zero. Return the number of the last field before a missing one. This is 52,
- * or less if the text is cut off or damaged. Return 0 if there is no name.
+ * zero. Return the number of the last field that was parsed. This is 52, or
+ * less if the text is cut off or damaged. Return 0 if there is no name.
  */
 int
 stat_parse(struct procstat *st, const void *text, size_t len)
@@ -45,7 +45,7 @@ stat_parse(struct procstat *st, const void *text, size_t len)
 }
 
 /*
- * Return true if field number field is signed.
+ * Return true if the field of stat with this number is signed.
  */
 static bool
 is_signed(int field)

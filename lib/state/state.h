@@ -82,8 +82,8 @@ bool		 status_begins(const void *text, size_t len, const char *key,
 /*
  * maps and smaps: smaps.c
  */
-struct smap {			/* one mapping of the text */
-	struct vma	 vma;	/* without its name */
+struct smap {			/* a mapping, from maps or smaps */
+	struct vma	 vma;	/* the name is not set */
 	struct scan	 name;	/* borrowed */
 	uint64_t	 page;	/* page size in bytes, from KernelPageSize;
 				   0: unknown */
@@ -110,7 +110,7 @@ struct fdinfo {
 
 void		 fdinfo_parse(struct fdinfo *f, const void *text, size_t len);
 
-enum filelock_kind {		/* the call that sets a lock */
+enum filelock_kind {		/* kind of lock, by the call that sets it */
 	LOCK_OTHER,		/* unknown kind */
 	LOCK_POSIX,		/* fcntl(2), F_SETLK; owned by a process */
 	LOCK_FLOCK,		/* flock(2) */
@@ -122,7 +122,7 @@ struct filelock {
 	enum filelock_kind kind;
 	/* for a lease being broken, the type that it is to become */
 	enum { LOCKED_READ, LOCKED_WRITE, LOCKED_NOT } type;
-	bool		 breaking; /* a lease that is being broken */
+	bool		 breaking; /* the lease is being broken */
 	uint64_t	 start;	/* byte offset of the locked range */
 	uint64_t	 len;	/* bytes of the locked range; 0: to the end
 				   of the file */
@@ -170,8 +170,8 @@ struct mountinfo {		/* a mount; texts are borrowed, with octal
 				   escapes */
 	uint64_t	 id;
 	uint64_t	 dev;
-	struct scan	 root;	/* directory of the file system that is
-				   mounted */
+	struct scan	 root;	/* directory in the file system that is mounted
+				   here */
 	struct scan	 point;	/* mount point */
 	struct scan	 flags;	/* mount options */
 	struct scan	 type;
@@ -195,15 +195,16 @@ uint64_t	 auxv_page(const struct machine *m, const void *auxv,
  * from these when it is first used.
  */
 struct taskstate {
-	struct procstat	 stat;	/* with pids as in our namespace */
+	struct procstat	 stat;	/* IDs are those in our pid namespace */
 	char		 name[28]; /* name of the program */
 	char		 cputype[32]; /* Plan 9's name of the machine; "":
 					 unknown */
 	uint64_t	 page;	/* page size in bytes; 0: unknown */
-	uint64_t	 tgid;	/* tgid and tracer as in our pid namespace */
-	uint64_t	 tracer;
-	uint64_t	 pid;	/* pid to session as in the process's own pid
+	uint64_t	 tgid;	/* tgid and tracer are IDs in our pid
 				   namespace */
+	uint64_t	 tracer;
+	uint64_t	 pid;	/* pid to session are IDs in the process's own
+				   pid namespace */
 	uint64_t	 ppid;
 	uint64_t	 pgrp;
 	uint64_t	 session;
@@ -215,7 +216,8 @@ struct taskstate {
 	uint64_t	 pending; /* bit set of signals */
 	uint64_t	 blocked;
 	bool		 has_cursig;
-	unsigned int	 cursig; /* signal of the core that it was read from */
+	unsigned int	 cursig; /* signal in the core that the state was read
+				    from */
 	struct recfile	 siginfo; /* borrowed; data is NULL if unknown */
 	struct recfile	 cmdline;
 	struct recfile	 auxv;

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Set *value to the text after the first key and colon in text, len bytes.
- * Return false if there are none.
+ * Find the first line of text, len bytes, that begins with key and a colon. Set
+ * *value to the rest of the line. Return false if there is no such line.
  */
 static bool
 status_find(const void *text, size_t len, const char *key,
@@ -24,9 +24,9 @@ status_find(const void *text, size_t len, const char *key,
 }
 
 /*
- * Set v to the first numbers, at most max, after key in text. text is len bytes
- * of status; the numbers are in base. Return how many numbers there are, which
- * may be more than max. Return 0 if key is missing.
+ * Set v to the numbers after key in text, but at most max of them. text is len
+ * bytes of status; base is the base of the numbers. Return how many numbers
+ * follow key, which may be more than max. Return 0 if key is missing.
  */
 size_t
 status_list(const void *text, size_t len, const char *key, unsigned int base,
@@ -45,8 +45,8 @@ status_list(const void *text, size_t len, const char *key, unsigned int base,
 }
 
 /*
- * Return the first number, in base, after key in text, len bytes of status.
- * Return 0 if there is none.
+ * Return the first number after key in text, or 0 if there is none. text is len
+ * bytes of status; base is the base of the number.
  */
 uint64_t
 status_first(const void *text, size_t len, const char *key, unsigned int base)

@@ -117,7 +117,7 @@ unnoticed "$pid" "a zombie's parent: not noticed"
 
 if is_root && grep -q kthreadd /proc/2/comm 2>/dev/null; then
 	snap -o "$tmp/snap" 2
-	is "$err" "snap: process N (kthreadd) is a thread of the kernel: it has no memory and no registers of its own" \
+	is "$err" "snap: process N (kthreadd) is a kernel thread: it has no memory or registers of its own" \
 	    "a thread of the kernel: a warning" ||
 	    diag <"$tmp/err"
 	is "$rc" 1 "a thread of the kernel: incomplete"

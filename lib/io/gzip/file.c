@@ -242,8 +242,8 @@ gzipfile_member(const struct gzipfile *f, size_t member, uint8_t *raw)
 
 /*
  * Return a slot for a member that has none. This is a free slot, or the least
- * recently used one. If the member had a slot before, first allow one more
- * slot. Return NULL if all slots are in use.
+ * recently used one. If the member had a slot before, there are too few slots,
+ * so first allow one more. Return NULL if all slots are in use.
  */
 static struct slot *
 slot_new(struct gzipfile *f, size_t member)

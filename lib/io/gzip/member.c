@@ -71,11 +71,11 @@ gzip_head(const uint8_t *p, struct gzhead *h)
 		return 1;
 	}
 	if (h->len < MIN_GZIP || h->len > MAX_GZIP)
-		return errstr_set("its header claims %zu bytes; %d to %d are "
-		    "possible", h->len, MIN_GZIP, MAX_GZIP);
+		return errstr_set("its header claims %zu bytes; expected %d "
+		    "to %d", h->len, MIN_GZIP, MAX_GZIP);
 	if (h->raw > GZIP_RAW)
 		return errstr_set("its header claims %zu bytes of contents; "
-		    "at most %d are possible", h->raw, GZIP_RAW);
+		    "expected at most %d", h->raw, GZIP_RAW);
 	if ((h->raw == 0) != (h->len == MIN_GZIP) ||
 	    h->raw / GZIP_RATIO > h->len)
 		return errstr_set("its header claims %zu bytes that contain "
@@ -187,8 +187,9 @@ gzip_pack(z_stream *z, const uint8_t *raw, size_t n, uint8_t *out)
 
 /*
  * Build in buffer out an empty member that lists the lengths of the other
- * members. lens has 4 bytes for each of these, at most GZIP_LISTED. out has
- * room for GZIP_TABLE bytes and lens. Return the length of the member.
+ * members. lens has these lengths, at most GZIP_LISTED, of 4 bytes each. out
+ * has room for GZIP_TABLE bytes and the lengths. Return the length of the
+ * member.
  */
 size_t
 gzip_list(const struct buf *lens, uint8_t *out)
@@ -251,7 +252,7 @@ gzip_unpack(z_stream *z, const uint8_t *p, const struct gzhead *h,
 	if (rc == Z_DATA_ERROR || rc == Z_NEED_DICT)
 		return errstr_set("%s", z->msg == NULL ? "damaged" : z->msg);
 	if (rc != Z_STREAM_END || z->avail_in != 0 || z->avail_out != 0)
-		return errstr_set("does not consist of %zu bytes that contain "
+		return errstr_set("does not have %zu bytes that decompress to "
 		    "%zu, as its header claims", h->len, h->raw);
 	sum = crc32(0, raw, (uInt)h->raw);
 	if (sum != num_get(tail, 4))

@@ -112,7 +112,7 @@ gzipout_write(struct gzipout *g, bool all)
 		j->nraw = 0;
 		if (j->nout == 0) {
 			errno = EIO;
-			return errstr_set("zlib cannot compress this");
+			return errstr_set("zlib failed to compress the data");
 		}
 		if (g->write(g->arg, j->out, j->nout) == -1)
 			return -1;

@@ -32,8 +32,8 @@ gzip_get(int fd, void *buf, size_t n, uint64_t off)
 	if ((got = full_pread(fd, buf, n, off)) == n)
 		return 0;
 	off += got;
-	return errno == 0 ? errstr_set("byte %" PRIu64 ": the file ends here",
-	    off) : errstr_sys("byte %" PRIu64, off);
+	return errno == 0 ? errstr_set("byte %" PRIu64 ": unexpected end of "
+	    "file", off) : errstr_sys("byte %" PRIu64, off);
 }
 
 /*
@@ -66,7 +66,8 @@ gzip_read(int fd, uint64_t off, uint64_t len, struct gzhead *h, uint8_t *raw)
 }
 
 /*
- * Append to t the offset of a member, or of the end of the last.
+ * Append off to t. It is the offset of a member, or of the end of the last
+ * member.
  */
 static int
 table_add(struct gziptable *t, uint64_t off)
@@ -155,8 +156,8 @@ member_search(int fd, uint64_t off, uint64_t end, uint64_t *looks, uint8_t *buf)
 }
 
 /*
- * Return the offset of the last member, which lists the others. Its last bytes
- * give its length. Return end if there is no such member.
+ * Return the offset of the last member if it lists the others, or end if it
+ * does not. The length of such a member is also stored near its end.
  */
 static uint64_t
 list_at(int fd, uint64_t off, uint64_t end)

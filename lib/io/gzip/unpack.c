@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MIN_MEMBERS = 3 };	/* fewer are not worth starting threads */
+enum { MIN_MEMBERS = 3 };	/* minimum for which threads are started */
 
 struct unpacking {
 	struct gzipfile	*f;	/* borrowed */

@@ -198,8 +198,8 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 }
 
 /*
- * Return the first included file of capture l, or NULL. The others are linked
- * through the member after.
+ * Return the first included file of capture l, or NULL. Member after of each
+ * file points to the next.
  */
 const struct carry *
 carry_first(const struct live *l)

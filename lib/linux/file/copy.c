@@ -17,9 +17,9 @@
 enum {
 	BLOCK = 256 * KB,	/* bytes per read and write; fits in a cache */
 	PIECE = 2048 * KB,	/* bytes that a thread claims at once */
-	THREADS = 4, /* when copying to a file, which takes one writer at a
-			time */
-	THREADS_MEMORY = 16 /* when copying to memory, to use its bandwidth */
+	THREADS = 4, /* maximum threads that copy to a file, which takes one
+			writer at a time */
+	THREADS_MEMORY = 16 /* maximum threads that copy to memory */
 };
 
 struct copying {
@@ -60,9 +60,9 @@ piece_take(struct copying *c, struct copyrun *piece)
 
 /*
  * Read len bytes at offset off of the input of job j into buf. Return the
- * number of bytes read; it is less than len only if j->shorter is set and the
- * file ends. Return -1 with errstr set on a read error, or at another end of
- * the file.
+ * number of bytes read. It is less than len only if the file ends and
+ * j->shorter is set. Return -1 with errstr set on a read error, or if the file
+ * ends and j->shorter is not set.
  */
 static ssize_t
 piece_read(const struct copyjob *j, uint8_t *buf, size_t len, uint64_t off)
@@ -133,9 +133,9 @@ copy_most(const struct copyjob *j)
 }
 
 /*
- * Return the number of threads to copy job j with. That is one for each
- * processor, but at most copy_most(j), and so few that each copies at least two
- * pieces.
+ * Return the number of threads to copy job j with. This is one for each
+ * processor, but at most copy_most(j). Each thread copies at least two pieces,
+ * unless there is only one thread.
  */
 static size_t
 copy_threads(const struct copyjob *j)

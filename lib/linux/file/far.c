@@ -16,7 +16,7 @@ struct farfile {
 	int		 fd;	/* owned; O_PATH */
 	uint64_t	 number; /* proxy's number for the file */
 	uint64_t	 dev;
-	struct stat	 st;	/* as it was when the file was opened */
+	struct stat	 st;	/* status of the file when it was opened */
 };
 
 /*

@@ -10,7 +10,7 @@
 
 #include <sys/stat.h>
 
-struct targetfile {		/* a file chosen by a target, opened */
+struct targetfile {		/* an open file that a target chose */
 	int		 fd;	/* owned; O_PATH if far is set; -1: none */
 	bool		 far;	/* must be read through the proxy */
 	bool		 elf;	/* starts with an ELF header */

@@ -116,9 +116,9 @@ localfs_haspath(const struct bytes *text, const char *path)
 
 /*
  * Record the local file systems in the mountinfo of process pid, unless that is
- * already done. Set ours if pid is not a process to be captured, so that its
- * overlays can be trusted to have local layers. Otherwise an overlay is not
- * recorded as local.
+ * already done. Set ours if pid is not a process to be captured: then its
+ * overlays can be trusted to have local layers. The overlays of other processes
+ * are recorded only if their devices are known to be local.
  */
 static void
 local_addpid(pid_t pid, bool ours)
@@ -143,8 +143,8 @@ local_addpid(pid_t pid, bool ours)
 }
 
 /*
- * Record the file systems that are not mounted anywhere: those of shared memory
- * and memfd_create(2), with small and huge pages.
+ * Record as local the file systems of shared memory and memfd_create(2), with
+ * small and huge pages. These are not mounted anywhere.
  */
 static void
 local_addmemory(void)
@@ -164,9 +164,9 @@ local_addmemory(void)
 }
 
 /*
- * Return true if number n is in set, which is local or mounts. Process pid has
- * a file of the file system in question mapped or open. If n is not in the set
- * yet, the mountinfo of that process is read first.
+ * Return true if number n is in set, which is local or mounts. If it is not
+ * there yet, first read the mountinfo of process pid, which has a file of that
+ * file system mapped or open.
  */
 static bool
 local_ask(void *const *set, pid_t pid, uint64_t n)

@@ -42,9 +42,10 @@ struct prepared {
 };
 
 /*
- * Allocate memory for the copies of shared memory that capture l will make. The
- * mappings read before the stop give its size. If that is more than most bytes,
- * or on failure, allocate none; the copies then go directly to their files.
+ * Allocate memory for the copies of shared memory that capture l will make. Its
+ * size follows from the mappings that were read before the stop. If this
+ * exceeds most, in bytes, or if the allocation fails, there is no such memory,
+ * and the copies go directly to their files.
  */
 void
 prepared_make(struct live *l, uint64_t most)
@@ -92,7 +93,7 @@ prepared_file(struct live *l)
 /*
  * Return true if the file system of file fd has room for all copies in the
  * prepared memory k and len more bytes. If it has not, the caller copies
- * directly to the file, so that an error occurs while it can be handled.
+ * directly to the file, so that the error occurs while it can still be handled.
  */
 static bool
 file_hasroom(const struct prepared *k, int fd, uint64_t len)
@@ -108,7 +109,7 @@ file_hasroom(const struct prepared *k, int fd, uint64_t len)
 /*
  * Record that run r of file out was copied to the memory at offset k->used.
  * prepared_write will write it to the file later. If the run is the start of
- * the file, write its first bytes now, because file_lookelf reads them before.
+ * the file, write its first bytes now, because file_lookelf reads them earlier.
  * Return 0, or -1 with errstr set.
  */
 static int
@@ -168,8 +169,9 @@ prepared_copy(struct live *l, const struct copyjob *j)
 }
 
 /*
- * Free the prepared memory of k from offset *given up to offset end. end is
- * rounded down to a multiple of HUGE, and *given is set to it.
+ * Free the prepared memory of k from offset *given up to offset end, which is
+ * rounded down to a multiple of HUGE. Set *given to the offset up to which
+ * memory is now free.
  */
 static void
 memory_give(const struct prepared *k, uint64_t *given, uint64_t end)

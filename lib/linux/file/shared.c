@@ -124,9 +124,9 @@ data_find(int fd, off_t size, struct copyrun **run, size_t *n)
 }
 
 /*
- * Return true if the file appears to have no holes. It appears so if a process
- * had all of it mapped and resident, and enough blocks are allocated for its
- * size. Then no holes need to be searched, which takes a fifth of the time of
+ * Return true if the file appears to have no holes. This is so if a process had
+ * all of it mapped and resident, and enough blocks are allocated for its size.
+ * The caller then need not search for holes, which takes a fifth of the time of
  * copying the file.
  */
 static bool

@@ -113,8 +113,8 @@ is_near(const struct lproc *p, const struct filemount *m)
 }
 
 /*
- * Open the file of process p that the O_PATH descriptor f->fd refers to for
- * reading. Return 0, or -1 with errno set; errno is 0 if it is not a regular
+ * Open for reading the file of process p that the O_PATH descriptor f->fd
+ * refers to. Return 0, or -1 with errno set; errno is 0 if it is not a regular
  * file.
  */
 static int
@@ -145,8 +145,9 @@ found_open(const struct lproc *p, struct targetfile *f)
  * Open the regular file of process p at path name below /proc/PID as f. If
  * capture l has a copy of the file, that is opened; f->st still describes the
  * original. Other kinds of files are not opened, and access times do not
- * change. Return 0, or -1 with errstr set. If there were no more descriptors,
- * set *failed, else leave it unchanged.
+ * change. Return 0, or -1 with errstr set. Set *failed if there were no more
+ * descriptors, or if the copy could not be opened; otherwise leave it
+ * unchanged.
  */
 int
 file_open(struct live *l, const struct lproc *p, const char *name,
@@ -172,9 +173,9 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 
 /*
  * Look up name in dir, an open directory of process p. Symbolic links are not
- * followed, and mounts are not crossed. If a file server must be asked, the
- * proxy does so if ask is set; otherwise fail. Return an O_PATH descriptor, or
- * -1.
+ * followed, and mounts are not crossed. If a file server must be asked, have
+ * the proxy do so if ask is set, and fail if it is not. Return an O_PATH
+ * descriptor, or -1.
  */
 static int
 step_walk(const struct lproc *p, int dir, const char *name, bool ask)

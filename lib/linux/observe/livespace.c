@@ -180,9 +180,9 @@ space_mappings(struct space *sp, pid_t tid)
 }
 
 /*
- * Read the mappings of the space arg from thread tid, if it has none yet. The
- * first thread is skipped, because it may have ended before the others. Return
- * 0.
+ * Read the mappings of the space arg from thread tid, if it has none yet. Skip
+ * the first thread: it was tried before, and may have ended before the others.
+ * Return 0.
  */
 static int
 try_thread(void *arg, long tid)

@@ -13,11 +13,10 @@
 #include <unistd.h>
 
 enum {
-	SWAP_TYPES = 23,	/* minimum number of swap areas; entries with
-				   higher types are not swapped pages
-				   (linux/swap.h) */
-	SWAP_BITS = 5 /* number of low bits of a pagemap entry that hold the
-			 swap area */
+	SWAP_TYPES = 23,	/* number of entry types that stand for a swap
+				   area in every kernel: linux/swap.h */
+	SWAP_BITS = 5 /* number of low bits of a pagemap entry that hold its
+			 type */
 };
 
 struct usage {
@@ -30,8 +29,8 @@ struct usage {
 				    not readable */
 	const struct frames *flags; /* borrowed; flags by page frame; NULL:
 				       not readable */
-	uint64_t	*vague;	/* owned; for each mapping: KB of its pages
-				   that are shared or are the zero page */
+	uint64_t	*vague;	/* owned; for each mapping: KB of pages that are
+				   either shared or the zero page */
 	struct smapsizes sizes;	/* counts of smaps; unused if scans is set */
 	bool		 scans;	/* pagemap shows zero and huge pages; valid
 				   if asked is set */
@@ -40,7 +39,7 @@ struct usage {
 };
 
 /*
- * Add to the counts p a page that other processes may also map. frame is its
+ * Add a page that other processes may also map to the counts p. frame is its
  * page frame. Return 0, or -1 with errstr set.
  */
 static int
@@ -154,8 +153,9 @@ scan_run(void *arg, const struct pagerun *r)
 }
 
 /*
- * Correct the counts of mapping i with those of smaps. pagemap does not show
- * zero pages and huge pages. Do nothing if the mapping has changed.
+ * Correct the counts of mapping i with those of smaps. Call this if pagemap
+ * does not show zero pages and huge pages. Do nothing if the mapping has
+ * changed.
  */
 static void
 use_smaps(const struct usage *u, size_t i, struct scanned *s)
@@ -226,12 +226,13 @@ use_all(struct usage *u, bool detail)
 }
 
 /*
- * Add how much memory each mapping of the live process sp uses to the array
- * use. It has one element per mapping. counts has kpagecount, and flags has
- * kpageflags; each may be NULL. If pss is unknown without counts, set *hidden.
- * Without flags, uss of huge pages may be wrong. If detail is set, also count
- * zero pages and huge pages, which takes a second walk. Return 0, or -1 with
- * errstr set.
+ * Find out how much memory each mapping of the live process sp uses, and add
+ * this to the array use, which has one element per mapping. counts has
+ * kpagecount, and flags has kpageflags; each may be NULL. Set *hidden to true
+ * if pss is unknown because the counts of some pages cannot be read. Without
+ * flags, uss of huge pages may be wrong. If detail is set, also count zero
+ * pages and huge pages, which takes a second walk. Return 0, or -1 with errstr
+ * set.
  */
 int
 pageuse_live(struct pageuse *use, const struct space *sp,
@@ -275,8 +276,9 @@ touched_forget(pid_t pid)
 		    errstr_set("%d: cannot find touched pages: this kernel has "
 		    "no clear_refs", pid) :
 		    errno == EACCES ? proc_refused(pid) :
-		    errstr_sys("%d: clear_refs", pid);
-	rc = write(fd, "1", 1) == -1 ? errstr_sys("%d: clear_refs", pid) : 0;
+		    errstr_sys("%d: cannot open clear_refs", pid);
+	rc = write(fd, "1", 1) == -1 ? errstr_sys("%d: cannot write "
+	    "to clear_refs", pid) : 0;
 	close(fd);
 	return rc;
 }

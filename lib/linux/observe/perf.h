@@ -10,7 +10,7 @@
 /*
  * perfrec.c: parse records of a ring.
  */
-enum perfrec_type {		/* linux/perf_event.h */
+enum perfrec_type {		/* record types of linux/perf_event.h */
 	PERFREC_LOST = 2,
 	PERFREC_COMM = 3,
 	PERFREC_EXIT = 4,
@@ -36,7 +36,7 @@ struct perfslot {
 	size_t		 at;	/* byte offset in perforder.bytes */
 };
 
-struct perforder {		/* zeroed before use */
+struct perforder {		/* records to sort; zeroed before use */
 	struct buf	 bytes;	/* complete records; rings are copied to its
 				   end */
 	size_t		 seen;	/* number of bytes whose records already have
@@ -78,7 +78,7 @@ void		 field_string(const struct tpfield *f, const uint8_t *raw,
 enum { TPFLAGS = 64 };
 
 struct tpflag {
-	uint64_t	 value;	/* one bit or several */
+	uint64_t	 value;	/* one or more bits */
 	char		 name[32];
 };
 
@@ -93,7 +93,7 @@ void		 tpflags_parse(struct tpflags *f, const char *text);
  * tracefs.c: the tracepoints that a tracer requests.
  */
 struct tracepoint {		/* a tracepoint to request */
-	const char	*event;	/* SUBSYSTEM/NAME */
+	const char	*event;	/* name, as SUBSYSTEM/NAME */
 	const char	*filter; /* filter expression, or NULL */
 	const char	*field[TRACE_ARGS];
 	bool		 slab;	/* used only if kernel allocations are traced */

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MIN_RING = 8 };	/* pages */
+enum { MIN_RING = 8 };	/* minimum pages of a ring */
 
 /*
  * Software events that are not tracepoints.
@@ -31,10 +31,11 @@ static const uint64_t software[TRACE_POINT] = {
 
 /*
  * Open an event of this kind for thread tid on processor cpu, or on all
- * processors if cpu is -1. l says which form of the event is permitted. It
- * starts now or, if on_exec is set, at the next execve(2) of the thread. If cpu
- * is given, threads and children created later inherit it. The kernel wakes us
- * when 256 KB of a ring are used. Return a descriptor, or -1 with errno set.
+ * processors if cpu is -1. l says which form of the event is permitted. The
+ * event starts now or, if on_exec is set, at the next execve(2) of the thread.
+ * If cpu is given, threads and children created later inherit it. The kernel
+ * wakes us when 256 KB of a ring are used. Return a descriptor, or -1 with
+ * errno set.
  *
  * The event for minor faults also reports mappings, threads and programs.
  */
@@ -103,9 +104,9 @@ paranoid(void)
 }
 
 /*
- * Find out whether minor faults may be traced, which is the minimum. Those in
- * system calls may be excluded. Store the result in l. Return 0, or -1 with
- * errno and errstr set if not even that is permitted.
+ * Find out whether we may trace minor faults, and whether this includes those
+ * in system calls. Store the result in l. Return 0. Return -1 with errno and
+ * errstr set if we may not: then nothing can be traced.
  */
 static int
 level_least(struct perflevel *l)
@@ -185,9 +186,9 @@ perflevel_free(struct perflevel *l)
 }
 
 /*
- * Describe in s, of size bytes, what l says cannot be traced, and why. s is ""
- * if everything can be traced. If slab is set, also consider kernel
- * allocations.
+ * Describe in s, of size bytes, which events cannot be traced according to l,
+ * and why. Set s to "" if all can be traced. If slab is set, also consider
+ * kernel allocations.
  */
 void
 perflevel_lacks(const struct perflevel *l, bool slab, char *s, size_t size)
@@ -255,7 +256,7 @@ rings_online(struct ring **ring, size_t *n)
 		}
 	}
 	fclose(f);
-	return *n > 0 ? 0 : errstr_set("no processors");
+	return *n > 0 ? 0 : errstr_set("no online processors found");
 }
 
 /*
@@ -271,7 +272,8 @@ ring_attach(struct ring *r, int fd, size_t size)
 
 	if (r->map != NULL) {
 		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd) == -1)
-			return errstr_sys("perf event");
+			return errstr_sys("cannot attach a perf event to "
+			    "its ring");
 		return 0;
 	}
 	for (;; size /= 2) {
@@ -280,7 +282,8 @@ ring_attach(struct ring *r, int fd, size_t size)
 		if (p != MAP_FAILED)
 			break;
 		if (errno != EPERM || size / 2 < MIN_RING * page)
-			return errstr_sys("a ring of %zu bytes", size);
+			return errstr_sys("cannot map a ring of %zu bytes",
+			    size);
 	}
 	r->map = p;
 	r->size = size;

@@ -29,7 +29,7 @@ static int
 sample_parse(struct perfrec *r, const uint8_t *p, size_t len)
 {
 	if (len < SAMPLE_LEN)
-		return errstr_set("perf: a sample of %zu bytes", len);
+		return errstr_set("perf: a sample has only %zu bytes", len);
 	r->id = num_here(p + 8, 8);
 	r->ip = num_here(p + 16, 8);
 	r->pid = get32(p + 24);
@@ -41,8 +41,8 @@ sample_parse(struct perfrec *r, const uint8_t *p, size_t len)
 	r->rawlen = get32(p + SAMPLE_LEN);
 	r->raw = p + SAMPLE_LEN + 4;
 	if (r->rawlen > len - SAMPLE_LEN - 4)
-		return errstr_set("perf: raw data of %zu bytes in a sample of "
-		    "%zu", r->rawlen, len);
+		return errstr_set("perf: raw data of %zu bytes do not fit in a "
+		    "sample of %zu", r->rawlen, len);
 	return 0;
 }
 
@@ -82,7 +82,8 @@ static int
 task_parse(struct perfrec *r, const uint8_t *p, size_t len)
 {
 	if (len < 32 + TAIL)
-		return errstr_set("perf: a thread record has %zu bytes", len);
+		return errstr_set("perf: a thread record has only %zu bytes",
+		    len);
 	r->child = get32(p + 8);
 	r->parent = get32(p + 12);
 	r->ctid = get32(p + 16);
@@ -124,7 +125,7 @@ perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len)
 	case PERFREC_LOSTSAMPLES:
 		if (len < HEAD + TAIL + 8)
 			return errstr_set("perf: a record of lost events "
-			    "has %zu bytes", len);
+			    "has only %zu bytes", len);
 		r->lost = num_here(p + len - TAIL - 8, 8);
 	}
 	return 0;
@@ -157,8 +158,8 @@ ring_copy(struct buf *out, const uint8_t *data, size_t size, uint64_t tail,
 	uint8_t *p;
 
 	if (head - tail > size)
-		return errstr_set("perf: %ju bytes in a ring of %zu",
-		    (uintmax_t)(head - tail), size);
+		return errstr_set("perf: %ju unread bytes in a ring of only "
+		    "%zu", (uintmax_t)(head - tail), size);
 	if ((len = (size_t)(head - tail)) == 0)
 		return 0;
 	if ((p = buf_room(out, len)) == NULL)
@@ -170,8 +171,8 @@ ring_copy(struct buf *out, const uint8_t *data, size_t size, uint64_t tail,
 	for (at = 0; at < len; at += n) {
 		n = len - at < HEAD ? 0 : (size_t)num_here(p + at + 6, 2);
 		if (n < HEAD || n > len - at)
-			return errstr_set("perf: a record of %zu bytes, %zu "
-			    "before the end", n, len - at);
+			return errstr_set("perf: a record of %zu bytes is "
+			    "invalid: %zu bytes are left", n, len - at);
 	}
 	out->len += len;
 	return 0;

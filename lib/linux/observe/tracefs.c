@@ -68,11 +68,11 @@ format_id(const char *text, uint64_t *id)
 
 	s = strncmp(text, "ID:", 3) == 0 ? text : strstr(text, "\nID:");
 	if (s == NULL)
-		return errstr_set("a format without an ID");
+		return errstr_set("the format has no ID");
 	s = strchr(s, ':') + 1;
 	*id = strtoull(s, &end, 10);
-	return end == s || *end != '\n' ? errstr_set("a format with an ID that "
-	    "is not a number") : 0;
+	return end == s || *end != '\n' ? errstr_set("the ID in the format is "
+	    "not a number") : 0;
 }
 
 /*

@@ -28,7 +28,7 @@ enum {
 	MAX_RING = 4 << 20,	/* maximum bytes of a ring */
 	MAX_RINGS = 128 << 20,	/* maximum bytes of all rings together */
 	MAX_HELD = 64 << 20,	/* maximum bytes of records copied from rings */
-	HOLD_NS = 20000000,	/* time that records are held back */
+	HOLD_NS = 20000000, /* nanoseconds for which records are held back */
 	DRAIN_EACH = 2048,	/* read the rings after this many records */
 	PASSES = 4 /* maximum passes over the threads of a process */
 };
@@ -59,8 +59,8 @@ struct tracer {
 
 /*
  * Return a new tracer that traces nothing yet. If slab is set, it will also
- * trace kernel allocations. Return NULL with errno and errstr set, also if the
- * kernel permits no tracing at all.
+ * trace kernel allocations. Return NULL with errno and errstr set on failure,
+ * or if the kernel permits no tracing at all.
  */
 struct tracer *
 tracer_new(bool slab)
@@ -93,9 +93,9 @@ tracer_lacks(const struct tracer *t, char *s, size_t size)
 
 /*
  * Open an event of this kind for thread tid on the processor of ring r, and
- * attach it to the ring. Its filter is set. It starts now or, if on_exec is
- * set, at the next execve(2) of the thread. Return 0, or -1 with errno and
- * errstr set.
+ * attach it to the ring. Set its filter, if it has one. The event starts now
+ * or, if on_exec is set, at the next execve(2) of the thread. Return 0, or -1
+ * with errno and errstr set.
  */
 static int
 event_open(struct tracer *t, enum trace_kind kind, pid_t tid, struct ring *r,
@@ -114,7 +114,7 @@ event_open(struct tracer *t, enum trace_kind kind, pid_t tid, struct ring *r,
 		/* without the filter, extra samples do no harm */
 		(void)ioctl(ev.fd, PERF_EVENT_IOC_SET_FILTER, filter);
 	if (call_ioctl(ev.fd, PERF_EVENT_IOC_ID, &ev.id) == -1) {
-		errstr_sys("perf event");
+		errstr_sys("cannot get the ID of a perf event");
 		goto fail;
 	}
 	if (ring_attach(r, ev.fd, t->ringsize) == -1 ||
@@ -239,7 +239,7 @@ opened_find(struct tracer *t, uint64_t id)
 /*
  * Set *kind to the kind of record r, which is not a sample, and update the
  * threads of t. owner is the traced thread to which the thread of r belongs.
- * Return false if the record is of no use.
+ * Return false if the record is not to be reported.
  */
 static bool
 record_kind(struct tracer *t, const struct perfrec *r, enum trace_kind *kind,
@@ -264,8 +264,9 @@ record_kind(struct tracer *t, const struct perfrec *r, enum trace_kind *kind,
 }
 
 /*
- * Pass the record at p to fn with arg, unless it is a duplicate. Return 0, or
- * -1 with errstr set. If fn returns -1, return -1.
+ * Pass the record at p to fn with arg. Drop duplicates, and records of other
+ * threads or unknown types. Return 0, or -1 with errstr set. If fn returns -1,
+ * return -1.
  */
 static int
 record_pass(struct tracer *t, const uint8_t *p, trace_fn fn, void *arg)
